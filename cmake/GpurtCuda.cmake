@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+# Is there a CUDA toolkit that can compile the dialect? Also installed: a user's build asks the same question.
+
+# The first nvcc with the __nv_atomic_* built-ins, which atomic.h stands on.
+set(GPURT_CUDA_OLDEST 12.8)
+set(GPURT_CUDA_ARCHS "" CACHE STRING "GPU architectures, as 80;90 (empty: 75, 80, 90 and the newest that nvcc knows)")
+
+# Sets in the caller GPURT_WITH_CUDA, and either GPURT_CUDA_WHY_NOT or GPURT_NVCC, GPURT_NVCC_GENCODE,
+# GPURT_NVCC_ARCHS, GPURT_CUDA_LIBRARY_DIR and GPURT_CUDA_SUMMARY.
+function(gpurt_find_cuda)
+    set(GPURT_WITH_CUDA OFF PARENT_SCOPE)
+    find_package(CUDAToolkit QUIET)
+    if(NOT CUDAToolkit_FOUND OR NOT CUDAToolkit_NVCC_EXECUTABLE)
+        set(GPURT_CUDA_WHY_NOT "no nvcc found" PARENT_SCOPE)
+        return()
+    endif()
+    if(CUDAToolkit_VERSION VERSION_LESS GPURT_CUDA_OLDEST)
+        set(GPURT_CUDA_WHY_NOT
+            "nvcc ${CUDAToolkit_VERSION} is too old, ${GPURT_CUDA_OLDEST} is needed" PARENT_SCOPE)
+        return()
+    endif()
+
+    execute_process(COMMAND "${CUDAToolkit_NVCC_EXECUTABLE}" --list-gpu-arch
+        OUTPUT_VARIABLE known OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    string(REGEX MATCHALL "[0-9]+" known "${known}")
+    list(SORT known COMPARE NATURAL)
+    list(GET known -1 newest)
+    set(archs ${GPURT_CUDA_ARCHS})
+    if(NOT archs)
+        set(archs "")
+        foreach(arch 75 80 90 ${newest})
+            if(arch IN_LIST known AND NOT arch IN_LIST archs)
+                list(APPEND archs ${arch})
+            endif()
+        endforeach()
+    endif()
+
+    # Machine code for each; PTX of 90 too, for the generations between it and the newest, and of the last one for
+    # GPUs that nvcc has not heard of.
+    list(GET archs -1 last)
+    set(gencode "")
+    foreach(arch IN LISTS archs)
+        if(NOT arch IN_LIST known)
+            message(FATAL_ERROR "GPURT_CUDA_ARCHS: nvcc ${CUDAToolkit_VERSION} does not know ${arch}, only: ${known}")
+        endif()
+        if(arch EQUAL 90 OR arch EQUAL last)
+            list(APPEND gencode "-gencode=arch=compute_${arch},code=[sm_${arch},compute_${arch}]")
+        else()
+            list(APPEND gencode "-gencode=arch=compute_${arch},code=sm_${arch}")
+        endif()
+    endforeach()
+
+    set(GPURT_WITH_CUDA ON PARENT_SCOPE)
+    set(GPURT_NVCC "${CUDAToolkit_NVCC_EXECUTABLE}" PARENT_SCOPE)
+    set(GPURT_CUDA_LIBRARY_DIR "${CUDAToolkit_LIBRARY_DIR}" PARENT_SCOPE)
+    set(GPURT_NVCC_ARCHS "${archs}" PARENT_SCOPE)
+    set(GPURT_NVCC_GENCODE "${gencode}" PARENT_SCOPE)
+    list(JOIN archs " sm_" archs)
+    set(GPURT_CUDA_SUMMARY "nvcc ${CUDAToolkit_VERSION} for sm_${archs}" PARENT_SCOPE)
+endfunction()
+
+# Carries out GPURT_CUDA and says the outcome in one line.
+macro(gpurt_choose_cuda)
+    set(GPURT_WITH_CUDA OFF)
+    set(GPURT_CUDA_WHY_NOT "GPURT_CUDA=OFF")
+    if(NOT GPURT_CUDA STREQUAL "OFF")
+        gpurt_find_cuda()
+    endif()
+    if(NOT PROJECT_IS_TOP_LEVEL) # the project around this one calls gpurt_add_kernels too
+        foreach(variable GPURT_WITH_CUDA GPURT_NVCC GPURT_NVCC_GENCODE)
+            set(${variable} "${${variable}}" PARENT_SCOPE)
+        endforeach()
+    endif()
+    if(GPURT_WITH_CUDA)
+        message(STATUS "gpurt: CPU and CUDA back ends (${GPURT_CUDA_SUMMARY})")
+    elseif(GPURT_CUDA STREQUAL "ON")
+        message(FATAL_ERROR "gpurt: GPURT_CUDA=ON, but ${GPURT_CUDA_WHY_NOT}; "
+            "install a CUDA toolkit of ${GPURT_CUDA_OLDEST} or later, or set CUDAToolkit_ROOT")
+    else()
+        message(STATUS "gpurt: CPU back end only (${GPURT_CUDA_WHY_NOT})")
+    endif()
+endmacro()

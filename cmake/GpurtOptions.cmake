@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every option of the build, in one place. As a subproject, gpurt builds its libraries and nothing else.
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+
+set(GPURT_CUDA AUTO CACHE STRING "CUDA back end: AUTO (when a toolkit is found), ON (an error without one), OFF")
+set_property(CACHE GPURT_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(GPURT_SANITIZE "" CACHE STRING "Sanitizer of tests, examples and host code: empty, address (with undefined), thread")
+set_property(CACHE GPURT_SANITIZE PROPERTY STRINGS "" address thread)
+option(GPURT_TUI "Build the programs (gpurt-check)" ${PROJECT_IS_TOP_LEVEL})
+option(GPURT_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+option(GPURT_BENCH "Build the benches" ${PROJECT_IS_TOP_LEVEL})
+option(BUILD_TESTING "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(GPURT_FIBER_UCONTEXT "Switch fibers by ucontext also where there is an assembly switch" OFF)
+
+if(NOT GPURT_SANITIZE MATCHES "^(address|thread)?$")
+    message(FATAL_ERROR "GPURT_SANITIZE=${GPURT_SANITIZE}: say address, thread or nothing")
+endif()
+if(NOT GPURT_CUDA MATCHES "^(AUTO|ON|OFF)$")
+    message(FATAL_ERROR "GPURT_CUDA=${GPURT_CUDA}: say AUTO, ON or OFF")
+endif()

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+# One line for each thing that the rooms above the library hold: a room of it, a program, a test, a bench, an example.
+
+# gpurt_add_room(NAME FILE...): an object library, compiled as our own code and instrumented as the preset says.
+function(gpurt_add_room name)
+    add_library(${name} OBJECT ${ARGN})
+    target_include_directories(${name} PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}")
+    target_link_libraries(${name} PRIVATE gpurt_flags PUBLIC gpurt_headers)
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+endfunction()
+
+# gpurt_add_program(NAME FILE...): a program of tui/, installed with its manual page and its completion. The option
+# parser prints the page, so the two cannot drift apart.
+function(gpurt_add_program name)
+    add_executable(${name} ${ARGN})
+    target_link_libraries(${name} PRIVATE gpurt_option gpurt::gpurt gpurt_flags gpurt_sanitize)
+    install(TARGETS ${name} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+
+    configure_file("${PROJECT_SOURCE_DIR}/cmake/completion.bash.in" ${name}.bash @ONLY)
+    install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.bash" RENAME ${name}
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+    if(NOT CMAKE_CROSSCOMPILING)
+        set(page "${CMAKE_CURRENT_BINARY_DIR}/${name}.1")
+        add_custom_command(OUTPUT "${page}" COMMAND ${name} --man > "${page}" DEPENDS ${name}
+            COMMENT "Manual page of ${name}" VERBATIM)
+        add_custom_target(${name}-page ALL DEPENDS "${page}")
+        install(FILES "${page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+    endif()
+endfunction()
+
+# gpurt_add_example(NAME [SOURCES FILE...] [KERNELS FILE...]), by default KERNELS NAME.c. An example is also a test: it
+# ends with 0.
+function(gpurt_add_example name)
+    gpurt_add_kernel_program(${name} ${ARGN})
+    if(BUILD_TESTING)
+        add_test(NAME example_${name} COMMAND ${name})
+        set_tests_properties(example_${name} PROPERTIES LABELS example TIMEOUT 60 SKIP_RETURN_CODE 77)
+    endif()
+endfunction()
+
+# gpurt_add_bench(NAME [SOURCES FILE...] [KERNELS FILE...]), by default SOURCES NAME.c. `./dev bench` runs it.
+function(gpurt_add_bench name)
+    if(NOT ARGN)
+        set(ARGN SOURCES ${name}.c)
+    endif()
+    gpurt_add_kernel_program(${name} ${ARGN})
+endfunction()
+
+function(gpurt_add_kernel_program name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;KERNELS")
+    if(arg_UNPARSED_ARGUMENTS)
+        message(FATAL_ERROR "${name}: say SOURCES or KERNELS before ${arg_UNPARSED_ARGUMENTS}")
+    endif()
+    if(NOT arg_SOURCES AND NOT arg_KERNELS)
+        set(arg_KERNELS ${name}.c)
+    endif()
+    add_executable(${name} ${arg_SOURCES})
+    target_link_libraries(${name} PRIVATE gpurt::gpurt gpurt_flags gpurt_sanitize m)
+    if(arg_KERNELS)
+        gpurt_add_kernels(${name} ${arg_KERNELS})
+    endif()
+endfunction()
+
+# gpurt_add_test(NAME [GPU] [SOURCES FILE...] [KERNELS FILE...] [LABELS WORD...] [TIMEOUT SECONDS]
+#                [ENVIRONMENT VAR=VALUE...] [ARGS WORD...] [LIBRARIES TARGET...] [ROOMS FOLDER...])
+# SOURCES is NAME.c when left out. ROOMS, as runtime/host, are folders whose private headers it includes.
+# GPU: its kernels hold on a GPU too; in a CUDA build it runs twice, as NAME on the CPU and as NAME.gpu, label gpu.
+# 0 passes, 77 skips, all else fails.
+function(gpurt_add_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "GPU" "TIMEOUT"
+        "SOURCES;KERNELS;LABELS;ENVIRONMENT;ARGS;LIBRARIES;ROOMS")
+    if(arg_UNPARSED_ARGUMENTS)
+        message(FATAL_ERROR "gpurt_add_test(${name}): what is ${arg_UNPARSED_ARGUMENTS}?")
+    endif()
+    if(NOT arg_SOURCES)
+        set(arg_SOURCES ${name}.c)
+    endif()
+    list(TRANSFORM arg_ROOMS PREPEND "${PROJECT_SOURCE_DIR}/")
+    add_executable(${name} ${arg_SOURCES})
+    set_target_properties(${name} PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests"
+        ENABLE_EXPORTS ON)
+    target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests" ${arg_ROOMS})
+    target_compile_options(${name} PRIVATE -UNDEBUG) # an assert in a test holds in every build
+    target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} gpurt::gpurt gpurt_flags gpurt_sanitize m)
+
+    if(arg_GPU AND GPURT_WITH_CUDA)
+        gpurt_add_kernels(${name} ${arg_KERNELS})
+        add_test(NAME ${name}.gpu
+            COMMAND "${PROJECT_SOURCE_DIR}/tools/with_gpu.sh" $<TARGET_FILE:${name}> ${arg_ARGS})
+        gpurt_test_properties(${name}.gpu GPURT_BACKEND=cuda)
+        set_property(TEST ${name}.gpu APPEND PROPERTY LABELS gpu)
+    else()
+        target_sources(${name} PRIVATE ${arg_KERNELS})
+    endif()
+    add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
+    gpurt_test_properties(${name} GPURT_BACKEND=cpu)
+endfunction()
+
+# gpurt_add_script_test(NAME COMMAND WORD... [LABELS ...] [TIMEOUT ...] [ENVIRONMENT ...]): the same for a script.
+function(gpurt_add_script_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "COMMAND;LABELS;ENVIRONMENT")
+    add_test(NAME ${name} COMMAND ${arg_COMMAND} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    gpurt_test_properties(${name})
+endfunction()
+
+macro(gpurt_test_properties name) # VAR=VALUE...
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 60)
+    endif()
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${arg_TIMEOUT}
+        LABELS "${arg_LABELS}" ENVIRONMENT "${ARGN};${arg_ENVIRONMENT}")
+endmacro()

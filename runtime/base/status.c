@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <gpurt/status.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+
+struct status_row {
+    gpurt_status_t status;
+    const char *name, *text;
+};
+
+#define ROW(code, text)                    \
+    {                                      \
+        GPURT_##code, "GPURT_" #code, text \
+    }
+
+static const struct status_row rows[] = {
+    ROW(OK, "no error"),
+    ROW(E_INVALID, "an argument is not valid"),
+    ROW(E_NOMEM, "out of memory"),
+    ROW(E_OS, "the operating system refused"),
+    ROW(E_UNSUPPORTED, "not supported by this back end or device"),
+    ROW(E_NOT_READY, "the work has not finished yet"),
+    ROW(E_HANDLE, "the handle is not valid"),
+    ROW(E_INTERNAL, "internal error of gpurt"),
+    ROW(E_CLOSED, "the runtime is not open"),
+    ROW(E_OPEN, "the runtime is already open"),
+    ROW(E_NO_DEVICE, "no such GPU"),
+    ROW(E_DRIVER, "the GPU driver is missing or too old"),
+    ROW(E_BUSY, "the GPU is in exclusive use by another process"),
+    ROW(E_PROHIBITED, "the GPU's compute mode prohibits its use"),
+    ROW(E_BACKEND, "the back end is not part of this program"),
+    ROW(E_CUDA, "a CUDA call failed"),
+    ROW(E_GRID, "the grid size is out of range"),
+    ROW(E_BLOCK, "the block size is out of range"),
+    ROW(E_SHARED, "more shared memory than a block can have"),
+    ROW(E_ARGS, "the argument struct has the wrong size"),
+    ROW(E_KERNEL, "the kernel was not built for this back end"),
+    ROW(E_CLUSTER, "the cluster size is out of range"),
+    ROW(E_COOPERATIVE, "the cooperative grid cannot be resident at once"),
+    ROW(E_FAULT, "a lane faulted"),
+    ROW(E_TRAP, "a lane trapped"),
+    ROW(E_STACK, "a lane overflowed its stack"),
+    ROW(E_DEADLOCK, "deadlock"),
+    ROW(E_LIVELOCK, "livelock: every lane spins and none advances"),
+    ROW(E_OCCUPANCY, "lanes wait for blocks that cannot become resident"),
+    ROW(E_SYNC, "a warp operation or barrier was misused"),
+    ROW(E_SCOPE, "an atomic's scope is narrower than its use"),
+    ROW(E_DEVICE_LOST, "the device context is lost"),
+};
+
+static const struct status_row *find_row(gpurt_status_t status)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].status == status)
+            return &rows[i];
+    return NULL;
+}
+
+const char *gpurt_status_name(gpurt_status_t status)
+{
+    const struct status_row *row = find_row(status);
+
+    return row ? row->name : "GPURT_E_UNKNOWN";
+}
+
+const char *gpurt_status_text(gpurt_status_t status)
+{
+    const struct status_row *row = find_row(status);
+
+    return row ? row->text : "unknown status";
+}
+
+gpurt_status_t gpurt_fail(gpurt_error_t *err, gpurt_status_t status, uint32_t origin,
+                          int64_t code, const char *fmt, ...)
+{
+    va_list args;
+
+    if (!err)
+        return status;
+    err->status = status;
+    err->origin = origin;
+    err->code = code;
+    va_start(args, fmt);
+    vsnprintf(err->text, sizeof err->text, fmt, args);
+    va_end(args);
+    return status;
+}

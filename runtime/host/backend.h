@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* backend.h - the seam between the host API and what runs kernels.
+ *
+ * gpurt.c checks arguments and handles that need no device and forwards through this table;
+ * backend_cuda.c and backend_simt.c fill one each. A new back end is one more table.
+ * Every function may be called from any thread, only between open and close, with arguments
+ * that gpurt.c has checked (sizes within info's limits, every dimension at least 1, a kernel
+ * that has this back end's half). All streams and events are destroyed before close, and none
+ * is used while it is destroyed. Streams and events are the back end's own pointers;
+ * stream NULL is the default stream. */
+#ifndef GPURT_HOST_BACKEND_H
+#define GPURT_HOST_BACKEND_H
+
+#include <gpurt/gpurt.h>
+
+typedef struct gpurt_backend_ops {
+    gpurt_backend_t kind;
+
+    /* Whether a device can be used; fills err with the reason and the remedy if not. Creates no
+     * context. */
+    gpurt_status_t (*probe)(const gpurt_options_t *options, gpurt_error_t *err);
+    gpurt_status_t (*open)(const gpurt_options_t *options, gpurt_info_t *info, void **out,
+                           gpurt_error_t *err);
+    gpurt_status_t (*close)(void *self, gpurt_error_t *err);
+    void (*counters)(void *self, gpurt_counters_t *out);
+    size_t (*report)(void *self, char *text, size_t bytes);
+
+    gpurt_status_t (*mem_create)(void *self, size_t bytes, void **out, gpurt_error_t *err);
+    gpurt_status_t (*mem_destroy)(void *self, void *memory);
+    gpurt_status_t (*host_create)(void *self, size_t bytes, void **out, gpurt_error_t *err);
+    gpurt_status_t (*host_destroy)(void *self, void *memory);
+    gpurt_status_t (*copy)(void *self, void *stream, void *to, const void *from,
+                           size_t bytes, gpurt_error_t *err);
+    gpurt_status_t (*fill)(void *self, void *stream, void *memory, uint8_t byte,
+                           size_t bytes, gpurt_error_t *err);
+
+    /* launch->stream is replaced by the pointer `stream`. */
+    gpurt_status_t (*launch)(void *self, void *stream, const gpurt_launch_t *launch,
+                             const gpurt_kernel_t *kernel, const void *args,
+                             size_t args_bytes, gpurt_error_t *err);
+    gpurt_status_t (*occupancy)(void *self, const gpurt_launch_t *launch,
+                                const gpurt_kernel_t *kernel, uint32_t *blocks,
+                                gpurt_error_t *err);
+
+    gpurt_status_t (*stream_create)(void *self, void **out, gpurt_error_t *err);
+    gpurt_status_t (*stream_destroy)(void *self, void *stream);
+    gpurt_status_t (*stream_sync)(void *self, void *stream, gpurt_error_t *err);
+    gpurt_status_t (*stream_query)(void *self, void *stream, gpurt_error_t *err);
+    gpurt_status_t (*sync)(void *self, gpurt_error_t *err);
+
+    gpurt_status_t (*event_create)(void *self, void **out, gpurt_error_t *err);
+    gpurt_status_t (*event_destroy)(void *self, void *event);
+    gpurt_status_t (*event_record)(void *self, void *event, void *stream);
+    gpurt_status_t (*event_wait)(void *self, void *event, void *stream);
+    gpurt_status_t (*event_sync)(void *self, void *event, gpurt_error_t *err);
+    gpurt_status_t (*event_query)(void *self, void *event, gpurt_error_t *err);
+    gpurt_status_t (*event_elapsed_ns)(void *self, void *from, void *to, uint64_t *ns,
+                                       gpurt_error_t *err);
+} gpurt_backend_ops_t;
+
+extern const gpurt_backend_ops_t gpurt_backend_simt;
+
+/* In its own library, linked when a program has CUDA kernels; weak, so NULL in the others. */
+extern const gpurt_backend_ops_t gpurt_backend_cuda GPURT_WEAK;
+
+#endif

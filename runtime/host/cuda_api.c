@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cuda_api.h"
+
+const gpurt_cuda_api_t gpurt_cuda_api_real = {
+    .driver_get_version = cudaDriverGetVersion,
+    .runtime_get_version = cudaRuntimeGetVersion,
+    .get_device_count = cudaGetDeviceCount,
+    .device_get_attribute = cudaDeviceGetAttribute,
+    .get_device_properties = cudaGetDeviceProperties,
+    .get_device = cudaGetDevice,
+    .set_device = cudaSetDevice,
+    .device_synchronize = cudaDeviceSynchronize,
+    .get_last_error = cudaGetLastError,
+    .get_error_name = cudaGetErrorName,
+    .get_error_string = cudaGetErrorString,
+    .malloc = cudaMalloc,
+    .free = cudaFree,
+    .host_alloc = cudaHostAlloc,
+    .free_host = cudaFreeHost,
+    .memcpy_async = cudaMemcpyAsync,
+    .memset_async = cudaMemsetAsync,
+    .launch_kernel = cudaLaunchKernel,
+    .launch_kernel_ex = cudaLaunchKernelExC,
+    .func_get_attributes = cudaFuncGetAttributes,
+    .func_set_attribute = cudaFuncSetAttribute,
+    .occupancy_blocks = cudaOccupancyMaxActiveBlocksPerMultiprocessor,
+    .occupancy_clusters = cudaOccupancyMaxActiveClusters,
+    .stream_create = cudaStreamCreateWithFlags,
+    .stream_destroy = cudaStreamDestroy,
+    .stream_synchronize = cudaStreamSynchronize,
+    .stream_query = cudaStreamQuery,
+    .stream_wait_event = cudaStreamWaitEvent,
+    .event_create = cudaEventCreateWithFlags,
+    .event_destroy = cudaEventDestroy,
+    .event_record = cudaEventRecord,
+    .event_synchronize = cudaEventSynchronize,
+    .event_query = cudaEventQuery,
+    .event_elapsed_time = cudaEventElapsedTime,
+};
+
+const gpurt_cuda_api_t *gpurt_cuda_api = &gpurt_cuda_api_real;

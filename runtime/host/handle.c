@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "handle.h"
+
+#include "refuse.h"
+
+#include <inttypes.h>
+
+/* The first generation of a slot: the counter wraps in the first runs, not after years. */
+#define FIRST_GENERATION 0xfffffffcu
+
+static uint64_t handle_id(gpurt_handle_kind_t kind, uint64_t handle)
+{
+    return pin_id((uint32_t)(handle >> 32), kind);
+}
+
+/* NULL when no slot has that number. */
+static gpurt_handle_slot_t *handle_slot(gpurt_handles_t *t, uint64_t handle)
+{
+    uint32_t index = (uint32_t)handle - 1;
+
+    return index < GPURT_HANDLE_COUNT ? &t->slots[index] : NULL;
+}
+
+/* Unused slots first, then the one that is free for longest: a number comes back as late
+ * as can be. Returns: NULL when all are live. The caller holds the lock. */
+static gpurt_handle_slot_t *slot_get(gpurt_handles_t *t, uint32_t *generation)
+{
+    gpurt_handle_slot_t *slot;
+
+    if (t->fresh < GPURT_HANDLE_COUNT) {
+        *generation = FIRST_GENERATION;
+        return &t->slots[t->fresh++];
+    }
+    if (t->oldest == 0)
+        return NULL;
+    slot = &t->slots[t->oldest - 1];
+    t->oldest = slot->next;
+    *generation = pin_generation(pin_word(&slot->pin)) + 1;
+    return slot;
+}
+
+static void slot_put(gpurt_handles_t *t, gpurt_handle_slot_t *slot)
+{
+    uint32_t number = (uint32_t)(slot - t->slots) + 1;
+
+    pthread_mutex_lock(&t->lock);
+    slot->object = NULL;
+    slot->next = 0;
+    if (t->oldest == 0)
+        t->oldest = number;
+    else
+        t->slots[t->newest - 1].next = number;
+    t->newest = number;
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* Context: the one thread that retired the slot and saw its last user go. */
+static gpurt_orphan_t slot_orphan(gpurt_handles_t *t, gpurt_handle_slot_t *slot)
+{
+    gpurt_orphan_t orphan = {
+        .object = slot->object,
+        .kind = (gpurt_handle_kind_t)pin_kind(pin_word(&slot->pin)),
+    };
+
+    slot_put(t, slot);
+    return orphan;
+}
+
+uint64_t gpurt_handle_create(gpurt_handles_t *t, gpurt_handle_kind_t kind, void *object)
+{
+    uint32_t generation;
+    gpurt_handle_slot_t *slot;
+    uint64_t handle = 0;
+
+    pthread_mutex_lock(&t->lock);
+    slot = slot_get(t, &generation);
+    if (slot) {
+        slot->object = object;
+        pin_publish(&slot->pin, pin_id(generation, kind));
+        handle = (uint64_t)generation << 32 | (uint32_t)(slot - t->slots + 1);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return handle;
+}
+
+bool gpurt_handle_take(gpurt_handles_t *t, gpurt_handle_kind_t kind, uint64_t handle,
+                       void **object)
+{
+    gpurt_handle_slot_t *slot = handle_slot(t, handle);
+
+    if (!slot || !pin_take(&slot->pin, handle_id(kind, handle)))
+        return false;
+    *object = slot->object;
+    return true;
+}
+
+gpurt_orphan_t gpurt_handle_drop(gpurt_handles_t *t, uint64_t handle)
+{
+    gpurt_handle_slot_t *slot = handle_slot(t, handle);
+    gpurt_orphan_t none = {0};
+
+    return pin_drop(&slot->pin) ? slot_orphan(t, slot) : none;
+}
+
+bool gpurt_handle_release(gpurt_handles_t *t, gpurt_handle_kind_t kind, uint64_t handle,
+                          gpurt_orphan_t *orphan)
+{
+    gpurt_handle_slot_t *slot = handle_slot(t, handle);
+    bool last;
+
+    orphan->object = NULL;
+    if (!slot || !pin_retire(&slot->pin, handle_id(kind, handle), &last))
+        return false;
+    if (last)
+        *orphan = slot_orphan(t, slot);
+    return true;
+}
+
+void *gpurt_handle_sweep(gpurt_handles_t *t, gpurt_handle_kind_t kind, uint32_t *cursor)
+{
+    gpurt_orphan_t orphan = {0};
+
+    while (*cursor < t->fresh && !orphan.object) {
+        uint64_t word = pin_word(&t->slots[*cursor].pin);
+        uint64_t handle = (uint64_t)pin_generation(word) << 32 | ++*cursor;
+
+        gpurt_handle_release(t, kind, handle, &orphan);
+    }
+    return orphan.object;
+}
+
+gpurt_status_t gpurt_handle_refuse(const gpurt_handles_t *t, gpurt_handle_kind_t kind,
+                                   uint64_t handle, gpurt_error_t *err)
+{
+    static const char *const names[] = {"thing", "stream", "event"};
+    const char *wanted = names[kind];
+    uint32_t index = (uint32_t)handle - 1, generation = (uint32_t)(handle >> 32);
+    uint64_t word = index < GPURT_HANDLE_COUNT ? pin_word(&t->slots[index].pin) : 0;
+    uint32_t found = pin_kind(word);
+
+    /* Generations are compared by distance, because they wrap; no word has kind 0 but
+     * one that was never used. */
+    if (found == 0 || (int32_t)(generation - pin_generation(word)) > 0)
+        return REFUSE(err, GPURT_E_HANDLE,
+                      "0x%" PRIx64 " never was a handle: gpurt_%s_create gives them",
+                      handle, wanted);
+    if (generation == pin_generation(word) && found != kind)
+        return REFUSE(err, GPURT_E_HANDLE,
+                      "0x%" PRIx64 " is of another kind: it names %s %s, wanted is %s %s",
+                      handle, found == GPURT_HANDLE_EVENT ? "an" : "a", names[found],
+                      kind == GPURT_HANDLE_EVENT ? "an" : "a", wanted);
+    return REFUSE(err, GPURT_E_HANDLE,
+                  "%s 0x%" PRIx64 " was destroyed already: create another", wanted, handle);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* handle.h - 64-bit handles for streams and events: pointers with generations.
+ *
+ * A handle is generation << 32 | slot + 1. The generation grows each time a slot is used
+ * again, so a handle that was released, or that was made up, or that names an object of
+ * another kind is recognised and never followed. A slot comes round after 4,096 others
+ * were used, and then repeats a generation after 2^32 rounds.
+ *
+ * When one thread releases a handle while another is in a call with it: the call goes on
+ * with the object it took, every later call is refused, and the object is given for
+ * destruction to whoever ends last, either the releaser at once or the last such call
+ * when it returns. Nobody waits for anybody. */
+#ifndef GPURT_HOST_HANDLE_H
+#define GPURT_HOST_HANDLE_H
+
+#include "pin.h"
+
+#include <gpurt/status.h>
+
+#include <pthread.h>
+
+#define GPURT_HANDLE_COUNT 4096 /* streams and events alive at once */
+
+typedef enum gpurt_handle_kind {
+    GPURT_HANDLE_STREAM = 1,
+    GPURT_HANDLE_EVENT = 2
+} gpurt_handle_kind_t;
+
+/* Shared with: every thread. object and next are written under the table's lock while
+ * the slot is not live and has no user. */
+typedef struct gpurt_handle_slot {
+    gpurt_pin_t pin;
+    void *object;
+    uint32_t next; /* in the queue of free slots */
+} gpurt_handle_slot_t;
+
+/* Owner: static storage; starts as zero with an initialised lock and lives as long as the
+ * process, so that handles of an earlier runtime stay recognised. The lock is for creation
+ * and for slots that become free: a take or a drop of a live handle never holds it. */
+typedef struct gpurt_handles {
+    pthread_mutex_t lock;
+    uint32_t fresh;          /* slots before this one have been used */
+    uint32_t oldest, newest; /* queue of free slots: index + 1, 0 when it is empty */
+    gpurt_handle_slot_t slots[GPURT_HANDLE_COUNT];
+} gpurt_handles_t;
+
+/* An object nobody uses any more: the caller destroys it. object is NULL when there is
+ * none. */
+typedef struct gpurt_orphan {
+    void *object;
+    gpurt_handle_kind_t kind;
+} gpurt_orphan_t;
+
+/* Context: host, any thread, for all of these. */
+
+/* Returns: 0 when the table is full. */
+uint64_t gpurt_handle_create(gpurt_handles_t *t, gpurt_handle_kind_t kind, void *object);
+
+/* Until drop, *object stays. Lock-free. Returns: false when the handle is not one of
+ * that kind. */
+bool gpurt_handle_take(gpurt_handles_t *t, gpurt_handle_kind_t kind, uint64_t handle,
+                       void **object);
+
+/* Ends what take began. Lock-free unless it leaves an orphan. */
+gpurt_orphan_t gpurt_handle_drop(gpurt_handles_t *t, uint64_t handle);
+
+/* Returns: false when the handle is not one of that kind. */
+bool gpurt_handle_release(gpurt_handles_t *t, gpurt_handle_kind_t kind, uint64_t handle,
+                          gpurt_orphan_t *orphan);
+
+/* Releases the next handle of that kind that is still there. *cursor starts at 0. Only
+ * while no other call uses the table. Returns: its object; NULL when there is none left. */
+void *gpurt_handle_sweep(gpurt_handles_t *t, gpurt_handle_kind_t kind, uint32_t *cursor);
+
+/* Why the handle was refused, as GPURT_E_HANDLE with one line. */
+gpurt_status_t gpurt_handle_refuse(const gpurt_handles_t *t, gpurt_handle_kind_t kind,
+                                   uint64_t handle, gpurt_error_t *err);
+
+#endif

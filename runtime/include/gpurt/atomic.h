@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* atomic.h - the only file that names compiler atomics.
+ *
+ * Every access to a shared word says in its name what it does, in which order, who can see it,
+ * and on which type:
+ *
+ *     gpurt_<op>_<order>_<scope>_<type>(pointer, ...)
+ *
+ *   op      load store | add sub and or xor min max xchg (all return the old value) | cas
+ *   order   load: relaxed acquire      store: relaxed release
+ *           others: relaxed acquire release acq_rel
+ *   scope   blk (the block)  clu (the cluster)  dev (the device)  sys (host and peers too)
+ *   type    u32 u64; i32 i64 (all but and or xor); f32 f64 (load store add xchg);
+ *           u128 (load store xchg cas)
+ *
+ *   bool gpurt_cas_<order>_<scope>_<type>(T *p, T *expected, T desired)
+ *       strong; on failure *expected becomes the value found, read with acquire when the order
+ *       acquires and relaxed otherwise.
+ *   void gpurt_fence_<acquire|release|acq_rel|seq_cst>_<scope>(void)
+ *       prefer an ordered operation: it costs no more and the race detector understands it.
+ *
+ * The functions work in device code on both back ends and in host code. Order and scope are
+ * part of the name because nvcc wants them literal and a reader wants them visible.
+ * On the CPU back end each access is a preemption point (point.h).
+ * u128: load and store everywhere; xchg and cas on a GPU need sm_90. On the CPU a 128-bit load
+ * is a compare-exchange, so the word must be writable. */
+#ifndef GPURT_ATOMIC_H
+#define GPURT_ATOMIC_H
+
+#include <gpurt/base.h>
+#include <gpurt/point.h>
+
+typedef struct GPURT_ALIGN(16) gpurt_u128 {
+    uint64_t lo, hi;
+} gpurt_u128_t;
+
+/* ---- raw accesses: what the compiler at hand offers ------------------------------------- */
+#if GPURT_IN_DEVICE
+
+#    define GPURT_ORDER_relaxed __NV_ATOMIC_RELAXED
+#    define GPURT_ORDER_acquire __NV_ATOMIC_ACQUIRE
+#    define GPURT_ORDER_release __NV_ATOMIC_RELEASE
+#    define GPURT_ORDER_acq_rel __NV_ATOMIC_ACQ_REL
+#    define GPURT_ORDER_seq_cst __NV_ATOMIC_SEQ_CST
+#    define GPURT_SCOPE_blk     __NV_THREAD_SCOPE_BLOCK
+#    if __CUDA_ARCH__ >= 900
+#        define GPURT_SCOPE_clu __NV_THREAD_SCOPE_CLUSTER
+#    else
+#        define GPURT_SCOPE_clu \
+            __NV_THREAD_SCOPE_DEVICE /* no clusters there: the next wider scope */
+#    endif
+#    define GPURT_SCOPE_dev __NV_THREAD_SCOPE_DEVICE
+#    define GPURT_SCOPE_sys __NV_THREAD_SCOPE_SYSTEM
+
+#    define GPURT_RAW_load(T, p, o, s) \
+        __nv_atomic_load_n((T *)(p), GPURT_ORDER_##o, GPURT_SCOPE_##s)
+#    define GPURT_RAW_store(p, v, o, s) \
+        __nv_atomic_store_n(p, v, GPURT_ORDER_##o, GPURT_SCOPE_##s)
+#    define GPURT_RAW_rmw(op, T, p, v, o, s) \
+        __nv_atomic_##op(p, v, GPURT_ORDER_##o, GPURT_SCOPE_##s)
+#    define GPURT_RAW_add_(T, U, p, v, o, s) \
+        ((T)GPURT_RAW_rmw(fetch_add, U, (U *)(p), (U)(v), o, s))
+#    define GPURT_RAW_sub_(T, U, p, v, o, s) \
+        ((T)GPURT_RAW_rmw(fetch_sub, U, (U *)(p), (U)(v), o, s))
+#    define GPURT_RAW_and_(T, U, p, v, o, s)  GPURT_RAW_rmw(fetch_and, T, p, v, o, s)
+#    define GPURT_RAW_or_(T, U, p, v, o, s)   GPURT_RAW_rmw(fetch_or, T, p, v, o, s)
+#    define GPURT_RAW_xor_(T, U, p, v, o, s)  GPURT_RAW_rmw(fetch_xor, T, p, v, o, s)
+#    define GPURT_RAW_min_(T, U, p, v, o, s)  GPURT_RAW_rmw(fetch_min, T, p, v, o, s)
+#    define GPURT_RAW_max_(T, U, p, v, o, s)  GPURT_RAW_rmw(fetch_max, T, p, v, o, s)
+#    define GPURT_RAW_xchg_(T, U, p, v, o, s) GPURT_RAW_rmw(exchange_n, T, p, v, o, s)
+#    define GPURT_RAW_cas(p, e, d, o, fo, s)                                              \
+        __nv_atomic_compare_exchange_n(p, e, d, false, GPURT_ORDER_##o, GPURT_ORDER_##fo, \
+                                       GPURT_SCOPE_##s)
+#    define GPURT_RAW_get(p, v, o, s) \
+        __nv_atomic_load(p, v, GPURT_ORDER_##o, GPURT_SCOPE_##s)
+#    define GPURT_RAW_put(p, v, o, s) \
+        __nv_atomic_store(p, v, GPURT_ORDER_##o, GPURT_SCOPE_##s)
+#    define GPURT_RAW_swap(p, v, old, o, s) \
+        __nv_atomic_exchange(p, v, old, GPURT_ORDER_##o, GPURT_SCOPE_##s)
+#    define GPURT_RAW_cas_any(p, e, d, o, fo, s)                                        \
+        __nv_atomic_compare_exchange(p, e, d, false, GPURT_ORDER_##o, GPURT_ORDER_##fo, \
+                                     GPURT_SCOPE_##s)
+#    define GPURT_RAW_addf(T, p, v, o, s) GPURT_RAW_rmw(fetch_add, T, p, v, o, s)
+/* Spelled in PTX: the compiler's own fence is sequentially consistent whatever is asked. */
+#    define GPURT_FENCE_PTX_acquire "acq_rel"
+#    define GPURT_FENCE_PTX_release "acq_rel"
+#    define GPURT_FENCE_PTX_acq_rel "acq_rel"
+#    define GPURT_FENCE_PTX_seq_cst "sc"
+#    define GPURT_FENCE_PTX_blk     "cta"
+#    if __CUDA_ARCH__ >= 900
+#        define GPURT_FENCE_PTX_clu "cluster"
+#    else
+#        define GPURT_FENCE_PTX_clu "gpu"
+#    endif
+#    define GPURT_FENCE_PTX_dev "gpu"
+#    define GPURT_FENCE_PTX_sys "sys"
+#    define GPURT_RAW_fence(o, s)                                                \
+        asm volatile("fence." GPURT_FENCE_PTX_##o "." GPURT_FENCE_PTX_##s ";" :: \
+                         : "memor"                                               \
+                           "y")
+#    define GPURT_RAW_point(p, bytes, s, kind) ((void)0)
+
+#else /* the CPU back end, and host code under any compiler */
+
+#    define GPURT_ORDER_relaxed __ATOMIC_RELAXED
+#    define GPURT_ORDER_acquire __ATOMIC_ACQUIRE
+#    define GPURT_ORDER_release __ATOMIC_RELEASE
+#    define GPURT_ORDER_acq_rel __ATOMIC_ACQ_REL
+#    define GPURT_ORDER_seq_cst __ATOMIC_SEQ_CST
+#    define GPURT_SCOPE_blk     GPURT_SCOPE_BLK
+#    define GPURT_SCOPE_clu     GPURT_SCOPE_CLU
+#    define GPURT_SCOPE_dev     GPURT_SCOPE_DEV
+#    define GPURT_SCOPE_sys     GPURT_SCOPE_SYS
+
+#    define GPURT_RAW_load(T, p, o, s)        __atomic_load_n(p, GPURT_ORDER_##o)
+#    define GPURT_RAW_store(p, v, o, s)       __atomic_store_n(p, v, GPURT_ORDER_##o)
+#    define GPURT_RAW_add_(T, U, p, v, o, s)  __atomic_fetch_add(p, v, GPURT_ORDER_##o)
+#    define GPURT_RAW_sub_(T, U, p, v, o, s)  __atomic_fetch_sub(p, v, GPURT_ORDER_##o)
+#    define GPURT_RAW_and_(T, U, p, v, o, s)  __atomic_fetch_and(p, v, GPURT_ORDER_##o)
+#    define GPURT_RAW_or_(T, U, p, v, o, s)   __atomic_fetch_or(p, v, GPURT_ORDER_##o)
+#    define GPURT_RAW_xor_(T, U, p, v, o, s)  __atomic_fetch_xor(p, v, GPURT_ORDER_##o)
+#    define GPURT_RAW_xchg_(T, U, p, v, o, s) __atomic_exchange_n(p, v, GPURT_ORDER_##o)
+#    define GPURT_RAW_cas(p, e, d, o, fo, s) \
+        __atomic_compare_exchange_n(p, e, d, false, GPURT_ORDER_##o, GPURT_ORDER_##fo)
+#    define GPURT_RAW_get(p, v, o, s)       __atomic_load(p, v, GPURT_ORDER_##o)
+#    define GPURT_RAW_put(p, v, o, s)       __atomic_store(p, v, GPURT_ORDER_##o)
+#    define GPURT_RAW_swap(p, v, old, o, s) __atomic_exchange(p, v, old, GPURT_ORDER_##o)
+/* Floats have no fetch-add here either; the exchange compares bits, so a NaN cannot spin. */
+#    define GPURT_RAW_addf(T, p, v, o, s)                                          \
+        __extension__({                                                            \
+            T gpurt_old_, gpurt_new_;                                              \
+            __atomic_load(p, &gpurt_old_, __ATOMIC_RELAXED);                       \
+            do                                                                     \
+                gpurt_new_ = gpurt_old_ + (v);                                     \
+            while (!__atomic_compare_exchange(p, &gpurt_old_, &gpurt_new_, true,   \
+                                              GPURT_ORDER_##o, __ATOMIC_RELAXED)); \
+            gpurt_old_;                                                            \
+        })
+/* What a read alone keeps of an order. */
+#    define GPURT_READ_relaxed __ATOMIC_RELAXED
+#    define GPURT_READ_acquire __ATOMIC_ACQUIRE
+#    define GPURT_READ_release __ATOMIC_RELAXED
+#    define GPURT_READ_acq_rel __ATOMIC_ACQUIRE
+/* No CPU has a fetch-min: replace while ours is the better one. When nothing is stored, the
+ * last read carries the order. */
+#    define GPURT_RAW_pick(T, p, v, o, better)                                            \
+        __extension__({                                                                   \
+            T gpurt_old_ = __atomic_load_n(p, GPURT_READ_##o);                            \
+            while ((v)better gpurt_old_ &&                                                \
+                   !__atomic_compare_exchange_n(p, &gpurt_old_, v, true, GPURT_ORDER_##o, \
+                                                GPURT_READ_##o))                          \
+                ;                                                                         \
+            gpurt_old_;                                                                   \
+        })
+#    define GPURT_RAW_min_(T, U, p, v, o, s) GPURT_RAW_pick(T, p, v, o, <)
+#    define GPURT_RAW_max_(T, U, p, v, o, s) GPURT_RAW_pick(T, p, v, o, >)
+/* GPURT_NO_POINTS: set for code that must not be interrupted by an executor, such as the
+ * executor itself. */
+#    if GPURT_ON_CUDA || defined(GPURT_NO_POINTS)
+#        define GPURT_RAW_point(p, bytes, s, kind) ((void)0)
+#    else
+#        define GPURT_RAW_point(p, bytes, s, kind) \
+            gpurt_point(p, bytes, GPURT_SCOPE_##s, kind)
+#    endif
+
+/* The race detector does not model fences. In its build a fence becomes an order on one global
+ * word: correct programs stay quiet, a missing release or acquire is still found. */
+#    if defined(__SANITIZE_THREAD__)
+#        define GPURT_TSAN_FENCE 1
+#    elif defined(__has_feature)
+#        if __has_feature(thread_sanitizer)
+#            define GPURT_TSAN_FENCE 1
+#        endif
+#    endif
+#    if defined(GPURT_TSAN_FENCE)
+GPURT_BEGIN_DECLS
+extern void __tsan_acquire(void *addr);
+extern void __tsan_release(void *addr);
+extern uint32_t gpurt_fence_word;
+GPURT_END_DECLS
+#        define GPURT_FENCE_acquire() __tsan_acquire(&gpurt_fence_word)
+#        define GPURT_FENCE_release() __tsan_release(&gpurt_fence_word)
+#        define GPURT_FENCE_acq_rel() (GPURT_FENCE_acquire(), GPURT_FENCE_release())
+#        define GPURT_FENCE_seq_cst() GPURT_FENCE_acq_rel()
+#        define GPURT_RAW_fence(o, s) GPURT_FENCE_##o()
+#    else
+#        define GPURT_RAW_fence(o, s) __atomic_thread_fence(GPURT_ORDER_##o)
+#    endif
+#endif
+
+/* ---- the table: every name of the grammar above ----------------------------------------- */
+#define GPURT_DEF_load(T, t, o, s)                          \
+    GPURT_HD T gpurt_load_##o##_##s##_##t(const T *p)       \
+    {                                                       \
+        GPURT_RAW_point(p, sizeof(T), s, GPURT_POINT_LOAD); \
+        return GPURT_RAW_load(T, p, o, s);                  \
+    }
+#define GPURT_DEF_store(T, t, o, s)                          \
+    GPURT_HD void gpurt_store_##o##_##s##_##t(T *p, T value) \
+    {                                                        \
+        GPURT_RAW_point(p, sizeof(T), s, GPURT_POINT_STORE); \
+        GPURT_RAW_store(p, value, o, s);                     \
+    }
+/* U is T without its sign: device atomics add 64-bit words as unsigned ones only. An op token
+ * ends in an underscore because three of the bare names are operators in C++. */
+#define GPURT_DEF_rmw(op, T, U, t, o, s)                   \
+    GPURT_HD T gpurt_##op##o##_##s##_##t(T *p, T value)    \
+    {                                                      \
+        GPURT_RAW_point(p, sizeof(T), s, GPURT_POINT_RMW); \
+        return GPURT_RAW_##op(T, U, p, value, o, s);       \
+    }
+#define GPURT_DEF_xchg(T, U, t, o, s)                       \
+    GPURT_HD T gpurt_xchg_##o##_##s##_##t(T *p, T value)    \
+    {                                                       \
+        GPURT_RAW_point(p, sizeof(T), s, GPURT_POINT_SWAP); \
+        return GPURT_RAW_xchg_(T, U, p, value, o, s);       \
+    }
+#define GPURT_DEF_cas(T, t, o, fo, s)                                     \
+    GPURT_HD bool gpurt_cas_##o##_##s##_##t(T *p, T *expected, T desired) \
+    {                                                                     \
+        GPURT_RAW_point(p, sizeof(T), s, GPURT_POINT_SWAP);               \
+        return GPURT_RAW_cas(p, expected, desired, o, fo, s);             \
+    }
+
+#define GPURT_FOR_SCOPES(def, ...) \
+    def(__VA_ARGS__, blk) def(__VA_ARGS__, clu) def(__VA_ARGS__, dev) def(__VA_ARGS__, sys)
+#define GPURT_FOR_ORDERS(def, ...)              \
+    GPURT_FOR_SCOPES(def, __VA_ARGS__, relaxed) \
+    GPURT_FOR_SCOPES(def, __VA_ARGS__, acquire) \
+    GPURT_FOR_SCOPES(def, __VA_ARGS__, release) \
+    GPURT_FOR_SCOPES(def, __VA_ARGS__, acq_rel)
+
+#define GPURT_DEFINE_ACCESS(T, t)                    \
+    GPURT_FOR_SCOPES(GPURT_DEF_load, T, t, relaxed)  \
+    GPURT_FOR_SCOPES(GPURT_DEF_load, T, t, acquire)  \
+    GPURT_FOR_SCOPES(GPURT_DEF_store, T, t, relaxed) \
+    GPURT_FOR_SCOPES(GPURT_DEF_store, T, t, release)
+#define GPURT_DEFINE_ARITH(T, U, t)                         \
+    GPURT_FOR_ORDERS(GPURT_DEF_rmw, add_, T, U, t)          \
+    GPURT_FOR_ORDERS(GPURT_DEF_rmw, sub_, T, U, t)          \
+    GPURT_FOR_ORDERS(GPURT_DEF_rmw, min_, T, U, t)          \
+    GPURT_FOR_ORDERS(GPURT_DEF_rmw, max_, T, U, t)          \
+    GPURT_FOR_ORDERS(GPURT_DEF_xchg, T, U, t)               \
+    GPURT_FOR_SCOPES(GPURT_DEF_cas, T, t, relaxed, relaxed) \
+    GPURT_FOR_SCOPES(GPURT_DEF_cas, T, t, acquire, acquire) \
+    GPURT_FOR_SCOPES(GPURT_DEF_cas, T, t, release, relaxed) \
+    GPURT_FOR_SCOPES(GPURT_DEF_cas, T, t, acq_rel, acquire)
+#define GPURT_DEFINE_BITS(T, U, t)                 \
+    GPURT_FOR_ORDERS(GPURT_DEF_rmw, and_, T, U, t) \
+    GPURT_FOR_ORDERS(GPURT_DEF_rmw, or_, T, U, t)  \
+    GPURT_FOR_ORDERS(GPURT_DEF_rmw, xor_, T, U, t)
+
+GPURT_DEFINE_ACCESS(uint32_t, u32)
+GPURT_DEFINE_ACCESS(uint64_t, u64)
+GPURT_DEFINE_ACCESS(int32_t, i32)
+GPURT_DEFINE_ACCESS(int64_t, i64)
+GPURT_DEFINE_ARITH(uint32_t, uint32_t, u32)
+GPURT_DEFINE_ARITH(uint64_t, uint64_t, u64)
+GPURT_DEFINE_ARITH(int32_t, uint32_t, i32)
+GPURT_DEFINE_ARITH(int64_t, uint64_t, i64)
+GPURT_DEFINE_BITS(uint32_t, uint32_t, u32)
+GPURT_DEFINE_BITS(uint64_t, uint64_t, u64)
+
+/* ---- floats: bits move as they are, add rounds to nearest ------------------------------- */
+#define GPURT_DEF_loadf(T, t, o, s)                         \
+    GPURT_HD T gpurt_load_##o##_##s##_##t(const T *p)       \
+    {                                                       \
+        T value;                                            \
+                                                            \
+        GPURT_RAW_point(p, sizeof(T), s, GPURT_POINT_LOAD); \
+        GPURT_RAW_get((T *)p, &value, o, s);                \
+        return value;                                       \
+    }
+#define GPURT_DEF_storef(T, t, o, s)                         \
+    GPURT_HD void gpurt_store_##o##_##s##_##t(T *p, T value) \
+    {                                                        \
+        GPURT_RAW_point(p, sizeof(T), s, GPURT_POINT_STORE); \
+        GPURT_RAW_put(p, &value, o, s);                      \
+    }
+#define GPURT_DEF_swapf(T, t, o, s)                         \
+    GPURT_HD T gpurt_xchg_##o##_##s##_##t(T *p, T value)    \
+    {                                                       \
+        T old;                                              \
+                                                            \
+        GPURT_RAW_point(p, sizeof(T), s, GPURT_POINT_SWAP); \
+        GPURT_RAW_swap(p, &value, &old, o, s);              \
+        return old;                                         \
+    }
+#define GPURT_DEF_addf(T, t, o, s)                         \
+    GPURT_HD T gpurt_add_##o##_##s##_##t(T *p, T value)    \
+    {                                                      \
+        GPURT_RAW_point(p, sizeof(T), s, GPURT_POINT_RMW); \
+        return GPURT_RAW_addf(T, p, value, o, s);          \
+    }
+#define GPURT_DEFINE_FLOAT(T, t)                      \
+    GPURT_FOR_SCOPES(GPURT_DEF_loadf, T, t, relaxed)  \
+    GPURT_FOR_SCOPES(GPURT_DEF_loadf, T, t, acquire)  \
+    GPURT_FOR_SCOPES(GPURT_DEF_storef, T, t, relaxed) \
+    GPURT_FOR_SCOPES(GPURT_DEF_storef, T, t, release) \
+    GPURT_FOR_ORDERS(GPURT_DEF_swapf, T, t)           \
+    GPURT_FOR_ORDERS(GPURT_DEF_addf, T, t)
+
+GPURT_DEFINE_FLOAT(float, f32)
+GPURT_DEFINE_FLOAT(double, f64)
+
+/* ---- 128 bit: an index with a tag, or two words that must change together ---------------- */
+#if !GPURT_IN_DEVICE
+__extension__ typedef unsigned __int128 __attribute__((may_alias)) gpurt_wide_t;
+#    if defined(GPURT_TSAN_FENCE)
+GPURT_BEGIN_DECLS
+extern gpurt_wide_t __tsan_atomic128_compare_exchange_val(volatile gpurt_wide_t *p,
+                                                          gpurt_wide_t expected,
+                                                          gpurt_wide_t desired, int order,
+                                                          int fail_order);
+GPURT_END_DECLS
+#    endif
+
+/* Full order always. On x86-64 the instruction is written out: compilers for the baseline
+ * architecture would call a library for it. */
+GPURT_HD bool gpurt_cas128_raw(gpurt_u128_t *p, gpurt_u128_t *expected,
+                               gpurt_u128_t desired)
+{
+#    if defined(GPURT_TSAN_FENCE)
+    gpurt_wide_t want = *(gpurt_wide_t *)expected;
+    gpurt_wide_t found = __tsan_atomic128_compare_exchange_val(
+        (volatile gpurt_wide_t *)p, want, *(gpurt_wide_t *)&desired, __ATOMIC_SEQ_CST,
+        __ATOMIC_SEQ_CST);
+
+    *(gpurt_wide_t *)expected = found;
+    return found == want;
+#    elif defined(__x86_64__)
+    bool same;
+
+    __asm__ __volatile__("lock cmpxchg16b %1"
+                         : "=@ccz"(same), "+m"(*p), "+a"(expected->lo), "+d"(expected->hi)
+                         : "b"(desired.lo), "c"(desired.hi)
+                         : "memory");
+    return same;
+#    else
+    gpurt_wide_t want = *(gpurt_wide_t *)expected;
+    gpurt_wide_t found =
+        __sync_val_compare_and_swap((gpurt_wide_t *)p, want, *(gpurt_wide_t *)&desired);
+
+    *(gpurt_wide_t *)expected = found;
+    return found == want;
+#    endif
+}
+#    define GPURT_128_load(p, v, o, s) \
+        ((void)gpurt_cas128_raw((gpurt_u128_t *)(p), v, *(v)))
+#    define GPURT_128_cas(p, e, d, o, fo, s) gpurt_cas128_raw(p, e, d)
+#    define GPURT_128_swap(p, v, old, o, s) \
+        do {                                \
+        } while (!gpurt_cas128_raw(p, old, v))
+#    define GPURT_128_store(p, v, o, s)                  \
+        do {                                             \
+            gpurt_u128_t gpurt_old_ = {0, 0};            \
+            while (!gpurt_cas128_raw(p, &gpurt_old_, v)) \
+                ;                                        \
+        } while (0)
+#else
+#    define GPURT_128_load(p, v, o, s)       GPURT_RAW_get((gpurt_u128_t *)(p), v, o, s)
+#    define GPURT_128_store(p, v, o, s)      GPURT_RAW_put(p, &(v), o, s)
+#    define GPURT_128_swap(p, v, old, o, s)  GPURT_RAW_swap(p, &(v), old, o, s)
+#    define GPURT_128_cas(p, e, d, o, fo, s) GPURT_RAW_cas_any(p, e, &(d), o, fo, s)
+#endif
+
+#define GPURT_DEF_load128(o, s)                                              \
+    GPURT_HD gpurt_u128_t gpurt_load_##o##_##s##_u128(const gpurt_u128_t *p) \
+    {                                                                        \
+        gpurt_u128_t value = {0, 0};                                         \
+                                                                             \
+        GPURT_RAW_point(p, 16, s, GPURT_POINT_LOAD);                         \
+        GPURT_128_load(p, &value, o, s);                                     \
+        return value;                                                        \
+    }
+#define GPURT_DEF_store128(o, s)                                                    \
+    GPURT_HD void gpurt_store_##o##_##s##_u128(gpurt_u128_t *p, gpurt_u128_t value) \
+    {                                                                               \
+        GPURT_RAW_point(p, 16, s, GPURT_POINT_STORE);                               \
+        GPURT_128_store(p, value, o, s);                                            \
+    }
+#define GPURT_DEF_xchg128(o, s)                                                            \
+    GPURT_HD gpurt_u128_t gpurt_xchg_##o##_##s##_u128(gpurt_u128_t *p, gpurt_u128_t value) \
+    {                                                                                      \
+        gpurt_u128_t old = {0, 0};                                                         \
+                                                                                           \
+        GPURT_RAW_point(p, 16, s, GPURT_POINT_SWAP);                                       \
+        GPURT_128_swap(p, value, &old, o, s);                                              \
+        return old;                                                                        \
+    }
+#define GPURT_DEF_cas128(o, fo, s)                                                    \
+    GPURT_HD bool gpurt_cas_##o##_##s##_u128(gpurt_u128_t *p, gpurt_u128_t *expected, \
+                                             gpurt_u128_t desired)                    \
+    {                                                                                 \
+        GPURT_RAW_point(p, 16, s, GPURT_POINT_SWAP);                                  \
+        return GPURT_128_cas(p, expected, desired, o, fo, s);                         \
+    }
+
+GPURT_FOR_SCOPES(GPURT_DEF_load128, relaxed)
+GPURT_FOR_SCOPES(GPURT_DEF_load128, acquire)
+GPURT_FOR_SCOPES(GPURT_DEF_store128, relaxed)
+GPURT_FOR_SCOPES(GPURT_DEF_store128, release)
+#if !GPURT_IN_DEVICE || __CUDA_ARCH__ >= 900
+GPURT_FOR_SCOPES(GPURT_DEF_xchg128, relaxed)
+GPURT_FOR_SCOPES(GPURT_DEF_xchg128, acquire)
+GPURT_FOR_SCOPES(GPURT_DEF_xchg128, release)
+GPURT_FOR_SCOPES(GPURT_DEF_xchg128, acq_rel)
+GPURT_FOR_SCOPES(GPURT_DEF_cas128, relaxed, relaxed)
+GPURT_FOR_SCOPES(GPURT_DEF_cas128, acquire, acquire)
+GPURT_FOR_SCOPES(GPURT_DEF_cas128, release, relaxed)
+GPURT_FOR_SCOPES(GPURT_DEF_cas128, acq_rel, acquire)
+#endif
+
+/* ---- fences ------------------------------------------------------------------------------ */
+#define GPURT_DEF_fence(o, s)                 \
+    GPURT_HD void gpurt_fence_##o##_##s(void) \
+    {                                         \
+        GPURT_RAW_fence(o, s);                \
+    }
+GPURT_FOR_SCOPES(GPURT_DEF_fence, acquire)
+GPURT_FOR_SCOPES(GPURT_DEF_fence, release)
+GPURT_FOR_SCOPES(GPURT_DEF_fence, acq_rel)
+GPURT_FOR_SCOPES(GPURT_DEF_fence, seq_cst)
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* base.h - the words every other gpurt header is written in.
+ *
+ * One source is compiled three ways: by a C compiler (gnu11) and a C++ compiler (C++17) for
+ * the CPU back end and for host code, and by nvcc for a GPU. This file is the only place that
+ * asks which compiler reads it; everything below speaks GPURT_* and stays the same text.
+ * It defines no function and includes nothing but the freestanding headers. */
+#ifndef GPURT_BASE_H
+#define GPURT_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GPURT_VERSION_MAJOR 0
+#define GPURT_VERSION_MINOR 1
+#define GPURT_VERSION_PATCH 0
+#define GPURT_VERSION \
+    (GPURT_VERSION_MAJOR * 10000 + GPURT_VERSION_MINOR * 100 + GPURT_VERSION_PATCH)
+
+/* GPURT_ON_CUDA: nvcc reads this file (either of its passes).
+ * GPURT_IN_DEVICE: code generated now runs on a GPU; 0 for device code on the CPU. */
+#if defined(__CUDACC__)
+#    define GPURT_ON_CUDA 1
+#else
+#    define GPURT_ON_CUDA 0
+#endif
+#if defined(__CUDA_ARCH__)
+#    define GPURT_IN_DEVICE 1
+#else
+#    define GPURT_IN_DEVICE 0
+#endif
+
+#if defined(__cplusplus)
+#    define GPURT_BEGIN_DECLS               extern "C" {
+#    define GPURT_END_DECLS                 }
+#    define GPURT_STATIC_ASSERT(cond, text) static_assert(cond, text)
+#    define GPURT_ALIGNOF(type)             alignof(type)
+#else
+#    define GPURT_BEGIN_DECLS
+#    define GPURT_END_DECLS
+#    define GPURT_STATIC_ASSERT(cond, text) _Static_assert(cond, text)
+#    define GPURT_ALIGNOF(type)             _Alignof(type)
+#endif
+
+#define GPURT_ALIGN(bytes) __attribute__((aligned(bytes)))
+#define GPURT_WEAK         __attribute__((weak))
+#define GPURT_NORETURN     __attribute__((noreturn))
+#define GPURT_NOINLINE     __attribute__((noinline))
+#define GPURT_PRINTF(fmt_index, first_arg) \
+    __attribute__((format(printf, fmt_index, first_arg)))
+#define GPURT_LIKELY(x)   (__builtin_expect(!!(x), 1))
+#define GPURT_UNLIKELY(x) (__builtin_expect(!!(x), 0))
+
+/* Fibers never change threads, so one fixed offset from the thread pointer is enough. */
+#define GPURT_TLS __thread __attribute__((tls_model("initial-exec")))
+
+/* A site is "file:line" as one constant: two uses of one line compare equal as pointers. */
+#define GPURT_STRINGIFY_(x) #x
+#define GPURT_STRINGIFY(x)  GPURT_STRINGIFY_(x)
+#define GPURT_HERE          (__FILE__ ":" GPURT_STRINGIFY(__LINE__))
+
+/* Function words of the dialect.
+ *   GPURT_DEV    device code, inlined        GPURT_DEVN   device code, kept out of line
+ *   GPURT_HD     device and host code, inlined (the body must be valid on both) */
+#if GPURT_ON_CUDA
+#    define GPURT_DEV  static __device__ __forceinline__
+#    define GPURT_DEVN static __device__ __noinline__ __attribute__((unused))
+#    define GPURT_HD   static __host__ __device__ __forceinline__
+#else
+#    define GPURT_DEV  static inline __attribute__((unused))
+#    define GPURT_DEVN static __attribute__((noinline, unused))
+#    define GPURT_HD   static inline __attribute__((unused))
+#endif
+
+enum {
+    GPURT_WARP_SIZE = 32,
+    GPURT_MAX_BLOCK_THREADS = 1024,
+    GPURT_MAX_ARGS_BYTES = 4064,  /* what every supported GPU takes as kernel parameters */
+    GPURT_MAX_CLUSTER_BLOCKS = 8, /* portable cluster size */
+    GPURT_NAMED_BARRIERS = 16     /* per block; 0 is the block barrier itself */
+};
+#define GPURT_FULL_MASK 0xffffffffu
+
+typedef struct gpurt_dim3 {
+    uint32_t x, y, z;
+} gpurt_dim3_t;
+
+#endif

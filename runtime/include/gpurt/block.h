@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* block.h - what the threads of a block, a cluster or a grid do together.
+ *
+ * Context: device code.
+ * Order: each barrier makes what its threads wrote before it visible to them after it.
+ *
+ *   void     gpurt_block_barrier()               every thread of the block that has not exited
+ *   uint32_t gpurt_block_barrier_count(pred)     ... and how many passed a true predicate
+ *   bool     gpurt_block_barrier_and(pred)       gpurt_block_barrier_or(pred)
+ *
+ *   void gpurt_named_barrier(id, threads)        waits until `threads` threads arrived; id 1..15,
+ *                                                threads a multiple of 32, whole warps
+ *   void gpurt_named_arrive(id, threads)         arrives without waiting
+ *
+ *   void gpurt_cluster_barrier()                 every thread of the cluster
+ *   void *gpurt_cluster_shared(p, rank)          the same shared-memory object in another block
+ *                                                of the cluster
+ *   void gpurt_grid_barrier()                    every thread of a cooperative launch (needs
+ *                                                gpurt_launch_t.cooperative); no thread may have
+ *                                                exited
+ *
+ *   GPURT_SHARED(type, name, count)              declares `type *const name`: count elements,
+ *                                                one copy a block; count is a constant
+ *   GPURT_SHARED_DYN(type, name)                 declares `type *const name`: the launch's
+ *                                                dynamic bytes, 16-byte aligned
+ *       At most 64 objects and 48 KiB of static shared memory a kernel. It is not initialised;
+ *       on the CPU it is filled with 0xa5 at block start so that a read before a write shows.
+ *
+ *   void gpurt_relax()                           in every loop that waits: lets others run
+ *   void gpurt_thread_exit()                     ends this lane
+ *   void gpurt_trap()                            ends the kernel with GPURT_E_TRAP; on a GPU the
+ *                                                context dies with it, so prefer a status
+ * (defined in dialect_cuda.h and dialect_simt.h, on the CPU as macros: no address, and commas
+ * of an argument in parentheses) */
+#ifndef GPURT_BLOCK_H
+#define GPURT_BLOCK_H
+
+#include <gpurt/dialect.h>
+
+#endif

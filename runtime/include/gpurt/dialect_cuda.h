@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dialect_cuda.h - the dialect on a GPU: every word one intrinsic or one PTX
+ * instruction.
+ *
+ * Included through dialect.h only, and read by nvcc only. What each name means stands in
+ * ids.h, warp.h, block.h, clock.h and kernel.h. tests/gpu/sass_equal.sh holds each
+ * wrapper to the machine code of the bare instruction. Nothing here allocates, and
+ * nothing needs a runtime: plain CUDA C++ uses it as it is. */
+#ifndef GPURT_DIALECT_CUDA_H
+#define GPURT_DIALECT_CUDA_H
+
+#include <gpurt/atomic.h>
+#include <gpurt/base.h>
+#include <gpurt/kernel.h>
+
+/* What the GPU that code is generated for can do; 0 where host code is generated. */
+#if GPURT_IN_DEVICE
+#    define GPURT_CUDA_ARCH __CUDA_ARCH__
+#else
+#    define GPURT_CUDA_ARCH 0
+#endif
+
+/* ---- ids.h --------------------------------------------------------------------------- */
+#define GPURT_CUDA_ID(name, expression)   \
+    GPURT_DEV uint32_t gpurt_##name(void) \
+    {                                     \
+        return expression;                \
+    }
+GPURT_CUDA_ID(thread_x, threadIdx.x)
+GPURT_CUDA_ID(thread_y, threadIdx.y)
+GPURT_CUDA_ID(thread_z, threadIdx.z)
+GPURT_CUDA_ID(block_x, blockIdx.x)
+GPURT_CUDA_ID(block_y, blockIdx.y)
+GPURT_CUDA_ID(block_z, blockIdx.z)
+GPURT_CUDA_ID(block_dim_x, blockDim.x)
+GPURT_CUDA_ID(block_dim_y, blockDim.y)
+GPURT_CUDA_ID(block_dim_z, blockDim.z)
+GPURT_CUDA_ID(grid_dim_x, gridDim.x)
+GPURT_CUDA_ID(grid_dim_y, gridDim.y)
+GPURT_CUDA_ID(grid_dim_z, gridDim.z)
+
+#define GPURT_CUDA_REGISTER(name, word, reg)          \
+    GPURT_DEV uint32_t gpurt_##name(void)             \
+    {                                                 \
+        uint32_t value;                               \
+                                                      \
+        word("mov.u32 %0, %%" reg ";" : "=r"(value)); \
+        return value;                                 \
+    }
+GPURT_CUDA_REGISTER(lane, asm, "laneid")
+/* Volatile: the two may change when a preempted warp comes back elsewhere. */
+GPURT_CUDA_REGISTER(sm, asm volatile, "smid")
+GPURT_CUDA_REGISTER(warp_slot, asm volatile, "warpid")
+#if GPURT_CUDA_ARCH >= 900
+GPURT_CUDA_REGISTER(cluster_rank, asm, "cluster_ctarank")
+GPURT_CUDA_REGISTER(cluster_size, asm, "cluster_nctarank")
+#else
+GPURT_CUDA_ID(cluster_rank, 0u)
+GPURT_CUDA_ID(cluster_size, 1u)
+#endif
+
+/* ---- warp.h: bits -------------------------------------------------------------------- */
+GPURT_DEV uint32_t gpurt_popc(uint32_t v)
+{
+    return (uint32_t)__popc(v);
+}
+GPURT_DEV uint32_t gpurt_popc64(uint64_t v)
+{
+    return (uint32_t)__popcll(v);
+}
+/* Counting from the top of the reversed word gives the width for 0 with no test. */
+GPURT_DEV uint32_t gpurt_ctz(uint32_t v)
+{
+    return (uint32_t)__clz((int)__brev(v));
+}
+GPURT_DEV uint32_t gpurt_ctz64(uint64_t v)
+{
+    return (uint32_t)__clzll((long long)__brevll(v));
+}
+GPURT_DEV uint32_t gpurt_clz(uint32_t v)
+{
+    return (uint32_t)__clz((int)v);
+}
+GPURT_DEV uint32_t gpurt_clz64(uint64_t v)
+{
+    return (uint32_t)__clzll((long long)v);
+}
+
+/* ---- warp.h: votes and matches ------------------------------------------------------- */
+GPURT_DEV void gpurt_syncwarp(uint32_t mask)
+{
+    __syncwarp(mask);
+}
+GPURT_DEV uint32_t gpurt_activemask(void)
+{
+    return __activemask();
+}
+GPURT_DEV uint32_t gpurt_ballot(uint32_t mask, bool predicate)
+{
+    return __ballot_sync(mask, predicate);
+}
+GPURT_DEV bool gpurt_any(uint32_t mask, bool predicate)
+{
+    return __any_sync(mask, predicate) != 0;
+}
+GPURT_DEV bool gpurt_all(uint32_t mask, bool predicate)
+{
+    return __all_sync(mask, predicate) != 0;
+}
+
+#define GPURT_CUDA_MATCH(T, t)                                             \
+    GPURT_DEV uint32_t gpurt_match_any_##t(uint32_t mask, T v)             \
+    {                                                                      \
+        return __match_any_sync(mask, v);                                  \
+    }                                                                      \
+    GPURT_DEV uint32_t gpurt_match_all_##t(uint32_t mask, T v, bool *same) \
+    {                                                                      \
+        int agreed;                                                        \
+        uint32_t lanes = __match_all_sync(mask, v, &agreed);               \
+                                                                           \
+        *same = agreed != 0;                                               \
+        return lanes;                                                      \
+    }
+GPURT_CUDA_MATCH(uint32_t, u32)
+GPURT_CUDA_MATCH(uint64_t, u64)
+
+/* ---- warp.h: shuffles ---------------------------------------------------------------- */
+#define GPURT_CUDA_SHFL(T, t)                                                           \
+    GPURT_DEV T gpurt_shfl_##t(uint32_t mask, T v, uint32_t lane)                       \
+    {                                                                                   \
+        return __shfl_sync(mask, v, (int)lane);                                         \
+    }                                                                                   \
+    GPURT_DEV T gpurt_shfl_idx_##t(uint32_t mask, T v, uint32_t lane, uint32_t width)   \
+    {                                                                                   \
+        return __shfl_sync(mask, v, (int)lane, (int)width);                             \
+    }                                                                                   \
+    GPURT_DEV T gpurt_shfl_up_##t(uint32_t mask, T v, uint32_t delta, uint32_t width)   \
+    {                                                                                   \
+        return __shfl_up_sync(mask, v, delta, (int)width);                              \
+    }                                                                                   \
+    GPURT_DEV T gpurt_shfl_down_##t(uint32_t mask, T v, uint32_t delta, uint32_t width) \
+    {                                                                                   \
+        return __shfl_down_sync(mask, v, delta, (int)width);                            \
+    }                                                                                   \
+    GPURT_DEV T gpurt_shfl_xor_##t(uint32_t mask, T v, uint32_t bits, uint32_t width)   \
+    {                                                                                   \
+        return __shfl_xor_sync(mask, v, (int)bits, (int)width);                         \
+    }
+GPURT_CUDA_SHFL(uint32_t, u32)
+GPURT_CUDA_SHFL(int32_t, i32)
+GPURT_CUDA_SHFL(uint64_t, u64)
+GPURT_CUDA_SHFL(int64_t, i64)
+GPURT_CUDA_SHFL(float, f32)
+GPURT_CUDA_SHFL(double, f64)
+
+/* ---- warp.h: reductions --------------------------------------------------------------- */
+
+/* The order of combination is part of the contract: it decides the bits of a float. Adds are
+ * spelled as rounding intrinsics because the compiler may not fuse those with a
+ * multiplication at the call. fminf and its kin are the hardware's: a number wins over NaN,
+ * -0 is below +0. */
+#define GPURT_CUDA_ADD(a, b)     ((a) + (b))
+#define GPURT_CUDA_ADD_f32(a, b) __fadd_rn(a, b)
+#define GPURT_CUDA_ADD_f64(a, b) __dadd_rn(a, b)
+#define GPURT_CUDA_MIN(a, b)     ((b) < (a) ? (b) : (a))
+#define GPURT_CUDA_MIN_f32(a, b) fminf(a, b)
+#define GPURT_CUDA_MIN_f64(a, b) fmin(a, b)
+#define GPURT_CUDA_MAX(a, b)     ((b) > (a) ? (b) : (a))
+#define GPURT_CUDA_MAX_f32(a, b) fmaxf(a, b)
+#define GPURT_CUDA_MAX_f64(a, b) fmax(a, b)
+#define GPURT_CUDA_AND(a, b)     ((a) & (b))
+#define GPURT_CUDA_OR(a, b)      ((a) | (b))
+#define GPURT_CUDA_XOR(a, b)     ((a) ^ (b))
+
+#define GPURT_CUDA_FOLD(kind, T, t, pick)                                     \
+    GPURT_DEV T gpurt_reduce_##kind##_##t(uint32_t mask, T v)                 \
+    {                                                                         \
+        if (mask == GPURT_FULL_MASK) {                                        \
+            for (uint32_t bits = GPURT_WARP_SIZE / 2; bits; bits /= 2) {      \
+                T other = gpurt_shfl_xor_##t(mask, v, bits, GPURT_WARP_SIZE); \
+                v = pick(v, other);                                           \
+            }                                                                 \
+            return v;                                                         \
+        }                                                                     \
+        T all = gpurt_shfl_##t(mask, v, gpurt_ctz(mask));                     \
+        for (uint32_t rest = mask & (mask - 1); rest; rest &= rest - 1) {     \
+            T next = gpurt_shfl_##t(mask, v, gpurt_ctz(rest));                \
+            all = pick(all, next);                                            \
+        }                                                                     \
+        return all;                                                           \
+    }
+/* One instruction does it for 32-bit integers from sm_80 on. */
+#define GPURT_CUDA_REDUX(kind, T, t)                          \
+    GPURT_DEV T gpurt_reduce_##kind##_##t(uint32_t mask, T v) \
+    {                                                         \
+        return __reduce_##kind##_sync(mask, v);               \
+    }
+#if GPURT_CUDA_ARCH >= 800
+#    define GPURT_CUDA_FOLD_32(kind, T, t, pick) GPURT_CUDA_REDUX(kind, T, t)
+#else
+#    define GPURT_CUDA_FOLD_32(kind, T, t, pick) GPURT_CUDA_FOLD(kind, T, t, pick)
+#endif
+#define GPURT_CUDA_FOLD_ALL(kind, pick)           \
+    GPURT_CUDA_FOLD_32(kind, uint32_t, u32, pick) \
+    GPURT_CUDA_FOLD_32(kind, int32_t, i32, pick)  \
+    GPURT_CUDA_FOLD(kind, uint64_t, u64, pick)    \
+    GPURT_CUDA_FOLD(kind, int64_t, i64, pick)     \
+    GPURT_CUDA_FOLD(kind, float, f32, pick##_f32) \
+    GPURT_CUDA_FOLD(kind, double, f64, pick##_f64)
+#define GPURT_CUDA_FOLD_BITS(kind, pick)          \
+    GPURT_CUDA_FOLD_32(kind, uint32_t, u32, pick) \
+    GPURT_CUDA_FOLD(kind, uint64_t, u64, pick)
+GPURT_CUDA_FOLD_ALL(add, GPURT_CUDA_ADD)
+GPURT_CUDA_FOLD_ALL(min, GPURT_CUDA_MIN)
+GPURT_CUDA_FOLD_ALL(max, GPURT_CUDA_MAX)
+GPURT_CUDA_FOLD_BITS(and, GPURT_CUDA_AND)
+GPURT_CUDA_FOLD_BITS(or, GPURT_CUDA_OR)
+GPURT_CUDA_FOLD_BITS(xor, GPURT_CUDA_XOR)
+
+/* ---- block.h ------------------------------------------------------------------------- */
+GPURT_DEV void gpurt_thread_exit(void)
+{
+    asm volatile("exit;");
+    __builtin_unreachable();
+}
+GPURT_DEV void gpurt_trap(void)
+{
+    __trap();
+    __builtin_unreachable();
+}
+/* The shortest sleep that leaves the issue slots to others: the step of the global
+ * timer. */
+GPURT_DEV void gpurt_relax(void)
+{
+    __nanosleep(32);
+}
+
+GPURT_DEV void gpurt_block_barrier(void)
+{
+    __syncthreads();
+}
+GPURT_DEV uint32_t gpurt_block_barrier_count(bool predicate)
+{
+    return (uint32_t)__syncthreads_count(predicate);
+}
+GPURT_DEV bool gpurt_block_barrier_and(bool predicate)
+{
+    return __syncthreads_and(predicate) != 0;
+}
+GPURT_DEV bool gpurt_block_barrier_or(bool predicate)
+{
+    return __syncthreads_or(predicate) != 0;
+}
+GPURT_DEV void gpurt_named_barrier(uint32_t id, uint32_t threads)
+{
+    asm volatile("barrier.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+GPURT_DEV void gpurt_named_arrive(uint32_t id, uint32_t threads)
+{
+    asm volatile("barrier.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+/* Below sm_90 a cluster is one block, as it is anywhere in a launch without clusters. */
+GPURT_DEV void gpurt_cluster_barrier(void)
+{
+#if GPURT_CUDA_ARCH >= 900
+    asm volatile("barrier.cluster.arrive.release;\n\t"
+                 "barrier.cluster.wait.acquire;" ::
+                     : "memory");
+#else
+    __syncthreads();
+#endif
+}
+GPURT_DEV void *gpurt_cluster_shared(void *object, uint32_t rank)
+{
+#if GPURT_CUDA_ARCH >= 900
+    return __cluster_map_shared_rank(object, rank);
+#else
+    if (rank)
+        gpurt_trap();
+    return object;
+#endif
+}
+
+/* Address of the word that the driver sets aside for a cooperative launch, 0 in any
+ * other launch. It is handed over in two environment registers; cooperative groups,
+ * whose header costs a second an architecture to compile, reads the same ones. The first
+ * word there is a size. */
+GPURT_DEV uint64_t gpurt_cuda_grid_space(void)
+{
+    uint32_t high, low;
+
+    asm("mov.u32 %0, %%envreg1;" : "=r"(high));
+    asm("mov.u32 %0, %%envreg2;" : "=r"(low));
+    return (uint64_t)high << 32 | low;
+}
+
+/* The low 31 bits of the word are 0 between rounds. A round adds 2^31 in all, so the top
+ * bit flips when the last block arrives and not before. this_grid().sync() of
+ * cooperative groups counts the same way: a kernel may use both. Order: the block
+ * barrier gathers the block's writes, the pair CGRID1 on the word carries them to the
+ * other blocks. */
+GPURT_DEV void gpurt_grid_barrier(void)
+{
+    __syncthreads();
+    if ((threadIdx.x | threadIdx.y | threadIdx.z) == 0) {
+        uint64_t space = gpurt_cuda_grid_space();
+        uint32_t *word = (uint32_t *)space + 1;
+        uint32_t blocks = gridDim.x * gridDim.y * gridDim.z;
+        bool first = (blockIdx.x | blockIdx.y | blockIdx.z) == 0;
+
+        if (!space) /* not a cooperative launch */
+            gpurt_trap();
+        uint32_t share = first ? 0x80000000u - (blocks - 1) : 1u;
+        uint32_t before = gpurt_add_release_dev_u32(word, share), now; /* CGRID1.rel */
+
+        do
+            now = gpurt_load_acquire_dev_u32(word); /* CGRID1.acq */
+        while (((now ^ before) & 0x80000000u) == 0);
+    }
+    __syncthreads();
+}
+
+#define GPURT_SHARED(type, name, count)     \
+    __shared__ type name##_storage_[count]; \
+    type *const name = name##_storage_
+#define GPURT_SHARED_DYN(type, name)                                   \
+    extern __shared__ __align__(16) unsigned char gpurt_shared_dyn_[]; \
+    type *const name = (type *)gpurt_shared_dyn_
+
+/* ---- clock.h ------------------------------------------------------------------------- */
+GPURT_DEV uint64_t gpurt_clock(void)
+{
+    return (uint64_t)clock64();
+}
+GPURT_DEV uint64_t gpurt_globaltimer(void)
+{
+    uint64_t ns;
+
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+    return ns;
+}
+
+/* ---- kernel.h ---------------------------------------------------------------------------
+ * The body is a function of its own, inlined, because it must come last in the macro; the
+ * struct stays in the constant bank (grid constant), so p->field is a constant load. */
+#define GPURT_KERNEL(kernel, args_type, p)                                             \
+    GPURT_KERNEL_DECLARE(kernel, args_type);                                           \
+    static __device__ __forceinline__ void gpurt_body_of_##kernel(const args_type *p); \
+    extern "C" __global__ void kernel(const __grid_constant__ args_type gpurt_args)    \
+    {                                                                                  \
+        gpurt_body_of_##kernel(&gpurt_args);                                           \
+    }                                                                                  \
+    extern "C" void gpurt_cpu_##kernel(const void *args) GPURT_WEAK;                   \
+    extern "C" const void *const gpurt_cuda_##kernel;                                  \
+    const void *const gpurt_cuda_##kernel = (const void *)kernel;                      \
+    GPURT_KERNEL_DESCRIBE_(kernel);                                                    \
+    static __device__ __forceinline__ void gpurt_body_of_##kernel(const args_type *p)
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpurt.h - the host API: open the runtime, move memory, launch kernels, wait.
+ *
+ * The same calls run on a GPU (CUDA back end) and on the CPU (SIMT back end). A process has one
+ * open runtime at a time. Every call may be made from any thread. A call on a closed runtime, or
+ * with a handle that was released, returns a status and touches nothing.
+ * The library never prints, exits or aborts; cold calls take an optional gpurt_error_t last. */
+#ifndef GPURT_GPURT_H
+#define GPURT_GPURT_H
+
+#include <gpurt/base.h>
+#include <gpurt/kernel.h>
+#include <gpurt/status.h>
+
+typedef struct gpurt gpurt_t;
+
+/* Handles carry a generation: one that was released is recognised, not followed. At most 4,096
+ * streams and events exist at a time. Releasing handle 0 or NULL memory does nothing. */
+typedef uint64_t gpurt_stream_t;
+typedef uint64_t gpurt_event_t;
+#define GPURT_STREAM_DEFAULT ((gpurt_stream_t)0)
+
+typedef enum gpurt_backend {
+    GPURT_BACKEND_AUTO = 0, /* a usable GPU if there is one, otherwise the CPU */
+    GPURT_BACKEND_CUDA = 1,
+    GPURT_BACKEND_CPU = 2
+} gpurt_backend_t;
+
+typedef enum gpurt_schedule {
+    GPURT_SCHEDULE_DEFAULT = 0, /* in order, all workers: fast */
+    GPURT_SCHEDULE_RANDOM = 1,  /* seeded: at each point switch with chance rate / 256 */
+    GPURT_SCHEDULE_PCT = 2 /* seeded: random priorities with `depth` - 1 change points */
+} gpurt_schedule_t;
+
+/* How the CPU back end runs lanes. Zero means the default everywhere. The environment wins
+ * (docs/DIALECT.md lists it), so that gpurt-check can drive a program it did not build. */
+typedef struct gpurt_cpu_options {
+    uint32_t workers; /* OS threads; default one a core, one under a seeded schedule */
+    uint32_t
+        max_resident; /* blocks of a launch resident at once: the occupancy to test for */
+    uint32_t stack_bytes; /* of a lane; default 64 KiB, 256 KiB under AddressSanitizer */
+    uint32_t schedule;    /* gpurt_schedule_t */
+    uint64_t seed;
+    uint32_t rate;  /* RANDOM: 1..256; default by seed, one of 2, 16, 64, 128 */
+    uint32_t depth; /* PCT: default 3 */
+    uint64_t
+        spin_limit; /* idle rounds (every lane spins) until livelock is reported; default
+                              20,000 under a seeded schedule, else spin_limit_ms decides */
+    uint32_t spin_limit_ms; /* default 10,000; UINT32_MAX: wait for ever */
+    bool strict;            /* report legal but suspicious synchronisation */
+    bool check_scope;       /* report atomics whose scope is narrower than their use */
+} gpurt_cpu_options_t;
+
+typedef struct gpurt_options {
+    uint32_t struct_size;    /* sizeof(gpurt_options_t), or 0: lets the library grow it */
+    gpurt_backend_t backend; /* GPURT_BACKEND=auto|cuda|cpu in the environment wins */
+    int32_t device;          /* GPU number */
+    gpurt_cpu_options_t cpu;
+} gpurt_options_t;
+
+/* What was opened, and the limits launches are checked against. */
+typedef struct gpurt_info {
+    gpurt_backend_t backend; /* CUDA or CPU */
+    int32_t device;
+    char name[96];                         /* device name */
+    char why[256];                         /* one line: why this back end */
+    uint32_t sm_count;                     /* multiprocessors; worker threads on the CPU */
+    uint32_t warp_slots;                   /* resident warps one of them can hold */
+    uint32_t compute_major, compute_minor; /* 0.0 on the CPU */
+    uint32_t driver_version, runtime_version; /* as CUDA counts them; 0 on the CPU */
+    uint32_t max_block_threads;
+    gpurt_dim3_t max_block, max_grid;
+    uint32_t max_cluster;  /* blocks a cluster; 1 where there are none */
+    uint64_t max_shared;   /* bytes a block, static and dynamic together */
+    uint64_t memory_bytes; /* of the device */
+} gpurt_info_t;
+
+typedef struct gpurt_launch {
+    gpurt_dim3_t grid, block; /* y and z: 0 means 1 */
+    gpurt_dim3_t cluster;     /* 0 or 1: no clusters; must divide the grid */
+    uint32_t shared_bytes;    /* dynamic shared memory */
+    bool cooperative;         /* all blocks resident at once: allows gpurt_grid_barrier */
+    gpurt_stream_t stream;
+} gpurt_launch_t;
+
+/* What the executor did since gpurt_open. The CUDA back end counts launches only. */
+typedef struct gpurt_counters {
+    uint64_t launches;
+    uint64_t switches;    /* from lane to lane */
+    uint64_t preemptions; /* of them forced by a seeded schedule */
+    uint64_t rendezvous;  /* completed warp operations */
+    uint64_t hash;        /* of the whole schedule: equal when a seed replays */
+} gpurt_counters_t;
+
+GPURT_BEGIN_DECLS
+
+uint32_t gpurt_version(void); /* GPURT_VERSION of the library */
+
+/* Whether the library has a feature. Words: see docs/DIALECT.md. */
+bool gpurt_has(const char *feature);
+
+/* options: NULL for defaults. Order: happens before everything the runtime does. */
+gpurt_status_t gpurt_open(const gpurt_options_t *options, gpurt_t **out,
+                          gpurt_error_t *err);
+
+/* Refuses new calls, waits for those in flight and for all work, then releases everything but
+ * memory, which is to be destroyed before.
+ * Returns: the first failure of work that nobody had asked about yet; gpurt_sync before it if
+ * the full report is wanted. */
+gpurt_status_t gpurt_close(gpurt_t *rt, gpurt_error_t *err);
+
+gpurt_status_t gpurt_info(gpurt_t *rt, gpurt_info_t *out);
+gpurt_status_t gpurt_counters(gpurt_t *rt, gpurt_counters_t *out);
+
+/* ---- memory: device memory, and host memory the device can reach ------------------------- */
+/* Not initialised. 0 bytes: GPURT_OK and NULL. */
+gpurt_status_t gpurt_mem_create(gpurt_t *rt, size_t bytes, void **out, gpurt_error_t *err);
+gpurt_status_t gpurt_mem_destroy(gpurt_t *rt, void *memory);
+gpurt_status_t gpurt_host_create(gpurt_t *rt, size_t bytes, void **out, gpurt_error_t *err);
+gpurt_status_t gpurt_host_destroy(gpurt_t *rt, void *memory);
+
+/* Any direction, ordered with the stream's other work. Host memory must stay until the stream
+ * has passed it; on a GPU a copy to or from memory that gpurt_host_create did not make may
+ * wait for the stream. 0 bytes are fine. */
+gpurt_status_t gpurt_copy(gpurt_t *rt, gpurt_stream_t stream, void *to, const void *from,
+                          size_t bytes, gpurt_error_t *err);
+gpurt_status_t gpurt_fill(gpurt_t *rt, gpurt_stream_t stream, void *memory, uint8_t byte,
+                          size_t bytes, gpurt_error_t *err);
+
+/* ---- launches ------------------------------------------------------------------------------ */
+/* Checks everything it can before anything runs; returns without waiting for the kernel.
+ * args is copied. Prefer gpurt_launch below, which also checks the type of args. */
+gpurt_status_t gpurt_launch_kernel(gpurt_t *rt, const gpurt_launch_t *launch,
+                                   const gpurt_kernel_t *kernel, const void *args,
+                                   size_t args_bytes, gpurt_error_t *err);
+
+/* Blocks of the kernel that can be resident on the device at once. launch->grid is not looked
+ * at. */
+gpurt_status_t gpurt_occupancy(gpurt_t *rt, const gpurt_launch_t *launch,
+                               const gpurt_kernel_t *kernel, uint32_t *blocks,
+                               gpurt_error_t *err);
+
+/* ---- streams, events ------------------------------------------------------------------------ */
+gpurt_status_t gpurt_stream_create(gpurt_t *rt, gpurt_stream_t *out, gpurt_error_t *err);
+/* Its work is done all the same; the CPU back end waits for it here, a GPU does not. */
+gpurt_status_t gpurt_stream_destroy(gpurt_t *rt, gpurt_stream_t stream);
+/* Waits. Returns: the first failure of the stream's work since the last wait, with its report. */
+gpurt_status_t gpurt_stream_sync(gpurt_t *rt, gpurt_stream_t stream, gpurt_error_t *err);
+/* Returns: GPURT_OK when all is done, GPURT_E_NOT_READY when not, or that failure. */
+gpurt_status_t gpurt_stream_query(gpurt_t *rt, gpurt_stream_t stream, gpurt_error_t *err);
+/* All streams. */
+gpurt_status_t gpurt_sync(gpurt_t *rt, gpurt_error_t *err);
+
+gpurt_status_t gpurt_event_create(gpurt_t *rt, gpurt_event_t *out, gpurt_error_t *err);
+gpurt_status_t gpurt_event_destroy(gpurt_t *rt, gpurt_event_t event);
+gpurt_status_t gpurt_event_record(gpurt_t *rt, gpurt_event_t event, gpurt_stream_t stream);
+/* Work put into the stream later waits for the event's last record; without one, for nothing. */
+gpurt_status_t gpurt_event_wait(gpurt_t *rt, gpurt_event_t event, gpurt_stream_t stream);
+gpurt_status_t gpurt_event_sync(gpurt_t *rt, gpurt_event_t event, gpurt_error_t *err);
+gpurt_status_t gpurt_event_query(gpurt_t *rt, gpurt_event_t event, gpurt_error_t *err);
+gpurt_status_t gpurt_event_elapsed_ns(gpurt_t *rt, gpurt_event_t from, gpurt_event_t to,
+                                      uint64_t *ns, gpurt_error_t *err);
+
+/* The full report of the last kernel that failed (deadlock, fault, ...), several lines of text;
+ * "" when none did. Copies at most bytes - 1 characters. Returns: the length it would need. */
+size_t gpurt_report(gpurt_t *rt, char *text, size_t bytes);
+
+GPURT_END_DECLS
+
+/* CUDA C++ that uses the host API wants the CUDA back end: without this reference a linker
+ * would leave it in its archive. */
+#if GPURT_ON_CUDA && !GPURT_IN_DEVICE
+extern "C" const struct gpurt_backend_ops gpurt_backend_cuda;
+__attribute__((used)) static const void *const gpurt_wants_cuda_ = &gpurt_backend_cuda;
+#endif
+
+/* gpurt_launch(rt, &launch, kernel, &args, err): kernel is the name given to GPURT_KERNEL. */
+#define gpurt_launch(rt, launch, kernel, args, err)                                       \
+    gpurt_launch_kernel(rt, launch, &gpurt_kernel_##kernel,                               \
+                        (1 ? (args) : (const gpurt_args_of_##kernel *)0), sizeof *(args), \
+                        err)
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The device: its settings, its workers, and the two ways they are told that something changed.
+ */
+#include <gpurt/atomic.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sanitizer.h"
+#include "stream.h"
+
+enum {
+    STACK_BYTES = 64 * 1024,
+    STACK_BYTES_ASAN = 256 * 1024, /* red zones around every local */
+    STACK_BYTES_MIN = 16 * 1024,
+    SPIN_ROUNDS_SEEDED = 20000,
+    SPIN_LIMIT_MS = 10000,
+    PCT_DEPTH = 3
+};
+
+void simt_device_changed(simt_device_t *d)
+{
+    gpurt_add_relaxed_dev_u32(&d->xchanges, 1); /* what changed is read under the mutex */
+    pthread_cond_broadcast(&d->work);
+}
+
+void simt_device_release(simt_device_t *d)
+{
+    if (!d->held || !d->pending)
+        return;
+    d->held = false;
+    simt_streams_advance(d);
+    simt_device_changed(d);
+}
+
+/* ---- settings: options, then the environment -------------------------------------------------- */
+/* NULL when it is not set, or set to nothing. */
+static const char *env_text(const char *name)
+{
+    const char *text = getenv(name);
+
+    return text && *text ? text : NULL;
+}
+
+static gpurt_status_t env_number(const char *name, uint64_t max, uint64_t *out,
+                                 gpurt_error_t *err)
+{
+    const char *text = env_text(name);
+    char *end;
+    uint64_t v;
+
+    if (!text)
+        return GPURT_OK;
+    v = strtoull(text, &end, 0);
+    if (*end || v > max || *text == '-')
+        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                          "%s=%s: expected a number from 0 to %llu", name, text,
+                          (unsigned long long)max);
+    *out = v;
+    return GPURT_OK;
+}
+
+static gpurt_status_t env_u32(const char *name, uint32_t *out, gpurt_error_t *err)
+{
+    uint64_t v = *out;
+    gpurt_status_t st = env_number(name, UINT32_MAX, &v, err);
+
+    *out = (uint32_t)v;
+    return st;
+}
+
+/* "random", "random:16", "pct", "pct:4", "default". */
+static gpurt_status_t env_schedule(gpurt_cpu_options_t *c, gpurt_error_t *err)
+{
+    const char *text = env_text("GPURT_SCHEDULE"), *colon;
+    uint32_t number;
+    size_t n;
+
+    if (!text)
+        return GPURT_OK;
+    colon = strchr(text, ':');
+    n = colon ? (size_t)(colon - text) : strlen(text);
+    number = colon ? (uint32_t)strtoul(colon + 1, NULL, 0) : 0;
+    if (n == 7 && !strncmp(text, "default", n)) {
+        c->schedule = GPURT_SCHEDULE_DEFAULT;
+    } else if (n == 6 && !strncmp(text, "random", n) && number <= 256) {
+        c->schedule = GPURT_SCHEDULE_RANDOM;
+        c->rate = number;
+    } else if (n == 3 && !strncmp(text, "pct", n) && number <= 16) {
+        c->schedule = GPURT_SCHEDULE_PCT;
+        c->depth = number;
+    } else {
+        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                          "GPURT_SCHEDULE=%s: expected default, random[:RATE up to 256] or "
+                          "pct[:DEPTH up to 16]",
+                          text);
+    }
+    return GPURT_OK;
+}
+
+static gpurt_status_t env_checks(gpurt_cpu_options_t *c, gpurt_error_t *err)
+{
+    const char *text = getenv("GPURT_CHECK");
+
+    while (text && *text) {
+        size_t n = strcspn(text, ",");
+
+        if (n == 5 && !strncmp(text, "scope", n))
+            c->check_scope = true;
+        else if (n == 6 && !strncmp(text, "strict", n))
+            c->strict = true;
+        else
+            return gpurt_fail(
+                err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                "GPURT_CHECK: unknown check \"%.*s\"; known are scope and strict", (int)n,
+                text);
+        text += n + (text[n] == ',');
+    }
+    return GPURT_OK;
+}
+
+static gpurt_status_t env_read(gpurt_cpu_options_t *c, gpurt_error_t *err)
+{
+    bool seed_given = env_text("GPURT_SEED") && !env_text("GPURT_SCHEDULE");
+    gpurt_status_t st;
+
+    if ((st = env_u32("GPURT_WORKERS", &c->workers, err)) != GPURT_OK ||
+        (st = env_u32("GPURT_MAX_RESIDENT", &c->max_resident, err)) != GPURT_OK ||
+        (st = env_u32("GPURT_STACK_BYTES", &c->stack_bytes, err)) != GPURT_OK ||
+        (st = env_u32("GPURT_SPIN_LIMIT_MS", &c->spin_limit_ms, err)) != GPURT_OK ||
+        (st = env_number("GPURT_SPIN_LIMIT", UINT64_MAX, &c->spin_limit, err)) !=
+            GPURT_OK ||
+        (st = env_number("GPURT_SEED", UINT64_MAX, &c->seed, err)) != GPURT_OK ||
+        (st = env_checks(c, err)) != GPURT_OK)
+        return st;
+    if (seed_given && c->schedule == GPURT_SCHEDULE_DEFAULT)
+        c->schedule = GPURT_SCHEDULE_RANDOM;
+    return env_schedule(c, err);
+}
+
+static void settings_complete(simt_config_t *config)
+{
+    static const uint32_t rates[] = {2, 16, 64, 128};
+    gpurt_cpu_options_t *c = &config->cpu;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    config->seeded = c->schedule != GPURT_SCHEDULE_DEFAULT;
+    if (!c->workers)
+        c->workers = cores > 0 ? (uint32_t)cores : 1;
+    if (c->workers > SIMT_MAX_WORKERS)
+        c->workers = SIMT_MAX_WORKERS;
+    if (config->seeded)
+        c->workers = 1; /* one thread, one order */
+    if (!c->stack_bytes)
+        c->stack_bytes = simt_sanitizers.asan ? STACK_BYTES_ASAN : STACK_BYTES;
+    if (c->stack_bytes < STACK_BYTES_MIN)
+        c->stack_bytes = STACK_BYTES_MIN;
+    if (!c->rate)
+        c->rate = rates[c->seed % 4];
+    if (!c->depth)
+        c->depth = PCT_DEPTH;
+    if (!c->spin_limit && config->seeded)
+        c->spin_limit = SPIN_ROUNDS_SEEDED;
+    if (!c->spin_limit_ms)
+        c->spin_limit_ms = SPIN_LIMIT_MS;
+    config->report_path = env_text("GPURT_CHECK_REPORT");
+}
+
+/* ---- life ---------------------------------------------------------------------------------------- */
+static bool workers_start(simt_device_t *d)
+{
+    for (uint32_t i = 0; i < d->config.cpu.workers; i++) {
+        simt_worker_t *k = &d->workers[i];
+
+        k->device = d;
+        k->index = i;
+        k->xidle_since = UINT64_MAX;
+        if (pthread_create(&k->thread, NULL, simt_worker_main, k))
+            return false;
+        d->worker_count++;
+    }
+    return true;
+}
+
+static bool device_init(simt_device_t *d)
+{
+    size_t bytes = d->config.cpu.workers * sizeof *d->workers;
+
+    pthread_mutex_init(&d->mutex, NULL);
+    pthread_cond_init(&d->work, NULL);
+    pthread_cond_init(&d->done, NULL);
+    d->held = d->config.seeded;
+    d->replayable = true;
+    d->workers = (simt_worker_t *)aligned_alloc(GPURT_ALIGNOF(simt_worker_t), bytes);
+    if (d->workers)
+        memset(d->workers, 0, bytes);
+    d->default_stream = simt_stream_create(d);
+    if (d->config.cpu.check_scope)
+        d->scope = simt_scope_create();
+    return d->workers && d->default_stream && (!d->config.cpu.check_scope || d->scope);
+}
+
+gpurt_status_t simt_device_create(const gpurt_options_t *options, simt_device_t **out,
+                                  gpurt_error_t *err)
+{
+    simt_device_t *d = (simt_device_t *)calloc(1, sizeof *d);
+    gpurt_status_t st;
+
+    *out = NULL;
+    if (!d)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_GPURT, 0,
+                          "CPU back end: no memory");
+    simt_sanitizers_find();
+    d->config.cpu = options->cpu;
+    st = env_read(&d->config.cpu, err);
+    if (st != GPURT_OK) {
+        free(d);
+        return st;
+    }
+    settings_complete(&d->config);
+    d->watching = device_init(d) && simt_fault_install();
+    if (!d->watching) {
+        simt_device_destroy(d);
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_GPURT, 0,
+                          "CPU back end: no memory");
+    }
+    simt_schedule_install();
+    if (!workers_start(d)) {
+        simt_device_destroy(d);
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_GPURT, 0,
+                          "CPU back end: no thread could be started; raise ulimit -u");
+    }
+    *out = d;
+    return GPURT_OK;
+}
+
+void simt_device_destroy(simt_device_t *d)
+{
+    if (!d)
+        return;
+    pthread_mutex_lock(&d->mutex);
+    d->stopping = true;
+    simt_device_changed(d);
+    pthread_mutex_unlock(&d->mutex);
+    for (uint32_t i = 0; i < d->worker_count; i++)
+        pthread_join(d->workers[i].thread, NULL);
+    if (d->watching)
+        simt_fault_remove();
+    while (d->streams) /* the default one is the first, and the others leave it things */
+        simt_stream_destroy(d->streams->next ? d->streams->next : d->streams);
+    simt_scope_destroy(d->scope);
+    pthread_mutex_destroy(&d->mutex);
+    pthread_cond_destroy(&d->work);
+    pthread_cond_destroy(&d->done);
+    free(d->last_report);
+    free(d->workers);
+    free(d);
+}

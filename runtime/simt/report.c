@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a person reads when a kernel failed: one line that says what, then who stands where.
+ * Lanes that stand alike are one line; a few of them tell their backtrace. Main fiber only. */
+#include "simt.h"
+
+#include <gpurt/atomic.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    REPORT_BYTES = 16 * 1024,
+    REPORT_GROUPS = 24,
+    REPORT_TRACES = 6
+};
+
+/* Owner: the function that builds it. Full: the rest is left out and the last line says so. */
+typedef struct report {
+    char *text;
+    size_t used;
+    bool full;
+    uint32_t groups, traces;
+} report_t;
+
+static void GPURT_PRINTF(2, 3) add(report_t *r, const char *fmt, ...)
+{
+    va_list args;
+    int n;
+
+    if (r->full || !r->text)
+        return;
+    va_start(args, fmt);
+    n = vsnprintf(r->text + r->used, REPORT_BYTES - r->used, fmt, args);
+    va_end(args);
+    if (n < 0 || (size_t)n >= REPORT_BYTES - r->used) {
+        r->full = true;
+        snprintf(r->text + REPORT_BYTES - 32, 32, "\n  (and more, left out)\n");
+        return;
+    }
+    r->used += (size_t)n;
+}
+
+static report_t report_begin(void)
+{
+    report_t r = {.text = (char *)malloc(REPORT_BYTES)};
+
+    if (r.text)
+        r.text[0] = '\0';
+    return r;
+}
+
+static void add_frame(void *to, const char *line)
+{
+    add((report_t *)to, "        %s\n", line);
+}
+
+static void add_block_name(report_t *r, const simt_block_t *b)
+{
+    const gpurt_simt_block_t *s = &b->self;
+
+    if (s->grid.y == 1 && s->grid.z == 1)
+        add(r, "block %u", s->index.x);
+    else
+        add(r, "block (%u,%u,%u)", s->index.x, s->index.y, s->index.z);
+}
+
+static void add_lane_name(report_t *r, const simt_lane_t *l)
+{
+    const gpurt_dim3_t *d = &l->warp->block->self.dim;
+
+    add_block_name(r, l->warp->block);
+    add(r, " thread %u", l->rank);
+    if (d->y > 1 || d->z > 1)
+        add(r, " (%u,%u,%u)", l->self.thread.x, l->self.thread.y, l->self.thread.z);
+    add(r, " (warp %u lane %u)", l->rank / GPURT_WARP_SIZE, l->self.lane);
+}
+
+static const char *op_name(uint32_t op)
+{
+    static const char *const names[] = {"syncwarp", "ballot",  "match_any", "match_all",
+                                        "shfl",     "shfl_up", "shfl_down", "shfl_xor"};
+
+    return op < sizeof names / sizeof names[0] ? names[op] : "reduce";
+}
+
+/* ---- where lanes stand ------------------------------------------------------------------------- */
+static void add_warp_op(report_t *r, const simt_lane_t *l)
+{
+    const simt_warp_t *w = l->warp;
+    uint32_t missing = l->mask & w->all & ~w->done & ~w->waiting;
+
+    add(r, "wait in %s, mask %08x, for lanes %08x", op_name(l->op), l->mask, missing);
+}
+
+static void add_state(report_t *r, const simt_lane_t *l)
+{
+    const simt_block_t *b = l->warp->block;
+
+    switch ((simt_state_t)l->state) {
+    case SIMT_AT_WARP:
+        add_warp_op(r, l);
+        break;
+    case SIMT_AT_BARRIER:
+        if (l->barrier == 0)
+            add(r, "wait at the block barrier: %u of %u threads came",
+                b->barriers[0].arrived, b->live);
+        else
+            add(r, "wait at named barrier %u: %u of %u threads came", l->barrier,
+                b->barriers[l->barrier].arrived, b->barriers[l->barrier].expected);
+        break;
+    case SIMT_AT_CLUSTER:
+        add(r, "wait at the cluster barrier: %u of %u threads came", b->cluster->arrived,
+            b->cluster->live);
+        break;
+    case SIMT_AT_GRID:
+        add(r, "wait at the grid barrier: %u of %llu blocks came",
+            gpurt_load_relaxed_dev_u32(&b->launch->xgrid_arrived), /* a snapshot */
+            (unsigned long long)b->launch->block_count);
+        break;
+    case SIMT_DONE:
+        add(r, "ended");
+        break;
+    case SIMT_PARKED:
+        add(r, "in activemask");
+        break;
+    case SIMT_READY:
+        add(r, l->spins ? "spins, relaxed %u times" : "can run", l->spins);
+        break;
+    }
+    if (l->site && l->state != SIMT_DONE)
+        add(r, ", at %s", l->site);
+    add(r, "\n");
+}
+
+static bool stand_alike(const simt_lane_t *a, const simt_lane_t *b)
+{
+    return a->state == b->state && a->warp == b->warp &&
+           (a->state == SIMT_DONE ||
+            (a->site == b->site && a->barrier == b->barrier &&
+             (a->state != SIMT_AT_WARP || (a->mask == b->mask && a->op == b->op)) &&
+             !a->spins == !b->spins));
+}
+
+/* The lane runs once more, to say where it is. It never goes on after that: its launch fails. */
+static void add_backtrace(report_t *r, simt_worker_t *k, simt_lane_t *l)
+{
+    if (!l->fiber || l->state == SIMT_DONE || r->traces++ >= REPORT_TRACES)
+        return;
+    l->tell = true;
+    k->fault.frames = 0;
+    simt_lane_run(k, l);
+    if (k->errand == SIMT_ERRAND_TOLD)
+        simt_symbols_print(k->fault.trace, k->fault.frames, false, add_frame, r);
+    k->errand = SIMT_ERRAND_NONE;
+    k->subject = NULL;
+}
+
+static void add_block(report_t *r, simt_worker_t *k, simt_block_t *b)
+{
+    for (uint32_t t = 0; t < b->threads && r->groups < REPORT_GROUPS;) {
+        simt_lane_t *l = &b->lanes[t];
+        uint32_t end = t + 1;
+
+        while (end < b->threads && stand_alike(l, &b->lanes[end]))
+            end++;
+        r->groups++;
+        add(r, "  ");
+        add_block_name(r, b);
+        if (end - t == 1)
+            add(r, " thread %u: ", t);
+        else
+            add(r, " threads %u..%u: ", t, end - 1);
+        add_state(r, l);
+        add_backtrace(r, k, l);
+        t = end;
+    }
+}
+
+/* ---- the reports ----------------------------------------------------------------------------------- */
+char *simt_report_deadlock(simt_worker_t *k, simt_block_t *b)
+{
+    report_t r = report_begin();
+
+    add(&r, "deadlock in kernel %s: no lane of ", b->launch->kernel->name);
+    add_block_name(&r, b);
+    add(&r, " can ever run again\n");
+    add_block(&r, k, b);
+    for (uint32_t i = 0; b->cluster && i < b->cluster->size; i++)
+        if (b->cluster->blocks[i] && b->cluster->blocks[i] != b)
+            add_block(&r, k, b->cluster->blocks[i]);
+    add(&r,
+        "  every lane of a mask must reach the operation, every thread that has not ended "
+        "must reach the barrier\n");
+    return r.text;
+}
+
+char *simt_report_livelock(simt_worker_t *k, simt_launch_t *l, bool occupancy)
+{
+    report_t r = report_begin();
+
+    if (occupancy)
+        add(&r,
+            "occupancy deadlock in kernel %s: resident lanes only spin, and %llu of %llu "
+            "blocks "
+            "have not begun (at most %u resident at once)\n",
+            l->kernel->name,
+            (unsigned long long)(l->unit_count - l->next_unit) * l->cluster_size,
+            (unsigned long long)l->block_count, l->residents * l->cluster_size);
+    else
+        add(&r, "livelock in kernel %s: every lane that can run only spins\n",
+            l->kernel->name);
+    for (uint32_t i = 0; i < k->block_count; i++)
+        if (k->blocks[i]->launch == l)
+            add_block(&r, k, k->blocks[i]);
+    add(&r,
+        occupancy ? "  on a GPU with as little room this hangs: launch no more blocks than "
+                    "gpurt_occupancy says, or do not wait for later blocks\n"
+                  : "  what they wait for was never written, or its writer is one of them; "
+                    "%s sets how long is too long\n",
+        k->device->config.seeded ? "GPURT_SPIN_LIMIT (rounds)" : "GPURT_SPIN_LIMIT_MS");
+    return r.text;
+}
+
+char *simt_report_fault(simt_worker_t *k, simt_lane_t *lane, const simt_fault_t *fault)
+{
+    report_t r = report_begin();
+
+    add(&r, "%s in kernel %s: ", fault->what, lane->warp->block->launch->kernel->name);
+    add_lane_name(&r, lane);
+    if (fault->signal)
+        add(&r, ", address %p", fault->addr);
+    if (fault->site)
+        add(&r, ", at %s", fault->site);
+    add(&r, "\n");
+    simt_symbols_print(fault->trace, fault->frames, fault->first_is_fault, add_frame, &r);
+    if (fault->status == GPURT_E_SCOPE)
+        add(&r, "  %s\n", simt_scope_text(k->device->scope));
+    if (fault->status == GPURT_E_STACK)
+        add(&r,
+            "  a lane has %u KiB; raise gpurt_cpu_options_t.stack_bytes or "
+            "GPURT_STACK_BYTES, and mind that a GPU has less\n",
+            lane->warp->block->worker->device->config.cpu.stack_bytes / 1024);
+    if (fault->status == GPURT_E_SYNC) {
+        add(&r, "  ");
+        add_lane_name(&r, lane);
+        add(&r, ": ");
+        add_state(&r, lane);
+    }
+    if (fault->other) {
+        add(&r, "  ");
+        add_lane_name(&r, fault->other);
+        add(&r, ": ");
+        add_state(&r, fault->other);
+    }
+    return r.text;
+}
+
+/* ---- what outlives the launch ----------------------------------------------------------------------- */
+static void counters_write(const simt_device_t *d, FILE *f)
+{
+    uint64_t switches = 0, hash = 0;
+
+    for (uint32_t i = 0; i < d->worker_count; i++) {
+        switches += gpurt_load_relaxed_dev_u64(&d->workers[i].xswitches); /* a snapshot */
+        hash ^= gpurt_load_relaxed_dev_u64(&d->workers[i].xhash);
+    }
+    fprintf(f, "hash %016llx\nswitches %llu\nreplayable %s\n", (unsigned long long)hash,
+            (unsigned long long)switches, d->replayable ? "yes" : "no");
+}
+
+static void verdict_write(const simt_device_t *d, gpurt_status_t status, const char *text)
+{
+    static const char *const schedules[] = {"default", "random", "pct"};
+    const gpurt_cpu_options_t *c = &d->config.cpu;
+    FILE *f = fopen(d->config.report_path, "we");
+
+    if (!f)
+        return; /* gpurt-check says that nothing was written */
+    fprintf(f, "seed %llu\nschedule %s\nstatus %s\n", (unsigned long long)c->seed,
+            schedules[c->schedule], gpurt_status_name(status));
+    counters_write(d, f);
+    fprintf(f, "report\n%s", text ? text : "");
+    fclose(f);
+}
+
+/* The first failure of the process stays in the file: what follows, in this runtime or one
+ * opened after it, may be its consequence. Under the mutex of the one open device. */
+static bool failure_written;
+
+void simt_report_save(simt_device_t *d, gpurt_status_t status, const char *text)
+{
+    if (text) {
+        free(d->last_report);
+        d->last_report = strdup(text);
+    }
+    if (!d->config.report_path || failure_written)
+        return;
+    failure_written = status != GPURT_OK;
+    verdict_write(d, status, text);
+}

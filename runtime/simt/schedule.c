@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which lane runs next, and where a running lane may be interrupted.
+ *
+ * Default: the lowest ready lane of the current warp, then the next warp; a lane that relaxed
+ * waits for the next pass over all warps. Seeded: one worker, every choice drawn from the seed.
+ * RANDOM picks any ready lane and interrupts with chance rate/256 at each preemption point; PCT
+ * runs the lane of highest priority and lowers it at depth - 1 random points. */
+#include "simt.h"
+
+#include <gpurt/atomic.h>
+#include <gpurt/point.h>
+
+enum {
+    PCT_MAX_DEPTH = 16,
+    PCT_STEPS = 200,
+    PROBE_POINTS = 16,
+    WATCH_PASSES = 64
+};
+
+uint64_t simt_schedule_random(simt_worker_t *k)
+{
+    uint64_t z = (k->rng += 0x9e3779b97f4a7c15u);
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+uint32_t simt_schedule_budget(const simt_worker_t *k)
+{
+    return k->device->config.seeded || k->device->scope || k->watch ? 1 : SIMT_BUDGET;
+}
+
+/* A worker of a seeded schedule begins: the same numbers in every run. */
+void simt_schedule_begin(simt_worker_t *k)
+{
+    k->rng = k->device->config.cpu.seed * 0x9e3779b97f4a7c15u + 1;
+    k->xhash = 0xcbf29ce484222325u;
+}
+
+/* Change points lie near the start of what begins now: bugs need few steps. */
+void simt_schedule_wakeup(simt_worker_t *k)
+{
+    const gpurt_cpu_options_t *c = &k->device->config.cpu;
+
+    if (c->schedule != GPURT_SCHEDULE_PCT)
+        return;
+    for (uint32_t i = 0; i + 1 < c->depth && i < PCT_MAX_DEPTH; i++)
+        k->change_at[i] = k->steps + 1 + simt_schedule_random(k) % PCT_STEPS;
+}
+
+/* High bit: above every priority that a change point can give. */
+void simt_schedule_lane(simt_worker_t *k, simt_lane_t *lane)
+{
+    if (k->device->config.cpu.schedule == GPURT_SCHEDULE_PCT)
+        lane->priority = simt_schedule_random(k) | 1ull << 63;
+}
+
+/* ---- in order ----------------------------------------------------------------------------- */
+/* All warps had their turn: each lane relaxed, waits or ended. Progress is a lane that began or
+ * ended, a barrier that completed, a word that was written; what lanes do in a loop that waits
+ * (relax, read, vote) is none. Writes are seen only while points are watched, so a pass
+ * without progress turns that on. Returns: whether main has to look. */
+static bool pass_end(simt_worker_t *k)
+{
+    bool spun = !k->progress;
+
+    k->progress = false;
+    k->watch -= k->watch > 0;
+    simt_grid_poll(k);
+    if (k->progress)
+        return false;
+    if (spun) {
+        k->idle = true;
+        k->watch = WATCH_PASSES;
+        return true;
+    }
+    k->idle_rounds = 0;
+    if (k->xidle_since)
+        gpurt_store_relaxed_dev_u64(&k->xidle_since, 0); /* a hint to other workers */
+    return gpurt_load_relaxed_dev_u32(&k->device->xchanges) != k->seen_changes;
+}
+
+static simt_lane_t *pick_in_order(simt_worker_t *k)
+{
+    for (uint32_t seen = 0; seen <= k->warp_count; seen++) {
+        simt_warp_t *w = k->warps[k->cursor];
+        uint32_t fresh = w->ready & ~w->yielded;
+
+        if (!fresh && simt_warp_release_parked(k, w))
+            fresh = w->ready & ~w->yielded;
+        if (fresh)
+            return &w->lanes[__builtin_ctz(fresh)];
+        w->yielded = 0;
+        if (++k->cursor == k->warp_count) {
+            k->cursor = 0;
+            if (pass_end(k))
+                return NULL;
+        }
+    }
+    return NULL;
+}
+
+/* ---- seeded ---------------------------------------------------------------------------------- */
+static uint32_t count_fresh(const simt_worker_t *k)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < k->warp_count; i++)
+        n += (uint32_t)__builtin_popcount(k->warps[i]->ready & ~k->warps[i]->yielded);
+    return n;
+}
+
+static simt_lane_t *fresh_at(const simt_worker_t *k, uint32_t index)
+{
+    for (uint32_t i = 0; i < k->warp_count; i++) {
+        uint32_t m = k->warps[i]->ready & ~k->warps[i]->yielded;
+        uint32_t n = (uint32_t)__builtin_popcount(m);
+
+        if (index >= n) {
+            index -= n;
+            continue;
+        }
+        while (index--)
+            m &= m - 1;
+        return &k->warps[i]->lanes[__builtin_ctz(m)];
+    }
+    return NULL;
+}
+
+static simt_lane_t *fresh_highest(const simt_worker_t *k)
+{
+    simt_lane_t *best = NULL;
+
+    for (uint32_t i = 0; i < k->warp_count; i++)
+        for (uint32_t m = k->warps[i]->ready & ~k->warps[i]->yielded; m; m &= m - 1) {
+            simt_lane_t *l = &k->warps[i]->lanes[__builtin_ctz(m)];
+
+            if (!best || l->priority > best->priority)
+                best = l;
+        }
+    return best;
+}
+
+/* Nobody fresh: a pass is over. Spinners may go again, parked lanes go on. */
+static bool seeded_pass_end(simt_worker_t *k)
+{
+    for (uint32_t i = 0; i < k->warp_count; i++) {
+        k->warps[i]->yielded = 0;
+        simt_warp_release_parked(k, k->warps[i]);
+    }
+    return pass_end(k);
+}
+
+static simt_lane_t *pick_seeded(simt_worker_t *k)
+{
+    uint32_t fresh = count_fresh(k);
+
+    if (!fresh) {
+        if (seeded_pass_end(k))
+            return NULL;
+        fresh = count_fresh(k);
+    }
+    if (!fresh)
+        return NULL;
+    if (k->device->config.cpu.schedule == GPURT_SCHEDULE_PCT)
+        return fresh_highest(k);
+    return fresh_at(k, (uint32_t)(simt_schedule_random(k) % fresh));
+}
+
+simt_lane_t *simt_schedule_pick(simt_worker_t *k)
+{
+    if (!k->warp_count)
+        return NULL;
+    return k->device->config.seeded ? pick_seeded(k) : pick_in_order(k);
+}
+
+/* ---- points of interruption -------------------------------------------------------------------- */
+static const char loop_site[] = "a loop without gpurt_relax";
+
+static void lane_relaxed(simt_worker_t *k, simt_lane_t *me, const char *site)
+{
+    if (site == loop_site && me->spins)
+        site = me->site; /* it does relax, and there */
+    me->spins++;
+    me->site = site;
+    me->warp->yielded |= 1u << me->self.lane;
+    if (k->device->config.cpu.schedule == GPURT_SCHEDULE_PCT)
+        me->priority = simt_schedule_random(k) >> 32; /* a spinner must not stay on top */
+    simt_lane_yield(me);
+}
+
+void gpurt_simt_relax(const char *site)
+{
+    simt_worker_t *k = simt_worker_self;
+
+    if (GPURT_UNLIKELY(!k || !k->current))
+        return;
+    k->current->seen = 0;
+    lane_relaxed(k, k->current, site);
+}
+
+static bool seeded_interrupts(simt_worker_t *k)
+{
+    const gpurt_cpu_options_t *c = &k->device->config.cpu;
+
+    k->steps++;
+    if (c->schedule == GPURT_SCHEDULE_RANDOM)
+        return (simt_schedule_random(k) & 255u) < c->rate;
+    for (uint32_t i = 0; i + 1 < c->depth && i < PCT_MAX_DEPTH; i++)
+        if (k->steps == k->change_at[i]) {
+            k->current->priority = i;
+            return true;
+        }
+    return false;
+}
+
+/* Whether this access is what a loop that waits does: reading a word. */
+static bool looks_like_waiting(const gpurt_point_t *p)
+{
+    return p->kind == GPURT_POINT_LOAD || p->kind == GPURT_POINT_SWAP;
+}
+
+/* Default schedule: a lane used up its turn of atomics. A few more are watched; if all of them
+ * read one word, it is a loop that forgot gpurt_relax, and is treated as if it had not.
+ * Otherwise it works, and others get a turn all the same. */
+static void turn_ended(simt_worker_t *k, const gpurt_point_t *p)
+{
+    simt_lane_t *me = k->current;
+
+    if (!k->probe_left) {
+        k->probe_left = PROBE_POINTS;
+        k->probe_addr = p->addr;
+    }
+    if (looks_like_waiting(p) && p->addr == k->probe_addr) {
+        if (--k->probe_left)
+            gpurt_point_budget = 1;
+        else
+            lane_relaxed(k, me, loop_site);
+        return;
+    }
+    k->probe_left = 0;
+    me->warp->yielded |= 1u << me->self.lane;
+    simt_lane_yield(me);
+}
+
+/* Where every point is seen, the lane itself counts how often in a row it read one word: other
+ * lanes come between. Returns: whether it was made to relax. */
+static bool lane_spins(simt_worker_t *k, const gpurt_point_t *p)
+{
+    simt_lane_t *me = k->current;
+
+    if (!looks_like_waiting(p) || p->addr != me->seen_addr) {
+        me->seen_addr = p->addr;
+        me->seen = 0;
+        return false;
+    }
+    if (++me->seen < SIMT_BUDGET)
+        return false;
+    me->seen -= PROBE_POINTS;
+    lane_relaxed(k, me, loop_site);
+    return true;
+}
+
+/* Every point is seen (scope checker, or a look at who still writes); turns are as long as if
+ * none was. */
+static void watched_point(simt_worker_t *k, const gpurt_point_t *p)
+{
+    if (lane_spins(k, p) || ++k->steps % SIMT_BUDGET)
+        return;
+    k->current->warp->yielded |= 1u << k->current->self.lane;
+    simt_lane_yield(k->current);
+}
+
+static void seeded_point(simt_worker_t *k, const gpurt_point_t *p)
+{
+    if (!seeded_interrupts(k)) {
+        lane_spins(k, p);
+        return;
+    }
+    k->xpreemptions++; /* no progress: a spinner is interrupted too */
+    simt_lane_yield(k->current);
+}
+
+static void point_reached(const gpurt_point_t *p)
+{
+    simt_worker_t *k = simt_worker_self;
+
+    if (!k || !k->current)
+        return;
+    gpurt_point_budget = simt_schedule_budget(k);
+    if (p->kind == GPURT_POINT_STORE || p->kind == GPURT_POINT_RMW)
+        k->progress = true; /* somebody may wait for just that */
+    if (k->device->scope && p->kind != GPURT_POINT_PLAIN &&
+        simt_scope_breaks(k->device->scope, k->current, p->addr, p->scope)) {
+        k->current->site = NULL;
+        simt_lane_misuse(k->current, GPURT_E_SCOPE, "an atomic's scope is too narrow",
+                         NULL);
+    }
+    if (k->device->config.seeded)
+        seeded_point(k, p);
+    else if (k->device->scope || k->watch)
+        watched_point(k, p);
+    else
+        turn_ended(k, p);
+}
+
+void simt_schedule_install(void)
+{
+    gpurt_point_install(point_reached);
+}
+
+/* ---- time: steps under a seed, so that a run that looks at it replays --------------------------- */
+uint64_t gpurt_simt_clock(void)
+{
+    simt_worker_t *k = simt_worker_self;
+
+    if (k && k->device->config.seeded)
+        return k->steps + k->xswitches * 16;
+    return simt_now_ns();
+}
+
+uint64_t gpurt_simt_globaltimer(void)
+{
+    simt_worker_t *k = simt_worker_self;
+
+    if (k && k->device->config.seeded)
+        return gpurt_simt_clock();
+    return simt_realtime_ns();
+}

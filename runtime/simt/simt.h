@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* simt.h - the data structures of the CPU back end.
+ *
+ * A device has workers (OS threads, its "multiprocessors"). A worker holds resident blocks; a
+ * block has warps of 32 lanes; a lane that has begun and not ended owns a fiber. Blocks and
+ * fibers never leave their worker, so nothing below the worker needs a lock or an atomic, and
+ * thread-local storage stays valid inside a lane.
+ *
+ * Two contexts: a worker's *main fiber* starts and ends blocks, allocates, takes locks and
+ * writes reports; *lanes* switch straight to one another and come back to main only when one of
+ * these is due. In a lane no libc call is allowed: the race detector would charge it to the
+ * lane's program.
+ *
+ *   device --< stream --< op (launch, copy, ...)      under device->mutex
+ *   device --< worker --< block --< warp --< lane     private to the worker
+ *   launch: one grid; its blocks are spread over the workers; shared words start with x */
+#ifndef GPURT_SIMT_SIMT_H
+#define GPURT_SIMT_SIMT_H
+
+#include <gpurt/dialect_simt.h>
+#include <gpurt/gpurt.h>
+
+#include <pthread.h>
+
+#include "fiber.h"
+
+enum {
+    SIMT_MAX_WORKERS = 64,
+    SIMT_TRACE_FRAMES = 24,
+    SIMT_SHARED_OBJECTS = 64,
+    SIMT_STATIC_SHARED = 48 * 1024, /* as on a GPU */
+    SIMT_MAX_SHARED = 227 * 1024,   /* static and dynamic together, as on an H200 */
+    SIMT_SHARED_POISON = 0xa5,
+    SIMT_BLOCKS_PER_WORKER = 4, /* resident by default: fewer are kinder to the caches */
+    SIMT_LANES_PER_WORKER = 32768,
+    SIMT_SEEDED_LANES = 2048, /* resident under a seeded schedule: room to interleave */
+    SIMT_BUDGET = 1024        /* atomics of a lane before others get a turn */
+};
+
+typedef struct simt_device simt_device_t;
+typedef struct simt_worker simt_worker_t;
+typedef struct simt_launch simt_launch_t;
+typedef struct simt_block simt_block_t;
+typedef struct simt_warp simt_warp_t;
+typedef struct simt_scope simt_scope_t;
+typedef struct simt_stream simt_stream_t;
+
+typedef enum simt_state {
+    SIMT_READY,      /* also before its first run */
+    SIMT_AT_WARP,    /* in a warp operation */
+    SIMT_AT_BARRIER, /* block barrier (id 0) or a named one */
+    SIMT_AT_CLUSTER,
+    SIMT_AT_GRID,
+    SIMT_PARKED, /* in activemask: runs on when nobody else of the warp can */
+    SIMT_DONE
+} simt_state_t;
+
+/* Owner: its block. */
+typedef struct simt_lane {
+    gpurt_simt_lane_t self; /* first: what device code sees */
+    simt_warp_t *warp;
+    simt_fiber_t *fiber; /* NULL before the first run and after the end */
+    const char *site;    /* where it waits, or last relaxed */
+    uint64_t value, result, priority;
+    uint32_t mask, arg, rank;
+    uint32_t seen; /* this often in a row it read seen_addr; where every point is seen */
+    const void *seen_addr;
+    uint32_t spins; /* relaxed this often since it began or passed a barrier */
+    uint8_t state;  /* simt_state_t */
+    uint8_t op, barrier, answer;
+    bool predicate;
+    bool tell; /* asked to save its backtrace when it runs next */
+} simt_lane_t;
+
+/* Owner: its block. The masks hold one bit a lane; ready, waiting, parked and done are
+ * disjoint, yielded is part of ready. */
+struct simt_warp {
+    simt_block_t *block;
+    simt_lane_t *lanes;
+    uint32_t all, ready, yielded, waiting, parked, done;
+    /* Order objects of syncwarp, for the race detector: by lowest lane of the mask, two each,
+     * so that a fast lane's next syncwarp cannot be mistaken for this one. */
+    uint32_t sync_parity;
+    char sync_word[GPURT_WARP_SIZE][2];
+};
+
+typedef struct simt_barrier {
+    uint32_t arrived, expected; /* expected: threads; for barrier 0 the live ones */
+    uint32_t sum;
+    uint32_t parity;
+    const char *site; /* of the first arrival, for strict mode */
+    char word[2];
+} simt_barrier_t;
+
+/* Blocks of a cluster live on one worker. Owner: the worker. */
+typedef struct simt_cluster {
+    simt_block_t *blocks[GPURT_MAX_CLUSTER_BLOCKS];
+    uint32_t size, live_blocks, live, arrived, parity;
+    char word[2];
+} simt_cluster_t;
+
+/* A resident block. Owner: its worker, which reuses it (and its lanes' fibers under the race
+ * detector) for later blocks of at most `capacity` threads. */
+struct simt_block {
+    gpurt_simt_block_t self; /* first: what device code sees */
+    simt_worker_t *worker;
+    simt_launch_t *launch;
+    simt_cluster_t *cluster; /* NULL without clusters */
+    simt_warp_t *warps;
+    simt_lane_t *lanes;
+    uint32_t rank, threads, warp_count, capacity;
+    uint32_t live, runnable; /* lanes not done; lanes ready or parked */
+    uint32_t at_grid;
+    uint64_t grid_phase; /* the phase this block waits to end */
+    simt_barrier_t barriers[GPURT_NAMED_BARRIERS];
+    char *shared; /* dynamic part, then static part */
+    size_t shared_bytes, shared_dirty;
+    char begin_word, end_word; /* order: block start, block end */
+    simt_block_t *next;        /* idle list */
+};
+
+/* One object of static shared memory: its offset is the same in every block of a launch. */
+typedef struct simt_shared_object {
+    const void *key;
+    uint32_t offset;
+} simt_shared_object_t;
+
+/* One grid. Owner: the device; freed when the last block ended and the stream moved on. */
+struct simt_launch {
+    simt_device_t *device;
+    const gpurt_kernel_t *kernel;
+    gpurt_dim3_t grid, block, cluster, clusters; /* clusters: grid counted in clusters */
+    uint32_t threads, cluster_size, shared_bytes;
+    uint64_t block_count, unit_count; /* a unit is a cluster, or a block without clusters */
+    bool cooperative;
+    void *args;
+    simt_launch_t *next; /* device's active list */
+    simt_stream_t *stream;
+    /* under device->mutex */
+    uint64_t next_unit, left;     /* next unit to start; blocks not ended */
+    uint32_t resident, residents; /* units now, and how many may be */
+    gpurt_status_t status;
+    char *report; /* malloc'd; NULL while none */
+    /* shared between workers */
+    uint32_t xfailed;       /* written by: whoever fails the launch, once */
+    uint32_t xgrid_arrived; /* blocks at the grid barrier; written by: any worker */
+    uint64_t xgrid_phase;   /* completed grid barriers; written by: the last arriver */
+    uint32_t xended;        /* blocks that ended; written by: any worker */
+    uint32_t xshared_lock, xshared_count,
+        xshared_used; /* written by: lanes that meet a new object */
+    simt_shared_object_t shared_objects[SIMT_SHARED_OBJECTS];
+    char start_word, end_word, grid_word[2]; /* order: launch start, end, grid barriers */
+};
+
+/* Why a lane gave the worker back to its main fiber. */
+typedef enum simt_errand {
+    SIMT_ERRAND_NONE,
+    SIMT_ERRAND_FIBER,  /* `subject` has to begin and there is no idle fiber */
+    SIMT_ERRAND_STUCK,  /* the block of `subject` has no lane that can run */
+    SIMT_ERRAND_ENDED,  /* the last lane of `subject`'s block ended */
+    SIMT_ERRAND_EXIT,   /* `subject` left its kernel in mid-call */
+    SIMT_ERRAND_MISUSE, /* `subject` broke a rule; fault says which */
+    SIMT_ERRAND_FAULT,  /* a signal or a trap */
+    SIMT_ERRAND_TOLD    /* `subject` saved its backtrace */
+} simt_errand_t;
+
+typedef struct simt_fault {
+    gpurt_status_t status;
+    const char *what;   /* a sentence, static */
+    const char *site;   /* NULL: the trace tells */
+    simt_lane_t *other; /* a second lane in a misuse */
+    int signal;
+    const void *addr;
+    uint32_t frames;
+    void *trace[SIMT_TRACE_FRAMES];
+    bool first_is_fault; /* trace[0] is where it happened, not a return address */
+} simt_fault_t;
+
+/* Owner: the device. All fields are the worker's own, except the x words. Aligned so that two
+ * workers never write one cache line (or the pair that is fetched together). */
+struct GPURT_ALIGN(128) simt_worker {
+    simt_device_t *device;
+    uint32_t index;
+    pthread_t thread;
+    simt_fiber_t main;
+    simt_lane_t *current; /* NULL while main runs */
+    /* resident blocks, and their warps in one row for the scheduler */
+    simt_block_t **blocks;
+    uint32_t block_count, block_room;
+    simt_warp_t **warps;
+    uint32_t warp_count, warp_room, cursor;
+    uint32_t resident_lanes, extra; /* extra: units above the default residency */
+    simt_block_t *idle_blocks;
+    simt_fiber_t *idle_fibers;
+    simt_fiber_chunk_t *chunks;
+    /* message from a lane to main */
+    simt_errand_t errand;
+    simt_lane_t *subject;
+    simt_fault_t fault;
+    /* scheduling */
+    bool progress;  /* schedule.c says what counts */
+    uint32_t watch; /* passes for which every point is looked at */
+    bool idle;      /* a pass ended without progress: main has to look */
+    uint64_t idle_rounds, rng, steps, change_at[16];
+    uint32_t probe_left; /* point.h: looking whether a lane spins without gpurt_relax */
+    const void *probe_addr;
+    uint32_t seen_changes; /* device->xchanges when main last looked */
+    uint64_t xidle_since;  /* ns, 0 while something advances; written by: this worker */
+    uint64_t xswitches, xpreemptions, xrendezvous,
+        xhash; /* counters; written by: this worker */
+    char *signal_stack;
+};
+
+/* Settings after options and environment were joined. */
+typedef struct simt_config {
+    gpurt_cpu_options_t cpu;
+    bool seeded;
+    const char *report_path; /* GPURT_CHECK_REPORT */
+} simt_config_t;
+
+struct simt_device {
+    simt_config_t config;
+    pthread_mutex_t mutex;
+    pthread_cond_t work; /* for workers: something to start, or stop */
+    pthread_cond_t done; /* for hosts: an op ended */
+    simt_worker_t *workers;
+    uint32_t worker_count;
+    /* under mutex */
+    simt_stream_t *streams, *default_stream;
+    simt_launch_t *active, *active_tail;
+    bool stopping, held;        /* held: seeded launches wait until the host waits too */
+    bool replayable;            /* no host action fell into running kernels */
+    bool watching;              /* fault.c's handlers are installed for us */
+    uint64_t launches, pending; /* ops queued and not ended */
+    char *last_report;
+    /* shared */
+    uint32_t xchanges;   /* grows when main fibers should look; written under mutex */
+    simt_scope_t *scope; /* NULL unless check_scope */
+};
+
+extern GPURT_TLS simt_worker_t *simt_worker_self; /* NULL on threads that are no worker */
+
+/* ---- lanes: lane.c ---------------------------------------------------------------------- */
+/* Where every fiber begins: runs the worker's current lane, then the next one, for ever. */
+void simt_lane_entry(void);
+/* Gives the worker to `next` and returns when this lane is chosen again. */
+void simt_lane_yield(simt_lane_t *me);
+/* Takes the lane out of the ready ones and gives the worker away; returns when it was woken.
+ * Nothing waits if it has been woken already. */
+void simt_lane_wait(simt_lane_t *me);
+void simt_lane_block(simt_lane_t *me, simt_state_t state);
+void simt_lane_wake(simt_lane_t *lane);
+/* Leaves the lane for the main fiber with an errand; returns if main sends it back. */
+void simt_lane_errand(simt_lane_t *me, simt_errand_t errand);
+/* Never returns: the launch fails. */
+void simt_lane_misuse(simt_lane_t *me, gpurt_status_t status, const char *what,
+                      simt_lane_t *other) GPURT_NORETURN;
+/* Around the few libc calls that a failing lane makes. */
+void simt_libc_begin(simt_worker_t *k);
+void simt_libc_end(simt_worker_t *k);
+/* Main fiber: runs the lane until an errand or until nothing is ready. */
+void simt_lane_run(simt_worker_t *k, simt_lane_t *lane);
+/* Main fiber: gives the lane's fiber back, made anew. */
+void simt_lane_abandon(simt_worker_t *k, simt_lane_t *lane);
+bool simt_fibers_grow(simt_worker_t *k);
+
+/* ---- rendezvous: warp.c, barrier.c; a lane ended: what can complete now? ------------------- */
+void simt_warp_lane_ended(simt_lane_t *lane);
+void simt_barrier_lane_ended(simt_lane_t *lane);
+bool simt_warp_release_parked(simt_worker_t *k, simt_warp_t *w);
+/* Main fiber: wakes blocks whose grid barrier completed. Returns: whether any was. */
+bool simt_grid_poll(simt_worker_t *k);
+/* Whether no lane of the block can ever run again. Exact. */
+bool simt_block_is_stuck(const simt_block_t *b);
+
+/* ---- choosing: schedule.c ------------------------------------------------------------------ */
+simt_lane_t *simt_schedule_pick(simt_worker_t *k);
+void simt_schedule_begin(simt_worker_t *k);  /* the worker starts */
+void simt_schedule_wakeup(simt_worker_t *k); /* its first block after a pause starts */
+void simt_schedule_lane(simt_worker_t *k, simt_lane_t *lane); /* it becomes resident */
+void simt_schedule_relaxed(simt_worker_t *k, simt_lane_t *lane);
+uint64_t simt_schedule_random(simt_worker_t *k);
+void simt_schedule_install(void); /* the preemption point */
+uint32_t simt_schedule_budget(const simt_worker_t *k);
+
+/* ---- blocks: block.c ------------------------------------------------------------------------ */
+/* Main fiber. Starts every block of a unit; false when there is no memory. */
+bool simt_unit_start(simt_worker_t *k, simt_launch_t *launch, uint64_t unit);
+void simt_block_end(simt_worker_t *k, simt_block_t *b);
+void simt_blocks_free(simt_worker_t *k);
+
+/* ---- launches and streams: launch.c, stream.c -------------------------------------------------- */
+/* Under device->mutex. The next unit the worker may start, or false. */
+bool simt_launch_take(simt_worker_t *k, simt_launch_t **launch, uint64_t *unit);
+/* Any main fiber. First failure wins; report (malloc'd, or NULL) becomes the launch's. */
+void simt_launch_fail(simt_launch_t *l, gpurt_status_t status, char *report);
+void simt_launch_block_ended(simt_launch_t *l, bool unit_ended);
+void simt_stream_advance(simt_device_t *d, simt_stream_t *s);
+void simt_launch_destroy(simt_launch_t *l);
+/* Under device->mutex: tells every main fiber to look. */
+void simt_device_changed(simt_device_t *d);
+/* Under device->mutex: a host thread waits now, so seeded work may run. */
+void simt_device_release(simt_device_t *d);
+
+/* ---- workers: worker.c -------------------------------------------------------------------------- */
+void *simt_worker_main(void *worker);
+uint64_t simt_now_ns(void);
+uint64_t simt_realtime_ns(void);
+
+/* ---- failures: fault.c, report.c, symbol.c, scope.c ---------------------------------------------- */
+bool simt_fault_install(void);
+void simt_fault_remove(void);
+bool simt_fault_thread_begin(simt_worker_t *k);
+void simt_fault_thread_end(simt_worker_t *k);
+char *simt_report_deadlock(simt_worker_t *k, simt_block_t *b);
+char *simt_report_livelock(simt_worker_t *k, simt_launch_t *l, bool occupancy);
+char *simt_report_fault(simt_worker_t *k, simt_lane_t *lane, const simt_fault_t *fault);
+/* Under the mutex: keeps the text for gpurt_report and, when asked to, writes the file that
+ * gpurt-check reads. text: NULL when nothing failed. */
+void simt_report_save(simt_device_t *d, gpurt_status_t status, const char *text);
+/* Turns code addresses into "function (file:line)", one line each, handed to `add`.
+ * first_exact: trace[0] is an instruction's address, not a return address. */
+void simt_symbols_print(void *const *trace, uint32_t frames, bool first_exact,
+                        void (*add)(void *to, const char *line), void *to);
+simt_scope_t *simt_scope_create(void);
+void simt_scope_destroy(simt_scope_t *s);
+void simt_scope_reset(simt_scope_t *s);
+/* Lane. Whether this access proves a scope too narrow; simt_scope_text then says how. */
+bool simt_scope_breaks(simt_scope_t *s, simt_lane_t *lane, const void *addr,
+                       uint32_t scope);
+const char *simt_scope_text(const simt_scope_t *s);
+
+#endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A worker's main fiber: takes units, lets lanes run, does their errands, waits. */
+#include "simt.h"
+
+#include <gpurt/atomic.h>
+#include <gpurt/point.h>
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "sanitizer.h"
+
+enum {
+    IDLE_ADMIT_ROUNDS = 8,    /* others may be what they wait for: let one more block in */
+    IDLE_SPIN_ROUNDS = 64,    /* look again at once */
+    IDLE_YIELD_ROUNDS = 1000, /* then let other threads run, then sleep */
+    IDLE_SLEEP_NS = 20000,
+    HELD_GRACE_MS = 50 /* seeded launches begin after this even if the host does not wait */
+};
+
+static uint64_t clock_ns(clockid_t id)
+{
+    struct timespec t;
+
+    clock_gettime(id, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t simt_now_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t simt_realtime_ns(void)
+{
+    return clock_ns(CLOCK_REALTIME);
+}
+
+/* ---- taking work ---------------------------------------------------------------------------- */
+/* Blocks of a launch that failed, here or on another worker, end where they are. */
+static void worker_reap(simt_worker_t *k)
+{
+    for (uint32_t i = 0; i < k->block_count;) {
+        simt_block_t *b = k->blocks[i];
+
+        if (!gpurt_load_relaxed_dev_u32(&b->launch->xfailed)) {
+            i++;
+            continue;
+        }
+        for (uint32_t t = 0; t < b->threads; t++)
+            simt_lane_abandon(k, &b->lanes[t]);
+        simt_block_end(k, b);
+    }
+}
+
+static void unit_refused(simt_launch_t *l)
+{
+    uint32_t blocks = l->cluster_size;
+
+    simt_launch_fail(l, GPURT_E_NOMEM, NULL);
+    while (blocks--)
+        simt_launch_block_ended(l, blocks == 0);
+}
+
+/* Under the mutex. */
+static void wait_for_work(simt_device_t *d)
+{
+    struct timespec until;
+
+    if (!d->held || !d->pending) {
+        pthread_cond_wait(&d->work, &d->mutex);
+        return;
+    }
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += HELD_GRACE_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    if (pthread_cond_timedwait(&d->work, &d->mutex, &until) == ETIMEDOUT && d->held) {
+        d->replayable = false;
+        simt_device_release(d);
+    }
+}
+
+/* Fills the worker's places. Waits when it has no block. Returns: false to end the thread. */
+static bool worker_admit(simt_worker_t *k)
+{
+    simt_device_t *d = k->device;
+    simt_launch_t *l;
+    uint64_t unit;
+
+    pthread_mutex_lock(&d->mutex);
+    for (;;) {
+        k->seen_changes = d->xchanges;
+        while (simt_launch_take(k, &l, &unit)) {
+            pthread_mutex_unlock(&d->mutex);
+            if (!simt_unit_start(k, l, unit))
+                unit_refused(l);
+            pthread_mutex_lock(&d->mutex);
+        }
+        if (k->block_count || d->stopping)
+            break;
+        k->extra = 0;
+        wait_for_work(d);
+    }
+    pthread_mutex_unlock(&d->mutex);
+    return k->block_count > 0;
+}
+
+/* ---- errands ---------------------------------------------------------------------------------- */
+static void block_check(simt_worker_t *k, simt_block_t *b)
+{
+    if (b->live == 0)
+        simt_block_end(k, b);
+    else if (simt_block_is_stuck(b))
+        simt_launch_fail(b->launch, GPURT_E_DEADLOCK, simt_report_deadlock(k, b));
+}
+
+static void worker_errand(simt_worker_t *k)
+{
+    simt_errand_t errand = k->errand;
+    simt_lane_t *subject = k->subject;
+    simt_block_t *b;
+
+    k->errand = SIMT_ERRAND_NONE;
+    k->subject = NULL;
+    if (!subject)
+        return;
+    b = subject->warp->block;
+    switch (errand) {
+    case SIMT_ERRAND_EXIT:
+        simt_lane_abandon(k, subject);
+        block_check(k, b);
+        break;
+    case SIMT_ERRAND_STUCK:
+    case SIMT_ERRAND_ENDED:
+        block_check(k, b);
+        break;
+    case SIMT_ERRAND_MISUSE:
+    case SIMT_ERRAND_FAULT:
+        simt_launch_fail(b->launch, k->fault.status,
+                         simt_report_fault(k, subject, &k->fault));
+        break;
+    default:
+        break;
+    }
+}
+
+static void worker_run(simt_worker_t *k, simt_lane_t *lane)
+{
+    gpurt_point_budget = simt_schedule_budget(k);
+    simt_lane_run(k, lane);
+    while (k->errand == SIMT_ERRAND_FIBER) {
+        lane = k->subject;
+        k->errand = SIMT_ERRAND_NONE;
+        simt_lane_run(k, lane);
+    }
+    worker_errand(k);
+}
+
+/* ---- nothing to do but wait --------------------------------------------------------------------- */
+static simt_launch_t *launch_that_spins(const simt_worker_t *k)
+{
+    for (uint32_t i = 0; i < k->warp_count; i++)
+        for (uint32_t m = k->warps[i]->ready; m; m &= m - 1)
+            if (k->warps[i]->lanes[__builtin_ctz(m)].spins)
+                return k->warps[i]->block->launch;
+    return NULL;
+}
+
+/* Whether nobody on the device has advanced for the limit. */
+static bool spun_too_long(simt_worker_t *k)
+{
+    const simt_device_t *d = k->device;
+    uint64_t now;
+
+    if (d->config.cpu.spin_limit)
+        return k->idle_rounds >= d->config.cpu.spin_limit;
+    if (d->config.cpu.spin_limit_ms == UINT32_MAX)
+        return false;
+    now = simt_now_ns();
+    for (uint32_t i = 0; i < d->worker_count; i++) {
+        const simt_worker_t *w = &d->workers[i];
+        uint64_t since = gpurt_load_relaxed_dev_u64(&w->xidle_since); /* a heuristic */
+
+        if (since == UINT64_MAX) /* has no block at all */
+            continue;
+        if (since == 0 || now - since < d->config.cpu.spin_limit_ms * 1000000ull)
+            return false;
+    }
+    return true;
+}
+
+static void livelock(simt_worker_t *k)
+{
+    simt_launch_t *l = launch_that_spins(k);
+    bool occupancy;
+
+    if (!l)
+        return;
+    pthread_mutex_lock(&k->device->mutex);
+    occupancy = l->next_unit < l->unit_count;
+    pthread_mutex_unlock(&k->device->mutex);
+    simt_launch_fail(l, occupancy ? GPURT_E_OCCUPANCY : GPURT_E_LIVELOCK,
+                     simt_report_livelock(k, l, occupancy));
+    k->idle_rounds = 0;
+}
+
+static void nap(const simt_worker_t *k)
+{
+    struct timespec t = {0, IDLE_SLEEP_NS};
+
+    if (k->idle_rounds < IDLE_SPIN_ROUNDS)
+        return;
+    if (k->idle_rounds < IDLE_YIELD_ROUNDS ||
+        (k->device->config.seeded && k->idle_rounds % 256))
+        sched_yield();
+    else
+        nanosleep(&t, NULL);
+}
+
+/* A round in which nobody advanced. Blocks that have not begun may be what the others wait for,
+ * so one more is let in; if that is no help, it is a livelock. */
+static void worker_idle(simt_worker_t *k)
+{
+    k->idle = false;
+    k->idle_rounds++;
+    if (!k->xidle_since)
+        gpurt_store_relaxed_dev_u64(&k->xidle_since, simt_now_ns()); /* a hint */
+    for (uint32_t i = 0; i < k->block_count; i++)
+        if (simt_block_is_stuck(k->blocks[i])) {
+            block_check(k, k->blocks[i]);
+            return;
+        }
+    k->extra += k->idle_rounds >= IDLE_ADMIT_ROUNDS;
+    if (k->idle_rounds >= IDLE_SPIN_ROUNDS && spun_too_long(k))
+        livelock(k);
+    nap(k);
+}
+
+/* ---- the thread ------------------------------------------------------------------------------------ */
+static void worker_begin(simt_worker_t *k)
+{
+    char name[16] = "gpurt-sm";
+
+    simt_worker_self = k;
+    simt_fiber_adopt(&k->main);
+    simt_fault_thread_begin(k);
+    simt_schedule_begin(k);
+    name[8] = (char)('0' + k->index / 10);
+    name[9] = (char)('0' + k->index % 10);
+    pthread_setname_np(pthread_self(), name);
+}
+
+static void worker_end(simt_worker_t *k)
+{
+    simt_blocks_free(k);
+    while (k->chunks) {
+        simt_fiber_chunk_t *c = k->chunks;
+
+        k->chunks = c->next;
+        simt_fiber_chunk_destroy(c);
+    }
+    simt_fault_thread_end(k);
+    simt_worker_self = NULL;
+}
+
+void *simt_worker_main(void *worker)
+{
+    simt_worker_t *k = (simt_worker_t *)worker;
+
+    worker_begin(k);
+    for (;;) {
+        simt_lane_t *lane;
+
+        worker_reap(k);
+        if (!k->block_count)
+            gpurt_store_relaxed_dev_u64(&k->xidle_since, UINT64_MAX); /* a hint */
+        if (!worker_admit(k))
+            break;
+        if (k->xidle_since == UINT64_MAX)
+            gpurt_store_relaxed_dev_u64(&k->xidle_since, 0); /* a hint */
+        lane = simt_schedule_pick(k);
+        if (lane)
+            worker_run(k, lane);
+        if (k->idle)
+            worker_idle(k);
+    }
+    worker_end(k);
+    return NULL;
+}

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# run.sh: everything that needs a GPU, in one go: build for it, the tests on it, the machine code of the wrappers, the
+# benches. For a fresh checkout on a machine without a network; needs nvcc, cmake, ninja and a C compiler.
+#
+# Leaves in ${OUT:-build/gpu-rows}: BENCH.tsv for each bench (rows under a head that names machine, date and commit),
+# and gpu.log. Ends with a table of the rows and "N passed, N failed". Each program has a time limit; the GPU's settings are
+# left as they are. GPURT_COMMIT names the commit where there is no git.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+PATH=$PATH:/usr/local/cuda/bin
+
+out=${OUT:-build/gpu-rows}
+build=build/gpu
+mkdir -p "$out" || exit 1
+log=$out/gpu.log
+passed=0 failed=0
+: >"$log"
+
+note() { printf '%s\n' "$*" | tee -a "$log"; }
+
+# stage NAME SECONDS COMMAND...: one line on the terminal, all output in the log.
+stage() {
+    local name=$1 limit=$2 start=$SECONDS status
+    shift 2
+    printf '\n==== %s: %s\n' "$name" "$*" >>"$log"
+    timeout --kill-after=10 "$limit" "$@" >>"$log" 2>&1
+    status=$?
+    case $status in
+    0) passed=$((passed + 1)) && note "ok      $name ($((SECONDS - start)) s)" ;;
+    *) failed=$((failed + 1)) && note "FAILED  $name: status $status ($((SECONDS - start)) s)" ;;
+    esac
+    return "$status"
+}
+
+give_up() {
+    note "$1"
+    tail -n 40 "$log"
+    printf '%d passed, %d failed\n' "$passed" "$failed"
+    exit 1
+}
+
+# ---- the machine -------------------------------------------------------------------------------------------------
+gpu=$(timeout 60 nvidia-smi --query-gpu=name,driver_version,compute_cap --format=csv,noheader 2>/dev/null | head -n 1)
+if [[ ! $gpu ]]; then
+    note 'no NVIDIA GPU on this machine (nvidia-smi shows none): nothing was run'
+    exit 77
+fi
+IFS=, read -r device driver capability <<<"${gpu//, /,}"
+arch=${capability/./}
+commit=${GPURT_COMMIT:-$(git describe --always --dirty 2>/dev/null || echo unknown)}
+toolkit=$(nvcc --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
+head_lines=$(
+    printf '# device: %s (sm_%s), driver %s, CUDA %s\n' "$device" "$arch" "$driver" "$toolkit"
+    printf '# host: %s, %s processors, %s\n' "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)" "$(nproc)" \
+        "$(uname -r)"
+    printf '# date: %s\n# commit: %s\n' "$(date -u +%Y-%m-%dT%H:%MZ)" "$commit"
+)
+note "$head_lines"
+
+# ---- build -------------------------------------------------------------------------------------------------------
+# A compiler newer than ours may warn of more: that is no reason not to measure.
+stage configure 60 cmake --preset cuda -B "$build" "-DGPURT_CUDA_ARCHS=$arch" -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF ||
+    give_up 'configure failed'
+stage build 240 cmake --build "$build" --parallel "$(nproc)" || give_up 'build failed'
+
+# ---- tests: with a GPU here, one that skips has failed --------------------------------------------------------------
+printf '\n==== tests\n' >>"$log"
+timeout --kill-after=10 120 ctest --test-dir "$build" --timeout 60 --parallel 4 --output-on-failure --no-tests=error \
+    --tests-regex '(\.gpu$|^hello_plain|^two_units|^kernel_halves|^test_cuda|^test_gpu|^sass_equal)' \
+    >"$out/ctest.txt" 2>&1
+cat "$out/ctest.txt" >>"$log"
+# "1/9 Test #18: NAME ....   Passed  0.1 sec"
+while read -r name verdict; do
+    case $verdict in
+    Passed*) passed=$((passed + 1)) ;;
+    *) failed=$((failed + 1)) ;;
+    esac
+    note "$(printf '%-7s %s' "$([[ $verdict == Passed* ]] && echo ok || echo FAILED)" "$name ($verdict)")"
+done < <(sed -n 's/^ *[0-9]*\/[0-9]* Test *#[0-9]*: \([^ ]*\) \.*[ *]*\(.*\)$/\1 \2/p' "$out/ctest.txt" | tr -s ' ')
+if ! grep -q 'tests passed' "$out/ctest.txt"; then
+    failed=$((failed + 1))
+    note 'FAILED  the tests did not come to their end'
+fi
+rm -f "$out/ctest.txt"
+
+# ---- benches ------------------------------------------------------------------------------------------------------
+bench_rows() { # PROGRAM FILE
+    printf '%s\n' "$head_lines" >"$2"
+    "$1" >>"$2"
+}
+export -f bench_rows
+export head_lines
+for bench in "$build"/bin/bench_*; do
+    [[ -x $bench && ! -d $bench ]] || continue
+    name=${bench##*/}
+    stage "$name" 60 bash -c 'bench_rows "$@"' bash "$bench" "$out/$name.tsv"
+done
+
+# ---- summary ------------------------------------------------------------------------------------------------------
+printf '\n'
+# The first line of each file that is no remark names the columns: shown once.
+awk -F'\t' -v OFS='\t' '/^#/ { next } $1 == "bench" { if (!head++) print; next } { print }' "$out"/*.tsv |
+    column -t -s "$(printf '\t')" | tee -a "$log"
+printf '\n'
+note "$passed passed, $failed failed"
+((failed == 0 && passed > 0))

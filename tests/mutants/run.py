@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Breaks the code in small ways and demands that a test notices.
+
+  run.py [--all] [ID...]    every mutant, or those named
+  run.py --part             the quick ones, which `./dev test` runs
+  run.py --list             what there is
+
+mutants.tsv holds a mutant a line: id, flags, file, text, replacement, tests. The text must occur exactly once in the
+file, however that is spaced and broken into lines; `part` in flags puts it into --part; tests is a regular expression
+of ctest names, at least one of which must go red. The tree is copied once to a scratch directory, configured and built;
+then each mutant in turn is put in, what its tests need is built, they run, and the file is restored. Before that the
+same tests must be green.
+Ends with 0 when every mutant was noticed."""
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+SOURCE = os.path.dirname(os.path.dirname(HERE))
+TABLE = os.path.join(HERE, "mutants.tsv")
+VARIANTS = ("race", "asan", "schedule", "clang")  # of a check program; a test names the one that it needs,
+NEED_ALL = ("test_replay", "test_check_tool")     # or needs all
+TEST_LIMIT_S = 40  # for all tests of a mutant: one that hangs has noticed too
+CONFIGURE = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DGPURT_CUDA=OFF", "-DGPURT_BENCH=OFF",
+             "-DGPURT_EXAMPLES=OFF"]
+
+
+class Trouble(Exception):
+    """The mutant could not be judged: its text is gone, or it does not build."""
+
+
+def pattern_of(text):
+    """Matches the text's tokens with any space, line ends and continuations of macros between them."""
+    return re.compile(r"(?:\s|\\\n)*".join(map(re.escape, re.findall(r"\w+|\S", text))))
+
+
+def read_table():
+    rows, ids = [], set()
+    with open(TABLE, encoding="utf-8") as table:
+        for number, line in enumerate(table, 1):
+            line = line.rstrip("\n")
+            if not line or line.startswith("#"):
+                continue
+            fields = line.split("\t")
+            if len(fields) != 6 or fields[0] in ids:
+                sys.exit(f"{TABLE}:{number}: expected six fields and an id of its own, found {len(fields)}")
+            ids.add(fields[0])
+            rows.append({"id": fields[0], "flags": fields[1].split(","), "file": fields[2], "text": fields[3],
+                         "replacement": fields[4], "tests": fields[5]})
+    return rows
+
+
+def run(command, cwd, limit=None):
+    """Returns (exit status, output); 124 when it had to be ended, with all that it had started."""
+    with subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors="replace", start_new_session=True) as process:
+        try:
+            output, _ = process.communicate(timeout=limit)
+            return process.returncode, output
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            output, _ = process.communicate()
+            return 124, output
+
+
+def copy_tree(to):
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=SOURCE, capture_output=True)
+    names = listed.stdout.decode().split("\0") if listed.returncode == 0 else [
+        os.path.relpath(os.path.join(folder, name), SOURCE)
+        for folder, _, files in os.walk(SOURCE) for name in files
+        if os.path.relpath(folder, SOURCE).split(os.sep)[0] not in ("build", ".git")]
+    for name in filter(None, names):
+        source = os.path.join(SOURCE, name)
+        if os.path.isfile(source):
+            os.makedirs(os.path.dirname(os.path.join(to, name)), exist_ok=True)
+            shutil.copy2(source, os.path.join(to, name))
+
+
+class Tree:
+    """The scratch copy and its build."""
+
+    def __init__(self, directory):
+        self.source = os.path.join(directory, "source")
+        self.build = os.path.join(directory, "build")
+        self.told = ""  # by ctest, the last time
+        copy_tree(self.source)
+        status, output = run(["cmake", "-S", self.source, "-B", self.build, *CONFIGURE], self.source)
+        if status:
+            sys.exit(f"configure failed:\n{output}")
+        shown = subprocess.run(["ctest", "--test-dir", self.build, "--show-only=json-v1"], capture_output=True,
+                               text=True)
+        self.tests = {test["name"]: test.get("command", []) for test in json.loads(shown.stdout)["tests"]}
+        targets = subprocess.run(["ninja", "-C", self.build, "-t", "targets", "all"], capture_output=True, text=True)
+        self.targets = {line.split(":")[0] for line in targets.stdout.split("\n")}
+
+    def names(self, pattern):
+        found = [name for name in self.tests if re.search(pattern, name)]
+        if not found:
+            raise Trouble(f"no test is called {pattern}")
+        return found
+
+    def needs(self, names):
+        """Build targets of tests: the programs in their command lines, and the other builds of these. Of a test whose
+        program is not there yet ctest tells no command: then the target has the name of the test."""
+        needed = set()
+        for name in names:
+            for word in self.tests[name] or [os.path.join(self.build, name.split(".")[0])]:
+                program = os.path.basename(word)
+                if not word.startswith(self.build) or program not in self.targets:
+                    continue
+                needed.add(program)
+                for variant in VARIANTS:
+                    if name in NEED_ALL or re.search(rf"\.{variant}(_|$)", name):
+                        needed |= {f"{program}-{variant}"} & self.targets
+        return sorted(needed)
+
+    def make(self, names):
+        status, output = run(["ninja", "-C", self.build, *self.needs(names)], self.build)
+        if status:
+            raise Trouble(f"it does not build:\n{output[-2000:]}")
+
+    def red(self, pattern):
+        """Builds and runs the tests. Returns: the names of those that fail, or what else happened."""
+        names = self.names(pattern)
+        self.make(names)
+        status, output = run(["ctest", "--test-dir", self.build, "-j", str(os.cpu_count() or 1), "-R", pattern,
+                              "--stop-on-failure", "--output-on-failure"], self.build, TEST_LIMIT_S)
+        if status == 124:
+            return [f"no end after {TEST_LIMIT_S} s"]
+        failed = re.findall(r"^\s*\d+ - (\S+) \(", output, re.M)
+        if status and not failed:
+            raise Trouble(f"ctest ended with {status}:\n{output[-2000:]}")
+        self.told = output
+        return failed
+
+    def put(self, row):
+        """Returns: the file's text from before."""
+        path = os.path.join(self.source, row["file"])
+        with open(path, encoding="utf-8") as file:
+            before = file.read()
+        places = list(pattern_of(row["text"]).finditer(before))
+        if len(places) != 1:
+            raise Trouble(f"{row['file']} has its text {len(places)} times, not once: write it anew")
+        self.restore(row, before[:places[0].start()] + row["replacement"] + before[places[0].end():])
+        return before
+
+    def restore(self, row, text):
+        with open(os.path.join(self.source, row["file"]), "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def judge(tree, row):
+    """Returns: the tests that noticed."""
+    before = tree.put(row)
+    try:
+        return tree.red(row["tests"])
+    finally:
+        tree.restore(row, before)
+
+
+def check_green(tree, rows):
+    """A test that is red by itself would notice everything."""
+    red = tree.red("|".join(f"({row['tests']})" for row in rows))
+    if red:
+        sys.exit(f"red without any mutant: {', '.join(red)}\n{tree.told[-4000:]}")
+
+
+def judge_all(tree, rows):
+    unnoticed = 0
+    for row in rows:
+        begin = time.monotonic()
+        try:
+            failed = judge(tree, row)
+            verdict = f"noticed by {', '.join(failed)}" if failed else f"NOT NOTICED by {row['tests']}"
+        except Trouble as trouble:
+            failed, verdict = [], f"CANNOT BE JUDGED: {trouble}"
+        unnoticed += not failed
+        print(f"{row['id']:28} {time.monotonic() - begin:5.1f} s  {verdict}", flush=True)
+    print(f"{len(rows) - unnoticed} of {len(rows)} mutants noticed")
+    return 1 if unnoticed else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--all", action="store_true", help="every mutant (the default)")
+    parser.add_argument("--part", action="store_true", help="the quick ones")
+    parser.add_argument("--list", action="store_true", help="print the table's ids, files and tests")
+    parser.add_argument("ids", nargs="*", metavar="ID")
+    words = parser.parse_args()
+    rows = read_table()
+    unknown = set(words.ids) - {row["id"] for row in rows}
+    if unknown:
+        parser.error(f"no mutant {', '.join(sorted(unknown))}")
+    if words.ids:
+        rows = [row for row in rows if row["id"] in words.ids]
+    elif words.part:
+        rows = [row for row in rows if "part" in row["flags"]]
+    if words.list:
+        for row in rows:
+            print(f"{row['id']:28} {row['file']:36} {row['tests']}")
+        return 0
+    # Not inside a test that runs us: its settings are not ours.
+    for name in [name for name in os.environ if name.startswith("GPURT_")]:
+        del os.environ[name]
+    with tempfile.TemporaryDirectory(prefix="gpurt-mutants-") as directory:
+        tree = Tree(directory)
+        check_green(tree, rows)
+        return judge_all(tree, rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

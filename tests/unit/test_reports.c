@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the CPU back end says when a kernel fails: what happened, who stands where, and on
+ * which line. After each failure the process lives on and the next launch works. */
+#include "check.h"
+
+#include <gpurt/gpurt.h>
+
+#include "../kernels/planted_kernels.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#    define SANITIZED 1
+#elif defined(__has_feature)
+#    if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#        define SANITIZED 1
+#    endif
+#endif
+#ifndef SANITIZED
+#    define SANITIZED 0
+#endif
+
+enum {
+    WORDS = 512,
+    PARTS = 8
+};
+
+/* One failure and what its report must say. */
+typedef struct report_row {
+    const char *name;
+    const gpurt_kernel_t *kernel;
+    gpurt_status_t status;
+    uint32_t blocks;
+    gpurt_cpu_options_t cpu;
+    bool by_signal; /* a sanitizer would take it first */
+    const char *parts[PARTS];
+} report_row_t;
+
+static const report_row_t rows[] = {
+    {.name = "a lane at a barrier, the others in a ballot that names it",
+     .kernel = &gpurt_kernel_planted_divergent_barrier,
+     .status = GPURT_E_DEADLOCK,
+     .blocks = 1,
+     .parts = {"deadlock in kernel planted_divergent_barrier",
+               "block 0 threads 0..4:", "ballot, mask ffffffff, for lanes 00000020",
+               "block 0 thread 5:", "block barrier: 2 of 64 threads came",
+               "block 0 threads 6..31:", "planted_kernels.c:",
+               "planted_divergent_barrier (planted_kernels.c:"}},
+    {.name = "a named barrier that one of two warps reaches",
+     .kernel = &gpurt_kernel_planted_named_barrier,
+     .status = GPURT_E_DEADLOCK,
+     .blocks = 1,
+     .parts = {"deadlock in kernel planted_named_barrier",
+               "block 0 threads 0..31:", "named barrier 3: 32 of 64 threads came",
+               "threads 32..63: ended", "planted_kernels.c:"}},
+    {.name = "masks that differ",
+     .kernel = &gpurt_kernel_planted_mismatched_masks,
+     .status = GPURT_E_SYNC,
+     .blocks = 1,
+     .parts = {"different masks in kernel planted_mismatched_masks", "mask fffffffe",
+               "mask ffffffff", "planted_kernels.c:"}},
+    {.name = "a stack that overflows",
+     .kernel = &gpurt_kernel_planted_stack_overflow,
+     .status = GPURT_E_STACK,
+     .blocks = 1,
+     .by_signal = true,
+     .parts = {"stack overflow in kernel planted_stack_overflow",
+               "block 0 thread 37 (warp 1 lane 5)",
+               "planted_deep (planted_kernels.c:", "64 KiB", "GPURT_STACK_BYTES"}},
+    {.name = "a larger stack that overflows",
+     .kernel = &gpurt_kernel_planted_stack_overflow,
+     .status = GPURT_E_STACK,
+     .blocks = 1,
+     .cpu = {.stack_bytes = 256 * 1024},
+     .by_signal = true,
+     .parts = {"thread 37", "256 KiB"}},
+    {.name = "a null pointer",
+     .kernel = &gpurt_kernel_planted_null,
+     .status = GPURT_E_FAULT,
+     .blocks = 1,
+     .by_signal = true,
+     .parts = {"illegal address in kernel planted_null",
+               "block 0 thread 37 (warp 1 lane 5)", "address (nil)",
+               "planted_null (planted_kernels.c:"}},
+#if defined(__x86_64__) /* other machines divide by zero without a word */
+    {.name = "a division by zero",
+     .kernel = &gpurt_kernel_planted_divide,
+     .status = GPURT_E_FAULT,
+     .blocks = 1,
+     .by_signal = true,
+     .parts = {"arithmetic fault", "kernel planted_divide", "thread 37",
+               "planted_kernels.c:"}},
+#endif
+    {.name = "a trap",
+     .kernel = &gpurt_kernel_planted_trap,
+     .status = GPURT_E_TRAP,
+     .blocks = 1,
+     .parts = {"trap in kernel planted_trap", "block 0 thread 37 (warp 1 lane 5)",
+               "planted_kernels.c:"}},
+    {.name = "a livelock",
+     .kernel = &gpurt_kernel_planted_livelock,
+     .status = GPURT_E_LIVELOCK,
+     .blocks = 1,
+     .cpu = {.spin_limit_ms = 200},
+     .parts = {"livelock in kernel planted_livelock", "block 0 thread 0: spin",
+               "block barrier: 63 of 64 threads came",
+               "planted_kernels.c:", "GPURT_SPIN_LIMIT_MS"}},
+    {.name = "blocks that wait for blocks that do not fit",
+     .kernel = &gpurt_kernel_planted_occupancy,
+     .status = GPURT_E_OCCUPANCY,
+     .blocks = 8,
+     .cpu = {.max_resident = 2, .spin_limit_ms = 200},
+     .parts = {"occupancy deadlock in kernel planted_occupancy",
+               "6 of 8 blocks have not begun", "at most 2 resident", "thread 0: spin",
+               "planted_kernels.c:", "gpurt_occupancy"}},
+    {.name = "strict: barriers on different lines",
+     .kernel = &gpurt_kernel_planted_barrier_sites,
+     .status = GPURT_E_SYNC,
+     .blocks = 1,
+     .cpu = {.strict = true},
+     .parts = {"barriers on different lines in kernel planted_barrier_sites",
+               "block 0 thread ", "planted_kernels.c:"}},
+    {.name = "strict: a lane ends while others wait for it",
+     .kernel = &gpurt_kernel_planted_exit_named,
+     .status = GPURT_E_SYNC,
+     .blocks = 1,
+     .cpu = {.strict = true},
+     .parts = {"ended while others wait for it", "thread 31 (warp 0 lane 31)",
+               "mask ffffffff", "planted_kernels.c:"}},
+    {.name = "a block-scope atomic across blocks",
+     .kernel = &gpurt_kernel_planted_block_scope,
+     .status = GPURT_E_SCOPE,
+     .blocks = 2,
+     .cpu = {.check_scope = true},
+     .parts = {"block-scope atomic", "block 0", "block 1", "planted_block_scope",
+               "planted_kernels.c:"}},
+};
+
+static gpurt_error_t err;
+
+#define OK(call) CHECK_MSG((call) == GPURT_OK, "%s: %s: %s", row->name, #call, err.text)
+
+static gpurt_status_t run(gpurt_t *rt, const report_row_t *row, bool good)
+{
+    gpurt_launch_t shape = {.grid = {row->blocks, 1, 1}, .block = {PLANTED_THREADS, 1, 1}};
+    struct planted_args args = {.count = WORDS, .good = good, .eight = 8, .bits33 = 33};
+    void *words = NULL, *head = NULL;
+    gpurt_status_t st;
+
+    OK(gpurt_mem_create(rt, WORDS * sizeof(uint32_t), &words, &err));
+    OK(gpurt_mem_create(rt, sizeof(uint64_t), &head, &err));
+    OK(gpurt_fill(rt, 0, words, 0, WORDS * sizeof(uint32_t), &err));
+    OK(gpurt_fill(rt, 0, head, 0, sizeof(uint64_t), &err));
+    args.words = (uint32_t *)words;
+    args.head = (uint64_t *)head;
+    OK(gpurt_launch_kernel(rt, &shape, row->kernel, &args, sizeof args, &err));
+    st = gpurt_sync(rt, &err);
+    OK(gpurt_mem_destroy(rt, words));
+    OK(gpurt_mem_destroy(rt, head));
+    return st;
+}
+
+/* Twice, the twin in between: the first failure leaves nothing behind that the next one, or
+ * a launch that is right, could stumble over. */
+static void check_row(const report_row_t *row)
+{
+    gpurt_options_t options = {
+        .struct_size = sizeof options, .backend = GPURT_BACKEND_CPU, .cpu = row->cpu};
+    static char report[32 * 1024];
+    gpurt_t *rt;
+
+    OK(gpurt_open(&options, &rt, &err));
+    for (uint32_t round = 0; round < 2; round++) {
+        gpurt_status_t st = run(rt, row, false);
+        size_t length = gpurt_report(rt, report, sizeof report);
+
+        CHECK_MSG(st == row->status, "%s: %s, expected %s: %s", row->name,
+                  gpurt_status_name(st), gpurt_status_name(row->status), err.text);
+        CHECK_MSG(length == strlen(report), "%s: a report of %zu bytes", row->name, length);
+        for (uint32_t i = 0; i < PARTS && row->parts[i]; i++)
+            CHECK_MSG(strstr(report, row->parts[i]), "%s: the report lacks \"%s\":\n%s",
+                      row->name, row->parts[i], report);
+        CHECK_MSG(strncmp(report, err.text, strlen(err.text)) == 0,
+                  "%s: the error is not the report's first line: %s", row->name, err.text);
+        st = run(rt, row, true);
+        CHECK_MSG(st == GPURT_OK, "%s: the corrected twin: %s", row->name, err.text);
+    }
+    OK(gpurt_close(rt, &err));
+}
+
+int main(void)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].by_signal && SANITIZED)
+            continue;
+        check_row(&rows[i]);
+        printf("ok: %s\n", rows[i].name);
+    }
+    return 0;
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compiler atomics, fences and volatile are named in atomic.h alone; warp and block intrinsics in dialect_cuda.h."""
+import re
+
+from lint_files import Report, matching, without_comments
+
+ATOMICS = re.compile(
+    r"\b(__atomic_\w+|__nv_atomic_\w+|__sync_(?:fetch|add|sub|or|and|xor|nand|bool|val|lock|synchronize)\w*"
+    r"|atomic(?:Add|Sub|CAS|Exch|Min|Max|And|Or|Xor|Inc|Dec)\w*|__threadfence\w*|_Atomic|atomic_\w+_explicit)\b")
+INTRINSICS = re.compile(
+    r"\b(__syncthreads\w*|__syncwarp|__ballot_sync|__(?:any|all)_sync|__shfl_\w*sync|__match_\w+_sync"
+    r"|__reduce_\w+_sync|__activemask|__nanosleep|__trap)\b")
+VOLATILE = re.compile(r"(?<!asm )(?<!__asm__ )\b(?:volatile|__volatile__)\b(?!\s+sig_atomic_t)")
+
+# Who else may, and why.
+ATOMICS_TOO = {
+    "runtime/include/gpurt/atomic.h": "this is where they are named",
+    "tests/gpu/": "compares the wrappers with the bare intrinsics, instruction by instruction",
+}
+INTRINSICS_TOO = {
+    "runtime/include/gpurt/dialect_cuda.h": "this is where they are named",
+    "tests/gpu/": "compares the wrappers with the bare intrinsics, instruction by instruction",
+}
+VOLATILE_TOO = {
+    "runtime/include/gpurt/atomic.h": "the types of TSan's own interface",
+    "runtime/schedule/": "the types of TSan's own interface",
+    "runtime/simt/sanitizer.c": "the types of TSan's own interface",
+    "tests/": "keeps a compiler from leaving out the plain access that a test is about",
+}
+
+
+def allowed(name, table):
+    return any(name == path or (path.endswith("/") and name.startswith(path)) for path in table)
+
+
+report = Report()
+for name in matching("*.c", "*.h", "*.cu", "*.cuh"):
+    for number, line in enumerate(without_comments(name), 1):
+        for found in ATOMICS.findall(line) if not allowed(name, ATOMICS_TOO) else ():
+            report.say(name, number, f"{found} outside atomic.h", "use gpurt_<op>_<order>_<scope>_<type>")
+        for found in INTRINSICS.findall(line) if not allowed(name, INTRINSICS_TOO) else ():
+            report.say(name, number, f"{found} outside dialect_cuda.h", "use its name in warp.h or block.h")
+        if VOLATILE.search(line) and not allowed(name, VOLATILE_TOO):
+            report.say(name, number, "volatile orders nothing between threads", "use an atomic of atomic.h")
+report.end()

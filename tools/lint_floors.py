@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A file includes only headers of its own floor or a lower one; what is above the library includes public ones only."""
+import os
+import re
+
+from lint_files import Report, matching, without_comments
+
+# The longest matching path counts. A new public header must be entered here.
+FLOORS = {
+    "runtime/include/gpurt/base.h": 0,
+    "runtime/include/gpurt/status.h": 0,
+    "runtime/include/gpurt/atomic.h": 0,
+    "runtime/include/gpurt/point.h": 0,
+    "runtime/base/": 0,
+    "runtime/include/gpurt/dialect.h": 2,
+    "runtime/include/gpurt/dialect_cuda.h": 2,
+    "runtime/include/gpurt/dialect_simt.h": 2,
+    "runtime/include/gpurt/ids.h": 2,
+    "runtime/include/gpurt/warp.h": 2,
+    "runtime/include/gpurt/block.h": 2,
+    "runtime/include/gpurt/clock.h": 2,
+    "runtime/include/gpurt/kernel.h": 2,
+    "runtime/include/gpurt/device.h": 2,
+    "runtime/simt/": 3,
+    "runtime/schedule/": 3,
+    "runtime/include/gpurt/gpurt.h": 4,
+    "runtime/host/": 4,
+    "tui/": 6,
+    "examples/": 7,
+    "tests/": 8,
+}
+PUBLIC = "runtime/include/"
+PUBLIC_ONLY = ("tui/", "examples/", "tests/install/")
+# Who may look up, and why.
+UPWARD = {
+    ("runtime/simt/", "runtime/include/gpurt/gpurt.h"): "takes the structs of a launch as the user fills them; calls nothing",
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')
+
+
+def floor(name):
+    rooms = [room for room in FLOORS if name == room or (room.endswith("/") and name.startswith(room))]
+    return FLOORS[max(rooms, key=len)] if rooms else None
+
+
+def resolve(name, included):
+    """The file of this tree that `#include` names, or None for one of the system."""
+    near = os.path.normpath(os.path.join(os.path.dirname(name), included))
+    if near in files:
+        return near
+    if PUBLIC + included in files:
+        return PUBLIC + included
+    same = [file for file in files if os.path.basename(file) == os.path.basename(included)]
+    return same[0] if len(same) == 1 else None
+
+
+report = Report()
+files = set(matching("*.c", "*.h", "*.S", "*.cu", "*.cuh"))
+for name in sorted(files):
+    own = floor(name)
+    if own is None:
+        report.say(name, 1, "in no room", "enter it in FLOORS of tools/lint_floors.py")
+        continue
+    for number, line in enumerate(without_comments(name), 1):
+        found = INCLUDE.match(line)
+        target = resolve(name, found.group(1)) if found else None
+        if not target or floor(target) is None:
+            continue
+        if floor(target) > own and not any(name.startswith(room) and target == up for room, up in UPWARD):
+            report.say(name, number, f"floor {own} includes {target} of floor {floor(target)}",
+                       "move what you need down, or call through a seam")
+        elif (name.startswith(PUBLIC_ONLY) and not target.startswith(PUBLIC)
+              and os.path.dirname(target) != os.path.dirname(name)):
+            report.say(name, number, f"{target} is private to its room", "use the public headers, gpurt/*.h")
+        elif name.startswith(PUBLIC) and not target.startswith(PUBLIC):
+            report.say(name, number, f"a public header includes the private {target}", "it is not installed")
+report.end()

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Can each lint fail? Plants one mistake a time in an empty tree and wants the lint to name its file and line, and
+wants the mended text to pass."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TOOLS = os.path.dirname(os.path.abspath(__file__))
+SPDX = "/* SPDX-License-Identifier: Apache-2.0 */\n"
+STORE = "gpurt_store_release_sys_u32(&x, 1);"
+LOAD = "gpurt_load_acquire_sys_u32(&x);"
+PAIR = {"runtime/simt/a.c": f"{STORE} /* R1.rel */\n", "runtime/simt/b.c": f"{LOAD} /* R1.acq */\n",
+        "docs/MEMORY_ORDER.md": "| R1 | why |\n"}
+
+# lint, file and line it must name, what its report says, the tree with the mistake, the tree without it
+CASES = [
+    ("tree", "a.c:1:", "licence", {"a.c": "int a;\n"}, {"a.c": SPDX + "int a;\n"}),
+    ("tree", "a.c:2:", "blanks", {"a.c": SPDX + "int a; \n"}, {"a.c": SPDX + "int a;\n"}),
+    ("tree", "a.c:2:", "newline", {"a.c": SPDX + "int a;"}, {"a.c": SPDX + "int a;\n"}),
+    ("tree", "y/a.h:1:", "second", {"x/a.h": SPDX, "y/a.h": SPDX}, {"x/a.h": SPDX, "y/b.h": SPDX}),
+    ("tree", "Cap.c:1:", "file name", {"Cap.c": SPDX}, {"cap.c": SPDX}),
+    ("floors", "runtime/base/a.c:1:", "floor 0 includes",
+     {"runtime/base/a.c": '#include "simt.h"\n', "runtime/simt/simt.h": ""},
+     {"runtime/host/a.c": '#include "simt.h"\n', "runtime/simt/simt.h": ""}),
+    ("floors", "runtime/include/gpurt/base.h:2:", "floor 0 includes",
+     {"runtime/include/gpurt/base.h": "\n#include <gpurt/warp.h>\n", "runtime/include/gpurt/warp.h": ""},
+     {"runtime/include/gpurt/warp.h": "\n#include <gpurt/base.h>\n", "runtime/include/gpurt/base.h": ""}),
+    ("floors", "tui/a.c:1:", "private to its room",
+     {"tui/a.c": '#include "simt.h"\n', "runtime/simt/simt.h": ""},
+     {"tui/a.c": '#include "b.h"\n', "tui/b.h": ""}),
+    ("floors", "runtime/include/gpurt/new.h:1:", "in no room",
+     {"runtime/include/gpurt/new.h": ""}, {"runtime/include/gpurt/warp.h": ""}),
+    ("atomics", "runtime/a.c:2:", "outside atomic.h",
+     {"runtime/a.c": "\n__atomic_load_n(p, 0);\n"}, {"runtime/a.c": "/*\n__atomic_load_n */\n"}),
+    ("atomics", "examples/a.c:1:", "outside dialect_cuda.h",
+     {"examples/a.c": "__syncthreads();\n"}, {"runtime/include/gpurt/dialect_cuda.h": "__syncthreads();\n"}),
+    ("atomics", "tui/a.c:1:", "volatile",
+     {"tui/a.c": "volatile int stop;\n"}, {"tui/a.c": "volatile sig_atomic_t stop;\n"}),
+    ("order", "runtime/simt/a.c:1:", "without a label", {**PAIR, "runtime/simt/a.c": STORE + "\n"}, PAIR),
+    ("order", "runtime/simt/b.c:1:", "has no R1.rel", {**PAIR, "runtime/simt/a.c": ""}, PAIR),
+    ("order", "runtime/simt/a.c:1:", "not in docs", {**PAIR, "docs/MEMORY_ORDER.md": ""}, PAIR),
+    ("order", "docs/MEMORY_ORDER.md:2:", "R2 is nowhere",
+     {**PAIR, "docs/MEMORY_ORDER.md": "| R1 | why |\n| R2 | gone |\n"}, PAIR),
+    ("format", "a.c:1:", "clang-format", {"a.c": "int  a;\n"}, {"a.c": "int a;\n"}),
+    ("scripts", "a.sh:3:", "SC", {"a.sh": "#!/bin/sh\na=1\necho $1 \"$a\"\n"},
+     {"a.sh": "#!/bin/sh\na=1\necho \"$1\" \"$a\"\n"}),
+    ("scripts", "a.py", "SyntaxError", {"a.py": "if\n"}, {"a.py": "a = 1\n"}),
+    ("compilers", "runtime/include/gpurt/a.h:1:", "refused as c ",
+     {"runtime/include/gpurt/a.h": "uint32_t a;\n"},
+     {"runtime/include/gpurt/a.h": "#include <stdint.h>\nextern uint32_t a;\n"}),
+    ("compilers", "runtime/include/gpurt/a.h:1:", "refused as cxx ",
+     {"runtime/include/gpurt/a.h": "extern int *restrict a;\n"},
+     {"runtime/include/gpurt/a.h": "extern int *__restrict a;\n"}),
+    ("compilers", "tests/k.c:1:", "refused as cxx ",
+     {"tests/k.c": "extern void *p;\nextern int *q;\n#define GPURT_KERNEL(n) void n(void)\n"
+                   "GPURT_KERNEL(k);\nvoid k(void)\n{\n    q = p;\n}\n"},
+     {"tests/k.c": "extern void *p;\nextern int *q;\n#define GPURT_KERNEL(n) void n(void)\n"
+                   "GPURT_KERNEL(k);\nvoid k(void)\n{\n    q = (int *)p;\n}\n"}),
+    ("tidy", "a.c:3:", "clang-analyzer",
+     {"a.c": "int a(int *p)\n{\n    return p ? 0 : *p;\n}\n"}, {"a.c": "int a(int *p)\n{\n    return p ? *p : 0;\n}\n"}),
+]
+
+
+def command(lint, root):
+    if lint == "tidy":
+        return [os.path.join(TOOLS, "lint_tidy.sh"), root, "a.c"]
+    if lint in ("format", "scripts", "compilers"):
+        return [os.path.join(TOOLS, f"lint_{lint}.sh")]
+    return [sys.executable, os.path.join(TOOLS, f"lint_{lint}.py")]
+
+
+def run(lint, tree):
+    with tempfile.TemporaryDirectory() as root:
+        for name, text in tree.items():
+            os.makedirs(os.path.dirname(os.path.join(root, name)), exist_ok=True)
+            with open(os.path.join(root, name), "w") as file:
+                file.write(text)
+        for rules in (".clang-format", ".clang-tidy"):
+            shutil.copy(os.path.join(TOOLS, "..", rules), root)
+        with open(os.path.join(root, "compile_commands.json"), "w") as file:
+            file.write('[{"directory": "%s", "file": "a.c", "command": "cc -c a.c"}]\n' % root)
+        done = subprocess.run(command(lint, root), cwd=root, capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+
+bad = 0
+for lint, place, words, wrong, right in CASES:
+    status, output = run(lint, wrong)
+    if status == 77:
+        print(f"not shown to fail, it skips: {lint}")
+        continue
+    if status == 0 or place not in output or words not in output:
+        print(f"tools/lint_{lint}: a planted mistake passes: it should report {place} ... {words}; it said:\n{output}")
+        bad += 1
+    status, output = run(lint, right)
+    if status != 0:
+        print(f"tools/lint_{lint}: refuses the mended text of {place} {words}; it said:\n{output}")
+        bad += 1
+sys.exit(1 if bad else 0)

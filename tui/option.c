@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "option.h"
+
+#include "option_help.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+enum {
+    NAME_MAX_CHARS = 40
+}; /* no option has a longer name */
+
+typedef struct scan {
+    const gpurt_option_program_t *program;
+    char *values;
+    char **argv;
+    int argc, at;                 /* argv[at] is read next */
+    char set[NAME_MAX_CHARS + 3]; /* the option at work, for messages: "--seeds", "-n" */
+} scan_t;
+
+/* Rows that every program has. Their kind is told by their address. */
+static const gpurt_option_t help_row = {.letter = 'h', .name = "help"};
+static const gpurt_option_t version_row = {.letter = 'V', .name = "version"};
+static const gpurt_option_t man_row = {.name = "man"};
+static const gpurt_option_t *const common_rows[] = {&help_row, &version_row, &man_row,
+                                                    NULL};
+
+int gpurt_option_refuse(const gpurt_option_program_t *program, const char *fmt, ...)
+{
+    FILE *err = program->err ? program->err : stderr;
+    va_list args;
+
+    fprintf(err, "%s: ", program->name);
+    va_start(args, fmt);
+    vfprintf(err, fmt, args);
+    va_end(args);
+    fputc('\n', err);
+    return program->bad_status;
+}
+
+/* ---- finding a row ------------------------------------------------------------------- */
+/* The i-th row, the program's own first; NULL at the end. */
+static const gpurt_option_t *row_at(const gpurt_option_program_t *program, size_t i)
+{
+    size_t own = 0;
+
+    while (program->options[own].letter || program->options[own].name)
+        own++;
+    return i < own ? &program->options[i] : common_rows[i - own];
+}
+
+static const gpurt_option_t *row_by_letter(const gpurt_option_program_t *program,
+                                           char letter)
+{
+    const gpurt_option_t *row;
+
+    for (size_t i = 0; (row = row_at(program, i)); i++)
+        if (row->letter == letter)
+            return row;
+    return NULL;
+}
+
+/* How many letters must be typed, dropped, changed or swapped to get from a to b. */
+static unsigned spelling_distance(const char *a, const char *b)
+{
+    unsigned rows[3][NAME_MAX_CHARS + 1];
+    size_t n = strlen(a), m = strlen(b);
+
+    if (n > NAME_MAX_CHARS || m > NAME_MAX_CHARS)
+        return NAME_MAX_CHARS;
+    for (size_t j = 0; j <= m; j++)
+        rows[0][j] = (unsigned)j;
+    for (size_t i = 1; i <= n; i++) {
+        unsigned *now = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+
+        now[0] = (unsigned)i;
+        for (size_t j = 1; j <= m; j++) {
+            unsigned best = last[j - 1] + (a[i - 1] != b[j - 1]);
+
+            if (last[j] + 1 < best)
+                best = last[j] + 1;
+            if (now[j - 1] + 1 < best)
+                best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            now[j] = best;
+        }
+    }
+    return rows[n % 3][m];
+}
+
+static void refuse_unknown(const scan_t *scan, const char *name)
+{
+    const gpurt_option_t *row, *nearest = NULL;
+    unsigned least = (unsigned)(strlen(name) + 2) / 3 + 1; /* a third of it may be wrong */
+
+    for (size_t i = 0; (row = row_at(scan->program, i)); i++) {
+        unsigned distance = row->name ? spelling_distance(name, row->name) : least;
+
+        if (distance < least && row != &man_row) {
+            nearest = row;
+            least = distance;
+        }
+    }
+    if (nearest)
+        gpurt_option_refuse(scan->program, "unknown option --%s; did you mean --%s?", name,
+                            nearest->name);
+    else
+        gpurt_option_refuse(scan->program, "unknown option --%s; see %s --help", name,
+                            scan->program->name);
+}
+
+/* By its whole name, or by a beginning that only one name has. NULL: it has said why. */
+static const gpurt_option_t *row_by_name(const scan_t *scan, const char *name)
+{
+    const gpurt_option_t *row, *found = NULL;
+    size_t length = strlen(name);
+
+    for (size_t i = 0; (row = row_at(scan->program, i)); i++)
+        if (row->name && strcmp(row->name, name) == 0)
+            return row;
+    for (size_t i = 0; length > 0 && (row = row_at(scan->program, i)); i++) {
+        if (!row->name || row == &man_row || strncmp(row->name, name, length) != 0)
+            continue;
+        if (found) {
+            gpurt_option_refuse(scan->program, "--%s could be --%s or --%s", name,
+                                found->name, row->name);
+            return NULL;
+        }
+        found = row;
+    }
+    if (!found)
+        refuse_unknown(scan, name);
+    return found;
+}
+
+/* ---- values -------------------------------------------------------------------------- */
+/* Decimal or 0x digits up to `stop`; false at anything else, a sign included. */
+static bool read_number(const char *text, const char *stop, uint64_t *number)
+{
+    unsigned base = stop - text > 2 && text[0] == '0' && (text[1] | 0x20) == 'x' ? 16 : 10;
+
+    *number = 0;
+    if (base == 16)
+        text += 2;
+    if (text == stop)
+        return false;
+    for (; text != stop; text++) {
+        char c = (char)(*text | 0x20);
+        unsigned digit = *text >= '0' && *text <= '9' ? (unsigned)(*text - '0')
+                         : c >= 'a' && c <= 'f'       ? (unsigned)(c - 'a') + 10
+                                                      : base;
+
+        if (digit >= base || __builtin_mul_overflow(*number, (uint64_t)base, number) ||
+            __builtin_add_overflow(*number, (uint64_t)digit, number))
+            return false;
+    }
+    return true;
+}
+
+/* "90", "1.5", "300ms", "2m", "1h". Digits beyond a nanosecond are dropped. */
+static bool read_seconds(const char *text, uint64_t *ns)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {{"", 1000000000}, {"s", 1000000000},  {"ms", 1000000},
+                 {"us", 1000},     {"m", 60000000000}, {"h", 3600000000000}};
+    size_t digits = strspn(text, "0123456789"), i = 0;
+    const char *unit = text + digits;
+    uint64_t whole, share;
+
+    if (!read_number(text, text + digits, &whole))
+        return false;
+    if (*unit == '.')
+        unit += 1 + strspn(unit + 1, "0123456789");
+    while (strcmp(units[i].name, unit) != 0)
+        if (++i == sizeof units / sizeof units[0])
+            return false;
+    if (__builtin_mul_overflow(whole, units[i].ns, ns))
+        return false;
+    share = units[i].ns;
+    for (const char *c = text + digits + 1; c < unit; c++) {
+        share /= 10;
+        if (__builtin_add_overflow(*ns, share * (uint64_t)(*c - '0'), ns))
+            return false;
+    }
+    return true;
+}
+
+static int store_number(const scan_t *scan, const gpurt_option_t *row, const char *text,
+                        uint64_t *field)
+{
+    uint64_t max = row->max ? row->max : UINT64_MAX, number;
+
+    if (!read_number(text, text + strlen(text), &number))
+        return gpurt_option_refuse(scan->program, "%s: '%s' is not a whole number",
+                                   scan->set, text);
+    if (number < row->min || number > max)
+        return gpurt_option_refuse(scan->program, "%s: %s is not between %llu and %llu",
+                                   scan->set, text, (unsigned long long)row->min,
+                                   (unsigned long long)max);
+    *field = number;
+    return -1;
+}
+
+static int store_pick(const scan_t *scan, const gpurt_option_t *row, uint32_t *field)
+{
+    const gpurt_option_t *other = scan->program->options;
+
+    if (*field == 0 || *field == row->pick) {
+        *field = row->pick;
+        return -1;
+    }
+    while (other->kind != GPURT_OPTION_PICK || other->offset != row->offset ||
+           other->pick != *field)
+        other++;
+    return gpurt_option_refuse(scan->program, "--%s and --%s exclude each other",
+                               other->name, row->name);
+}
+
+/* Returns: -1, or the exit status. */
+static int store(const scan_t *scan, const gpurt_option_t *row, const char *text)
+{
+    char *field = scan->values + row->offset;
+
+    switch (row->kind) {
+    case GPURT_OPTION_FLAG:
+        *(bool *)field = true;
+        return -1;
+    case GPURT_OPTION_PICK:
+        return store_pick(scan, row, (uint32_t *)(void *)field);
+    case GPURT_OPTION_STRING:
+        *(const char **)(void *)field = text;
+        return -1;
+    case GPURT_OPTION_NUMBER:
+        return store_number(scan, row, text, (uint64_t *)(void *)field);
+    case GPURT_OPTION_SECONDS:
+        if (read_seconds(text, (uint64_t *)(void *)field))
+            return -1;
+        break;
+    }
+    return gpurt_option_refuse(
+        scan->program, "%s: '%s' is not a time; say 10, 0.5, 300ms or 2m", scan->set, text);
+}
+
+/* ---- one argument -------------------------------------------------------------------- */
+/* Prints what a common row asks for. Returns: -1 for a row of the program's own. */
+static int answer(const gpurt_option_program_t *program, const gpurt_option_t *row)
+{
+    FILE *out = program->out ? program->out : stdout;
+
+    if (row == &help_row)
+        option_help_print(program, out);
+    else if (row == &version_row)
+        option_version_print(program, out);
+    else if (row == &man_row)
+        option_man_print(program, out);
+    else
+        return -1;
+    if (fflush(out) != 0 || ferror(out))
+        return gpurt_option_refuse(program, "cannot write to standard output");
+    return 0;
+}
+
+static bool has_value(const gpurt_option_t *row)
+{
+    return row->kind != GPURT_OPTION_FLAG && row->kind != GPURT_OPTION_PICK;
+}
+
+/* `text` is the value that was attached to the option, or NULL. */
+static int take(scan_t *scan, const gpurt_option_t *row, const char *text)
+{
+    int status = answer(scan->program, row);
+
+    if (status >= 0)
+        return status;
+    if (!has_value(row) && text)
+        return gpurt_option_refuse(scan->program, "%s takes no value", scan->set);
+    if (has_value(row) && !text) {
+        if (scan->at == scan->argc)
+            return gpurt_option_refuse(scan->program, "%s needs a value: %s %s", scan->set,
+                                       scan->set, row->arg);
+        text = scan->argv[scan->at++];
+    }
+    return store(scan, row, text);
+}
+
+static int take_long(scan_t *scan, const char *text)
+{
+    char name[NAME_MAX_CHARS + 1];
+    size_t length = strcspn(text, "=");
+    const gpurt_option_t *row;
+
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    row = row_by_name(scan, name);
+    if (!row)
+        return scan->program->bad_status;
+    snprintf(scan->set, sizeof scan->set, "--%s", row->name);
+    return take(scan, row, text[length] == '=' ? text + length + 1 : NULL);
+}
+
+static int take_letters(scan_t *scan, const char *letters)
+{
+    int status = -1;
+
+    for (; *letters && status < 0; letters++) {
+        const gpurt_option_t *row = row_by_letter(scan->program, *letters);
+
+        if (!row)
+            return gpurt_option_refuse(scan->program, "unknown option -%c; see %s --help",
+                                       *letters, scan->program->name);
+        snprintf(scan->set, sizeof scan->set, "-%c", *letters);
+        if (has_value(row))
+            return take(scan, row, letters[1] ? letters + 1 : NULL);
+        status = take(scan, row, NULL);
+    }
+    return status;
+}
+
+int gpurt_option_parse(const gpurt_option_program_t *program, int argc, char **argv,
+                       void *values, int *operands)
+{
+    scan_t scan = {
+        .program = program, .values = values, .argv = argv, .argc = argc, .at = 1};
+    bool ended = false;
+    int kept = 0;
+
+    /* An operand moves down to the first free place, which lies never above it. */
+    while (scan.at < argc) {
+        char *word = argv[scan.at++];
+        int status = -1;
+
+        if (ended || word[0] != '-' || word[1] == '\0') {
+            argv[++kept] = word;
+            ended |= program->operand_ends;
+        } else if (strcmp(word, "--") == 0) {
+            ended = true;
+        } else if (word[1] == '-') {
+            status = take_long(&scan, word + 2);
+        } else {
+            status = take_letters(&scan, word + 1);
+        }
+        if (status >= 0)
+            return status;
+    }
+    if (kept + 1 < argc)
+        argv[kept + 1] = NULL;
+    *operands = kept;
+    return -1;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* text.h - strings on their way to a terminal, a shell or a JSON file.
+ *
+ * What other programs printed is not trusted: it reaches a terminal without control
+ * characters and a JSON file as valid UTF-8. */
+#ifndef GPURT_TUI_TEXT_H
+#define GPURT_TUI_TEXT_H
+
+#include <gpurt/base.h>
+#include <stdio.h>
+
+/* Each line behind `indent`, ending with a newline; at most the last max_lines of them,
+ * with a line that says so when there are more. Tabs stay; other control characters and
+ * bytes that are no UTF-8 are written as \x1b. */
+void text_put_lines(FILE *out, const char *indent, const char *text, size_t bytes,
+                    size_t max_lines);
+
+/* One word for a shell, in quotes only if it needs them. */
+void text_put_shell(FILE *out, const char *word);
+
+/* A string with its quotes. */
+void text_put_json(FILE *out, const char *text, size_t bytes);
+
+#endif
