@@ -274,10 +274,8 @@ static void watched_point(simt_worker_t *k, const gpurt_point_t *p)
 
 static void seeded_point(simt_worker_t *k, const gpurt_point_t *p)
 {
-    if (!seeded_interrupts(k)) {
-        lane_spins(k, p);
+    if (lane_spins(k, p) || !seeded_interrupts(k))
         return;
-    }
     k->xpreemptions++; /* no progress: a spinner is interrupted too */
     simt_lane_yield(k->current);
 }

@@ -100,8 +100,8 @@ done
 # ---- summary ------------------------------------------------------------------------------------------------------
 printf '\n'
 # The first line of each file that is no remark names the columns: shown once.
-awk -F'\t' -v OFS='\t' '/^#/ { next } $1 == "bench" { if (!head++) print; next } { print }' "$out"/*.tsv |
-    column -t -s "$(printf '\t')" | tee -a "$log"
+awk -F'\t' '/^#/ { next } $1 == "bench" && head++ { next }
+    { printf "%-8s %-28s %10s %-7s %-24s %10s %7s\n", $1, $2, $3, $4, $5, $6, $7 }' "$out"/*.tsv | tee -a "$log"
 printf '\n'
 note "$passed passed, $failed failed"
 ((failed == 0 && passed > 0))
