@@ -9,7 +9,7 @@ set(GPURT_CUDA AUTO CACHE STRING "CUDA back end: AUTO (when a toolkit is found),
 set_property(CACHE GPURT_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(GPURT_SANITIZE "" CACHE STRING "Sanitizer of tests, examples and host code: empty, address (with undefined), thread")
 set_property(CACHE GPURT_SANITIZE PROPERTY STRINGS "" address thread)
-option(GPURT_TUI "Build the programs (gpurt-check)" ${PROJECT_IS_TOP_LEVEL})
+option(GPURT_TUI "Build the programs (gpurt-check, gpurt-log, gpurt-top, ...)" ${PROJECT_IS_TOP_LEVEL})
 option(GPURT_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(GPURT_BENCH "Build the benches" ${PROJECT_IS_TOP_LEVEL})
 option(BUILD_TESTING "Build the tests" ${PROJECT_IS_TOP_LEVEL})

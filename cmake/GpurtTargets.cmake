@@ -9,21 +9,27 @@ function(gpurt_add_room name)
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
 endfunction()
 
-# gpurt_add_program(NAME FILE...): a program of tui/, installed with its manual page and its completion. The option
-# parser prints the page, so the two cannot drift apart.
+# gpurt_add_program(NAME [TARGET WORD] [LIBRARIES TARGET...] [SOURCES] FILE...): a program of tui/, installed with its manual page
+# and its completion. The option parser prints the page, so the two cannot drift apart. TARGET, where NAME is taken.
 function(gpurt_add_program name)
-    add_executable(${name} ${ARGN})
-    target_link_libraries(${name} PRIVATE gpurt_option gpurt::gpurt gpurt_flags gpurt_sanitize)
-    install(TARGETS ${name} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TARGET" "LIBRARIES;SOURCES")
+    if(NOT arg_TARGET)
+        set(arg_TARGET ${name})
+    endif()
+    set(target ${arg_TARGET})
+    add_executable(${target} ${arg_UNPARSED_ARGUMENTS} ${arg_SOURCES})
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
+    target_link_libraries(${target} PRIVATE gpurt_option ${arg_LIBRARIES} gpurt::gpurt gpurt_flags gpurt_sanitize)
+    install(TARGETS ${target} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 
     configure_file("${PROJECT_SOURCE_DIR}/cmake/completion.bash.in" ${name}.bash @ONLY)
     install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.bash" RENAME ${name}
         DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
     if(NOT CMAKE_CROSSCOMPILING)
         set(page "${CMAKE_CURRENT_BINARY_DIR}/${name}.1")
-        add_custom_command(OUTPUT "${page}" COMMAND ${name} --man > "${page}" DEPENDS ${name}
+        add_custom_command(OUTPUT "${page}" COMMAND ${target} --man > "${page}" DEPENDS ${target}
             COMMENT "Manual page of ${name}" VERBATIM)
-        add_custom_target(${name}-page ALL DEPENDS "${page}")
+        add_custom_target(${target}-page ALL DEPENDS "${page}")
         install(FILES "${page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
     endif()
 endfunction()
@@ -38,7 +44,8 @@ function(gpurt_add_example name)
     endif()
 endfunction()
 
-# gpurt_add_bench(NAME [SOURCES FILE...] [KERNELS FILE...]), by default SOURCES NAME.c. `./dev bench` runs it.
+# gpurt_add_bench(NAME [SOURCES FILE...] [KERNELS FILE...] [LIBRARIES TARGET...]), by default SOURCES NAME.c.
+# `./dev bench` runs it.
 function(gpurt_add_bench name)
     if(NOT ARGN)
         set(ARGN SOURCES ${name}.c)
@@ -47,7 +54,7 @@ function(gpurt_add_bench name)
 endfunction()
 
 function(gpurt_add_kernel_program name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;KERNELS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;KERNELS;LIBRARIES")
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "${name}: say SOURCES or KERNELS before ${arg_UNPARSED_ARGUMENTS}")
     endif()
@@ -55,7 +62,7 @@ function(gpurt_add_kernel_program name)
         set(arg_KERNELS ${name}.c)
     endif()
     add_executable(${name} ${arg_SOURCES})
-    target_link_libraries(${name} PRIVATE gpurt::gpurt gpurt_flags gpurt_sanitize m)
+    target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} gpurt::gpurt gpurt_flags gpurt_sanitize m)
     if(arg_KERNELS)
         gpurt_add_kernels(${name} ${arg_KERNELS})
     endif()

@@ -71,6 +71,7 @@ const char *gpurt_status_text(gpurt_status_t status)
     return row ? row->text : "unknown status";
 }
 
+#undef gpurt_fail /* a macro for the analyser */
 gpurt_status_t gpurt_fail(gpurt_error_t *err, gpurt_status_t status, uint32_t origin,
                           int64_t code, const char *fmt, ...)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "life.h"
 
+#include "boxlink.h"
 #include "refuse.h"
 
 #include <string.h>
@@ -120,6 +121,7 @@ gpurt_status_t gpurt_open(const gpurt_options_t *options, gpurt_t **out, gpurt_e
     else
         st = gpurt_choice_open(&read, &opened, err);
     if (st == GPURT_OK) {
+        gpurt_boxlink_open(&opened.info);
         is_open = true;
         pin_publish(&door.pin, pin_id(next_token, 0));
         *out = &tokens[next_token];
@@ -141,6 +143,7 @@ gpurt_status_t gpurt_close(gpurt_t *rt, gpurt_error_t *err)
         if (!last)
             wait_until_idle();
         st = dismantle(err);
+        gpurt_boxlink_close(); /* no kernel runs any more */
         memset(&opened, 0, sizeof opened);
         is_open = false;
     } else {

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* drain.h - from a black box to its sinks: the work of a drainer as a library.
+ *
+ * A drainer claims a box, reads its rings, panics and losses round by round, turns
+ * records into rows, hands them to the sinks, and frees space in the rings only when the
+ * sinks say that the rows are safe. It lives in another process than the application and
+ * goes on until that one is gone and its devices are quiet. All memory is taken at open,
+ * save for new definitions. One thread uses a drain. */
+#ifndef GPURT_DRAIN_H
+#define GPURT_DRAIN_H
+
+#include "boxmap.h"
+#include "dictionary.h"
+
+typedef struct gpurt_drain gpurt_drain_t;
+
+/* Where rows go. All are called by the drain's thread. */
+typedef struct gpurt_drain_sink {
+    void *context;
+    /* A failure stops the round; the row comes again. */
+    gpurt_status_t (*put)(void *context, const gpurt_row_t *row, gpurt_error_t *err);
+    /* Makes safe what was put; NULL: it is safe at once. */
+    gpurt_status_t (*flush)(void *context, gpurt_error_t *err);
+    bool in_order; /* rows of a round by time; else ring by ring, as they were found */
+} gpurt_drain_sink_t;
+
+enum {
+    GPURT_DRAIN_SINKS = 4
+};
+
+typedef struct gpurt_drain_options {
+    uint32_t struct_size;
+    uint32_t sink_count;
+    gpurt_drain_sink_t sinks[GPURT_DRAIN_SINKS];
+    gpurt_dictionary_t *dictionary; /* definitions go here; borrowed until close */
+    uint64_t flush_ns;  /* a row waits no longer for its flush; default 100 ms */
+    uint64_t settle_ns; /* quiet time after the application's end; default 50 ms: a GPU was
+                           seen to store for 11 ms after its process was killed */
+    bool spin;          /* never sleep between rounds */
+} gpurt_drain_options_t;
+
+typedef struct gpurt_drain_figures {
+    uint64_t rounds, rows, messages, lost, panics, torn;
+    uint32_t takeovers; /* drainers before us */
+} gpurt_drain_figures_t;
+
+/* map: borrowed until close. A read-only map is read from where its last drainer
+ * stopped, and nothing is claimed or freed. GPURT_E_BUSY: another drainer lives. */
+gpurt_status_t gpurt_drain_open(const gpurt_boxmap_t *map,
+                                const gpurt_drain_options_t *options, gpurt_drain_t **out,
+                                gpurt_error_t *err);
+
+/* One look at everything. *rows: how many went to the sinks. After a failure of a sink the
+ * next round goes on where this one stopped. */
+gpurt_status_t gpurt_drain_round(gpurt_drain_t *d, uint32_t *rows, gpurt_error_t *err);
+
+/* Sleeps as long as the last rounds suggest: not at all when there was work, then up to
+ * half a millisecond. */
+void gpurt_drain_rest(gpurt_drain_t *d);
+
+/* Whether the application is gone, or has closed the box, and nothing has come since for
+ * the settle time. */
+bool gpurt_drain_over(gpurt_drain_t *d);
+
+/* Takes what is left, also behind records that their producer did not finish; flushes;
+ * frees. */
+gpurt_status_t gpurt_drain_finish(gpurt_drain_t *d, gpurt_error_t *err);
+
+/* Flushes the sinks and frees the space in the rings now. */
+gpurt_status_t gpurt_drain_flush(gpurt_drain_t *d, gpurt_error_t *err);
+
+void gpurt_drain_figures(const gpurt_drain_t *d, gpurt_drain_figures_t *out);
+
+/* Gives the claim back. NULL is allowed. */
+void gpurt_drain_close(gpurt_drain_t *d);
+
+/* The head of a log file for what the map holds. */
+void gpurt_drain_about(const gpurt_boxmap_t *map, gplog_file_t *out);
+
+#endif

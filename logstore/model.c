@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Taking rows in. This runs for each row of a drain, so it only counts and copies; what
+ * costs more (texts, rates) is left to whoever looks, in modelview.c. */
+#include "modelpart.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- life ---------------------------------------------------------------------------- */
+
+/* Multiprocessors get their rows in order of the sections, as far as rows go. */
+static void sections_lay(gpurt_model_t *m)
+{
+    uint32_t next = 0;
+
+    for (uint32_t i = 0; i < m->about.section_count; i++) {
+        uint32_t count = m->about.sections[i].sm_count;
+
+        if (m->about.sections[i].kind == GPURT_SECTION_HOST)
+            count = 0;
+        if (count > GPURT_MODEL_SMS - next)
+            count = GPURT_MODEL_SMS - next;
+        m->sections[i].sm_first = next;
+        m->sections[i].sm_shown = count;
+        next += count;
+    }
+}
+
+gpurt_status_t gpurt_model_create(const gpurt_dictionary_t *dictionary,
+                                  const gplog_file_t *about, gpurt_model_t **out,
+                                  gpurt_error_t *err)
+{
+    gpurt_model_t *m = calloc(1, sizeof *m);
+
+    *out = NULL;
+    if (!m)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "model");
+    m->dictionary = dictionary;
+    if (about)
+        m->about = *about;
+    if (m->about.section_count > GPURT_BOX_SECTIONS)
+        m->about.section_count = GPURT_BOX_SECTIONS;
+    sections_lay(m);
+    *out = m;
+    return GPURT_OK;
+}
+
+void gpurt_model_destroy(gpurt_model_t *m)
+{
+    free(m);
+}
+
+void gpurt_model_assign(gpurt_model_t *to, const gpurt_model_t *from)
+{
+    memcpy(to, from, sizeof *to);
+}
+
+gpurt_status_t gpurt_model_copy(const gpurt_model_t *from, gpurt_model_t **out,
+                                gpurt_error_t *err)
+{
+    *out = malloc(sizeof **out);
+    if (!*out)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "model");
+    gpurt_model_assign(*out, from);
+    return GPURT_OK;
+}
+
+/* ---- rates --------------------------------------------------------------------------- */
+
+static void window_move(model_window_t *w, uint64_t tick)
+{
+    if (tick - w->at >= TICKS)
+        memset(w->count, 0, sizeof w->count);
+    else
+        for (uint64_t t = w->at + 1; t <= tick; t++)
+            w->count[t % TICKS] = 0;
+    w->at = tick;
+}
+
+static inline void sum_add(model_sum_t *s, uint64_t tick, uint64_t count)
+{
+    model_window_t *w = &s->window;
+    uint32_t *at = &w->count[tick % TICKS];
+
+    s->count += count;
+    if (tick > w->at)
+        window_move(w, tick);
+    else if (w->at - tick >= TICKS)
+        return; /* too late for a rate */
+    *at = count < UINT32_MAX - *at ? *at + (uint32_t)count : UINT32_MAX;
+}
+
+uint32_t model_rate(const model_window_t *w, uint64_t now_ns)
+{
+    uint64_t tick = now_ns / TICK_NS, sum = 0;
+
+    for (uint64_t t = tick < RATE_TICKS ? 0 : tick - RATE_TICKS; t < tick; t++)
+        if (t <= w->at && w->at - t < TICKS)
+            sum += w->count[t % TICKS];
+    return sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
+}
+
+static inline void second_add(uint32_t *to, uint64_t count)
+{
+    *to = count < UINT32_MAX - *to ? *to + (uint32_t)count : UINT32_MAX;
+}
+
+static void history_add(gpurt_model_t *m, const gpurt_row_t *row, uint32_t level,
+                        uint32_t messages, uint64_t lost)
+{
+    uint64_t second = row->time_ns / SECOND_NS;
+    gpurt_model_second_t *s = &m->seconds[second % GPURT_MODEL_SECONDS];
+
+    if (s->second > second)
+        return; /* older than the history */
+    if (s->second != second) {
+        memset(s, 0, sizeof *s);
+        s->second = second;
+    }
+    second_add(&s->messages, messages);
+    if (level == GPURT_LEVEL_WARN)
+        second_add(&s->warnings, messages);
+    if (level == GPURT_LEVEL_ERROR || level == GPURT_LEVEL_PANIC)
+        second_add(&s->errors, messages);
+    second_add(&s->lost, lost);
+}
+
+/* ---- sites --------------------------------------------------------------------------- */
+
+/* Sites are few and repeat, so a probe nearly always hits at once. Site 0, rows without a
+ * definition, has a row like others. */
+static model_site_t *site_of(gpurt_model_t *m, uint32_t id)
+{
+    uint32_t at = id * 0x9e3779b1u >> 21;
+
+    for (; m->site_hash[at % SITE_HASH]; at++) {
+        model_site_t *s = &m->sites[m->site_hash[at % SITE_HASH] - 1];
+
+        if (s->id == id)
+            return s;
+    }
+    if (m->site_count == GPURT_MODEL_SITES)
+        return &m->sites[SITE_OTHER];
+    m->sites[m->site_count].id = id;
+    m->site_hash[at % SITE_HASH] = (uint16_t)++m->site_count;
+    return &m->sites[m->site_count - 1];
+}
+
+/* Of a row of own lane values the first lane's are kept, as a row of that lane. */
+static void site_keep(gpurt_model_t *m, model_site_t *s, const gpurt_row_t *row)
+{
+    bool per_lane = gpurt_row_per_lane(row) && row->mask;
+    uint32_t stride = per_lane ? (uint32_t)__builtin_popcount(row->mask) : 1;
+    const uint32_t *words = gpurt_row_words(row);
+    uint32_t count = 0;
+
+    s->last = *row;
+    for (uint32_t at = 0; at < row->words && count < SITE_WORDS; at += stride)
+        s->words[count++] = words[at];
+    s->last.words = (uint16_t)count;
+    if (per_lane) {
+        s->last.form = GPURT_FORM_LANE;
+        s->last.mask = row->mask & (0u - row->mask);
+    }
+    s->last_number = m->rows;
+}
+
+/* ---- places -------------------------------------------------------------------------- */
+
+static void sm_add(gpurt_model_t *m, model_section_t *section, const gpurt_row_t *row,
+                   uint64_t tick, uint32_t messages, uint32_t level)
+{
+    uint64_t second = row->time_ns / SECOND_NS;
+    model_sm_t *sm;
+
+    if (row->sm >= section->sm_shown) {
+        section->sm_other += messages;
+        return;
+    }
+    sm = &m->sms[section->sm_first + row->sm];
+    sum_add(&sm->messages, tick, messages);
+    if (row->time_ns > sm->last_ns)
+        sm->last_ns = row->time_ns;
+    if (second > sm->second) {
+        sm->slots[0] = second == sm->second + 1 ? sm->slots[1] : 0;
+        sm->slots[1] = 0;
+        sm->second = second;
+    }
+    sm->slots[1] |= 1ull << (row->slot < 63 ? row->slot : 63);
+    if (level == GPURT_LEVEL_ERROR || level == GPURT_LEVEL_PANIC) {
+        sm->errors += messages;
+        if (row->time_ns > sm->error_ns)
+            sm->error_ns = row->time_ns;
+    }
+}
+
+/* ---- rows ---------------------------------------------------------------------------- */
+
+static void row_keep(gpurt_model_t *m, const gpurt_row_t *row, uint32_t level)
+{
+    model_keep_t *k = &m->keep[gpurt_model_class(level)];
+    uint32_t bytes = gpurt_row_bytes(row->words);
+    uint64_t place = k->end;
+
+    if (place % KEEP_BYTES + bytes > KEEP_BYTES)
+        place += KEEP_BYTES - place % KEEP_BYTES; /* never split */
+    memcpy(k->bytes + place % KEEP_BYTES, row, sizeof *row + row->words * 4u);
+    k->place[k->count % GPURT_MODEL_LINES] = place;
+    k->number[k->count % GPURT_MODEL_LINES] = m->rows;
+    k->count++;
+    k->end = place + bytes;
+}
+
+static void row_loss(gpurt_model_t *m, model_section_t *section, const gpurt_row_t *row,
+                     uint64_t tick, uint64_t lost)
+{
+    uint32_t reason = row->words ? gpurt_row_words(row)[0] : 0;
+
+    m->losses[reason < GPURT_MODEL_REASONS ? reason : 0] += lost;
+    sum_add(&m->lost, tick, lost);
+    sum_add(&section->lost, tick, lost);
+}
+
+static void row_panic(gpurt_model_t *m, model_section_t *section, const gpurt_row_t *row)
+{
+    m->panic_count++;
+    section->panics++;
+    if (m->panics.count < GPURT_MODEL_PANICS)
+        model_panic_read(m->dictionary, row, &m->panics.list[m->panics.count++]);
+}
+
+void gpurt_model_put(gpurt_model_t *m, const gpurt_row_t *row)
+{
+    uint32_t messages = gpurt_row_messages(row);
+    uint32_t level = row->level < GPURT_MODEL_LEVELS ? row->level : GPURT_LEVEL_NONE;
+    uint64_t tick = row->time_ns / TICK_NS, lost = gpurt_row_lost(row);
+    model_section_t *section =
+        &m->sections[row->section < m->about.section_count ? row->section
+                                                           : GPURT_BOX_SECTIONS];
+
+    m->rows++;
+    if (m->first_ns == 0 || row->time_ns < m->first_ns)
+        m->first_ns = row->time_ns;
+    if (row->time_ns > m->last_ns)
+        m->last_ns = row->time_ns;
+    history_add(m, row, level, messages, lost);
+    if (row->kind == GPURT_KIND_LOSS) {
+        row_loss(m, section, row, tick, lost);
+    } else {
+        model_site_t *site = site_of(m, row->site);
+
+        sum_add(&m->messages, tick, messages);
+        sum_add(&m->levels[level], tick, messages);
+        sum_add(&section->messages, tick, messages);
+        sum_add(&site->messages, tick, messages);
+        site_keep(m, site, row);
+        sm_add(m, section, row, tick, messages, level);
+    }
+    if (row->kind == GPURT_KIND_PANIC)
+        row_panic(m, section, row);
+    row_keep(m, row, level);
+}
+
+uint64_t gpurt_model_last_ns(const gpurt_model_t *m)
+{
+    return m->last_ns;
+}
+
+static gpurt_status_t sink_put(void *context, const gpurt_row_t *row, gpurt_error_t *err)
+{
+    (void)err;
+    gpurt_model_put(context, row);
+    return GPURT_OK;
+}
+
+gpurt_drain_sink_t gpurt_model_sink(gpurt_model_t *m)
+{
+    gpurt_drain_sink_t sink = {.context = m, .put = sink_put, .in_order = true};
+
+    return sink;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modelpart.h - the inside of a model, shared by its files and by nobody else. It holds no
+ * pointer into itself, so a copy of its bytes is a copy of it. */
+#ifndef GPURT_MODELPART_H
+#define GPURT_MODELPART_H
+
+#include "model.h"
+#include "render.h"
+
+enum {
+    TICKS = 16, /* tenths of a second; a power of two, ten of them make a rate and
+                              the others forgive rows that come late */
+    RATE_TICKS = 10,
+    KEEP_BYTES = 256 << 10, /* rows of a class: 1,024 of usual size, 168 of the longest */
+    SITE_WORDS = 24,        /* arguments of one lane: 12 of 64 bits */
+    SITE_HASH = 2048,
+    SITE_OTHER = GPURT_MODEL_SITES
+};
+#define TICK_NS   100000000ull
+#define SECOND_NS 1000000000ull
+
+/* Counts by tenth of a second. `at` is the newest tick. */
+typedef struct model_window {
+    uint64_t at;
+    uint32_t count[TICKS];
+} model_window_t;
+
+typedef struct model_sum {
+    uint64_t count;
+    model_window_t window;
+} model_sum_t;
+
+typedef struct model_section {
+    model_sum_t messages, lost;
+    uint64_t panics, sm_other;
+    uint32_t sm_first, sm_shown;
+} model_section_t;
+
+typedef struct model_sm {
+    model_sum_t messages;
+    uint64_t last_ns, error_ns, second; /* second: of slots[1] */
+    uint64_t slots[2]; /* warp slots that spoke: in the second before, in it */
+    uint32_t errors;
+} model_sm_t;
+
+/* One lane's arguments of the last row are kept, not its text: texts are made when somebody
+ * looks. */
+typedef struct model_site {
+    model_sum_t messages;
+    uint64_t last_number; /* of the row kept in `last` */
+    uint32_t id;
+    gpurt_row_t last;
+    uint32_t words[SITE_WORDS]; /* right behind `last` */
+} model_site_t;
+GPURT_STATIC_ASSERT(offsetof(model_site_t, words) ==
+                        offsetof(model_site_t, last) + sizeof(gpurt_row_t),
+                    "a row is followed by its words");
+
+/* The last rows of a class. Places count bytes and run free; a row is whole in the ring as
+ * long as the newest one ends at most KEEP_BYTES behind its start. */
+typedef struct model_keep {
+    uint64_t end;   /* place behind the newest row */
+    uint64_t count; /* rows ever put */
+    uint64_t place[GPURT_MODEL_LINES], number[GPURT_MODEL_LINES];
+    uint8_t GPURT_ALIGN(8) bytes[KEEP_BYTES];
+} model_keep_t;
+
+/* Owner: whoever created it. Single-threaded. */
+struct gpurt_model {
+    const gpurt_dictionary_t *dictionary;
+    gplog_file_t about;
+    uint64_t rows, first_ns, last_ns, panic_count;
+    model_sum_t messages, lost;
+    model_sum_t levels[GPURT_MODEL_LEVELS];
+    uint64_t losses[GPURT_MODEL_REASONS];
+    model_section_t sections[GPURT_MODEL_SECTIONS];
+    gpurt_model_second_t seconds[GPURT_MODEL_SECONDS];
+    uint32_t site_count;
+    uint16_t site_hash[SITE_HASH]; /* index + 1, 0 empty */
+    model_site_t sites[GPURT_MODEL_SITES + 1];
+    model_sm_t sms[GPURT_MODEL_SMS];
+    gpurt_model_panics_t panics;
+    model_keep_t keep[GPURT_CLASSES];
+};
+
+/* model.c: count in the RATE_TICKS whole ticks before the one of now_ns. */
+uint32_t model_rate(const model_window_t *w, uint64_t now_ns);
+
+/* modelpanic.c */
+void model_panic_read(const gpurt_dictionary_t *d, const gpurt_row_t *row,
+                      gpurt_model_panic_t *out);
+
+/* Copies a text that is not terminated; keeps its end where it is too long. */
+void model_text_end(char *to, size_t room, const char *from, size_t bytes);
+void model_text_begin(char *to, size_t room, const char *from, size_t bytes);
+
+#endif

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Order. Each part has a sequence number, odd while the part is written.
+ *   M1  part word.rel -> part word.acq   a reader that sees a word of the writer's next round
+ *                                        also sees that round's odd number, and tries again
+ *   M2  even number.rel -> first look.acq  the words belong to that number
+ * The words are stored and loaded one by one, each whole, so there is no race to speak
+ * of. */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
+#include "modelshare.h"
+
+#include "procfs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SHARE_MAGIC 0x314c444f4d545247ull /* "GRTMODL1", little endian */
+enum {
+    PARTS = 6,
+    SHARE_VERSION = 1,
+    READ_TRIES = 8,
+    PATH_ROOM = 256
+};
+#define TICK_NS 100000000ull
+
+typedef struct share_part {
+    uint32_t xseq; /* written by: the writer's end */
+    uint32_t reserved;
+} share_part_t;
+
+/* What is mapped. */
+typedef struct share_map {
+    uint64_t magic;
+    uint32_t version, bytes;
+    uint32_t writer, watched; /* process numbers */
+    uint64_t writer_ticks;    /* start of the writer: a number used again is noticed */
+    uint32_t xready;          /* 1 when the above is there; written by: the writer's end */
+    uint32_t reserved;
+    share_part_t parts[PARTS];
+    gpurt_modelview_t view; /* written by: the writer's end, word by word */
+} share_map_t;
+
+/* Owner: whoever made it. */
+struct gpurt_modelshare {
+    share_map_t *map;
+    int fd;
+    bool writer;
+    char path[PATH_ROOM];   /* the writer's file, "" none */
+    uint32_t seen[PARTS];   /* a reader's */
+    uint64_t next_ns;       /* the writer's tick */
+    gpurt_modelview_t *own; /* the writer's */
+};
+
+static const struct {
+    size_t offset, bytes;
+} parts[PARTS] = {
+    {offsetof(gpurt_modelview_t, numbers), sizeof(gpurt_model_numbers_t)},
+    {offsetof(gpurt_modelview_t, names), sizeof(gpurt_model_names_t)},
+    {offsetof(gpurt_modelview_t, panics), sizeof(gpurt_model_panics_t)},
+    {offsetof(gpurt_modelview_t, lines[0]), sizeof(gpurt_model_lines_t)},
+    {offsetof(gpurt_modelview_t, lines[1]), sizeof(gpurt_model_lines_t)},
+    {offsetof(gpurt_modelview_t, lines[2]), sizeof(gpurt_model_lines_t)},
+};
+
+/* ---- sequence locks ------------------------------------------------------------------ */
+
+static void part_write(share_map_t *map, const gpurt_modelview_t *view, uint32_t part)
+{
+    uint64_t *to = (uint64_t *)((char *)&map->view + parts[part].offset);
+    const uint64_t *from = (const uint64_t *)((const char *)view + parts[part].offset);
+    uint32_t *seq = &map->parts[part].xseq;
+    uint32_t odd = gpurt_load_relaxed_sys_u32(seq) + 1; /* relaxed: only we write it */
+
+    gpurt_store_relaxed_sys_u32(seq, odd); /* relaxed: M1 carries it */
+    for (size_t i = 0; i < parts[part].bytes / 8; i++)
+        gpurt_store_release_sys_u64(&to[i], from[i]); /* M1.rel */
+    gpurt_store_release_sys_u32(seq, odd + 1);        /* M2.rel */
+}
+
+/* Returns: whether *view now holds a whole part that it did not hold before. */
+static bool part_read(gpurt_modelshare_t *s, gpurt_modelview_t *view, uint32_t part)
+{
+    const uint64_t *from =
+        (const uint64_t *)((const char *)&s->map->view + parts[part].offset);
+    uint64_t *to = (uint64_t *)((char *)view + parts[part].offset);
+    const uint32_t *seq = &s->map->parts[part].xseq;
+
+    for (int tries = 0; tries < READ_TRIES; tries++) {
+        uint32_t before = gpurt_load_acquire_sys_u32(seq); /* M2.acq */
+
+        if (before == s->seen[part] && tries == 0)
+            return false;
+        if (before & 1)
+            continue;
+        for (size_t i = 0; i < parts[part].bytes / 8; i++)
+            to[i] = gpurt_load_acquire_sys_u64(&from[i]); /* M1.acq */
+        if (gpurt_load_relaxed_sys_u32(seq) == before) {  /* relaxed: behind the acquires */
+            s->seen[part] = before;
+            return true;
+        }
+    }
+    s->seen[part] = UINT32_MAX; /* odd: matches nothing, so the next read tries again */
+    return false;
+}
+
+void gpurt_modelshare_publish(gpurt_modelshare_t *s, const gpurt_modelview_t *view,
+                              uint32_t which)
+{
+    for (uint32_t i = 0; i < PARTS; i++)
+        if (which >> i & 1)
+            part_write(s->map, view, i);
+}
+
+void gpurt_modelshare_put(gpurt_modelshare_t *s, const gpurt_model_t *m, uint64_t now_ns,
+                          uint32_t state)
+{
+    gpurt_modelshare_publish(s, s->own, gpurt_model_view(m, now_ns, state, s->own));
+    s->next_ns = now_ns + TICK_NS;
+}
+
+bool gpurt_modelshare_tick(gpurt_modelshare_t *s, const gpurt_model_t *m, uint64_t now_ns,
+                           uint32_t state)
+{
+    /* A clock that was set back must not silence us. */
+    if (now_ns < s->next_ns && s->next_ns - now_ns <= TICK_NS)
+        return false;
+    gpurt_modelshare_put(s, m, now_ns, state);
+    return true;
+}
+
+void gpurt_modelshare_range(gpurt_modelshare_t *s, uint64_t first_ns, uint64_t last_ns)
+{
+    s->own->numbers.range_first_ns = first_ns;
+    s->own->numbers.range_last_ns = last_ns;
+}
+
+/* Texts end where their room ends, whatever the writer's memory holds. */
+static void texts_end(gpurt_modelview_t *v, uint32_t part)
+{
+    if (part == 0)
+        for (int i = 0; i < GPURT_MODEL_SECTIONS; i++)
+            v->numbers.sections[i].name[GPURT_BOX_NAME - 1] = '\0';
+    if (part == 1) {
+        v->names.identity.host[GPURT_BOX_NAME - 1] = '\0';
+        v->names.identity.program[GPURT_BOX_NAME - 1] = '\0';
+        for (int i = 0; i < GPURT_MODEL_SITES; i++) {
+            v->names.sites[i].file[GPURT_MODEL_WHERE - 1] = '\0';
+            v->names.sites[i].format[GPURT_MODEL_SITE_TEXT - 1] = '\0';
+            v->names.sites[i].last[GPURT_MODEL_SITE_TEXT - 1] = '\0';
+        }
+    }
+    for (int i = 0; part == 2 && i < GPURT_MODEL_PANICS; i++) {
+        gpurt_model_panic_t *e = &v->panics.list[i];
+
+        e->file[sizeof e->file - 1] = e->format[sizeof e->format - 1] = '\0';
+        e->message[sizeof e->message - 1] = '\0';
+    }
+}
+
+/* A part is copied in place: one that was torn in all tries leaves a mix behind, so the
+ * whole part is read again before anything is shown; numbers in a mix are bounded by who
+ * uses them. */
+uint32_t gpurt_modelshare_read(gpurt_modelshare_t *s, gpurt_modelview_t *view)
+{
+    uint32_t copied = 0;
+
+    for (uint32_t i = 0; i < PARTS; i++)
+        if (part_read(s, view, i)) {
+            texts_end(view, i);
+            copied |= 1u << i;
+        }
+    return copied;
+}
+
+/* ---- files --------------------------------------------------------------------------- */
+
+/* A folder of ours that nobody else can write. */
+static bool folder_path(char *path, size_t room, bool make)
+{
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    struct stat info;
+    int used;
+
+    if (runtime && runtime[0] == '/')
+        used = snprintf(path, room, "%s/gpurt", runtime);
+    else
+        used = snprintf(path, room, "/dev/shm/gpurt-%u", (unsigned)getuid());
+    if (used < 0 || (size_t)used >= room)
+        return false;
+    if (make)
+        mkdir(path, 0700);
+    return lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == getuid() &&
+           (info.st_mode & 022) == 0;
+}
+
+static bool file_path(char *path, uint32_t pid, bool make)
+{
+    char folder[PATH_ROOM - 16];
+
+    if (!folder_path(folder, sizeof folder, make))
+        return false;
+    snprintf(path, PATH_ROOM, "%s/%u", folder, pid);
+    return true;
+}
+
+static gpurt_status_t map_fd(gpurt_modelshare_t *s, gpurt_error_t *err)
+{
+    int protection = s->writer ? PROT_READ | PROT_WRITE : PROT_READ;
+
+    s->map = mmap(NULL, sizeof *s->map, protection, MAP_SHARED, s->fd, 0);
+    if (s->map == MAP_FAILED) {
+        s->map = NULL;
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "mapping a model");
+    }
+    return GPURT_OK;
+}
+
+static bool writer_alive(const share_map_t *map)
+{
+    return gpurt_process_alive(map->writer, map->writer_ticks);
+}
+
+/* ---- the writer's end ---------------------------------------------------------------- */
+
+/* The file of a writer that is gone is in the way; that of a living one is not ours. */
+static gpurt_status_t stale_remove(uint32_t pid, gpurt_error_t *err)
+{
+    gpurt_modelshare_t *other;
+
+    if (gpurt_modelshare_open(pid, &other, NULL) == GPURT_OK) {
+        uint32_t writer = other->map->writer;
+        bool alive = writer_alive(other->map);
+
+        gpurt_modelshare_close(other);
+        if (alive)
+            return gpurt_fail(err, GPURT_E_BUSY, GPURT_FROM_GPURT, 0,
+                              "process %u is already watched by process %u", pid, writer);
+    }
+    return GPURT_OK;
+}
+
+static gpurt_status_t writer_file(gpurt_modelshare_t *s, uint32_t pid, gpurt_error_t *err)
+{
+    gpurt_status_t st;
+
+    if (pid == 0) {
+        s->fd = memfd_create("gpurt-model", MFD_CLOEXEC);
+    } else {
+        st = stale_remove(pid, err);
+        if (st != GPURT_OK)
+            return st;
+        if (!file_path(s->path, pid, true)) {
+            s->path[0] = '\0';
+            return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
+                              "no folder of ours for models; set XDG_RUNTIME_DIR");
+        }
+        unlink(s->path);
+        s->fd = open(s->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    }
+    if (s->fd < 0)
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "making %s",
+                          pid ? s->path : "a memfd");
+    errno = posix_fallocate(s->fd, 0, (off_t)sizeof(share_map_t));
+    if (errno)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, errno,
+                          "no %zu bytes of shared memory for a model", sizeof(share_map_t));
+    return GPURT_OK;
+}
+
+gpurt_status_t gpurt_modelshare_create(uint32_t pid, gpurt_modelshare_t **out,
+                                       gpurt_error_t *err)
+{
+    gpurt_modelshare_t *s = calloc(1, sizeof *s);
+    gpurt_status_t st;
+
+    *out = NULL;
+    if (!s)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "model share");
+    s->fd = -1;
+    s->writer = true;
+    s->own = calloc(1, sizeof *s->own);
+    if (!s->own) {
+        st = gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "model share");
+        goto fail;
+    }
+    st = writer_file(s, pid, err);
+    if (st == GPURT_OK)
+        st = map_fd(s, err);
+    if (st != GPURT_OK)
+        goto fail;
+    s->map->magic = SHARE_MAGIC;
+    s->map->version = SHARE_VERSION;
+    s->map->bytes = (uint32_t)sizeof *s->map;
+    s->map->writer = (uint32_t)getpid();
+    s->map->writer_ticks = gpurt_process_start((uint32_t)getpid());
+    s->map->watched = pid;
+    gpurt_store_release_sys_u32(&s->map->xready, 1); /* M3.rel */
+    *out = s;
+    return GPURT_OK;
+
+fail:
+    gpurt_modelshare_close(s);
+    return st;
+}
+
+void gpurt_modelshare_close(gpurt_modelshare_t *s)
+{
+    if (!s)
+        return;
+    if (s->writer && s->path[0])
+        unlink(s->path);
+    if (s->map)
+        munmap(s->map, sizeof *s->map);
+    if (s->fd >= 0)
+        close(s->fd);
+    free(s->own);
+    free(s);
+}
+
+/* ---- a reader's end ------------------------------------------------------------------ */
+
+static gpurt_status_t reader_make(int fd, const char *name, gpurt_modelshare_t **out,
+                                  gpurt_error_t *err)
+{
+    gpurt_modelshare_t *s = calloc(1, sizeof *s);
+    struct stat info;
+    gpurt_status_t st;
+
+    if (!s) {
+        close(fd);
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "model share");
+    }
+    s->fd = fd;
+    for (uint32_t i = 0; i < PARTS; i++)
+        s->seen[i] = UINT32_MAX;
+    if (fstat(fd, &info) != 0 || info.st_uid != getuid() ||
+        (uint64_t)info.st_size < sizeof *s->map) {
+        st = gpurt_fail(err, GPURT_E_HANDLE, GPURT_FROM_GPURT, 0,
+                        "%s holds no model of ours", name);
+        goto fail;
+    }
+    st = map_fd(s, err);
+    if (st != GPURT_OK)
+        goto fail;
+    if (gpurt_load_acquire_sys_u32(&s->map->xready) != 1 || s->map->magic != SHARE_MAGIC ||
+        s->map->version != SHARE_VERSION || s->map->bytes != sizeof *s->map) { /* M3.acq */
+        st = gpurt_fail(err, GPURT_E_HANDLE, GPURT_FROM_GPURT, 0,
+                        "%s holds no model of this version", name);
+        goto fail;
+    }
+    *out = s;
+    return GPURT_OK;
+
+fail:
+    gpurt_modelshare_close(s);
+    return st;
+}
+
+gpurt_status_t gpurt_modelshare_open(uint32_t pid, gpurt_modelshare_t **out,
+                                     gpurt_error_t *err)
+{
+    char path[PATH_ROOM];
+    int fd = -1;
+
+    *out = NULL;
+    if (file_path(path, pid, false))
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return gpurt_fail(err, GPURT_E_HANDLE, GPURT_FROM_ERRNO, errno,
+                          "nobody publishes process %u", pid);
+    return reader_make(fd, path, out, err);
+}
+
+gpurt_status_t gpurt_modelshare_join(const gpurt_modelshare_t *writer,
+                                     gpurt_modelshare_t **out, gpurt_error_t *err)
+{
+    int fd = fcntl(writer->fd, F_DUPFD_CLOEXEC, 0);
+
+    *out = NULL;
+    if (fd < 0)
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "model share");
+    return reader_make(fd, "the model", out, err);
+}
+
+bool gpurt_modelshare_alive(const gpurt_modelshare_t *s)
+{
+    return writer_alive(s->map);
+}
+
+uint32_t gpurt_modelshare_list(uint32_t *pids, uint32_t room)
+{
+    char folder[PATH_ROOM];
+    struct dirent *entry;
+    uint32_t count = 0;
+    DIR *dir;
+
+    if (!folder_path(folder, sizeof folder, false) || !(dir = opendir(folder)))
+        return 0;
+    while (count < room && (entry = readdir(dir)) != NULL) {
+        char *end;
+        unsigned long pid = strtoul(entry->d_name, &end, 10);
+        gpurt_modelshare_t *s;
+
+        if (pid == 0 || pid > UINT32_MAX || *end != '\0' ||
+            gpurt_modelshare_open((uint32_t)pid, &s, NULL) != GPURT_OK)
+            continue;
+        if (gpurt_modelshare_alive(s))
+            pids[count++] = (uint32_t)pid;
+        gpurt_modelshare_close(s);
+    }
+    closedir(dir);
+    return count;
+}

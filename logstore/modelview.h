@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modelview.h - what a model shows: parts of fixed size that hold numbers and texts
+ * only, no pointers, so that they can lie in shared memory and be copied by anyone.
+ *
+ * Texts come from devices and files: they are terminated, but whoever prints them
+ * escapes them. What does not fit a cap is counted in a row called other, never dropped
+ * unseen. */
+#ifndef GPURT_MODELVIEW_H
+#define GPURT_MODELVIEW_H
+
+#include <gpurt/box.h>
+
+enum {
+    GPURT_MODEL_SITES = 512,                       /* sites with a row of their own */
+    GPURT_MODEL_SMS = 2048,                        /* multiprocessors, over all sections */
+    GPURT_MODEL_PANICS = 64,                       /* the first ones: they matter most */
+    GPURT_MODEL_LINES = 1024,                      /* log lines kept in each class */
+    GPURT_MODEL_SECONDS = 512,                     /* history, one sample a second */
+    GPURT_MODEL_SECTIONS = GPURT_BOX_SECTIONS + 1, /* the last: not in the box's table */
+    GPURT_MODEL_LEVELS = 8,
+    GPURT_MODEL_REASONS = 8, /* 0: one that is not known */
+    GPURT_MODEL_LINE_TEXT = 176,
+    GPURT_MODEL_SITE_TEXT = 160,
+    GPURT_MODEL_WHERE = 48
+};
+
+/* Lines are kept by class, so that a flood of INFO does not push an ERROR out. */
+enum {
+    GPURT_CLASS_LOW = 0,
+    GPURT_CLASS_WARN = 1,
+    GPURT_CLASS_HIGH = 2,
+    GPURT_CLASSES = 3
+};
+
+enum {
+    GPURT_MODEL_EMPTY = 0,
+    GPURT_MODEL_LIVE = 1,  /* somebody drains the box */
+    GPURT_MODEL_ENDED = 2, /* the program is gone, everything was drained */
+    GPURT_MODEL_REPLAY = 3
+};
+
+typedef struct gpurt_model_section {
+    uint32_t kind, device, sm_count, warp_slots;
+    uint32_t sm_first, sm_shown; /* its rows in `sms`; the rest of the SMs is in sm_other */
+    uint32_t per_second, lost_per_second;
+    uint64_t messages, lost, panics, sm_other;
+    char name[GPURT_BOX_NAME];
+} gpurt_model_section_t;
+
+typedef struct gpurt_model_second {
+    uint64_t second;                           /* since 1970; 0: no sample */
+    uint32_t messages, warnings, errors, lost; /* at most 2^32 - 1 */
+} gpurt_model_second_t;
+
+typedef struct gpurt_model_sm {
+    uint64_t messages, last_ns;
+    uint64_t slots; /* bit per warp slot that spoke in this second or the one before; the
+                       highest bit stands for all from 63 on */
+    uint32_t per_second, errors; /* errors: ERROR and PANIC messages */
+    uint64_t error_ns;           /* of the last one */
+} gpurt_model_sm_t;
+
+typedef struct gpurt_model_site_count {
+    uint64_t messages, last_ns;
+    uint32_t id, per_second;
+} gpurt_model_site_count_t;
+
+/* Part 0: all that changes all the time. Rates are of the last whole second in tenths. */
+typedef struct gpurt_model_numbers {
+    uint64_t time_ns;           /* real time of these numbers; the position of a replay */
+    uint64_t first_ns, last_ns; /* of the rows seen; 0: none */
+    uint64_t rows, messages, lost, panics;
+    uint64_t levels[GPURT_MODEL_LEVELS]; /* messages */
+    uint64_t losses[GPURT_MODEL_REASONS];
+    uint32_t level_rates[GPURT_MODEL_LEVELS];
+    uint32_t per_second, lost_per_second;
+    uint32_t state; /* GPURT_MODEL_LIVE and so on */
+    uint32_t site_count;
+    uint64_t range_first_ns, range_last_ns; /* of a replay: the whole log */
+    gpurt_model_section_t sections[GPURT_MODEL_SECTIONS];
+    gpurt_model_second_t seconds[GPURT_MODEL_SECONDS];     /* at second modulo the count */
+    gpurt_model_site_count_t sites[GPURT_MODEL_SITES + 1]; /* the last: other */
+    gpurt_model_sm_t sms[GPURT_MODEL_SMS];
+} gpurt_model_numbers_t;
+
+typedef struct gpurt_model_site {
+    uint32_t id, line;
+    uint16_t kind, arg_count;
+    uint32_t level;
+    uint64_t types;
+    char file[GPURT_MODEL_WHERE]; /* its end, where it is longer */
+    char format[GPURT_MODEL_SITE_TEXT];
+    char last[GPURT_MODEL_SITE_TEXT]; /* the last message */
+} gpurt_model_site_t;
+
+/* Part 1: who, and the sites in the order of numbers.sites. */
+typedef struct gpurt_model_names {
+    gpurt_box_identity_t identity;
+    uint64_t gpurt_version;
+    gpurt_model_site_t sites[GPURT_MODEL_SITES];
+} gpurt_model_names_t;
+
+typedef struct gpurt_model_panic {
+    uint64_t time_ns, clock;
+    uint32_t section, sm, slot, warp;
+    gpurt_dim3_t block, thread;
+    uint32_t lane, mask, failed;
+    uint32_t line, arg_count, reserved;
+    uint64_t types;
+    uint64_t args[GPURT_PANIC_ARGS]; /* a string's number is gone: see `message` */
+    uint64_t lanes[GPURT_WARP_SIZE]; /* first operand of each lane in `failed` */
+    char file[GPURT_MODEL_WHERE * 2];
+    char format[GPURT_MODEL_SITE_TEXT];
+    char message[GPURT_MODEL_SITE_TEXT * 2];
+} gpurt_model_panic_t;
+
+/* Part 2. */
+typedef struct gpurt_model_panics {
+    uint64_t count; /* entries in use; more were raised when numbers.panics is larger */
+    gpurt_model_panic_t list[GPURT_MODEL_PANICS];
+} gpurt_model_panics_t;
+
+typedef struct gpurt_model_line {
+    uint64_t number; /* of the row, counted from 1 over all classes: their order */
+    uint64_t time_ns;
+    uint32_t block, mask;
+    uint16_t sm, text_bytes;
+    uint8_t slot, warp, level, section;
+    uint8_t kind, form;
+    uint16_t more; /* further messages of the same row: other lanes' values */
+    uint32_t line;
+    char file[36]; /* without its folder */
+    char text[GPURT_MODEL_LINE_TEXT];
+} gpurt_model_line_t;
+GPURT_STATIC_ASSERT(sizeof(gpurt_model_line_t) == 256, "an array of them needs no padding");
+
+/* Parts 3 to 5: the last lines of a class, line i at i modulo the count. */
+typedef struct gpurt_model_lines {
+    uint64_t first, end; /* lines first..end - 1 are there */
+    gpurt_model_line_t list[GPURT_MODEL_LINES];
+} gpurt_model_lines_t;
+
+/* All of it: a private copy of one process. About 1.2 MB. */
+typedef struct gpurt_modelview {
+    gpurt_model_numbers_t numbers;
+    gpurt_model_names_t names;
+    gpurt_model_panics_t panics;
+    gpurt_model_lines_t lines[GPURT_CLASSES];
+} gpurt_modelview_t;
+
+static inline uint32_t gpurt_model_class(uint32_t level)
+{
+    return level >= GPURT_LEVEL_ERROR  ? GPURT_CLASS_HIGH
+           : level == GPURT_LEVEL_WARN ? GPURT_CLASS_WARN
+                                       : GPURT_CLASS_LOW;
+}
+
+#endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader.h"
+
+#include "crc32c.h"
+#include "scan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+/* Owner: whoever opened it. Single-threaded. */
+struct gpurt_log {
+    gplog_walk_t walk; /* holds the descriptor */
+    gplog_index_entry_t *entries;
+    uint64_t entry_count, entry_room;
+    uint64_t tail_bytes; /* at the end, no whole block yet */
+    uint8_t *raw, *packed;
+    size_t packed_room;
+    ZSTD_DCtx *zstd;
+    gpurt_dictionary_t dictionary;
+    gpurt_log_summary_t sum;
+};
+
+/* In memory the highest bit of an offset marks a frame that was found damaged, so that
+ * it is counted once. */
+#define FRAME_BAD (1ull << 63)
+
+/* ---- entries ------------------------------------------------------------------------- */
+
+static gpurt_status_t entry_push(gpurt_log_t *log, const gplog_index_entry_t *e)
+{
+    gpurt_log_summary_t *s = &log->sum;
+
+    if (log->entry_count == log->entry_room) {
+        uint64_t room = log->entry_room ? log->entry_room * 2 : 256;
+        void *more = realloc(log->entries, room * sizeof *log->entries);
+
+        if (!more)
+            return GPURT_E_NOMEM;
+        log->entries = more;
+        log->entry_room = room;
+    }
+    log->entries[log->entry_count++] = *e;
+    if (s->frames++ == 0 || e->first_ns < s->first_ns)
+        s->first_ns = e->first_ns;
+    if (e->last_ns > s->last_ns)
+        s->last_ns = e->last_ns;
+    s->messages += e->messages;
+    s->lost += e->lost;
+    s->panics += e->panics;
+    return GPURT_OK;
+}
+
+static gpurt_status_t frame_push(gpurt_log_t *log, const gplog_piece_t *piece)
+{
+    gplog_index_entry_t e;
+    gplog_frame_t f;
+
+    memcpy(&f, piece->body, sizeof f);
+    e.offset = piece->offset;
+    e.first_ns = f.first_ns;
+    e.last_ns = f.last_ns;
+    e.messages = f.messages;
+    e.lost = f.lost;
+    e.rows = f.rows;
+    e.panics = f.panics;
+    e.levels = f.levels;
+    e.sections = f.sections;
+    e.sites = f.sites[0] | f.sites[1] | f.sites[2] | f.sites[3];
+    return entry_push(log, &e);
+}
+
+/* ---- blocks -------------------------------------------------------------------------- */
+
+static void about_take(gpurt_log_t *log, const gplog_piece_t *piece)
+{
+    gplog_file_t *f = &log->sum.about;
+
+    if (piece->body_bytes < sizeof *f)
+        return;
+    memcpy(f, piece->body, sizeof *f);
+    f->identity.host[GPURT_BOX_NAME - 1] = '\0';
+    f->identity.program[GPURT_BOX_NAME - 1] = '\0';
+    if (f->section_count > GPURT_BOX_SECTIONS)
+        f->section_count = GPURT_BOX_SECTIONS;
+    for (uint32_t i = 0; i < GPURT_BOX_SECTIONS; i++)
+        f->sections[i].name[GPURT_BOX_NAME - 1] = '\0';
+    log->sum.runs++;
+}
+
+/* Walks on from where the last walk ended. */
+static gpurt_status_t blocks_take(gpurt_log_t *log)
+{
+    gplog_piece_t piece;
+    gpurt_status_t st = GPURT_OK;
+    int found = 0;
+
+    while (st == GPURT_OK && (found = gplog_walk_next(&log->walk, &piece)) == 1) {
+        log->sum.skipped_bytes += piece.skipped;
+        /* Damage where a frame could have been is one torn frame for all we know. */
+        log->sum.torn_frames += piece.skipped != 0;
+        log->sum.closed = piece.type == GPLOG_END;
+        if (piece.type == GPLOG_FILE)
+            about_take(log, &piece);
+        else if (piece.type == GPLOG_DICT)
+            gpurt_dictionary_load(&log->dictionary, piece.body, piece.body_bytes);
+        else if (piece.type == GPLOG_FRAME)
+            st = frame_push(log, &piece);
+    }
+    if (found == 0)
+        log->tail_bytes = piece.skipped;
+    return found < 0 ? found : st;
+}
+
+/* ---- by the index -------------------------------------------------------------------- */
+
+/* Frames are listed backwards, an index at a time; they are put in order at the end. */
+static bool index_take(gpurt_log_t *log, uint64_t offset, uint64_t *previous,
+                       uint64_t *dict, uint64_t *file)
+{
+    gplog_index_t head;
+    gplog_piece_t piece;
+    const uint8_t *p;
+
+    if (gplog_block_at(&log->walk, offset, &piece) != 1 || piece.type != GPLOG_INDEX ||
+        piece.body_bytes < sizeof head)
+        return false;
+    memcpy(&head, piece.body, sizeof head);
+    if (head.count > (piece.body_bytes - sizeof head) / sizeof(gplog_index_entry_t) ||
+        head.previous >= offset || head.dict >= offset || head.file >= offset)
+        return false;
+    p = piece.body + sizeof head + head.count * sizeof(gplog_index_entry_t);
+    for (uint64_t i = 0; i < head.count; i++) {
+        gplog_index_entry_t e;
+
+        p -= sizeof e;
+        memcpy(&e, p, sizeof e);
+        if (e.offset >= offset || (e.offset & FRAME_BAD) || entry_push(log, &e) != GPURT_OK)
+            return false;
+    }
+    *previous = head.previous;
+    *dict = head.dict;
+    *file = head.file;
+    return true;
+}
+
+static void entries_reverse(gpurt_log_t *log)
+{
+    for (uint64_t i = 0, j = log->entry_count; i + 1 < j; i++) {
+        gplog_index_entry_t e = log->entries[i];
+
+        log->entries[i] = log->entries[--j];
+        log->entries[j] = e;
+    }
+}
+
+static void start_over(gpurt_log_t *log)
+{
+    uint64_t bytes = log->sum.bytes;
+
+    gpurt_dictionary_fini(&log->dictionary);
+    memset(&log->sum, 0, sizeof log->sum);
+    log->sum.bytes = bytes;
+    log->entry_count = 0;
+    log->walk.at = log->walk.retry = 0;
+}
+
+/* Only a file that ends in END is opened so; any doubt and the blocks are walked
+ * instead. */
+static bool open_by_index(gpurt_log_t *log)
+{
+    const uint64_t end_bytes = sizeof(gplog_block_t) + sizeof(gplog_end_t);
+    uint64_t size = log->walk.size, at, dict = 0, file = 0, d, f;
+    gplog_piece_t piece;
+    gplog_end_t end;
+
+    if (size < end_bytes || gplog_block_at(&log->walk, size - end_bytes, &piece) != 1 ||
+        piece.type != GPLOG_END || piece.body_bytes != sizeof end)
+        return false;
+    memcpy(&end, piece.body, sizeof end);
+    for (at = end.index; at != 0;) {
+        if (!index_take(log, at, &at, &d, &f))
+            return false;
+        dict = dict ? dict : d;
+        file = file ? file : f + 1; /* offset 0 is where the first one lies */
+    }
+    if (log->entry_count != end.frames || dict == 0 ||
+        gplog_block_at(&log->walk, dict, &piece) != 1 || piece.type != GPLOG_DICT)
+        return false;
+    gpurt_dictionary_load(&log->dictionary, piece.body, piece.body_bytes);
+    if (gplog_block_at(&log->walk, file - 1, &piece) != 1 || piece.type != GPLOG_FILE)
+        return false;
+    about_take(log, &piece);
+    entries_reverse(log);
+    log->walk.at = log->walk.retry = size;
+    log->sum.closed = log->sum.indexed = true;
+    return true;
+}
+
+/* ---- open and close ------------------------------------------------------------------ */
+
+void gpurt_log_close(gpurt_log_t *log)
+{
+    if (!log)
+        return;
+    if (log->walk.fd >= 0)
+        close(log->walk.fd);
+    gplog_walk_fini(&log->walk);
+    gpurt_dictionary_fini(&log->dictionary);
+    ZSTD_freeDCtx(log->zstd);
+    free(log->entries);
+    free(log->raw);
+    free(log->packed);
+    free(log);
+}
+
+static gpurt_status_t log_load(gpurt_log_t *log, const char *name, bool walked,
+                               gpurt_error_t *err)
+{
+    struct stat info;
+    gpurt_status_t st;
+
+    log->zstd = ZSTD_createDCtx();
+    log->raw = malloc(GPLOG_RAW_MAX);
+    if (!log->zstd || !log->raw)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log %s", name);
+    if (fstat(log->walk.fd, &info) != 0)
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "log %s", name);
+    if (!S_ISREG(info.st_mode))
+        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                          "%s is not a regular file", name);
+    log->sum.bytes = log->walk.size = (uint64_t)info.st_size;
+    if (!walked && open_by_index(log))
+        return GPURT_OK;
+    start_over(log);
+    st = blocks_take(log);
+    if (st != GPURT_OK)
+        return gpurt_fail(err, st, GPURT_FROM_ERRNO, ENOMEM, "log %s: no memory", name);
+    if (log->entry_count == 0 && log->sum.runs == 0 && log->dictionary.used == 0)
+        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                          "%s is not a gpurt log", name);
+    return GPURT_OK;
+}
+
+static gpurt_status_t log_open(int fd, const char *name, bool walked, gpurt_log_t **out,
+                               gpurt_error_t *err)
+{
+    gpurt_log_t *log;
+    gpurt_status_t st;
+
+    *out = NULL;
+    if (fd < 0)
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "opening log %s", name);
+    log = calloc(1, sizeof *log);
+    if (!log) {
+        close(fd);
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log %s", name);
+    }
+    log->walk.fd = fd;
+    st = log_load(log, name, walked, err);
+    if (st != GPURT_OK) {
+        gpurt_log_close(log);
+        return st;
+    }
+    *out = log;
+    return GPURT_OK;
+}
+
+gpurt_status_t gpurt_log_open(const char *path, gpurt_log_t **out, gpurt_error_t *err)
+{
+    return log_open(open(path, O_RDONLY | O_CLOEXEC), path, false, out, err);
+}
+
+gpurt_status_t gpurt_log_open_walked(const char *path, gpurt_log_t **out,
+                                     gpurt_error_t *err)
+{
+    return log_open(open(path, O_RDONLY | O_CLOEXEC), path, true, out, err);
+}
+
+gpurt_status_t gpurt_log_open_fd(int fd, const char *name, gpurt_log_t **out,
+                                 gpurt_error_t *err)
+{
+    return log_open(fd, name, false, out, err);
+}
+
+bool gpurt_log_refresh(gpurt_log_t *log)
+{
+    uint64_t before = log->entry_count;
+    struct stat info;
+
+    if (fstat(log->walk.fd, &info) != 0 || (uint64_t)info.st_size <= log->sum.bytes)
+        return false;
+    log->sum.bytes = log->walk.size = (uint64_t)info.st_size;
+    return blocks_take(log) == GPURT_OK && log->entry_count > before;
+}
+
+/* ---- frames -------------------------------------------------------------------------- */
+
+uint64_t gpurt_log_frames(const gpurt_log_t *log)
+{
+    return log->entry_count;
+}
+
+const gplog_index_entry_t *gpurt_log_entry(const gpurt_log_t *log, uint64_t frame)
+{
+    return frame < log->entry_count ? &log->entries[frame] : NULL;
+}
+
+/* Every row lies inside and says so itself. Returns: how many there are, 0 when one is
+ * wrong. */
+static uint32_t rows_count(const uint8_t *raw, uint32_t size)
+{
+    uint32_t at = 0, count = 0;
+
+    while (at < size) {
+        const gpurt_row_t *row = (const gpurt_row_t *)(raw + at);
+        uint32_t bytes;
+
+        if (size - at < sizeof *row || row->words > GPURT_RECORD_MAX_WORDS)
+            return 0;
+        bytes = gpurt_row_bytes(row->words);
+        if (bytes > size - at)
+            return 0;
+        at += bytes;
+        count++;
+    }
+    return count;
+}
+
+/* Reads the compressed rows of a frame and checks what can be checked without unpacking. */
+static bool frame_fetch(gpurt_log_t *log, uint64_t offset, gplog_frame_t *f)
+{
+    gplog_piece_t piece;
+
+    if (gplog_block_at(&log->walk, offset, &piece) != 1 || piece.type != GPLOG_FRAME)
+        return false;
+    memcpy(f, piece.body, sizeof *f);
+    if (f->encoding != GPLOG_ROWS || f->raw_bytes > GPLOG_RAW_MAX || f->rows == 0 ||
+        f->packed_bytes > ZSTD_COMPRESSBOUND((uint64_t)GPLOG_RAW_MAX))
+        return false;
+    if (f->packed_bytes > log->packed_room) {
+        void *more = realloc(log->packed, f->packed_bytes);
+
+        if (!more)
+            return false;
+        log->packed = more;
+        log->packed_room = f->packed_bytes;
+    }
+    return gplog_read_at(log->walk.fd, piece.end - f->packed_bytes, log->packed,
+                         f->packed_bytes) &&
+           gpurt_crc32c(0, log->packed, f->packed_bytes) == f->packed_crc;
+}
+
+static bool frame_unpack(gpurt_log_t *log, const gplog_frame_t *f, gpurt_log_rows_t *out)
+{
+    size_t bytes = ZSTD_decompressDCtx(log->zstd, log->raw, GPLOG_RAW_MAX, log->packed,
+                                       f->packed_bytes);
+
+    if (bytes != f->raw_bytes || rows_count(log->raw, f->raw_bytes) != f->rows)
+        return false;
+    out->bytes = log->raw;
+    out->size = f->raw_bytes;
+    out->count = f->rows;
+    return true;
+}
+
+/* What a damaged frame claimed is taken out of the sums. */
+static void frame_condemn(gpurt_log_t *log, gplog_index_entry_t *e)
+{
+    e->offset |= FRAME_BAD;
+    log->sum.torn_frames++;
+    log->sum.messages -= e->messages;
+    log->sum.lost -= e->lost;
+    log->sum.panics -= e->panics;
+}
+
+static gpurt_status_t frame_take(gpurt_log_t *log, uint64_t frame, gpurt_log_rows_t *out,
+                                 gpurt_error_t *err)
+{
+    gplog_index_entry_t *e;
+    gplog_frame_t f;
+
+    if (frame >= log->entry_count)
+        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0, "log: no frame %llu",
+                          (unsigned long long)frame);
+    e = &log->entries[frame];
+    if (!(e->offset & FRAME_BAD)) {
+        if (frame_fetch(log, e->offset, &f) && (!out || frame_unpack(log, &f, out)))
+            return GPURT_OK;
+        frame_condemn(log, e);
+    }
+    return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                      "log: frame %llu is damaged and left out", (unsigned long long)frame);
+}
+
+gpurt_status_t gpurt_log_read(gpurt_log_t *log, uint64_t frame, gpurt_log_rows_t *out,
+                              gpurt_error_t *err)
+{
+    memset(out, 0, sizeof *out);
+    return frame_take(log, frame, out, err);
+}
+
+gpurt_status_t gpurt_log_check(gpurt_log_t *log, uint64_t frame, gpurt_error_t *err)
+{
+    return frame_take(log, frame, NULL, err);
+}
+
+const gpurt_row_t *gpurt_log_row(const gpurt_log_rows_t *rows, uint32_t at, uint32_t *next)
+{
+    const gpurt_row_t *row;
+
+    if (at >= rows->size)
+        return NULL;
+    row = (const gpurt_row_t *)(rows->bytes + at);
+    *next = at + gpurt_row_bytes(row->words);
+    return row;
+}
+
+const gpurt_dictionary_t *gpurt_log_dictionary(const gpurt_log_t *log)
+{
+    return &log->dictionary;
+}
+
+void gpurt_log_summary(const gpurt_log_t *log, gpurt_log_summary_t *out)
+{
+    *out = log->sum;
+    out->sites = log->dictionary.site_count;
+    out->torn_frames += log->tail_bytes != 0;
+    out->skipped_bytes += log->tail_bytes;
+}

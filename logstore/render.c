@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    SPEC_MAX = 16,
+    WIDTH_MAX = 256
+};
+
+/* One conversion of a format, taken apart. */
+typedef struct spec {
+    char flags[6];
+    int width, precision; /* -1: not given */
+    char conversion;
+} spec_t;
+
+/* Where the arguments of one message are read from. */
+typedef struct source {
+    const uint32_t *words;
+    uint32_t count;  /* words there are */
+    uint32_t stride; /* between two words of one lane */
+    uint32_t at;
+} source_t;
+
+const char *gpurt_level_name(uint32_t level)
+{
+    static const char *const names[] = {"EVENT", "TRACE", "DEBUG", "INFO",
+                                        "WARN",  "ERROR", "PANIC", "LOST"};
+
+    return level <= GPURT_LEVEL_LOST ? names[level] : "?";
+}
+
+uint32_t gpurt_render_lanes(const gpurt_row_t *row, uint32_t lane)
+{
+    uint32_t mask = row->mask;
+
+    if (!gpurt_row_per_lane(row))
+        return mask;
+    while (lane-- > 0)
+        mask &= mask - 1;
+    return mask & (0u - mask);
+}
+
+/* ---- conversions --------------------------------------------------------------------- */
+
+static const char *number(const char *p, const char *end, int *value)
+{
+    for (*value = 0; p < end && *p >= '0' && *p <= '9'; p++)
+        if (*value < WIDTH_MAX)
+            *value = *value * 10 + (*p - '0');
+    if (*value > WIDTH_MAX)
+        *value = WIDTH_MAX;
+    return p;
+}
+
+/* p: behind the '%'. Returns: behind the conversion, or NULL when it is none. */
+static const char *spec_parse(const char *p, const char *end, spec_t *spec)
+{
+    size_t flags = 0;
+
+    memset(spec, 0, sizeof *spec);
+    spec->width = spec->precision = -1;
+    for (; p < end && *p && strchr("-+ #0", *p); p++)
+        if (flags < sizeof spec->flags - 1 && !strchr(spec->flags, *p))
+            spec->flags[flags++] = *p;
+    if (p < end && *p >= '1' && *p <= '9')
+        p = number(p, end, &spec->width);
+    if (p < end && *p == '.')
+        p = number(p + 1, end, &spec->precision);
+    while (p < end && *p && strchr("hlLzjt", *p))
+        p++;
+    if (p >= end || *p == '\0' || !strchr("diouxXcspeEfFgGaA", *p))
+        return NULL;
+    spec->conversion = *p;
+    return p + 1;
+}
+
+/* A format of our own making for one value: flags, bounded width and precision, one
+ * letter. */
+static void spec_format(const spec_t *spec, const char *length, char conversion,
+                        char out[SPEC_MAX * 2])
+{
+    char width[12] = "", precision[12] = "";
+
+    if (spec->width >= 0)
+        snprintf(width, sizeof width, "%d", spec->width);
+    if (spec->precision >= 0)
+        snprintf(precision, sizeof precision, ".%d", spec->precision);
+    snprintf(out, SPEC_MAX * 2, "%%%s%s%s%s%c", spec->flags, width, precision, length,
+             conversion);
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+static void put_integer(gpurt_text_t *out, const spec_t *spec, uint64_t value,
+                        uint32_t type)
+{
+    bool wide = type == GPURT_TYPE_I64 || type == GPURT_TYPE_U64 || type == GPURT_TYPE_PTR;
+    bool is_signed =
+        type == GPURT_TYPE_I32 || type == GPURT_TYPE_I64 || type == GPURT_TYPE_CHAR;
+    char format[SPEC_MAX * 2], conversion = spec->conversion;
+
+    if (conversion == 'c' && !wide) {
+        char c = (char)value;
+
+        gpurt_text_add(out, &c, 1);
+        return;
+    }
+    if (conversion == 'p') {
+        gpurt_text_printf(out, "0x%llx", (unsigned long long)value);
+        return;
+    }
+    if (!strchr("diouxX", conversion))
+        conversion = is_signed ? 'd' : 'u';
+    if (conversion == 'd' || conversion == 'i') {
+        if (!wide)
+            value = (uint64_t)(int64_t)(int32_t)value;
+    } else if (conversion == 'u' && !spec->flags[0] && spec->width < 0 &&
+               spec->precision < 0) {
+        gpurt_text_u64(out, wide ? value : (uint32_t)value);
+        return;
+    }
+    spec_format(spec, "ll", conversion, format);
+    gpurt_text_printf(out, format, (long long)value);
+}
+
+static void put_float(gpurt_text_t *out, const spec_t *spec, double value)
+{
+    char format[SPEC_MAX * 2];
+
+    spec_format(spec, "", strchr("eEfFgGaA", spec->conversion) ? spec->conversion : 'g',
+                format);
+    gpurt_text_printf(out, format, value);
+}
+
+static void put_string(const gpurt_dictionary_t *d, gpurt_text_t *out, const spec_t *spec,
+                       uint32_t id)
+{
+    gpurt_site_info_t info;
+    char format[SPEC_MAX * 2];
+    int bytes;
+
+    if (!gpurt_dictionary_get(d, id, &info) || info.kind != GPURT_DEF_STRING) {
+        gpurt_text_printf(out, "<string %u>", id);
+        return;
+    }
+    bytes = (int)info.format_bytes;
+    if (spec->precision >= 0 && spec->precision < bytes)
+        bytes = spec->precision;
+    snprintf(format, sizeof format, "%%%s*.*s", strchr(spec->flags, '-') ? "-" : "");
+    gpurt_text_printf(out, format, spec->width > 0 ? spec->width : 0, bytes, info.format);
+}
+#pragma GCC diagnostic pop
+
+/* false: the row ends before the argument. */
+static bool next_word(source_t *from, uint32_t *word)
+{
+    uint64_t at = (uint64_t)from->at * from->stride;
+
+    *word = 0;
+    if (at >= from->count)
+        return false;
+    *word = from->words[at];
+    from->at++;
+    return true;
+}
+
+static void put_argument(const gpurt_dictionary_t *d, gpurt_text_t *out, const spec_t *spec,
+                         uint32_t type, source_t *from)
+{
+    uint32_t low, high = 0, words = gpurt_type_words(type);
+    bool there = words > 0 && next_word(from, &low);
+
+    if (there && words == 2)
+        there = next_word(from, &high);
+    if (!there) {
+        gpurt_text_add(out, "<missing>", 9);
+        return;
+    }
+    if (type == GPURT_TYPE_F32) {
+        float f;
+
+        memcpy(&f, &low, sizeof f);
+        put_float(out, spec, (double)f);
+    } else if (type == GPURT_TYPE_F64) {
+        uint64_t wide = low | (uint64_t)high << 32;
+        double f;
+
+        memcpy(&f, &wide, sizeof f);
+        put_float(out, spec, f);
+    } else if (type == GPURT_TYPE_STRING) {
+        put_string(d, out, spec, low);
+    } else {
+        put_integer(out, spec, low | (uint64_t)high << 32, type);
+    }
+}
+
+static void put_format(const gpurt_dictionary_t *d, const gpurt_site_info_t *site,
+                       source_t *from, gpurt_text_t *out)
+{
+    const char *p = site->format, *end = p + site->format_bytes;
+    uint32_t argument = 0;
+
+    while (p < end) {
+        const char *percent = memchr(p, '%', (size_t)(end - p)), *behind;
+        spec_t spec;
+
+        gpurt_text_add(out, p, (size_t)((percent ? percent : end) - p));
+        if (!percent)
+            return;
+        if (percent + 1 < end && percent[1] == '%') {
+            gpurt_text_add(out, "%", 1);
+            p = percent + 2;
+            continue;
+        }
+        behind = spec_parse(percent + 1, end, &spec);
+        if (!behind) {
+            gpurt_text_add(out, "%", 1);
+            p = percent + 1;
+            continue;
+        }
+        put_argument(d, out, &spec,
+                     argument < GPURT_MAX_ARGS ? gpurt_type_at(site->types, argument) : 0,
+                     from);
+        argument++;
+        p = behind;
+    }
+}
+
+/* ---- whole messages ------------------------------------------------------------------ */
+
+static void put_loss(const gpurt_row_t *row, gpurt_text_t *out)
+{
+    static const char *const reasons[] = {"",
+                                          "the ring was full",
+                                          "overwritten before the drainer came",
+                                          "no room for the site's definition",
+                                          "the producer died inside a record",
+                                          "two producers met in one ring",
+                                          "the site is rate-limited"};
+    uint32_t reason = row->words > 0 ? gpurt_row_words(row)[0] : 0;
+
+    gpurt_text_printf(out, "%llu lost: %s", (unsigned long long)gpurt_row_lost(row),
+                      reason < sizeof reasons / sizeof reasons[0] ? reasons[reason] : "?");
+}
+
+static void put_text(const gpurt_row_t *row, gpurt_text_t *out)
+{
+    uint32_t bytes = row->words ? gpurt_row_words(row)[0] : 0;
+
+    if (row->words == 0)
+        return;
+    if (bytes > (row->words - 1u) * 4u)
+        bytes = (row->words - 1u) * 4u;
+    gpurt_text_add(out, (const char *)(gpurt_row_words(row) + 1), bytes);
+}
+
+/* A row whose site is unknown still shows its words. */
+static void put_words(const gpurt_row_t *row, source_t *from, gpurt_text_t *out)
+{
+    uint32_t word;
+
+    gpurt_text_printf(out, "<site %u, kind %u>", row->site, row->kind);
+    while (from->at < 8 && next_word(from, &word))
+        gpurt_text_printf(out, " %08x", word);
+}
+
+void gpurt_render_message(const gpurt_dictionary_t *d, const gpurt_row_t *row,
+                          uint32_t lane, gpurt_text_t *out)
+{
+    uint32_t lanes = gpurt_row_per_lane(row) ? (uint32_t)__builtin_popcount(row->mask) : 1;
+    source_t from = {gpurt_row_words(row), row->words, lanes, 0};
+    gpurt_site_info_t site;
+
+    if (row->kind == GPURT_KIND_LOSS) {
+        put_loss(row, out);
+        return;
+    }
+    if (row->kind == GPURT_KIND_TEXT) {
+        put_text(row, out);
+        return;
+    }
+    if (lanes > 1 || gpurt_row_per_lane(row)) {
+        if (lane >= lanes || lane >= from.count)
+            from.count = 0;
+        else {
+            from.words += lane;
+            from.count -= lane;
+        }
+    }
+    if (gpurt_dictionary_get(d, row->site, &site) && site.kind == GPURT_DEF_SITE)
+        put_format(d, &site, &from, out);
+    else
+        put_words(row, &from, out);
+}

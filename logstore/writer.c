@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "writer.h"
+
+#include "crc32c.h"
+#include "scan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+enum {
+    FRAME_ROWS = 32768,
+    FRAME_BYTES = 2 << 20,
+    HEAD_BYTES = sizeof(gplog_block_t) + sizeof(gplog_frame_t)
+};
+
+/* Owner: whoever opened it. Single-threaded. */
+struct gpurt_writer {
+    int fd;
+    uint64_t offset; /* end of the file's sound part: where the next block goes */
+    uint32_t frame_rows, frame_bytes;
+    gpurt_dictionary_t dictionary;
+    size_t defined; /* bytes of the dictionary that the file has */
+    uint8_t *raw;   /* rows of the frame at hand */
+    uint32_t raw_used, rows;
+    uint8_t *out; /* HEAD_BYTES, then the compressed rows */
+    size_t out_room;
+    ZSTD_CCtx *zstd;
+    uint64_t number;            /* of the next frame */
+    uint64_t file_at, index_at; /* blocks of this run */
+    gplog_index_entry_t *entries;
+    uint32_t entry_count;
+    gpurt_writer_figures_t sum;
+};
+
+/* ---- bytes to the file --------------------------------------------------------------- */
+
+/* All or nothing: what a full disk took of it is cut off again. */
+static gpurt_status_t append(gpurt_writer_t *w, const void *data, size_t bytes,
+                             gpurt_error_t *err)
+{
+    const uint8_t *p = data;
+    size_t done = 0;
+
+    while (done < bytes) {
+        ssize_t put = pwrite(w->fd, p + done, bytes - done, (off_t)(w->offset + done));
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0) {
+            int code = put < 0 ? errno : ENOSPC;
+
+            if (ftruncate(w->fd, (off_t)w->offset) != 0)
+                code = errno;
+            return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, code,
+                              "log: writing %zu bytes; free some space, the rows are kept",
+                              bytes);
+        }
+        done += (size_t)put;
+    }
+    w->offset += bytes;
+    w->sum.bytes += bytes;
+    return GPURT_OK;
+}
+
+/* A block with a copy of body. */
+static gpurt_status_t append_block(gpurt_writer_t *w, uint32_t type, const void *body,
+                                   size_t bytes, gpurt_error_t *err)
+{
+    uint8_t *block = malloc(sizeof(gplog_block_t) + bytes + GPLOG_ALIGN);
+    gpurt_status_t st;
+
+    if (!block)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: a block");
+    memcpy(block + sizeof(gplog_block_t), body, bytes);
+    st = append(w, block, gplog_block_seal(block, type, bytes), err);
+    free(block);
+    return st;
+}
+
+static gpurt_status_t dictionary_flush(gpurt_writer_t *w, gpurt_error_t *err)
+{
+    gpurt_status_t st;
+
+    if (w->defined == w->dictionary.used)
+        return GPURT_OK;
+    st = append_block(w, GPLOG_DICT, w->dictionary.bytes + w->defined,
+                      w->dictionary.used - w->defined, err);
+    if (st == GPURT_OK)
+        w->defined = w->dictionary.used;
+    return st;
+}
+
+/* All definitions once more and the frames since the last index. */
+static gpurt_status_t index_flush(gpurt_writer_t *w, gpurt_error_t *err)
+{
+    size_t bytes = sizeof(gplog_index_t) + w->entry_count * sizeof *w->entries;
+    gplog_index_t *body = malloc(bytes);
+    uint64_t dict_at = w->offset, at;
+    gpurt_status_t st;
+
+    if (!body)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: index");
+    st = append_block(w, GPLOG_DICT,
+                      w->dictionary.bytes ? w->dictionary.bytes : (uint8_t *)"",
+                      w->dictionary.used, err);
+    if (st == GPURT_OK) {
+        w->defined = w->dictionary.used;
+        at = w->offset;
+        body->previous = w->index_at;
+        body->dict = dict_at;
+        body->file = w->file_at;
+        body->count = w->entry_count;
+        memcpy(body + 1, w->entries, w->entry_count * sizeof *w->entries);
+        st = append_block(w, GPLOG_INDEX, body, bytes, err);
+        if (st == GPURT_OK) {
+            w->index_at = at;
+            w->entry_count = 0;
+        }
+    }
+    free(body);
+    return st;
+}
+
+/* ---- frames -------------------------------------------------------------------------- */
+
+static void frame_sum(const gpurt_writer_t *w, gplog_frame_t *f)
+{
+    const uint8_t *p = w->raw, *end = w->raw + w->raw_used;
+
+    memset(f, 0, sizeof *f);
+    f->number = w->number;
+    f->first_ns = UINT64_MAX;
+    f->rows = w->rows;
+    f->raw_bytes = w->raw_used;
+    f->encoding = GPLOG_ROWS;
+    while (p < end) {
+        const gpurt_row_t *row = (const gpurt_row_t *)p;
+
+        if (row->time_ns < f->first_ns)
+            f->first_ns = row->time_ns;
+        if (row->time_ns > f->last_ns)
+            f->last_ns = row->time_ns;
+        f->messages += gpurt_row_messages(row);
+        f->lost += gpurt_row_lost(row);
+        f->panics += row->kind == GPURT_KIND_PANIC;
+        f->levels |= 1u << (row->level & 31u);
+        f->sections |= 1u << (row->section & 31u);
+        f->sites[row->site >> 6 & 3u] |= 1ull << (row->site & 63u);
+        p += gpurt_row_bytes(row->words);
+    }
+}
+
+static void entry_add(gpurt_writer_t *w, const gplog_frame_t *f, uint64_t offset)
+{
+    gplog_index_entry_t *e = &w->entries[w->entry_count++];
+
+    e->offset = offset;
+    e->first_ns = f->first_ns;
+    e->last_ns = f->last_ns;
+    e->messages = f->messages;
+    e->lost = f->lost;
+    e->rows = f->rows;
+    e->panics = f->panics;
+    e->levels = f->levels;
+    e->sections = f->sections;
+    e->sites = f->sites[0] | f->sites[1] | f->sites[2] | f->sites[3];
+}
+
+static void figures_add(gpurt_writer_figures_t *s, const gplog_frame_t *f)
+{
+    if (s->frames++ == 0 || f->first_ns < s->first_ns)
+        s->first_ns = f->first_ns;
+    if (f->last_ns > s->last_ns)
+        s->last_ns = f->last_ns;
+    s->rows += f->rows;
+    s->messages += f->messages;
+    s->lost += f->lost;
+    s->panics += f->panics;
+}
+
+gpurt_status_t gpurt_writer_flush(gpurt_writer_t *w, gpurt_error_t *err)
+{
+    gplog_frame_t *frame = (gplog_frame_t *)(w->out + sizeof(gplog_block_t));
+    uint64_t offset;
+    size_t packed;
+    gpurt_status_t st;
+
+    if (w->rows == 0)
+        return GPURT_OK;
+    if (w->entry_count == GPLOG_INDEX_EVERY) {
+        st = index_flush(w, err);
+        if (st != GPURT_OK)
+            return st;
+    }
+    st = dictionary_flush(w, err);
+    if (st != GPURT_OK)
+        return st;
+    frame_sum(w, frame);
+    packed = ZSTD_compress2(w->zstd, w->out + HEAD_BYTES, w->out_room - HEAD_BYTES, w->raw,
+                            w->raw_used);
+    if (ZSTD_isError(packed))
+        return gpurt_fail(err, GPURT_E_INTERNAL, GPURT_FROM_GPURT, 0, "log: zstd says %s",
+                          ZSTD_getErrorName(packed));
+    frame->packed_bytes = (uint32_t)packed;
+    frame->packed_crc = gpurt_crc32c(0, w->out + HEAD_BYTES, packed);
+    gplog_block_seal(w->out, GPLOG_FRAME, sizeof *frame);
+    offset = w->offset;
+    st = append(w, w->out, HEAD_BYTES + packed, err);
+    if (st != GPURT_OK)
+        return st;
+    entry_add(w, frame, offset);
+    figures_add(&w->sum, frame);
+    w->number++;
+    w->rows = w->raw_used = 0;
+    return GPURT_OK;
+}
+
+gpurt_status_t gpurt_writer_put(gpurt_writer_t *w, const gpurt_row_t *row,
+                                gpurt_error_t *err)
+{
+    uint32_t bytes = gpurt_row_bytes(row->words);
+
+    if (row->words > GPURT_RECORD_MAX_WORDS)
+        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                          "log: a row of %u words", row->words);
+    if (w->rows >= w->frame_rows || w->raw_used + bytes > w->frame_bytes) {
+        gpurt_status_t st = gpurt_writer_flush(w, err);
+
+        if (st != GPURT_OK)
+            return st;
+    }
+    memcpy(w->raw + w->raw_used, row, sizeof *row + 4u * row->words);
+    if (row->words % 2)
+        memset(w->raw + w->raw_used + sizeof *row + 4u * row->words, 0, 4);
+    w->raw_used += bytes;
+    w->rows++;
+    return GPURT_OK;
+}
+
+uint32_t gpurt_writer_define(gpurt_writer_t *w, const gpurt_site_info_t *info)
+{
+    return gpurt_dictionary_add(&w->dictionary, info);
+}
+
+gpurt_dictionary_t *gpurt_writer_dictionary(gpurt_writer_t *w)
+{
+    return &w->dictionary;
+}
+
+uint32_t gpurt_writer_pending(const gpurt_writer_t *w)
+{
+    return w->rows;
+}
+
+void gpurt_writer_figures(const gpurt_writer_t *w, gpurt_writer_figures_t *out)
+{
+    *out = w->sum;
+}
+
+/* ---- open and close ------------------------------------------------------------------ */
+
+/* Takes in one block of an earlier run. Frames behind its last index go into our next
+ * one. */
+static void resume_piece(gpurt_writer_t *w, const gplog_piece_t *piece)
+{
+    const gplog_frame_t *frame = (const gplog_frame_t *)piece->body;
+
+    w->offset = piece->end;
+    switch (piece->type) {
+    case GPLOG_DICT:
+        gpurt_dictionary_load(&w->dictionary, piece->body, piece->body_bytes);
+        break;
+    case GPLOG_INDEX:
+        w->index_at = piece->offset;
+        w->entry_count = 0;
+        break;
+    case GPLOG_FRAME:
+        w->number = frame->number + 1;
+        if (w->entry_count == GPLOG_INDEX_EVERY)
+            w->entry_count =
+                0; /* an index is missing: readers count frames and will scan */
+        entry_add(w, frame, piece->offset);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Finds the end of the last sound block and cuts what is torn behind it: bytes after a torn
+ * zstd frame would be taken for a part of it. */
+static gpurt_status_t resume(gpurt_writer_t *w, uint64_t size, gpurt_error_t *err)
+{
+    gplog_walk_t walk = {.fd = w->fd, .size = size};
+    gplog_piece_t piece;
+    int found;
+
+    while ((found = gplog_walk_next(&walk, &piece)) == 1)
+        resume_piece(w, &piece);
+    gplog_walk_fini(&walk);
+    if (found < 0)
+        return gpurt_fail(err, found, GPURT_FROM_ERRNO, ENOMEM,
+                          "log: reading what is there");
+    if (w->offset == 0 && size != 0)
+        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                          "not a gpurt log: will not append to it");
+    w->defined = w->dictionary.used;
+    if (w->offset < size && ftruncate(w->fd, (off_t)w->offset) != 0)
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
+                          "log: cutting a torn tail");
+    return GPURT_OK;
+}
+
+static gpurt_status_t file_open(gpurt_writer_t *w, const char *path, bool go_on,
+                                gpurt_error_t *err)
+{
+    struct stat info;
+
+    w->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (w->fd < 0 || fstat(w->fd, &info) != 0)
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "opening log %s", path);
+    if (!S_ISREG(info.st_mode))
+        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                          "%s is not a regular file; a log needs one", path);
+    if (flock(w->fd, LOCK_EX | LOCK_NB) != 0)
+        return gpurt_fail(err, GPURT_E_BUSY, GPURT_FROM_ERRNO, errno,
+                          "%s is being written by another process; choose another file",
+                          path);
+    if (go_on)
+        return resume(w, (uint64_t)info.st_size, err);
+    if (info.st_size != 0)
+        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_ERRNO, EEXIST,
+                          "%s is not empty; remove it, or ask to append", path);
+    return GPURT_OK;
+}
+
+static gpurt_status_t buffers_make(gpurt_writer_t *w, int level, gpurt_error_t *err)
+{
+    w->out_room = HEAD_BYTES + ZSTD_compressBound(w->frame_bytes);
+    w->raw = malloc(w->frame_bytes);
+    w->out = malloc(w->out_room);
+    w->entries = malloc(GPLOG_INDEX_EVERY * sizeof *w->entries);
+    w->zstd = ZSTD_createCCtx();
+    if (!w->raw || !w->out || !w->entries || !w->zstd)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: buffers");
+    ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, level);
+    return GPURT_OK;
+}
+
+static void writer_free(gpurt_writer_t *w)
+{
+    if (!w)
+        return;
+    if (w->fd >= 0)
+        close(w->fd);
+    ZSTD_freeCCtx(w->zstd);
+    gpurt_dictionary_fini(&w->dictionary);
+    free(w->entries);
+    free(w->raw);
+    free(w->out);
+    free(w);
+}
+
+gpurt_status_t gpurt_writer_about(gpurt_writer_t *w, const gplog_file_t *about,
+                                  gpurt_error_t *err)
+{
+    uint64_t at;
+    gpurt_status_t st = gpurt_writer_flush(w, err);
+
+    if (st != GPURT_OK)
+        return st;
+    at = w->offset;
+    st = append_block(w, GPLOG_FILE, about, sizeof *about, err);
+    if (st == GPURT_OK)
+        w->file_at = at;
+    return st;
+}
+
+gpurt_status_t gpurt_writer_open(const char *path, const gpurt_writer_options_t *options,
+                                 gpurt_writer_t **out, gpurt_error_t *err)
+{
+    static const gplog_file_t unknown;
+    gpurt_writer_options_t o = options ? *options : (gpurt_writer_options_t){0};
+    gpurt_writer_t *w = calloc(1, sizeof *w);
+    gpurt_status_t st;
+
+    *out = NULL;
+    if (!w)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: %s", path);
+    w->fd = -1;
+    w->frame_rows = o.frame_rows ? o.frame_rows : FRAME_ROWS;
+    w->frame_bytes = o.frame_bytes ? o.frame_bytes : FRAME_BYTES;
+    if (w->frame_bytes > GPLOG_RAW_MAX)
+        w->frame_bytes = GPLOG_RAW_MAX;
+    if (w->frame_bytes < gpurt_row_bytes(GPURT_RECORD_MAX_WORDS))
+        w->frame_bytes = gpurt_row_bytes(GPURT_RECORD_MAX_WORDS);
+    st = buffers_make(w, o.level ? o.level : 1, err);
+    if (st == GPURT_OK)
+        st = file_open(w, path, o.append, err);
+    if (st == GPURT_OK)
+        st = gpurt_writer_about(w, o.about ? o.about : &unknown, err);
+    if (st != GPURT_OK) {
+        writer_free(w);
+        return st;
+    }
+    *out = w;
+    return GPURT_OK;
+}
+
+gpurt_status_t gpurt_writer_sync(gpurt_writer_t *w, gpurt_error_t *err)
+{
+    gpurt_status_t st = gpurt_writer_flush(w, err);
+
+    if (st == GPURT_OK && fdatasync(w->fd) != 0)
+        st = gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "log: fdatasync");
+    return st;
+}
+
+gpurt_status_t gpurt_writer_close(gpurt_writer_t *w, gpurt_error_t *err)
+{
+    gpurt_status_t st;
+
+    if (!w)
+        return GPURT_OK;
+    st = gpurt_writer_flush(w, err);
+    if (st == GPURT_OK)
+        st = index_flush(w, err);
+    if (st == GPURT_OK) {
+        gplog_end_t end = {w->index_at,   w->number,       w->sum.messages, w->sum.lost,
+                           w->sum.panics, w->sum.first_ns, w->sum.last_ns};
+
+        st = append_block(w, GPLOG_END, &end, sizeof end, err);
+    }
+    writer_free(w);
+    return st;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* writer.h - appends rows to a log file.
+ *
+ * Rows gather in a frame; a frame is compressed and written when it is full or when asked.
+ * One write call a frame, so that a killed writer leaves whole frames in nearly every case;
+ * a short write (full disk) is taken back. Buffers are allocated at open, except for new
+ * definitions. One thread uses a writer. */
+#ifndef GPURT_LOG_WRITER_H
+#define GPURT_LOG_WRITER_H
+
+#include "dictionary.h"
+
+typedef struct gpurt_writer gpurt_writer_t;
+
+typedef struct gpurt_writer_options {
+    uint32_t struct_size;
+    int32_t level;        /* of zstd; default 1 */
+    uint32_t frame_rows;  /* default 32,768 */
+    uint32_t frame_bytes; /* of rows; default 2 MiB, at most GPLOG_RAW_MAX */
+    bool append;          /* go on behind the last whole frame; else the file must be new */
+    const gplog_file_t *about; /* who is recorded; NULL: unknown */
+} gpurt_writer_options_t;
+
+/* What was written since open. */
+typedef struct gpurt_writer_figures {
+    uint64_t frames, rows, messages, lost, panics, bytes;
+    uint64_t first_ns, last_ns;
+} gpurt_writer_figures_t;
+
+/* path "-" is refused: a log is appended to, and its index needs offsets. */
+gpurt_status_t gpurt_writer_open(const char *path, const gpurt_writer_options_t *options,
+                                 gpurt_writer_t **out, gpurt_error_t *err);
+
+/* Adds a definition; it reaches the file before the next frame. Returns: its id, 0 if
+ * full. */
+uint32_t gpurt_writer_define(gpurt_writer_t *w, const gpurt_site_info_t *info);
+
+/* The writer's own; whoever adds to it need not call define. */
+gpurt_dictionary_t *gpurt_writer_dictionary(gpurt_writer_t *w);
+
+/* Says who is recorded from here on: for a writer that was opened before it was known. */
+gpurt_status_t gpurt_writer_about(gpurt_writer_t *w, const gplog_file_t *about,
+                                  gpurt_error_t *err);
+
+/* Copies a row with its words. May write a frame first. */
+gpurt_status_t gpurt_writer_put(gpurt_writer_t *w, const gpurt_row_t *row,
+                                gpurt_error_t *err);
+
+/* Writes the frame at hand, if it holds a row. After a failure the rows are kept and the
+ * next flush tries again. */
+gpurt_status_t gpurt_writer_flush(gpurt_writer_t *w, gpurt_error_t *err);
+
+/* Waits until the disk has it. */
+gpurt_status_t gpurt_writer_sync(gpurt_writer_t *w, gpurt_error_t *err);
+
+/* Rows in memory that no file holds yet. */
+uint32_t gpurt_writer_pending(const gpurt_writer_t *w);
+
+void gpurt_writer_figures(const gpurt_writer_t *w, gpurt_writer_figures_t *out);
+
+/* Flushes, writes index and end, frees. NULL is allowed. Returns: the first failure; the
+ * writer is gone in any case. */
+gpurt_status_t gpurt_writer_close(gpurt_writer_t *w, gpurt_error_t *err);
+
+#endif

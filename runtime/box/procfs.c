@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "procfs.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static bool file_text(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got;
+
+    if (fd < 0)
+        return false;
+    got = read(fd, text, size - 1);
+    close(fd);
+    if (got <= 0)
+        return false;
+    text[got] = '\0';
+    return true;
+}
+
+/* Field 2 is the name in parentheses and may hold anything, so fields are counted from the
+ * last ')': field 3 is the state, 22 the start time. */
+uint64_t gpurt_process_start(uint32_t pid)
+{
+    char path[64], text[1024];
+    const char *p;
+
+    snprintf(path, sizeof path, "/proc/%u/stat", pid);
+    if (!file_text(path, text, sizeof text))
+        return 0;
+    p = strrchr(text, ')');
+    if (!p || p[1] != ' ' || p[2] == 'Z' || p[2] == 'X')
+        return 0;
+    p += 2;
+    for (int field = 3; field < 22; field++) {
+        p = strchr(p, ' ');
+        if (!p)
+            return 0;
+        p++;
+    }
+    return strtoull(p, NULL, 10);
+}
+
+bool gpurt_process_alive(uint32_t pid, uint64_t start_ticks)
+{
+    uint64_t start = gpurt_process_start(pid);
+
+    return start != 0 && start == start_ticks;
+}
+
+void gpurt_boot_id(uint8_t id[16])
+{
+    char text[64];
+    int digits = 0;
+
+    memset(id, 0, 16);
+    if (!file_text("/proc/sys/kernel/random/boot_id", text, sizeof text))
+        return;
+    for (const char *p = text; *p && digits < 32; p++) {
+        int v = *p >= '0' && *p <= '9'   ? *p - '0'
+                : *p >= 'a' && *p <= 'f' ? *p - 'a' + 10
+                                         : -1;
+
+        if (v < 0)
+            continue;
+        id[digits / 2] = (uint8_t)(id[digits / 2] << 4 | v);
+        digits++;
+    }
+}
+
+uint64_t gpurt_real_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* procfs.h - what the kernel says about a process, for identity and for noticing its
+ * end. */
+#ifndef GPURT_PROCFS_H
+#define GPURT_PROCFS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Start time in clock ticks since boot; 0 when there is no such process or it is a
+ * zombie. */
+uint64_t gpurt_process_start(uint32_t pid);
+
+/* Whether the process with that number is the one that started then. */
+bool gpurt_process_alive(uint32_t pid, uint64_t start_ticks);
+
+/* 16 bytes that change with each boot; zeros where the kernel does not tell. */
+void gpurt_boot_id(uint8_t id[16]);
+
+uint64_t gpurt_real_ns(void);
+
+#endif

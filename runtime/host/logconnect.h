@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* logconnect.h - ties the CPU back end's kernels to a section of a box. */
+#ifndef GPURT_LOGCONNECT_H
+#define GPURT_LOGCONNECT_H
+
+#include "boxmap.h"
+
+/* From now on kernels of the CPU back end log into this section. The map stays until
+ * disconnect. Context: no kernel runs. */
+gpurt_status_t gpurt_log_connect(const gpurt_boxmap_t *map, uint32_t section,
+                                 gpurt_error_t *err);
+
+/* Sites forget their numbers, so that another box can be connected. */
+void gpurt_log_disconnect(const gpurt_boxmap_t *map, uint32_t section);
+
+/* Sets the gates of all sites that are defined, by the box's level. Call it after a
+ * change. */
+void gpurt_log_apply_level(const gpurt_boxmap_t *map, uint32_t section);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* box.h - the layout of the black box: one shared mapping between an application (its
+ * host threads and its devices), a drainer in another process, and whoever reads it
+ * afterwards.
+ *
+ * The mapping holds only fixed-width fields and offsets from its start, never a pointer
+ * that a reader follows. It is the same from C, C++ and CUDA and may be read from a live
+ * mapping, a file or a core dump. Everything up to a section's offsets is written before
+ * xlife becomes OPEN and never changes again; the fields with an x in front have the
+ * writer named.
+ *
+ *   page 0     gpurt_box_t: identity, control, drainer claim, table of sections
+ *   sections   one a device and one for host code, each with
+ *                rings     gpurt_ring_control_t [ring_count]
+ *                data      ring_count rings of ring_bytes
+ *                defs      slots of 256 bytes: sites and constant strings
+ *                panics    gpurt_panic_t [panic_count]
+ *                state     pages of gauges
+ * Verbs: boxmap.h (host), log.h and panic.h (device). Order: docs/chain_design.md. */
+#ifndef GPURT_BOX_H
+#define GPURT_BOX_H
+
+#include <gpurt/record.h>
+
+#define GPURT_BOX_MAGIC 0x31584f4254525047ull /* "GPRTBOX1", little endian */
+
+enum {
+    GPURT_BOX_VERSION = 1, /* grows when an old reader would misread the mapping */
+    GPURT_BOX_PAGE = 4096,
+    GPURT_BOX_SECTIONS = 9, /* 8 devices and the host */
+    GPURT_BOX_NAME = 64,
+    GPURT_BOX_RULES = 16,
+    GPURT_RING_MIN_BYTES = 4096,       /* two of the longest records */
+    GPURT_RING_MAX_BYTES = 512 * 1024, /* 2^15 groups: a 16-bit seq tells two laps apart */
+    GPURT_HOST_RING_BYTES = 256 * 1024,
+    GPURT_DEF_BYTES = 256,
+    GPURT_DEF_MAX_SLOTS = 16, /* of one definition */
+    GPURT_DEF_MAX_COUNT = 65536,
+    GPURT_PANIC_ARGS = GPURT_MAX_ARGS,
+    GPURT_PANIC_BYTES = 512
+};
+
+enum {
+    GPURT_SECTION_NONE = 0,
+    GPURT_SECTION_CUDA = 1,
+    GPURT_SECTION_CPU = 2,
+    GPURT_SECTION_HOST = 3
+};
+enum {
+    GPURT_POLICY_DROP_NEWEST = 0,
+    GPURT_POLICY_OVERWRITE = 1,
+    GPURT_POLICY_BLOCK = 2
+};
+enum {
+    GPURT_LIFE_CREATING = 0,
+    GPURT_LIFE_OPEN = 1,
+    GPURT_LIFE_CLOSED = 2
+};
+enum {
+    GPURT_DEF_NONE = 0,
+    GPURT_DEF_SITE = 1,
+    GPURT_DEF_STRING = 2
+};
+
+/* A producer's running figures. For the CPU back end and host code they lie in the ring's
+ * control block; a GPU keeps its own in device memory, where they cost nothing. */
+typedef struct gpurt_ring_head {
+    uint32_t xhead;    /* next position; written by: the ring's producer(s) */
+    uint32_t xrecords; /* messages written; likewise */
+    uint32_t xlimit;   /* position at which the producer must look up; likewise */
+    uint32_t xlap;     /* position where the current lap ends; likewise */
+    uint32_t xcarry;   /* high half of xrecords; likewise */
+    uint32_t xlost;    /* messages dropped; likewise */
+    uint64_t xlook_ns; /* full ring: no look at xtail before this time; likewise */
+} gpurt_ring_head_t;
+
+/* What was lost, whole at any time: one 128-bit store. */
+typedef struct GPURT_ALIGN(16) gpurt_ring_loss {
+    uint32_t count;   /* messages, running; low half */
+    uint32_t reason;  /* of the last one */
+    uint64_t time_ns; /* of the last one, producer's clock */
+} gpurt_ring_loss_t;
+
+/* Owner: the box. Two cache lines so that host and device never write the same one. */
+typedef struct GPURT_ALIGN(128) gpurt_ring_control {
+    uint32_t xtail; /* space before it is free again; written by: drainer */
+    uint32_t xseen; /* messages drained up to xtail; written by: drainer */
+    uint32_t xseen_high;
+    uint32_t
+        xlost_told; /* of xloss.count, how many are in the stream; written by: drainer */
+    uint32_t reserved[12];
+    gpurt_ring_loss_t xloss; /* written by: the ring's producer */
+    gpurt_ring_head_t head;  /* CPU back end and host code */
+    uint32_t reserved2[4];
+} gpurt_ring_control_t;
+GPURT_STATIC_ASSERT(sizeof(gpurt_ring_control_t) == 128, "two lines");
+GPURT_STATIC_ASSERT(offsetof(gpurt_ring_control_t, xloss) == 64, "a line for each writer");
+
+/* A site or a constant string, in 1..16 consecutive slots; its number is its first
+ * slot's index plus one. Texts follow the struct without terminators: format, file,
+ * module; a string has only the first. */
+typedef struct gpurt_def {
+    uint32_t xstate; /* GPURT_DEF_*, stored last; written by: who claimed the slot */
+    uint16_t slots;
+    uint8_t level; /* GPURT_LEVEL_* */
+    uint8_t arg_count;
+    uint32_t line;
+    uint16_t kind;  /* GPURT_KIND_* of its records */
+    uint16_t flags; /* 0 */
+    uint64_t types; /* GPURT_TYPE_*, four bits an argument */
+    uint64_t gate;  /* where in the producer's memory the site's gate word lies */
+    uint16_t format_bytes, file_bytes, module_bytes;
+    uint16_t reserved;
+} gpurt_def_t;
+enum {
+    GPURT_DEF_TEXT_BYTES = GPURT_DEF_MAX_SLOTS * GPURT_DEF_BYTES - 40
+};
+GPURT_STATIC_ASSERT(sizeof(gpurt_def_t) == 40, "layout of version 1");
+
+enum {
+    GPURT_PANIC_EMPTY = 0,
+    GPURT_PANIC_WRITTEN = 1
+};
+
+/* One panic. A slot is taken once and never reused: the first ones matter most. */
+typedef struct GPURT_ALIGN(64) gpurt_panic {
+    uint32_t xstate; /* GPURT_PANIC_*, stored last; written by: the lane that panicked */
+    uint32_t site;   /* number of the site's definition */
+    uint32_t sm, warp_slot;
+    gpurt_dim3_t block, thread;
+    uint32_t warp, lane;
+    uint32_t mask;   /* lanes that ran together */
+    uint32_t failed; /* lanes for which the condition failed */
+    uint64_t time_ns, clock;
+    uint64_t args[GPURT_PANIC_ARGS]; /* as the site's types say, one a word */
+    uint64_t lanes[GPURT_WARP_SIZE]; /* first operand of each lane in `failed` */
+    uint64_t reserved[9];
+} gpurt_panic_t;
+GPURT_STATIC_ASSERT(sizeof(gpurt_panic_t) == GPURT_PANIC_BYTES, "layout of version 1");
+
+/* device time -> real time: real = real_ns + (t - device_ns) * (1 + rate_ppb / 1e9).
+ * A sequence lock: odd while it is being written. */
+typedef struct gpurt_clock_fit {
+    uint32_t xseq;     /* written by: the application's host side, as all of this */
+    uint32_t error_ns; /* bound of the fit at real_ns */
+    uint64_t device_ns;
+    uint64_t real_ns; /* CLOCK_REALTIME */
+    int64_t rate_ppb;
+} gpurt_clock_fit_t;
+GPURT_STATIC_ASSERT(sizeof(gpurt_clock_fit_t) == 32, "layout of version 1");
+
+typedef struct gpurt_box_section {
+    uint32_t kind;       /* GPURT_SECTION_* */
+    uint32_t device;     /* number among its kind */
+    uint32_t ring_count; /* sm_count * warp_slots; 1 for the host */
+    uint32_t ring_bytes; /* a power of two */
+    uint32_t sm_count, warp_slots;
+    uint32_t policy; /* GPURT_POLICY_* */
+    uint32_t def_count, panic_count, state_bytes;
+    uint64_t rings_offset, data_offset, defs_offset, panics_offset, state_offset;
+    gpurt_clock_fit_t clock;
+    uint32_t xpanics; /* panics raised, slots or not; written by: devices */
+    uint32_t xdefs;   /* slots taken (host section, CPU back end); written by: producers */
+    uint32_t reserved[6];
+    uint8_t uuid[16];
+    char name[GPURT_BOX_NAME];
+} gpurt_box_section_t;
+GPURT_STATIC_ASSERT(sizeof(gpurt_box_section_t) == 224, "layout of version 1");
+
+/* Who made the box. Fixed at creation. */
+typedef struct gpurt_box_identity {
+    uint32_t pid, uid;
+    uint64_t
+        start_ticks;  /* of the process, as /proc/PID/stat counts: pid reuse is noticed */
+    uint64_t real_ns; /* creation, CLOCK_REALTIME */
+    uint8_t boot_id[16];
+    char host[GPURT_BOX_NAME];
+    char program[GPURT_BOX_NAME];
+} gpurt_box_identity_t;
+GPURT_STATIC_ASSERT(sizeof(gpurt_box_identity_t) == 168, "layout of version 1");
+
+/* A drainer's claim. Taken over when its process is gone. */
+typedef struct gpurt_box_claim {
+    uint64_t xowner; /* pid | epoch << 32, 0 free; written by: drainers, compare-exchange */
+    uint64_t start_ticks; /* of that process; written by: the owner, as all below */
+    uint64_t xbeat_ns;    /* CLOCK_REALTIME of its last round */
+    uint32_t panics_told[GPURT_BOX_SECTIONS]; /* slots that are in the stream */
+    uint32_t reserved;
+} gpurt_box_claim_t;
+GPURT_STATIC_ASSERT(sizeof(gpurt_box_claim_t) == 64, "layout of version 1");
+
+/* A level for the sites whose module (source file) matches; the last match counts. */
+typedef struct gpurt_level_rule {
+    uint32_t level;
+    char module[60]; /* with * and ?; terminated */
+} gpurt_level_rule_t;
+
+/* What anyone may ask of the application. */
+typedef struct gpurt_box_control {
+    uint32_t xlevel; /* lowest level that is recorded; written by: any attached process */
+    uint32_t xrules; /* grows with each change of the rules; likewise */
+    uint32_t rule_count;
+    uint32_t xcancel; /* grows to end kernels at their next safe point; likewise */
+    gpurt_level_rule_t rules[GPURT_BOX_RULES];
+} gpurt_box_control_t;
+
+typedef struct gpurt_box {
+    uint64_t magic;
+    uint32_t version, header_bytes; /* sizeof this struct, so that a reader knows its age */
+    uint64_t box_bytes;
+    uint32_t section_count;
+    uint32_t section_bytes; /* sizeof one entry */
+    uint32_t gpurt_version; /* of the library that made it */
+    uint32_t check;         /* CRC-32C of what never changes (boxmap.h) */
+    uint32_t xlife;         /* GPURT_LIFE_*; written by: the application's host side */
+    uint32_t reserved[3];
+    gpurt_box_identity_t identity;
+    uint64_t reserved2[4];
+    gpurt_box_claim_t claim;
+    gpurt_box_control_t control;
+    gpurt_box_section_t sections[GPURT_BOX_SECTIONS];
+} gpurt_box_t;
+GPURT_STATIC_ASSERT(sizeof(gpurt_box_t) <= GPURT_BOX_PAGE, "the header is page 0");
+GPURT_STATIC_ASSERT(offsetof(gpurt_box_t, identity) == 56, "layout of version 1");
+GPURT_STATIC_ASSERT(offsetof(gpurt_box_t, claim) == 256, "layout of version 1");
+GPURT_STATIC_ASSERT(offsetof(gpurt_box_t, control) == 320, "layout of version 1");
+GPURT_STATIC_ASSERT(offsetof(gpurt_box_t, sections) == 1360, "layout of version 1");
+
+/* Text of a definition. */
+GPURT_HD char *gpurt_def_text(gpurt_def_t *def)
+{
+    return (char *)(def + 1);
+}
+
+#endif

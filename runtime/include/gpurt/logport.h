@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* logport.h - what device code needs to know of its black box, and what it knows of a
+ * site.
+ *
+ * The host side fills gpurt_log_port before it launches kernels and empties it when it
+ * closes the box; with groups == NULL every log call returns at once. On a GPU it lies
+ * in constant memory, one copy a translation unit, so that its fields are operands and
+ * not loads. Included by log.h and panic.h; not for users. */
+#ifndef GPURT_LOGPORT_H
+#define GPURT_LOGPORT_H
+
+#include <gpurt/block.h>
+#include <gpurt/ringput.h>
+
+/* A constant string that was defined already. */
+typedef struct gpurt_log_string_entry {
+    uint64_t xaddress; /* 0 free; written by: the lane that claims it */
+    uint32_t xnumber;  /* of its definition, 0 not yet; likewise */
+    uint32_t reserved;
+} gpurt_log_string_entry_t;
+
+enum {
+    GPURT_LOG_STRINGS = 4096,
+    GPURT_LOG_PROBES = 16
+};
+
+/* Owner: the host side of the runtime. Addresses are the device's. */
+typedef struct gpurt_log_port {
+    gpurt_group_t *groups; /* of ring 0; NULL: not connected */
+    gpurt_ring_control_t *controls;
+    char *heads; /* of gpurt_ring_head_t, head_stride bytes apart */
+    gpurt_def_t *defs;
+    uint32_t *xdefs;                   /* slots taken; written by: lanes that define */
+    gpurt_log_string_entry_t *strings; /* GPURT_LOG_STRINGS */
+    gpurt_panic_t *panics;
+    uint32_t *xpanics;     /* raised so far; written by: lanes that panic */
+    const uint32_t *level; /* lowest recorded */
+    uint32_t group_count, head_stride, ring_count, warp_slots;
+    uint32_t policy, def_count, panic_count;
+    uint32_t reserved;
+} gpurt_log_port_t;
+
+/* A site's static part. Owner: the program, one object a use of a macro.
+ * Shared with: all lanes; fixed but for what has an x in front. */
+typedef struct gpurt_site {
+    uint32_t xgate; /* GPURT_GATE_*; written by: the lane that defines, the host (levels) */
+    uint32_t xcount;     /* limited forms: messages or tokens; written by: any lane */
+    uint64_t xwindow_ns; /* rate limit: start of this second; written by: any lane */
+    uint64_t types;
+    const char *format, *file;
+    uint32_t line;
+    uint16_t format_bytes, file_bytes;
+    uint8_t level, arg_count;
+    uint16_t kind;
+} gpurt_site_t;
+
+/* xgate: 0 never used; a number, perhaps with OFF; CLAIMED while it is being defined. */
+#define GPURT_GATE_OFF     0x80000000u
+#define GPURT_GATE_CLAIMED 0x40000000u
+#define GPURT_GATE_NUMBER  0x0000ffffu
+
+#if GPURT_ON_CUDA
+static __constant__ gpurt_log_port_t gpurt_log_port;
+#else
+GPURT_BEGIN_DECLS
+extern gpurt_log_port_t gpurt_log_port; /* logport.c */
+GPURT_END_DECLS
+#endif
+
+/* The calling warp's ring. */
+GPURT_DEV gpurt_ring_port_t gpurt_log_ring(uint32_t ring)
+{
+    gpurt_ring_port_t port;
+
+    port.group_count = gpurt_log_port.group_count;
+    port.groups = gpurt_log_port.groups + (size_t)ring * port.group_count;
+    port.policy = gpurt_log_port.policy;
+    port.control = gpurt_log_port.controls + ring;
+    port.head = (gpurt_ring_head_t *)(gpurt_log_port.heads +
+                                      (size_t)ring * gpurt_log_port.head_stride);
+    return port;
+}
+
+/* Takes slots for a definition of so many bytes of text and fills its head but for the
+ * state. Returns: its number, 0 when the table is full. */
+GPURT_DEVN uint32_t gpurt_log_take_def(uint32_t text_bytes, gpurt_def_t **out)
+{
+    uint32_t slots = ((uint32_t)sizeof(gpurt_def_t) + text_bytes + GPURT_DEF_BYTES - 1) /
+                     GPURT_DEF_BYTES;
+    uint32_t slot = gpurt_add_relaxed_dev_u32(gpurt_log_port.xdefs, slots);
+
+    if (slots > GPURT_DEF_MAX_SLOTS || slot + slots > gpurt_log_port.def_count ||
+        slot + slots < slot)
+        return 0;
+    *out = (gpurt_def_t *)((char *)gpurt_log_port.defs + (size_t)slot * GPURT_DEF_BYTES);
+    (*out)->slots = (uint16_t)slots;
+    return slot + 1;
+}
+
+GPURT_DEVN void gpurt_log_copy(char *to, const char *from, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes; i++)
+        to[i] = from[i];
+}
+
+/* First use of a site, by one lane. Returns: its gate. */
+GPURT_DEVN uint32_t gpurt_log_define(gpurt_site_t *site)
+{
+    uint32_t gate = 0, number;
+    gpurt_def_t *def;
+
+    if (!gpurt_log_port.groups)
+        return GPURT_GATE_OFF;
+    if (!gpurt_cas_relaxed_dev_u32(&site->xgate, &gate, GPURT_GATE_CLAIMED)) {
+        /* Another lane defines it: one trip to memory, then it has a number. */
+        while (gate == GPURT_GATE_CLAIMED) {
+            gpurt_relax();
+            gate = gpurt_load_acquire_dev_u32(&site->xgate); /* B8.acq */
+        }
+        return gate;
+    }
+    number = gpurt_log_take_def((uint32_t)site->format_bytes + site->file_bytes, &def);
+    gate = number;
+    if (number == 0 || site->level < gpurt_load_relaxed_sys_u32(gpurt_log_port.level))
+        gate |= GPURT_GATE_OFF;
+    gpurt_store_release_dev_u32(&site->xgate, gate); /* B8.rel */
+    if (number == 0)
+        return gate;
+    def->level = site->level;
+    def->arg_count = site->arg_count;
+    def->line = site->line;
+    def->kind = site->kind;
+    def->flags = 0;
+    def->types = site->types;
+    def->gate = (uint64_t)(uintptr_t)&site->xgate;
+    def->format_bytes = site->format_bytes;
+    def->file_bytes = site->file_bytes;
+    def->module_bytes = 0;
+    gpurt_log_copy(gpurt_def_text(def), site->format, site->format_bytes);
+    gpurt_log_copy(gpurt_def_text(def) + site->format_bytes, site->file, site->file_bytes);
+    gpurt_store_release_sys_u32(&def->xstate, GPURT_DEF_SITE); /* B3.rel */
+    return gate;
+}
+
+#define GPURT_STRING_NONE 0xffffffffu
+
+/* Defines a constant string whose entry the caller has claimed. Its number is known
+ * before its text is written, so that others wait for one trip to memory only. */
+GPURT_DEVN uint32_t gpurt_log_define_string(gpurt_log_string_entry_t *entry,
+                                            const char *text)
+{
+    uint32_t bytes = 0, number;
+    gpurt_def_t *def;
+
+    while (bytes < GPURT_DEF_TEXT_BYTES && text[bytes])
+        bytes++;
+    number = gpurt_log_take_def(bytes, &def);
+    /* relaxed: the drainer waits for the definition itself */
+    gpurt_store_relaxed_dev_u32(&entry->xnumber, number ? number : GPURT_STRING_NONE);
+    if (number == 0)
+        return 0;
+    def->types = 0;
+    def->format_bytes = (uint16_t)bytes;
+    def->file_bytes = def->module_bytes = 0;
+    gpurt_log_copy(gpurt_def_text(def), text, bytes);
+    gpurt_store_release_sys_u32(&def->xstate, GPURT_DEF_STRING); /* B3.rel */
+    return number;
+}
+
+/* A constant string as an argument: the same address is the same text for ever.
+ * Returns: its number, 0 when there is no room for it. */
+GPURT_DEVN uint32_t gpurt_log_string(const char *text)
+{
+    uint64_t address = (uint64_t)(uintptr_t)text;
+    uint32_t at = (uint32_t)((address * 0x9e3779b97f4a7c15ull) >> 48);
+
+    if (!text || !gpurt_log_port.strings)
+        return 0;
+    for (uint32_t i = 0; i < GPURT_LOG_PROBES; i++) {
+        gpurt_log_string_entry_t *e =
+            &gpurt_log_port.strings[(at + i) & (GPURT_LOG_STRINGS - 1)];
+        uint64_t found = gpurt_load_relaxed_dev_u64(&e->xaddress);
+        uint32_t number;
+
+        if (found == 0 && gpurt_cas_relaxed_dev_u64(&e->xaddress, &found, address))
+            return gpurt_log_define_string(e, text);
+        if (found != address)
+            continue;
+        while ((number = gpurt_load_relaxed_dev_u32(&e->xnumber)) == 0)
+            gpurt_relax();
+        return number == GPURT_STRING_NONE ? 0 : number;
+    }
+    return 0;
+}
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* panic.h - a broken invariant on the device: told at once, and the rest goes on.
+ *
+ *   GPURT_PANIC(fmt, ...)          GPURT_ASSERT(cond, fmt, ...)
+ *
+ * Context: device code. The lanes that come together make one panic: its slot in the
+ * black box holds site, message, arguments of the first lane, the first argument of
+ * every lane, block, thread, warp, SM, mask, time and clock. Then those lanes end; other
+ * blocks go on and the context stays healthy. A slot is written once and survives
+ * whatever happens to the process. First form: the lanes of the block that did not fail
+ * are not stopped yet; a block barrier does not wait for lanes that ended. More panics
+ * than slots are counted. */
+#ifndef GPURT_PANIC_H
+#define GPURT_PANIC_H
+
+#include <gpurt/log.h>
+
+/* args: one 64-bit value an argument. Returns when nothing is connected, too. */
+GPURT_DEVN void gpurt_panic_raise(gpurt_site_t *site, uint32_t mask, const uint64_t *args,
+                                  uint32_t count)
+{
+    uint32_t gate = gpurt_log_gate(site), index = 0, leader = gpurt_leader(mask);
+    gpurt_panic_t *p;
+
+    if (!gpurt_log_port.groups)
+        return;
+    if (gpurt_lane() == leader)
+        index = gpurt_add_relaxed_sys_u32(gpurt_log_port.xpanics, 1);
+    index = gpurt_shfl_u32(mask, index, leader);
+    if (index >= gpurt_log_port.panic_count)
+        return;
+    p = gpurt_log_port.panics + index;
+    p->lanes[gpurt_lane()] = count ? args[0] : 0;
+    gpurt_syncwarp(mask); /* the lanes' values come before the leader's release */
+    if (gpurt_lane() != leader)
+        return;
+    p->site = gate & GPURT_GATE_NUMBER;
+    p->sm = gpurt_sm();
+    p->warp_slot = gpurt_warp_slot();
+    p->block.x = gpurt_block_x();
+    p->block.y = gpurt_block_y();
+    p->block.z = gpurt_block_z();
+    p->thread.x = gpurt_thread_x();
+    p->thread.y = gpurt_thread_y();
+    p->thread.z = gpurt_thread_z();
+    p->warp = gpurt_warp();
+    p->lane = leader;
+    p->mask = p->failed = mask;
+    p->time_ns = gpurt_globaltimer();
+    p->clock = gpurt_clock();
+    for (uint32_t i = 0; i < count; i++)
+        p->args[i] = args[i];
+    gpurt_store_release_sys_u32(&p->xstate, GPURT_PANIC_WRITTEN); /* B6.rel */
+}
+
+#define GPURT_PANIC_ARG_(index, x) gpurt_a_[index] = GPURT_ARG_BITS(x);
+
+#define GPURT_PANIC(fmt, ...)                                                          \
+    do {                                                                               \
+        GPURT_FORMAT_CHECK(GPURT_TYPES(_, ##__VA_ARGS__), fmt, ##__VA_ARGS__);         \
+        GPURT_SITE(gpurt_s_, GPURT_LEVEL_PANIC, GPURT_KIND_PANIC, fmt, ##__VA_ARGS__); \
+        uint64_t gpurt_a_[GPURT_ARG_COUNT(_, ##__VA_ARGS__) + 1];                      \
+                                                                                       \
+        gpurt_a_[0] = 0;                                                               \
+        GPURT_ARGS(GPURT_PANIC_ARG_, ##__VA_ARGS__)                                    \
+        gpurt_panic_raise(&gpurt_s_, gpurt_activemask(), gpurt_a_,                     \
+                          GPURT_ARG_COUNT(_, ##__VA_ARGS__));                          \
+        gpurt_thread_exit();                                                           \
+    } while (0)
+
+/* fmt is a literal; it says what was expected. */
+#define GPURT_ASSERT(cond, fmt, ...)         \
+    do {                                     \
+        if (GPURT_UNLIKELY(!(cond)))         \
+            GPURT_PANIC(fmt, ##__VA_ARGS__); \
+    } while (0)
+
+#endif

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# gpurt-record and gpurt-log from the outside: every way an application can end, and the
+# contracts of their output. Arguments: folder of the programs, the feeding application.
+set -euo pipefail
+bin=$1 app=$2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+# A sanitizer in the feeding application must not take its signals.
+export ASAN_OPTIONS=handle_segv=0:handle_abort=0 TSAN_OPTIONS=handle_segv=0:handle_abort=0
+
+fail() { echo "FAIL: $*" >&2; exit 1; }
+
+# field NAME FILE: a number out of `stat --json`.
+field() { "$bin/gpurt-log" stat --json "$2" | sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p"; }
+
+# expect STATUS RECORDS APP-ARGUMENT...: runs and compares.
+expect() {
+    local status=0 want=$1 records=$2
+    shift 2
+    rm -f run.gplog
+    "$bin/gpurt-record" -q -o run.gplog -- "$app" "$@" || status=$?
+    [ "$status" = "$want" ] || fail "'$*': exit status $status, not $want"
+    [ "$(field records run.gplog)" = "$records" ] || fail "'$*': $(field records run.gplog) records, not $records"
+    [ "$(field dropped run.gplog)" = 0 ] || fail "'$*': dropped"
+    "$bin/gpurt-log" verify run.gplog >/dev/null || fail "'$*': verify"
+    zstd -t -q run.gplog || fail "'$*': zstd -t"
+}
+
+expect 0 20000 20000
+expect 3 5000 5000 exit=3
+expect 137 7000 7000 kill=9
+expect 139 7000 7000 kill=11
+expect 134 7000 7000 kill=6
+expect 0 5000 5000 close
+expect 0 5000 5000 daemon
+expect 0 0 0
+expect 0 101 100 panic
+[ "$(field panics run.gplog)" = 1 ] || fail "one panic"
+"$bin/gpurt-log" cat run.gplog | grep -q 'PANIC .*message 70211 of ring 65536' || fail "the panic's message"
+
+# Lines are records; fields are the contract; order is that of time.
+expect 0 30000 30000
+"$bin/gpurt-log" cat --jsonl run.gplog > lines
+[ "$(wc -l < lines)" = 30000 ] || fail "$(wc -l < lines) lines"
+head -1 lines | grep -Eq '^\{"ts_ns":[0-9]+,"level":"INFO","device":0,"sm":[0-9]+,"block":[0-9]+,"warp":[0-9]+,"lanes":4294967295,"file":"feed/kernel.c","line":[0-9]+,"msg":"message [0-9]+ of ring [0-9]+"\}$' ||
+    fail "fields: $(head -1 lines)"
+sed 's/{"ts_ns":\([0-9]*\).*/\1/' lines | sort -nc || fail "order of time"
+"$bin/gpurt-log" stat --json run.gplog | grep -Eq '^\{"records":30000,"dropped":0,"sites":8,"panics":0,"frames":[0-9]+,"torn_frames":0,"bytes":[0-9]+,"first_ns":[0-9]+,"last_ns":[0-9]+,"back_end":"cpu","device":"feed \\"8\\""\}$' ||
+    fail "stat: $("$bin/gpurt-log" stat --json run.gplog)"
+[ "$("$bin/gpurt-log" tail -n 25 run.gplog | wc -l)" = 25 ] || fail "tail"
+"$bin/gpurt-log" tail -n 1 run.gplog | grep -q 'message 29999' || fail "the last one"
+[ "$("$bin/gpurt-log" cat --level error run.gplog | grep -vc ERROR)" = 0 ] || fail "level"
+
+# Appending; refusing to overwrite; a follower sees everything.
+"$bin/gpurt-record" -q -a -o run.gplog -- "$app" 500 >/dev/null
+[ "$(field records run.gplog)" = 30500 ] || fail "append"
+status=0; "$bin/gpurt-record" -o run.gplog -- "$app" 5 2>message || status=$?
+if [ "$status" != 125 ] || [ "$(wc -l < message)" != 1 ]; then fail "overwrite: $status"; fi
+rm run.gplog
+"$bin/gpurt-record" -q -o run.gplog -- "$app" 1000 hang & recorder=$!
+for _ in $(seq 200); do [ -s run.gplog ] && [ "$(field records run.gplog)" = 1000 ] && break; sleep 0.02; done
+"$bin/gpurt-log" tail -f -n 100000 run.gplog > followed & follower=$!
+sleep 0.1
+kill -TERM "$recorder"
+status=0; wait "$recorder" || status=$?
+[ "$status" = 143 ] || fail "passed-on SIGTERM: $status"
+wait "$follower"
+[ "$(wc -l < followed)" = 1000 ] || fail "followed $(wc -l < followed)"
+
+# Dropping is told; wrong use.
+rm -f run.gplog
+"$bin/gpurt-record" -q -o run.gplog -- "$app" 400000 drop
+[ "$(( $(field records run.gplog) + $(field dropped run.gplog) ))" = 400000 ] || fail "records and losses add up"
+status=0; "$bin/gpurt-record" -q -o a.gplog -- ./nothing 2>/dev/null || status=$?
+[ "$status" = 127 ] || fail "not found: $status"
+status=0; "$bin/gpurt-record" -q -o b.gplog -- /etc/passwd 2>/dev/null || status=$?
+[ "$status" = 126 ] || fail "not executable: $status"
+status=0; "$bin/gpurt-record" -q -o /nonexistent/x -- "$app" 2>/dev/null || status=$?
+[ "$status" = 125 ] || fail "no folder: $status"
+for arguments in "" "cat" "dance run.gplog" "cat a b" "repair run.gplog"; do
+    read -ra words <<<"$arguments"
+    status=0; "$bin/gpurt-log" "${words[@]}" 2>/dev/null || status=$?
+    [ "$status" = 2 ] || fail "gpurt-log $arguments: $status"
+done
+
+# Damage: cut and flipped.
+size=$(stat -c %s run.gplog)
+head -c $((size * 2 / 3)) run.gplog > cut.gplog
+status=0; "$bin/gpurt-log" verify cut.gplog >/dev/null || status=$?
+if [ "$status" != 1 ] || [ "$(field torn_frames cut.gplog)" != 1 ]; then fail "cut"; fi
+"$bin/gpurt-log" repair cut.gplog -o mended.gplog >/dev/null
+"$bin/gpurt-log" verify mended.gplog >/dev/null || fail "mended"
+[ "$(field records mended.gplog)" = "$(field records cut.gplog)" ] || fail "mended holds what cut held"
+zstd -dcq mended.gplog >/dev/null || fail "zstd -dc mended"
+printf '\xff' | dd of=run.gplog bs=1 seek=$((size / 2)) conv=notrunc status=none
+[ "$(field torn_frames run.gplog)" = 1 ] || fail "flipped"
+echo "all well"

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Log calls of every form and type, and a broken bound. */
+#include "log_kernels.h"
+
+#include <gpurt/device.h>
+#include <gpurt/panic.h>
+
+#include <inttypes.h>
+
+/* The half-filled warp and both arms of the branch are lanes that diverged. */
+GPURT_KERNEL(log_lanes, struct log_args, p)
+{
+    uint32_t i = gpurt_global_id();
+
+    GPURT_INFO("all %u of %u", i, p->what);
+    if (i % 3 == 0)
+        GPURT_WARN("third %u", i);
+    else
+        GPURT_LOG_WARP(GPURT_LEVEL_WARN, "rest of warp %u", gpurt_warp());
+    GPURT_LOG_BLOCK(GPURT_LEVEL_ERROR, "block %u", gpurt_block_rank());
+    GPURT_DEBUG("never %u", i);
+    GPURT_ERROR("no arguments");
+}
+
+GPURT_KERNEL(log_types, struct log_args, p)
+{
+    const char *word = p->what ? "one" : "none";
+    int8_t small = -5;
+    uint16_t shorter = 60000;
+
+    GPURT_INFO("%d %u %lld %" PRIu64 " %x", small, shorter, -(1ll << 40), UINT64_MAX,
+               0xbeefu);
+    GPURT_INFO("%.2f %g %c %s %s %p", 1.5f, 1e100, 'x', word, "lit", (void *)p);
+    GPURT_INFO("%d%d%d%d%d%d%d%d%d%d%d%d 100%%", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12);
+    GPURT_INFO("%f|%f|%f|%f|%f|%f|%f|%f|%f|%f|%f|%f", 1., 2., 3., 4., 5., 6., 7., 8., 9.,
+               10., 11., (double)gpurt_lane());
+}
+
+GPURT_KERNEL(log_limits, struct log_args, p)
+{
+    for (uint32_t i = 0; i < p->what; i++) {
+        GPURT_LOG_EVERY(10, GPURT_LEVEL_INFO, "every");
+        GPURT_LOG_FIRST(7, GPURT_LEVEL_INFO, "first");
+        GPURT_LOG_LIMIT(5, GPURT_LEVEL_INFO, "limit");
+        GPURT_LOG_IF(i == 3, GPURT_LEVEL_INFO, "if %u", i);
+    }
+}
+
+GPURT_KERNEL(panic_bounds, struct panic_args, p)
+{
+    uint32_t i = gpurt_global_id();
+
+    GPURT_ASSERT(i < p->limit || i % 8 != 0, "index %u of %u", i, p->limit);
+    gpurt_add_relaxed_dev_u32(p->done, 1);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* log_kernels.h - what the kernels of test_device_log and test_device_panic are told. */
+#ifndef GPURT_TESTS_LOG_KERNELS_H
+#define GPURT_TESTS_LOG_KERNELS_H
+
+#include <gpurt/kernel.h>
+
+struct log_args {
+    uint32_t what;
+};
+
+struct panic_args {
+    uint32_t *done;
+    uint32_t limit;
+};
+
+#endif

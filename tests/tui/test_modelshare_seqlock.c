@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A reader of a model that is written all the time sees each part whole; names of files, their
+ * rights, and writers that died. Meant for ThreadSanitizer too. */
+#include "check.h"
+#include "modelshare.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    ROUNDS = 400,
+    PARTS = 6
+};
+static const uint32_t part_numbers = 1, part_panics = 4, part_low = 8;
+
+static uint32_t done; /* written by: the writer */
+
+/* Every word of a part is its round. */
+static void fill(void *part, size_t bytes, uint64_t round)
+{
+    uint64_t *words = part;
+
+    for (size_t i = 0; i < bytes / 8; i++)
+        words[i] = round * 0x0101010101010101ull;
+}
+
+static void *write_all(void *context)
+{
+    gpurt_modelview_t *v = calloc(1, sizeof *v);
+
+    for (uint64_t round = 1; round <= ROUNDS; round++) {
+        fill(&v->numbers, sizeof v->numbers, round % 255);
+        fill(&v->panics, sizeof v->panics, round % 255);
+        fill(&v->lines[0], sizeof v->lines[0], round % 255);
+        gpurt_modelshare_publish(context, v,
+                                 round % 3 ? part_numbers | part_low : part_panics);
+    }
+    free(v);
+    gpurt_store_release_sys_u32(&done, 1);
+    return NULL;
+}
+
+/* Terminators that the reader sets in texts are the only words that may differ. */
+static void check_whole(const void *part, size_t bytes, uint32_t texts)
+{
+    const uint64_t *words = part;
+    uint32_t other = 0;
+
+    for (size_t i = 1; i < bytes / 8; i++)
+        other += words[i] != words[0];
+    CHECK_MSG(other <= texts, "%u words of another round", other);
+}
+
+static void test_race(void)
+{
+    gpurt_modelview_t *v = calloc(1, sizeof *v);
+    gpurt_modelshare_t *writer, *reader;
+    uint32_t reads[PARTS] = {0};
+    gpurt_error_t err;
+    pthread_t thread;
+    bool last;
+
+    CHECK_MSG(gpurt_modelshare_create(0, &writer, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(gpurt_modelshare_join(writer, &reader, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(pthread_create(&thread, NULL, write_all, writer) == 0, "thread");
+    do {
+        uint32_t got;
+
+        last = gpurt_load_acquire_sys_u32(&done);
+        got = gpurt_modelshare_read(reader, v);
+        for (int i = 0; i < PARTS; i++)
+            reads[i] += got >> i & 1;
+        if (got & part_numbers)
+            check_whole(&v->numbers, sizeof v->numbers, GPURT_MODEL_SECTIONS);
+        if (got & part_panics)
+            check_whole(&v->panics, sizeof v->panics, 3 * GPURT_MODEL_PANICS);
+        if (got & part_low)
+            check_whole(&v->lines[0], sizeof v->lines[0], 0);
+    } while (!last);
+    pthread_join(thread, NULL);
+    CHECK_MSG(reads[0] > 0 && reads[2] > 0 && reads[3] > 0, "every part was read");
+    CHECK_MSG(v->lines[0].end == (ROUNDS % 255) * 0x0101010101010101ull ||
+                  v->lines[0].end == ((ROUNDS - 1) % 255) * 0x0101010101010101ull,
+              "the last round is seen");
+    CHECK_MSG(gpurt_modelshare_read(reader, v) == 0, "nothing new, nothing copied");
+    gpurt_modelshare_close(reader);
+    gpurt_modelshare_close(writer);
+    free(v);
+}
+
+static void test_files(const char *folder)
+{
+    gpurt_modelshare_t *writer, *second, *reader;
+    char path[256], other[256];
+    gpurt_error_t err;
+    struct stat info;
+    uint32_t pids[4];
+    pid_t child;
+
+    snprintf(path, sizeof path, "%s/gpurt/4242", folder);
+    snprintf(other, sizeof other, "%s/elsewhere", folder);
+    CHECK_MSG(gpurt_modelshare_open(4242, &reader, &err) == GPURT_E_HANDLE,
+              "nobody is there");
+    CHECK_MSG(gpurt_modelshare_create(4242, &writer, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(stat(path, &info) == 0 && (info.st_mode & 0777) == 0600, "rights %o",
+              info.st_mode & 0777);
+    CHECK_MSG(gpurt_modelshare_create(4242, &second, &err) == GPURT_E_BUSY, "two writers");
+    CHECK_MSG(gpurt_modelshare_open(4242, &reader, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(gpurt_modelshare_list(pids, 4) == 1 && pids[0] == 4242, "list");
+    gpurt_modelshare_close(writer);
+    CHECK_MSG(access(path, F_OK) != 0, "the file goes with its writer");
+    gpurt_modelshare_close(reader);
+
+    child = fork();
+    if (child == 0) {
+        CHECK_MSG(gpurt_modelshare_create(4242, &writer, &err) == GPURT_OK, "%s", err.text);
+        _exit(0); /* without a close */
+    }
+    CHECK_MSG(waitpid(child, NULL, 0) == child, "wait");
+    CHECK_MSG(gpurt_modelshare_open(4242, &reader, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(!gpurt_modelshare_alive(reader), "its writer is dead");
+    CHECK_MSG(gpurt_modelshare_list(pids, 4) == 0, "not in the list");
+    gpurt_modelshare_close(reader);
+    CHECK_MSG(gpurt_modelshare_create(4242, &writer, &err) == GPURT_OK, "%s", err.text);
+    gpurt_modelshare_close(writer);
+
+    CHECK_MSG(close(open(other, O_CREAT | O_WRONLY, 0600)) == 0 &&
+                  symlink(other, path) == 0,
+              "a link in the way");
+    CHECK_MSG(gpurt_modelshare_open(4242, &reader, &err) == GPURT_E_HANDLE, "a link");
+    unlink(path);
+    CHECK_MSG(close(open(path, O_CREAT | O_WRONLY, 0600)) == 0, "an empty file");
+    CHECK_MSG(gpurt_modelshare_open(4242, &reader, &err) == GPURT_E_HANDLE, "too small");
+    CHECK_MSG(truncate(path, 8 << 20) == 0, "truncate");
+    CHECK_MSG(gpurt_modelshare_open(4242, &reader, &err) == GPURT_E_HANDLE, "zeros");
+    unlink(path);
+    snprintf(path, sizeof path, "%s/gpurt", folder);
+    CHECK_MSG(chmod(path, 0777) == 0, "chmod");
+    CHECK_MSG(gpurt_modelshare_create(4242, &writer, &err) == GPURT_E_OS,
+              "a folder that others can write");
+}
+
+int main(void)
+{
+    char folder[] = "/tmp/test_modelshare.XXXXXX", command[64];
+
+    CHECK_MSG(mkdtemp(folder), "mkdtemp");
+    setenv("XDG_RUNTIME_DIR", folder, 1);
+    test_race();
+    test_files(folder);
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command) == 0 ? 0 : 1;
+}

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# gpurt-top without a terminal: pictures, JSON, exit codes, streams and signals of the program.
+# Arguments: folder of the programs, of the test programs.
+set -euo pipefail
+bin=$1 tests=$2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+export XDG_RUNTIME_DIR=$dir TZ=UTC LC_ALL=C.UTF-8
+unset NO_COLOR GPURT_DRAIN
+top=$bin/gpurt-top app=$tests/scene_app
+
+fail() { echo "FAIL: $*" >&2; exit 1; }
+json() { jq -e "$@" || fail "jq ${*: -2}"; }
+# expect STATUS COMMAND...
+expect() {
+    local status=0 want=$1
+    shift
+    "$@" >out 2>err </dev/null || status=$?
+    [ "$status" = "$want" ] || { cat err >&2; fail "'$*': exit status $status, not $want"; }
+}
+
+# A log: sums as gpurt-log has them; the same picture twice; equal distances.
+"$tests/make_log" run.gplog 40000 200000 3
+expect 0 "$top" --once --json --replay run.gplog
+json -c '[.records,.dropped,.panics,.sites,.first_ns,.last_ns,.back_end,.device]' out >a
+"$bin/gpurt-log" stat --json run.gplog |
+    json -c '[.records,.dropped,.panics,.sites,.first_ns,.last_ns,.back_end,.device]' >b
+cmp a b || fail "gpurt-top and gpurt-log disagree: $(cat a b)"
+json '.schema==1 and (.levels|add)==.records and .losses.full==.dropped and
+      ([.site_list[].records]|add)==.records and .panics==(.panic_list|length) and
+      ([.devices[].records]|add)==.records' out >/dev/null
+for i in 1 2; do expect 0 "$top" -b -n 3 --replay run.gplog; mv out "pictures.$i"; done
+cmp pictures.1 pictures.2 || fail "pictures of one log differ"
+[ "$(grep -c '^gpurt-top ' pictures.1)" = 3 ] || fail "three pictures"
+grep -q $'[\001-\010\013-\037\177\033]' pictures.1 && fail "control characters in a picture"
+grep -Fq 'session name \x1b[31mred' pictures.1 || fail "escapes are shown"
+expect 0 "$top" --json -n 2 --replay run.gplog
+[ "$(json -s 'length==2 and .[0].records<.[1].records' out)" = true ] || fail "two moments"
+expect 0 "$top" --replay run.gplog # no terminal: a picture by itself
+setsid "$top" --replay run.gplog >out 2>err </dev/null || fail "without a terminal"
+grep -q '^records ' out || fail "a picture without a terminal: $(cat out err)"
+
+# A program: its streams are its own, pictures go to standard error or a file.
+expect 7 "$top" -b -d 200ms -- "$app" 700 20000 7 panic
+grep -q 'scene_app: sent' out || fail "its output passes"
+grep -q '^gpurt-top' out && fail "pictures in its output"
+grep -q 'ended with status 7' err || fail "last picture: $(tail -5 err)"
+[ "$(grep -c '^gpurt-top' err)" -ge 2 ] || fail "pictures on the way"
+sent=$(sed -n 's/scene_app: sent //p' out)
+expect 0 "$top" --once --json -o one.json -- "$app" 500 50000 0
+sent=$(sed -n 's/scene_app: sent //p' out)
+json ".records==$sent and .dropped==0 and .state==\"ended\" and .status==0" one.json >/dev/null
+expect 137 "$top" --once --json -o one.json -- "$app" 300 20000 0 kill quiet
+json '.status==137 and .records>1000' one.json >/dev/null
+expect 0 "$top" --once --json -o one.json -- "$app" 300 5000 0 fork quiet
+[ "$(printf 'a\nb\n' | "$top" -b -o pictures -- cat)" = $'a\nb' ] || fail "standard input"
+expect 127 "$top" -b -- ./nothing
+expect 126 "$top" -b -- /etc/passwd
+expect 125 "$top" -b
+expect 125 "$top" -b --replay nothing.gplog
+expect 125 "$top" -b --replay run.gplog -- "$app"
+expect 125 "$top" --color=pink -b --replay run.gplog
+expect 125 "$top" -b -o /nonexistent/x --replay run.gplog
+for name in INT TERM HUP USR1; do
+    # In a script's background SIGINT is ignored, and we would leave it so.
+    env --default-signal=INT "$top" -b -o pictures -- sleep 20 & monitor=$!
+    sleep 0.3
+    kill -s "$name" "$monitor"
+    status=0; wait "$monitor" || status=$?
+    [ "$status" = $((128 + $(kill -l "$name"))) ] || fail "SIG$name: $status"
+done 2>/dev/null
+
+# A process that runs: what its monitor publishes, and a box that nobody drains.
+"$top" -b -o pictures -- "$app" 3000 20000 0 quiet & monitor=$!
+for _ in $(seq 100); do pid=$(find gpurt -type f -printf "%f\n" 2>/dev/null | head -1); [ -n "$pid" ] && break; sleep 0.02; done
+if [ "$(stat -c %a "gpurt/$pid")" != 600 ] || [ "$(stat -c %a gpurt)" != 700 ]; then fail "rights"; fi
+sleep 0.5
+expect 0 "$top" --once --json -p "$pid"
+json ".pid==$pid and .state==\"live\" and .records>1000 and .per_second>5000" out >/dev/null
+expect 0 "$top" -b -n 2 -d 100ms -p "$pid"
+[ "$(grep -c '^gpurt-top' out)" = 2 ] || fail "attached pictures"
+kill -9 "$monitor" # the program goes on without it
+wait "$monitor" 2>/dev/null || true
+sleep 0.1
+kill -0 "$pid" || fail "the program ended with its monitor"
+expect 0 "$top" --once --json -p "$pid"
+json ".pid==$pid and .records>0" out >/dev/null
+expect 125 "$top" --once -p 1
+[ "$(wc -l <err)" = 1 ] || fail "one line says why"
+echo "all well"

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# gpurt-top on a terminal, by tmux: views, sizes, filter, pause, looking back, quitting.
+# Arguments: folder of the programs, of the test programs.
+set -euo pipefail
+bin=$1 tests=$2
+command -v tmux >/dev/null || exit 77
+dir=$(mktemp -d)
+socket=$dir/tmux servers=0
+t() { tmux -S "$socket" -f /dev/null "$@"; }
+trap 't kill-server 2>/dev/null || true; rm -rf "$dir"' EXIT
+export XDG_RUNTIME_DIR=$dir TZ=UTC LC_ALL=C.UTF-8 TERM=screen-256color
+unset NO_COLOR TMUX GPURT_DRAIN
+top=$bin/gpurt-top app=$tests/scene_app
+
+fail() { echo "FAIL: $*" >&2; t capture-pane -p >&2 || true; exit 1; }
+# start COLUMNS ROWS COMMAND: a fresh screen; the shell says the status at the end.
+start() {
+    t kill-server 2>/dev/null || true
+    socket=$dir/tmux.$((++servers)) # the old server may still be on its way out
+    t -u new-session -d -x "$1" -y "$2" "$3; echo \"STATUS \$?\"; sleep 60"
+}
+# see TEXT: waits until it is on the screen. gone TEXT: until it is not.
+see() { for _ in $(seq 100); do t capture-pane -p | grep -Fq -- "$1" && return; sleep 0.05; done; fail "'$1' is not seen"; }
+gone() { for _ in $(seq 100); do t capture-pane -p | grep -Fq -- "$1" || return 0; sleep 0.05; done; fail "'$1' is still seen"; }
+keys() { for key in "$@"; do t send-keys "$key"; sleep 0.05; done; }
+
+"$tests/make_log" "$dir/run.gplog" 60000 200000 3
+
+# Views of a log.
+start 80 24 "$top --replay $dir/run.gplog"
+see 'llm_serve[41231]'; see 'REPLAY held'; see 'Records'; see 'Sites  10'; see 'SMs of GPU 0'
+keys 2; see 'Log  '; gone 'Records'
+keys 3; see 'raised'; see 'operand 1'; keys Enter; gone 'raised'; keys Escape; see 'raised'
+keys 4; see 'Sites  10'; keys s; see 'by count'; keys Down Enter; see 'filter'; see 'Log  '
+keys Escape; gone 'filter '
+keys '?'; see 'this help'; keys '?'; see 'Records'
+keys Tab; see 'Log  '; keys BTab; see 'Records'
+
+# Filter: typed letters filter at once; a message cannot reach the terminal.
+keys 2 /; see 'filter:'; t send-keys -l 'session'; see 'session name \x1b[31mred'
+gone 'token'
+[ "$(t display-message -p '#{pane_title}')" != title ] || fail "a message set the title"
+keys Enter; see 'filter  session'; keys Escape; see 'token'
+keys l; see 'debug+'; keys l l; see 'warn+'; gone 'INFO '; keys Escape; gone 'warn+'
+
+# Looking back in a log.
+keys 1 '^'; see '0.0%'; keys '}'; gone ' 0.0%'; keys '$'; see '100.0%'; keys + ; see '2x'
+
+# Sizes.
+t resize-window -x 20 -y 5; see 'llm_serve'; sleep 0.2
+[ "$(t capture-pane -p | wc -L)" -le 20 ] || fail "wider than 20"
+t resize-window -x 120 -y 36; see 'per s'; see 'GPU H200'; see 'SMs'
+t resize-window -x 300 -y 90; see 'flash_fwd.cu:512'
+t resize-window -x 80 -y 24; see 'Records'
+keys q; see 'STATUS 0'; gone 'llm_serve'
+
+# A program: its exit code, its output kept off the screen and printed at the end.
+start 100 30 "$top -x -- $app 1500 5000 3 panic"
+see 'LIVE'; see 'CPU feed'; see '5Output'
+keys 5; see 'scene_app: started \x1b[32mgreen'
+see 'STATUS 3'; see 'scene_app: started green'; see 'scene_app: sent'
+
+# Held and looked back, while it runs.
+start 100 30 "$top -- $app 60000 3000"
+see 'LIVE'; sleep 2.2; keys Space; see 'PAUSED'
+before=$(t capture-pane -p); sleep 0.6; [ "$before" = "$(t capture-pane -p)" ] || fail "a held picture moves"
+keys Space; see 'LIVE'; sleep 0.3; [ "$before" != "$(t capture-pane -p)" ] || fail "it does not go on"
+keys '['; see 'PAST'; see '-'; keys '$'; see 'LIVE'
+keys q; see 'still runs'; keys Escape; gone 'still runs'; see 'LIVE'
+keys q Enter; see 'STATUS 143'
+start 100 30 "$top -- $app 2500 3000 9"
+see 'LIVE'; keys q d; gone 'LIVE'; see 'scene_app: started green'; see 'STATUS 9'
+start 100 30 "$top -- $app 300 3000 4"
+see 'ENDED 4'; keys q; see 'STATUS 4'
+start 100 30 "$top -- ./nothing"
+see 'STATUS 127'
+
+# A signal gives the terminal back.
+start 80 24 "$top --replay $dir/run.gplog"
+see 'REPLAY'; pkill_pid=$(t list-panes -F '#{pane_pid}')
+kill -TERM "$(cut -d' ' -f1 "/proc/$pkill_pid/task/$pkill_pid/children")"
+see 'STATUS 143'
+
+# No colour, 8 colours, no UTF-8.
+start 80 24 "NO_COLOR=1 $top --replay $dir/run.gplog"
+see 'Records'; t capture-pane -p -e | grep -Eq $'\033\\[[0-9;]*(3[0-7]|38;5)' && fail "colours with NO_COLOR"
+start 80 24 "$top --replay $dir/run.gplog"
+see 'Records'; t capture-pane -p -e | grep -q $'\033\\[[0-9;]*38;5' || fail "no 256 colours"
+start 80 24 "TERM=ansi $top --replay $dir/run.gplog"
+see 'Records'; t capture-pane -p -e | grep -q $'\033\\[[0-9;]*38;5' && fail "256 colours on a terminal of 8"
+t capture-pane -p -e | grep -Eq $'\033\\[[0-9;]*3[0-7]' || fail "no 8 colours"
+start 80 24 "LC_ALL=C $top --replay $dir/run.gplog"
+see '-- Records'; t capture-pane -p | LC_ALL=C grep -q $'[\200-\377]' && fail "not ASCII"
+start 120 40 "TERM=nonsense $top --replay $dir/run.gplog"
+see 'records '; see 'STATUS 0'
+echo "all well"

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every view at every kind of size, of a scene and of bytes that are no view at all: nothing
+ * but printable characters reaches the canvas, and nothing is read or written outside. */
+#include "check.h"
+#include "filter.h"
+#include "once_report.h"
+#include "picture.h"
+#include "scene.h"
+
+#include "model.h"
+
+#include <locale.h>
+#include <string.h>
+
+static canvas_t canvas;
+
+static void check_cells(const char *what)
+{
+    for (int i = 0; i < canvas.rows * canvas.columns; i++) {
+        uint32_t code = canvas.cells[i].code;
+
+        CHECK_MSG(canvas.cells[i].style < STYLE_COUNT, "%s: style", what);
+        CHECK_MSG(code == 0 || (code >= 0x20 && code < 0x7f) ||
+                      (canvas.unicode && code >= 0xa0 && (code < 0x202a || code > 0x202e)),
+                  "%s: code %x in cell %d", what, code, i);
+    }
+}
+
+static void draw_all(picture_t *p, const char *what)
+{
+    static const int sizes[][2] = {{1, 1},     {2, 7},    {5, 20},   {5, 500},  {6, 40},
+                                   {10, 40},   {24, 80},  {36, 120}, {60, 200}, {200, 20},
+                                   {200, 500}, {13, 103}, {14, 104}, {9, 30}};
+
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
+        for (int v = 0; v < VIEW_COUNT; v++)
+            for (int flags = 0; flags < 8; flags++) {
+                canvas.unicode = flags & 1;
+                p->shown = (view_id_t)v;
+                p->replay = flags & 2;
+                p->panic_open = flags & 4;
+                p->panic = p->site = (uint32_t)flags * 9;
+                p->log_back = (uint32_t)flags * 100;
+                CHECK_MSG(canvas_resize(&canvas, sizes[s][0], sizes[s][1]), "memory");
+                picture_draw(p, &canvas);
+                check_cells(what);
+            }
+}
+
+/* Row of the canvas as ASCII; other characters as '?'. */
+static const char *row_text(int row)
+{
+    static char text[600];
+    int i;
+
+    for (i = 0; i < canvas.columns && i < 599; i++) {
+        uint32_t code = canvas.cells[row * canvas.columns + i].code;
+
+        text[i] = code < 0x80 ? (char)(code ? code : ' ') : '?';
+    }
+    text[i] = '\0';
+    return text;
+}
+
+static bool on_canvas(const char *text)
+{
+    for (int row = 0; row < canvas.rows; row++)
+        if (strstr(row_text(row), text))
+            return true;
+    return false;
+}
+
+static void check_contents(picture_t *p)
+{
+    canvas.unicode = true;
+    CHECK_MSG(canvas_resize(&canvas, 36, 120), "memory");
+    p->shown = VIEW_OVERVIEW;
+    p->log_back = p->panic = p->site = 0;
+    p->replay = p->panic_open = false;
+    picture_draw(p, &canvas);
+    CHECK_MSG(on_canvas("llm_serve[41231]") && on_canvas("GPU H200"), "head: %s",
+              row_text(0));
+    CHECK_MSG(on_canvas(" PANIC ") && on_canvas("decode.cu:88") && on_canvas("Log"),
+              "overview");
+    p->shown = VIEW_PANICS;
+    picture_draw(p, &canvas);
+    CHECK_MSG(on_canvas("bounds: idx=") && on_canvas("17: "), "panic report");
+    filter_parse(&p->filter, "session");
+    p->shown = VIEW_LOG;
+    picture_draw(p, &canvas);
+    CHECK_MSG(on_canvas("session name \\x1b[31mred\\x1b]0;title\\x07 \\x9b \\x80 end"),
+              "escapes are shown, not sent: %s", row_text(3));
+    CHECK_MSG(!on_canvas("token"), "the filter leaves others out");
+    filter_parse(&p->filter, "lvl>=error !bounds");
+    picture_draw(p, &canvas);
+    CHECK_MSG(on_canvas("refill of class") && !on_canvas("token") && !on_canvas("bounds:"),
+              "level and exclusion");
+    memset(&p->filter, 0, sizeof p->filter);
+}
+
+static void check_report(const gpurt_modelview_t *v)
+{
+    report_about_t about = {.name = "x", .state = "replay"};
+    char *text = NULL, *again = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+
+    report_plain(out, v, &about);
+    report_json(out, v, &about);
+    fclose(out);
+    for (size_t i = 0; i < bytes; i++)
+        CHECK_MSG(text[i] == '\n' || ((uint8_t)text[i] >= 0x20 && text[i] != 0x7f),
+                  "control character %d in a report: %.30s", text[i],
+                  text + (i > 20 ? i - 20 : 0));
+    out = open_memstream(&again, &bytes);
+    report_plain(out, v, &about);
+    report_json(out, v, &about);
+    fclose(out);
+    CHECK_MSG(strcmp(text, again) == 0, "the same view, the same text");
+    free(text);
+    free(again);
+}
+
+int main(void)
+{
+    gpurt_modelview_t *v = calloc(1, sizeof *v);
+    picture_t p = {.view = v, .name = "x", .hertz = 10, .speed = 1};
+    static scene_row_t row;
+    gpurt_dictionary_t d = {0};
+    gplog_file_t about;
+    output_t output = {0};
+    gpurt_model_t *m;
+    gpurt_error_t err;
+    scene_t scene;
+
+    setlocale(LC_ALL, "C.UTF-8");
+    draw_all(&p, "empty");
+    scene_about(&about);
+    scene_begin(&scene, &d, 3, 200000);
+    CHECK_MSG(gpurt_model_create(&d, &about, &m, &err) == GPURT_OK, "%s", err.text);
+    for (int i = 0; i < 40000; i++) {
+        scene_next(&scene, &row);
+        gpurt_model_put(m, &row.row);
+    }
+    gpurt_model_view(m, gpurt_model_last_ns(m), GPURT_MODEL_LIVE, v);
+    p.output = &output;
+    draw_all(&p, "scene");
+    check_contents(&p);
+    check_report(v);
+    /* Shared memory may hold anything; readers end the texts, the rest is the views' business. */
+    for (uint32_t seed = 1; seed <= 3; seed++) {
+        uint32_t x = seed;
+
+        for (size_t i = 0; i < sizeof *v; i++)
+            ((uint8_t *)v)[i] = (uint8_t)((x = x * 1664525u + 1013904223u) >> 24);
+        for (int i = 0; i < GPURT_MODEL_SITES; i++)
+            v->names.sites[i].file[GPURT_MODEL_WHERE - 1] =
+                v->names.sites[i].format[GPURT_MODEL_SITE_TEXT - 1] =
+                    v->names.sites[i].last[GPURT_MODEL_SITE_TEXT - 1] = '\0';
+        for (int i = 0; i < GPURT_MODEL_PANICS; i++) {
+            gpurt_model_panic_t *e = &v->panics.list[i];
+
+            e->file[sizeof e->file - 1] = e->format[sizeof e->format - 1] = '\0';
+            e->message[sizeof e->message - 1] = '\0';
+        }
+        for (int i = 0; i < GPURT_MODEL_SECTIONS; i++)
+            v->numbers.sections[i].name[GPURT_BOX_NAME - 1] = '\0';
+        v->names.identity.host[GPURT_BOX_NAME - 1] = '\0';
+        v->names.identity.program[GPURT_BOX_NAME - 1] = '\0';
+        draw_all(&p, "noise");
+        check_report(v);
+    }
+    canvas_fini(&canvas);
+    gpurt_model_destroy(m);
+    gpurt_dictionary_fini(&d);
+    free(v);
+    return 0;
+}

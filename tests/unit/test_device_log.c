@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Log calls of kernels on the CPU back end, through the box to rendered text: every
+ * form, every type, diverged warps, partly filled warps, thousands of lanes at one new
+ * site, levels. */
+#include "../check.h"
+#include "../kernels/log_kernels.h"
+#include "drain.h"
+#include "logconnect.h"
+#include "render.h"
+
+#include <gpurt/gpurt.h>
+#include <string.h>
+
+enum {
+    BLOCKS = 12,
+    THREADS = 80
+}; /* two warps and a half */
+
+GPURT_KERNEL_DECLARE(log_lanes, struct log_args);
+GPURT_KERNEL_DECLARE(log_types, struct log_args);
+GPURT_KERNEL_DECLARE(log_limits, struct log_args);
+
+/* What came out. */
+typedef struct tally {
+    uint64_t messages, lost;
+    uint32_t all[BLOCKS * THREADS], third[BLOCKS * THREADS], rest, block, none;
+    uint32_t integers, mixed, twelve, doubles; /* of log_types */
+    uint32_t every, first, limit, ifs;
+} tally_t;
+
+static gpurt_error_t err;
+static gpurt_dictionary_t dictionary;
+static tally_t tally;
+
+static void count_one(tally_t *t, const char *text)
+{
+    unsigned a, b;
+
+    if (sscanf(text, "all %u of %u", &a, &b) == 2)
+        t->all[a]++;
+    else if (sscanf(text, "third %u", &a) == 1)
+        t->third[a]++;
+    else if (strncmp(text, "rest", 4) == 0)
+        t->rest++;
+    else if (strncmp(text, "block", 5) == 0)
+        t->block++;
+    else if (strcmp(text, "no arguments") == 0)
+        t->none++;
+    t->integers += strcmp(text, "-5 60000 -1099511627776 18446744073709551615 beef") == 0;
+    t->mixed += strncmp(text, "1.50 1e+100 x one lit 0x", 24) == 0;
+    t->twelve += strcmp(text, "123456789101112 100%") == 0;
+    t->doubles +=
+        strncmp(text, "1.000000|2.000000|", 18) == 0 && strstr(text, "|11.000000|");
+    t->every += strcmp(text, "every") == 0;
+    t->first += strcmp(text, "first") == 0;
+    t->limit += strcmp(text, "limit") == 0;
+    t->ifs += strcmp(text, "if 3") == 0;
+    CHECK_MSG(strncmp(text, "never", 5) != 0, "below the level");
+}
+
+static gpurt_status_t put(void *context, const gpurt_row_t *row, gpurt_error_t *e)
+{
+    tally_t *t = context;
+
+    (void)e;
+    t->messages += gpurt_row_messages(row);
+    t->lost += gpurt_row_lost(row);
+    for (uint32_t lane = 0; lane < gpurt_row_messages(row); lane++) {
+        char text[256];
+        gpurt_text_t out;
+
+        gpurt_text_init(&out, text, sizeof text);
+        gpurt_render_message(&dictionary, row, lane, &out);
+        count_one(t, text);
+    }
+    return GPURT_OK;
+}
+
+static gpurt_t *rt;
+static gpurt_boxmap_t map;
+
+static gpurt_drain_t *open_all(uint32_t ring_bytes, uint32_t policy)
+{
+    gpurt_section_plan_t s = {
+        .kind = GPURT_SECTION_CPU, .ring_bytes = ring_bytes, .policy = policy};
+    gpurt_box_plan_t plan = {
+        .struct_size = sizeof plan, .section_count = 1, .sections = &s};
+    gpurt_drain_options_t o = {.struct_size = sizeof o,
+                               .sink_count = 1,
+                               .sinks = {{&tally, put, NULL, false}},
+                               .dictionary = &dictionary};
+    gpurt_info_t info;
+    gpurt_drain_t *d;
+
+    CHECK_MSG(gpurt_info(rt, &info) == GPURT_OK, "info");
+    s.sm_count = info.sm_count;
+    s.warp_slots = info.warp_slots;
+    memset(&tally, 0, sizeof tally);
+    CHECK_MSG(gpurt_boxmap_create(&plan, &map, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(gpurt_log_connect(&map, 0, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(gpurt_drain_open(&map, &o, &d, &err) == GPURT_OK, "%s", err.text);
+    return d;
+}
+
+static void close_all(gpurt_drain_t *d)
+{
+    CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK, "%s", err.text);
+    gpurt_drain_close(d);
+    gpurt_log_disconnect(&map, 0);
+    gpurt_boxmap_detach(&map);
+}
+
+#define RUN(kernel, blocks, threads, value)                                           \
+    do {                                                                              \
+        gpurt_launch_t launch_ = {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}};  \
+        struct log_args args_ = {value};                                              \
+                                                                                      \
+        CHECK_MSG(gpurt_launch(rt, &launch_, kernel, &args_, &err) == GPURT_OK, "%s", \
+                  err.text);                                                          \
+        if (gpurt_sync(rt, &err) != GPURT_OK) {                                       \
+            char report_[8192];                                                       \
+                                                                                      \
+            gpurt_report(rt, report_, sizeof report_);                                \
+            CHECK_MSG(false, "%s\n%s", err.text, report_);                            \
+        }                                                                             \
+    } while (0)
+
+static void lanes(void)
+{
+    gpurt_drain_t *d = open_all(16384, GPURT_POLICY_DROP_NEWEST);
+
+    RUN(log_lanes, BLOCKS, THREADS, 7);
+    close_all(d);
+    CHECK_MSG(tally.lost == 0, "%llu lost", (unsigned long long)tally.lost);
+    for (uint32_t i = 0; i < BLOCKS * THREADS; i++) {
+        CHECK_MSG(tally.all[i] == 1, "lane %u: %u times", i, tally.all[i]);
+        CHECK_MSG(tally.third[i] == (i % 3 == 0), "third %u: %u times", i, tally.third[i]);
+    }
+    /* Lanes may come in any groups, so at least one message a warp. */
+    CHECK_MSG(tally.rest >= BLOCKS * 3 && tally.rest <= BLOCKS * THREADS, "rest %u",
+              tally.rest);
+    CHECK_MSG(tally.block == BLOCKS, "%u blocks", tally.block);
+    CHECK_MSG(tally.none >= BLOCKS * 3, "none %u", tally.none);
+}
+
+static void types(void)
+{
+    gpurt_drain_t *d = open_all(16384, GPURT_POLICY_DROP_NEWEST);
+
+    RUN(log_types, 1, 32, 1);
+    close_all(d);
+    CHECK_MSG(tally.messages == 4 * 32, "%llu messages",
+              (unsigned long long)tally.messages);
+    CHECK_MSG(tally.integers == 32 && tally.twelve == 32 && tally.doubles == 32, "%u %u %u",
+              tally.integers, tally.twelve, tally.doubles);
+    CHECK_MSG(tally.mixed == 32, "mixed %u", tally.mixed);
+}
+
+static void limits(void)
+{
+    gpurt_drain_t *d = open_all(16384, GPURT_POLICY_DROP_NEWEST);
+
+    RUN(log_limits, 1, 32, 50);
+    close_all(d);
+    /* Lanes that arrive apart count apart: at least the 50 calls of a whole warp. */
+    CHECK_MSG(tally.every >= 5 && tally.every <= 160 && tally.first == 7 && tally.ifs == 32,
+              "%u %u %u", tally.every, tally.first, tally.ifs);
+    CHECK_MSG(tally.limit >= 5 && tally.limit <= 10, "limit %u", tally.limit);
+}
+
+/* Rings that cannot hold it: what is missing is counted, to the message. */
+static void storm(uint32_t policy)
+{
+    gpurt_drain_t *d = open_all(4096, policy);
+    uint64_t all = 0;
+
+    for (int i = 0; i < 30; i++) {
+        RUN(log_lanes, BLOCKS, 64, 1);
+        all += BLOCKS * 64;
+    }
+    close_all(d);
+    CHECK_MSG(tally.lost > 0 && tally.messages > 0, "a storm");
+    /* One message a lane and one of every third; of the rest at least five a block. */
+    CHECK_MSG(tally.messages + tally.lost >= all / 3 * 4 + 30 * BLOCKS * 5,
+              "%llu and %llu of %llu", (unsigned long long)tally.messages,
+              (unsigned long long)tally.lost, (unsigned long long)(all / 3 * 4));
+}
+
+static void unconnected_and_levels(void)
+{
+    gpurt_drain_t *d;
+
+    RUN(log_lanes, 2, 32, 1); /* nothing is connected: nothing happens */
+    d = open_all(16384, GPURT_POLICY_DROP_NEWEST);
+    RUN(log_lanes, 1, 32, 1);
+    gpurt_store_relaxed_sys_u32(&map.box->control.xlevel, GPURT_LEVEL_PANIC);
+    gpurt_log_apply_level(&map, 0);
+    RUN(log_lanes, 100, 32, 1);
+    close_all(d);
+    CHECK_MSG(tally.messages < 200, "%llu messages at a level that lets none pass",
+              (unsigned long long)tally.messages);
+}
+
+int main(void)
+{
+    gpurt_options_t o = {.struct_size = sizeof o, .backend = GPURT_BACKEND_CPU};
+
+    CHECK_MSG(gpurt_open(&o, &rt, &err) == GPURT_OK, "%s", err.text);
+    lanes();
+    types();
+    limits();
+    storm(GPURT_POLICY_DROP_NEWEST);
+    storm(GPURT_POLICY_OVERWRITE);
+    unconnected_and_levels();
+    CHECK_MSG(gpurt_close(rt, &err) == GPURT_OK, "%s", err.text);
+    gpurt_dictionary_fini(&dictionary);
+    return 0;
+}

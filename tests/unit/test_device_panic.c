@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A panic in one block: its slot tells who, where and with what; the other blocks
+ * finish, the runtime stays usable, and more panics than slots are counted. */
+#include "../check.h"
+#include "../kernels/log_kernels.h"
+#include "logconnect.h"
+
+#include <gpurt/gpurt.h>
+#include <gpurt/panic.h>
+#include <string.h>
+
+GPURT_KERNEL_DECLARE(panic_bounds, struct panic_args);
+
+static gpurt_error_t err;
+static gpurt_boxmap_t map;
+
+int main(void)
+{
+    gpurt_options_t o = {.struct_size = sizeof o, .backend = GPURT_BACKEND_CPU};
+    gpurt_section_plan_t s = {.kind = GPURT_SECTION_CPU, .panic_count = 16};
+    gpurt_box_plan_t plan = {
+        .struct_size = sizeof plan, .section_count = 1, .sections = &s};
+    gpurt_launch_t launch = {.grid = {8, 1, 1}, .block = {64, 1, 1}};
+    uint32_t done = 0, found = 0;
+    struct panic_args args = {&done, 448};
+    gpurt_info_t info;
+    gpurt_t *rt;
+
+    CHECK_MSG(gpurt_open(&o, &rt, &err) == GPURT_OK && gpurt_info(rt, &info) == GPURT_OK,
+              "open");
+    s.sm_count = info.sm_count;
+    s.warp_slots = info.warp_slots;
+    CHECK_MSG(gpurt_boxmap_create(&plan, &map, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(gpurt_log_connect(&map, 0, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(gpurt_launch(rt, &launch, panic_bounds, &args, &err) == GPURT_OK, "%s",
+              err.text);
+    CHECK_MSG(gpurt_sync(rt, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(done == 512 - 8, "%u lanes finished", done);
+    for (uint32_t i = 0; i < 16; i++) {
+        const gpurt_panic_t *p = gpurt_boxmap_panic(&map, 0, i);
+
+        if (p->xstate != GPURT_PANIC_WRITTEN)
+            continue;
+        CHECK_MSG(p->block.x == 7 && p->args[1] == 448 && p->site != 0, "block %u",
+                  p->block.x);
+        CHECK_MSG(gpurt_boxmap_def(&map, 0, p->site - 1)->level == GPURT_LEVEL_PANIC,
+                  "site");
+        CHECK_MSG(p->args[0] == 448 + p->thread.x && p->lanes[p->lane] == p->args[0],
+                  "operands");
+        for (uint32_t m = p->failed; m; m &= m - 1, found++)
+            CHECK_MSG(p->lanes[__builtin_ctz(m)] ==
+                          448 + p->warp * 32 + (uint32_t)__builtin_ctz(m),
+                      "lane %d", __builtin_ctz(m));
+    }
+    CHECK_MSG(found == 8, "%u lanes told", found);
+
+    args.limit = 0; /* 8 lanes in each of 16 warps: more than there are slots */
+    CHECK_MSG(gpurt_launch(rt, &launch, panic_bounds, &args, &err) == GPURT_OK, "%s",
+              err.text);
+    CHECK_MSG(gpurt_sync(rt, &err) == GPURT_OK, "the runtime goes on: %s", err.text);
+    CHECK_MSG(map.box->sections[0].xpanics > 16, "%u counted",
+              map.box->sections[0].xpanics);
+    gpurt_log_disconnect(&map, 0);
+    gpurt_boxmap_detach(&map);
+    CHECK_MSG(gpurt_close(rt, &err) == GPURT_OK, "%s", err.text);
+    return 0;
+}

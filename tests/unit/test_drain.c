@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A drain over a box: every message and every loss arrives, late definitions are waited
+ * for, a sink that fails loses nothing, two drainers exclude each other, a third takes
+ * over. */
+#include "check.h"
+#include "drain.h"
+#include "feed.h"
+#include "procfs.h"
+
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    RINGS = 12,
+    MAX = 200000
+};
+
+/* A sink that remembers. */
+typedef struct memory {
+    uint64_t messages, lost, panics, flushes;
+    uint64_t last_time;
+    uint32_t refuse;      /* this many calls from now on fail */
+    uint32_t next[RINGS]; /* per ring, for uniform messages */
+    bool ordered, unknown;
+} memory_t;
+
+static gpurt_error_t err;
+static gpurt_boxmap_t map;
+static gpurt_dictionary_t dictionary;
+
+static gpurt_status_t sink_put(void *context, const gpurt_row_t *row, gpurt_error_t *e)
+{
+    memory_t *m = context;
+    const uint32_t *w = gpurt_row_words(row);
+
+    if (m->refuse) {
+        m->refuse--;
+        return gpurt_fail(e, GPURT_E_OS, GPURT_FROM_GPURT, 0, "refused");
+    }
+    if (m->ordered)
+        CHECK_MSG(row->time_ns >= m->last_time, "order within a round");
+    m->last_time = row->time_ns;
+    m->messages += gpurt_row_messages(row);
+    m->lost += gpurt_row_lost(row);
+    m->panics += row->kind == GPURT_KIND_PANIC;
+    m->unknown |= row->site == 0 && row->kind == GPURT_KIND_LOG;
+    if (row->kind == GPURT_KIND_LOG && row->form == GPURT_FORM_WARP && row->words == 2) {
+        uint32_t ring = row->sm * 4u + row->slot;
+
+        CHECK_MSG(w[1] == ring && w[0] >= m->next[ring], "ring %u: %u after %u", ring, w[0],
+                  m->next[ring]);
+        m->next[ring] = w[0] + 1;
+    }
+    return GPURT_OK;
+}
+
+static gpurt_status_t sink_flush(void *context, gpurt_error_t *e)
+{
+    (void)e;
+    ((memory_t *)context)->flushes++;
+    return GPURT_OK;
+}
+
+static gpurt_drain_t *open_drain(memory_t *m, memory_t *ordered)
+{
+    gpurt_drain_options_t o = {
+        .struct_size = sizeof o,
+        .sink_count = ordered ? 2 : 1,
+        .sinks = {{m, sink_put, sink_flush, false}, {ordered, sink_put, sink_flush, true}},
+        .dictionary = &dictionary};
+    gpurt_drain_t *d;
+
+    CHECK_MSG(gpurt_drain_open(&map, &o, &d, &err) == GPURT_OK, "%s", err.text);
+    return d;
+}
+
+static void open_box(uint32_t policy)
+{
+    gpurt_section_plan_t s = {.kind = GPURT_SECTION_CPU,
+                              .sm_count = 3,
+                              .warp_slots = 4,
+                              .ring_bytes = 4096,
+                              .policy = policy};
+    gpurt_box_plan_t plan = {
+        .struct_size = sizeof plan, .section_count = 1, .sections = &s};
+
+    CHECK_MSG(gpurt_boxmap_create(&plan, &map, &err) == GPURT_OK, "%s", err.text);
+}
+
+/* Feeds `count` messages over the rings and drains now and then. Returns: written. */
+static uint64_t feed(gpurt_drain_t *d, uint32_t count, uint32_t every)
+{
+    uint32_t numbers[RINGS] = {0}, rows;
+    uint64_t written = 0, time = gpurt_real_ns();
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t r = i * 7u % RINGS;
+        gpurt_ring_port_t port = gpurt_boxmap_port(&map, 0, r);
+        bool lanes = i % 50 == 49;
+
+        if (lanes ? feed_lanes(&port, 2, r, 0, r, time)
+                  : feed_uniform(&port, 1, r, numbers[r], r, time))
+            written += lanes ? 32 : 1;
+        numbers[r] += !lanes;
+        time += 1 + (i % 5 == 0 ? 20000 : 0);
+        if (i % every == every - 1)
+            CHECK_MSG(gpurt_drain_round(d, &rows, &err) == GPURT_OK, "%s", err.text);
+    }
+    return written;
+}
+
+static void policies(void)
+{
+    for (uint32_t policy = 0; policy < 2; policy++)
+        for (uint32_t every = 50; every <= 50000; every *= 10) {
+            memory_t m = {0}, ordered = {.ordered = true};
+            gpurt_drain_figures_t sum;
+            gpurt_drain_t *d;
+            uint64_t written, all = MAX / 50 * (49 + 32);
+
+            open_box(policy);
+            feed_define(&map, 0);
+            d = open_drain(&m, &ordered);
+            written = feed(d, MAX, every);
+            ordered.last_time = 0; /* a new round may begin with something older */
+            ordered.ordered = false;
+            CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK, "%s", err.text);
+            gpurt_drain_figures(d, &sum);
+            CHECK_MSG(m.messages + m.lost == all,
+                      "policy %u every %u: %llu and %llu lost of %llu", policy, every,
+                      (unsigned long long)m.messages, (unsigned long long)m.lost,
+                      (unsigned long long)all);
+            CHECK_MSG(policy == 1 || m.messages == written, "dropped ones were told");
+            CHECK_MSG(every > 50 || m.lost == 0, "a drainer that keeps up loses nothing");
+            CHECK_MSG(every < 50000 || m.lost > 0, "rings of 4 KiB do not hold this");
+            CHECK_MSG(ordered.messages == m.messages && sum.messages == m.messages,
+                      "both sinks");
+            CHECK_MSG(sum.torn == 0 && !m.unknown, "torn %llu",
+                      (unsigned long long)sum.torn);
+            gpurt_drain_close(d);
+            gpurt_boxmap_detach(&map);
+        }
+}
+
+static void late_site_and_panic(void)
+{
+    gpurt_ring_port_t port;
+    memory_t m = {0};
+    gpurt_drain_t *d;
+    uint32_t rows;
+
+    open_box(GPURT_POLICY_DROP_NEWEST);
+    d = open_drain(&m, NULL);
+    port = gpurt_boxmap_port(&map, 0, 3);
+    CHECK_MSG(feed_uniform(&port, 1, 3, 0, 3, gpurt_real_ns()), "room");
+    CHECK_MSG(gpurt_drain_round(d, &rows, &err) == GPURT_OK && rows == 0, "held back");
+    feed_define(&map, 0);
+    CHECK_MSG(gpurt_drain_round(d, &rows, &err) == GPURT_OK && rows == 1 && !m.unknown,
+              "defined");
+    CHECK_MSG(feed_uniform(&port, 4000, 3, 1, 3, gpurt_real_ns()),
+              "a site that never comes");
+    for (int i = 0; i < 300 && m.messages < 2; i++, usleep(1000))
+        CHECK_MSG(gpurt_drain_round(d, &rows, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(m.messages == 2 && m.unknown, "given up waiting");
+    m.flushes = 0;
+    feed_panic(&map, 0, 0, 1);
+    CHECK_MSG(gpurt_drain_round(d, &rows, &err) == GPURT_OK && m.panics == 1, "panic");
+    CHECK_MSG(m.flushes == 1, "and flushed at once");
+    gpurt_drain_close(d);
+    d = open_drain(&m, NULL);
+    CHECK_MSG(gpurt_drain_round(d, &rows, &err) == GPURT_OK && m.panics == 1, "told once");
+    gpurt_drain_close(d);
+    gpurt_boxmap_detach(&map);
+}
+
+static void failing_sink(void)
+{
+    memory_t m = {0};
+    gpurt_drain_t *d;
+    uint64_t written = 0;
+    uint32_t rows;
+
+    open_box(GPURT_POLICY_DROP_NEWEST);
+    feed_define(&map, 0);
+    d = open_drain(&m, NULL);
+    for (uint32_t i = 0; i < 100; i++) {
+        gpurt_ring_port_t port = gpurt_boxmap_port(&map, 0, 5);
+
+        written += feed_uniform(&port, 1, 5, i, 5, i);
+    }
+    m.refuse = 3;
+    for (int i = 0; i < 3; i++)
+        CHECK_MSG(gpurt_drain_round(d, &rows, &err) == GPURT_E_OS, "refused");
+    CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK && m.messages == written,
+              "all came again");
+    gpurt_drain_close(d);
+    gpurt_boxmap_detach(&map);
+}
+
+static void claims(void)
+{
+    gpurt_drain_options_t o = {.struct_size = sizeof o, .dictionary = &dictionary};
+    gpurt_drain_figures_t sum;
+    gpurt_drain_t *d, *second;
+    memory_t m = {0};
+    int status;
+    pid_t child;
+
+    open_box(GPURT_POLICY_DROP_NEWEST);
+    d = open_drain(&m, NULL);
+    CHECK_MSG(gpurt_drain_open(&map, &o, &second, &err) == GPURT_E_BUSY && !second,
+              "two drainers");
+    gpurt_drain_close(d);
+    child = fork();
+    if (child == 0)
+        _exit(gpurt_drain_open(&map, &o, &d, NULL) == GPURT_OK ? 0
+                                                               : 1); /* dies as the owner */
+    waitpid(child, &status, 0);
+    CHECK_MSG(status == 0, "claimed by a child");
+    d = open_drain(&m, NULL);
+    gpurt_drain_figures(d, &sum);
+    CHECK_MSG(sum.takeovers == 2, "%u drainers before us", sum.takeovers);
+    gpurt_drain_close(d);
+    o.struct_size = 0;
+    CHECK_MSG(gpurt_drain_open(&map, &o, &d, &err) == GPURT_E_INVALID, "options");
+    gpurt_boxmap_detach(&map);
+}
+
+int main(void)
+{
+    policies();
+    late_site_and_panic();
+    failing_sink();
+    claims();
+    gpurt_dictionary_fini(&dictionary);
+    return 0;
+}

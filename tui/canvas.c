@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "canvas.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+enum {
+    CANVAS_ROWS = 1000,
+    CANVAS_COLUMNS = 4000
+};
+
+bool canvas_resize(canvas_t *c, int rows, int columns)
+{
+    rows = rows < 1 ? 1 : rows > CANVAS_ROWS ? CANVAS_ROWS : rows;
+    columns = columns < 1 ? 1 : columns > CANVAS_COLUMNS ? CANVAS_COLUMNS : columns;
+    free(c->cells);
+    c->cells = malloc((size_t)rows * (size_t)columns * sizeof *c->cells);
+    c->rows = c->cells ? rows : 0;
+    c->columns = c->cells ? columns : 0;
+    canvas_clear(c);
+    return c->cells != NULL;
+}
+
+void canvas_clear(canvas_t *c)
+{
+    for (int i = 0; i < c->rows * c->columns; i++)
+        c->cells[i] = (canvas_cell_t){' ', STYLE_NORMAL};
+}
+
+void canvas_fini(canvas_t *c)
+{
+    free(c->cells);
+    memset(c, 0, sizeof *c);
+}
+
+/* NULL: outside. */
+static canvas_cell_t *cell(canvas_t *c, rect_t area, int row, int column)
+{
+    if (row < 0 || row >= area.rows || column < 0 || column >= area.columns)
+        return NULL;
+    row += area.row;
+    column += area.column;
+    if (row < 0 || row >= c->rows || column < 0 || column >= c->columns)
+        return NULL;
+    return &c->cells[row * c->columns + column];
+}
+
+/* ---- text ---------------------------------------------------------------------------- */
+
+/* Length of the UTF-8 character at p and its code; 0 when it is broken. */
+static size_t utf8_read(const uint8_t *p, size_t left, uint32_t *code)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t length = p[0] < 0x80             ? 1
+                    : (p[0] & 0xe0) == 0xc0 ? 2
+                    : (p[0] & 0xf0) == 0xe0 ? 3
+                    : (p[0] & 0xf8) == 0xf0 ? 4
+                                            : 0;
+
+    if (length == 0 || length > left)
+        return 0;
+    *code = length == 1 ? p[0] : p[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+        *code = *code << 6 | (p[i] & 0x3fu);
+    }
+    return *code < least[length] || *code > 0x10ffff || (*code & 0xfffff800u) == 0xd800
+               ? 0
+               : length;
+}
+
+/* Marks that turn the direction of a line or have no shape of their own can make one text
+ * look like another. */
+static bool deceives(uint32_t code)
+{
+    return (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+           (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || code == 0x061c ||
+           (code >= 0xe000 && code <= 0xf8ff) || code >= 0xe0000;
+}
+
+static int draw(canvas_t *c, rect_t area, int row, int column, style_t style, uint32_t code)
+{
+    int width = code < 0x80 ? 1 : wcwidth((wchar_t)code);
+    canvas_cell_t *at = cell(c, area, row, column);
+
+    if (width <= 0 || (code >= 0x80 && (!c->unicode || deceives(code)))) {
+        code = '?';
+        width = 1;
+    }
+    if (width == 2) {
+        canvas_cell_t *half = cell(c, area, row, column + 1);
+
+        if (at && half)
+            *half = (canvas_cell_t){0, style};
+        else
+            code = ' ';
+    }
+    if (at)
+        *at = (canvas_cell_t){code, style};
+    return column + width;
+}
+
+int canvas_text(canvas_t *c, rect_t area, int row, int column, style_t style,
+                const char *text, size_t bytes)
+{
+    static const char digits[] = "0123456789abcdef";
+    const uint8_t *p = (const uint8_t *)text, *end = p + bytes;
+
+    while (p < end && column < area.columns) {
+        uint32_t code = 0;
+        size_t length = utf8_read(p, (size_t)(end - p), &code);
+
+        if (length == 1 && *p == '\t') {
+            column = draw(c, area, row, column, style, ' ');
+        } else if (length == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0)) {
+            uint8_t byte = *p;
+
+            length = length ? length : 1;
+            byte = code >= 0x7f && code < 0xa0 ? (uint8_t)code : byte;
+            column = draw(c, area, row, column, STYLE_DIM, '\\');
+            column = draw(c, area, row, column, STYLE_DIM, 'x');
+            column = draw(c, area, row, column, STYLE_DIM, (uint32_t)digits[byte >> 4]);
+            column = draw(c, area, row, column, STYLE_DIM, (uint32_t)digits[byte & 15]);
+        } else {
+            column = draw(c, area, row, column, style, code);
+        }
+        p += length;
+    }
+    return column;
+}
+
+int canvas_put(canvas_t *c, rect_t area, int row, int column, style_t style,
+               const char *text)
+{
+    return canvas_text(c, area, row, column, style, text, strlen(text));
+}
+
+int canvas_printf(canvas_t *c, rect_t area, int row, int column, style_t style,
+                  const char *fmt, ...)
+{
+    char text[1024];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return canvas_put(c, area, row, column, style, text);
+}
+
+void canvas_right(canvas_t *c, rect_t area, int row, int column, style_t style,
+                  const char *text)
+{
+    canvas_put(c, area, row, column - (int)strlen(text), style, text);
+}
+
+/* ---- shapes -------------------------------------------------------------------------- */
+
+int canvas_glyph(canvas_t *c, rect_t area, int row, int column, style_t style,
+                 uint32_t code, char ascii)
+{
+    canvas_cell_t *at = cell(c, area, row, column);
+
+    if (at)
+        *at = (canvas_cell_t){c->unicode ? code : (uint32_t)ascii, style};
+    return column + 1;
+}
+
+void canvas_row_style(canvas_t *c, rect_t area, int row, style_t style)
+{
+    for (int column = 0; column < area.columns; column++) {
+        canvas_cell_t *at = cell(c, area, row, column);
+
+        if (at)
+            at->style = style;
+    }
+}
+
+int canvas_rule(canvas_t *c, rect_t area, const char *title)
+{
+    int column = 0;
+
+    for (int i = 0; i < area.columns; i++)
+        canvas_glyph(c, area, 0, i, STYLE_RULE, 0x2500, '-');
+    if (area.columns < 6)
+        return column;
+    column = canvas_put(c, area, 0, 2, STYLE_TITLE, " ");
+    column = canvas_put(c, area, 0, column, STYLE_TITLE, title);
+    return canvas_put(c, area, 0, column, STYLE_TITLE, " ");
+}
+
+void canvas_spark(canvas_t *c, rect_t area, int row, int column, int columns, style_t style,
+                  const uint64_t *values, int count, uint64_t top)
+{
+    static const char ascii[] = " .:-=+*##";
+
+    if (column + columns > area.columns)
+        columns = area.columns - column;
+    for (int i = 0; i < count && top == 0; i++) {
+        for (int j = 0; j < count; j++)
+            top = values[j] > top ? values[j] : top;
+        break;
+    }
+    for (int i = 0; i < columns; i++) {
+        int at = count - columns + i;
+        uint64_t value = at >= 0 ? values[at] : 0;
+        /* Any value but 0 shows: a lone message must not look like silence. */
+        unsigned step = value == 0 || top == 0 ? 0
+                        : value >= top         ? 8
+                                       : 1 + (unsigned)((double)value / (double)top * 7.0);
+
+        if (step == 0)
+            canvas_glyph(c, area, row, column + i, STYLE_RULE, at >= 0 ? 0xb7 : ' ',
+                         at >= 0 ? '.' : ' ');
+        else
+            canvas_glyph(c, area, row, column + i, style, 0x2580 + step, ascii[step]);
+    }
+}
+
+const char *canvas_short(uint64_t value, char buffer[16])
+{
+    static const char units[] = " kMGTPE";
+    double left = (double)value;
+    int unit = 0;
+
+    if (value < 10000) {
+        snprintf(buffer, 16, "%u", (unsigned)value);
+        return buffer;
+    }
+    while (left >= 999.5 && unit < 6) {
+        left /= 1000;
+        unit++;
+    }
+    snprintf(buffer, 16,
+             left < 9.995   ? "%.2f%c"
+             : left < 99.95 ? "%.1f%c"
+                            : "%.0f%c",
+             left, units[unit]);
+    return buffer;
+}

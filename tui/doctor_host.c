@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processor, memory and limits of the kernel. */
+#include "doctor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+enum {
+    MAPS_DEFAULT = 65530, /* of Linux; enough for the guard pages of all fibers */
+    ASLR_BITS_OLD = 28,   /* what the race detector of gcc 13 and clang 17 knows */
+};
+#define MIB (1024.0 * 1024.0)
+
+/* Whether `word` stands in the text by itself. */
+static bool has_word(const char *text, const char *word)
+{
+    size_t length = strlen(word);
+
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at += length)
+        if ((at == text || at[-1] == ' ' || at[-1] == '\t') &&
+            (at[length] == ' ' || at[length] == '\n' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
+void doctor_check_cpu(const doctor_machine_t *m, doctor_report_t *report)
+{
+    char text[16384], *flags;
+
+    if (!doctor_read(m, "/proc/cpuinfo", text, sizeof text))
+        text[0] = '\0';
+    flags = strstr(text, "\nflags");
+    if (!flags) { /* not x86: the 16-byte access is an atomic instruction of its own */
+        doctor_find(report, "cpu", DOCTOR_OK,
+                    "no x86 processor; 16-byte groups by atomics");
+        return;
+    }
+    flags[1 + strcspn(flags + 1, "\n")] = '\0';
+    if (has_word(flags, "avx")) {
+        doctor_find(report, "cpu", DOCTOR_OK, "AVX: 16-byte groups are moved whole");
+        return;
+    }
+    doctor_find(report, "cpu", DOCTOR_PROBLEM,
+                "no AVX: a move of 16 bytes may be seen half done");
+    doctor_remedy(report, "use a processor with AVX; in a virtual machine, pass the host's "
+                          "processor through (-cpu host)");
+}
+
+/* ---- shared memory ------------------------------------------------------------------- */
+/* Returns: 0, or errno of the first step that a box needs and that fails. */
+static int memfd_try(const doctor_machine_t *m)
+{
+    uint64_t stand_in = 0;
+    int fd, code = 0;
+    void *at;
+
+    if (m->root[0]) {
+        doctor_fact(m, "memfd_errno", &stand_in);
+        return (int)stand_in;
+    }
+    fd = memfd_create("gpurt-doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return errno;
+    if (ftruncate(fd, 4096) != 0 ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)
+        code = errno;
+    at = code ? MAP_FAILED : mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (at != MAP_FAILED)
+        munmap(at, 4096);
+    else if (code == 0)
+        code = errno;
+    close(fd);
+    return code;
+}
+
+static bool shm_room(const doctor_machine_t *m, uint64_t *bytes, uint64_t *unused)
+{
+    struct statvfs info;
+    char path[PATH_MAX];
+
+    if (doctor_fact(m, "shm_bytes", bytes) && doctor_fact(m, "shm_free", unused))
+        return true;
+    doctor_path(m, "/dev/shm", path);
+    if (statvfs(path, &info) != 0 || access(path, W_OK) != 0)
+        return false;
+    *bytes = (uint64_t)info.f_blocks * info.f_frsize;
+    *unused = (uint64_t)info.f_bavail * info.f_frsize;
+    return true;
+}
+
+/* A box is a memfd, which /dev/shm does not bound; a file there is the second choice. */
+void doctor_check_memory(const doctor_machine_t *m, doctor_report_t *report)
+{
+    double need = (double)doctor_box_bytes(m) / MIB;
+    uint64_t bytes = 0, unused = 0;
+    int code = memfd_try(m);
+    bool there = shm_room(m, &bytes, &unused);
+    bool enough = there && (double)unused / MIB >= need;
+
+    if (code == 0) {
+        doctor_find(report, "memfd", DOCTOR_OK, "memfd works, with seals");
+    } else {
+        doctor_find(report, "memfd", DOCTOR_NOTE,
+                    "no memfd (%s): a box is a file in /dev/shm", strerror(code));
+        doctor_remedy(report, "allow memfd_create in the sandbox's or container's seccomp "
+                              "profile");
+    }
+    if (!there) {
+        doctor_find(report, "shm", code ? DOCTOR_PROBLEM : DOCTOR_NOTE,
+                    "/dev/shm is missing or read-only");
+        doctor_remedy(report, "mount -t tmpfs tmpfs /dev/shm");
+        return;
+    }
+    doctor_find(report, "shm",
+                enough ? DOCTOR_OK
+                : code ? DOCTOR_PROBLEM
+                       : DOCTOR_NOTE,
+                "/dev/shm: %.1f MiB, %.1f free; a box takes %.1f", (double)bytes / MIB,
+                (double)unused / MIB, need);
+    if (!enough)
+        doctor_remedy(report,
+                      "mount -o remount,size=%.0fm /dev/shm (docker: --shm-size), or "
+                      "smaller rings: GPURT_RING_BYTES",
+                      2 * need + (double)(bytes - unused) / MIB + 1);
+}
+
+/* ---- limits -------------------------------------------------------------------------- */
+void doctor_check_memlock(const doctor_machine_t *m, doctor_report_t *report)
+{
+    static const char key[] = "Max locked memory";
+    double need = (double)doctor_box_bytes(m) / MIB;
+    char text[4096], *at, *end;
+    uint64_t limit;
+
+    if (m->driver.gpu_count == 0)
+        return; /* nothing is pinned */
+    if (!doctor_read(m, "/proc/self/limits", text, sizeof text) ||
+        !(at = strstr(text, key)))
+        return;
+    at += sizeof key - 1;
+    at += strspn(at, " ");
+    limit = strtoull(at, &end, 10);
+    if (end == at) {
+        doctor_find(report, "memlock", DOCTOR_OK, "locked memory is not limited");
+        return;
+    }
+    if ((double)limit / MIB >= need) {
+        doctor_find(report, "memlock", DOCTOR_OK, "locked memory: up to %.1f MiB",
+                    (double)limit / MIB);
+        return;
+    }
+    doctor_find(report, "memlock", DOCTOR_NOTE,
+                "locked memory: up to %.1f MiB, a box takes %.1f", (double)limit / MIB,
+                need);
+    doctor_remedy(report, "NVIDIA's driver does not count what it pins; if registering the "
+                          "box fails: ulimit -l unlimited");
+}
+
+void doctor_check_maps(const doctor_machine_t *m, doctor_report_t *report)
+{
+    uint64_t count;
+
+    if (!doctor_number(m, "/proc/sys/vm/max_map_count", "", &count))
+        return;
+    if (count >= MAPS_DEFAULT) {
+        doctor_find(report, "maps", DOCTOR_OK, "vm.max_map_count is %llu",
+                    (unsigned long long)count);
+        return;
+    }
+    doctor_find(report, "maps", DOCTOR_NOTE,
+                "vm.max_map_count is %llu: the CPU back end's lanes run out of stacks with "
+                "guard pages",
+                (unsigned long long)count);
+    doctor_remedy(report, "sysctl vm.max_map_count=%d", MAPS_DEFAULT);
+}
+
+void doctor_check_aslr(const doctor_machine_t *m, doctor_report_t *report)
+{
+    uint64_t bits, on = 1;
+
+    doctor_number(m, "/proc/sys/kernel/randomize_va_space", "", &on);
+    if (!doctor_number(m, "/proc/sys/vm/mmap_rnd_bits", "", &bits))
+        return; /* for administrators alone in some containers */
+    if (!on || bits <= ASLR_BITS_OLD) {
+        doctor_find(report, "aslr", DOCTOR_OK,
+                    "addresses are randomised by %u bits: every race detector starts",
+                    on ? (unsigned)bits : 0);
+        return;
+    }
+    doctor_find(
+        report, "aslr", DOCTOR_NOTE,
+        "addresses are randomised by %u bits: race detectors before gcc 14 and clang "
+        "18 do not start",
+        (unsigned)bits);
+    doctor_remedy(report,
+                  "setarch -R gpurt-check --race ..., or sysctl vm.mmap_rnd_bits=%d",
+                  ASLR_BITS_OLD);
+}

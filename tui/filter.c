@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "filter.h"
+
+#include "render.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static bool level_read(const char *word, uint32_t *level)
+{
+    const char *name;
+
+    if (strncasecmp(word, "lvl>=", 5) == 0)
+        name = word + 5;
+    else if (strncasecmp(word, "level>=", 7) == 0)
+        name = word + 7;
+    else
+        return false;
+    for (uint32_t i = GPURT_LEVEL_TRACE; i <= GPURT_LEVEL_LOST; i++)
+        if (strcasecmp(name, gpurt_level_name(i)) == 0)
+            *level = i;
+    return true;
+}
+
+static bool number_read(const char *word, const char *field, int32_t *value)
+{
+    size_t length = strlen(field);
+
+    if (strncasecmp(word, field, length) != 0 || word[length] == '\0')
+        return false;
+    *value = (int32_t)(strtoul(word + length, NULL, 10) & 0xffff) + 1;
+    return true;
+}
+
+void filter_parse(filter_t *f, const char *text)
+{
+    char copy[FILTER_TEXT], *rest = NULL;
+    uint32_t level = f->level;
+
+    memset(f, 0, sizeof *f);
+    f->level = level;
+    snprintf(f->text, sizeof f->text, "%s", text);
+    snprintf(copy, sizeof copy, "%s", text);
+    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        if (level_read(word, &f->level) || number_read(word, "sm=", &f->sm) ||
+            number_read(word, "gpu=", &f->section))
+            continue;
+        if (f->count == FILTER_WORDS)
+            break;
+        f->words[f->count].exclude = word[0] == '!' && word[1] != '\0';
+        snprintf(f->words[f->count].text, FILTER_TEXT, "%s",
+                 word + f->words[f->count].exclude);
+        f->count++;
+    }
+}
+
+/* place: "file:line". */
+static bool words_fit(const filter_t *f, const char *text, size_t bytes, const char *place,
+                      const char *level)
+{
+    for (uint32_t i = 0; i < f->count; i++) {
+        const char *word = f->words[i].text;
+        size_t length = strlen(word);
+        bool found = strcasestr(place, word) != NULL || strcasecmp(level, word) == 0;
+
+        for (size_t at = 0; !found && at + length <= bytes; at++)
+            found = strncasecmp(text + at, word, length) == 0;
+        if (found == f->words[i].exclude)
+            return false;
+    }
+    return true;
+}
+
+bool filter_line(const filter_t *f, const gpurt_model_line_t *line)
+{
+    char place[sizeof line->file + 16];
+    size_t bytes = line->text_bytes;
+
+    if (line->level < f->level || (f->sm && line->sm != f->sm - 1) ||
+        (f->section && line->section != f->section - 1))
+        return false;
+    if (f->count == 0)
+        return true;
+    if (bytes > sizeof line->text)
+        bytes = sizeof line->text;
+    snprintf(place, sizeof place, "%.*s:%u", (int)sizeof line->file, line->file,
+             line->line);
+    return words_fit(f, line->text, bytes, place, gpurt_level_name(line->level));
+}
+
+bool filter_site(const filter_t *f, const gpurt_model_site_t *site)
+{
+    char place[sizeof site->file + 16];
+
+    if (site->level < f->level)
+        return false;
+    if (f->count == 0)
+        return true;
+    snprintf(place, sizeof place, "%.*s:%u", (int)sizeof site->file, site->file,
+             site->line);
+    return words_fit(f, site->format, strnlen(site->format, sizeof site->format), place,
+                     gpurt_level_name(site->level));
+}

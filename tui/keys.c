@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "keys.h"
+
+#include <stddef.h>
+
+enum {
+    CTRL_C = 3,
+    CTRL_L = 12,
+    CTRL_Z = 26
+};
+
+/* Every function key has a letter beside it: some terminals keep function keys. */
+const key_row_t key_rows[] = {
+    {ACTION_OVERVIEW, {'1'}, "1", "overview", NULL, NULL},
+    {ACTION_LOG, {'2', 'L'}, "2 L", "log", NULL, NULL},
+    {ACTION_PANICS, {'3', KEY_F1 + 7, 'P'}, "3 F8 P", "panics", NULL, NULL},
+    {ACTION_SITES, {'4'}, "4", "sites: every log statement that spoke", NULL, NULL},
+    {ACTION_OUTPUT, {'5', 'o'}, "5 o", "what the program printed", NULL, NULL},
+    {ACTION_HELP, {'?', KEY_F1, 'h'}, "F1 ? h", "this help", "Help", "F1"},
+    {ACTION_NEXT_VIEW, {'\t'}, "Tab", "next view", NULL, NULL},
+    {ACTION_PREVIOUS_VIEW, {KEY_BACK_TAB}, "Shift-Tab", "view before", NULL, NULL},
+    {ACTION_UP, {KEY_UP_CODE, 'k'}, "Up k", "up", NULL, NULL},
+    {ACTION_DOWN, {KEY_DOWN_CODE, 'j'}, "Down j", "down", NULL, NULL},
+    {ACTION_PAGE_UP, {KEY_PAGE_UP}, "PgUp", "a page up", NULL, NULL},
+    {ACTION_PAGE_DOWN, {KEY_PAGE_DOWN}, "PgDn", "a page down", NULL, NULL},
+    {ACTION_FIRST, {KEY_HOME_CODE, 'g'}, "Home g", "first line", NULL, NULL},
+    {ACTION_LAST,
+     {KEY_END_CODE, 'G'},
+     "End G",
+     "last line; the log follows again",
+     NULL,
+     NULL},
+    {ACTION_LEFT, {KEY_LEFT_CODE}, "Left", "columns to the left", NULL, NULL},
+    {ACTION_RIGHT, {KEY_RIGHT_CODE}, "Right", "columns to the right", NULL, NULL},
+    {ACTION_OPEN,
+     {KEY_ENTER_CODE},
+     "Enter",
+     "open the selected panic; filter by the site",
+     NULL,
+     NULL},
+    {ACTION_BACK, {KEY_ESCAPE}, "Esc", "back; clears the filter", NULL, NULL},
+    {ACTION_FILTER,
+     {'/', KEY_F1 + 3, '\\'},
+     "/ F4",
+     "filter: words of the line, lvl>=warn",
+     "Filter",
+     "F4"},
+    {ACTION_LEVEL_UP, {'l'}, "l", "show fewer levels", "Level", "l"},
+    {ACTION_LEVEL_DOWN, {'K'}, "K", "show more levels", NULL, NULL},
+    {ACTION_SORT,
+     {'s', KEY_F1 + 5, '.'},
+     "s F6",
+     "sort sites by the next column",
+     "Sort",
+     "F6"},
+    {ACTION_PAUSE,
+     {' ', KEY_F1 + 6, 'Z'},
+     "Space F7",
+     "hold the picture; a replay stops",
+     "Pause",
+     "F7"},
+    {ACTION_TIME_BACK, {'['}, "[", "a second back", NULL, NULL},
+    {ACTION_TIME_ON, {']'}, "]", "a second on", "Scrub", "[ ]"},
+    {ACTION_TIME_FAR_BACK, {'{'}, "{", "ten seconds back; a tenth of a replay", NULL, NULL},
+    {ACTION_TIME_FAR_ON, {'}'}, "}", "ten seconds on; a tenth of a replay", NULL, NULL},
+    {ACTION_TIME_START, {'^'}, "^", "to the start of what is kept", NULL, NULL},
+    {ACTION_TIME_NOW, {'$', '0'}, "$ 0", "to now; to the end of a replay", NULL, NULL},
+    {ACTION_FASTER, {'+', '='}, "+", "faster: pictures a second, or a replay", NULL, NULL},
+    {ACTION_SLOWER, {'-'}, "-", "slower", NULL, NULL},
+    {ACTION_PROCESS, {'p'}, "p", "next process of the program", NULL, NULL},
+    {ACTION_REDRAW, {CTRL_L}, "Ctrl-L", "draw the screen anew", NULL, NULL},
+    {ACTION_SUSPEND, {CTRL_Z}, "Ctrl-Z", "suspend, with the program", NULL, NULL},
+    {ACTION_QUIT, {'q', KEY_F1 + 9, CTRL_C}, "q F10", "quit", "Quit", "F10"},
+    {ACTION_NONE, {0}, NULL, NULL, NULL, NULL},
+};
+
+action_t keys_action(uint32_t code)
+{
+    for (const key_row_t *row = key_rows; row->action != ACTION_NONE; row++)
+        for (size_t i = 0; i < 3; i++)
+            if (code != 0 && row->codes[i] == code)
+                return row->action;
+    return ACTION_NONE;
+}

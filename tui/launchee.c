@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launchee.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+static bool asks_to_stop(int number)
+{
+    return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+}
+
+int launchee_open(launchee_t *l)
+{
+    sigset_t ours;
+
+    memset(l, 0, sizeof *l);
+    l->output_fd = -1;
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGCHLD);
+    sigaddset(&ours, SIGWINCH);
+    for (size_t i = 0; i < sizeof passed_on / sizeof passed_on[0]; i++) {
+        struct sigaction action;
+
+        /* What we were started to ignore (nohup, a shell's background) stays ignored. */
+        if (sigaction(passed_on[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            sigaddset(&ours, passed_on[i]);
+    }
+    signal(SIGCHLD, SIG_DFL); /* ignored by our parent, it would reap the program unseen */
+    sigprocmask(SIG_BLOCK, &ours, &l->before);
+    l->signal_fd = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+    return l->signal_fd < 0 ? errno : 0;
+}
+
+/* ---- start --------------------------------------------------------------------------- */
+
+/* A pseudo terminal instead of a pipe: the program keeps its line buffering and its
+ * colours. Nobody's controlling terminal, so no signals come from it. */
+static int terminal_open(const launchee_plan_t *plan, int *ours, int *theirs)
+{
+    struct winsize size = {.ws_row = plan->rows ? plan->rows : 24,
+                           .ws_col = plan->columns ? plan->columns : 80};
+    struct termios settings;
+    char name[64];
+
+    *theirs = -1;
+    *ours = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (*ours < 0)
+        return errno;
+    if (grantpt(*ours) == 0 && unlockpt(*ours) == 0 &&
+        ptsname_r(*ours, name, sizeof name) == 0)
+        *theirs = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (*theirs < 0) {
+        int error = errno;
+
+        close(*ours);
+        *ours = -1;
+        return error;
+    }
+    if (tcgetattr(*theirs, &settings) == 0) {
+        settings.c_oflag &=
+            ~(tcflag_t)OPOST; /* kept as written, shown later by a real one */
+        settings.c_lflag &= ~(tcflag_t)(ECHO | ISIG);
+        tcsetattr(*theirs, TCSANOW, &settings);
+    }
+    ioctl(*theirs, TIOCSWINSZ, &size);
+    fcntl(*ours, F_SETFL, O_NONBLOCK);
+    return 0;
+}
+
+/* Runs in the child and becomes the program; writes errno to `refusal` if it cannot. */
+static void become(const launchee_t *l, const launchee_plan_t *plan, int terminal,
+                   int refusal)
+{
+    ssize_t told;
+
+    if (plan->name)
+        setenv(plan->name, plan->value, 1);
+    if (terminal >= 0) {
+        if (isatty(STDIN_FILENO)) {
+            int null = open("/dev/null", O_RDONLY);
+
+            dup2(null, STDIN_FILENO);
+            close(null);
+        }
+        if (isatty(STDOUT_FILENO))
+            dup2(terminal, STDOUT_FILENO);
+        if (isatty(STDERR_FILENO))
+            dup2(terminal, STDERR_FILENO);
+    }
+    sigprocmask(SIG_SETMASK, &l->before, NULL);
+    execvp(plan->argv[0], plan->argv);
+    told = write(refusal, &errno, sizeof errno);
+    _exit(told == sizeof errno ? LAUNCHEE_NOT_FOUND : LAUNCHEE_FAILED);
+}
+
+/* Returns: 0, or errno as the child met it; the pipe closes when the program runs. */
+static int refusal_wait(launchee_t *l, int fd)
+{
+    int refusal = 0;
+    ssize_t got;
+
+    do
+        got = read(fd, &refusal, sizeof refusal);
+    while (got < 0 && errno == EINTR);
+    if (got != (ssize_t)sizeof refusal)
+        return 0;
+    waitpid(l->pid, &l->wait_status, 0);
+    l->pid = 0;
+    return refusal;
+}
+
+int launchee_start(launchee_t *l, const launchee_plan_t *plan)
+{
+    bool hold = plan->hold_terminal &&
+                (isatty(STDOUT_FILENO) || isatty(STDERR_FILENO) || isatty(STDIN_FILENO));
+    int pipes[2], terminal = -1, error = 0;
+
+    if (hold)
+        error = terminal_open(plan, &l->output_fd, &terminal);
+    if (error == 0 && pipe2(pipes, O_CLOEXEC) != 0)
+        error = errno;
+    else if (error == 0) {
+        l->pid = fork();
+        if (l->pid == 0)
+            become(l, plan, terminal, pipes[1]);
+        error = l->pid < 0 ? errno : 0;
+        close(pipes[1]);
+        if (error == 0)
+            error = refusal_wait(l, pipes[0]);
+        close(pipes[0]);
+    }
+    if (l->pid < 0)
+        l->pid = 0;
+    if (terminal >= 0)
+        close(terminal); /* with the program's end the other side reads its end too */
+    if (error && l->output_fd >= 0) {
+        close(l->output_fd);
+        l->output_fd = -1;
+    }
+    return error;
+}
+
+/* ---- while it runs ------------------------------------------------------------------- */
+
+static void reap(launchee_t *l)
+{
+    if (l->pid == 0 || waitpid(l->pid, &l->wait_status, WNOHANG) != l->pid)
+        return;
+    l->pid = 0;
+    l->ended = true;
+}
+
+void launchee_signals(launchee_t *l)
+{
+    struct signalfd_siginfo info;
+
+    while (read(l->signal_fd, &info, sizeof info) == sizeof info) {
+        int number = (int)info.ssi_signo;
+
+        if (number == SIGCHLD)
+            continue;
+        if (number == SIGWINCH) {
+            l->resized = true;
+            continue;
+        }
+        if (asks_to_stop(number))
+            l->stop_signal = number;
+        /* From the kernel: the terminal sent it to the whole group, the program
+         * included. */
+        if (l->pid && info.ssi_code != SI_KERNEL)
+            kill(l->pid, number);
+    }
+    reap(l); /* several ends may stand behind one SIGCHLD */
+}
+
+int launchee_status(const launchee_t *l)
+{
+    return WIFSIGNALED(l->wait_status) ? 128 + WTERMSIG(l->wait_status)
+                                       : WEXITSTATUS(l->wait_status);
+}
+
+int launchee_refusal(int error)
+{
+    if (error == ENOENT)
+        return LAUNCHEE_NOT_FOUND;
+    return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE
+               ? LAUNCHEE_FAILED
+               : LAUNCHEE_NOT_EXECUTABLE;
+}
+
+void launchee_close(launchee_t *l)
+{
+    if (l->output_fd >= 0)
+        close(l->output_fd);
+    if (l->signal_fd >= 0)
+        close(l->signal_fd);
+    l->output_fd = l->signal_fd = -1;
+    sigprocmask(SIG_SETMASK, &l->before, NULL);
+}

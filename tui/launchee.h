@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* launchee.h - the program that gpurt-top runs under a screen or beside its snapshots.
+ *
+ * It stays in our process group and has our stdin, stdout and stderr, so job control and
+ * pipelines work as if it ran alone. Signals that reach us alone are passed on; those
+ * that the terminal sends reach it anyway. It outlives us: a monitor must never take its
+ * program down. Where the terminal is needed for a screen, what the program would write
+ * to the terminal goes to a pseudo terminal of ours, and its stdin, if that is the
+ * terminal, is empty.
+ *
+ * Context: one thread, before any other is started (signals are blocked here and read
+ * from a descriptor). */
+#ifndef GPURT_TUI_LAUNCHEE_H
+#define GPURT_TUI_LAUNCHEE_H
+
+#include <gpurt/base.h>
+#include <signal.h>
+#include <sys/types.h>
+
+enum {
+    LAUNCHEE_FAILED = 125,
+    LAUNCHEE_NOT_EXECUTABLE = 126,
+    LAUNCHEE_NOT_FOUND = 127
+};
+
+typedef struct launchee_plan {
+    char *const *argv;        /* ends with NULL; argv[0] is looked up in PATH */
+    const char *name, *value; /* added to its environment; name NULL: nothing */
+    bool hold_terminal;       /* keep the program's output off the terminal */
+    uint16_t rows, columns;   /* of the pseudo terminal then; 0: 24 and 80 */
+} launchee_plan_t;
+
+/* Owner: the caller. */
+typedef struct launchee {
+    pid_t pid; /* 0: there is none, or it was reaped */
+    bool ended;
+    int wait_status; /* once ended */
+    int signal_fd;   /* readable: call launchee_signals */
+    int output_fd;   /* what it writes to the terminal, -1: nothing is held */
+    int stop_signal; /* 0, or the last signal that asked us to stop; it was passed on */
+    bool resized;    /* SIGWINCH came; whoever reacts clears it */
+    sigset_t before; /* mask that the program starts with */
+} launchee_t;
+
+/* Blocks signals and opens signal_fd, also when no program is run. Returns: 0 or errno. */
+int launchee_open(launchee_t *l);
+
+/* Returns: 0 or errno, that of the execution included. */
+int launchee_start(launchee_t *l, const launchee_plan_t *plan);
+
+/* Takes what signal_fd holds: passes signals on, reaps the program. */
+void launchee_signals(launchee_t *l);
+
+/* Our exit status for its end: its own, or 128 + N for signal N. */
+int launchee_status(const launchee_t *l);
+
+/* Our exit status for an error of launchee_start: 125, 126 or 127. */
+int launchee_refusal(int error);
+
+/* Gives signals and descriptors back. A program that runs goes on. */
+void launchee_close(launchee_t *l);
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpurt-log - shows, sums up, checks and mends log files. */
+#include "cursor.h"
+#include "log_print.h"
+#include "option.h"
+#include "render.h"
+#include "repair.h"
+
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+enum {
+    BAD_USE = 2,
+    DAMAGED = 1,
+    FOLLOW_NS = 20000000
+};
+
+typedef struct log_options {
+    bool json, jsonl, follow;
+    uint64_t lines;
+    const char *level, *output;
+} log_options_t;
+
+#define FIELD(kind_, field_) \
+    .kind = GPURT_OPTION_##kind_, .offset = offsetof(log_options_t, field_)
+static const gpurt_option_t rows[] = {
+    {.section = "Showing",
+     .name = "jsonl",
+     FIELD(FLAG, jsonl),
+     .help = "cat, tail: one JSON object a record"},
+    {.name = "level",
+     .arg = "LEVEL",
+     FIELD(STRING, level),
+     .help = "cat, tail: leave out what is below trace, debug, info, warn, error or panic"},
+    {.letter = 'n',
+     .name = "lines",
+     .arg = "N",
+     FIELD(NUMBER, lines),
+     .help = "tail: the last N records (default 10)"},
+    {.letter = 'f',
+     .name = "follow",
+     FIELD(FLAG, follow),
+     .help = "tail: go on with what is appended, until the log is closed"},
+    {.section = "Summing up",
+     .name = "json",
+     FIELD(FLAG, json),
+     .help = "stat: one JSON object"},
+    {.section = "Mending",
+     .letter = 'o',
+     .name = "output",
+     .arg = "FILE",
+     FIELD(STRING, output),
+     .help = "repair: where the mended log goes; must not exist"},
+    {0},
+};
+
+static const gpurt_option_text_t texts[] = {
+    {"COMMANDS", "  cat FILE     every record, in order of time\n"
+                 "  tail FILE    the last records\n"
+                 "  stat FILE    what the log adds up to\n"
+                 "  verify FILE  reads all of it; says what is damaged\n"
+                 "  repair FILE -o NEW  copies what is whole, with a new index"},
+    {"EXIT STATUS",
+     "0 all is well; 1 the log is damaged, or not one, or cannot be read; 2 wrong "
+     "use."},
+    {"EXAMPLES", "  gpurt-log cat --level warn run.gplog\n"
+                 "  gpurt-log stat --json run.gplog\n"
+                 "  gpurt-log repair run.gplog -o mended.gplog"},
+    {0},
+};
+
+static const gpurt_option_program_t program = {
+    .name = "gpurt-log",
+    .summary = "show, sum up, check and mend gpurt logs",
+    .synopsis = "cat|tail|stat|verify|repair [OPTION...] FILE",
+    .description =
+        "Works on the files that gpurt-record and gpurt-top write. A log that was cut "
+        "off or damaged is read as far as it is whole; nothing in it is trusted.",
+    .options = rows,
+    .texts = texts,
+    .bad_status = BAD_USE,
+};
+
+static int complain(const gpurt_error_t *err)
+{
+    char room[GPURT_ERROR_TEXT * 4];
+    gpurt_text_t text;
+
+    gpurt_text_init(&text, room, sizeof room);
+    gpurt_render_plain(&text, err->text, strlen(err->text));
+    fprintf(stderr, "gpurt-log: %s\n", room);
+    return DAMAGED;
+}
+
+/* Returns: 8 for a word that is no level. */
+static uint32_t level_of(const char *word)
+{
+    for (uint32_t i = GPURT_LEVEL_TRACE; i <= GPURT_LEVEL_PANIC; i++)
+        if (strcasecmp(word, gpurt_level_name(i)) == 0)
+            return i;
+    return GPURT_LEVEL_LOST + 1;
+}
+
+/* Reads all frames, unpacked or by their checksums alone. */
+static void check_all(gpurt_log_t *log, bool unpack)
+{
+    for (uint64_t i = 0; i < gpurt_log_frames(log); i++) {
+        gpurt_log_rows_t frame;
+
+        if (unpack)
+            gpurt_log_read(log, i, &frame, NULL);
+        else
+            gpurt_log_check(log, i, NULL);
+    }
+}
+
+static int print_from(gpurt_log_t *log, log_print_t *p, uint64_t frame)
+{
+    const gpurt_row_t *row;
+    gpurt_cursor_t *c;
+    gpurt_error_t err;
+
+    if (gpurt_cursor_open(log, frame, &c, &err) != GPURT_OK)
+        return complain(&err);
+    while (!ferror(p->out) && (row = gpurt_cursor_next(c)) != NULL)
+        log_print_row(p, row);
+    gpurt_cursor_close(c);
+    return ferror(p->out) ? DAMAGED : 0;
+}
+
+static int torn_status(const gpurt_log_t *log)
+{
+    gpurt_log_summary_t sum;
+
+    gpurt_log_summary(log, &sum);
+    if (sum.torn_frames)
+        fprintf(stderr,
+                "gpurt-log: %llu damaged frames were left out; gpurt-log repair makes a "
+                "whole log of the rest\n",
+                (unsigned long long)sum.torn_frames);
+    return sum.torn_frames ? DAMAGED : 0;
+}
+
+static int do_cat(gpurt_log_t *log, log_print_t *p)
+{
+    int status = print_from(log, p, 0);
+
+    return status ? status : torn_status(log);
+}
+
+/* The last frames with enough records, and what of them to leave out. */
+static uint64_t tail_start(gpurt_log_t *log, log_print_t *p, uint64_t lines)
+{
+    uint64_t frame = gpurt_log_frames(log), count = 0;
+
+    while (frame > 0 && count < lines)
+        count += gpurt_log_entry(log, --frame)->messages;
+    p->skip = count > lines ? count - lines : 0;
+    return frame;
+}
+
+static int do_tail(gpurt_log_t *log, log_print_t *p, const log_options_t *o)
+{
+    struct timespec rest = {0, FOLLOW_NS};
+    uint64_t frame = tail_start(log, p, o->lines ? o->lines : 10);
+    gpurt_log_summary_t sum;
+    int status;
+
+    for (;;) {
+        status = print_from(log, p, frame);
+        frame = gpurt_log_frames(log);
+        fflush(p->out);
+        gpurt_log_summary(log, &sum);
+        if (status || !o->follow || sum.closed)
+            return status;
+        p->skip = 0;
+        while (!gpurt_log_refresh(log)) {
+            gpurt_log_summary(log, &sum);
+            if (sum.closed)
+                break;
+            nanosleep(&rest, NULL);
+        }
+    }
+}
+
+static int do_stat(gpurt_log_t *log, const log_options_t *o)
+{
+    gpurt_log_summary_t sum;
+
+    check_all(log, false);
+    gpurt_log_summary(log, &sum);
+    log_print_stat(stdout, &sum, o->json);
+    return 0;
+}
+
+static int do_verify(gpurt_log_t *log)
+{
+    gpurt_log_summary_t sum;
+
+    check_all(log, true);
+    gpurt_log_summary(log, &sum);
+    printf("%llu frames, %llu records, %llu damaged frames, %llu stray bytes, %s\n",
+           (unsigned long long)sum.frames, (unsigned long long)sum.messages,
+           (unsigned long long)sum.torn_frames, (unsigned long long)sum.skipped_bytes,
+           sum.closed ? "closed" : "not closed");
+    return sum.torn_frames || sum.skipped_bytes ? DAMAGED : 0;
+}
+
+static int do_repair(const char *path, const log_options_t *o)
+{
+    gpurt_repair_figures_t sum;
+    gpurt_error_t err;
+
+    if (!o->output)
+        return gpurt_option_refuse(&program, "repair: -o says where the mended log goes");
+    if (gpurt_log_repair(path, o->output, &sum, &err) != GPURT_OK)
+        return complain(&err);
+    printf("%llu frames kept, %llu left out, %llu stray bytes left out\n",
+           (unsigned long long)sum.frames_kept, (unsigned long long)sum.frames_lost,
+           (unsigned long long)sum.bytes_skipped);
+    return 0;
+}
+
+static int do_open(const char *command, const char *path, const log_options_t *o)
+{
+    log_print_t print = {
+        .out = stdout, .jsonl = o->jsonl, .level = o->level ? level_of(o->level) : 0};
+    gpurt_log_t *log;
+    gpurt_error_t err;
+    int status;
+
+    if (print.level > GPURT_LEVEL_LOST)
+        return gpurt_option_refuse(&program, "no level is called '%s'", o->level);
+    if ((strcmp(command, "verify") == 0 ? gpurt_log_open_walked
+                                        : gpurt_log_open)(path, &log, &err) != GPURT_OK)
+        return complain(&err);
+    print.log = log;
+    if (strcmp(command, "cat") == 0)
+        status = do_cat(log, &print);
+    else if (strcmp(command, "tail") == 0)
+        status = do_tail(log, &print, o);
+    else if (strcmp(command, "stat") == 0)
+        status = do_stat(log, o);
+    else
+        status = do_verify(log);
+    gpurt_log_close(log);
+    return fflush(stdout) == 0 ? status : DAMAGED;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const commands[] = {"cat", "tail", "stat", "verify", "repair"};
+    log_options_t options = {0};
+    int operands, status = gpurt_option_parse(&program, argc, argv, &options, &operands);
+
+    if (status >= 0)
+        return status;
+    if (operands < 1)
+        return gpurt_option_refuse(&program,
+                                   "say cat, tail, stat, verify or repair, and a file");
+    if (operands != 2)
+        return gpurt_option_refuse(&program, "%s wants one file", argv[1]);
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(argv[1], commands[i]) == 0)
+            return strcmp(argv[1], "repair") == 0 ? do_repair(argv[2], &options)
+                                                  : do_open(argv[1], argv[2], &options);
+    return gpurt_option_refuse(&program, "no command is called '%s'", argv[1]);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "log_print.h"
+
+#include "render.h"
+
+#include <string.h>
+#include <time.h>
+
+enum {
+    LINE_MAX_BYTES = 3 * GPURT_MESSAGE_MAX
+};
+
+/* One message with what its row and site say about it. */
+typedef struct message {
+    const gpurt_row_t *row;
+    gpurt_site_info_t site;
+    int device; /* -1: host code */
+    uint32_t lanes;
+    gpurt_text_t text;
+    char room[GPURT_MESSAGE_MAX];
+} message_t;
+
+static int device_of(const gpurt_log_t *log, uint32_t section)
+{
+    gpurt_log_summary_t sum;
+
+    gpurt_log_summary(log, &sum);
+    if (section >= sum.about.section_count)
+        return 0;
+    return sum.about.sections[section].kind == GPURT_SECTION_HOST
+               ? -1
+               : (int)sum.about.sections[section].device;
+}
+
+static void line_json(const message_t *m, gpurt_text_t *line)
+{
+    const gpurt_row_t *row = m->row;
+
+    gpurt_text_printf(
+        line,
+        "{\"ts_ns\":%llu,\"level\":\"%s\",\"device\":%d,\"sm\":%u,\"block\":%u,"
+        "\"warp\":%u,\"lanes\":%u,\"file\":\"",
+        (unsigned long long)row->time_ns, gpurt_level_name(row->level), m->device, row->sm,
+        row->block, row->warp, m->lanes);
+    gpurt_render_json(line, m->site.file, m->site.file_bytes);
+    gpurt_text_printf(line, "\",\"line\":%u,\"msg\":\"", m->site.line);
+    gpurt_render_json(line, m->text.at, m->text.used);
+    gpurt_text_add(line, "\"}\n", 3);
+}
+
+static void line_text(const message_t *m, gpurt_text_t *line)
+{
+    const gpurt_row_t *row = m->row;
+    time_t seconds = (time_t)(row->time_ns / 1000000000u);
+    struct tm tm;
+
+    if (!gmtime_r(&seconds, &tm))
+        memset(&tm, 0, sizeof tm);
+    gpurt_text_printf(line, "%02d:%02d:%02d.%09u %-5s ", tm.tm_hour, tm.tm_min, tm.tm_sec,
+                      (unsigned)(row->time_ns % 1000000000u), gpurt_level_name(row->level));
+    if (m->device < 0)
+        gpurt_text_printf(line, "host thread %-12u ", row->block);
+    else
+        gpurt_text_printf(line, "dev%d sm%-3u b%-5u w%-2u %08x ", m->device, row->sm,
+                          row->block, row->warp, m->lanes);
+    if (m->site.file_bytes) {
+        gpurt_render_plain(line, m->site.file, m->site.file_bytes);
+        gpurt_text_printf(line, ":%u  ", m->site.line);
+    }
+    gpurt_render_plain(line, m->text.at, m->text.used);
+    gpurt_text_add(line, "\n", 1);
+}
+
+static void print_one(log_print_t *p, message_t *m, uint32_t lane)
+{
+    char room[LINE_MAX_BYTES + 1024];
+    gpurt_text_t line;
+
+    gpurt_text_init(&m->text, m->room, sizeof m->room);
+    gpurt_render_message(gpurt_log_dictionary(p->log), m->row, lane, &m->text);
+    m->lanes = gpurt_render_lanes(m->row, lane);
+    gpurt_text_init(&line, room, sizeof room);
+    if (p->jsonl)
+        line_json(m, &line);
+    else
+        line_text(m, &line);
+    /* A message of 4 KiB made of quotes still closes its object: escapes take at most six
+     * bytes for one, and a line that would not fit is cut inside msg. */
+    if (line.used == line.room - 1)
+        memcpy(line.at + line.used - 3, p->jsonl ? "\"}\n" : "..\n", 3);
+    fwrite(line.at, 1, line.used, p->out);
+    p->printed++;
+}
+
+void log_print_row(log_print_t *p, const gpurt_row_t *row)
+{
+    uint32_t count = row->kind == GPURT_KIND_LOSS ? 1 : gpurt_row_messages(row);
+    message_t m;
+
+    if (row->level != GPURT_LEVEL_NONE && row->level < p->level)
+        return;
+    m.row = row;
+    m.device = device_of(p->log, row->section);
+    gpurt_dictionary_get(gpurt_log_dictionary(p->log), row->site, &m.site);
+    for (uint32_t lane = 0; lane < count; lane++) {
+        if (p->skip) {
+            p->skip--;
+            continue;
+        }
+        print_one(p, &m, lane);
+    }
+}
+
+/* ---- stat ---------------------------------------------------------------------------- */
+
+static const char *back_end_of(const gplog_section_t *s)
+{
+    return !s || s->kind == GPURT_SECTION_NONE ? "unknown"
+           : s->kind == GPURT_SECTION_CUDA     ? "cuda"
+           : s->kind == GPURT_SECTION_CPU      ? "cpu"
+                                               : "host";
+}
+
+/* The first device; host code alone when there is none. */
+static const gplog_section_t *device_section(const gplog_file_t *about)
+{
+    for (uint32_t i = 0; i < about->section_count; i++)
+        if (about->sections[i].kind != GPURT_SECTION_HOST)
+            return &about->sections[i];
+    return about->section_count ? &about->sections[0] : NULL;
+}
+
+static void stat_json(FILE *out, const gpurt_log_summary_t *s, const char *device,
+                      const char *back_end)
+{
+    char room[512];
+    gpurt_text_t name;
+
+    gpurt_text_init(&name, room, sizeof room);
+    gpurt_render_json(&name, device, strlen(device));
+    fprintf(
+        out,
+        "{\"records\":%llu,\"dropped\":%llu,\"sites\":%u,\"panics\":%llu,\"frames\":%llu,"
+        "\"torn_frames\":%llu,\"bytes\":%llu,\"first_ns\":%llu,\"last_ns\":%llu,"
+        "\"back_end\":\"%s\",\"device\":\"%s\"}\n",
+        (unsigned long long)s->messages, (unsigned long long)s->lost, s->sites,
+        (unsigned long long)s->panics, (unsigned long long)s->frames,
+        (unsigned long long)s->torn_frames, (unsigned long long)s->bytes,
+        (unsigned long long)s->first_ns, (unsigned long long)s->last_ns, back_end, room);
+}
+
+void log_print_stat(FILE *out, const gpurt_log_summary_t *s, bool json)
+{
+    const gplog_section_t *section = device_section(&s->about);
+    const char *device = section ? section->name : "";
+    char room[512];
+    gpurt_text_t name;
+
+    if (json) {
+        stat_json(out, s, device, back_end_of(section));
+        return;
+    }
+    gpurt_text_init(&name, room, sizeof room);
+    gpurt_render_plain(&name, device, strlen(device));
+    fprintf(out, "records    %llu\n", (unsigned long long)s->messages);
+    fprintf(out, "dropped    %llu\n", (unsigned long long)s->lost);
+    fprintf(out, "panics     %llu\n", (unsigned long long)s->panics);
+    fprintf(out, "sites      %u\n", s->sites);
+    fprintf(out, "frames     %llu, %llu torn\n", (unsigned long long)s->frames,
+            (unsigned long long)s->torn_frames);
+    fprintf(out, "bytes      %llu\n", (unsigned long long)s->bytes);
+    fprintf(out, "time       %.6f s\n", (double)(s->last_ns - s->first_ns) * 1e-9);
+    fprintf(out, "back end   %s %s\n", back_end_of(section), room);
+    fprintf(out, "closed     %s\n", s->closed ? "yes" : "no");
+}

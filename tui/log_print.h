@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* log_print.h - messages of a log as lines of text or of JSON. */
+#ifndef GPURT_TUI_LOG_PRINT_H
+#define GPURT_TUI_LOG_PRINT_H
+
+#include "cursor.h"
+
+#include <stdio.h>
+
+typedef struct log_print {
+    FILE *out;
+    const gpurt_log_t *log;
+    bool jsonl;
+    uint32_t level; /* lowest shown; events without a level are always shown */
+    uint64_t skip;  /* messages to leave out first */
+    uint64_t printed;
+} log_print_t;
+
+/* Every message of a row. */
+void log_print_row(log_print_t *p, const gpurt_row_t *row);
+
+/* What a log adds up to, as one JSON object or for people. */
+void log_print_stat(FILE *out, const gpurt_log_summary_t *sum, bool json);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* loglist.h - the lines of a log pane: those of all classes in their order, filtered. */
+#ifndef GPURT_TUI_LOGLIST_H
+#define GPURT_TUI_LOGLIST_H
+
+#include "picture.h"
+
+/* The `want` newest lines that fit, after leaving out `skip`; newest first.
+ * Returns: how many. *more: whether there are older ones that fit; NULL: not asked. */
+uint32_t loglist_collect(const picture_t *p, const filter_t *filter, uint32_t skip,
+                         uint32_t want, const gpurt_model_line_t **out, bool *more);
+
+/* One line into a row of area; column: how far its text is scrolled. */
+void loglist_draw(canvas_t *c, rect_t area, int row, const gpurt_model_line_t *line,
+                  uint32_t column);
+
+/* Fills a pane under its title, newest at the bottom. */
+void loglist_pane(const picture_t *p, canvas_t *c, rect_t area, uint32_t skip,
+                  uint32_t column);
+
+/* How many lines fit the picture's filter. */
+uint32_t loglist_count(const picture_t *p);
+
+#endif

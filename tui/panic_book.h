@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* panic_book.h - the panics of all sources, numbered by time, and by site. */
+#ifndef GPURT_TUI_PANIC_BOOK_H
+#define GPURT_TUI_PANIC_BOOK_H
+
+#include "panic_source.h"
+#include "render.h"
+
+#include <stdio.h>
+
+typedef struct panic_entry {
+    panic_source_t *source;
+    gpurt_row_t *row; /* heap */
+} panic_entry_t;
+
+/* Panics with the same file, line and format. */
+typedef struct panic_site {
+    uint32_t first, last; /* of the book */
+    uint64_t count;
+} panic_site_t;
+
+/* Owner: the caller. A panic's number is its place in `list` plus one. */
+typedef struct panic_book {
+    panic_source_t *sources;
+    uint32_t source_count;
+    panic_entry_t *list; /* by time */
+    uint32_t count, room;
+    panic_site_t *sites; /* by first panic */
+    uint32_t site_count;
+} panic_book_t;
+
+/* Reads all sources, which the caller has opened. A zeroed book is empty. */
+gpurt_status_t panic_book_fill(panic_book_t *book, gpurt_error_t *err);
+/* Closes the sources too. */
+void panic_book_fini(panic_book_t *book);
+
+/* The message of a panic's row. */
+void panic_book_message(const panic_entry_t *e, gpurt_text_t *out);
+
+/* ---- output -------------------------------------------------------------------------- */
+typedef struct panic_style {
+    FILE *out;
+    bool colour;
+    uint32_t columns;   /* of a terminal; 0: lines are not cut */
+    const char *folder; /* where sources are looked for too; NULL: none */
+    uint32_t near;      /* records shown before a panic */
+} panic_style_t;
+
+void panic_list_print(const panic_book_t *book, const panic_style_t *style);
+void panic_list_json(const panic_book_t *book, FILE *out);
+
+/* number: below count, from 0. */
+gpurt_status_t panic_show_print(const panic_book_t *book, uint32_t number,
+                                const panic_style_t *style, gpurt_error_t *err);
+gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
+                               const panic_style_t *style, gpurt_error_t *err);
+
+#endif

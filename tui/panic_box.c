@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A black box read once more from the oldest record that its rings hold. */
+#include "drain.h"
+#include "panic_source.h"
+#include "ringread.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define TIME_SPAN (GPURT_TIME_MASK + 1)
+
+/* ---- winding back -------------------------------------------------------------------- */
+/* The first position whose record is still there. A program that runs overwrites the oldest
+ * while they are read: it keeps a margin. */
+static uint32_t ring_start(const panic_source_t *source, uint32_t section, uint32_t ring)
+{
+    const gpurt_box_section_t *s = &source->map.sections[section];
+    const gpurt_group_t *groups = gpurt_boxmap_groups(&source->map, section, ring);
+    uint32_t count = s->ring_bytes / GPURT_GROUP_BYTES;
+    uint32_t tail = gpurt_boxmap_control(&source->map, section, ring)->xtail;
+    uint32_t from = tail - count + (source->alive ? count / 8 : 0) - 1;
+    uint32_t start = gpurt_ring_find(groups, count, from);
+
+    return start == from || (int32_t)(start - tail) > 0 ? tail : start;
+}
+
+/* A lane that died inside its panic leaves a slot unwritten, and a drain stops there: the
+ * written ones move together. Returns: how many slots were left unfinished. */
+static uint32_t panics_gather(panic_source_t *source, uint32_t section)
+{
+    uint32_t count = source->map.sections[section].panic_count, kept = 0, last = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        gpurt_panic_t *p = gpurt_boxmap_panic(&source->map, section, i);
+        gpurt_panic_t *to = gpurt_boxmap_panic(&source->map, section, kept);
+
+        if (gpurt_load_acquire_sys_u32(&p->xstate) != GPURT_PANIC_WRITTEN) /* B6.acq */
+            continue;
+        last = i + 1;
+        kept++;
+        if (to == p)
+            continue;
+        memcpy(to, p, sizeof *to);
+        p->xstate = GPURT_PANIC_EMPTY;
+    }
+    return last - kept;
+}
+
+static void section_prepare(panic_source_t *source, uint32_t section)
+{
+    const gpurt_box_section_t *s = &source->map.sections[section];
+    gpurt_box_t *box = source->map.box;
+    uint32_t raised = box->sections[section].xpanics;
+
+    for (uint32_t r = 0; r < s->ring_count; r++)
+        gpurt_boxmap_control(&source->map, section, r)->xtail =
+            ring_start(source, section, r);
+    source->left_out += raised > s->panic_count ? raised - s->panic_count : 0;
+    source->left_out += panics_gather(source, section);
+    box->claim.panics_told[section] = 0;
+}
+
+gpurt_status_t panic_box_prepare(panic_source_t *source, gpurt_error_t *err)
+{
+    gpurt_boxmap_t *map = &source->map;
+    void *at = map->box;
+
+    source->alive = gpurt_boxmap_alive(map);
+    if (map->fd >= 0)
+        at = mmap(map->box, map->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
+                  map->fd, 0);
+    else if (mprotect(map->box, map->bytes, PROT_READ | PROT_WRITE) != 0)
+        at = MAP_FAILED;
+    if (at == MAP_FAILED)
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
+                          "%s: no private copy of the box: %s", source->name,
+                          strerror(errno));
+    gpurt_drain_about(map, &source->about);
+    for (uint32_t i = 0; i < map->section_count; i++)
+        section_prepare(source, i);
+    return GPURT_OK;
+}
+
+/* ---- reading ------------------------------------------------------------------------- */
+typedef struct box_reader {
+    const panic_source_t *source;
+    panic_row_fn *take;
+    void *context;
+    uint64_t left; /* rows: a program that logs all the time must not hold us */
+    bool stopped;
+    gpurt_row_t row; /* a copy, with its words right behind */
+    uint32_t words[GPURT_RECORD_MAX_WORDS + 1];
+} box_reader_t;
+
+/* A drain takes times as near to now. In a box of the past they are near to its last fit. */
+static uint64_t past_time(const panic_source_t *source, const gpurt_row_t *row)
+{
+    int64_t off;
+
+    if (source->alive || row->section >= source->map.section_count)
+        return row->time_ns;
+    off = (int64_t)(source->map.box->sections[row->section].clock.real_ns - row->time_ns);
+    off += off < 0 ? -(int64_t)(TIME_SPAN / 2) : (int64_t)(TIME_SPAN / 2);
+    return row->time_ns + (uint64_t)(off / (int64_t)TIME_SPAN) * TIME_SPAN;
+}
+
+static gpurt_status_t reader_put(void *context, const gpurt_row_t *row, gpurt_error_t *err)
+{
+    box_reader_t *r = context;
+
+    if (r->left == 0 || r->stopped || row->words > GPURT_RECORD_MAX_WORDS)
+        return gpurt_fail(err, GPURT_E_BUSY, GPURT_FROM_GPURT, 0, "enough was read");
+    r->left--;
+    memcpy(&r->row, row, sizeof *row + 4u * row->words);
+    r->row.time_ns = past_time(r->source, row);
+    r->stopped = !r->take(r->context, &r->row);
+    return GPURT_OK;
+}
+
+gpurt_status_t panic_box_each(panic_source_t *source, panic_row_fn *take, void *context,
+                              gpurt_error_t *err)
+{
+    box_reader_t reader = {.source = source, .take = take, .context = context};
+    gpurt_drain_options_t options = {.struct_size = sizeof options,
+                                     .sink_count = 1,
+                                     .sinks = {{.context = &reader, .put = reader_put}},
+                                     .dictionary = &source->sites};
+    gpurt_drain_t *drain;
+    gpurt_status_t st;
+
+    for (uint32_t i = 0; i < source->map.section_count; i++) {
+        const gpurt_box_section_t *s = &source->map.sections[i];
+
+        reader.left += s->panic_count + s->ring_count * (uint64_t)(s->ring_bytes / 32 + 4);
+    }
+    st = gpurt_drain_open(&source->map, &options, &drain, err);
+    if (st != GPURT_OK)
+        return st;
+    st = gpurt_drain_finish(drain, err);
+    gpurt_drain_close(drain);
+    return reader.left == 0 || reader.stopped ? GPURT_OK : st;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The objects of docs/PANIC_JSON.md, version 1. */
+#include "panic_excerpt.h"
+#include "panic_line.h"
+#include "text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void key(FILE *out, const char *name)
+{
+    fprintf(out, ",\"%s\":", name);
+}
+
+static void put_text(FILE *out, const char *name, const char *text, size_t bytes)
+{
+    key(out, name);
+    text_put_json(out, text ? text : "", text ? bytes : 0);
+}
+
+static void put_number(FILE *out, const char *name, uint64_t value)
+{
+    fprintf(out, ",\"%s\":%" PRIu64, name, value);
+}
+
+static void put_triple(FILE *out, const char *name, gpurt_dim3_t v)
+{
+    fprintf(out, ",\"%s\":[%u,%u,%u]", name, v.x, v.y, v.z);
+}
+
+static const char *back_end_name(uint32_t kind)
+{
+    return kind == GPURT_SECTION_CUDA   ? "cuda"
+           : kind == GPURT_SECTION_CPU  ? "cpu"
+           : kind == GPURT_SECTION_HOST ? "host"
+                                        : "unknown";
+}
+
+static void put_device(FILE *out, const panic_source_t *source, uint32_t section)
+{
+    const gplog_section_t *s =
+        section < source->about.section_count ? &source->about.sections[section] : NULL;
+
+    if (s && s->kind == GPURT_SECTION_HOST)
+        fputs(",\"device\":-1", out);
+    else
+        put_number(out, "device", s ? s->device : 0);
+}
+
+/* site, file and so on of a row, with its message. */
+static void put_site(FILE *out, const gpurt_dictionary_t *d, const gpurt_row_t *row,
+                     uint32_t lane, bool format)
+{
+    char room[GPURT_MESSAGE_MAX];
+    gpurt_site_info_t site;
+    gpurt_text_t text;
+
+    if (!gpurt_dictionary_get(d, row->site, &site) || site.kind != GPURT_DEF_SITE)
+        memset(&site, 0, sizeof site);
+    put_text(out, "file", site.file, site.file_bytes);
+    put_number(out, "line", site.line);
+    if (format) {
+        put_text(out, "module", site.module, site.module_bytes);
+        put_text(out, "format", site.format, site.format_bytes);
+    }
+    gpurt_text_init(&text, room, sizeof room);
+    gpurt_render_message(d, row, lane, &text);
+    put_text(out, "msg", text.at, text.used);
+}
+
+static void put_source(FILE *out, const panic_source_t *s)
+{
+    const gpurt_box_identity_t *id = &s->about.identity;
+
+    fputs("{\"name\":", out);
+    text_put_json(out, s->name, strlen(s->name));
+    fprintf(out, ",\"kind\":\"%s\",\"alive\":%s", s->log ? "log" : "box",
+            s->alive ? "true" : "false");
+    put_text(out, "program", id->program, strnlen(id->program, sizeof id->program));
+    put_text(out, "host", id->host, strnlen(id->host, sizeof id->host));
+    put_number(out, "pid", id->pid);
+    put_number(out, "left_out", s->left_out);
+    put_number(out, "torn_frames", s->torn_frames);
+    fputc('}', out);
+}
+
+/* ---- list ---------------------------------------------------------------------------- */
+void panic_list_json(const panic_book_t *book, FILE *out)
+{
+    fprintf(out, "{\"schema\":\"gpurt-panic-list\",\"version\":1,\"panics\":%u,\"sites\":[",
+            book->count);
+    for (uint32_t i = 0; i < book->site_count; i++) {
+        const panic_site_t *s = &book->sites[i];
+        const panic_entry_t *first = &book->list[s->first];
+
+        fprintf(out, "%s{\"number\":%u", i ? "," : "", s->first + 1);
+        put_number(out, "count", s->count);
+        put_number(out, "first_ns", first->row->time_ns);
+        put_number(out, "last_ns", book->list[s->last].row->time_ns);
+        put_site(out, panic_source_sites(first->source), first->row, 0, true);
+        fputc('}', out);
+    }
+    fputs("],\"sources\":[", out);
+    for (uint32_t i = 0; i < book->source_count; i++) {
+        fputs(i ? "," : "", out);
+        put_source(out, &book->sources[i]);
+    }
+    fputs("]}\n", out);
+}
+
+/* ---- show ---------------------------------------------------------------------------- */
+static void put_value(FILE *out, const gpurt_dictionary_t *d, uint32_t type, uint64_t value)
+{
+    char room[GPURT_MESSAGE_MAX];
+    gpurt_text_t text;
+
+    gpurt_text_init(&text, room, sizeof room);
+    panic_value(d, type, value, &text);
+    fprintf(out, "\"type\":\"%s\"", panic_type_name(type));
+    put_text(out, "text", text.at, text.used);
+    fprintf(out, ",\"bits\":\"0x%" PRIx64 "\"}", value);
+}
+
+static void put_values(FILE *out, const gpurt_dictionary_t *d, const panic_facts_t *f)
+{
+    bool first = true;
+
+    fputs(",\"operands\":[", out);
+    for (uint32_t i = 0; i < f->arg_count; i++) {
+        fputs(i ? ",{" : "{", out);
+        put_value(out, d, gpurt_type_at(f->site.types, i), f->args[i]);
+    }
+    fputs("],\"lane_values\":[", out);
+    for (uint32_t m = f->arg_count ? f->failed : 0; m; m &= m - 1, first = false) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+
+        fprintf(out, "%s{\"lane\":%u,", first ? "" : ",", lane);
+        put_value(out, d, gpurt_type_at(f->site.types, 0), f->lanes[lane]);
+    }
+    fputc(']', out);
+}
+
+static void put_excerpt(FILE *out, const panic_facts_t *f, const char *folder)
+{
+    excerpt_t e;
+
+    key(out, "source_lines");
+    if (!excerpt_read(f->site.file, f->site.file_bytes, f->site.line, folder, &e)) {
+        fputs("null", out);
+        return;
+    }
+    fprintf(out, "{\"first\":%u,\"line\":%u,\"column\":%u,\"width\":%u", e.first, e.line,
+            e.column, e.width);
+    put_text(out, "path", e.path, strlen(e.path));
+    fputs(",\"lines\":[", out);
+    for (uint32_t i = 0; i < e.count; i++) {
+        fputs(i ? "," : "", out);
+        text_put_json(out, e.lines[i], strlen(e.lines[i]));
+    }
+    fputs("]}", out);
+}
+
+/* The fields of `gpurt-log cat --jsonl`. */
+static void put_records(FILE *out, const char *name, const panic_source_t *source,
+                        const panic_near_t *near, uint32_t lane)
+{
+    const gpurt_dictionary_t *d = panic_source_sites(source);
+
+    fprintf(out, "\"%s\":[", name);
+    for (uint32_t i = 0; i < near->count; i++) {
+        const gpurt_row_t *row = near->rows[i];
+        uint32_t rank = panic_lane_rank(row, lane);
+
+        fprintf(out, "%s{\"ts_ns\":%" PRIu64 ",\"level\":\"%s\"", i ? "," : "",
+                row->time_ns, gpurt_level_name(row->level));
+        put_device(out, source, row->section);
+        put_number(out, "sm", row->sm);
+        put_number(out, "block", row->block);
+        put_number(out, "warp", row->warp);
+        put_number(out, "lanes", gpurt_render_lanes(row, rank));
+        put_site(out, d, row, rank, false);
+        fputc('}', out);
+    }
+    fputc(']', out);
+}
+
+gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
+                               const panic_style_t *style, gpurt_error_t *err)
+{
+    const panic_entry_t *e = &book->list[number];
+    const gpurt_dictionary_t *d = panic_source_sites(e->source);
+    FILE *out = style->out;
+    uint32_t section = e->row->section;
+    panic_near_t warp, sm;
+    panic_facts_t f;
+    gpurt_status_t st = panic_source_near(e->source, e->row, style->near, &warp, &sm, err);
+
+    if (st != GPURT_OK)
+        return st;
+    panic_read(d, e->row, &f);
+    fprintf(out, "{\"schema\":\"gpurt-panic\",\"version\":1,\"number\":%u,\"of\":%u",
+            number + 1, book->count);
+    key(out, "source");
+    put_source(out, e->source);
+    put_number(out, "ts_ns", e->row->time_ns);
+    put_number(out, "clock", f.clock);
+    fprintf(out, ",\"back_end\":\"%s\"",
+            back_end_name(section < e->source->about.section_count
+                              ? e->source->about.sections[section].kind
+                              : 0));
+    put_device(out, e->source, section);
+    put_number(out, "sm", e->row->sm);
+    put_number(out, "warp_slot", e->row->slot);
+    put_triple(out, "block", f.block);
+    put_triple(out, "thread", f.thread);
+    put_number(out, "warp", e->row->warp);
+    put_number(out, "lane", f.lane);
+    put_number(out, "lanes", e->row->mask);
+    put_number(out, "failed", f.failed);
+    put_site(out, d, e->row, 0, true);
+    put_values(out, d, &f);
+    put_excerpt(out, &f, style->folder);
+    fputs(",\"before\":{", out);
+    put_records(out, "warp", e->source, &warp, f.lane);
+    fputc(',', out);
+    put_records(out, "sm", e->source, &sm, f.lane);
+    fputs("}}\n", out);
+    panic_near_fini(&warp);
+    panic_near_fini(&sm);
+    return GPURT_OK;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "panic_line.h"
+
+#include <string.h>
+
+void panic_line_begin(panic_line_t *line, const panic_style_t *style)
+{
+    line->style = style;
+    gpurt_text_init(&line->text, line->room, sizeof line->room);
+}
+
+/* Bytes of the first so many characters. The text is valid UTF-8. */
+static size_t bytes_of(const char *text, size_t bytes, uint32_t characters)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (((uint8_t)text[i] & 0xc0) != 0x80 && characters-- == 0)
+            return i;
+    return bytes;
+}
+
+void panic_line_end(panic_line_t *line, const char *colour)
+{
+    const panic_style_t *s = line->style;
+    size_t bytes = line->text.used;
+
+    while (bytes && line->text.at[bytes - 1] == ' ')
+        bytes--;
+    if (s->columns)
+        bytes = bytes_of(line->text.at, bytes, s->columns);
+    if (colour && s->colour)
+        fprintf(s->out, "\033[%sm", colour);
+    fwrite(line->text.at, 1, bytes, s->out);
+    fputs(colour && s->colour ? "\033[0m\n" : "\n", s->out);
+}
+
+void panic_line_source(const panic_source_t *source, const panic_style_t *style)
+{
+    panic_line_t line;
+
+    if (!source->left_out && !source->torn_frames)
+        return;
+    panic_line_begin(&line, style);
+    gpurt_render_plain(&line.text, source->name, strlen(source->name));
+    if (source->left_out)
+        gpurt_text_printf(&line.text,
+                          ": %llu more were raised; the box had no slot for them",
+                          (unsigned long long)source->left_out);
+    if (source->torn_frames)
+        gpurt_text_printf(&line.text,
+                          ": %llu damaged frames were left out; gpurt-log repair "
+                          "makes a whole log of the rest",
+                          (unsigned long long)source->torn_frames);
+    panic_line_end(&line, PANIC_YELLOW);
+}

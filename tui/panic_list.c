@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One line a site: how often, from when to when, where, and what the first one said. */
+#include "panic_line.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WHERE = 128
+};
+
+static void site_where(const panic_entry_t *e, gpurt_text_t *out)
+{
+    gpurt_site_info_t site;
+    uint32_t bytes;
+    const char *base;
+
+    if (!gpurt_dictionary_get(panic_source_sites(e->source), e->row->site, &site)) {
+        gpurt_text_printf(out, "site %u", e->row->site);
+        return;
+    }
+    base = panic_base(site.file, site.file_bytes, &bytes);
+    gpurt_render_plain(out, base, bytes);
+    gpurt_text_printf(out, ":%u", site.line);
+}
+
+static void print_site(const panic_book_t *book, const panic_site_t *site, int where_width,
+                       const panic_style_t *style)
+{
+    const panic_entry_t *first = &book->list[site->first], *last = &book->list[site->last];
+    char from[PANIC_TIME], to[PANIC_TIME], where_room[WHERE], text_room[GPURT_MESSAGE_MAX];
+    gpurt_text_t where, text;
+    panic_line_t line;
+
+    gpurt_text_init(&where, where_room, sizeof where_room);
+    site_where(first, &where);
+    gpurt_text_init(&text, text_room, sizeof text_room);
+    panic_book_message(first, &text);
+    panic_line_begin(&line, style);
+    gpurt_text_printf(&line.text, "%4u %6llu  %s  %s  %-*s  ", site->first + 1,
+                      (unsigned long long)site->count,
+                      panic_time(first->row->time_ns, 3, from),
+                      panic_time(last->row->time_ns, 3, to), where_width, where_room);
+    gpurt_render_plain(&line.text, text.at, text.used);
+    panic_line_end(&line, NULL);
+}
+
+static int widest_where(const panic_book_t *book)
+{
+    size_t widest = 4;
+
+    for (uint32_t i = 0; i < book->site_count; i++) {
+        char room[WHERE];
+        gpurt_text_t where;
+
+        gpurt_text_init(&where, room, sizeof room);
+        site_where(&book->list[book->sites[i].first], &where);
+        widest = where.used > widest ? where.used : widest;
+    }
+    return (int)widest;
+}
+
+void panic_list_print(const panic_book_t *book, const panic_style_t *style)
+{
+    int width = widest_where(book);
+    panic_line_t line;
+
+    if (book->count) {
+        panic_line_begin(&line, style);
+        gpurt_text_printf(&line.text, "%4s %6s  %-23s  %-23s  %-*s  %s", "N", "COUNT",
+                          "FIRST", "LAST", width, "SITE", "MESSAGE OF THE FIRST");
+        panic_line_end(&line, PANIC_DIM);
+    }
+    for (uint32_t i = 0; i < book->site_count; i++)
+        print_site(book, &book->sites[i], width, style);
+    fprintf(style->out, "%u panic%s at %u site%s\n", book->count,
+            book->count == 1 ? "" : "s", book->site_count,
+            book->site_count == 1 ? "" : "s");
+    for (uint32_t i = 0; i < book->source_count; i++)
+        panic_line_source(&book->sources[i], style);
+}

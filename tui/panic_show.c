@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One panic on one screen: what, where, with which values, in which line, after what. */
+#include "panic_excerpt.h"
+#include "panic_line.h"
+
+#include <string.h>
+#include <time.h>
+
+/* ---- facts --------------------------------------------------------------------------- */
+static void begin_field(panic_line_t *line, const panic_style_t *style, const char *name)
+{
+    panic_line_begin(line, style);
+    gpurt_text_printf(&line->text, "  %-9s ", name);
+}
+
+static void print_place(const panic_entry_t *e, const panic_facts_t *f,
+                        const panic_style_t *style)
+{
+    const gpurt_row_t *row = f->row;
+    const gplog_file_t *about = &e->source->about;
+    panic_line_t line;
+
+    begin_field(&line, style, "site");
+    if (f->site.file_bytes) {
+        gpurt_render_plain(&line.text, f->site.file, f->site.file_bytes);
+        gpurt_text_printf(&line.text, ":%u", f->site.line);
+    } else {
+        gpurt_text_printf(&line.text, "not known (%u)", row->site);
+    }
+    panic_line_end(&line, NULL);
+    begin_field(&line, style, "thread");
+    gpurt_text_printf(&line.text, "block %u,%u,%u  thread %u,%u,%u  warp %u  lane %u",
+                      f->block.x, f->block.y, f->block.z, f->thread.x, f->thread.y,
+                      f->thread.z, row->warp, f->lane);
+    panic_line_end(&line, NULL);
+    begin_field(&line, style, "lanes");
+    gpurt_text_printf(&line.text, "0x%08x ran together, 0x%08x failed (%d)", row->mask,
+                      f->failed, __builtin_popcount(f->failed));
+    panic_line_end(&line, NULL);
+    begin_field(&line, style, "device");
+    if (row->section < about->section_count) {
+        const gplog_section_t *s = &about->sections[row->section];
+
+        gpurt_text_printf(&line.text, "%s %u ",
+                          s->kind == GPURT_SECTION_CUDA ? "GPU" : "CPU", s->device);
+        gpurt_render_plain(&line.text, s->name, strnlen(s->name, sizeof s->name));
+        gpurt_text_add(&line.text, ", ", 2);
+    }
+    gpurt_text_printf(&line.text, "SM %u, warp slot %u", row->sm, row->slot);
+    panic_line_end(&line, NULL);
+}
+
+static void print_time(const panic_facts_t *f, const panic_style_t *style)
+{
+    time_t seconds = (time_t)(f->row->time_ns / 1000000000u);
+    char time[PANIC_TIME], zone[32] = "";
+    panic_line_t line;
+    struct tm tm;
+
+    if (localtime_r(&seconds, &tm))
+        strftime(zone, sizeof zone, "%z", &tm);
+    begin_field(&line, style, "time");
+    gpurt_text_printf(&line.text, "%s %s, clock %llu", panic_time(f->row->time_ns, 9, time),
+                      zone, (unsigned long long)f->clock);
+    panic_line_end(&line, NULL);
+}
+
+/* One operand: its type, its value, and an integer in hexadecimal too. */
+static void add_value(gpurt_text_t *out, const gpurt_dictionary_t *d, uint32_t type,
+                      uint64_t value)
+{
+    char room[GPURT_MESSAGE_MAX];
+    gpurt_text_t text;
+
+    gpurt_text_init(&text, room, sizeof room);
+    panic_value(d, type, value, &text);
+    if (type == GPURT_TYPE_STRING)
+        gpurt_text_add(out, "\"", 1);
+    gpurt_render_plain(out, text.at, text.used);
+    if (type == GPURT_TYPE_STRING)
+        gpurt_text_add(out, "\"", 1);
+    if ((type >= GPURT_TYPE_I32 && type <= GPURT_TYPE_U64) && value > 9)
+        gpurt_text_printf(out, " (0x%llx)", (unsigned long long)value);
+}
+
+static void print_values(const gpurt_dictionary_t *d, const panic_facts_t *f,
+                         const panic_style_t *style)
+{
+    uint32_t type = gpurt_type_at(f->site.types, 0), shown = 0;
+    panic_line_t line;
+
+    for (uint32_t i = 0; i < f->arg_count; i++) {
+        uint32_t own = gpurt_type_at(f->site.types, i);
+
+        begin_field(&line, style, i == 0 ? "operands" : "");
+        gpurt_text_printf(&line.text, "%-6s ", panic_type_name(own));
+        add_value(&line.text, d, own, f->args[i]);
+        panic_line_end(&line, NULL);
+    }
+    if (f->arg_count == 0 || (f->failed & (f->failed - 1)) == 0)
+        return; /* one lane: its value stands above */
+    for (uint32_t m = f->failed; m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        size_t start;
+
+        if (shown % 4 == 0)
+            begin_field(&line, style, shown ? "" : "by lane");
+        start = line.text.used;
+        gpurt_text_printf(&line.text, "%2u: ", lane);
+        add_value(&line.text, d, type, f->lanes[lane]);
+        while (line.text.used - start < 22)
+            gpurt_text_add(&line.text, " ", 1);
+        if (++shown % 4 == 0 || !(m & (m - 1)))
+            panic_line_end(&line, NULL);
+    }
+}
+
+/* ---- source -------------------------------------------------------------------------- */
+static void print_excerpt(const panic_facts_t *f, const panic_style_t *style)
+{
+    panic_line_t line;
+    excerpt_t e;
+
+    if (!excerpt_read(f->site.file, f->site.file_bytes, f->site.line, style->folder, &e))
+        return;
+    fputc('\n', style->out);
+    for (uint32_t i = 0; i < e.count; i++) {
+        bool own = e.first + i == e.line;
+
+        panic_line_begin(&line, style);
+        gpurt_text_printf(&line.text, "%c %5u | ", own ? '>' : ' ', e.first + i);
+        gpurt_render_plain(&line.text, e.lines[i], strlen(e.lines[i]));
+        panic_line_end(&line, own ? NULL : PANIC_DIM);
+        if (!own || !e.column)
+            continue;
+        panic_line_begin(&line, style);
+        gpurt_text_printf(&line.text, "        | %*s^", (int)e.column - 1, "");
+        for (uint32_t c = 1; c < e.width; c++)
+            gpurt_text_add(&line.text, "~", 1);
+        panic_line_end(&line, PANIC_RED);
+    }
+}
+
+/* ---- what came before ---------------------------------------------------------------- */
+/* "-12.345 us" */
+static void add_before(gpurt_text_t *out, uint64_t ns)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s "};
+    double value = (double)ns;
+    int unit = 0;
+
+    while (unit < 3 && value >= 1000.0) {
+        value /= 1000.0;
+        unit++;
+    }
+    gpurt_text_printf(out, "%8.*f %s", unit ? 3 : 0, -value, units[unit]);
+}
+
+static const char *level_colour(uint32_t level)
+{
+    return level == GPURT_LEVEL_WARN                                 ? PANIC_YELLOW
+           : level >= GPURT_LEVEL_ERROR && level <= GPURT_LEVEL_LOST ? PANIC_RED
+                                                                     : NULL;
+}
+
+static void print_record(const panic_entry_t *e, const panic_facts_t *f,
+                         const gpurt_row_t *row, bool own, const panic_style_t *style)
+{
+    const gpurt_dictionary_t *d = panic_source_sites(e->source);
+    uint32_t lane = panic_lane_rank(row, f->lane), messages = gpurt_row_messages(row),
+             bytes;
+    char room[GPURT_MESSAGE_MAX];
+    gpurt_site_info_t site;
+    gpurt_text_t text;
+    panic_line_t line;
+
+    panic_line_begin(&line, style);
+    gpurt_text_printf(&line.text, "%c ", own ? '*' : ' ');
+    add_before(&line.text, f->row->time_ns - row->time_ns);
+    gpurt_text_printf(&line.text, " %-5s b%u w%u ", gpurt_level_name(row->level),
+                      row->block, row->warp);
+    if (gpurt_dictionary_get(d, row->site, &site) && site.file_bytes) {
+        const char *base = panic_base(site.file, site.file_bytes, &bytes);
+
+        gpurt_render_plain(&line.text, base, bytes);
+        gpurt_text_printf(&line.text, ":%u  ", site.line);
+    }
+    gpurt_text_init(&text, room, sizeof room);
+    gpurt_render_message(d, row, lane, &text);
+    gpurt_render_plain(&line.text, text.at, text.used);
+    if (messages > 1)
+        gpurt_text_printf(&line.text, "  (+%u lanes)", messages - 1);
+    panic_line_end(&line, level_colour(row->level));
+}
+
+/* Both lists as one, by time. What the warp wrote is among what its SM wrote, unless the SM's
+ * list does not reach so far back. */
+static void print_near(const panic_entry_t *e, const panic_facts_t *f,
+                       const panic_near_t *warp, const panic_near_t *sm,
+                       const panic_style_t *style)
+{
+    uint32_t w = 0, s = 0;
+
+    if (!warp->count && !sm->count) {
+        fputs("\nnothing was recorded before it on its SM\n", style->out);
+        return;
+    }
+    fprintf(style->out, "\nbefore it: the last %u records of its warp (*), %u of its SM\n",
+            warp->count, sm->count);
+    while (w < warp->count || s < sm->count) {
+        const gpurt_row_t *a = w < warp->count ? warp->rows[w] : NULL;
+        const gpurt_row_t *b = s < sm->count ? sm->rows[s] : NULL;
+        bool same = a && b && warp->order[w] == sm->order[s];
+        bool first = a && (!b || same || a->time_ns < b->time_ns ||
+                           (a->time_ns == b->time_ns && warp->order[w] < sm->order[s]));
+
+        print_record(e, f, first ? a : b, first, style);
+        w += first;
+        s += !first || same;
+    }
+}
+
+gpurt_status_t panic_show_print(const panic_book_t *book, uint32_t number,
+                                const panic_style_t *style, gpurt_error_t *err)
+{
+    const panic_entry_t *e = &book->list[number];
+    panic_near_t warp, sm;
+    char room[GPURT_MESSAGE_MAX];
+    gpurt_text_t message;
+    panic_facts_t facts;
+    panic_line_t line;
+    gpurt_status_t st = panic_source_near(e->source, e->row, style->near, &warp, &sm, err);
+
+    if (st != GPURT_OK)
+        return st;
+    panic_read(panic_source_sites(e->source), e->row, &facts);
+    panic_line_begin(&line, style);
+    gpurt_text_printf(&line.text, "panic %u of %u in ", number + 1, book->count);
+    gpurt_render_plain(&line.text, e->source->name, strlen(e->source->name));
+    panic_line_end(&line, PANIC_DIM);
+    gpurt_text_init(&message, room, sizeof room);
+    panic_book_message(e, &message);
+    panic_line_begin(&line, style);
+    gpurt_render_plain(&line.text, message.at, message.used);
+    panic_line_end(&line, PANIC_RED);
+    print_place(e, &facts, style);
+    print_time(&facts, style);
+    print_values(panic_source_sites(e->source), &facts, style);
+    print_excerpt(&facts, style);
+    print_near(e, &facts, &warp, &sm, style);
+    panic_line_source(e->source, style);
+    panic_near_fini(&warp);
+    panic_near_fini(&sm);
+    return GPURT_OK;
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "panic_source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- opening ------------------------------------------------------------------------- */
+static gpurt_status_t open_log(const char *path, panic_source_t *out, gpurt_error_t *err)
+{
+    gpurt_log_summary_t sum;
+    gpurt_status_t st = gpurt_log_open(path, &out->log, err);
+
+    if (st != GPURT_OK)
+        return st;
+    gpurt_log_summary(out->log, &sum);
+    out->about = sum.about;
+    return GPURT_OK;
+}
+
+static gpurt_status_t open_box(gpurt_status_t attached, panic_source_t *out,
+                               gpurt_error_t *err)
+{
+    if (attached == GPURT_OK)
+        attached = panic_box_prepare(out, err);
+    if (attached != GPURT_OK)
+        panic_source_close(out);
+    return attached;
+}
+
+/* The first bytes say what a file is. */
+gpurt_status_t panic_source_open(const char *path, panic_source_t *out, gpurt_error_t *err)
+{
+    static const uint64_t box_magic = GPURT_BOX_MAGIC;
+    unsigned char head[8] = {0};
+    struct stat info;
+    ssize_t got;
+    int fd;
+
+    memset(out, 0, sizeof *out);
+    out->map.fd = -1;
+    out->name = path;
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "%s: %s", path,
+                          strerror(errno));
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+        close(fd);
+        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                          "%s is not a file: name a log, a box or a core dump", path);
+    }
+    got = read(fd, head, sizeof head);
+    close(fd);
+    if (got == sizeof head && memcmp(head, &box_magic, sizeof head) == 0)
+        return open_box(gpurt_boxmap_attach_file(path, false, &out->map, err), out, err);
+    if (got >= 4 && memcmp(head, "\177ELF", 4) == 0)
+        return open_box(gpurt_boxmap_attach_core(path, &out->map, err), out, err);
+    return open_log(path, out, err);
+}
+
+gpurt_status_t panic_source_open_pid(uint32_t pid, const char *name, panic_source_t *out,
+                                     gpurt_error_t *err)
+{
+    memset(out, 0, sizeof *out);
+    out->name = name;
+    return open_box(gpurt_boxmap_attach_pid(pid, false, &out->map, err), out, err);
+}
+
+void panic_source_close(panic_source_t *source)
+{
+    if (source->log)
+        gpurt_log_close(source->log);
+    else if (source->map.box)
+        gpurt_boxmap_detach(&source->map);
+    gpurt_dictionary_fini(&source->sites);
+    memset(source, 0, sizeof *source);
+}
+
+const gpurt_dictionary_t *panic_source_sites(const panic_source_t *source)
+{
+    return source->log ? gpurt_log_dictionary(source->log) : &source->sites;
+}
+
+gpurt_row_t *panic_row_copy(const gpurt_row_t *row)
+{
+    size_t bytes = gpurt_row_bytes(row->words);
+    gpurt_row_t *copy = malloc(bytes);
+
+    return copy ? memcpy(copy, row, bytes) : NULL;
+}
+
+/* ---- panics -------------------------------------------------------------------------- */
+typedef struct filter {
+    panic_row_fn *take;
+    void *context;
+} filter_t;
+
+static bool take_panic(void *context, const gpurt_row_t *row)
+{
+    filter_t *f = context;
+
+    return row->kind == GPURT_KIND_PANIC ? f->take(f->context, row) : true;
+}
+
+gpurt_status_t panic_source_panics(panic_source_t *source, panic_row_fn *take,
+                                   void *context, gpurt_error_t *err)
+{
+    filter_t filter = {take, context};
+    gpurt_log_summary_t sum;
+    bool more = true;
+
+    if (!source->log)
+        return panic_box_each(source, take_panic, &filter, err);
+    for (uint64_t i = 0; i < gpurt_log_frames(source->log) && more; i++) {
+        const gpurt_row_t *row;
+        gpurt_log_rows_t rows;
+        uint32_t at = 0;
+
+        if (gpurt_log_entry(source->log, i)->panics == 0 ||
+            gpurt_log_read(source->log, i, &rows, NULL) != GPURT_OK)
+            continue;
+        while (more && (row = gpurt_log_row(&rows, at, &at)) != NULL)
+            more = take_panic(&filter, row);
+    }
+    gpurt_log_summary(source->log, &sum);
+    source->torn_frames = sum.torn_frames;
+    return GPURT_OK;
+}
+
+/* ---- what came before ---------------------------------------------------------------- */
+void panic_near_fini(panic_near_t *near)
+{
+    for (uint32_t i = 0; i < near->count; i++)
+        free(near->rows[i]);
+    free(near->rows);
+    free(near->order);
+    memset(near, 0, sizeof *near);
+}
+
+static bool near_init(panic_near_t *near, uint32_t room)
+{
+    near->rows = calloc(room, sizeof *near->rows);
+    near->order = calloc(room, sizeof *near->order);
+    near->count = 0;
+    near->room = room;
+    return near->rows && near->order;
+}
+
+static bool near_full(const panic_near_t *near, uint64_t older_ns)
+{
+    return near->count == near->room && near->rows[0]->time_ns > older_ns;
+}
+
+static bool earlier(const panic_near_t *near, uint32_t i, const gpurt_row_t *row,
+                    uint64_t order)
+{
+    uint64_t time = near->rows[i]->time_ns;
+
+    return time < row->time_ns || (time == row->time_ns && near->order[i] < order);
+}
+
+/* Keeps the newest `room` rows, oldest first. */
+static bool near_offer(panic_near_t *near, const gpurt_row_t *row, uint64_t order)
+{
+    uint32_t at = near->count;
+    gpurt_row_t *copy;
+
+    if (near->count == near->room && !earlier(near, 0, row, order))
+        return true;
+    copy = panic_row_copy(row);
+    if (!copy)
+        return false;
+    while (at > 0 && !earlier(near, at - 1, row, order))
+        at--;
+    if (near->count == near->room) {
+        free(near->rows[0]);
+        at--;
+        memmove(near->rows, near->rows + 1, at * sizeof *near->rows);
+        memmove(near->order, near->order + 1, at * sizeof *near->order);
+    } else {
+        memmove(near->rows + at + 1, near->rows + at,
+                (near->count - at) * sizeof *near->rows);
+        memmove(near->order + at + 1, near->order + at,
+                (near->count - at) * sizeof *near->order);
+        near->count++;
+    }
+    near->rows[at] = copy;
+    near->order[at] = order;
+    return true;
+}
+
+typedef struct search {
+    const gpurt_row_t *panic;
+    uint32_t rank; /* of its block */
+    bool rank_known;
+    uint64_t order;
+    panic_near_t *warp, *sm;
+} search_t;
+
+static bool is_itself(const gpurt_row_t *panic, const gpurt_row_t *row)
+{
+    return row->words == panic->words &&
+           memcmp(row, panic, sizeof *row + 4u * panic->words) == 0;
+}
+
+/* A slot runs one warp at a time, but other blocks' before. */
+static bool same_warp(const search_t *s, const gpurt_row_t *row)
+{
+    if (row->slot != s->panic->slot)
+        return false;
+    if (row->kind == GPURT_KIND_LOSS)
+        return true; /* of the ring */
+    return row->warp == s->panic->warp && (!s->rank_known || row->block == s->rank);
+}
+
+static bool take_near(void *context, const gpurt_row_t *row)
+{
+    search_t *s = context;
+    const gpurt_row_t *p = s->panic;
+
+    s->order++;
+    if (row->section != p->section || row->sm != p->sm || row->time_ns > p->time_ns ||
+        is_itself(p, row))
+        return true;
+    return near_offer(s->sm, row, s->order) &&
+           (!same_warp(s, row) || near_offer(s->warp, row, s->order));
+}
+
+/* From the newest frame that may matter backwards, until both lists are full and no frame
+ * left reaches into them. */
+static gpurt_status_t search_log(panic_source_t *source, search_t *s, gpurt_error_t *err)
+{
+    uint64_t frames = gpurt_log_frames(source->log), newest = 0;
+    uint64_t *reach = calloc(frames ? frames : 1, sizeof *reach);
+    gpurt_status_t st = GPURT_OK;
+
+    if (!reach)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: frames");
+    for (uint64_t i = 0; i < frames; i++) {
+        uint64_t last = gpurt_log_entry(source->log, i)->last_ns;
+
+        reach[i] = newest = last > newest ? last : newest; /* of all frames up to here */
+    }
+    for (uint64_t i = frames; i-- > 0 && st == GPURT_OK;) {
+        const gplog_index_entry_t *e = gpurt_log_entry(source->log, i);
+        const gpurt_row_t *row;
+        gpurt_log_rows_t rows;
+        uint32_t at = 0;
+
+        if (near_full(s->warp, reach[i]) && near_full(s->sm, reach[i]))
+            break;
+        if (e->first_ns > s->panic->time_ns || !(e->sections >> s->panic->section & 1) ||
+            gpurt_log_read(source->log, i, &rows, NULL) != GPURT_OK)
+            continue;
+        s->order = i << 32;
+        while (st == GPURT_OK && (row = gpurt_log_row(&rows, at, &at)) != NULL)
+            if (!take_near(s, row))
+                st = gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: rows");
+    }
+    free(reach);
+    return st;
+}
+
+/* The rank of a block that is not in the first row of its grid is not told: it is that of the
+ * slot's last record. */
+static void keep_last_block(panic_near_t *warp)
+{
+    uint32_t rank = 0, kept = 0;
+    bool found = false;
+
+    for (uint32_t i = warp->count; i-- > 0 && !found;)
+        if (warp->rows[i]->kind != GPURT_KIND_PANIC &&
+            warp->rows[i]->kind != GPURT_KIND_LOSS) {
+            rank = warp->rows[i]->block;
+            found = true;
+        }
+    for (uint32_t i = 0; i < warp->count; i++) {
+        if (warp->rows[i]->block == rank || warp->rows[i]->kind == GPURT_KIND_LOSS)
+            warp->rows[kept++] = warp->rows[i];
+        else
+            free(warp->rows[i]);
+    }
+    warp->count = kept;
+}
+
+gpurt_status_t panic_source_near(panic_source_t *source, const gpurt_row_t *panic,
+                                 uint32_t room, panic_near_t *warp, panic_near_t *sm,
+                                 gpurt_error_t *err)
+{
+    search_t search = {.panic = panic, .warp = warp, .sm = sm, .rank = panic->block};
+    uint32_t at = 0; /* of the block among its words */
+    gpurt_site_info_t site;
+    gpurt_status_t st;
+
+    memset(warp, 0, sizeof *warp);
+    memset(sm, 0, sizeof *sm);
+    if (!near_init(warp, room) || !near_init(sm, room)) {
+        st = gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "panic: rows");
+        goto fail;
+    }
+    if (gpurt_dictionary_get(panic_source_sites(source), panic->site, &site))
+        at = gpurt_types_words(site.types);
+    search.rank_known = at + 2u < panic->words && gpurt_row_words(panic)[at + 1] == 0 &&
+                        gpurt_row_words(panic)[at + 2] == 0;
+    st = source->log ? search_log(source, &search, err)
+                     : panic_box_each(source, take_near, &search, err);
+    if (st != GPURT_OK)
+        goto fail;
+    if (!search.rank_known)
+        keep_last_block(warp);
+    return GPURT_OK;
+
+fail:
+    panic_near_fini(warp);
+    panic_near_fini(sm);
+    return st;
+}

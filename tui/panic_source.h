@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* panic_source.h - where panics are read from: a log file, or a black box of a program that
+ * runs, has ended, or left a core dump.
+ *
+ * A box is read through a private copy-on-write mapping whose rings are wound back, so that
+ * records that a drainer has taken already are seen again, and nobody is disturbed. */
+#ifndef GPURT_TUI_PANIC_SOURCE_H
+#define GPURT_TUI_PANIC_SOURCE_H
+
+#include "boxmap.h"
+#include "reader.h"
+
+enum {
+    PANIC_NEAR_MAX = 1024
+};
+
+/* Owner: the caller; close it. Exactly one of log and map is in use. */
+typedef struct panic_source {
+    const char *name;         /* borrowed; as the user named it */
+    gpurt_log_t *log;         /* NULL: a box */
+    gpurt_boxmap_t map;       /* private */
+    gpurt_dictionary_t sites; /* of a box */
+    gplog_file_t about;
+    bool alive;           /* the box's program runs */
+    uint64_t left_out;    /* panics of a box that found no slot or were not finished */
+    uint64_t torn_frames; /* of a log */
+} panic_source_t;
+
+gpurt_status_t panic_source_open(const char *path, panic_source_t *out, gpurt_error_t *err);
+gpurt_status_t panic_source_open_pid(uint32_t pid, const char *name, panic_source_t *out,
+                                     gpurt_error_t *err);
+void panic_source_close(panic_source_t *source); /* a zeroed one is allowed */
+
+const gpurt_dictionary_t *panic_source_sites(const panic_source_t *source);
+
+/* A row is borrowed for the call. Returns: whether to go on. */
+typedef bool panic_row_fn(void *context, const gpurt_row_t *row);
+
+/* All panics, in no order. */
+gpurt_status_t panic_source_panics(panic_source_t *source, panic_row_fn *take,
+                                   void *context, gpurt_error_t *err);
+
+/* The last rows before a panic, by time. Owner: the caller. */
+typedef struct panic_near {
+    gpurt_row_t **rows; /* heap, with their words */
+    uint64_t *order;    /* of rows of one time */
+    uint32_t count, room;
+} panic_near_t;
+
+/* Fills both lists, up to `room` rows each: of the panic's warp, and of its SM. */
+gpurt_status_t panic_source_near(panic_source_t *source, const gpurt_row_t *panic,
+                                 uint32_t room, panic_near_t *warp, panic_near_t *sm,
+                                 gpurt_error_t *err);
+void panic_near_fini(panic_near_t *near);
+
+/* A copy of a row with its words; NULL without memory. */
+gpurt_row_t *panic_row_copy(const gpurt_row_t *row);
+
+/* panic_box.c: makes the map private and winds it back. */
+gpurt_status_t panic_box_prepare(panic_source_t *source, gpurt_error_t *err);
+/* Every row that a box still holds. */
+gpurt_status_t panic_box_each(panic_source_t *source, panic_row_fn *take, void *context,
+                              gpurt_error_t *err);
+
+#endif

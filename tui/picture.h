@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* picture.h - what the user looks at and how: the model's view, the view of the screen,
+ * what is selected, the filter, the time. Views read it; only top_loop.c and the keys of
+ * a view change it. */
+#ifndef GPURT_TUI_PICTURE_H
+#define GPURT_TUI_PICTURE_H
+
+#include "canvas.h"
+#include "filter.h"
+#include "keys.h"
+#include "output.h"
+
+typedef enum view_id {
+    VIEW_OVERVIEW,
+    VIEW_LOG,
+    VIEW_PANICS,
+    VIEW_SITES,
+    VIEW_OUTPUT,
+    VIEW_HELP,
+    VIEW_COUNT
+} view_id_t;
+
+typedef enum site_sort {
+    SORT_RATE,
+    SORT_COUNT,
+    SORT_LEVEL,
+    SORT_RECENT,
+    SORT_PLACE,
+    SORT_KEYS
+} site_sort_t;
+
+/* Owner: the program. */
+typedef struct picture {
+    const gpurt_modelview_t *view; /* what is shown */
+    uint64_t until_ns;             /* nothing later is shown; 0: no bound */
+    view_id_t shown;
+    /* where it comes from */
+    bool replay, playing, busy, waiting; /* waiting: nothing was received yet */
+    bool launched, ended;                /* a program of ours; it is gone */
+    int status;                          /* its exit status then */
+    uint32_t processes, process;
+    double speed;
+    const char *name;    /* of the program or the log */
+    const char *problem; /* NULL: none */
+    /* how it is looked at */
+    bool paused, scrubbing;
+    filter_t filter;
+    bool typing;
+    char typed[FILTER_TEXT];
+    filter_t before;     /* the filter that Esc brings back */
+    bool asking;         /* whether to leave a program that runs */
+    uint32_t log_back;   /* lines below the last one shown; 0: it follows */
+    uint32_t log_column; /* columns scrolled */
+    uint32_t panic, panic_scroll;
+    bool panic_open;
+    uint32_t site, site_sort;
+    uint32_t output_back, help_scroll;
+    const output_t *output;
+    uint32_t hertz; /* pictures a second */
+} picture_t;
+
+/* A view of the screen. */
+typedef struct view_class {
+    const char *name;
+    void (*draw)(const picture_t *p, canvas_t *c, rect_t area);
+    /* Returns: whether the action meant something here. NULL: it has none. */
+    bool (*act)(picture_t *p, action_t action, int page);
+} view_class_t;
+
+extern const view_class_t view_overview, view_log, view_panics, view_sites, view_output,
+    view_help;
+
+/* picture.c: by view_id_t. */
+const view_class_t *picture_view(view_id_t id);
+
+/* Head, tabs, body, time line and foot. */
+void picture_draw(const picture_t *p, canvas_t *c);
+
+/* What several views draw. */
+style_t picture_level_style(uint32_t level);
+/* "14:07:11.042912", with so many digits (0, 3, 6, 9) behind the point; local time. */
+const char *picture_time(uint64_t time_ns, int digits, char buffer[32]);
+/* "42 s", "3:07", "2:03:07". */
+const char *picture_span(uint64_t span_ns, char buffer[32]);
+/* The panes that the overview splits its area into. */
+void picture_wish(const picture_t *p, layout_wish_t *wish);
+/* The panics that are not later than what is shown. */
+uint32_t picture_panics(const picture_t *p);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpurt-record - runs an application and writes what it logs to a file. */
+#include "handover.h"
+#include "option.h"
+#include "record_box.h"
+#include "record_run.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+    OWN_ERROR = 125,
+    NOT_EXECUTABLE = 126,
+    NOT_FOUND = 127
+};
+
+typedef struct record_options {
+    const char *output;
+    bool append, spin, quiet;
+    uint64_t level;
+} record_options_t;
+
+#define FIELD(kind_, field_) \
+    .kind = GPURT_OPTION_##kind_, .offset = offsetof(record_options_t, field_)
+static const gpurt_option_t rows[] = {
+    {.section = "Log",
+     .letter = 'o',
+     .name = "output",
+     .arg = "FILE",
+     FIELD(STRING, output),
+     .help = "the log file (default gpurt.gplog); must not exist, or be empty"},
+    {.letter = 'a',
+     .name = "append",
+     FIELD(FLAG, append),
+     .help = "go on behind what FILE holds"},
+    {.name = "compress",
+     .arg = "N",
+     FIELD(NUMBER, level),
+     .min = 1,
+     .max = 19,
+     .help = "level of zstd (default 1)"},
+    {.section = "Running",
+     .name = "spin",
+     FIELD(FLAG, spin),
+     .help = "never sleep: a core for the shortest delay"},
+    {.letter = 'q', .name = "quiet", FIELD(FLAG, quiet), .help = "no summary at the end"},
+    {0},
+};
+
+static const gpurt_option_text_t texts[] = {
+    {"EXIT STATUS",
+     "The application's; 128 and the number of the signal that ended it; 125 when "
+     "gpurt-record itself failed, 126 when the application cannot be executed, 127 "
+     "when there is none of that name."},
+    {"ENVIRONMENT",
+     "The application is started with GPURT_DRAIN set, by which gpurt_open finds "
+     "its drainer; so are the programs that it starts. Its standard streams are "
+     "those of gpurt-record."},
+    {"EXAMPLES", "  gpurt-record -o run.gplog -- ./app --size 64"},
+    {0},
+};
+
+static const gpurt_option_program_t program = {
+    .name = "gpurt-record",
+    .summary = "run a program and write what it logs to a file",
+    .synopsis = "[OPTION...] [--] PROGRAM [ARG...]",
+    .description =
+        "Runs PROGRAM and drains its black box, from another process, into a log "
+        "file: whatever happens to PROGRAM, what it had logged is in the file.",
+    .options = rows,
+    .texts = texts,
+    .operand_ends = true,
+    .bad_status = OWN_ERROR,
+};
+
+static int refuse_start(const char *path, int code)
+{
+    gpurt_option_refuse(&program, "%s: %s", path, strerror(code));
+    return code == ENOENT || code == ENOTDIR                     ? NOT_FOUND
+           : code == EACCES || code == ENOEXEC || code == EISDIR ? NOT_EXECUTABLE
+                                                                 : OWN_ERROR;
+}
+
+/* Until the application has ended and every box is read to its end. */
+static void record(record_run_t *run, record_boxes_t *boxes)
+{
+    do {
+        record_run_poll(run);
+        record_boxes_accept(boxes);
+        if (record_boxes_round(boxes) == 0)
+            record_boxes_rest(boxes);
+    } while (!run->ended || record_boxes_count(boxes) > 0);
+    record_boxes_accept(boxes); /* handed over with its last breath */
+    while (record_boxes_count(boxes) > 0)
+        record_boxes_round(boxes);
+}
+
+static void summary(const record_boxes_t *boxes, const char *path,
+                    const gpurt_writer_figures_t *sum)
+{
+    if (boxes->seen == 0)
+        fprintf(stderr,
+                "gpurt-record: the program never opened gpurt; %s holds no records\n",
+                path);
+    else
+        fprintf(stderr,
+                "gpurt-record: %llu records, %llu lost, %llu panics in %s (%llu bytes)\n",
+                (unsigned long long)sum->messages, (unsigned long long)sum->lost,
+                (unsigned long long)sum->panics, path, (unsigned long long)sum->bytes);
+}
+
+/* Returns: the status to exit with. */
+static int run_and_record(char **argv, const record_options_t *o, gpurt_writer_t *writer)
+{
+    gpurt_writer_figures_t sum;
+    record_boxes_t boxes;
+    record_run_t run;
+    gpurt_error_t err;
+    int code;
+
+    if (record_boxes_open(&boxes, writer, o->spin, &err) != GPURT_OK)
+        return gpurt_option_refuse(&program, "%s", err.text);
+    code = record_run_start(&run, argv, GPURT_HANDOVER_ENV, boxes.name);
+    if (code == 0) {
+        record(&run, &boxes);
+        gpurt_writer_flush(writer, NULL);
+        gpurt_writer_figures(writer, &sum);
+        if (!o->quiet)
+            summary(&boxes, o->output, &sum);
+    }
+    record_run_fini(&run);
+    record_boxes_close(&boxes);
+    if (code)
+        return refuse_start(argv[0], code);
+    if (boxes.sink_errors)
+        gpurt_option_refuse(&program, "%s", boxes.err.text);
+    return run.status;
+}
+
+int main(int argc, char **argv)
+{
+    record_options_t o = {.output = "gpurt.gplog", .level = 1};
+    int operands, status = gpurt_option_parse(&program, argc, argv, &o, &operands);
+    gpurt_writer_options_t wo = {.struct_size = sizeof wo};
+    gpurt_writer_t *writer;
+    gpurt_error_t err;
+
+    if (status >= 0)
+        return status;
+    if (operands < 1)
+        return gpurt_option_refuse(&program, "say which program to run");
+    wo.append = o.append;
+    wo.level = (int32_t)o.level;
+    if (gpurt_writer_open(o.output, &wo, &writer, &err) != GPURT_OK)
+        return gpurt_option_refuse(&program, "%s", err.text);
+    status = run_and_record(argv + 1, &o, writer);
+    if (gpurt_writer_close(writer, &err) != GPURT_OK)
+        gpurt_option_refuse(&program, "%s", err.text);
+    return status;
+}

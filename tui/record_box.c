@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record_box.h"
+
+#include "handover.h"
+#include "logsink.h"
+
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    WAIT_MS = 5
+};
+
+gpurt_status_t record_boxes_open(record_boxes_t *b, gpurt_writer_t *writer, bool spin,
+                                 gpurt_error_t *err)
+{
+    memset(b, 0, sizeof *b);
+    b->writer = writer;
+    b->spin = spin;
+    return gpurt_handover_listen(b->name, &b->listener, err);
+}
+
+static void box_end(record_box_t *one)
+{
+    gpurt_drain_close(one->drain);
+    gpurt_boxmap_detach(&one->map);
+    one->drain = NULL;
+}
+
+void record_boxes_close(record_boxes_t *b)
+{
+    for (uint32_t i = 0; i < RECORD_BOXES; i++)
+        if (b->box[i].drain)
+            box_end(&b->box[i]);
+    if (b->listener >= 0)
+        close(b->listener);
+    b->listener = -1;
+}
+
+uint32_t record_boxes_count(const record_boxes_t *b)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < RECORD_BOXES; i++)
+        count += b->box[i].drain != NULL;
+    return count;
+}
+
+static gpurt_status_t box_start(record_boxes_t *b, record_box_t *one, int fd)
+{
+    gpurt_drain_options_t o = {.struct_size = sizeof o, .sink_count = 1, .spin = b->spin};
+    gpurt_status_t st = gpurt_boxmap_attach_fd(fd, true, &one->map, &b->err);
+    gplog_file_t about;
+
+    if (st != GPURT_OK)
+        return st;
+    o.sinks[0] = gpurt_logsink(b->writer);
+    o.dictionary = gpurt_writer_dictionary(b->writer);
+    gpurt_drain_about(&one->map, &about);
+    st = gpurt_writer_about(b->writer, &about, &b->err);
+    if (st == GPURT_OK)
+        st = gpurt_drain_open(&one->map, &o, &one->drain, &b->err);
+    if (st != GPURT_OK)
+        gpurt_boxmap_detach(&one->map);
+    return st;
+}
+
+void record_boxes_accept(record_boxes_t *b)
+{
+    record_box_t *one = NULL;
+    int fd;
+
+    for (uint32_t i = 0; i < RECORD_BOXES && !one; i++)
+        if (!b->box[i].drain)
+            one = &b->box[i];
+    if (!one || gpurt_handover_take(b->listener, &fd, &b->err) != GPURT_OK)
+        return;
+    if (box_start(b, one, fd) == GPURT_OK)
+        b->seen++;
+    else
+        b->sink_errors++;
+    close(fd);
+}
+
+uint64_t record_boxes_round(record_boxes_t *b)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < RECORD_BOXES; i++) {
+        record_box_t *one = &b->box[i];
+        uint32_t rows = 0;
+
+        if (!one->drain)
+            continue;
+        if (gpurt_drain_round(one->drain, &rows, &b->err) != GPURT_OK) {
+            /* A full disk: rows stay in the rings, which say what they drop. */
+            b->sink_errors++;
+            usleep(WAIT_MS * 1000);
+        }
+        sum += rows;
+        if (rows == 0 && gpurt_drain_over(one->drain)) {
+            if (gpurt_drain_finish(one->drain, &b->err) != GPURT_OK)
+                b->sink_errors++;
+            box_end(one);
+        }
+    }
+    return sum;
+}
+
+void record_boxes_rest(record_boxes_t *b)
+{
+    struct pollfd wait = {b->listener, POLLIN, 0};
+    bool any = false;
+
+    for (uint32_t i = 0; i < RECORD_BOXES; i++)
+        if (b->box[i].drain) {
+            gpurt_drain_rest(b->box[i].drain);
+            any = true;
+        }
+    if (!any)
+        poll(&wait, 1, WAIT_MS);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* record_box.h - the boxes that a recorder drains into one log file: one for each
+ * process of the application that opens gpurt. */
+#ifndef GPURT_TUI_RECORD_BOX_H
+#define GPURT_TUI_RECORD_BOX_H
+
+#include "drain.h"
+#include "writer.h"
+
+enum {
+    RECORD_BOXES = 16
+};
+
+typedef struct record_box {
+    gpurt_boxmap_t map;
+    gpurt_drain_t *drain; /* NULL: a free place */
+} record_box_t;
+
+/* Owner: the program. */
+typedef struct record_boxes {
+    record_box_t box[RECORD_BOXES];
+    gpurt_writer_t *writer;
+    int listener;
+    char name[64]; /* of the socket */
+    uint32_t seen; /* boxes so far */
+    uint32_t sink_errors;
+    bool spin;
+    gpurt_error_t err; /* the last failure of a sink, for a message */
+} record_boxes_t;
+
+gpurt_status_t record_boxes_open(record_boxes_t *b, gpurt_writer_t *writer, bool spin,
+                                 gpurt_error_t *err);
+void record_boxes_close(record_boxes_t *b);
+
+/* Takes in a box that an application holds out, if one does. */
+void record_boxes_accept(record_boxes_t *b);
+/* One round of each; finishes those whose application is gone. Returns: rows. */
+uint64_t record_boxes_round(record_boxes_t *b);
+uint32_t record_boxes_count(const record_boxes_t *b);
+/* Sleeps as the drains suggest. */
+void record_boxes_rest(record_boxes_t *b);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sitelist.h"
+
+#include "render.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const sort_names[SORT_KEYS] = {"rate", "count", "level", "last",
+                                                  "place"};
+
+typedef struct entry {
+    uint64_t key[2]; /* larger comes first */
+    const char *place;
+    uint32_t line;
+    uint16_t index;
+} entry_t;
+
+static int compare(const void *a, const void *b)
+{
+    const entry_t *x = a, *y = b;
+    int order;
+
+    for (int i = 0; i < 2; i++)
+        if (x->key[i] != y->key[i])
+            return x->key[i] > y->key[i] ? -1 : 1;
+    order = strncmp(x->place, y->place, GPURT_MODEL_WHERE);
+    if (order == 0)
+        order = x->line < y->line ? -1 : x->line > y->line;
+    return order ? order : (int)x->index - (int)y->index; /* never jumps between frames */
+}
+
+static void entry_fill(const picture_t *p, uint32_t index, entry_t *e)
+{
+    const gpurt_model_site_count_t *count = &p->view->numbers.sites[index];
+    const gpurt_model_site_t *site = &p->view->names.sites[index];
+
+    memset(e, 0, sizeof *e);
+    e->index = (uint16_t)index;
+    e->place = site->file;
+    e->line = site->line;
+    e->key[1] = count->messages;
+    e->key[0] = p->site_sort == SORT_RATE     ? count->per_second
+                : p->site_sort == SORT_COUNT  ? count->messages
+                : p->site_sort == SORT_LEVEL  ? site->level
+                : p->site_sort == SORT_RECENT ? count->last_ns
+                                              : 0;
+    if (p->site_sort == SORT_PLACE)
+        e->key[1] = 0;
+}
+
+uint32_t sitelist_collect(const picture_t *p, uint16_t order[GPURT_MODEL_SITES + 1])
+{
+    const gpurt_model_numbers_t *n = &p->view->numbers;
+    uint32_t sites = n->site_count < GPURT_MODEL_SITES ? n->site_count : GPURT_MODEL_SITES;
+    static entry_t entries[GPURT_MODEL_SITES]; /* one thread draws */
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < sites; i++)
+        if (n->sites[i].messages && filter_site(&p->filter, &p->view->names.sites[i]))
+            entry_fill(p, i, &entries[count++]);
+    qsort(entries, count, sizeof entries[0], compare);
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = entries[i].index;
+    if (n->sites[GPURT_MODEL_SITES].messages)
+        order[count++] = GPURT_MODEL_SITES;
+    return count;
+}
+
+/* Columns of the table, by width. */
+typedef struct columns {
+    int level, place, place_width, count, rate, share, last; /* 0: not shown */
+} columns_t;
+
+static columns_t columns_of(int width)
+{
+    columns_t c = {.level = 1, .place = 7, .place_width = width >= 110 ? 26 : 17};
+
+    if (width < 50) {
+        c.place_width = width - 7 - 8;
+        c.count = width - 1;
+        return c;
+    }
+    c.count = c.place + c.place_width + 7; /* right ends */
+    c.rate = c.count + 8;
+    c.share = width >= 90 ? c.rate + 7 : 0;
+    c.last = (c.share ? c.share : c.rate) + 2;
+    return c;
+}
+
+static void heading(canvas_t *c, rect_t area, const columns_t *at)
+{
+    canvas_put(c, area, 1, at->level, STYLE_DIM, "level");
+    canvas_put(c, area, 1, at->place, STYLE_DIM, "site");
+    canvas_right(c, area, 1, at->count, STYLE_DIM, "count");
+    if (at->rate)
+        canvas_right(c, area, 1, at->rate, STYLE_DIM, "per s");
+    if (at->share)
+        canvas_right(c, area, 1, at->share, STYLE_DIM, "share");
+    if (at->last)
+        canvas_put(c, area, 1, at->last, STYLE_DIM, "last message");
+}
+
+/* Keeps the end of a place: file and line tell more than folders. */
+static void place_draw(canvas_t *c, rect_t area, int row, int column, int width,
+                       const gpurt_model_site_t *site)
+{
+    char text[GPURT_MODEL_WHERE + 16];
+    const char *slash = strrchr(site->file, '/'), *from = text;
+    int length;
+
+    if (site->file[0] == '\0') {
+        canvas_text(c, area, row, column, STYLE_DIM, site->format,
+                    strnlen(site->format, (size_t)(width > 0 ? width : 0)));
+        return;
+    }
+    length = snprintf(text, sizeof text, "%s:%u", site->file, site->line);
+    if (length > width && slash)
+        from = text + (slash + 1 - site->file);
+    if ((int)strlen(from) > width)
+        from = text + length - (width > 0 ? width : 0);
+    canvas_put(c, area, row, column, STYLE_INFO, from);
+}
+
+static void row_draw(const picture_t *p, canvas_t *c, rect_t area, int row, uint32_t index,
+                     const columns_t *at)
+{
+    const gpurt_model_site_count_t *count = &p->view->numbers.sites[index];
+    const gpurt_model_site_t *site = &p->view->names.sites[index];
+    uint64_t all = p->view->numbers.messages;
+    char buffer[32];
+
+    if (index == GPURT_MODEL_SITES) {
+        canvas_put(c, area, row, at->place, STYLE_DIM, "(all other sites)");
+    } else {
+        canvas_put(c, area, row, at->level, picture_level_style(site->level),
+                   gpurt_level_name(site->level));
+        place_draw(c, area, row, at->place, at->place_width, site);
+    }
+    canvas_right(c, area, row, at->count, STYLE_NORMAL,
+                 canvas_short(count->messages, buffer));
+    if (at->rate)
+        canvas_right(c, area, row, at->rate, count->per_second ? STYLE_BOLD : STYLE_DIM,
+                     canvas_short(count->per_second, buffer));
+    if (at->share && all) {
+        snprintf(buffer, sizeof buffer, "%.1f%%",
+                 (double)count->messages / (double)all * 100.0);
+        canvas_right(c, area, row, at->share, STYLE_NORMAL, buffer);
+    }
+    if (at->last && index < GPURT_MODEL_SITES)
+        canvas_text(c, area, row, at->last, STYLE_NORMAL, site->last,
+                    strnlen(site->last, sizeof site->last));
+}
+
+void sitelist_pane(const picture_t *p, canvas_t *c, rect_t area, int selected)
+{
+    uint16_t order[GPURT_MODEL_SITES + 1];
+    uint32_t count = sitelist_collect(p, order), first = 0;
+    uint32_t rows = area.rows > 2 ? (uint32_t)area.rows - 2 : 0;
+    columns_t at = columns_of(area.columns);
+    char title[64];
+
+    snprintf(title, sizeof title, "Sites  %u, by %s", count,
+             sort_names[p->site_sort % SORT_KEYS]);
+    canvas_rule(c, area, title);
+    heading(c, area, &at);
+    if (selected >= 0 && (uint32_t)selected >= rows && rows > 0)
+        first = (uint32_t)selected - rows + 1;
+    for (uint32_t i = 0; i < rows && first + i < count; i++) {
+        row_draw(p, c, area, 2 + (int)i, order[first + i], &at);
+        if ((int)(first + i) == selected)
+            canvas_row_style(c, area, 2 + (int)i, STYLE_SELECT);
+    }
+}

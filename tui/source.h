@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* source.h - where gpurt-top's view comes from. Each source has a thread or a process of
+ * its own that feeds a model and publishes it in shared memory; the caller only reads
+ * there, so a slow disk or a storm of records never holds a screen up.
+ *
+ *   source_live    drains the boxes of a program that we started, or the box of a process
+ *   source_share   reads what another drainer publishes
+ *   source_replay  feeds a model from a log file, up to a position that the caller moves
+ *
+ * One thread uses a source. */
+#ifndef GPURT_TUI_SOURCE_H
+#define GPURT_TUI_SOURCE_H
+
+#include "modelshare.h"
+
+typedef struct source source_t;
+
+typedef struct source_class {
+    /* Copies what is new into *view. */
+    void (*refresh)(source_t *s, gpurt_modelview_t *view);
+    void (*seek)(source_t *s, uint64_t time_ns);      /* NULL: cannot */
+    void (*play)(source_t *s, bool on, double speed); /* NULL: cannot */
+    void (*next)(source_t *s);                        /* the next process; NULL: cannot */
+    /* The program has ended: take what is left, then say ended. Waits for it. */
+    void (*finish)(source_t *s);
+    void (*close)(source_t *s);
+} source_class_t;
+
+/* What sources have in common. Owner: whoever opened it. */
+struct source {
+    const source_class_t *class;
+    uint32_t processes, shown; /* how many there are, and which is read */
+    bool ended;                /* nothing new will come */
+    bool busy;                 /* a replay is on its way to a position */
+    gpurt_error_t problem;     /* status not 0: something to tell the user */
+};
+
+/* A listener for boxes. *name: for GPURT_HANDOVER_ENV of the program; valid until close. */
+gpurt_status_t source_live_open(source_t **out, const char **name, gpurt_error_t *err);
+
+/* A process that runs: what its drainer publishes, or its box, drained by us when nobody
+ * does and looked at otherwise. */
+gpurt_status_t source_process_open(uint32_t pid, source_t **out, gpurt_error_t *err);
+
+/* Starts at the end of the log, or at its start. */
+gpurt_status_t source_replay_open(const char *path, bool at_start, source_t **out,
+                                  gpurt_error_t *err);
+
+#endif

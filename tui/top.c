@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpurt-top - shows what kernels do: runs a program, looks at one that runs, or replays
+ * a log. */
+#include "handover.h"
+#include "once_report.h"
+#include "option.h"
+#include "screen.h"
+#include "top_bench.h"
+#include "top_loop.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define SECOND_NS 1000000000ull
+enum {
+    OWN_ERROR = LAUNCHEE_FAILED,
+    HERTZ = 10
+};
+
+typedef struct top_options {
+    const char *replay, *output, *view, *filter, *color;
+    uint64_t pid, pictures, delay_ns;
+    bool batch, once, json, exit_at_end, play, ascii;
+} top_options_t;
+
+#define FIELD(kind_, field_) \
+    .kind = GPURT_OPTION_##kind_, .offset = offsetof(top_options_t, field_)
+static const gpurt_option_t rows[] = {
+    {.section = "What to look at",
+     .letter = 'p',
+     .name = "pid",
+     .arg = "PID",
+     FIELD(NUMBER, pid),
+     .min = 1,
+     .max = UINT32_MAX,
+     .help = "a process that runs"},
+    {.letter = 'r',
+     .name = "replay",
+     .arg = "FILE",
+     FIELD(STRING, replay),
+     .help = "a log file; one that is still written is followed"},
+    {.name = "play",
+     FIELD(FLAG, play),
+     .help = "replay from the start (default: show the end)"},
+    {.section = "Screen",
+     .letter = 'd',
+     .name = "delay",
+     .arg = "TIME",
+     FIELD(SECONDS, delay_ns),
+     .help = "between two pictures (default 100ms, with -b 1s)"},
+    {.letter = 'v',
+     .name = "view",
+     .arg = "NAME",
+     FIELD(STRING, view),
+     .help = "first view: overview, log, panics, sites, output, help"},
+    {.letter = 'F',
+     .name = "filter",
+     .arg = "WORDS",
+     FIELD(STRING, filter),
+     .help = "lines shown, as typed after /: words, !word, lvl>=warn, sm=7, gpu=0"},
+    {.letter = 'x',
+     .name = "exit",
+     FIELD(FLAG, exit_at_end),
+     .help = "leave the screen when the program ends (default: stay until q)"},
+    {.letter = 'C',
+     .name = "color",
+     .arg = "WHEN",
+     FIELD(STRING, color),
+     .help = "auto, always or never (default auto: NO_COLOR turns it off)"},
+    {.name = "ascii", FIELD(FLAG, ascii), .help = "draw with ASCII only"},
+    {.section = "Without a screen",
+     .letter = 'b',
+     .name = "batch",
+     FIELD(FLAG, batch),
+     .help = "print plain pictures; done by itself when there is no terminal"},
+    {.letter = 'n',
+     .name = "pictures",
+     .arg = "N",
+     FIELD(NUMBER, pictures),
+     .min = 1,
+     .help = "so many of them (default: to the end); of a replay at equal distances"},
+    {.letter = '1',
+     .name = "once",
+     FIELD(FLAG, once),
+     .help = "print one, of the whole: at the program's end, the log's end, or now"},
+    {.letter = 'j',
+     .name = "json",
+     FIELD(FLAG, json),
+     .help = "print JSON objects, one a line, instead of pictures"},
+    {.letter = 'o',
+     .name = "output",
+     .arg = "FILE",
+     FIELD(STRING, output),
+     .help = "print there (default standard output; with a PROGRAM, whose output that is, "
+             "standard error)"},
+    {0},
+};
+
+static const gpurt_option_text_t texts[] = {
+    {"SCREEN", "The screen is drawn on /dev/tty. What PROGRAM writes to the terminal "
+               "meanwhile is kept, "
+               "shown in a view of its own and printed when the screen is gone; output "
+               "that goes to a "
+               "file or a pipe goes there untouched. A PROGRAM whose input is the terminal "
+               "reads an empty "
+               "one, because the keys are gpurt-top's. F1 or ? explains the keys."},
+    {"EXIT STATUS",
+     "PROGRAM's; 128 and the number of the signal that ended it; 125 when "
+     "gpurt-top itself failed, 126 when PROGRAM cannot be executed, 127 when "
+     "there is none of that name. Without a PROGRAM: 0."},
+    {"JSON",
+     "schema (1), state, status, program, pid, host, back_end, device, time_ns, first_ns, "
+     "last_ns, records, dropped, panics, sites, rows, per_second, dropped_per_second, "
+     "levels, losses, devices, site_list, panic_list. Times are nanoseconds since 1970, "
+     "rates are of the last second."},
+    {"ENVIRONMENT",
+     "NO_COLOR, TERM and the locale as usual. PROGRAM is started with GPURT_DRAIN "
+     "set, by which gpurt_open finds its drainer. XDG_RUNTIME_DIR holds what -p "
+     "of other users' programs never sees: files of mode 0600."},
+    {"EXAMPLES", "  gpurt-top -- ./app --size 64\n"
+                 "  gpurt-top -p 4711\n"
+                 "  gpurt-top --replay run.gplog\n"
+                 "  gpurt-top --once --json --replay run.gplog | jq .panics"},
+    {0},
+};
+
+static const gpurt_option_program_t program = {
+    .name = "gpurt-top",
+    .summary = "show what kernels do, live or from a log",
+    .synopsis = "[OPTION...] [--] [PROGRAM [ARG...]]",
+    .description =
+        "Runs PROGRAM and shows what its kernels log, where, how fast, and what went "
+        "wrong; or looks at a process that runs; or replays a log file.",
+    .options = rows,
+    .texts = texts,
+    .operand_ends = true,
+    .bad_status = OWN_ERROR,
+};
+
+/* ---- starting ------------------------------------------------------------------------ */
+
+static bool view_named(const char *name, view_id_t *view)
+{
+    for (int i = 0; i < VIEW_COUNT; i++)
+        if (strcasecmp(name, picture_view((view_id_t)i)->name) == 0) {
+            *view = (view_id_t)i;
+            return true;
+        }
+    return false;
+}
+
+static bool color_named(const char *name, screen_color_t *color)
+{
+    static const char *const names[] = {"auto", "always", "never"};
+
+    *color = SCREEN_COLOR_AUTO;
+    for (int i = 0; name && i < 3; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *color = (screen_color_t)i;
+            return true;
+        }
+    return name == NULL;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* Returns: -1, or the status to exit with. */
+static int picture_begin(top_t *t, const top_options_t *o, char *const *argv)
+{
+    picture_t *p = &t->picture;
+
+    t->fresh = calloc(1, sizeof *t->fresh);
+    t->held = calloc(1, sizeof *t->held);
+    if (!t->fresh || !t->held)
+        return gpurt_option_refuse(&program, "no memory");
+    p->view = t->fresh;
+    p->speed = 1;
+    p->replay = o->replay != NULL;
+    p->playing = o->play;
+    p->hertz =
+        o->delay_ns && o->delay_ns < SECOND_NS ? (uint32_t)(SECOND_NS / o->delay_ns) : 1;
+    if (!o->delay_ns)
+        p->hertz = HERTZ;
+    p->hertz = p->hertz > 30 ? 30 : p->hertz;
+    p->name = o->replay ? base_name(o->replay) : argv[0] ? base_name(argv[0]) : "process";
+    p->launched = t->launched = argv[0] != NULL;
+    t->exit_at_end = o->exit_at_end;
+    if (o->filter)
+        filter_parse(&p->filter, o->filter);
+    if (o->view && !view_named(o->view, &p->shown))
+        return gpurt_option_refuse(&program,
+                                   "no view %s; there are overview, log, panics, "
+                                   "sites, output, help",
+                                   o->view);
+    return -1;
+}
+
+/* Returns: -1, or the status to exit with. handover: what PROGRAM is told, if there is
+ * one. */
+static int source_begin(top_t *t, const top_options_t *o, const char **handover)
+{
+    gpurt_error_t err = {0};
+    gpurt_status_t st;
+
+    if (o->replay)
+        st = source_replay_open(o->replay, o->play, &t->source, &err);
+    else if (o->pid)
+        st = source_process_open((uint32_t)o->pid, &t->source, &err);
+    else
+        st = source_live_open(&t->source, handover, &err);
+    if (st != GPURT_OK)
+        return gpurt_option_refuse(&program, "%s", err.text);
+    if (o->replay && o->play)
+        t->source->class->play(t->source, true, 1);
+    return -1;
+}
+
+/* Returns: -1, or the status to exit with. */
+static int program_begin(top_t *t, char *const *argv, const char *handover, bool screen)
+{
+    launchee_plan_t plan = {.argv = argv,
+                            .name = GPURT_HANDOVER_ENV,
+                            .value = handover,
+                            .hold_terminal = screen};
+    int code;
+
+    if (screen) {
+        int lines, columns;
+
+        screen_size(&lines, &columns);
+        plan.rows = (uint16_t)lines;
+        plan.columns = (uint16_t)columns;
+    }
+    code = launchee_start(&t->child, &plan);
+    if (code == 0) {
+        if (t->child.output_fd >= 0)
+            t->picture.output = &t->output;
+        return -1;
+    }
+    screen_close();
+    gpurt_option_refuse(&program, "%s: %s", argv[0], strerror(code));
+    return launchee_refusal(code);
+}
+
+/* ---- without a screen ---------------------------------------------------------------- */
+
+static void print(top_t *t, const top_options_t *o, FILE *out)
+{
+    const picture_t *p = &t->picture;
+    report_about_t about = {
+        .name = p->name, .launched = t->launched, .ended = p->ended, .status = p->status};
+
+    about.state = p->replay                                      ? "replay"
+                  : p->ended                                     ? "ended"
+                  : t->fresh->numbers.state == GPURT_MODEL_EMPTY ? "waiting"
+                                                                 : "live";
+    if (o->json)
+        report_json(out, t->fresh, &about);
+    else
+        report_plain(out, t->fresh, &about);
+}
+
+static void replay_print(top_t *t, const top_options_t *o, FILE *out)
+{
+    uint64_t count = o->once || !o->pictures ? 1 : o->pictures, first, last;
+
+    t->source->class->finish(t->source);
+    top_refresh(t);
+    first = t->fresh->numbers.range_first_ns;
+    last = t->fresh->numbers.range_last_ns;
+    for (uint64_t i = 1; i <= count && !t->child.stop_signal; i++) {
+        uint64_t at =
+            i == count
+                ? last
+                : first + (uint64_t)((double)(last - first) * (double)i / (double)count);
+
+        t->source->class->seek(t->source, at);
+        t->source->class->finish(t->source);
+        top_refresh(t);
+        print(t, o, out);
+        launchee_signals(&t->child);
+    }
+}
+
+static bool live_over(const top_t *t)
+{
+    return t->launched ? t->child.ended : t->source->ended || t->child.stop_signal;
+}
+
+/* Waits so long, or until there is nothing to wait for. */
+static void wait_some(top_t *t, uint64_t wait_ns)
+{
+    uint64_t until = top_clock_ns() + wait_ns, now;
+
+    while ((now = top_clock_ns()) < until && !live_over(t)) {
+        top_wait(t, -1, STDOUT_FILENO,
+                 until - now < SECOND_NS / 20 ? until - now : SECOND_NS / 20);
+        t->source->class->refresh(t->source, t->fresh);
+    }
+}
+
+static void live_print(top_t *t, const top_options_t *o, FILE *out)
+{
+    uint64_t delay = o->delay_ns ? o->delay_ns : SECOND_NS;
+    uint64_t count = o->once ? 1 : o->pictures;
+
+    if (o->once && !t->launched) {
+        for (int i = 0; i < 10 && t->fresh->numbers.rows == 0 && !live_over(t); i++)
+            wait_some(t, SECOND_NS / 20);
+        top_refresh(t);
+        print(t, o, out);
+        return;
+    }
+    for (uint64_t i = 0; !live_over(t) && !o->once && (count == 0 || i + 1 < count); i++) {
+        wait_some(t, delay);
+        top_refresh(t);
+        if (!live_over(t))
+            print(t, o, out);
+    }
+    /* The last picture is of the whole, if the program ends in time for it. */
+    wait_some(t, o->once || count == 0 ? UINT64_MAX / 2 : delay);
+    if (t->child.ended)
+        t->source->class->finish(t->source);
+    top_refresh(t);
+    print(t, o, out);
+}
+
+static int batch(top_t *t, const top_options_t *o)
+{
+    FILE *out = t->launched ? stderr : stdout;
+
+    if (o->output && !(out = fopen(o->output, "we")))
+        return gpurt_option_refuse(&program, "%s: %s", o->output, strerror(errno));
+    signal(SIGPIPE,
+           SIG_IGN); /* a reader that left ends us by the write error, not earlier */
+    if (o->replay)
+        replay_print(t, o, out);
+    else
+        live_print(t, o, out);
+    if (o->output)
+        fclose(out);
+    return 0;
+}
+
+/* ---- the end ------------------------------------------------------------------------- */
+
+/* The screen is gone: what was held is printed, and a program that runs on is waited
+ * for, with its output going where it would have gone. */
+static int leave(top_t *t)
+{
+    if (t->output.written) {
+        output_print(&t->output, isatty(STDOUT_FILENO) ? STDOUT_FILENO : STDERR_FILENO);
+        output_fini(&t->output);
+    }
+    while (t->launched && !t->child.ended)
+        top_wait(t, -1, isatty(STDOUT_FILENO) ? STDOUT_FILENO : STDERR_FILENO, SECOND_NS);
+    while (t->child.output_fd >= 0 && top_wait(t, -1, STDOUT_FILENO, 0))
+        ;
+    if (t->launched)
+        return launchee_status(&t->child);
+    return t->child.stop_signal ? 128 + t->child.stop_signal : 0;
+}
+
+static void top_fini(top_t *t)
+{
+    if (t->source)
+        t->source->class->close(t->source);
+    launchee_close(&t->child);
+    scrub_fini(&t->scrub);
+    output_fini(&t->output);
+    free(t->fresh);
+    free(t->held);
+}
+
+/* Returns: the status to exit with. */
+static int run(top_t *t, const top_options_t *o, char **argv)
+{
+    bool plain = o->batch || o->once || o->json;
+    const char *handover = NULL, *problem;
+    screen_color_t color;
+    int status = picture_begin(t, o, argv);
+
+    if (status < 0 && !color_named(o->color, &color))
+        status =
+            gpurt_option_refuse(&program, "--color=%s: auto, always or never", o->color);
+    if (status < 0)
+        status = source_begin(t, o, &handover);
+    if (status >= 0)
+        return status;
+    problem = plain ? "" : screen_open("/dev/tty", color);
+    plain = plain || problem;
+    screen_ascii(o->ascii);
+    if (argv[0] && (status = program_begin(t, argv, handover, !plain)) >= 0)
+        return status;
+    if (plain) {
+        status = batch(t, o);
+    } else {
+        top_screen(t);
+        screen_close();
+        status = 0;
+    }
+    return status ? status : leave(t);
+}
+
+int main(int argc, char **argv)
+{
+    top_options_t o = {0};
+    top_t t = {0};
+    int operands, status;
+
+    setlocale(LC_ALL, "");
+    setlocale(LC_NUMERIC, "C"); /* JSON wants points */
+    if (argc >= 4 && strcmp(argv[1], "--bench-frames") == 0)
+        return top_bench(strtoul(argv[2], NULL, 10), argv[3]);
+    status = gpurt_option_parse(&program, argc, argv, &o, &operands);
+    if (status >= 0)
+        return status;
+    if ((operands > 0) + (o.pid != 0) + (o.replay != NULL) != 1)
+        return gpurt_option_refuse(&program,
+                                   "say one of: a PROGRAM, -p PID, --replay FILE");
+    if (launchee_open(&t.child) != 0)
+        return gpurt_option_refuse(&program, "signals: %s", strerror(errno));
+    status = run(&t, &o, argv + 1);
+    top_fini(&t);
+    return status;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "top_loop.h"
+
+#include "screen.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND_NS 1000000000ull
+enum {
+    OUTPUT_READS = 16
+}; /* between two pictures: a program that floods must not hold us up */
+
+uint64_t top_clock_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+}
+
+void top_refresh(top_t *t)
+{
+    picture_t *p = &t->picture;
+    source_t *s = t->source;
+
+    s->class->refresh(s, t->fresh);
+    p->busy = s->busy;
+    p->processes = s->processes;
+    p->process = s->shown;
+    p->waiting = s->processes == 0;
+    p->problem = s->problem.status ? s->problem.text : NULL;
+    p->ended = t->launched ? t->child.ended : s->ended;
+    p->status = t->launched && t->child.ended ? launchee_status(&t->child) : 0;
+    if (!p->replay)
+        scrub_keep(&t->scrub, &t->fresh->numbers);
+    if (!p->view || (!p->paused && !p->scrubbing))
+        p->view = t->fresh;
+}
+
+/* ---- waiting ------------------------------------------------------------------------- */
+
+static void copy_out(launchee_t *child, int forward)
+{
+    char bytes[65536];
+    ssize_t got = read(child->output_fd, bytes, sizeof bytes);
+
+    for (ssize_t done = 0, put; done < got; done += put) {
+        put = write(forward, bytes + done, (size_t)(got - done));
+        if (put <= 0)
+            break;
+    }
+    if (got <= 0) {
+        close(child->output_fd);
+        child->output_fd = -1;
+    }
+}
+
+static void output_take(top_t *t, int forward)
+{
+    launchee_t *child = &t->child;
+
+    for (int i = 0; i < OUTPUT_READS && child->output_fd >= 0; i++) {
+        struct pollfd look = {child->output_fd, POLLIN, 0};
+
+        if (poll(&look, 1, 0) <= 0)
+            return;
+        if (forward >= 0) {
+            copy_out(child, forward);
+        } else if (!output_read(&t->output, child->output_fd)) {
+            close(child->output_fd); /* the program and all its children are gone */
+            child->output_fd = -1;
+        }
+    }
+}
+
+bool top_wait(top_t *t, int key_fd, int forward, uint64_t wait_ns)
+{
+    struct pollfd look[3] = {{key_fd, POLLIN, 0},
+                             {t->child.signal_fd, POLLIN, 0},
+                             {t->child.output_fd, POLLIN, 0}};
+
+    poll(look, 3, (int)((wait_ns + 999999) / 1000000));
+    if (look[1].revents)
+        launchee_signals(&t->child);
+    if (look[2].revents)
+        output_take(t, forward);
+    return look[0].revents != 0;
+}
+
+/* ---- the screen ---------------------------------------------------------------------- */
+
+static void keys_take(top_t *t, const canvas_t *canvas, bool *over, top_end_t *end)
+{
+    uint32_t code;
+
+    while (!*over && (code = screen_key()) != KEY_NONE) {
+        action_t action =
+            t->picture.typing || t->picture.asking ? ACTION_NONE : keys_action(code);
+
+        if (code == KEY_RESIZED)
+            continue; /* an echo of our own screen_resize; the signal tells of others */
+        if (action == ACTION_REDRAW)
+            screen_resize();
+        else if (action == ACTION_SUSPEND)
+            screen_suspend();
+        else
+            *over = top_key(t, code, canvas->rows > 6 ? canvas->rows - 5 : 1, end);
+    }
+}
+
+/* What ends a screen without a key. */
+static bool over_by_itself(const top_t *t, top_end_t *end)
+{
+    if (screen_lost() || (t->child.stop_signal && (!t->launched || t->child.ended))) {
+        *end = screen_lost() && t->launched && !t->child.ended ? TOP_END_LEAVE
+                                                               : TOP_END_SIGNAL;
+        return true;
+    }
+    *end = TOP_END_QUIT;
+    return t->launched && t->child.ended && t->exit_at_end;
+}
+
+static void show(top_t *t, canvas_t *canvas)
+{
+    int rows, columns;
+
+    screen_size(&rows, &columns);
+    if (canvas->rows != rows || canvas->columns != columns)
+        canvas_resize(canvas, rows, columns);
+    picture_draw(&t->picture, canvas);
+    screen_show(canvas);
+}
+
+top_end_t top_screen(top_t *t)
+{
+    canvas_t canvas = {.unicode = screen_unicode()};
+    top_end_t end = TOP_END_QUIT;
+    uint64_t next_ns = 0;
+    bool over = false;
+
+    while (!over) {
+        uint64_t now = top_clock_ns();
+
+        if (now >= next_ns) {
+            top_refresh(t);
+            next_ns = now + SECOND_NS / t->picture.hertz;
+        }
+        show(t, &canvas);
+        if (top_wait(t, screen_fd(), -1, next_ns > now ? next_ns - now : 0))
+            keys_take(t, &canvas, &over, &end);
+        if (t->child.resized) {
+            t->child.resized = false;
+            screen_resize();
+        }
+        over = over || over_by_itself(t, &end);
+    }
+    canvas_fini(&canvas);
+    return end;
+}

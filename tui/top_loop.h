@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* top_loop.h - gpurt-top while it runs: on a screen, or printing pictures. */
+#ifndef GPURT_TUI_TOP_LOOP_H
+#define GPURT_TUI_TOP_LOOP_H
+
+#include "launchee.h"
+#include "picture.h"
+#include "scrub.h"
+#include "source.h"
+
+typedef enum top_end {
+    TOP_END_QUIT,  /* the user left, or there is nothing more to show */
+    TOP_END_LEAVE, /* the screen goes, the program goes on */
+    TOP_END_SIGNAL /* child.stop_signal says which */
+} top_end_t;
+
+/* Owner: the program. */
+typedef struct top {
+    source_t *source;
+    launchee_t child;
+    bool launched;
+    bool exit_at_end; /* the program's end ends the screen */
+    picture_t picture;
+    output_t output;
+    scrub_t scrub;
+    gpurt_modelview_t *fresh; /* as it is */
+    gpurt_modelview_t *held;  /* as it was, while the picture is held or looks back */
+    uint64_t wanted_ns;       /* position asked of a replay */
+} top_t;
+
+/* Reads what the source has and brings the picture up to date. */
+void top_refresh(top_t *t);
+
+/* Does what a key asks for. Returns: whether it asks for the end. */
+bool top_key(top_t *t, uint32_t code, int page, top_end_t *end);
+
+/* Draws and reads keys until the end; the screen is open. */
+top_end_t top_screen(top_t *t);
+
+/* Waits for descriptors that need care (signals, output), at most so long; copies held
+ * output to `forward` (-1: keeps it). Returns: whether a key waits on key_fd (-1: none). */
+bool top_wait(top_t *t, int key_fd, int forward, uint64_t wait_ns);
+
+uint64_t top_clock_ns(void); /* monotonic */
+
+#endif

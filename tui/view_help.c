@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Help: the table of keys, and what cannot be guessed. */
+#include "picture.h"
+
+#include <string.h>
+
+static const char *const notes[] = {
+    "",
+    "FILTER   words that all must fit: any part of the message, file or level;",
+    "         !word must not be there; lvl>=warn, sm=7, gpu=0. Esc clears it.",
+    "RATES    of the second before, in tenths. Numbers: k M G are powers of 1000.",
+    "MAP      one cell a multiprocessor: fuller is busier, ! had an error in the last",
+    "         second, a dot is silent now, a blank never spoke.",
+    "LINES    the last 1024 of each class are kept (up to info, warn, error and",
+    "         above), so a flood of info does not push errors out.",
+    "TIME     [ ] { } go back and on in what is kept; $ returns to now.",
+    "LOST     records that found no room; the log says where and why.",
+};
+enum {
+    NOTES = sizeof notes / sizeof notes[0]
+};
+
+static void draw(const picture_t *p, canvas_t *c, rect_t area)
+{
+    int row = 1 - (int)p->help_scroll, split = area.columns >= 110 ? area.columns / 2 : 0;
+    int keys = 0, half, at = 0;
+
+    for (const key_row_t *k = key_rows; k->action != ACTION_NONE; k++)
+        keys++;
+    half = split ? (keys + 1) / 2 : keys;
+    for (const key_row_t *k = key_rows; k->action != ACTION_NONE; k++, at++) {
+        int line = row + (at < half ? at : at - half), column = at < half ? 0 : split;
+
+        if (line < 1)
+            continue;
+        canvas_put(c, area, line, column + 2, STYLE_KEY, k->keys);
+        canvas_put(c, area, line, column + 14, STYLE_NORMAL, k->help);
+    }
+    for (int i = 0; i < NOTES; i++)
+        if (row + half + i >= 1)
+            canvas_put(c, area, row + half + i, 2, STYLE_NORMAL, notes[i]);
+    canvas_rule(c, area, "Help  (Up, Down)");
+}
+
+static bool act(picture_t *p, action_t action, int page)
+{
+    int step = action == ACTION_UP          ? -1
+               : action == ACTION_DOWN      ? 1
+               : action == ACTION_PAGE_UP   ? -page
+               : action == ACTION_PAGE_DOWN ? page
+                                            : 0;
+    int scroll = (int)p->help_scroll + step;
+
+    p->help_scroll = scroll < 0 ? 0 : scroll > 40 ? 40 : (uint32_t)scroll;
+    return step != 0;
+}
+
+const view_class_t view_help = {"Help", draw, act};

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The log: the last lines of each class, filtered, scrolled. */
+#include "loglist.h"
+
+#include <stdio.h>
+
+static void draw(const picture_t *p, canvas_t *c, rect_t area)
+{
+    char title[160];
+    uint32_t count = loglist_count(p);
+
+    if (p->log_back)
+        snprintf(title, sizeof title, "Log  %u lines, %u below (End follows)", count,
+                 p->log_back);
+    else
+        snprintf(title, sizeof title, "Log  %u lines", count);
+    canvas_rule(c, area, title);
+    loglist_pane(p, c, area, p->log_back, p->log_column);
+}
+
+static void scroll(picture_t *p, int64_t lines)
+{
+    int64_t back = (int64_t)p->log_back + lines, count = loglist_count(p);
+
+    back = back > count - 1 ? count - 1 : back;
+    p->log_back = back < 0 ? 0 : (uint32_t)back;
+}
+
+static bool act(picture_t *p, action_t action, int page)
+{
+    switch (action) {
+    case ACTION_UP:
+        scroll(p, 1);
+        return true;
+    case ACTION_DOWN:
+        scroll(p, -1);
+        return true;
+    case ACTION_PAGE_UP:
+        scroll(p, page);
+        return true;
+    case ACTION_PAGE_DOWN:
+        scroll(p, -page);
+        return true;
+    case ACTION_FIRST:
+        scroll(p, GPURT_CLASSES * GPURT_MODEL_LINES);
+        scroll(p, 1 - page);
+        return true;
+    case ACTION_LAST:
+        p->log_back = 0;
+        return true;
+    case ACTION_LEFT:
+        p->log_column = p->log_column > 8 ? p->log_column - 8 : 0;
+        return true;
+    case ACTION_RIGHT:
+        p->log_column += p->log_column < GPURT_MODEL_LINE_TEXT ? 8 : 0;
+        return true;
+    default:
+        return false;
+    }
+}
+
+const view_class_t view_log = {"Log", draw, act};
