@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log_storm [BLOCKS THREADS COUNT] - every thread logs COUNT messages as fast as it can. What finds no
- * room is counted: gpurt-log stat shows records and dropped, and they add up. */
+/* log_storm [BLOCKS THREADS COUNT] - every thread logs COUNT messages as fast as it can.
+ * What finds no room is counted: gpurt-log stat shows records and dropped, which add up. */
 #include "log_storm.h"
 
 #include <gpurt/gpurt.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* panic_bounds - an index out of bounds in the last of four blocks. Its lanes end there and tell; the
- * other blocks finish, the next launch works.
+/* panic_bounds - an index out of bounds in the last of four blocks. Its lanes end there and
+ * tell; the other blocks finish, the next launch works.
  *
  *   gpurt-record -o panic.gplog -- panic_bounds && gpurt-panic list panic.gplog */
 #include "panic_bounds.h"
