@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Order. Each part has a sequence number, odd while the part is written.
- *   M1  part word.rel -> part word.acq   a reader that sees a word of the writer's next round
- *                                        also sees that round's odd number, and tries again
+ *   M1  part word.rel -> part word.acq     a reader that sees a word of the writer's next
+ *                                          round sees its odd number too, and tries again
  *   M2  even number.rel -> first look.acq  the words belong to that number
- * The words are stored and loaded one by one, each whole, so there is no race to speak
- * of. */
+ *   M3  ready.rel -> open.acq              the head is whole
+ * Words are stored and loaded one by one, each whole, so there is no race to speak of. */
 #define GPURT_NO_POINTS /* host code: no schedule is explored here */
 
 #include "modelshare.h"
@@ -349,8 +349,9 @@ static gpurt_status_t reader_make(int fd, const char *name, gpurt_modelshare_t *
     st = map_fd(s, err);
     if (st != GPURT_OK)
         goto fail;
-    if (gpurt_load_acquire_sys_u32(&s->map->xready) != 1 || s->map->magic != SHARE_MAGIC ||
-        s->map->version != SHARE_VERSION || s->map->bytes != sizeof *s->map) { /* M3.acq */
+    if (gpurt_load_acquire_sys_u32(&s->map->xready) != 1 || /* M3.acq */
+        s->map->magic != SHARE_MAGIC || s->map->version != SHARE_VERSION ||
+        s->map->bytes != sizeof *s->map) {
         st = gpurt_fail(err, GPURT_E_HANDLE, GPURT_FROM_GPURT, 0,
                         "%s holds no model of this version", name);
         goto fail;

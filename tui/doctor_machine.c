@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A child that the kernel cannot end (a driver asleep in a system call) is left behind after
- * this time beyond its deadline. */
+/* A child that the kernel cannot end (a driver asleep in a system call) is left behind
+ * after this time beyond its deadline. */
 static const uint64_t abandon_ns = 3000000000;
 
 /* ---- files and environment ----------------------------------------------------------- */
@@ -159,50 +159,35 @@ static void gpu_line(doctor_driver_t *d, const char *rest)
 /* One line "KEY VALUE" of the child. */
 static void driver_line(doctor_driver_t *d, const char *line)
 {
-    static const char *const keys[] = {"step ",  "loaded",     "missing ", "init ",
-                                       "cuda ",  "gpus ",      "gpu ",     "version ",
-                                       "cupti ", "cupti_path "};
-    const char *value = NULL;
-    size_t key;
+    const struct {
+        const char *key;
+        int *number;
+        char *text; /* where `number` is NULL */
+        size_t room;
+    } fields[] = {
+        {"init ", &d->init, NULL, 0},
+        {"cuda ", &d->cuda_version, NULL, 0},
+        {"gpus ", &d->gpu_count, NULL, 0},
+        {"cupti ", &d->cupti, NULL, 0},
+        {"step ", NULL, d->step, sizeof d->step},
+        {"missing ", NULL, d->why, sizeof d->why},
+        {"version ", NULL, d->version, sizeof d->version},
+        {"cupti_path ", NULL, d->cupti_path, sizeof d->cupti_path},
+    };
 
-    for (key = 0; key < sizeof keys / sizeof keys[0]; key++)
-        if (strncmp(line, keys[key], strlen(keys[key])) == 0) {
-            value = line + strlen(keys[key]);
-            break;
-        }
-    switch (key) {
-    case 0:
-        snprintf(d->step, sizeof d->step, "%.*s", DOCTOR_NAME - 1, value);
-        break;
-    case 1:
-        d->loaded = true;
-        break;
-    case 2:
-        snprintf(d->why, sizeof d->why, "%.*s", 2 * DOCTOR_NAME - 1, value);
-        break;
-    case 3:
-        d->init = atoi(value);
-        break;
-    case 4:
-        d->cuda_version = atoi(value);
-        break;
-    case 5:
-        d->gpu_count = atoi(value);
-        break;
-    case 6:
-        gpu_line(d, value);
-        break;
-    case 7:
-        snprintf(d->version, sizeof d->version, "%.*s", DOCTOR_NAME - 1, value);
-        break;
-    case 8:
-        d->cupti = atoi(value);
-        break;
-    case 9:
-        snprintf(d->cupti_path, PATH_MAX, "%.*s", PATH_MAX - 1, value);
-        break;
-    default:
-        break;
+    if (strncmp(line, "gpu ", 4) == 0)
+        gpu_line(d, line + 4);
+    d->loaded |= strcmp(line, "loaded ") == 0;
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        size_t length = strlen(fields[i].key);
+
+        if (strncmp(line, fields[i].key, length) != 0)
+            continue;
+        if (fields[i].number)
+            *fields[i].number = (int)strtol(line + length, NULL, 10);
+        else
+            snprintf(fields[i].text, fields[i].room, "%.*s", (int)fields[i].room - 1,
+                     line + length);
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks the driver, NVML and CUPTI, each loaded at run time, and prints a line for each answer.
- * Runs as a process of its own: any call here may hang or crash. The step at work is printed
- * before it begins. */
+/* Asks the driver, NVML and CUPTI, each loaded at run time, and prints a line for each
+ * answer. Runs as a process of its own: any call here may hang or crash. The step at
+ * work is printed before it begins. */
 #include "doctor_machine.h"
 
 #include <dlfcn.h>

@@ -52,7 +52,6 @@ static void band_wide(rect_t *body, layout_t *out)
     int rows = body->rows >= 24 ? RATES_ROWS : body->rows >= 14 ? 6 : RATES_SMALL;
     rect_t band;
 
-    rows = min(rows, max(body->rows - LOG_MIN, 0));
     band = take(body, rows);
     out->pane[PANE_RATES] = make(band.row, band.column, band.rows, left - 1);
     out->pane[PANE_SMS] =

@@ -9,8 +9,8 @@ enum {
     NEAREST_MAX = 40
 };
 
-/* How many letters must be typed, dropped, changed or swapped to get from a to b; NEAREST_MAX
- * where a word is longer than that. */
+/* How many letters must be typed, dropped, changed or swapped to get from a to b;
+ * NEAREST_MAX where a word is longer than that. */
 unsigned nearest_distance(const char *a, const char *b);
 
 /* Whether so many slips still look like the word: a third of its letters. */

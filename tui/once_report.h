@@ -15,8 +15,8 @@ typedef struct report_about {
     int status; /* of a program of ours that has ended */
 } report_about_t;
 
-/* A picture of about 100 columns and at most 26 lines, without escapes, followed by an empty
- * line. */
+/* A picture of about 100 columns and at most 26 lines, without escapes, followed by an
+ * empty line. */
 void report_plain(FILE *out, const gpurt_modelview_t *view, const report_about_t *about);
 
 /* One object in one line. docs: gpurt-top --help, "JSON". */

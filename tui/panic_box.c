@@ -93,7 +93,8 @@ typedef struct box_reader {
     uint32_t words[GPURT_RECORD_MAX_WORDS + 1];
 } box_reader_t;
 
-/* A drain takes times as near to now. In a box of the past they are near to its last fit. */
+/* A drain takes times as near to now. In a box of the past they are near to its last
+ * fit. */
 static uint64_t past_time(const panic_source_t *source, const gpurt_row_t *row)
 {
     int64_t off;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* panic_excerpt.h - the lines of source around a panic, and where in them it is.
  *
- * The name comes from a device or a file and is not trusted: only regular files that are called
- * like a C or CUDA source are opened, and what they hold is bounded. */
+ * The name comes from a device or a file and is not trusted: only regular files that
+ * are called like a C or CUDA source are opened, and what they hold is bounded. */
 #ifndef GPURT_TUI_PANIC_EXCERPT_H
 #define GPURT_TUI_PANIC_EXCERPT_H
 

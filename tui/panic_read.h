@@ -32,8 +32,8 @@ enum {
 };
 const char *panic_time(uint64_t time_ns, int digits, char out[PANIC_TIME]);
 
-/* Of a row with own values of each lane: the rank of a lane among its lanes, so that the lane
- * that panicked speaks; 0 for other rows and where the lane is not among them. */
+/* Of a row with own values of each lane: the rank of a lane among its lanes, so that
+ * the lane that panicked speaks; 0 for other rows and where the lane is not among them. */
 uint32_t panic_lane_rank(const gpurt_row_t *row, uint32_t lane);
 
 /* The part of a path behind its last slash. */

@@ -193,8 +193,16 @@ static void print_record(const panic_entry_t *e, const panic_facts_t *f,
     panic_line_end(&line, level_colour(row->level));
 }
 
-/* Both lists as one, by time. What the warp wrote is among what its SM wrote, unless the SM's
- * list does not reach so far back. */
+static bool comes_first(const panic_near_t *a, uint32_t i, const panic_near_t *b,
+                        uint32_t j)
+{
+    uint64_t x = a->rows[i]->time_ns, y = b->rows[j]->time_ns;
+
+    return x < y || (x == y && a->order[i] < b->order[j]);
+}
+
+/* Both lists as one, by time. What the warp wrote is among what its SM wrote, unless
+ * the SM's list does not reach so far back. */
 static void print_near(const panic_entry_t *e, const panic_facts_t *f,
                        const panic_near_t *warp, const panic_near_t *sm,
                        const panic_style_t *style)
@@ -211,12 +219,15 @@ static void print_near(const panic_entry_t *e, const panic_facts_t *f,
         const gpurt_row_t *a = w < warp->count ? warp->rows[w] : NULL;
         const gpurt_row_t *b = s < sm->count ? sm->rows[s] : NULL;
         bool same = a && b && warp->order[w] == sm->order[s];
-        bool first = a && (!b || same || a->time_ns < b->time_ns ||
-                           (a->time_ns == b->time_ns && warp->order[w] < sm->order[s]));
 
-        print_record(e, f, first ? a : b, first, style);
-        w += first;
-        s += !first || same;
+        if (a && (!b || same || comes_first(warp, w, sm, s))) {
+            print_record(e, f, a, true, style);
+            w++;
+            s += same;
+        } else if (b) {
+            print_record(e, f, b, false, style);
+            s++;
+        }
     }
 }
 

@@ -264,8 +264,8 @@ static gpurt_status_t search_log(panic_source_t *source, search_t *s, gpurt_erro
     return st;
 }
 
-/* The rank of a block that is not in the first row of its grid is not told: it is that of the
- * slot's last record. */
+/* The rank of a block that is not in the first row of its grid is not told: it is that
+ * of the slot's last record. */
 static void keep_last_block(panic_near_t *warp)
 {
     uint32_t rank = 0, kept = 0;

@@ -121,8 +121,9 @@ static const gpurt_option_text_t texts[] = {
      "rates are of the last second."},
     {"ENVIRONMENT",
      "NO_COLOR, TERM and the locale as usual. PROGRAM is started with GPURT_DRAIN "
-     "set, by which gpurt_open finds its drainer. XDG_RUNTIME_DIR holds what -p "
-     "of other users' programs never sees: files of mode 0600."},
+     "set, by which gpurt_open finds its drainer. What is drained is published in "
+     "$XDG_RUNTIME_DIR/gpurt/PID (or /dev/shm/gpurt-UID/PID), readable by its user "
+     "alone: there -p finds it."},
     {"EXAMPLES", "  gpurt-top -- ./app --size 64\n"
                  "  gpurt-top -p 4711\n"
                  "  gpurt-top --replay run.gplog\n"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stand-in for libcuda, libnvidia-ml and libcupti, as far as gpurt-doctor calls them. It plays
- * what FAKE_DRIVER says: words hang, crash, prohibited, exclusive, and old (compute capability
- * 6.1), init=N (what cuInit answers), cuda=N (the driver's CUDA version). */
+/* A stand-in for libcuda, libnvidia-ml and libcupti, as far as gpurt-doctor calls them.
+ * It plays what FAKE_DRIVER says: words hang, crash, prohibited, exclusive, and old
+ * (compute capability 6.1), init=N (what cuInit answers), cuda=N (the driver's CUDA
+ * version). */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

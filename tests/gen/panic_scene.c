@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* panic_scene FOLDER [hang] - what gpurt-panic is tested on: a black box (a file in FOLDER, its
- * name ends in .box) and the log drained out of it (FOLDER/run.gplog), with panics and records
- * of known places.
+/* panic_scene FOLDER [hang] - what gpurt-panic is tested on: a black box (a file in
+ * FOLDER, its name ends in .box) and the log drained out of it (FOLDER/run.gplog), with
+ * panics and records of known places.
  *
- * Two SMs of two warp slots. Times are microseconds after the start; the panic of interest is
- * at 1000, in block 5, warp 5, SM 0, slot 1. Messages say whose they are:
- *   slot 0.1: block 37 (the same warp number, earlier) 0..4, block 5: 100..139, a row of lane
- *             values at 900, and three after the panic
- *   slot 0.0: block 9, 200..249          slot 1.0: block 11, 300..309
- * In the log there are six panics. In the box the second slot of them is emptied again, as if
- * its lane had died, and three more were raised than there are slots. `hang` waits. */
+ * Two SMs of two warp slots. Times are microseconds after the start; the panic of interest
+ * is at 1000, in block 5, warp 5, SM 0, slot 1. Messages say whose they are:
+ *   slot 0.1: block 37 (the same warp number, earlier) 0..4, block 5: 100..139, a row of
+ *             lane values at 900, and three after the panic
+ *   slot 0.0: block 9, 200..249
+ *   slot 1.0: block 43 (the same warp number, earlier) 290..291, block 11: 300..309
+ * In the log there are six panics. In the box the second slot of them is emptied again, as
+ * if its lane had died, and three more were raised than there are slots. `hang` waits. */
 #include "check.h"
 #include "drain.h"
 #include "feed.h"
@@ -90,6 +91,8 @@ static void write_records(void)
         step(1, 5, 600 + i, 1001 + i);
     for (uint32_t i = 0; i < 50; i++)
         step(0, 9, 200 + i, 140 + i);
+    for (uint32_t i = 0; i < 2; i++)
+        step(2, 43, 290 + i, 390 + i);
     for (uint32_t i = 0; i < 10; i++)
         step(2, 11, 300 + i, 400 + i);
 }

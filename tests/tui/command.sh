@@ -38,8 +38,9 @@ expect() {
 }
 # complains WORDS: one line on standard error that says them.
 complains() {
-    { [ "$(wc -l <"$work/error")" = 1 ] && grep -q -- "$1" "$work/error"; } ||
+    if [ "$(wc -l <"$work/error")" != 1 ] || ! grep -q -- "$1" "$work/error"; then
         fail "'$1' is not what it says: $(cat "$work/error")"
+    fi
 }
 
 expect 7 'beside:' top
@@ -79,5 +80,5 @@ ln -s "$gpurt" "$work/later/gpurt"
 printf '#!/bin/sh\ncat\nkill -TERM $$\n' >"$work/path/gpurt-mine"
 status=0
 got=$(echo through | "$gpurt" mine) || status=$?
-{ [ "$got" = through ] && [ "$status" = 143 ]; } || fail "standard input and a signal: '$got', $status"
+[ "$got,$status" = through,143 ] || fail "standard input and a signal: '$got', $status"
 echo 'all well'

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A model against sums made the slow way; a model fed live against one fed from the log of the
- * same rows; a view that grew against one made at once; caps. */
+/* A model against sums made the slow way; a model fed live against one fed from the log
+ * of the same rows; a view that grew against one made at once; caps. */
 #include "check.h"
 #include "cursor.h"
 #include "feed.h"
@@ -54,7 +54,7 @@ static uint64_t sum_if(uint64_t from_ns, uint64_t to_ns, int level, int section,
     return sum;
 }
 
-static void check_sums(const scene_t *scene, const gpurt_model_numbers_t *n, uint64_t end)
+static void check_sums(const gpurt_model_numbers_t *n, uint64_t end)
 {
     uint64_t tick = end / 100000000u * 100000000u, second = tick - 1000000000u;
 
@@ -93,7 +93,6 @@ static void check_sums(const scene_t *scene, const gpurt_model_numbers_t *n, uin
                       n->sites[i].per_second ==
                           sum_if(second, tick, -1, -1, -1, n->sites[i].id, false),
                   "site %u", n->sites[i].id);
-    (void)scene;
 }
 
 static void check_seconds(const gpurt_model_numbers_t *n)
@@ -215,7 +214,7 @@ static void check_same(const gpurt_modelview_t *a, const gpurt_modelview_t *b,
         const gpurt_model_lines_t *x = &a->lines[class], *y = &b->lines[class];
         uint64_t first = x->first > y->first ? x->first : y->first;
 
-        CHECK_MSG(x->end == y->end, "%s: lines", what);
+        CHECK_MSG(x->end == y->end && x->first <= y->first, "%s: lines", what);
         for (uint64_t i = first; i < x->end; i++)
             CHECK_MSG(memcmp(&x->list[i % GPURT_MODEL_LINES],
                              &y->list[i % GPURT_MODEL_LINES],
@@ -229,6 +228,8 @@ static void check_same(const gpurt_modelview_t *a, const gpurt_modelview_t *b,
 static void test_scene(void)
 {
     gpurt_writer_options_t options = {.struct_size = sizeof options, .frame_rows = 3000};
+    /* Also of moments past, as long as late rows are forgiven. */
+    static const int64_t off_ms[] = {-450, -250, -30, 0, 50, 700, 2000, 30};
     gpurt_modelview_t *grown = view_new(), *fresh = view_new(), *again = view_new();
     char path[] = "/tmp/test_model.XXXXXX";
     gplog_file_t about;
@@ -249,10 +250,15 @@ static void test_scene(void)
     CHECK_MSG(gpurt_model_create(gpurt_writer_dictionary(w), &about, &m, &err) == GPURT_OK,
               "%s", err.text);
     live(w, &scene, m, grown);
-    now = gpurt_model_last_ns(m) + 30000000u;
-    gpurt_model_view(m, now, GPURT_MODEL_LIVE, grown);
+    for (size_t i = 0; i < sizeof off_ms / sizeof off_ms[0]; i++) {
+        now = gpurt_model_last_ns(m) + (uint64_t)(off_ms[i] * 1000000);
+        gpurt_model_view(m, now, GPURT_MODEL_LIVE, fresh);
+        check_sums(&fresh->numbers, now);
+    }
+    gpurt_model_view(m, now - 5000000000u, GPURT_MODEL_LIVE, fresh);
+    CHECK_MSG(fresh->numbers.per_second == 0, "no rate is known of so long ago");
     gpurt_model_view(m, now, GPURT_MODEL_LIVE, fresh);
-    check_sums(&scene, &fresh->numbers, now);
+    gpurt_model_view(m, now, GPURT_MODEL_LIVE, grown);
     check_seconds(&fresh->numbers);
     check_lines(fresh);
     check_lines(grown);

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A reader of a model that is written all the time sees each part whole; names of files, their
- * rights, and writers that died. Meant for ThreadSanitizer too. */
+/* A reader of a model that is written all the time sees each part whole; names of files,
+ * their rights, and writers that died. Meant for ThreadSanitizer too. */
 #include "check.h"
 #include "modelshare.h"
+#include "procfs.h"
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum {
-    ROUNDS = 400,
+    ROUNDS = 1000,
     PARTS = 6
 };
 static const uint32_t part_numbers = 1, part_panics = 4, part_low = 8;
@@ -28,18 +30,28 @@ static void fill(void *part, size_t bytes, uint64_t round)
         words[i] = round * 0x0101010101010101ull;
 }
 
+/* Back to back, so that a part is nearly always being written while it is read. */
+static void write_rounds(gpurt_modelshare_t *s, uint32_t rounds)
+{
+    gpurt_modelview_t *v[2] = {calloc(1, sizeof **v), calloc(1, sizeof **v)};
+
+    for (uint64_t i = 0; i < 2; i++) {
+        fill(&v[i]->numbers, sizeof v[i]->numbers, i + 1);
+        fill(&v[i]->panics, sizeof v[i]->panics, i + 1);
+        fill(&v[i]->lines[0], sizeof v[i]->lines[0], i + 1);
+    }
+    for (uint32_t round = 0; round < rounds; round++)
+        gpurt_modelshare_publish(s, v[round & 1],
+                                 round % 8 < 4   ? part_numbers
+                                 : round % 8 < 6 ? part_low
+                                                 : part_panics);
+    free(v[0]);
+    free(v[1]);
+}
+
 static void *write_all(void *context)
 {
-    gpurt_modelview_t *v = calloc(1, sizeof *v);
-
-    for (uint64_t round = 1; round <= ROUNDS; round++) {
-        fill(&v->numbers, sizeof v->numbers, round % 255);
-        fill(&v->panics, sizeof v->panics, round % 255);
-        fill(&v->lines[0], sizeof v->lines[0], round % 255);
-        gpurt_modelshare_publish(context, v,
-                                 round % 3 ? part_numbers | part_low : part_panics);
-    }
-    free(v);
+    write_rounds(context, ROUNDS);
     gpurt_store_release_sys_u32(&done, 1);
     return NULL;
 }
@@ -83,11 +95,57 @@ static void test_race(void)
     } while (!last);
     pthread_join(thread, NULL);
     CHECK_MSG(reads[0] > 0 && reads[2] > 0 && reads[3] > 0, "every part was read");
-    CHECK_MSG(v->lines[0].end == (ROUNDS % 255) * 0x0101010101010101ull ||
-                  v->lines[0].end == ((ROUNDS - 1) % 255) * 0x0101010101010101ull,
-              "the last round is seen");
+    CHECK_MSG(v->panics.count == 2 * 0x0101010101010101ull, "the last round is seen");
     CHECK_MSG(gpurt_modelshare_read(reader, v) == 0, "nothing new, nothing copied");
     gpurt_modelshare_close(reader);
+    gpurt_modelshare_close(writer);
+    free(v);
+}
+
+static void *write_on(void *context)
+{
+    while (!gpurt_load_acquire_sys_u32(&done))
+        write_rounds(context, 64);
+    return NULL;
+}
+
+/* Both on one processor: each is stopped in the middle of its work, and finds the
+ * other's work done when it goes on. Side by side they would run at one pace and hardly
+ * ever cross. */
+static void test_preempted(void)
+{
+    gpurt_modelview_t *v = calloc(1, sizeof *v);
+    gpurt_modelshare_t *writer, *reader;
+    uint64_t until = gpurt_real_ns() + 1500000000u;
+    gpurt_error_t err;
+    pthread_t thread;
+    cpu_set_t one, all;
+    uint32_t reads = 0;
+
+    sched_getaffinity(0, sizeof all, &all);
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+    gpurt_store_release_sys_u32(&done, 0);
+    CHECK_MSG(gpurt_modelshare_create(0, &writer, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(pthread_create(&thread, NULL, write_on, writer) == 0, "thread");
+    while (gpurt_real_ns() < until) {
+        uint32_t got;
+
+        /* A new end has seen nothing and reads everything. */
+        CHECK_MSG(gpurt_modelshare_join(writer, &reader, &err) == GPURT_OK, "%s", err.text);
+        got = gpurt_modelshare_read(reader, v);
+        gpurt_modelshare_close(reader);
+        if (got & part_numbers)
+            check_whole(&v->numbers, sizeof v->numbers, GPURT_MODEL_SECTIONS);
+        if (got & part_low)
+            check_whole(&v->lines[0], sizeof v->lines[0], 0);
+        reads += got != 0;
+    }
+    gpurt_store_release_sys_u32(&done, 1);
+    pthread_join(thread, NULL);
+    sched_setaffinity(0, sizeof all, &all);
+    CHECK_MSG(reads > 10, "%u reads", reads);
     gpurt_modelshare_close(writer);
     free(v);
 }
@@ -151,6 +209,7 @@ int main(void)
     CHECK_MSG(mkdtemp(folder), "mkdtemp");
     setenv("XDG_RUNTIME_DIR", folder, 1);
     test_race();
+    test_preempted();
     test_files(folder);
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command) == 0 ? 0 : 1;

@@ -37,6 +37,16 @@ def load(*arguments, **more):
     return json.loads(run(*arguments, "--json", **more).stdout)
 
 
+def check_documented(value, page):
+    """Every field of the output stands in docs/PANIC_JSON.md."""
+    for item in value if isinstance(value, list) else value.values():
+        if isinstance(item, (list, dict)):
+            check_documented(item, page)
+    if isinstance(value, dict):
+        missing = [key for key in value if f"`{key}`" not in page]
+        assert not missing, missing
+
+
 def steps(records):
     return [int(found.group(1)) for r in records if (found := re.match(r"step (\d+) of", r["msg"]))]
 
@@ -103,7 +113,10 @@ def check_excerpt():
     text = run("show", "run.gplog", "--source", "tree").stdout
     assert ">     6 |     GPURT_ASSERT(i < n," in text, text
     assert "\n        |     ^~~~~~~~~~~~\n" in text, text
-    lines = load("show", "run.gplog", "--source", "tree")["source_lines"]
+    whole = load("show", "run.gplog", "--source", "tree")
+    check_documented(whole, PAGE)
+    check_documented(load("list", "run.gplog"), PAGE)
+    lines = whole["source_lines"]
     assert (lines["first"], lines["line"], lines["column"], lines["width"]) == (3, 6, 5, 12)
     assert len(lines["lines"]) == 6 and lines["lines"][2] == "    int i = 7;"
     # What is not called like a source is never opened, however a log names it.
@@ -117,6 +130,7 @@ def check_excerpt():
 def check_other_grid():
     p = load("show", "6", "run.gplog")
     assert p["block"] == [1, 2, 0] and steps(p["before"]["warp"]) == list(range(300, 310)), p
+    assert steps(p["before"]["sm"]) == [290, 291, *range(300, 310)], p
 
 
 def check_box(*source):
@@ -180,6 +194,8 @@ def check_refusals():
         assert len(run(*arguments, status=2).stderr.splitlines()) == 1
     for arguments in (("list", "nothing.gplog"), ("list", "."), ("show", "9", "run.gplog"), ("list", "/dev/zero")):
         assert len(run(*arguments, status=1).stderr.splitlines()) == 1
+    os.mkfifo("fifo")
+    assert "is not a file" in run("list", "fifo", status=1, timeout=20).stderr
     with open("evil\x1b[31m.gplog", "w") as file:
         file.write("no log")
     assert "\x1b" not in run("list", "evil\x1b[31m.gplog", status=1).stderr
@@ -194,6 +210,8 @@ def check_refusals():
     run("show", "damaged.gplog", status=1)
 
 
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/PANIC_JSON.md")) as file:
+    PAGE = file.read()
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     subprocess.run([SCENE, "."], check=True, stdout=subprocess.DEVNULL)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A replay at any position, reached from any other, shows what the rows up to there add up to. */
+/* A replay at any position, reached from any other, shows what the rows up to there add
+ * up to. */
 #include "check.h"
 #include "cursor.h"
 #include "reader.h"
@@ -74,7 +75,7 @@ static void check_view(const gpurt_modelview_t *got, const gpurt_modelview_t *wa
     for (int class = 0; class < GPURT_CLASSES; class ++) {
         const gpurt_model_lines_t *a = &got->lines[class], *b = &want->lines[class];
 
-        CHECK_MSG(a->end == b->end, "seek %d: lines", seek);
+        CHECK_MSG(a->end == b->end && a->first <= b->first, "seek %d: lines", seek);
         for (uint64_t i = a->first > b->first ? a->first : b->first; i < a->end; i++)
             CHECK_MSG(a->list[i % GPURT_MODEL_LINES].number ==
                               b->list[i % GPURT_MODEL_LINES].number &&

@@ -92,6 +92,7 @@ see 'Records'; t capture-pane -p -e | grep -q $'\033\\[[0-9;]*38;5' && fail "256
 t capture-pane -p -e | grep -Eq $'\033\\[[0-9;]*3[0-7]' || fail "no 8 colours"
 start 80 24 "LC_ALL=C $top --replay $dir/run.gplog"
 see '-- Records'; t capture-pane -p | LC_ALL=C grep -q $'[\200-\377]' && fail "not ASCII"
-start 120 40 "TERM=nonsense $top --replay $dir/run.gplog"
+# curses loses some memory when it finds no terminal.
+start 120 40 "ASAN_OPTIONS=detect_leaks=0 TERM=nonsense $top --replay $dir/run.gplog"
 see 'records '; see 'STATUS 0'
 echo "all well"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every view at every kind of size, of a scene and of bytes that are no view at all: nothing
- * but printable characters reaches the canvas, and nothing is read or written outside. */
+/* Every view at every kind of size, of a scene and of bytes that are no view at all:
+ * nothing but printable characters reaches the canvas, and nothing is read or written
+ * outside. */
 #include "check.h"
 #include "filter.h"
 #include "once_report.h"
@@ -98,6 +99,21 @@ static void check_contents(picture_t *p)
     memset(&p->filter, 0, sizeof p->filter);
 }
 
+/* Marks that turn lines around, or that fonts fill as they like, are not for log texts. */
+static void check_deceit(void)
+{
+    rect_t all = {0, 0, 1, 40};
+
+    canvas.unicode = true;
+    CHECK_MSG(canvas_resize(&canvas, 1, 40), "memory");
+    canvas_put(&canvas, all, 0, 0, STYLE_NORMAL,
+               "a\u202eb\u2066c\ufeffd\ue000e\U000e0041f\u200bg \u4e16\u754c");
+    for (int i = 0; i < 14; i++)
+        CHECK_MSG(canvas.cells[i].code < 0x80, "code %x", canvas.cells[i].code);
+    CHECK_MSG(canvas.cells[14].code == 0x4e16 && canvas.cells[15].code == 0,
+              "a wide character");
+}
+
 static void check_report(const gpurt_modelview_t *v)
 {
     report_about_t about = {.name = "x", .state = "replay"};
@@ -146,8 +162,10 @@ int main(void)
     p.output = &output;
     draw_all(&p, "scene");
     check_contents(&p);
+    check_deceit();
     check_report(v);
-    /* Shared memory may hold anything; readers end the texts, the rest is the views' business. */
+    /* Shared memory may hold anything; readers end the texts, the rest is the views'
+     * business. */
     for (uint32_t seed = 1; seed <= 3; seed++) {
         uint32_t x = seed;
 
