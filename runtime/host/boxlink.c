@@ -90,7 +90,7 @@ static gpurt_status_t box_make(const gpurt_info_t *info, gpurt_error_t *err)
 
 void gpurt_boxlink_open(gpurt_info_t *info)
 {
-    const char *off = setting("GPURT_OFF"), *drainer = setting(GPURT_HANDOVER_ENV);
+    const char *off = setting("GPURT_OFF"), *drainer = setting("GPURT_DRAIN");
     const char *file = setting("GPURT_LOG");
     gpurt_error_t err = {0};
     gpurt_status_t st;

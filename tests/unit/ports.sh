@@ -24,10 +24,10 @@ esac
 
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-common=(-std=gnu11 -O1 -D_GNU_SOURCE -Iruntime/include "${flags[@]}")
+common=(-std=gnu11 -O1 -D_GNU_SOURCE -Iruntime/include -Iruntime/box "${flags[@]}")
 
 objects=()
-for source in runtime/base/*.c runtime/simt/*.[cS] runtime/host/*.c; do
+for source in runtime/base/*.c runtime/box/*.c runtime/simt/*.[cS] runtime/host/*.c; do
     [[ $source != *cuda* ]] || continue
     object=$out/$(basename "$source").o
     extra=()
