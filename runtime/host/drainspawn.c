@@ -20,8 +20,6 @@ enum {
     ABOVE = 16 /* descriptors are first moved up here, out of the way of 3 and 4 */
 };
 
-extern char **environ;
-
 /* Beside the program if it is there, else only the name, for PATH. */
 static void find(char path[PATH_MAX])
 {
