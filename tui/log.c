@@ -149,12 +149,15 @@ static int do_cat(gpurt_log_t *log, log_print_t *p)
     return status ? status : torn_status(log);
 }
 
-/* The last frames with enough records, and what of them to leave out. */
+/* Where to begin for the last records, and how many to leave out. A frame earlier in the file
+ * may end later in time, by as many frames as a cursor merges: so many more are read. */
 static uint64_t tail_start(gpurt_log_t *log, log_print_t *p, uint64_t lines)
 {
     uint64_t frame = gpurt_log_frames(log), count = 0;
 
     while (frame > 0 && count < lines)
+        count += gpurt_log_entry(log, --frame)->messages;
+    for (uint32_t more = 0; frame > 0 && more < GPURT_CURSOR_FRAMES; more++)
         count += gpurt_log_entry(log, --frame)->messages;
     p->skip = count > lines ? count - lines : 0;
     return frame;

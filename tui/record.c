@@ -7,11 +7,14 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 enum {
     OWN_ERROR = 125,
     NOT_EXECUTABLE = 126,
-    NOT_FOUND = 127
+    NOT_FOUND = 127,
+    HEIRS_MS = 1000, /* how long a program that left others behind is given to open gpurt */
+    HEIRS_STEP_MS = 5
 };
 
 typedef struct record_options {
@@ -81,6 +84,18 @@ static int refuse_start(const char *path, int code)
                                                                  : OWN_ERROR;
 }
 
+/* A daemon outlives the process we started and opens its box after that. */
+static void record_late_comers(record_run_t *run, record_boxes_t *boxes)
+{
+    const struct timespec step = {.tv_nsec = HEIRS_STEP_MS * 1000000L};
+
+    for (int ms = 0; ms < HEIRS_MS && boxes->seen == 0 && record_run_has_heirs(run);
+         ms += HEIRS_STEP_MS) {
+        nanosleep(&step, NULL);
+        record_boxes_accept(boxes);
+    }
+}
+
 /* Until the application has ended and every box is read to its end. */
 static void record(record_run_t *run, record_boxes_t *boxes)
 {
@@ -91,8 +106,10 @@ static void record(record_run_t *run, record_boxes_t *boxes)
             record_boxes_rest(boxes);
     } while (!run->ended || record_boxes_count(boxes) > 0);
     record_boxes_accept(boxes); /* handed over with its last breath */
+    record_late_comers(run, boxes);
     while (record_boxes_count(boxes) > 0)
-        record_boxes_round(boxes);
+        if (record_boxes_round(boxes) == 0)
+            record_boxes_rest(boxes);
 }
 
 static void summary(const record_boxes_t *boxes, const char *path,

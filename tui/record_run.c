@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -53,6 +54,7 @@ int record_run_start(record_run_t *run, char *const argv[], const char *name,
     memset(run, 0, sizeof *run);
     run->signal_fd = -1;
     signals_of(&set);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* what it leaves behind becomes ours: see heirs */
     if (setenv(name, value, 1) != 0 || pipe2(ends, O_CLOEXEC) != 0)
         return errno;
     sigprocmask(SIG_BLOCK, &set, &run->before);
@@ -93,6 +95,18 @@ void record_run_poll(record_run_t *run)
             kill(run->pid, (int)info.ssi_signo);
     }
     reap(run);
+}
+
+bool record_run_has_heirs(const record_run_t *run)
+{
+    pid_t pid;
+
+    if (!run->ended)
+        return true;
+    do
+        pid = waitpid(-1, NULL, WNOHANG);
+    while (pid > 0);
+    return pid == 0;
 }
 
 void record_run_fini(record_run_t *run)

@@ -28,6 +28,10 @@ int record_run_start(record_run_t *run, char *const argv[], const char *name,
 /* Passes signals on and notices the end. */
 void record_run_poll(record_run_t *run);
 
+/* Whether processes that the application left behind still live: a daemon may be about to hand
+ * its box over. Only after the end. */
+bool record_run_has_heirs(const record_run_t *run);
+
 void record_run_fini(record_run_t *run);
 
 #endif

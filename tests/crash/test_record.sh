@@ -38,7 +38,7 @@ expect 0 5000 5000 daemon
 expect 0 0 0
 expect 0 101 100 panic
 [ "$(field panics run.gplog)" = 1 ] || fail "one panic"
-"$bin/gpurt-log" cat run.gplog | grep -q 'PANIC .*message 70211 of ring 65536' || fail "the panic's message"
+"$bin/gpurt-log" cat run.gplog | grep >/dev/null 'PANIC .*message 70211 of ring 65536' || fail "the panic's message"
 
 # Lines are records; fields are the contract; order is that of time.
 expect 0 30000 30000
@@ -47,10 +47,10 @@ expect 0 30000 30000
 head -1 lines | grep -Eq '^\{"ts_ns":[0-9]+,"level":"INFO","device":0,"sm":[0-9]+,"block":[0-9]+,"warp":[0-9]+,"lanes":4294967295,"file":"feed/kernel.c","line":[0-9]+,"msg":"message [0-9]+ of ring [0-9]+"\}$' ||
     fail "fields: $(head -1 lines)"
 sed 's/{"ts_ns":\([0-9]*\).*/\1/' lines | sort -nc || fail "order of time"
-"$bin/gpurt-log" stat --json run.gplog | grep -Eq '^\{"records":30000,"dropped":0,"sites":8,"panics":0,"frames":[0-9]+,"torn_frames":0,"bytes":[0-9]+,"first_ns":[0-9]+,"last_ns":[0-9]+,"back_end":"cpu","device":"feed \\"8\\""\}$' ||
+"$bin/gpurt-log" stat --json run.gplog | grep >/dev/null -E '^\{"records":30000,"dropped":0,"sites":8,"panics":0,"frames":[0-9]+,"torn_frames":0,"bytes":[0-9]+,"first_ns":[0-9]+,"last_ns":[0-9]+,"back_end":"cpu","device":"feed \\"8\\""\}$' ||
     fail "stat: $("$bin/gpurt-log" stat --json run.gplog)"
 [ "$("$bin/gpurt-log" tail -n 25 run.gplog | wc -l)" = 25 ] || fail "tail"
-"$bin/gpurt-log" tail -n 1 run.gplog | grep -q 'message 29999' || fail "the last one"
+"$bin/gpurt-log" tail -n 1 run.gplog | grep >/dev/null 'message 29999' || fail "the last one"
 [ "$("$bin/gpurt-log" cat --level error run.gplog | grep -vc ERROR)" = 0 ] || fail "level"
 
 # Appending; refusing to overwrite; a follower sees everything.
