@@ -5,6 +5,17 @@
 set(GPURT_CUDA_OLDEST 12.8)
 set(GPURT_CUDA_ARCHS "" CACHE STRING "GPU architectures, as 80;90 (empty: 75, 80, 90 and the newest that nvcc knows)")
 
+# The folder of the toolkit behind an nvcc, which may be a link or a script that calls the real one: nvcc knows.
+function(gpurt_nvcc_toolkit nvcc variable)
+    execute_process(COMMAND "${nvcc}" --dryrun -x cu -c /dev/null -o /dev/null
+        OUTPUT_VARIABLE said ERROR_VARIABLE said COMMAND_ERROR_IS_FATAL ANY)
+    if(NOT said MATCHES "_HERE_=([^\n]+)")
+        message(FATAL_ERROR "${nvcc} --dryrun does not tell where it is:\n${said}")
+    endif()
+    cmake_path(GET CMAKE_MATCH_1 PARENT_PATH root)
+    set(${variable} "${root}" PARENT_SCOPE)
+endfunction()
+
 # Sets in the caller GPURT_WITH_CUDA, and either GPURT_CUDA_WHY_NOT or GPURT_NVCC, GPURT_NVCC_GENCODE,
 # GPURT_NVCC_ARCHS, GPURT_CUDA_LIBRARY_DIR and GPURT_CUDA_SUMMARY.
 function(gpurt_find_cuda)

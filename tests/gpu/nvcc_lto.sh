@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# nvcc_lto.sh NVCC FOLDER ARGUMENT...: nvcc, for a link with -dlto. nvlink loads libnvvm.so from nvvm/lib64 of its
+# nvcc_lto.sh TOOLKIT FOLDER ARGUMENT...: nvcc, for a link with -dlto. nvlink loads libnvvm.so from nvvm/lib64 of its
 # toolkit; toolkits put together from wheels have it in lib. There, a tree of links in FOLDER plays a toolkit as nvlink
 # expects it.
 set -euo pipefail
-nvcc=$(realpath "$1") folder=$2
+root=$1 folder=$2
+nvcc=$root/bin/nvcc
 shift 2
-root=$(realpath "$(dirname "$nvcc")/..")
 
 if [[ ! -e $root/nvvm/lib64/libnvvm.so ]]; then
     found=$(compgen -G "$root/lib*/libnvvm.so*" | head -n 1) || {
