@@ -114,7 +114,7 @@ GPURT_DEVN uint32_t gpurt_log_define(gpurt_site_t *site)
     if (!gpurt_cas_relaxed_dev_u32(&site->xgate, &gate, GPURT_GATE_CLAIMED)) {
         /* Another lane defines it: one trip to memory, then it has a number. */
         while (gate == GPURT_GATE_CLAIMED) {
-            gpurt_relax();
+            gpurt_pause();
             gate = gpurt_load_acquire_dev_u32(&site->xgate); /* B8.acq */
         }
         return gate;
@@ -187,7 +187,7 @@ GPURT_DEVN uint32_t gpurt_log_string(const char *text)
         if (found != address)
             continue;
         while ((number = gpurt_load_relaxed_dev_u32(&e->xnumber)) == 0)
-            gpurt_relax();
+            gpurt_pause();
         return number == GPURT_STRING_NONE ? 0 : number;
     }
     return 0;
