@@ -59,12 +59,37 @@ typedef struct gpurt_site {
 #define GPURT_GATE_CLAIMED 0x40000000u
 #define GPURT_GATE_NUMBER  0x0000ffffu
 
+/* A translation unit of CUDA code, and its copy of the port. Owner: the unit. */
+typedef struct gpurt_log_unit {
+    const void *symbol;
+    struct gpurt_log_unit *next; /* written by: the list it is in */
+} gpurt_log_unit_t;
+
+GPURT_BEGIN_DECLS
+/* While a program or a plugin is loaded and unloaded (logunit.c). Weak: a program of nvcc
+ * that is linked without gpurt logs nothing. */
+void gpurt_log_unit_add(gpurt_log_unit_t *unit) GPURT_WEAK;
+void gpurt_log_unit_remove(gpurt_log_unit_t *unit) GPURT_WEAK;
+#if !GPURT_ON_CUDA
+extern gpurt_log_port_t gpurt_log_port; /* logconnect.c */
+#endif
+GPURT_END_DECLS
+
 #if GPURT_ON_CUDA
 static __constant__ gpurt_log_port_t gpurt_log_port;
-#else
-GPURT_BEGIN_DECLS
-extern gpurt_log_port_t gpurt_log_port; /* logport.c */
-GPURT_END_DECLS
+static gpurt_log_unit_t gpurt_log_unit;
+
+static __attribute__((constructor)) void gpurt_log_unit_enter(void)
+{
+    gpurt_log_unit.symbol = &gpurt_log_port;
+    if (gpurt_log_unit_add)
+        gpurt_log_unit_add(&gpurt_log_unit);
+}
+static __attribute__((destructor)) void gpurt_log_unit_leave(void)
+{
+    if (gpurt_log_unit_remove)
+        gpurt_log_unit_remove(&gpurt_log_unit);
+}
 #endif
 
 /* The calling warp's ring. */
