@@ -14,18 +14,21 @@
  * Not static: with -rdc=true all units of a program share the block's state. Before any
  * include, `#define GPURT_CANCEL 0` leaves the bare instructions: barriers then do not look,
  * and the file uses no shared memory for it. */
-#ifndef GPURT_DIALECT_CUDA_CANCEL_H
-#define GPURT_DIALECT_CUDA_CANCEL_H
-
-#include <gpurt/atomic.h>
-#include <gpurt/base.h>
-
-#ifndef GPURT_CANCEL
-#    define GPURT_CANCEL 1
+#ifndef GPURT_DIALECT_CUDA_H
+#    include <gpurt/dialect_cuda.h> /* which includes this file where it belongs */
 #endif
+#ifndef GPURT_DIALECT_CUDA_CANCEL_H
+#    define GPURT_DIALECT_CUDA_CANCEL_H
 
-#define GPURT_CUDA_GONE 0x676f6e65u /* "gone" */
-#define GPURT_CUDA_WAIT 0x77610000u /* with the barrier in the low half */
+#    include <gpurt/atomic.h>
+#    include <gpurt/base.h>
+
+#    ifndef GPURT_CANCEL
+#        define GPURT_CANCEL 1
+#    endif
+
+#    define GPURT_CUDA_GONE 0x676f6e65u /* "gone" */
+#    define GPURT_CUDA_WAIT 0x77610000u /* with the barrier in the low half */
 
 enum {
     GPURT_CUDA_UNITS = 64,       /* rows of each table */
@@ -35,11 +38,11 @@ enum {
 /* Table 0: launches with clusters or grid barriers of which a block is gone, by their numbers.
  * Table 1: which, keys of clusters and numbers of cooperative launches. The newest in a row
  * counts: two that meet there were cancelled 64 launches, or clusters, apart. */
-#if defined(__CUDACC_RDC__)
+#    if defined(__CUDACC_RDC__)
 inline
-#else
+#    else
 static
-#endif
+#    endif
     __device__ uint64_t gpurt_cuda_gone[2 * GPURT_CUDA_UNITS]; /* written by: who cancels */
 
 /* The block's state: key of a cancelled block, or anything. As all addresses here, one of
@@ -127,20 +130,20 @@ GPURT_DEV uint64_t gpurt_cuda_key(void)
 /* Blocks of the cluster; 1 without clusters. */
 GPURT_DEV uint32_t gpurt_cuda_cluster_blocks(void)
 {
-#if GPURT_CUDA_ARCH >= 900
+#    if GPURT_CUDA_ARCH >= 900
     uint32_t blocks;
 
     asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(blocks));
     return blocks;
-#else
+#    else
     return 1;
-#endif
+#    endif
 }
 GPURT_DEV uint64_t gpurt_cuda_cluster_key(void)
 {
     uint32_t place = 0;
 
-#if GPURT_CUDA_ARCH >= 900
+#    if GPURT_CUDA_ARCH >= 900
     uint32_t x, y, z, nx, ny;
 
     asm("mov.u32 %0, %%clusterid.x;" : "=r"(x));
@@ -149,7 +152,7 @@ GPURT_DEV uint64_t gpurt_cuda_cluster_key(void)
     asm("mov.u32 %0, %%nclusterid.x;" : "=r"(nx));
     asm("mov.u32 %0, %%nclusterid.y;" : "=r"(ny));
     place = (z * ny + y) * nx + x;
-#endif
+#    endif
     return gpurt_cuda_key_of(place);
 }
 
@@ -283,16 +286,16 @@ GPURT_DEV void gpurt_cancel_point(void)
 /* In barriers, gpurt_relax and log calls. */
 GPURT_DEV void gpurt_safe_point(void)
 {
-#if GPURT_CANCEL
+#    if GPURT_CANCEL
     gpurt_cancel_point();
-#endif
+#    endif
 }
 
 /* After a cluster barrier, which does not wait for lanes that ended: is a neighbour gone? Its
  * shared memory would be gone too. */
 GPURT_DEV void gpurt_cuda_look_at_cluster(void)
 {
-#if GPURT_CANCEL
+#    if GPURT_CANCEL
     uint64_t grid = gpurt_cuda_grid(), key;
 
     if (gpurt_cuda_cluster_blocks() > 1 &&
@@ -302,20 +305,20 @@ GPURT_DEV void gpurt_cuda_look_at_cluster(void)
             gpurt_cuda_store_u64(gpurt_cuda_state(), gpurt_cuda_key());
     }
     gpurt_cancel_point();
-#endif
+#    endif
 }
 
 /* Of a launch with grid barriers. A look costs as much as one at the barrier's word. */
 GPURT_DEV bool gpurt_cuda_grid_is_gone(uint32_t polls)
 {
-#if GPURT_CANCEL
+#    if GPURT_CANCEL
     uint64_t grid = gpurt_cuda_grid();
 
     return polls % 8 == 0 && gpurt_cuda_is_told(1, grid, grid);
-#else
+#    else
     (void)polls;
     return false;
-#endif
+#    endif
 }
 
 #endif
