@@ -12,12 +12,11 @@
 #include <string.h>
 
 enum {
-    /* Two heads a cache line: neighbours are warps of one SM. */
-    HEAD_STRIDE = 64,
     FIT_EVERY_NS = 1000000000,
     FIT_PATIENCE = 64 /* a GPU that is full all the time is asked less and less often */
 };
-GPURT_STATIC_ASSERT(sizeof(gpurt_ring_head_t) <= HEAD_STRIDE, "heads do not overlap");
+GPURT_STATIC_ASSERT(sizeof(gpurt_ring_head_t) <= GPURT_LOG_HEAD_BYTES,
+                    "heads do not overlap");
 
 /* Owner: the device, from connect to disconnect. Shared with: every thread that launches
  * or waits; they change only what is under the lock, and xgreeted. */
@@ -38,7 +37,7 @@ struct gpurt_cuda_box {
 
 static size_t heads_bytes(const gpurt_box_section_t *s)
 {
-    return (size_t)s->ring_count * HEAD_STRIDE;
+    return (size_t)s->ring_count * GPURT_LOG_HEAD_BYTES;
 }
 
 static size_t strings_bytes(void)
@@ -49,14 +48,15 @@ static size_t strings_bytes(void)
 static cudaError_t memory_fill(gpurt_cuda_device_t *d, struct gpurt_cuda_box *b,
                                const gpurt_box_section_t *s)
 {
-    size_t heads = heads_bytes(s), bytes = heads + strings_bytes() + sizeof(uint32_t);
+    size_t bytes = heads_bytes(s) + strings_bytes() + sizeof(uint32_t);
     char *start = calloc(1, bytes);
     cudaError_t e;
 
     if (!start)
         return cudaErrorMemoryAllocation;
     for (uint32_t i = 0; i < s->ring_count; i++) {
-        gpurt_ring_head_t *head = (gpurt_ring_head_t *)(start + (size_t)i * HEAD_STRIDE);
+        gpurt_ring_head_t *head =
+            (gpurt_ring_head_t *)(start + (size_t)i * GPURT_LOG_HEAD_BYTES);
 
         head->xhead = head->xlimit = GPURT_RING_START; /* the first record looks */
     }
@@ -88,9 +88,8 @@ static void port_fill(struct gpurt_cuda_box *b, const gpurt_box_section_t *s, ch
     p->controls =
         (gpurt_ring_control_t *)seen(b, box, gpurt_boxmap_control(map, b->section, 0));
     p->heads = b->memory;
-    p->head_stride = HEAD_STRIDE;
-    p->strings = (gpurt_log_string_entry_t *)(b->memory + heads_bytes(s));
-    p->xdefs = (uint32_t *)(b->memory + heads_bytes(s) + strings_bytes());
+    p->strings = (gpurt_log_string_entry_t *)(p->heads + heads_bytes(s));
+    p->xdefs = (uint32_t *)(p->strings + GPURT_LOG_STRINGS);
     if (s->def_count)
         p->defs = (gpurt_def_t *)seen(b, box, gpurt_boxmap_def(map, b->section, 0));
     if (s->panic_count)
@@ -98,11 +97,14 @@ static void port_fill(struct gpurt_cuda_box *b, const gpurt_box_section_t *s, ch
     p->xpanics = (uint32_t *)seen(b, box, &shared->xpanics);
     p->level = (const uint32_t *)seen(b, box, &map->box->control.xlevel);
     p->group_count = s->ring_bytes / GPURT_GROUP_BYTES;
+    p->ring_bytes = s->ring_bytes;
     p->ring_count = s->ring_count;
     p->warp_slots = s->warp_slots;
     p->policy = s->policy;
     p->def_count = s->def_count;
     p->panic_count = s->panic_count;
+    p->span = GPURT_LEVEL_PANIC + 1 -
+              gpurt_load_relaxed_sys_u32(&map->box->control.xlevel); /* relaxed: ours */
 }
 
 /* What a walk over the units carries along. */
@@ -275,6 +277,29 @@ gpurt_status_t gpurt_cuda_box_connect(void *self, const gpurt_boxmap_t *map,
     return st;
 }
 
+/* Where each producer stood, for a drainer that was overrun: into the box, where it can look. */
+static void heads_bring(gpurt_cuda_device_t *d, const struct gpurt_cuda_box *b)
+{
+    const gpurt_box_section_t *s = &b->map->sections[b->section];
+    char *heads = malloc(heads_bytes(s));
+
+    if (!heads)
+        return;
+    if (gpurt_cuda_api->memcpy_async(heads, b->port.heads, heads_bytes(s),
+                                     cudaMemcpyDefault, d->stream) == cudaSuccess &&
+        gpurt_cuda_api->stream_synchronize(d->stream) == cudaSuccess)
+        for (uint32_t i = 0; i < s->ring_count; i++) {
+            const gpurt_ring_head_t *head =
+                (const gpurt_ring_head_t *)(heads + (size_t)i * GPURT_LOG_HEAD_BYTES);
+
+            /* relaxed: B4 publishes it */
+            gpurt_store_relaxed_sys_u64(
+                &gpurt_boxmap_control(b->map, b->section, i)->head.xrecords,
+                head->xrecords);
+        }
+    free(heads);
+}
+
 /* Sites forget their numbers, so that another box can be connected. */
 static void gates_forget(gpurt_cuda_device_t *d, const gpurt_boxmap_t *map,
                          uint32_t section)
@@ -302,6 +327,7 @@ void gpurt_cuda_box_disconnect(void *self, const gpurt_boxmap_t *map, uint32_t s
     d->box = NULL;
     if (gpurt_cuda_enter(d, &visit, NULL) == GPURT_OK) {
         clock_measure(b); /* what the run's last records are told by */
+        heads_bring(d, b);
         gates_forget(d, map, section);
         if (units_tell(d, &none) != cudaSuccess)
             (void)gpurt_cuda_api->get_last_error();
