@@ -545,6 +545,7 @@ const gpurt_backend_ops_t gpurt_backend_cuda = {
     .report = cuda_report,
     .box_connect = gpurt_cuda_box_connect,
     .box_disconnect = gpurt_cuda_box_disconnect,
+    .gate_store = gpurt_cuda_box_gate_store,
     .mem_create = cuda_mem_create,
     .mem_destroy = cuda_mem_destroy,
     .host_create = cuda_host_create,

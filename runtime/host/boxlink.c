@@ -3,12 +3,13 @@
 
 #include "drainspawn.h"
 #include "handover.h"
+#include "levelset.h"
+#include "levelwatch.h"
 #include "refuse.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* One runtime a process, so one box. Written under the lock of gpurt_open and gpurt_close. */
 static struct {
@@ -26,21 +27,11 @@ static const char *setting(const char *name)
     return value && *value ? value : NULL;
 }
 
-static gpurt_status_t level_read(uint32_t *level, gpurt_error_t *err)
+static gpurt_status_t levels_read(gpurt_levelset_t *levels, gpurt_error_t *err)
 {
-    static const char *const words[] = {"trace", "debug", "info", "warn", "error", "panic"};
     const char *value = setting("GPURT_LEVEL");
 
-    *level = GPURT_LEVEL_INFO;
-    if (!value)
-        return GPURT_OK;
-    for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcasecmp(value, words[i]) == 0) {
-            *level = GPURT_LEVEL_TRACE + i;
-            return GPURT_OK;
-        }
-    return REFUSE(err, GPURT_E_INVALID,
-                  "GPURT_LEVEL=%.32s: say trace, debug, info, warn, error or panic", value);
+    return gpurt_levelset_parse(value ? value : "info", levels, err);
 }
 
 static gpurt_status_t ring_bytes_read(uint32_t *bytes, gpurt_error_t *err)
@@ -72,7 +63,8 @@ static gpurt_status_t box_make(const gpurt_opened_t *opened, gpurt_error_t *err)
                                     .name = info->name};
     gpurt_box_plan_t plan = {
         .struct_size = sizeof plan, .section_count = 1, .sections = &section};
-    gpurt_status_t st = level_read(&plan.level, err);
+    gpurt_levelset_t levels;
+    gpurt_status_t st = levels_read(&levels, err);
 
     if (st == GPURT_OK)
         st = ring_bytes_read(&section.ring_bytes, err);
@@ -80,7 +72,13 @@ static gpurt_status_t box_make(const gpurt_opened_t *opened, gpurt_error_t *err)
         st = gpurt_boxmap_create(&plan, &link.map, err);
     if (st != GPURT_OK)
         return st;
+    gpurt_levelset_write(&link.map, &levels);
     st = opened->ops->box_connect(opened->self, &link.map, 0, err);
+    if (st == GPURT_OK) {
+        st = gpurt_levelwatch_start(&link.map, opened, err);
+        if (st != GPURT_OK)
+            opened->ops->box_disconnect(opened->self, &link.map, 0);
+    }
     if (st != GPURT_OK)
         gpurt_boxmap_detach(&link.map);
     link.open = st == GPURT_OK;
@@ -115,6 +113,7 @@ void gpurt_boxlink_close(const gpurt_opened_t *opened)
 {
     if (!link.open)
         return;
+    gpurt_levelwatch_stop();
     opened->ops->box_disconnect(opened->self, &link.map, 0);
     gpurt_store_release_sys_u32(&link.map.box->xlife, GPURT_LIFE_CLOSED); /* B4.rel */
     gpurt_boxmap_detach(&link.map);

@@ -32,6 +32,7 @@ struct gpurt_cuda_box {
     uint32_t fit_pause;    /* in FIT_EVERY_NS; under lock */
     pthread_mutex_t lock;
     gpurt_cuda_clock_t clock; /* under lock */
+    cudaStream_t gates;       /* of the thread that writes them; made by its first */
 };
 
 /* ---- device memory ------------------------------------------------------------------- */
@@ -96,7 +97,7 @@ static void port_fill(struct gpurt_cuda_box *b, const gpurt_box_section_t *s, ch
     if (s->panic_count)
         p->panics = (gpurt_panic_t *)seen(b, box, gpurt_boxmap_panic(map, b->section, 0));
     p->xpanics = (uint32_t *)seen(b, box, &shared->xpanics);
-    p->level = (const uint32_t *)seen(b, box, &map->box->control.xlevel);
+    p->control = (const gpurt_box_control_t *)seen(b, box, &map->box->control);
     p->group_count = s->ring_bytes / GPURT_GROUP_BYTES;
     p->ring_count = s->ring_count;
     p->warp_slots = s->warp_slots;
@@ -211,6 +212,8 @@ static void box_free(gpurt_cuda_device_t *d, struct gpurt_cuda_box *b)
     bool alive = !gpurt_cuda_is_lost(d);
 
     gpurt_cuda_clock_fini(&b->clock, alive);
+    if (alive && b->gates)
+        (void)gpurt_cuda_api->stream_destroy(b->gates);
     if (alive && b->memory)
         (void)gpurt_cuda_api->free(b->memory);
     if (alive && b->registered)
@@ -273,6 +276,25 @@ gpurt_status_t gpurt_cuda_box_connect(void *self, const gpurt_boxmap_t *map,
     else
         box_free(d, b);
     return st;
+}
+
+void gpurt_cuda_box_gate_store(void *self, uint64_t gate, uint32_t value)
+{
+    gpurt_cuda_device_t *d = (gpurt_cuda_device_t *)self;
+    struct gpurt_cuda_box *b = d->box;
+    cudaError_t e = cudaSuccess;
+    gpurt_cuda_visit_t visit;
+
+    if (!b || gpurt_cuda_enter(d, &visit, NULL) != GPURT_OK)
+        return;
+    if (!b->gates)
+        e = gpurt_cuda_api->stream_create(&b->gates, cudaStreamNonBlocking);
+    if (e == cudaSuccess) /* a copy engine's work: a memset would be a kernel */
+        e = gpurt_cuda_api->memcpy_async((void *)(uintptr_t)gate, &value, sizeof value,
+                                         cudaMemcpyHostToDevice, b->gates);
+    if (e != cudaSuccess)
+        (void)gpurt_cuda_api->get_last_error(); /* of code that was unloaded */
+    (void)gpurt_cuda_leave(d, visit, cudaSuccess, NULL, "");
 }
 
 /* Sites forget their numbers, so that another box can be connected. */
