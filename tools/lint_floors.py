@@ -36,6 +36,7 @@ FLOORS = {
     "runtime/simt/": 3,
     "runtime/schedule/": 3,
     "runtime/include/gpurt/gpurt.h": 4,
+    "runtime/include/gpurt/hostlog.h": 4,
     "runtime/host/": 4,
     "logstore/": 5,
     "tui/": 6,

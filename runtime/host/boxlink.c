@@ -3,6 +3,7 @@
 
 #include "drainspawn.h"
 #include "handover.h"
+#include "hostlink.h"
 #include "levelset.h"
 #include "levelwatch.h"
 #include "refuse.h"
@@ -10,6 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+    DEVICE_SECTION,
+    HOST_SECTION,
+    SECTIONS
+};
 
 /* One runtime a process, so one box. Written under the lock of gpurt_open and gpurt_close. */
 static struct {
@@ -51,36 +58,74 @@ static gpurt_status_t ring_bytes_read(uint32_t *bytes, gpurt_error_t *err)
     return GPURT_OK;
 }
 
+static gpurt_status_t policy_read(uint32_t *policy, gpurt_error_t *err)
+{
+    static const char *const words[] = {"drop", "overwrite", "block"};
+    const char *value = setting("GPURT_POLICY");
+
+    for (*policy = GPURT_POLICY_DROP_NEWEST; value && *policy <= GPURT_POLICY_BLOCK;
+         ++*policy)
+        if (strcmp(value, words[*policy]) == 0)
+            return GPURT_OK;
+    return value ? REFUSE(err, GPURT_E_INVALID,
+                          "GPURT_POLICY=%.32s: say drop, overwrite or block", value)
+                 : GPURT_OK;
+}
+
+/* What the environment says of the box: sizes and policies. */
+static gpurt_status_t sections_plan(const gpurt_info_t *info,
+                                    gpurt_section_plan_t sections[SECTIONS],
+                                    gpurt_error_t *err)
+{
+    gpurt_section_plan_t *device = &sections[DEVICE_SECTION],
+                         *host = &sections[HOST_SECTION];
+    gpurt_status_t st;
+
+    memset(sections, 0, SECTIONS * sizeof *sections);
+    device->kind =
+        info->backend == GPURT_BACKEND_CUDA ? GPURT_SECTION_CUDA : GPURT_SECTION_CPU;
+    device->device = (uint32_t)info->device;
+    device->sm_count = info->sm_count;
+    device->warp_slots = info->warp_slots;
+    device->name = info->name;
+    host->kind = GPURT_SECTION_HOST;
+    host->panic_count = 1; /* none: host code has its own ways */
+    host->state_bytes = GPURT_BOX_PAGE;
+    host->name = "host";
+    st = ring_bytes_read(&device->ring_bytes, err);
+    if (st == GPURT_OK)
+        st = policy_read(&device->policy, err);
+    /* Threads share a ring, which has no marks to overwrite by. */
+    if (device->policy == GPURT_POLICY_BLOCK)
+        host->policy = GPURT_POLICY_BLOCK;
+    return st;
+}
+
 static gpurt_status_t box_make(const gpurt_opened_t *opened, gpurt_error_t *err)
 {
-    const gpurt_info_t *info = &opened->info;
-    gpurt_section_plan_t section = {.kind = info->backend == GPURT_BACKEND_CUDA
-                                                ? GPURT_SECTION_CUDA
-                                                : GPURT_SECTION_CPU,
-                                    .device = (uint32_t)info->device,
-                                    .sm_count = info->sm_count,
-                                    .warp_slots = info->warp_slots,
-                                    .name = info->name};
+    gpurt_section_plan_t sections[SECTIONS];
     gpurt_box_plan_t plan = {
-        .struct_size = sizeof plan, .section_count = 1, .sections = &section};
+        .struct_size = sizeof plan, .section_count = SECTIONS, .sections = sections};
     gpurt_levelset_t levels;
     gpurt_status_t st = levels_read(&levels, err);
 
     if (st == GPURT_OK)
-        st = ring_bytes_read(&section.ring_bytes, err);
+        st = sections_plan(&opened->info, sections, err);
     if (st == GPURT_OK)
         st = gpurt_boxmap_create(&plan, &link.map, err);
     if (st != GPURT_OK)
         return st;
     gpurt_levelset_write(&link.map, &levels);
-    st = opened->ops->box_connect(opened->self, &link.map, 0, err);
+    st = opened->ops->box_connect(opened->self, &link.map, DEVICE_SECTION, err);
     if (st == GPURT_OK) {
         st = gpurt_levelwatch_start(&link.map, opened, err);
         if (st != GPURT_OK)
-            opened->ops->box_disconnect(opened->self, &link.map, 0);
+            opened->ops->box_disconnect(opened->self, &link.map, DEVICE_SECTION);
     }
     if (st != GPURT_OK)
         gpurt_boxmap_detach(&link.map);
+    else
+        gpurt_hostlink_connect(&link.map, HOST_SECTION);
     link.open = st == GPURT_OK;
     return st;
 }
@@ -114,7 +159,8 @@ void gpurt_boxlink_close(const gpurt_opened_t *opened)
     if (!link.open)
         return;
     gpurt_levelwatch_stop();
-    opened->ops->box_disconnect(opened->self, &link.map, 0);
+    gpurt_hostlink_disconnect();
+    opened->ops->box_disconnect(opened->self, &link.map, DEVICE_SECTION);
     gpurt_store_release_sys_u32(&link.map.box->xlife, GPURT_LIFE_CLOSED); /* B4.rel */
     gpurt_boxmap_detach(&link.map);
     gpurt_drainspawn_wait(link.drainer);

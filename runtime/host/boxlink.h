@@ -4,7 +4,8 @@
  * The environment decides. GPURT_DRAIN (set by gpurt-record and gpurt-top) names a drainer
  * that waits: the box is made and handed to it. Otherwise GPURT_LOG names a file: the box
  * is made and gpurt-drain is started with it. With neither, or with GPURT_OFF=1, nothing
- * is made and log calls return at once. A box that cannot be made is told in info->why and
+ * is made and log calls return at once. GPURT_POLICY says what a full ring means: drop
+ * (and count), overwrite, or block. A box that cannot be made is told in info->why and
  * changes nothing else. */
 #ifndef GPURT_HOST_BOXLINK_H
 #define GPURT_HOST_BOXLINK_H
