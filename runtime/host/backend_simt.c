@@ -304,13 +304,6 @@ static void cpu_box_disconnect(void *self, const gpurt_boxmap_t *map, uint32_t s
     gpurt_log_disconnect(map, section);
 }
 
-static void cpu_gate_store(void *self, uint64_t gate, uint32_t value)
-{
-    (void)self;
-    /* relaxed: a site may still log a few times by its old level */
-    gpurt_store_relaxed_dev_u32((uint32_t *)(uintptr_t)gate, value);
-}
-
 const gpurt_backend_ops_t gpurt_backend_simt = {
     .kind = GPURT_BACKEND_CPU,
     .probe = cpu_probe,
@@ -320,7 +313,6 @@ const gpurt_backend_ops_t gpurt_backend_simt = {
     .report = cpu_report,
     .box_connect = cpu_box_connect,
     .box_disconnect = cpu_box_disconnect,
-    .gate_store = cpu_gate_store,
     .mem_create = cpu_mem_create,
     .mem_destroy = cpu_mem_destroy,
     .host_create = cpu_mem_create,

@@ -5,6 +5,7 @@
 
 #include "pin.h"
 #include "procfs.h"
+#include "sitegate.h"
 
 #include <gpurt/hostlog.h>
 #include <pthread.h>
@@ -225,11 +226,5 @@ void gpurt_hostlink_disconnect(void)
     gpurt_store_relaxed_sys_u32(&host.xclosing, 1); /* relaxed: a flag alone */
     while (!last && pin_users(&host.pin) != 0)
         sched_yield();
-    for (uint32_t i = 0; i < host.map->sections[host.section].def_count; i++) {
-        const gpurt_def_t *def = gpurt_boxmap_def(host.map, host.section, i);
-
-        if (gpurt_load_acquire_sys_u32(&def->xstate) == GPURT_DEF_SITE) /* B3.acq */
-            gpurt_store_relaxed_dev_u32((uint32_t *)(uintptr_t)def->gate,
-                                        0); /* relaxed: calls ask the pin */
-    }
+    gpurt_sitegate_forget(host.map, host.section);
 }

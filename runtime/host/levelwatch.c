@@ -2,6 +2,7 @@
 #include "levelwatch.h"
 
 #include "levelset.h"
+#include "sitegate.h"
 
 #include <errno.h>
 #include <gpurt/levels.h>
@@ -39,7 +40,7 @@ static void site_look(uint32_t section, uint32_t slot)
     const gpurt_boxmap_t *map = watch.map;
     gpurt_def_t *def = gpurt_boxmap_def(map, section, slot);
     uint8_t *told = &watch.told[section][slot];
-    uint32_t level;
+    uint32_t level, gate;
     bool on;
 
     if (gpurt_load_acquire_sys_u32(&def->xstate) != GPURT_DEF_SITE || /* B3.acq */
@@ -51,12 +52,11 @@ static void site_look(uint32_t section, uint32_t slot)
     if (*told == (on ? TOLD_ON : TOLD_OFF))
         return;
     *told = on ? TOLD_ON : TOLD_OFF;
-    if (map->sections[section].kind == GPURT_SECTION_HOST)
-        gpurt_store_relaxed_dev_u32((uint32_t *)(uintptr_t)def->gate,
-                                    (slot + 1) | (on ? 0 : GPURT_GATE_OFF));
+    gate = (slot + 1) | (on ? 0 : GPURT_GATE_OFF);
+    if (map->sections[section].kind == GPURT_SECTION_CUDA)
+        watch.opened->ops->gate_store(watch.opened->self, def->gate, gate);
     else
-        watch.opened->ops->gate_store(watch.opened->self, def->gate,
-                                      (slot + 1) | (on ? 0 : GPURT_GATE_OFF));
+        gpurt_sitegate_store(def, slot, gate);
 }
 
 static void sites_look(void)

@@ -5,7 +5,8 @@
  * device; a thread of the application waits for a change of the rules (asleep in a futex of
  * the box, woken by whoever changes them) and writes those whose answer changed, through
  * the back end: a store on the CPU, a copy on a stream of its own on a GPU, so no kernel
- * has to end for it. The thread makes no other call into the device. */
+ * has to end for it. The thread makes no other call into the device. A box holds 9 sections
+ * of at most 65,536 definitions: a look at all of them takes milliseconds. */
 #ifndef GPURT_HOST_LEVELWATCH_H
 #define GPURT_HOST_LEVELWATCH_H
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "logconnect.h"
 
+#include "sitegate.h"
+
 #include <errno.h>
 #include <gpurt/logport.h>
 #include <stdlib.h>
@@ -40,23 +42,9 @@ gpurt_status_t gpurt_log_connect(const gpurt_boxmap_t *map, uint32_t section,
     return GPURT_OK;
 }
 
-/* Sites forget their numbers. The process reads its own definitions back, and gates lie in
- * its own memory. */
-static void gates_forget(const gpurt_boxmap_t *map, uint32_t section)
-{
-    for (uint32_t i = 0; i < map->sections[section].def_count; i++) {
-        const gpurt_def_t *def = gpurt_boxmap_def(map, section, i);
-
-        if (gpurt_load_acquire_sys_u32(&def->xstate) == GPURT_DEF_SITE && /* B3.acq */
-            def->gate)
-            gpurt_store_relaxed_dev_u32((uint32_t *)(uintptr_t)def->gate,
-                                        0); /* relaxed: no kernel runs */
-    }
-}
-
 void gpurt_log_disconnect(const gpurt_boxmap_t *map, uint32_t section)
 {
-    gates_forget(map, section);
+    gpurt_sitegate_forget(map, section);
     free(gpurt_log_port.strings);
     memset(&gpurt_log_port, 0, sizeof gpurt_log_port);
 }

@@ -9,6 +9,7 @@
 
 #include <gpurt/hostlog.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -207,6 +208,33 @@ static void forked(void)
     CHECK_MSG(tally.forked == 0 && tally.texts == 1, "%u %u", tally.forked, tally.texts);
 }
 
+/* A plugin's site: unloaded, or its memory someone else's by now. */
+static void unloaded(void)
+{
+    gpurt_drain_t *d = open_all(0, GPURT_POLICY_DROP_NEWEST);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory =
+        mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    gpurt_site_t site = {.format = "gone",
+                         .file = "gone.c",
+                         .format_bytes = 4,
+                         .file_bytes = 6,
+                         .level = GPURT_LEVEL_INFO,
+                         .kind = GPURT_KIND_LOG};
+    gpurt_site_t *first, *second;
+
+    CHECK(memory != MAP_FAILED);
+    first = (gpurt_site_t *)(void *)memory;
+    second = (gpurt_site_t *)(void *)(memory + page);
+    *first = *second = site;
+    CHECK(gpurt_hostlog_define(first) == 1 && gpurt_hostlog_define(second) == 2);
+    CHECK(munmap(memory, page) == 0);
+    second->xgate = 0x12345678; /* of another */
+    close_all(d);
+    CHECK_MSG(second->xgate == 0x12345678, "%x", second->xgate);
+    CHECK(munmap(second, page) == 0);
+}
+
 static void by_rule(void)
 {
     gpurt_drain_t *d = open_all(0, GPURT_POLICY_DROP_NEWEST);
@@ -228,6 +256,7 @@ int main(void)
     storm(GPURT_POLICY_DROP_NEWEST);
     connect_and_disconnect();
     forked();
+    unloaded();
     by_rule();
     gpurt_dictionary_fini(&dictionary);
     return 0;
