@@ -79,10 +79,12 @@ wait "$recorder" || fail 'the program failed'
 recorder=
 ! "$bin/gpurt-log" level -p "$pid" 2>/dev/null || fail 'a program that has ended'
 
-# The same rules in the environment; wrong ones are told and the program goes on.
+# The same rules at the start, which is GPURT_LEVEL for the program; wrong ones are refused, or told and nothing more.
 (sleep 0.3 && echo) |
-    GPURT_LEVEL='error,level_app_kernels.c=warn' "$bin/gpurt-record" -q -o run2.gplog -- "$app" >/dev/null
+    "$bin/gpurt-record" -q -l 'error,level_app_kernels.c=warn' -o run2.gplog -- "$app" >/dev/null
 "$bin/gpurt-log" cat run2.gplog >all
 grep -q round all || fail 'GPURT_LEVEL: no warnings'
 ! grep -qv round all || fail 'GPURT_LEVEL: more than warnings'
+! "$bin/gpurt-record" -q -l loud -o run3.gplog -- "$app" </dev/null 2>/dev/null || fail 'gpurt-record -l loud'
+[ ! -e run3.gplog ] || fail 'wrong rules made a log'
 echo | GPURT_LEVEL=loud "$app" >/dev/null || fail 'a wrong GPURT_LEVEL fails the program'
