@@ -4,6 +4,7 @@
 # about it. Arguments: folder of the programs, level_app.
 set -euo pipefail
 bin=$1 app=$2
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 dir=$(mktemp -d)
 recorder=
 cleanup() {
@@ -60,7 +61,7 @@ sleep 1
 [ "$(count .)" = "$before" ] || fail 'messages although all is off'
 
 # And up again, by line.
-line=$(grep -n '"round %u"' "${0%/*}/level_app_kernels.c" | cut -d: -f1)
+line=$(grep -n '"round %u"' "$here/level_app_kernels.c" | cut -d: -f1)
 details=$(count detail)
 level "off,*/level_app_kernels.c:$line=trace"
 until_more . "$before"
