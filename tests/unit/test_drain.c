@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A drain over a box: every message and every loss arrives, late definitions are waited
- * for, a sink that fails loses nothing, two drainers exclude each other, a third takes
- * over. */
+ * for, a lane that died hides no panic, times are right in boxes of any age, a sink that
+ * fails loses nothing, two drainers exclude each other, a third takes over. */
 #include "check.h"
 #include "drain.h"
 #include "feed.h"
@@ -19,7 +19,7 @@ enum {
 /* A sink that remembers. */
 typedef struct memory {
     uint64_t messages, lost, panics, flushes;
-    uint64_t last_time;
+    uint64_t last_time, panic_losses;
     uint32_t refuse;      /* this many calls from now on fail */
     uint32_t next[RINGS]; /* per ring, for uniform messages */
     bool ordered, unknown;
@@ -44,6 +44,7 @@ static gpurt_status_t sink_put(void *context, const gpurt_row_t *row, gpurt_erro
     m->messages += gpurt_row_messages(row);
     m->lost += gpurt_row_lost(row);
     m->panics += row->kind == GPURT_KIND_PANIC;
+    m->panic_losses += row->kind == GPURT_KIND_LOSS && w[0] == GPURT_LOSS_PANIC;
     m->unknown |= row->site == 0 && row->kind == GPURT_KIND_LOG;
     if (row->kind == GPURT_KIND_LOG && row->form == GPURT_FORM_WARP && row->words == 2) {
         uint32_t ring = row->sm * 4u + row->slot;
@@ -67,7 +68,9 @@ static gpurt_drain_t *open_drain(memory_t *m, memory_t *ordered)
     gpurt_drain_options_t o = {
         .struct_size = sizeof o,
         .sink_count = ordered ? 2 : 1,
-        .sinks = {{m, sink_put, sink_flush, false}, {ordered, sink_put, sink_flush, true}},
+        .sinks =
+            {{.context = m, .put = sink_put, .flush = sink_flush},
+             {.context = ordered, .put = sink_put, .flush = sink_flush, .in_order = true}},
         .dictionary = &dictionary};
     gpurt_drain_t *d;
 
@@ -174,6 +177,74 @@ static void late_site_and_panic(void)
     gpurt_boxmap_detach(&map);
 }
 
+/* A lane takes slot 1 and dies before it has written it: those behind it are told at once,
+ * it itself when the application has ended, and each of them once, whoever drains. */
+static void panic_behind_a_dead_lane(void)
+{
+    memory_t m = {0};
+    gpurt_drain_t *d;
+    uint32_t rows;
+
+    open_box(GPURT_POLICY_DROP_NEWEST);
+    feed_define(&map, 0);
+    d = open_drain(&m, NULL);
+    feed_panic(&map, 0, 0, 1);
+    gpurt_add_relaxed_sys_u32(&map.box->sections[0].xpanics, 1);
+    feed_panic(&map, 0, 2, 1);
+    CHECK_MSG(gpurt_drain_round(d, &rows, &err) == GPURT_OK && m.panics == 2, "%llu told",
+              (unsigned long long)m.panics);
+    CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK, "%s", err.text);
+    gpurt_drain_close(d);
+    CHECK_MSG(m.panics == 2 && m.panic_losses == 0, "its process lives and may go on");
+    d = open_drain(&m, NULL);
+    feed_panic(&map, 0, 3, 1);
+    gpurt_store_release_sys_u32(&map.box->xlife, GPURT_LIFE_CLOSED); /* B4.rel */
+    CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK, "%s", err.text);
+    gpurt_drain_close(d);
+    CHECK_MSG(m.panics == 3 && m.panic_losses == 1, "the unfinished one is told");
+    d = open_drain(&m, NULL);
+    CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK, "%s", err.text);
+    gpurt_drain_close(d);
+    CHECK_MSG(m.panics == 3 && m.panic_losses == 1, "once");
+    gpurt_boxmap_detach(&map);
+}
+
+/* Records hold 48 bits of their clock, which wrap every 78 hours: the rest follows from when
+ * the box was made, or last drained. */
+static void times_of_old_boxes(void)
+{
+    static const uint64_t hour = 3600000000000ull;
+    static const struct {
+        uint64_t made, beat, written; /* hours ago; beat 0: never drained */
+    } cases[] = {{1, 0, 1},     {30, 0, 1},  {60, 0, 59},    {76, 0, 76},  {60, 0, 0},
+                 {500, 70, 70}, {500, 2, 1}, {9000, 60, 30}, {9000, 70, 0}};
+
+    for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (uint32_t skewed = 0; skewed < 2; skewed++) {
+            uint64_t now = gpurt_real_ns(), made = now - cases[i].made * hour,
+                     device = skewed ? 77 * hour + 12345 : made;
+            gpurt_clock_fit_t fit = {.device_ns = device, .real_ns = made};
+            uint64_t written = now - cases[i].written * hour;
+            gpurt_ring_port_t port;
+            memory_t m = {0};
+            gpurt_drain_t *d;
+
+            open_box(GPURT_POLICY_DROP_NEWEST);
+            feed_define(&map, 0);
+            map.box->identity.real_ns = made;
+            map.box->claim.xbeat_ns = cases[i].beat ? now - cases[i].beat * hour : 0;
+            gpurt_boxmap_set_clock(&map, 0, &fit);
+            port = gpurt_boxmap_port(&map, 0, 5);
+            CHECK_MSG(feed_uniform(&port, 1, 5, 0, 5, device + (written - made)), "room");
+            d = open_drain(&m, NULL);
+            CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK, "%s", err.text);
+            gpurt_drain_close(d);
+            CHECK_MSG(m.messages == 1 && m.last_time == written, "case %u: %lld hours off",
+                      i, (long long)(int64_t)(m.last_time - written) / (long long)hour);
+            gpurt_boxmap_detach(&map);
+        }
+}
+
 static void failing_sink(void)
 {
     memory_t m = {0};
@@ -231,6 +302,8 @@ int main(void)
 {
     policies();
     late_site_and_panic();
+    panic_behind_a_dead_lane();
+    times_of_old_boxes();
     failing_sink();
     claims();
     gpurt_dictionary_fini(&dictionary);
