@@ -64,6 +64,7 @@ static gpurt_status_t options_take(gpurt_drain_t *d, const gpurt_drain_options_t
     for (uint32_t i = 0; i < options->sink_count; i++) {
         const gpurt_drain_sink_t *sink = &d->options.sinks[i];
 
+        d->put_any |= sink->put != NULL;
         if (!sink->prepare)
             continue;
         if (d->store || !sink->commit || !sink->holds)
@@ -158,11 +159,11 @@ static void fresh_list(gpurt_drain_t *d)
 /* Hands on what is new to the sinks that take rows: first as it was found, then in order. */
 static gpurt_status_t fresh_give(gpurt_drain_t *d, gpurt_error_t *err)
 {
-    bool any = d->options.sink_count > (d->store != NULL);
-
-    if (any && d->fresh == 0)
+    if (d->count == d->given)
+        return GPURT_OK;
+    if (d->put_any && d->fresh == 0)
         fresh_list(d);
-    while (any && d->fresh) {
+    while (d->fresh) {
         for (; d->put < d->fresh; d->put++) {
             gpurt_status_t st =
                 row_put(d, (const gpurt_row_t *)(d->rows + d->entries[d->put].offset), err);
@@ -176,6 +177,11 @@ static gpurt_status_t fresh_give(gpurt_drain_t *d, gpurt_error_t *err)
         gpurt_timesort(d->entries, d->spare, d->fresh);
         d->sorted = true;
     }
+    for (uint32_t i = 0; i < d->options.sink_count; i++)
+        if (d->options.sinks[i].watch)
+            d->options.sinks[i].watch(d->options.sinks[i].context,
+                                      (const gpurt_row_t *)(d->rows + d->given_used),
+                                      d->rows_used - d->given_used, d->count - d->given);
     d->given = d->count;
     d->given_used = d->rows_used;
     d->fresh = 0;

@@ -17,14 +17,18 @@
 typedef struct gpurt_drain gpurt_drain_t;
 
 /* Where rows go; all are called by the drain's thread. A sink takes rows one by one, each
- * round those that are new (put), or is the store, which takes a whole batch with each
- * flush (prepare, commit, holds). A drain has at most one store. */
+ * round those that are new (put), or all of them at once (watch), or is the store, which
+ * takes a whole batch with each flush (prepare, commit, holds). A drain has at most one
+ * store. */
 typedef struct gpurt_drain_sink {
     void *context;
     /* A failure stops the round; the row comes again. */
     gpurt_status_t (*put)(void *context, const gpurt_row_t *row, gpurt_error_t *err);
     gpurt_status_t (*flush)(void *context, gpurt_error_t *err); /* of put's; may be NULL */
     bool in_order; /* rows of a round by time; else ring by ring, as they were found */
+
+    /* Looks at rows that lie one after another, as they were found. Cannot refuse. */
+    void (*watch)(void *context, const gpurt_row_t *rows, uint32_t bytes, uint32_t count);
 
     /* Makes ready what will be written for these rows, and says where it will lie. They
      * come ring by ring: neighbours share site, block and SM, so they compress well. */

@@ -170,7 +170,8 @@ bool drain_look(gpurt_drain_t *d)
 {
     if (!panics_all(d))
         return false;
-    if (!d->looking && (d->final || d->now_ns - d->looked_ns >= LOOK_NS)) {
+    if (!d->looking &&
+        (d->final || d->options.spin || d->now_ns - d->looked_ns >= LOOK_NS)) {
         d->looking = true;
         d->looked_ns = d->now_ns;
         d->combing = d->now_ns - d->combed_ns >= COMB_NS;

@@ -10,8 +10,8 @@
 #include "timesort.h"
 
 enum {
-    BATCH_ROWS = 32768,
-    BATCH_BYTES = 2 << 20,
+    BATCH_ROWS = 16384,
+    BATCH_BYTES = 1 << 20,
     /* A row is made where the record is read, and reading is bounded by that. */
     LONGEST_ROW = sizeof(gpurt_row_t) + (GPURT_READ_WORDS + 4) * 4
 };
@@ -77,6 +77,7 @@ struct gpurt_drain {
     const gpurt_boxmap_t *map;
     gpurt_drain_options_t options;
     const gpurt_drain_sink_t *store; /* among options.sinks, or NULL */
+    bool put_any;                    /* some sink takes rows one by one */
     drain_section_t sections[GPURT_BOX_SECTIONS];
     bool final; /* nobody writes any more: step over what is unfinished */
     bool over;  /* ... and the application is gone or has closed the box */

@@ -75,7 +75,7 @@ static const gpurt_option_program_t program = {
 typedef struct drainer {
     gpurt_boxmap_t map;
     gpurt_writer_t *writer;
-    publish_t publish;
+    publish_t *publish;
     gpurt_drain_t *drain;
 } drainer_t;
 
@@ -99,7 +99,7 @@ static gpurt_status_t drainer_open(drainer_t *d, const drain_options_t *o,
         return st;
     options.sinks[0] = gpurt_logsink(d->writer);
     options.dictionary = gpurt_writer_dictionary(d->writer);
-    publish_open(&d->publish, &d->map, &options);
+    d->publish = publish_open(&d->map, &options);
     return gpurt_drain_open(&d->map, &options, &d->drain, err);
 }
 
@@ -112,7 +112,7 @@ static gpurt_status_t drainer_run(drainer_t *d, gpurt_error_t *err)
     do {
         if (gpurt_drain_round(d->drain, &found, err) != GPURT_OK)
             usleep(SINK_WAIT_US);
-        publish_tick(&d->publish);
+        publish_tick(d->publish);
         if (found == 0)
             gpurt_drain_rest(d->drain);
     } while (found > 0 || !gpurt_drain_over(d->drain));
@@ -124,7 +124,7 @@ static gpurt_status_t drainer_close(drainer_t *d, gpurt_error_t *err)
     gpurt_status_t st;
 
     gpurt_drain_close(d->drain);
-    publish_close(&d->publish);
+    publish_close(d->publish);
     st = gpurt_writer_close(d->writer, err);
     gpurt_boxmap_detach(&d->map);
     return st;

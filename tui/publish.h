@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* publish.h - what a drainer drains, for gpurt-top to look at: a model fed beside the log,
- * shown in shared memory. Where that cannot be had (no folder of ours, another process
- * publishes already) the drain goes on without. Used by the drain's thread alone. */
+ * shown in shared memory. Adding up rows takes half as long as writing them, so it is done
+ * by a thread of its own, which gets copies; the drain waits for it only when it is a whole
+ * buffer behind. Where nothing can be published (no folder of ours, another process does
+ * it already) the drain goes on without. */
 #ifndef GPURT_TUI_PUBLISH_H
 #define GPURT_TUI_PUBLISH_H
 
 #include "drain.h"
-#include "modelshare.h"
 
-/* Owner: the caller. Zeroed: publishes nothing. */
-typedef struct publish {
-    gpurt_model_t *model;
-    gpurt_modelshare_t *share;
-} publish_t;
+typedef struct publish publish_t;
 
-/* Begins to publish the process that made the box, and appends the model to the drain's
- * sinks. dictionary: the drain's; borrowed until close. */
-void publish_open(publish_t *p, const gpurt_boxmap_t *map, gpurt_drain_options_t *options);
+/* Begins to publish the process that made the box, and appends a watcher to the drain's
+ * sinks. dictionary: the drain's; borrowed until close. Returns: NULL when nothing can be
+ * published. Context: of all calls, the drain's thread. */
+publish_t *publish_open(const gpurt_boxmap_t *map, gpurt_drain_options_t *options);
 
-/* After each round: shows what is new, ten times a second. */
+/* After each round: shows what is new, ten times a second. NULL is allowed. */
 void publish_tick(publish_t *p);
 
-/* Shows the end, and takes the name away. Accepts a zeroed and a closed one. */
+/* Shows the end, and takes the name away. NULL is allowed. */
 void publish_close(publish_t *p);
 
 #endif

@@ -24,7 +24,8 @@ gpurt_status_t record_boxes_open(record_boxes_t *b, gpurt_writer_t *writer, bool
 static void box_end(record_box_t *one)
 {
     gpurt_drain_close(one->drain);
-    publish_close(&one->publish);
+    publish_close(one->publish);
+    one->publish = NULL;
     gpurt_boxmap_detach(&one->map);
     one->drain = NULL;
 }
@@ -61,7 +62,7 @@ static gpurt_status_t box_start(record_boxes_t *b, record_box_t *one, int fd)
     gpurt_drain_about(&one->map, &about);
     st = gpurt_writer_about(b->writer, &about, &b->err);
     if (st == GPURT_OK) {
-        publish_open(&one->publish, &one->map, &o);
+        one->publish = publish_open(&one->map, &o);
         st = gpurt_drain_open(&one->map, &o, &one->drain, &b->err);
     }
     if (st != GPURT_OK)
@@ -102,7 +103,7 @@ uint64_t record_boxes_round(record_boxes_t *b)
             usleep(WAIT_MS * 1000);
         }
         sum += rows;
-        publish_tick(&one->publish);
+        publish_tick(one->publish);
         if (rows == 0 && gpurt_drain_over(one->drain)) {
             if (gpurt_drain_finish(one->drain, &b->err) != GPURT_OK)
                 b->sink_errors++;

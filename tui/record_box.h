@@ -14,7 +14,7 @@ enum {
 
 typedef struct record_box {
     gpurt_boxmap_t map;
-    publish_t publish;
+    publish_t *publish;   /* NULL: it is not */
     gpurt_drain_t *drain; /* NULL: a free place */
 } record_box_t;
 
