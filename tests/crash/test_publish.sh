@@ -63,15 +63,18 @@ started+=("$recorder")
 pid=$(application "$recorder")
 started+=("$pid")
 wait_shown "$pid" 2000
+before=$(stat -c %i "gpurt/$pid")
 kill -KILL "$recorder"
 wait "$recorder" 2>/dev/null || true
 "$bin/gpurt-drain" -p "$pid" -o b.gplog &
 drainer=$!
 started+=("$drainer")
+# Not asked before it is there: gpurt-top would drain a program that nobody drains.
 for _ in $(seq 200); do
-    shown "$pid" 2>/dev/null | grep >/dev/null '"records":0,' && break
+    [ "$(stat -c %i "gpurt/$pid" 2>/dev/null)" != "$before" ] && [ -e "gpurt/$pid" ] && break
     sleep 0.02
 done
+wait_shown "$pid" 0
 shown "$pid" | grep >/dev/null '"state":"live"' || fail 'gpurt-drain publishes'
 kill -KILL "$pid"
 wait "$drainer" || fail 'gpurt-drain'
