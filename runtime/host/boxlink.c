@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "boxlink.h"
 
+#include "boxwork.h"
 #include "drainspawn.h"
 #include "handover.h"
 #include "logconnect.h"
@@ -104,8 +105,10 @@ void gpurt_boxlink_open(gpurt_info_t *info)
         st = gpurt_handover_give(&link.map, &err);
     else if (st == GPURT_OK)
         st = gpurt_drainspawn_start(file, link.map.fd, &link.drainer, &err);
-    if (st == GPURT_OK)
+    if (st == GPURT_OK) {
+        gpurt_boxwork = link.map.box;
         return;
+    }
     gpurt_boxlink_close();
     used = strlen(info->why);
     snprintf(info->why + used, sizeof info->why - used, "; no log: %s",
@@ -116,6 +119,7 @@ void gpurt_boxlink_close(void)
 {
     if (!link.open)
         return;
+    gpurt_boxwork = NULL;
     gpurt_log_disconnect(&link.map, 0);
     gpurt_store_release_sys_u32(&link.map.box->xlife, GPURT_LIFE_CLOSED); /* B4.rel */
     gpurt_boxmap_detach(&link.map);

@@ -2,11 +2,13 @@
 /* A drain over a box: every message and every loss arrives, late definitions are waited
  * for, a lane that died hides no panic, times are right in boxes of any age, a sink that
  * fails loses nothing, two drainers exclude each other, a third takes over. */
+#include "boxwork.h"
 #include "check.h"
 #include "drain.h"
 #include "feed.h"
 #include "procfs.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -245,6 +247,53 @@ static void times_of_old_boxes(void)
         }
 }
 
+static void *launch_later(void *context)
+{
+    uint64_t *launched_ns = context;
+
+    while (gpurt_load_relaxed_sys_u32(&map.box->xasleep) == 0)
+        usleep(100);
+    usleep(1000);
+    *launched_ns = gpurt_real_ns();
+    gpurt_boxwork_begin();
+    return NULL;
+}
+
+/* A drainer with nothing to do sleeps long, and a launch ends that; while something that was
+ * launched may run, it looks within a millisecond. */
+static void rest_and_wake(void)
+{
+    uint64_t launched_ns, fastest = UINT64_MAX, late;
+    memory_t m = {0};
+    gpurt_drain_t *d;
+    pthread_t thread;
+    uint32_t rows;
+
+    open_box(GPURT_POLICY_DROP_NEWEST);
+    d = open_drain(&m, NULL);
+    CHECK_MSG(gpurt_drain_patience(d) == 0, "it has just begun");
+    gpurt_boxwork = map.box;
+    usleep(1100000);
+    for (int i = 0; i < 20; i++) {
+        CHECK_MSG(gpurt_drain_round(d, &rows, &err) == GPURT_OK, "%s", err.text);
+        CHECK_MSG(gpurt_drain_patience(d) > 1000000, "nothing runs");
+        CHECK(pthread_create(&thread, NULL, launch_later, &launched_ns) == 0);
+        do
+            gpurt_drain_rest(d);
+        while (map.box->xwork == map.box->xended);
+        late = gpurt_real_ns();
+        pthread_join(thread, NULL);
+        fastest = late - launched_ns < fastest ? late - launched_ns : fastest;
+        CHECK_MSG(gpurt_drain_patience(d) <= 1000000, "a kernel may run");
+        gpurt_boxwork_ended(gpurt_boxwork_count());
+    }
+    CHECK_MSG(fastest < 1000000, "woken after %llu ns at best",
+              (unsigned long long)fastest);
+    gpurt_boxwork = NULL;
+    gpurt_drain_close(d);
+    gpurt_boxmap_detach(&map);
+}
+
 static void failing_sink(void)
 {
     memory_t m = {0};
@@ -304,6 +353,7 @@ int main(void)
     late_site_and_panic();
     panic_behind_a_dead_lane();
     times_of_old_boxes();
+    rest_and_wake();
     failing_sink();
     claims();
     gpurt_dictionary_fini(&dictionary);

@@ -228,7 +228,9 @@ typedef struct gpurt_box {
     uint32_t gpurt_version; /* of the library that made it */
     uint32_t check;         /* CRC-32C of what never changes (boxmap.h) */
     uint32_t xlife;         /* GPURT_LIFE_*; written by: the application's host side */
-    uint32_t reserved[3];
+    uint32_t xwork;         /* launches begun; likewise; a sleeping drainer waits here */
+    uint32_t xended;        /* that many of them have ended; likewise */
+    uint32_t xasleep;       /* the drainer wants to be woken; written by: drainer */
     gpurt_box_identity_t identity;
     gpurt_box_intent_t intent;
     gpurt_box_claim_t claim;
