@@ -348,11 +348,20 @@ bool gpurt_drain_over(gpurt_drain_t *d)
     return d->now_ns - d->quiet_since >= d->options.settle_ns;
 }
 
+static void laps_limit(gpurt_drain_t *d)
+{
+    for (uint32_t i = 0; i < d->map->section_count; i++)
+        for (uint32_t r = 0; r < d->map->sections[i].ring_count; r++)
+            d->sections[i].cursors[r].records_left =
+                d->map->sections[i].ring_bytes / GPURT_GROUP_BYTES;
+}
+
 gpurt_status_t gpurt_drain_finish(gpurt_drain_t *d, gpurt_error_t *err)
 {
     uint32_t rows;
     gpurt_status_t st;
 
+    laps_limit(d);
     d->final = true;
     d->alive = false;
     d->over = application_gone(d);

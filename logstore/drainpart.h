@@ -32,12 +32,13 @@ typedef struct drain_site {
 typedef struct drain_cursor {
     uint32_t freed; /* what the producer was told: xtail */
     uint32_t lost_told;
-    uint64_t seen;       /* messages read or known lost by overrun */
-    uint64_t wait_since; /* 0, or since when the next record cannot be taken */
-    uint64_t busy_ns;    /* round in which something was last found */
-    bool overrun;        /* since the last mark */
-    bool touched;        /* on the list of those that the next flush frees */
-    bool hot;            /* on the list of those that are read in each round */
+    uint32_t records_left; /* at the end: more than that are not believed */
+    uint64_t seen;         /* messages read or known lost by overrun */
+    uint64_t wait_since;   /* 0, or since when the next record cannot be taken */
+    uint64_t busy_ns;      /* round in which something was last found */
+    bool overrun;          /* since the last mark */
+    bool touched;          /* on the list of those that the next flush frees */
+    bool hot;              /* on the list of those that are read in each round */
 } drain_cursor_t;
 
 enum {

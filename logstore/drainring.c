@@ -188,7 +188,9 @@ bool drain_ring(gpurt_drain_t *d, uint32_t section, uint32_t ring)
     d->sm = (uint16_t)(ring / slots);
     d->slot = (uint16_t)(ring % slots);
     do {
-        state = record_take(d, &v);
+        /* At the end a ring holds one lap and no more, whatever a damaged one pretends. */
+        state = d->final && v.cursor->records_left == 0 ? 0 : record_take(d, &v);
+        v.cursor->records_left -= d->final && state > 0;
         /* A producer as fast as we are must not hold us at one ring. */
     } while (state > 0 && v.position - start < v.group_count);
     if (v.position != start) {

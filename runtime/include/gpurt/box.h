@@ -30,6 +30,7 @@ enum {
     GPURT_BOX_SECTIONS = 9, /* 8 devices and the host */
     GPURT_BOX_NAME = 64,
     GPURT_BOX_RULES = 16,
+    GPURT_BOX_SIDE = 4096,             /* most multiprocessors, and warp slots of one */
     GPURT_RING_MIN_BYTES = 4096,       /* two of the longest records */
     GPURT_RING_MAX_BYTES = 512 * 1024, /* 2^15 groups: a 16-bit seq tells two laps apart */
     GPURT_HOST_RING_BYTES = 256 * 1024,
