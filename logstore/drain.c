@@ -22,7 +22,7 @@
 #define REST_MAX_NS   700000ull /* with the look itself and a timer's slack below 1 ms */
 #define REST_SHARE    4         /* of the time that nothing came */
 #define DEEP_AFTER_NS 1000000000ull
-#define DEEP_NS       10000000ull
+#define DEEP_NS       20000000ull
 
 /* ---- open and close ------------------------------------------------------------------ */
 

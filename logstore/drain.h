@@ -76,7 +76,7 @@ gpurt_status_t gpurt_drain_round(gpurt_drain_t *d, uint32_t *rows, gpurt_error_t
 /* Sleeps as long as gpurt_drain_patience suggests, less when a kernel is launched. */
 void gpurt_drain_rest(gpurt_drain_t *d);
 /* How long, in ns, nobody minds: 0 when there was work just now, then up to 0.7 ms, so that
- * a message is seen within a millisecond; 10 ms when nothing was launched that has not
+ * a message is seen within a millisecond; 20 ms when nothing was launched that has not
  * ended, and nothing came for a second. */
 uint64_t gpurt_drain_patience(const gpurt_drain_t *d);
 

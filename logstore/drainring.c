@@ -183,6 +183,7 @@ bool drain_ring(gpurt_drain_t *d, uint32_t section, uint32_t ring)
                      own->positions[ring],
                      &own->cursors[ring]};
     const uint32_t slots = d->map->sections[section].warp_slots, start = v.position;
+    uint32_t steps = 0;
     int state;
 
     d->sm = (uint16_t)(ring / slots);
@@ -191,8 +192,8 @@ bool drain_ring(gpurt_drain_t *d, uint32_t section, uint32_t ring)
         /* At the end a ring holds one lap and no more, whatever a damaged one pretends. */
         state = d->final && v.cursor->records_left == 0 ? 0 : record_take(d, &v);
         v.cursor->records_left -= d->final && state > 0;
-        /* A producer as fast as we are must not hold us at one ring. */
-    } while (state > 0 && v.position - start < v.group_count);
+        /* Neither a producer as fast as we are nor a damaged ring must hold us. */
+    } while (state > 0 && v.position - start < v.group_count && ++steps < v.group_count);
     if (v.position != start) {
         own->positions[ring] = v.position;
         drain_touch(d, section, ring);

@@ -17,7 +17,7 @@ static inline void gpurt_boxwork_begin(void)
 {
     if (!gpurt_boxwork)
         return;
-    /* relaxed: a drainer that misses it for a moment sleeps 10 ms at most */
+    /* relaxed: a drainer that misses it for a moment sleeps 20 ms at most */
     gpurt_add_relaxed_sys_u32(&gpurt_boxwork->xwork, 1);
     if (GPURT_UNLIKELY(
             gpurt_load_relaxed_sys_u32(&gpurt_boxwork->xasleep))) /* relaxed: as above */
