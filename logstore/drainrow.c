@@ -117,6 +117,8 @@ static bool head_read(const uint32_t *words, uint32_t have, record_head_t *h)
     h->first = GPURT_RECORD_HEAD_WORDS;
     h->mask = GPURT_FULL_MASK;
     h->lanes = 1;
+    if (have < GPURT_RECORD_HEAD_WORDS) /* one group: nobody writes that */
+        return false;
     switch (h->form) {
     case GPURT_FORM_WARP:
     case GPURT_FORM_BLOCK:
