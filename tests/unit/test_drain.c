@@ -318,6 +318,79 @@ static void failing_sink(void)
     gpurt_boxmap_detach(&map);
 }
 
+/* A store whose disk is full for a while. */
+typedef struct full_store {
+    uint32_t refuse, rows, prepared;
+} full_store_t;
+
+static gpurt_status_t full_prepare(void *context, const gpurt_row_t *rows, uint32_t bytes,
+                                   uint32_t count, gpurt_box_intent_t *place,
+                                   gpurt_error_t *e)
+{
+    (void)rows;
+    (void)bytes;
+    (void)e;
+    ((full_store_t *)context)->prepared = count;
+    place->inode = 1;
+    return GPURT_OK;
+}
+
+static gpurt_status_t full_commit(void *context, gpurt_error_t *e)
+{
+    full_store_t *s = context;
+
+    if (s->refuse) {
+        s->refuse--;
+        return gpurt_fail(e, GPURT_E_OS, GPURT_FROM_GPURT, 0, "no space");
+    }
+    s->rows += s->prepared;
+    return GPURT_OK;
+}
+
+static bool full_holds(void *context, const gpurt_box_intent_t *place)
+{
+    (void)context;
+    (void)place;
+    return false;
+}
+
+/* What could not be written is not freed, and is written once, later. */
+static void failing_store(void)
+{
+    full_store_t store = {.refuse = 3};
+    gpurt_drain_options_t o = {.struct_size = sizeof o,
+                               .sink_count = 1,
+                               .sinks = {{.context = &store,
+                                          .prepare = full_prepare,
+                                          .commit = full_commit,
+                                          .holds = full_holds}},
+                               .dictionary = &dictionary};
+    const gpurt_ring_control_t *control;
+    gpurt_drain_t *d;
+    uint32_t rows, tail;
+
+    open_box(GPURT_POLICY_DROP_NEWEST);
+    feed_define(&map, 0);
+    control = gpurt_boxmap_control(&map, 0, 5);
+    tail = control->xtail;
+    CHECK_MSG(gpurt_drain_open(&map, &o, &d, &err) == GPURT_OK, "%s", err.text);
+    for (uint32_t i = 0; i < 100; i++) {
+        gpurt_ring_port_t port = gpurt_boxmap_port(&map, 0, 5);
+
+        CHECK_MSG(feed_uniform(&port, 1, 5, i, 5, gpurt_real_ns()), "room");
+    }
+    CHECK_MSG(gpurt_drain_round(d, &rows, &err) == GPURT_E_OS && rows == 100, "refused");
+    for (int i = 0; i < 2; i++) {
+        CHECK_MSG(gpurt_drain_flush(d, &err) == GPURT_E_OS, "refused");
+        CHECK_MSG(control->xtail == tail && store.rows == 0, "nothing is freed");
+    }
+    CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(store.rows == 100 && control->xtail == control->head.xhead, "%u rows",
+              store.rows);
+    gpurt_drain_close(d);
+    gpurt_boxmap_detach(&map);
+}
+
 static void claims(void)
 {
     gpurt_drain_options_t o = {.struct_size = sizeof o, .dictionary = &dictionary};
@@ -355,6 +428,7 @@ int main(void)
     times_of_old_boxes();
     rest_and_wake();
     failing_sink();
+    failing_store();
     claims();
     gpurt_dictionary_fini(&dictionary);
     return 0;
