@@ -67,6 +67,8 @@ static const gpurt_option_text_t texts[] = {
      "The application is started with GPURT_DRAIN set, by which gpurt_open finds "
      "its drainer; so are the programs that it starts. Its standard streams are "
      "those of gpurt-record."},
+    {"SEE ALSO", "gpurt-top -p PID, with the application's number, shows what is recorded "
+                 "while it comes."},
     {"EXAMPLES", "  gpurt-record -o run.gplog -- ./app --size 64"},
     {0},
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "boxlink.h"
 
+#include "boxwork.h"
 #include "drainspawn.h"
 #include "handover.h"
 #include "hostlink.h"
@@ -170,8 +171,10 @@ void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_log_options_t *optio
         st = gpurt_handover_give(&link.map, &err);
     else if (st == GPURT_OK)
         st = gpurt_drainspawn_start(file, link.map.fd, &link.drainer, &err);
-    if (st == GPURT_OK)
+    if (st == GPURT_OK) {
+        gpurt_boxwork = link.map.box;
         return;
+    }
     gpurt_boxlink_close(opened);
     used = strlen(info->why);
     snprintf(info->why + used, sizeof info->why - used, "; no log: %s",
@@ -182,6 +185,7 @@ void gpurt_boxlink_close(const gpurt_opened_t *opened)
 {
     if (!link.open)
         return;
+    gpurt_boxwork = NULL;
     gpurt_levelwatch_stop();
     gpurt_hostlink_disconnect();
     opened->ops->box_disconnect(opened->self, &link.map, DEVICE_SECTION);

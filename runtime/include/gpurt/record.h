@@ -81,7 +81,8 @@ enum {
     GPURT_LOSS_SITES = 3,   /* no room for the site's definition */
     GPURT_LOSS_TORN = 4,    /* a producer died inside a record */
     GPURT_LOSS_SHARED = 5,  /* two producers met in one ring */
-    GPURT_LOSS_LIMITED = 6  /* a rate-limited site */
+    GPURT_LOSS_LIMITED = 6, /* a rate-limited site */
+    GPURT_LOSS_PANIC = 7    /* a lane died inside its panic */
 };
 
 /* Types of arguments: four bits each, argument 0 lowest. */
