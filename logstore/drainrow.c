@@ -167,9 +167,8 @@ static void row_fill(const gpurt_drain_t *d, gpurt_row_t *row, const record_head
     const uint32_t *words = drain_record_words(row);
     uint32_t what = words[0], low = words[1], high = words[2], block = words[3];
 
-    row->time_ns = time_after(
-        &d->sections[section].cursors[ring],
-        drain_time(&d->sections[section], low | (uint64_t)(high & 0xffffu) << 32));
+    row->time_ns =
+        drain_time(&d->sections[section], low | (uint64_t)(high & 0xffffu) << 32);
     row->block = block;
     row->mask = h->mask;
     row->sm = d->sm;
@@ -209,6 +208,7 @@ uint32_t drain_record(gpurt_drain_t *d, uint32_t section, uint32_t ring, gpurt_r
         !strings_there(d, section, site, words + h.first, count, h.lanes))
         return 0;
     row_fill(d, row, &h, section);
+    row->time_ns = time_after(&d->sections[section].cursors[ring], row->time_ns);
     row->site = site->id;
     row->level = site->level;
     if (h.first > GPURT_RECORD_HEAD_WORDS)
