@@ -32,7 +32,7 @@ static void batch_receive(uint32_t number, bool wrong)
     for (uint32_t i = 0; i < ORDERS; i++) {
         x = x * 1664525u + 1013904223u;
         batch.orders[i].item = (x >> 8) % PIPELINE_ITEMS;
-        batch.orders[i].pieces = x >> 28 ? 1 + (x >> 20) % PIPELINE_STOCK : x >> 22;
+        batch.orders[i].pieces = 1 + (x >> 18) % (x >> 26 ? PIPELINE_STOCK : 60);
     }
     if (wrong)
         batch.orders[WRONG_ORDER].item = 70211;

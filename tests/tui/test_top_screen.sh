@@ -4,26 +4,13 @@
 # Arguments: folder of the programs, of the test programs.
 set -euo pipefail
 bin=$1 tests=$2
-command -v tmux >/dev/null || exit 77
 dir=$(mktemp -d)
-socket=$dir/tmux servers=0
-t() { tmux -S "$socket" -f /dev/null "$@"; }
-trap 't kill-server 2>/dev/null || true; rm -rf "$dir"' EXIT
+# shellcheck source=tests/tui/tmux.sh
+. tests/tui/tmux.sh
+trap 'end_screen; rm -rf "$dir"' EXIT
 export XDG_RUNTIME_DIR=$dir TZ=UTC LC_ALL=C.UTF-8 TERM=screen-256color
 unset NO_COLOR TMUX GPURT_DRAIN
 top=$bin/gpurt-top app=$tests/scene_app
-
-fail() { echo "FAIL: $*" >&2; t capture-pane -p >&2 || true; exit 1; }
-# start COLUMNS ROWS COMMAND: a fresh screen; the shell says the status at the end.
-start() {
-    t kill-server 2>/dev/null || true
-    socket=$dir/tmux.$((++servers)) # the old server may still be on its way out
-    t -u new-session -d -x "$1" -y "$2" "$3; echo \"STATUS \$?\"; sleep 60"
-}
-# see TEXT: waits until it is on the screen. gone TEXT: until it is not.
-see() { for _ in $(seq 100); do t capture-pane -p | grep -Fq -- "$1" && return; sleep 0.05; done; fail "'$1' is not seen"; }
-gone() { for _ in $(seq 100); do t capture-pane -p | grep -Fq -- "$1" || return 0; sleep 0.05; done; fail "'$1' is still seen"; }
-keys() { for key in "$@"; do t send-keys "$key"; sleep 0.05; done; }
 
 "$tests/make_log" "$dir/run.gplog" 60000 200000 3
 
