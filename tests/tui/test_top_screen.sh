@@ -28,7 +28,7 @@ keys Tab; see 'Log  '; keys BTab; see 'Records'
 keys 2 /; see 'filter:'; t send-keys -l 'session'; see 'session name \x1b[31mred'
 gone 'token'
 [ "$(t display-message -p '#{pane_title}')" != title ] || fail "a message set the title"
-keys Enter; see 'filter  session'; keys Escape; see 'token'
+keys Enter; see 'filter session'; keys Escape; see 'token'
 keys l; see 'debug+'; keys l l; see 'warn+'; gone 'INFO '; keys Escape; gone 'warn+'
 
 # Looking back in a log.
@@ -37,14 +37,14 @@ keys 1 '^'; see '0.0%'; keys '}'; gone ' 0.0%'; keys '$'; see '100.0%'; keys + ;
 # Sizes.
 t resize-window -x 20 -y 5; see 'llm_serve'; sleep 0.2
 [ "$(t capture-pane -p | wc -L)" -le 20 ] || fail "wider than 20"
-t resize-window -x 120 -y 36; see 'per s'; see 'GPU H200'; see 'SMs'
+t resize-window -x 120 -y 36; see 'per s'; see 'GPU 0 H200'; see 'SMs'
 t resize-window -x 300 -y 90; see 'flash_fwd.cu:512'
 t resize-window -x 80 -y 24; see 'Records'
 keys q; see 'STATUS 0'; gone 'llm_serve'
 
 # A program: its exit code, its output kept off the screen and printed at the end.
 start 100 30 "$top -x -- $app 1500 5000 3 panic"
-see 'LIVE'; see 'CPU feed'; see '5Output'
+see 'LIVE'; see 'CPU 0 feed'; see '5Output'
 keys 5; see 'scene_app: started \x1b[32mgreen'
 see 'STATUS 3'; see 'scene_app: started green'; see 'scene_app: sent'
 
