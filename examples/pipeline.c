@@ -3,7 +3,7 @@
  * settle them. One order in the middle asks for an item that does not exist; the block that
  * meets it panics, and the service goes on.
  *
- *   gpurt-top -- pipeline      gpurt-record -- pipeline && gpurt-panic show gpurt.gplog 1 */
+ *   gpurt-top -- pipeline      gpurt-record -- pipeline && gpurt-panic show gpurt.gplog */
 #include "pipeline.h"
 
 #include <gpurt/gpurt.h>

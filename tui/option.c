@@ -8,8 +8,9 @@
 #include <string.h>
 
 enum {
-    NAME_MAX_CHARS = NEAREST_MAX
-}; /* no option has a longer name */
+    NAME_MAX_CHARS = NEAREST_MAX, /* no option has a longer name */
+    MESSAGE_MAX = 8192            /* a path, and what is said of it */
+};
 
 typedef struct scan {
     const gpurt_option_program_t *program;
@@ -26,15 +27,30 @@ static const gpurt_option_t man_row = {.name = "man"};
 static const gpurt_option_t *const common_rows[] = {&help_row, &version_row, &man_row,
                                                     NULL};
 
+/* Names and messages of others must not steer the terminal. */
+static void put_plain(FILE *out, const char *text)
+{
+    for (const uint8_t *c = (const uint8_t *)text; *c; c++) {
+        bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0; /* as UTF-8 */
+
+        if (*c < 0x20 || *c == 0x7f || c1)
+            fprintf(out, "\\x%02x", c1 ? *++c : *c);
+        else
+            fputc(*c, out);
+    }
+}
+
 int gpurt_option_refuse(const gpurt_option_program_t *program, const char *fmt, ...)
 {
     FILE *err = program->err ? program->err : stderr;
+    char text[MESSAGE_MAX];
     va_list args;
 
-    fprintf(err, "%s: ", program->name);
     va_start(args, fmt);
-    vfprintf(err, fmt, args);
+    vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
+    fprintf(err, "%s: ", program->name);
+    put_plain(err, text);
     fputc('\n', err);
     return program->bad_status;
 }

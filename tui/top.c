@@ -119,8 +119,9 @@ static const gpurt_option_text_t texts[] = {
      "PROGRAM's; 128 and the number of the signal that ended it; 125 when "
      "gpurt-top itself failed, 126 when PROGRAM cannot be executed, 127 when "
      "there is none of that name. Without a PROGRAM: 0."},
-    {"JSON",
-     "schema (1), state, status, program, pid, host, back_end, device, time_ns, first_ns, "
+    {"FIELDS",
+     "Objects of --json have: schema (1), state, status, program, pid, host, back_end, "
+     "device, time_ns, first_ns, "
      "last_ns, records, dropped, panics, sites, rows, per_second, dropped_per_second, "
      "levels, losses, devices, site_list, panic_list. Times are nanoseconds since 1970, "
      "rates are of the last second."},
