@@ -120,7 +120,7 @@ static const gpurt_option_text_t texts[] = {
      "gpurt-top itself failed, 126 when PROGRAM cannot be executed, 127 when "
      "there is none of that name. Without a PROGRAM: 0."},
     {"FIELDS",
-     "Objects of --json have: schema (1), state, status, program, pid, host, back_end, "
+     "Objects of --json have: schema (1), state, status (once PROGRAM ended), program, pid, host, back_end, "
      "device, time_ns, first_ns, "
      "last_ns, records, dropped, panics, sites, rows, per_second, dropped_per_second, "
      "levels, losses, devices, site_list, panic_list. Times are nanoseconds since 1970, "

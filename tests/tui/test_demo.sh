@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The demo: without a terminal, and on one. Argument: the build folder.
+# The demo: without a terminal, and on one; and a kernel without end. Argument: the build folder.
 set -euo pipefail
 build=$1
 dir=$(mktemp -d)
@@ -44,4 +44,13 @@ see 'Look again'
 see 'STATUS 0'
 t capture-pane -p | grep -q 'item 70211 of 1000' || t capture-pane -p -S -200 | grep -q 'panic 1 of 1' ||
     fail 'the report'
+
+# A kernel that never ends: Ctrl-C asks, and ends it.
+start 100 30 "$build/bin/gpurt-top -- $build/bin/log_storm 2 32 4000000000"
+see 'LIVE'
+see 'log_storm_kernels.c'
+keys C-c
+see 'still runs'
+keys Enter
+see 'STATUS 143'
 echo 'all well'
