@@ -333,8 +333,9 @@ static gpurt_status_t file_open(gpurt_writer_t *w, const char *path, bool go_on,
     if (go_on)
         return resume(w, (uint64_t)info.st_size, err);
     if (info.st_size != 0)
-        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
-                          "%s is not empty; choose another file, or append (gpurt-record -a)", path);
+        return gpurt_fail(
+            err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+            "%s is not empty; choose another file, or append (gpurt-record -a)", path);
     return GPURT_OK;
 }
 

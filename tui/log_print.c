@@ -187,7 +187,7 @@ void log_print_stat(FILE *out, const gpurt_log_summary_t *s, bool json)
     stat_time(out, "first", s->first_ns);
     stat_time(out, "last", s->last_ns);
     fprintf(out, "time       %.6f s\n", (double)(s->last_ns - s->first_ns) * 1e-9);
-    fprintf(out, "back end   %s, %s\n", back_end_of(section), room);
+    fprintf(out, "back end   %s%s%s\n", back_end_of(section), room[0] ? ", " : "", room);
     gpurt_text_init(&name, room, sizeof room);
     gpurt_render_plain(
         &name, s->about.identity.program,

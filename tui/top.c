@@ -5,7 +5,6 @@
 #include "once_report.h"
 #include "option.h"
 #include "screen.h"
-#include "top_bench.h"
 #include "top_loop.h"
 
 #include <errno.h>
@@ -107,22 +106,34 @@ static const gpurt_option_t rows[] = {
     {0},
 };
 
+/* Made of the table that the screen's own help is made of. */
+static char keys_text[4096];
+
+static void keys_write(void)
+{
+    size_t used = 0;
+
+    for (const key_row_t *k = key_rows; k->action != ACTION_NONE; k++)
+        used += (size_t)snprintf(keys_text + used, sizeof keys_text - used, "%s  %-10s %s",
+                                 used ? "\n" : "", k->keys, k->help);
+}
+
 static const gpurt_option_text_t texts[] = {
     {"SCREEN", "The screen is drawn on /dev/tty. What PROGRAM writes to the terminal "
                "meanwhile is kept, "
                "shown in a view of its own and printed when the screen is gone; output "
                "that goes to a "
                "file or a pipe goes there untouched. A PROGRAM whose input is the terminal "
-               "reads an empty "
-               "one, because the keys are gpurt-top's. F1 or ? explains the keys."},
+               "reads an empty one, because the keys are gpurt-top's."},
+    {"KEYS", keys_text},
     {"EXIT STATUS",
      "PROGRAM's; 128 and the number of the signal that ended it; 125 when "
      "gpurt-top itself failed, 126 when PROGRAM cannot be executed, 127 when "
      "there is none of that name. Without a PROGRAM: 0."},
     {"FIELDS",
-     "Objects of --json have: schema (1), state, status (once PROGRAM ended), program, pid, host, back_end, "
-     "device, time_ns, first_ns, "
-     "last_ns, records, dropped, panics, sites, rows, per_second, dropped_per_second, "
+     "Objects of --json have: schema (1), state, status (once PROGRAM ended), program, "
+     "pid, host, back_end, device, time_ns, first_ns, last_ns, records, dropped, panics, "
+     "sites, rows, per_second, dropped_per_second, "
      "levels, losses, devices, site_list, panic_list. Times are nanoseconds since 1970, "
      "rates are of the last second."},
     {"ENVIRONMENT",
@@ -453,8 +464,7 @@ int main(int argc, char **argv)
 
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* JSON wants points */
-    if (argc >= 4 && strcmp(argv[1], "--bench-frames") == 0)
-        return top_bench(strtoul(argv[2], NULL, 10), argv[3]);
+    keys_write();
     status = gpurt_option_parse(&program, argc, argv, &o, &operands);
     if (status >= 0)
         return status;

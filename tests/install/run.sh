@@ -20,6 +20,9 @@ PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name gpurt.pc)")
 read -ra cflags < <(pkg-config --cflags gpurt)
 read -ra libs < <(pkg-config --libs gpurt)
 
+say 'pages and completions'
+"$here/pages.sh" "$prefix"
+
 say 'by pkg-config, in C'
 cc -std=gnu11 -Wall -Wextra -Werror "${cflags[@]}" "$here"/consumer{,_kernels}.c "${libs[@]}" -o "$work/by-pkg-config"
 "$work/by-pkg-config"
