@@ -3,6 +3,7 @@
 
 #include "nearest.h"
 #include "option_help.h"
+#include "text.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -27,19 +28,6 @@ static const gpurt_option_t man_row = {.name = "man"};
 static const gpurt_option_t *const common_rows[] = {&help_row, &version_row, &man_row,
                                                     NULL};
 
-/* Names and messages of others must not steer the terminal. */
-static void put_plain(FILE *out, const char *text)
-{
-    for (const uint8_t *c = (const uint8_t *)text; *c; c++) {
-        bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0; /* as UTF-8 */
-
-        if (*c < 0x20 || *c == 0x7f || c1)
-            fprintf(out, "\\x%02x", c1 ? *++c : *c);
-        else
-            fputc(*c, out);
-    }
-}
-
 int gpurt_option_refuse(const gpurt_option_program_t *program, const char *fmt, ...)
 {
     FILE *err = program->err ? program->err : stderr;
@@ -50,8 +38,7 @@ int gpurt_option_refuse(const gpurt_option_program_t *program, const char *fmt, 
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     fprintf(err, "%s: ", program->name);
-    put_plain(err, text);
-    fputc('\n', err);
+    text_put_line(err, text, strlen(text)); /* names of others must not steer a terminal */
     return program->bad_status;
 }
 
