@@ -151,6 +151,8 @@ void loglist_pane(const picture_t *p, canvas_t *c, rect_t area, uint32_t skip,
         loglist_draw(c, area, 1 + (int)i, lines[count - 1 - i], column);
     if (count == 0)
         canvas_put(c, area, 1, 2, STYLE_DIM,
-                   p->view->numbers.rows == 0 ? "no records yet"
-                                              : "no line fits the filter (Esc clears it)");
+                   p->view->numbers.rows > 0 ? "no line fits the filter (Esc clears it)"
+                   : !p->waiting             ? "no records yet"
+                   : p->ended                ? "the program never opened gpurt"
+                                             : "the program has not opened gpurt yet");
 }

@@ -32,7 +32,8 @@ keys Enter; see 'filter session'; keys Escape; see 'token'
 keys l; see 'debug+'; keys l l; see 'warn+'; gone 'INFO '; keys Escape; gone 'warn+'
 
 # Looking back in a log.
-keys 1 '^'; see '0.0%'; keys '}'; gone ' 0.0%'; keys '$'; see '100.0%'; keys + ; see '2x'
+keys 1 '^'; see '0.0%'; keys '}'; see ' 10.0%'; keys ']'; see ' 12.0%'; keys '['; see ' 10.0%'
+keys '{'; see ' 0.0%'; keys '$'; see '100.0%'; keys + ; see '2x'
 
 # Sizes.
 t resize-window -x 20 -y 5; see 'llm_serve'; sleep 0.2

@@ -138,6 +138,13 @@ static void check_glance(const picture_t *shown, const gpurt_modelview_t *v)
     CHECK_CONTAINS(head_at(&p, 120), "ENDED 137 ");
     CHECK_CONTAINS(row_text(0), " records ");
     CHECK_MSG(!strstr(row_text(0), "/s"), "no rate of what has ended: %s", row_text(0));
+    memset(&copy, 0, sizeof copy);
+    p.waiting = true;
+    head_at(&p, 80);
+    CHECK_MSG(on_canvas("never opened gpurt"), "a program without gpurt");
+    p.ended = false;
+    head_at(&p, 80);
+    CHECK_MSG(on_canvas("WAITING") && on_canvas("has not opened gpurt yet"), "waiting");
     for (const key_row_t *k = key_rows; k->action != ACTION_NONE; k++)
         CHECK_MSG(strlen(k->keys) < 12 && strlen(k->help) <= 40,
                   "the help has two columns: %s %s", k->keys, k->help);
