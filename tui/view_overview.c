@@ -284,7 +284,9 @@ static void panic_line(canvas_t *c, rect_t area, int row, const panic_group_t *g
         at = canvas_printf(c, area, row, at, STYLE_DIM, "%s sm%u b%u,%u,%u ",
                            picture_time(e->time_ns, 3, time), e->sm, e->block.x, e->block.y,
                            e->block.z);
-    at = picture_place(c, area, row, at, 30, e->file, sizeof e->file, e->line) + 1;
+    at = picture_place(c, area, row, at, area.columns >= 120 ? 30 : 22, e->file,
+                       sizeof e->file, e->line) +
+         1;
     canvas_text(c, area, row, at, STYLE_ERROR, e->message,
                 strnlen(e->message, sizeof e->message));
 }
