@@ -28,7 +28,7 @@ run '1. A service that works off batches of orders. One order asks for an item t
     exit 1
 }
 
-run '2. The block that met it ended there, the service went on. What it was:' "$bin/gpurt-panic" show -r 6 "$log"
+run '2. The block that met it ended there, the service went on. What it was:' "$bin/gpurt-panic" show -r 6 --source . "$log"
 run '3. Everything else is in the same file.' "$bin/gpurt-log" stat "$log"
 
 printf '\nLook again, at any time:\n'

@@ -57,7 +57,8 @@ static void plain_head(FILE *out, const gpurt_modelview_t *v, const report_about
         if (s->kind != GPURT_SECTION_CUDA && s->kind != GPURT_SECTION_CPU)
             continue;
         fputs("  ", out);
-        put_plain(out, picture_device(s, device), strlen(device), 40);
+        picture_device(s, device);
+        put_plain(out, device, strlen(device), 40);
     }
     fprintf(out,
             "\nrecords %" PRIu64 "  %" PRIu32 "/s  lost %" PRIu64 "  panics %" PRIu64

@@ -175,6 +175,10 @@ static void check_report(const gpurt_modelview_t *v)
     report_plain(out, v, &about);
     report_json(out, v, &about);
     fclose(out);
+    CHECK_MSG(v->numbers.sections[0].kind != GPURT_SECTION_CUDA || !v->numbers.first_ns ||
+                  strncmp(v->numbers.sections[0].name, "H200", 5) != 0 ||
+                  strstr(text, "  GPU 0 H200\n"),
+              "the device: %.120s", text);
     for (size_t i = 0; i < bytes; i++)
         CHECK_MSG(text[i] == '\n' || ((uint8_t)text[i] >= 0x20 && text[i] != 0x7f),
                   "control character %d in a report: %.30s", text[i],
