@@ -62,6 +62,7 @@ static void seek(top_t *t, uint64_t time_ns)
               : time_ns > n->range_last_ns ? n->range_last_ns
                                            : time_ns;
     t->wanted_ns = time_ns;
+    t->picture.busy = true; /* the next key counts from there, even before a picture */
     t->source->class->seek(t->source, time_ns);
 }
 

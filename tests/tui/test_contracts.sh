@@ -19,7 +19,7 @@ same() { [ "$1" = "$2" ] || fail "$3: '$2', not '$1'"; }
 # keys: names of the fields of the first JSON object on standard input, in their order.
 keys() { head -n 1 | jq -r 'keys_unsorted | join(" ")'; }
 
-"$tests/make_log" run.gplog 40000 200000 3
+"$tests/make_log" run.gplog 40000 200000 3 1000 # 40 frames: more than a cursor merges at once
 
 same 'records dropped sites panics frames torn_frames bytes first_ns last_ns back_end device' \
     "$("$bin/gpurt-log" stat --json run.gplog | keys)" 'gpurt-log stat --json'

@@ -32,7 +32,8 @@ keys Enter; see 'filter session'; keys Escape; see 'token'
 keys l; see 'debug+'; keys l l; see 'warn+'; gone 'INFO '; keys Escape; gone 'warn+'
 
 # Looking back in a log.
-keys 1 '^'; see '0.0%'; keys '}'; see ' 10.0%'; keys ']'; see ' 12.0%'; keys '['; see ' 10.0%'
+t send-keys 1 '^' '}' '}' '{'; see ' 10.0%' # keys that come at once all count
+keys '^'; see ' 0.0%'; keys '}'; see ' 10.0%'; keys ']'; see ' 12.0%'; keys '['; see ' 10.0%'
 keys '{'; see ' 0.0%'; keys '$'; see '100.0%'; keys + ; see '2x'
 
 # Sizes.
