@@ -307,12 +307,15 @@ static int key_columns(const key_row_t *row)
 static void foot_keys(canvas_t *c, rect_t area)
 {
     const key_row_t *last = NULL;
-    int at = 1;
+    int at = 1, last_columns = 0;
 
     for (const key_row_t *row = key_rows; row->action != ACTION_NONE; row++)
-        last = row->foot ? row : last;
+        if (row->foot) {
+            last = row;
+            last_columns = key_columns(row);
+        }
     for (const key_row_t *row = key_rows; row->action != ACTION_NONE; row++) {
-        int after = row == last ? 0 : key_columns(last);
+        int after = row == last ? 0 : last_columns;
 
         if (!row->foot || at + key_columns(row) + after > area.columns + 1)
             continue;
