@@ -22,10 +22,10 @@ function(gpurt_plain_object variable name file)
     set(${variable} ${${variable}} "${object}" PARENT_SCOPE)
 endfunction()
 
-# gpurt_plain_program(NAME OBJECTS FILE... [WITH_GPURT] [FOLDER NAME] [LINK COMMAND...] [TEST COMMAND...]): into
+# gpurt_plain_program(NAME OBJECTS FILE... [WITH_GPURT] [FOLDER NAME] [LINK COMMAND...] [TEST COMMAND...|NO_TEST]): into
 # tests/ of the build or FOLDER. Its test is that it runs, or TEST, on a machine with a GPU.
 function(gpurt_plain_program name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "WITH_GPURT" "FOLDER" "OBJECTS;LINK;TEST")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "WITH_GPURT;NO_TEST" "FOLDER" "OBJECTS;LINK;TEST")
     if(NOT arg_LINK)
         set(arg_LINK "${GPURT_NVCC}")
     endif()
@@ -49,7 +49,7 @@ function(gpurt_plain_program name)
         COMMENT "Linking ${name}"
         VERBATIM)
     add_custom_target(${name} ALL DEPENDS "${program}")
-    if(BUILD_TESTING)
+    if(BUILD_TESTING AND NOT arg_NO_TEST)
         gpurt_add_script_test(${name} COMMAND "${PROJECT_SOURCE_DIR}/tools/with_gpu.sh" ${arg_TEST} LABELS gpu)
     endif()
 endfunction()

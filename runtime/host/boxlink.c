@@ -3,8 +3,6 @@
 
 #include "drainspawn.h"
 #include "handover.h"
-#include "logconnect.h"
-#include "procfs.h"
 #include "refuse.h"
 
 #include <stdio.h>
@@ -28,30 +26,65 @@ static const char *setting(const char *name)
     return value && *value ? value : NULL;
 }
 
-static gpurt_status_t level_read(uint32_t *level, gpurt_error_t *err)
+/* The environment's word, or the caller's. */
+static const char *choose(const char *name, const char *option)
+{
+    const char *value = setting(name);
+
+    return value ? value : option && *option ? option : NULL;
+}
+
+/* Which of the words it is, in any case; count when it is none. */
+static uint32_t word_find(const char *value, const char *const *words, uint32_t count)
+{
+    uint32_t i = 0;
+
+    while (i < count && strcasecmp(value, words[i]) != 0)
+        i++;
+    return i;
+}
+
+static gpurt_status_t level_read(const char *value, uint32_t *level, gpurt_error_t *err)
 {
     static const char *const words[] = {"trace", "debug", "info", "warn", "error", "panic"};
-    const char *value = setting("GPURT_LEVEL");
+    enum {
+        COUNT = sizeof words / sizeof words[0]
+    };
 
     *level = GPURT_LEVEL_INFO;
     if (!value)
         return GPURT_OK;
-    for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcasecmp(value, words[i]) == 0) {
-            *level = GPURT_LEVEL_TRACE + i;
-            return GPURT_OK;
-        }
+    *level = GPURT_LEVEL_TRACE + word_find(value, words, COUNT);
+    if (*level < GPURT_LEVEL_TRACE + COUNT)
+        return GPURT_OK;
     return REFUSE(err, GPURT_E_INVALID,
                   "GPURT_LEVEL=%.32s: say trace, debug, info, warn, error or panic", value);
 }
 
-static gpurt_status_t ring_bytes_read(uint32_t *bytes, gpurt_error_t *err)
+static gpurt_status_t policy_read(const char *value, uint32_t *policy, gpurt_error_t *err)
+{
+    static const char *const words[] = {"drop", "overwrite", "block"};
+    enum {
+        COUNT = sizeof words / sizeof words[0]
+    };
+
+    *policy = GPURT_POLICY_DROP_NEWEST;
+    if (!value)
+        return GPURT_OK;
+    *policy = GPURT_POLICY_DROP_NEWEST + word_find(value, words, COUNT);
+    if (*policy < GPURT_POLICY_DROP_NEWEST + COUNT)
+        return GPURT_OK;
+    return REFUSE(err, GPURT_E_INVALID, "GPURT_POLICY=%.32s: say drop, overwrite or block",
+                  value);
+}
+
+static gpurt_status_t ring_bytes_read(uint32_t option, uint32_t *bytes, gpurt_error_t *err)
 {
     const char *value = setting("GPURT_RING_BYTES");
     unsigned long long number;
     char *end;
 
-    *bytes = 0;
+    *bytes = option;
     if (!value)
         return GPURT_OK;
     number = strtoull(value, &end, 0);
@@ -62,61 +95,65 @@ static gpurt_status_t ring_bytes_read(uint32_t *bytes, gpurt_error_t *err)
     return GPURT_OK;
 }
 
-static gpurt_status_t box_make(const gpurt_info_t *info, gpurt_error_t *err)
+static gpurt_status_t box_make(const gpurt_opened_t *opened,
+                               const gpurt_log_options_t *options, gpurt_error_t *err)
 {
-    gpurt_section_plan_t section = {.kind = GPURT_SECTION_CPU,
+    const gpurt_info_t *info = &opened->info;
+    gpurt_section_plan_t section = {.kind = info->backend == GPURT_BACKEND_CUDA
+                                                ? GPURT_SECTION_CUDA
+                                                : GPURT_SECTION_CPU,
+                                    .device = (uint32_t)info->device,
                                     .sm_count = info->sm_count,
                                     .warp_slots = info->warp_slots,
                                     .name = info->name};
     gpurt_box_plan_t plan = {
         .struct_size = sizeof plan, .section_count = 1, .sections = &section};
-    gpurt_clock_fit_t clock = {0};
-    gpurt_status_t st = level_read(&plan.level, err);
+    gpurt_status_t st = level_read(choose("GPURT_LEVEL", options->level), &plan.level, err);
 
     if (st == GPURT_OK)
-        st = ring_bytes_read(&section.ring_bytes, err);
+        st = policy_read(choose("GPURT_POLICY", options->policy), &section.policy, err);
+    if (st == GPURT_OK)
+        st = ring_bytes_read(options->ring_bytes, &section.ring_bytes, err);
     if (st == GPURT_OK)
         st = gpurt_boxmap_create(&plan, &link.map, err);
     if (st != GPURT_OK)
         return st;
-    clock.device_ns = clock.real_ns = gpurt_real_ns(); /* lanes read the same clock */
-    gpurt_boxmap_set_clock(&link.map, 0, &clock);
-    st = gpurt_log_connect(&link.map, 0, err);
+    st = opened->ops->box_connect(opened->self, &link.map, 0, err);
     if (st != GPURT_OK)
         gpurt_boxmap_detach(&link.map);
     link.open = st == GPURT_OK;
     return st;
 }
 
-void gpurt_boxlink_open(gpurt_info_t *info)
+void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_log_options_t *options)
 {
+    gpurt_info_t *info = &opened->info;
     const char *off = setting("GPURT_OFF"), *drainer = setting("GPURT_DRAIN");
-    const char *file = setting("GPURT_LOG");
+    const char *file = choose("GPURT_LOG", options->file);
     gpurt_error_t err = {0};
     gpurt_status_t st;
     size_t used;
 
-    if (info->backend != GPURT_BACKEND_CPU || (!drainer && !file) ||
-        (off && strcmp(off, "0") != 0))
+    if ((!drainer && !file) || (off && strcmp(off, "0") != 0))
         return;
-    st = box_make(info, &err);
+    st = box_make(opened, options, &err);
     if (st == GPURT_OK && drainer)
         st = gpurt_handover_give(&link.map, &err);
     else if (st == GPURT_OK)
         st = gpurt_drainspawn_start(file, link.map.fd, &link.drainer, &err);
     if (st == GPURT_OK)
         return;
-    gpurt_boxlink_close();
+    gpurt_boxlink_close(opened);
     used = strlen(info->why);
     snprintf(info->why + used, sizeof info->why - used, "; no log: %s",
              err.text[0] ? err.text : gpurt_status_text(st));
 }
 
-void gpurt_boxlink_close(void)
+void gpurt_boxlink_close(const gpurt_opened_t *opened)
 {
     if (!link.open)
         return;
-    gpurt_log_disconnect(&link.map, 0);
+    opened->ops->box_disconnect(opened->self, &link.map, 0);
     gpurt_store_release_sys_u32(&link.map.box->xlife, GPURT_LIFE_CLOSED); /* B4.rel */
     gpurt_boxmap_detach(&link.map);
     gpurt_drainspawn_wait(link.drainer);

@@ -5,11 +5,11 @@
  *
  * Context: device code. The lanes that come together make one panic: its slot in the
  * black box holds site, message, arguments of the first lane, the first argument of
- * every lane, block, thread, warp, SM, mask, time and clock. Then those lanes end; other
- * blocks go on and the context stays healthy. A slot is written once and survives
- * whatever happens to the process. First form: the lanes of the block that did not fail
- * are not stopped yet; a block barrier does not wait for lanes that ended. More panics
- * than slots are counted. */
+ * every lane, block, thread, warp, SM, mask, time and clock. Then the block is cancelled
+ * (block.h): those lanes end, the others of the block at their next safe point. Other
+ * blocks go on, the context stays healthy, the next launch works. A slot is written once
+ * and survives whatever happens to the process. More panics than slots are counted.
+ * Before gpurt_open nothing is told, but the block is cancelled all the same. */
 #ifndef GPURT_PANIC_H
 #define GPURT_PANIC_H
 
@@ -19,11 +19,14 @@
 GPURT_DEVN void gpurt_panic_raise(gpurt_site_t *site, uint32_t mask, const uint64_t *args,
                                   uint32_t count)
 {
-    uint32_t gate = gpurt_log_gate(site), index = 0, leader = gpurt_leader(mask);
+    uint32_t gate, index = 0, leader = gpurt_leader(mask);
     gpurt_panic_t *p;
 
     if (!gpurt_log_port.groups)
         return;
+    gate = gpurt_log_gate(site); /* at any level */
+    if (gpurt_log_is_rare(gate) && (int32_t)gate >= 0)
+        gate = gpurt_log_define(site);
     if (gpurt_lane() == leader)
         index = gpurt_add_relaxed_sys_u32(gpurt_log_port.xpanics, 1);
     index = gpurt_shfl_u32(mask, index, leader);
@@ -65,6 +68,8 @@ GPURT_DEVN void gpurt_panic_raise(gpurt_site_t *site, uint32_t mask, const uint6
         GPURT_ARGS(GPURT_PANIC_ARG_, ##__VA_ARGS__)                                    \
         gpurt_panic_raise(&gpurt_s_, gpurt_activemask(), gpurt_a_,                     \
                           GPURT_ARG_COUNT(_, ##__VA_ARGS__));                          \
+        gpurt_cancel_block();                                                          \
+        gpurt_cancel_point();                                                          \
         gpurt_thread_exit();                                                           \
     } while (0)
 
