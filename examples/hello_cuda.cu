@@ -6,7 +6,6 @@
  *   gpurt-record -o hello.gplog -- ./hello_cuda && gpurt-log cat hello.gplog */
 #include <gpurt/device.h>
 #include <gpurt/gpurt.h>
-#include <gpurt/log.h>
 
 #include <cstdio>
 

@@ -3,8 +3,6 @@
 #include "pipeline.h"
 
 #include <gpurt/device.h>
-#include <gpurt/log.h>
-#include <gpurt/panic.h>
 
 GPURT_DEV uint64_t price_cents(uint32_t item)
 {
