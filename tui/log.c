@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpurt-log - shows, sums up, checks and mends log files. */
 #include "cursor.h"
+#include "log_level.h"
 #include "log_print.h"
 #include "nearest.h"
 #include "option.h"
@@ -21,6 +22,7 @@ typedef struct log_options {
     bool json, jsonl, follow;
     uint64_t lines;
     const char *level, *output;
+    uint64_t pid;
 } log_options_t;
 
 #define FIELD(kind_, field_) \
@@ -43,6 +45,12 @@ static const gpurt_option_t rows[] = {
      .name = "follow",
      FIELD(FLAG, follow),
      .help = "tail: go on with what is appended, until the log is closed"},
+    {.section = "Asking a program that runs",
+     .letter = 'p',
+     .name = "pid",
+     .arg = "PID",
+     FIELD(NUMBER, pid),
+     .help = "level: whose levels"},
     {.section = "Summing up",
      .name = "json",
      FIELD(FLAG, json),
@@ -60,8 +68,16 @@ static const gpurt_option_text_t texts[] = {
     {"COMMANDS", "  cat FILE     every record, in order of time\n"
                  "  tail FILE    the last records\n"
                  "  stat FILE    what the log adds up to\n"
+                 "  level -p PID [RULES]  what that program records from now on; without "
+                 "RULES, says it\n"
                  "  verify FILE  reads all of it; says what is damaged\n"
                  "  repair FILE -o NEW  copies what is whole, with a new index"},
+    {"RULES",
+     "Rules are separated by commas. LEVEL alone is for all that no pattern matches; "
+     "PATTERN=LEVEL and PATTERN:LINE=LEVEL are for source files, the last that matches "
+     "counts. A pattern has * and ?; it matches the whole path or what stands behind a "
+     "slash of it. Levels: trace, debug, info, warn, error, panic, off. The environment "
+     "variable GPURT_LEVEL takes the same rules when a program starts."},
     {"ENVIRONMENT", "TZ: times in text are local ones; ts_ns counts from 1970."},
     {"EXIT STATUS",
      "0 all is well; 1 the log is damaged, or not one, or cannot be read; 2 wrong "
@@ -74,6 +90,7 @@ static const gpurt_option_text_t texts[] = {
                  "  gpurt-log tail -f run.gplog\n"
                  "  gpurt-log cat --jsonl run.gplog | jq -r 'select(.sm == 3) | .msg'\n"
                  "  gpurt-log stat --json run.gplog\n"
+                 "  gpurt-log level -p 4711 'info,net/*=trace,pool.c:42=debug'\n"
                  "  gpurt-log repair run.gplog -o mended.gplog"},
     {0},
 };
@@ -81,7 +98,7 @@ static const gpurt_option_text_t texts[] = {
 static const gpurt_option_program_t program = {
     .name = "gpurt-log",
     .summary = "show, sum up, check and mend gpurt logs",
-    .synopsis = "cat|tail|stat|verify|repair [OPTION...] FILE",
+    .synopsis = "cat|tail|stat|verify|repair [OPTION...] FILE, or level -p PID [RULES]",
     .description =
         "Works on the files that gpurt-record and gpurt-top write. A log that was cut "
         "off or damaged is read as far as it is whole; nothing in it is trusted.",
@@ -277,9 +294,19 @@ static int do_open(const char *command, const char *path, const log_options_t *o
     return fflush(stdout) == 0 ? status : DAMAGED;
 }
 
+static int do_level(const char *rules, int operands, const log_options_t *o)
+{
+    gpurt_error_t err = {0};
+
+    if (operands > 2 || o->pid == 0 || o->pid > UINT32_MAX)
+        return gpurt_option_refuse(&program, "level wants -p PID, and rules or none");
+    return log_level((uint32_t)o->pid, rules, &err) == GPURT_OK ? 0 : complain(&err);
+}
+
 int main(int argc, char **argv)
 {
-    static const char *const commands[] = {"cat", "tail", "stat", "verify", "repair"};
+    static const char *const commands[] = {"cat",    "tail",   "stat",
+                                           "verify", "repair", "level"};
     log_options_t options = {0};
     int operands, status = gpurt_option_parse(&program, argc, argv, &options, &operands);
     nearest_t nearest = {0};
@@ -287,8 +314,10 @@ int main(int argc, char **argv)
     if (status >= 0)
         return status;
     if (operands < 1)
-        return gpurt_option_refuse(&program,
-                                   "say cat, tail, stat, verify or repair, and a file");
+        return gpurt_option_refuse(
+            &program, "say cat, tail, stat, verify or repair, and a file; or level");
+    if (strcmp(argv[1], "level") == 0)
+        return do_level(operands == 2 ? argv[2] : NULL, operands, &options);
     nearest.typed = argv[1];
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         nearest_try(&nearest, commands[i]);

@@ -2,10 +2,13 @@
 /* gpurt-record - runs an application and writes what it logs to a file. */
 #include "handover.h"
 #include "launchee.h"
+#include "levelset.h"
 #include "option.h"
 #include "record_box.h"
 #include "recording.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -16,7 +19,7 @@ enum {
 };
 
 typedef struct record_options {
-    const char *output;
+    const char *output, *rules;
     bool append, spin, quiet;
     uint64_t level;
 } record_options_t;
@@ -40,6 +43,12 @@ static const gpurt_option_t rows[] = {
      .min = 1,
      .max = 19,
      .help = "level of zstd (default 1)"},
+    {.letter = 'l',
+     .name = "level",
+     .arg = "RULES",
+     FIELD(STRING, rules),
+     .help = "what PROGRAM records: a level, and levels of source files, as in "
+             "'info,net/*=trace' (GPURT_LEVEL; rules as in gpurt-log level)"},
     {.section = "Running",
      .name = "spin",
      FIELD(FLAG, spin),
@@ -132,17 +141,31 @@ static int run_and_record(char **argv, const record_options_t *o, recording_t *l
     return code == 0 && !whole ? OWN_ERROR : code;
 }
 
+/* For the application's gpurt_open; wrong rules are told now and not by it. */
+static gpurt_status_t rules_hand_on(const char *rules, gpurt_error_t *err)
+{
+    gpurt_levelset_t set;
+    gpurt_status_t st = gpurt_levelset_parse(rules, &set, err);
+
+    if (st == GPURT_OK && setenv("GPURT_LEVEL", rules, 1) != 0)
+        st = gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "GPURT_LEVEL");
+    return st;
+}
+
 int main(int argc, char **argv)
 {
     record_options_t o = {.output = "gpurt.gplog", .level = 1};
     int operands, status = gpurt_option_parse(&program, argc, argv, &o, &operands);
     gpurt_writer_options_t wo = {.struct_size = sizeof wo};
     recording_t log = {0};
+    gpurt_error_t err;
 
     if (status >= 0)
         return status;
     if (operands < 1)
         return gpurt_option_refuse(&program, "say which program to run");
+    if (o.rules && rules_hand_on(o.rules, &err) != GPURT_OK)
+        return gpurt_option_refuse(&program, "%s", err.text);
     wo.append = o.append;
     wo.level = (int32_t)o.level;
     status = recording_open(&log, &program, o.output, &wo);

@@ -3,12 +3,20 @@
 
 #include "drainspawn.h"
 #include "handover.h"
+#include "hostlink.h"
+#include "levelset.h"
+#include "levelwatch.h"
 #include "refuse.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+
+enum {
+    DEVICE_SECTION,
+    HOST_SECTION,
+    SECTIONS
+};
 
 /* One runtime a process, so one box. Written under the lock of gpurt_open and gpurt_close. */
 static struct {
@@ -44,21 +52,12 @@ static uint32_t word_find(const char *value, const char *const *words, uint32_t 
     return i;
 }
 
-static gpurt_status_t level_read(const char *value, uint32_t *level, gpurt_error_t *err)
+static gpurt_status_t levels_read(const char *option, gpurt_levelset_t *levels,
+                                  gpurt_error_t *err)
 {
-    static const char *const words[] = {"trace", "debug", "info", "warn", "error", "panic"};
-    enum {
-        COUNT = sizeof words / sizeof words[0]
-    };
+    const char *value = choose("GPURT_LEVEL", option);
 
-    *level = GPURT_LEVEL_INFO;
-    if (!value)
-        return GPURT_OK;
-    *level = GPURT_LEVEL_TRACE + word_find(value, words, COUNT);
-    if (*level < GPURT_LEVEL_TRACE + COUNT)
-        return GPURT_OK;
-    return REFUSE(err, GPURT_E_INVALID,
-                  "GPURT_LEVEL=%.32s: say trace, debug, info, warn, error or panic", value);
+    return gpurt_levelset_parse(value ? value : "info", levels, err);
 }
 
 static gpurt_status_t policy_read(const char *value, uint32_t *policy, gpurt_error_t *err)
@@ -95,32 +94,62 @@ static gpurt_status_t ring_bytes_read(uint32_t option, uint32_t *bytes, gpurt_er
     return GPURT_OK;
 }
 
+/* What was asked of the box: sizes and policies. */
+static gpurt_status_t sections_plan(const gpurt_info_t *info,
+                                    const gpurt_log_options_t *options,
+                                    gpurt_section_plan_t sections[SECTIONS],
+                                    gpurt_error_t *err)
+{
+    gpurt_section_plan_t *device = &sections[DEVICE_SECTION],
+                         *host = &sections[HOST_SECTION];
+    gpurt_status_t st;
+
+    memset(sections, 0, SECTIONS * sizeof *sections);
+    device->kind =
+        info->backend == GPURT_BACKEND_CUDA ? GPURT_SECTION_CUDA : GPURT_SECTION_CPU;
+    device->device = (uint32_t)info->device;
+    device->sm_count = info->sm_count;
+    device->warp_slots = info->warp_slots;
+    device->name = info->name;
+    host->kind = GPURT_SECTION_HOST;
+    host->panic_count = 1; /* none: host code has its own ways */
+    host->state_bytes = GPURT_BOX_PAGE;
+    host->name = "host";
+    st = ring_bytes_read(options->ring_bytes, &device->ring_bytes, err);
+    if (st == GPURT_OK)
+        st = policy_read(choose("GPURT_POLICY", options->policy), &device->policy, err);
+    /* Threads share a ring, which has no marks to overwrite by. */
+    if (device->policy == GPURT_POLICY_BLOCK)
+        host->policy = GPURT_POLICY_BLOCK;
+    return st;
+}
+
 static gpurt_status_t box_make(const gpurt_opened_t *opened,
                                const gpurt_log_options_t *options, gpurt_error_t *err)
 {
-    const gpurt_info_t *info = &opened->info;
-    gpurt_section_plan_t section = {.kind = info->backend == GPURT_BACKEND_CUDA
-                                                ? GPURT_SECTION_CUDA
-                                                : GPURT_SECTION_CPU,
-                                    .device = (uint32_t)info->device,
-                                    .sm_count = info->sm_count,
-                                    .warp_slots = info->warp_slots,
-                                    .name = info->name};
+    gpurt_section_plan_t sections[SECTIONS];
     gpurt_box_plan_t plan = {
-        .struct_size = sizeof plan, .section_count = 1, .sections = &section};
-    gpurt_status_t st = level_read(choose("GPURT_LEVEL", options->level), &plan.level, err);
+        .struct_size = sizeof plan, .section_count = SECTIONS, .sections = sections};
+    gpurt_levelset_t levels;
+    gpurt_status_t st = levels_read(options->level, &levels, err);
 
     if (st == GPURT_OK)
-        st = policy_read(choose("GPURT_POLICY", options->policy), &section.policy, err);
-    if (st == GPURT_OK)
-        st = ring_bytes_read(options->ring_bytes, &section.ring_bytes, err);
+        st = sections_plan(&opened->info, options, sections, err);
     if (st == GPURT_OK)
         st = gpurt_boxmap_create(&plan, &link.map, err);
     if (st != GPURT_OK)
         return st;
-    st = opened->ops->box_connect(opened->self, &link.map, 0, err);
+    gpurt_levelset_write(&link.map, &levels);
+    st = opened->ops->box_connect(opened->self, &link.map, DEVICE_SECTION, err);
+    if (st == GPURT_OK) {
+        st = gpurt_levelwatch_start(&link.map, opened, err);
+        if (st != GPURT_OK)
+            opened->ops->box_disconnect(opened->self, &link.map, DEVICE_SECTION);
+    }
     if (st != GPURT_OK)
         gpurt_boxmap_detach(&link.map);
+    else
+        gpurt_hostlink_connect(&link.map, HOST_SECTION);
     link.open = st == GPURT_OK;
     return st;
 }
@@ -153,7 +182,9 @@ void gpurt_boxlink_close(const gpurt_opened_t *opened)
 {
     if (!link.open)
         return;
-    opened->ops->box_disconnect(opened->self, &link.map, 0);
+    gpurt_levelwatch_stop();
+    gpurt_hostlink_disconnect();
+    opened->ops->box_disconnect(opened->self, &link.map, DEVICE_SECTION);
     gpurt_store_release_sys_u32(&link.map.box->xlife, GPURT_LIFE_CLOSED); /* B4.rel */
     gpurt_boxmap_detach(&link.map);
     gpurt_drainspawn_wait(link.drainer);

@@ -7,6 +7,7 @@
 #include "logunit.h"
 #include "procfs.h"
 
+#include <gpurt/levels.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ struct gpurt_cuda_box {
     uint32_t fit_pause;    /* in FIT_EVERY_NS; under lock */
     pthread_mutex_t lock;
     gpurt_cuda_clock_t clock; /* under lock */
+    cudaStream_t words;       /* for ports and gates: no kernel ever waits in it */
 };
 
 /* ---- device memory ------------------------------------------------------------------- */
@@ -95,7 +97,7 @@ static void port_fill(struct gpurt_cuda_box *b, const gpurt_box_section_t *s, ch
     if (s->panic_count)
         p->panics = (gpurt_panic_t *)seen(b, box, gpurt_boxmap_panic(map, b->section, 0));
     p->xpanics = (uint32_t *)seen(b, box, &shared->xpanics);
-    p->level = (const uint32_t *)seen(b, box, &map->box->control.xlevel);
+    p->control = (const gpurt_box_control_t *)seen(b, box, &map->box->control);
     p->group_count = s->ring_bytes / GPURT_GROUP_BYTES;
     p->ring_bytes = s->ring_bytes;
     p->ring_count = s->ring_count;
@@ -103,13 +105,12 @@ static void port_fill(struct gpurt_cuda_box *b, const gpurt_box_section_t *s, ch
     p->policy = s->policy;
     p->def_count = s->def_count;
     p->panic_count = s->panic_count;
-    p->span = GPURT_LEVEL_PANIC + 1 -
-              gpurt_load_relaxed_sys_u32(&map->box->control.xlevel); /* relaxed: ours */
+    p->span = GPURT_LEVEL_PANIC + 1 - gpurt_level_lowest(&map->box->control);
 }
 
 /* What a walk over the units carries along. */
 typedef struct errand {
-    gpurt_cuda_device_t *d;
+    cudaStream_t stream;
     const gpurt_log_port_t *port;
     cudaError_t e;
 } errand_t;
@@ -119,7 +120,7 @@ static bool unit_tell(void *context, const gpurt_log_unit_t *unit)
     errand_t *errand = (errand_t *)context;
     cudaError_t e = gpurt_cuda_api->memcpy_to_symbol_async(
         unit->symbol, errand->port, sizeof *errand->port, 0, cudaMemcpyHostToDevice,
-        errand->d->stream);
+        errand->stream);
 
     /* A unit without device code, or without any for this GPU. */
     if (e == cudaErrorInvalidSymbol || e == cudaErrorNoKernelImageForDevice) {
@@ -130,14 +131,12 @@ static bool unit_tell(void *context, const gpurt_log_unit_t *unit)
     return e == cudaSuccess;
 }
 
-static cudaError_t units_tell(gpurt_cuda_device_t *d, const gpurt_log_port_t *port)
+static cudaError_t units_tell(cudaStream_t stream, const gpurt_log_port_t *port)
 {
-    errand_t errand = {d, port, cudaSuccess};
+    errand_t errand = {stream, port, cudaSuccess};
 
     gpurt_log_unit_each(unit_tell, &errand);
-    if (errand.e == cudaSuccess)
-        errand.e = gpurt_cuda_api->stream_synchronize(d->stream);
-    return errand.e;
+    return errand.e == cudaSuccess ? gpurt_cuda_api->stream_synchronize(stream) : errand.e;
 }
 
 void gpurt_cuda_box_greet(gpurt_cuda_device_t *d)
@@ -148,7 +147,7 @@ void gpurt_cuda_box_greet(gpurt_cuda_device_t *d)
     /* relaxed: two threads that both tell all units tell them the same */
     if (count == gpurt_load_relaxed_sys_u32(&b->xgreeted))
         return;
-    if (units_tell(d, &b->port) == cudaSuccess)
+    if (units_tell(b->words, &b->port) == cudaSuccess)
         gpurt_store_relaxed_sys_u32(&b->xgreeted, count);
     else
         (void)gpurt_cuda_api->get_last_error();
@@ -213,6 +212,8 @@ static void box_free(gpurt_cuda_device_t *d, struct gpurt_cuda_box *b)
     bool alive = !gpurt_cuda_is_lost(d);
 
     gpurt_cuda_clock_fini(&b->clock, alive);
+    if (alive && b->words)
+        (void)gpurt_cuda_api->stream_destroy(b->words);
     if (alive && b->memory)
         (void)gpurt_cuda_api->free(b->memory);
     if (alive && b->registered)
@@ -238,6 +239,10 @@ static cudaError_t box_make(gpurt_cuda_device_t *d, struct gpurt_cuda_box *b,
     e = memory_fill(d, b, s);
     if (e != cudaSuccess)
         return e;
+    *doing = "create a stream for the log";
+    e = gpurt_cuda_api->stream_create(&b->words, cudaStreamNonBlocking);
+    if (e != cudaSuccess)
+        return e;
     *doing = "measure the GPU's clock";
     e = gpurt_cuda_clock_init(&b->clock);
     if (e != cudaSuccess)
@@ -246,7 +251,7 @@ static cudaError_t box_make(gpurt_cuda_device_t *d, struct gpurt_cuda_box *b,
     port_fill(b, s, device);
     b->xgreeted = gpurt_log_unit_count();
     *doing = "tell kernels where to log";
-    return units_tell(d, &b->port);
+    return units_tell(b->words, &b->port);
 }
 
 gpurt_status_t gpurt_cuda_box_connect(void *self, const gpurt_boxmap_t *map,
@@ -300,6 +305,35 @@ static void heads_bring(gpurt_cuda_device_t *d, const struct gpurt_cuda_box *b)
     free(heads);
 }
 
+void gpurt_cuda_box_gate_store(void *self, uint64_t gate, uint32_t value)
+{
+    gpurt_cuda_device_t *d = (gpurt_cuda_device_t *)self;
+    struct gpurt_cuda_box *b = d->box;
+    gpurt_cuda_visit_t visit;
+
+    if (!b || gpurt_cuda_enter(d, &visit, NULL) != GPURT_OK)
+        return;
+    /* A copy engine's work: a memset would be a kernel. */
+    if (gpurt_cuda_api->memcpy_async((void *)(uintptr_t)gate, &value, sizeof value,
+                                     cudaMemcpyHostToDevice, b->words) != cudaSuccess)
+        (void)gpurt_cuda_api->get_last_error(); /* of code that was unloaded */
+    (void)gpurt_cuda_leave(d, visit, cudaSuccess, NULL, "");
+}
+
+void gpurt_cuda_box_span_store(void *self, uint32_t span)
+{
+    gpurt_cuda_device_t *d = (gpurt_cuda_device_t *)self;
+    struct gpurt_cuda_box *b = d->box;
+    gpurt_cuda_visit_t visit;
+
+    if (!b || b->port.span == span || gpurt_cuda_enter(d, &visit, NULL) != GPURT_OK)
+        return;
+    b->port.span = span;
+    if (units_tell(b->words, &b->port) != cudaSuccess)
+        (void)gpurt_cuda_api->get_last_error();
+    (void)gpurt_cuda_leave(d, visit, cudaSuccess, NULL, "");
+}
+
 /* Sites forget their numbers, so that another box can be connected. */
 static void gates_forget(gpurt_cuda_device_t *d, const gpurt_boxmap_t *map,
                          uint32_t section)
@@ -329,7 +363,7 @@ void gpurt_cuda_box_disconnect(void *self, const gpurt_boxmap_t *map, uint32_t s
         clock_measure(b); /* what the run's last records are told by */
         heads_bring(d, b);
         gates_forget(d, map, section);
-        if (units_tell(d, &none) != cudaSuccess)
+        if (units_tell(b->words, &none) != cudaSuccess)
             (void)gpurt_cuda_api->get_last_error();
         box_free(d, b);
         (void)gpurt_cuda_leave(d, visit, cudaSuccess, NULL, "");

@@ -20,12 +20,13 @@ same() { [ "$1" = "$2" ] || fail "$3: '$2', not '$1'"; }
 messages() { "$bin/gpurt-log" cat --jsonl "$1" | sed 's/.*"msg":"\(.*\)"}$/\1/' | sort; }
 hello='hello from block 0 of 2
 hello from block 1 of 2
+hello from the host, 2 blocks ahead
 thread 10 knows the answer: 42'
 
 # Under a recorder: just what was logged, and the program's own status.
 "$bin/gpurt-record" -q -o a.gplog -- "$bin/hello_log" >/dev/null
 same "$hello" "$(messages a.gplog)" 'recorded'
-same 3 "$(field records a.gplog)" 'records'
+same 4 "$(field records a.gplog)" 'records'
 same 0 "$(field dropped a.gplog)" 'dropped'
 same 0 "$(field panics a.gplog)" 'panics'
 same 1 "$("$bin/gpurt-log" cat --level warn a.gplog | wc -l)" 'warnings'
@@ -34,12 +35,12 @@ same 1 "$("$bin/gpurt-log" cat --level warn a.gplog | wc -l)" 'warnings'
 GPURT_LOG=b.gplog "$bin/hello_log" >/dev/null
 same "$hello" "$(messages b.gplog)" 'GPURT_LOG'
 GPURT_LOG=b.gplog "$bin/hello_log" >/dev/null
-same 6 "$(field records b.gplog)" 'two runs'
+same 8 "$(field records b.gplog)" 'two runs'
 "$bin/gpurt-log" verify b.gplog >/dev/null || fail 'verify'
 
 # Levels, sizes, off; and what does not work is told without failing the program.
 GPURT_LEVEL=debug "$bin/gpurt-record" -q -o c.gplog -- "$bin/hello_log" >/dev/null
-same 67 "$(field records c.gplog)" 'GPURT_LEVEL=debug'
+same 68 "$(field records c.gplog)" 'GPURT_LEVEL=debug'
 GPURT_LEVEL=error "$bin/gpurt-record" -q -o d.gplog -- "$bin/hello_log" >/dev/null
 same 0 "$(field records d.gplog)" 'GPURT_LEVEL=error'
 GPURT_RING_BYTES=1024 "$bin/gpurt-record" -q -o e.gplog -- "$bin/log_storm" 16 256 20 >/dev/null

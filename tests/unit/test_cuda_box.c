@@ -128,7 +128,7 @@ static void connected(void)
     CHECK(fake.registered == map.box && fake.registered_bytes == map.bytes);
     CHECK_EQ(fake.register_flags, cudaHostRegisterMapped | cudaHostRegisterPortable);
     CHECK(in_box(seen.groups) && in_box(seen.controls) && in_box(seen.defs) &&
-          in_box(seen.panics) && in_box(seen.xpanics) && in_box(seen.level));
+          in_box(seen.panics) && in_box(seen.xpanics) && in_box(seen.control));
     CHECK(!in_box(seen.heads) && !in_box(seen.strings) && !in_box(seen.xdefs));
     CHECK_EQ(seen.ring_count, FAKE_SMS * SLOTS);
     CHECK_EQ(*seen.xdefs, 0);

@@ -190,16 +190,17 @@ typedef struct gpurt_box_claim {
 } gpurt_box_claim_t;
 GPURT_STATIC_ASSERT(sizeof(gpurt_box_claim_t) == 64, "layout of version 1");
 
-/* A level for the sites whose module (source file) matches; the last match counts. */
+/* A level for the sites whose source file, and line, match; the last match counts
+ * (levels.h). */
 typedef struct gpurt_level_rule {
-    uint32_t level;
+    uint32_t level;  /* GPURT_LEVEL_*; bits 8..31: a line, 0 for all */
     char module[60]; /* with * and ?; terminated */
 } gpurt_level_rule_t;
 
 /* What anyone may ask of the application. */
 typedef struct gpurt_box_control {
     uint32_t xlevel; /* lowest level that is recorded; written by: any attached process */
-    uint32_t xrules; /* grows with each change of the rules; likewise */
+    uint32_t xrules; /* grows with each change of the levels, odd meanwhile; likewise */
     uint32_t rule_count;
     uint32_t xcancel; /* grows to end kernels at their next safe point; likewise */
     gpurt_level_rule_t rules[GPURT_BOX_RULES];

@@ -10,6 +10,7 @@
 #define GPURT_LOGPORT_H
 
 #include <gpurt/block.h>
+#include <gpurt/levels.h>
 #include <gpurt/ringput.h>
 
 /* A constant string that was defined already. */
@@ -33,8 +34,8 @@ typedef struct gpurt_log_port {
     uint32_t *xdefs;                   /* slots taken; written by: lanes that define */
     gpurt_log_string_entry_t *strings; /* GPURT_LOG_STRINGS */
     gpurt_panic_t *panics;
-    uint32_t *xpanics;     /* raised so far; written by: lanes that panic */
-    const uint32_t *level; /* lowest recorded */
+    uint32_t *xpanics;                  /* raised so far; written by: lanes that panic */
+    const gpurt_box_control_t *control; /* levels */
     uint32_t group_count, ring_bytes, ring_count, warp_slots;
     uint32_t policy, def_count, panic_count;
     uint32_t span; /* levels that may be recorded, from PANIC downwards; 0: none */
@@ -166,7 +167,8 @@ GPURT_DEVN uint32_t gpurt_log_define(gpurt_site_t *site)
     }
     number = gpurt_log_take_def((uint32_t)site->format_bytes + site->file_bytes, &def);
     gate = number;
-    if (number == 0 || site->level < gpurt_load_relaxed_sys_u32(gpurt_log_port.level))
+    if (number == 0 || site->level < gpurt_level_at(gpurt_log_port.control, site->file,
+                                                    site->file_bytes, site->line))
         gate |= GPURT_GATE_OFF;
     gpurt_store_release_dev_u32(&site->xgate, gate); /* B8.rel */
     if (number == 0)
