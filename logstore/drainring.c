@@ -45,11 +45,12 @@ static bool mark_take(gpurt_drain_t *d, const ring_view_t *v, const uint32_t *wo
 static bool overrun_close(gpurt_drain_t *d, const ring_view_t *v)
 {
     const gpurt_ring_control_t *control = gpurt_boxmap_control(d->map, v->section, v->ring);
-    uint64_t lost = 1; /* a device keeps its count to itself: at least one */
+    /* relaxed: the producer has ended */
+    uint64_t lost = gpurt_load_relaxed_sys_u64(&control->head.xrecords) - v->cursor->seen;
 
-    if (d->map->sections[v->section].kind != GPURT_SECTION_CUDA)
-        lost = (control->head.xrecords | (uint64_t)control->head.xcarry << 32) -
-               v->cursor->seen;
+    /* A GPU keeps its counts to itself until the box is closed. If it never was: at least one. */
+    if ((int64_t)lost <= 0 && d->map->sections[v->section].kind == GPURT_SECTION_CUDA)
+        lost = 1;
     if (lost && !drain_loss(d, v->section, v->ring, GPURT_LOSS_OVERRUN, lost, d->now_ns))
         return false;
     v->cursor->seen += lost;

@@ -28,6 +28,7 @@ FLOORS = {
     "runtime/include/gpurt/block.h": 2,
     "runtime/include/gpurt/clock.h": 2,
     "runtime/include/gpurt/logport.h": 2,
+    "runtime/include/gpurt/logput.h": 2,
     "runtime/include/gpurt/logargs.h": 2,
     "runtime/include/gpurt/log.h": 2,
     "runtime/include/gpurt/panic.h": 2,

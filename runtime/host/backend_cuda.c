@@ -546,6 +546,7 @@ const gpurt_backend_ops_t gpurt_backend_cuda = {
     .box_connect = gpurt_cuda_box_connect,
     .box_disconnect = gpurt_cuda_box_disconnect,
     .gate_store = gpurt_cuda_box_gate_store,
+    .span_store = gpurt_cuda_box_span_store,
     .mem_create = cuda_mem_create,
     .mem_destroy = cuda_mem_destroy,
     .host_create = cuda_host_create,

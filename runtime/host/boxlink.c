@@ -34,20 +34,56 @@ static const char *setting(const char *name)
     return value && *value ? value : NULL;
 }
 
-static gpurt_status_t levels_read(gpurt_levelset_t *levels, gpurt_error_t *err)
+/* The environment's word, or the caller's. */
+static const char *choose(const char *name, const char *option)
 {
-    const char *value = setting("GPURT_LEVEL");
+    const char *value = setting(name);
+
+    return value ? value : option && *option ? option : NULL;
+}
+
+/* Which of the words it is, in any case; count when it is none. */
+static uint32_t word_find(const char *value, const char *const *words, uint32_t count)
+{
+    uint32_t i = 0;
+
+    while (i < count && strcasecmp(value, words[i]) != 0)
+        i++;
+    return i;
+}
+
+static gpurt_status_t levels_read(const char *option, gpurt_levelset_t *levels,
+                                  gpurt_error_t *err)
+{
+    const char *value = choose("GPURT_LEVEL", option);
 
     return gpurt_levelset_parse(value ? value : "info", levels, err);
 }
 
-static gpurt_status_t ring_bytes_read(uint32_t *bytes, gpurt_error_t *err)
+static gpurt_status_t policy_read(const char *value, uint32_t *policy, gpurt_error_t *err)
+{
+    static const char *const words[] = {"drop", "overwrite", "block"};
+    enum {
+        COUNT = sizeof words / sizeof words[0]
+    };
+
+    *policy = GPURT_POLICY_DROP_NEWEST;
+    if (!value)
+        return GPURT_OK;
+    *policy = GPURT_POLICY_DROP_NEWEST + word_find(value, words, COUNT);
+    if (*policy < GPURT_POLICY_DROP_NEWEST + COUNT)
+        return GPURT_OK;
+    return REFUSE(err, GPURT_E_INVALID, "GPURT_POLICY=%.32s: say drop, overwrite or block",
+                  value);
+}
+
+static gpurt_status_t ring_bytes_read(uint32_t option, uint32_t *bytes, gpurt_error_t *err)
 {
     const char *value = setting("GPURT_RING_BYTES");
     unsigned long long number;
     char *end;
 
-    *bytes = 0;
+    *bytes = option;
     if (!value)
         return GPURT_OK;
     number = strtoull(value, &end, 0);
@@ -58,22 +94,9 @@ static gpurt_status_t ring_bytes_read(uint32_t *bytes, gpurt_error_t *err)
     return GPURT_OK;
 }
 
-static gpurt_status_t policy_read(uint32_t *policy, gpurt_error_t *err)
-{
-    static const char *const words[] = {"drop", "overwrite", "block"};
-    const char *value = setting("GPURT_POLICY");
-
-    for (*policy = GPURT_POLICY_DROP_NEWEST; value && *policy <= GPURT_POLICY_BLOCK;
-         ++*policy)
-        if (strcmp(value, words[*policy]) == 0)
-            return GPURT_OK;
-    return value ? REFUSE(err, GPURT_E_INVALID,
-                          "GPURT_POLICY=%.32s: say drop, overwrite or block", value)
-                 : GPURT_OK;
-}
-
-/* What the environment says of the box: sizes and policies. */
+/* What was asked of the box: sizes and policies. */
 static gpurt_status_t sections_plan(const gpurt_info_t *info,
+                                    const gpurt_log_options_t *options,
                                     gpurt_section_plan_t sections[SECTIONS],
                                     gpurt_error_t *err)
 {
@@ -92,25 +115,26 @@ static gpurt_status_t sections_plan(const gpurt_info_t *info,
     host->panic_count = 1; /* none: host code has its own ways */
     host->state_bytes = GPURT_BOX_PAGE;
     host->name = "host";
-    st = ring_bytes_read(&device->ring_bytes, err);
+    st = ring_bytes_read(options->ring_bytes, &device->ring_bytes, err);
     if (st == GPURT_OK)
-        st = policy_read(&device->policy, err);
+        st = policy_read(choose("GPURT_POLICY", options->policy), &device->policy, err);
     /* Threads share a ring, which has no marks to overwrite by. */
     if (device->policy == GPURT_POLICY_BLOCK)
         host->policy = GPURT_POLICY_BLOCK;
     return st;
 }
 
-static gpurt_status_t box_make(const gpurt_opened_t *opened, gpurt_error_t *err)
+static gpurt_status_t box_make(const gpurt_opened_t *opened,
+                               const gpurt_log_options_t *options, gpurt_error_t *err)
 {
     gpurt_section_plan_t sections[SECTIONS];
     gpurt_box_plan_t plan = {
         .struct_size = sizeof plan, .section_count = SECTIONS, .sections = sections};
     gpurt_levelset_t levels;
-    gpurt_status_t st = levels_read(&levels, err);
+    gpurt_status_t st = levels_read(options->level, &levels, err);
 
     if (st == GPURT_OK)
-        st = sections_plan(&opened->info, sections, err);
+        st = sections_plan(&opened->info, options, sections, err);
     if (st == GPURT_OK)
         st = gpurt_boxmap_create(&plan, &link.map, err);
     if (st != GPURT_OK)
@@ -130,18 +154,18 @@ static gpurt_status_t box_make(const gpurt_opened_t *opened, gpurt_error_t *err)
     return st;
 }
 
-void gpurt_boxlink_open(gpurt_opened_t *opened)
+void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_log_options_t *options)
 {
     gpurt_info_t *info = &opened->info;
     const char *off = setting("GPURT_OFF"), *drainer = setting("GPURT_DRAIN");
-    const char *file = setting("GPURT_LOG");
+    const char *file = choose("GPURT_LOG", options->file);
     gpurt_error_t err = {0};
     gpurt_status_t st;
     size_t used;
 
     if ((!drainer && !file) || (off && strcmp(off, "0") != 0))
         return;
-    st = box_make(opened, &err);
+    st = box_make(opened, options, &err);
     if (st == GPURT_OK && drainer)
         st = gpurt_handover_give(&link.map, &err);
     else if (st == GPURT_OK)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* boxlink.h - whether this process logs: the black box between gpurt_open and gpurt_close.
  *
- * The environment decides. GPURT_DRAIN (set by gpurt-record and gpurt-top) names a drainer
- * that waits: the box is made and handed to it. Otherwise GPURT_LOG names a file: the box
- * is made and gpurt-drain is started with it. With neither, or with GPURT_OFF=1, nothing
- * is made and log calls return at once. GPURT_POLICY says what a full ring means: drop
- * (and count), overwrite, or block. A box that cannot be made is told in info->why and
+ * GPURT_DRAIN (set by gpurt-record and gpurt-top) names a drainer that waits: the box is
+ * made and handed to it. Otherwise GPURT_LOG or the options name a file: the box is made
+ * and gpurt-drain is started with it. With neither, or with GPURT_OFF=1, nothing
+ * is made and log calls return at once. A box that cannot be made is told in info->why and
  * changes nothing else. */
 #ifndef GPURT_HOST_BOXLINK_H
 #define GPURT_HOST_BOXLINK_H
@@ -13,7 +12,7 @@
 #include "choice.h"
 
 /* Context: host, one thread, while no kernel runs; the back end is open. */
-void gpurt_boxlink_open(gpurt_opened_t *opened);
+void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_log_options_t *options);
 
 /* Closes the box, if there is one; waits until a drainer of our own has written all, but
  * not for ever. Context: as above. */

@@ -26,18 +26,19 @@ gpurt_status_t gpurt_log_connect(const gpurt_boxmap_t *map, uint32_t section,
     port->strings = strings;
     port->controls = gpurt_boxmap_control(map, section, 0);
     port->heads = (char *)&port->controls->head;
-    port->head_stride = sizeof *port->controls;
     port->defs = s->def_count ? gpurt_boxmap_def(map, section, 0) : NULL;
     port->xdefs = &map->box->sections[section].xdefs;
     port->panics = s->panic_count ? gpurt_boxmap_panic(map, section, 0) : NULL;
     port->xpanics = &map->box->sections[section].xpanics;
     port->control = &map->box->control;
     port->group_count = s->ring_bytes / GPURT_GROUP_BYTES;
+    port->ring_bytes = s->ring_bytes;
     port->ring_count = s->ring_count;
     port->warp_slots = s->warp_slots;
     port->policy = s->policy;
     port->def_count = s->def_count;
     port->panic_count = s->panic_count;
+    port->span = GPURT_LEVEL_PANIC; /* gates decide */
     port->groups = gpurt_boxmap_groups(map, section, 0);
     return GPURT_OK;
 }

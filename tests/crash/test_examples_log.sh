@@ -7,7 +7,7 @@ bin=$1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
-unset GPURT_DRAIN GPURT_LOG GPURT_LEVEL GPURT_RING_BYTES GPURT_OFF
+unset GPURT_DRAIN GPURT_LOG GPURT_LEVEL GPURT_POLICY GPURT_RING_BYTES GPURT_OFF
 export GPURT_BACKEND=cpu
 
 fail() {
@@ -47,7 +47,12 @@ GPURT_RING_BYTES=1024 "$bin/gpurt-record" -q -o e.gplog -- "$bin/log_storm" 16 2
 same 81920 "$(($(field records e.gplog) + $(field dropped e.gplog)))" 'records and losses'
 GPURT_OFF=1 GPURT_LOG=off.gplog "$bin/hello_log" >/dev/null
 [ ! -e off.gplog ] || fail 'GPURT_OFF=1 wrote a log'
-for wrong in GPURT_LOG=/nonexistent/x GPURT_LEVEL=nix GPURT_RING_BYTES=many GPURT_POLICY=never; do
+GPURT_POLICY=block GPURT_RING_BYTES=1024 "$bin/gpurt-record" -q -o f.gplog -- "$bin/log_storm" 16 256 20 >/dev/null
+same 81920 "$(field records f.gplog)" 'GPURT_POLICY=block'
+same 0 "$(field dropped f.gplog)" 'GPURT_POLICY=block: dropped'
+GPURT_POLICY=overwrite GPURT_RING_BYTES=1024 "$bin/gpurt-record" -q -o g.gplog -- "$bin/log_storm" 16 256 20 >/dev/null
+same 81920 "$(($(field records g.gplog) + $(field dropped g.gplog)))" 'GPURT_POLICY=overwrite'
+for wrong in GPURT_LOG=/nonexistent/x GPURT_LEVEL=nix GPURT_POLICY=wait GPURT_RING_BYTES=many; do
     out=$(env GPURT_LOG=wrong.gplog "$wrong" "$bin/hello_log") || fail "$wrong: the program failed"
     [[ $out == *'no log: '* ]] || fail "$wrong: not told: $out"
 done

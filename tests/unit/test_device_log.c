@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Log calls of kernels on the CPU back end, through the box to rendered text: every
+/* Log calls of kernels, through the box to rendered text: every
  * form, every type, diverged warps, partly filled warps, thousands of lanes at one new
  * site, levels. */
 #include "../check.h"
 #include "../kernels/log_kernels.h"
 #include "drain.h"
 #include "levelset.h"
+#include "life.h"
 #include "logconnect.h"
 #include "render.h"
 
@@ -78,12 +79,12 @@ static gpurt_status_t put(void *context, const gpurt_row_t *row, gpurt_error_t *
 }
 
 static gpurt_t *rt;
+static const gpurt_opened_t *opened;
 static gpurt_boxmap_t map;
 
 static gpurt_drain_t *open_all(uint32_t ring_bytes, uint32_t policy)
 {
-    gpurt_section_plan_t s = {
-        .kind = GPURT_SECTION_CPU, .ring_bytes = ring_bytes, .policy = policy};
+    gpurt_section_plan_t s = {.ring_bytes = ring_bytes, .policy = policy};
     gpurt_box_plan_t plan = {
         .struct_size = sizeof plan, .section_count = 1, .sections = &s};
     gpurt_drain_options_t o = {.struct_size = sizeof o,
@@ -94,20 +95,22 @@ static gpurt_drain_t *open_all(uint32_t ring_bytes, uint32_t policy)
     gpurt_drain_t *d;
 
     CHECK_MSG(gpurt_info(rt, &info) == GPURT_OK, "info");
+    s.kind = info.backend == GPURT_BACKEND_CUDA ? GPURT_SECTION_CUDA : GPURT_SECTION_CPU;
     s.sm_count = info.sm_count;
     s.warp_slots = info.warp_slots;
     memset(&tally, 0, sizeof tally);
     CHECK_MSG(gpurt_boxmap_create(&plan, &map, &err) == GPURT_OK, "%s", err.text);
-    CHECK_MSG(gpurt_log_connect(&map, 0, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(opened->ops->box_connect(opened->self, &map, 0, &err) == GPURT_OK, "%s",
+              err.text);
     CHECK_MSG(gpurt_drain_open(&map, &o, &d, &err) == GPURT_OK, "%s", err.text);
     return d;
 }
 
 static void close_all(gpurt_drain_t *d)
 {
+    opened->ops->box_disconnect(opened->self, &map, 0); /* brings a GPU's counts */
     CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK, "%s", err.text);
     gpurt_drain_close(d);
-    gpurt_log_disconnect(&map, 0);
     gpurt_boxmap_detach(&map);
 }
 
@@ -206,9 +209,9 @@ static void unconnected_and_levels(void)
 
 int main(void)
 {
-    gpurt_options_t o = {.struct_size = sizeof o, .backend = GPURT_BACKEND_CPU};
-
-    CHECK_MSG(gpurt_open(&o, &rt, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(gpurt_open(NULL, &rt, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(gpurt_life_enter(rt, &opened, &err) == GPURT_OK, "%s", err.text);
+    gpurt_life_leave(GPURT_OK);
     lanes();
     types();
     limits();

@@ -66,13 +66,14 @@ enum {
  * control block; a GPU keeps its own in device memory, where they cost nothing. */
 typedef struct gpurt_ring_head {
     uint32_t xhead;    /* next position; written by: the ring's producer(s) */
-    uint32_t xrecords; /* messages written; likewise */
     uint32_t xlimit;   /* position at which the producer must look up; likewise */
+    uint64_t xrecords; /* messages written; likewise */
     uint32_t xlap;     /* position where the current lap ends; likewise */
-    uint32_t xcarry;   /* high half of xrecords; likewise */
     uint32_t xlost;    /* messages dropped; likewise */
     uint64_t xlook_ns; /* full ring: no look at xtail before this time; likewise */
+    uint64_t xwait_ns; /* blocking: no wait for room before this time; likewise */
 } gpurt_ring_head_t;
+GPURT_STATIC_ASSERT(sizeof(gpurt_ring_head_t) == 40, "layout of version 1");
 
 /* What was lost, whole at any time: one 128-bit store. */
 typedef struct GPURT_ALIGN(16) gpurt_ring_loss {
@@ -91,7 +92,7 @@ typedef struct GPURT_ALIGN(128) gpurt_ring_control {
     uint32_t reserved[12];
     gpurt_ring_loss_t xloss; /* written by: the ring's producer */
     gpurt_ring_head_t head;  /* CPU back end and host code */
-    uint32_t reserved2[4];
+    uint32_t reserved2[2];
 } gpurt_ring_control_t;
 GPURT_STATIC_ASSERT(sizeof(gpurt_ring_control_t) == 128, "two lines");
 GPURT_STATIC_ASSERT(offsetof(gpurt_ring_control_t, xloss) == 64, "a line for each writer");

@@ -130,10 +130,12 @@ GPURT_HD uint32_t gpurt_tag_rest(uint32_t position, uint32_t salt, uint32_t inde
     return position << 16 | (salt & 0xffu) << 8 | index;
 }
 
-/* Groups of a record with so many words after its head. */
+/* Groups of a record with so many words after its head. An even number: records then begin on
+ * 32 bytes, the unit in which a GPU writes across its link. */
 GPURT_HD uint32_t gpurt_record_groups(uint32_t words)
 {
-    return (GPURT_RECORD_HEAD_WORDS + words + GPURT_GROUP_WORDS - 1) / GPURT_GROUP_WORDS;
+    return (GPURT_RECORD_HEAD_WORDS + words + 2 * GPURT_GROUP_WORDS - 1) /
+           (2 * GPURT_GROUP_WORDS) * 2;
 }
 
 /* The first word of a record. */
