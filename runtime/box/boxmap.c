@@ -206,6 +206,7 @@ gpurt_status_t gpurt_boxmap_create(const gpurt_box_plan_t *plan, gpurt_boxmap_t 
     box->section_count = plan->section_count;
     box->section_bytes = (uint32_t)sizeof box->sections[0];
     box->gpurt_version = GPURT_VERSION;
+    box->floor = plan->floor;
     box->control.xlevel = or_default(plan->level, GPURT_LEVEL_INFO);
     identity_fill(&box->identity);
     memcpy(box->sections, map->sections, sizeof box->sections);

@@ -35,6 +35,7 @@ typedef struct gpurt_box_plan {
     uint32_t section_count;
     const gpurt_section_plan_t *sections;
     uint32_t level;     /* lowest recorded; default INFO */
+    uint32_t floor;     /* gpurt_box_t.floor */
     const char *folder; /* of the fallback file; default /dev/shm */
     bool no_memfd;      /* use the fallback: for tests and for machines that forbid memfd */
 } gpurt_box_plan_t;

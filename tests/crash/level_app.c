@@ -33,7 +33,7 @@ int main(int argc, char **argv)
     printf("%d\n", (int)getpid());
     fflush(stdout);
     (void)getchar();
-    gpurt_store_relaxed_sys_u32((uint32_t *)stop, 1); /* nothing else to hand over */
+    gpurt_store_release_sys_u32((uint32_t *)stop, 1);
     if (gpurt_sync(rt, &err) != GPURT_OK)
         goto fail;
     gpurt_host_destroy(rt, stop);

@@ -215,7 +215,9 @@ typedef struct gpurt_box {
     uint32_t gpurt_version; /* of the library that made it */
     uint32_t check;         /* CRC-32C of what never changes (boxmap.h) */
     uint32_t xlife;         /* GPURT_LIFE_*; written by: the application's host side */
-    uint32_t reserved[3];
+    uint32_t floor; /* lowest level that a GPU's running kernels may be asked for; 0: the
+                       lowest that the rules name when they are launched */
+    uint32_t reserved[2];
     gpurt_box_identity_t identity;
     uint64_t reserved2[4];
     gpurt_box_claim_t claim;
