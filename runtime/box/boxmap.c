@@ -58,6 +58,7 @@ static void section_lay(const gpurt_section_plan_t *plan, gpurt_box_section_t *s
     s->ring_count = s->sm_count * s->warp_slots;
     s->ring_bytes = power_of_two(or_default(plan->ring_bytes, ring));
     s->policy = plan->policy;
+    s->floor = plan->floor;
     s->def_count = or_default(plan->def_count, 4096);
     s->panic_count = or_default(plan->panic_count, 256);
     s->state_bytes = or_default(plan->state_bytes, 65536);
@@ -206,7 +207,6 @@ gpurt_status_t gpurt_boxmap_create(const gpurt_box_plan_t *plan, gpurt_boxmap_t 
     box->section_count = plan->section_count;
     box->section_bytes = (uint32_t)sizeof box->sections[0];
     box->gpurt_version = GPURT_VERSION;
-    box->floor = plan->floor;
     box->control.xlevel = or_default(plan->level, GPURT_LEVEL_INFO);
     identity_fill(&box->identity);
     memcpy(box->sections, map->sections, sizeof box->sections);

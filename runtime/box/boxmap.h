@@ -23,7 +23,8 @@ typedef struct gpurt_section_plan {
      * the host. */
     uint32_t ring_bytes;
     uint32_t policy;
-    uint32_t def_count;   /* slots; default 4,096 */
+    uint32_t floor;     /* lowest level for kernels that run; 0: the lowest of the rules */
+    uint32_t def_count; /* slots; default 4,096 */
     uint32_t panic_count; /* default 256 */
     uint32_t state_bytes; /* default 64 KiB */
     const char *name;
@@ -35,7 +36,6 @@ typedef struct gpurt_box_plan {
     uint32_t section_count;
     const gpurt_section_plan_t *sections;
     uint32_t level;     /* lowest recorded; default INFO */
-    uint32_t floor;     /* gpurt_box_t.floor */
     const char *folder; /* of the fallback file; default /dev/shm */
     bool no_memfd;      /* use the fallback: for tests and for machines that forbid memfd */
 } gpurt_box_plan_t;

@@ -135,9 +135,9 @@ static gpurt_status_t box_make(const gpurt_opened_t *opened,
 
     if (st == GPURT_OK && setting("GPURT_LEVEL_FLOOR"))
         st = gpurt_levelset_parse(setting("GPURT_LEVEL_FLOOR"), &floor, err);
-    plan.floor = floor.level;
     if (st == GPURT_OK)
         st = sections_plan(&opened->info, options, sections, err);
+    sections[DEVICE_SECTION].floor = floor.level;
     if (st == GPURT_OK)
         st = gpurt_boxmap_create(&plan, &link.map, err);
     if (st != GPURT_OK)

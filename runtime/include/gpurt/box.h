@@ -162,7 +162,9 @@ typedef struct gpurt_box_section {
     gpurt_clock_fit_t clock;
     uint32_t xpanics; /* panics raised, slots or not; written by: devices */
     uint32_t xdefs;   /* slots taken (host section, CPU back end); written by: producers */
-    uint32_t reserved[6];
+    uint32_t floor;   /* lowest level that kernels which run may be asked for; 0: the lowest
+                         of the rules */
+    uint32_t reserved[5];
     uint8_t uuid[16];
     char name[GPURT_BOX_NAME];
 } gpurt_box_section_t;
@@ -215,9 +217,7 @@ typedef struct gpurt_box {
     uint32_t gpurt_version; /* of the library that made it */
     uint32_t check;         /* CRC-32C of what never changes (boxmap.h) */
     uint32_t xlife;         /* GPURT_LIFE_*; written by: the application's host side */
-    uint32_t floor; /* lowest level that a GPU's running kernels may be asked for; 0: the
-                       lowest that the rules name when they are launched */
-    uint32_t reserved[2];
+    uint32_t reserved[3];
     gpurt_box_identity_t identity;
     uint64_t reserved2[4];
     gpurt_box_claim_t claim;
