@@ -59,6 +59,7 @@ static void section_lay(const gpurt_section_plan_t *plan, gpurt_box_section_t *s
     s->ring_count = s->sm_count * s->warp_slots;
     s->ring_bytes = power_of_two(or_default(plan->ring_bytes, ring));
     s->policy = plan->policy;
+    s->floor = plan->floor;
     s->def_count = or_default(plan->def_count, 4096);
     s->panic_count = or_default(plan->panic_count, 256);
     s->state_bytes = or_default(plan->state_bytes, 65536);
