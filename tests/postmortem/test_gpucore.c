@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each dump says of its fault what the thread that failed had said before: kernel, block,
+ * thread, lane, SM, source line, and the address where it can be known. */
+#include "check.h"
+#include "dumps.h"
+#include "fault.h"
+
+static const struct expected {
+    const char *name, *kind;
+    bool lines, address;
+    uint32_t spread; /* the fault may lie so many lines behind the one told */
+    uint32_t frames, calls;
+} dumps[] = {
+    {"trap", "trap", true, false, 0, 1, 2},
+    {"address", "illegal-address", true, false, 0, 1, 0},
+    {"misaligned", "misaligned-address", true, true, 0, 1, 0},
+    {"shared", "shared-out-of-range", true, true, 0, 1, 0},
+    {"stack", "stack-overflow", true, false, 3, 1, 0},
+    {"assert", "assert", true, false, 0, 1, 0},
+    {"inlined", "illegal-address", true, false, 0, 2, 0},
+    {"without_lines", "illegal-address", false, false, 0, 0, 0},
+    {"debug", "illegal-address", true, false, 0, 1, 0},
+};
+enum {
+    DUMPS = sizeof dumps / sizeof dumps[0],
+    WARPS = 18 /* of 6 blocks */
+};
+
+static void check_place(const struct expected *e, const fault_t *f, const dump_truth_t *t)
+{
+    const char *file = f->place.frame_count ? f->place.frames[0].file : "";
+    char name[128];
+
+    code_name(f->kernel, name, sizeof name);
+    CHECK_MSG(strcmp(name, t->kernel) == 0, "%s: kernel %s", e->name, name);
+    code_name(f->place.function, name, sizeof name);
+    CHECK_MSG(strstr(name, strcmp(e->name, "stack") == 0 ? "eat_stack" : "fail"),
+              "%s: function %s", e->name, name);
+    CHECK_EQ(f->place.frame_count, e->frames);
+    if (!e->lines)
+        return;
+    CHECK_MSG(strcmp(file, "fault_plain.cu") == 0, "%s: file %s", e->name, file);
+    CHECK_MSG(f->place.frames[0].line >= t->line &&
+                  f->place.frames[0].line <= t->line + e->spread,
+              "%s: line %u, the program says %u", e->name, f->place.frames[0].line,
+              t->line);
+}
+
+static void check_thread(const gpucore_t *core, const fault_t *f, const dump_truth_t *t)
+{
+    const gpucore_block_t *b = fault_block(core, f);
+
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ(b->index[i], t->block[i]);
+        CHECK_EQ(f->lane.thread[i], t->thread[i]);
+    }
+    CHECK_EQ(f->lane.lane, t->lane);
+    CHECK_EQ(f->lanes, 1u << t->lane);
+    CHECK_EQ(core->warps[f->warp].slot, t->slot);
+    CHECK_EQ(fault_sm(core, f)->id, t->sm);
+    CHECK(fault_grid(core, f));
+    CHECK_EQ(fault_grid(core, f)->grid[0], 3);
+    CHECK_EQ(fault_grid(core, f)->grid[1], 2);
+    CHECK_EQ(fault_grid(core, f)->block[0], 40);
+}
+
+static void check_inlined(const fault_t *f)
+{
+    char name[128];
+
+    code_name(f->place.frames[0].function, name, sizeof name);
+    CHECK_MSG(strcmp(name, "(anonymous)::store_inlined") == 0, "inlined %s", name);
+    CHECK_MSG(f->place.frames[1].line > f->place.frames[0].line, "called in line %u",
+              f->place.frames[1].line);
+}
+
+static void check_dump(const struct expected *e)
+{
+    bytes_t file = dump_load(e->name);
+    gpurt_error_t err;
+    dump_truth_t truth;
+    fault_book_t book;
+    gpucore_t *core;
+    uint32_t warps = 0;
+
+    dump_truth(e->name, &truth);
+    CHECK_MSG(gpucore_open_bytes(file, e->name, &core, &err) == GPURT_OK, "%s", err.text);
+    CHECK_EQ(fault_book_fill(&book, core, &err), GPURT_OK);
+    CHECK_MSG(!core->about.cut, "%s", e->name);
+    CHECK_EQ(core->about.driver_major, 580);
+    CHECK_EQ(core->about.cuda_major, 13);
+    CHECK_MSG(core->about.time_s > 1700000000, "%s", e->name);
+    CHECK(strcmp(core->devices[0].name, "NVIDIA H200") == 0);
+    CHECK_EQ(core->devices[0].sm_major, 9);
+    CHECK_EQ(core->warp_count, WARPS);
+    CHECK_EQ(book.count, 1);
+    CHECK_MSG(strcmp(book.faults[0].kind->id, e->kind) == 0, "%s is told as %s", e->name,
+              book.faults[0].kind->id);
+    CHECK_EQ(book.faults[0].lane_count, 1);
+    CHECK_EQ(book.faults[0].call_count, e->calls);
+    check_place(e, &book.faults[0], &truth);
+    check_thread(core, &book.faults[0], &truth);
+    CHECK_EQ(book.faults[0].has_address, e->address);
+    if (e->address)
+        CHECK_EQ(book.faults[0].address, truth.address);
+    if (e->frames > 1)
+        check_inlined(&book.faults[0]);
+    for (uint32_t i = 0; i < book.other_count; i++)
+        warps += book.others[i].warp_count;
+    CHECK_EQ(warps, WARPS - 1);
+    fault_book_fini(&book);
+    gpucore_close(core);
+    free((void *)(uintptr_t)file.at);
+}
+
+/* The key that the kernel was given stands in two registers of the lane that failed; cuda-gdb
+ * shows the same. */
+static void check_registers(void)
+{
+    static const uint32_t key[2] = {0xe0ddba11, 0x05ca1ab1};
+    uint32_t words[GPUCORE_REGISTERS_MAX], count, found = 0;
+    bytes_t file = dump_load("address");
+    fault_book_t book;
+    gpucore_t *core;
+
+    CHECK_EQ(gpucore_open_bytes(file, "address", &core, NULL), GPURT_OK);
+    CHECK_EQ(fault_book_fill(&book, core, NULL), GPURT_OK);
+    count = gpucore_registers(core, &core->warps[book.faults[0].warp], &book.faults[0].lane,
+                              words);
+    CHECK(count >= 24 && count < 64);
+    for (uint32_t i = 0; i + 1 < count; i++)
+        found += words[i] == key[0] && words[i + 1] == key[1];
+    CHECK_EQ(found, 1);
+    fault_book_fini(&book);
+    gpucore_close(core);
+    free((void *)(uintptr_t)file.at);
+}
+
+static void check_names(void)
+{
+    static const char *const names[][2] = {
+        {"_Z6doomedP5place", "doomed"},
+        {"_ZN2ns5thing3runIfLi4EEEvPT_", "ns::thing::run<...>"},
+        {"_ZN12_GLOBAL__N_13runEv", "(anonymous)::run"},
+        {"$_Z1aPi$_Z5innerPi", "inner"},
+        {"_ZNK1a1bEv", "a::b"},
+        {"gpurt_kernel", "gpurt_kernel"},
+        {"_Z", "_Z"},
+        {"_Z99x", "_Z99x"},
+        {"", ""},
+        {"$", "$"},
+    };
+    char name[64], little[5];
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        code_name(names[i][0], name, sizeof name);
+        CHECK_MSG(strcmp(name, names[i][1]) == 0, "%s is called %s", names[i][0], name);
+    }
+    code_name("_Z6doomedP5place", little, sizeof little);
+    CHECK_MSG(strcmp(little, "doom") == 0, "%s", little);
+}
+
+int main(void)
+{
+    for (int i = 0; i < DUMPS; i++)
+        check_dump(&dumps[i]);
+    check_registers();
+    check_names();
+    return 0;
+}
