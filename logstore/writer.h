@@ -46,6 +46,10 @@ gpurt_status_t gpurt_writer_about(gpurt_writer_t *w, const gplog_file_t *about,
 gpurt_status_t gpurt_writer_put(gpurt_writer_t *w, const gpurt_row_t *row,
                                 gpurt_error_t *err);
 
+/* Keeps bytes (GPLOG_BLOB_*) beside the rows, packed. *id: for rows to name them. */
+gpurt_status_t gpurt_writer_blob(gpurt_writer_t *w, uint32_t kind, const void *bytes,
+                                 size_t size, uint64_t *id, gpurt_error_t *err);
+
 /* Writes the frame at hand, if it holds a row. After a failure the rows are kept and the
  * next flush tries again. */
 gpurt_status_t gpurt_writer_flush(gpurt_writer_t *w, gpurt_error_t *err);

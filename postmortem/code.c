@@ -66,7 +66,7 @@ bool code_find(const gpucore_t *core, uint64_t pc, code_place_t *out)
     return false;
 }
 
-/* ---- names ------------------------------------------------------------------------------ */
+/* ---- names ------------------------------------------------------------------------- */
 typedef struct namer {
     const char *at;
     char *out;

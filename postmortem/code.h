@@ -20,8 +20,8 @@ typedef struct code_place {
 /* Returns: false where no image covers pc. */
 bool code_find(const gpucore_t *core, uint64_t pc, code_place_t *out);
 
-/* The name of a function of C++ or C without its arguments, as people write it: "ns::kernel"
- * of "_ZN2ns6kernelEPf". What is not understood is given as it is. */
+/* The name of a function of C++ or C without its arguments, as people write it:
+ * "ns::kernel" of "_ZN2ns6kernelEPf". What is not understood is given as it is. */
 void code_name(const char *mangled, char *out, size_t room);
 
 #endif

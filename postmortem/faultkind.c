@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #define SANITIZER "compute-sanitizer names the array"
-#define NEWER     "Update driver and toolkit; if it stays, report it with this dump to NVIDIA."
+#define NEWER     "Update driver and toolkit; if it stays, report it with this dump."
 #define BARRIER                                                                \
     "Look at which blocks of the cluster have ended: one that others read or " \
     "signal must stay until a last cluster barrier."

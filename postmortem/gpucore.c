@@ -36,7 +36,7 @@ enum kind {
     ABOUT = 22
 };
 
-/* ---- sections by parent --------------------------------------------------------------- */
+/* ---- sections by parent ------------------------------------------------------------ */
 typedef struct child {
     uint64_t key;
     uint32_t section;
@@ -76,7 +76,8 @@ static bool children_index(gpucore_t *core)
     return true;
 }
 
-/* Returns: the number of the section of a kind that belongs to a row of a table; 0: none. */
+/* Returns: the number of the section of a kind that belongs to a row of a table; 0:
+ * none. */
 static uint32_t child_find(const gpucore_t *core, uint32_t table, uint32_t kind,
                            uint32_t row)
 {
@@ -95,7 +96,7 @@ static uint32_t child_find(const gpucore_t *core, uint32_t table, uint32_t kind,
     return low < core->child_count && list[low].key == key ? list[low].section : 0;
 }
 
-/* ---- tables ---------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------ */
 typedef struct table {
     elfsection_t section;
     uint32_t number, rows;
@@ -319,7 +320,7 @@ static bool tables_read(gpucore_t *core)
     return ok;
 }
 
-/* ---- opening --------------------------------------------------------------------------- */
+/* ---- opening ----------------------------------------------------------------------- */
 bool gpucore_looks_like(const uint8_t *head, size_t size)
 {
     bytes_t b = {head, size};
@@ -410,7 +411,7 @@ void gpucore_close(gpucore_t *core)
     free(core);
 }
 
-/* ---- lanes ------------------------------------------------------------------------------ */
+/* ---- lanes ------------------------------------------------------------------------- */
 bool gpucore_lane(const gpucore_t *core, const gpucore_warp_t *warp, uint32_t row_number,
                   gpucore_lane_t *out)
 {

@@ -28,7 +28,7 @@ typedef struct row {
     uint32_t file, line, caller; /* caller: number of a row, 0 none */
 } row_t;
 
-/* ---- header ----------------------------------------------------------------------------- */
+/* ---- header ------------------------------------------------------------------------ */
 /* Takes the texts of a list off the front; the list ends with an empty one. */
 static bytes_t take_list(bytes_t *b, uint32_t numbers)
 {
@@ -109,7 +109,7 @@ static const char *list_at(bytes_t list, uint32_t number, bool files, uint32_t *
     return "";
 }
 
-/* ---- program ---------------------------------------------------------------------------- */
+/* ---- program ----------------------------------------------------------------------- */
 typedef struct machine {
     const unit_t *unit;
     bytes_t left;
@@ -170,8 +170,8 @@ static void standard(machine_t *m, uint32_t op)
     }
 }
 
-/* The next row, in m->now; also the end of a sequence is one, for its address. Returns: false
- * at the end of the program. */
+/* The next row, in m->now; also the end of a sequence is one, for its address. Returns:
+ * false at the end of the program. */
 static bool machine_next(machine_t *m)
 {
     const unit_t *u = m->unit;

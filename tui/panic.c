@@ -2,6 +2,7 @@
 /* gpurt-panic - the panics of a log or of a black box: all of them by site, or one on a
  * screen. */
 #include "option.h"
+#include "panic_fault.h"
 #include "panic_line.h"
 
 #include <stdlib.h>
@@ -61,11 +62,20 @@ static const gpurt_option_t rows[] = {
 static const gpurt_option_text_t texts[] = {
     {"COMMANDS", "  list FILE...      a line for each site: how often, when, what\n"
                  "  show [N] FILE...  everything about one panic"},
-    {"FILES", "A FILE is a log (.gplog), a black box in shared memory, or a core dump of a "
-              "program on the CPU. A box is only read: its drainer is not disturbed."},
+    {"FILES",
+     "A FILE is a log (.gplog), a black box in shared memory, a core dump of a "
+     "program on the CPU, or one that the CUDA driver wrote of a GPU. A box is only "
+     "read: its drainer is not disturbed. A GPU core dump without a fault (one that "
+     "was asked for while a kernel hung) is shown as where its warps stand."},
     {"EXIT STATUS",
      "0: read, with panics or without; 1: a file cannot be read, is damaged, or "
      "has no panic N; 2: wrong use."},
+    {"FAULTS",
+     "A fault of a GPU is told from the core dump that gpurt-record had the driver write, "
+     "or "
+     "from a dump that is named here: which instruction, in which source line if the "
+     "program was built with nvcc -lineinfo, by which thread, called from where, and "
+     "what all other warps were doing."},
     {"ENVIRONMENT", "NO_COLOR: no colours on a terminal. TZ: times are local ones."},
     {"EXAMPLES", "  gpurt-panic list run.gplog\n"
                  "  gpurt-panic show 3 run.gplog --source ~/src\n"
@@ -144,6 +154,11 @@ static int show(const panic_book_t *book, const panic_options_t *o,
     gpurt_error_t err;
 
     if (book->count == 0) {
+        for (uint32_t i = 0; i < book->source_count && !o->json; i++)
+            if (book->sources[i].dump.core) {
+                panic_fault_none(&book->sources[i], style);
+                return 0;
+            }
         fputs("gpurt-panic: no panics\n", stderr);
         return UNREADABLE;
     }
@@ -179,7 +194,8 @@ static int work(bool is_show, char **files, int count, const panic_options_t *o)
     else
         panic_list_print(&book, &style);
     for (uint32_t i = 0; i < book.source_count; i++)
-        if (book.sources[i].torn_frames)
+        if (book.sources[i].torn_frames ||
+            (book.sources[i].dump.core && book.sources[i].dump.core->about.cut))
             status = UNREADABLE;
     panic_book_fini(&book);
     if (fflush(stdout) != 0)

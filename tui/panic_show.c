@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One panic on one screen: what, where, with which values, in which line, after what. */
 #include "panic_excerpt.h"
+#include "panic_fault.h"
 #include "panic_line.h"
 
 #include <string.h>
@@ -60,8 +61,9 @@ static void print_time(const panic_facts_t *f, const panic_style_t *style)
     if (localtime_r(&seconds, &tm))
         strftime(zone, sizeof zone, "%z", &tm);
     begin_field(&line, style, "time");
-    gpurt_text_printf(&line.text, "%s %s, clock %llu", panic_time(f->row->time_ns, 9, time),
-                      zone, (unsigned long long)f->clock);
+    gpurt_text_printf(&line.text, "%s %s", panic_time(f->row->time_ns, 9, time), zone);
+    if (f->row->kind == GPURT_KIND_PANIC)
+        gpurt_text_printf(&line.text, ", clock %llu", (unsigned long long)f->clock);
     panic_line_end(&line, NULL);
 }
 
@@ -231,22 +233,18 @@ static void print_near(const panic_entry_t *e, const panic_facts_t *f,
     }
 }
 
-gpurt_status_t panic_show_print(const panic_book_t *book, uint32_t number,
-                                const panic_style_t *style, gpurt_error_t *err)
+static void print_title(const panic_book_t *book, uint32_t number,
+                        const panic_style_t *style)
 {
     const panic_entry_t *e = &book->list[number];
-    panic_near_t warp, sm;
     char room[GPURT_MESSAGE_MAX];
     gpurt_text_t message;
-    panic_facts_t facts;
     panic_line_t line;
-    gpurt_status_t st = panic_source_near(e->source, e->row, style->near, &warp, &sm, err);
 
-    if (st != GPURT_OK)
-        return st;
-    panic_read(panic_source_sites(e->source), e->row, &facts);
     panic_line_begin(&line, style);
-    gpurt_text_printf(&line.text, "panic %u of %u in ", number + 1, book->count);
+    gpurt_text_printf(&line.text, "%s %u of %u in ",
+                      e->row->kind == GPURT_KIND_FAULT ? "GPU fault" : "panic", number + 1,
+                      book->count);
     gpurt_render_plain(&line.text, e->source->name, strlen(e->source->name));
     panic_line_end(&line, PANIC_DIM);
     gpurt_text_init(&message, room, sizeof room);
@@ -254,11 +252,39 @@ gpurt_status_t panic_show_print(const panic_book_t *book, uint32_t number,
     panic_line_begin(&line, style);
     gpurt_render_plain(&line.text, message.at, message.used);
     panic_line_end(&line, PANIC_RED);
+}
+
+gpurt_status_t panic_show_print(const panic_book_t *book, uint32_t number,
+                                const panic_style_t *style, gpurt_error_t *err)
+{
+    const panic_entry_t *e = &book->list[number];
+    bool is_fault = e->row->kind == GPURT_KIND_FAULT, borrowed = true;
+    const fault_t *fault = NULL;
+    panic_dump_t dump = {0};
+    panic_near_t warp, sm;
+    panic_facts_t facts;
+    gpurt_error_t lost;
+    gpurt_status_t st = panic_source_near(e->source, e->row, style->near, &warp, &sm, err);
+
+    if (st != GPURT_OK)
+        return st;
+    panic_read(panic_source_sites(e->source), e->row, &facts);
+    print_title(book, number, style);
     print_place(e, &facts, style);
     print_time(&facts, style);
-    print_values(panic_source_sites(e->source), &facts, style);
+    if (!is_fault)
+        print_values(panic_source_sites(e->source), &facts, style);
+    else if (panic_dump_of(e->source, e->row, &dump, &fault, &borrowed, &lost) == GPURT_OK)
+        panic_fault_facts(&dump, fault, style);
+    else
+        fprintf(style->out, "  %s\n", lost.text);
     print_excerpt(&facts, style);
-    print_near(e, &facts, &warp, &sm, style);
+    if (!e->source->dump.core)
+        print_near(e, &facts, &warp, &sm, style);
+    if (fault)
+        panic_fault_rest(&dump, fault, style);
+    if (!borrowed)
+        panic_dump_close(&dump);
     panic_line_source(e->source, style);
     panic_near_fini(&warp);
     panic_near_fini(&sm);

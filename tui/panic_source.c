@@ -35,7 +35,7 @@ static gpurt_status_t open_box(gpurt_status_t attached, panic_source_t *out,
 gpurt_status_t panic_source_open(const char *path, panic_source_t *out, gpurt_error_t *err)
 {
     static const uint64_t box_magic = GPURT_BOX_MAGIC;
-    unsigned char head[8] = {0};
+    unsigned char head[24] = {0};
     struct stat info;
     ssize_t got;
     int fd;
@@ -54,7 +54,9 @@ gpurt_status_t panic_source_open(const char *path, panic_source_t *out, gpurt_er
     }
     got = read(fd, head, sizeof head);
     close(fd);
-    if (got == sizeof head && memcmp(head, &box_magic, sizeof head) == 0)
+    if (gpucore_looks_like(head, got > 0 ? (size_t)got : 0))
+        return panic_dump_source(path, out, err);
+    if (got >= 8 && memcmp(head, &box_magic, sizeof box_magic) == 0)
         return open_box(gpurt_boxmap_attach_file(path, false, &out->map, err), out, err);
     if (got >= 4 && memcmp(head, "\177ELF", 4) == 0)
         return open_box(gpurt_boxmap_attach_core(path, &out->map, err), out, err);
@@ -75,6 +77,7 @@ void panic_source_close(panic_source_t *source)
         gpurt_log_close(source->log);
     else if (source->map.box)
         gpurt_boxmap_detach(&source->map);
+    panic_dump_close(&source->dump);
     gpurt_dictionary_fini(&source->sites);
     memset(source, 0, sizeof *source);
 }
@@ -102,7 +105,7 @@ static bool take_panic(void *context, const gpurt_row_t *row)
 {
     filter_t *f = context;
 
-    return row->kind == GPURT_KIND_PANIC ? f->take(f->context, row) : true;
+    return gpurt_row_is_panic(row) ? f->take(f->context, row) : true;
 }
 
 gpurt_status_t panic_source_panics(panic_source_t *source, panic_row_fn *take,
@@ -112,6 +115,8 @@ gpurt_status_t panic_source_panics(panic_source_t *source, panic_row_fn *take,
     gpurt_log_summary_t sum;
     bool more = true;
 
+    if (source->dump.core)
+        return panic_dump_each(source, take, context, err);
     if (!source->log)
         return panic_box_each(source, take_panic, &filter, err);
     for (uint64_t i = 0; i < gpurt_log_frames(source->log) && more; i++) {
@@ -272,8 +277,7 @@ static void keep_last_block(panic_near_t *warp)
     bool found = false;
 
     for (uint32_t i = warp->count; i-- > 0 && !found;)
-        if (warp->rows[i]->kind != GPURT_KIND_PANIC &&
-            warp->rows[i]->kind != GPURT_KIND_LOSS) {
+        if (!gpurt_row_is_panic(warp->rows[i]) && warp->rows[i]->kind != GPURT_KIND_LOSS) {
             rank = warp->rows[i]->block;
             found = true;
         }
@@ -303,10 +307,14 @@ gpurt_status_t panic_source_near(panic_source_t *source, const gpurt_row_t *pani
     }
     if (gpurt_dictionary_get(panic_source_sites(source), panic->site, &site))
         at = gpurt_types_words(site.types);
-    search.rank_known = at + 2u < panic->words && gpurt_row_words(panic)[at + 1] == 0 &&
-                        gpurt_row_words(panic)[at + 2] == 0;
-    st = source->log ? search_log(source, &search, err)
-                     : panic_box_each(source, take_near, &search, err);
+    search.rank_known = panic->kind == GPURT_KIND_FAULT ||
+                        (at + 2u < panic->words && gpurt_row_words(panic)[at + 1] == 0 &&
+                         gpurt_row_words(panic)[at + 2] == 0);
+    if (source->dump.core)
+        st = GPURT_OK; /* it knows of no records */
+    else
+        st = source->log ? search_log(source, &search, err)
+                         : panic_box_each(source, take_near, &search, err);
     if (st != GPURT_OK)
         goto fail;
     if (!search.rank_known)

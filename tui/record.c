@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpurt-record - runs an application and writes what it logs to a file. */
+#include "fault_join.h"
+#include "gpu_capture.h"
 #include "handover.h"
 #include "option.h"
+#include "procfs.h"
 #include "record_box.h"
 #include "record_run.h"
 
@@ -14,12 +17,13 @@ enum {
     NOT_EXECUTABLE = 126,
     NOT_FOUND = 127,
     HEIRS_MS = 1000, /* how long a program that left others behind is given to open gpurt */
-    HEIRS_STEP_MS = 5
+    HEIRS_STEP_MS = 5,
+    DUMPS_STEP_MS = 200
 };
 
 typedef struct record_options {
-    const char *output;
-    bool append, spin, quiet;
+    const char *output, *on_panic;
+    bool append, spin, quiet, no_gpu_core;
     uint64_t level;
 } record_options_t;
 
@@ -42,6 +46,16 @@ static const gpurt_option_t rows[] = {
      .min = 1,
      .max = 19,
      .help = "level of zstd (default 1)"},
+    {.section = "Failures",
+     .name = "exec-on-panic",
+     .arg = "CMD",
+     FIELD(STRING, on_panic),
+     .help = "run CMD with /bin/sh when device code panics or faults: once for each "
+             "place in the source, 16 times at most, 10 seconds at most"},
+    {.name = "no-gpu-core",
+     FIELD(FLAG, no_gpu_core),
+     .help = "leave GPU core dumps as they are; without it, a program whose GPU faults is "
+             "ended by SIGABRT, and the log tells where it failed"},
     {.section = "Running",
      .name = "spin",
      FIELD(FLAG, spin),
@@ -58,8 +72,15 @@ static const gpurt_option_text_t texts[] = {
     {"ENVIRONMENT",
      "The application is started with GPURT_DRAIN set, by which gpurt_open finds "
      "its drainer; so are the programs that it starts. Its standard streams are "
-     "those of gpurt-record."},
-    {"EXAMPLES", "  gpurt-record -o run.gplog -- ./app --size 64"},
+     "those of gpurt-record. Unless it has any of CUDA's variables for core dumps "
+     "already, CUDA_ENABLE_COREDUMP_ON_EXCEPTION, CUDA_COREDUMP_GENERATION_FLAGS and "
+     "CUDA_COREDUMP_FILE are set: when a GPU faults, the driver writes a small dump to a "
+     "private folder, which goes into the log. CMD of --exec-on-panic finds "
+     "GPURT_PANIC_KIND (panic or fault), GPURT_PANIC_SITE, GPURT_PANIC_MESSAGE and "
+     "GPURT_PANIC_FILE."},
+    {"EXAMPLES",
+     "  gpurt-record -o run.gplog -- ./app --size 64\n"
+     "  gpurt-record --exec-on-panic 'notify-send \"$GPURT_PANIC_MESSAGE\"' ./app"},
     {0},
 };
 
@@ -96,26 +117,74 @@ static void record_late_comers(record_run_t *run, record_boxes_t *boxes)
     }
 }
 
+/* ---- GPU core dumps ------------------------------------------------------------------ */
+typedef struct dumps {
+    gpu_capture_t capture;
+    panic_hook_t hook;
+    const char *program_name, *output;
+    uint64_t looked_ns;
+    uint32_t faults;
+} dumps_t;
+
+static void dump_take(dumps_t *d, const record_boxes_t *boxes, const char *path, pid_t pid)
+{
+    fault_joined_t joined;
+    gpurt_error_t err;
+
+    if (fault_join(boxes->writer, path, record_boxes_about(boxes, (uint32_t)pid),
+                   (uint32_t)pid, d->program_name, &d->hook, &joined, &err) != GPURT_OK)
+        gpurt_option_refuse(&program, "GPU core dump of process %d: %s", (int)pid,
+                            err.text);
+    else if (joined.faults)
+        fprintf(stderr, "gpurt-record: process %d: %s%s%s; see gpurt-panic show %s%s\n",
+                (int)pid, joined.first, joined.where[0] ? " at " : "", joined.where,
+                d->output, joined.kept ? "" : " (its dump is too large for a log)");
+    d->faults += joined.faults;
+    unlink(path);
+}
+
+static void dumps_take(dumps_t *d, const record_boxes_t *boxes)
+{
+    char path[PATH_MAX];
+    pid_t pid;
+
+    while (gpu_capture_next(&d->capture, path, &pid))
+        dump_take(d, boxes, path, pid);
+}
+
+static void dumps_look(dumps_t *d, const record_boxes_t *boxes)
+{
+    uint64_t now = gpurt_real_ns();
+
+    panic_hook_poll(&d->hook);
+    if (!d->capture.folder[0] || now - d->looked_ns < DUMPS_STEP_MS * 1000000ull)
+        return;
+    d->looked_ns = now;
+    dumps_take(d, boxes);
+}
+
 /* Until the application has ended and every box is read to its end. */
-static void record(record_run_t *run, record_boxes_t *boxes)
+static void record(record_run_t *run, record_boxes_t *boxes, dumps_t *dumps)
 {
     do {
         record_run_poll(run);
         record_boxes_accept(boxes);
         if (record_boxes_round(boxes) == 0)
             record_boxes_rest(boxes);
+        dumps_look(dumps, boxes);
     } while (!run->ended || record_boxes_count(boxes) > 0);
     record_boxes_accept(boxes); /* handed over with its last breath */
     record_late_comers(run, boxes);
     while (record_boxes_count(boxes) > 0)
         if (record_boxes_round(boxes) == 0)
             record_boxes_rest(boxes);
+    dumps_take(dumps, boxes);
 }
 
 static void summary(const record_boxes_t *boxes, const char *path,
                     const gpurt_writer_figures_t *sum)
 {
-    if (boxes->seen == 0)
+    if (boxes->seen == 0 && sum->panics == 0)
         fprintf(stderr,
                 "gpurt-record: the program never opened gpurt; %s holds no records\n",
                 path);
@@ -129,6 +198,7 @@ static void summary(const record_boxes_t *boxes, const char *path,
 /* Returns: the status to exit with. */
 static int run_and_record(char **argv, const record_options_t *o, gpurt_writer_t *writer)
 {
+    dumps_t dumps = {.program_name = argv[0], .output = o->output};
     gpurt_writer_figures_t sum;
     record_boxes_t boxes;
     record_run_t run;
@@ -137,14 +207,23 @@ static int run_and_record(char **argv, const record_options_t *o, gpurt_writer_t
 
     if (record_boxes_open(&boxes, writer, o->spin, &err) != GPURT_OK)
         return gpurt_option_refuse(&program, "%s", err.text);
+    if (!panic_hook_init(&dumps.hook, o->on_panic, o->output,
+                         gpurt_writer_dictionary(writer)))
+        gpurt_option_refuse(&program, "--exec-on-panic: no memory");
+    boxes.hook = o->on_panic ? &dumps.hook : NULL;
+    if (!o->no_gpu_core && gpu_capture_open(&dumps.capture, &err) != GPURT_OK)
+        gpurt_option_refuse(&program, "%s; goes on without GPU core dumps", err.text);
     code = record_run_start(&run, argv, GPURT_HANDOVER_ENV, boxes.name);
+    gpu_capture_stop(&dumps.capture);
     if (code == 0) {
-        record(&run, &boxes);
+        record(&run, &boxes, &dumps);
         gpurt_writer_flush(writer, NULL);
         gpurt_writer_figures(writer, &sum);
         if (!o->quiet)
             summary(&boxes, o->output, &sum);
     }
+    panic_hook_fini(&dumps.hook);
+    gpu_capture_close(&dumps.capture);
     record_run_fini(&run);
     record_boxes_close(&boxes);
     if (code)

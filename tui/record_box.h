@@ -5,6 +5,7 @@
 #define GPURT_TUI_RECORD_BOX_H
 
 #include "drain.h"
+#include "panic_hook.h"
 #include "writer.h"
 
 enum {
@@ -25,7 +26,9 @@ typedef struct record_boxes {
     uint32_t seen; /* boxes so far */
     uint32_t sink_errors;
     bool spin;
-    gpurt_error_t err; /* the last failure of a sink, for a message */
+    panic_hook_t *hook;               /* borrowed; NULL none */
+    gplog_file_t about[RECORD_BOXES]; /* of the last boxes, by `seen` */
+    gpurt_error_t err;                /* the last failure of a sink, for a message */
 } record_boxes_t;
 
 gpurt_status_t record_boxes_open(record_boxes_t *b, gpurt_writer_t *writer, bool spin,
@@ -34,6 +37,9 @@ void record_boxes_close(record_boxes_t *b);
 
 /* Takes in a box that an application holds out, if one does. */
 void record_boxes_accept(record_boxes_t *b);
+/* Who was recorded under a pid, else the last one; NULL where there was no box. */
+const gplog_file_t *record_boxes_about(const record_boxes_t *b, uint32_t pid);
+
 /* One round of each; finishes those whose application is gone. Returns: rows. */
 uint64_t record_boxes_round(record_boxes_t *b);
 uint32_t record_boxes_count(const record_boxes_t *b);

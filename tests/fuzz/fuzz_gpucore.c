@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_gpucore - any bytes as a GPU core dump: opened, added up, every lane looked at. A test
- * feeds it damaged dumps (test_gpucore_damage); clang builds a fuzzer of it with
+/* fuzz_gpucore - any bytes as a GPU core dump: opened, added up, every lane looked at. A
+ * test feeds it damaged dumps (test_gpucore_damage); clang builds a fuzzer of it with
  * -fsanitize=fuzzer,address,undefined and the room's sources. */
-#include "fault.h"
+#include "gpufault.h"
 
 #include <stdlib.h>
 

@@ -13,7 +13,8 @@ typedef struct dump_truth {
     unsigned long long address;
 } dump_truth_t;
 
-/* Unpacks dumps/NAME.core.zst. Owner: the caller; free(at). Ends the test where it cannot. */
+/* Unpacks dumps/NAME.core.zst. Owner: the caller; free(at). Ends the test where it
+ * cannot. */
 bytes_t dump_load(const char *name);
 
 /* Reads dumps/NAME.txt. */

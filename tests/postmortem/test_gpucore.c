@@ -3,27 +3,28 @@
  * thread, lane, SM, source line, and the address where it can be known. */
 #include "check.h"
 #include "dumps.h"
-#include "fault.h"
+#include "gpufault.h"
 
 static const struct expected {
     const char *name, *kind;
     bool lines, address;
     uint32_t spread; /* the fault may lie so many lines behind the one told */
     uint32_t frames, calls;
+    uint32_t warps, grid; /* in the dump; x of the launch */
 } dumps[] = {
-    {"trap", "trap", true, false, 0, 1, 2},
-    {"address", "illegal-address", true, false, 0, 1, 0},
-    {"misaligned", "misaligned-address", true, true, 0, 1, 0},
-    {"shared", "shared-out-of-range", true, true, 0, 1, 0},
-    {"stack", "stack-overflow", true, false, 3, 1, 0},
-    {"assert", "assert", true, false, 0, 1, 0},
-    {"inlined", "illegal-address", true, false, 0, 2, 0},
-    {"without_lines", "illegal-address", false, false, 0, 0, 0},
-    {"debug", "illegal-address", true, false, 0, 1, 0},
+    {"trap", "trap", true, false, 0, 1, 2, 18, 3},
+    {"address", "illegal-address", true, false, 0, 1, 0, 18, 3},
+    {"misaligned", "misaligned-address", true, true, 0, 1, 0, 18, 3},
+    {"shared", "shared-out-of-range", true, true, 0, 1, 0, 18, 3},
+    {"stack", "stack-overflow", true, false, 3, 1, 0, 18, 3},
+    {"assert", "assert", true, false, 0, 1, 0, 18, 3},
+    {"inlined", "illegal-address", true, false, 0, 2, 0, 18, 3},
+    {"without_lines", "illegal-address", false, false, 0, 0, 0, 18, 3},
+    {"debug", "illegal-address", true, false, 0, 1, 0, 18, 3},
+    {"cluster", "illegal-address", true, false, 0, 1, 0, 1, 4}, /* the others had ended */
 };
 enum {
-    DUMPS = sizeof dumps / sizeof dumps[0],
-    WARPS = 18 /* of 6 blocks */
+    DUMPS = sizeof dumps / sizeof dumps[0]
 };
 
 static void check_place(const struct expected *e, const fault_t *f, const dump_truth_t *t)
@@ -34,7 +35,9 @@ static void check_place(const struct expected *e, const fault_t *f, const dump_t
     code_name(f->kernel, name, sizeof name);
     CHECK_MSG(strcmp(name, t->kernel) == 0, "%s: kernel %s", e->name, name);
     code_name(f->place.function, name, sizeof name);
-    CHECK_MSG(strstr(name, strcmp(e->name, "stack") == 0 ? "eat_stack" : "fail"),
+    CHECK_MSG(strstr(name, strcmp(e->name, "stack") == 0     ? "eat_stack"
+                           : strcmp(e->name, "cluster") == 0 ? "doomed_cluster"
+                                                             : "fail"),
               "%s: function %s", e->name, name);
     CHECK_EQ(f->place.frame_count, e->frames);
     if (!e->lines)
@@ -46,7 +49,8 @@ static void check_place(const struct expected *e, const fault_t *f, const dump_t
               t->line);
 }
 
-static void check_thread(const gpucore_t *core, const fault_t *f, const dump_truth_t *t)
+static void check_thread(const struct expected *e, const gpucore_t *core, const fault_t *f,
+                         const dump_truth_t *t)
 {
     const gpucore_block_t *b = fault_block(core, f);
 
@@ -59,7 +63,7 @@ static void check_thread(const gpucore_t *core, const fault_t *f, const dump_tru
     CHECK_EQ(core->warps[f->warp].slot, t->slot);
     CHECK_EQ(fault_sm(core, f)->id, t->sm);
     CHECK(fault_grid(core, f));
-    CHECK_EQ(fault_grid(core, f)->grid[0], 3);
+    CHECK_EQ(fault_grid(core, f)->grid[0], e->grid);
     CHECK_EQ(fault_grid(core, f)->grid[1], 2);
     CHECK_EQ(fault_grid(core, f)->block[0], 40);
 }
@@ -92,14 +96,14 @@ static void check_dump(const struct expected *e)
     CHECK_MSG(core->about.time_s > 1700000000, "%s", e->name);
     CHECK(strcmp(core->devices[0].name, "NVIDIA H200") == 0);
     CHECK_EQ(core->devices[0].sm_major, 9);
-    CHECK_EQ(core->warp_count, WARPS);
+    CHECK_EQ(core->warp_count, e->warps);
     CHECK_EQ(book.count, 1);
     CHECK_MSG(strcmp(book.faults[0].kind->id, e->kind) == 0, "%s is told as %s", e->name,
               book.faults[0].kind->id);
     CHECK_EQ(book.faults[0].lane_count, 1);
     CHECK_EQ(book.faults[0].call_count, e->calls);
     check_place(e, &book.faults[0], &truth);
-    check_thread(core, &book.faults[0], &truth);
+    check_thread(e, core, &book.faults[0], &truth);
     CHECK_EQ(book.faults[0].has_address, e->address);
     if (e->address)
         CHECK_EQ(book.faults[0].address, truth.address);
@@ -107,14 +111,14 @@ static void check_dump(const struct expected *e)
         check_inlined(&book.faults[0]);
     for (uint32_t i = 0; i < book.other_count; i++)
         warps += book.others[i].warp_count;
-    CHECK_EQ(warps, WARPS - 1);
+    CHECK_EQ(warps, e->warps - 1);
     fault_book_fini(&book);
     gpucore_close(core);
     free((void *)(uintptr_t)file.at);
 }
 
-/* The key that the kernel was given stands in two registers of the lane that failed; cuda-gdb
- * shows the same. */
+/* The key that the kernel was given stands in two registers of the lane that failed; cuda-
+ * gdb shows the same. */
 static void check_registers(void)
 {
     static const uint32_t key[2] = {0xe0ddba11, 0x05ca1ab1};
@@ -131,6 +135,29 @@ static void check_registers(void)
     for (uint32_t i = 0; i + 1 < count; i++)
         found += words[i] == key[0] && words[i + 1] == key[1];
     CHECK_EQ(found, 1);
+    fault_book_fini(&book);
+    gpucore_close(core);
+    free((void *)(uintptr_t)file.at);
+}
+
+/* A dump that a user asked for: nobody failed, and every warp stands where it waits. */
+static void check_hang(void)
+{
+    bytes_t file = dump_load("hang");
+    fault_book_t book;
+    gpucore_t *core;
+    uint32_t warps = 0, blocks = 0;
+
+    CHECK_EQ(gpucore_open_bytes(file, "hang", &core, NULL), GPURT_OK);
+    CHECK_EQ(fault_book_fill(&book, core, NULL), GPURT_OK);
+    CHECK_EQ(book.count, 0);
+    for (uint32_t i = 0; i < book.other_count; i++) {
+        warps += book.others[i].warp_count;
+        blocks = blocks > book.others[i].block_count ? blocks : book.others[i].block_count;
+        CHECK(strstr(book.others[i].place.kernel, "doomed"));
+    }
+    CHECK_EQ(warps, 18);
+    CHECK_EQ(blocks, 6);
     fault_book_fini(&book);
     gpucore_close(core);
     free((void *)(uintptr_t)file.at);
@@ -165,6 +192,7 @@ int main(void)
     for (int i = 0; i < DUMPS; i++)
         check_dump(&dumps[i]);
     check_registers();
+    check_hang();
     check_names();
     return 0;
 }

@@ -3,7 +3,7 @@
  * without believing more than they hold. The sanitizers of the presets watch. */
 #include "check.h"
 #include "dumps.h"
-#include "fault.h"
+#include "gpufault.h"
 
 #include <elf.h>
 

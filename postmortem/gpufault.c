@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fault.h"
+#include "gpufault.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- places ----------------------------------------------------------------------------- */
+/* ---- places ------------------------------------------------------------------------ */
 const gpucore_block_t *fault_block(const gpucore_t *core, const fault_t *fault)
 {
     return &core->blocks[core->warps[fault->warp].block];
@@ -43,7 +43,7 @@ bool fault_register(const gpucore_t *core, const fault_t *fault, uint32_t number
     return true;
 }
 
-/* ---- the instruction -------------------------------------------------------------------- */
+/* ---- the instruction --------------------------------------------------------------- */
 /* A warp that ran on may have overwritten the registers; an address that explains the fault
  * is still the one. */
 static bool is_borne_out(const gpucore_t *core, const fault_t *f)
@@ -129,7 +129,7 @@ static void fault_fill(const gpucore_t *core, fault_t *f)
     f->kind = kind_of(f);
 }
 
-/* ---- counting --------------------------------------------------------------------------- */
+/* ---- counting ---------------------------------------------------------------------- */
 static fault_t *fault_at(fault_book_t *book, uint32_t exception, uint64_t pc)
 {
     for (uint32_t i = 0; i < book->count; i++)
@@ -218,7 +218,7 @@ static void warp_count(fault_book_t *book, uint32_t number, uint32_t last[FAULTS
     }
 }
 
-/* ---- the others ------------------------------------------------------------------------- */
+/* ---- the others -------------------------------------------------------------------- */
 static bool same_place(const fault_group_t *g, const code_place_t *place, uint64_t pc)
 {
     const line_frame_t *a = g->place.frames, *b = place->frames;
@@ -322,7 +322,7 @@ void fault_book_fini(fault_book_t *book)
     memset(book, 0, sizeof *book);
 }
 
-/* ---- words ------------------------------------------------------------------------------ */
+/* ---- words ------------------------------------------------------------------------- */
 void fault_deed(const fault_t *f, char *out, size_t room)
 {
     static const char *const verbs[] = {"", "loads", "stores", "atomically changes"};

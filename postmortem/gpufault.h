@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault.h - what a GPU core dump adds up to: which lanes failed, at which instruction, why,
- * and what everybody else was doing. */
-#ifndef GPURT_POSTMORTEM_FAULT_H
-#define GPURT_POSTMORTEM_FAULT_H
+/* gpufault.h - what a GPU core dump adds up to: which lanes failed, at which instruction,
+ * why, and what everybody else was doing. */
+#ifndef GPURT_POSTMORTEM_GPUFAULT_H
+#define GPURT_POSTMORTEM_GPUFAULT_H
 
 #include "code.h"
 #include "faultkind.h"

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* doomed_app DUMP [box] [child] - a program whose GPU faults, without a GPU: it leaves
+ * DUMP where the CUDA driver would leave a core dump, and dies as the driver would have it
+ * die; where no dump is asked for, it hears of the error and exits with 1.
+ *   box    it opened gpurt, and its rings hold RECORDS messages of the warp that fails and
+ *          OTHERS of its neighbour on SM 126
+ *   child  a process that it starts does all this; it waits for it and exits with 3 */
+#include "check.h"
+#include "feed.h"
+#include "handover.h"
+#include "procfs.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    SMS = 132,
+    SLOTS = 4,
+    SM = 126,
+    SLOT = 1,
+    WARP = 1,
+    BLOCK = 4, /* 1,1,0 of a grid three wide */
+    RECORDS = 40,
+    OTHERS = 10,
+    PATTERN = PATH_MAX - 16
+};
+
+static bool has_word(int argc, char **argv, const char *word)
+{
+    for (int i = 2; i < argc; i++)
+        if (strcmp(argv[i], word) == 0)
+            return true;
+    return false;
+}
+
+static void write_records(void)
+{
+    gpurt_section_plan_t s = {.kind = GPURT_SECTION_CUDA,
+                              .sm_count = SMS,
+                              .warp_slots = SLOTS,
+                              .ring_bytes = 4096,
+                              .name = "NVIDIA H200",
+                              .policy = GPURT_POLICY_BLOCK};
+    gpurt_box_plan_t plan = {
+        .struct_size = sizeof plan, .section_count = 1, .sections = &s};
+    gpurt_ring_port_t port;
+    gpurt_boxmap_t map;
+    gpurt_error_t err;
+
+    CHECK_MSG(gpurt_boxmap_create(&plan, &map, &err) == GPURT_OK, "%s", err.text);
+    feed_define(&map, 0);
+    port = gpurt_boxmap_port(&map, 0, SM * SLOTS + SLOT);
+    for (uint32_t i = 0; i < RECORDS; i++)
+        CHECK(feed_warp(&port, 1, BLOCK, WARP, i, SLOT, gpurt_real_ns()));
+    port = gpurt_boxmap_port(&map, 0, SM * SLOTS);
+    for (uint32_t i = 0; i < OTHERS; i++)
+        CHECK(feed_warp(&port, 1, BLOCK, 0, i, 0, gpurt_real_ns()));
+    CHECK_MSG(gpurt_handover_give(&map, &err) == GPURT_OK, "no drainer");
+}
+
+static void copy(const char *from, const char *to)
+{
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    char bytes[4096];
+    size_t got;
+
+    CHECK_MSG(in && out, "%s, %s", from, to);
+    while ((got = fread(bytes, 1, sizeof bytes, in)) > 0)
+        CHECK_EQ(fwrite(bytes, 1, got, out), got);
+    fclose(in);
+    CHECK_EQ(fclose(out), 0);
+}
+
+static void die(const char *dump)
+{
+    const char *on = getenv("CUDA_ENABLE_COREDUMP_ON_EXCEPTION");
+    const char *pattern = getenv("CUDA_COREDUMP_FILE"), *place;
+    char path[PATH_MAX];
+
+    if (!on || strcmp(on, "1") != 0)
+        _exit(1);
+    CHECK_MSG(pattern && strlen(pattern) < PATTERN && (place = strstr(pattern, "%p")),
+              "pattern %s", pattern);
+    CHECK_MSG(strstr(getenv("CUDA_COREDUMP_GENERATION_FLAGS"), "skip_global_memory"),
+              "a whole dump");
+    CHECK_MSG(!strstr(getenv("CUDA_COREDUMP_GENERATION_FLAGS"), "skip_abort"),
+              "skip_abort hides errors");
+    snprintf(path, sizeof path, "%.*s%d%s", (int)(place - pattern), pattern, (int)getpid(),
+             place + 2);
+    copy(dump, path);
+    signal(SIGABRT, SIG_DFL);
+    abort();
+}
+
+int main(int argc, char **argv)
+{
+    CHECK_MSG(argc > 1, "doomed_app DUMP [box] [child]");
+    if (has_word(argc, argv, "child") && fork() != 0) {
+        wait(NULL);
+        return 3;
+    }
+    if (has_word(argc, argv, "box"))
+        write_records();
+    die(argv[1]);
+    return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpu_capture.h - has the CUDA driver write a core dump when the GPU fails under a program
+ * that we start, into a private folder of ours, and takes the dumps from there.
+ *
+ * It costs nothing until a fault, but it changes what follows one: the driver writes the
+ * dump and then ends the process with SIGABRT, before it hears of the error. (Its flag to
+ * go on instead is not used: it was seen to resume a kernel behind its trap, and to give
+ * cudaSuccess for a launch whose load had failed.) What the user set about core dumps is
+ * never touched; then there is no capture. One thread uses it. */
+#ifndef GPURT_TUI_GPU_CAPTURE_H
+#define GPURT_TUI_GPU_CAPTURE_H
+
+#include <gpurt/status.h>
+#include <limits.h>
+#include <sys/types.h>
+
+typedef struct gpu_capture {
+    char folder[PATH_MAX / 2]; /* "": off */
+    const char *set_by_user;   /* the variable that keeps us out, NULL none */
+} gpu_capture_t;
+
+/* Makes the folder and sets the variables in our own environment, for the programs that we
+ * start. *c is valid in any case. */
+gpurt_status_t gpu_capture_open(gpu_capture_t *c, gpurt_error_t *err);
+
+/* Removes the variables again: what is started from here on is not captured. */
+void gpu_capture_stop(gpu_capture_t *c);
+
+/* The path of a dump whose process is gone, so that it is written as far as it ever will
+ * be; *pid: of that process. Returns: false where there is none. Whoever takes it removes
+ * it. */
+bool gpu_capture_next(const gpu_capture_t *c, char path[PATH_MAX], pid_t *pid);
+
+/* Removes the folder with what is left in it. */
+void gpu_capture_close(gpu_capture_t *c);
+
+#endif
