@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The objects of docs/PANIC_JSON.md, version 1. */
+#include "panic_chain.h"
 #include "panic_excerpt.h"
 #include "panic_fault.h"
 #include "panic_line.h"
@@ -250,6 +251,7 @@ gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
     put_site(out, d, e->row, 0, true);
     put_values(out, d, &f);
     put_fault(out, e);
+    panic_chain_json(book, number, out);
     put_excerpt(out, &f, style->folder);
     fputs(",\"before\":{", out);
     put_records(out, "warp", e->source, &warp, f.lane);

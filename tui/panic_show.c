@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One panic on one screen: what, where, with which values, in which line, after what. */
+#include "panic_chain.h"
 #include "panic_excerpt.h"
 #include "panic_fault.h"
 #include "panic_line.h"
@@ -272,6 +273,7 @@ gpurt_status_t panic_show_print(const panic_book_t *book, uint32_t number,
     print_title(book, number, style);
     print_place(e, &facts, style);
     print_time(&facts, style);
+    panic_chain_print(book, number, style);
     if (!is_fault)
         print_values(panic_source_sites(e->source), &facts, style);
     else if (panic_dump_of(e->source, e->row, &dump, &fault, &borrowed, &lost) == GPURT_OK)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doomed_app DUMP [box] [child] - a program whose GPU faults, without a GPU: it leaves
+/* doomed_app DUMP [box] [panic] [child] - a program whose GPU faults, without a GPU: it leaves
  * DUMP where the CUDA driver would leave a core dump, and dies as the driver would have it
  * die; where no dump is asked for, it hears of the error and exits with 1.
  *   box    it opened gpurt, and its rings hold RECORDS messages of the warp that fails and
  *          OTHERS of its neighbour on SM 126
+ *   panic  the warp had panicked right before; with box
  *   child  a process that it starts does all this; it waits for it and exits with 3 */
 #include "check.h"
 #include "feed.h"
@@ -35,7 +36,21 @@ static bool has_word(int argc, char **argv, const char *word)
     return false;
 }
 
-static void write_records(void)
+/* In the slot that feed_panic fills, at the place of the fault. */
+static void write_panic(const gpurt_boxmap_t *map)
+{
+    gpurt_panic_t *p = gpurt_boxmap_panic(map, 0, 0);
+
+    feed_panic(map, 0, 0, 2);
+    p->block = (gpurt_dim3_t){1, 1, 0};
+    p->thread = (gpurt_dim3_t){7, 1, 0};
+    p->sm = SM;
+    p->warp_slot = SLOT;
+    p->warp = WARP;
+    p->time_ns = gpurt_real_ns() & GPURT_TIME_MASK;
+}
+
+static void write_records(bool panics)
 {
     gpurt_section_plan_t s = {.kind = GPURT_SECTION_CUDA,
                               .sm_count = SMS,
@@ -57,6 +72,8 @@ static void write_records(void)
     port = gpurt_boxmap_port(&map, 0, SM * SLOTS);
     for (uint32_t i = 0; i < OTHERS; i++)
         CHECK(feed_warp(&port, 1, BLOCK, 0, i, 0, gpurt_real_ns()));
+    if (panics)
+        write_panic(&map);
     CHECK_MSG(gpurt_handover_give(&map, &err) == GPURT_OK, "no drainer");
 }
 
@@ -96,13 +113,13 @@ static void die(const char *dump)
 
 int main(int argc, char **argv)
 {
-    CHECK_MSG(argc > 1, "doomed_app DUMP [box] [child]");
+    CHECK_MSG(argc > 1, "doomed_app DUMP [box] [panic] [child]");
     if (has_word(argc, argv, "child") && fork() != 0) {
         wait(NULL);
         return 3;
     }
     if (has_word(argc, argv, "box"))
-        write_records();
+        write_records(has_word(argc, argv, "panic"));
     die(argv[1]);
     return 0;
 }
