@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fault_row.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define SECOND_NS 1000000000ull
 
 enum {
     NAME = 256,
@@ -156,4 +162,54 @@ gpurt_row_t *fault_row_make(gpurt_dictionary_t *d, const gpucore_t *core, const 
     w[15] = (uint32_t)dump;
     w[16] = (uint32_t)(dump >> 32);
     return row;
+}
+
+/* ---- all of a dump --------------------------------------------------------------------- */
+/* When the file was made: right after the fault, while its end may be seconds later. Files
+ * tell the time in ticks, and what the warp wrote last must not come after it: one tick
+ * more. */
+uint64_t fault_time(const char *path, const gpucore_t *core)
+{
+    struct timespec tick = {.tv_nsec = 10000000};
+    struct statx x;
+    uint64_t made;
+
+    if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BTIME | STATX_MTIME, &x) != 0)
+        return core->about.time_s * SECOND_NS;
+    made = (x.stx_mask & STATX_BTIME)
+               ? (uint64_t)x.stx_btime.tv_sec * SECOND_NS + x.stx_btime.tv_nsec
+               : (uint64_t)x.stx_mtime.tv_sec * SECOND_NS + x.stx_mtime.tv_nsec;
+    clock_getres(CLOCK_REALTIME_COARSE, &tick);
+    return made + (uint64_t)tick.tv_nsec;
+}
+
+static uint32_t section_of(const gplog_file_t *about, const gpucore_t *core,
+                           const fault_t *f)
+{
+    uint32_t device = core->devices[fault_sm(core, f)->device].id;
+
+    for (uint32_t i = 0; i < about->section_count; i++)
+        if (about->sections[i].kind == GPURT_SECTION_CUDA &&
+            about->sections[i].device == device)
+            return i;
+    return about->section_count; /* none: shown without a name */
+}
+
+gpurt_status_t fault_rows(gpurt_dictionary_t *d, const fault_book_t *book,
+                          const gplog_file_t *about, uint64_t time_ns, uint64_t dump,
+                          fault_row_fn *put, void *context, gpurt_error_t *err)
+{
+    gpurt_status_t st = GPURT_OK;
+
+    for (uint32_t i = 0; i < book->count && st == GPURT_OK; i++) {
+        const fault_t *f = &book->faults[i];
+        gpurt_row_t *row = fault_row_make(d, book->core, f, time_ns,
+                                          section_of(about, book->core, f), dump);
+
+        if (!row)
+            return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "fault");
+        st = put(context, row, err);
+        free(row);
+    }
+    return st;
 }

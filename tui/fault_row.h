@@ -12,6 +12,16 @@
 gpurt_row_t *fault_row_make(gpurt_dictionary_t *d, const gpucore_t *core, const fault_t *f,
                             uint64_t time_ns, uint32_t section, uint64_t dump);
 
+/* A row for each fault of a dump. about: who is recorded, for the section of the device. */
+typedef gpurt_status_t fault_row_fn(void *context, const gpurt_row_t *row,
+                                    gpurt_error_t *err);
+gpurt_status_t fault_rows(gpurt_dictionary_t *d, const fault_book_t *book,
+                          const gplog_file_t *about, uint64_t time_ns, uint64_t dump,
+                          fault_row_fn *put, void *context, gpurt_error_t *err);
+
+/* The real time of a fault whose dump the driver has written to path. */
+uint64_t fault_time(const char *path, const gpucore_t *core);
+
 /* The file of a frame, with its folder. */
 void fault_file(const line_frame_t *frame, char *out, size_t room);
 

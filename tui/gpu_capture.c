@@ -121,6 +121,16 @@ bool gpu_capture_next(const gpu_capture_t *c, char path[PATH_MAX], pid_t *pid)
     return found;
 }
 
+bool gpu_capture_of(const gpu_capture_t *c, pid_t pid, char path[PATH_MAX])
+{
+    struct stat info;
+
+    if (!c->folder[0])
+        return false;
+    snprintf(path, PATH_MAX, "%s/%d" ENDING, c->folder, (int)pid);
+    return lstat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 void gpu_capture_close(gpu_capture_t *c)
 {
     DIR *folder = c->folder[0] ? opendir(c->folder) : NULL;

@@ -31,6 +31,9 @@ void gpu_capture_stop(gpu_capture_t *c);
  * it. */
 bool gpu_capture_next(const gpu_capture_t *c, char path[PATH_MAX], pid_t *pid);
 
+/* The path of a process's dump. Returns: whether there is one. */
+bool gpu_capture_of(const gpu_capture_t *c, pid_t pid, char path[PATH_MAX]);
+
 /* Removes the folder with what is left in it. */
 void gpu_capture_close(gpu_capture_t *c);
 

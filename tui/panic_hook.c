@@ -31,8 +31,7 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
 }
 
-bool panic_hook_init(panic_hook_t *h, const char *command, const char *file,
-                     const gpurt_dictionary_t *sites)
+bool panic_hook_init(panic_hook_t *h, const char *command, const char *file)
 {
     memset(h, 0, sizeof *h);
     if (!command)
@@ -40,12 +39,19 @@ bool panic_hook_init(panic_hook_t *h, const char *command, const char *file,
     h->events = calloc(HOOK_SITES, sizeof *h->events);
     h->command = h->events ? command : NULL;
     h->file = file;
-    h->sites = sites;
     return h->events != NULL;
 }
 
 /* ---- events ------------------------------------------------------------------------ */
-void panic_hook_row(panic_hook_t *h, const gpurt_row_t *row)
+/* Where the place is not known, the message stands for it. */
+static bool same_site(const hook_event_t *a, const hook_event_t *b)
+{
+    return strcmp(a->where, b->where) == 0 && a->fault == b->fault &&
+           (a->where[0] || strcmp(a->message, b->message) == 0);
+}
+
+void panic_hook_row(panic_hook_t *h, const gpurt_dictionary_t *sites,
+                    const gpurt_row_t *row)
 {
     gpurt_site_info_t site;
     hook_event_t *e;
@@ -53,29 +59,32 @@ void panic_hook_row(panic_hook_t *h, const gpurt_row_t *row)
 
     if (!gpurt_row_is_panic(row) || !h->command || h->count == HOOK_SITES)
         return;
-    for (uint32_t i = 0; i < h->count; i++)
-        if (h->events[i].site == row->site)
-            return;
-    e = &h->events[h->count++];
-    e->site = row->site;
+    e = &h->events[h->count];
+    memset(e, 0, sizeof *e);
     e->fault = row->kind == GPURT_KIND_FAULT;
-    if (gpurt_dictionary_get(h->sites, row->site, &site) && site.file_bytes)
+    if (gpurt_dictionary_get(sites, row->site, &site) && site.file_bytes)
         snprintf(e->where, sizeof e->where, "%.*s:%u", (int)site.file_bytes, site.file,
                  site.line);
     gpurt_text_init(&text, e->message, sizeof e->message);
-    gpurt_render_message(h->sites, row, 0, &text);
+    gpurt_render_message(sites, row, 0, &text);
+    for (uint32_t i = 0; i < h->count; i++)
+        if (same_site(&h->events[i], e))
+            return;
+    h->count++;
 }
 
 static gpurt_status_t sink_put(void *context, const gpurt_row_t *row, gpurt_error_t *err)
 {
+    const panic_tap_t *tap = context;
+
     (void)err;
-    panic_hook_row(context, row);
+    panic_hook_row(tap->hook, tap->sites, row);
     return GPURT_OK;
 }
 
-gpurt_drain_sink_t panic_hook_sink(panic_hook_t *h)
+gpurt_drain_sink_t panic_tap_sink(panic_tap_t *tap)
 {
-    gpurt_drain_sink_t sink = {.context = h, .put = sink_put};
+    gpurt_drain_sink_t sink = {.context = tap, .put = sink_put};
 
     return sink;
 }

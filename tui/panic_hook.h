@@ -23,29 +23,33 @@ enum {
 };
 
 typedef struct hook_event {
-    uint32_t site;
     bool fault;
     char where[HOOK_TEXT], message[HOOK_TEXT];
 } hook_event_t;
 
 /* Owner: the caller. Zeroed it does nothing. */
 typedef struct panic_hook {
-    const char *command, *file;      /* borrowed; command NULL: off */
-    const gpurt_dictionary_t *sites; /* borrowed */
-    hook_event_t *events;            /* heap; HOOK_SITES of them */
+    const char *command, *file; /* borrowed; command NULL: off */
+    hook_event_t *events;       /* heap; HOOK_SITES of them */
     uint32_t count, begun;
     pid_t running; /* 0: none */
     uint64_t since_ns;
     bool ended_badly; /* one failed or was ended by us */
 } panic_hook_t;
 
-/* Returns: false without memory. */
-bool panic_hook_init(panic_hook_t *h, const char *command, const char *file,
-                     const gpurt_dictionary_t *sites);
+/* file: the log, "" where there is none. Returns: false without memory. */
+bool panic_hook_init(panic_hook_t *h, const char *command, const char *file);
 
 /* Looks at a row; what is not a panic is nothing to it. */
-void panic_hook_row(panic_hook_t *h, const gpurt_row_t *row);
-gpurt_drain_sink_t panic_hook_sink(panic_hook_t *h);
+void panic_hook_row(panic_hook_t *h, const gpurt_dictionary_t *sites,
+                    const gpurt_row_t *row);
+
+/* A drain's rows on their way to a hook. Owner: the caller, as long as the drain. */
+typedef struct panic_tap {
+    panic_hook_t *hook;
+    const gpurt_dictionary_t *sites;
+} panic_tap_t;
+gpurt_drain_sink_t panic_tap_sink(panic_tap_t *tap);
 
 /* Starts the next one, ends one that is over its time. Call it now and then. */
 void panic_hook_poll(panic_hook_t *h);

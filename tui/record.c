@@ -207,10 +207,10 @@ static int run_and_record(char **argv, const record_options_t *o, gpurt_writer_t
 
     if (record_boxes_open(&boxes, writer, o->spin, &err) != GPURT_OK)
         return gpurt_option_refuse(&program, "%s", err.text);
-    if (!panic_hook_init(&dumps.hook, o->on_panic, o->output,
-                         gpurt_writer_dictionary(writer)))
+    if (!panic_hook_init(&dumps.hook, o->on_panic, o->output))
         gpurt_option_refuse(&program, "--exec-on-panic: no memory");
-    boxes.hook = o->on_panic ? &dumps.hook : NULL;
+    boxes.tap.hook = o->on_panic ? &dumps.hook : NULL;
+    boxes.tap.sites = gpurt_writer_dictionary(writer);
     if (!o->no_gpu_core && gpu_capture_open(&dumps.capture, &err) != GPURT_OK)
         gpurt_option_refuse(&program, "%s; goes on without GPU core dumps", err.text);
     code = record_run_start(&run, argv, GPURT_HANDOVER_ENV, boxes.name);

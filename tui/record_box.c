@@ -55,8 +55,8 @@ static gpurt_status_t box_start(record_boxes_t *b, record_box_t *one, int fd)
 
     if (st != GPURT_OK)
         return st;
-    if (b->hook)
-        o.sinks[o.sink_count++] = panic_hook_sink(b->hook);
+    if (b->tap.hook)
+        o.sinks[o.sink_count++] = panic_tap_sink(&b->tap);
     o.sinks[0] = gpurt_logsink(b->writer);
     o.dictionary = gpurt_writer_dictionary(b->writer);
     gpurt_drain_about(&one->map, about);

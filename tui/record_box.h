@@ -26,7 +26,7 @@ typedef struct record_boxes {
     uint32_t seen; /* boxes so far */
     uint32_t sink_errors;
     bool spin;
-    panic_hook_t *hook;               /* borrowed; NULL none */
+    panic_tap_t tap;                  /* hook NULL: none */
     gplog_file_t about[RECORD_BOXES]; /* of the last boxes, by `seen` */
     gpurt_error_t err;                /* the last failure of a sink, for a message */
 } record_boxes_t;

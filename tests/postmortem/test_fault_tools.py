@@ -141,6 +141,27 @@ def check_watch():
     assert panic("watch", "trap.core").count("trap in") == 1
 
 
+def check_top():
+    """The fault is a panic of the picture, the dump is kept, and without the word nothing is changed."""
+    top = os.path.join(BIN, "gpurt-top")
+    if not os.path.exists(top):
+        return
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("CUDA_")}
+    done = subprocess.run([top, "--batch", "--gpu-core", "--exec-on-panic", 'echo "told of a $GPURT_PANIC_KIND"', APP,
+                           "trap.core", "box", "panic"], capture_output=True, text=True, env=clean)
+    assert done.returncode == 128 + 6, done
+    assert re.search(r"^PANIC 2  fault_plain\.cu:\d+  sm 126 block 1,1,0 thread 7,1,0  trap in", done.stderr, re.M), done
+    assert done.stderr.count("told of a panic") == 1 and done.stderr.count("told of a fault") == 1, done
+    kept, = glob.glob("gpurt-*.gpucore")
+    assert f"see gpurt-panic show {kept}" in done.stderr, done
+    assert "trap in" in panic("show", kept)
+    done = subprocess.run([top, "--batch", APP, "trap.core", "box"], capture_output=True, text=True, env=clean)
+    assert done.returncode == 1 and len(glob.glob("gpurt-*.gpucore")) == 1, done
+    done = subprocess.run([top, "--batch", "--gpu-core", APP, "trap.core"], capture_output=True, text=True,
+                          env=dict(clean, CUDA_COREDUMP_FILE="mine"))
+    assert done.returncode == 125 and "CUDA_COREDUMP_FILE is set" in done.stderr, done
+
+
 def main():
     with open(PAGE, encoding="utf-8") as file:
         page = file.read()
@@ -159,6 +180,7 @@ def main():
         check_diff(page)
         check_chain(page)
         check_watch()
+        check_top()
 
 
 main()
