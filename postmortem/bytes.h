@@ -38,7 +38,7 @@ static inline uint64_t bytes_number(bytes_t b, uint64_t from, uint32_t size)
 {
     uint64_t v = 0;
 
-    if (bytes_has(b, from, size))
+    if (b.at && bytes_has(b, from, size))
         memcpy(&v, b.at + from, size);
     return v;
 }

@@ -106,6 +106,9 @@ static const faultkind_t kinds[] = {
      "An address lies beyond the shared memory of the block.",
      "Check the index against the array, and the launch's shared_bytes against what the "
      "kernel expects."},
+    {FAULT_SNAPSHOT, "snapshot", "stopped while it ran",
+     "No warp had failed: a dump of the running kernel was asked for.",
+     "Look at where its warps stand, and at what those that stand alone wait for."},
 };
 
 const faultkind_t *faultkind_at(uint32_t i)

@@ -13,7 +13,8 @@ enum {
     FAULT_ASSERT = 12,
     FAULT_TRAP = 1000,
     FAULT_STACK = 1001,
-    FAULT_SHARED_RANGE = 1002
+    FAULT_SHARED_RANGE = 1002,
+    FAULT_SNAPSHOT = 1003
 };
 
 typedef struct faultkind {

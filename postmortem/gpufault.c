@@ -8,24 +8,25 @@
 /* ---- places ------------------------------------------------------------------------ */
 const gpucore_block_t *fault_block(const gpucore_t *core, const fault_t *fault)
 {
-    return &core->blocks[core->warps[fault->warp].block];
+    return fault->warp == GPUCORE_NONE ? NULL
+                                       : &core->blocks[core->warps[fault->warp].block];
 }
 
 const gpucore_grid_t *fault_grid(const gpucore_t *core, const fault_t *fault)
 {
-    int32_t grid = fault_block(core, fault)->grid;
+    const gpucore_block_t *b = fault_block(core, fault);
 
-    return grid == GPUCORE_NONE ? NULL : &core->grids[grid];
+    return !b || b->grid == GPUCORE_NONE ? NULL : &core->grids[b->grid];
 }
 
 const gpucore_sm_t *fault_sm(const gpucore_t *core, const fault_t *fault)
 {
-    return &core->sms[fault_block(core, fault)->sm];
+    return &core->sms[fault->sm];
 }
 
-static const gpucore_device_t *device_of(const gpucore_t *core, const gpucore_warp_t *w)
+static uint32_t sm_of(const gpucore_t *core, const gpucore_warp_t *w)
 {
-    return &core->devices[core->sms[core->blocks[w->block].sm].device];
+    return core->blocks[w->block].sm;
 }
 
 bool fault_register(const gpucore_t *core, const fault_t *fault, uint32_t number,
@@ -34,8 +35,8 @@ bool fault_register(const gpucore_t *core, const fault_t *fault, uint32_t number
     uint32_t words[GPUCORE_REGISTERS_MAX], count;
 
     *value = 0;
-    if (number == SASS_RZ)
-        return true;
+    if (number == SASS_RZ || fault->warp == GPUCORE_NONE)
+        return number == SASS_RZ;
     count = gpucore_registers(core, &core->warps[fault->warp], &fault->lane, words);
     if (number >= count)
         return false;
@@ -51,6 +52,7 @@ static bool is_borne_out(const gpucore_t *core, const fault_t *f)
     if (f->exception == FAULT_MISALIGNED)
         return f->op.size && f->address % f->op.size != 0;
     return f->exception == FAULT_OUT_OF_RANGE && f->op.space == SASS_SHARED &&
+           f->warp != GPUCORE_NONE &&
            f->address + f->op.size > core->warps[f->warp].shared_bytes;
 }
 
@@ -64,7 +66,8 @@ static void address_find(const gpucore_t *core, fault_t *f)
          !fault_register(core, f, f->op.base + 1, &high)))
         return;
     if (f->op.extra != SASS_RZ) {
-        if (f->op.extra >= gpucore_uniform(core, &core->warps[f->warp], uniform))
+        if (f->warp == GPUCORE_NONE ||
+            f->op.extra >= gpucore_uniform(core, &core->warps[f->warp], uniform))
             return;
         extra = uniform[f->op.extra];
     }
@@ -75,27 +78,26 @@ static void address_find(const gpucore_t *core, fault_t *f)
     f->has_address = !f->moved || is_borne_out(core, f);
 }
 
-static bool op_at(const gpucore_t *core, const gpucore_warp_t *w, uint64_t pc,
-                  sass_op_t *out)
+static bool op_at(const gpucore_t *core, uint32_t sm, uint64_t pc, sass_op_t *out)
 {
     code_place_t place;
 
     return code_find(core, pc, &place) &&
-           sass_decode(place.code, device_of(core, w)->sm_major, out);
+           sass_decode(place.code, core->devices[core->sms[sm].device].sm_major, out);
 }
 
 /* A return address stands behind a call; what the unwinder made up does not. */
 static void calls_take(const gpucore_t *core, fault_t *f)
 {
-    const gpucore_warp_t *w = &core->warps[f->warp];
     uint64_t calls[GPUCORE_CALLS_MAX];
-    uint32_t count = gpucore_calls(core, w, &f->lane, calls);
+    uint32_t count;
     sass_op_t op;
 
-    if (f->moved)
+    if (f->moved || f->warp == GPUCORE_NONE)
         return; /* they belong to where it stands now */
+    count = gpucore_calls(core, &core->warps[f->warp], &f->lane, calls);
     for (uint32_t i = 0; i < count; i++) {
-        if (!op_at(core, w, calls[i] - SASS_BYTES, &op) || op.kind != SASS_CALL)
+        if (!op_at(core, f->sm, calls[i] - SASS_BYTES, &op) || op.kind != SASS_CALL)
             return;
         f->calls[f->call_count++] = calls[i] - SASS_BYTES;
     }
@@ -109,21 +111,23 @@ static const faultkind_t *kind_of(const fault_t *f)
         if (f->op.space == SASS_SHARED)
             return faultkind_of(FAULT_SHARED_RANGE);
     }
+    if (f->snapshot)
+        return faultkind_of(FAULT_SNAPSHOT);
     return faultkind_of(f->exception ? f->exception : FAULT_TRAP);
 }
 
 static void fault_fill(const gpucore_t *core, fault_t *f)
 {
-    const gpucore_warp_t *w = &core->warps[f->warp];
     const gpucore_grid_t *grid = fault_grid(core, f);
     code_place_t entry;
 
     code_find(core, f->pc, &f->place);
     f->kernel =
         grid && code_find(core, grid->entry, &entry) ? entry.kernel : f->place.kernel;
-    f->has_op = sass_decode(f->place.code, device_of(core, w)->sm_major, &f->op);
+    f->has_op = sass_decode(f->place.code,
+                            core->devices[fault_sm(core, f)->device].sm_major, &f->op);
     /* a precise fault leaves the lane at the instruction or right behind it */
-    f->moved = f->exact && f->lane.pc - f->pc > SASS_BYTES;
+    f->moved = f->warp == GPUCORE_NONE || (f->exact && f->lane.pc - f->pc > SASS_BYTES);
     address_find(core, f);
     calls_take(core, f);
     f->kind = kind_of(f);
@@ -155,13 +159,13 @@ static bool lane_failed(const gpucore_t *core, const gpucore_warp_t *w,
     *exact = w->has_error_pc;
     *pc = w->has_error_pc ? w->error_pc : lane->pc;
     if (lane->exception == FAULT_ASSERT && !*exact &&
-        op_at(core, w, lane->pc - SASS_BYTES, &op) && op.kind == SASS_CALL)
+        op_at(core, sm_of(core, w), lane->pc - SASS_BYTES, &op) && op.kind == SASS_CALL)
         *pc -= SASS_BYTES; /* it stands behind the call that reported it */
     if (lane->exception)
         return true;
     /* A trap leaves no mark but where the lane stands: at it or right behind it. */
     for (uint32_t back = 0; back <= SASS_BYTES; back += SASS_BYTES)
-        if (op_at(core, w, lane->pc - back, &op) && op.kind == SASS_TRAP) {
+        if (op_at(core, sm_of(core, w), lane->pc - back, &op) && op.kind == SASS_TRAP) {
             *pc = lane->pc - back;
             return true;
         }
@@ -193,10 +197,11 @@ static void warp_take(fault_book_t *book, uint32_t number)
             f->exception = exception;
             f->pc = pc;
             f->exact = exact;
-            f->warp = number;
+            f->warp = (int32_t)number;
+            f->sm = sm_of(book->core, w);
             f->lane = lane;
         }
-        if (f->warp == number)
+        if (f->warp == (int32_t)number)
             f->lanes |= 1u << lane.lane;
     }
 }
@@ -233,19 +238,29 @@ static bool same_place(const fault_group_t *g, const code_place_t *place, uint64
            strcmp(g->place.function, place->function) == 0;
 }
 
-static void others_take(fault_book_t *book, const gpucore_warp_t *w)
+/* The lane that a warp is counted by: one that runs. Returns: how many lanes it has. */
+static uint32_t speaker_of(const gpucore_t *core, const gpucore_warp_t *w,
+                           gpucore_lane_t *out)
 {
-    uint64_t pc = 0;
-    uint32_t lanes = 0;
-    fault_group_t *g = NULL;
     gpucore_lane_t lane;
-    code_place_t place;
+    uint32_t lanes = 0;
 
     for (uint32_t row = 0; row < GPUCORE_LANES; row++)
-        if (gpucore_lane(book->core, w, row, &lane)) {
-            if (lanes++ == 0 || (w->active >> lane.lane & 1))
-                pc = lane.pc;
-        }
+        if (gpucore_lane(core, w, row, &lane) &&
+            (lanes++ == 0 || (w->active >> lane.lane & 1)))
+            *out = lane;
+    return lanes;
+}
+
+static void others_take(fault_book_t *book, uint32_t number)
+{
+    const gpucore_warp_t *w = &book->core->warps[number];
+    fault_group_t *g = NULL;
+    gpucore_lane_t speaker;
+    code_place_t place;
+    uint32_t lanes = speaker_of(book->core, w, &speaker);
+    uint64_t pc = speaker.pc;
+
     if (lanes == 0)
         return;
     for (uint32_t i = 0; i < book->other_count && !g; i++)
@@ -264,6 +279,8 @@ static void others_take(fault_book_t *book, const gpucore_warp_t *w)
         g = &book->others[book->other_count++];
         g->place = place;
         g->pc = pc;
+        g->warp = number;
+        g->lane = speaker;
     }
     g->block_count += g->warp_count++ == 0 || g->last_block != w->block;
     g->last_block = w->block;
@@ -283,6 +300,47 @@ static bool is_failed(const fault_book_t *book, const uint64_t before[FAULTS_MAX
         if (book->faults[i].lane_count != before[i])
             return true;
     return false;
+}
+
+/* ---- faults without a lane -------------------------------------------------------------- */
+/* An SM remembers the fault of a warp that has ended since. */
+static void sms_take(fault_book_t *book)
+{
+    for (uint32_t i = 0; i < book->core->sm_count; i++) {
+        const gpucore_sm_t *sm = &book->core->sms[i];
+        bool told = sm->exception == 0;
+        fault_t *f;
+
+        for (uint32_t k = 0; k < book->count; k++)
+            told = told || book->faults[k].exception == sm->exception;
+        f = told ? NULL : fault_at(book, sm->exception, sm->error_pc);
+        if (!f)
+            continue;
+        f->exception = sm->exception;
+        f->pc = sm->error_pc;
+        f->exact = sm->has_error_pc;
+        f->sm = i;
+        f->warp = GPUCORE_NONE;
+    }
+}
+
+/* Nothing failed: the dump is of a kernel that ran, told by where most of it stood. */
+static void snapshot_take(fault_book_t *book)
+{
+    const fault_group_t *g = book->others;
+    fault_t *f = book->faults;
+
+    if (book->count || !book->other_count)
+        return;
+    book->count = 1;
+    f->pc = g->pc;
+    f->warp = (int32_t)g->warp;
+    f->sm = sm_of(book->core, &book->core->warps[g->warp]);
+    f->lane = g->lane;
+    f->lane_count = g->lane_count;
+    f->warp_count = g->warp_count;
+    f->block_count = g->block_count;
+    f->snapshot = true;
 }
 
 gpurt_status_t fault_book_fill(fault_book_t *book, const gpucore_t *core,
@@ -307,11 +365,13 @@ gpurt_status_t fault_book_fill(fault_book_t *book, const gpucore_t *core,
         if (is_failed(book, before))
             warp_count(book, i, last, before);
         else
-            others_take(book, &core->warps[i]);
+            others_take(book, i);
     }
+    qsort(book->others, book->other_count, sizeof *book->others, most_warps);
+    sms_take(book);
+    snapshot_take(book);
     for (uint32_t i = 0; i < book->count; i++)
         fault_fill(core, &book->faults[i]);
-    qsort(book->others, book->other_count, sizeof *book->others, most_warps);
     return GPURT_OK;
 }
 

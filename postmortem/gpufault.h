@@ -15,12 +15,14 @@ typedef struct fault {
     uint32_t exception; /* as the dump has it, 0: concluded from the code */
     uint64_t pc;        /* of the instruction */
     bool exact;         /* the hardware named it; else the lanes stand behind it */
+    bool snapshot;      /* nothing failed: where most of the warps stood */
     const char *kernel; /* mangled; the grid's, which may be another than the place's */
     code_place_t place;
     uint64_t lane_count;
     uint32_t warp_count, block_count;
+    uint32_t sm; /* its place in the dump's SMs */
     /* the first of them */
-    uint32_t warp;  /* its place in the dump's warps */
+    int32_t warp;   /* its place in the dump's warps; GPUCORE_NONE: it had ended */
     uint32_t lanes; /* mask of those of this warp */
     gpucore_lane_t lane;
     uint64_t calls[GPUCORE_CALLS_MAX]; /* return addresses that follow a call */
@@ -38,6 +40,8 @@ typedef struct fault_group {
     uint64_t pc;
     uint32_t warp_count, block_count, last_block;
     uint64_t lane_count;
+    uint32_t warp; /* the first; its place in the dump's warps */
+    gpucore_lane_t lane;
 } fault_group_t;
 
 enum {
@@ -61,7 +65,8 @@ void fault_book_fini(fault_book_t *book);
 bool fault_register(const gpucore_t *core, const fault_t *fault, uint32_t number,
                     uint32_t *value);
 
-/* The block of a fault, its grid (NULL: not in the dump) and its SM. */
+/* The block of a fault (NULL: its warp had ended), its grid (NULL: not in the dump) and its
+ * SM. */
 const gpucore_block_t *fault_block(const gpucore_t *core, const fault_t *fault);
 const gpucore_grid_t *fault_grid(const gpucore_t *core, const fault_t *fault);
 const gpucore_sm_t *fault_sm(const gpucore_t *core, const fault_t *fault);

@@ -75,7 +75,8 @@ static bool unit_take(bytes_t *section, unit_t *u)
     if (version == 4)
         bytes_take(&rest, 1);
     bytes_take(&rest, 1); /* rows are statements or not: nobody asks */
-    u->line_base = (int8_t)bytes_take(&rest, 1);
+    u->line_base = (int32_t)bytes_take(&rest, 1);
+    u->line_base -= u->line_base > 127 ? 256 : 0;
     u->line_range = (uint32_t)bytes_take(&rest, 1);
     u->opcode_base = (uint32_t)bytes_take(&rest, 1);
     for (uint32_t i = 1; i < u->opcode_base; i++)

@@ -138,11 +138,12 @@ gpurt_row_t *fault_row_make(gpurt_dictionary_t *d, const gpucore_t *core, const 
              : f->lane.thread[0];
     row->time_ns = time_ns;
     row->site = site_of(d, f);
-    row->block = g ? b->index[0] + g->grid[0] * (b->index[1] + g->grid[1] * b->index[2])
-                   : b->index[0]; /* as records have it */
-    row->mask = core->warps[f->warp].active;
+    row->block = !b  ? 0
+                 : g ? b->index[0] + g->grid[0] * (b->index[1] + g->grid[1] * b->index[2])
+                     : b->index[0]; /* as records have it */
+    row->mask = f->warp == GPUCORE_NONE ? 0 : core->warps[f->warp].active;
     row->sm = (uint16_t)fault_sm(core, f)->id;
-    row->slot = (uint16_t)core->warps[f->warp].slot;
+    row->slot = (uint16_t)(f->warp == GPUCORE_NONE ? 0 : core->warps[f->warp].slot);
     row->warp = (uint8_t)(flat / GPUCORE_LANES);
     row->kind = GPURT_KIND_FAULT;
     row->section = (uint8_t)section;
@@ -152,7 +153,8 @@ gpurt_row_t *fault_row_make(gpurt_dictionary_t *d, const gpucore_t *core, const 
     w = gpurt_row_words(row);
     w[0] = clip(f->lane_count);
     w[1] = f->block_count;
-    memcpy(w + 2, b->index, sizeof b->index);
+    if (b)
+        memcpy(w + 2, b->index, sizeof b->index);
     memcpy(w + 5, f->lane.thread, sizeof f->lane.thread);
     w[8] = f->lane.lane;
     w[9] = f->lanes;

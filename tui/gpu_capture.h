@@ -2,11 +2,12 @@
 /* gpu_capture.h - has the CUDA driver write a core dump when the GPU fails under a program
  * that we start, into a private folder of ours, and takes the dumps from there.
  *
- * It costs nothing until a fault, but it changes what follows one: the driver writes the
- * dump and then ends the process with SIGABRT, before it hears of the error. (Its flag to
- * go on instead is not used: it was seen to resume a kernel behind its trap, and to give
- * cudaSuccess for a launch whose load had failed.) What the user set about core dumps is
- * never touched; then there is no capture. One thread uses it. */
+ * It costs nothing until a fault, but it changes what follows one (docs/FAULTS.md): the
+ * driver writes the dump and ends the process with SIGABRT, and a launch that ends right
+ * after its fault may be told as done before that. So a user asks for it. The driver's
+ * flag to go on instead of ending is not used: it was seen to resume a kernel behind its
+ * trap. What the user set about core dumps is never touched; then there is no capture.
+ * One thread uses it. */
 #ifndef GPURT_TUI_GPU_CAPTURE_H
 #define GPURT_TUI_GPU_CAPTURE_H
 

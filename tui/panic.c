@@ -2,7 +2,6 @@
 /* gpurt-panic - the panics of a log or of a black box: all of them by site, or one on a
  * screen. */
 #include "option.h"
-#include "panic_fault.h"
 #include "panic_line.h"
 
 #include <stdlib.h>
@@ -165,11 +164,6 @@ static int show(const panic_book_t *book, const panic_options_t *o,
     gpurt_error_t err;
 
     if (book->count == 0) {
-        for (uint32_t i = 0; i < book->source_count && !o->json; i++)
-            if (book->sources[i].dump.core) {
-                panic_fault_none(&book->sources[i], style);
-                return 0;
-            }
         fputs("gpurt-panic: no panics\n", stderr);
         return UNREADABLE;
     }

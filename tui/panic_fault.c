@@ -137,7 +137,14 @@ static void print_launch(const panic_dump_t *dump, const fault_t *f,
     const gpucore_block_t *b = fault_block(dump->core, f);
     panic_line_t line;
 
-    field(&line, style, "failed");
+    if (!b) {
+        field(&line, style, "failed");
+        gpurt_text_printf(&line.text, "a warp of this SM; it had ended, and block and "
+                                      "thread are not known");
+        panic_line_end(&line, PANIC_YELLOW);
+        return;
+    }
+    field(&line, style, f->snapshot ? "there" : "failed");
     gpurt_text_printf(&line.text, "%llu lane%s, %u warp%s, %u block%s",
                       (unsigned long long)f->lane_count, f->lane_count == 1 ? "" : "s",
                       f->warp_count, f->warp_count == 1 ? "" : "s", f->block_count,
@@ -201,9 +208,11 @@ static void print_others(const fault_book_t *book, const fault_t *f,
 {
     uint32_t shown = 0, rest = warps_of(book);
 
-    if (rest && f)
-        fprintf(style->out, "\nmeanwhile, %u warp%s that did not fail:\n", rest,
-                rest == 1 ? "" : "s");
+    if (rest)
+        fprintf(style->out,
+                f->snapshot ? "\nall %u warp%s:\n"
+                            : "\nmeanwhile, %u warp%s that did not fail:\n",
+                rest, rest == 1 ? "" : "s");
     for (; shown < book->other_count && shown < GROUPS; shown++) {
         rest -= book->others[shown].warp_count;
         print_group(&book->others[shown], style);
@@ -216,23 +225,6 @@ static void print_others(const fault_book_t *book, const fault_t *f,
             fprintf(style->out, "the dump has another fault: %s, %llu lanes\n",
                     book->faults[i].kind->title,
                     (unsigned long long)book->faults[i].lane_count);
-}
-
-void panic_fault_none(const panic_source_t *source, const panic_style_t *style)
-{
-    const gpucore_t *core = source->dump.core;
-    char time[PANIC_TIME];
-    panic_line_t line;
-
-    panic_line_begin(&line, style);
-    gpurt_text_printf(&line.text, "no fault in ");
-    add_plain(&line.text, source->name);
-    gpurt_text_printf(&line.text, ": %u warps of %u blocks on %u grid%s, %s",
-                      core->warp_count, core->block_count, core->grid_count,
-                      core->grid_count == 1 ? "" : "s",
-                      panic_time(core->about.time_s * 1000000000ull, 3, time));
-    panic_line_end(&line, PANIC_YELLOW);
-    print_others(&source->dump.book, NULL, style);
 }
 
 void panic_fault_rest(const panic_dump_t *dump, const fault_t *f,

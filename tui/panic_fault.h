@@ -12,9 +12,6 @@ void panic_fault_facts(const panic_dump_t *dump, const fault_t *fault,
 void panic_fault_rest(const panic_dump_t *dump, const fault_t *fault,
                       const panic_style_t *style);
 
-/* A dump in which nothing failed: where everybody stood. */
-void panic_fault_none(const panic_source_t *source, const panic_style_t *style);
-
 /* The object "fault" of docs/PANIC_JSON.md. */
 void panic_fault_json(const panic_dump_t *dump, const fault_t *fault, FILE *out);
 

@@ -101,14 +101,15 @@ static void put_instruction(const fault_t *f, FILE *out)
 
 static void put_registers(const panic_dump_t *dump, const fault_t *f, FILE *out)
 {
-    const gpucore_warp_t *w = &dump->core->warps[f->warp];
+    const gpucore_warp_t *w = f->warp == GPUCORE_NONE ? NULL : &dump->core->warps[f->warp];
     uint32_t words[GPUCORE_REGISTERS_MAX];
-    uint32_t count = gpucore_registers(dump->core, w, &f->lane, words);
+    uint32_t count = w ? gpucore_registers(dump->core, w, &f->lane, words) : 0;
 
     fputs(",\"registers\":[", out);
     for (uint32_t i = 0; i < count; i++)
         fprintf(out, "%s\"0x%08x\"", i ? "," : "", words[i]);
-    fprintf(out, "],\"predicates\":%u", gpucore_predicates(dump->core, w, &f->lane));
+    fprintf(out, "],\"predicates\":%u",
+            w ? gpucore_predicates(dump->core, w, &f->lane) : 0);
 }
 
 static void put_launch(const panic_dump_t *dump, const fault_t *f, FILE *out)
@@ -157,6 +158,8 @@ static void put_dump(const gpucore_t *core, FILE *out)
 
 void panic_fault_json(const panic_dump_t *dump, const fault_t *f, FILE *out)
 {
+    static const uint32_t none[3];
+    const gpucore_block_t *b = fault_block(dump->core, f);
     char name[NAME];
 
     fputs("{\"kind\":", out);
@@ -176,7 +179,8 @@ void panic_fault_json(const panic_dump_t *dump, const fault_t *f, FILE *out)
     put_number(out, "lanes", f->lane_count);
     put_number(out, "warps", f->warp_count);
     put_number(out, "blocks", f->block_count);
-    put_triple(out, "cluster", fault_block(dump->core, f)->cluster);
+    put_triple(out, "cluster", b ? b->cluster : none);
+    put_bool(out, "warp_ended", !b);
     put_launch(dump, f, out);
     put_registers(dump, f, out);
     put_others(&dump->book, out);

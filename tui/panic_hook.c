@@ -14,8 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
-
 #define SECOND_NS 1000000000ull
 enum {
     VARIABLES = 4,

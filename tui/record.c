@@ -23,7 +23,7 @@ enum {
 
 typedef struct record_options {
     const char *output, *on_panic;
-    bool append, spin, quiet, no_gpu_core;
+    bool append, spin, quiet, gpu_core;
     uint64_t level;
 } record_options_t;
 
@@ -52,10 +52,10 @@ static const gpurt_option_t rows[] = {
      FIELD(STRING, on_panic),
      .help = "run CMD with /bin/sh when device code panics or faults: once for each "
              "place in the source, 16 times at most, 10 seconds at most"},
-    {.name = "no-gpu-core",
-     FIELD(FLAG, no_gpu_core),
-     .help = "leave GPU core dumps as they are; without it, a program whose GPU faults is "
-             "ended by SIGABRT, and the log tells where it failed"},
+    {.name = "gpu-core",
+     FIELD(FLAG, gpu_core),
+     .help = "have the CUDA driver tell where a GPU failed: it then ends PROGRAM with "
+             "SIGABRT, and the log has the thread, the source line and the dump"},
     {.section = "Running",
      .name = "spin",
      FIELD(FLAG, spin),
@@ -72,10 +72,12 @@ static const gpurt_option_text_t texts[] = {
     {"ENVIRONMENT",
      "The application is started with GPURT_DRAIN set, by which gpurt_open finds "
      "its drainer; so are the programs that it starts. Its standard streams are "
-     "those of gpurt-record. Unless it has any of CUDA's variables for core dumps "
-     "already, CUDA_ENABLE_COREDUMP_ON_EXCEPTION, CUDA_COREDUMP_GENERATION_FLAGS and "
-     "CUDA_COREDUMP_FILE are set: when a GPU faults, the driver writes a small dump to a "
-     "private folder, which goes into the log. CMD of --exec-on-panic finds "
+     "those of gpurt-record. With --gpu-core, and unless any of CUDA's variables for core "
+     "dumps is there already, CUDA_ENABLE_COREDUMP_ON_EXCEPTION, "
+     "CUDA_COREDUMP_GENERATION_FLAGS and CUDA_COREDUMP_FILE are set: when a GPU faults, "
+     "the "
+     "driver writes a small dump to a private folder, which goes into the log. CMD of "
+     "--exec-on-panic finds "
      "GPURT_PANIC_KIND (panic or fault), GPURT_PANIC_SITE, GPURT_PANIC_MESSAGE and "
      "GPURT_PANIC_FILE."},
     {"EXAMPLES",
@@ -211,8 +213,11 @@ static int run_and_record(char **argv, const record_options_t *o, gpurt_writer_t
         gpurt_option_refuse(&program, "--exec-on-panic: no memory");
     boxes.tap.hook = o->on_panic ? &dumps.hook : NULL;
     boxes.tap.sites = gpurt_writer_dictionary(writer);
-    if (!o->no_gpu_core && gpu_capture_open(&dumps.capture, &err) != GPURT_OK)
+    if (o->gpu_core && gpu_capture_open(&dumps.capture, &err) != GPURT_OK)
         gpurt_option_refuse(&program, "%s; goes on without GPU core dumps", err.text);
+    if (dumps.capture.set_by_user)
+        gpurt_option_refuse(&program, "%s is set already: dumps stay where it says",
+                            dumps.capture.set_by_user);
     code = record_run_start(&run, argv, GPURT_HANDOVER_ENV, boxes.name);
     gpu_capture_stop(&dumps.capture);
     if (code == 0) {

@@ -43,6 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             code_name(book.faults[i].place.function, text, sizeof text);
             fault_block(core, &book.faults[i]);
             fault_grid(core, &book.faults[i]);
+            fault_sm(core, &book.faults[i]);
         }
         fault_book_fini(&book);
     }

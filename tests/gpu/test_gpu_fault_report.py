@@ -25,7 +25,7 @@ CUDA = {name: value for name, value in os.environ.items() if not name.startswith
 
 def record(log, *command):
     begun = time.monotonic()
-    done = subprocess.run([os.path.join(BIN, "gpurt-record"), "-q", "-o", log, *command], capture_output=True,
+    done = subprocess.run([os.path.join(BIN, "gpurt-record"), "-q", "--gpu-core", "-o", log, *command], capture_output=True,
                           text=True, env=CUDA, timeout=60)
     return done, time.monotonic() - begun
 

@@ -94,16 +94,15 @@ static void die(const char *dump)
 {
     const char *on = getenv("CUDA_ENABLE_COREDUMP_ON_EXCEPTION");
     const char *pattern = getenv("CUDA_COREDUMP_FILE"), *place;
+    const char *flags = getenv("CUDA_COREDUMP_GENERATION_FLAGS");
     char path[PATH_MAX];
 
     if (!on || strcmp(on, "1") != 0)
         _exit(1);
     CHECK_MSG(pattern && strlen(pattern) < PATTERN && (place = strstr(pattern, "%p")),
               "pattern %s", pattern);
-    CHECK_MSG(strstr(getenv("CUDA_COREDUMP_GENERATION_FLAGS"), "skip_global_memory"),
-              "a whole dump");
-    CHECK_MSG(!strstr(getenv("CUDA_COREDUMP_GENERATION_FLAGS"), "skip_abort"),
-              "skip_abort hides errors");
+    CHECK_MSG(flags && strstr(flags, "skip_global_memory"), "a whole dump");
+    CHECK_MSG(!strstr(flags, "skip_abort"), "skip_abort hides errors");
     snprintf(path, sizeof path, "%.*s%d%s", (int)(place - pattern), pattern, (int)getpid(),
              place + 2);
     copy(dump, path);

@@ -21,7 +21,9 @@ CUDA = {name: value for name, value in os.environ.items() if not name.startswith
 def record(*arguments, status=0, quiet=True, environment=None, log="run.gplog"):
     if os.path.exists(log):
         os.unlink(log)
-    done = subprocess.run([os.path.join(BIN, "gpurt-record"), *(["-q"] if quiet else []), "-o", log, *arguments],
+    core = [] if "--" in arguments else ["--gpu-core"]
+    done = subprocess.run([os.path.join(BIN, "gpurt-record"), *(["-q"] if quiet else []), *core, "-o", log,
+                           *arguments],
                           capture_output=True, text=True, env=dict(CUDA, TMPDIR=os.getcwd(), **environment or {}))
     assert done.returncode == status, (arguments, done)
     assert not glob.glob("gpurt-core-*"), "the folder for dumps is left"
@@ -76,8 +78,8 @@ def check_whole_log():
     subprocess.run([log, "verify", "run.gplog"], check=True, capture_output=True)
     subprocess.run([log, "repair", "run.gplog", "-o", "again.gplog"], check=True, capture_output=True)
     assert show(1, "again.gplog")["fault"]["kind"] == "trap"
-    done = subprocess.run([os.path.join(BIN, "gpurt-record"), "-q", "-a", "-o", "run.gplog", APP, "address.core"],
-                          capture_output=True, env=CUDA)
+    done = subprocess.run([os.path.join(BIN, "gpurt-record"), "-q", "--gpu-core", "-a", "-o", "run.gplog", APP,
+                           "address.core"], capture_output=True, env=CUDA)
     assert done.returncode == ABORTED, done
     assert [site["kind"] for site in sites()] == ["fault", "fault"]
     assert [show(i)["fault"]["kind"] for i in (1, 2)] == ["trap", "illegal-address"]
@@ -93,14 +95,15 @@ def check_whole_log():
 
 
 def check_environment():
-    """What the user set stays; without capture the program ends by itself."""
-    record("--no-gpu-core", APP, "address.core", status=1)
+    """What the user set stays, and is told; unasked for, there is no capture and the program ends by itself."""
+    record("--", APP, "address.core", status=1)
     assert not sites()
     record(APP, "address.core", status=ABORTED,
            environment={"CUDA_ENABLE_COREDUMP_ON_EXCEPTION": "1", "CUDA_COREDUMP_FILE": os.path.abspath("mine.%p"),
                         "CUDA_COREDUMP_GENERATION_FLAGS": "skip_global_memory"})
     assert not sites() and len(glob.glob("mine.*")) == 1
-    record(APP, "address.core", status=1, environment={"CUDA_COREDUMP_FILE": "x"})
+    done = record(APP, "address.core", status=1, environment={"CUDA_COREDUMP_FILE": "x"})
+    assert "CUDA_COREDUMP_FILE is set already" in done.stderr, done
     # whoever we start for a panic is not captured
     record("--exec-on-panic", "env > hook.env", APP, "address.core", status=ABORTED)
     with open("hook.env", encoding="utf-8") as file:

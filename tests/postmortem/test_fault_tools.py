@@ -26,7 +26,7 @@ def panic(*arguments, status=0):
 
 
 def record(log, *command):
-    subprocess.run([RECORD, "-q", "-a", "-o", log, *command], capture_output=True,
+    subprocess.run([RECORD, "-q", "--gpu-core", "-a", "-o", log, *command], capture_output=True,
                    env={k: v for k, v in os.environ.items() if not k.startswith("CUDA_")})
 
 

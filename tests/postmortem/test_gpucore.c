@@ -150,7 +150,8 @@ static void check_hang(void)
 
     CHECK_EQ(gpucore_open_bytes(file, "hang", &core, NULL), GPURT_OK);
     CHECK_EQ(fault_book_fill(&book, core, NULL), GPURT_OK);
-    CHECK_EQ(book.count, 0);
+    CHECK_EQ(book.count, 1);
+    CHECK(book.faults[0].snapshot && strcmp(book.faults[0].kind->id, "snapshot") == 0);
     for (uint32_t i = 0; i < book.other_count; i++) {
         warps += book.others[i].warp_count;
         blocks = blocks > book.others[i].block_count ? blocks : book.others[i].block_count;
