@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define ENDING ".gpucore"
+#define PIPE   ".pipe"
 
 static const char *const by_user[] = {"CUDA_ENABLE_COREDUMP_ON_EXCEPTION",
                                       "CUDA_ENABLE_CPU_COREDUMP_ON_EXCEPTION",
@@ -21,7 +22,9 @@ static const char *const by_user[] = {"CUDA_ENABLE_COREDUMP_ON_EXCEPTION",
                                       "CUDA_COREDUMP_PIPE"};
 
 static const char on[] = "CUDA_ENABLE_COREDUMP_ON_EXCEPTION",
-                  flags[] = "CUDA_COREDUMP_GENERATION_FLAGS", file[] = "CUDA_COREDUMP_FILE";
+                  flags[] = "CUDA_COREDUMP_GENERATION_FLAGS", file[] = "CUDA_COREDUMP_FILE",
+                  asked[] = "CUDA_ENABLE_USER_TRIGGERED_COREDUMP",
+                  pipes[] = "CUDA_COREDUMP_PIPE";
 
 /* No memory: registers, code and places tell what happened, in half a megabyte for a
  * small launch. */
@@ -72,6 +75,58 @@ void gpu_capture_stop(gpu_capture_t *c)
     unsetenv(on);
     unsetenv(flags);
     unsetenv(file);
+    unsetenv(asked);
+    unsetenv(pipes);
+}
+
+gpurt_status_t gpu_capture_open_asking(gpu_capture_t *c, gpurt_error_t *err)
+{
+    gpurt_status_t st = gpu_capture_open(c, err);
+    char pattern[PATH_MAX];
+
+    if (st != GPURT_OK || !c->folder[0])
+        return st;
+    snprintf(pattern, sizeof pattern, "%s/%%p" PIPE, c->folder);
+    if (setenv(asked, "1", 1) == 0 && setenv(pipes, pattern, 1) == 0)
+        return GPURT_OK;
+    gpu_capture_close(c);
+    return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "environment");
+}
+
+/* Returns: whether somebody reads there and was told. Never waits. */
+static bool ask(const char *path)
+{
+    static const char bytes[1024];
+    int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+    struct stat info;
+    bool told;
+
+    if (fd < 0)
+        return false;
+    told = fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode) &&
+           write(fd, bytes, sizeof bytes) == (ssize_t)sizeof bytes;
+    close(fd);
+    return told;
+}
+
+uint32_t gpu_capture_ask(const gpu_capture_t *c)
+{
+    DIR *folder = c->folder[0] ? opendir(c->folder) : NULL;
+    const struct dirent *e;
+    char path[PATH_MAX];
+    uint32_t told = 0;
+
+    while (folder && (e = readdir(folder)) != NULL) {
+        size_t bytes = strlen(e->d_name), ending = strlen(PIPE);
+
+        if (bytes <= ending || strcmp(e->d_name + bytes - ending, PIPE) != 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", c->folder, e->d_name);
+        told += ask(path);
+    }
+    if (folder)
+        closedir(folder);
+    return told;
 }
 
 /* One that nobody has waited for yet is gone too. */

@@ -20,6 +20,14 @@ typedef struct gpu_capture {
     const char *set_by_user;   /* the variable that keeps us out, NULL none */
 } gpu_capture_t;
 
+/* With pipes too: each process then makes one, through which it can be asked for a dump
+ * while it runs. */
+gpurt_status_t gpu_capture_open_asking(gpu_capture_t *c, gpurt_error_t *err);
+
+/* Asks every process that made a pipe for a dump, which ends its kernels. Returns: how
+ * many. */
+uint32_t gpu_capture_ask(const gpu_capture_t *c);
+
 /* Makes the folder and sets the variables in our own environment, for the programs that we
  * start. *c is valid in any case. */
 gpurt_status_t gpu_capture_open(gpu_capture_t *c, gpurt_error_t *err);

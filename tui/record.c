@@ -24,7 +24,7 @@ enum {
 typedef struct record_options {
     const char *output, *on_panic;
     bool append, spin, quiet, gpu_core;
-    uint64_t level;
+    uint64_t level, hang_seconds;
 } record_options_t;
 
 #define FIELD(kind_, field_) \
@@ -56,6 +56,14 @@ static const gpurt_option_t rows[] = {
      FIELD(FLAG, gpu_core),
      .help = "have the CUDA driver tell where a GPU failed: it then ends PROGRAM with "
              "SIGABRT, and the log has the thread, the source line and the dump"},
+    {.name = "hang-after",
+     .arg = "N",
+     FIELD(NUMBER, hang_seconds),
+     .min = 1,
+     .max = 86400,
+     .help = "when PROGRAM's device code has recorded nothing for N seconds, tell the last "
+             "record of each SM; with --gpu-core also ask the driver for a dump of where "
+             "every warp stands, which ends PROGRAM's kernels"},
     {.section = "Running",
      .name = "spin",
      FIELD(FLAG, spin),
@@ -123,6 +131,7 @@ static void record_late_comers(record_run_t *run, record_boxes_t *boxes)
 typedef struct dumps {
     gpu_capture_t capture;
     panic_hook_t hook;
+    stall_t stall;
     const char *program_name, *output;
     uint64_t looked_ns;
     uint32_t faults;
@@ -159,6 +168,11 @@ static void dumps_look(dumps_t *d, const record_boxes_t *boxes)
     uint64_t now = gpurt_real_ns();
 
     panic_hook_poll(&d->hook);
+    if (record_boxes_count(boxes) && stall_check(&d->stall, stall_clock_ns())) {
+        stall_print(&d->stall, program.name, stderr);
+        if (gpu_capture_ask(&d->capture))
+            fputs("gpurt-record: the driver was asked for a dump\n", stderr);
+    }
     if (!d->capture.folder[0] || now - d->looked_ns < DUMPS_STEP_MS * 1000000ull)
         return;
     d->looked_ns = now;
@@ -213,7 +227,11 @@ static int run_and_record(char **argv, const record_options_t *o, gpurt_writer_t
         gpurt_option_refuse(&program, "--exec-on-panic: no memory");
     boxes.tap.hook = o->on_panic ? &dumps.hook : NULL;
     boxes.tap.sites = gpurt_writer_dictionary(writer);
-    if (o->gpu_core && gpu_capture_open(&dumps.capture, &err) != GPURT_OK)
+    stall_init(&dumps.stall, o->hang_seconds * 1000000000ull,
+               gpurt_writer_dictionary(writer));
+    boxes.stall = o->hang_seconds ? &dumps.stall : NULL;
+    if (o->gpu_core && (o->hang_seconds ? gpu_capture_open_asking : gpu_capture_open)(
+                           &dumps.capture, &err) != GPURT_OK)
         gpurt_option_refuse(&program, "%s; goes on without GPU core dumps", err.text);
     if (dumps.capture.set_by_user)
         gpurt_option_refuse(&program, "%s is set already: dumps stay where it says",
@@ -228,6 +246,7 @@ static int run_and_record(char **argv, const record_options_t *o, gpurt_writer_t
             summary(&boxes, o->output, &sum);
     }
     panic_hook_fini(&dumps.hook);
+    stall_fini(&dumps.stall);
     gpu_capture_close(&dumps.capture);
     record_run_fini(&run);
     record_boxes_close(&boxes);

@@ -57,6 +57,8 @@ static gpurt_status_t box_start(record_boxes_t *b, record_box_t *one, int fd)
         return st;
     if (b->tap.hook)
         o.sinks[o.sink_count++] = panic_tap_sink(&b->tap);
+    if (b->stall)
+        o.sinks[o.sink_count++] = stall_sink(b->stall);
     o.sinks[0] = gpurt_logsink(b->writer);
     o.dictionary = gpurt_writer_dictionary(b->writer);
     gpurt_drain_about(&one->map, about);

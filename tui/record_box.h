@@ -6,6 +6,7 @@
 
 #include "drain.h"
 #include "panic_hook.h"
+#include "stall.h"
 #include "writer.h"
 
 enum {
@@ -27,6 +28,7 @@ typedef struct record_boxes {
     uint32_t sink_errors;
     bool spin;
     panic_tap_t tap;                  /* hook NULL: none */
+    stall_t *stall;                   /* borrowed; NULL: none */
     gplog_file_t about[RECORD_BOXES]; /* of the last boxes, by `seen` */
     gpurt_error_t err;                /* the last failure of a sink, for a message */
 } record_boxes_t;

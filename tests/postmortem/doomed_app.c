@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doomed_app DUMP [box] [panic] [child] - a program whose GPU faults, without a GPU: it leaves
+/* doomed_app DUMP [box] [panic] [child] [hang] - a program whose GPU faults, without a GPU: it leaves
  * DUMP where the CUDA driver would leave a core dump, and dies as the driver would have it
  * die; where no dump is asked for, it hears of the error and exits with 1.
  *   box    it opened gpurt, and its rings hold RECORDS messages of the warp that fails and
  *          OTHERS of its neighbour on SM 126
  *   panic  the warp had panicked right before; with box
+ *   hang   it does not fail but waits until it is asked for the dump through its pipe
  *   child  a process that it starts does all this; it waits for it and exits with 3 */
 #include "check.h"
 #include "feed.h"
@@ -13,6 +14,7 @@
 
 #include <limits.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -90,21 +92,43 @@ static void copy(const char *from, const char *to)
     CHECK_EQ(fclose(out), 0);
 }
 
+/* "/folder/%p.x" with our process's number. */
+static void path_of(const char *pattern, char out[PATH_MAX])
+{
+    const char *place = pattern ? strstr(pattern, "%p") : NULL;
+
+    CHECK_MSG(place && strlen(pattern) < PATTERN, "pattern %s", check_text(pattern));
+    snprintf(out, PATH_MAX, "%.*s%d%s", (int)(place - pattern), pattern, (int)getpid(),
+             place + 2);
+}
+
+/* As the driver does where CUDA_ENABLE_USER_TRIGGERED_COREDUMP is set. */
+static void wait_until_asked(void)
+{
+    const char *on = getenv("CUDA_ENABLE_USER_TRIGGERED_COREDUMP");
+    char path[PATH_MAX], bytes[16];
+    FILE *pipe;
+
+    CHECK_MSG(on && strcmp(on, "1") == 0, "nobody will ask");
+    path_of(getenv("CUDA_COREDUMP_PIPE"), path);
+    CHECK_EQ(mkfifo(path, 0600), 0);
+    pipe = fopen(path, "rb");
+    CHECK(pipe && fread(bytes, 1, sizeof bytes, pipe) > 0);
+    fclose(pipe);
+    unlink(path);
+}
+
 static void die(const char *dump)
 {
     const char *on = getenv("CUDA_ENABLE_COREDUMP_ON_EXCEPTION");
-    const char *pattern = getenv("CUDA_COREDUMP_FILE"), *place;
     const char *flags = getenv("CUDA_COREDUMP_GENERATION_FLAGS");
     char path[PATH_MAX];
 
     if (!on || strcmp(on, "1") != 0)
         _exit(1);
-    CHECK_MSG(pattern && strlen(pattern) < PATTERN && (place = strstr(pattern, "%p")),
-              "pattern %s", pattern);
     CHECK_MSG(flags && strstr(flags, "skip_global_memory"), "a whole dump");
     CHECK_MSG(!strstr(flags, "skip_abort"), "skip_abort hides errors");
-    snprintf(path, sizeof path, "%.*s%d%s", (int)(place - pattern), pattern, (int)getpid(),
-             place + 2);
+    path_of(getenv("CUDA_COREDUMP_FILE"), path);
     copy(dump, path);
     signal(SIGABRT, SIG_DFL);
     abort();
@@ -112,13 +136,15 @@ static void die(const char *dump)
 
 int main(int argc, char **argv)
 {
-    CHECK_MSG(argc > 1, "doomed_app DUMP [box] [panic] [child]");
+    CHECK_MSG(argc > 1, "doomed_app DUMP [box] [panic] [child] [hang]");
     if (has_word(argc, argv, "child") && fork() != 0) {
         wait(NULL);
         return 3;
     }
     if (has_word(argc, argv, "box"))
         write_records(has_word(argc, argv, "panic"));
+    if (has_word(argc, argv, "hang"))
+        wait_until_asked();
     die(argv[1]);
     return 0;
 }

@@ -13,7 +13,7 @@ import time
 
 BIN, TESTS = sys.argv[1:3]
 HERE = os.path.dirname(os.path.abspath(__file__))
-APP = os.path.join(TESTS, "doomed_app")
+APP, FEED = os.path.join(TESTS, "doomed_app"), os.path.join(TESTS, "feed_app")
 ABORTED = 128 + 6
 CUDA = {name: value for name, value in os.environ.items() if not name.startswith("CUDA_")}
 
@@ -25,7 +25,7 @@ def record(*arguments, status=0, quiet=True, environment=None, log="run.gplog"):
     done = subprocess.run([os.path.join(BIN, "gpurt-record"), *(["-q"] if quiet else []), *core, "-o", log,
                            *arguments],
                           capture_output=True, text=True, env=dict(CUDA, TMPDIR=os.getcwd(), **environment or {}))
-    assert done.returncode == status, (arguments, done)
+    assert status is None or done.returncode == status, (arguments, done)
     assert not glob.glob("gpurt-core-*"), "the folder for dumps is left"
     return done
 
@@ -124,13 +124,31 @@ def check_not_a_dump():
     assert "is no GPU core dump" in done.stderr and not sites(), done
 
 
+def check_hang():
+    """Silence is told once, with the last record of each SM, and the driver is asked for a dump."""
+    done = record("--hang-after", "1", APP, "hang.core", "box", "hang", status=ABORTED)
+    notice = done.stderr.splitlines()
+    assert notice[0] == "gpurt-record: no record for 1 s; the last one of each SM:", done.stderr
+    assert re.fullmatch(r" +1 SM  126  \d\.\d s ago  kernel\.c:100  block 4 warp [01]: message \d+ of ring [01]",
+                        notice[1]), notice
+    assert notice[2] == "gpurt-record: the driver was asked for a dump", notice
+    found = show(1)
+    assert found["fault"]["kind"] == "snapshot" and found["fault"]["kernel"] == "doomed", found["fault"]
+    assert sum(group["warps"] for group in found["fault"]["others"]) == 18
+    # without --gpu-core it is told and nothing is done; without words of it nothing is told
+    done = record("--hang-after", "1", "--", os.path.join("/bin", "sh"), "-c",
+                  f"{FEED} 10 hang & sleep 2.5; kill %1", status=None)
+    assert done.stderr.count("no record for 1 s") == 1 and "was asked" not in done.stderr, done.stderr
+    done = record("--", "/bin/sh", "-c", f"{FEED} 10 hang & sleep 1.5; kill %1", status=None)
+    assert "no record" not in done.stderr
+
+
 def check_hook():
     done = record("--exec-on-panic", 'echo "$GPURT_PANIC_KIND|$GPURT_PANIC_SITE|$GPURT_PANIC_MESSAGE|'
                   '$GPURT_PANIC_FILE"', APP, "trap.core", "box", status=ABORTED)
     told = [line for line in done.stderr.splitlines() if line.startswith("fault|")]
     assert len(told) == 1 and re.match(r"fault\|\S+fault_plain\.cu:\d+\|trap in .*\|run\.gplog$", told[0]), done.stderr
-    feed = os.path.join(TESTS, "feed_app")
-    done = record("--exec-on-panic", "cat; echo $GPURT_PANIC_KIND; exit 1", feed, "100", "panic")
+    done = record("--exec-on-panic", "cat; echo $GPURT_PANIC_KIND; exit 1", FEED, "100", "panic")
     assert done.stderr.count("panic\n") == 1, done.stderr
     assert os.path.exists("run.gplog")
 
@@ -153,11 +171,11 @@ def check_hook_time():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for name in ("address", "trap", "misaligned"):
+        for name in ("address", "trap", "misaligned", "hang"):
             subprocess.run([os.path.join(TESTS, "dump_pack"), "unpack",
                             os.path.join(HERE, "dumps", f"{name}.core.zst"), f"{name}.core"], check=True)
         for check in (check_plain, check_instrumented, check_whole_log, check_environment, check_child,
-                      check_not_a_dump, check_hook, check_hook_time):
+                      check_not_a_dump, check_hang, check_hook, check_hook_time):
             check()
 
 
