@@ -86,6 +86,15 @@ static bool op_at(const gpucore_t *core, uint32_t sm, uint64_t pc, sass_op_t *ou
            sass_decode(place.code, core->devices[core->sms[sm].device].sm_major, out);
 }
 
+/* Whether the lane is still in the function in which it failed. */
+static bool same_function(const gpucore_t *core, const fault_t *f)
+{
+    code_place_t now;
+
+    return !f->moved ||
+           (code_find(core, f->lane.pc, &now) && now.function == f->place.function);
+}
+
 /* A return address stands behind a call; what the unwinder made up does not. */
 static void calls_take(const gpucore_t *core, fault_t *f)
 {
@@ -93,7 +102,7 @@ static void calls_take(const gpucore_t *core, fault_t *f)
     uint32_t count;
     sass_op_t op;
 
-    if (f->moved || f->warp == GPUCORE_NONE)
+    if (f->warp == GPUCORE_NONE || !same_function(core, f))
         return; /* they belong to where it stands now */
     count = gpucore_calls(core, &core->warps[f->warp], &f->lane, calls);
     for (uint32_t i = 0; i < count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sass.h - just enough of the machine code of sm_90 to say what a failed instruction did:
  * which memory it touched through which registers, whether it is a trap or a call. What is
- * not listed here is SASS_OTHER. Held to nvdisasm's words by tests/gpu. */
+ * not listed here is SASS_OTHER. Held to nvdisasm's words by test_sass. */
 #ifndef GPURT_POSTMORTEM_SASS_H
 #define GPURT_POSTMORTEM_SASS_H
 

@@ -5,6 +5,7 @@ Arguments: folders of the programs and of the tests."""
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -99,6 +100,26 @@ def check_list():
     assert [site["count"] for site in found["sites"]] == [2], found
 
 
+def check_ended():
+    """A dump in which only the SM remembers the fault tells what is known, and no thread."""
+    with open("address.core", "rb") as file:
+        dump = bytearray(file.read())
+    table, = struct.unpack_from("<Q", dump, 40)
+    count, = struct.unpack_from("<H", dump, 60)
+    for i in range(count):
+        _, kind, _, _, offset, size, _, _, _, stride = struct.unpack_from("<IIQQQQIIQQ", dump, table + 64 * i)
+        at = {0x8000000f: 32, 0x8000000e: 24}.get(kind)  # lanes: exception; warps: whether the place is known
+        for row in range(offset, offset + size, stride) if at else ():
+            dump[row + at:row + at + 4] = bytes(4)
+    with open("ended.core", "wb") as file:
+        file.write(dump)
+    text = run("show", "ended.core", "--source", TREE)
+    assert "illegal address in" in text and "block and thread are not known" in text and "SM 126" in text, text
+    found = json.loads(run("show", "--json", "ended.core"))
+    assert found["fault"]["warp_ended"] and found["fault"]["registers"] == [] and found["sm"] == 126, found
+    assert found["line"] == json.loads(run("show", "--json", "address.core"))["line"]
+
+
 def check_damage():
     with open("address.core", "rb") as file:
         whole = file.read()
@@ -121,6 +142,7 @@ def main():
         found = {name: check_dump(name, page) for name in DUMP_KINDS}
         check_calls(found)
         check_list()
+        check_ended()
         check_damage()
 
 

@@ -90,6 +90,8 @@ def check_diff(page):
     rows = json.loads(panic("diff", "--json", "a.gplog", "b.gplog", status=3))
     assert rows["schema"] == "gpurt-panic-diff" and len(rows["sites"]) == 4
     check_documented(rows, page)
+    panic("diff", "once.gplog", "twice.gplog", status=3)  # nothing new, but more of it
+    panic("diff", "twice.gplog", "once.gplog")
     panic("diff", "a.gplog", status=2)
 
 
@@ -176,6 +178,9 @@ def main():
         record("b.gplog", FEED, "10", "panic")
         for dump in ("address", "inlined", "address"):
             record("b.gplog", APP, f"{dump}.core")
+        for log, times in (("once.gplog", 1), ("twice.gplog", 2)):
+            for _ in range(times):
+                record(log, APP, "address.core")
         check_sarif()
         check_diff(page)
         check_chain(page)

@@ -14,9 +14,9 @@ static const struct expected {
 } dumps[] = {
     {"trap", "trap", true, false, 0, 1, 2, 18, 3},
     {"address", "illegal-address", true, false, 0, 1, 0, 18, 3},
-    {"misaligned", "misaligned-address", true, true, 0, 1, 0, 18, 3},
-    {"shared", "shared-out-of-range", true, true, 0, 1, 0, 18, 3},
-    {"stack", "stack-overflow", true, false, 3, 1, 0, 18, 3},
+    {"misaligned", "misaligned-address", true, true, 0, 1, 2, 18, 3},
+    {"shared", "shared-out-of-range", true, true, 0, 1, 2, 18, 3},
+    {"stack", "stack-overflow", true, false, 3, 1, 2, 18, 3},
     {"assert", "assert", true, false, 0, 1, 0, 18, 3},
     {"inlined", "illegal-address", true, false, 0, 2, 0, 18, 3},
     {"without_lines", "illegal-address", false, false, 0, 0, 0, 18, 3},
@@ -124,6 +124,7 @@ static void check_registers(void)
     static const uint32_t key[2] = {0xe0ddba11, 0x05ca1ab1};
     uint32_t words[GPUCORE_REGISTERS_MAX], count, found = 0;
     bytes_t file = dump_load("address");
+    code_place_t nowhere;
     fault_book_t book;
     gpucore_t *core;
 
@@ -132,6 +133,7 @@ static void check_registers(void)
     count = gpucore_registers(core, &core->warps[book.faults[0].warp], &book.faults[0].lane,
                               words);
     CHECK(count >= 24 && count < 64);
+    CHECK(!code_find(core, 0x10, &nowhere)); /* code that is not loaded lies at 0 */
     for (uint32_t i = 0; i + 1 < count; i++)
         found += words[i] == key[0] && words[i + 1] == key[1];
     CHECK_EQ(found, 1);
@@ -159,6 +161,47 @@ static void check_hang(void)
     }
     CHECK_EQ(warps, 18);
     CHECK_EQ(blocks, 6);
+    fault_book_fini(&book);
+    gpucore_close(core);
+    free((void *)(uintptr_t)file.at);
+}
+
+/* Sets a word of each row of all tables of a kind. */
+static void tables_set(bytes_t file, uint32_t kind, uint64_t at, uint32_t value)
+{
+    elfview_t elf;
+    elfsection_t s;
+
+    CHECK(elfview_open(file, &elf));
+    for (uint32_t i = 0; i < elf.count; i++) {
+        elfview_section(&elf, i, &s);
+        for (uint64_t row = 0;
+             s.type == 0x80000000u + kind && row + s.row_bytes <= s.data.size;
+             row += s.row_bytes)
+            memcpy((uint8_t *)(uintptr_t)s.data.at + row + at, &value, sizeof value);
+    }
+}
+
+/* The warp that failed has ended: only its SM remembers it. */
+static void check_ended_warp(void)
+{
+    bytes_t file = dump_load("address");
+    fault_book_t book;
+    dump_truth_t truth;
+    gpucore_t *core;
+
+    dump_truth("address", &truth);
+    tables_set(file, 15, 32, 0); /* lanes: exception */
+    tables_set(file, 14, 24, 0); /* warps: whether the failed instruction is known */
+    CHECK_EQ(gpucore_open_bytes(file, "ended", &core, NULL), GPURT_OK);
+    CHECK_EQ(fault_book_fill(&book, core, NULL), GPURT_OK);
+    CHECK_EQ(book.count, 1);
+    CHECK_EQ(book.faults[0].warp, GPUCORE_NONE);
+    CHECK(!fault_block(core, &book.faults[0]) && !fault_grid(core, &book.faults[0]));
+    CHECK_EQ(fault_sm(core, &book.faults[0])->id, truth.sm);
+    CHECK(strcmp(book.faults[0].kind->id, "illegal-address") == 0);
+    CHECK_EQ(book.faults[0].place.frames[0].line, truth.line);
+    CHECK(!book.faults[0].has_address && !book.faults[0].snapshot);
     fault_book_fini(&book);
     gpucore_close(core);
     free((void *)(uintptr_t)file.at);
@@ -194,6 +237,7 @@ int main(void)
         check_dump(&dumps[i]);
     check_registers();
     check_hang();
+    check_ended_warp();
     check_names();
     return 0;
 }

@@ -71,6 +71,18 @@ static bool is_whole(const uint8_t *at, size_t size)
     return whole;
 }
 
+/* A section that reaches beyond the end is cut, and what is there of it is read. */
+static void check_long_section(bytes_t file, uint8_t *copy)
+{
+    uint64_t table = bytes_u64(file, offsetof(Elf64_Ehdr, e_shoff)), size = file.size;
+
+    memcpy(copy, file.at, (size_t)file.size);
+    memcpy(copy + table + 5 * sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, sh_size), &size,
+           sizeof size);
+    feed(copy, (size_t)file.size);
+    CHECK(!is_whole(copy, (size_t)file.size));
+}
+
 static void damage(const char *name)
 {
     bytes_t file = dump_load(name);
@@ -78,6 +90,7 @@ static void damage(const char *name)
 
     CHECK(copy);
     CHECK_MSG(is_whole(file.at, (size_t)file.size), "%s", name);
+    check_long_section(file, copy);
     for (int i = 0; i < CUTS; i++) {
         size_t size = (size_t)draw(file.size);
 
