@@ -46,7 +46,7 @@ static const gpurt_option_t rows[] = {
      FIELD(NUMBER, near),
      .min = 1,
      .max = PANIC_NEAR_MAX,
-     .help = "show: how many records before it, of its warp and of its SM (default 32)."},
+     .help = "show: how many records before it, of its warp, block and SM (default 32)."},
     {.name = "source",
      .arg = "DIR",
      FIELD(STRING, folder),

@@ -221,9 +221,10 @@ gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
     const gpurt_dictionary_t *d = panic_source_sites(e->source);
     FILE *out = style->out;
     uint32_t section = e->row->section;
-    panic_near_t warp, sm;
+    static const char *const names[PANIC_NEAR] = {"warp", "block", "sm"};
+    panic_near_t near[PANIC_NEAR];
     panic_facts_t f;
-    gpurt_status_t st = panic_source_near(e->source, e->row, style->near, &warp, &sm, err);
+    gpurt_status_t st = panic_source_near(e->source, e->row, style->near, near, err);
 
     if (st != GPURT_OK)
         return st;
@@ -254,11 +255,11 @@ gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
     panic_chain_json(book, number, out);
     put_excerpt(out, &f, style->folder);
     fputs(",\"before\":{", out);
-    put_records(out, "warp", e->source, &warp, f.lane);
-    fputc(',', out);
-    put_records(out, "sm", e->source, &sm, f.lane);
+    for (int i = 0; i < PANIC_NEAR; i++) {
+        fputs(i ? "," : "", out);
+        put_records(out, names[i], e->source, &near[i], f.lane);
+        panic_near_fini(&near[i]);
+    }
     fputs("}}\n", out);
-    panic_near_fini(&warp);
-    panic_near_fini(&sm);
     return GPURT_OK;
 }

@@ -202,7 +202,7 @@ typedef struct search {
     uint32_t rank; /* of its block */
     bool rank_known;
     uint64_t order;
-    panic_near_t *warp, *sm;
+    panic_near_t *near; /* PANIC_NEAR of them */
 } search_t;
 
 static bool is_itself(const gpurt_row_t *panic, const gpurt_row_t *row)
@@ -221,6 +221,13 @@ static bool same_warp(const search_t *s, const gpurt_row_t *row)
     return row->warp == s->panic->warp && (!s->rank_known || row->block == s->rank);
 }
 
+/* A block stays on its SM. Without its rank the warp's own are all that is known of it. */
+static bool same_block(const search_t *s, const gpurt_row_t *row)
+{
+    return s->rank_known ? row->kind != GPURT_KIND_LOSS && row->block == s->rank
+                         : same_warp(s, row);
+}
+
 static bool take_near(void *context, const gpurt_row_t *row)
 {
     search_t *s = context;
@@ -230,8 +237,9 @@ static bool take_near(void *context, const gpurt_row_t *row)
     if (row->section != p->section || row->sm != p->sm || row->time_ns > p->time_ns ||
         is_itself(p, row))
         return true;
-    return near_offer(s->sm, row, s->order) &&
-           (!same_warp(s, row) || near_offer(s->warp, row, s->order));
+    return near_offer(&s->near[PANIC_OF_SM], row, s->order) &&
+           (!same_block(s, row) || near_offer(&s->near[PANIC_OF_BLOCK], row, s->order)) &&
+           (!same_warp(s, row) || near_offer(&s->near[PANIC_OF_WARP], row, s->order));
 }
 
 /* From the newest frame that may matter backwards, until both lists are full and no frame
@@ -255,7 +263,11 @@ static gpurt_status_t search_log(panic_source_t *source, search_t *s, gpurt_erro
         gpurt_log_rows_t rows;
         uint32_t at = 0;
 
-        if (near_full(s->warp, reach[i]) && near_full(s->sm, reach[i]))
+        bool full = true;
+
+        for (int k = 0; k < PANIC_NEAR; k++)
+            full = full && near_full(&s->near[k], reach[i]);
+        if (full)
             break;
         if (e->first_ns > s->panic->time_ns || !(e->sections >> s->panic->section & 1) ||
             gpurt_log_read(source->log, i, &rows, NULL) != GPURT_OK)
@@ -291,38 +303,34 @@ static void keep_last_block(panic_near_t *warp)
 }
 
 gpurt_status_t panic_source_near(panic_source_t *source, const gpurt_row_t *panic,
-                                 uint32_t room, panic_near_t *warp, panic_near_t *sm,
+                                 uint32_t room, panic_near_t near[PANIC_NEAR],
                                  gpurt_error_t *err)
 {
-    search_t search = {.panic = panic, .warp = warp, .sm = sm, .rank = panic->block};
+    search_t search = {.panic = panic, .near = near, .rank = panic->block};
     uint32_t at = 0; /* of the block among its words */
     gpurt_site_info_t site;
-    gpurt_status_t st;
+    gpurt_status_t st = GPURT_OK;
 
-    memset(warp, 0, sizeof *warp);
-    memset(sm, 0, sizeof *sm);
-    if (!near_init(warp, room) || !near_init(sm, room)) {
-        st = gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "panic: rows");
-        goto fail;
-    }
+    memset(near, 0, PANIC_NEAR * sizeof *near);
+    for (int i = 0; i < PANIC_NEAR && st == GPURT_OK; i++)
+        if (!near_init(&near[i], room))
+            st = gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "panic: rows");
     if (gpurt_dictionary_get(panic_source_sites(source), panic->site, &site))
         at = gpurt_types_words(site.types);
     search.rank_known = panic->kind == GPURT_KIND_FAULT ||
                         (at + 2u < panic->words && gpurt_row_words(panic)[at + 1] == 0 &&
                          gpurt_row_words(panic)[at + 2] == 0);
-    if (source->dump.core)
-        st = GPURT_OK; /* it knows of no records */
-    else
+    if (st == GPURT_OK && !source->dump.core) /* a dump knows of no records */
         st = source->log ? search_log(source, &search, err)
                          : panic_box_each(source, take_near, &search, err);
-    if (st != GPURT_OK)
-        goto fail;
-    if (!search.rank_known)
-        keep_last_block(warp);
+    if (st != GPURT_OK) {
+        for (int i = 0; i < PANIC_NEAR; i++)
+            panic_near_fini(&near[i]);
+        return st;
+    }
+    if (!search.rank_known) {
+        keep_last_block(&near[PANIC_OF_WARP]);
+        keep_last_block(&near[PANIC_OF_BLOCK]);
+    }
     return GPURT_OK;
-
-fail:
-    panic_near_fini(warp);
-    panic_near_fini(sm);
-    return st;
 }

@@ -56,9 +56,18 @@ typedef struct panic_near {
     uint32_t count, room;
 } panic_near_t;
 
-/* Fills both lists, up to `room` rows each: of the panic's warp, and of its SM. */
+/* Whose rows they are. A warp's are also its block's, and those are also its SM's, unless
+ * those of others leave no room for them. */
+enum {
+    PANIC_OF_WARP,
+    PANIC_OF_BLOCK,
+    PANIC_OF_SM,
+    PANIC_NEAR
+};
+
+/* Fills the lists, up to `room` rows each. */
 gpurt_status_t panic_source_near(panic_source_t *source, const gpurt_row_t *panic,
-                                 uint32_t room, panic_near_t *warp, panic_near_t *sm,
+                                 uint32_t room, panic_near_t near[PANIC_NEAR],
                                  gpurt_error_t *err);
 void panic_near_fini(panic_near_t *near);
 

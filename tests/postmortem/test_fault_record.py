@@ -49,7 +49,7 @@ def check_plain():
     assert found["kind"] == "fault" and found["fault"]["kind"] == "illegal-address", found
     assert found["source"]["kind"] == "log" and found["source"]["program"].endswith("doomed_app"), found["source"]
     assert found["device"] == 0 and found["back_end"] == "cuda"
-    assert found["before"] == {"warp": [], "sm": []}
+    assert found["before"] == {"warp": [], "block": [], "sm": []}
     assert len(found["fault"]["registers"]) > 20
     assert abs(found["ts_ns"] - time.time_ns()) < 60e9
     assert "doomed" in subprocess.run([os.path.join(BIN, "gpurt-log"), "cat", "run.gplog"], check=True,
@@ -63,12 +63,14 @@ def check_instrumented():
     assert found["fault"]["kind"] == "trap", found
     warp = [record["msg"] for record in found["before"]["warp"]]
     assert warp == [f"message {i} of ring 1" for i in range(8, 40)], warp
+    block = [record["msg"] for record in found["before"]["block"]]
+    assert block == [*warp[10:], *(f"message {i} of ring 0" for i in range(10))], block
     sm = [record["msg"] for record in found["before"]["sm"]]
     assert sm[-10:] == [f"message {i} of ring 0" for i in range(10)] and len(sm) == 32, sm
     assert [r["ts_ns"] for r in found["before"]["sm"]] == sorted(r["ts_ns"] for r in found["before"]["sm"])
     text = subprocess.run([os.path.join(BIN, "gpurt-panic"), "show", "run.gplog"], check=True, capture_output=True,
                           text=True).stdout
-    assert "the last 32 records of its warp (*), 32 of its SM" in text, text
+    assert "the last 32 records of its warp (*), 32 of its block (+), 32 of its SM" in text, text
     assert "meanwhile, 17 warps that did not fail:" in text and "help: " in text, text
 
 
@@ -137,9 +139,9 @@ def check_hang():
     assert sum(group["warps"] for group in found["fault"]["others"]) == 18
     # without --gpu-core it is told and nothing is done; without words of it nothing is told
     done = record("--hang-after", "1", "--", os.path.join("/bin", "sh"), "-c",
-                  f"{FEED} 10 hang & sleep 2.5; kill %1", status=None)
+                  f"{FEED} 10 hang & sleep 2.5; kill $!", status=None)
     assert done.stderr.count("no record for 1 s") == 1 and "was asked" not in done.stderr, done.stderr
-    done = record("--", "/bin/sh", "-c", f"{FEED} 10 hang & sleep 1.5; kill %1", status=None)
+    done = record("--", "/bin/sh", "-c", f"{FEED} 10 hang & sleep 1.5; kill $!", status=None)
     assert "no record" not in done.stderr
 
 
