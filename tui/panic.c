@@ -320,6 +320,8 @@ int main(int argc, char **argv)
         first = 3;
     if (operands < first && !o.pid)
         return gpurt_option_refuse(&program, "%s wants a file, or -p PID", argv[1]);
+    if (command->run == export && !o.sarif)
+        return gpurt_option_refuse(&program, "export wants a form: --sarif");
     if (strcmp(command->name, "watch") == 0)
         return watch(argv + first, operands - first + 1, &o);
     if (strcmp(command->name, "diff") == 0)

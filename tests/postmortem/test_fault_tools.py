@@ -73,6 +73,7 @@ def check_sarif():
     assert place["uriBaseId"] == "SRCROOT" and root + "/" + place["uri"] == file, place
     assert again["originalUriBaseIds"]["SRCROOT"]["uri"] == f"file://{os.path.realpath(root)}/"
     assert again["results"][0]["partialFingerprints"] == inlined[0]["partialFingerprints"]
+    panic("export", "a.gplog", status=2)
     empty = json.loads(panic("export", "--sarif", "none.gplog"))["runs"][0]
     assert empty["results"] == [] and empty["tool"]["driver"]["rules"] == []
 
