@@ -5,7 +5,7 @@
  * which every zstd tool steps over; each of them begins with gplog_block_t. All numbers are
  * little endian; all sizes are multiples of 8, save those of the zstd frames of rows.
  *
- *   FILE  (DICT | BLOB | FRAME rows)*  with every 1,024 frames and at the end: DICT(all) INDEX
+ *   FILE  (DICT | BLOB | FRAME rows)*  with every 1,024 frames and at the end: DICT INDEX
  *   END   last, after a clean close
  *
  * A file may hold several such runs: one is appended each time it is opened again. */
