@@ -2,12 +2,11 @@
 /* gpu_capture.h - has the CUDA driver write a core dump when the GPU fails under a program
  * that we start, into a private folder of ours, and takes the dumps from there.
  *
- * It costs nothing until a fault, but it changes what follows one (docs/FAULTS.md): the
- * driver writes the dump and ends the process with SIGABRT, and a launch that ends right
- * after its fault may be told as done before that. So a user asks for it. The driver's
- * flag to go on instead of ending is not used: it was seen to resume a kernel behind its
- * trap. What the user set about core dumps is never touched; then there is no capture.
- * One thread uses it. */
+ * It costs nothing, but it changes what a fault does (docs/FAULTS.md): the driver writes
+ * the dump and ends the process with SIGABRT, and it no longer notices a bad store right
+ * before a kernel's end. So a user asks for it. The driver's flag to go on instead of
+ * ending is not used: it was seen to resume a kernel behind its trap. What the user set
+ * about core dumps is never touched; then there is no capture. One thread uses it. */
 #ifndef GPURT_TUI_GPU_CAPTURE_H
 #define GPURT_TUI_GPU_CAPTURE_H
 

@@ -54,8 +54,10 @@ static const gpurt_option_t rows[] = {
              "place in the source, 16 times at most, 10 seconds at most"},
     {.name = "gpu-core",
      FIELD(FLAG, gpu_core),
-     .help = "have the CUDA driver tell where a GPU failed: it then ends PROGRAM with "
-             "SIGABRT, and the log has the thread, the source line and the dump"},
+     .help =
+         "have the CUDA driver tell where a GPU failed: it then ends PROGRAM with "
+         "SIGABRT, and the log has the thread, the source line and the dump; a bad store "
+         "right before a kernel's end is then missed"},
     {.name = "hang-after",
      .arg = "N",
      FIELD(NUMBER, hang_seconds),
