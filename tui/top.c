@@ -77,8 +77,10 @@ static const gpurt_option_t rows[] = {
     {.section = "Failures",
      .name = "gpu-core",
      FIELD(FLAG, gpu_core),
-     .help = "have the CUDA driver tell where a GPU failed: it then ends PROGRAM with "
-             "SIGABRT, and leaves ./gpurt-PID.gpucore for gpurt-panic show"},
+     .help =
+         "have the CUDA driver tell where a GPU failed: it then ends PROGRAM with "
+         "SIGABRT, and leaves ./gpurt-PID.gpucore for gpurt-panic show; a bad store right "
+         "before a kernel's end is then missed"},
     {.name = "exec-on-panic",
      .arg = "CMD",
      FIELD(STRING, on_panic),
