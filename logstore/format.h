@@ -5,7 +5,7 @@
  * which every zstd tool steps over; each of them begins with gplog_block_t. All numbers are
  * little endian; all sizes are multiples of 8, save those of the zstd frames of rows.
  *
- *   FILE  (DICT | FRAME rows)*  with every 1,024 frames and at the end: DICT(all) INDEX
+ *   FILE  (DICT | BLOB | FRAME rows)*  with every 1,024 frames and at the end: DICT INDEX
  *   END   last, after a clean close
  *
  * A file may hold several such runs: one is appended each time it is opened again. */
@@ -26,7 +26,8 @@ enum {
     GPLOG_DICT = 2,
     GPLOG_FRAME = 3,
     GPLOG_INDEX = 4,
-    GPLOG_END = 5
+    GPLOG_END = 5,
+    GPLOG_BLOB = 6
 };
 enum {
     GPLOG_ROWS = 0,  /* gpurt_row_t one after another */
@@ -118,6 +119,19 @@ typedef struct gplog_end {
 } gplog_end_t;
 GPURT_STATIC_ASSERT(sizeof(gplog_end_t) == 56, "format 1");
 
+/* BLOB: bytes that rows name by their id, as one zstd frame behind this. */
+typedef struct gplog_blob {
+    uint64_t id; /* CRC-32C of the bytes, and their count above it */
+    uint64_t raw_bytes;
+    uint32_t packed_bytes;
+    uint32_t kind; /* GPLOG_BLOB_* */
+} gplog_blob_t;
+GPURT_STATIC_ASSERT(sizeof(gplog_blob_t) == 24, "format 1");
+enum {
+    GPLOG_BLOB_GPU_CORE = 1
+};
+#define GPLOG_BLOB_RAW_MAX (1ull << 30) /* bounds what a reader allocates */
+
 /* One row, followed by `words` words and, where that is odd, one of zero. */
 typedef struct gpurt_row {
     uint64_t time_ns;  /* real time */
@@ -153,6 +167,12 @@ static inline uint32_t gpurt_row_messages(const gpurt_row_t *row)
     if (row->kind == GPURT_KIND_LOSS)
         return 0;
     return gpurt_row_per_lane(row) ? (uint32_t)__builtin_popcount(row->mask) : 1;
+}
+
+/* A panic, or a fault of the hardware: a failure of device code. */
+static inline bool gpurt_row_is_panic(const gpurt_row_t *row)
+{
+    return row->kind == GPURT_KIND_PANIC || row->kind == GPURT_KIND_FAULT;
 }
 
 /* Messages that a row says are missing. */

@@ -257,7 +257,7 @@ void gpurt_model_put(gpurt_model_t *m, const gpurt_row_t *row)
         site_keep(m, site, row);
         sm_add(m, section, row, tick, messages, level);
     }
-    if (row->kind == GPURT_KIND_PANIC)
+    if (gpurt_row_is_panic(row))
         row_panic(m, section, row);
     row_keep(m, row, level);
 }

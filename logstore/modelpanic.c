@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Panic rows taken apart. Their words are the arguments as the site's types say, then
- * block, thread, lane, failed lanes, clock, and a 64-bit operand of each failed lane. A
- * row of a damaged file may end anywhere: what is missing reads as 0. */
+ * block, thread, lane, failed lanes, clock, and of a panic a 64-bit operand of each
+ * failed lane. A row of a damaged file may end anywhere: what is missing reads as 0. */
 #include "modelpart.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static uint64_t next_pair(words_t *w)
     return low | (uint64_t)next(w) << 32;
 }
 
-static void read_place(words_t *w, gpurt_model_panic_t *p)
+static void read_place(words_t *w, gpurt_model_panic_t *p, bool operands)
 {
     p->block.x = next(w);
     p->block.y = next(w);
@@ -37,7 +37,7 @@ static void read_place(words_t *w, gpurt_model_panic_t *p)
     p->lane = next(w);
     p->failed = next(w);
     p->clock = next_pair(w);
-    for (uint32_t m = p->failed; m; m &= m - 1)
+    for (uint32_t m = operands ? p->failed : 0; m; m &= m - 1)
         p->lanes[__builtin_ctz(m)] = next_pair(w);
 }
 
@@ -90,7 +90,7 @@ void model_panic_read(const gpurt_dictionary_t *d, const gpurt_row_t *row,
         out->args[i] = size == 2 ? next_pair(&words) : next(&words);
         out->arg_count++;
     }
-    read_place(&words, out);
+    read_place(&words, out, row->kind == GPURT_KIND_PANIC);
     gpurt_text_init(&message, text, sizeof text);
     gpurt_render_message(d, row, 0, &message);
     model_text_begin(out->message, sizeof out->message, text, message.used);

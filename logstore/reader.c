@@ -432,3 +432,50 @@ void gpurt_log_summary(const gpurt_log_t *log, gpurt_log_summary_t *out)
     out->torn_frames += log->tail_bytes != 0;
     out->skipped_bytes += log->tail_bytes;
 }
+
+/* ---- blobs --------------------------------------------------------------------------- */
+static bool blob_unpack(const gplog_piece_t *piece, const gplog_blob_t *head, void **bytes,
+                        size_t *size)
+{
+    void *raw;
+    size_t got;
+
+    if (head->raw_bytes > GPLOG_BLOB_RAW_MAX ||
+        head->packed_bytes > piece->body_bytes - sizeof *head)
+        return false;
+    raw = malloc((size_t)head->raw_bytes + 1);
+    if (!raw)
+        return false;
+    got = ZSTD_decompress(raw, (size_t)head->raw_bytes, piece->body + sizeof *head,
+                          head->packed_bytes);
+    if (ZSTD_isError(got) || got != head->raw_bytes ||
+        gplog_blob_id(raw, got) != head->id) {
+        free(raw);
+        return false;
+    }
+    *bytes = raw;
+    *size = got;
+    return true;
+}
+
+gpurt_status_t gpurt_log_blob(gpurt_log_t *log, uint64_t id, uint32_t kind, void **bytes,
+                              size_t *size, gpurt_error_t *err)
+{
+    gplog_walk_t walk = {.fd = log->walk.fd, .size = log->walk.size};
+    gplog_piece_t piece;
+    gplog_blob_t head;
+    bool found = false;
+
+    *bytes = NULL;
+    while (!found && gplog_walk_next(&walk, &piece) == 1) {
+        if (piece.type != GPLOG_BLOB || piece.body_bytes < sizeof head)
+            continue;
+        memcpy(&head, piece.body, sizeof head);
+        found =
+            head.id == id && head.kind == kind && blob_unpack(&piece, &head, bytes, size);
+    }
+    gplog_walk_fini(&walk);
+    return found ? GPURT_OK
+                 : gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                              "log: what the row belongs to is missing or damaged");
+}

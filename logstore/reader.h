@@ -56,6 +56,11 @@ gpurt_status_t gpurt_log_check(gpurt_log_t *log, uint64_t frame, gpurt_error_t *
 /* The row at `at` bytes, or NULL at the end; *next is where the one behind it starts. */
 const gpurt_row_t *gpurt_log_row(const gpurt_log_rows_t *rows, uint32_t at, uint32_t *next);
 
+/* The bytes of a blob (GPLOG_BLOB_*) that a row names. Owner: the caller; free(*bytes). Walks
+ * the file. */
+gpurt_status_t gpurt_log_blob(gpurt_log_t *log, uint64_t id, uint32_t kind, void **bytes,
+                              size_t *size, gpurt_error_t *err);
+
 const gpurt_dictionary_t *gpurt_log_dictionary(const gpurt_log_t *log);
 void gpurt_log_summary(const gpurt_log_t *log, gpurt_log_summary_t *out);
 

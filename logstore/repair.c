@@ -132,6 +132,8 @@ static gpurt_status_t piece_copy(repair_t *r, const gplog_piece_t *piece,
     case GPLOG_DICT:
         gpurt_dictionary_load(&r->dictionary, piece->body, piece->body_bytes);
         return put_block(r, GPLOG_DICT, piece->body, piece->body_bytes, err);
+    case GPLOG_BLOB:
+        return put_block(r, GPLOG_BLOB, piece->body, piece->body_bytes, err);
     case GPLOG_FRAME:
         if (gpurt_log_read(r->log, r->frame, &rows, NULL) == GPURT_OK)
             st = put_frame(r, piece, err);

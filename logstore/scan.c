@@ -170,3 +170,8 @@ int gplog_walk_next(gplog_walk_t *walk, gplog_piece_t *piece)
     walk->retry = at + sizeof(gplog_block_t) + piece->body_bytes;
     return 1;
 }
+
+uint64_t gplog_blob_id(const void *bytes, size_t size)
+{
+    return (uint64_t)size << 32 | gpurt_crc32c(0, bytes, size);
+}

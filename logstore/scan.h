@@ -12,6 +12,9 @@
  * to 8. Returns: bytes of the whole block. The memory must have room for the padding. */
 size_t gplog_block_seal(void *block, uint32_t type, size_t body_bytes);
 
+/* What names a blob. */
+uint64_t gplog_blob_id(const void *bytes, size_t size);
+
 /* One block found. */
 typedef struct gplog_piece {
     uint64_t offset, end; /* of the block; end behind the rows of a FRAME */

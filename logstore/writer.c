@@ -16,6 +16,8 @@
 enum {
     FRAME_ROWS = 32768,
     FRAME_BYTES = 2 << 20,
+    BLOB_LEVEL =
+        6, /* core dumps shrink to a tenth; a higher level takes seconds for a hundredth */
     HEAD_BYTES = sizeof(gplog_block_t) + sizeof(gplog_frame_t)
 };
 
@@ -128,6 +130,47 @@ static gpurt_status_t index_flush(gpurt_writer_t *w, gpurt_error_t *err)
     return st;
 }
 
+static gpurt_status_t blob_put(gpurt_writer_t *w, gplog_blob_t *head, const void *bytes,
+                               gpurt_error_t *err)
+{
+    size_t room = ZSTD_compressBound((size_t)head->raw_bytes), packed;
+    uint8_t *body = malloc(sizeof *head + room);
+    gpurt_status_t st;
+
+    if (!body)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: a blob");
+    packed = ZSTD_compress(body + sizeof *head, room, bytes, (size_t)head->raw_bytes,
+                           BLOB_LEVEL);
+    if (ZSTD_isError(packed) || packed + sizeof *head > GPLOG_BLOCK_MAX - GPLOG_ALIGN) {
+        free(body);
+        return gpurt_fail(err, GPURT_E_UNSUPPORTED, GPURT_FROM_GPURT, 0,
+                          "log: %llu bytes are too many for a block",
+                          (unsigned long long)head->raw_bytes);
+    }
+    head->packed_bytes = (uint32_t)packed;
+    memcpy(body, head, sizeof *head);
+    st = append_block(w, GPLOG_BLOB, body, sizeof *head + packed, err);
+    free(body);
+    return st;
+}
+
+gpurt_status_t gpurt_writer_blob(gpurt_writer_t *w, uint32_t kind, const void *bytes,
+                                 size_t size, uint64_t *id, gpurt_error_t *err)
+{
+    gplog_blob_t head = {.raw_bytes = size, .kind = kind};
+    gpurt_status_t st;
+
+    *id = 0;
+    if (size > GPLOG_BLOB_RAW_MAX)
+        return gpurt_fail(err, GPURT_E_UNSUPPORTED, GPURT_FROM_GPURT, 0,
+                          "log: a blob of %zu bytes is too large", size);
+    head.id = gplog_blob_id(bytes, size);
+    st = blob_put(w, &head, bytes, err);
+    if (st == GPURT_OK)
+        *id = head.id;
+    return st;
+}
+
 /* ---- frames -------------------------------------------------------------------------- */
 
 static void frame_sum(const uint8_t *rows, uint32_t bytes, uint32_t count, gplog_frame_t *f)
@@ -148,7 +191,7 @@ static void frame_sum(const uint8_t *rows, uint32_t bytes, uint32_t count, gplog
             f->last_ns = row->time_ns;
         f->messages += gpurt_row_messages(row);
         f->lost += gpurt_row_lost(row);
-        f->panics += row->kind == GPURT_KIND_PANIC;
+        f->panics += gpurt_row_is_panic(row);
         f->levels |= 1u << (row->level & 31u);
         f->sections |= 1u << (row->section & 31u);
         f->sites[row->site >> 6 & 3u] |= 1ull << (row->site & 63u);

@@ -55,6 +55,9 @@ gpurt_status_t gpurt_writer_prepare(gpurt_writer_t *w, const gpurt_row_t *rows,
 gpurt_status_t gpurt_writer_commit(gpurt_writer_t *w, gpurt_error_t *err);
 /* Whether this file holds that frame, whole, whoever wrote it. */
 bool gpurt_writer_holds(gpurt_writer_t *w, const gpurt_box_intent_t *place);
+/* Keeps bytes (GPLOG_BLOB_*) beside the rows, packed. *id: for rows to name them. */
+gpurt_status_t gpurt_writer_blob(gpurt_writer_t *w, uint32_t kind, const void *bytes,
+                                 size_t size, uint64_t *id, gpurt_error_t *err);
 
 /* Writes the frame at hand, if it holds a row. After a failure the rows are kept and the
  * next flush tries again. */

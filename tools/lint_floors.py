@@ -40,6 +40,7 @@ FLOORS = {
     "runtime/include/gpurt/hostlog.h": 4,
     "runtime/host/": 4,
     "logstore/": 5,
+    "postmortem/": 5,
     "tui/": 6,
     "examples/": 7,
     "tests/": 8,
@@ -47,7 +48,7 @@ FLOORS = {
 PUBLIC = "runtime/include/"
 PUBLIC_ONLY = ("tui/", "examples/", "tests/install/")
 # Rooms that a folder may look into all the same: the programs are made of them.
-ALSO = {"tui/": ("runtime/box/", "logstore/")}
+ALSO = {"tui/": ("runtime/box/", "logstore/", "postmortem/")}
 # Who may look up, and why.
 UPWARD = {
     ("runtime/simt/", "runtime/include/gpurt/gpurt.h"): "takes the structs of a launch as the user fills them; calls nothing",

@@ -12,11 +12,12 @@
 enum {
     UNREADABLE = 1,
     BAD_USE = 2,
+    WORSE = 3,
     NEAR = 32
 };
 
 typedef struct panic_options {
-    bool json;
+    bool json, sarif;
     uint64_t pid, number, near;
     const char *folder;
 } panic_options_t;
@@ -45,38 +46,57 @@ static const gpurt_option_t rows[] = {
      FIELD(NUMBER, near),
      .min = 1,
      .max = PANIC_NEAR_MAX,
-     .help = "show: how many records before it, of its warp and of its SM (default 32)"},
+     .help = "show: how many records before it, of its warp, block and SM (default 32)."},
     {.name = "source",
      .arg = "DIR",
      FIELD(STRING, folder),
      .help = "show: where source files are looked for, if they are not where they were "
-             "compiled"},
+             "compiled; export: the folder that places are relative to."},
     {.section = "Output",
      .name = "json",
      FIELD(FLAG, json),
-     .help = "one JSON object; docs/PANIC_JSON.md says what is in it"},
+     .help = "One JSON object (watch: one a line); docs/PANIC_JSON.md says what is in it."},
+    {.name = "sarif",
+     FIELD(FLAG, sarif),
+     .help = "export: SARIF 2.1.0, for code scanning and editors; the only form there is."},
     {0},
 };
 
 static const gpurt_option_text_t texts[] = {
-    {"COMMANDS", "  list FILE...      a line for each site: how often, when, what\n"
-                 "  show [N] FILE...  everything about one panic"},
-    {"FILES", "A FILE is a log (.gplog), a black box in shared memory, or a core dump of a "
-              "program on the CPU. A box is only read: its drainer is not disturbed."},
+    {"COMMANDS",
+     "  list FILE...      a line for each site: how often, when, what\n"
+     "  show [N] FILE...  everything about one panic or fault\n"
+     "  watch FILE        each one when it comes, until the program ends\n"
+     "  diff OLD NEW      sites that are new, gone, or fail more or less often\n"
+     "  export FILE...    all sites for other tools (--sarif)"},
+    {"FILES",
+     "A FILE is a log (.gplog), a black box in shared memory, a core dump of a "
+     "program on the CPU, or one that the CUDA driver wrote of a GPU. A box is only "
+     "read: its drainer is not disturbed. A GPU core dump without a fault (one that "
+     "was asked for while a kernel hung) is shown as where its warps stand."},
     {"EXIT STATUS",
      "0: read, with panics or without; 1: a file cannot be read, is damaged, or "
-     "has no panic N; 2: wrong use."},
+     "has no panic N; 2: wrong use; 3: diff: NEW has sites that OLD has not, or more "
+     "panics at one."},
+    {"FAULTS",
+     "A fault of a GPU is told from the core dump that gpurt-record had the driver write, "
+     "or "
+     "from a dump that is named here: which instruction, in which source line if the "
+     "program was built with nvcc -lineinfo, by which thread, called from where, and "
+     "what all other warps were doing."},
     {"ENVIRONMENT", "NO_COLOR: no colours on a terminal. TZ: times are local ones."},
     {"EXAMPLES", "  gpurt-panic list run.gplog\n"
                  "  gpurt-panic show 3 run.gplog --source ~/src\n"
-                 "  gpurt-panic show -p 4711"},
+                 "  gpurt-panic show -p 4711\n"
+                 "  gpurt-panic diff yesterday.gplog today.gplog\n"
+                 "  gpurt-panic export --sarif --source . run.gplog > panics.sarif"},
     {0},
 };
 
 static const gpurt_option_program_t program = {
     .name = "gpurt-panic",
-    .summary = "list and show the panics of a program's device code",
-    .synopsis = "list|show [OPTION...] [N] [FILE...]",
+    .summary = "list, show and compare the panics and faults of device code",
+    .synopsis = "list|show|watch|diff|export [OPTION...] [N] [FILE...]",
     .description = "Reads panics and what was recorded before them from logs, from black "
                    "boxes of programs that run, and from those of programs that are dead.",
     .options = rows,
@@ -153,12 +173,56 @@ static int show(const panic_book_t *book, const panic_options_t *o,
     return 0;
 }
 
-static int work(bool is_show, char **files, int count, const panic_options_t *o)
+/* ---- commands ------------------------------------------------------------------------ */
+static int list(const panic_book_t *book, const panic_options_t *o,
+                const panic_style_t *style)
+{
+    if (o->json)
+        panic_list_json(book, stdout);
+    else
+        panic_list_print(book, style);
+    return 0;
+}
+
+static int export(const panic_book_t *book, const panic_options_t *o,
+                  const panic_style_t *style)
+{
+    panic_sarif(book, o->folder, style->out);
+    return 0;
+}
+
+/* NULL for those that do not begin with all panics of all files. */
+typedef int command_fn(const panic_book_t *book, const panic_options_t *o,
+                       const panic_style_t *style);
+typedef struct command {
+    const char *name;
+    command_fn *run;
+} command_t;
+static const command_t commands[] = {
+    {"list", list}, {"show", show}, {"export", export}, {"watch", NULL}, {"diff", NULL}};
+
+static bool is_damaged(const panic_source_t *s)
+{
+    return s->torn_frames || (s->dump.core && s->dump.core->about.cut);
+}
+
+static int finish(panic_book_t *book, int status)
+{
+    for (uint32_t i = 0; i < book->source_count; i++)
+        if (is_damaged(&book->sources[i]))
+            status = UNREADABLE;
+    panic_book_fini(book);
+    if (fflush(stdout) != 0)
+        return gpurt_option_refuse(&program, "cannot write to standard output");
+    return status;
+}
+
+static int work(const command_t *command, char **files, int count, const panic_options_t *o)
 {
     panic_book_t book = {0};
     panic_style_t style;
     gpurt_error_t err;
-    int status = open_all(&book, files, count, o), shown = 0;
+    int status = open_all(&book, files, count, o), shown;
 
     style_init(&style, o);
     if (book.source_count == 0) {
@@ -166,20 +230,50 @@ static int work(bool is_show, char **files, int count, const panic_options_t *o)
         return status;
     }
     if (panic_book_fill(&book, &err) != GPURT_OK)
+        return finish(&book, complain(&err));
+    shown = command->run(&book, o, &style);
+    return finish(&book, status ? status : shown);
+}
+
+static int watch(char **files, int count, const panic_options_t *o)
+{
+    panic_book_t book = {0};
+    panic_style_t style;
+    gpurt_error_t err;
+    int status;
+
+    if (count + (o->pid != 0) != 1)
+        return gpurt_option_refuse(&program, "watch wants one file, or -p PID");
+    status = open_all(&book, files, count, o);
+    style_init(&style, o);
+    if (status == 0 &&
+        panic_watch(book.sources, (uint32_t)o->pid, o->json, &style, &err) != GPURT_OK)
         status = complain(&err);
-    else if (is_show)
-        shown = show(&book, o, &style);
-    else if (o->json)
-        panic_list_json(&book, stdout);
-    else
-        panic_list_print(&book, &style);
-    for (uint32_t i = 0; i < book.source_count; i++)
-        if (book.sources[i].torn_frames)
-            status = UNREADABLE;
-    panic_book_fini(&book);
-    if (fflush(stdout) != 0)
-        return gpurt_option_refuse(&program, "cannot write to standard output");
-    return status ? status : shown;
+    return finish(&book, status);
+}
+
+static int diff(char **files, int count, const panic_options_t *o)
+{
+    panic_book_t book[2] = {{0}, {0}};
+    panic_style_t style;
+    gpurt_error_t err;
+    int status = 0, worse = 0;
+
+    if (count != 2 || o->pid)
+        return gpurt_option_refuse(&program, "diff wants two files");
+    for (int i = 0; i < 2 && status == 0; i++) {
+        status = open_all(&book[i], files + i, 1, o);
+        if (status == 0 && panic_book_fill(&book[i], &err) != GPURT_OK)
+            status = complain(&err);
+    }
+    style_init(&style, o);
+    if (status == 0)
+        worse = panic_diff(&book[0], &book[1], o->json, &style);
+    if (worse < 0)
+        status = gpurt_option_refuse(&program, "no memory");
+    status = finish(&book[0], status);
+    status = finish(&book[1], status);
+    return status ? status : worse ? WORSE : 0;
 }
 
 /* `show 3 run.gplog`, `show run.gplog 3`: a word of digits is the number, unless a file is called so. */
@@ -192,26 +286,43 @@ static bool is_number(const char *word, uint64_t *number)
     return *number > 0;
 }
 
+static const command_t *command_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     panic_options_t o = {0};
     int operands, first = 2,
                   status = gpurt_option_parse(&program, argc, argv, &o, &operands);
-    bool is_show;
+    const command_t *command;
 
     if (status >= 0)
         return status;
     if (operands < 1)
-        return gpurt_option_refuse(&program, "say list or show, and a file");
-    is_show = strcmp(argv[1], "show") == 0;
-    if (!is_show && strcmp(argv[1], "list") != 0)
-        return gpurt_option_refuse(&program, "no command is called '%s'; say list or show",
-                                   argv[1]);
-    if (is_show && !o.number && operands > 1 && is_number(argv[2], &o.number))
+        return gpurt_option_refuse(&program,
+                                   "say list, show, watch, diff or export, and a file");
+    command = command_find(argv[1]);
+    if (!command)
+        return gpurt_option_refuse(
+            &program, "no command is called '%s'; say list, show, watch, diff or export",
+            argv[1]);
+    if (command->run == show && !o.number && operands > 1 && is_number(argv[2], &o.number))
         first = 3;
-    else if (is_show && !o.number && operands > 2 && is_number(argv[operands], &o.number))
+    else if (command->run == show && !o.number && operands > 2 &&
+             is_number(argv[operands], &o.number))
         operands--;
     if (operands < first && !o.pid)
         return gpurt_option_refuse(&program, "%s wants a file, or -p PID", argv[1]);
-    return work(is_show, argv + first, operands - first + 1, &o);
+    if (command->run == export && !o.sarif)
+        return gpurt_option_refuse(&program, "export wants a form: --sarif");
+    if (strcmp(command->name, "watch") == 0)
+        return watch(argv + first, operands - first + 1, &o);
+    if (strcmp(command->name, "diff") == 0)
+        return diff(argv + first, operands - first + 1, &o);
+    return work(command, argv + first, operands - first + 1, &o);
 }

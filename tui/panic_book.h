@@ -49,6 +49,15 @@ typedef struct panic_style {
 void panic_list_print(const panic_book_t *book, const panic_style_t *style);
 void panic_list_json(const panic_book_t *book, FILE *out);
 
+/* SARIF 2.1.0. folder: sources below it get relative places; NULL: none. */
+void panic_sarif(const panic_book_t *book, const char *folder, FILE *out);
+/* Returns: whether b has sites that a has not, or more failures at one; -1 without memory. */
+int panic_diff(const panic_book_t *a, const panic_book_t *b, bool json,
+               const panic_style_t *style);
+/* Prints each failure once, when it comes, until the log is closed or the program ends. */
+gpurt_status_t panic_watch(panic_source_t *source, uint32_t pid, bool json,
+                           const panic_style_t *style, gpurt_error_t *err);
+
 /* number: below count, from 0. */
 gpurt_status_t panic_show_print(const panic_book_t *book, uint32_t number,
                                 const panic_style_t *style, gpurt_error_t *err);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The objects of docs/PANIC_JSON.md, version 1. */
+#include "panic_chain.h"
 #include "panic_excerpt.h"
+#include "panic_fault.h"
 #include "panic_line.h"
 #include "text.h"
 
@@ -74,7 +76,10 @@ static void put_source(FILE *out, const panic_source_t *s)
 
     fputs("{\"name\":", out);
     text_put_json(out, s->name, strlen(s->name));
-    fprintf(out, ",\"kind\":\"%s\",\"alive\":%s", s->log ? "log" : "box",
+    fprintf(out, ",\"kind\":\"%s\",\"alive\":%s",
+            s->log         ? "log"
+            : s->dump.core ? "gpu-core"
+                           : "box",
             s->alive ? "true" : "false");
     put_text(out, "program", id->program, strnlen(id->program, sizeof id->program));
     put_text(out, "host", id->host, strnlen(id->host, sizeof id->host));
@@ -82,6 +87,11 @@ static void put_source(FILE *out, const panic_source_t *s)
     put_number(out, "left_out", s->left_out);
     put_number(out, "torn_frames", s->torn_frames);
     fputc('}', out);
+}
+
+static void put_kind(FILE *out, const gpurt_row_t *row)
+{
+    fprintf(out, ",\"kind\":\"%s\"", row->kind == GPURT_KIND_FAULT ? "fault" : "panic");
 }
 
 /* ---- list ---------------------------------------------------------------------------- */
@@ -94,6 +104,7 @@ void panic_list_json(const panic_book_t *book, FILE *out)
         const panic_entry_t *first = &book->list[s->first];
 
         fprintf(out, "%s{\"number\":%u", i ? "," : "", s->first + 1);
+        put_kind(out, first->row);
         put_number(out, "count", s->count);
         put_number(out, "first_ns", first->row->time_ns);
         put_number(out, "last_ns", book->list[s->last].row->time_ns);
@@ -131,7 +142,8 @@ static void put_values(FILE *out, const gpurt_dictionary_t *d, const panic_facts
         put_value(out, d, gpurt_type_at(f->site.types, i), f->args[i]);
     }
     fputs("],\"lane_values\":[", out);
-    for (uint32_t m = f->arg_count ? f->failed : 0; m; m &= m - 1, first = false) {
+    for (uint32_t m = f->arg_count && f->row->kind == GPURT_KIND_PANIC ? f->failed : 0; m;
+         m &= m - 1, first = false) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
 
         fprintf(out, "%s{\"lane\":%u,", first ? "" : ",", lane);
@@ -184,6 +196,24 @@ static void put_records(FILE *out, const char *name, const panic_source_t *sourc
     fputc(']', out);
 }
 
+/* null for a panic, and where the dump was not kept. */
+static void put_fault(FILE *out, const panic_entry_t *e)
+{
+    const fault_t *fault = NULL;
+    panic_dump_t dump;
+    bool borrowed;
+
+    key(out, "fault");
+    if (e->row->kind != GPURT_KIND_FAULT ||
+        panic_dump_of(e->source, e->row, &dump, &fault, &borrowed, NULL) != GPURT_OK) {
+        fputs("null", out);
+        return;
+    }
+    panic_fault_json(&dump, fault, out);
+    if (!borrowed)
+        panic_dump_close(&dump);
+}
+
 gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
                                const panic_style_t *style, gpurt_error_t *err)
 {
@@ -191,15 +221,17 @@ gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
     const gpurt_dictionary_t *d = panic_source_sites(e->source);
     FILE *out = style->out;
     uint32_t section = e->row->section;
-    panic_near_t warp, sm;
+    static const char *const names[PANIC_NEAR] = {"warp", "block", "sm"};
+    panic_near_t near[PANIC_NEAR];
     panic_facts_t f;
-    gpurt_status_t st = panic_source_near(e->source, e->row, style->near, &warp, &sm, err);
+    gpurt_status_t st = panic_source_near(e->source, e->row, style->near, near, err);
 
     if (st != GPURT_OK)
         return st;
     panic_read(d, e->row, &f);
     fprintf(out, "{\"schema\":\"gpurt-panic\",\"version\":1,\"number\":%u,\"of\":%u",
             number + 1, book->count);
+    put_kind(out, e->row);
     key(out, "source");
     put_source(out, e->source);
     put_number(out, "ts_ns", e->row->time_ns);
@@ -219,13 +251,15 @@ gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
     put_number(out, "failed", f.failed);
     put_site(out, d, e->row, 0, true);
     put_values(out, d, &f);
+    put_fault(out, e);
+    panic_chain_json(book, number, out);
     put_excerpt(out, &f, style->folder);
     fputs(",\"before\":{", out);
-    put_records(out, "warp", e->source, &warp, f.lane);
-    fputc(',', out);
-    put_records(out, "sm", e->source, &sm, f.lane);
+    for (int i = 0; i < PANIC_NEAR; i++) {
+        fputs(i ? "," : "", out);
+        put_records(out, names[i], e->source, &near[i], f.lane);
+        panic_near_fini(&near[i]);
+    }
     fputs("}}\n", out);
-    panic_near_fini(&warp);
-    panic_near_fini(&sm);
     return GPURT_OK;
 }

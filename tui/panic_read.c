@@ -50,6 +50,12 @@ void panic_read(const gpurt_dictionary_t *d, const gpurt_row_t *row, panic_facts
     out->lane = next(&w);
     out->failed = next(&w);
     out->clock = next_pair(&w);
+    if (row->kind == GPURT_KIND_FAULT) {
+        out->exception = next(&w);
+        out->pc = next_pair(&w);
+        out->dump = next_pair(&w);
+        return;
+    }
     for (uint32_t m = out->failed; m; m &= m - 1)
         out->lanes[__builtin_ctz(m)] = next_pair(&w);
 }

@@ -14,6 +14,9 @@ typedef struct panic_facts {
     uint64_t clock;
     uint64_t args[GPURT_PANIC_ARGS];
     uint64_t lanes[GPURT_WARP_SIZE]; /* first operand of each lane in `failed` */
+    /* of a fault */
+    uint32_t exception;
+    uint64_t pc, dump; /* dump: id of its blob, 0 none */
 } panic_facts_t;
 
 /* A row of a damaged file may end anywhere: what is missing reads as 0. */

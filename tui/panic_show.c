@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One panic on one screen: what, where, with which values, in which line, after what. */
+#include "panic_chain.h"
 #include "panic_excerpt.h"
+#include "panic_fault.h"
 #include "panic_line.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -61,8 +64,9 @@ static void print_time(const panic_facts_t *f, const panic_style_t *style)
     if (localtime_r(&seconds, &tm))
         strftime(zone, sizeof zone, "%z", &tm);
     begin_field(&line, style, "time");
-    gpurt_text_printf(&line.text, "%s %s, clock %llu", panic_time(f->row->time_ns, 9, time),
-                      zone, (unsigned long long)f->clock);
+    gpurt_text_printf(&line.text, "%s %s", panic_time(f->row->time_ns, 9, time), zone);
+    if (f->row->kind == GPURT_KIND_PANIC)
+        gpurt_text_printf(&line.text, ", clock %llu", (unsigned long long)f->clock);
     panic_line_end(&line, NULL);
 }
 
@@ -165,7 +169,7 @@ static const char *level_colour(uint32_t level)
 }
 
 static void print_record(const panic_entry_t *e, const panic_facts_t *f,
-                         const gpurt_row_t *row, bool own, const panic_style_t *style)
+                         const gpurt_row_t *row, char mark, const panic_style_t *style)
 {
     const gpurt_dictionary_t *d = panic_source_sites(e->source);
     uint32_t lane = panic_lane_rank(row, f->lane), messages = gpurt_row_messages(row),
@@ -176,7 +180,7 @@ static void print_record(const panic_entry_t *e, const panic_facts_t *f,
     panic_line_t line;
 
     panic_line_begin(&line, style);
-    gpurt_text_printf(&line.text, "%c ", own ? '*' : ' ');
+    gpurt_text_printf(&line.text, "%c ", mark);
     add_before(&line.text, f->row->time_ns - row->time_ns);
     gpurt_text_printf(&line.text, " %-5s b%u w%u ", gpurt_level_name(row->level),
                       row->block, row->warp);
@@ -194,60 +198,69 @@ static void print_record(const panic_entry_t *e, const panic_facts_t *f,
     panic_line_end(&line, level_colour(row->level));
 }
 
-static bool comes_first(const panic_near_t *a, uint32_t i, const panic_near_t *b,
-                        uint32_t j)
-{
-    uint64_t x = a->rows[i]->time_ns, y = b->rows[j]->time_ns;
+/* A row of one of the lists; whose it is, by the narrowest. */
+typedef struct near_row {
+    const gpurt_row_t *row;
+    uint64_t order;
+    int of;
+} near_row_t;
 
-    return x < y || (x == y && a->order[i] < b->order[j]);
+static int by_time(const void *a, const void *b)
+{
+    const near_row_t *x = a, *y = b;
+
+    if (x->row->time_ns != y->row->time_ns)
+        return x->row->time_ns < y->row->time_ns ? -1 : 1;
+    return x->order != y->order ? (x->order < y->order ? -1 : 1) : x->of - y->of;
 }
 
-/* Both lists as one, by time. What the warp wrote is among what its SM wrote, unless
- * the SM's list does not reach so far back. */
+/* The lists as one, by time. */
 static void print_near(const panic_entry_t *e, const panic_facts_t *f,
-                       const panic_near_t *warp, const panic_near_t *sm,
-                       const panic_style_t *style)
+                       const panic_near_t near[PANIC_NEAR], const panic_style_t *style)
 {
-    uint32_t w = 0, s = 0;
+    static const char marks[PANIC_NEAR] = {'*', '+', ' '};
+    uint32_t room = 0, count = 0;
+    near_row_t *all;
+    panic_line_t line;
 
-    if (!warp->count && !sm->count) {
+    for (int i = 0; i < PANIC_NEAR; i++)
+        room += near[i].count;
+    all = calloc(room ? room : 1, sizeof *all);
+    if (!room || !all) {
         fputs("\nnothing was recorded before it on its SM\n", style->out);
+        free(all);
         return;
     }
-    fprintf(style->out, "\nbefore it: the last %u records of its warp (*), %u of its SM\n",
-            warp->count, sm->count);
-    while (w < warp->count || s < sm->count) {
-        const gpurt_row_t *a = w < warp->count ? warp->rows[w] : NULL;
-        const gpurt_row_t *b = s < sm->count ? sm->rows[s] : NULL;
-        bool same = a && b && warp->order[w] == sm->order[s];
-
-        if (a && (!b || same || comes_first(warp, w, sm, s))) {
-            print_record(e, f, a, true, style);
-            w++;
-            s += same;
-        } else if (b) {
-            print_record(e, f, b, false, style);
-            s++;
-        }
-    }
+    fputc('\n', style->out);
+    panic_line_begin(&line, style);
+    gpurt_text_printf(
+        &line.text,
+        "before it: the last %u records of its warp (*), %u of its block (+), "
+        "%u of its SM",
+        near[PANIC_OF_WARP].count, near[PANIC_OF_BLOCK].count, near[PANIC_OF_SM].count);
+    panic_line_end(&line, NULL);
+    for (int i = 0; i < PANIC_NEAR; i++)
+        for (uint32_t k = 0; k < near[i].count; k++)
+            all[count++] = (near_row_t){near[i].rows[k], near[i].order[k], i};
+    qsort(all, count, sizeof *all, by_time);
+    for (uint32_t i = 0; i < count; i++)
+        if (i == 0 || all[i].order != all[i - 1].order)
+            print_record(e, f, all[i].row, marks[all[i].of], style);
+    free(all);
 }
 
-gpurt_status_t panic_show_print(const panic_book_t *book, uint32_t number,
-                                const panic_style_t *style, gpurt_error_t *err)
+static void print_title(const panic_book_t *book, uint32_t number,
+                        const panic_style_t *style)
 {
     const panic_entry_t *e = &book->list[number];
-    panic_near_t warp, sm;
     char room[GPURT_MESSAGE_MAX];
     gpurt_text_t message;
-    panic_facts_t facts;
     panic_line_t line;
-    gpurt_status_t st = panic_source_near(e->source, e->row, style->near, &warp, &sm, err);
 
-    if (st != GPURT_OK)
-        return st;
-    panic_read(panic_source_sites(e->source), e->row, &facts);
     panic_line_begin(&line, style);
-    gpurt_text_printf(&line.text, "panic %u of %u in ", number + 1, book->count);
+    gpurt_text_printf(&line.text, "%s %u of %u in ",
+                      e->row->kind == GPURT_KIND_FAULT ? "GPU fault" : "panic", number + 1,
+                      book->count);
     gpurt_render_plain(&line.text, e->source->name, strlen(e->source->name));
     panic_line_end(&line, PANIC_DIM);
     gpurt_text_init(&message, room, sizeof room);
@@ -255,13 +268,42 @@ gpurt_status_t panic_show_print(const panic_book_t *book, uint32_t number,
     panic_line_begin(&line, style);
     gpurt_render_plain(&line.text, message.at, message.used);
     panic_line_end(&line, PANIC_RED);
+}
+
+gpurt_status_t panic_show_print(const panic_book_t *book, uint32_t number,
+                                const panic_style_t *style, gpurt_error_t *err)
+{
+    const panic_entry_t *e = &book->list[number];
+    bool is_fault = e->row->kind == GPURT_KIND_FAULT, borrowed = true;
+    const fault_t *fault = NULL;
+    panic_dump_t dump = {0};
+    panic_near_t near[PANIC_NEAR];
+    panic_facts_t facts;
+    gpurt_error_t lost;
+    gpurt_status_t st = panic_source_near(e->source, e->row, style->near, near, err);
+
+    if (st != GPURT_OK)
+        return st;
+    panic_read(panic_source_sites(e->source), e->row, &facts);
+    print_title(book, number, style);
     print_place(e, &facts, style);
     print_time(&facts, style);
-    print_values(panic_source_sites(e->source), &facts, style);
+    panic_chain_print(book, number, style);
+    if (!is_fault)
+        print_values(panic_source_sites(e->source), &facts, style);
+    else if (panic_dump_of(e->source, e->row, &dump, &fault, &borrowed, &lost) == GPURT_OK)
+        panic_fault_facts(&dump, fault, style);
+    else
+        fprintf(style->out, "  %s\n", lost.text);
     print_excerpt(&facts, style);
-    print_near(e, &facts, &warp, &sm, style);
+    if (!e->source->dump.core)
+        print_near(e, &facts, near, style);
+    if (fault)
+        panic_fault_rest(&dump, fault, style);
+    if (!borrowed)
+        panic_dump_close(&dump);
     panic_line_source(e->source, style);
-    panic_near_fini(&warp);
-    panic_near_fini(&sm);
+    for (int i = 0; i < PANIC_NEAR; i++)
+        panic_near_fini(&near[i]);
     return GPURT_OK;
 }

@@ -35,7 +35,7 @@ static gpurt_status_t open_box(gpurt_status_t attached, panic_source_t *out,
 gpurt_status_t panic_source_open(const char *path, panic_source_t *out, gpurt_error_t *err)
 {
     static const uint64_t box_magic = GPURT_BOX_MAGIC;
-    unsigned char head[8] = {0};
+    unsigned char head[24] = {0};
     struct stat info;
     ssize_t got;
     int fd;
@@ -53,7 +53,9 @@ gpurt_status_t panic_source_open(const char *path, panic_source_t *out, gpurt_er
     }
     got = read(fd, head, sizeof head);
     close(fd);
-    if (got == sizeof head && memcmp(head, &box_magic, sizeof head) == 0)
+    if (gpucore_looks_like(head, got > 0 ? (size_t)got : 0))
+        return panic_dump_source(path, out, err);
+    if (got >= 8 && memcmp(head, &box_magic, sizeof box_magic) == 0)
         return open_box(gpurt_boxmap_attach_file(path, false, &out->map, err), out, err);
     if (got >= 4 && memcmp(head, "\177ELF", 4) == 0)
         return open_box(gpurt_boxmap_attach_core(path, &out->map, err), out, err);
@@ -74,6 +76,7 @@ void panic_source_close(panic_source_t *source)
         gpurt_log_close(source->log);
     else if (source->map.box)
         gpurt_boxmap_detach(&source->map);
+    panic_dump_close(&source->dump);
     gpurt_dictionary_fini(&source->sites);
     memset(source, 0, sizeof *source);
 }
@@ -101,7 +104,7 @@ static bool take_panic(void *context, const gpurt_row_t *row)
 {
     filter_t *f = context;
 
-    return row->kind == GPURT_KIND_PANIC ? f->take(f->context, row) : true;
+    return gpurt_row_is_panic(row) ? f->take(f->context, row) : true;
 }
 
 gpurt_status_t panic_source_panics(panic_source_t *source, panic_row_fn *take,
@@ -111,6 +114,8 @@ gpurt_status_t panic_source_panics(panic_source_t *source, panic_row_fn *take,
     gpurt_log_summary_t sum;
     bool more = true;
 
+    if (source->dump.core)
+        return panic_dump_each(source, take, context, err);
     if (!source->log)
         return panic_box_each(source, take_panic, &filter, err);
     for (uint64_t i = 0; i < gpurt_log_frames(source->log) && more; i++) {
@@ -196,7 +201,7 @@ typedef struct search {
     uint32_t rank; /* of its block */
     bool rank_known;
     uint64_t order;
-    panic_near_t *warp, *sm;
+    panic_near_t *near; /* PANIC_NEAR of them */
 } search_t;
 
 static bool is_itself(const gpurt_row_t *panic, const gpurt_row_t *row)
@@ -215,6 +220,13 @@ static bool same_warp(const search_t *s, const gpurt_row_t *row)
     return row->warp == s->panic->warp && (!s->rank_known || row->block == s->rank);
 }
 
+/* A block stays on its SM. Without its rank the warp's own are all that is known of it. */
+static bool same_block(const search_t *s, const gpurt_row_t *row)
+{
+    return s->rank_known ? row->kind != GPURT_KIND_LOSS && row->block == s->rank
+                         : same_warp(s, row);
+}
+
 static bool take_near(void *context, const gpurt_row_t *row)
 {
     search_t *s = context;
@@ -224,8 +236,9 @@ static bool take_near(void *context, const gpurt_row_t *row)
     if (row->section != p->section || row->sm != p->sm || row->time_ns > p->time_ns ||
         is_itself(p, row))
         return true;
-    return near_offer(s->sm, row, s->order) &&
-           (!same_warp(s, row) || near_offer(s->warp, row, s->order));
+    return near_offer(&s->near[PANIC_OF_SM], row, s->order) &&
+           (!same_block(s, row) || near_offer(&s->near[PANIC_OF_BLOCK], row, s->order)) &&
+           (!same_warp(s, row) || near_offer(&s->near[PANIC_OF_WARP], row, s->order));
 }
 
 /* From the newest frame that may matter backwards, until both lists are full and no frame
@@ -249,7 +262,11 @@ static gpurt_status_t search_log(panic_source_t *source, search_t *s, gpurt_erro
         gpurt_log_rows_t rows;
         uint32_t at = 0;
 
-        if (near_full(s->warp, reach[i]) && near_full(s->sm, reach[i]))
+        bool full = true;
+
+        for (int k = 0; k < PANIC_NEAR; k++)
+            full = full && near_full(&s->near[k], reach[i]);
+        if (full)
             break;
         if (e->first_ns > s->panic->time_ns || !(e->sections >> s->panic->section & 1) ||
             gpurt_log_read(source->log, i, &rows, NULL) != GPURT_OK)
@@ -271,8 +288,7 @@ static void keep_last_block(panic_near_t *warp)
     bool found = false;
 
     for (uint32_t i = warp->count; i-- > 0 && !found;)
-        if (warp->rows[i]->kind != GPURT_KIND_PANIC &&
-            warp->rows[i]->kind != GPURT_KIND_LOSS) {
+        if (!gpurt_row_is_panic(warp->rows[i]) && warp->rows[i]->kind != GPURT_KIND_LOSS) {
             rank = warp->rows[i]->block;
             found = true;
         }
@@ -286,34 +302,34 @@ static void keep_last_block(panic_near_t *warp)
 }
 
 gpurt_status_t panic_source_near(panic_source_t *source, const gpurt_row_t *panic,
-                                 uint32_t room, panic_near_t *warp, panic_near_t *sm,
+                                 uint32_t room, panic_near_t near[PANIC_NEAR],
                                  gpurt_error_t *err)
 {
-    search_t search = {.panic = panic, .warp = warp, .sm = sm, .rank = panic->block};
+    search_t search = {.panic = panic, .near = near, .rank = panic->block};
     uint32_t at = 0; /* of the block among its words */
     gpurt_site_info_t site;
-    gpurt_status_t st;
+    gpurt_status_t st = GPURT_OK;
 
-    memset(warp, 0, sizeof *warp);
-    memset(sm, 0, sizeof *sm);
-    if (!near_init(warp, room) || !near_init(sm, room)) {
-        st = gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "panic: rows");
-        goto fail;
-    }
+    memset(near, 0, PANIC_NEAR * sizeof *near);
+    for (int i = 0; i < PANIC_NEAR && st == GPURT_OK; i++)
+        if (!near_init(&near[i], room))
+            st = gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "panic: rows");
     if (gpurt_dictionary_get(panic_source_sites(source), panic->site, &site))
         at = gpurt_types_words(site.types);
-    search.rank_known = at + 2u < panic->words && gpurt_row_words(panic)[at + 1] == 0 &&
-                        gpurt_row_words(panic)[at + 2] == 0;
-    st = source->log ? search_log(source, &search, err)
-                     : panic_box_each(source, take_near, &search, err);
-    if (st != GPURT_OK)
-        goto fail;
-    if (!search.rank_known)
-        keep_last_block(warp);
+    search.rank_known = panic->kind == GPURT_KIND_FAULT ||
+                        (at + 2u < panic->words && gpurt_row_words(panic)[at + 1] == 0 &&
+                         gpurt_row_words(panic)[at + 2] == 0);
+    if (st == GPURT_OK && !source->dump.core) /* a dump knows of no records */
+        st = source->log ? search_log(source, &search, err)
+                         : panic_box_each(source, take_near, &search, err);
+    if (st != GPURT_OK) {
+        for (int i = 0; i < PANIC_NEAR; i++)
+            panic_near_fini(&near[i]);
+        return st;
+    }
+    if (!search.rank_known) {
+        keep_last_block(&near[PANIC_OF_WARP]);
+        keep_last_block(&near[PANIC_OF_BLOCK]);
+    }
     return GPURT_OK;
-
-fail:
-    panic_near_fini(warp);
-    panic_near_fini(sm);
-    return st;
 }

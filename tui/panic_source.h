@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* panic_source.h - where panics are read from: a log file, or a black box of a program that
- * runs, has ended, or left a core dump.
+ * runs, has ended, or left a core dump, or the core dump of a GPU.
  *
  * A box is read through a private copy-on-write mapping whose rings are wound back, so that
  * records that a drainer has taken already are seen again, and nobody is disturbed. */
@@ -8,18 +8,27 @@
 #define GPURT_TUI_PANIC_SOURCE_H
 
 #include "boxmap.h"
+#include "gpufault.h"
 #include "reader.h"
 
 enum {
     PANIC_NEAR_MAX = 1024
 };
 
-/* Owner: the caller; close it. Exactly one of log and map is in use. */
+/* What a GPU core dump adds up to. Owner: the caller. */
+typedef struct panic_dump {
+    gpucore_t *core;
+    fault_book_t book;
+    void *bytes; /* heap; NULL: the file is mapped */
+} panic_dump_t;
+
+/* Owner: the caller; close it. Exactly one of log, map and dump is in use. */
 typedef struct panic_source {
     const char *name;         /* borrowed; as the user named it */
     gpurt_log_t *log;         /* NULL: a box */
     gpurt_boxmap_t map;       /* private */
-    gpurt_dictionary_t sites; /* of a box */
+    panic_dump_t dump;        /* of a GPU core dump */
+    gpurt_dictionary_t sites; /* of a box or dump */
     gplog_file_t about;
     bool alive;           /* the box's program runs */
     uint64_t left_out;    /* panics of a box that found no slot or were not finished */
@@ -47,14 +56,35 @@ typedef struct panic_near {
     uint32_t count, room;
 } panic_near_t;
 
-/* Fills both lists, up to `room` rows each: of the panic's warp, and of its SM. */
+/* Whose rows they are. A warp's are also its block's, and those are also its SM's, unless
+ * those of others leave no room for them. */
+enum {
+    PANIC_OF_WARP,
+    PANIC_OF_BLOCK,
+    PANIC_OF_SM,
+    PANIC_NEAR
+};
+
+/* Fills the lists, up to `room` rows each. */
 gpurt_status_t panic_source_near(panic_source_t *source, const gpurt_row_t *panic,
-                                 uint32_t room, panic_near_t *warp, panic_near_t *sm,
+                                 uint32_t room, panic_near_t near[PANIC_NEAR],
                                  gpurt_error_t *err);
 void panic_near_fini(panic_near_t *near);
 
 /* A copy of a row with its words; NULL without memory. */
 gpurt_row_t *panic_row_copy(const gpurt_row_t *row);
+
+/* panic_dump.c: opens a GPU core dump as a source. */
+gpurt_status_t panic_dump_source(const char *path, panic_source_t *out, gpurt_error_t *err);
+/* A row for each of its faults. */
+gpurt_status_t panic_dump_each(panic_source_t *source, panic_row_fn *take, void *context,
+                               gpurt_error_t *err);
+/* The dump that a fault's row belongs to, and which of its faults it is. *borrowed: it is
+ * the source's; else close it. */
+gpurt_status_t panic_dump_of(panic_source_t *source, const gpurt_row_t *row,
+                             panic_dump_t *out, const fault_t **fault, bool *borrowed,
+                             gpurt_error_t *err);
+void panic_dump_close(panic_dump_t *dump);
 
 /* panic_box.c: makes the map private and winds it back. */
 gpurt_status_t panic_box_prepare(panic_source_t *source, gpurt_error_t *err);

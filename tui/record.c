@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpurt-record - runs an application and writes what it logs to a file. */
+#include "fault_join.h"
+#include "gpu_capture.h"
 #include "handover.h"
 #include "launchee.h"
 #include "levelset.h"
 #include "option.h"
+#include "procfs.h"
 #include "record_box.h"
 #include "recording.h"
 
@@ -15,13 +18,14 @@
 enum {
     OWN_ERROR = LAUNCHEE_FAILED,
     HEIRS_MS = 1000, /* how long a program that left others behind is given to open gpurt */
-    HEIRS_STEP_MS = 5
+    HEIRS_STEP_MS = 5,
+    DUMPS_STEP_MS = 200
 };
 
 typedef struct record_options {
-    const char *output, *rules;
-    bool append, spin, quiet;
-    uint64_t level;
+    const char *output, *rules, *on_panic;
+    bool append, spin, quiet, gpu_core;
+    uint64_t level, hang_seconds;
 } record_options_t;
 
 #define FIELD(kind_, field_) \
@@ -49,6 +53,26 @@ static const gpurt_option_t rows[] = {
      FIELD(STRING, rules),
      .help = "what PROGRAM records: a level, and levels of source files, as in "
              "'info,net/*=trace' (GPURT_LEVEL; rules as in gpurt-log level)"},
+    {.section = "Failures",
+     .name = "exec-on-panic",
+     .arg = "CMD",
+     FIELD(STRING, on_panic),
+     .help = "run CMD with /bin/sh when device code panics or faults: once for each "
+             "place in the source, 16 times at most, 10 seconds at most"},
+    {.name = "gpu-core",
+     FIELD(FLAG, gpu_core),
+     .help =
+         "have the CUDA driver tell where a GPU failed: it then ends PROGRAM with "
+         "SIGABRT, and the log has the thread, the source line and the dump; a bad store "
+         "right before a kernel's end is then missed"},
+    {.name = "hang-after",
+     .arg = "N",
+     FIELD(NUMBER, hang_seconds),
+     .min = 1,
+     .max = 86400,
+     .help = "when PROGRAM's device code has recorded nothing for N seconds, tell the last "
+             "record of each SM; with --gpu-core also ask the driver for a dump of where "
+             "every warp stands, which ends PROGRAM's kernels"},
     {.section = "Running",
      .name = "spin",
      FIELD(FLAG, spin),
@@ -66,10 +90,19 @@ static const gpurt_option_text_t texts[] = {
     {"ENVIRONMENT",
      "The application is started with GPURT_DRAIN set, by which gpurt_open finds "
      "its drainer; so are the programs that it starts. Its standard streams are "
-     "those of gpurt-record."},
+     "those of gpurt-record. With --gpu-core, and unless any of CUDA's variables for core "
+     "dumps is there already, CUDA_ENABLE_COREDUMP_ON_EXCEPTION, "
+     "CUDA_COREDUMP_GENERATION_FLAGS and CUDA_COREDUMP_FILE are set: when a GPU faults, "
+     "the "
+     "driver writes a small dump to a private folder, which goes into the log. CMD of "
+     "--exec-on-panic finds "
+     "GPURT_PANIC_KIND (panic or fault), GPURT_PANIC_SITE, GPURT_PANIC_MESSAGE and "
+     "GPURT_PANIC_FILE."},
     {"SEE ALSO", "gpurt-top -p PID, with the application's number, shows what is recorded "
                  "while it comes."},
-    {"EXAMPLES", "  gpurt-record -o run.gplog -- ./app --size 64"},
+    {"EXAMPLES",
+     "  gpurt-record -o run.gplog -- ./app --size 64\n"
+     "  gpurt-record --exec-on-panic 'notify-send \"$GPURT_PANIC_MESSAGE\"' ./app"},
     {0},
 };
 
@@ -98,26 +131,104 @@ static void record_late_comers(launchee_t *app, record_boxes_t *boxes)
     }
 }
 
+/* ---- GPU core dumps ------------------------------------------------------------------ */
+typedef struct dumps {
+    gpu_capture_t capture;
+    panic_hook_t hook;
+    stall_t stall;
+    const char *program_name, *output;
+    uint64_t looked_ns;
+    uint32_t faults;
+} dumps_t;
+
+static void dump_take(dumps_t *d, const record_boxes_t *boxes, const char *path, pid_t pid)
+{
+    fault_joined_t joined;
+    gpurt_error_t err;
+
+    if (fault_join(boxes->writer, path, record_boxes_about(boxes, (uint32_t)pid),
+                   (uint32_t)pid, d->program_name, &d->hook, &joined, &err) != GPURT_OK)
+        gpurt_option_refuse(&program, "GPU core dump of process %d: %s", (int)pid,
+                            err.text);
+    else if (joined.faults)
+        fprintf(stderr, "gpurt-record: process %d: %s%s%s; see gpurt-panic show %s%s\n",
+                (int)pid, joined.first, joined.where[0] ? " at " : "", joined.where,
+                d->output, joined.kept ? "" : " (its dump is too large for a log)");
+    d->faults += joined.faults;
+    unlink(path);
+}
+
+static void dumps_take(dumps_t *d, const record_boxes_t *boxes)
+{
+    char path[PATH_MAX];
+    pid_t pid;
+
+    while (gpu_capture_next(&d->capture, path, &pid))
+        dump_take(d, boxes, path, pid);
+}
+
+static void dumps_look(dumps_t *d, const record_boxes_t *boxes)
+{
+    uint64_t now = gpurt_real_ns();
+
+    panic_hook_poll(&d->hook);
+    if (record_boxes_count(boxes) && stall_check(&d->stall, stall_clock_ns())) {
+        stall_print(&d->stall, program.name, stderr);
+        if (gpu_capture_ask(&d->capture))
+            fputs("gpurt-record: the driver was asked for a dump\n", stderr);
+    }
+    if (!d->capture.folder[0] || now - d->looked_ns < DUMPS_STEP_MS * 1000000ull)
+        return;
+    d->looked_ns = now;
+    dumps_take(d, boxes);
+}
+
 /* Until the application has ended and every box is read to its end. */
-static void record(launchee_t *app, record_boxes_t *boxes)
+static void record(launchee_t *app, record_boxes_t *boxes, dumps_t *dumps)
 {
     do {
         launchee_signals(app);
         record_boxes_accept(boxes);
         if (record_boxes_round(boxes) == 0)
             record_boxes_rest(boxes);
+        dumps_look(dumps, boxes);
     } while (!app->ended || record_boxes_count(boxes) > 0);
     record_boxes_accept(boxes); /* handed over with its last breath */
     record_late_comers(app, boxes);
     while (record_boxes_count(boxes) > 0)
         if (record_boxes_round(boxes) == 0)
             record_boxes_rest(boxes);
+    dumps_take(dumps, boxes);
+}
+
+/* What is done about failures, before the application starts. */
+static void dumps_open(dumps_t *d, const record_options_t *o, gpurt_writer_t *writer)
+{
+    gpurt_error_t err;
+
+    if (!panic_hook_init(&d->hook, o->on_panic, o->output))
+        gpurt_option_refuse(&program, "--exec-on-panic: no memory");
+    stall_init(&d->stall, o->hang_seconds * 1000000000ull, gpurt_writer_dictionary(writer));
+    if (o->gpu_core && (o->hang_seconds ? gpu_capture_open_asking
+                                        : gpu_capture_open)(&d->capture, &err) != GPURT_OK)
+        gpurt_option_refuse(&program, "%s; goes on without GPU core dumps", err.text);
+    if (d->capture.set_by_user)
+        gpurt_option_refuse(&program, "%s is set already: dumps stay where it says",
+                            d->capture.set_by_user);
+}
+
+static void dumps_close(dumps_t *d)
+{
+    panic_hook_fini(&d->hook);
+    stall_fini(&d->stall);
+    gpu_capture_close(&d->capture);
 }
 
 /* Returns: the status to exit with. */
 static int run_and_record(char **argv, const record_options_t *o, recording_t *log)
 {
     launchee_plan_t plan = {.argv = argv, .name = GPURT_HANDOVER_ENV, .adopt = true};
+    dumps_t dumps = {.program_name = argv[0], .output = o->output};
     record_boxes_t boxes;
     launchee_t app;
     gpurt_error_t err;
@@ -126,12 +237,18 @@ static int run_and_record(char **argv, const record_options_t *o, recording_t *l
 
     if (record_boxes_open(&boxes, log->writer, o->spin, &err) != GPURT_OK)
         return gpurt_option_refuse(&program, "%s", err.text);
+    dumps_open(&dumps, o, log->writer);
+    boxes.tap.hook = o->on_panic ? &dumps.hook : NULL;
+    boxes.tap.sites = gpurt_writer_dictionary(log->writer);
+    boxes.stall = o->hang_seconds ? &dumps.stall : NULL;
     plan.value = boxes.name;
     code = launchee_open(&app);
     if (code == 0)
         code = launchee_start(&app, &plan);
+    gpu_capture_stop(&dumps.capture);
     if (code == 0)
-        record(&app, &boxes);
+        record(&app, &boxes, &dumps);
+    dumps_close(&dumps);
     launchee_close(&app);
     record_boxes_close(&boxes);
     if (code) {

@@ -55,14 +55,18 @@ static gpurt_status_t box_start(record_boxes_t *b, record_box_t *one, int fd)
 {
     gpurt_drain_options_t o = {.struct_size = sizeof o, .sink_count = 1, .spin = b->spin};
     gpurt_status_t st = gpurt_boxmap_attach_fd(fd, true, &one->map, &b->err);
-    gplog_file_t about;
+    gplog_file_t *about = &b->about[b->seen % RECORD_BOXES];
 
     if (st != GPURT_OK)
         return st;
+    if (b->tap.hook)
+        o.sinks[o.sink_count++] = panic_tap_sink(&b->tap);
+    if (b->stall)
+        o.sinks[o.sink_count++] = stall_sink(b->stall);
     o.sinks[0] = gpurt_logsink(b->writer);
     o.dictionary = gpurt_writer_dictionary(b->writer);
-    gpurt_drain_about(&one->map, &about);
-    st = gpurt_writer_about(b->writer, &about, &b->err);
+    gpurt_drain_about(&one->map, about);
+    st = gpurt_writer_about(b->writer, about, &b->err);
     if (st == GPURT_OK) {
         one->publish = publish_open(&one->map, &o);
         st = gpurt_drain_open(&one->map, &o, &one->drain, &b->err);
@@ -70,6 +74,16 @@ static gpurt_status_t box_start(record_boxes_t *b, record_box_t *one, int fd)
     if (st != GPURT_OK)
         box_end(one);
     return st;
+}
+
+const gplog_file_t *record_boxes_about(const record_boxes_t *b, uint32_t pid)
+{
+    uint32_t kept = b->seen < RECORD_BOXES ? b->seen : RECORD_BOXES;
+
+    for (uint32_t i = 0; i < kept; i++)
+        if (b->about[i].identity.pid == pid)
+            return &b->about[i];
+    return b->seen ? &b->about[(b->seen - 1) % RECORD_BOXES] : NULL;
 }
 
 void record_boxes_accept(record_boxes_t *b)

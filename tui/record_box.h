@@ -5,7 +5,9 @@
 #define GPURT_TUI_RECORD_BOX_H
 
 #include "drain.h"
+#include "panic_hook.h"
 #include "publish.h"
+#include "stall.h"
 #include "writer.h"
 
 enum {
@@ -27,7 +29,10 @@ typedef struct record_boxes {
     uint32_t seen;   /* boxes so far */
     uint32_t unread; /* boxes that could not be read, or not to their end */
     bool spin;
-    gpurt_error_t err; /* why, of the last of them */
+    panic_tap_t tap;                  /* hook NULL: none */
+    stall_t *stall;                   /* borrowed; NULL: none */
+    gplog_file_t about[RECORD_BOXES]; /* of the last boxes, by `seen` */
+    gpurt_error_t err;                /* why, of the last that was not read */
 } record_boxes_t;
 
 gpurt_status_t record_boxes_open(record_boxes_t *b, gpurt_writer_t *writer, bool spin,
@@ -36,6 +41,9 @@ void record_boxes_close(record_boxes_t *b);
 
 /* Takes in a box that an application holds out, if one does. */
 void record_boxes_accept(record_boxes_t *b);
+/* Who was recorded under a pid, else the last one; NULL where there was no box. */
+const gplog_file_t *record_boxes_about(const record_boxes_t *b, uint32_t pid);
+
 /* One round of each; finishes those whose application is gone. Returns: rows. */
 uint64_t record_boxes_round(record_boxes_t *b);
 uint32_t record_boxes_count(const record_boxes_t *b);

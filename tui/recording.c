@@ -37,7 +37,7 @@ static void tell(const recording_t *r, uint32_t seen, const gpurt_writer_figures
     struct stat file = {0};
 
     stat(r->path, &file);
-    if (seen == 0)
+    if (seen == 0 && sum->panics == 0)
         gpurt_option_refuse(r->program,
                             "the program never opened gpurt; %s holds no records", r->path);
     else

@@ -11,6 +11,7 @@
 #ifndef GPURT_TUI_SOURCE_H
 #define GPURT_TUI_SOURCE_H
 
+#include "gpu_capture.h"
 #include "modelshare.h"
 #include "writer.h"
 
@@ -37,11 +38,17 @@ struct source {
     gpurt_error_t log_failure; /* status not 0: why the log ends early */
 };
 
+/* What is done about failures of a program that we start. Borrowed until close. */
+typedef struct source_failures {
+    const gpu_capture_t *capture; /* where GPU core dumps come; NULL: nowhere */
+    const char *command;          /* of panic_hook.h; NULL: none */
+} source_failures_t;
+
 /* A listener for boxes. log: what is read is written there too, until that fails, which
  * is told as a problem; NULL: it is not; borrowed.
  * *name: for GPURT_HANDOVER_ENV of the program; valid until close. */
-gpurt_status_t source_live_open(gpurt_writer_t *log, source_t **out, const char **name,
-                                gpurt_error_t *err);
+gpurt_status_t source_live_open(const source_failures_t *failures, gpurt_writer_t *log,
+                                source_t **out, const char **name, gpurt_error_t *err);
 
 /* A process that runs: what its drainer publishes, or its box, drained by us when nobody
  * does and looked at otherwise. */

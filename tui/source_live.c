@@ -4,7 +4,9 @@
  * drained. */
 #include "source.h"
 
+#include "fault_row.h"
 #include "handover.h"
+#include "panic_hook.h"
 #include "procfs.h"
 
 #include <errno.h>
@@ -24,6 +26,7 @@ typedef struct live_box {
     gpurt_boxmap_t map;
     gpurt_drain_t *drain; /* NULL: it has ended, or was never there */
     gpurt_dictionary_t dictionary;
+    panic_tap_t tap;
     gpurt_model_t *model;
     gpurt_modelshare_t *share;
     gpurt_modelshare_t *reader; /* the screen's end; written under the lock */
@@ -38,6 +41,8 @@ typedef struct live {
     char name[GPURT_HANDOVER_NAME];
     gpurt_writer_t *log; /* NULL: nothing is recorded */
     bool log_failed;
+    source_failures_t failures;
+    panic_hook_t hook; /* of the drain thread */
     live_box_t box[BOXES];
     pthread_mutex_t lock; /* guards the fields below, and `reader` of each box */
     uint32_t count;       /* boxes that have a share; grows */
@@ -128,6 +133,9 @@ static gpurt_status_t box_start(live_t *l, live_box_t *one, gpurt_error_t *err)
     if (st != GPURT_OK)
         goto fail;
     o.sinks[o.sink_count++] = gpurt_model_sink(one->model);
+    one->tap = (panic_tap_t){&l->hook, o.dictionary};
+    if (l->failures.command)
+        o.sinks[o.sink_count++] = panic_tap_sink(&one->tap);
     st = gpurt_drain_open(&one->map, &o, &one->drain, err);
     if (st == GPURT_OK)
         st = share_make(one, err);
@@ -168,12 +176,49 @@ static bool box_accept(live_t *l)
     return true;
 }
 
+static gpurt_status_t fault_put(void *context, const gpurt_row_t *row, gpurt_error_t *err)
+{
+    live_box_t *one = context;
+
+    (void)err;
+    gpurt_model_put(one->model, row);
+    panic_hook_row(one->tap.hook, &one->dictionary, row);
+    return GPURT_OK;
+}
+
+/* A GPU that failed under the box's process: its faults become panics of the model. */
+static void faults_take(live_t *l, live_box_t *one)
+{
+    fault_book_t book = {0};
+    gplog_file_t about;
+    char path[PATH_MAX];
+    gpurt_error_t err;
+    gpucore_t *core;
+    gpurt_status_t st;
+
+    if (!l->failures.capture ||
+        !gpu_capture_of(l->failures.capture, (pid_t)one->map.box->identity.pid, path))
+        return;
+    st = gpucore_open(path, &core, &err);
+    if (st == GPURT_OK)
+        st = fault_book_fill(&book, core, &err);
+    gpurt_drain_about(&one->map, &about);
+    if (st == GPURT_OK)
+        st = fault_rows(&one->dictionary, &book, &about, fault_time(path, core), 0,
+                        fault_put, one, &err);
+    if (st != GPURT_OK)
+        problem_tell(l, &err);
+    fault_book_fini(&book);
+    gpucore_close(core);
+}
+
 static void box_end(live_t *l, live_box_t *one)
 {
     gpurt_error_t err;
 
     if (gpurt_drain_finish(one->drain, &err) != GPURT_OK)
         problem_tell(l, &err);
+    faults_take(l, one);
     gpurt_modelshare_put(one->share, one->model, gpurt_real_ns(), GPURT_MODEL_ENDED);
     gpurt_drain_close(one->drain);
     one->drain = NULL;
@@ -247,10 +292,12 @@ static void *drain_run(void *context)
         accepted = box_accept(l);
         if (boxes_round(l, &alive) == 0)
             rest(l);
+        panic_hook_poll(&l->hook);
         stop = told_to_stop(l);
         if (stop)
             boxes_leave(l);
     } while (!stop || accepted || alive > 0);
+    panic_hook_fini(&l->hook);
     pthread_mutex_lock(&l->lock);
     l->done = true;
     pthread_mutex_unlock(&l->lock);
@@ -351,8 +398,8 @@ static gpurt_status_t live_start(live_t *l, source_t **out, gpurt_error_t *err)
     return GPURT_OK;
 }
 
-gpurt_status_t source_live_open(gpurt_writer_t *log, source_t **out, const char **name,
-                                gpurt_error_t *err)
+gpurt_status_t source_live_open(const source_failures_t *failures, gpurt_writer_t *log,
+                                source_t **out, const char **name, gpurt_error_t *err)
 {
     live_t *l = live_make(err);
     gpurt_status_t st;
@@ -361,7 +408,10 @@ gpurt_status_t source_live_open(gpurt_writer_t *log, source_t **out, const char 
     if (!l)
         return GPURT_E_NOMEM;
     l->log = log;
-    st = gpurt_handover_listen(l->name, &l->listener, err);
+    l->failures = *failures;
+    st = panic_hook_init(&l->hook, failures->command, "")
+             ? gpurt_handover_listen(l->name, &l->listener, err)
+             : gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "source");
     if (st != GPURT_OK) {
         live_close(&l->source);
         return st;

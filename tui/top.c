@@ -23,9 +23,9 @@ enum {
 };
 
 typedef struct top_options {
-    const char *replay, *record, *output, *view, *filter, *color;
+    const char *replay, *record, *output, *view, *filter, *color, *on_panic;
     uint64_t pid, pictures, delay_ns;
-    bool batch, once, json, exit_at_end, play, ascii;
+    bool batch, once, json, exit_at_end, play, ascii, gpu_core;
 } top_options_t;
 
 #define FIELD(kind_, field_) \
@@ -78,6 +78,18 @@ static const gpurt_option_t rows[] = {
      FIELD(STRING, color),
      .help = "auto, always or never (default auto: NO_COLOR turns it off)"},
     {.name = "ascii", FIELD(FLAG, ascii), .help = "draw with ASCII only"},
+    {.section = "Failures",
+     .name = "gpu-core",
+     FIELD(FLAG, gpu_core),
+     .help =
+         "have the CUDA driver tell where a GPU failed: it then ends PROGRAM with "
+         "SIGABRT, and leaves ./gpurt-PID.gpucore for gpurt-panic show; a bad store right "
+         "before a kernel's end is then missed"},
+    {.name = "exec-on-panic",
+     .arg = "CMD",
+     FIELD(STRING, on_panic),
+     .help = "run CMD with /bin/sh when PROGRAM's device code panics or faults: once for "
+             "each place in the source, 16 times at most, 10 seconds at most"},
     {.section = "Without a screen",
      .letter = 'b',
      .name = "batch",
@@ -140,7 +152,8 @@ static const gpurt_option_text_t texts[] = {
      "NO_COLOR, TERM and the locale as usual. PROGRAM is started with GPURT_DRAIN "
      "set, by which gpurt_open finds its drainer. What is drained is published in "
      "$XDG_RUNTIME_DIR/gpurt/PID (or /dev/shm/gpurt-UID/PID), readable by its user "
-     "alone: there -p finds it."},
+     "alone: there -p finds it. CMD of --exec-on-panic finds GPURT_PANIC_KIND (panic or "
+     "fault), GPURT_PANIC_SITE and GPURT_PANIC_MESSAGE."},
     {"EXAMPLES", "  gpurt-top -- ./app --size 64\n"
                  "  gpurt-top --record run.gplog -- ./app\n"
                  "  gpurt-top -p 4711\n"
@@ -225,10 +238,24 @@ static int picture_begin(top_t *t, const top_options_t *o, char *const *argv)
     return -1;
 }
 
+/* Returns: -1, or the status to exit with. */
+static int capture_begin(top_t *t)
+{
+    gpurt_error_t err;
+
+    if (gpu_capture_open(&t->capture, &err) != GPURT_OK)
+        return gpurt_option_refuse(&program, "%s", err.text);
+    if (t->capture.set_by_user)
+        return gpurt_option_refuse(&program, "--gpu-core: %s is set already",
+                                   t->capture.set_by_user);
+    return -1;
+}
+
 /* Returns: -1, or the status to exit with. handover: what PROGRAM is told, if there is
  * one. */
 static int source_begin(top_t *t, const top_options_t *o, const char **handover)
 {
+    source_failures_t failures = {.capture = &t->capture, .command = o->on_panic};
     gpurt_error_t err = {0};
     gpurt_status_t st;
 
@@ -237,7 +264,7 @@ static int source_begin(top_t *t, const top_options_t *o, const char **handover)
     else if (o->pid)
         st = source_process_open((uint32_t)o->pid, &t->source, &err);
     else
-        st = source_live_open(t->recording.writer, &t->source, handover, &err);
+        st = source_live_open(&failures, t->recording.writer, &t->source, handover, &err);
     if (st != GPURT_OK)
         return gpurt_option_refuse(&program, "%s", err.text);
     if (o->replay && o->play)
@@ -386,6 +413,7 @@ static int leave(top_t *t)
         top_wait(t, -1, isatty(STDOUT_FILENO) ? STDOUT_FILENO : STDERR_FILENO, SECOND_NS);
     while (t->child.output_fd >= 0 && top_wait(t, -1, STDOUT_FILENO, 0))
         ;
+    top_dumps_keep(t);
     if (t->launched)
         return launchee_status(&t->child);
     return t->child.stop_signal ? 128 + t->child.stop_signal : 0;
@@ -416,6 +444,7 @@ static void top_fini(top_t *t)
         t->source->class->close(t->source);
     recording_drop(&t->recording);
     launchee_close(&t->child);
+    gpu_capture_close(&t->capture);
     scrub_fini(&t->scrub);
     output_fini(&t->output);
     free(t->fresh);
@@ -435,6 +464,8 @@ static int run(top_t *t, const top_options_t *o, char **argv)
             gpurt_option_refuse(&program, "--color=%s: auto, always or never", o->color);
     if (status < 0 && o->record)
         status = recording_open(&t->recording, &program, o->record, NULL);
+    if (status < 0 && o->gpu_core && argv[0])
+        status = capture_begin(t);
     if (status < 0)
         status = source_begin(t, o, &handover);
     if (status >= 0)
@@ -442,8 +473,12 @@ static int run(top_t *t, const top_options_t *o, char **argv)
     problem = plain ? "" : screen_open("/dev/tty", color);
     plain = plain || problem;
     screen_ascii(o->ascii);
-    if (argv[0] && (status = program_begin(t, argv, handover, !plain)) >= 0)
-        return status;
+    if (argv[0]) {
+        status = program_begin(t, argv, handover, !plain);
+        gpu_capture_stop(&t->capture);
+        if (status >= 0)
+            return status;
+    }
     if (plain) {
         status = batch(t, o);
     } else {

@@ -160,3 +160,46 @@ top_end_t top_screen(top_t *t)
     canvas_fini(&canvas);
     return end;
 }
+
+/* ---- what is left ---------------------------------------------------------------------- */
+
+/* The folder may lie on another file system than ours. */
+static bool move(const char *from, const char *to)
+{
+    FILE *in, *out;
+    char bytes[65536];
+    bool whole = true;
+    size_t got;
+
+    if (rename(from, to) == 0)
+        return true;
+    in = fopen(from, "rbe");
+    out = in ? fopen(to, "wxbe") : NULL;
+    while (out && whole && (got = fread(bytes, 1, sizeof bytes, in)) > 0)
+        whole = fwrite(bytes, 1, got, out) == got;
+    whole = out && fclose(out) == 0 && whole;
+    if (in)
+        fclose(in);
+    if (whole)
+        unlink(from);
+    return whole;
+}
+
+void top_dumps_keep(top_t *t)
+{
+    char from[PATH_MAX], to[64];
+    pid_t pid;
+
+    while (gpu_capture_next(&t->capture, from, &pid)) {
+        snprintf(to, sizeof to, "gpurt-%d.gpucore", (int)pid);
+        if (move(from, to))
+            fprintf(stderr,
+                    "gpurt-top: the GPU failed under process %d; see gpurt-panic show %s\n",
+                    (int)pid, to);
+        else
+            fprintf(stderr,
+                    "gpurt-top: the GPU core dump of process %d cannot be kept in ./%s\n",
+                    (int)pid, to);
+        unlink(from);
+    }
+}

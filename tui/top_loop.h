@@ -24,6 +24,7 @@ typedef struct top {
     bool exit_at_end; /* the program's end ends the screen */
     picture_t picture;
     output_t output;
+    gpu_capture_t capture; /* of the program */
     scrub_t scrub;
     gpurt_modelview_t *fresh; /* as it is */
     gpurt_modelview_t *held;  /* as it was, while the picture is held or looks back */
@@ -42,6 +43,9 @@ top_end_t top_screen(top_t *t);
 /* Waits for descriptors that need care (signals, output), at most so long; copies held
  * output to `forward` (-1: keeps it). Returns: whether a key waits on key_fd (-1: none). */
 bool top_wait(top_t *t, int key_fd, int forward, uint64_t wait_ns);
+
+/* Moves the GPU core dumps of the program to the working folder, and says so. */
+void top_dumps_keep(top_t *t);
 
 uint64_t top_clock_ns(void); /* monotonic */
 

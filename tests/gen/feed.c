@@ -70,6 +70,21 @@ bool feed_uniform(const gpurt_ring_port_t *port, uint32_t site, uint32_t block, 
     return true;
 }
 
+bool feed_warp(const gpurt_ring_port_t *port, uint32_t site, uint32_t block, uint32_t warp,
+               uint32_t a, uint32_t b, uint64_t time_ns)
+{
+    uint32_t words[FEED_HEAD + 2], position;
+
+    if (!gpurt_ring_take(port, 2, 1, time_ns, &position))
+        return false;
+    head(words, site, GPURT_FORM_WARP, block, time_ns);
+    words[0] = gpurt_record_what(site, GPURT_KIND_LOG, GPURT_FORM_WARP, warp);
+    words[4] = a;
+    words[5] = b;
+    put(port, position, block * 31u, words, FEED_HEAD + 2);
+    return true;
+}
+
 bool feed_lanes(const gpurt_ring_port_t *port, uint32_t site, uint32_t block, uint32_t a,
                 uint32_t b, uint64_t time_ns)
 {

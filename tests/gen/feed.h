@@ -23,6 +23,10 @@ void feed_define(const gpurt_boxmap_t *map, uint32_t section);
 bool feed_uniform(const gpurt_ring_port_t *port, uint32_t site, uint32_t block, uint32_t a,
                   uint32_t b, uint64_t time_ns);
 
+/* The same of a warp whose number in its block is not the block's. */
+bool feed_warp(const gpurt_ring_port_t *port, uint32_t site, uint32_t block, uint32_t warp,
+               uint32_t a, uint32_t b, uint64_t time_ns);
+
 /* One record of 32 lanes with two arguments each: a + lane and b. */
 bool feed_lanes(const gpurt_ring_port_t *port, uint32_t site, uint32_t block, uint32_t a,
                 uint32_t b, uint64_t time_ns);

@@ -80,6 +80,7 @@ def check_facts(p):
     assert len(warp) == 32 and len(sm) == 32
     assert steps(warp) == list(range(109, 140)), steps(warp)
     assert warp[-1]["msg"] == "lane value 507, 7" and warp[-1]["lanes"] == 1 << 7, warp[-1]
+    assert p["before"]["block"] == warp, "block 5 has one warp"
     # Both slots of SM 0 in turn: 219..249, the row of lanes last; nothing of SM 1.
     assert steps(sm) == list(range(219, 250)), steps(sm)
     for records in (warp, sm):
@@ -102,6 +103,7 @@ def check_show(source, *arguments):
     # A longer look reaches the block that had the slot before: it is the SM's, not the warp's.
     longer = load("show", *source, *arguments, "-r", "200")["before"]
     assert steps(longer["warp"]) == list(range(100, 140)), steps(longer["warp"])
+    assert steps(longer["block"]) == list(range(100, 140)), steps(longer["block"])
     assert set(range(5)) < set(steps(longer["sm"])) and len(longer["sm"]) == 5 + 40 + 1 + 50
 
 

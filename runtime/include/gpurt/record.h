@@ -45,6 +45,7 @@ enum {
     GPURT_KIND_LAP = 3, /* gpurt_lap_t: counts for whoever lost the thread; not a message */
     GPURT_KIND_LOSS = 4,       /* made by the drainer: word 4 reason, 5-6 count, 7 ring */
     GPURT_KIND_PANIC = 5,      /* made by the drainer out of a panic slot */
+    GPURT_KIND_FAULT = 6,      /* made out of a GPU core dump; never in a ring */
     GPURT_KIND_ALLOCATOR = 16, /* 16..31 */
     GPURT_KIND_SCHEDULER = 32, /* 32..47 */
     GPURT_KIND_CHANNEL = 48,   /* 48..63 */

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* linetable.h - from an address of machine code to source lines, through a .debug_line
+ * section of DWARF 2 to 4 with NVIDIA's extension for inlined calls.
+ *
+ * The extension is an extended opcode 0x90 with two LEB128 numbers: the row of the call
+ * (counted from 1 in its sequence, 0: not inlined), and the inlined function's name in
+ * .debug_str. So a row knows its caller's row, and a chain of them is a backtrace of calls
+ * that no longer exist. */
+#ifndef GPURT_POSTMORTEM_LINETABLE_H
+#define GPURT_POSTMORTEM_LINETABLE_H
+
+#include "bytes.h"
+
+enum {
+    LINETABLE_FRAMES = 16
+};
+
+/* Texts are borrowed from the section. */
+typedef struct line_frame {
+    const char *folder, *file; /* folder "": the file's name says all */
+    const char *function;      /* inlined there, mangled; "": the function itself */
+    uint32_t line;
+} line_frame_t;
+
+/* line: .debug_line; strings: .debug_str. Returns: how many frames, the innermost first; 0
+ * where no line is known. */
+uint32_t linetable_find(bytes_t line, bytes_t strings, uint64_t pc,
+                        line_frame_t out[LINETABLE_FRAMES]);
+
+#endif

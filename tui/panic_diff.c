@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sites of two runs side by side: which are new, which are gone, which fail more often. A
+ * site that moved a few lines, in another build of the same file, is the same one. */
+#include "panic_line.h"
+#include "text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE UINT32_MAX
+
+static bool site_info(const panic_book_t *b, uint32_t site, gpurt_site_info_t *out)
+{
+    const panic_entry_t *e = &b->list[b->sites[site].first];
+
+    return gpurt_dictionary_get(panic_source_sites(e->source), e->row->site, out);
+}
+
+static bool same_text(const char *a, uint32_t a_bytes, const char *b, uint32_t b_bytes)
+{
+    return a_bytes == b_bytes && (a_bytes == 0 || memcmp(a, b, a_bytes) == 0);
+}
+
+/* Folders differ from machine to machine. */
+static bool same_site(const gpurt_site_info_t *x, const gpurt_site_info_t *y, bool line)
+{
+    uint32_t a_bytes, b_bytes;
+    const char *a = panic_base(x->file, x->file_bytes, &a_bytes);
+    const char *b = panic_base(y->file, y->file_bytes, &b_bytes);
+
+    return (!line || x->line == y->line) && same_text(a, a_bytes, b, b_bytes) &&
+           same_text(x->format, x->format_bytes, y->format, y->format_bytes);
+}
+
+/* Fills, for each site of b, the one of a that it was; first those in the same line. */
+static void match(const panic_book_t *a, const panic_book_t *b, uint32_t *was, bool *taken)
+{
+    gpurt_site_info_t x, y;
+
+    for (int line = 1; line >= 0; line--)
+        for (uint32_t j = 0; j < b->site_count; j++)
+            for (uint32_t i = 0; was[j] == NONE && i < a->site_count; i++)
+                if (!taken[i] && site_info(a, i, &x) && site_info(b, j, &y) &&
+                    same_site(&x, &y, line)) {
+                    was[j] = i;
+                    taken[i] = true;
+                }
+}
+
+static void print_line(const panic_book_t *book, uint32_t site, const char *word,
+                       uint64_t before, uint64_t now, const panic_style_t *style)
+{
+    const panic_entry_t *e = &book->list[book->sites[site].first];
+    const char *colour = strcmp(word, "new") == 0 || strcmp(word, "more") == 0 ? PANIC_RED
+                         : strcmp(word, "same") == 0                           ? NULL
+                                                                               : PANIC_CYAN;
+    char room[GPURT_MESSAGE_MAX];
+    gpurt_site_info_t info;
+    gpurt_text_t message;
+    panic_line_t line;
+    uint32_t bytes;
+
+    panic_line_begin(&line, style);
+    gpurt_text_printf(&line.text, "%-5s %6" PRIu64 " -> %-6" PRIu64 "  ", word, before,
+                      now);
+    if (site_info(book, site, &info) && info.file_bytes) {
+        const char *base = panic_base(info.file, info.file_bytes, &bytes);
+
+        gpurt_render_plain(&line.text, base, bytes);
+        gpurt_text_printf(&line.text, ":%u  ", info.line);
+    }
+    gpurt_text_init(&message, room, sizeof room);
+    panic_book_message(e, &message);
+    gpurt_render_plain(&line.text, message.at, message.used);
+    panic_line_end(&line, colour);
+}
+
+static void put_line(const panic_book_t *book, uint32_t site, const char *word,
+                     uint64_t before, uint64_t now, bool first, FILE *out)
+{
+    gpurt_site_info_t info = {0};
+    char room[GPURT_MESSAGE_MAX];
+    gpurt_text_t message;
+
+    site_info(book, site, &info);
+    gpurt_text_init(&message, room, sizeof room);
+    panic_book_message(&book->list[book->sites[site].first], &message);
+    fprintf(out,
+            "%s{\"change\":\"%s\",\"before\":%" PRIu64 ",\"now\":%" PRIu64 ",\"file\":",
+            first ? "" : ",", word, before, now);
+    text_put_json(out, info.file ? info.file : "", info.file_bytes);
+    fprintf(out, ",\"line\":%u,\"msg\":", info.line);
+    text_put_json(out, message.at, message.used);
+    fputc('}', out);
+}
+
+int panic_diff(const panic_book_t *a, const panic_book_t *b, bool json,
+               const panic_style_t *style)
+{
+    uint32_t *was = malloc((b->site_count + 1) * sizeof *was);
+    bool *taken = calloc(a->site_count + 1, sizeof *taken), worse = false, first = true;
+
+    if (!was || !taken) {
+        free(was);
+        free(taken);
+        return -1;
+    }
+    for (uint32_t j = 0; j < b->site_count; j++)
+        was[j] = NONE;
+    match(a, b, was, taken);
+    if (json)
+        fputs("{\"schema\":\"gpurt-panic-diff\",\"version\":1,\"sites\":[", style->out);
+    for (uint32_t i = 0; i < a->site_count + b->site_count; i++) {
+        bool gone = i >= b->site_count;
+        uint32_t site = gone ? i - b->site_count : i;
+        uint64_t before = gone                ? a->sites[site].count
+                          : was[site] == NONE ? 0
+                                              : a->sites[was[site]].count,
+                 now = gone ? 0 : b->sites[site].count;
+        const char *word = gone            ? "gone"
+                           : before == 0   ? "new"
+                           : now > before  ? "more"
+                           : now == before ? "same"
+                                           : "fewer";
+
+        if (gone && taken[site])
+            continue;
+        worse = worse || now > before;
+        if (json)
+            put_line(gone ? a : b, site, word, before, now, first, style->out);
+        else
+            print_line(gone ? a : b, site, word, before, now, style);
+        first = false;
+    }
+    if (json)
+        fputs("]}\n", style->out);
+    free(was);
+    free(taken);
+    return worse;
+}

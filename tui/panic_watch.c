@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Failures as they come. A log grows by frames; a box is read anew each time, through a
+ * private copy as always, and what was told before is left out. */
+#include "panic_line.h"
+#include "text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    LOG_MS = 100,
+    BOX_MS = 500
+};
+
+typedef struct watch {
+    const panic_style_t *style;
+    panic_source_t *source;
+    bool json;
+    uint64_t seen; /* failures told; of a box, the first so many of each look */
+    uint64_t now;  /* of this look */
+} watch_t;
+
+static void tell_json(const watch_t *w, const panic_entry_t *e, const gpurt_text_t *message)
+{
+    gpurt_site_info_t site = {0};
+
+    gpurt_dictionary_get(panic_source_sites(e->source), e->row->site, &site);
+    fprintf(w->style->out,
+            "{\"ts_ns\":%" PRIu64 ",\"kind\":\"%s\",\"file\":", e->row->time_ns,
+            e->row->kind == GPURT_KIND_FAULT ? "fault" : "panic");
+    text_put_json(w->style->out, site.file ? site.file : "", site.file_bytes);
+    fprintf(w->style->out, ",\"line\":%u,\"msg\":", site.line);
+    text_put_json(w->style->out, message->at, message->used);
+    fputs("}\n", w->style->out);
+}
+
+static void tell(const watch_t *w, const gpurt_row_t *row)
+{
+    panic_entry_t e = {.source = w->source, .row = (gpurt_row_t *)(uintptr_t)row};
+    char room[GPURT_MESSAGE_MAX], time[PANIC_TIME];
+    gpurt_site_info_t site;
+    gpurt_text_t message;
+    panic_line_t line;
+    uint32_t bytes;
+
+    gpurt_text_init(&message, room, sizeof room);
+    panic_book_message(&e, &message);
+    if (w->json) {
+        tell_json(w, &e, &message);
+        return;
+    }
+    panic_line_begin(&line, w->style);
+    gpurt_text_printf(&line.text, "%s  ", panic_time(row->time_ns, 3, time));
+    if (gpurt_dictionary_get(panic_source_sites(w->source), row->site, &site) &&
+        site.file_bytes) {
+        const char *base = panic_base(site.file, site.file_bytes, &bytes);
+
+        gpurt_render_plain(&line.text, base, bytes);
+        gpurt_text_printf(&line.text, ":%u  ", site.line);
+    }
+    gpurt_render_plain(&line.text, message.at, message.used);
+    panic_line_end(&line, PANIC_RED);
+}
+
+static bool take(void *context, const gpurt_row_t *row)
+{
+    watch_t *w = context;
+
+    if (gpurt_row_is_panic(row) && w->now++ >= w->seen)
+        tell(w, row);
+    return true;
+}
+
+static void rest(uint32_t ms)
+{
+    const struct timespec wait = {.tv_nsec = ms * 1000000L};
+
+    fflush(stdout);
+    nanosleep(&wait, NULL);
+}
+
+/* Frames are read once; they never change. */
+static gpurt_status_t watch_log(watch_t *w)
+{
+    gpurt_log_t *log = w->source->log;
+    gpurt_log_summary_t sum;
+    uint64_t frame = 0;
+
+    do {
+        gpurt_log_refresh(log);
+        gpurt_log_summary(log, &sum); /* before the frames: none comes after the end */
+        for (; frame < gpurt_log_frames(log); frame++) {
+            const gpurt_row_t *row;
+            gpurt_log_rows_t rows;
+            uint32_t at = 0;
+
+            if (gpurt_log_entry(log, frame)->panics == 0 ||
+                gpurt_log_read(log, frame, &rows, NULL) != GPURT_OK)
+                continue;
+            while ((row = gpurt_log_row(&rows, at, &at)) != NULL)
+                take(w, row);
+        }
+        if (!sum.closed)
+            rest(LOG_MS);
+    } while (!sum.closed && !ferror(w->style->out));
+    return GPURT_OK;
+}
+
+static gpurt_status_t watch_box(watch_t *w, uint32_t pid, gpurt_error_t *err)
+{
+    const char *name = w->source->name;
+    gpurt_status_t st;
+
+    for (;;) {
+        bool alive = w->source->alive;
+
+        w->now = 0;
+        st = panic_source_panics(w->source, take, w, err);
+        w->seen = w->now > w->seen ? w->now : w->seen;
+        if (st != GPURT_OK || !alive || ferror(w->style->out))
+            return st;
+        rest(BOX_MS);
+        panic_source_close(w->source);
+        st = pid ? panic_source_open_pid(pid, name, w->source, NULL)
+                 : panic_source_open(name, w->source, NULL);
+        if (st != GPURT_OK)
+            return GPURT_OK; /* it ended, and its box with it */
+    }
+}
+
+gpurt_status_t panic_watch(panic_source_t *source, uint32_t pid, bool json,
+                           const panic_style_t *style, gpurt_error_t *err)
+{
+    watch_t w = {.style = style, .source = source, .json = json};
+
+    if (source->log)
+        return watch_log(&w);
+    if (source->dump.core)
+        return panic_source_panics(source, take, &w, err);
+    return watch_box(&w, pid, err);
+}
