@@ -239,7 +239,8 @@ static void put_loss(const gpurt_row_t *row, gpurt_text_t *out)
                                           "no room for the site's definition",
                                           "the producer died inside a record",
                                           "two producers met in one ring",
-                                          "the site is rate-limited"};
+                                          "the site is rate-limited",
+                                          "CUPTI had no buffer for them"};
     uint32_t reason = row->words > 0 ? gpurt_row_words(row)[0] : 0;
 
     gpurt_text_printf(out, "%llu lost: %s", (unsigned long long)gpurt_row_lost(row),

@@ -3,6 +3,7 @@
 
 #include "render.h"
 
+#include <gpurt/activity.h>
 #include <string.h>
 #include <time.h>
 
@@ -14,7 +15,8 @@ enum {
 typedef struct message {
     const gpurt_row_t *row;
     gpurt_site_info_t site;
-    int device; /* -1: host code */
+    int device;    /* -1: host code */
+    bool activity; /* what a device did, told by host code */
     uint32_t lanes;
     gpurt_text_t text;
     char room[GPURT_MESSAGE_MAX];
@@ -32,6 +34,20 @@ static int device_of(const gpurt_log_t *log, uint32_t section)
                : (int)sum.about.sections[section].device;
 }
 
+/* The word of an activity's kind, for programs. */
+static const char *activity_word(uint32_t kind)
+{
+    static const char *const words[] = {"kernel", "copy",      "fill",  "wait",
+                                        "memory", "graph",     "range", "overhead",
+                                        "call",   "collector", "busy"};
+
+    return kind == GPURT_KIND_LAUNCH        ? "launch"
+           : kind == GPURT_KIND_ENVIRONMENT ? "environment"
+           : kind - GPURT_KIND_CUPTI < sizeof words / sizeof words[0]
+               ? words[kind - GPURT_KIND_CUPTI]
+               : "other";
+}
+
 static void line_json(const message_t *m, gpurt_text_t *line)
 {
     const gpurt_row_t *row = m->row;
@@ -41,9 +57,12 @@ static void line_json(const message_t *m, gpurt_text_t *line)
         "{\"ts_ns\":%llu,\"level\":\"%s\",\"device\":%d,\"sm\":%u,\"block\":%u,"
         "\"warp\":%u,\"lanes\":%u,\"file\":\"",
         (unsigned long long)row->time_ns, gpurt_level_name(row->level), m->device, row->sm,
-        row->block, row->warp, m->lanes);
+        m->activity ? 0 : row->block, row->warp, m->lanes);
     gpurt_render_json(line, m->site.file, m->site.file_bytes);
-    gpurt_text_printf(line, "\",\"line\":%u,\"msg\":\"", m->site.line);
+    gpurt_text_printf(line, "\",\"line\":%u,", m->site.line);
+    if (m->activity)
+        gpurt_text_printf(line, "\"kind\":\"%s\",", activity_word(row->kind));
+    gpurt_text_printf(line, "\"msg\":\"");
     gpurt_render_json(line, m->text.at, m->text.used);
     gpurt_text_add(line, "\"}\n", 3);
 }
@@ -58,7 +77,9 @@ static void line_text(const message_t *m, gpurt_text_t *line)
         memset(&tm, 0, sizeof tm);
     gpurt_text_printf(line, "%02d:%02d:%02d.%09u %-5s ", tm.tm_hour, tm.tm_min, tm.tm_sec,
                       (unsigned)(row->time_ns % 1000000000u), gpurt_level_name(row->level));
-    if (m->device < 0)
+    if (m->activity)
+        gpurt_text_printf(line, "dev%-3d %-11s ", m->device, activity_word(row->kind));
+    else if (m->device < 0)
         gpurt_text_printf(line, "host thread %-12u ", row->block);
     else
         gpurt_text_printf(line, "dev%d sm%-3u b%-5u w%-2u %08x ", m->device, row->sm,
@@ -100,7 +121,8 @@ void log_print_row(log_print_t *p, const gpurt_row_t *row)
     if (row->level != GPURT_LEVEL_NONE && row->level < p->level)
         return;
     m.row = row;
-    m.device = device_of(p->log, row->section);
+    m.activity = gpurt_kind_is_activity(row->kind);
+    m.device = m.activity ? (int)row->block : device_of(p->log, row->section);
     gpurt_dictionary_get(gpurt_log_dictionary(p->log), row->site, &m.site);
     for (uint32_t lane = 0; lane < count; lane++) {
         if (p->skip) {

@@ -203,7 +203,7 @@ static void json_identity(FILE *out, const gpurt_modelview_t *v,
 static void json_sums(FILE *out, const gpurt_model_numbers_t *n)
 {
     static const char *const reasons[GPURT_MODEL_REASONS] = {
-        "other", "full", "overrun", "sites", "torn", "shared", "limited", "reserved"};
+        "other", "full", "overrun", "sites", "torn", "shared", "limited", "buffers"};
 
     json_number(out, "time_ns", n->time_ns);
     json_number(out, "first_ns", n->first_ns);
@@ -219,7 +219,7 @@ static void json_sums(FILE *out, const gpurt_model_numbers_t *n)
     for (uint32_t i = 0; i < GPURT_LEVEL_LOST; i++)
         fprintf(out, "%s\"%s\":%" PRIu64, i ? "," : "", gpurt_level_name(i), n->levels[i]);
     fputs("},\"losses\":{", out);
-    for (uint32_t i = 0; i < GPURT_MODEL_REASONS - 1; i++)
+    for (uint32_t i = 0; i < GPURT_MODEL_REASONS; i++)
         fprintf(out, "%s\"%s\":%" PRIu64, i ? "," : "", reasons[i], n->losses[i]);
     fputs("}", out);
 }
