@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpurt-record - runs an application and writes what it logs to a file. */
 #include "handover.h"
+#include "injection.h"
 #include "option.h"
 #include "record_box.h"
 #include "record_run.h"
@@ -137,6 +138,7 @@ static int run_and_record(char **argv, const record_options_t *o, gpurt_writer_t
 
     if (record_boxes_open(&boxes, writer, o->spin, &err) != GPURT_OK)
         return gpurt_option_refuse(&program, "%s", err.text);
+    gpurt_injection_name();
     code = record_run_start(&run, argv, GPURT_HANDOVER_ENV, boxes.name);
     if (code == 0) {
         record(&run, &boxes);

@@ -2,6 +2,7 @@
 /* gpurt-top - shows what kernels do: runs a program, looks at one that runs, or replays
  * a log. */
 #include "handover.h"
+#include "injection.h"
 #include "once_report.h"
 #include "option.h"
 #include "screen.h"
@@ -243,6 +244,7 @@ static int program_begin(top_t *t, char *const *argv, const char *handover, bool
         plan.rows = (uint16_t)lines;
         plan.columns = (uint16_t)columns;
     }
+    gpurt_injection_name();
     code = launchee_start(&t->child, &plan);
     if (code == 0) {
         if (t->child.output_fd >= 0)

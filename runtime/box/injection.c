@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef GPURT_INJECTION_FOLDER
+#    define GPURT_INJECTION_FOLDER "/usr/local/lib"
+#endif
+
+static bool is_there(char path[PATH_MAX], const char *folder, const char *more)
+{
+    int bytes = snprintf(path, PATH_MAX, "%s%s/" GPURT_INJECTION_LIB, folder, more);
+
+    return bytes > 0 && bytes < PATH_MAX && access(path, R_OK) == 0;
+}
+
+/* GPURT_INJECTION_LIBRARY, beside the program as both trees have it, or where it was
+ * installed. */
+static bool find(char path[PATH_MAX])
+{
+    const char *chosen = secure_getenv("GPURT_INJECTION_LIBRARY");
+    char folder[PATH_MAX];
+    ssize_t bytes;
+    char *slash;
+
+    if (chosen && *chosen) {
+        snprintf(path, PATH_MAX, "%s", chosen);
+        return access(path, R_OK) == 0;
+    }
+    bytes = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    folder[bytes > 0 ? bytes : 0] = '\0';
+    slash = strrchr(folder, '/');
+    if (slash) {
+        *slash = '\0';
+        if (is_there(path, folder, "/../lib") || is_there(path, folder, ""))
+            return true;
+    }
+    return is_there(path, GPURT_INJECTION_FOLDER, "");
+}
+
+bool gpurt_injection_name(void)
+{
+    const char *choice = secure_getenv("GPURT_CUPTI"), *before;
+    char path[PATH_MAX];
+
+    if ((choice && strcmp(choice, "off") == 0) || !find(path))
+        return false;
+    before = getenv(GPURT_INJECTION_ENV);
+    if (before && *before && strcmp(before, path) != 0 &&
+        setenv(GPURT_INJECTION_NEXT, before, 1) != 0)
+        return false;
+    return setenv(GPURT_INJECTION_ENV, path, 1) == 0;
+}

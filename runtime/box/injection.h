@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* injection.h - how the collector gets into programs: the driver loads the library that an
+ * environment variable names. Called by whoever starts a program under the monitor, and by
+ * gpurt_open before it touches the driver. */
+#ifndef GPURT_INJECTION_H
+#define GPURT_INJECTION_H
+
+#include <gpurt/base.h>
+
+#define GPURT_INJECTION_ENV  "CUDA_INJECTION64_PATH"
+#define GPURT_INJECTION_NEXT "GPURT_INJECTION_NEXT" /* what stood there before */
+#define GPURT_INJECTION_LIB  "libgpurt-inject.so"
+
+/* Names libgpurt-inject.so in this process's environment, for itself and for what it starts.
+ * A library that is named already is run first by ours. Does nothing with GPURT_CUPTI=off,
+ * or when ours is not beside the program (../lib, the folder that it was installed to).
+ * Returns: whether it is named now. */
+bool gpurt_injection_name(void);
+
+#endif
