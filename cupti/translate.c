@@ -34,6 +34,22 @@ static gpurt_pair_t span(translate_t *t, uint64_t *start, uint64_t end, uint64_t
     return gpurt_pair(GPURT_ACTIVITY_NO_TIME);
 }
 
+/* Without a duration it ends where it starts, and takes no time. */
+static uint64_t end_of(uint64_t start, gpurt_pair_t ns)
+{
+    uint64_t value = gpurt_pair_value(ns);
+
+    return value == GPURT_ACTIVITY_NO_TIME ? start : start + value;
+}
+
+static void did(translate_t *t, uint32_t device, bool copy, uint64_t start, gpurt_pair_t ns)
+{
+    uint64_t end = end_of(start, ns);
+
+    busy_add(&t->busy, device, copy, start, end);
+    t->last_ns = end > t->last_ns ? end : t->last_ns;
+}
+
 static void put(translate_t *t, uint32_t kind, uint32_t device, uint64_t time_ns,
                 const void *payload)
 {
@@ -55,6 +71,7 @@ static void put_kernel(translate_t *t, const CUpti_ActivityKernel10 *k, uint64_t
         .stream = k->streamId,
         .correlation = k->correlationId};
 
+    did(t, k->deviceId, false, start, out.ns);
     out.name = outlet_name(k->name, true);
     put(t, GPURT_KIND_KERNEL, k->deviceId, start, &out);
 }
@@ -94,6 +111,7 @@ static void put_copy(translate_t *t, const CUpti_ActivityMemcpy6 *m, uint64_t no
                                  .correlation = m->correlationId,
                                  .direction = direction_of(m->copyKind)};
 
+    did(t, m->deviceId, true, start, out.ns);
     out.name = outlet_name(names[out.direction], false);
     put(t, GPURT_KIND_COPY, m->deviceId, start, &out);
 }
@@ -108,6 +126,7 @@ static void put_peer(translate_t *t, const CUpti_ActivityMemcpyPtoP4 *m, uint64_
                                  .correlation = m->correlationId,
                                  .direction = GPURT_COPY_PEER};
 
+    did(t, m->deviceId, true, start, out.ns);
     out.name = outlet_name("device to device", false);
     put(t, GPURT_KIND_COPY, m->deviceId, start, &out);
 }
@@ -121,6 +140,7 @@ static void put_fill(translate_t *t, const CUpti_ActivityMemset4 *m, uint64_t no
                                  .stream = m->streamId,
                                  .correlation = m->correlationId};
 
+    did(t, m->deviceId, true, start, out.ns);
     put(t, GPURT_KIND_FILL, m->deviceId, start, &out);
 }
 
@@ -132,6 +152,7 @@ static void put_graph(translate_t *t, const CUpti_ActivityGraphTrace2 *g, uint64
                                   .stream = g->streamId,
                                   .correlation = g->correlationId};
 
+    did(t, g->deviceId, false, start, out.ns);
     put(t, GPURT_KIND_GRAPH, g->deviceId, start, &out);
 }
 
@@ -149,6 +170,8 @@ static void put_wait(translate_t *t, const CUpti_ActivitySynchronization2 *s,
                                  .correlation = s->correlationId};
 
     out.name = outlet_name(names[type < sizeof names / sizeof names[0] ? type : 0], false);
+    if (s->type != CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT)
+        busy_wait(&t->busy, start, end_of(start, out.ns));
     put(t, GPURT_KIND_WAIT, 0, start, &out);
 }
 
@@ -262,5 +285,16 @@ void translate_record(translate_t *t, const CUpti_Activity *record, uint64_t now
         break;
     default:
         t->unknown++;
+    }
+}
+
+void translate_busy(translate_t *t, uint64_t until_ns)
+{
+    for (uint32_t device = 0; device < BUSY_DEVICES; device++) {
+        gpurt_activity_busy_t out;
+        uint64_t start;
+
+        if (busy_take(&t->busy, device, until_ns, &start, &out))
+            outlet_put(GPURT_KIND_BUSY, device, start, &out);
     }
 }

@@ -4,6 +4,7 @@
 #ifndef GPURT_CUPTI_TRANSLATE_H
 #define GPURT_CUPTI_TRANSLATE_H
 
+#include "busy.h"
 #include "cupti_api.h"
 
 /* Owner: the collector's reading thread. */
@@ -13,9 +14,14 @@ typedef struct translate {
     uint64_t records;  /* put out */
     uint64_t bad;      /* of them, without usable times */
     uint64_t unknown;  /* left out: of a kind that nobody asked for */
+    uint64_t last_ns;  /* the latest end of anything that a device did */
+    busy_t busy;
 } translate_t;
 
 /* Context: between outlet_enter and outlet_exit. now_ns: nothing ends later. */
 void translate_record(translate_t *t, const CUpti_Activity *record, uint64_t now_ns);
+
+/* What devices did until a moment, where anything is known. Context: as above. */
+void translate_busy(translate_t *t, uint64_t until_ns);
 
 #endif

@@ -8,7 +8,8 @@
 #include <time.h>
 
 enum {
-    LINE_MAX_BYTES = 3 * GPURT_MESSAGE_MAX
+    LINE_MAX_BYTES = 3 * GPURT_MESSAGE_MAX,
+    STAT_KERNELS = 40
 };
 
 /* One message with what its row and site say about it. */
@@ -152,7 +153,8 @@ static const gplog_section_t *device_section(const gplog_file_t *about)
     return about->section_count ? &about->sections[0] : NULL;
 }
 
-static void stat_json(FILE *out, const gpurt_log_summary_t *s, const char *device,
+static void stat_json(FILE *out, const gpurt_log_summary_t *s,
+                      const gpurt_model_activity_t *activity, const char *device,
                       const char *back_end)
 {
     char room[512];
@@ -164,14 +166,20 @@ static void stat_json(FILE *out, const gpurt_log_summary_t *s, const char *devic
         out,
         "{\"records\":%llu,\"dropped\":%llu,\"sites\":%u,\"panics\":%llu,\"frames\":%llu,"
         "\"torn_frames\":%llu,\"bytes\":%llu,\"first_ns\":%llu,\"last_ns\":%llu,"
-        "\"back_end\":\"%s\",\"device\":\"%s\"}\n",
+        "\"back_end\":\"%s\",\"device\":\"%s\"",
         (unsigned long long)s->messages, (unsigned long long)s->lost, s->sites,
         (unsigned long long)s->panics, (unsigned long long)s->frames,
         (unsigned long long)s->torn_frames, (unsigned long long)s->bytes,
         (unsigned long long)s->first_ns, (unsigned long long)s->last_ns, back_end, room);
+    if (activity && activity->rows) {
+        fputs(",\"activity\":", out);
+        activity_json(out, activity);
+    }
+    fputs("}\n", out);
 }
 
-void log_print_stat(FILE *out, const gpurt_log_summary_t *s, bool json)
+void log_print_stat(FILE *out, const gpurt_log_summary_t *s,
+                    const gpurt_model_activity_t *activity, bool json)
 {
     const gplog_section_t *section = device_section(&s->about);
     const char *device = section ? section->name : "";
@@ -179,7 +187,7 @@ void log_print_stat(FILE *out, const gpurt_log_summary_t *s, bool json)
     gpurt_text_t name;
 
     if (json) {
-        stat_json(out, s, device, back_end_of(section));
+        stat_json(out, s, activity, device, back_end_of(section));
         return;
     }
     gpurt_text_init(&name, room, sizeof room);
@@ -194,4 +202,6 @@ void log_print_stat(FILE *out, const gpurt_log_summary_t *s, bool json)
     fprintf(out, "time       %.6f s\n", (double)(s->last_ns - s->first_ns) * 1e-9);
     fprintf(out, "back end   %s %s\n", back_end_of(section), room);
     fprintf(out, "closed     %s\n", s->closed ? "yes" : "no");
+    if (activity)
+        activity_plain(out, activity, STAT_KERNELS);
 }

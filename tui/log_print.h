@@ -3,6 +3,7 @@
 #ifndef GPURT_TUI_LOG_PRINT_H
 #define GPURT_TUI_LOG_PRINT_H
 
+#include "activity_text.h"
 #include "cursor.h"
 
 #include <stdio.h>
@@ -19,7 +20,9 @@ typedef struct log_print {
 /* Every message of a row. */
 void log_print_row(log_print_t *p, const gpurt_row_t *row);
 
-/* What a log adds up to, as one JSON object or for people. */
-void log_print_stat(FILE *out, const gpurt_log_summary_t *sum, bool json);
+/* What a log adds up to, as one JSON object or for people. activity: what GPUs did, NULL or
+ * empty where the log knows nothing of it. */
+void log_print_stat(FILE *out, const gpurt_log_summary_t *sum,
+                    const gpurt_model_activity_t *activity, bool json);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "once_report.h"
 
+#include "activity_text.h"
 #include "canvas.h"
 #include "loglist.h"
 #include "render.h"
@@ -152,6 +153,7 @@ void report_plain(FILE *out, const gpurt_modelview_t *view, const report_about_t
     plain_sites(out, &p);
     plain_panics(out, view);
     plain_lines(out, &p);
+    activity_plain(out, &view->activity, SITES);
     fputc('\n', out);
     fflush(out);
 }
@@ -304,7 +306,7 @@ static void json_panics(FILE *out, const gpurt_modelview_t *v)
         json_number(out, "clock", e->clock);
         fputs("}", out);
     }
-    fputs("]}\n", out);
+    fputs("]", out);
 }
 
 void report_json(FILE *out, const gpurt_modelview_t *view, const report_about_t *about)
@@ -314,5 +316,10 @@ void report_json(FILE *out, const gpurt_modelview_t *view, const report_about_t 
     json_sections(out, &view->numbers);
     json_sites(out, view);
     json_panics(out, view);
+    if (view->activity.rows) {
+        fputs(",\"activity\":", out);
+        activity_json(out, &view->activity);
+    }
+    fputs("}\n", out);
     fflush(out);
 }
