@@ -5,6 +5,7 @@
 
 #include "cupti_api.h"
 #include "duty.h"
+#include "nvml.h"
 #include "outlet.h"
 #include "pool.h"
 #include "procfs.h"
@@ -26,7 +27,7 @@ enum {
 #define BEAT_NS 1000000000ull
 #define LATE_NS 300000000ull /* records are nearly all here so long after their time */
 
-/* One process, one collector. `state` is fixed before the threads start. */
+/* One process, one collector. */
 static struct {
     pid_t pid; /* who started it, 0: nobody */
     cupti_api_t api;
@@ -41,6 +42,17 @@ static struct {
     uint64_t dropped, told_ns; /* told: the last collector record */
     uint64_t told_records;
 } collector;
+
+/* What the collector says of itself. Context: the reader, or before it starts. */
+static void GPURT_PRINTF(2, 3) say(bool trouble, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(collector.state, sizeof collector.state, format, args);
+    va_end(args);
+    collector.troubled = trouble;
+}
 
 /* ---- CUPTI's side: any thread of the program ----------------------------------------- */
 
@@ -132,6 +144,8 @@ static void round_read(bool last)
     int index = pool_next(&collector.pool);
     bool due = sum != collector.told_records && now - collector.told_ns >= BEAT_NS;
 
+    if (nvml_stuck())
+        say(true, "no figures of GPUs for now: NVML has not answered for three seconds");
     if (index < 0 && !has_losses() && !due && !(last && sum) && !collector.troubled)
         return;
     if (!outlet_enter())
@@ -172,16 +186,6 @@ static void flusher_run(duty_t *w)
 }
 
 /* ---- start and stop ------------------------------------------------------------------ */
-
-static void GPURT_PRINTF(2, 3) say(bool trouble, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(collector.state, sizeof collector.state, format, args);
-    va_end(args);
-    collector.troubled = trouble;
-}
 
 /* Ranges are told by NVTX, which loads what this names at its first use. */
 static void ranges_route(void)
@@ -267,12 +271,14 @@ void collector_start(void)
     if (duty_start(&collector.reader, "gpurt-reader", reader_run, &collector.pool.filled) &&
         collector.on)
         duty_start(&collector.flusher, "gpurt-flusher", flusher_run, NULL);
+    nvml_start();
 }
 
 void collector_stop(void)
 {
     if (collector.pid != getpid())
         return;
+    nvml_stop();
     duty_stop(&collector.flusher, STOP_MS);
     if (duty_stop(&collector.reader, STOP_MS))
         outlet_close(); /* else it holds the outlet: the drainer sees our end */

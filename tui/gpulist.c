@@ -9,6 +9,7 @@
 enum {
     BAR = 20 /* columns of time taken apart */
 };
+#define STALE_NS 3000000000ull /* figures come once a second */
 
 static bool is_known(const gpurt_model_gpu_t *g)
 {
@@ -83,14 +84,15 @@ static int busy_draw(canvas_t *c, rect_t area, int row, int at, const gpurt_mode
 }
 
 static void gpu_draw(canvas_t *c, rect_t area, int row, int device,
-                     const gpurt_model_gpu_t *g)
+                     const gpurt_model_gpu_t *g, uint64_t now_ns)
 {
     const gpurt_activity_environment_t *e = &g->environment;
     char used[24], all[24];
     int at = canvas_printf(c, area, row, 1, STYLE_BOLD, "GPU %d ", device);
 
     if (g->environment_ns) {
-        at = canvas_printf(c, area, row, at, STYLE_NORMAL,
+        at = canvas_printf(c, area, row, at,
+                           now_ns > g->environment_ns + STALE_NS ? STYLE_DIM : STYLE_NORMAL,
                            "%3u%%  %s of %s  %u W  %u C  %u MHz  ", e->gpu_percent,
                            activity_bytes(gpurt_pair_value(e->memory_used), used),
                            activity_bytes(gpurt_pair_value(e->memory_total), all),
@@ -105,7 +107,7 @@ int gpulist_gpus(const picture_t *p, canvas_t *c, rect_t area, int row)
 
     for (int i = 0; i < GPURT_MODEL_DEVICES && row < area.rows; i++)
         if (is_known(&a->gpus[i]))
-            gpu_draw(c, area, row++, i, &a->gpus[i]);
+            gpu_draw(c, area, row++, i, &a->gpus[i], p->view->numbers.time_ns);
     return row;
 }
 

@@ -179,6 +179,16 @@ static void without(void)
     rest(300);
 }
 
+static void seconds(void)
+{
+    uint64_t now = fake->time();
+
+    fake->kernel(0, "before", now - 2000, now - 1000);
+    rest(4600);
+    now = fake->time();
+    fake->kernel(0, "after", now - 2000, now - 1000);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -186,7 +196,7 @@ int main(int argc, char **argv)
         void (*run)(void);
     } modes[] = {{"threads", threads_run}, {"bad", bad_times},         {"mixed", mixed},
                  {"order", out_of_order},  {"persistent", persistent}, {"fork", forking},
-                 {"without", without}};
+                 {"without", without},     {"seconds", seconds}};
     const char *mode = argc > 1 ? argv[1] : "";
     long count = argc > 2 ? atol(argv[2]) : 1000;
 

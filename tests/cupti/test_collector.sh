@@ -68,6 +68,9 @@ log_has 'overhead loading a function: 100 ns' overhead
 [ "$(lines ' range ')" = 0 ] || fail "ranges were not asked for"
 "$bin/gpurt-log" cat --jsonl run.gplog | grep >/dev/null '"device":0,.*"kind":"kernel","msg":"kernel first' || fail "jsonl"
 "$bin/gpurt-log" cat --level debug run.gplog | grep >/dev/null ' kernel ' && fail "kernels are TRACE"
+log_has 'ns: kernels 37000, copies 42300, told of the end 1000, launching 20000, nothing asked [0-9]\+' busy
+"$bin/gpurt-log" stat run.gplog | grep >/dev/null '^copies     host to device: 1, 1.0 MiB, 26.21 GB/s' || fail "stat"
+"$bin/gpurt-log" stat --json run.gplog | grep >/dev/null '"activity":{"kernels":4,"kernel_ns":37000,"untimed":0,' || fail "stat --json"
 GPURT_CUPTI=all,graphs run 0 mixed
 log_has 'take 4096 B at 0x7f0000001000, device' memory
 log_has 'range begin: forward (default), id 5' range
@@ -108,6 +111,21 @@ log_has 'WARN .*no libcupti' missing
 began=$SECONDS
 FAKE_CUPTI=hang run 0 kernels 5
 [ $((SECONDS - began)) -lt 15 ] || fail "a driver that hangs held the program for $((SECONDS - began)) s"
+
+# NVML: both GPUs, once a second; one that hangs stops nothing else.
+unset GPURT_NVML
+GPURT_NVML_LIBRARY=$tests/libfake_nvml.so run 0 seconds
+[ "$(lines ' environment ')" = 10 ] || fail "$(lines ' environment ') figures of two GPUs in 4.6 s"
+log_has 'dev1 *environment *GPU 62%, memory 17%, 6442450944 of 161061273600 B used, 123457 of 700000 mW, 44 C, 1980 MHz, memory 3201 MHz' environment
+began=$SECONDS
+FAKE_NVML=hang GPURT_NVML_LIBRARY=$tests/libfake_nvml.so run 0 seconds
+[ $((SECONDS - began)) -lt 8 ] || fail "NVML held the program for $((SECONDS - began)) s"
+[ "$(lines ' environment ')" = 2 ] || fail "$(lines ' environment ') figures before it hung"
+[ "$(lines 'WARN .*NVML has not answered')" = 1 ] || fail "a driver that hangs is told of"
+log_has 'kernel after: 1000 ns' 'kernels while NVML hangs'
+FAKE_NVML=mute GPURT_NVML_LIBRARY=$tests/libfake_nvml.so run 0 seconds
+[ "$(lines ' environment ')" = 0 ] || fail "a driver that tells nothing"
+export GPURT_NVML=off
 
 # Nobody drains for a while: all of it is counted as lost, by CUPTI or by us.
 
