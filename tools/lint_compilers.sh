@@ -30,7 +30,7 @@ plan() { # prints LANGUAGE NAME SOURCE of each compilation
         file=$temporary/$(basename "$header" .h).c
         printf '#include <%s>\ntypedef int gpurt_lint_not_empty;\n' "${header#runtime/include/}" >"$file"
         case $header in # the two halves of the seam are for one kind of compiler each
-        */dialect_cuda.h) languages=(cuda) ;;
+        */dialect_cuda*.h) languages=(cuda) ;;
         */dialect_simt.h) languages=(c clang cxx) ;;
         *) languages=(c clang cxx cuda) ;;
         esac

@@ -21,6 +21,7 @@ FLOORS = {
     "runtime/box/": 1,
     "runtime/include/gpurt/dialect.h": 2,
     "runtime/include/gpurt/dialect_cuda.h": 2,
+    "runtime/include/gpurt/dialect_cuda_cancel.h": 2,
     "runtime/include/gpurt/dialect_simt.h": 2,
     "runtime/include/gpurt/ids.h": 2,
     "runtime/include/gpurt/warp.h": 2,

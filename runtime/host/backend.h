@@ -13,6 +13,8 @@
 
 #include <gpurt/gpurt.h>
 
+struct gpurt_boxmap;
+
 typedef struct gpurt_backend_ops {
     gpurt_backend_t kind;
 
@@ -24,6 +26,12 @@ typedef struct gpurt_backend_ops {
     gpurt_status_t (*close)(void *self, gpurt_error_t *err);
     void (*counters)(void *self, gpurt_counters_t *out);
     size_t (*report)(void *self, char *text, size_t bytes);
+
+    /* From connect on kernels write into this section of the box, which stays mapped until
+     * disconnect; the section's clock is kept. Context: no kernel of gpurt's runs. */
+    gpurt_status_t (*box_connect)(void *self, const struct gpurt_boxmap *map,
+                                  uint32_t section, gpurt_error_t *err);
+    void (*box_disconnect)(void *self, const struct gpurt_boxmap *map, uint32_t section);
 
     gpurt_status_t (*mem_create)(void *self, size_t bytes, void **out, gpurt_error_t *err);
     gpurt_status_t (*mem_destroy)(void *self, void *memory);

@@ -3,6 +3,7 @@
  * CUDA. */
 #include "backend.h"
 
+#include "cuda_box.h"
 #include "cuda_device.h"
 #include "cuda_error.h"
 #include "cuda_launch.h"
@@ -230,6 +231,15 @@ static gpurt_status_t cuda_open(const gpurt_options_t *options, gpurt_info_t *in
     return GPURT_OK;
 }
 
+/* The end of a call that waited. */
+static gpurt_status_t wait_leave(gpurt_cuda_device_t *d, gpurt_cuda_visit_t visit,
+                                 cudaError_t result, gpurt_error_t *err, const char *doing)
+{
+    if (d->box && result == cudaSuccess)
+        gpurt_cuda_box_tick(d);
+    return gpurt_cuda_leave(d, visit, result, err, doing);
+}
+
 static gpurt_status_t cuda_sync(void *self, gpurt_error_t *err)
 {
     gpurt_cuda_device_t *d = (gpurt_cuda_device_t *)self;
@@ -238,8 +248,8 @@ static gpurt_status_t cuda_sync(void *self, gpurt_error_t *err)
 
     if (st != GPURT_OK)
         return st;
-    return gpurt_cuda_leave(d, visit, gpurt_cuda_api->device_synchronize(), err,
-                            "wait for the GPU");
+    return wait_leave(d, visit, gpurt_cuda_api->device_synchronize(), err,
+                      "wait for the GPU");
 }
 
 /* The context stays: other libraries of the process may share it. */
@@ -401,9 +411,9 @@ static gpurt_status_t cuda_stream_sync(void *self, void *stream, gpurt_error_t *
 
     if (st != GPURT_OK)
         return st;
-    return gpurt_cuda_leave(
-        d, visit, gpurt_cuda_api->stream_synchronize(gpurt_cuda_stream(d, stream)), err,
-        "wait for a stream");
+    return wait_leave(d, visit,
+                      gpurt_cuda_api->stream_synchronize(gpurt_cuda_stream(d, stream)), err,
+                      "wait for a stream");
 }
 
 static gpurt_status_t cuda_stream_query(void *self, void *stream, gpurt_error_t *err)
@@ -486,8 +496,8 @@ static gpurt_status_t cuda_event_sync(void *self, void *event, gpurt_error_t *er
 
     if (st != GPURT_OK)
         return st;
-    return gpurt_cuda_leave(d, visit, gpurt_cuda_api->event_synchronize((cudaEvent_t)event),
-                            err, "wait for an event");
+    return wait_leave(d, visit, gpurt_cuda_api->event_synchronize((cudaEvent_t)event), err,
+                      "wait for an event");
 }
 
 static gpurt_status_t cuda_event_query(void *self, void *event, gpurt_error_t *err)
@@ -533,6 +543,8 @@ const gpurt_backend_ops_t gpurt_backend_cuda = {
     .close = cuda_close,
     .counters = cuda_counters,
     .report = cuda_report,
+    .box_connect = gpurt_cuda_box_connect,
+    .box_disconnect = gpurt_cuda_box_disconnect,
     .mem_create = cuda_mem_create,
     .mem_destroy = cuda_mem_destroy,
     .host_create = cuda_host_create,

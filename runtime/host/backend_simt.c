@@ -3,6 +3,9 @@
  */
 #include "backend.h"
 
+#include "logconnect.h"
+#include "procfs.h"
+
 #include <gpurt/atomic.h>
 
 #include <stdio.h>
@@ -282,6 +285,25 @@ static gpurt_status_t cpu_event_elapsed_ns(void *self, void *from, void *to, uin
     return st;
 }
 
+/* ---- the black box ------------------------------------------------------------------- */
+
+static gpurt_status_t cpu_box_connect(void *self, const gpurt_boxmap_t *map,
+                                      uint32_t section, gpurt_error_t *err)
+{
+    gpurt_clock_fit_t clock = {0, 0, 0, 0, 0};
+
+    (void)self;
+    clock.device_ns = clock.real_ns = gpurt_real_ns(); /* lanes read the same clock */
+    gpurt_boxmap_set_clock(map, section, &clock);
+    return gpurt_log_connect(map, section, err);
+}
+
+static void cpu_box_disconnect(void *self, const gpurt_boxmap_t *map, uint32_t section)
+{
+    (void)self;
+    gpurt_log_disconnect(map, section);
+}
+
 const gpurt_backend_ops_t gpurt_backend_simt = {
     .kind = GPURT_BACKEND_CPU,
     .probe = cpu_probe,
@@ -289,6 +311,8 @@ const gpurt_backend_ops_t gpurt_backend_simt = {
     .close = cpu_close,
     .counters = cpu_counters,
     .report = cpu_report,
+    .box_connect = cpu_box_connect,
+    .box_disconnect = cpu_box_disconnect,
     .mem_create = cpu_mem_create,
     .mem_destroy = cpu_mem_destroy,
     .host_create = cpu_mem_create,

@@ -3,8 +3,6 @@
 
 #include "drainspawn.h"
 #include "handover.h"
-#include "logconnect.h"
-#include "procfs.h"
 #include "refuse.h"
 
 #include <stdio.h>
@@ -62,15 +60,18 @@ static gpurt_status_t ring_bytes_read(uint32_t *bytes, gpurt_error_t *err)
     return GPURT_OK;
 }
 
-static gpurt_status_t box_make(const gpurt_info_t *info, gpurt_error_t *err)
+static gpurt_status_t box_make(const gpurt_opened_t *opened, gpurt_error_t *err)
 {
-    gpurt_section_plan_t section = {.kind = GPURT_SECTION_CPU,
+    const gpurt_info_t *info = &opened->info;
+    gpurt_section_plan_t section = {.kind = info->backend == GPURT_BACKEND_CUDA
+                                                ? GPURT_SECTION_CUDA
+                                                : GPURT_SECTION_CPU,
+                                    .device = (uint32_t)info->device,
                                     .sm_count = info->sm_count,
                                     .warp_slots = info->warp_slots,
                                     .name = info->name};
     gpurt_box_plan_t plan = {
         .struct_size = sizeof plan, .section_count = 1, .sections = &section};
-    gpurt_clock_fit_t clock = {0};
     gpurt_status_t st = level_read(&plan.level, err);
 
     if (st == GPURT_OK)
@@ -79,44 +80,42 @@ static gpurt_status_t box_make(const gpurt_info_t *info, gpurt_error_t *err)
         st = gpurt_boxmap_create(&plan, &link.map, err);
     if (st != GPURT_OK)
         return st;
-    clock.device_ns = clock.real_ns = gpurt_real_ns(); /* lanes read the same clock */
-    gpurt_boxmap_set_clock(&link.map, 0, &clock);
-    st = gpurt_log_connect(&link.map, 0, err);
+    st = opened->ops->box_connect(opened->self, &link.map, 0, err);
     if (st != GPURT_OK)
         gpurt_boxmap_detach(&link.map);
     link.open = st == GPURT_OK;
     return st;
 }
 
-void gpurt_boxlink_open(gpurt_info_t *info)
+void gpurt_boxlink_open(gpurt_opened_t *opened)
 {
+    gpurt_info_t *info = &opened->info;
     const char *off = setting("GPURT_OFF"), *drainer = setting("GPURT_DRAIN");
     const char *file = setting("GPURT_LOG");
     gpurt_error_t err = {0};
     gpurt_status_t st;
     size_t used;
 
-    if (info->backend != GPURT_BACKEND_CPU || (!drainer && !file) ||
-        (off && strcmp(off, "0") != 0))
+    if ((!drainer && !file) || (off && strcmp(off, "0") != 0))
         return;
-    st = box_make(info, &err);
+    st = box_make(opened, &err);
     if (st == GPURT_OK && drainer)
         st = gpurt_handover_give(&link.map, &err);
     else if (st == GPURT_OK)
         st = gpurt_drainspawn_start(file, link.map.fd, &link.drainer, &err);
     if (st == GPURT_OK)
         return;
-    gpurt_boxlink_close();
+    gpurt_boxlink_close(opened);
     used = strlen(info->why);
     snprintf(info->why + used, sizeof info->why - used, "; no log: %s",
              err.text[0] ? err.text : gpurt_status_text(st));
 }
 
-void gpurt_boxlink_close(void)
+void gpurt_boxlink_close(const gpurt_opened_t *opened)
 {
     if (!link.open)
         return;
-    gpurt_log_disconnect(&link.map, 0);
+    opened->ops->box_disconnect(opened->self, &link.map, 0);
     gpurt_store_release_sys_u32(&link.map.box->xlife, GPURT_LIFE_CLOSED); /* B4.rel */
     gpurt_boxmap_detach(&link.map);
     gpurt_drainspawn_wait(link.drainer);

@@ -5,17 +5,17 @@
  * that waits: the box is made and handed to it. Otherwise GPURT_LOG names a file: the box
  * is made and gpurt-drain is started with it. With neither, or with GPURT_OFF=1, nothing
  * is made and log calls return at once. A box that cannot be made is told in info->why and
- * changes nothing else. CPU back end only. */
+ * changes nothing else. */
 #ifndef GPURT_HOST_BOXLINK_H
 #define GPURT_HOST_BOXLINK_H
 
-#include <gpurt/gpurt.h>
+#include "choice.h"
 
-/* Context: host, one thread, while no kernel runs. */
-void gpurt_boxlink_open(gpurt_info_t *info);
+/* Context: host, one thread, while no kernel runs; the back end is open. */
+void gpurt_boxlink_open(gpurt_opened_t *opened);
 
 /* Closes the box, if there is one; waits until a drainer of our own has written all, but
  * not for ever. Context: as above. */
-void gpurt_boxlink_close(void);
+void gpurt_boxlink_close(const gpurt_opened_t *opened);
 
 #endif

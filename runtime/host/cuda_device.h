@@ -36,6 +36,7 @@ typedef struct gpurt_cuda_device {
                                             written by: any thread */
     uint64_t xopted[GPURT_CUDA_OPTED]; /* set of stubs; written by: any thread, never taken
                                             out */
+    struct gpurt_cuda_box *box; /* NULL: nothing is logged; written by: open and close */
     pthread_mutex_t report_lock;
     char report[GPURT_CUDA_REPORT_BYTES];
 } gpurt_cuda_device_t;

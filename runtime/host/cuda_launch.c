@@ -4,6 +4,7 @@
  * counters. */
 #include "cuda_launch.h"
 
+#include "cuda_box.h"
 #include "cuda_device.h"
 #include "cuda_error.h"
 
@@ -226,6 +227,8 @@ gpurt_status_t gpurt_cuda_launch(void *self, void *stream, const gpurt_launch_t 
     (void)args_bytes; /* checked, and known to the stub */
     if (GPURT_UNLIKELY(st != GPURT_OK))
         return st;
+    if (d->box)
+        gpurt_cuda_box_greet(d);
     if (launch->shared_bytes > 0)
         e = shared_opt_in(d, stub);
     if (GPURT_LIKELY(e == cudaSuccess))

@@ -97,6 +97,7 @@ static gpurt_status_t dismantle(gpurt_error_t *err)
     cursor = 0;
     while ((object = gpurt_handle_sweep(&gpurt_handles, GPURT_HANDLE_STREAM, &cursor)))
         opened.ops->stream_destroy(opened.self, object);
+    gpurt_boxlink_close(&opened); /* no kernel runs any more */
     st = opened.ops->close(opened.self, first == GPURT_OK ? err : NULL);
     return first == GPURT_OK ? st : first;
 }
@@ -121,7 +122,7 @@ gpurt_status_t gpurt_open(const gpurt_options_t *options, gpurt_t **out, gpurt_e
     else
         st = gpurt_choice_open(&read, &opened, err);
     if (st == GPURT_OK) {
-        gpurt_boxlink_open(&opened.info);
+        gpurt_boxlink_open(&opened);
         is_open = true;
         pin_publish(&door.pin, pin_id(next_token, 0));
         *out = &tokens[next_token];
@@ -143,7 +144,6 @@ gpurt_status_t gpurt_close(gpurt_t *rt, gpurt_error_t *err)
         if (!last)
             wait_until_idle();
         st = dismantle(err);
-        gpurt_boxlink_close(); /* no kernel runs any more */
         memset(&opened, 0, sizeof opened);
         is_open = false;
     } else {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers: block, named, cluster, grid. The first three complete inside one worker and wake
- * their lanes at once; a grid barrier spans workers and is a phase counter that each polls. */
+/* Barriers: block, named, cluster, grid, and how a cancelled block leaves them. The first
+ * three complete inside one worker and wake their lanes at once; a grid barrier spans workers
+ * and is a phase counter that each polls. */
 #include "simt.h"
 
 #include <gpurt/atomic.h>
@@ -65,6 +66,7 @@ static simt_lane_t *lane_here(const char *site)
     k->current->site = site;
     k->current->answer = GPURT_SIMT_COUNT;
     k->current->predicate = false;
+    simt_cancel_point(k->current);
     return k->current;
 }
 
@@ -83,6 +85,7 @@ uint32_t gpurt_simt_block_barrier(uint32_t answer, bool predicate, const char *s
     barrier_arrive(me, 0, true);
     barrier_try(b, 0);
     simt_lane_wait(me);
+    simt_cancel_point(me);
     simt_order_acquire(word);
     return (uint32_t)me->result;
 }
@@ -110,6 +113,7 @@ void gpurt_simt_named_barrier(uint32_t id, uint32_t threads, bool wait, const ch
     barrier_arrive(me, id, wait);
     barrier_try(me->warp->block, id);
     simt_lane_wait(me); /* one that only arrives is ready still */
+    simt_cancel_point(me);
     if (wait)
         simt_order_acquire(word);
 }
@@ -145,6 +149,7 @@ void gpurt_simt_cluster_barrier(const char *site)
     simt_lane_block(me, SIMT_AT_CLUSTER);
     cluster_try(c);
     simt_lane_wait(me);
+    simt_cancel_point(me);
     simt_order_acquire(word);
 }
 
@@ -158,6 +163,65 @@ void simt_barrier_lane_ended(simt_lane_t *lane)
         b->cluster->live--;
         cluster_try(b->cluster);
     }
+}
+
+/* ---- cancellation ---------------------------------------------------------------------------- */
+void simt_cancel_point(simt_lane_t *me)
+{
+    if (GPURT_UNLIKELY(me->warp->block->cancelled))
+        gpurt_simt_exit();
+}
+
+/* Lanes at barriers are woken, and end where they waited. Those in warp operations meet the
+ * others of their warp, or their ends. */
+static void block_cancel(simt_block_t *b)
+{
+    b->cancelled = 1;
+    b->at_grid = 0;
+    for (uint32_t id = 0; id < GPURT_NAMED_BARRIERS; id++)
+        b->barriers[id].arrived = 0;
+    for (uint32_t t = 0; t < b->threads; t++) {
+        simt_lane_t *l = &b->lanes[t];
+
+        if (l->state == SIMT_AT_BARRIER || l->state == SIMT_AT_CLUSTER ||
+            l->state == SIMT_AT_GRID)
+            simt_lane_wake(l);
+    }
+    simt_worker_self->progress = true;
+}
+
+bool gpurt_simt_cancelled(void)
+{
+    simt_worker_t *k = simt_worker_self;
+    simt_block_t *b;
+
+    if (GPURT_UNLIKELY(!k || !k->current))
+        return false;
+    b = k->current->warp->block;
+    simt_schedule_looked(k, k->current);
+    return b->cancelled != 0;
+}
+
+void gpurt_simt_cancel_block(void)
+{
+    simt_worker_t *k = simt_worker_self;
+    simt_block_t *b;
+    simt_cluster_t *c;
+
+    if (GPURT_UNLIKELY(!k || !k->current))
+        return;
+    b = k->current->warp->block;
+    c = b->cluster;
+    if (b->launch->cooperative) /* relaxed: the others poll it */
+        gpurt_store_relaxed_dev_u32(&b->launch->xcancelled, 1);
+    if (!c) {
+        block_cancel(b);
+        return;
+    }
+    c->arrived = 0;
+    for (uint32_t i = 0; i < c->size; i++)
+        if (c->blocks[i])
+            block_cancel(c->blocks[i]);
 }
 
 /* ---- grid barrier ------------------------------------------------------------------------------ */
@@ -188,6 +252,10 @@ void gpurt_simt_grid_barrier(const char *site)
     if (!l->cooperative)
         simt_lane_misuse(me, GPURT_E_SYNC,
                          "a grid barrier in a launch that is not cooperative", NULL);
+    if (GPURT_UNLIKELY(gpurt_load_relaxed_dev_u32(&l->xcancelled))) { /* as the poll's */
+        block_cancel(b);
+        simt_cancel_point(me);
+    }
     phase = gpurt_load_relaxed_dev_u64(&l->xgrid_phase); /* cannot move before we arrive */
     simt_order_release(&l->grid_word[phase & 1u]);
     b->grid_phase = phase;
@@ -195,6 +263,7 @@ void gpurt_simt_grid_barrier(const char *site)
     if (++b->at_grid == b->threads)
         grid_arrive(b);
     simt_lane_wait(me);
+    simt_cancel_point(me);
     simt_order_acquire(&l->grid_word[phase & 1u]);
 }
 
@@ -205,8 +274,16 @@ bool simt_grid_poll(simt_worker_t *k)
     for (uint32_t i = 0; i < k->block_count; i++) {
         simt_block_t *b = k->blocks[i];
 
-        if (!b->at_grid || gpurt_load_acquire_dev_u64(&b->launch->xgrid_phase) ==
-                               b->grid_phase) /* G1.acq */
+        if (!b->at_grid)
+            continue;
+        /* relaxed: its lanes end, they read nothing */
+        if (gpurt_load_relaxed_dev_u32(&b->launch->xcancelled)) {
+            block_cancel(b);
+            woke = true;
+            continue;
+        }
+        if (gpurt_load_acquire_dev_u64(&b->launch->xgrid_phase) ==
+            b->grid_phase) /* G1.acq */
             continue;
         b->at_grid = 0;
         wake_where(b, SIMT_AT_GRID, 0, 0, 0);
@@ -217,9 +294,11 @@ bool simt_grid_poll(simt_worker_t *k)
 
 /* ---- deadlock ------------------------------------------------------------------------------------ */
 /* The block waits for other blocks only: all of it stands at the grid barrier, which can still
- * complete because no block of the grid has ended. */
+ * complete because no block of the grid has ended; or was cancelled, which ends its lanes. */
 static bool waits_for_grid(const simt_block_t *b)
 {
+    if (gpurt_load_relaxed_dev_u32(&b->launch->xcancelled))
+        return b->at_grid != 0; /* the next poll wakes them */
     return b->at_grid == b->threads && gpurt_load_relaxed_dev_u32(&b->launch->xended) == 0;
 }
 

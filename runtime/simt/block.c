@@ -144,7 +144,7 @@ static void block_begin(simt_worker_t *k, simt_block_t *b, simt_launch_t *l, uin
                                    .sm = k->index,
                                    .cluster_rank = index,
                                    .cluster_size = l->cluster_size};
-    b->at_grid = 0;
+    b->at_grid = b->cancelled = 0;
     memset(b->barriers, 0, sizeof b->barriers);
     warps_reset(b);
     lanes_reset(k, b);

@@ -190,14 +190,41 @@ static void lane_relaxed(simt_worker_t *k, simt_lane_t *me, const char *site)
     simt_lane_yield(me);
 }
 
+void simt_schedule_looked(simt_worker_t *k, simt_lane_t *me)
+{
+    static const char look_site[] = "a loop that asks whether it is cancelled";
+
+    if (++me->looks % SIMT_BUDGET == 0)
+        lane_relaxed(k, me, look_site);
+}
+
+static simt_lane_t *lane_that_relaxes(simt_worker_t *k, const char *site)
+{
+    simt_lane_t *me = k->current;
+
+    me->seen = 0;
+    lane_relaxed(k, me, site);
+    return me;
+}
+
+/* The same without a safe point. */
+void gpurt_simt_pause(const char *site)
+{
+    simt_worker_t *k = simt_worker_self;
+
+    if (GPURT_UNLIKELY(!k || !k->current))
+        return;
+    (void)lane_that_relaxes(k, site);
+}
+
 void gpurt_simt_relax(const char *site)
 {
     simt_worker_t *k = simt_worker_self;
 
     if (GPURT_UNLIKELY(!k || !k->current))
         return;
-    k->current->seen = 0;
-    lane_relaxed(k, k->current, site);
+    simt_cancel_point(k->current);
+    simt_cancel_point(lane_that_relaxes(k, site));
 }
 
 static bool seeded_interrupts(simt_worker_t *k)

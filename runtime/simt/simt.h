@@ -65,6 +65,7 @@ typedef struct simt_lane {
     uint32_t mask, arg, rank;
     uint32_t seen; /* this often in a row it read seen_addr; where every point is seen */
     const void *seen_addr;
+    uint32_t looks; /* asked this often whether it is cancelled */
     uint32_t spins; /* relaxed this often since it began or passed a barrier */
     uint8_t state;  /* simt_state_t */
     uint8_t op, barrier, answer;
@@ -111,6 +112,7 @@ struct simt_block {
     uint32_t rank, threads, warp_count, capacity;
     uint32_t live, runnable; /* lanes not done; lanes ready or parked */
     uint32_t at_grid;
+    uint32_t cancelled;  /* its lanes end at their next safe point */
     uint64_t grid_phase; /* the phase this block waits to end */
     simt_barrier_t barriers[GPURT_NAMED_BARRIERS];
     char *shared; /* dynamic part, then static part */
@@ -146,6 +148,7 @@ struct simt_launch {
     uint32_t xgrid_arrived; /* blocks at the grid barrier; written by: any worker */
     uint64_t xgrid_phase;   /* completed grid barriers; written by: the last arriver */
     uint32_t xended;        /* blocks that ended; written by: any worker */
+    uint32_t xcancelled;    /* a block is gone that grid barriers wait for; likewise */
     uint32_t xshared_lock, xshared_count,
         xshared_used; /* written by: lanes that meet a new object */
     simt_shared_object_t shared_objects[SIMT_SHARED_OBJECTS];
@@ -268,7 +271,10 @@ bool simt_fibers_grow(simt_worker_t *k);
 void simt_warp_lane_ended(simt_lane_t *lane);
 void simt_barrier_lane_ended(simt_lane_t *lane);
 bool simt_warp_release_parked(simt_worker_t *k, simt_warp_t *w);
-/* Main fiber: wakes blocks whose grid barrier completed. Returns: whether any was. */
+/* Ends the lane if its block was cancelled. */
+void simt_cancel_point(simt_lane_t *me);
+/* Main fiber: wakes blocks whose grid barrier completed or never will. Returns: whether any
+ * was. */
 bool simt_grid_poll(simt_worker_t *k);
 /* Whether no lane of the block can ever run again. Exact. */
 bool simt_block_is_stuck(const simt_block_t *b);
@@ -278,7 +284,8 @@ simt_lane_t *simt_schedule_pick(simt_worker_t *k);
 void simt_schedule_begin(simt_worker_t *k);  /* the worker starts */
 void simt_schedule_wakeup(simt_worker_t *k); /* its first block after a pause starts */
 void simt_schedule_lane(simt_worker_t *k, simt_lane_t *lane); /* it becomes resident */
-void simt_schedule_relaxed(simt_worker_t *k, simt_lane_t *lane);
+/* The lane looked whether it is cancelled: others get a turn now and then. */
+void simt_schedule_looked(simt_worker_t *k, simt_lane_t *lane);
 uint64_t simt_schedule_random(simt_worker_t *k);
 void simt_schedule_install(void); /* the preemption point */
 uint32_t simt_schedule_budget(const simt_worker_t *k);

@@ -244,7 +244,8 @@ uint64_t gpurt_simt_warp_op(uint32_t op, uint32_t mask, uint64_t value, uint32_t
     me->arg = arg;
     if (GPURT_UNLIKELY(!(mask >> me->self.lane & 1u)))
         simt_lane_misuse(me, GPURT_E_SYNC, "a lane is not in the mask it names", NULL);
-    if (GPURT_UNLIKELY(k->device->config.cpu.strict && (mask & w->done)))
+    if (GPURT_UNLIKELY(k->device->config.cpu.strict && (mask & w->done) &&
+                       !w->block->cancelled))
         simt_lane_misuse(me, GPURT_E_SYNC, "a mask names a lane that has ended",
                          &w->lanes[__builtin_ctz(mask & w->done)]);
     if (GPURT_UNLIKELY(!width_is_legal(op, arg >> 8)))
@@ -275,7 +276,8 @@ void simt_warp_lane_ended(simt_lane_t *lane)
             named |= 1u << i;
     if (!named)
         return;
-    if (lane->warp->block->worker->device->config.cpu.strict) {
+    if (lane->warp->block->worker->device->config.cpu.strict &&
+        !lane->warp->block->cancelled) {
         simt_lane_t *other = &w->lanes[__builtin_ctz(named)];
 
         simt_lane_misuse(lane, GPURT_E_SYNC,

@@ -53,3 +53,13 @@ GPURT_KERNEL(panic_bounds, struct panic_args, p)
     GPURT_ASSERT(i < p->limit || i % 8 != 0, "index %u of %u", i, p->limit);
     gpurt_add_relaxed_dev_u32(p->done, 1);
 }
+
+/* The other lanes of the block log for ever: a log call is a safe point. */
+GPURT_KERNEL(panic_logs, struct panic_args, p)
+{
+    if (gpurt_block_rank() == 1 && gpurt_thread_rank() == 3)
+        GPURT_PANIC("limit %u", p->limit);
+    while (gpurt_block_rank() == 1)
+        GPURT_INFO("still here");
+    gpurt_add_relaxed_dev_u32(p->done, 1);
+}

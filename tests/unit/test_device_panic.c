@@ -10,6 +10,7 @@
 #include <string.h>
 
 GPURT_KERNEL_DECLARE(panic_bounds, struct panic_args);
+GPURT_KERNEL_DECLARE(panic_logs, struct panic_args);
 
 static gpurt_error_t err;
 static gpurt_boxmap_t map;
@@ -60,6 +61,12 @@ int main(void)
     CHECK_MSG(gpurt_sync(rt, &err) == GPURT_OK, "the runtime goes on: %s", err.text);
     CHECK_MSG(map.box->sections[0].xpanics > 16, "%u counted",
               map.box->sections[0].xpanics);
+
+    done = 0;
+    CHECK_MSG(gpurt_launch(rt, &launch, panic_logs, &args, &err) == GPURT_OK, "%s",
+              err.text);
+    CHECK_MSG(gpurt_sync(rt, &err) == GPURT_OK, "a log call is a safe point: %s", err.text);
+    CHECK_MSG(done == 7 * 64, "%u lanes of the other blocks", done);
     gpurt_log_disconnect(&map, 0);
     gpurt_boxmap_detach(&map);
     CHECK_MSG(gpurt_close(rt, &err) == GPURT_OK, "%s", err.text);

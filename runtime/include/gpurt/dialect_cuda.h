@@ -228,35 +228,66 @@ GPURT_DEV void gpurt_trap(void)
     __trap();
     __builtin_unreachable();
 }
+#include <gpurt/dialect_cuda_cancel.h>
+
 /* The shortest sleep that leaves the issue slots to others: the step of the global
  * timer. */
-GPURT_DEV void gpurt_relax(void)
+GPURT_DEV void gpurt_pause(void)
 {
     __nanosleep(32);
 }
+GPURT_DEV void gpurt_relax(void)
+{
+    gpurt_pause();
+    gpurt_cuda_look_at_cluster(); /* what it waits for may be a neighbour's */
+}
 
+/* Lanes that ended are not waited for, so a barrier of a cancelled block completes; who
+ * then looks must do so before it touches what the others should have written. */
 GPURT_DEV void gpurt_block_barrier(void)
 {
     __syncthreads();
+    gpurt_safe_point();
 }
 GPURT_DEV uint32_t gpurt_block_barrier_count(bool predicate)
 {
-    return (uint32_t)__syncthreads_count(predicate);
+    uint32_t count = (uint32_t)__syncthreads_count(predicate);
+
+    gpurt_safe_point();
+    return count;
 }
 GPURT_DEV bool gpurt_block_barrier_and(bool predicate)
 {
-    return __syncthreads_and(predicate) != 0;
+    bool all = __syncthreads_and(predicate) != 0;
+
+    gpurt_safe_point();
+    return all;
 }
 GPURT_DEV bool gpurt_block_barrier_or(bool predicate)
 {
-    return __syncthreads_or(predicate) != 0;
+    bool some = __syncthreads_or(predicate) != 0;
+
+    gpurt_safe_point();
+    return some;
 }
+/* The warp says where it waits, so that it can be woken (gpurt_cuda_serve). */
 GPURT_DEV void gpurt_named_barrier(uint32_t id, uint32_t threads)
 {
+#if GPURT_CANCEL
+    uint32_t wait = gpurt_cuda_wait_of(gpurt_cuda_warp());
+
+    gpurt_safe_point();
+    gpurt_cuda_store_u32(wait, GPURT_CUDA_WAIT | threads << 4 | id);
+#endif
     asm volatile("barrier.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+#if GPURT_CANCEL
+    gpurt_cuda_store_u32(wait, 0);
+    gpurt_safe_point();
+#endif
 }
 GPURT_DEV void gpurt_named_arrive(uint32_t id, uint32_t threads)
 {
+    gpurt_safe_point();
     asm volatile("barrier.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
@@ -270,6 +301,7 @@ GPURT_DEV void gpurt_cluster_barrier(void)
 #else
     __syncthreads();
 #endif
+    gpurt_cuda_look_at_cluster();
 }
 GPURT_DEV void *gpurt_cluster_shared(void *object, uint32_t rank)
 {
@@ -282,27 +314,15 @@ GPURT_DEV void *gpurt_cluster_shared(void *object, uint32_t rank)
 #endif
 }
 
-/* Address of the word that the driver sets aside for a cooperative launch, 0 in any
- * other launch. It is handed over in two environment registers; cooperative groups,
- * whose header costs a second an architecture to compile, reads the same ones. The first
- * word there is a size. */
-GPURT_DEV uint64_t gpurt_cuda_grid_space(void)
-{
-    uint32_t high, low;
-
-    asm("mov.u32 %0, %%envreg1;" : "=r"(high));
-    asm("mov.u32 %0, %%envreg2;" : "=r"(low));
-    return (uint64_t)high << 32 | low;
-}
-
 /* The low 31 bits of the word are 0 between rounds. A round adds 2^31 in all, so the top
  * bit flips when the last block arrives and not before. this_grid().sync() of
  * cooperative groups counts the same way: a kernel may use both. Order: the block
  * barrier gathers the block's writes, the pair CGRID1 on the word carries them to the
- * other blocks. */
+ * other blocks. A block that was cancelled never arrives: those who wait look for that, and
+ * are cancelled with it. */
 GPURT_DEV void gpurt_grid_barrier(void)
 {
-    __syncthreads();
+    gpurt_block_barrier();
     if ((threadIdx.x | threadIdx.y | threadIdx.z) == 0) {
         uint64_t space = gpurt_cuda_grid_space();
         uint32_t *word = (uint32_t *)space + 1;
@@ -313,12 +333,19 @@ GPURT_DEV void gpurt_grid_barrier(void)
             gpurt_trap();
         uint32_t share = first ? 0x80000000u - (blocks - 1) : 1u;
         uint32_t before = gpurt_add_release_dev_u32(word, share), now; /* CGRID1.rel */
+        uint32_t polls = 0;
 
-        do
+        do {
             now = gpurt_load_acquire_dev_u32(word); /* CGRID1.acq */
-        while (((now ^ before) & 0x80000000u) == 0);
+            if (gpurt_cuda_grid_is_gone(++polls)) {
+                /* relaxed: takes the arrival back; another launch finds the word as it was */
+                gpurt_add_relaxed_dev_u32(word, 0u - share);
+                gpurt_cancel_block();
+                break;
+            }
+        } while (((now ^ before) & 0x80000000u) == 0);
     }
-    __syncthreads();
+    gpurt_block_barrier();
 }
 
 #define GPURT_SHARED(type, name, count)     \

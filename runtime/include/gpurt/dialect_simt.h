@@ -73,11 +73,14 @@ void gpurt_simt_cluster_barrier(const char *site);
 void *gpurt_simt_cluster_shared(void *object, uint32_t rank, const char *site);
 void gpurt_simt_grid_barrier(const char *site);
 void gpurt_simt_relax(const char *site);
+void gpurt_simt_pause(const char *site);
 void *gpurt_simt_shared(const void *key, size_t bytes, const char *site);
 void *gpurt_simt_shared_dyn(void);
 uint64_t gpurt_simt_clock(void);
 uint64_t gpurt_simt_globaltimer(void);
 void gpurt_simt_exit(void) GPURT_NORETURN;
+void gpurt_simt_cancel_block(void);
+bool gpurt_simt_cancelled(void);
 void gpurt_simt_trap(const char *site) GPURT_NORETURN;
 
 GPURT_END_DECLS
@@ -293,8 +296,17 @@ GPURT_DEV uint32_t gpurt_simt_match_all(uint32_t mask, uint64_t v, bool *same,
     gpurt_simt_cluster_shared(object, rank, GPURT_HERE)
 #define gpurt_grid_barrier() gpurt_simt_grid_barrier(GPURT_HERE)
 #define gpurt_relax()        gpurt_simt_relax(GPURT_HERE)
+#define gpurt_pause()        gpurt_simt_pause(GPURT_HERE)
 #define gpurt_thread_exit()  gpurt_simt_exit()
-#define gpurt_trap()         gpurt_simt_trap(GPURT_HERE)
+#define gpurt_cancel_block() gpurt_simt_cancel_block()
+#define gpurt_cancelled()    gpurt_simt_cancelled()
+#define gpurt_safe_point()   gpurt_cancel_point()
+#define gpurt_cancel_point()     \
+    do {                         \
+        if (gpurt_cancelled())   \
+            gpurt_thread_exit(); \
+    } while (0)
+#define gpurt_trap() gpurt_simt_trap(GPURT_HERE)
 
 /* The key is an object of its own, so two uses never share storage. */
 #define GPURT_SHARED(type, name, count) \

@@ -77,7 +77,11 @@ GPURT_DEV bool gpurt_log_room(const gpurt_log_call_t *c, uint32_t groups, uint32
                      : gpurt_ring_take_shared(&port, groups, messages, c->time_ns, &at);
             if (ok || port.policy != GPURT_POLICY_BLOCK)
                 break;
-            gpurt_relax();
+            if (gpurt_cancelled()) {
+                gpurt_ring_lose(&port, messages, GPURT_LOSS_FULL, c->time_ns);
+                break;
+            }
+            gpurt_pause(); /* the others of the mask wait for this lane */
         }
     }
     *position = gpurt_shfl_u32(c->mask, at, gpurt_leader(c->mask));
@@ -278,6 +282,7 @@ GPURT_DEV bool gpurt_log_token(gpurt_site_t *site, uint32_t mask, uint32_t per_s
                 uint32_t gpurt_w_[GPURT_WORDS(_, ##__VA_ARGS__) + 1], gpurt_n_ = 0; \
                 uint32_t gpurt_mask_;                                               \
                                                                                     \
+                gpurt_safe_point();                                                 \
                 GPURT_ARGS(GPURT_ARG_PUT_, ##__VA_ARGS__)                           \
                 gpurt_w_[gpurt_n_] = 0;                                             \
                 gpurt_mask_ = gpurt_activemask();                                   \

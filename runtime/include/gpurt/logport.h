@@ -59,12 +59,37 @@ typedef struct gpurt_site {
 #define GPURT_GATE_CLAIMED 0x40000000u
 #define GPURT_GATE_NUMBER  0x0000ffffu
 
+/* A translation unit of CUDA code, and its copy of the port. Owner: the unit. */
+typedef struct gpurt_log_unit {
+    const void *symbol;
+    struct gpurt_log_unit *next; /* written by: the list it is in */
+} gpurt_log_unit_t;
+
+GPURT_BEGIN_DECLS
+/* While a program or a plugin is loaded and unloaded (logunit.c). Weak: a program of nvcc
+ * that is linked without gpurt logs nothing. */
+void gpurt_log_unit_add(gpurt_log_unit_t *unit) GPURT_WEAK;
+void gpurt_log_unit_remove(gpurt_log_unit_t *unit) GPURT_WEAK;
+#if !GPURT_ON_CUDA
+extern gpurt_log_port_t gpurt_log_port; /* logconnect.c */
+#endif
+GPURT_END_DECLS
+
 #if GPURT_ON_CUDA
 static __constant__ gpurt_log_port_t gpurt_log_port;
-#else
-GPURT_BEGIN_DECLS
-extern gpurt_log_port_t gpurt_log_port; /* logport.c */
-GPURT_END_DECLS
+static gpurt_log_unit_t gpurt_log_unit;
+
+static __attribute__((constructor)) void gpurt_log_unit_enter(void)
+{
+    gpurt_log_unit.symbol = &gpurt_log_port;
+    if (gpurt_log_unit_add)
+        gpurt_log_unit_add(&gpurt_log_unit);
+}
+static __attribute__((destructor)) void gpurt_log_unit_leave(void)
+{
+    if (gpurt_log_unit_remove)
+        gpurt_log_unit_remove(&gpurt_log_unit);
+}
 #endif
 
 /* The calling warp's ring. */
@@ -114,7 +139,7 @@ GPURT_DEVN uint32_t gpurt_log_define(gpurt_site_t *site)
     if (!gpurt_cas_relaxed_dev_u32(&site->xgate, &gate, GPURT_GATE_CLAIMED)) {
         /* Another lane defines it: one trip to memory, then it has a number. */
         while (gate == GPURT_GATE_CLAIMED) {
-            gpurt_relax();
+            gpurt_pause();
             gate = gpurt_load_acquire_dev_u32(&site->xgate); /* B8.acq */
         }
         return gate;
@@ -187,7 +212,7 @@ GPURT_DEVN uint32_t gpurt_log_string(const char *text)
         if (found != address)
             continue;
         while ((number = gpurt_load_relaxed_dev_u32(&e->xnumber)) == 0)
-            gpurt_relax();
+            gpurt_pause();
         return number == GPURT_STRING_NONE ? 0 : number;
     }
     return 0;

@@ -5,11 +5,11 @@
  *
  * Context: device code. The lanes that come together make one panic: its slot in the
  * black box holds site, message, arguments of the first lane, the first argument of
- * every lane, block, thread, warp, SM, mask, time and clock. Then those lanes end; other
- * blocks go on and the context stays healthy. A slot is written once and survives
- * whatever happens to the process. First form: the lanes of the block that did not fail
- * are not stopped yet; a block barrier does not wait for lanes that ended. More panics
- * than slots are counted. */
+ * every lane, block, thread, warp, SM, mask, time and clock. Then the block is cancelled
+ * (block.h): those lanes end, the others of the block at their next safe point. Other
+ * blocks go on, the context stays healthy, the next launch works. A slot is written once
+ * and survives whatever happens to the process. More panics than slots are counted.
+ * Before gpurt_open nothing is told, but the block is cancelled all the same. */
 #ifndef GPURT_PANIC_H
 #define GPURT_PANIC_H
 
@@ -65,6 +65,8 @@ GPURT_DEVN void gpurt_panic_raise(gpurt_site_t *site, uint32_t mask, const uint6
         GPURT_ARGS(GPURT_PANIC_ARG_, ##__VA_ARGS__)                                    \
         gpurt_panic_raise(&gpurt_s_, gpurt_activemask(), gpurt_a_,                     \
                           GPURT_ARG_COUNT(_, ##__VA_ARGS__));                          \
+        gpurt_cancel_block();                                                          \
+        gpurt_cancel_point();                                                          \
         gpurt_thread_exit();                                                           \
     } while (0)
 
