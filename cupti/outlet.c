@@ -5,6 +5,7 @@
 
 #include "drainspawn.h"
 #include "handover.h"
+#include "injection.h"
 #include "names.h"
 #include "procfs.h"
 
@@ -17,6 +18,7 @@
 #define PATIENCE_NS 500000000ull
 #define STEP_NS     50000
 #define RETRY_NS    1000000000ull
+#define EXPECT_NS   10000000000ull /* gpurt_open takes a second or two */
 
 /* One process, one outlet. */
 static struct {
@@ -24,11 +26,12 @@ static struct {
     gpurt_boxmap_t map;
     gpurt_hostring_t ring;
     names_t names;
-    int drainer;       /* pipe to a drainer of our own, or -1 */
-    bool open, ours;   /* ours: we made the box */
-    bool stalled;      /* the last record found no room in time */
-    uint64_t retry_ns; /* a box could not be had: not before this time again */
-    uint64_t xleft;    /* 1: a forked child; written by: that child, alone in its process */
+    int drainer;        /* pipe to a drainer of our own, or -1 */
+    bool open, ours;    /* ours: we made the box */
+    bool stalled;       /* the last record found no room in time */
+    uint64_t expect_ns; /* the program is making a box: until then none is made */
+    uint64_t retry_ns;  /* a box could not be had: not before this time again */
+    uint64_t xleft; /* 1: a forked child; written by: that child, alone in its process */
 } outlet = {.lock = PTHREAD_MUTEX_INITIALIZER, .drainer = -1};
 
 static const char *setting(const char *name)
@@ -40,8 +43,10 @@ static const char *setting(const char *name)
 
 bool outlet_wanted(void)
 {
-    const char *off = setting("GPURT_OFF");
+    const char *off = setting("GPURT_OFF"), *opens = setting(GPURT_INJECTION_OPENS);
 
+    if (opens && strtol(opens, NULL, 10) == (long)getpid())
+        outlet.expect_ns = gpurt_real_ns() + EXPECT_NS;
     return (setting(GPURT_HANDOVER_ENV) || setting("GPURT_LOG")) &&
            (!off || strcmp(off, "0") == 0);
 }
@@ -70,28 +75,17 @@ static bool box_find(gpurt_error_t *err)
     return false;
 }
 
-static uint32_t ring_bytes(void)
-{
-    const char *value = setting("GPURT_HOST_RING_BYTES");
-    unsigned long number = value ? strtoul(value, NULL, 0) : 0;
-
-    return number > GPURT_RING_MAX_BYTES ? GPURT_RING_MAX_BYTES : (uint32_t)number;
-}
-
 static bool box_make(gpurt_error_t *err)
 {
     gpurt_section_plan_t section;
     gpurt_box_plan_t plan = {
         .struct_size = sizeof plan, .section_count = 1, .sections = &section};
-    gpurt_clock_fit_t clock = {0};
     gpurt_status_t st;
 
-    gpurt_hostring_plan(&section, ring_bytes());
+    gpurt_hostring_plan(&section);
     if (gpurt_boxmap_create(&plan, &outlet.map, err) != GPURT_OK)
         return false;
-    clock.device_ns = clock.real_ns =
-        gpurt_real_ns(); /* the collector's clock is real time */
-    gpurt_boxmap_set_clock(&outlet.map, 0, &clock);
+    gpurt_hostring_clock(&outlet.map, 0);
     st = gpurt_hostring_init(&outlet.ring, &outlet.map, 0, err);
     if (st == GPURT_OK)
         st = setting(GPURT_HANDOVER_ENV)
@@ -125,13 +119,15 @@ static bool ready(void)
     if (outlet.open)
         return true;
     now = gpurt_real_ns();
-    if (now < outlet.retry_ns || !outlet_wanted())
+    if (now < outlet.retry_ns)
         return false;
     outlet.open = box_find(&err);
-    if (!outlet.open)
+    if (outlet.open)
+        outlet.expect_ns = 0;
+    else if (now > outlet.expect_ns)
         outlet.open = outlet.ours = box_make(&err);
     if (!outlet.open)
-        outlet.retry_ns = now + RETRY_NS;
+        outlet.retry_ns = now + (outlet.expect_ns ? RETRY_NS / 20 : RETRY_NS);
     return outlet.open;
 }
 

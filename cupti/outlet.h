@@ -11,7 +11,7 @@
 
 #include "hostring.h"
 
-/* Whether anybody asked for records. */
+/* Whether anybody asked for records. Context: once, as the driver is initialised. */
 bool outlet_wanted(void);
 
 /* Between enter and exit nobody else writes, and names stay valid. Returns: false when there

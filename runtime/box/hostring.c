@@ -3,10 +3,13 @@
 
 #include "hostring.h"
 
+#include "procfs.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 enum {
-    HOST_DEFS = 8192,
+    HOST_DEFS = 4096,
     S = GPURT_TYPE_STRING,
     U = GPURT_TYPE_U32,
     W = GPURT_TYPE_U64, /* wide */
@@ -55,7 +58,7 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
     SITE(BUSY, DEBUG, gpurt_activity_busy_t, T6(W, W, W, W, W, W),
          "of %llu ns: kernels %llu, copies %llu, told of the end %llu, launching %llu, "
          "nothing asked %llu"),
-    SITE(LAUNCH, DEBUG, gpurt_activity_launch_t, T12(S, S, U, U, U, U, U, U, U, U, W, U),
+    SITE(LAUNCH, TRACE, gpurt_activity_launch_t, T12(S, S, U, U, U, U, U, U, U, U, W, U),
          "launch %s at %s:%u, grid %u,%u,%u block %u,%u,%u, %u B shared, stream 0x%llx, "
          "number %u"),
     SITE(ENVIRONMENT, DEBUG, gpurt_activity_environment_t, T9(U, U, W, W, U, U, U, U, U),
@@ -66,16 +69,33 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
 GPURT_STATIC_ASSERT(sizeof(gpurt_activity_kernel_t) == 4 * 13, "frozen");
 GPURT_STATIC_ASSERT(sizeof(gpurt_activity_launch_t) == 4 * 13, "frozen");
 
-void gpurt_hostring_plan(gpurt_section_plan_t *plan, uint32_t ring_bytes)
+/* What is too large is cut to what a ring can hold. */
+static uint32_t ring_bytes_read(void)
+{
+    const char *value = secure_getenv("GPURT_HOST_RING_BYTES");
+    unsigned long bytes = value ? strtoul(value, NULL, 0) : 0;
+
+    return bytes > GPURT_RING_MAX_BYTES ? GPURT_RING_MAX_BYTES : (uint32_t)bytes;
+}
+
+void gpurt_hostring_plan(gpurt_section_plan_t *plan)
 {
     memset(plan, 0, sizeof *plan);
     plan->kind = GPURT_SECTION_HOST;
-    plan->ring_bytes = ring_bytes;
+    plan->ring_bytes = ring_bytes_read();
     plan->policy = GPURT_POLICY_BLOCK; /* writers wait themselves, or count */
     plan->def_count = HOST_DEFS;
     plan->panic_count = 1;
     plan->state_bytes = GPURT_BOX_PAGE;
     plan->name = "host";
+}
+
+void gpurt_hostring_clock(const gpurt_boxmap_t *map, uint32_t section)
+{
+    gpurt_clock_fit_t clock = {0};
+
+    clock.device_ns = clock.real_ns = gpurt_real_ns();
+    gpurt_boxmap_set_clock(map, section, &clock);
 }
 
 uint32_t gpurt_hostring_find(const gpurt_boxmap_t *map)

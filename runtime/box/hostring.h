@@ -26,8 +26,12 @@ typedef struct gpurt_hostring {
     uint32_t sites[GPURT_ACTIVITY_SITES]; /* numbers of the definitions */
 } gpurt_hostring_t;
 
-/* The plan of a host section, for whoever makes a box. ring_bytes 0: the default. */
-void gpurt_hostring_plan(gpurt_section_plan_t *plan, uint32_t ring_bytes);
+/* The plan of a host section, for whoever makes a box; GPURT_HOST_RING_BYTES says how large
+ * its ring is. */
+void gpurt_hostring_plan(gpurt_section_plan_t *plan);
+
+/* Writers' clock is real time. Context: before the box is handed over. */
+void gpurt_hostring_clock(const gpurt_boxmap_t *map, uint32_t section);
 
 /* Defines the sites. GPURT_E_INVALID: the section is not one of host code, or has no room.
  * The map must outlive the ring. */

@@ -10,6 +10,9 @@
 #define GPURT_INJECTION_ENV  "CUDA_INJECTION64_PATH"
 #define GPURT_INJECTION_NEXT "GPURT_INJECTION_NEXT" /* what stood there before */
 #define GPURT_INJECTION_LIB  "libgpurt-inject.so"
+/* The process, by number, that is in gpurt_open: a box of its own will be there soon, and the
+ * collector waits for it. */
+#define GPURT_INJECTION_OPENS "GPURT_OPENS"
 
 /* Names libgpurt-inject.so in this process's environment, for itself and for what it starts.
  * A library that is named already is run first by ours. Does nothing with GPURT_CUPTI=off,

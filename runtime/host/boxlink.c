@@ -3,19 +3,43 @@
 
 #include "drainspawn.h"
 #include "handover.h"
+#include "hostring.h"
+#include "injection.h"
+#include "names.h"
+#include "procfs.h"
 #include "refuse.h"
 
+#include <gpurt/activity.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 /* One runtime a process, so one box. Written under the lock of gpurt_open and gpurt_close. */
 static struct {
     gpurt_boxmap_t map;
     int drainer; /* pipe to a drainer of our own, or -1 */
     bool open;
-} link = {.drainer = -1};
+    bool launches; /* are recorded */
+    gpurt_hostring_t ring;
+    pthread_mutex_t lock; /* guards what is below */
+    names_t names;
+    uint32_t launched;
+} boxlink = {.drainer = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+enum {
+    DEVICE_SECTION = 0,
+    HOST_SECTION = 1,
+    SECTIONS = 2
+};
+
+/* Where the calling thread is about to launch from. */
+static _Thread_local struct {
+    const char *file;
+    uint32_t line;
+} launch_site;
 
 /* NULL where it is not set, or set to nothing. Not read in a program that runs with the
  * rights of another user: it would start a program and write a file. */
@@ -63,46 +87,70 @@ static gpurt_status_t ring_bytes_read(uint32_t *bytes, gpurt_error_t *err)
 static gpurt_status_t box_make(const gpurt_opened_t *opened, gpurt_error_t *err)
 {
     const gpurt_info_t *info = &opened->info;
-    gpurt_section_plan_t section = {.kind = info->backend == GPURT_BACKEND_CUDA
-                                                ? GPURT_SECTION_CUDA
-                                                : GPURT_SECTION_CPU,
-                                    .device = (uint32_t)info->device,
-                                    .sm_count = info->sm_count,
-                                    .warp_slots = info->warp_slots,
-                                    .name = info->name};
+    gpurt_section_plan_t sections[SECTIONS], *device = &sections[DEVICE_SECTION];
     gpurt_box_plan_t plan = {
-        .struct_size = sizeof plan, .section_count = 1, .sections = &section};
+        .struct_size = sizeof plan, .section_count = SECTIONS, .sections = sections};
     gpurt_status_t st = level_read(&plan.level, err);
 
+    memset(device, 0, sizeof *device);
+    device->kind =
+        info->backend == GPURT_BACKEND_CUDA ? GPURT_SECTION_CUDA : GPURT_SECTION_CPU;
+    device->device = (uint32_t)info->device;
+    device->sm_count = info->sm_count;
+    device->warp_slots = info->warp_slots;
+    device->name = info->name;
+    gpurt_hostring_plan(&sections[HOST_SECTION]);
     if (st == GPURT_OK)
-        st = ring_bytes_read(&section.ring_bytes, err);
+        st = ring_bytes_read(&device->ring_bytes, err);
     if (st == GPURT_OK)
-        st = gpurt_boxmap_create(&plan, &link.map, err);
+        st = gpurt_boxmap_create(&plan, &boxlink.map, err);
     if (st != GPURT_OK)
         return st;
-    st = opened->ops->box_connect(opened->self, &link.map, 0, err);
+    gpurt_hostring_clock(&boxlink.map, HOST_SECTION);
+    st = gpurt_hostring_init(&boxlink.ring, &boxlink.map, HOST_SECTION, err);
+    if (st == GPURT_OK)
+        st = opened->ops->box_connect(opened->self, &boxlink.map, DEVICE_SECTION, err);
     if (st != GPURT_OK)
-        gpurt_boxmap_detach(&link.map);
-    link.open = st == GPURT_OK;
+        gpurt_boxmap_detach(&boxlink.map);
+    boxlink.open = st == GPURT_OK;
+    boxlink.launches = boxlink.open && plan.level <= GPURT_LEVEL_TRACE;
     return st;
+}
+
+/* Whether anybody wants a log. */
+static bool is_wanted(void)
+{
+    const char *off = setting("GPURT_OFF");
+
+    return (setting("GPURT_DRAIN") || setting("GPURT_LOG")) &&
+           (!off || strcmp(off, "0") == 0);
+}
+
+void gpurt_boxlink_prepare(void)
+{
+    char number[16];
+
+    if (!is_wanted() || !gpurt_injection_name())
+        return;
+    snprintf(number, sizeof number, "%d", (int)getpid());
+    setenv(GPURT_INJECTION_OPENS, number, 1);
 }
 
 void gpurt_boxlink_open(gpurt_opened_t *opened)
 {
     gpurt_info_t *info = &opened->info;
-    const char *off = setting("GPURT_OFF"), *drainer = setting("GPURT_DRAIN");
-    const char *file = setting("GPURT_LOG");
+    const char *drainer = setting("GPURT_DRAIN"), *file = setting("GPURT_LOG");
     gpurt_error_t err = {0};
     gpurt_status_t st;
     size_t used;
 
-    if ((!drainer && !file) || (off && strcmp(off, "0") != 0))
+    if (!is_wanted())
         return;
     st = box_make(opened, &err);
     if (st == GPURT_OK && drainer)
-        st = gpurt_handover_give(&link.map, &err);
+        st = gpurt_handover_give(&boxlink.map, &err);
     else if (st == GPURT_OK)
-        st = gpurt_drainspawn_start(file, link.map.fd, &link.drainer, &err);
+        st = gpurt_drainspawn_start(file, boxlink.map.fd, &boxlink.drainer, &err);
     if (st == GPURT_OK)
         return;
     gpurt_boxlink_close(opened);
@@ -113,12 +161,47 @@ void gpurt_boxlink_open(gpurt_opened_t *opened)
 
 void gpurt_boxlink_close(const gpurt_opened_t *opened)
 {
-    if (!link.open)
+    if (!boxlink.open)
         return;
-    opened->ops->box_disconnect(opened->self, &link.map, 0);
-    gpurt_store_release_sys_u32(&link.map.box->xlife, GPURT_LIFE_CLOSED); /* B4.rel */
-    gpurt_boxmap_detach(&link.map);
-    gpurt_drainspawn_wait(link.drainer);
-    link.drainer = -1;
-    link.open = false;
+    opened->ops->box_disconnect(opened->self, &boxlink.map, DEVICE_SECTION);
+    gpurt_store_release_sys_u32(&boxlink.map.box->xlife, GPURT_LIFE_CLOSED); /* B4.rel */
+    gpurt_boxmap_detach(&boxlink.map);
+    gpurt_drainspawn_wait(boxlink.drainer);
+    boxlink.drainer = -1;
+    boxlink.open = boxlink.launches = false;
+    names_clear(&boxlink.names);
+}
+
+/* ---- launches ------------------------------------------------------------------------ */
+
+void gpurt_launch_from(const char *file, uint32_t line)
+{
+    launch_site.file = file;
+    launch_site.line = line;
+}
+
+/* Nothing waits here: with a full ring the record is counted as lost. */
+void gpurt_boxlink_launch(const gpurt_launch_t *l, const gpurt_kernel_t *kernel)
+{
+    gpurt_activity_launch_t out = {.line = launch_site.line,
+                                   .grid = {l->grid.x, l->grid.y, l->grid.z},
+                                   .block = {l->block.x, l->block.y, l->block.z},
+                                   .shared_bytes = l->shared_bytes,
+                                   .stream = gpurt_pair(l->stream)};
+    const char *file = launch_site.file ? launch_site.file : "(not by gpurt_launch)";
+    uint64_t now;
+
+    launch_site.file = NULL;
+    launch_site.line = 0;
+    if (GPURT_LIKELY(!boxlink.launches))
+        return;
+    now = gpurt_real_ns();
+    pthread_mutex_lock(&boxlink.lock);
+    out.name = names_number(&boxlink.names, &boxlink.ring, kernel->name, false);
+    out.file = names_number(&boxlink.names, &boxlink.ring, file, false);
+    out.number = ++boxlink.launched;
+    pthread_mutex_unlock(&boxlink.lock);
+    if (!gpurt_hostring_put(&boxlink.ring, GPURT_KIND_LAUNCH,
+                            boxlink.map.sections[0].device, now, &out))
+        gpurt_hostring_lose(&boxlink.ring, 1, GPURT_LOSS_FULL, now);
 }

@@ -4,6 +4,7 @@
  * way out. */
 #include <gpurt/gpurt.h>
 
+#include "boxlink.h"
 #include "launch_check.h"
 #include "life.h"
 #include "refuse.h"
@@ -274,6 +275,7 @@ gpurt_status_t gpurt_launch_kernel(gpurt_t *rt, const gpurt_launch_t *launch,
         st = take(GPURT_HANDLE_STREAM, checked.stream, &s, err);
     if (GPURT_UNLIKELY(st != GPURT_OK))
         return gpurt_life_leave(st);
+    gpurt_boxlink_launch(&checked, kernel);
     st = o->ops->launch(o->self, s, &checked, kernel, args, args_bytes, err);
     return leave_with(o, checked.stream, st);
 }

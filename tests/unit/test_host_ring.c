@@ -64,7 +64,8 @@ static void box_open(uint32_t ring_bytes)
     gpurt_box_plan_t plan = {
         .struct_size = sizeof plan, .section_count = 1, .sections = &s};
 
-    gpurt_hostring_plan(&s, ring_bytes);
+    gpurt_hostring_plan(&s);
+    s.ring_bytes = ring_bytes;
     CHECK_MSG(gpurt_boxmap_create(&plan, &map, &err) == GPURT_OK, "%s", err.text);
     CHECK_EQ(gpurt_hostring_find(&map), 0);
     CHECK_MSG(gpurt_hostring_init(&ring, &map, 0, &err) == GPURT_OK, "%s", err.text);

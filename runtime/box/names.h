@@ -4,8 +4,8 @@
  * Found by a 64-bit hash of the text, not by its address: a module that is unloaded gives
  * its addresses to other names. The room is fixed; what comes when it is used up is called
  * "(no room for more names)". One thread at a time. */
-#ifndef GPURT_CUPTI_NAMES_H
-#define GPURT_CUPTI_NAMES_H
+#ifndef GPURT_NAMES_H
+#define GPURT_NAMES_H
 
 #include "hostring.h"
 
@@ -14,7 +14,7 @@ enum {
     NAMES_MAX = NAMES_SLOTS / 4 * 3
 };
 
-/* Owner: the outlet; zeroed at first. */
+/* Owner: the caller; zeroed at first. */
 typedef struct names {
     uint64_t hash[NAMES_SLOTS]; /* 0: free */
     uint32_t number[NAMES_SLOTS];
