@@ -188,7 +188,7 @@ void doctor_check_injection(const doctor_machine_t *m, doctor_report_t *report)
         doctor_find(report, "injection", DOCTOR_NOTE,
                     "CUDA_INJECTION64_PATH is taken by another tool: %s", value);
         doctor_remedy(report,
-                      "unset it to see programs that do not use gpurt: CUPTI serves "
+                      "unset it to see kernels: it is run before gpurt's, and CUPTI serves "
                       "one tool at a time");
     }
 }

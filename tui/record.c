@@ -58,8 +58,10 @@ static const gpurt_option_text_t texts[] = {
      "when there is none of that name."},
     {"ENVIRONMENT",
      "The application is started with GPURT_DRAIN set, by which gpurt_open finds "
-     "its drainer; so are the programs that it starts. Its standard streams are "
-     "those of gpurt-record."},
+     "its drainer, and with CUDA_INJECTION64_PATH, by which the CUDA driver loads "
+     "the collector; so are the programs that it starts. GPURT_CUPTI says what is "
+     "collected of kernels and copies: off, kernels, default or all. Its standard "
+     "streams are those of gpurt-record."},
     {"EXAMPLES", "  gpurt-record -o run.gplog -- ./app --size 64"},
     {0},
 };
