@@ -54,7 +54,8 @@ void pool_fill(pool_t *p, uint8_t *memory, size_t valid)
     sem_post(&p->filled);
 }
 
-int pool_next(pool_t *p)
+/* The oldest buffer that one pass over the words finds. */
+static int oldest(const pool_t *p)
 {
     int best = -1;
 
@@ -67,6 +68,17 @@ int pool_next(pool_t *p)
                 best = index;
         }
     return best;
+}
+
+/* A pass reads the words one by one: what was filled before the one it found may have come
+ * into a word that it had left behind. A second pass sees that. */
+int pool_next(pool_t *p)
+{
+    int found = oldest(p), again;
+
+    while (found >= 0 && (again = oldest(p)) != found)
+        found = again;
+    return found;
 }
 
 void pool_give(pool_t *p, int index)

@@ -118,7 +118,7 @@ static gpurt_def_t *def_take(const gpurt_hostring_t *h, size_t text_bytes, uint3
     *number = 0;
     /* relaxed: only the count matters. Read first, so that a full table stays full and does
      * not wrap. */
-    if (gpurt_load_relaxed_sys_u32(h->xdefs) + slots > h->def_count)
+    if (!h->defs || gpurt_load_relaxed_sys_u32(h->xdefs) + slots > h->def_count)
         return NULL;
     slot = gpurt_add_relaxed_sys_u32(h->xdefs, slots);
     if (slot + slots > h->def_count)
