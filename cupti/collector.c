@@ -17,11 +17,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
     FLUSH_MS = 100,
     STOP_MS = 3000, /* at exit, for each thread: a driver that hangs holds nobody longer */
+    SYNC_MS = 1000,
     STATE_TEXT = GPURT_ERROR_TEXT + 64
 };
 #define BEAT_NS 1000000000ull
@@ -34,6 +36,8 @@ static struct {
     bool on; /* CUPTI records */
     pool_t pool;
     duty_t reader, flusher;
+    uint32_t xasked;   /* 1: somebody waits until all is written; written by: any thread
+                          (1) and the reader (0) */
     uint64_t xdropped; /* by CUPTI, not told yet; written by: any thread */
     uint32_t flush_ms;
     char state[STATE_TEXT];
@@ -148,7 +152,7 @@ static void round_read(bool last)
         say(true, "no figures of GPUs for now: NVML has not answered for three seconds");
     if (index < 0 && !has_losses() && !due && !(last && sum) && !collector.troubled)
         return;
-    if (!outlet_enter())
+    if (!outlet_enter(last))
         return; /* no box: the buffers stay, and CUPTI counts what it cannot place */
     if (collector.troubled) {
         collector.troubled = false;
@@ -169,8 +173,13 @@ static void round_read(bool last)
 
 static void reader_run(duty_t *w)
 {
-    while (duty_wait(w, FLUSH_MS))
-        round_read(false);
+    while (duty_wait(w, FLUSH_MS)) {
+        bool asked = gpurt_load_acquire_dev_u32(&collector.xasked); /* CUP3.acq */
+
+        round_read(asked);
+        if (asked)
+            gpurt_store_relaxed_dev_u32(&collector.xasked, 0); /* relaxed: "done" alone */
+    }
     round_read(true);
 }
 
@@ -272,6 +281,23 @@ void collector_start(void)
         collector.on)
         duty_start(&collector.flusher, "gpurt-flusher", flusher_run, NULL);
     nvml_start();
+}
+
+void collector_sync(void)
+{
+    struct timespec step = {.tv_nsec = 1000000};
+
+    if (collector.pid != getpid() || !collector.reader.started)
+        return;
+    if (collector.on)
+        collector.api.cuptiActivityFlushAll(0);
+    gpurt_store_release_dev_u32(&collector.xasked, 1); /* CUP3.rel */
+    sem_post(&collector.pool.filled);
+    for (int ms = 0; ms < SYNC_MS; ms++) {
+        if (gpurt_load_relaxed_dev_u32(&collector.xasked) == 0) /* relaxed: as above */
+            return;
+        nanosleep(&step, NULL);
+    }
 }
 
 void collector_stop(void)

@@ -13,6 +13,10 @@
  * driver is initialised. */
 void collector_start(void);
 
+/* What has ended by now is in the box when this returns, or after a second. Context: any
+ * thread; the program closes its box. */
+void collector_sync(void);
+
 /* Takes what CUPTI still holds, waits for all of it to be written, but not for ever; closes
  * the box. Context: exit of the process that started it; nothing in a forked child. */
 void collector_stop(void);

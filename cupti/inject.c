@@ -11,6 +11,7 @@
 #include <string.h>
 
 __attribute__((visibility("default"))) int InitializeInjection(void);
+__attribute__((visibility("default"))) void gpurt_collector_sync(void);
 
 /* The library that CUDA_INJECTION64_PATH named before us. It goes first: what the user chose
  * by hand gets CUPTI, and we say so. */
@@ -40,4 +41,10 @@ int InitializeInjection(void)
     pthread_atfork(NULL, NULL, collector_forked);
     atexit(collector_stop);
     return 1;
+}
+
+/* Found by name: gpurt_injection_sync. */
+void gpurt_collector_sync(void)
+{
+    collector_sync();
 }

@@ -172,7 +172,7 @@ static void round_ask(void)
         asking(true);
         any = sample(nvml.device[i], &out);
         asking(false);
-        if (any && outlet_enter()) {
+        if (any && outlet_enter(false)) {
             outlet_put(GPURT_KIND_ENVIRONMENT, i, gpurt_real_ns(), &out);
             outlet_exit();
         }

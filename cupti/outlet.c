@@ -28,6 +28,7 @@ static struct {
     names_t names;
     int drainer;        /* pipe to a drainer of our own, or -1 */
     bool open, ours;    /* ours: we made the box */
+    bool theirs;        /* the program opens gpurt itself: its boxes are the place */
     bool stalled;       /* the last record found no room in time */
     uint64_t expect_ns; /* the program is making a box: until then none is made */
     uint64_t retry_ns;  /* a box could not be had: not before this time again */
@@ -107,9 +108,9 @@ static void box_drop(void)
     outlet.open = outlet.ours = outlet.stalled = false;
 }
 
-/* Under the lock. The program may have closed its box, and it may have opened one after we
- * made ours: the second stays ours, because names and sums are in it. */
-static bool ready(void)
+/* Under the lock. A program that closes its box has said all, until it opens another; one
+ * that opens its first after we made ours changes nothing, because our names are there. */
+static bool ready(bool last)
 {
     gpurt_error_t err;
     uint64_t now;
@@ -119,12 +120,11 @@ static bool ready(void)
     if (outlet.open)
         return true;
     now = gpurt_real_ns();
-    if (now < outlet.retry_ns)
+    if (now < outlet.retry_ns && !last)
         return false;
     outlet.open = box_find(&err);
-    if (outlet.open)
-        outlet.expect_ns = 0;
-    else if (now > outlet.expect_ns)
+    outlet.theirs |= outlet.open;
+    if (!outlet.open && !outlet.theirs && (last || now > outlet.expect_ns))
         outlet.open = outlet.ours = box_make(&err);
     if (!outlet.open)
         outlet.retry_ns = now + (outlet.expect_ns ? RETRY_NS / 20 : RETRY_NS);
@@ -145,12 +145,12 @@ static void wait_a_step(void)
     nanosleep(&step, NULL);
 }
 
-bool outlet_enter(void)
+bool outlet_enter(bool last)
 {
     if (is_left())
         return false;
     pthread_mutex_lock(&outlet.lock);
-    if (ready())
+    if (ready(last))
         return true;
     pthread_mutex_unlock(&outlet.lock);
     return false;

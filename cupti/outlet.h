@@ -14,9 +14,10 @@
 /* Whether anybody asked for records. Context: once, as the driver is initialised. */
 bool outlet_wanted(void);
 
-/* Between enter and exit nobody else writes, and names stay valid. Returns: false when there
- * is no box to be had; exit is then not called. */
-bool outlet_enter(void);
+/* Between enter and exit nobody else writes, and names stay valid. last: the program ends, a
+ * box that it was about to make is not waited for any more. Returns: false when there is no
+ * box to be had; exit is then not called. */
+bool outlet_enter(bool last);
 void outlet_exit(void);
 
 /* One record. Waits for room up to half a second while a drainer takes records away; then

@@ -282,7 +282,7 @@ static void json_sums(FILE *out, const gpurt_model_activity_t *a)
             sum.count, sum.ns, sum.untimed, a->waits.count, a->waits.ns, a->graphs.count,
             a->calls.count, a->ranges, a->memory, a->launches, a->overheads.ns);
     fprintf(out,
-            ",\"collector\":{\"bad\":%" PRIu64 ",\"dropped\":%" PRIu64
+            ",\"collector\":{\"bad\":%" PRIu64 ",\"cupti_dropped\":%" PRIu64
             ",\"starved\":%" PRIu64 ",\"state\":\"",
             a->bad, a->dropped, a->starved);
     json_text(out, a->state, sizeof a->state);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "injection.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,4 +55,19 @@ bool gpurt_injection_name(void)
         setenv(GPURT_INJECTION_NEXT, before, 1) != 0)
         return false;
     return setenv(GPURT_INJECTION_ENV, path, 1) == 0;
+}
+
+void gpurt_injection_sync(void)
+{
+    const char *path = secure_getenv(GPURT_INJECTION_ENV);
+    void *library = path && *path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
+    void *entry = library ? dlsym(library, "gpurt_collector_sync") : NULL;
+    void (*sync)(void);
+
+    if (entry) {
+        memcpy(&sync, &entry, sizeof sync);
+        sync();
+    }
+    if (library)
+        dlclose(library); /* our reference; the driver has its own */
 }

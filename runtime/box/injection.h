@@ -20,4 +20,8 @@
  * Returns: whether it is named now. */
 bool gpurt_injection_name(void);
 
+/* Lets the collector of this process, if there is one, write what it has: the box is about to
+ * be closed. At most a second. */
+void gpurt_injection_sync(void);
+
 #endif

@@ -163,6 +163,7 @@ void gpurt_boxlink_close(const gpurt_opened_t *opened)
 {
     if (!boxlink.open)
         return;
+    gpurt_injection_sync();
     opened->ops->box_disconnect(opened->self, &boxlink.map, DEVICE_SECTION);
     gpurt_store_release_sys_u32(&boxlink.map.box->xlife, GPURT_LIFE_CLOSED); /* B4.rel */
     gpurt_boxmap_detach(&boxlink.map);

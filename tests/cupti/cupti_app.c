@@ -7,11 +7,13 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
+    CROWD_KIB = 4096,
     THREADS = 6
 };
 
@@ -139,16 +141,33 @@ static void stopped(long count)
 
 static void forking(void)
 {
+    uint64_t begin;
     int status;
     pid_t pid;
 
     kernels(0, 1000);
+    begin = fake->time();
     pid = fork();
     if (pid == 0)
-        exit(0); /* with its parent's exit handlers */
+        exit(0); /* with its parent's exit handlers, and without its threads */
     CHECK_EQ(waitpid(pid, &status, 0), pid);
     CHECK_EQ(status, 0);
+    CHECK_MSG(fake->time() - begin < 2000000000,
+              "the child waited for its parent's threads");
     kernels(0, 1000);
+}
+
+/* The pool and what else is fixed, and nothing for each kernel. */
+static void crowd(long count)
+{
+    struct rusage before, after;
+
+    kernels(0, 500000); /* all buffers have been used once */
+    CHECK_EQ(getrusage(RUSAGE_SELF, &before), 0);
+    kernels(0, count - 500000);
+    CHECK_EQ(getrusage(RUSAGE_SELF, &after), 0);
+    CHECK_MSG(after.ru_maxrss - before.ru_maxrss < CROWD_KIB, "%ld KiB for %ld kernels",
+              after.ru_maxrss - before.ru_maxrss, count);
 }
 
 /* How it ends decides what the collector may still do. */
@@ -215,6 +234,8 @@ int main(int argc, char **argv)
         }
     if (strcmp(mode, "stopped") == 0)
         stopped(count);
+    else if (strcmp(mode, "crowd") == 0)
+        crowd(count);
     else
         kernels(0, count);
     if (strcmp(mode, "kill") == 0 || strcmp(mode, "_exit") == 0 ||

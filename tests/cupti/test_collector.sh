@@ -13,7 +13,7 @@ export ASAN_OPTIONS=detect_leaks=0
 unset GPURT_CUPTI CUDA_INJECTION64_PATH FAKE_CUPTI
 
 fail() { echo "FAIL: $*" >&2; exit 1; }
-field() { "$bin/gpurt-log" stat --json run.gplog | sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p"; }
+field() { "$bin/gpurt-log" stat --json run.gplog | grep -o "\"$1\":[0-9]*" | head -n 1 | cut -d: -f2; }
 lines() { "$bin/gpurt-log" cat run.gplog | grep -c "$1" || true; }
 log_has() { "$bin/gpurt-log" cat run.gplog | grep >/dev/null -e "$1" || fail "$2: no '$1' in: $("$bin/gpurt-log" cat run.gplog | tail -n 5)"; }
 
@@ -142,6 +142,17 @@ counted chain 50
 status=0
 CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" kernels 5 || status=$?
 [ "$status" = 3 ] || fail "without a drainer: $status"
+
+# A program that opens gpurt: one box, closed with all in it.
+for when in early late; do
+    rm -f run.gplog
+    GPURT_BACKEND=cpu "$bin/gpurt-record" -q -o run.gplog -- "$tests/both_app" "$when" || fail "both, $when"
+    "$bin/gpurt-log" stat run.gplog | grep >/dev/null '^back end   cpu' || fail "both, $when: $("$bin/gpurt-log" stat run.gplog)"
+    log_has 'kernel inside: 1000 ns' "both, $when"
+    log_has 'collector: on; [12] records' "both, $when"
+    [ "$when" = early ] || log_has 'kernel early: 1000 ns' "both, $when"
+    [ "$("$bin/gpurt-log" cat run.gplog | grep -c 'collector:')" = 1 ] || fail "both, $when: two boxes"
+done
 
 # A file of its own.
 rm -f run.gplog
