@@ -91,7 +91,8 @@ static void plain_sites(FILE *out, const picture_t *p)
                     sum->messages, sum->per_second);
             continue;
         }
-        snprintf(place, sizeof place, "%s:%u", base_name(site->file), site->line);
+        snprintf(place, sizeof place, site->file[0] ? "%s:%u" : "-", base_name(site->file),
+                 site->line);
         fprintf(out, "%-6s ", gpurt_level_name(site->level));
         put_plain(out, place, strlen(place), 24);
         fprintf(out, "%*s %12" PRIu64 " %10" PRIu32 "  ",

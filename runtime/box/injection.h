@@ -14,9 +14,13 @@
  * collector waits for it. */
 #define GPURT_INJECTION_OPENS "GPURT_OPENS"
 
+/* Where libgpurt-inject.so is: beside the program as the build and the installed tree have it,
+ * the folder that it was installed to, or what GPURT_INJECTION_LIBRARY says. */
+bool gpurt_injection_find(char *path, size_t room);
+
 /* Names libgpurt-inject.so in this process's environment, for itself and for what it starts.
  * A library that is named already is run first by ours. Does nothing with GPURT_CUPTI=off,
- * or when ours is not beside the program (../lib, the folder that it was installed to).
+ * or when ours is not found.
  * Returns: whether it is named now. */
 bool gpurt_injection_name(void);
 
