@@ -190,11 +190,13 @@ void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
 
     if (a->rows == 0)
         return;
-    fprintf(out, "kernels    %" PRIu64 " of %" PRIu32 " names, %s on GPUs", sum.count,
-            count, activity_time(sum.ns, total));
-    if (sum.untimed)
-        fprintf(out, ", %" PRIu64 " without times", sum.untimed);
-    fputc('\n', out);
+    if (sum.count)
+        fprintf(out,
+                "kernels    %" PRIu64 " of %" PRIu32 " names, %s on GPUs, %" PRIu64
+                " without times\n",
+                sum.count, count, activity_time(sum.ns, total), sum.untimed);
+    if (a->launches)
+        fprintf(out, "launches   %" PRIu64 " by gpurt_launch\n", a->launches);
     plain_copies(out, a);
     plain_gpus(out, a);
     if (a->state[0]) {

@@ -173,7 +173,7 @@ static void crowd(long count)
 /* How it ends decides what the collector may still do. */
 static void die(const char *mode, char **argv)
 {
-    rest(600); /* a few flushes */
+    rest(1000); /* a few flushes */
     if (strcmp(mode, "kill") == 0)
         kill(getpid(), SIGKILL);
     if (strcmp(mode, "exec") == 0)
@@ -203,7 +203,7 @@ static void seconds(void)
     uint64_t now = fake->time();
 
     fake->kernel(0, "before", now - 2000, now - 1000);
-    rest(4600);
+    rest(5500);
     now = fake->time();
     fake->kernel(0, "after", now - 2000, now - 1000);
 }

@@ -115,11 +115,12 @@ FAKE_CUPTI=hang run 0 kernels 5
 # NVML: both GPUs, once a second; one that hangs stops nothing else.
 unset GPURT_NVML
 GPURT_NVML_LIBRARY=$tests/libfake_nvml.so run 0 seconds
-[ "$(lines ' environment ')" = 10 ] || fail "$(lines ' environment ') figures of two GPUs in 4.6 s"
+figures=$(lines ' environment ')
+((figures >= 8 && figures <= 12)) || fail "$figures figures of two GPUs in 5.5 s"
 log_has 'dev1 *environment *GPU 62%, memory 17%, 6442450944 of 161061273600 B used, 123457 of 700000 mW, 44 C, 1980 MHz, memory 3201 MHz' environment
 began=$SECONDS
 FAKE_NVML=hang GPURT_NVML_LIBRARY=$tests/libfake_nvml.so run 0 seconds
-[ $((SECONDS - began)) -lt 8 ] || fail "NVML held the program for $((SECONDS - began)) s"
+[ $((SECONDS - began)) -lt 10 ] || fail "NVML held the program for $((SECONDS - began)) s"
 [ "$(lines ' environment ')" = 2 ] || fail "$(lines ' environment ') figures before it hung"
 [ "$(lines 'WARN .*NVML has not answered')" = 1 ] || fail "a driver that hangs is told of"
 log_has 'kernel after: 1000 ns' 'kernels while NVML hangs'
