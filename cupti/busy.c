@@ -132,6 +132,7 @@ void busy_add(busy_t *b, uint32_t device, bool copy, uint64_t start, uint64_t en
     d = &b->devices[device];
     if (d->told == 0)
         d->told = d->until = start;
+    d->latest = end > d->latest ? end : d->latest;
     if (d->count == BUSY_EVENTS)
         events_account(b, d, BUSY_EVENTS / 2);
     at = place_of(d, start);
@@ -156,6 +157,7 @@ bool busy_take(busy_t *b, uint32_t device, uint64_t until, uint64_t *start,
 {
     busy_device_t *d = &b->devices[device];
 
+    until = until < d->latest ? until : d->latest;
     if (d->told == 0 || until <= d->told)
         return false;
     events_account(b, d, place_of(d, until));

@@ -40,8 +40,9 @@ typedef struct busy_device {
     uint32_t count;
     busy_span_t copies[BUSY_COPIES]; /* that reach behind `until`; disjoint, by start */
     uint32_t copy_count;
-    uint64_t told;  /* accounted and told before it; 0: nothing is known */
-    uint64_t until; /* accounted before it; a kernel's end, or further */
+    uint64_t told;   /* accounted and told before it; 0: nothing is known */
+    uint64_t until;  /* accounted before it; a kernel's end, or further */
+    uint64_t latest; /* end of anything known */
     uint64_t kernels, copying, waiting, launching, idle; /* since told */
 } busy_device_t;
 
@@ -55,7 +56,8 @@ typedef struct busy {
 void busy_add(busy_t *b, uint32_t device, bool copy, uint64_t start, uint64_t end);
 void busy_wait(busy_t *b, uint64_t start, uint64_t end);
 
-/* Accounts up to a moment. Returns: whether there is anything to say; *start and *out are
+/* Accounts up to a moment, or to the last end that is known: records that are late, or a
+ * kernel that still runs, are not taken for idleness. Returns: whether there is anything to say; *start and *out are
  * the record then. */
 bool busy_take(busy_t *b, uint32_t device, uint64_t until, uint64_t *start,
                gpurt_activity_busy_t *out);

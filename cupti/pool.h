@@ -12,9 +12,11 @@
 #include <semaphore.h>
 
 enum {
-    POOL_BUFFERS = 256,
+    POOL_BUFFERS = 512,
     POOL_WORDS = POOL_BUFFERS / 64,
-    POOL_BUFFER_BYTES = 128 << 10 /* about 600 kernels */
+    /* About 300 kernels. A buffer comes back when all in it have ended, so with a GPU that is
+     * always busy only when it is full: small ones come sooner. */
+    POOL_BUFFER_BYTES = 64 << 10
 };
 
 typedef struct pool_entry {

@@ -108,7 +108,8 @@ static void span_add(gpurt_model_span_t *s, gpurt_pair_t ns)
     s->ns += value == GPURT_ACTIVITY_NO_TIME ? 0 : value;
 }
 
-static void put_busy(model_activity_t *a, uint32_t device, const gpurt_activity_busy_t *row)
+static void put_busy(model_activity_t *a, uint32_t device, uint64_t time_ns,
+                     const gpurt_activity_busy_t *row)
 {
     gpurt_model_busy_t now = {
         gpurt_pair_value(row->ns),        gpurt_pair_value(row->kernels),
@@ -122,7 +123,10 @@ static void put_busy(model_activity_t *a, uint32_t device, const gpurt_activity_
     gpu->busy.waiting += now.waiting;
     gpu->busy.launching += now.launching;
     gpu->busy.idle += now.idle;
-    gpu->recent = now;
+    if (time_ns + now.ns >= gpu->recent_ns) {
+        gpu->recent = now;
+        gpu->recent_ns = time_ns + now.ns;
+    }
 }
 
 static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *words)
@@ -179,7 +183,7 @@ static void put_device(model_activity_t *a, const gpurt_row_t *row, const void *
         break;
     case GPURT_KIND_BUSY:
         if (device < GPURT_MODEL_DEVICES)
-            put_busy(a, device, words);
+            put_busy(a, device, row->time_ns, words);
         break;
     case GPURT_KIND_ENVIRONMENT:
         if (device < GPURT_MODEL_DEVICES &&

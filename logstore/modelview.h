@@ -170,6 +170,7 @@ typedef struct gpurt_model_busy {
 
 typedef struct gpurt_model_gpu {
     gpurt_model_busy_t busy, recent;
+    uint64_t recent_ns; /* end of the last stretch: nothing that ended later is known */
     uint64_t environment_ns; /* when the figures below were true; 0: never */
     gpurt_activity_environment_t environment;
     uint32_t reserved;

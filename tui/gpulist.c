@@ -98,7 +98,10 @@ static void gpu_draw(canvas_t *c, rect_t area, int row, int device,
                            activity_bytes(gpurt_pair_value(e->memory_total), all),
                            e->milliwatts / 1000, e->celsius, e->sm_mhz);
     }
-    busy_draw(c, area, row, at, &g->recent);
+    at = busy_draw(c, area, row, at, &g->recent);
+    if (g->recent_ns && now_ns > g->recent_ns + STALE_NS)
+        canvas_printf(c, area, row, at, STYLE_DIM, " nothing has ended for %llu s",
+                      (unsigned long long)((now_ns - g->recent_ns) / 1000000000));
 }
 
 int gpulist_gpus(const picture_t *p, canvas_t *c, rect_t area, int row)

@@ -54,7 +54,7 @@ static void check_reasons(void)
     copy(1400, 2000);
     kernel(3000, 4000);
     copy(3500, 5000);
-    sums(0, T0 + 6000, 2000, 2000, 0, 2000, 0);
+    sums(0, T0 + 6000, 2000, 2000, 0, 1000, 0);
 
     begin(); /* the host sleeps until 2000, then does something else for long */
     kernel(0, 1000);
@@ -68,11 +68,11 @@ static void check_reasons(void)
     kernel(100000, 101000);
     sums(0, T0 + 101000, 2000, 0, 0, 0, 99000);
 
-    begin(); /* a stretch that nothing is known of; then another begins where it ended */
+    begin(); /* what nothing is known of yet is not idle; each stretch begins where one ended */
     kernel(0, 1000);
-    sums(0, T0 + 1000000, 1000, 0, 0, 0, 999000);
+    sums(0, T0 + 1000000, 1000, 0, 0, 0, 0);
     kernel(1000000, 1500000);
-    sums(0, T0 + 1200000, 500000, 0, 0, 0, 0);
+    sums(0, T0 + 1200000, 500000, 0, 0, 0, 999000);
     kernel(1600000, 1700000);
     sums(0, T0 + 1700000, 100000, 0, 0, 0, 100000);
 }

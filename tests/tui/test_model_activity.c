@@ -191,6 +191,10 @@ static void check_screen(void)
     CHECK(on_canvas(&c, "device to host 2, 2.0 MiB, 1048.58 GB/s"));
     CHECK(on_canvas(&c, " 91.5%      100     5.00 s   50.00 ms"));
     CHECK(on_canvas(&c, "gemm<float>"));
+    CHECK(!on_canvas(&c, "nothing has ended"));
+    gpurt_model_view(model, T0 + 10000000000, GPURT_MODEL_REPLAY, view);
+    picture_draw(&p, &c);
+    CHECK(on_canvas(&c, "idle 5%  nothing has ended for 9 s"));
     p.shown = VIEW_OVERVIEW;
     picture_draw(&p, &c);
     CHECK(on_canvas(&c, "GPUs  (6 shows kernels)"));
