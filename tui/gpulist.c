@@ -63,10 +63,11 @@ static int bar_draw(canvas_t *c, rect_t area, int row, int column,
     return column + BAR + 1;
 }
 
-static int busy_draw(canvas_t *c, rect_t area, int row, int at, const gpurt_model_busy_t *b)
+static void busy_draw(canvas_t *c, rect_t area, int row, int at,
+                      const gpurt_model_busy_t *b)
 {
     if (b->ns == 0)
-        return at;
+        return;
     at = bar_draw(c, area, row, at, b);
     at = canvas_printf(c, area, row, at, STYLE_GOOD, "kernels %d%% ",
                        percent(b->kernels, b->ns));
@@ -79,8 +80,7 @@ static int busy_draw(canvas_t *c, rect_t area, int row, int at, const gpurt_mode
     if (b->launching)
         at = canvas_printf(c, area, row, at, STYLE_ERROR, "launching %d%% ",
                            percent(b->launching, b->ns));
-    return canvas_printf(c, area, row, at, STYLE_DIM, "idle %d%% ",
-                         percent(b->idle, b->ns));
+    canvas_printf(c, area, row, at, STYLE_DIM, "idle %d%%", percent(b->idle, b->ns));
 }
 
 static void gpu_draw(canvas_t *c, rect_t area, int row, int device,
@@ -98,10 +98,11 @@ static void gpu_draw(canvas_t *c, rect_t area, int row, int device,
                            activity_bytes(gpurt_pair_value(e->memory_total), all),
                            e->milliwatts / 1000, e->celsius, e->sm_mhz);
     }
-    at = busy_draw(c, area, row, at, &g->recent);
-    if (g->recent_ns && now_ns > g->recent_ns + STALE_NS)
-        canvas_printf(c, area, row, at, STYLE_DIM, " nothing has ended for %llu s",
+    if (g->recent_ns && now_ns > g->recent_ns + STALE_NS) /* idle, or one long kernel */
+        canvas_printf(c, area, row, at, STYLE_DIM, "nothing has ended for %llu s",
                       (unsigned long long)((now_ns - g->recent_ns) / 1000000000));
+    else
+        busy_draw(c, area, row, at, &g->recent);
 }
 
 int gpulist_gpus(const picture_t *p, canvas_t *c, rect_t area, int row)
