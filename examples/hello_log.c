@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hello_log - log messages out of a kernel: two blocks, three messages.
+/* hello_log - log messages out of host code and a kernel: two blocks, four messages.
  *
  *   gpurt-record -o hello.gplog -- hello_log && gpurt-log cat hello.gplog */
 #include "hello_log.h"
 
 #include <gpurt/gpurt.h>
+#include <gpurt/hostlog.h>
 
 #include <stdio.h>
 
@@ -16,12 +17,16 @@ int main(void)
     gpurt_info_t info;
     gpurt_t *rt;
 
-    if (gpurt_open(NULL, &rt, &err) != GPURT_OK || gpurt_info(rt, &info) != GPURT_OK ||
-        gpurt_launch(rt, &launch, hello_log, &args, &err) != GPURT_OK ||
-        gpurt_sync(rt, &err) != GPURT_OK) {
-        fprintf(stderr, "hello_log: %s\n", err.text);
-        return 1;
-    }
+    if (gpurt_open(NULL, &rt, &err) != GPURT_OK || gpurt_info(rt, &info) != GPURT_OK)
+        goto fail;
+    gpurt_log(GPURT_LEVEL_INFO, "hello from the host, %u blocks ahead", launch.grid.x);
+    if (gpurt_launch(rt, &launch, hello_log, &args, &err) != GPURT_OK ||
+        gpurt_sync(rt, &err) != GPURT_OK)
+        goto fail;
     printf("hello_log: ran on %s (%s)\n", info.name, info.why);
     return gpurt_close(rt, &err) == GPURT_OK ? 0 : 1;
+
+fail:
+    fprintf(stderr, "hello_log: %s\n", err.text);
+    return 1;
 }

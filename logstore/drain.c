@@ -1,60 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rounds of a drainer: claim, panics, rings, sort, sinks, flush, and only then the
- * tails. */
+/* The rounds of a drainer: a look that fills the batch, rows to the sinks, and a flush that
+ * is planned, written, and only then frees space in the rings. */
 #include "drainpart.h"
 
 #include "procfs.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #define FLUSH_NS  100000000ull
 #define SETTLE_NS 50000000ull
-enum {
-    REST_AFTER = 64,
-    REST_MIN_NS = 20000,
-    REST_MAX_NS = 500000
-};
+#define ALIVE_NS  5000000ull /* asking /proc takes 10 us */
 
-/* ---- claim --------------------------------------------------------------------------- */
-
-static gpurt_status_t claim(gpurt_drain_t *d, gpurt_error_t *err)
-{
-    gpurt_box_claim_t *c = &d->map->box->claim;
-    uint64_t owner = gpurt_load_acquire_sys_u64(&c->xowner); /* B7.acq */
-    uint32_t pid = (uint32_t)owner;
-
-    if (!d->map->writable)
-        return GPURT_OK;
-    /* start_ticks of a claim that is being made right now may still be 0: then it is
-     * alive. */
-    if (pid && (c->start_ticks == 0 ? gpurt_process_start(pid) != 0
-                                    : gpurt_process_alive(pid, c->start_ticks)))
-        return gpurt_fail(err, GPURT_E_BUSY, GPURT_FROM_GPURT, 0,
-                          "the box is drained by process %u; end that one first", pid);
-    d->epoch = (uint32_t)(owner >> 32) + 1;
-    if (!gpurt_cas_acquire_sys_u64(
-            &c->xowner, &owner, (uint64_t)d->epoch << 32 | (uint32_t)getpid())) /* B7.acq */
-        return gpurt_fail(err, GPURT_E_BUSY, GPURT_FROM_GPURT, 0,
-                          "the box was just claimed by process %u", (uint32_t)owner);
-    c->start_ticks = gpurt_process_start((uint32_t)getpid());
-    d->sum.takeovers = d->epoch - 1;
-    return GPURT_OK;
-}
-
-static void unclaim(gpurt_drain_t *d)
-{
-    gpurt_box_claim_t *c = &d->map->box->claim;
-    uint64_t mine = (uint64_t)d->epoch << 32 | (uint32_t)getpid();
-
-    if (!d->map->writable || d->epoch == 0)
-        return;
-    c->start_ticks = 0;
-    gpurt_cas_release_sys_u64(&c->xowner, &mine, (uint64_t)d->epoch << 32); /* B7.rel */
-}
+#define REST_AFTER_NS 50000ull
+#define REST_MIN_NS   20000ull
+#define REST_MAX_NS   700000ull /* with the look itself and a timer's slack below 1 ms */
+#define REST_SHARE    4         /* of the time that nothing came */
+#define DEEP_AFTER_NS 1000000000ull
+#define DEEP_NS       20000000ull
 
 /* ---- open and close ------------------------------------------------------------------ */
 
@@ -63,20 +31,52 @@ static bool section_open(gpurt_drain_t *d, uint32_t index)
     const gpurt_box_section_t *s = &d->map->sections[index];
     drain_section_t *own = &d->sections[index];
 
+    own->positions = calloc(s->ring_count, sizeof *own->positions);
     own->cursors = calloc(s->ring_count, sizeof *own->cursors);
     own->sites = calloc(s->def_count ? s->def_count : 1, sizeof *own->sites);
-    if (!own->cursors || !own->sites)
-        return false;
-    for (uint32_t r = 0; r < s->ring_count; r++) {
-        const gpurt_ring_control_t *c = gpurt_boxmap_control(d->map, index, r);
+    own->slots = calloc(s->panic_count ? s->panic_count : 1, sizeof *own->slots);
+    return own->positions && own->cursors && own->sites && own->slots;
+}
 
-        own->cursors[r].position = gpurt_load_acquire_sys_u32(&c->xtail); /* B2.acq */
-        own->cursors[r].freed = own->cursors[r].position;
-        own->cursors[r].seen = c->xseen | (uint64_t)c->xseen_high << 32;
-        own->cursors[r].lost_told = c->xlost_told;
+static gpurt_status_t memory_take(gpurt_drain_t *d, gpurt_error_t *err)
+{
+    size_t rings = 0;
+    bool ordered = false, ok = true;
+
+    for (uint32_t i = 0; i < d->map->section_count; i++) {
+        ok = section_open(d, i) && ok;
+        rings += d->map->sections[i].ring_count;
     }
-    own->next_panic = d->map->box->claim.panics_told[index];
-    return true;
+    for (uint32_t i = 0; i < d->options.sink_count; i++)
+        ordered |= d->options.sinks[i].put && d->options.sinks[i].in_order;
+    d->hot = malloc(rings * sizeof *d->hot);
+    d->touched = malloc(rings * sizeof *d->touched);
+    d->rows = malloc(BATCH_BYTES);
+    d->entries = malloc(BATCH_ROWS * sizeof *d->entries);
+    d->spare = ordered ? malloc(BATCH_ROWS * sizeof *d->spare) : NULL;
+    if (!ok || !d->hot || !d->touched || !d->rows || !d->entries || (ordered && !d->spare))
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "drain: memory");
+    return GPURT_OK;
+}
+
+static gpurt_status_t options_take(gpurt_drain_t *d, const gpurt_drain_options_t *options,
+                                   gpurt_error_t *err)
+{
+    d->options = *options;
+    d->options.flush_ns = options->flush_ns ? options->flush_ns : FLUSH_NS;
+    d->options.settle_ns = options->settle_ns ? options->settle_ns : SETTLE_NS;
+    for (uint32_t i = 0; i < options->sink_count; i++) {
+        const gpurt_drain_sink_t *sink = &d->options.sinks[i];
+
+        d->put_any |= sink->put != NULL;
+        if (!sink->prepare)
+            continue;
+        if (d->store || !sink->commit || !sink->holds)
+            return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                              "drain: one store, with commit and holds");
+        d->store = sink;
+    }
+    return GPURT_OK;
 }
 
 gpurt_status_t gpurt_drain_open(const gpurt_boxmap_t *map,
@@ -94,130 +94,41 @@ gpurt_status_t gpurt_drain_open(const gpurt_boxmap_t *map,
     if (!d)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "drain");
     d->map = map;
-    d->options = *options;
-    d->options.flush_ns = options->flush_ns ? options->flush_ns : FLUSH_NS;
-    d->options.settle_ns = options->settle_ns ? options->settle_ns : SETTLE_NS;
     d->now_ns = d->last_row_ns = gpurt_real_ns();
-    st = claim(d, err);
-    if (st != GPURT_OK)
-        goto fail;
-    d->rows = malloc(BATCH_BYTES + LONGEST_ROW);
-    d->entries = malloc(BATCH_ROWS * sizeof *d->entries);
-    d->spare = malloc(BATCH_ROWS * sizeof *d->spare);
-    if (!d->rows || !d->entries || !d->spare) {
-        st = gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "drain: batch");
-        goto fail;
+    st = options_take(d, options, err);
+    if (st == GPURT_OK)
+        st = drain_claim(d, err);
+    if (st == GPURT_OK)
+        st = memory_take(d, err);
+    if (st != GPURT_OK) {
+        gpurt_drain_close(d);
+        return st;
     }
-    for (uint32_t i = 0; i < map->section_count; i++)
-        if (!section_open(d, i)) {
-            st = gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "drain: cursors");
-            goto fail;
-        }
+    drain_take_over(d);
     *out = d;
     return GPURT_OK;
-
-fail:
-    gpurt_drain_close(d);
-    return st;
 }
 
 void gpurt_drain_close(gpurt_drain_t *d)
 {
     if (!d)
         return;
-    unclaim(d);
+    drain_unclaim(d);
     for (uint32_t i = 0; i < GPURT_BOX_SECTIONS; i++) {
+        free(d->sections[i].positions);
         free(d->sections[i].cursors);
         free(d->sections[i].sites);
+        free(d->sections[i].slots);
     }
+    free(d->hot);
+    free(d->touched);
     free(d->rows);
     free(d->entries);
     free(d->spare);
     free(d);
 }
 
-/* ---- a round ------------------------------------------------------------------------- */
-
-/* Panics come first: they are few, and someone waits for them. Slots fill nearly in
- * order. */
-static bool panics_take(gpurt_drain_t *d, uint32_t section)
-{
-    drain_section_t *own = &d->sections[section];
-
-    while (own->next_panic < d->map->sections[section].panic_count) {
-        const gpurt_panic_t *slot = gpurt_boxmap_panic(d->map, section, own->next_panic);
-        gpurt_panic_t copy;
-
-        if (gpurt_load_acquire_sys_u32(&slot->xstate) != GPURT_PANIC_WRITTEN) /* B6.acq */
-            return true;
-        memcpy(&copy, slot, sizeof copy);
-        if (!drain_panic(d, section, &copy))
-            return false;
-        own->next_panic++;
-        d->urgent = true;
-    }
-    return true;
-}
-
-/* Fills the batch; goes on next time at the ring that did not fit. */
-static void sweep(gpurt_drain_t *d)
-{
-    uint32_t sections = d->map->section_count;
-
-    for (uint32_t i = 0; i < sections; i++)
-        if (!panics_take(d, i))
-            return;
-    for (uint32_t n = 0; n < sections; n++) {
-        uint32_t rings = d->map->sections[d->at_section].ring_count;
-
-        for (; d->at_ring < rings; d->at_ring++)
-            if (!drain_ring(d, d->at_section, d->at_ring))
-                return;
-        d->at_ring = 0;
-        d->at_section = (d->at_section + 1) % sections;
-    }
-}
-
-/* Space in the rings may be used again; a drainer after us starts here. */
-static void tails_publish(gpurt_drain_t *d)
-{
-    if (!d->map->writable)
-        return;
-    for (uint32_t i = 0; i < d->map->section_count; i++) {
-        drain_section_t *own = &d->sections[i];
-
-        for (uint32_t r = 0; r < d->map->sections[i].ring_count; r++) {
-            gpurt_ring_control_t *c = gpurt_boxmap_control(d->map, i, r);
-            drain_cursor_t *cursor = &own->cursors[r];
-
-            if (c->xlost_told != cursor->lost_told)
-                c->xlost_told = cursor->lost_told;
-            if (cursor->freed == cursor->position)
-                continue;
-            cursor->freed = cursor->position;
-            c->xseen = (uint32_t)cursor->seen;
-            c->xseen_high = (uint32_t)(cursor->seen >> 32);
-            gpurt_store_release_sys_u32(&c->xtail, cursor->position); /* B2.rel */
-        }
-        d->map->box->claim.panics_told[i] = own->next_panic;
-    }
-    d->map->box->claim.xbeat_ns = d->now_ns;
-}
-
-gpurt_status_t gpurt_drain_flush(gpurt_drain_t *d, gpurt_error_t *err)
-{
-    for (uint32_t i = 0; i < d->options.sink_count; i++) {
-        const gpurt_drain_sink_t *sink = &d->options.sinks[i];
-        gpurt_status_t st = sink->flush ? sink->flush(sink->context, err) : GPURT_OK;
-
-        if (st != GPURT_OK)
-            return st;
-    }
-    d->oldest_ns = 0;
-    d->urgent = false;
-    tails_publish(d);
-    return GPURT_OK;
-}
+/* ---- rows to sinks ------------------------------------------------------------------- */
 
 /* One row to the sinks of a stage. A row that one of them refuses comes again to all of
  * them, so a sink that can fail should be the first of its stage. */
@@ -227,7 +138,7 @@ static gpurt_status_t row_put(gpurt_drain_t *d, const gpurt_row_t *row, gpurt_er
         const gpurt_drain_sink_t *sink = &d->options.sinks[i];
         gpurt_status_t st;
 
-        if (sink->in_order != d->sorted)
+        if (!sink->put || sink->in_order != d->sorted)
             continue;
         st = sink->put(sink->context, row, err);
         if (st != GPURT_OK)
@@ -236,40 +147,96 @@ static gpurt_status_t row_put(gpurt_drain_t *d, const gpurt_row_t *row, gpurt_er
     return GPURT_OK;
 }
 
-/* Hands the batch on: first as it was found, then in order. Ring by ring it compresses
- * better and twice as fast (few columns change), so the store takes it so; its reader
- * sorts. */
-static gpurt_status_t batch_put(gpurt_drain_t *d, gpurt_error_t *err)
+/* Lists the rows that are new in the batch. */
+static void fresh_list(gpurt_drain_t *d)
 {
-    bool ordered = false;
+    uint32_t offset = d->given_used;
 
-    for (uint32_t i = 0; i < d->options.sink_count; i++)
-        ordered |= d->options.sinks[i].in_order;
-    for (;;) {
-        for (; d->put < d->count; d->put++) {
+    for (; d->fresh < d->count - d->given; d->fresh++) {
+        const gpurt_row_t *row = (const gpurt_row_t *)(d->rows + offset);
+
+        d->entries[d->fresh] = (gpurt_timed_t){row->time_ns, offset};
+        offset += gpurt_row_bytes(row->words);
+    }
+}
+
+/* Hands on what is new to the sinks that take rows: first as it was found, then in order. */
+static gpurt_status_t fresh_give(gpurt_drain_t *d, gpurt_error_t *err)
+{
+    if (d->count == d->given)
+        return GPURT_OK;
+    if (d->put_any && d->fresh == 0)
+        fresh_list(d);
+    while (d->fresh) {
+        for (; d->put < d->fresh; d->put++) {
             gpurt_status_t st =
                 row_put(d, (const gpurt_row_t *)(d->rows + d->entries[d->put].offset), err);
 
             if (st != GPURT_OK)
                 return st;
         }
-        if (d->sorted || !ordered)
-            break;
-        gpurt_timesort(d->entries, d->spare, d->count);
-        d->sorted = true;
         d->put = 0;
+        if (d->sorted || !d->spare)
+            break;
+        gpurt_timesort(d->entries, d->spare, d->fresh);
+        d->sorted = true;
     }
-    for (uint32_t i = 0; i < d->count; i++)
-        d->sum.messages +=
-            gpurt_row_messages((const gpurt_row_t *)(d->rows + d->entries[i].offset));
-    d->sum.rows += d->count;
-    d->count = d->put = d->rows_used = 0;
+    for (uint32_t i = 0; i < d->options.sink_count; i++)
+        if (d->options.sinks[i].watch)
+            d->options.sinks[i].watch(d->options.sinks[i].context,
+                                      (const gpurt_row_t *)(d->rows + d->given_used),
+                                      d->rows_used - d->given_used, d->count - d->given);
+    d->given = d->count;
+    d->given_used = d->rows_used;
+    d->fresh = 0;
     d->sorted = false;
     return GPURT_OK;
 }
 
-static void clocks_read(gpurt_drain_t *d)
+/* ---- a flush ------------------------------------------------------------------------- */
+
+static gpurt_status_t store_write(gpurt_drain_t *d, gpurt_error_t *err)
 {
+    gpurt_box_intent_t place = {0};
+    gpurt_status_t st;
+
+    if (!d->store || d->count == 0) {
+        drain_plan(d, &place);
+        return GPURT_OK;
+    }
+    st = d->store->prepare(d->store->context, (const gpurt_row_t *)d->rows, d->rows_used,
+                           d->count, &place, err);
+    if (st != GPURT_OK)
+        return st;
+    drain_plan(d, &place);
+    return d->store->commit(d->store->context, err);
+}
+
+gpurt_status_t gpurt_drain_flush(gpurt_drain_t *d, gpurt_error_t *err)
+{
+    gpurt_status_t st = fresh_give(d, err);
+
+    for (uint32_t i = 0; st == GPURT_OK && i < d->options.sink_count; i++)
+        if (d->options.sinks[i].flush)
+            st = d->options.sinks[i].flush(d->options.sinks[i].context, err);
+    if (st == GPURT_OK)
+        st = store_write(d, err); /* last: what it has written must not come again */
+    if (st != GPURT_OK)
+        return st;
+    d->sum.rows += d->count;
+    d->count = d->rows_used = d->given = d->given_used = 0;
+    d->oldest_ns = 0;
+    d->urgent = d->full = false;
+    d->flush_number++;
+    drain_free(d);
+    return GPURT_OK;
+}
+
+/* ---- a round ------------------------------------------------------------------------- */
+
+static void times_read(gpurt_drain_t *d)
+{
+    d->now_ns = gpurt_real_ns();
     for (uint32_t i = 0; i < d->map->section_count; i++) {
         drain_section_t *own = &d->sections[i];
         gpurt_clock_fit_t fit;
@@ -278,56 +245,101 @@ static void clocks_read(gpurt_drain_t *d)
             own->fit = fit;
             own->rate = (double)fit.rate_ppb * 1e-9;
         }
+        drain_time_base(d, own);
     }
 }
 
 gpurt_status_t gpurt_drain_round(gpurt_drain_t *d, uint32_t *rows, gpurt_error_t *err)
 {
+    uint32_t before = d->count;
     gpurt_status_t st;
 
     *rows = 0;
-    d->now_ns = gpurt_real_ns();
     d->sum.rounds++;
-    if (d->count == 0) {
-        clocks_read(d);
-        sweep(d);
-    }
-    *rows = d->count;
-    d->idle = d->count ? 0 : d->idle + 1;
-    if (d->count) {
+    times_read(d);
+    if (!d->full && d->fresh == 0)
+        d->full = !drain_look(d);
+    *rows = d->count - before;
+    if (*rows) {
         d->last_row_ns = d->now_ns;
         d->oldest_ns = d->oldest_ns ? d->oldest_ns : d->now_ns;
     }
-    st = batch_put(d, err);
+    st = fresh_give(d, err);
     if (st != GPURT_OK)
         return st;
-    /* A large batch, or a ring half used up (urgent): give the space back before it is
+    /* A full batch, or a ring half used up (urgent): give the space back before it is
      * missed. */
-    if (d->oldest_ns && (d->urgent || *rows >= BATCH_ROWS / 2 ||
-                         d->now_ns - d->oldest_ns >= d->options.flush_ns))
-        return gpurt_drain_flush(d, err);
-    return GPURT_OK;
+    if (d->full ||
+        (d->oldest_ns && (d->urgent || d->now_ns - d->oldest_ns >= d->options.flush_ns)))
+        st = gpurt_drain_flush(d, err);
+    if (st == GPURT_OK)
+        drain_beat(d);
+    return st;
+}
+
+/* Launches that have not ended, as far as the application tells. */
+static bool is_working(const gpurt_drain_t *d)
+{
+    const gpurt_box_t *box = d->map->box;
+
+    return gpurt_load_relaxed_sys_u32(&box->xwork) != /* relaxed: a hint */
+           gpurt_load_relaxed_sys_u32(&box->xended);
+}
+
+uint64_t gpurt_drain_patience(const gpurt_drain_t *d)
+{
+    uint64_t quiet = d->now_ns - d->last_row_ns;
+
+    if (d->options.spin || quiet < REST_AFTER_NS)
+        return 0;
+    if (quiet >= DEEP_AFTER_NS && d->oldest_ns == 0 && !is_working(d))
+        return DEEP_NS;
+    quiet /= REST_SHARE;
+    return quiet < REST_MIN_NS ? REST_MIN_NS : quiet > REST_MAX_NS ? REST_MAX_NS : quiet;
+}
+
+/* Whoever launches between our look at the launches and our sleep changes the word that
+ * the futex compares, or sees that we sleep. */
+static void sleep_deep(gpurt_drain_t *d, uint64_t ns)
+{
+    const struct timespec t = {0, (long)ns};
+    gpurt_box_t *box = d->map->box;
+    uint32_t work;
+
+    gpurt_xchg_relaxed_sys_u32(&box->xasleep, 1);         /* relaxed: the wait is bounded */
+    work = gpurt_load_relaxed_sys_u32(&box->xwork);       /* relaxed: as above */
+    if (work == gpurt_load_relaxed_sys_u32(&box->xended)) /* relaxed: as above */
+        syscall(SYS_futex, &box->xwork, FUTEX_WAIT, work, &t, NULL, 0);
+    gpurt_store_relaxed_sys_u32(&box->xasleep, 0); /* relaxed: a launch may wake in vain */
 }
 
 void gpurt_drain_rest(gpurt_drain_t *d)
 {
-    struct timespec t = {0, REST_MIN_NS};
+    uint64_t ns = gpurt_drain_patience(d);
+    const struct timespec t = {0, (long)ns};
 
-    if (d->options.spin || d->idle < REST_AFTER)
-        return;
-    t.tv_nsec <<=
-        (d->idle - REST_AFTER) / REST_AFTER < 5 ? (d->idle - REST_AFTER) / REST_AFTER : 5;
-    if (t.tv_nsec > REST_MAX_NS)
-        t.tv_nsec = REST_MAX_NS;
-    nanosleep(&t, NULL);
+    if (ns == DEEP_NS && d->map->writable)
+        sleep_deep(d, ns);
+    else if (ns)
+        nanosleep(&t, NULL);
+}
+
+/* ---- the end ------------------------------------------------------------------------- */
+
+static bool application_gone(gpurt_drain_t *d)
+{
+    if (gpurt_load_acquire_sys_u32(&d->map->box->xlife) == GPURT_LIFE_CLOSED) /* B4.acq */
+        return true;
+    if (d->alive && d->now_ns - d->alive_ns < ALIVE_NS)
+        return false;
+    d->alive_ns = d->now_ns;
+    d->alive = gpurt_boxmap_alive(d->map);
+    return !d->alive;
 }
 
 bool gpurt_drain_over(gpurt_drain_t *d)
 {
-    const gpurt_box_t *box = d->map->box;
-    bool closed = gpurt_load_acquire_sys_u32(&box->xlife) == GPURT_LIFE_CLOSED; /* B4.acq */
-
-    if (!closed && gpurt_boxmap_alive(d->map)) {
+    if (!application_gone(d)) {
         d->quiet_since = 0;
         return false;
     }
@@ -336,15 +348,28 @@ bool gpurt_drain_over(gpurt_drain_t *d)
     return d->now_ns - d->quiet_since >= d->options.settle_ns;
 }
 
+static void laps_limit(gpurt_drain_t *d)
+{
+    for (uint32_t i = 0; i < d->map->section_count; i++)
+        for (uint32_t r = 0; r < d->map->sections[i].ring_count; r++)
+            d->sections[i].cursors[r].records_left =
+                d->map->sections[i].ring_bytes / GPURT_GROUP_BYTES;
+}
+
 gpurt_status_t gpurt_drain_finish(gpurt_drain_t *d, gpurt_error_t *err)
 {
     uint32_t rows;
     gpurt_status_t st;
 
+    laps_limit(d);
     d->final = true;
+    d->alive = false;
+    d->over = application_gone(d);
+    d->looking = false; /* one that was under way was less thorough */
+    d->at_section = d->at_ring = 0;
     do
         st = gpurt_drain_round(d, &rows, err);
-    while (st == GPURT_OK && rows > 0);
+    while (st == GPURT_OK && (rows > 0 || d->looking));
     return st == GPURT_OK ? gpurt_drain_flush(d, err) : st;
 }
 

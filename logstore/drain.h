@@ -3,7 +3,9 @@
  *
  * A drainer claims a box, reads its rings, panics and losses round by round, turns
  * records into rows, hands them to the sinks, and frees space in the rings only when the
- * sinks say that the rows are safe. It lives in another process than the application and
+ * sinks say that the rows are safe. A flush is planned in the box before it is written, so
+ * a drainer that takes over knows what the one before it got done: with the same file, no
+ * row is lost and none comes twice. It lives in another process than the application and
  * goes on until that one is gone and its devices are quiet. All memory is taken at open,
  * save for new definitions. One thread uses a drain. */
 #ifndef GPURT_DRAIN_H
@@ -14,14 +16,29 @@
 
 typedef struct gpurt_drain gpurt_drain_t;
 
-/* Where rows go. All are called by the drain's thread. */
+/* Where rows go; all are called by the drain's thread. A sink takes rows one by one, each
+ * round those that are new (put), or all of them at once (watch), or is the store, which
+ * takes a whole batch with each flush (prepare, commit, holds). A drain has at most one
+ * store. */
 typedef struct gpurt_drain_sink {
     void *context;
     /* A failure stops the round; the row comes again. */
     gpurt_status_t (*put)(void *context, const gpurt_row_t *row, gpurt_error_t *err);
-    /* Makes safe what was put; NULL: it is safe at once. */
-    gpurt_status_t (*flush)(void *context, gpurt_error_t *err);
+    gpurt_status_t (*flush)(void *context, gpurt_error_t *err); /* of put's; may be NULL */
     bool in_order; /* rows of a round by time; else ring by ring, as they were found */
+
+    /* Looks at rows that lie one after another, as they were found. Cannot refuse. */
+    void (*watch)(void *context, const gpurt_row_t *rows, uint32_t bytes, uint32_t count);
+
+    /* Makes ready what will be written for these rows, and says where it will lie. They
+     * come ring by ring: neighbours share site, block and SM, so they compress well. */
+    gpurt_status_t (*prepare)(void *context, const gpurt_row_t *rows, uint32_t bytes,
+                              uint32_t count, gpurt_box_intent_t *place,
+                              gpurt_error_t *err);
+    /* Writes it. After a failure the batch is prepared again. */
+    gpurt_status_t (*commit)(void *context, gpurt_error_t *err);
+    /* Whether what another drainer prepared for this place is there, whole. */
+    bool (*holds)(void *context, const gpurt_box_intent_t *place);
 } gpurt_drain_sink_t;
 
 enum {
@@ -42,6 +59,7 @@ typedef struct gpurt_drain_options {
 typedef struct gpurt_drain_figures {
     uint64_t rounds, rows, messages, lost, panics, torn;
     uint32_t takeovers; /* drainers before us */
+    uint32_t adopted;   /* rings that the one before us had written but not freed */
 } gpurt_drain_figures_t;
 
 /* map: borrowed until close. A read-only map is read from where its last drainer
@@ -50,13 +68,17 @@ gpurt_status_t gpurt_drain_open(const gpurt_boxmap_t *map,
                                 const gpurt_drain_options_t *options, gpurt_drain_t **out,
                                 gpurt_error_t *err);
 
-/* One look at everything. *rows: how many went to the sinks. After a failure of a sink the
- * next round goes on where this one stopped. */
+/* One look: panics, the rings that were busy of late, and in a fraction of a millisecond
+ * all others too. *rows: how many were found. After a failure of a sink the next round goes
+ * on where this one stopped. */
 gpurt_status_t gpurt_drain_round(gpurt_drain_t *d, uint32_t *rows, gpurt_error_t *err);
 
-/* Sleeps as long as the last rounds suggest: not at all when there was work, then up to
- * half a millisecond. */
+/* Sleeps as long as gpurt_drain_patience suggests, less when a kernel is launched. */
 void gpurt_drain_rest(gpurt_drain_t *d);
+/* How long, in ns, nobody minds: 0 when there was work just now, then up to 0.7 ms, so that
+ * a message is seen within a millisecond; 20 ms when nothing was launched that has not
+ * ended, and nothing came for a second. */
+uint64_t gpurt_drain_patience(const gpurt_drain_t *d);
 
 /* Whether the application is gone, or has closed the box, and nothing has come since for
  * the settle time. */

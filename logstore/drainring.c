@@ -8,19 +8,18 @@ typedef struct ring_view {
     const gpurt_group_t *groups;
     uint32_t group_count;
     uint32_t section, ring;
+    uint32_t position;
     drain_cursor_t *cursor;
 } ring_view_t;
 
-static uint32_t messages_of(const uint32_t *words)
+void drain_touch(gpurt_drain_t *d, uint32_t section, uint32_t ring)
 {
-    switch (words[0] >> 29) {
-    case GPURT_FORM_LANES:
-        return GPURT_WARP_SIZE;
-    case GPURT_FORM_LANES_PART:
-        return (uint32_t)__builtin_popcount(words[GPURT_RECORD_HEAD_WORDS]);
-    default:
-        return 1;
-    }
+    drain_cursor_t *c = &d->sections[section].cursors[ring];
+
+    if (c->touched)
+        return;
+    c->touched = true;
+    d->touched[d->touched_count++] = drain_ring_name(section, ring);
 }
 
 /* A mark says how many messages were written before it: what was not seen is lost. */
@@ -45,15 +44,17 @@ static bool mark_take(gpurt_drain_t *d, const ring_view_t *v, const uint32_t *wo
 static bool overrun_close(gpurt_drain_t *d, const ring_view_t *v)
 {
     const gpurt_ring_control_t *control = gpurt_boxmap_control(d->map, v->section, v->ring);
-    uint64_t lost = 1; /* a device keeps its count to itself: at least one */
+    /* relaxed: the producer has ended */
+    uint64_t lost = gpurt_load_relaxed_sys_u64(&control->head.xrecords) - v->cursor->seen;
 
-    if (d->map->sections[v->section].kind != GPURT_SECTION_CUDA)
-        lost = (control->head.xrecords | (uint64_t)control->head.xcarry << 32) -
-               v->cursor->seen;
+    /* A GPU keeps its counts to itself until the box is closed. If it never was: at least one. */
+    if ((int64_t)lost <= 0 && d->map->sections[v->section].kind == GPURT_SECTION_CUDA)
+        lost = 1;
     if (lost && !drain_loss(d, v->section, v->ring, GPURT_LOSS_OVERRUN, lost, d->now_ns))
         return false;
     v->cursor->seen += lost;
     v->cursor->overrun = false;
+    drain_touch(d, v->section, v->ring);
     return true;
 }
 
@@ -68,9 +69,10 @@ static bool losses_take(gpurt_drain_t *d, const ring_view_t *v)
     if ((int32_t)count <= 0) /* an older sum may be stored over a newer one for a moment */
         return true;
     if (!drain_loss(d, v->section, v->ring, loss.word[0], count,
-                    drain_time(d, v->section, time & GPURT_TIME_MASK)))
+                    drain_time(&d->sections[v->section], time & GPURT_TIME_MASK)))
         return false;
     v->cursor->lost_told += count;
+    drain_touch(d, v->section, v->ring);
     return true;
 }
 
@@ -83,14 +85,13 @@ static bool begun(const gpurt_drain_t *d, const ring_view_t *v, uint32_t state)
     if (state == GPURT_READ_PART || d->map->sections[v->section].kind == GPURT_SECTION_CUDA)
         return state == GPURT_READ_PART;
     /* relaxed: only a hint that it is worth waiting */
-    return gpurt_load_relaxed_sys_u32(&control->head.xhead) != v->cursor->position;
+    return gpurt_load_relaxed_sys_u32(&control->head.xhead) != v->position;
 }
 
 /* Nothing whole to read here. Steps over an unfinished record when its producer is gone
  * or has slept too long; if it wakes, its groups carry positions that nobody asks for
  * any more. Returns: 1 stepped, 0 stay, -1 the batch is full. */
-static int hole_step(gpurt_drain_t *d, const ring_view_t *v, uint32_t state,
-                     uint32_t groups)
+static int hole_step(gpurt_drain_t *d, ring_view_t *v, uint32_t state, uint32_t groups)
 {
     drain_cursor_t *c = v->cursor;
     uint32_t next;
@@ -105,80 +106,102 @@ static int hole_step(gpurt_drain_t *d, const ring_view_t *v, uint32_t state,
         if (d->now_ns - c->wait_since < HOLE_WAIT_NS)
             return 0;
     }
-    next = gpurt_ring_find(v->groups, v->group_count, c->position);
-    if (next == c->position) {
+    next = gpurt_ring_find(v->groups, v->group_count, v->position);
+    if (next == v->position) {
         if (!d->final || state != GPURT_READ_PART)
             return 0;
-        next = c->position + groups; /* the last one, cut off */
+        next = v->position + groups; /* the last one, cut off */
     }
-    if (!drain_loss(d, v->section, v->ring, GPURT_LOSS_TORN, 1, d->now_ns))
+    /* After an overrun the count of the next mark, or of the end, has it too. */
+    if (!c->overrun && !drain_loss(d, v->section, v->ring, GPURT_LOSS_TORN, 1, d->now_ns))
         return -1;
     c->wait_since = 0;
-    c->position = next;
+    v->position = next;
     d->sum.torn++;
     return 1;
 }
 
-/* Returns: 1 taken, 0 nothing to take, -1 the batch is full. */
-static int record_take(gpurt_drain_t *d, const ring_view_t *v)
+/* What is neither a record of the program nor nothing. Returns: as record_take. */
+static int oddity_take(gpurt_drain_t *d, ring_view_t *v, uint32_t state,
+                       const uint32_t *words, uint32_t groups)
 {
-    uint32_t words[GPURT_READ_WORDS], groups, messages;
-    drain_cursor_t *c = v->cursor;
-    uint32_t state =
-        gpurt_ring_read(v->groups, v->group_count, c->position, words, &groups);
-    bool wait = !d->final;
-    int done;
-
-    if (state == GPURT_READ_OVERRUN) {
-        c->overrun = true;
-        c->position = gpurt_ring_oldest(v->groups, v->group_count, c->position);
-        return 1;
-    }
-    if (state == GPURT_READ_SHARED) {
-        if (!drain_loss(d, v->section, v->ring, GPURT_LOSS_SHARED, 1, d->now_ns))
-            return -1;
-        c->position += groups;
-        return 1;
-    }
-    if (state != GPURT_READ_RECORD)
-        return hole_step(d, v, state, groups);
-    if ((words[0] >> 16 & 0xffu) == GPURT_KIND_LAP) {
+    switch (state) {
+    case GPURT_READ_RECORD: /* a mark */
         if (!mark_take(d, v, words))
             return -1;
-        c->position += groups;
+        break;
+    case GPURT_READ_OVERRUN:
+        v->cursor->overrun = true;
+        v->position = gpurt_ring_oldest(v->groups, v->group_count, v->position);
         return 1;
+    case GPURT_READ_SHARED:
+        if (!drain_loss(d, v->section, v->ring, GPURT_LOSS_SHARED, 1, d->now_ns))
+            return -1;
+        break;
+    default:
+        return hole_step(d, v, state, groups);
     }
-    messages = messages_of(words);
-    if (wait && c->wait_since && d->now_ns - c->wait_since >= SITE_WAIT_NS)
+    v->position += groups;
+    return 1;
+}
+
+/* A record is read to where its row will be. Returns: 1 taken, 0 nothing to take, -1 the
+ * batch is full. */
+static int record_take(gpurt_drain_t *d, ring_view_t *v)
+{
+    gpurt_row_t *row = drain_row(d);
+    drain_cursor_t *c = v->cursor;
+    uint32_t *words, groups, state, messages;
+    bool wait = !d->final;
+
+    if (GPURT_UNLIKELY(!row))
+        return -1;
+    words = drain_record_words(row);
+    state = gpurt_ring_read(v->groups, v->group_count, v->position, words, &groups);
+    if (GPURT_UNLIKELY(state != GPURT_READ_RECORD ||
+                       (words[0] >> 16 & 0xffu) == GPURT_KIND_LAP))
+        return oddity_take(d, v, state, words, groups);
+    if (GPURT_UNLIKELY(c->wait_since != 0) && d->now_ns - c->wait_since >= SITE_WAIT_NS)
         wait = false;
-    done = drain_record(d, v->section, v->ring, words, groups, wait);
-    if (done < 0) {
+    messages = drain_record(d, v->section, v->ring, row, groups, wait);
+    if (GPURT_UNLIKELY(messages == 0)) {
         if (c->wait_since == 0)
             c->wait_since = d->now_ns;
         return 0;
     }
-    if (done == 0)
-        return -1;
     c->wait_since = 0;
-    c->position += groups;
+    v->position += groups;
     c->seen += messages;
     return 1;
 }
 
 bool drain_ring(gpurt_drain_t *d, uint32_t section, uint32_t ring)
 {
+    drain_section_t *own = &d->sections[section];
     ring_view_t v = {gpurt_boxmap_groups(d->map, section, ring),
-                     d->map->sections[section].ring_bytes / GPURT_GROUP_BYTES, section,
-                     ring, &d->sections[section].cursors[ring]};
-    uint32_t start = v.cursor->position;
+                     d->map->sections[section].ring_bytes / GPURT_GROUP_BYTES,
+                     section,
+                     ring,
+                     own->positions[ring],
+                     &own->cursors[ring]};
+    const uint32_t slots = d->map->sections[section].warp_slots, start = v.position;
+    uint32_t steps = 0;
     int state;
 
+    d->sm = (uint16_t)(ring / slots);
+    d->slot = (uint16_t)(ring % slots);
     do {
-        state = record_take(d, &v);
-        /* A producer as fast as we are must not hold us at one ring. */
-    } while (state > 0 && v.cursor->position - start < v.group_count);
-    if (v.cursor->position - v.cursor->freed >= v.group_count / 2)
-        d->urgent = true;
+        /* At the end a ring holds one lap and no more, whatever a damaged one pretends. */
+        state = d->final && v.cursor->records_left == 0 ? 0 : record_take(d, &v);
+        v.cursor->records_left -= d->final && state > 0;
+        /* Neither a producer as fast as we are nor a damaged ring must hold us. */
+    } while (state > 0 && v.position - start < v.group_count && ++steps < v.group_count);
+    if (v.position != start) {
+        own->positions[ring] = v.position;
+        drain_touch(d, section, ring);
+        if (v.position - v.cursor->freed >= v.group_count / 2)
+            d->urgent = true;
+    }
     if (state < 0)
         return false;
     if (d->final && v.cursor->overrun && !overrun_close(d, &v))

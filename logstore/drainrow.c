@@ -4,69 +4,78 @@
 
 #include <string.h>
 
-gpurt_row_t *drain_row(gpurt_drain_t *d, uint32_t words)
-{
-    gpurt_row_t *row = (gpurt_row_t *)(d->rows + d->rows_used);
+enum {
+    MOVED_NS = 1000000 /* times that differ by more are told as they are */
+};
 
-    if (d->count == BATCH_ROWS || d->rows_used + gpurt_row_bytes(words) > BATCH_BYTES)
+gpurt_row_t *drain_row(gpurt_drain_t *d)
+{
+    if (GPURT_UNLIKELY(d->count == BATCH_ROWS || d->rows_used > BATCH_BYTES - LONGEST_ROW))
         return NULL;
-    memset(row, 0, sizeof *row);
+    return (gpurt_row_t *)(d->rows + d->rows_used);
+}
+
+/* Ends the row at the end of the batch. */
+static void row_done(gpurt_drain_t *d, gpurt_row_t *row, uint32_t words)
+{
+    row->flags = 0;
     row->words = (uint16_t)words;
-    return row;
+    gpurt_row_words(row)[words] = 0; /* the padding, or the first bytes of the next row */
+    d->rows_used += gpurt_row_bytes(words);
+    d->count++;
 }
 
-void drain_row_done(gpurt_drain_t *d, const gpurt_row_t *row)
+void drain_time_base(gpurt_drain_t *d, drain_section_t *s)
 {
-    gpurt_timed_t *e = &d->entries[d->count++];
-
-    e->time_ns = row->time_ns;
-    e->offset = d->rows_used;
-    d->rows_used += gpurt_row_bytes(row->words);
+    s->oldest_time = s->fit.device_ns + (d->floor_ns - s->fit.real_ns);
 }
 
-/* gpurt_clock_real with the division done once a round: an error below 1 ns an hour. */
-uint64_t drain_time(gpurt_drain_t *d, uint32_t section, uint64_t time48)
+/* The one time that is not older than the oldest possible and ends in these 48 bits; then
+ * gpurt_clock_real, with the division done once a round: an error below 1 ns an hour. */
+uint64_t drain_time(const drain_section_t *s, uint64_t time48)
 {
-    const drain_section_t *s = &d->sections[section];
-    uint64_t near = s->fit.device_ns + (d->now_ns - s->fit.real_ns);
-    int64_t off = (int64_t)((time48 - near) << 16) >> 16;
-    int64_t since = (int64_t)(near + (uint64_t)off - s->fit.device_ns);
+    uint64_t time = s->oldest_time + ((time48 - s->oldest_time) & GPURT_TIME_MASK);
+    int64_t since = (int64_t)(time - s->fit.device_ns);
 
     return s->fit.real_ns + (uint64_t)(since + (int64_t)((double)since * s->rate));
-}
-
-/* The ring's place on the device. */
-static void row_place(const gpurt_drain_t *d, gpurt_row_t *row, uint32_t section,
-                      uint32_t ring)
-{
-    uint32_t slots = d->map->sections[section].warp_slots;
-
-    row->section = (uint8_t)section;
-    row->sm = (uint16_t)(ring / slots);
-    row->slot = (uint16_t)(ring % slots);
 }
 
 bool drain_loss(gpurt_drain_t *d, uint32_t section, uint32_t ring, uint32_t reason,
                 uint64_t count, uint64_t time_ns)
 {
-    gpurt_row_t *row = drain_row(d, 4);
+    gpurt_row_t *row = drain_row(d);
     uint32_t *w;
 
     if (!row)
         return false;
+    memset(row, 0, sizeof *row);
     row->time_ns = time_ns;
     row->kind = GPURT_KIND_LOSS;
     row->level = GPURT_LEVEL_LOST;
     row->form = GPURT_FORM_BLOCK;
-    row_place(d, row, section, ring);
+    row->section = (uint8_t)section;
+    if (ring != DRAIN_NO_RING) {
+        row->sm = d->sm;
+        row->slot = d->slot;
+    }
     w = gpurt_row_words(row);
     w[0] = reason;
     w[1] = (uint32_t)count;
     w[2] = (uint32_t)(count >> 32);
     w[3] = ring;
-    drain_row_done(d, row);
+    row_done(d, row, 4);
     d->sum.lost += count;
     return true;
+}
+
+/* Records of a ring were written one after another. When the clock is fitted anew its line moves
+ * by a microsecond or so, and must not turn two of them round. */
+static uint64_t time_after(drain_cursor_t *c, uint64_t time_ns)
+{
+    if (time_ns < c->last_ns && c->last_ns - time_ns < MOVED_NS)
+        return c->last_ns;
+    c->last_ns = time_ns;
+    return time_ns;
 }
 
 /* Whether every string that a record names is defined; number 0 names none. */
@@ -108,93 +117,120 @@ static void strings_translate(gpurt_drain_t *d, uint32_t section, const drain_si
     }
 }
 
-/* Lanes of a record, and where its arguments start. Returns: false for a form not known. */
-static bool form_read(const uint32_t *words, uint32_t have, uint32_t *mask, uint32_t *first,
-                      uint32_t *lanes)
-{
-    uint32_t form = words[0] >> 29;
+/* A record's head, taken apart. */
+typedef struct record_head {
+    uint32_t form, mask;
+    uint32_t first; /* word of the arguments */
+    uint32_t lanes; /* sets of arguments */
+} record_head_t;
 
-    *first = GPURT_RECORD_HEAD_WORDS;
-    *mask = GPURT_FULL_MASK;
-    *lanes = 1;
-    switch (form) {
+/* Returns: false for a form not known. */
+static bool head_read(const uint32_t *words, uint32_t have, record_head_t *h)
+{
+    h->form = words[0] >> 29;
+    h->first = GPURT_RECORD_HEAD_WORDS;
+    h->mask = GPURT_FULL_MASK;
+    h->lanes = 1;
+    if (have < GPURT_RECORD_HEAD_WORDS) /* one group: nobody writes that */
+        return false;
+    switch (h->form) {
     case GPURT_FORM_WARP:
     case GPURT_FORM_BLOCK:
         return true;
     case GPURT_FORM_LANE:
-        *mask = 1u << (words[2] >> 16 & 31u);
+        h->mask = 1u << (words[2] >> 16 & 31u);
         return true;
     case GPURT_FORM_THREAD:
-        *mask = 1;
+        h->mask = 1;
         return true;
     case GPURT_FORM_LANES:
-        *lanes = 32;
+        h->lanes = 32;
         return true;
     case GPURT_FORM_WARP_PART:
     case GPURT_FORM_LANES_PART:
         if (have <= GPURT_RECORD_HEAD_WORDS)
             return false;
-        *mask = words[GPURT_RECORD_HEAD_WORDS];
-        (*first)++;
-        if (form == GPURT_FORM_LANES_PART)
-            *lanes = (uint32_t)__builtin_popcount(*mask);
-        return *mask != 0;
+        h->mask = words[GPURT_RECORD_HEAD_WORDS];
+        h->first++;
+        if (h->form == GPURT_FORM_LANES_PART)
+            h->lanes = (uint32_t)__builtin_popcount(h->mask);
+        return h->mask != 0;
     default:
         return false;
     }
 }
 
-int drain_record(gpurt_drain_t *d, uint32_t section, uint32_t ring, const uint32_t *words,
-                 uint32_t groups, bool wait_for_site)
+/* The words that the row's own fields are about to cover. */
+static void row_fill(const gpurt_drain_t *d, gpurt_row_t *row, const record_head_t *h,
+                     uint32_t section, uint32_t ring)
 {
-    uint32_t have = groups * GPURT_GROUP_WORDS, kind = words[0] >> 16 & 0xffu;
-    uint32_t mask, first, lanes, count;
-    drain_site_t site = {0};
-    gpurt_row_t *row;
+    const uint32_t *words = drain_record_words(row);
+    uint32_t what = words[0], low = words[1], high = words[2], block = words[3];
 
-    if (!form_read(words, have, &mask, &first, &lanes)) {
+    row->time_ns =
+        drain_time(&d->sections[section], low | (uint64_t)(high & 0xffffu) << 32);
+    /* Host threads share a ring, and tell of things when they have ended. */
+    if (d->map->sections[section].kind != GPURT_SECTION_HOST)
+        row->time_ns = time_after(&d->sections[section].cursors[ring], row->time_ns);
+    row->block = block;
+    row->mask = h->mask;
+    row->sm = d->sm;
+    row->slot = d->slot;
+    row->section = (uint8_t)section;
+    row->warp = (uint8_t)(what >> 24 & 31u);
+    row->kind = (uint8_t)(what >> 16);
+    row->form = (uint8_t)h->form;
+}
+
+uint32_t drain_record(gpurt_drain_t *d, uint32_t section, uint32_t ring, gpurt_row_t *row,
+                      uint32_t groups, bool wait_for_site)
+{
+    static const drain_site_t unknown;
+    const uint32_t *words = drain_record_words(row);
+    uint32_t have = groups * GPURT_GROUP_WORDS, number = words[0] & 0xffffu, count;
+    uint32_t *args = gpurt_row_words(row);
+    const drain_site_t *site = &unknown;
+    record_head_t h;
+
+    if (!head_read(words, have, &h)) {
         d->sum.torn++;
-        return drain_loss(d, section, ring, GPURT_LOSS_TORN, 1, d->now_ns) ? 1 : 0;
+        drain_loss(d, section, ring, GPURT_LOSS_TORN, 1, d->now_ns); /* there is room */
+        return 1;
     }
-    if ((words[0] & 0xffffu) && !drain_site_get(d, section, words[0] & 0xffffu, &site) &&
-        wait_for_site)
-        return -1;
-    count = have - first;
-    if (site.id && kind != GPURT_KIND_TEXT && site.words * lanes < count)
-        count = site.words * lanes;
-    if (site.strings && wait_for_site &&
-        !strings_there(d, section, &site, words + first, count, lanes))
-        return -1;
-    row = drain_row(d, count);
-    if (!row)
+    if (number) {
+        site = drain_site_get(d, section, number);
+        if (!site && wait_for_site)
+            return 0;
+        site = site ? site : &unknown;
+    }
+    count = have - h.first;
+    if (site->id && (words[0] >> 16 & 0xffu) != GPURT_KIND_TEXT &&
+        site->words * h.lanes < count)
+        count = site->words * h.lanes;
+    if (site->strings && wait_for_site &&
+        !strings_there(d, section, site, words + h.first, count, h.lanes))
         return 0;
-    row->time_ns = drain_time(d, section, words[1] | (uint64_t)(words[2] & 0xffffu) << 32);
-    row->site = site.id;
-    row->block = words[3];
-    row->mask = mask;
-    row_place(d, row, section, ring);
-    row->warp = (uint8_t)(words[0] >> 24 & 31u);
-    row->kind = (uint8_t)kind;
-    row->form = (uint8_t)(words[0] >> 29);
-    row->level = site.level;
-    memcpy(row + 1, words + first, 4u * count);
-    if (site.strings)
-        strings_translate(d, section, &site, gpurt_row_words(row), count, lanes);
-    drain_row_done(d, row);
-    return 1;
+    row_fill(d, row, &h, section, ring);
+    row->site = site->id;
+    row->level = site->level;
+    if (h.first > GPURT_RECORD_HEAD_WORDS)
+        memmove(args, args + 1, 4u * count);
+    if (site->strings)
+        strings_translate(d, section, site, args, count, h.lanes);
+    row_done(d, row, count);
+    d->sum.messages += gpurt_row_messages(row);
+    return gpurt_row_messages(row);
 }
 
 /* Arguments as the site's types say, then the rest of the slot: block, thread, lane,
  * failed, clock, and the operands of the lanes that failed. */
-bool drain_panic(gpurt_drain_t *d, uint32_t section, const gpurt_panic_t *panic)
+static uint32_t panic_words(gpurt_drain_t *d, uint32_t section, const gpurt_panic_t *panic,
+                            uint64_t types, uint32_t *words)
 {
-    uint32_t words[GPURT_PANIC_ARGS * 2 + 10 + 2 * GPURT_WARP_SIZE], count = 0;
-    drain_site_t site = {0};
-    gpurt_row_t *row;
+    uint32_t count = 0;
 
-    drain_site_get(d, section, panic->site, &site);
     for (uint32_t i = 0; i < GPURT_PANIC_ARGS; i++) {
-        uint32_t type = gpurt_type_at(site.types, i), size = gpurt_type_words(type);
+        uint32_t type = gpurt_type_at(types, i), size = gpurt_type_words(type);
 
         if (size == 0)
             break;
@@ -217,11 +253,19 @@ bool drain_panic(gpurt_drain_t *d, uint32_t section, const gpurt_panic_t *panic)
         words[count++] = (uint32_t)value;
         words[count++] = (uint32_t)(value >> 32);
     }
-    row = drain_row(d, count);
+    return count;
+}
+
+bool drain_panic(gpurt_drain_t *d, uint32_t section, const gpurt_panic_t *panic)
+{
+    const drain_site_t *site = drain_site_get(d, section, panic->site);
+    gpurt_row_t *row = drain_row(d);
+
     if (!row)
         return false;
-    row->time_ns = drain_time(d, section, panic->time_ns & GPURT_TIME_MASK);
-    row->site = site.id;
+    memset(row, 0, sizeof *row);
+    row->time_ns = drain_time(&d->sections[section], panic->time_ns & GPURT_TIME_MASK);
+    row->site = site ? site->id : 0;
     row->block = panic->block.x;
     row->mask = panic->mask;
     row->section = (uint8_t)section;
@@ -231,8 +275,9 @@ bool drain_panic(gpurt_drain_t *d, uint32_t section, const gpurt_panic_t *panic)
     row->kind = GPURT_KIND_PANIC;
     row->level = GPURT_LEVEL_PANIC;
     row->form = GPURT_FORM_WARP_PART;
-    memcpy(row + 1, words, 4u * count);
-    drain_row_done(d, row);
+    row_done(d, row,
+             panic_words(d, section, panic, site ? site->types : 0, gpurt_row_words(row)));
+    d->sum.messages++;
     d->sum.panics++;
     return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* logsink.h - a log file as a sink of a drain. The drain's dictionary must be the
+/* logsink.h - a log file as the store of a drain. The drain's dictionary must be the
  * writer's. */
 #ifndef GPURT_LOGSINK_H
 #define GPURT_LOGSINK_H

@@ -19,7 +19,7 @@ enum {
     GPURT_MODEL_SECONDS = 512,                     /* history, one sample a second */
     GPURT_MODEL_SECTIONS = GPURT_BOX_SECTIONS + 1, /* the last: not in the box's table */
     GPURT_MODEL_LEVELS = 8,
-    GPURT_MODEL_REASONS = 8, /* 0: one that is not known */
+    GPURT_MODEL_REASONS = 9, /* 0: one that is not known */
     GPURT_MODEL_LINE_TEXT = 176,
     GPURT_MODEL_SITE_TEXT = 160,
     GPURT_MODEL_WHERE = 48,

@@ -245,6 +245,7 @@ static void put_loss(const gpurt_row_t *row, gpurt_text_t *out)
                                           "the producer died inside a record",
                                           "two producers met in one ring",
                                           "the site is rate-limited",
+                                          "a lane died inside its panic",
                                           "CUPTI had no buffer for them"};
     uint32_t reason = row->words > 0 ? gpurt_row_words(row)[0] : 0;
 

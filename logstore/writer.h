@@ -46,6 +46,16 @@ gpurt_status_t gpurt_writer_about(gpurt_writer_t *w, const gplog_file_t *about,
 gpurt_status_t gpurt_writer_put(gpurt_writer_t *w, const gpurt_row_t *row,
                                 gpurt_error_t *err);
 
+/* A frame of rows that lie one after another elsewhere, at most GPLOG_RAW_MAX bytes, in two
+ * steps, so that the caller can note *place before anything of the frame is in the file.
+ * commit writes what was prepared last; a frame that was not committed was never there. */
+gpurt_status_t gpurt_writer_prepare(gpurt_writer_t *w, const gpurt_row_t *rows,
+                                    uint32_t bytes, uint32_t count,
+                                    gpurt_box_intent_t *place, gpurt_error_t *err);
+gpurt_status_t gpurt_writer_commit(gpurt_writer_t *w, gpurt_error_t *err);
+/* Whether this file holds that frame, whole, whoever wrote it. */
+bool gpurt_writer_holds(gpurt_writer_t *w, const gpurt_box_intent_t *place);
+
 /* Writes the frame at hand, if it holds a row. After a failure the rows are kept and the
  * next flush tries again. */
 gpurt_status_t gpurt_writer_flush(gpurt_writer_t *w, gpurt_error_t *err);

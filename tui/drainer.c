@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpurt-drain - drains the black box of one process into a log file: started by gpurt_open
- * for GPURT_LOG, or by a person whose drainer has died. */
+/* gpurt-drain - drains the black box of one process into a log file, and shows it to
+ * gpurt-top: started by gpurt_open for GPURT_LOG, or by a person whose drainer has died. */
 #include "drain.h"
 #include "logsink.h"
 #include "option.h"
+#include "publish.h"
 #include "writer.h"
 
 #include <fcntl.h>
@@ -54,6 +55,7 @@ static const gpurt_option_t rows[] = {
 static const gpurt_option_text_t texts[] = {
     {"EXIT STATUS", "0: the process has ended and all is in the file; 1: there is no box, "
                     "or the file cannot be written; 2: wrong use."},
+    {"SEE ALSO", "gpurt-top -p PID shows what is drained while it comes."},
     {"EXAMPLES", "  GPURT_LOG=run.gplog ./app\n"
                  "  gpurt-drain -p 4711 -o run.gplog"},
     {0},
@@ -73,6 +75,7 @@ static const gpurt_option_program_t program = {
 typedef struct drainer {
     gpurt_boxmap_t map;
     gpurt_writer_t *writer;
+    publish_t *publish;
     gpurt_drain_t *drain;
 } drainer_t;
 
@@ -96,6 +99,7 @@ static gpurt_status_t drainer_open(drainer_t *d, const drain_options_t *o,
         return st;
     options.sinks[0] = gpurt_logsink(d->writer);
     options.dictionary = gpurt_writer_dictionary(d->writer);
+    d->publish = publish_open(&d->map, &options);
     return gpurt_drain_open(&d->map, &options, &d->drain, err);
 }
 
@@ -108,6 +112,7 @@ static gpurt_status_t drainer_run(drainer_t *d, gpurt_error_t *err)
     do {
         if (gpurt_drain_round(d->drain, &found, err) != GPURT_OK)
             usleep(SINK_WAIT_US);
+        publish_tick(d->publish);
         if (found == 0)
             gpurt_drain_rest(d->drain);
     } while (found > 0 || !gpurt_drain_over(d->drain));
@@ -119,6 +124,7 @@ static gpurt_status_t drainer_close(drainer_t *d, gpurt_error_t *err)
     gpurt_status_t st;
 
     gpurt_drain_close(d->drain);
+    publish_close(d->publish);
     st = gpurt_writer_close(d->writer, err);
     gpurt_boxmap_detach(&d->map);
     return st;

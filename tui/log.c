@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpurt-log - shows, sums up, checks and mends log files. */
 #include "cursor.h"
+#include "log_level.h"
 #include "log_print.h"
 #include "model.h"
 #include "option.h"
@@ -22,6 +23,7 @@ typedef struct log_options {
     bool json, jsonl, follow;
     uint64_t lines;
     const char *level, *output;
+    uint64_t pid;
 } log_options_t;
 
 #define FIELD(kind_, field_) \
@@ -44,6 +46,12 @@ static const gpurt_option_t rows[] = {
      .name = "follow",
      FIELD(FLAG, follow),
      .help = "tail: go on with what is appended, until the log is closed"},
+    {.section = "Asking a program that runs",
+     .letter = 'p',
+     .name = "pid",
+     .arg = "PID",
+     FIELD(NUMBER, pid),
+     .help = "level: whose levels"},
     {.section = "Summing up",
      .name = "json",
      FIELD(FLAG, json),
@@ -61,13 +69,22 @@ static const gpurt_option_text_t texts[] = {
     {"COMMANDS", "  cat FILE     every record, in order of time\n"
                  "  tail FILE    the last records\n"
                  "  stat FILE    what the log adds up to\n"
+                 "  level -p PID [RULES]  what that program records from now on; without "
+                 "RULES, says it\n"
                  "  verify FILE  reads all of it; says what is damaged\n"
                  "  repair FILE -o NEW  copies what is whole, with a new index"},
+    {"RULES",
+     "Rules are separated by commas. LEVEL alone is for all that no pattern matches; "
+     "PATTERN=LEVEL and PATTERN:LINE=LEVEL are for source files, the last that matches "
+     "counts. A pattern has * and ?; it matches the whole path or what stands behind a "
+     "slash of it. Levels: trace, debug, info, warn, error, panic, off. The environment "
+     "variable GPURT_LEVEL takes the same rules when a program starts."},
     {"EXIT STATUS",
      "0 all is well; 1 the log is damaged, or not one, or cannot be read; 2 wrong "
      "use."},
     {"EXAMPLES", "  gpurt-log cat --level warn run.gplog\n"
                  "  gpurt-log stat --json run.gplog\n"
+                 "  gpurt-log level -p 4711 'info,net/*=trace,pool.c:42=debug'\n"
                  "  gpurt-log repair run.gplog -o mended.gplog"},
     {0},
 };
@@ -75,7 +92,7 @@ static const gpurt_option_text_t texts[] = {
 static const gpurt_option_program_t program = {
     .name = "gpurt-log",
     .summary = "show, sum up, check and mend gpurt logs",
-    .synopsis = "cat|tail|stat|verify|repair [OPTION...] FILE",
+    .synopsis = "cat|tail|stat|verify|repair [OPTION...] FILE, or level -p PID [RULES]",
     .description =
         "Works on the files that gpurt-record and gpurt-top write. A log that was cut "
         "off or damaged is read as far as it is whole; nothing in it is trusted.",
@@ -298,13 +315,22 @@ int main(int argc, char **argv)
 {
     static const char *const commands[] = {"cat", "tail", "stat", "verify", "repair"};
     log_options_t options = {0};
+    gpurt_error_t err = {0};
     int operands, status = gpurt_option_parse(&program, argc, argv, &options, &operands);
 
     if (status >= 0)
         return status;
     if (operands < 1)
-        return gpurt_option_refuse(&program,
-                                   "say cat, tail, stat, verify or repair, and a file");
+        return gpurt_option_refuse(
+            &program, "say cat, tail, stat, verify or repair, and a file; or level");
+    if (strcmp(argv[1], "level") == 0) {
+        if (operands > 2 || options.pid == 0 || options.pid > UINT32_MAX)
+            return gpurt_option_refuse(&program, "level wants -p PID, and rules or none");
+        return log_level((uint32_t)options.pid, operands == 2 ? argv[2] : NULL, &err) ==
+                       GPURT_OK
+                   ? 0
+                   : complain(&err);
+    }
     if (operands != 2)
         return gpurt_option_refuse(&program, "%s wants one file", argv[1]);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)

@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define TIME_SPAN (GPURT_TIME_MASK + 1)
-
 /* ---- winding back -------------------------------------------------------------------- */
 /* The first position whose record is still there. A program that runs overwrites the oldest
  * while they are read: it keeps a margin. */
@@ -25,26 +23,21 @@ static uint32_t ring_start(const panic_source_t *source, uint32_t section, uint3
     return start == from || (int32_t)(start - tail) > 0 ? tail : start;
 }
 
-/* A lane that died inside its panic leaves a slot unwritten, and a drain stops there: the
- * written ones move together. Returns: how many slots were left unfinished. */
-static uint32_t panics_gather(panic_source_t *source, uint32_t section)
+/* All panics are told once more, and whoever drained has no say in this copy. Returns: how
+ * many slots a lane that died inside its panic has left unfinished. */
+static uint32_t panics_prepare(panic_source_t *source, uint32_t section)
 {
-    uint32_t count = source->map.sections[section].panic_count, kept = 0, last = 0;
+    uint32_t count = source->map.sections[section].panic_count, unfinished = 0;
+    uint32_t raised = source->map.box->sections[section].xpanics;
 
     for (uint32_t i = 0; i < count; i++) {
         gpurt_panic_t *p = gpurt_boxmap_panic(&source->map, section, i);
-        gpurt_panic_t *to = gpurt_boxmap_panic(&source->map, section, kept);
 
-        if (gpurt_load_acquire_sys_u32(&p->xstate) != GPURT_PANIC_WRITTEN) /* B6.acq */
-            continue;
-        last = i + 1;
-        kept++;
-        if (to == p)
-            continue;
-        memcpy(to, p, sizeof *to);
-        p->xstate = GPURT_PANIC_EMPTY;
+        p->xtold = 0;
+        unfinished += i < raised && gpurt_load_acquire_sys_u32(&p->xstate) != /* B6.acq */
+                                        GPURT_PANIC_WRITTEN;
     }
-    return last - kept;
+    return unfinished;
 }
 
 static void section_prepare(panic_source_t *source, uint32_t section)
@@ -57,8 +50,8 @@ static void section_prepare(panic_source_t *source, uint32_t section)
         gpurt_boxmap_control(&source->map, section, r)->xtail =
             ring_start(source, section, r);
     source->left_out += raised > s->panic_count ? raised - s->panic_count : 0;
-    source->left_out += panics_gather(source, section);
-    box->claim.panics_told[section] = 0;
+    source->left_out += panics_prepare(source, section);
+    box->claim.xplanned = box->claim.xdone = 0;
 }
 
 gpurt_status_t panic_box_prepare(panic_source_t *source, gpurt_error_t *err)
@@ -93,19 +86,6 @@ typedef struct box_reader {
     uint32_t words[GPURT_RECORD_MAX_WORDS + 1];
 } box_reader_t;
 
-/* A drain takes times as near to now. In a box of the past they are near to its last
- * fit. */
-static uint64_t past_time(const panic_source_t *source, const gpurt_row_t *row)
-{
-    int64_t off;
-
-    if (source->alive || row->section >= source->map.section_count)
-        return row->time_ns;
-    off = (int64_t)(source->map.box->sections[row->section].clock.real_ns - row->time_ns);
-    off += off < 0 ? -(int64_t)(TIME_SPAN / 2) : (int64_t)(TIME_SPAN / 2);
-    return row->time_ns + (uint64_t)(off / (int64_t)TIME_SPAN) * TIME_SPAN;
-}
-
 static gpurt_status_t reader_put(void *context, const gpurt_row_t *row, gpurt_error_t *err)
 {
     box_reader_t *r = context;
@@ -114,7 +94,6 @@ static gpurt_status_t reader_put(void *context, const gpurt_row_t *row, gpurt_er
         return gpurt_fail(err, GPURT_E_BUSY, GPURT_FROM_GPURT, 0, "enough was read");
     r->left--;
     memcpy(&r->row, row, sizeof *row + 4u * row->words);
-    r->row.time_ns = past_time(r->source, row);
     r->stopped = !r->take(r->context, &r->row);
     return GPURT_OK;
 }

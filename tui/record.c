@@ -2,11 +2,13 @@
 /* gpurt-record - runs an application and writes what it logs to a file. */
 #include "handover.h"
 #include "injection.h"
+#include "levelset.h"
 #include "option.h"
 #include "record_box.h"
 #include "record_run.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -19,7 +21,7 @@ enum {
 };
 
 typedef struct record_options {
-    const char *output;
+    const char *output, *rules;
     bool append, spin, quiet;
     uint64_t level;
 } record_options_t;
@@ -43,6 +45,12 @@ static const gpurt_option_t rows[] = {
      .min = 1,
      .max = 19,
      .help = "level of zstd (default 1)"},
+    {.letter = 'l',
+     .name = "level",
+     .arg = "RULES",
+     FIELD(STRING, rules),
+     .help = "what PROGRAM records: a level, and levels of source files, as in "
+             "'info,net/*=trace' (GPURT_LEVEL; rules as in gpurt-log level)"},
     {.section = "Running",
      .name = "spin",
      FIELD(FLAG, spin),
@@ -62,6 +70,8 @@ static const gpurt_option_text_t texts[] = {
      "the collector; so are the programs that it starts. GPURT_CUPTI says what is "
      "collected of kernels and copies: off, kernels, default or all. Its standard "
      "streams are those of gpurt-record."},
+    {"SEE ALSO", "gpurt-top -p PID, with the application's number, shows what is recorded "
+                 "while it comes."},
     {"EXAMPLES", "  gpurt-record -o run.gplog -- ./app --size 64"},
     {0},
 };
@@ -158,6 +168,17 @@ static int run_and_record(char **argv, const record_options_t *o, gpurt_writer_t
     return run.status;
 }
 
+/* For the application's gpurt_open; wrong rules are told now and not by it. */
+static gpurt_status_t rules_hand_on(const char *rules, gpurt_error_t *err)
+{
+    gpurt_levelset_t set;
+    gpurt_status_t st = gpurt_levelset_parse(rules, &set, err);
+
+    if (st == GPURT_OK && setenv("GPURT_LEVEL", rules, 1) != 0)
+        st = gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "GPURT_LEVEL");
+    return st;
+}
+
 int main(int argc, char **argv)
 {
     record_options_t o = {.output = "gpurt.gplog", .level = 1};
@@ -170,6 +191,8 @@ int main(int argc, char **argv)
         return status;
     if (operands < 1)
         return gpurt_option_refuse(&program, "say which program to run");
+    if (o.rules && rules_hand_on(o.rules, &err) != GPURT_OK)
+        return gpurt_option_refuse(&program, "%s", err.text);
     wo.append = o.append;
     wo.level = (int32_t)o.level;
     if (gpurt_writer_open(o.output, &wo, &writer, &err) != GPURT_OK)

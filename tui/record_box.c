@@ -6,10 +6,12 @@
 
 #include <poll.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
-    WAIT_MS = 5
+    WAIT_MS = 5,
+    SHARED_NS = 700000 /* the longest sleep with several boxes */
 };
 
 gpurt_status_t record_boxes_open(record_boxes_t *b, gpurt_writer_t *writer, bool spin,
@@ -24,6 +26,8 @@ gpurt_status_t record_boxes_open(record_boxes_t *b, gpurt_writer_t *writer, bool
 static void box_end(record_box_t *one)
 {
     gpurt_drain_close(one->drain);
+    publish_close(one->publish);
+    one->publish = NULL;
     gpurt_boxmap_detach(&one->map);
     one->drain = NULL;
 }
@@ -59,10 +63,12 @@ static gpurt_status_t box_start(record_boxes_t *b, record_box_t *one, int fd)
     o.dictionary = gpurt_writer_dictionary(b->writer);
     gpurt_drain_about(&one->map, &about);
     st = gpurt_writer_about(b->writer, &about, &b->err);
-    if (st == GPURT_OK)
+    if (st == GPURT_OK) {
+        one->publish = publish_open(&one->map, &o);
         st = gpurt_drain_open(&one->map, &o, &one->drain, &b->err);
+    }
     if (st != GPURT_OK)
-        gpurt_boxmap_detach(&one->map);
+        box_end(one);
     return st;
 }
 
@@ -99,6 +105,7 @@ uint64_t record_boxes_round(record_boxes_t *b)
             usleep(WAIT_MS * 1000);
         }
         sum += rows;
+        publish_tick(one->publish);
         if (rows == 0 && gpurt_drain_over(one->drain)) {
             if (gpurt_drain_finish(one->drain, &b->err) != GPURT_OK)
                 b->sink_errors++;
@@ -111,13 +118,25 @@ uint64_t record_boxes_round(record_boxes_t *b)
 void record_boxes_rest(record_boxes_t *b)
 {
     struct pollfd wait = {b->listener, POLLIN, 0};
-    bool any = false;
+    struct timespec t = {0, 0};
+    gpurt_drain_t *last = NULL;
+    uint64_t least = UINT64_MAX;
+    uint32_t count = 0;
 
-    for (uint32_t i = 0; i < RECORD_BOXES; i++)
-        if (b->box[i].drain) {
-            gpurt_drain_rest(b->box[i].drain);
-            any = true;
-        }
-    if (!any)
+    for (uint32_t i = 0; i < RECORD_BOXES; i++) {
+        gpurt_drain_t *d = b->box[i].drain;
+        uint64_t ns = d ? gpurt_drain_patience(d) : UINT64_MAX;
+
+        least = ns < least ? ns : least;
+        last = d ? d : last;
+        count += d != NULL;
+    }
+    if (count == 0) {
         poll(&wait, 1, WAIT_MS);
+    } else if (count == 1) {
+        gpurt_drain_rest(last);
+    } else if (least > 0) { /* nobody wakes us for all of them */
+        t.tv_nsec = least < SHARED_NS ? (long)least : SHARED_NS;
+        nanosleep(&t, NULL);
+    }
 }

@@ -5,6 +5,7 @@
 #define GPURT_TUI_RECORD_BOX_H
 
 #include "drain.h"
+#include "publish.h"
 #include "writer.h"
 
 enum {
@@ -13,6 +14,7 @@ enum {
 
 typedef struct record_box {
     gpurt_boxmap_t map;
+    publish_t *publish;   /* NULL: it is not */
     gpurt_drain_t *drain; /* NULL: a free place */
 } record_box_t;
 

@@ -43,7 +43,8 @@ static bool section_fits(const gpurt_box_section_t *s, uint64_t bytes)
     return s->kind >= GPURT_SECTION_CUDA && s->kind <= GPURT_SECTION_HOST &&
            s->policy <= GPURT_POLICY_BLOCK && ring >= GPURT_RING_MIN_BYTES &&
            ring <= gpurt_boxcheck_ring_max(s->policy) && (ring & (ring - 1)) == 0 &&
-           s->ring_count > 0 && (uint64_t)s->sm_count * s->warp_slots == s->ring_count &&
+           s->sm_count <= GPURT_BOX_SIDE && s->warp_slots <= GPURT_BOX_SIDE &&
+           s->ring_count > 0 && s->sm_count * s->warp_slots == s->ring_count &&
            s->def_count <= GPURT_DEF_MAX_COUNT &&
            part_fits(s->rings_offset, s->ring_count, sizeof(gpurt_ring_control_t), bytes) &&
            part_fits(s->data_offset, s->ring_count, ring, bytes) &&

@@ -82,9 +82,9 @@ static gpurt_status_t plan_check(const gpurt_box_plan_t *plan, gpurt_error_t *er
         const gpurt_section_plan_t *s = &plan->sections[i];
 
         if (s->kind < GPURT_SECTION_CUDA || s->kind > GPURT_SECTION_HOST ||
-            s->policy > GPURT_POLICY_BLOCK || s->sm_count > 4096 || s->warp_slots > 4096 ||
-            s->def_count > GPURT_DEF_MAX_COUNT || s->panic_count > 65536 ||
-            s->state_bytes > 1u << 30)
+            s->policy > GPURT_POLICY_BLOCK || s->sm_count > GPURT_BOX_SIDE ||
+            s->warp_slots > GPURT_BOX_SIDE || s->def_count > GPURT_DEF_MAX_COUNT ||
+            s->panic_count > 65536 || s->state_bytes > 1u << 30)
             return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
                               "box: section %u is out of bounds", i);
         if (s->ring_bytes > gpurt_boxcheck_ring_max(s->policy))

@@ -69,8 +69,7 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
 GPURT_STATIC_ASSERT(sizeof(gpurt_activity_kernel_t) == 4 * 13, "frozen");
 GPURT_STATIC_ASSERT(sizeof(gpurt_activity_launch_t) == 4 * 13, "frozen");
 
-/* What is too large is cut to what a ring can hold. */
-static uint32_t ring_bytes_read(void)
+uint32_t gpurt_hostring_bytes(void)
 {
     const char *value = secure_getenv("GPURT_HOST_RING_BYTES");
     unsigned long bytes = value ? strtoul(value, NULL, 0) : 0;
@@ -82,7 +81,7 @@ void gpurt_hostring_plan(gpurt_section_plan_t *plan)
 {
     memset(plan, 0, sizeof *plan);
     plan->kind = GPURT_SECTION_HOST;
-    plan->ring_bytes = ring_bytes_read();
+    plan->ring_bytes = gpurt_hostring_bytes();
     plan->policy = GPURT_POLICY_BLOCK; /* writers wait themselves, or count */
     plan->def_count = HOST_DEFS;
     plan->panic_count = 1;
@@ -170,6 +169,8 @@ gpurt_status_t gpurt_hostring_init(gpurt_hostring_t *h, const gpurt_boxmap_t *ma
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
                           "box: section %u is not of host code", section);
     h->port = gpurt_boxmap_port(map, section, 0);
+    h->port.policy =
+        GPURT_POLICY_BLOCK; /* whatever others do when it is full, we are told */
     h->def_count = map->sections[section].def_count;
     h->defs = h->def_count ? gpurt_boxmap_def(map, section, 0) : NULL;
     h->xdefs = &map->box->sections[section].xdefs;

@@ -26,6 +26,10 @@ typedef struct gpurt_hostring {
     uint32_t sites[GPURT_ACTIVITY_SITES]; /* numbers of the definitions */
 } gpurt_hostring_t;
 
+/* As GPURT_HOST_RING_BYTES says; 0: the default. What is too large is cut to what a ring can
+ * hold. */
+uint32_t gpurt_hostring_bytes(void);
+
 /* The plan of a host section, for whoever makes a box; GPURT_HOST_RING_BYTES says how large
  * its ring is. */
 void gpurt_hostring_plan(gpurt_section_plan_t *plan);

@@ -9,12 +9,41 @@ static int32_t tag_ahead(uint32_t tag, uint32_t position)
     return (int16_t)(uint16_t)((tag >> 16) - position);
 }
 
+/* A group as it came: its tag, and its words stored somewhere with one store, the tag behind
+ * them, where the next group's words will lie. */
+#if GPURT_GROUP_MOVE
+typedef long long loose_group_t __attribute__((vector_size(16), aligned(4), may_alias));
+
+static inline uint32_t group_take(const gpurt_group_t *from, uint32_t *to)
+{
+    gpurt_group_raw_t raw, turned;
+    uint32_t tag;
+
+    __asm__ __volatile__("movdqa %3, %0\n\t" /* B1 */
+                         "pshufd $0x39, %0, %1\n\t"
+                         "movd %0, %2"
+                         : "=&x"(raw), "=x"(turned), "=r"(tag)
+                         : "m"(*(const gpurt_group_raw_t *)from));
+    *(loose_group_t *)to = (loose_group_t)turned;
+    return tag;
+}
+#else
+static inline uint32_t group_take(const gpurt_group_t *from, uint32_t *to)
+{
+    gpurt_group_t g = gpurt_group_load(from); /* B1 */
+
+    to[0] = g.word[0];
+    to[1] = g.word[1];
+    to[2] = g.word[2];
+    return g.tag;
+}
+#endif
+
 uint32_t gpurt_ring_read(const gpurt_group_t *ring, uint32_t group_count, uint32_t position,
                          uint32_t *words, uint32_t *groups)
 {
     const uint32_t mask = group_count - 1;
-    gpurt_group_t g = gpurt_group_load(&ring[position & mask]); /* B1 */
-    const uint32_t first = g.tag;
+    const uint32_t first = group_take(&ring[position & mask], words);
     uint32_t count, odd = 0;
     int32_t ahead = tag_ahead(first, position);
 
@@ -29,19 +58,19 @@ uint32_t gpurt_ring_read(const gpurt_group_t *ring, uint32_t group_count, uint32
     if (count > group_count)
         return GPURT_READ_PART;
     *groups = count;
-    for (uint32_t i = 0;;) {
-        words[3 * i] = g.word[0];
-        words[3 * i + 1] = g.word[1];
-        words[3 * i + 2] = g.word[2];
-        if (++i == count)
-            break;
-        g = gpurt_group_load(&ring[(position + i) & mask]); /* B1 */
-        ahead = tag_ahead(g.tag, position + i);
-        if (!(g.tag & 0xffu) || ahead < 0)
+    for (uint32_t i = 1; i < count; i++) {
+        uint32_t tag =
+            group_take(&ring[(position + i) & mask], words + GPURT_GROUP_WORDS * i);
+        uint32_t differs = tag ^ gpurt_tag_rest(position + i, first >> 8, i);
+
+        if (GPURT_LIKELY(differs == 0))
+            continue;
+        ahead = tag_ahead(tag, position + i);
+        if (!(tag & 0xffu) || ahead < 0)
             return GPURT_READ_PART;
         if (ahead > 0)
             return GPURT_READ_OVERRUN;
-        odd |= (g.tag ^ gpurt_tag_rest(position + i, first >> 8, i)) & 0xffffu;
+        odd = 1;
     }
     return odd ? GPURT_READ_SHARED : GPURT_READ_RECORD;
 }

@@ -19,11 +19,11 @@ enum {
 };
 
 enum {
-    GPURT_READ_WORDS = GPURT_RECORD_MAX_GROUPS * GPURT_GROUP_WORDS
+    GPURT_READ_WORDS = GPURT_RECORD_MAX_GROUPS * GPURT_GROUP_WORDS + 1 /* and a spare one */
 };
 
-/* Reads the record at position. words: room for GPURT_READ_WORDS; receives 3 words a group.
- * *groups: size of the record, also for PART and SHARED. */
+/* Reads the record at position. words: room for GPURT_READ_WORDS; receives 3 words a group,
+ * and behind them one that means nothing. *groups: size of the record, also for PART and SHARED. */
 uint32_t gpurt_ring_read(const gpurt_group_t *ring, uint32_t group_count, uint32_t position,
                          uint32_t *words, uint32_t *groups);
 

@@ -32,6 +32,12 @@ typedef struct gpurt_backend_ops {
     gpurt_status_t (*box_connect)(void *self, const struct gpurt_boxmap *map,
                                   uint32_t section, gpurt_error_t *err);
     void (*box_disconnect)(void *self, const struct gpurt_boxmap *map, uint32_t section);
+    /* Writes the gate of a site (box.h: gpurt_def_t.gate) that lies in a device's own memory,
+     * while kernels run, and waits for none; NULL where it lies in the host's. Context: one
+     * thread of gpurt's, between connect and disconnect. */
+    void (*gate_store)(void *self, uint64_t gate, uint32_t value);
+    /* Likewise, how many levels any site may have, from PANIC downwards (logport.h). */
+    void (*span_store)(void *self, uint32_t span);
 
     gpurt_status_t (*mem_create)(void *self, size_t bytes, void **out, gpurt_error_t *err);
     gpurt_status_t (*mem_destroy)(void *self, void *memory);

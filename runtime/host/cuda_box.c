@@ -7,17 +7,17 @@
 #include "logunit.h"
 #include "procfs.h"
 
+#include <gpurt/levels.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    /* Two heads a cache line: neighbours are warps of one SM. */
-    HEAD_STRIDE = 64,
     FIT_EVERY_NS = 1000000000,
     FIT_PATIENCE = 64 /* a GPU that is full all the time is asked less and less often */
 };
-GPURT_STATIC_ASSERT(sizeof(gpurt_ring_head_t) <= HEAD_STRIDE, "heads do not overlap");
+GPURT_STATIC_ASSERT(sizeof(gpurt_ring_head_t) <= GPURT_LOG_HEAD_BYTES,
+                    "heads do not overlap");
 
 /* Owner: the device, from connect to disconnect. Shared with: every thread that launches
  * or waits; they change only what is under the lock, and xgreeted. */
@@ -32,13 +32,14 @@ struct gpurt_cuda_box {
     uint32_t fit_pause;    /* in FIT_EVERY_NS; under lock */
     pthread_mutex_t lock;
     gpurt_cuda_clock_t clock; /* under lock */
+    cudaStream_t words;       /* for ports and gates: no kernel ever waits in it */
 };
 
 /* ---- device memory ------------------------------------------------------------------- */
 
 static size_t heads_bytes(const gpurt_box_section_t *s)
 {
-    return (size_t)s->ring_count * HEAD_STRIDE;
+    return (size_t)s->ring_count * GPURT_LOG_HEAD_BYTES;
 }
 
 static size_t strings_bytes(void)
@@ -49,14 +50,15 @@ static size_t strings_bytes(void)
 static cudaError_t memory_fill(gpurt_cuda_device_t *d, struct gpurt_cuda_box *b,
                                const gpurt_box_section_t *s)
 {
-    size_t heads = heads_bytes(s), bytes = heads + strings_bytes() + sizeof(uint32_t);
+    size_t bytes = heads_bytes(s) + strings_bytes() + sizeof(uint32_t);
     char *start = calloc(1, bytes);
     cudaError_t e;
 
     if (!start)
         return cudaErrorMemoryAllocation;
     for (uint32_t i = 0; i < s->ring_count; i++) {
-        gpurt_ring_head_t *head = (gpurt_ring_head_t *)(start + (size_t)i * HEAD_STRIDE);
+        gpurt_ring_head_t *head =
+            (gpurt_ring_head_t *)(start + (size_t)i * GPURT_LOG_HEAD_BYTES);
 
         head->xhead = head->xlimit = GPURT_RING_START; /* the first record looks */
     }
@@ -88,26 +90,27 @@ static void port_fill(struct gpurt_cuda_box *b, const gpurt_box_section_t *s, ch
     p->controls =
         (gpurt_ring_control_t *)seen(b, box, gpurt_boxmap_control(map, b->section, 0));
     p->heads = b->memory;
-    p->head_stride = HEAD_STRIDE;
-    p->strings = (gpurt_log_string_entry_t *)(b->memory + heads_bytes(s));
-    p->xdefs = (uint32_t *)(b->memory + heads_bytes(s) + strings_bytes());
+    p->strings = (gpurt_log_string_entry_t *)(p->heads + heads_bytes(s));
+    p->xdefs = (uint32_t *)(p->strings + GPURT_LOG_STRINGS);
     if (s->def_count)
         p->defs = (gpurt_def_t *)seen(b, box, gpurt_boxmap_def(map, b->section, 0));
     if (s->panic_count)
         p->panics = (gpurt_panic_t *)seen(b, box, gpurt_boxmap_panic(map, b->section, 0));
     p->xpanics = (uint32_t *)seen(b, box, &shared->xpanics);
-    p->level = (const uint32_t *)seen(b, box, &map->box->control.xlevel);
+    p->control = (const gpurt_box_control_t *)seen(b, box, &map->box->control);
     p->group_count = s->ring_bytes / GPURT_GROUP_BYTES;
+    p->ring_bytes = s->ring_bytes;
     p->ring_count = s->ring_count;
     p->warp_slots = s->warp_slots;
     p->policy = s->policy;
     p->def_count = s->def_count;
     p->panic_count = s->panic_count;
+    p->span = GPURT_LEVEL_PANIC + 1 - gpurt_level_lowest(&map->box->control);
 }
 
 /* What a walk over the units carries along. */
 typedef struct errand {
-    gpurt_cuda_device_t *d;
+    cudaStream_t stream;
     const gpurt_log_port_t *port;
     cudaError_t e;
 } errand_t;
@@ -117,7 +120,7 @@ static bool unit_tell(void *context, const gpurt_log_unit_t *unit)
     errand_t *errand = (errand_t *)context;
     cudaError_t e = gpurt_cuda_api->memcpy_to_symbol_async(
         unit->symbol, errand->port, sizeof *errand->port, 0, cudaMemcpyHostToDevice,
-        errand->d->stream);
+        errand->stream);
 
     /* A unit without device code, or without any for this GPU. */
     if (e == cudaErrorInvalidSymbol || e == cudaErrorNoKernelImageForDevice) {
@@ -128,14 +131,12 @@ static bool unit_tell(void *context, const gpurt_log_unit_t *unit)
     return e == cudaSuccess;
 }
 
-static cudaError_t units_tell(gpurt_cuda_device_t *d, const gpurt_log_port_t *port)
+static cudaError_t units_tell(cudaStream_t stream, const gpurt_log_port_t *port)
 {
-    errand_t errand = {d, port, cudaSuccess};
+    errand_t errand = {stream, port, cudaSuccess};
 
     gpurt_log_unit_each(unit_tell, &errand);
-    if (errand.e == cudaSuccess)
-        errand.e = gpurt_cuda_api->stream_synchronize(d->stream);
-    return errand.e;
+    return errand.e == cudaSuccess ? gpurt_cuda_api->stream_synchronize(stream) : errand.e;
 }
 
 void gpurt_cuda_box_greet(gpurt_cuda_device_t *d)
@@ -146,7 +147,7 @@ void gpurt_cuda_box_greet(gpurt_cuda_device_t *d)
     /* relaxed: two threads that both tell all units tell them the same */
     if (count == gpurt_load_relaxed_sys_u32(&b->xgreeted))
         return;
-    if (units_tell(d, &b->port) == cudaSuccess)
+    if (units_tell(b->words, &b->port) == cudaSuccess)
         gpurt_store_relaxed_sys_u32(&b->xgreeted, count);
     else
         (void)gpurt_cuda_api->get_last_error();
@@ -211,6 +212,8 @@ static void box_free(gpurt_cuda_device_t *d, struct gpurt_cuda_box *b)
     bool alive = !gpurt_cuda_is_lost(d);
 
     gpurt_cuda_clock_fini(&b->clock, alive);
+    if (alive && b->words)
+        (void)gpurt_cuda_api->stream_destroy(b->words);
     if (alive && b->memory)
         (void)gpurt_cuda_api->free(b->memory);
     if (alive && b->registered)
@@ -236,6 +239,10 @@ static cudaError_t box_make(gpurt_cuda_device_t *d, struct gpurt_cuda_box *b,
     e = memory_fill(d, b, s);
     if (e != cudaSuccess)
         return e;
+    *doing = "create a stream for the log";
+    e = gpurt_cuda_api->stream_create(&b->words, cudaStreamNonBlocking);
+    if (e != cudaSuccess)
+        return e;
     *doing = "measure the GPU's clock";
     e = gpurt_cuda_clock_init(&b->clock);
     if (e != cudaSuccess)
@@ -244,7 +251,7 @@ static cudaError_t box_make(gpurt_cuda_device_t *d, struct gpurt_cuda_box *b,
     port_fill(b, s, device);
     b->xgreeted = gpurt_log_unit_count();
     *doing = "tell kernels where to log";
-    return units_tell(d, &b->port);
+    return units_tell(b->words, &b->port);
 }
 
 gpurt_status_t gpurt_cuda_box_connect(void *self, const gpurt_boxmap_t *map,
@@ -275,6 +282,58 @@ gpurt_status_t gpurt_cuda_box_connect(void *self, const gpurt_boxmap_t *map,
     return st;
 }
 
+/* Where each producer stood, for a drainer that was overrun: into the box, where it can look. */
+static void heads_bring(gpurt_cuda_device_t *d, const struct gpurt_cuda_box *b)
+{
+    const gpurt_box_section_t *s = &b->map->sections[b->section];
+    char *heads = malloc(heads_bytes(s));
+
+    if (!heads)
+        return;
+    if (gpurt_cuda_api->memcpy_async(heads, b->port.heads, heads_bytes(s),
+                                     cudaMemcpyDefault, d->stream) == cudaSuccess &&
+        gpurt_cuda_api->stream_synchronize(d->stream) == cudaSuccess)
+        for (uint32_t i = 0; i < s->ring_count; i++) {
+            const gpurt_ring_head_t *head =
+                (const gpurt_ring_head_t *)(heads + (size_t)i * GPURT_LOG_HEAD_BYTES);
+
+            /* relaxed: B4 publishes it */
+            gpurt_store_relaxed_sys_u64(
+                &gpurt_boxmap_control(b->map, b->section, i)->head.xrecords,
+                head->xrecords);
+        }
+    free(heads);
+}
+
+void gpurt_cuda_box_gate_store(void *self, uint64_t gate, uint32_t value)
+{
+    gpurt_cuda_device_t *d = (gpurt_cuda_device_t *)self;
+    struct gpurt_cuda_box *b = d->box;
+    gpurt_cuda_visit_t visit;
+
+    if (!b || gpurt_cuda_enter(d, &visit, NULL) != GPURT_OK)
+        return;
+    /* A copy engine's work: a memset would be a kernel. */
+    if (gpurt_cuda_api->memcpy_async((void *)(uintptr_t)gate, &value, sizeof value,
+                                     cudaMemcpyHostToDevice, b->words) != cudaSuccess)
+        (void)gpurt_cuda_api->get_last_error(); /* of code that was unloaded */
+    (void)gpurt_cuda_leave(d, visit, cudaSuccess, NULL, "");
+}
+
+void gpurt_cuda_box_span_store(void *self, uint32_t span)
+{
+    gpurt_cuda_device_t *d = (gpurt_cuda_device_t *)self;
+    struct gpurt_cuda_box *b = d->box;
+    gpurt_cuda_visit_t visit;
+
+    if (!b || b->port.span == span || gpurt_cuda_enter(d, &visit, NULL) != GPURT_OK)
+        return;
+    b->port.span = span;
+    if (units_tell(b->words, &b->port) != cudaSuccess)
+        (void)gpurt_cuda_api->get_last_error();
+    (void)gpurt_cuda_leave(d, visit, cudaSuccess, NULL, "");
+}
+
 /* Sites forget their numbers, so that another box can be connected. */
 static void gates_forget(gpurt_cuda_device_t *d, const gpurt_boxmap_t *map,
                          uint32_t section)
@@ -302,8 +361,9 @@ void gpurt_cuda_box_disconnect(void *self, const gpurt_boxmap_t *map, uint32_t s
     d->box = NULL;
     if (gpurt_cuda_enter(d, &visit, NULL) == GPURT_OK) {
         clock_measure(b); /* what the run's last records are told by */
+        heads_bring(d, b);
         gates_forget(d, map, section);
-        if (units_tell(d, &none) != cudaSuccess)
+        if (units_tell(b->words, &none) != cudaSuccess)
             (void)gpurt_cuda_api->get_last_error();
         box_free(d, b);
         (void)gpurt_cuda_leave(d, visit, cudaSuccess, NULL, "");

@@ -14,8 +14,11 @@
 /* Members connect and disconnect of the back end's table. */
 gpurt_status_t gpurt_cuda_box_connect(void *self, const struct gpurt_boxmap *map,
                                       uint32_t section, gpurt_error_t *err);
+void gpurt_cuda_box_span_store(void *self, uint32_t span);
 void gpurt_cuda_box_disconnect(void *self, const struct gpurt_boxmap *map,
                                uint32_t section);
+/* Member gate_store: a copy on a stream of its own, which no kernel holds up. */
+void gpurt_cuda_box_gate_store(void *self, uint64_t gate, uint32_t value);
 
 /* Before a launch: units that came since the last look get their port. */
 void gpurt_cuda_box_greet(gpurt_cuda_device_t *d);

@@ -88,6 +88,19 @@ static int64_t rate_between(const gpurt_clock_fit_t *then, const gpurt_clock_fit
     return (int64_t)((double)(real - device) / (double)device * 1e9);
 }
 
+/* What the line so far says is kept where the new bounds allow it: a clock that moves by its
+ * own error with each measurement would turn neighbours round. */
+static void continue_line(const gpurt_clock_fit_t *then, gpurt_clock_fit_t *now)
+{
+    uint64_t elapsed = now->device_ns - then->device_ns;
+    int64_t drift = (int64_t)((double)elapsed * (double)then->rate_ppb / 1e9);
+    uint64_t told = then->real_ns + elapsed + (uint64_t)drift;
+    int64_t off = (int64_t)(told - now->real_ns);
+
+    if (then->device_ns != 0 && (uint64_t)(off < 0 ? -off : off) <= now->error_ns)
+        now->real_ns = told;
+}
+
 bool gpurt_cuda_clock_fit(gpurt_cuda_clock_t *clock)
 {
     gpurt_cuda_mail_t *mail = clock->mail;
@@ -116,6 +129,7 @@ bool gpurt_cuda_clock_fit(gpurt_cuda_clock_t *clock)
     fit.device_ns = b.device_ns;
     fit.real_ns = b.device_ns + (uint64_t)(b.low + (b.high - b.low) / 2);
     fit.rate_ppb = rate_between(&clock->last, &fit);
+    continue_line(&clock->last, &fit);
     clock->last = fit;
     return true;
 }

@@ -4,8 +4,9 @@
  * way out. */
 #include <gpurt/gpurt.h>
 
-#include "boxlink.h"
+#include "boxwork.h"
 #include "launch_check.h"
+#include "launchlink.h"
 #include "life.h"
 #include "refuse.h"
 
@@ -275,7 +276,8 @@ gpurt_status_t gpurt_launch_kernel(gpurt_t *rt, const gpurt_launch_t *launch,
         st = take(GPURT_HANDLE_STREAM, checked.stream, &s, err);
     if (GPURT_UNLIKELY(st != GPURT_OK))
         return gpurt_life_leave(st);
-    gpurt_boxlink_launch(&checked, kernel);
+    gpurt_launchlink_tell(&checked, kernel);
+    gpurt_boxwork_begin();
     st = o->ops->launch(o->self, s, &checked, kernel, args, args_bytes, err);
     return leave_with(o, checked.stream, st);
 }
@@ -354,8 +356,15 @@ gpurt_status_t gpurt_sync(gpurt_t *rt, gpurt_error_t *err)
 {
     const gpurt_opened_t *o;
     gpurt_status_t st = gpurt_life_enter(rt, &o, err);
+    uint32_t work;
 
-    return st == GPURT_OK ? gpurt_life_leave(o->ops->sync(o->self, err)) : st;
+    if (st != GPURT_OK)
+        return st;
+    work = gpurt_boxwork_count();
+    st = o->ops->sync(o->self, err);
+    if (st == GPURT_OK)
+        gpurt_boxwork_ended(work);
+    return gpurt_life_leave(st);
 }
 
 /* ---- events -------------------------------------------------------------------------- */

@@ -122,7 +122,7 @@ gpurt_status_t gpurt_open(const gpurt_options_t *options, gpurt_t **out, gpurt_e
     else
         st = gpurt_choice_open(&read, &opened, err);
     if (st == GPURT_OK) {
-        gpurt_boxlink_open(&opened);
+        gpurt_boxlink_open(&opened, &read.log);
         is_open = true;
         pin_publish(&door.pin, pin_id(next_token, 0));
         *out = &tokens[next_token];

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "logconnect.h"
 
+#include "sitegate.h"
+
 #include <errno.h>
 #include <gpurt/logport.h>
 #include <stdlib.h>
@@ -24,60 +26,26 @@ gpurt_status_t gpurt_log_connect(const gpurt_boxmap_t *map, uint32_t section,
     port->strings = strings;
     port->controls = gpurt_boxmap_control(map, section, 0);
     port->heads = (char *)&port->controls->head;
-    port->head_stride = sizeof *port->controls;
     port->defs = s->def_count ? gpurt_boxmap_def(map, section, 0) : NULL;
     port->xdefs = &map->box->sections[section].xdefs;
     port->panics = s->panic_count ? gpurt_boxmap_panic(map, section, 0) : NULL;
     port->xpanics = &map->box->sections[section].xpanics;
-    port->level = &map->box->control.xlevel;
+    port->control = &map->box->control;
     port->group_count = s->ring_bytes / GPURT_GROUP_BYTES;
+    port->ring_bytes = s->ring_bytes;
     port->ring_count = s->ring_count;
     port->warp_slots = s->warp_slots;
     port->policy = s->policy;
     port->def_count = s->def_count;
     port->panic_count = s->panic_count;
+    port->span = GPURT_LEVEL_PANIC; /* gates decide */
     port->groups = gpurt_boxmap_groups(map, section, 0);
     return GPURT_OK;
 }
 
-/* The sites of a section by their gates. The process reads its own definitions back, and
- * gates lie in its own memory. */
-static void gates_each(const gpurt_boxmap_t *map, uint32_t section,
-                       void (*set)(uint32_t *gate, uint32_t number, uint32_t off),
-                       uint32_t level)
-{
-    for (uint32_t i = 0; i < map->sections[section].def_count; i++) {
-        const gpurt_def_t *def = gpurt_boxmap_def(map, section, i);
-
-        if (gpurt_load_acquire_sys_u32(&def->xstate) == GPURT_DEF_SITE &&
-            def->gate) /* B3.acq */
-            set((uint32_t *)(uintptr_t)def->gate, i + 1,
-                def->level < level ? GPURT_GATE_OFF : 0);
-    }
-}
-
-static void gate_set(uint32_t *gate, uint32_t number, uint32_t off)
-{
-    /* relaxed: a site may still log a few times by its old level */
-    gpurt_store_relaxed_dev_u32(gate, number | off);
-}
-
-static void gate_forget(uint32_t *gate, uint32_t number, uint32_t off)
-{
-    (void)number;
-    (void)off;
-    gpurt_store_relaxed_dev_u32(gate, 0); /* relaxed: no kernel runs */
-}
-
-void gpurt_log_apply_level(const gpurt_boxmap_t *map, uint32_t section)
-{
-    gates_each(map, section, gate_set,
-               gpurt_load_relaxed_sys_u32(&map->box->control.xlevel));
-}
-
 void gpurt_log_disconnect(const gpurt_boxmap_t *map, uint32_t section)
 {
-    gates_each(map, section, gate_forget, 0);
+    gpurt_sitegate_forget(map, section);
     free(gpurt_log_port.strings);
     memset(&gpurt_log_port, 0, sizeof gpurt_log_port);
 }

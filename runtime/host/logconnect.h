@@ -13,8 +13,4 @@ gpurt_status_t gpurt_log_connect(const gpurt_boxmap_t *map, uint32_t section,
 /* Sites forget their numbers, so that another box can be connected. */
 void gpurt_log_disconnect(const gpurt_boxmap_t *map, uint32_t section);
 
-/* Sets the gates of all sites that are defined, by the box's level. Call it after a
- * change. */
-void gpurt_log_apply_level(const gpurt_boxmap_t *map, uint32_t section);
-
 #endif

@@ -223,7 +223,6 @@ void gpurt_simt_relax(const char *site)
 
     if (GPURT_UNLIKELY(!k || !k->current))
         return;
-    simt_cancel_point(k->current);
     simt_cancel_point(lane_that_relaxes(k, site));
 }
 

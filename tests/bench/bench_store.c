@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_store - rows into a compressed file on one core, beside what memcpy and zstd
- * alone take for the same bytes in the same run, in CPU time of the one thread. One
- * machine-readable row a case:
- *   bench_store case=... m_rows_s=... p50_ms=... p99_ms=... bytes_row=... */
+/* bench_store - rows in order of time into a compressed file and back on one core, beside
+ * what memcpy and zstd alone take for the same bytes in the same run, in CPU time of the one
+ * thread. What was written is read back and compared before it is timed. */
 #include "check.h"
+#include "reader.h"
+#include "rows.h"
 #include "writer.h"
 
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -17,14 +17,6 @@ enum {
     FRAME = 32768,
     SITES = 230
 };
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static uint64_t seed = 88172645463325252ull;
 static uint32_t rnd(uint32_t below)
@@ -65,34 +57,28 @@ static size_t rows_make(uint8_t *rows)
     return (size_t)(p - rows);
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
+typedef struct store {
+    const uint8_t *rows;
+    size_t bytes;
+    int level;
+} store_t;
 
-    return (x > y) - (x < y);
+static double m_rows(double *times)
+{
+    return ROWS * 1e3 / rows_median(times, REPEATS);
 }
 
-static void report(const char *name, double *times, double bytes)
+/* Puts all rows into a new file. Returns: its bytes. */
+static uint64_t file_write(const store_t *s, const char *path)
 {
-    qsort(times, REPEATS, sizeof *times, compare);
-    printf("bench_store case=%s m_rows_s=%.1f p50_ms=%.1f p99_ms=%.1f bytes_row=%.2f\n",
-           name, ROWS / times[REPEATS / 2] / 1e6, times[REPEATS / 2] * 1e3,
-           times[REPEATS - 1] * 1e3, bytes / ROWS);
-}
-
-static uint64_t run_writer(const uint8_t *rows, size_t bytes, int level)
-{
-    gpurt_writer_options_t options = {.struct_size = sizeof options, .level = level};
+    gpurt_writer_options_t options = {.struct_size = sizeof options, .level = s->level};
     gpurt_writer_figures_t sum;
-    char path[] = "/tmp/bench_store.XXXXXX";
     gpurt_writer_t *w;
     gpurt_error_t err;
-    int fd = mkstemp(path);
 
-    CHECK_MSG(fd >= 0, "mkstemp");
-    close(fd);
+    unlink(path);
     CHECK_MSG(gpurt_writer_open(path, &options, &w, &err) == GPURT_OK, "%s", err.text);
-    for (const uint8_t *p = rows; p < rows + bytes;) {
+    for (const uint8_t *p = s->rows; p < s->rows + s->bytes;) {
         const gpurt_row_t *row = (const gpurt_row_t *)p;
 
         CHECK_MSG(gpurt_writer_put(w, row, &err) == GPURT_OK, "%s", err.text);
@@ -101,9 +87,31 @@ static uint64_t run_writer(const uint8_t *rows, size_t bytes, int level)
     CHECK_MSG(gpurt_writer_flush(w, &err) == GPURT_OK, "%s", err.text);
     gpurt_writer_figures(w, &sum);
     CHECK_MSG(sum.rows == ROWS && sum.messages == ROWS, "rows");
-    gpurt_writer_close(w, NULL);
-    unlink(path);
+    CHECK_MSG(gpurt_writer_close(w, &err) == GPURT_OK, "%s", err.text);
     return sum.bytes;
+}
+
+/* Reads all frames, and compares every row when asked. */
+static void file_read(const store_t *s, const char *path, bool compare)
+{
+    const uint8_t *p = s->rows;
+    gpurt_error_t err;
+    gpurt_log_t *log;
+
+    CHECK_MSG(gpurt_log_open(path, &log, &err) == GPURT_OK, "%s", err.text);
+    for (uint64_t i = 0; i < gpurt_log_frames(log); i++) {
+        const gpurt_row_t *row;
+        gpurt_log_rows_t rows;
+        uint32_t at = 0;
+
+        CHECK_MSG(gpurt_log_read(log, i, &rows, &err) == GPURT_OK, "%s", err.text);
+        while (compare && (row = gpurt_log_row(&rows, at, &at)) != NULL) {
+            CHECK_MSG(memcmp(row, p, gpurt_row_bytes(2)) == 0, "a row came back changed");
+            p += gpurt_row_bytes(2);
+        }
+    }
+    CHECK_MSG(!compare || p == s->rows + s->bytes, "rows are missing");
+    gpurt_log_close(log);
 }
 
 static size_t run_zstd(const uint8_t *rows, size_t bytes, uint8_t *out, size_t room,
@@ -120,39 +128,59 @@ static size_t run_zstd(const uint8_t *rows, size_t bytes, uint8_t *out, size_t r
     return total;
 }
 
+static void bench_level(const store_t *s, uint8_t *out, size_t room)
+{
+    double zstd[REPEATS], writes[REPEATS], reads[REPEATS], packed = 0, bytes = 0;
+    const char *name = s->level > 0 ? "write_zstd_1" : "write_zstd_fast5";
+    char path[] = "/tmp/bench_store.XXXXXX", text[64];
+
+    close(mkstemp(path));
+    file_write(s, path);
+    file_read(s, path, true);
+    for (int i = -1; i < REPEATS; i++) {
+        double start = rows_cpu_ns();
+
+        packed = (double)run_zstd(s->rows, s->bytes, out, room, s->level);
+        zstd[i < 0 ? 0 : i] = rows_cpu_ns() - start;
+        start = rows_cpu_ns();
+        bytes = (double)file_write(s, path);
+        writes[i < 0 ? 0 : i] = rows_cpu_ns() - start;
+        start = rows_cpu_ns();
+        file_read(s, path, false);
+        reads[i < 0 ? 0 : i] = rows_cpu_ns() - start;
+    }
+    unlink(path);
+    rows_add("store", name, m_rows(writes), "M rows/s", "zstd_alone", m_rows(zstd));
+    snprintf(text, sizeof text, "%s.p1", name);
+    rows_add("store", text, ROWS * 1e3 / rows_percentile(writes, REPEATS, 99), "M rows/s",
+             NULL, 0);
+    snprintf(text, sizeof text, "%s.bytes", name);
+    rows_add("store", text, bytes / ROWS, "B/row", "zstd_alone", packed / ROWS);
+    if (s->level > 0)
+        rows_add("store", "read", m_rows(reads), "M rows/s", NULL, 0);
+}
+
 int main(void)
 {
-    uint8_t *rows = malloc(ROWS * gpurt_row_bytes(2)),
-            *copy = malloc(ROWS * gpurt_row_bytes(2));
-    size_t room = ZSTD_compressBound(FRAME * gpurt_row_bytes(2)), bytes = rows_make(rows);
+    store_t s = {.rows = malloc(ROWS * gpurt_row_bytes(2))};
+    uint8_t *copy = malloc(ROWS * gpurt_row_bytes(2));
+    size_t room = ZSTD_compressBound(FRAME * gpurt_row_bytes(2));
     uint8_t *out = malloc(room);
-    double times[REPEATS], out_bytes = 0;
+    double times[REPEATS];
 
+    CHECK(s.rows && copy && out);
+    s.bytes = rows_make((uint8_t *)(uintptr_t)s.rows);
     for (int i = -2; i < REPEATS; i++) {
-        double t = now();
+        double start = rows_cpu_ns();
 
-        memcpy(copy, rows, bytes);
-        times[i < 0 ? 0 : i] = now() - t;
+        memcpy(copy, s.rows, s.bytes);
+        times[i < 0 ? 0 : i] = rows_cpu_ns() - start;
     }
-    report("floor_memcpy", times, (double)bytes);
-    for (int level = 1; level >= -5; level -= 6) {
-        for (int i = -1; i < REPEATS; i++) {
-            double t = now();
-
-            out_bytes = (double)run_zstd(rows, bytes, out, room, level);
-            times[i < 0 ? 0 : i] = now() - t;
-        }
-        report(level > 0 ? "floor_zstd_1" : "floor_zstd_fast5", times, out_bytes);
-        for (int i = -1; i < REPEATS; i++) {
-            double t = now();
-
-            out_bytes = (double)run_writer(rows, bytes, level);
-            times[i < 0 ? 0 : i] = now() - t;
-        }
-        report(level > 0 ? "writer_rows_zstd_1" : "writer_rows_zstd_fast5", times,
-               out_bytes);
-    }
-    free(rows);
+    rows_head();
+    rows_add("store", "memcpy", m_rows(times), "M rows/s", NULL, 0);
+    for (s.level = 1; s.level >= -5; s.level -= 6)
+        bench_level(&s, out, room);
+    free((void *)(uintptr_t)s.rows);
     free(copy);
     free(out);
     return 0;

@@ -41,6 +41,22 @@ static inline int rows_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* CPU time of this thread: what a shared machine lets one compare. */
+static inline double rows_cpu_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* The sample that so many percent are not above. */
+static inline double rows_percentile(double *samples, uint32_t count, uint32_t percent)
+{
+    qsort(samples, count, sizeof *samples, rows_compare);
+    return samples[(uint64_t)(count - 1) * percent / 100];
+}
+
 static inline double rows_median(double *samples, uint32_t count)
 {
     qsort(samples, count, sizeof *samples, rows_compare);

@@ -7,7 +7,7 @@ bin=$1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
-unset GPURT_DRAIN GPURT_LOG GPURT_LEVEL GPURT_RING_BYTES GPURT_OFF
+unset GPURT_DRAIN GPURT_LOG GPURT_LEVEL GPURT_POLICY GPURT_RING_BYTES GPURT_OFF
 export GPURT_BACKEND=cpu
 
 fail() {
@@ -20,12 +20,13 @@ same() { [ "$1" = "$2" ] || fail "$3: '$2', not '$1'"; }
 messages() { "$bin/gpurt-log" cat --jsonl "$1" | sed 's/.*"msg":"\(.*\)"}$/\1/' | sort; }
 hello='hello from block 0 of 2
 hello from block 1 of 2
+hello from the host, 2 blocks ahead
 thread 10 knows the answer: 42'
 
 # Under a recorder: just what was logged, and the program's own status.
 "$bin/gpurt-record" -q -o a.gplog -- "$bin/hello_log" >/dev/null
 same "$hello" "$(messages a.gplog)" 'recorded'
-same 3 "$(field records a.gplog)" 'records'
+same 4 "$(field records a.gplog)" 'records'
 same 0 "$(field dropped a.gplog)" 'dropped'
 same 0 "$(field panics a.gplog)" 'panics'
 same 1 "$("$bin/gpurt-log" cat --level warn a.gplog | wc -l)" 'warnings'
@@ -34,14 +35,14 @@ same 1 "$("$bin/gpurt-log" cat --level warn a.gplog | wc -l)" 'warnings'
 GPURT_LOG=b.gplog "$bin/hello_log" >/dev/null
 same "$hello" "$(messages b.gplog)" 'GPURT_LOG'
 GPURT_LOG=b.gplog "$bin/hello_log" >/dev/null
-same 6 "$(field records b.gplog)" 'two runs'
+same 8 "$(field records b.gplog)" 'two runs'
 "$bin/gpurt-log" verify b.gplog >/dev/null || fail 'verify'
 
 # Levels, sizes, off; and what does not work is told without failing the program.
 GPURT_LEVEL=debug "$bin/gpurt-record" -q -o c.gplog -- "$bin/hello_log" >/dev/null
-same 67 "$(field records c.gplog)" 'GPURT_LEVEL=debug'
+same 68 "$(field records c.gplog)" 'GPURT_LEVEL=debug'
 GPURT_LEVEL=trace "$bin/gpurt-record" -q -o t.gplog -- "$bin/hello_log" >/dev/null
-same 68 "$(field records t.gplog)" 'GPURT_LEVEL=trace: one launch more'
+same 69 "$(field records t.gplog)" 'GPURT_LEVEL=trace: one launch more'
 "$bin/gpurt-log" cat t.gplog | grep >/dev/null 'launch hello_log at .*examples/hello_log.c:[0-9]*, grid 2,1,1 block 32,1,1, 0 B shared, .*number 1' ||
     fail "a launch: $("$bin/gpurt-log" cat t.gplog | grep launch)"
 GPURT_LEVEL=error "$bin/gpurt-record" -q -o d.gplog -- "$bin/hello_log" >/dev/null
@@ -50,7 +51,12 @@ GPURT_RING_BYTES=1024 "$bin/gpurt-record" -q -o e.gplog -- "$bin/log_storm" 16 2
 same 81920 "$(($(field records e.gplog) + $(field dropped e.gplog)))" 'records and losses'
 GPURT_OFF=1 GPURT_LOG=off.gplog "$bin/hello_log" >/dev/null
 [ ! -e off.gplog ] || fail 'GPURT_OFF=1 wrote a log'
-for wrong in GPURT_LOG=/nonexistent/x GPURT_LEVEL=nix GPURT_RING_BYTES=many; do
+GPURT_POLICY=block GPURT_RING_BYTES=1024 "$bin/gpurt-record" -q -o f.gplog -- "$bin/log_storm" 16 256 20 >/dev/null
+same 81920 "$(field records f.gplog)" 'GPURT_POLICY=block'
+same 0 "$(field dropped f.gplog)" 'GPURT_POLICY=block: dropped'
+GPURT_POLICY=overwrite GPURT_RING_BYTES=1024 "$bin/gpurt-record" -q -o g.gplog -- "$bin/log_storm" 16 256 20 >/dev/null
+same 81920 "$(($(field records g.gplog) + $(field dropped g.gplog)))" 'GPURT_POLICY=overwrite'
+for wrong in GPURT_LOG=/nonexistent/x GPURT_LEVEL=nix GPURT_POLICY=wait GPURT_RING_BYTES=many; do
     out=$(env GPURT_LOG=wrong.gplog "$wrong" "$bin/hello_log") || fail "$wrong: the program failed"
     [[ $out == *'no log: '* ]] || fail "$wrong: not told: $out"
 done

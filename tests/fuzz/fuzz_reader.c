@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_reader - any bytes as a log: opened, every frame read, every message rendered,
- * and walked again for a repair. Built by clang with
- * -fsanitize=fuzzer,address,undefined. Blocks that lost their checksum to the fuzzer get
- * it back, so that it reaches what lies behind. */
+ * and walked again for a repair. Blocks that lost their checksum to the fuzzer get it back
+ * when the size is odd, so that it reaches what lies behind. */
+#include "fuzz.h"
+
+#include "check.h"
 #include "crc32c.h"
 #include "reader.h"
 #include "render.h"
+#include "writer.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Mends the checksums of blocks and of the rows behind a FRAME. */
 static void mend(uint8_t *data, size_t size)
@@ -26,7 +26,7 @@ static void mend(uint8_t *data, size_t size)
 
         memcpy(&b, data + at, sizeof b);
         if (b.magic != GPLOG_MAGIC || b.tag != GPLOG_TAG || b.size < 16 ||
-            b.size + 8 > size - at) {
+            (uint64_t)b.size + 8 > size - at) {
             at++;
             continue;
         }
@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         char path[64];
 
         if (fd < 0 || write(fd, copy, size) != (ssize_t)size)
-            abort();
+            CHECK_MSG(false, "memfd");
         snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
         if ((walked ? gpurt_log_open_walked : gpurt_log_open)(path, &log, NULL) ==
             GPURT_OK) {
@@ -99,4 +99,75 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     free(copy);
     return 0;
+}
+
+/* ---- sound logs ---------------------------------------------------------------------- */
+
+static void rows_write(gpurt_writer_t *w, uint32_t site, uint32_t index)
+{
+    union {
+        gpurt_row_t row;
+        uint64_t room[32];
+    } r;
+    gpurt_error_t err;
+
+    for (uint32_t i = 0; i < 100; i++) {
+        uint32_t *words = gpurt_row_words(&r.row);
+
+        memset(&r, 0, sizeof r);
+        r.row.time_ns = 1700000000000000000ull + i * 1000;
+        r.row.site = i % 9 ? site : 0;
+        r.row.mask = i % 5 ? 0xffffffffu : 0xf0u;
+        r.row.form = i % 5 ? GPURT_FORM_WARP : GPURT_FORM_LANES_PART;
+        r.row.kind = (uint8_t)(i % 11 == 7   ? GPURT_KIND_PANIC
+                               : i % 11 == 8 ? GPURT_KIND_LOSS
+                                             : GPURT_KIND_LOG);
+        r.row.words = (uint16_t)(i % 5 ? 3 : 12);
+        for (uint32_t k = 0; k < r.row.words; k++)
+            words[k] = i * k + index;
+        CHECK_MSG(gpurt_writer_put(w, &r.row, &err) == GPURT_OK, "%s", err.text);
+    }
+}
+
+/* One closed, one that its writer left, one of two runs. */
+uint8_t *fuzz_seed(uint32_t index, size_t *size)
+{
+    static const gpurt_site_info_t site = {.kind = GPURT_DEF_SITE,
+                                           .record_kind = GPURT_KIND_LOG,
+                                           .level = GPURT_LEVEL_INFO,
+                                           .arg_count = 2,
+                                           .types = GPURT_TYPE_U32 | GPURT_TYPE_F64 << 4,
+                                           .format = "%u of %g",
+                                           .format_bytes = 8,
+                                           .file = "a.c",
+                                           .file_bytes = 3,
+                                           .module = "",
+                                           .line = 7};
+    gpurt_writer_options_t o = {.struct_size = sizeof o, .frame_rows = 40, .append = true};
+    char path[] = "/tmp/fuzz_reader.XXXXXX";
+    int fd = index < 3 ? mkstemp(path) : -1;
+    gpurt_writer_t *w = NULL;
+    gpurt_error_t err;
+    uint8_t *data;
+    off_t end;
+
+    if (fd < 0)
+        return NULL;
+    for (uint32_t run = 0; run < (index == 2 ? 2u : 1u); run++) {
+        CHECK_MSG(gpurt_writer_open(path, &o, &w, &err) == GPURT_OK, "%s", err.text);
+        rows_write(w, gpurt_writer_define(w, &site), index);
+        if (index != 1)
+            CHECK_MSG(gpurt_writer_close(w, &err) == GPURT_OK, "%s", err.text);
+    }
+    if (index == 1)
+        CHECK_MSG(gpurt_writer_flush(w, &err) == GPURT_OK, "%s", err.text);
+    end = lseek(fd, 0, SEEK_END);
+    data = malloc((size_t)end);
+    CHECK(data && pread(fd, data, (size_t)end, 0) == end);
+    *size = (size_t)end;
+    if (index == 1)
+        gpurt_writer_close(w, NULL);
+    close(fd);
+    unlink(path);
+    return data;
 }

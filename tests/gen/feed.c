@@ -34,7 +34,7 @@ void feed_define(const gpurt_boxmap_t *map, uint32_t section)
 static void put(const gpurt_ring_port_t *port, uint32_t position, uint32_t salt,
                 const uint32_t *words, uint32_t count)
 {
-    uint32_t groups = (count + GPURT_GROUP_WORDS - 1) / GPURT_GROUP_WORDS;
+    uint32_t groups = gpurt_record_groups(count - GPURT_RECORD_HEAD_WORDS);
 
     for (uint32_t i = 0; i < groups; i++) {
         gpurt_group_t g;

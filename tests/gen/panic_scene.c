@@ -26,7 +26,7 @@ enum {
     SITE_FLOAT,
     SITE_LANES,
     TEXT_NAME,
-    PANIC_SLOTS = 8,
+    PANIC_SLOTS = 6, /* all of them taken */
     STEP_NS = 1000
 };
 

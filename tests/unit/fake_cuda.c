@@ -92,14 +92,54 @@ static cudaError_t fake_malloc(void **memory, size_t bytes)
 {
     cudaError_t e = answer(fake.on_malloc);
 
-    (void)bytes;
-    if (e == cudaSuccess)
-        *memory = &fake;
+    for (int i = 0; e == cudaSuccess && i < FAKE_BLOCKS; i++)
+        if (!fake.blocks[i]) {
+            *memory = fake.blocks[i] = aligned_alloc(128, (bytes + 127) & ~(size_t)127);
+            CHECK(*memory != NULL);
+            return e;
+        }
+    CHECK(e != cudaSuccess);
     return e;
 }
 static cudaError_t fake_free(void *memory)
 {
-    return answer(memory == &fake ? cudaSuccess : cudaErrorInvalidValue);
+    for (int i = 0; i < FAKE_BLOCKS; i++)
+        if (memory && fake.blocks[i] == memory) {
+            free(memory);
+            fake.blocks[i] = NULL;
+            return answer(cudaSuccess);
+        }
+    return answer(cudaErrorInvalidValue);
+}
+static cudaError_t fake_register(void *memory, size_t bytes, unsigned flags)
+{
+    CHECK(fake.registered == NULL);
+    fake.register_flags = flags;
+    if (fake.on_register == cudaSuccess && fake.dead == cudaSuccess) {
+        fake.registered = memory;
+        fake.registered_bytes = bytes;
+    }
+    return answer(fake.on_register);
+}
+static cudaError_t fake_unregister(void *memory)
+{
+    CHECK(fake.registered == memory);
+    fake.registered = NULL;
+    return answer(cudaSuccess);
+}
+static cudaError_t fake_pointer(void **device, void *memory, unsigned flags)
+{
+    CHECK_EQ(flags, 0);
+    *device = memory;
+    return answer(fake.on_pointer);
+}
+static cudaError_t fake_symbol(const void *symbol, const void *from, size_t bytes,
+                               size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    CHECK(kind == cudaMemcpyHostToDevice && stream != NULL && offset == 0);
+    if (fake.on_symbol == cudaSuccess && fake.dead == cudaSuccess)
+        memcpy((void *)(uintptr_t)symbol, from, bytes);
+    return answer(fake.on_symbol);
 }
 static cudaError_t fake_host_alloc(void **memory, size_t bytes, unsigned flags)
 {
@@ -134,6 +174,8 @@ static cudaError_t fake_launch(const void *stub, dim3 grid, dim3 block, void **a
     (void)shared_bytes;
     fake.launches++;
     launch_seen(stub, grid, block, args, stream);
+    if (fake.played)
+        fake.played(args[0]);
     return answer(fake.on_launch);
 }
 static cudaError_t fake_launch_ex(const cudaLaunchConfig_t *c, const void *stub,
@@ -257,6 +299,10 @@ const gpurt_cuda_api_t fake_api = {
     .free_host = fake_free,
     .memcpy_async = fake_copy,
     .memset_async = fake_fill,
+    .memcpy_to_symbol_async = fake_symbol,
+    .host_register = fake_register,
+    .host_unregister = fake_unregister,
+    .host_get_device_pointer = fake_pointer,
     .launch_kernel = fake_launch,
     .launch_kernel_ex = fake_launch_ex,
     .func_get_attributes = fake_func_get,

@@ -13,7 +13,8 @@ enum {
     FAKE_SMS = 132,
     FAKE_OPTIN = 232448,
     FAKE_STATIC_SHARED = 4096,
-    FAKE_KERNEL_THREADS = 512
+    FAKE_KERNEL_THREADS = 512,
+    FAKE_BLOCKS = 16
 };
 
 typedef struct fake_cuda {
@@ -21,8 +22,10 @@ typedef struct fake_cuda {
     int current; /* device of the thread */
     /* errors to answer with, until they are set back */
     cudaError_t on_count, on_set_device, on_stream, on_malloc, on_launch, on_sync, on_query;
-    cudaError_t dead;    /* what every call answers once the context died */
-    cudaError_t pending; /* what cudaGetLastError would tell */
+    cudaError_t on_register, on_pointer, on_symbol;
+    void (*played)(void *args); /* what a launched kernel does, or NULL */
+    cudaError_t dead;           /* what every call answers once the context died */
+    cudaError_t pending;        /* what cudaGetLastError would tell */
     float elapsed_ms;
     /* what was asked */
     int launches, ex_launches, opt_ins, streams, contexts;
@@ -32,7 +35,9 @@ typedef struct fake_cuda {
     cudaStream_t stream;
     dim3 grid, block;
     unsigned clusters, cooperative;
-    unsigned stream_flags, host_flags;
+    unsigned stream_flags, host_flags, register_flags;
+    void *blocks[FAKE_BLOCKS], *registered; /* alive */
+    size_t registered_bytes;
 } fake_cuda_t;
 
 extern fake_cuda_t fake;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Log calls of kernels on the CPU back end, through the box to rendered text: every
+/* Log calls of kernels, through the box to rendered text: every
  * form, every type, diverged warps, partly filled warps, thousands of lanes at one new
  * site, levels. */
 #include "../check.h"
 #include "../kernels/log_kernels.h"
 #include "drain.h"
+#include "levelset.h"
+#include "life.h"
 #include "logconnect.h"
 #include "render.h"
 
@@ -77,12 +79,12 @@ static gpurt_status_t put(void *context, const gpurt_row_t *row, gpurt_error_t *
 }
 
 static gpurt_t *rt;
+static const gpurt_opened_t *opened;
 static gpurt_boxmap_t map;
 
 static gpurt_drain_t *open_all(uint32_t ring_bytes, uint32_t policy)
 {
-    gpurt_section_plan_t s = {
-        .kind = GPURT_SECTION_CPU, .ring_bytes = ring_bytes, .policy = policy};
+    gpurt_section_plan_t s = {.ring_bytes = ring_bytes, .policy = policy};
     gpurt_box_plan_t plan = {
         .struct_size = sizeof plan, .section_count = 1, .sections = &s};
     gpurt_drain_options_t o = {.struct_size = sizeof o,
@@ -93,20 +95,22 @@ static gpurt_drain_t *open_all(uint32_t ring_bytes, uint32_t policy)
     gpurt_drain_t *d;
 
     CHECK_MSG(gpurt_info(rt, &info) == GPURT_OK, "info");
+    s.kind = info.backend == GPURT_BACKEND_CUDA ? GPURT_SECTION_CUDA : GPURT_SECTION_CPU;
     s.sm_count = info.sm_count;
     s.warp_slots = info.warp_slots;
     memset(&tally, 0, sizeof tally);
     CHECK_MSG(gpurt_boxmap_create(&plan, &map, &err) == GPURT_OK, "%s", err.text);
-    CHECK_MSG(gpurt_log_connect(&map, 0, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(opened->ops->box_connect(opened->self, &map, 0, &err) == GPURT_OK, "%s",
+              err.text);
     CHECK_MSG(gpurt_drain_open(&map, &o, &d, &err) == GPURT_OK, "%s", err.text);
     return d;
 }
 
 static void close_all(gpurt_drain_t *d)
 {
+    opened->ops->box_disconnect(opened->self, &map, 0); /* brings a GPU's counts */
     CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK, "%s", err.text);
     gpurt_drain_close(d);
-    gpurt_log_disconnect(&map, 0);
     gpurt_boxmap_detach(&map);
 }
 
@@ -188,24 +192,26 @@ static void storm(uint32_t policy)
 
 static void unconnected_and_levels(void)
 {
+    gpurt_levelset_t levels;
     gpurt_drain_t *d;
 
     RUN(log_lanes, 2, 32, 1); /* nothing is connected: nothing happens */
     d = open_all(16384, GPURT_POLICY_DROP_NEWEST);
-    RUN(log_lanes, 1, 32, 1);
-    gpurt_store_relaxed_sys_u32(&map.box->control.xlevel, GPURT_LEVEL_PANIC);
-    gpurt_log_apply_level(&map, 0);
-    RUN(log_lanes, 100, 32, 1);
+    CHECK_MSG(gpurt_levelset_parse("panic,log_*.c=warn,nowhere.c=trace", &levels, &err) ==
+                  GPURT_OK,
+              "%s", err.text);
+    gpurt_levelset_write(&map, &levels);
+    RUN(log_lanes, BLOCKS, 32, 1); /* sites that are defined now ask the rules */
     close_all(d);
-    CHECK_MSG(tally.messages < 200, "%llu messages at a level that lets none pass",
-              (unsigned long long)tally.messages);
+    CHECK_MSG(tally.all[0] == 0 && tally.third[0] == 1 && tally.none >= BLOCKS,
+              "info %u, warn %u, error %u", tally.all[0], tally.third[0], tally.none);
 }
 
 int main(void)
 {
-    gpurt_options_t o = {.struct_size = sizeof o, .backend = GPURT_BACKEND_CPU};
-
-    CHECK_MSG(gpurt_open(&o, &rt, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(gpurt_open(NULL, &rt, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(gpurt_life_enter(rt, &opened, &err) == GPURT_OK, "%s", err.text);
+    gpurt_life_leave(GPURT_OK);
     lanes();
     types();
     limits();

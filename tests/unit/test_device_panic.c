@@ -3,7 +3,8 @@
  * finish, the runtime stays usable, and more panics than slots are counted. */
 #include "../check.h"
 #include "../kernels/log_kernels.h"
-#include "logconnect.h"
+#include "boxmap.h"
+#include "life.h"
 
 #include <gpurt/gpurt.h>
 #include <gpurt/panic.h>
@@ -17,26 +18,34 @@ static gpurt_boxmap_t map;
 
 int main(void)
 {
-    gpurt_options_t o = {.struct_size = sizeof o, .backend = GPURT_BACKEND_CPU};
-    gpurt_section_plan_t s = {.kind = GPURT_SECTION_CPU, .panic_count = 16};
+    gpurt_section_plan_t s = {.panic_count = 16};
     gpurt_box_plan_t plan = {
         .struct_size = sizeof plan, .section_count = 1, .sections = &s};
     gpurt_launch_t launch = {.grid = {8, 1, 1}, .block = {64, 1, 1}};
-    uint32_t done = 0, found = 0;
-    struct panic_args args = {&done, 448};
+    uint32_t found = 0;
+    struct panic_args args = {NULL, 448};
+    const gpurt_opened_t *opened;
     gpurt_info_t info;
     gpurt_t *rt;
 
-    CHECK_MSG(gpurt_open(&o, &rt, &err) == GPURT_OK && gpurt_info(rt, &info) == GPURT_OK,
+    CHECK_MSG(gpurt_open(NULL, &rt, &err) == GPURT_OK && gpurt_info(rt, &info) == GPURT_OK,
               "open");
+    CHECK_MSG(gpurt_life_enter(rt, &opened, &err) == GPURT_OK, "%s", err.text);
+    gpurt_life_leave(GPURT_OK);
+    CHECK_MSG(gpurt_host_create(rt, sizeof *args.done, (void **)&args.done, &err) ==
+                  GPURT_OK,
+              "%s", err.text);
+    *args.done = 0;
+    s.kind = info.backend == GPURT_BACKEND_CUDA ? GPURT_SECTION_CUDA : GPURT_SECTION_CPU;
     s.sm_count = info.sm_count;
     s.warp_slots = info.warp_slots;
     CHECK_MSG(gpurt_boxmap_create(&plan, &map, &err) == GPURT_OK, "%s", err.text);
-    CHECK_MSG(gpurt_log_connect(&map, 0, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(opened->ops->box_connect(opened->self, &map, 0, &err) == GPURT_OK, "%s",
+              err.text);
     CHECK_MSG(gpurt_launch(rt, &launch, panic_bounds, &args, &err) == GPURT_OK, "%s",
               err.text);
     CHECK_MSG(gpurt_sync(rt, &err) == GPURT_OK, "%s", err.text);
-    CHECK_MSG(done == 512 - 8, "%u lanes finished", done);
+    CHECK_MSG(*args.done == 512 - 8, "%u lanes finished", *args.done);
     for (uint32_t i = 0; i < 16; i++) {
         const gpurt_panic_t *p = gpurt_boxmap_panic(&map, 0, i);
 
@@ -62,13 +71,14 @@ int main(void)
     CHECK_MSG(map.box->sections[0].xpanics > 16, "%u counted",
               map.box->sections[0].xpanics);
 
-    done = 0;
+    *args.done = 0;
     CHECK_MSG(gpurt_launch(rt, &launch, panic_logs, &args, &err) == GPURT_OK, "%s",
               err.text);
     CHECK_MSG(gpurt_sync(rt, &err) == GPURT_OK, "a log call is a safe point: %s", err.text);
-    CHECK_MSG(done == 7 * 64, "%u lanes of the other blocks", done);
-    gpurt_log_disconnect(&map, 0);
+    CHECK_MSG(*args.done == 7 * 64, "%u lanes of the other blocks", *args.done);
+    opened->ops->box_disconnect(opened->self, &map, 0);
     gpurt_boxmap_detach(&map);
+    gpurt_host_destroy(rt, args.done);
     CHECK_MSG(gpurt_close(rt, &err) == GPURT_OK, "%s", err.text);
     return 0;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A drain over a box: every message and every loss arrives, late definitions are waited
- * for, a sink that fails loses nothing, two drainers exclude each other, a third takes
- * over. */
+ * for, a lane that died hides no panic, times are right in boxes of any age, a sink that
+ * fails loses nothing, two drainers exclude each other, a third takes over. */
+#include "boxwork.h"
 #include "check.h"
 #include "drain.h"
 #include "feed.h"
 #include "procfs.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +21,7 @@ enum {
 /* A sink that remembers. */
 typedef struct memory {
     uint64_t messages, lost, panics, flushes;
-    uint64_t last_time;
+    uint64_t last_time, panic_losses;
     uint32_t refuse;      /* this many calls from now on fail */
     uint32_t next[RINGS]; /* per ring, for uniform messages */
     bool ordered, unknown;
@@ -44,6 +46,7 @@ static gpurt_status_t sink_put(void *context, const gpurt_row_t *row, gpurt_erro
     m->messages += gpurt_row_messages(row);
     m->lost += gpurt_row_lost(row);
     m->panics += row->kind == GPURT_KIND_PANIC;
+    m->panic_losses += row->kind == GPURT_KIND_LOSS && w[0] == GPURT_LOSS_PANIC;
     m->unknown |= row->site == 0 && row->kind == GPURT_KIND_LOG;
     if (row->kind == GPURT_KIND_LOG && row->form == GPURT_FORM_WARP && row->words == 2) {
         uint32_t ring = row->sm * 4u + row->slot;
@@ -67,7 +70,9 @@ static gpurt_drain_t *open_drain(memory_t *m, memory_t *ordered)
     gpurt_drain_options_t o = {
         .struct_size = sizeof o,
         .sink_count = ordered ? 2 : 1,
-        .sinks = {{m, sink_put, sink_flush, false}, {ordered, sink_put, sink_flush, true}},
+        .sinks =
+            {{.context = m, .put = sink_put, .flush = sink_flush},
+             {.context = ordered, .put = sink_put, .flush = sink_flush, .in_order = true}},
         .dictionary = &dictionary};
     gpurt_drain_t *d;
 
@@ -174,6 +179,121 @@ static void late_site_and_panic(void)
     gpurt_boxmap_detach(&map);
 }
 
+/* A lane takes slot 1 and dies before it has written it: those behind it are told at once,
+ * it itself when the application has ended, and each of them once, whoever drains. */
+static void panic_behind_a_dead_lane(void)
+{
+    memory_t m = {0};
+    gpurt_drain_t *d;
+    uint32_t rows;
+
+    open_box(GPURT_POLICY_DROP_NEWEST);
+    feed_define(&map, 0);
+    d = open_drain(&m, NULL);
+    feed_panic(&map, 0, 0, 1);
+    gpurt_add_relaxed_sys_u32(&map.box->sections[0].xpanics, 1);
+    feed_panic(&map, 0, 2, 1);
+    CHECK_MSG(gpurt_drain_round(d, &rows, &err) == GPURT_OK && m.panics == 2, "%llu told",
+              (unsigned long long)m.panics);
+    CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK, "%s", err.text);
+    gpurt_drain_close(d);
+    CHECK_MSG(m.panics == 2 && m.panic_losses == 0, "its process lives and may go on");
+    d = open_drain(&m, NULL);
+    feed_panic(&map, 0, 3, 1);
+    gpurt_store_release_sys_u32(&map.box->xlife, GPURT_LIFE_CLOSED); /* B4.rel */
+    CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK, "%s", err.text);
+    gpurt_drain_close(d);
+    CHECK_MSG(m.panics == 3 && m.panic_losses == 1, "the unfinished one is told");
+    d = open_drain(&m, NULL);
+    CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK, "%s", err.text);
+    gpurt_drain_close(d);
+    CHECK_MSG(m.panics == 3 && m.panic_losses == 1, "once");
+    gpurt_boxmap_detach(&map);
+}
+
+/* Records hold 48 bits of their clock, which wrap every 78 hours: the rest follows from when
+ * the box was made, or last drained. */
+static void times_of_old_boxes(void)
+{
+    static const uint64_t hour = 3600000000000ull;
+    static const struct {
+        uint64_t made, beat, written; /* hours ago; beat 0: never drained */
+    } cases[] = {{1, 0, 1},     {30, 0, 1},  {60, 0, 59},    {76, 0, 76},  {60, 0, 0},
+                 {500, 70, 70}, {500, 2, 1}, {9000, 60, 30}, {9000, 70, 0}};
+
+    for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (uint32_t skewed = 0; skewed < 2; skewed++) {
+            uint64_t now = gpurt_real_ns(), made = now - cases[i].made * hour,
+                     device = skewed ? 77 * hour + 12345 : made;
+            gpurt_clock_fit_t fit = {.device_ns = device, .real_ns = made};
+            uint64_t written = now - cases[i].written * hour;
+            gpurt_ring_port_t port;
+            memory_t m = {0};
+            gpurt_drain_t *d;
+
+            open_box(GPURT_POLICY_DROP_NEWEST);
+            feed_define(&map, 0);
+            map.box->identity.real_ns = made;
+            map.box->claim.xbeat_ns = cases[i].beat ? now - cases[i].beat * hour : 0;
+            gpurt_boxmap_set_clock(&map, 0, &fit);
+            port = gpurt_boxmap_port(&map, 0, 5);
+            CHECK_MSG(feed_uniform(&port, 1, 5, 0, 5, device + (written - made)), "room");
+            d = open_drain(&m, NULL);
+            CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK, "%s", err.text);
+            gpurt_drain_close(d);
+            CHECK_MSG(m.messages == 1 && m.last_time == written, "case %u: %lld hours off",
+                      i, (long long)(int64_t)(m.last_time - written) / (long long)hour);
+            gpurt_boxmap_detach(&map);
+        }
+}
+
+static void *launch_later(void *context)
+{
+    uint64_t *launched_ns = context;
+
+    while (gpurt_load_relaxed_sys_u32(&map.box->xasleep) == 0)
+        usleep(100);
+    usleep(1000);
+    *launched_ns = gpurt_real_ns();
+    gpurt_boxwork_begin();
+    return NULL;
+}
+
+/* A drainer with nothing to do sleeps long, and a launch ends that; while something that was
+ * launched may run, it looks within a millisecond. */
+static void rest_and_wake(void)
+{
+    uint64_t launched_ns, fastest = UINT64_MAX, late;
+    memory_t m = {0};
+    gpurt_drain_t *d;
+    pthread_t thread;
+    uint32_t rows;
+
+    open_box(GPURT_POLICY_DROP_NEWEST);
+    d = open_drain(&m, NULL);
+    CHECK_MSG(gpurt_drain_patience(d) == 0, "it has just begun");
+    gpurt_boxwork = map.box;
+    usleep(1100000);
+    for (int i = 0; i < 20; i++) {
+        CHECK_MSG(gpurt_drain_round(d, &rows, &err) == GPURT_OK, "%s", err.text);
+        CHECK_MSG(gpurt_drain_patience(d) > 1000000, "nothing runs");
+        CHECK(pthread_create(&thread, NULL, launch_later, &launched_ns) == 0);
+        do
+            gpurt_drain_rest(d);
+        while (map.box->xwork == map.box->xended);
+        late = gpurt_real_ns();
+        pthread_join(thread, NULL);
+        fastest = late - launched_ns < fastest ? late - launched_ns : fastest;
+        CHECK_MSG(gpurt_drain_patience(d) <= 1000000, "a kernel may run");
+        gpurt_boxwork_ended(gpurt_boxwork_count());
+    }
+    CHECK_MSG(fastest < 1000000, "woken after %llu ns at best",
+              (unsigned long long)fastest);
+    gpurt_boxwork = NULL;
+    gpurt_drain_close(d);
+    gpurt_boxmap_detach(&map);
+}
+
 static void failing_sink(void)
 {
     memory_t m = {0};
@@ -194,6 +314,79 @@ static void failing_sink(void)
         CHECK_MSG(gpurt_drain_round(d, &rows, &err) == GPURT_E_OS, "refused");
     CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK && m.messages == written,
               "all came again");
+    gpurt_drain_close(d);
+    gpurt_boxmap_detach(&map);
+}
+
+/* A store whose disk is full for a while. */
+typedef struct full_store {
+    uint32_t refuse, rows, prepared;
+} full_store_t;
+
+static gpurt_status_t full_prepare(void *context, const gpurt_row_t *rows, uint32_t bytes,
+                                   uint32_t count, gpurt_box_intent_t *place,
+                                   gpurt_error_t *e)
+{
+    (void)rows;
+    (void)bytes;
+    (void)e;
+    ((full_store_t *)context)->prepared = count;
+    place->inode = 1;
+    return GPURT_OK;
+}
+
+static gpurt_status_t full_commit(void *context, gpurt_error_t *e)
+{
+    full_store_t *s = context;
+
+    if (s->refuse) {
+        s->refuse--;
+        return gpurt_fail(e, GPURT_E_OS, GPURT_FROM_GPURT, 0, "no space");
+    }
+    s->rows += s->prepared;
+    return GPURT_OK;
+}
+
+static bool full_holds(void *context, const gpurt_box_intent_t *place)
+{
+    (void)context;
+    (void)place;
+    return false;
+}
+
+/* What could not be written is not freed, and is written once, later. */
+static void failing_store(void)
+{
+    full_store_t store = {.refuse = 3};
+    gpurt_drain_options_t o = {.struct_size = sizeof o,
+                               .sink_count = 1,
+                               .sinks = {{.context = &store,
+                                          .prepare = full_prepare,
+                                          .commit = full_commit,
+                                          .holds = full_holds}},
+                               .dictionary = &dictionary};
+    const gpurt_ring_control_t *control;
+    gpurt_drain_t *d;
+    uint32_t rows, tail;
+
+    open_box(GPURT_POLICY_DROP_NEWEST);
+    feed_define(&map, 0);
+    control = gpurt_boxmap_control(&map, 0, 5);
+    tail = control->xtail;
+    CHECK_MSG(gpurt_drain_open(&map, &o, &d, &err) == GPURT_OK, "%s", err.text);
+    for (uint32_t i = 0; i < 100; i++) {
+        gpurt_ring_port_t port = gpurt_boxmap_port(&map, 0, 5);
+
+        CHECK_MSG(feed_uniform(&port, 1, 5, i, 5, gpurt_real_ns()), "room");
+    }
+    CHECK_MSG(gpurt_drain_round(d, &rows, &err) == GPURT_E_OS && rows == 100, "refused");
+    for (int i = 0; i < 2; i++) {
+        CHECK_MSG(gpurt_drain_flush(d, &err) == GPURT_E_OS, "refused");
+        CHECK_MSG(control->xtail == tail && store.rows == 0, "nothing is freed");
+    }
+    CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(store.rows == 100 && control->xtail == control->head.xhead, "%u rows",
+              store.rows);
     gpurt_drain_close(d);
     gpurt_boxmap_detach(&map);
 }
@@ -231,7 +424,11 @@ int main(void)
 {
     policies();
     late_site_and_panic();
+    panic_behind_a_dead_lane();
+    times_of_old_boxes();
+    rest_and_wake();
     failing_sink();
+    failing_store();
     claims();
     gpurt_dictionary_fini(&dictionary);
     return 0;

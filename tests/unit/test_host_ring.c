@@ -16,7 +16,8 @@
 enum {
     THREADS = 6,
     EACH = 30000,
-    SMALL = 4096
+    SMALL = 4096,
+    EARLIER_NS = 700
 };
 
 /* Owner: the test. */
@@ -31,6 +32,7 @@ static gpurt_error_t err;
 static gpurt_boxmap_t map;
 static gpurt_hostring_t ring;
 static gpurt_dictionary_t dictionary;
+static uint64_t kind_time;
 
 static gpurt_status_t sink_put(void *context, const gpurt_row_t *row, gpurt_error_t *e)
 {
@@ -48,7 +50,13 @@ static gpurt_status_t sink_put(void *context, const gpurt_row_t *row, gpurt_erro
         CHECK_EQ(fill.correlation, s->next[row->block]);
         CHECK_EQ(gpurt_pair_value(fill.bytes), (uint64_t)fill.correlation << 8);
         s->next[row->block]++;
-    } else if (s->texts < GPURT_ACTIVITY_SITES && row->kind != GPURT_KIND_LOSS) {
+    }
+    if (row->kind == GPURT_KIND_KERNEL)
+        CHECK_EQ(row->time_ns, kind_time);
+    if (row->kind == GPURT_KIND_COPY)
+        CHECK_EQ(row->time_ns, kind_time - EARLIER_NS);
+    if (row->kind != GPURT_KIND_FILL && s->texts < GPURT_ACTIVITY_SITES &&
+        row->kind != GPURT_KIND_LOSS) {
         gpurt_text_t text;
 
         gpurt_text_init(&text, s->text[s->texts++], GPURT_MESSAGE_MAX);
@@ -67,6 +75,7 @@ static void box_open(uint32_t ring_bytes)
     gpurt_hostring_plan(&s);
     s.ring_bytes = ring_bytes;
     CHECK_MSG(gpurt_boxmap_create(&plan, &map, &err) == GPURT_OK, "%s", err.text);
+    gpurt_hostring_clock(&map, 0);
     CHECK_EQ(gpurt_hostring_find(&map), 0);
     CHECK_MSG(gpurt_hostring_init(&ring, &map, 0, &err) == GPURT_OK, "%s", err.text);
 }
@@ -166,8 +175,10 @@ static void kinds_put(void)
     gpurt_activity_environment_t e = {50, 60, gpurt_pair(1), gpurt_pair(2), 3, 4, 5, 6, 7};
 
     CHECK(name > 0);
-    CHECK(gpurt_hostring_put(&ring, GPURT_KIND_KERNEL, 1, gpurt_real_ns(), &kernel));
-    CHECK(gpurt_hostring_put(&ring, GPURT_KIND_COPY, 1, gpurt_real_ns(), &copy));
+    kind_time = gpurt_real_ns();
+    CHECK(gpurt_hostring_put(&ring, GPURT_KIND_KERNEL, 1, kind_time, &kernel));
+    /* It began earlier, and is told later. */
+    CHECK(gpurt_hostring_put(&ring, GPURT_KIND_COPY, 1, kind_time - EARLIER_NS, &copy));
     CHECK(gpurt_hostring_put(&ring, GPURT_KIND_COLLECTOR, 0, gpurt_real_ns(), &collector));
     CHECK(gpurt_hostring_put(&ring, GPURT_KIND_ENVIRONMENT, 0, gpurt_real_ns(), &e));
     CHECK(gpurt_hostring_warn(&ring, gpurt_real_ns(), "taken by another profiler"));

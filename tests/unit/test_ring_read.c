@@ -145,7 +145,7 @@ static void torn_and_shared(void)
     }
     CHECK_MSG(gpurt_ring_read(port.groups, port.group_count, position, words, &groups) ==
                       GPURT_READ_RECORD &&
-                  groups == 23,
+                  groups == 24,
               "whole again, %u groups", groups);
     gpurt_boxmap_detach(&map);
 }

@@ -30,6 +30,7 @@ enum {
     GPURT_BOX_SECTIONS = 9, /* 8 devices and the host */
     GPURT_BOX_NAME = 64,
     GPURT_BOX_RULES = 16,
+    GPURT_BOX_SIDE = 4096,             /* most multiprocessors, and warp slots of one */
     GPURT_RING_MIN_BYTES = 4096,       /* two of the longest records */
     GPURT_RING_MAX_BYTES = 512 * 1024, /* 2^15 groups: a 16-bit seq tells two laps apart */
     GPURT_HOST_RING_BYTES = 256 * 1024,
@@ -66,13 +67,14 @@ enum {
  * control block; a GPU keeps its own in device memory, where they cost nothing. */
 typedef struct gpurt_ring_head {
     uint32_t xhead;    /* next position; written by: the ring's producer(s) */
-    uint32_t xrecords; /* messages written; likewise */
     uint32_t xlimit;   /* position at which the producer must look up; likewise */
+    uint64_t xrecords; /* messages written; likewise */
     uint32_t xlap;     /* position where the current lap ends; likewise */
-    uint32_t xcarry;   /* high half of xrecords; likewise */
     uint32_t xlost;    /* messages dropped; likewise */
     uint64_t xlook_ns; /* full ring: no look at xtail before this time; likewise */
+    uint64_t xwait_ns; /* blocking: no wait for room before this time; likewise */
 } gpurt_ring_head_t;
+GPURT_STATIC_ASSERT(sizeof(gpurt_ring_head_t) == 40, "layout of version 1");
 
 /* What was lost, whole at any time: one 128-bit store. */
 typedef struct GPURT_ALIGN(16) gpurt_ring_loss {
@@ -88,10 +90,13 @@ typedef struct GPURT_ALIGN(128) gpurt_ring_control {
     uint32_t xseen_high;
     uint32_t
         xlost_told; /* of xloss.count, how many are in the stream; written by: drainer */
-    uint32_t reserved[12];
+    uint32_t xplan; /* low half of the number of the flush that the next four belong to:
+                       what the above become when it is done; written by: drainer */
+    uint32_t xplan_tail, xplan_seen, xplan_seen_high, xplan_lost_told;
+    uint32_t reserved[7];
     gpurt_ring_loss_t xloss; /* written by: the ring's producer */
     gpurt_ring_head_t head;  /* CPU back end and host code */
-    uint32_t reserved2[4];
+    uint32_t reserved2[2];
 } gpurt_ring_control_t;
 GPURT_STATIC_ASSERT(sizeof(gpurt_ring_control_t) == 128, "two lines");
 GPURT_STATIC_ASSERT(offsetof(gpurt_ring_control_t, xloss) == 64, "a line for each writer");
@@ -134,7 +139,8 @@ typedef struct GPURT_ALIGN(64) gpurt_panic {
     uint64_t time_ns, clock;
     uint64_t args[GPURT_PANIC_ARGS]; /* as the site's types say, one a word */
     uint64_t lanes[GPURT_WARP_SIZE]; /* first operand of each lane in `failed` */
-    uint64_t reserved[9];
+    uint64_t xtold; /* number of the flush that tells it, 0 none; written by: drainer */
+    uint64_t reserved[8];
 } gpurt_panic_t;
 GPURT_STATIC_ASSERT(sizeof(gpurt_panic_t) == GPURT_PANIC_BYTES, "layout of version 1");
 
@@ -179,26 +185,38 @@ typedef struct gpurt_box_identity {
 } gpurt_box_identity_t;
 GPURT_STATIC_ASSERT(sizeof(gpurt_box_identity_t) == 168, "layout of version 1");
 
+/* Where a drainer is about to write what it took: stored before it writes, so that its
+ * successor can see in the file whether that has happened. */
+typedef struct gpurt_box_intent {
+    uint64_t device, inode; /* of the file; 0: rows went where nobody can look */
+    uint64_t offset;        /* of the frame in it */
+    uint32_t check;         /* CRC of the frame's head */
+    uint32_t reserved;
+} gpurt_box_intent_t;
+GPURT_STATIC_ASSERT(sizeof(gpurt_box_intent_t) == 32, "layout of version 1");
+
 /* A drainer's claim. Taken over when its process is gone. */
 typedef struct gpurt_box_claim {
     uint64_t xowner; /* pid | epoch << 32, 0 free; written by: drainers, compare-exchange */
     uint64_t start_ticks; /* of that process; written by: the owner, as all below */
     uint64_t xbeat_ns;    /* CLOCK_REALTIME of its last round */
-    uint32_t panics_told[GPURT_BOX_SECTIONS]; /* slots that are in the stream */
-    uint32_t reserved;
+    uint64_t xplanned;    /* number of the last flush whose plan is whole, from 1 */
+    uint64_t xdone;       /* number of the last flush whose tails are stored */
+    uint32_t reserved[6];
 } gpurt_box_claim_t;
 GPURT_STATIC_ASSERT(sizeof(gpurt_box_claim_t) == 64, "layout of version 1");
 
-/* A level for the sites whose module (source file) matches; the last match counts. */
+/* A level for the sites whose source file, and line, match; the last match counts
+ * (levels.h). */
 typedef struct gpurt_level_rule {
-    uint32_t level;
+    uint32_t level;  /* GPURT_LEVEL_*; bits 8..31: a line, 0 for all */
     char module[60]; /* with * and ?; terminated */
 } gpurt_level_rule_t;
 
 /* What anyone may ask of the application. */
 typedef struct gpurt_box_control {
     uint32_t xlevel; /* lowest level that is recorded; written by: any attached process */
-    uint32_t xrules; /* grows with each change of the rules; likewise */
+    uint32_t xrules; /* grows with each change of the levels, odd meanwhile; likewise */
     uint32_t rule_count;
     uint32_t xcancel; /* grows to end kernels at their next safe point; likewise */
     gpurt_level_rule_t rules[GPURT_BOX_RULES];
@@ -213,9 +231,11 @@ typedef struct gpurt_box {
     uint32_t gpurt_version; /* of the library that made it */
     uint32_t check;         /* CRC-32C of what never changes (boxmap.h) */
     uint32_t xlife;         /* GPURT_LIFE_*; written by: the application's host side */
-    uint32_t reserved[3];
+    uint32_t xwork;         /* launches begun; likewise; a sleeping drainer waits here */
+    uint32_t xended;        /* that many of them have ended; likewise */
+    uint32_t xasleep;       /* the drainer wants to be woken; written by: drainer */
     gpurt_box_identity_t identity;
-    uint64_t reserved2[4];
+    gpurt_box_intent_t intent;
     gpurt_box_claim_t claim;
     gpurt_box_control_t control;
     gpurt_box_section_t sections[GPURT_BOX_SECTIONS];

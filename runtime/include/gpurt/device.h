@@ -8,6 +8,8 @@
 #include <gpurt/clock.h>
 #include <gpurt/ids.h>
 #include <gpurt/kernel.h>
+#include <gpurt/log.h>
+#include <gpurt/panic.h>
 #include <gpurt/warp.h>
 
 #endif

@@ -265,7 +265,7 @@ GPURT_DEV void gpurt_cuda_serve(void)
     }
 }
 
-GPURT_DEVN GPURT_NORETURN void gpurt_cuda_leave(void)
+GPURT_DEVN GPURT_NORETURN void gpurt_cuda_go(void)
 {
     uint32_t mask = gpurt_activemask(), last = 0;
 
@@ -280,7 +280,7 @@ GPURT_DEVN GPURT_NORETURN void gpurt_cuda_leave(void)
 GPURT_DEV void gpurt_cancel_point(void)
 {
     if (GPURT_UNLIKELY(gpurt_cancelled()))
-        gpurt_cuda_leave();
+        gpurt_cuda_go();
 }
 
 /* In barriers, gpurt_relax and log calls. */

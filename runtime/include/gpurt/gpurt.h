@@ -51,11 +51,24 @@ typedef struct gpurt_cpu_options {
     bool check_scope;       /* report atomics whose scope is narrower than their use */
 } gpurt_cpu_options_t;
 
+/* What is logged, and where. The environment wins: GPURT_OFF, GPURT_LOG, GPURT_LEVEL,
+ * GPURT_RING_BYTES, GPURT_POLICY. Under gpurt-top and gpurt-record the file is theirs. Texts are
+ * read by gpurt_open only. */
+typedef struct gpurt_log_options {
+    const char *file;   /* NULL: no log, unless the environment or a monitor asks for it */
+    const char *level;  /* as in GPURT_LEVEL; NULL: info */
+    const char *policy; /* when a ring is full: "drop" (NULL; the newest message),
+                           "overwrite" (the oldest), "block" (wait for the drainer) */
+    uint32_t
+        ring_bytes; /* of each warp slot's ring; 0: 16 KiB on a GPU, 4 KiB on the CPU */
+} gpurt_log_options_t;
+
 typedef struct gpurt_options {
     uint32_t struct_size;    /* sizeof(gpurt_options_t), or 0: lets the library grow it */
     gpurt_backend_t backend; /* GPURT_BACKEND=auto|cuda|cpu in the environment wins */
     int32_t device;          /* GPU number */
     gpurt_cpu_options_t cpu;
+    gpurt_log_options_t log;
 } gpurt_options_t;
 
 /* What was opened, and the limits launches are checked against. */

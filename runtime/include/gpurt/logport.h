@@ -10,6 +10,7 @@
 #define GPURT_LOGPORT_H
 
 #include <gpurt/block.h>
+#include <gpurt/levels.h>
 #include <gpurt/ringput.h>
 
 /* A constant string that was defined already. */
@@ -28,17 +29,26 @@ enum {
 typedef struct gpurt_log_port {
     gpurt_group_t *groups; /* of ring 0; NULL: not connected */
     gpurt_ring_control_t *controls;
-    char *heads; /* of gpurt_ring_head_t, head_stride bytes apart */
+    char *heads; /* of gpurt_ring_head_t, GPURT_LOG_HEAD_STRIDE bytes apart */
     gpurt_def_t *defs;
     uint32_t *xdefs;                   /* slots taken; written by: lanes that define */
     gpurt_log_string_entry_t *strings; /* GPURT_LOG_STRINGS */
     gpurt_panic_t *panics;
-    uint32_t *xpanics;     /* raised so far; written by: lanes that panic */
-    const uint32_t *level; /* lowest recorded */
-    uint32_t group_count, head_stride, ring_count, warp_slots;
+    uint32_t *xpanics;                  /* raised so far; written by: lanes that panic */
+    const gpurt_box_control_t *control; /* levels */
+    uint32_t group_count, ring_bytes, ring_count, warp_slots;
     uint32_t policy, def_count, panic_count;
-    uint32_t reserved;
+    uint32_t span; /* levels that may be recorded, from PANIC downwards; 0: none */
 } gpurt_log_port_t;
+
+/* On a GPU two heads a cache line: neighbours are warps of one multiprocessor. On the CPU they
+ * lie in the box. */
+#if GPURT_ON_CUDA
+#    define GPURT_LOG_HEAD_STRIDE GPURT_LOG_HEAD_BYTES
+#else
+#    define GPURT_LOG_HEAD_STRIDE sizeof(gpurt_ring_control_t)
+#endif
+#define GPURT_LOG_HEAD_BYTES 64
 
 /* A site's static part. Owner: the program, one object a use of a macro.
  * Shared with: all lanes; fixed but for what has an x in front. */
@@ -54,7 +64,8 @@ typedef struct gpurt_site {
     uint16_t kind;
 } gpurt_site_t;
 
-/* xgate: 0 never used; a number, perhaps with OFF; CLAIMED while it is being defined. */
+/* xgate: 0 never used; a number, perhaps with OFF; CLAIMED while it is being defined. OFF is
+ * the sign, so that a site that is off costs one comparison. */
 #define GPURT_GATE_OFF     0x80000000u
 #define GPURT_GATE_CLAIMED 0x40000000u
 #define GPURT_GATE_NUMBER  0x0000ffffu
@@ -92,6 +103,18 @@ static __attribute__((destructor)) void gpurt_log_unit_leave(void)
 }
 #endif
 
+/* May be old: on a GPU it comes out of the multiprocessor's cache, which is emptied whenever one
+ * of its rings looks at its tail. relaxed: all it guards lies in the box and is read by the
+ * drainer alone. */
+GPURT_DEV uint32_t gpurt_log_gate(const gpurt_site_t *site)
+{
+#if GPURT_ON_CUDA
+    return gpurt_load_relaxed_blk_u32(&site->xgate);
+#else
+    return gpurt_load_relaxed_dev_u32(&site->xgate);
+#endif
+}
+
 /* The calling warp's ring. */
 GPURT_DEV gpurt_ring_port_t gpurt_log_ring(uint32_t ring)
 {
@@ -101,8 +124,8 @@ GPURT_DEV gpurt_ring_port_t gpurt_log_ring(uint32_t ring)
     port.groups = gpurt_log_port.groups + (size_t)ring * port.group_count;
     port.policy = gpurt_log_port.policy;
     port.control = gpurt_log_port.controls + ring;
-    port.head = (gpurt_ring_head_t *)(gpurt_log_port.heads +
-                                      (size_t)ring * gpurt_log_port.head_stride);
+    port.head =
+        (gpurt_ring_head_t *)(gpurt_log_port.heads + (size_t)ring * GPURT_LOG_HEAD_STRIDE);
     return port;
 }
 
@@ -134,8 +157,6 @@ GPURT_DEVN uint32_t gpurt_log_define(gpurt_site_t *site)
     uint32_t gate = 0, number;
     gpurt_def_t *def;
 
-    if (!gpurt_log_port.groups)
-        return GPURT_GATE_OFF;
     if (!gpurt_cas_relaxed_dev_u32(&site->xgate, &gate, GPURT_GATE_CLAIMED)) {
         /* Another lane defines it: one trip to memory, then it has a number. */
         while (gate == GPURT_GATE_CLAIMED) {
@@ -146,7 +167,8 @@ GPURT_DEVN uint32_t gpurt_log_define(gpurt_site_t *site)
     }
     number = gpurt_log_take_def((uint32_t)site->format_bytes + site->file_bytes, &def);
     gate = number;
-    if (number == 0 || site->level < gpurt_load_relaxed_sys_u32(gpurt_log_port.level))
+    if (number == 0 || site->level < gpurt_level_at(gpurt_log_port.control, site->file,
+                                                    site->file_bytes, site->line))
         gate |= GPURT_GATE_OFF;
     gpurt_store_release_dev_u32(&site->xgate, gate); /* B8.rel */
     if (number == 0)

@@ -19,11 +19,14 @@
 GPURT_DEVN void gpurt_panic_raise(gpurt_site_t *site, uint32_t mask, const uint64_t *args,
                                   uint32_t count)
 {
-    uint32_t gate = gpurt_log_gate(site), index = 0, leader = gpurt_leader(mask);
+    uint32_t gate, index = 0, leader = gpurt_leader(mask);
     gpurt_panic_t *p;
 
     if (!gpurt_log_port.groups)
         return;
+    gate = gpurt_log_gate(site); /* at any level */
+    if (gpurt_log_is_rare(gate) && (int32_t)gate >= 0)
+        gate = gpurt_log_define(site);
     if (gpurt_lane() == leader)
         index = gpurt_add_relaxed_sys_u32(gpurt_log_port.xpanics, 1);
     index = gpurt_shfl_u32(mask, index, leader);

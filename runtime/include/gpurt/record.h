@@ -82,7 +82,8 @@ enum {
     GPURT_LOSS_TORN = 4,    /* a producer died inside a record */
     GPURT_LOSS_SHARED = 5,  /* two producers met in one ring */
     GPURT_LOSS_LIMITED = 6, /* a rate-limited site */
-    GPURT_LOSS_BUFFERS = 7  /* CUPTI had no buffer for them */
+    GPURT_LOSS_PANIC = 7,   /* a lane died inside its panic */
+    GPURT_LOSS_BUFFERS = 8  /* CUPTI had no buffer for them */
 };
 
 /* Types of arguments: four bits each, argument 0 lowest. */
@@ -131,10 +132,12 @@ GPURT_HD uint32_t gpurt_tag_rest(uint32_t position, uint32_t salt, uint32_t inde
     return position << 16 | (salt & 0xffu) << 8 | index;
 }
 
-/* Groups of a record with so many words after its head. */
+/* Groups of a record with so many words after its head. An even number: records then begin on
+ * 32 bytes, the unit in which a GPU writes across its link. */
 GPURT_HD uint32_t gpurt_record_groups(uint32_t words)
 {
-    return (GPURT_RECORD_HEAD_WORDS + words + GPURT_GROUP_WORDS - 1) / GPURT_GROUP_WORDS;
+    return (GPURT_RECORD_HEAD_WORDS + words + 2 * GPURT_GROUP_WORDS - 1) /
+           (2 * GPURT_GROUP_WORDS) * 2;
 }
 
 /* The first word of a record. */

@@ -6,7 +6,8 @@
  * written; the caller then stores the record's groups there, in any order, from as many
  * lanes as it likes. Two ways in: gpurt_ring_take for a ring with one producer at a
  * time, gpurt_ring_take_shared where several may meet (lanes of one warp that diverged,
- * threads of a process). Nothing here waits, except under GPURT_POLICY_BLOCK. */
+ * threads of a process). Nothing here waits: under
+ * GPURT_POLICY_BLOCK the caller asks again, as gpurt_ring_patient says. */
 #ifndef GPURT_RINGPUT_H
 #define GPURT_RINGPUT_H
 
@@ -24,8 +25,10 @@ typedef struct gpurt_ring_port {
 #define GPURT_RING_START (0u - 8u)
 
 enum {
-    GPURT_MARK_GROUPS = 3, /* of a lap mark */
-    GPURT_LOOK_NS = 20000  /* full ring: xtail is read at most this often, it costs 1-100 us
+    GPURT_MARK_GROUPS = 4, /* of a lap mark */
+    GPURT_WAIT_NS =
+        1000000000,       /* blocking: a drainer that frees nothing for so long is gone */
+    GPURT_LOOK_NS = 20000 /* full ring: xtail is read at most this often, it costs 1-100 us
                               across the link and lets the drainer breathe */
 };
 
@@ -59,7 +62,7 @@ GPURT_HD void gpurt_ring_mark(const gpurt_ring_port_t *port, uint32_t position,
                               uint64_t time_ns)
 {
     const gpurt_ring_head_t *head = port->head;
-    uint32_t records = gpurt_load_relaxed_blk_u32(&head->xrecords);
+    uint64_t records = gpurt_load_relaxed_blk_u64(&head->xrecords);
     uint32_t lap = (position - GPURT_RING_START) / port->group_count + 1;
     gpurt_group_t g;
 
@@ -71,13 +74,15 @@ GPURT_HD void gpurt_ring_mark(const gpurt_ring_port_t *port, uint32_t position,
     g.tag = gpurt_tag_rest(position + 1, 0, 1);
     g.word[0] = 0;
     g.word[1] = lap;
-    g.word[2] = records;
+    g.word[2] = (uint32_t)records;
     gpurt_group_store(gpurt_ring_at(port, position + 1), g);
     g.tag = gpurt_tag_rest(position + 2, 0, 2);
-    g.word[0] = gpurt_load_relaxed_blk_u32(&head->xcarry);
+    g.word[0] = (uint32_t)(records >> 32);
     g.word[1] = position;
     g.word[2] = 0;
     gpurt_group_store(gpurt_ring_at(port, position + 2), g);
+    g.tag = gpurt_tag_rest(position + 3, 0, 3);
+    gpurt_group_store(gpurt_ring_at(port, position + 3), g);
 }
 
 /* How far the producer may go now: to `end`, or to the tail, one lap on, if that is
@@ -135,6 +140,31 @@ GPURT_HD bool gpurt_ring_look(const gpurt_ring_port_t *port, uint32_t *position,
     return true;
 }
 
+/* The producer's own step, by one lane. */
+GPURT_HD void gpurt_ring_move(gpurt_ring_head_t *head, uint32_t to, uint32_t messages)
+{
+    uint64_t records = gpurt_load_relaxed_blk_u64(&head->xrecords);
+
+    gpurt_store_relaxed_blk_u32(&head->xhead, to);
+    gpurt_store_relaxed_blk_u64(&head->xrecords, records + messages);
+}
+
+/* Under GPURT_POLICY_BLOCK, when take has found no room: whether to ask again. A message
+ * waits for GPURT_WAIT_NS; then its drainer is taken for dead, and for ten times as long
+ * messages that find no room are dropped and counted at once. */
+GPURT_HD bool gpurt_ring_patient(const gpurt_ring_port_t *port, uint32_t messages,
+                                 uint64_t since_ns, uint64_t now_ns)
+{
+    bool over = now_ns - since_ns >= GPURT_WAIT_NS;
+
+    if (!over && now_ns >= gpurt_load_relaxed_dev_u64(&port->head->xwait_ns))
+        return true;
+    if (over)
+        gpurt_store_relaxed_dev_u64(&port->head->xwait_ns, now_ns + 10ull * GPURT_WAIT_NS);
+    gpurt_ring_lose(port, messages, GPURT_LOSS_FULL, now_ns);
+    return false;
+}
+
 /* One producer at a time. messages: how many one record stands for (lanes with own
  * values). Returns: true and the position of the record's first group, or false when it
  * is dropped and has been counted. */
@@ -144,7 +174,6 @@ GPURT_HD bool gpurt_ring_take(const gpurt_ring_port_t *port, uint32_t groups,
     gpurt_ring_head_t *head = port->head;
     uint32_t at = gpurt_load_relaxed_blk_u32(&head->xhead);
     uint32_t limit = gpurt_load_relaxed_blk_u32(&head->xlimit);
-    uint32_t records = gpurt_load_relaxed_blk_u32(&head->xrecords);
 
     if ((int32_t)(limit - (at + groups)) < 0 &&
         !gpurt_ring_look(port, &at, groups, time_ns)) {
@@ -152,10 +181,7 @@ GPURT_HD bool gpurt_ring_take(const gpurt_ring_port_t *port, uint32_t groups,
             gpurt_ring_lose(port, messages, GPURT_LOSS_FULL, time_ns);
         return false;
     }
-    gpurt_store_relaxed_blk_u32(&head->xhead, at + groups);
-    gpurt_store_relaxed_blk_u32(&head->xrecords, records + messages);
-    if (records + messages < records)
-        gpurt_add_relaxed_blk_u32(&head->xcarry, 1);
+    gpurt_ring_move(head, at + groups, messages);
     *position = at;
     return true;
 }
@@ -179,10 +205,11 @@ GPURT_HD bool gpurt_ring_take_shared(const gpurt_ring_port_t *port, uint32_t gro
                                      uint32_t *position)
 {
     gpurt_ring_head_t *head = port->head;
-    uint32_t at = gpurt_load_relaxed_dev_u32(&head->xhead);
+    /* A guess: old ones come out in the exchange. */
+    uint32_t at = gpurt_load_relaxed_blk_u32(&head->xhead);
 
     for (;;) {
-        uint32_t limit = gpurt_load_relaxed_dev_u32(&head->xlimit);
+        uint32_t limit = gpurt_load_relaxed_blk_u32(&head->xlimit); /* old: looks again */
 
         if ((int32_t)(limit - (at + groups)) < 0 &&
             !gpurt_ring_look_shared(port, at + groups, time_ns)) {
@@ -193,8 +220,7 @@ GPURT_HD bool gpurt_ring_take_shared(const gpurt_ring_port_t *port, uint32_t gro
         if (gpurt_cas_relaxed_dev_u32(&head->xhead, &at, at + groups))
             break;
     }
-    if (gpurt_add_relaxed_dev_u32(&head->xrecords, messages) + messages < messages)
-        gpurt_add_relaxed_dev_u32(&head->xcarry, 1);
+    gpurt_red_add_relaxed_dev_u64(&head->xrecords, messages);
     *position = at;
     return true;
 }

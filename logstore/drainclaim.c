@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Order. A flush has a number. Its plan is stored in the box, then the file is written,
+ * then the tails are stored, then the number is done. Wherever a drainer is killed, the
+ * next one finds
+ *   planned == done   all tails are true
+ *   planned != done   the plan is whole; whether it was carried out, the file knows
+ * and rings whose plan bears another number are not meant.
+ *   DP1  planned.rel -> take_over.acq   the rings' plans and the place in the file
+ *   DP2  done.rel -> take_over.acq      the tails */
+#include "drainpart.h"
+
+#include "procfs.h"
+
+#include <unistd.h>
+
+#define BEAT_NS  100000000ull
+#define SLACK_NS 3600000000000ull /* real time may be set back, and fits have errors */
+
+gpurt_status_t drain_claim(gpurt_drain_t *d, gpurt_error_t *err)
+{
+    gpurt_box_claim_t *c = &d->map->box->claim;
+    uint64_t owner = gpurt_load_acquire_sys_u64(&c->xowner); /* B7.acq */
+    uint32_t pid = (uint32_t)owner;
+
+    if (!d->map->writable)
+        return GPURT_OK;
+    /* start_ticks of a claim that is being made right now may still be 0: then it is
+     * alive. */
+    if (pid && (c->start_ticks == 0 ? gpurt_process_start(pid) != 0
+                                    : gpurt_process_alive(pid, c->start_ticks)))
+        return gpurt_fail(err, GPURT_E_BUSY, GPURT_FROM_GPURT, 0,
+                          "the box is drained by process %u; end that one first", pid);
+    d->epoch = (uint32_t)(owner >> 32) + 1;
+    if (!gpurt_cas_acquire_sys_u64(
+            &c->xowner, &owner, (uint64_t)d->epoch << 32 | (uint32_t)getpid())) /* B7.acq */
+        return gpurt_fail(err, GPURT_E_BUSY, GPURT_FROM_GPURT, 0,
+                          "the box was just claimed by process %u", (uint32_t)owner);
+    c->start_ticks = gpurt_process_start((uint32_t)getpid());
+    d->sum.takeovers = d->epoch - 1;
+    return GPURT_OK;
+}
+
+void drain_unclaim(gpurt_drain_t *d)
+{
+    gpurt_box_claim_t *c = &d->map->box->claim;
+    uint64_t mine = (uint64_t)d->epoch << 32 | (uint32_t)getpid();
+
+    if (!d->map->writable || d->epoch == 0)
+        return;
+    c->start_ticks = 0;
+    gpurt_cas_release_sys_u64(&c->xowner, &mine, (uint64_t)d->epoch << 32); /* B7.rel */
+}
+
+void drain_beat(gpurt_drain_t *d)
+{
+    if (!d->map->writable || d->now_ns - d->beat_ns < BEAT_NS)
+        return;
+    d->beat_ns = d->now_ns;
+    d->map->box->claim.xbeat_ns = d->now_ns;
+}
+
+/* ---- taking over --------------------------------------------------------------------- */
+
+static void ring_take_over(gpurt_drain_t *d, uint32_t section, uint32_t ring, uint32_t plan,
+                           bool adopt)
+{
+    const gpurt_ring_control_t *c = gpurt_boxmap_control(d->map, section, ring);
+    drain_cursor_t *own = &d->sections[section].cursors[ring];
+    uint32_t tail = gpurt_load_acquire_sys_u32(&c->xtail); /* B2.acq */
+
+    own->freed = tail;
+    own->seen = c->xseen | (uint64_t)c->xseen_high << 32;
+    own->lost_told = c->xlost_told;
+    if (adopt && c->xplan == plan) {
+        tail = c->xplan_tail;
+        own->seen = c->xplan_seen | (uint64_t)c->xplan_seen_high << 32;
+        own->lost_told = c->xplan_lost_told;
+        drain_touch(d, section, ring);
+        d->sum.adopted++;
+    }
+    d->sections[section].positions[ring] = tail;
+}
+
+/* done: the last flush that happened. A panic that a later one was to tell is told
+ * again. */
+static void panics_take_over(gpurt_drain_t *d, uint32_t section, uint64_t done)
+{
+    for (uint32_t i = 0; i < d->map->sections[section].panic_count; i++) {
+        gpurt_panic_t *slot = gpurt_boxmap_panic(d->map, section, i);
+
+        if (slot->xtold == 0)
+            continue;
+        if (slot->xtold <= done)
+            d->sections[section].slots[i] = SLOT_TOLD;
+        else if (d->map->writable)
+            slot->xtold = 0;
+    }
+}
+
+void drain_take_over(gpurt_drain_t *d)
+{
+    const gpurt_box_t *box = d->map->box;
+    uint64_t planned = gpurt_load_acquire_sys_u64(&box->claim.xplanned); /* DP1.acq */
+    uint64_t done = gpurt_load_acquire_sys_u64(&box->claim.xdone);       /* DP2.acq */
+    gpurt_box_intent_t place = box->intent;
+    uint64_t since = box->claim.xbeat_ns;
+    bool adopt =
+        planned != done &&
+        (place.inode == 0 || (d->store && d->store->holds(d->store->context, &place)));
+
+    d->flush_number = planned; /* never used again, also when it did not happen */
+    for (uint32_t i = 0; i < d->map->section_count; i++) {
+        for (uint32_t r = 0; r < d->map->sections[i].ring_count; r++)
+            ring_take_over(d, i, r, adopt ? (uint32_t)planned : 0, adopt);
+        panics_take_over(d, i, adopt ? planned : done);
+    }
+    if (since < box->identity.real_ns)
+        since = box->identity.real_ns;
+    d->floor_ns = since > SLACK_NS ? since - SLACK_NS : 0;
+    if (adopt)
+        drain_free(d);
+}
+
+/* ---- a flush ------------------------------------------------------------------------- */
+
+void drain_plan(gpurt_drain_t *d, const gpurt_box_intent_t *place)
+{
+    gpurt_box_intent_t *plan = &d->map->box->intent;
+    uint64_t number = d->flush_number + 1;
+
+    if (!d->map->writable)
+        return;
+    for (uint32_t i = 0; i < d->touched_count; i++) {
+        uint32_t section = drain_name_section(d->touched[i]);
+        uint32_t ring = drain_name_ring(d->touched[i]);
+        gpurt_ring_control_t *c = gpurt_boxmap_control(d->map, section, ring);
+        const drain_cursor_t *own = &d->sections[section].cursors[ring];
+
+        c->xplan = (uint32_t)number;
+        c->xplan_tail = d->sections[section].positions[ring];
+        c->xplan_seen = (uint32_t)own->seen;
+        c->xplan_seen_high = (uint32_t)(own->seen >> 32);
+        c->xplan_lost_told = own->lost_told;
+    }
+    for (uint32_t s = 0; d->panics_taken && s < d->map->section_count; s++)
+        for (uint32_t i = 0; i < d->map->sections[s].panic_count; i++)
+            if (d->sections[s].slots[i] == SLOT_TAKEN)
+                gpurt_boxmap_panic(d->map, s, i)->xtold = number;
+    plan->device = place->device;
+    plan->inode = place->inode;
+    plan->offset = place->offset;
+    plan->check = place->check;
+    gpurt_store_release_sys_u64(&d->map->box->claim.xplanned, number); /* DP1.rel */
+}
+
+void drain_free(gpurt_drain_t *d)
+{
+    for (uint32_t i = 0; i < d->touched_count; i++) {
+        uint32_t section = drain_name_section(d->touched[i]);
+        uint32_t ring = drain_name_ring(d->touched[i]);
+        gpurt_ring_control_t *c = gpurt_boxmap_control(d->map, section, ring);
+        drain_cursor_t *own = &d->sections[section].cursors[ring];
+
+        own->touched = false;
+        own->freed = d->sections[section].positions[ring];
+        if (!d->map->writable)
+            continue;
+        c->xlost_told = own->lost_told;
+        c->xseen = (uint32_t)own->seen;
+        c->xseen_high = (uint32_t)(own->seen >> 32);
+        gpurt_store_release_sys_u32(&c->xtail, own->freed); /* B2.rel */
+    }
+    for (uint32_t s = 0; d->panics_taken && s < d->map->section_count; s++)
+        for (uint32_t i = 0; i < d->map->sections[s].panic_count; i++)
+            if (d->sections[s].slots[i] == SLOT_TAKEN)
+                d->sections[s].slots[i] = SLOT_TOLD;
+    d->touched_count = d->panics_taken = 0;
+    if (d->map->writable)
+        gpurt_store_release_sys_u64(&d->map->box->claim.xdone,
+                                    d->flush_number); /* DP2.rel */
+}

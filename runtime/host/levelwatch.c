@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "levelwatch.h"
+
+#include "levelset.h"
+#include "sitegate.h"
+
+#include <errno.h>
+#include <gpurt/levels.h>
+#include <gpurt/logport.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WAIT_NS = 500000000,
+    LATE_NS = 20000000, /* after a change: for sites that were just being defined */
+    LATE_LOOKS = 25
+};
+
+enum {
+    TOLD_NOTHING, /* the gate is as the site's definer left it */
+    TOLD_ON,
+    TOLD_OFF
+};
+
+/* One runtime a process. Written by: start and stop, under the lock of gpurt_open; told:
+ * the thread. */
+static struct {
+    const gpurt_boxmap_t *map;
+    const gpurt_opened_t *opened;
+    uint8_t *told[GPURT_BOX_SECTIONS]; /* TOLD_*, by slot */
+    pthread_t thread;
+    uint32_t xstop; /* written by: stop */
+    bool running;
+} watch;
+
+static void site_look(uint32_t section, uint32_t slot)
+{
+    const gpurt_boxmap_t *map = watch.map;
+    gpurt_def_t *def = gpurt_boxmap_def(map, section, slot);
+    uint8_t *told = &watch.told[section][slot];
+    uint32_t level, gate;
+    bool on;
+
+    if (gpurt_load_acquire_sys_u32(&def->xstate) != GPURT_DEF_SITE || /* B3.acq */
+        !def->gate || def->level >= GPURT_LEVEL_PANIC)
+        return;
+    level = gpurt_level_at(&map->box->control, gpurt_def_text(def) + def->format_bytes,
+                           def->file_bytes, def->line);
+    on = def->level >= level;
+    if (*told == (on ? TOLD_ON : TOLD_OFF))
+        return;
+    *told = on ? TOLD_ON : TOLD_OFF;
+    gate = (slot + 1) | (on ? 0 : GPURT_GATE_OFF);
+    if (map->sections[section].kind == GPURT_SECTION_CUDA)
+        watch.opened->ops->gate_store(watch.opened->self, def->gate, gate);
+    else
+        gpurt_sitegate_store(def, slot, gate);
+}
+
+static void sites_look(void)
+{
+    if (watch.opened->ops->span_store)
+        watch.opened->ops->span_store(watch.opened->self,
+                                      GPURT_LEVEL_PANIC + 1 -
+                                          gpurt_level_lowest(&watch.map->box->control));
+    for (uint32_t s = 0; s < watch.map->section_count; s++)
+        for (uint32_t i = 0; i < watch.map->sections[s].def_count; i++)
+            site_look(s, i);
+}
+
+static void *watch_main(void *nothing)
+{
+    uint32_t seen = 0, late = 0; /* from an even number that a new box has */
+
+    (void)nothing;
+    /* relaxed: nothing is handed over with it */
+    while (!gpurt_load_relaxed_sys_u32(&watch.xstop)) {
+        uint32_t now = gpurt_levelset_wait(watch.map, seen, late ? LATE_NS : WAIT_NS);
+
+        if (now == seen && !late)
+            continue;
+        late = now != seen ? LATE_LOOKS : late - 1;
+        seen = now;
+        sites_look();
+    }
+    return NULL;
+}
+
+static void told_free(void)
+{
+    for (uint32_t s = 0; s < GPURT_BOX_SECTIONS; s++) {
+        free(watch.told[s]);
+        watch.told[s] = NULL;
+    }
+}
+
+/* No signal of the application is for this thread. */
+static int thread_start(void)
+{
+    sigset_t all, before;
+    int failed;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    failed = pthread_create(&watch.thread, NULL, watch_main, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failed;
+}
+
+gpurt_status_t gpurt_levelwatch_start(const gpurt_boxmap_t *map,
+                                      const gpurt_opened_t *opened, gpurt_error_t *err)
+{
+    int failed = 0;
+
+    watch.map = map;
+    watch.opened = opened;
+    watch.xstop = 0;
+    for (uint32_t s = 0; s < map->section_count && !failed; s++) {
+        watch.told[s] = calloc(map->sections[s].def_count + 1, 1);
+        failed = watch.told[s] ? 0 : ENOMEM;
+    }
+    if (!failed)
+        failed = thread_start();
+    if (failed) {
+        told_free();
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, failed,
+                          "log: no thread for changes of levels");
+    }
+    watch.running = true;
+    return GPURT_OK;
+}
+
+void gpurt_levelwatch_stop(void)
+{
+    if (!watch.running)
+        return;
+    gpurt_store_relaxed_sys_u32(&watch.xstop, 1);
+    gpurt_levelset_nudge(watch.map);
+    pthread_join(watch.thread, NULL);
+    told_free();
+    watch.running = false;
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* logput.h - how a message gets into its warp's ring.
+ *
+ * The common case, a whole warp with room at hand, is inlined and small: the ring's head is
+ * read through the cache, the record goes out in one store. Everything else (a diverged
+ * warp, a ring that must look at its tail, the end of a lap) is one function a translation
+ * unit, out of the way of the kernel's registers. Included by log.h; not for users. */
+#ifndef GPURT_LOGPUT_H
+#define GPURT_LOGPUT_H
+
+#include <gpurt/block.h>
+#include <gpurt/clock.h>
+#include <gpurt/ids.h>
+#include <gpurt/logport.h>
+#include <gpurt/warp.h>
+
+/* Where the calling warp writes. On a GPU the ring's own two addresses, gathered before the
+ * site's gate is known: constants and ids take as long to come as the gate does. */
+typedef struct gpurt_log_aim {
+    uint32_t ring; /* or a number that is none */
+#if GPURT_ON_CUDA
+    char *head, *data;
+#endif
+} gpurt_log_aim_t;
+
+GPURT_DEV gpurt_log_aim_t gpurt_log_aim(void)
+{
+    gpurt_log_aim_t a;
+
+    a.ring = gpurt_sm() * gpurt_log_port.warp_slots + gpurt_warp_slot();
+#if GPURT_ON_CUDA
+    a.head = gpurt_log_port.heads + (size_t)a.ring * GPURT_LOG_HEAD_BYTES;
+    a.data = (char *)gpurt_log_port.groups + (size_t)a.ring * gpurt_log_port.ring_bytes;
+    /* Here, and not where they are used. */
+    asm volatile("" : "+r"(a.ring), "+l"(a.head), "+l"(a.data));
+#endif
+    return a;
+}
+
+GPURT_DEV gpurt_ring_head_t *gpurt_log_head_of(const gpurt_log_aim_t *a)
+{
+#if GPURT_ON_CUDA
+    return (gpurt_ring_head_t *)a->head;
+#else
+    return (gpurt_ring_head_t *)(gpurt_log_port.heads +
+                                 (size_t)a->ring * GPURT_LOG_HEAD_STRIDE);
+#endif
+}
+
+GPURT_DEV char *gpurt_log_data_of(const gpurt_log_aim_t *a)
+{
+#if GPURT_ON_CUDA
+    return a->data;
+#else
+    return (char *)gpurt_log_port.groups + (size_t)a->ring * gpurt_log_port.ring_bytes;
+#endif
+}
+
+/* One message, or one of each lane. */
+typedef struct gpurt_log_call {
+    gpurt_log_aim_t aim;
+    uint32_t gate, form; /* of the site and of its macro */
+    uint32_t mask;       /* the lanes that came together */
+} gpurt_log_call_t;
+
+/* mask: of gpurt_activemask in the macro itself. In a function it would stand at one
+ * source line for all calls, and the CPU back end would take lanes at different calls
+ * for one group. */
+GPURT_DEV gpurt_log_call_t gpurt_log_call(gpurt_log_aim_t aim, uint32_t gate, uint32_t form,
+                                          uint32_t mask)
+{
+    gpurt_log_call_t c;
+
+    c.aim = aim;
+    c.gate = gate;
+    c.form = form;
+    c.mask = mask;
+    return c;
+}
+
+/* Groups of records of one writer are alike in this. */
+GPURT_DEV uint32_t gpurt_log_salt(void)
+{
+    return gpurt_block_rank() * 31u + gpurt_warp();
+}
+
+GPURT_DEV void gpurt_log_store(const gpurt_log_aim_t *a, uint32_t position, uint32_t index,
+                               uint32_t groups, const uint32_t *v)
+{
+    uint32_t at = position + index;
+    gpurt_group_t g;
+
+    g.tag = index == 0 ? gpurt_tag_first(at, gpurt_log_salt(), groups)
+                       : gpurt_tag_rest(at, gpurt_log_salt(), index);
+    g.word[0] = v[0];
+    g.word[1] = v[1];
+    g.word[2] = v[2];
+    gpurt_group_store(
+        (gpurt_group_t *)(gpurt_log_data_of(a) +
+                          (at * GPURT_GROUP_BYTES & (gpurt_log_port.ring_bytes - 1))),
+        g);
+}
+
+/* Words 3 * index .. of a record's head, into v; zeros behind it. */
+GPURT_DEV void gpurt_log_head(uint32_t index, uint32_t what, uint32_t lane,
+                              uint64_t time_ns, uint32_t *v)
+{
+    uint32_t block = gpurt_block_rank();
+
+    v[0] = index == 0 ? what : index == 1 ? block : 0;
+    v[1] = index == 0 ? (uint32_t)time_ns : 0;
+    v[2] = index == 0 ? ((uint32_t)(time_ns >> 32) & 0xffffu) | lane << 16 : 0;
+}
+
+/* ---- room ------------------------------------------------------------------------------ */
+
+/* Whether the warp is whole and its ring exists. */
+GPURT_DEV bool gpurt_log_is_near(const gpurt_log_call_t *c)
+{
+    return GPURT_LIKELY(c->mask == GPURT_FULL_MASK &&
+                        c->aim.ring < gpurt_log_port.ring_count);
+}
+
+/* Lane 0 moves the head of a whole warp's ring, if it says by itself that there is room.
+ * Returns: the position, an even number; or an odd one when the ring must be looked at.
+ * relaxed: the head is this warp's alone. On a GPU it is one access each way. */
+GPURT_DEV uint32_t gpurt_log_step(const gpurt_log_aim_t *a, uint32_t groups,
+                                  uint32_t messages)
+{
+    gpurt_ring_head_t *head = gpurt_log_head_of(a);
+#if GPURT_ON_CUDA
+    gpurt_u128_t raw = gpurt_load_relaxed_blk_u128((const gpurt_u128_t *)head);
+    uint32_t at = (uint32_t)raw.lo, limit = (uint32_t)(raw.lo >> 32);
+
+    if (GPURT_UNLIKELY((int32_t)(limit - (at + groups)) < 0))
+        return 1;
+    raw.lo = (at + groups) | (uint64_t)limit << 32;
+    raw.hi += messages;
+    gpurt_store_relaxed_blk_u128((gpurt_u128_t *)head, raw);
+    return at;
+#else
+    uint32_t at = gpurt_load_relaxed_blk_u32(&head->xhead);
+    uint32_t limit = gpurt_load_relaxed_blk_u32(&head->xlimit);
+
+    if ((int32_t)(limit - (at + groups)) < 0)
+        return 1;
+    gpurt_ring_move(head, at + groups, messages);
+    return at;
+#endif
+}
+
+/* Room near at hand for a whole warp. Returns: as above, in every lane. */
+GPURT_DEV uint32_t gpurt_log_room_near(const gpurt_log_aim_t *a, uint32_t groups,
+                                       uint32_t messages)
+{
+    uint32_t at = 0;
+
+    if (gpurt_lane() == 0)
+        at = gpurt_log_step(a, groups, messages);
+    return gpurt_shfl_u32(GPURT_FULL_MASK, at, 0);
+}
+
+/* One lane takes room for all. A whole warp is its ring's only producer; lanes of a warp
+ * that diverged may meet others of the same warp half way through, so they use atomics.
+ * Returns: true and the position, in every lane. */
+GPURT_DEV bool gpurt_log_room_far(uint32_t ring, uint32_t mask, uint32_t groups,
+                                  uint32_t messages, uint64_t time_ns, uint32_t *position)
+{
+    uint32_t at = 0, ok = 0;
+
+    gpurt_safe_point(); /* not in the near way: it would be a third of its cost */
+    if (gpurt_is_leader(mask) && ring < gpurt_log_port.ring_count) {
+        gpurt_ring_port_t port = gpurt_log_ring(ring);
+
+        for (;;) {
+            ok = mask == GPURT_FULL_MASK
+                     ? gpurt_ring_take(&port, groups, messages, time_ns, &at)
+                     : gpurt_ring_take_shared(&port, groups, messages, time_ns, &at);
+            if (ok || port.policy != GPURT_POLICY_BLOCK ||
+                !gpurt_ring_patient(&port, messages, time_ns, gpurt_globaltimer()))
+                break;
+            gpurt_relax();
+        }
+    }
+    *position = gpurt_shfl_u32(mask, at, gpurt_leader(mask));
+    return gpurt_shfl_u32(mask, ok, gpurt_leader(mask)) != 0;
+}
+
+/* ---- one set of values, those of the first lane ---------------------------------------- */
+
+/* Any warp, any room. Out of line: its registers are not the kernel's. */
+GPURT_DEVN void gpurt_log_uniform_far(gpurt_log_call_t c, const uint32_t *args,
+                                      uint32_t words)
+{
+    bool part = c.form == GPURT_FORM_WARP && c.mask != GPURT_FULL_MASK;
+    uint32_t first = GPURT_RECORD_HEAD_WORDS + (part ? 1u : 0u), position;
+    uint32_t groups = gpurt_record_groups(words + (part ? 1u : 0u));
+    uint32_t what =
+        gpurt_record_what(c.gate, GPURT_KIND_LOG,
+                          part ? (uint32_t)GPURT_FORM_WARP_PART : c.form, gpurt_warp());
+    uint64_t time_ns = gpurt_globaltimer();
+    uint32_t own[2 * GPURT_MAX_ARGS] = {0};
+
+    for (uint32_t j = 0; j < words; j++)
+        own[j] = gpurt_shfl_u32(c.mask, args[j], gpurt_leader(c.mask));
+    if (!gpurt_log_room_far(c.aim.ring, c.mask, groups, 1, time_ns, &position))
+        return;
+    for (uint32_t g = gpurt_popc(c.mask & gpurt_lanes_below()); g < groups;
+         g += gpurt_popc(c.mask)) {
+        uint32_t v[GPURT_GROUP_WORDS];
+
+        gpurt_log_head(g, what, 0, time_ns, v);
+        for (uint32_t t = 0; t < GPURT_GROUP_WORDS; t++) {
+            uint32_t i = g * GPURT_GROUP_WORDS + t;
+
+            if (part && i == GPURT_RECORD_HEAD_WORDS)
+                v[t] = c.mask;
+            else if (i >= first && i - first < words)
+                v[t] = own[i - first];
+        }
+        gpurt_log_store(&c.aim, position, g, groups, v);
+    }
+    gpurt_syncwarp(c.mask);
+}
+
+/* The arguments are put into memory here and not before. */
+GPURT_DEV void gpurt_log_uniform_away(gpurt_log_call_t c, const uint32_t *args,
+                                      uint32_t words)
+{
+    uint32_t copy[2 * GPURT_MAX_ARGS] = {0};
+
+    for (uint32_t j = 0; j < words; j++)
+        copy[j] = args[j];
+    gpurt_log_uniform_far(c, copy, words);
+}
+
+GPURT_DEV void gpurt_log_uniform(gpurt_log_call_t c, const uint32_t *args, uint32_t words)
+{
+    uint32_t groups = gpurt_record_groups(words);
+    /* Lane 0 writes the group of the first arguments, its own, and lane 1 the head. */
+    uint32_t index = gpurt_lane() ^ 1u, position = 1, v[GPURT_GROUP_WORDS];
+
+    if (gpurt_log_is_near(&c))
+        position = gpurt_log_room_near(&c.aim, groups, 1);
+    if (GPURT_UNLIKELY(position & 1)) {
+        gpurt_log_uniform_away(c, args, words);
+        return;
+    }
+    gpurt_log_head(index, gpurt_record_what(c.gate, GPURT_KIND_LOG, c.form, gpurt_warp()),
+                   0, gpurt_globaltimer(), v);
+    for (uint32_t j = 0; j < words; j++) {
+        uint32_t i = GPURT_RECORD_HEAD_WORDS + j;
+        uint32_t arg = i < 2 * GPURT_GROUP_WORDS
+                           ? args[j]
+                           : gpurt_shfl_u32(GPURT_FULL_MASK, args[j], 0);
+
+        /* A select each: a dynamic index would put the arguments into local memory. */
+        for (uint32_t t = 0; t < GPURT_GROUP_WORDS; t++)
+            if (i % GPURT_GROUP_WORDS == t)
+                v[t] = index == i / GPURT_GROUP_WORDS ? arg : v[t];
+    }
+    if (index < groups)
+        gpurt_log_store(&c.aim, position, index, groups, v);
+}
+
+/* ---- own values of every lane ---------------------------------------------------------- */
+
+/* Lanes of a diverged warp, or too many values for one record: a record a lane, in one
+ * stretch of the ring. Out of line, as above. */
+GPURT_DEVN void gpurt_log_lanes_far(gpurt_log_call_t c, const uint32_t *args,
+                                    uint32_t words)
+{
+    uint32_t groups = gpurt_record_groups(words), count = gpurt_popc(c.mask), position;
+    uint32_t what =
+        gpurt_record_what(c.gate, GPURT_KIND_LOG, GPURT_FORM_LANE, gpurt_warp());
+    uint64_t time_ns = gpurt_globaltimer();
+
+    if (!gpurt_log_room_far(c.aim.ring, c.mask, groups * count, count, time_ns, &position))
+        return;
+    position += groups * gpurt_popc(c.mask & gpurt_lanes_below());
+    for (uint32_t g = 0; g < groups; g++) {
+        uint32_t v[GPURT_GROUP_WORDS];
+
+        gpurt_log_head(g, what, gpurt_lane(), time_ns, v);
+        for (uint32_t t = 0; t < GPURT_GROUP_WORDS; t++) {
+            uint32_t i = g * GPURT_GROUP_WORDS + t;
+
+            if (i >= GPURT_RECORD_HEAD_WORDS && i - GPURT_RECORD_HEAD_WORDS < words)
+                v[t] = args[i - GPURT_RECORD_HEAD_WORDS];
+        }
+        gpurt_log_store(&c.aim, position, g, groups, v);
+    }
+    gpurt_syncwarp(c.mask);
+}
+
+GPURT_DEV void gpurt_log_lanes_away(gpurt_log_call_t c, const uint32_t *args,
+                                    uint32_t words)
+{
+    uint32_t copy[2 * GPURT_MAX_ARGS] = {0};
+
+    for (uint32_t j = 0; j < words; j++)
+        copy[j] = args[j];
+    gpurt_log_lanes_far(c, copy, words);
+}
+
+/* Room for a whole warp's record at the end of a lap, or in a full ring. */
+GPURT_DEVN bool gpurt_log_room_whole(uint32_t ring, uint32_t groups, uint32_t *position)
+{
+    return gpurt_log_room_far(ring, GPURT_FULL_MASK, groups, GPURT_WARP_SIZE,
+                              gpurt_globaltimer(), position);
+}
+
+/* A whole warp: one record, its words dealt out to the groups by shuffles. */
+GPURT_DEV void gpurt_log_lanes(gpurt_log_call_t c, const uint32_t *args, uint32_t words)
+{
+    uint32_t what, position;
+    uint32_t groups = gpurt_record_groups(words * GPURT_WARP_SIZE);
+    uint64_t time_ns;
+
+    if (words * GPURT_WARP_SIZE > GPURT_RECORD_MAX_WORDS || !gpurt_log_is_near(&c)) {
+        gpurt_log_lanes_away(c, args, words);
+        return;
+    }
+    position = gpurt_log_room_near(&c.aim, groups, GPURT_WARP_SIZE);
+    if (GPURT_UNLIKELY(position & 1) &&
+        !gpurt_log_room_whole(c.aim.ring, groups, &position))
+        return;
+    time_ns = gpurt_globaltimer();
+    what = gpurt_record_what(c.gate, GPURT_KIND_LOG, GPURT_FORM_LANES, gpurt_warp());
+    for (uint32_t from = 0; from < groups; from += GPURT_WARP_SIZE) {
+        uint32_t index = from + gpurt_lane(), v[GPURT_GROUP_WORDS];
+
+        gpurt_log_head(index, what, 0, time_ns, v);
+        for (uint32_t t = 0; t < GPURT_GROUP_WORDS; t++) {
+            uint32_t i = index * GPURT_GROUP_WORDS + t, k = i - GPURT_RECORD_HEAD_WORDS;
+
+            for (uint32_t j = 0; j < words; j++) {
+                uint32_t other = gpurt_shfl_u32(GPURT_FULL_MASK, args[j], k & 31u);
+
+                v[t] = i >= GPURT_RECORD_HEAD_WORDS && k >> 5 == j ? other : v[t];
+            }
+        }
+        if (index < groups)
+            gpurt_log_store(&c.aim, position, index, groups, v);
+    }
+}
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a store on the device to the drainer's eye. A child process is the application:
+ * one warp that speaks now and then, alone or beside a storm of blocks that log as fast as
+ * they can, and kernels that panic. This process is the drainer, with the log file behind
+ * it, resting as the programs do or spinning. A message bears the time at which it was
+ * made; the clocks are compared by the application, whose bound is a row of its own. */
+#include "bench_drain.h"
+#include "check.h"
+#include "drain.h"
+#include "handover.h"
+#include "logsink.h"
+#include "procfs.h"
+#include "rows.h"
+
+#include <gpurt/gpurt.h>
+
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    SAMPLES = 4096,
+    PANICS = 200, /* of the box's 256 slots */
+    PANIC_EVERY_US = 5000,
+    STORM_BLOCKS_GPU = 528,
+    STORM_BLOCKS_CPU = 4,
+    STORM_THREADS = 256,
+    WAIT_S = 20
+};
+#define PING_EVERY_NS 3000000ull
+#define RUN_NS        1500000000ull
+
+typedef struct latency_case {
+    const char *name;
+    bool panic, storm, spin;
+} latency_case_t;
+
+/* Owner: the case. Written by the sink. */
+typedef struct seen {
+    double us[SAMPLES];
+    uint32_t count;
+    uint64_t messages;
+    bool panic;
+} seen_t;
+
+/* ---- the application ----------------------------------------------------------------- */
+
+static void must(gpurt_status_t st, const gpurt_error_t *e)
+{
+    if (st != GPURT_OK) {
+        fprintf(stderr, "bench_drain: %s\n", e->text);
+        _exit(1);
+    }
+}
+
+static void panics(gpurt_t *rt, gpurt_stream_t stream)
+{
+    struct bench_ping_args args = {0, 1};
+    gpurt_launch_t launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}, .stream = stream};
+    gpurt_error_t e;
+
+    for (int i = 0; i < PANICS; i++) {
+        must(gpurt_launch(rt, &launch, bench_panic, &args, &e), &e);
+        usleep(PANIC_EVERY_US);
+    }
+}
+
+static void __attribute__((noreturn)) application(const latency_case_t *c)
+{
+    gpurt_stream_t quiet, loud;
+    gpurt_error_t e;
+    gpurt_info_t info;
+    gpurt_t *rt;
+    struct bench_ping_args ping = {0, PING_EVERY_NS}, storm = {0, 0};
+    gpurt_launch_t launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
+
+    must(gpurt_open(NULL, &rt, &e), &e);
+    must(gpurt_info(rt, &info), &e);
+    must(gpurt_stream_create(rt, &quiet, &e), &e);
+    must(gpurt_stream_create(rt, &loud, &e), &e);
+    ping.until_ns = storm.until_ns =
+        gpurt_real_ns() + RUN_NS + (c->panic ? PANICS * PANIC_EVERY_US * 1000ull : 0);
+    if (c->storm) {
+        launch.grid.x =
+            info.backend == GPURT_BACKEND_CPU ? STORM_BLOCKS_CPU : STORM_BLOCKS_GPU;
+        launch.block.x = STORM_THREADS;
+        launch.stream = loud;
+        must(gpurt_launch(rt, &launch, bench_ping, &storm, &e), &e);
+    }
+    launch.grid.x = 1;
+    launch.block.x = 32;
+    launch.stream = quiet;
+    if (c->panic)
+        panics(rt, quiet);
+    else
+        must(gpurt_launch(rt, &launch, bench_ping, &ping, &e), &e);
+    gpurt_sync(rt, &e); /* panics are its status */
+    gpurt_close(rt, &e);
+    _exit(0);
+}
+
+/* ---- the drainer --------------------------------------------------------------------- */
+
+static gpurt_status_t look(void *context, const gpurt_row_t *row, gpurt_error_t *e)
+{
+    seen_t *s = context;
+
+    (void)e;
+    s->messages += gpurt_row_messages(row);
+    if ((s->panic ? row->kind == GPURT_KIND_PANIC : row->level == GPURT_LEVEL_WARN) &&
+        s->count < SAMPLES)
+        s->us[s->count++] = (double)(int64_t)(gpurt_real_ns() - row->time_ns) / 1e3;
+    return GPURT_OK;
+}
+
+/* Returns: false when the application holds out no box. */
+static bool box_take(int listener, gpurt_boxmap_t *map, pid_t child)
+{
+    gpurt_error_t e;
+    int fd = -1, status;
+
+    for (int i = 0; i < WAIT_S * 1000; i++) {
+        if (gpurt_handover_take(listener, &fd, &e) == GPURT_OK)
+            break;
+        if (waitpid(child, &status, WNOHANG) == child)
+            return false;
+        usleep(1000);
+    }
+    CHECK_MSG(fd >= 0, "no box");
+    CHECK_MSG(gpurt_boxmap_attach_fd(fd, true, map, &e) == GPURT_OK, "%s", e.text);
+    close(fd);
+    return true;
+}
+
+static void drain_all(const gpurt_boxmap_t *map, const latency_case_t *c, seen_t *seen)
+{
+    char path[] = "/tmp/bench_latency.XXXXXX";
+    gpurt_writer_options_t wo = {.struct_size = sizeof wo, .append = true};
+    gpurt_drain_options_t o = {.struct_size = sizeof o, .sink_count = 2, .spin = c->spin};
+    gpurt_writer_t *w;
+    gpurt_drain_t *d;
+    gpurt_error_t e;
+    uint32_t rows;
+
+    close(mkstemp(path));
+    CHECK_MSG(gpurt_writer_open(path, &wo, &w, &e) == GPURT_OK, "%s", e.text);
+    o.sinks[0] = gpurt_logsink(w);
+    o.sinks[1] = (gpurt_drain_sink_t){.context = seen, .put = look};
+    o.dictionary = gpurt_writer_dictionary(w);
+    CHECK_MSG(gpurt_drain_open(map, &o, &d, &e) == GPURT_OK, "%s", e.text);
+    do {
+        CHECK_MSG(gpurt_drain_round(d, &rows, &e) == GPURT_OK, "%s", e.text);
+        if (rows == 0)
+            gpurt_drain_rest(d);
+    } while (rows > 0 || !gpurt_drain_over(d));
+    CHECK_MSG(gpurt_drain_finish(d, &e) == GPURT_OK, "%s", e.text);
+    gpurt_drain_close(d);
+    CHECK_MSG(gpurt_writer_close(w, &e) == GPURT_OK, "%s", e.text);
+    unlink(path);
+}
+
+static void case_rows(const latency_case_t *c, seen_t *seen)
+{
+    uint32_t want = c->panic ? PANICS : (uint32_t)(RUN_NS / PING_EVERY_NS) / 2;
+    char name[64];
+
+    CHECK_MSG(seen->count >= want, "%s: %u of %u samples", c->name, seen->count, want);
+    snprintf(name, sizeof name, "%s.p50", c->name);
+    rows_add("drain", name, rows_percentile(seen->us, seen->count, 50), "us", NULL, 0);
+    snprintf(name, sizeof name, "%s.p99", c->name);
+    rows_add("drain", name, rows_percentile(seen->us, seen->count, 99), "us", "promised",
+             c->panic && c->spin ? 10 : 1000);
+    if (c->storm) {
+        snprintf(name, sizeof name, "%s.messages", c->name);
+        rows_add("drain", name, (double)seen->messages / 1e6, "M", NULL, 0);
+    }
+}
+
+/* Returns: false when there is no box to drain on this back end. */
+static bool case_run(const latency_case_t *c)
+{
+    char name[GPURT_HANDOVER_NAME];
+    gpurt_clock_fit_t fit = {0};
+    gpurt_boxmap_t map = {.fd = -1};
+    static seen_t seen;
+    gpurt_error_t e;
+    int listener, status;
+    pid_t child;
+    bool found;
+
+    memset(&seen, 0, sizeof seen);
+    seen.panic = c->panic;
+    CHECK_MSG(gpurt_handover_listen(name, &listener, &e) == GPURT_OK, "%s", e.text);
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        setenv(GPURT_HANDOVER_ENV, name, 1);
+        application(c);
+    }
+    CHECK(child > 0);
+    found = box_take(listener, &map, child);
+    if (found) {
+        drain_all(&map, c, &seen);
+        waitpid(child, &status, 0);
+        gpurt_boxmap_clock(&map, 0, &fit);
+        gpurt_boxmap_detach(&map);
+        case_rows(c, &seen);
+        if (!c->panic && !c->storm && !c->spin)
+            rows_add("drain", "latency.clock_error", (double)fit.error_ns / 1e3, "us", NULL,
+                     0);
+    }
+    close(listener);
+    return found;
+}
+
+int bench_latency(void)
+{
+    static const latency_case_t cases[] = {
+        {"latency_idle", false, false, false},     {"latency_storm", false, true, false},
+        {"latency_idle_spin", false, false, true}, {"panic_idle", true, false, false},
+        {"panic_idle_spin", true, false, true},    {"panic_storm", true, true, false},
+        {"panic_storm_spin", true, true, true},
+    };
+
+    for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        if (!case_run(&cases[i])) {
+            fprintf(stderr, "bench_drain: no box from this back end: latencies left out\n");
+            return 0;
+        }
+    return 0;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* level_app.h - what the program and its kernel agree on. */
+#ifndef LEVEL_APP_H
+#define LEVEL_APP_H
+
+#include <gpurt/kernel.h>
+
+struct level_app_args {
+    const uint32_t *xstop; /* host memory; written by: the host, once */
+    uint64_t pause_ns;
+};
+
+GPURT_KERNEL_DECLARE(level_app, struct level_app_args);
+
+#endif

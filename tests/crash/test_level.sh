@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Levels of a program are changed from outside while its kernel runs: old sites, sites that come later, and what is said
+# about it. Arguments: folder of the programs, level_app.
+set -euo pipefail
+bin=$1 app=$2
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+dir=$(mktemp -d)
+recorder=
+cleanup() {
+    exec 3>&- || true
+    [ -z "$recorder" ] || kill "$recorder" 2>/dev/null || true
+    rm -rf "$dir"
+}
+trap cleanup EXIT
+cd "$dir"
+unset GPURT_DRAIN GPURT_LOG GPURT_LEVEL GPURT_RING_BYTES GPURT_OFF
+export GPURT_BACKEND=${GPURT_BACKEND:-cpu}
+
+fail() {
+    echo "FAIL: $*" >&2
+    exit 1
+}
+count() { "$bin/gpurt-log" cat run.gplog 2>/dev/null | grep -c "$1" || true; }
+# until_more PATTERN THAN: waits, 10 s at most
+until_more() {
+    local i
+    for ((i = 0; i < 100; i++)); do
+        [ "$(count "$1")" -le "$2" ] || return 0
+        sleep 0.1
+    done
+    fail "no more than $2 of '$1'"
+}
+level() { "$bin/gpurt-log" level -p "$pid" "$@"; }
+
+mkfifo line
+"$bin/gpurt-record" -q -o run.gplog -- "$app" <line >number &
+recorder=$!
+exec 3>line
+for ((i = 0; i < 100; i++)); do
+    ! read -r pid <number || break
+    sleep 0.1
+done
+[ -n "${pid:-}" ] || fail 'the program did not start'
+
+until_more round 3
+[ "$(level)" = info ] || fail "at first: $(level)"
+[ "$(count detail)" = 0 ] || fail 'debug messages before they were asked for'
+
+# By file, on top of everything off.
+level 'off,level_app_*.c=debug'
+[ "$(level)" = 'off,level_app_*.c=debug' ] || fail "asked again: $(level)"
+until_more detail 3
+until_more 'a late site' 0
+
+# Down to nothing: after a moment no message comes any more.
+level off
+sleep 1
+before=$(count .)
+sleep 1
+[ "$(count .)" = "$before" ] || fail 'messages although all is off'
+
+# And up again, by line.
+line=$(grep -n '"round %u"' "$here/level_app_kernels.c" | cut -d: -f1)
+details=$(count detail)
+level "off,*/level_app_kernels.c:$line=trace"
+until_more . "$before"
+[ "$(count detail)" = "$details" ] || fail 'a line was asked for, another answered'
+
+# What is wrong is refused, with nothing changed.
+for rules in loud 'a=' '=info' 'a:0=info'; do
+    ! level "$rules" 2>/dev/null || fail "'$rules' was taken"
+done
+[ "$(level)" = "off,*/level_app_kernels.c:$line=trace" ] || fail "after wrong ones: $(level)"
+! "$bin/gpurt-log" level -p 1 info 2>/dev/null || fail 'a process without a box'
+
+echo >&3
+exec 3>&-
+wait "$recorder" || fail 'the program failed'
+recorder=
+! "$bin/gpurt-log" level -p "$pid" 2>/dev/null || fail 'a program that has ended'
+
+# The same rules at the start, which is GPURT_LEVEL for the program; wrong ones are refused, or told and nothing more.
+(sleep 0.3 && echo) |
+    "$bin/gpurt-record" -q -l 'error,level_app_kernels.c=warn' -o run2.gplog -- "$app" >/dev/null
+"$bin/gpurt-log" cat run2.gplog >all
+grep -q round all || fail 'GPURT_LEVEL: no warnings'
+! grep -qv round all || fail 'GPURT_LEVEL: more than warnings'
+! "$bin/gpurt-record" -q -l loud -o run3.gplog -- "$app" </dev/null 2>/dev/null || fail 'gpurt-record -l loud'
+[ ! -e run3.gplog ] || fail 'wrong rules made a log'
+echo | GPURT_LEVEL=loud "$app" >/dev/null || fail 'a wrong GPURT_LEVEL fails the program'

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpu_loss MODE FILE SEED: a kernel of 264 blocks logs numbers until it, or the process, is
+ * ended in one of the ways below. FILE outlives it: how far each warp says it came, said only
+ * when a fence had put the records before it into the black box.
+ * gpu_loss check FILE: reads a log as gpurt-log cat --jsonl prints it, and compares: of each
+ * warp every number from 0 on, each once, at least as far as it said.
+ * Plain CUDA C++: what any program with gpurt's header gets. */
+#include <gpurt/device.h>
+#include <gpurt/gpurt.h>
+
+#include <assert.h>
+#include <cuda_runtime.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+    BLOCKS = 264,
+    THREADS = 64,
+    WARPS = BLOCKS * THREADS / 32,
+    SAID_EVERY = 8,
+    LIMIT_NS = 2000000000
+};
+enum mode {
+    MODE_END,
+    MODE_TRAP,
+    MODE_ILLEGAL,
+    MODE_ASSERT,
+    MODE_KILL,
+    MODES
+};
+static const char *const mode_names[MODES] = {"end", "trap", "illegal", "assert", "kill"};
+
+__global__ void writer(volatile uint32_t *said, int mode, uint32_t last)
+{
+    uint32_t warp = (blockIdx.x * THREADS + threadIdx.x) / 32;
+    uint64_t start = gpurt_globaltimer();
+
+    for (uint32_t i = 0; gpurt_globaltimer() - start < LIMIT_NS; i++) {
+        GPURT_LOG_WARP(GPURT_LEVEL_INFO, "%u %u", warp, i);
+        if (i % SAID_EVERY == 0) {
+            __threadfence_system();
+            if (threadIdx.x % 32 == 0)
+                said[warp] = i + 1;
+        }
+        if (i < last || mode == MODE_KILL)
+            continue;
+        if (mode == MODE_END)
+            break;
+        if (warp != WARPS / 2)
+            continue; /* until the fault of another stops it */
+        if (mode == MODE_TRAP)
+            __trap();
+        if (mode == MODE_ILLEGAL)
+            *(volatile int *)(uintptr_t)(64 + warp) = 1;
+        assert(mode != MODE_ASSERT);
+    }
+}
+
+static uint32_t *said_map(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    void *memory;
+
+    if (fd < 0 || ftruncate(fd, WARPS * sizeof(uint32_t)) != 0)
+        return NULL;
+    memory =
+        mmap(NULL, WARPS * sizeof(uint32_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    return memory == MAP_FAILED ? NULL : (uint32_t *)memory;
+}
+
+static int write_numbers(enum mode mode, uint32_t *said, unsigned seed)
+{
+    gpurt_error_t err = {};
+    uint32_t last, *device;
+    gpurt_t *rt;
+    cudaError_t e;
+
+    if (cudaHostRegister(said, WARPS * sizeof *said, cudaHostRegisterMapped) !=
+            cudaSuccess ||
+        cudaHostGetDevicePointer((void **)&device, said, 0) != cudaSuccess)
+        return 77;
+    if (gpurt_open(NULL, &rt, &err) != GPURT_OK) {
+        fprintf(stderr, "gpu_loss: %s\n", err.text);
+        return 77;
+    }
+    srand(seed);
+    last = 50 + (uint32_t)rand() % 400;
+    writer<<<BLOCKS, THREADS>>>(device, mode, last);
+    if (mode == MODE_KILL) {
+        usleep(500 + (useconds_t)rand() % 4000);
+        kill(getpid(), SIGKILL);
+    }
+    e = cudaDeviceSynchronize();
+    if ((mode == MODE_END) != (e == cudaSuccess)) {
+        fprintf(stderr, "gpu_loss: %s ended in %s\n", mode_names[mode],
+                cudaGetErrorName(e));
+        return 1;
+    }
+    gpurt_close(rt, NULL);
+    return 0;
+}
+
+static int check(const uint32_t *said)
+{
+    static uint32_t next[WARPS];
+    unsigned long long records = 0, promised = 0;
+    char line[1024];
+
+    while (fgets(line, sizeof line, stdin)) {
+        const char *message = strstr(line, "\"msg\":\"");
+        unsigned warp, number;
+
+        if (!message || sscanf(message, "\"msg\":\"%u %u\"", &warp, &number) != 2)
+            continue;
+        if (warp >= WARPS || number != next[warp]) {
+            printf("warp %u: %u comes where %u should: %s", warp, number,
+                   warp < WARPS ? next[warp] : 0, line);
+            return 1;
+        }
+        next[warp]++;
+        records++;
+    }
+    for (uint32_t w = 0; w < WARPS; w++) {
+        promised += said[w];
+        if (next[w] < said[w]) {
+            printf("warp %u: %u records, but %u were in the box\n", w, next[w], said[w]);
+            return 1;
+        }
+    }
+    printf("%llu records, %llu of them promised\n", records, promised);
+    return records > 0 && promised > 0 ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t *said = argc > 2 ? said_map(argv[2]) : NULL;
+
+    if (!said) {
+        fprintf(stderr, "usage: gpu_loss end|trap|illegal|assert|kill|check FILE [SEED]\n");
+        return 2;
+    }
+    if (strcmp(argv[1], "check") == 0)
+        return check(said);
+    for (int m = 0; m < MODES; m++)
+        if (strcmp(argv[1], mode_names[m]) == 0)
+            return write_numbers((enum mode)m, said,
+                                 argc > 3 ? (unsigned)atoi(argv[3]) : 1);
+    return 2;
+}

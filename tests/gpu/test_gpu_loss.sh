@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# test_gpu_loss.sh BIN GPU_LOSS [RUNS]: programs end in traps, illegal addresses, asserts and SIGKILL in the middle of a
+# storm, RUNS times each; not one record that was in the black box is missing from the log, and none is there twice.
+set -euo pipefail
+bin=$1 program=$2 runs=${3:-5}
+nvidia-smi -L >/dev/null 2>&1 || exit 77
+
+work=$(mktemp -d -p /dev/shm) # memory that CUDA can register
+trap 'rm -rf "$work"' EXIT
+export GPURT_POLICY=block GPURT_BACKEND=cuda
+unset GPURT_LOG GPURT_DRAIN GPURT_LEVEL GPURT_RING_BYTES GPURT_OFF
+
+one() { # MODE SEED
+    local name=$work/$1.$2 status=0 want=0
+    [[ $1 != kill ]] || want=137
+    timeout 30 "$bin/gpurt-record" -q -o "$name.gplog" -- "$program" "$1" "$name.said" "$2" \
+        >"$name.out" 2>&1 || status=$?
+    if ((status != want)); then
+        echo "FAIL $1, seed $2: status $status: $(grep -v '^/' "$name.out" | head -n 3)"
+        return 1
+    fi
+    "$bin/gpurt-log" cat --jsonl "$name.gplog" | "$program" check "$name.said" >"$name.check" || {
+        echo "FAIL $1, seed $2: $(cat "$name.check")"
+        return 1
+    }
+    printf '%s %s\n' "$1" "$(cat "$name.check")"
+    rm -f "$name".*
+}
+export -f one
+export bin program work
+
+failed=0
+for mode in end trap illegal assert kill; do
+    for ((seed = 1; seed <= runs; seed++)); do
+        printf '%s %s\n' "$mode" "$seed"
+    done
+done | xargs -P 4 -L 1 bash -c 'one "$@"' bash >"$work/all" || failed=1
+grep FAIL "$work/all" || true
+awk '!/FAIL/ { runs[$1]++; records[$1] += $2; promised[$1] += $4 }
+    END { for (m in runs) printf "%-8s %4d runs, %9d records, %9d promised, 0 lost, 0 twice\n", m, runs[m], records[m], promised[m] }' \
+    "$work/all"
+exit "$failed"

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "publish.h"
+
+#include "modelshare.h"
+#include "procfs.h"
+#include "timesort.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BUFFER_BYTES = 4 << 20,
+    BUFFER_ROWS = BUFFER_BYTES / sizeof(gpurt_row_t)
+};
+#define SHOW_NS 100000000ull
+
+typedef struct buffer {
+    uint8_t *bytes;
+    uint32_t used, count;
+} buffer_t;
+
+/* Owner: the drain's program. */
+struct publish {
+    /* The drain's. */
+    const gpurt_dictionary_t *source;
+    buffer_t filling;
+    uint64_t shown_ns; /* when it last gave something to the thread */
+
+    /* The thread's while busy, the drain's otherwise. */
+    gpurt_dictionary_t dictionary; /* a copy: the source moves when it grows */
+    size_t copied;                 /* bytes of the source */
+    buffer_t showing;
+    gpurt_timed_t *entries, *spare; /* BUFFER_ROWS each */
+    gpurt_model_t *model;
+    gpurt_modelshare_t *share;
+
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards the fields below */
+    pthread_cond_t turn;
+    bool busy, stop;
+};
+
+/* ---- the thread ---------------------------------------------------------------------- */
+
+/* Rows come ring by ring; the model keeps the last ones, so it wants them by time. */
+static void show(publish_t *p)
+{
+    const uint8_t *rows = p->showing.bytes;
+    uint32_t at = 0;
+
+    for (uint32_t i = 0; i < p->showing.count; i++) {
+        const gpurt_row_t *row = (const gpurt_row_t *)(rows + at);
+
+        p->entries[i] = (gpurt_timed_t){row->time_ns, at};
+        at += gpurt_row_bytes(row->words);
+    }
+    gpurt_timesort(p->entries, p->spare, p->showing.count);
+    for (uint32_t i = 0; i < p->showing.count; i++)
+        gpurt_model_put(p->model, (const gpurt_row_t *)(rows + p->entries[i].offset));
+    p->showing.used = p->showing.count = 0;
+    gpurt_modelshare_tick(p->share, p->model, gpurt_real_ns(), GPURT_MODEL_LIVE);
+}
+
+static void *publish_run(void *context)
+{
+    publish_t *p = context;
+
+    pthread_mutex_lock(&p->lock);
+    for (;;) {
+        while (!p->busy && !p->stop)
+            pthread_cond_wait(&p->turn, &p->lock);
+        if (!p->busy)
+            break;
+        pthread_mutex_unlock(&p->lock);
+        show(p);
+        pthread_mutex_lock(&p->lock);
+        p->busy = false;
+        pthread_cond_broadcast(&p->turn);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+/* ---- the drain's side ---------------------------------------------------------------- */
+
+static bool thread_idle(publish_t *p, bool wait)
+{
+    bool idle;
+
+    pthread_mutex_lock(&p->lock);
+    while (wait && p->busy)
+        pthread_cond_wait(&p->turn, &p->lock);
+    idle = !p->busy;
+    pthread_mutex_unlock(&p->lock);
+    return idle;
+}
+
+/* Gives what was gathered to the thread, which must be idle. */
+static void turn_give(publish_t *p)
+{
+    buffer_t full = p->filling;
+
+    gpurt_dictionary_load(&p->dictionary, p->source->bytes + p->copied,
+                          p->source->used - p->copied);
+    p->copied = p->source->used;
+    p->filling = p->showing;
+    p->showing = full;
+    p->shown_ns = gpurt_real_ns();
+    pthread_mutex_lock(&p->lock);
+    p->busy = true;
+    pthread_cond_broadcast(&p->turn);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void rows_watch(void *context, const gpurt_row_t *rows, uint32_t bytes,
+                       uint32_t count)
+{
+    publish_t *p = context;
+    buffer_t *to = &p->filling;
+
+    if (to->used + bytes > BUFFER_BYTES) {
+        thread_idle(p, true);
+        turn_give(p);
+    }
+    memcpy(to->bytes + to->used, rows, bytes);
+    to->used += bytes;
+    to->count += count;
+}
+
+void publish_tick(publish_t *p)
+{
+    uint64_t since;
+
+    if (!p)
+        return;
+    since = gpurt_real_ns() - p->shown_ns; /* huge, too, when the clock was set back */
+    if (since >= SHOW_NS && thread_idle(p, false))
+        turn_give(p);
+}
+
+/* ---- begin and end ------------------------------------------------------------------- */
+
+static void publish_free(publish_t *p)
+{
+    gpurt_modelshare_close(p->share);
+    gpurt_model_destroy(p->model);
+    gpurt_dictionary_fini(&p->dictionary);
+    pthread_cond_destroy(&p->turn);
+    pthread_mutex_destroy(&p->lock);
+    free(p->filling.bytes);
+    free(p->showing.bytes);
+    free(p->entries);
+    free(p->spare);
+    free(p);
+}
+
+static bool publish_make(publish_t *p, const gpurt_boxmap_t *map)
+{
+    gplog_file_t about;
+
+    gpurt_drain_about(map, &about);
+    p->filling.bytes = malloc(BUFFER_BYTES);
+    p->showing.bytes = malloc(BUFFER_BYTES);
+    p->entries = malloc(BUFFER_ROWS * sizeof *p->entries);
+    p->spare = malloc(BUFFER_ROWS * sizeof *p->spare);
+    if (!p->filling.bytes || !p->showing.bytes || !p->entries || !p->spare ||
+        gpurt_modelshare_create(map->box->identity.pid, &p->share, NULL) != GPURT_OK ||
+        gpurt_model_create(&p->dictionary, &about, &p->model, NULL) != GPURT_OK)
+        return false;
+    gpurt_modelshare_put(p->share, p->model, gpurt_real_ns(), GPURT_MODEL_LIVE);
+    return pthread_create(&p->thread, NULL, publish_run, p) == 0;
+}
+
+publish_t *publish_open(const gpurt_boxmap_t *map, gpurt_drain_options_t *options)
+{
+    publish_t *p = calloc(1, sizeof *p);
+
+    if (!p)
+        return NULL;
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->turn, NULL);
+    p->source = options->dictionary;
+    if (options->sink_count == GPURT_DRAIN_SINKS || !publish_make(p, map)) {
+        publish_free(p);
+        return NULL;
+    }
+    options->sinks[options->sink_count++] =
+        (gpurt_drain_sink_t){.context = p, .watch = rows_watch};
+    return p;
+}
+
+void publish_close(publish_t *p)
+{
+    if (!p)
+        return;
+    thread_idle(p, true);
+    turn_give(p);
+    thread_idle(p, true);
+    pthread_mutex_lock(&p->lock);
+    p->stop = true;
+    pthread_cond_broadcast(&p->turn);
+    pthread_mutex_unlock(&p->lock);
+    pthread_join(p->thread, NULL);
+    gpurt_modelshare_put(p->share, p->model, gpurt_real_ns(), GPURT_MODEL_ENDED);
+    publish_free(p);
+}
