@@ -122,7 +122,9 @@ static const gpurt_option_text_t texts[] = {
      "rates are of the last second."},
     {"ENVIRONMENT",
      "NO_COLOR, TERM and the locale as usual. PROGRAM is started with GPURT_DRAIN "
-     "set, by which gpurt_open finds its drainer. What is drained is published in "
+     "set, by which gpurt_open finds its drainer, and with CUDA_INJECTION64_PATH, by "
+     "which the CUDA driver loads the collector (GPURT_CUPTI: off, kernels, default or "
+     "all). What is drained is published in "
      "$XDG_RUNTIME_DIR/gpurt/PID (or /dev/shm/gpurt-UID/PID), readable by its user "
      "alone: there -p finds it."},
     {"EXAMPLES", "  gpurt-top -- ./app --size 64\n"
