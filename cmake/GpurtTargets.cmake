@@ -10,7 +10,7 @@ function(gpurt_add_room name)
 endfunction()
 
 # gpurt_add_program(NAME [TARGET WORD] [LIBRARIES TARGET...] [SOURCES] FILE...): a program of tui/, installed with its manual page
-# and its completion. The option parser prints the page, so the two cannot drift apart. TARGET, where NAME is taken.
+# and its completions. The option parser prints the page, so the two cannot drift apart. TARGET, where NAME is taken.
 function(gpurt_add_program name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "TARGET" "LIBRARIES;SOURCES")
     if(NOT arg_TARGET)
@@ -22,9 +22,14 @@ function(gpurt_add_program name)
     target_link_libraries(${target} PRIVATE gpurt_option ${arg_LIBRARIES} gpurt::gpurt gpurt_flags gpurt_sanitize)
     install(TARGETS ${target} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 
-    configure_file("${PROJECT_SOURCE_DIR}/cmake/completion.bash.in" ${name}.bash @ONLY)
-    install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.bash" RENAME ${name}
-        DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+    foreach(row "bash ${name} bash-completion/completions" "zsh _${name} zsh/site-functions"
+            "fish ${name}.fish fish/vendor_completions.d")
+        separate_arguments(row)
+        list(POP_FRONT row shell file folder)
+        configure_file("${PROJECT_SOURCE_DIR}/cmake/completion.${shell}.in" completion/${shell}/${file} @ONLY)
+        install(FILES "${CMAKE_CURRENT_BINARY_DIR}/completion/${shell}/${file}"
+            DESTINATION "${CMAKE_INSTALL_DATADIR}/${folder}")
+    endforeach()
     if(NOT CMAKE_CROSSCOMPILING)
         set(page "${CMAKE_CURRENT_BINARY_DIR}/${name}.1")
         add_custom_command(OUTPUT "${page}" COMMAND ${target} --man > "${page}" DEPENDS ${target}

@@ -17,6 +17,8 @@
 #define SETTLE_NS 50000000ull
 #define ALIVE_NS  5000000ull /* asking /proc takes 10 us */
 
+#define RATE_MAX 100000000 /* ppb: a tenth; real clocks stay far below */
+
 #define REST_AFTER_NS 50000ull
 #define REST_MIN_NS   20000ull
 #define REST_MAX_NS   700000ull /* with the look itself and a timer's slack below 1 ms */
@@ -243,7 +245,7 @@ static void times_read(gpurt_drain_t *d)
 
         if (gpurt_boxmap_clock(d->map, i, &fit)) {
             own->fit = fit;
-            own->rate = (double)fit.rate_ppb * 1e-9;
+            own->rate = labs(fit.rate_ppb) <= RATE_MAX ? (double)fit.rate_ppb * 1e-9 : 0;
         }
         drain_time_base(d, own);
     }

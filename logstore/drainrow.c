@@ -162,16 +162,13 @@ static bool head_read(const uint32_t *words, uint32_t have, record_head_t *h)
 
 /* The words that the row's own fields are about to cover. */
 static void row_fill(const gpurt_drain_t *d, gpurt_row_t *row, const record_head_t *h,
-                     uint32_t section, uint32_t ring)
+                     uint32_t section)
 {
     const uint32_t *words = drain_record_words(row);
     uint32_t what = words[0], low = words[1], high = words[2], block = words[3];
 
     row->time_ns =
         drain_time(&d->sections[section], low | (uint64_t)(high & 0xffffu) << 32);
-    /* Host threads share a ring, and tell of things when they have ended. */
-    if (d->map->sections[section].kind != GPURT_SECTION_HOST)
-        row->time_ns = time_after(&d->sections[section].cursors[ring], row->time_ns);
     row->block = block;
     row->mask = h->mask;
     row->sm = d->sm;
@@ -210,7 +207,10 @@ uint32_t drain_record(gpurt_drain_t *d, uint32_t section, uint32_t ring, gpurt_r
     if (site->strings && wait_for_site &&
         !strings_there(d, section, site, words + h.first, count, h.lanes))
         return 0;
-    row_fill(d, row, &h, section, ring);
+    row_fill(d, row, &h, section);
+    /* Host threads share a ring, and tell of things when they have ended. */
+    if (d->map->sections[section].kind != GPURT_SECTION_HOST)
+        row->time_ns = time_after(&d->sections[section].cursors[ring], row->time_ns);
     row->site = site->id;
     row->level = site->level;
     if (h.first > GPURT_RECORD_HEAD_WORDS)

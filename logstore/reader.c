@@ -227,9 +227,9 @@ static gpurt_status_t log_load(gpurt_log_t *log, const char *name, bool walked,
     log->zstd = ZSTD_createDCtx();
     log->raw = malloc(GPLOG_RAW_MAX);
     if (!log->zstd || !log->raw)
-        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log %s", name);
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "%s", name);
     if (fstat(log->walk.fd, &info) != 0)
-        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "log %s", name);
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "%s", name);
     if (!S_ISREG(info.st_mode))
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
                           "%s is not a regular file", name);
@@ -239,7 +239,7 @@ static gpurt_status_t log_load(gpurt_log_t *log, const char *name, bool walked,
     start_over(log);
     st = blocks_take(log);
     if (st != GPURT_OK)
-        return gpurt_fail(err, st, GPURT_FROM_ERRNO, ENOMEM, "log %s: no memory", name);
+        return gpurt_fail(err, st, GPURT_FROM_ERRNO, ENOMEM, "%s", name);
     if (log->entry_count == 0 && log->sum.runs == 0 && log->dictionary.used == 0)
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
                           "%s is not a gpurt log", name);
@@ -254,11 +254,11 @@ static gpurt_status_t log_open(int fd, const char *name, bool walked, gpurt_log_
 
     *out = NULL;
     if (fd < 0)
-        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "opening log %s", name);
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "%s", name);
     log = calloc(1, sizeof *log);
     if (!log) {
         close(fd);
-        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log %s", name);
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "%s", name);
     }
     log->walk.fd = fd;
     st = log_load(log, name, walked, err);

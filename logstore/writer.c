@@ -60,8 +60,7 @@ static gpurt_status_t append(gpurt_writer_t *w, const void *data, size_t bytes,
             if (ftruncate(w->fd, (off_t)w->offset) != 0)
                 code = errno;
             return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, code,
-                              "log: writing %zu bytes; free some space, the rows are kept",
-                              bytes);
+                              "log: writing %zu bytes; free some space", bytes);
         }
         done += (size_t)put;
     }
@@ -385,21 +384,22 @@ static gpurt_status_t file_open(gpurt_writer_t *w, const char *path, bool go_on,
 
     w->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (w->fd < 0 || fstat(w->fd, &info) != 0)
-        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "opening log %s", path);
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "%s", path);
     w->device = (uint64_t)info.st_dev;
     w->inode = (uint64_t)info.st_ino;
     if (!S_ISREG(info.st_mode))
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
                           "%s is not a regular file; a log needs one", path);
     if (flock(w->fd, LOCK_EX | LOCK_NB) != 0)
-        return gpurt_fail(err, GPURT_E_BUSY, GPURT_FROM_ERRNO, errno,
+        return gpurt_fail(err, GPURT_E_BUSY, GPURT_FROM_GPURT, 0,
                           "%s is being written by another process; choose another file",
                           path);
     if (go_on)
         return resume(w, (uint64_t)info.st_size, err);
     if (info.st_size != 0)
-        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_ERRNO, EEXIST,
-                          "%s is not empty; remove it, or ask to append", path);
+        return gpurt_fail(
+            err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+            "%s is not empty; choose another file, or append (gpurt-record -a)", path);
     return GPURT_OK;
 }
 

@@ -1,28 +1,40 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# demo.sh BUILD - what works today, shown with the programs of BUILD/bin: one kernel on either back end, a hang that
-# explains itself, and a schedule bug hunted down to a seed that shows it every time.
+# demo.sh BUILD - a service whose kernels log, and one of whose blocks panics, under gpurt-top: a screen on a terminal,
+# pictures elsewhere. Then the report of the panic, and how to look again. Ends by itself.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-bin=${1:?build folder}/bin
+bin=${1:?build folder}/bin log=$1/demo.gplog
 
 step() { printf '\n\033[1m%s\033[0m\n$ %s\n\n' "$1" "$2"; }
 [[ -t 1 && ! ${NO_COLOR:-} ]] || step() { printf '\n%s\n$ %s\n\n' "$1" "$2"; }
 
-step '1. One source, two back ends: the GPU if there is one, otherwise the CPU.' "$bin/saxpy"
-"$bin/saxpy"
+run() { # TITLE COMMAND...
+    step "$1" "${*:2}"
+    "${@:2}"
+}
 
-step '2. A warp operation that one lane never reaches. Where a GPU hangs, the CPU back end tells.' "$bin/stuck"
-"$bin/stuck"
-
-step '3. A lost update. The test passes, as such tests do...' "$bin/tally wrong"
-GPURT_BACKEND=cpu "$bin/tally" wrong || true
-
-step '...until the schedule is the adversary:' "$bin/gpurt-check -- $bin/tally wrong"
-if "$bin/gpurt-check" -- "$bin/tally" wrong; then
-    echo 'demo: gpurt-check found nothing where there is something' >&2
+batches=100 how=(--exit)
+[[ -t 0 && -t 1 ]] || {
+    batches=40 how=(--batch --pictures 3)
+    exec 2>&1 # where the pictures go
+}
+rm -f "$log"
+status=0
+run '1. A service that works off batches of orders. One order asks for an item that does not exist.' \
+    "$bin/gpurt-top" "${how[@]}" --record "$log" -- "$bin/pipeline" "$batches" || status=$?
+((status == 0 || status == 143)) || { # 143: the user ended it
+    echo "demo: pipeline ended with $status" >&2
     exit 1
-fi
+}
 
-step '4. The corrected kernel stands the same schedules.' "$bin/gpurt-check -- $bin/tally right"
-"$bin/gpurt-check" -- "$bin/tally" right
+run '2. The block that met it ended there, the service went on. What it was:' "$bin/gpurt-panic" show -r 6 --source . "$log"
+run '3. Everything else is in the same file.' "$bin/gpurt-log" stat "$log"
+
+printf '\nLook again, at any time:\n'
+printf '  %s\n      %s\n' \
+    "$bin/gpurt-top --replay $log" 'the screen: [ and ] go back and on, 3 shows the panic, F1 helps' \
+    "$bin/gpurt-log cat --level warn $log" 'the messages' \
+    "$bin/gpurt-panic show $log" 'the panic, with more of what came before it' \
+    "$bin/gpurt-top -- $bin/pipeline 400" 'the service once more, for longer'
+printf '\nAnd ./dev demo check: bugs found on the CPU.\n'

@@ -17,7 +17,10 @@ typedef enum style {
     STYLE_BOLD,
     STYLE_TITLE, /* of a pane */
     STYLE_RULE,
-    STYLE_HEAD, /* the first line */
+    STYLE_HEAD, /* the first line; with a meaning: */
+    STYLE_HEAD_GOOD,
+    STYLE_HEAD_WARN,
+    STYLE_HEAD_BAD,
     STYLE_KEY,
     STYLE_GOOD,
     STYLE_INFO,

@@ -21,22 +21,22 @@ typedef struct doctor_options {
 #define FIELD(kind_, field_) \
     .kind = GPURT_OPTION_##kind_, .offset = offsetof(doctor_options_t, field_)
 static const gpurt_option_t rows[] = {
-    {.section = "Output", .name = "json", FIELD(FLAG, json), .help = "One JSON object."},
+    {.section = "Output", .name = "json", FIELD(FLAG, json), .help = "one JSON object"},
     {.section = "Looking",
      .name = "timeout",
      .arg = "TIME",
      FIELD(SECONDS, timeout_ns),
-     .help = "How long the driver, or a compiler asked for its version, may take "
-             "(default 10)."},
+     .help = "how long the driver, or a compiler asked for its version, may take "
+             "(default 10)"},
     {.name = "box-bytes",
      .arg = "N",
      FIELD(NUMBER, box_bytes),
-     .help = "What a black box takes (default: as for this machine's devices)."},
+     .help = "what a black box takes (default: as for this machine's devices)"},
     {.name = "root",
      .arg = "DIR",
      FIELD(STRING, root),
-     .help = "Looks at the machine that DIR stands in for: DIR/proc, DIR/dev, DIR/lib "
-             "and DIR/facts. For tests."},
+     .help = "looks at the machine that DIR stands in for: DIR/proc, DIR/dev, DIR/lib "
+             "and DIR/facts; for tests"},
     {0},
 };
 
@@ -45,9 +45,10 @@ static const gpurt_option_text_t texts[] = {
     {"STATES", "  ok       as it should be\n"
                "  note     gpurt works; something is missing, slower or worth knowing\n"
                "  problem  something that gpurt needs does not work"},
-    {"JSON", "An object with schema \"gpurt-doctor\", version 1, problems, notes, and "
-             "findings: objects with topic, state, found and remedy (null where nothing "
-             "is to be done). A topic may come several times."},
+    {"FIELDS",
+     "--json: an object with schema \"gpurt-doctor\", version 1, problems, notes, and "
+     "findings: objects with topic, state, found and remedy (null where nothing "
+     "is to be done). A topic may come several times."},
     {"EXAMPLES", "  gpurt-doctor\n"
                  "  gpurt-doctor --json | jq '.findings[] | select(.state != \"ok\")'"},
     {0},
@@ -72,8 +73,9 @@ static doctor_check_t *const checks[] = {
     doctor_check_cupti,     doctor_check_profiling, doctor_check_loading,
     doctor_check_injection, doctor_check_collector, doctor_check_mps,
     doctor_check_wsl,       doctor_check_cpu,       doctor_check_memory,
-    doctor_check_memlock,   doctor_check_maps,      doctor_check_aslr,
-    doctor_check_compilers, doctor_check_debugger,  doctor_check_terminal,
+    doctor_check_memlock,   doctor_check_filesize,  doctor_check_logging,
+    doctor_check_maps,      doctor_check_aslr,      doctor_check_compilers,
+    doctor_check_debugger,  doctor_check_terminal,
 };
 
 /* ---- the report ---------------------------------------------------------------------- */

@@ -62,6 +62,8 @@ void doctor_check_collector(const doctor_machine_t *m, doctor_report_t *report);
 void doctor_check_cpu(const doctor_machine_t *m, doctor_report_t *report);
 void doctor_check_memory(const doctor_machine_t *m, doctor_report_t *report);
 void doctor_check_memlock(const doctor_machine_t *m, doctor_report_t *report);
+void doctor_check_filesize(const doctor_machine_t *m, doctor_report_t *report);
+void doctor_check_logging(const doctor_machine_t *m, doctor_report_t *report);
 void doctor_check_maps(const doctor_machine_t *m, doctor_report_t *report);
 void doctor_check_aslr(const doctor_machine_t *m, doctor_report_t *report);
 

@@ -78,6 +78,15 @@ static int memfd_try(const doctor_machine_t *m)
     return code;
 }
 
+static const char *size_text(uint64_t bytes, char buffer[24])
+{
+    double mib = (double)bytes / MIB;
+
+    snprintf(buffer, 24, mib < 1024 ? "%.1f MiB" : "%.1f GiB",
+             mib < 1024 ? mib : mib / 1024);
+    return buffer;
+}
+
 static bool shm_room(const doctor_machine_t *m, uint64_t *bytes, uint64_t *unused)
 {
     struct statvfs info;
@@ -96,11 +105,11 @@ static bool shm_room(const doctor_machine_t *m, uint64_t *bytes, uint64_t *unuse
 /* A box is a memfd, which /dev/shm does not bound; a file there is the second choice. */
 void doctor_check_memory(const doctor_machine_t *m, doctor_report_t *report)
 {
-    double need = (double)doctor_box_bytes(m) / MIB;
-    uint64_t bytes = 0, unused = 0;
+    uint64_t need = doctor_box_bytes(m), bytes = 0, unused = 0;
+    char all[24], free_text[24], box[24];
     int code = memfd_try(m);
     bool there = shm_room(m, &bytes, &unused);
-    bool enough = there && (double)unused / MIB >= need;
+    bool enough = there && unused >= need;
 
     if (code == 0) {
         doctor_find(report, "memfd", DOCTOR_OK, "memfd works, with seals");
@@ -120,45 +129,72 @@ void doctor_check_memory(const doctor_machine_t *m, doctor_report_t *report)
                 enough ? DOCTOR_OK
                 : code ? DOCTOR_PROBLEM
                        : DOCTOR_NOTE,
-                "/dev/shm: %.1f MiB, %.1f free; a box takes %.1f", (double)bytes / MIB,
-                (double)unused / MIB, need);
+                "/dev/shm: %s, %s free; a box takes %s", size_text(bytes, all),
+                size_text(unused, free_text), size_text(need, box));
     if (!enough)
         doctor_remedy(report,
                       "mount -o remount,size=%.0fm /dev/shm (docker: --shm-size), or "
                       "smaller rings: GPURT_RING_BYTES",
-                      2 * need + (double)(bytes - unused) / MIB + 1);
+                      (double)(2 * need + bytes - unused) / MIB + 1);
 }
 
 /* ---- limits -------------------------------------------------------------------------- */
+/* A line of /proc/self/limits, its soft value. Returns: false where it is not limited. */
+static bool limit_read(const doctor_machine_t *m, const char *name, bool *known,
+                       uint64_t *limit)
+{
+    char text[4096], *at, *end;
+
+    *known = doctor_read(m, "/proc/self/limits", text, sizeof text) &&
+             (at = strstr(text, name)) != NULL;
+    if (!*known)
+        return false;
+    at += strlen(name);
+    at += strspn(at, " ");
+    *limit = strtoull(at, &end, 10);
+    return end != at;
+}
+
 void doctor_check_memlock(const doctor_machine_t *m, doctor_report_t *report)
 {
-    static const char key[] = "Max locked memory";
-    double need = (double)doctor_box_bytes(m) / MIB;
-    char text[4096], *at, *end;
-    uint64_t limit;
+    uint64_t need = doctor_box_bytes(m), limit;
+    char has[24], box[24];
+    bool known;
 
     if (m->driver.gpu_count == 0)
         return; /* nothing is pinned */
-    if (!doctor_read(m, "/proc/self/limits", text, sizeof text) ||
-        !(at = strstr(text, key)))
-        return;
-    at += sizeof key - 1;
-    at += strspn(at, " ");
-    limit = strtoull(at, &end, 10);
-    if (end == at) {
-        doctor_find(report, "memlock", DOCTOR_OK, "locked memory is not limited");
+    if (!limit_read(m, "Max locked memory", &known, &limit)) {
+        if (known)
+            doctor_find(report, "memlock", DOCTOR_OK, "locked memory is not limited");
         return;
     }
-    if ((double)limit / MIB >= need) {
-        doctor_find(report, "memlock", DOCTOR_OK, "locked memory: up to %.1f MiB",
-                    (double)limit / MIB);
+    if (limit >= need) {
+        doctor_find(report, "memlock", DOCTOR_OK, "locked memory: up to %s",
+                    size_text(limit, has));
         return;
     }
-    doctor_find(report, "memlock", DOCTOR_NOTE,
-                "locked memory: up to %.1f MiB, a box takes %.1f", (double)limit / MIB,
-                need);
+    doctor_find(report, "memlock", DOCTOR_NOTE, "locked memory: up to %s, a box takes %s",
+                size_text(limit, has), size_text(need, box));
     doctor_remedy(report, "NVIDIA's driver does not count what it pins; if registering the "
                           "box fails: ulimit -l unlimited");
+}
+
+/* Shared memory counts as a file, and so do logs. */
+void doctor_check_filesize(const doctor_machine_t *m, doctor_report_t *report)
+{
+    uint64_t need = doctor_box_bytes(m), limit;
+    char has[24], box[24];
+    bool known;
+
+    if (!limit_read(m, "Max file size", &known, &limit))
+        return;
+    doctor_find(report, "filesize", limit >= need ? DOCTOR_NOTE : DOCTOR_PROBLEM,
+                "files, logs and a box among them: up to %s, a box takes %s",
+                size_text(limit, has), size_text(need, box));
+    doctor_remedy(report, limit >= need
+                              ? "a log that meets the limit ends there: ulimit -f "
+                                "unlimited"
+                              : "no box can be made: ulimit -f unlimited");
 }
 
 void doctor_check_maps(const doctor_machine_t *m, doctor_report_t *report)
@@ -200,4 +236,26 @@ void doctor_check_aslr(const doctor_machine_t *m, doctor_report_t *report)
     doctor_remedy(report,
                   "setarch -R gpurt-check --race ..., or sysctl vm.mmap_rnd_bits=%d",
                   ASLR_BITS_OLD);
+}
+
+/* ---- what GPURT_LOG needs, and what switches it off ---------------------------------- */
+void doctor_check_logging(const doctor_machine_t *m, doctor_report_t *report)
+{
+    const char *off = doctor_env("GPURT_OFF"), *slash = strrchr(m->self, '/');
+    char path[PATH_MAX];
+
+    if (off && strcmp(off, "0") != 0) {
+        doctor_find(report, "logging", DOCTOR_NOTE, "GPURT_OFF is %.20s: nothing is logged",
+                    off);
+        doctor_remedy(report, "unset GPURT_OFF");
+    }
+    if (doctor_which("gpurt-drain", path)) {
+        doctor_find(report, "drainer", DOCTOR_OK, "gpurt-drain (%.200s)", path);
+        return;
+    }
+    doctor_find(report, "drainer", DOCTOR_NOTE,
+                "gpurt-drain is not in PATH: GPURT_LOG=FILE works for programs beside it "
+                "alone");
+    doctor_remedy(report, "add %.*s to PATH, or use gpurt-record",
+                  slash ? (int)(slash - m->self) : 0, m->self);
 }

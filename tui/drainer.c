@@ -8,6 +8,7 @@
 #include "writer.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -165,6 +166,7 @@ int main(int argc, char **argv)
         return status;
     if (operands > 0 || (!o.pid && !o.child))
         return gpurt_option_refuse(&program, "say which process, as -p PID");
+    signal(SIGXFSZ, SIG_IGN); /* a log that meets a limit is an error of its write */
     if (o.child)
         become_own();
     st = drainer_open(&d, &o, &err);

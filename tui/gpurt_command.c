@@ -44,24 +44,17 @@ static const gpurt_option_program_t program = {
 
 static int refuse_unknown(const gpurt_found_t *found, const char *name)
 {
-    unsigned best = NEAREST_MAX;
-    const char *near = NULL;
+    nearest_t nearest = {.typed = name};
 
     if (strpbrk(name, "/\033\n")) { /* nothing that could be a name, or hurt a terminal */
         gpurt_option_refuse(&program, "that is no name of a program; see gpurt list");
         return NOT_FOUND;
     }
-    for (uint32_t i = 0; i < found->count; i++) {
-        unsigned distance = nearest_distance(name, found->list[i].name);
-
-        if (distance < best) {
-            best = distance;
-            near = found->list[i].name;
-        }
-    }
-    if (near && nearest_likely(name, best))
+    for (uint32_t i = 0; i < found->count; i++)
+        nearest_try(&nearest, found->list[i].name);
+    if (nearest_found(&nearest))
         gpurt_option_refuse(&program, "there is no gpurt-%s; did you mean gpurt %s?", name,
-                            near);
+                            nearest_found(&nearest));
     else
         gpurt_option_refuse(&program, "there is no gpurt-%s; see gpurt list", name);
     return NOT_FOUND;

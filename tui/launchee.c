@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
-static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                                SIGUSR1, SIGUSR2, SIGALRM, SIGCONT};
 
 static bool asks_to_stop(int number)
 {
@@ -21,6 +23,7 @@ static bool asks_to_stop(int number)
 
 int launchee_open(launchee_t *l)
 {
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigset_t ours;
 
     memset(l, 0, sizeof *l);
@@ -36,6 +39,7 @@ int launchee_open(launchee_t *l)
             sigaddset(&ours, passed_on[i]);
     }
     signal(SIGCHLD, SIG_DFL); /* ignored by our parent, it would reap the program unseen */
+    sigaction(SIGXFSZ, &ignore, &l->xfsz_before);
     sigprocmask(SIG_BLOCK, &ours, &l->before);
     l->signal_fd = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
     return l->signal_fd < 0 ? errno : 0;
@@ -97,6 +101,7 @@ static void become(const launchee_t *l, const launchee_plan_t *plan, int termina
         if (isatty(STDERR_FILENO))
             dup2(terminal, STDERR_FILENO);
     }
+    sigaction(SIGXFSZ, &l->xfsz_before, NULL);
     sigprocmask(SIG_SETMASK, &l->before, NULL);
     execvp(plan->argv[0], plan->argv);
     told = write(refusal, &errno, sizeof errno);
@@ -125,6 +130,8 @@ int launchee_start(launchee_t *l, const launchee_plan_t *plan)
                 (isatty(STDOUT_FILENO) || isatty(STDERR_FILENO) || isatty(STDIN_FILENO));
     int pipes[2], terminal = -1, error = 0;
 
+    if (plan->adopt)
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (hold)
         error = terminal_open(plan, &l->output_fd, &terminal);
     if (error == 0 && pipe2(pipes, O_CLOEXEC) != 0)
@@ -181,6 +188,18 @@ void launchee_signals(launchee_t *l)
             kill(l->pid, number);
     }
     reap(l); /* several ends may stand behind one SIGCHLD */
+}
+
+bool launchee_has_heirs(const launchee_t *l)
+{
+    pid_t pid;
+
+    if (!l->ended)
+        return true;
+    do
+        pid = waitpid(-1, NULL, WNOHANG);
+    while (pid > 0);
+    return pid == 0;
 }
 
 int launchee_status(const launchee_t *l)

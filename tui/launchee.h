@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launchee.h - the program that gpurt-top runs under a screen or beside its snapshots.
+/* launchee.h - the program that gpurt-top or gpurt-record runs.
  *
  * It stays in our process group and has our stdin, stdout and stderr, so job control and
  * pipelines work as if it ran alone. Signals that reach us alone are passed on; those
@@ -9,7 +9,8 @@
  * terminal, is empty.
  *
  * Context: one thread, before any other is started (signals are blocked here and read
- * from a descriptor). */
+ * from a descriptor). SIGXFSZ is ignored by us: a log that meets a limit is an error of
+ * its write. */
 #ifndef GPURT_TUI_LAUNCHEE_H
 #define GPURT_TUI_LAUNCHEE_H
 
@@ -26,6 +27,7 @@ enum {
 typedef struct launchee_plan {
     char *const *argv;        /* ends with NULL; argv[0] is looked up in PATH */
     const char *name, *value; /* added to its environment; name NULL: nothing */
+    bool adopt;               /* what it leaves behind becomes ours: see heirs */
     bool hold_terminal;       /* keep the program's output off the terminal */
     uint16_t rows, columns;   /* of the pseudo terminal then; 0: 24 and 80 */
 } launchee_plan_t;
@@ -40,6 +42,7 @@ typedef struct launchee {
     int stop_signal; /* 0, or the last signal that asked us to stop; it was passed on */
     bool resized;    /* SIGWINCH came; whoever reacts clears it */
     sigset_t before; /* mask that the program starts with */
+    struct sigaction xfsz_before;
 } launchee_t;
 
 /* Blocks signals and opens signal_fd, also when no program is run. Returns: 0 or errno. */
@@ -50,6 +53,10 @@ int launchee_start(launchee_t *l, const launchee_plan_t *plan);
 
 /* Takes what signal_fd holds: passes signals on, reaps the program. */
 void launchee_signals(launchee_t *l);
+
+/* Whether processes that the program left behind still live: a daemon may be about to hand
+ * its box over. For a plan with `adopt`, after its end. */
+bool launchee_has_heirs(const launchee_t *l);
 
 /* Our exit status for its end: its own, or 128 + N for signal N. */
 int launchee_status(const launchee_t *l);

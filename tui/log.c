@@ -4,6 +4,7 @@
 #include "log_level.h"
 #include "log_print.h"
 #include "model.h"
+#include "nearest.h"
 #include "option.h"
 #include "render.h"
 #include "repair.h"
@@ -79,10 +80,17 @@ static const gpurt_option_text_t texts[] = {
      "counts. A pattern has * and ?; it matches the whole path or what stands behind a "
      "slash of it. Levels: trace, debug, info, warn, error, panic, off. The environment "
      "variable GPURT_LEVEL takes the same rules when a program starts."},
+    {"ENVIRONMENT", "TZ: times in text are local ones; ts_ns counts from 1970."},
     {"EXIT STATUS",
      "0 all is well; 1 the log is damaged, or not one, or cannot be read; 2 wrong "
      "use."},
+    {"FIELDS",
+     "cat and tail --jsonl: ts_ns, level, device (-1: host code), sm, block, warp, lanes, "
+     "file, line, msg. stat --json: records, dropped, sites, panics, frames, torn_frames, "
+     "bytes, first_ns, last_ns, back_end, device."},
     {"EXAMPLES", "  gpurt-log cat --level warn run.gplog\n"
+                 "  gpurt-log tail -f run.gplog\n"
+                 "  gpurt-log cat --jsonl run.gplog | jq -r 'select(.sm == 3) | .msg'\n"
                  "  gpurt-log stat --json run.gplog\n"
                  "  gpurt-log level -p 4711 'info,net/*=trace,pool.c:42=debug'\n"
                  "  gpurt-log repair run.gplog -o mended.gplog"},
@@ -103,12 +111,7 @@ static const gpurt_option_program_t program = {
 
 static int complain(const gpurt_error_t *err)
 {
-    char room[GPURT_ERROR_TEXT * 4];
-    gpurt_text_t text;
-
-    gpurt_text_init(&text, room, sizeof room);
-    gpurt_render_plain(&text, err->text, strlen(err->text));
-    fprintf(stderr, "gpurt-log: %s\n", room);
+    gpurt_option_refuse(&program, "%s", err->text);
     return DAMAGED;
 }
 
@@ -154,10 +157,11 @@ static int torn_status(const gpurt_log_t *log)
 
     gpurt_log_summary(log, &sum);
     if (sum.torn_frames)
-        fprintf(stderr,
-                "gpurt-log: %llu damaged frames were left out; gpurt-log repair makes a "
-                "whole log of the rest\n",
-                (unsigned long long)sum.torn_frames);
+        gpurt_option_refuse(&program,
+                            "%llu damaged frame%s left out; gpurt-log repair makes a whole "
+                            "log of the rest",
+                            (unsigned long long)sum.torn_frames,
+                            sum.torn_frames == 1 ? " was" : "s were");
     return sum.torn_frames ? DAMAGED : 0;
 }
 
@@ -168,17 +172,38 @@ static int do_cat(gpurt_log_t *log, log_print_t *p)
     return status ? status : torn_status(log);
 }
 
+/* Messages of the level from that frame on. */
+static uint64_t count_from(gpurt_log_t *log, uint32_t level, uint64_t frame)
+{
+    const gpurt_row_t *row;
+    uint64_t count = 0;
+    gpurt_cursor_t *c;
+
+    if (gpurt_cursor_open(log, frame, &c, NULL) != GPURT_OK)
+        return 0;
+    while ((row = gpurt_cursor_next(c)) != NULL)
+        if (row->kind != GPURT_KIND_LOSS && log_print_wanted(row, level))
+            count += gpurt_row_messages(row);
+    gpurt_cursor_close(c);
+    return count;
+}
+
 /* Where to begin for the last records, and how many to leave out. A frame earlier in the file
- * may end later in time, by as many frames as a cursor merges: so many more are read. */
+ * may end later in time, by as many frames as a cursor merges: so many more are read. Where
+ * a level leaves few, further back, by more each time. */
 static uint64_t tail_start(gpurt_log_t *log, log_print_t *p, uint64_t lines)
 {
-    uint64_t frame = gpurt_log_frames(log), count = 0;
+    uint64_t frame = gpurt_log_frames(log), count = 0, found, more = GPURT_CURSOR_FRAMES;
 
     while (frame > 0 && count < lines)
         count += gpurt_log_entry(log, --frame)->messages;
-    for (uint32_t more = 0; frame > 0 && more < GPURT_CURSOR_FRAMES; more++)
-        count += gpurt_log_entry(log, --frame)->messages;
-    p->skip = count > lines ? count - lines : 0;
+    for (;; more *= 4) {
+        frame = frame > more ? frame - more : 0;
+        found = count_from(log, p->level, frame);
+        if (frame == 0 || found >= lines)
+            break;
+    }
+    p->skip = found > lines ? found - lines : 0;
     return frame;
 }
 
@@ -267,6 +292,7 @@ static int do_verify(gpurt_log_t *log)
            (unsigned long long)sum.frames, (unsigned long long)sum.messages,
            (unsigned long long)sum.torn_frames, (unsigned long long)sum.skipped_bytes,
            sum.closed ? "closed" : "not closed");
+    torn_status(log);
     return sum.torn_frames || sum.skipped_bytes ? DAMAGED : 0;
 }
 
@@ -311,31 +337,43 @@ static int do_open(const char *command, const char *path, const log_options_t *o
     return fflush(stdout) == 0 ? status : DAMAGED;
 }
 
+static int do_level(const char *rules, int operands, const log_options_t *o)
+{
+    gpurt_error_t err = {0};
+
+    if (operands > 2 || o->pid == 0 || o->pid > UINT32_MAX)
+        return gpurt_option_refuse(&program, "level wants -p PID, and rules or none");
+    return log_level((uint32_t)o->pid, rules, &err) == GPURT_OK ? 0 : complain(&err);
+}
+
 int main(int argc, char **argv)
 {
-    static const char *const commands[] = {"cat", "tail", "stat", "verify", "repair"};
+    static const char *const commands[] = {"cat",    "tail",   "stat",
+                                           "verify", "repair", "level"};
     log_options_t options = {0};
-    gpurt_error_t err = {0};
     int operands, status = gpurt_option_parse(&program, argc, argv, &options, &operands);
+    nearest_t nearest = {0};
 
     if (status >= 0)
         return status;
     if (operands < 1)
         return gpurt_option_refuse(
             &program, "say cat, tail, stat, verify or repair, and a file; or level");
-    if (strcmp(argv[1], "level") == 0) {
-        if (operands > 2 || options.pid == 0 || options.pid > UINT32_MAX)
-            return gpurt_option_refuse(&program, "level wants -p PID, and rules or none");
-        return log_level((uint32_t)options.pid, operands == 2 ? argv[2] : NULL, &err) ==
-                       GPURT_OK
-                   ? 0
-                   : complain(&err);
+    if (strcmp(argv[1], "level") == 0)
+        return do_level(operands == 2 ? argv[2] : NULL, operands, &options);
+    nearest.typed = argv[1];
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        nearest_try(&nearest, commands[i]);
+        if (strcmp(argv[1], commands[i]) != 0)
+            continue;
+        if (operands != 2)
+            return gpurt_option_refuse(&program, "%s wants one file", argv[1]);
+        return strcmp(argv[1], "repair") == 0 ? do_repair(argv[2], &options)
+                                              : do_open(argv[1], argv[2], &options);
     }
-    if (operands != 2)
-        return gpurt_option_refuse(&program, "%s wants one file", argv[1]);
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        if (strcmp(argv[1], commands[i]) == 0)
-            return strcmp(argv[1], "repair") == 0 ? do_repair(argv[2], &options)
-                                                  : do_open(argv[1], argv[2], &options);
-    return gpurt_option_refuse(&program, "no command is called '%s'", argv[1]);
+    if (nearest_found(&nearest))
+        return gpurt_option_refuse(&program, "no command is called '%s'; did you mean %s?",
+                                   argv[1], nearest_found(&nearest));
+    return gpurt_option_refuse(&program, "no command is called '%s'; see gpurt-log --help",
+                               argv[1]);
 }

@@ -74,7 +74,7 @@ static void line_text(const message_t *m, gpurt_text_t *line)
     time_t seconds = (time_t)(row->time_ns / 1000000000u);
     struct tm tm;
 
-    if (!gmtime_r(&seconds, &tm))
+    if (!localtime_r(&seconds, &tm))
         memset(&tm, 0, sizeof tm);
     gpurt_text_printf(line, "%02d:%02d:%02d.%09u %-5s ", tm.tm_hour, tm.tm_min, tm.tm_sec,
                       (unsigned)(row->time_ns % 1000000000u), gpurt_level_name(row->level));
@@ -86,7 +86,10 @@ static void line_text(const message_t *m, gpurt_text_t *line)
         gpurt_text_printf(line, "dev%d sm%-3u b%-5u w%-2u %08x ", m->device, row->sm,
                           row->block, row->warp, m->lanes);
     if (m->site.file_bytes) {
-        gpurt_render_plain(line, m->site.file, m->site.file_bytes);
+        const char *slash = memrchr(m->site.file, '/', m->site.file_bytes);
+        const char *name = slash ? slash + 1 : m->site.file;
+
+        gpurt_render_plain(line, name, m->site.file_bytes - (size_t)(name - m->site.file));
         gpurt_text_printf(line, ":%u  ", m->site.line);
     }
     gpurt_render_plain(line, m->text.at, m->text.used);
@@ -119,7 +122,7 @@ void log_print_row(log_print_t *p, const gpurt_row_t *row)
     uint32_t count = row->kind == GPURT_KIND_LOSS ? 1 : gpurt_row_messages(row);
     message_t m;
 
-    if (row->level != GPURT_LEVEL_NONE && row->level < p->level)
+    if (!log_print_wanted(row, p->level) || (row->kind == GPURT_KIND_LOSS && p->skip))
         return;
     m.row = row;
     m.activity = gpurt_kind_is_activity(row->kind);
@@ -178,6 +181,18 @@ static void stat_json(FILE *out, const gpurt_log_summary_t *s,
     fputs("}\n", out);
 }
 
+static void stat_time(FILE *out, const char *name, uint64_t time_ns)
+{
+    time_t seconds = (time_t)(time_ns / 1000000000u);
+    char text[32];
+    struct tm tm;
+
+    if (time_ns && localtime_r(&seconds, &tm) &&
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm) > 0)
+        fprintf(out, "%-10s %s.%06u\n", name, text,
+                (unsigned)(time_ns % 1000000000u / 1000u));
+}
+
 void log_print_stat(FILE *out, const gpurt_log_summary_t *s,
                     const gpurt_model_activity_t *activity, bool json)
 {
@@ -199,9 +214,17 @@ void log_print_stat(FILE *out, const gpurt_log_summary_t *s,
     fprintf(out, "frames     %llu, %llu torn\n", (unsigned long long)s->frames,
             (unsigned long long)s->torn_frames);
     fprintf(out, "bytes      %llu\n", (unsigned long long)s->bytes);
+    stat_time(out, "first", s->first_ns);
+    stat_time(out, "last", s->last_ns);
     fprintf(out, "time       %.6f s\n", (double)(s->last_ns - s->first_ns) * 1e-9);
-    fprintf(out, "back end   %s %s\n", back_end_of(section), room);
-    fprintf(out, "closed     %s\n", s->closed ? "yes" : "no");
+    fprintf(out, "back end   %s%s%s\n", back_end_of(section), room[0] ? ", " : "", room);
+    gpurt_text_init(&name, room, sizeof room);
+    gpurt_render_plain(
+        &name, s->about.identity.program,
+        strnlen(s->about.identity.program, sizeof s->about.identity.program));
+    if (room[0])
+        fprintf(out, "program    %s[%u]\n", room, s->about.identity.pid);
+    fprintf(out, "closed     %s\n", s->closed ? "yes" : "no, or cut off");
     if (activity)
         activity_plain(out, activity, STAT_KERNELS);
 }

@@ -18,6 +18,12 @@ typedef struct log_print {
 } log_print_t;
 
 /* Every message of a row. */
+/* Whether a row is shown at that level; 0: all are. */
+static inline bool log_print_wanted(const gpurt_row_t *row, uint32_t level)
+{
+    return row->level == GPURT_LEVEL_NONE || row->level >= level;
+}
+
 void log_print_row(log_print_t *p, const gpurt_row_t *row);
 
 /* What a log adds up to, as one JSON object or for people. activity: what GPUs did, NULL or

@@ -112,8 +112,8 @@ void loglist_draw(canvas_t *c, rect_t area, int row, const gpurt_model_line_t *l
     style_t style = picture_level_style(l->level);
     style_t text = l->level >= GPURT_LEVEL_ERROR ? style : STYLE_NORMAL;
     size_t bytes = l->text_bytes < sizeof l->text ? l->text_bytes : sizeof l->text;
+    int at = 1, place = area.columns >= 140 ? 30 : area.columns >= 96 ? 22 : 15;
     char buffer[80];
-    int at = 1;
 
     if (area.columns >= 40) {
         picture_time(l->time_ns, wide ? 6 : 3, buffer);
@@ -125,16 +125,9 @@ void loglist_draw(canvas_t *c, rect_t area, int row, const gpurt_model_line_t *l
         where(l, wide, buffer, sizeof buffer);
         canvas_put(c, area, row, at, STYLE_DIM, buffer);
         at += wide ? 16 : 6;
-        if (l->file[0]) {
-            size_t room = wide ? 20 : 15, used;
-
-            snprintf(buffer, sizeof buffer, "%.*s:%u", (int)sizeof l->file, l->file,
-                     l->line);
-            used = strlen(buffer); /* its end tells more */
-            canvas_put(c, area, row, at, STYLE_INFO,
-                       buffer + (used > room ? used - room : 0));
-        }
-        at += wide ? 21 : 16;
+        if (l->file[0])
+            picture_place(c, area, row, at, place, l->file, sizeof l->file, l->line);
+        at += place + 1;
     }
     while (column < bytes && ((uint8_t)l->text[column] & 0xc0) == 0x80)
         column++;
@@ -158,6 +151,8 @@ void loglist_pane(const picture_t *p, canvas_t *c, rect_t area, uint32_t skip,
         loglist_draw(c, area, 1 + (int)i, lines[count - 1 - i], column);
     if (count == 0)
         canvas_put(c, area, 1, 2, STYLE_DIM,
-                   p->view->numbers.rows == 0 ? "no records yet"
-                                              : "no line fits the filter (Esc clears it)");
+                   p->view->numbers.rows > 0 ? "no line fits the filter (Esc clears it)"
+                   : !p->waiting             ? "no records yet"
+                   : p->ended                ? "the program never opened gpurt"
+                                             : "the program has not opened gpurt yet");
 }

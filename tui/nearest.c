@@ -9,7 +9,7 @@ static unsigned least(unsigned a, unsigned b)
 }
 
 /* One row of the table for each letter of a; two rows back for swapped letters. */
-unsigned nearest_distance(const char *a, const char *b)
+static unsigned distance_of(const char *a, const char *b)
 {
     unsigned table[NEAREST_MAX + 1][NEAREST_MAX + 1];
     size_t n = strlen(a), m = strlen(b);
@@ -30,7 +30,17 @@ unsigned nearest_distance(const char *a, const char *b)
     return table[n][m];
 }
 
-bool nearest_likely(const char *typed, unsigned distance)
+void nearest_try(nearest_t *n, const char *word)
 {
-    return distance <= (strlen(typed) + 2) / 3;
+    unsigned distance = distance_of(n->typed, word);
+
+    if (!n->word || distance < n->distance) {
+        n->word = word;
+        n->distance = distance;
+    }
+}
+
+const char *nearest_found(const nearest_t *n)
+{
+    return n->word && n->distance <= (strlen(n->typed) + 2) / 3 ? n->word : NULL;
 }

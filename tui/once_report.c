@@ -4,6 +4,7 @@
 #include "activity_text.h"
 #include "canvas.h"
 #include "loglist.h"
+#include "paniclist.h"
 #include "render.h"
 #include "sitelist.h"
 
@@ -41,7 +42,7 @@ static void plain_head(FILE *out, const gpurt_modelview_t *v, const report_about
 {
     const gpurt_model_numbers_t *n = &v->numbers;
     const gpurt_box_identity_t *id = &v->names.identity;
-    char time[32], span[32];
+    char time[32], span[32], device[96];
 
     fprintf(out, "gpurt-top  %s  ", n->time_ns ? picture_time(n->time_ns, 0, time) : "-");
     put_plain(out, id->program[0] ? id->program : about->name,
@@ -56,9 +57,9 @@ static void plain_head(FILE *out, const gpurt_modelview_t *v, const report_about
 
         if (s->kind != GPURT_SECTION_CUDA && s->kind != GPURT_SECTION_CPU)
             continue;
-        fprintf(out, "  %s %" PRIu32 " ", s->kind == GPURT_SECTION_CUDA ? "GPU" : "CPU",
-                s->device);
-        put_plain(out, s->name, strnlen(s->name, sizeof s->name), 30);
+        fputs("  ", out);
+        picture_device(s, device);
+        put_plain(out, device, strlen(device), 40);
     }
     fprintf(out,
             "\nrecords %" PRIu64 "  %" PRIu32 "/s  lost %" PRIu64 "  panics %" PRIu64
@@ -103,26 +104,25 @@ static void plain_sites(FILE *out, const picture_t *p)
     }
 }
 
-static void plain_panics(FILE *out, const gpurt_modelview_t *v)
+static void plain_panics(FILE *out, const picture_t *p)
 {
-    uint64_t count =
-        v->panics.count < GPURT_MODEL_PANICS ? v->panics.count : GPURT_MODEL_PANICS;
+    panic_group_t groups[PANICS];
+    uint32_t count = paniclist_groups(p, PANICS, groups);
 
     if (count)
         fputc('\n', out);
-    for (uint64_t i = 0; i < count && i < PANICS; i++) {
-        const gpurt_model_panic_t *e = &v->panics.list[i];
+    for (uint32_t i = 0; i < count; i++) {
+        const gpurt_model_panic_t *e = groups[i].last;
 
-        fprintf(out, "PANIC %" PRIu64 "  ", i + 1);
+        fprintf(out, "PANIC %" PRIu32 "  ", groups[i].number);
+        if (groups[i].count > 1)
+            fprintf(out, "%" PRIu32 "x  ", groups[i].count);
         put_plain(out, base_name(e->file), strlen(base_name(e->file)), 40);
         fprintf(out, ":%" PRIu32 "  sm %u block %u,%u,%u thread %u,%u,%u  ", e->line, e->sm,
                 e->block.x, e->block.y, e->block.z, e->thread.x, e->thread.y, e->thread.z);
         put_plain(out, e->message, strnlen(e->message, sizeof e->message), WIDTH);
         fputc('\n', out);
     }
-    if (count > PANICS)
-        fprintf(out, "and %" PRIu64 " more: gpurt-panic list shows all\n",
-                v->numbers.panics - PANICS);
 }
 
 static void plain_lines(FILE *out, const picture_t *p)
@@ -152,7 +152,7 @@ void report_plain(FILE *out, const gpurt_modelview_t *view, const report_about_t
 
     plain_head(out, view, about);
     plain_sites(out, &p);
-    plain_panics(out, view);
+    plain_panics(out, &p);
     plain_lines(out, &p);
     activity_plain(out, &view->activity, SITES);
     fputc('\n', out);

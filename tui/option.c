@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "option.h"
 
+#include "nearest.h"
 #include "option_help.h"
+#include "text.h"
 
 #include <stdarg.h>
 #include <string.h>
 
 enum {
-    NAME_MAX_CHARS = 40
-}; /* no option has a longer name */
+    NAME_MAX_CHARS = NEAREST_MAX, /* no option has a longer name */
+    MESSAGE_MAX = 8192            /* a path, and what is said of it */
+};
 
 typedef struct scan {
     const gpurt_option_program_t *program;
@@ -28,13 +31,14 @@ static const gpurt_option_t *const common_rows[] = {&help_row, &version_row, &ma
 int gpurt_option_refuse(const gpurt_option_program_t *program, const char *fmt, ...)
 {
     FILE *err = program->err ? program->err : stderr;
+    char text[MESSAGE_MAX];
     va_list args;
 
-    fprintf(err, "%s: ", program->name);
     va_start(args, fmt);
-    vfprintf(err, fmt, args);
+    vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    fputc('\n', err);
+    fprintf(err, "%s: ", program->name);
+    text_put_line(err, text, strlen(text)); /* names of others must not steer a terminal */
     return program->bad_status;
 }
 
@@ -60,52 +64,17 @@ static const gpurt_option_t *row_by_letter(const gpurt_option_program_t *program
     return NULL;
 }
 
-/* How many letters must be typed, dropped, changed or swapped to get from a to b. */
-static unsigned spelling_distance(const char *a, const char *b)
-{
-    unsigned rows[3][NAME_MAX_CHARS + 1];
-    size_t n = strlen(a), m = strlen(b);
-
-    if (n > NAME_MAX_CHARS || m > NAME_MAX_CHARS)
-        return NAME_MAX_CHARS;
-    for (size_t j = 0; j <= m; j++)
-        rows[0][j] = (unsigned)j;
-    for (size_t i = 1; i <= n; i++) {
-        unsigned *now = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
-
-        now[0] = (unsigned)i;
-        for (size_t j = 1; j <= m; j++) {
-            unsigned best = last[j - 1] + (a[i - 1] != b[j - 1]);
-
-            if (last[j] + 1 < best)
-                best = last[j] + 1;
-            if (now[j - 1] + 1 < best)
-                best = now[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-                before[j - 2] + 1 < best)
-                best = before[j - 2] + 1;
-            now[j] = best;
-        }
-    }
-    return rows[n % 3][m];
-}
-
 static void refuse_unknown(const scan_t *scan, const char *name)
 {
-    const gpurt_option_t *row, *nearest = NULL;
-    unsigned least = (unsigned)(strlen(name) + 2) / 3 + 1; /* a third of it may be wrong */
+    nearest_t nearest = {.typed = name};
+    const gpurt_option_t *row;
 
-    for (size_t i = 0; (row = row_at(scan->program, i)); i++) {
-        unsigned distance = row->name ? spelling_distance(name, row->name) : least;
-
-        if (distance < least && row != &man_row) {
-            nearest = row;
-            least = distance;
-        }
-    }
-    if (nearest)
+    for (size_t i = 0; (row = row_at(scan->program, i)); i++)
+        if (row->name && row != &man_row)
+            nearest_try(&nearest, row->name);
+    if (nearest_found(&nearest))
         gpurt_option_refuse(scan->program, "unknown option --%s; did you mean --%s?", name,
-                            nearest->name);
+                            nearest_found(&nearest));
     else
         gpurt_option_refuse(scan->program, "unknown option --%s; see %s --help", name,
                             scan->program->name);

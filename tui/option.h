@@ -61,7 +61,8 @@ typedef struct gpurt_option_program {
 int gpurt_option_parse(const gpurt_option_program_t *program, int argc, char **argv,
                        void *values, int *operands);
 
-/* Prints "gpurt-check: " and the message as one line. Returns: the program's bad_status. */
+/* Prints "gpurt-check: " and the message as one line, control characters as \x1b.
+ * Returns: the program's bad_status. */
 int gpurt_option_refuse(const gpurt_option_program_t *program, const char *fmt, ...)
     GPURT_PRINTF(2, 3);
 

@@ -31,30 +31,30 @@ static const gpurt_option_t rows[] = {
      FIELD(NUMBER, pid),
      .min = 1,
      .max = UINT32_MAX,
-     .help = "The black box of a process, also one that a drainer reads."},
+     .help = "the black box of a process, also one that a drainer reads"},
     {.section = "Showing",
      .letter = 'n',
      .name = "number",
      .arg = "N",
      FIELD(NUMBER, number),
      .min = 1,
-     .help = "show: which one, as list numbers them (default 1, the first)."},
+     .help = "show: which one, as list numbers them (default 1, the first)"},
     {.letter = 'r',
      .name = "records",
      .arg = "N",
      FIELD(NUMBER, near),
      .min = 1,
      .max = PANIC_NEAR_MAX,
-     .help = "show: how many records before it, of its warp and of its SM (default 32)."},
+     .help = "show: how many records before it, of its warp and of its SM (default 32)"},
     {.name = "source",
      .arg = "DIR",
      FIELD(STRING, folder),
      .help = "show: where source files are looked for, if they are not where they were "
-             "compiled."},
+             "compiled"},
     {.section = "Output",
      .name = "json",
      FIELD(FLAG, json),
-     .help = "One JSON object; docs/PANIC_JSON.md says what is in it."},
+     .help = "one JSON object; docs/PANIC_JSON.md says what is in it"},
     {0},
 };
 
@@ -86,12 +86,7 @@ static const gpurt_option_program_t program = {
 
 static int complain(const gpurt_error_t *err)
 {
-    char room[GPURT_ERROR_TEXT * 4];
-    gpurt_text_t text;
-
-    gpurt_text_init(&text, room, sizeof room);
-    gpurt_render_plain(&text, err->text, strlen(err->text));
-    fprintf(stderr, "gpurt-panic: %s\n", room);
+    gpurt_option_refuse(&program, "%s", err->text);
     return UNREADABLE;
 }
 
@@ -187,7 +182,7 @@ static int work(bool is_show, char **files, int count, const panic_options_t *o)
     return status ? status : shown;
 }
 
-/* `show 3 run.gplog`: a word of digits is the number, unless a file is called so. */
+/* `show 3 run.gplog`, `show run.gplog 3`: a word of digits is the number, unless a file is called so. */
 static bool is_number(const char *word, uint64_t *number)
 {
     if (strspn(word, "0123456789") != strlen(word) || strlen(word) > 9 ||
@@ -214,6 +209,8 @@ int main(int argc, char **argv)
                                    argv[1]);
     if (is_show && !o.number && operands > 1 && is_number(argv[2], &o.number))
         first = 3;
+    else if (is_show && !o.number && operands > 2 && is_number(argv[operands], &o.number))
+        operands--;
     if (operands < first && !o.pid)
         return gpurt_option_refuse(&program, "%s wants a file, or -p PID", argv[1]);
     return work(is_show, argv + first, operands - first + 1, &o);

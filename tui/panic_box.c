@@ -67,8 +67,7 @@ gpurt_status_t panic_box_prepare(panic_source_t *source, gpurt_error_t *err)
         at = MAP_FAILED;
     if (at == MAP_FAILED)
         return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
-                          "%s: no private copy of the box: %s", source->name,
-                          strerror(errno));
+                          "%s: no private copy of the box", source->name);
     gpurt_drain_about(map, &source->about);
     for (uint32_t i = 0; i < map->section_count; i++)
         section_prepare(source, i);

@@ -41,8 +41,9 @@ static void print_place(const panic_entry_t *e, const panic_facts_t *f,
     if (row->section < about->section_count) {
         const gplog_section_t *s = &about->sections[row->section];
 
-        gpurt_text_printf(&line.text, "%s %u ",
-                          s->kind == GPURT_SECTION_CUDA ? "GPU" : "CPU", s->device);
+        if (s->kind == GPURT_SECTION_CUDA || strncmp(s->name, "CPU", 3) != 0)
+            gpurt_text_printf(&line.text, "%s %u ",
+                              s->kind == GPURT_SECTION_CUDA ? "GPU" : "CPU", s->device);
         gpurt_render_plain(&line.text, s->name, strnlen(s->name, sizeof s->name));
         gpurt_text_add(&line.text, ", ", 2);
     }

@@ -45,8 +45,7 @@ gpurt_status_t panic_source_open(const char *path, panic_source_t *out, gpurt_er
     out->name = path;
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "%s: %s", path,
-                          strerror(errno));
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "%s", path);
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
         close(fd);
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,

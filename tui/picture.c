@@ -3,6 +3,7 @@
 #include "picture.h"
 
 #include "gpulist.h"
+#include "paniclist.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -68,10 +69,49 @@ uint32_t picture_panics(const picture_t *p)
     return count;
 }
 
+const char *picture_device(const gpurt_model_section_t *s, char buffer[96])
+{
+    int bytes = (int)strnlen(s->name, sizeof s->name);
+
+    /* The CPU back end's name of itself begins with the word. */
+    if (s->kind != GPURT_SECTION_CUDA && strncmp(s->name, "CPU", 3) == 0)
+        snprintf(buffer, 96, "%.*s", bytes, s->name);
+    else
+        snprintf(buffer, 96, "%s %u %.*s", s->kind == GPURT_SECTION_CUDA ? "GPU" : "CPU",
+                 s->device, bytes, s->name);
+    return buffer;
+}
+
+int picture_place(canvas_t *c, rect_t area, int row, int column, int width,
+                  const char *file, size_t file_room, uint32_t line)
+{
+    char text[160];
+    const char *from = text, *slash;
+    int length;
+
+    snprintf(text, sizeof text, "%.*s:%u", (int)strnlen(file, file_room), file, line);
+    length = (int)strlen(text);
+    slash = strrchr(text, '/');
+    if (length > width && slash) {
+        length -= (int)(slash + 1 - text);
+        from = slash + 1;
+    }
+    if (length > width && width > 1) {
+        from += length - width + 1;
+        column = canvas_glyph(c, area, row, column, STYLE_DIM, 0x2026, '~');
+    }
+    return canvas_text(c, area, row, column, STYLE_INFO, from, strlen(from));
+}
+
 /* ---- head ---------------------------------------------------------------------------- */
 
-static const char *state_word(const picture_t *p, char *buffer, size_t room)
+/* Nothing was said for so long that one may ask whether it hangs. */
+#define QUIET_NS (2 * SECOND_NS)
+
+/* What is going on, in a word and a colour. */
+static const char *state_word(const picture_t *p, style_t *style, char buffer[16])
 {
+    *style = STYLE_HEAD;
     if (p->waiting && !p->ended)
         return "WAITING";
     if (p->replay)
@@ -79,11 +119,13 @@ static const char *state_word(const picture_t *p, char *buffer, size_t room)
     if (p->scrubbing)
         return "PAST";
     if (p->ended && p->launched) {
-        snprintf(buffer, room, "ENDED %d", p->status);
+        *style = p->status ? STYLE_HEAD_BAD : STYLE_HEAD;
+        snprintf(buffer, 16, "ENDED %d", p->status);
         return buffer;
     }
     if (p->ended || p->view->numbers.state == GPURT_MODEL_ENDED)
         return "ENDED";
+    *style = p->paused ? STYLE_HEAD_WARN : STYLE_HEAD_GOOD;
     return p->paused ? "PAUSED" : "LIVE";
 }
 
@@ -107,14 +149,14 @@ static const gpurt_model_section_t *first_device(const picture_t *p, int *device
 static int head_name(const picture_t *p, canvas_t *c, rect_t area)
 {
     const gpurt_box_identity_t *id = &p->view->names.identity;
+    const char *name = id->program[0] ? id->program : p->name;
+    size_t bytes = id->program[0] ? strnlen(name, sizeof id->program) : strlen(name);
     int at =
         canvas_put(c, area, 0, 0, STYLE_HEAD, area.columns >= 60 ? " gpurt-top  " : " ");
 
-    if (id->program[0])
-        at = canvas_text(c, area, 0, at, STYLE_HEAD, id->program,
-                         strnlen(id->program, sizeof id->program));
-    else
-        at = canvas_put(c, area, 0, at, STYLE_HEAD, p->name);
+    if (area.columns < 60) /* the state matters more */
+        return canvas_text(c, area, 0, at, STYLE_HEAD, name, bytes < 12 ? bytes : 12);
+    at = canvas_text(c, area, 0, at, STYLE_HEAD, name, bytes);
     if (id->pid)
         at = canvas_printf(c, area, 0, at, STYLE_HEAD, "[%u]", id->pid);
     if (p->processes > 1)
@@ -123,37 +165,56 @@ static int head_name(const picture_t *p, canvas_t *c, rect_t area)
     return at;
 }
 
-static void head_draw(const picture_t *p, canvas_t *c, rect_t area)
+/* Panics, then how much comes, or came once nothing more does. */
+static int head_sums(const picture_t *p, canvas_t *c, rect_t area, int at)
 {
     const gpurt_model_numbers_t *n = &p->view->numbers;
-    const gpurt_model_section_t *device;
-    char buffer[32], rate[16], lost[16];
-    int at, devices;
+    bool over = p->ended || n->state == GPURT_MODEL_ENDED;
+    char buffer[32];
 
-    for (int i = 0; i < area.columns; i++)
-        canvas_put(c, area, 0, i, STYLE_HEAD, " ");
-    at = head_name(p, c, area) + 2;
-    at = canvas_put(c, area, 0, at, STYLE_HEAD, state_word(p, buffer, sizeof buffer)) + 2;
     if (n->panics)
         at = canvas_printf(c, area, 0, at, STYLE_PANIC, " %llu PANIC%s ",
                            (unsigned long long)n->panics, n->panics == 1 ? "" : "S") +
              1;
-    at = canvas_printf(c, area, 0, at, STYLE_HEAD, "%s/s  lost %s",
-                       canvas_short(n->per_second, rate), canvas_short(n->lost, lost)) +
+    at = canvas_printf(c, area, 0, at, STYLE_HEAD, over ? "%s records" : "%s/s",
+                       canvas_short(over ? n->messages : n->per_second, buffer)) +
          2;
+    at = canvas_printf(c, area, 0, at, n->lost ? STYLE_HEAD_WARN : STYLE_HEAD, "lost %s",
+                       canvas_short(n->lost, buffer)) +
+         2;
+    if (!over && !p->replay && !p->paused && !p->scrubbing && n->last_ns &&
+        n->time_ns > n->last_ns + QUIET_NS)
+        at = canvas_printf(c, area, 0, at, STYLE_HEAD_WARN, "quiet for %s",
+                           picture_span(n->time_ns - n->last_ns, buffer)) +
+             2;
+    return at;
+}
+
+static void head_draw(const picture_t *p, canvas_t *c, rect_t area)
+{
+    const gpurt_model_numbers_t *n = &p->view->numbers;
+    const gpurt_model_section_t *device;
+    char buffer[96];
+    int at, devices;
+    style_t style;
+    const char *state = state_word(p, &style, buffer);
+
+    for (int i = 0; i < area.columns; i++)
+        canvas_put(c, area, 0, i, STYLE_HEAD, " ");
+    at = head_name(p, c, area) + 2;
+    at = canvas_put(c, area, 0, at, style, state) + 2;
+    at = head_sums(p, c, area, at);
     device = first_device(p, &devices);
     if (device && area.columns >= 100) {
-        at = canvas_put(c, area, 0, at, STYLE_HEAD,
-                        device->kind == GPURT_SECTION_CUDA ? "GPU " : "CPU ");
-        at = canvas_text(c, area, 0, at, STYLE_HEAD, device->name,
-                         strnlen(device->name, sizeof device->name));
+        picture_device(device, buffer);
+        at = canvas_text(c, area, 0, at, STYLE_HEAD, buffer, strlen(buffer));
         if (devices > 1)
-            at = canvas_printf(c, area, 0, at, STYLE_HEAD, " x%d", devices);
+            at = canvas_printf(c, area, 0, at, STYLE_HEAD, " and %d more", devices - 1);
         at += 2;
     }
-    if (n->last_ns > n->first_ns && at + 20 < area.columns)
-        at = canvas_put(c, area, 0, at, STYLE_HEAD,
-                        picture_span(n->last_ns - n->first_ns, buffer));
+    if (n->last_ns > n->first_ns && at + 26 < area.columns)
+        at = canvas_printf(c, area, 0, at, STYLE_HEAD, "over %s",
+                           picture_span(n->last_ns - n->first_ns, buffer));
     if (n->time_ns && at + 9 < area.columns)
         canvas_right(c, area, 0, area.columns - 1, STYLE_HEAD,
                      picture_time(n->time_ns, 0, buffer));
@@ -161,31 +222,39 @@ static void head_draw(const picture_t *p, canvas_t *c, rect_t area)
 
 /* ---- tabs ---------------------------------------------------------------------------- */
 
-static void tabs_draw(const picture_t *p, canvas_t *c, rect_t area)
+/* All names, or where they find no room that of the view at hand alone. */
+static int tabs_names(const picture_t *p, canvas_t *c, rect_t area, bool all)
 {
     uint32_t panics = picture_panics(p);
     int at = 1;
 
     for (int i = 0; i < VIEW_COUNT; i++) {
         style_t style = i == (int)p->shown ? STYLE_SELECT : STYLE_NORMAL;
-        const char *name = picture_view((view_id_t)i)->name;
 
         if (i == VIEW_OUTPUT && !p->output)
             continue;
         at = canvas_printf(c, area, 0, at, STYLE_KEY, "%c", i == VIEW_HELP ? '?' : '1' + i);
-        at = canvas_put(c, area, 0, at, style, name);
+        if (all || i == (int)p->shown)
+            at = canvas_put(c, area, 0, at, style, picture_view((view_id_t)i)->name);
         if (i == VIEW_PANICS && panics)
             at = canvas_printf(c, area, 0, at, STYLE_ERROR, "(%u)", panics);
-        at += 2;
+        at += all ? 2 : 1;
     }
+    return at;
+}
+
+static void tabs_draw(const picture_t *p, canvas_t *c, rect_t area)
+{
+    int at = tabs_names(p, c, area, area.columns >= 56);
+
     if (p->filter.level > GPURT_LEVEL_TRACE || p->filter.text[0]) {
         static const char *const names[] = {"",      "",       "debug+", "info+",
                                             "warn+", "error+", "panic+", "lost"};
         char text[FILTER_TEXT + 32];
 
-        snprintf(text, sizeof text, "filter %s %s",
+        snprintf(text, sizeof text, "filter %s%s%s",
                  p->filter.level <= GPURT_LEVEL_LOST ? names[p->filter.level] : "",
-                 p->filter.text);
+                 p->filter.level > GPURT_LEVEL_TRACE ? " " : "", p->filter.text);
         if (area.columns - (int)strlen(text) - 1 > at)
             at = area.columns - (int)strlen(text) - 1;
         canvas_put(c, area, 0, at, STYLE_WARN, text);
@@ -231,6 +300,34 @@ static void scrub_draw(const picture_t *p, canvas_t *c, rect_t area)
 
 /* ---- foot ---------------------------------------------------------------------------- */
 
+static int key_columns(const key_row_t *row)
+{
+    return (int)(strlen(row->foot_key) + strlen(row->foot)) + 3;
+}
+
+/* As many keys as find room; how to leave, the last of them, always does. */
+static void foot_keys(canvas_t *c, rect_t area)
+{
+    const key_row_t *last = NULL;
+    int at = 1, last_columns = 0;
+
+    for (const key_row_t *row = key_rows; row->action != ACTION_NONE; row++)
+        if (row->foot) {
+            last = row;
+            last_columns = key_columns(row);
+        }
+    for (const key_row_t *row = key_rows; row->action != ACTION_NONE; row++) {
+        int after = row == last ? 0 : last_columns;
+
+        if (!row->foot || at + key_columns(row) + after > area.columns + 1)
+            continue;
+        at = canvas_put(c, area, 0, at, STYLE_KEY, row->foot_key) + 1;
+        at = canvas_put(c, area, 0, at, STYLE_NORMAL, row->foot) + 2;
+    }
+    if (at + 40 < area.columns)
+        canvas_put(c, area, 0, at, STYLE_DIM, "Tab view  Enter open  Esc back  + - speed");
+}
+
 static void foot_draw(const picture_t *p, canvas_t *c, rect_t area)
 {
     int at = 1;
@@ -251,14 +348,7 @@ static void foot_draw(const picture_t *p, canvas_t *c, rect_t area)
         canvas_put(c, area, 0, 1, STYLE_ERROR, p->problem);
         return;
     }
-    for (const key_row_t *row = key_rows; row->action != ACTION_NONE; row++) {
-        if (!row->foot)
-            continue;
-        at = canvas_put(c, area, 0, at, STYLE_KEY, row->foot_key);
-        at = canvas_put(c, area, 0, at, STYLE_NORMAL, row->foot) + 2;
-    }
-    if (area.columns >= 100)
-        canvas_put(c, area, 0, at, STYLE_DIM, "Tab view  Enter open  Esc back  + - speed");
+    foot_keys(c, area);
 }
 
 /* ---- all of it ----------------------------------------------------------------------- */
@@ -266,7 +356,7 @@ static void foot_draw(const picture_t *p, canvas_t *c, rect_t area)
 void picture_wish(const picture_t *p, layout_wish_t *wish)
 {
     const gpurt_model_numbers_t *n = &p->view->numbers;
-    uint32_t panics = picture_panics(p);
+    panic_group_t groups[PICTURE_ALERTS];
 
     memset(wish, 0, sizeof *wish);
     wish->overview = p->shown == VIEW_OVERVIEW;
@@ -278,7 +368,7 @@ void picture_wish(const picture_t *p, layout_wish_t *wish)
     wish->site_count =
         n->site_count < GPURT_MODEL_SITES ? (int)n->site_count : GPURT_MODEL_SITES;
     wish->gpu_count = (int)gpulist_count(&p->view->activity);
-    wish->alert_count = (int)(panics < 3 ? panics : 3) + (n->lost != 0);
+    wish->alert_count = (int)paniclist_groups(p, PICTURE_ALERTS, groups) + (n->lost != 0);
 }
 
 void picture_draw(const picture_t *p, canvas_t *c)

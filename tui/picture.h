@@ -78,12 +78,21 @@ const view_class_t *picture_view(view_id_t id);
 /* Head, tabs, body, time line and foot. */
 void picture_draw(const picture_t *p, canvas_t *c);
 
+enum {
+    PICTURE_ALERTS = 3 /* sites with panics that the overview names */
+};
+
 /* What several views draw. */
 style_t picture_level_style(uint32_t level);
 /* "14:07:11.042912", with so many digits (0, 3, 6, 9) behind the point; local time. */
 const char *picture_time(uint64_t time_ns, int digits, char buffer[32]);
 /* "42 s", "3:07", "2:03:07". */
 const char *picture_span(uint64_t span_ns, char buffer[32]);
+/* "GPU 0 H200", "CPU, 2 workers": text of devices, for canvas_text or put_plain. */
+const char *picture_device(const gpurt_model_section_t *s, char buffer[96]);
+/* "kernel.cu:12" in so many columns; its end tells more than its beginning. */
+int picture_place(canvas_t *c, rect_t area, int row, int column, int width,
+                  const char *file, size_t file_room, uint32_t line);
 /* The panes that the overview splits its area into. */
 void picture_wish(const picture_t *p, layout_wish_t *wish);
 /* The panics that are not later than what is shown. */

@@ -2,10 +2,11 @@
 /* gpurt-record - runs an application and writes what it logs to a file. */
 #include "handover.h"
 #include "injection.h"
+#include "launchee.h"
 #include "levelset.h"
 #include "option.h"
 #include "record_box.h"
-#include "record_run.h"
+#include "recording.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,9 +14,7 @@
 #include <time.h>
 
 enum {
-    OWN_ERROR = 125,
-    NOT_EXECUTABLE = 126,
-    NOT_FOUND = 127,
+    OWN_ERROR = LAUNCHEE_FAILED,
     HEIRS_MS = 1000, /* how long a program that left others behind is given to open gpurt */
     HEIRS_STEP_MS = 5
 };
@@ -62,7 +61,8 @@ static const gpurt_option_t rows[] = {
 static const gpurt_option_text_t texts[] = {
     {"EXIT STATUS",
      "The application's; 128 and the number of the signal that ended it; 125 when "
-     "gpurt-record itself failed, 126 when the application cannot be executed, 127 "
+     "gpurt-record itself failed, as where the log cannot be written, 126 when the "
+     "application cannot be executed, 127 "
      "when there is none of that name."},
     {"ENVIRONMENT",
      "The application is started with GPURT_DRAIN set, by which gpurt_open finds "
@@ -89,20 +89,12 @@ static const gpurt_option_program_t program = {
     .bad_status = OWN_ERROR,
 };
 
-static int refuse_start(const char *path, int code)
-{
-    gpurt_option_refuse(&program, "%s: %s", path, strerror(code));
-    return code == ENOENT || code == ENOTDIR                     ? NOT_FOUND
-           : code == EACCES || code == ENOEXEC || code == EISDIR ? NOT_EXECUTABLE
-                                                                 : OWN_ERROR;
-}
-
 /* A daemon outlives the process we started and opens its box after that. */
-static void record_late_comers(record_run_t *run, record_boxes_t *boxes)
+static void record_late_comers(launchee_t *app, record_boxes_t *boxes)
 {
     const struct timespec step = {.tv_nsec = HEIRS_STEP_MS * 1000000L};
 
-    for (int ms = 0; ms < HEIRS_MS && boxes->seen == 0 && record_run_has_heirs(run);
+    for (int ms = 0; ms < HEIRS_MS && boxes->seen == 0 && launchee_has_heirs(app);
          ms += HEIRS_STEP_MS) {
         nanosleep(&step, NULL);
         record_boxes_accept(boxes);
@@ -110,62 +102,49 @@ static void record_late_comers(record_run_t *run, record_boxes_t *boxes)
 }
 
 /* Until the application has ended and every box is read to its end. */
-static void record(record_run_t *run, record_boxes_t *boxes)
+static void record(launchee_t *app, record_boxes_t *boxes)
 {
     do {
-        record_run_poll(run);
+        launchee_signals(app);
         record_boxes_accept(boxes);
         if (record_boxes_round(boxes) == 0)
             record_boxes_rest(boxes);
-    } while (!run->ended || record_boxes_count(boxes) > 0);
+    } while (!app->ended || record_boxes_count(boxes) > 0);
     record_boxes_accept(boxes); /* handed over with its last breath */
-    record_late_comers(run, boxes);
+    record_late_comers(app, boxes);
     while (record_boxes_count(boxes) > 0)
         if (record_boxes_round(boxes) == 0)
             record_boxes_rest(boxes);
 }
 
-static void summary(const record_boxes_t *boxes, const char *path,
-                    const gpurt_writer_figures_t *sum)
-{
-    if (boxes->seen == 0)
-        fprintf(stderr,
-                "gpurt-record: the program never opened gpurt; %s holds no records\n",
-                path);
-    else
-        fprintf(stderr,
-                "gpurt-record: %llu records, %llu lost, %llu panics in %s (%llu bytes)\n",
-                (unsigned long long)sum->messages, (unsigned long long)sum->lost,
-                (unsigned long long)sum->panics, path, (unsigned long long)sum->bytes);
-}
-
 /* Returns: the status to exit with. */
-static int run_and_record(char **argv, const record_options_t *o, gpurt_writer_t *writer)
+static int run_and_record(char **argv, const record_options_t *o, recording_t *log)
 {
-    gpurt_writer_figures_t sum;
+    launchee_plan_t plan = {.argv = argv, .name = GPURT_HANDOVER_ENV, .adopt = true};
     record_boxes_t boxes;
-    record_run_t run;
+    launchee_t app;
     gpurt_error_t err;
+    bool whole;
     int code;
 
-    if (record_boxes_open(&boxes, writer, o->spin, &err) != GPURT_OK)
+    if (record_boxes_open(&boxes, log->writer, o->spin, &err) != GPURT_OK)
         return gpurt_option_refuse(&program, "%s", err.text);
     gpurt_injection_name();
-    code = record_run_start(&run, argv, GPURT_HANDOVER_ENV, boxes.name);
-    if (code == 0) {
-        record(&run, &boxes);
-        gpurt_writer_flush(writer, NULL);
-        gpurt_writer_figures(writer, &sum);
-        if (!o->quiet)
-            summary(&boxes, o->output, &sum);
-    }
-    record_run_fini(&run);
+    plan.value = boxes.name;
+    code = launchee_open(&app);
+    if (code == 0)
+        code = launchee_start(&app, &plan);
+    if (code == 0)
+        record(&app, &boxes);
+    launchee_close(&app);
     record_boxes_close(&boxes);
-    if (code)
-        return refuse_start(argv[0], code);
-    if (boxes.sink_errors)
-        gpurt_option_refuse(&program, "%s", boxes.err.text);
-    return run.status;
+    if (code) {
+        gpurt_option_refuse(&program, "%s: %s", argv[0], strerror(code));
+        return launchee_refusal(code);
+    }
+    whole = recording_close(log, boxes.seen, o->quiet, boxes.unread ? &boxes.err : NULL);
+    code = launchee_status(&app);
+    return code == 0 && !whole ? OWN_ERROR : code;
 }
 
 /* For the application's gpurt_open; wrong rules are told now and not by it. */
@@ -184,7 +163,7 @@ int main(int argc, char **argv)
     record_options_t o = {.output = "gpurt.gplog", .level = 1};
     int operands, status = gpurt_option_parse(&program, argc, argv, &o, &operands);
     gpurt_writer_options_t wo = {.struct_size = sizeof wo};
-    gpurt_writer_t *writer;
+    recording_t log = {0};
     gpurt_error_t err;
 
     if (status >= 0)
@@ -195,10 +174,9 @@ int main(int argc, char **argv)
         return gpurt_option_refuse(&program, "%s", err.text);
     wo.append = o.append;
     wo.level = (int32_t)o.level;
-    if (gpurt_writer_open(o.output, &wo, &writer, &err) != GPURT_OK)
-        return gpurt_option_refuse(&program, "%s", err.text);
-    status = run_and_record(argv + 1, &o, writer);
-    if (gpurt_writer_close(writer, &err) != GPURT_OK)
-        gpurt_option_refuse(&program, "%s", err.text);
+    status = recording_open(&log, &program, o.output, &wo);
+    if (status < 0)
+        status = run_and_record(argv + 1, &o, &log);
+    recording_drop(&log);
     return status;
 }

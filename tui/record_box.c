@@ -82,10 +82,8 @@ void record_boxes_accept(record_boxes_t *b)
             one = &b->box[i];
     if (!one || gpurt_handover_take(b->listener, &fd, &b->err) != GPURT_OK)
         return;
-    if (box_start(b, one, fd) == GPURT_OK)
-        b->seen++;
-    else
-        b->sink_errors++;
+    b->seen++;
+    b->unread += box_start(b, one, fd) != GPURT_OK;
     close(fd);
 }
 
@@ -99,16 +97,13 @@ uint64_t record_boxes_round(record_boxes_t *b)
 
         if (!one->drain)
             continue;
-        if (gpurt_drain_round(one->drain, &rows, &b->err) != GPURT_OK) {
-            /* A full disk: rows stay in the rings, which say what they drop. */
-            b->sink_errors++;
-            usleep(WAIT_MS * 1000);
-        }
+        if (gpurt_drain_round(one->drain, &rows, &b->err) != GPURT_OK)
+            usleep(WAIT_MS *
+                   1000); /* a full disk: rings keep rows, and say what they drop */
         sum += rows;
         publish_tick(one->publish);
         if (rows == 0 && gpurt_drain_over(one->drain)) {
-            if (gpurt_drain_finish(one->drain, &b->err) != GPURT_OK)
-                b->sink_errors++;
+            b->unread += gpurt_drain_finish(one->drain, &b->err) != GPURT_OK;
             box_end(one);
         }
     }

@@ -23,11 +23,11 @@ typedef struct record_boxes {
     record_box_t box[RECORD_BOXES];
     gpurt_writer_t *writer;
     int listener;
-    char name[64]; /* of the socket */
-    uint32_t seen; /* boxes so far */
-    uint32_t sink_errors;
+    char name[64];   /* of the socket */
+    uint32_t seen;   /* boxes so far */
+    uint32_t unread; /* boxes that could not be read, or not to their end */
     bool spin;
-    gpurt_error_t err; /* the last failure of a sink, for a message */
+    gpurt_error_t err; /* why, of the last of them */
 } record_boxes_t;
 
 gpurt_status_t record_boxes_open(record_boxes_t *b, gpurt_writer_t *writer, bool spin,

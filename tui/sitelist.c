@@ -73,9 +73,27 @@ typedef struct columns {
     int level, place, place_width, count, rate, share, last; /* 0: not shown */
 } columns_t;
 
-static columns_t columns_of(int width)
+/* As wide as the longest place, within reason. */
+static int place_width(const picture_t *p, const uint16_t *order, uint32_t count, int width)
 {
-    columns_t c = {.level = 1, .place = 7, .place_width = width >= 110 ? 26 : 17};
+    int most = width / 4 + 2, longest = 12;
+    char text[16];
+
+    for (uint32_t i = 0; i < count; i++) {
+        const gpurt_model_site_t *site = &p->view->names.sites[order[i]];
+        int length = order[i] == GPURT_MODEL_SITES
+                         ? 17
+                         : (int)strnlen(site->file, sizeof site->file) +
+                               snprintf(text, sizeof text, ":%u", site->line);
+
+        longest = length > longest ? length : longest;
+    }
+    return longest < most ? longest : most;
+}
+
+static columns_t columns_of(int width, int place)
+{
+    columns_t c = {.level = 1, .place = 7, .place_width = place};
 
     if (width < 50) {
         c.place_width = width - 7 - 8;
@@ -102,25 +120,17 @@ static void heading(canvas_t *c, rect_t area, const columns_t *at)
         canvas_put(c, area, 1, at->last, STYLE_DIM, "last message");
 }
 
-/* Keeps the end of a place: file and line tell more than folders. */
-static void place_draw(canvas_t *c, rect_t area, int row, int column, int width,
+static void place_draw(canvas_t *c, rect_t area, int row, const columns_t *at,
                        const gpurt_model_site_t *site)
 {
-    char text[GPURT_MODEL_WHERE + 16];
-    const char *slash = strrchr(site->file, '/'), *from = text;
-    int length;
+    size_t width = at->place_width > 0 ? (size_t)at->place_width : 0;
 
-    if (site->file[0] == '\0') {
-        canvas_text(c, area, row, column, STYLE_DIM, site->format,
-                    strnlen(site->format, (size_t)(width > 0 ? width : 0)));
-        return;
-    }
-    length = snprintf(text, sizeof text, "%s:%u", site->file, site->line);
-    if (length > width && slash)
-        from = text + (slash + 1 - site->file);
-    if ((int)strlen(from) > width)
-        from = text + length - (width > 0 ? width : 0);
-    canvas_put(c, area, row, column, STYLE_INFO, from);
+    if (site->file[0] == '\0')
+        canvas_text(c, area, row, at->place, STYLE_DIM, site->format,
+                    strnlen(site->format, width));
+    else
+        picture_place(c, area, row, at->place, at->place_width, site->file,
+                      sizeof site->file, site->line);
 }
 
 static void row_draw(const picture_t *p, canvas_t *c, rect_t area, int row, uint32_t index,
@@ -136,7 +146,7 @@ static void row_draw(const picture_t *p, canvas_t *c, rect_t area, int row, uint
     } else {
         canvas_put(c, area, row, at->level, picture_level_style(site->level),
                    gpurt_level_name(site->level));
-        place_draw(c, area, row, at->place, at->place_width, site);
+        place_draw(c, area, row, at, site);
     }
     canvas_right(c, area, row, at->count, STYLE_NORMAL,
                  canvas_short(count->messages, buffer));
@@ -158,7 +168,7 @@ void sitelist_pane(const picture_t *p, canvas_t *c, rect_t area, int selected)
     uint16_t order[GPURT_MODEL_SITES + 1];
     uint32_t count = sitelist_collect(p, order), first = 0;
     uint32_t rows = area.rows > 2 ? (uint32_t)area.rows - 2 : 0;
-    columns_t at = columns_of(area.columns);
+    columns_t at = columns_of(area.columns, place_width(p, order, count, area.columns));
     char title[64];
 
     snprintf(title, sizeof title, "Sites  %u, by %s", count,

@@ -12,6 +12,7 @@
 #define GPURT_TUI_SOURCE_H
 
 #include "modelshare.h"
+#include "writer.h"
 
 typedef struct source source_t;
 
@@ -33,10 +34,14 @@ struct source {
     bool ended;                /* nothing new will come */
     bool busy;                 /* a replay is on its way to a position */
     gpurt_error_t problem;     /* status not 0: something to tell the user */
+    gpurt_error_t log_failure; /* status not 0: why the log ends early */
 };
 
-/* A listener for boxes. *name: for GPURT_HANDOVER_ENV of the program; valid until close. */
-gpurt_status_t source_live_open(source_t **out, const char **name, gpurt_error_t *err);
+/* A listener for boxes. log: what is read is written there too, until that fails, which
+ * is told as a problem; NULL: it is not; borrowed.
+ * *name: for GPURT_HANDOVER_ENV of the program; valid until close. */
+gpurt_status_t source_live_open(gpurt_writer_t *log, source_t **out, const char **name,
+                                gpurt_error_t *err);
 
 /* A process that runs: what its drainer publishes, or its box, drained by us when nobody
  * does and looked at otherwise. */

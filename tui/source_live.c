@@ -36,11 +36,13 @@ typedef struct live {
     bool started;
     int listener; /* -1: a box that was there already */
     char name[GPURT_HANDOVER_NAME];
+    gpurt_writer_t *log; /* NULL: nothing is recorded */
+    bool log_failed;
     live_box_t box[BOXES];
     pthread_mutex_t lock; /* guards the fields below, and `reader` of each box */
     uint32_t count;       /* boxes that have a share; grows */
     bool stop, done;
-    gpurt_error_t problem;
+    gpurt_error_t problem, log_failure;
 } live_t;
 
 /* ---- the drain thread ---------------------------------------------------------------- */
@@ -77,19 +79,55 @@ static gpurt_status_t share_make(live_box_t *one, gpurt_error_t *err)
     return gpurt_modelshare_join(one->share, &one->reader, err);
 }
 
+/* ---- the log ------------------------------------------------------------------------- */
+
+/* A full disk ends the recording, and the screen goes on. Returns: GPURT_OK always. */
+static gpurt_status_t log_check(live_t *l, gpurt_status_t st, const gpurt_error_t *err)
+{
+    if (st == GPURT_OK)
+        return GPURT_OK;
+    l->log_failed = true;
+    pthread_mutex_lock(&l->lock);
+    l->problem = l->log_failure = *err;
+    pthread_mutex_unlock(&l->lock);
+    return GPURT_OK;
+}
+
+static gpurt_status_t log_put(void *context, const gpurt_row_t *row, gpurt_error_t *err)
+{
+    live_t *l = context;
+
+    return l->log_failed ? GPURT_OK : log_check(l, gpurt_writer_put(l->log, row, err), err);
+}
+
+static gpurt_status_t log_flush(void *context, gpurt_error_t *err)
+{
+    live_t *l = context;
+
+    return l->log_failed ? GPURT_OK : log_check(l, gpurt_writer_flush(l->log, err), err);
+}
+
+/* ---- boxes --------------------------------------------------------------------------- */
+
 /* one->map is attached; it is released on failure, as all else. */
 static gpurt_status_t box_start(live_t *l, live_box_t *one, gpurt_error_t *err)
 {
-    gpurt_drain_options_t o = {.struct_size = sizeof o, .sink_count = 1};
+    gpurt_drain_options_t o = {.struct_size = sizeof o};
     gplog_file_t about;
-    gpurt_status_t st;
+    gpurt_status_t st = GPURT_OK;
 
     gpurt_drain_about(&one->map, &about);
-    st = gpurt_model_create(&one->dictionary, &about, &one->model, err);
+    o.dictionary = l->log ? gpurt_writer_dictionary(l->log) : &one->dictionary;
+    if (l->log) {
+        st = gpurt_writer_about(l->log, &about, err);
+        o.sinks[o.sink_count++] =
+            (gpurt_drain_sink_t){.context = l, .put = log_put, .flush = log_flush};
+    }
+    if (st == GPURT_OK)
+        st = gpurt_model_create(o.dictionary, &about, &one->model, err);
     if (st != GPURT_OK)
         goto fail;
-    o.sinks[0] = gpurt_model_sink(one->model);
-    o.dictionary = &one->dictionary;
+    o.sinks[o.sink_count++] = gpurt_model_sink(one->model);
     st = gpurt_drain_open(&one->map, &o, &one->drain, err);
     if (st == GPURT_OK)
         st = share_make(one, err);
@@ -230,6 +268,7 @@ static void live_refresh(source_t *s, gpurt_modelview_t *view)
     s->ended = l->done;
     if (l->problem.status)
         s->problem = l->problem;
+    s->log_failure = l->log_failure;
     pthread_mutex_unlock(&l->lock);
     if (s->processes)
         gpurt_modelshare_read(l->box[s->shown].reader, view);
@@ -312,7 +351,8 @@ static gpurt_status_t live_start(live_t *l, source_t **out, gpurt_error_t *err)
     return GPURT_OK;
 }
 
-gpurt_status_t source_live_open(source_t **out, const char **name, gpurt_error_t *err)
+gpurt_status_t source_live_open(gpurt_writer_t *log, source_t **out, const char **name,
+                                gpurt_error_t *err)
 {
     live_t *l = live_make(err);
     gpurt_status_t st;
@@ -320,6 +360,7 @@ gpurt_status_t source_live_open(source_t **out, const char **name, gpurt_error_t
     *out = NULL;
     if (!l)
         return GPURT_E_NOMEM;
+    l->log = log;
     st = gpurt_handover_listen(l->name, &l->listener, err);
     if (st != GPURT_OK) {
         live_close(&l->source);

@@ -32,7 +32,7 @@ static bool is_control(uint32_t code)
     return (code < 0x20 && code != '\t') || (code >= 0x7f && code < 0xa0);
 }
 
-static void put_line(FILE *out, const char *text, size_t bytes)
+void text_put_line(FILE *out, const char *text, size_t bytes)
 {
     for (size_t at = 0; at < bytes;) {
         uint32_t code = 0;
@@ -73,7 +73,7 @@ void text_put_lines(FILE *out, const char *indent, const char *text, size_t byte
             left_out--;
         } else {
             fputs(indent, out);
-            put_line(out, text, length);
+            text_put_line(out, text, length);
         }
         length += end != NULL;
         text += length;

@@ -9,6 +9,10 @@
 #include <gpurt/base.h>
 #include <stdio.h>
 
+/* One line: a newline inside is written as \x0a, as other control characters and bytes that
+ * are no UTF-8 are; tabs stay. */
+void text_put_line(FILE *out, const char *text, size_t bytes);
+
 /* Each line behind `indent`, ending with a newline; at most the last max_lines of them,
  * with a line that says so when there are more. Tabs stay; other control characters and
  * bytes that are no UTF-8 are written as \x1b. */

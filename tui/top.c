@@ -6,7 +6,6 @@
 #include "once_report.h"
 #include "option.h"
 #include "screen.h"
-#include "top_bench.h"
 #include "top_loop.h"
 
 #include <errno.h>
@@ -25,7 +24,7 @@ enum {
 };
 
 typedef struct top_options {
-    const char *replay, *output, *view, *filter, *color;
+    const char *replay, *record, *output, *view, *filter, *color;
     uint64_t pid, pictures, delay_ns;
     bool batch, once, json, exit_at_end, play, ascii;
 } top_options_t;
@@ -49,6 +48,11 @@ static const gpurt_option_t rows[] = {
     {.name = "play",
      FIELD(FLAG, play),
      .help = "replay from the start (default: show the end)"},
+    {.name = "record",
+     .arg = "FILE",
+     FIELD(STRING, record),
+     .help = "with a PROGRAM: also write what it logs to a log file; must not exist, or be "
+             "empty"},
     {.section = "Screen",
      .letter = 'd',
      .name = "delay",
@@ -103,21 +107,34 @@ static const gpurt_option_t rows[] = {
     {0},
 };
 
+/* Made of the table that the screen's own help is made of. */
+static char keys_text[4096];
+
+static void keys_write(void)
+{
+    size_t used = 0;
+
+    for (const key_row_t *k = key_rows; k->action != ACTION_NONE; k++)
+        used += (size_t)snprintf(keys_text + used, sizeof keys_text - used, "%s  %-10s %s",
+                                 used ? "\n" : "", k->keys, k->help);
+}
+
 static const gpurt_option_text_t texts[] = {
     {"SCREEN", "The screen is drawn on /dev/tty. What PROGRAM writes to the terminal "
                "meanwhile is kept, "
                "shown in a view of its own and printed when the screen is gone; output "
                "that goes to a "
                "file or a pipe goes there untouched. A PROGRAM whose input is the terminal "
-               "reads an empty "
-               "one, because the keys are gpurt-top's. F1 or ? explains the keys."},
+               "reads an empty one, because the keys are gpurt-top's."},
+    {"KEYS", keys_text},
     {"EXIT STATUS",
      "PROGRAM's; 128 and the number of the signal that ended it; 125 when "
      "gpurt-top itself failed, 126 when PROGRAM cannot be executed, 127 when "
      "there is none of that name. Without a PROGRAM: 0."},
-    {"JSON",
-     "schema (1), state, status, program, pid, host, back_end, device, time_ns, first_ns, "
-     "last_ns, records, dropped, panics, sites, rows, per_second, dropped_per_second, "
+    {"FIELDS",
+     "Objects of --json have: schema (1), state, status (once PROGRAM ended), program, "
+     "pid, host, back_end, device, time_ns, first_ns, last_ns, records, dropped, panics, "
+     "sites, rows, per_second, dropped_per_second, "
      "levels, losses, devices, site_list, panic_list. Times are nanoseconds since 1970, "
      "rates are of the last second."},
     {"ENVIRONMENT",
@@ -128,6 +145,7 @@ static const gpurt_option_text_t texts[] = {
      "$XDG_RUNTIME_DIR/gpurt/PID (or /dev/shm/gpurt-UID/PID), readable by its user "
      "alone: there -p finds it."},
     {"EXAMPLES", "  gpurt-top -- ./app --size 64\n"
+                 "  gpurt-top --record run.gplog -- ./app\n"
                  "  gpurt-top -p 4711\n"
                  "  gpurt-top --replay run.gplog\n"
                  "  gpurt-top --once --json --replay run.gplog | jq .panics"},
@@ -222,7 +240,7 @@ static int source_begin(top_t *t, const top_options_t *o, const char **handover)
     else if (o->pid)
         st = source_process_open((uint32_t)o->pid, &t->source, &err);
     else
-        st = source_live_open(&t->source, handover, &err);
+        st = source_live_open(t->recording.writer, &t->source, handover, &err);
     if (st != GPURT_OK)
         return gpurt_option_refuse(&program, "%s", err.text);
     if (o->replay && o->play)
@@ -377,10 +395,30 @@ static int leave(top_t *t)
     return t->child.stop_signal ? 128 + t->child.stop_signal : 0;
 }
 
+/* What the screen's last line said would be gone with it. All that the program left is
+ * read before the log ends. Returns: the status to exit with. */
+static int tell_end(top_t *t, int status)
+{
+    source_t *s = t->source;
+    const gpurt_error_t *log_failure;
+
+    if (t->launched) { /* a replay may be far from where it was sent */
+        s->class->finish(s);
+        s->class->refresh(s, t->fresh);
+    }
+    log_failure = s->log_failure.status ? &s->log_failure : NULL;
+    if (s->problem.status && !log_failure)
+        gpurt_option_refuse(&program, "%s", s->problem.text);
+    return recording_close(&t->recording, s->processes, false, log_failure) || status
+               ? status
+               : OWN_ERROR;
+}
+
 static void top_fini(top_t *t)
 {
     if (t->source)
         t->source->class->close(t->source);
+    recording_drop(&t->recording);
     launchee_close(&t->child);
     scrub_fini(&t->scrub);
     output_fini(&t->output);
@@ -399,6 +437,8 @@ static int run(top_t *t, const top_options_t *o, char **argv)
     if (status < 0 && !color_named(o->color, &color))
         status =
             gpurt_option_refuse(&program, "--color=%s: auto, always or never", o->color);
+    if (status < 0 && o->record)
+        status = recording_open(&t->recording, &program, o->record, NULL);
     if (status < 0)
         status = source_begin(t, o, &handover);
     if (status >= 0)
@@ -415,7 +455,9 @@ static int run(top_t *t, const top_options_t *o, char **argv)
         screen_close();
         status = 0;
     }
-    return status ? status : leave(t);
+    if (status == 0)
+        status = leave(t);
+    return tell_end(t, status);
 }
 
 int main(int argc, char **argv)
@@ -426,14 +468,15 @@ int main(int argc, char **argv)
 
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* JSON wants points */
-    if (argc >= 4 && strcmp(argv[1], "--bench-frames") == 0)
-        return top_bench(strtoul(argv[2], NULL, 10), argv[3]);
+    keys_write();
     status = gpurt_option_parse(&program, argc, argv, &o, &operands);
     if (status >= 0)
         return status;
     if ((operands > 0) + (o.pid != 0) + (o.replay != NULL) != 1)
         return gpurt_option_refuse(&program,
                                    "say one of: a PROGRAM, -p PID, --replay FILE");
+    if (o.record && operands == 0)
+        return gpurt_option_refuse(&program, "--record goes with a PROGRAM");
     if (launchee_open(&t.child) != 0)
         return gpurt_option_refuse(&program, "signals: %s", strerror(errno));
     status = run(&t, &o, argv + 1);

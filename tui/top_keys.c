@@ -62,27 +62,36 @@ static void seek(top_t *t, uint64_t time_ns)
               : time_ns > n->range_last_ns ? n->range_last_ns
                                            : time_ns;
     t->wanted_ns = time_ns;
+    t->picture.busy = true; /* the next key counts from there, even before a picture */
     t->source->class->seek(t->source, time_ns);
 }
 
-/* Seconds are of the program's time; a far step of a replay is at least a tenth of it. */
-static void move(top_t *t, int seconds)
+/* Of the program's time. A far step of a replay is a tenth of it, and a near one is smaller
+ * than that in a short one, too. */
+static uint64_t step_ns(const top_t *t, bool far)
+{
+    const gpurt_model_numbers_t *n = &t->fresh->numbers;
+    uint64_t tenth = (n->range_last_ns - n->range_first_ns) / 10;
+
+    if (!t->picture.replay)
+        return far ? 10 * SECOND_NS : SECOND_NS;
+    return far ? tenth : tenth < 5 * SECOND_NS ? tenth / 5 : SECOND_NS;
+}
+
+static void move(top_t *t, int direction, bool far)
 {
     const picture_t *p = &t->picture;
-    const gpurt_model_numbers_t *n = &t->fresh->numbers;
-    uint64_t step = (uint64_t)(seconds < 0 ? -seconds : seconds) * SECOND_NS, at;
+    uint64_t step = step_ns(t, far), at;
 
-    if (p->replay) {
-        uint64_t tenth = (n->range_last_ns - n->range_first_ns) / 10;
-
-        if (step > SECOND_NS && step < tenth)
-            step = tenth;
-        at = t->wanted_ns && p->busy ? t->wanted_ns : n->time_ns;
-        seek(t, seconds < 0 ? (at > step ? at - step : 1) : at + step);
-        return;
-    }
-    at = p->until_ns ? p->until_ns : p->view->numbers.time_ns;
-    look_back(t, seconds < 0 ? (at > step ? at - step : 1) : at + step);
+    at = p->replay && t->wanted_ns && p->busy ? t->wanted_ns
+         : p->replay                          ? t->fresh->numbers.time_ns
+         : p->until_ns                        ? p->until_ns
+                                              : p->view->numbers.time_ns;
+    at = direction > 0 ? at + step : at > step ? at - step : 1;
+    if (p->replay)
+        seek(t, at);
+    else
+        look_back(t, at);
 }
 
 static void play(top_t *t, bool on)
@@ -128,16 +137,16 @@ static bool act_time(top_t *t, action_t action)
         pause_toggle(t);
         return true;
     case ACTION_TIME_BACK:
-        move(t, -1);
+        move(t, -1, false);
         return true;
     case ACTION_TIME_ON:
-        move(t, 1);
+        move(t, 1, false);
         return true;
     case ACTION_TIME_FAR_BACK:
-        move(t, -10);
+        move(t, -1, true);
         return true;
     case ACTION_TIME_FAR_ON:
-        move(t, 10);
+        move(t, 1, true);
         return true;
     case ACTION_TIME_START:
         if (t->picture.replay)

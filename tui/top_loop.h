@@ -5,6 +5,7 @@
 
 #include "launchee.h"
 #include "picture.h"
+#include "recording.h"
 #include "scrub.h"
 #include "source.h"
 
@@ -17,6 +18,7 @@ typedef enum top_end {
 /* Owner: the program. */
 typedef struct top {
     source_t *source;
+    recording_t recording;
     launchee_t child;
     bool launched;
     bool exit_at_end; /* the program's end ends the screen */

@@ -15,6 +15,8 @@ static const char *const notes[] = {
     "         above), so a flood of info does not push errors out.",
     "TIME     [ ] { } go back and on in what is kept; $ returns to now.",
     "LOST     records that found no room; the log says where and why.",
+    "QUIET    a live program that said nothing for more than two seconds; it may wait,",
+    "         or hang.",
 };
 enum {
     NOTES = sizeof notes / sizeof notes[0]

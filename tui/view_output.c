@@ -7,16 +7,18 @@
 static void draw(const picture_t *p, canvas_t *c, rect_t area)
 {
     char line[2048], title[96];
+    int lines = 0;
 
     snprintf(title, sizeof title, "Output  %llu bytes, printed again at the end",
              p->output ? (unsigned long long)p->output->written : 0ull);
     canvas_rule(c, area, title);
-    for (int row = area.rows - 1; p->output && row >= 1; row--) {
-        int bytes = output_line(p->output, p->output_back + (uint32_t)(area.rows - 1 - row),
-                                line, sizeof line);
+    while (p->output && lines < area.rows - 1 &&
+           output_line(p->output, p->output_back + (uint32_t)lines, line, 1) >= 0)
+        lines++;
+    for (int row = lines; row >= 1; row--) {
+        int bytes = output_line(p->output, p->output_back + (uint32_t)(lines - row), line,
+                                sizeof line);
 
-        if (bytes < 0)
-            break;
         canvas_text(c, area, row, 1, STYLE_NORMAL, line, (size_t)bytes);
     }
     if (!p->output || p->output->written == 0)

@@ -3,6 +3,7 @@
  * lines. */
 #include "gpulist.h"
 #include "loglist.h"
+#include "paniclist.h"
 #include "render.h"
 #include "sitelist.h"
 
@@ -272,20 +273,21 @@ static void map_draw(const picture_t *p, canvas_t *c, rect_t area)
 
 /* ---- alerts -------------------------------------------------------------------------- */
 
-static void panic_line(const picture_t *p, canvas_t *c, rect_t area, int row,
-                       uint32_t index)
+static void panic_line(canvas_t *c, rect_t area, int row, const panic_group_t *g)
 {
-    const gpurt_model_panic_t *e = &p->view->panics.list[index];
-    const char *slash = strrchr(e->file, '/');
+    const gpurt_model_panic_t *e = g->last;
     char time[32];
-    int at = canvas_printf(c, area, row, 1, STYLE_PANIC, " PANIC %u ", index + 1) + 1;
+    int at = canvas_printf(c, area, row, 1, STYLE_PANIC, " PANIC %u ", g->number) + 1;
 
+    if (g->count > 1)
+        at = canvas_printf(c, area, row, at, STYLE_ERROR, "%ux ", g->count);
     if (area.columns >= 90)
         at = canvas_printf(c, area, row, at, STYLE_DIM, "%s sm%u b%u,%u,%u ",
                            picture_time(e->time_ns, 3, time), e->sm, e->block.x, e->block.y,
                            e->block.z);
-    at = canvas_printf(c, area, row, at, STYLE_INFO, "%s:%u ", slash ? slash + 1 : e->file,
-                       e->line);
+    at = picture_place(c, area, row, at, area.columns >= 120 ? 30 : 22, e->file,
+                       sizeof e->file, e->line) +
+         1;
     canvas_text(c, area, row, at, STYLE_ERROR, e->message,
                 strnlen(e->message, sizeof e->message));
 }
@@ -293,15 +295,16 @@ static void panic_line(const picture_t *p, canvas_t *c, rect_t area, int row,
 static void alert_draw(const picture_t *p, canvas_t *c, rect_t area)
 {
     const gpurt_model_numbers_t *n = &p->view->numbers;
-    uint32_t panics = picture_panics(p), first = panics > 3 ? panics - 3 : 0;
+    panic_group_t groups[PICTURE_ALERTS];
+    uint32_t count = paniclist_groups(p, PICTURE_ALERTS, groups);
     char buffer[16];
     int row = 1;
 
     if (area.rows < 2)
         return;
     canvas_rule(c, area, "Alerts  (3 shows panics)");
-    for (uint32_t i = first; i < panics && row < area.rows; i++)
-        panic_line(p, c, area, row++, i);
+    for (uint32_t i = 0; i < count && row < area.rows - (n->lost && i > 0); i++)
+        panic_line(c, area, row++, &groups[i]);
     if (n->lost && row < area.rows)
         canvas_printf(
             c, area, row, 1, STYLE_LOST, "LOST %s records%s", canvas_short(n->lost, buffer),

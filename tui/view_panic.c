@@ -92,16 +92,15 @@ static void place_lines(page_t *g, const picture_t *p, const gpurt_model_panic_t
     const gpurt_model_section_t *s =
         &p->view->numbers
              .sections[e->section < GPURT_MODEL_SECTIONS ? e->section : GPURT_BOX_SECTIONS];
-    char text[256], time[32];
+    char text[256], time[32], device[96];
 
     snprintf(text, sizeof text, "%s:%u", e->file, e->line);
     line(g, "site", text);
     snprintf(text, sizeof text, "%s   clock %llu", picture_time(e->time_ns, 9, time),
              (unsigned long long)e->clock);
     line(g, "time", text);
-    snprintf(text, sizeof text, "%s %u %.*s, SM %u, warp slot %u",
-             s->kind == GPURT_SECTION_CUDA ? "GPU" : "CPU", s->device, (int)sizeof s->name,
-             s->name, e->sm, e->slot);
+    snprintf(text, sizeof text, "%s, SM %u, warp slot %u", picture_device(s, device), e->sm,
+             e->slot);
     line(g, "device", text);
     snprintf(text, sizeof text, "block %u,%u,%u  thread %u,%u,%u  warp %u  lane %u",
              e->block.x, e->block.y, e->block.z, e->thread.x, e->thread.y, e->thread.z,
@@ -125,8 +124,8 @@ static void value_lines(page_t *g, const gpurt_model_panic_t *e)
         snprintf(name, sizeof name, "operand %u", i + 1);
         line(g, name, value);
     }
-    if (count == 0)
-        return;
+    if (count == 0 || (e->failed & (e->failed - 1)) == 0)
+        return; /* one lane: its value is the first operand */
     for (uint32_t m = e->failed, shown = 0; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
 

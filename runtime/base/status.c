@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 struct status_row {
     gpurt_status_t status;
@@ -71,6 +72,17 @@ const char *gpurt_status_text(gpurt_status_t status)
     return row ? row->text : "unknown status";
 }
 
+/* What the system says of an errno, behind what happened and before what to do about it. */
+static void reason_insert(char text[GPURT_ERROR_TEXT], int64_t code)
+{
+    const char *advice = strstr(text, "; ");
+    size_t at = advice ? (size_t)(advice - text) : strlen(text);
+    char rest[GPURT_ERROR_TEXT];
+
+    memcpy(rest, text + at, strlen(text + at) + 1);
+    snprintf(text + at, GPURT_ERROR_TEXT - at, ": %s%s", strerror((int)code), rest);
+}
+
 #undef gpurt_fail /* a macro for the analyser */
 gpurt_status_t gpurt_fail(gpurt_error_t *err, gpurt_status_t status, uint32_t origin,
                           int64_t code, const char *fmt, ...)
@@ -85,5 +97,7 @@ gpurt_status_t gpurt_fail(gpurt_error_t *err, gpurt_status_t status, uint32_t or
     va_start(args, fmt);
     vsnprintf(err->text, sizeof err->text, fmt, args);
     va_end(args);
+    if (origin == GPURT_FROM_ERRNO && code != 0)
+        reason_insert(err->text, code);
     return status;
 }

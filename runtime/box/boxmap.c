@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,6 +59,7 @@ static void section_lay(const gpurt_section_plan_t *plan, gpurt_box_section_t *s
     s->ring_count = s->sm_count * s->warp_slots;
     s->ring_bytes = power_of_two(or_default(plan->ring_bytes, ring));
     s->policy = plan->policy;
+    s->floor = plan->floor;
     s->def_count = or_default(plan->def_count, 4096);
     s->panic_count = or_default(plan->panic_count, 256);
     s->state_bytes = or_default(plan->state_bytes, 65536);
@@ -106,12 +108,30 @@ static int fallback_open(const gpurt_box_plan_t *plan, gpurt_boxmap_t *map)
     return open(map->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
+/* Beyond the limit for files the kernel would end the process by a signal. */
+static gpurt_status_t limit_check(const gpurt_boxmap_t *map, gpurt_error_t *err)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+        map->bytes <= limit.rlim_cur)
+        return GPURT_OK;
+    return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_GPURT, 0,
+                      "box: %zu bytes are more than files may have here; raise `ulimit "
+                      "-f` or set GPURT_RING_BYTES lower",
+                      map->bytes);
+}
+
 /* Reserves the memory now: a full /dev/shm is an error here and a SIGBUS later. */
 static gpurt_status_t memory_open(const gpurt_box_plan_t *plan, gpurt_boxmap_t *map,
                                   gpurt_error_t *err)
 {
+    gpurt_status_t st = limit_check(map, err);
     int code;
 
+    map->fd = -1;
+    if (st != GPURT_OK)
+        return st;
     map->fd =
         plan->no_memfd ? -1 : memfd_create(BOX_MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (map->fd < 0)
@@ -258,7 +278,7 @@ static gpurt_status_t attach(int fd, bool writable, const char *what, gpurt_boxm
     map->fd = fd;
     map->writable = writable;
     if (fd < 0 || fstat(fd, &info) != 0) {
-        st = gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "opening %s", what);
+        st = gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "%s", what);
         goto fail;
     }
     st = owner_check(&info, what, err);
@@ -321,8 +341,8 @@ gpurt_status_t gpurt_boxmap_attach_pid(uint32_t pid, bool writable, gpurt_boxmap
     snprintf(folder, sizeof folder, "/proc/%u/fd", pid);
     dir = opendir(folder);
     if (!dir)
-        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
-                          "process %u: not there, or not yours", pid);
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO,
+                          errno == ENOENT ? ESRCH : errno, "process %u", pid);
     while ((entry = readdir(dir)) != NULL) {
         ssize_t length;
 
@@ -337,8 +357,11 @@ gpurt_status_t gpurt_boxmap_attach_pid(uint32_t pid, bool writable, gpurt_boxmap
         return gpurt_boxmap_attach_file(path, writable, map, err);
     }
     closedir(dir);
-    return gpurt_fail(err, GPURT_E_HANDLE, GPURT_FROM_GPURT, 0,
-                      "process %u holds no gpurt box: it never called gpurt_open", pid);
+    return gpurt_fail(
+        err, GPURT_E_HANDLE, GPURT_FROM_GPURT, 0,
+        "process %u holds no gpurt box; start it with GPURT_LOG=FILE, or under "
+        "gpurt-record or gpurt-top",
+        pid);
 }
 
 bool gpurt_boxmap_alive(const gpurt_boxmap_t *map)

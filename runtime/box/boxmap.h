@@ -23,7 +23,8 @@ typedef struct gpurt_section_plan {
      * the host. */
     uint32_t ring_bytes;
     uint32_t policy;
-    uint32_t def_count;   /* slots; default 4,096 */
+    uint32_t floor;     /* lowest level for kernels that run; 0: the lowest of the rules */
+    uint32_t def_count; /* slots; default 4,096 */
     uint32_t panic_count; /* default 256 */
     uint32_t state_bytes; /* default 64 KiB */
     const char *name;

@@ -134,11 +134,14 @@ static gpurt_status_t box_make(const gpurt_opened_t *opened,
     gpurt_section_plan_t sections[SECTIONS];
     gpurt_box_plan_t plan = {
         .struct_size = sizeof plan, .section_count = SECTIONS, .sections = sections};
-    gpurt_levelset_t levels;
+    gpurt_levelset_t levels, floor = {0};
     gpurt_status_t st = levels_read(options->level, &levels, err);
 
+    if (st == GPURT_OK && setting("GPURT_LEVEL_FLOOR"))
+        st = gpurt_levelset_parse(setting("GPURT_LEVEL_FLOOR"), &floor, err);
     if (st == GPURT_OK)
         st = sections_plan(&opened->info, options, sections, err);
+    sections[DEVICE_SECTION].floor = floor.level;
     if (st == GPURT_OK)
         st = gpurt_boxmap_create(&plan, &link.map, err);
     if (st != GPURT_OK)

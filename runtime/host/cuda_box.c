@@ -105,7 +105,7 @@ static void port_fill(struct gpurt_cuda_box *b, const gpurt_box_section_t *s, ch
     p->policy = s->policy;
     p->def_count = s->def_count;
     p->panic_count = s->panic_count;
-    p->span = GPURT_LEVEL_PANIC + 1 - gpurt_level_lowest(&map->box->control);
+    p->span = GPURT_LEVEL_PANIC + 1 - gpurt_level_lowest(&map->box->control, s->floor);
 }
 
 /* What a walk over the units carries along. */

@@ -101,7 +101,7 @@ gpurt_status_t gpurt_drainspawn_start(const char *file, int box_fd, int *pipe_ou
         close(ends[1]);
     if (code != 0)
         st = gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, code,
-                        "starting %s for GPURT_LOG: is it in PATH?", PROGRAM);
+                        "starting %s for GPURT_LOG; put it in PATH", PROGRAM);
     else if (answer(ends[0], line, sizeof line) == 0)
         st = REFUSE(err, GPURT_E_OS, "%s did not answer", PROGRAM);
     else if (strcmp(line, "ok") != 0)

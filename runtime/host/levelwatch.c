@@ -62,9 +62,10 @@ static void site_look(uint32_t section, uint32_t slot)
 static void sites_look(void)
 {
     if (watch.opened->ops->span_store)
-        watch.opened->ops->span_store(watch.opened->self,
-                                      GPURT_LEVEL_PANIC + 1 -
-                                          gpurt_level_lowest(&watch.map->box->control));
+        watch.opened->ops->span_store(
+            watch.opened->self,
+            GPURT_LEVEL_PANIC + 1 -
+                gpurt_level_lowest(&watch.map->box->control, watch.map->sections[0].floor));
     for (uint32_t s = 0; s < watch.map->section_count; s++)
         for (uint32_t i = 0; i < watch.map->sections[s].def_count; i++)
             site_look(s, i);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* level_app - one kernel that logs until a line comes on standard input. */
+/* level_app [BLOCKS] - one kernel that logs until a line comes on standard input. */
 #include "level_app.h"
 
 #include <gpurt/atomic.h>
 #include <gpurt/gpurt.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum {
     PAUSE_NS = 1000000
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
     gpurt_launch_t launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
     struct level_app_args args = {NULL, PAUSE_NS};
@@ -20,6 +21,8 @@ int main(void)
     void *stop = NULL;
     gpurt_t *rt;
 
+    if (argc > 1)
+        launch.grid.x = (uint32_t)strtoul(argv[1], NULL, 10);
     if (gpurt_open(NULL, &rt, &err) != GPURT_OK ||
         gpurt_host_create(rt, sizeof(uint32_t), &stop, &err) != GPURT_OK)
         goto fail;
@@ -30,7 +33,7 @@ int main(void)
     printf("%d\n", (int)getpid());
     fflush(stdout);
     (void)getchar();
-    gpurt_store_relaxed_sys_u32((uint32_t *)stop, 1); /* nothing else to hand over */
+    gpurt_store_release_sys_u32((uint32_t *)stop, 1);
     if (gpurt_sync(rt, &err) != GPURT_OK)
         goto fail;
     gpurt_host_destroy(rt, stop);

@@ -4,12 +4,17 @@
 #include <gpurt/device.h>
 #include <gpurt/log.h>
 
-/* Says something of each level now and then, until it is told to stop: one kernel all along. */
+/* Block 0 says something of each level now and then, until it is told to stop: one kernel all
+ * along. The other blocks hold their places, so that no other kernel gets one. */
 GPURT_KERNEL(level_app, struct level_app_args, p)
 {
     uint32_t round = 0;
 
-    while (!gpurt_load_relaxed_sys_u32(p->xstop)) { /* relaxed: nothing else to read */
+    while (gpurt_block_rank() && !gpurt_load_acquire_sys_u32(p->xstop))
+        gpurt_relax();
+    if (gpurt_block_rank())
+        return;
+    while (!gpurt_load_acquire_sys_u32(p->xstop)) { /* as whoever waits for work looks */
         uint64_t until = gpurt_globaltimer() + p->pause_ns;
 
         GPURT_LOG_WARP(GPURT_LEVEL_DEBUG, "detail %u", round);

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Levels of a program are changed from outside while its kernel runs: old sites, sites that come later, and what is said
-# about it. Arguments: folder of the programs, level_app.
+# about it. Arguments: folder of the programs, level_app, blocks of its kernel.
 set -euo pipefail
-bin=$1 app=$2
+bin=$1 app=$2 blocks=${3:-1}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 dir=$(mktemp -d)
 recorder=
@@ -15,7 +15,7 @@ cleanup() {
 trap cleanup EXIT
 cd "$dir"
 unset GPURT_DRAIN GPURT_LOG GPURT_LEVEL GPURT_RING_BYTES GPURT_OFF
-export GPURT_BACKEND=${GPURT_BACKEND:-cpu}
+export GPURT_BACKEND=${GPURT_BACKEND:-cpu} GPURT_LEVEL_FLOOR=trace
 
 fail() {
     echo "FAIL: $*" >&2
@@ -34,7 +34,7 @@ until_more() {
 level() { "$bin/gpurt-log" level -p "$pid" "$@"; }
 
 mkfifo line
-"$bin/gpurt-record" -q -o run.gplog -- "$app" <line >number &
+"$bin/gpurt-record" -q -o run.gplog -- "$app" "$blocks" <line >number &
 recorder=$!
 exec 3>line
 for ((i = 0; i < 100; i++)); do

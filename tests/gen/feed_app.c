@@ -2,7 +2,8 @@
 /* feed_app - an application for tests of drainers: opens a box, hands it over, writes COUNT
  * messages over 8 rings, and ends as asked:
  *   exit=N  kill=SIGNAL  close (all descriptors first)  daemon (goes on in a child)
- *   panic (one)  drop (does not wait for room)  hang (sleeps until killed) */
+ *   panic (one)  drop (does not wait for room)  hang (sleeps until killed)
+ *   fork (a child comes and goes half way)  exec=PROGRAM (becomes it) */
 #include "check.h"
 #include "feed.h"
 #include "handover.h"
@@ -10,6 +11,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -67,7 +69,14 @@ int main(int argc, char **argv)
     CHECK_MSG(gpurt_boxmap_create(&plan, &map, &err) == GPURT_OK, "%s", err.text);
     feed_define(&map, 0);
     CHECK_MSG(gpurt_handover_give(&map, &err) == GPURT_OK, "no drainer");
+    if (word(argc, argv, "fork")) {
+        if (fork() == 0)
+            _exit(3);
+        wait(NULL);
+    }
     write_all(&map, count, drop);
+    if ((end = word(argc, argv, "exec=")) != NULL)
+        execl(end, end, (char *)NULL);
     if (word(argc, argv, "panic"))
         feed_panic(&map, 0, 0, 2);
     if ((end = word(argc, argv, "kill=")) != NULL)

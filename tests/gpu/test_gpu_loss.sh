@@ -11,6 +11,7 @@ trap 'rm -rf "$work"' EXIT
 export GPURT_POLICY=block GPURT_BACKEND=cuda GPURT_CUPTI=off
 unset GPURT_LOG GPURT_DRAIN GPURT_LEVEL GPURT_RING_BYTES GPURT_OFF
 
+# shellcheck disable=SC2317 # xargs calls it
 one() { # MODE SEED
     local name=$work/$1.$2 status=0 want=0
     [[ $1 != kill ]] || want=137

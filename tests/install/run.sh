@@ -20,6 +20,9 @@ PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name gpurt.pc)")
 read -ra cflags < <(pkg-config --cflags gpurt)
 read -ra libs < <(pkg-config --libs gpurt)
 
+say 'pages and completions'
+"$here/pages.sh" "$prefix"
+
 say 'by pkg-config, in C'
 cc -std=gnu11 -Wall -Wextra -Werror "${cflags[@]}" "$here"/consumer{,_kernels}.c "${libs[@]}" -o "$work/by-pkg-config"
 "$work/by-pkg-config"
@@ -37,6 +40,11 @@ if [[ $nvcc && -e $PKG_CONFIG_PATH/gpurt-cuda.pc ]]; then
     cc -std=gnu11 "${cflags[@]}" "$here"/consumer{,_kernels}.c "$work/kernels.cuda.o" "${cuda_libs[@]}" \
         -o "$work/by-pkg-config-cuda"
     "$work/by-pkg-config-cuda"
+
+    say 'by pkg-config, plain CUDA C++ in one call of nvcc'
+    "$nvcc" -std=c++17 -arch=sm_90 "$here/../../examples/hello_cuda.cu" "${cflags[@]}" "${cuda_libs[@]}" \
+        -o "$work/hello_cuda"
+    "$here/../../tools/with_gpu.sh" "$work/hello_cuda" || [[ $? == 77 ]]
 fi
 
 say 'by CMake'

@@ -6,11 +6,14 @@
 #include <gpurt/device.h>
 #include <gpurt/panic.h>
 
-/* Whether the caller is to panic. Shapes: whole warp 0 at a named barrier, else its lane 5. */
+/* Whether the caller is to panic: lane 5 of warp 0, all of that warp, or everybody. */
 GPURT_DEV bool cancel_is_victim(const struct cancel_args *p)
 {
-    return gpurt_block_rank() == p->victim && gpurt_warp() == 0 &&
-           (p->where == CANCEL_AT_NAMED_BARRIER || gpurt_lane() == 5);
+    if (gpurt_block_rank() != p->victim)
+        return false;
+    if (p->where == CANCEL_BY_ALL)
+        return true;
+    return gpurt_warp() == 0 && (p->where == CANCEL_AT_NAMED_BARRIER || gpurt_lane() == 5);
 }
 
 GPURT_DEV void cancel_panic(const struct cancel_args *p)

@@ -14,6 +14,7 @@ enum {
     CANCEL_IN_LOOP,  /* gpurt_cancel_point */
     CANCEL_IN_ASKED, /* gpurt_cancelled, and a word of farewell */
     CANCEL_IN_WARP,  /* a vote that names the lane that panicked */
+    CANCEL_BY_ALL,   /* every lane of the block panics */
     CANCEL_AT_CLUSTER_BARRIER,
     CANCEL_IN_CLUSTER_RELAX,
     CANCEL_AT_GRID_BARRIER,

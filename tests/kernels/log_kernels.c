@@ -54,12 +54,17 @@ GPURT_KERNEL(panic_bounds, struct panic_args, p)
     gpurt_add_relaxed_dev_u32(p->done, 1);
 }
 
-/* The other lanes of the block log for ever: a log call is a safe point. */
+/* The other warp of the block logs for ever: a log call of its half warp is a safe point. */
 GPURT_KERNEL(panic_logs, struct panic_args, p)
 {
     if (gpurt_block_rank() == 1 && gpurt_thread_rank() == 3)
         GPURT_PANIC("limit %u", p->limit);
-    while (gpurt_block_rank() == 1)
-        GPURT_INFO("still here");
+    while (gpurt_block_rank() == 1 && gpurt_warp() == 1)
+        if (gpurt_lane() % 2)
+            GPURT_INFO("still here");
+        else
+            gpurt_relax();
+    if (gpurt_block_rank() == 1)
+        gpurt_block_barrier();
     gpurt_add_relaxed_dev_u32(p->done, 1);
 }

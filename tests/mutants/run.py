@@ -28,6 +28,7 @@ SOURCE = os.path.dirname(os.path.dirname(HERE))
 TABLE = os.path.join(HERE, "mutants.tsv")
 VARIANTS = ("race", "asan", "schedule", "clang")  # of a check program; a test names the one that it needs,
 NEED_ALL = ("test_replay", "test_check_tool")     # or needs all
+FOLDERS = {"bin": "tui/all", "tests": "tests/gen/all"}  # a script that is given a folder needs what lies there
 TEST_LIMIT_S = 40  # for all tests of a mutant: one that hangs has noticed too
 CONFIGURE = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DGPURT_CUDA=OFF", "-DGPURT_BENCH=OFF",
              "-DGPURT_EXAMPLES=OFF"]
@@ -114,6 +115,7 @@ class Tree:
         for name in names:
             for word in self.tests[name] or [os.path.join(self.build, name.split(".")[0])]:
                 program = os.path.basename(word)
+                needed |= {FOLDERS[place] for place in FOLDERS if word == os.path.join(self.build, place)}
                 if not word.startswith(self.build) or program not in self.targets:
                     continue
                 needed.add(program)

@@ -34,6 +34,7 @@ TOOLS = {
     "nvcc": "nvcc: NVIDIA (R) Cuda compiler driver\nCuda compilation tools, release 13.0, V13.0.88",
     "gdb": "GNU gdb (Debian 13.1-3) 13.1",
     "addr2line": "GNU addr2line (GNU Binutils for Debian) 2.40",
+    "gpurt-drain": "gpurt-drain 0.1.0",
 }
 
 
@@ -161,6 +162,9 @@ def surroundings():
     expect(Machine(LC_ALL="C"), "locale", "note", "ASCII")
     expect(Machine(tools={"gcc": "gcc (GCC) 8.5.0"}), "gcc", "problem", "too old")
     expect(Machine(tools={"clang": None}), "race", "note", "very slow")
+    expect(Machine(tools={"gpurt-drain": None}), "drainer", "note", "not in PATH")
+    expect(Machine(GPURT_OFF="1"), "logging", "note", "GPURT_OFF is 1")
+    assert all(f["topic"] != "logging" for f in Machine(GPURT_OFF="0").findings())
     expect(Machine(tools={"gdb": None}), "gdb", "note", "no gdb")
     expect(Machine(tools={"addr2line": None}), "addr2line", "note", "no addr2line")
 
@@ -169,16 +173,20 @@ def memory():
     tiny = {"facts": "shm_bytes 67108864\nshm_free 1048576\ncpus 2\n"}
     refused = {"facts": tiny["facts"] + "memfd_errno 38\n"}
     room = {"facts": FILES["facts"] + "memfd_errno 1\n"}
-    expect(Machine(files=tiny), "shm", "note", "64.0 MiB, 1.0 free; a box takes 1")
-    expect(Machine(files=refused), "shm", "problem", "1.0 free")
+    expect(Machine(files=tiny), "shm", "note", "64.0 MiB, 1.0 MiB free; a box takes 1")
+    expect(Machine(files=refused), "shm", "problem", "1.0 MiB free")
     expect(Machine(files=room), "memfd", "note", "not permitted")
-    expect(Machine(files=tiny), "shm", "ok", "a box takes 1.0", "--box-bytes", "1048576")
+    expect(Machine(files=tiny), "shm", "ok", "a box takes 1.0 MiB", "--box-bytes", "1048576")
     # Two GPUs of 132 SMs with 64 warps each: 2 * 132 * 64 rings of 16 KiB and their controls.
-    expect(Machine("", files=tiny), "shm", "note", "a box takes 269.9")
+    expect(Machine("", files=tiny), "shm", "note", "a box takes 269.9 MiB")
     low = {"proc/self/limits": "Max locked memory         8388608              8388608              bytes\n"}
-    expect(Machine("", files=low), "memlock", "note", "up to 8.0 MiB, a box takes 269.9")
+    expect(Machine("", files=low), "memlock", "note", "up to 8.0 MiB, a box takes 269.9 MiB")
     expect(Machine("", files=low), "memlock", "ok", "up to 8.0 MiB", "--box-bytes", "8388608")
     assert all(f["topic"] != "memlock" for f in Machine(files=low).findings())
+    short = {"proc/self/limits": "Max file size             %d              unlimited            bytes\n"}
+    expect(Machine(files={k: v % 65536 for k, v in short.items()}), "filesize", "problem", "up to 0.1 MiB, a box takes")
+    expect(Machine(files={k: v % (3 << 30) for k, v in short.items()}), "filesize", "note", "up to 3.0 GiB")
+    assert all(f["topic"] != "filesize" for f in Machine().findings())
     expect(Machine(files={"proc/sys/vm/max_map_count": "1000\n"}), "maps", "note", "is 1000")
     expect(Machine(files={"proc/sys/vm/mmap_rnd_bits": "32\n"}), "aslr", "note", "32 bits")
     calm = {"proc/sys/vm/mmap_rnd_bits": "32\n", "proc/sys/kernel/randomize_va_space": "0\n"}

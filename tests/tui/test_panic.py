@@ -161,7 +161,7 @@ def check_live():
             assert load("list", "-p", str(app.pid))["sources"][0]["alive"] is True
         finally:
             app.kill()
-    assert "no" in run("list", "-p", str(app.pid), status=1).stderr
+    assert "No such process" in run("list", "-p", str(app.pid), status=1).stderr
 
 
 def on_terminal(columns, **environment):

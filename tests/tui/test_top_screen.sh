@@ -4,26 +4,13 @@
 # Arguments: folder of the programs, of the test programs.
 set -euo pipefail
 bin=$1 tests=$2
-command -v tmux >/dev/null || exit 77
 dir=$(mktemp -d)
-socket=$dir/tmux servers=0
-t() { tmux -S "$socket" -f /dev/null "$@"; }
-trap 't kill-server 2>/dev/null || true; rm -rf "$dir"' EXIT
+# shellcheck source=tests/tui/tmux.sh
+. tests/tui/tmux.sh
+trap 'end_screen; rm -rf "$dir"' EXIT
 export XDG_RUNTIME_DIR=$dir TZ=UTC LC_ALL=C.UTF-8 TERM=screen-256color
 unset NO_COLOR TMUX GPURT_DRAIN
 top=$bin/gpurt-top app=$tests/scene_app
-
-fail() { echo "FAIL: $*" >&2; t capture-pane -p >&2 || true; exit 1; }
-# start COLUMNS ROWS COMMAND: a fresh screen; the shell says the status at the end.
-start() {
-    t kill-server 2>/dev/null || true
-    socket=$dir/tmux.$((++servers)) # the old server may still be on its way out
-    t -u new-session -d -x "$1" -y "$2" "$3; echo \"STATUS \$?\"; sleep 60"
-}
-# see TEXT: waits until it is on the screen. gone TEXT: until it is not.
-see() { for _ in $(seq 100); do t capture-pane -p | grep -Fq -- "$1" && return; sleep 0.05; done; fail "'$1' is not seen"; }
-gone() { for _ in $(seq 100); do t capture-pane -p | grep -Fq -- "$1" || return 0; sleep 0.05; done; fail "'$1' is still seen"; }
-keys() { for key in "$@"; do t send-keys "$key"; sleep 0.05; done; }
 
 "$tests/make_log" "$dir/run.gplog" 60000 200000 3
 
@@ -41,23 +28,25 @@ keys Tab; see 'Log  '; keys BTab; see 'Records'
 keys 2 /; see 'filter:'; t send-keys -l 'session'; see 'session name \x1b[31mred'
 gone 'token'
 [ "$(t display-message -p '#{pane_title}')" != title ] || fail "a message set the title"
-keys Enter; see 'filter  session'; keys Escape; see 'token'
+keys Enter; see 'filter session'; keys Escape; see 'token'
 keys l; see 'debug+'; keys l l; see 'warn+'; gone 'INFO '; keys Escape; gone 'warn+'
 
 # Looking back in a log.
-keys 1 '^'; see '0.0%'; keys '}'; gone ' 0.0%'; keys '$'; see '100.0%'; keys + ; see '2x'
+t send-keys 1 '^' '}' '}' '{'; see ' 10.0%' # keys that come at once all count
+keys '^'; see ' 0.0%'; keys '}'; see ' 10.0%'; keys ']'; see ' 12.0%'; keys '['; see ' 10.0%'
+keys '{'; see ' 0.0%'; keys '$'; see '100.0%'; keys + ; see '2x'
 
 # Sizes.
 t resize-window -x 20 -y 5; see 'llm_serve'; sleep 0.2
 [ "$(t capture-pane -p | wc -L)" -le 20 ] || fail "wider than 20"
-t resize-window -x 120 -y 36; see 'per s'; see 'GPU H200'; see 'SMs'
+t resize-window -x 120 -y 36; see 'per s'; see 'GPU 0 H200'; see 'SMs'
 t resize-window -x 300 -y 90; see 'flash_fwd.cu:512'
 t resize-window -x 80 -y 24; see 'Records'
 keys q; see 'STATUS 0'; gone 'llm_serve'
 
 # A program: its exit code, its output kept off the screen and printed at the end.
 start 100 30 "$top -x -- $app 1500 5000 3 panic"
-see 'LIVE'; see 'CPU feed'; see '5Output'
+see 'LIVE'; see 'CPU 0 feed'; see '5Output'
 keys 5; see 'scene_app: started \x1b[32mgreen'
 see 'STATUS 3'; see 'scene_app: started green'; see 'scene_app: sent'
 

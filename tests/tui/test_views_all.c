@@ -79,7 +79,7 @@ static void check_contents(picture_t *p)
     p->log_back = p->panic = p->site = 0;
     p->replay = p->panic_open = false;
     picture_draw(p, &canvas);
-    CHECK_MSG(on_canvas("llm_serve[41231]") && on_canvas("GPU H200"), "head: %s",
+    CHECK_MSG(on_canvas("llm_serve[41231]") && on_canvas("GPU 0 H200"), "head: %s",
               row_text(0));
     CHECK_MSG(on_canvas(" PANIC ") && on_canvas("decode.cu:88") && on_canvas("Log"),
               "overview");
@@ -97,6 +97,57 @@ static void check_contents(picture_t *p)
     CHECK_MSG(on_canvas("refill of class") && !on_canvas("token") && !on_canvas("bounds:"),
               "level and exclusion");
     memset(&p->filter, 0, sizeof p->filter);
+}
+
+static const char *head_at(const picture_t *p, int columns)
+{
+    CHECK_MSG(canvas_resize(&canvas, 24, columns), "memory");
+    picture_draw(p, &canvas);
+    return row_text(0);
+}
+
+/* What is asked at a glance: does it live, what went wrong, how do I leave. */
+static void check_glance(const picture_t *shown, const gpurt_modelview_t *v)
+{
+    static gpurt_modelview_t copy;
+    picture_t p = *shown;
+
+    copy = *v;
+    p.view = &copy;
+    p.shown = VIEW_OVERVIEW;
+    p.launched = true;
+    for (int columns = LAYOUT_MIN_COLUMNS; columns <= 140; columns++) {
+        const char *head = head_at(&p, columns);
+
+        CHECK_MSG(strstr(head, "LIVE"), "%d columns: %s", columns, head);
+        CHECK_MSG(columns < 40 || strstr(head, " PANICS "), "%d columns: %s", columns,
+                  head);
+        CHECK_MSG(strstr(row_text(23), "Quit"), "%d columns: %s", columns, row_text(23));
+        CHECK_MSG(strstr(row_text(1), "Overview"), "%d columns: %s", columns, row_text(1));
+    }
+    CHECK_MSG(on_canvas(" PANIC 4 ") && on_canvas(" 4x "), "panics of a site in one line");
+    CHECK_MSG(!strstr(row_text(0), "quiet"), "%s", row_text(0));
+    copy.numbers.time_ns = copy.numbers.last_ns + 2500000000u;
+    CHECK_CONTAINS(head_at(&p, 120), "quiet for 2.5 s");
+    p.paused = true;
+    CHECK_MSG(!strstr(head_at(&p, 120), "quiet") && strstr(row_text(0), "PAUSED"), "%s",
+              row_text(0));
+    p.paused = false;
+    p.ended = true;
+    p.status = 137;
+    CHECK_CONTAINS(head_at(&p, 120), "ENDED 137 ");
+    CHECK_CONTAINS(row_text(0), " records ");
+    CHECK_MSG(!strstr(row_text(0), "/s"), "no rate of what has ended: %s", row_text(0));
+    memset(&copy, 0, sizeof copy);
+    p.waiting = true;
+    head_at(&p, 80);
+    CHECK_MSG(on_canvas("never opened gpurt"), "a program without gpurt");
+    p.ended = false;
+    head_at(&p, 80);
+    CHECK_MSG(on_canvas("WAITING") && on_canvas("has not opened gpurt yet"), "waiting");
+    for (const key_row_t *k = key_rows; k->action != ACTION_NONE; k++)
+        CHECK_MSG(strlen(k->keys) < 12 && strlen(k->help) <= 40,
+                  "the help has two columns: %s %s", k->keys, k->help);
 }
 
 /* Marks that turn lines around, or that fonts fill as they like, are not for log texts. */
@@ -124,6 +175,10 @@ static void check_report(const gpurt_modelview_t *v)
     report_plain(out, v, &about);
     report_json(out, v, &about);
     fclose(out);
+    CHECK_MSG(v->numbers.sections[0].kind != GPURT_SECTION_CUDA || !v->numbers.first_ns ||
+                  strncmp(v->numbers.sections[0].name, "H200", 5) != 0 ||
+                  strstr(text, "  GPU 0 H200\n"),
+              "the device: %.120s", text);
     for (size_t i = 0; i < bytes; i++)
         CHECK_MSG(text[i] == '\n' || ((uint8_t)text[i] >= 0x20 && text[i] != 0x7f),
                   "control character %d in a report: %.30s", text[i],
@@ -162,6 +217,7 @@ int main(void)
     p.output = &output;
     draw_all(&p, "scene");
     check_contents(&p);
+    check_glance(&p, v);
     check_deceit();
     check_report(v);
     /* Shared memory may hold anything; readers end the texts, the rest is the views'

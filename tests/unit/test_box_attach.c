@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,6 +32,27 @@ static void make(gpurt_boxmap_t *map, bool no_memfd)
 
     CHECK_MSG(gpurt_boxmap_create(&plan, map, &err) == GPURT_OK, "%s", err.text);
     feed_define(map, 0);
+}
+
+/* Beyond RLIMIT_FSIZE the kernel would end the application by SIGXFSZ. */
+static void limited(void)
+{
+    gpurt_section_plan_t section = {.kind = GPURT_SECTION_CPU, .sm_count = 3};
+    gpurt_box_plan_t plan = {
+        .struct_size = sizeof plan, .section_count = 1, .sections = &section};
+    struct rlimit before, small;
+    gpurt_boxmap_t map;
+
+    CHECK_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 65536;
+    CHECK_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    for (int i = 0; i < 2; i++) {
+        plan.no_memfd = i;
+        CHECK_EQ(gpurt_boxmap_create(&plan, &map, &err), GPURT_E_NOMEM);
+        CHECK_CONTAINS(err.text, "ulimit -f");
+    }
+    CHECK_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
 }
 
 static void same(const gpurt_boxmap_t *a, const gpurt_boxmap_t *b)
@@ -236,6 +258,7 @@ static void clocks(void)
 
 int main(void)
 {
+    limited();
     attach_ways();
     attach_fallback();
     attach_core();

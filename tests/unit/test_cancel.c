@@ -23,6 +23,7 @@ static const char *const names[CANCEL_KINDS] = {"block barrier",
                                                 "loop",
                                                 "asked",
                                                 "warp vote",
+                                                "all of them",
                                                 "cluster barrier",
                                                 "relax in a cluster",
                                                 "grid barrier"};

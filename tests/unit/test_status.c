@@ -5,6 +5,8 @@
 
 #include <gpurt/status.h>
 
+#include <errno.h>
+
 static const struct {
     gpurt_status_t status;
     int number;
@@ -85,7 +87,11 @@ static void fail_fills(void)
     CHECK_EQ(err.status, GPURT_E_OS);
     CHECK_EQ(err.origin, GPURT_FROM_ERRNO);
     CHECK_EQ(err.code, 13);
-    CHECK_STR(err.text, "open /x: 7");
+    CHECK_STR(err.text, "open /x: 7: Permission denied");
+    gpurt_fail(&err, GPURT_E_OS, GPURT_FROM_ERRNO, ENOSPC, "writing; free some space");
+    CHECK_STR(err.text, "writing: No space left on device; free some space");
+    gpurt_fail(&err, GPURT_E_OS, GPURT_FROM_CUDA, 13, "launching; look");
+    CHECK_STR(err.text, "launching; look");
     CHECK_EQ(gpurt_fail(NULL, GPURT_E_CUDA, GPURT_FROM_CUDA, 700, "%s", "nobody reads"),
              GPURT_E_CUDA);
 }
@@ -104,6 +110,12 @@ static void fail_cuts(void)
     gpurt_fail(&box.err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0, "%s", text);
     CHECK_EQ(strlen(box.err.text), GPURT_ERROR_TEXT - 1);
     CHECK_EQ(strspn(box.err.text, "a"), GPURT_ERROR_TEXT - 1);
+    gpurt_fail(&box.err, GPURT_E_OS, GPURT_FROM_ERRNO, 13, "%s", text);
+    CHECK_EQ(strspn(box.err.text, "a"), GPURT_ERROR_TEXT - 1);
+    text[100] = ';';
+    text[101] = ' ';
+    gpurt_fail(&box.err, GPURT_E_OS, GPURT_FROM_ERRNO, 13, "%s", text);
+    CHECK_EQ(strlen(box.err.text), GPURT_ERROR_TEXT - 1);
     CHECK(memcmp(box.behind, "ZZZZZZZZ", sizeof box.behind) == 0);
 }
 

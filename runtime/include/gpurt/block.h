@@ -33,11 +33,12 @@
  *   void gpurt_cancel_block()                    cancels the caller's block; the caller goes on
  *   bool gpurt_cancelled()                       whether this block was cancelled
  *   void gpurt_cancel_point()                    ends this lane if so; for long loops
- *       A lane of a cancelled block ends at its next safe point: a barrier, gpurt_relax, a log
- *       call that is recorded, gpurt_cancel_point. One that waits in a barrier is woken for
- *       it. With the block goes its cluster, and, when the launch has grid barriers, every
- *       block that waits at one or comes to one. Other blocks go on. On a GPU a look costs
- *       three instructions; docs/ARCHITECTURE.md tells how.
+ *       A lane of a cancelled block ends at its next safe point: a barrier, gpurt_relax,
+ *       gpurt_cancel_point, a log call at the end of a lap of its ring or of a diverged warp.
+ *       One that waits in a barrier is woken for it. With the block goes its cluster, and,
+ *       when the launch has grid barriers, every block that waits at one or comes to one.
+ *       Other blocks go on. On a GPU a look costs three instructions; docs/ARCHITECTURE.md
+ *       tells how.
  *   void gpurt_trap()                            ends the kernel with GPURT_E_TRAP; on a GPU the
  *                                                context dies with it, so prefer a status
  * (defined in dialect_cuda.h and dialect_simt.h, on the CPU as macros: no address, and commas

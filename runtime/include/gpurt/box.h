@@ -167,7 +167,9 @@ typedef struct gpurt_box_section {
     gpurt_clock_fit_t clock;
     uint32_t xpanics; /* panics raised, slots or not; written by: devices */
     uint32_t xdefs;   /* slots taken (host section, CPU back end); written by: producers */
-    uint32_t reserved[6];
+    uint32_t floor;   /* lowest level that kernels which run may be asked for; 0: the lowest
+                         of the rules */
+    uint32_t reserved[5];
     uint8_t uuid[16];
     char name[GPURT_BOX_NAME];
 } gpurt_box_section_t;

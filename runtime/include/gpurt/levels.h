@@ -101,12 +101,14 @@ GPURT_HD uint32_t gpurt_level_at(const gpurt_box_control_t *control, const char 
     return level;
 }
 
-/* The lowest level that any site may have. */
-GPURT_HD uint32_t gpurt_level_lowest(const gpurt_box_control_t *control)
+/* The lowest level that any site may have, or is to be had for kernels that run by then. */
+GPURT_HD uint32_t gpurt_level_lowest(const gpurt_box_control_t *control, uint32_t floor)
 {
     uint32_t lowest = gpurt_load_acquire_sys_u32(&control->xlevel);    /* B9.acq */
     uint32_t count = gpurt_load_acquire_sys_u32(&control->rule_count); /* B9.acq */
 
+    if (floor && floor < lowest)
+        lowest = floor;
     for (uint32_t i = 0; i < count && i < GPURT_BOX_RULES; i++) {
         uint32_t level = gpurt_load_acquire_sys_u32(&control->rules[i].level) & /* B9.acq */
                          ((1u << GPURT_LEVEL_BITS) - 1);

@@ -85,6 +85,21 @@ GPURT_DEV bool gpurt_log_token(gpurt_site_t *site, uint32_t mask, uint32_t per_s
                                 (uint8_t)GPURT_ARG_COUNT(_, ##__VA_ARGS__), \
                                 kind_}
 
+/* First use. On a GPU lanes come out one by one, and should go on as they came. On the CPU
+ * they park for the record's mask anyway, and a second gpurt_activemask of the same source
+ * line would take lanes of the two for one group. */
+#if GPURT_ON_CUDA
+#    define GPURT_LOG_DEFINE_                          \
+        do {                                           \
+            uint32_t gpurt_all_ = gpurt_activemask();  \
+                                                       \
+            gpurt_gate_ = gpurt_log_define(&gpurt_s_); \
+            gpurt_syncwarp(gpurt_all_);                \
+        } while (0)
+#else
+#    define GPURT_LOG_DEFINE_ gpurt_gate_ = gpurt_log_define(&gpurt_s_)
+#endif
+
 /* mine: what a lane decides for itself; ours: what the lanes of gpurt_mask_ decide
  * together; emit: writes gpurt_w_[0 .. gpurt_n_) of gpurt_s_ at gpurt_gate_. */
 #define GPURT_LOG_(level_, mine, ours, emit, fmt, ...)                              \
@@ -95,13 +110,8 @@ GPURT_DEV bool gpurt_log_token(gpurt_site_t *site, uint32_t mask, uint32_t per_s
             gpurt_log_aim_t gpurt_aim_ = gpurt_log_aim();                           \
             uint32_t gpurt_gate_ = gpurt_log_gate(&gpurt_s_);                       \
                                                                                     \
-            if (gpurt_log_is_rare(gpurt_gate_) && (int32_t)gpurt_gate_ >= 0) {      \
-                /* Lanes come out one by one, and should go on as they came. */     \
-                uint32_t gpurt_all_ = gpurt_activemask();                           \
-                                                                                    \
-                gpurt_gate_ = gpurt_log_define(&gpurt_s_);                          \
-                gpurt_syncwarp(gpurt_all_);                                         \
-            }                                                                       \
+            if (gpurt_log_is_rare(gpurt_gate_) && (int32_t)gpurt_gate_ >= 0)        \
+                GPURT_LOG_DEFINE_;                                                  \
             if ((int32_t)gpurt_gate_ >= 0 && (mine)) {                              \
                 uint32_t gpurt_w_[GPURT_WORDS(_, ##__VA_ARGS__) + 1], gpurt_n_ = 0; \
                 uint32_t gpurt_mask_;                                               \

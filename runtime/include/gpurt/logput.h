@@ -162,13 +162,14 @@ GPURT_DEV uint32_t gpurt_log_room_near(const gpurt_log_aim_t *a, uint32_t groups
 
 /* One lane takes room for all. A whole warp is its ring's only producer; lanes of a warp
  * that diverged may meet others of the same warp half way through, so they use atomics.
+ * No lane may leave in here: the others count on it. Safe points are behind the record, and
+ * on the far way alone: in the near one they would be a third of its cost.
  * Returns: true and the position, in every lane. */
 GPURT_DEV bool gpurt_log_room_far(uint32_t ring, uint32_t mask, uint32_t groups,
                                   uint32_t messages, uint64_t time_ns, uint32_t *position)
 {
     uint32_t at = 0, ok = 0;
 
-    gpurt_safe_point(); /* not in the near way: it would be a third of its cost */
     if (gpurt_is_leader(mask) && ring < gpurt_log_port.ring_count) {
         gpurt_ring_port_t port = gpurt_log_ring(ring);
 
@@ -179,7 +180,11 @@ GPURT_DEV bool gpurt_log_room_far(uint32_t ring, uint32_t mask, uint32_t groups,
             if (ok || port.policy != GPURT_POLICY_BLOCK ||
                 !gpurt_ring_patient(&port, messages, time_ns, gpurt_globaltimer()))
                 break;
-            gpurt_relax();
+            if (gpurt_cancelled()) {
+                gpurt_ring_lose(&port, messages, GPURT_LOSS_FULL, time_ns);
+                break;
+            }
+            gpurt_pause(); /* and not relax: the others wait for this lane */
         }
     }
     *position = gpurt_shfl_u32(mask, at, gpurt_leader(mask));
@@ -203,8 +208,10 @@ GPURT_DEVN void gpurt_log_uniform_far(gpurt_log_call_t c, const uint32_t *args,
 
     for (uint32_t j = 0; j < words; j++)
         own[j] = gpurt_shfl_u32(c.mask, args[j], gpurt_leader(c.mask));
-    if (!gpurt_log_room_far(c.aim.ring, c.mask, groups, 1, time_ns, &position))
+    if (!gpurt_log_room_far(c.aim.ring, c.mask, groups, 1, time_ns, &position)) {
+        gpurt_safe_point();
         return;
+    }
     for (uint32_t g = gpurt_popc(c.mask & gpurt_lanes_below()); g < groups;
          g += gpurt_popc(c.mask)) {
         uint32_t v[GPURT_GROUP_WORDS];
@@ -221,6 +228,7 @@ GPURT_DEVN void gpurt_log_uniform_far(gpurt_log_call_t c, const uint32_t *args,
         gpurt_log_store(&c.aim, position, g, groups, v);
     }
     gpurt_syncwarp(c.mask);
+    gpurt_safe_point();
 }
 
 /* The arguments are put into memory here and not before. */
@@ -275,8 +283,11 @@ GPURT_DEVN void gpurt_log_lanes_far(gpurt_log_call_t c, const uint32_t *args,
         gpurt_record_what(c.gate, GPURT_KIND_LOG, GPURT_FORM_LANE, gpurt_warp());
     uint64_t time_ns = gpurt_globaltimer();
 
-    if (!gpurt_log_room_far(c.aim.ring, c.mask, groups * count, count, time_ns, &position))
+    if (!gpurt_log_room_far(c.aim.ring, c.mask, groups * count, count, time_ns,
+                            &position)) {
+        gpurt_safe_point();
         return;
+    }
     position += groups * gpurt_popc(c.mask & gpurt_lanes_below());
     for (uint32_t g = 0; g < groups; g++) {
         uint32_t v[GPURT_GROUP_WORDS];
@@ -291,6 +302,7 @@ GPURT_DEVN void gpurt_log_lanes_far(gpurt_log_call_t c, const uint32_t *args,
         gpurt_log_store(&c.aim, position, g, groups, v);
     }
     gpurt_syncwarp(c.mask);
+    gpurt_safe_point();
 }
 
 GPURT_DEV void gpurt_log_lanes_away(gpurt_log_call_t c, const uint32_t *args,
@@ -323,8 +335,10 @@ GPURT_DEV void gpurt_log_lanes(gpurt_log_call_t c, const uint32_t *args, uint32_
     }
     position = gpurt_log_room_near(&c.aim, groups, GPURT_WARP_SIZE);
     if (GPURT_UNLIKELY(position & 1) &&
-        !gpurt_log_room_whole(c.aim.ring, groups, &position))
+        !gpurt_log_room_whole(c.aim.ring, groups, &position)) {
+        gpurt_safe_point();
         return;
+    }
     time_ns = gpurt_globaltimer();
     what = gpurt_record_what(c.gate, GPURT_KIND_LOG, GPURT_FORM_LANES, gpurt_warp());
     for (uint32_t from = 0; from < groups; from += GPURT_WARP_SIZE) {

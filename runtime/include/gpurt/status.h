@@ -78,6 +78,7 @@ const char *gpurt_status_name(gpurt_status_t status);
 const char *gpurt_status_text(gpurt_status_t status);
 
 /* Fills *err when err is not NULL and returns status, so that a failing path is one line.
+ * The text of an errno is added by itself, before "; ".
  * Context: host, any thread. */
 gpurt_status_t gpurt_fail(gpurt_error_t *err, gpurt_status_t status, uint32_t origin,
                           int64_t code, const char *fmt, ...) GPURT_PRINTF(5, 6);

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What goes wrong around a program that logs: no room, no right, two drainers, forks, execs, a kernel without end. Each
+# time the program goes on, what was logged is in the file or said to be missing, and one line says why.
+# Arguments: folder of the programs, the feeding application.
+set -euo pipefail
+bin=$1 app=$2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+unset GPURT_DRAIN GPURT_LOG GPURT_LEVEL GPURT_RING_BYTES GPURT_OFF
+export GPURT_BACKEND=cpu XDG_RUNTIME_DIR=$dir
+
+fail() {
+    echo "FAIL: $*" >&2
+    exit 1
+}
+field() { "$bin/gpurt-log" stat --json "$2" | sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p"; }
+same() { [ "$1" = "$2" ] || fail "$3: '$2', not '$1'"; }
+# expect STATUS LINE COMMAND...: exit status, and LINE is part of what it says on standard error, at most a line.
+expect() {
+    local status=0
+    "${@:3}" >out 2>errors </dev/null || status=$?
+    same "$1" "$status" "exit status of '${*:3}' ($(cat errors))"
+    [[ ! $2 ]] || grep -Fq -- "$2" errors || fail "'${*:3}' says '$(cat errors)', not '$2'"
+    [ "$(wc -l <errors)" -le 1 ] || fail "'${*:3}' says more than a line: $(cat errors)"
+}
+# limited KIB COMMAND...: files of at most so many KiB for it; `free` in front of a command takes the limit away.
+limited() (
+    ulimit -S -f "$1"
+    "${@:2}"
+)
+# shellcheck disable=SC2016
+free=(bash -c 'ulimit -S -f unlimited; exec "$@"' free)
+
+# A folder in which nothing may be made, root or not.
+expect 125 '/sys/run.gplog: Permission denied' "$bin/gpurt-record" -o /sys/run.gplog -- "$bin/hello_log"
+expect 125 '/sys/run.gplog: Permission denied' "$bin/gpurt-top" -b --record /sys/run.gplog -- "$bin/hello_log"
+expect 0 '' env GPURT_LOG=/sys/run.gplog "$bin/hello_log"
+grep -Fq 'no log: /sys/run.gplog: Permission denied' out || fail "not told: $(cat out)"
+
+# A file that cannot grow any more: a full disk. Programs end as they would; what is there can be read.
+expect 125 'full.gplog is not whole: log: writing' limited 16 "$bin/gpurt-record" -o full.gplog -- \
+    "${free[@]}" "$bin/pipeline" 20
+grep -q 'File too large; free some space' errors || fail "$(cat errors)"
+[ "$(field records full.gplog)" -gt 100 ] || fail "$(field records full.gplog) records before the disk was full"
+expect 7 'bad.gplog is not whole' limited 4 "$bin/gpurt-record" -o bad.gplog -- "${free[@]}" "$app" 100000 drop exit=7
+# gpurt-top's screen needs 1.2 MB of shared memory, which counts as a file.
+expect 125 '' limited 1300 "$bin/gpurt-top" --once -o picture --record screen.gplog -- \
+    "${free[@]}" "$bin/log_storm" 64 256 300
+grep -q 'screen.gplog is not whole: log: writing' errors || fail "$(cat errors)"
+grep -q 'ended with status 0' picture || fail 'the picture goes on'
+[ "$(field torn_frames screen.gplog)" -le 1 ] || fail 'torn'
+
+# Shared memory that is too small for the box.
+expect 0 '' limited 64 env GPURT_LOG=small.gplog "$bin/hello_log"
+grep -Fq 'no log: box: ' out || fail "a box without room: $(cat out)"
+expect 0 '' env GPURT_RING_BYTES=1024 GPURT_LOG=small.gplog "$bin/hello_log"
+same 4 "$(field records small.gplog)" 'a small box'
+
+# Two drainers on one box: the second is refused, the first loses nothing.
+"$bin/gpurt-record" -q -o first.gplog -- "$app" 1000 hang &
+recorder=$!
+for _ in $(seq 250); do
+    [ -s first.gplog ] && [ "$(field records first.gplog)" = 1000 ] && break
+    sleep 0.02
+done
+pid=$(cut -d' ' -f1 "/proc/$recorder/task/$recorder/children")
+expect 1 'drain' "$bin/gpurt-drain" -p "$pid" -o second.gplog
+expect 0 '' "$bin/gpurt-top" --once -p "$pid"
+grep -q '^records ' out || fail 'looking over the shoulder'
+expect 125 'written by another process' "$bin/gpurt-record" -a -o first.gplog -- true
+kill -TERM "$recorder"
+wait "$recorder" || same 143 $? 'the recorder'
+same 1000 "$(field records first.gplog)" 'the first drainer'
+
+# Programs that fork, become another one, or close what is not theirs.
+expect 0 '500 records' "$bin/gpurt-record" -o fork.gplog -- "$app" 500 fork
+same 500 "$(field records fork.gplog)" 'a fork'
+expect 0 '504 records' "$bin/gpurt-record" -o exec.gplog -- "$app" 500 "exec=$bin/hello_log"
+same 504 "$(field records exec.gplog)" 'an exec'
+"$bin/gpurt-log" verify exec.gplog >/dev/null || fail 'two boxes in one log'
+expect 0 '500 records' "$bin/gpurt-record" -o close.gplog -- "$app" 500 close
+same 500 "$(field records close.gplog)" 'closed descriptors'
+expect 0 '500 records' "$bin/gpurt-record" -o daemon.gplog -- "$app" 500 daemon
+same 500 "$(field records daemon.gplog)" 'a daemon'
+
+# A program without gpurt in it.
+expect 0 'never opened gpurt' "$bin/gpurt-record" -o none.gplog -- true
+same 0 "$(field records none.gplog)" 'nothing'
+
+# A kernel without end: the recorder's log can be read meanwhile, and Ctrl-C ends both.
+setsid env --default-signal=INT "$bin/gpurt-record" -q -o endless.gplog -- "$bin/log_storm" 2 32 4000000000 &
+recorder=$!
+for _ in $(seq 250); do
+    [ -s endless.gplog ] && [ "$(field records endless.gplog)" -gt 1000 ] && break
+    sleep 0.02
+done
+"$bin/gpurt-log" tail -n 3 endless.gplog | grep -q 'of thread' || fail 'a log that grows'
+kill -INT -"$recorder"
+status=0
+wait "$recorder" || status=$?
+same 130 "$status" 'Ctrl-C'
+"$bin/gpurt-log" verify endless.gplog >/dev/null || fail 'after Ctrl-C'
+echo 'all well'

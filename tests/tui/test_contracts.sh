@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What scripts rely on: names of fields, their order, that all programs say the same of one log, and that nothing in a
+# log steers a terminal. Arguments: folder of the programs, of the test programs.
+set -euo pipefail
+bin=$1 tests=$2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+export TZ=UTC LC_ALL=C.UTF-8 XDG_RUNTIME_DIR=$dir
+unset GPURT_DRAIN GPURT_LOG
+
+fail() {
+    echo "FAIL: $*" >&2
+    exit 1
+}
+# same WANT GOT WHAT
+same() { [ "$1" = "$2" ] || fail "$3: '$2', not '$1'"; }
+# keys: names of the fields of the first JSON object on standard input, in their order.
+keys() { head -n 1 | jq -r 'keys_unsorted | join(" ")'; }
+
+"$tests/make_log" run.gplog 40000 200000 3 1000 # 40 frames: more than a cursor merges at once
+
+same 'records dropped sites panics frames torn_frames bytes first_ns last_ns back_end device' \
+    "$("$bin/gpurt-log" stat --json run.gplog | keys)" 'gpurt-log stat --json'
+"$bin/gpurt-log" cat --jsonl run.gplog >lines
+same 'ts_ns level device sm block warp lanes file line msg' "$(keys <lines)" 'gpurt-log cat --jsonl'
+same 1 "$(jq -r 'keys_unsorted | join(" ")' lines | sort -u | wc -l)" 'all lines have the same fields'
+same 'schema version panics sites sources' "$("$bin/gpurt-panic" list --json run.gplog | keys)" 'gpurt-panic list --json'
+same 'number count first_ns last_ns file line module format msg' \
+    "$("$bin/gpurt-panic" list --json run.gplog | jq -c '.sites[0]' | keys)" 'a site of gpurt-panic list'
+same "schema state program pid host back_end device time_ns first_ns last_ns records dropped panics sites rows \
+per_second dropped_per_second levels losses devices site_list panic_list" \
+    "$("$bin/gpurt-top" --once --json --replay run.gplog | keys)" 'gpurt-top --once --json'
+
+# Three programs count one log.
+records=$("$bin/gpurt-log" stat --json run.gplog | jq .records)
+same "$records" "$(grep -vc '"level":"LOST"' lines)" 'lines and records'
+same "$records" "$("$bin/gpurt-top" --once --json --replay run.gplog | jq .records)" 'gpurt-top and gpurt-log'
+panics=$("$bin/gpurt-log" stat --json run.gplog | jq .panics)
+[ "$panics" -gt 1 ] || fail "a log with $panics panics"
+same "$panics" "$("$bin/gpurt-panic" list --json run.gplog | jq .panics)" 'gpurt-panic and gpurt-log'
+
+# The last lines, whatever lies between them.
+"$bin/gpurt-log" cat run.gplog >all
+same 7 "$("$bin/gpurt-log" tail -n 7 run.gplog | grep -vc ' LOST ')" 'tail'
+same "$(grep ' ERROR ' all | tail -n 5)" \
+    "$("$bin/gpurt-log" tail -n 5 --level error run.gplog | grep ' ERROR ')" 'the last errors'
+same "$panics" "$("$bin/gpurt-log" tail -n 1000 --level panic run.gplog | grep -c ' PANIC ')" 'fewer than asked for'
+same "$(tail -n 1 all)" "$("$bin/gpurt-log" tail -n 1 run.gplog | tail -n 1)" 'the last one'
+# Times of text are local.
+first=$(TZ=UTC-5 "$bin/gpurt-log" cat run.gplog | head -n 1 || true)
+same "$(printf '%02d' $(((10#$(head -n 1 all | cut -c1-2) + 5) % 24)))" "${first:0:2}" 'local time'
+
+# Nothing but text leaves for a terminal.
+"$bin/gpurt-panic" show run.gplog >report
+"$bin/gpurt-log" stat run.gplog >sums
+for file in all lines report sums; do
+    LC_ALL=C grep -q $'[\001-\010\013-\037\177]' "$file" && fail "control characters in $file"
+done
+grep -Fq 'session name \x1b[31mred' all || fail 'escapes are shown'
+for command in 'log cat' 'panic list' 'top -b --replay' 'record -o new --'; do
+    read -ra words <<<"$command"
+    "$bin/gpurt" "${words[@]}" $'no\033[31msuch\nfile' 2>errors >/dev/null && fail "gpurt $command of nothing"
+    same 1 "$(wc -l <errors)" "lines of gpurt $command"
+    grep -q $'\033' errors && fail "gpurt $command: an escape"
+    grep -Fq 'No such file or directory' errors || fail "gpurt $command: $(cat errors)"
+done
+[ ! -e new ] || fail 'a log of a program that never ran'
+
+# Wrong use says what is right, in one line.
+says() { # WORDS COMMAND...
+    local status=0
+    "$bin/${2}" "${@:3}" >/dev/null 2>errors </dev/null || status=$?
+    [ "$status" -ge 1 ] || fail "'${*:2}' worked"
+    same 1 "$(wc -l <errors)" "lines of '${*:2}'"
+    grep -Fq -- "$1" errors || fail "'${*:2}' says $(cat errors), not $1"
+}
+says 'did you mean --replay?' gpurt-top --relpay x
+says 'did you mean tail?' gpurt-log tial run.gplog
+says 'cat wants one file' gpurt-log cat
+says 'start it with GPURT_LOG=FILE' gpurt-top -b -p 1
+says 'No such process' gpurt-top -b -p 4294967295
+says '--record goes with a PROGRAM' gpurt-top -b --record x --replay run.gplog
+says 'choose another file' gpurt-top -b --record run.gplog -- true
+says 'choose another file' gpurt-record -o run.gplog -- true
+says 'there is no panic 99' gpurt-panic show run.gplog 99
+says 'is not a gpurt log' gpurt-log stat lines
+echo 'all well'

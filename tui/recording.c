@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+int recording_open(recording_t *r, const gpurt_option_program_t *program, const char *path,
+                   const gpurt_writer_options_t *options)
+{
+    gpurt_error_t err = {0};
+
+    r->program = program;
+    r->path = path;
+    r->made = access(path, F_OK) != 0;
+    if (gpurt_writer_open(path, options, &r->writer, &err) != GPURT_OK)
+        return gpurt_option_refuse(program, "%s", err.text);
+    return -1;
+}
+
+void recording_drop(recording_t *r)
+{
+    if (!r->writer)
+        return;
+    gpurt_writer_close(r->writer, NULL);
+    r->writer = NULL;
+    if (r->made)
+        unlink(r->path);
+}
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void tell(const recording_t *r, uint32_t seen, const gpurt_writer_figures_t *sum)
+{
+    struct stat file = {0};
+
+    stat(r->path, &file);
+    if (seen == 0)
+        gpurt_option_refuse(r->program,
+                            "the program never opened gpurt; %s holds no records", r->path);
+    else
+        gpurt_option_refuse(r->program,
+                            "%llu record%s, %llu lost, %llu panic%s in %s (%llu bytes)",
+                            (unsigned long long)sum->messages, plural(sum->messages),
+                            (unsigned long long)sum->lost, (unsigned long long)sum->panics,
+                            plural(sum->panics), r->path, (unsigned long long)file.st_size);
+}
+
+bool recording_close(recording_t *r, uint32_t seen, bool quiet,
+                     const gpurt_error_t *failure)
+{
+    gpurt_writer_figures_t sum;
+    gpurt_error_t err = {0};
+    bool whole;
+
+    if (!r->writer)
+        return true;
+    whole = gpurt_writer_flush(r->writer, &err) == GPURT_OK;
+    gpurt_writer_figures(r->writer, &sum);
+    whole &= gpurt_writer_close(r->writer, whole ? &err : NULL) == GPURT_OK;
+    r->writer = NULL;
+    if (failure || !whole)
+        gpurt_option_refuse(r->program, "%s is not whole: %s", r->path,
+                            failure ? failure->text : err.text);
+    else if (!quiet)
+        tell(r, seen, &sum);
+    return whole && !failure;
+}
