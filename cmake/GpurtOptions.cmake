@@ -7,6 +7,8 @@ endif()
 
 set(GPURT_CUDA AUTO CACHE STRING "CUDA back end: AUTO (when a toolkit is found), ON (an error without one), OFF")
 set_property(CACHE GPURT_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(GPURT_CUPTI AUTO CACHE STRING "Collector for any CUDA program: AUTO (when cupti.h is found), OFF")
+set_property(CACHE GPURT_CUPTI PROPERTY STRINGS AUTO OFF)
 set(GPURT_SANITIZE "" CACHE STRING "Sanitizer of tests, examples and host code: empty, address (with undefined), thread")
 set_property(CACHE GPURT_SANITIZE PROPERTY STRINGS "" address thread)
 option(GPURT_TUI "Build the programs (gpurt-check, gpurt-log, gpurt-top, ...)" ${PROJECT_IS_TOP_LEVEL})

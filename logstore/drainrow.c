@@ -208,7 +208,9 @@ uint32_t drain_record(gpurt_drain_t *d, uint32_t section, uint32_t ring, gpurt_r
         !strings_there(d, section, site, words + h.first, count, h.lanes))
         return 0;
     row_fill(d, row, &h, section);
-    row->time_ns = time_after(&d->sections[section].cursors[ring], row->time_ns);
+    /* Host threads share a ring, and tell of things when they have ended. */
+    if (d->map->sections[section].kind != GPURT_SECTION_HOST)
+        row->time_ns = time_after(&d->sections[section].cursors[ring], row->time_ns);
     row->site = site->id;
     row->level = site->level;
     if (h.first > GPURT_RECORD_HEAD_WORDS)

@@ -259,7 +259,10 @@ void gpurt_model_put(gpurt_model_t *m, const gpurt_row_t *row)
     }
     if (gpurt_row_is_panic(row))
         row_panic(m, section, row);
-    row_keep(m, row, level);
+    if (gpurt_kind_is_activity(row->kind))
+        model_activity_put(&m->activity, row); /* too many to be lines of a log */
+    else
+        row_keep(m, row, level);
 }
 
 uint64_t gpurt_model_last_ns(const gpurt_model_t *m)

@@ -14,7 +14,11 @@ enum {
     KEEP_BYTES = 256 << 10, /* rows of a class: 1,024 of usual size, 168 of the longest */
     SITE_WORDS = 24,        /* arguments of one lane: 12 of 64 bits */
     SITE_HASH = 2048,
-    SITE_OTHER = GPURT_MODEL_SITES
+    SITE_OTHER = GPURT_MODEL_SITES,
+    KERNEL_HASH = 1024,
+    KERNEL_OTHER = GPURT_MODEL_KERNELS,
+    SPREAD_STEPS = 8,                                       /* buckets to a doubling */
+    SPREAD_BUCKETS = SPREAD_STEPS + (40 - 3) * SPREAD_STEPS /* up to 2^40 ns, 18 minutes */
 };
 #define TICK_NS   100000000ull
 #define SECOND_NS 1000000000ull
@@ -65,6 +69,26 @@ typedef struct model_keep {
     uint8_t GPURT_ALIGN(8) bytes[KEEP_BYTES];
 } model_keep_t;
 
+typedef struct model_kernel {
+    uint32_t name; /* id in the dictionary */
+    uint32_t registers, shared_bytes, grid[3], block[3];
+    uint64_t count, untimed, total_ns, min_ns, max_ns;
+    uint32_t spread[SPREAD_BUCKETS]; /* durations, by size */
+} model_kernel_t;
+
+/* modelactivity.c: what GPUs did. Sums stand in the shape of the view. */
+typedef struct model_activity {
+    gpurt_model_gpu_t gpus[GPURT_MODEL_DEVICES];
+    gpurt_model_copy_t copies[GPURT_COPY_KINDS], fills;
+    gpurt_model_span_t waits, graphs, calls, overheads;
+    uint64_t rows, memory, ranges, launches;
+    uint64_t collector_ns; /* of the last record of each */
+    gpurt_activity_collector_t collector;
+    uint32_t kernel_count;
+    uint16_t kernel_hash[KERNEL_HASH]; /* index + 1, 0 empty */
+    model_kernel_t kernels[GPURT_MODEL_KERNELS + 1];
+} model_activity_t;
+
 /* Owner: whoever created it. Single-threaded. */
 struct gpurt_model {
     const gpurt_dictionary_t *dictionary;
@@ -81,6 +105,7 @@ struct gpurt_model {
     model_sm_t sms[GPURT_MODEL_SMS];
     gpurt_model_panics_t panics;
     model_keep_t keep[GPURT_CLASSES];
+    model_activity_t activity;
 };
 
 /* model.c: count in the RATE_TICKS whole ticks before the one of now_ns. */
@@ -89,6 +114,11 @@ uint32_t model_rate(const model_window_t *w, uint64_t now_ns);
 /* modelpanic.c */
 void model_panic_read(const gpurt_dictionary_t *d, const gpurt_row_t *row,
                       gpurt_model_panic_t *out);
+
+/* modelactivity.c: a row of a kind of activity.h; and the view of them, which is changed
+ * when it returns true. */
+void model_activity_put(model_activity_t *a, const gpurt_row_t *row);
+bool model_activity_view(const gpurt_model_t *m, gpurt_model_activity_t *v);
 
 /* Copies a text that is not terminated; keeps its end where it is too long. */
 void model_text_end(char *to, size_t room, const char *from, size_t bytes);

@@ -23,8 +23,8 @@
 
 #define SHARE_MAGIC 0x314c444f4d545247ull /* "GRTMODL1", little endian */
 enum {
-    PARTS = 6,
-    SHARE_VERSION = 1,
+    PARTS = 7,
+    SHARE_VERSION = 2,
     READ_TRIES = 8,
     PATH_ROOM = 256
 };
@@ -67,7 +67,9 @@ static const struct {
     {offsetof(gpurt_modelview_t, lines[0]), sizeof(gpurt_model_lines_t)},
     {offsetof(gpurt_modelview_t, lines[1]), sizeof(gpurt_model_lines_t)},
     {offsetof(gpurt_modelview_t, lines[2]), sizeof(gpurt_model_lines_t)},
+    {offsetof(gpurt_modelview_t, activity), sizeof(gpurt_model_activity_t)},
 };
+GPURT_STATIC_ASSERT(sizeof(gpurt_model_activity_t) % 8 == 0, "copied by words");
 
 /* ---- sequence locks ------------------------------------------------------------------ */
 
@@ -155,6 +157,11 @@ static void texts_end(gpurt_modelview_t *v, uint32_t part)
             v->names.sites[i].format[GPURT_MODEL_SITE_TEXT - 1] = '\0';
             v->names.sites[i].last[GPURT_MODEL_SITE_TEXT - 1] = '\0';
         }
+    }
+    if (part == 6) {
+        v->activity.state[sizeof v->activity.state - 1] = '\0';
+        for (int i = 0; i <= GPURT_MODEL_KERNELS; i++)
+            v->activity.kernels[i].name[GPURT_MODEL_KERNEL_NAME - 1] = '\0';
     }
     for (int i = 0; part == 2 && i < GPURT_MODEL_PANICS; i++) {
         gpurt_model_panic_t *e = &v->panics.list[i];

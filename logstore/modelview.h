@@ -8,6 +8,7 @@
 #ifndef GPURT_MODELVIEW_H
 #define GPURT_MODELVIEW_H
 
+#include <gpurt/activity.h>
 #include <gpurt/box.h>
 
 enum {
@@ -18,10 +19,13 @@ enum {
     GPURT_MODEL_SECONDS = 512,                     /* history, one sample a second */
     GPURT_MODEL_SECTIONS = GPURT_BOX_SECTIONS + 1, /* the last: not in the box's table */
     GPURT_MODEL_LEVELS = 8,
-    GPURT_MODEL_REASONS = 8, /* 0: one that is not known */
+    GPURT_MODEL_REASONS = 9, /* 0: one that is not known */
     GPURT_MODEL_LINE_TEXT = 176,
     GPURT_MODEL_SITE_TEXT = 160,
-    GPURT_MODEL_WHERE = 48
+    GPURT_MODEL_WHERE = 48,
+    GPURT_MODEL_KERNELS = 256, /* names of kernels with a row of their own */
+    GPURT_MODEL_DEVICES = 8,   /* whose activity is known */
+    GPURT_MODEL_KERNEL_NAME = 192
 };
 
 /* Lines are kept by class, so that a flood of INFO does not push an ERROR out. */
@@ -140,12 +144,59 @@ typedef struct gpurt_model_lines {
     gpurt_model_line_t list[GPURT_MODEL_LINES];
 } gpurt_model_lines_t;
 
-/* All of it: a private copy of one process. About 1.2 MB. */
+/* Times are of the records that had some: `untimed` tells how many had none. */
+typedef struct gpurt_model_kernel {
+    uint64_t count, untimed;
+    uint64_t total_ns, min_ns, max_ns;
+    uint64_t p50_ns, p99_ns;                             /* within 7 % */
+    uint32_t registers, shared_bytes, grid[3], block[3]; /* of the last one */
+    char name[GPURT_MODEL_KERNEL_NAME];
+} gpurt_model_kernel_t;
+
+typedef struct gpurt_model_copy {
+    uint64_t count, bytes;
+    uint64_t timed_bytes, ns; /* of those that had times: their quotient is the bandwidth */
+} gpurt_model_copy_t;
+
+/* What happens and takes time. */
+typedef struct gpurt_model_span {
+    uint64_t count, ns;
+} gpurt_model_span_t;
+
+/* busy: fields of gpurt_activity_busy_t, summed; recent: those of the last record. */
+typedef struct gpurt_model_busy {
+    uint64_t ns, kernels, copying, waiting, launching, idle;
+} gpurt_model_busy_t;
+
+typedef struct gpurt_model_gpu {
+    gpurt_model_busy_t busy, recent;
+    uint64_t recent_ns; /* end of the last stretch: nothing that ended later is known */
+    uint64_t environment_ns; /* when the figures below were true; 0: never */
+    gpurt_activity_environment_t environment;
+    uint32_t reserved;
+} gpurt_model_gpu_t;
+
+/* Part 6: what GPUs did. */
+typedef struct gpurt_model_activity {
+    uint64_t rows; /* 0: nothing is known */
+    gpurt_model_gpu_t gpus[GPURT_MODEL_DEVICES];
+    gpurt_model_copy_t copies[GPURT_COPY_KINDS]; /* by GPURT_COPY_* */
+    gpurt_model_copy_t fills;
+    gpurt_model_span_t waits, graphs, calls, overheads;
+    uint64_t memory, ranges, launches; /* records */
+    uint64_t bad, dropped, starved;    /* as the collectors say of themselves */
+    char state[GPURT_MODEL_SITE_TEXT]; /* of the last collector that spoke */
+    uint64_t kernel_count;             /* rows of `kernels` in use, without the last */
+    gpurt_model_kernel_t kernels[GPURT_MODEL_KERNELS + 1]; /* the last: all others */
+} gpurt_model_activity_t;
+
+/* All of it: a private copy of one process. About 1.3 MB. */
 typedef struct gpurt_modelview {
     gpurt_model_numbers_t numbers;
     gpurt_model_names_t names;
     gpurt_model_panics_t panics;
     gpurt_model_lines_t lines[GPURT_CLASSES];
+    gpurt_model_activity_t activity;
 } gpurt_modelview_t;
 
 static inline uint32_t gpurt_model_class(uint32_t level)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "render.h"
 
+#include <gpurt/activity.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ typedef struct source {
     uint32_t count;  /* words there are */
     uint32_t stride; /* between two words of one lane */
     uint32_t at;
+    bool activity; /* a duration may be unknown */
 } source_t;
 
 const char *gpurt_level_name(uint32_t level)
@@ -192,6 +194,9 @@ static void put_argument(const gpurt_dictionary_t *d, gpurt_text_t *out, const s
         put_float(out, spec, f);
     } else if (type == GPURT_TYPE_STRING) {
         put_string(d, out, spec, low);
+    } else if (from->activity && words == 2 &&
+               (low | (uint64_t)high << 32) == GPURT_ACTIVITY_NO_TIME) {
+        gpurt_text_add(out, "unknown", 7);
     } else {
         put_integer(out, spec, low | (uint64_t)high << 32, type);
     }
@@ -240,7 +245,8 @@ static void put_loss(const gpurt_row_t *row, gpurt_text_t *out)
                                           "the producer died inside a record",
                                           "two producers met in one ring",
                                           "the site is rate-limited",
-                                          "a lane died inside its panic"};
+                                          "a lane died inside its panic",
+                                          "CUPTI had no buffer for them"};
     uint32_t reason = row->words > 0 ? gpurt_row_words(row)[0] : 0;
 
     gpurt_text_printf(out, "%llu lost: %s", (unsigned long long)gpurt_row_lost(row),
@@ -272,7 +278,8 @@ void gpurt_render_message(const gpurt_dictionary_t *d, const gpurt_row_t *row,
                           uint32_t lane, gpurt_text_t *out)
 {
     uint32_t lanes = gpurt_row_per_lane(row) ? (uint32_t)__builtin_popcount(row->mask) : 1;
-    source_t from = {gpurt_row_words(row), row->words, lanes, 0};
+    source_t from = {gpurt_row_words(row), row->words, lanes, 0,
+                     gpurt_kind_is_activity(row->kind)};
     gpurt_site_info_t site;
 
     if (row->kind == GPURT_KIND_LOSS) {

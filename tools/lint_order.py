@@ -16,7 +16,8 @@ DEFINES_THEM = "runtime/include/gpurt/atomic.h"
 
 report = Report()
 seen = {}
-for name in matching("runtime/*.c", "runtime/*.h", "logstore/*.c", "logstore/*.h", "tui/*.c", "tui/*.h"):
+for name in matching("cupti/*.c", "cupti/*.h", "runtime/*.c", "runtime/*.h", "logstore/*.c", "logstore/*.h",
+                     "tui/*.c", "tui/*.h"):
     raw = lines_of(name)
     code = without_comments(name)
     for number, line in enumerate(raw, 1):

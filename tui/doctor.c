@@ -71,11 +71,11 @@ typedef void doctor_check_t(const doctor_machine_t *m, doctor_report_t *report);
 static doctor_check_t *const checks[] = {
     doctor_check_driver,    doctor_check_gpus,      doctor_check_nvcc,
     doctor_check_cupti,     doctor_check_profiling, doctor_check_loading,
-    doctor_check_injection, doctor_check_mps,       doctor_check_wsl,
-    doctor_check_cpu,       doctor_check_memory,    doctor_check_memlock,
-    doctor_check_filesize,  doctor_check_logging,   doctor_check_maps,
-    doctor_check_aslr,      doctor_check_compilers, doctor_check_debugger,
-    doctor_check_terminal,
+    doctor_check_injection, doctor_check_collector, doctor_check_mps,
+    doctor_check_wsl,       doctor_check_cpu,       doctor_check_memory,
+    doctor_check_memlock,   doctor_check_filesize,  doctor_check_logging,
+    doctor_check_maps,      doctor_check_aslr,      doctor_check_compilers,
+    doctor_check_debugger,  doctor_check_terminal,
 };
 
 /* ---- the report ---------------------------------------------------------------------- */

@@ -56,6 +56,7 @@ void doctor_check_cupti(const doctor_machine_t *m, doctor_report_t *report);
 void doctor_check_profiling(const doctor_machine_t *m, doctor_report_t *report);
 void doctor_check_loading(const doctor_machine_t *m, doctor_report_t *report);
 void doctor_check_injection(const doctor_machine_t *m, doctor_report_t *report);
+void doctor_check_collector(const doctor_machine_t *m, doctor_report_t *report);
 
 /* ---- doctor_host.c ------------------------------------------------------------------- */
 void doctor_check_cpu(const doctor_machine_t *m, doctor_report_t *report);

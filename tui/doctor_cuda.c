@@ -2,6 +2,9 @@
 /* The toolkit beside the driver: nvcc, CUPTI, and how CUDA is told to behave. */
 #include "doctor.h"
 
+#include "injection.h"
+
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -188,7 +191,23 @@ void doctor_check_injection(const doctor_machine_t *m, doctor_report_t *report)
         doctor_find(report, "injection", DOCTOR_NOTE,
                     "CUDA_INJECTION64_PATH is taken by another tool: %s", value);
         doctor_remedy(report,
-                      "unset it to see programs that do not use gpurt: CUPTI serves "
+                      "unset it to see kernels: it is run before gpurt's, and CUPTI serves "
                       "one tool at a time");
     }
+}
+
+/* The library by which programs that do not use gpurt are watched. */
+void doctor_check_collector(const doctor_machine_t *m, doctor_report_t *report)
+{
+    char path[PATH_MAX];
+
+    (void)m;
+    if (gpurt_injection_find(path, sizeof path)) {
+        doctor_find(report, "collector", DOCTOR_OK, "the collector is %s", path);
+        return;
+    }
+    doctor_find(report, "collector", DOCTOR_NOTE,
+                "%s is not found: kernels and copies are not seen", GPURT_INJECTION_LIB);
+    doctor_remedy(report, "build gpurt with cupti.h of CUDA 13 in reach and install it, or "
+                          "name the library in GPURT_INJECTION_LIBRARY");
 }

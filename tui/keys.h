@@ -33,6 +33,7 @@ typedef enum action {
     ACTION_PANICS,
     ACTION_SITES,
     ACTION_OUTPUT,
+    ACTION_GPU,
     ACTION_HELP,
     ACTION_NEXT_VIEW,
     ACTION_PREVIOUS_VIEW,

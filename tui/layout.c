@@ -9,7 +9,8 @@ enum {
     RATES_SMALL = 3, /* title, total, levels in one line */
     SITES_MIN = 3,
     LOG_MIN = 3,
-    ALERT_MAX = 4
+    ALERT_MAX = 4,
+    GPU_MAX = 4
 };
 
 static int min(int a, int b)
@@ -75,11 +76,14 @@ static void overview_split(rect_t body, const layout_wish_t *wish, layout_t *out
 {
     int alert = wish->alert_count > 0 ? min(wish->alert_count, ALERT_MAX - 1) + 1 : 0;
     int sites = max(wish->site_count, 1) + 2;
+    int gpus = wish->gpu_count > 0 ? min(wish->gpu_count, GPU_MAX) + 1 : 0;
 
     if (body.columns >= WIDE && wish->sm_count > 0 && body.rows >= 10)
         band_wide(&body, out);
     else
         band_narrow(&body, wish, alert, out);
+    if (gpus > 0 && body.rows >= gpus + alert + SITES_MIN + LOG_MIN)
+        out->pane[PANE_GPU] = take(&body, gpus);
     if (alert > 0 && body.rows >= 2 + LOG_MIN)
         out->pane[PANE_ALERT] = take(&body, min(alert, body.rows - LOG_MIN));
     if (body.rows >= SITES_MIN + LOG_MIN)

@@ -19,6 +19,7 @@ typedef enum pane {
     PANE_BODY,  /* all that is between head and foot: always there */
     PANE_RATES, /* of the overview, inside the body, as all below to PANE_LOG */
     PANE_SMS,
+    PANE_GPU,
     PANE_SITES,
     PANE_ALERT,
     PANE_LOG,
@@ -37,6 +38,7 @@ typedef struct layout_wish {
     int sm_count;    /* cells of the map, 0: no map */
     int site_count;  /* rows of the table that are filled */
     int alert_count; /* panics to tell of */
+    int gpu_count;   /* GPUs whose activity is known */
 } layout_wish_t;
 
 typedef struct layout {

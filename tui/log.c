@@ -3,11 +3,13 @@
 #include "cursor.h"
 #include "log_level.h"
 #include "log_print.h"
+#include "model.h"
 #include "nearest.h"
 #include "option.h"
 #include "render.h"
 #include "repair.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
@@ -229,13 +231,54 @@ static int do_tail(gpurt_log_t *log, log_print_t *p, const log_options_t *o)
     }
 }
 
+static bool has_activity(const gpurt_log_t *log)
+{
+    const gpurt_dictionary_t *d = gpurt_log_dictionary(log);
+    gpurt_site_info_t info;
+
+    for (uint32_t id = 1; id < d->next_id; id++)
+        if (gpurt_dictionary_get(d, id, &info) && gpurt_kind_is_activity(info.record_kind))
+            return true;
+    return false;
+}
+
+/* All rows through the model that gpurt-top shows. Returns: NULL without memory, or where no
+ * row tells what a GPU did; then nothing is unpacked. To be freed. */
+static gpurt_modelview_t *activity_read(gpurt_log_t *log)
+{
+    gpurt_modelview_t *view = NULL;
+    gpurt_model_t *model;
+
+    if (!has_activity(log) ||
+        gpurt_model_create(gpurt_log_dictionary(log), NULL, &model, NULL) != GPURT_OK)
+        return NULL;
+    for (uint64_t i = 0; i < gpurt_log_frames(log); i++) {
+        gpurt_log_rows_t frame;
+        const gpurt_row_t *row;
+        uint32_t at = 0;
+
+        if (gpurt_log_read(log, i, &frame, NULL) != GPURT_OK)
+            continue;
+        while ((row = gpurt_log_row(&frame, at, &at)) != NULL)
+            gpurt_model_put(model, row);
+    }
+    view = calloc(1, sizeof *view);
+    if (view)
+        gpurt_model_view(model, gpurt_model_last_ns(model), GPURT_MODEL_REPLAY, view);
+    gpurt_model_destroy(model);
+    return view;
+}
+
 static int do_stat(gpurt_log_t *log, const log_options_t *o)
 {
+    gpurt_modelview_t *view;
     gpurt_log_summary_t sum;
 
     check_all(log, false);
+    view = activity_read(log);
     gpurt_log_summary(log, &sum);
-    log_print_stat(stdout, &sum, o->json);
+    log_print_stat(stdout, &sum, view ? &view->activity : NULL, o->json);
+    free(view);
     return 0;
 }
 

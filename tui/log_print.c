@@ -3,18 +3,21 @@
 
 #include "render.h"
 
+#include <gpurt/activity.h>
 #include <string.h>
 #include <time.h>
 
 enum {
-    LINE_MAX_BYTES = 3 * GPURT_MESSAGE_MAX
+    LINE_MAX_BYTES = 3 * GPURT_MESSAGE_MAX,
+    STAT_KERNELS = 40
 };
 
 /* One message with what its row and site say about it. */
 typedef struct message {
     const gpurt_row_t *row;
     gpurt_site_info_t site;
-    int device; /* -1: host code */
+    int device;    /* -1: host code */
+    bool activity; /* what a device did, told by host code */
     uint32_t lanes;
     gpurt_text_t text;
     char room[GPURT_MESSAGE_MAX];
@@ -32,6 +35,20 @@ static int device_of(const gpurt_log_t *log, uint32_t section)
                : (int)sum.about.sections[section].device;
 }
 
+/* The word of an activity's kind, for programs. */
+static const char *activity_word(uint32_t kind)
+{
+    static const char *const words[] = {"kernel", "copy",      "fill",  "wait",
+                                        "memory", "graph",     "range", "overhead",
+                                        "call",   "collector", "busy"};
+
+    return kind == GPURT_KIND_LAUNCH        ? "launch"
+           : kind == GPURT_KIND_ENVIRONMENT ? "environment"
+           : kind - GPURT_KIND_CUPTI < sizeof words / sizeof words[0]
+               ? words[kind - GPURT_KIND_CUPTI]
+               : "other";
+}
+
 static void line_json(const message_t *m, gpurt_text_t *line)
 {
     const gpurt_row_t *row = m->row;
@@ -41,9 +58,12 @@ static void line_json(const message_t *m, gpurt_text_t *line)
         "{\"ts_ns\":%llu,\"level\":\"%s\",\"device\":%d,\"sm\":%u,\"block\":%u,"
         "\"warp\":%u,\"lanes\":%u,\"file\":\"",
         (unsigned long long)row->time_ns, gpurt_level_name(row->level), m->device, row->sm,
-        row->block, row->warp, m->lanes);
+        m->activity ? 0 : row->block, row->warp, m->lanes);
     gpurt_render_json(line, m->site.file, m->site.file_bytes);
-    gpurt_text_printf(line, "\",\"line\":%u,\"msg\":\"", m->site.line);
+    gpurt_text_printf(line, "\",\"line\":%u,", m->site.line);
+    if (m->activity)
+        gpurt_text_printf(line, "\"kind\":\"%s\",", activity_word(row->kind));
+    gpurt_text_printf(line, "\"msg\":\"");
     gpurt_render_json(line, m->text.at, m->text.used);
     gpurt_text_add(line, "\"}\n", 3);
 }
@@ -58,7 +78,9 @@ static void line_text(const message_t *m, gpurt_text_t *line)
         memset(&tm, 0, sizeof tm);
     gpurt_text_printf(line, "%02d:%02d:%02d.%09u %-5s ", tm.tm_hour, tm.tm_min, tm.tm_sec,
                       (unsigned)(row->time_ns % 1000000000u), gpurt_level_name(row->level));
-    if (m->device < 0)
+    if (m->activity)
+        gpurt_text_printf(line, "dev%-3d %-11s ", m->device, activity_word(row->kind));
+    else if (m->device < 0)
         gpurt_text_printf(line, "host thread %-12u ", row->block);
     else
         gpurt_text_printf(line, "dev%d sm%-3u b%-5u w%-2u %08x ", m->device, row->sm,
@@ -103,7 +125,8 @@ void log_print_row(log_print_t *p, const gpurt_row_t *row)
     if (!log_print_wanted(row, p->level) || (row->kind == GPURT_KIND_LOSS && p->skip))
         return;
     m.row = row;
-    m.device = device_of(p->log, row->section);
+    m.activity = gpurt_kind_is_activity(row->kind);
+    m.device = m.activity ? (int)row->block : device_of(p->log, row->section);
     gpurt_dictionary_get(gpurt_log_dictionary(p->log), row->site, &m.site);
     for (uint32_t lane = 0; lane < count; lane++) {
         if (p->skip) {
@@ -133,7 +156,8 @@ static const gplog_section_t *device_section(const gplog_file_t *about)
     return about->section_count ? &about->sections[0] : NULL;
 }
 
-static void stat_json(FILE *out, const gpurt_log_summary_t *s, const char *device,
+static void stat_json(FILE *out, const gpurt_log_summary_t *s,
+                      const gpurt_model_activity_t *activity, const char *device,
                       const char *back_end)
 {
     char room[512];
@@ -145,11 +169,16 @@ static void stat_json(FILE *out, const gpurt_log_summary_t *s, const char *devic
         out,
         "{\"records\":%llu,\"dropped\":%llu,\"sites\":%u,\"panics\":%llu,\"frames\":%llu,"
         "\"torn_frames\":%llu,\"bytes\":%llu,\"first_ns\":%llu,\"last_ns\":%llu,"
-        "\"back_end\":\"%s\",\"device\":\"%s\"}\n",
+        "\"back_end\":\"%s\",\"device\":\"%s\"",
         (unsigned long long)s->messages, (unsigned long long)s->lost, s->sites,
         (unsigned long long)s->panics, (unsigned long long)s->frames,
         (unsigned long long)s->torn_frames, (unsigned long long)s->bytes,
         (unsigned long long)s->first_ns, (unsigned long long)s->last_ns, back_end, room);
+    if (activity && activity->rows) {
+        fputs(",\"activity\":", out);
+        activity_json(out, activity);
+    }
+    fputs("}\n", out);
 }
 
 static void stat_time(FILE *out, const char *name, uint64_t time_ns)
@@ -164,7 +193,8 @@ static void stat_time(FILE *out, const char *name, uint64_t time_ns)
                 (unsigned)(time_ns % 1000000000u / 1000u));
 }
 
-void log_print_stat(FILE *out, const gpurt_log_summary_t *s, bool json)
+void log_print_stat(FILE *out, const gpurt_log_summary_t *s,
+                    const gpurt_model_activity_t *activity, bool json)
 {
     const gplog_section_t *section = device_section(&s->about);
     const char *device = section ? section->name : "";
@@ -172,7 +202,7 @@ void log_print_stat(FILE *out, const gpurt_log_summary_t *s, bool json)
     gpurt_text_t name;
 
     if (json) {
-        stat_json(out, s, device, back_end_of(section));
+        stat_json(out, s, activity, device, back_end_of(section));
         return;
     }
     gpurt_text_init(&name, room, sizeof room);
@@ -195,4 +225,6 @@ void log_print_stat(FILE *out, const gpurt_log_summary_t *s, bool json)
     if (room[0])
         fprintf(out, "program    %s[%u]\n", room, s->about.identity.pid);
     fprintf(out, "closed     %s\n", s->closed ? "yes" : "no, or cut off");
+    if (activity)
+        activity_plain(out, activity, STAT_KERNELS);
 }

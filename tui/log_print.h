@@ -3,6 +3,7 @@
 #ifndef GPURT_TUI_LOG_PRINT_H
 #define GPURT_TUI_LOG_PRINT_H
 
+#include "activity_text.h"
 #include "cursor.h"
 
 #include <stdio.h>
@@ -25,7 +26,9 @@ static inline bool log_print_wanted(const gpurt_row_t *row, uint32_t level)
 
 void log_print_row(log_print_t *p, const gpurt_row_t *row);
 
-/* What a log adds up to, as one JSON object or for people. */
-void log_print_stat(FILE *out, const gpurt_log_summary_t *sum, bool json);
+/* What a log adds up to, as one JSON object or for people. activity: what GPUs did, NULL or
+ * empty where the log knows nothing of it. */
+void log_print_stat(FILE *out, const gpurt_log_summary_t *sum,
+                    const gpurt_model_activity_t *activity, bool json);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "once_report.h"
 
+#include "activity_text.h"
 #include "canvas.h"
 #include "loglist.h"
 #include "paniclist.h"
@@ -91,7 +92,8 @@ static void plain_sites(FILE *out, const picture_t *p)
                     sum->messages, sum->per_second);
             continue;
         }
-        snprintf(place, sizeof place, "%s:%u", base_name(site->file), site->line);
+        snprintf(place, sizeof place, site->file[0] ? "%s:%u" : "-", base_name(site->file),
+                 site->line);
         fprintf(out, "%-6s ", gpurt_level_name(site->level));
         put_plain(out, place, strlen(place), 24);
         fprintf(out, "%*s %12" PRIu64 " %10" PRIu32 "  ",
@@ -152,6 +154,7 @@ void report_plain(FILE *out, const gpurt_modelview_t *view, const report_about_t
     plain_sites(out, &p);
     plain_panics(out, &p);
     plain_lines(out, &p);
+    activity_plain(out, &view->activity, SITES);
     fputc('\n', out);
     fflush(out);
 }
@@ -202,8 +205,9 @@ static void json_identity(FILE *out, const gpurt_modelview_t *v,
 
 static void json_sums(FILE *out, const gpurt_model_numbers_t *n)
 {
-    static const char *const reasons[GPURT_MODEL_REASONS] = {
-        "other", "full", "overrun", "sites", "torn", "shared", "limited", "reserved"};
+    static const char *const reasons[GPURT_MODEL_REASONS] = {"other",   "full",  "overrun",
+                                                             "sites",   "torn",  "shared",
+                                                             "limited", "panic", "buffers"};
 
     json_number(out, "time_ns", n->time_ns);
     json_number(out, "first_ns", n->first_ns);
@@ -219,7 +223,7 @@ static void json_sums(FILE *out, const gpurt_model_numbers_t *n)
     for (uint32_t i = 0; i < GPURT_LEVEL_LOST; i++)
         fprintf(out, "%s\"%s\":%" PRIu64, i ? "," : "", gpurt_level_name(i), n->levels[i]);
     fputs("},\"losses\":{", out);
-    for (uint32_t i = 0; i < GPURT_MODEL_REASONS - 1; i++)
+    for (uint32_t i = 0; i < GPURT_MODEL_REASONS; i++)
         fprintf(out, "%s\"%s\":%" PRIu64, i ? "," : "", reasons[i], n->losses[i]);
     fputs("}", out);
 }
@@ -304,7 +308,7 @@ static void json_panics(FILE *out, const gpurt_modelview_t *v)
         json_number(out, "clock", e->clock);
         fputs("}", out);
     }
-    fputs("]}\n", out);
+    fputs("]", out);
 }
 
 void report_json(FILE *out, const gpurt_modelview_t *view, const report_about_t *about)
@@ -314,5 +318,10 @@ void report_json(FILE *out, const gpurt_modelview_t *view, const report_about_t 
     json_sections(out, &view->numbers);
     json_sites(out, view);
     json_panics(out, view);
+    if (view->activity.rows) {
+        fputs(",\"activity\":", out);
+        activity_json(out, &view->activity);
+    }
+    fputs("}\n", out);
     fflush(out);
 }

@@ -2,6 +2,7 @@
 /* The frame around a view: head, tabs, time line, foot. */
 #include "picture.h"
 
+#include "gpulist.h"
 #include "paniclist.h"
 
 #include <stdio.h>
@@ -13,7 +14,8 @@
 const view_class_t *picture_view(view_id_t id)
 {
     static const view_class_t *const views[VIEW_COUNT] = {
-        &view_overview, &view_log, &view_panics, &view_sites, &view_output, &view_help,
+        &view_overview, &view_log, &view_panics, &view_sites,
+        &view_output,   &view_gpu, &view_help,
     };
 
     return views[id];
@@ -365,6 +367,7 @@ void picture_wish(const picture_t *p, layout_wish_t *wish)
                               : GPURT_MODEL_SMS;
     wish->site_count =
         n->site_count < GPURT_MODEL_SITES ? (int)n->site_count : GPURT_MODEL_SITES;
+    wish->gpu_count = (int)gpulist_count(&p->view->activity);
     wish->alert_count = (int)paniclist_groups(p, PICTURE_ALERTS, groups) + (n->lost != 0);
 }
 

@@ -3,6 +3,7 @@
 #include "fault_join.h"
 #include "gpu_capture.h"
 #include "handover.h"
+#include "injection.h"
 #include "launchee.h"
 #include "levelset.h"
 #include "option.h"
@@ -89,8 +90,11 @@ static const gpurt_option_text_t texts[] = {
      "when there is none of that name."},
     {"ENVIRONMENT",
      "The application is started with GPURT_DRAIN set, by which gpurt_open finds "
-     "its drainer; so are the programs that it starts. Its standard streams are "
-     "those of gpurt-record. With --gpu-core, and unless any of CUDA's variables for core "
+     "its drainer, and with CUDA_INJECTION64_PATH, by which the CUDA driver loads "
+     "the collector; so are the programs that it starts. GPURT_CUPTI says what is "
+     "collected of kernels and copies: off, kernels, default or all. Its standard "
+     "streams are those of gpurt-record. With --gpu-core, and unless any of CUDA's "
+     "variables for core "
      "dumps is there already, CUDA_ENABLE_COREDUMP_ON_EXCEPTION, "
      "CUDA_COREDUMP_GENERATION_FLAGS and CUDA_COREDUMP_FILE are set: when a GPU faults, "
      "the "
@@ -241,6 +245,7 @@ static int run_and_record(char **argv, const record_options_t *o, recording_t *l
     boxes.tap.hook = o->on_panic ? &dumps.hook : NULL;
     boxes.tap.sites = gpurt_writer_dictionary(log->writer);
     boxes.stall = o->hang_seconds ? &dumps.stall : NULL;
+    gpurt_injection_name();
     plan.value = boxes.name;
     code = launchee_open(&app);
     if (code == 0)

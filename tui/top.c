@@ -2,6 +2,7 @@
 /* gpurt-top - shows what kernels do: runs a program, looks at one that runs, or replays
  * a log. */
 #include "handover.h"
+#include "injection.h"
 #include "once_report.h"
 #include "option.h"
 #include "screen.h"
@@ -62,7 +63,7 @@ static const gpurt_option_t rows[] = {
      .name = "view",
      .arg = "NAME",
      FIELD(STRING, view),
-     .help = "first view: overview, log, panics, sites, output, help"},
+     .help = "first view: overview, log, panics, sites, output, gpu, help"},
     {.letter = 'F',
      .name = "filter",
      .arg = "WORDS",
@@ -150,7 +151,9 @@ static const gpurt_option_text_t texts[] = {
      "rates are of the last second."},
     {"ENVIRONMENT",
      "NO_COLOR, TERM and the locale as usual. PROGRAM is started with GPURT_DRAIN "
-     "set, by which gpurt_open finds its drainer. What is drained is published in "
+     "set, by which gpurt_open finds its drainer, and with CUDA_INJECTION64_PATH, by "
+     "which the CUDA driver loads the collector (GPURT_CUPTI: off, kernels, default or "
+     "all). What is drained is published in "
      "$XDG_RUNTIME_DIR/gpurt/PID (or /dev/shm/gpurt-UID/PID), readable by its user "
      "alone: there -p finds it. CMD of --exec-on-panic finds GPURT_PANIC_KIND (panic or "
      "fault), GPURT_PANIC_SITE and GPURT_PANIC_MESSAGE."},
@@ -233,7 +236,7 @@ static int picture_begin(top_t *t, const top_options_t *o, char *const *argv)
     if (o->view && !view_named(o->view, &p->shown))
         return gpurt_option_refuse(&program,
                                    "no view %s; there are overview, log, panics, "
-                                   "sites, output, help",
+                                   "sites, output, gpu, help",
                                    o->view);
     return -1;
 }
@@ -288,6 +291,7 @@ static int program_begin(top_t *t, char *const *argv, const char *handover, bool
         plan.rows = (uint16_t)lines;
         plan.columns = (uint16_t)columns;
     }
+    gpurt_injection_name();
     code = launchee_start(&t->child, &plan);
     if (code == 0) {
         if (t->child.output_fd >= 0)

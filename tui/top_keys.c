@@ -245,8 +245,8 @@ static void next_process(top_t *t)
 /* Views come in the order of their keys. */
 static bool act_view(picture_t *p, action_t action)
 {
-    static const view_id_t views[] = {VIEW_OVERVIEW, VIEW_LOG,    VIEW_PANICS,
-                                      VIEW_SITES,    VIEW_OUTPUT, VIEW_HELP};
+    static const view_id_t views[] = {VIEW_OVERVIEW, VIEW_LOG, VIEW_PANICS, VIEW_SITES,
+                                      VIEW_OUTPUT,   VIEW_GPU, VIEW_HELP};
 
     if (action < ACTION_OVERVIEW || action > ACTION_HELP)
         return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The first look: how much is said, where, by which sites, what went wrong, the last
  * lines. */
+#include "gpulist.h"
 #include "loglist.h"
 #include "paniclist.h"
 #include "render.h"
@@ -324,6 +325,10 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
     (void)area;
     rates_draw(p, c, layout.pane[PANE_RATES]);
     map_draw(p, c, layout.pane[PANE_SMS]);
+    if (layout.pane[PANE_GPU].rows > 1) {
+        canvas_rule(c, layout.pane[PANE_GPU], "GPUs  (6 shows kernels)");
+        gpulist_gpus(p, c, layout.pane[PANE_GPU], 1);
+    }
     alert_draw(p, c, layout.pane[PANE_ALERT]);
     if (layout.pane[PANE_SITES].rows > 2)
         sitelist_pane(p, c, layout.pane[PANE_SITES], -1);

@@ -5,6 +5,8 @@
 #include "drainspawn.h"
 #include "handover.h"
 #include "hostlink.h"
+#include "hostring.h"
+#include "launchlink.h"
 #include "levelset.h"
 #include "levelwatch.h"
 #include "refuse.h"
@@ -115,6 +117,7 @@ static gpurt_status_t sections_plan(const gpurt_info_t *info,
     host->kind = GPURT_SECTION_HOST;
     host->panic_count = 1; /* none: host code has its own ways */
     host->state_bytes = GPURT_BOX_PAGE;
+    host->ring_bytes = gpurt_hostring_bytes();
     host->name = "host";
     st = ring_bytes_read(options->ring_bytes, &device->ring_bytes, err);
     if (st == GPURT_OK)
@@ -150,10 +153,12 @@ static gpurt_status_t box_make(const gpurt_opened_t *opened,
         if (st != GPURT_OK)
             opened->ops->box_disconnect(opened->self, &link.map, DEVICE_SECTION);
     }
-    if (st != GPURT_OK)
+    if (st != GPURT_OK) {
         gpurt_boxmap_detach(&link.map);
-    else
+    } else {
         gpurt_hostlink_connect(&link.map, HOST_SECTION);
+        gpurt_launchlink_connect(&link.map, HOST_SECTION);
+    }
     link.open = st == GPURT_OK;
     return st;
 }
@@ -189,6 +194,7 @@ void gpurt_boxlink_close(const gpurt_opened_t *opened)
     if (!link.open)
         return;
     gpurt_boxwork = NULL;
+    gpurt_launchlink_disconnect();
     gpurt_levelwatch_stop();
     gpurt_hostlink_disconnect();
     opened->ops->box_disconnect(opened->self, &link.map, DEVICE_SECTION);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choice.h"
 
+#include "launchlink.h"
 #include "refuse.h"
 
 #include <stdio.h>
@@ -123,6 +124,7 @@ static gpurt_status_t cuda_open(const gpurt_options_t *options, gpurt_opened_t *
         return REFUSE(err, GPURT_E_BACKEND,
                       "this program has no CUDA kernels linked: build its kernels with "
                       "nvcc too and link gpurt-cuda, or set GPURT_BACKEND=cpu");
+    gpurt_launchlink_prepare();
     st = gpurt_backend_cuda.probe(options, err);
     if (st == GPURT_OK)
         st = backend_open(&gpurt_backend_cuda, options, out, err);

@@ -41,6 +41,10 @@ same 8 "$(field records b.gplog)" 'two runs'
 # Levels, sizes, off; and what does not work is told without failing the program.
 GPURT_LEVEL=debug "$bin/gpurt-record" -q -o c.gplog -- "$bin/hello_log" >/dev/null
 same 68 "$(field records c.gplog)" 'GPURT_LEVEL=debug'
+GPURT_LEVEL=trace "$bin/gpurt-record" -q -o t.gplog -- "$bin/hello_log" >/dev/null
+same 69 "$(field records t.gplog)" 'GPURT_LEVEL=trace: one launch more'
+"$bin/gpurt-log" cat t.gplog | grep >/dev/null 'launch hello_log at .*examples/hello_log.c:[0-9]*, grid 2,1,1 block 32,1,1, 0 B shared, .*number 1' ||
+    fail "a launch: $("$bin/gpurt-log" cat t.gplog | grep launch)"
 GPURT_LEVEL=error "$bin/gpurt-record" -q -o d.gplog -- "$bin/hello_log" >/dev/null
 same 0 "$(field records d.gplog)" 'GPURT_LEVEL=error'
 GPURT_RING_BYTES=1024 "$bin/gpurt-record" -q -o e.gplog -- "$bin/log_storm" 16 256 20 >/dev/null

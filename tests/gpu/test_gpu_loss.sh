@@ -8,7 +8,7 @@ nvidia-smi -L >/dev/null 2>&1 || exit 77
 
 work=$(mktemp -d -p /dev/shm) # memory that CUDA can register
 trap 'rm -rf "$work"' EXIT
-export GPURT_POLICY=block GPURT_BACKEND=cuda
+export GPURT_POLICY=block GPURT_BACKEND=cuda GPURT_CUPTI=off
 unset GPURT_LOG GPURT_DRAIN GPURT_LEVEL GPURT_RING_BYTES GPURT_OFF
 
 # shellcheck disable=SC2317 # xargs calls it

@@ -143,6 +143,8 @@ def toolkit():
     expect(Machine(CUDA_INJECTION64_PATH="/nowhere/libother.so"), "injection", "problem", "not there")
     expect(Machine(CUDA_INJECTION64_PATH="libother.so"), "injection", "note", "another tool")
     expect(Machine(CUDA_INJECTION64_PATH="libgpurt_inject.so"), "injection", "ok", "gpurt's")
+    expect(Machine(GPURT_INJECTION_LIBRARY="/nowhere/libgpurt-inject.so"), "collector", "note", "is not found")
+    expect(Machine(GPURT_INJECTION_LIBRARY="/bin/true"), "collector", "ok", "/bin/true")
 
 
 def surroundings():

@@ -78,12 +78,13 @@ int main(void)
         for (int columns = LAYOUT_MIN_COLUMNS; columns <= 500; columns++)
             for (int s = 0; s < 4; s++)
                 for (int a = 0; a < 3; a++)
-                    for (int flags = 0; flags < 4; flags++) {
+                    for (int flags = 0; flags < 8; flags++) {
                         layout_wish_t w = {.overview = flags & 1,
                                            .scrub = flags & 2,
                                            .sm_count = sms[s],
                                            .site_count = rows * 7 % 40,
-                                           .alert_count = alerts[a]};
+                                           .alert_count = alerts[a],
+                                           .gpu_count = flags & 4 ? s * 3 : 0};
 
                         check_one(rows, columns, &w);
                     }

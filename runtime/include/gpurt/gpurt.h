@@ -147,6 +147,9 @@ gpurt_status_t gpurt_launch_kernel(gpurt_t *rt, const gpurt_launch_t *launch,
                                    const gpurt_kernel_t *kernel, const void *args,
                                    size_t args_bytes, gpurt_error_t *err);
 
+/* Where this thread's next launch stands in the source, for the log; gpurt_launch says it. */
+void gpurt_launch_from(const char *file, uint32_t line);
+
 /* Blocks of the kernel that can be resident on the device at once. launch->grid is not looked
  * at. */
 gpurt_status_t gpurt_occupancy(gpurt_t *rt, const gpurt_launch_t *launch,
@@ -188,9 +191,10 @@ __attribute__((used)) static const void *const gpurt_wants_cuda_ = &gpurt_backen
 #endif
 
 /* gpurt_launch(rt, &launch, kernel, &args, err): kernel is the name given to GPURT_KERNEL. */
-#define gpurt_launch(rt, launch, kernel, args, err)                                       \
-    gpurt_launch_kernel(rt, launch, &gpurt_kernel_##kernel,                               \
-                        (1 ? (args) : (const gpurt_args_of_##kernel *)0), sizeof *(args), \
-                        err)
+#define gpurt_launch(rt, launch, kernel, args, err)                                        \
+    (gpurt_launch_from(__FILE__, __LINE__),                                                \
+     gpurt_launch_kernel(rt, launch, &gpurt_kernel_##kernel,                               \
+                         (1 ? (args) : (const gpurt_args_of_##kernel *)0), sizeof *(args), \
+                         err))
 
 #endif

@@ -49,8 +49,8 @@ enum {
     GPURT_KIND_ALLOCATOR = 16, /* 16..31 */
     GPURT_KIND_SCHEDULER = 32, /* 32..47 */
     GPURT_KIND_CHANNEL = 48,   /* 48..63 */
-    GPURT_KIND_CUPTI = 64,     /* 64..95 */
-    GPURT_KIND_HOST = 96,      /* 96..127 */
+    GPURT_KIND_CUPTI = 64,     /* 64..95: activity.h */
+    GPURT_KIND_HOST = 96,      /* 96..127: likewise */
     GPURT_KIND_USER = 128      /* 128..255 */
 };
 
@@ -83,7 +83,8 @@ enum {
     GPURT_LOSS_TORN = 4,    /* a producer died inside a record */
     GPURT_LOSS_SHARED = 5,  /* two producers met in one ring */
     GPURT_LOSS_LIMITED = 6, /* a rate-limited site */
-    GPURT_LOSS_PANIC = 7    /* a lane died inside its panic */
+    GPURT_LOSS_PANIC = 7,   /* a lane died inside its panic */
+    GPURT_LOSS_BUFFERS = 8  /* CUPTI had no buffer for them */
 };
 
 /* Types of arguments: four bits each, argument 0 lowest. */

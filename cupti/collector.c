@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
+#include "collector.h"
+
+#include "cupti_api.h"
+#include "duty.h"
+#include "nvml.h"
+#include "outlet.h"
+#include "pool.h"
+#include "procfs.h"
+#include "translate.h"
+#include "wanted.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    FLUSH_MS = 100,
+    STOP_MS = 3000, /* at exit, for each thread: a driver that hangs holds nobody longer */
+    SYNC_MS = 1000,
+    STATE_TEXT = GPURT_ERROR_TEXT + 64
+};
+#define BEAT_NS 1000000000ull
+#define LATE_NS 300000000ull /* records are nearly all here so long after their time */
+
+/* One process, one collector. */
+static struct {
+    pid_t pid; /* who started it, 0: nobody */
+    cupti_api_t api;
+    bool on; /* CUPTI records */
+    pool_t pool;
+    duty_t reader, flusher;
+    uint32_t xasked;   /* 1: somebody waits until all is written; written by: any thread
+                          (1) and the reader (0) */
+    uint64_t xdropped; /* by CUPTI, not told yet; written by: any thread */
+    uint32_t flush_ms;
+    char state[STATE_TEXT];
+    bool troubled;             /* state is worth a warning */
+    translate_t translate;     /* the reader's, as all below */
+    uint64_t dropped, told_ns; /* told: the last collector record */
+    uint64_t told_records;
+} collector;
+
+/* What the collector says of itself. Context: the reader, or before it starts. */
+static void GPURT_PRINTF(2, 3) say(bool trouble, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(collector.state, sizeof collector.state, format, args);
+    va_end(args);
+    collector.troubled = trouble;
+}
+
+/* ---- CUPTI's side: any thread of the program ----------------------------------------- */
+
+static uint64_t CUPTIAPI time_now(void)
+{
+    return gpurt_real_ns();
+}
+
+static void CUPTIAPI buffer_asked(uint8_t **buffer, size_t *size, size_t *max_records)
+{
+    *buffer = pool_take(&collector.pool);
+    *size = *buffer ? POOL_BUFFER_BYTES : 0;
+    *max_records = 0;
+}
+
+static void CUPTIAPI buffer_done(CUcontext context, uint32_t stream, uint8_t *buffer,
+                                 size_t size, size_t valid)
+{
+    size_t dropped = 0;
+
+    (void)size;
+    if (collector.api.cuptiActivityGetNumDroppedRecords(context, stream, &dropped) ==
+            CUPTI_SUCCESS &&
+        dropped)
+        gpurt_add_relaxed_dev_u64(&collector.xdropped, dropped); /* relaxed: a count */
+    if (buffer)
+        pool_fill(&collector.pool, buffer, valid);
+}
+
+/* No callback is enabled; a subscriber must name one. */
+static void CUPTIAPI never_called(void *data, CUpti_CallbackDomain domain,
+                                  CUpti_CallbackId id, const void *call)
+{
+    (void)data;
+    (void)domain;
+    (void)id;
+    (void)call;
+}
+
+/* ---- the reader ---------------------------------------------------------------------- */
+
+static void buffer_read(int index)
+{
+    uint8_t *memory = pool_memory(&collector.pool, index);
+    size_t valid = collector.pool.entries[index].valid;
+    uint64_t now = gpurt_real_ns();
+    CUpti_Activity *record = NULL;
+
+    while (valid > 0 && collector.api.cuptiActivityGetNextRecord(memory, valid, &record) ==
+                            CUPTI_SUCCESS)
+        translate_record(&collector.translate, record, now);
+}
+
+/* Sums, once a second while they change. Between enter and exit of the outlet. */
+static void sums_tell(uint64_t now)
+{
+    const translate_t *t = &collector.translate;
+    gpurt_activity_collector_t out = {.records = gpurt_pair(t->records),
+                                      .bad = gpurt_pair(t->bad),
+                                      .dropped = gpurt_pair(collector.dropped),
+                                      .starved = gpurt_load_relaxed_dev_u32(
+                                          &collector.pool.xstarved)}; /* relaxed: a count */
+
+    out.state = outlet_name(collector.state, false);
+    outlet_put(GPURT_KIND_COLLECTOR, 0, now, &out);
+    collector.told_ns = now;
+    collector.told_records = t->records + collector.dropped;
+}
+
+static void losses_tell(uint64_t now)
+{
+    uint64_t dropped =
+        gpurt_xchg_relaxed_dev_u64(&collector.xdropped, 0); /* relaxed: a count */
+
+    outlet_lose(dropped, GPURT_LOSS_BUFFERS, now);
+    collector.dropped += dropped;
+}
+
+static bool has_losses(void)
+{
+    return gpurt_load_relaxed_dev_u64(&collector.xdropped) != 0; /* relaxed: a hint */
+}
+
+/* One look at everything that is full. */
+static void round_read(bool last)
+{
+    uint64_t now = gpurt_real_ns();
+    uint64_t sum = collector.translate.records + collector.dropped;
+    int index = pool_next(&collector.pool);
+    bool due = sum != collector.told_records && now - collector.told_ns >= BEAT_NS;
+
+    if (nvml_stuck())
+        say(true, "no figures of GPUs for now: NVML has not answered for three seconds");
+    if (index < 0 && !has_losses() && !due && !(last && sum) && !collector.troubled)
+        return;
+    if (!outlet_enter(last))
+        return; /* no box: the buffers stay, and CUPTI counts what it cannot place */
+    if (collector.troubled) {
+        collector.troubled = false;
+        outlet_warn(now, collector.state);
+    }
+    for (; index >= 0; index = pool_next(&collector.pool)) {
+        buffer_read(index);
+        pool_give(&collector.pool, index);
+    }
+    losses_tell(now);
+    if (due || last) {
+        sums_tell(gpurt_real_ns());
+        translate_busy(&collector.translate,
+                       last ? collector.translate.last_ns : now - LATE_NS);
+    }
+    outlet_exit();
+}
+
+static void reader_run(duty_t *w)
+{
+    while (duty_wait(w, FLUSH_MS)) {
+        bool asked = gpurt_load_acquire_dev_u32(&collector.xasked); /* CUP3.acq */
+
+        round_read(asked);
+        if (asked)
+            gpurt_store_relaxed_dev_u32(&collector.xasked, 0); /* relaxed: "done" alone */
+    }
+    round_read(true);
+}
+
+/* ---- the flusher --------------------------------------------------------------------- */
+
+/* A plain flush takes no buffer from under a kernel that runs. The last one does: what is
+ * not given out now never will be. */
+static void flusher_run(duty_t *w)
+{
+    while (duty_wait(w, collector.flush_ms))
+        collector.api.cuptiActivityFlushAll(0);
+    collector.api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+}
+
+/* ---- start and stop ------------------------------------------------------------------ */
+
+/* Ranges are told by NVTX, which loads what this names at its first use. */
+static void ranges_route(void)
+{
+    Dl_info info;
+    void *entry;
+
+    memcpy(&entry, &collector.api.cuptiGetVersion, sizeof entry);
+    if (!getenv("NVTX_INJECTION64_PATH") && dladdr(entry, &info) && info.dli_fname)
+        setenv("NVTX_INJECTION64_PATH", info.dli_fname, 1);
+}
+
+/* One that is refused leaves the others on. */
+static void kinds_enable(uint32_t wanted)
+{
+    for (uint32_t i = 0; wanted_rows[i].word; i++) {
+        CUptiResult result;
+
+        if (!(wanted >> i & 1))
+            continue;
+        result = collector.api.cuptiActivityEnable(wanted_rows[i].kind);
+        if (result != CUPTI_SUCCESS)
+            say(true, "CUPTI refuses records of %s", wanted_rows[i].word);
+        else if (wanted_rows[i].kind == CUPTI_ACTIVITY_KIND_MARKER)
+            ranges_route();
+    }
+}
+
+/* The time source is registered once, and before any kind is enabled: each registration
+ * damages a record. */
+static bool cupti_start(uint32_t wanted)
+{
+    static CUpti_SubscriberHandle subscriber;
+    const cupti_api_t *api = &collector.api;
+    gpurt_error_t err;
+    CUptiResult result;
+
+    if (cupti_api_open(&collector.api, &err) != GPURT_OK) {
+        say(true, "no records of kernels: %s", err.text);
+        return false;
+    }
+    result = api->cuptiSubscribe(&subscriber, never_called, NULL);
+    if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
+        say(true, "no records of kernels: another profiler holds CUPTI");
+        return false;
+    }
+    if (result == CUPTI_SUCCESS)
+        result = api->cuptiActivityRegisterTimestampCallback(time_now);
+    if (result == CUPTI_SUCCESS)
+        result = api->cuptiActivityRegisterCallbacks(buffer_asked, buffer_done);
+    if (result != CUPTI_SUCCESS) {
+        say(true, "no records of kernels: CUPTI says %s", cupti_api_text(api, result));
+        return false;
+    }
+    kinds_enable(wanted);
+    return true;
+}
+
+static uint32_t flush_ms_read(void)
+{
+    const char *value = secure_getenv("GPURT_CUPTI_FLUSH_MS");
+    unsigned long ms = value ? strtoul(value, NULL, 10) : 0;
+
+    return ms == 0 || ms > 60000 ? FLUSH_MS : (uint32_t)ms;
+}
+
+void collector_start(void)
+{
+    const char *unknown;
+    uint32_t wanted = wanted_read(secure_getenv("GPURT_CUPTI"), &unknown);
+
+    if (collector.pid || wanted == 0 || !outlet_wanted() || !pool_open(&collector.pool))
+        return;
+    collector.pid = getpid();
+    collector.flush_ms = flush_ms_read();
+    collector.translate.api = &collector.api;
+    collector.translate.begin_ns = gpurt_real_ns() - BEAT_NS;
+    say(false, "on");
+    collector.on = cupti_start(wanted);
+    if (collector.on && unknown)
+        say(true, "GPURT_CUPTI: '%.*s' is not known; say off, kernels, default or all",
+            (int)strcspn(unknown, ","), unknown);
+    if (duty_start(&collector.reader, "gpurt-reader", reader_run, &collector.pool.filled) &&
+        collector.on)
+        duty_start(&collector.flusher, "gpurt-flusher", flusher_run, NULL);
+    nvml_start();
+}
+
+void collector_sync(void)
+{
+    struct timespec step = {.tv_nsec = 1000000};
+
+    if (collector.pid != getpid() || !collector.reader.started)
+        return;
+    if (collector.on)
+        collector.api.cuptiActivityFlushAll(0);
+    gpurt_store_release_dev_u32(&collector.xasked, 1); /* CUP3.rel */
+    sem_post(&collector.pool.filled);
+    for (int ms = 0; ms < SYNC_MS; ms++) {
+        if (gpurt_load_relaxed_dev_u32(&collector.xasked) == 0) /* relaxed: as above */
+            return;
+        nanosleep(&step, NULL);
+    }
+}
+
+void collector_stop(void)
+{
+    if (collector.pid != getpid())
+        return;
+    nvml_stop();
+    duty_stop(&collector.flusher, STOP_MS);
+    if (duty_stop(&collector.reader, STOP_MS))
+        outlet_close(); /* else it holds the outlet: the drainer sees our end */
+}
+
+void collector_forked(void)
+{
+    outlet_leave();
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
+#include "duty.h"
+
+#include <errno.h>
+#include <gpurt/atomic.h>
+#include <signal.h>
+#include <time.h>
+
+static void *main_of(void *context)
+{
+    duty_t *w = context;
+
+    w->run(w);
+    sem_post(&w->done);
+    return NULL;
+}
+
+/* Returns: whether it was posted. */
+static bool wait_for(sem_t *bell, uint32_t ms)
+{
+    struct timespec until;
+    int code;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += ms / 1000;
+    until.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    do
+        code = sem_clockwait(bell, CLOCK_MONOTONIC, &until);
+    while (code != 0 && errno == EINTR);
+    return code == 0;
+}
+
+bool duty_start(duty_t *w, const char *name, void (*run)(duty_t *), sem_t *bell)
+{
+    sigset_t all, before;
+
+    w->run = run;
+    sem_init(&w->own, 0, 0);
+    sem_init(&w->done, 0, 0);
+    w->bell = bell ? bell : &w->own;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    w->started = pthread_create(&w->thread, NULL, main_of, w) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (w->started)
+        pthread_setname_np(w->thread, name);
+    return w->started;
+}
+
+bool duty_wait(duty_t *w, uint32_t ms)
+{
+    if (gpurt_load_relaxed_dev_u32(&w->xstop) == 0) /* relaxed: the bell orders it */
+        wait_for(w->bell, ms);
+    return gpurt_load_relaxed_dev_u32(&w->xstop) == 0; /* relaxed: as above */
+}
+
+bool duty_stop(duty_t *w, uint32_t ms)
+{
+    if (!w->started)
+        return true;
+    w->started = false;
+    gpurt_store_relaxed_dev_u32(&w->xstop, 1); /* relaxed: the bell orders it */
+    sem_post(w->bell);
+    if (!wait_for(&w->done, ms)) {
+        pthread_detach(w->thread);
+        return false;
+    }
+    pthread_join(w->thread, NULL);
+    return true;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* duty.h - a thread of the collector: takes no signals of the program, waits with a
+ * bell, ends when told, and is not waited for longer than said. */
+#ifndef GPURT_CUPTI_DUTY_H
+#define GPURT_CUPTI_DUTY_H
+
+#include <gpurt/base.h>
+#include <pthread.h>
+#include <semaphore.h>
+
+typedef struct duty duty_t;
+
+/* Owner: whoever starts it; static, because a thread that hangs may outlive its stop. */
+struct duty {
+    void (*run)(duty_t *w); /* until duty_wait says false */
+    pthread_t thread;
+    sem_t own, done;
+    sem_t *bell;    /* posted when there is work */
+    uint32_t xstop; /* written by: duty_stop */
+    bool started;
+};
+
+/* bell NULL: nothing but the end wakes it. Returns: whether it runs. */
+bool duty_start(duty_t *w, const char *name, void (*run)(duty_t *), sem_t *bell);
+
+/* Waits for the bell, at most so long. Returns: false when it is told to stop. */
+bool duty_wait(duty_t *w, uint32_t ms);
+
+/* Returns: whether it ended in time. Accepts one that was not started. */
+bool duty_stop(duty_t *w, uint32_t ms);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
+#include "outlet.h"
+
+#include "drainspawn.h"
+#include "handover.h"
+#include "injection.h"
+#include "names.h"
+#include "procfs.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE_NS 500000000ull
+#define STEP_NS     50000
+#define RETRY_NS    1000000000ull
+#define EXPECT_NS   10000000000ull /* gpurt_open takes a second or two */
+
+/* One process, one outlet. */
+static struct {
+    pthread_mutex_t lock; /* guards all but xleft */
+    gpurt_boxmap_t map;
+    gpurt_hostring_t ring;
+    names_t names;
+    int drainer;        /* pipe to a drainer of our own, or -1 */
+    bool open, ours;    /* ours: we made the box */
+    bool theirs;        /* the program opens gpurt itself: its boxes are the place */
+    bool stalled;       /* the last record found no room in time */
+    uint64_t expect_ns; /* the program is making a box: until then none is made */
+    uint64_t retry_ns;  /* a box could not be had: not before this time again */
+    uint64_t xleft; /* 1: a forked child; written by: that child, alone in its process */
+} outlet = {.lock = PTHREAD_MUTEX_INITIALIZER, .drainer = -1};
+
+static const char *setting(const char *name)
+{
+    const char *value = secure_getenv(name);
+
+    return value && *value ? value : NULL;
+}
+
+bool outlet_wanted(void)
+{
+    const char *off = setting("GPURT_OFF"), *opens = setting(GPURT_INJECTION_OPENS);
+
+    if (opens && strtol(opens, NULL, 10) == (long)getpid())
+        outlet.expect_ns = gpurt_real_ns() + EXPECT_NS;
+    return (setting(GPURT_HANDOVER_ENV) || setting("GPURT_LOG")) &&
+           (!off || strcmp(off, "0") == 0);
+}
+
+/* ---- the box ------------------------------------------------------------------------- */
+
+static bool life_is_open(void)
+{
+    return gpurt_load_acquire_sys_u32(&outlet.map.box->xlife) ==
+           GPURT_LIFE_OPEN; /* B4.acq */
+}
+
+/* The box of gpurt_open in this process, if it has a place for host records. */
+static bool box_find(gpurt_error_t *err)
+{
+    uint32_t section;
+
+    if (gpurt_boxmap_attach_pid((uint32_t)getpid(), true, &outlet.map, err) != GPURT_OK)
+        return false;
+    section = gpurt_hostring_find(&outlet.map);
+    if (outlet.map.box->identity.pid == (uint32_t)getpid() && life_is_open() &&
+        section < GPURT_BOX_SECTIONS &&
+        gpurt_hostring_init(&outlet.ring, &outlet.map, section, err) == GPURT_OK)
+        return true;
+    gpurt_boxmap_detach(&outlet.map);
+    return false;
+}
+
+static bool box_make(gpurt_error_t *err)
+{
+    gpurt_section_plan_t section;
+    gpurt_box_plan_t plan = {
+        .struct_size = sizeof plan, .section_count = 1, .sections = &section};
+    gpurt_status_t st;
+
+    gpurt_hostring_plan(&section);
+    if (gpurt_boxmap_create(&plan, &outlet.map, err) != GPURT_OK)
+        return false;
+    gpurt_hostring_clock(&outlet.map, 0);
+    st = gpurt_hostring_init(&outlet.ring, &outlet.map, 0, err);
+    if (st == GPURT_OK)
+        st = setting(GPURT_HANDOVER_ENV)
+                 ? gpurt_handover_give(&outlet.map, err)
+                 : gpurt_drainspawn_start(setting("GPURT_LOG"), outlet.map.fd,
+                                          &outlet.drainer, err);
+    if (st == GPURT_OK)
+        return true;
+    gpurt_boxmap_detach(&outlet.map);
+    return false;
+}
+
+static void box_drop(void)
+{
+    if (outlet.ours)
+        gpurt_store_release_sys_u32(&outlet.map.box->xlife, GPURT_LIFE_CLOSED); /* B4.rel */
+    gpurt_boxmap_detach(&outlet.map);
+    names_clear(&outlet.names);
+    outlet.open = outlet.ours = outlet.stalled = false;
+}
+
+/* Under the lock. A program that closes its box has said all, until it opens another; one
+ * that opens its first after we made ours changes nothing, because our names are there. */
+static bool ready(bool last)
+{
+    gpurt_error_t err;
+    uint64_t now;
+
+    if (outlet.open && !outlet.ours && !life_is_open())
+        box_drop();
+    if (outlet.open)
+        return true;
+    now = gpurt_real_ns();
+    if (now < outlet.retry_ns && !last)
+        return false;
+    outlet.open = box_find(&err);
+    outlet.theirs |= outlet.open;
+    if (!outlet.open && !outlet.theirs && (last || now > outlet.expect_ns))
+        outlet.open = outlet.ours = box_make(&err);
+    if (!outlet.open)
+        outlet.retry_ns = now + (outlet.expect_ns ? RETRY_NS / 20 : RETRY_NS);
+    return outlet.open;
+}
+
+/* ---- records ------------------------------------------------------------------------- */
+
+static bool is_left(void)
+{
+    return gpurt_load_relaxed_dev_u64(&outlet.xleft) != 0; /* relaxed: set by this thread */
+}
+
+static void wait_a_step(void)
+{
+    struct timespec step = {.tv_nsec = STEP_NS};
+
+    nanosleep(&step, NULL);
+}
+
+bool outlet_enter(bool last)
+{
+    if (is_left())
+        return false;
+    pthread_mutex_lock(&outlet.lock);
+    if (ready(last))
+        return true;
+    pthread_mutex_unlock(&outlet.lock);
+    return false;
+}
+
+void outlet_exit(void)
+{
+    pthread_mutex_unlock(&outlet.lock);
+}
+
+/* It waits with the lock held: the other writers of the collector would find the same full
+ * ring. Threads of the program never come here. */
+void outlet_put(uint32_t kind, uint32_t device, uint64_t time_ns, const void *payload)
+{
+    uint64_t until = 0;
+
+    for (;;) {
+        uint64_t now;
+
+        if (kind == GPURT_KIND_TEXT
+                ? gpurt_hostring_warn(&outlet.ring, time_ns, payload)
+                : gpurt_hostring_put(&outlet.ring, kind, device, time_ns, payload)) {
+            outlet.stalled = false;
+            return;
+        }
+        now = gpurt_real_ns();
+        until = until ? until : now + PATIENCE_NS;
+        if (outlet.stalled || now > until)
+            break;
+        wait_a_step();
+    }
+    outlet.stalled = true;
+    gpurt_hostring_lose(&outlet.ring, 1, GPURT_LOSS_FULL, time_ns);
+}
+
+void outlet_warn(uint64_t time_ns, const char *text)
+{
+    outlet_put(GPURT_KIND_TEXT, 0, time_ns, text);
+}
+
+void outlet_lose(uint64_t count, uint32_t reason, uint64_t time_ns)
+{
+    for (; count > 0; count -= count < INT32_MAX ? count : INT32_MAX)
+        gpurt_hostring_lose(&outlet.ring, count < INT32_MAX ? (uint32_t)count : INT32_MAX,
+                            reason, time_ns);
+}
+
+uint32_t outlet_name(const char *text, bool is_kernel)
+{
+    return names_number(&outlet.names, &outlet.ring, text, is_kernel);
+}
+
+void outlet_close(void)
+{
+    if (is_left())
+        return;
+    pthread_mutex_lock(&outlet.lock);
+    if (outlet.open)
+        box_drop();
+    gpurt_drainspawn_wait(outlet.drainer);
+    outlet.drainer = -1;
+    outlet.retry_ns = UINT64_MAX; /* nothing opens it again */
+    pthread_mutex_unlock(&outlet.lock);
+}
+
+void outlet_leave(void)
+{
+    gpurt_store_relaxed_dev_u64(&outlet.xleft, 1); /* relaxed: one thread after fork */
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* outlet.h - where the collector's records go: the host ring of the process's box.
+ *
+ * The box is made when there is something to say, not before: a program that never uses
+ * its GPU leaves none behind. If the program has opened gpurt by then, its box is used;
+ * otherwise one is made and given to the drainer that GPURT_DRAIN names, or to a
+ * gpurt-drain of our own for GPURT_LOG, as gpurt_open does. Any thread of the collector
+ * uses the outlet. */
+#ifndef GPURT_CUPTI_OUTLET_H
+#define GPURT_CUPTI_OUTLET_H
+
+#include "hostring.h"
+
+/* Whether anybody asked for records. Context: once, as the driver is initialised. */
+bool outlet_wanted(void);
+
+/* Between enter and exit nobody else writes, and names stay valid. last: the program ends, a
+ * box that it was about to make is not waited for any more. Returns: false when there is no
+ * box to be had; exit is then not called. */
+bool outlet_enter(bool last);
+void outlet_exit(void);
+
+/* One record. Waits for room up to half a second while a drainer takes records away; then
+ * it is counted as lost, and so are those behind it, without a wait, until there is room
+ * again. */
+void outlet_put(uint32_t kind, uint32_t device, uint64_t time_ns, const void *payload);
+void outlet_warn(uint64_t time_ns, const char *text);
+void outlet_lose(uint64_t count, uint32_t reason, uint64_t time_ns);
+
+/* The number of a text; the same text has the same one. Kernel names are shown as people
+ * write them. */
+uint32_t outlet_name(const char *text, bool is_kernel);
+
+/* Closes the box that we made and waits, at most 5 s, for a gpurt-drain of our own. */
+void outlet_close(void);
+
+/* In a child after fork: nothing is written any more. Context: that child. */
+void outlet_leave(void);
+
+#endif

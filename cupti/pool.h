@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pool.h - the buffers that CUPTI fills: a fixed number, taken, filled and given back
+ * without a lock and without allocation, from any thread.
+ *
+ * A buffer belongs to CUPTI from take to fill; the pool is never unmapped, because CUPTI
+ * may still write behind anybody's back. When none is free, take says NULL: CUPTI then
+ * drops records and counts them. */
+#ifndef GPURT_CUPTI_POOL_H
+#define GPURT_CUPTI_POOL_H
+
+#include <gpurt/base.h>
+#include <semaphore.h>
+
+enum {
+    POOL_BUFFERS = 512,
+    POOL_WORDS = POOL_BUFFERS / 64,
+    /* About 300 kernels. A buffer comes back when all in it have ended, so with a GPU that is
+     * always busy only when it is full: small ones come sooner. */
+    POOL_BUFFER_BYTES = 64 << 10
+};
+
+typedef struct pool_entry {
+    size_t valid;   /* bytes of records; set before the buffer is seen full */
+    uint64_t order; /* buffers are read in the order in which they were filled; likewise */
+} pool_entry_t;
+
+/* Owner: the collector, static: never freed. */
+typedef struct pool {
+    uint8_t *memory;
+    uint64_t xfree[POOL_WORDS]; /* bit a buffer; written by: any thread */
+    uint64_t xfull[POOL_WORDS]; /* likewise */
+    uint64_t xorder;            /* buffers filled so far; likewise */
+    uint32_t xstarved;          /* takes that found none; likewise */
+    pool_entry_t entries[POOL_BUFFERS];
+    sem_t filled; /* posted by fill */
+} pool_t;
+
+/* Returns: false without memory. */
+bool pool_open(pool_t *p);
+
+/* Context: any thread of the application, inside CUPTI. */
+uint8_t *pool_take(pool_t *p);
+/* `memory` is one that take has given. */
+void pool_fill(pool_t *p, uint8_t *memory, size_t valid);
+
+/* Context: one thread. The oldest full buffer, still owned by it until give. Returns: its
+ * index, -1 when there is none. */
+int pool_next(pool_t *p);
+uint8_t *pool_memory(const pool_t *p, int index);
+void pool_give(pool_t *p, int index);
+
+#endif

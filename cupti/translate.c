@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "translate.h"
+
+#include "outlet.h"
+
+#include <string.h>
+
+/* What we read of a kernel lies where it lies since CUDA 12, so that an older CUPTI of the
+ * same major version would not be misread. */
+GPURT_STATIC_ASSERT(offsetof(CUpti_ActivityKernel10, name) ==
+                        offsetof(CUpti_ActivityKernel9, name),
+                    "fields that are read");
+
+#define SLACK_NS 1000000000ull /* two clocks were fitted to each other */
+
+/* ---- times --------------------------------------------------------------------------- */
+
+static bool is_plausible(const translate_t *t, uint64_t time_ns, uint64_t now_ns)
+{
+    return time_ns >= t->begin_ns && time_ns <= now_ns + SLACK_NS;
+}
+
+/* *start becomes a time to show. Returns: the duration, or GPURT_ACTIVITY_NO_TIME: it has no
+ * times, ends before it begins, or lies outside of the program's life. */
+static gpurt_pair_t span(translate_t *t, uint64_t *start, uint64_t end, uint64_t now_ns)
+{
+    bool begins = is_plausible(t, *start, now_ns);
+
+    if (begins && end >= *start && is_plausible(t, end, now_ns))
+        return gpurt_pair(end - *start);
+    t->bad++;
+    if (!begins)
+        *start = is_plausible(t, end, now_ns) ? end : now_ns;
+    return gpurt_pair(GPURT_ACTIVITY_NO_TIME);
+}
+
+/* Without a duration it ends where it starts, and takes no time. */
+static uint64_t end_of(uint64_t start, gpurt_pair_t ns)
+{
+    uint64_t value = gpurt_pair_value(ns);
+
+    return value == GPURT_ACTIVITY_NO_TIME ? start : start + value;
+}
+
+static void did(translate_t *t, uint32_t device, bool copy, uint64_t start, gpurt_pair_t ns)
+{
+    uint64_t end = end_of(start, ns);
+
+    busy_add(&t->busy, device, copy, start, end);
+    t->last_ns = end > t->last_ns ? end : t->last_ns;
+}
+
+static void put(translate_t *t, uint32_t kind, uint32_t device, uint64_t time_ns,
+                const void *payload)
+{
+    outlet_put(kind, device, time_ns, payload);
+    t->records++;
+}
+
+/* ---- on the device ------------------------------------------------------------------- */
+
+static void put_kernel(translate_t *t, const CUpti_ActivityKernel10 *k, uint64_t now_ns)
+{
+    uint64_t start = k->start;
+    gpurt_activity_kernel_t out = {
+        .ns = span(t, &start, k->end, now_ns),
+        .grid = {(uint32_t)k->gridX, (uint32_t)k->gridY, (uint32_t)k->gridZ},
+        .block = {(uint32_t)k->blockX, (uint32_t)k->blockY, (uint32_t)k->blockZ},
+        .registers = k->registersPerThread,
+        .shared_bytes = (uint32_t)(k->staticSharedMemory + k->dynamicSharedMemory),
+        .stream = k->streamId,
+        .correlation = k->correlationId};
+
+    did(t, k->deviceId, false, start, out.ns);
+    out.name = outlet_name(k->name, true);
+    put(t, GPURT_KIND_KERNEL, k->deviceId, start, &out);
+}
+
+static uint32_t direction_of(uint32_t kind)
+{
+    switch (kind) {
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOA:
+        return GPURT_COPY_TO_DEVICE;
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOH:
+        return GPURT_COPY_TO_HOST;
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOD:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOA:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOD:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOA:
+        return GPURT_COPY_ON_DEVICE;
+    case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP:
+        return GPURT_COPY_PEER;
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOH:
+        return GPURT_COPY_ON_HOST;
+    default:
+        return GPURT_COPY_OTHER;
+    }
+}
+
+static void put_copy(translate_t *t, const CUpti_ActivityMemcpy6 *m, uint64_t now_ns)
+{
+    static const char *const names[GPURT_COPY_KINDS] = {
+        "of an unknown kind", "host to device",   "device to host",
+        "on the device",      "device to device", "on the host"};
+    uint64_t start = m->start;
+    gpurt_activity_copy_t out = {.bytes = gpurt_pair(m->bytes),
+                                 .ns = span(t, &start, m->end, now_ns),
+                                 .stream = m->streamId,
+                                 .correlation = m->correlationId,
+                                 .direction = direction_of(m->copyKind)};
+
+    did(t, m->deviceId, true, start, out.ns);
+    out.name = outlet_name(names[out.direction], false);
+    put(t, GPURT_KIND_COPY, m->deviceId, start, &out);
+}
+
+/* Between two devices: a kind of its own, with fields like those of a copy. */
+static void put_peer(translate_t *t, const CUpti_ActivityMemcpyPtoP4 *m, uint64_t now_ns)
+{
+    uint64_t start = m->start;
+    gpurt_activity_copy_t out = {.bytes = gpurt_pair(m->bytes),
+                                 .ns = span(t, &start, m->end, now_ns),
+                                 .stream = m->streamId,
+                                 .correlation = m->correlationId,
+                                 .direction = GPURT_COPY_PEER};
+
+    did(t, m->deviceId, true, start, out.ns);
+    out.name = outlet_name("device to device", false);
+    put(t, GPURT_KIND_COPY, m->deviceId, start, &out);
+}
+
+static void put_fill(translate_t *t, const CUpti_ActivityMemset4 *m, uint64_t now_ns)
+{
+    uint64_t start = m->start;
+    gpurt_activity_fill_t out = {.bytes = gpurt_pair(m->bytes),
+                                 .ns = span(t, &start, m->end, now_ns),
+                                 .value = m->value,
+                                 .stream = m->streamId,
+                                 .correlation = m->correlationId};
+
+    did(t, m->deviceId, true, start, out.ns);
+    put(t, GPURT_KIND_FILL, m->deviceId, start, &out);
+}
+
+static void put_graph(translate_t *t, const CUpti_ActivityGraphTrace2 *g, uint64_t now_ns)
+{
+    uint64_t start = g->start;
+    gpurt_activity_graph_t out = {.graph = g->graphId,
+                                  .ns = span(t, &start, g->end, now_ns),
+                                  .stream = g->streamId,
+                                  .correlation = g->correlationId};
+
+    did(t, g->deviceId, false, start, out.ns);
+    put(t, GPURT_KIND_GRAPH, g->deviceId, start, &out);
+}
+
+/* ---- on the host --------------------------------------------------------------------- */
+
+static void put_wait(translate_t *t, const CUpti_ActivitySynchronization2 *s,
+                     uint64_t now_ns)
+{
+    static const char *const names[] = {"something", "an event", "an event, on a stream",
+                                        "a stream", "the context"};
+    uint32_t type = (uint32_t)s->type;
+    uint64_t start = s->start;
+    gpurt_activity_wait_t out = {.ns = span(t, &start, s->end, now_ns),
+                                 .stream = s->streamId,
+                                 .correlation = s->correlationId};
+
+    out.name = outlet_name(names[type < sizeof names / sizeof names[0] ? type : 0], false);
+    if (s->type != CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT)
+        busy_wait(&t->busy, start, end_of(start, out.ns));
+    put(t, GPURT_KIND_WAIT, 0, start, &out);
+}
+
+static void put_memory(translate_t *t, const CUpti_ActivityMemory4 *m)
+{
+    static const char *const kinds[] = {"unknown memory", "pageable",       "pinned",
+                                        "device",         "array",          "managed",
+                                        "device, static", "managed, static"};
+    uint32_t kind = (uint32_t)m->memoryKind;
+    gpurt_activity_memory_t out = {.bytes = gpurt_pair(m->bytes),
+                                   .address = gpurt_pair(m->address)};
+
+    out.name = outlet_name(m->memoryOperationType ==
+                                   CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION
+                               ? "take"
+                               : "give back",
+                           false);
+    out.memory =
+        outlet_name(kinds[kind < sizeof kinds / sizeof kinds[0] ? kind : 0], false);
+    put(t, GPURT_KIND_MEMORY, m->deviceId, m->timestamp, &out);
+}
+
+static void put_call(translate_t *t, const CUpti_ActivityAPI *a, uint64_t now_ns)
+{
+    CUpti_CallbackDomain domain = a->kind == CUPTI_ACTIVITY_KIND_RUNTIME
+                                      ? CUPTI_CB_DOMAIN_RUNTIME_API
+                                      : CUPTI_CB_DOMAIN_DRIVER_API;
+    const char *name = NULL;
+    uint64_t start = a->start;
+    gpurt_activity_call_t out = {.ns = span(t, &start, a->end, now_ns),
+                                 .result = a->returnValue,
+                                 .thread = a->threadId,
+                                 .correlation = a->correlationId};
+
+    if (t->api->cuptiGetCallbackName(domain, a->cbid, &name) != CUPTI_SUCCESS)
+        name = NULL;
+    out.name = outlet_name(name, false);
+    put(t, GPURT_KIND_CALL, 0, start, &out);
+}
+
+static void put_range(translate_t *t, const CUpti_ActivityMarker2 *m)
+{
+    gpurt_activity_range_t out = {.id = m->id};
+
+    out.what = outlet_name((m->flags & CUPTI_ACTIVITY_FLAG_MARKER_START) ? "begin"
+                           : (m->flags & CUPTI_ACTIVITY_FLAG_MARKER_END) ? "end"
+                                                                         : "mark",
+                           false);
+    out.name = outlet_name(m->name ? m->name : "", false); /* ends carry an id alone */
+    out.domain = outlet_name(m->domain ? m->domain : "default", false);
+    put(t, GPURT_KIND_RANGE, 0, m->timestamp, &out);
+}
+
+static void put_overhead(translate_t *t, const CUpti_ActivityOverhead3 *o, uint64_t now_ns)
+{
+    static const char *const names[] = {"unknown",
+                                        "flush of buffers",
+                                        "instrumentation",
+                                        "resources",
+                                        "loading a module",
+                                        "loading a function",
+                                        "command buffer full",
+                                        "asking for a buffer",
+                                        "start of managed memory"};
+    uint32_t kind = (uint32_t)o->overheadKind >> 16;
+    uint64_t start = o->start;
+    gpurt_activity_overhead_t out = {.ns = span(t, &start, o->end, now_ns)};
+
+    out.name = outlet_name(o->overheadKind == CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER
+                               ? "compiling"
+                               : names[kind < sizeof names / sizeof names[0] ? kind : 0],
+                           false);
+    put(t, GPURT_KIND_OVERHEAD, 0, start, &out);
+}
+
+void translate_record(translate_t *t, const CUpti_Activity *record, uint64_t now_ns)
+{
+    const void *any = record;
+
+    switch (record->kind) {
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+        put_kernel(t, any, now_ns);
+        break;
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+        put_copy(t, any, now_ns);
+        break;
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+        put_peer(t, any, now_ns);
+        break;
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+        put_fill(t, any, now_ns);
+        break;
+    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+        put_graph(t, any, now_ns);
+        break;
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+        put_wait(t, any, now_ns);
+        break;
+    case CUPTI_ACTIVITY_KIND_MEMORY2:
+        put_memory(t, any);
+        break;
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+    case CUPTI_ACTIVITY_KIND_DRIVER:
+        put_call(t, any, now_ns);
+        break;
+    case CUPTI_ACTIVITY_KIND_MARKER:
+        put_range(t, any);
+        break;
+    case CUPTI_ACTIVITY_KIND_OVERHEAD:
+        put_overhead(t, any, now_ns);
+        break;
+    default:
+        t->unknown++;
+    }
+}
+
+void translate_busy(translate_t *t, uint64_t until_ns)
+{
+    for (uint32_t device = 0; device < BUSY_DEVICES; device++) {
+        gpurt_activity_busy_t out;
+        uint64_t start;
+
+        if (busy_take(&t->busy, device, until_ns, &start, &out))
+            outlet_put(GPURT_KIND_BUSY, device, start, &out);
+    }
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* translate.h - CUPTI's records as ours. Each is looked at before it is believed: one
+ * whose times cannot be is kept, without its duration, and counted. */
+#ifndef GPURT_CUPTI_TRANSLATE_H
+#define GPURT_CUPTI_TRANSLATE_H
+
+#include "busy.h"
+#include "cupti_api.h"
+
+/* Owner: the collector's reading thread. */
+typedef struct translate {
+    const cupti_api_t *api;
+    uint64_t begin_ns; /* nothing began before */
+    uint64_t records;  /* put out */
+    uint64_t bad;      /* of them, without usable times */
+    uint64_t unknown;  /* left out: of a kind that nobody asked for */
+    uint64_t last_ns;  /* the latest end of anything that a device did */
+    busy_t busy;
+} translate_t;
+
+/* Context: between outlet_enter and outlet_exit. now_ns: nothing ends later. */
+void translate_record(translate_t *t, const CUpti_Activity *record, uint64_t now_ns);
+
+/* What devices did until a moment, where anything is known. Context: as above. */
+void translate_busy(translate_t *t, uint64_t until_ns);
+
+#endif

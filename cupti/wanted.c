@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "wanted.h"
+
+#include <string.h>
+
+/* Calls and ranges cost a record each time the program does anything; graphs hide the
+ * kernels in them: they are for who asks. */
+const wanted_row_t wanted_rows[] = {
+    {"kernels", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL},
+    {"copies", CUPTI_ACTIVITY_KIND_MEMCPY},
+    {"copies", CUPTI_ACTIVITY_KIND_MEMCPY2},
+    {"fills", CUPTI_ACTIVITY_KIND_MEMSET},
+    {"waits", CUPTI_ACTIVITY_KIND_SYNCHRONIZATION},
+    {"overhead", CUPTI_ACTIVITY_KIND_OVERHEAD},
+    {"memory", CUPTI_ACTIVITY_KIND_MEMORY2},
+    {"ranges", CUPTI_ACTIVITY_KIND_MARKER},
+    {"calls", CUPTI_ACTIVITY_KIND_RUNTIME},
+    {"calls", CUPTI_ACTIVITY_KIND_DRIVER},
+    {"graphs", CUPTI_ACTIVITY_KIND_GRAPH_TRACE},
+    {NULL, CUPTI_ACTIVITY_KIND_INVALID},
+};
+
+static const struct {
+    const char *word, *rows;
+} sets[] = {
+    {"off", ""},
+    {"default", "kernels,copies,fills,waits,overhead"},
+    {"all", "kernels,copies,fills,waits,overhead,memory,ranges,calls"},
+};
+
+static uint32_t words_read(const char *text, const char **unknown);
+
+static uint32_t word_read(const char *word, size_t bytes, const char **unknown)
+{
+    uint32_t bits = 0;
+
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
+        if (strlen(sets[i].word) == bytes && memcmp(word, sets[i].word, bytes) == 0)
+            return words_read(sets[i].rows, unknown);
+    for (uint32_t i = 0; wanted_rows[i].word; i++)
+        if (strlen(wanted_rows[i].word) == bytes &&
+            memcmp(word, wanted_rows[i].word, bytes) == 0)
+            bits |= 1u << i;
+    if (bits == 0 && !*unknown)
+        *unknown = word;
+    return bits;
+}
+
+static uint32_t words_read(const char *text, const char **unknown)
+{
+    uint32_t bits = 0;
+
+    while (*text) {
+        size_t bytes = strcspn(text, ",");
+
+        if (bytes)
+            bits |= word_read(text, bytes, unknown);
+        text += bytes + (text[bytes] == ',');
+    }
+    return bits;
+}
+
+uint32_t wanted_read(const char *text, const char **unknown)
+{
+    *unknown = NULL;
+    return words_read(text && *text ? text : "default", unknown);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wanted.h - what GPURT_CUPTI asks for. */
+#ifndef GPURT_CUPTI_WANTED_H
+#define GPURT_CUPTI_WANTED_H
+
+#include <cupti.h>
+#include <gpurt/base.h>
+
+typedef struct wanted_row {
+    const char *word; /* as GPURT_CUPTI names it */
+    CUpti_ActivityKind kind;
+} wanted_row_t;
+
+/* Ends with a NULL word. Several rows may have the same word. */
+extern const wanted_row_t wanted_rows[];
+
+/* Bit per row of wanted_rows. text: "off", "kernels", "default", "all", or words of rows with
+ * commas between; NULL or "": default. *unknown: the first word that is none, or NULL; it
+ * counts as nothing. */
+uint32_t wanted_read(const char *text, const char **unknown);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What GPUs did, added up: kernels by name, copies by direction, time by device. Sums do not
+ * depend on the order of rows, so live and replay agree; only what is said to be of the last
+ * one does. */
+#include "modelpart.h"
+
+#include <string.h>
+
+/* ---- kernels ------------------------------------------------------------------------- */
+
+static model_kernel_t *kernel_of(model_activity_t *a, uint32_t name)
+{
+    uint32_t at = name * 0x9e3779b1u >> 22;
+
+    for (; a->kernel_hash[at % KERNEL_HASH]; at++) {
+        model_kernel_t *k = &a->kernels[a->kernel_hash[at % KERNEL_HASH] - 1];
+
+        if (k->name == name)
+            return k;
+    }
+    if (a->kernel_count == GPURT_MODEL_KERNELS)
+        return &a->kernels[KERNEL_OTHER];
+    a->kernels[a->kernel_count].name = name;
+    a->kernel_hash[at % KERNEL_HASH] = (uint16_t)++a->kernel_count;
+    return &a->kernels[a->kernel_count - 1];
+}
+
+/* Below SPREAD_STEPS one bucket a value, then SPREAD_STEPS to each doubling. */
+static uint32_t bucket_of(uint64_t ns)
+{
+    uint32_t top;
+
+    if (ns < SPREAD_STEPS)
+        return (uint32_t)ns;
+    if (ns >= 1ull << 40)
+        return SPREAD_BUCKETS - 1;
+    top = 63u - (uint32_t)__builtin_clzll(ns);
+    return SPREAD_STEPS * (top - 2) + ((uint32_t)(ns >> (top - 3)) & (SPREAD_STEPS - 1));
+}
+
+static uint64_t bucket_low(uint32_t bucket)
+{
+    if (bucket < SPREAD_STEPS)
+        return bucket;
+    return (uint64_t)(SPREAD_STEPS + bucket % SPREAD_STEPS) << (bucket / SPREAD_STEPS - 1);
+}
+
+/* The duration that `part` in 1000 of them do not exceed, as exact as a bucket is wide. */
+static uint64_t quantile(const model_kernel_t *k, uint64_t part)
+{
+    uint64_t timed = k->count - k->untimed, rank = (timed * part + 999) / 1000, below = 0;
+    uint32_t bucket = 0;
+    double width, value;
+
+    if (timed == 0)
+        return 0;
+    while (bucket < SPREAD_BUCKETS - 1 && below + k->spread[bucket] < rank)
+        below += k->spread[bucket++];
+    if (k->spread[bucket] == 0)
+        return k->max_ns;
+    width = (double)(bucket_low(bucket + 1) - bucket_low(bucket));
+    value = (double)bucket_low(bucket) +
+            width * ((double)(rank - below) - 0.5) / (double)k->spread[bucket];
+    return value < (double)k->min_ns   ? k->min_ns
+           : value > (double)k->max_ns ? k->max_ns
+                                       : (uint64_t)value;
+}
+
+static void put_kernel(model_activity_t *a, const gpurt_activity_kernel_t *row)
+{
+    model_kernel_t *k = kernel_of(a, row->name);
+    uint64_t ns = gpurt_pair_value(row->ns);
+    uint32_t *bucket;
+
+    k->count++;
+    k->registers = row->registers;
+    k->shared_bytes = row->shared_bytes;
+    memcpy(k->grid, row->grid, sizeof k->grid);
+    memcpy(k->block, row->block, sizeof k->block);
+    if (ns == GPURT_ACTIVITY_NO_TIME) {
+        k->untimed++;
+        return;
+    }
+    k->min_ns = k->count - k->untimed == 1 || ns < k->min_ns ? ns : k->min_ns;
+    k->max_ns = ns > k->max_ns ? ns : k->max_ns;
+    k->total_ns += ns;
+    bucket = &k->spread[bucket_of(ns)];
+    *bucket += *bucket < UINT32_MAX;
+}
+
+/* ---- the rest ------------------------------------------------------------------------ */
+
+static void copy_add(gpurt_model_copy_t *c, uint64_t bytes, uint64_t ns)
+{
+    c->count++;
+    c->bytes += bytes;
+    if (ns == GPURT_ACTIVITY_NO_TIME)
+        return;
+    c->timed_bytes += bytes;
+    c->ns += ns;
+}
+
+static void span_add(gpurt_model_span_t *s, gpurt_pair_t ns)
+{
+    uint64_t value = gpurt_pair_value(ns);
+
+    s->count++;
+    s->ns += value == GPURT_ACTIVITY_NO_TIME ? 0 : value;
+}
+
+static void put_busy(model_activity_t *a, uint32_t device, uint64_t time_ns,
+                     const gpurt_activity_busy_t *row)
+{
+    gpurt_model_busy_t now = {
+        gpurt_pair_value(row->ns),        gpurt_pair_value(row->kernels),
+        gpurt_pair_value(row->copying),   gpurt_pair_value(row->waiting),
+        gpurt_pair_value(row->launching), gpurt_pair_value(row->idle)};
+    gpurt_model_gpu_t *gpu = &a->gpus[device];
+
+    gpu->busy.ns += now.ns;
+    gpu->busy.kernels += now.kernels;
+    gpu->busy.copying += now.copying;
+    gpu->busy.waiting += now.waiting;
+    gpu->busy.launching += now.launching;
+    gpu->busy.idle += now.idle;
+    if (time_ns + now.ns >= gpu->recent_ns) {
+        gpu->recent = now;
+        gpu->recent_ns = time_ns + now.ns;
+    }
+}
+
+static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *words)
+{
+    switch (row->kind) {
+    case GPURT_KIND_WAIT:
+        span_add(&a->waits, ((const gpurt_activity_wait_t *)words)->ns);
+        break;
+    case GPURT_KIND_OVERHEAD:
+        span_add(&a->overheads, ((const gpurt_activity_overhead_t *)words)->ns);
+        break;
+    case GPURT_KIND_CALL:
+        span_add(&a->calls, ((const gpurt_activity_call_t *)words)->ns);
+        break;
+    case GPURT_KIND_MEMORY:
+        a->memory++;
+        break;
+    case GPURT_KIND_RANGE:
+        a->ranges++;
+        break;
+    case GPURT_KIND_LAUNCH:
+        a->launches++;
+        break;
+    case GPURT_KIND_COLLECTOR:
+        if (row->time_ns >= a->collector_ns) {
+            a->collector_ns = row->time_ns;
+            memcpy(&a->collector, words, sizeof a->collector);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+static void put_device(model_activity_t *a, const gpurt_row_t *row, const void *words)
+{
+    const gpurt_activity_copy_t *copy = words;
+    const gpurt_activity_fill_t *fill = words;
+    uint32_t device = row->block;
+
+    switch (row->kind) {
+    case GPURT_KIND_KERNEL:
+        put_kernel(a, words);
+        break;
+    case GPURT_KIND_COPY:
+        copy_add(&a->copies[copy->direction < GPURT_COPY_KINDS ? copy->direction : 0],
+                 gpurt_pair_value(copy->bytes), gpurt_pair_value(copy->ns));
+        break;
+    case GPURT_KIND_FILL:
+        copy_add(&a->fills, gpurt_pair_value(fill->bytes), gpurt_pair_value(fill->ns));
+        break;
+    case GPURT_KIND_GRAPH:
+        span_add(&a->graphs, ((const gpurt_activity_graph_t *)words)->ns);
+        break;
+    case GPURT_KIND_BUSY:
+        if (device < GPURT_MODEL_DEVICES)
+            put_busy(a, device, row->time_ns, words);
+        break;
+    case GPURT_KIND_ENVIRONMENT:
+        if (device < GPURT_MODEL_DEVICES &&
+            row->time_ns >= a->gpus[device].environment_ns) {
+            a->gpus[device].environment_ns = row->time_ns;
+            memcpy(&a->gpus[device].environment, words, sizeof a->gpus[device].environment);
+        }
+        break;
+    default:
+        put_host(a, row, words);
+    }
+}
+
+/* A row that is shorter than its struct (a file that somebody made) is not believed. */
+void model_activity_put(model_activity_t *a, const gpurt_row_t *row)
+{
+    for (uint32_t i = 0; i < GPURT_ACTIVITY_SITES; i++)
+        if (gpurt_activity_sites[i].kind == row->kind &&
+            row->words >= gpurt_activity_sites[i].words) {
+            a->rows++;
+            put_device(a, row, gpurt_row_words(row));
+            return;
+        }
+}
+
+/* ---- the view ------------------------------------------------------------------------ */
+
+static void name_view(const gpurt_model_t *m, uint32_t id, char *to, size_t room)
+{
+    gpurt_site_info_t info;
+
+    if (gpurt_dictionary_get(m->dictionary, id, &info) && info.kind == GPURT_DEF_STRING)
+        model_text_begin(to, room, info.format, info.format_bytes);
+    else
+        model_text_begin(to, room, "(no name)", 9);
+}
+
+/* Texts are made once: a row of the table keeps its name for ever. */
+static void kernel_view(const gpurt_model_t *m, const model_kernel_t *from, bool other,
+                        gpurt_model_kernel_t *to)
+{
+    if (from->count == to->count && from->untimed == to->untimed)
+        return;
+    if (other)
+        model_text_begin(to->name, sizeof to->name, "(all others)", 12);
+    else
+        name_view(m, from->name, to->name, sizeof to->name);
+    to->count = from->count;
+    to->untimed = from->untimed;
+    to->total_ns = from->total_ns;
+    to->min_ns = from->min_ns;
+    to->max_ns = from->max_ns;
+    to->p50_ns = quantile(from, 500);
+    to->p99_ns = quantile(from, 990);
+    to->registers = from->registers;
+    to->shared_bytes = from->shared_bytes;
+    memcpy(to->grid, from->grid, sizeof to->grid);
+    memcpy(to->block, from->block, sizeof to->block);
+}
+
+bool model_activity_view(const gpurt_model_t *m, gpurt_model_activity_t *v)
+{
+    const model_activity_t *a = &m->activity;
+
+    if (v->rows == a->rows)
+        return false;
+    if (v->rows > a->rows) /* a replay that stepped back: names stand in other places */
+        memset(v, 0, sizeof *v);
+    v->rows = a->rows;
+    memcpy(v->gpus, a->gpus, sizeof v->gpus);
+    memcpy(v->copies, a->copies, sizeof v->copies);
+    v->fills = a->fills;
+    v->waits = a->waits;
+    v->graphs = a->graphs;
+    v->calls = a->calls;
+    v->overheads = a->overheads;
+    v->memory = a->memory;
+    v->ranges = a->ranges;
+    v->launches = a->launches;
+    v->bad = gpurt_pair_value(a->collector.bad);
+    v->dropped = gpurt_pair_value(a->collector.dropped);
+    v->starved = a->collector.starved;
+    if (a->collector_ns)
+        name_view(m, a->collector.state, v->state, sizeof v->state);
+    v->kernel_count = a->kernel_count;
+    for (uint32_t i = 0; i < a->kernel_count; i++)
+        kernel_view(m, &a->kernels[i], false, &v->kernels[i]);
+    kernel_view(m, &a->kernels[KERNEL_OTHER], true, &v->kernels[KERNEL_OTHER]);
+    return true;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
+#include "hostring.h"
+
+#include "procfs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    HOST_DEFS = 4096,
+    S = GPURT_TYPE_STRING,
+    U = GPURT_TYPE_U32,
+    W = GPURT_TYPE_U64, /* wide */
+    P = GPURT_TYPE_PTR
+};
+
+#define T1(a)       ((uint64_t)(a))
+#define T2(a, ...)  (T1(a) | T1(__VA_ARGS__) << 4)
+#define T3(a, ...)  (T1(a) | T2(__VA_ARGS__) << 4)
+#define T4(a, ...)  (T1(a) | T3(__VA_ARGS__) << 4)
+#define T5(a, ...)  (T1(a) | T4(__VA_ARGS__) << 4)
+#define T6(a, ...)  (T1(a) | T5(__VA_ARGS__) << 4)
+#define T7(a, ...)  (T1(a) | T6(__VA_ARGS__) << 4)
+#define T8(a, ...)  (T1(a) | T7(__VA_ARGS__) << 4)
+#define T9(a, ...)  (T1(a) | T8(__VA_ARGS__) << 4)
+#define T10(a, ...) (T1(a) | T9(__VA_ARGS__) << 4)
+#define T11(a, ...) (T1(a) | T10(__VA_ARGS__) << 4)
+#define T12(a, ...) (T1(a) | T11(__VA_ARGS__) << 4)
+
+/* In the order of the structs' fields. What the format does not name is for programs. */
+#define SITE(kind_, level_, struct_, types_, format_)                                   \
+    {                                                                                   \
+        .kind = GPURT_KIND_##kind_, .level = GPURT_LEVEL_##level_,                      \
+        .words = (uint8_t)(sizeof(struct_) / 4), .types = (types_), .format = (format_) \
+    }
+const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
+    SITE(KERNEL, TRACE, gpurt_activity_kernel_t, T12(S, W, U, U, U, U, U, U, U, U, U, U),
+         "kernel %s: %llu ns, grid %u,%u,%u block %u,%u,%u, %u registers, %u B shared, "
+         "stream %u, call %u"),
+    SITE(COPY, TRACE, gpurt_activity_copy_t, T6(S, W, W, U, U, U),
+         "copy %s: %llu B in %llu ns, stream %u, call %u"),
+    SITE(FILL, TRACE, gpurt_activity_fill_t, T5(W, W, U, U, U),
+         "fill: %llu B in %llu ns with 0x%x, stream %u, call %u"),
+    SITE(WAIT, TRACE, gpurt_activity_wait_t, T4(S, W, U, U),
+         "wait for %s: %llu ns, stream %d, call %u"),
+    SITE(MEMORY, TRACE, gpurt_activity_memory_t, T4(S, W, P, S), "%s %llu B at %p, %s"),
+    SITE(GRAPH, TRACE, gpurt_activity_graph_t, T4(U, W, U, U),
+         "graph %u: %llu ns, stream %u, call %u"),
+    SITE(RANGE, TRACE, gpurt_activity_range_t, T4(S, S, S, U), "range %s: %s (%s), id %u"),
+    SITE(OVERHEAD, TRACE, gpurt_activity_overhead_t, T2(S, W), "overhead %s: %llu ns"),
+    SITE(CALL, TRACE, gpurt_activity_call_t, T5(S, W, U, U, U),
+         "%s: %llu ns, result %u, thread %u, call %u"),
+    SITE(COLLECTOR, DEBUG, gpurt_activity_collector_t, T5(S, W, W, W, U),
+         "collector: %s; %llu records, %llu without times, %llu dropped, no buffer %u "
+         "times"),
+    SITE(BUSY, DEBUG, gpurt_activity_busy_t, T6(W, W, W, W, W, W),
+         "of %llu ns: kernels %llu, copies %llu, told of the end %llu, launching %llu, "
+         "nothing asked %llu"),
+    SITE(LAUNCH, TRACE, gpurt_activity_launch_t, T12(S, S, U, U, U, U, U, U, U, U, W, U),
+         "launch %s at %s:%u, grid %u,%u,%u block %u,%u,%u, %u B shared, stream 0x%llx, "
+         "number %u"),
+    SITE(ENVIRONMENT, DEBUG, gpurt_activity_environment_t, T9(U, U, W, W, U, U, U, U, U),
+         "GPU %u%%, memory %u%%, %llu of %llu B used, %u of %u mW, %u C, %u MHz, memory "
+         "%u MHz"),
+    {.kind = GPURT_KIND_TEXT, .level = GPURT_LEVEL_WARN, .format = "collector"},
+};
+GPURT_STATIC_ASSERT(sizeof(gpurt_activity_kernel_t) == 4 * 13, "frozen");
+GPURT_STATIC_ASSERT(sizeof(gpurt_activity_launch_t) == 4 * 13, "frozen");
+
+uint32_t gpurt_hostring_bytes(void)
+{
+    const char *value = secure_getenv("GPURT_HOST_RING_BYTES");
+    unsigned long bytes = value ? strtoul(value, NULL, 0) : 0;
+
+    return bytes > GPURT_RING_MAX_BYTES ? GPURT_RING_MAX_BYTES : (uint32_t)bytes;
+}
+
+void gpurt_hostring_plan(gpurt_section_plan_t *plan)
+{
+    memset(plan, 0, sizeof *plan);
+    plan->kind = GPURT_SECTION_HOST;
+    plan->ring_bytes = gpurt_hostring_bytes();
+    plan->policy = GPURT_POLICY_BLOCK; /* writers wait themselves, or count */
+    plan->def_count = HOST_DEFS;
+    plan->panic_count = 1;
+    plan->state_bytes = GPURT_BOX_PAGE;
+    plan->name = "host";
+}
+
+void gpurt_hostring_clock(const gpurt_boxmap_t *map, uint32_t section)
+{
+    gpurt_clock_fit_t clock = {0};
+
+    clock.device_ns = clock.real_ns = gpurt_real_ns();
+    gpurt_boxmap_set_clock(map, section, &clock);
+}
+
+uint32_t gpurt_hostring_find(const gpurt_boxmap_t *map)
+{
+    for (uint32_t i = 0; i < map->section_count; i++)
+        if (map->sections[i].kind == GPURT_SECTION_HOST)
+            return i;
+    return GPURT_BOX_SECTIONS;
+}
+
+/* ---- definitions --------------------------------------------------------------------- */
+
+static gpurt_def_t *def_take(const gpurt_hostring_t *h, size_t text_bytes, uint32_t *number)
+{
+    uint32_t slots = (uint32_t)(sizeof(gpurt_def_t) + text_bytes + GPURT_DEF_BYTES - 1) /
+                     GPURT_DEF_BYTES;
+    uint32_t slot;
+    gpurt_def_t *def;
+
+    *number = 0;
+    /* relaxed: only the count matters. Read first, so that a full table stays full and does
+     * not wrap. */
+    if (!h->defs || gpurt_load_relaxed_sys_u32(h->xdefs) + slots > h->def_count)
+        return NULL;
+    slot = gpurt_add_relaxed_sys_u32(h->xdefs, slots);
+    if (slot + slots > h->def_count)
+        return NULL;
+    def = (gpurt_def_t *)((char *)h->defs + (size_t)slot * GPURT_DEF_BYTES);
+    memset(&def->slots, 0, sizeof *def - offsetof(gpurt_def_t, slots));
+    def->slots = (uint16_t)slots;
+    def->format_bytes = (uint16_t)text_bytes;
+    *number = slot + 1;
+    return def;
+}
+
+uint32_t gpurt_hostring_string(const gpurt_hostring_t *h, const char *text, size_t bytes)
+{
+    uint32_t number;
+    gpurt_def_t *def;
+
+    bytes = bytes < GPURT_DEF_TEXT_BYTES ? bytes : GPURT_DEF_TEXT_BYTES;
+    def = def_take(h, bytes, &number);
+    if (!def)
+        return 0;
+    memcpy(gpurt_def_text(def), text, bytes);
+    gpurt_store_release_sys_u32(&def->xstate, GPURT_DEF_STRING); /* B3.rel */
+    return number;
+}
+
+static uint32_t site_define(const gpurt_hostring_t *h, const gpurt_activity_site_t *site)
+{
+    uint32_t number;
+    gpurt_def_t *def = def_take(h, strlen(site->format), &number);
+
+    if (!def)
+        return 0;
+    def->level = site->level;
+    def->kind = site->kind;
+    def->types = site->types;
+    for (uint64_t types = site->types; types; types >>= 4)
+        def->arg_count++;
+    memcpy(gpurt_def_text(def), site->format, def->format_bytes);
+    gpurt_store_release_sys_u32(&def->xstate, GPURT_DEF_SITE); /* B3.rel */
+    return number;
+}
+
+gpurt_status_t gpurt_hostring_init(gpurt_hostring_t *h, const gpurt_boxmap_t *map,
+                                   uint32_t section, gpurt_error_t *err)
+{
+    memset(h, 0, sizeof *h);
+    if (section >= map->section_count || map->sections[section].kind != GPURT_SECTION_HOST)
+        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                          "box: section %u is not of host code", section);
+    h->port = gpurt_boxmap_port(map, section, 0);
+    h->port.policy =
+        GPURT_POLICY_BLOCK; /* whatever others do when it is full, we are told */
+    h->def_count = map->sections[section].def_count;
+    h->defs = h->def_count ? gpurt_boxmap_def(map, section, 0) : NULL;
+    h->xdefs = &map->box->sections[section].xdefs;
+    for (uint32_t i = 0; i < GPURT_ACTIVITY_SITES; i++) {
+        h->sites[i] = site_define(h, &gpurt_activity_sites[i]);
+        if (!h->sites[i])
+            return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_GPURT, 0,
+                              "box: no room for the definitions of host records");
+    }
+    return GPURT_OK;
+}
+
+/* ---- records ------------------------------------------------------------------------- */
+
+static bool record_put(const gpurt_hostring_t *h, uint32_t site, uint32_t device,
+                       uint64_t time_ns, const uint32_t *payload, uint32_t count)
+{
+    uint32_t groups = gpurt_record_groups(count), position, salt;
+    uint32_t words[GPURT_RECORD_HEAD_WORDS + GPURT_HOSTRING_TEXT / 4 + 1];
+
+    words[0] = gpurt_record_what(h->sites[site], gpurt_activity_sites[site].kind,
+                                 GPURT_FORM_THREAD, 0);
+    words[1] = (uint32_t)time_ns;
+    words[2] = (uint32_t)(time_ns >> 32) & 0xffffu;
+    words[3] = device;
+    memcpy(words + GPURT_RECORD_HEAD_WORDS, payload, 4u * count);
+    count += GPURT_RECORD_HEAD_WORDS;
+    if (!gpurt_ring_take_shared(&h->port, groups, 1, time_ns, &position))
+        return false;
+    salt = position * 0x9e3779b1u >> 24; /* neighbours differ, whoever wrote them */
+    for (uint32_t i = 0; i < groups; i++) {
+        gpurt_group_t g;
+
+        g.tag = i ? gpurt_tag_rest(position + i, salt, i)
+                  : gpurt_tag_first(position, salt, groups);
+        for (uint32_t w = 0; w < GPURT_GROUP_WORDS; w++)
+            g.word[w] = 3 * i + w < count ? words[3 * i + w] : 0;
+        gpurt_group_store(gpurt_ring_at(&h->port, position + i), g);
+    }
+    return true;
+}
+
+static uint32_t site_of(uint32_t kind)
+{
+    uint32_t i = 0;
+
+    while (i < GPURT_ACTIVITY_SITES && gpurt_activity_sites[i].kind != kind)
+        i++;
+    return i;
+}
+
+bool gpurt_hostring_put(const gpurt_hostring_t *h, uint32_t kind, uint32_t device,
+                        uint64_t time_ns, const void *payload)
+{
+    uint32_t site = site_of(kind);
+
+    return site < GPURT_ACTIVITY_SITES &&
+           record_put(h, site, device, time_ns, payload, gpurt_activity_sites[site].words);
+}
+
+bool gpurt_hostring_warn(const gpurt_hostring_t *h, uint64_t time_ns, const char *text)
+{
+    uint32_t words[1 + GPURT_HOSTRING_TEXT / 4] = {0};
+    size_t bytes = strnlen(text, GPURT_HOSTRING_TEXT);
+
+    words[0] = (uint32_t)bytes;
+    memcpy(words + 1, text, bytes);
+    return record_put(h, site_of(GPURT_KIND_TEXT), 0, time_ns, words,
+                      1 + (uint32_t)(bytes + 3) / 4);
+}
+
+void gpurt_hostring_lose(const gpurt_hostring_t *h, uint32_t count, uint32_t reason,
+                         uint64_t time_ns)
+{
+    gpurt_ring_lose(&h->port, count, reason, time_ns);
+}

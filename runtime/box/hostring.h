@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hostring.h - the host section's ring from the side of those who write it: any thread of
+ * the application, several at once.
+ *
+ * A position is reserved by one compare-exchange (gpurt_ring_take_shared), so threads
+ * share one ring without a lock, and what they wrote survives them. The ring never
+ * overwrites. When it is full, put says so and counts nothing: whoever can wait tries
+ * again, whoever cannot says gpurt_hostring_lose. */
+#ifndef GPURT_HOSTRING_H
+#define GPURT_HOSTRING_H
+
+#include <gpurt/activity.h>
+
+#include "boxmap.h"
+
+enum {
+    GPURT_HOSTRING_TEXT = 512 /* bytes of a warning */
+};
+
+/* Owner: the caller. Shared with: all threads that write; fixed after init. */
+typedef struct gpurt_hostring {
+    gpurt_ring_port_t port;
+    gpurt_def_t *defs;
+    uint32_t *xdefs; /* in the box: slots taken */
+    uint32_t def_count;
+    uint32_t sites[GPURT_ACTIVITY_SITES]; /* numbers of the definitions */
+} gpurt_hostring_t;
+
+/* As GPURT_HOST_RING_BYTES says; 0: the default. What is too large is cut to what a ring can
+ * hold. */
+uint32_t gpurt_hostring_bytes(void);
+
+/* The plan of a host section, for whoever makes a box; GPURT_HOST_RING_BYTES says how large
+ * its ring is. */
+void gpurt_hostring_plan(gpurt_section_plan_t *plan);
+
+/* Writers' clock is real time. Context: before the box is handed over. */
+void gpurt_hostring_clock(const gpurt_boxmap_t *map, uint32_t section);
+
+/* Defines the sites. GPURT_E_INVALID: the section is not one of host code, or has no room.
+ * The map must outlive the ring. */
+gpurt_status_t gpurt_hostring_init(gpurt_hostring_t *h, const gpurt_boxmap_t *map,
+                                   uint32_t section, gpurt_error_t *err);
+
+/* The first host section of a box; GPURT_BOX_SECTIONS: it has none. */
+uint32_t gpurt_hostring_find(const gpurt_boxmap_t *map);
+
+/* One record of a kind of activity.h, `payload` being its struct. Returns: false when the
+ * ring is full; nothing is counted then. Context: any thread, also a signal handler. */
+bool gpurt_hostring_put(const gpurt_hostring_t *h, uint32_t kind, uint32_t device,
+                        uint64_t time_ns, const void *payload);
+
+/* A warning in words; what is too long is cut. */
+bool gpurt_hostring_warn(const gpurt_hostring_t *h, uint64_t time_ns, const char *text);
+
+/* Counts records that are gone. */
+void gpurt_hostring_lose(const gpurt_hostring_t *h, uint32_t count, uint32_t reason,
+                         uint64_t time_ns);
+
+/* Defines a string anew each time: callers keep its number. Returns: 0, no room. */
+uint32_t gpurt_hostring_string(const gpurt_hostring_t *h, const char *text, size_t bytes);
+
+#endif

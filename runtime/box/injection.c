@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "injection.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where the build installs it: the folder, and the way there from the programs'. A build by
+ * hand says nothing. */
+#ifndef GPURT_INJECTION_FOLDER
+#    define GPURT_INJECTION_FOLDER "/usr/local/lib"
+#    define GPURT_INJECTION_NEAR   "lib"
+#endif
+
+static bool is_there(char *path, size_t room, const char *folder, const char *more)
+{
+    int bytes = snprintf(path, room, "%s%s/" GPURT_INJECTION_LIB, folder, more);
+
+    return bytes > 0 && (size_t)bytes < room && access(path, R_OK) == 0;
+}
+
+bool gpurt_injection_find(char *path, size_t room)
+{
+    static const char *const near[] = {"/../lib", "/../" GPURT_INJECTION_NEAR, ""};
+    const char *chosen = secure_getenv("GPURT_INJECTION_LIBRARY");
+    char folder[PATH_MAX];
+    ssize_t bytes;
+    char *slash;
+
+    if (chosen && *chosen) {
+        snprintf(path, room, "%s", chosen);
+        return access(path, R_OK) == 0;
+    }
+    bytes = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    folder[bytes > 0 ? bytes : 0] = '\0';
+    slash = strrchr(folder, '/');
+    if (slash)
+        *slash = '\0';
+    for (size_t i = 0; slash && i < sizeof near / sizeof near[0]; i++)
+        if (is_there(path, room, folder, near[i]))
+            return true;
+    return is_there(path, room, GPURT_INJECTION_FOLDER, "");
+}
+
+bool gpurt_injection_name(void)
+{
+    const char *choice = secure_getenv("GPURT_CUPTI"), *before;
+    char path[PATH_MAX];
+
+    if ((choice && strcmp(choice, "off") == 0) || !gpurt_injection_find(path, sizeof path))
+        return false;
+    before = getenv(GPURT_INJECTION_ENV);
+    if (before && *before && strcmp(before, path) != 0 &&
+        setenv(GPURT_INJECTION_NEXT, before, 1) != 0)
+        return false;
+    return setenv(GPURT_INJECTION_ENV, path, 1) == 0;
+}
+
+void gpurt_injection_sync(void)
+{
+    const char *path = secure_getenv(GPURT_INJECTION_ENV);
+    void *library = path && *path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
+    void *entry = library ? dlsym(library, "gpurt_collector_sync") : NULL;
+    void (*sync)(void);
+
+    if (entry) {
+        memcpy(&sync, &entry, sizeof sync);
+        sync();
+    }
+    if (library)
+        dlclose(library); /* our reference; the driver has its own */
+}

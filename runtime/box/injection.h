@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* injection.h - how the collector gets into programs: the driver loads the library that an
+ * environment variable names. Called by whoever starts a program under the monitor, and by
+ * gpurt_open before it touches the driver. */
+#ifndef GPURT_INJECTION_H
+#define GPURT_INJECTION_H
+
+#include <gpurt/base.h>
+
+#define GPURT_INJECTION_ENV  "CUDA_INJECTION64_PATH"
+#define GPURT_INJECTION_NEXT "GPURT_INJECTION_NEXT" /* what stood there before */
+#define GPURT_INJECTION_LIB  "libgpurt-inject.so"
+/* The process, by number, that is in gpurt_open: a box of its own will be there soon, and the
+ * collector waits for it. */
+#define GPURT_INJECTION_OPENS "GPURT_OPENS"
+
+/* Where libgpurt-inject.so is: beside the program as the build and the installed tree have it,
+ * the folder that it was installed to, or what GPURT_INJECTION_LIBRARY says. */
+bool gpurt_injection_find(char *path, size_t room);
+
+/* Names libgpurt-inject.so in this process's environment, for itself and for what it starts.
+ * A library that is named already is run first by ours. Does nothing with GPURT_CUPTI=off,
+ * or when ours is not found.
+ * Returns: whether it is named now. */
+bool gpurt_injection_name(void);
+
+/* Lets the collector of this process, if there is one, write what it has: the box is about to
+ * be closed. At most a second. */
+void gpurt_injection_sync(void);
+
+#endif

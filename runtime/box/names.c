@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "names.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+void names_clear(names_t *n)
+{
+    memset(n, 0, sizeof *n);
+}
+
+/* Eight bytes a step. The seed tells names of kernels from other texts. */
+static uint64_t hash_of(const char *text, size_t bytes, uint64_t seed)
+{
+    uint64_t hash = seed ^ bytes * 0x9e3779b97f4a7c15ull;
+
+    while (bytes > 0) {
+        uint64_t word = 0;
+        size_t step = bytes < sizeof word ? bytes : sizeof word;
+
+        memcpy(&word, text, step);
+        hash = (hash ^ word) * 0xff51afd7ed558ccdull;
+        hash ^= hash >> 32;
+        text += step;
+        bytes -= step;
+    }
+    return hash ? hash : 1;
+}
+
+/* __cxa_demangle is in the C++ library, which nearly every CUDA program has and we do not
+ * need. Returns: NULL or a text to be freed. */
+static char *demangled(const char *text)
+{
+    typedef char *demangle_fn(const char *, char *, size_t *, int *);
+    static bool looked;
+    static void *entry;
+    demangle_fn *demangle;
+    int status = -1;
+    char *out;
+
+    if (strncmp(text, "_Z", 2) != 0)
+        return NULL;
+    if (!looked) {
+        void *library;
+
+        looked = true;
+        entry = dlsym(RTLD_DEFAULT, "__cxa_demangle");
+        library = entry ? NULL : dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+        if (library)
+            entry = dlsym(library, "__cxa_demangle");
+    }
+    if (!entry)
+        return NULL;
+    memcpy(&demangle, &entry, sizeof demangle);
+    out = demangle(text, NULL, NULL, &status);
+    return status == 0 ? out : NULL;
+}
+
+static uint32_t define(const gpurt_hostring_t *ring, const char *text, bool is_kernel)
+{
+    char *nice = is_kernel ? demangled(text) : NULL;
+    const char *shown = nice ? nice : text;
+    uint32_t number = gpurt_hostring_string(ring, shown, strlen(shown));
+
+    free(nice);
+    return number;
+}
+
+uint32_t names_number(names_t *n, const gpurt_hostring_t *ring, const char *text,
+                      bool is_kernel)
+{
+    uint64_t hash;
+    uint32_t at;
+
+    text = text ? text : "(no name)";
+    hash = hash_of(text, strlen(text), is_kernel ? 1 : 2);
+    if (n->overflow == 0)
+        n->overflow = define(ring, "(no room for more names)", false);
+    for (at = (uint32_t)hash % NAMES_SLOTS; n->hash[at]; at = (at + 1) % NAMES_SLOTS)
+        if (n->hash[at] == hash)
+            return n->number[at];
+    if (n->count == NAMES_MAX)
+        return n->overflow;
+    n->hash[at] = hash;
+    n->number[at] = define(ring, text, is_kernel);
+    if (n->number[at] == 0)
+        n->number[at] = n->overflow;
+    n->count++;
+    return n->number[at];
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* activity.h - records about what a GPU did, made by host code: kernels, copies, waits,
+ * and how the device fares. The collector writes them, the model adds them up.
+ *
+ * They are records like all others (record.h): form THREAD, word 3 is the device, the
+ * time is that of the beginning. Behind the head lie the structs below, word by word as
+ * the site's types say, so that a reader who knows nothing of a kind still prints it by its
+ * format. Names are numbers of string definitions. The structs are frozen. */
+#ifndef GPURT_ACTIVITY_H
+#define GPURT_ACTIVITY_H
+
+#include <gpurt/record.h>
+
+enum {
+    GPURT_KIND_KERNEL = GPURT_KIND_CUPTI,
+    GPURT_KIND_COPY = 65,
+    GPURT_KIND_FILL = 66,
+    GPURT_KIND_WAIT = 67, /* the host waited for the GPU */
+    GPURT_KIND_MEMORY = 68,
+    GPURT_KIND_GRAPH = 69,
+    GPURT_KIND_RANGE = 70, /* NVTX */
+    GPURT_KIND_OVERHEAD = 71,
+    GPURT_KIND_CALL = 72,      /* of the CUDA API */
+    GPURT_KIND_COLLECTOR = 73, /* how the collector itself fares */
+    GPURT_KIND_BUSY = 74,      /* what a device did with a stretch of time */
+    GPURT_KIND_LAUNCH = GPURT_KIND_HOST,
+    GPURT_KIND_ENVIRONMENT = 97
+};
+
+/* A duration that nobody knows: the record came without usable times. */
+#define GPURT_ACTIVITY_NO_TIME UINT64_MAX
+
+/* 64-bit values of records, low word first. */
+typedef struct gpurt_pair {
+    uint32_t low, high;
+} gpurt_pair_t;
+
+typedef struct gpurt_activity_kernel {
+    uint32_t name;
+    gpurt_pair_t ns;
+    uint32_t grid[3], block[3];
+    uint32_t registers, shared_bytes; /* a lane's, and a block's */
+    uint32_t stream, correlation;
+} gpurt_activity_kernel_t;
+
+/* Directions of copies; numbers are frozen. */
+enum {
+    GPURT_COPY_OTHER = 0,
+    GPURT_COPY_TO_DEVICE = 1,
+    GPURT_COPY_TO_HOST = 2,
+    GPURT_COPY_ON_DEVICE = 3,
+    GPURT_COPY_PEER = 4,
+    GPURT_COPY_ON_HOST = 5,
+    GPURT_COPY_KINDS = 6
+};
+typedef struct gpurt_activity_copy {
+    uint32_t name; /* of the direction */
+    gpurt_pair_t bytes, ns;
+    uint32_t stream, correlation;
+    uint32_t direction; /* GPURT_COPY_* */
+} gpurt_activity_copy_t;
+
+typedef struct gpurt_activity_fill {
+    gpurt_pair_t bytes, ns;
+    uint32_t value, stream, correlation;
+} gpurt_activity_fill_t;
+
+typedef struct gpurt_activity_wait {
+    uint32_t name; /* what was waited for */
+    gpurt_pair_t ns;
+    uint32_t stream, correlation;
+} gpurt_activity_wait_t;
+
+typedef struct gpurt_activity_memory {
+    uint32_t name; /* taken or given back */
+    gpurt_pair_t bytes, address;
+    uint32_t memory; /* name of its kind */
+} gpurt_activity_memory_t;
+
+typedef struct gpurt_activity_graph {
+    uint32_t graph;
+    gpurt_pair_t ns;
+    uint32_t stream, correlation;
+} gpurt_activity_graph_t;
+
+typedef struct gpurt_activity_range {
+    uint32_t what, name, domain; /* what: begin, end, mark */
+    uint32_t id;
+} gpurt_activity_range_t;
+
+typedef struct gpurt_activity_overhead {
+    uint32_t name;
+    gpurt_pair_t ns;
+} gpurt_activity_overhead_t;
+
+typedef struct gpurt_activity_call {
+    uint32_t name;
+    gpurt_pair_t ns;
+    uint32_t result, thread, correlation;
+} gpurt_activity_call_t;
+
+/* Sums since the collector began. */
+typedef struct gpurt_activity_collector {
+    uint32_t state; /* a sentence */
+    gpurt_pair_t records, bad, dropped;
+    uint32_t starved; /* times that no buffer was free */
+} gpurt_activity_collector_t;
+
+/* One device, one stretch of time from the record's on. The parts add up to `ns`. */
+typedef struct gpurt_activity_busy {
+    gpurt_pair_t ns, kernels;
+    gpurt_pair_t copying; /* copies or fills, and no kernel */
+    gpurt_pair_t waiting; /* idle around the end of a wait: the host had to be told first */
+    gpurt_pair_t launching; /* idle for less than a launch takes: the host is too slow */
+    gpurt_pair_t idle;      /* the rest: nobody asked for anything */
+} gpurt_activity_busy_t;
+
+typedef struct gpurt_activity_launch {
+    uint32_t name, file, line;
+    uint32_t grid[3], block[3];
+    uint32_t shared_bytes;
+    gpurt_pair_t stream;
+    uint32_t number; /* launches of the process, from 1 on */
+} gpurt_activity_launch_t;
+
+typedef struct gpurt_activity_environment {
+    uint32_t gpu_percent, memory_percent;
+    gpurt_pair_t memory_used, memory_total; /* bytes */
+    uint32_t milliwatts, milliwatts_limit;
+    uint32_t celsius;
+    uint32_t sm_mhz, memory_mhz;
+} gpurt_activity_environment_t;
+
+static inline gpurt_pair_t gpurt_pair(uint64_t value)
+{
+    gpurt_pair_t pair = {(uint32_t)value, (uint32_t)(value >> 32)};
+
+    return pair;
+}
+static inline uint64_t gpurt_pair_value(gpurt_pair_t pair)
+{
+    return pair.low | (uint64_t)pair.high << 32;
+}
+
+/* Whether a kind is one of this header: high-rate, made by host code. */
+static inline bool gpurt_kind_is_activity(uint32_t kind)
+{
+    return kind >= GPURT_KIND_CUPTI && kind < GPURT_KIND_USER;
+}
+
+/* What is written of a kind: the site that its records name. TEXT is a warning in words. */
+typedef struct gpurt_activity_site {
+    uint16_t kind;
+    uint8_t level, words;
+    uint64_t types;
+    const char *format;
+} gpurt_activity_site_t;
+
+enum {
+    GPURT_ACTIVITY_SITES = 14
+};
+/* hostring.c */
+extern const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES];
+
+#endif

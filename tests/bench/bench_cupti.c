@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_cupti: what the collector adds to a launch of a program that knows nothing of gpurt.
+ *
+ * The program (tests/gpu/cupti_plain.cu) launches an empty kernel in batches that stay below
+ * the depth of the launch queue, and says the median time of a call. Ten pairs by turns,
+ * bare and under gpurt-record; before any time is believed, the log must hold each kernel
+ * once and nothing lost. */
+#include "rows.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    PAIRS = 10,
+    LAUNCHES = 20000,
+    SKIPPED = 77
+};
+
+typedef struct bench {
+    char folder[PATH_MAX]; /* of the programs */
+    char log[64];
+} bench_t;
+
+static void fail(const char *what, const char *why)
+{
+    fprintf(stderr, "bench_cupti: %s: %s\n", what, why);
+    exit(1);
+}
+
+/* Runs a line of shell words and reads what it prints. Returns: its exit status. */
+static int run(const char *line, char *out, size_t room)
+{
+    FILE *pipe = popen(line, "r");
+    size_t used;
+    int status;
+
+    if (!pipe)
+        fail(line, strerror(errno));
+    used = fread(out, 1, room - 1, pipe);
+    out[used] = '\0';
+    status = pclose(pipe);
+    return status < 0 ? 1 : status;
+}
+
+static double bare(const bench_t *b)
+{
+    char line[2 * PATH_MAX], out[64];
+
+    snprintf(line, sizeof line, "exec %s/../tests/cupti_plain launch %d", b->folder,
+             LAUNCHES);
+    if (run(line, out, sizeof out) != 0)
+        fail("the bare program", out);
+    return strtod(out, NULL);
+}
+
+/* kinds: for GPURT_CUPTI. */
+static double watched(const bench_t *b, const char *kinds)
+{
+    char line[3 * PATH_MAX], out[8192], want[64];
+    double time;
+
+    unlink(b->log);
+    snprintf(line, sizeof line,
+             "GPURT_CUPTI=%s exec %s/gpurt-record -q -o %s -- %s/../tests/cupti_plain "
+             "launch %d",
+             kinds, b->folder, b->log, b->folder, LAUNCHES);
+    if (run(line, out, sizeof out) != 0)
+        fail("the program under gpurt-record", out);
+    time = strtod(out, NULL);
+    snprintf(line, sizeof line, "exec %s/gpurt-log stat --json %s", b->folder, b->log);
+    if (run(line, out, sizeof out) != 0)
+        fail("gpurt-log", out);
+    snprintf(want, sizeof want, "\"activity\":{\"kernels\":%d,", LAUNCHES);
+    if (!strstr(out, want) || !strstr(out, "\"dropped\":0,\"sites\""))
+        fail("records are missing", out);
+    return time;
+}
+
+static void one_case(const bench_t *b, const char *kinds)
+{
+    double with[PAIRS], without[PAIRS], added[PAIRS], peer;
+    char name[64];
+
+    for (int i = 0; i < PAIRS; i++) {
+        without[i] = bare(b);
+        with[i] = watched(b, kinds);
+        added[i] = with[i] - without[i];
+    }
+    peer = rows_median(without, PAIRS);
+    snprintf(name, sizeof name, "launch_%s", kinds);
+    rows_add("bench_cupti", name, rows_median(with, PAIRS), "ns", "bare", peer);
+    snprintf(name, sizeof name, "added_%s", kinds);
+    rows_add("bench_cupti", name, rows_median(added, PAIRS), "ns", NULL, 0);
+}
+
+int main(void)
+{
+    static const char *const cases[] = {"kernels", "default", "all"};
+    bench_t b = {.log = "/tmp/bench_cupti.XXXXXX"};
+    char program[PATH_MAX + 32];
+    ssize_t bytes = readlink("/proc/self/exe", b.folder, sizeof b.folder - 1);
+    char *slash;
+    int fd;
+
+    b.folder[bytes > 0 ? bytes : 0] = '\0';
+    slash = strrchr(b.folder, '/');
+    if (slash)
+        *slash = '\0';
+    snprintf(program, sizeof program, "%s/../tests/cupti_plain", b.folder);
+    if (access(program, X_OK) != 0 || access("/dev/nvidiactl", F_OK) != 0) {
+        fprintf(stderr, "bench_cupti: skipped: no GPU, or no %s\n", program);
+        return SKIPPED;
+    }
+    unsetenv("CUDA_INJECTION64_PATH");
+    fd = mkstemp(b.log);
+    if (fd < 0)
+        fail(b.log, strerror(errno));
+    close(fd);
+    rows_head();
+    bare(&b); /* the driver warms up */
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        one_case(&b, cases[i]);
+    unlink(b.log);
+    return 0;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program as the collector meets it, without a GPU: it loads what CUDA_INJECTION64_PATH
+ * names, as the driver would, and lets the stand-in behave as its words say. */
+#include "check.h"
+#include "fake_cupti.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    CROWD_KIB = 4096,
+    THREADS = 6
+};
+
+static const fake_cupti_t *fake;
+static const char *const names[] = {"_Z5saxpyPfPKfi", "plain_kernel",
+                                    "_Z6reduceIfEvPT_S1_i"};
+
+static void rest(long ms)
+{
+    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+
+    nanosleep(&t, NULL);
+}
+
+/* As the driver does at cuInit. */
+static void driver_start(void)
+{
+    const char *path = getenv("CUDA_INJECTION64_PATH");
+    const char *cupti = getenv("GPURT_CUPTI_LIBRARY");
+    void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL, *entry;
+    int (*initialise)(void);
+
+    if (!library)
+        return;
+    entry = dlsym(library, "InitializeInjection");
+    CHECK_MSG(entry != NULL, "no entry in %s", path);
+    memcpy(&initialise, &entry, sizeof initialise);
+    CHECK_EQ(initialise(), 1);
+    CHECK_EQ(initialise(), 1); /* a second driver of the process changes nothing */
+    library = cupti ? dlopen(cupti, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) : NULL;
+    fake = library ? dlsym(library, "fake_cupti") : NULL;
+}
+
+static void kernels(int lane, long count)
+{
+    for (long i = 0; i < count; i++) {
+        uint64_t now = fake->time();
+
+        fake->kernel(lane, names[i % 3], now - 5000, now - 4000 + (uint64_t)(i % 100));
+    }
+}
+
+static void *thread_run(void *context)
+{
+    kernels((int)(uintptr_t)context, 20000);
+    return NULL;
+}
+
+static void threads_run(void)
+{
+    pthread_t threads[THREADS];
+
+    for (uintptr_t i = 0; i < THREADS; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, thread_run, (void *)i), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* Six records whose times cannot be, among four good ones. */
+static void bad_times(void)
+{
+    uint64_t now = fake->time();
+
+    for (int i = 0; i < 4; i++)
+        fake->kernel(0, "good", now - 2000, now - 1000);
+    fake->kernel(0, "bad", 0, 0);
+    fake->kernel(0, "bad", now, 0);
+    fake->kernel(0, "bad", now, now - 1);
+    fake->kernel(0, "bad", now, now + 3600000000000ull);
+    fake->kernel(0, "bad", now - 3600000000000ull, now);
+    fake->copy(0, CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, 8, 0, now);
+}
+
+static void mixed(void)
+{
+    uint64_t now = fake->time() - 1000000;
+
+    fake->kernel(0, "first", now, now + 10000);
+    fake->wait(0, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE, now + 1000,
+               now + 11000);
+    fake->kernel(0, "second", now + 20000, now + 30000);
+    fake->copy(0, CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, 1 << 20, now + 30000, now + 70000);
+    fake->copy(0, CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, 1 << 10, now + 71000, now + 72000);
+    fake->fill(0, 4096, now + 73000, now + 74000);
+    fake->kernel(0, "third", now + 80000, now + 90000);
+    fake->kernel(0, "fourth", now + 93000, now + 100000);
+    fake->other(0);
+}
+
+/* Two buffers, the later one comes back first. */
+static void out_of_order(void)
+{
+    uint64_t now = fake->time() - 1000000;
+
+    fake->hold(0, 1);
+    fake->hold(1, 1);
+    fake->kernel(0, "early", now, now + 1000);
+    fake->kernel(1, "late", now + 5000, now + 6000);
+    fake->done(1);
+    rest(150);
+    fake->done(0);
+}
+
+/* A kernel that has not ended stays with CUPTI while the program runs. */
+static void persistent(void)
+{
+    uint64_t now = fake->time();
+
+    fake->hold(0, 1);
+    fake->kernel(0, "persistent", now, 0);
+    rest(350);
+    CHECK_EQ(fake->taken(), 1);
+    CHECK_EQ(fake->forced(), 0);
+}
+
+/* Our parent is the drainer; it sleeps while more comes than anything holds. */
+static void stopped(long count)
+{
+    CHECK_EQ(kill(getppid(), SIGSTOP), 0);
+    fake->patient(0);
+    kernels(0, count);
+    CHECK(fake->dropped_sum() > 0);
+    CHECK_EQ(kill(getppid(), SIGCONT), 0);
+}
+
+static void forking(void)
+{
+    uint64_t begin;
+    int status;
+    pid_t pid;
+
+    kernels(0, 1000);
+    begin = fake->time();
+    pid = fork();
+    if (pid == 0)
+        exit(0); /* with its parent's exit handlers, and without its threads */
+    CHECK_EQ(waitpid(pid, &status, 0), pid);
+    CHECK_EQ(status, 0);
+    CHECK_MSG(fake->time() - begin < 2000000000,
+              "the child waited for its parent's threads");
+    kernels(0, 1000);
+}
+
+/* The pool and what else is fixed, and nothing for each kernel. */
+static void crowd(long count)
+{
+    struct rusage before, after;
+
+    kernels(0, 500000); /* all buffers have been used once */
+    CHECK_EQ(getrusage(RUSAGE_SELF, &before), 0);
+    kernels(0, count - 500000);
+    CHECK_EQ(getrusage(RUSAGE_SELF, &after), 0);
+    CHECK_MSG(after.ru_maxrss - before.ru_maxrss < CROWD_KIB, "%ld KiB for %ld kernels",
+              after.ru_maxrss - before.ru_maxrss, count);
+}
+
+/* How it ends decides what the collector may still do. */
+static void die(const char *mode, char **argv)
+{
+    rest(1000); /* a few flushes */
+    if (strcmp(mode, "kill") == 0)
+        kill(getpid(), SIGKILL);
+    if (strcmp(mode, "exec") == 0)
+        execl("/proc/self/exe", argv[0], "kernels", argv[2], (char *)NULL);
+    _exit(0);
+}
+
+/* As servers do: the driver starts in a child. */
+static void fork_first(void)
+{
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        return;
+    CHECK_EQ(waitpid(pid, &status, 0), pid);
+    exit(WEXITSTATUS(status));
+}
+
+static void without(void)
+{
+    rest(300);
+}
+
+static void seconds(void)
+{
+    uint64_t now = fake->time();
+
+    fake->kernel(0, "before", now - 2000, now - 1000);
+    rest(5500);
+    now = fake->time();
+    fake->kernel(0, "after", now - 2000, now - 1000);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *mode;
+        void (*run)(void);
+    } modes[] = {{"threads", threads_run}, {"bad", bad_times},         {"mixed", mixed},
+                 {"order", out_of_order},  {"persistent", persistent}, {"fork", forking},
+                 {"without", without},     {"seconds", seconds}};
+    const char *mode = argc > 1 ? argv[1] : "";
+    long count = argc > 2 ? atol(argv[2]) : 1000;
+
+    if (strcmp(mode, "fork-first") == 0)
+        fork_first();
+    driver_start();
+    if (!fake)
+        return strcmp(mode, "without") == 0 ? without(), 0 : 3;
+    CHECK(fake->times_registered() <= 1);
+    CHECK_EQ(fake->kinds_before_time(), 0);
+    fake->patient(1);
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+        if (strcmp(mode, modes[i].mode) == 0) {
+            modes[i].run();
+            return 0;
+        }
+    if (strcmp(mode, "stopped") == 0)
+        stopped(count);
+    else if (strcmp(mode, "crowd") == 0)
+        crowd(count);
+    else
+        kernels(0, count);
+    if (strcmp(mode, "kill") == 0 || strcmp(mode, "_exit") == 0 ||
+        strcmp(mode, "exec") == 0)
+        die(mode, argv);
+    return 0;
+}

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fake_cupti.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Records lie one behind another; each begins with its kind, its size is the kind's. */
+typedef struct lane {
+    uint8_t *buffer;
+    size_t size, used;
+    int held;
+} lane_t;
+
+static struct {
+    pthread_mutex_t lock;
+    CUpti_BuffersCallbackRequestFunc asked;
+    CUpti_BuffersCallbackCompleteFunc done;
+    CUpti_TimestampCallbackFunc time;
+    uint64_t kinds, taken, dropped, dropped_sum;
+    int times, kinds_before_time, forced, patient;
+    uint32_t correlation;
+    lane_t lanes[FAKE_LANES];
+} fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static int mode_is(const char *word)
+{
+    const char *mode = getenv("FAKE_CUPTI");
+
+    return mode && strcmp(mode, word) == 0;
+}
+
+static size_t size_of(CUpti_ActivityKind kind)
+{
+    switch (kind) {
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+        return sizeof(CUpti_ActivityKernel10);
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+        return sizeof(CUpti_ActivityMemcpy6);
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+        return sizeof(CUpti_ActivityMemcpyPtoP4);
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+        return sizeof(CUpti_ActivityMemset4);
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+        return sizeof(CUpti_ActivitySynchronization2);
+    case CUPTI_ACTIVITY_KIND_OVERHEAD:
+        return sizeof(CUpti_ActivityOverhead3);
+    case CUPTI_ACTIVITY_KIND_MEMORY2:
+        return sizeof(CUpti_ActivityMemory4);
+    case CUPTI_ACTIVITY_KIND_MARKER:
+        return sizeof(CUpti_ActivityMarker2);
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+    case CUPTI_ACTIVITY_KIND_DRIVER:
+        return sizeof(CUpti_ActivityAPI);
+    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+        return sizeof(CUpti_ActivityGraphTrace2);
+    default:
+        return 64;
+    }
+}
+
+/* ---- CUPTI's entry points ------------------------------------------------------------ */
+
+CUptiResult cuptiGetVersion(uint32_t *version)
+{
+    *version = mode_is("old") ? 22 : CUPTI_API_VERSION;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback,
+                           void *data)
+{
+    (void)callback;
+    (void)data;
+    memset(subscriber, 0, sizeof *subscriber);
+    return mode_is("clash") ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
+                            : CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetResultString(CUptiResult result, const char **text)
+{
+    *text = result == CUPTI_SUCCESS ? "CUPTI_SUCCESS" : "CUPTI_ERROR_OF_THE_STAND_IN";
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id,
+                                 const char **name)
+{
+    (void)id;
+    *name = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? "cudaLaunchKernel" : "cuLaunchKernel";
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
+{
+    if (kind == CUPTI_ACTIVITY_KIND_OVERHEAD && mode_is("refuse"))
+        return CUPTI_ERROR_NOT_SUPPORTED;
+    fake.kinds_before_time += fake.times == 0;
+    fake.kinds |= 1ull << kind;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc asked,
+                                           CUpti_BuffersCallbackCompleteFunc done)
+{
+    fake.asked = asked;
+    fake.done = done;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc time)
+{
+    fake.time = time;
+    fake.times++;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t stream,
+                                              size_t *dropped)
+{
+    (void)context;
+    (void)stream;
+    *dropped = fake.dropped;
+    fake.dropped = 0;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid,
+                                       CUpti_Activity **record)
+{
+    uint8_t *at = *record ? (uint8_t *)*record + size_of((*record)->kind) : buffer;
+
+    if (at >= buffer + valid)
+        return CUPTI_ERROR_MAX_LIMIT_REACHED;
+    *record = (CUpti_Activity *)at;
+    return CUPTI_SUCCESS;
+}
+
+/* Under the lock, as all below. */
+static void lane_done(lane_t *lane)
+{
+    uint8_t *buffer = lane->buffer;
+
+    if (!buffer)
+        return;
+    lane->buffer = NULL;
+    fake.taken--;
+    fake.done(NULL, 0, buffer, lane->size, lane->used);
+}
+
+CUptiResult cuptiActivityFlushAll(uint32_t flag)
+{
+    if (mode_is("hang"))
+        pause();
+    pthread_mutex_lock(&fake.lock);
+    fake.forced += flag != 0;
+    for (int i = 0; i < FAKE_LANES; i++)
+        if (flag || !fake.lanes[i].held)
+            lane_done(&fake.lanes[i]);
+    if (fake.dropped &&
+        fake.done) /* as CUPTI: counts reach us with a buffer, or with none */
+        fake.done(NULL, 0, NULL, 0, 0);
+    pthread_mutex_unlock(&fake.lock);
+    return CUPTI_SUCCESS;
+}
+
+/* ---- the test's side ----------------------------------------------------------------- */
+
+/* Room for one record. Returns: NULL when the kind is off or it is dropped. */
+static void *record_take(int index, CUpti_ActivityKind kind)
+{
+    lane_t *lane = &fake.lanes[index];
+    size_t bytes = size_of(kind), most = 0;
+    CUpti_Activity *record;
+
+    if (!(fake.kinds >> kind & 1))
+        return NULL;
+    if (lane->buffer && lane->used + bytes > lane->size)
+        lane_done(lane);
+    if (!lane->buffer) {
+        do {
+            fake.asked(&lane->buffer, &lane->size, &most);
+        } while (!lane->buffer && fake.patient && usleep(2000) == 0);
+        lane->used = 0;
+        fake.taken += lane->buffer != NULL;
+    }
+    if (!lane->buffer) {
+        fake.dropped++;
+        fake.dropped_sum++;
+        return NULL;
+    }
+    record = (CUpti_Activity *)(lane->buffer + lane->used);
+    memset(record, 0, bytes);
+    record->kind = kind;
+    lane->used += bytes;
+    return record;
+}
+
+static void fake_kernel(int lane, const char *name, uint64_t start, uint64_t end)
+{
+    CUpti_ActivityKernel10 *k;
+
+    pthread_mutex_lock(&fake.lock);
+    k = record_take(lane, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+    if (k) {
+        k->name = name;
+        k->start = start;
+        k->end = end;
+        k->gridX = 132;
+        k->gridY = k->gridZ = k->blockY = k->blockZ = 1;
+        k->blockX = 256;
+        k->registersPerThread = 40;
+        k->staticSharedMemory = 1024;
+        k->dynamicSharedMemory = 512;
+        k->streamId = 7 + (uint32_t)lane;
+        k->correlationId = ++fake.correlation;
+    }
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static void fake_copy(int lane, uint8_t kind, uint64_t bytes, uint64_t start, uint64_t end)
+{
+    CUpti_ActivityMemcpy6 *m;
+
+    pthread_mutex_lock(&fake.lock);
+    m = record_take(lane, CUPTI_ACTIVITY_KIND_MEMCPY);
+    if (m) {
+        m->copyKind = kind;
+        m->bytes = bytes;
+        m->start = start;
+        m->end = end;
+    }
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static void fake_fill(int lane, uint64_t bytes, uint64_t start, uint64_t end)
+{
+    CUpti_ActivityMemset4 *m;
+
+    pthread_mutex_lock(&fake.lock);
+    m = record_take(lane, CUPTI_ACTIVITY_KIND_MEMSET);
+    if (m) {
+        m->bytes = bytes;
+        m->value = 0xff;
+        m->start = start;
+        m->end = end;
+    }
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static void fake_wait(int lane, CUpti_ActivitySynchronizationType type, uint64_t start,
+                      uint64_t end)
+{
+    CUpti_ActivitySynchronization2 *s;
+
+    pthread_mutex_lock(&fake.lock);
+    s = record_take(lane, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+    if (s) {
+        s->type = type;
+        s->start = start;
+        s->end = end;
+        s->streamId = 7;
+    }
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static void fake_other(int lane)
+{
+    static const CUpti_ActivityKind kinds[] = {
+        CUPTI_ACTIVITY_KIND_OVERHEAD,   CUPTI_ACTIVITY_KIND_MEMORY2,
+        CUPTI_ACTIVITY_KIND_MARKER,     CUPTI_ACTIVITY_KIND_RUNTIME,
+        CUPTI_ACTIVITY_KIND_DRIVER,     CUPTI_ACTIVITY_KIND_MEMCPY2,
+        CUPTI_ACTIVITY_KIND_GRAPH_TRACE};
+    uint64_t now = fake.time();
+
+    pthread_mutex_lock(&fake.lock);
+    fake.kinds |= 1ull << CUPTI_ACTIVITY_KIND_DEVICE;
+    record_take(lane, CUPTI_ACTIVITY_KIND_DEVICE);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        void *any = record_take(lane, kinds[i]);
+
+        if (!any)
+            continue;
+        if (kinds[i] == CUPTI_ACTIVITY_KIND_MEMORY2) {
+            CUpti_ActivityMemory4 *m = any;
+
+            m->memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
+            m->memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+            m->bytes = 4096;
+            m->address = 0x7f0000001000;
+            m->timestamp = now;
+        } else if (kinds[i] == CUPTI_ACTIVITY_KIND_MARKER) {
+            CUpti_ActivityMarker2 *m = any;
+
+            m->flags = CUPTI_ACTIVITY_FLAG_MARKER_START;
+            m->name = "forward";
+            m->timestamp = now;
+            m->id = 5;
+        } else if (kinds[i] == CUPTI_ACTIVITY_KIND_OVERHEAD) {
+            CUpti_ActivityOverhead3 *o = any;
+
+            o->overheadKind = CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING;
+            o->start = now;
+            o->end = now + 100;
+        } else if (kinds[i] == CUPTI_ACTIVITY_KIND_RUNTIME ||
+                   kinds[i] == CUPTI_ACTIVITY_KIND_DRIVER) {
+            CUpti_ActivityAPI *a = any;
+
+            a->start = now;
+            a->end = now + 200;
+            a->threadId = 77;
+        } else if (kinds[i] == CUPTI_ACTIVITY_KIND_MEMCPY2) {
+            CUpti_ActivityMemcpyPtoP4 *m = any;
+
+            m->bytes = 1 << 20;
+            m->start = now;
+            m->end = now + 300;
+        } else {
+            CUpti_ActivityGraphTrace2 *g = any;
+
+            g->graphId = 3;
+            g->start = now;
+            g->end = now + 400;
+        }
+    }
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static void fake_hold(int lane, int on)
+{
+    pthread_mutex_lock(&fake.lock);
+    fake.lanes[lane].held = on;
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static void fake_done(int lane)
+{
+    pthread_mutex_lock(&fake.lock);
+    lane_done(&fake.lanes[lane]);
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static void fake_patient(int on)
+{
+    fake.patient = on;
+}
+
+static uint64_t locked(const uint64_t *value)
+{
+    uint64_t copy;
+
+    pthread_mutex_lock(&fake.lock);
+    copy = *value;
+    pthread_mutex_unlock(&fake.lock);
+    return copy;
+}
+
+static uint64_t fake_taken(void)
+{
+    return locked(&fake.taken);
+}
+
+static uint64_t fake_dropped(void)
+{
+    return locked(&fake.dropped_sum);
+}
+
+static uint64_t fake_time(void)
+{
+    return fake.time();
+}
+
+static int fake_times(void)
+{
+    return fake.times;
+}
+
+static int fake_kinds_early(void)
+{
+    return fake.kinds_before_time;
+}
+
+static int fake_forced(void)
+{
+    int forced;
+
+    pthread_mutex_lock(&fake.lock);
+    forced = fake.forced;
+    pthread_mutex_unlock(&fake.lock);
+    return forced;
+}
+
+const fake_cupti_t fake_cupti = {
+    .kernel = fake_kernel,
+    .copy = fake_copy,
+    .fill = fake_fill,
+    .wait = fake_wait,
+    .other = fake_other,
+    .hold = fake_hold,
+    .done = fake_done,
+    .patient = fake_patient,
+    .taken = fake_taken,
+    .dropped_sum = fake_dropped,
+    .time = fake_time,
+    .times_registered = fake_times,
+    .kinds_before_time = fake_kinds_early,
+    .forced = fake_forced,
+};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fake_cupti.h - a stand-in for libcupti: the entry points that the collector uses, and
+ * these by which a test makes things happen. FAKE_CUPTI in the environment: "clash" (somebody
+ * else subscribed), "old" (another version), "refuse" (no records of overhead), "hang" (a
+ * flush never comes back). Threads may use it at once. */
+#ifndef GPURT_TESTS_FAKE_CUPTI_H
+#define GPURT_TESTS_FAKE_CUPTI_H
+
+#include <cupti.h>
+
+/* Found by dlsym in the library that GPURT_CUPTI_LIBRARY names. */
+typedef struct fake_cupti {
+    /* One record into buffer `lane` (0..7). It is dropped, and counted, when no buffer is
+     * given. */
+    void (*kernel)(int lane, const char *name, uint64_t start, uint64_t end);
+    void (*copy)(int lane, uint8_t kind, uint64_t bytes, uint64_t start, uint64_t end);
+    void (*fill)(int lane, uint64_t bytes, uint64_t start, uint64_t end);
+    void (*wait)(int lane, CUpti_ActivitySynchronizationType type, uint64_t start,
+                 uint64_t end);
+    void (*other)(int lane); /* one of each other kind, and one of a kind nobody asks for */
+    /* The lane's last kernel has not ended: a plain flush leaves the buffer. */
+    void (*hold)(int lane, int on);
+    void (*done)(int lane);  /* the buffer comes back now */
+    void (*patient)(int on); /* as slow as the reader: waits for buffers, drops nothing */
+    uint64_t (*taken)(void); /* buffers out */
+    uint64_t (*dropped_sum)(void);
+    uint64_t (*time)(void); /* by the source that was registered */
+    int (*times_registered)(void);
+    int (*kinds_before_time)(void); /* kinds enabled before it was */
+    int (*forced)(void);            /* forced flushes so far */
+} fake_cupti_t;
+
+extern const fake_cupti_t fake_cupti;
+
+enum {
+    FAKE_LANES = 8
+};
+
+#endif

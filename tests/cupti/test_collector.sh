@@ -1,0 +1,161 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# test_collector.sh FOLDER-OF-PROGRAMS FOLDER-OF-TESTS MANY: the collector over a stand-in for CUPTI, in programs that
+# end in every way, from the call of the driver to the log file. MANY kernels are the crowd of one of them.
+set -euo pipefail
+bin=$1 tests=$2 many=$3
+app=$tests/cupti_app
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+export GPURT_CUPTI_LIBRARY=$tests/libfake_cupti.so GPURT_NVML=off
+export ASAN_OPTIONS=detect_leaks=0
+unset GPURT_CUPTI CUDA_INJECTION64_PATH FAKE_CUPTI
+
+fail() { echo "FAIL: $*" >&2; exit 1; }
+field() { "$bin/gpurt-log" stat --json run.gplog | grep -o "\"$1\":[0-9]*" | head -n 1 | cut -d: -f2; }
+lines() { "$bin/gpurt-log" cat run.gplog | grep -c "$1" || true; }
+log_has() { "$bin/gpurt-log" cat run.gplog | grep >/dev/null -e "$1" || fail "$2: no '$1' in: $("$bin/gpurt-log" cat run.gplog | tail -n 5)"; }
+
+# run STATUS MODE...: under gpurt-record.
+run() {
+    local status=0 want=$1
+    shift
+    rm -f run.gplog
+    "$bin/gpurt-record" -q -o run.gplog -- "$app" "$@" >out || status=$?
+    [ "$status" = "$want" ] || fail "'$*': exit status $status, not $want"
+    "$bin/gpurt-log" verify run.gplog >/dev/null || fail "'$*': verify"
+}
+
+# Every kernel once, whatever the end; the collector says the same number.
+counted() {
+    [ "$(lines ' kernel ')" = "$2" ] || fail "'$1': $(lines ' kernel ') kernels, not $2"
+    [ "$(field dropped)" = 0 ] || fail "'$1': dropped"
+}
+run 0 kernels 10000
+counted kernels 10000
+log_has 'collector: on; 10000 records, 0 without times, 0 dropped' kernels
+log_has 'kernel saxpy(float\*, float const\*, int): ' 'names as written'
+log_has 'kernel void reduce<float>' 'names of templates'
+log_has 'kernel plain_kernel: ' 'a name of C'
+log_has 'grid 132,1,1 block 256,1,1, 40 registers, 1536 B shared, stream 7' fields
+run 0 threads
+counted threads 120000
+run 137 kill 5000
+counted kill 5000
+run 0 _exit 5000
+counted _exit 5000
+run 0 exec 2000
+counted exec 4000
+run 0 fork-first 1000
+counted fork-first 1000
+run 0 fork
+counted fork 2000
+run 0 kernels "$many"
+[ "$(field dropped)" = 0 ] || fail "$many kernels: dropped"
+[ "$(field records)" -gt "$many" ] || fail "$many kernels: $(field records) records"
+
+# Each other kind, as its words.
+run 0 mixed
+counted mixed 4
+[ "$(lines ' copy ')" = 3 ] || fail "copies"
+log_has 'copy host to device: 1048576 B in 40000 ns' copy
+log_has 'copy device to host: 1024 B in 1000 ns' copy
+log_has 'copy device to device: 1048576 B in 300 ns' 'copy of two devices'
+log_has 'fill: 4096 B in 1000 ns with 0x0*ff' fill
+log_has 'wait for a stream: 10000 ns, stream 7' wait
+log_has 'overhead loading a function: 100 ns' overhead
+[ "$(lines ' range ')" = 0 ] || fail "ranges were not asked for"
+"$bin/gpurt-log" cat --jsonl run.gplog | grep >/dev/null '"device":0,.*"kind":"kernel","msg":"kernel first' || fail "jsonl"
+"$bin/gpurt-log" cat --level debug run.gplog | grep >/dev/null ' kernel ' && fail "kernels are TRACE"
+log_has 'ns: kernels 37000, copies 42300, told of the end 1000, launching 20000, nothing asked [0-9]\+' busy
+"$bin/gpurt-log" stat run.gplog | grep >/dev/null '^copies     host to device: 1, 1.0 MiB, 26.21 GB/s' || fail "stat"
+"$bin/gpurt-log" stat --json run.gplog | grep >/dev/null '"activity":{"kernels":4,"kernel_ns":37000,"untimed":0,' || fail "stat --json"
+GPURT_CUPTI=all,graphs run 0 mixed
+log_has 'take 4096 B at 0x7f0000001000, device' memory
+log_has 'range begin: forward (default), id 5' range
+log_has 'cudaLaunchKernel: 200 ns, result 0, thread 77' call
+log_has 'cuLaunchKernel: 200 ns' call
+log_has 'graph 3: 400 ns' graph
+GPURT_CUPTI=kernels run 0 mixed
+counted kernels-only 4
+[ "$(lines ' copy ')" = 0 ] || fail "GPURT_CUPTI=kernels"
+GPURT_CUPTI=off run 3 mixed # the library was not loaded
+GPURT_CUPTI=kernels,colour run 0 mixed
+log_has "WARN .*'colour' is not known" 'a word that is none'
+
+# Times that cannot be: kept, without a duration, and counted.
+run 0 bad
+counted bad 9
+[ "$(lines 'kernel bad: unknown ns')" = 5 ] || fail "bad times"
+[ "$(lines 'B in unknown ns')" = 1 ] || fail "a copy without a beginning"
+log_has '10 records, 6 without times' bad
+
+# A buffer that comes late; one that a running kernel holds, until the end.
+run 0 order
+counted order 2
+[ "$("$bin/gpurt-log" cat run.gplog | grep -o 'kernel early\|kernel late' | tr '\n' ' ')" = 'kernel early kernel late ' ] || fail "order"
+run 0 persistent
+log_has 'kernel persistent: unknown ns' persistent
+
+# What does not work is told, and the program goes on.
+FAKE_CUPTI=clash run 0 without
+log_has 'WARN .*another profiler holds CUPTI' clash
+FAKE_CUPTI=old run 0 without
+log_has 'WARN .*CUPTI 22 found' old
+FAKE_CUPTI=refuse run 0 kernels 100
+counted refuse 100
+log_has 'WARN .*refuses records of overhead' refuse
+GPURT_CUPTI_LIBRARY=/nonexistent.so run 0 without
+log_has 'WARN .*no libcupti' missing
+began=$SECONDS
+FAKE_CUPTI=hang run 0 kernels 5
+[ $((SECONDS - began)) -lt 15 ] || fail "a driver that hangs held the program for $((SECONDS - began)) s"
+
+# NVML: both GPUs, once a second; one that hangs stops nothing else.
+unset GPURT_NVML
+GPURT_NVML_LIBRARY=$tests/libfake_nvml.so run 0 seconds
+figures=$(lines ' environment ')
+((figures >= 8 && figures <= 12)) || fail "$figures figures of two GPUs in 5.5 s"
+log_has 'dev1 *environment *GPU 62%, memory 17%, 6442450944 of 161061273600 B used, 123457 of 700000 mW, 44 C, 1980 MHz, memory 3201 MHz' environment
+began=$SECONDS
+FAKE_NVML=hang GPURT_NVML_LIBRARY=$tests/libfake_nvml.so run 0 seconds
+[ $((SECONDS - began)) -lt 10 ] || fail "NVML held the program for $((SECONDS - began)) s"
+[ "$(lines ' environment ')" = 2 ] || fail "$(lines ' environment ') figures before it hung"
+[ "$(lines 'WARN .*NVML has not answered')" = 1 ] || fail "a driver that hangs is told of"
+log_has 'kernel after: 1000 ns' 'kernels while NVML hangs'
+FAKE_NVML=mute GPURT_NVML_LIBRARY=$tests/libfake_nvml.so run 0 seconds
+[ "$(lines ' environment ')" = 0 ] || fail "a driver that tells nothing"
+export GPURT_NVML=off
+
+# Nobody drains for a while: all of it is counted as lost, by CUPTI or by us.
+
+rm -f run.gplog
+"$bin/gpurt-record" -q -o run.gplog -- "$app" stopped "$many" >out || fail "stopped"
+lost=$(field dropped) kept=$(lines ' kernel ')
+[ "$lost" -gt 0 ] || fail "stopped: nothing was lost"
+[ $((lost + kept)) = "$many" ] || fail "stopped: $kept kept and $lost lost of $many"
+
+# A library that was named before runs first; without a drainer nothing happens at all.
+CUDA_INJECTION64_PATH=$tests/libfake_profiler.so run 0 kernels 50
+counted chain 50
+[ "$(cat out)" = 'the other profiler' ] || fail "the other library: $(cat out)"
+status=0
+CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" kernels 5 || status=$?
+[ "$status" = 3 ] || fail "without a drainer: $status"
+
+# A program that opens gpurt: one box, closed with all in it.
+for when in early late; do
+    rm -f run.gplog
+    GPURT_BACKEND=cpu "$bin/gpurt-record" -q -o run.gplog -- "$tests/both_app" "$when" || fail "both, $when"
+    "$bin/gpurt-log" stat run.gplog | grep >/dev/null '^back end   cpu' || fail "both, $when: $("$bin/gpurt-log" stat run.gplog)"
+    log_has 'kernel inside: 1000 ns' "both, $when"
+    log_has 'collector: on; [12] records' "both, $when"
+    [ "$when" = early ] || log_has 'kernel early: 1000 ns' "both, $when"
+    [ "$("$bin/gpurt-log" cat run.gplog | grep -c 'collector:')" = 1 ] || fail "both, $when: two boxes"
+done
+
+# A file of its own.
+rm -f run.gplog
+PATH=$bin:$PATH GPURT_LOG=$dir/run.gplog CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" kernels 300
+counted GPURT_LOG 300

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A CUDA program that knows nothing of gpurt, for the collector to be held against: each mode
+ * does a number of things that is known, and says so. */
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <signal.h>
+#include <sys/wait.h>
+#include <thread>
+#include <time.h>
+#include <unistd.h>
+#include <vector>
+
+#define NEED(call_)                                                       \
+    do {                                                                  \
+        cudaError_t e_ = (call_);                                         \
+        if (e_ != cudaSuccess) {                                          \
+            fprintf(stderr, "cupti_plain:%d: %s: %s\n", __LINE__, #call_, \
+                    cudaGetErrorString(e_));                              \
+            exit(3);                                                      \
+        }                                                                 \
+    } while (0)
+
+static __global__ void tick(unsigned *out)
+{
+    if (threadIdx.x == 0)
+        atomicAdd(out, 1u);
+}
+template <typename T> __global__ void add(T *v, int n)
+{
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+    if (i < n)
+        v[i] += T(1);
+}
+static __global__ void spin(unsigned long long ns)
+{
+    unsigned long long begin, now;
+
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
+    do
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    while (now - begin < ns);
+}
+static __global__ void fault(unsigned *out)
+{
+    *out = 1;
+    asm volatile("trap;");
+}
+
+static double now_ns()
+{
+    timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return double(t.tv_sec) * 1e9 + double(t.tv_nsec);
+}
+
+/* Prints the median time of a launch call, of batches that stay below the queue's depth. */
+static void launches(unsigned *counter, int count)
+{
+    const int batch = 200;
+    std::vector<double> times;
+    unsigned before, after;
+
+    NEED(cudaMemcpy(&before, counter, sizeof before, cudaMemcpyDeviceToHost));
+    for (int done = 0; done < count; done += batch) {
+        double begin = now_ns();
+
+        for (int i = 0; i < batch; i++)
+            tick<<<1, 32>>>(counter);
+        times.push_back((now_ns() - begin) / batch);
+        NEED(cudaDeviceSynchronize());
+    }
+    std::sort(times.begin(), times.end());
+    NEED(cudaMemcpy(&after, counter, sizeof after, cudaMemcpyDeviceToHost));
+    if (after - before != unsigned(count))
+        exit(4);
+    printf("%.1f\n", times[times.size() / 2]);
+    fflush(stdout);
+}
+
+/* 60 kernels (10 of them in a graph that runs twice, 40 plain), 3 copies, 2 fills, 3 waits. */
+static void mix()
+{
+    const int n = 1 << 18;
+    float *d, *h = static_cast<float *>(malloc(n * sizeof(float)));
+    cudaStream_t s;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+
+    NEED(cudaMalloc(&d, n * sizeof(float)));
+    NEED(cudaStreamCreate(&s));
+    NEED(cudaMemsetAsync(d, 0, n * sizeof(float), s));
+    NEED(cudaMemsetAsync(d, 0, n * sizeof(float), s));
+    for (int i = 0; i < 40; i++)
+        add<float><<<n / 256, 256, 0, s>>>(d, n);
+    NEED(cudaMemcpyAsync(h, d, n * sizeof(float), cudaMemcpyDeviceToHost, s));
+    NEED(cudaStreamSynchronize(s));
+    NEED(cudaMemcpyAsync(d, h, n * sizeof(float), cudaMemcpyHostToDevice, s));
+    NEED(cudaMemcpyAsync(d, d, n / 2 * sizeof(float), cudaMemcpyDeviceToDevice, s));
+    NEED(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
+    for (int i = 0; i < 10; i++)
+        add<float><<<n / 256, 256, 0, s>>>(d, n);
+    NEED(cudaStreamEndCapture(s, &graph));
+    NEED(cudaGraphInstantiate(&exec, graph, 0));
+    for (int i = 0; i < 2; i++)
+        NEED(cudaGraphLaunch(exec, s));
+    NEED(cudaStreamSynchronize(s));
+    NEED(cudaDeviceSynchronize());
+    if (h[0] != 40.0f)
+        exit(4);
+}
+
+static void persistent()
+{
+    spin<<<1, 32>>>(700000000ull);
+    NEED(cudaDeviceSynchronize());
+}
+
+static void threads(unsigned *counter, int count)
+{
+    std::vector<std::thread> all;
+
+    for (int t = 0; t < 4; t++)
+        all.emplace_back([=] {
+            cudaStream_t s;
+
+            NEED(cudaStreamCreate(&s));
+            for (int i = 0; i < count; i++)
+                tick<<<1, 32, 0, s>>>(counter);
+            NEED(cudaStreamSynchronize(s));
+        });
+    for (auto &t : all)
+        t.join();
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "mix";
+    int count = argc > 2 ? atoi(argv[2]) : 1000;
+    unsigned *counter;
+
+    if (strcmp(mode, "fork") == 0) { /* before CUDA starts */
+        int status = 1;
+
+        if (fork() != 0)
+            return wait(&status) < 0 || status;
+        mode = "launch";
+    }
+    NEED(cudaMalloc(&counter, sizeof *counter));
+    NEED(cudaMemset(counter, 0, sizeof *counter));
+    if (strcmp(mode, "mix") == 0)
+        mix();
+    else if (strcmp(mode, "persistent") == 0)
+        persistent();
+    else if (strcmp(mode, "threads") == 0)
+        threads(counter, count);
+    else
+        launches(counter, count);
+    if (strcmp(mode, "reset") == 0) {
+        NEED(cudaDeviceReset());
+        NEED(cudaMalloc(&counter, sizeof *counter));
+        NEED(cudaMemset(counter, 0, sizeof *counter));
+        launches(counter, count);
+    } else if (strcmp(mode, "kill") == 0) {
+        usleep(500000);
+        kill(getpid(), SIGKILL);
+    } else if (strcmp(mode, "_exit") == 0) {
+        usleep(500000);
+        _exit(0);
+    } else if (strcmp(mode, "trap") == 0) {
+        fault<<<1, 1>>>(counter);
+        if (cudaDeviceSynchronize() == cudaSuccess)
+            return 5;
+    }
+    return 0;
+}

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# test_cupti.sh FOLDER-OF-PROGRAMS FOLDER-OF-TESTS: the collector on a GPU. Programs that know nothing of gpurt do a known
+# number of things and end in every way; each thing is in the log once.
+set -euo pipefail
+bin=$1 app=$2/cupti_plain
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+unset GPURT_CUPTI CUDA_INJECTION64_PATH
+
+fail() { echo "FAIL: $*" >&2; exit 1; }
+lines() { "$bin/gpurt-log" cat run.gplog | grep -c "$1" || true; }
+log_has() { "$bin/gpurt-log" cat run.gplog | grep >/dev/null -e "$1" || fail "no '$1' in: $("$bin/gpurt-log" cat run.gplog | tail -n 5)"; }
+
+# run STATUS KERNELS MODE...: under gpurt-record.
+run() {
+    local status=0 want=$1 kernels=$2
+    shift 2
+    rm -f run.gplog
+    timeout 60 "$bin/gpurt-record" -q -o run.gplog -- "$app" "$@" >out || status=$?
+    [ "$status" = "$want" ] || fail "'$*': exit status $status, not $want"
+    [ "$(lines ' kernel ')" = "$kernels" ] || fail "'$*': $(lines ' kernel ') kernels, not $kernels"
+    [ "$(lines ' LOST ')" = 0 ] || fail "'$*': lost: $("$bin/gpurt-log" cat run.gplog | grep ' LOST ')"
+}
+
+run 0 20000 launch 20000
+log_has 'kernel tick(unsigned int\*): [0-9]* ns, grid 1,1,1 block 32,1,1'
+run 0 60 mix
+log_has 'kernel void add<float>(float\*, int): [0-9]* ns, grid 1024,1,1 block 256,1,1'
+[ "$(lines ' copy ')" = 3 ] || fail "$(lines ' copy ') copies"
+[ "$(lines ' fill ')" = 3 ] || fail "$(lines ' fill ') fills"
+[ "$(lines ' wait ')" = 3 ] || fail "$(lines ' wait ') waits"
+"$bin/gpurt-log" stat run.gplog | grep >/dev/null '^copies     device to host: 1, 1.0 MiB, ' || fail "stat"
+"$bin/gpurt-log" stat run.gplog | grep >/dev/null '^GPU 0      of ' || fail "stat: time of the GPU"
+run 0 1 persistent
+log_has 'kernel spin(unsigned long long): \(69\|70\)[0-9]\{7\} ns'
+run 0 20000 threads 5000
+run 0 4000 reset 2000
+run 0 2000 fork 2000
+run 137 2000 kill 2000
+run 0 2000 _exit 2000
+run 0 2001 trap 2000
+log_has 'kernel fault(unsigned int\*): unknown ns'
+
+# Figures of the GPU, once a second.
+run 0 1 persistent
+[ "$(lines ' environment ')" -ge 1 ] || fail "no figures of NVML"
+log_has 'environment GPU [0-9]*%, memory [0-9]*%, [1-9][0-9]* of [1-9][0-9]* B used, [1-9][0-9]* of [1-9][0-9]* mW, [1-9]'

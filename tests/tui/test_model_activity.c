@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What GPUs did, as the model adds it up: every figure against one that is worked out here,
+ * quantiles as exact as they promise, more names than there is room for, rows that are too
+ * short; and on the screen. */
+#include "activity_text.h"
+#include "check.h"
+#include "model.h"
+#include "picture.h"
+
+#include <locale.h>
+
+enum {
+    COUNT = 5000,
+    NAMES = GPURT_MODEL_KERNELS + 44
+};
+#define T0 1700000000000000000ull
+
+static gpurt_dictionary_t dictionary;
+static gpurt_model_t *model;
+static gpurt_modelview_t *view;
+static gpurt_error_t err;
+
+static uint32_t string(const char *text)
+{
+    gpurt_site_info_t info = {
+        .kind = GPURT_DEF_STRING, .format = text, .format_bytes = (uint32_t)strlen(text)};
+
+    info.file = info.module = text;
+    return gpurt_dictionary_add(&dictionary, &info);
+}
+
+static void put(uint32_t kind, uint32_t device, uint64_t time_ns, const void *payload,
+                size_t bytes)
+{
+    struct {
+        gpurt_row_t row;
+        uint32_t words[32];
+    } r;
+
+    memset(&r, 0, sizeof r);
+    r.row.time_ns = time_ns;
+    r.row.kind = (uint8_t)kind;
+    r.row.block = device;
+    r.row.mask = 1;
+    r.row.form = GPURT_FORM_THREAD;
+    r.row.level = GPURT_LEVEL_TRACE;
+    r.row.words = (uint16_t)(bytes / 4);
+    memcpy(r.words, payload, bytes);
+    gpurt_model_put(model, &r.row);
+}
+
+static void put_kernel(uint32_t name, uint64_t ns)
+{
+    gpurt_activity_kernel_t k = {name, gpurt_pair(ns), {1, 2, 3}, {4, 5, 6},
+                                 77,   4096,           1,         2};
+
+    put(GPURT_KIND_KERNEL, 0, T0, &k, sizeof k);
+}
+
+static const gpurt_model_kernel_t *kernel(const char *name)
+{
+    for (uint32_t i = 0; i <= GPURT_MODEL_KERNELS; i++)
+        if (strcmp(view->activity.kernels[i].name, name) == 0)
+            return &view->activity.kernels[i];
+    CHECK_MSG(false, "no kernel %s", name);
+    return NULL;
+}
+
+static void look(void)
+{
+    gpurt_model_view(model, T0, GPURT_MODEL_REPLAY, view);
+}
+
+/* Durations 1..COUNT times 37 ns, each once, in an order that is not theirs. */
+static void check_kernels(void)
+{
+    uint32_t name = string("gemm<float>"), slow = string("slow"), lost = string("lost");
+    const gpurt_model_kernel_t *k;
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < COUNT; i++) {
+        uint64_t ns = 37 * (uint64_t)((i * 3001) % COUNT + 1);
+
+        sum += ns;
+        put_kernel(name, ns);
+    }
+    for (int i = 0; i < 99; i++)
+        put_kernel(slow, 1000);
+    put_kernel(slow, 5000000000);
+    put_kernel(lost, GPURT_ACTIVITY_NO_TIME);
+    put_kernel(lost, 3);
+    look();
+    k = kernel("gemm<float>");
+    CHECK_EQ(k->count, COUNT);
+    CHECK_EQ(k->total_ns, sum);
+    CHECK_EQ(k->min_ns, 37);
+    CHECK_EQ(k->max_ns, 37 * COUNT);
+    CHECK_MSG(k->p50_ns > 37 * COUNT / 2 * 93 / 100 &&
+                  k->p50_ns < 37 * COUNT / 2 * 107 / 100,
+              "p50 %llu", (unsigned long long)k->p50_ns);
+    CHECK_MSG(k->p99_ns > 37 * COUNT * 92 / 100 && k->p99_ns <= 37 * COUNT, "p99 %llu",
+              (unsigned long long)k->p99_ns);
+    CHECK_EQ(k->registers, 77);
+    CHECK_EQ(k->grid[2], 3);
+    k = kernel("slow");
+    CHECK_EQ(k->max_ns, 5000000000);
+    CHECK_MSG(k->p99_ns < 1100, "p99 %llu: the slowest of 100 is above it",
+              (unsigned long long)k->p99_ns);
+    CHECK_MSG(k->p50_ns >= 1000 && k->p50_ns < 1070, "p50 %llu",
+              (unsigned long long)k->p50_ns);
+    k = kernel("lost");
+    CHECK_EQ(k->count, 2);
+    CHECK_EQ(k->untimed, 1);
+    CHECK_EQ(k->total_ns, 3);
+    CHECK_EQ(k->min_ns, 3);
+    CHECK_EQ(k->p50_ns, 3);
+}
+
+static void check_rest(void)
+{
+    gpurt_activity_copy_t copy = {1, gpurt_pair(1 << 20), gpurt_pair(1000), 0,
+                                  0, GPURT_COPY_TO_HOST};
+    gpurt_activity_busy_t busy = {gpurt_pair(100), gpurt_pair(40), gpurt_pair(10),
+                                  gpurt_pair(20),  gpurt_pair(25), gpurt_pair(5)};
+    gpurt_activity_environment_t e = {
+        91,   7,   gpurt_pair(1ull << 33), gpurt_pair(1ull << 37), 312000, 700000, 45,
+        1980, 3201};
+    gpurt_activity_collector_t c = {string("on"), gpurt_pair(1), gpurt_pair(2),
+                                    gpurt_pair(3), 4};
+    gpurt_activity_wait_t wait = {1, gpurt_pair(500), 0, 0};
+    uint64_t rows;
+    char text[24];
+
+    put(GPURT_KIND_COPY, 0, T0, &copy, sizeof copy);
+    copy.ns = gpurt_pair(GPURT_ACTIVITY_NO_TIME);
+    put(GPURT_KIND_COPY, 0, T0, &copy, sizeof copy);
+    copy.direction = 99; /* of a later version */
+    put(GPURT_KIND_COPY, 0, T0, &copy, sizeof copy);
+    put(GPURT_KIND_BUSY, 1, T0, &busy, sizeof busy);
+    put(GPURT_KIND_BUSY, 1, T0 + 100, &busy, sizeof busy);
+    put(GPURT_KIND_BUSY, 4000000000u, T0 + 100, &busy, sizeof busy);
+    put(GPURT_KIND_ENVIRONMENT, 1, T0 + 5, &e, sizeof e);
+    e.gpu_percent = 1; /* an older one that comes later */
+    put(GPURT_KIND_ENVIRONMENT, 1, T0 + 4, &e, sizeof e);
+    put(GPURT_KIND_COLLECTOR, 0, T0, &c, sizeof c);
+    put(GPURT_KIND_WAIT, 0, T0, &wait, sizeof wait);
+    look();
+    rows = view->activity.rows;
+    put(GPURT_KIND_WAIT, 0, T0, &wait, sizeof wait - 4); /* cut short */
+    look();
+    CHECK_EQ(view->activity.rows, rows);
+    CHECK_EQ(view->activity.copies[GPURT_COPY_TO_HOST].count, 2);
+    CHECK_EQ(view->activity.copies[GPURT_COPY_TO_HOST].bytes, 2 << 20);
+    CHECK_STR(activity_rate(&view->activity.copies[GPURT_COPY_TO_HOST], text),
+              "1048.58 GB/s");
+    CHECK_EQ(view->activity.copies[GPURT_COPY_OTHER].count, 1);
+    CHECK_EQ(view->activity.gpus[1].busy.ns, 200);
+    CHECK_EQ(view->activity.gpus[1].busy.waiting, 40);
+    CHECK_EQ(view->activity.gpus[1].recent.launching, 25);
+    CHECK_EQ(view->activity.gpus[1].environment.gpu_percent, 91);
+    CHECK_EQ(view->activity.waits.ns, 500);
+    CHECK_EQ(view->activity.starved, 4);
+    CHECK_STR(view->activity.state, "on");
+}
+
+static bool on_canvas(const canvas_t *c, const char *text)
+{
+    size_t bytes = strlen(text);
+
+    for (int i = 0; i + (int)bytes <= c->rows * c->columns; i++) {
+        size_t same = 0;
+
+        while (same < bytes && c->cells[i + (int)same].code == (uint8_t)text[same])
+            same++;
+        if (same == bytes)
+            return true;
+    }
+    return false;
+}
+
+static void check_screen(void)
+{
+    picture_t p = {.view = view, .name = "x", .hertz = 10, .speed = 1, .shown = VIEW_GPU};
+    canvas_t c = {.unicode = true};
+
+    CHECK(canvas_resize(&c, 36, 160));
+    picture_draw(&p, &c);
+    CHECK(on_canvas(&c, "GPU  5102 kernels, 5.46 s, 1 without times, 3 dropped by CUPTI"));
+    CHECK(on_canvas(&c, "GPU 1  91%  8.0 GiB of 128.0 GiB  312 W  45 C  1980 MHz"));
+    CHECK(on_canvas(&c, "kernels 40% copies 10% told of end 20% launching 25% idle 5%"));
+    CHECK(on_canvas(&c, "device to host 2, 2.0 MiB, 1048.58 GB/s"));
+    CHECK(on_canvas(&c, " 91.5%      100     5.00 s   50.00 ms"));
+    CHECK(on_canvas(&c, "gemm<float>"));
+    CHECK(!on_canvas(&c, "nothing has ended"));
+    gpurt_model_view(model, T0 + 10000000000, GPURT_MODEL_REPLAY, view);
+    picture_draw(&p, &c);
+    CHECK(on_canvas(&c, "nothing has ended for 9 s"));
+    p.shown = VIEW_OVERVIEW;
+    picture_draw(&p, &c);
+    CHECK(on_canvas(&c, "GPUs  (6 shows kernels)"));
+    CHECK(on_canvas(&c, "GPU 1  91%"));
+    canvas_fini(&c);
+}
+
+/* Names beyond the table are counted together; the order is that of time. */
+static void check_crowd(void)
+{
+    uint16_t order[GPURT_MODEL_KERNELS + 1];
+    activity_sum_t sum;
+    char name[16];
+    uint32_t count;
+
+    for (uint32_t i = 0; i < NAMES; i++) {
+        snprintf(name, sizeof name, "k%u", i);
+        put_kernel(string(name), i + 1);
+    }
+    look();
+    count = activity_order(&view->activity, order);
+    sum = activity_sum(&view->activity);
+    CHECK_EQ(count, GPURT_MODEL_KERNELS + 1);
+    CHECK_EQ(order[count - 1], GPURT_MODEL_KERNELS);
+    CHECK_EQ(view->activity.kernels[GPURT_MODEL_KERNELS].count,
+             NAMES + 3 - GPURT_MODEL_KERNELS);
+    CHECK_EQ(sum.count, COUNT + 100 + 2 + NAMES);
+    for (uint32_t i = 1; i + 1 < count; i++)
+        CHECK(view->activity.kernels[order[i - 1]].total_ns >=
+              view->activity.kernels[order[i]].total_ns);
+}
+
+int main(void)
+{
+    setlocale(LC_ALL, "C.UTF-8");
+    view = calloc(1, sizeof *view);
+    CHECK(view && gpurt_model_create(&dictionary, NULL, &model, &err) == GPURT_OK);
+    look();
+    CHECK_EQ(view->activity.rows, 0);
+    check_kernels();
+    check_rest();
+    check_screen();
+    check_crowd();
+    gpurt_model_destroy(model);
+    gpurt_dictionary_fini(&dictionary);
+    free(view);
+    return 0;
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "activity_text.h"
+
+#include "render.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- words --------------------------------------------------------------------------- */
+
+const char *activity_time(uint64_t ns, char buffer[24])
+{
+    double value = (double)ns;
+
+    if (ns < 1000)
+        snprintf(buffer, 24, "%" PRIu64 " ns", ns);
+    else if (ns < 1000000)
+        snprintf(buffer, 24, "%.2f us", value / 1e3);
+    else if (ns < 1000000000)
+        snprintf(buffer, 24, "%.2f ms", value / 1e6);
+    else
+        snprintf(buffer, 24, "%.2f s", value / 1e9);
+    return buffer;
+}
+
+const char *activity_bytes(uint64_t bytes, char buffer[24])
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+
+    for (; value >= 1024 && unit < 5; unit++)
+        value /= 1024;
+    snprintf(buffer, 24, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+    return buffer;
+}
+
+const char *activity_rate(const gpurt_model_copy_t *c, char buffer[24])
+{
+    if (c->ns == 0)
+        return "-";
+    snprintf(buffer, 24, "%.2f GB/s", (double)c->timed_bytes / (double)c->ns);
+    return buffer;
+}
+
+const char *activity_direction(uint32_t direction)
+{
+    static const char *const words[GPURT_COPY_KINDS] = {"unknown",         "host to device",
+                                                        "device to host",  "on device",
+                                                        "between devices", "on host"};
+
+    return words[direction < GPURT_COPY_KINDS ? direction : 0];
+}
+
+/* ---- sums ---------------------------------------------------------------------------- */
+
+static uint32_t kernel_count(const gpurt_model_activity_t *a)
+{
+    return a->kernel_count < GPURT_MODEL_KERNELS ? (uint32_t)a->kernel_count
+                                                 : GPURT_MODEL_KERNELS;
+}
+
+typedef struct ranked {
+    const gpurt_model_kernel_t *kernel;
+    uint16_t index;
+} ranked_t;
+
+static int compare(const void *x, const void *y)
+{
+    const ranked_t *a = x, *b = y;
+    int order;
+
+    if (a->kernel->total_ns != b->kernel->total_ns)
+        return a->kernel->total_ns > b->kernel->total_ns ? -1 : 1;
+    order = strncmp(a->kernel->name, b->kernel->name, sizeof a->kernel->name);
+    return order ? order : (int)a->index - (int)b->index;
+}
+
+uint32_t activity_order(const gpurt_model_activity_t *a,
+                        uint16_t order[GPURT_MODEL_KERNELS + 1])
+{
+    ranked_t ranked[GPURT_MODEL_KERNELS];
+    uint32_t count = kernel_count(a);
+
+    for (uint32_t i = 0; i < count; i++)
+        ranked[i] = (ranked_t){&a->kernels[i], (uint16_t)i};
+    qsort(ranked, count, sizeof ranked[0], compare);
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = ranked[i].index;
+    if (a->kernels[GPURT_MODEL_KERNELS].count)
+        order[count++] = GPURT_MODEL_KERNELS;
+    return count;
+}
+
+activity_sum_t activity_sum(const gpurt_model_activity_t *a)
+{
+    activity_sum_t sum = {0};
+
+    for (uint32_t i = 0; i <= GPURT_MODEL_KERNELS; i++) {
+        sum.count += a->kernels[i].count;
+        sum.untimed += a->kernels[i].untimed;
+        sum.ns += a->kernels[i].total_ns;
+    }
+    return sum;
+}
+
+/* ---- plain --------------------------------------------------------------------------- */
+
+static void put_name(FILE *out, const char *name, size_t room, size_t width)
+{
+    char escaped[4 * GPURT_MODEL_KERNEL_NAME + 1];
+    gpurt_text_t text;
+
+    gpurt_text_init(&text, escaped,
+                    width + 1 < sizeof escaped ? width + 1 : sizeof escaped);
+    gpurt_render_plain(&text, name, strnlen(name, room));
+    fputs(escaped, out);
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part * 100.0 / (double)whole : 0;
+}
+
+static void plain_kernel(FILE *out, const gpurt_model_kernel_t *k, uint64_t whole)
+{
+    char total[24], mean[24], p50[24], p99[24], most[24];
+    uint64_t timed = k->count - k->untimed;
+
+    fprintf(out,
+            "%6.2f%% %9" PRIu64 " %10s %10s %10s %10s %10s %4" PRIu32 " %6" PRIu32 "  ",
+            percent(k->total_ns, whole), k->count, activity_time(k->total_ns, total),
+            activity_time(timed ? k->total_ns / timed : 0, mean),
+            activity_time(k->p50_ns, p50), activity_time(k->p99_ns, p99),
+            activity_time(k->max_ns, most), k->registers, k->shared_bytes);
+    put_name(out, k->name, sizeof k->name, 80);
+    fputc('\n', out);
+}
+
+static void plain_copies(FILE *out, const gpurt_model_activity_t *a)
+{
+    char bytes[24], rate[24];
+
+    for (uint32_t i = 0; i < GPURT_COPY_KINDS; i++)
+        if (a->copies[i].count)
+            fprintf(out, "copies     %s: %" PRIu64 ", %s, %s\n", activity_direction(i),
+                    a->copies[i].count, activity_bytes(a->copies[i].bytes, bytes),
+                    activity_rate(&a->copies[i], rate));
+    if (a->fills.count)
+        fprintf(out, "fills      %" PRIu64 ", %s, %s\n", a->fills.count,
+                activity_bytes(a->fills.bytes, bytes), activity_rate(&a->fills, rate));
+    if (a->waits.count)
+        fprintf(out, "waits      %" PRIu64 ", %s\n", a->waits.count,
+                activity_time(a->waits.ns, rate));
+}
+
+static void plain_gpus(FILE *out, const gpurt_model_activity_t *a)
+{
+    char total[24], used[24];
+
+    for (uint32_t i = 0; i < GPURT_MODEL_DEVICES; i++) {
+        const gpurt_model_busy_t *b = &a->gpus[i].busy;
+        const gpurt_activity_environment_t *e = &a->gpus[i].environment;
+
+        if (b->ns)
+            fprintf(out,
+                    "GPU %" PRIu32
+                    "      of %s: kernels %.1f%%, copies %.1f%%, told of the "
+                    "end %.1f%%, launching %.1f%%, nothing asked %.1f%%\n",
+                    i, activity_time(b->ns, total), percent(b->kernels, b->ns),
+                    percent(b->copying, b->ns), percent(b->waiting, b->ns),
+                    percent(b->launching, b->ns), percent(b->idle, b->ns));
+        if (a->gpus[i].environment_ns)
+            fprintf(
+                out,
+                "GPU %" PRIu32 "      at last %" PRIu32 "%% used, %s of memory, %" PRIu32
+                " W, %" PRIu32 " C, %" PRIu32 " MHz\n",
+                i, e->gpu_percent, activity_bytes(gpurt_pair_value(e->memory_used), used),
+                e->milliwatts / 1000, e->celsius, e->sm_mhz);
+    }
+}
+
+void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
+{
+    uint16_t order[GPURT_MODEL_KERNELS + 1];
+    uint32_t count = activity_order(a, order);
+    activity_sum_t sum = activity_sum(a);
+    char total[24];
+
+    if (a->rows == 0)
+        return;
+    if (sum.count)
+        fprintf(out,
+                "kernels    %" PRIu64 " of %" PRIu32 " names, %s on GPUs, %" PRIu64
+                " without times\n",
+                sum.count, count, activity_time(sum.ns, total), sum.untimed);
+    if (a->launches)
+        fprintf(out, "launches   %" PRIu64 " by gpurt_launch\n", a->launches);
+    plain_copies(out, a);
+    plain_gpus(out, a);
+    if (a->state[0]) {
+        fputs("collector  ", out);
+        put_name(out, a->state, sizeof a->state, 100);
+        fprintf(out, "; %" PRIu64 " dropped by CUPTI\n", a->dropped);
+    }
+    if (count)
+        fputs(
+            "  share     count      total       mean        p50        p99        max regs "
+            "shared  kernel\n",
+            out);
+    for (uint32_t i = 0; i < count && i < most; i++)
+        plain_kernel(out, &a->kernels[order[i]], sum.ns);
+    if (count > most)
+        fprintf(out, "and %" PRIu32 " more names\n", count - most);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------- */
+
+static void json_text(FILE *out, const char *text, size_t room)
+{
+    char escaped[6 * GPURT_MODEL_KERNEL_NAME + 1];
+    gpurt_text_t to;
+
+    gpurt_text_init(&to, escaped, sizeof escaped);
+    gpurt_render_json(&to, text, strnlen(text, room));
+    fputs(escaped, out);
+}
+
+static void json_copy(FILE *out, const char *name, const gpurt_model_copy_t *c)
+{
+    fprintf(out,
+            "{\"kind\":\"%s\",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"ns\":%" PRIu64
+            ",\"timed_bytes\":%" PRIu64 "}",
+            name, c->count, c->bytes, c->ns, c->timed_bytes);
+}
+
+static void json_kernel(FILE *out, const gpurt_model_kernel_t *k)
+{
+    fputs("{\"name\":\"", out);
+    json_text(out, k->name, sizeof k->name);
+    fprintf(out,
+            "\",\"count\":%" PRIu64 ",\"untimed\":%" PRIu64 ",\"total_ns\":%" PRIu64
+            ",\"min_ns\":%" PRIu64 ",\"p50_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64
+            ",\"max_ns\":%" PRIu64 ",\"registers\":%" PRIu32 ",\"shared_bytes\":%" PRIu32,
+            k->count, k->untimed, k->total_ns, k->min_ns, k->p50_ns, k->p99_ns, k->max_ns,
+            k->registers, k->shared_bytes);
+    fprintf(out, ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u]}", k->grid[0], k->grid[1],
+            k->grid[2], k->block[0], k->block[1], k->block[2]);
+}
+
+static void json_gpu(FILE *out, uint32_t device, const gpurt_model_gpu_t *g)
+{
+    const gpurt_activity_environment_t *e = &g->environment;
+
+    fprintf(out,
+            "{\"device\":%" PRIu32 ",\"ns\":%" PRIu64 ",\"kernels_ns\":%" PRIu64
+            ",\"copying_ns\":%" PRIu64 ",\"waiting_ns\":%" PRIu64
+            ",\"launching_ns\":%" PRIu64 ",\"idle_ns\":%" PRIu64,
+            device, g->busy.ns, g->busy.kernels, g->busy.copying, g->busy.waiting,
+            g->busy.launching, g->busy.idle);
+    if (g->environment_ns)
+        fprintf(out,
+                ",\"environment\":{\"ts_ns\":%" PRIu64 ",\"gpu_percent\":%" PRIu32
+                ",\"memory_percent\":%" PRIu32 ",\"memory_used\":%" PRIu64
+                ",\"memory_total\":%" PRIu64 ",\"milliwatts\":%" PRIu32
+                ",\"milliwatts_limit\":%" PRIu32 ",\"celsius\":%" PRIu32
+                ",\"sm_mhz\":%" PRIu32 ",\"memory_mhz\":%" PRIu32 "}",
+                g->environment_ns, e->gpu_percent, e->memory_percent,
+                gpurt_pair_value(e->memory_used), gpurt_pair_value(e->memory_total),
+                e->milliwatts, e->milliwatts_limit, e->celsius, e->sm_mhz, e->memory_mhz);
+    fputc('}', out);
+}
+
+static void json_sums(FILE *out, const gpurt_model_activity_t *a)
+{
+    activity_sum_t sum = activity_sum(a);
+
+    fprintf(out,
+            "{\"kernels\":%" PRIu64 ",\"kernel_ns\":%" PRIu64 ",\"untimed\":%" PRIu64
+            ",\"waits\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"graphs\":%" PRIu64
+            ",\"calls\":%" PRIu64 ",\"ranges\":%" PRIu64 ",\"memory\":%" PRIu64
+            ",\"launches\":%" PRIu64 ",\"overhead_ns\":%" PRIu64,
+            sum.count, sum.ns, sum.untimed, a->waits.count, a->waits.ns, a->graphs.count,
+            a->calls.count, a->ranges, a->memory, a->launches, a->overheads.ns);
+    fprintf(out,
+            ",\"collector\":{\"bad\":%" PRIu64 ",\"cupti_dropped\":%" PRIu64
+            ",\"starved\":%" PRIu64 ",\"state\":\"",
+            a->bad, a->dropped, a->starved);
+    json_text(out, a->state, sizeof a->state);
+    fputs("\"}", out);
+}
+
+void activity_json(FILE *out, const gpurt_model_activity_t *a)
+{
+    uint16_t order[GPURT_MODEL_KERNELS + 1];
+    uint32_t count = activity_order(a, order);
+    bool first = true;
+
+    json_sums(out, a);
+    fputs(",\"copies\":[", out);
+    for (uint32_t i = 0; i < GPURT_COPY_KINDS; i++)
+        if (a->copies[i].count) {
+            fputs(first ? "" : ",", out);
+            json_copy(out, activity_direction(i), &a->copies[i]);
+            first = false;
+        }
+    fputs("],\"fills\":", out);
+    json_copy(out, "fill", &a->fills);
+    fputs(",\"gpus\":[", out);
+    first = true;
+    for (uint32_t i = 0; i < GPURT_MODEL_DEVICES; i++)
+        if (a->gpus[i].busy.ns || a->gpus[i].environment_ns) {
+            fputs(first ? "" : ",", out);
+            json_gpu(out, i, &a->gpus[i]);
+            first = false;
+        }
+    fputs("],\"kernel_list\":[", out);
+    for (uint32_t i = 0; i < count; i++) {
+        fputs(i ? "," : "", out);
+        json_kernel(out, &a->kernels[order[i]]);
+    }
+    fputs("]}", out);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* activity_text.h - what GPUs did, for a terminal without a screen and for programs: the
+ * same in gpurt-log stat and in gpurt-top --once and --json. */
+#ifndef GPURT_TUI_ACTIVITY_TEXT_H
+#define GPURT_TUI_ACTIVITY_TEXT_H
+
+#include "modelview.h"
+
+#include <stdio.h>
+
+/* Rows of the kernels' table, most time first; equal ones by name. Returns: how many. */
+uint32_t activity_order(const gpurt_model_activity_t *a,
+                        uint16_t order[GPURT_MODEL_KERNELS + 1]);
+
+/* Sums over all kernels. */
+typedef struct activity_sum {
+    uint64_t count, untimed, ns;
+} activity_sum_t;
+activity_sum_t activity_sum(const gpurt_model_activity_t *a);
+
+/* "812 ns", "3.21 us", "1.50 s". */
+const char *activity_time(uint64_t ns, char buffer[24]);
+/* "812 B", "3.2 MiB". */
+const char *activity_bytes(uint64_t bytes, char buffer[24]);
+/* "24.1 GB/s"; "-" where no time is known. */
+const char *activity_rate(const gpurt_model_copy_t *c, char buffer[24]);
+/* Of GPURT_COPY_*. */
+const char *activity_direction(uint32_t direction);
+
+/* Nothing where nothing is known. `most`: kernels that are listed. */
+void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most);
+/* {"kernels":...}: one object, without an end of line. */
+void activity_json(FILE *out, const gpurt_model_activity_t *a);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What GPUs did: each device's time, copies, and the kernels that took it. */
+#include "activity_text.h"
+#include "gpulist.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int copies_draw(const gpurt_model_activity_t *a, canvas_t *c, rect_t area, int row)
+{
+    char bytes[24], rate[24];
+    int at = 1;
+
+    for (uint32_t i = 0; i < GPURT_COPY_KINDS; i++)
+        if (a->copies[i].count)
+            at =
+                canvas_printf(c, area, row, at, STYLE_INFO, "%s %llu, %s, %s   ",
+                              activity_direction(i), (unsigned long long)a->copies[i].count,
+                              activity_bytes(a->copies[i].bytes, bytes),
+                              activity_rate(&a->copies[i], rate));
+    if (a->fills.count)
+        at = canvas_printf(c, area, row, at, STYLE_INFO, "fills %llu, %s   ",
+                           (unsigned long long)a->fills.count,
+                           activity_bytes(a->fills.bytes, bytes));
+    if (a->waits.count)
+        at = canvas_printf(c, area, row, at, STYLE_DIM, "waits %llu, %s",
+                           (unsigned long long)a->waits.count,
+                           activity_time(a->waits.ns, rate));
+    return at > 1 ? row + 1 : row;
+}
+
+static void title(const gpurt_model_activity_t *a, canvas_t *c, rect_t area)
+{
+    activity_sum_t sum = activity_sum(a);
+    char text[128], time[24];
+    int used = snprintf(text, sizeof text, "GPU  %llu kernels, %s",
+                        (unsigned long long)sum.count, activity_time(sum.ns, time));
+
+    if (sum.untimed)
+        used += snprintf(text + used, sizeof text - (size_t)used, ", %llu without times",
+                         (unsigned long long)sum.untimed);
+    if (a->dropped)
+        snprintf(text + used, sizeof text - (size_t)used, ", %llu dropped by CUPTI",
+                 (unsigned long long)a->dropped);
+    canvas_rule(c, area, text);
+}
+
+static void draw(const picture_t *p, canvas_t *c, rect_t area)
+{
+    const gpurt_model_activity_t *a = &p->view->activity;
+    int row = 1;
+
+    if (a->rows == 0) {
+        canvas_rule(c, area, "GPU");
+        canvas_put(c, area, 2, 1, STYLE_DIM, "Nothing is known of a GPU.");
+        canvas_put(c, area, 3, 1, STYLE_DIM,
+                   "CUDA programs that gpurt-top or gpurt-record starts are watched,");
+        canvas_put(c, area, 4, 1, STYLE_DIM,
+                   "unless GPURT_CUPTI=off, or another profiler has them.");
+        return;
+    }
+    title(a, c, area);
+    row = gpulist_gpus(p, c, area, row);
+    row = copies_draw(a, c, area, row);
+    if (a->state[0] && strcmp(a->state, "on") != 0)
+        canvas_text(c, area, row++, 1, STYLE_WARN, a->state,
+                    strnlen(a->state, sizeof a->state));
+    gpulist_kernels(p, c, area, row, (int)p->kernel);
+}
+
+static bool act(picture_t *p, action_t action, int page)
+{
+    uint16_t order[GPURT_MODEL_KERNELS + 1];
+    int count = (int)activity_order(&p->view->activity, order), at = (int)p->kernel;
+    int step = action == ACTION_UP          ? -1
+               : action == ACTION_DOWN      ? 1
+               : action == ACTION_PAGE_UP   ? -page
+               : action == ACTION_PAGE_DOWN ? page
+               : action == ACTION_FIRST     ? -at
+               : action == ACTION_LAST      ? count
+                                            : 0;
+
+    at += step;
+    at = at > count - 1 ? count - 1 : at;
+    p->kernel = at < 0 ? 0 : (uint32_t)at;
+    return step != 0;
+}
+
+const view_class_t view_gpu = {"GPU", draw, act};
