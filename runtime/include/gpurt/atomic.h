@@ -7,10 +7,11 @@
  *     gpurt_<op>_<order>_<scope>_<type>(pointer, ...)
  *
  *   op      load store | add sub and or xor min max xchg (all return the old value) | cas
- *   order   load: relaxed acquire      store: relaxed release
+ *           red_add red_and red_or red_xor red_min red_max (return nothing)
+ *   order   load: relaxed acquire      store, red: relaxed release
  *           others: relaxed acquire release acq_rel
  *   scope   blk (the block)  clu (the cluster)  dev (the device)  sys (host and peers too)
- *   type    u32 u64; i32 i64 (all but and or xor); f32 f64 (load store add xchg);
+ *   type    u32 u64; i32 i64 (all but and or xor, no red); f32 f64 (load store add xchg);
  *           u128 (load store xchg cas)
  *
  *   bool gpurt_cas_<order>_<scope>_<type>(T *p, T *expected, T desired)
@@ -19,6 +20,10 @@
  *   void gpurt_fence_<acquire|release|acq_rel|seq_cst>_<scope>(void)
  *       prefer an ordered operation: it costs no more and the race detector understands it.
  *
+ *   void gpurt_red_<op>_<order>_<scope>_<type>(T *p, T value)
+ *       for who does not look at the old value: on a GPU nothing comes back. It has a name of its
+ *       own because nvcc makes an atomic of it even where nobody reads the answer. With scope
+ *       dev or sys the word must not lie in shared memory.
  * The functions work in device code on both back ends and in host code. Order and scope are
  * part of the name because nvcc wants them literal and a reader wants them visible.
  * On the CPU back end each access is a preemption point (point.h).
@@ -81,6 +86,33 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
         __nv_atomic_compare_exchange(p, e, d, false, GPURT_ORDER_##o, GPURT_ORDER_##fo, \
                                      GPURT_SCOPE_##s)
 #    define GPURT_RAW_addf(T, p, v, o, s) GPURT_RAW_rmw(fetch_add, T, p, v, o, s)
+#    define GPURT_RED_WORD_u32            "r"
+#    define GPURT_RED_WORD_u64            "l"
+#    define GPURT_RED_TYPE_add_(t)        "add." #    t
+#    define GPURT_RED_TYPE_min_(t)        "min." #    t
+#    define GPURT_RED_TYPE_max_(t)        "max." #    t
+#    define GPURT_RED_BITS_u32            "b32"
+#    define GPURT_RED_BITS_u64            "b64"
+#    define GPURT_RED_TYPE_and_(t)        "and." GPURT_RED_BITS_##t
+#    define GPURT_RED_TYPE_or_(t)         "or." GPURT_RED_BITS_##t
+#    define GPURT_RED_TYPE_xor_(t)        "xor." GPURT_RED_BITS_##t
+/* On a generic address even red is an atomic with an answer, which must be told apart from
+ * one in shared memory; a word of scope dev or sys lies in memory all the same. */
+#    define GPURT_RED_SPACE_blk   ""
+#    define GPURT_RED_SPACE_clu   ""
+#    define GPURT_RED_SPACE_dev   "global."
+#    define GPURT_RED_SPACE_sys   "global."
+#    define GPURT_RED_ADDR_blk(p) (p)
+#    define GPURT_RED_ADDR_clu(p) (p)
+#    define GPURT_RED_ADDR_dev(p) __cvta_generic_to_global(p)
+#    define GPURT_RED_ADDR_sys(p) __cvta_generic_to_global(p)
+#    define GPURT_RAW_red(op, t, p, v, o, s)                                            \
+        asm volatile("red." #o "." GPURT_FENCE_PTX_##s                                  \
+                     "." GPURT_RED_SPACE_##s GPURT_RED_TYPE_##op(t) " [%0], %1;" ::"l"( \
+                         GPURT_RED_ADDR_##s(p)),                                        \
+                     GPURT_RED_WORD_##t(v)                                              \
+                     : "memor"                                                          \
+                       "y")
 /* Spelled in PTX: the compiler's own fence is sequentially consistent whatever is asked. */
 #    define GPURT_FENCE_PTX_acquire "acq_rel"
 #    define GPURT_FENCE_PTX_release "acq_rel"
@@ -154,6 +186,8 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
         })
 #    define GPURT_RAW_min_(T, U, p, v, o, s) GPURT_RAW_pick(T, p, v, o, <)
 #    define GPURT_RAW_max_(T, U, p, v, o, s) GPURT_RAW_pick(T, p, v, o, >)
+#    define GPURT_RAW_red(op, t, p, v, o, s) \
+        ((void)GPURT_RAW_##op(__typeof__(v), __typeof__(v), p, v, o, s))
 /* GPURT_NO_POINTS: set for code that must not be interrupted by an executor, such as the
  * executor itself. */
 #    if GPURT_ON_CUDA || defined(GPURT_NO_POINTS)
@@ -209,6 +243,12 @@ GPURT_END_DECLS
         GPURT_RAW_point(p, sizeof(T), s, GPURT_POINT_RMW); \
         return GPURT_RAW_##op(T, U, p, value, o, s);       \
     }
+#define GPURT_DEF_red(op, T, t, o, s)                          \
+    GPURT_HD void gpurt_red_##op##o##_##s##_##t(T *p, T value) \
+    {                                                          \
+        GPURT_RAW_point(p, sizeof(T), s, GPURT_POINT_RMW);     \
+        GPURT_RAW_red(op, t, p, value, o, s);                  \
+    }
 #define GPURT_DEF_xchg(T, U, t, o, s)                       \
     GPURT_HD T gpurt_xchg_##o##_##s##_##t(T *p, T value)    \
     {                                                       \
@@ -250,6 +290,17 @@ GPURT_END_DECLS
     GPURT_FOR_ORDERS(GPURT_DEF_rmw, or_, T, U, t)  \
     GPURT_FOR_ORDERS(GPURT_DEF_rmw, xor_, T, U, t)
 
+#define GPURT_DEFINE_RED(op, T, t)                     \
+    GPURT_FOR_SCOPES(GPURT_DEF_red, op, T, t, relaxed) \
+    GPURT_FOR_SCOPES(GPURT_DEF_red, op, T, t, release)
+#define GPURT_DEFINE_REDS(T, t)  \
+    GPURT_DEFINE_RED(add_, T, t) \
+    GPURT_DEFINE_RED(and_, T, t) \
+    GPURT_DEFINE_RED(or_, T, t)  \
+    GPURT_DEFINE_RED(xor_, T, t) \
+    GPURT_DEFINE_RED(min_, T, t) \
+    GPURT_DEFINE_RED(max_, T, t)
+
 GPURT_DEFINE_ACCESS(uint32_t, u32)
 GPURT_DEFINE_ACCESS(uint64_t, u64)
 GPURT_DEFINE_ACCESS(int32_t, i32)
@@ -260,6 +311,8 @@ GPURT_DEFINE_ARITH(int32_t, uint32_t, i32)
 GPURT_DEFINE_ARITH(int64_t, uint64_t, i64)
 GPURT_DEFINE_BITS(uint32_t, uint32_t, u32)
 GPURT_DEFINE_BITS(uint64_t, uint64_t, u64)
+GPURT_DEFINE_REDS(uint32_t, u32)
+GPURT_DEFINE_REDS(uint64_t, u64)
 
 /* ---- floats: bits move as they are, add rounds to nearest ------------------------------- */
 #define GPURT_DEF_loadf(T, t, o, s)                         \
