@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* alloc.h - memory for kernels: allocate and free, from any lane, at any time.
+ *
+ *     struct node *n = (struct node *)gpurt_alloc(sizeof *n);
+ *     if (!n) ...                      no memory left: an answer, never a wait
+ *     gpurt_free(n);                   by any lane of any block, in this kernel or a later one
+ *
+ * The host makes a heap first (heap.h). gpurt_alloc uses the one that it named the default;
+ * gpurt_heap_alloc and so on take theirs: put the gpurt_heap_t into the kernel's arguments and
+ * pass its address. Objects are aligned to 16 bytes, those of a power of two up to 32 KiB to
+ * their size. Memory is not initialised. 0 bytes count as 1.
+ *
+ * Lanes that call together share one atomic a size class. What a lane wrote before it freed
+ * comes before what the next owner does. Freeing NULL does nothing; a pointer that cannot be
+ * freed is counted (heap.h) and left alone. All of it is lock-free: no lane depends on
+ * another one that does not get on. */
+#ifndef GPURT_ALLOC_H
+#define GPURT_ALLOC_H
+
+#include <gpurt/alloclarge.h>
+
+/* ---- allocate ------------------------------------------------------------------------------ */
+
+GPURT_DEV void gpurt_heap_refused(const gpurt_heap_t *h, uint32_t why)
+{
+    if (h->counts) /* relaxed: a statistic */
+        gpurt_red_add_relaxed_dev_u64(&h->counts->xrefused[why], 1);
+}
+
+/* The slot that a ticket of a live run is. NULL when a reused chunk's count was wrong. */
+GPURT_DEV void *gpurt_heap_slot(const gpurt_heap_t *h, uint32_t c, uint64_t run, uint32_t t)
+{
+    uint64_t shape = gpurt_class_shape(c);
+    uint32_t slots = gpurt_shape_slots(shape), chunk = gpurt_run_chunk(run);
+
+    if (run & GPURT_RUN_REUSED) {
+        t = gpurt_slab_claim(h, chunk, slots, t, gpurt_run_limit(run));
+        return t < slots ? gpurt_slab_slot(h, c, chunk, t) : NULL;
+    }
+    return gpurt_slab_slot(h, c, chunk + gpurt_shape_chunk(shape, t),
+                           t - gpurt_shape_chunk(shape, t) * slots);
+}
+
+/* The lanes of `todo`, of one class, whose run was not enough for all, or is a reused one.
+ * run: the word before the leader took a ticket for each. */
+GPURT_DEVN void *gpurt_heap_alloc_slow(const gpurt_heap_t *h, uint32_t c, uint32_t todo,
+                                       uint64_t run, uint32_t *why)
+{
+    for (;;) {
+        uint32_t t = gpurt_run_ticket(run) + gpurt_popc(todo & gpurt_lanes_below());
+        bool mine = t < gpurt_run_limit(run);
+        uint32_t rest = gpurt_ballot(todo, !mine);
+
+        if (mine)
+            return gpurt_heap_slot(h, c, run, t);
+        if (gpurt_is_leader(rest))
+            run = gpurt_run_next(h, c, run, gpurt_popc(rest));
+        run = gpurt_shfl_u64(rest, run, gpurt_leader(rest));
+        if (!run)
+            break;
+        todo = rest;
+    }
+    *why = GPURT_ALLOC_FULL;
+    gpurt_heap_refused(h, GPURT_ALLOC_FULL);
+    return NULL;
+}
+
+/* A slot of class c for each lane of the mask; classes may differ. */
+GPURT_DEV void *gpurt_heap_alloc_class(const gpurt_heap_t *h, uint32_t lanes, uint32_t c,
+                                       uint32_t *why)
+{
+    uint32_t first = gpurt_shfl_u32(lanes, c, gpurt_leader(lanes)), group = lanes, n;
+    uint64_t run = 0;
+
+    if (!gpurt_all(lanes, c == first))
+        group = gpurt_match_any_u32(lanes, c);
+    n = gpurt_popc(group);
+    if (gpurt_is_leader(group))
+        run = gpurt_add_acquire_dev_u64(gpurt_run_current(h, gpurt_run_shard(h), c),
+                                        n); /* AH2.acq */
+    run = gpurt_shfl_u64(lanes, run, gpurt_leader(group));
+    if (GPURT_LIKELY(gpurt_run_ticket(run) + n <= gpurt_run_limit(run) &&
+                     !(run & GPURT_RUN_REUSED)))
+        return gpurt_heap_slot(
+            h, c, run, gpurt_run_ticket(run) + gpurt_popc(group & gpurt_lanes_below()));
+    return gpurt_heap_alloc_slow(h, c, group, run, why);
+}
+
+/* The smallest class of at least `size` bytes whose slots have that alignment; size and
+ * align at most GPURT_SMALL_MAX, align a power of two. */
+GPURT_DEV uint32_t gpurt_class_aligned(uint32_t size, uint32_t align)
+{
+    uint32_t c = gpurt_class_of(size > align ? size : align);
+
+    while (gpurt_class_bytes(c) & (align - 1))
+        c++;
+    return c;
+}
+
+/* As gpurt_heap_alloc, with an alignment (a power of two up to 64 KiB), and the reason when
+ * the answer is NULL (a gpurt_alloc_reason_t). */
+GPURT_DEV void *gpurt_heap_alloc_why(const gpurt_heap_t *h, size_t size, size_t align,
+                                     uint32_t *why)
+{
+    uint32_t lanes = gpurt_activemask();
+    bool small = size <= GPURT_SMALL_MAX && align <= GPURT_SMALL_MAX;
+    void *object;
+
+    *why = GPURT_ALLOC_OK;
+    if (GPURT_UNLIKELY(!h->chunks || align > GPURT_CHUNK_BYTES || !align ||
+                       (align & (align - 1)))) {
+        *why = h->chunks ? GPURT_ALLOC_ALIGNMENT : GPURT_ALLOC_NO_HEAP;
+        object = NULL;
+    } else if (GPURT_LIKELY(small)) {
+        lanes = gpurt_activemask();
+        return gpurt_heap_alloc_class(
+            h, lanes, gpurt_class_aligned(size ? (uint32_t)size : 1u, (uint32_t)align),
+            why);
+    } else {
+        object = gpurt_large_alloc(h, size > align ? size : align, why);
+    }
+    (void)lanes;
+    if (*why)
+        gpurt_heap_refused(h, *why);
+    return object;
+}
+
+GPURT_DEV void *gpurt_heap_alloc_aligned(const gpurt_heap_t *h, size_t size, size_t align)
+{
+    uint32_t why;
+
+    return gpurt_heap_alloc_why(h, size, align, &why);
+}
+
+/* Returns: memory of at least `size` bytes, or NULL. Context: any lanes. */
+GPURT_DEV void *gpurt_heap_alloc(const gpurt_heap_t *h, size_t size)
+{
+    return gpurt_heap_alloc_aligned(h, size, 16);
+}
+
+/* ---- the default heap ------------------------------------------------------------------------ */
+#if GPURT_ON_CUDA
+static __constant__ gpurt_heap_t gpurt_heap_default;
+#else
+GPURT_BEGIN_DECLS
+extern gpurt_heap_t gpurt_heap_default; /* heap.c */
+GPURT_END_DECLS
+#endif
+
+GPURT_DEV void *gpurt_alloc(size_t size)
+{
+    return gpurt_heap_alloc(&gpurt_heap_default, size);
+}
+GPURT_DEV void *gpurt_alloc_aligned(size_t size, size_t align)
+{
+    return gpurt_heap_alloc_aligned(&gpurt_heap_default, size, align);
+}
+/* ---- free ------------------------------------------------------------------------------------ */
+
+GPURT_DEVN void gpurt_heap_bad_free(const gpurt_heap_t *h, const void *object,
+                                    uint32_t fault)
+{
+    if (!h->counts)
+        return;
+    /* relaxed: statistics */
+    gpurt_red_add_relaxed_dev_u64(&h->counts->xbad_frees[fault], 1);
+    gpurt_store_relaxed_dev_u64(&h->counts->xbad_pointer, (uint64_t)(uintptr_t)object);
+}
+
+/* What is not a slot of a class. */
+GPURT_DEVN void gpurt_heap_free_other(const gpurt_heap_t *h, void *object, size_t offset,
+                                      uint32_t state)
+{
+    uint32_t fault = GPURT_FREE_INTERIOR;
+
+    if (offset >> GPURT_CHUNK_SHIFT >= h->chunk_count)
+        fault = GPURT_FREE_FOREIGN;
+    else if (offset % GPURT_CHUNK_BYTES == 0 &&
+             (state & GPURT_STATE_KIND) == GPURT_STATE_LARGE)
+        fault = gpurt_large_free(h, (uint32_t)(offset >> GPURT_CHUNK_SHIFT), state);
+    else if (offset % 16 == 0 && (state & GPURT_STATE_KIND) == GPURT_STATE_POOL)
+        fault = GPURT_FREE_TWICE; /* or never handed out */
+    if (fault)
+        gpurt_heap_bad_free(h, object, fault);
+}
+
+/* Context: any lanes. */
+GPURT_DEV void gpurt_heap_free(const gpurt_heap_t *h, void *object)
+{
+    size_t offset = (size_t)((char *)object - h->chunks);
+    uint32_t chunk = (uint32_t)(offset >> GPURT_CHUNK_SHIFT);
+    uint32_t at = (uint32_t)offset % GPURT_CHUNK_BYTES;
+    uint32_t state = 0, c, slot, lanes, group, first, n, old = 0, bit;
+    uint64_t shape;
+
+    if (!object)
+        return;
+    if (GPURT_LIKELY(offset >> GPURT_CHUNK_SHIFT < h->chunk_count))
+        /* relaxed: fixed as long as the object lives */
+        state = gpurt_load_relaxed_dev_u32(h->states + chunk);
+    if (GPURT_UNLIKELY(!gpurt_state_is_slab(state))) {
+        gpurt_heap_free_other(h, object, offset, state);
+        return;
+    }
+    c = gpurt_state_class(state);
+    shape = gpurt_class_shape(c);
+    slot = gpurt_shape_slot(shape, gpurt_class_shift(c), at);
+    if (GPURT_UNLIKELY(slot * gpurt_class_bytes(c) != at ||
+                       slot >= gpurt_shape_slots(shape))) {
+        gpurt_heap_bad_free(h, object, GPURT_FREE_INTERIOR);
+        return;
+    }
+    bit = 1u << (slot % 32);
+    if (gpurt_or_release_dev_u32(gpurt_slab_bits(h, chunk) + slot / 32, bit) &
+        bit) { /* AH1.rel */
+        gpurt_heap_bad_free(h, object, GPURT_FREE_TWICE);
+        return;
+    }
+    lanes = gpurt_activemask();
+    first = gpurt_shfl_u32(lanes, chunk, gpurt_leader(lanes));
+    group = lanes;
+    if (!gpurt_all(lanes, chunk == first))
+        group = gpurt_match_any_u32(lanes, chunk);
+    n = gpurt_popc(group);
+    if (!gpurt_is_leader(group))
+        return;
+    /* relaxed: says how many; the bits order what they held */
+    old = gpurt_add_relaxed_dev_u32(h->states + chunk, n);
+    if (GPURT_UNLIKELY(gpurt_slab_grows(old, n, gpurt_shape_slots(shape))))
+        gpurt_slab_grown(h, chunk, old, n);
+}
+GPURT_DEV void gpurt_free(void *object)
+{
+    gpurt_heap_free(&gpurt_heap_default, object);
+}
+
+#endif
