@@ -55,6 +55,7 @@ GPURT_DEVN void *gpurt_heap_alloc_slow(const gpurt_heap_t *h, uint32_t c, uint32
             return gpurt_heap_slot(h, c, run, t);
         if (gpurt_is_leader(rest))
             run = gpurt_run_next(h, c, run, gpurt_popc(rest));
+        gpurt_syncwarp(rest); /* what the leader has acquired holds for all */
         run = gpurt_shfl_u64(rest, run, gpurt_leader(rest));
         if (!run)
             break;
@@ -78,6 +79,7 @@ GPURT_DEV void *gpurt_heap_alloc_class(const gpurt_heap_t *h, uint32_t lanes, ui
     if (gpurt_is_leader(group))
         run = gpurt_add_acquire_dev_u64(gpurt_run_current(h, gpurt_run_shard(h), c),
                                         n); /* AH2.acq */
+    gpurt_syncwarp(lanes); /* what the leaders have acquired holds for all */
     run = gpurt_shfl_u64(lanes, run, gpurt_leader(group));
     if (GPURT_LIKELY(gpurt_run_ticket(run) + n <= gpurt_run_limit(run) &&
                      !(run & GPURT_RUN_REUSED)))

@@ -67,8 +67,11 @@ GPURT_DEVN bool gpurt_slab_wipe(const gpurt_heap_t *h, uint32_t chunk, uint32_t 
             gpurt_relax();
         }
     gpurt_fence_acquire_dev();                      /* AH1.acq */
-    for (uint32_t row = 0; row * 32 < slots; row++) /* relaxed: the pool's leaf publishes */
+    for (uint32_t row = 0; row * 32 < slots; row++) {
+        gpurt_fence_covers(bits + row);
+        /* relaxed: the pool's leaf publishes */
         gpurt_store_relaxed_dev_u32(bits + row, 0);
+    }
     return true;
 }
 
