@@ -199,7 +199,7 @@ GPURT_DEV void gpurt_heap_free(const gpurt_heap_t *h, void *object)
         return;
     if (GPURT_LIKELY(offset >> GPURT_CHUNK_SHIFT < h->chunk_count))
         /* relaxed: fixed as long as the object lives */
-        state = gpurt_load_relaxed_dev_u32(h->states + chunk);
+        state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk));
     if (GPURT_UNLIKELY(!gpurt_state_is_slab(state))) {
         gpurt_heap_free_other(h, object, offset, state);
         return;
@@ -227,7 +227,7 @@ GPURT_DEV void gpurt_heap_free(const gpurt_heap_t *h, void *object)
     if (!gpurt_is_leader(group))
         return;
     /* relaxed: says how many; the bits order what they held */
-    old = gpurt_add_relaxed_dev_u32(h->states + chunk, n);
+    old = gpurt_add_relaxed_dev_u32(gpurt_slab_state(h, chunk), n);
     if (GPURT_UNLIKELY(gpurt_slab_grows(old, n, gpurt_shape_slots(shape))))
         gpurt_slab_grown(h, chunk, old, n);
 }

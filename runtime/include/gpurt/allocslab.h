@@ -10,7 +10,6 @@
 #define GPURT_ALLOCSLAB_H
 
 #include <gpurt/alloctree.h>
-#include <gpurt/block.h>
 #include <gpurt/ids.h>
 
 /* Looks at a word that another lane has promised to change, before giving up on it. */
@@ -21,6 +20,11 @@ enum {
 GPURT_DEV uint32_t *gpurt_slab_bits(const gpurt_heap_t *h, uint32_t chunk)
 {
     return h->bits + (size_t)chunk * GPURT_CHUNK_BITS_WORDS;
+}
+
+GPURT_DEV uint32_t *gpurt_slab_state(const gpurt_heap_t *h, uint32_t chunk)
+{
+    return h->states + chunk;
 }
 
 GPURT_DEV char *gpurt_slab_slot(const gpurt_heap_t *h, uint32_t c, uint32_t chunk,
@@ -66,7 +70,7 @@ GPURT_DEVN bool gpurt_slab_wipe(const gpurt_heap_t *h, uint32_t chunk, uint32_t 
                 return false;
             gpurt_relax();
         }
-    gpurt_fence_acquire_dev();                      /* AH1.acq */
+    gpurt_fence_acquire_dev(); /* AH1.acq */
     for (uint32_t row = 0; row * 32 < slots; row++) {
         gpurt_fence_covers(bits + row);
         /* relaxed: the pool's leaf publishes */
@@ -81,7 +85,7 @@ GPURT_DEVN void gpurt_slab_close(const gpurt_heap_t *h, uint32_t chunk, uint32_t
                                  uint32_t slots)
 {
     /* relaxed: what the chunk held is ordered by its bits */
-    if (!gpurt_cas_relaxed_dev_u32(h->states + chunk, &state, GPURT_STATE_POOL))
+    if (!gpurt_cas_relaxed_dev_u32(gpurt_slab_state(h, chunk), &state, GPURT_STATE_POOL))
         return;
     if (!gpurt_slab_wipe(h, chunk, slots))
         return;                                            /* nobody gets it any more */
@@ -121,7 +125,7 @@ GPURT_DEV bool gpurt_slab_grows(uint32_t old, uint32_t n, uint32_t slots)
 GPURT_DEVN void gpurt_slab_give(const gpurt_heap_t *h, uint32_t chunk, uint32_t n)
 {
     /* relaxed: says how many; their bits order what they held */
-    uint32_t old = gpurt_add_relaxed_dev_u32(h->states + chunk, n);
+    uint32_t old = gpurt_add_relaxed_dev_u32(gpurt_slab_state(h, chunk), n);
 
     gpurt_slab_grown(h, chunk, old, n);
 }
@@ -160,7 +164,7 @@ GPURT_DEVN void gpurt_slab_dispose(const gpurt_heap_t *h, uint32_t c, uint64_t r
 
         if (from <= begin) {
             /* relaxed: the pool's leaf publishes it */
-            gpurt_store_relaxed_dev_u32(h->states + first + i, GPURT_STATE_POOL);
+            gpurt_store_relaxed_dev_u32(gpurt_slab_state(h, first + i), GPURT_STATE_POOL);
             whole |= 1ull << ((first + i) % 64);
         } else if (from < end) {
             gpurt_slab_untake(h, first + i, from - begin, slots);
@@ -180,13 +184,13 @@ GPURT_DEVN void gpurt_slab_dispose(const gpurt_heap_t *h, uint32_t c, uint64_t r
 GPURT_DEVN uint32_t gpurt_slab_reserve(const gpurt_heap_t *h, uint32_t c, uint32_t chunk)
 {
     /* relaxed: the word itself is what counts */
-    uint32_t state = gpurt_load_relaxed_dev_u32(h->states + chunk);
+    uint32_t state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk));
 
     while (gpurt_state_is_slab(state) && gpurt_state_class(state) == c &&
            gpurt_state_free(state) > 0) {
         uint32_t n = gpurt_state_free(state);
 
-        if (gpurt_cas_relaxed_dev_u32(h->states + chunk, &state, state - n))
+        if (gpurt_cas_relaxed_dev_u32(gpurt_slab_state(h, chunk), &state, state - n))
             return n;
         gpurt_relax();
     }
@@ -284,7 +288,8 @@ GPURT_DEVN uint64_t gpurt_slab_open(const gpurt_heap_t *h, uint32_t c, uint32_t 
             continue;
         }
         for (uint32_t i = 0; i < n; i++) /* relaxed: published with the run */
-            gpurt_store_relaxed_dev_u32(h->states + first + i, gpurt_state_slab(c));
+            gpurt_store_relaxed_dev_u32(gpurt_slab_state(h, first + i),
+                                        gpurt_state_slab(c));
         gpurt_red_add_relaxed_dev_u64(&h->counts->xopened, n); /* relaxed: a statistic */
         return gpurt_run(first, n * slots);
     }

@@ -9,6 +9,7 @@
 #define GPURT_ALLOCTREE_H
 
 #include <gpurt/allocmap.h>
+#include <gpurt/block.h>
 
 #define GPURT_TREE_NONE 0xffffffffu
 
