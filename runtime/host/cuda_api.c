@@ -19,6 +19,7 @@ const gpurt_cuda_api_t gpurt_cuda_api_real = {
     .free_host = cudaFreeHost,
     .memcpy_async = cudaMemcpyAsync,
     .memset_async = cudaMemsetAsync,
+    .memcpy_to_symbol_async = cudaMemcpyToSymbolAsync,
     .launch_kernel = cudaLaunchKernel,
     .launch_kernel_ex = cudaLaunchKernelExC,
     .func_get_attributes = cudaFuncGetAttributes,

@@ -34,6 +34,9 @@ typedef struct gpurt_cuda_api {
     cudaError_t (*memcpy_async)(void *to, const void *from, size_t bytes,
                                 enum cudaMemcpyKind kind, cudaStream_t stream);
     cudaError_t (*memset_async)(void *memory, int byte, size_t bytes, cudaStream_t stream);
+    cudaError_t (*memcpy_to_symbol_async)(const void *symbol, const void *from,
+                                          size_t bytes, size_t offset,
+                                          enum cudaMemcpyKind kind, cudaStream_t stream);
     /* kernels */
     cudaError_t (*launch_kernel)(const void *function, dim3 grid, dim3 block, void **args,
                                  size_t shared_bytes, cudaStream_t stream);

@@ -26,9 +26,6 @@ typedef struct entry {
 static pthread_mutex_t entries_lock = PTHREAD_MUTEX_INITIALIZER;
 static entry_t entries[GPURT_HEAPS]; /* under entries_lock */
 
-gpurt_heap_t
-    gpurt_heap_default; /* written by: gpurt_heap_set_default, while no kernel runs */
-
 /* ---- layout -------------------------------------------------------------------------- */
 
 static void counts_set(gpurt_heap_t *h, uint32_t chunks, const gpurt_heap_options_t *o,
@@ -269,20 +266,6 @@ gpurt_status_t gpurt_heap_create(gpurt_t *rt, const gpurt_heap_options_t *option
     return st;
 }
 
-gpurt_status_t gpurt_heap_set_default(gpurt_t *rt, const gpurt_heap_t *heap,
-                                      gpurt_error_t *err)
-{
-    static const gpurt_heap_t none;
-    gpurt_status_t st = gpurt_sync(rt, err);
-
-    if (st == GPURT_OK && heap)
-        st = gpurt_heap_known(heap, err);
-    if (st != GPURT_OK)
-        return st;
-    gpurt_heap_default = heap ? *heap : none;
-    return GPURT_OK;
-}
-
 gpurt_status_t gpurt_heap_destroy(gpurt_t *rt, gpurt_heap_t *heap, gpurt_error_t *err)
 {
     gpurt_status_t st;
@@ -290,7 +273,7 @@ gpurt_status_t gpurt_heap_destroy(gpurt_t *rt, gpurt_heap_t *heap, gpurt_error_t
     if (!heap || !heap->chunks)
         return GPURT_OK;
     st = gpurt_heap_known(heap, err);
-    if (st == GPURT_OK && gpurt_heap_default.id == heap->id && gpurt_heap_default.chunks)
+    if (st == GPURT_OK && gpurt_heap_default.chunks == heap->chunks)
         st = gpurt_heap_set_default(rt, NULL, err);
     if (st == GPURT_OK)
         st = gpurt_mem_destroy(rt, entry_remove(heap));

@@ -141,12 +141,37 @@ GPURT_DEV void *gpurt_heap_alloc(const gpurt_heap_t *h, size_t size)
 }
 
 /* ---- the default heap ------------------------------------------------------------------------ */
+/* A unit of CUDA code, and its copy of the default heap. Owner: the unit. */
+typedef struct gpurt_heap_unit {
+    const void *symbol;
+    struct gpurt_heap_unit *next; /* written by: the list it is in */
+} gpurt_heap_unit_t;
+
+GPURT_BEGIN_DECLS
+/* While a program or a plugin is loaded and unloaded (heapunit.c). Weak: what is linked
+ * without gpurt has no heap. */
+void gpurt_heap_unit_add(gpurt_heap_unit_t *unit) GPURT_WEAK;
+void gpurt_heap_unit_remove(gpurt_heap_unit_t *unit) GPURT_WEAK;
+#if !GPURT_ON_CUDA
+extern gpurt_heap_t gpurt_heap_default; /* heapunit.c */
+#endif
+GPURT_END_DECLS
+
 #if GPURT_ON_CUDA
 static __constant__ gpurt_heap_t gpurt_heap_default;
-#else
-GPURT_BEGIN_DECLS
-extern gpurt_heap_t gpurt_heap_default; /* heap.c */
-GPURT_END_DECLS
+static gpurt_heap_unit_t gpurt_heap_unit;
+
+static __attribute__((constructor)) void gpurt_heap_unit_enter(void)
+{
+    gpurt_heap_unit.symbol = &gpurt_heap_default;
+    if (gpurt_heap_unit_add)
+        gpurt_heap_unit_add(&gpurt_heap_unit);
+}
+static __attribute__((destructor)) void gpurt_heap_unit_leave(void)
+{
+    if (gpurt_heap_unit_remove)
+        gpurt_heap_unit_remove(&gpurt_heap_unit);
+}
 #endif
 
 GPURT_DEV void *gpurt_alloc(size_t size)

@@ -64,7 +64,8 @@ gpurt_status_t gpurt_heap_create(gpurt_t *rt, const gpurt_heap_options_t *option
 /* Ends all its objects. Context: no kernel uses it. NULL and a description of zeros: nothing. */
 gpurt_status_t gpurt_heap_destroy(gpurt_t *rt, gpurt_heap_t *heap, gpurt_error_t *err);
 
-/* Which heap gpurt_alloc uses; NULL: none. Context: no kernel runs. */
+/* Which heap gpurt_alloc uses; NULL: none. Device code that is loaded later (a plugin) has none
+ * until the next call. Context: no kernel runs. */
 gpurt_status_t gpurt_heap_set_default(gpurt_t *rt, const gpurt_heap_t *heap,
                                       gpurt_error_t *err);
 
