@@ -151,3 +151,15 @@ GPURT_KERNEL(alloc_free_one, struct alloc_args, p)
     if (gpurt_global_id() == 0)
         gpurt_heap_free(&p->heap, (void *)(uintptr_t)p->cells[0]);
 }
+
+/* The default heap: each lane's answer in its cell, and the last round's is freed. */
+GPURT_KERNEL(alloc_default, struct alloc_args, p)
+{
+    uint32_t i = gpurt_global_id();
+
+    if (i >= p->cell_count)
+        return;
+    gpurt_free((void *)(uintptr_t)p->cells[i]);
+    p->cells[i] =
+        (uint64_t)(uintptr_t)(p->mode ? gpurt_alloc_aligned(p->min_bytes, p->mode) : NULL);
+}

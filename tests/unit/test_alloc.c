@@ -72,12 +72,209 @@ static void test_full(uint32_t bytes, uint32_t percent)
     stage_close(&s);
 }
 
+/* One request; returns the answer, and why it is NULL. */
+static uint64_t one(stage_t *s, uint64_t size, uint32_t align, uint32_t *why)
+{
+    uint64_t *cells;
+
+    s->args.min_bytes = (uint32_t)size;
+    s->args.max_bytes = align;
+    RUN(s, alloc_one);
+    cells = stage_cells(s);
+    *why = (uint32_t)cells[1];
+    CHECK_EQ(cells[0] == 0, *why != GPURT_ALLOC_OK);
+    return cells[0];
+}
+
+static void free_one(stage_t *s, uint64_t object)
+{
+    OK(gpurt_copy(rt, 0, s->args.cells, &object, sizeof object, &err));
+    RUN(s, alloc_free_one);
+}
+
+static void test_alignment(void)
+{
+    gpurt_heap_options_t options = {.bytes = 4 * MIB};
+    stage_t s;
+    uint32_t why;
+
+    stage_open(&s, &options, 2);
+    for (uint32_t align = 1; align <= 65536; align *= 2)
+        for (uint32_t size = 1; size <= 70000; size = size * 3 + 1) {
+            uint64_t object = one(&s, size, align, &why);
+
+            CHECK_EQ(why, GPURT_ALLOC_OK);
+            CHECK_EQ(object % align, 0);
+            free_one(&s, object);
+        }
+    for (uint32_t size = 16; size <= 32768; size *= 2) {
+        uint64_t object = one(&s, size, 16, &why);
+
+        CHECK_EQ(object % size, 0); /* powers of two are aligned to themselves */
+        free_one(&s, object);
+    }
+    free_one(&s, one(&s, 0, 16, &why));
+    CHECK_EQ(stage_stats(&s).live, 0);
+    stage_close(&s);
+}
+
+static void test_reasons(void)
+{
+    static const gpurt_heap_t none;
+    gpurt_heap_options_t options = {.bytes = 2 * MIB, .shards = 1};
+    gpurt_heap_stats_t stats;
+    uint64_t first[64];
+    uint32_t why, count = 0;
+    stage_t s;
+
+    stage_open(&s, &options, 64);
+    one(&s, 16, 3, &why);
+    CHECK_EQ(why, GPURT_ALLOC_ALIGNMENT);
+    one(&s, 16, 0, &why);
+    CHECK_EQ(why, GPURT_ALLOC_ALIGNMENT);
+    one(&s, 16, 1 << 17, &why);
+    CHECK_EQ(why, GPURT_ALLOC_ALIGNMENT);
+    one(&s, 3 * MIB, 16, &why);
+    CHECK_EQ(why, GPURT_ALLOC_TOO_LARGE);
+    while ((first[count] = one(&s, 65536, 16, &why)))
+        count++;
+    CHECK_EQ(why, GPURT_ALLOC_FULL);
+    CHECK_EQ(count, stage_stats(&s).chunks);
+    one(&s, 16, 16, &why);
+    CHECK_EQ(why, GPURT_ALLOC_FULL);
+    for (uint32_t i = 0; i < count; i += 2)
+        free_one(&s, first[i]);
+    one(&s, 100000, 16, &why);
+    CHECK_EQ(why, GPURT_ALLOC_FRAGMENTED);
+    stats = stage_stats(&s);
+    CHECK_EQ(stats.largest_row, 1);
+    CHECK_EQ(stats.counts.xrefused[GPURT_ALLOC_ALIGNMENT], 3);
+    CHECK_EQ(stats.counts.xrefused[GPURT_ALLOC_TOO_LARGE], 1);
+    CHECK_EQ(stats.counts.xrefused[GPURT_ALLOC_FULL], 2);
+    CHECK_EQ(stats.counts.xrefused[GPURT_ALLOC_FRAGMENTED], 1);
+    free_one(&s,
+             first[1]); /* chunks 0, 1, 2 are free again, and 64 KiB of 16 bytes in one */
+    free_one(&s, one(&s, 196608, 16, &why));
+    CHECK_EQ(why, GPURT_ALLOC_OK);
+    {
+        gpurt_heap_t kept = s.args.heap;
+
+        s.args.heap = none;
+        one(&s, 16, 16, &why);
+        CHECK_EQ(why, GPURT_ALLOC_NO_HEAP);
+        s.args.heap = kept;
+    }
+    stage_close(&s);
+}
+
+/* What cannot be freed is counted and does no harm. */
+static void test_bad_frees(void)
+{
+    gpurt_heap_options_t options = {.bytes = 2 * MIB};
+    gpurt_heap_stats_t stats;
+    uint64_t small, large, other;
+    uint32_t why;
+    stage_t s;
+
+    stage_open(&s, &options, 2);
+    small = one(&s, 48, 16, &why);
+    other = one(&s, 48, 16, &why);
+    large = one(&s, 200000, 16, &why);
+    free_one(&s, 0);
+    free_one(&s, (uint64_t)(uintptr_t)s.args.cells);
+    free_one(&s, small + 16);
+    free_one(&s, large + 16);
+    free_one(&s, large + 65536);
+    free_one(&s, (uint64_t)(uintptr_t)s.args.heap.chunks - 16);
+    CHECK_EQ(stage_stats(&s).live, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        free_one(&s, small);
+        free_one(&s, large);
+    }
+    stats = stage_stats(&s);
+    CHECK_EQ(stats.live, 1);
+    CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_FOREIGN], 2);
+    CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_INTERIOR], 2);
+    CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_TWICE], 1 + 2 + 2);
+    CHECK_EQ(stats.counts.xbad_pointer, large);
+    free_one(&s, other);
+    CHECK_EQ(stage_stats(&s).live, 0);
+    stage_close(&s);
+}
+
+static void test_default(void)
+{
+    gpurt_heap_options_t options = {.bytes = 4 * MIB, .make_default = true};
+    stage_t s, second;
+
+    stage_open(&s, &options, 200);
+    stage_open(&second, NULL, 1);
+    s.args.min_bytes = 100;
+    s.args.mode = 64;
+    RUN(&s, alloc_default);
+    CHECK_EQ(stage_compare(&s), 200);
+    RUN(&s, alloc_default);
+    CHECK_EQ(stage_compare(&s), 200);
+    CHECK_EQ(stage_stats(&second).live, 0);
+    s.args.mode = 0;
+    RUN(&s, alloc_default);
+    CHECK_EQ(stage_stats(&s).live, 0);
+    OK(gpurt_heap_set_default(rt, &second.args.heap, &err));
+    s.args.mode = 16;
+    RUN(&s, alloc_default);
+    CHECK_EQ(stage_stats(&s).live, 0);
+    CHECK_EQ(stage_stats(&second).live, 200);
+    stage_close(&second); /* and with it the default */
+    OK(gpurt_fill(rt, 0, s.args.cells, 0, 1600, &err));
+    RUN(&s, alloc_default);
+    CHECK_EQ(stage_cells(&s)[0], 0);
+    stage_close(&s);
+}
+
+static void test_handles(void)
+{
+    gpurt_heap_options_t options = {.bytes = 4 * MIB}, small = {.bytes = 65536};
+    gpurt_heap_options_t odd = {.run_chunks = 3}, wide = {.spread = 7};
+    gpurt_heap_t heap, copy, many[GPURT_HEAPS];
+    gpurt_heap_stats_t stats;
+
+    CHECK_EQ(gpurt_heap_create(rt, NULL, NULL, NULL), GPURT_E_INVALID);
+    CHECK_EQ(gpurt_heap_create(rt, &small, &heap, NULL), GPURT_E_INVALID);
+    CHECK_EQ(gpurt_heap_create(rt, &odd, &heap, NULL), GPURT_E_INVALID);
+    CHECK_EQ(gpurt_heap_create(rt, &wide, &heap, NULL), GPURT_E_INVALID);
+    CHECK(heap.chunks == NULL);
+    OK(gpurt_heap_create(rt, &options, &heap, &err));
+    copy = heap;
+    OK(gpurt_heap_stats(rt, &copy, &stats, &err));
+    CHECK(stats.bytes + stats.tables <= options.bytes &&
+          stats.bytes > options.bytes / 10 * 9);
+    OK(gpurt_heap_destroy(rt, &heap, &err));
+    OK(gpurt_heap_destroy(rt, &heap, &err));
+    OK(gpurt_heap_destroy(rt, NULL, &err));
+    CHECK_EQ(gpurt_heap_stats(rt, &copy, &stats, NULL), GPURT_E_HANDLE);
+    CHECK_EQ(gpurt_heap_walk(rt, &copy, visit, NULL, NULL), GPURT_E_HANDLE);
+    CHECK_EQ(gpurt_heap_trim(rt, &copy, NULL), GPURT_E_HANDLE);
+    CHECK_EQ(gpurt_heap_check(rt, &copy, NULL), GPURT_E_HANDLE);
+    CHECK_EQ(gpurt_heap_set_default(rt, &copy, NULL), GPURT_E_HANDLE);
+    CHECK_EQ(gpurt_heap_destroy(rt, &copy, NULL), GPURT_E_HANDLE);
+    for (uint32_t i = 0; i < GPURT_HEAPS; i++)
+        OK(gpurt_heap_create(rt, &options, &many[i], &err));
+    CHECK_EQ(gpurt_heap_create(rt, &options, &heap, NULL), GPURT_E_NOMEM);
+    for (uint32_t i = 0; i < GPURT_HEAPS; i++)
+        OK(gpurt_heap_destroy(rt, &many[i], &err));
+}
+
 int main(void)
 {
     gpurt_error_t failed = {0};
 
     if (gpurt_open(NULL, &rt, &failed) != GPURT_OK)
         SKIP("%s", failed.text);
+    test_handles();
+    test_alignment();
+    test_reasons();
+    test_bad_frees();
+    test_default();
     test_storms();
     test_full(16, 90);
     test_full(48, 90);
