@@ -289,7 +289,7 @@ static gpurt_status_t check_slab(const gpurt_heap_t *h, const kept_t *kept, uint
         return WRONG("chunk %u is empty and not in the pool", i);
     if (count >= gpurt_class_enough(slots) && !is_in(h, gpurt_tree_good(c), i))
         return WRONG("chunk %u with %u free slots is not found", i, count);
-    if (count > 0 && gpurt_class_enough(slots) > 1 && !is_in(h, gpurt_tree_sparse(c), i))
+    if (count > 0 && !is_in(h, gpurt_tree_good(c), i) && !is_in(h, gpurt_tree_sparse(c), i))
         return WRONG("chunk %u with %u free slots is not found when all is full", i, count);
     return GPURT_OK;
 }

@@ -41,51 +41,42 @@ GPURT_DEV void *gpurt_heap_slot(const gpurt_heap_t *h, uint32_t c, uint64_t run,
                            t - gpurt_shape_chunk(shape, t) * slots);
 }
 
-/* The lanes of `todo`, of one class, whose run was not enough for all, or is a reused one.
- * run: the word before the leader took a ticket for each. */
-GPURT_DEVN void *gpurt_heap_alloc_slow(const gpurt_heap_t *h, uint32_t c, uint32_t todo,
-                                       uint64_t run, uint32_t *why)
-{
-    for (;;) {
-        uint32_t t = gpurt_run_ticket(run) + gpurt_popc(todo & gpurt_lanes_below());
-        bool mine = t < gpurt_run_limit(run);
-        uint32_t rest = gpurt_ballot(todo, !mine);
-
-        if (mine)
-            return gpurt_heap_slot(h, c, run, t);
-        if (gpurt_is_leader(rest))
-            run = gpurt_run_next(h, c, run, gpurt_popc(rest));
-        gpurt_syncwarp(rest); /* what the leader has acquired holds for all */
-        run = gpurt_shfl_u64(rest, run, gpurt_leader(rest));
-        if (!run)
-            break;
-        todo = rest;
-    }
-    *why = GPURT_ALLOC_FULL;
-    gpurt_heap_refused(h, GPURT_ALLOC_FULL);
-    return NULL;
-}
-
-/* A slot of class c for each lane of the mask; classes may differ. */
+/* A slot of class c for each lane of the mask; classes may differ. All lanes go round
+ * together until each has its own: mostly once. */
 GPURT_DEV void *gpurt_heap_alloc_class(const gpurt_heap_t *h, uint32_t lanes, uint32_t c,
                                        uint32_t *why)
 {
-    uint32_t first = gpurt_shfl_u32(lanes, c, gpurt_leader(lanes)), group = lanes, n;
-    uint64_t run = 0;
+    uint32_t first = gpurt_shfl_u32(lanes, c, gpurt_leader(lanes)), group = lanes, t = 0;
+    uint64_t run = 0, word = 0;
+    bool waits = true;
 
     if (!gpurt_all(lanes, c == first))
         group = gpurt_match_any_u32(lanes, c);
-    n = gpurt_popc(group);
     if (gpurt_is_leader(group))
-        run = gpurt_add_acquire_dev_u64(gpurt_run_current(h, gpurt_run_shard(h), c),
-                                        n); /* AH2.acq */
-    gpurt_syncwarp(lanes); /* what the leaders have acquired holds for all */
-    run = gpurt_shfl_u64(lanes, run, gpurt_leader(group));
-    if (GPURT_LIKELY(gpurt_run_ticket(run) + n <= gpurt_run_limit(run) &&
-                     !(run & GPURT_RUN_REUSED)))
-        return gpurt_heap_slot(
-            h, c, run, gpurt_run_ticket(run) + gpurt_popc(group & gpurt_lanes_below()));
-    return gpurt_heap_alloc_slow(h, c, group, run, why);
+        word = gpurt_add_acquire_dev_u64(gpurt_run_current(h, gpurt_run_shard(h), c),
+                                         gpurt_popc(group)); /* AH2.acq */
+    for (;;) {
+        uint32_t rest;
+
+        gpurt_syncwarp(lanes); /* what the leaders have acquired holds for all */
+        word = gpurt_shfl_u64(lanes, word, gpurt_leader(group));
+        if (waits) {
+            run = word;
+            t = gpurt_run_ticket(run) + gpurt_popc(group & gpurt_lanes_below());
+            waits = run != GPURT_RUN_NONE && t >= gpurt_run_limit(run);
+        }
+        rest = gpurt_ballot(lanes, waits);
+        if (GPURT_LIKELY(!rest))
+            break;
+        group &= rest;
+        if (waits && gpurt_is_leader(group))
+            word = gpurt_run_next(h, c, word, gpurt_popc(group));
+    }
+    if (GPURT_LIKELY(run != GPURT_RUN_NONE))
+        return gpurt_heap_slot(h, c, run, t);
+    *why = GPURT_ALLOC_FULL;
+    gpurt_heap_refused(h, GPURT_ALLOC_FULL);
+    return NULL;
 }
 
 /* The smallest class of at least `size` bytes whose slots have that alignment; size and
@@ -248,9 +239,9 @@ GPURT_DEV void gpurt_heap_free(const gpurt_heap_t *h, void *object)
     group = lanes;
     if (!gpurt_all(lanes, chunk == first))
         group = gpurt_match_any_u32(lanes, chunk);
-    n = gpurt_popc(group);
     if (!gpurt_is_leader(group))
         return;
+    n = gpurt_popc(group);
     /* relaxed: says how many; the bits order what they held */
     old = gpurt_add_relaxed_dev_u32(gpurt_slab_state(h, chunk), n);
     if (GPURT_UNLIKELY(gpurt_slab_grows(old, n, gpurt_shape_slots(shape))))

@@ -138,10 +138,11 @@ GPURT_DEV uint32_t gpurt_shape_chunk(uint64_t shape, uint32_t t)
     return t * (uint32_t)(shape >> 40) >> 24;
 }
 
-/* Below this many free slots a chunk is taken up again only when nothing else is left. */
+/* With this many free slots a chunk is taken up again before new ones are: three quarters.
+ * With fewer, only when nothing else is left. */
 GPURT_DEV uint32_t gpurt_class_enough(uint32_t slots)
 {
-    return slots < 16 ? 1u : slots / 8;
+    return slots - slots / 4;
 }
 /* The longest run, in chunks: a power of two. */
 GPURT_DEV uint32_t gpurt_class_run(uint32_t slots, uint32_t most)
@@ -190,6 +191,7 @@ GPURT_DEV uint32_t gpurt_state_chunks(uint32_t state)
 #define GPURT_RUN_TICKETS 0xffffffu
 #define GPURT_RUN_REUSED  (1ull << 61)
 #define GPURT_RUN_DRY     (1ull << 62) /* nobody is bringing one */
+#define GPURT_RUN_NONE    (~0ull)      /* no run: the answer when nothing is left */
 #define GPURT_RUN_WORN    (1u << 22) /* tickets this high: start over before they overflow */
 
 GPURT_DEV uint64_t gpurt_run(uint32_t chunk, uint32_t limit)

@@ -115,21 +115,48 @@ GPURT_DEVN bool gpurt_run_gather(const gpurt_heap_t *h, uint32_t c)
 
 /* ---- the next run ------------------------------------------------------------------------ */
 
-/* last: the run that is used up; a class that used up a long run gets one twice as long.
- * Returns: a run that nobody else has, or 0. */
-GPURT_DEVN uint64_t gpurt_run_find(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
-                                   uint64_t last)
+/* A class that used up a long run of new chunks gets one twice as long. */
+GPURT_DEV uint32_t gpurt_run_chunks(const gpurt_heap_t *h, uint32_t slots, uint64_t last)
 {
-    uint32_t start = gpurt_run_start(h, shard);
-    uint32_t slots = gpurt_shape_slots(gpurt_class_shape(c));
     uint32_t most = gpurt_class_run(slots, h->run_chunks), chunks = 1;
-    uint64_t run = gpurt_slab_adopt(h, c, gpurt_tree_good(c), start);
 
     while (chunks < most && chunks * slots <= gpurt_run_limit(last) &&
            !(last & GPURT_RUN_REUSED))
         chunks *= 2;
+    return chunks;
+}
+
+/* The common case, in little code: no chunk has enough freed slots, and the pool has some where
+ * this shard looks first. last: the run that is used up. Returns: a run that nobody else has,
+ * or 0. */
+GPURT_DEV uint64_t gpurt_run_find_near(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
+                                       uint64_t last)
+{
+    const uint64_t *good = gpurt_tree_leaves(h, gpurt_tree_good(c)) + h->leaf_words;
+    uint32_t leaf = gpurt_run_start(h, shard);
+    /* relaxed, both: looks; what is found is taken with acquire */
+    uint64_t freed = gpurt_load_relaxed_dev_u64(good + h->branch_words);
+    uint64_t word =
+        gpurt_load_relaxed_dev_u64(gpurt_tree_leaves(h, GPURT_TREE_POOL) + leaf);
+
+    if (freed || h->root_words > 1 || !word)
+        return 0;
+    return gpurt_slab_open_in(
+        h, c, gpurt_run_chunks(h, gpurt_shape_slots(gpurt_class_shape(c)), last), leaf,
+        word);
+}
+
+/* Looks everywhere. Returns: likewise. */
+GPURT_DEVN uint64_t gpurt_run_find(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
+                                   uint64_t last)
+{
+    uint32_t start = gpurt_run_start(h, shard);
+    uint64_t run = gpurt_slab_adopt(h, c, gpurt_tree_good(c), start);
+
     for (uint32_t i = 0; !run && i <= h->shard_count; i++) {
-        run = gpurt_slab_open(h, c, chunks, start);
+        run = gpurt_slab_open(
+            h, c, gpurt_run_chunks(h, gpurt_shape_slots(gpurt_class_shape(c)), last),
+            start);
         if (!run)
             run = gpurt_slab_adopt(h, c, gpurt_tree_sparse(c), start);
         if (!run)
@@ -141,8 +168,8 @@ GPURT_DEVN uint64_t gpurt_run_find(const gpurt_heap_t *h, uint32_t shard, uint32
 }
 
 /* Makes `run` the current one, n of whose tickets are the caller's. */
-GPURT_DEVN void gpurt_run_install(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
-                                  uint64_t run, uint32_t n)
+GPURT_DEV void gpurt_run_install(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
+                                 uint64_t run, uint32_t n)
 {
     uint64_t *current = gpurt_run_current(h, shard, c);
     uint64_t old = gpurt_xchg_acq_rel_dev_u64(current, run + n); /* AH2.rel AH2.acq */
@@ -196,8 +223,8 @@ GPURT_DEVN uint64_t gpurt_run_wait(uint64_t *current, uint32_t n)
     return run;
 }
 
-/* One lane, for n: the word out of which their slots come, ticket first; 0 when there is
- * nothing left. run: the word that was used up before all had one. */
+/* One lane, for n: the word out of which their slots come, ticket first; GPURT_RUN_NONE when
+ * there is nothing left. run: the word that was used up before all had one. */
 GPURT_DEVN uint64_t gpurt_run_next(const gpurt_heap_t *h, uint32_t c, uint64_t run,
                                    uint32_t n)
 {
@@ -210,13 +237,15 @@ GPURT_DEVN uint64_t gpurt_run_next(const gpurt_heap_t *h, uint32_t c, uint64_t r
             if (gpurt_run_is_live(run))
                 return run;
         }
-        next = gpurt_run_find(h, shard, c, run);
+        next = gpurt_run_find_near(h, shard, c, run);
+        if (!next)
+            next = gpurt_run_find(h, shard, c, run);
         if (next) {
             gpurt_run_install(h, shard, c, next, n);
             return next;
         }
         if (!gpurt_run_dry(h, shard, c))
-            return 0;
+            return GPURT_RUN_NONE;
         run = gpurt_add_acquire_dev_u64(current, n); /* AH2.acq */
         if (gpurt_run_is_live(run))
             return run;

@@ -14,7 +14,7 @@
 
 /* Looks at a word that another lane has promised to change, before giving up on it. */
 enum {
-    GPURT_SLAB_PATIENCE = 1 << 16
+    GPURT_SLAB_PATIENCE = 1 << 13
 };
 
 GPURT_DEV uint32_t *gpurt_slab_bits(const gpurt_heap_t *h, uint32_t chunk)
@@ -79,15 +79,31 @@ GPURT_DEVN bool gpurt_slab_wipe(const gpurt_heap_t *h, uint32_t chunk, uint32_t 
     return true;
 }
 
+/* Takes a chunk out of a set that it may be in. */
+GPURT_DEVN void gpurt_slab_unlist(const gpurt_heap_t *h, uint32_t tree, uint32_t chunk)
+{
+    uint64_t bit = 1ull << (chunk % 64);
+
+    /* relaxed: a look. A chunk that is missed, or put in late, is met and let go later */
+    if (gpurt_load_relaxed_dev_u64(gpurt_tree_leaves(h, tree) + chunk / 64) & bit)
+        gpurt_tree_take(h, tree, chunk / 64, bit);
+}
+
 /* Context: the one lane whose free made the count complete; it may come too late, when
  * another has taken slots up again. */
 GPURT_DEVN void gpurt_slab_close(const gpurt_heap_t *h, uint32_t chunk, uint32_t state,
-                                 uint32_t slots)
+                                 bool listed)
 {
+    uint32_t c = gpurt_state_class(state);
+
     /* relaxed: what the chunk held is ordered by its bits */
     if (!gpurt_cas_relaxed_dev_u32(gpurt_slab_state(h, chunk), &state, GPURT_STATE_POOL))
         return;
-    if (!gpurt_slab_wipe(h, chunk, slots))
+    if (listed) {
+        gpurt_slab_unlist(h, gpurt_tree_good(c), chunk);
+        gpurt_slab_unlist(h, gpurt_tree_sparse(c), chunk);
+    }
+    if (!gpurt_slab_wipe(h, chunk, gpurt_shape_slots(gpurt_class_shape(c))))
         return;                                            /* nobody gets it any more */
     gpurt_red_add_relaxed_dev_u64(&h->counts->xclosed, 1); /* relaxed: a statistic */
     gpurt_tree_put(h, GPURT_TREE_POOL, chunk / 64, 1ull << (chunk % 64));
@@ -99,17 +115,16 @@ GPURT_DEVN void gpurt_slab_grown(const gpurt_heap_t *h, uint32_t chunk, uint32_t
 {
     uint32_t c = gpurt_state_class(old), before = gpurt_state_free(old), now = before + n;
     uint32_t slots = gpurt_shape_slots(gpurt_class_shape(c));
-    uint32_t enough = gpurt_class_enough(slots);
-    uint64_t bit = 1ull << (chunk % 64);
+    uint32_t enough = gpurt_class_enough(slots), tree = gpurt_tree_sparse(c);
 
     if (now == slots) {
-        gpurt_slab_close(h, chunk, old + n, slots);
+        gpurt_slab_close(h, chunk, old + n, before > 0);
         return;
     }
-    if (before < enough && now >= enough)
-        gpurt_tree_put(h, gpurt_tree_good(c), chunk / 64, bit);
-    if (before == 0 && enough > 1)
-        gpurt_tree_put(h, gpurt_tree_sparse(c), chunk / 64, bit);
+    if (now >= enough)
+        tree = gpurt_tree_good(c);
+    if (before == 0 || (before < enough && now >= enough))
+        gpurt_tree_put(h, tree, chunk / 64, 1ull << (chunk % 64));
 }
 
 /* Whether gpurt_slab_grown has anything to do. */
@@ -267,31 +282,39 @@ GPURT_DEV uint64_t gpurt_slab_fit(uint64_t leaf, uint32_t *n)
     return (got == 64 ? ~0ull : (1ull << got) - 1) << gpurt_ctz64(begins);
 }
 
-/* Opens a row of chunks for a class: `most` if that can be had at once, else fewer.
- * Returns: a run of it with ticket 0, or 0 when the pool is empty. */
+/* Opens a row of chunks for a class, out of a leaf of the pool that held `word`: `most` if that
+ * can be had, else fewer. Returns: a run of it with ticket 0, or 0 when another was faster. */
+GPURT_DEV uint64_t gpurt_slab_open_in(const gpurt_heap_t *h, uint32_t c, uint32_t most,
+                                      uint32_t leaf, uint64_t word)
+{
+    uint32_t n = most;
+    uint64_t want = gpurt_slab_fit(word, &n);
+    uint64_t got = gpurt_tree_take(h, GPURT_TREE_POOL, leaf, want);
+    uint32_t first = leaf * 64 + gpurt_ctz64(want);
+
+    if (got != want) {
+        if (got)
+            gpurt_tree_put(h, GPURT_TREE_POOL, leaf, got);
+        return 0;
+    }
+    for (uint32_t i = 0; i < n; i++) /* relaxed: published with the run */
+        gpurt_store_relaxed_dev_u32(gpurt_slab_state(h, first + i), gpurt_state_slab(c));
+    gpurt_red_add_relaxed_dev_u64(&h->counts->xopened, n); /* relaxed: a statistic */
+    return gpurt_run(first, n * gpurt_shape_slots(gpurt_class_shape(c)));
+}
+
+/* The same out of the whole pool. Returns: 0 when it is empty. */
 GPURT_DEVN uint64_t gpurt_slab_open(const gpurt_heap_t *h, uint32_t c, uint32_t most,
                                     uint32_t start)
 {
-    uint32_t slots = gpurt_shape_slots(gpurt_class_shape(c)), leaf;
-    uint64_t word;
+    uint32_t leaf;
+    uint64_t word, run;
 
     while ((leaf = gpurt_tree_find(h, GPURT_TREE_POOL, start, &word)) != GPURT_TREE_NONE) {
-        uint32_t n = most;
-        uint64_t want = gpurt_slab_fit(word, &n);
-        uint64_t got = gpurt_tree_take(h, GPURT_TREE_POOL, leaf, want);
-        uint32_t first = leaf * 64 + gpurt_ctz64(want);
-
-        if (got != want) {
-            if (got)
-                gpurt_tree_put(h, GPURT_TREE_POOL, leaf, got);
-            gpurt_relax(); /* another lane was faster */
-            continue;
-        }
-        for (uint32_t i = 0; i < n; i++) /* relaxed: published with the run */
-            gpurt_store_relaxed_dev_u32(gpurt_slab_state(h, first + i),
-                                        gpurt_state_slab(c));
-        gpurt_red_add_relaxed_dev_u64(&h->counts->xopened, n); /* relaxed: a statistic */
-        return gpurt_run(first, n * slots);
+        run = gpurt_slab_open_in(h, c, most, leaf, word);
+        if (run)
+            return run;
+        gpurt_relax();
     }
     return 0;
 }
