@@ -35,6 +35,7 @@ FLOORS = {
     "runtime/include/gpurt/allocrun.h": 2,
     "runtime/include/gpurt/allocslab.h": 2,
     "runtime/include/gpurt/alloctree.h": 2,
+    "runtime/include/gpurt/magazine.h": 2,
     "runtime/include/gpurt/kernel.h": 2,
     "runtime/include/gpurt/device.h": 2,
     "runtime/simt/": 3,

@@ -3,8 +3,15 @@
 
 #include <gpurt/alloc.h>
 #include <gpurt/device.h>
+#include <gpurt/magazine.h>
 
-/* An object begins with its size; the rest is a pattern of its address. */
+/* An object begins with its size; the rest is a pattern of its address. Of very large ones
+ * only a sample is written. */
+GPURT_DEV uint32_t alloc_step(uint32_t bytes)
+{
+    return bytes > 1u << 19 ? 1021 : 1;
+}
+
 GPURT_DEV uint32_t alloc_pattern(const void *object, uint32_t i)
 {
     return (uint32_t)((uintptr_t)object >> 4) * 2654435761u + i * 40503u;
@@ -15,7 +22,7 @@ GPURT_DEVN void alloc_write(void *object, uint32_t bytes)
     uint32_t *words = (uint32_t *)object;
 
     words[0] = bytes;
-    for (uint32_t i = 1; i < bytes / 4; i++)
+    for (uint32_t i = 1; i < bytes / 4; i += alloc_step(bytes))
         words[i] = alloc_pattern(object, i);
 }
 
@@ -26,7 +33,7 @@ GPURT_DEVN void alloc_read(void *object, alloc_verdict_t *verdict)
 
     if (bytes > 64u << 20 || bytes < 4)
         wrong = 1, bytes = 4;
-    for (uint32_t i = 1; i < bytes / 4; i++) {
+    for (uint32_t i = 1; i < bytes / 4; i += alloc_step(bytes)) {
         wrong |= words[i] ^ alloc_pattern(object, i);
         words[i] = 0xdeadbeef;
     }
@@ -133,12 +140,12 @@ GPURT_KERNEL(alloc_drain, struct alloc_args, p)
     }
 }
 
-/* One lane. cells[0]: the answer; cells[1]: the reason. */
+/* One lane, of warp `mode`. cells[0]: the answer; cells[1]: the reason. */
 GPURT_KERNEL(alloc_one, struct alloc_args, p)
 {
     uint32_t why = 0;
 
-    if (gpurt_global_id() > 0)
+    if (gpurt_global_id() != p->mode * GPURT_WARP_SIZE)
         return;
     p->cells[0] = (uint64_t)(uintptr_t)gpurt_heap_alloc_why(&p->heap, p->min_bytes,
                                                             p->max_bytes, &why);
@@ -162,4 +169,68 @@ GPURT_KERNEL(alloc_default, struct alloc_args, p)
     gpurt_free((void *)(uintptr_t)p->cells[i]);
     p->cells[i] =
         (uint64_t)(uintptr_t)(p->mode ? gpurt_alloc_aligned(p->min_bytes, p->mode) : NULL);
+}
+
+/* As alloc_storm, through a magazine a warp. mode 1: all lanes of a warp want the same size at
+ * a time; an object may come back through another warp's magazine, or through none. */
+GPURT_KERNEL(alloc_magazine, struct alloc_args, p)
+{
+    GPURT_SHARED(gpurt_magazine_t, magazines, 8);
+    gpurt_magazine_t *m = &magazines[gpurt_warp()];
+    uint32_t state = alloc_random_seed(p), bytes;
+
+    gpurt_magazine_init(m);
+    for (uint32_t round = 0; round < p->rounds; round++) {
+        uint64_t *cell = &p->cells[alloc_random(&state) % p->cell_count];
+        uint64_t old = gpurt_xchg_acquire_dev_u64(cell, 0);
+        void *object;
+
+        bytes = old ? 0 : alloc_size(p, &state);
+        if (p->mode == 1)
+            bytes = gpurt_shfl_u32(GPURT_FULL_MASK, bytes, 0);
+        object = gpurt_magazine_alloc(m, &p->heap, bytes);
+        if (object) {
+            alloc_write(object, bytes);
+            gpurt_red_add_relaxed_dev_u32(&p->verdict->xserved, 1);
+        } else if (bytes) {
+            gpurt_red_add_relaxed_dev_u32(&p->verdict->xnull, 1);
+        }
+        if (old && object) { /* both: one goes the plain way */
+            alloc_put(p, (uint64_t)(uintptr_t)object);
+            object = NULL;
+        }
+        if (object)
+            old = gpurt_xchg_acq_rel_dev_u64(cell, (uint64_t)(uintptr_t)object);
+        bytes = old ? *(const uint32_t *)(uintptr_t)old : 0;
+        if (old)
+            alloc_read((void *)(uintptr_t)old, p->verdict);
+        gpurt_syncwarp(GPURT_FULL_MASK);
+        gpurt_magazine_free(m, &p->heap, (void *)(uintptr_t)old, bytes);
+    }
+    gpurt_magazine_flush(m, &p->heap);
+}
+
+/* Whole warps take and give back a row, `rounds` times; a warp that has its magazine full
+ * touches the heap no more. cells[2 * lane]: first and last object. */
+GPURT_KERNEL(alloc_magazine_row, struct alloc_args, p)
+{
+    GPURT_SHARED(gpurt_magazine_t, magazines, 8);
+    gpurt_magazine_t *m = &magazines[gpurt_warp()];
+    uint64_t *cell = &p->cells[2 * gpurt_global_id()];
+    void *object;
+
+    gpurt_magazine_init(m);
+    for (uint32_t round = 0; round < p->rounds; round++) {
+        object = gpurt_magazine_alloc(m, &p->heap, p->min_bytes);
+        cell[round > 0] = (uint64_t)(uintptr_t)object;
+        if (object)
+            alloc_write(object, p->min_bytes);
+        gpurt_syncwarp(GPURT_FULL_MASK);
+        if (object)
+            alloc_read(object, p->verdict);
+        gpurt_syncwarp(GPURT_FULL_MASK);
+        gpurt_magazine_free(m, &p->heap, object, p->min_bytes);
+    }
+    if (p->mode)
+        gpurt_magazine_flush(m, &p->heap);
 }

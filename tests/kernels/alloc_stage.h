@@ -14,6 +14,8 @@ GPURT_KERNEL_DECLARE(alloc_drain, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_one, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_free_one, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_default, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_magazine, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_magazine_row, struct alloc_args);
 
 enum {
     MIB = 1 << 20,
@@ -163,10 +165,11 @@ static inline void stage_drain(stage_t *s)
     CHECK_EQ(stats.counts.xopened, stats.counts.xclosed);
 }
 
-/* Takes until nothing is left. Twice, because a lane stops at its first NULL, and may get it
- * while others are still sharing out the last chunk. Returns: objects served. */
+/* Takes until nothing is left, not a slot. Twice, because a lane stops at its first NULL, and
+ * may get it while others are still sharing out the last chunk. Returns: objects served. */
 static inline uint32_t stage_fill(stage_t *s)
 {
+    gpurt_heap_stats_t stats;
     uint32_t served = 0;
 
     s->args.mode = 1;
@@ -177,6 +180,12 @@ static inline uint32_t stage_fill(stage_t *s)
         v = stage_verdict(s);
         CHECK(v.xnull > 0);
         served += v.xserved;
+    }
+    stats = stage_stats(s);
+    CHECK_EQ(stats.free_chunks, 0);
+    if (s->args.max_bytes <= GPURT_SMALL_MAX) {
+        CHECK_EQ(stats.classes[gpurt_class_of(s->args.max_bytes)].fresh, 0);
+        CHECK_EQ(stats.classes[gpurt_class_of(s->args.max_bytes)].reusable, 0);
     }
     return served;
 }

@@ -19,6 +19,8 @@ static const struct scene {
     {9000, 16384, 40, {.bytes = 700 << 10, .shards = 4, .spread = 2}},
     {16, 9000, 120, {.bytes = 600 << 10, .shards = 3, .spread = 2, .run_chunks = 4}},
     {16, 100000, 60, {.bytes = 900 << 10, .shards = 2, .spread = 1}},
+    {3000, 16384, 300, {.bytes = 3 * MIB, .shards = 6, .spread = 2, .run_chunks = 8}},
+    {60000, 5000000, 24, {.bytes = 14 * MIB, .shards = 1}},
     {32000, 140000, 30, {.bytes = 1200 << 10, .shards = 1}},
 };
 
@@ -36,6 +38,12 @@ static void run_scene(const struct scene *scene, uint32_t seed)
     RUN(&s, alloc_storm);
     stage_verdict(&s);
     stage_compare(&s);
+    s.args.mode = seed / 7 % 2;
+    if (scene->max_bytes <= GPURT_SMALL_MAX) {
+        RUN(&s, alloc_magazine);
+        stage_verdict(&s);
+        stage_compare(&s);
+    }
     s.args.mode = 1; /* to the brim, and a little of it back */
     RUN(&s, alloc_fill);
     s.args.mode = 3;

@@ -167,6 +167,95 @@ static void test_reasons(void)
     stage_close(&s);
 }
 
+/* Chunks that runs hold in reserve are found when nothing else is left. */
+static void test_reserve(void)
+{
+    gpurt_heap_options_t options = {.bytes = 8 * MIB, .shards = 1, .run_chunks = 16};
+    gpurt_heap_stats_t stats;
+    uint32_t why, large = 0;
+    stage_t s;
+
+    stage_open(&s, &options, 4);
+    for (uint32_t i = 0; i < 16 + 32 + 1; i++) /* into the third run, of 4 chunks */
+        one(&s, 4096, 16, &why);
+    stats = stage_stats(&s);
+    CHECK_EQ(stats.classes[gpurt_class_of(4096)].chunks, 1 + 2 + 4);
+    while (one(&s, 65536, 16, &why))
+        large++;
+    CHECK_EQ(large, stats.chunks - 1 - 2 - 1);
+    stats = stage_stats(&s);
+    CHECK_EQ(stats.classes[gpurt_class_of(4096)].chunks, 1 + 2 + 1);
+    CHECK_EQ(stats.classes[gpurt_class_of(4096)].reusable, 15);
+    stage_close(&s);
+
+    stage_open(&s, &options, 4); /* the same for another class */
+    for (uint32_t i = 0; i < 16 + 32 + 1; i++)
+        one(&s, 4096, 16, &why);
+    for (large = 0; one(&s, 16384, 16, &why); large++)
+        ;
+    CHECK_EQ(large, 4 * (stats.chunks - 1 - 2 - 1));
+    stage_close(&s);
+}
+
+/* ... as are slots of another shard's run. */
+static void test_steal(void)
+{
+    gpurt_heap_options_t options = {.bytes = 2 * MIB, .shards = 4, .spread = 2};
+    gpurt_heap_stats_t stats;
+    uint32_t why, served = 0;
+    stage_t s;
+
+    stage_open(&s, &options, 4);
+    s.launch.grid.x = 1;
+    s.launch.block.x = 128; /* warps of four shards */
+    for (s.args.mode = 1; s.args.mode < 4; s.args.mode++)
+        CHECK(one(&s, 16384, 16, &why));
+    s.args.mode = 0;
+    while (one(&s, 16384, 16, &why))
+        served++;
+    stats = stage_stats(&s);
+    CHECK_EQ(served, 4 * stats.chunks - 3);
+    CHECK(stats.counts.xstolen > 0);
+    stage_close(&s);
+}
+
+static void test_magazine(void)
+{
+    gpurt_heap_options_t options = {.bytes = 16 * MIB}, tight = {.bytes = 1 * MIB};
+    uint64_t *cells;
+    stage_t s;
+
+    for (uint32_t i = 0; i < 6; i++) {
+        stage_open(&s, i < 4 ? &options : &tight, 500);
+        s.args.min_bytes = 4;
+        s.args.max_bytes = i % 2 ? 40000 : 100;
+        s.args.rounds = 40;
+        s.args.seed = i;
+        for (s.args.mode = 0; s.args.mode < 2; s.args.mode++) {
+            RUN(&s, alloc_magazine);
+            CHECK(stage_verdict(&s).xserved > 0);
+            stage_compare(&s);
+        }
+        stage_drain(&s);
+        stage_close(&s);
+    }
+    for (uint32_t size = 16; size <= 1024; size *= 4) {
+        stage_open(&s, &options, 2 * 4 * 64);
+        s.args.rounds = 10;
+        s.args.min_bytes = size;
+        RUN(&s, alloc_magazine_row);
+        stage_verdict(&s);
+        cells = stage_cells(&s);
+        for (uint32_t i = 0; i < 4 * 64; i++)
+            CHECK_EQ(cells[2 * i], cells[2 * i + 1]); /* the row that was given back */
+        CHECK_EQ(stage_stats(&s).live, 4 * 64);       /* not flushed: with the program */
+        s.args.mode = 1;
+        RUN(&s, alloc_magazine_row);
+        CHECK_EQ(stage_stats(&s).live, 4 * 64);
+        stage_close(&s);
+    }
+}
+
 /* What cannot be freed is counted and does no harm. */
 static void test_bad_frees(void)
 {
@@ -273,9 +362,12 @@ int main(void)
     test_handles();
     test_alignment();
     test_reasons();
+    test_reserve();
+    test_steal();
     test_bad_frees();
     test_default();
     test_storms();
+    test_magazine();
     test_full(16, 90);
     test_full(48, 90);
     test_full(1000, 85);

@@ -192,7 +192,6 @@ GPURT_DEV uint32_t gpurt_state_chunks(uint32_t state)
 #define GPURT_RUN_REUSED  (1ull << 61)
 #define GPURT_RUN_DRY     (1ull << 62) /* nobody is bringing one */
 #define GPURT_RUN_NONE    (~0ull)      /* no run: the answer when nothing is left */
-#define GPURT_RUN_WORN    (1u << 22) /* tickets this high: start over before they overflow */
 
 GPURT_DEV uint64_t gpurt_run(uint32_t chunk, uint32_t limit)
 {

@@ -197,12 +197,6 @@ GPURT_DEVN bool gpurt_run_dry(const gpurt_heap_t *h, uint32_t shard, uint32_t c)
     return true;
 }
 
-/* Nobody is bringing a run, or its word has to begin anew. */
-GPURT_DEV bool gpurt_run_is_over(uint64_t run)
-{
-    return (run & GPURT_RUN_DRY) || gpurt_run_ticket(run) > GPURT_RUN_WORN;
-}
-
 /* Waits a while for a run that somebody else brings, and takes n tickets of it.
  * Returns: the word before that; one that is used up when it is for the caller to bring one. */
 GPURT_DEVN uint64_t gpurt_run_wait(uint64_t *current, uint32_t n)
@@ -216,7 +210,7 @@ GPURT_DEVN uint64_t gpurt_run_wait(uint64_t *current, uint32_t n)
             if (gpurt_run_ticket(run) <= gpurt_run_limit(run))
                 return run;
         }
-        if (gpurt_run_is_over(run))
+        if (run & GPURT_RUN_DRY)
             return run;
         gpurt_relax();
     }
@@ -232,7 +226,7 @@ GPURT_DEVN uint64_t gpurt_run_next(const gpurt_heap_t *h, uint32_t c, uint64_t r
     uint64_t *current = gpurt_run_current(h, shard, c), next;
 
     for (;;) {
-        if (gpurt_run_ticket(run) > gpurt_run_limit(run) && !gpurt_run_is_over(run)) {
+        if (gpurt_run_ticket(run) > gpurt_run_limit(run) && !(run & GPURT_RUN_DRY)) {
             run = gpurt_run_wait(current, n);
             if (gpurt_run_is_live(run))
                 return run;
