@@ -32,6 +32,7 @@ KERNELS(gpurt);
 KERNELS(cuda);
 KERNELS(bump_one);
 KERNELS(bump_sm);
+GPURT_KERNEL_DECLARE(bench_latency_magazine, struct bench_alloc_args);
 GPURT_KERNEL_DECLARE(bench_mark, struct bench_alloc_args);
 GPURT_KERNEL_DECLARE(bench_check, struct bench_alloc_args);
 GPURT_KERNEL_DECLARE(bench_survive, struct bench_alloc_args);
@@ -48,6 +49,8 @@ typedef struct peer {
 static const peer_t gpurt = {"gpurt", &gpurt_kernel_bench_get_gpurt,
                              &gpurt_kernel_bench_put_gpurt,
                              &gpurt_kernel_bench_latency_gpurt, true};
+static const peer_t magazine = {"magazine", NULL, NULL,
+                                &gpurt_kernel_bench_latency_magazine, true};
 static const peer_t cuda = {"cuda-malloc", &gpurt_kernel_bench_get_cuda,
                             &gpurt_kernel_bench_put_cuda, &gpurt_kernel_bench_latency_cuda,
                             true};
@@ -321,6 +324,8 @@ static void cases_latency(bench_t *b)
     if (!wanted(b, "latency"))
         return;
     heap_open(b, 4 * GIB);
+    run_latency(b, &magazine, 64, sms, 32, "1warp");
+    run_latency(b, &magazine, 64, sms * 8, 256, "full");
     run_latency(b, &gpurt, 64, sms, 32, "1warp");
     run_latency(b, &gpurt, 4096, sms, 32, "1warp");
     run_latency(b, &gpurt, 64, sms * 8, 256, "full");
