@@ -193,6 +193,7 @@ GPURT_DEV void *gpurt_magazine_alloc(gpurt_magazine_t *m, const gpurt_heap_t *h,
                                                        seen.c == c && c == first &&
                                                        size - 1 < GPURT_SMALL_MAX)))
         return gpurt_magazine_alloc_slow(m, h, size);
+    gpurt_syncwarp(GPURT_FULL_MASK); /* all have read the row */
     if (gpurt_lane() == 0)
         row->slots = 0;
     gpurt_syncwarp(GPURT_FULL_MASK);
@@ -261,6 +262,7 @@ GPURT_DEV void gpurt_magazine_free(gpurt_magazine_t *m, const gpurt_heap_t *h, v
         gpurt_magazine_free_slow(m, h, object, size);
         return;
     }
+    gpurt_syncwarp(GPURT_FULL_MASK); /* all have read the row */
     if (gpurt_lane() == 0) {
         row->base = (char *)object;
         row->slots = GPURT_FULL_MASK;
