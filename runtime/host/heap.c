@@ -63,8 +63,8 @@ static size_t tables_place(gpurt_heap_t *h, char *memory)
     h->counts = (gpurt_heap_counts_t *)part(memory, &at, sizeof *h->counts);
     h->currents = (uint64_t *)part(memory, &at,
                                    sizeof(uint64_t) * GPURT_CLASS_STRIDE * h->shard_count);
-    h->tails = (uint64_t *)part(memory, &at,
-                                sizeof(uint64_t) * 2 * GPURT_CLASS_COUNT * h->tail_words);
+    h->tails = (uint64_t *)part(
+        memory, &at, sizeof(uint64_t) * (2 * GPURT_CLASS_COUNT + 1) * h->tail_words);
     h->trees =
         (uint64_t *)part(memory, &at, sizeof(uint64_t) * GPURT_TREE_COUNT * h->tree_words);
     h->states = (uint32_t *)part(memory, &at, sizeof(uint32_t) * h->chunk_count);

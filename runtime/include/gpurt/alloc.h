@@ -43,8 +43,7 @@ GPURT_DEV void *gpurt_heap_slot(const gpurt_heap_t *h, uint32_t c, uint64_t run,
 
 /* A slot of class c for each lane of the mask; classes may differ. All lanes go round
  * together until each has its own: mostly once. */
-GPURT_DEV void *gpurt_heap_alloc_class(const gpurt_heap_t *h, uint32_t lanes, uint32_t c,
-                                       uint32_t *why)
+GPURT_DEV void *gpurt_heap_alloc_class(const gpurt_heap_t *h, uint32_t lanes, uint32_t c)
 {
     uint32_t first = gpurt_shfl_u32(lanes, c, gpurt_leader(lanes)), group = lanes, t = 0;
     uint64_t run = 0, word = 0;
@@ -72,11 +71,21 @@ GPURT_DEV void *gpurt_heap_alloc_class(const gpurt_heap_t *h, uint32_t lanes, ui
         if (waits && gpurt_is_leader(group))
             word = gpurt_run_next(h, c, word, gpurt_popc(group));
     }
-    if (GPURT_LIKELY(run != GPURT_RUN_NONE))
-        return gpurt_heap_slot(h, c, run, t);
-    *why = GPURT_ALLOC_FULL;
-    gpurt_heap_refused(h, GPURT_ALLOC_FULL);
-    return NULL;
+    return GPURT_LIKELY(run != GPURT_RUN_NONE) ? gpurt_heap_slot(h, c, run, t) : NULL;
+}
+
+/* When a class has nothing left: one of those up to twice as large may have.
+ * Context: any lanes. */
+GPURT_DEVN void *gpurt_heap_alloc_larger(const gpurt_heap_t *h, uint32_t c, uint32_t align)
+{
+    void *object = NULL;
+
+    for (uint32_t more = 1; more <= 4 && !object; more++)
+        if (c + more < GPURT_CLASS_COUNT && !(gpurt_class_bytes(c + more) & (align - 1)))
+            object = gpurt_heap_alloc_class(h, gpurt_activemask(), c + more);
+    if (!object)
+        gpurt_heap_refused(h, GPURT_ALLOC_FULL);
+    return object;
 }
 
 /* The smallest class of at least `size` bytes whose slots have that alignment; size and
@@ -95,24 +104,25 @@ GPURT_DEV uint32_t gpurt_class_aligned(uint32_t size, uint32_t align)
 GPURT_DEV void *gpurt_heap_alloc_why(const gpurt_heap_t *h, size_t size, size_t align,
                                      uint32_t *why)
 {
-    uint32_t lanes = gpurt_activemask();
     bool small = size <= GPURT_SMALL_MAX && align <= GPURT_SMALL_MAX;
-    void *object;
+    void *object = NULL;
 
     *why = GPURT_ALLOC_OK;
     if (GPURT_UNLIKELY(!h->chunks || align > GPURT_CHUNK_BYTES || !align ||
                        (align & (align - 1)))) {
         *why = h->chunks ? GPURT_ALLOC_ALIGNMENT : GPURT_ALLOC_NO_HEAP;
-        object = NULL;
     } else if (GPURT_LIKELY(small)) {
-        lanes = gpurt_activemask();
-        return gpurt_heap_alloc_class(
-            h, lanes, gpurt_class_aligned(size ? (uint32_t)size : 1u, (uint32_t)align),
-            why);
+        uint32_t c = gpurt_class_aligned(size ? (uint32_t)size : 1u, (uint32_t)align);
+
+        object = gpurt_heap_alloc_class(h, gpurt_activemask(), c);
+        if (GPURT_UNLIKELY(!object)) {
+            object = gpurt_heap_alloc_larger(h, c, (uint32_t)align);
+            *why = object ? GPURT_ALLOC_OK : GPURT_ALLOC_FULL;
+        }
+        return object;
     } else {
         object = gpurt_large_alloc(h, size > align ? size : align, why);
     }
-    (void)lanes;
     if (*why)
         gpurt_heap_refused(h, *why);
     return object;

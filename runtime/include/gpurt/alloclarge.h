@@ -89,7 +89,7 @@ GPURT_DEVN void *gpurt_large_alloc(const gpurt_heap_t *h, size_t size, uint32_t 
         first = gpurt_large_look(h, n, first, &free);
         if (first == GPURT_TREE_NONE) {
             *why = free >= n ? GPURT_ALLOC_FRAGMENTED : GPURT_ALLOC_FULL;
-            if (!gpurt_run_gather(h, 0))
+            if (!gpurt_run_gather(h))
                 return NULL;
             first = free = 0;
             continue;

@@ -65,7 +65,7 @@ typedef struct gpurt_heap {
     uint32_t *bits;     /* GPURT_CHUNK_BITS_WORDS a chunk; set: the slot is free again */
     uint64_t *currents; /* GPURT_CLASS_STRIDE a shard */
     uint64_t *trees;    /* GPURT_TREE_COUNT, each of tree_words */
-    uint64_t *tails;    /* GPURT_CLASS_COUNT rows of tail_words: shards that have a run */
+    uint64_t *tails; /* 2 * GPURT_CLASS_COUNT + 1 rows of tail_words: hints for thieves */
     gpurt_heap_counts_t *counts;
     uint32_t chunk_count, shard_count;
     uint32_t spread;     /* log2 of the shards a multiprocessor */

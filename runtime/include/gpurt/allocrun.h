@@ -97,16 +97,28 @@ GPURT_DEVN uint64_t gpurt_run_steal(const gpurt_heap_t *h, uint32_t own, uint32_
     return 0;
 }
 
-/* Gives untouched chunks of runs, of any class, back to the pool. Returns: whether there were
- * any. */
-GPURT_DEVN bool gpurt_run_gather(const gpurt_heap_t *h, uint32_t c)
+/* A bit a class: its second row of hints may not be empty. */
+GPURT_DEV uint64_t *gpurt_run_wholes(const gpurt_heap_t *h)
 {
-    for (uint32_t i = 1; i <= GPURT_CLASS_COUNT; i++) {
-        uint32_t other = (c + i) % GPURT_CLASS_COUNT;
-        uint64_t run = gpurt_run_steal(h, GPURT_TREE_NONE, other, true);
+    return gpurt_run_hints(h, GPURT_CLASS_COUNT, false);
+}
 
+/* Gives untouched chunks of a run, of any class, back to the pool. Returns: whether there was
+ * one. */
+GPURT_DEVN bool gpurt_run_gather(const gpurt_heap_t *h)
+{
+    uint64_t *wholes = gpurt_run_wholes(h);
+    uint64_t classes = gpurt_load_relaxed_dev_u64(wholes); /* relaxed, all: hints */
+
+    for (; classes; classes &= classes - 1) {
+        uint32_t c = gpurt_ctz64(classes);
+        uint64_t run;
+
+        gpurt_red_and_relaxed_dev_u64(wholes, ~(1ull << c));
+        run = gpurt_run_steal(h, GPURT_TREE_NONE, c, true);
         if (run) {
-            gpurt_slab_dispose(h, other, run);
+            gpurt_red_or_relaxed_dev_u64(wholes, 1ull << c); /* perhaps there are more */
+            gpurt_slab_dispose(h, c, run);
             return true;
         }
     }
@@ -132,36 +144,36 @@ GPURT_DEV uint32_t gpurt_run_chunks(const gpurt_heap_t *h, uint32_t slots, uint6
 GPURT_DEV uint64_t gpurt_run_find_near(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
                                        uint64_t last)
 {
-    const uint64_t *good = gpurt_tree_leaves(h, gpurt_tree_good(c)) + h->leaf_words;
     uint32_t leaf = gpurt_run_start(h, shard);
-    /* relaxed, both: looks; what is found is taken with acquire */
-    uint64_t freed = gpurt_load_relaxed_dev_u64(good + h->branch_words);
+    /* relaxed: a look; what is found is taken with acquire */
     uint64_t word =
         gpurt_load_relaxed_dev_u64(gpurt_tree_leaves(h, GPURT_TREE_POOL) + leaf);
 
-    if (freed || h->root_words > 1 || !word)
+    if (!word || !gpurt_tree_is_empty(h, gpurt_tree_good(c)))
         return 0;
     return gpurt_slab_open_in(
         h, c, gpurt_run_chunks(h, gpurt_shape_slots(gpurt_class_shape(c)), last), leaf,
         word);
 }
 
-/* Looks everywhere. Returns: likewise. */
+/* Looks everywhere; where nothing is, a look at its root tells. Returns: likewise. */
 GPURT_DEVN uint64_t gpurt_run_find(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
                                    uint64_t last)
 {
     uint32_t start = gpurt_run_start(h, shard);
-    uint64_t run = gpurt_slab_adopt(h, c, gpurt_tree_good(c), start);
+    uint32_t chunks = gpurt_run_chunks(h, gpurt_shape_slots(gpurt_class_shape(c)), last);
+    uint64_t run = 0;
 
+    if (!gpurt_tree_is_empty(h, gpurt_tree_good(c)))
+        run = gpurt_slab_adopt(h, c, gpurt_tree_good(c), start);
     for (uint32_t i = 0; !run && i <= h->shard_count; i++) {
-        run = gpurt_slab_open(
-            h, c, gpurt_run_chunks(h, gpurt_shape_slots(gpurt_class_shape(c)), last),
-            start);
-        if (!run)
+        if (!gpurt_tree_is_empty(h, GPURT_TREE_POOL))
+            run = gpurt_slab_open(h, c, chunks, start);
+        if (!run && !gpurt_tree_is_empty(h, gpurt_tree_sparse(c)))
             run = gpurt_slab_adopt(h, c, gpurt_tree_sparse(c), start);
         if (!run)
             run = gpurt_run_steal(h, shard, c, false);
-        if (!run && !gpurt_run_gather(h, c))
+        if (!run && !gpurt_run_gather(h))
             break;
     }
     return run;
@@ -175,8 +187,10 @@ GPURT_DEV void gpurt_run_install(const gpurt_heap_t *h, uint32_t shard, uint32_t
     uint64_t old = gpurt_xchg_acq_rel_dev_u64(current, run + n); /* AH2.rel AH2.acq */
 
     gpurt_run_hint(gpurt_run_hints(h, c, false), shard);
-    if (gpurt_run_is_worth(run + n, true, gpurt_shape_slots(gpurt_class_shape(c))))
+    if (gpurt_run_is_worth(run + n, true, gpurt_shape_slots(gpurt_class_shape(c)))) {
         gpurt_run_hint(gpurt_run_hints(h, c, true), shard);
+        gpurt_run_hint(gpurt_run_wholes(h), c);
+    }
     if (gpurt_run_is_live(old)) /* somebody else was as impatient */
         gpurt_slab_dispose(h, c, old);
 }
