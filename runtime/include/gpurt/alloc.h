@@ -43,7 +43,8 @@ GPURT_DEV void *gpurt_heap_slot(const gpurt_heap_t *h, uint32_t c, uint64_t run,
 
 /* A slot of class c for each lane of the mask; classes may differ. All lanes go round
  * together until each has its own: mostly once. */
-GPURT_DEV void *gpurt_heap_alloc_class(const gpurt_heap_t *h, uint32_t lanes, uint32_t c)
+GPURT_DEV void *gpurt_heap_alloc_class(const gpurt_heap_t *h, uint32_t lanes, uint32_t c,
+                                       uint32_t align)
 {
     uint32_t first = gpurt_shfl_u32(lanes, c, gpurt_leader(lanes)), group = lanes, t = 0;
     uint64_t run = 0, word = 0;
@@ -69,23 +70,13 @@ GPURT_DEV void *gpurt_heap_alloc_class(const gpurt_heap_t *h, uint32_t lanes, ui
             break;
         group &= rest;
         if (waits && gpurt_is_leader(group))
-            word = gpurt_run_next(h, c, word, gpurt_popc(group));
+            word = gpurt_run_next(h, &c, align, word, gpurt_popc(group));
+        c = gpurt_shfl_u32(lanes, c, waits ? gpurt_leader(group) : gpurt_lane());
     }
-    return GPURT_LIKELY(run != GPURT_RUN_NONE) ? gpurt_heap_slot(h, c, run, t) : NULL;
-}
-
-/* When a class has nothing left: one of those up to twice as large may have.
- * Context: any lanes. */
-GPURT_DEVN void *gpurt_heap_alloc_larger(const gpurt_heap_t *h, uint32_t c, uint32_t align)
-{
-    void *object = NULL;
-
-    for (uint32_t more = 1; more <= 4 && !object; more++)
-        if (c + more < GPURT_CLASS_COUNT && !(gpurt_class_bytes(c + more) & (align - 1)))
-            object = gpurt_heap_alloc_class(h, gpurt_activemask(), c + more);
-    if (!object)
-        gpurt_heap_refused(h, GPURT_ALLOC_FULL);
-    return object;
+    if (GPURT_LIKELY(run != GPURT_RUN_NONE))
+        return gpurt_heap_slot(h, c, run, t);
+    gpurt_heap_refused(h, GPURT_ALLOC_FULL);
+    return NULL;
 }
 
 /* The smallest class of at least `size` bytes whose slots have that alignment; size and
@@ -94,9 +85,7 @@ GPURT_DEV uint32_t gpurt_class_aligned(uint32_t size, uint32_t align)
 {
     uint32_t c = gpurt_class_of(size > align ? size : align);
 
-    while (gpurt_class_bytes(c) & (align - 1))
-        c++;
-    return c;
+    return gpurt_class_bytes(c) & (align - 1) ? gpurt_class_next(c, align) : c;
 }
 
 /* As gpurt_heap_alloc, with an alignment (a power of two up to 64 KiB), and the reason when
@@ -112,13 +101,11 @@ GPURT_DEV void *gpurt_heap_alloc_why(const gpurt_heap_t *h, size_t size, size_t 
                        (align & (align - 1)))) {
         *why = h->chunks ? GPURT_ALLOC_ALIGNMENT : GPURT_ALLOC_NO_HEAP;
     } else if (GPURT_LIKELY(small)) {
-        uint32_t c = gpurt_class_aligned(size ? (uint32_t)size : 1u, (uint32_t)align);
-
-        object = gpurt_heap_alloc_class(h, gpurt_activemask(), c);
-        if (GPURT_UNLIKELY(!object)) {
-            object = gpurt_heap_alloc_larger(h, c, (uint32_t)align);
-            *why = object ? GPURT_ALLOC_OK : GPURT_ALLOC_FULL;
-        }
+        object = gpurt_heap_alloc_class(
+            h, gpurt_activemask(),
+            gpurt_class_aligned(size ? (uint32_t)size : 1u, (uint32_t)align),
+            (uint32_t)align);
+        *why = object ? GPURT_ALLOC_OK : GPURT_ALLOC_FULL;
         return object;
     } else {
         object = gpurt_large_alloc(h, size > align ? size : align, why);

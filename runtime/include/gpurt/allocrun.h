@@ -231,30 +231,44 @@ GPURT_DEVN uint64_t gpurt_run_wait(uint64_t *current, uint32_t n)
     return run;
 }
 
-/* One lane, for n: the word out of which their slots come, ticket first; GPURT_RUN_NONE when
- * there is nothing left. run: the word that was used up before all had one. */
-GPURT_DEVN uint64_t gpurt_run_next(const gpurt_heap_t *h, uint32_t c, uint64_t run,
-                                   uint32_t n)
+/* The next class whose slots have the alignment; GPURT_CLASS_COUNT when there is none. */
+GPURT_DEV uint32_t gpurt_class_next(uint32_t c, uint32_t align)
 {
-    uint32_t shard = gpurt_run_shard(h);
-    uint64_t *current = gpurt_run_current(h, shard, c), next;
+    do
+        c++;
+    while (c < GPURT_CLASS_COUNT && (gpurt_class_bytes(c) & (align - 1)));
+    return c;
+}
+
+/* One lane, for n: the word out of which their slots come, ticket first. run: the word that was
+ * used up before all had one. *c becomes the class of the slots: one that has nothing left
+ * takes of the next, up to twice as large.
+ * Returns: GPURT_RUN_NONE when there is nothing left. */
+GPURT_DEVN uint64_t gpurt_run_next(const gpurt_heap_t *h, uint32_t *c, uint32_t align,
+                                   uint64_t run, uint32_t n)
+{
+    uint32_t shard = gpurt_run_shard(h), most = *c + 4;
+    uint64_t next;
 
     for (;;) {
         if (gpurt_run_ticket(run) > gpurt_run_limit(run) && !(run & GPURT_RUN_DRY)) {
-            run = gpurt_run_wait(current, n);
+            run = gpurt_run_wait(gpurt_run_current(h, shard, *c), n);
             if (gpurt_run_is_live(run))
                 return run;
         }
-        next = gpurt_run_find_near(h, shard, c, run);
+        next = gpurt_run_find_near(h, shard, *c, run);
         if (!next)
-            next = gpurt_run_find(h, shard, c, run);
+            next = gpurt_run_find(h, shard, *c, run);
         if (next) {
-            gpurt_run_install(h, shard, c, next, n);
+            gpurt_run_install(h, shard, *c, next, n);
             return next;
         }
-        if (!gpurt_run_dry(h, shard, c))
-            return GPURT_RUN_NONE;
-        run = gpurt_add_acquire_dev_u64(current, n); /* AH2.acq */
+        if (!gpurt_run_dry(h, shard, *c)) {
+            *c = gpurt_class_next(*c, align);
+            if (*c > most || *c >= GPURT_CLASS_COUNT)
+                return GPURT_RUN_NONE;
+        }
+        run = gpurt_add_acquire_dev_u64(gpurt_run_current(h, shard, *c), n); /* AH2.acq */
         if (gpurt_run_is_live(run))
             return run;
     }

@@ -43,7 +43,7 @@ GPURT_DEV uint32_t gpurt_slab_row(uint32_t slots, uint32_t row)
     return rest >= 32 ? GPURT_FULL_MASK : (1u << rest) - 1u;
 }
 
-/* Whether the bits of eight rows are all set. */
+/* Whether the bits of four rows are all set. */
 GPURT_DEV bool gpurt_slab_is_full(const uint32_t *bits, uint32_t slots, uint32_t row)
 {
     uint32_t missing = 0;
@@ -64,7 +64,7 @@ GPURT_DEVN bool gpurt_slab_wipe(const gpurt_heap_t *h, uint32_t chunk, uint32_t 
 {
     uint32_t *bits = gpurt_slab_bits(h, chunk);
 
-    for (uint32_t row = 0, looks = 0; row * 32 < slots; row += 8)
+    for (uint32_t row = 0, looks = 0; row * 32 < slots; row += 4)
         while (!gpurt_slab_is_full(bits, slots, row)) {
             if (++looks == GPURT_SLAB_PATIENCE)
                 return false;

@@ -132,11 +132,8 @@ GPURT_DEVN char *gpurt_magazine_refill(gpurt_magazine_row_t *bin, const gpurt_he
                                        uint32_t c, uint32_t need)
 {
     bool mine = need >> gpurt_lane() & 1u;
-    char *object = (char *)gpurt_heap_alloc_class(h, GPURT_FULL_MASK, c);
+    char *object = (char *)gpurt_heap_alloc_class(h, GPURT_FULL_MASK, c, 16);
 
-    if (mine && !object)
-        object = (char *)gpurt_heap_alloc_larger(h, c, 16);
-    gpurt_syncwarp(GPURT_FULL_MASK);
     if (need == GPURT_FULL_MASK)
         return object;
     if (gpurt_magazine_in_row(object, gpurt_class_bytes(c))) {
