@@ -210,26 +210,32 @@ GPURT_KERNEL(alloc_magazine, struct alloc_args, p)
     gpurt_magazine_flush(m, &p->heap);
 }
 
-/* Whole warps take and give back a row, `rounds` times; a warp that has its magazine full
- * touches the heap no more. cells[2 * lane]: first and last object. */
+/* Whole warps take a row of each of two classes, which share a bin, and give both back, `rounds`
+ * times; a warp that has them in its magazine touches the heap no more.
+ * cells[2 * lane]: the first and last object of the smaller class. */
 GPURT_KERNEL(alloc_magazine_row, struct alloc_args, p)
 {
     GPURT_SHARED(gpurt_magazine_t, magazines, 8);
     gpurt_magazine_t *m = &magazines[gpurt_warp()];
     uint64_t *cell = &p->cells[2 * gpurt_global_id()];
-    void *object;
+    uint32_t bytes = p->min_bytes;
+    void *small, *large;
 
     gpurt_magazine_init(m);
     for (uint32_t round = 0; round < p->rounds; round++) {
-        object = gpurt_magazine_alloc(m, &p->heap, p->min_bytes);
-        cell[round > 0] = (uint64_t)(uintptr_t)object;
-        if (object)
-            alloc_write(object, p->min_bytes);
+        small = gpurt_magazine_alloc(m, &p->heap, bytes);
+        large = gpurt_magazine_alloc(m, &p->heap, 4 * bytes);
+        cell[round > 0] = (uint64_t)(uintptr_t)small;
+        if (!small || !large)
+            break; /* the host misses it in its cell */
+        alloc_write(small, bytes);
+        alloc_write(large, 4 * bytes);
         gpurt_syncwarp(GPURT_FULL_MASK);
-        if (object)
-            alloc_read(object, p->verdict);
+        alloc_read(small, p->verdict);
+        alloc_read(large, p->verdict);
         gpurt_syncwarp(GPURT_FULL_MASK);
-        gpurt_magazine_free(m, &p->heap, object, p->min_bytes);
+        gpurt_magazine_free(m, &p->heap, small, bytes);
+        gpurt_magazine_free(m, &p->heap, large, 4 * bytes);
     }
     if (p->mode)
         gpurt_magazine_flush(m, &p->heap);

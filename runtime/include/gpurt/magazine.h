@@ -222,6 +222,23 @@ GPURT_DEV bool gpurt_magazine_return(gpurt_magazine_row_t *row, const gpurt_heap
     return mine;
 }
 
+/* A row of objects side by side, where a row of the bin is empty. Returns: whether one was. */
+GPURT_DEV bool gpurt_magazine_keep(gpurt_magazine_t *m, uint32_t c, char *object)
+{
+    gpurt_magazine_row_t *bin = m->rows[c % GPURT_MAGAZINE_BINS];
+    uint32_t first = gpurt_shfl_u32(GPURT_FULL_MASK, c, 0);
+
+    if (!gpurt_all(GPURT_FULL_MASK, c == first) ||
+        !gpurt_magazine_in_row(object, gpurt_class_bytes(c)))
+        return false;
+    for (uint32_t i = 0; i < GPURT_MAGAZINE_ROWS; i++)
+        if (!bin[i].slots) {
+            gpurt_magazine_put(bin + i, c, object, GPURT_FULL_MASK);
+            return true;
+        }
+    return false;
+}
+
 /* Any objects; what no row has a place for goes to the heap. */
 GPURT_DEVN void gpurt_magazine_free_slow(gpurt_magazine_t *m, const gpurt_heap_t *h,
                                          void *object, size_t size)
@@ -230,6 +247,8 @@ GPURT_DEVN void gpurt_magazine_free_slow(gpurt_magazine_t *m, const gpurt_heap_t
     uint32_t own = small ? gpurt_class_of((uint32_t)size) : 0;
     uint32_t todo = gpurt_ballot(GPURT_FULL_MASK, small);
 
+    if (todo == GPURT_FULL_MASK && gpurt_magazine_keep(m, own, (char *)object))
+        return;
     while (todo) {
         uint32_t c = gpurt_shfl_u32(GPURT_FULL_MASK, own, gpurt_leader(todo));
         bool mine = object && own == c && (todo >> gpurt_lane() & 1u);
