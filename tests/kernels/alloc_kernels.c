@@ -223,8 +223,10 @@ GPURT_KERNEL(alloc_magazine_row, struct alloc_args, p)
 
     gpurt_magazine_init(m);
     for (uint32_t round = 0; round < p->rounds; round++) {
+        large = round & 1 ? gpurt_magazine_alloc(m, &p->heap, 4 * bytes) : NULL;
         small = gpurt_magazine_alloc(m, &p->heap, bytes);
-        large = gpurt_magazine_alloc(m, &p->heap, 4 * bytes);
+        if (!(round & 1))
+            large = gpurt_magazine_alloc(m, &p->heap, 4 * bytes);
         cell[round > 0] = (uint64_t)(uintptr_t)small;
         if (!small || !large)
             break; /* the host misses it in its cell */
@@ -239,4 +241,18 @@ GPURT_KERNEL(alloc_magazine_row, struct alloc_args, p)
     }
     if (p->mode)
         gpurt_magazine_flush(m, &p->heap);
+}
+
+/* Each warp gets `mode` objects at once for cells of its own, as many as there are. */
+GPURT_KERNEL(alloc_warp, struct alloc_args, p)
+{
+    uint32_t warp = gpurt_global_id() / GPURT_WARP_SIZE;
+    uint64_t *cells = &p->cells[warp * p->mode];
+    uint32_t got =
+        gpurt_heap_alloc_warp(&p->heap, p->mode, p->min_bytes, (void **)(uintptr_t)cells);
+
+    for (uint32_t i = gpurt_lane(); i < got; i += GPURT_WARP_SIZE)
+        alloc_write((void *)(uintptr_t)cells[i], p->min_bytes);
+    if (gpurt_lane() == 0)
+        gpurt_red_add_relaxed_dev_u32(&p->verdict->xserved, got);
 }

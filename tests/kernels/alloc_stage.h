@@ -15,6 +15,7 @@ GPURT_KERNEL_DECLARE(alloc_one, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_free_one, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_default, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_magazine, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_warp, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_magazine_row, struct alloc_args);
 
 enum {

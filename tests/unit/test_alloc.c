@@ -219,6 +219,32 @@ static void test_steal(void)
     stage_close(&s);
 }
 
+/* Many for a warp by one call: all apart, and all there is when there is not enough. */
+static void test_warp(void)
+{
+    static const uint32_t counts[] = {1, 32, 777, 5000};
+    gpurt_heap_options_t roomy = {.bytes = 32 * MIB}, tight = {.bytes = 2 * MIB};
+
+    for (uint32_t i = 0; i < 8; i++) {
+        uint32_t n = counts[i % 4], warps = 8;
+        gpurt_heap_stats_t stats;
+        stage_t s;
+
+        stage_open(&s, i < 4 ? &roomy : &tight, n * warps);
+        s.args.mode = n;
+        s.args.min_bytes = i < 4 ? 40 : 1000;
+        RUN(&s, alloc_warp);
+        CHECK_EQ(stage_compare(&s), stage_verdict(&s).xserved);
+        stats = stage_stats(&s);
+        if (i < 4)
+            CHECK_EQ(stats.live, n * warps);
+        else if (stats.live < n * warps) /* of 8 warps each is refused once */
+            CHECK(stats.free_chunks == 0 && stats.counts.xrefused[GPURT_ALLOC_FULL] > 0);
+        stage_drain(&s);
+        stage_close(&s);
+    }
+}
+
 static void test_magazine(void)
 {
     gpurt_heap_options_t options = {.bytes = 16 * MIB}, tight = {.bytes = 1 * MIB};
@@ -368,6 +394,7 @@ int main(void)
     test_bad_frees();
     test_default();
     test_storms();
+    test_warp();
     test_magazine();
     test_full(16, 90);
     test_full(48, 90);

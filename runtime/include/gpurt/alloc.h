@@ -128,6 +128,42 @@ GPURT_DEV void *gpurt_heap_alloc(const gpurt_heap_t *h, size_t size)
     return gpurt_heap_alloc_aligned(h, size, 16);
 }
 
+/* n objects of one size for a warp, into out[0 .. n), with one atomic for up to 2,048 of them.
+ * Returns: how many there were; less than n when nothing is left.
+ * Context: all 32 lanes of a warp, with the same arguments; size up to 32 KiB. */
+GPURT_DEVN uint32_t gpurt_heap_alloc_warp(const gpurt_heap_t *h, uint32_t n, size_t size,
+                                          void **out)
+{
+    uint32_t done = 0, got, k, c;
+    uint64_t run = 0;
+
+    for (bool brings = false; done < n && size <= GPURT_SMALL_MAX; brings = got < k) {
+        c = gpurt_class_of(size ? (uint32_t)size : 1u);
+        k = n - done < GPURT_RUN_SLOTS / 2 ? n - done : GPURT_RUN_SLOTS / 2;
+        if (gpurt_lane() == 0) {
+            if (!brings)
+                run = gpurt_add_acquire_dev_u64(gpurt_run_current(h, gpurt_run_shard(h), c),
+                                                k); /* AH2.acq */
+            if (brings || !gpurt_run_is_live(run))
+                run = gpurt_run_next(h, &c, 16, run, k);
+        }
+        gpurt_syncwarp(GPURT_FULL_MASK); /* what lane 0 has acquired holds for all */
+        run = gpurt_shfl_u64(GPURT_FULL_MASK, run, 0);
+        c = gpurt_shfl_u32(GPURT_FULL_MASK, c, 0);
+        if (run == GPURT_RUN_NONE)
+            break;
+        got = gpurt_run_limit(run) - gpurt_run_ticket(run);
+        got = got < k ? got : k;
+        for (uint32_t i = gpurt_lane(); i < got; i += GPURT_WARP_SIZE)
+            out[done + i] = gpurt_heap_slot(h, c, run, gpurt_run_ticket(run) + i);
+        done += got;
+    }
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    if (done < n && gpurt_lane() == 0)
+        gpurt_heap_refused(h, GPURT_ALLOC_FULL);
+    return done;
+}
+
 /* ---- the default heap ------------------------------------------------------------------------ */
 /* A unit of CUDA code, and its copy of the default heap. Owner: the unit. */
 typedef struct gpurt_heap_unit {
@@ -165,6 +201,10 @@ static __attribute__((destructor)) void gpurt_heap_unit_leave(void)
 GPURT_DEV void *gpurt_alloc(size_t size)
 {
     return gpurt_heap_alloc(&gpurt_heap_default, size);
+}
+GPURT_DEV uint32_t gpurt_alloc_warp(uint32_t n, size_t size, void **out)
+{
+    return gpurt_heap_alloc_warp(&gpurt_heap_default, n, size, out);
 }
 GPURT_DEV void *gpurt_alloc_aligned(size_t size, size_t align)
 {
