@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a heap holds, told from a copy of its tables. Device functions of alloc.h work on the
- * copy as they do on the heap, so each rule is written once. */
+/* What a heap holds, told from a copy of its tables. Device functions of alloc.h work on
+ * the copy as they do on the heap, so each rule is written once. */
 #include "heapmap.h"
 
 #include "refuse.h"
@@ -181,7 +181,7 @@ gpurt_status_t gpurt_heap_stats(gpurt_t *rt, const gpurt_heap_t *heap,
     return st;
 }
 
-/* ---- live objects --------------------------------------------------------------------- */
+/* ---- live objects -------------------------------------------------------------------- */
 
 static bool walk_slab(const gpurt_heap_t *h, uint32_t i, uint32_t from,
                       gpurt_heap_visit_fn visit, void *context)
@@ -255,7 +255,7 @@ gpurt_status_t gpurt_heap_trim(gpurt_t *rt, const gpurt_heap_t *heap, gpurt_erro
     return st;
 }
 
-/* ---- what cannot be -------------------------------------------------------------------- */
+/* ---- what cannot be ------------------------------------------------------------------ */
 
 #define WRONG(...) REFUSE(err, GPURT_E_FAULT, "heap: " __VA_ARGS__)
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heapmap.h - where the tables of a heap lie, and a copy of them that host code can read. */
+/* heapmap.h - where the tables of a heap lie, and a copy of them that host code can read.
+ * */
 #ifndef GPURT_HOST_HEAPMAP_H
 #define GPURT_HOST_HEAPMAP_H
 

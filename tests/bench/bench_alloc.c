@@ -3,9 +3,9 @@
  * heap they can use; beside it CUDA's device malloc and counters that only go up, which are
  * the least that an allocator can cost.
  *
- * Objects are written and looked at by other threads before a time is believed. Each time is
- * the median of its repeats; words after the case name: threads, or warps a multiprocessor.
- * An argument runs only the cases whose name begins with it. */
+ * Objects are written and looked at by other threads before a time is believed. Each time
+ * is the median of its repeats; words after the case name: threads, or warps a
+ * multiprocessor. An argument runs only the cases whose name begins with it. */
 #include "bench_alloc.h"
 
 #include "rows.h"
@@ -86,7 +86,7 @@ static bool wanted(const bench_t *b, const char *name)
     return !b->only || strncmp(name, b->only, strlen(b->only)) == 0;
 }
 
-/* ---- set-up --------------------------------------------------------------------------- */
+/* ---- set-up -------------------------------------------------------------------------- */
 
 static void *memory(bench_t *b, size_t bytes)
 {
@@ -129,7 +129,7 @@ static uint64_t sum_read(bench_t *b, uint32_t index)
     return sums[index];
 }
 
-/* ---- running ---------------------------------------------------------------------------- */
+/* ---- running ------------------------------------------------------------------------- */
 
 static void launch(bench_t *b, const gpurt_kernel_t *kernel, uint32_t blocks,
                    uint32_t threads)
@@ -271,7 +271,7 @@ static void cases_cold(bench_t *b)
     }
 }
 
-/* ---- cycles ------------------------------------------------------------------------------ */
+/* ---- cycles -------------------------------------------------------------------------- */
 
 static void sort_u32(uint32_t *v, uint32_t count, double *out)
 {
@@ -336,7 +336,7 @@ static void cases_latency(bench_t *b)
     heap_close(b);
 }
 
-/* ---- the others --------------------------------------------------------------------------- */
+/* ---- the others ---------------------------------------------------------------------- */
 
 static void cases_churn(bench_t *b)
 {

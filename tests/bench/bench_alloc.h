@@ -5,8 +5,8 @@
 #include <gpurt/allocmap.h>
 #include <gpurt/kernel.h>
 
-/* Who allocates. BUMP_*: a counter that only goes up, for the whole GPU or a multiprocessor:
- * no allocator, but the least that one can cost. */
+/* Who allocates. BUMP_*: a counter that only goes up, for the whole GPU or a
+ * multiprocessor: no allocator, but the least that one can cost. */
 enum {
     BENCH_GPURT,
     BENCH_CUDA,

@@ -63,7 +63,7 @@ GPURT_DEV void bench_put(const struct bench_alloc_args *p, uint32_t who, void *o
         free(object);
 }
 
-/* ---- one object a thread ------------------------------------------------------------------ */
+/* ---- one object a thread ------------------------------------------------------------- */
 #define BENCH_MANY(suffix, who)                                                 \
     BENCH_KERNEL(bench_get_##suffix)                                            \
     {                                                                           \
@@ -84,7 +84,8 @@ BENCH_MANY(cuda, BENCH_CUDA)
 BENCH_MANY(bump_one, BENCH_BUMP_ONE)
 BENCH_MANY(bump_sm, BENCH_BUMP_SM)
 
-/* The objects of cells are whole and apart: each gets its number in its first and last word ... */
+/* The objects of cells are whole and apart: each gets its number in its first and last word
+ * ... */
 GPURT_KERNEL(bench_mark, struct bench_alloc_args, p)
 {
     uint32_t i = gpurt_global_id();
@@ -110,7 +111,7 @@ GPURT_KERNEL(bench_check, struct bench_alloc_args, p)
         gpurt_red_add_relaxed_dev_u64(&p->sums[BENCH_WRONG], 1);
 }
 
-/* ---- cycles of one call of a whole warp --------------------------------------------------- */
+/* ---- cycles of one call of a whole warp ---------------------------------------------- */
 #define BENCH_LATENCY(suffix, who)                                          \
     BENCH_KERNEL(bench_latency_##suffix)                                    \
     {                                                                       \
@@ -172,7 +173,7 @@ BENCH_KERNEL(bench_latency_magazine)
     gpurt_magazine_flush(m, &p->heap);
 }
 
-/* ---- churn --------------------------------------------------------------------------------- */
+/* ---- churn --------------------------------------------------------------------------- */
 GPURT_DEV void bench_sum(const struct bench_alloc_args *p, uint32_t index, uint64_t mine)
 {
     uint64_t all = gpurt_reduce_add_u64(GPURT_FULL_MASK, mine);
@@ -210,7 +211,7 @@ GPURT_DEV void bench_sum(const struct bench_alloc_args *p, uint32_t index, uint6
 BENCH_CHURN(gpurt, BENCH_GPURT)
 BENCH_CHURN(cuda, BENCH_CUDA)
 
-/* ---- until nothing is left ------------------------------------------------------------------ */
+/* ---- until nothing is left ----------------------------------------------------------- */
 /* Objects are chained through their first word; cells holds the end of a thread's chain. */
 #define BENCH_DRAIN(suffix, who)                                                         \
     BENCH_KERNEL(bench_exhaust_##suffix)                                                 \

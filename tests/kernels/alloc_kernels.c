@@ -106,7 +106,8 @@ GPURT_KERNEL(alloc_storm, struct alloc_args, p)
     }
 }
 
-/* Lanes fill the empty ones among cells of their own, in order. mode 1: until memory is out. */
+/* Lanes fill the empty ones among cells of their own, in order. mode 1: until memory is
+ * out. */
 GPURT_KERNEL(alloc_fill, struct alloc_args, p)
 {
     uint32_t state = alloc_random_seed(p);
@@ -124,8 +125,8 @@ GPURT_KERNEL(alloc_fill, struct alloc_args, p)
     }
 }
 
-/* Frees what cells hold, but those whose index is 0 modulo `mode` (0: all), in an order of its own: by
- * other lanes than those that made them. */
+/* Frees what cells hold, but those whose index is 0 modulo `mode` (0: all), in an order of
+ * its own: by other lanes than those that made them. */
 GPURT_KERNEL(alloc_drain, struct alloc_args, p)
 {
     uint64_t lanes = (uint64_t)gpurt_grid_blocks() * gpurt_block_threads();
@@ -171,8 +172,8 @@ GPURT_KERNEL(alloc_default, struct alloc_args, p)
         (uint64_t)(uintptr_t)(p->mode ? gpurt_alloc_aligned(p->min_bytes, p->mode) : NULL);
 }
 
-/* As alloc_storm, through a magazine a warp. mode 1: all lanes of a warp want the same size at
- * a time; an object may come back through another warp's magazine, or through none. */
+/* As alloc_storm, through a magazine a warp. mode 1: all lanes of a warp want the same size
+ * at a time; an object may come back through another warp's magazine, or through none. */
 GPURT_KERNEL(alloc_magazine, struct alloc_args, p)
 {
     GPURT_SHARED(gpurt_magazine_t, magazines, 8);
@@ -210,8 +211,8 @@ GPURT_KERNEL(alloc_magazine, struct alloc_args, p)
     gpurt_magazine_flush(m, &p->heap);
 }
 
-/* Whole warps take a row of each of two classes, which share a bin, and give both back, `rounds`
- * times; a warp that has them in its magazine touches the heap no more.
+/* Whole warps take a row of each of two classes, which share a bin, and give both back,
+ * `rounds` times; a warp that has them in its magazine touches the heap no more.
  * cells[2 * lane]: the first and last object of the smaller class. */
 GPURT_KERNEL(alloc_magazine_row, struct alloc_args, p)
 {

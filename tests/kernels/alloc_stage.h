@@ -101,7 +101,7 @@ static inline uint64_t *stage_cells(stage_t *s)
     return cells_copy;
 }
 
-/* ---- the heap's own view against what the cells hold ------------------------------------ */
+/* ---- the heap's own view against what the cells hold --------------------------------- */
 
 static inline int by_value(const void *a, const void *b)
 {
@@ -166,8 +166,9 @@ static inline void stage_drain(stage_t *s)
     CHECK_EQ(stats.counts.xopened, stats.counts.xclosed);
 }
 
-/* Takes until nothing is left, not a slot. Twice, because a lane stops at its first NULL, and
- * may get it while others are still sharing out the last chunk. Returns: objects served. */
+/* Takes until nothing is left, not a slot. Twice, because a lane stops at its first NULL,
+ * and may get it while others are still sharing out the last chunk. Returns: objects
+ * served. */
 static inline uint32_t stage_fill(stage_t *s)
 {
     gpurt_heap_stats_t stats;

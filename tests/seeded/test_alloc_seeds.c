@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The allocator under schedules that no machine would choose: each seed is another order of
- * all lanes at all atomics, in heaps so small that shards quarrel over every chunk. After each
- * the tables are looked through and compared with what the cells hold.
+ * all lanes at all atomics, in heaps so small that shards quarrel over every chunk. After
+ * each the tables are looked through and compared with what the cells hold.
  * An argument is the number of seeds, a second one the first of them. */
 #include "alloc_stage.h"
 

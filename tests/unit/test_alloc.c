@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The allocator, from kernels, on both back ends: objects never share a byte, whoever frees
- * them; what is freed can be had again; when memory is out the answer is NULL; and after all
- * is freed every chunk is back. */
+ * them; what is freed can be had again; when memory is out the answer is NULL; and after
+ * all is freed every chunk is back. */
 #include "alloc_stage.h"
 
-/* ---- tests ---------------------------------------------------------------------------- */
+/* ---- tests --------------------------------------------------------------------------- */
 
 static void test_storm(uint32_t min_bytes, uint32_t max_bytes, uint32_t cells,
                        const gpurt_heap_options_t *options, bool may_be_full)

@@ -3,23 +3,24 @@
  *
  *     struct node *n = (struct node *)gpurt_alloc(sizeof *n);
  *     if (!n) ...                      no memory left: an answer, never a wait
- *     gpurt_free(n);                   by any lane of any block, in this kernel or a later one
+ *     gpurt_free(n);                   by any lane of any block, in this kernel or a later
+ * one
  *
  * The host makes a heap first (heap.h). gpurt_alloc uses the one that it named the default;
- * gpurt_heap_alloc and so on take theirs: put the gpurt_heap_t into the kernel's arguments and
- * pass its address. Objects are aligned to 16 bytes, those of a power of two up to 32 KiB to
- * their size. Memory is not initialised. 0 bytes count as 1.
+ * gpurt_heap_alloc and so on take theirs: put the gpurt_heap_t into the kernel's arguments
+ * and pass its address. Objects are aligned to 16 bytes, those of a power of two up to 32
+ * KiB to their size. Memory is not initialised. 0 bytes count as 1.
  *
  * Lanes that call together share one atomic a size class. What a lane wrote before it freed
- * comes before what the next owner does. Freeing NULL does nothing; a pointer that cannot be
- * freed is counted (heap.h) and left alone. All of it is lock-free: no lane depends on
+ * comes before what the next owner does. Freeing NULL does nothing; a pointer that cannot
+ * be freed is counted (heap.h) and left alone. All of it is lock-free: no lane depends on
  * another one that does not get on. */
 #ifndef GPURT_ALLOC_H
 #define GPURT_ALLOC_H
 
 #include <gpurt/alloclarge.h>
 
-/* ---- allocate ------------------------------------------------------------------------------ */
+/* ---- allocate ------------------------------------------------------------------------ */
 
 GPURT_DEV void gpurt_heap_refused(const gpurt_heap_t *h, uint32_t why)
 {
@@ -128,8 +129,8 @@ GPURT_DEV void *gpurt_heap_alloc(const gpurt_heap_t *h, size_t size)
     return gpurt_heap_alloc_aligned(h, size, 16);
 }
 
-/* n objects of one size for a warp, into out[0 .. n), with one atomic for up to 2,048 of them.
- * Returns: how many there were; less than n when nothing is left.
+/* n objects of one size for a warp, into out[0 .. n), with one atomic for up to 2,048 of
+ * them. Returns: how many there were; less than n when nothing is left.
  * Context: all 32 lanes of a warp, with the same arguments; size up to 32 KiB. */
 GPURT_DEVN uint32_t gpurt_heap_alloc_warp(const gpurt_heap_t *h, uint32_t n, size_t size,
                                           void **out)
@@ -164,7 +165,7 @@ GPURT_DEVN uint32_t gpurt_heap_alloc_warp(const gpurt_heap_t *h, uint32_t n, siz
     return done;
 }
 
-/* ---- the default heap ------------------------------------------------------------------------ */
+/* ---- the default heap ---------------------------------------------------------------- */
 /* A unit of CUDA code, and its copy of the default heap. Owner: the unit. */
 typedef struct gpurt_heap_unit {
     const void *symbol;
@@ -210,7 +211,7 @@ GPURT_DEV void *gpurt_alloc_aligned(size_t size, size_t align)
 {
     return gpurt_heap_alloc_aligned(&gpurt_heap_default, size, align);
 }
-/* ---- free ------------------------------------------------------------------------------------ */
+/* ---- free ---------------------------------------------------------------------------- */
 
 GPURT_DEVN void gpurt_heap_bad_free(const gpurt_heap_t *h, const void *object,
                                     uint32_t fault)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* allocmap.h - what a heap is made of: the words that lanes and host share, and their layout.
+/* allocmap.h - what a heap is made of: the words that lanes and host share, and their
+ * layout.
  *
- * docs/ALLOCATOR.md tells how they work together; alloc.h holds what kernels call, heap.h what
- * the host calls. No memory is touched here.
+ * docs/ALLOCATOR.md tells how they work together; alloc.h holds what kernels call, heap.h
+ * what the host calls. No memory is touched here.
  *
  * A heap is a row of chunks of 64 KiB. All that is known of them lies outside, in tables of
  * its own, so that no write past an object can break the heap. */
@@ -75,7 +76,7 @@ typedef struct gpurt_heap {
     uint32_t id; /* of the host's heap */
 } gpurt_heap_t;
 
-/* ---- size classes ---------------------------------------------------------------------- */
+/* ---- size classes -------------------------------------------------------------------- */
 /* 16, 32, 48, 64, then four steps a doubling: 80, 96, 112, 128, 160 ... 32 KiB. Each is a
  * multiple of 16, and slots of a power of two are aligned to it, because a chunk is. */
 
@@ -154,9 +155,10 @@ GPURT_DEV uint32_t gpurt_class_run(uint32_t slots, uint32_t most)
     return chunks;
 }
 
-/* ---- the state of a chunk --------------------------------------------------------------- */
-/* kind << 30. In the pool: nothing else. Of a class: class << 13 | slots that were freed and
- * not taken up. Of a large object: its length in chunks at its first, POOL at the others. */
+/* ---- the state of a chunk ------------------------------------------------------------ */
+/* kind << 30. In the pool: nothing else. Of a class: class << 13 | slots that were freed
+ * and not taken up. Of a large object: its length in chunks at its first, POOL at the
+ * others. */
 #define GPURT_STATE_POOL  0u
 #define GPURT_STATE_SLAB  (1u << 30)
 #define GPURT_STATE_LARGE (2u << 30)
@@ -183,11 +185,11 @@ GPURT_DEV uint32_t gpurt_state_chunks(uint32_t state)
     return state & ~GPURT_STATE_KIND;
 }
 
-/* ---- the current run of a shard and class ------------------------------------------------ */
+/* ---- the current run of a shard and class -------------------------------------------- */
 /* One word, so that one addition both takes slots and tells which: ticket (24 bits), limit
- * (13), first chunk (24), reused, dry. A ticket below the limit is a slot: the slot itself in
- * a fresh run; in a reused chunk the right to one of its free slots. Tickets beyond the limit
- * mean nothing; who got the one at the limit brings the next run. */
+ * (13), first chunk (24), reused, dry. A ticket below the limit is a slot: the slot itself
+ * in a fresh run; in a reused chunk the right to one of its free slots. Tickets beyond the
+ * limit mean nothing; who got the one at the limit brings the next run. */
 #define GPURT_RUN_TICKETS 0xffffffu
 #define GPURT_RUN_REUSED  (1ull << 61)
 #define GPURT_RUN_DRY     (1ull << 62) /* nobody is bringing one */
@@ -214,7 +216,7 @@ GPURT_DEV bool gpurt_run_is_live(uint64_t run)
     return gpurt_run_ticket(run) < gpurt_run_limit(run);
 }
 
-/* ---- trees ------------------------------------------------------------------------------ */
+/* ---- trees --------------------------------------------------------------------------- */
 /* Leaves: a bit a chunk. Branches: a bit a leaf that may not be empty. Roots: likewise of
  * branches. The tables follow one another. */
 GPURT_DEV uint32_t gpurt_tree_good(uint32_t c)

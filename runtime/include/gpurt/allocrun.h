@@ -2,9 +2,9 @@
 /* allocrun.h - the next run of a shard, when its current one is used up.
  *
  * Who got the ticket at the limit brings it; others wait for a while and then bring one of
- * their own, so that nobody depends on a lane that does not get on. In order of preference: a
- * chunk with enough freed slots, new chunks, a chunk with any freed slot, the end of another
- * shard's run, and at last the unused chunks of runs of other classes.
+ * their own, so that nobody depends on a lane that does not get on. In order of preference:
+ * a chunk with enough freed slots, new chunks, a chunk with any freed slot, the end of
+ * another shard's run, and at last the unused chunks of runs of other classes.
  * Context: device code. For alloc.h only. */
 #ifndef GPURT_ALLOCRUN_H
 #define GPURT_ALLOCRUN_H
@@ -36,11 +36,11 @@ GPURT_DEV uint32_t gpurt_run_start(const gpurt_heap_t *h, uint32_t shard)
     return (uint32_t)((uint64_t)shard * h->leaf_words / h->shard_count);
 }
 
-/* ---- what others may take of a shard ----------------------------------------------------- */
+/* ---- what others may take of a shard ------------------------------------------------- */
 
-/* Two rows of bits a class, one a shard: it may have a run; its run may have chunks that are
- * untouched. Hints: a set one costs a look, after which it is cleared; one that two lanes
- * cleared and set at a time may be missing until the shard's next run. */
+/* Two rows of bits a class, one a shard: it may have a run; its run may have chunks that
+ * are untouched. Hints: a set one costs a look, after which it is cleared; one that two
+ * lanes cleared and set at a time may be missing until the shard's next run. */
 GPURT_DEV uint64_t *gpurt_run_hints(const gpurt_heap_t *h, uint32_t c, bool whole)
 {
     return h->tails + (2 * c + whole) * h->tail_words;
@@ -103,8 +103,8 @@ GPURT_DEV uint64_t *gpurt_run_wholes(const gpurt_heap_t *h)
     return gpurt_run_hints(h, GPURT_CLASS_COUNT, false);
 }
 
-/* Gives untouched chunks of a run, of any class, back to the pool. Returns: whether there was
- * one. */
+/* Gives untouched chunks of a run, of any class, back to the pool. Returns: whether there
+ * was one. */
 GPURT_DEVN bool gpurt_run_gather(const gpurt_heap_t *h)
 {
     uint64_t *wholes = gpurt_run_wholes(h);
@@ -125,7 +125,7 @@ GPURT_DEVN bool gpurt_run_gather(const gpurt_heap_t *h)
     return false;
 }
 
-/* ---- the next run ------------------------------------------------------------------------ */
+/* ---- the next run -------------------------------------------------------------------- */
 
 /* A class that used up a long run of new chunks gets one twice as long. */
 GPURT_DEV uint32_t gpurt_run_chunks(const gpurt_heap_t *h, uint32_t slots, uint64_t last)
@@ -138,9 +138,9 @@ GPURT_DEV uint32_t gpurt_run_chunks(const gpurt_heap_t *h, uint32_t slots, uint6
     return chunks;
 }
 
-/* The common case, in little code: no chunk has enough freed slots, and the pool has some where
- * this shard looks first. last: the run that is used up. Returns: a run that nobody else has,
- * or 0. */
+/* The common case, in little code: no chunk has enough freed slots, and the pool has some
+ * where this shard looks first. last: the run that is used up. Returns: a run that nobody
+ * else has, or 0. */
 GPURT_DEV uint64_t gpurt_run_find_near(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
                                        uint64_t last)
 {
@@ -212,7 +212,8 @@ GPURT_DEVN bool gpurt_run_dry(const gpurt_heap_t *h, uint32_t shard, uint32_t c)
 }
 
 /* Waits a while for a run that somebody else brings, and takes n tickets of it.
- * Returns: the word before that; one that is used up when it is for the caller to bring one. */
+ * Returns: the word before that; one that is used up when it is for the caller to bring
+ * one. */
 GPURT_DEVN uint64_t gpurt_run_wait(uint64_t *current, uint32_t n)
 {
     uint64_t run = 0;
@@ -240,9 +241,9 @@ GPURT_DEV uint32_t gpurt_class_next(uint32_t c, uint32_t align)
     return c;
 }
 
-/* One lane, for n: the word out of which their slots come, ticket first. run: the word that was
- * used up before all had one. *c becomes the class of the slots: one that has nothing left
- * takes of the next, up to twice as large.
+/* One lane, for n: the word out of which their slots come, ticket first. run: the word that
+ * was used up before all had one. *c becomes the class of the slots: one that has nothing
+ * left takes of the next, up to twice as large.
  * Returns: GPURT_RUN_NONE when there is nothing left. */
 GPURT_DEVN uint64_t gpurt_run_next(const gpurt_heap_t *h, uint32_t *c, uint32_t align,
                                    uint64_t run, uint32_t n)

@@ -33,7 +33,7 @@ GPURT_DEV char *gpurt_slab_slot(const gpurt_heap_t *h, uint32_t c, uint32_t chun
     return h->chunks + ((size_t)chunk << GPURT_CHUNK_SHIFT) + slot * gpurt_class_bytes(c);
 }
 
-/* ---- a chunk that is empty goes back to the pool ----------------------------------------- */
+/* ---- a chunk that is empty goes back to the pool ------------------------------------- */
 
 /* Bits of the slots that word `row` stands for. */
 GPURT_DEV uint32_t gpurt_slab_row(uint32_t slots, uint32_t row)
@@ -56,8 +56,8 @@ GPURT_DEV bool gpurt_slab_is_full(const uint32_t *bits, uint32_t slots, uint32_t
     return !missing;
 }
 
-/* The count says that all slots are free; their bits may still be on the way, because a lane
- * that frees sets the bit first but does not wait for it. All have come before any is
+/* The count says that all slots are free; their bits may still be on the way, because a
+ * lane that frees sets the bit first but does not wait for it. All have come before any is
  * cleared, or a late one would free a slot of the chunk's next life.
  * Returns: false when one never came, because an object was freed twice. */
 GPURT_DEVN bool gpurt_slab_wipe(const gpurt_heap_t *h, uint32_t chunk, uint32_t slots)
@@ -145,7 +145,7 @@ GPURT_DEVN void gpurt_slab_give(const gpurt_heap_t *h, uint32_t chunk, uint32_t 
     gpurt_slab_grown(h, chunk, old, n);
 }
 
-/* ---- what is left of a run that no shard uses any more ---------------------------------- */
+/* ---- what is left of a run that no shard uses any more ------------------------------- */
 
 /* Frees slots [from, to) of a chunk that were never handed out. */
 GPURT_DEVN void gpurt_slab_untake(const gpurt_heap_t *h, uint32_t chunk, uint32_t from,
@@ -192,7 +192,7 @@ GPURT_DEVN void gpurt_slab_dispose(const gpurt_heap_t *h, uint32_t c, uint64_t r
     gpurt_tree_put(h, GPURT_TREE_POOL, first / 64, whole);
 }
 
-/* ---- taking freed slots up again -------------------------------------------------------- */
+/* ---- taking freed slots up again ----------------------------------------------------- */
 
 /* Promises all free slots of a chunk of a class, if it still is one.
  * Returns: how many; 0 when there is nothing. */
@@ -212,7 +212,8 @@ GPURT_DEVN uint32_t gpurt_slab_reserve(const gpurt_heap_t *h, uint32_t c, uint32
     return 0;
 }
 
-/* Takes one chunk with free slots out of a set. Returns: a run of it with ticket 0, or 0. */
+/* Takes one chunk with free slots out of a set. Returns: a run of it with ticket 0, or 0.
+ * */
 GPURT_DEVN uint64_t gpurt_slab_adopt(const gpurt_heap_t *h, uint32_t c, uint32_t tree,
                                      uint32_t start)
 {
@@ -259,7 +260,7 @@ GPURT_DEVN uint32_t gpurt_slab_claim(const gpurt_heap_t *h, uint32_t chunk, uint
     return slots;
 }
 
-/* ---- new chunks -------------------------------------------------------------------------- */
+/* ---- new chunks ---------------------------------------------------------------------- */
 
 /* In a leaf of the pool: an aligned row of *n chunks (a power of two), or of half as many,
  * and so on. Context: leaf is not 0. */
@@ -282,8 +283,9 @@ GPURT_DEV uint64_t gpurt_slab_fit(uint64_t leaf, uint32_t *n)
     return (got == 64 ? ~0ull : (1ull << got) - 1) << gpurt_ctz64(begins);
 }
 
-/* Opens a row of chunks for a class, out of a leaf of the pool that held `word`: `most` if that
- * can be had, else fewer. Returns: a run of it with ticket 0, or 0 when another was faster. */
+/* Opens a row of chunks for a class, out of a leaf of the pool that held `word`: `most` if
+ * that can be had, else fewer. Returns: a run of it with ticket 0, or 0 when another was
+ * faster. */
 GPURT_DEV uint64_t gpurt_slab_open_in(const gpurt_heap_t *h, uint32_t c, uint32_t most,
                                       uint32_t leaf, uint64_t word)
 {

@@ -2,9 +2,9 @@
 /* alloctree.h - sets of chunks: bit trees in which any lane puts in and takes out.
  *
  * Three levels of 64-bit words; 3 loads find a member among 16 GiB of chunks. A leaf bit is
- * the truth. A branch or root bit says where to look: it may stay set too long, which costs a
- * look, and is never clear for longer than the lane takes that has just put the first bit in.
- * Context: device code, any lane alone. Lock-free. For alloc.h only. */
+ * the truth. A branch or root bit says where to look: it may stay set too long, which costs
+ * a look, and is never clear for longer than the lane takes that has just put the first bit
+ * in. Context: device code, any lane alone. Lock-free. For alloc.h only. */
 #ifndef GPURT_ALLOCTREE_H
 #define GPURT_ALLOCTREE_H
 
@@ -99,8 +99,8 @@ GPURT_DEV uint32_t gpurt_tree_in_branch(const gpurt_heap_t *h, const uint64_t *l
     return GPURT_TREE_NONE;
 }
 
-/* Looks for a leaf with bits, from leaf `start` on and round. Returns: it and what it held, or
- * GPURT_TREE_NONE. */
+/* Looks for a leaf with bits, from leaf `start` on and round. Returns: it and what it held,
+ * or GPURT_TREE_NONE. */
 GPURT_DEVN uint32_t gpurt_tree_find(const gpurt_heap_t *h, uint32_t tree, uint32_t start,
                                     uint64_t *word)
 {

@@ -3,12 +3,13 @@
  *
  *     gpurt_heap_t heap;
  *     gpurt_heap_create(rt, NULL, &heap, &err);       256 MiB
- *     struct args a = {.heap = heap, ...};            kernels: gpurt_heap_alloc(&p->heap, 48)
+ *     struct args a = {.heap = heap, ...};            kernels: gpurt_heap_alloc(&p->heap,
+ * 48)
  *     ...
  *     gpurt_heap_destroy(rt, &heap, &err);
  *
- * alloc.h is what kernels call. A heap is one piece of device memory; several can exist at a
- * time. The gpurt_heap_t is a description that may be copied freely; one whose heap was
+ * alloc.h is what kernels call. A heap is one piece of device memory; several can exist at
+ * a time. The gpurt_heap_t is a description that may be copied freely; one whose heap was
  * destroyed is recognised. Objects live until they are freed or the heap is destroyed, over
  * any number of kernels.
  * Context of all calls: host, any thread. */
@@ -61,11 +62,12 @@ GPURT_BEGIN_DECLS
 gpurt_status_t gpurt_heap_create(gpurt_t *rt, const gpurt_heap_options_t *options,
                                  gpurt_heap_t *out, gpurt_error_t *err);
 
-/* Ends all its objects. Context: no kernel uses it. NULL and a description of zeros: nothing. */
+/* Ends all its objects. Context: no kernel uses it. NULL and a description of zeros:
+ * nothing. */
 gpurt_status_t gpurt_heap_destroy(gpurt_t *rt, gpurt_heap_t *heap, gpurt_error_t *err);
 
-/* Which heap gpurt_alloc uses; NULL: none. Device code that is loaded later (a plugin) has none
- * until the next call. Context: no kernel runs. */
+/* Which heap gpurt_alloc uses; NULL: none. Device code that is loaded later (a plugin) has
+ * none until the next call. Context: no kernel runs. */
 gpurt_status_t gpurt_heap_set_default(gpurt_t *rt, const gpurt_heap_t *heap,
                                       gpurt_error_t *err);
 
@@ -79,7 +81,8 @@ gpurt_status_t gpurt_heap_walk(gpurt_t *rt, const gpurt_heap_t *heap,
                                gpurt_heap_visit_fn visit, void *context,
                                gpurt_error_t *err);
 
-/* Gives chunks that shards hold in reserve back to the pool. Context: no kernel allocates. */
+/* Gives chunks that shards hold in reserve back to the pool. Context: no kernel allocates.
+ * */
 gpurt_status_t gpurt_heap_trim(gpurt_t *rt, const gpurt_heap_t *heap, gpurt_error_t *err);
 
 /* Looks through all tables for what cannot be.

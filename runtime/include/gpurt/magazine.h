@@ -8,14 +8,14 @@
  *     ... gpurt_magazine_free(m, &args->heap, p, 48);
  *     gpurt_magazine_flush(m, &args->heap);                   before the warp ends
  *
- * For kernels that allocate often. Objects are those of the heap: any other lane may free them
- * with gpurt_heap_free, and a magazine takes objects that others have allocated. What it keeps
- * is with the program as far as the heap knows, so flush it when the warp will not need it for
- * long; what was not flushed at the end of the block is lost to the heap.
+ * For kernels that allocate often. Objects are those of the heap: any other lane may free
+ * them with gpurt_heap_free, and a magazine takes objects that others have allocated. What
+ * it keeps is with the program as far as the heap knows, so flush it when the warp will not
+ * need it for long; what was not flushed at the end of the block is lost to the heap.
  * A free says the size that was asked for, because the heap's tables are far away; another
  * size of the same class will do.
- * Context: device code, all 32 lanes of one warp together. size 0 or NULL: this lane takes no
- * part. Only that warp touches its magazine. */
+ * Context: device code, all 32 lanes of one warp together. size 0 or NULL: this lane takes
+ * no part. Only that warp touches its magazine. */
 #ifndef GPURT_MAGAZINE_H
 #define GPURT_MAGAZINE_H
 
@@ -66,7 +66,7 @@ GPURT_DEV bool gpurt_magazine_in_row(const char *object, uint32_t bytes)
     return gpurt_all(GPURT_FULL_MASK, object && object == first + gpurt_lane() * bytes);
 }
 
-/* ---- allocate ------------------------------------------------------------------------------ */
+/* ---- allocate ------------------------------------------------------------------------ */
 
 /* Takes slots of class c out of a row for the lanes of `need`, in order. Returns: the lanes
  * that got one. */
@@ -187,7 +187,8 @@ GPURT_DEV void *gpurt_magazine_alloc(gpurt_magazine_t *m, const gpurt_heap_t *h,
     gpurt_magazine_row_t *row = m->rows[c % GPURT_MAGAZINE_BINS], seen = *row;
     uint32_t first = gpurt_shfl_u32(GPURT_FULL_MASK, c, 0);
 
-    /* One load, one vote, one store. A class of one bin whose row is another's is no hit. */
+    /* One load, one vote, one store. A class of one bin whose row is another's is no hit.
+     * */
     if (GPURT_UNLIKELY(!gpurt_all(GPURT_FULL_MASK, seen.slots == GPURT_FULL_MASK &&
                                                        seen.c == c && c == first &&
                                                        size - 1 < GPURT_SMALL_MAX)))
@@ -199,9 +200,10 @@ GPURT_DEV void *gpurt_magazine_alloc(gpurt_magazine_t *m, const gpurt_heap_t *h,
     return seen.base + gpurt_lane() * gpurt_class_bytes(c);
 }
 
-/* ---- free ------------------------------------------------------------------------------------ */
+/* ---- free ---------------------------------------------------------------------------- */
 
-/* Puts objects of lanes that lie in a row's window there. Returns: whether this lane's did. */
+/* Puts objects of lanes that lie in a row's window there. Returns: whether this lane's did.
+ * */
 GPURT_DEV bool gpurt_magazine_return(gpurt_magazine_row_t *row, const gpurt_heap_t *h,
                                      uint32_t c, char *object)
 {
@@ -222,7 +224,8 @@ GPURT_DEV bool gpurt_magazine_return(gpurt_magazine_row_t *row, const gpurt_heap
     return mine;
 }
 
-/* A row of objects side by side, where a row of the bin is empty. Returns: whether one was. */
+/* A row of objects side by side, where a row of the bin is empty. Returns: whether one was.
+ * */
 GPURT_DEV bool gpurt_magazine_keep(gpurt_magazine_t *m, uint32_t c, char *object)
 {
     gpurt_magazine_row_t *bin = m->rows[c % GPURT_MAGAZINE_BINS];
