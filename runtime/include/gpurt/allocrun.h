@@ -212,23 +212,23 @@ GPURT_DEVN bool gpurt_run_dry(const gpurt_heap_t *h, uint32_t shard, uint32_t c)
 }
 
 /* Waits a while for a run that somebody else brings, and takes n tickets of it.
- * Returns: the word before that; one that is used up when it is for the caller to bring
- * one. */
+ * Returns: the word before that; one that is used up when it is for the caller to bring one. */
 GPURT_DEVN uint64_t gpurt_run_wait(uint64_t *current, uint32_t n)
 {
-    uint64_t run = 0;
+    uint32_t polls = 0;
+    uint64_t run;
 
-    for (uint32_t polls = 0; polls < GPURT_RUN_POLLS; polls++) {
+    do {
         run = gpurt_load_relaxed_dev_u64(current); /* relaxed: a look */
-        if (gpurt_run_is_live(run)) {
-            run = gpurt_add_acquire_dev_u64(current, n); /* AH2.acq */
-            if (gpurt_run_ticket(run) <= gpurt_run_limit(run))
-                return run;
+        while (!gpurt_run_is_live(run) && !(run & GPURT_RUN_DRY) &&
+               polls++ < GPURT_RUN_POLLS) {
+            gpurt_relax();
+            run = gpurt_load_relaxed_dev_u64(current);
         }
-        if (run & GPURT_RUN_DRY)
+        if (!gpurt_run_is_live(run))
             return run;
-        gpurt_relax();
-    }
+        run = gpurt_add_acquire_dev_u64(current, n);        /* AH2.acq */
+    } while (gpurt_run_ticket(run) > gpurt_run_limit(run)); /* others were faster */
     return run;
 }
 
