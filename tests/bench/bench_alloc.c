@@ -33,6 +33,7 @@ KERNELS(cuda);
 KERNELS(bump_one);
 KERNELS(bump_sm);
 GPURT_KERNEL_DECLARE(bench_latency_magazine, struct bench_alloc_args);
+GPURT_KERNEL_DECLARE(bench_latency_magazine_64, struct bench_alloc_args);
 GPURT_KERNEL_DECLARE(bench_mark, struct bench_alloc_args);
 GPURT_KERNEL_DECLARE(bench_check, struct bench_alloc_args);
 GPURT_KERNEL_DECLARE(bench_survive, struct bench_alloc_args);
@@ -51,6 +52,8 @@ static const peer_t gpurt = {"gpurt", &gpurt_kernel_bench_get_gpurt,
                              &gpurt_kernel_bench_latency_gpurt, true};
 static const peer_t magazine = {"magazine", NULL, NULL,
                                 &gpurt_kernel_bench_latency_magazine, true};
+static const peer_t magazine_64 = {"magazine-64", NULL, NULL,
+                                   &gpurt_kernel_bench_latency_magazine_64, true};
 static const peer_t cuda = {"cuda-malloc", &gpurt_kernel_bench_get_cuda,
                             &gpurt_kernel_bench_put_cuda, &gpurt_kernel_bench_latency_cuda,
                             true};
@@ -324,6 +327,8 @@ static void cases_latency(bench_t *b)
     if (!wanted(b, "latency"))
         return;
     heap_open(b, 4 * GIB);
+    run_latency(b, &magazine_64, 64, sms, 32, "1warp");
+    run_latency(b, &magazine_64, 64, sms * 8, 256, "full");
     run_latency(b, &magazine, 64, sms, 32, "1warp");
     run_latency(b, &magazine, 64, sms * 8, 256, "full");
     run_latency(b, &gpurt, 64, sms, 32, "1warp");
@@ -464,6 +469,7 @@ static void cases_full(bench_t *b)
         heap_open(b, GIB);
         served_percent(b, ranges[k][0], ranges[k][1], GIB);
         b->args.count = 270336;
+        b->args.min_bytes = b->args.max_bytes; /* smaller ones may still be there */
         for (uint32_t i = 0; i < 5; i++) {
             b->args.rounds = 1;
             sums_clear(b);

@@ -142,36 +142,39 @@ BENCH_LATENCY(cuda, BENCH_CUDA)
 BENCH_LATENCY(bump_one, BENCH_BUMP_ONE)
 BENCH_LATENCY(bump_sm, BENCH_BUMP_SM)
 
-/* The same through a magazine. */
-BENCH_KERNEL(bench_latency_magazine)
-{
-    GPURT_SHARED(gpurt_magazine_t, magazines, 8);
-    gpurt_magazine_t *m = &magazines[gpurt_warp()];
-    uint32_t warp = gpurt_global_id() / GPURT_WARP_SIZE;
-
-    gpurt_magazine_init(m);
-    for (uint32_t round = 0; round < p->rounds; round++) {
-        uint64_t begin = gpurt_clock(), got, end;
-        void *object = gpurt_magazine_alloc(m, &p->heap, p->min_bytes);
-        uint32_t kept = gpurt_ballot(GPURT_FULL_MASK, object != NULL);
-
-        got = gpurt_clock();
-        if (object)
-            *(uint32_t *)object = kept;
-        gpurt_syncwarp(GPURT_FULL_MASK);
-        end = gpurt_clock();
-        gpurt_magazine_free(m, &p->heap, object, p->min_bytes);
-        gpurt_syncwarp(GPURT_FULL_MASK);
-        end = gpurt_clock() - end;
-        if (gpurt_lane() == 0) {
-            uint32_t *row = p->cycles + 2 * (warp * p->rounds + round);
-
-            row[0] = (uint32_t)(got - begin);
-            row[1] = (uint32_t)end;
-        }
+/* The same through a magazine; `_64`: with a size that the compiler knows, as most have. */
+#define BENCH_LATENCY_MAGAZINE(name, bytes)                                 \
+    BENCH_KERNEL(name)                                                      \
+    {                                                                       \
+        GPURT_SHARED(gpurt_magazine_t, magazines, 8);                       \
+        gpurt_magazine_t *m = &magazines[gpurt_warp()];                     \
+        uint32_t warp = gpurt_global_id() / GPURT_WARP_SIZE;                \
+                                                                            \
+        gpurt_magazine_init(m);                                             \
+        for (uint32_t round = 0; round < p->rounds; round++) {              \
+            uint64_t begin = gpurt_clock(), got, end;                       \
+            void *object = gpurt_magazine_alloc(m, &p->heap, bytes);        \
+            uint32_t kept = gpurt_ballot(GPURT_FULL_MASK, object != NULL);  \
+                                                                            \
+            got = gpurt_clock();                                            \
+            if (object)                                                     \
+                *(uint32_t *)object = kept;                                 \
+            gpurt_syncwarp(GPURT_FULL_MASK);                                \
+            end = gpurt_clock();                                            \
+            gpurt_magazine_free(m, &p->heap, object, bytes);                \
+            gpurt_syncwarp(GPURT_FULL_MASK);                                \
+            end = gpurt_clock() - end;                                      \
+            if (gpurt_lane() == 0) {                                        \
+                uint32_t *row = p->cycles + 2 * (warp * p->rounds + round); \
+                                                                            \
+                row[0] = (uint32_t)(got - begin);                           \
+                row[1] = (uint32_t)end;                                     \
+            }                                                               \
+        }                                                                   \
+        gpurt_magazine_flush(m, &p->heap);                                  \
     }
-    gpurt_magazine_flush(m, &p->heap);
-}
+BENCH_LATENCY_MAGAZINE(bench_latency_magazine, p->min_bytes)
+BENCH_LATENCY_MAGAZINE(bench_latency_magazine_64, 64)
 
 /* ---- churn --------------------------------------------------------------------------- */
 GPURT_DEV void bench_sum(const struct bench_alloc_args *p, uint32_t index, uint64_t mine)

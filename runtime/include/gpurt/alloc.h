@@ -140,7 +140,7 @@ GPURT_DEVN uint32_t gpurt_heap_alloc_warp(const gpurt_heap_t *h, uint32_t n, siz
 
     for (bool brings = false; done < n && size <= GPURT_SMALL_MAX; brings = got < k) {
         c = gpurt_class_of(size ? (uint32_t)size : 1u);
-        k = n - done < GPURT_RUN_SLOTS / 2 ? n - done : GPURT_RUN_SLOTS / 2;
+        k = n - done < GPURT_RUN_SLOTS / 4 ? n - done : GPURT_RUN_SLOTS / 4;
         if (gpurt_lane() == 0) {
             if (!brings)
                 run = gpurt_add_acquire_dev_u64(gpurt_run_current(h, gpurt_run_shard(h), c),

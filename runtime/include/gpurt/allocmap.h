@@ -113,16 +113,16 @@ GPURT_DEV uint32_t gpurt_class_bytes(uint32_t c)
     GPURT_CLASS_SHAPE_(5, shift), GPURT_CLASS_SHAPE_(6, shift), \
         GPURT_CLASS_SHAPE_(7, shift), GPURT_CLASS_SHAPE_(8, shift)
 
+GPURT_TABLE const uint64_t gpurt_class_shapes[GPURT_CLASS_COUNT] = {
+    GPURT_CLASS_SHAPE_(1, 4), GPURT_CLASS_SHAPE_(2, 4), GPURT_CLASS_SHAPE_(3, 4),
+    GPURT_CLASS_SHAPE_(4, 4), GPURT_CLASS_SHAPES_(4),   GPURT_CLASS_SHAPES_(5),
+    GPURT_CLASS_SHAPES_(6),   GPURT_CLASS_SHAPES_(7),   GPURT_CLASS_SHAPES_(8),
+    GPURT_CLASS_SHAPES_(9),   GPURT_CLASS_SHAPES_(10),  GPURT_CLASS_SHAPES_(11),
+    GPURT_CLASS_SHAPES_(12)};
+
 GPURT_DEV uint64_t gpurt_class_shape(uint32_t c)
 {
-    static const uint64_t shapes[GPURT_CLASS_COUNT] = {
-        GPURT_CLASS_SHAPE_(1, 4), GPURT_CLASS_SHAPE_(2, 4), GPURT_CLASS_SHAPE_(3, 4),
-        GPURT_CLASS_SHAPE_(4, 4), GPURT_CLASS_SHAPES_(4),   GPURT_CLASS_SHAPES_(5),
-        GPURT_CLASS_SHAPES_(6),   GPURT_CLASS_SHAPES_(7),   GPURT_CLASS_SHAPES_(8),
-        GPURT_CLASS_SHAPES_(9),   GPURT_CLASS_SHAPES_(10),  GPURT_CLASS_SHAPES_(11),
-        GPURT_CLASS_SHAPES_(12)};
-
-    return shapes[c];
+    return gpurt_class_shapes[c];
 }
 GPURT_DEV uint32_t gpurt_shape_slots(uint64_t shape)
 {
@@ -193,6 +193,7 @@ GPURT_DEV uint32_t gpurt_state_chunks(uint32_t state)
 #define GPURT_RUN_TICKETS 0xffffffu
 #define GPURT_RUN_REUSED  (1ull << 61)
 #define GPURT_RUN_DRY     (1ull << 62) /* nobody is bringing one */
+#define GPURT_RUN_WORN    (1u << 20)   /* so many requests, and a dry word begins anew */
 #define GPURT_RUN_NONE    (~0ull)      /* no run: the answer when nothing is left */
 
 GPURT_DEV uint64_t gpurt_run(uint32_t chunk, uint32_t limit)

@@ -204,6 +204,8 @@ GPURT_DEVN bool gpurt_run_dry(const gpurt_heap_t *h, uint32_t shard, uint32_t c)
 
     if (gpurt_run_is_live(run))
         return true;
+    if ((run & GPURT_RUN_DRY) && gpurt_run_ticket(run) < GPURT_RUN_WORN)
+        return false;                                             /* that has been said */
     run = gpurt_xchg_acq_rel_dev_u64(current, GPURT_RUN_DRY + 1); /* AH2.rel AH2.acq */
     if (!gpurt_run_is_live(run))
         return false;

@@ -262,18 +262,20 @@ GPURT_DEVN uint32_t gpurt_slab_claim(const gpurt_heap_t *h, uint32_t chunk, uint
 
 /* ---- new chunks ---------------------------------------------------------------------- */
 
+/* Bits whose index has bit i clear. */
+GPURT_TABLE const uint64_t gpurt_slab_even[6] = {0x5555555555555555u, 0x3333333333333333u,
+                                                 0x0f0f0f0f0f0f0f0fu, 0x00ff00ff00ff00ffu,
+                                                 0x0000ffff0000ffffu, 0x00000000ffffffffu};
+
 /* In a leaf of the pool: an aligned row of *n chunks (a power of two), or of half as many,
  * and so on. Context: leaf is not 0. */
 GPURT_DEV uint64_t gpurt_slab_fit(uint64_t leaf, uint32_t *n)
 {
-    static const uint64_t aligned[6] = {0x5555555555555555u, 0x3333333333333333u,
-                                        0x0f0f0f0f0f0f0f0fu, 0x00ff00ff00ff00ffu,
-                                        0x0000ffff0000ffffu, 0x00000000ffffffffu};
     uint64_t begins = leaf, more = leaf;
     uint32_t most = *n, got = 1;
 
     for (uint32_t i = 0; i < 6 && 2u << i <= most; i++) {
-        more &= more >> (1u << i) & aligned[i];
+        more &= more >> (1u << i) & gpurt_slab_even[i];
         if (!more)
             break;
         begins = more;
