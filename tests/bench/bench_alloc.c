@@ -328,7 +328,7 @@ static void cases_latency(bench_t *b)
         return;
     heap_open(b, 4 * GIB);
     run_latency(b, &magazine_64, 64, sms, 32, "1warp");
-    run_latency(b, &magazine_64, 64, sms * 8, 256, "full");
+    run_latency(b, &magazine_64, 64, sms * 4, 256, "half");
     run_latency(b, &magazine, 64, sms, 32, "1warp");
     run_latency(b, &magazine, 64, sms * 8, 256, "full");
     run_latency(b, &gpurt, 64, sms, 32, "1warp");

@@ -6,16 +6,17 @@
 #include <gpurt/magazine.h>
 #include <stdlib.h>
 
-/* As a kernel that wants full occupancy would say it: the paths that are seldom taken then
- * keep their registers in memory. */
+/* As a kernel that wants full occupancy, or half, would say it: the paths that are seldom taken
+ * then keep their registers in memory. */
 #if GPURT_ON_CUDA
-#    define BENCH_KERNEL(name)                                     \
-        extern "C" __global__ void __launch_bounds__(256, 8)       \
+#    define BENCH_BOUNDS(name, blocks)                             \
+        extern "C" __global__ void __launch_bounds__(256, blocks)  \
             name(const __grid_constant__ struct bench_alloc_args); \
         GPURT_KERNEL(name, struct bench_alloc_args, p)
 #else
-#    define BENCH_KERNEL(name) GPURT_KERNEL(name, struct bench_alloc_args, p)
+#    define BENCH_BOUNDS(name, blocks) GPURT_KERNEL(name, struct bench_alloc_args, p)
 #endif
+#define BENCH_KERNEL(name) BENCH_BOUNDS(name, 8)
 
 GPURT_DEV uint32_t bench_random(uint32_t *state)
 {
@@ -142,9 +143,10 @@ BENCH_LATENCY(cuda, BENCH_CUDA)
 BENCH_LATENCY(bump_one, BENCH_BUMP_ONE)
 BENCH_LATENCY(bump_sm, BENCH_BUMP_SM)
 
-/* The same through a magazine; `_64`: with a size that the compiler knows, as most have. */
-#define BENCH_LATENCY_MAGAZINE(name, bytes)                                 \
-    BENCH_KERNEL(name)                                                      \
+/* The same through a magazine; `_64`: with a size that the compiler knows, as
+ * most have, and at half occupancy. */
+#define BENCH_LATENCY_MAGAZINE(name, bytes, blocks)                         \
+    BENCH_BOUNDS(name, blocks)                                              \
     {                                                                       \
         GPURT_SHARED(gpurt_magazine_t, magazines, 8);                       \
         gpurt_magazine_t *m = &magazines[gpurt_warp()];                     \
@@ -173,8 +175,8 @@ BENCH_LATENCY(bump_sm, BENCH_BUMP_SM)
         }                                                                   \
         gpurt_magazine_flush(m, &p->heap);                                  \
     }
-BENCH_LATENCY_MAGAZINE(bench_latency_magazine, p->min_bytes)
-BENCH_LATENCY_MAGAZINE(bench_latency_magazine_64, 64)
+BENCH_LATENCY_MAGAZINE(bench_latency_magazine, p->min_bytes, 8)
+BENCH_LATENCY_MAGAZINE(bench_latency_magazine_64, 64, 4)
 
 /* ---- churn --------------------------------------------------------------------------- */
 GPURT_DEV void bench_sum(const struct bench_alloc_args *p, uint32_t index, uint64_t mine)
