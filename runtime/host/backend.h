@@ -48,6 +48,11 @@ typedef struct gpurt_backend_ops {
     gpurt_status_t (*fill)(void *self, void *stream, void *memory, uint8_t byte,
                            size_t bytes, gpurt_error_t *err);
 
+    /* Writes a constant of a unit of device code. NULL: units share the host's variables.
+     * Context: no kernel runs. */
+    gpurt_status_t (*constant_write)(void *self, const void *symbol, const void *from,
+                                     size_t bytes, gpurt_error_t *err);
+
     /* launch->stream is replaced by the pointer `stream`. */
     gpurt_status_t (*launch)(void *self, void *stream, const gpurt_launch_t *launch,
                              const gpurt_kernel_t *kernel, const void *args,

@@ -371,6 +371,23 @@ static gpurt_status_t cuda_fill(void *self, void *stream, void *memory, uint8_t 
         err, "fill memory");
 }
 
+static gpurt_status_t cuda_constant_write(void *self, const void *symbol, const void *from,
+                                          size_t bytes, gpurt_error_t *err)
+{
+    gpurt_cuda_device_t *d = (gpurt_cuda_device_t *)self;
+    gpurt_cuda_visit_t visit;
+    gpurt_status_t st = gpurt_cuda_enter(d, &visit, err);
+    cudaError_t e;
+
+    if (st != GPURT_OK)
+        return st;
+    e = gpurt_cuda_api->memcpy_to_symbol_async(symbol, from, bytes, 0,
+                                               cudaMemcpyHostToDevice, d->stream);
+    if (e == cudaSuccess)
+        e = gpurt_cuda_api->stream_synchronize(d->stream);
+    return gpurt_cuda_leave(d, visit, e, err, "write a constant of device code");
+}
+
 /* ---- streams ------------------------------------------------------------------------- */
 
 static gpurt_status_t cuda_stream_create(void *self, void **out, gpurt_error_t *err)
@@ -553,6 +570,7 @@ const gpurt_backend_ops_t gpurt_backend_cuda = {
     .host_destroy = cuda_host_destroy,
     .copy = cuda_copy,
     .fill = cuda_fill,
+    .constant_write = cuda_constant_write,
     .launch = gpurt_cuda_launch,
     .occupancy = gpurt_cuda_occupancy,
     .stream_create = cuda_stream_create,

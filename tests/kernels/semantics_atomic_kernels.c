@@ -161,6 +161,39 @@ GPURT_KERNEL(probe_cas_fails, struct probe_args, p)
     PROBE_CAS_FAILS(int64_t, i64, 0);
 }
 
+/* Updates that return nothing, each on a word of the lane's own: type, scope, order, op. */
+#define PROBE_RED(op, o, s, t)                                                          \
+    do {                                                                                \
+        gpurt_store_relaxed_sys_##t(word_##t, probe_value_##t(probe_input(id, 2 * n))); \
+        gpurt_red_##op##o##_##s##_##t(word_##t,                                         \
+                                      probe_value_##t(probe_input(id, 2 * n + 1)));     \
+        row[n] = gpurt_load_relaxed_sys_##t(word_##t);                                  \
+        n++;                                                                            \
+    } while (0)
+#define PROBE_RED_OPS(o, s, t) \
+    PROBE_RED(add_, o, s, t);  \
+    PROBE_RED(and_, o, s, t);  \
+    PROBE_RED(or_, o, s, t);   \
+    PROBE_RED(xor_, o, s, t);  \
+    PROBE_RED(min_, o, s, t);  \
+    PROBE_RED(max_, o, s, t)
+#define PROBE_RED_ORDERS(s, t)    \
+    PROBE_RED_OPS(relaxed, s, t); \
+    PROBE_RED_OPS(release, s, t)
+#define PROBE_RED_SCOPES(t)   \
+    PROBE_RED_ORDERS(blk, t); \
+    PROBE_RED_ORDERS(clu, t); \
+    PROBE_RED_ORDERS(dev, t); \
+    PROBE_RED_ORDERS(sys, t)
+GPURT_KERNEL(probe_red, struct probe_args, p)
+{
+    uint64_t *row = probe_row(p), id = gpurt_global_id64(), *word_u64 = &p->mem[id];
+    uint32_t *word_u32 = (uint32_t *)word_u64, n = 0;
+
+    PROBE_RED_SCOPES(u32);
+    PROBE_RED_SCOPES(u64);
+}
+
 /* Stores, then loads, through each name; a float's bits move as they are, NaNs too. */
 #define PROBE_CELL(T, t, s)                                                        \
     do {                                                                           \

@@ -203,6 +203,20 @@ static const char *cell_word_name(uint32_t word)
     return name;
 }
 
+/* Six ops in turn, 48 words of 32 bits, then of 64. */
+static void red_reference(const probe_lane_t *self, uint64_t *expected)
+{
+    for (uint32_t word = 0; word < self->row->words; word++) {
+        uint64_t mask = word < 48 ? UINT32_MAX : UINT64_MAX;
+        uint64_t a = probe_input(self->id, 2 * word) & mask;
+        uint64_t b = probe_input(self->id, 2 * word + 1) & mask;
+        const uint64_t results[] = {a + b, a & b,         a | b,
+                                    a ^ b, a < b ? a : b, a > b ? a : b};
+
+        expected[word] = results[word % 6] & mask;
+    }
+}
+
 /* ---- 128 bits ------------------------------------------------------------------------ */
 /* The low halves count 0, 1, 2, ...; the high half sums up; exchanges form one chain. */
 static const char *wide_check(const probe_result_t *result)
@@ -305,6 +319,12 @@ static const probe_case_t rows[] = {
      .mem_words = 128,
      .reference = cells_reference,
      .word_name = cell_word_name},
+    {.name = "red",
+     .kernel = &gpurt_kernel_probe_red,
+     .launch = PROBE_1D(2, 64),
+     .words = 96,
+     .mem_words = 128,
+     .reference = red_reference},
     {.name = "atomic_u128",
      .kernel = &gpurt_kernel_probe_wide,
      .launch = PROBE_1D(BLOCKS, THREADS),

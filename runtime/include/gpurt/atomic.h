@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* atomic.h - the only file that names compiler atomics.
  *
- * Every access to a shared word says in its name what it does, in which order, who can see it,
- * and on which type:
+ * Every access to a shared word says in its name what it does, in which order, who can see
+ * it, and on which type:
  *
  *     gpurt_<op>_<order>_<scope>_<type>(pointer, ...)
  *
@@ -15,7 +15,8 @@
  *           u128 (load store xchg cas)
  *
  *   bool gpurt_cas_<order>_<scope>_<type>(T *p, T *expected, T desired)
- *       strong; on failure *expected becomes the value found, read with acquire when the order
+ *       strong; on failure *expected becomes the value found, read with acquire when the
+ * order
  *       acquires and relaxed otherwise.
  *   void gpurt_fence_<acquire|release|acq_rel|seq_cst>_<scope>(void)
  *       prefer an ordered operation: it costs no more and the race detector understands it.
@@ -27,8 +28,8 @@
  * The functions work in device code on both back ends and in host code. Order and scope are
  * part of the name because nvcc wants them literal and a reader wants them visible.
  * On the CPU back end each access is a preemption point (point.h).
- * u128: load and store everywhere; xchg and cas on a GPU need sm_90. On the CPU a 128-bit load
- * is a compare-exchange, so the word must be writable. */
+ * u128: load and store everywhere; xchg and cas on a GPU need sm_90. On the CPU a 128-bit
+ * load is a compare-exchange, so the word must be writable. */
 #ifndef GPURT_ATOMIC_H
 #define GPURT_ATOMIC_H
 
@@ -39,7 +40,8 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
     uint64_t lo, hi;
 } gpurt_u128_t;
 
-/* ---- raw accesses: what the compiler at hand offers ------------------------------------- */
+/* ---- raw accesses: what the compiler at hand offers -------------------------------------
+ * */
 #if GPURT_IN_DEVICE
 
 #    define GPURT_ORDER_relaxed __NV_ATOMIC_RELAXED
@@ -157,7 +159,8 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
 #    define GPURT_RAW_get(p, v, o, s)       __atomic_load(p, v, GPURT_ORDER_##o)
 #    define GPURT_RAW_put(p, v, o, s)       __atomic_store(p, v, GPURT_ORDER_##o)
 #    define GPURT_RAW_swap(p, v, old, o, s) __atomic_exchange(p, v, old, GPURT_ORDER_##o)
-/* Floats have no fetch-add here either; the exchange compares bits, so a NaN cannot spin. */
+/* Floats have no fetch-add here either; the exchange compares bits, so a NaN cannot spin.
+ * */
 #    define GPURT_RAW_addf(T, p, v, o, s)                                          \
         __extension__({                                                            \
             T gpurt_old_, gpurt_new_;                                              \
@@ -197,8 +200,8 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
             gpurt_point(p, bytes, GPURT_SCOPE_##s, kind)
 #    endif
 
-/* The race detector does not model fences. In its build a fence becomes an order on one global
- * word: correct programs stay quiet, a missing release or acquire is still found. */
+/* The race detector does not model fences. In its build a fence becomes an order on one
+ * global word: correct programs stay quiet, a missing release or acquire is still found. */
 #    if defined(__SANITIZE_THREAD__)
 #        define GPURT_TSAN_FENCE 1
 #    elif defined(__has_feature)
@@ -222,7 +225,8 @@ GPURT_END_DECLS
 #    endif
 #endif
 
-/* ---- the table: every name of the grammar above ----------------------------------------- */
+/* ---- the table: every name of the grammar above -----------------------------------------
+ * */
 #define GPURT_DEF_load(T, t, o, s)                          \
     GPURT_HD T gpurt_load_##o##_##s##_##t(const T *p)       \
     {                                                       \
@@ -235,8 +239,8 @@ GPURT_END_DECLS
         GPURT_RAW_point(p, sizeof(T), s, GPURT_POINT_STORE); \
         GPURT_RAW_store(p, value, o, s);                     \
     }
-/* U is T without its sign: device atomics add 64-bit words as unsigned ones only. An op token
- * ends in an underscore because three of the bare names are operators in C++. */
+/* U is T without its sign: device atomics add 64-bit words as unsigned ones only. An op
+ * token ends in an underscore because three of the bare names are operators in C++. */
 #define GPURT_DEF_rmw(op, T, U, t, o, s)                   \
     GPURT_HD T gpurt_##op##o##_##s##_##t(T *p, T value)    \
     {                                                      \
@@ -314,7 +318,8 @@ GPURT_DEFINE_BITS(uint64_t, uint64_t, u64)
 GPURT_DEFINE_REDS(uint32_t, u32)
 GPURT_DEFINE_REDS(uint64_t, u64)
 
-/* ---- floats: bits move as they are, add rounds to nearest ------------------------------- */
+/* ---- floats: bits move as they are, add rounds to nearest -------------------------------
+ * */
 #define GPURT_DEF_loadf(T, t, o, s)                         \
     GPURT_HD T gpurt_load_##o##_##s##_##t(const T *p)       \
     {                                                       \
@@ -356,7 +361,8 @@ GPURT_DEFINE_REDS(uint64_t, u64)
 GPURT_DEFINE_FLOAT(float, f32)
 GPURT_DEFINE_FLOAT(double, f64)
 
-/* ---- 128 bit: an index with a tag, or two words that must change together ---------------- */
+/* ---- 128 bit: an index with a tag, or two words that must change together
+ * ---------------- */
 #if !GPURT_IN_DEVICE
 __extension__ typedef unsigned __int128 __attribute__((may_alias)) gpurt_wide_t;
 #    if defined(GPURT_TSAN_FENCE)
@@ -464,7 +470,8 @@ GPURT_FOR_SCOPES(GPURT_DEF_cas128, release, relaxed)
 GPURT_FOR_SCOPES(GPURT_DEF_cas128, acq_rel, acquire)
 #endif
 
-/* ---- fences ------------------------------------------------------------------------------ */
+/* ---- fences
+ * ------------------------------------------------------------------------------ */
 #define GPURT_DEF_fence(o, s)                 \
     GPURT_HD void gpurt_fence_##o##_##s(void) \
     {                                         \
@@ -474,5 +481,17 @@ GPURT_FOR_SCOPES(GPURT_DEF_fence, acquire)
 GPURT_FOR_SCOPES(GPURT_DEF_fence, release)
 GPURT_FOR_SCOPES(GPURT_DEF_fence, acq_rel)
 GPURT_FOR_SCOPES(GPURT_DEF_fence, seq_cst)
+
+/* An acquire fence makes acquiring loads of the relaxed ones before it, which the race
+ * detector cannot see: after the fence, names such a word to it. Nothing in other builds.
+ * */
+GPURT_HD void gpurt_fence_covers(const void *p)
+{
+#if defined(GPURT_TSAN_FENCE)
+    __tsan_acquire((void *)p);
+#else
+    (void)p;
+#endif
+}
 
 #endif

@@ -26,6 +26,8 @@
  *       At most 64 objects and 48 KiB of static shared memory a kernel. It is not initialised;
  *       on the CPU it is filled with 0xa5 at block start so that a read before a write shows.
  *
+ *   GPURT_TABLE const type name[] = {...};       at file scope: a small table of constants
+ *
  *   void gpurt_relax()                           in every loop that waits: lets others run
  *   void gpurt_pause()                           the same, but never ends a lane (see below):
  *                                                while others wait for what the caller holds

@@ -348,6 +348,9 @@ GPURT_DEV void gpurt_grid_barrier(void)
     gpurt_block_barrier();
 }
 
+/* Constant memory has a cache of its own, which no acquire empties; a plain table does not. */
+#define GPURT_TABLE static __constant__
+
 #define GPURT_SHARED(type, name, count)     \
     __shared__ type name##_storage_[count]; \
     type *const name = name##_storage_

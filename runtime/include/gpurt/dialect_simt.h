@@ -308,6 +308,8 @@ GPURT_DEV uint32_t gpurt_simt_match_all(uint32_t mask, uint64_t v, bool *same,
     } while (0)
 #define gpurt_trap() gpurt_simt_trap(GPURT_HERE)
 
+#define GPURT_TABLE static __attribute__((unused))
+
 /* The key is an object of its own, so two uses never share storage. */
 #define GPURT_SHARED(type, name, count) \
     static char name##_key_;            \

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Heaps: layout, life, and the table of those that exist. A heap is one allocation: chunks,
+ * aligned to their size, then the tables. */
+#include "heapmap.h"
+
+#include "refuse.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    DEFAULT_BYTES = 256 << 20,
+    CHUNKS_A_SHARD = 16, /* fewer shards in a small heap */
+    TABLE_ALIGN = 128
+};
+
+typedef struct entry {
+    gpurt_heap_t heap;
+    gpurt_t *rt; /* NULL: free */
+    void *memory;
+    uint32_t generation;
+} entry_t;
+
+static pthread_mutex_t entries_lock = PTHREAD_MUTEX_INITIALIZER;
+static entry_t entries[GPURT_HEAPS]; /* under entries_lock */
+
+/* ---- layout -------------------------------------------------------------------------- */
+
+static void counts_set(gpurt_heap_t *h, uint32_t chunks, const gpurt_heap_options_t *o,
+                       uint32_t sm_count)
+{
+    uint32_t fit = chunks / CHUNKS_A_SHARD, wanted = sm_count << o->spread;
+
+    h->chunk_count = chunks;
+    h->spread = o->spread;
+    h->shard_count = o->shards ? o->shards : wanted < fit ? wanted : fit ? fit : 1;
+    h->leaf_words = (chunks + 63) / 64;
+    h->branch_words = (h->leaf_words + 63) / 64;
+    h->root_words = (h->branch_words + 63) / 64;
+    h->tree_words = h->leaf_words + h->branch_words + h->root_words;
+    h->tail_words = (h->shard_count + 63) / 64;
+    h->run_chunks = o->run_chunks;
+    if (h->run_chunks == 0) /* about an eighth of a shard's share */
+        for (h->run_chunks = 1; h->run_chunks < GPURT_RUN_CHUNKS &&
+                                h->run_chunks * h->shard_count * 16 <= chunks;)
+            h->run_chunks *= 2;
+}
+
+static void *part(char *memory, size_t *at, size_t bytes)
+{
+    char *begin = (char *)((uintptr_t)memory + *at);
+
+    *at += (bytes + TABLE_ALIGN - 1) / TABLE_ALIGN * TABLE_ALIGN;
+    return begin;
+}
+
+static size_t tables_place(gpurt_heap_t *h, char *memory)
+{
+    size_t at = 0;
+
+    h->counts = (gpurt_heap_counts_t *)part(memory, &at, sizeof *h->counts);
+    h->currents = (uint64_t *)part(memory, &at,
+                                   sizeof(uint64_t) * GPURT_CLASS_STRIDE * h->shard_count);
+    h->tails = (uint64_t *)part(
+        memory, &at, sizeof(uint64_t) * (2 * GPURT_CLASS_COUNT + 1) * h->tail_words);
+    h->trees =
+        (uint64_t *)part(memory, &at, sizeof(uint64_t) * GPURT_TREE_COUNT * h->tree_words);
+    h->states = (uint32_t *)part(memory, &at, sizeof(uint32_t) * h->chunk_count);
+    h->bits = (uint32_t *)part(memory, &at,
+                               sizeof(uint32_t) * GPURT_CHUNK_BITS_WORDS * h->chunk_count);
+    return at;
+}
+
+size_t gpurt_heap_table_bytes(const gpurt_heap_t *heap)
+{
+    gpurt_heap_t h = *heap;
+
+    return tables_place(&h, NULL);
+}
+
+void gpurt_heap_place(gpurt_heap_t *heap, char *memory)
+{
+    tables_place(heap, memory);
+}
+
+/* As many chunks as fit with their tables, and what aligning them may cost. */
+static uint32_t chunks_fit(gpurt_heap_t *h, const gpurt_heap_options_t *o,
+                           uint32_t sm_count)
+{
+    uint64_t chunks = o->bytes / GPURT_CHUNK_BYTES;
+
+    for (; chunks > 0; chunks -= chunks / 4096 + 1) {
+        if (chunks >> 24)
+            continue;
+        counts_set(h, (uint32_t)chunks, o, sm_count);
+        if (gpurt_heap_table_bytes(h) + (chunks + 1) * GPURT_CHUNK_BYTES <= o->bytes)
+            return (uint32_t)chunks;
+    }
+    return 0;
+}
+
+/* ---- life ---------------------------------------------------------------------------- */
+
+static entry_t *entry_of(const gpurt_heap_t *heap)
+{
+    entry_t *e = &entries[heap->id % GPURT_HEAPS];
+
+    return e->rt && e->heap.id == heap->id && e->heap.chunks == heap->chunks ? e : NULL;
+}
+
+gpurt_status_t gpurt_heap_known(const gpurt_heap_t *heap, gpurt_error_t *err)
+{
+    bool known;
+
+    if (!heap)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "heap is NULL: pass what gpurt_heap_create gave");
+    pthread_mutex_lock(&entries_lock);
+    known = entry_of(heap) != NULL;
+    pthread_mutex_unlock(&entries_lock);
+    return known ? GPURT_OK
+                 : REFUSE(err, GPURT_E_HANDLE,
+                          "the heap was destroyed, or never made: create another");
+}
+
+static gpurt_status_t entry_add(gpurt_t *rt, gpurt_heap_t *heap, void *memory,
+                                gpurt_error_t *err)
+{
+    uint32_t i = 0;
+
+    pthread_mutex_lock(&entries_lock);
+    while (i < GPURT_HEAPS && entries[i].rt)
+        i++;
+    if (i < GPURT_HEAPS) {
+        entries[i].generation++;
+        heap->id = entries[i].generation * GPURT_HEAPS + i;
+        entries[i].heap = *heap;
+        entries[i].rt = rt;
+        entries[i].memory = memory;
+    }
+    pthread_mutex_unlock(&entries_lock);
+    if (i < GPURT_HEAPS)
+        return GPURT_OK;
+    return REFUSE(err, GPURT_E_NOMEM, "%d heaps exist, more cannot be: destroy some",
+                  GPURT_HEAPS);
+}
+
+/* Returns: its memory, which is the caller's then; NULL when it was taken out before. */
+static void *entry_remove(const gpurt_heap_t *heap)
+{
+    void *memory = NULL;
+    entry_t *e;
+
+    pthread_mutex_lock(&entries_lock);
+    e = entry_of(heap);
+    if (e) {
+        memory = e->memory;
+        e->rt = NULL;
+    }
+    pthread_mutex_unlock(&entries_lock);
+    return memory;
+}
+
+/* The pool holds every chunk; branches and roots say so. */
+static void pool_fill(uint64_t *words, uint32_t members)
+{
+    for (uint32_t i = 0; i * 64 < members; i++)
+        words[i] = members - i * 64 >= 64 ? ~0ull : (1ull << (members - i * 64)) - 1;
+}
+
+static gpurt_status_t tables_init(gpurt_t *rt, const gpurt_heap_t *h, gpurt_error_t *err)
+{
+    size_t bytes = sizeof(uint64_t) * h->tree_words;
+    uint64_t *pool = (uint64_t *)calloc(1, bytes);
+    gpurt_status_t st;
+
+    if (!pool)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "heap: tables");
+    pool_fill(pool, h->chunk_count);
+    pool_fill(pool + h->leaf_words, h->leaf_words);
+    pool_fill(pool + h->leaf_words + h->branch_words, h->branch_words);
+    st = gpurt_fill(rt, GPURT_STREAM_DEFAULT, h->counts, 0, gpurt_heap_table_bytes(h), err);
+    if (st == GPURT_OK)
+        st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, h->trees, pool, bytes, err);
+    if (st == GPURT_OK)
+        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+    free(pool);
+    return st;
+}
+
+static gpurt_status_t options_check(const gpurt_heap_options_t *in,
+                                    gpurt_heap_options_t *out, gpurt_error_t *err)
+{
+    memset(out, 0, sizeof *out);
+    if (in) {
+        size_t given = in->struct_size ? in->struct_size : sizeof *in;
+
+        memcpy(out, in, given < sizeof *out ? given : sizeof *out);
+    }
+    if (out->bytes == 0)
+        out->bytes = DEFAULT_BYTES;
+    if (out->run_chunks > GPURT_RUN_CHUNKS || (out->run_chunks & (out->run_chunks - 1)))
+        return REFUSE(err, GPURT_E_INVALID,
+                      "heap: run_chunks %u: a power of two up to %d, or 0", out->run_chunks,
+                      GPURT_RUN_CHUNKS);
+    if (out->spread > 6 || out->shards > 1u << 16)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "heap: spread %u, shards %u: at most 6 and 65536", out->spread,
+                      out->shards);
+    return GPURT_OK;
+}
+
+static gpurt_status_t heap_make(gpurt_t *rt, const gpurt_heap_options_t *o,
+                                gpurt_heap_t *out, void **memory, gpurt_error_t *err)
+{
+    gpurt_heap_t h = {0};
+    gpurt_info_t info;
+    gpurt_status_t st = gpurt_info(rt, &info);
+    uintptr_t begin;
+
+    if (st != GPURT_OK)
+        return REFUSE(err, st, "heap: the runtime is not open");
+    if (chunks_fit(&h, o, info.sm_count) == 0)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "heap: %llu bytes are too few for a chunk and its tables: give 1 MiB",
+                      (unsigned long long)o->bytes);
+    st = gpurt_mem_create(rt, o->bytes, memory, err);
+    if (st != GPURT_OK)
+        return st;
+    begin = ((uintptr_t)*memory + GPURT_CHUNK_BYTES - 1) / GPURT_CHUNK_BYTES *
+            GPURT_CHUNK_BYTES;
+    h.chunks = (char *)*memory + (begin - (uintptr_t)*memory);
+    gpurt_heap_place(&h, h.chunks + (size_t)h.chunk_count * GPURT_CHUNK_BYTES);
+    *out = h;
+    return tables_init(rt, &h, err);
+}
+
+gpurt_status_t gpurt_heap_create(gpurt_t *rt, const gpurt_heap_options_t *options,
+                                 gpurt_heap_t *out, gpurt_error_t *err)
+{
+    gpurt_heap_options_t o;
+    gpurt_heap_t h;
+    void *memory = NULL;
+    gpurt_status_t st;
+
+    if (!out)
+        return REFUSE(err, GPURT_E_INVALID, "out is NULL: pass a place for the heap");
+    memset(out, 0, sizeof *out);
+    st = options_check(options, &o, err);
+    if (st == GPURT_OK)
+        st = heap_make(rt, &o, &h, &memory, err);
+    if (st == GPURT_OK)
+        st = entry_add(rt, &h, memory, err);
+    if (st != GPURT_OK) {
+        gpurt_mem_destroy(rt, memory);
+        return st;
+    }
+    if (o.make_default)
+        st = gpurt_heap_set_default(rt, &h, err);
+    if (st != GPURT_OK)
+        gpurt_mem_destroy(rt, entry_remove(&h));
+    else
+        *out = h;
+    return st;
+}
+
+gpurt_status_t gpurt_heap_destroy(gpurt_t *rt, gpurt_heap_t *heap, gpurt_error_t *err)
+{
+    gpurt_status_t st;
+
+    if (!heap || !heap->chunks)
+        return GPURT_OK;
+    st = gpurt_heap_known(heap, err);
+    if (st == GPURT_OK && gpurt_heap_default.chunks == heap->chunks)
+        st = gpurt_heap_set_default(rt, NULL, err);
+    if (st == GPURT_OK)
+        st = gpurt_mem_destroy(rt, entry_remove(heap));
+    memset(heap, 0, sizeof *heap);
+    return st;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The default heap, in every unit of device code. */
+#include "heapmap.h"
+
+#include "life.h"
+
+#include <gpurt/alloc.h>
+#include <pthread.h>
+
+static pthread_mutex_t units_lock = PTHREAD_MUTEX_INITIALIZER;
+static gpurt_heap_unit_t *first; /* under units_lock */
+
+gpurt_heap_t
+    gpurt_heap_default; /* written by: gpurt_heap_set_default, while no kernel runs */
+
+void gpurt_heap_unit_add(gpurt_heap_unit_t *unit)
+{
+    pthread_mutex_lock(&units_lock);
+    unit->next = first;
+    first = unit;
+    pthread_mutex_unlock(&units_lock);
+}
+
+void gpurt_heap_unit_remove(gpurt_heap_unit_t *unit)
+{
+    gpurt_heap_unit_t **at;
+
+    pthread_mutex_lock(&units_lock);
+    for (at = &first; *at && *at != unit; at = &(*at)->next)
+        ;
+    if (*at)
+        *at = unit->next;
+    pthread_mutex_unlock(&units_lock);
+}
+
+static gpurt_status_t units_write(const gpurt_opened_t *o, const gpurt_heap_t *heap,
+                                  gpurt_error_t *err)
+{
+    gpurt_status_t st = GPURT_OK;
+
+    if (!o->ops->constant_write)
+        return st;
+    pthread_mutex_lock(&units_lock);
+    for (const gpurt_heap_unit_t *unit = first; unit && st == GPURT_OK; unit = unit->next)
+        st = o->ops->constant_write(o->self, unit->symbol, heap, sizeof *heap, err);
+    pthread_mutex_unlock(&units_lock);
+    return st;
+}
+
+gpurt_status_t gpurt_heap_set_default(gpurt_t *rt, const gpurt_heap_t *heap,
+                                      gpurt_error_t *err)
+{
+    static const gpurt_heap_t none;
+    const gpurt_opened_t *o;
+    gpurt_status_t st = heap ? gpurt_heap_known(heap, err) : GPURT_OK;
+
+    if (st == GPURT_OK)
+        st = gpurt_sync(rt, err);
+    if (st == GPURT_OK)
+        st = gpurt_life_enter(rt, &o, err);
+    if (st != GPURT_OK)
+        return st;
+    gpurt_heap_default = heap ? *heap : none;
+    return gpurt_life_leave(units_write(o, &gpurt_heap_default, err));
+}

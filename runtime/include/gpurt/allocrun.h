@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* allocrun.h - the next run of a shard, when its current one is used up.
+ *
+ * Who got the ticket at the limit brings it; others wait for a while and then bring one of
+ * their own, so that nobody depends on a lane that does not get on. In order of preference:
+ * a chunk with enough freed slots, new chunks, a chunk with any freed slot, the end of
+ * another shard's run, and at last the unused chunks of runs of other classes.
+ * Context: device code. For alloc.h only. */
+#ifndef GPURT_ALLOCRUN_H
+#define GPURT_ALLOCRUN_H
+
+#include <gpurt/allocslab.h>
+
+enum {
+    GPURT_RUN_POLLS = 256 /* how long others wait for who brings the next run */
+};
+
+/* The calling warp's shard. Any is right; its own keeps multiprocessors apart. */
+GPURT_DEV uint32_t gpurt_run_shard(const gpurt_heap_t *h)
+{
+    uint32_t mine = gpurt_sm();
+
+    if (h->spread)
+        mine = mine << h->spread | (gpurt_warp_slot() & ((1u << h->spread) - 1u));
+    return mine < h->shard_count ? mine : mine % h->shard_count;
+}
+
+GPURT_DEV uint64_t *gpurt_run_current(const gpurt_heap_t *h, uint32_t shard, uint32_t c)
+{
+    return h->currents + shard * GPURT_CLASS_STRIDE + c;
+}
+
+/* Each shard begins its searches in a part of the heap of its own. */
+GPURT_DEV uint32_t gpurt_run_start(const gpurt_heap_t *h, uint32_t shard)
+{
+    return (uint32_t)((uint64_t)shard * h->leaf_words / h->shard_count);
+}
+
+/* ---- what others may take of a shard ------------------------------------------------- */
+
+/* Two rows of bits a class, one a shard: it may have a run; its run may have chunks that
+ * are untouched. Hints: a set one costs a look, after which it is cleared; one that two
+ * lanes cleared and set at a time may be missing until the shard's next run. */
+GPURT_DEV uint64_t *gpurt_run_hints(const gpurt_heap_t *h, uint32_t c, bool whole)
+{
+    return h->tails + (2 * c + whole) * h->tail_words;
+}
+
+/* What a thief would find. */
+GPURT_DEV bool gpurt_run_is_worth(uint64_t run, bool whole, uint32_t slots)
+{
+    if (!gpurt_run_is_live(run))
+        return false;
+    return !whole || (!(run & GPURT_RUN_REUSED) &&
+                      gpurt_run_limit(run) - gpurt_run_ticket(run) >= slots);
+}
+
+GPURT_DEV void gpurt_run_hint(uint64_t *hints, uint32_t shard)
+{
+    uint64_t bit = 1ull << (shard % 64);
+
+    if (!(gpurt_load_relaxed_dev_u64(hints + shard / 64) & bit)) /* relaxed: a hint */
+        gpurt_red_or_relaxed_dev_u64(hints + shard / 64, bit);
+}
+
+/* Takes what is left of a run. own: the shard that asks. whole: only of runs that have an
+ * untouched chunk. Returns: it, or 0. */
+GPURT_DEVN uint64_t gpurt_run_steal(const gpurt_heap_t *h, uint32_t own, uint32_t c,
+                                    bool whole)
+{
+    uint32_t slots = gpurt_shape_slots(gpurt_class_shape(c));
+    uint64_t *hints = gpurt_run_hints(h, c, whole);
+
+    for (uint32_t i = 0; i < h->tail_words; i++) {
+        /* relaxed, here and below: looks; the exchange takes with acquire */
+        uint64_t shards = gpurt_load_relaxed_dev_u64(hints + i);
+
+        for (; shards; shards &= shards - 1) {
+            uint32_t shard = i * 64 + gpurt_ctz64(shards);
+            uint64_t *current = gpurt_run_current(h, shard, c);
+            uint64_t run = gpurt_load_relaxed_dev_u64(current);
+
+            if (shard == own)
+                continue;
+            if (!gpurt_run_is_worth(run, whole, slots)) {
+                gpurt_red_and_relaxed_dev_u64(hints + i, ~(1ull << (shard % 64)));
+                continue;
+            }
+            run = gpurt_xchg_acq_rel_dev_u64(current, 0); /* AH2.rel AH2.acq */
+            if (gpurt_run_is_live(run)) {
+                /* relaxed: a statistic */
+                gpurt_red_add_relaxed_dev_u64(&h->counts->xstolen, 1);
+                return run;
+            }
+        }
+    }
+    return 0;
+}
+
+/* A bit a class: its second row of hints may not be empty. */
+GPURT_DEV uint64_t *gpurt_run_wholes(const gpurt_heap_t *h)
+{
+    return gpurt_run_hints(h, GPURT_CLASS_COUNT, false);
+}
+
+/* Gives untouched chunks of a run, of any class, back to the pool. Returns: whether there
+ * was one. */
+GPURT_DEVN bool gpurt_run_gather(const gpurt_heap_t *h)
+{
+    uint64_t *wholes = gpurt_run_wholes(h);
+    uint64_t classes = gpurt_load_relaxed_dev_u64(wholes); /* relaxed, all: hints */
+
+    for (; classes; classes &= classes - 1) {
+        uint32_t c = gpurt_ctz64(classes);
+        uint64_t run;
+
+        gpurt_red_and_relaxed_dev_u64(wholes, ~(1ull << c));
+        run = gpurt_run_steal(h, GPURT_TREE_NONE, c, true);
+        if (run) {
+            gpurt_red_or_relaxed_dev_u64(wholes, 1ull << c); /* perhaps there are more */
+            gpurt_slab_dispose(h, c, run);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- the next run -------------------------------------------------------------------- */
+
+/* A class that used up a long run of new chunks gets one twice as long. */
+GPURT_DEV uint32_t gpurt_run_chunks(const gpurt_heap_t *h, uint32_t slots, uint64_t last)
+{
+    uint32_t most = gpurt_class_run(slots, h->run_chunks), chunks = 1;
+
+    while (chunks < most && chunks * slots <= gpurt_run_limit(last) &&
+           !(last & GPURT_RUN_REUSED))
+        chunks *= 2;
+    return chunks;
+}
+
+/* The common case, in little code: no chunk has enough freed slots, and the pool has some
+ * where this shard looks first. last: the run that is used up. Returns: a run that nobody
+ * else has, or 0. */
+GPURT_DEV uint64_t gpurt_run_find_near(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
+                                       uint64_t last)
+{
+    uint32_t leaf = gpurt_run_start(h, shard);
+    /* relaxed: a look; what is found is taken with acquire */
+    uint64_t word =
+        gpurt_load_relaxed_dev_u64(gpurt_tree_leaves(h, GPURT_TREE_POOL) + leaf);
+
+    if (!word || !gpurt_tree_is_empty(h, gpurt_tree_good(c)))
+        return 0;
+    return gpurt_slab_open_in(
+        h, c, gpurt_run_chunks(h, gpurt_shape_slots(gpurt_class_shape(c)), last), leaf,
+        word);
+}
+
+/* Looks everywhere; where nothing is, a look at its root tells. Returns: likewise. */
+GPURT_DEVN uint64_t gpurt_run_find(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
+                                   uint64_t last)
+{
+    uint32_t start = gpurt_run_start(h, shard);
+    uint32_t chunks = gpurt_run_chunks(h, gpurt_shape_slots(gpurt_class_shape(c)), last);
+    uint64_t run = 0;
+
+    if (!gpurt_tree_is_empty(h, gpurt_tree_good(c)))
+        run = gpurt_slab_adopt(h, c, gpurt_tree_good(c), start);
+    for (uint32_t i = 0; !run && i <= h->shard_count; i++) {
+        if (!gpurt_tree_is_empty(h, GPURT_TREE_POOL))
+            run = gpurt_slab_open(h, c, chunks, start);
+        if (!run && !gpurt_tree_is_empty(h, gpurt_tree_sparse(c)))
+            run = gpurt_slab_adopt(h, c, gpurt_tree_sparse(c), start);
+        if (!run)
+            run = gpurt_run_steal(h, shard, c, false);
+        if (!run && !gpurt_run_gather(h))
+            break;
+    }
+    return run;
+}
+
+/* Makes `run` the current one, n of whose tickets are the caller's. */
+GPURT_DEV void gpurt_run_install(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
+                                 uint64_t run, uint32_t n)
+{
+    uint64_t *current = gpurt_run_current(h, shard, c);
+    uint64_t old = gpurt_xchg_acq_rel_dev_u64(current, run + n); /* AH2.rel AH2.acq */
+
+    gpurt_run_hint(gpurt_run_hints(h, c, false), shard);
+    if (gpurt_run_is_worth(run + n, true, gpurt_shape_slots(gpurt_class_shape(c)))) {
+        gpurt_run_hint(gpurt_run_hints(h, c, true), shard);
+        gpurt_run_hint(gpurt_run_wholes(h), c);
+    }
+    if (gpurt_run_is_live(old)) /* somebody else was as impatient */
+        gpurt_slab_dispose(h, c, old);
+}
+
+/* Nothing was found: says so to those who wait, unless somebody else has brought a run.
+ * Returns: whether he has. */
+GPURT_DEVN bool gpurt_run_dry(const gpurt_heap_t *h, uint32_t shard, uint32_t c)
+{
+    uint64_t *current = gpurt_run_current(h, shard, c);
+    uint64_t run = gpurt_load_relaxed_dev_u64(current); /* relaxed: a look */
+
+    if (gpurt_run_is_live(run))
+        return true;
+    if ((run & GPURT_RUN_DRY) && gpurt_run_ticket(run) < GPURT_RUN_WORN)
+        return false;                                             /* that has been said */
+    run = gpurt_xchg_acq_rel_dev_u64(current, GPURT_RUN_DRY + 1); /* AH2.rel AH2.acq */
+    if (!gpurt_run_is_live(run))
+        return false;
+    gpurt_slab_dispose(h, c, run); /* it came between the two */
+    return true;
+}
+
+/* Waits a while for a run that somebody else brings, and takes n tickets of it.
+ * Returns: the word before that; one that is used up when it is for the caller to bring one. */
+GPURT_DEVN uint64_t gpurt_run_wait(uint64_t *current, uint32_t n)
+{
+    uint32_t polls = 0;
+    uint64_t run;
+
+    do {
+        run = gpurt_load_relaxed_dev_u64(current); /* relaxed: a look */
+        while (!gpurt_run_is_live(run) && !(run & GPURT_RUN_DRY) &&
+               polls++ < GPURT_RUN_POLLS) {
+            gpurt_relax();
+            run = gpurt_load_relaxed_dev_u64(current);
+        }
+        if (!gpurt_run_is_live(run))
+            return run;
+        run = gpurt_add_acquire_dev_u64(current, n);        /* AH2.acq */
+    } while (gpurt_run_ticket(run) > gpurt_run_limit(run)); /* others were faster */
+    return run;
+}
+
+/* The next class whose slots have the alignment; GPURT_CLASS_COUNT when there is none. */
+GPURT_DEV uint32_t gpurt_class_next(uint32_t c, uint32_t align)
+{
+    do
+        c++;
+    while (c < GPURT_CLASS_COUNT && (gpurt_class_bytes(c) & (align - 1)));
+    return c;
+}
+
+/* One lane, for n: the word out of which their slots come, ticket first. run: the word that
+ * was used up before all had one. *c becomes the class of the slots: one that has nothing
+ * left takes of the next, up to twice as large.
+ * Returns: GPURT_RUN_NONE when there is nothing left. */
+GPURT_DEVN uint64_t gpurt_run_next(const gpurt_heap_t *h, uint32_t *c, uint32_t align,
+                                   uint64_t run, uint32_t n)
+{
+    uint32_t shard = gpurt_run_shard(h), most = *c + 4;
+    uint64_t next;
+
+    for (;;) {
+        if (gpurt_run_ticket(run) > gpurt_run_limit(run) && !(run & GPURT_RUN_DRY)) {
+            run = gpurt_run_wait(gpurt_run_current(h, shard, *c), n);
+            if (gpurt_run_is_live(run))
+                return run;
+        }
+        next = gpurt_run_find_near(h, shard, *c, run);
+        if (!next)
+            next = gpurt_run_find(h, shard, *c, run);
+        if (next) {
+            gpurt_run_install(h, shard, *c, next, n);
+            return next;
+        }
+        if (!gpurt_run_dry(h, shard, *c)) {
+            *c = gpurt_class_next(*c, align);
+            if (*c > most || *c >= GPURT_CLASS_COUNT)
+                return GPURT_RUN_NONE;
+        }
+        run = gpurt_add_acquire_dev_u64(gpurt_run_current(h, shard, *c), n); /* AH2.acq */
+        if (gpurt_run_is_live(run))
+            return run;
+    }
+}
+
+#endif

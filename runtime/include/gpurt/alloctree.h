@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* alloctree.h - sets of chunks: bit trees in which any lane puts in and takes out.
+ *
+ * Three levels of 64-bit words; 3 loads find a member among 16 GiB of chunks. A leaf bit is
+ * the truth. A branch or root bit says where to look: it may stay set too long, which costs
+ * a look, and is never clear for longer than the lane takes that has just put the first bit
+ * in. Context: device code, any lane alone. Lock-free. For alloc.h only. */
+#ifndef GPURT_ALLOCTREE_H
+#define GPURT_ALLOCTREE_H
+
+#include <gpurt/allocmap.h>
+#include <gpurt/block.h>
+
+#define GPURT_TREE_NONE 0xffffffffu
+
+GPURT_DEV uint64_t *gpurt_tree_leaves(const gpurt_heap_t *h, uint32_t tree)
+{
+    return h->trees + (size_t)tree * h->tree_words;
+}
+
+/* Says upward that a leaf has bits again. */
+GPURT_DEVN void gpurt_tree_raise(const gpurt_heap_t *h, uint64_t *leaves, uint32_t leaf)
+{
+    uint64_t *branch = leaves + h->leaf_words + leaf / 64;
+    uint64_t *root = leaves + h->leaf_words + h->branch_words + leaf / 4096;
+    uint64_t bit = 1ull << (leaf / 64 % 64);
+
+    gpurt_red_or_release_dev_u64(branch, 1ull << (leaf % 64)); /* AT1.rel */
+    /* relaxed: a look; whoever cleared the bit looks at the branch after that */
+    if (!(gpurt_load_relaxed_dev_u64(root) & bit))
+        gpurt_red_or_release_dev_u64(root, bit); /* AT1.rel */
+}
+
+/* Says upward that a leaf was emptied, and takes it back where that is no longer so. */
+GPURT_DEVN void gpurt_tree_lower(const gpurt_heap_t *h, uint64_t *leaves, uint32_t leaf)
+{
+    uint64_t *branch = leaves + h->leaf_words + leaf / 64;
+    uint64_t *root = leaves + h->leaf_words + h->branch_words + leaf / 4096;
+    uint64_t bit = 1ull << (leaf % 64), old;
+
+    old = gpurt_and_acquire_dev_u64(branch, ~bit);   /* AT1.acq */
+    if (gpurt_load_relaxed_dev_u64(leaves + leaf)) { /* relaxed: after the acquire above */
+        gpurt_tree_raise(h, leaves, leaf);
+        return;
+    }
+    if (old & ~bit)
+        return;
+    bit = 1ull << (leaf / 64 % 64);
+    gpurt_and_acquire_dev_u64(root, ~bit);       /* AT1.acq */
+    if (gpurt_load_relaxed_dev_u64(branch))      /* relaxed: likewise */
+        gpurt_red_or_release_dev_u64(root, bit); /* AT1.rel */
+}
+
+/* Puts chunks of one leaf in. Order: release, for whoever takes them out. */
+GPURT_DEV void gpurt_tree_put(const gpurt_heap_t *h, uint32_t tree, uint32_t leaf,
+                              uint64_t bits)
+{
+    uint64_t *leaves = gpurt_tree_leaves(h, tree);
+
+    if (gpurt_or_release_dev_u64(leaves + leaf, bits) == 0) /* AH3.rel */
+        gpurt_tree_raise(h, leaves, leaf);
+}
+
+/* Takes those of the bits out that are in. Order: acquire. Returns: them. */
+GPURT_DEV uint64_t gpurt_tree_take(const gpurt_heap_t *h, uint32_t tree, uint32_t leaf,
+                                   uint64_t bits)
+{
+    uint64_t *leaves = gpurt_tree_leaves(h, tree);
+    uint64_t old = gpurt_and_acquire_dev_u64(leaves + leaf, ~bits); /* AH3.acq */
+
+    if (old && !(old & ~bits))
+        gpurt_tree_lower(h, leaves, leaf);
+    return old & bits;
+}
+
+/* First set bit at or after position `from`, going round. Context: word is not 0. */
+GPURT_DEV uint32_t gpurt_tree_next(uint64_t word, uint32_t from)
+{
+    uint64_t above = word >> from << from;
+
+    return gpurt_ctz64(above ? above : word);
+}
+
+/* A leaf below this branch word that has bits, looking from leaf `from` on. */
+GPURT_DEV uint32_t gpurt_tree_in_branch(const gpurt_heap_t *h, const uint64_t *leaves,
+                                        uint32_t branch, uint32_t from, uint64_t *word)
+{
+    /* relaxed, here and below: a look; what is found is taken with acquire */
+    uint64_t hints = gpurt_load_relaxed_dev_u64(leaves + h->leaf_words + branch);
+
+    while (hints) {
+        uint32_t leaf = branch * 64 + gpurt_tree_next(hints, from);
+
+        *word = gpurt_load_relaxed_dev_u64(leaves + leaf);
+        if (*word)
+            return leaf;
+        hints &= ~(1ull << (leaf % 64));
+    }
+    return GPURT_TREE_NONE;
+}
+
+/* Looks for a leaf with bits, from leaf `start` on and round. Returns: it and what it held,
+ * or GPURT_TREE_NONE. */
+GPURT_DEVN uint32_t gpurt_tree_find(const gpurt_heap_t *h, uint32_t tree, uint32_t start,
+                                    uint64_t *word)
+{
+    const uint64_t *leaves = gpurt_tree_leaves(h, tree);
+    const uint64_t *roots = leaves + h->leaf_words + h->branch_words;
+    uint32_t first = start / 4096;
+
+    *word = gpurt_load_relaxed_dev_u64(leaves + start);
+    if (*word)
+        return start;
+    for (uint32_t i = 0; i < h->root_words; i++) {
+        uint32_t r = first + i < h->root_words ? first + i : first + i - h->root_words;
+        uint64_t hints = gpurt_load_relaxed_dev_u64(roots + r);
+
+        while (hints) {
+            uint32_t at = gpurt_tree_next(hints, i == 0 ? start / 64 % 64 : 0);
+            uint32_t branch = r * 64 + at;
+            uint32_t leaf = gpurt_tree_in_branch(
+                h, leaves, branch, branch == start / 64 ? start % 64 : 0, word);
+
+            if (leaf != GPURT_TREE_NONE)
+                return leaf;
+            hints &= ~(1ull << at);
+        }
+    }
+    return GPURT_TREE_NONE;
+}
+
+/* Whether nothing would be found. */
+GPURT_DEV bool gpurt_tree_is_empty(const gpurt_heap_t *h, uint32_t tree)
+{
+    const uint64_t *roots = gpurt_tree_leaves(h, tree) + h->leaf_words + h->branch_words;
+    uint64_t any = 0;
+
+    for (uint32_t i = 0; i < h->root_words; i++)
+        any |= gpurt_load_relaxed_dev_u64(roots + i); /* relaxed: a look */
+    return !any;
+}
+
+/* Takes one chunk out. Returns: it, or GPURT_TREE_NONE. */
+GPURT_DEVN uint32_t gpurt_tree_pop(const gpurt_heap_t *h, uint32_t tree, uint32_t start)
+{
+    uint64_t word;
+    uint32_t leaf;
+
+    while ((leaf = gpurt_tree_find(h, tree, start, &word)) != GPURT_TREE_NONE) {
+        uint32_t at = gpurt_ctz64(word);
+
+        if (gpurt_tree_take(h, tree, leaf, 1ull << at))
+            return leaf * 64 + at;
+        gpurt_relax(); /* another lane was faster */
+    }
+    return GPURT_TREE_NONE;
+}
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* heap.h - the host's side of heaps: make one, look into it, take it apart.
+ *
+ *     gpurt_heap_t heap;
+ *     gpurt_heap_create(rt, NULL, &heap, &err);       256 MiB
+ *     struct args a = {.heap = heap, ...};            kernels: gpurt_heap_alloc(&p->heap,
+ * 48)
+ *     ...
+ *     gpurt_heap_destroy(rt, &heap, &err);
+ *
+ * alloc.h is what kernels call. A heap is one piece of device memory; several can exist at
+ * a time. The gpurt_heap_t is a description that may be copied freely; one whose heap was
+ * destroyed is recognised. Objects live until they are freed or the heap is destroyed, over
+ * any number of kernels.
+ * Context of all calls: host, any thread. */
+#ifndef GPURT_HEAP_H
+#define GPURT_HEAP_H
+
+#include <gpurt/allocmap.h>
+#include <gpurt/gpurt.h>
+
+enum {
+    GPURT_HEAPS = 64 /* at a time in a process */
+};
+
+typedef struct gpurt_heap_options {
+    uint32_t struct_size; /* sizeof(gpurt_heap_options_t), or 0: lets the library grow it */
+    uint32_t shards;      /* default one a multiprocessor, fewer in a small heap */
+    uint32_t spread;      /* log2 of the shards that warps of one multiprocessor use; 0 */
+    uint32_t run_chunks;  /* longest run, at most 64; default by size */
+    uint64_t bytes;       /* of device memory, tables included; default 256 MiB */
+    bool make_default;    /* the heap of gpurt_alloc */
+} gpurt_heap_options_t;
+
+/* Of one size class. */
+typedef struct gpurt_heap_class {
+    uint32_t bytes;           /* of a slot */
+    uint32_t chunks;          /* that the class holds */
+    uint64_t live;            /* slots with the program */
+    uint64_t reusable, fresh; /* slots that were freed, that were never handed out */
+} gpurt_heap_class_t;
+
+typedef struct gpurt_heap_stats {
+    uint64_t bytes;      /* of all chunks: what objects can use */
+    uint64_t live_bytes; /* of live slots and large objects, rounded up to their class */
+    uint64_t live;       /* objects */
+    uint64_t tables;     /* bytes of the heap's own tables */
+    uint32_t chunks, free_chunks;
+    uint32_t largest_row; /* of free chunks: the largest object that fits, in 64 KiB */
+    uint32_t large;       /* objects above 32 KiB, */
+    uint32_t large_chunks;
+    gpurt_heap_class_t classes[GPURT_CLASS_COUNT];
+    gpurt_heap_counts_t counts;
+} gpurt_heap_stats_t;
+
+/* Returns: false to stop. */
+typedef bool (*gpurt_heap_visit_fn)(void *context, void *object, size_t bytes);
+
+GPURT_BEGIN_DECLS
+
+/* options: NULL for defaults. */
+gpurt_status_t gpurt_heap_create(gpurt_t *rt, const gpurt_heap_options_t *options,
+                                 gpurt_heap_t *out, gpurt_error_t *err);
+
+/* Ends all its objects. Context: no kernel uses it. NULL and a description of zeros:
+ * nothing. */
+gpurt_status_t gpurt_heap_destroy(gpurt_t *rt, gpurt_heap_t *heap, gpurt_error_t *err);
+
+/* Which heap gpurt_alloc uses; NULL: none. Device code that is loaded later (a plugin) has
+ * none until the next call. Context: no kernel runs. */
+gpurt_status_t gpurt_heap_set_default(gpurt_t *rt, const gpurt_heap_t *heap,
+                                      gpurt_error_t *err);
+
+/* Reads the tables. While kernels allocate it is a snapshot whose parts may differ by what
+ * they did meanwhile; it costs them nothing. */
+gpurt_status_t gpurt_heap_stats(gpurt_t *rt, const gpurt_heap_t *heap,
+                                gpurt_heap_stats_t *out, gpurt_error_t *err);
+
+/* Calls visit for every live object, by rising address. Context: no kernel allocates. */
+gpurt_status_t gpurt_heap_walk(gpurt_t *rt, const gpurt_heap_t *heap,
+                               gpurt_heap_visit_fn visit, void *context,
+                               gpurt_error_t *err);
+
+/* Gives chunks that shards hold in reserve back to the pool. Context: no kernel allocates.
+ * */
+gpurt_status_t gpurt_heap_trim(gpurt_t *rt, const gpurt_heap_t *heap, gpurt_error_t *err);
+
+/* Looks through all tables for what cannot be.
+ * Returns: GPURT_E_FAULT and what it is, when a kernel has broken the heap.
+ * Context: no kernel allocates. */
+gpurt_status_t gpurt_heap_check(gpurt_t *rt, const gpurt_heap_t *heap, gpurt_error_t *err);
+
+GPURT_END_DECLS
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "alloc_kernels.h"
+
+#include <gpurt/alloc.h>
+#include <gpurt/device.h>
+#include <gpurt/magazine.h>
+
+/* An object begins with its size; the rest is a pattern of its address. Of very large ones
+ * only a sample is written. */
+GPURT_DEV uint32_t alloc_step(uint32_t bytes)
+{
+    return bytes > 1u << 19 ? 1021 : 1;
+}
+
+GPURT_DEV uint32_t alloc_pattern(const void *object, uint32_t i)
+{
+    return (uint32_t)((uintptr_t)object >> 4) * 2654435761u + i * 40503u;
+}
+
+GPURT_DEVN void alloc_write(void *object, uint32_t bytes)
+{
+    uint32_t *words = (uint32_t *)object;
+
+    words[0] = bytes;
+    for (uint32_t i = 1; i < bytes / 4; i += alloc_step(bytes))
+        words[i] = alloc_pattern(object, i);
+}
+
+/* Reads all of it, and spoils it: what comes after must write its own. */
+GPURT_DEVN void alloc_read(void *object, alloc_verdict_t *verdict)
+{
+    uint32_t *words = (uint32_t *)object, bytes = words[0], wrong = 0;
+
+    if (bytes > 64u << 20 || bytes < 4)
+        wrong = 1, bytes = 4;
+    for (uint32_t i = 1; i < bytes / 4; i += alloc_step(bytes)) {
+        wrong |= words[i] ^ alloc_pattern(object, i);
+        words[i] = 0xdeadbeef;
+    }
+    words[0] = 0;
+    if (wrong && gpurt_add_relaxed_dev_u32(&verdict->xwrong, 1) == 0)
+        gpurt_store_relaxed_dev_u64(&verdict->xfirst, (uint64_t)(uintptr_t)object);
+}
+
+GPURT_DEV uint32_t alloc_random(uint32_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    *state ^= *state << 5;
+    return *state;
+}
+
+GPURT_DEV uint32_t alloc_random_seed(const struct alloc_args *p)
+{
+    uint32_t state = (uint32_t)gpurt_global_id64() * 747796405u + p->seed * 2891336453u + 1;
+
+    state = (state >> 15 ^ state) * 2246822519u;
+    return state ? state : 1;
+}
+
+GPURT_DEV uint32_t alloc_size(const struct alloc_args *p, uint32_t *state)
+{
+    return p->min_bytes + alloc_random(state) % (p->max_bytes - p->min_bytes + 1);
+}
+
+/* Gets an object of that size and writes all of it. */
+GPURT_DEVN void *alloc_get(const struct alloc_args *p, uint32_t bytes)
+{
+    void *object = gpurt_heap_alloc(&p->heap, bytes);
+
+    if (!object) {
+        gpurt_red_add_relaxed_dev_u32(&p->verdict->xnull, 1);
+        return NULL;
+    }
+    gpurt_red_add_relaxed_dev_u32(&p->verdict->xserved, 1);
+    gpurt_red_add_relaxed_dev_u64(&p->verdict->xbytes, bytes);
+    if ((uintptr_t)object & 15)
+        gpurt_red_add_relaxed_dev_u32(&p->verdict->xmisaligned, 1);
+    else
+        alloc_write(object, bytes);
+    return object;
+}
+
+GPURT_DEVN void alloc_put(const struct alloc_args *p, uint64_t object)
+{
+    if (object) {
+        alloc_read((void *)(uintptr_t)object, p->verdict);
+        gpurt_heap_free(&p->heap, (void *)(uintptr_t)object);
+    }
+}
+
+/* Each lane looks into cells at random: what it finds it reads and frees, whoever made it;
+ * an empty one it fills. */
+GPURT_KERNEL(alloc_storm, struct alloc_args, p)
+{
+    uint32_t state = alloc_random_seed(p);
+
+    for (uint32_t round = 0; round < p->rounds; round++) {
+        uint64_t *cell = &p->cells[alloc_random(&state) % p->cell_count];
+        uint64_t object = gpurt_xchg_acquire_dev_u64(cell, 0);
+
+        if (!object)
+            object = gpurt_xchg_acq_rel_dev_u64(
+                cell, (uint64_t)(uintptr_t)alloc_get(p, alloc_size(p, &state)));
+        alloc_put(p, object);
+    }
+}
+
+/* Lanes fill the empty ones among cells of their own, in order. mode 1: until memory is
+ * out. */
+GPURT_KERNEL(alloc_fill, struct alloc_args, p)
+{
+    uint32_t state = alloc_random_seed(p);
+    uint64_t lanes = (uint64_t)gpurt_grid_blocks() * gpurt_block_threads();
+
+    for (uint64_t i = gpurt_global_id64(); i < p->cell_count; i += lanes) {
+        void *object;
+
+        if (p->cells[i])
+            continue;
+        object = alloc_get(p, alloc_size(p, &state));
+        p->cells[i] = (uint64_t)(uintptr_t)object;
+        if (!object && p->mode == 1)
+            break;
+    }
+}
+
+/* Frees what cells hold, but those whose index is 0 modulo `mode` (0: all), in an order of
+ * its own: by other lanes than those that made them. */
+GPURT_KERNEL(alloc_drain, struct alloc_args, p)
+{
+    uint64_t lanes = (uint64_t)gpurt_grid_blocks() * gpurt_block_threads();
+
+    for (uint64_t i = gpurt_global_id64(); i < p->cell_count; i += lanes) {
+        uint64_t at = p->cell_count - 1 - i;
+
+        if (p->mode && at % p->mode == 0)
+            continue;
+        alloc_put(p, p->cells[at]);
+        p->cells[at] = 0;
+    }
+}
+
+/* One lane, of warp `mode`. cells[0]: the answer; cells[1]: the reason. */
+GPURT_KERNEL(alloc_one, struct alloc_args, p)
+{
+    uint32_t why = 0;
+
+    if (gpurt_global_id() != p->mode * GPURT_WARP_SIZE)
+        return;
+    p->cells[0] = (uint64_t)(uintptr_t)gpurt_heap_alloc_why(&p->heap, p->min_bytes,
+                                                            p->max_bytes, &why);
+    p->cells[1] = why;
+}
+
+/* One lane frees cells[0], whatever it is. */
+GPURT_KERNEL(alloc_free_one, struct alloc_args, p)
+{
+    if (gpurt_global_id() == 0)
+        gpurt_heap_free(&p->heap, (void *)(uintptr_t)p->cells[0]);
+}
+
+/* The default heap: each lane's answer in its cell, and the last round's is freed. */
+GPURT_KERNEL(alloc_default, struct alloc_args, p)
+{
+    uint32_t i = gpurt_global_id();
+
+    if (i >= p->cell_count)
+        return;
+    gpurt_free((void *)(uintptr_t)p->cells[i]);
+    p->cells[i] =
+        (uint64_t)(uintptr_t)(p->mode ? gpurt_alloc_aligned(p->min_bytes, p->mode) : NULL);
+}
+
+/* As alloc_storm, through a magazine a warp. mode 1: all lanes of a warp want the same size
+ * at a time; an object may come back through another warp's magazine, or through none. */
+GPURT_KERNEL(alloc_magazine, struct alloc_args, p)
+{
+    GPURT_SHARED(gpurt_magazine_t, magazines, 8);
+    gpurt_magazine_t *m = &magazines[gpurt_warp()];
+    uint32_t state = alloc_random_seed(p), bytes;
+
+    gpurt_magazine_init(m);
+    for (uint32_t round = 0; round < p->rounds; round++) {
+        uint64_t *cell = &p->cells[alloc_random(&state) % p->cell_count];
+        uint64_t old = gpurt_xchg_acquire_dev_u64(cell, 0);
+        void *object;
+
+        bytes = old ? 0 : alloc_size(p, &state);
+        if (p->mode == 1)
+            bytes = gpurt_shfl_u32(GPURT_FULL_MASK, bytes, 0);
+        object = gpurt_magazine_alloc(m, &p->heap, bytes);
+        if (object) {
+            alloc_write(object, bytes);
+            gpurt_red_add_relaxed_dev_u32(&p->verdict->xserved, 1);
+        } else if (bytes) {
+            gpurt_red_add_relaxed_dev_u32(&p->verdict->xnull, 1);
+        }
+        if (old && object) { /* both: one goes the plain way */
+            alloc_put(p, (uint64_t)(uintptr_t)object);
+            object = NULL;
+        }
+        if (object)
+            old = gpurt_xchg_acq_rel_dev_u64(cell, (uint64_t)(uintptr_t)object);
+        bytes = old ? *(const uint32_t *)(uintptr_t)old : 0;
+        if (old)
+            alloc_read((void *)(uintptr_t)old, p->verdict);
+        gpurt_syncwarp(GPURT_FULL_MASK);
+        gpurt_magazine_free(m, &p->heap, (void *)(uintptr_t)old, bytes);
+    }
+    gpurt_magazine_flush(m, &p->heap);
+}
+
+/* Whole warps take a row of each of two classes, which share a bin, and give both back,
+ * `rounds` times; a warp that has them in its magazine touches the heap no more.
+ * cells[2 * lane]: the first and last object of the smaller class. */
+GPURT_KERNEL(alloc_magazine_row, struct alloc_args, p)
+{
+    GPURT_SHARED(gpurt_magazine_t, magazines, 8);
+    gpurt_magazine_t *m = &magazines[gpurt_warp()];
+    uint64_t *cell = &p->cells[2 * gpurt_global_id()];
+    uint32_t bytes = p->min_bytes;
+    void *small, *large;
+
+    gpurt_magazine_init(m);
+    for (uint32_t round = 0; round < p->rounds; round++) {
+        large = round & 1 ? gpurt_magazine_alloc(m, &p->heap, 4 * bytes) : NULL;
+        small = gpurt_magazine_alloc(m, &p->heap, bytes);
+        if (!(round & 1))
+            large = gpurt_magazine_alloc(m, &p->heap, 4 * bytes);
+        cell[round > 0] = (uint64_t)(uintptr_t)small;
+        if (!small || !large)
+            break; /* the host misses it in its cell */
+        alloc_write(small, bytes);
+        alloc_write(large, 4 * bytes);
+        gpurt_syncwarp(GPURT_FULL_MASK);
+        alloc_read(small, p->verdict);
+        alloc_read(large, p->verdict);
+        gpurt_syncwarp(GPURT_FULL_MASK);
+        gpurt_magazine_free(m, &p->heap, small, bytes);
+        gpurt_magazine_free(m, &p->heap, large, 4 * bytes);
+    }
+    if (p->mode)
+        gpurt_magazine_flush(m, &p->heap);
+}
+
+/* Each warp gets `mode` objects at once for cells of its own, as many as there are. */
+GPURT_KERNEL(alloc_warp, struct alloc_args, p)
+{
+    uint32_t warp = gpurt_global_id() / GPURT_WARP_SIZE;
+    uint64_t *cells = &p->cells[warp * p->mode];
+    uint32_t got =
+        gpurt_heap_alloc_warp(&p->heap, p->mode, p->min_bytes, (void **)(uintptr_t)cells);
+
+    for (uint32_t i = gpurt_lane(); i < got; i += GPURT_WARP_SIZE)
+        alloc_write((void *)(uintptr_t)cells[i], p->min_bytes);
+    if (gpurt_lane() == 0)
+        gpurt_red_add_relaxed_dev_u32(&p->verdict->xserved, got);
+}

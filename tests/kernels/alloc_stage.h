@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* alloc_stage.h - a heap, cells that hold its objects, and what must be true of both. */
+#ifndef GPURT_TESTS_ALLOC_STAGE_H
+#define GPURT_TESTS_ALLOC_STAGE_H
+
+#include "alloc_kernels.h"
+#include "check.h"
+
+#include <gpurt/heap.h>
+
+GPURT_KERNEL_DECLARE(alloc_storm, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_fill, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_drain, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_one, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_free_one, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_default, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_magazine, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_warp, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_magazine_row, struct alloc_args);
+
+enum {
+    MIB = 1 << 20,
+    CELLS_MOST = 1 << 20
+};
+
+static gpurt_t *rt;
+static uint64_t cells_copy[CELLS_MOST];
+
+static inline void ok_at(const char *where, gpurt_status_t st, const gpurt_error_t *err)
+{
+    if (st != GPURT_OK)
+        check_end(CHECK_FAILED, where, "%s: %s", gpurt_status_name(st), err->text);
+}
+#define OK(call)                      \
+    do {                              \
+        gpurt_error_t err = {0};      \
+        gpurt_status_t st_ = call;    \
+        ok_at(CHECK_HERE, st_, &err); \
+    } while (0)
+
+/* ---- a heap with cells and a verdict ------------------------------------------------- */
+
+typedef struct stage {
+    struct alloc_args args;
+    gpurt_launch_t launch;
+} stage_t;
+
+static inline void stage_open(stage_t *s, const gpurt_heap_options_t *options,
+                              uint32_t cells)
+{
+    memset(s, 0, sizeof *s);
+    OK(gpurt_heap_create(rt, options, &s->args.heap, &err));
+    OK(gpurt_mem_create(rt, cells * sizeof(uint64_t), (void **)&s->args.cells, &err));
+    OK(gpurt_mem_create(rt, sizeof(alloc_verdict_t), (void **)&s->args.verdict, &err));
+    OK(gpurt_fill(rt, 0, s->args.cells, 0, cells * sizeof(uint64_t), &err));
+    OK(gpurt_fill(rt, 0, s->args.verdict, 0, sizeof(alloc_verdict_t), &err));
+    s->args.cell_count = cells;
+    s->launch = (gpurt_launch_t){.grid = {4, 1, 1}, .block = {64, 1, 1}};
+}
+
+static inline void stage_close(stage_t *s)
+{
+    OK(gpurt_heap_destroy(rt, &s->args.heap, &err));
+    CHECK_EQ(gpurt_mem_destroy(rt, s->args.cells), GPURT_OK);
+    CHECK_EQ(gpurt_mem_destroy(rt, s->args.verdict), GPURT_OK);
+}
+
+#define RUN(s, kernel)                                                \
+    do {                                                              \
+        OK(gpurt_launch(rt, &(s)->launch, kernel, &(s)->args, &err)); \
+        OK(gpurt_stream_sync(rt, 0, &err));                           \
+    } while (0)
+
+static inline alloc_verdict_t stage_verdict(stage_t *s)
+{
+    alloc_verdict_t v;
+
+    OK(gpurt_copy(rt, 0, &v, s->args.verdict, sizeof v, &err));
+    OK(gpurt_stream_sync(rt, 0, &err));
+    CHECK_MSG(v.xwrong == 0, "%u objects were overwritten, first 0x%llx", v.xwrong,
+              (unsigned long long)v.xfirst);
+    CHECK_EQ(v.xmisaligned, 0);
+    OK(gpurt_fill(rt, 0, s->args.verdict, 0, sizeof v, &err));
+    return v;
+}
+
+static inline gpurt_heap_stats_t stage_stats(stage_t *s)
+{
+    gpurt_heap_stats_t stats;
+
+    OK(gpurt_heap_check(rt, &s->args.heap, &err));
+    OK(gpurt_heap_stats(rt, &s->args.heap, &stats, &err));
+    return stats;
+}
+
+static inline uint64_t *stage_cells(stage_t *s)
+{
+    OK(gpurt_copy(rt, 0, cells_copy, s->args.cells, s->args.cell_count * sizeof(uint64_t),
+                  &err));
+    OK(gpurt_stream_sync(rt, 0, &err));
+    return cells_copy;
+}
+
+/* ---- the heap's own view against what the cells hold --------------------------------- */
+
+static inline int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+typedef struct visit {
+    uint64_t *expected;
+    uint32_t at, count;
+    uint64_t end; /* of the last object */
+} visit_t;
+
+static inline bool visit(void *context, void *object, size_t bytes)
+{
+    visit_t *v = (visit_t *)context;
+    uint64_t begin = (uint64_t)(uintptr_t)object;
+
+    CHECK_MSG(v->at < v->count && v->expected[v->at] == begin,
+              "object %u: the heap says 0x%llx is live, the cells 0x%llx", v->at,
+              (unsigned long long)begin,
+              v->at < v->count ? (unsigned long long)v->expected[v->at] : 0ull);
+    CHECK(begin >= v->end);
+    v->end = begin + bytes;
+    v->at++;
+    return true;
+}
+
+/* Exactly the objects in cells are live. */
+static inline uint32_t stage_compare(stage_t *s)
+{
+    uint64_t *cells = stage_cells(s);
+    visit_t v = {.expected = cells};
+    uint32_t count = s->args.cell_count;
+
+    qsort(cells, count, sizeof *cells, by_value);
+    while (v.count < count && v.expected[0] == 0)
+        v.expected++, count--;
+    v.count = count;
+    OK(gpurt_heap_walk(rt, &s->args.heap, visit, &v, &err));
+    CHECK_EQ(v.at, count);
+    CHECK_EQ(stage_stats(s).live, count);
+    return count;
+}
+
+/* Frees all that cells hold; then every chunk is back. */
+static inline void stage_drain(stage_t *s)
+{
+    gpurt_heap_stats_t stats;
+
+    s->args.mode = 0;
+    RUN(s, alloc_drain);
+    stage_verdict(s);
+    stats = stage_stats(s);
+    CHECK_EQ(stats.live, 0);
+    CHECK_EQ(stats.live_bytes, 0);
+    OK(gpurt_heap_trim(rt, &s->args.heap, &err));
+    stats = stage_stats(s);
+    CHECK_EQ(stats.free_chunks, stats.chunks);
+    CHECK_EQ(stats.largest_row, stats.chunks);
+    CHECK_EQ(stats.counts.xopened, stats.counts.xclosed);
+}
+
+/* Takes until nothing is left, not a slot. Twice, because a lane stops at its first NULL,
+ * and may get it while others are still sharing out the last chunk. Returns: objects
+ * served. */
+static inline uint32_t stage_fill(stage_t *s)
+{
+    gpurt_heap_stats_t stats;
+    uint32_t served = 0;
+
+    s->args.mode = 1;
+    for (uint32_t i = 0; i < 2; i++) {
+        alloc_verdict_t v;
+
+        RUN(s, alloc_fill);
+        v = stage_verdict(s);
+        CHECK(v.xnull > 0);
+        served += v.xserved;
+    }
+    stats = stage_stats(s);
+    CHECK_EQ(stats.free_chunks, 0);
+    if (s->args.max_bytes <= GPURT_SMALL_MAX) {
+        CHECK_EQ(stats.classes[gpurt_class_of(s->args.max_bytes)].fresh, 0);
+        CHECK_EQ(stats.classes[gpurt_class_of(s->args.max_bytes)].reusable, 0);
+    }
+    return served;
+}
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The allocator under schedules that no machine would choose: each seed is another order of
+ * all lanes at all atomics, in heaps so small that shards quarrel over every chunk. After
+ * each the tables are looked through and compared with what the cells hold.
+ * An argument is the number of seeds, a second one the first of them. */
+#include "alloc_stage.h"
+
+enum {
+    SEEDS = 300
+};
+
+/* What a seed tries; sizes and room decide which paths are taken. */
+static const struct scene {
+    uint32_t min_bytes, max_bytes, cells;
+    gpurt_heap_options_t options;
+} scenes[] = {
+    {16, 16, 100, {.bytes = 300 << 10, .shards = 3, .spread = 1}},
+    {700, 1024, 150, {.bytes = 400 << 10, .shards = 2, .spread = 1}},
+    {9000, 16384, 40, {.bytes = 700 << 10, .shards = 4, .spread = 2}},
+    {16, 9000, 120, {.bytes = 600 << 10, .shards = 3, .spread = 2, .run_chunks = 4}},
+    {16, 100000, 60, {.bytes = 900 << 10, .shards = 2, .spread = 1}},
+    {3000, 16384, 300, {.bytes = 3 * MIB, .shards = 6, .spread = 2, .run_chunks = 8}},
+    {60000, 5000000, 24, {.bytes = 14 * MIB, .shards = 1}},
+    {32000, 140000, 30, {.bytes = 1200 << 10, .shards = 1}},
+};
+
+static void run_scene(const struct scene *scene, uint32_t seed)
+{
+    stage_t s;
+
+    stage_open(&s, &scene->options, scene->cells);
+    s.launch.block.x = 64;
+    s.launch.grid.x = 2;
+    s.args.min_bytes = scene->min_bytes;
+    s.args.max_bytes = scene->max_bytes;
+    s.args.seed = seed;
+    s.args.rounds = 8;
+    RUN(&s, alloc_storm);
+    stage_verdict(&s);
+    stage_compare(&s);
+    s.args.mode = seed / 7 % 2;
+    if (scene->max_bytes <= GPURT_SMALL_MAX) {
+        RUN(&s, alloc_magazine);
+        stage_verdict(&s);
+        stage_compare(&s);
+    }
+    s.args.mode = 1; /* to the brim, and a little of it back */
+    RUN(&s, alloc_fill);
+    s.args.mode = 3;
+    RUN(&s, alloc_drain);
+    stage_verdict(&s);
+    stage_compare(&s);
+    stage_drain(&s);
+    stage_close(&s);
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t seeds = argc > 1 ? (uint32_t)atoi(argv[1]) : SEEDS;
+    uint32_t first = argc > 2 ? (uint32_t)atoi(argv[2]) : 1;
+
+    for (uint32_t seed = first; seed < first + seeds; seed++) {
+        gpurt_options_t options = {.struct_size = sizeof options,
+                                   .backend = GPURT_BACKEND_CPU};
+
+        options.cpu.seed = seed;
+        options.cpu.schedule = seed % 3 ? GPURT_SCHEDULE_RANDOM : GPURT_SCHEDULE_PCT;
+        fprintf(stderr, "\r%u ", seed); /* which one it was, when it fails */
+        OK(gpurt_open(&options, &rt, &err));
+        run_scene(&scenes[seed % (sizeof scenes / sizeof scenes[0])], seed);
+        OK(gpurt_close(rt, &err));
+    }
+    return 0;
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The allocator, from kernels, on both back ends: objects never share a byte, whoever frees
+ * them; what is freed can be had again; when memory is out the answer is NULL; and after
+ * all is freed every chunk is back. */
+#include "alloc_stage.h"
+
+/* ---- tests --------------------------------------------------------------------------- */
+
+static void test_storm(uint32_t min_bytes, uint32_t max_bytes, uint32_t cells,
+                       const gpurt_heap_options_t *options, bool may_be_full)
+{
+    stage_t s;
+    alloc_verdict_t v;
+
+    stage_open(&s, options, cells);
+    s.args.min_bytes = min_bytes;
+    s.args.max_bytes = max_bytes;
+    s.args.rounds = 60;
+    for (uint32_t launch = 0; launch < 3; launch++) {
+        s.args.seed++;
+        RUN(&s, alloc_storm);
+        v = stage_verdict(&s);
+        CHECK(v.xserved > 0);
+        CHECK_MSG(may_be_full || v.xnull == 0, "%u of %u requests of %u..%u got NULL",
+                  v.xnull, v.xnull + v.xserved, min_bytes, max_bytes);
+        stage_compare(&s);
+    }
+    stage_drain(&s);
+    stage_close(&s);
+}
+
+static void test_storms(void)
+{
+    gpurt_heap_options_t roomy = {.bytes = 64 * MIB};
+    gpurt_heap_options_t tight = {.bytes = 2 * MIB, .spread = 2, .shards = 5};
+    gpurt_heap_options_t narrow = {.bytes = 600 << 10, .shards = 1};
+
+    test_storm(4, 64, 512, &roomy, false);
+    test_storm(16, 8192, 512, &roomy, false);
+    test_storm(20000, 200000, 64, &roomy, false);
+    test_storm(4, 9000, 700, &tight, true);
+    test_storm(4, 3000, 300, &narrow, true);
+    test_storm(1000, 200000, 300, &tight, true);
+}
+
+/* Lanes take until nothing is left: nearly all bytes are served, no object twice; then one
+ * freed object can be had again at once, and all of them. */
+static void test_full(uint32_t bytes, uint32_t percent)
+{
+    gpurt_heap_options_t options = {.bytes = 8 * MIB, .shards = 3, .spread = 2};
+    uint32_t cells = 2 * (options.bytes / bytes), live, kept;
+    uint64_t served;
+    stage_t s;
+
+    stage_open(&s, &options, cells);
+    s.args.min_bytes = s.args.max_bytes = bytes;
+    live = stage_fill(&s);
+    CHECK_EQ(stage_compare(&s), live);
+    served = (uint64_t)live * bytes;
+    CHECK_MSG(served * 100 >= options.bytes * percent, "%u bytes: only %llu of %llu served",
+              bytes, (unsigned long long)served, (unsigned long long)options.bytes);
+
+    s.args.mode = 2; /* every other object is freed ... */
+    RUN(&s, alloc_drain);
+    kept = stage_compare(&s);
+    CHECK(kept > live / 3 && kept < live / 3 * 2);
+    CHECK_EQ(stage_fill(&s), live - kept); /* ... and its place can be had again, */
+    CHECK_EQ(stage_compare(&s), live);
+    stage_drain(&s);
+    CHECK_EQ(stage_fill(&s), live); /* as can all of it */
+    stage_drain(&s);
+    stage_close(&s);
+}
+
+/* One request; returns the answer, and why it is NULL. */
+static uint64_t one(stage_t *s, uint64_t size, uint32_t align, uint32_t *why)
+{
+    uint64_t *cells;
+
+    s->args.min_bytes = (uint32_t)size;
+    s->args.max_bytes = align;
+    RUN(s, alloc_one);
+    cells = stage_cells(s);
+    *why = (uint32_t)cells[1];
+    CHECK_EQ(cells[0] == 0, *why != GPURT_ALLOC_OK);
+    return cells[0];
+}
+
+static void free_one(stage_t *s, uint64_t object)
+{
+    OK(gpurt_copy(rt, 0, s->args.cells, &object, sizeof object, &err));
+    RUN(s, alloc_free_one);
+}
+
+static void test_alignment(void)
+{
+    gpurt_heap_options_t options = {.bytes = 4 * MIB};
+    stage_t s;
+    uint32_t why;
+
+    stage_open(&s, &options, 2);
+    for (uint32_t align = 1; align <= 65536; align *= 2)
+        for (uint32_t size = 1; size <= 70000; size = size * 3 + 1) {
+            uint64_t object = one(&s, size, align, &why);
+
+            CHECK_EQ(why, GPURT_ALLOC_OK);
+            CHECK_EQ(object % align, 0);
+            free_one(&s, object);
+        }
+    for (uint32_t size = 16; size <= 32768; size *= 2) {
+        uint64_t object = one(&s, size, 16, &why);
+
+        CHECK_EQ(object % size, 0); /* powers of two are aligned to themselves */
+        free_one(&s, object);
+    }
+    free_one(&s, one(&s, 0, 16, &why));
+    CHECK_EQ(stage_stats(&s).live, 0);
+    stage_close(&s);
+}
+
+static void test_reasons(void)
+{
+    static const gpurt_heap_t none;
+    gpurt_heap_options_t options = {.bytes = 2 * MIB, .shards = 1};
+    gpurt_heap_stats_t stats;
+    uint64_t first[64];
+    uint32_t why, count = 0;
+    stage_t s;
+
+    stage_open(&s, &options, 64);
+    one(&s, 16, 3, &why);
+    CHECK_EQ(why, GPURT_ALLOC_ALIGNMENT);
+    one(&s, 16, 0, &why);
+    CHECK_EQ(why, GPURT_ALLOC_ALIGNMENT);
+    one(&s, 16, 1 << 17, &why);
+    CHECK_EQ(why, GPURT_ALLOC_ALIGNMENT);
+    one(&s, 3 * MIB, 16, &why);
+    CHECK_EQ(why, GPURT_ALLOC_TOO_LARGE);
+    while ((first[count] = one(&s, 65536, 16, &why)))
+        count++;
+    CHECK_EQ(why, GPURT_ALLOC_FULL);
+    CHECK_EQ(count, stage_stats(&s).chunks);
+    one(&s, 16, 16, &why);
+    CHECK_EQ(why, GPURT_ALLOC_FULL);
+    for (uint32_t i = 0; i < count; i += 2)
+        free_one(&s, first[i]);
+    one(&s, 100000, 16, &why);
+    CHECK_EQ(why, GPURT_ALLOC_FRAGMENTED);
+    stats = stage_stats(&s);
+    CHECK_EQ(stats.largest_row, 1);
+    CHECK_EQ(stats.counts.xrefused[GPURT_ALLOC_ALIGNMENT], 3);
+    CHECK_EQ(stats.counts.xrefused[GPURT_ALLOC_TOO_LARGE], 1);
+    CHECK_EQ(stats.counts.xrefused[GPURT_ALLOC_FULL], 2);
+    CHECK_EQ(stats.counts.xrefused[GPURT_ALLOC_FRAGMENTED], 1);
+    free_one(&s,
+             first[1]); /* chunks 0, 1, 2 are free again, and 64 KiB of 16 bytes in one */
+    free_one(&s, one(&s, 196608, 16, &why));
+    CHECK_EQ(why, GPURT_ALLOC_OK);
+    {
+        gpurt_heap_t kept = s.args.heap;
+
+        s.args.heap = none;
+        one(&s, 16, 16, &why);
+        CHECK_EQ(why, GPURT_ALLOC_NO_HEAP);
+        s.args.heap = kept;
+    }
+    stage_close(&s);
+}
+
+/* Chunks that runs hold in reserve are found when nothing else is left. */
+static void test_reserve(void)
+{
+    gpurt_heap_options_t options = {.bytes = 8 * MIB, .shards = 1, .run_chunks = 16};
+    gpurt_heap_stats_t stats;
+    uint32_t why, large = 0;
+    stage_t s;
+
+    stage_open(&s, &options, 4);
+    for (uint32_t i = 0; i < 16 + 32 + 1; i++) /* into the third run, of 4 chunks */
+        one(&s, 4096, 16, &why);
+    stats = stage_stats(&s);
+    CHECK_EQ(stats.classes[gpurt_class_of(4096)].chunks, 1 + 2 + 4);
+    while (one(&s, 65536, 16, &why))
+        large++;
+    CHECK_EQ(large, stats.chunks - 1 - 2 - 1);
+    stats = stage_stats(&s);
+    CHECK_EQ(stats.classes[gpurt_class_of(4096)].chunks, 1 + 2 + 1);
+    CHECK_EQ(stats.classes[gpurt_class_of(4096)].reusable, 15);
+    stage_close(&s);
+
+    stage_open(&s, &options, 4); /* the same for another class */
+    for (uint32_t i = 0; i < 16 + 32 + 1; i++)
+        one(&s, 4096, 16, &why);
+    for (large = 0; one(&s, 16384, 16, &why); large++)
+        ;
+    CHECK_EQ(large, 4 * (stats.chunks - 1 - 2 - 1));
+    stage_close(&s);
+}
+
+/* ... as are slots of another shard's run. */
+static void test_steal(void)
+{
+    gpurt_heap_options_t options = {.bytes = 2 * MIB, .shards = 4, .spread = 2};
+    gpurt_heap_stats_t stats;
+    uint32_t why, served = 0;
+    stage_t s;
+
+    stage_open(&s, &options, 4);
+    s.launch.grid.x = 1;
+    s.launch.block.x = 128; /* warps of four shards */
+    for (s.args.mode = 1; s.args.mode < 4; s.args.mode++)
+        CHECK(one(&s, 16384, 16, &why));
+    s.args.mode = 0;
+    while (one(&s, 16384, 16, &why))
+        served++;
+    stats = stage_stats(&s);
+    CHECK_EQ(served, 4 * stats.chunks - 3);
+    CHECK(stats.counts.xstolen > 0);
+    stage_close(&s);
+}
+
+/* Many for a warp by one call: all apart, and all there is when there is not enough. */
+static void test_warp(void)
+{
+    static const uint32_t counts[] = {1, 32, 777, 5000};
+    gpurt_heap_options_t roomy = {.bytes = 32 * MIB}, tight = {.bytes = 2 * MIB};
+
+    for (uint32_t i = 0; i < 8; i++) {
+        uint32_t n = counts[i % 4], warps = 8;
+        gpurt_heap_stats_t stats;
+        stage_t s;
+
+        stage_open(&s, i < 4 ? &roomy : &tight, n * warps);
+        s.args.mode = n;
+        s.args.min_bytes = i < 4 ? 40 : 1000;
+        RUN(&s, alloc_warp);
+        CHECK_EQ(stage_compare(&s), stage_verdict(&s).xserved);
+        stats = stage_stats(&s);
+        if (i < 4)
+            CHECK_EQ(stats.live, n * warps);
+        else if (stats.live < n * warps) /* of 8 warps each is refused once */
+            CHECK(stats.free_chunks == 0 && stats.counts.xrefused[GPURT_ALLOC_FULL] > 0);
+        stage_drain(&s);
+        stage_close(&s);
+    }
+}
+
+static void test_magazine(void)
+{
+    gpurt_heap_options_t options = {.bytes = 16 * MIB}, tight = {.bytes = 1 * MIB};
+    uint64_t *cells;
+    stage_t s;
+
+    for (uint32_t i = 0; i < 6; i++) {
+        stage_open(&s, i < 4 ? &options : &tight, 500);
+        s.args.min_bytes = 4;
+        s.args.max_bytes = i % 2 ? 40000 : 100;
+        s.args.rounds = 40;
+        s.args.seed = i;
+        for (s.args.mode = 0; s.args.mode < 2; s.args.mode++) {
+            RUN(&s, alloc_magazine);
+            CHECK(stage_verdict(&s).xserved > 0);
+            stage_compare(&s);
+        }
+        stage_drain(&s);
+        stage_close(&s);
+    }
+    for (uint32_t size = 64; size <= 256; size *= 4) {
+        stage_open(&s, &options, 2 * 4 * 64);
+        s.args.rounds = 10;
+        s.args.min_bytes = size;
+        RUN(&s, alloc_magazine_row);
+        stage_verdict(&s);
+        cells = stage_cells(&s);
+        for (uint32_t i = 0; i < 4 * 64; i++)
+            CHECK_EQ(cells[2 * i], cells[2 * i + 1]); /* the row that was given back */
+        CHECK_EQ(stage_stats(&s).live, 2 * 4 * 64);   /* not flushed: with the program */
+        s.args.mode = 1;
+        RUN(&s, alloc_magazine_row);
+        CHECK_EQ(stage_stats(&s).live, 2 * 4 * 64);
+        CHECK_EQ(stage_stats(&s).counts.xbad_frees[GPURT_FREE_TWICE], 0);
+        stage_close(&s);
+    }
+}
+
+/* What cannot be freed is counted and does no harm. */
+static void test_bad_frees(void)
+{
+    gpurt_heap_options_t options = {.bytes = 2 * MIB};
+    gpurt_heap_stats_t stats;
+    uint64_t small, large, other;
+    uint32_t why;
+    stage_t s;
+
+    stage_open(&s, &options, 2);
+    small = one(&s, 48, 16, &why);
+    other = one(&s, 48, 16, &why);
+    large = one(&s, 200000, 16, &why);
+    free_one(&s, 0);
+    free_one(&s, (uint64_t)(uintptr_t)s.args.cells);
+    free_one(&s, small + 16);
+    free_one(&s, large + 16);
+    free_one(&s, large + 65536);
+    free_one(&s, (uint64_t)(uintptr_t)s.args.heap.chunks - 16);
+    CHECK_EQ(stage_stats(&s).live, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        free_one(&s, small);
+        free_one(&s, large);
+    }
+    stats = stage_stats(&s);
+    CHECK_EQ(stats.live, 1);
+    CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_FOREIGN], 2);
+    CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_INTERIOR], 2);
+    CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_TWICE], 1 + 2 + 2);
+    CHECK_EQ(stats.counts.xbad_pointer, large);
+    free_one(&s, other);
+    CHECK_EQ(stage_stats(&s).live, 0);
+    stage_close(&s);
+}
+
+static void test_default(void)
+{
+    gpurt_heap_options_t options = {.bytes = 4 * MIB, .make_default = true};
+    stage_t s, second;
+
+    stage_open(&s, &options, 200);
+    stage_open(&second, NULL, 1);
+    s.args.min_bytes = 100;
+    s.args.mode = 64;
+    RUN(&s, alloc_default);
+    CHECK_EQ(stage_compare(&s), 200);
+    RUN(&s, alloc_default);
+    CHECK_EQ(stage_compare(&s), 200);
+    CHECK_EQ(stage_stats(&second).live, 0);
+    s.args.mode = 0;
+    RUN(&s, alloc_default);
+    CHECK_EQ(stage_stats(&s).live, 0);
+    OK(gpurt_heap_set_default(rt, &second.args.heap, &err));
+    s.args.mode = 16;
+    RUN(&s, alloc_default);
+    CHECK_EQ(stage_stats(&s).live, 0);
+    CHECK_EQ(stage_stats(&second).live, 200);
+    stage_close(&second); /* and with it the default */
+    OK(gpurt_fill(rt, 0, s.args.cells, 0, 1600, &err));
+    RUN(&s, alloc_default);
+    CHECK_EQ(stage_cells(&s)[0], 0);
+    stage_close(&s);
+}
+
+static void test_handles(void)
+{
+    gpurt_heap_options_t options = {.bytes = 4 * MIB}, small = {.bytes = 65536};
+    gpurt_heap_options_t odd = {.run_chunks = 3}, wide = {.spread = 7};
+    gpurt_heap_t heap, copy, many[GPURT_HEAPS];
+    gpurt_heap_stats_t stats;
+
+    CHECK_EQ(gpurt_heap_create(rt, NULL, NULL, NULL), GPURT_E_INVALID);
+    CHECK_EQ(gpurt_heap_create(rt, &small, &heap, NULL), GPURT_E_INVALID);
+    CHECK_EQ(gpurt_heap_create(rt, &odd, &heap, NULL), GPURT_E_INVALID);
+    CHECK_EQ(gpurt_heap_create(rt, &wide, &heap, NULL), GPURT_E_INVALID);
+    CHECK(heap.chunks == NULL);
+    OK(gpurt_heap_create(rt, &options, &heap, &err));
+    copy = heap;
+    OK(gpurt_heap_stats(rt, &copy, &stats, &err));
+    CHECK(stats.bytes + stats.tables <= options.bytes &&
+          stats.bytes > options.bytes / 10 * 9);
+    OK(gpurt_heap_destroy(rt, &heap, &err));
+    OK(gpurt_heap_destroy(rt, &heap, &err));
+    OK(gpurt_heap_destroy(rt, NULL, &err));
+    CHECK_EQ(gpurt_heap_stats(rt, &copy, &stats, NULL), GPURT_E_HANDLE);
+    CHECK_EQ(gpurt_heap_walk(rt, &copy, visit, NULL, NULL), GPURT_E_HANDLE);
+    CHECK_EQ(gpurt_heap_trim(rt, &copy, NULL), GPURT_E_HANDLE);
+    CHECK_EQ(gpurt_heap_check(rt, &copy, NULL), GPURT_E_HANDLE);
+    CHECK_EQ(gpurt_heap_set_default(rt, &copy, NULL), GPURT_E_HANDLE);
+    CHECK_EQ(gpurt_heap_destroy(rt, &copy, NULL), GPURT_E_HANDLE);
+    for (uint32_t i = 0; i < GPURT_HEAPS; i++)
+        OK(gpurt_heap_create(rt, &options, &many[i], &err));
+    CHECK_EQ(gpurt_heap_create(rt, &options, &heap, NULL), GPURT_E_NOMEM);
+    for (uint32_t i = 0; i < GPURT_HEAPS; i++)
+        OK(gpurt_heap_destroy(rt, &many[i], &err));
+}
+
+int main(void)
+{
+    gpurt_error_t failed = {0};
+
+    if (gpurt_open(NULL, &rt, &failed) != GPURT_OK)
+        SKIP("%s", failed.text);
+    test_handles();
+    test_alignment();
+    test_reasons();
+    test_reserve();
+    test_steal();
+    test_bad_frees();
+    test_default();
+    test_storms();
+    test_warp();
+    test_magazine();
+    test_full(16, 90);
+    test_full(48, 90);
+    test_full(1000, 85);
+    test_full(16384, 80);
+    test_full(65536, 80);
+    OK(gpurt_close(rt, &err));
+    return 0;
+}
