@@ -22,7 +22,7 @@ enum {
     SAMPLES = 4096,
     PANICS = 200, /* of the box's 256 slots */
     PANIC_EVERY_US = 5000,
-    STORM_BLOCKS_GPU = 528,
+    STORM_BLOCKS_GPU = 264, /* leaves room for the warp that speaks */
     STORM_BLOCKS_CPU = 4,
     STORM_THREADS = 256,
     WAIT_S = 20
