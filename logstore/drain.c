@@ -51,8 +51,8 @@ static gpurt_status_t memory_take(gpurt_drain_t *d, gpurt_error_t *err)
     }
     for (uint32_t i = 0; i < d->options.sink_count; i++)
         ordered |= d->options.sinks[i].put && d->options.sinks[i].in_order;
-    d->hot = malloc(rings * sizeof *d->hot);
-    d->touched = malloc(rings * sizeof *d->touched);
+    d->hot = malloc((rings + 1) * sizeof *d->hot);
+    d->touched = malloc((rings + 1) * sizeof *d->touched);
     d->rows = malloc(BATCH_BYTES);
     d->entries = malloc(BATCH_ROWS * sizeof *d->entries);
     d->spare = ordered ? malloc(BATCH_ROWS * sizeof *d->spare) : NULL;

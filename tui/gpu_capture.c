@@ -24,7 +24,9 @@ static const char *const by_user[] = {"CUDA_ENABLE_COREDUMP_ON_EXCEPTION",
 static const char on[] = "CUDA_ENABLE_COREDUMP_ON_EXCEPTION",
                   flags[] = "CUDA_COREDUMP_GENERATION_FLAGS", file[] = "CUDA_COREDUMP_FILE",
                   asked[] = "CUDA_ENABLE_USER_TRIGGERED_COREDUMP",
-                  pipes[] = "CUDA_COREDUMP_PIPE";
+                  pipes[] = "CUDA_COREDUMP_PIPE",
+                  /* While CUPTI listens the driver writes no dump. */
+    collects[] = "GPURT_CUPTI";
 
 /* No memory: registers, code and places tell what happened, in half a megabyte for a
  * small launch. */
@@ -62,7 +64,7 @@ gpurt_status_t gpu_capture_open(gpu_capture_t *c, gpurt_error_t *err)
     }
     snprintf(pattern, sizeof pattern, "%s/%%p" ENDING, c->folder);
     if (setenv(on, "1", 1) == 0 && setenv(flags, LIGHT, 1) == 0 &&
-        setenv(file, pattern, 1) == 0)
+        setenv(file, pattern, 1) == 0 && setenv(collects, "off", 1) == 0)
         return GPURT_OK;
     gpu_capture_close(c);
     return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "environment");
@@ -77,6 +79,7 @@ void gpu_capture_stop(gpu_capture_t *c)
     unsetenv(file);
     unsetenv(asked);
     unsetenv(pipes);
+    unsetenv(collects);
 }
 
 gpurt_status_t gpu_capture_open_asking(gpu_capture_t *c, gpurt_error_t *err)

@@ -82,7 +82,7 @@ static void kept_add(kept_t *kept, uint32_t c, uint64_t run)
 /* Returns: one element a chunk, to be freed. */
 static kept_t *kept_make(const gpurt_heap_t *h, gpurt_error_t *err)
 {
-    kept_t *kept = (kept_t *)malloc(h->chunk_count * sizeof *kept);
+    kept_t *kept = (kept_t *)calloc(h->chunk_count, sizeof *kept);
 
     if (!kept) {
         gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "heap: %u chunks",

@@ -4,9 +4,8 @@
 #ifndef GPURT_HOST_HEAPMAP_H
 #define GPURT_HOST_HEAPMAP_H
 
+#include <gpurt/alloc.h>
 #include <gpurt/heap.h>
-
-extern gpurt_heap_t gpurt_heap_default;
 
 /* What gpurt_heap_create gave, if the heap still exists. */
 gpurt_status_t gpurt_heap_known(const gpurt_heap_t *heap, gpurt_error_t *err);

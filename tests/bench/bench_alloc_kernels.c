@@ -9,8 +9,17 @@
 /* As a kernel that wants full occupancy, or half, would say it: the paths that are seldom taken
  * then keep their registers in memory. */
 #if GPURT_ON_CUDA
+/* Turing holds 1,024 threads a multiprocessor, consumer GPUs since 1,536. */
+#    if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#        define BENCH_HOLDS 4
+#    elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900
+#        define BENCH_HOLDS 6
+#    else
+#        define BENCH_HOLDS 8
+#    endif
 #    define BENCH_BOUNDS(name, blocks)                             \
-        extern "C" __global__ void __launch_bounds__(256, blocks)  \
+        extern "C" __global__ void __launch_bounds__(              \
+            256, (blocks) < BENCH_HOLDS ? (blocks) : BENCH_HOLDS)  \
             name(const __grid_constant__ struct bench_alloc_args); \
         GPURT_KERNEL(name, struct bench_alloc_args, p)
 #else

@@ -203,12 +203,12 @@ static void cycles_all(void)
 static double storm(const gpurt_kernel_t *kernel, uint32_t blocks, uint32_t calls)
 {
     double samples[REPEATS];
+    uint32_t warps = blocks * (STORM_THREADS / GPURT_WARP_SIZE);
 
     args.calls = calls;
     args.spin = 0;
     for (uint32_t i = 0; i < REPEATS; i++)
-        samples[i] = (double)blocks * (STORM_THREADS / GPURT_WARP_SIZE) * calls /
-                     run_ns(kernel, blocks, STORM_THREADS);
+        samples[i] = (double)warps * (double)calls / run_ns(kernel, blocks, STORM_THREADS);
     return rows_median(samples, REPEATS);
 }
 

@@ -15,7 +15,7 @@ cleanup() {
 trap cleanup EXIT
 cd "$dir"
 unset GPURT_DRAIN GPURT_LOG GPURT_LEVEL GPURT_RING_BYTES GPURT_OFF
-export GPURT_BACKEND=${GPURT_BACKEND:-cpu} GPURT_LEVEL_FLOOR=trace
+export GPURT_BACKEND=${GPURT_BACKEND:-cpu} GPURT_LEVEL_FLOOR=trace GPURT_CUPTI=off
 
 fail() {
     echo "FAIL: $*" >&2

@@ -78,6 +78,7 @@ GPURT_KERNEL(cancel_cluster, struct cancel_args, p)
     gpurt_cluster_barrier();
     if (cancel_is_victim(p))
         cancel_panic(p);
+    /* NOLINTNEXTLINE(bugprone-infinite-loop): until it is cancelled */
     while (relaxes)
         gpurt_relax();
     gpurt_cluster_barrier();

@@ -123,7 +123,7 @@ static void test_reasons(void)
     static const gpurt_heap_t none;
     gpurt_heap_options_t options = {.bytes = 2 * MIB, .shards = 1};
     gpurt_heap_stats_t stats;
-    uint64_t first[64];
+    uint64_t first[64] = {0};
     uint32_t why, count = 0;
     stage_t s;
 

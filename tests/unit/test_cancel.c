@@ -100,7 +100,7 @@ int main(int argc, char **argv)
             where == CANCEL_AT_CLUSTER_BARRIER || where == CANCEL_IN_CLUSTER_RELAX;
 
         if ((clusters && info.max_cluster == 1) ||
-            (argc > 1 && strcmp(argv[1], names[where])))
+            (argc > 1 && strcmp(argv[1], names[where]) != 0))
             continue;
         printf("%s\n", names[where]);
         for (uint32_t late = 0; late < 200; late += 99) {

@@ -374,6 +374,7 @@ static void host_threads_launch(void)
         CHECK_EQ(pthread_create(&threads[i], NULL, host_thread, data), 0);
     for (uint32_t i = 0; i < HOST_THREADS; i++)
         CHECK_EQ(pthread_join(threads[i], NULL), 0);
+    OK(gpurt_sync(rt, &err)); /* the streams are gone, their work may go on */
     OK(gpurt_copy(rt, GPURT_STREAM_DEFAULT, &seen, data, sizeof seen, &err));
     OK(gpurt_sync(rt, &err));
     CHECK_EQ(seen, HOST_THREADS * EACH_THREAD);
