@@ -107,6 +107,10 @@ static void heap_open(bench_t *b, uint64_t bytes)
 
     if (gpurt_heap_create(b->rt, &o, &b->args.heap, &err) != GPURT_OK)
         fail("heap", err.text);
+    /* Cells name no object of the heap before. */
+    need(
+        gpurt_fill(b->rt, GPURT_STREAM_DEFAULT, b->args.cells, 0, 8ull * 4 * MILLION, NULL),
+        "clear the cells");
 }
 
 static void heap_close(bench_t *b)

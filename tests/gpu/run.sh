@@ -94,7 +94,7 @@ export head_lines
 for bench in "$build"/bin/bench_*; do
     [[ -x $bench && ! -d $bench ]] || continue
     name=${bench##*/}
-    stage "$name" 120 bash -c 'bench_rows "$@"' bash "$bench" "$out/$name.tsv"
+    stage "$name" 200 bash -c 'bench_rows "$@"' bash "$bench" "$out/$name.tsv"
 done
 
 # ---- summary ------------------------------------------------------------------------------------------------------
