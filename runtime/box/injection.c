@@ -24,7 +24,7 @@ static bool is_there(char *path, size_t room, const char *folder, const char *mo
 
 bool gpurt_injection_find(char *path, size_t room)
 {
-    static const char *const near[] = {"/../lib", "/../" GPURT_INJECTION_NEAR, ""};
+    static const char *const near[] = {"/../lib", ("/../" GPURT_INJECTION_NEAR), ""};
     const char *chosen = secure_getenv("GPURT_INJECTION_LIBRARY");
     char folder[PATH_MAX];
     ssize_t bytes;

@@ -76,7 +76,7 @@ static gpurt_drain_t *open_all(uint32_t ring_bytes, uint32_t policy)
         .struct_size = sizeof plan, .section_count = 1, .sections = &s};
     gpurt_drain_options_t o = {.struct_size = sizeof o,
                                .sink_count = 1,
-                               .sinks = {{&tally, put, NULL, false}},
+                               .sinks = {{.context = &tally, .put = put}},
                                .dictionary = &dictionary};
     gpurt_drain_t *d;
 

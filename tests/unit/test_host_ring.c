@@ -84,7 +84,7 @@ static gpurt_drain_t *drain_open(seen_t *seen)
 {
     gpurt_drain_options_t o = {.struct_size = sizeof o,
                                .sink_count = 1,
-                               .sinks = {{seen, sink_put, NULL, false}},
+                               .sinks = {{.context = seen, .put = sink_put}},
                                .dictionary = &dictionary};
     gpurt_drain_t *d;
 
