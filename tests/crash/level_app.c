@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* level_app [BLOCKS] - one kernel that logs until a line comes on standard input. */
+/* level_app [BLOCKS] - one kernel that logs: from one place more after a line on standard
+ * input, until the second line or the end of the input. */
 #include "level_app.h"
 
 #include <gpurt/atomic.h>
@@ -32,8 +33,10 @@ int main(int argc, char **argv)
         goto fail;
     printf("%d\n", (int)getpid());
     fflush(stdout);
+    if (getchar() != EOF)
+        gpurt_store_release_sys_u32((uint32_t *)stop, LEVEL_APP_LATE);
     (void)getchar();
-    gpurt_store_release_sys_u32((uint32_t *)stop, 1);
+    gpurt_store_release_sys_u32((uint32_t *)stop, LEVEL_APP_STOP);
     if (gpurt_sync(rt, &err) != GPURT_OK)
         goto fail;
     gpurt_host_destroy(rt, stop);

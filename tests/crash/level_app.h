@@ -5,8 +5,13 @@
 
 #include <gpurt/kernel.h>
 
+enum {
+    LEVEL_APP_LATE = 1, /* one place more logs from now on */
+    LEVEL_APP_STOP = 2
+};
+
 struct level_app_args {
-    const uint32_t *xstop; /* host memory; written by: the host, once */
+    const uint32_t *xstop; /* LEVEL_APP_*, host memory; written by: the host */
     uint64_t pause_ns;
 };
 

@@ -8,18 +8,19 @@
  * along. The other blocks hold their places, so that no other kernel gets one. */
 GPURT_KERNEL(level_app, struct level_app_args, p)
 {
-    uint32_t round = 0;
+    uint32_t round = 0, stop;
 
-    while (gpurt_block_rank() && !gpurt_load_acquire_sys_u32(p->xstop))
+    while (gpurt_block_rank() && gpurt_load_acquire_sys_u32(p->xstop) != LEVEL_APP_STOP)
         gpurt_relax();
     if (gpurt_block_rank())
         return;
-    while (!gpurt_load_acquire_sys_u32(p->xstop)) { /* as whoever waits for work looks */
+    while ((stop = gpurt_load_acquire_sys_u32(p->xstop)) != LEVEL_APP_STOP) {
         uint64_t until = gpurt_globaltimer() + p->pause_ns;
 
         GPURT_LOG_WARP(GPURT_LEVEL_DEBUG, "detail %u", round);
         GPURT_LOG_WARP(GPURT_LEVEL_WARN, "round %u", round);
-        if (round++ == 200)
+        round++;
+        if (stop == LEVEL_APP_LATE)
             GPURT_LOG_WARP(GPURT_LEVEL_DEBUG, "a late site");
         while (gpurt_globaltimer() < until)
             gpurt_relax();
