@@ -12,6 +12,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+enum {
+    TAKE_S = 1, /* one who connects and says nothing holds up a drainer */
+    GIVE_S = 5  /* a drainer that is busy or stopped holds up a program's start */
+};
+
 static const char hello[8] = "GPRTBOX";
 
 static socklen_t address_of(const char *name, struct sockaddr_un *address)
@@ -87,7 +92,7 @@ static int receive_fd(int from)
 
 gpurt_status_t gpurt_handover_take(int listener, int *box_fd, gpurt_error_t *err)
 {
-    struct timeval second = {1, 0};
+    struct timeval limit = {TAKE_S, 0};
     int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 
     *box_fd = -1;
@@ -96,7 +101,7 @@ gpurt_status_t gpurt_handover_take(int listener, int *box_fd, gpurt_error_t *err
                    ? GPURT_E_NOT_READY
                    : gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
                                 "drainer: accept");
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof second);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     if (peer_is_us(fd))
         *box_fd = receive_fd(fd);
     if (*box_fd >= 0 && send(fd, hello, sizeof hello, MSG_NOSIGNAL) < 0) {
@@ -135,7 +140,7 @@ static bool send_fd(int to, int box_fd)
 gpurt_status_t gpurt_handover_give(const gpurt_boxmap_t *map, gpurt_error_t *err)
 {
     const char *name = getenv(GPURT_HANDOVER_ENV);
-    struct timeval second = {1, 0};
+    struct timeval limit = {GIVE_S, 0};
     struct sockaddr_un address;
     char answer[sizeof hello];
     socklen_t bytes;
@@ -149,8 +154,8 @@ gpurt_status_t gpurt_handover_give(const gpurt_boxmap_t *map, gpurt_error_t *err
     if (fd < 0)
         return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
                           "socket for the drainer");
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof second);
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof second);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     done = connect(fd, (struct sockaddr *)&address, bytes) == 0 && peer_is_us(fd) &&
            send_fd(fd, map->fd) && recv(fd, answer, sizeof answer, 0) > 0;
     if (!done)

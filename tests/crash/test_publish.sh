@@ -22,7 +22,7 @@ fail() {
 shown() { "$bin/gpurt-top" --once --json -p "$1"; }
 # wait_shown PID RECORDS: until a picture shows so many.
 wait_shown() {
-    for _ in $(seq 200); do
+    for _ in $(seq 750); do
         if shown "$1" 2>/dev/null | grep >/dev/null "\"records\":$2,"; then
             return
         fi
@@ -33,7 +33,7 @@ wait_shown() {
 # application: the process number of the feeding application that runs now.
 application() {
     local pid=
-    for _ in $(seq 200); do
+    for _ in $(seq 750); do
         pid=$(pgrep -n -P "$1" || true)
         [ "$pid" ] && break
         sleep 0.02
@@ -70,7 +70,7 @@ wait "$recorder" 2>/dev/null || true
 drainer=$!
 started+=("$drainer")
 # Not asked before it is there: gpurt-top would drain a program that nobody drains.
-for _ in $(seq 200); do
+for _ in $(seq 750); do
     [ "$(stat -c %i "gpurt/$pid" 2>/dev/null)" != "$before" ] && [ -e "gpurt/$pid" ] && break
     sleep 0.02
 done

@@ -60,7 +60,7 @@ status=0; "$bin/gpurt-record" -o run.gplog -- "$app" 5 2>message || status=$?
 if [ "$status" != 125 ] || [ "$(wc -l < message)" != 1 ]; then fail "overwrite: $status"; fi
 rm run.gplog
 "$bin/gpurt-record" -q -o run.gplog -- "$app" 1000 hang & recorder=$!
-for _ in $(seq 200); do [ -s run.gplog ] && [ "$(field records run.gplog)" = 1000 ] && break; sleep 0.02; done
+for _ in $(seq 750); do [ -s run.gplog ] && [ "$(field records run.gplog)" = 1000 ] && break; sleep 0.02; done
 "$bin/gpurt-log" tail -f -n 100000 run.gplog > followed & follower=$!
 sleep 0.1
 kill -TERM "$recorder"

@@ -46,8 +46,8 @@ grep -q 'File too large; free some space' errors || fail "$(cat errors)"
 [ "$(field records full.gplog)" -gt 100 ] || fail "$(field records full.gplog) records before the disk was full"
 expect 7 'bad.gplog is not whole' limited 4 "$bin/gpurt-record" -o bad.gplog -- "${free[@]}" "$app" 100000 drop exit=7
 # gpurt-top's screen needs 1.2 MB of shared memory, which counts as a file.
-expect 125 '' limited 1300 "$bin/gpurt-top" --once -o picture --record screen.gplog -- \
-    "${free[@]}" "$bin/log_storm" 64 256 300
+expect 125 '' limited 1300 env GPURT_POLICY=block "$bin/gpurt-top" --once -o picture --record screen.gplog -- \
+    "${free[@]}" "$bin/log_storm" 64 256 100
 grep -q 'screen.gplog is not whole: log: writing' errors || fail "$(cat errors)"
 grep -q 'ended with status 0' picture || fail 'the picture goes on'
 [ "$(field torn_frames screen.gplog)" -le 1 ] || fail 'torn'
@@ -61,7 +61,7 @@ same 4 "$(field records small.gplog)" 'a small box'
 # Two drainers on one box: the second is refused, the first loses nothing.
 "$bin/gpurt-record" -q -o first.gplog -- "$app" 1000 hang &
 recorder=$!
-for _ in $(seq 250); do
+for _ in $(seq 750); do
     [ -s first.gplog ] && [ "$(field records first.gplog)" = 1000 ] && break
     sleep 0.02
 done
@@ -92,7 +92,7 @@ same 0 "$(field records none.gplog)" 'nothing'
 # A kernel without end: the recorder's log can be read meanwhile, and Ctrl-C ends both.
 setsid env --default-signal=INT "$bin/gpurt-record" -q -o endless.gplog -- "$bin/log_storm" 2 32 4000000000 &
 recorder=$!
-for _ in $(seq 250); do
+for _ in $(seq 750); do
     [ -s endless.gplog ] && [ "$(field records endless.gplog)" -gt 1000 ] && break
     sleep 0.02
 done

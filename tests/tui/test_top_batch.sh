@@ -73,11 +73,14 @@ for name in INT TERM HUP USR1; do
 done 2>/dev/null
 
 # A process that runs: what its monitor publishes, and a box that nobody drains.
-"$top" -b -o pictures -- "$app" 3000 20000 0 quiet & monitor=$!
-for _ in $(seq 100); do pid=$(find gpurt -type f -printf "%f\n" 2>/dev/null | head -1); [ -n "$pid" ] && break; sleep 0.02; done
+"$top" -b -o pictures -- "$app" 20000 20000 0 quiet & monitor=$!
+for _ in $(seq 750); do pid=$(find gpurt -type f -printf "%f\n" 2>/dev/null | head -1); [ -n "$pid" ] && break; sleep 0.02; done
 if [ "$(stat -c %a "gpurt/$pid")" != 600 ] || [ "$(stat -c %a gpurt)" != 700 ]; then fail "rights"; fi
-sleep 0.5
-expect 0 "$top" --once --json -p "$pid"
+for _ in $(seq 50); do
+    expect 0 "$top" --once --json -p "$pid"
+    ! jq -e '.per_second>5000' out >/dev/null || break
+    sleep 0.1
+done
 json ".pid==$pid and .state==\"live\" and .records>1000 and .per_second>5000" out >/dev/null
 expect 0 "$top" -b -n 2 -d 100ms -p "$pid"
 [ "$(grep -c '^gpurt-top' out)" = 2 ] || fail "attached pictures"
@@ -87,6 +90,7 @@ sleep 0.1
 kill -0 "$pid" || fail "the program ended with its monitor"
 expect 0 "$top" --once --json -p "$pid"
 json ".pid==$pid and .records>0" out >/dev/null
+kill "$pid"
 expect 125 "$top" --once -p 1
 [ "$(wc -l <err)" = 1 ] || fail "one line says why"
 echo "all well"

@@ -24,14 +24,14 @@ start() {
 
 # see TEXT: waits until it is on the screen. gone TEXT: until it is not.
 see() {
-    for _ in $(seq 100); do
+    for _ in $(seq 300); do
         t capture-pane -p | grep -Fq -- "$1" && return
         sleep 0.05
     done
     fail "'$1' is not seen"
 }
 gone() {
-    for _ in $(seq 100); do
+    for _ in $(seq 300); do
         t capture-pane -p | grep -Fq -- "$1" || return 0
         sleep 0.05
     done
