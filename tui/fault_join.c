@@ -66,6 +66,7 @@ gpurt_status_t fault_join(gpurt_writer_t *writer, const char *path,
                           panic_hook_t *hook, fault_joined_t *out, gpurt_error_t *err)
 {
     joining_t joining = {writer, hook, out};
+    gpurt_writer_figures_t sum;
     fault_book_t book = {0};
     gplog_file_t own;
     gpucore_t *core;
@@ -75,7 +76,8 @@ gpurt_status_t fault_join(gpurt_writer_t *writer, const char *path,
     memset(out, 0, sizeof *out);
     if (st != GPURT_OK)
         return st;
-    time_ns = fault_time(path, core);
+    gpurt_writer_figures(writer, &sum);
+    time_ns = fault_time(path, core, sum.last_ns);
     st = fault_book_fill(&book, core, err);
     if (st == GPURT_OK && !about) {
         about_make(core, pid, program, time_ns, &own);

@@ -8,7 +8,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define SECOND_NS 1000000000ull
+#define SECOND_NS    1000000000ull
+#define LATE_TICK_NS 100000000ull
 
 enum {
     NAME = 256,
@@ -168,9 +169,9 @@ gpurt_row_t *fault_row_make(gpurt_dictionary_t *d, const gpucore_t *core, const 
 
 /* ---- all of a dump --------------------------------------------------------------------- */
 /* When the file was made: right after the fault, while its end may be seconds later. Files
- * tell the time in ticks, and what the warp wrote last must not come after it: one tick
- * more. */
-uint64_t fault_time(const char *path, const gpucore_t *core)
+ * tell the time in ticks, one more than a tick behind where a virtual machine was held up; what
+ * the warp wrote last must not come after it, so a record that is a little newer moves it. */
+uint64_t fault_time(const char *path, const gpucore_t *core, uint64_t last_ns)
 {
     struct timespec tick = {.tv_nsec = 10000000};
     struct statx x;
@@ -182,7 +183,8 @@ uint64_t fault_time(const char *path, const gpucore_t *core)
                ? (uint64_t)x.stx_btime.tv_sec * SECOND_NS + x.stx_btime.tv_nsec
                : (uint64_t)x.stx_mtime.tv_sec * SECOND_NS + x.stx_mtime.tv_nsec;
     clock_getres(CLOCK_REALTIME_COARSE, &tick);
-    return made + (uint64_t)tick.tv_nsec;
+    made += (uint64_t)tick.tv_nsec;
+    return last_ns > made && last_ns - made < LATE_TICK_NS ? last_ns : made;
 }
 
 static uint32_t section_of(const gplog_file_t *about, const gpucore_t *core,

@@ -19,8 +19,9 @@ gpurt_status_t fault_rows(gpurt_dictionary_t *d, const fault_book_t *book,
                           const gplog_file_t *about, uint64_t time_ns, uint64_t dump,
                           fault_row_fn *put, void *context, gpurt_error_t *err);
 
-/* The real time of a fault whose dump the driver has written to path. */
-uint64_t fault_time(const char *path, const gpucore_t *core);
+/* The real time of a fault whose dump the driver has written to path. last_ns: of the newest
+ * record of the program; 0: not known. */
+uint64_t fault_time(const char *path, const gpucore_t *core, uint64_t last_ns);
 
 /* The file of a frame, with its folder. */
 void fault_file(const line_frame_t *frame, char *out, size_t room);

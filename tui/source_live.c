@@ -204,7 +204,7 @@ static void faults_take(live_t *l, live_box_t *one)
         st = fault_book_fill(&book, core, &err);
     gpurt_drain_about(&one->map, &about);
     if (st == GPURT_OK)
-        st = fault_rows(&one->dictionary, &book, &about, fault_time(path, core), 0,
+        st = fault_rows(&one->dictionary, &book, &about, fault_time(path, core, 0), 0,
                         fault_put, one, &err);
     if (st != GPURT_OK)
         problem_tell(l, &err);

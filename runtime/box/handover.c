@@ -17,6 +17,16 @@ enum {
     GIVE_S = 5  /* a drainer that is busy or stopped holds up a program's start */
 };
 
+/* A call with a time limit ends when its process is stopped and goes on (signal(7)). */
+#define UNINTERRUPTED(call)                 \
+    __extension__({                         \
+        ssize_t got_;                       \
+        do                                  \
+            got_ = (call);                  \
+        while (got_ < 0 && errno == EINTR); \
+        got_;                               \
+    })
+
 static const char hello[8] = "GPRTBOX";
 
 static socklen_t address_of(const char *name, struct sockaddr_un *address)
@@ -77,7 +87,7 @@ static int receive_fd(int from)
     struct cmsghdr *c;
     int fd = -1;
 
-    if (recvmsg(from, &message, MSG_CMSG_CLOEXEC) <= 0)
+    if (UNINTERRUPTED(recvmsg(from, &message, MSG_CMSG_CLOEXEC)) <= 0)
         return -1;
     c = CMSG_FIRSTHDR(&message);
     if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
@@ -134,7 +144,7 @@ static bool send_fd(int to, int box_fd)
     c->cmsg_type = SCM_RIGHTS;
     c->cmsg_len = CMSG_LEN(sizeof box_fd);
     memcpy(CMSG_DATA(c), &box_fd, sizeof box_fd);
-    return sendmsg(to, &message, MSG_NOSIGNAL) == (ssize_t)sizeof text;
+    return UNINTERRUPTED(sendmsg(to, &message, MSG_NOSIGNAL)) == (ssize_t)sizeof text;
 }
 
 gpurt_status_t gpurt_handover_give(const gpurt_boxmap_t *map, gpurt_error_t *err)
@@ -157,7 +167,7 @@ gpurt_status_t gpurt_handover_give(const gpurt_boxmap_t *map, gpurt_error_t *err
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     done = connect(fd, (struct sockaddr *)&address, bytes) == 0 && peer_is_us(fd) &&
-           send_fd(fd, map->fd) && recv(fd, answer, sizeof answer, 0) > 0;
+           send_fd(fd, map->fd) && UNINTERRUPTED(recv(fd, answer, sizeof answer, 0)) > 0;
     if (!done)
         gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
                    "the drainer that %s names does not answer; is it still running?",
