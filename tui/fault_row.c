@@ -184,7 +184,7 @@ uint64_t fault_time(const char *path, const gpucore_t *core, uint64_t last_ns)
                : (uint64_t)x.stx_mtime.tv_sec * SECOND_NS + x.stx_mtime.tv_nsec;
     clock_getres(CLOCK_REALTIME_COARSE, &tick);
     made += (uint64_t)tick.tv_nsec;
-    return last_ns > made && last_ns - made < LATE_TICK_NS ? last_ns : made;
+    return last_ns >= made && last_ns - made < LATE_TICK_NS ? last_ns + 1 : made;
 }
 
 static uint32_t section_of(const gplog_file_t *about, const gpucore_t *core,
