@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The objects of docs/PANIC_JSON.md, version 1. */
+#include "hang_text.h"
 #include "panic_chain.h"
 #include "panic_excerpt.h"
 #include "panic_fault.h"
+#include "panic_hang.h"
 #include "panic_line.h"
 #include "text.h"
 
@@ -91,7 +93,7 @@ static void put_source(FILE *out, const panic_source_t *s)
 
 static void put_kind(FILE *out, const gpurt_row_t *row)
 {
-    fprintf(out, ",\"kind\":\"%s\"", row->kind == GPURT_KIND_FAULT ? "fault" : "panic");
+    fprintf(out, ",\"kind\":\"%s\"", panic_kind_name(row));
 }
 
 /* ---- list ---------------------------------------------------------------------------- */
@@ -214,6 +216,23 @@ static void put_fault(FILE *out, const panic_entry_t *e)
         panic_dump_close(&dump);
 }
 
+/* null for what is no hang, and where its snapshot was not kept. */
+static void put_hang(FILE *out, const panic_entry_t *e)
+{
+    gpurt_waitgraph_t graph;
+    gpurt_waits_t waits;
+
+    key(out, "hang");
+    if (e->row->kind != GPURT_KIND_HANG ||
+        panic_hang_of(e->source, e->row, &waits, &graph, NULL) != GPURT_OK) {
+        fputs("null", out);
+        return;
+    }
+    hang_json(&graph, out);
+    gpurt_waitgraph_fini(&graph);
+    gpurt_waits_fini(&waits);
+}
+
 gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
                                const panic_style_t *style, gpurt_error_t *err)
 {
@@ -252,6 +271,7 @@ gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
     put_site(out, d, e->row, 0, true);
     put_values(out, d, &f);
     put_fault(out, e);
+    put_hang(out, e);
     panic_chain_json(book, number, out);
     put_excerpt(out, &f, style->folder);
     fputs(",\"before\":{", out);

@@ -26,7 +26,7 @@ enum {
 typedef struct record_options {
     const char *output, *rules, *on_panic;
     bool append, spin, quiet, gpu_core;
-    uint64_t level, hang_seconds;
+    uint64_t level, hang_ns;
 } record_options_t;
 
 #define FIELD(kind_, field_) \
@@ -58,7 +58,8 @@ static const gpurt_option_t rows[] = {
      .name = "exec-on-panic",
      .arg = "CMD",
      FIELD(STRING, on_panic),
-     .help = "run CMD with /bin/sh when device code panics or faults: once for each "
+     .help = "run CMD with /bin/sh when device code panics, faults or stands in a "
+             "deadlock: once for each "
              "place in the source, 16 times at most, 10 seconds at most"},
     {.name = "gpu-core",
      FIELD(FLAG, gpu_core),
@@ -67,11 +68,11 @@ static const gpurt_option_t rows[] = {
          "SIGABRT, and the log has the thread, the source line and the dump; a bad store "
          "right before a kernel's end is then missed"},
     {.name = "hang-after",
-     .arg = "N",
-     FIELD(NUMBER, hang_seconds),
-     .min = 1,
-     .max = 86400,
-     .help = "when PROGRAM's device code has recorded nothing for N seconds, tell the last "
+     .arg = "TIME",
+     FIELD(SECONDS, hang_ns),
+     .help = "how long device code may wait before a deadlock is told (default 1: a circle "
+             "of waits, as gpurt/waits.h lets code say them); and when PROGRAM's device "
+             "code has recorded nothing for TIME, tell who waits for what, and the last "
              "record of each SM; with --gpu-core also ask the driver for a dump of where "
              "every warp stands, which ends PROGRAM's kernels"},
     {.section = "Running",
@@ -100,7 +101,7 @@ static const gpurt_option_text_t texts[] = {
      "the "
      "driver writes a small dump to a private folder, which goes into the log. CMD of "
      "--exec-on-panic finds "
-     "GPURT_PANIC_KIND (panic or fault), GPURT_PANIC_SITE, GPURT_PANIC_MESSAGE and "
+     "GPURT_PANIC_KIND (panic, fault or hang), GPURT_PANIC_SITE, GPURT_PANIC_MESSAGE and "
      "GPURT_PANIC_FILE."},
     {"SEE ALSO", "gpurt-top -p PID, with the application's number, shows what is recorded "
                  "while it comes."},
@@ -171,12 +172,13 @@ static void dumps_take(dumps_t *d, const record_boxes_t *boxes)
         dump_take(d, boxes, path, pid);
 }
 
-static void dumps_look(dumps_t *d, const record_boxes_t *boxes)
+static void dumps_look(dumps_t *d, record_boxes_t *boxes)
 {
     uint64_t now = gpurt_real_ns();
 
     panic_hook_poll(&d->hook);
     if (record_boxes_count(boxes) && stall_check(&d->stall, stall_clock_ns())) {
+        record_boxes_waits(boxes);
         stall_print(&d->stall, program.name, stderr);
         if (gpu_capture_ask(&d->capture))
             fputs("gpurt-record: the driver was asked for a dump\n", stderr);
@@ -212,9 +214,9 @@ static void dumps_open(dumps_t *d, const record_options_t *o, gpurt_writer_t *wr
 
     if (!panic_hook_init(&d->hook, o->on_panic, o->output))
         gpurt_option_refuse(&program, "--exec-on-panic: no memory");
-    stall_init(&d->stall, o->hang_seconds * 1000000000ull, gpurt_writer_dictionary(writer));
-    if (o->gpu_core && (o->hang_seconds ? gpu_capture_open_asking
-                                        : gpu_capture_open)(&d->capture, &err) != GPURT_OK)
+    stall_init(&d->stall, o->hang_ns, gpurt_writer_dictionary(writer));
+    if (o->gpu_core && (o->hang_ns ? gpu_capture_open_asking
+                                   : gpu_capture_open)(&d->capture, &err) != GPURT_OK)
         gpurt_option_refuse(&program, "%s; goes on without GPU core dumps", err.text);
     if (d->capture.set_by_user)
         gpurt_option_refuse(&program, "%s is set already: dumps stay where it says",
@@ -244,7 +246,9 @@ static int run_and_record(char **argv, const record_options_t *o, recording_t *l
     dumps_open(&dumps, o, log->writer);
     boxes.tap.hook = o->on_panic ? &dumps.hook : NULL;
     boxes.tap.sites = gpurt_writer_dictionary(log->writer);
-    boxes.stall = o->hang_seconds ? &dumps.stall : NULL;
+    boxes.stall = o->hang_ns ? &dumps.stall : NULL;
+    boxes.hang_ns = o->hang_ns;
+    boxes.teller = program.name;
     gpurt_injection_name();
     plan.value = boxes.name;
     code = launchee_open(&app);
