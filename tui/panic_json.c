@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The objects of docs/PANIC_JSON.md, version 1. */
 #include "hang_text.h"
+#include "lives_text.h"
 #include "panic_chain.h"
 #include "panic_excerpt.h"
 #include "panic_fault.h"
@@ -9,6 +10,7 @@
 #include "text.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void key(FILE *out, const char *name)
@@ -72,6 +74,18 @@ static void put_site(FILE *out, const gpurt_dictionary_t *d, const gpurt_row_t *
     put_text(out, "msg", text.at, text.used);
 }
 
+static void put_lives(FILE *out, const panic_source_t *s)
+{
+    gpurt_life_t *lives = NULL;
+    uint32_t count = 0;
+
+    if (s->log)
+        gpurt_lives_read(s->log, &lives, &count, NULL);
+    key(out, "lives");
+    lives_json(out, lives, count);
+    free(lives);
+}
+
 static void put_source(FILE *out, const panic_source_t *s)
 {
     const gpurt_box_identity_t *id = &s->about.identity;
@@ -88,6 +102,7 @@ static void put_source(FILE *out, const panic_source_t *s)
     put_number(out, "pid", id->pid);
     put_number(out, "left_out", s->left_out);
     put_number(out, "torn_frames", s->torn_frames);
+    put_lives(out, s);
     fputc('}', out);
 }
 
