@@ -1,35 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Definitions of a box, taken over when the first record asks for them. The box may be
- * wrong or hostile, so lengths are bounded against the table before a byte of text is
- * touched. */
+/* Definitions of a box, taken over when the first record asks for them. */
+#include "defread.h"
 #include "drainpart.h"
 
 #include <string.h>
-
-/* A private copy of a committed definition; false: not there, or not sound. */
-static bool def_read(const gpurt_drain_t *d, uint32_t section, uint32_t number,
-                     gpurt_def_t *def, char *text)
-{
-    const gpurt_box_section_t *s = &d->map->sections[section];
-    gpurt_def_t *from;
-    uint32_t bytes, state;
-
-    if (number == 0 || number > s->def_count)
-        return false;
-    from = gpurt_boxmap_def(d->map, section, number - 1);
-    state = gpurt_load_acquire_sys_u32(&from->xstate); /* B3.acq */
-    if (state != GPURT_DEF_SITE && state != GPURT_DEF_STRING)
-        return false;
-    memcpy(def, from, sizeof *def);
-    def->xstate = state;
-    bytes = (uint32_t)def->format_bytes + def->file_bytes + def->module_bytes;
-    if (def->slots == 0 || def->slots > GPURT_DEF_MAX_SLOTS ||
-        def->slots > s->def_count - (number - 1) ||
-        bytes > (uint32_t)def->slots * GPURT_DEF_BYTES - sizeof *def)
-        return false;
-    memcpy(text, from + 1, bytes);
-    return true;
-}
 
 static bool site_load(gpurt_drain_t *d, uint32_t section, uint32_t number,
                       drain_site_t *out)
@@ -38,7 +12,7 @@ static bool site_load(gpurt_drain_t *d, uint32_t section, uint32_t number,
     gpurt_site_info_t info;
     gpurt_def_t def;
 
-    if (!def_read(d, section, number, &def, text))
+    if (!gpurt_def_read(d->map, section, number, &def, text))
         return false;
     memset(&info, 0, sizeof info);
     info.line = def.line;

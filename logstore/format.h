@@ -128,7 +128,8 @@ typedef struct gplog_blob {
 } gplog_blob_t;
 GPURT_STATIC_ASSERT(sizeof(gplog_blob_t) == 24, "format 1");
 enum {
-    GPLOG_BLOB_GPU_CORE = 1
+    GPLOG_BLOB_GPU_CORE = 1,
+    GPLOG_BLOB_WAITS = 2 /* waitgraph.h */
 };
 #define GPLOG_BLOB_RAW_MAX (1ull << 30) /* bounds what a reader allocates */
 
@@ -169,10 +170,11 @@ static inline uint32_t gpurt_row_messages(const gpurt_row_t *row)
     return gpurt_row_per_lane(row) ? (uint32_t)__builtin_popcount(row->mask) : 1;
 }
 
-/* A panic, or a fault of the hardware: a failure of device code. */
+/* A panic, a fault of the hardware, or a hang: a failure of device code. */
 static inline bool gpurt_row_is_panic(const gpurt_row_t *row)
 {
-    return row->kind == GPURT_KIND_PANIC || row->kind == GPURT_KIND_FAULT;
+    return row->kind == GPURT_KIND_PANIC || row->kind == GPURT_KIND_FAULT ||
+           row->kind == GPURT_KIND_HANG;
 }
 
 /* Messages that a row says are missing. */

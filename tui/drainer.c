@@ -2,6 +2,7 @@
 /* gpurt-drain - drains the black box of one process into a log file, and shows it to
  * gpurt-top: started by gpurt_open for GPURT_LOG, or by a person whose drainer has died. */
 #include "drain.h"
+#include "hang_join.h"
 #include "logsink.h"
 #include "option.h"
 #include "publish.h"
@@ -78,6 +79,7 @@ typedef struct drainer {
     gpurt_writer_t *writer;
     publish_t *publish;
     gpurt_drain_t *drain;
+    hang_watch_t watch;
 } drainer_t;
 
 static gpurt_status_t drainer_open(drainer_t *d, const drain_options_t *o,
@@ -104,20 +106,38 @@ static gpurt_status_t drainer_open(drainer_t *d, const drain_options_t *o,
     return gpurt_drain_open(&d->map, &options, &d->drain, err);
 }
 
+/* It is in the log for gpurt-panic: nobody reads what we print. */
+static void hang_keep(drainer_t *d, gpurt_waitgraph_t *g)
+{
+    const hang_sinks_t sinks = {.writer = d->writer, .publish = d->publish};
+
+    hang_join(&sinks, g, d->map.box->identity.pid, NULL);
+    gpurt_waitgraph_fini(g);
+}
+
 /* A sink that fails (a full disk) is tried again: rows stay in the rings, which count what
  * they drop. */
 static gpurt_status_t drainer_run(drainer_t *d, gpurt_error_t *err)
 {
+    gpurt_waitgraph_t g;
     uint32_t found = 0;
+    gpurt_status_t st;
 
     do {
         if (gpurt_drain_round(d->drain, &found, err) != GPURT_OK)
             usleep(SINK_WAIT_US);
         publish_tick(d->publish);
+        if (hang_watch_look(&d->watch, &d->map, &g))
+            hang_keep(d, &g);
         if (found == 0)
             gpurt_drain_rest(d->drain);
     } while (found > 0 || !gpurt_drain_over(d->drain));
-    return gpurt_drain_finish(d->drain, err);
+    st = gpurt_drain_finish(d->drain, err);
+    /* relaxed: the application is gone, or has closed the box for good */
+    if (gpurt_load_relaxed_sys_u32(&d->map.box->xlife) != GPURT_LIFE_CLOSED &&
+        hang_watch_last(&d->watch, &d->map, &g))
+        hang_keep(d, &g);
+    return st;
 }
 
 static gpurt_status_t drainer_close(drainer_t *d, gpurt_error_t *err)
@@ -125,6 +145,7 @@ static gpurt_status_t drainer_close(drainer_t *d, gpurt_error_t *err)
     gpurt_status_t st;
 
     gpurt_drain_close(d->drain);
+    hang_watch_fini(&d->watch);
     publish_close(d->publish);
     st = gpurt_writer_close(d->writer, err);
     gpurt_boxmap_detach(&d->map);

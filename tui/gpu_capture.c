@@ -44,9 +44,22 @@ static bool folder_make(gpu_capture_t *c)
     return mkdtemp(c->folder) != NULL; /* 0700 */
 }
 
-gpurt_status_t gpu_capture_open(gpu_capture_t *c, gpurt_error_t *err)
+bool gpu_capture_again(const gpu_capture_t *c)
 {
     char pattern[PATH_MAX];
+
+    if (!c->folder[0])
+        return true;
+    snprintf(pattern, sizeof pattern, "%s/%%p" ENDING, c->folder);
+    if (setenv(on, "1", 1) != 0 || setenv(flags, LIGHT, 1) != 0 ||
+        setenv(file, pattern, 1) != 0 || setenv(collects, "off", 1) != 0)
+        return false;
+    snprintf(pattern, sizeof pattern, "%s/%%p" PIPE, c->folder);
+    return !c->asking || (setenv(asked, "1", 1) == 0 && setenv(pipes, pattern, 1) == 0);
+}
+
+gpurt_status_t gpu_capture_open(gpu_capture_t *c, gpurt_error_t *err)
+{
     int code;
 
     memset(c, 0, sizeof *c);
@@ -62,9 +75,7 @@ gpurt_status_t gpu_capture_open(gpu_capture_t *c, gpurt_error_t *err)
         c->folder[0] = '\0';
         return GPURT_E_OS;
     }
-    snprintf(pattern, sizeof pattern, "%s/%%p" ENDING, c->folder);
-    if (setenv(on, "1", 1) == 0 && setenv(flags, LIGHT, 1) == 0 &&
-        setenv(file, pattern, 1) == 0 && setenv(collects, "off", 1) == 0)
+    if (gpu_capture_again(c))
         return GPURT_OK;
     gpu_capture_close(c);
     return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "environment");
@@ -85,12 +96,11 @@ void gpu_capture_stop(gpu_capture_t *c)
 gpurt_status_t gpu_capture_open_asking(gpu_capture_t *c, gpurt_error_t *err)
 {
     gpurt_status_t st = gpu_capture_open(c, err);
-    char pattern[PATH_MAX];
 
     if (st != GPURT_OK || !c->folder[0])
         return st;
-    snprintf(pattern, sizeof pattern, "%s/%%p" PIPE, c->folder);
-    if (setenv(asked, "1", 1) == 0 && setenv(pipes, pattern, 1) == 0)
+    c->asking = true;
+    if (gpu_capture_again(c))
         return GPURT_OK;
     gpu_capture_close(c);
     return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "environment");

@@ -17,6 +17,7 @@
 typedef struct gpu_capture {
     char folder[PATH_MAX / 2]; /* "": off */
     const char *set_by_user;   /* the variable that keeps us out, NULL none */
+    bool asking;               /* for dumps of what runs, too */
 } gpu_capture_t;
 
 /* With pipes too: each process then makes one, through which it can be asked for a dump
@@ -33,6 +34,9 @@ gpurt_status_t gpu_capture_open(gpu_capture_t *c, gpurt_error_t *err);
 
 /* Removes the variables again: what is started from here on is not captured. */
 void gpu_capture_stop(gpu_capture_t *c);
+
+/* Sets them again, for one more program. Returns: false without memory. */
+bool gpu_capture_again(const gpu_capture_t *c);
 
 /* The path of a dump whose process is gone, so that it is written as far as it ever will
  * be; *pid: of that process. Returns: false where there is none. Whoever takes it removes

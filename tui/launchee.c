@@ -130,6 +130,8 @@ int launchee_start(launchee_t *l, const launchee_plan_t *plan)
                 (isatty(STDOUT_FILENO) || isatty(STDERR_FILENO) || isatty(STDIN_FILENO));
     int pipes[2], terminal = -1, error = 0;
 
+    l->ended = false;
+    l->wait_status = 0;
     if (plan->adopt)
         prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (hold)

@@ -48,7 +48,7 @@ typedef struct launchee {
 /* Blocks signals and opens signal_fd, also when no program is run. Returns: 0 or errno. */
 int launchee_open(launchee_t *l);
 
-/* Returns: 0 or errno, that of the execution included. */
+/* Returns: 0 or errno, that of the execution included. Again, once the program has ended. */
 int launchee_start(launchee_t *l, const launchee_plan_t *plan);
 
 /* Takes what signal_fd holds: passes signals on, reaps the program. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpurt-log - shows, sums up, checks and mends log files. */
 #include "cursor.h"
+#include "lives.h"
 #include "log_level.h"
 #include "log_print.h"
 #include "model.h"
@@ -271,13 +272,17 @@ static gpurt_modelview_t *activity_read(gpurt_log_t *log)
 
 static int do_stat(gpurt_log_t *log, const log_options_t *o)
 {
+    gpurt_life_t *lives = NULL;
     gpurt_modelview_t *view;
     gpurt_log_summary_t sum;
+    uint32_t count = 0;
 
     check_all(log, false);
+    gpurt_lives_read(log, &lives, &count, NULL);
     view = activity_read(log);
     gpurt_log_summary(log, &sum);
-    log_print_stat(stdout, &sum, view ? &view->activity : NULL, o->json);
+    log_print_stat(stdout, &sum, view ? &view->activity : NULL, lives, count, o->json);
+    free(lives);
     free(view);
     return 0;
 }

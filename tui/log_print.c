@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "log_print.h"
 
+#include "lives_text.h"
+
 #include "render.h"
 
 #include <gpurt/activity.h>
@@ -156,8 +158,7 @@ static const gplog_section_t *device_section(const gplog_file_t *about)
     return about->section_count ? &about->sections[0] : NULL;
 }
 
-static void stat_json(FILE *out, const gpurt_log_summary_t *s,
-                      const gpurt_model_activity_t *activity, const char *device,
+static void stat_json(FILE *out, const gpurt_log_summary_t *s, const char *device,
                       const char *back_end)
 {
     char room[512];
@@ -174,11 +175,6 @@ static void stat_json(FILE *out, const gpurt_log_summary_t *s,
         (unsigned long long)s->panics, (unsigned long long)s->frames,
         (unsigned long long)s->torn_frames, (unsigned long long)s->bytes,
         (unsigned long long)s->first_ns, (unsigned long long)s->last_ns, back_end, room);
-    if (activity && activity->rows) {
-        fputs(",\"activity\":", out);
-        activity_json(out, activity);
-    }
-    fputs("}\n", out);
 }
 
 static void stat_time(FILE *out, const char *name, uint64_t time_ns)
@@ -194,7 +190,8 @@ static void stat_time(FILE *out, const char *name, uint64_t time_ns)
 }
 
 void log_print_stat(FILE *out, const gpurt_log_summary_t *s,
-                    const gpurt_model_activity_t *activity, bool json)
+                    const gpurt_model_activity_t *activity, const gpurt_life_t *lives,
+                    uint32_t life_count, bool json)
 {
     const gplog_section_t *section = device_section(&s->about);
     const char *device = section ? section->name : "";
@@ -202,7 +199,16 @@ void log_print_stat(FILE *out, const gpurt_log_summary_t *s,
     gpurt_text_t name;
 
     if (json) {
-        stat_json(out, s, activity, device, back_end_of(section));
+        stat_json(out, s, device, back_end_of(section));
+        if (activity && activity->rows) {
+            fputs(",\"activity\":", out);
+            activity_json(out, activity);
+        }
+        if (life_count) {
+            fputs(",\"lives\":", out);
+            lives_json(out, lives, life_count);
+        }
+        fputs("}\n", out);
         return;
     }
     gpurt_text_init(&name, room, sizeof room);
@@ -225,6 +231,7 @@ void log_print_stat(FILE *out, const gpurt_log_summary_t *s,
     if (room[0])
         fprintf(out, "program    %s[%u]\n", room, s->about.identity.pid);
     fprintf(out, "closed     %s\n", s->closed ? "yes" : "no, or cut off");
+    lives_print(out, lives, life_count);
     if (activity)
         activity_plain(out, activity, STAT_KERNELS);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "panic_hook.h"
 
-#include "render.h"
+#include "panic_read.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +44,7 @@ bool panic_hook_init(panic_hook_t *h, const char *command, const char *file)
 /* Where the place is not known, the message stands for it. */
 static bool same_site(const hook_event_t *a, const hook_event_t *b)
 {
-    return strcmp(a->where, b->where) == 0 && a->fault == b->fault &&
+    return strcmp(a->where, b->where) == 0 && a->kind == b->kind &&
            (a->where[0] || strcmp(a->message, b->message) == 0);
 }
 
@@ -59,7 +59,7 @@ void panic_hook_row(panic_hook_t *h, const gpurt_dictionary_t *sites,
         return;
     e = &h->events[h->count];
     memset(e, 0, sizeof *e);
-    e->fault = row->kind == GPURT_KIND_FAULT;
+    e->kind = panic_kind_name(row);
     if (gpurt_dictionary_get(sites, row->site, &site) && site.file_bytes)
         snprintf(e->where, sizeof e->where, "%.*s:%u", (int)site.file_bytes, site.file,
                  site.line);
@@ -100,7 +100,7 @@ static char **environment_make(const panic_hook_t *h, const hook_event_t *e,
     all = calloc(count + VARIABLES + 1, sizeof *all);
     if (!all)
         return NULL;
-    snprintf(room[0], VARIABLE, "GPURT_PANIC_KIND=%s", e->fault ? "fault" : "panic");
+    snprintf(room[0], VARIABLE, "GPURT_PANIC_KIND=%s", e->kind);
     snprintf(room[1], VARIABLE, "GPURT_PANIC_SITE=%s", e->where);
     snprintf(room[2], VARIABLE, "GPURT_PANIC_MESSAGE=%s", e->message);
     snprintf(room[3], VARIABLE, "GPURT_PANIC_FILE=%s", h->file);

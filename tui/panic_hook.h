@@ -4,7 +4,7 @@
  * Once for each site, one at a time, HOOK_SITES at most, none longer than HOOK_SECONDS: a
  * storm of panics must not become a storm of processes. It never waits while records come
  * in. The command is for /bin/sh and is told through its environment:
- *   GPURT_PANIC_KIND     panic or fault
+ *   GPURT_PANIC_KIND     panic, fault or hang
  *   GPURT_PANIC_SITE     file:line, empty where it is not known
  *   GPURT_PANIC_MESSAGE  what happened; it comes from device code: quote it
  *   GPURT_PANIC_FILE     the log
@@ -23,7 +23,7 @@ enum {
 };
 
 typedef struct hook_event {
-    bool fault;
+    const char *kind; /* static */
     char where[HOOK_TEXT], message[HOOK_TEXT];
 } hook_event_t;
 

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The objects of docs/PANIC_JSON.md, version 1. */
+#include "hang_text.h"
+#include "lives_text.h"
 #include "panic_chain.h"
 #include "panic_excerpt.h"
 #include "panic_fault.h"
+#include "panic_hang.h"
 #include "panic_line.h"
 #include "text.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void key(FILE *out, const char *name)
@@ -70,6 +74,18 @@ static void put_site(FILE *out, const gpurt_dictionary_t *d, const gpurt_row_t *
     put_text(out, "msg", text.at, text.used);
 }
 
+static void put_lives(FILE *out, const panic_source_t *s)
+{
+    gpurt_life_t *lives = NULL;
+    uint32_t count = 0;
+
+    if (s->log)
+        gpurt_lives_read(s->log, &lives, &count, NULL);
+    key(out, "lives");
+    lives_json(out, lives, count);
+    free(lives);
+}
+
 static void put_source(FILE *out, const panic_source_t *s)
 {
     const gpurt_box_identity_t *id = &s->about.identity;
@@ -86,12 +102,13 @@ static void put_source(FILE *out, const panic_source_t *s)
     put_number(out, "pid", id->pid);
     put_number(out, "left_out", s->left_out);
     put_number(out, "torn_frames", s->torn_frames);
+    put_lives(out, s);
     fputc('}', out);
 }
 
 static void put_kind(FILE *out, const gpurt_row_t *row)
 {
-    fprintf(out, ",\"kind\":\"%s\"", row->kind == GPURT_KIND_FAULT ? "fault" : "panic");
+    fprintf(out, ",\"kind\":\"%s\"", panic_kind_name(row));
 }
 
 /* ---- list ---------------------------------------------------------------------------- */
@@ -214,6 +231,23 @@ static void put_fault(FILE *out, const panic_entry_t *e)
         panic_dump_close(&dump);
 }
 
+/* null for what is no hang, and where its snapshot was not kept. */
+static void put_hang(FILE *out, const panic_entry_t *e)
+{
+    gpurt_waitgraph_t graph;
+    gpurt_waits_t waits;
+
+    key(out, "hang");
+    if (e->row->kind != GPURT_KIND_HANG ||
+        panic_hang_of(e->source, e->row, &waits, &graph, NULL) != GPURT_OK) {
+        fputs("null", out);
+        return;
+    }
+    hang_json(&graph, out);
+    gpurt_waitgraph_fini(&graph);
+    gpurt_waits_fini(&waits);
+}
+
 gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
                                const panic_style_t *style, gpurt_error_t *err)
 {
@@ -252,6 +286,7 @@ gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
     put_site(out, d, e->row, 0, true);
     put_values(out, d, &f);
     put_fault(out, e);
+    put_hang(out, e);
     panic_chain_json(book, number, out);
     put_excerpt(out, &f, style->folder);
     fputs(",\"before\":{", out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One line a site: how often, from when to when, where, and what the first one said. */
+#include "lives_text.h"
 #include "panic_line.h"
 
 #include <stdlib.h>
@@ -60,6 +61,17 @@ static int widest_where(const panic_book_t *book)
     return (int)widest;
 }
 
+static void print_lives(const panic_source_t *source, const panic_style_t *style)
+{
+    gpurt_life_t *lives = NULL;
+    uint32_t count = 0;
+
+    if (source->log)
+        gpurt_lives_read(source->log, &lives, &count, NULL);
+    lives_print(style->out, lives, count);
+    free(lives);
+}
+
 void panic_list_print(const panic_book_t *book, const panic_style_t *style)
 {
     int width = widest_where(book);
@@ -76,6 +88,8 @@ void panic_list_print(const panic_book_t *book, const panic_style_t *style)
     fprintf(style->out, "%u panic%s at %u site%s\n", book->count,
             book->count == 1 ? "" : "s", book->site_count,
             book->site_count == 1 ? "" : "s");
-    for (uint32_t i = 0; i < book->source_count; i++)
+    for (uint32_t i = 0; i < book->source_count; i++) {
+        print_lives(&book->sources[i], style);
         panic_line_source(&book->sources[i], style);
+    }
 }

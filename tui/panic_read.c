@@ -50,7 +50,7 @@ void panic_read(const gpurt_dictionary_t *d, const gpurt_row_t *row, panic_facts
     out->lane = next(&w);
     out->failed = next(&w);
     out->clock = next_pair(&w);
-    if (row->kind == GPURT_KIND_FAULT) {
+    if (row->kind == GPURT_KIND_FAULT || row->kind == GPURT_KIND_HANG) {
         out->exception = next(&w);
         out->pc = next_pair(&w);
         out->dump = next_pair(&w);

@@ -14,13 +14,21 @@ typedef struct panic_facts {
     uint64_t clock;
     uint64_t args[GPURT_PANIC_ARGS];
     uint64_t lanes[GPURT_WARP_SIZE]; /* first operand of each lane in `failed` */
-    /* of a fault */
+    /* of a fault; of a hang only the last */
     uint32_t exception;
     uint64_t pc, dump; /* dump: id of its blob, 0 none */
 } panic_facts_t;
 
 /* A row of a damaged file may end anywhere: what is missing reads as 0. */
 void panic_read(const gpurt_dictionary_t *d, const gpurt_row_t *row, panic_facts_t *out);
+
+/* "panic", "fault" or "hang". */
+static inline const char *panic_kind_name(const gpurt_row_t *row)
+{
+    return row->kind == GPURT_KIND_FAULT  ? "fault"
+           : row->kind == GPURT_KIND_HANG ? "hang"
+                                          : "panic";
+}
 
 /* "i32"; "none" for a number that is no type. */
 const char *panic_type_name(uint32_t type);

@@ -23,6 +23,12 @@ static const faultkind_t panic_kind = {
     0, "panic", "panic", "Device code stopped itself: a GPURT_PANIC or GPURT_ASSERT.",
     "Look at the operands and at the records before it: gpurt-panic show."};
 
+static const faultkind_t hang_kind = {
+    0, "hang", "hang",
+    "Device code waits for what cannot come: a circle of locks, channels or barriers, or "
+    "nothing that moved for too long.",
+    "Take locks in one order everywhere; see who waits for whom: gpurt-panic show."};
+
 static void put(FILE *out, const char *name, const char *text, size_t bytes)
 {
     fprintf(out, "\"%s\":", name);
@@ -125,6 +131,8 @@ static const faultkind_t *kind_of(const panic_entry_t *e, const fault_t *fault)
 {
     panic_facts_t facts;
 
+    if (e->row->kind == GPURT_KIND_HANG)
+        return &hang_kind;
     if (e->row->kind != GPURT_KIND_FAULT)
         return &panic_kind;
     if (fault)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One panic on one screen: what, where, with which values, in which line, after what. */
+#include "hang_text.h"
 #include "panic_chain.h"
 #include "panic_excerpt.h"
 #include "panic_fault.h"
+#include "panic_hang.h"
 #include "panic_line.h"
 
 #include <stdlib.h>
@@ -37,8 +39,11 @@ static void print_place(const panic_entry_t *e, const panic_facts_t *f,
                       f->thread.z, row->warp, f->lane);
     panic_line_end(&line, NULL);
     begin_field(&line, style, "lanes");
-    gpurt_text_printf(&line.text, "0x%08x ran together, 0x%08x failed (%d)", row->mask,
-                      f->failed, __builtin_popcount(f->failed));
+    if (row->kind == GPURT_KIND_HANG)
+        gpurt_text_printf(&line.text, "0x%08x wait", row->mask);
+    else
+        gpurt_text_printf(&line.text, "0x%08x ran together, 0x%08x failed (%d)", row->mask,
+                          f->failed, __builtin_popcount(f->failed));
     panic_line_end(&line, NULL);
     begin_field(&line, style, "device");
     if (row->section < about->section_count) {
@@ -259,8 +264,9 @@ static void print_title(const panic_book_t *book, uint32_t number,
 
     panic_line_begin(&line, style);
     gpurt_text_printf(&line.text, "%s %u of %u in ",
-                      e->row->kind == GPURT_KIND_FAULT ? "GPU fault" : "panic", number + 1,
-                      book->count);
+                      e->row->kind == GPURT_KIND_FAULT ? "GPU fault"
+                                                       : panic_kind_name(e->row),
+                      number + 1, book->count);
     gpurt_render_plain(&line.text, e->source->name, strlen(e->source->name));
     panic_line_end(&line, PANIC_DIM);
     gpurt_text_init(&message, room, sizeof room);
@@ -268,6 +274,22 @@ static void print_title(const panic_book_t *book, uint32_t number,
     panic_line_begin(&line, style);
     gpurt_render_plain(&line.text, message.at, message.used);
     panic_line_end(&line, PANIC_RED);
+}
+
+static void print_hang(const panic_entry_t *e, const panic_style_t *style)
+{
+    gpurt_waitgraph_t graph;
+    gpurt_waits_t waits;
+    gpurt_error_t lost;
+
+    fputc('\n', style->out);
+    if (panic_hang_of(e->source, e->row, &waits, &graph, &lost) != GPURT_OK) {
+        fprintf(style->out, "  %s\n", lost.text);
+        return;
+    }
+    hang_print(&graph, style);
+    gpurt_waitgraph_fini(&graph);
+    gpurt_waits_fini(&waits);
 }
 
 gpurt_status_t panic_show_print(const panic_book_t *book, uint32_t number,
@@ -289,7 +311,9 @@ gpurt_status_t panic_show_print(const panic_book_t *book, uint32_t number,
     print_place(e, &facts, style);
     print_time(&facts, style);
     panic_chain_print(book, number, style);
-    if (!is_fault)
+    if (e->row->kind == GPURT_KIND_HANG)
+        print_hang(e, style);
+    else if (!is_fault)
         print_values(panic_source_sites(e->source), &facts, style);
     else if (panic_dump_of(e->source, e->row, &dump, &fault, &borrowed, &lost) == GPURT_OK)
         panic_fault_facts(&dump, fault, style);

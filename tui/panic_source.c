@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "panic_source.h"
 
+#include "panic_hang.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -107,6 +109,15 @@ static bool take_panic(void *context, const gpurt_row_t *row)
     return gpurt_row_is_panic(row) ? f->take(f->context, row) : true;
 }
 
+static gpurt_status_t box_panics(panic_source_t *source, filter_t *filter,
+                                 gpurt_error_t *err)
+{
+    gpurt_status_t st = panic_box_each(source, take_panic, filter, err);
+
+    return st == GPURT_OK ? panic_hang_each(source, filter->take, filter->context, err)
+                          : st;
+}
+
 gpurt_status_t panic_source_panics(panic_source_t *source, panic_row_fn *take,
                                    void *context, gpurt_error_t *err)
 {
@@ -117,7 +128,7 @@ gpurt_status_t panic_source_panics(panic_source_t *source, panic_row_fn *take,
     if (source->dump.core)
         return panic_dump_each(source, take, context, err);
     if (!source->log)
-        return panic_box_each(source, take_panic, &filter, err);
+        return box_panics(source, &filter, err);
     for (uint64_t i = 0; i < gpurt_log_frames(source->log) && more; i++) {
         const gpurt_row_t *row;
         gpurt_log_rows_t rows;

@@ -29,7 +29,7 @@ static void tell_json(const watch_t *w, const panic_entry_t *e, const gpurt_text
     gpurt_dictionary_get(panic_source_sites(e->source), e->row->site, &site);
     fprintf(w->style->out,
             "{\"ts_ns\":%" PRIu64 ",\"kind\":\"%s\",\"file\":", e->row->time_ns,
-            e->row->kind == GPURT_KIND_FAULT ? "fault" : "panic");
+            panic_kind_name(e->row));
     text_put_json(w->style->out, site.file ? site.file : "", site.file_bytes);
     fprintf(w->style->out, ",\"line\":%u,\"msg\":", site.line);
     text_put_json(w->style->out, message->at, message->used);

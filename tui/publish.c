@@ -128,6 +128,12 @@ static void rows_watch(void *context, const gpurt_row_t *rows, uint32_t bytes,
     to->count += count;
 }
 
+void publish_row(publish_t *p, const gpurt_row_t *row)
+{
+    if (p && row)
+        rows_watch(p, row, gpurt_row_bytes(row->words), 1);
+}
+
 void publish_tick(publish_t *p)
 {
     uint64_t since;

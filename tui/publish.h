@@ -19,6 +19,9 @@ publish_t *publish_open(const gpurt_boxmap_t *map, gpurt_drain_options_t *option
 /* After each round: shows what is new, ten times a second. NULL is allowed. */
 void publish_tick(publish_t *p);
 
+/* A row that is not the drain's. Both NULL are allowed. */
+void publish_row(publish_t *p, const gpurt_row_t *row);
+
 /* Shows the end, and takes the name away. NULL is allowed. */
 void publish_close(publish_t *p);
 

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpurt-record - runs an application and writes what it logs to a file. */
+#include "again.h"
 #include "fault_join.h"
 #include "gpu_capture.h"
 #include "handover.h"
 #include "injection.h"
 #include "launchee.h"
 #include "levelset.h"
+#include "lives.h"
 #include "option.h"
 #include "procfs.h"
 #include "record_box.h"
 #include "recording.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -26,7 +29,8 @@ enum {
 typedef struct record_options {
     const char *output, *rules, *on_panic;
     bool append, spin, quiet, gpu_core;
-    uint64_t level, hang_seconds;
+    uint64_t level, hang_ns;
+    again_t again;
 } record_options_t;
 
 #define FIELD(kind_, field_) \
@@ -58,7 +62,8 @@ static const gpurt_option_t rows[] = {
      .name = "exec-on-panic",
      .arg = "CMD",
      FIELD(STRING, on_panic),
-     .help = "run CMD with /bin/sh when device code panics or faults: once for each "
+     .help = "run CMD with /bin/sh when device code panics, faults or stands in a "
+             "deadlock: once for each "
              "place in the source, 16 times at most, 10 seconds at most"},
     {.name = "gpu-core",
      FIELD(FLAG, gpu_core),
@@ -67,13 +72,31 @@ static const gpurt_option_t rows[] = {
          "SIGABRT, and the log has the thread, the source line and the dump; a bad store "
          "right before a kernel's end is then missed"},
     {.name = "hang-after",
-     .arg = "N",
-     FIELD(NUMBER, hang_seconds),
-     .min = 1,
-     .max = 86400,
-     .help = "when PROGRAM's device code has recorded nothing for N seconds, tell the last "
+     .arg = "TIME",
+     FIELD(SECONDS, hang_ns),
+     .help = "how long device code may wait before a deadlock is told (default 1: a circle "
+             "of waits, as gpurt/waits.h lets code say them); and when PROGRAM's device "
+             "code has recorded nothing for TIME, tell who waits for what, and the last "
              "record of each SM; with --gpu-core also ask the driver for a dump of where "
              "every warp stands, which ends PROGRAM's kernels"},
+    {.section = "Starting again",
+     .name = "restart",
+     .arg = "N",
+     FIELD(NUMBER, again.times),
+     .min = 1,
+     .max = 1000000,
+     .help = "when PROGRAM fails, start it again, at most N times in a row; the log goes "
+             "on and tells the lives apart"},
+    {.name = "restart-delay",
+     .arg = "TIME",
+     FIELD(SECONDS, again.delay_ns),
+     .help = "wait so long before the first time (default 0.1); twice as long before each "
+             "that follows in a row, 30 s at most"},
+    {.name = "restart-window",
+     .arg = "TIME",
+     FIELD(SECONDS, again.window_ns),
+     .help = "a life longer than that (default 60) ends the row: N and the delay count "
+             "anew"},
     {.section = "Running",
      .name = "spin",
      FIELD(FLAG, spin),
@@ -88,6 +111,15 @@ static const gpurt_option_text_t texts[] = {
      "gpurt-record itself failed, as where the log cannot be written, 126 when the "
      "application cannot be executed, 127 "
      "when there is none of that name."},
+    {"STARTING AGAIN",
+     "PROGRAM has failed when a signal ended it, when it ended with status 75 (a program's "
+     "word for: try again; as for a device that is lost), or when its device code "
+     "panicked, "
+     "faulted or hung and it ended with any status but 0. It has not when it ended with 0, "
+     "or when a signal that asks for its end (SIGINT, SIGTERM, SIGHUP, SIGQUIT) was passed "
+     "on: such a signal also ends the waiting between two lives. All of a life's records "
+     "are in the log before the next begins. What one life has read from standard input is "
+     "gone for the next. The exit status is that of the last life."},
     {"ENVIRONMENT",
      "The application is started with GPURT_DRAIN set, by which gpurt_open finds "
      "its drainer, and with CUDA_INJECTION64_PATH, by which the CUDA driver loads "
@@ -100,7 +132,7 @@ static const gpurt_option_text_t texts[] = {
      "the "
      "driver writes a small dump to a private folder, which goes into the log. CMD of "
      "--exec-on-panic finds "
-     "GPURT_PANIC_KIND (panic or fault), GPURT_PANIC_SITE, GPURT_PANIC_MESSAGE and "
+     "GPURT_PANIC_KIND (panic, fault or hang), GPURT_PANIC_SITE, GPURT_PANIC_MESSAGE and "
      "GPURT_PANIC_FILE."},
     {"SEE ALSO", "gpurt-top -p PID, with the application's number, shows what is recorded "
                  "while it comes."},
@@ -123,12 +155,13 @@ static const gpurt_option_program_t program = {
     .bad_status = OWN_ERROR,
 };
 
-/* A daemon outlives the process we started and opens its box after that. */
-static void record_late_comers(launchee_t *app, record_boxes_t *boxes)
+/* A daemon outlives the process we started and opens its box after that. before: boxes seen
+ * before it was started. */
+static void record_late_comers(launchee_t *app, record_boxes_t *boxes, uint32_t before)
 {
     const struct timespec step = {.tv_nsec = HEIRS_STEP_MS * 1000000L};
 
-    for (int ms = 0; ms < HEIRS_MS && boxes->seen == 0 && launchee_has_heirs(app);
+    for (int ms = 0; ms < HEIRS_MS && boxes->seen == before && launchee_has_heirs(app);
          ms += HEIRS_STEP_MS) {
         nanosleep(&step, NULL);
         record_boxes_accept(boxes);
@@ -171,12 +204,13 @@ static void dumps_take(dumps_t *d, const record_boxes_t *boxes)
         dump_take(d, boxes, path, pid);
 }
 
-static void dumps_look(dumps_t *d, const record_boxes_t *boxes)
+static void dumps_look(dumps_t *d, record_boxes_t *boxes)
 {
     uint64_t now = gpurt_real_ns();
 
     panic_hook_poll(&d->hook);
     if (record_boxes_count(boxes) && stall_check(&d->stall, stall_clock_ns())) {
+        record_boxes_waits(boxes);
         stall_print(&d->stall, program.name, stderr);
         if (gpu_capture_ask(&d->capture))
             fputs("gpurt-record: the driver was asked for a dump\n", stderr);
@@ -190,6 +224,8 @@ static void dumps_look(dumps_t *d, const record_boxes_t *boxes)
 /* Until the application has ended and every box is read to its end. */
 static void record(launchee_t *app, record_boxes_t *boxes, dumps_t *dumps)
 {
+    uint32_t before = boxes->seen;
+
     do {
         launchee_signals(app);
         record_boxes_accept(boxes);
@@ -198,7 +234,7 @@ static void record(launchee_t *app, record_boxes_t *boxes, dumps_t *dumps)
         dumps_look(dumps, boxes);
     } while (!app->ended || record_boxes_count(boxes) > 0);
     record_boxes_accept(boxes); /* handed over with its last breath */
-    record_late_comers(app, boxes);
+    record_late_comers(app, boxes, before);
     while (record_boxes_count(boxes) > 0)
         if (record_boxes_round(boxes) == 0)
             record_boxes_rest(boxes);
@@ -212,9 +248,9 @@ static void dumps_open(dumps_t *d, const record_options_t *o, gpurt_writer_t *wr
 
     if (!panic_hook_init(&d->hook, o->on_panic, o->output))
         gpurt_option_refuse(&program, "--exec-on-panic: no memory");
-    stall_init(&d->stall, o->hang_seconds * 1000000000ull, gpurt_writer_dictionary(writer));
-    if (o->gpu_core && (o->hang_seconds ? gpu_capture_open_asking
-                                        : gpu_capture_open)(&d->capture, &err) != GPURT_OK)
+    stall_init(&d->stall, o->hang_ns, gpurt_writer_dictionary(writer));
+    if (o->gpu_core && (o->hang_ns ? gpu_capture_open_asking
+                                   : gpu_capture_open)(&d->capture, &err) != GPURT_OK)
         gpurt_option_refuse(&program, "%s; goes on without GPU core dumps", err.text);
     if (d->capture.set_by_user)
         gpurt_option_refuse(&program, "%s is set already: dumps stay where it says",
@@ -228,40 +264,139 @@ static void dumps_close(dumps_t *d)
     gpu_capture_close(&d->capture);
 }
 
+/* ---- lives --------------------------------------------------------------------------- */
+/* A run of the program and what is around it. */
+typedef struct run {
+    launchee_plan_t plan;
+    launchee_t app;
+    record_boxes_t boxes;
+    dumps_t dumps;
+    gpurt_writer_t *writer;
+    again_t again;
+} run_t;
+
+static uint64_t panics_so_far(const run_t *r)
+{
+    gpurt_writer_figures_t sum;
+
+    gpurt_writer_figures(r->writer, &sum);
+    return sum.panics;
+}
+
+/* A log that takes no row says so at its end. */
+static void life_mark(const run_t *r, const gpurt_life_t *life, bool begins)
+{
+    gpurt_dictionary_t *d = gpurt_writer_dictionary(r->writer);
+    gpurt_life_row_t row;
+
+    if (r->again.times)
+        gpurt_writer_put(
+            r->writer, (begins ? gpurt_life_begins : gpurt_life_ends)(d, life, &row), NULL);
+}
+
+/* One life from its begin to its end. Returns: 0, or errno where it could not begin. */
+static int life_run(run_t *r, gpurt_life_t *life, again_end_t *end)
+{
+    uint64_t panics = panics_so_far(r);
+    int code = launchee_start(&r->app, &r->plan);
+
+    gpu_capture_stop(&r->dumps.capture);
+    if (code)
+        return code;
+    life->number++;
+    life->pid = (uint32_t)r->app.pid;
+    life->begin_ns = gpurt_real_ns();
+    life_mark(r, life, true);
+    record(&r->app, &r->boxes, &r->dumps);
+    life->end_ns = gpurt_real_ns();
+    life->wait_status = r->app.wait_status;
+    life_mark(r, life, false);
+    gpurt_writer_flush(r->writer, NULL);
+    *end = (again_end_t){.wait_status = r->app.wait_status,
+                         .lived_ns = life->end_ns - life->begin_ns,
+                         .panics = panics_so_far(r) - panics,
+                         .asked = r->app.stop_signal != 0};
+    return 0;
+}
+
+/* Returns: false when a signal asked us to stop meanwhile. */
+static bool pause_between(run_t *r, uint64_t wait_ns)
+{
+    uint64_t until = stall_clock_ns() + wait_ns, now;
+
+    while ((now = stall_clock_ns()) < until && !r->app.stop_signal) {
+        struct pollfd signals = {r->app.signal_fd, POLLIN, 0};
+
+        poll(&signals, 1, (int)((until - now) / 1000000 + 1));
+        launchee_signals(&r->app);
+        panic_hook_poll(&r->dumps.hook);
+    }
+    return !r->app.stop_signal;
+}
+
+/* Returns: 0, or errno where the program could not be started. */
+static int lives_run(run_t *r)
+{
+    gpurt_life_t life = {0};
+    again_end_t end;
+    uint64_t wait_ns;
+    int code;
+
+    for (;;) {
+        char text[48];
+
+        code = life_run(r, &life, &end);
+        if (code || !again_is_due(&r->again, &end, &wait_ns)) {
+            if (!code && r->again.times && again_reason(&end))
+                gpurt_option_refuse(&program, "%llu times in a row it failed; no more",
+                                    (unsigned long long)r->again.in_a_row + 1);
+            return code;
+        }
+        gpurt_life_end_text(end.wait_status, text, sizeof text);
+        gpurt_option_refuse(&program, "life %u: %s (%s); the next begins in %.1f s",
+                            life.number, text, again_reason(&end), (double)wait_ns / 1e9);
+        if (!pause_between(r, wait_ns) || !gpu_capture_again(&r->dumps.capture))
+            return 0;
+    }
+}
+
 /* Returns: the status to exit with. */
 static int run_and_record(char **argv, const record_options_t *o, recording_t *log)
 {
-    launchee_plan_t plan = {.argv = argv, .name = GPURT_HANDOVER_ENV, .adopt = true};
-    dumps_t dumps = {.program_name = argv[0], .output = o->output};
-    record_boxes_t boxes;
-    launchee_t app;
+    static run_t run;
+    launchee_t *app = &run.app;
+    record_boxes_t *boxes = &run.boxes;
+    dumps_t *dumps = &run.dumps;
     gpurt_error_t err;
     bool whole;
     int code;
 
-    if (record_boxes_open(&boxes, log->writer, o->spin, &err) != GPURT_OK)
+    run.plan = (launchee_plan_t){.argv = argv, .name = GPURT_HANDOVER_ENV, .adopt = true};
+    run.writer = log->writer;
+    run.again = o->again;
+    *dumps = (dumps_t){.program_name = argv[0], .output = o->output};
+    if (record_boxes_open(boxes, log->writer, o->spin, &err) != GPURT_OK)
         return gpurt_option_refuse(&program, "%s", err.text);
-    dumps_open(&dumps, o, log->writer);
-    boxes.tap.hook = o->on_panic ? &dumps.hook : NULL;
-    boxes.tap.sites = gpurt_writer_dictionary(log->writer);
-    boxes.stall = o->hang_seconds ? &dumps.stall : NULL;
+    dumps_open(dumps, o, log->writer);
+    boxes->tap.hook = o->on_panic ? &dumps->hook : NULL;
+    boxes->tap.sites = gpurt_writer_dictionary(log->writer);
+    boxes->stall = o->hang_ns ? &dumps->stall : NULL;
+    boxes->hang_ns = o->hang_ns;
+    boxes->teller = program.name;
     gpurt_injection_name();
-    plan.value = boxes.name;
-    code = launchee_open(&app);
+    run.plan.value = boxes->name;
+    code = launchee_open(app);
     if (code == 0)
-        code = launchee_start(&app, &plan);
-    gpu_capture_stop(&dumps.capture);
-    if (code == 0)
-        record(&app, &boxes, &dumps);
-    dumps_close(&dumps);
-    launchee_close(&app);
-    record_boxes_close(&boxes);
+        code = lives_run(&run);
+    dumps_close(dumps);
+    launchee_close(app);
+    record_boxes_close(boxes);
     if (code) {
         gpurt_option_refuse(&program, "%s: %s", argv[0], strerror(code));
         return launchee_refusal(code);
     }
-    whole = recording_close(log, boxes.seen, o->quiet, boxes.unread ? &boxes.err : NULL);
-    code = launchee_status(&app);
+    whole = recording_close(log, boxes->seen, o->quiet, boxes->unread ? &boxes->err : NULL);
+    code = launchee_status(app);
     return code == 0 && !whole ? OWN_ERROR : code;
 }
 

@@ -23,8 +23,41 @@ gpurt_status_t record_boxes_open(record_boxes_t *b, gpurt_writer_t *writer, bool
     return gpurt_handover_listen(b->name, &b->listener, err);
 }
 
+static void hang_tell(record_boxes_t *b, record_box_t *one, gpurt_waitgraph_t *g)
+{
+    const hang_sinks_t sinks = {.writer = b->writer,
+                                .publish = one->publish,
+                                .hook = b->tap.hook,
+                                .name = b->teller,
+                                .out = stderr};
+
+    b->unread += hang_join(&sinks, g, one->map.box->identity.pid, &b->err) != GPURT_OK;
+    gpurt_waitgraph_fini(g);
+}
+
+/* A program that was killed in a deadlock, however short. */
+static void hang_last(record_boxes_t *b, record_box_t *one)
+{
+    gpurt_waitgraph_t g;
+
+    /* relaxed: the application is gone */
+    if (gpurt_load_relaxed_sys_u32(&one->map.box->xlife) != GPURT_LIFE_CLOSED &&
+        hang_watch_last(&one->watch, &one->map, &g))
+        hang_tell(b, one, &g);
+}
+
+void record_boxes_waits(record_boxes_t *b)
+{
+    gpurt_waitgraph_t g;
+
+    for (uint32_t i = 0; i < RECORD_BOXES; i++)
+        if (b->box[i].drain && hang_watch_all(&b->box[i].watch, &b->box[i].map, &g))
+            hang_tell(b, &b->box[i], &g);
+}
+
 static void box_end(record_box_t *one)
 {
+    hang_watch_fini(&one->watch);
     gpurt_drain_close(one->drain);
     publish_close(one->publish);
     one->publish = NULL;
@@ -59,6 +92,7 @@ static gpurt_status_t box_start(record_boxes_t *b, record_box_t *one, int fd)
 
     if (st != GPURT_OK)
         return st;
+    one->watch = (hang_watch_t){.limit_ns = b->hang_ns};
     if (b->tap.hook)
         o.sinks[o.sink_count++] = panic_tap_sink(&b->tap);
     if (b->stall)
@@ -107,6 +141,7 @@ uint64_t record_boxes_round(record_boxes_t *b)
 
     for (uint32_t i = 0; i < RECORD_BOXES; i++) {
         record_box_t *one = &b->box[i];
+        gpurt_waitgraph_t g;
         uint32_t rows = 0;
 
         if (!one->drain)
@@ -116,8 +151,11 @@ uint64_t record_boxes_round(record_boxes_t *b)
                    1000); /* a full disk: rings keep rows, and say what they drop */
         sum += rows;
         publish_tick(one->publish);
+        if (hang_watch_look(&one->watch, &one->map, &g))
+            hang_tell(b, one, &g);
         if (rows == 0 && gpurt_drain_over(one->drain)) {
             b->unread += gpurt_drain_finish(one->drain, &b->err) != GPURT_OK;
+            hang_last(b, one);
             box_end(one);
         }
     }

@@ -5,6 +5,7 @@
 #define GPURT_TUI_RECORD_BOX_H
 
 #include "drain.h"
+#include "hang_join.h"
 #include "panic_hook.h"
 #include "publish.h"
 #include "stall.h"
@@ -18,6 +19,7 @@ typedef struct record_box {
     gpurt_boxmap_t map;
     publish_t *publish;   /* NULL: it is not */
     gpurt_drain_t *drain; /* NULL: a free place */
+    hang_watch_t watch;
 } record_box_t;
 
 /* Owner: the program. */
@@ -31,6 +33,8 @@ typedef struct record_boxes {
     bool spin;
     panic_tap_t tap;                  /* hook NULL: none */
     stall_t *stall;                   /* borrowed; NULL: none */
+    uint64_t hang_ns;                 /* a wait that is too long; 0: the default */
+    const char *teller;               /* name of the program that tells of deadlocks */
     gplog_file_t about[RECORD_BOXES]; /* of the last boxes, by `seen` */
     gpurt_error_t err;                /* why, of the last that was not read */
 } record_boxes_t;
@@ -47,6 +51,8 @@ const gplog_file_t *record_boxes_about(const record_boxes_t *b, uint32_t pid);
 /* One round of each; finishes those whose application is gone. Returns: rows. */
 uint64_t record_boxes_round(record_boxes_t *b);
 uint32_t record_boxes_count(const record_boxes_t *b);
+/* Tells, for each box, of everybody who waits too long. */
+void record_boxes_waits(record_boxes_t *b);
 /* Sleeps as the drains suggest. */
 void record_boxes_rest(record_boxes_t *b);
 

@@ -6,6 +6,7 @@
 
 #include "fault_row.h"
 #include "handover.h"
+#include "hang_watch.h"
 #include "panic_hook.h"
 #include "procfs.h"
 
@@ -30,6 +31,7 @@ typedef struct live_box {
     gpurt_model_t *model;
     gpurt_modelshare_t *share;
     gpurt_modelshare_t *reader; /* the screen's end; written under the lock */
+    hang_watch_t watch;
 } live_box_t;
 
 /* Owner: whoever opened it. Shared with: the drain thread. */
@@ -62,6 +64,7 @@ static void problem_tell(live_t *l, const gpurt_error_t *err)
 static void box_fini(live_box_t *one)
 {
     gpurt_drain_close(one->drain);
+    hang_watch_fini(&one->watch);
     gpurt_boxmap_detach(&one->map);
     gpurt_modelshare_close(one->reader);
     gpurt_modelshare_close(one->share);
@@ -212,12 +215,44 @@ static void faults_take(live_t *l, live_box_t *one)
     gpucore_close(core);
 }
 
+/* A deadlock becomes a panic of the model, and of the log if there is one. */
+static void hang_take(live_t *l, live_box_t *one, gpurt_waitgraph_t *g)
+{
+    gpurt_dictionary_t *d = l->log ? gpurt_writer_dictionary(l->log) : &one->dictionary;
+    uint64_t blob = 0;
+    gpurt_error_t err;
+    gpurt_row_t *row;
+    void *bytes;
+    size_t size;
+
+    if (l->log && !l->log_failed &&
+        gpurt_waits_pack(g->waits, &bytes, &size, NULL) == GPURT_OK) {
+        log_check(l, gpurt_writer_blob(l->log, GPLOG_BLOB_WAITS, bytes, size, &blob, &err),
+                  &err);
+        free(bytes);
+    }
+    row = hang_row_make(d, g, blob);
+    if (row) {
+        gpurt_model_put(one->model, row);
+        panic_hook_row(&l->hook, d, row);
+        if (l->log)
+            log_put(l, row, &err);
+    }
+    free(row);
+    gpurt_waitgraph_fini(g);
+}
+
 static void box_end(live_t *l, live_box_t *one)
 {
+    gpurt_waitgraph_t g;
     gpurt_error_t err;
 
     if (gpurt_drain_finish(one->drain, &err) != GPURT_OK)
         problem_tell(l, &err);
+    /* relaxed: the application is gone, or has closed the box for good */
+    if (gpurt_load_relaxed_sys_u32(&one->map.box->xlife) != GPURT_LIFE_CLOSED &&
+        !gpurt_boxmap_alive(&one->map) && hang_watch_last(&one->watch, &one->map, &g))
+        hang_take(l, one, &g);
     faults_take(l, one);
     gpurt_modelshare_put(one->share, one->model, gpurt_real_ns(), GPURT_MODEL_ENDED);
     gpurt_drain_close(one->drain);
@@ -232,6 +267,7 @@ static uint32_t boxes_round(live_t *l, uint32_t *alive)
     *alive = 0;
     for (uint32_t i = 0; i < l->count; i++) {
         live_box_t *one = &l->box[i];
+        gpurt_waitgraph_t g;
         gpurt_error_t err;
         uint32_t rows = 0;
 
@@ -240,6 +276,8 @@ static uint32_t boxes_round(live_t *l, uint32_t *alive)
         if (gpurt_drain_round(one->drain, &rows, &err) != GPURT_OK)
             problem_tell(l, &err);
         gpurt_modelshare_tick(one->share, one->model, gpurt_real_ns(), GPURT_MODEL_LIVE);
+        if (hang_watch_look(&one->watch, &one->map, &g))
+            hang_take(l, one, &g);
         if (rows == 0 && gpurt_drain_over(one->drain))
             box_end(l, one);
         *alive += one->drain != NULL;

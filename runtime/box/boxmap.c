@@ -62,7 +62,11 @@ static void section_lay(const gpurt_section_plan_t *plan, gpurt_box_section_t *s
     s->floor = plan->floor;
     s->def_count = or_default(plan->def_count, 4096);
     s->panic_count = or_default(plan->panic_count, 256);
-    s->state_bytes = or_default(plan->state_bytes, 65536);
+    s->state_bytes =
+        or_default(plan->state_bytes,
+                   plan->kind == GPURT_SECTION_HOST
+                       ? GPURT_BOX_PAGE
+                       : (uint32_t)gpurt_state_bytes(s->ring_count, GPURT_STATE_OBJECTS));
     s->rings_offset = take(end, (uint64_t)s->ring_count * sizeof(gpurt_ring_control_t));
     s->data_offset = take(end, (uint64_t)s->ring_count * s->ring_bytes);
     s->defs_offset = take(end, (uint64_t)s->def_count * GPURT_DEF_BYTES);

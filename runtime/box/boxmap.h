@@ -13,6 +13,7 @@
 
 #include <gpurt/box.h>
 #include <gpurt/ringput.h>
+#include <gpurt/state.h>
 #include <gpurt/status.h>
 
 /* What one section should hold. Zero means the default everywhere but in kind. */
@@ -26,7 +27,7 @@ typedef struct gpurt_section_plan {
     uint32_t floor;     /* lowest level for kernels that run; 0: the lowest of the rules */
     uint32_t def_count; /* slots; default 4,096 */
     uint32_t panic_count; /* default 256 */
-    uint32_t state_bytes; /* default 64 KiB */
+    uint32_t state_bytes; /* default as state.h has it; a page for the host */
     const char *name;
     const uint8_t *uuid; /* 16 bytes, or NULL */
 } gpurt_section_plan_t;
@@ -84,6 +85,12 @@ gpurt_group_t *gpurt_boxmap_groups(const gpurt_boxmap_t *map, uint32_t section,
 gpurt_def_t *gpurt_boxmap_def(const gpurt_boxmap_t *map, uint32_t section, uint32_t slot);
 gpurt_panic_t *gpurt_boxmap_panic(const gpurt_boxmap_t *map, uint32_t section,
                                   uint32_t index);
+/* State pages. NULL where a section has none; *objects: how many entries there are. */
+gpurt_state_head_t *gpurt_boxmap_state(const gpurt_boxmap_t *map, uint32_t section,
+                                       uint32_t *objects);
+/* Behind a head that is not NULL: a group for each lane of each ring, then the objects. */
+gpurt_group_t *gpurt_state_waits(gpurt_state_head_t *head);
+gpurt_object_entry_t *gpurt_state_entries(gpurt_state_head_t *head, uint32_t ring_count);
 /* The producer's end of a ring whose head lies in the box. */
 gpurt_ring_port_t gpurt_boxmap_port(const gpurt_boxmap_t *map, uint32_t section,
                                     uint32_t ring);

@@ -39,6 +39,29 @@ gpurt_panic_t *gpurt_boxmap_panic(const gpurt_boxmap_t *map, uint32_t section,
                                  GPURT_PANIC_BYTES);
 }
 
+gpurt_state_head_t *gpurt_boxmap_state(const gpurt_boxmap_t *map, uint32_t section,
+                                       uint32_t *objects)
+{
+    const gpurt_box_section_t *s = &map->sections[section];
+
+    *objects = gpurt_state_objects(s->ring_count, s->state_bytes);
+    if (s->kind == GPURT_SECTION_HOST ||
+        s->state_bytes < gpurt_state_bytes(s->ring_count, 0))
+        return NULL;
+    return (gpurt_state_head_t *)part(map, s->state_offset, 0, 0);
+}
+
+gpurt_group_t *gpurt_state_waits(gpurt_state_head_t *head)
+{
+    return (gpurt_group_t *)(head + 1);
+}
+
+gpurt_object_entry_t *gpurt_state_entries(gpurt_state_head_t *head, uint32_t ring_count)
+{
+    return (gpurt_object_entry_t *)(gpurt_state_waits(head) +
+                                    (size_t)ring_count * GPURT_WARP_SIZE);
+}
+
 gpurt_ring_port_t gpurt_boxmap_port(const gpurt_boxmap_t *map, uint32_t section,
                                     uint32_t ring)
 {

@@ -4,6 +4,7 @@
 #include "boxmap.h"
 #include "cuda_clock.h"
 #include "cuda_error.h"
+#include "logconnect.h"
 #include "logunit.h"
 #include "procfs.h"
 
@@ -98,6 +99,12 @@ static void port_fill(struct gpurt_cuda_box *b, const gpurt_box_section_t *s, ch
         p->panics = (gpurt_panic_t *)seen(b, box, gpurt_boxmap_panic(map, b->section, 0));
     p->xpanics = (uint32_t *)seen(b, box, &shared->xpanics);
     p->control = (const gpurt_box_control_t *)seen(b, box, &map->box->control);
+    gpurt_log_connect_state(map, b->section, p);
+    if (p->waits) {
+        p->waits = (gpurt_group_t *)seen(b, box, p->waits);
+        p->objects = (gpurt_object_entry_t *)seen(b, box, p->objects);
+        p->xobjects = (uint32_t *)seen(b, box, p->xobjects);
+    }
     p->group_count = s->ring_bytes / GPURT_GROUP_BYTES;
     p->ring_bytes = s->ring_bytes;
     p->ring_count = s->ring_count;

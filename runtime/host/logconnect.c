@@ -10,6 +10,25 @@
 
 gpurt_log_port_t gpurt_log_port;
 
+/* Of the boxes of this process; 0 is what an object that was never named holds. */
+static uint32_t epoch;
+
+void gpurt_log_connect_state(const gpurt_boxmap_t *map, uint32_t section,
+                             gpurt_log_port_t *port)
+{
+    uint32_t objects;
+    gpurt_state_head_t *head = gpurt_boxmap_state(map, section, &objects);
+
+    if (!head)
+        return;
+    epoch = epoch % 0xffffu + 1;
+    port->epoch = epoch;
+    port->object_count = objects;
+    port->xobjects = &head->xobjects;
+    port->objects = gpurt_state_entries(head, map->sections[section].ring_count);
+    port->waits = gpurt_state_waits(head);
+}
+
 gpurt_status_t gpurt_log_connect(const gpurt_boxmap_t *map, uint32_t section,
                                  gpurt_error_t *err)
 {
@@ -39,6 +58,7 @@ gpurt_status_t gpurt_log_connect(const gpurt_boxmap_t *map, uint32_t section,
     port->def_count = s->def_count;
     port->panic_count = s->panic_count;
     port->span = GPURT_LEVEL_PANIC; /* gates decide */
+    gpurt_log_connect_state(map, section, port);
     port->groups = gpurt_boxmap_groups(map, section, 0);
     return GPURT_OK;
 }

@@ -10,6 +10,12 @@
 gpurt_status_t gpurt_log_connect(const gpurt_boxmap_t *map, uint32_t section,
                                  gpurt_error_t *err);
 
+/* Fills what a port says of the section's state pages, with the host's addresses; nothing
+ * where it has none. */
+struct gpurt_log_port;
+void gpurt_log_connect_state(const gpurt_boxmap_t *map, uint32_t section,
+                             struct gpurt_log_port *port);
+
 /* Sites forget their numbers, so that another box can be connected. */
 void gpurt_log_disconnect(const gpurt_boxmap_t *map, uint32_t section);
 

@@ -10,6 +10,7 @@
 #include <gpurt/kernel.h>
 #include <gpurt/log.h>
 #include <gpurt/panic.h>
+#include <gpurt/waits.h>
 #include <gpurt/warp.h>
 
 #endif

@@ -12,6 +12,7 @@
 #include <gpurt/block.h>
 #include <gpurt/levels.h>
 #include <gpurt/ringput.h>
+#include <gpurt/state.h>
 
 /* A constant string that was defined already. */
 typedef struct gpurt_log_string_entry {
@@ -38,7 +39,12 @@ typedef struct gpurt_log_port {
     const gpurt_box_control_t *control; /* levels */
     uint32_t group_count, ring_bytes, ring_count, warp_slots;
     uint32_t policy, def_count, panic_count;
-    uint32_t span; /* levels that may be recorded, from PANIC downwards; 0: none */
+    gpurt_group_t *waits;          /* state.h; NULL: not told of */
+    gpurt_object_entry_t *objects; /* object_count */
+    uint32_t *xobjects;            /* taken; written by: lanes that name */
+    uint32_t object_count;
+    uint32_t epoch; /* 1..65535, of this box: numbers of others are not its own */
+    uint32_t span;  /* levels that may be recorded, from PANIC downwards; 0: none */
 } gpurt_log_port_t;
 
 /* On a GPU two heads a cache line: neighbours are warps of one multiprocessor. On the CPU they

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "waitgraph.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- who keeps whom waiting ---------------------------------------------------------- */
+/* The wait of the lane that an owner is, or nobody's. Waits lie by section and ring. */
+static uint32_t wait_of(const gpurt_waits_t *w, const gpurt_wait_t *asks,
+                        const gpurt_wait_owner_t *o)
+{
+    uint32_t ring = (o->place - 1) / GPURT_WARP_SIZE,
+             lane = (o->place - 1) % GPURT_WARP_SIZE;
+    uint32_t low = 0, high = w->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const gpurt_wait_t *m = &w->waits[middle];
+
+        if (m->section < asks->section || (m->section == asks->section && m->ring < ring))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < w->count; low++) {
+        const gpurt_wait_t *other = &w->waits[low];
+
+        if (other->section != asks->section || other->ring != ring)
+            break;
+        if (other->block == o->block && other->warp == o->warp && (other->mask >> lane & 1))
+            return low;
+    }
+    return GPURT_WAIT_NOBODY;
+}
+
+/* Owners that a wait for this reason is about: who holds it alone, and senders or
+ * receivers; whoever holds it together. */
+static bool owner_counts(uint32_t reason, uint32_t at)
+{
+    switch (reason) {
+    case GPURT_WAIT_DATA:
+        return at >= 1 && at <= 3;
+    case GPURT_WAIT_ROOM:
+        return at >= 4;
+    default:
+        return true;
+    }
+}
+
+/* Waits that a barrier of every launch misses: whoever of its block, or grid, waits for
+ * something else. */
+static bool is_missed(const gpurt_wait_t *at, const gpurt_wait_t *other)
+{
+    if (other->section != at->section || other->launch != at->launch ||
+        (other->number == at->number &&
+         (at->number == GPURT_OBJECT_GRID || other->block == at->block)))
+        return false;
+    if (at->number == GPURT_OBJECT_GRID)
+        return true;
+    return at->number >= GPURT_OBJECT_NAMED && at->number != GPURT_OBJECT_CLUSTER &&
+           other->block == at->block && other->ring != at->ring;
+}
+
+void gpurt_waits_blockers(const gpurt_waits_t *w, uint32_t i, gpurt_blocker_fn *each,
+                          void *context)
+{
+    const gpurt_wait_t *wait = &w->waits[i];
+
+    if (wait->number >= GPURT_OBJECT_NAMED) {
+        for (uint32_t j = 0; j < w->count; j++)
+            if (j != i && is_missed(wait, &w->waits[j]))
+                each(context, j, NULL);
+        return;
+    }
+    for (uint32_t k = 0; wait->object != GPURT_WAIT_NOBODY && k < GPURT_STATE_OWNERS; k++) {
+        const gpurt_wait_owner_t *o = &w->objects[wait->object].owners[k];
+        uint32_t j = o->place && owner_counts(wait->reason, k) ? wait_of(w, wait, o)
+                                                               : GPURT_WAIT_NOBODY;
+
+        if (!o->place || !owner_counts(wait->reason, k))
+            continue;
+        if (wait->reason == GPURT_WAIT_ALL && j != GPURT_WAIT_NOBODY &&
+            w->waits[j].object == wait->object)
+            continue; /* a member that has arrived */
+        each(context, j, o);
+    }
+}
+
+/* ---- what is stuck ------------------------------------------------------------------- */
+typedef struct tally {
+    const gpurt_waitgraph_t *g;
+    uint32_t blockers, stuck, next;
+} tally_t;
+
+static void tally_add(void *context, uint32_t j, const gpurt_wait_owner_t *owner)
+{
+    tally_t *t = context;
+
+    (void)owner;
+    t->blockers++;
+    if (j == GPURT_WAIT_NOBODY || !t->g->stuck[j])
+        return;
+    t->stuck++;
+    t->next = t->next == GPURT_WAIT_NOBODY ? j : t->next;
+}
+
+/* Where any of them would do, all must be stuck. */
+static bool holds_fast(const gpurt_wait_t *wait, const tally_t *t)
+{
+    if (wait->reason == GPURT_WAIT_OWNER || wait->reason == GPURT_WAIT_ALL)
+        return t->stuck > 0;
+    return t->stuck > 0 && t->stuck == t->blockers;
+}
+
+/* Everybody is stuck until somebody is found who is not, and frees who waits for him. Ends:
+ * each round but the last frees one. */
+static void free_all_that_can_go(gpurt_waitgraph_t *g)
+{
+    bool changed = true;
+
+    while (changed) {
+        changed = false;
+        for (uint32_t i = 0; i < g->waits->count; i++) {
+            tally_t t = {g, 0, 0, GPURT_WAIT_NOBODY};
+
+            if (!g->stuck[i])
+                continue;
+            gpurt_waits_blockers(g->waits, i, tally_add, &t);
+            g->next[i] = t.next;
+            if (!holds_fast(&g->waits->waits[i], &t)) {
+                g->stuck[i] = 0;
+                changed = true;
+            }
+        }
+    }
+}
+
+/* Each stuck wait leads to another: every such path ends in a circle. */
+static void circles_find(gpurt_waitgraph_t *g)
+{
+    uint32_t *mark = g->circle; /* of the path that came by, above the circles' numbers */
+    uint32_t path = g->waits->count + 1;
+
+    for (uint32_t i = 0; i < g->waits->count; i++) {
+        uint32_t at = i;
+
+        if (!g->stuck[i] || mark[i])
+            continue;
+        path++;
+        for (; !mark[at]; at = g->next[at])
+            mark[at] = path;
+        if (mark[at] != path)
+            continue;
+        g->circles++;
+        for (; mark[at] == path; at = g->next[at])
+            mark[at] = g->circles;
+    }
+    for (uint32_t i = 0; i < g->waits->count; i++)
+        if (g->circle[i] > g->waits->count)
+            g->circle[i] = 0;
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    return (h ^ v) * 0x9e3779b97f4a7c15ull ^ h >> 29;
+}
+
+/* Ages are left out, and what is not in a circle: a deadlock gathers others with time. */
+static uint64_t hash_of(const gpurt_waitgraph_t *g)
+{
+    uint64_t h = 0;
+
+    for (uint32_t i = 0; i < g->waits->count; i++) {
+        const gpurt_wait_t *w = &g->waits->waits[i];
+
+        if (g->circle[i])
+            h = mix(mix(mix(h, w->section), (uint64_t)w->ring << 32 | w->block),
+                    (uint64_t)w->number << 32 | w->mask);
+    }
+    return h;
+}
+
+gpurt_status_t gpurt_waitgraph_make(const gpurt_waits_t *waits, gpurt_waitgraph_t *out,
+                                    gpurt_error_t *err)
+{
+    size_t room = waits->count ? waits->count : 1;
+
+    memset(out, 0, sizeof *out);
+    out->waits = waits;
+    out->stuck = malloc(room);
+    out->next = calloc(room, sizeof *out->next);
+    out->circle = calloc(room, sizeof *out->circle);
+    if (!out->stuck || !out->next || !out->circle) {
+        gpurt_waitgraph_fini(out);
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "waits");
+    }
+    memset(out->stuck, 1, room);
+    free_all_that_can_go(out);
+    for (uint32_t i = 0; i < waits->count; i++)
+        out->stuck_count += out->stuck[i];
+    circles_find(out);
+    out->hash = hash_of(out);
+    return GPURT_OK;
+}
+
+void gpurt_waitgraph_fini(gpurt_waitgraph_t *g)
+{
+    free(g->stuck);
+    free(g->next);
+    free(g->circle);
+    memset(g, 0, sizeof *g);
+}
+
+/* ---- as bytes ------------------------------------------------------------------------ */
+#define WAITS_MAGIC 0x3153544957525047ull /* "GPRWITS1", little endian */
+
+typedef struct waits_head {
+    uint64_t magic, time_ns;
+    uint32_t count, object_count, site_count, left_out;
+} waits_head_t;
+
+GPURT_STATIC_ASSERT(sizeof(gpurt_wait_site_t) == 196, "kept in logs");
+GPURT_STATIC_ASSERT(sizeof(gpurt_wait_owner_t) == 40, "kept in logs");
+GPURT_STATIC_ASSERT(sizeof(gpurt_wait_object_t) == 80 + 7 * 40, "kept in logs");
+GPURT_STATIC_ASSERT(sizeof(gpurt_wait_t) == 56, "kept in logs");
+
+static size_t packed_size(const waits_head_t *h)
+{
+    return sizeof *h + h->count * sizeof(gpurt_wait_t) +
+           h->object_count * sizeof(gpurt_wait_object_t) +
+           h->site_count * sizeof(gpurt_wait_site_t);
+}
+
+gpurt_status_t gpurt_waits_pack(const gpurt_waits_t *w, void **bytes, size_t *size,
+                                gpurt_error_t *err)
+{
+    waits_head_t h = {WAITS_MAGIC,     w->time_ns,    w->count,
+                      w->object_count, w->site_count, w->left_out};
+    char *to;
+
+    *size = packed_size(&h);
+    *bytes = to = malloc(*size);
+    if (!to)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "waits");
+    memcpy(to, &h, sizeof h);
+    to += sizeof h;
+    if (h.count)
+        memcpy(to, w->waits, h.count * sizeof *w->waits);
+    to += h.count * sizeof *w->waits;
+    if (h.object_count)
+        memcpy(to, w->objects, h.object_count * sizeof *w->objects);
+    to += h.object_count * sizeof *w->objects;
+    if (h.site_count)
+        memcpy(to, w->sites, h.site_count * sizeof *w->sites);
+    return GPURT_OK;
+}
+
+/* An index that leads nowhere becomes nobody. */
+static void bound(uint32_t *index, uint32_t count)
+{
+    if (*index >= count)
+        *index = GPURT_WAIT_NOBODY;
+}
+
+static void waits_bound(gpurt_waits_t *w)
+{
+    for (uint32_t i = 0; i < w->count; i++) {
+        bound(&w->waits[i].object, w->object_count);
+        bound(&w->waits[i].site, w->site_count);
+    }
+    for (uint32_t i = 0; i < w->object_count; i++) {
+        gpurt_wait_object_t *o = &w->objects[i];
+
+        o->name[sizeof o->name - 1] = '\0';
+        o->kind = o->kind < GPURT_OBJECT_KINDS ? o->kind : GPURT_OBJECT_OTHER;
+        for (uint32_t k = 0; k < GPURT_STATE_OWNERS; k++) {
+            bound(&o->owners[k].site, w->site_count);
+            bound(&o->owners[k].at_site, w->site_count);
+        }
+    }
+    for (uint32_t i = 0; i < w->site_count; i++) {
+        w->sites[i].file[GPURT_WAIT_FILE - 1] = '\0';
+        w->sites[i].text[GPURT_WAIT_TEXT - 1] = '\0';
+    }
+}
+
+gpurt_status_t gpurt_waits_unpack(const void *bytes, size_t size, gpurt_waits_t *out,
+                                  gpurt_error_t *err)
+{
+    const char *from = bytes;
+    waits_head_t h;
+
+    memset(out, 0, sizeof *out);
+    if (size < sizeof h)
+        goto damaged;
+    memcpy(&h, from, sizeof h);
+    if (h.magic != WAITS_MAGIC || h.count > GPURT_WAITS_MAX ||
+        h.object_count > GPURT_WAIT_OBJECTS_MAX || h.site_count > GPURT_WAIT_SITES_MAX ||
+        size != packed_size(&h))
+        goto damaged;
+    from += sizeof h;
+    out->waits = calloc(h.count + 1u, sizeof *out->waits);
+    out->objects = calloc(h.object_count + 1u, sizeof *out->objects);
+    out->sites = calloc(h.site_count + 1u, sizeof *out->sites);
+    if (!out->waits || !out->objects || !out->sites) {
+        gpurt_waits_fini(out);
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "waits");
+    }
+    out->time_ns = h.time_ns;
+    out->count = h.count;
+    out->object_count = h.object_count;
+    out->site_count = h.site_count;
+    out->left_out = h.left_out;
+    memcpy(out->waits, from, h.count * sizeof *out->waits);
+    from += h.count * sizeof *out->waits;
+    memcpy(out->objects, from, h.object_count * sizeof *out->objects);
+    from += h.object_count * sizeof *out->objects;
+    memcpy(out->sites, from, h.site_count * sizeof *out->sites);
+    waits_bound(out);
+    return GPURT_OK;
+
+damaged:
+    return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                      "what waited for what: damaged");
+}

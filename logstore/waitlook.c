@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A snapshot out of a box. The box may be damaged: numbers are bounded, texts are copied
+ * and cut. */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
+#include "defread.h"
+#include "waitgraph.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a look carries along. */
+typedef struct look {
+    const gpurt_boxmap_t *map;
+    gpurt_waits_t *out;
+    uint64_t now_ns, min_ns;
+    uint32_t section, ring_count, object_count;
+    const gpurt_group_t *lanes;
+    const gpurt_object_entry_t *entries;
+    gpurt_clock_fit_t fit;
+} look_t;
+
+static gpurt_status_t room_take(gpurt_waits_t *w, gpurt_error_t *err)
+{
+    if (!w->waits) {
+        w->waits = calloc(GPURT_WAITS_MAX, sizeof *w->waits);
+        w->objects = calloc(GPURT_WAIT_OBJECTS_MAX, sizeof *w->objects);
+        w->sites = calloc(GPURT_WAIT_SITES_MAX, sizeof *w->sites);
+    }
+    w->count = w->object_count = w->site_count = w->left_out = 0;
+    if (w->waits && w->objects && w->sites)
+        return GPURT_OK;
+    gpurt_waits_fini(w);
+    return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "waits");
+}
+
+void gpurt_waits_fini(gpurt_waits_t *w)
+{
+    free(w->waits);
+    free(w->objects);
+    free(w->sites);
+    memset(w, 0, sizeof *w);
+}
+
+static void text_take(char *to, size_t room, const char *from, size_t bytes, bool tail)
+{
+    if (bytes > room - 1) {
+        from += tail ? bytes - (room - 1) : 0;
+        bytes = room - 1;
+    }
+    memcpy(to, from, bytes);
+    memset(to + bytes, 0, room - bytes);
+}
+
+/* ---- sites, objects ------------------------------------------------------------------ */
+/* Returns: index, GPURT_WAIT_NOBODY where it is not known. */
+static uint32_t site_index(look_t *l, uint32_t number)
+{
+    gpurt_waits_t *w = l->out;
+    char text[GPURT_DEF_TEXT_BYTES];
+    gpurt_wait_site_t *s;
+    gpurt_def_t def;
+
+    for (uint32_t i = 0; i < w->site_count; i++)
+        if (w->sites[i].number == number && w->sites[i].section == l->section)
+            return i;
+    if (w->site_count == GPURT_WAIT_SITES_MAX ||
+        !gpurt_def_read(l->map, l->section, number, &def, text))
+        return GPURT_WAIT_NOBODY;
+    s = &w->sites[w->site_count];
+    memset(s, 0, sizeof *s);
+    s->section = l->section;
+    s->number = number;
+    s->line = def.line;
+    text_take(s->text, sizeof s->text, text, def.format_bytes, false);
+    text_take(s->file, sizeof s->file, text + def.format_bytes, def.file_bytes, true);
+    return w->site_count++;
+}
+
+static uint64_t real_time(const look_t *l, uint64_t time48)
+{
+    return gpurt_clock_real(&l->fit, time48, l->now_ns);
+}
+
+static void owner_take(look_t *l, gpurt_group_t group, gpurt_wait_owner_t *out)
+{
+    gpurt_state_owner_t o = gpurt_state_owner_unpack(group);
+    gpurt_state_wait_t at;
+
+    memset(out, 0, sizeof *out);
+    if (o.place == 0 || (o.place - 1) / GPURT_WARP_SIZE >= l->ring_count)
+        return;
+    at = gpurt_state_wait_unpack(gpurt_group_load(&l->lanes[o.place - 1]));
+    out->place = o.place;
+    out->block = o.block;
+    out->warp = o.warp;
+    out->site = site_index(l, o.site);
+    out->since_ns = real_time(l, o.time48);
+    out->at_site = site_index(l, at.site);
+    out->at_ns = at.site ? real_time(l, at.time48) : 0;
+    out->gone = at.site && (at.block != o.block || at.warp != o.warp);
+}
+
+static uint32_t object_index(look_t *l, uint32_t number)
+{
+    gpurt_waits_t *w = l->out;
+    char text[GPURT_DEF_TEXT_BYTES];
+    const gpurt_object_entry_t *e;
+    gpurt_wait_object_t *o;
+    gpurt_def_t def;
+    uint32_t kind;
+
+    for (uint32_t i = 0; i < w->object_count; i++)
+        if (w->objects[i].number == number && w->objects[i].section == l->section)
+            return i;
+    if (number == 0 || number > l->object_count ||
+        w->object_count == GPURT_WAIT_OBJECTS_MAX)
+        return GPURT_WAIT_NOBODY;
+    e = &l->entries[number - 1];
+    kind = gpurt_load_acquire_sys_u32(&e->xstate); /* W1.acq */
+    if (kind == 0)
+        return GPURT_WAIT_NOBODY;
+    o = &w->objects[w->object_count];
+    memset(o, 0, sizeof *o);
+    o->section = l->section;
+    o->number = number;
+    o->kind = kind - 1 < GPURT_OBJECT_KINDS ? kind - 1 : GPURT_OBJECT_OTHER;
+    o->index = e->index;
+    if (gpurt_def_read(l->map, l->section, e->name, &def, text))
+        text_take(o->name, sizeof o->name, text, def.format_bytes, false);
+    for (uint32_t i = 0; i < GPURT_STATE_OWNERS; i++)
+        owner_take(l, gpurt_group_load(&e->xowners[i]), &o->owners[i]);
+    return w->object_count++;
+}
+
+/* ---- waits --------------------------------------------------------------------------- */
+static void wait_add(look_t *l, uint32_t ring, uint32_t lane, const gpurt_state_wait_t *s,
+                     uint32_t first)
+{
+    const gpurt_box_section_t *section = &l->map->sections[l->section];
+    uint64_t since = real_time(l, s->time48);
+    gpurt_waits_t *w = l->out;
+    gpurt_wait_t *to;
+
+    if (since > l->now_ns ? l->min_ns > 0 : l->now_ns - since < l->min_ns)
+        return;
+    for (uint32_t i = first; i < w->count; i++) { /* of this ring */
+        to = &w->waits[i];
+        if (to->number == s->object && to->block == s->block && to->warp == s->warp &&
+            to->reason == s->reason && to->launch == s->launch) {
+            to->mask |= 1u << lane;
+            to->since_ns = since < to->since_ns ? since : to->since_ns;
+            return;
+        }
+    }
+    if (w->count == GPURT_WAITS_MAX) {
+        w->left_out++;
+        return;
+    }
+    to = &w->waits[w->count++];
+    memset(to, 0, sizeof *to);
+    to->section = l->section;
+    to->ring = ring;
+    to->sm = ring / section->warp_slots;
+    to->slot = ring % section->warp_slots;
+    to->block = s->block;
+    to->warp = s->warp;
+    to->mask = 1u << lane;
+    to->reason = s->reason;
+    to->launch = s->launch;
+    to->number = s->object;
+    to->since_ns = since;
+    to->site = site_index(l, s->site);
+    to->object = GPURT_WAIT_NOBODY;
+}
+
+static void section_look(look_t *l, gpurt_state_head_t *head)
+{
+    uint32_t begin = l->out->count;
+
+    l->ring_count = l->map->sections[l->section].ring_count;
+    l->lanes = gpurt_state_waits(head);
+    l->entries = gpurt_state_entries(head, l->ring_count);
+    for (uint32_t ring = 0; ring < l->ring_count; ring++) {
+        uint32_t first = l->out->count;
+
+        for (uint32_t lane = 0; lane < GPURT_WARP_SIZE; lane++) {
+            gpurt_state_wait_t s = gpurt_state_wait_unpack(
+                gpurt_group_load(&l->lanes[ring * GPURT_WARP_SIZE + lane]));
+
+            if (s.reason != GPURT_WAIT_NONE)
+                wait_add(l, ring, lane, &s, first);
+        }
+    }
+    /* Owners last: who holds an object now is not younger than the waits above. */
+    for (uint32_t i = begin; i < l->out->count; i++)
+        l->out->waits[i].object = object_index(l, l->out->waits[i].number);
+}
+
+/* Whether all launches have ended, as far as the application counts them: then no lane
+ * waits, whatever a cancelled one has left behind. */
+static bool is_idle(const gpurt_box_t *box)
+{
+    uint32_t begun = gpurt_load_relaxed_sys_u32(&box->xwork); /* relaxed: a hint */
+
+    return begun &&
+           begun == gpurt_load_relaxed_sys_u32(&box->xended); /* relaxed: as above */
+}
+
+gpurt_status_t gpurt_waits_look(const gpurt_boxmap_t *map, uint64_t now_ns, uint64_t min_ns,
+                                gpurt_waits_t *out, gpurt_error_t *err)
+{
+    look_t l = {.map = map, .out = out, .now_ns = now_ns, .min_ns = min_ns};
+    gpurt_status_t st = room_take(out, err);
+
+    if (st != GPURT_OK)
+        return st;
+    out->time_ns = now_ns;
+    if (is_idle(map->box))
+        return GPURT_OK;
+    for (l.section = 0; l.section < map->section_count; l.section++) {
+        gpurt_state_head_t *head = gpurt_boxmap_state(map, l.section, &l.object_count);
+
+        if (head && gpurt_boxmap_clock(map, l.section, &l.fit))
+            section_look(&l, head);
+    }
+    return GPURT_OK;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hang_app.h - locks, a queue and barriers that say who waits for whom, and ways to hang
+ * with them. */
+#ifndef GPURT_TESTS_HANG_APP_H
+#define GPURT_TESTS_HANG_APP_H
+
+#include <gpurt/atomic.h>
+#include <gpurt/kernel.h>
+#include <gpurt/state.h>
+
+enum {
+    HANG_LOCKS = 4
+};
+enum {
+    HANG_RING,    /* block i holds lock i and wants lock i + 1 */
+    HANG_SELF,    /* one lane wants what it holds */
+    HANG_QUEUE,   /* the reader holds the lock that the writer wants before it writes */
+    HANG_BARRIER, /* one block wants a lock whose holder is at the grid barrier */
+    HANG_GONE,    /* a block ended with the lock that another wants */
+    HANG_BUSY,    /* the holder computes for ever: long, but no deadlock */
+    HANG_NOT      /* many lanes, many locks, and an end */
+};
+
+struct hang_lock {
+    uint32_t xheld; /* written by: who takes it */
+    gpurt_object_t object;
+};
+struct hang_queue {
+    uint32_t xfull; /* written by: writer and reader in turn */
+    gpurt_object_t object;
+};
+struct hang_state {
+    struct hang_lock locks[HANG_LOCKS];
+    struct hang_queue queue;
+    uint32_t xready; /* blocks that hold what they hold */
+    uint32_t xsum;
+};
+
+struct hang_app_args {
+    struct hang_state *state;
+    uint32_t way, rounds;
+};
+GPURT_KERNEL_DECLARE(hang_app, struct hang_app_args);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hang_app.h"
+
+#include <gpurt/device.h>
+
+/* ---- a lock and a queue, as a library would have them ------------------------------------ */
+GPURT_DEV bool lock_try(struct hang_lock *l)
+{
+    uint32_t none = 0;
+
+    return gpurt_cas_acquire_dev_u32(&l->xheld, &none, 1); /* T1.acq */
+}
+
+GPURT_DEVN void lock_take(struct hang_lock *l, gpurt_site_t *place)
+{
+    if (!lock_try(l)) {
+        gpurt_wait_begin(&l->object, GPURT_WAIT_OWNER, place);
+        while (!lock_try(l))
+            gpurt_wait_relax();
+        gpurt_wait_end(place);
+    }
+    gpurt_hold(&l->object, GPURT_HOLD_ALONE, place);
+}
+
+GPURT_DEV void lock_drop(struct hang_lock *l)
+{
+    gpurt_release(&l->object, GPURT_HOLD_ALONE);
+    gpurt_store_release_dev_u32(&l->xheld, 0); /* T1.rel */
+}
+
+/* The caller's line is the place. */
+#define LOCK(l)                              \
+    do {                                     \
+        GPURT_PLACE(place_, "takes a lock"); \
+        lock_take(l, &place_);               \
+    } while (0)
+
+GPURT_DEVN void queue_get(struct hang_queue *q, gpurt_site_t *place)
+{
+    gpurt_wait_begin(&q->object, GPURT_WAIT_DATA, place);
+    while (!gpurt_load_acquire_dev_u32(&q->xfull)) /* T2.acq */
+        gpurt_wait_relax();
+    gpurt_wait_end(place);
+    gpurt_store_relaxed_dev_u32(&q->xfull, 0);
+}
+
+GPURT_DEV void all_ready(struct hang_state *s, uint32_t blocks)
+{
+    gpurt_add_release_dev_u32(&s->xready, 1);               /* T3.rel */
+    while (gpurt_load_acquire_dev_u32(&s->xready) < blocks) /* T3.acq */
+        gpurt_relax();
+}
+
+/* ---- ways to hang ------------------------------------------------------------------------ */
+GPURT_DEV void hang_queue(struct hang_state *s)
+{
+    GPURT_PLACE(reads, "reads the queue");
+    GPURT_PLACE(ends, "an end of the queue");
+
+    if (gpurt_block_rank() == 0) {
+        LOCK(&s->locks[0]);
+        gpurt_hold(&s->queue.object, GPURT_HOLD_RECEIVER, &ends);
+        all_ready(s, 2);
+        queue_get(&s->queue, &reads);
+        lock_drop(&s->locks[0]);
+    } else {
+        gpurt_hold(&s->queue.object, GPURT_HOLD_SENDER, &ends);
+        all_ready(s, 2);
+        LOCK(&s->locks[0]);
+        gpurt_store_release_dev_u32(&s->queue.xfull, 1); /* T2.rel */
+        lock_drop(&s->locks[0]);
+    }
+}
+
+GPURT_DEV void hang_gone(struct hang_state *s, bool compute)
+{
+    if (gpurt_block_rank() == 0) {
+        LOCK(&s->locks[0]);
+        gpurt_add_release_dev_u32(&s->xready, 1); /* T3.rel */
+        while (compute) {
+            GPURT_AT("computes");
+            gpurt_add_relaxed_dev_u32(&s->xsum, 1);
+            gpurt_relax();
+        }
+        return;
+    }
+    while (gpurt_load_acquire_dev_u32(&s->xready) < 1) /* T3.acq */
+        gpurt_relax();
+    LOCK(&s->locks[0]);
+}
+
+GPURT_DEV void hang_not(struct hang_state *s, uint32_t rounds)
+{
+    for (uint32_t i = 0; i < rounds; i++) {
+        struct hang_lock *l = &s->locks[(gpurt_global_id() + i) % HANG_LOCKS];
+
+        LOCK(l);
+        s->xsum = s->xsum + 0; /* what it guards does not matter */
+        lock_drop(l);
+    }
+}
+
+GPURT_KERNEL(hang_app, struct hang_app_args, p)
+{
+    uint32_t block = gpurt_block_rank(), blocks = gpurt_grid_dim_x();
+    struct hang_state *s = p->state;
+
+    if (p->way == HANG_NOT) {
+        hang_not(s, p->rounds);
+        return;
+    }
+    if (gpurt_thread_rank() == 0) {
+        for (uint32_t i = 0; i < HANG_LOCKS; i++)
+            gpurt_object_name(&s->locks[i].object, GPURT_OBJECT_LOCK, "fork", i);
+        gpurt_object_name(&s->queue.object, GPURT_OBJECT_CHANNEL, "jobs",
+                          GPURT_OBJECT_SINGLE);
+        GPURT_INFO("block %u begins", block);
+        if (p->way == HANG_RING) {
+            LOCK(&s->locks[block % HANG_LOCKS]);
+            all_ready(s, blocks);
+            LOCK(&s->locks[(block + 1) % blocks % HANG_LOCKS]); /* the wrong order */
+        } else if (p->way == HANG_SELF) {
+            LOCK(&s->locks[0]);
+            LOCK(&s->locks[0]);
+        } else if (p->way == HANG_QUEUE) {
+            hang_queue(s);
+        } else if (p->way == HANG_GONE || p->way == HANG_BUSY) {
+            hang_gone(s, p->way == HANG_BUSY);
+        } else if (p->way == HANG_BARRIER) {
+            if (block == 0)
+                LOCK(&s->locks[0]);
+            all_ready(s, blocks);
+            if (block == 1)
+                LOCK(&s->locks[0]);
+        }
+    }
+    if (p->way == HANG_BARRIER)
+        gpurt_grid_barrier();
+}

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Device code that hangs is explained from outside: who waits for whom, with names and source lines. Arguments: folders of
+the programs and of the tests."""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+BIN, TESTS = sys.argv[1:3]
+HERE = os.path.dirname(os.path.abspath(__file__))
+RECORD, PANIC, TOP = (os.path.join(BIN, "gpurt-" + name) for name in ("record", "panic", "top"))
+APP = os.path.join(TESTS, "hang_app")
+PAGE = open(os.path.join(HERE, "..", "..", "docs", "PANIC_JSON.md"), encoding="utf-8").read()
+SOURCE = open(os.path.join(HERE, "hang_app_kernels.c"), encoding="utf-8").read().splitlines()
+LONG = 60  # seconds; nothing here takes long on a machine that is not
+ENV = dict(os.environ, GPURT_CUPTI="off")
+
+
+def line_of(text, nth=1):
+    return [i + 1 for i, line in enumerate(SOURCE) if text in line][nth - 1]
+
+
+def until(what, *arguments):
+    end = time.monotonic() + LONG
+    while time.monotonic() < end:
+        found = what(*arguments)
+        if found:
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"{what.__name__}{arguments}: not within {LONG} s")
+
+
+def start(*command, **env):
+    app = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(ENV, **env))
+    pid = app.stdout.readline()
+    assert pid.strip(), app.communicate()
+    return app, int(pid)
+
+
+def panic(*arguments, status=None):
+    done = subprocess.run([PANIC, *arguments], capture_output=True, text=True)
+    assert status is None or done.returncode == status, (arguments, done)
+    return done.stdout
+
+
+def shown(*arguments):
+    """The hang that show tells of, or None while there is none."""
+    text = panic("show", "--json", *arguments)
+    return json.loads(text) if text.startswith("{") else None
+
+
+def shown_log(log):
+    return os.path.exists(log) and shown(log)
+
+
+def check_documented(value):
+    for item in value if isinstance(value, list) else value.values():
+        if isinstance(item, (list, dict)):
+            check_documented(item)
+    missing = [key for key in value if f"`{key}`" not in PAGE] if isinstance(value, dict) else []
+    assert not missing, missing
+
+
+def check_ring(report):
+    """Block i holds fork[i] and waits for fork[i + 1]."""
+    assert report["kind"] == "hang" and report["line"] == line_of("the wrong order"), report
+    hang = report["hang"]
+    assert hang["stuck"] == 3 and hang["circles"] == 1, hang
+    assert sorted(w["block"] for w in hang["waits"]) == [0, 1, 2]
+    for wait in hang["waits"]:
+        assert wait["object"] == {"kind": "lock", "name": "fork", "index": (wait["block"] + 1) % 3}, wait
+        assert wait["stuck"] and wait["circle"] == 1 and wait["reason"] == "owner"
+        assert wait["at"]["line"] == line_of("the wrong order") and wait["at"]["text"] == "takes a lock"
+        holder, = wait["waits_for"]
+        assert holder["block"] == (wait["block"] + 1) % 3 and not holder["gone"]
+        assert hang["waits"][holder["wait"]]["block"] == holder["block"]
+        assert holder["held_at"]["line"] == line_of("LOCK(&s->locks[block % HANG_LOCKS])"), holder
+    check_documented(report)
+
+
+def check_explained_within_a_second(folder):
+    """The limit is half a second; the rest of the second is ours. On a busy machine, one of five."""
+    ages = []
+    for i in range(5):
+        log = f"{folder}/ring{i}.gplog"
+        recorder, pid = start(RECORD, "-q", "--hang-after", "0.5", "-o", log, "--", APP, "ring")
+        report = until(shown_log, log)
+        check_ring(report)
+        os.kill(pid, 0)  # it runs on: nothing was stopped
+        recorder.terminate()
+        _, err = recorder.communicate(timeout=LONG)
+        assert "deadlock: 3 wait for one another in a circle" in err, err
+        for i in range(3):
+            assert re.search(rf'block {i} warp 0 lane 0 waits for lock "fork\[{(i + 1) % 3}\]" at hang_app_kernels.c:\d+', err), err
+        assert panic("list", log, status=0).count("deadlock of 3: block") == 1  # told once
+        ages.append(report["ts_ns"] / 1e9 - max(w["since_ns"] for w in report["hang"]["waits"]) / 1e9)
+        assert ages[-1] >= 0.5, ages
+        if ages[-1] < 1:
+            return
+    raise AssertionError(ages)
+
+
+def check_text(folder):
+    text = panic("show", "--source", HERE, f"{folder}/ring0.gplog", status=0)
+    assert text.startswith("hang 1 of 1") and "the wrong order" in text, text
+    assert f"held by block 1 warp 0 lane 0 since hang_app_kernels.c:{line_of('LOCK(&s->locks[block % HANG_LOCKS])')}" in text, text
+    sarif = json.loads(panic("export", "--sarif", f"{folder}/ring0.gplog", status=0))["runs"][0]
+    assert sarif["results"][0]["ruleId"] == "gpurt/hang", sarif
+
+
+def check_ways(folder):
+    """What it says of each way to hang: stuck, circles, and what is in the first sentence."""
+    for way, stuck, circles, words in (
+            ("self", 1, 1, ['block 0 waits for lock "fork[0]" of block 0']),
+            ("queue", 2, 1, ['data in channel "jobs" of block 1', 'waits for lock "fork[0]" of block 0']),
+            ("barrier", 2, 1, ['waits for the grid barrier of block 1', 'waits for lock "fork[0]" of block 0']),
+            ("gone", 0, 0, ['block 1 waits for lock "fork[0]"']),
+            ("busy", 0, 0, ['block 1 waits for lock "fork[0]"'])):
+        log = f"{folder}/{way}.gplog"
+        recorder, _ = start(RECORD, "-q", "--hang-after", "0.2", "-o", log, "--", APP, way)
+        report = until(shown_log, log)
+        recorder.terminate()
+        recorder.communicate(timeout=LONG)
+        hang = report["hang"]
+        assert (hang["stuck"], hang["circles"]) == (stuck, circles), (way, hang)
+        assert all(word in report["msg"] for word in words), (way, report["msg"])
+        if way == "busy":
+            assert hang["waits"][0]["waits_for"][0]["last_at"]["text"] == "computes", hang
+
+
+def check_no_alarm(folder):
+    """Locks that are fought over are no deadlock, and a long wait is none either."""
+    log = f"{folder}/not.gplog"
+    done = subprocess.run([RECORD, "-q", "--hang-after", "0.05", "-o", log, "--", APP, "not", "20000"], capture_output=True,
+                          text=True, timeout=LONG, env=ENV)
+    assert done.returncode == 0, done
+    assert json.loads(panic("list", "--json", log, status=0))["panics"] == 0
+    log = f"{folder}/calm.gplog"
+    recorder, pid = start(RECORD, "-q", "-o", log, "--", APP, "busy")
+    time.sleep(1.3)  # longer than the default limit: it is about what is not told
+    os.kill(pid, signal.SIGKILL)
+    recorder.communicate(timeout=LONG)
+    assert json.loads(panic("list", "--json", log, status=0))["panics"] == 0
+
+
+def check_live_and_dead(folder):
+    """Out of the box of a program that runs, of one that was killed, and out of the log after that."""
+    log = f"{folder}/dead.gplog"
+    recorder, pid = start(RECORD, "-q", "--hang-after", "1h", "-o", log, "--", APP, "ring")
+    check_ring(until(shown, "-p", str(pid)))
+    recorder.send_signal(signal.SIGSTOP)
+    os.kill(pid, signal.SIGKILL)
+    report = until(shown, "-p", str(recorder.pid))  # it holds the box of the dead
+    check_ring(report)
+    assert report["source"]["alive"] is False
+    recorder.send_signal(signal.SIGCONT)
+    recorder.communicate(timeout=LONG)
+    assert recorder.returncode == 128 + signal.SIGKILL
+    check_ring(shown(log))
+    # the drainer that a program starts by itself
+    log = f"{folder}/own.gplog"
+    app, pid = start(APP, "ring", GPURT_LOG=log, PATH=BIN + ":" + os.environ["PATH"])
+    until(shown, "-p", str(pid))
+    os.kill(pid, signal.SIGKILL)
+    app.communicate(timeout=LONG)
+    check_ring(until(shown_log, log))
+
+
+def check_top(folder):
+    """gpurt-top shows it, as drainer and over the shoulder of one."""
+    if not os.path.exists(TOP):
+        return
+    recorder, pid = start(RECORD, "-q", "--hang-after", "0.2", "-o", f"{folder}/top.gplog", "--", APP, "ring")
+
+    def told():
+        done = subprocess.run([TOP, "--once", "--json", "-p", str(pid)], capture_output=True, text=True)
+        return "deadlock of 3" in done.stdout and done.stdout
+    until(told)
+    recorder.terminate()
+    recorder.communicate(timeout=LONG)
+
+
+def check_hook(folder):
+    log = f"{folder}/hook.gplog"
+    recorder, _ = start(RECORD, "-q", "--hang-after", "0.2", "--exec-on-panic", f'echo "$GPURT_PANIC_KIND" >> {folder}/told',
+                        "-o", log, "--", APP, "self")
+    until(os.path.exists, f"{folder}/told")
+    recorder.terminate()
+    recorder.communicate(timeout=LONG)
+    assert open(f"{folder}/told", encoding="utf-8").read() == "hang\n"
+
+
+with tempfile.TemporaryDirectory() as directory:
+    check_explained_within_a_second(directory)
+    check_text(directory)
+    check_ways(directory)
+    check_no_alarm(directory)
+    check_live_and_dead(directory)
+    check_hook(directory)
+    check_top(directory)
+print("all well")

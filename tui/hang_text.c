@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hang_text.h"
+
+#include "panic_line.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LINES = 24, /* of those that are in no circle */
+    STEPS = 8   /* of a sentence */
+};
+
+static const char *const kinds[GPURT_OBJECT_KINDS] = {"object",  "lock",  "barrier",
+                                                      "channel", "futex", "semaphore"};
+
+/* ---- names --------------------------------------------------------------------------- */
+static void add_text(gpurt_text_t *out, const char *text)
+{
+    gpurt_render_plain(out, text, strlen(text));
+}
+
+/* lock "fork[1]" */
+static void add_object(gpurt_text_t *out, const gpurt_waits_t *w, const gpurt_wait_t *wait)
+{
+    const gpurt_wait_object_t *o;
+
+    if (wait->reason == GPURT_WAIT_DATA)
+        gpurt_text_printf(out, "data in ");
+    else if (wait->reason == GPURT_WAIT_ROOM)
+        gpurt_text_printf(out, "room in ");
+    if (wait->number == GPURT_OBJECT_GRID) {
+        gpurt_text_printf(out, "the grid barrier");
+    } else if (wait->number == GPURT_OBJECT_BLOCK) {
+        gpurt_text_printf(out, "the barrier of its block");
+    } else if (wait->number == GPURT_OBJECT_CLUSTER) {
+        gpurt_text_printf(out, "the barrier of its cluster");
+    } else if (wait->number >= GPURT_OBJECT_NAMED) {
+        gpurt_text_printf(out, "named barrier %u", wait->number - GPURT_OBJECT_NAMED);
+    } else if (wait->object == GPURT_WAIT_NOBODY) {
+        gpurt_text_printf(out, "something without a name");
+    } else {
+        o = &w->objects[wait->object];
+        gpurt_text_printf(out, "%s \"", kinds[o->kind]);
+        add_text(out, o->name[0] ? o->name : "?");
+        if (o->index != GPURT_OBJECT_SINGLE)
+            gpurt_text_printf(out, "[%u]", o->index);
+        gpurt_text_add(out, "\"", 1);
+    }
+}
+
+static const char *base_of(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+
+    return slash ? slash + 1 : file;
+}
+
+/* "at forks.c:31" */
+static void add_site(gpurt_text_t *out, const char *word, const gpurt_waits_t *w,
+                     uint32_t site)
+{
+    if (site == GPURT_WAIT_NOBODY)
+        return;
+    gpurt_text_printf(out, "%s ", word);
+    add_text(out, base_of(w->sites[site].file));
+    gpurt_text_printf(out, ":%u", w->sites[site].line);
+}
+
+/* "block 2 warp 0 lane 5", "block 2 warp 0" for more lanes than one */
+static void add_who(gpurt_text_t *out, const gpurt_wait_t *wait)
+{
+    gpurt_text_printf(out, "block %u warp %u", wait->block, wait->warp);
+    if (wait->mask && (wait->mask & (wait->mask - 1)) == 0)
+        gpurt_text_printf(out, " lane %d", __builtin_ctz(wait->mask));
+    else
+        gpurt_text_printf(out, " (%d lanes)", __builtin_popcount(wait->mask));
+}
+
+static double seconds(uint64_t later_ns, uint64_t ns)
+{
+    return later_ns > ns ? (double)(later_ns - ns) / 1e9 : 0;
+}
+
+/* ---- a sentence ---------------------------------------------------------------------- */
+uint32_t hang_first(const gpurt_waitgraph_t *g)
+{
+    uint32_t oldest = GPURT_WAIT_NOBODY;
+
+    for (uint32_t i = 0; i < g->waits->count; i++) {
+        if (g->circle[i] == 1)
+            return i;
+        if (oldest == GPURT_WAIT_NOBODY ||
+            g->waits->waits[i].since_ns < g->waits->waits[oldest].since_ns)
+            oldest = i;
+    }
+    return oldest;
+}
+
+void hang_sentence(const gpurt_waitgraph_t *g, gpurt_text_t *out)
+{
+    const gpurt_waits_t *w = g->waits;
+    uint32_t first = hang_first(g), at = first, steps = 0;
+
+    if (first == GPURT_WAIT_NOBODY)
+        return;
+    gpurt_text_printf(out, "block %u", w->waits[first].block);
+    do {
+        gpurt_text_printf(out, "%s waits for ", steps ? ", which" : "");
+        add_object(out, w, &w->waits[at]);
+        if (!g->circle[first])
+            return;
+        at = g->next[at];
+        gpurt_text_printf(out, " of block %u", w->waits[at].block);
+    } while (at != first && ++steps < STEPS);
+    if (at != first)
+        gpurt_text_printf(out, ", ...");
+}
+
+/* ---- a report ------------------------------------------------------------------------ */
+typedef struct blockers {
+    const gpurt_waitgraph_t *g;
+    const panic_style_t *style;
+    uint32_t of; /* the wait */
+} blockers_t;
+
+static void print_blocker(void *context, uint32_t j, const gpurt_wait_owner_t *o)
+{
+    const blockers_t *b = context;
+    const gpurt_waits_t *w = b->g->waits;
+    const gpurt_wait_t *wait = &w->waits[b->of];
+    panic_line_t line;
+
+    if (!o && (b->g->next[b->of] != j || !b->g->stuck[b->of]))
+        return; /* a barrier names one that it misses */
+    panic_line_begin(&line, b->style);
+    gpurt_text_printf(&line.text, "      %s ",
+                      !o                                ? "which misses"
+                      : wait->reason == GPURT_WAIT_ALL  ? "which misses"
+                      : wait->reason == GPURT_WAIT_DATA ? "filled by"
+                      : wait->reason == GPURT_WAIT_ROOM ? "emptied by"
+                                                        : "held by");
+    if (o)
+        gpurt_text_printf(&line.text, "block %u warp %u lane %u", o->block, o->warp,
+                          (o->place - 1) % GPURT_WARP_SIZE);
+    else
+        add_who(&line.text, &w->waits[j]);
+    if (o)
+        add_site(&line.text, " since", w, o->site);
+    if (o && o->gone)
+        gpurt_text_printf(&line.text, ", which is gone and never let go");
+    else if (j == GPURT_WAIT_NOBODY && o && o->at_site != GPURT_WAIT_NOBODY) {
+        add_site(&line.text, "; it does not wait, and was last seen at", w, o->at_site);
+        gpurt_text_printf(&line.text, " %.2f s before", seconds(w->time_ns, o->at_ns));
+    } else if (j == GPURT_WAIT_NOBODY)
+        gpurt_text_printf(&line.text, "; it does not wait");
+    panic_line_end(&line, NULL);
+}
+
+static void print_wait(const gpurt_waitgraph_t *g, uint32_t i, const char *arrow,
+                       const panic_style_t *style)
+{
+    const gpurt_waits_t *w = g->waits;
+    const gpurt_wait_t *wait = &w->waits[i];
+    blockers_t b = {g, style, i};
+    panic_line_t line;
+
+    panic_line_begin(&line, style);
+    gpurt_text_printf(&line.text, "  %s ", arrow);
+    add_who(&line.text, wait);
+    gpurt_text_printf(&line.text, " waits for ");
+    add_object(&line.text, w, wait);
+    add_site(&line.text, " at", w, wait->site);
+    if (wait->site != GPURT_WAIT_NOBODY && w->sites[wait->site].text[0]) {
+        gpurt_text_printf(&line.text, " (");
+        add_text(&line.text, w->sites[wait->site].text);
+        gpurt_text_printf(&line.text, ")");
+    }
+    gpurt_text_printf(&line.text, ", %.2f s", seconds(w->time_ns, wait->since_ns));
+    panic_line_end(&line, g->circle[i] ? PANIC_YELLOW : NULL);
+    gpurt_waits_blockers(w, i, print_blocker, &b);
+}
+
+static void print_circle(const gpurt_waitgraph_t *g, uint32_t number,
+                         const panic_style_t *style)
+{
+    uint32_t first = 0, at, size = 0;
+    panic_line_t line;
+
+    while (g->circle[first] != number)
+        first++;
+    at = first;
+    do
+        size++;
+    while ((at = g->next[at]) != first);
+    panic_line_begin(&line, style);
+    if (size == 1)
+        gpurt_text_printf(&line.text, "deadlock: it waits for what it holds itself");
+    else
+        gpurt_text_printf(&line.text, "deadlock: %u wait for one another in a circle",
+                          size);
+    panic_line_end(&line, PANIC_RED);
+    do
+        print_wait(g, at, size == 1 ? "*" : "->", style);
+    while ((at = g->next[at]) != first);
+}
+
+void hang_print(const gpurt_waitgraph_t *g, const panic_style_t *style)
+{
+    uint32_t behind = g->stuck_count, others, shown = 0;
+
+    for (uint32_t c = 1; c <= g->circles; c++)
+        print_circle(g, c, style);
+    for (uint32_t i = 0; i < g->waits->count; i++)
+        behind -= g->circle[i] != 0;
+    others = g->waits->count - g->stuck_count;
+    if (behind)
+        fprintf(style->out, "and %u behind %s:\n", behind, g->circles == 1 ? "it" : "them");
+    for (uint32_t i = 0; i < g->waits->count && shown < LINES; i++)
+        if (g->stuck[i] && !g->circle[i] && ++shown)
+            print_wait(g, i, " ", style);
+    if (others)
+        fprintf(style->out, "%u wait%s, in no circle:\n", others, others == 1 ? "s" : "");
+    for (uint32_t i = 0; i < g->waits->count && shown < LINES; i++)
+        if (!g->stuck[i] && ++shown)
+            print_wait(g, i, " ", style);
+    if (behind + others > shown)
+        fprintf(style->out, "  and %u more\n", behind + others - shown);
+    if (g->waits->left_out)
+        fprintf(style->out, "%u waits found no room in this report\n", g->waits->left_out);
+}
