@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rounds of a drainer: a look that fills the batch, rows to the sinks, and a flush that
- * is planned, written, and only then frees space in the rings. */
+/* The rounds of a drainer: a look that fills the batch, rows to the sinks, and batches handed
+ * over to be written, which is what frees space in the rings. */
 #include "drainpart.h"
 
 #include "procfs.h"
@@ -23,6 +23,7 @@
 #define REST_MIN_NS   20000ull
 #define REST_MAX_NS   700000ull /* with the look itself and a timer's slack below 1 ms */
 #define REST_SHARE    4         /* of the time that nothing came */
+#define STORE_NS      50000ull  /* between looks, while rows wait for the store */
 #define DEEP_AFTER_NS 1000000000ull
 #define DEEP_NS       20000000ull
 
@@ -42,7 +43,7 @@ static bool section_open(gpurt_drain_t *d, uint32_t index)
 
 static gpurt_status_t memory_take(gpurt_drain_t *d, gpurt_error_t *err)
 {
-    size_t rings = 0;
+    uint32_t rings = 0;
     bool ordered = false, ok = true;
 
     for (uint32_t i = 0; i < d->map->section_count; i++) {
@@ -51,14 +52,13 @@ static gpurt_status_t memory_take(gpurt_drain_t *d, gpurt_error_t *err)
     }
     for (uint32_t i = 0; i < d->options.sink_count; i++)
         ordered |= d->options.sinks[i].put && d->options.sinks[i].in_order;
-    d->hot = malloc((rings + 1) * sizeof *d->hot);
-    d->touched = malloc((rings + 1) * sizeof *d->touched);
-    d->rows = malloc(BATCH_BYTES);
+    d->hot.names = malloc((rings + 1) * sizeof *d->hot.names);
+    d->flood.names = malloc((rings + 1) * sizeof *d->flood.names);
     d->entries = malloc(BATCH_ROWS * sizeof *d->entries);
     d->spare = ordered ? malloc(BATCH_ROWS * sizeof *d->spare) : NULL;
-    if (!ok || !d->hot || !d->touched || !d->rows || !d->entries || (ordered && !d->spare))
+    if (!ok || !d->hot.names || !d->flood.names || !d->entries || (ordered && !d->spare))
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "drain: memory");
-    return GPURT_OK;
+    return drain_batches_make(d, rings, err);
 }
 
 static gpurt_status_t options_take(gpurt_drain_t *d, const gpurt_drain_options_t *options,
@@ -115,6 +115,7 @@ void gpurt_drain_close(gpurt_drain_t *d)
 {
     if (!d)
         return;
+    drain_batches_free(d);
     drain_unclaim(d);
     for (uint32_t i = 0; i < GPURT_BOX_SECTIONS; i++) {
         free(d->sections[i].positions);
@@ -122,9 +123,8 @@ void gpurt_drain_close(gpurt_drain_t *d)
         free(d->sections[i].sites);
         free(d->sections[i].slots);
     }
-    free(d->hot);
-    free(d->touched);
-    free(d->rows);
+    free(d->hot.names);
+    free(d->flood.names);
     free(d->entries);
     free(d->spare);
     free(d);
@@ -154,8 +154,8 @@ static void fresh_list(gpurt_drain_t *d)
 {
     uint32_t offset = d->given_used;
 
-    for (; d->fresh < d->count - d->given; d->fresh++) {
-        const gpurt_row_t *row = (const gpurt_row_t *)(d->rows + offset);
+    for (; d->fresh < d->batch->count - d->given; d->fresh++) {
+        const gpurt_row_t *row = (const gpurt_row_t *)(d->batch->rows + offset);
 
         d->entries[d->fresh] = (gpurt_timed_t){row->time_ns, offset};
         offset += gpurt_row_bytes(row->words);
@@ -165,14 +165,14 @@ static void fresh_list(gpurt_drain_t *d)
 /* Hands on what is new to the sinks that take rows: first as it was found, then in order. */
 static gpurt_status_t fresh_give(gpurt_drain_t *d, gpurt_error_t *err)
 {
-    if (d->count == d->given)
+    if (d->batch->count == d->given)
         return GPURT_OK;
     if (d->put_any && d->fresh == 0)
         fresh_list(d);
     while (d->fresh) {
         for (; d->put < d->fresh; d->put++) {
-            gpurt_status_t st =
-                row_put(d, (const gpurt_row_t *)(d->rows + d->entries[d->put].offset), err);
+            gpurt_status_t st = row_put(
+                d, (const gpurt_row_t *)(d->batch->rows + d->entries[d->put].offset), err);
 
             if (st != GPURT_OK)
                 return st;
@@ -186,10 +186,11 @@ static gpurt_status_t fresh_give(gpurt_drain_t *d, gpurt_error_t *err)
     for (uint32_t i = 0; i < d->options.sink_count; i++)
         if (d->options.sinks[i].watch)
             d->options.sinks[i].watch(d->options.sinks[i].context,
-                                      (const gpurt_row_t *)(d->rows + d->given_used),
-                                      d->rows_used - d->given_used, d->count - d->given);
-    d->given = d->count;
-    d->given_used = d->rows_used;
+                                      (const gpurt_row_t *)(d->batch->rows + d->given_used),
+                                      d->batch->used - d->given_used,
+                                      d->batch->count - d->given);
+    d->given = d->batch->count;
+    d->given_used = d->batch->used;
     d->fresh = 0;
     d->sorted = false;
     return GPURT_OK;
@@ -197,24 +198,7 @@ static gpurt_status_t fresh_give(gpurt_drain_t *d, gpurt_error_t *err)
 
 /* ---- a flush ------------------------------------------------------------------------- */
 
-static gpurt_status_t store_write(gpurt_drain_t *d, gpurt_error_t *err)
-{
-    gpurt_box_intent_t place = {0};
-    gpurt_status_t st;
-
-    if (!d->store || d->count == 0) {
-        drain_plan(d, &place);
-        return GPURT_OK;
-    }
-    st = d->store->prepare(d->store->context, (const gpurt_row_t *)d->rows, d->rows_used,
-                           d->count, &place, err);
-    if (st != GPURT_OK)
-        return st;
-    drain_plan(d, &place);
-    return d->store->commit(d->store->context, err);
-}
-
-gpurt_status_t gpurt_drain_flush(gpurt_drain_t *d, gpurt_error_t *err)
+static gpurt_status_t flush_begin(gpurt_drain_t *d, gpurt_error_t *err)
 {
     gpurt_status_t st = fresh_give(d, err);
 
@@ -222,16 +206,31 @@ gpurt_status_t gpurt_drain_flush(gpurt_drain_t *d, gpurt_error_t *err)
         if (d->options.sinks[i].flush)
             st = d->options.sinks[i].flush(d->options.sinks[i].context, err);
     if (st == GPURT_OK)
-        st = store_write(d, err); /* last: what it has written must not come again */
+        st = drain_hand(d, err); /* last: what the store has must not come again */
     if (st != GPURT_OK)
         return st;
-    d->sum.rows += d->count;
-    d->count = d->rows_used = d->given = d->given_used = 0;
+    d->given = d->given_used = 0;
     d->oldest_ns = 0;
-    d->urgent = d->full = false;
-    d->flush_number++;
-    drain_free(d);
+    d->urgent = d->half = d->full = false;
     return GPURT_OK;
+}
+
+gpurt_status_t gpurt_drain_flush(gpurt_drain_t *d, gpurt_error_t *err)
+{
+    gpurt_status_t st = flush_begin(d, err);
+
+    return st == GPURT_OK ? drain_settle(d, err) : st;
+}
+
+/* A full batch, or a ring half used up: the space is given back before it is missed. Small
+ * ones wait until the one before them is written, so that there are not many. */
+static bool flush_due(const gpurt_drain_t *d)
+{
+    if (d->full)
+        return drain_can_hand(d) || d->final;
+    return d->oldest_ns && d->handed == 0 &&
+           (d->urgent || (d->half && !d->cut) ||
+            d->now_ns - d->oldest_ns >= d->options.flush_ns);
 }
 
 /* ---- a round ------------------------------------------------------------------------- */
@@ -253,27 +252,26 @@ static void times_read(gpurt_drain_t *d)
 
 gpurt_status_t gpurt_drain_round(gpurt_drain_t *d, uint32_t *rows, gpurt_error_t *err)
 {
-    uint32_t before = d->count;
+    uint32_t before = d->batch->count;
     gpurt_status_t st;
 
     *rows = 0;
     d->sum.rounds++;
     times_read(d);
-    if (!d->full && d->fresh == 0)
-        d->full = !drain_look(d);
-    *rows = d->count - before;
+    if (d->fresh == 0)
+        d->full = !drain_look(d) || d->full;
+    *rows = d->batch->count - before;
     if (*rows) {
         d->last_row_ns = d->now_ns;
         d->oldest_ns = d->oldest_ns ? d->oldest_ns : d->now_ns;
     }
     st = fresh_give(d, err);
+    if (st == GPURT_OK)
+        st = drain_collect(d, err);
     if (st != GPURT_OK)
         return st;
-    /* A full batch, or a ring half used up (urgent): give the space back before it is
-     * missed. */
-    if (d->full ||
-        (d->oldest_ns && (d->urgent || d->now_ns - d->oldest_ns >= d->options.flush_ns)))
-        st = gpurt_drain_flush(d, err);
+    if (flush_due(d))
+        st = flush_begin(d, err);
     if (st == GPURT_OK)
         drain_beat(d);
     return st;
@@ -292,9 +290,13 @@ uint64_t gpurt_drain_patience(const gpurt_drain_t *d)
 {
     uint64_t quiet = d->now_ns - d->last_row_ns;
 
-    if (d->options.spin || quiet < REST_AFTER_NS)
+    if (d->options.spin)
         return 0;
-    if (quiet >= DEEP_AFTER_NS && d->oldest_ns == 0 && !is_working(d))
+    if (d->full || d->held || (d->urgent && d->handed))
+        return STORE_NS;
+    if (quiet < REST_AFTER_NS)
+        return 0;
+    if (quiet >= DEEP_AFTER_NS && d->oldest_ns == 0 && d->handed == 0 && !is_working(d))
         return DEEP_NS;
     quiet /= REST_SHARE;
     return quiet < REST_MIN_NS ? REST_MIN_NS : quiet > REST_MAX_NS ? REST_MAX_NS : quiet;
@@ -322,6 +324,8 @@ void gpurt_drain_rest(gpurt_drain_t *d)
 
     if (ns == DEEP_NS && d->map->writable)
         sleep_deep(d, ns);
+    else if (ns == STORE_NS && d->handed)
+        gpurt_scribe_wait(d->options.scribe, ns);
     else if (ns)
         nanosleep(&t, NULL);
 }
@@ -371,7 +375,7 @@ gpurt_status_t gpurt_drain_finish(gpurt_drain_t *d, gpurt_error_t *err)
     d->at_section = d->at_ring = 0;
     do
         st = gpurt_drain_round(d, &rows, err);
-    while (st == GPURT_OK && (rows > 0 || d->looking));
+    while (st == GPURT_OK && (rows > 0 || d->looking || d->cut));
     return st == GPURT_OK ? gpurt_drain_flush(d, err) : st;
 }
 

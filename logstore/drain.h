@@ -7,16 +7,19 @@
  * a drainer that takes over knows what the one before it got done: with the same file, no
  * row is lost and none comes twice. It lives in another process than the application and
  * goes on until that one is gone and its devices are quiet. All memory is taken at open,
- * save for new definitions. One thread uses a drain. */
+ * save for new definitions. One thread uses a drain; with a scribe, the store is written by
+ * that one's, while this one goes on reading. */
 #ifndef GPURT_DRAIN_H
 #define GPURT_DRAIN_H
 
 #include "boxmap.h"
 #include "dictionary.h"
+#include "scribe.h"
 
 typedef struct gpurt_drain gpurt_drain_t;
 
-/* Where rows go; all are called by the drain's thread. A sink takes rows one by one, each
+/* Where rows go. All are called by the drain's thread, but prepare and commit by the
+ * scribe's, where there is one. A sink takes rows one by one, each
  * round those that are new (put), or all of them at once (watch), or is the store, which
  * takes a whole batch with each flush (prepare, commit, holds). A drain has at most one
  * store. */
@@ -29,7 +32,12 @@ typedef struct gpurt_drain_sink {
 
     /* Looks at rows that lie one after another, as they were found. Cannot refuse. */
     void (*watch)(void *context, const gpurt_row_t *rows, uint32_t bytes, uint32_t count);
+    /* Whether watch would not wait now; may be NULL. While it would, rings that are full keep
+     * their rows, and the others and panics are read on. */
+    bool (*ready)(void *context);
 
+    /* Before a batch is handed over: what prepare must know of the dictionary; may be NULL. */
+    gpurt_status_t (*note)(void *context, gpurt_error_t *err);
     /* Makes ready what will be written for these rows, and says where it will lie. They
      * come ring by ring: neighbours share site, block and SM, so they compress well. */
     gpurt_status_t (*prepare)(void *context, const gpurt_row_t *rows, uint32_t bytes,
@@ -50,6 +58,7 @@ typedef struct gpurt_drain_options {
     uint32_t sink_count;
     gpurt_drain_sink_t sinks[GPURT_DRAIN_SINKS];
     gpurt_dictionary_t *dictionary; /* definitions go here; borrowed until close */
+    gpurt_scribe_t *scribe;         /* packs and writes; borrowed until close; NULL: none */
     uint64_t flush_ns;  /* a row waits no longer for its flush; default 100 ms */
     uint64_t settle_ns; /* quiet time after the application's end; default 50 ms: a GPU was
                            seen to store for 11 ms after its process was killed */
@@ -69,8 +78,9 @@ gpurt_status_t gpurt_drain_open(const gpurt_boxmap_t *map,
                                 gpurt_error_t *err);
 
 /* One look: panics, the rings that were busy of late, and in a fraction of a millisecond
- * all others too. *rows: how many were found. After a failure of a sink the next round goes
- * on where this one stopped. */
+ * all others too; a bounded part of those that hold more than was taken. It ends at once when
+ * a panic is found. *rows: how many were found. After a failure of a sink, which with a scribe
+ * is told by a later round, the next one goes on where this one stopped. */
 gpurt_status_t gpurt_drain_round(gpurt_drain_t *d, uint32_t *rows, gpurt_error_t *err);
 
 /* Sleeps as long as gpurt_drain_patience suggests, less when a kernel is launched. */
@@ -88,7 +98,7 @@ bool gpurt_drain_over(gpurt_drain_t *d);
  * frees. */
 gpurt_status_t gpurt_drain_finish(gpurt_drain_t *d, gpurt_error_t *err);
 
-/* Flushes the sinks and frees the space in the rings now. */
+/* Flushes the sinks and frees the space in the rings before it returns. */
 gpurt_status_t gpurt_drain_flush(gpurt_drain_t *d, gpurt_error_t *err);
 
 void gpurt_drain_figures(const gpurt_drain_t *d, gpurt_drain_figures_t *out);

@@ -68,7 +68,6 @@ static void ring_take_over(gpurt_drain_t *d, uint32_t section, uint32_t ring, ui
     drain_cursor_t *own = &d->sections[section].cursors[ring];
     uint32_t tail = gpurt_load_acquire_sys_u32(&c->xtail); /* B2.acq */
 
-    own->freed = tail;
     own->seen = c->xseen | (uint64_t)c->xseen_high << 32;
     own->lost_told = c->xlost_told;
     if (adopt && c->xplan == plan) {
@@ -78,7 +77,7 @@ static void ring_take_over(gpurt_drain_t *d, uint32_t section, uint32_t ring, ui
         drain_touch(d, section, ring);
         d->sum.adopted++;
     }
-    d->sections[section].positions[ring] = tail;
+    d->sections[section].positions[ring] = own->handed = tail;
 }
 
 /* done: the last flush that happened. A panic that a later one was to tell is told
@@ -91,7 +90,7 @@ static void panics_take_over(gpurt_drain_t *d, uint32_t section, uint64_t done)
         if (slot->xtold == 0)
             continue;
         if (slot->xtold <= done)
-            d->sections[section].slots[i] = SLOT_TOLD;
+            d->sections[section].slots[i] = true;
         else if (d->map->writable)
             slot->xtold = 0;
     }
@@ -117,65 +116,61 @@ void drain_take_over(gpurt_drain_t *d)
     if (since < box->identity.real_ns)
         since = box->identity.real_ns;
     d->floor_ns = since > SLACK_NS ? since - SLACK_NS : 0;
-    if (adopt)
-        drain_free(d);
+    if (!adopt)
+        return;
+    d->batch->number = planned;
+    drain_marks_set(d);
+    drain_free(d->batch);
+    drain_marks_drop(d);
+    d->batch->mark_count = 0;
 }
 
 /* ---- a flush ------------------------------------------------------------------------- */
 
-void drain_plan(gpurt_drain_t *d, const gpurt_box_intent_t *place)
+void drain_plan(const drain_batch_t *b, const gpurt_box_intent_t *place)
 {
-    gpurt_box_intent_t *plan = &d->map->box->intent;
-    uint64_t number = d->flush_number + 1;
+    const gpurt_boxmap_t *map = b->drain->map;
+    gpurt_box_intent_t *plan = &map->box->intent;
 
-    if (!d->map->writable)
+    if (!map->writable)
         return;
-    for (uint32_t i = 0; i < d->touched_count; i++) {
-        uint32_t section = drain_name_section(d->touched[i]);
-        uint32_t ring = drain_name_ring(d->touched[i]);
-        gpurt_ring_control_t *c = gpurt_boxmap_control(d->map, section, ring);
-        const drain_cursor_t *own = &d->sections[section].cursors[ring];
+    for (uint32_t i = 0; i < b->mark_count; i++) {
+        const drain_mark_t *m = &b->marks[i];
+        gpurt_ring_control_t *c = gpurt_boxmap_control(map, drain_name_section(m->ring),
+                                                       drain_name_ring(m->ring));
 
-        c->xplan = (uint32_t)number;
-        c->xplan_tail = d->sections[section].positions[ring];
-        c->xplan_seen = (uint32_t)own->seen;
-        c->xplan_seen_high = (uint32_t)(own->seen >> 32);
-        c->xplan_lost_told = own->lost_told;
+        c->xplan = (uint32_t)b->number;
+        c->xplan_tail = m->tail;
+        c->xplan_seen = (uint32_t)m->seen;
+        c->xplan_seen_high = (uint32_t)(m->seen >> 32);
+        c->xplan_lost_told = m->lost_told;
     }
-    for (uint32_t s = 0; d->panics_taken && s < d->map->section_count; s++)
-        for (uint32_t i = 0; i < d->map->sections[s].panic_count; i++)
-            if (d->sections[s].slots[i] == SLOT_TAKEN)
-                gpurt_boxmap_panic(d->map, s, i)->xtold = number;
+    for (uint32_t i = 0; i < b->panic_count; i++)
+        gpurt_boxmap_panic(map, drain_name_section(b->panics[i]),
+                           drain_name_ring(b->panics[i]))
+            ->xtold = b->number;
     plan->device = place->device;
     plan->inode = place->inode;
     plan->offset = place->offset;
     plan->check = place->check;
-    gpurt_store_release_sys_u64(&d->map->box->claim.xplanned, number); /* DP1.rel */
+    gpurt_store_release_sys_u64(&map->box->claim.xplanned, b->number); /* DP1.rel */
 }
 
-void drain_free(gpurt_drain_t *d)
+void drain_free(const drain_batch_t *b)
 {
-    for (uint32_t i = 0; i < d->touched_count; i++) {
-        uint32_t section = drain_name_section(d->touched[i]);
-        uint32_t ring = drain_name_ring(d->touched[i]);
-        gpurt_ring_control_t *c = gpurt_boxmap_control(d->map, section, ring);
-        drain_cursor_t *own = &d->sections[section].cursors[ring];
+    const gpurt_boxmap_t *map = b->drain->map;
 
-        own->touched = false;
-        own->freed = d->sections[section].positions[ring];
-        if (!d->map->writable)
-            continue;
-        c->xlost_told = own->lost_told;
-        c->xseen = (uint32_t)own->seen;
-        c->xseen_high = (uint32_t)(own->seen >> 32);
-        gpurt_store_release_sys_u32(&c->xtail, own->freed); /* B2.rel */
+    if (!map->writable)
+        return;
+    for (uint32_t i = 0; i < b->mark_count; i++) {
+        const drain_mark_t *m = &b->marks[i];
+        gpurt_ring_control_t *c = gpurt_boxmap_control(map, drain_name_section(m->ring),
+                                                       drain_name_ring(m->ring));
+
+        c->xlost_told = m->lost_told;
+        c->xseen = (uint32_t)m->seen;
+        c->xseen_high = (uint32_t)(m->seen >> 32);
+        gpurt_store_release_sys_u32(&c->xtail, m->tail); /* B2.rel */
     }
-    for (uint32_t s = 0; d->panics_taken && s < d->map->section_count; s++)
-        for (uint32_t i = 0; i < d->map->sections[s].panic_count; i++)
-            if (d->sections[s].slots[i] == SLOT_TAKEN)
-                d->sections[s].slots[i] = SLOT_TOLD;
-    d->touched_count = d->panics_taken = 0;
-    if (d->map->writable)
-        gpurt_store_release_sys_u64(&d->map->box->claim.xdone,
-                                    d->flush_number); /* DP2.rel */
+    gpurt_store_release_sys_u64(&map->box->claim.xdone, b->number); /* DP2.rel */
 }

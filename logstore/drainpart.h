@@ -10,6 +10,7 @@
 #include "timesort.h"
 
 enum {
+    BATCHES = 3, /* with a scribe: one that is filled, one that is written, one between */
     BATCH_ROWS = 16384,
     BATCH_BYTES = 1 << 20,
     /* A row is made where the record is read, and reading is bounded by that. */
@@ -30,7 +31,7 @@ typedef struct drain_site {
 
 /* What is known of one ring, beside its position. */
 typedef struct drain_cursor {
-    uint32_t freed; /* what the producer was told: xtail */
+    uint32_t handed; /* up to here in a batch that is written, or was */
     uint32_t lost_told;
     uint32_t records_left; /* at the end: more than that are not believed */
     uint64_t seen;         /* messages read or known lost by overrun */
@@ -38,22 +39,37 @@ typedef struct drain_cursor {
     uint64_t busy_ns;      /* round in which something was last found */
     uint64_t last_ns;      /* time of the newest record */
     bool overrun;          /* since the last mark */
-    bool touched;          /* on the list of those that the next flush frees */
-    bool hot;              /* on the list of those that are read in each round */
+    bool touched;          /* has a mark in the batch at hand */
+    bool more;             /* the last visit left something */
+    uint8_t list;          /* RING_* */
 } drain_cursor_t;
 
+/* On which list of rings one is. */
 enum {
-    SLOT_OPEN = 0,
-    SLOT_TAKEN = 1, /* its row is in the batch */
-    SLOT_TOLD = 2
+    RING_IDLE = 0, /* none: one word of it is looked at now and then */
+    RING_HOT = 1,  /* read to its end in each round */
+    RING_FLOOD = 2 /* holds more than a visit takes: some of these in each round, in turn */
 };
+
+typedef struct drain_list {
+    uint32_t *names, count;
+    uint32_t at; /* where the next round goes on */
+} drain_list_t;
+
+/* How much of a batch may be filled: rings that overflow leave room for those that do not,
+ * and these for panics, so that neither waits until a batch was written. */
+typedef enum drain_room {
+    ROOM_FLOOD = 2, /* sixteenths that are kept free */
+    ROOM_CALM = 1,
+    ROOM_PANIC = 0
+} drain_room_t;
 
 typedef struct drain_section {
     uint32_t *positions; /* of each ring; apart from the rest, because a look at rings
                             where nothing is new needs no more */
     drain_cursor_t *cursors;
     drain_site_t *sites; /* def_count; by number - 1 */
-    uint8_t *slots;      /* SLOT_*, of panics */
+    bool *slots;         /* whether the row of that panic was made */
     uint32_t next_panic; /* all slots before it are taken or told */
     gpurt_clock_fit_t fit;
     double rate;          /* of fit */
@@ -74,7 +90,37 @@ static inline uint32_t drain_name_ring(uint32_t name)
     return name & 0xffffffu;
 }
 
-/* Owner: whoever opened it. Single-threaded. */
+/* Where a ring will stand when a batch is written. */
+typedef struct drain_mark {
+    uint32_t ring; /* its name */
+    uint32_t tail, lost_told;
+    uint64_t seen;
+} drain_mark_t;
+
+enum {
+    BATCH_OURS = 0,
+    BATCH_HANDED = 1, /* the scribe's until it says one of the next */
+    BATCH_WRITTEN = 2,
+    BATCH_FAILED = 3
+};
+
+/* Rows, and what is safe once they are. Owner: the drain, or while handed over the scribe. */
+typedef struct drain_batch {
+    gpurt_scribe_job_t job;
+    gpurt_drain_t *drain;
+    uint8_t *rows; /* BATCH_BYTES */
+    uint32_t used, count;
+    drain_mark_t *marks; /* of rings that moved */
+    uint32_t mark_count;
+    uint32_t *panics; /* names of slots */
+    uint32_t panic_count;
+    uint64_t number; /* of the flush */
+    gpurt_status_t status;
+    gpurt_error_t err;
+    uint32_t xstate; /* BATCH_*; written by: the scribe while HANDED, else the drain */
+} drain_batch_t;
+
+/* Owner: whoever opened it. All is its thread's but batches that are handed over. */
 struct gpurt_drain {
     const gpurt_boxmap_t *map;
     gpurt_drain_options_t options;
@@ -86,20 +132,23 @@ struct gpurt_drain {
     uint64_t now_ns;
 
     /* Looks. */
-    uint32_t *hot, hot_count, at_hot; /* names of rings; where the next round goes on */
-    uint32_t at_section, at_ring;     /* where a look that filled the batch goes on */
-    uint64_t looked_ns, combed_ns;    /* begin of the last whole look; of a thorough one */
-    bool looking, combing;            /* one is under way */
-    uint16_t sm, slot;                /* of the ring at hand */
-    uint64_t floor_ns;                /* real time; nothing not yet taken is older */
+    drain_list_t hot, flood;
+    uint32_t at_section, at_ring;  /* where a look that was broken off goes on */
+    uint64_t looked_ns, combed_ns; /* begin of the last whole look; of a thorough one */
+    bool looking, combing;         /* one is under way */
+    bool alarm;                    /* a panic was found: the round ends */
+    bool cut;                      /* not all rings had their turn */
+    bool held;                     /* a sink was not ready for rings in flood */
+    uint32_t rows_end;             /* of the batch: the stage at hand ends there */
+    uint16_t sm, slot;             /* of the ring at hand */
+    uint64_t floor_ns;             /* real time; nothing not yet taken is older */
 
-    /* The batch: rows since the last flush. */
-    uint8_t *rows; /* BATCH_BYTES, and one row's room */
-    uint32_t rows_used, count;
-    uint32_t given_used, given; /* what all sinks but the store have had */
+    /* Batches: one, or a ring of BATCHES of which the oldest are handed over. */
+    drain_batch_t batches[BATCHES], *batch; /* at hand: rows since the last flush */
+    uint32_t batch_count, handed;
+    uint32_t room_rows, room_bytes; /* of it, for what is read now */
+    uint32_t given_used, given;     /* of it, what all sinks but the store have had */
     bool full;
-    uint32_t *touched, touched_count; /* names of rings that moved */
-    uint32_t panics_taken;
 
     /* A round's rows on their way to the sinks that take them one by one. */
     gpurt_timed_t *entries, *spare; /* BATCH_ROWS each, when a sink wants order */
@@ -107,12 +156,13 @@ struct gpurt_drain {
     bool sorted;                    /* the stage: sinks that want rows in order */
 
     uint32_t epoch;
-    uint64_t flush_number; /* of the last flush that was planned, and is over */
+    uint64_t flush_number; /* of the last flush that was handed over */
     uint64_t beat_ns;
     uint64_t oldest_ns; /* when the oldest row that is not flushed was found, 0 none */
     uint64_t last_row_ns, quiet_since, alive_ns;
     bool alive;
-    bool urgent; /* flush after this round */
+    bool urgent; /* flush after this round: someone waits for a panic */
+    bool half;   /* flush when all rings had their turn: one is half used up */
     gpurt_drain_figures_t sum;
 };
 
@@ -121,25 +171,58 @@ gpurt_status_t drain_claim(gpurt_drain_t *d, gpurt_error_t *err);
 void drain_unclaim(gpurt_drain_t *d);
 /* Sets the place in each ring, where the drainer before us ended. */
 void drain_take_over(gpurt_drain_t *d);
-/* Says what the flush that begins now will make safe, and where that can be seen. */
-void drain_plan(gpurt_drain_t *d, const gpurt_box_intent_t *place);
+/* Says what the flush that begins now will make safe, and where that can be seen.
+ * Context: this and the next, who writes the batch. */
+void drain_plan(const drain_batch_t *b, const gpurt_box_intent_t *place);
 /* The flush is done: producers may use the space again, a successor starts here. */
-void drain_free(gpurt_drain_t *d);
+void drain_free(const drain_batch_t *b);
 /* That we live, and have taken all until now. */
 void drain_beat(gpurt_drain_t *d);
 
+/* drainbatch.c */
+gpurt_status_t drain_batches_make(gpurt_drain_t *d, uint32_t rings, gpurt_error_t *err);
+void drain_batches_free(gpurt_drain_t *d);
+/* Whether the batch at hand may be handed over without a wait. */
+bool drain_can_hand(const gpurt_drain_t *d);
+/* Hands it over, or writes it where there is no scribe; it is empty then. After a failure it
+ * is as it was. May wait if drain_can_hand says no. */
+gpurt_status_t drain_hand(gpurt_drain_t *d, gpurt_error_t *err);
+/* Takes back what was written. A batch that failed is tried again, and says why. */
+gpurt_status_t drain_collect(gpurt_drain_t *d, gpurt_error_t *err);
+/* Waits until all that was handed over is written. */
+gpurt_status_t drain_settle(gpurt_drain_t *d, gpurt_error_t *err);
+/* The ring moved: the batch at hand will say where to. */
+void drain_touch(gpurt_drain_t *d, uint32_t section, uint32_t ring);
+/* Writes down where the rings of the batch at hand stand. */
+void drain_marks_set(gpurt_drain_t *d);
+/* They are handed over, or true. */
+void drain_marks_drop(gpurt_drain_t *d);
+
 /* drainlook.c: fills the batch. Returns: false when it is full. */
 bool drain_look(gpurt_drain_t *d);
+/* New panics; sets `alarm`. Returns: false when the batch is full. */
+bool drain_panics(gpurt_drain_t *d);
+
+/* Whether nothing was stored at this position yet: the first look of gpurt_ring_read. */
+static inline bool drain_ring_quiet(const gpurt_group_t *groups, uint32_t group_count,
+                                    uint32_t position)
+{
+    /* relaxed: what the tag promises is then read whole */
+    uint32_t tag = gpurt_load_relaxed_sys_u32(&groups[position & (group_count - 1)].tag);
+
+    return !(tag & 0xffu) || (int16_t)(uint16_t)((tag >> 16) - position) < 0;
+}
 
 /* drainring.c: takes what a ring holds. Returns: false when the batch is full. */
 bool drain_ring(gpurt_drain_t *d, uint32_t section, uint32_t ring);
-void drain_touch(gpurt_drain_t *d, uint32_t section, uint32_t ring);
 
 /* drainsite.c: NULL while the definition is not there. */
 const drain_site_t *drain_site_get(gpurt_drain_t *d, uint32_t section, uint32_t number);
 uint32_t drain_string_id(gpurt_drain_t *d, uint32_t section, uint32_t number);
 
-/* drainrow.c: room for the next row, whatever its length; NULL when the batch is full. */
+/* drainrow.c: how far the batch may be filled from now on. */
+void drain_room(gpurt_drain_t *d, drain_room_t kept);
+/* Room for the next row, whatever its length; NULL when the batch is full. */
 gpurt_row_t *drain_row(gpurt_drain_t *d);
 bool drain_loss(gpurt_drain_t *d, uint32_t section, uint32_t ring, uint32_t reason,
                 uint64_t count, uint64_t time_ns);

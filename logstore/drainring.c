@@ -3,6 +3,11 @@
  * unfinished. */
 #include "drainpart.h"
 
+enum {
+    QUANTUM = 256,   /* groups of one visit: a ring that is always full holds nobody up */
+    PANIC_STEPS = 32 /* records between two looks for panics: about a microsecond */
+};
+
 /* The ring at hand, gathered once for the loop. */
 typedef struct ring_view {
     const gpurt_group_t *groups;
@@ -11,16 +16,6 @@ typedef struct ring_view {
     uint32_t position;
     drain_cursor_t *cursor;
 } ring_view_t;
-
-void drain_touch(gpurt_drain_t *d, uint32_t section, uint32_t ring)
-{
-    drain_cursor_t *c = &d->sections[section].cursors[ring];
-
-    if (c->touched)
-        return;
-    c->touched = true;
-    d->touched[d->touched_count++] = drain_ring_name(section, ring);
-}
 
 /* A mark says how many messages were written before it: what was not seen is lost. */
 static bool mark_take(gpurt_drain_t *d, const ring_view_t *v, const uint32_t *words)
@@ -175,6 +170,33 @@ static int record_take(gpurt_drain_t *d, ring_view_t *v)
     return 1;
 }
 
+/* Takes records until there is no more, or enough, or a panic was found. Returns: as
+ * record_take, of the last one. */
+static int records_take(gpurt_drain_t *d, ring_view_t *v)
+{
+    /* At the end a ring holds one lap and no more, whatever a damaged one pretends; before,
+     * neither a producer as fast as we are nor a damaged ring must hold us. */
+    const uint32_t steps_end = v->group_count,
+                   most = d->final || v->group_count < QUANTUM ? v->group_count : QUANTUM;
+    uint32_t start = v->position, steps = 0;
+    int state;
+
+    do {
+        if (v->position - start > v->group_count) /* overrun, and now where it goes on */
+            start = v->position;
+        state = d->final && v->cursor->records_left == 0 ? 0 : record_take(d, v);
+        v->cursor->records_left -= d->final && state > 0;
+        if (GPURT_UNLIKELY(++steps % PANIC_STEPS == 0)) {
+            if (!drain_panics(d))
+                return -1;
+            if (d->alarm)
+                break;
+        }
+    } while (state > 0 && steps < steps_end &&
+             (v->position - start < most || v->position - start > v->group_count));
+    return state;
+}
+
 bool drain_ring(gpurt_drain_t *d, uint32_t section, uint32_t ring)
 {
     drain_section_t *own = &d->sections[section];
@@ -185,22 +207,17 @@ bool drain_ring(gpurt_drain_t *d, uint32_t section, uint32_t ring)
                      own->positions[ring],
                      &own->cursors[ring]};
     const uint32_t slots = d->map->sections[section].warp_slots, start = v.position;
-    uint32_t steps = 0;
     int state;
 
     d->sm = (uint16_t)(ring / slots);
     d->slot = (uint16_t)(ring % slots);
-    do {
-        /* At the end a ring holds one lap and no more, whatever a damaged one pretends. */
-        state = d->final && v.cursor->records_left == 0 ? 0 : record_take(d, &v);
-        v.cursor->records_left -= d->final && state > 0;
-        /* Neither a producer as fast as we are nor a damaged ring must hold us. */
-    } while (state > 0 && v.position - start < v.group_count && ++steps < v.group_count);
+    state = records_take(d, &v);
+    v.cursor->more = state != 0 && !drain_ring_quiet(v.groups, v.group_count, v.position);
     if (v.position != start) {
         own->positions[ring] = v.position;
         drain_touch(d, section, ring);
-        if (v.position - v.cursor->freed >= v.group_count / 2)
-            d->urgent = true;
+        if (v.position - v.cursor->handed >= v.group_count / 2)
+            d->half = true;
     }
     if (state < 0)
         return false;

@@ -8,11 +8,19 @@ enum {
     MOVED_NS = 1000000 /* times that differ by more are told as they are */
 };
 
+void drain_room(gpurt_drain_t *d, drain_room_t kept)
+{
+    d->room_rows = BATCH_ROWS - BATCH_ROWS / 16 * kept;
+    d->room_bytes = BATCH_BYTES - BATCH_BYTES / 16 * kept - LONGEST_ROW;
+}
+
 gpurt_row_t *drain_row(gpurt_drain_t *d)
 {
-    if (GPURT_UNLIKELY(d->count == BATCH_ROWS || d->rows_used > BATCH_BYTES - LONGEST_ROW))
+    const drain_batch_t *b = d->batch;
+
+    if (GPURT_UNLIKELY(b->count >= d->room_rows || b->used > d->room_bytes))
         return NULL;
-    return (gpurt_row_t *)(d->rows + d->rows_used);
+    return (gpurt_row_t *)(b->rows + b->used);
 }
 
 /* Ends the row at the end of the batch. */
@@ -21,8 +29,8 @@ static void row_done(gpurt_drain_t *d, gpurt_row_t *row, uint32_t words)
     row->flags = 0;
     row->words = (uint16_t)words;
     gpurt_row_words(row)[words] = 0; /* the padding, or the first bytes of the next row */
-    d->rows_used += gpurt_row_bytes(words);
-    d->count++;
+    d->batch->used += gpurt_row_bytes(words);
+    d->batch->count++;
 }
 
 void drain_time_base(gpurt_drain_t *d, drain_section_t *s)

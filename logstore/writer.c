@@ -2,6 +2,7 @@
 #include "writer.h"
 
 #include "crc32c.h"
+#include "deftrail.h"
 #include "scan.h"
 
 #include <errno.h>
@@ -21,14 +22,16 @@ enum {
     HEAD_BYTES = sizeof(gplog_block_t) + sizeof(gplog_frame_t)
 };
 
-/* Owner: whoever opened it. Single-threaded. */
+/* Owner: whoever opened it. One thread adds definitions and notes them, one writes; where
+ * they are two, the trail is all they share. */
 struct gpurt_writer {
     int fd;
     uint64_t device, inode;
     uint64_t offset; /* end of the file's sound part: where the next block goes */
     uint32_t frame_rows, frame_bytes;
-    gpurt_dictionary_t dictionary;
-    size_t defined; /* bytes of the dictionary that the file has */
+    gpurt_dictionary_t dictionary; /* who adds */
+    deftrail_t trail;
+    size_t defined; /* bytes of trail.known that the file has */
     uint8_t *raw;   /* rows of the frame at hand */
     uint32_t raw_used, rows;
     uint8_t *out; /* HEAD_BYTES, then the compressed rows */
@@ -86,16 +89,21 @@ static gpurt_status_t append_block(gpurt_writer_t *w, uint32_t type, const void 
     return st;
 }
 
+gpurt_status_t gpurt_writer_note(gpurt_writer_t *w, gpurt_error_t *err)
+{
+    return deftrail_note(&w->trail, &w->dictionary, err);
+}
+
 static gpurt_status_t dictionary_flush(gpurt_writer_t *w, gpurt_error_t *err)
 {
     gpurt_status_t st;
 
-    if (w->defined == w->dictionary.used)
+    if (w->defined == w->trail.known.used)
         return GPURT_OK;
-    st = append_block(w, GPLOG_DICT, w->dictionary.bytes + w->defined,
-                      w->dictionary.used - w->defined, err);
+    st = append_block(w, GPLOG_DICT, w->trail.known.bytes + w->defined,
+                      w->trail.known.used - w->defined, err);
     if (st == GPURT_OK)
-        w->defined = w->dictionary.used;
+        w->defined = w->trail.known.used;
     return st;
 }
 
@@ -110,10 +118,10 @@ static gpurt_status_t index_flush(gpurt_writer_t *w, gpurt_error_t *err)
     if (!body)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: index");
     st = append_block(w, GPLOG_DICT,
-                      w->dictionary.bytes ? w->dictionary.bytes : (uint8_t *)"",
-                      w->dictionary.used, err);
+                      w->trail.known.bytes ? w->trail.known.bytes : (uint8_t *)"",
+                      w->trail.known.used, err);
     if (st == GPURT_OK) {
-        w->defined = w->dictionary.used;
+        w->defined = w->trail.known.used;
         at = w->offset;
         body->previous = w->index_at;
         body->dict = dict_at;
@@ -230,9 +238,9 @@ static void figures_add(gpurt_writer_figures_t *s, const gplog_frame_t *f)
 /* What the next frame needs before it in the file. */
 static gpurt_status_t forerunners_flush(gpurt_writer_t *w, gpurt_error_t *err)
 {
-    gpurt_status_t st = GPURT_OK;
+    gpurt_status_t st = deftrail_take(&w->trail, err);
 
-    if (w->entry_count == GPLOG_INDEX_EVERY)
+    if (st == GPURT_OK && w->entry_count == GPLOG_INDEX_EVERY)
         st = index_flush(w, err);
     return st == GPURT_OK ? dictionary_flush(w, err) : st;
 }
@@ -258,25 +266,6 @@ static gpurt_status_t frame_make(gpurt_writer_t *w, const void *rows, uint32_t b
     return GPURT_OK;
 }
 
-gpurt_status_t gpurt_writer_prepare(gpurt_writer_t *w, const gpurt_row_t *rows,
-                                    uint32_t bytes, uint32_t count,
-                                    gpurt_box_intent_t *place, gpurt_error_t *err)
-{
-    gpurt_status_t st = gpurt_writer_flush(w, err);
-
-    if (st == GPURT_OK)
-        st = forerunners_flush(w, err);
-    if (st == GPURT_OK)
-        st = frame_make(w, rows, bytes, count, err);
-    if (st != GPURT_OK)
-        return st;
-    place->device = w->device;
-    place->inode = w->inode;
-    place->offset = w->offset;
-    place->check = ((const gplog_block_t *)w->out)->crc;
-    return GPURT_OK;
-}
-
 gpurt_status_t gpurt_writer_commit(gpurt_writer_t *w, gpurt_error_t *err)
 {
     const gplog_frame_t *frame = (const gplog_frame_t *)(w->out + sizeof(gplog_block_t));
@@ -289,6 +278,48 @@ gpurt_status_t gpurt_writer_commit(gpurt_writer_t *w, gpurt_error_t *err)
     entry_add(w, frame, offset);
     figures_add(&w->sum, frame);
     w->number++;
+    return GPURT_OK;
+}
+
+static gpurt_status_t rows_flush(gpurt_writer_t *w, gpurt_error_t *err)
+{
+    gpurt_status_t st;
+
+    if (w->rows == 0)
+        return GPURT_OK;
+    st = forerunners_flush(w, err);
+    if (st == GPURT_OK)
+        st = frame_make(w, w->raw, w->raw_used, w->rows, err);
+    if (st == GPURT_OK)
+        st = gpurt_writer_commit(w, err);
+    if (st == GPURT_OK)
+        w->rows = w->raw_used = 0;
+    return st;
+}
+
+gpurt_status_t gpurt_writer_flush(gpurt_writer_t *w, gpurt_error_t *err)
+{
+    gpurt_status_t st = gpurt_writer_note(w, err);
+
+    return st == GPURT_OK ? rows_flush(w, err) : st;
+}
+
+gpurt_status_t gpurt_writer_prepare(gpurt_writer_t *w, const gpurt_row_t *rows,
+                                    uint32_t bytes, uint32_t count,
+                                    gpurt_box_intent_t *place, gpurt_error_t *err)
+{
+    gpurt_status_t st = rows_flush(w, err);
+
+    if (st == GPURT_OK)
+        st = forerunners_flush(w, err);
+    if (st == GPURT_OK)
+        st = frame_make(w, rows, bytes, count, err);
+    if (st != GPURT_OK)
+        return st;
+    place->device = w->device;
+    place->inode = w->inode;
+    place->offset = w->offset;
+    place->check = ((const gplog_block_t *)w->out)->crc;
     return GPURT_OK;
 }
 
@@ -307,22 +338,6 @@ bool gpurt_writer_holds(gpurt_writer_t *w, const gpurt_box_intent_t *place)
            head.crc == place->check;
     gplog_walk_fini(&walk);
     return held;
-}
-
-gpurt_status_t gpurt_writer_flush(gpurt_writer_t *w, gpurt_error_t *err)
-{
-    gpurt_status_t st;
-
-    if (w->rows == 0)
-        return GPURT_OK;
-    st = forerunners_flush(w, err);
-    if (st == GPURT_OK)
-        st = frame_make(w, w->raw, w->raw_used, w->rows, err);
-    if (st == GPURT_OK)
-        st = gpurt_writer_commit(w, err);
-    if (st == GPURT_OK)
-        w->rows = w->raw_used = 0;
-    return st;
 }
 
 gpurt_status_t gpurt_writer_put(gpurt_writer_t *w, const gpurt_row_t *row,
@@ -402,6 +417,7 @@ static gpurt_status_t resume(gpurt_writer_t *w, uint64_t size, gpurt_error_t *er
 {
     gplog_walk_t walk = {.fd = w->fd, .size = size};
     gplog_piece_t piece;
+    gpurt_status_t st;
     int found;
 
     while ((found = gplog_walk_next(&walk, &piece)) == 1)
@@ -413,7 +429,12 @@ static gpurt_status_t resume(gpurt_writer_t *w, uint64_t size, gpurt_error_t *er
     if (w->offset == 0 && size != 0)
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
                           "not a gpurt log: will not append to it");
-    w->defined = w->dictionary.used;
+    st = gpurt_writer_note(w, err);
+    if (st == GPURT_OK)
+        st = deftrail_take(&w->trail, err);
+    if (st != GPURT_OK)
+        return st;
+    w->defined = w->trail.known.used;
     if (w->offset < size && ftruncate(w->fd, (off_t)w->offset) != 0)
         return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
                           "log: cutting a torn tail");
@@ -471,6 +492,7 @@ static void writer_free(gpurt_writer_t *w)
         close(w->fd);
     ZSTD_freeCCtx(w->zstd);
     gpurt_dictionary_fini(&w->dictionary);
+    deftrail_fini(&w->trail);
     free(w->entries);
     free(w->raw);
     free(w->out);
@@ -504,6 +526,7 @@ gpurt_status_t gpurt_writer_open(const char *path, const gpurt_writer_options_t 
     if (!w)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: %s", path);
     w->fd = -1;
+    deftrail_init(&w->trail);
     w->frame_rows = o.frame_rows ? o.frame_rows : FRAME_ROWS;
     w->frame_bytes = o.frame_bytes ? o.frame_bytes : FRAME_BYTES;
     if (w->frame_bytes > GPLOG_RAW_MAX)
@@ -539,6 +562,8 @@ gpurt_status_t gpurt_writer_close(gpurt_writer_t *w, gpurt_error_t *err)
     if (!w)
         return GPURT_OK;
     st = gpurt_writer_flush(w, err);
+    if (st == GPURT_OK)
+        st = deftrail_take(&w->trail, err);
     if (st == GPURT_OK)
         st = index_flush(w, err);
     if (st == GPURT_OK) {

@@ -4,7 +4,8 @@
  * Rows gather in a frame; a frame is compressed and written when it is full or when asked.
  * One write call a frame, so that a killed writer leaves whole frames in nearly every case;
  * a short write (full disk) is taken back. Buffers are allocated at open, except for new
- * definitions. One thread uses a writer. */
+ * definitions. One thread uses a writer; or one adds definitions and notes them, and another
+ * prepares and commits (scribe.h): all else wants that other one at rest. */
 #ifndef GPURT_LOG_WRITER_H
 #define GPURT_LOG_WRITER_H
 
@@ -31,7 +32,7 @@ typedef struct gpurt_writer_figures {
 gpurt_status_t gpurt_writer_open(const char *path, const gpurt_writer_options_t *options,
                                  gpurt_writer_t **out, gpurt_error_t *err);
 
-/* Adds a definition; it reaches the file before the next frame. Returns: its id, 0 if
+/* Adds a definition; once noted, it reaches the file before the next frame. Returns: its id, 0 if
  * full. */
 uint32_t gpurt_writer_define(gpurt_writer_t *w, const gpurt_site_info_t *info);
 
@@ -45,6 +46,10 @@ gpurt_status_t gpurt_writer_about(gpurt_writer_t *w, const gplog_file_t *about,
 /* Copies a row with its words. May write a frame first. */
 gpurt_status_t gpurt_writer_put(gpurt_writer_t *w, const gpurt_row_t *row,
                                 gpurt_error_t *err);
+
+/* Notes what was added to the dictionary: before prepare, by the thread that adds. The other
+ * calls that write note by themselves. */
+gpurt_status_t gpurt_writer_note(gpurt_writer_t *w, gpurt_error_t *err);
 
 /* A frame of rows that lie one after another elsewhere, at most GPLOG_RAW_MAX bytes, in two
  * steps, so that the caller can note *place before anything of the frame is in the file.

@@ -77,6 +77,7 @@ static const gpurt_option_program_t program = {
 typedef struct drainer {
     gpurt_boxmap_t map;
     gpurt_writer_t *writer;
+    gpurt_scribe_t *scribe;
     publish_t *publish;
     gpurt_drain_t *drain;
     hang_watch_t watch;
@@ -102,6 +103,7 @@ static gpurt_status_t drainer_open(drainer_t *d, const drain_options_t *o,
         return st;
     options.sinks[0] = gpurt_logsink(d->writer);
     options.dictionary = gpurt_writer_dictionary(d->writer);
+    options.scribe = d->scribe = gpurt_scribe_pays() ? gpurt_scribe_open() : NULL;
     d->publish = publish_open(&d->map, &options);
     return gpurt_drain_open(&d->map, &options, &d->drain, err);
 }
@@ -147,6 +149,7 @@ static gpurt_status_t drainer_close(drainer_t *d, gpurt_error_t *err)
     gpurt_drain_close(d->drain);
     hang_watch_fini(&d->watch);
     publish_close(d->publish);
+    gpurt_scribe_close(d->scribe);
     st = gpurt_writer_close(d->writer, err);
     gpurt_boxmap_detach(&d->map);
     return st;

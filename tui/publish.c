@@ -113,6 +113,14 @@ static void turn_give(publish_t *p)
     pthread_mutex_unlock(&p->lock);
 }
 
+/* A round's rows fit into half a buffer, so that the drain need not wait for the thread. */
+static bool rows_ready(void *context)
+{
+    publish_t *p = context;
+
+    return p->filling.used < BUFFER_BYTES / 2 || thread_idle(p, false);
+}
+
 static void rows_watch(void *context, const gpurt_row_t *rows, uint32_t bytes,
                        uint32_t count)
 {
@@ -192,7 +200,7 @@ publish_t *publish_open(const gpurt_boxmap_t *map, gpurt_drain_options_t *option
         return NULL;
     }
     options->sinks[options->sink_count++] =
-        (gpurt_drain_sink_t){.context = p, .watch = rows_watch};
+        (gpurt_drain_sink_t){.context = p, .watch = rows_watch, .ready = rows_ready};
     return p;
 }
 

@@ -183,6 +183,7 @@ static void dump_take(dumps_t *d, const record_boxes_t *boxes, const char *path,
     fault_joined_t joined;
     gpurt_error_t err;
 
+    record_boxes_settle(boxes);
     if (fault_join(boxes->writer, path, record_boxes_about(boxes, (uint32_t)pid),
                    (uint32_t)pid, d->program_name, &d->hook, &joined, &err) != GPURT_OK)
         gpurt_option_refuse(&program, "GPU core dump of process %d: %s", (int)pid,

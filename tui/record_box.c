@@ -20,6 +20,7 @@ gpurt_status_t record_boxes_open(record_boxes_t *b, gpurt_writer_t *writer, bool
     memset(b, 0, sizeof *b);
     b->writer = writer;
     b->spin = spin;
+    b->scribe = gpurt_scribe_pays() ? gpurt_scribe_open() : NULL;
     return gpurt_handover_listen(b->name, &b->listener, err);
 }
 
@@ -70,9 +71,16 @@ void record_boxes_close(record_boxes_t *b)
     for (uint32_t i = 0; i < RECORD_BOXES; i++)
         if (b->box[i].drain)
             box_end(&b->box[i]);
+    gpurt_scribe_close(b->scribe);
+    b->scribe = NULL;
     if (b->listener >= 0)
         close(b->listener);
     b->listener = -1;
+}
+
+void record_boxes_settle(const record_boxes_t *b)
+{
+    gpurt_scribe_settle(b->scribe);
 }
 
 uint32_t record_boxes_count(const record_boxes_t *b)
@@ -99,7 +107,9 @@ static gpurt_status_t box_start(record_boxes_t *b, record_box_t *one, int fd)
         o.sinks[o.sink_count++] = stall_sink(b->stall);
     o.sinks[0] = gpurt_logsink(b->writer);
     o.dictionary = gpurt_writer_dictionary(b->writer);
+    o.scribe = b->scribe;
     gpurt_drain_about(&one->map, about);
+    record_boxes_settle(b);
     st = gpurt_writer_about(b->writer, about, &b->err);
     if (st == GPURT_OK) {
         one->publish = publish_open(&one->map, &o);

@@ -26,6 +26,7 @@ typedef struct record_box {
 typedef struct record_boxes {
     record_box_t box[RECORD_BOXES];
     gpurt_writer_t *writer;
+    gpurt_scribe_t *scribe; /* of the writer; NULL: the drains write by themselves */
     int listener;
     char name[64];   /* of the socket */
     uint32_t seen;   /* boxes so far */
@@ -42,6 +43,9 @@ typedef struct record_boxes {
 gpurt_status_t record_boxes_open(record_boxes_t *b, gpurt_writer_t *writer, bool spin,
                                  gpurt_error_t *err);
 void record_boxes_close(record_boxes_t *b);
+
+/* Waits until the writer is at rest: its caller may use it until the next round. */
+void record_boxes_settle(const record_boxes_t *b);
 
 /* Takes in a box that an application holds out, if one does. */
 void record_boxes_accept(record_boxes_t *b);

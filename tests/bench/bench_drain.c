@@ -5,7 +5,9 @@
  * rings, touching the same words. Rates are of the CPU time of the draining thread, and the
  * file is read back before they are believed.
  *
- *   bench_drain             the rates
+ *   bench_drain             all
+ *   bench_drain rates       the rates
+ *   bench_drain flood       what waits behind full rings: see bench_drain_flood.c
  *   bench_drain latency     from a store on the device to the drainer's eye: see
  *                           bench_drain_latency.c */
 #include "bench_drain.h"
@@ -379,8 +381,12 @@ static void bench_rates(void)
 
 int main(int argc, char **argv)
 {
+    const char *only = argc > 1 ? argv[1] : NULL;
+
     rows_head();
-    if (argc < 2 || strcmp(argv[1], "latency") != 0)
+    if (!only || strcmp(only, "rates") == 0)
         bench_rates();
-    return argc < 2 || strcmp(argv[1], "rates") != 0 ? bench_latency() : 0;
+    if (!only || strcmp(only, "flood") == 0)
+        bench_flood();
+    return !only || strcmp(only, "latency") == 0 ? bench_latency() : 0;
 }

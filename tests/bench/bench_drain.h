@@ -15,5 +15,7 @@ GPURT_KERNEL_DECLARE(bench_panic, struct bench_ping_args);
 
 /* bench_drain_latency.c. Returns: exit status. */
 int bench_latency(void);
+/* bench_drain_flood.c */
+void bench_flood(void);
 
 #endif

@@ -147,6 +147,7 @@ static void drain_all(const gpurt_boxmap_t *map, const latency_case_t *c, seen_t
     o.sinks[0] = gpurt_logsink(w);
     o.sinks[1] = (gpurt_drain_sink_t){.context = seen, .put = look};
     o.dictionary = gpurt_writer_dictionary(w);
+    o.scribe = gpurt_scribe_pays() ? gpurt_scribe_open() : NULL;
     CHECK_MSG(gpurt_drain_open(map, &o, &d, &e) == GPURT_OK, "%s", e.text);
     do {
         CHECK_MSG(gpurt_drain_round(d, &rows, &e) == GPURT_OK, "%s", e.text);
@@ -155,6 +156,7 @@ static void drain_all(const gpurt_boxmap_t *map, const latency_case_t *c, seen_t
     } while (rows > 0 || !gpurt_drain_over(d));
     CHECK_MSG(gpurt_drain_finish(d, &e) == GPURT_OK, "%s", e.text);
     gpurt_drain_close(d);
+    gpurt_scribe_close(o.scribe);
     CHECK_MSG(gpurt_writer_close(w, &e) == GPURT_OK, "%s", e.text);
     unlink(path);
 }
@@ -216,9 +218,13 @@ static bool case_run(const latency_case_t *c)
 int bench_latency(void)
 {
     static const latency_case_t cases[] = {
-        {"latency_idle", false, false, false},     {"latency_storm", false, true, false},
-        {"latency_idle_spin", false, false, true}, {"panic_idle", true, false, false},
-        {"panic_idle_spin", true, false, true},    {"panic_storm", true, true, false},
+        {"latency_idle", false, false, false},
+        {"latency_storm", false, true, false},
+        {"latency_idle_spin", false, false, true},
+        {"latency_storm_spin", false, true, true},
+        {"panic_idle", true, false, false},
+        {"panic_idle_spin", true, false, true},
+        {"panic_storm", true, true, false},
         {"panic_storm_spin", true, true, true},
     };
 

@@ -93,23 +93,48 @@ static void application(void)
     }
 }
 
-/* The log as a store whose process dies on its way: each time at another flush, right
- * before it is written or right after, which is when its successor must not err. */
+/* The log as a store whose process dies on its way: each time at another flush, and at
+ * another step of it. With a scribe the drain's thread goes on reading meanwhile, and other
+ * batches may wait behind this one. */
+typedef enum death {
+    UNPACKED, /* the batch was handed over, and nothing was done with it */
+    UNWRITTEN,
+    WRITTEN, /* planned, in the file, and its tails not stored */
+    FREED,   /* its tails are stored, and the next one packed */
+    DEATHS
+} death_t;
+
 static gpurt_drain_sink_t mortal;
-static uint32_t commits_left; /* 0: it lives */
-static bool dies_after;
+static uint32_t flushes_left; /* 0: it lives */
+static death_t death;
+static bool with_scribe;
+
+static void die_at(death_t here)
+{
+    if (flushes_left == 1 && death == here)
+        raise(SIGKILL);
+}
+
+static gpurt_status_t mortal_prepare(void *context, const gpurt_row_t *rows, uint32_t bytes,
+                                     uint32_t count, gpurt_box_intent_t *place,
+                                     gpurt_error_t *e)
+{
+    gpurt_status_t st;
+
+    die_at(UNPACKED);
+    st = mortal.prepare(context, rows, bytes, count, place, e);
+    die_at(FREED);
+    return st;
+}
 
 static gpurt_status_t mortal_commit(void *context, gpurt_error_t *e)
 {
-    bool last = commits_left == 1;
     gpurt_status_t st;
 
-    commits_left -= commits_left > 0;
-    if (last && !dies_after)
-        raise(SIGKILL);
+    die_at(UNWRITTEN);
     st = mortal.commit(context, e);
-    if (last)
-        raise(SIGKILL);
+    die_at(WRITTEN);
+    flushes_left -= flushes_left > 1;
     return st;
 }
 
@@ -125,8 +150,10 @@ static void drain_to(const char *file, pid_t application_pid)
 
     CHECK_MSG(gpurt_writer_open(file, &wo, &w, &err) == GPURT_OK, "%s", err.text);
     o.sinks[0] = mortal = gpurt_logsink(w);
+    o.sinks[0].prepare = mortal_prepare;
     o.sinks[0].commit = mortal_commit;
     o.dictionary = gpurt_writer_dictionary(w);
+    o.scribe = with_scribe ? gpurt_scribe_open() : NULL;
     CHECK_MSG(gpurt_drain_open(&map, &o, &d, &err) == GPURT_OK, "%s", err.text);
     while (gpurt_process_start((uint32_t)application_pid) != 0) {
         CHECK_MSG(gpurt_drain_round(d, &rows, &err) == GPURT_OK, "%s", err.text);
@@ -134,6 +161,7 @@ static void drain_to(const char *file, pid_t application_pid)
     }
     CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK, "%s", err.text);
     gpurt_drain_close(d);
+    gpurt_scribe_close(o.scribe);
     CHECK_MSG(gpurt_writer_close(w, &err) == GPURT_OK, "%s", err.text);
 }
 
@@ -185,9 +213,10 @@ static void end(pid_t child, bool kill_it)
     CHECK_MSG(kill_it || status == 0, "status %x", status);
 }
 
-static void row_count(tally_t *t, const gpurt_row_t *row)
+static void row_count(tally_t *t, const gpurt_log_t *log, const gpurt_row_t *row)
 {
     const uint32_t *w = gpurt_row_words(row);
+    gpurt_site_info_t site;
 
     if (row->kind == GPURT_KIND_PANIC) {
         CHECK_MSG(row->block >= 40 && row->block < 40 + PANICS, "panic %u", row->block);
@@ -196,6 +225,8 @@ static void row_count(tally_t *t, const gpurt_row_t *row)
     t->unfinished += row->kind == GPURT_KIND_LOSS && w[0] == GPURT_LOSS_PANIC;
     if (row->kind != GPURT_KIND_LOG)
         return;
+    CHECK_MSG(gpurt_dictionary_get(gpurt_log_dictionary(log), row->site, &site),
+              "a message of site %u before its definition", row->site);
     CHECK_MSG(w[1] == row->sm && w[0] < sizeof t->messages[0], "payload");
     CHECK_MSG(t->messages[w[1]][w[0]]++ == 0, "ring %u: %u twice", w[1], w[0]);
     if (w[0] >= t->high[w[1]])
@@ -217,7 +248,7 @@ static void count_file(const char *file, tally_t *t)
     CHECK_MSG(gpurt_log_open(file, &log, &err) == GPURT_OK, "%s", err.text);
     CHECK_MSG(gpurt_cursor_open(log, 0, &c, &err) == GPURT_OK, "%s", err.text);
     while ((row = gpurt_cursor_next(c)) != NULL)
-        row_count(t, row);
+        row_count(t, log, row);
     gpurt_cursor_close(c);
     gpurt_log_close(log);
 }
@@ -270,10 +301,11 @@ int main(void)
         open_box();
         app = start(NULL, 0);
         mortal_one = kill_drainer && i % 2;
-        commits_left = mortal_one ? 1 + (uint32_t)rand_r(&seed) % 8 : 0;
-        dies_after = i / 4 % 2;
+        flushes_left = mortal_one ? 1 + (uint32_t)rand_r(&seed) % 8 : 0;
+        death = (death_t)(i / 4 % DEATHS);
+        with_scribe = i / 16 % 2;
         drain = start(drainer, app);
-        commits_left = 0;
+        flushes_left = 0;
         usleep((useconds_t)rand_r(&seed) % 4000);
         if (kill_drainer) {
             if (mortal_one)

@@ -94,7 +94,7 @@ static void open_box(uint32_t policy)
 }
 
 /* Feeds `count` messages over the rings and drains now and then. Returns: written. */
-static uint64_t feed(gpurt_drain_t *d, uint32_t count, uint32_t every)
+static uint64_t feed(gpurt_drain_t *d, memory_t *ordered, uint32_t count, uint32_t every)
 {
     uint32_t numbers[RINGS] = {0}, rows;
     uint64_t written = 0, time = gpurt_real_ns();
@@ -109,6 +109,7 @@ static uint64_t feed(gpurt_drain_t *d, uint32_t count, uint32_t every)
             written += lanes ? 32 : 1;
         numbers[r] += !lanes;
         time += 1 + (i % 5 == 0 ? 20000 : 0);
+        ordered->last_time = 0; /* a new round may begin with something older */
         if (i % every == every - 1)
             CHECK_MSG(gpurt_drain_round(d, &rows, &err) == GPURT_OK, "%s", err.text);
     }
@@ -127,8 +128,8 @@ static void policies(void)
             open_box(policy);
             feed_define(&map, 0);
             d = open_drain(&m, &ordered);
-            written = feed(d, MAX, every);
-            ordered.last_time = 0; /* a new round may begin with something older */
+            written = feed(d, &ordered, MAX, every);
+            ordered.last_time = 0;
             ordered.ordered = false;
             CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK, "%s", err.text);
             gpurt_drain_figures(d, &sum);

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scribe.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* Owner: whoever opened it. */
+struct gpurt_scribe {
+    pthread_t thread;
+    pthread_mutex_t lock;        /* guards all below */
+    pthread_cond_t given, ended; /* something to do; something was done, or failed */
+    gpurt_scribe_job_t *first, **last;
+    gpurt_scribe_job_t *running;
+    bool failed; /* the first one has, and waits to be tried again */
+    bool again;  /* the one that runs is tried again at once if it fails */
+    bool stop;
+};
+
+/* Its owner may use the job again as soon as run has told it so: it is out of the list by
+ * then, and not touched behind. */
+static void job_run(gpurt_scribe_t *s)
+{
+    gpurt_scribe_job_t *job = s->first;
+    bool done;
+
+    s->first = job->next;
+    if (!s->first)
+        s->last = &s->first;
+    s->running = job;
+    s->again = false;
+    pthread_mutex_unlock(&s->lock);
+    done = job->run(job);
+    pthread_mutex_lock(&s->lock);
+    s->running = NULL;
+    if (!done) {
+        job->next = s->first;
+        if (!s->first)
+            s->last = &job->next;
+        s->first = job;
+        s->failed = !s->again;
+    }
+    pthread_cond_broadcast(&s->ended);
+}
+
+static void *scribe_run(void *context)
+{
+    gpurt_scribe_t *s = context;
+
+    pthread_mutex_lock(&s->lock);
+    for (;;) {
+        while ((!s->first || s->failed) && !s->stop)
+            pthread_cond_wait(&s->given, &s->lock);
+        if (s->stop)
+            break;
+        job_run(s);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+void gpurt_scribe_submit(gpurt_scribe_t *s, gpurt_scribe_job_t *job)
+{
+    pthread_mutex_lock(&s->lock);
+    job->next = NULL;
+    *s->last = job;
+    s->last = &job->next;
+    pthread_cond_signal(&s->given);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Its owner may know that it has failed before this thread has noted it. */
+static void retry(gpurt_scribe_t *s)
+{
+    s->again = s->running != NULL;
+    if (!s->failed)
+        return;
+    s->failed = false;
+    pthread_cond_signal(&s->given);
+}
+
+void gpurt_scribe_retry(gpurt_scribe_t *s)
+{
+    pthread_mutex_lock(&s->lock);
+    retry(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void gpurt_scribe_wait(gpurt_scribe_t *s, uint64_t ns)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    ns += (uint64_t)until.tv_nsec;
+    until.tv_sec += (time_t)(ns / 1000000000u);
+    until.tv_nsec = (long)(ns % 1000000000u);
+    pthread_mutex_lock(&s->lock);
+    if (s->running || (s->first && !s->failed))
+        pthread_cond_timedwait(&s->ended, &s->lock, &until);
+    pthread_mutex_unlock(&s->lock);
+}
+
+bool gpurt_scribe_settle(gpurt_scribe_t *s)
+{
+    bool settled;
+
+    if (!s)
+        return true;
+    pthread_mutex_lock(&s->lock);
+    retry(s);
+    while (s->running || (s->first && !s->failed))
+        pthread_cond_wait(&s->ended, &s->lock);
+    settled = !s->first;
+    pthread_mutex_unlock(&s->lock);
+    return settled;
+}
+
+void gpurt_scribe_forget(gpurt_scribe_t *s, const void *owner)
+{
+    gpurt_scribe_job_t **at;
+
+    pthread_mutex_lock(&s->lock);
+    while (s->running && s->running->owner == owner)
+        pthread_cond_wait(&s->ended, &s->lock);
+    for (at = &s->first; *at;) {
+        if ((*at)->owner == owner)
+            *at = (*at)->next;
+        else
+            at = &(*at)->next;
+    }
+    s->last = at;
+    retry(s); /* by now the first may be another's */
+    pthread_mutex_unlock(&s->lock);
+}
+
+void gpurt_scribe_close(gpurt_scribe_t *s)
+{
+    if (!s)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->stop = true;
+    pthread_cond_signal(&s->given);
+    pthread_mutex_unlock(&s->lock);
+    pthread_join(s->thread, NULL);
+    pthread_cond_destroy(&s->ended);
+    pthread_cond_destroy(&s->given);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+/* The program's signals are not for this thread. */
+static bool thread_start(gpurt_scribe_t *s)
+{
+    sigset_t all, before;
+    bool ok;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    ok = pthread_create(&s->thread, NULL, scribe_run, s) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return ok;
+}
+
+bool gpurt_scribe_pays(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) > 1;
+}
+
+gpurt_scribe_t *gpurt_scribe_open(void)
+{
+    gpurt_scribe_t *s = calloc(1, sizeof *s);
+    pthread_condattr_t attributes;
+
+    if (!s)
+        return NULL;
+    s->last = &s->first;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->given, NULL);
+    pthread_cond_init(&s->ended, &attributes);
+    pthread_condattr_destroy(&attributes);
+    if (thread_start(s))
+        return s;
+    pthread_cond_destroy(&s->ended);
+    pthread_cond_destroy(&s->given);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+    return NULL;
+}
