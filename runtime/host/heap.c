@@ -86,8 +86,8 @@ void gpurt_heap_place(gpurt_heap_t *heap, char *memory)
 }
 
 /* As many chunks as fit with their tables, and what aligning them may cost. */
-static uint32_t chunks_fit(gpurt_heap_t *h, const gpurt_heap_options_t *o,
-                           uint32_t sm_count)
+static uint32_t chunks_fit(gpurt_heap_t *h, gpurt_heap_watch_t *watch,
+                           const gpurt_heap_options_t *o, uint32_t sm_count)
 {
     uint64_t chunks = o->bytes / GPURT_CHUNK_BYTES;
 
@@ -95,7 +95,10 @@ static uint32_t chunks_fit(gpurt_heap_t *h, const gpurt_heap_options_t *o,
         if (chunks >> 24)
             continue;
         counts_set(h, (uint32_t)chunks, o, sm_count);
-        if (gpurt_heap_table_bytes(h) + (chunks + 1) * GPURT_CHUNK_BYTES <= o->bytes)
+        if (gpurt_heap_table_bytes(h) +
+                gpurt_heap_watch_place(watch, (uint32_t)chunks, NULL) +
+                (chunks + 1) * GPURT_CHUNK_BYTES <=
+            o->bytes)
             return (uint32_t)chunks;
     }
     return 0;
@@ -213,16 +216,22 @@ static gpurt_status_t options_check(const gpurt_heap_options_t *in,
 }
 
 static gpurt_status_t heap_make(gpurt_t *rt, const gpurt_heap_options_t *o,
-                                gpurt_heap_t *out, void **memory, gpurt_error_t *err)
+                                gpurt_heap_t *out, gpurt_heap_watch_t *out_watch,
+                                void **memory, gpurt_error_t *err)
 {
     gpurt_heap_t h = {0};
+    gpurt_heap_watch_t watch;
     gpurt_info_t info;
     gpurt_status_t st = gpurt_info(rt, &info);
     uintptr_t begin;
+    char *tables;
 
     if (st != GPURT_OK)
         return REFUSE(err, st, "heap: the runtime is not open");
-    if (chunks_fit(&h, o, info.sm_count) == 0)
+    st = gpurt_heap_watch_plan(o, &watch, err);
+    if (st != GPURT_OK)
+        return st;
+    if (chunks_fit(&h, &watch, o, info.sm_count) == 0)
         return REFUSE(err, GPURT_E_INVALID,
                       "heap: %llu bytes are too few for a chunk and its tables: give 1 MiB",
                       (unsigned long long)o->bytes);
@@ -232,15 +241,24 @@ static gpurt_status_t heap_make(gpurt_t *rt, const gpurt_heap_options_t *o,
     begin = ((uintptr_t)*memory + GPURT_CHUNK_BYTES - 1) / GPURT_CHUNK_BYTES *
             GPURT_CHUNK_BYTES;
     h.chunks = (char *)*memory + (begin - (uintptr_t)*memory);
-    gpurt_heap_place(&h, h.chunks + (size_t)h.chunk_count * GPURT_CHUNK_BYTES);
+    tables = h.chunks + (size_t)h.chunk_count * GPURT_CHUNK_BYTES;
+    gpurt_heap_place(&h, tables);
+    if (watch.level) {
+        tables += gpurt_heap_table_bytes(&h);
+        gpurt_heap_watch_place(&watch, h.chunk_count, tables);
+        h.watch = (gpurt_heap_watch_t *)(void *)tables;
+    }
     *out = h;
-    return tables_init(rt, &h, err);
+    st = tables_init(rt, &h, err);
+    *out_watch = watch;
+    return st;
 }
 
 gpurt_status_t gpurt_heap_create(gpurt_t *rt, const gpurt_heap_options_t *options,
                                  gpurt_heap_t *out, gpurt_error_t *err)
 {
     gpurt_heap_options_t o;
+    gpurt_heap_watch_t watch;
     gpurt_heap_t h;
     void *memory = NULL;
     gpurt_status_t st;
@@ -250,14 +268,16 @@ gpurt_status_t gpurt_heap_create(gpurt_t *rt, const gpurt_heap_options_t *option
     memset(out, 0, sizeof *out);
     st = options_check(options, &o, err);
     if (st == GPURT_OK)
-        st = heap_make(rt, &o, &h, &memory, err);
+        st = heap_make(rt, &o, &h, &watch, &memory, err);
     if (st == GPURT_OK)
         st = entry_add(rt, &h, memory, err);
     if (st != GPURT_OK) {
         gpurt_mem_destroy(rt, memory);
         return st;
     }
-    if (o.make_default)
+    if (h.watch)
+        st = gpurt_heap_watch_begin(rt, &h, &watch, err);
+    if (st == GPURT_OK && o.make_default)
         st = gpurt_heap_set_default(rt, &h, err);
     if (st != GPURT_OK)
         gpurt_mem_destroy(rt, entry_remove(&h));
@@ -273,10 +293,34 @@ gpurt_status_t gpurt_heap_destroy(gpurt_t *rt, gpurt_heap_t *heap, gpurt_error_t
     if (!heap || !heap->chunks)
         return GPURT_OK;
     st = gpurt_heap_known(heap, err);
+    if (st == GPURT_OK && heap->watch)
+        gpurt_heap_report_last(rt, heap);
     if (st == GPURT_OK && gpurt_heap_default.chunks == heap->chunks)
         st = gpurt_heap_set_default(rt, NULL, err);
     if (st == GPURT_OK)
         st = gpurt_mem_destroy(rt, entry_remove(heap));
     memset(heap, 0, sizeof *heap);
     return st;
+}
+
+/* Only where somebody asked for a report: the wait takes what a later one would be told. */
+gpurt_status_t gpurt_heaps_closing(gpurt_t *rt, gpurt_error_t *err)
+{
+    gpurt_status_t st = GPURT_OK;
+    bool waited = false;
+    gpurt_heap_t heap;
+
+    for (uint32_t i = 0; i < GPURT_HEAPS; i++) {
+        pthread_mutex_lock(&entries_lock);
+        heap = entries[i].heap;
+        heap.watch = rt && entries[i].rt == rt ? heap.watch : NULL;
+        pthread_mutex_unlock(&entries_lock);
+        if (!heap.watch || !gpurt_heap_report_file())
+            continue;
+        if (!waited)
+            st = gpurt_sync(rt, err);
+        waited = true;
+        gpurt_heap_report_last(rt, &heap);
+    }
+    return st == GPURT_E_CLOSED ? GPURT_OK : st;
 }

@@ -159,6 +159,20 @@ static void stats_make(const gpurt_heap_t *h, const kept_t *kept, gpurt_heap_sta
     }
 }
 
+static gpurt_status_t stats_watch(gpurt_t *rt, const gpurt_heap_t *heap,
+                                  gpurt_heap_stats_t *out, gpurt_error_t *err)
+{
+    gpurt_heap_watch_t watch;
+    gpurt_status_t st = gpurt_heap_watch_load(rt, heap, &watch, err);
+
+    if (st != GPURT_OK)
+        return st;
+    out->kept = watch.xkept;
+    out->kept_bytes = watch.xkept_bytes;
+    out->tables += gpurt_heap_watch_place(&watch, heap->chunk_count, NULL);
+    return GPURT_OK;
+}
+
 gpurt_status_t gpurt_heap_stats(gpurt_t *rt, const gpurt_heap_t *heap,
                                 gpurt_heap_stats_t *out, gpurt_error_t *err)
 {
@@ -176,9 +190,29 @@ gpurt_status_t gpurt_heap_stats(gpurt_t *rt, const gpurt_heap_t *heap,
     if (kept)
         stats_make(&m.heap, kept, out);
     st = kept ? GPURT_OK : GPURT_E_NOMEM;
+    if (st == GPURT_OK && heap->watch)
+        st = stats_watch(rt, heap, out, err);
     free(kept);
     gpurt_heap_mirror_free(&m);
     return st;
+}
+
+bool gpurt_heap_slot_taken(const gpurt_heap_t *h, uint64_t offset, uint64_t *bytes)
+{
+    uint32_t chunk = (uint32_t)(offset >> GPURT_CHUNK_SHIFT), slot, c;
+    uint32_t at = (uint32_t)offset % GPURT_CHUNK_BYTES, state = h->states[chunk];
+
+    if (state & GPURT_STATE_LARGE) {
+        *bytes = (uint64_t)gpurt_state_chunks(state) << GPURT_CHUNK_SHIFT;
+        return at == 0;
+    }
+    if (!gpurt_state_is_slab(state) || gpurt_state_class(state) >= GPURT_CLASS_COUNT)
+        return false;
+    c = gpurt_state_class(state);
+    slot = gpurt_shape_slot(gpurt_class_shape(c), gpurt_class_shift(c), at);
+    *bytes = gpurt_class_bytes(c);
+    return slot * *bytes == at && slot < gpurt_shape_slots(gpurt_class_shape(c)) &&
+           !(gpurt_slab_bits(h, chunk)[slot / 32] >> (slot % 32) & 1);
 }
 
 /* ---- live objects -------------------------------------------------------------------- */
@@ -349,6 +383,8 @@ gpurt_status_t gpurt_heap_check(gpurt_t *rt, const gpurt_heap_t *heap, gpurt_err
     st = kept ? check_chunks(&m.heap, kept, err) : GPURT_E_NOMEM;
     for (uint32_t tree = 0; tree < GPURT_TREE_COUNT && st == GPURT_OK; tree++)
         st = check_tree(&m.heap, tree, err);
+    if (st == GPURT_OK && heap->watch)
+        st = gpurt_heap_guards_check(rt, heap, &m, err);
     free(kept);
     gpurt_heap_mirror_free(&m);
     return st;

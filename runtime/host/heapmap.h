@@ -29,4 +29,44 @@ gpurt_status_t gpurt_heap_mirror_store(gpurt_t *rt, const gpurt_heap_t *heap,
                                        gpurt_error_t *err);
 void gpurt_heap_mirror_free(gpurt_heap_mirror_t *mirror);
 
+/* ---- heapguard.c: what a heap that checks has besides ---------------------------------- */
+
+/* Fills level, trace and the sizes in, as options and environment say; level 0: it has
+ * nothing. */
+gpurt_status_t gpurt_heap_watch_plan(const gpurt_heap_options_t *o, gpurt_heap_watch_t *out,
+                                     gpurt_error_t *err);
+/* Bytes for that many chunks, and where its parts lie in `memory`. */
+size_t gpurt_heap_watch_place(gpurt_heap_watch_t *watch, uint32_t chunks, char *memory);
+/* Begins it in device memory of heap->watch. */
+gpurt_status_t gpurt_heap_watch_begin(gpurt_t *rt, const gpurt_heap_t *heap,
+                                      const gpurt_heap_watch_t *watch, gpurt_error_t *err);
+/* Copies it, without its tables. Context: heap->watch is not NULL. */
+gpurt_status_t gpurt_heap_watch_load(gpurt_t *rt, const gpurt_heap_t *heap,
+                                     gpurt_heap_watch_t *out, gpurt_error_t *err);
+/* Of each object that is live or kept back: its record, and where its slot lies in the heap.
+ * A failure ends it. mirror: of the same moment. */
+typedef gpurt_status_t (*gpurt_heap_record_fn)(void *context, const gpurt_alloc_record_t *r,
+                                               uint64_t begin, uint64_t bytes);
+gpurt_status_t gpurt_heap_records_each(gpurt_t *rt, const gpurt_heap_t *heap,
+                                       const gpurt_heap_mirror_t *mirror,
+                                       const gpurt_heap_watch_t *watch,
+                                       gpurt_heap_record_fn fn, void *context,
+                                       gpurt_error_t *err);
+/* The guards of all objects. mirror: of the same moment. */
+gpurt_status_t gpurt_heap_guards_check(gpurt_t *rt, const gpurt_heap_t *heap,
+                                       const gpurt_heap_mirror_t *mirror,
+                                       gpurt_error_t *err);
+
+/* heapreport.c: what GPURT_HEAP_LEAKS asks for, when a heap ends. */
+const char *gpurt_heap_report_file(void); /* NULL: for nothing */
+void gpurt_heap_report_last(gpurt_t *rt, const gpurt_heap_t *heap);
+
+/* The slot that begins at that offset of the heap's chunks is with the program, or kept back.
+ * *bytes: of it. mirror: a heap whose tables lie here. */
+bool gpurt_heap_slot_taken(const gpurt_heap_t *mirror, uint64_t offset, uint64_t *bytes);
+
+/* heap.c: the heaps of a runtime that is about to be closed. Returns: the first failure of
+ * work that had to be waited for. */
+gpurt_status_t gpurt_heaps_closing(gpurt_t *rt, gpurt_error_t *err);
+
 #endif

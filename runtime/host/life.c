@@ -2,6 +2,7 @@
 #include "life.h"
 
 #include "boxlink.h"
+#include "heapmap.h"
 #include "refuse.h"
 
 #include <string.h>
@@ -134,16 +135,18 @@ gpurt_status_t gpurt_open(const gpurt_options_t *options, gpurt_t **out, gpurt_e
 
 gpurt_status_t gpurt_close(gpurt_t *rt, gpurt_error_t *err)
 {
-    gpurt_status_t st;
+    gpurt_status_t st, heaps;
     bool last;
 
     if (!rt)
         return GPURT_OK;
+    heaps = gpurt_heaps_closing(rt, err);
     pthread_mutex_lock(&life_lock);
     if (pin_retire(&door.pin, pin_id(token_index(rt), 0), &last)) {
         if (!last)
             wait_until_idle();
-        st = dismantle(err);
+        st = dismantle(heaps == GPURT_OK ? err : NULL);
+        st = heaps == GPURT_OK ? st : heaps;
         memset(&opened, 0, sizeof opened);
         is_open = false;
     } else {

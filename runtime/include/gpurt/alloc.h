@@ -14,155 +14,99 @@
  * Lanes that call together share one atomic a size class. What a lane wrote before it freed
  * comes before what the next owner does. Freeing NULL does nothing; a pointer that cannot
  * be freed is counted (heap.h) and left alone. All of it is lock-free: no lane depends on
- * another one that does not get on. */
+ * another one that does not get on.
+ *
+ * -DGPURT_HEAP_CHECKS=1 or 2 while compiling, and GPURT_HEAP_CHECKS=cheap or full in the
+ * environment (or `checks` of the heap's options): overruns, double frees, leaks and writes
+ * after a free are told with the line that asked for the memory (docs/HEAP_CHECKS.md).
+ * Without it this code is what it would be if there were no checks. */
 #ifndef GPURT_ALLOC_H
 #define GPURT_ALLOC_H
 
-#include <gpurt/alloclarge.h>
+#ifndef GPURT_HEAP_CHECKS
+#    define GPURT_HEAP_CHECKS 0
+#endif
 
-/* ---- allocate ------------------------------------------------------------------------ */
+#include <gpurt/alloccore.h>
+#if GPURT_HEAP_CHECKS
+#    include <gpurt/alloccheck.h>
+#endif
 
-GPURT_DEV void gpurt_heap_refused(const gpurt_heap_t *h, uint32_t why)
-{
-    if (h->counts) /* relaxed: a statistic */
-        gpurt_red_add_relaxed_dev_u64(&h->counts->xrefused[why], 1);
-}
-
-/* The slot that a ticket of a live run is. NULL when a reused chunk's count was wrong. */
-GPURT_DEV void *gpurt_heap_slot(const gpurt_heap_t *h, uint32_t c, uint64_t run, uint32_t t)
-{
-    uint64_t shape = gpurt_class_shape(c);
-    uint32_t slots = gpurt_shape_slots(shape), chunk = gpurt_run_chunk(run);
-
-    if (run & GPURT_RUN_REUSED) {
-        t = gpurt_slab_claim(h, chunk, slots, t, gpurt_run_limit(run));
-        return t < slots ? gpurt_slab_slot(h, c, chunk, t) : NULL;
-    }
-    return gpurt_slab_slot(h, c, chunk + gpurt_shape_chunk(shape, t),
-                           t - gpurt_shape_chunk(shape, t) * slots);
-}
-
-/* A slot of class c for each lane of the mask; classes may differ. All lanes go round
- * together until each has its own: mostly once. */
-GPURT_DEV void *gpurt_heap_alloc_class(const gpurt_heap_t *h, uint32_t lanes, uint32_t c,
-                                       uint32_t align)
-{
-    uint32_t first = gpurt_shfl_u32(lanes, c, gpurt_leader(lanes)), group = lanes, t = 0;
-    uint64_t run = 0, word = 0;
-    bool waits = true;
-
-    if (!gpurt_all(lanes, c == first))
-        group = gpurt_match_any_u32(lanes, c);
-    if (gpurt_is_leader(group))
-        word = gpurt_add_acquire_dev_u64(gpurt_run_current(h, gpurt_run_shard(h), c),
-                                         gpurt_popc(group)); /* AH2.acq */
-    for (;;) {
-        uint32_t rest;
-
-        gpurt_syncwarp(lanes); /* what the leaders have acquired holds for all */
-        word = gpurt_shfl_u64(lanes, word, gpurt_leader(group));
-        if (waits) {
-            run = word;
-            t = gpurt_run_ticket(run) + gpurt_popc(group & gpurt_lanes_below());
-            waits = run != GPURT_RUN_NONE && t >= gpurt_run_limit(run);
-        }
-        rest = gpurt_ballot(lanes, waits);
-        if (GPURT_LIKELY(!rest))
-            break;
-        group &= rest;
-        if (waits && gpurt_is_leader(group))
-            word = gpurt_run_next(h, &c, align, word, gpurt_popc(group));
-        c = gpurt_shfl_u32(lanes, c, waits ? gpurt_leader(group) : gpurt_lane());
-    }
-    if (GPURT_LIKELY(run != GPURT_RUN_NONE))
-        return gpurt_heap_slot(h, c, run, t);
-    gpurt_heap_refused(h, GPURT_ALLOC_FULL);
-    return NULL;
-}
-
-/* The smallest class of at least `size` bytes whose slots have that alignment; size and
- * align at most GPURT_SMALL_MAX, align a power of two. */
-GPURT_DEV uint32_t gpurt_class_aligned(uint32_t size, uint32_t align)
-{
-    uint32_t c = gpurt_class_of(size > align ? size : align);
-
-    return gpurt_class_bytes(c) & (align - 1) ? gpurt_class_next(c, align) : c;
-}
+/* ---- a heap's -------------------------------------------------------------------------- */
+/* here: "file:line" (GPURT_HERE) of who asks, for a heap that checks. */
 
 /* As gpurt_heap_alloc, with an alignment (a power of two up to 64 KiB), and the reason when
  * the answer is NULL (a gpurt_alloc_reason_t). */
+GPURT_DEV void *gpurt_heap_alloc_at(const gpurt_heap_t *h, size_t size, size_t align,
+                                    uint32_t *why, const char *here)
+{
+#if GPURT_HEAP_CHECKS
+    if (h->watch)
+        return gpurt_watch_alloc(h, size, align, why, here);
+#else
+    (void)here;
+#endif
+    return gpurt_core_alloc(h, size, align, why);
+}
 GPURT_DEV void *gpurt_heap_alloc_why(const gpurt_heap_t *h, size_t size, size_t align,
                                      uint32_t *why)
 {
-    bool small = size <= GPURT_SMALL_MAX && align <= GPURT_SMALL_MAX;
-    void *object = NULL;
-
-    *why = GPURT_ALLOC_OK;
-    if (GPURT_UNLIKELY(!h->chunks || align > GPURT_CHUNK_BYTES || !align ||
-                       (align & (align - 1)))) {
-        *why = h->chunks ? GPURT_ALLOC_ALIGNMENT : GPURT_ALLOC_NO_HEAP;
-    } else if (GPURT_LIKELY(small)) {
-        object = gpurt_heap_alloc_class(
-            h, gpurt_activemask(),
-            gpurt_class_aligned(size ? (uint32_t)size : 1u, (uint32_t)align),
-            (uint32_t)align);
-        *why = object ? GPURT_ALLOC_OK : GPURT_ALLOC_FULL;
-        return object;
-    } else {
-        object = gpurt_large_alloc(h, size > align ? size : align, why);
-    }
-    if (*why)
-        gpurt_heap_refused(h, *why);
-    return object;
+    return gpurt_heap_alloc_at(h, size, align, why, NULL);
 }
-
-GPURT_DEV void *gpurt_heap_alloc_aligned(const gpurt_heap_t *h, size_t size, size_t align)
+GPURT_DEV void *gpurt_heap_alloc_aligned_at(const gpurt_heap_t *h, size_t size,
+                                            size_t align, const char *here)
 {
     uint32_t why;
 
-    return gpurt_heap_alloc_why(h, size, align, &why);
+    return gpurt_heap_alloc_at(h, size, align, &why, here);
+}
+GPURT_DEV void *gpurt_heap_alloc_aligned(const gpurt_heap_t *h, size_t size, size_t align)
+{
+    return gpurt_heap_alloc_aligned_at(h, size, align, NULL);
 }
 
 /* Returns: memory of at least `size` bytes, or NULL. Context: any lanes. */
 GPURT_DEV void *gpurt_heap_alloc(const gpurt_heap_t *h, size_t size)
 {
-    return gpurt_heap_alloc_aligned(h, size, 16);
+    return gpurt_heap_alloc_aligned_at(h, size, 16, NULL);
 }
 
 /* n objects of one size for a warp, into out[0 .. n), with one atomic for up to 2,048 of
  * them. Returns: how many there were; less than n when nothing is left.
  * Context: all 32 lanes of a warp, with the same arguments; size up to 32 KiB. */
-GPURT_DEVN uint32_t gpurt_heap_alloc_warp(const gpurt_heap_t *h, uint32_t n, size_t size,
-                                          void **out)
+GPURT_DEV uint32_t gpurt_heap_alloc_warp_at(const gpurt_heap_t *h, uint32_t n, size_t size,
+                                            void **out, const char *here)
 {
-    uint32_t done = 0, got, k, c;
-    uint64_t run = 0;
+#if GPURT_HEAP_CHECKS
+    if (h->watch)
+        return gpurt_watch_alloc_warp(h, n, size, out, here);
+#else
+    (void)here;
+#endif
+    return gpurt_core_alloc_warp(h, n, size, out);
+}
+GPURT_DEV uint32_t gpurt_heap_alloc_warp(const gpurt_heap_t *h, uint32_t n, size_t size,
+                                         void **out)
+{
+    return gpurt_heap_alloc_warp_at(h, n, size, out, NULL);
+}
 
-    for (bool brings = false; done < n && size <= GPURT_SMALL_MAX; brings = got < k) {
-        c = gpurt_class_of(size ? (uint32_t)size : 1u);
-        k = n - done < GPURT_RUN_SLOTS / 4 ? n - done : GPURT_RUN_SLOTS / 4;
-        if (gpurt_lane() == 0) {
-            if (!brings)
-                run = gpurt_add_acquire_dev_u64(gpurt_run_current(h, gpurt_run_shard(h), c),
-                                                k); /* AH2.acq */
-            if (brings || !gpurt_run_is_live(run))
-                run = gpurt_run_next(h, &c, 16, run, k);
-        }
-        gpurt_syncwarp(GPURT_FULL_MASK); /* what lane 0 has acquired holds for all */
-        run = gpurt_shfl_u64(GPURT_FULL_MASK, run, 0);
-        c = gpurt_shfl_u32(GPURT_FULL_MASK, c, 0);
-        if (run == GPURT_RUN_NONE)
-            break;
-        got = gpurt_run_limit(run) - gpurt_run_ticket(run);
-        got = got < k ? got : k;
-        for (uint32_t i = gpurt_lane(); i < got; i += GPURT_WARP_SIZE)
-            out[done + i] = gpurt_heap_slot(h, c, run, gpurt_run_ticket(run) + i);
-        done += got;
+/* Context: any lanes. */
+GPURT_DEV void gpurt_heap_free_at(const gpurt_heap_t *h, void *object, const char *here)
+{
+#if GPURT_HEAP_CHECKS
+    if (h->watch) {
+        gpurt_watch_free(h, object, here);
+        return;
     }
-    gpurt_syncwarp(GPURT_FULL_MASK);
-    if (done < n && gpurt_lane() == 0)
-        gpurt_heap_refused(h, GPURT_ALLOC_FULL);
-    return done;
+#else
+    (void)here;
+#endif
+    gpurt_core_free(h, object);
+}
+GPURT_DEV void gpurt_heap_free(const gpurt_heap_t *h, void *object)
+{
+    gpurt_heap_free_at(h, object, NULL);
 }
 
 /* ---- the default heap ---------------------------------------------------------------- */
@@ -211,83 +155,33 @@ GPURT_DEV void *gpurt_alloc_aligned(size_t size, size_t align)
 {
     return gpurt_heap_alloc_aligned(&gpurt_heap_default, size, align);
 }
-/* ---- free ---------------------------------------------------------------------------- */
-
-GPURT_DEVN void gpurt_heap_bad_free(const gpurt_heap_t *h, const void *object,
-                                    uint32_t fault)
-{
-    if (!h->counts)
-        return;
-    /* relaxed: statistics */
-    gpurt_red_add_relaxed_dev_u64(&h->counts->xbad_frees[fault], 1);
-    gpurt_store_relaxed_dev_u64(&h->counts->xbad_pointer, (uint64_t)(uintptr_t)object);
-}
-
-/* What is not a slot of a class. */
-GPURT_DEVN void gpurt_heap_free_other(const gpurt_heap_t *h, void *object, size_t offset,
-                                      uint32_t state)
-{
-    uint32_t fault = GPURT_FREE_INTERIOR;
-
-    if (offset >> GPURT_CHUNK_SHIFT >= h->chunk_count)
-        fault = GPURT_FREE_FOREIGN;
-    else if (offset % GPURT_CHUNK_BYTES == 0 &&
-             (state & GPURT_STATE_KIND) == GPURT_STATE_LARGE)
-        fault = gpurt_large_free(h, (uint32_t)(offset >> GPURT_CHUNK_SHIFT), state);
-    else if (offset % 16 == 0 && (state & GPURT_STATE_KIND) == GPURT_STATE_POOL)
-        fault = GPURT_FREE_TWICE; /* or never handed out */
-    if (fault)
-        gpurt_heap_bad_free(h, object, fault);
-}
-
-/* Context: any lanes. */
-GPURT_DEV void gpurt_heap_free(const gpurt_heap_t *h, void *object)
-{
-    size_t offset = (size_t)((char *)object - h->chunks);
-    uint32_t chunk = (uint32_t)(offset >> GPURT_CHUNK_SHIFT);
-    uint32_t at = (uint32_t)offset % GPURT_CHUNK_BYTES;
-    uint32_t state = 0, c, slot, lanes, group, first, n, old = 0, bit;
-    uint64_t shape;
-
-    if (!object)
-        return;
-    if (GPURT_LIKELY(offset >> GPURT_CHUNK_SHIFT < h->chunk_count))
-        /* relaxed: fixed as long as the object lives */
-        state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk));
-    if (GPURT_UNLIKELY(!gpurt_state_is_slab(state))) {
-        gpurt_heap_free_other(h, object, offset, state);
-        return;
-    }
-    c = gpurt_state_class(state);
-    shape = gpurt_class_shape(c);
-    slot = gpurt_shape_slot(shape, gpurt_class_shift(c), at);
-    if (GPURT_UNLIKELY(slot * gpurt_class_bytes(c) != at ||
-                       slot >= gpurt_shape_slots(shape))) {
-        gpurt_heap_bad_free(h, object, GPURT_FREE_INTERIOR);
-        return;
-    }
-    bit = 1u << (slot % 32);
-    if (gpurt_or_release_dev_u32(gpurt_slab_bits(h, chunk) + slot / 32, bit) &
-        bit) { /* AH1.rel */
-        gpurt_heap_bad_free(h, object, GPURT_FREE_TWICE);
-        return;
-    }
-    lanes = gpurt_activemask();
-    first = gpurt_shfl_u32(lanes, chunk, gpurt_leader(lanes));
-    group = lanes;
-    if (!gpurt_all(lanes, chunk == first))
-        group = gpurt_match_any_u32(lanes, chunk);
-    if (!gpurt_is_leader(group))
-        return;
-    n = gpurt_popc(group);
-    /* relaxed: says how many; the bits order what they held */
-    old = gpurt_add_relaxed_dev_u32(gpurt_slab_state(h, chunk), n);
-    if (GPURT_UNLIKELY(gpurt_slab_grows(old, n, gpurt_shape_slots(shape))))
-        gpurt_slab_grown(h, chunk, old, n);
-}
 GPURT_DEV void gpurt_free(void *object)
 {
     gpurt_heap_free(&gpurt_heap_default, object);
 }
+
+/* ---- with the line that calls ---------------------------------------------------------- */
+/* In code that checks, the words above say by themselves where they stand. Who passes on what
+ * others ask for (a container, say) takes `here` of them and calls the words with _at. */
+#define GPURT_ALLOC(size) \
+    gpurt_heap_alloc_aligned_at(&gpurt_heap_default, size, 16, GPURT_HERE)
+#define GPURT_FREE(object) gpurt_heap_free_at(&gpurt_heap_default, object, GPURT_HERE)
+
+#if GPURT_HEAP_CHECKS
+#    define gpurt_heap_alloc_why(h, size, align, why) \
+        gpurt_heap_alloc_at(h, size, align, why, GPURT_HERE)
+#    define gpurt_heap_alloc_aligned(h, size, align) \
+        gpurt_heap_alloc_aligned_at(h, size, align, GPURT_HERE)
+#    define gpurt_heap_alloc(h, size) gpurt_heap_alloc_aligned_at(h, size, 16, GPURT_HERE)
+#    define gpurt_heap_alloc_warp(h, n, size, out) \
+        gpurt_heap_alloc_warp_at(h, n, size, out, GPURT_HERE)
+#    define gpurt_heap_free(h, object) gpurt_heap_free_at(h, object, GPURT_HERE)
+#    define gpurt_alloc(size)          GPURT_ALLOC(size)
+#    define gpurt_free(object)         GPURT_FREE(object)
+#    define gpurt_alloc_warp(n, size, out) \
+        gpurt_heap_alloc_warp_at(&gpurt_heap_default, n, size, out, GPURT_HERE)
+#    define gpurt_alloc_aligned(size, align) \
+        gpurt_heap_alloc_aligned_at(&gpurt_heap_default, size, align, GPURT_HERE)
+#endif
 
 #endif

@@ -58,6 +58,9 @@ typedef struct gpurt_heap_counts {
     uint64_t xlarge;       /* requests of whole chunks that were served */
 } gpurt_heap_counts_t;
 
+/* What a heap that checks or traces keeps besides (allocwatch.h). */
+typedef struct gpurt_heap_watch gpurt_heap_watch_t;
+
 /* A heap as kernels see it: put it into a kernel's arguments. Addresses are the device's.
  * Owner: the host's heap (heap.h), which it comes from and outlives. Never written. */
 typedef struct gpurt_heap {
@@ -73,7 +76,8 @@ typedef struct gpurt_heap {
     uint32_t run_chunks; /* longest run */
     uint32_t leaf_words, branch_words, root_words, tree_words;
     uint32_t tail_words;
-    uint32_t id; /* of the host's heap */
+    uint32_t id;               /* of the host's heap */
+    gpurt_heap_watch_t *watch; /* NULL: nothing is checked */
 } gpurt_heap_t;
 
 /* ---- size classes -------------------------------------------------------------------- */

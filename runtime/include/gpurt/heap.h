@@ -16,7 +16,7 @@
 #ifndef GPURT_HEAP_H
 #define GPURT_HEAP_H
 
-#include <gpurt/allocmap.h>
+#include <gpurt/allocwatch.h>
 #include <gpurt/gpurt.h>
 
 enum {
@@ -30,6 +30,9 @@ typedef struct gpurt_heap_options {
     uint32_t run_chunks;  /* longest run, at most 64; default by size */
     uint64_t bytes;       /* of device memory, tables included; default 256 MiB */
     bool make_default;    /* the heap of gpurt_alloc */
+    bool trace;           /* every call of code that checks is a record of the log */
+    uint32_t checks;      /* GPURT_CHECKS_*; for code that checks (alloc.h) */
+    uint64_t keep_bytes;  /* of freed objects, kept back at level full; default 1/16 */
 } gpurt_heap_options_t;
 
 /* Of one size class. */
@@ -51,7 +54,29 @@ typedef struct gpurt_heap_stats {
     uint32_t large_chunks;
     gpurt_heap_class_t classes[GPURT_CLASS_COUNT];
     gpurt_heap_counts_t counts;
+    uint64_t kept, kept_bytes; /* slots that were freed and are kept back; live is said of
+                                  them above */
 } gpurt_heap_stats_t;
+
+/* Something that a heap that checks has found. Places are "file:line", "" unknown. */
+typedef struct gpurt_heap_fault {
+    uint32_t what;   /* GPURT_WRONG_* */
+    uint64_t object; /* its address, or the pointer that was freed */
+    uint64_t size;   /* asked for; 0: nothing is known of an object there */
+    int64_t at;      /* first byte of it that was written, or the one that was freed */
+    char site[GPURT_WATCH_SITE_TEXT + 1];       /* who asked for it */
+    char free_site[GPURT_WATCH_SITE_TEXT + 1];  /* who freed it */
+    char found_site[GPURT_WATCH_SITE_TEXT + 1]; /* whose call found it */
+    uint32_t block, thread, free_block, free_thread, found_block, found_thread;
+} gpurt_heap_fault_t;
+
+/* Objects that one place asked for and nobody freed. */
+typedef struct gpurt_heap_leak {
+    char site[GPURT_WATCH_SITE_TEXT + 1]; /* "": of code that does not check */
+    uint64_t objects, bytes;              /* bytes: asked for */
+    uint64_t first;                       /* address of one of them, who got it: */
+    uint32_t block, thread;
+} gpurt_heap_leak_t;
 
 /* Returns: false to stop. */
 typedef bool (*gpurt_heap_visit_fn)(void *context, void *object, size_t bytes);
@@ -85,10 +110,34 @@ gpurt_status_t gpurt_heap_walk(gpurt_t *rt, const gpurt_heap_t *heap,
  * */
 gpurt_status_t gpurt_heap_trim(gpurt_t *rt, const gpurt_heap_t *heap, gpurt_error_t *err);
 
-/* Looks through all tables for what cannot be.
+/* Looks through all tables for what cannot be, and in a heap that checks at the guards of
+ * every object: so damage to one that was never freed is found, too.
  * Returns: GPURT_E_FAULT and what it is, when a kernel has broken the heap.
  * Context: no kernel allocates. */
 gpurt_status_t gpurt_heap_check(gpurt_t *rt, const gpurt_heap_t *heap, gpurt_error_t *err);
+
+/* ---- what a heap that checks has seen ------------------------------------------------ */
+/* Others have seen nothing: 0. Context: no kernel allocates. */
+
+const char *gpurt_heap_wrong_text(uint32_t what); /* a few words */
+
+/* The first ones, at most `room`. *count: how many were found in all; of more than
+ * GPURT_WATCH_FAULTS only the number is known. */
+gpurt_status_t gpurt_heap_faults(gpurt_t *rt, const gpurt_heap_t *heap,
+                                 gpurt_heap_fault_t *out, uint32_t room, uint64_t *count,
+                                 gpurt_error_t *err);
+
+/* Live objects by who asked for them, most bytes first. *count: places in all. */
+gpurt_status_t gpurt_heap_leaks(gpurt_t *rt, const gpurt_heap_t *heap,
+                                gpurt_heap_leak_t *out, uint32_t room, uint32_t *count,
+                                gpurt_error_t *err);
+
+/* Both as text of several lines, or one JSON object. Copies at most bytes - 1 characters.
+ * GPURT_HEAP_LEAKS=FILE in the environment (- is standard error) appends it there when a heap
+ * that checks is destroyed, or still there at gpurt_close; JSON when FILE ends in .json. */
+gpurt_status_t gpurt_heap_report(gpurt_t *rt, const gpurt_heap_t *heap, bool json,
+                                 char *text, size_t bytes, size_t *length,
+                                 gpurt_error_t *err);
 
 GPURT_END_DECLS
 

@@ -179,14 +179,33 @@ GPURT_DEVN void *gpurt_magazine_alloc_slow(gpurt_magazine_t *m, const gpurt_heap
     return object;
 }
 
-/* Returns: memory of at least `size` bytes, or NULL. */
-GPURT_DEV void *gpurt_magazine_alloc(gpurt_magazine_t *m, const gpurt_heap_t *h,
-                                     size_t size)
+#if GPURT_HEAP_CHECKS
+/* In a heap that checks every object has its own record and guards: nothing is kept. */
+GPURT_DEVN void *gpurt_magazine_alloc_watched(const gpurt_heap_t *h, size_t size,
+                                              const char *here)
+{
+    uint32_t why;
+    void *object = size ? gpurt_watch_alloc(h, size, 16, &why, here) : NULL;
+
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    return object;
+}
+#endif
+
+/* Returns: memory of at least `size` bytes, or NULL. here: as of gpurt_heap_alloc_at. */
+GPURT_DEV void *gpurt_magazine_alloc_at(gpurt_magazine_t *m, const gpurt_heap_t *h,
+                                        size_t size, const char *here)
 {
     uint32_t c = gpurt_class_of(size - 1 < GPURT_SMALL_MAX ? (uint32_t)size : 1u);
     gpurt_magazine_row_t *row = m->rows[c % GPURT_MAGAZINE_BINS], seen = *row;
     uint32_t first = gpurt_shfl_u32(GPURT_FULL_MASK, c, 0);
 
+#if GPURT_HEAP_CHECKS
+    if (h->watch)
+        return gpurt_magazine_alloc_watched(h, size, here);
+#else
+    (void)here;
+#endif
     /* One load, one vote, one store. A class of one bin whose row is another's is no hit.
      * */
     if (GPURT_UNLIKELY(!gpurt_all(GPURT_FULL_MASK, seen.slots == GPURT_FULL_MASK &&
@@ -198,6 +217,11 @@ GPURT_DEV void *gpurt_magazine_alloc(gpurt_magazine_t *m, const gpurt_heap_t *h,
         row->slots = 0;
     gpurt_syncwarp(GPURT_FULL_MASK);
     return seen.base + gpurt_lane() * gpurt_class_bytes(c);
+}
+GPURT_DEV void *gpurt_magazine_alloc(gpurt_magazine_t *m, const gpurt_heap_t *h,
+                                     size_t size)
+{
+    return gpurt_magazine_alloc_at(m, h, size, NULL);
 }
 
 /* ---- free ---------------------------------------------------------------------------- */
@@ -269,14 +293,32 @@ GPURT_DEVN void gpurt_magazine_free_slow(gpurt_magazine_t *m, const gpurt_heap_t
     gpurt_syncwarp(GPURT_FULL_MASK);
 }
 
+#if GPURT_HEAP_CHECKS
+GPURT_DEVN void gpurt_magazine_free_watched(const gpurt_heap_t *h, void *object,
+                                            size_t size, const char *here)
+{
+    if (object && size)
+        gpurt_watch_free(h, object, here);
+    gpurt_syncwarp(GPURT_FULL_MASK);
+}
+#endif
+
 /* size: what was asked for. */
-GPURT_DEV void gpurt_magazine_free(gpurt_magazine_t *m, const gpurt_heap_t *h, void *object,
-                                   size_t size)
+GPURT_DEV void gpurt_magazine_free_at(gpurt_magazine_t *m, const gpurt_heap_t *h,
+                                      void *object, size_t size, const char *here)
 {
     uint32_t c = gpurt_class_of(size - 1 < GPURT_SMALL_MAX ? (uint32_t)size : 1u);
     gpurt_magazine_row_t *row = m->rows[c % GPURT_MAGAZINE_BINS];
     uint32_t first = gpurt_shfl_u32(GPURT_FULL_MASK, c, 0), taken = row->slots;
 
+#if GPURT_HEAP_CHECKS
+    if (h->watch) {
+        gpurt_magazine_free_watched(h, object, size, here);
+        return;
+    }
+#else
+    (void)here;
+#endif
     if (GPURT_UNLIKELY(!gpurt_all(GPURT_FULL_MASK,
                                   !taken && c == first && size - 1 < GPURT_SMALL_MAX) ||
                        !gpurt_magazine_in_row((char *)object, gpurt_class_bytes(c)))) {
@@ -292,6 +334,12 @@ GPURT_DEV void gpurt_magazine_free(gpurt_magazine_t *m, const gpurt_heap_t *h, v
     gpurt_syncwarp(GPURT_FULL_MASK);
 }
 
+GPURT_DEV void gpurt_magazine_free(gpurt_magazine_t *m, const gpurt_heap_t *h, void *object,
+                                   size_t size)
+{
+    gpurt_magazine_free_at(m, h, object, size, NULL);
+}
+
 /* Gives everything back to the heap. */
 GPURT_DEVN void gpurt_magazine_flush(gpurt_magazine_t *m, const gpurt_heap_t *h)
 {
@@ -300,5 +348,11 @@ GPURT_DEVN void gpurt_magazine_flush(gpurt_magazine_t *m, const gpurt_heap_t *h)
             if (m->rows[bin][i].slots)
                 gpurt_magazine_empty(&m->rows[bin][i], h);
 }
+
+#if GPURT_HEAP_CHECKS
+#    define gpurt_magazine_alloc(m, h, size) gpurt_magazine_alloc_at(m, h, size, GPURT_HERE)
+#    define gpurt_magazine_free(m, h, object, size) \
+        gpurt_magazine_free_at(m, h, object, size, GPURT_HERE)
+#endif
 
 #endif

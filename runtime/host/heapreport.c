@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a heap that checks has seen: faults, and who holds what, as structs, text and JSON. */
+#include "heapmap.h"
+
+#include "refuse.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All that is told, copied at one time. Owner: the call. */
+typedef struct sight {
+    gpurt_heap_watch_t watch;
+    gpurt_alloc_site_t *sites;
+    gpurt_heap_found_t *found;
+    uint32_t found_rows;
+    gpurt_heap_leak_t *leaks; /* GPURT_WATCH_SITES, by row of `sites`; then sorted */
+    uint32_t leak_count;
+    uint64_t objects, bytes; /* live, of all places */
+    uint64_t chunks;         /* address of the heap's */
+} sight_t;
+
+const char *gpurt_heap_wrong_text(uint32_t what)
+{
+    static const char *const texts[GPURT_WRONGS] = {"nothing",
+                                                    "is freed, which is none of its objects",
+                                                    "is freed by a pointer into it",
+                                                    "is freed again",
+                                                    "was written past its end",
+                                                    "was written before its begin",
+                                                    "was written after it was freed"};
+
+    return texts[what < GPURT_WRONGS ? what : 0];
+}
+
+/* ---- looking ------------------------------------------------------------------------- */
+
+static void site_text(const sight_t *s, uint32_t row,
+                      char text[GPURT_WATCH_SITE_TEXT + 1])
+{
+    uint32_t bytes = row && row < GPURT_WATCH_SITES ? s->sites[row].xbytes : 0;
+
+    bytes = bytes < GPURT_WATCH_SITE_TEXT ? bytes : GPURT_WATCH_SITE_TEXT;
+    if (bytes)
+        memcpy(text, s->sites[row].text, bytes);
+    text[bytes] = '\0';
+}
+
+static gpurt_status_t leak_add(void *context, const gpurt_alloc_record_t *r, uint64_t begin,
+                               uint64_t bytes)
+{
+    sight_t *s = (sight_t *)context;
+    uint32_t row = r->xsites & 0xffffu;
+    gpurt_heap_leak_t *leak = &s->leaks[row < GPURT_WATCH_SITES ? row : 0];
+
+    (void)bytes;
+    if ((r->xstate & GPURT_RECORD_STATE) != GPURT_RECORD_LIVE)
+        return GPURT_OK;
+    if (!leak->objects) {
+        leak->first = s->chunks + begin + r->xfront;
+        leak->block = r->xblock;
+        leak->thread = r->xthreads & 0xffffu;
+    }
+    leak->objects++;
+    leak->bytes += r->xsize;
+    s->objects++;
+    s->bytes += r->xsize;
+    return GPURT_OK;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const gpurt_heap_leak_t *x = (const gpurt_heap_leak_t *)a;
+    const gpurt_heap_leak_t *y = (const gpurt_heap_leak_t *)b;
+
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return x->objects != y->objects ? (x->objects < y->objects ? 1 : -1)
+                                    : strcmp(x->site, y->site);
+}
+
+/* Rows of one place become one: the same text may lie at several addresses. */
+static void leaks_gather(sight_t *s)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < GPURT_WATCH_SITES; i++) {
+        gpurt_heap_leak_t leak = s->leaks[i];
+        uint32_t to = 0;
+
+        if (!leak.objects)
+            continue;
+        site_text(s, i, leak.site);
+        while (to < count && strcmp(s->leaks[to].site, leak.site) != 0)
+            to++;
+        if (to < count) {
+            s->leaks[to].objects += leak.objects;
+            s->leaks[to].bytes += leak.bytes;
+        } else {
+            s->leaks[count++] = leak;
+        }
+    }
+    s->leak_count = count;
+    qsort(s->leaks, count, sizeof *s->leaks, by_bytes);
+}
+
+static void sight_free(sight_t *s)
+{
+    free(s->sites);
+    free(s->found);
+    free(s->leaks);
+}
+
+static gpurt_status_t sight_tables(gpurt_t *rt, sight_t *s, gpurt_error_t *err)
+{
+    size_t sites = sizeof *s->sites * GPURT_WATCH_SITES;
+    size_t found = sizeof *s->found * GPURT_WATCH_FAULTS;
+    gpurt_status_t st;
+
+    s->sites = (gpurt_alloc_site_t *)malloc(sites);
+    s->found = (gpurt_heap_found_t *)malloc(found);
+    s->leaks = (gpurt_heap_leak_t *)calloc(GPURT_WATCH_SITES, sizeof *s->leaks);
+    if (!s->sites || !s->found || !s->leaks)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "heap: a report");
+    st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, s->sites, s->watch.sites, sites, err);
+    if (st == GPURT_OK)
+        st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, s->found, s->watch.found, found, err);
+    if (st == GPURT_OK)
+        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+    s->found_rows = s->watch.xrows < GPURT_WATCH_FAULTS ? (uint32_t)s->watch.xrows
+                                                        : GPURT_WATCH_FAULTS;
+    return st;
+}
+
+/* *s is to be freed in any case; without checks it stays empty. */
+static gpurt_status_t sight_make(gpurt_t *rt, const gpurt_heap_t *heap, bool leaks,
+                                 sight_t *s, gpurt_error_t *err)
+{
+    gpurt_heap_mirror_t m = {.memory = NULL};
+    gpurt_status_t st = gpurt_heap_known(heap, err);
+
+    memset(s, 0, sizeof *s);
+    if (st != GPURT_OK || !heap->watch)
+        return st;
+    s->chunks = (uint64_t)(uintptr_t)heap->chunks;
+    st = gpurt_heap_watch_load(rt, heap, &s->watch, err);
+    if (st == GPURT_OK)
+        st = sight_tables(rt, s, err);
+    if (st != GPURT_OK || !leaks)
+        return st;
+    st = gpurt_heap_mirror_load(rt, heap, &m, err);
+    if (st == GPURT_OK)
+        st = gpurt_heap_records_each(rt, heap, &m, &s->watch, leak_add, s, err);
+    gpurt_heap_mirror_free(&m);
+    leaks_gather(s);
+    return st;
+}
+
+static void fault_fill(const sight_t *s, const gpurt_heap_found_t *f,
+                       gpurt_heap_fault_t *out)
+{
+    memset(out, 0, sizeof *out);
+    out->what = f->what;
+    out->object = f->object;
+    out->size = f->size;
+    out->at = f->at;
+    site_text(s, f->site, out->site);
+    site_text(s, f->free_site, out->free_site);
+    site_text(s, f->found_site, out->found_site);
+    out->block = f->block;
+    out->thread = f->thread;
+    out->free_block = f->free_block;
+    out->free_thread = f->free_thread;
+    out->found_block = f->found_block;
+    out->found_thread = f->found_thread;
+}
+
+gpurt_status_t gpurt_heap_faults(gpurt_t *rt, const gpurt_heap_t *heap,
+                                 gpurt_heap_fault_t *out, uint32_t room, uint64_t *count,
+                                 gpurt_error_t *err)
+{
+    sight_t s;
+    gpurt_status_t st = sight_make(rt, heap, false, &s, err);
+
+    if (count)
+        *count = st == GPURT_OK ? s.watch.xrows : 0;
+    for (uint32_t i = 0; st == GPURT_OK && out && i < room && i < s.found_rows; i++)
+        fault_fill(&s, &s.found[i], &out[i]);
+    sight_free(&s);
+    return st;
+}
+
+gpurt_status_t gpurt_heap_leaks(gpurt_t *rt, const gpurt_heap_t *heap,
+                                gpurt_heap_leak_t *out, uint32_t room, uint32_t *count,
+                                gpurt_error_t *err)
+{
+    sight_t s;
+    gpurt_status_t st = sight_make(rt, heap, true, &s, err);
+
+    if (count)
+        *count = st == GPURT_OK ? s.leak_count : 0;
+    for (uint32_t i = 0; st == GPURT_OK && out && i < room && i < s.leak_count; i++)
+        out[i] = s.leaks[i];
+    sight_free(&s);
+    return st;
+}
+
+/* ---- text ---------------------------------------------------------------------------- */
+
+static const char *place(const char *site)
+{
+    return *site ? site : "a place not known";
+}
+
+static void text_fault(FILE *out, const gpurt_heap_fault_t *f)
+{
+    fprintf(out, "  0x%llx", (unsigned long long)f->object);
+    if (f->size)
+        fprintf(out, " of %llu bytes", (unsigned long long)f->size);
+    fprintf(out, " %s", gpurt_heap_wrong_text(f->what));
+    if (f->size && f->what != GPURT_WRONG_TWICE)
+        fprintf(out, ", byte %lld", (long long)f->at);
+    if (f->size)
+        fprintf(out, "\n    allocated at %s by block %u thread %u", place(f->site), f->block,
+                f->thread);
+    if (f->free_site[0])
+        fprintf(out, "\n    freed at %s by block %u thread %u", f->free_site, f->free_block,
+                f->free_thread);
+    fprintf(out, "\n    found at %s by block %u thread %u\n", place(f->found_site),
+            f->found_block, f->found_thread);
+}
+
+static const char *level_word(uint32_t level)
+{
+    return level == GPURT_CHECKS_FULL    ? "full"
+           : level == GPURT_CHECKS_CHEAP ? "cheap"
+                                         : "off";
+}
+
+static void text_write(FILE *out, const sight_t *s)
+{
+    gpurt_heap_fault_t fault;
+
+    fprintf(out, "heap %u, checks %s: %llu live objects of %llu bytes, %llu faults\n",
+            s->watch.id, level_word(s->watch.level), (unsigned long long)s->objects,
+            (unsigned long long)s->bytes, (unsigned long long)s->watch.xrows);
+    for (uint32_t i = 0; i < s->leak_count; i++) {
+        const gpurt_heap_leak_t *l = &s->leaks[i];
+
+        fprintf(out,
+                "  %llu bytes in %llu objects from %s; one: 0x%llx of block %u thread %u\n",
+                (unsigned long long)l->bytes, (unsigned long long)l->objects, place(l->site),
+                (unsigned long long)l->first, l->block, l->thread);
+    }
+    for (uint32_t i = 0; i < s->found_rows; i++) {
+        fault_fill(s, &s->found[i], &fault);
+        text_fault(out, &fault);
+    }
+    if (s->watch.xrows > s->found_rows)
+        fprintf(out, "  and %llu more faults\n",
+                (unsigned long long)(s->watch.xrows - s->found_rows));
+}
+
+/* ---- JSON ---------------------------------------------------------------------------- */
+
+static void json_text(FILE *out, const char *key, const char *text)
+{
+    fprintf(out, ",\"%s\":\"", key);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+
+        if (c < 0x20)
+            fprintf(out, "\\u%04x", c);
+        else
+            fprintf(out, c == '"' || c == '\\' ? "\\%c" : "%c", c);
+    }
+    fputc('"', out);
+}
+
+static void json_number(FILE *out, const char *key, uint64_t value)
+{
+    fprintf(out, ",\"%s\":%llu", key, (unsigned long long)value);
+}
+
+static void json_fault(FILE *out, const gpurt_heap_fault_t *f)
+{
+    fprintf(out, "{\"address\":%llu", (unsigned long long)f->object);
+    json_text(out, "what", gpurt_heap_wrong_text(f->what));
+    json_number(out, "kind", f->what);
+    json_number(out, "size", f->size);
+    fprintf(out, ",\"at\":%lld", (long long)f->at);
+    json_text(out, "site", f->site);
+    json_number(out, "block", f->block);
+    json_number(out, "thread", f->thread);
+    json_text(out, "free_site", f->free_site);
+    json_number(out, "free_block", f->free_block);
+    json_number(out, "free_thread", f->free_thread);
+    json_text(out, "found_site", f->found_site);
+    json_number(out, "found_block", f->found_block);
+    json_number(out, "found_thread", f->found_thread);
+    fputc('}', out);
+}
+
+static void json_write(FILE *out, const sight_t *s)
+{
+    gpurt_heap_fault_t fault;
+
+    fprintf(out, "{\"heap\":%u", s->watch.id);
+    json_text(out, "checks", level_word(s->watch.level));
+    json_number(out, "live_objects", s->objects);
+    json_number(out, "live_bytes", s->bytes);
+    json_number(out, "kept_objects", s->watch.xkept);
+    json_number(out, "kept_bytes", s->watch.xkept_bytes);
+    json_number(out, "untold", s->watch.xuntold);
+    json_number(out, "fault_count", s->watch.xrows);
+    fputs(",\"leaks\":[", out);
+    for (uint32_t i = 0; i < s->leak_count; i++) {
+        const gpurt_heap_leak_t *l = &s->leaks[i];
+
+        fprintf(out, "%s{\"bytes\":%llu", i ? "," : "", (unsigned long long)l->bytes);
+        json_number(out, "objects", l->objects);
+        json_text(out, "site", l->site);
+        json_number(out, "address", l->first);
+        json_number(out, "block", l->block);
+        json_number(out, "thread", l->thread);
+        fputc('}', out);
+    }
+    fputs("],\"faults\":[", out);
+    for (uint32_t i = 0; i < s->found_rows; i++) {
+        fault_fill(s, &s->found[i], &fault);
+        fputs(i ? "," : "", out);
+        json_fault(out, &fault);
+    }
+    fputs("]}\n", out);
+}
+
+gpurt_status_t gpurt_heap_report(gpurt_t *rt, const gpurt_heap_t *heap, bool json,
+                                 char *text, size_t bytes, size_t *length,
+                                 gpurt_error_t *err)
+{
+    char *all = NULL;
+    size_t used = 0;
+    FILE *out;
+    sight_t s;
+    gpurt_status_t st = sight_make(rt, heap, true, &s, err);
+
+    if (length)
+        *length = 0;
+    out = st == GPURT_OK ? open_memstream(&all, &used) : NULL;
+    if (st == GPURT_OK && !out)
+        st = gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, errno, "heap: a report");
+    if (out) {
+        (json ? json_write : text_write)(out, &s);
+        fclose(out);
+        if (length)
+            *length = used;
+        if (text && bytes) {
+            used = used < bytes ? used : bytes - 1;
+            memcpy(text, all, used);
+            text[used] = '\0';
+        }
+    }
+    free(all);
+    sight_free(&s);
+    return st;
+}
+
+/* ---- at the end ---------------------------------------------------------------------- */
+
+const char *gpurt_heap_report_file(void)
+{
+    const char *value = secure_getenv("GPURT_HEAP_LEAKS");
+
+    return value && *value ? value : NULL;
+}
+
+void gpurt_heap_report_last(gpurt_t *rt, const gpurt_heap_t *heap)
+{
+    const char *path = gpurt_heap_report_file();
+    size_t length = path ? strlen(path) : 0;
+    FILE *out = NULL;
+    sight_t s;
+
+    if (!path)
+        return;
+    if (sight_make(rt, heap, true, &s, NULL) == GPURT_OK)
+        out = strcmp(path, "-") == 0 ? stderr : fopen(path, "ae");
+    if (out) {
+        (length > 5 && strcmp(path + length - 5, ".json") == 0 ? json_write
+                                                               : text_write)(out, &s);
+        if (out != stderr)
+            fclose(out);
+    }
+    sight_free(&s);
+}

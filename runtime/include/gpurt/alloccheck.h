@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* alloccheck.h - requests and frees of a heap that checks: records, guards, what is kept
+ * back after its free.
+ *
+ * The begin of a slot, then so many bytes that the object behind is aligned as it would be
+ * otherwise, the object, and a guard behind it. Compiled where GPURT_HEAP_CHECKS is not 0;
+ * objects of such code and of other code may lie in one heap.
+ * Context: device code, any lanes. For alloc.h only. docs/HEAP_CHECKS.md tells what is found
+ * and what is not. */
+#ifndef GPURT_ALLOCCHECK_H
+#define GPURT_ALLOCCHECK_H
+
+#include <gpurt/alloccore.h>
+#include <gpurt/alloctell.h>
+
+enum {
+    GPURT_WATCH_PROBES = 32,
+    GPURT_WATCH_LOOKS = 256,
+    GPURT_WATCH_TRIES = 4 /* places that a free empties when too much is kept back */
+};
+
+/* What this code does in a heap. */
+GPURT_DEV uint32_t gpurt_watch_level(const gpurt_heap_watch_t *w)
+{
+    return w->level < GPURT_CHECKS_CEILING(GPURT_HEAP_CHECKS)
+               ? w->level
+               : GPURT_CHECKS_CEILING(GPURT_HEAP_CHECKS);
+}
+
+/* The row of a place in the source; 0: unknown, or no row is left for it. */
+GPURT_DEVN uint32_t gpurt_watch_site(gpurt_heap_watch_t *w, const char *here)
+{
+    uint64_t key = (uint64_t)(uintptr_t)here;
+    uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> 48);
+
+    for (uint32_t i = 0; here && i < GPURT_WATCH_PROBES; i++) {
+        uint32_t row = 1 + (at + i) % (GPURT_WATCH_SITES - 1), bytes = 0, from;
+        gpurt_alloc_site_t *site = w->sites + row;
+        uint64_t found = gpurt_load_relaxed_dev_u64(&site->xkey); /* relaxed: a name */
+
+        if (found == key)
+            return row;
+        if (found || !gpurt_cas_relaxed_dev_u64(&site->xkey, &found, key)) {
+            if (found == key)
+                return row;
+            continue;
+        }
+        while (here[bytes])
+            bytes++;
+        from = bytes < GPURT_WATCH_SITE_TEXT ? 0 : bytes - GPURT_WATCH_SITE_TEXT;
+        gpurt_log_copy(site->text, here + from, bytes - from);
+        /* relaxed: the host reads it; in the midst of a kernel it may miss some */
+        gpurt_store_relaxed_dev_u32(&site->xbytes, bytes - from);
+        return row;
+    }
+    return 0;
+}
+
+/* ---- slots and their records --------------------------------------------------------- */
+
+/* A slot of a heap that checks. */
+typedef struct gpurt_watch_slot {
+    char *begin;
+    gpurt_alloc_record_t *record; /* NULL: the slot has none */
+    uint64_t bytes;               /* 0: no slot begins there */
+} gpurt_watch_slot_t;
+
+GPURT_DEV uint32_t gpurt_watch_half(uint64_t offset)
+{
+    return offset & (GPURT_WATCH_GRANULE / 2) ? GPURT_RECORD_HALF : 0;
+}
+
+/* The slot that begins there, by the tables of the heap. */
+GPURT_DEVN gpurt_watch_slot_t gpurt_watch_slot_at(const gpurt_heap_t *h, char *begin)
+{
+    uint64_t offset = (uint64_t)(begin - h->chunks);
+    uint32_t chunk = (uint32_t)(offset >> GPURT_CHUNK_SHIFT);
+    uint32_t at = (uint32_t)offset % GPURT_CHUNK_BYTES, state;
+    gpurt_watch_slot_t s = {begin, NULL, 0};
+
+    if (offset >> GPURT_CHUNK_SHIFT >= h->chunk_count)
+        return s;
+    s.record = h->watch->records + offset / GPURT_WATCH_GRANULE;
+    /* relaxed: fixed as long as the object lives */
+    state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk));
+    if (gpurt_state_is_slab(state)) {
+        uint32_t c = gpurt_state_class(state), bytes = gpurt_class_bytes(c);
+        uint64_t shape = gpurt_class_shape(c);
+        uint32_t slot = gpurt_shape_slot(shape, gpurt_class_shift(c), at);
+
+        if (slot * bytes == at && slot < gpurt_shape_slots(shape))
+            s.bytes = bytes;
+    } else if ((state & GPURT_STATE_KIND) == GPURT_STATE_LARGE && at == 0) {
+        s.bytes = (uint64_t)gpurt_state_chunks(state) << GPURT_CHUNK_SHIFT;
+    }
+    if (s.bytes < GPURT_WATCH_GRANULE)
+        s.record = NULL; /* of code that does not check: smaller than a granule */
+    return s;
+}
+
+/* The record of an object that was handed out there, in whatever state; NULL: none was. Looks
+ * at each begin that its slot can have. Of an earlier use of the memory, when it was cut into
+ * other slots, a record may be left that fits, too: one in use counts before it. */
+GPURT_DEVN gpurt_alloc_record_t *gpurt_watch_record(const gpurt_heap_t *h,
+                                                    const char *object, char **begin)
+{
+    uint64_t offset = (uint64_t)(object - h->chunks);
+    gpurt_alloc_record_t *freed = NULL;
+
+    if (offset >> GPURT_CHUNK_SHIFT >= h->chunk_count || offset % 16)
+        return NULL;
+    for (uint64_t front = 0; front <= GPURT_CHUNK_BYTES && front <= offset;
+         front = front ? 2 * front : 16) {
+        uint64_t at = offset - front;
+        gpurt_alloc_record_t *r = h->watch->records + at / GPURT_WATCH_GRANULE;
+        /* relaxed: it came to us with the pointer */
+        uint32_t state = gpurt_load_relaxed_dev_u32(&r->xstate);
+
+        if ((state & GPURT_RECORD_STATE) == GPURT_RECORD_NONE ||
+            (state & GPURT_RECORD_HALF) != gpurt_watch_half(at) ||
+            gpurt_load_relaxed_dev_u32(&r->xfront) != front)
+            continue;
+        if ((state & GPURT_RECORD_STATE) == GPURT_RECORD_FREE && freed)
+            continue;
+        *begin = h->chunks + at;
+        if ((state & GPURT_RECORD_STATE) != GPURT_RECORD_FREE)
+            return r;
+        freed = r;
+    }
+    return freed;
+}
+
+/* ---- what is wrong ------------------------------------------------------------------- */
+
+GPURT_DEV gpurt_heap_found_t gpurt_watch_found(uint32_t what, const void *object, int64_t at)
+{
+    gpurt_heap_found_t f;
+
+    f.xready = 0;
+    f.what = what;
+    f.object = (uint64_t)(uintptr_t)object;
+    f.size = 0;
+    f.at = at;
+    f.site = f.free_site = f.found_site = 0;
+    f.block = f.thread = f.free_block = f.free_thread = f.found_block = f.found_thread = 0;
+    f.reserved = 0;
+    return f;
+}
+
+/* All that the record says. relaxed: each word is whole; after a free that was one too many
+ * they may be of two moments. */
+GPURT_DEV void gpurt_watch_read(gpurt_alloc_record_t *r, gpurt_heap_found_t *f)
+{
+    uint32_t sites = gpurt_load_relaxed_dev_u32(&r->xsites);
+    uint32_t threads = gpurt_load_relaxed_dev_u32(&r->xthreads);
+
+    f->size = gpurt_load_relaxed_dev_u64(&r->xsize);
+    f->site = sites & 0xffffu;
+    f->free_site = sites >> 16;
+    f->thread = threads & 0xffffu;
+    f->free_thread = threads >> 16;
+    f->block = gpurt_load_relaxed_dev_u32(&r->xblock);
+    f->free_block = gpurt_load_relaxed_dev_u32(&r->xfree_block);
+}
+
+/* Keeps what was found for the host, and tells the log. */
+GPURT_DEVN void gpurt_watch_tell(gpurt_heap_watch_t *w, gpurt_heap_found_t *f,
+                                 uint32_t here)
+{
+    bool at_free = f->what <= GPURT_WRONG_TWICE;
+    uint64_t row = gpurt_add_relaxed_dev_u64(&w->xrows, 1); /* relaxed: a ticket */
+
+    f->found_site = here;
+    f->found_block = gpurt_block_rank();
+    f->found_thread = gpurt_thread_rank();
+    f->xready = 1;
+    gpurt_red_add_relaxed_dev_u64(&w->xfound[f->what], 1); /* relaxed: a statistic */
+    if (row < GPURT_WATCH_FAULTS)
+        w->found[row] = *f;
+    gpurt_tell_found(w, f, at_free ? here : f->site);
+}
+
+/* Looks at the guards of an object whose record is not in use any more. */
+GPURT_DEVN void gpurt_watch_guards(gpurt_heap_watch_t *w, const gpurt_watch_slot_t *s,
+                                   uint32_t here)
+{
+    uint64_t begin = (uint64_t)(uintptr_t)s->begin;
+    uint64_t front = gpurt_load_relaxed_dev_u32(&s->record->xfront); /* relaxed: ours */
+    uint64_t size = gpurt_load_relaxed_dev_u64(&s->record->xsize);
+    uint64_t low = front > GPURT_GUARD_BEFORE ? front - GPURT_GUARD_BEFORE : 0, at;
+    uint64_t end = gpurt_guard_end(front ? GPURT_CHECKS_FULL : GPURT_CHECKS_CHEAP,
+                                   begin + front + size, begin + s->bytes) -
+                   begin;
+    uint32_t what = GPURT_WRONG_UNDERRUN;
+    gpurt_heap_found_t f;
+
+    at = gpurt_guard_damage(s->begin, begin, low, front);
+    if (at == front) {
+        what = GPURT_WRONG_OVERRUN;
+        at = gpurt_guard_damage(s->begin, begin, front + size, end);
+        if (at == end)
+            return;
+    }
+    f = gpurt_watch_found(what, s->begin + front, (int64_t)at - (int64_t)front);
+    gpurt_watch_read(s->record, &f);
+    gpurt_watch_tell(w, &f, here);
+}
+
+/* ---- kept back ----------------------------------------------------------------------- */
+
+GPURT_DEVN void gpurt_watch_poison(const gpurt_watch_slot_t *s)
+{
+    uint64_t front = gpurt_load_relaxed_dev_u32(&s->record->xfront); /* relaxed: ours */
+    uint64_t size = gpurt_load_relaxed_dev_u64(&s->record->xsize);
+    uint64_t *words = (uint64_t *)(void *)(s->begin + front);
+
+    for (uint64_t i = 0; i < gpurt_poison_first(size); i += 8)
+        words[i / 8] = GPURT_POISON_WORD;
+    for (uint64_t i = gpurt_poison_last(size); i + 8 <= size; i += 8)
+        words[i / 8] = GPURT_POISON_WORD;
+}
+
+/* Gives a slot that was kept back to the heap, after a look at what became of it. */
+GPURT_DEVN void gpurt_watch_release(const gpurt_heap_t *h, char *begin, uint32_t here)
+{
+    gpurt_heap_watch_t *w = h->watch;
+    gpurt_watch_slot_t s = gpurt_watch_slot_at(h, begin);
+    uint64_t front = gpurt_load_relaxed_dev_u32(&s.record->xfront); /* relaxed: ours */
+    uint64_t size = gpurt_load_relaxed_dev_u64(&s.record->xsize), at;
+    uint64_t first = gpurt_poison_first(size), last = gpurt_poison_last(size);
+
+    at = gpurt_poison_damage(begin + front, 0, first);
+    if (at == first)
+        at = gpurt_poison_damage(begin + front, last, size & ~7ull);
+    if (at < (size & ~7ull)) {
+        gpurt_heap_found_t f =
+            gpurt_watch_found(GPURT_WRONG_USED, begin + front, (int64_t)at);
+
+        gpurt_watch_read(s.record, &f);
+        gpurt_watch_tell(w, &f, here);
+    } else {
+        gpurt_watch_guards(w, &s, here);
+    }
+    /* relaxed: the free below publishes it */
+    gpurt_store_relaxed_dev_u32(&s.record->xstate,
+                                GPURT_RECORD_FREE |
+                                    gpurt_watch_half((uint64_t)(begin - h->chunks)));
+    gpurt_red_add_relaxed_dev_u64(&w->xkept_bytes, 0 - s.bytes); /* relaxed: statistics */
+    gpurt_red_add_relaxed_dev_u64(&w->xkept, ~0ull);
+    gpurt_core_free(h, begin);
+}
+
+/* Empties a place. Returns: whether something was in it. */
+GPURT_DEV bool gpurt_watch_empty(const gpurt_heap_t *h, uint64_t ticket, uint64_t put,
+                                 uint32_t here)
+{
+    gpurt_heap_watch_t *w = h->watch;
+    uint64_t old = gpurt_xchg_acq_rel_dev_u64(w->xplaces + (ticket & (w->place_count - 1)),
+                                              put); /* AW1.rel AW1.acq */
+
+    if (old)
+        gpurt_watch_release(h, (char *)(uintptr_t)old, here);
+    return old != 0;
+}
+
+/* Keeps a freed slot back; the oldest ones go for it when there are too many. */
+GPURT_DEVN void gpurt_watch_keep(const gpurt_heap_t *h, const gpurt_watch_slot_t *s,
+                                 uint32_t here)
+{
+    gpurt_heap_watch_t *w = h->watch;
+    uint64_t kept;
+
+    gpurt_watch_poison(s);
+    /* relaxed: statistics, and a ticket */
+    kept = gpurt_add_relaxed_dev_u64(&w->xkept_bytes, s->bytes) + s->bytes;
+    gpurt_red_add_relaxed_dev_u64(&w->xkept, 1);
+    gpurt_watch_empty(h, gpurt_add_relaxed_dev_u64(&w->xhead, 1),
+                      (uint64_t)(uintptr_t)s->begin, here);
+    for (uint32_t i = 0; i < GPURT_WATCH_TRIES && kept > w->keep_bytes; i++) {
+        uint64_t tail = gpurt_add_relaxed_dev_u64(&w->xtail, 1);
+
+        gpurt_watch_empty(h, tail, 0, here);
+        kept = gpurt_load_relaxed_dev_u64(&w->xkept_bytes);
+    }
+}
+
+/* All that is kept back, because a request would get nothing. Returns: whether any was. */
+GPURT_DEVN bool gpurt_watch_release_all(const gpurt_heap_t *h, uint32_t here)
+{
+    gpurt_heap_watch_t *w = h->watch;
+    bool any = false;
+
+    if (!w->xplaces || !gpurt_load_relaxed_dev_u64(&w->xkept)) /* relaxed: a statistic */
+        return false;
+    for (uint32_t i = 0; i < w->place_count; i++)
+        if (gpurt_load_relaxed_dev_u64(w->xplaces + i)) /* relaxed: a look */
+            any |= gpurt_watch_empty(h, i, 0, here);
+    return any;
+}
+
+/* ---- allocate ------------------------------------------------------------------------ */
+
+/* What is asked of the heap for an object. */
+typedef struct gpurt_watch_shape {
+    size_t bytes;
+    uint32_t align, front;
+} gpurt_watch_shape_t;
+
+GPURT_DEV gpurt_watch_shape_t gpurt_watch_shape(uint32_t level, size_t size, uint32_t align)
+{
+    gpurt_watch_shape_t s = {size, align, 0};
+
+    if (level <= GPURT_CHECKS_OFF || size > ~(size_t)0 / 2)
+        return s;
+    if (s.align < 16)
+        s.align = 16;
+    if (size <= GPURT_SMALL_MAX && !(size & (size - 1)) && size > s.align)
+        s.align = (uint32_t)size; /* powers of two are aligned to themselves */
+    s.front = level == GPURT_CHECKS_FULL ? s.align : 0;
+    s.bytes = s.front + size + GPURT_GUARD_BYTES;
+    return s;
+}
+
+/* Fills guards and record in. Returns: the object. */
+GPURT_DEVN void *gpurt_watch_dress(const gpurt_heap_t *h, char *begin, uint32_t front,
+                                   size_t size, uint32_t site)
+{
+    gpurt_watch_slot_t s = gpurt_watch_slot_at(h, begin);
+    uint64_t address = (uint64_t)(uintptr_t)begin, behind = address + front + size;
+    uint64_t low = front > GPURT_GUARD_BEFORE ? front - GPURT_GUARD_BEFORE : 0;
+    uint64_t end = gpurt_guard_end(front ? GPURT_CHECKS_FULL : GPURT_CHECKS_CHEAP, behind,
+                                   address + s.bytes);
+    uint64_t at = behind;
+
+    for (uint64_t i = low; i < front; i += 8)
+        *(uint64_t *)(void *)(begin + i) = gpurt_guard_word(address + i);
+    for (; at & 7u; at++)
+        begin[at - address] = (char)(gpurt_guard_word(at) >> 8 * (at & 7u));
+    for (; at < end; at += 8)
+        *(uint64_t *)(void *)(begin + (at - address)) = gpurt_guard_word(at);
+    /* relaxed: they reach others with the pointer */
+    gpurt_store_relaxed_dev_u32(&s.record->xfront, front);
+    gpurt_store_relaxed_dev_u64(&s.record->xsize, size);
+    gpurt_store_relaxed_dev_u32(&s.record->xsites, site);
+    gpurt_store_relaxed_dev_u32(&s.record->xthreads, gpurt_thread_rank());
+    gpurt_store_relaxed_dev_u32(&s.record->xblock, gpurt_block_rank());
+    gpurt_store_relaxed_dev_u32(&s.record->xstate,
+                                GPURT_RECORD_LIVE |
+                                    gpurt_watch_half((uint64_t)(begin - h->chunks)));
+    return begin + front;
+}
+
+GPURT_DEVN void gpurt_watch_trace_alloc(const gpurt_heap_t *h, const void *object,
+                                        size_t size, size_t align, uint32_t site)
+{
+    uint64_t unit = (uint64_t)((const char *)object - h->chunks) / 16;
+    uint32_t words[GPURT_ALLOC_TRACE_WORDS];
+
+    words[0] = h->id;
+    words[1] = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+    words[2] = object ? (uint32_t)unit : GPURT_HEAP_NO_UNIT;
+    words[3] = (uint32_t)align;
+    gpurt_tell(h->watch, site, GPURT_ALLOC_FORM_ALLOC, words, GPURT_ALLOC_TRACE_WORDS);
+}
+
+/* A request of a heap that checks or traces. here: "file:line", or NULL. */
+GPURT_DEVN void *gpurt_watch_alloc(const gpurt_heap_t *h, size_t size, size_t align,
+                                   uint32_t *why, const char *here)
+{
+    gpurt_heap_watch_t *w = h->watch;
+    uint32_t site = gpurt_watch_site(w, here);
+    bool odd = !align || align > GPURT_CHUNK_BYTES || (align & (align - 1));
+    uint32_t level = odd ? (uint32_t)GPURT_CHECKS_OFF : gpurt_watch_level(w);
+    gpurt_watch_shape_t s = gpurt_watch_shape(level, size ? size : 1, (uint32_t)align);
+    char *begin = (char *)gpurt_core_alloc(h, s.bytes, odd ? align : s.align, why);
+    void *object = begin;
+
+    if (!begin && (*why == GPURT_ALLOC_FULL || *why == GPURT_ALLOC_FRAGMENTED)) {
+        uint32_t first = *why;
+
+        if (gpurt_watch_release_all(h, site)) {
+            begin = (char *)gpurt_core_alloc(h, s.bytes, s.align, why);
+            /* relaxed: a statistic. It was not refused in the end, or is counted twice. */
+            gpurt_red_add_relaxed_dev_u64(&h->counts->xrefused[first], ~0ull);
+        }
+        object = begin;
+    }
+    if (begin && level > GPURT_CHECKS_OFF)
+        object = gpurt_watch_dress(h, begin, s.front, size ? size : 1, site);
+    if (w->trace)
+        gpurt_watch_trace_alloc(h, object, size, align, site);
+    return object;
+}
+
+/* n objects for a warp: as gpurt_core_alloc_warp, but each by itself. */
+GPURT_DEVN uint32_t gpurt_watch_alloc_warp(const gpurt_heap_t *h, uint32_t n, size_t size,
+                                           void **out, const char *here)
+{
+    uint32_t done = 0, why, got = GPURT_FULL_MASK, want = GPURT_FULL_MASK;
+
+    while (done < n && got == want && size <= GPURT_SMALL_MAX) {
+        bool mine = gpurt_lane() < n - done;
+        void *object = mine ? gpurt_watch_alloc(h, size, 16, &why, here) : NULL;
+
+        gpurt_syncwarp(GPURT_FULL_MASK);
+        want = gpurt_ballot(GPURT_FULL_MASK, mine);
+        got = gpurt_ballot(GPURT_FULL_MASK, object != NULL);
+        if (object)
+            out[done + gpurt_popc(got & gpurt_lanes_below())] = object;
+        done += gpurt_popc(got);
+    }
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    return done;
+}
+
+/* ---- free ---------------------------------------------------------------------------- */
+
+/* What the heap itself would say of a pointer. */
+GPURT_DEVN uint32_t gpurt_watch_judge(const gpurt_heap_t *h, char *object)
+{
+    uint64_t offset = (uint64_t)(object - h->chunks);
+    uint32_t chunk = (uint32_t)(offset >> GPURT_CHUNK_SHIFT), state, at, c;
+
+    if (offset >> GPURT_CHUNK_SHIFT >= h->chunk_count)
+        return GPURT_WRONG_FOREIGN;
+    /* relaxed: a look */
+    state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk));
+    at = (uint32_t)offset % GPURT_CHUNK_BYTES;
+    if ((state & GPURT_STATE_KIND) == GPURT_STATE_POOL)
+        return at % 16 == 0 ? GPURT_WRONG_TWICE : GPURT_WRONG_INTERIOR;
+    if (!gpurt_watch_slot_at(h, object).bytes)
+        return GPURT_WRONG_INTERIOR;
+    if (!gpurt_state_is_slab(state))
+        return GPURT_WRONG_NONE;
+    c = gpurt_state_class(state);
+    at = gpurt_shape_slot(gpurt_class_shape(c), gpurt_class_shift(c), at);
+    return gpurt_load_relaxed_dev_u32(gpurt_slab_bits(h, chunk) + at / 32) >> (at % 32) & 1u
+               ? GPURT_WRONG_TWICE
+               : GPURT_WRONG_NONE;
+}
+
+/* The live object that a byte of the heap belongs to, or to whose guard. NULL: none. */
+GPURT_DEVN gpurt_alloc_record_t *gpurt_watch_around(const gpurt_heap_t *h, char *inside,
+                                                    char **begin)
+{
+    uint64_t offset = (uint64_t)(inside - h->chunks);
+    uint32_t chunk = (uint32_t)(offset >> GPURT_CHUNK_SHIFT);
+    uint32_t at = (uint32_t)offset % GPURT_CHUNK_BYTES;
+    uint32_t state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk)); /* a look */
+    gpurt_watch_slot_t s;
+
+    if (gpurt_state_is_slab(state)) {
+        uint32_t c = gpurt_state_class(state);
+
+        at %= gpurt_class_bytes(c); /* slots begin with the chunk */
+    }
+    s = gpurt_watch_slot_at(h, inside - at);
+    *begin = s.begin;
+    return s.record &&
+                   (gpurt_load_relaxed_dev_u32(&s.record->xstate) & GPURT_RECORD_STATE) ==
+                       GPURT_RECORD_LIVE
+               ? s.record
+               : NULL;
+}
+
+/* A pointer that no live object has. */
+GPURT_DEVN void gpurt_watch_bad_free(const gpurt_heap_t *h, char *object,
+                                     gpurt_alloc_record_t *record, uint32_t here)
+{
+    uint32_t what = record ? (uint32_t)GPURT_WRONG_TWICE : gpurt_watch_judge(h, object);
+    gpurt_heap_found_t f;
+    char *begin = object;
+
+    if (what == GPURT_WRONG_NONE) { /* of code that does not check */
+        gpurt_core_free(h, object);
+        return;
+    }
+    f = gpurt_watch_found(what, object, 0);
+    if (what == GPURT_WRONG_INTERIOR)
+        record = gpurt_watch_around(h, object, &begin);
+    if (record)
+        gpurt_watch_read(record, &f);
+    if (record && what == GPURT_WRONG_INTERIOR) {
+        begin += gpurt_load_relaxed_dev_u32(&record->xfront); /* relaxed: a look */
+        f.object = (uint64_t)(uintptr_t)begin;
+        f.at = object - begin;
+        f.free_site = here;
+        f.free_block = gpurt_block_rank();
+        f.free_thread = gpurt_thread_rank();
+    }
+    gpurt_heap_bad_free(h, object, what);
+    gpurt_watch_tell(h->watch, &f, here);
+}
+
+GPURT_DEVN void gpurt_watch_trace_free(const gpurt_heap_t *h, const void *object,
+                                       uint32_t site)
+{
+    uint64_t offset = (uint64_t)((const char *)object - h->chunks);
+    uint32_t words[GPURT_ALLOC_FREE_WORDS];
+
+    words[0] = h->id;
+    words[1] = offset >> GPURT_CHUNK_SHIFT < h->chunk_count ? (uint32_t)(offset / 16)
+                                                            : GPURT_HEAP_ALIEN;
+    gpurt_tell(h->watch, site, GPURT_ALLOC_FORM_FREE, words, GPURT_ALLOC_FREE_WORDS);
+}
+
+/* The object of a record that this lane has just made its own. */
+GPURT_DEVN void gpurt_watch_take_back(const gpurt_heap_t *h, char *begin, bool keep,
+                                      uint32_t here)
+{
+    gpurt_heap_watch_t *w = h->watch;
+    gpurt_watch_slot_t s = gpurt_watch_slot_at(h, begin);
+    uint32_t site = gpurt_load_relaxed_dev_u32(&s.record->xsites); /* relaxed: ours */
+    uint32_t thread = gpurt_load_relaxed_dev_u32(&s.record->xthreads);
+
+    gpurt_store_relaxed_dev_u32(&s.record->xsites, (site & 0xffffu) | here << 16);
+    gpurt_store_relaxed_dev_u32(&s.record->xthreads,
+                                (thread & 0xffffu) | gpurt_thread_rank() << 16);
+    gpurt_store_relaxed_dev_u32(&s.record->xfree_block, gpurt_block_rank());
+    gpurt_watch_guards(w, &s, here);
+    if (keep)
+        gpurt_watch_keep(h, &s, here);
+    else
+        gpurt_core_free(h, begin);
+}
+
+/* Whether an object of so many bytes is kept back after its free. */
+GPURT_DEV bool gpurt_watch_keeps(const gpurt_heap_watch_t *w, gpurt_alloc_record_t *r)
+{
+#if GPURT_HEAP_CHECKS >= 2
+    /* relaxed: it came with the pointer */
+    return w->level == GPURT_CHECKS_FULL &&
+           gpurt_load_relaxed_dev_u64(&r->xsize) <= w->keep_bytes / 2;
+#else
+    (void)w;
+    (void)r;
+    return false;
+#endif
+}
+
+/* Whether an object whose record is of an earlier one was handed out by code that does not
+ * check. Or another lane has just freed it, and the heap does not know yet: it soon will. */
+GPURT_DEVN bool gpurt_watch_is_alien(const gpurt_heap_t *h, char *object)
+{
+    for (uint32_t looks = 0; looks < GPURT_WATCH_LOOKS; looks++) {
+        if (gpurt_watch_judge(h, object) != GPURT_WRONG_NONE)
+            return false;
+        gpurt_relax();
+    }
+    return true;
+}
+
+/* Context: h->watch is not NULL. */
+GPURT_DEVN void gpurt_watch_free(const gpurt_heap_t *h, void *object, const char *here)
+{
+    gpurt_heap_watch_t *w = h->watch;
+    gpurt_alloc_record_t *r = NULL;
+    uint32_t site, half, live;
+    char *begin = NULL;
+    bool keep;
+
+    if (!object)
+        return;
+    site = gpurt_watch_site(w, here);
+    if (w->trace)
+        gpurt_watch_trace_free(h, object, site);
+    if (w->level <= GPURT_CHECKS_OFF) {
+        gpurt_core_free(h, object);
+        return;
+    }
+    r = gpurt_watch_record(h, (const char *)object, &begin);
+    if (!r) {
+        gpurt_watch_bad_free(h, (char *)object, NULL, site);
+        return;
+    }
+    half = gpurt_watch_half((uint64_t)(begin - h->chunks));
+    live = GPURT_RECORD_LIVE | half;
+    keep = gpurt_watch_keeps(w, r);
+    /* relaxed: of all that free an object, one */
+    if (gpurt_cas_relaxed_dev_u32(&r->xstate, &live,
+                                  half | (keep ? GPURT_RECORD_KEPT : GPURT_RECORD_FREE))) {
+        gpurt_watch_take_back(h, begin, keep, site);
+        return;
+    }
+    if ((live & GPURT_RECORD_STATE) == GPURT_RECORD_FREE &&
+        gpurt_watch_is_alien(h, (char *)object))
+        r = NULL;
+    gpurt_watch_bad_free(h, (char *)object, r, site);
+}
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define GPURT_HEAP_CHECKS 2 /* this file checks as much as its heap does */
+
+#include "heap_checks_kernels.h"
+
+#include <gpurt/alloc.h>
+#include <gpurt/device.h>
+#include <gpurt/magazine.h>
+
+/* Does it, and says on which line. */
+#define AT(which, ...) \
+    (gpurt_store_relaxed_dev_u32(&p->lines[which], __LINE__), __VA_ARGS__)
+#define CELL(i)      ((char *)(uintptr_t)p->cells[i])
+#define LANES        (gpurt_grid_dim_x() * gpurt_block_dim_x())
+#define TAKE(size)   gpurt_heap_alloc(&p->heap, size)
+#define GIVE(object) gpurt_heap_free(&p->heap, object)
+
+/* ---- planted, each in one lane ------------------------------------------------------- */
+
+GPURT_KERNEL(checks_alloc, struct checks_args, p)
+{
+    if (gpurt_global_id() == 0) {
+        const gpurt_heap_t *h = &p->heap;
+        void *object;
+
+        object = AT(LINE_ALLOC, gpurt_heap_alloc_aligned(h, p->size, p->align));
+        p->cells[0] = (uint64_t)(uintptr_t)object;
+    }
+}
+
+/* Every byte of the object, and one that may not be. */
+GPURT_KERNEL(checks_write, struct checks_args, p)
+{
+    if (gpurt_global_id() == 0) {
+        for (uint64_t i = 0; i < p->size && p->mode == 0; i++)
+            CELL(0)[i] = (char)i;
+        if (p->at < 0 || p->at >= (int64_t)p->size || p->mode == 1)
+            CELL(0)[p->at]++;
+    }
+}
+
+GPURT_KERNEL(checks_free, struct checks_args, p)
+{
+    if (gpurt_global_id() == p->mode)
+        AT(LINE_FREE, GIVE(CELL(0) + p->at));
+}
+
+/* The same by another line. */
+GPURT_KERNEL(checks_free_again, struct checks_args, p)
+{
+    if (gpurt_global_id() == p->mode)
+        AT(LINE_AGAIN, GIVE(CELL(0) + p->at));
+}
+
+/* ---- all lanes ----------------------------------------------------------------------- */
+
+/* All lanes free one object. */
+GPURT_KERNEL(checks_free_raced, struct checks_args, p)
+{
+    AT(LINE_FREE, GIVE(CELL(0)));
+}
+
+/* One place keeps what it gets, another one frees. */
+GPURT_KERNEL(checks_leak, struct checks_args, p)
+{
+    void *kept, *freed;
+
+    kept = AT(LINE_LEAK, TAKE(p->size));
+    freed = AT(LINE_OTHER, TAKE(p->size));
+    GIVE(freed);
+    p->cells[gpurt_global_id()] = (uint64_t)(uintptr_t)kept;
+}
+
+/* Takes until nothing is left; count: of cells. */
+GPURT_KERNEL(checks_fill, struct checks_args, p)
+{
+    for (uint32_t i = gpurt_global_id(); i < p->count; i += LANES) {
+        if (!p->cells[i])
+            p->cells[i] = (uint64_t)(uintptr_t)gpurt_heap_alloc(&p->heap, p->size);
+    }
+}
+
+GPURT_KERNEL(checks_drain, struct checks_args, p)
+{
+    for (uint32_t i = gpurt_global_id(); i < p->count; i += LANES) {
+        gpurt_heap_free(&p->heap, CELL(i));
+        p->cells[i] = 0;
+    }
+}
+
+GPURT_DEV uint32_t checks_random(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+/* Objects of many sizes that are written to their last byte, by all words that allocate. */
+GPURT_KERNEL(checks_storm, struct checks_args, p)
+{
+    uint32_t state = gpurt_global_id() * 7919u + p->seed * 104729u + 1;
+    char *hand[3] = {NULL, NULL, NULL};
+
+    for (uint32_t round = 0; round < p->count; round++) {
+        uint32_t i = checks_random(&state) % 3, size = 1 + checks_random(&state) % 3000;
+
+        if (checks_random(&state) % 64 == 0)
+            size = 30000 + checks_random(&state) % 60000;
+        if (hand[i]) {
+            gpurt_heap_free(&p->heap, hand[i]);
+            hand[i] = NULL;
+            continue;
+        }
+        if (checks_random(&state) % 4)
+            hand[i] = (char *)gpurt_heap_alloc(&p->heap, size);
+        else
+            hand[i] = (char *)gpurt_heap_alloc_aligned(&p->heap, size,
+                                                       1u << checks_random(&state) % 13);
+        for (uint32_t at = 0; hand[i] && at < size; at++)
+            hand[i][at] = (char)at;
+    }
+    for (uint32_t i = 0; i < 3; i++)
+        gpurt_heap_free(&p->heap, hand[i]);
+}
+
+/* Magazines and rows for a warp: in a heap that checks, too. */
+GPURT_KERNEL(checks_warp, struct checks_args, p)
+{
+    GPURT_SHARED(gpurt_magazine_t, magazines, 2);
+    gpurt_magazine_t *m = &magazines[gpurt_warp()];
+    void **out = (void **)(void *)(p->cells + (gpurt_block_x() * 2 + gpurt_warp()) * p->count);
+    uint32_t got;
+    char *object;
+
+    gpurt_magazine_init(m);
+    object = (char *)gpurt_magazine_alloc(m, &p->heap, p->size);
+    for (uint32_t i = 0; object && i < p->size; i++)
+        object[i] = (char)i;
+    gpurt_magazine_free(m, &p->heap, object, p->size);
+    gpurt_magazine_flush(m, &p->heap);
+    got = gpurt_heap_alloc_warp(&p->heap, p->count, p->size, out);
+    for (uint32_t i = gpurt_lane(); i < got; i += GPURT_WARP_SIZE)
+        for (uint32_t at = 0; at < p->size; at++)
+            ((char *)out[i])[at] = (char)at;
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    if (p->mode)
+        for (uint32_t i = gpurt_lane(); i < got; i += GPURT_WARP_SIZE)
+            gpurt_heap_free(&p->heap, out[i]);
+    gpurt_syncwarp(GPURT_FULL_MASK);
+}
