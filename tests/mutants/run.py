@@ -43,6 +43,32 @@ def pattern_of(text):
     return re.compile(r"(?:\s|\\\n)*".join(map(re.escape, re.findall(r"\w+|\S", text))))
 
 
+def place_of(source, row):
+    """Returns: the text of the row's file, and where in it the row's text stands."""
+    path = os.path.join(source, row["file"])
+    if not os.path.exists(path):
+        raise Trouble(f"{row['file']} is gone")
+    with open(path, encoding="utf-8") as file:
+        whole = file.read()
+    places = list(pattern_of(row["text"]).finditer(whole))
+    if len(places) != 1:
+        raise Trouble(f"{row['file']} has its text {len(places)} times, not once: write it anew")
+    return whole, places[0]
+
+
+def check_table(rows):
+    """Whether each row still says something about the tree as it is."""
+    stale = 0
+    for row in rows:
+        try:
+            place_of(SOURCE, row)
+        except Trouble as trouble:
+            print(f"{row['id']}: {trouble}")
+            stale += 1
+    print(f"{len(rows) - stale} of {len(rows)} mutants have their place")
+    return 1 if stale else 0
+
+
 def read_table():
     rows, ids = [], set()
     with open(TABLE, encoding="utf-8") as table:
@@ -145,13 +171,8 @@ class Tree:
 
     def put(self, row):
         """Returns: the file's text from before."""
-        path = os.path.join(self.source, row["file"])
-        with open(path, encoding="utf-8") as file:
-            before = file.read()
-        places = list(pattern_of(row["text"]).finditer(before))
-        if len(places) != 1:
-            raise Trouble(f"{row['file']} has its text {len(places)} times, not once: write it anew")
-        self.restore(row, before[:places[0].start()] + row["replacement"] + before[places[0].end():])
+        before, place = place_of(self.source, row)
+        self.restore(row, before[:place.start()] + row["replacement"] + before[place.end():])
         return before
 
     def restore(self, row, text):
@@ -195,6 +216,7 @@ def main():
     parser.add_argument("--all", action="store_true", help="every mutant (the default)")
     parser.add_argument("--part", action="store_true", help="the quick ones")
     parser.add_argument("--list", action="store_true", help="print the table's ids, files and tests")
+    parser.add_argument("--check", action="store_true", help="only see that each has its place in the sources")
     parser.add_argument("ids", nargs="*", metavar="ID")
     words = parser.parse_args()
     rows = read_table()
@@ -209,6 +231,8 @@ def main():
         for row in rows:
             print(f"{row['id']:28} {row['file']:36} {row['tests']}")
         return 0
+    if words.check:
+        return check_table(rows)
     # Not inside a test that runs us: its settings are not ours.
     for name in [name for name in os.environ if name.startswith("GPURT_")]:
         del os.environ[name]
