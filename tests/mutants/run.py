@@ -29,7 +29,8 @@ TABLE = os.path.join(HERE, "mutants.tsv")
 VARIANTS = ("race", "asan", "schedule", "clang")  # of a check program; a test names the one that it needs,
 NEED_ALL = ("test_replay", "test_check_tool")     # or needs all
 FOLDERS = {"bin": "tui/all", "tests": "tests/gen/all"}  # a script that is given a folder needs what lies there
-TEST_LIMIT_S = 40  # for all tests of a mutant: one that hangs has noticed too
+GREEN_LIMIT_S = 3600
+TEST_LIMIT_S = 150  # for all tests of a mutant: one that hangs has noticed too
 CONFIGURE = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DGPURT_CUDA=OFF", "-DGPURT_BENCH=OFF",
              "-DGPURT_EXAMPLES=OFF"]
 
@@ -141,6 +142,8 @@ class Tree:
         for name in names:
             for word in self.tests[name] or [os.path.join(self.build, name.split(".")[0])]:
                 program = os.path.basename(word)
+                beside = os.path.dirname(word.removeprefix(self.source + "/"))
+                needed |= {beside + "/all"} & self.targets  # of a script: what is built beside it
                 needed |= {FOLDERS[place] for place in FOLDERS if word == os.path.join(self.build, place)}
                 if not word.startswith(self.build) or program not in self.targets:
                     continue
@@ -155,14 +158,14 @@ class Tree:
         if status:
             raise Trouble(f"it does not build:\n{output[-2000:]}")
 
-    def red(self, pattern):
+    def red(self, pattern, limit_s=TEST_LIMIT_S):
         """Builds and runs the tests. Returns: the names of those that fail, or what else happened."""
         names = self.names(pattern)
         self.make(names)
         status, output = run(["ctest", "--test-dir", self.build, "-j", str(os.cpu_count() or 1), "-R", pattern,
-                              "--stop-on-failure", "--output-on-failure"], self.build, TEST_LIMIT_S)
+                              "--stop-on-failure", "--output-on-failure"], self.build, limit_s)
         if status == 124:
-            return [f"no end after {TEST_LIMIT_S} s"]
+            return [f"no end after {limit_s} s"]
         failed = re.findall(r"^\s*\d+ - (\S+) \(", output, re.M)
         if status and not failed:
             raise Trouble(f"ctest ended with {status}:\n{output[-2000:]}")
@@ -191,7 +194,7 @@ def judge(tree, row):
 
 def check_green(tree, rows):
     """A test that is red by itself would notice everything."""
-    red = tree.red("|".join(f"({row['tests']})" for row in rows))
+    red = tree.red("|".join(f"({row['tests']})" for row in rows), GREEN_LIMIT_S)
     if red:
         sys.exit(f"red without any mutant: {', '.join(red)}\n{tree.told[-4000:]}")
 
