@@ -8,6 +8,7 @@
 #include "launch_check.h"
 #include "launchlink.h"
 #include "life.h"
+#include "memat.h"
 #include "refuse.h"
 
 #include <string.h>
@@ -204,6 +205,20 @@ static gpurt_status_t memory_destroy(gpurt_t *rt, memory_kind_t kind, void *memo
 gpurt_status_t gpurt_mem_create(gpurt_t *rt, size_t bytes, void **out, gpurt_error_t *err)
 {
     return memory_create(rt, MEMORY_DEVICE, bytes, out, err);
+}
+
+gpurt_status_t gpurt_mem_create_at(gpurt_t *rt, size_t bytes, void *at, void **out,
+                                   gpurt_error_t *err)
+{
+    const gpurt_opened_t *o;
+    gpurt_status_t st = gpurt_life_enter(rt, &o, err);
+
+    *out = NULL;
+    if (st != GPURT_OK)
+        return st;
+    if (!o->ops->mem_create_at)
+        return gpurt_life_leave(GPURT_E_UNSUPPORTED);
+    return gpurt_life_leave(o->ops->mem_create_at(o->self, bytes, at, out, err));
 }
 
 gpurt_status_t gpurt_mem_destroy(gpurt_t *rt, void *memory)
