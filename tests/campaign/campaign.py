@@ -70,8 +70,9 @@ class Run:
 
     def end(self, child):
         """Lets it end by itself. Returns: what it printed, and its status."""
-        out, err = child.communicate(timeout=WAIT_S)
-        return out, err, child.returncode
+        child.stdin.close()
+        out = child.stdout.read()  # not communicate(), which leaves out what readline() has read ahead
+        return out, child.stderr.read(), child.wait(timeout=WAIT_S)
 
     def close(self):
         for child in self.started:
@@ -131,7 +132,7 @@ def fails(way, failing, status, text):
         messages = 2 * r.rng.randint(4, 40)
         child, _ = r.start(way, failing, messages)
         out, err, code = r.end(child)
-        must(code == 0 and "\nhealthy\n" in out, "not healthy", out[-300:], err[-300:])
+        must(code == 0 and "\nhealthy\n" in out, "not healthy", code, out[-300:], err[-300:])
         must(out.startswith(status + "\n"), out[:100])
         if way in ("assert", "panic"):
             r.panics(failing, text, way)
