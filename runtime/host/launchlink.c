@@ -3,6 +3,7 @@
 
 #include "hostring.h"
 #include "injection.h"
+#include "launchsite.h"
 #include "names.h"
 #include "procfs.h"
 
@@ -52,10 +53,12 @@ void gpurt_launchlink_connect(const gpurt_boxmap_t *map, uint32_t section)
         return;
     launches.device = map->sections[0].device;
     launches.level = &map->box->control.xlevel;
+    gpurt_launchsite_connect();
 }
 
 void gpurt_launchlink_disconnect(void)
 {
+    gpurt_launchsite_disconnect();
     gpurt_injection_sync();
     launches.level = NULL;
     names_clear(&launches.names);
@@ -92,6 +95,7 @@ void gpurt_launchlink_tell(const gpurt_launch_t *launch, const gpurt_kernel_t *k
     const char *file = place.file ? place.file : "(not by gpurt_launch)";
     uint32_t line = place.line;
 
+    gpurt_launchsite_note(kernel->name, place.file, line);
     place.file = NULL;
     place.line = 0;
     /* relaxed: a level that changes may miss a launch */

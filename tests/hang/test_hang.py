@@ -185,6 +185,20 @@ def check_top(folder):
     recorder.communicate(timeout=LONG)
 
 
+def check_launch_site(folder):
+    """The host's line that launched, and the calls that led there: asked for, and only then."""
+    for option, expected in (["--launch-sites"], 1), ([], 0):
+        log = f"{folder}/launch{expected}.gplog"
+        recorder, _ = start(RECORD, "-q", "--hang-after", "0.2", *option, "-o", log, "--", APP, "self")
+        report = until(shown_log, log)
+        recorder.terminate()
+        recorder.communicate(timeout=LONG)
+        assert len(report["launches"]) == expected, report
+        for text in report["launches"]:
+            assert re.search(r"^launch of hang_app at .*hang_app\.c:\d+, called by (hang_app|main)\S* < ", text), text
+    assert "  host      launch of hang_app at" in panic("show", f"{folder}/launch1.gplog", status=0)
+
+
 def check_hook(folder):
     log = f"{folder}/hook.gplog"
     recorder, _ = start(RECORD, "-q", "--hang-after", "0.2", "--exec-on-panic", f'echo "$GPURT_PANIC_KIND" >> {folder}/told',
@@ -201,6 +215,7 @@ with tempfile.TemporaryDirectory() as directory:
     check_ways(directory)
     check_no_alarm(directory)
     check_live_and_dead(directory)
+    check_launch_site(directory)
     check_hook(directory)
     check_top(directory)
 print("all well")
