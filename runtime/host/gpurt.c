@@ -291,7 +291,7 @@ gpurt_status_t gpurt_launch_kernel(gpurt_t *rt, const gpurt_launch_t *launch,
         st = take(GPURT_HANDLE_STREAM, checked.stream, &s, err);
     if (GPURT_UNLIKELY(st != GPURT_OK))
         return gpurt_life_leave(st);
-    gpurt_launchlink_tell(&checked, kernel);
+    gpurt_launchlink_tell(&checked, kernel, __builtin_return_address(0));
     gpurt_boxwork_begin();
     st = o->ops->launch(o->self, s, &checked, kernel, args, args_bytes, err);
     return leave_with(o, checked.stream, st);

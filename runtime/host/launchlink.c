@@ -90,12 +90,13 @@ static void tell(const gpurt_launch_t *l, const gpurt_kernel_t *kernel, const ch
         gpurt_hostring_lose(&launches.ring, 1, GPURT_LOSS_FULL, now);
 }
 
-void gpurt_launchlink_tell(const gpurt_launch_t *launch, const gpurt_kernel_t *kernel)
+void gpurt_launchlink_tell(const gpurt_launch_t *launch, const gpurt_kernel_t *kernel,
+                           const void *caller)
 {
     const char *file = place.file ? place.file : "(not by gpurt_launch)";
     uint32_t line = place.line;
 
-    gpurt_launchsite_note(kernel->name, place.file, line);
+    gpurt_launchsite_note(kernel->name, place.file, line, caller);
     place.file = NULL;
     place.line = 0;
     /* relaxed: a level that changes may miss a launch */

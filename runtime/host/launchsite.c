@@ -11,7 +11,7 @@
 
 enum {
     FRAMES = 16,
-    OWN_FRAMES = 3, /* this file's, launchlink.c's, gpurt_launch_kernel */
+    OWN_FRAMES = 6, /* at most */
     SEEN = 256,     /* ways to a launch; more are not told */
     TEXT = 1024
 };
@@ -82,11 +82,12 @@ static size_t frame_add(char *text, size_t used, const char *symbol)
                                                          : used + (size_t)written;
 }
 
-void gpurt_launchsite_note(const char *kernel, const char *file, uint32_t line)
+void gpurt_launchsite_note(const char *kernel, const char *file, uint32_t line,
+                           const void *caller)
 {
     void *frames[FRAMES + OWN_FRAMES];
     char text[TEXT] = "", **symbols;
-    int count, first;
+    int count, first = 0;
     size_t used = 0;
 
     if (GPURT_LIKELY(!sites.on))
@@ -94,7 +95,9 @@ void gpurt_launchsite_note(const char *kernel, const char *file, uint32_t line)
     count = backtrace(frames, FRAMES + OWN_FRAMES);
     if (!is_new(hash_of(kernel, frames, count)))
         return;
-    first = count > OWN_FRAMES ? OWN_FRAMES : 0;
+    while (first < count && frames[first] != caller)
+        first++;
+    first = first == count ? 0 : first; /* a stack that cannot be walked so: all of it */
     symbols = backtrace_symbols(frames + first, count - first);
     for (int i = 0; symbols && i < count - first; i++)
         used = frame_add(text, used, symbols[i]);

@@ -11,7 +11,9 @@
 void gpurt_launchsite_connect(void);
 void gpurt_launchsite_disconnect(void);
 
-/* Context: any thread, in the call that launches. file NULL: not known. */
-void gpurt_launchsite_note(const char *kernel, const char *file, uint32_t line);
+/* Context: any thread, in the call that launches. file NULL: not known. caller: where that call
+ * returns to; what lies above it on the stack is ours. */
+void gpurt_launchsite_note(const char *kernel, const char *file, uint32_t line,
+                           const void *caller);
 
 #endif

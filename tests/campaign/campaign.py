@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fault campaign: programs that fail in every way there is, and what is left of them.
 
-  campaign.py BIN TESTS [--runs N] [--jobs J] [--seed S] [--case NAME] [--write PAGE]
+  campaign.py BIN APP [--runs N] [--jobs J] [--seed S] [--case NAME] [--write PAGE]
 
 Each run is one program of 8 blocks that log. Held to account in each: every message whose log call had returned is in the log,
 once (committed, lost, twice); no record is shown that does not add up in itself (torn); the failure is reported whole, with its
@@ -48,7 +48,7 @@ class Run:
     """A folder, a program in it, and a drainer. Everything it started is gone at its end."""
 
     def __init__(self, options, folder, rng):
-        self.bin, self.tests, self.folder, self.rng = options.bin, options.tests, folder, rng
+        self.bin, self.app, self.folder, self.rng = options.bin, options.app, folder, rng
         self.log, self.done, self.started = f"{folder}/run.gplog", f"{folder}/done", []
         self.env = dict(os.environ, GPURT_BACKEND="cpu", GPURT_POLICY="block", GPURT_RING_BYTES="16384", GPURT_WORKERS="2",
                         GPURT_CUPTI="off")
@@ -58,7 +58,7 @@ class Run:
 
     def start(self, way, failing, messages, recorder=True):
         self.messages = messages
-        command = [os.path.join(self.tests, "campaign_app"), way, str(failing), str(messages), self.done]
+        command = [self.app, way, str(failing), str(messages), self.done]
         if recorder:
             command = [self.program("gpurt-record"), "-q", "-o", self.log, "--", *command]
         child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -257,7 +257,7 @@ def write(page, lines):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("bin")
-    parser.add_argument("tests")
+    parser.add_argument("app")
     parser.add_argument("--runs", type=int, default=53)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=1)
@@ -266,7 +266,7 @@ def main():
     options = parser.parse_args()
     tasks = [(options, case, options.seed * 1000003 + i) for i in range(options.runs) for case in CASES
              if options.case in (None, case.name)]
-    rows, failed, start = [], 0, time.monotonic()
+    rows, failed, start, where = [], 0, time.monotonic(), machine()
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for case, seed, result, why in pool.map(one, tasks):
             rows.append((case, result))
@@ -277,7 +277,7 @@ def main():
     print("\n".join(lines))
     print(f"{len(rows)} runs, {failed} failed, {time.monotonic() - start:.0f} s")
     if options.write and not failed:
-        write(options.write, [f"{len(rows):,} runs, {machine()}:", "", *lines])
+        write(options.write, [f"{len(rows):,} runs, {where}:", "", *lines])
     sys.exit(failed > 0 or not rows)
 
 

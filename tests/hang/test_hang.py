@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Device code that hangs is explained from outside: who waits for whom, with names and source lines. Arguments: folders of
-the programs and of the tests."""
+"""Device code that hangs is explained from outside: who waits for whom, with names and source lines. Arguments: folder of
+the programs, the program that hangs."""
 import json
 import os
 import re
@@ -11,10 +11,9 @@ import sys
 import tempfile
 import time
 
-BIN, TESTS = sys.argv[1:3]
+BIN, APP = sys.argv[1:3]
 HERE = os.path.dirname(os.path.abspath(__file__))
 RECORD, PANIC, TOP = (os.path.join(BIN, "gpurt-" + name) for name in ("record", "panic", "top"))
-APP = os.path.join(TESTS, "hang_app")
 PAGE = open(os.path.join(HERE, "..", "..", "docs", "PANIC_JSON.md"), encoding="utf-8").read()
 SOURCE = open(os.path.join(HERE, "hang_app_kernels.c"), encoding="utf-8").read().splitlines()
 LONG = 60  # seconds; nothing here takes long on a machine that is not
