@@ -54,6 +54,7 @@ FLOORS = {
     "runtime/include/gpurt/gpurt.h": 4,
     "runtime/include/gpurt/hostlog.h": 4,
     "runtime/include/gpurt/heap.h": 4,
+    "runtime/include/gpurt/checkpoint.h": 4,
     "runtime/host/": 4,
     "cupti/": 5,
     "logstore/": 5,

@@ -6,6 +6,7 @@
 #include "panic_excerpt.h"
 #include "panic_fault.h"
 #include "panic_hang.h"
+#include "panic_launch.h"
 #include "panic_line.h"
 #include "text.h"
 
@@ -287,6 +288,7 @@ gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
     put_values(out, d, &f);
     put_fault(out, e);
     put_hang(out, e);
+    panic_launch_json(e, out);
     panic_chain_json(book, number, out);
     put_excerpt(out, &f, style->folder);
     fputs(",\"before\":{", out);

@@ -5,6 +5,7 @@
 #include "panic_excerpt.h"
 #include "panic_fault.h"
 #include "panic_hang.h"
+#include "panic_launch.h"
 #include "panic_line.h"
 
 #include <stdlib.h>
@@ -310,6 +311,7 @@ gpurt_status_t panic_show_print(const panic_book_t *book, uint32_t number,
     print_title(book, number, style);
     print_place(e, &facts, style);
     print_time(&facts, style);
+    panic_launch_print(e, style);
     panic_chain_print(book, number, style);
     if (e->row->kind == GPURT_KIND_HANG)
         print_hang(e, style);

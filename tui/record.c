@@ -28,7 +28,7 @@ enum {
 
 typedef struct record_options {
     const char *output, *rules, *on_panic;
-    bool append, spin, quiet, gpu_core;
+    bool append, spin, quiet, gpu_core, launch_sites;
     uint64_t level, hang_ns;
     again_t again;
 } record_options_t;
@@ -71,6 +71,10 @@ static const gpurt_option_t rows[] = {
          "have the CUDA driver tell where a GPU failed: it then ends PROGRAM with "
          "SIGABRT, and the log has the thread, the source line and the dump; a bad store "
          "right before a kernel's end is then missed"},
+    {.name = "launch-sites",
+     FIELD(FLAG, launch_sites),
+     .help = "record where PROGRAM launches kernels from: the line and the calls that led "
+             "there, once for each way; gpurt-panic show tells it (GPURT_LAUNCH_SITES=1)"},
     {.name = "hang-after",
      .arg = "TIME",
      FIELD(SECONDS, hang_ns),
@@ -426,6 +430,8 @@ int main(int argc, char **argv)
         return gpurt_option_refuse(&program, "say which program to run");
     if (o.rules && rules_hand_on(o.rules, &err) != GPURT_OK)
         return gpurt_option_refuse(&program, "%s", err.text);
+    if (o.launch_sites && setenv("GPURT_LAUNCH_SITES", "1", 1) != 0)
+        return gpurt_option_refuse(&program, "GPURT_LAUNCH_SITES: %s", strerror(errno));
     wo.append = o.append;
     wo.level = (int32_t)o.level;
     status = recording_open(&log, &program, o.output, &wo);

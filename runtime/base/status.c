@@ -48,6 +48,11 @@ static const struct status_row rows[] = {
     ROW(E_SYNC, "a warp operation or barrier was misused"),
     ROW(E_SCOPE, "an atomic's scope is narrower than its use"),
     ROW(E_DEVICE_LOST, "the device context is lost"),
+    ROW(E_TRUNCATED, "the file ends too soon"),
+    ROW(E_VERSION, "the file is of another version"),
+    ROW(E_DAMAGED, "the file is damaged"),
+    ROW(E_PART, "the file has no part of that name"),
+    ROW(E_MOVED, "memory cannot be had at its old address"),
 };
 
 static const struct status_row *find_row(gpurt_status_t status)

@@ -40,6 +40,9 @@ typedef struct gpurt_backend_ops {
     void (*span_store)(void *self, uint32_t span);
 
     gpurt_status_t (*mem_create)(void *self, size_t bytes, void **out, gpurt_error_t *err);
+    /* At a given address, or GPURT_E_MOVED. NULL: it cannot choose. */
+    gpurt_status_t (*mem_create_at)(void *self, size_t bytes, void *at, void **out,
+                                    gpurt_error_t *err);
     gpurt_status_t (*mem_destroy)(void *self, void *memory);
     gpurt_status_t (*host_create)(void *self, size_t bytes, void **out, gpurt_error_t *err);
     gpurt_status_t (*host_destroy)(void *self, void *memory);

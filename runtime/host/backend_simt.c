@@ -7,10 +7,13 @@
 #include "procfs.h"
 
 #include <gpurt/atomic.h>
+#include <gpurt/heap.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "../simt/stream.h"
@@ -122,10 +125,61 @@ static gpurt_status_t cpu_mem_create(void *self, size_t bytes, void **out,
     return GPURT_OK;
 }
 
+/* Memory that was asked for at an address: heaps out of a checkpoint. */
+static pthread_mutex_t placed_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    void *at; /* NULL: free */
+    size_t bytes;
+} placed[GPURT_HEAPS]; /* under placed_lock */
+
+static gpurt_status_t cpu_mem_create_at(void *self, size_t bytes, void *at, void **out,
+                                        gpurt_error_t *err)
+{
+    void *memory;
+    uint32_t i = 0;
+
+    (void)self;
+    pthread_mutex_lock(&placed_lock);
+    while (i < GPURT_HEAPS && placed[i].at)
+        i++;
+    memory = i < GPURT_HEAPS
+                 ? mmap(at, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0)
+                 : MAP_FAILED;
+    if (memory != MAP_FAILED && memory != at) { /* a kernel before 4.17: a hint to it */
+        munmap(memory, bytes);
+        memory = MAP_FAILED;
+    }
+    if (memory != MAP_FAILED) {
+        placed[i].at = *out = memory;
+        placed[i].bytes = bytes;
+    }
+    pthread_mutex_unlock(&placed_lock);
+    return memory != MAP_FAILED ? GPURT_OK
+                                : gpurt_fail(err, GPURT_E_MOVED, GPURT_FROM_ERRNO, errno,
+                                             "%zu bytes at %p are taken here", bytes, at);
+}
+
+static bool placed_remove(void *memory)
+{
+    uint32_t i = 0;
+
+    pthread_mutex_lock(&placed_lock);
+    while (i < GPURT_HEAPS && placed[i].at != memory)
+        i++;
+    if (i < GPURT_HEAPS) {
+        munmap(memory, placed[i].bytes);
+        placed[i].at = NULL;
+    }
+    pthread_mutex_unlock(&placed_lock);
+    return i < GPURT_HEAPS;
+}
+
 static gpurt_status_t cpu_mem_destroy(void *self, void *memory)
 {
     (void)self;
-    free(memory);
+    if (!placed_remove(memory))
+        free(memory);
     return GPURT_OK;
 }
 
@@ -314,6 +368,7 @@ const gpurt_backend_ops_t gpurt_backend_simt = {
     .box_connect = cpu_box_connect,
     .box_disconnect = cpu_box_disconnect,
     .mem_create = cpu_mem_create,
+    .mem_create_at = cpu_mem_create_at,
     .mem_destroy = cpu_mem_destroy,
     .host_create = cpu_mem_create,
     .host_destroy = cpu_mem_destroy,

@@ -8,6 +8,7 @@
 #include "launch_check.h"
 #include "launchlink.h"
 #include "life.h"
+#include "memat.h"
 #include "refuse.h"
 
 #include <string.h>
@@ -206,6 +207,20 @@ gpurt_status_t gpurt_mem_create(gpurt_t *rt, size_t bytes, void **out, gpurt_err
     return memory_create(rt, MEMORY_DEVICE, bytes, out, err);
 }
 
+gpurt_status_t gpurt_mem_create_at(gpurt_t *rt, size_t bytes, void *at, void **out,
+                                   gpurt_error_t *err)
+{
+    const gpurt_opened_t *o;
+    gpurt_status_t st = gpurt_life_enter(rt, &o, err);
+
+    *out = NULL;
+    if (st != GPURT_OK)
+        return st;
+    if (!o->ops->mem_create_at)
+        return gpurt_life_leave(GPURT_E_UNSUPPORTED);
+    return gpurt_life_leave(o->ops->mem_create_at(o->self, bytes, at, out, err));
+}
+
 gpurt_status_t gpurt_mem_destroy(gpurt_t *rt, void *memory)
 {
     return memory_destroy(rt, MEMORY_DEVICE, memory);
@@ -276,7 +291,7 @@ gpurt_status_t gpurt_launch_kernel(gpurt_t *rt, const gpurt_launch_t *launch,
         st = take(GPURT_HANDLE_STREAM, checked.stream, &s, err);
     if (GPURT_UNLIKELY(st != GPURT_OK))
         return gpurt_life_leave(st);
-    gpurt_launchlink_tell(&checked, kernel);
+    gpurt_launchlink_tell(&checked, kernel, __builtin_return_address(0));
     gpurt_boxwork_begin();
     st = o->ops->launch(o->self, s, &checked, kernel, args, args_bytes, err);
     return leave_with(o, checked.stream, st);

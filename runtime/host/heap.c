@@ -3,6 +3,7 @@
  * aligned to their size, then the tables. */
 #include "heapmap.h"
 
+#include "memat.h"
 #include "refuse.h"
 
 #include <errno.h>
@@ -28,6 +29,15 @@ static entry_t entries[GPURT_HEAPS]; /* under entries_lock */
 
 /* ---- layout -------------------------------------------------------------------------- */
 
+void gpurt_heap_count_words(gpurt_heap_t *h)
+{
+    h->leaf_words = (h->chunk_count + 63) / 64;
+    h->branch_words = (h->leaf_words + 63) / 64;
+    h->root_words = (h->branch_words + 63) / 64;
+    h->tree_words = h->leaf_words + h->branch_words + h->root_words;
+    h->tail_words = (h->shard_count + 63) / 64;
+}
+
 static void counts_set(gpurt_heap_t *h, uint32_t chunks, const gpurt_heap_options_t *o,
                        uint32_t sm_count)
 {
@@ -36,11 +46,7 @@ static void counts_set(gpurt_heap_t *h, uint32_t chunks, const gpurt_heap_option
     h->chunk_count = chunks;
     h->spread = o->spread;
     h->shard_count = o->shards ? o->shards : wanted < fit ? wanted : fit ? fit : 1;
-    h->leaf_words = (chunks + 63) / 64;
-    h->branch_words = (h->leaf_words + 63) / 64;
-    h->root_words = (h->branch_words + 63) / 64;
-    h->tree_words = h->leaf_words + h->branch_words + h->root_words;
-    h->tail_words = (h->shard_count + 63) / 64;
+    gpurt_heap_count_words(h);
     h->run_chunks = o->run_chunks;
     if (h->run_chunks == 0) /* about an eighth of a shard's share */
         for (h->run_chunks = 1; h->run_chunks < GPURT_RUN_CHUNKS &&
@@ -283,6 +289,46 @@ gpurt_status_t gpurt_heap_create(gpurt_t *rt, const gpurt_heap_options_t *option
         gpurt_mem_destroy(rt, entry_remove(&h));
     else
         *out = h;
+    return st;
+}
+
+/* At `at`, if the back end can say where memory lies; else wherever it comes to lie. */
+static gpurt_status_t memory_at(gpurt_t *rt, size_t bytes, void *at, void **memory,
+                                gpurt_error_t *err)
+{
+    gpurt_status_t st = gpurt_mem_create_at(rt, bytes, at, memory, err);
+
+    return st == GPURT_E_UNSUPPORTED
+               ? gpurt_mem_create(rt, bytes + GPURT_CHUNK_BYTES, memory, err)
+               : st;
+}
+
+gpurt_status_t gpurt_heap_make_at(gpurt_t *rt, gpurt_heap_t *h, void *at, bool may_move,
+                                  gpurt_error_t *err)
+{
+    size_t chunks = (size_t)h->chunk_count * GPURT_CHUNK_BYTES;
+    size_t bytes = chunks + gpurt_heap_table_bytes(h);
+    void *memory = NULL;
+    gpurt_status_t st = memory_at(rt, bytes, at, &memory, err);
+    uintptr_t begin;
+
+    if (st == GPURT_E_MOVED && may_move)
+        st = gpurt_mem_create(rt, bytes + GPURT_CHUNK_BYTES, &memory, err);
+    if (st != GPURT_OK)
+        return st;
+    begin =
+        ((uintptr_t)memory + GPURT_CHUNK_BYTES - 1) / GPURT_CHUNK_BYTES * GPURT_CHUNK_BYTES;
+    h->chunks = (char *)memory + (begin - (uintptr_t)memory);
+    gpurt_heap_place(h, h->chunks + chunks);
+    if (h->chunks != at && !may_move)
+        st = REFUSE(err, GPURT_E_MOVED,
+                    "heap: it lay at %p and would lie at %p; objects that hold addresses "
+                    "would be wrong (GPURT_CHECKPOINT_MAY_MOVE)",
+                    at, (void *)h->chunks);
+    if (st == GPURT_OK)
+        st = entry_add(rt, h, memory, err);
+    if (st != GPURT_OK)
+        gpurt_mem_destroy(rt, memory);
     return st;
 }
 

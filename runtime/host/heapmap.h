@@ -16,6 +16,14 @@ size_t gpurt_heap_table_bytes(const gpurt_heap_t *heap);
 /* Points the tables of a heap with the counts set to their places in `memory`. */
 void gpurt_heap_place(gpurt_heap_t *heap, char *memory);
 
+/* Sets what follows from chunk_count and shard_count. */
+void gpurt_heap_count_words(gpurt_heap_t *heap);
+
+/* Makes a heap with the counts set, whose chunks lie at `at`, or, if it may move, anywhere;
+ * its tables are not filled. GPURT_E_MOVED: they cannot. */
+gpurt_status_t gpurt_heap_make_at(gpurt_t *rt, gpurt_heap_t *heap, void *at, bool may_move,
+                                  gpurt_error_t *err);
+
 /* The same heap with its tables in the host's memory. */
 typedef struct gpurt_heap_mirror {
     gpurt_heap_t heap;

@@ -3,6 +3,7 @@
 
 #include "hostring.h"
 #include "injection.h"
+#include "launchsite.h"
 #include "names.h"
 #include "procfs.h"
 
@@ -52,10 +53,12 @@ void gpurt_launchlink_connect(const gpurt_boxmap_t *map, uint32_t section)
         return;
     launches.device = map->sections[0].device;
     launches.level = &map->box->control.xlevel;
+    gpurt_launchsite_connect();
 }
 
 void gpurt_launchlink_disconnect(void)
 {
+    gpurt_launchsite_disconnect();
     gpurt_injection_sync();
     launches.level = NULL;
     names_clear(&launches.names);
@@ -87,11 +90,13 @@ static void tell(const gpurt_launch_t *l, const gpurt_kernel_t *kernel, const ch
         gpurt_hostring_lose(&launches.ring, 1, GPURT_LOSS_FULL, now);
 }
 
-void gpurt_launchlink_tell(const gpurt_launch_t *launch, const gpurt_kernel_t *kernel)
+void gpurt_launchlink_tell(const gpurt_launch_t *launch, const gpurt_kernel_t *kernel,
+                           const void *caller)
 {
     const char *file = place.file ? place.file : "(not by gpurt_launch)";
     uint32_t line = place.line;
 
+    gpurt_launchsite_note(kernel->name, place.file, line, caller);
     place.file = NULL;
     place.line = 0;
     /* relaxed: a level that changes may miss a launch */

@@ -18,7 +18,9 @@ void gpurt_launchlink_prepare(void);
 void gpurt_launchlink_connect(const gpurt_boxmap_t *map, uint32_t section);
 void gpurt_launchlink_disconnect(void);
 
-/* Context: any thread between the two; waits for nothing. */
-void gpurt_launchlink_tell(const gpurt_launch_t *launch, const gpurt_kernel_t *kernel);
+/* Context: any thread between the two; waits for nothing. caller: where the call that launches
+ * returns to. */
+void gpurt_launchlink_tell(const gpurt_launch_t *launch, const gpurt_kernel_t *kernel,
+                           const void *caller);
 
 #endif

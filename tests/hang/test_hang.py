@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Device code that hangs is explained from outside: who waits for whom, with names and source lines. Arguments: folders of
-the programs and of the tests."""
+"""Device code that hangs is explained from outside: who waits for whom, with names and source lines. Arguments: folder of
+the programs, the program that hangs."""
 import json
 import os
 import re
@@ -11,10 +11,9 @@ import sys
 import tempfile
 import time
 
-BIN, TESTS = sys.argv[1:3]
+BIN, APP = sys.argv[1:3]
 HERE = os.path.dirname(os.path.abspath(__file__))
 RECORD, PANIC, TOP = (os.path.join(BIN, "gpurt-" + name) for name in ("record", "panic", "top"))
-APP = os.path.join(TESTS, "hang_app")
 PAGE = open(os.path.join(HERE, "..", "..", "docs", "PANIC_JSON.md"), encoding="utf-8").read()
 SOURCE = open(os.path.join(HERE, "hang_app_kernels.c"), encoding="utf-8").read().splitlines()
 LONG = 60  # seconds; nothing here takes long on a machine that is not
@@ -185,6 +184,20 @@ def check_top(folder):
     recorder.communicate(timeout=LONG)
 
 
+def check_launch_site(folder):
+    """The host's line that launched, and the calls that led there: asked for, and only then."""
+    for option, expected in (["--launch-sites"], 1), ([], 0):
+        log = f"{folder}/launch{expected}.gplog"
+        recorder, _ = start(RECORD, "-q", "--hang-after", "0.2", *option, "-o", log, "--", APP, "self")
+        report = until(shown_log, log)
+        recorder.terminate()
+        recorder.communicate(timeout=LONG)
+        assert len(report["launches"]) == expected, report
+        for text in report["launches"]:
+            assert re.search(r"^launch of hang_app at .*hang_app\.c:\d+, called by (hang_app|main)\S* < ", text), text
+    assert "  host      launch of hang_app at" in panic("show", f"{folder}/launch1.gplog", status=0)
+
+
 def check_hook(folder):
     log = f"{folder}/hook.gplog"
     recorder, _ = start(RECORD, "-q", "--hang-after", "0.2", "--exec-on-panic", f'echo "$GPURT_PANIC_KIND" >> {folder}/told',
@@ -201,6 +214,7 @@ with tempfile.TemporaryDirectory() as directory:
     check_ways(directory)
     check_no_alarm(directory)
     check_live_and_dead(directory)
+    check_launch_site(directory)
     check_hook(directory)
     check_top(directory)
 print("all well")

@@ -44,6 +44,11 @@ static const struct {
     {GPURT_E_SYNC, -36, "GPURT_E_SYNC"},
     {GPURT_E_SCOPE, -37, "GPURT_E_SCOPE"},
     {GPURT_E_DEVICE_LOST, -38, "GPURT_E_DEVICE_LOST"},
+    {GPURT_E_TRUNCATED, -50, "GPURT_E_TRUNCATED"},
+    {GPURT_E_VERSION, -51, "GPURT_E_VERSION"},
+    {GPURT_E_DAMAGED, -52, "GPURT_E_DAMAGED"},
+    {GPURT_E_PART, -53, "GPURT_E_PART"},
+    {GPURT_E_MOVED, -54, "GPURT_E_MOVED"},
 };
 enum {
     FROZEN_COUNT = sizeof frozen / sizeof frozen[0]

@@ -44,10 +44,16 @@ enum {
     GPURT_E_STACK = -32, /* a lane overflowed its stack */
     GPURT_E_DEADLOCK = -33,
     GPURT_E_LIVELOCK = -34,
-    GPURT_E_OCCUPANCY = -35,  /* waits for blocks that cannot become resident */
-    GPURT_E_SYNC = -36,       /* misuse of a warp operation or barrier */
-    GPURT_E_SCOPE = -37,      /* a narrow-scope atomic on an address others use */
-    GPURT_E_DEVICE_LOST = -38 /* the context is dead: the process must restart */
+    GPURT_E_OCCUPANCY = -35,   /* waits for blocks that cannot become resident */
+    GPURT_E_SYNC = -36,        /* misuse of a warp operation or barrier */
+    GPURT_E_SCOPE = -37,       /* a narrow-scope atomic on an address others use */
+    GPURT_E_DEVICE_LOST = -38, /* the context is dead: the process must restart */
+    /* a checkpoint that cannot be used */
+    GPURT_E_TRUNCATED = -50, /* the file ends too soon */
+    GPURT_E_VERSION = -51,   /* of another version */
+    GPURT_E_DAMAGED = -52,   /* its checksums do not fit */
+    GPURT_E_PART = -53,      /* it has no part of that name */
+    GPURT_E_MOVED = -54      /* a heap cannot have its old address back */
 };
 
 /* Where gpurt_error_t.code comes from. */

@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The fault campaign: programs that fail in every way there is, and what is left of them.
+
+  campaign.py BIN APP [--runs N] [--jobs J] [--seed S] [--case NAME] [--write PAGE]
+
+Each run is one program of 8 blocks that log. Held to account in each: every message whose log call had returned is in the log,
+once (committed, lost, twice); no record is shown that does not add up in itself (torn); the failure is reported whole, with its
+place and its values; and where the context must be healthy, a second launch in the same process has run and logged. N is the runs
+of each case. --write puts the table into a page, between its marks."""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import random
+import re
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+BLOCKS, WAIT_S = 8, 60
+MESSAGE = re.compile(r"^m (\d+) (\d+) (\d+)$")
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = open(os.path.join(HERE, "campaign_app_kernels.c"), encoding="utf-8").read().splitlines()
+
+Result = collections.namedtuple("Result", "committed lost twice torn report healthy")
+Case = collections.namedtuple("Case", "name words run")
+
+
+class Wrong(Exception):
+    """A run that is not as it must be."""
+
+
+def must(condition, *what):
+    if not condition:
+        raise Wrong(*what)
+
+
+def line_of(text):
+    return next(i + 1 for i, line in enumerate(SOURCE) if text in line)
+
+
+class Run:
+    """A folder, a program in it, and a drainer. Everything it started is gone at its end."""
+
+    def __init__(self, options, folder, rng):
+        self.bin, self.app, self.folder, self.rng = options.bin, options.app, folder, rng
+        self.log, self.done, self.started = f"{folder}/run.gplog", f"{folder}/done", []
+        self.env = dict(os.environ, GPURT_BACKEND="cpu", GPURT_POLICY="block", GPURT_RING_BYTES="16384", GPURT_WORKERS="2",
+                        GPURT_CUPTI="off")
+
+    def program(self, name):
+        return os.path.join(self.bin, name)
+
+    def start(self, way, failing, messages, recorder=True):
+        self.messages = messages
+        command = [self.app, way, str(failing), str(messages), self.done]
+        if recorder:
+            command = [self.program("gpurt-record"), "-q", "-o", self.log, "--", *command]
+        child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                 env=self.env)
+        self.started.append(child)
+        line = child.stdout.readline()
+        must(line.strip().isdigit(), "did not begin", line, child.stderr.read() if child.poll() is not None else "")
+        return child, int(line)
+
+    def end(self, child):
+        """Lets it end by itself. Returns: what it printed, and its status."""
+        child.stdin.close()
+        out = child.stdout.read()  # not communicate(), which leaves out what readline() has read ahead
+        return out, child.stderr.read(), child.wait(timeout=WAIT_S)
+
+    def close(self):
+        for child in self.started:
+            if child.poll() is None:
+                child.kill()
+            child.wait(timeout=WAIT_S)
+            for pipe in (child.stdin, child.stdout, child.stderr):
+                if pipe and not pipe.closed:
+                    pipe.close()
+
+    def committed(self):
+        """Messages (block, number) whose log calls have returned, in both launches."""
+        with open(self.done, "rb") as file:
+            done = struct.unpack(f"{2 * BLOCKS}Q", file.read(16 * BLOCKS))
+        return {(at % BLOCKS, at // BLOCKS * self.messages + i) for at, count in enumerate(done) for i in range(count)}
+
+    def records(self):
+        done = subprocess.run([self.program("gpurt-log"), "stat", "--json", self.log], capture_output=True, text=True)
+        return json.loads(done.stdout)["records"] if done.returncode == 0 else 0
+
+    def account(self):
+        """What the log holds against what was committed."""
+        must(subprocess.run([self.program("gpurt-log"), "verify", self.log], capture_output=True).returncode == 0, "verify")
+        cat = subprocess.run([self.program("gpurt-log"), "cat", "--jsonl", self.log], capture_output=True, text=True)
+        must(cat.returncode == 0, "cat", cat.stderr)
+        seen, torn = collections.Counter(), 0
+        for line in cat.stdout.splitlines():
+            row = json.loads(line)
+            if not row.get("file", "").endswith("campaign_app_kernels.c") or row["level"] != "INFO":
+                continue
+            found = MESSAGE.match(row["msg"])
+            block, i, total = map(int, found.groups()) if found else (0, 0, -1)
+            torn += total != (block * 40503 + i) * 2654435761 % 2 ** 32 or block != row["block"]
+            seen[block, i] += 1
+        committed = self.committed()
+        return len(committed), len(committed - set(seen)), sum(count - 1 for count in seen.values()), torn
+
+    def panics(self, expected, text, way):
+        """Each failing block is in the report with its place and its values."""
+        listed = json.loads(subprocess.run([self.program("gpurt-panic"), "list", "--json", self.log], capture_output=True,
+                                           text=True, check=True).stdout)
+        must(listed["panics"] == expected, "panics", listed["panics"], expected)
+        must(listed["sources"][0]["left_out"] == 0, "left out")
+        for number in {1, max(1, expected // 2), expected}:
+            shown = json.loads(subprocess.run([self.program("gpurt-panic"), "show", "--json", str(number), self.log],
+                                              capture_output=True, text=True, check=True).stdout)
+            must(shown["line"] == line_of(text), way, shown["line"])
+            block, at = (int(o["text"]) for o in shown["operands"])
+            must(shown["block"] == [block, 0, 0] and shown["msg"] == f"block {block} at message {at}", shown["msg"])
+            must(len(shown["lane_values"]) == bin(shown["failed"]).count("1") > 0, "lanes", shown["failed"])
+            must(shown["before"]["warp"] and shown["before"]["warp"][-1]["msg"].startswith(f"m {block} {at - 1} "), "before")
+
+
+def fails(way, failing, status, text):
+    """The first launch fails, or some of its blocks do; the second one works."""
+    def run(r):
+        messages = 2 * r.rng.randint(4, 40)
+        child, _ = r.start(way, failing, messages)
+        out, err, code = r.end(child)
+        must(code == 0 and "\nhealthy\n" in out, "not healthy", code, out[-300:], err[-300:])
+        must(out.startswith(status + "\n"), out[:100])
+        if way in ("assert", "panic"):
+            r.panics(failing, text, way)
+        else:
+            place = re.search(r"campaign_app_kernels\.c:(\d+)", out)
+            must(place and int(place.group(1)) == line_of(text), "place", out[:900])
+            must(re.search(r"block \(?[0-7]\b", out), "block", out[:900])
+        return Result(*r.account(), report=1, healthy=1)
+    return run
+
+
+def kill_app(stop_first):
+    """Anywhere in its life. What it had stopped in is nothing that could fail: no report, no health."""
+    def run(r):
+        child, pid = r.start("none", 0, 100000)
+        time.sleep(r.rng.random() * 0.03)
+        if stop_first:
+            os.kill(pid, signal.SIGSTOP)
+            time.sleep(r.rng.random() * 0.03)
+        os.kill(pid, signal.SIGKILL)
+        _, _, code = r.end(child)
+        must(code == 128 + signal.SIGKILL, code)
+        return Result(*r.account(), report=None, healthy=None)
+    return run
+
+
+def stop_app(r):
+    """Stopped for a while in the middle, and going on."""
+    child, pid = r.start("none", 0, 2000)
+    for _ in range(3):
+        time.sleep(r.rng.random() * 0.01)
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(r.rng.random() * 0.02)
+        os.kill(pid, signal.SIGCONT)
+    out, _, code = r.end(child)
+    must(code == 0 and "\nhealthy\n" in out, "not healthy", out[-300:])
+    must(len(r.committed()) == 4000 * BLOCKS, len(r.committed()))
+    return Result(*r.account(), report=None, healthy=1)
+
+
+def kill_drainer(r):
+    """Its drainer dies anywhere; the program goes on, and another drainer takes over with the same file."""
+    child, pid = r.start("panic", 2, 100)
+    time.sleep(r.rng.random() * 0.02)
+    child.kill()
+    child.wait(timeout=WAIT_S)
+    other = subprocess.Popen([r.program("gpurt-drain"), "-p", str(pid), "-o", r.log], stderr=subprocess.PIPE, text=True)
+    r.started.append(other)
+    out = "".join(iter(child.stdout.readline, "healthy\n"))
+    end = time.monotonic() + WAIT_S  # a program that ends without a drainer takes its box along
+    while r.records() < len(r.committed()) + 2 and other.poll() is None and time.monotonic() < end:
+        time.sleep(0.01)
+    whole = r.records() >= len(r.committed()) + 2  # the first one had all: the next may come too late
+    child.stdin.close()
+    _, err = other.communicate(timeout=WAIT_S)
+    must(whole and (other.returncode == 0 or str(pid) in err), "the next drainer", err, out[-300:])
+    r.panics(2, 'GPURT_PANIC("block', "panic")
+    return Result(*r.account(), report=1, healthy=1)
+
+
+PLACES = {"trap": "gpurt_trap();", "address": "gpurt_store_relaxed_sys_u32(p->wrong", "misaligned": "gpurt_group_store(",
+          "assert": "GPURT_ASSERT(i ==", "panic": 'GPURT_PANIC("block'}
+CASES = [Case(f"{way}-{failing}", f"{words} in {failing} of {BLOCKS} blocks", fails(way, failing, status, PLACES[way]))
+         for way, words, status in (("trap", "trap", "GPURT_E_TRAP"), ("address", "illegal address", "GPURT_E_FAULT"),
+                                    ("misaligned", "misaligned access", "GPURT_E_FAULT"), ("assert", "assert", "GPURT_OK"),
+                                    ("panic", "panic", "GPURT_OK"))
+         for failing in (1, 4, 8)]
+CASES += [Case("kill-app", "SIGKILL of the program, anywhere", kill_app(False)),
+          Case("stop-kill-app", "SIGSTOP of the program, then SIGKILL", kill_app(True)),
+          Case("stop-app", "SIGSTOP of the program, three times, and on", stop_app),
+          Case("kill-drainer", "SIGKILL of the drainer, anywhere, with panics in 2 blocks", kill_drainer)]
+
+
+def one(task):
+    options, case, seed = task
+    with tempfile.TemporaryDirectory(prefix="gpurt-campaign-") as folder:
+        run = Run(options, folder, random.Random(seed))
+        try:
+            return case, seed, case.run(run), None
+        except (Wrong, AssertionError, subprocess.SubprocessError, OSError, ValueError, KeyError) as e:
+            return case, seed, None, f"{type(e).__name__}: {str(e)[:600]}"
+        finally:
+            run.close()
+
+
+def table(rows, options):
+    lines = ["| failure | runs | committed records | lost | twice | torn shown | report whole | next launch works | on a GPU |",
+             "|---|---|---|---|---|---|---|---|---|"]
+    for case in CASES:
+        results = [result for c, result in rows if c is case and result]
+        if not results:
+            continue
+        runs = len(results)
+
+        def share(field):
+            known = [getattr(r, field) for r in results if getattr(r, field) is not None]
+            return f"{sum(known)} of {len(known)}" if known else "-"
+        total = [sum(getattr(r, field) for r in results) for field in ("committed", "lost", "twice", "torn")]
+        lines.append(f"| {case.words} | {runs} | {total[0]:,} | {total[1]} | {total[2]} | {total[3]} | {share('report')} | "
+                     f"{share('healthy')} | not run yet |")
+    every = [r for _, r in rows if r]
+    lines.append(f"| **all** | **{len(every):,}** | **{sum(r.committed for r in every):,}** | **{sum(r.lost for r in every)}** | "
+                 f"**{sum(r.twice for r in every)}** | **{sum(r.torn for r in every)}** | | | |")
+    return lines
+
+
+def machine():
+    model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo", encoding="utf-8")
+                  if line.startswith("model name")), "unknown processor")
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=HERE, capture_output=True, text=True).stdout.strip()
+    return f"{time.strftime('%Y-%m-%d', time.gmtime())}, {model}, {os.cpu_count()} processors, Linux {os.uname().release}, commit {commit}"
+
+
+def write(page, lines):
+    text = open(page, encoding="utf-8").read()
+    begin, end = "<!-- campaign -->\n", "<!-- end of campaign -->"
+    head, rest = text.split(begin)
+    with open(page, "w", encoding="utf-8") as file:
+        file.write(head + begin + "\n".join(lines) + "\n" + end + rest.split(end)[1])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("bin")
+    parser.add_argument("app")
+    parser.add_argument("--runs", type=int, default=53)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--case")
+    parser.add_argument("--write")
+    options = parser.parse_args()
+    tasks = [(options, case, options.seed * 1000003 + i) for i in range(options.runs) for case in CASES
+             if options.case in (None, case.name)]
+    rows, failed, start, where = [], 0, time.monotonic(), machine()
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for case, seed, result, why in pool.map(one, tasks):
+            rows.append((case, result))
+            if why or result.lost or result.twice or result.torn:
+                failed += 1
+                print(f"FAILED {case.name} (seed {seed}): {why or result}", flush=True)
+    lines = table(rows, options)
+    print("\n".join(lines))
+    print(f"{len(rows)} runs, {failed} failed, {time.monotonic() - start:.0f} s")
+    if options.write and not failed:
+        write(options.write, [f"{len(rows):,} runs, {where}:", "", *lines])
+    sys.exit(failed > 0 or not rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* campaign_app WAY FAILING MESSAGES DONE - blocks log MESSAGES each, FAILING of them fail half
+ * way; then a second launch logs as many without failing: the context must be healthy.
+ *
+ * DONE is a file that says, for each launch and block, how many messages were logged for sure, whatever
+ * becomes of this process. Standard output: the number of the process; what became of the
+ * first launch and its report; "healthy". Before it closes gpurt it waits for the end of its
+ * standard input. */
+#include "campaign_app.h"
+
+#include <gpurt/gpurt.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const char *const ways[] = {"none",       "trap",   "address",
+                                   "misaligned", "assert", "panic"};
+
+static uint32_t way_of(const char *name)
+{
+    uint32_t i = 0;
+
+    while (i < sizeof ways / sizeof ways[0] && strcmp(ways[i], name) != 0)
+        i++;
+    return i;
+}
+
+/* On the CPU a file in shared memory is device memory like any other. */
+static void *done_map(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    void *at;
+
+    if (fd < 0 || ftruncate(fd, 4096) != 0)
+        return NULL;
+    at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+int main(int argc, char **argv)
+{
+    const gpurt_launch_t launch = {.grid = {CAMPAIGN_BLOCKS, 1, 1}, .block = {32, 1, 1}};
+    struct campaign_args args = {0};
+    static char report[16384];
+    gpurt_error_t err = {0};
+    gpurt_status_t st;
+    gpurt_t *rt;
+
+    if (argc != 5)
+        return 2;
+    args.way = way_of(argv[1]);
+    args.failing = (uint32_t)strtoul(argv[2], NULL, 10);
+    args.messages = (uint32_t)strtoul(argv[3], NULL, 10);
+    args.xdone = (uint64_t *)done_map(argv[4]);
+    args.wrong =
+        (uint32_t *)mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!args.xdone || gpurt_open(NULL, &rt, &err) != GPURT_OK)
+        goto fail;
+    printf("%d\n", (int)getpid());
+    fflush(stdout);
+    if (gpurt_launch(rt, &launch, campaign, &args, &err) != GPURT_OK)
+        goto fail;
+    st = gpurt_sync(rt, &err);
+    gpurt_report(rt, report, sizeof report);
+    printf("%s\n%s\n---\n", gpurt_status_name(st), report);
+    args.way = CAMPAIGN_NONE;
+    args.first = args.messages;
+    args.xdone += CAMPAIGN_BLOCKS;
+    if (gpurt_launch(rt, &launch, campaign, &args, &err) != GPURT_OK ||
+        gpurt_sync(rt, &err) != GPURT_OK)
+        goto fail;
+    puts("healthy");
+    fflush(stdout);
+    while (getchar() != EOF)
+        ;
+    return gpurt_close(rt, &err) == GPURT_OK ? 0 : 1;
+
+fail:
+    fprintf(stderr, "campaign_app: %s\n", err.text);
+    return 1;
+}
