@@ -7,6 +7,7 @@
 #include "cuda_device.h"
 #include "cuda_error.h"
 #include "cuda_launch.h"
+#include "sweep_kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -552,6 +553,9 @@ static gpurt_status_t cuda_event_elapsed_ns(void *self, void *from, void *to, ui
         *ns = (uint64_t)((double)ms * 1e6 + 0.5);
     return st;
 }
+
+__attribute__((used)) static const void *const *const service_kernels =
+    &gpurt_cuda_gpurt_epochs_sweep_all;
 
 const gpurt_backend_ops_t gpurt_backend_cuda = {
     .kind = GPURT_BACKEND_CUDA,
