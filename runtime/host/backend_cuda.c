@@ -7,6 +7,7 @@
 #include "cuda_device.h"
 #include "cuda_error.h"
 #include "cuda_launch.h"
+#include "gc_kernels.h"
 #include "sweep_kernels.h"
 
 #include <stdio.h>
@@ -554,8 +555,9 @@ static gpurt_status_t cuda_event_elapsed_ns(void *self, void *from, void *to, ui
     return st;
 }
 
-__attribute__((used)) static const void *const *const service_kernels =
-    &gpurt_cuda_gpurt_epochs_sweep_all;
+/* Kernels of the runtime's own: nothing else pulls their CUDA halves out of the archive. */
+__attribute__((used)) static const void *const *const service_kernels[] = {
+    &gpurt_cuda_gpurt_epochs_sweep_all, &gpurt_cuda_gpurt_gc_reset};
 
 const gpurt_backend_ops_t gpurt_backend_cuda = {
     .kind = GPURT_BACKEND_CUDA,

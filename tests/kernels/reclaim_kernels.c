@@ -111,8 +111,8 @@ GPURT_DEVN reclaim_node_t *reclaim_node_make(const struct reclaim_args *p, uint6
     }
     gpurt_store_relaxed_dev_u64(&node->xnext, 0); /* relaxed, all: the link publishes */
     gpurt_store_relaxed_dev_u64(&node->value, value);
-    gpurt_store_relaxed_dev_u64(&node->xlife,
-                                1 + gpurt_add_relaxed_dev_u64(&p->verdict->xlives, 1));
+    node->plain = 1 + gpurt_add_relaxed_dev_u64(&p->verdict->xlives, 1);
+    gpurt_store_relaxed_dev_u64(&node->xlife, node->plain);
     return node;
 }
 
@@ -124,7 +124,7 @@ GPURT_DEV uint64_t reclaim_life(reclaim_node_t *node)
 GPURT_DEV void reclaim_same(const struct reclaim_args *p, reclaim_node_t *node,
                             uint64_t life)
 {
-    if (reclaim_life(node) != life)
+    if (reclaim_life(node) != life || node->plain != life)
         reclaim_count(&p->verdict->xreused);
 }
 

@@ -18,6 +18,7 @@ typedef struct reclaim_node {
     uint64_t xnext;
     uint64_t value;
     uint64_t xlife; /* which allocation this is: never the same twice */
+    uint64_t plain; /* the same, by an ordinary store: who reads it must be in order */
 } reclaim_node_t;
 
 /* What went wrong, and how often. Written by: any lane. */

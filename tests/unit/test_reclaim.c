@@ -269,7 +269,10 @@ static void test_bad_input(void)
     CHECK_EQ(gpurt_hazards_stats(rt, &h_copy, &stats, NULL), GPURT_E_HANDLE);
     CHECK_EQ(gpurt_hazards_sweep(rt, &h_copy, NULL), GPURT_E_HANDLE);
     CHECK_EQ(gpurt_epochs_sweep(rt, NULL, NULL), GPURT_E_HANDLE);
+    OK(gpurt_refs_create(rt, &s.args.heap, NULL, &r, &err)); /* maybe where the other was */
+    CHECK_EQ(gpurt_refs_stats(rt, &r_copy, &rstats, NULL), GPURT_E_HANDLE);
     CHECK_EQ(gpurt_refs_destroy(rt, &r_copy, NULL), GPURT_E_HANDLE);
+    OK(gpurt_refs_destroy(rt, &r, &err));
     stage_close(&s);
 }
 

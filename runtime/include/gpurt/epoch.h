@@ -68,7 +68,7 @@ GPURT_DEVN uint32_t gpurt_epoch_enter(const gpurt_epochs_t *e, uint32_t lanes)
             epoch = now;
             gpurt_store_relaxed_dev_u64(e->slots + slot,
                                         gpurt_epoch_word(epoch)); /* relaxed: the fence */
-            gpurt_fence_seq_cst_dev();
+            gpurt_fence_store_load_dev();
             now = (uint32_t)gpurt_load_relaxed_dev_u64(
                 &e->counts->xepoch); /* relaxed: the fence */
         }
@@ -96,7 +96,7 @@ GPURT_DEVN bool gpurt_epoch_advance(const gpurt_epochs_t *e, uint32_t lanes)
 
     if (gpurt_is_leader(lanes)) {
         epoch = gpurt_load_acquire_dev_u64(&e->counts->xepoch); /* EP2.acq */
-        gpurt_fence_seq_cst_dev();
+        gpurt_fence_store_load_dev();
     }
     gpurt_syncwarp(lanes);
     epoch = gpurt_shfl_u64(lanes, epoch, leader);

@@ -42,14 +42,15 @@ GPURT_DEVN uint32_t gpurt_hazard_open(const gpurt_hazards_t *h, uint32_t lanes)
     return gpurt_shfl_u32(lanes, slot, gpurt_leader(lanes));
 }
 
-/* Says that this lane uses an object. It holds from the next look on that finds the object
- * still linked: whoever frees either sees the pointer, or unlinked before that look. */
+/* Says that this lane uses an object, and no longer the one before. It holds from the next
+ * look on that finds the object still linked: whoever frees either sees the pointer, or
+ * unlinked before that look. Order: release, what the lane did with the one before. */
 GPURT_DEV void gpurt_hazard_set(const gpurt_hazards_t *h, uint32_t slot, uint32_t k,
                                 const void *object)
 {
-    gpurt_store_relaxed_dev_u64(gpurt_hazard_pointer(h, slot, k),
-                                (uint64_t)(uintptr_t)object); /* relaxed: the fence */
-    gpurt_fence_seq_cst_dev();
+    gpurt_store_release_dev_u64(gpurt_hazard_pointer(h, slot, k), /* HZ1.rel */
+                                (uint64_t)(uintptr_t)object);
+    gpurt_fence_store_load_dev();
 }
 
 /* Links an object where others find it by gpurt_hazard_protect; any release of the
@@ -163,7 +164,7 @@ GPURT_DEVN void gpurt_hazard_scan(const gpurt_hazards_t *h, uint32_t slot, uint3
     uint32_t count = h->retired_counts[slot];
     uint32_t rank = gpurt_popc(lanes & gpurt_lanes_below());
 
-    gpurt_fence_seq_cst_dev(); /* what was unlinked before is unlinked for who sets now */
+    gpurt_fence_store_load_dev(); /* what was unlinked before is unlinked for who sets now */
     gpurt_syncwarp(lanes);
     for (uint32_t base = 0; base < count; base += gpurt_popc(lanes)) {
         uint64_t object = base + rank < count ? retired[base + rank] : 0;
