@@ -482,6 +482,20 @@ GPURT_FOR_SCOPES(GPURT_DEF_fence, release)
 GPURT_FOR_SCOPES(GPURT_DEF_fence, acq_rel)
 GPURT_FOR_SCOPES(GPURT_DEF_fence, seq_cst)
 
+/* A store before it comes before the loads after it, for who does the same the other way
+ * round: one of both sees the other. It hands nothing over, and the race detector is told
+ * so: there it is an order on a word of the caller's own. */
+GPURT_HD void gpurt_fence_store_load_dev(void)
+{
+#if defined(GPURT_TSAN_FENCE)
+    uint32_t own = 0;
+
+    __atomic_fetch_add(&own, 1, __ATOMIC_SEQ_CST);
+#else
+    GPURT_RAW_fence(seq_cst, dev);
+#endif
+}
+
 /* An acquire fence makes acquiring loads of the relaxed ones before it, which the race
  * detector cannot see: after the fence, names such a word to it. Nothing in other builds.
  * */

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reclaimtable.h - device memory of a table, and whether it still exists. */
+#ifndef GPURT_HOST_RECLAIMTABLE_H
+#define GPURT_HOST_RECLAIMTABLE_H
+
+#include <gpurt/gpurt.h>
+#include <gpurt/reclaimmap.h>
+
+/* Memory of that size, zeros, under an id of its own. Context of all: host, any thread. */
+gpurt_status_t gpurt_table_create(gpurt_t *rt, const char *what, size_t bytes,
+                                  void **memory, uint32_t *id, gpurt_error_t *err);
+/* Whether id still names that memory. */
+gpurt_status_t gpurt_table_known(const char *what, uint32_t id, const void *memory,
+                                 gpurt_error_t *err);
+gpurt_status_t gpurt_table_destroy(gpurt_t *rt, const char *what, uint32_t id, void *memory,
+                                   gpurt_error_t *err);
+
+/* The next part of a table at memory + *at, which grows: aligned to 128 bytes. */
+void *gpurt_table_part(void *memory, size_t *at, size_t bytes);
+
+/* Copies out and waits. */
+gpurt_status_t gpurt_table_read(gpurt_t *rt, void *to, const void *from, size_t bytes,
+                                gpurt_error_t *err);
+gpurt_status_t gpurt_table_write(gpurt_t *rt, void *to, const void *from, size_t bytes,
+                                 gpurt_error_t *err);
+
+/* Words of a set of `count` numbers; its tree's counts are set. */
+size_t gpurt_slotset_shape(gpurt_slotset_t *set, uint32_t count);
+/* All of them are free. Context: set->tree.trees points to device memory. */
+gpurt_status_t gpurt_slotset_fill(gpurt_t *rt, const gpurt_slotset_t *set,
+                                  gpurt_error_t *err);
+
+/* Options of the caller over zeros: `size` bytes, or as many as it knew of. */
+void gpurt_table_options(void *out, size_t size, const void *in);
+
+#endif

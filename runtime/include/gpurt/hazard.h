@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hazard.h - pointers that lanes say they are using: what is named is not freed.
+ *
+ *     uint32_t slot = gpurt_hazard_open(&p->hazards, lanes);
+ *     node = (struct node *)gpurt_hazard_protect(&p->hazards, slot, 0, &p->head);
+ *     ... *node stays until the lane names another by the same pointer, or ...
+ *     gpurt_hazard_clear(&p->hazards, slot, 0);
+ *     gpurt_hazard_retire(&p->hazards, slot, lanes, node);    unlinked; NULL: none
+ *     gpurt_hazard_close(&p->hazards, slot, lanes);
+ *
+ * Each lane of a warp has `each` pointers of its own. Beside epochs (epoch.h): a use costs a
+ * fence for each pointer, not for each section, and a warp that stops holds up the objects
+ * that it names, not all. What waits is bounded: a slot that is full of objects that are in
+ * use says GPURT_RETIRE_FULL, and the object is still the caller's. A warp that is cancelled
+ * keeps its slot until the host sweeps (reclaim.h).
+ * Context: device code; open, close, retire and scan: all lanes of the mask together; the
+ * others: any lane alone. Lock-free. */
+#ifndef GPURT_HAZARD_H
+#define GPURT_HAZARD_H
+
+#include <gpurt/alloc.h>
+#include <gpurt/epoch.h>
+#include <gpurt/reclaimmap.h>
+
+GPURT_DEV uint64_t *gpurt_hazard_pointer(const gpurt_hazards_t *h, uint32_t slot,
+                                         uint32_t k)
+{
+    return h->pointers + ((size_t)slot * h->each + k) * GPURT_WARP_SIZE + gpurt_lane();
+}
+
+/* Returns: the warp's slot; GPURT_SLOT_NONE when all are taken. */
+GPURT_DEVN uint32_t gpurt_hazard_open(const gpurt_hazards_t *h, uint32_t lanes)
+{
+    uint32_t slot = GPURT_SLOT_NONE;
+
+    if (gpurt_is_leader(lanes)) {
+        slot = gpurt_slot_take(h->slots, h->slot_count, gpurt_epoch_word(0));
+        if (slot == GPURT_SLOT_NONE) /* relaxed: a statistic */
+            gpurt_red_add_relaxed_dev_u64(&h->counts->xno_slot, 1);
+    }
+    gpurt_syncwarp(lanes);
+    return gpurt_shfl_u32(lanes, slot, gpurt_leader(lanes));
+}
+
+/* Says that this lane uses an object, and no longer the one before. It holds from the next
+ * look on that finds the object still linked: whoever frees either sees the pointer, or
+ * unlinked before that look. Order: release, what the lane did with the one before. */
+GPURT_DEV void gpurt_hazard_set(const gpurt_hazards_t *h, uint32_t slot, uint32_t k,
+                                const void *object)
+{
+    gpurt_store_release_dev_u64(gpurt_hazard_pointer(h, slot, k), /* HZ1.rel */
+                                (uint64_t)(uintptr_t)object);
+    gpurt_fence_store_load_dev();
+}
+
+/* Links an object where others find it by gpurt_hazard_protect; any release of the
+ * program's own does as well. Order: release. */
+GPURT_DEV void gpurt_hazard_publish(uint64_t *where, const void *object)
+{
+    gpurt_store_release_dev_u64(where, (uint64_t)(uintptr_t)object); /* HZ2.rel */
+}
+
+/* What *from points to, which stays until the pointer is set anew or cleared. Loops only
+ * when another has changed *from meanwhile. Order: acquire. */
+GPURT_DEV void *gpurt_hazard_protect(const gpurt_hazards_t *h, uint32_t slot, uint32_t k,
+                                     uint64_t *from)
+{
+    uint64_t seen = gpurt_load_relaxed_dev_u64(from), again; /* relaxed: looked at again */
+
+    for (;;) {
+        gpurt_hazard_set(h, slot, k, (void *)(uintptr_t)seen);
+        again = gpurt_load_acquire_dev_u64(from); /* HZ2.acq */
+        if (again == seen)
+            return (void *)(uintptr_t)seen;
+        seen = again;
+        gpurt_relax();
+    }
+}
+
+/* Order: release, what the lane did with the object. */
+GPURT_DEV void gpurt_hazard_clear(const gpurt_hazards_t *h, uint32_t slot, uint32_t k)
+{
+    gpurt_store_release_dev_u64(gpurt_hazard_pointer(h, slot, k), 0); /* HZ1.rel */
+}
+
+GPURT_DEVN void gpurt_hazard_close(const gpurt_hazards_t *h, uint32_t slot, uint32_t lanes)
+{
+    if (slot >= h->slot_count)
+        return;
+    for (uint32_t k = 0; k < h->each; k++)
+        gpurt_hazard_clear(h, slot, k);
+    gpurt_syncwarp(lanes);
+    if (gpurt_is_leader(lanes))
+        gpurt_store_release_dev_u64(h->slots + slot, 0); /* EP1.rel */
+}
+
+/* Whether a lane of a taken slot names this lane's object. */
+GPURT_DEVN bool gpurt_hazard_is_named(const gpurt_hazards_t *h, uint32_t slot,
+                                      uint32_t lanes, uint64_t object)
+{
+    uint32_t words = h->each * GPURT_WARP_SIZE, step = gpurt_popc(lanes);
+    uint32_t rank = gpurt_popc(lanes & gpurt_lanes_below());
+    const uint64_t *pointers = h->pointers + (size_t)slot * words;
+    bool named = false;
+
+    for (uint32_t base = 0; base < words; base += step) {
+        uint64_t mine = 0;
+        uint32_t some;
+
+        if (base + rank < words)
+            mine = gpurt_load_acquire_dev_u64(pointers + base + rank); /* HZ1.acq */
+        for (some = gpurt_ballot(lanes, mine != 0); some; some &= some - 1) {
+            uint64_t other = gpurt_shfl_u64(lanes, mine, gpurt_leader(some));
+
+            named |= other == object;
+        }
+    }
+    return named;
+}
+
+/* Whether any lane of any taken slot does. */
+GPURT_DEV bool gpurt_hazard_is_used(const gpurt_hazards_t *h, uint32_t lanes,
+                                    uint64_t object)
+{
+    bool named = false;
+
+    for (uint32_t slot = 0; slot < h->slot_count; slot++) {
+        bool taken = gpurt_load_acquire_dev_u64(h->slots + slot) != 0; /* EP1.acq */
+
+        if (gpurt_any(lanes, taken))
+            named |= gpurt_hazard_is_named(h, slot, lanes, object);
+    }
+    return named;
+}
+
+/* Moves what is left of a slot's retired objects together. */
+GPURT_DEV void gpurt_hazard_pack(const gpurt_hazards_t *h, uint32_t slot, uint32_t lanes)
+{
+    uint64_t *retired = h->retired + (size_t)slot * h->retired_size;
+    uint32_t count = h->retired_counts[slot], left = 0;
+    uint32_t rank = gpurt_popc(lanes & gpurt_lanes_below());
+
+    for (uint32_t base = 0; base < count; base += gpurt_popc(lanes)) {
+        uint64_t object = base + rank < count ? retired[base + rank] : 0;
+        uint32_t kept = gpurt_ballot(lanes, object != 0);
+
+        gpurt_syncwarp(lanes); /* all have read */
+        if (object)
+            retired[left + gpurt_popc(kept & gpurt_lanes_below())] = object;
+        left += gpurt_popc(kept);
+    }
+    gpurt_syncwarp(lanes);
+    if (gpurt_is_leader(lanes))
+        h->retired_counts[slot] = left;
+    gpurt_syncwarp(lanes);
+}
+
+/* Frees what nobody names of a slot's retired objects. Each goes out of the list before it
+ * is freed, so that a lane that ends in a free leaves none behind that is free already.
+ * Context: the slot is the caller's. */
+GPURT_DEVN void gpurt_hazard_scan(const gpurt_hazards_t *h, uint32_t slot, uint32_t lanes)
+{
+    uint64_t *retired = h->retired + (size_t)slot * h->retired_size;
+    uint32_t count = h->retired_counts[slot];
+    uint32_t rank = gpurt_popc(lanes & gpurt_lanes_below());
+
+    gpurt_fence_store_load_dev(); /* what was unlinked before is unlinked for who sets now */
+    gpurt_syncwarp(lanes);
+    for (uint32_t base = 0; base < count; base += gpurt_popc(lanes)) {
+        uint64_t object = base + rank < count ? retired[base + rank] : 0;
+        bool used = gpurt_hazard_is_used(h, lanes, object);
+
+        gpurt_syncwarp(lanes); /* each has acquired what the others have */
+        if (object && !used) {
+            retired[base + rank] = 0;
+            gpurt_heap_free(&h->heap, (void *)(uintptr_t)object);
+            gpurt_red_add_relaxed_dev_u64(&h->counts->xfreed, 1); /* relaxed: a statistic */
+        }
+        gpurt_syncwarp(lanes);
+    }
+    gpurt_hazard_pack(h, slot, lanes);
+}
+
+/* Frees `object` when nobody names it. It must be out of reach. Returns: a
+ * gpurt_retire_answer_t, to each lane its own. */
+GPURT_DEVN uint32_t gpurt_hazard_retire(const gpurt_hazards_t *h, uint32_t slot,
+                                        uint32_t lanes, void *object)
+{
+    uint32_t want = gpurt_ballot(lanes, object != NULL), n = gpurt_popc(want);
+    uint32_t rank = gpurt_popc(want & gpurt_lanes_below()), count, room;
+    bool mine;
+
+    if (slot >= h->slot_count)
+        return object ? GPURT_RETIRE_NO_SLOT : GPURT_RETIRE_KEPT;
+    if (h->retired_counts[slot] + n > h->retired_size) {
+        gpurt_syncwarp(lanes); /* all have looked */
+        gpurt_hazard_scan(h, slot, lanes);
+    }
+    count = h->retired_counts[slot];
+    room = h->retired_size - count;
+    mine = object && rank < room;
+    if (mine)
+        h->retired[(size_t)slot * h->retired_size + count + rank] =
+            (uint64_t)(uintptr_t)object;
+    gpurt_syncwarp(lanes); /* all have looked */
+    if (gpurt_is_leader(lanes)) {
+        h->retired_counts[slot] = count + (n < room ? n : room);
+        gpurt_red_add_relaxed_dev_u64(&h->counts->xretired,
+                                      n < room ? n : room); /* relaxed: a statistic */
+    }
+    gpurt_syncwarp(lanes);
+    if (mine || !object)
+        return GPURT_RETIRE_KEPT;
+    gpurt_red_add_relaxed_dev_u64(&h->counts->xfull, 1); /* relaxed: a statistic */
+    return GPURT_RETIRE_FULL;
+}
+
+/* Frees what nobody names of what waits in slots that nobody has taken: for who was refused
+ * memory. Context: the lanes have no slot. */
+GPURT_DEVN void gpurt_hazard_flush(const gpurt_hazards_t *h, uint32_t lanes)
+{
+    for (uint32_t slot = 0; slot < h->slot_count; slot++) {
+        if (!gpurt_slot_borrow(h->slots + slot, gpurt_epoch_word(0), lanes))
+            continue;
+        gpurt_hazard_scan(h, slot, lanes);
+        gpurt_hazard_close(h, slot, lanes);
+    }
+}
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Mutators and collector under one schedule: block 0 of a launch collects, minor and major
+ * cycles in turn, while the lanes of the others make objects, hang them elsewhere, carry
+ * them about and drop them. Each lane checks every object that it comes to; after it an
+ * oracle follows all handles, and two collections must leave what it found and nothing else.
+ * An argument is the number of seeds, a second one the first of them. */
+#include "object_stage.h"
+
+static const setting_t scenes[] = {
+    {.heap = {.bytes = 2 << 20, .shards = 2},
+     .objects = 300,
+     .roots = 3,
+     .sections = 40,
+     .blocks = 3,
+     .threads = 32,
+     .active = 4,
+     .rounds = 10,
+     .ops = 5,
+     .cycles = 4,
+     .bytes = 100,
+     .dawdle = 6,
+     .alone = true},
+    {.heap = {.bytes = 4 << 20, .shards = 2},
+     .objects = 1500,
+     .roots = 8,
+     .sections = 8,
+     .blocks = 3,
+     .threads = 32,
+     .active = 32,
+     .rounds = 6,
+     .ops = 4,
+     .cycles = 3,
+     .bytes = 40,
+     .dawdle = 2},
+    {.heap = {.bytes = 1 << 20, .shards = 1},
+     .objects = 60,
+     .roots = 1,
+     .sections = 6,
+     .blocks = 2,
+     .threads = 32,
+     .active = 6,
+     .rounds = 24,
+     .ops = 3,
+     .cycles = 8,
+     .bytes = 300,
+     .dawdle = 10,
+     .alone = true},
+    {.heap = {.bytes = 300 << 10, .shards = 1},
+     .objects = 500,
+     .roots = 2,
+     .sections = 12,
+     .blocks = 4,
+     .threads = 32,
+     .active = 3,
+     .rounds = 12,
+     .ops = 6,
+     .cycles = 5,
+     .bytes = 5000,
+     .dawdle = 3,
+     .alone = true},
+};
+
+static void run_scene(const setting_t *scene, uint32_t seed)
+{
+    object_verdict_t v;
+    stage_t s;
+
+    stage_open(&s, scene, seed);
+    RUN(&s, object_storm);
+    v = stage_verdict(&s);
+    CHECK_EQ(v.xcycles, scene->cycles);
+    stage_settle(&s);
+    stage_close(&s);
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t seeds = argc > 1 ? (uint32_t)atoi(argv[1]) : 200;
+    uint32_t first = argc > 2 ? (uint32_t)atoi(argv[2]) : 1;
+
+    for (uint32_t seed = first; seed < first + seeds; seed++) {
+        gpurt_options_t options = {.struct_size = sizeof options,
+                                   .backend = GPURT_BACKEND_CPU};
+
+        options.cpu.seed = seed;
+        options.cpu.schedule = seed % 4 ? GPURT_SCHEDULE_RANDOM : GPURT_SCHEDULE_PCT;
+        fprintf(stderr, "\r%u ", seed); /* which one it was, when it fails */
+        OK(gpurt_open(&options, &rt, &err));
+        run_scene(&scenes[seed % (sizeof scenes / sizeof scenes[0])], seed);
+        OK(gpurt_close(rt, &err));
+    }
+    return 0;
+}
