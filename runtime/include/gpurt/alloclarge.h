@@ -96,7 +96,7 @@ GPURT_DEVN void *gpurt_large_alloc(const gpurt_heap_t *h, size_t size, uint32_t 
         }
         if (gpurt_large_claim(h, first, n))
             break;
-        gpurt_relax(); /* another lane was faster */
+        gpurt_pause(); /* another lane was faster */
         first = first / 64 * 64;
         free = 0;
     }

@@ -224,7 +224,7 @@ GPURT_DEVN uint64_t gpurt_run_wait(uint64_t *current, uint32_t n)
         run = gpurt_load_relaxed_dev_u64(current); /* relaxed: a look */
         while (!gpurt_run_is_live(run) && !(run & GPURT_RUN_DRY) &&
                polls++ < GPURT_RUN_POLLS) {
-            gpurt_relax();
+            gpurt_pause();
             run = gpurt_load_relaxed_dev_u64(current);
         }
         if (!gpurt_run_is_live(run))

@@ -151,7 +151,7 @@ GPURT_DEVN uint32_t gpurt_tree_pop(const gpurt_heap_t *h, uint32_t tree, uint32_
 
         if (gpurt_tree_take(h, tree, leaf, 1ull << at))
             return leaf * 64 + at;
-        gpurt_relax(); /* another lane was faster */
+        gpurt_pause(); /* another lane was faster */
     }
     return GPURT_TREE_NONE;
 }
