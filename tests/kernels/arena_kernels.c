@@ -155,7 +155,7 @@ GPURT_KERNEL(arena_warp, struct arena_args, p)
     mark = gpurt_arena_mark(&a);
     for (uint32_t round = 0; round < p->rounds; round++) {
         uint32_t own = arena_bytes(p, &state), any = holding_random(&state);
-        uint32_t what = gpurt_shfl_u32(GPURT_FULL_MASK, any, 0) % 12;
+        uint32_t what = gpurt_shfl_u32(GPURT_FULL_MASK, any, 0) % 14;
         uint32_t bytes = gpurt_shfl_u32(GPURT_FULL_MASK, own, 0);
 
         if (what < 4 && l.count < LEDGER) {
@@ -247,6 +247,7 @@ GPURT_DEV uint32_t arena_objects(gpurt_arena_t *a, uint32_t bytes)
 
 GPURT_DEVN void arena_rules_nested(uint32_t *rules, char *scratch)
 {
+    gpurt_arena_mark_t old, young;
     gpurt_arena_t a, inner;
 
     gpurt_arena_init(&a, scratch, 256);
@@ -264,6 +265,13 @@ GPURT_DEVN void arena_rules_nested(uint32_t *rules, char *scratch)
     gpurt_arena_close(&inner, &a);
     rules[RULE_OUTER_GOES_ON] = arena_objects(&a, 16) << 8 | arena_objects(&inner, 16);
     rules[RULE_ZERO] = gpurt_arena_alloc(&a, 0) != NULL;
+    gpurt_arena_reset(&a);
+    old = gpurt_arena_mark(&a);
+    gpurt_arena_alloc(&a, 32);
+    young = gpurt_arena_mark(&a);
+    gpurt_arena_release(&a, old);
+    rules[RULE_STALE_NEAR] =
+        (uint32_t)gpurt_arena_release(&a, young) << 8 | (uint32_t)gpurt_arena_why(&a);
 }
 
 GPURT_DEVN void arena_rules_grown(const struct arena_args *p, uint32_t *rules,

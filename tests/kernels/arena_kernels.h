@@ -22,6 +22,7 @@ enum {
     RULE_INNER_GETS_REST,
     RULE_OUTER_GOES_ON,
     RULE_STALE_MARK,
+    RULE_STALE_NEAR, /* in the piece at hand */
     RULE_HUGE,
     RULE_ZERO,
     RULE_NO_TABLE,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Regions and arenas under schedules that no machine would choose: each seed is another
+/* Regions, arenas and pools under schedules that no machine would choose: each seed is another
  * order of all lanes at all atomics, in so little memory that lanes quarrel over every
  * granule and piece. After each the tables are looked through and compared with what lanes
  * hold; blocks that were cancelled on the way cost nothing.
  * An argument is the number of seeds, a second one the first of them. */
 #include "arena_stage.h"
+#include "place_stage.h"
 #include "region_stage.h"
 
 enum {
@@ -54,6 +55,23 @@ static void run_arena(uint32_t seed)
     arena_stage_close(&s);
 }
 
+static void run_places(uint32_t seed)
+{
+    place_stage_t s;
+
+    place_stage_open(&s, seed % 3 ? 900 << 10 : 300 << 10, 80);
+    s.launch.block.x = 64;
+    s.args.max_bytes = seed % 2 ? 64 : 1500;
+    s.args.alike = seed / 2 % 2;
+    s.args.rounds = 8;
+    s.args.seed = seed;
+    place_run_storm(&s);
+    RUN(&s, place_drain);
+    holding_take(s.args.verdict);
+    CHECK_EQ(place_stats(&s).live, 0);
+    place_stage_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     uint32_t seeds = argc > 1 ? (uint32_t)atoi(argv[1]) : SEEDS;
@@ -69,6 +87,7 @@ int main(int argc, char **argv)
         OK(gpurt_open(&options, &rt, &err));
         run_region(seed);
         run_arena(seed);
+        run_places(seed);
         OK(gpurt_close(rt, &err));
     }
     return 0;

@@ -285,9 +285,24 @@ GPURT_DEV void gpurt_heap_free(const gpurt_heap_t *h, void *object)
     if (GPURT_UNLIKELY(gpurt_slab_grows(old, n, gpurt_shape_slots(shape))))
         gpurt_slab_grown(h, chunk, old, n);
 }
+
+/* n objects by a warp, whose lanes share them out; those of a chunk that meet cost one
+ * atomic together. NULLs among them are nothing. Context: all 32 lanes, same arguments. */
+GPURT_DEVN void gpurt_heap_free_warp(const gpurt_heap_t *h, uint32_t n,
+                                     void *const *objects)
+{
+    for (uint32_t i = gpurt_lane(); i < n; i += GPURT_WARP_SIZE)
+        gpurt_heap_free(h, objects[i]);
+    gpurt_syncwarp(GPURT_FULL_MASK);
+}
 GPURT_DEV void gpurt_free(void *object)
 {
     gpurt_heap_free(&gpurt_heap_default, object);
+}
+
+GPURT_DEV void gpurt_free_warp(uint32_t n, void *const *objects)
+{
+    gpurt_heap_free_warp(&gpurt_heap_default, n, objects);
 }
 
 #endif

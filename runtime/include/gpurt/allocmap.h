@@ -46,16 +46,27 @@ typedef enum gpurt_free_fault {
     GPURT_FREE_FAULTS
 } gpurt_free_fault_t;
 
+/* Pools, one above the other (places.h). */
+enum {
+    GPURT_PLACE_THREAD = 0,
+    GPURT_PLACE_WARP = 1,
+    GPURT_PLACE_BLOCK = 2,
+    GPURT_PLACE_GLOBAL = 3,
+    GPURT_PLACES
+};
+
 /* Written with atomics by: any lane, on slow paths only. */
 typedef struct gpurt_heap_counts {
     uint64_t xrefused[GPURT_ALLOC_REASONS]; /* requests that got NULL, by reason */
     uint64_t xbad_frees[GPURT_FREE_FAULTS];
-    uint64_t xbad_pointer; /* the last of them */
-    uint64_t xopened;      /* chunks taken from the pool for a class */
-    uint64_t xclosed;      /* ... and given back, empty */
-    uint64_t xreused;      /* chunks whose freed slots were taken up */
-    uint64_t xstolen;      /* ends of runs taken from another shard */
-    uint64_t xlarge;       /* requests of whole chunks that were served */
+    uint64_t xbad_pointer;       /* the last of them */
+    uint64_t xopened;            /* chunks taken from the pool for a class */
+    uint64_t xclosed;            /* ... and given back, empty */
+    uint64_t xreused;            /* chunks whose freed slots were taken up */
+    uint64_t xstolen;            /* ends of runs taken from another shard */
+    uint64_t xlarge;             /* requests of whole chunks that were served */
+    uint64_t xgot[GPURT_PLACES]; /* objects that pools of each level served, */
+    uint64_t xput[GPURT_PLACES]; /* ... and took back, as told by their flushes */
 } gpurt_heap_counts_t;
 
 /* A heap as kernels see it: put it into a kernel's arguments. Addresses are the device's.

@@ -311,14 +311,14 @@ GPURT_DEV uint64_t gpurt_slab_open_in(const gpurt_heap_t *h, uint32_t c, uint32_
 GPURT_DEVN uint64_t gpurt_slab_open(const gpurt_heap_t *h, uint32_t c, uint32_t most,
                                     uint32_t start)
 {
-    uint32_t leaf;
+    uint32_t leaf, wait = 1;
     uint64_t word, run;
 
     while ((leaf = gpurt_tree_find(h, GPURT_TREE_POOL, start, &word)) != GPURT_TREE_NONE) {
         run = gpurt_slab_open_in(h, c, most, leaf, word);
         if (run)
             return run;
-        gpurt_pause();
+        gpurt_backoff(&wait);
     }
     return 0;
 }

@@ -367,7 +367,7 @@ GPURT_DEV uint32_t gpurt_region_serve(const gpurt_region_t *r, uint32_t lanes, u
     its.align = gpurt_shfl_u32(lanes, q->align, who);
     its.origin = gpurt_shfl_u32(lanes, q->origin, who);
     its.fit = gpurt_shfl_u32(lanes, q->fit, who);
-    for (uint32_t tries = 0;; tries++) {
+    for (uint32_t wait = 1;;) {
         uint64_t key = gpurt_region_look(r, lanes, &its);
         uint32_t at = (uint32_t)key;
         bool got = key == ~0ull;
@@ -383,10 +383,7 @@ GPURT_DEV uint32_t gpurt_region_serve(const gpurt_region_t *r, uint32_t lanes, u
         }
         if (gpurt_lane() == who) /* relaxed: a statistic */
             gpurt_red_add_relaxed_dev_u64(&r->counts->xlost_races, 1);
-        /* Another lane was faster: let it get away, longer each time. Ends no lane, because
-         * the others of the mask need it. */
-        for (uint32_t i = 0; i < 1u << (tries < 6 ? tries : 6); i++)
-            gpurt_pause();
+        gpurt_backoff(&wait); /* another lane was faster */
     }
 }
 
