@@ -62,9 +62,12 @@ GPURT_DEV gpurt_rack_row_t *gpurt_rack_claim(gpurt_rack_t *rack, bool found, uin
         uint32_t i = gpurt_leader(todo);
         bool mine = false;
 
-        if (gpurt_lane() == i) /* RK1.acq */
-            mine = gpurt_cas_acquire_blk_u32(&rack->rows[i].xstate, &state,
-                                             GPURT_RACK_CLAIMED);
+        if (gpurt_lane() == i) {
+            uint32_t *word = &rack->rows[i].xstate;
+
+            mine =
+                gpurt_cas_acquire_blk_u32(word, &state, GPURT_RACK_CLAIMED); /* RK1.acq */
+        }
         if (gpurt_any(GPURT_FULL_MASK, mine)) {
             gpurt_syncwarp(GPURT_FULL_MASK); /* what that lane has acquired */
             return &rack->rows[i];
