@@ -16,6 +16,14 @@ size_t gpurt_heap_table_bytes(const gpurt_heap_t *heap);
 /* Points the tables of a heap with the counts set to their places in `memory`. */
 void gpurt_heap_place(gpurt_heap_t *heap, char *memory);
 
+/* Chunks that have memory behind them. h: with its tables in the host's memory. */
+static inline uint32_t gpurt_heap_backed(const gpurt_heap_t *h)
+{
+    uint64_t chunks = h->counts->xgrown * 64;
+
+    return chunks < h->chunk_count ? (uint32_t)chunks : h->chunk_count;
+}
+
 /* The same heap with its tables in the host's memory. */
 typedef struct gpurt_heap_mirror {
     gpurt_heap_t heap;

@@ -21,6 +21,8 @@ struct place_args {
     uint32_t cell_count, rounds, seed;
     uint32_t max_bytes, rows, alike;
     uint64_t matrix_rows, row_bytes, align;
+    uint32_t
+        *gate; /* in host memory: lanes that found no memory, then what the host says */
 };
 
 #endif

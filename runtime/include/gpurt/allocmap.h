@@ -59,12 +59,14 @@ enum {
 typedef struct gpurt_heap_counts {
     uint64_t xrefused[GPURT_ALLOC_REASONS]; /* requests that got NULL, by reason */
     uint64_t xbad_frees[GPURT_FREE_FAULTS];
-    uint64_t xbad_pointer;       /* the last of them */
-    uint64_t xopened;            /* chunks taken from the pool for a class */
-    uint64_t xclosed;            /* ... and given back, empty */
-    uint64_t xreused;            /* chunks whose freed slots were taken up */
-    uint64_t xstolen;            /* ends of runs taken from another shard */
-    uint64_t xlarge;             /* requests of whole chunks that were served */
+    uint64_t xbad_pointer; /* the last of them */
+    uint64_t xopened;      /* chunks taken from the pool for a class */
+    uint64_t xclosed;      /* ... and given back, empty */
+    uint64_t xreused;      /* chunks whose freed slots were taken up */
+    uint64_t xstolen;      /* ends of runs taken from another shard */
+    uint64_t xlarge;       /* requests of whole chunks that were served */
+    uint64_t xgrown;       /* leaves of the pool that have memory. Written by: the host */
+    uint64_t xtaken_up;    /* ... that lanes know of */
     uint64_t xgot[GPURT_PLACES]; /* objects that pools of each level served, */
     uint64_t xput[GPURT_PLACES]; /* ... and took back, as told by their flushes */
 } gpurt_heap_counts_t;
@@ -84,7 +86,8 @@ typedef struct gpurt_heap {
     uint32_t run_chunks; /* longest run */
     uint32_t leaf_words, branch_words, root_words, tree_words;
     uint32_t tail_words;
-    uint32_t id; /* of the host's heap */
+    uint32_t start_words; /* leaves that had memory from the first: searches begin there */
+    uint32_t id;          /* of the host's heap */
 } gpurt_heap_t;
 
 /* ---- size classes -------------------------------------------------------------------- */

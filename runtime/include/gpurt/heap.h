@@ -30,6 +30,8 @@ typedef struct gpurt_heap_options {
     uint32_t run_chunks;  /* longest run, at most 64; default by size */
     uint64_t bytes;       /* of device memory, tables included; default 256 MiB */
     bool make_default;    /* the heap of gpurt_alloc */
+    uint64_t
+        reserve_bytes; /* of addresses: what it can grow to, in steps of 4 MiB; 0: not */
 } gpurt_heap_options_t;
 
 /* Of one size class. */
@@ -61,6 +63,13 @@ GPURT_BEGIN_DECLS
 /* options: NULL for defaults. */
 gpurt_status_t gpurt_heap_create(gpurt_t *rt, const gpurt_heap_options_t *options,
                                  gpurt_heap_t *out, gpurt_error_t *err);
+
+/* Puts memory behind so many more bytes of a heap with reserve_bytes, rounded up to 4 MiB.
+ * Kernels may run: one that finds nothing left finds it. Returns: GPURT_E_NOMEM when the
+ * reserve or the device has no more, GPURT_E_INVALID for a heap without a reserve.
+ * Context: not while gpurt_heap_trim works on it. */
+gpurt_status_t gpurt_heap_grow(gpurt_t *rt, const gpurt_heap_t *heap, uint64_t bytes,
+                               gpurt_error_t *err);
 
 /* Ends all its objects. Context: no kernel uses it. NULL and a description of zeros:
  * nothing. */
