@@ -54,11 +54,11 @@ static bool is_missed(const gpurt_wait_t *at, const gpurt_wait_t *other)
 {
     if (other->section != at->section || other->launch != at->launch ||
         (other->number == at->number &&
-         (at->number == GPURT_OBJECT_GRID || other->block == at->block)))
+         (at->number == GPURT_WAITABLE_GRID || other->block == at->block)))
         return false;
-    if (at->number == GPURT_OBJECT_GRID)
+    if (at->number == GPURT_WAITABLE_GRID)
         return true;
-    return at->number >= GPURT_OBJECT_NAMED && at->number != GPURT_OBJECT_CLUSTER &&
+    return at->number >= GPURT_WAITABLE_NAMED && at->number != GPURT_WAITABLE_CLUSTER &&
            other->block == at->block && other->ring != at->ring;
 }
 
@@ -67,7 +67,7 @@ void gpurt_waits_blockers(const gpurt_waits_t *w, uint32_t i, gpurt_blocker_fn *
 {
     const gpurt_wait_t *wait = &w->waits[i];
 
-    if (wait->number >= GPURT_OBJECT_NAMED) {
+    if (wait->number >= GPURT_WAITABLE_NAMED) {
         for (uint32_t j = 0; j < w->count; j++)
             if (j != i && is_missed(wait, &w->waits[j]))
                 each(context, j, NULL);
@@ -273,7 +273,7 @@ static void waits_bound(gpurt_waits_t *w)
         gpurt_wait_object_t *o = &w->objects[i];
 
         o->name[sizeof o->name - 1] = '\0';
-        o->kind = o->kind < GPURT_OBJECT_KINDS ? o->kind : GPURT_OBJECT_OTHER;
+        o->kind = o->kind < GPURT_WAITABLE_KINDS ? o->kind : GPURT_WAITABLE_OTHER;
         for (uint32_t k = 0; k < GPURT_STATE_OWNERS; k++) {
             bound(&o->owners[k].site, w->site_count);
             bound(&o->owners[k].at_site, w->site_count);

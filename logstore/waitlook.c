@@ -17,7 +17,7 @@ typedef struct look {
     uint64_t now_ns, min_ns;
     uint32_t section, ring_count, object_count;
     const gpurt_group_t *lanes;
-    const gpurt_object_entry_t *entries;
+    const gpurt_waitable_entry_t *entries;
     gpurt_clock_fit_t fit;
 } look_t;
 
@@ -106,7 +106,7 @@ static uint32_t object_index(look_t *l, uint32_t number)
 {
     gpurt_waits_t *w = l->out;
     char text[GPURT_DEF_TEXT_BYTES];
-    const gpurt_object_entry_t *e;
+    const gpurt_waitable_entry_t *e;
     gpurt_wait_object_t *o;
     gpurt_def_t def;
     uint32_t kind;
@@ -125,7 +125,7 @@ static uint32_t object_index(look_t *l, uint32_t number)
     memset(o, 0, sizeof *o);
     o->section = l->section;
     o->number = number;
-    o->kind = kind - 1 < GPURT_OBJECT_KINDS ? kind - 1 : GPURT_OBJECT_OTHER;
+    o->kind = kind - 1 < GPURT_WAITABLE_KINDS ? kind - 1 : GPURT_WAITABLE_OTHER;
     o->index = e->index;
     if (gpurt_def_read(l->map, l->section, e->name, &def, text))
         text_take(o->name, sizeof o->name, text, def.format_bytes, false);

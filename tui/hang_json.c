@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *const kinds[GPURT_OBJECT_KINDS] = {"other",   "lock",  "barrier",
-                                                      "channel", "futex", "semaphore"};
+static const char *const kinds[GPURT_WAITABLE_KINDS] = {"other",   "lock",  "barrier",
+                                                        "channel", "futex", "semaphore"};
 static const char *const reasons[] = {"none", "owner", "all", "data", "room", "word"};
 
 static void put_site(FILE *out, const char *name, const gpurt_waits_t *w, uint32_t site)
@@ -33,18 +33,18 @@ static void put_object(FILE *out, const gpurt_waits_t *w, const gpurt_wait_t *wa
         o = &w->objects[wait->object];
         fprintf(out, "{\"kind\":\"%s\",\"name\":", kinds[o->kind]);
         text_put_json(out, o->name, strlen(o->name));
-        if (o->index == GPURT_OBJECT_SINGLE)
+        if (o->index == GPURT_WAITABLE_SINGLE)
             fputs(",\"index\":null}", out);
         else
             fprintf(out, ",\"index\":%u}", o->index);
-    } else if (wait->number >= GPURT_OBJECT_NAMED) {
+    } else if (wait->number >= GPURT_WAITABLE_NAMED) {
         fprintf(out, "{\"kind\":\"barrier\",\"name\":\"%s\",\"index\":",
-                wait->number == GPURT_OBJECT_GRID      ? "grid"
-                : wait->number == GPURT_OBJECT_BLOCK   ? "block"
-                : wait->number == GPURT_OBJECT_CLUSTER ? "cluster"
-                                                       : "named");
-        if (wait->number < GPURT_OBJECT_CLUSTER)
-            fprintf(out, "%u}", wait->number - GPURT_OBJECT_NAMED);
+                wait->number == GPURT_WAITABLE_GRID      ? "grid"
+                : wait->number == GPURT_WAITABLE_BLOCK   ? "block"
+                : wait->number == GPURT_WAITABLE_CLUSTER ? "cluster"
+                                                         : "named");
+        if (wait->number < GPURT_WAITABLE_CLUSTER)
+            fprintf(out, "%u}", wait->number - GPURT_WAITABLE_NAMED);
         else
             fputs("null}", out);
     } else {

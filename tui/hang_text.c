@@ -11,8 +11,8 @@ enum {
     STEPS = 8   /* of a sentence */
 };
 
-static const char *const kinds[GPURT_OBJECT_KINDS] = {"object",  "lock",  "barrier",
-                                                      "channel", "futex", "semaphore"};
+static const char *const kinds[GPURT_WAITABLE_KINDS] = {"object",  "lock",  "barrier",
+                                                        "channel", "futex", "semaphore"};
 
 /* ---- names --------------------------------------------------------------------------- */
 static void add_text(gpurt_text_t *out, const char *text)
@@ -29,21 +29,21 @@ static void add_object(gpurt_text_t *out, const gpurt_waits_t *w, const gpurt_wa
         gpurt_text_printf(out, "data in ");
     else if (wait->reason == GPURT_WAIT_ROOM)
         gpurt_text_printf(out, "room in ");
-    if (wait->number == GPURT_OBJECT_GRID) {
+    if (wait->number == GPURT_WAITABLE_GRID) {
         gpurt_text_printf(out, "the grid barrier");
-    } else if (wait->number == GPURT_OBJECT_BLOCK) {
+    } else if (wait->number == GPURT_WAITABLE_BLOCK) {
         gpurt_text_printf(out, "the barrier of its block");
-    } else if (wait->number == GPURT_OBJECT_CLUSTER) {
+    } else if (wait->number == GPURT_WAITABLE_CLUSTER) {
         gpurt_text_printf(out, "the barrier of its cluster");
-    } else if (wait->number >= GPURT_OBJECT_NAMED) {
-        gpurt_text_printf(out, "named barrier %u", wait->number - GPURT_OBJECT_NAMED);
+    } else if (wait->number >= GPURT_WAITABLE_NAMED) {
+        gpurt_text_printf(out, "named barrier %u", wait->number - GPURT_WAITABLE_NAMED);
     } else if (wait->object == GPURT_WAIT_NOBODY) {
         gpurt_text_printf(out, "something without a name");
     } else {
         o = &w->objects[wait->object];
         gpurt_text_printf(out, "%s \"", kinds[o->kind]);
         add_text(out, o->name[0] ? o->name : "?");
-        if (o->index != GPURT_OBJECT_SINGLE)
+        if (o->index != GPURT_WAITABLE_SINGLE)
             gpurt_text_printf(out, "[%u]", o->index);
         gpurt_text_add(out, "\"", 1);
     }

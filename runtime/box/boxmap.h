@@ -90,7 +90,7 @@ gpurt_state_head_t *gpurt_boxmap_state(const gpurt_boxmap_t *map, uint32_t secti
                                        uint32_t *objects);
 /* Behind a head that is not NULL: a group for each lane of each ring, then the objects. */
 gpurt_group_t *gpurt_state_waits(gpurt_state_head_t *head);
-gpurt_object_entry_t *gpurt_state_entries(gpurt_state_head_t *head, uint32_t ring_count);
+gpurt_waitable_entry_t *gpurt_state_entries(gpurt_state_head_t *head, uint32_t ring_count);
 /* The producer's end of a ring whose head lies in the box. */
 gpurt_ring_port_t gpurt_boxmap_port(const gpurt_boxmap_t *map, uint32_t section,
                                     uint32_t ring);

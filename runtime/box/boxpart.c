@@ -56,10 +56,10 @@ gpurt_group_t *gpurt_state_waits(gpurt_state_head_t *head)
     return (gpurt_group_t *)(head + 1);
 }
 
-gpurt_object_entry_t *gpurt_state_entries(gpurt_state_head_t *head, uint32_t ring_count)
+gpurt_waitable_entry_t *gpurt_state_entries(gpurt_state_head_t *head, uint32_t ring_count)
 {
-    return (gpurt_object_entry_t *)(gpurt_state_waits(head) +
-                                    (size_t)ring_count * GPURT_WARP_SIZE);
+    return (gpurt_waitable_entry_t *)(gpurt_state_waits(head) +
+                                      (size_t)ring_count * GPURT_WARP_SIZE);
 }
 
 gpurt_ring_port_t gpurt_boxmap_port(const gpurt_boxmap_t *map, uint32_t section,

@@ -15,6 +15,14 @@
 
 struct gpurt_boxmap;
 
+/* Addresses of device memory, of which the lower ones have memory behind them. Owner: who
+ * created it. */
+typedef struct gpurt_range {
+    void *base; /* NULL: nothing is reserved */
+    size_t bytes, backed;
+    void *own; /* the back end's */
+} gpurt_range_t;
+
 typedef struct gpurt_backend_ops {
     gpurt_backend_t kind;
 
@@ -46,6 +54,16 @@ typedef struct gpurt_backend_ops {
     gpurt_status_t (*mem_destroy)(void *self, void *memory);
     gpurt_status_t (*host_create)(void *self, size_t bytes, void **out, gpurt_error_t *err);
     gpurt_status_t (*host_destroy)(void *self, void *memory);
+    /* NULL, all four: the back end has none. bytes: multiples of 4 MiB; the base is one too.
+     * back: up to `bytes` from the base. tell: stores words while kernels run and waits for
+     * none; when it returns, kernels see them, each whole. One thread at a time a range. */
+    gpurt_status_t (*range_create)(void *self, size_t bytes, gpurt_range_t *out,
+                                   gpurt_error_t *err);
+    gpurt_status_t (*range_back)(void *self, gpurt_range_t *range, size_t bytes,
+                                 gpurt_error_t *err);
+    gpurt_status_t (*range_tell)(void *self, gpurt_range_t *range, uint64_t *to,
+                                 const uint64_t *from, uint32_t count, gpurt_error_t *err);
+    gpurt_status_t (*range_destroy)(void *self, gpurt_range_t *range);
     gpurt_status_t (*copy)(void *self, void *stream, void *to, const void *from,
                            size_t bytes, gpurt_error_t *err);
     gpurt_status_t (*fill)(void *self, void *stream, void *memory, uint8_t byte,

@@ -7,6 +7,7 @@
 #include "cuda_device.h"
 #include "cuda_error.h"
 #include "cuda_launch.h"
+#include "cuda_range.h"
 #include "gc_kernels.h"
 #include "sweep_kernels.h"
 
@@ -572,6 +573,10 @@ const gpurt_backend_ops_t gpurt_backend_cuda = {
     .span_store = gpurt_cuda_box_span_store,
     .mem_create = cuda_mem_create,
     .mem_destroy = cuda_mem_destroy,
+    .range_create = gpurt_cuda_range_create,
+    .range_back = gpurt_cuda_range_back,
+    .range_tell = gpurt_cuda_range_tell,
+    .range_destroy = gpurt_cuda_range_destroy,
     .host_create = cuda_host_create,
     .host_destroy = cuda_host_destroy,
     .copy = cuda_copy,

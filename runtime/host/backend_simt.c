@@ -183,6 +183,62 @@ static gpurt_status_t cpu_mem_destroy(void *self, void *memory)
     return GPURT_OK;
 }
 
+/* ---- ranges: addresses that nobody may touch, until they are backed ------------------------ */
+enum {
+    RANGE_ALIGN = 4 << 20
+};
+
+static gpurt_status_t cpu_range_create(void *self, size_t bytes, gpurt_range_t *out,
+                                       gpurt_error_t *err)
+{
+    char *all = (char *)mmap(NULL, bytes + RANGE_ALIGN, PROT_NONE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    (void)self;
+    if (all == MAP_FAILED)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, errno,
+                          "CPU back end: no room for %zu bytes of addresses", bytes);
+    out->own = all;
+    out->base = (char *)(((uintptr_t)all + RANGE_ALIGN - 1) / RANGE_ALIGN * RANGE_ALIGN);
+    out->bytes = bytes;
+    out->backed = 0;
+    return GPURT_OK;
+}
+
+static gpurt_status_t cpu_range_back(void *self, gpurt_range_t *range, size_t bytes,
+                                     gpurt_error_t *err)
+{
+    (void)self;
+    if (bytes <= range->backed)
+        return GPURT_OK;
+    if (mprotect((char *)range->base + range->backed, bytes - range->backed,
+                 PROT_READ | PROT_WRITE) != 0)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, errno,
+                          "CPU back end: no memory for %zu bytes", bytes - range->backed);
+    range->backed = bytes;
+    return GPURT_OK;
+}
+
+static gpurt_status_t cpu_range_tell(void *self, gpurt_range_t *range, uint64_t *to,
+                                     const uint64_t *from, uint32_t count,
+                                     gpurt_error_t *err)
+{
+    (void)self;
+    (void)range;
+    (void)err;
+    for (uint32_t i = 0; i < count; i++)
+        gpurt_store_release_sys_u64(to + i, from[i]); /* AV1.rel */
+    return GPURT_OK;
+}
+
+static gpurt_status_t cpu_range_destroy(void *self, gpurt_range_t *range)
+{
+    (void)self;
+    munmap(range->own, range->bytes + RANGE_ALIGN);
+    range->base = NULL;
+    return GPURT_OK;
+}
+
 static simt_stream_t *stream_of(void *self, void *stream)
 {
     return stream ? (simt_stream_t *)stream : ((simt_device_t *)self)->default_stream;
@@ -370,6 +426,10 @@ const gpurt_backend_ops_t gpurt_backend_simt = {
     .mem_create = cpu_mem_create,
     .mem_create_at = cpu_mem_create_at,
     .mem_destroy = cpu_mem_destroy,
+    .range_create = cpu_range_create,
+    .range_back = cpu_range_back,
+    .range_tell = cpu_range_tell,
+    .range_destroy = cpu_range_destroy,
     .host_create = cpu_mem_create,
     .host_destroy = cpu_mem_destroy,
     .copy = cpu_copy,

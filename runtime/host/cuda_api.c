@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cuda_api.h"
 
+enum {
+    DRIVER_OF_NAMES = 12000 /* names mean what they meant in CUDA 12.0 */
+};
+
+static cudaError_t entry_point(const char *name, void **function)
+{
+    enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+    cudaError_t e = cudaGetDriverEntryPointByVersion(name, function, DRIVER_OF_NAMES,
+                                                     cudaEnableDefault, &found);
+
+    if (found != cudaDriverEntryPointSuccess)
+        *function = NULL;
+    return e;
+}
+
 const gpurt_cuda_api_t gpurt_cuda_api_real = {
     .driver_get_version = cudaDriverGetVersion,
     .runtime_get_version = cudaRuntimeGetVersion,
@@ -23,6 +38,7 @@ const gpurt_cuda_api_t gpurt_cuda_api_real = {
     .host_register = cudaHostRegister,
     .host_unregister = cudaHostUnregister,
     .host_get_device_pointer = cudaHostGetDevicePointer,
+    .get_entry_point = entry_point,
     .launch_kernel = cudaLaunchKernel,
     .launch_kernel_ex = cudaLaunchKernelExC,
     .func_get_attributes = cudaFuncGetAttributes,

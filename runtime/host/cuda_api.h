@@ -40,6 +40,9 @@ typedef struct gpurt_cuda_api {
     cudaError_t (*host_register)(void *memory, size_t bytes, unsigned flags);
     cudaError_t (*host_unregister)(void *memory);
     cudaError_t (*host_get_device_pointer)(void **device, void *memory, unsigned flags);
+    /* A function of the driver by its name; NULL where the driver has none. The one member
+     * that is named after no function of CUDA. */
+    cudaError_t (*get_entry_point)(const char *name, void **function);
     /* kernels */
     cudaError_t (*launch_kernel)(const void *function, dim3 grid, dim3 block, void **args,
                                  size_t shared_bytes, cudaStream_t stream);

@@ -102,7 +102,7 @@ static void port_fill(struct gpurt_cuda_box *b, const gpurt_box_section_t *s, ch
     gpurt_log_connect_state(map, b->section, p);
     if (p->waits) {
         p->waits = (gpurt_group_t *)seen(b, box, p->waits);
-        p->objects = (gpurt_object_entry_t *)seen(b, box, p->objects);
+        p->objects = (gpurt_waitable_entry_t *)seen(b, box, p->objects);
         p->xobjects = (uint32_t *)seen(b, box, p->xobjects);
     }
     p->group_count = s->ring_bytes / GPURT_GROUP_BYTES;

@@ -3,6 +3,7 @@
  * aligned to their size, then the tables. */
 #include "heapmap.h"
 
+#include "heapgrow.h"
 #include "memat.h"
 #include "refuse.h"
 
@@ -21,11 +22,13 @@ typedef struct entry {
     gpurt_heap_t heap;
     gpurt_t *rt; /* NULL: free */
     void *memory;
+    gpurt_range_t *range; /* of its chunks, when it can grow; used under grow_lock */
     uint32_t generation;
 } entry_t;
 
 static pthread_mutex_t entries_lock = PTHREAD_MUTEX_INITIALIZER;
-static entry_t entries[GPURT_HEAPS]; /* under entries_lock */
+static entry_t entries[GPURT_HEAPS];                          /* under entries_lock */
+static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER; /* before entries_lock */
 
 /* ---- layout -------------------------------------------------------------------------- */
 
@@ -36,6 +39,7 @@ void gpurt_heap_count_words(gpurt_heap_t *h)
     h->root_words = (h->branch_words + 63) / 64;
     h->tree_words = h->leaf_words + h->branch_words + h->root_words;
     h->tail_words = (h->shard_count + 63) / 64;
+    h->start_words = h->leaf_words;
 }
 
 static void counts_set(gpurt_heap_t *h, uint32_t chunks, const gpurt_heap_options_t *o,
@@ -135,7 +139,7 @@ gpurt_status_t gpurt_heap_known(const gpurt_heap_t *heap, gpurt_error_t *err)
 }
 
 static gpurt_status_t entry_add(gpurt_t *rt, gpurt_heap_t *heap, void *memory,
-                                gpurt_error_t *err)
+                                gpurt_range_t *range, gpurt_error_t *err)
 {
     uint32_t i = 0;
 
@@ -148,6 +152,7 @@ static gpurt_status_t entry_add(gpurt_t *rt, gpurt_heap_t *heap, void *memory,
         entries[i].heap = *heap;
         entries[i].rt = rt;
         entries[i].memory = memory;
+        entries[i].range = range;
     }
     pthread_mutex_unlock(&entries_lock);
     if (i < GPURT_HEAPS)
@@ -156,20 +161,27 @@ static gpurt_status_t entry_add(gpurt_t *rt, gpurt_heap_t *heap, void *memory,
                   GPURT_HEAPS);
 }
 
-/* Returns: its memory, which is the caller's then; NULL when it was taken out before. */
-static void *entry_remove(const gpurt_heap_t *heap)
+/* Takes it out and gives its memory back, unless it was taken out before. */
+static gpurt_status_t entry_end(gpurt_t *rt, const gpurt_heap_t *heap)
 {
+    gpurt_range_t *range = NULL;
+    gpurt_status_t st, other;
     void *memory = NULL;
     entry_t *e;
 
+    pthread_mutex_lock(&grow_lock);
     pthread_mutex_lock(&entries_lock);
     e = entry_of(heap);
     if (e) {
         memory = e->memory;
+        range = e->range;
         e->rt = NULL;
     }
     pthread_mutex_unlock(&entries_lock);
-    return memory;
+    pthread_mutex_unlock(&grow_lock);
+    st = gpurt_mem_destroy(rt, memory);
+    other = gpurt_heapgrow_destroy(rt, range);
+    return st == GPURT_OK ? other : st;
 }
 
 /* The pool holds every chunk; branches and roots say so. */
@@ -182,17 +194,22 @@ static void pool_fill(uint64_t *words, uint32_t members)
 static gpurt_status_t tables_init(gpurt_t *rt, const gpurt_heap_t *h, gpurt_error_t *err)
 {
     size_t bytes = sizeof(uint64_t) * h->tree_words;
-    uint64_t *pool = (uint64_t *)calloc(1, bytes);
+    uint32_t most = h->start_words * 64, leaves = h->start_words;
+    uint32_t chunks = h->chunk_count < most ? h->chunk_count : most;
+    uint64_t *pool = (uint64_t *)calloc(1, bytes), grown[2] = {leaves, leaves};
     gpurt_status_t st;
 
     if (!pool)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "heap: tables");
-    pool_fill(pool, h->chunk_count);
-    pool_fill(pool + h->leaf_words, h->leaf_words);
-    pool_fill(pool + h->leaf_words + h->branch_words, h->branch_words);
+    pool_fill(pool, chunks);
+    pool_fill(pool + h->leaf_words, leaves);
+    pool_fill(pool + h->leaf_words + h->branch_words, (leaves + 63) / 64);
     st = gpurt_fill(rt, GPURT_STREAM_DEFAULT, h->counts, 0, gpurt_heap_table_bytes(h), err);
     if (st == GPURT_OK)
         st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, h->trees, pool, bytes, err);
+    if (st == GPURT_OK)
+        st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, &h->counts->xgrown, grown, sizeof grown,
+                        err);
     if (st == GPURT_OK)
         st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
     free(pool);
@@ -221,22 +238,65 @@ static gpurt_status_t options_check(const gpurt_heap_options_t *in,
     return GPURT_OK;
 }
 
+/* What is checked lies behind the tables. */
+static void tables_begin(gpurt_heap_t *h, gpurt_heap_watch_t *watch, char *tables)
+{
+    gpurt_heap_place(h, tables);
+    if (!watch->level)
+        return;
+    tables += gpurt_heap_table_bytes(h);
+    gpurt_heap_watch_place(watch, h->chunk_count, tables);
+    h->watch = (gpurt_heap_watch_t *)(void *)tables;
+}
+
+/* A heap that can grow: its chunks in a range, its tables for all of it in one piece. */
+static gpurt_status_t heap_reserve(gpurt_t *rt, const gpurt_heap_options_t *o,
+                                   uint32_t sm_count, gpurt_heap_t *h,
+                                   gpurt_heap_watch_t *watch, void **memory,
+                                   gpurt_range_t **range, gpurt_error_t *err)
+{
+    uint64_t step = GPURT_HEAP_STEP, all = (o->reserve_bytes + step - 1) / step;
+    uint64_t first = (o->bytes + step - 1) / step;
+    gpurt_status_t st;
+
+    if (all < first || all * 64 >> 24)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "heap: reserve_bytes %llu: at least bytes, at most 1 TiB",
+                      (unsigned long long)o->reserve_bytes);
+    counts_set(h, (uint32_t)all * 64, o, sm_count);
+    h->start_words = (uint32_t)first;
+    st = gpurt_heapgrow_create(rt, h->chunk_count, first * step, h, range, err);
+    if (st == GPURT_OK)
+        st = gpurt_mem_create(rt,
+                              gpurt_heap_table_bytes(h) +
+                                  gpurt_heap_watch_place(watch, h->chunk_count, NULL),
+                              memory, err);
+    if (st == GPURT_OK)
+        tables_begin(h, watch, (char *)*memory);
+    return st;
+}
+
 static gpurt_status_t heap_make(gpurt_t *rt, const gpurt_heap_options_t *o,
                                 gpurt_heap_t *out, gpurt_heap_watch_t *out_watch,
-                                void **memory, gpurt_error_t *err)
+                                void **memory, gpurt_range_t **range, gpurt_error_t *err)
 {
     gpurt_heap_t h = {0};
     gpurt_heap_watch_t watch;
     gpurt_info_t info;
     gpurt_status_t st = gpurt_info(rt, &info);
     uintptr_t begin;
-    char *tables;
 
     if (st != GPURT_OK)
         return REFUSE(err, st, "heap: the runtime is not open");
     st = gpurt_heap_watch_plan(o, &watch, err);
     if (st != GPURT_OK)
         return st;
+    if (o->reserve_bytes) {
+        st = heap_reserve(rt, o, info.sm_count, &h, &watch, memory, range, err);
+        *out = h;
+        *out_watch = watch;
+        return st == GPURT_OK ? tables_init(rt, &h, err) : st;
+    }
     if (chunks_fit(&h, &watch, o, info.sm_count) == 0)
         return REFUSE(err, GPURT_E_INVALID,
                       "heap: %llu bytes are too few for a chunk and its tables: give 1 MiB",
@@ -247,13 +307,7 @@ static gpurt_status_t heap_make(gpurt_t *rt, const gpurt_heap_options_t *o,
     begin = ((uintptr_t)*memory + GPURT_CHUNK_BYTES - 1) / GPURT_CHUNK_BYTES *
             GPURT_CHUNK_BYTES;
     h.chunks = (char *)*memory + (begin - (uintptr_t)*memory);
-    tables = h.chunks + (size_t)h.chunk_count * GPURT_CHUNK_BYTES;
-    gpurt_heap_place(&h, tables);
-    if (watch.level) {
-        tables += gpurt_heap_table_bytes(&h);
-        gpurt_heap_watch_place(&watch, h.chunk_count, tables);
-        h.watch = (gpurt_heap_watch_t *)(void *)tables;
-    }
+    tables_begin(&h, &watch, h.chunks + (size_t)h.chunk_count * GPURT_CHUNK_BYTES);
     *out = h;
     st = tables_init(rt, &h, err);
     *out_watch = watch;
@@ -266,6 +320,7 @@ gpurt_status_t gpurt_heap_create(gpurt_t *rt, const gpurt_heap_options_t *option
     gpurt_heap_options_t o;
     gpurt_heap_watch_t watch;
     gpurt_heap_t h;
+    gpurt_range_t *range = NULL;
     void *memory = NULL;
     gpurt_status_t st;
 
@@ -274,11 +329,12 @@ gpurt_status_t gpurt_heap_create(gpurt_t *rt, const gpurt_heap_options_t *option
     memset(out, 0, sizeof *out);
     st = options_check(options, &o, err);
     if (st == GPURT_OK)
-        st = heap_make(rt, &o, &h, &watch, &memory, err);
+        st = heap_make(rt, &o, &h, &watch, &memory, &range, err);
     if (st == GPURT_OK)
-        st = entry_add(rt, &h, memory, err);
+        st = entry_add(rt, &h, memory, range, err);
     if (st != GPURT_OK) {
         gpurt_mem_destroy(rt, memory);
+        gpurt_heapgrow_destroy(rt, range);
         return st;
     }
     if (h.watch)
@@ -286,7 +342,7 @@ gpurt_status_t gpurt_heap_create(gpurt_t *rt, const gpurt_heap_options_t *option
     if (st == GPURT_OK && o.make_default)
         st = gpurt_heap_set_default(rt, &h, err);
     if (st != GPURT_OK)
-        gpurt_mem_destroy(rt, entry_remove(&h));
+        entry_end(rt, &h);
     else
         *out = h;
     return st;
@@ -326,7 +382,7 @@ gpurt_status_t gpurt_heap_make_at(gpurt_t *rt, gpurt_heap_t *h, void *at, bool m
                     "would be wrong (GPURT_CHECKPOINT_MAY_MOVE)",
                     at, (void *)h->chunks);
     if (st == GPURT_OK)
-        st = entry_add(rt, h, memory, err);
+        st = entry_add(rt, h, memory, NULL, err);
     if (st != GPURT_OK)
         gpurt_mem_destroy(rt, memory);
     return st;
@@ -344,7 +400,7 @@ gpurt_status_t gpurt_heap_destroy(gpurt_t *rt, gpurt_heap_t *heap, gpurt_error_t
     if (st == GPURT_OK && gpurt_heap_default.chunks == heap->chunks)
         st = gpurt_heap_set_default(rt, NULL, err);
     if (st == GPURT_OK)
-        st = gpurt_mem_destroy(rt, entry_remove(heap));
+        st = entry_end(rt, heap);
     memset(heap, 0, sizeof *heap);
     return st;
 }
@@ -369,4 +425,27 @@ gpurt_status_t gpurt_heaps_closing(gpurt_t *rt, gpurt_error_t *err)
         gpurt_heap_report_last(rt, &heap);
     }
     return st == GPURT_E_CLOSED ? GPURT_OK : st;
+}
+
+gpurt_status_t gpurt_heap_grow(gpurt_t *rt, const gpurt_heap_t *heap, uint64_t bytes,
+                               gpurt_error_t *err)
+{
+    gpurt_status_t st = gpurt_heap_known(heap, err);
+    gpurt_range_t *range = NULL;
+    entry_t *e;
+
+    if (st != GPURT_OK)
+        return st;
+    pthread_mutex_lock(&grow_lock); /* from here on it is not destroyed */
+    pthread_mutex_lock(&entries_lock);
+    e = entry_of(heap);
+    range = e ? e->range : NULL;
+    pthread_mutex_unlock(&entries_lock);
+    if (range)
+        st = gpurt_heapgrow_more(rt, heap, range, bytes, err);
+    else
+        st = REFUSE(err, GPURT_E_INVALID,
+                    "heap: it cannot grow: create it with reserve_bytes");
+    pthread_mutex_unlock(&grow_lock);
+    return st;
 }

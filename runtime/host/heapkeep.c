@@ -74,6 +74,11 @@ gpurt_status_t gpurt_heapkeep_save(void *context, gpurt_t *rt,
         st = gpurt_heap_mirror_load(rt, h, &mirror, err);
     if (st != GPURT_OK)
         return st;
+    if (gpurt_heap_backed(&mirror.heap) < h->chunk_count) {
+        gpurt_heap_mirror_free(&mirror);
+        return REFUSE(err, GPURT_E_UNSUPPORTED,
+                      "checkpoint: a heap that can still grow is not kept");
+    }
     shape.chunks = (uint64_t)(uintptr_t)h->chunks;
     shape.table_bytes = gpurt_heap_table_bytes(h);
     shape.chunk_count = h->chunk_count;

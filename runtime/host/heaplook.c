@@ -135,9 +135,9 @@ static void stats_pool(const gpurt_heap_t *h, gpurt_heap_stats_t *out)
 
 static void stats_make(const gpurt_heap_t *h, const kept_t *kept, gpurt_heap_stats_t *out)
 {
-    out->bytes = (uint64_t)h->chunk_count * GPURT_CHUNK_BYTES;
+    out->bytes = (uint64_t)gpurt_heap_backed(h) * GPURT_CHUNK_BYTES;
     out->tables = gpurt_heap_table_bytes(h);
-    out->chunks = h->chunk_count;
+    out->chunks = gpurt_heap_backed(h);
     out->counts = *h->counts;
     stats_pool(h, out);
     for (uint32_t i = 0; i < h->chunk_count; i++) {
@@ -334,7 +334,7 @@ static gpurt_status_t check_chunks(const gpurt_heap_t *h, const kept_t *kept,
     gpurt_status_t st = GPURT_OK;
     uint32_t large = 0; /* chunks that the last large object still covers */
 
-    for (uint32_t i = 0; i < h->chunk_count && st == GPURT_OK; i++) {
+    for (uint32_t i = 0; i < gpurt_heap_backed(h) && st == GPURT_OK; i++) {
         bool pooled = is_in(h, GPURT_TREE_POOL, i);
 
         if (pooled && (h->states[i] != GPURT_STATE_POOL || large))
@@ -363,7 +363,8 @@ static gpurt_status_t check_tree(const gpurt_heap_t *h, uint32_t tree, gpurt_err
     const uint64_t *roots = branches + h->branch_words;
 
     for (uint32_t i = 0; i < h->leaf_words; i++)
-        if (leaves[i] && !(branches[i / 64] >> (i % 64) & 1))
+        if (leaves[i] && !(branches[i / 64] >> (i % 64) & 1) &&
+            (tree != GPURT_TREE_POOL || i < h->counts->xtaken_up))
             return WRONG("set %u: leaf %u is not found", tree, i);
     for (uint32_t i = 0; i < h->branch_words; i++)
         if (branches[i] && !(roots[i / 64] >> (i % 64) & 1))

@@ -24,6 +24,14 @@ void gpurt_heap_count_words(gpurt_heap_t *heap);
 gpurt_status_t gpurt_heap_make_at(gpurt_t *rt, gpurt_heap_t *heap, void *at, bool may_move,
                                   gpurt_error_t *err);
 
+/* Chunks that have memory behind them. h: with its tables in the host's memory. */
+static inline uint32_t gpurt_heap_backed(const gpurt_heap_t *h)
+{
+    uint64_t chunks = h->counts->xgrown * 64;
+
+    return chunks < h->chunk_count ? (uint32_t)chunks : h->chunk_count;
+}
+
 /* The same heap with its tables in the host's memory. */
 typedef struct gpurt_heap_mirror {
     gpurt_heap_t heap;

@@ -69,6 +69,7 @@ typedef struct simt_lane {
     uint32_t spins; /* relaxed this often since it began or passed a barrier */
     uint8_t state;  /* simt_state_t */
     uint8_t op, barrier, answer;
+    uint8_t half; /* of the warp's two sync words, the one of its last syncwarp */
     bool predicate;
     bool tell; /* asked to save its backtrace when it runs next */
 } simt_lane_t;

@@ -199,6 +199,24 @@ static bool meeting_agrees(simt_warp_t *w, uint32_t need, simt_lane_t *me)
     return true;
 }
 
+/* The next syncwarp of masks with this lowest lane takes the other one of its two words. */
+static void sync_turn(simt_warp_t *w, uint32_t mask, uint32_t half)
+{
+    uint32_t bit = 1u << __builtin_ctz(mask);
+
+    w->sync_parity = half ? w->sync_parity & ~bit : w->sync_parity | bit;
+}
+
+/* Which word a lane takes: that of the lanes that wait for it already, because meetings of
+ * other masks with the same lowest lane may have come and gone meanwhile. */
+static uint8_t sync_half(const simt_warp_t *w, uint32_t mask)
+{
+    FOR_LANES (i, w->waiting & mask)
+        if (w->lanes[i].op == GPURT_SIMT_SYNCWARP && w->lanes[i].mask == mask)
+            return w->lanes[i].half;
+    return (uint8_t)(w->sync_parity >> __builtin_ctz(mask) & 1u);
+}
+
 /* Completes the meeting of `mask` if everybody has come. me: the lane whose arrival, or one
  * waiting lane whose missing partner ended. */
 static void meeting_try(simt_warp_t *w, uint32_t mask, simt_lane_t *me)
@@ -212,7 +230,7 @@ static void meeting_try(simt_warp_t *w, uint32_t mask, simt_lane_t *me)
     compute_results(w, need, first);
     w->waiting &= ~need;
     if (first->op == GPURT_SIMT_SYNCWARP)
-        w->sync_parity ^= 1u << __builtin_ctz(mask);
+        sync_turn(w, mask, first->half);
     FOR_LANES (i, need)
         simt_lane_wake(&w->lanes[i]);
     simt_worker_self->xrendezvous++;
@@ -252,9 +270,8 @@ uint64_t gpurt_simt_warp_op(uint32_t op, uint32_t mask, uint64_t value, uint32_t
         simt_lane_misuse(me, GPURT_E_SYNC,
                          "the width of a shuffle is not 1, 2, 4, 8, 16 or 32", NULL);
     if (op == GPURT_SIMT_SYNCWARP) { /* the one operation that orders memory */
-        uint32_t lowest = (uint32_t)__builtin_ctz(mask);
-
-        word = &w->sync_word[lowest][w->sync_parity >> lowest & 1u];
+        me->half = sync_half(w, mask);
+        word = &w->sync_word[__builtin_ctz(mask)][me->half];
         simt_order_release(word);
     }
     simt_lane_block(me, SIMT_AT_WARP);

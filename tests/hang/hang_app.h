@@ -23,11 +23,11 @@ enum {
 
 struct hang_lock {
     uint32_t xheld; /* written by: who takes it */
-    gpurt_object_t object;
+    gpurt_waitable_t object;
 };
 struct hang_queue {
     uint32_t xfull; /* written by: writer and reader in turn */
-    gpurt_object_t object;
+    gpurt_waitable_t object;
 };
 struct hang_state {
     struct hang_lock locks[HANG_LOCKS];

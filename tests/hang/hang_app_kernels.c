@@ -111,9 +111,9 @@ GPURT_KERNEL(hang_app, struct hang_app_args, p)
     }
     if (gpurt_thread_rank() == 0) {
         for (uint32_t i = 0; i < HANG_LOCKS; i++)
-            gpurt_object_name(&s->locks[i].object, GPURT_OBJECT_LOCK, "fork", i);
-        gpurt_object_name(&s->queue.object, GPURT_OBJECT_CHANNEL, "jobs",
-                          GPURT_OBJECT_SINGLE);
+            gpurt_waitable_name(&s->locks[i].object, GPURT_WAITABLE_LOCK, "fork", i);
+        gpurt_waitable_name(&s->queue.object, GPURT_WAITABLE_CHANNEL, "jobs",
+                            GPURT_WAITABLE_SINGLE);
         GPURT_INFO("block %u begins", block);
         if (p->way == HANG_RING) {
             LOCK(&s->locks[block % HANG_LOCKS]);

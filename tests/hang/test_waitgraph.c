@@ -146,8 +146,8 @@ static void check_any_of_several(void)
 static void check_barriers(void)
 {
     reset(); /* nobody is missed who waits for something else */
-    at_barrier(0, GPURT_OBJECT_GRID);
-    at_barrier(1, GPURT_OBJECT_GRID);
+    at_barrier(0, GPURT_WAITABLE_GRID);
+    at_barrier(1, GPURT_WAITABLE_GRID);
     expect(0, 0);
     held_by(0, 0, 0);
     waits_for(2, 0, GPURT_WAIT_OWNER);
@@ -156,7 +156,7 @@ static void check_barriers(void)
     expect(0, 0);
 
     reset(); /* the barrier of another block */
-    at_barrier(0, GPURT_OBJECT_BLOCK);
+    at_barrier(0, GPURT_WAITABLE_BLOCK);
     held_by(0, 0, 0);
     waits_for(2, 0, GPURT_WAIT_OWNER);
     expect(0, 0);

@@ -111,6 +111,11 @@ static cudaError_t fake_free(void *memory)
         }
     return answer(cudaErrorInvalidValue);
 }
+static cudaError_t fake_entry_point(const char *name, void **function)
+{
+    *function = fake.entry_point ? fake.entry_point(name) : NULL;
+    return answer(cudaSuccess);
+}
 static cudaError_t fake_register(void *memory, size_t bytes, unsigned flags)
 {
     CHECK(fake.registered == NULL);
@@ -294,6 +299,7 @@ const gpurt_cuda_api_t fake_api = {
     .get_error_name = fake_error_name,
     .get_error_string = fake_error_string,
     .malloc = fake_malloc,
+    .get_entry_point = fake_entry_point,
     .free = fake_free,
     .host_alloc = fake_host_alloc,
     .free_host = fake_free,

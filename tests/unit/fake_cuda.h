@@ -23,9 +23,10 @@ typedef struct fake_cuda {
     /* errors to answer with, until they are set back */
     cudaError_t on_count, on_set_device, on_stream, on_malloc, on_launch, on_sync, on_query;
     cudaError_t on_register, on_pointer, on_symbol;
-    void (*played)(void *args); /* what a launched kernel does, or NULL */
-    cudaError_t dead;           /* what every call answers once the context died */
-    cudaError_t pending;        /* what cudaGetLastError would tell */
+    void (*played)(void *args);             /* what a launched kernel does, or NULL */
+    void *(*entry_point)(const char *name); /* functions of the driver, or NULL */
+    cudaError_t dead;    /* what every call answers once the context died */
+    cudaError_t pending; /* what cudaGetLastError would tell */
     float elapsed_ms;
     /* what was asked */
     int launches, ex_launches, opt_ins, streams, contexts;

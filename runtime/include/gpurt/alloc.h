@@ -160,6 +160,24 @@ GPURT_DEV void gpurt_free(void *object)
     gpurt_heap_free(&gpurt_heap_default, object);
 }
 
+/* n objects by a warp, whose lanes share them out; those of a chunk that meet cost one
+ * atomic together. NULLs among them are nothing. Context: all 32 lanes, same arguments. */
+GPURT_DEVN void gpurt_heap_free_warp_at(const gpurt_heap_t *h, uint32_t n,
+                                        void *const *objects, const char *here)
+{
+    for (uint32_t i = gpurt_lane(); i < n; i += GPURT_WARP_SIZE)
+        gpurt_heap_free_at(h, objects[i], here);
+    gpurt_syncwarp(GPURT_FULL_MASK);
+}
+GPURT_DEV void gpurt_heap_free_warp(const gpurt_heap_t *h, uint32_t n, void *const *objects)
+{
+    gpurt_heap_free_warp_at(h, n, objects, NULL);
+}
+GPURT_DEV void gpurt_free_warp(uint32_t n, void *const *objects)
+{
+    gpurt_heap_free_warp(&gpurt_heap_default, n, objects);
+}
+
 /* ---- with the line that calls ---------------------------------------------------------- */
 /* In code that checks, the words above say by themselves where they stand. Who passes on what
  * others ask for (a container, say) takes `here` of them and calls the words with _at. */
@@ -176,8 +194,12 @@ GPURT_DEV void gpurt_free(void *object)
 #    define gpurt_heap_alloc_warp(h, n, size, out) \
         gpurt_heap_alloc_warp_at(h, n, size, out, GPURT_HERE)
 #    define gpurt_heap_free(h, object) gpurt_heap_free_at(h, object, GPURT_HERE)
-#    define gpurt_alloc(size)          GPURT_ALLOC(size)
-#    define gpurt_free(object)         GPURT_FREE(object)
+#    define gpurt_heap_free_warp(h, n, objects) \
+        gpurt_heap_free_warp_at(h, n, objects, GPURT_HERE)
+#    define gpurt_free_warp(n, objects) \
+        gpurt_heap_free_warp_at(&gpurt_heap_default, n, objects, GPURT_HERE)
+#    define gpurt_alloc(size)  GPURT_ALLOC(size)
+#    define gpurt_free(object) GPURT_FREE(object)
 #    define gpurt_alloc_warp(n, size, out) \
         gpurt_heap_alloc_warp_at(&gpurt_heap_default, n, size, out, GPURT_HERE)
 #    define gpurt_alloc_aligned(size, align) \

@@ -80,7 +80,7 @@ GPURT_DEVN uint32_t gpurt_large_look(const gpurt_heap_t *h, uint32_t n, uint32_t
 GPURT_DEVN void *gpurt_large_alloc(const gpurt_heap_t *h, size_t size, uint32_t *why)
 {
     size_t wanted = (size + GPURT_CHUNK_BYTES - 1) >> GPURT_CHUNK_SHIFT;
-    uint32_t n = (uint32_t)wanted, first = 0, free = 0;
+    uint32_t n = (uint32_t)wanted, first = 0, free = 0, wait = 1;
 
     *why = GPURT_ALLOC_TOO_LARGE;
     if (size > (size_t)h->chunk_count << GPURT_CHUNK_SHIFT)
@@ -96,7 +96,7 @@ GPURT_DEVN void *gpurt_large_alloc(const gpurt_heap_t *h, size_t size, uint32_t 
         }
         if (gpurt_large_claim(h, first, n))
             break;
-        gpurt_relax(); /* another lane was faster */
+        gpurt_backoff(&wait); /* another lane was faster */
         first = first / 64 * 64;
         free = 0;
     }

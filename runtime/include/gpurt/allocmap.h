@@ -46,6 +46,15 @@ typedef enum gpurt_free_fault {
     GPURT_FREE_FAULTS
 } gpurt_free_fault_t;
 
+/* Pools, one above the other (places.h). */
+enum {
+    GPURT_PLACE_THREAD = 0,
+    GPURT_PLACE_WARP = 1,
+    GPURT_PLACE_BLOCK = 2,
+    GPURT_PLACE_GLOBAL = 3,
+    GPURT_PLACES
+};
+
 /* Written with atomics by: any lane, on slow paths only. */
 typedef struct gpurt_heap_counts {
     uint64_t xrefused[GPURT_ALLOC_REASONS]; /* requests that got NULL, by reason */
@@ -56,6 +65,10 @@ typedef struct gpurt_heap_counts {
     uint64_t xreused;      /* chunks whose freed slots were taken up */
     uint64_t xstolen;      /* ends of runs taken from another shard */
     uint64_t xlarge;       /* requests of whole chunks that were served */
+    uint64_t xgrown;       /* leaves of the pool that have memory. Written by: the host */
+    uint64_t xtaken_up;    /* ... that lanes know of */
+    uint64_t xgot[GPURT_PLACES]; /* objects that pools of each level served, */
+    uint64_t xput[GPURT_PLACES]; /* ... and took back, as told by their flushes */
 } gpurt_heap_counts_t;
 
 /* What a heap that checks or traces keeps besides (allocwatch.h). */
@@ -76,7 +89,8 @@ typedef struct gpurt_heap {
     uint32_t run_chunks; /* longest run */
     uint32_t leaf_words, branch_words, root_words, tree_words;
     uint32_t tail_words;
-    uint32_t id;               /* of the host's heap */
+    uint32_t start_words; /* leaves that had memory from the first: searches begin there */
+    uint32_t id;          /* of the host's heap */
     gpurt_heap_watch_t *watch; /* NULL: nothing is checked */
 } gpurt_heap_t;
 

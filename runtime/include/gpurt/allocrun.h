@@ -33,7 +33,7 @@ GPURT_DEV uint64_t *gpurt_run_current(const gpurt_heap_t *h, uint32_t shard, uin
 /* Each shard begins its searches in a part of the heap of its own. */
 GPURT_DEV uint32_t gpurt_run_start(const gpurt_heap_t *h, uint32_t shard)
 {
-    return (uint32_t)((uint64_t)shard * h->leaf_words / h->shard_count);
+    return (uint32_t)((uint64_t)shard * h->start_words / h->shard_count);
 }
 
 /* ---- what others may take of a shard ------------------------------------------------- */
@@ -125,6 +125,23 @@ GPURT_DEVN bool gpurt_run_gather(const gpurt_heap_t *h)
     return false;
 }
 
+/* Memory that the host has put behind the heap since: who would go away empty tells the
+ * others that its leaves are there. Returns: whether there was any. */
+GPURT_DEVN bool gpurt_run_take_up(const gpurt_heap_t *h)
+{
+    uint64_t *leaves = gpurt_tree_leaves(h, GPURT_TREE_POOL);
+    uint64_t grown = gpurt_load_acquire_sys_u64(&h->counts->xgrown); /* AV1.acq */
+    uint64_t from = gpurt_load_relaxed_dev_u64(&h->counts->xtaken_up);
+
+    if (from >= grown)
+        return false;
+    /* relaxed: the leaves themselves order what they stand for */
+    if (gpurt_cas_relaxed_dev_u64(&h->counts->xtaken_up, &from, grown))
+        for (; from < grown; from++)
+            gpurt_tree_raise(h, leaves, (uint32_t)from);
+    return true;
+}
+
 /* ---- the next run -------------------------------------------------------------------- */
 
 /* A class that used up a long run of new chunks gets one twice as long. */
@@ -173,7 +190,7 @@ GPURT_DEVN uint64_t gpurt_run_find(const gpurt_heap_t *h, uint32_t shard, uint32
             run = gpurt_slab_adopt(h, c, gpurt_tree_sparse(c), start);
         if (!run)
             run = gpurt_run_steal(h, shard, c, false);
-        if (!run && !gpurt_run_gather(h))
+        if (!run && !gpurt_run_gather(h) && !gpurt_run_take_up(h))
             break;
     }
     return run;
@@ -224,7 +241,7 @@ GPURT_DEVN uint64_t gpurt_run_wait(uint64_t *current, uint32_t n)
         run = gpurt_load_relaxed_dev_u64(current); /* relaxed: a look */
         while (!gpurt_run_is_live(run) && !(run & GPURT_RUN_DRY) &&
                polls++ < GPURT_RUN_POLLS) {
-            gpurt_relax();
+            gpurt_pause();
             run = gpurt_load_relaxed_dev_u64(current);
         }
         if (!gpurt_run_is_live(run))

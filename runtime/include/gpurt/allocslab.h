@@ -68,7 +68,7 @@ GPURT_DEVN bool gpurt_slab_wipe(const gpurt_heap_t *h, uint32_t chunk, uint32_t 
         while (!gpurt_slab_is_full(bits, slots, row)) {
             if (++looks == GPURT_SLAB_PATIENCE)
                 return false;
-            gpurt_relax();
+            gpurt_pause();
         }
     gpurt_fence_acquire_dev(); /* AH1.acq */
     for (uint32_t row = 0; row * 32 < slots; row++) {
@@ -207,7 +207,7 @@ GPURT_DEVN uint32_t gpurt_slab_reserve(const gpurt_heap_t *h, uint32_t c, uint32
 
         if (gpurt_cas_relaxed_dev_u32(gpurt_slab_state(h, chunk), &state, state - n))
             return n;
-        gpurt_relax();
+        gpurt_pause();
     }
     return 0;
 }
@@ -255,7 +255,7 @@ GPURT_DEVN uint32_t gpurt_slab_claim(const gpurt_heap_t *h, uint32_t chunk, uint
         }
         row = row + 1 < rows ? row + 1 : 0;
         if (looks >= rows)
-            gpurt_relax();
+            gpurt_pause();
     }
     return slots;
 }
@@ -311,14 +311,14 @@ GPURT_DEV uint64_t gpurt_slab_open_in(const gpurt_heap_t *h, uint32_t c, uint32_
 GPURT_DEVN uint64_t gpurt_slab_open(const gpurt_heap_t *h, uint32_t c, uint32_t most,
                                     uint32_t start)
 {
-    uint32_t leaf;
+    uint32_t leaf, wait = 1;
     uint64_t word, run;
 
     while ((leaf = gpurt_tree_find(h, GPURT_TREE_POOL, start, &word)) != GPURT_TREE_NONE) {
         run = gpurt_slab_open_in(h, c, most, leaf, word);
         if (run)
             return run;
-        gpurt_relax();
+        gpurt_backoff(&wait);
     }
     return 0;
 }

@@ -144,14 +144,14 @@ GPURT_DEV bool gpurt_tree_is_empty(const gpurt_heap_t *h, uint32_t tree)
 GPURT_DEVN uint32_t gpurt_tree_pop(const gpurt_heap_t *h, uint32_t tree, uint32_t start)
 {
     uint64_t word;
-    uint32_t leaf;
+    uint32_t leaf, wait = 1;
 
     while ((leaf = gpurt_tree_find(h, tree, start, &word)) != GPURT_TREE_NONE) {
         uint32_t at = gpurt_ctz64(word);
 
         if (gpurt_tree_take(h, tree, leaf, 1ull << at))
             return leaf * 64 + at;
-        gpurt_relax(); /* another lane was faster */
+        gpurt_backoff(&wait); /* another lane was faster */
     }
     return GPURT_TREE_NONE;
 }

@@ -50,4 +50,17 @@
 
 #include <gpurt/dialect.h>
 
+enum {
+    GPURT_BACKOFF_MOST = 64 /* pauses: 2 us on a GPU */
+};
+
+/* Lets others run, twice as long each time, where many lanes want one word: those that lost
+ * do not hinder the one that gets on. turns: 1 at first. Ends no lane. */
+GPURT_DEV void gpurt_backoff(uint32_t *turns)
+{
+    for (uint32_t i = 0; i < *turns; i++)
+        gpurt_pause();
+    *turns = *turns < GPURT_BACKOFF_MOST ? *turns * 2 : *turns;
+}
+
 #endif

@@ -33,6 +33,8 @@ typedef struct gpurt_heap_options {
     bool trace;           /* every call of code that checks is a record of the log */
     uint32_t checks;      /* GPURT_CHECKS_*; for code that checks (alloc.h) */
     uint64_t keep_bytes;  /* of freed objects, kept back at level full; default 1/16 */
+    uint64_t
+        reserve_bytes; /* of addresses: what it can grow to, in steps of 4 MiB; 0: not */
 } gpurt_heap_options_t;
 
 /* Of one size class. */
@@ -86,6 +88,13 @@ GPURT_BEGIN_DECLS
 /* options: NULL for defaults. */
 gpurt_status_t gpurt_heap_create(gpurt_t *rt, const gpurt_heap_options_t *options,
                                  gpurt_heap_t *out, gpurt_error_t *err);
+
+/* Puts memory behind so many more bytes of a heap with reserve_bytes, rounded up to 4 MiB.
+ * Kernels may run: one that finds nothing left finds it. Returns: GPURT_E_NOMEM when the
+ * reserve or the device has no more, GPURT_E_INVALID for a heap without a reserve.
+ * Context: not while gpurt_heap_trim works on it. */
+gpurt_status_t gpurt_heap_grow(gpurt_t *rt, const gpurt_heap_t *heap, uint64_t bytes,
+                               gpurt_error_t *err);
 
 /* Ends all its objects. Context: no kernel uses it. NULL and a description of zeros:
  * nothing. */

@@ -39,9 +39,9 @@ typedef struct gpurt_log_port {
     const gpurt_box_control_t *control; /* levels */
     uint32_t group_count, ring_bytes, ring_count, warp_slots;
     uint32_t policy, def_count, panic_count;
-    gpurt_group_t *waits;          /* state.h; NULL: not told of */
-    gpurt_object_entry_t *objects; /* object_count */
-    uint32_t *xobjects;            /* taken; written by: lanes that name */
+    gpurt_group_t *waits;            /* state.h; NULL: not told of */
+    gpurt_waitable_entry_t *objects; /* object_count */
+    uint32_t *xobjects;              /* taken; written by: lanes that name */
     uint32_t object_count;
     uint32_t epoch; /* 1..65535, of this box: numbers of others are not its own */
     uint32_t span;  /* levels that may be recorded, from PANIC downwards; 0: none */

@@ -5,7 +5,7 @@
  *
  *   gpurt_state_head_t
  *   waits     gpurt_group_t [ring_count * 32]: of ring r and lane l at r * 32 + l
- *   objects   gpurt_object_entry_t [as many as fit]
+ *   objects   gpurt_waitable_entry_t [as many as fit]
  *
  * A wait and an owner are one group each, stored by one instruction: a reader sees all of
  * it or none, whatever happens to the writer. A wait is written by its lane alone. Nothing
@@ -34,21 +34,21 @@ enum {
 
 /* Kinds of objects. Numbers are frozen. */
 enum {
-    GPURT_OBJECT_OTHER = 0,
-    GPURT_OBJECT_LOCK = 1,
-    GPURT_OBJECT_BARRIER = 2,
-    GPURT_OBJECT_CHANNEL = 3,
-    GPURT_OBJECT_FUTEX = 4,
-    GPURT_OBJECT_SEMAPHORE = 5,
-    GPURT_OBJECT_KINDS = 6
+    GPURT_WAITABLE_OTHER = 0,
+    GPURT_WAITABLE_LOCK = 1,
+    GPURT_WAITABLE_BARRIER = 2,
+    GPURT_WAITABLE_CHANNEL = 3,
+    GPURT_WAITABLE_FUTEX = 4,
+    GPURT_WAITABLE_SEMAPHORE = 5,
+    GPURT_WAITABLE_KINDS = 6
 };
 
 /* Numbers of objects that every launch has. */
 enum {
-    GPURT_OBJECT_NAMED = 0xffe0, /* + number of the block's named barrier */
-    GPURT_OBJECT_CLUSTER = 0xfffd,
-    GPURT_OBJECT_BLOCK = 0xfffe,
-    GPURT_OBJECT_GRID = 0xffff
+    GPURT_WAITABLE_NAMED = 0xffe0, /* + number of the block's named barrier */
+    GPURT_WAITABLE_CLUSTER = 0xfffd,
+    GPURT_WAITABLE_BLOCK = 0xfffe,
+    GPURT_WAITABLE_GRID = 0xffff
 };
 
 /* Who holds an object. One holds it alone, or some do together: those share places by
@@ -66,22 +66,22 @@ typedef struct GPURT_ALIGN(128) gpurt_state_head {
 } gpurt_state_head_t;
 GPURT_STATIC_ASSERT(sizeof(gpurt_state_head_t) == 128, "layout of version 1");
 
-typedef struct GPURT_ALIGN(128) gpurt_object_entry {
+typedef struct GPURT_ALIGN(128) gpurt_waitable_entry {
     uint32_t xstate; /* its kind plus one, stored last; written by: the lane that names */
     uint16_t name;   /* number of a string's definition, 0 none */
     uint16_t reserved;
-    uint32_t index; /* behind the name, GPURT_OBJECT_SINGLE: none */
+    uint32_t index; /* behind the name, GPURT_WAITABLE_SINGLE: none */
     uint32_t reserved2;
     gpurt_group_t xowners[GPURT_STATE_OWNERS]; /* written by: who holds it */
-} gpurt_object_entry_t;
-GPURT_STATIC_ASSERT(sizeof(gpurt_object_entry_t) == 128, "layout of version 1");
-#define GPURT_OBJECT_SINGLE 0xffffffffu
+} gpurt_waitable_entry_t;
+GPURT_STATIC_ASSERT(sizeof(gpurt_waitable_entry_t) == 128, "layout of version 1");
+#define GPURT_WAITABLE_SINGLE 0xffffffffu
 
 /* What a program puts into each object that lanes wait for; zeroed at first. Owner: the
  * program. */
-typedef struct gpurt_object {
+typedef struct gpurt_waitable {
     uint32_t xnumber; /* number | epoch << 16; written by: the lane that names it */
-} gpurt_object_t;
+} gpurt_waitable_t;
 
 /* A wait, unpacked. */
 typedef struct gpurt_state_wait {
@@ -162,12 +162,12 @@ GPURT_HD uint64_t gpurt_state_bytes(uint32_t ring_count, uint32_t objects)
 {
     return sizeof(gpurt_state_head_t) +
            (uint64_t)ring_count * GPURT_WARP_SIZE * sizeof(gpurt_group_t) +
-           (uint64_t)objects * sizeof(gpurt_object_entry_t);
+           (uint64_t)objects * sizeof(gpurt_waitable_entry_t);
 }
 GPURT_HD uint32_t gpurt_state_objects(uint32_t ring_count, uint64_t bytes)
 {
     uint64_t fixed = gpurt_state_bytes(ring_count, 0);
-    uint64_t count = bytes > fixed ? (bytes - fixed) / sizeof(gpurt_object_entry_t) : 0;
+    uint64_t count = bytes > fixed ? (bytes - fixed) / sizeof(gpurt_waitable_entry_t) : 0;
 
     return count < GPURT_STATE_OBJECTS_MAX ? (uint32_t)count
                                            : (uint32_t)GPURT_STATE_OBJECTS_MAX;

@@ -2,9 +2,9 @@
 /* waits.h - who waits for whom: device code says so, and a watchdog outside the process
  * finds the circle in which everybody waits (docs/FAULTS.md, "Hangs").
  *
- *   gpurt_object_t                              in each lock, queue, barrier: zeroed at first
- *   gpurt_object_name(o, kind, name, index)     GPURT_OBJECT_LOCK ...; "fork", 3 is fork[3];
- *                                               GPURT_OBJECT_SINGLE: no index. Again: nothing
+ *   gpurt_waitable_t                              in each lock, queue, barrier: zeroed at first
+ *   gpurt_waitable_name(o, kind, name, index)     GPURT_WAITABLE_LOCK ...; "fork", 3 is fork[3];
+ *                                               GPURT_WAITABLE_SINGLE: no index. Again: nothing
  *
  *   GPURT_PLACE(place, text)                    declares a place in the source: file, line
  *   gpurt_wait_begin(o, reason, &place)         before a loop that waits; o NULL: no name
@@ -30,7 +30,7 @@
 #    define GPURT_TELL_BARRIERS 0
 #endif
 
-#define GPURT_OBJECT_NAMING 0xfffeu
+#define GPURT_WAITABLE_NAMING 0xfffeu
 
 /* A place says nothing of itself: its text is shown where a lane waits there. */
 #define GPURT_PLACE(place, text) GPURT_SITE(place, GPURT_LEVEL_PANIC, GPURT_KIND_HANG, text)
@@ -48,28 +48,28 @@ GPURT_DEV uint32_t gpurt_place_number(gpurt_site_t *place)
 }
 
 /* 0: it has none in this box. relaxed: who names it says nothing else by it */
-GPURT_DEV uint32_t gpurt_object_number(const gpurt_object_t *o)
+GPURT_DEV uint32_t gpurt_waitable_number(const gpurt_waitable_t *o)
 {
     uint32_t v = o ? gpurt_load_relaxed_dev_u32(&o->xnumber) : 0;
 
-    return v >> 16 == gpurt_log_port.epoch && (v & 0xffffu) != GPURT_OBJECT_NAMING
+    return v >> 16 == gpurt_log_port.epoch && (v & 0xffffu) != GPURT_WAITABLE_NAMING
                ? v & 0xffffu
                : 0;
 }
 
 /* One lane does it; others go on meanwhile as if it had no name. */
-GPURT_DEVN void gpurt_object_name(gpurt_object_t *o, uint32_t kind, const char *name,
-                                  uint32_t index)
+GPURT_DEVN void gpurt_waitable_name(gpurt_waitable_t *o, uint32_t kind, const char *name,
+                                    uint32_t index)
 {
     uint32_t epoch = gpurt_log_port.epoch << 16, number;
-    gpurt_object_entry_t *e;
+    gpurt_waitable_entry_t *e;
     uint32_t found;
 
     if (!gpurt_log_port.waits)
         return;
-    found = gpurt_load_relaxed_dev_u32(&o->xnumber); /* relaxed: as gpurt_object_number */
+    found = gpurt_load_relaxed_dev_u32(&o->xnumber); /* relaxed: as gpurt_waitable_number */
     if ((found & 0xffff0000u) == epoch ||
-        !gpurt_cas_relaxed_dev_u32(&o->xnumber, &found, epoch | GPURT_OBJECT_NAMING))
+        !gpurt_cas_relaxed_dev_u32(&o->xnumber, &found, epoch | GPURT_WAITABLE_NAMING))
         return;
     number = gpurt_add_relaxed_sys_u32(gpurt_log_port.xobjects, 1); /* relaxed: a ticket */
     if (number >= gpurt_log_port.object_count) {
@@ -116,11 +116,11 @@ GPURT_DEVN void gpurt_wait_tell(uint32_t object, uint32_t reason, uint32_t site)
                       gpurt_state_wait_pack(&w));
 }
 
-GPURT_DEV void gpurt_wait_begin(const gpurt_object_t *o, uint32_t reason,
+GPURT_DEV void gpurt_wait_begin(const gpurt_waitable_t *o, uint32_t reason,
                                 gpurt_site_t *place)
 {
     if (GPURT_UNLIKELY(gpurt_log_port.waits != NULL))
-        gpurt_wait_tell(gpurt_object_number(o), reason, gpurt_place_number(place));
+        gpurt_wait_tell(gpurt_waitable_number(o), reason, gpurt_place_number(place));
 }
 
 GPURT_DEV void gpurt_wait_end(gpurt_site_t *place)
@@ -155,16 +155,16 @@ GPURT_DEVN void gpurt_hold_tell(uint32_t number, uint32_t role, uint32_t site, b
         gpurt_state_owner_pack(&w));
 }
 
-GPURT_DEV void gpurt_hold(const gpurt_object_t *o, uint32_t role, gpurt_site_t *place)
+GPURT_DEV void gpurt_hold(const gpurt_waitable_t *o, uint32_t role, gpurt_site_t *place)
 {
     if (GPURT_UNLIKELY(gpurt_log_port.waits != NULL))
-        gpurt_hold_tell(gpurt_object_number(o), role, gpurt_place_number(place), true);
+        gpurt_hold_tell(gpurt_waitable_number(o), role, gpurt_place_number(place), true);
 }
 
-GPURT_DEV void gpurt_release(const gpurt_object_t *o, uint32_t role)
+GPURT_DEV void gpurt_release(const gpurt_waitable_t *o, uint32_t role)
 {
     if (GPURT_UNLIKELY(gpurt_log_port.waits != NULL))
-        gpurt_hold_tell(gpurt_object_number(o), role, 0, false);
+        gpurt_hold_tell(gpurt_waitable_number(o), role, 0, false);
 }
 
 /* A lane that leaves here because its block was cancelled waits no more. A macro, so that
@@ -202,18 +202,18 @@ GPURT_DEV void gpurt_release(const gpurt_object_t *o, uint32_t role)
         gpurt_simt_named_barrier(id, n, true, GPURT_HERE)
 #    undef gpurt_grid_barrier
 #endif
-#define gpurt_grid_barrier()                                                         \
-    GPURT_BARRIER_TOLD_(gpurt_thread_rank() == 0, GPURT_OBJECT_GRID, "grid barrier", \
+#define gpurt_grid_barrier()                                                           \
+    GPURT_BARRIER_TOLD_(gpurt_thread_rank() == 0, GPURT_WAITABLE_GRID, "grid barrier", \
                         GPURT_BARE_GRID_BARRIER_)
 #if GPURT_TELL_BARRIERS
 #    undef gpurt_block_barrier
 #    undef gpurt_named_barrier
-#    define gpurt_block_barrier()                                                   \
-        GPURT_BARRIER_TOLD_(gpurt_lane() == 0, GPURT_OBJECT_BLOCK, "block barrier", \
+#    define gpurt_block_barrier()                                                     \
+        GPURT_BARRIER_TOLD_(gpurt_lane() == 0, GPURT_WAITABLE_BLOCK, "block barrier", \
                             GPURT_BARE_BLOCK_BARRIER_)
-#    define gpurt_named_barrier(id, threads)                                               \
-        GPURT_BARRIER_TOLD_(gpurt_lane() == 0, GPURT_OBJECT_NAMED + (id), "named barrier", \
-                            GPURT_BARE_NAMED_BARRIER_(id, threads))
+#    define gpurt_named_barrier(id, threads)                                \
+        GPURT_BARRIER_TOLD_(gpurt_lane() == 0, GPURT_WAITABLE_NAMED + (id), \
+                            "named barrier", GPURT_BARE_NAMED_BARRIER_(id, threads))
 #endif
 
 #endif

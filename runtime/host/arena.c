@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sources of arenas: the table of who has which pieces of a heap, and giving them back. The
+ * heap's tables are worked on in a copy, with the device's own functions. */
+#include <gpurt/arenas.h>
+
+#include "heapmap.h"
+#include "refuse.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+gpurt_status_t gpurt_arena_source_create(gpurt_t *rt, const gpurt_heap_t *heap,
+                                         uint32_t slots, gpurt_arena_source_t *out,
+                                         gpurt_error_t *err)
+{
+    gpurt_status_t st;
+    void *memory = NULL;
+    size_t bytes;
+
+    if (!out)
+        return REFUSE(err, GPURT_E_INVALID, "out is NULL: pass a place for the source");
+    memset(out, 0, sizeof *out);
+    slots = slots ? slots : GPURT_ARENA_SLOTS;
+    if (slots > 1u << 24)
+        return REFUSE(err, GPURT_E_INVALID, "arenas: %u slots: at most 2^24", slots);
+    bytes = slots * sizeof *out->slots;
+    st = gpurt_heap_known(heap, err);
+    if (st == GPURT_OK)
+        st = gpurt_mem_create(rt, bytes, &memory, err);
+    if (st == GPURT_OK)
+        st = gpurt_fill(rt, GPURT_STREAM_DEFAULT, memory, 0, bytes, err);
+    if (st == GPURT_OK)
+        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+    if (st != GPURT_OK) {
+        gpurt_mem_destroy(rt, memory);
+        return st;
+    }
+    out->heap = *heap;
+    out->slots = (uint64_t *)memory;
+    out->slot_count = slots;
+    out->epoch = 1;
+    return GPURT_OK;
+}
+
+gpurt_status_t gpurt_arena_source_destroy(gpurt_t *rt, gpurt_arena_source_t *source,
+                                          gpurt_error_t *err)
+{
+    gpurt_status_t st;
+
+    if (!source || !source->slots)
+        return GPURT_OK;
+    st = gpurt_mem_destroy(rt, source->slots);
+    if (st != GPURT_OK)
+        return REFUSE(err, st, "arenas: their table could not be freed");
+    memset(source, 0, sizeof *source);
+    return GPURT_OK;
+}
+
+/* ---- sweeping ------------------------------------------------------------------------ */
+
+/* gpurt_heap_free, of one object, in the copy. Returns: false when it is none. */
+static bool copy_free(const gpurt_heap_t *h, const char *object)
+{
+    size_t offset = (size_t)(object - h->chunks);
+    uint32_t chunk = (uint32_t)(offset / GPURT_CHUNK_BYTES), at, state, slot, bit;
+    uint32_t *bits;
+    uint64_t shape;
+
+    if (offset / GPURT_CHUNK_BYTES >= h->chunk_count)
+        return false;
+    at = (uint32_t)(offset % GPURT_CHUNK_BYTES);
+    state = *gpurt_slab_state(h, chunk);
+    if (!gpurt_state_is_slab(state))
+        return at == 0 && (state & GPURT_STATE_KIND) == GPURT_STATE_LARGE &&
+               gpurt_large_free(h, chunk, state) == GPURT_FREE_OK;
+    shape = gpurt_class_shape(gpurt_state_class(state));
+    slot = gpurt_shape_slot(shape, gpurt_class_shift(gpurt_state_class(state)), at);
+    bits = gpurt_slab_bits(h, chunk) + slot / 32;
+    bit = 1u << (slot % 32);
+    if (slot * gpurt_class_bytes(gpurt_state_class(state)) != at ||
+        slot >= gpurt_shape_slots(shape) || (*bits & bit))
+        return false;
+    *bits |= bit;
+    gpurt_slab_give(h, chunk, 1);
+    return true;
+}
+
+/* Frees the pieces of one arena, newest first. Returns: false at one that is none. */
+static gpurt_status_t sweep_arena(gpurt_t *rt, const gpurt_heap_t *copy, uint64_t unit,
+                                  uint64_t *pieces, bool *good, gpurt_error_t *err)
+{
+    gpurt_status_t st = GPURT_OK;
+
+    while (unit && st == GPURT_OK) {
+        const gpurt_arena_piece_t *piece = gpurt_arena_piece(copy, unit);
+        gpurt_arena_piece_t header;
+
+        if (!copy_free(copy, (const char *)piece)) {
+            *good = false;
+            break;
+        }
+        ++*pieces;
+        st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, &header, piece, sizeof header, err);
+        if (st == GPURT_OK)
+            st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+        unit = header.next & GPURT_ARENA_UNITS;
+    }
+    return st;
+}
+
+static gpurt_status_t sweep_all(gpurt_t *rt, const gpurt_arena_source_t *source,
+                                const uint64_t *slots, const gpurt_heap_t *copy,
+                                uint64_t *pieces, gpurt_error_t *err)
+{
+    gpurt_status_t st = GPURT_OK;
+    bool good = true;
+
+    for (uint32_t i = 0; i < source->slot_count && st == GPURT_OK; i++)
+        if (slots[i])
+            st = sweep_arena(rt, copy, slots[i] & GPURT_ARENA_UNITS, pieces, &good, err);
+    if (st == GPURT_OK && !good)
+        st = REFUSE(
+            err, GPURT_E_FAULT,
+            "arenas: the begin of a piece was written over: what follows it is lost");
+    return st;
+}
+
+gpurt_status_t gpurt_arena_source_sweep(gpurt_t *rt, const gpurt_arena_source_t *source,
+                                        uint64_t *pieces, gpurt_error_t *err)
+{
+    gpurt_heap_mirror_t m = {.memory = NULL};
+    gpurt_status_t st, kept;
+    uint64_t *slots, count = 0;
+    size_t bytes;
+
+    if (!source || !source->slots)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "source is NULL or empty: pass what gpurt_arena_source_create gave");
+    bytes = source->slot_count * sizeof *slots;
+    slots = (uint64_t *)malloc(bytes);
+    st = slots
+             ? gpurt_heap_known(&source->heap, err)
+             : gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "arenas: a table");
+    if (st == GPURT_OK)
+        st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, slots, source->slots, bytes, err);
+    if (st == GPURT_OK)
+        st = gpurt_heap_mirror_load(rt, &source->heap, &m, err);
+    if (st == GPURT_OK) {
+        kept = sweep_all(rt, source, slots, &m.heap, &count, err);
+        if (count)
+            st = gpurt_heap_mirror_store(rt, &source->heap, &m, err);
+        if (st == GPURT_OK)
+            st = gpurt_fill(rt, GPURT_STREAM_DEFAULT, source->slots, 0, bytes, err);
+        if (st == GPURT_OK)
+            st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+        st = st == GPURT_OK ? kept : st;
+    }
+    gpurt_heap_mirror_free(&m);
+    free(slots);
+    if (pieces)
+        *pieces = count;
+    return st;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* arenas.h - the host's side of arenas: what they grow from, and who has what of it.
+ *
+ *     gpurt_arena_source_t source;
+ *     gpurt_arena_source_create(rt, &heap, 0, &source, &err);
+ *     struct args a = {.source = source, ...};     kernels: gpurt_arena_grow_from(&a, &p->source, 0)
+ *     ... launch, wait
+ *     gpurt_arena_source_sweep(rt, &source, NULL, &err);
+ *
+ * Arenas give their pieces back themselves when they end. What blocks that were cancelled
+ * left behind is found in the source's table: by the sweep, between launches, or by
+ * gpurt_arena_sweep (arena.h) at the begin of the next launch, which needs an epoch of its
+ * own: gpurt_arena_source_next before each launch. Context of all calls: host, any thread. */
+#ifndef GPURT_ARENAS_H
+#define GPURT_ARENAS_H
+
+#include <gpurt/arena.h>
+#include <gpurt/heap.h>
+
+enum {
+    GPURT_ARENA_SLOTS = 65536 /* arenas that grow at a time, when nothing was chosen */
+};
+
+GPURT_BEGIN_DECLS
+
+/* The heap outlives the source. slots: arenas that can have grown at a time; 0: 65,536. */
+gpurt_status_t gpurt_arena_source_create(gpurt_t *rt, const gpurt_heap_t *heap,
+                                         uint32_t slots, gpurt_arena_source_t *out,
+                                         gpurt_error_t *err);
+
+/* What arenas still have stays with the heap. NULL and a source of zeros: nothing. */
+gpurt_status_t gpurt_arena_source_destroy(gpurt_t *rt, gpurt_arena_source_t *source,
+                                          gpurt_error_t *err);
+
+/* Gives all pieces back that the table knows. pieces: how many; may be NULL.
+ * Context: no kernel uses the source. Returns: GPURT_E_FAULT when a kernel has written over
+ * the begin of a piece; others are given back all the same. */
+gpurt_status_t gpurt_arena_source_sweep(gpurt_t *rt, const gpurt_arena_source_t *source,
+                                        uint64_t *pieces, gpurt_error_t *err);
+
+GPURT_END_DECLS
+
+/* Another epoch for the next launch. */
+static inline void gpurt_arena_source_next(gpurt_arena_source_t *source)
+{
+    source->epoch++;
+}
+
+#endif

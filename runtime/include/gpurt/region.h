@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* region.h - blocks of any length in one range of memory, placed as its policy says.
+ *
+ *     float *a = (float *)gpurt_region_alloc(&p->region, 300000);
+ *     if (!a) ...                                  no place for it: an answer, never a wait
+ *     gpurt_region_resize(&p->region, a, 500000);  in place, or not at all
+ *     gpurt_region_free(&p->region, a);
+ *
+ * The host makes a region of its own (regions.h), or gpurt_region_init makes one on the
+ * device, in an object of a heap say. Lengths count in granules, 256 bytes or what was
+ * chosen; 0 bytes count as 1. The policy is the region's: the first place that is long
+ * enough, the tightest or the widest.
+ *
+ * Any lane may call at any time, and may free what others allocated, in this kernel or a
+ * later one. Lanes that call together search together, so a request of a whole warp costs
+ * little more than that of one lane. What a lane wrote before it freed comes before what
+ * the next owner does. Lock-free: there is no lock that an ended lane could hold, and of
+ * lanes that want the same place one gets it. docs/ALLOCATOR.md tells how.
+ * Context: device code, unless said otherwise. */
+#ifndef GPURT_REGION_H
+#define GPURT_REGION_H
+
+#include <gpurt/block.h>
+#include <gpurt/ids.h>
+#include <gpurt/warp.h>
+
+/* Where a request goes among the rows of free granules that are long enough; of equals to
+ * the lowest. */
+typedef enum gpurt_region_fit {
+    GPURT_FIT_FIRST = 0, /* the lowest row */
+    GPURT_FIT_BEST = 1,  /* the shortest */
+    GPURT_FIT_WORST = 2, /* the longest */
+    GPURT_FITS
+} gpurt_region_fit_t;
+
+/* What a call was told. */
+typedef enum gpurt_region_answer {
+    GPURT_REGION_OK = 0,
+    GPURT_REGION_FULL = 1,       /* less is free than was asked for */
+    GPURT_REGION_FRAGMENTED = 2, /* enough is free, but not in a row */
+    GPURT_REGION_TOO_LARGE = 3,  /* larger than the region; of a split, than the block */
+    GPURT_REGION_ALIGNMENT = 4,  /* not a power of two, or larger than the region */
+    GPURT_REGION_NONE = 5,       /* no region, or no memory for one */
+    GPURT_REGION_FOREIGN = 6,    /* the pointer is not of this region, */
+    GPURT_REGION_INTERIOR = 7,   /* ... not the begin of a block, */
+    GPURT_REGION_TWICE = 8,      /* ... of what is free already */
+    GPURT_REGION_TAKEN = 9,      /* resize: what follows is not free */
+    GPURT_REGION_APART = 10,     /* merge: one does not begin where the other ends */
+    GPURT_REGION_ANSWERS
+} gpurt_region_answer_t;
+
+enum {
+    GPURT_REGION_GRANULE = 256, /* the least that is chosen by itself */
+    GPURT_REGION_AIM = 65536    /* granules a region has by itself, at most */
+};
+#define GPURT_REGION_NOWHERE 0xffffffffu
+
+/* Written with atomics by: any lane, on refusal. */
+typedef struct gpurt_region_counts {
+    uint64_t xanswers[GPURT_REGION_ANSWERS]; /* refusals, by answer; OK is not counted */
+    uint64_t xbad_pointer;                   /* the last one that was no block */
+    uint64_t xlost_races; /* places that another lane took between look and claim */
+} gpurt_region_counts_t;
+
+/* A region as kernels see it: put it into a kernel's arguments. Blocks lie at the begin of
+ * its memory, tables at the end. Owner: who made it. Never written. */
+typedef struct gpurt_region {
+    char *base;
+    gpurt_region_counts_t *counts;
+    uint64_t *bits;    /* a bit a granule; set: it is free */
+    uint32_t *lengths; /* a granule: of the block that begins there, else 0 */
+    uint32_t granules, words;
+    uint32_t shift; /* log2 of a granule */
+    uint32_t fit;   /* gpurt_region_fit_t */
+    void *owned;    /* memory that ends with the region, the host's business */
+} gpurt_region_t;
+
+/* ---- layout -------------------------------------------------------------------------- */
+
+GPURT_HD size_t gpurt_region_table_bytes(const gpurt_region_t *r)
+{
+    return sizeof(gpurt_region_counts_t) + r->words * sizeof(uint64_t) +
+           r->granules * sizeof(uint32_t);
+}
+
+/* Points the tables of a region with its numbers set into `memory`. */
+GPURT_HD void gpurt_region_place(gpurt_region_t *r, char *memory)
+{
+    r->counts = (gpurt_region_counts_t *)memory;
+    r->bits = (uint64_t *)(memory + sizeof(gpurt_region_counts_t));
+    r->lengths = (uint32_t *)(r->bits + r->words);
+}
+
+/* As many granules as fit into the memory with their tables. granule: a power of two from
+ * 16 on, or 0: by size. Returns: GPURT_REGION_OK or what is wrong; the tables still are to
+ * be filled. */
+GPURT_HD uint32_t gpurt_region_layout(gpurt_region_t *r, void *memory, size_t bytes,
+                                      size_t granule, uint32_t fit)
+{
+    uintptr_t from = (uintptr_t)memory;
+    size_t most = bytes, group, rest;
+
+    if (granule & (granule - 1) || (granule && granule < 16) || granule > 1u << 30)
+        return GPURT_REGION_ALIGNMENT;
+    for (r->shift = 0; granule >> r->shift > 1;)
+        r->shift++;
+    if (!granule)
+        for (r->shift = 8; bytes >> r->shift > GPURT_REGION_AIM;)
+            r->shift++;
+    r->fit = fit;
+    rest = ((from - 1) | (((size_t)1 << r->shift) - 1)) + 1 - from; /* to align the first */
+    if (!memory || fit >= GPURT_FITS || bytes < rest + sizeof(gpurt_region_counts_t))
+        return GPURT_REGION_NONE;
+    most = bytes - rest - sizeof(gpurt_region_counts_t);
+    group = ((size_t)64 << r->shift) + sizeof(uint64_t) + 64 * sizeof(uint32_t);
+    if (most / group >= 1u << 24)
+        return GPURT_REGION_TOO_LARGE;
+    r->granules = (uint32_t)(most / group) * 64;
+    most %= group;
+    if (most > sizeof(uint64_t))
+        r->granules += (uint32_t)((most - sizeof(uint64_t)) /
+                                  (((size_t)1 << r->shift) + sizeof(uint32_t)));
+    r->words = (r->granules + 63) / 64;
+    r->base = (char *)memory + rest;
+    gpurt_region_place(r, r->base + ((size_t)r->granules << r->shift));
+    return r->granules ? GPURT_REGION_OK : GPURT_REGION_NONE;
+}
+
+/* Word i of the bits of a region in which all is free. */
+GPURT_HD uint64_t gpurt_region_all_free(const gpurt_region_t *r, uint32_t i)
+{
+    uint32_t rest = r->granules - i * 64;
+
+    return rest >= 64 ? ~0ull : (1ull << rest) - 1;
+}
+
+/* Makes a region of any memory of the device. Context: all 32 lanes of a warp, with the
+ * same arguments; each gets the description. Others may use it once the caller has handed
+ * it to them with a barrier or a release. Returns: as gpurt_region_layout. */
+GPURT_DEVN uint32_t gpurt_region_init(gpurt_region_t *r, void *memory, size_t bytes,
+                                      size_t granule, gpurt_region_fit_t fit)
+{
+    uint32_t answer = gpurt_region_layout(r, memory, bytes, granule, (uint32_t)fit);
+
+    r->owned = NULL;
+    if (answer != GPURT_REGION_OK) {
+        r->base = NULL;
+        return answer;
+    }
+    for (uint32_t i = gpurt_lane(); i < sizeof *r->counts / 8; i += GPURT_WARP_SIZE)
+        r->counts->xanswers[i] = 0;
+    for (uint32_t i = gpurt_lane(); i < r->words; i += GPURT_WARP_SIZE)
+        r->bits[i] = gpurt_region_all_free(r, i);
+    for (uint32_t i = gpurt_lane(); i < r->granules; i += GPURT_WARP_SIZE)
+        r->lengths[i] = 0;
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    return answer;
+}
+
+/* ---- granules ------------------------------------------------------------------------ */
+
+/* Bits of word `i` that stand for granules [at, at + n). */
+GPURT_DEV uint64_t gpurt_region_mask(uint32_t i, uint32_t at, uint32_t n)
+{
+    uint32_t from = at > i * 64 ? at - i * 64 : 0, to = at + n - i * 64;
+
+    return (to >= 64 ? ~0ull : (1ull << to) - 1) & ~((1ull << from) - 1);
+}
+
+/* Granules [at, at + n) are free, and with that merged with free neighbours. */
+GPURT_DEV void gpurt_region_put(const gpurt_region_t *r, uint32_t at, uint32_t n)
+{
+    for (uint32_t i = at / 64; n > 0 && i * 64 < at + n; i++)
+        gpurt_red_or_release_dev_u64(r->bits + i,
+                                     gpurt_region_mask(i, at, n)); /* AG1.rel */
+}
+
+/* Takes granules [at, at + n), all or none. Ascending: of lanes that hinder each other the
+ * one that is farthest up gets on. */
+GPURT_DEV bool gpurt_region_claim(const gpurt_region_t *r, uint32_t at, uint32_t n)
+{
+    for (uint32_t i = at / 64; i * 64 < at + n; i++) {
+        uint64_t want = gpurt_region_mask(i, at, n);
+        uint64_t got = gpurt_and_acquire_dev_u64(r->bits + i, ~want) & want; /* AG1.acq */
+
+        if (got == want)
+            continue;
+        if (got)
+            gpurt_red_or_release_dev_u64(r->bits + i, got); /* AG1.rel */
+        if (i * 64 > at)
+            gpurt_region_put(r, at, i * 64 - at);
+        return false;
+    }
+    return true;
+}
+
+/* ---- the look ------------------------------------------------------------------------ */
+
+typedef struct gpurt_region_query {
+    uint32_t n;       /* granules in a row */
+    uint32_t align;   /* in granules, less one */
+    uint32_t origin;  /* the base's address, in granules, as far as align reaches */
+    uint32_t fit;     /* gpurt_region_fit_t */
+    uint32_t is_free; /* granules that the look met */
+} gpurt_region_query_t;
+
+/* The smaller key is the better place, and its lower half says where. Returns: ~0 when the
+ * row [begin, begin + length) has no place. */
+GPURT_DEV uint64_t gpurt_region_key(const gpurt_region_query_t *q, uint32_t begin,
+                                    uint32_t length)
+{
+    uint32_t at = ((begin + q->origin + q->align) & ~q->align) - q->origin;
+    uint32_t rank = 0;
+
+    if (at - begin > length || length - (at - begin) < q->n)
+        return ~0ull;
+    if (q->fit == GPURT_FIT_BEST)
+        rank = length;
+    else if (q->fit == GPURT_FIT_WORST)
+        rank = ~length;
+    return (uint64_t)rank << 32 | at;
+}
+
+/* The best of the rows inside a word, of those that neither begin nor end with it. Rows are
+ * worn off by n - 1 granules first, so that only long enough ones are gone through. */
+GPURT_DEV uint64_t gpurt_region_inside(const gpurt_region_query_t *q, uint64_t word,
+                                       uint32_t first)
+{
+    uint64_t best = ~0ull, worn = q->n < 64 ? word : 0;
+
+    for (uint32_t have = 1; have < q->n && worn;) {
+        uint32_t step = q->n - have < have ? q->n - have : have;
+
+        worn &= worn >> step;
+        have += step;
+    }
+    while (worn) {
+        uint32_t low = gpurt_ctz64(worn), length = gpurt_ctz64(~(worn >> low));
+        uint64_t key = gpurt_region_key(q, first + low, length + q->n - 1);
+
+        best = key < best ? key : best;
+        worn &= ~(((1ull << length) - 1) << low);
+    }
+    return best;
+}
+
+/* Free granules right before this lane's word. carry: before the lowest lane's. closed:
+ * lanes whose word is not all free. trail: free granules at the end of the lane's word. */
+GPURT_DEV uint32_t gpurt_region_before(uint32_t lanes, uint32_t closed, uint32_t trail,
+                                       uint32_t carry)
+{
+    uint32_t below = lanes & gpurt_lanes_below(), last = closed & gpurt_lanes_below();
+    uint32_t from = last ? 31u - gpurt_clz(last) : gpurt_leader(lanes);
+    uint32_t its = gpurt_shfl_u32(lanes, trail, from);
+
+    return last ? its + 64 * gpurt_popc(below >> from >> 1)
+                : carry + 64 * gpurt_popc(below);
+}
+
+/* Whether a place that was found ends the look: none that comes can be better. */
+GPURT_DEV bool gpurt_region_is_final(const gpurt_region_query_t *q, uint64_t key)
+{
+    return key != ~0ull && (q->fit == GPURT_FIT_FIRST ||
+                            (q->fit == GPURT_FIT_BEST && (uint32_t)(key >> 32) == q->n));
+}
+
+GPURT_DEV uint64_t gpurt_region_word(const gpurt_region_t *r, uint32_t i)
+{
+    /* relaxed: a look; what is found is taken with acquire */
+    return i < r->words ? gpurt_load_relaxed_dev_u64(r->bits + i) : 0;
+}
+
+/* One look through the bits, a word a lane at a step. The word past the end counts as all
+ * taken, so that every row ends. Context: all lanes of the mask, with the same query.
+ * Returns: the place as a key, ~0 when there is none. */
+GPURT_DEVN uint64_t gpurt_region_look(const gpurt_region_t *r, uint32_t lanes,
+                                      gpurt_region_query_t *q)
+{
+    uint32_t width = gpurt_popc(lanes), rank = gpurt_popc(lanes & gpurt_lanes_below());
+    uint32_t top = 31u - gpurt_clz(lanes), carry = 0, found = 0;
+    uint64_t next = gpurt_region_word(r, rank), best = ~0ull;
+
+    for (uint32_t i = rank; i - rank <= r->words; i += width) {
+        uint64_t word = next, key;
+        uint32_t lead = gpurt_ctz64(~word), trail = gpurt_clz64(~word), before, closed;
+        bool final;
+
+        next = gpurt_region_word(r, i + width); /* on its way meanwhile */
+        found += gpurt_popc64(word);
+        closed = gpurt_ballot(lanes, lead < 64);
+        before = gpurt_region_before(lanes, closed, trail, carry);
+        carry = gpurt_shfl_u32(lanes, lead < 64 ? trail : before + 64, top);
+        if (lead < 64) {
+            key = gpurt_region_key(q, i * 64 - before, before + lead);
+            best = key < best ? key : best;
+            if (trail)
+                word = word << trail >> trail;
+            key = gpurt_region_inside(q, word >> lead << lead, i * 64);
+            best = key < best ? key : best;
+        }
+        final = gpurt_region_is_final(q, best);
+        if (q->fit == GPURT_FIT_FIRST && carry >= q->n) { /* no need to see its end */
+            key = gpurt_region_key(q, (i - rank + width) * 64 - carry, carry);
+            best = key < best ? key : best;
+            final = best != ~0ull;
+        }
+        if (gpurt_any(lanes, final))
+            break;
+    }
+    q->is_free = gpurt_reduce_add_u32(lanes, found);
+    return gpurt_reduce_min_u64(lanes, best);
+}
+
+/* ---- allocate ------------------------------------------------------------------------ */
+
+GPURT_DEV uint32_t gpurt_region_refuse(const gpurt_region_t *r, uint32_t answer)
+{
+    if (r->base && answer) /* relaxed: a statistic */
+        gpurt_red_add_relaxed_dev_u64(&r->counts->xanswers[answer], 1);
+    return answer;
+}
+
+/* The same for a pointer that is no block. */
+GPURT_DEVN uint32_t gpurt_region_blame(const gpurt_region_t *r, const void *block,
+                                       uint32_t answer)
+{
+    if (r->base) /* relaxed: a statistic */
+        gpurt_store_relaxed_dev_u64(&r->counts->xbad_pointer, (uint64_t)(uintptr_t)block);
+    return gpurt_region_refuse(r, answer);
+}
+
+/* Granules of so many bytes; more than the region has when they are too many. */
+GPURT_DEV uint32_t gpurt_region_granules(const gpurt_region_t *r, size_t size)
+{
+    size_t n = size ? ((size - 1) >> r->shift) + 1 : 1;
+
+    return n > r->granules ? r->granules + 1 : (uint32_t)n;
+}
+
+/* What a request comes to. Returns: why it cannot be served anyway. */
+GPURT_DEV uint32_t gpurt_region_ask(const gpurt_region_t *r, size_t size, size_t align,
+                                    gpurt_region_query_t *q)
+{
+    q->is_free = q->n = q->align = q->origin = q->fit = 0;
+    if (!r->base)
+        return GPURT_REGION_NONE;
+    if (!align || (align & (align - 1)) || align > (size_t)r->granules << r->shift)
+        return GPURT_REGION_ALIGNMENT;
+    q->n = gpurt_region_granules(r, size);
+    if (q->n > r->granules)
+        return GPURT_REGION_TOO_LARGE;
+    if (align >> r->shift)
+        q->align = (uint32_t)(align >> r->shift) - 1;
+    q->origin = (uint32_t)((uintptr_t)r->base >> r->shift) & q->align;
+    q->fit = r->fit;
+    return GPURT_REGION_OK;
+}
+
+/* All lanes of the mask look for one of them and it takes what they find. Returns, to that
+ * lane: where, or NOWHERE. */
+GPURT_DEV uint32_t gpurt_region_serve(const gpurt_region_t *r, uint32_t lanes, uint32_t who,
+                                      gpurt_region_query_t *q, uint32_t *why)
+{
+    gpurt_region_query_t its = *q;
+
+    its.n = gpurt_shfl_u32(lanes, q->n, who);
+    its.align = gpurt_shfl_u32(lanes, q->align, who);
+    its.origin = gpurt_shfl_u32(lanes, q->origin, who);
+    its.fit = gpurt_shfl_u32(lanes, q->fit, who);
+    for (uint32_t wait = 1;;) {
+        uint64_t key = gpurt_region_look(r, lanes, &its);
+        uint32_t at = (uint32_t)key;
+        bool got = key == ~0ull;
+
+        if (got)
+            at = GPURT_REGION_NOWHERE;
+        else if (gpurt_lane() == who)
+            got = gpurt_region_claim(r, at, its.n);
+        if (gpurt_any(lanes, got)) {
+            if (gpurt_lane() == who && at == GPURT_REGION_NOWHERE)
+                *why = its.is_free < its.n ? GPURT_REGION_FULL : GPURT_REGION_FRAGMENTED;
+            return at;
+        }
+        if (gpurt_lane() == who) /* relaxed: a statistic */
+            gpurt_red_add_relaxed_dev_u64(&r->counts->xlost_races, 1);
+        gpurt_backoff(&wait); /* another lane was faster */
+    }
+}
+
+/* Returns: memory of at least `size` bytes at a multiple of `align` (a power of two), or
+ * NULL; why: a gpurt_region_answer_t. Context: any lanes. */
+GPURT_DEVN void *gpurt_region_alloc_why(const gpurt_region_t *r, size_t size, size_t align,
+                                        uint32_t *why)
+{
+    uint32_t lanes = gpurt_activemask(), at = GPURT_REGION_NOWHERE, todo;
+    gpurt_region_query_t q;
+
+    lanes = gpurt_match_any_u64(lanes, (uint64_t)(uintptr_t)r->bits); /* of one region */
+    *why = gpurt_region_ask(r, size, align, &q);
+    todo = gpurt_ballot(lanes, *why == GPURT_REGION_OK);
+    for (; todo; todo &= todo - 1) {
+        uint32_t who = gpurt_leader(todo);
+        uint32_t got = gpurt_region_serve(r, lanes, who, &q, why);
+
+        at = gpurt_lane() == who ? got : at;
+    }
+    if (*why != GPURT_REGION_OK) {
+        gpurt_region_refuse(r, *why);
+        return NULL;
+    }
+    /* relaxed: reaches others with the pointer; who frees the granules clears it before */
+    gpurt_store_relaxed_dev_u32(r->lengths + at, q.n);
+    return r->base + ((size_t)at << r->shift);
+}
+
+GPURT_DEV void *gpurt_region_alloc_aligned(const gpurt_region_t *r, size_t size,
+                                           size_t align)
+{
+    uint32_t why;
+
+    return gpurt_region_alloc_why(r, size, align, &why);
+}
+
+/* Aligned to a granule if the region's memory is. */
+GPURT_DEV void *gpurt_region_alloc(const gpurt_region_t *r, size_t size)
+{
+    return gpurt_region_alloc_aligned(r, size, 1);
+}
+
+/* ---- blocks -------------------------------------------------------------------------- */
+
+/* The granule at which a block begins. Returns: GPURT_REGION_OK, or what is wrong. */
+GPURT_DEV uint32_t gpurt_region_find(const gpurt_region_t *r, const void *block,
+                                     uint32_t *at)
+{
+    size_t offset = (size_t)((const char *)block - r->base);
+
+    *at = (uint32_t)(offset >> r->shift);
+    if (!r->base)
+        return GPURT_REGION_NONE;
+    if (offset >> r->shift >= r->granules)
+        return GPURT_REGION_FOREIGN;
+    return offset & (((size_t)1 << r->shift) - 1) ? GPURT_REGION_INTERIOR : GPURT_REGION_OK;
+}
+
+/* What a granule is at which no block begins. */
+GPURT_DEV uint32_t gpurt_region_no_block(const gpurt_region_t *r, uint32_t at)
+{
+    uint64_t word = gpurt_load_relaxed_dev_u64(r->bits + at / 64); /* relaxed: a report */
+
+    return word >> (at % 64) & 1 ? GPURT_REGION_TWICE : GPURT_REGION_INTERIOR;
+}
+
+/* Likewise, and its length in granules. */
+GPURT_DEV uint32_t gpurt_region_block(const gpurt_region_t *r, const void *block,
+                                      uint32_t *at, uint32_t *n)
+{
+    uint32_t answer = gpurt_region_find(r, block, at);
+
+    *n = 0;
+    if (answer == GPURT_REGION_OK) {
+        /* relaxed: fixed as long as the caller has the block */
+        *n = gpurt_load_relaxed_dev_u32(r->lengths + *at);
+        if (!*n)
+            answer = gpurt_region_no_block(r, *at);
+    }
+    return answer ? gpurt_region_blame(r, block, answer) : answer;
+}
+
+/* Bytes of a block; 0 when it is none. */
+GPURT_DEV size_t gpurt_region_size(const gpurt_region_t *r, const void *block)
+{
+    uint32_t at, n;
+
+    gpurt_region_block(r, block, &at, &n);
+    return (size_t)n << r->shift;
+}
+
+/* NULL: nothing. Returns: GPURT_REGION_OK, or what is wrong with the pointer, which is left
+ * alone and counted then. Wait-free. */
+GPURT_DEVN uint32_t gpurt_region_free(const gpurt_region_t *r, void *block)
+{
+    uint32_t at, n, answer;
+
+    if (!block)
+        return GPURT_REGION_OK;
+    answer = gpurt_region_find(r, block, &at);
+    if (answer == GPURT_REGION_OK) {
+        /* relaxed: one of two who free gets the length; the bits order what it held */
+        n = gpurt_xchg_relaxed_dev_u32(r->lengths + at, 0);
+        if (n) {
+            gpurt_region_put(r, at, n);
+            return GPURT_REGION_OK;
+        }
+        answer = gpurt_region_no_block(r, at);
+    }
+    return gpurt_region_blame(r, block, answer);
+}
+
+/* Makes a block longer, when what follows is free, or shorter; it stays where it is.
+ * Context: who owns the block. Returns: GPURT_REGION_OK; GPURT_REGION_TAKEN: it is as it
+ * was. */
+GPURT_DEVN uint32_t gpurt_region_resize(const gpurt_region_t *r, void *block, size_t size)
+{
+    uint32_t at, n, answer = gpurt_region_block(r, block, &at, &n), to;
+
+    if (answer != GPURT_REGION_OK)
+        return answer;
+    to = gpurt_region_granules(r, size);
+    if (to > r->granules)
+        return gpurt_region_refuse(r, GPURT_REGION_TOO_LARGE);
+    if (to > n && (to > r->granules - at || !gpurt_region_claim(r, at + n, to - n)))
+        return gpurt_region_refuse(r, GPURT_REGION_TAKEN);
+    gpurt_store_relaxed_dev_u32(r->lengths + at, to); /* relaxed: the owner's */
+    if (to < n)
+        gpurt_region_put(r, at + to, n - to);
+    return GPURT_REGION_OK;
+}
+
+/* Makes two blocks of one, each to be freed by itself. size: of the first. Context: who
+ * owns it. Returns: the second; NULL when the first is not longer than that. */
+GPURT_DEVN void *gpurt_region_split(const gpurt_region_t *r, void *block, size_t size)
+{
+    uint32_t at, n, to;
+
+    if (gpurt_region_block(r, block, &at, &n) != GPURT_REGION_OK)
+        return NULL;
+    to = gpurt_region_granules(r, size);
+    if (to >= n) {
+        gpurt_region_refuse(r, GPURT_REGION_TOO_LARGE);
+        return NULL;
+    }
+    gpurt_store_relaxed_dev_u32(r->lengths + at, to); /* relaxed, both: the owner's */
+    gpurt_store_relaxed_dev_u32(r->lengths + at + to, n - to);
+    return (char *)block + ((size_t)to << r->shift);
+}
+
+/* Makes one block of two that lie side by side. Context: who owns both. */
+GPURT_DEVN uint32_t gpurt_region_merge(const gpurt_region_t *r, void *block, void *next)
+{
+    uint32_t at, n, then, more, answer = gpurt_region_block(r, block, &at, &n);
+
+    if (answer == GPURT_REGION_OK)
+        answer = gpurt_region_block(r, next, &then, &more);
+    if (answer != GPURT_REGION_OK)
+        return answer;
+    if (at + n != then)
+        return gpurt_region_refuse(r, GPURT_REGION_APART);
+    gpurt_store_relaxed_dev_u32(r->lengths + then, 0); /* relaxed, both: the owner's */
+    gpurt_store_relaxed_dev_u32(r->lengths + at, n + more);
+    return GPURT_REGION_OK;
+}
+
+#endif

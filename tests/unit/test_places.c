@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pools of thread, warp, block and heap, on both back ends: objects never share a byte on
+ * their way through, each level takes what the one below has no room for, a warp that lacks
+ * what another has gets it, and the levels' counts say so. Many frees by one call. */
+#include "place_stage.h"
+
+static uint64_t sum(const uint64_t *levels)
+{
+    uint64_t all = 0;
+
+    for (uint32_t i = 0; i < GPURT_PLACES; i++)
+        all += levels[i];
+    return all;
+}
+
+static void test_storms(void)
+{
+    for (uint32_t i = 0; i < 6; i++) {
+        place_stage_t s;
+        uint64_t served = 0;
+        gpurt_heap_stats_t stats;
+
+        place_stage_open(&s, i < 4 ? 8 << 20 : 600 << 10, 300);
+        s.args.max_bytes = i % 2 ? 3000 : 100;
+        s.args.alike = i / 2 % 2;
+        s.args.rounds = 20;
+        for (s.args.seed = 1; s.args.seed < 4; s.args.seed++)
+            served += place_run_storm(&s);
+        stats = place_stats(&s);
+        CHECK_EQ(sum(stats.counts.xgot), served); /* each object came of one level, */
+        CHECK_EQ(sum(stats.counts.xput),
+                 served - stats.live); /* ... went to one, or stayed */
+        CHECK(stats.counts.xgot[GPURT_PLACE_THREAD] > 0);
+        CHECK(stats.counts.xgot[GPURT_PLACE_WARP] > 0);
+        CHECK(stats.counts.xgot[GPURT_PLACE_GLOBAL] > 0);
+        RUN(&s, place_drain);
+        holding_take(s.args.verdict);
+        CHECK_EQ(place_stats(&s).live, 0);
+        place_stage_close(&s);
+    }
+}
+
+/* Rows of 32 go up level by level, and come down to another warp. */
+static void test_overflow(uint32_t rows)
+{
+    uint64_t in_rack = rows - 6 < 32 ? rows - 6 : 32, out[3];
+    gpurt_heap_stats_t stats;
+    place_stage_t s;
+
+    place_stage_open(&s, 8 << 20, 1);
+    s.launch.grid.x = 1;
+    s.launch.block.x = 64;
+    s.args.rows = rows;
+    RUN(&s, place_rows);
+    holding_take(s.args.verdict);
+    stats = place_stats(&s);
+    place_read(out, s.args.out, 3);
+    CHECK_EQ(stats.live, 0);
+    /* The first warp's rows: two in pockets, four in the magazine, up to 32 in the rack;
+     * later it takes three, of its pockets and its magazine, and puts them back there. */
+    CHECK_EQ(stats.counts.xput[GPURT_PLACE_THREAD], (2 + 2) * 32);
+    CHECK_EQ(stats.counts.xput[GPURT_PLACE_WARP], (4 + 1) * 32);
+    CHECK_EQ(stats.counts.xput[GPURT_PLACE_BLOCK], in_rack * 32);
+    CHECK_EQ(stats.counts.xput[GPURT_PLACE_GLOBAL], (rows - 6 - in_rack) * 32);
+    CHECK_EQ(stats.counts.xgot[GPURT_PLACE_THREAD], 2 * 32);
+    CHECK_EQ(stats.counts.xgot[GPURT_PLACE_WARP], 32);
+    CHECK_EQ(stats.counts.xgot[GPURT_PLACE_BLOCK], in_rack * 32);
+    CHECK_EQ(stats.counts.xgot[GPURT_PLACE_GLOBAL], (rows + rows - in_rack) * 32);
+    CHECK_EQ(out[0], 0);
+    CHECK_EQ(out[1], in_rack); /* all of them the other warp's */
+    CHECK_EQ(out[2], 1);       /* and one that was asked for */
+    place_stage_close(&s);
+}
+
+static void test_free_warp(void)
+{
+    uint64_t kept[8], all = 0;
+    gpurt_heap_stats_t stats;
+    place_stage_t s;
+
+    for (uint32_t rows = 1; rows <= 3000; rows = rows * 5 + 2) {
+        place_stage_open(&s, 16 << 20, 8 * rows);
+        s.args.rows = rows;
+        s.args.max_bytes = 64;
+        RUN(&s, place_free_warp);
+        place_read(kept, s.args.out, 8);
+        all = 0;
+        for (uint32_t i = 0; i < 8; i++)
+            all += kept[i];
+        stats = place_stats(&s);
+        CHECK_EQ(stats.live, all);
+        CHECK_EQ(all, 8 * ((rows + 10) / 16));
+        place_stage_close(&s);
+    }
+}
+
+int main(void)
+{
+    gpurt_error_t failed = {0};
+
+    if (gpurt_open(NULL, &rt, &failed) != GPURT_OK)
+        SKIP("%s", failed.text);
+    test_overflow(10);
+    test_overflow(50);
+    test_free_warp();
+    test_storms();
+    OK(gpurt_close(rt, &err));
+    return 0;
+}
