@@ -168,7 +168,7 @@ GPURT_DEV uint32_t gpurt_gc_check(const gpurt_gc_t *gc, gpurt_section_t in,
 
     if (in.slot == GPURT_SLOT_NONE)
         return GPURT_GC_NO_SECTION;
-    return value ? gpurt_object_find(gc, value, &entry, &address) : GPURT_GC_OK;
+    return value ? gpurt_object_find(gc, value, &entry, &address) : (uint32_t)GPURT_GC_OK;
 }
 
 /* The write barrier: word `word` of an object becomes a handle. Order: release, for
