@@ -318,6 +318,7 @@ static gpurt_status_t run_step(run_t *r, step_t *next)
     switch (r->state->step) {
     case STEP_ARM:
         st = LAUNCH(r, wide, gpurt_gc_reset);
+        active |= GPURT_GC_ARMING;
         break;
     case STEP_AGAIN:
         break;

@@ -17,8 +17,7 @@ enum {
 
 /* ---- before -------------------------------------------------------------------------- */
 
-/* The queue is empty. Sections of the last cycle may still put something there; it is of no
- * use, and does no harm. */
+/* The queue is empty: no section shades between cycles. */
 GPURT_DEVN void gpurt_gc_reset_all(const struct gpurt_gc_args *p, uint32_t rank,
                                    uint32_t step)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "object_kernels.h"
 
-#include "gcsteps.h"
+#include "../../runtime/host/gcsteps.h"
 
 #include <gpurt/device.h>
 #include <gpurt/object.h>
@@ -252,7 +252,7 @@ GPURT_DEVN void object_collect(const struct object_args *p, uint32_t cycle, bool
     a.cycle = cycle & GPURT_GC_CYCLES;
     a.flags = minor ? GPURT_GC_MINOR : 0;
     gpurt_gc_reset_all(&a, rank, step);
-    object_wait(p, &a, GPURT_GC_ACTIVE | a.flags);
+    object_wait(p, &a, GPURT_GC_ACTIVE | GPURT_GC_ARMING | a.flags);
     object_wait(p, &a, GPURT_GC_ACTIVE | a.flags);
     gpurt_gc_begin_all(&a, rank, step);
     do {

@@ -61,6 +61,15 @@ GPURT_DEV reclaim_node_t *reclaim_look(const struct reclaim_args *p, uint32_t sl
     return (reclaim_node_t *)(uintptr_t)gpurt_load_acquire_dev_u64(from);
 }
 
+/* Between a use and what comes next: others may see that the lane names nothing any more. */
+GPURT_DEV void reclaim_let_go(const struct reclaim_args *p, uint32_t slot)
+{
+    for (uint32_t k = 0; p->guard == RECLAIM_HAZARD && k < 2; k++)
+        gpurt_hazard_clear(&p->hazards, slot, k);
+    if (p->dawdle)
+        gpurt_relax();
+}
+
 /* What is unlinked goes. Returns: what could not go. */
 GPURT_DEV reclaim_node_t *reclaim_retire(const struct reclaim_args *p, uint32_t slot,
                                          reclaim_node_t *node)
@@ -200,6 +209,7 @@ GPURT_KERNEL(reclaim_stack, struct reclaim_args, p)
             pushed += !refused;
         } else if (!left && slot != GPURT_SLOT_NONE) {
             left = reclaim_pop(p, slot);
+            reclaim_let_go(p, slot);
         }
         gpurt_syncwarp(reclaim_lanes(p));
         left = reclaim_retire(p, slot, left);
@@ -282,6 +292,7 @@ GPURT_KERNEL(reclaim_queue, struct reclaim_args, p)
             pushed += !refused;
         } else if (!left) {
             left = reclaim_shift(p, slot);
+            reclaim_let_go(p, slot);
         }
         gpurt_syncwarp(reclaim_lanes(p));
         left = reclaim_retire(p, slot, left);

@@ -271,6 +271,8 @@ static void test_answers(void)
     list(&s, 2); /* cells[0] stays, cells[1] dies */
     collect(&s, GPURT_GC_MAJOR_CYCLE);
     cells[0] = cell(&s, 1);
+    s.args.cell_count = 8;
+    list(&s, 9); /* one in front of the other, seven more; one has the dead one's entry */
     OK(gpurt_copy(rt, 0, s.args.cells, cells, sizeof cells[0], &err));
     RUN_AS(&s, lane, object_answers);
     stage_read(cells, s.args.cells, sizeof cells);
@@ -279,10 +281,10 @@ static void test_answers(void)
                   (unsigned long long)cells[i], expected[i]);
     CHECK_EQ(cells[COUNT], 0);
     stats = stage_stats(&s);
-    CHECK_EQ(stats.objects, 1); /* nothing was made or written */
+    CHECK_EQ(stats.objects, 9); /* nothing was made or written */
     CHECK_EQ(stats.answers[GPURT_GC_DEAD], 3);
     CHECK_EQ(stats.answers[GPURT_GC_NO_TYPE], 2);
-    CHECK_EQ(follow(&s), 1);
+    CHECK_EQ(follow(&s), 2);
     stage_close(&s);
 }
 
@@ -300,6 +302,8 @@ static void test_full(void)
     CHECK_EQ(stats.objects, 100);
     CHECK_EQ(stats.answers[GPURT_GC_NO_ENTRY], 1900);
     stage_settle(&s);
+    list(&s, 3);
+    CHECK_EQ(stage_stats(&s).objects, 100);
     stage_close(&s);
 
     small.heap.bytes = 1 * MIB;

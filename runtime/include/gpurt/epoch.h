@@ -184,10 +184,13 @@ GPURT_DEVN uint32_t gpurt_epoch_retire(const gpurt_epochs_t *e, uint32_t slot,
     if (slot >= e->slot_count)
         return object ? GPURT_RETIRE_NO_SLOT : GPURT_RETIRE_KEPT;
     limbo = &e->limbos[slot];
-    /* When half is full, so that a look at all slots serves many. */
-    if (limbo->tail - limbo->head + gpurt_popc(want) > e->limbo_size / 2) {
+    /* When half is full, so that one look at all slots serves many; and maybe others have
+     * had it. */
+    for (uint32_t i = 0;
+         i < 2 && limbo->tail - limbo->head + gpurt_popc(want) > e->limbo_size / 2; i++) {
         gpurt_syncwarp(lanes); /* all have looked */
-        gpurt_epoch_advance(e, lanes);
+        if (i > 0)
+            gpurt_epoch_advance(e, lanes);
         gpurt_epoch_free_ripe(e, slot, lanes);
     }
     if (gpurt_epoch_put(e, slot, lanes, want, object) || !object)

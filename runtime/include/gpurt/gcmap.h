@@ -58,6 +58,9 @@ typedef struct GPURT_ALIGN(32) gpurt_gc_entry {
 /* xcontrol: cycle << 32 | flags. Cycles have 31 bits. */
 #define GPURT_GC_ACTIVE 1ull /* what is overwritten is shaded */
 #define GPURT_GC_MINOR  2ull /* old objects count as marked */
+#define GPURT_GC_ARMING \
+    4ull /* not yet by all: what is born now may still be told of things
+                              * that nobody shades, and has to be looked through */
 #define GPURT_GC_CYCLES 0x7fffffffu
 
 /* Written with atomics by: lanes and the collector. */
@@ -93,7 +96,7 @@ typedef struct gpurt_gc {
 typedef struct gpurt_section {
     uint32_t slot;
     uint32_t cycle;
-    uint32_t flags; /* GPURT_GC_ACTIVE, GPURT_GC_MINOR */
+    uint32_t flags; /* GPURT_GC_ACTIVE and the others */
 } gpurt_section_t;
 
 #endif

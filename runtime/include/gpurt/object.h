@@ -168,7 +168,7 @@ GPURT_DEV uint32_t gpurt_gc_check(const gpurt_gc_t *gc, gpurt_section_t in,
 
     if (in.slot == GPURT_SLOT_NONE)
         return GPURT_GC_NO_SECTION;
-    return value ? gpurt_object_find(gc, value, &entry, &address) : GPURT_GC_OK;
+    return value ? gpurt_object_find(gc, value, &entry, &address) : (uint32_t)GPURT_GC_OK;
 }
 
 /* The write barrier: word `word` of an object becomes a handle. Order: release, for
@@ -238,7 +238,9 @@ GPURT_DEV gpurt_object_t gpurt_object_enter(const gpurt_gc_t *gc, gpurt_section_
 {
     uint32_t index = gpurt_slotset_take(&gc->unused, gpurt_activemask());
     gpurt_gc_entry_t *e = gc->entries + index;
-    uint32_t generation;
+    /* Marked and looked through: whatever it is told from now on is kept anyway. Not so while
+     * some open sections shade nothing yet: then it is as if it had been there before. */
+    uint32_t born = in.flags & GPURT_GC_ARMING ? in.cycle - 1 : in.cycle, generation;
 
     if (index == GPURT_SLOT_NONE)
         return 0;
@@ -246,8 +248,7 @@ GPURT_DEV gpurt_object_t gpurt_object_enter(const gpurt_gc_t *gc, gpurt_section_
         gpurt_load_relaxed_dev_u32(&e->xgeneration); /* relaxed, all: GC5 publishes */
     gpurt_store_relaxed_dev_u32(&e->xsize, bytes);
     gpurt_store_relaxed_dev_u32(&e->xmeta, type << 16);
-    /* Marked and looked through: the running collection keeps it, and what it is told. */
-    gpurt_store_relaxed_dev_u32(&e->xmark, in.cycle << 1 | 1);
+    gpurt_store_relaxed_dev_u32(&e->xmark, born << 1 | 1);
     gpurt_store_release_dev_u64(&e->xaddress, (uint64_t)(uintptr_t)address); /* GC5.rel */
     gpurt_red_add_relaxed_dev_u64(&gc->control->xallocated, 1); /* relaxed: a statistic */
     return (uint64_t)generation << 32 | index;
