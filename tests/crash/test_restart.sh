@@ -20,6 +20,7 @@ read -ra words <<< "$(sed -n "${n}p" plan)"
 exec "$@" "${words[@]}"
 SH
 
+# shellcheck disable=SC2094  # the plan is read by the program, not written
 # run STATUS LIVES OPTION...: the plan stands in the file of that name.
 run() {
     local status=0 want=$1 lives=$2
@@ -93,6 +94,7 @@ kill -TERM "$recorder"
 status=0; wait "$recorder" || status=$?
 exec 9>&-
 [ "$status" = 143 ] || fail "status $status after SIGTERM"
+[ "$(grep -c 'the next begins' err)" = 1 ] || fail "another life was meant to begin: $(cat err)"
 [ "$(cat out)" = "$(printf 'life 1\nread one\nlife 2\nread two\ntold')" ] || fail "passed through: $(cat out)"
 
 # ... also between two lives.
