@@ -20,6 +20,7 @@ read -ra words <<< "$(sed -n "${n}p" plan)"
 exec "$@" "${words[@]}"
 SH
 
+# shellcheck disable=SC2094  # the plan is read by the program, not written
 # run STATUS LIVES OPTION...: the plan stands in the file of that name.
 run() {
     local status=0 want=$1 lives=$2
@@ -78,7 +79,7 @@ cat > echo.sh <<'SH'
 echo "life $(( $(cat count) + 1 ))"; echo $(( $(cat count) + 1 )) > count
 read -r line && echo "read $line"
 [ "$(cat count)" = 1 ] && kill -9 $$
-trap 'echo "told"; exit 9' TERM
+trap 'echo "told"; trap - TERM; kill -TERM $$' TERM
 echo ready > ready
 while :; do sleep 0.05; done
 SH
@@ -92,7 +93,8 @@ for _ in $(seq 500); do [ -e ready ] && break; sleep 0.02; done
 kill -TERM "$recorder"
 status=0; wait "$recorder" || status=$?
 exec 9>&-
-[ "$status" = 9 ] || fail "status $status after SIGTERM"
+[ "$status" = 143 ] || fail "status $status after SIGTERM"
+[ "$(grep -c 'the next begins' err)" = 1 ] || fail "another life was meant to begin: $(cat err)"
 [ "$(cat out)" = "$(printf 'life 1\nread one\nlife 2\nread two\ntold')" ] || fail "passed through: $(cat out)"
 
 # ... also between two lives.

@@ -18,6 +18,7 @@ static const way_t ways[] = {
     {"ring", HANG_RING, 3, 1},   {"self", HANG_SELF, 1, 1},
     {"queue", HANG_QUEUE, 2, 1}, {"barrier", HANG_BARRIER, 2, 32},
     {"gone", HANG_GONE, 2, 1},   {"busy", HANG_BUSY, 2, 1},
+    {"went", HANG_WENT, 2, 1},   {"open", HANG_OPEN, 2, 1},
     {"not", HANG_NOT, 4, 1},
 };
 

@@ -18,6 +18,8 @@ enum {
     HANG_BARRIER, /* one block wants a lock whose holder is at the grid barrier */
     HANG_GONE,    /* a block ended with the lock that another wants */
     HANG_BUSY,    /* the holder computes for ever: long, but no deadlock */
+    HANG_WENT,    /* a wait that is over, and code that computes for ever after it */
+    HANG_OPEN,    /* what was held and let go keeps nobody in a circle */
     HANG_NOT      /* many lanes, many locks, and an end */
 };
 

@@ -89,6 +89,51 @@ GPURT_DEV void hang_gone(struct hang_state *s, bool compute)
     LOCK(&s->locks[0]);
 }
 
+/* It computes, and says nothing more of itself. */
+GPURT_DEV void compute(struct hang_state *s)
+{
+    for (;;) {
+        gpurt_add_relaxed_dev_u32(&s->xsum, 1);
+        gpurt_relax();
+    }
+}
+
+GPURT_DEV void hang_went(struct hang_state *s)
+{
+    GPURT_PLACE(reads, "reads the queue");
+
+    if (gpurt_block_rank() == 0) {
+        while (gpurt_load_acquire_dev_u32(&s->xready) < 1) /* T3.acq */
+            gpurt_relax();
+        gpurt_store_release_dev_u32(&s->queue.xfull, 1); /* T2.rel */
+    } else {
+        gpurt_wait_begin(&s->queue.object, GPURT_WAIT_DATA, &reads);
+        gpurt_add_release_dev_u32(&s->xready, 1);            /* T3.rel */
+        while (!gpurt_load_acquire_dev_u32(&s->queue.xfull)) /* T2.acq */
+            gpurt_wait_relax();
+        gpurt_wait_end(&reads);
+    }
+    compute(s);
+}
+
+GPURT_DEV void hang_open(struct hang_state *s)
+{
+    GPURT_PLACE(gate, "a gate");
+
+    if (gpurt_block_rank() == 0) {
+        gpurt_hold(&s->queue.object, GPURT_HOLD_ALONE, &gate);
+        gpurt_release(&s->queue.object, GPURT_HOLD_ALONE);
+        all_ready(s, 2);
+        LOCK(&s->locks[0]);
+    } else {
+        LOCK(&s->locks[0]);
+        all_ready(s, 2);
+        gpurt_wait_begin(&s->queue.object, GPURT_WAIT_OWNER, &gate);
+        for (;;)
+            gpurt_wait_relax();
+    }
+}
+
 GPURT_DEV void hang_not(struct hang_state *s, uint32_t rounds)
 {
     for (uint32_t i = 0; i < rounds; i++) {
@@ -126,6 +171,10 @@ GPURT_KERNEL(hang_app, struct hang_app_args, p)
             hang_queue(s);
         } else if (p->way == HANG_GONE || p->way == HANG_BUSY) {
             hang_gone(s, p->way == HANG_BUSY);
+        } else if (p->way == HANG_WENT) {
+            hang_went(s);
+        } else if (p->way == HANG_OPEN) {
+            hang_open(s);
         } else if (p->way == HANG_BARRIER) {
             if (block == 0)
                 LOCK(&s->locks[0]);

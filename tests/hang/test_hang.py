@@ -119,6 +119,7 @@ def check_ways(folder):
             ("queue", 2, 1, ['data in channel "jobs" of block 1', 'waits for lock "fork[0]" of block 0']),
             ("barrier", 2, 1, ['waits for the grid barrier of block 1', 'waits for lock "fork[0]" of block 0']),
             ("gone", 0, 0, ['block 1 waits for lock "fork[0]"']),
+            ("open", 0, 0, ["2 wait: block "]),
             ("busy", 0, 0, ['block 1 waits for lock "fork[0]"'])):
         log = f"{folder}/{way}.gplog"
         recorder, _ = start(RECORD, "-q", "--hang-after", "0.2", "-o", log, "--", APP, way)
@@ -147,6 +148,17 @@ def check_no_alarm(folder):
     assert json.loads(panic("list", "--json", log, status=0))["panics"] == 0
 
 
+def check_over(folder):
+    """A wait that is over is none, however long its lane says nothing after it."""
+    log = f"{folder}/went.gplog"
+    recorder, _ = start(RECORD, "-q", "--hang-after", "0.3", "-o", log, "--", APP, "went")
+    line = recorder.stderr.readline()
+    assert line.startswith("gpurt-record: no record for 0.3 s"), line
+    recorder.terminate()
+    recorder.wait(timeout=LONG)
+    assert json.loads(panic("list", "--json", log, status=0))["panics"] == 0
+
+
 def check_live_and_dead(folder):
     """Out of the box of a program that runs, of one that was killed, and out of the log after that."""
     log = f"{folder}/dead.gplog"
@@ -154,9 +166,11 @@ def check_live_and_dead(folder):
     check_ring(until(shown, "-p", str(pid)))
     recorder.send_signal(signal.SIGSTOP)
     os.kill(pid, signal.SIGKILL)
-    report = until(shown, "-p", str(recorder.pid))  # it holds the box of the dead
-    check_ring(report)
-    assert report["source"]["alive"] is False
+
+    def shown_dead():
+        report = shown("-p", str(recorder.pid))  # it holds the box
+        return report and not report["source"]["alive"] and report
+    check_ring(until(shown_dead))
     recorder.send_signal(signal.SIGCONT)
     recorder.communicate(timeout=LONG)
     assert recorder.returncode == 128 + signal.SIGKILL
@@ -213,6 +227,7 @@ with tempfile.TemporaryDirectory() as directory:
     check_text(directory)
     check_ways(directory)
     check_no_alarm(directory)
+    check_over(directory)
     check_live_and_dead(directory)
     check_launch_site(directory)
     check_hook(directory)
