@@ -87,6 +87,7 @@ static void failing(gpurt_scribe_t *s)
  * other owner's come. */
 static void forgetting(gpurt_scribe_t *s)
 {
+    uint32_t done;
     int mine, other;
 
     xorder_count = 0;
@@ -101,13 +102,16 @@ static void forgetting(gpurt_scribe_t *s)
         others += order[i] % 2;
         CHECK_MSG(i + 1 < xorder_count || others == 3, "%u of the other's", others);
     }
+    done = xorder_count;
     xrefuse = 2; /* settle may be its second try */
     submit(s, 0, &mine);
     CHECK_MSG(!gpurt_scribe_settle(s), "refused");
     gpurt_store_relaxed_sys_u32(&xrefuse, 0); /* relaxed: a figure of the test */
     submit(s, 1, &other);
     gpurt_scribe_forget(s, &mine);
-    CHECK_MSG(gpurt_scribe_settle(s) && order[xorder_count - 1] == 1, "goes on behind it");
+    CHECK_MSG(gpurt_scribe_settle(s), "the other's is done");
+    CHECK_MSG(xorder_count == done + 1 && order[done] == 1,
+              "and what was forgotten is not");
 }
 
 int main(void)
