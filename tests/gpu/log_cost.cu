@@ -43,7 +43,5 @@ extern "C" __global__ void work_none(float *x, int n)
 
 extern "C" __global__ void work_two(float *x, int n)
 {
-    work(x, n, [](int k) {
-        GPURT_LOG_WARP(GPURT_LEVEL_INFO, "step %d of %d", k, k + 7);
-    });
+    work(x, n, [](int k) { GPURT_LOG_WARP(GPURT_LEVEL_INFO, "step %d of %d", k, k + 7); });
 }

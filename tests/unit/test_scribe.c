@@ -37,7 +37,7 @@ static bool work_run(gpurt_scribe_job_t *job)
         return false;
     }
     order[gpurt_add_relaxed_sys_u32(&xorder_count, 1)] = w->number; /* relaxed: as above */
-    gpurt_add_relaxed_sys_u32(&w->xdone, 1);                        /* relaxed: as above */
+    gpurt_store_release_sys_u32(&w->xdone, w->xdone + 1);           /* SC1.rel */
     return true;
 }
 
@@ -55,8 +55,7 @@ static void in_order(gpurt_scribe_t *s)
     xorder_count = 0;
     for (uint32_t turn = 0; turn < TURNS; turn++)
         for (uint32_t i = 0; i < JOBS; i++) {
-            /* relaxed: the job's own figure */
-            while (gpurt_load_relaxed_sys_u32(&works[i].xdone) != turn)
+            while (gpurt_load_acquire_sys_u32(&works[i].xdone) != turn) /* SC1.acq */
                 gpurt_scribe_wait(s, 1000000);
             submit(s, i, s);
         }
