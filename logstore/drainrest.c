@@ -60,15 +60,15 @@ static bool host_ran(gpurt_drain_t *d)
     struct timespec t;
     clockid_t clock;
     uint64_t ran;
+    bool grown;
 
     if (pid == (uint32_t)getpid() || clock_getcpuclockid((pid_t)pid, &clock) != 0 ||
         clock_gettime(clock, &t) != 0)
         return false;
     ran = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-    if (ran == d->host_ran_ns)
-        return false;
+    grown = d->host_ran_ns && ran != d->host_ran_ns;
     d->host_ran_ns = ran;
-    return true;
+    return grown;
 }
 
 /* Whoever launches between our look at the launches and our sleep changes the word that
