@@ -6,26 +6,14 @@
 #include "procfs.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #define FLUSH_NS  100000000ull
 #define SETTLE_NS 50000000ull
 #define ALIVE_NS  5000000ull /* asking /proc takes 10 us */
 
 #define RATE_MAX 100000000 /* ppb: a tenth; real clocks stay far below */
-
-#define REST_AFTER_NS 50000ull
-#define REST_MIN_NS   20000ull
-#define REST_MAX_NS   700000ull /* with the look itself and a timer's slack below 1 ms */
-#define REST_SHARE    4         /* of the time that nothing came */
-#define STORE_NS      50000ull  /* between looks, while rows wait for the store */
-#define DEEP_AFTER_NS 1000000000ull
-#define DEEP_NS       20000000ull
 
 /* ---- open and close ------------------------------------------------------------------ */
 
@@ -275,59 +263,6 @@ gpurt_status_t gpurt_drain_round(gpurt_drain_t *d, uint32_t *rows, gpurt_error_t
     if (st == GPURT_OK)
         drain_beat(d);
     return st;
-}
-
-/* Launches that have not ended, as far as the application tells. */
-static bool is_working(const gpurt_drain_t *d)
-{
-    const gpurt_box_t *box = d->map->box;
-
-    return gpurt_load_relaxed_sys_u32(&box->xwork) != /* relaxed: a hint */
-           gpurt_load_relaxed_sys_u32(&box->xended);
-}
-
-uint64_t gpurt_drain_patience(const gpurt_drain_t *d)
-{
-    uint64_t quiet = d->now_ns - d->last_row_ns;
-
-    if (d->options.spin)
-        return 0;
-    if (d->full || d->held || (d->urgent && d->handed))
-        return STORE_NS;
-    if (quiet < REST_AFTER_NS)
-        return 0;
-    if (quiet >= DEEP_AFTER_NS && d->oldest_ns == 0 && d->handed == 0 && !is_working(d))
-        return DEEP_NS;
-    quiet /= REST_SHARE;
-    return quiet < REST_MIN_NS ? REST_MIN_NS : quiet > REST_MAX_NS ? REST_MAX_NS : quiet;
-}
-
-/* Whoever launches between our look at the launches and our sleep changes the word that
- * the futex compares, or sees that we sleep. */
-static void sleep_deep(gpurt_drain_t *d, uint64_t ns)
-{
-    const struct timespec t = {0, (long)ns};
-    gpurt_box_t *box = d->map->box;
-    uint32_t work;
-
-    gpurt_xchg_relaxed_sys_u32(&box->xasleep, 1);         /* relaxed: the wait is bounded */
-    work = gpurt_load_relaxed_sys_u32(&box->xwork);       /* relaxed: as above */
-    if (work == gpurt_load_relaxed_sys_u32(&box->xended)) /* relaxed: as above */
-        syscall(SYS_futex, &box->xwork, FUTEX_WAIT, work, &t, NULL, 0);
-    gpurt_store_relaxed_sys_u32(&box->xasleep, 0); /* relaxed: a launch may wake in vain */
-}
-
-void gpurt_drain_rest(gpurt_drain_t *d)
-{
-    uint64_t ns = gpurt_drain_patience(d);
-    const struct timespec t = {0, (long)ns};
-
-    if (ns == DEEP_NS && d->map->writable)
-        sleep_deep(d, ns);
-    else if (ns == STORE_NS && d->handed)
-        gpurt_scribe_wait(d->options.scribe, ns);
-    else if (ns)
-        nanosleep(&t, NULL);
 }
 
 /* ---- the end ------------------------------------------------------------------------- */

@@ -83,11 +83,12 @@ gpurt_status_t gpurt_drain_open(const gpurt_boxmap_t *map,
  * is told by a later round, the next one goes on where this one stopped. */
 gpurt_status_t gpurt_drain_round(gpurt_drain_t *d, uint32_t *rows, gpurt_error_t *err);
 
-/* Sleeps as long as gpurt_drain_patience suggests, less when a kernel is launched. */
+/* Sleeps as long as gpurt_drain_patience suggests; less when a kernel is launched by
+ * gpurt_launch, or host code of the application runs, which may launch one otherwise. */
 void gpurt_drain_rest(gpurt_drain_t *d);
 /* How long, in ns, nobody minds: 0 when there was work just now, then up to 0.7 ms, so that
  * a message is seen within a millisecond; 20 ms when nothing was launched that has not
- * ended, and nothing came for a second. */
+ * ended, nothing came for a second, and the application's host code did not run. */
 uint64_t gpurt_drain_patience(const gpurt_drain_t *d);
 
 /* Whether the application is gone, or has closed the box, and nothing has come since for

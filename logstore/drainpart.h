@@ -160,6 +160,7 @@ struct gpurt_drain {
     uint64_t beat_ns;
     uint64_t oldest_ns; /* when the oldest row that is not flushed was found, 0 none */
     uint64_t last_row_ns, quiet_since, alive_ns;
+    uint64_t host_ran_ns, host_ns; /* its processor time; when that was seen to grow */
     bool alive;
     bool urgent; /* flush after this round: someone waits for a panic */
     bool half;   /* flush when all rings had their turn: one is half used up */

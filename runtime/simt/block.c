@@ -105,6 +105,7 @@ static void warps_reset(simt_block_t *b)
         w->all = lanes >= GPURT_WARP_SIZE ? GPURT_FULL_MASK : (1u << lanes) - 1u;
         w->ready = w->all;
         w->yielded = w->waiting = w->parked = w->done = 0;
+        w->turn = 0;
     }
 }
 

@@ -80,6 +80,7 @@ struct simt_warp {
     simt_block_t *block;
     simt_lane_t *lanes;
     uint32_t all, ready, yielded, waiting, parked, done;
+    uint32_t turn; /* the parked lane from which on the next ones are released */
     /* Order objects of syncwarp, for the race detector: by lowest lane of the mask, two each,
      * so that a fast lane's next syncwarp cannot be mistaken for this one. */
     uint32_t sync_parity;

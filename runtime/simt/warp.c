@@ -324,15 +324,18 @@ uint32_t gpurt_simt_activemask(const char *site)
 }
 
 /* Lanes that parked at one site go on together, as hardware reconverges them; under a seed any
- * part of them, since every subset is a legal answer. */
+ * part of them, since every subset is a legal answer. Sites come in turn: lanes that park again
+ * and again, as those that log, hold back nobody for longer than a round of the warp. */
 bool simt_warp_release_parked(simt_worker_t *k, simt_warp_t *w)
 {
-    uint32_t group = 0;
+    uint32_t group = 0, from = w->parked & ~0u << w->turn, first;
     const char *site;
 
     if (!w->parked)
         return false;
-    site = w->lanes[__builtin_ctz(w->parked)].site;
+    first = (uint32_t)__builtin_ctz(from ? from : w->parked);
+    w->turn = (first + 1) % GPURT_WARP_SIZE;
+    site = w->lanes[first].site;
     FOR_LANES (i, w->parked)
         if (w->lanes[i].site == site)
             group |= 1u << i;

@@ -20,7 +20,9 @@
 #include "ringread.h"
 #include "rows.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -302,9 +304,24 @@ static void bench_idle(void)
              rows_percentile(looks, LOOKS, 99) / 1e3, "us", NULL, 0);
 }
 
+/* An application whose host code sleeps. */
+static pid_t sleeper_start(void)
+{
+    pid_t child = fork();
+
+    if (child == 0)
+        for (;;)
+            pause();
+    CHECK(child > 0);
+    map.box->identity.pid = (uint32_t)child;
+    map.box->identity.start_ticks = gpurt_process_start((uint32_t)child);
+    return child;
+}
+
 /* Nothing comes, resting as the programs do: while a kernel may run, and while none does. */
 static void bench_rest(bool working)
 {
+    pid_t application = sleeper_start();
     double begin = rows_now_ns(), start = begin, cpu = 0;
     uint32_t rows;
     run_t r;
@@ -323,6 +340,8 @@ static void bench_rest(bool working)
     rows_add("drain", working ? "cpu_while_silent_kernel" : "cpu_while_no_kernel",
              (rows_cpu_ns() - cpu) / (rows_now_ns() - start) * 100, "%", NULL, 0);
     run_close(&r);
+    kill(application, SIGKILL);
+    waitpid(application, NULL, 0);
 }
 
 /* Few rings are in use among many, in bursts that fit them. */

@@ -320,6 +320,62 @@ static void rest_and_wake(void)
     gpurt_boxmap_detach(&map);
 }
 
+/* As a program that launches a kernel by plain CUDA: it runs, and rings no bell. One byte
+ * through the pipe makes it run. */
+static pid_t plain_start(int *bell)
+{
+    int ends[2];
+    pid_t child;
+    char byte;
+
+    CHECK(pipe(ends) == 0);
+    child = fork();
+    if (child == 0) {
+        close(ends[1]);
+        while (read(ends[0], &byte, 1) == 1)
+            ;
+        _exit(0);
+    }
+    close(ends[0]);
+    *bell = ends[1];
+    return child;
+}
+
+/* A drainer in its long sleep sees within a moment that the application's host code runs. */
+static void wake_for_plain_launches(void)
+{
+    uint64_t fastest = UINT64_MAX, before, late;
+    memory_t m = {0};
+    gpurt_drain_t *d;
+    uint32_t rows;
+    pid_t child;
+    int bell;
+
+    open_box(GPURT_POLICY_DROP_NEWEST);
+    child = plain_start(&bell);
+    map.box->identity.pid = (uint32_t)child;
+    d = open_drain(&m, NULL);
+    usleep(1100000);
+    for (int i = 0; i < 20; i++) {
+        do {
+            CHECK_MSG(gpurt_drain_round(d, &rows, &err) == GPURT_OK, "%s", err.text);
+            usleep(1000);
+        } while (gpurt_drain_patience(d) < 10000000);
+        before = gpurt_real_ns();
+        CHECK(write(bell, "", 1) == 1);
+        gpurt_drain_rest(d);
+        late = gpurt_real_ns();
+        fastest = late - before < fastest ? late - before : fastest;
+    }
+    CHECK_MSG(fastest < 10000000, "awake after %llu ns at best",
+              (unsigned long long)fastest);
+    CHECK_MSG(gpurt_drain_round(d, &rows, &err) == GPURT_OK, "%s", err.text);
+    close(bell);
+    waitpid(child, NULL, 0);
+    gpurt_drain_close(d);
+    gpurt_boxmap_detach(&map);
+}
+
 static void failing_sink(void)
 {
     memory_t m = {0};
@@ -454,6 +510,7 @@ int main(void)
     times_of_old_boxes();
     times_of_late_records();
     rest_and_wake();
+    wake_for_plain_launches();
     failing_sink();
     failing_store();
     claims();

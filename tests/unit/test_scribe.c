@@ -37,7 +37,7 @@ static bool work_run(gpurt_scribe_job_t *job)
         return false;
     }
     order[gpurt_add_relaxed_sys_u32(&xorder_count, 1)] = w->number; /* relaxed: as above */
-    gpurt_add_relaxed_sys_u32(&w->xdone, 1);                        /* relaxed: as above */
+    gpurt_store_release_sys_u32(&w->xdone, w->xdone + 1);           /* SC1.rel */
     return true;
 }
 
@@ -55,8 +55,7 @@ static void in_order(gpurt_scribe_t *s)
     xorder_count = 0;
     for (uint32_t turn = 0; turn < TURNS; turn++)
         for (uint32_t i = 0; i < JOBS; i++) {
-            /* relaxed: the job's own figure */
-            while (gpurt_load_relaxed_sys_u32(&works[i].xdone) != turn)
+            while (gpurt_load_acquire_sys_u32(&works[i].xdone) != turn) /* SC1.acq */
                 gpurt_scribe_wait(s, 1000000);
             submit(s, i, s);
         }
@@ -87,6 +86,7 @@ static void failing(gpurt_scribe_t *s)
  * other owner's come. */
 static void forgetting(gpurt_scribe_t *s)
 {
+    uint32_t done;
     int mine, other;
 
     xorder_count = 0;
@@ -101,13 +101,16 @@ static void forgetting(gpurt_scribe_t *s)
         others += order[i] % 2;
         CHECK_MSG(i + 1 < xorder_count || others == 3, "%u of the other's", others);
     }
+    done = xorder_count;
     xrefuse = 2; /* settle may be its second try */
     submit(s, 0, &mine);
     CHECK_MSG(!gpurt_scribe_settle(s), "refused");
     gpurt_store_relaxed_sys_u32(&xrefuse, 0); /* relaxed: a figure of the test */
     submit(s, 1, &other);
     gpurt_scribe_forget(s, &mine);
-    CHECK_MSG(gpurt_scribe_settle(s) && order[xorder_count - 1] == 1, "goes on behind it");
+    CHECK_MSG(gpurt_scribe_settle(s), "the other's is done");
+    CHECK_MSG(xorder_count == done + 1 && order[done] == 1,
+              "and what was forgotten is not");
 }
 
 int main(void)

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long a drain sleeps when nothing comes.
+ *
+ * With nothing to do for a second and no launch under way it sleeps for long, and a launch by
+ * gpurt_launch ends that through a futex. A kernel that plain CUDA launches rings no bell, but
+ * its launch costs its process time on a processor: that clock is looked at every 2.5 ms,
+ * which costs less than one look at all rings. When it has moved, the drain is awake for a
+ * while. What is left is a kernel that has been silent for a second under a host that
+ * sleeps: its next message waits for the end of the long sleep. */
+#include "drainpart.h"
+
+#include "procfs.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define REST_AFTER_NS 50000ull
+#define REST_MIN_NS   20000ull
+#define REST_MAX_NS   700000ull /* with the look itself and a timer's slack below 1 ms */
+#define REST_SHARE    4         /* of the time that nothing came */
+#define STORE_NS      50000ull  /* between looks, while rows wait for the store */
+#define DEEP_AFTER_NS 1000000000ull
+#define DEEP_NS       20000000ull
+#define DEEP_STEP_NS  2500000ull
+#define AWAKE_NS      20000000ull /* after the application did something */
+
+/* Launches that have not ended, as far as the application tells. */
+static bool is_working(const gpurt_drain_t *d)
+{
+    const gpurt_box_t *box = d->map->box;
+
+    return gpurt_load_relaxed_sys_u32(&box->xwork) != /* relaxed: a hint */
+           gpurt_load_relaxed_sys_u32(&box->xended);
+}
+
+uint64_t gpurt_drain_patience(const gpurt_drain_t *d)
+{
+    uint64_t quiet = d->now_ns - d->last_row_ns;
+
+    if (d->options.spin)
+        return 0;
+    if (d->full || d->held || (d->urgent && d->handed))
+        return STORE_NS;
+    if (quiet < REST_AFTER_NS)
+        return 0;
+    if (quiet >= DEEP_AFTER_NS && d->oldest_ns == 0 && d->handed == 0 && !is_working(d) &&
+        d->now_ns - d->host_ns >= AWAKE_NS)
+        return DEEP_NS;
+    quiet /= REST_SHARE;
+    return quiet < REST_MIN_NS ? REST_MIN_NS : quiet > REST_MAX_NS ? REST_MAX_NS : quiet;
+}
+
+/* Whether the application's host code ran since this was last asked: what it has had of its
+ * processors has grown. Of one that is not to be seen, or that is ourselves, nobody knows. */
+static bool host_ran(gpurt_drain_t *d)
+{
+    uint32_t pid = d->map->box->identity.pid;
+    struct timespec t;
+    clockid_t clock;
+    uint64_t ran;
+    bool grown;
+
+    if (pid == (uint32_t)getpid() || clock_getcpuclockid((pid_t)pid, &clock) != 0 ||
+        clock_gettime(clock, &t) != 0)
+        return false;
+    ran = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    grown = d->host_ran_ns && ran != d->host_ran_ns;
+    d->host_ran_ns = ran;
+    return grown;
+}
+
+/* Whoever launches between our look at the launches and our sleep changes the word that
+ * the futex compares, or sees that we sleep. */
+static void sleep_deep(gpurt_drain_t *d)
+{
+    const struct timespec step = {0, (long)DEEP_STEP_NS};
+    gpurt_box_t *box = d->map->box;
+    bool woken = false;
+
+    gpurt_xchg_relaxed_sys_u32(&box->xasleep, 1); /* relaxed: the wait is bounded */
+    for (uint64_t slept = 0; !woken && slept < DEEP_NS; slept += DEEP_STEP_NS) {
+        uint32_t work = gpurt_load_relaxed_sys_u32(&box->xwork); /* relaxed: as above */
+
+        if (host_ran(d)) {
+            d->host_ns = gpurt_real_ns();
+            break;
+        }
+        woken = work != gpurt_load_relaxed_sys_u32(&box->xended) || /* relaxed: as above */
+                syscall(SYS_futex, &box->xwork, FUTEX_WAIT, work, &step, NULL, 0) == 0;
+    }
+    gpurt_store_relaxed_sys_u32(&box->xasleep, 0); /* relaxed: a launch may wake in vain */
+}
+
+void gpurt_drain_rest(gpurt_drain_t *d)
+{
+    uint64_t ns = gpurt_drain_patience(d);
+    const struct timespec t = {0, (long)ns};
+
+    if (ns == DEEP_NS && d->map->writable)
+        sleep_deep(d);
+    else if (ns == STORE_NS && d->handed)
+        gpurt_scribe_wait(d->options.scribe, ns);
+    else if (ns)
+        nanosleep(&t, NULL);
+}
