@@ -223,6 +223,14 @@ static void kinds_enable(uint32_t wanted)
     }
 }
 
+/* Threads go by the numbers that the system shows: what a program logs does, too. */
+static void threads_name(void)
+{
+    if (collector.api.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM) !=
+        CUPTI_SUCCESS)
+        say(true, "CUPTI numbers threads in its own way: calls and ranges stand apart");
+}
+
 /* The time source is registered once, and before any kind is enabled: each registration
  * damages a record. */
 static bool cupti_start(uint32_t wanted)
@@ -249,6 +257,7 @@ static bool cupti_start(uint32_t wanted)
         say(true, "no records of kernels: CUPTI says %s", cupti_api_text(api, result));
         return false;
     }
+    threads_name();
     kinds_enable(wanted);
     return true;
 }

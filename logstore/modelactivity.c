@@ -169,6 +169,7 @@ static void put_device(model_activity_t *a, const gpurt_row_t *row, const void *
 
     switch (row->kind) {
     case GPURT_KIND_KERNEL:
+    case GPURT_KIND_NODE:
         put_kernel(a, words);
         break;
     case GPURT_KIND_COPY:
@@ -197,16 +198,18 @@ static void put_device(model_activity_t *a, const gpurt_row_t *row, const void *
     }
 }
 
-/* A row that is shorter than its struct (a file that somebody made) is not believed. */
+/* A row that is shorter than its struct ever was (a file that somebody made) is not
+ * believed. */
 void model_activity_put(model_activity_t *a, const gpurt_row_t *row)
 {
-    for (uint32_t i = 0; i < GPURT_ACTIVITY_SITES; i++)
-        if (gpurt_activity_sites[i].kind == row->kind &&
-            row->words >= gpurt_activity_sites[i].words) {
-            a->rows++;
-            put_device(a, row, gpurt_row_words(row));
-            return;
-        }
+    gpurt_activity_any_t room;
+    const void *words =
+        gpurt_activity_load(row->kind, gpurt_row_words(row), row->words, &room);
+
+    if (!words)
+        return;
+    a->rows++;
+    put_device(a, row, words);
 }
 
 /* ---- the view ------------------------------------------------------------------------ */

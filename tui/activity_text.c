@@ -53,6 +53,19 @@ const char *activity_direction(uint32_t direction)
     return words[direction < GPURT_COPY_KINDS ? direction : 0];
 }
 
+const char *activity_word(uint32_t kind)
+{
+    static const char *const words[] = {"kernel", "copy",      "fill",  "wait",
+                                        "memory", "graph",     "range", "overhead",
+                                        "call",   "collector", "busy",  "kernel"};
+
+    return kind == GPURT_KIND_LAUNCH        ? "launch"
+           : kind == GPURT_KIND_ENVIRONMENT ? "environment"
+           : kind - GPURT_KIND_CUPTI < sizeof words / sizeof words[0]
+               ? words[kind - GPURT_KIND_CUPTI]
+               : "other";
+}
+
 /* ---- sums ---------------------------------------------------------------------------- */
 
 static uint32_t kernel_count(const gpurt_model_activity_t *a)

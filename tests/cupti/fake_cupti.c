@@ -19,7 +19,7 @@ static struct {
     CUpti_BuffersCallbackCompleteFunc done;
     CUpti_TimestampCallbackFunc time;
     uint64_t kinds, taken, dropped, dropped_sum;
-    int times, kinds_before_time, forced, patient;
+    int times, kinds_before_time, forced, patient, system_threads;
     uint32_t correlation;
     lane_t lanes[FAKE_LANES];
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -89,6 +89,12 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id,
 {
     (void)id;
     *name = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? "cudaLaunchKernel" : "cuLaunchKernel";
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
+{
+    fake.system_threads = type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM;
     return CUPTI_SUCCESS;
 }
 
