@@ -66,9 +66,8 @@ static uint64_t quantile(const model_kernel_t *k, uint64_t part)
                                        : (uint64_t)value;
 }
 
-static void put_kernel(model_activity_t *a, const gpurt_activity_kernel_t *row)
+static void put_kernel(model_kernel_t *k, const gpurt_activity_kernel_t *row)
 {
-    model_kernel_t *k = kernel_of(a, row->name);
     uint64_t ns = gpurt_pair_value(row->ns);
     uint32_t *bucket;
 
@@ -117,6 +116,7 @@ static void put_busy(model_activity_t *a, uint32_t device, uint64_t time_ns,
         gpurt_pair_value(row->launching), gpurt_pair_value(row->idle)};
     gpurt_model_gpu_t *gpu = &a->gpus[device];
 
+    gpurt_timeline_put_busy(&a->timeline, device, time_ns, row);
     gpu->busy.ns += now.ns;
     gpu->busy.kernels += now.kernels;
     gpu->busy.copying += now.copying;
@@ -161,16 +161,20 @@ static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *wo
     }
 }
 
-static void put_device(model_activity_t *a, const gpurt_row_t *row, const void *words)
+/* Returns: the kernel, where it was one. */
+static const model_kernel_t *put_device(model_activity_t *a, const gpurt_row_t *row,
+                                        const void *words)
 {
     const gpurt_activity_copy_t *copy = words;
     const gpurt_activity_fill_t *fill = words;
     uint32_t device = row->block;
+    model_kernel_t *kernel = NULL;
 
     switch (row->kind) {
     case GPURT_KIND_KERNEL:
     case GPURT_KIND_NODE:
-        put_kernel(a, words);
+        kernel = kernel_of(a, ((const gpurt_activity_kernel_t *)words)->name);
+        put_kernel(kernel, words);
         break;
     case GPURT_KIND_COPY:
         copy_add(&a->copies[copy->direction < GPURT_COPY_KINDS ? copy->direction : 0],
@@ -196,6 +200,7 @@ static void put_device(model_activity_t *a, const gpurt_row_t *row, const void *
     default:
         put_host(a, row, words);
     }
+    return kernel;
 }
 
 /* A row that is shorter than its struct ever was (a file that somebody made) is not
@@ -205,11 +210,17 @@ void model_activity_put(model_activity_t *a, const gpurt_row_t *row)
     gpurt_activity_any_t room;
     const void *words =
         gpurt_activity_load(row->kind, gpurt_row_words(row), row->words, &room);
+    const model_kernel_t *kernel;
+    gpurt_span_t span;
 
     if (!words)
         return;
     a->rows++;
-    put_device(a, row, words);
+    kernel = put_device(a, row, words);
+    if (gpurt_span_read(row, &room, &span))
+        gpurt_timeline_put(&a->timeline, &span,
+                           kernel ? (uint32_t)(kernel - a->kernels)
+                                  : GPURT_TIMELINE_NAMELESS);
 }
 
 /* ---- the view ------------------------------------------------------------------------ */

@@ -11,6 +11,8 @@
 #include <gpurt/activity.h>
 #include <gpurt/box.h>
 
+#include "modeltimeline.h"
+
 enum {
     GPURT_MODEL_SITES = 512,                       /* sites with a row of their own */
     GPURT_MODEL_SMS = 2048,                        /* multiprocessors, over all sections */
@@ -190,13 +192,14 @@ typedef struct gpurt_model_activity {
     gpurt_model_kernel_t kernels[GPURT_MODEL_KERNELS + 1]; /* the last: all others */
 } gpurt_model_activity_t;
 
-/* All of it: a private copy of one process. About 1.3 MB. */
+/* All of it: a private copy of one process. About 1.5 MB. */
 typedef struct gpurt_modelview {
     gpurt_model_numbers_t numbers;
     gpurt_model_names_t names;
     gpurt_model_panics_t panics;
     gpurt_model_lines_t lines[GPURT_CLASSES];
     gpurt_model_activity_t activity;
+    gpurt_timeline_t timeline; /* part 7 */
 } gpurt_modelview_t;
 
 static inline uint32_t gpurt_model_class(uint32_t level)

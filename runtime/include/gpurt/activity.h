@@ -32,6 +32,9 @@ enum {
 
 /* A duration that nobody knows: the record came without usable times. */
 #define GPURT_ACTIVITY_NO_TIME UINT64_MAX
+/* A GPU that was idle for less waited for a launch: that takes 2 to 10 us, a driver lock a few
+ * times that. */
+#define GPURT_ACTIVITY_LAUNCH_NS 50000
 
 /* 64-bit values of records, low word first. */
 typedef struct gpurt_pair {
