@@ -9,6 +9,7 @@
 #include "outlet.h"
 #include "pool.h"
 #include "procfs.h"
+#include "sampling.h"
 #include "translate.h"
 #include "wanted.h"
 
@@ -215,6 +216,10 @@ static void kinds_enable(uint32_t wanted)
 
         if (!(wanted >> i & 1))
             continue;
+        if (wanted_rows[i].kind == CUPTI_ACTIVITY_KIND_INVALID) {
+            sampling_start(&collector.api);
+            continue;
+        }
         result = collector.api.cuptiActivityEnable(wanted_rows[i].kind);
         if (result != CUPTI_SUCCESS)
             say(true, "CUPTI refuses records of %s", wanted_rows[i].word);
@@ -314,6 +319,7 @@ void collector_stop(void)
     if (collector.pid != getpid())
         return;
     nvml_stop();
+    sampling_stop();
     duty_stop(&collector.flusher, STOP_MS);
     if (duty_stop(&collector.reader, STOP_MS))
         outlet_close(); /* else it holds the outlet: the drainer sees our end */

@@ -129,6 +129,20 @@ static void put_busy(model_activity_t *a, uint32_t device, uint64_t time_ns,
     }
 }
 
+static void put_sample(model_activity_t *a, uint32_t device, uint64_t time_ns,
+                       const gpurt_activity_sample_t *row)
+{
+    gpurt_model_gpu_t *gpu = &a->gpus[device];
+
+    gpu->samples++;
+    for (uint32_t i = 0; i < GPURT_SAMPLE_MEASURES; i++)
+        if (row->percent[i] >= 0) {
+            gpu->measures[i].count++;
+            gpu->measures[i].sum += (uint32_t)row->percent[i];
+        }
+    gpurt_timeline_put_sample(&a->timeline, device, time_ns, row);
+}
+
 static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *words)
 {
     switch (row->kind) {
@@ -189,6 +203,10 @@ static const model_kernel_t *put_device(model_activity_t *a, const gpurt_row_t *
     case GPURT_KIND_BUSY:
         if (device < GPURT_MODEL_DEVICES)
             put_busy(a, device, row->time_ns, words);
+        break;
+    case GPURT_KIND_SAMPLE:
+        if (device < GPURT_MODEL_DEVICES)
+            put_sample(a, device, row->time_ns, words);
         break;
     case GPURT_KIND_ENVIRONMENT:
         if (device < GPURT_MODEL_DEVICES &&

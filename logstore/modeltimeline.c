@@ -107,3 +107,38 @@ void gpurt_timeline_put_busy(gpurt_timeline_t *t, uint32_t device, uint64_t star
                                 .waiting = part(b->waiting, whole),
                                 .launching = part(b->launching, whole)};
 }
+
+void gpurt_timeline_put_sample(gpurt_timeline_t *t, uint32_t device, uint64_t time_ns,
+                               const gpurt_activity_sample_t *s)
+{
+    uint64_t number = time_ns / GPURT_TIMELINE_TENTH_NS;
+    gpurt_timeline_tenth_t *tenth;
+
+    if (device >= GPURT_TIMELINE_DEVICES)
+        return;
+    tenth = &t->samples[device][number % GPURT_TIMELINE_TENTHS];
+    if (number < tenth->number)
+        return; /* its place is taken by a later one */
+    if (number > tenth->number) {
+        memset(tenth, 0, sizeof *tenth);
+        tenth->number = number;
+    }
+    for (uint32_t i = 0; i < GPURT_SAMPLE_MEASURES; i++)
+        if (s->percent[i] >= 0 && s->percent[i] <= 10000 && tenth->count[i] < 100000) {
+            tenth->count[i]++;
+            tenth->sum[i] += (uint32_t)s->percent[i];
+        }
+}
+
+bool gpurt_timeline_sample(const gpurt_timeline_t *t, uint32_t device, uint64_t time_ns,
+                           uint32_t measure, uint32_t *mean)
+{
+    uint64_t number = time_ns / GPURT_TIMELINE_TENTH_NS;
+    const gpurt_timeline_tenth_t *tenth =
+        &t->samples[device][number % GPURT_TIMELINE_TENTHS];
+
+    if (tenth->number != number || tenth->count[measure] == 0)
+        return false;
+    *mean = tenth->sum[measure] / tenth->count[measure];
+    return true;
+}

@@ -15,8 +15,10 @@ enum {
     GPURT_TIMELINE_ZOOMS = 3,
     GPURT_TIMELINE_BINS = 512, /* of each width: half a second, 8 s, 131 s */
     GPURT_TIMELINE_BUSY = 64,  /* stretches of a device, about a second each */
-    GPURT_TIMELINE_DEVICES = 8
+    GPURT_TIMELINE_DEVICES = 8,
+    GPURT_TIMELINE_TENTHS = 128 /* of a second, of samples */
 };
+#define GPURT_TIMELINE_TENTH_NS 100000000ull
 
 /* Bins of zoom z are so wide. */
 static inline uint64_t gpurt_timeline_width(uint32_t zoom)
@@ -61,6 +63,12 @@ typedef struct gpurt_timeline_busy {
     uint8_t kernels, copying, waiting, launching, reserved[4];
 } gpurt_timeline_busy_t;
 
+/* Samples of a tenth of a second, by the number of the tenth. */
+typedef struct gpurt_timeline_tenth {
+    uint64_t number;
+    uint32_t count[GPURT_SAMPLE_MEASURES], sum[GPURT_SAMPLE_MEASURES];
+} gpurt_timeline_tenth_t;
+
 typedef struct gpurt_timeline {
     uint64_t count; /* spans ever; the last ones are at count modulo GPURT_TIMELINE_SPANS */
     uint64_t lane_count;
@@ -69,12 +77,21 @@ typedef struct gpurt_timeline {
     gpurt_timeline_bins_t bins[GPURT_TIMELINE_ZOOMS];
     uint64_t busy_count[GPURT_TIMELINE_DEVICES];
     gpurt_timeline_busy_t busy[GPURT_TIMELINE_DEVICES][GPURT_TIMELINE_BUSY];
+    gpurt_timeline_tenth_t samples[GPURT_TIMELINE_DEVICES][GPURT_TIMELINE_TENTHS];
 } gpurt_timeline_t;
 
 /* kernel: as in gpurt_timeline_span_t. */
 void gpurt_timeline_put(gpurt_timeline_t *t, const gpurt_span_t *s, uint32_t kernel);
 void gpurt_timeline_put_busy(gpurt_timeline_t *t, uint32_t device, uint64_t start_ns,
                              const gpurt_activity_busy_t *b);
+
+void gpurt_timeline_put_sample(gpurt_timeline_t *t, uint32_t device, uint64_t time_ns,
+                               const gpurt_activity_sample_t *s);
+
+/* The mean of a measure in the tenth of a second that a time lies in, in hundredths of a
+ * percent. Returns: false: nothing is known. */
+bool gpurt_timeline_sample(const gpurt_timeline_t *t, uint32_t device, uint64_t time_ns,
+                           uint32_t measure, uint32_t *mean);
 
 /* Whether all that is known to have begun at or after a time is still among the spans. */
 static inline bool gpurt_timeline_holds(const gpurt_timeline_t *t, uint64_t time_ns)

@@ -170,12 +170,19 @@ typedef struct gpurt_model_busy {
     uint64_t ns, kernels, copying, waiting, launching, idle;
 } gpurt_model_busy_t;
 
+/* Of samples that knew it: their number, and the sum in hundredths of a percent. */
+typedef struct gpurt_model_measure {
+    uint64_t count, sum;
+} gpurt_model_measure_t;
+
 typedef struct gpurt_model_gpu {
     gpurt_model_busy_t busy, recent;
     uint64_t recent_ns; /* end of the last stretch: nothing that ended later is known */
     uint64_t environment_ns; /* when the figures below were true; 0: never */
     gpurt_activity_environment_t environment;
     uint32_t reserved;
+    uint64_t samples;
+    gpurt_model_measure_t measures[GPURT_SAMPLE_MEASURES];
 } gpurt_model_gpu_t;
 
 /* Part 6: what GPUs did. */

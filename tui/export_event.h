@@ -7,6 +7,7 @@
 
 #include "reader.h"
 
+#include <gpurt/activity.h>
 #include <stdio.h>
 
 /* Kinds of tracks, in the order in which a parent shows its children. */
@@ -33,7 +34,8 @@ enum {
     EXPORT_COUNT_MEMORY_USE,
     EXPORT_COUNT_MEMORY,
     EXPORT_COUNT_BUSY,
-    EXPORT_COUNTS
+    EXPORT_COUNT_SAMPLE, /* and the other measures of samples behind it */
+    EXPORT_COUNTS = EXPORT_COUNT_SAMPLE + GPURT_SAMPLE_MEASURES
 };
 typedef struct export_count_name {
     const char *name, *unit;

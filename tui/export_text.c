@@ -7,8 +7,12 @@
 #include <string.h>
 
 const export_count_name_t export_counts[EXPORT_COUNTS] = {
-    {"SM clock", "MHz"}, {"memory clock", "MHz"}, {"power", "W"},  {"temperature", "C"},
-    {"GPU in use", "%"}, {"memory in use", "%"},  {"memory", "B"}, {"kernels ran", "%"}};
+    {"SM clock", "MHz"},     {"memory clock", "MHz"},    {"power", "W"},
+    {"temperature", "C"},    {"GPU in use", "%"},        {"memory in use", "%"},
+    {"memory", "B"},         {"kernels ran", "%"},       {"SMs active", "%"},
+    {"instructions", "%"},   {"memory throughput", "%"}, {"tensor cores", "%"},
+    {"warps in place", "%"},
+};
 
 const char *const export_in_names[EXPORT_INS] = {
     "kernel", "copy",   "fill",   "graph", "wait",  "call", "overhead",

@@ -309,6 +309,14 @@ static void busy_row(export_timeline_t *t, const gpurt_row_t *row,
               (double)gpurt_pair_value(b->kernels) * 100.0 / (double)whole);
 }
 
+static void sample_row(export_timeline_t *t, const gpurt_row_t *row,
+                       const gpurt_activity_sample_t *s)
+{
+    for (uint32_t i = 0; i < GPURT_SAMPLE_MEASURES; i++)
+        if (s->percent[i] != GPURT_SAMPLE_UNKNOWN)
+            count(t, row, EXPORT_COUNT_SAMPLE + i, s->percent[i] / 100.0);
+}
+
 /* ---- messages ------------------------------------------------------------------------ */
 
 /* Where a message stands: its thread, or its warp; losses at least their device. */
@@ -424,6 +432,9 @@ static void activity_row(export_timeline_t *t, const gpurt_row_t *row)
         break;
     case GPURT_KIND_BUSY:
         busy_row(t, row, words);
+        break;
+    case GPURT_KIND_SAMPLE:
+        sample_row(t, row, words);
         break;
     default: /* the collector's sums are of no moment */
         break;

@@ -12,6 +12,7 @@ enum {
     HOST_DEFS = 4096,
     S = GPURT_TYPE_STRING,
     U = GPURT_TYPE_U32,
+    I = GPURT_TYPE_I32,
     W = GPURT_TYPE_U64, /* wide */
     P = GPURT_TYPE_PTR
 };
@@ -82,6 +83,9 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
          T15(S, W, U, U, U, U, U, U, U, U, U, U, U, U, W),
          "kernel %s: %llu ns, grid %u,%u,%u block %u,%u,%u, %u registers, %u B shared, "
          "stream %u, call %u, context %u, graph %u, node %llu"),
+    SITE(SAMPLE, TRACE, gpurt_activity_sample_t, T6(W, I, I, I, I, I),
+         "sample of %llu ns, in 1/100 %%: SM active %d, issued %d, memory %d, tensor %d, "
+         "warps %d"),
     {.kind = GPURT_KIND_TEXT, .level = GPURT_LEVEL_WARN, .format = "collector"},
 };
 GPURT_STATIC_ASSERT(offsetof(gpurt_activity_kernel_t, context) == 4 * 13, "frozen");

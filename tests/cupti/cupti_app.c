@@ -129,6 +129,16 @@ static void persistent(void)
     CHECK_EQ(fake->forced(), 0);
 }
 
+/* Long enough for samples, with one kernel that does not end. */
+static void sampled(long ms)
+{
+    uint64_t now = fake->time();
+
+    fake->hold(0, 1);
+    fake->kernel(0, "persistent", now, 0);
+    rest(ms);
+}
+
 /* Our parent is the drainer; it sleeps while more comes than anything holds. */
 static void stopped(long count)
 {
@@ -234,6 +244,8 @@ int main(int argc, char **argv)
         }
     if (strcmp(mode, "stopped") == 0)
         stopped(count);
+    else if (strcmp(mode, "sampled") == 0)
+        sampled(count);
     else if (strcmp(mode, "crowd") == 0)
         crowd(count);
     else

@@ -274,6 +274,8 @@ static void figures(course_t *c)
     gpurt_activity_busy_t busy = {.ns = gpurt_pair(1000 * US),
                                   .kernels = gpurt_pair(260 * US),
                                   .idle = gpurt_pair(740 * US)};
+    gpurt_activity_sample_t sample = {gpurt_pair(100 * US),
+                                      {9150, 1000, 4225, GPURT_SAMPLE_UNKNOWN, 50}};
 
     for (uint32_t device = 0; device < 2; device++)
         for (uint32_t i = 0; i < 2; i++) {
@@ -288,6 +290,7 @@ static void figures(course_t *c)
             activity(c, GPURT_KIND_ENVIRONMENT, device, i * 500 * US, &e);
         }
     activity(c, GPURT_KIND_BUSY, 0, 0, &busy);
+    activity(c, GPURT_KIND_SAMPLE, 1, 200 * US, &sample);
 }
 
 static void messages(course_t *c)

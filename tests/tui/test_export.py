@@ -244,6 +244,9 @@ def check_counters(trace):
     assert by_track["GPU 1, Test GPU/power"] == [(0, 123.457), (500, 123.457)], by_track
     assert by_track[GPU + "/memory"] == [(0, 1 << 30), (500, 1 << 30)]
     assert by_track[GPU + "/kernels ran"] == [(0, 26)], by_track
+    gpu1 = "GPU 1, Test GPU/"
+    assert by_track[gpu1 + "SMs active"] == [(200, 91.5)] and by_track[gpu1 + "memory throughput"] == [(200, 42.25)]
+    assert gpu1 + "tensor cores" not in by_track, "not known is not 0"
     units = {text(t, 2): text(fields(t[8][0]), 6) for t in trace.tracks.values() if 8 in t}
     assert units["power"] == "W" and units["SM clock"] == "MHz", units
 

@@ -26,6 +26,7 @@ enum {
     GPURT_KIND_COLLECTOR = 73, /* how the collector itself fares */
     GPURT_KIND_BUSY = 74,      /* what a device did with a stretch of time */
     GPURT_KIND_NODE = 75,      /* a kernel that is a node of a graph */
+    GPURT_KIND_SAMPLE = 76,    /* counters of a device, while kernels run */
     GPURT_KIND_LAUNCH = GPURT_KIND_HOST,
     GPURT_KIND_ENVIRONMENT = 97
 };
@@ -131,6 +132,21 @@ typedef struct gpurt_activity_busy {
     gpurt_pair_t idle;      /* the rest: nobody asked for anything */
 } gpurt_activity_busy_t;
 
+/* Hundredths of a percent of what the device can do, over the time from the record's on. */
+enum {
+    GPURT_SAMPLE_SM_ACTIVE = 0, /* time in which a multiprocessor had a warp, their mean */
+    GPURT_SAMPLE_ISSUED = 1,    /* instructions */
+    GPURT_SAMPLE_MEMORY = 2,    /* throughput of the device's memory */
+    GPURT_SAMPLE_TENSOR = 3,
+    GPURT_SAMPLE_WARPS = 4, /* places of warps that were taken */
+    GPURT_SAMPLE_MEASURES = 5,
+    GPURT_SAMPLE_UNKNOWN = -1
+};
+typedef struct gpurt_activity_sample {
+    gpurt_pair_t ns;
+    int32_t percent[GPURT_SAMPLE_MEASURES];
+} gpurt_activity_sample_t;
+
 typedef struct gpurt_activity_launch {
     uint32_t name, file, line;
     uint32_t grid[3], block[3];
@@ -175,7 +191,7 @@ typedef struct gpurt_activity_site {
 } gpurt_activity_site_t;
 
 enum {
-    GPURT_ACTIVITY_SITES = 15,
+    GPURT_ACTIVITY_SITES = 16,
     GPURT_ACTIVITY_WORDS = 17 /* of the longest */
 };
 /* hostring.c */
