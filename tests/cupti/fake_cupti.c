@@ -203,7 +203,8 @@ static void *record_take(int index, CUpti_ActivityKind kind)
     return record;
 }
 
-static void fake_kernel(int lane, const char *name, uint64_t start, uint64_t end)
+static void fake_kernel_of(int lane, const fake_where_t *where, const char *name,
+                           uint64_t start, uint64_t end)
 {
     CUpti_ActivityKernel10 *k;
 
@@ -219,10 +220,21 @@ static void fake_kernel(int lane, const char *name, uint64_t start, uint64_t end
         k->registersPerThread = 40;
         k->staticSharedMemory = 1024;
         k->dynamicSharedMemory = 512;
-        k->streamId = 7 + (uint32_t)lane;
+        k->streamId = where->stream;
+        k->deviceId = where->device;
+        k->contextId = where->context;
+        k->graphId = where->graph;
+        k->graphNodeId = where->node;
         k->correlationId = ++fake.correlation;
     }
     pthread_mutex_unlock(&fake.lock);
+}
+
+static void fake_kernel(int lane, const char *name, uint64_t start, uint64_t end)
+{
+    fake_where_t where = {.context = 1, .stream = 7 + (uint32_t)lane};
+
+    fake_kernel_of(lane, &where, name, start, end);
 }
 
 static void fake_copy(int lane, uint8_t kind, uint64_t bytes, uint64_t start, uint64_t end)
@@ -399,6 +411,7 @@ static int fake_forced(void)
 
 const fake_cupti_t fake_cupti = {
     .kernel = fake_kernel,
+    .kernel_of = fake_kernel_of,
     .copy = fake_copy,
     .fill = fake_fill,
     .wait = fake_wait,

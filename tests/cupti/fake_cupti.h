@@ -8,11 +8,19 @@
 
 #include <cupti.h>
 
+/* Where a kernel ran. */
+typedef struct fake_where {
+    uint32_t device, context, stream, graph;
+    uint64_t node;
+} fake_where_t;
+
 /* Found by dlsym in the library that GPURT_CUPTI_LIBRARY names. */
 typedef struct fake_cupti {
     /* One record into buffer `lane` (0..7). It is dropped, and counted, when no buffer is
      * given. */
     void (*kernel)(int lane, const char *name, uint64_t start, uint64_t end);
+    void (*kernel_of)(int lane, const fake_where_t *where, const char *name, uint64_t start,
+                      uint64_t end);
     void (*copy)(int lane, uint8_t kind, uint64_t bytes, uint64_t start, uint64_t end);
     void (*fill)(int lane, uint64_t bytes, uint64_t start, uint64_t end);
     void (*wait)(int lane, CUpti_ActivitySynchronizationType type, uint64_t start,

@@ -84,6 +84,15 @@ GPURT_CUPTI=off run 3 mixed # the library was not loaded
 GPURT_CUPTI=kernels,colour run 0 mixed
 log_has "WARN .*'colour' is not known" 'a word that is none'
 
+# Two devices and three contexts, as of several GPUs or clients of MPS: none is taken for another.
+run 0 several
+counted several 40
+for want in '"kernel","TRACE",0,1,7,:10000' '"kernel","TRACE",0,2,7,:20000' '"kernel","TRACE",1,3,7,:70000'; do
+    sum=$("$bin/gpurt-log" export --to csv run.gplog -o - | grep -F "${want%:*}" | awk -F, '{ s += $2 } END { print s }')
+    [ "$sum" = "${want#*:}" ] || fail "several: $sum ns of ${want%:*}"
+done
+[ "$("$bin/gpurt-log" export --to jsonl run.gplog -o - | grep -c '"graph":5,"node":4294967298,')" = 10 ] || fail 'nodes of a graph'
+
 # Times that cannot be: kept, without a duration, and counted.
 run 0 bad
 counted bad 9
