@@ -4,6 +4,7 @@
 #include "collector.h"
 
 #include "cupti_api.h"
+#include "dormant.h"
 #include "duty.h"
 #include "nvml.h"
 #include "outlet.h"
@@ -275,12 +276,12 @@ static uint32_t flush_ms_read(void)
     return ms == 0 || ms > 60000 ? FLUSH_MS : (uint32_t)ms;
 }
 
-void collector_start(void)
+static void start(const char *words)
 {
     const char *unknown;
-    uint32_t wanted = wanted_read(secure_getenv("GPURT_CUPTI"), &unknown);
+    uint32_t wanted = wanted_read(words, &unknown);
 
-    if (collector.pid || wanted == 0 || !outlet_wanted() || !pool_open(&collector.pool))
+    if (collector.pid || wanted == 0 || !pool_open(&collector.pool))
         return;
     collector.pid = getpid();
     collector.flush_ms = flush_ms_read();
@@ -297,11 +298,28 @@ void collector_start(void)
     nvml_start();
 }
 
+/* Kinds can be enabled at any time; what ran before is not known. */
+static void woken(const gpurt_later_t *ask)
+{
+    outlet_ask(ask->drainer);
+    start(ask->words);
+}
+
+void collector_start(void)
+{
+    const char *words = secure_getenv("GPURT_CUPTI");
+
+    if (words && strcmp(words, "later") == 0)
+        dormant_start(woken);
+    else if (outlet_wanted())
+        start(words);
+}
+
 void collector_sync(void)
 {
     struct timespec step = {.tv_nsec = 1000000};
 
-    if (collector.pid != getpid() || !collector.reader.started)
+    if (dormant_sleeps() || collector.pid != getpid() || !collector.reader.started)
         return;
     if (collector.on)
         collector.api.cuptiActivityFlushAll(0);
@@ -316,7 +334,7 @@ void collector_sync(void)
 
 void collector_stop(void)
 {
-    if (collector.pid != getpid())
+    if (!dormant_stop() || collector.pid != getpid())
         return;
     nvml_stop();
     sampling_stop();
@@ -327,5 +345,6 @@ void collector_stop(void)
 
 void collector_forked(void)
 {
+    dormant_leave();
     outlet_leave();
 }

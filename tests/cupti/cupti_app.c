@@ -244,6 +244,28 @@ static void seconds(void)
     fake->kernel(0, "after", now - 2000, now - 1000);
 }
 
+/* Loads nothing, waits until somebody says go, and finds the stand-in that was loaded
+ * meanwhile. */
+static int later(long count)
+{
+    const char *cupti = getenv("GPURT_CUPTI_LIBRARY");
+    void *library = NULL;
+    char line[8];
+
+    driver_start();
+    CHECK(!fake);
+    CHECK(read(STDIN_FILENO, line, sizeof line) > 0);
+    for (int tries = 0; tries < 1000 && !library; tries++, rest(10))
+        library = dlopen(cupti, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    CHECK(library != NULL);
+    fake = dlsym(library, "fake_cupti");
+    for (int tries = 0; tries < 1000 && !fake->kinds(); tries++)
+        rest(10); /* it is being woken */
+    fake->patient(1);
+    kernels(0, count);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -258,6 +280,8 @@ int main(int argc, char **argv)
 
     if (strcmp(mode, "fork-first") == 0)
         fork_first();
+    if (strcmp(mode, "later") == 0)
+        return later(count);
     driver_start();
     if (!fake)
         return strcmp(mode, "without") == 0 ? without(), 0 : 3;

@@ -102,8 +102,10 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 {
     if (kind == CUPTI_ACTIVITY_KIND_OVERHEAD && mode_is("refuse"))
         return CUPTI_ERROR_NOT_SUPPORTED;
+    pthread_mutex_lock(&fake.lock);
     fake.kinds_before_time += fake.times == 0;
     fake.kinds |= 1ull << kind;
+    pthread_mutex_unlock(&fake.lock);
     return CUPTI_SUCCESS;
 }
 
@@ -379,6 +381,11 @@ static uint64_t fake_taken(void)
     return locked(&fake.taken);
 }
 
+static uint64_t fake_kinds(void)
+{
+    return locked(&fake.kinds);
+}
+
 static uint64_t fake_dropped(void)
 {
     return locked(&fake.dropped_sum);
@@ -420,6 +427,7 @@ const fake_cupti_t fake_cupti = {
     .done = fake_done,
     .patient = fake_patient,
     .taken = fake_taken,
+    .kinds = fake_kinds,
     .dropped_sum = fake_dropped,
     .time = fake_time,
     .times_registered = fake_times,

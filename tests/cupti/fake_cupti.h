@@ -31,6 +31,7 @@ typedef struct fake_cupti {
     void (*done)(int lane);  /* the buffer comes back now */
     void (*patient)(int on); /* as slow as the reader: waits for buffers, drops nothing */
     uint64_t (*taken)(void); /* buffers out */
+    uint64_t (*kinds)(void); /* that are enabled, a bit each */
     uint64_t (*dropped_sum)(void);
     uint64_t (*time)(void); /* by the source that was registered */
     int (*times_registered)(void);

@@ -168,3 +168,43 @@ done
 rm -f run.gplog
 PATH=$bin:$PATH GPURT_LOG=$dir/run.gplog CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" kernels 300
 counted GPURT_LOG 300
+
+# One that sleeps until it is asked for: what comes after is in the log, and it goes on when nobody listens any more.
+mkfifo go
+GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" later 2000 <go &
+sleeper=$!
+exec 9>go
+status=0
+"$bin/gpurt-record" -q -o early.gplog -p $$ 2>refused || status=$?
+[ "$status" = 125 ] || fail "attach to a program without a collector: $status"
+grep >/dev/null 'GPURT_CUPTI=later' refused || fail "attach: $(cat refused)"
+for _ in $(seq 200); do grep -q "gpurt-later-$sleeper" /proc/net/unix && break; sleep 0.05; done
+grep -q libfake_cupti "/proc/$sleeper/maps" && fail 'a collector that sleeps has CUPTI loaded'
+rm -f run.gplog
+"$bin/gpurt-record" -q -o run.gplog -p "$sleeper" &
+recorder=$!
+for _ in $(seq 200); do grep -q libfake_cupti "/proc/$sleeper/maps" && break; sleep 0.05; done
+echo go >&9 # it runs its kernels now
+exec 9>&-
+wait "$sleeper" || fail "the program that was woken: $?"
+wait "$recorder" || fail "gpurt-record -p: $?"
+counted later 2000
+log_has 'collector: on; 2000 records' later
+
+# Whoever recorded it goes away: what it still tells is lost, and it ends as ever.
+mkfifo again
+GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" later 2000 <again &
+sleeper=$!
+exec 9>again
+for _ in $(seq 200); do grep -q "gpurt-later-$sleeper" /proc/net/unix && break; sleep 0.05; done
+rm -f run.gplog
+"$bin/gpurt-record" -q -o run.gplog -p "$sleeper" &
+recorder=$!
+for _ in $(seq 200); do grep -q libfake_cupti "/proc/$sleeper/maps" && break; sleep 0.05; done
+kill -INT "$recorder"
+wait "$recorder" || fail "gpurt-record -p, interrupted: $?"
+began=$SECONDS
+echo go >&9
+exec 9>&-
+wait "$sleeper" || fail "the program that nobody records any more: $?"
+[ $((SECONDS - began)) -lt 20 ] || fail "it took $((SECONDS - began)) s to end"
