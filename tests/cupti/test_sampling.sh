@@ -19,7 +19,7 @@ run() {
     "$bin/gpurt-log" cat run.gplog >text
     "$bin/gpurt-log" stat --json run.gplog >stat
 }
-has() { grep >/dev/null -e "$1" "$2" || fail "${FAKE_PM-}: no '$1' in $2: $(tail -n 3 "$2" | cut -c1-900)"; }
+has() { grep -q -e "$1" "$2" || fail "${FAKE_PM-}: no '$1' in $2: $(tail -n 3 "$2" | cut -c1-900)"; }
 lacks() { ! grep -e "$1" "$2" >&2 || fail "${FAKE_PM-}: '$1' in $2"; }
 
 # The kernel has no end when its samples come. Both devices; what a chip does not know is unknown, not 0.
