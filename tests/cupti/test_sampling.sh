@@ -17,7 +17,7 @@ run() {
     rm -f run.gplog
     "$bin/gpurt-record" -q -o run.gplog -- "$tests/cupti_app" sampled "$1" || fail "exit status $?"
     "$bin/gpurt-log" cat run.gplog >text
-    "$bin/gpurt-log" stat --json run.gplog >stat
+    "$bin/gpurt-log" stat --json run.gplog >sums
 }
 has() { grep -q -e "$1" "$2" || fail "${FAKE_PM-}: no '$1' in $2: $(tail -n 3 "$2" | cut -c1-900)"; }
 lacks() { ! grep -e "$1" "$2" >&2 || fail "${FAKE_PM-}: '$1' in $2"; }
@@ -27,7 +27,7 @@ run 800
 has 'dev0 *sample *sample of 1000000 ns, in 1/100 %: SM active 9150, issued 1013, memory 4225, tensor 3300, warps -1' text
 has 'dev1 *sample ' text
 lacks WARN text
-has '"device":0,.*"samples":{"count":[0-9]*,"sm_active_percent":91.50,"issued_percent":10.13,"memory_percent":42.25,"tensor_percent":33.00,"warps_percent":null}' stat
+has '"device":0,.*"samples":{"count":[0-9]*,"sm_active_percent":91.50,"issued_percent":10.13,"memory_percent":42.25,"tensor_percent":33.00,"warps_percent":null}' sums
 [ "$(cat left)" = 0 ] || fail "$(cat left) things of CUPTI were left on"
 first=$(grep -n ' sample ' text | head -n 1 | cut -d: -f1) kernel=$(grep -n 'kernel persistent' text | cut -d: -f1)
 [ "$kernel" -lt "$first" ] || fail "the kernel began before the first sample: lines $kernel, $first"
