@@ -353,8 +353,10 @@ static uint64_t clock_error(meter_t *m, size_t count, uint64_t now)
     gpurt_activity_sample_t last;
     uint64_t start, end;
 
-    if (count == 0 || !sample_read(m, count - 1, &start, &last))
-        return 0;
+    while (count > 0 && !sample_read(m, count - 1, &start, &last))
+        count--;
+    if (count == 0)
+        return 0; /* nor is there one to put */
     end = start + gpurt_pair_value(last.ns);
     return end + SLACK_NS >= now && end <= now + SLACK_NS ? 0 : now - end;
 }

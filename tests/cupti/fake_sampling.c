@@ -201,7 +201,7 @@ CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params *p)
 {
     struct CUpti_PmSampling_Object *o = p->pPmSamplingObject;
     image_t *image = (image_t *)(void *)p->pCounterDataImage;
-    uint64_t now = fake_cupti.time(), other = mode_is("strange") ? now - 1000000 : 0;
+    uint64_t now = fake_cupti.time(), other = mode_is("strange") ? now - 3600000000000 : 0;
 
     if (mode_is("hang"))
         pause();
