@@ -22,8 +22,7 @@ enum {
     BUSY_EVENTS = 32768, /* a device's; when they are used up the older half is accounted */
     BUSY_COPIES = 64,
     BUSY_WAITS = 128,
-    BUSY_GAP_LAUNCH_NS =
-        50000 /* a launch takes 2 to 10 us, a driver lock a few times that */
+    BUSY_GAP_LAUNCH_NS = GPURT_ACTIVITY_LAUNCH_NS
 };
 
 typedef struct busy_span {

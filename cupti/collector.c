@@ -4,11 +4,13 @@
 #include "collector.h"
 
 #include "cupti_api.h"
+#include "dormant.h"
 #include "duty.h"
 #include "nvml.h"
 #include "outlet.h"
 #include "pool.h"
 #include "procfs.h"
+#include "sampling.h"
 #include "translate.h"
 #include "wanted.h"
 
@@ -215,12 +217,24 @@ static void kinds_enable(uint32_t wanted)
 
         if (!(wanted >> i & 1))
             continue;
+        if (wanted_rows[i].kind == CUPTI_ACTIVITY_KIND_INVALID) {
+            sampling_start(&collector.api);
+            continue;
+        }
         result = collector.api.cuptiActivityEnable(wanted_rows[i].kind);
         if (result != CUPTI_SUCCESS)
             say(true, "CUPTI refuses records of %s", wanted_rows[i].word);
         else if (wanted_rows[i].kind == CUPTI_ACTIVITY_KIND_MARKER)
             ranges_route();
     }
+}
+
+/* Threads go by the numbers that the system shows: what a program logs does, too. */
+static void threads_name(void)
+{
+    if (collector.api.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM) !=
+        CUPTI_SUCCESS)
+        say(true, "CUPTI numbers threads in its own way: calls and ranges stand apart");
 }
 
 /* The time source is registered once, and before any kind is enabled: each registration
@@ -249,6 +263,7 @@ static bool cupti_start(uint32_t wanted)
         say(true, "no records of kernels: CUPTI says %s", cupti_api_text(api, result));
         return false;
     }
+    threads_name();
     kinds_enable(wanted);
     return true;
 }
@@ -261,12 +276,12 @@ static uint32_t flush_ms_read(void)
     return ms == 0 || ms > 60000 ? FLUSH_MS : (uint32_t)ms;
 }
 
-void collector_start(void)
+static void start(const char *words)
 {
     const char *unknown;
-    uint32_t wanted = wanted_read(secure_getenv("GPURT_CUPTI"), &unknown);
+    uint32_t wanted = wanted_read(words, &unknown);
 
-    if (collector.pid || wanted == 0 || !outlet_wanted() || !pool_open(&collector.pool))
+    if (collector.pid || wanted == 0 || !pool_open(&collector.pool))
         return;
     collector.pid = getpid();
     collector.flush_ms = flush_ms_read();
@@ -283,11 +298,28 @@ void collector_start(void)
     nvml_start();
 }
 
+/* Kinds can be enabled at any time; what ran before is not known. */
+static void woken(const gpurt_later_t *ask)
+{
+    outlet_ask(ask->drainer);
+    start(ask->words);
+}
+
+void collector_start(void)
+{
+    const char *words = secure_getenv("GPURT_CUPTI");
+
+    if (words && strcmp(words, "later") == 0)
+        dormant_start(woken);
+    else if (outlet_wanted())
+        start(words);
+}
+
 void collector_sync(void)
 {
     struct timespec step = {.tv_nsec = 1000000};
 
-    if (collector.pid != getpid() || !collector.reader.started)
+    if (dormant_sleeps() || collector.pid != getpid() || !collector.reader.started)
         return;
     if (collector.on)
         collector.api.cuptiActivityFlushAll(0);
@@ -302,9 +334,10 @@ void collector_sync(void)
 
 void collector_stop(void)
 {
-    if (collector.pid != getpid())
+    if (!dormant_stop() || collector.pid != getpid())
         return;
     nvml_stop();
+    sampling_stop();
     duty_stop(&collector.flusher, STOP_MS);
     if (duty_stop(&collector.reader, STOP_MS))
         outlet_close(); /* else it holds the outlet: the drainer sees our end */
@@ -312,5 +345,6 @@ void collector_stop(void)
 
 void collector_forked(void)
 {
+    dormant_leave();
     outlet_leave();
 }

@@ -66,6 +66,7 @@ gpurt_status_t cupti_api_open(cupti_api_t *api, gpurt_error_t *err)
         ENTRY(cuptiSubscribe),
         ENTRY(cuptiGetResultString),
         ENTRY(cuptiGetCallbackName),
+        ENTRY(cuptiSetThreadIdType),
         ENTRY(cuptiActivityEnable),
         ENTRY(cuptiActivityFlushAll),
         ENTRY(cuptiActivityGetNextRecord),

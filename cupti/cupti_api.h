@@ -18,6 +18,7 @@ typedef struct cupti_api {
     CUPTI_ENTRY(cuptiSubscribe);
     CUPTI_ENTRY(cuptiGetResultString);
     CUPTI_ENTRY(cuptiGetCallbackName);
+    CUPTI_ENTRY(cuptiSetThreadIdType);
     CUPTI_ENTRY(cuptiActivityEnable);
     CUPTI_ENTRY(cuptiActivityFlushAll);
     CUPTI_ENTRY(cuptiActivityGetNextRecord);

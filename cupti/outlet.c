@@ -10,6 +10,7 @@
 #include "procfs.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -32,6 +33,7 @@ static struct {
     bool stalled;       /* the last record found no room in time */
     uint64_t expect_ns; /* the program is making a box: until then none is made */
     uint64_t retry_ns;  /* a box could not be had: not before this time again */
+    char asked[GPURT_HANDOVER_NAME]; /* who asked for the box; empty: the environment */
     uint64_t xleft; /* 1: a forked child; written by: that child, alone in its process */
 } outlet = {.lock = PTHREAD_MUTEX_INITIALIZER, .drainer = -1};
 
@@ -50,6 +52,11 @@ bool outlet_wanted(void)
         outlet.expect_ns = gpurt_real_ns() + EXPECT_NS;
     return (setting(GPURT_HANDOVER_ENV) || setting("GPURT_LOG")) &&
            (!off || strcmp(off, "0") == 0);
+}
+
+void outlet_ask(const char *drainer)
+{
+    snprintf(outlet.asked, sizeof outlet.asked, "%s", drainer);
 }
 
 /* ---- the box ------------------------------------------------------------------------- */
@@ -89,7 +96,8 @@ static bool box_make(gpurt_error_t *err)
     gpurt_hostring_clock(&outlet.map, 0);
     st = gpurt_hostring_init(&outlet.ring, &outlet.map, 0, err);
     if (st == GPURT_OK)
-        st = setting(GPURT_HANDOVER_ENV)
+        st = outlet.asked[0] ? gpurt_handover_give_to(outlet.asked, &outlet.map, err)
+             : setting(GPURT_HANDOVER_ENV)
                  ? gpurt_handover_give(&outlet.map, err)
                  : gpurt_drainspawn_start(setting("GPURT_LOG"), outlet.map.fd,
                                           &outlet.drainer, err);

@@ -14,6 +14,10 @@
 /* Whether anybody asked for records. Context: once, as the driver is initialised. */
 bool outlet_wanted(void);
 
+/* Somebody asks for the box, whatever the environment says. Context: before any of the
+ * below. */
+void outlet_ask(const char *drainer);
+
 /* Between enter and exit nobody else writes, and names stay valid. last: the program ends, a
  * box that it was about to make is not waited for any more. Returns: false when there is no
  * box to be had; exit is then not called. */

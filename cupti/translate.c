@@ -69,11 +69,17 @@ static void put_kernel(translate_t *t, const CUpti_ActivityKernel10 *k, uint64_t
         .registers = k->registersPerThread,
         .shared_bytes = (uint32_t)(k->staticSharedMemory + k->dynamicSharedMemory),
         .stream = k->streamId,
-        .correlation = k->correlationId};
+        .correlation = k->correlationId,
+        .context = k->contextId};
 
     did(t, k->deviceId, false, start, out.ns);
     out.name = outlet_name(k->name, true);
-    put(t, GPURT_KIND_KERNEL, k->deviceId, start, &out);
+    if (k->graphNodeId) {
+        gpurt_activity_node_t node = {out, k->graphId, gpurt_pair(k->graphNodeId)};
+
+        put(t, GPURT_KIND_NODE, k->deviceId, start, &node);
+    } else
+        put(t, GPURT_KIND_KERNEL, k->deviceId, start, &out);
 }
 
 static uint32_t direction_of(uint32_t kind)
@@ -109,7 +115,8 @@ static void put_copy(translate_t *t, const CUpti_ActivityMemcpy6 *m, uint64_t no
                                  .ns = span(t, &start, m->end, now_ns),
                                  .stream = m->streamId,
                                  .correlation = m->correlationId,
-                                 .direction = direction_of(m->copyKind)};
+                                 .direction = direction_of(m->copyKind),
+                                 .context = m->contextId};
 
     did(t, m->deviceId, true, start, out.ns);
     out.name = outlet_name(names[out.direction], false);
@@ -124,7 +131,8 @@ static void put_peer(translate_t *t, const CUpti_ActivityMemcpyPtoP4 *m, uint64_
                                  .ns = span(t, &start, m->end, now_ns),
                                  .stream = m->streamId,
                                  .correlation = m->correlationId,
-                                 .direction = GPURT_COPY_PEER};
+                                 .direction = GPURT_COPY_PEER,
+                                 .context = m->contextId};
 
     did(t, m->deviceId, true, start, out.ns);
     out.name = outlet_name("device to device", false);
@@ -138,7 +146,8 @@ static void put_fill(translate_t *t, const CUpti_ActivityMemset4 *m, uint64_t no
                                  .ns = span(t, &start, m->end, now_ns),
                                  .value = m->value,
                                  .stream = m->streamId,
-                                 .correlation = m->correlationId};
+                                 .correlation = m->correlationId,
+                                 .context = m->contextId};
 
     did(t, m->deviceId, true, start, out.ns);
     put(t, GPURT_KIND_FILL, m->deviceId, start, &out);
@@ -150,7 +159,8 @@ static void put_graph(translate_t *t, const CUpti_ActivityGraphTrace2 *g, uint64
     gpurt_activity_graph_t out = {.graph = g->graphId,
                                   .ns = span(t, &start, g->end, now_ns),
                                   .stream = g->streamId,
-                                  .correlation = g->correlationId};
+                                  .correlation = g->correlationId,
+                                  .context = g->contextId};
 
     did(t, g->deviceId, false, start, out.ns);
     put(t, GPURT_KIND_GRAPH, g->deviceId, start, &out);
@@ -167,7 +177,8 @@ static void put_wait(translate_t *t, const CUpti_ActivitySynchronization2 *s,
     uint64_t start = s->start;
     gpurt_activity_wait_t out = {.ns = span(t, &start, s->end, now_ns),
                                  .stream = s->streamId,
-                                 .correlation = s->correlationId};
+                                 .correlation = s->correlationId,
+                                 .context = s->contextId};
 
     out.name = outlet_name(names[type < sizeof names / sizeof names[0] ? type : 0], false);
     if (s->type != CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT)
@@ -216,6 +227,8 @@ static void put_range(translate_t *t, const CUpti_ActivityMarker2 *m)
 {
     gpurt_activity_range_t out = {.id = m->id};
 
+    if (m->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD)
+        out.thread = m->objectId.pt.threadId;
     out.what = outlet_name((m->flags & CUPTI_ACTIVITY_FLAG_MARKER_START) ? "begin"
                            : (m->flags & CUPTI_ACTIVITY_FLAG_MARKER_END) ? "end"
                                                                          : "mark",

@@ -17,6 +17,7 @@ const wanted_row_t wanted_rows[] = {
     {"calls", CUPTI_ACTIVITY_KIND_RUNTIME},
     {"calls", CUPTI_ACTIVITY_KIND_DRIVER},
     {"graphs", CUPTI_ACTIVITY_KIND_GRAPH_TRACE},
+    {"samples", CUPTI_ACTIVITY_KIND_INVALID}, /* of counters: no kind of activity */
     {NULL, CUPTI_ACTIVITY_KIND_INVALID},
 };
 

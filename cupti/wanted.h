@@ -11,7 +11,7 @@ typedef struct wanted_row {
     CUpti_ActivityKind kind;
 } wanted_row_t;
 
-/* Ends with a NULL word. Several rows may have the same word. */
+/* Ends with a NULL word. Several rows may have the same word; "samples" has no kind. */
 extern const wanted_row_t wanted_rows[];
 
 /* Bit per row of wanted_rows. text: "off", "kernels", "default", "all", or words of rows with

@@ -212,7 +212,7 @@ static bool entry_sound(const gplog_def_t *e, size_t left)
 
     return e->bytes <= left && e->bytes % GPLOG_ALIGN == 0 && e->bytes >= sizeof *e &&
            text <= e->bytes - sizeof *e && e->id > 0 && e->id < GPLOG_SITES_MAX &&
-           e->arg_count <= GPURT_MAX_ARGS && e->level <= GPURT_LEVEL_LOST &&
+           e->arg_count <= GPURT_MAX_SITE_TYPES && e->level <= GPURT_LEVEL_LOST &&
            (e->kind == GPURT_DEF_SITE || e->kind == GPURT_DEF_STRING);
 }
 

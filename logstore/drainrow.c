@@ -92,7 +92,7 @@ static bool strings_there(gpurt_drain_t *d, uint32_t section, const drain_site_t
 {
     uint32_t column = 0;
 
-    for (uint32_t i = 0; i < GPURT_MAX_ARGS; i++) {
+    for (uint32_t i = 0; i < GPURT_MAX_SITE_TYPES; i++) {
         uint32_t type = gpurt_type_at(site->types, i);
 
         for (uint32_t lane = 0; type == GPURT_TYPE_STRING && lane < lanes; lane++) {
@@ -112,7 +112,7 @@ static void strings_translate(gpurt_drain_t *d, uint32_t section, const drain_si
 {
     uint32_t column = 0;
 
-    for (uint32_t i = 0; i < GPURT_MAX_ARGS; i++) {
+    for (uint32_t i = 0; i < GPURT_MAX_SITE_TYPES; i++) {
         uint32_t type = gpurt_type_at(site->types, i);
 
         for (uint32_t lane = 0; type == GPURT_TYPE_STRING && lane < lanes; lane++) {

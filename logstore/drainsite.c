@@ -19,7 +19,8 @@ static bool site_load(gpurt_drain_t *d, uint32_t section, uint32_t number,
     info.kind = (uint16_t)def.xstate;
     info.record_kind = def.kind;
     info.level = def.level <= GPURT_LEVEL_LOST ? def.level : GPURT_LEVEL_NONE;
-    info.arg_count = def.arg_count <= GPURT_MAX_ARGS ? def.arg_count : GPURT_MAX_ARGS;
+    info.arg_count =
+        def.arg_count <= GPURT_MAX_SITE_TYPES ? def.arg_count : GPURT_MAX_SITE_TYPES;
     info.types = def.types;
     info.format = text;
     info.format_bytes = def.format_bytes;
@@ -32,7 +33,7 @@ static bool site_load(gpurt_drain_t *d, uint32_t section, uint32_t number,
     out->types = def.types;
     out->words = (uint16_t)gpurt_types_words(def.types);
     out->strings = false;
-    for (uint32_t i = 0; i < GPURT_MAX_ARGS; i++)
+    for (uint32_t i = 0; i < GPURT_MAX_SITE_TYPES; i++)
         out->strings |= gpurt_type_at(def.types, i) == GPURT_TYPE_STRING;
     return out->id != 0;
 }

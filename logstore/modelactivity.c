@@ -66,9 +66,8 @@ static uint64_t quantile(const model_kernel_t *k, uint64_t part)
                                        : (uint64_t)value;
 }
 
-static void put_kernel(model_activity_t *a, const gpurt_activity_kernel_t *row)
+static void put_kernel(model_kernel_t *k, const gpurt_activity_kernel_t *row)
 {
-    model_kernel_t *k = kernel_of(a, row->name);
     uint64_t ns = gpurt_pair_value(row->ns);
     uint32_t *bucket;
 
@@ -117,6 +116,7 @@ static void put_busy(model_activity_t *a, uint32_t device, uint64_t time_ns,
         gpurt_pair_value(row->launching), gpurt_pair_value(row->idle)};
     gpurt_model_gpu_t *gpu = &a->gpus[device];
 
+    gpurt_timeline_put_busy(&a->timeline, device, time_ns, row);
     gpu->busy.ns += now.ns;
     gpu->busy.kernels += now.kernels;
     gpu->busy.copying += now.copying;
@@ -127,6 +127,20 @@ static void put_busy(model_activity_t *a, uint32_t device, uint64_t time_ns,
         gpu->recent = now;
         gpu->recent_ns = time_ns + now.ns;
     }
+}
+
+static void put_sample(model_activity_t *a, uint32_t device, uint64_t time_ns,
+                       const gpurt_activity_sample_t *row)
+{
+    gpurt_model_gpu_t *gpu = &a->gpus[device];
+
+    gpu->samples++;
+    for (uint32_t i = 0; i < GPURT_SAMPLE_MEASURES; i++)
+        if (row->percent[i] >= 0) {
+            gpu->measures[i].count++;
+            gpu->measures[i].sum += (uint32_t)row->percent[i];
+        }
+    gpurt_timeline_put_sample(&a->timeline, device, time_ns, row);
 }
 
 static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *words)
@@ -161,15 +175,20 @@ static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *wo
     }
 }
 
-static void put_device(model_activity_t *a, const gpurt_row_t *row, const void *words)
+/* Returns: the kernel, where it was one. */
+static const model_kernel_t *put_device(model_activity_t *a, const gpurt_row_t *row,
+                                        const void *words)
 {
     const gpurt_activity_copy_t *copy = words;
     const gpurt_activity_fill_t *fill = words;
     uint32_t device = row->block;
+    model_kernel_t *kernel = NULL;
 
     switch (row->kind) {
     case GPURT_KIND_KERNEL:
-        put_kernel(a, words);
+    case GPURT_KIND_NODE:
+        kernel = kernel_of(a, ((const gpurt_activity_kernel_t *)words)->name);
+        put_kernel(kernel, words);
         break;
     case GPURT_KIND_COPY:
         copy_add(&a->copies[copy->direction < GPURT_COPY_KINDS ? copy->direction : 0],
@@ -185,6 +204,10 @@ static void put_device(model_activity_t *a, const gpurt_row_t *row, const void *
         if (device < GPURT_MODEL_DEVICES)
             put_busy(a, device, row->time_ns, words);
         break;
+    case GPURT_KIND_SAMPLE:
+        if (device < GPURT_MODEL_DEVICES)
+            put_sample(a, device, row->time_ns, words);
+        break;
     case GPURT_KIND_ENVIRONMENT:
         if (device < GPURT_MODEL_DEVICES &&
             row->time_ns >= a->gpus[device].environment_ns) {
@@ -195,18 +218,27 @@ static void put_device(model_activity_t *a, const gpurt_row_t *row, const void *
     default:
         put_host(a, row, words);
     }
+    return kernel;
 }
 
-/* A row that is shorter than its struct (a file that somebody made) is not believed. */
+/* A row that is shorter than its struct ever was (a file that somebody made) is not
+ * believed. */
 void model_activity_put(model_activity_t *a, const gpurt_row_t *row)
 {
-    for (uint32_t i = 0; i < GPURT_ACTIVITY_SITES; i++)
-        if (gpurt_activity_sites[i].kind == row->kind &&
-            row->words >= gpurt_activity_sites[i].words) {
-            a->rows++;
-            put_device(a, row, gpurt_row_words(row));
-            return;
-        }
+    gpurt_activity_any_t room;
+    const void *words =
+        gpurt_activity_load(row->kind, gpurt_row_words(row), row->words, &room);
+    const model_kernel_t *kernel;
+    gpurt_span_t span;
+
+    if (!words)
+        return;
+    a->rows++;
+    kernel = put_device(a, row, words);
+    if (gpurt_span_read(row, &room, &span))
+        gpurt_timeline_put(&a->timeline, &span,
+                           kernel ? (uint32_t)(kernel - a->kernels)
+                                  : GPURT_TIMELINE_NAMELESS);
 }
 
 /* ---- the view ------------------------------------------------------------------------ */

@@ -23,7 +23,7 @@
 
 #define SHARE_MAGIC 0x314c444f4d545247ull /* "GRTMODL1", little endian */
 enum {
-    PARTS = 7,
+    PARTS = 8,
     SHARE_VERSION = 2,
     READ_TRIES = 8,
     PATH_ROOM = 256
@@ -68,8 +68,11 @@ static const struct {
     {offsetof(gpurt_modelview_t, lines[1]), sizeof(gpurt_model_lines_t)},
     {offsetof(gpurt_modelview_t, lines[2]), sizeof(gpurt_model_lines_t)},
     {offsetof(gpurt_modelview_t, activity), sizeof(gpurt_model_activity_t)},
+    {offsetof(gpurt_modelview_t, timeline), sizeof(gpurt_timeline_t)},
 };
-GPURT_STATIC_ASSERT(sizeof(gpurt_model_activity_t) % 8 == 0, "copied by words");
+GPURT_STATIC_ASSERT(sizeof(gpurt_model_activity_t) % 8 == 0 &&
+                        sizeof(gpurt_timeline_t) % 8 == 0,
+                    "copied by words");
 
 /* ---- sequence locks ------------------------------------------------------------------ */
 

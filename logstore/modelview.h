@@ -11,6 +11,8 @@
 #include <gpurt/activity.h>
 #include <gpurt/box.h>
 
+#include "modeltimeline.h"
+
 enum {
     GPURT_MODEL_SITES = 512,                       /* sites with a row of their own */
     GPURT_MODEL_SMS = 2048,                        /* multiprocessors, over all sections */
@@ -168,12 +170,19 @@ typedef struct gpurt_model_busy {
     uint64_t ns, kernels, copying, waiting, launching, idle;
 } gpurt_model_busy_t;
 
+/* Of samples that knew it: their number, and the sum in hundredths of a percent. */
+typedef struct gpurt_model_measure {
+    uint64_t count, sum;
+} gpurt_model_measure_t;
+
 typedef struct gpurt_model_gpu {
     gpurt_model_busy_t busy, recent;
     uint64_t recent_ns; /* end of the last stretch: nothing that ended later is known */
     uint64_t environment_ns; /* when the figures below were true; 0: never */
     gpurt_activity_environment_t environment;
     uint32_t reserved;
+    uint64_t samples;
+    gpurt_model_measure_t measures[GPURT_SAMPLE_MEASURES];
 } gpurt_model_gpu_t;
 
 /* Part 6: what GPUs did. */
@@ -190,13 +199,14 @@ typedef struct gpurt_model_activity {
     gpurt_model_kernel_t kernels[GPURT_MODEL_KERNELS + 1]; /* the last: all others */
 } gpurt_model_activity_t;
 
-/* All of it: a private copy of one process. About 1.3 MB. */
+/* All of it: a private copy of one process. About 1.5 MB. */
 typedef struct gpurt_modelview {
     gpurt_model_numbers_t numbers;
     gpurt_model_names_t names;
     gpurt_model_panics_t panics;
     gpurt_model_lines_t lines[GPURT_CLASSES];
     gpurt_model_activity_t activity;
+    gpurt_timeline_t timeline; /* part 7 */
 } gpurt_modelview_t;
 
 static inline uint32_t gpurt_model_class(uint32_t level)

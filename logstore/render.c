@@ -227,7 +227,8 @@ static void put_format(const gpurt_dictionary_t *d, const gpurt_site_info_t *sit
             continue;
         }
         put_argument(d, out, &spec,
-                     argument < GPURT_MAX_ARGS ? gpurt_type_at(site->types, argument) : 0,
+                     argument < GPURT_MAX_SITE_TYPES ? gpurt_type_at(site->types, argument)
+                                                     : 0,
                      from);
         argument++;
         p = behind;

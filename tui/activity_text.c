@@ -53,6 +53,32 @@ const char *activity_direction(uint32_t direction)
     return words[direction < GPURT_COPY_KINDS ? direction : 0];
 }
 
+const char *activity_word(uint32_t kind)
+{
+    static const char *const words[] = {"kernel", "copy",   "fill",     "wait", "memory",
+                                        "graph",  "range",  "overhead", "call", "collector",
+                                        "busy",   "kernel", "sample"};
+
+    return kind == GPURT_KIND_LAUNCH        ? "launch"
+           : kind == GPURT_KIND_ENVIRONMENT ? "environment"
+           : kind - GPURT_KIND_CUPTI < sizeof words / sizeof words[0]
+               ? words[kind - GPURT_KIND_CUPTI]
+               : "other";
+}
+
+const char *activity_measure(uint32_t measure)
+{
+    static const char *const words[GPURT_SAMPLE_MEASURES] = {"SMs active", "issued",
+                                                             "memory", "tensor", "warps"};
+
+    return words[measure < GPURT_SAMPLE_MEASURES ? measure : 0];
+}
+
+double activity_mean(const gpurt_model_measure_t *m)
+{
+    return m->count ? (double)m->sum / (double)m->count / 100 : 0;
+}
+
 /* ---- sums ---------------------------------------------------------------------------- */
 
 static uint32_t kernel_count(const gpurt_model_activity_t *a)
@@ -155,6 +181,15 @@ static void plain_copies(FILE *out, const gpurt_model_activity_t *a)
                 activity_time(a->waits.ns, rate));
 }
 
+static void plain_samples(FILE *out, uint32_t device, const gpurt_model_gpu_t *g)
+{
+    fprintf(out, "GPU %" PRIu32 "      %" PRIu64 " samples, mean:", device, g->samples);
+    for (uint32_t i = 0; i < GPURT_SAMPLE_MEASURES; i++)
+        if (g->measures[i].count)
+            fprintf(out, " %s %.1f%%", activity_measure(i), activity_mean(&g->measures[i]));
+    fputc('\n', out);
+}
+
 static void plain_gpus(FILE *out, const gpurt_model_activity_t *a)
 {
     char total[24], used[24];
@@ -178,6 +213,8 @@ static void plain_gpus(FILE *out, const gpurt_model_activity_t *a)
                 " W, %" PRIu32 " C, %" PRIu32 " MHz\n",
                 i, e->gpu_percent, activity_bytes(gpurt_pair_value(e->memory_used), used),
                 e->milliwatts / 1000, e->celsius, e->sm_mhz);
+        if (a->gpus[i].samples)
+            plain_samples(out, i, &a->gpus[i]);
     }
 }
 
@@ -249,6 +286,21 @@ static void json_kernel(FILE *out, const gpurt_model_kernel_t *k)
             k->grid[2], k->block[0], k->block[1], k->block[2]);
 }
 
+/* Means over all samples; null: not known. */
+static void json_samples(FILE *out, const gpurt_model_gpu_t *g)
+{
+    static const char *const keys[GPURT_SAMPLE_MEASURES] = {"sm_active", "issued", "memory",
+                                                            "tensor", "warps"};
+
+    fprintf(out, ",\"samples\":{\"count\":%" PRIu64, g->samples);
+    for (uint32_t i = 0; i < GPURT_SAMPLE_MEASURES; i++)
+        if (g->measures[i].count)
+            fprintf(out, ",\"%s_percent\":%.2f", keys[i], activity_mean(&g->measures[i]));
+        else
+            fprintf(out, ",\"%s_percent\":null", keys[i]);
+    fputc('}', out);
+}
+
 static void json_gpu(FILE *out, uint32_t device, const gpurt_model_gpu_t *g)
 {
     const gpurt_activity_environment_t *e = &g->environment;
@@ -269,6 +321,8 @@ static void json_gpu(FILE *out, uint32_t device, const gpurt_model_gpu_t *g)
                 g->environment_ns, e->gpu_percent, e->memory_percent,
                 gpurt_pair_value(e->memory_used), gpurt_pair_value(e->memory_total),
                 e->milliwatts, e->milliwatts_limit, e->celsius, e->sm_mhz, e->memory_mhz);
+    if (g->samples)
+        json_samples(out, g);
     fputc('}', out);
 }
 
@@ -310,7 +364,7 @@ void activity_json(FILE *out, const gpurt_model_activity_t *a)
     fputs(",\"gpus\":[", out);
     first = true;
     for (uint32_t i = 0; i < GPURT_MODEL_DEVICES; i++)
-        if (a->gpus[i].busy.ns || a->gpus[i].environment_ns) {
+        if (a->gpus[i].busy.ns || a->gpus[i].environment_ns || a->gpus[i].samples) {
             fputs(first ? "" : ",", out);
             json_gpu(out, i, &a->gpus[i]);
             first = false;

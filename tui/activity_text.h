@@ -24,6 +24,12 @@ const char *activity_time(uint64_t ns, char buffer[24]);
 const char *activity_bytes(uint64_t bytes, char buffer[24]);
 /* "24.1 GB/s"; "-" where no time is known. */
 const char *activity_rate(const gpurt_model_copy_t *c, char buffer[24]);
+/* Of a kind of activity.h, for programs: "kernel". */
+const char *activity_word(uint32_t kind);
+/* Of GPURT_SAMPLE_*. */
+const char *activity_measure(uint32_t measure);
+/* In percent. */
+double activity_mean(const gpurt_model_measure_t *m);
 /* Of GPURT_COPY_*. */
 const char *activity_direction(uint32_t direction);
 

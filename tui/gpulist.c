@@ -7,13 +7,14 @@
 #include <string.h>
 
 enum {
-    BAR = 20 /* columns of time taken apart */
+    BAR = 20,  /* columns of time taken apart */
+    CURVE = 16 /* tenths of a second */
 };
 #define STALE_NS 3000000000ull /* figures come once a second */
 
 static bool is_known(const gpurt_model_gpu_t *g)
 {
-    return g->busy.ns || g->environment_ns;
+    return g->busy.ns || g->environment_ns || g->samples;
 }
 
 uint32_t gpulist_count(const gpurt_model_activity_t *a)
@@ -105,13 +106,44 @@ static void gpu_draw(canvas_t *c, rect_t area, int row, int device,
         busy_draw(c, area, row, at, &g->recent);
 }
 
+/* The last tenths of a second of each measure, and what the newest says. */
+static void samples_draw(canvas_t *c, rect_t area, int row, int device,
+                         const gpurt_timeline_t *t, uint64_t now_ns)
+{
+    int at = 7;
+
+    for (uint32_t m = 0; m < GPURT_SAMPLE_MEASURES; m++) {
+        uint64_t curve[CURVE] = {0};
+        uint32_t mean, last = 0;
+        bool any = false;
+
+        for (uint64_t i = 0; i < CURVE; i++)
+            if (gpurt_timeline_sample(t, (uint32_t)device,
+                                      now_ns - (CURVE - 1 - i) * GPURT_TIMELINE_TENTH_NS, m,
+                                      &mean)) {
+                curve[i] = last = mean;
+                any = true;
+            }
+        if (!any)
+            continue;
+        at = canvas_printf(c, area, row, at, STYLE_DIM, "%s ", activity_measure(m));
+        at = canvas_printf(c, area, row, at, STYLE_NORMAL, "%u%% ", (last + 50) / 100);
+        canvas_spark(c, area, row, at, CURVE, STYLE_GOOD, curve, CURVE, 10000);
+        at += CURVE + 1;
+    }
+}
+
 int gpulist_gpus(const picture_t *p, canvas_t *c, rect_t area, int row)
 {
     const gpurt_model_activity_t *a = &p->view->activity;
 
     for (int i = 0; i < GPURT_MODEL_DEVICES && row < area.rows; i++)
-        if (is_known(&a->gpus[i]))
+        if (is_known(&a->gpus[i])) {
             gpu_draw(c, area, row++, i, &a->gpus[i], p->view->numbers.time_ns);
+            if (a->gpus[i].samples && p->shown == VIEW_GPU && row < area.rows)
+                samples_draw(c, area, row++, i, &p->view->timeline,
+                             p->view->numbers.time_ns);
+        }
     return row;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpurt-log - shows, sums up, checks and mends log files. */
 #include "cursor.h"
+#include "export.h"
 #include "lives.h"
 #include "log_level.h"
 #include "log_print.h"
@@ -10,21 +11,24 @@
 #include "render.h"
 #include "repair.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <time.h>
 
 enum {
     BAD_USE = 2,
     DAMAGED = 1,
-    FOLLOW_NS = 20000000
+    FOLLOW_NS = 20000000,
+    EXPORT_BUFFER = 1 << 20
 };
 
 typedef struct log_options {
     bool json, jsonl, follow;
     uint64_t lines;
-    const char *level, *output;
+    const char *level, *output, *to;
     uint64_t pid;
 } log_options_t;
 
@@ -58,12 +62,19 @@ static const gpurt_option_t rows[] = {
      .name = "json",
      FIELD(FLAG, json),
      .help = "stat: one JSON object"},
-    {.section = "Mending",
+    {.section = "Handing on",
+     .name = "to",
+     .arg = "FORMAT",
+     FIELD(STRING, to),
+     .help = "export: perfetto (the format of ui.perfetto.dev), chrome (the JSON that many "
+             "viewers read), jsonl or csv (a record a line, each field under its name)"},
+    {.section = "Mending and handing on",
      .letter = 'o',
      .name = "output",
      .arg = "FILE",
      FIELD(STRING, output),
-     .help = "repair: where the mended log goes; must not exist"},
+     .help = "repair: where the mended log goes; must not exist. export: where to, - for "
+             "the standard output"},
     {0},
 };
 
@@ -73,6 +84,7 @@ static const gpurt_option_text_t texts[] = {
                  "  stat FILE    what the log adds up to\n"
                  "  level -p PID [RULES]  what that program records from now on; without "
                  "RULES, says it\n"
+                 "  export --to FORMAT FILE -o OUT  the log for other programs\n"
                  "  verify FILE  reads all of it; says what is damaged\n"
                  "  repair FILE -o NEW  copies what is whole, with a new index"},
     {"RULES",
@@ -89,10 +101,17 @@ static const gpurt_option_text_t texts[] = {
      "cat and tail --jsonl: ts_ns, level, device (-1: host code), sm, block, warp, lanes, "
      "file, line, msg. stat --json: records, dropped, sites, panics, frames, torn_frames, "
      "bytes, first_ns, last_ns, back_end, device."},
+    {"TIMELINES",
+     "export --to perfetto and --to chrome show the program's threads with their launches, "
+     "calls of CUDA and ranges (NVTX), the streams of each GPU with kernels, copies and "
+     "fills, arrows from a call to what it started, what device code logged on a track for "
+     "each warp slot of each SM, and how the GPU fared, all on one clock. Calls and ranges "
+     "are recorded with GPURT_CUPTI=all. The memory needed does not depend on the log."},
     {"EXAMPLES", "  gpurt-log cat --level warn run.gplog\n"
                  "  gpurt-log tail -f run.gplog\n"
                  "  gpurt-log cat --jsonl run.gplog | jq -r 'select(.sm == 3) | .msg'\n"
                  "  gpurt-log stat --json run.gplog\n"
+                 "  gpurt-log export --to perfetto run.gplog -o run.pftrace\n"
                  "  gpurt-log level -p 4711 'info,net/*=trace,pool.c:42=debug'\n"
                  "  gpurt-log repair run.gplog -o mended.gplog"},
     {0},
@@ -100,8 +119,9 @@ static const gpurt_option_text_t texts[] = {
 
 static const gpurt_option_program_t program = {
     .name = "gpurt-log",
-    .summary = "show, sum up, check and mend gpurt logs",
-    .synopsis = "cat|tail|stat|verify|repair [OPTION...] FILE, or level -p PID [RULES]",
+    .summary = "show, sum up, hand on, check and mend gpurt logs",
+    .synopsis =
+        "cat|tail|stat|export|verify|repair [OPTION...] FILE, or level -p PID [RULES]",
     .description =
         "Works on the files that gpurt-record and gpurt-top write. A log that was cut "
         "off or damaged is read as far as it is whole; nothing in it is trusted.",
@@ -316,6 +336,52 @@ static int do_repair(const char *path, const log_options_t *o)
     return 0;
 }
 
+/* OUT must not be the log itself: it would be cut before it is read. */
+static FILE *export_open(const char *log, const char *output)
+{
+    struct stat from, to;
+
+    if (strcmp(output, "-") == 0)
+        return stdout;
+    if (stat(log, &from) == 0 && stat(output, &to) == 0 && from.st_dev == to.st_dev &&
+        from.st_ino == to.st_ino) {
+        errno = EEXIST;
+        return NULL;
+    }
+    return fopen(output, "we");
+}
+
+static int do_export(gpurt_log_t *log, const char *path, const log_options_t *o)
+{
+    gpurt_error_t err;
+    gpurt_status_t st;
+    FILE *out;
+    bool bad;
+
+    if (!o->to || !export_knows(o->to))
+        return gpurt_option_refuse(&program,
+                                   "export: --to says the format: " EXPORT_FORMATS);
+    if (!o->output)
+        return gpurt_option_refuse(&program, "export: -o says where to; - for the standard "
+                                             "output");
+    out = export_open(path, o->output);
+    if (!out) {
+        gpurt_option_refuse(&program, "%s: %s", o->output, strerror(errno));
+        return DAMAGED;
+    }
+    setvbuf(out, NULL, _IOFBF, EXPORT_BUFFER);
+    st = export_log(log, o->to, out, &err);
+    bad = ferror(out) != 0;
+    bad |= (out == stdout ? fflush(out) : fclose(out)) != 0;
+    if (st != GPURT_OK)
+        return complain(&err);
+    if (bad) {
+        gpurt_option_refuse(&program, "%s: could not be written", o->output);
+        return DAMAGED;
+    }
+    return torn_status(log);
+}
+
 static int do_open(const char *command, const char *path, const log_options_t *o)
 {
     log_print_t print = {
@@ -336,6 +402,8 @@ static int do_open(const char *command, const char *path, const log_options_t *o
         status = do_tail(log, &print, o);
     else if (strcmp(command, "stat") == 0)
         status = do_stat(log, o);
+    else if (strcmp(command, "export") == 0)
+        status = do_export(log, path, o);
     else
         status = do_verify(log);
     gpurt_log_close(log);
@@ -353,7 +421,7 @@ static int do_level(const char *rules, int operands, const log_options_t *o)
 
 int main(int argc, char **argv)
 {
-    static const char *const commands[] = {"cat",    "tail",   "stat",
+    static const char *const commands[] = {"cat",    "tail",   "stat", "export",
                                            "verify", "repair", "level"};
     log_options_t options = {0};
     int operands, status = gpurt_option_parse(&program, argc, argv, &options, &operands);
@@ -363,7 +431,8 @@ int main(int argc, char **argv)
         return status;
     if (operands < 1)
         return gpurt_option_refuse(
-            &program, "say cat, tail, stat, verify or repair, and a file; or level");
+            &program,
+            "say cat, tail, stat, export, verify or repair, and a file; or level");
     if (strcmp(argv[1], "level") == 0)
         return do_level(operands == 2 ? argv[2] : NULL, operands, &options);
     nearest.typed = argv[1];

@@ -37,20 +37,6 @@ static int device_of(const gpurt_log_t *log, uint32_t section)
                : (int)sum.about.sections[section].device;
 }
 
-/* The word of an activity's kind, for programs. */
-static const char *activity_word(uint32_t kind)
-{
-    static const char *const words[] = {"kernel", "copy",      "fill",  "wait",
-                                        "memory", "graph",     "range", "overhead",
-                                        "call",   "collector", "busy"};
-
-    return kind == GPURT_KIND_LAUNCH        ? "launch"
-           : kind == GPURT_KIND_ENVIRONMENT ? "environment"
-           : kind - GPURT_KIND_CUPTI < sizeof words / sizeof words[0]
-               ? words[kind - GPURT_KIND_CUPTI]
-               : "other";
-}
-
 static void line_json(const message_t *m, gpurt_text_t *line)
 {
     const gpurt_row_t *row = m->row;

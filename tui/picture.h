@@ -56,6 +56,9 @@ typedef struct picture {
     bool panic_open;
     uint32_t site, site_sort;
     uint32_t kernel; /* selected */
+    bool streams_open;
+    uint32_t streams_zoom;    /* stretch of time: a step of gputime.c; 0: as it likes */
+    uint64_t streams_back_ns; /* from the newest moment */
     uint32_t output_back, help_scroll;
     const output_t *output;
     uint32_t hertz; /* pictures a second */

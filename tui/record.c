@@ -10,7 +10,7 @@
 #include "lives.h"
 #include "option.h"
 #include "procfs.h"
-#include "record_box.h"
+#include "record_attach.h"
 #include "recording.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ enum {
 typedef struct record_options {
     const char *output, *rules, *on_panic;
     bool append, spin, quiet, gpu_core, launch_sites;
-    uint64_t level, hang_ns;
+    uint64_t level, hang_ns, pid;
     again_t again;
 } record_options_t;
 
@@ -102,7 +102,15 @@ static const gpurt_option_t rows[] = {
      .help = "a life longer than that (default 60) ends the row: N and the delay count "
              "anew"},
     {.section = "Running",
-     .name = "spin",
+     .letter = 'p',
+     .name = "pid",
+     .arg = "PID",
+     FIELD(NUMBER, pid),
+     .max = INT32_MAX,
+     .help =
+         "record what the GPU does for a program that runs already, and was started with "
+         "GPURT_CUPTI=later, until it ends or Ctrl-C is pressed"},
+    {.name = "spin",
      FIELD(FLAG, spin),
      .help = "never sleep: a core for the shortest delay"},
     {.letter = 'q', .name = "quiet", FIELD(FLAG, quiet), .help = "no summary at the end"},
@@ -128,7 +136,8 @@ static const gpurt_option_text_t texts[] = {
      "The application is started with GPURT_DRAIN set, by which gpurt_open finds "
      "its drainer, and with CUDA_INJECTION64_PATH, by which the CUDA driver loads "
      "the collector; so are the programs that it starts. GPURT_CUPTI says what is "
-     "collected of kernels and copies: off, kernels, default or all. Its standard "
+     "collected of kernels and copies: off, kernels, default or all; later lets the "
+     "collector sleep until gpurt-record -p PID wakes it. Its standard "
      "streams are those of gpurt-record. With --gpu-core, and unless any of CUDA's "
      "variables for core "
      "dumps is there already, CUDA_ENABLE_COREDUMP_ON_EXCEPTION, "
@@ -142,6 +151,8 @@ static const gpurt_option_text_t texts[] = {
                  "while it comes."},
     {"EXAMPLES",
      "  gpurt-record -o run.gplog -- ./app --size 64\n"
+     "  CUDA_INJECTION64_PATH=/usr/lib/libgpurt-inject.so GPURT_CUPTI=later ./server &\n"
+     "  gpurt-record -o now.gplog -p $!\n"
      "  gpurt-record --exec-on-panic 'notify-send \"$GPURT_PANIC_MESSAGE\"' ./app"},
     {0},
 };
@@ -149,7 +160,7 @@ static const gpurt_option_text_t texts[] = {
 static const gpurt_option_program_t program = {
     .name = "gpurt-record",
     .summary = "run a program and write what it logs to a file",
-    .synopsis = "[OPTION...] [--] PROGRAM [ARG...]",
+    .synopsis = "[OPTION...] [--] PROGRAM [ARG...], or [OPTION...] -p PID",
     .description =
         "Runs PROGRAM and drains its black box, from another process, into a log "
         "file: whatever happens to PROGRAM, what it had logged is in the file.",
@@ -405,6 +416,24 @@ static int run_and_record(char **argv, const record_options_t *o, recording_t *l
     return code == 0 && !whole ? OWN_ERROR : code;
 }
 
+/* Returns: the status to exit with. */
+static int attach_and_record(const record_options_t *o, recording_t *log)
+{
+    record_boxes_t boxes;
+    gpurt_error_t err;
+    gpurt_status_t st;
+
+    if (record_boxes_open(&boxes, log->writer, o->spin, &err) != GPURT_OK)
+        return gpurt_option_refuse(&program, "%s", err.text);
+    st = record_attach(&boxes, (uint32_t)o->pid, &err);
+    record_boxes_close(&boxes);
+    if (st != GPURT_OK)
+        return gpurt_option_refuse(&program, "%s", err.text);
+    return recording_close(log, boxes.seen, o->quiet, boxes.unread ? &boxes.err : NULL)
+               ? 0
+               : OWN_ERROR;
+}
+
 /* For the application's gpurt_open; wrong rules are told now and not by it. */
 static gpurt_status_t rules_hand_on(const char *rules, gpurt_error_t *err)
 {
@@ -426,8 +455,9 @@ int main(int argc, char **argv)
 
     if (status >= 0)
         return status;
-    if (operands < 1)
-        return gpurt_option_refuse(&program, "say which program to run");
+    if ((operands < 1) == (o.pid == 0))
+        return gpurt_option_refuse(&program, o.pid ? "say a program to run, or -p, not both"
+                                                   : "say which program to run");
     if (o.rules && rules_hand_on(o.rules, &err) != GPURT_OK)
         return gpurt_option_refuse(&program, "%s", err.text);
     if (o.launch_sites && setenv("GPURT_LAUNCH_SITES", "1", 1) != 0)
@@ -436,7 +466,7 @@ int main(int argc, char **argv)
     wo.level = (int32_t)o.level;
     status = recording_open(&log, &program, o.output, &wo);
     if (status < 0)
-        status = run_and_record(argv + 1, &o, &log);
+        status = o.pid ? attach_and_record(&o, &log) : run_and_record(argv + 1, &o, &log);
     recording_drop(&log);
     return status;
 }

@@ -2,6 +2,7 @@
 /* What GPUs did: each device's time, copies, and the kernels that took it. */
 #include "activity_text.h"
 #include "gpulist.h"
+#include "gputime.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -65,13 +66,16 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
     if (a->state[0] && strcmp(a->state, "on") != 0)
         canvas_text(c, area, row++, 1, STYLE_WARN, a->state,
                     strnlen(a->state, sizeof a->state));
-    gpulist_kernels(p, c, area, row, (int)p->kernel);
+    row = gputime_draw(p, c, area, row);
+    if (!p->streams_open)
+        gpulist_kernels(p, c, area, row, (int)p->kernel);
 }
 
 static bool act(picture_t *p, action_t action, int page)
 {
     uint16_t order[GPURT_MODEL_KERNELS + 1];
     int count = (int)activity_order(&p->view->activity, order), at = (int)p->kernel;
+    bool mine = gputime_act(p, action);
     int step = action == ACTION_UP          ? -1
                : action == ACTION_DOWN      ? 1
                : action == ACTION_PAGE_UP   ? -page
@@ -83,7 +87,7 @@ static bool act(picture_t *p, action_t action, int page)
     at += step;
     at = at > count - 1 ? count - 1 : at;
     p->kernel = at < 0 ? 0 : (uint32_t)at;
-    return step != 0;
+    return mine || step != 0;
 }
 
 const view_class_t view_gpu = {"GPU", draw, act};

@@ -149,7 +149,12 @@ static bool send_fd(int to, int box_fd)
 
 gpurt_status_t gpurt_handover_give(const gpurt_boxmap_t *map, gpurt_error_t *err)
 {
-    const char *name = getenv(GPURT_HANDOVER_ENV);
+    return gpurt_handover_give_to(getenv(GPURT_HANDOVER_ENV), map, err);
+}
+
+gpurt_status_t gpurt_handover_give_to(const char *name, const gpurt_boxmap_t *map,
+                                      gpurt_error_t *err)
+{
     struct timeval limit = {GIVE_S, 0};
     struct sockaddr_un address;
     char answer[sizeof hello];

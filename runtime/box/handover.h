@@ -25,5 +25,8 @@ gpurt_status_t gpurt_handover_take(int listener, int *box_fd, gpurt_error_t *err
 /* The application's side. Returns: GPURT_E_NOT_READY when no drainer is named. Waits at
  * most a second for the drainer to confirm. */
 gpurt_status_t gpurt_handover_give(const gpurt_boxmap_t *map, gpurt_error_t *err);
+/* The same to one that the environment does not name. */
+gpurt_status_t gpurt_handover_give_to(const char *name, const gpurt_boxmap_t *map,
+                                      gpurt_error_t *err);
 
 #endif

@@ -12,6 +12,7 @@ enum {
     HOST_DEFS = 4096,
     S = GPURT_TYPE_STRING,
     U = GPURT_TYPE_U32,
+    I = GPURT_TYPE_I32,
     W = GPURT_TYPE_U64, /* wide */
     P = GPURT_TYPE_PTR
 };
@@ -28,27 +29,40 @@ enum {
 #define T10(a, ...) (T1(a) | T9(__VA_ARGS__) << 4)
 #define T11(a, ...) (T1(a) | T10(__VA_ARGS__) << 4)
 #define T12(a, ...) (T1(a) | T11(__VA_ARGS__) << 4)
+#define T13(a, ...) (T1(a) | T12(__VA_ARGS__) << 4)
+#define T14(a, ...) (T1(a) | T13(__VA_ARGS__) << 4)
+#define T15(a, ...) (T1(a) | T14(__VA_ARGS__) << 4)
 
-/* In the order of the structs' fields. What the format does not name is for programs. */
+/* In the order of the structs' fields. What the format does not name is for programs. The
+ * second is of a struct that has grown: its first version ended before `field_`. */
 #define SITE(kind_, level_, struct_, types_, format_)                                   \
     {                                                                                   \
         .kind = GPURT_KIND_##kind_, .level = GPURT_LEVEL_##level_,                      \
         .words = (uint8_t)(sizeof(struct_) / 4), .types = (types_), .format = (format_) \
     }
+#define GROWN(kind_, struct_, field_, types_, format_)                        \
+    {                                                                         \
+        .kind = GPURT_KIND_##kind_, .level = GPURT_LEVEL_TRACE,               \
+        .words = (uint8_t)(sizeof(struct_) / 4),                              \
+        .least = (uint8_t)(offsetof(struct_, field_) / 4), .types = (types_), \
+        .format = (format_)                                                   \
+    }
 const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
-    SITE(KERNEL, TRACE, gpurt_activity_kernel_t, T12(S, W, U, U, U, U, U, U, U, U, U, U),
-         "kernel %s: %llu ns, grid %u,%u,%u block %u,%u,%u, %u registers, %u B shared, "
-         "stream %u, call %u"),
-    SITE(COPY, TRACE, gpurt_activity_copy_t, T6(S, W, W, U, U, U),
-         "copy %s: %llu B in %llu ns, stream %u, call %u"),
-    SITE(FILL, TRACE, gpurt_activity_fill_t, T5(W, W, U, U, U),
-         "fill: %llu B in %llu ns with 0x%x, stream %u, call %u"),
-    SITE(WAIT, TRACE, gpurt_activity_wait_t, T4(S, W, U, U),
-         "wait for %s: %llu ns, stream %d, call %u"),
+    GROWN(KERNEL, gpurt_activity_kernel_t, context,
+          T13(S, W, U, U, U, U, U, U, U, U, U, U, U),
+          "kernel %s: %llu ns, grid %u,%u,%u block %u,%u,%u, %u registers, %u B shared, "
+          "stream %u, call %u"),
+    GROWN(COPY, gpurt_activity_copy_t, context, T7(S, W, W, U, U, U, U),
+          "copy %s: %llu B in %llu ns, stream %u, call %u"),
+    GROWN(FILL, gpurt_activity_fill_t, context, T6(W, W, U, U, U, U),
+          "fill: %llu B in %llu ns with 0x%x, stream %u, call %u"),
+    GROWN(WAIT, gpurt_activity_wait_t, context, T5(S, W, U, U, U),
+          "wait for %s: %llu ns, stream %d, call %u"),
     SITE(MEMORY, TRACE, gpurt_activity_memory_t, T4(S, W, P, S), "%s %llu B at %p, %s"),
-    SITE(GRAPH, TRACE, gpurt_activity_graph_t, T4(U, W, U, U),
-         "graph %u: %llu ns, stream %u, call %u"),
-    SITE(RANGE, TRACE, gpurt_activity_range_t, T4(S, S, S, U), "range %s: %s (%s), id %u"),
+    GROWN(GRAPH, gpurt_activity_graph_t, context, T5(U, W, U, U, U),
+          "graph %u: %llu ns, stream %u, call %u"),
+    GROWN(RANGE, gpurt_activity_range_t, thread, T5(S, S, S, U, U),
+          "range %s: %s (%s), id %u"),
     SITE(OVERHEAD, TRACE, gpurt_activity_overhead_t, T2(S, W), "overhead %s: %llu ns"),
     SITE(CALL, TRACE, gpurt_activity_call_t, T5(S, W, U, U, U),
          "%s: %llu ns, result %u, thread %u, call %u"),
@@ -58,16 +72,47 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
     SITE(BUSY, DEBUG, gpurt_activity_busy_t, T6(W, W, W, W, W, W),
          "of %llu ns: kernels %llu, copies %llu, told of the end %llu, launching %llu, "
          "nothing asked %llu"),
-    SITE(LAUNCH, TRACE, gpurt_activity_launch_t, T12(S, S, U, U, U, U, U, U, U, U, W, U),
-         "launch %s at %s:%u, grid %u,%u,%u block %u,%u,%u, %u B shared, stream 0x%llx, "
-         "number %u"),
+    GROWN(LAUNCH, gpurt_activity_launch_t, thread,
+          T13(S, S, U, U, U, U, U, U, U, U, W, U, U),
+          "launch %s at %s:%u, grid %u,%u,%u block %u,%u,%u, %u B shared, stream 0x%llx, "
+          "number %u"),
     SITE(ENVIRONMENT, DEBUG, gpurt_activity_environment_t, T9(U, U, W, W, U, U, U, U, U),
          "GPU %u%%, memory %u%%, %llu of %llu B used, %u of %u mW, %u C, %u MHz, memory "
          "%u MHz"),
+    SITE(NODE, TRACE, gpurt_activity_node_t,
+         T15(S, W, U, U, U, U, U, U, U, U, U, U, U, U, W),
+         "kernel %s: %llu ns, grid %u,%u,%u block %u,%u,%u, %u registers, %u B shared, "
+         "stream %u, call %u, context %u, graph %u, node %llu"),
+    SITE(SAMPLE, TRACE, gpurt_activity_sample_t, T6(W, I, I, I, I, I),
+         "sample of %llu ns, in 1/100 %%: SM active %d, issued %d, memory %d, tensor %d, "
+         "warps %d"),
     {.kind = GPURT_KIND_TEXT, .level = GPURT_LEVEL_WARN, .format = "collector"},
 };
-GPURT_STATIC_ASSERT(sizeof(gpurt_activity_kernel_t) == 4 * 13, "frozen");
-GPURT_STATIC_ASSERT(sizeof(gpurt_activity_launch_t) == 4 * 13, "frozen");
+GPURT_STATIC_ASSERT(offsetof(gpurt_activity_kernel_t, context) == 4 * 13, "frozen");
+GPURT_STATIC_ASSERT(offsetof(gpurt_activity_launch_t, thread) == 4 * 13, "frozen");
+GPURT_STATIC_ASSERT(offsetof(gpurt_activity_copy_t, context) == 4 * 8, "frozen");
+GPURT_STATIC_ASSERT(sizeof(gpurt_activity_node_t) == sizeof(gpurt_activity_any_t),
+                    "the longest");
+
+const void *gpurt_activity_load(uint32_t kind, const uint32_t *words, uint32_t count,
+                                gpurt_activity_any_t *room)
+{
+    for (uint32_t i = 0; i < GPURT_ACTIVITY_SITES; i++) {
+        const gpurt_activity_site_t *site = &gpurt_activity_sites[i];
+        uint32_t least = site->least ? site->least : site->words;
+
+        if (site->kind != kind || site->words == 0)
+            continue;
+        if (count >= site->words)
+            return words;
+        if (count < least)
+            return NULL;
+        memset(room, 0, sizeof *room);
+        memcpy(room, words, 4u * count);
+        return room;
+    }
+    return NULL;
+}
 
 uint32_t gpurt_hostring_bytes(void)
 {

@@ -85,6 +85,7 @@ static void tell(const gpurt_launch_t *l, const gpurt_kernel_t *kernel, const ch
     out.name = names_number(&launches.names, &launches.ring, kernel->name, false);
     out.file = names_number(&launches.names, &launches.ring, file, false);
     out.number = ++launches.launched;
+    out.thread = (uint32_t)gettid();
     pthread_mutex_unlock(&launches.lock);
     if (!gpurt_hostring_put(&launches.ring, GPURT_KIND_LAUNCH, launches.device, now, &out))
         gpurt_hostring_lose(&launches.ring, 1, GPURT_LOSS_FULL, now);

@@ -4,7 +4,8 @@
  * The program (tests/gpu/cupti_plain.cu) launches an empty kernel in batches that stay below
  * the depth of the launch queue, and says the median time of a call. Ten pairs by turns,
  * bare and under gpurt-record; before any time is believed, the log must hold each kernel
- * once and nothing lost. */
+ * once and nothing lost. And what it adds to the start of CUDA, as long as the program has
+ * to wait for it. */
 #include "rows.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@ enum {
     LAUNCHES = 20000,
     SKIPPED = 77
 };
+#define START_NS 20000000.0 /* what it may add */
 
 typedef struct bench {
     char folder[PATH_MAX]; /* of the programs */
@@ -79,6 +81,37 @@ static double watched(const bench_t *b, const char *kinds)
     return time;
 }
 
+/* Until CUDA is there. kinds: NULL, bare. */
+static double started(const bench_t *b, const char *kinds)
+{
+    char line[3 * PATH_MAX], out[64];
+
+    unlink(b->log);
+    if (kinds)
+        snprintf(line, sizeof line,
+                 "GPURT_CUPTI=%s exec %s/gpurt-record -q -o %s -- %s/../tests/cupti_plain "
+                 "start",
+                 kinds, b->folder, b->log, b->folder);
+    else
+        snprintf(line, sizeof line, "exec %s/../tests/cupti_plain start", b->folder);
+    if (run(line, out, sizeof out) != 0)
+        fail("the program that starts CUDA", out);
+    return strtod(out, NULL);
+}
+
+static void start_case(const bench_t *b)
+{
+    double added[PAIRS], peer[PAIRS];
+
+    for (int i = 0; i < PAIRS; i++) {
+        peer[i] = started(b, NULL);
+        added[i] = started(b, "default") - peer[i];
+    }
+    rows_add("bench_cupti", "added_to_start", rows_median(added, PAIRS), "ns", "limit",
+             START_NS);
+    rows_add("bench_cupti", "start_bare", rows_median(peer, PAIRS), "ns", NULL, 0);
+}
+
 static void one_case(const bench_t *b, const char *kinds)
 {
     double with[PAIRS], without[PAIRS], added[PAIRS], peer;
@@ -123,6 +156,7 @@ int main(void)
     bare(&b); /* the driver warms up */
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         one_case(&b, cases[i]);
+    start_case(&b);
     unlink(b.log);
     return 0;
 }

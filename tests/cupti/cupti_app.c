@@ -14,6 +14,7 @@
 
 enum {
     CROWD_KIB = 4096,
+    MEMORY_KIB = 64 << 10, /* all that the collector may take */
     THREADS = 6
 };
 
@@ -129,6 +130,16 @@ static void persistent(void)
     CHECK_EQ(fake->forced(), 0);
 }
 
+/* Long enough for samples, with one kernel that does not end. */
+static void sampled(long ms)
+{
+    uint64_t now = fake->time();
+
+    fake->hold(0, 1);
+    fake->kernel(0, "persistent", now, 0);
+    rest(ms);
+}
+
 /* Our parent is the drainer; it sleeps while more comes than anything holds. */
 static void stopped(long count)
 {
@@ -157,6 +168,29 @@ static void forking(void)
     kernels(0, 1000);
 }
 
+/* Two devices, a second context on one of them, the same number of a stream in all, and a
+ * node of a graph: kernel i of each runs i + 1 us. */
+static void several(void)
+{
+    static const fake_where_t where[] = {
+        {0, 1, 7, 0, 0}, {0, 2, 7, 0, 0}, {1, 3, 7, 0, 0}, {1, 3, 7, 5, 0x100000002}};
+    uint64_t now = fake->time() - 1000000;
+
+    for (uint64_t i = 0; i < 40; i++)
+        fake->kernel_of((int)(i % 4), &where[i % 4], names[i % 3], now + 20000 * i,
+                        now + 20000 * i + 1000 * (i % 4 + 1));
+}
+
+/* Sanitizers take memory of their own. */
+static int is_sanitized(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return 1;
+#else
+    return 0;
+#endif
+}
+
 /* The pool and what else is fixed, and nothing for each kernel. */
 static void crowd(long count)
 {
@@ -168,6 +202,8 @@ static void crowd(long count)
     CHECK_EQ(getrusage(RUSAGE_SELF, &after), 0);
     CHECK_MSG(after.ru_maxrss - before.ru_maxrss < CROWD_KIB, "%ld KiB for %ld kernels",
               after.ru_maxrss - before.ru_maxrss, count);
+    CHECK_MSG(is_sanitized() || after.ru_maxrss < MEMORY_KIB, "%ld KiB in all",
+              after.ru_maxrss);
 }
 
 /* How it ends decides what the collector may still do. */
@@ -208,19 +244,44 @@ static void seconds(void)
     fake->kernel(0, "after", now - 2000, now - 1000);
 }
 
+/* Loads nothing, waits until somebody says go, and finds the stand-in that was loaded
+ * meanwhile. */
+static int later(long count)
+{
+    const char *cupti = getenv("GPURT_CUPTI_LIBRARY");
+    void *library = NULL;
+    char line[8];
+
+    driver_start();
+    CHECK(!fake);
+    CHECK(read(STDIN_FILENO, line, sizeof line) > 0);
+    for (int tries = 0; tries < 1000 && !library; tries++, rest(10))
+        library = dlopen(cupti, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    CHECK(library != NULL);
+    fake = dlsym(library, "fake_cupti");
+    for (int tries = 0; tries < 1000 && !fake->kinds(); tries++)
+        rest(10); /* it is being woken */
+    fake->patient(1);
+    kernels(0, count);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *mode;
         void (*run)(void);
-    } modes[] = {{"threads", threads_run}, {"bad", bad_times},         {"mixed", mixed},
-                 {"order", out_of_order},  {"persistent", persistent}, {"fork", forking},
-                 {"without", without},     {"seconds", seconds}};
+    } modes[] = {
+        {"threads", threads_run}, {"bad", bad_times},         {"mixed", mixed},
+        {"order", out_of_order},  {"persistent", persistent}, {"fork", forking},
+        {"without", without},     {"seconds", seconds},       {"several", several}};
     const char *mode = argc > 1 ? argv[1] : "";
     long count = argc > 2 ? atol(argv[2]) : 1000;
 
     if (strcmp(mode, "fork-first") == 0)
         fork_first();
+    if (strcmp(mode, "later") == 0)
+        return later(count);
     driver_start();
     if (!fake)
         return strcmp(mode, "without") == 0 ? without(), 0 : 3;
@@ -234,6 +295,8 @@ int main(int argc, char **argv)
         }
     if (strcmp(mode, "stopped") == 0)
         stopped(count);
+    else if (strcmp(mode, "sampled") == 0)
+        sampled(count);
     else if (strcmp(mode, "crowd") == 0)
         crowd(count);
     else

@@ -19,7 +19,7 @@ static struct {
     CUpti_BuffersCallbackCompleteFunc done;
     CUpti_TimestampCallbackFunc time;
     uint64_t kinds, taken, dropped, dropped_sum;
-    int times, kinds_before_time, forced, patient;
+    int times, kinds_before_time, forced, patient, system_threads;
     uint32_t correlation;
     lane_t lanes[FAKE_LANES];
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -92,12 +92,20 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id,
     return CUPTI_SUCCESS;
 }
 
+CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
+{
+    fake.system_threads = type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM;
+    return CUPTI_SUCCESS;
+}
+
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 {
     if (kind == CUPTI_ACTIVITY_KIND_OVERHEAD && mode_is("refuse"))
         return CUPTI_ERROR_NOT_SUPPORTED;
+    pthread_mutex_lock(&fake.lock);
     fake.kinds_before_time += fake.times == 0;
     fake.kinds |= 1ull << kind;
+    pthread_mutex_unlock(&fake.lock);
     return CUPTI_SUCCESS;
 }
 
@@ -197,7 +205,8 @@ static void *record_take(int index, CUpti_ActivityKind kind)
     return record;
 }
 
-static void fake_kernel(int lane, const char *name, uint64_t start, uint64_t end)
+static void fake_kernel_of(int lane, const fake_where_t *where, const char *name,
+                           uint64_t start, uint64_t end)
 {
     CUpti_ActivityKernel10 *k;
 
@@ -213,10 +222,21 @@ static void fake_kernel(int lane, const char *name, uint64_t start, uint64_t end
         k->registersPerThread = 40;
         k->staticSharedMemory = 1024;
         k->dynamicSharedMemory = 512;
-        k->streamId = 7 + (uint32_t)lane;
+        k->streamId = where->stream;
+        k->deviceId = where->device;
+        k->contextId = where->context;
+        k->graphId = where->graph;
+        k->graphNodeId = where->node;
         k->correlationId = ++fake.correlation;
     }
     pthread_mutex_unlock(&fake.lock);
+}
+
+static void fake_kernel(int lane, const char *name, uint64_t start, uint64_t end)
+{
+    fake_where_t where = {.context = 1, .stream = 7 + (uint32_t)lane};
+
+    fake_kernel_of(lane, &where, name, start, end);
 }
 
 static void fake_copy(int lane, uint8_t kind, uint64_t bytes, uint64_t start, uint64_t end)
@@ -361,6 +381,11 @@ static uint64_t fake_taken(void)
     return locked(&fake.taken);
 }
 
+static uint64_t fake_kinds(void)
+{
+    return locked(&fake.kinds);
+}
+
 static uint64_t fake_dropped(void)
 {
     return locked(&fake.dropped_sum);
@@ -393,6 +418,7 @@ static int fake_forced(void)
 
 const fake_cupti_t fake_cupti = {
     .kernel = fake_kernel,
+    .kernel_of = fake_kernel_of,
     .copy = fake_copy,
     .fill = fake_fill,
     .wait = fake_wait,
@@ -401,6 +427,7 @@ const fake_cupti_t fake_cupti = {
     .done = fake_done,
     .patient = fake_patient,
     .taken = fake_taken,
+    .kinds = fake_kinds,
     .dropped_sum = fake_dropped,
     .time = fake_time,
     .times_registered = fake_times,

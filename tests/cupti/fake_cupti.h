@@ -8,11 +8,19 @@
 
 #include <cupti.h>
 
+/* Where a kernel ran. */
+typedef struct fake_where {
+    uint32_t device, context, stream, graph;
+    uint64_t node;
+} fake_where_t;
+
 /* Found by dlsym in the library that GPURT_CUPTI_LIBRARY names. */
 typedef struct fake_cupti {
     /* One record into buffer `lane` (0..7). It is dropped, and counted, when no buffer is
      * given. */
     void (*kernel)(int lane, const char *name, uint64_t start, uint64_t end);
+    void (*kernel_of)(int lane, const fake_where_t *where, const char *name, uint64_t start,
+                      uint64_t end);
     void (*copy)(int lane, uint8_t kind, uint64_t bytes, uint64_t start, uint64_t end);
     void (*fill)(int lane, uint64_t bytes, uint64_t start, uint64_t end);
     void (*wait)(int lane, CUpti_ActivitySynchronizationType type, uint64_t start,
@@ -23,6 +31,7 @@ typedef struct fake_cupti {
     void (*done)(int lane);  /* the buffer comes back now */
     void (*patient)(int on); /* as slow as the reader: waits for buffers, drops nothing */
     uint64_t (*taken)(void); /* buffers out */
+    uint64_t (*kinds)(void); /* that are enabled, a bit each */
     uint64_t (*dropped_sum)(void);
     uint64_t (*time)(void); /* by the source that was registered */
     int (*times_registered)(void);

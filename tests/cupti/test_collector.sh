@@ -86,6 +86,15 @@ GPURT_CUPTI=off run 3 mixed # the library was not loaded
 GPURT_CUPTI=kernels,colour run 0 mixed
 log_has "WARN .*'colour' is not known" 'a word that is none'
 
+# Two devices and three contexts, as of several GPUs or clients of MPS: none is taken for another.
+run 0 several
+counted several 40
+for want in '"kernel","TRACE",0,1,7,:10000' '"kernel","TRACE",0,2,7,:20000' '"kernel","TRACE",1,3,7,:70000'; do
+    sum=$("$bin/gpurt-log" export --to csv run.gplog -o - | grep -F "${want%:*}" | awk -F, '{ s += $2 } END { print s }')
+    [ "$sum" = "${want#*:}" ] || fail "several: $sum ns of ${want%:*}"
+done
+[ "$("$bin/gpurt-log" export --to jsonl run.gplog -o - | grep -c '"graph":5,"node":4294967298,')" = 10 ] || fail 'nodes of a graph'
+
 # Times that cannot be: kept, without a duration, and counted.
 run 0 bad
 counted bad 9
@@ -162,3 +171,43 @@ done
 rm -f run.gplog
 PATH=$bin:$PATH GPURT_LOG=$dir/run.gplog CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" kernels 300
 counted GPURT_LOG 300
+
+# One that sleeps until it is asked for: what comes after is in the log, and it goes on when nobody listens any more.
+mkfifo go
+GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" later 2000 <go &
+sleeper=$!
+exec 9>go
+status=0
+"$bin/gpurt-record" -q -o early.gplog -p $$ 2>refused || status=$?
+[ "$status" = 125 ] || fail "attach to a program without a collector: $status"
+grep >/dev/null 'GPURT_CUPTI=later' refused || fail "attach: $(cat refused)"
+for _ in $(seq 200); do grep -q "gpurt-later-$sleeper" /proc/net/unix && break; sleep 0.05; done
+grep -q libfake_cupti "/proc/$sleeper/maps" && fail 'a collector that sleeps has CUPTI loaded'
+rm -f run.gplog
+"$bin/gpurt-record" -q -o run.gplog -p "$sleeper" &
+recorder=$!
+for _ in $(seq 200); do grep -q libfake_cupti "/proc/$sleeper/maps" && break; sleep 0.05; done
+echo go >&9 # it runs its kernels now
+exec 9>&-
+wait "$sleeper" || fail "the program that was woken: $?"
+wait "$recorder" || fail "gpurt-record -p: $?"
+counted later 2000
+log_has 'collector: on; 2000 records' later
+
+# Whoever recorded it goes away: what it still tells is lost, and it ends as ever.
+mkfifo again
+GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" later 2000 <again &
+sleeper=$!
+exec 9>again
+for _ in $(seq 200); do grep -q "gpurt-later-$sleeper" /proc/net/unix && break; sleep 0.05; done
+rm -f run.gplog
+"$bin/gpurt-record" -q -o run.gplog -p "$sleeper" &
+recorder=$!
+for _ in $(seq 200); do grep -q libfake_cupti "/proc/$sleeper/maps" && break; sleep 0.05; done
+kill -INT "$recorder"
+wait "$recorder" || fail "gpurt-record -p, interrupted: $?"
+began=$SECONDS
+echo go >&9
+exec 9>&-
+wait "$sleeper" || fail "the program that nobody records any more: $?"
+[ $((SECONDS - began)) -lt 20 ] || fail "it took $((SECONDS - began)) s to end"

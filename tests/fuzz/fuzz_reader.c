@@ -5,7 +5,7 @@
 #include "fuzz.h"
 
 #include "check.h"
-#include "crc32c.h"
+#include "mend.h"
 #include "reader.h"
 #include "render.h"
 #include "writer.h"
@@ -14,37 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-/* Mends the checksums of blocks and of the rows behind a FRAME. */
-static void mend(uint8_t *data, size_t size)
-{
-    gplog_block_t b;
-    gplog_frame_t f;
-
-    for (size_t at = 0; at + sizeof b <= size;) {
-        size_t body;
-
-        memcpy(&b, data + at, sizeof b);
-        if (b.magic != GPLOG_MAGIC || b.tag != GPLOG_TAG || b.size < 16 ||
-            (uint64_t)b.size + 8 > size - at) {
-            at++;
-            continue;
-        }
-        body = b.size - 16;
-        if (b.type == GPLOG_FRAME && body >= sizeof f) {
-            memcpy(&f, data + at + sizeof b, sizeof f);
-            if (f.packed_bytes <= size - at - sizeof b - body) {
-                f.packed_crc = gpurt_crc32c(0, data + at + sizeof b + body, f.packed_bytes);
-                memcpy(data + at + sizeof b, &f, sizeof f);
-            }
-        }
-        b.crc = 0;
-        b.crc = gpurt_crc32c(gpurt_crc32c(0, (uint8_t *)&b + 8, 16), data + at + sizeof b,
-                             body);
-        memcpy(data + at, &b, sizeof b);
-        at += sizeof b + body;
-    }
-}
 
 static void read_log(gpurt_log_t *log)
 {
@@ -82,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     memcpy(copy, data, size);
     if (size & 1u)
-        mend(copy, size);
+        fuzz_mend(copy, size);
     for (int walked = 0; walked < 2; walked++) {
         int fd = memfd_create("fuzz", MFD_CLOEXEC);
         char path[64];

@@ -151,6 +151,13 @@ int main(int argc, char **argv)
             return wait(&status) < 0 || status;
         mode = "launch";
     }
+    if (strcmp(mode, "start") == 0) { /* how long CUDA takes to be there, in ns */
+        double begin = now_ns();
+
+        NEED(cudaFree(nullptr));
+        printf("%.1f\n", now_ns() - begin);
+        return 0;
+    }
     NEED(cudaMalloc(&counter, sizeof *counter));
     NEED(cudaMemset(counter, 0, sizeof *counter));
     if (strcmp(mode, "mix") == 0)

@@ -51,8 +51,8 @@ static void put(uint32_t kind, uint32_t device, uint64_t time_ns, const void *pa
 
 static void put_kernel(uint32_t name, uint64_t ns)
 {
-    gpurt_activity_kernel_t k = {name, gpurt_pair(ns), {1, 2, 3}, {4, 5, 6},
-                                 77,   4096,           1,         2};
+    gpurt_activity_kernel_t k = {name, gpurt_pair(ns), {1, 2, 3}, {4, 5, 6}, 77, 4096, 1, 2,
+                                 3};
 
     put(GPURT_KIND_KERNEL, 0, T0, &k, sizeof k);
 }
@@ -118,8 +118,8 @@ static void check_kernels(void)
 
 static void check_rest(void)
 {
-    gpurt_activity_copy_t copy = {1, gpurt_pair(1 << 20), gpurt_pair(1000), 0,
-                                  0, GPURT_COPY_TO_HOST};
+    gpurt_activity_copy_t copy = {
+        1, gpurt_pair(1 << 20), gpurt_pair(1000), 0, 0, GPURT_COPY_TO_HOST, 1};
     gpurt_activity_busy_t busy = {gpurt_pair(100), gpurt_pair(40), gpurt_pair(10),
                                   gpurt_pair(20),  gpurt_pair(25), gpurt_pair(5)};
     gpurt_activity_environment_t e = {
@@ -127,7 +127,7 @@ static void check_rest(void)
         1980, 3201};
     gpurt_activity_collector_t c = {string("on"), gpurt_pair(1), gpurt_pair(2),
                                     gpurt_pair(3), 4};
-    gpurt_activity_wait_t wait = {1, gpurt_pair(500), 0, 0};
+    gpurt_activity_wait_t wait = {1, gpurt_pair(500), 0, 0, 1};
     uint64_t rows;
     char text[24];
 
@@ -144,9 +144,10 @@ static void check_rest(void)
     put(GPURT_KIND_ENVIRONMENT, 1, T0 + 4, &e, sizeof e);
     put(GPURT_KIND_COLLECTOR, 0, T0, &c, sizeof c);
     put(GPURT_KIND_WAIT, 0, T0, &wait, sizeof wait);
+    put(GPURT_KIND_WAIT, 0, T0, &wait, sizeof wait - 4); /* of a file before contexts */
     look();
     rows = view->activity.rows;
-    put(GPURT_KIND_WAIT, 0, T0, &wait, sizeof wait - 4); /* cut short */
+    put(GPURT_KIND_WAIT, 0, T0, &wait, sizeof wait - 8); /* cut short */
     look();
     CHECK_EQ(view->activity.rows, rows);
     CHECK_EQ(view->activity.copies[GPURT_COPY_TO_HOST].count, 2);
@@ -158,7 +159,7 @@ static void check_rest(void)
     CHECK_EQ(view->activity.gpus[1].busy.waiting, 40);
     CHECK_EQ(view->activity.gpus[1].recent.launching, 25);
     CHECK_EQ(view->activity.gpus[1].environment.gpu_percent, 91);
-    CHECK_EQ(view->activity.waits.ns, 500);
+    CHECK_EQ(view->activity.waits.ns, 1000);
     CHECK_EQ(view->activity.starved, 4);
     CHECK_STR(view->activity.state, "on");
 }

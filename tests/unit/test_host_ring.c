@@ -168,8 +168,9 @@ static void kinds_put(void)
 {
     uint32_t name = gpurt_hostring_string(&ring, "saxpy(float*)", 13);
     gpurt_activity_kernel_t kernel = {
-        name, gpurt_pair(1234567890123), {1, 2, 3}, {4, 5, 6}, 32, 1024, 7, 42};
-    gpurt_activity_copy_t copy = {name, gpurt_pair(1ull << 40), gpurt_pair(77), 1, 2, 3};
+        name, gpurt_pair(1234567890123), {1, 2, 3}, {4, 5, 6}, 32, 1024, 7, 42, 2};
+    gpurt_activity_node_t node = {kernel, 3, gpurt_pair(1ull << 33)};
+    gpurt_activity_copy_t copy = {name, gpurt_pair(1ull << 40), gpurt_pair(77), 1, 2, 3, 4};
     gpurt_activity_collector_t collector = {name, gpurt_pair(5), gpurt_pair(6),
                                             gpurt_pair(1ull << 33), 8};
     gpurt_activity_environment_t e = {50, 60, gpurt_pair(1), gpurt_pair(2), 3, 4, 5, 6, 7};
@@ -181,6 +182,7 @@ static void kinds_put(void)
     CHECK(gpurt_hostring_put(&ring, GPURT_KIND_COPY, 1, kind_time - EARLIER_NS, &copy));
     CHECK(gpurt_hostring_put(&ring, GPURT_KIND_COLLECTOR, 0, gpurt_real_ns(), &collector));
     CHECK(gpurt_hostring_put(&ring, GPURT_KIND_ENVIRONMENT, 0, gpurt_real_ns(), &e));
+    CHECK(gpurt_hostring_put(&ring, GPURT_KIND_NODE, 1, gpurt_real_ns(), &node));
     CHECK(gpurt_hostring_warn(&ring, gpurt_real_ns(), "taken by another profiler"));
     CHECK(!gpurt_hostring_put(&ring, 200, 0, gpurt_real_ns(), &e)); /* no such kind */
 }
@@ -194,7 +196,7 @@ static void check_kinds(void)
     kinds_put();
     d = drain_open(&seen);
     CHECK_EQ(gpurt_drain_finish(d, &err), GPURT_OK);
-    CHECK_EQ(seen.texts, 5);
+    CHECK_EQ(seen.texts, 6);
     CHECK_STR(seen.text[0],
               "kernel saxpy(float*): 1234567890123 ns, grid 1,2,3 block 4,5,6, "
               "32 registers, 1024 B shared, stream 7, call 42");
@@ -202,7 +204,8 @@ static void check_kinds(void)
               "copy saxpy(float*): 1099511627776 B in 77 ns, stream 1, call 2");
     CHECK_CONTAINS(seen.text[2], "5 records, 6 without times, 8589934592 dropped");
     CHECK_CONTAINS(seen.text[3], "GPU 50%, memory 60%, 1 of 2 B used, 3 of 4 mW, 5 C");
-    CHECK_STR(seen.text[4], "taken by another profiler");
+    CHECK_CONTAINS(seen.text[4], "stream 7, call 42, context 2, graph 3, node 8589934592");
+    CHECK_STR(seen.text[5], "taken by another profiler");
     gpurt_drain_close(d);
     gpurt_boxmap_detach(&map);
     gpurt_dictionary_fini(&dictionary);

@@ -5,7 +5,9 @@
  * They are records like all others (record.h): form THREAD, word 3 is the device, the
  * time is that of the beginning. Behind the head lie the structs below, word by word as
  * the site's types say, so that a reader who knows nothing of a kind still prints it by its
- * format. Names are numbers of string definitions. The structs are frozen. */
+ * format. Names are numbers of string definitions. Fields of the structs are frozen; a
+ * struct may grow at its end, and a reader takes what an older file lacks as 0
+ * (gpurt_activity_load). */
 #ifndef GPURT_ACTIVITY_H
 #define GPURT_ACTIVITY_H
 
@@ -23,12 +25,17 @@ enum {
     GPURT_KIND_CALL = 72,      /* of the CUDA API */
     GPURT_KIND_COLLECTOR = 73, /* how the collector itself fares */
     GPURT_KIND_BUSY = 74,      /* what a device did with a stretch of time */
+    GPURT_KIND_NODE = 75,      /* a kernel that is a node of a graph */
+    GPURT_KIND_SAMPLE = 76,    /* counters of a device, while kernels run */
     GPURT_KIND_LAUNCH = GPURT_KIND_HOST,
     GPURT_KIND_ENVIRONMENT = 97
 };
 
 /* A duration that nobody knows: the record came without usable times. */
 #define GPURT_ACTIVITY_NO_TIME UINT64_MAX
+/* A GPU that was idle for less waited for a launch: that takes 2 to 10 us, a driver lock a few
+ * times that. */
+#define GPURT_ACTIVITY_LAUNCH_NS 50000
 
 /* 64-bit values of records, low word first. */
 typedef struct gpurt_pair {
@@ -41,7 +48,15 @@ typedef struct gpurt_activity_kernel {
     uint32_t grid[3], block[3];
     uint32_t registers, shared_bytes; /* a lane's, and a block's */
     uint32_t stream, correlation;
+    uint32_t context; /* numbers of streams are a context's own */
 } gpurt_activity_kernel_t;
+
+/* A kernel of a graph says which node it was: begins as any kernel. */
+typedef struct gpurt_activity_node {
+    gpurt_activity_kernel_t kernel;
+    uint32_t graph;
+    gpurt_pair_t node;
+} gpurt_activity_node_t;
 
 /* Directions of copies; numbers are frozen. */
 enum {
@@ -58,17 +73,18 @@ typedef struct gpurt_activity_copy {
     gpurt_pair_t bytes, ns;
     uint32_t stream, correlation;
     uint32_t direction; /* GPURT_COPY_* */
+    uint32_t context;
 } gpurt_activity_copy_t;
 
 typedef struct gpurt_activity_fill {
     gpurt_pair_t bytes, ns;
-    uint32_t value, stream, correlation;
+    uint32_t value, stream, correlation, context;
 } gpurt_activity_fill_t;
 
 typedef struct gpurt_activity_wait {
     uint32_t name; /* what was waited for */
     gpurt_pair_t ns;
-    uint32_t stream, correlation;
+    uint32_t stream, correlation, context;
 } gpurt_activity_wait_t;
 
 typedef struct gpurt_activity_memory {
@@ -80,12 +96,13 @@ typedef struct gpurt_activity_memory {
 typedef struct gpurt_activity_graph {
     uint32_t graph;
     gpurt_pair_t ns;
-    uint32_t stream, correlation;
+    uint32_t stream, correlation, context;
 } gpurt_activity_graph_t;
 
 typedef struct gpurt_activity_range {
     uint32_t what, name, domain; /* what: begin, end, mark */
     uint32_t id;
+    uint32_t thread;
 } gpurt_activity_range_t;
 
 typedef struct gpurt_activity_overhead {
@@ -115,12 +132,28 @@ typedef struct gpurt_activity_busy {
     gpurt_pair_t idle;      /* the rest: nobody asked for anything */
 } gpurt_activity_busy_t;
 
+/* Hundredths of a percent of what the device can do, over the time from the record's on. */
+enum {
+    GPURT_SAMPLE_SM_ACTIVE = 0, /* time in which a multiprocessor had a warp, their mean */
+    GPURT_SAMPLE_ISSUED = 1,    /* instructions */
+    GPURT_SAMPLE_MEMORY = 2,    /* throughput of the device's memory */
+    GPURT_SAMPLE_TENSOR = 3,
+    GPURT_SAMPLE_WARPS = 4, /* places of warps that were taken */
+    GPURT_SAMPLE_MEASURES = 5,
+    GPURT_SAMPLE_UNKNOWN = -1
+};
+typedef struct gpurt_activity_sample {
+    gpurt_pair_t ns;
+    int32_t percent[GPURT_SAMPLE_MEASURES];
+} gpurt_activity_sample_t;
+
 typedef struct gpurt_activity_launch {
     uint32_t name, file, line;
     uint32_t grid[3], block[3];
     uint32_t shared_bytes;
     gpurt_pair_t stream;
     uint32_t number; /* launches of the process, from 1 on */
+    uint32_t thread;
 } gpurt_activity_launch_t;
 
 typedef struct gpurt_activity_environment {
@@ -152,14 +185,27 @@ static inline bool gpurt_kind_is_activity(uint32_t kind)
 typedef struct gpurt_activity_site {
     uint16_t kind;
     uint8_t level, words;
+    uint8_t least; /* words of the oldest files; 0: as `words` */
     uint64_t types;
     const char *format;
 } gpurt_activity_site_t;
 
 enum {
-    GPURT_ACTIVITY_SITES = 14
+    GPURT_ACTIVITY_SITES = 16,
+    GPURT_ACTIVITY_WORDS = 17 /* of the longest */
 };
 /* hostring.c */
 extern const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES];
+
+/* Room for any of the structs. */
+typedef struct gpurt_activity_any {
+    uint32_t words[GPURT_ACTIVITY_WORDS];
+} gpurt_activity_any_t;
+
+/* The struct of a record of `count` words: `words` itself, or a copy in *room that is filled
+ * up with 0. Returns: NULL for a kind that is none of these, and for fewer words than any
+ * version wrote. */
+const void *gpurt_activity_load(uint32_t kind, const uint32_t *words, uint32_t count,
+                                gpurt_activity_any_t *room);
 
 #endif

@@ -32,7 +32,8 @@ enum {
     GPURT_RECORD_HEAD_WORDS = 4,
     GPURT_RECORD_MAX_WORDS = GPURT_RECORD_MAX_GROUPS * GPURT_GROUP_WORDS -
                              GPURT_RECORD_HEAD_WORDS, /* 380, the mask included */
-    GPURT_MAX_ARGS = 12
+    GPURT_MAX_ARGS = 12,                              /* of a log call */
+    GPURT_MAX_SITE_TYPES = 16 /* of a site: what its word of types holds */
 };
 #define GPURT_TIME_MASK   ((1ull << 48) - 1) /* 78 hours; the drainer adds the rest */
 #define GPURT_SHAPE_FIRST 0x80u

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
+#include "sampling.h"
+
+#include "duty.h"
+#include "outlet.h"
+#include "procfs.h"
+#include "sampling_api.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    DEVICES = 8,
+    FIRST_MS = 100,    /* the driver is being initialised when we start */
+    FIRST_TRIES = 600, /* a minute */
+    DECODE_MS = 50,
+    STOP_MS = 1000,
+    INTERVAL_US = 1000,
+    INTERVAL_LEAST_US = 50, /* below it a look finds more samples than its image holds */
+    SAMPLES = 4096, /* of one look, four times what comes at the shortest interval */
+    HARDWARE_BYTES = 8 << 20,
+    NAMES = 3 /* candidates for a measure */
+};
+#define SLACK_NS 10000000000ull /* a sample is not older or newer than this */
+
+/* What each measure is called: names differ between chips, the first that one knows is
+ * taken. All must fit into one pass; the last ones give way. */
+static const char *const candidates[GPURT_SAMPLE_MEASURES][NAMES] = {
+    {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", NULL, NULL},
+    {"sm__inst_executed_realtime.avg.pct_of_peak_sustained_elapsed",
+     "sm__inst_executed.avg.pct_of_peak_sustained_elapsed", NULL},
+    {"dram__throughput.avg.pct_of_peak_sustained_elapsed",
+     "dramc__throughput.avg.pct_of_peak_sustained_elapsed",
+     "dram__read_throughput.avg.pct_of_peak_sustained_elapsed"},
+    {"sm__inst_executed_pipe_tensor_realtime.avg.pct_of_peak_sustained_elapsed",
+     "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
+     "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_elapsed"},
+    {"tpc__warps_active_realtime.avg.pct_of_peak_sustained_elapsed",
+     "sm__warps_active.avg.pct_of_peak_sustained_elapsed", NULL},
+};
+
+/* A GPU that is sampled. */
+typedef struct meter {
+    size_t device;
+    const char *chip;
+    uint8_t *available, *config, *image;
+    size_t available_bytes, config_bytes, image_bytes;
+    CUpti_Profiler_Host_Object *host;
+    CUpti_PmSampling_Object *object;
+    uint32_t count; /* of metrics */
+    const char *metrics[GPURT_SAMPLE_MEASURES];
+    uint32_t measures[GPURT_SAMPLE_MEASURES]; /* which measure each metric is */
+    bool overflowed;                          /* and told so */
+} meter_t;
+
+static struct {
+    const cupti_api_t *cupti;
+    sampling_api_t api;
+    duty_t duty;
+    uint32_t interval_us;
+    meter_t meters[DEVICES];
+    uint32_t count; /* of meters that run */
+} sampling;
+
+#define PARAMS(type_, name_) type_ name_ = {.structSize = type_##_STRUCT_SIZE}
+
+static void GPURT_PRINTF(1, 2) warn(const char *format, ...)
+{
+    char text[256];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (!outlet_enter(false))
+        return;
+    outlet_warn(gpurt_real_ns(), text);
+    outlet_exit();
+}
+
+static void refused(const meter_t *m, CUptiResult result, const char *what)
+{
+    if (result == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES ||
+        result == CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES)
+        warn(
+            "no samples of GPU %zu: its driver shows counters to administrators alone; "
+            "load it with NVreg_RestrictProfilingToAdminUsers=0, or run with CAP_SYS_ADMIN",
+            m->device);
+    else if (result == CUPTI_ERROR_HARDWARE_BUSY)
+        warn("no samples of GPU %zu: another tool has its counters (DCGM: dcgmi profile "
+             "--pause)",
+             m->device);
+    else
+        warn("no samples of GPU %zu: %s: CUPTI says %s", m->device, what,
+             cupti_api_text(sampling.cupti, result));
+}
+
+/* ---- what is measured ---------------------------------------------------------------- */
+
+static CUptiResult host_open(const meter_t *m, CUpti_Profiler_Host_Object **host)
+{
+    PARAMS(CUpti_Profiler_Host_Initialize_Params, p);
+    CUptiResult result;
+
+    p.profilerType = CUPTI_PROFILER_TYPE_PM_SAMPLING;
+    p.pChipName = m->chip;
+    p.pCounterAvailabilityImage = m->available;
+    result = sampling.api.cuptiProfilerHostInitialize(&p);
+    *host = result == CUPTI_SUCCESS ? p.pHostObject : NULL;
+    return result;
+}
+
+static void host_close(CUpti_Profiler_Host_Object **host)
+{
+    PARAMS(CUpti_Profiler_Host_Deinitialize_Params, p);
+
+    p.pHostObject = *host;
+    if (*host)
+        sampling.api.cuptiProfilerHostDeinitialize(&p);
+    *host = NULL;
+}
+
+static CUptiResult host_add(CUpti_Profiler_Host_Object *host, const char **names,
+                            size_t count)
+{
+    PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params, p);
+
+    p.pHostObject = host;
+    p.ppMetricNames = names;
+    p.numMetrics = count;
+    return sampling.api.cuptiProfilerHostConfigAddMetrics(&p);
+}
+
+/* Whether this chip has that metric: asked of an object of its own, because one that has
+ * refused may be left half changed. */
+static bool is_known(const meter_t *m, const char *name)
+{
+    CUpti_Profiler_Host_Object *host;
+    bool known =
+        host_open(m, &host) == CUPTI_SUCCESS && host_add(host, &name, 1) == CUPTI_SUCCESS;
+
+    host_close(&host);
+    return known;
+}
+
+static void metrics_choose(meter_t *m)
+{
+    for (uint32_t i = 0; i < GPURT_SAMPLE_MEASURES; i++)
+        for (uint32_t k = 0; k < NAMES && candidates[i][k]; k++)
+            if (is_known(m, candidates[i][k])) {
+                m->metrics[m->count] = candidates[i][k];
+                m->measures[m->count++] = i;
+                break;
+            }
+}
+
+/* The configuration of the first m->count metrics. Returns: its passes, 0 on failure. */
+static size_t config_make(meter_t *m)
+{
+    PARAMS(CUpti_Profiler_Host_GetConfigImageSize_Params, size);
+    PARAMS(CUpti_Profiler_Host_GetConfigImage_Params, image);
+    PARAMS(CUpti_Profiler_Host_GetNumOfPasses_Params, passes);
+
+    host_close(&m->host);
+    free(m->config);
+    m->config = NULL;
+    if (host_open(m, &m->host) != CUPTI_SUCCESS ||
+        host_add(m->host, m->metrics, m->count) != CUPTI_SUCCESS)
+        return 0;
+    size.pHostObject = m->host;
+    if (sampling.api.cuptiProfilerHostGetConfigImageSize(&size) != CUPTI_SUCCESS)
+        return 0;
+    m->config_bytes = size.configImageSize;
+    m->config = malloc(m->config_bytes);
+    image.pHostObject = m->host;
+    image.pConfigImage = passes.pConfigImage = m->config;
+    image.configImageSize = passes.configImageSize = m->config_bytes;
+    if (!m->config ||
+        sampling.api.cuptiProfilerHostGetConfigImage(&image) != CUPTI_SUCCESS ||
+        sampling.api.cuptiProfilerHostGetNumOfPasses(&passes) != CUPTI_SUCCESS)
+        return 0;
+    return passes.numOfPasses;
+}
+
+/* One that needs several passes cannot be sampled: the last metrics give way. */
+static bool metrics_fit(meter_t *m)
+{
+    size_t passes = 0;
+
+    for (; m->count > 0; m->count--) {
+        passes = config_make(m);
+        if (passes <= 1)
+            break;
+    }
+    return passes == 1;
+}
+
+/* ---- a GPU, on and off --------------------------------------------------------------- */
+
+static CUptiResult availability_read(meter_t *m)
+{
+    PARAMS(CUpti_PmSampling_GetCounterAvailability_Params, p);
+    CUptiResult result;
+
+    p.deviceIndex = m->device;
+    result = sampling.api.cuptiPmSamplingGetCounterAvailability(&p);
+    if (result != CUPTI_SUCCESS)
+        return result;
+    m->available = malloc(p.counterAvailabilityImageSize);
+    p.pCounterAvailabilityImage = m->available;
+    return m->available ? sampling.api.cuptiPmSamplingGetCounterAvailability(&p)
+                        : CUPTI_ERROR_OUT_OF_MEMORY;
+}
+
+static CUptiResult image_reset(meter_t *m)
+{
+    PARAMS(CUpti_PmSampling_CounterDataImage_Initialize_Params, p);
+
+    p.pPmSamplingObject = m->object;
+    p.counterDataSize = m->image_bytes;
+    p.pCounterData = m->image;
+    return sampling.api.cuptiPmSamplingCounterDataImageInitialize(&p);
+}
+
+static CUptiResult image_make(meter_t *m)
+{
+    PARAMS(CUpti_PmSampling_GetCounterDataSize_Params, p);
+    CUptiResult result;
+
+    p.pPmSamplingObject = m->object;
+    p.pMetricNames = m->metrics;
+    p.numMetrics = m->count;
+    p.maxSamples = SAMPLES;
+    result = sampling.api.cuptiPmSamplingGetCounterDataSize(&p);
+    if (result != CUPTI_SUCCESS)
+        return result;
+    m->image_bytes = p.counterDataSize;
+    m->image = malloc(m->image_bytes);
+    return m->image ? image_reset(m) : CUPTI_ERROR_OUT_OF_MEMORY;
+}
+
+static CUptiResult counting_start(meter_t *m)
+{
+    PARAMS(CUpti_PmSampling_Enable_Params, enable);
+    PARAMS(CUpti_PmSampling_SetConfig_Params, config);
+    PARAMS(CUpti_PmSampling_Start_Params, start);
+    CUptiResult result;
+
+    enable.deviceIndex = m->device;
+    result = sampling.api.cuptiPmSamplingEnable(&enable);
+    if (result != CUPTI_SUCCESS)
+        return result;
+    m->object = config.pPmSamplingObject = start.pPmSamplingObject =
+        enable.pPmSamplingObject;
+    config.pConfig = m->config;
+    config.configSize = m->config_bytes;
+    config.hardwareBufferSize = HARDWARE_BYTES;
+    config.samplingInterval = sampling.interval_us * 1000ull;
+    config.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
+    config.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
+    result = sampling.api.cuptiPmSamplingSetConfig(&config);
+    if (result == CUPTI_SUCCESS)
+        result = image_make(m);
+    if (result == CUPTI_SUCCESS)
+        result = sampling.api.cuptiPmSamplingStart(&start);
+    return result;
+}
+
+/* Accepts one that is half made. */
+static void meter_close(meter_t *m)
+{
+    PARAMS(CUpti_PmSampling_Stop_Params, stop);
+    PARAMS(CUpti_PmSampling_Disable_Params, disable);
+
+    stop.pPmSamplingObject = disable.pPmSamplingObject = m->object;
+    if (m->object) {
+        sampling.api.cuptiPmSamplingStop(&stop);
+        sampling.api.cuptiPmSamplingDisable(&disable);
+    }
+    host_close(&m->host);
+    free(m->available);
+    free(m->config);
+    free(m->image);
+    memset(m, 0, sizeof *m);
+}
+
+/* Returns: whether it runs; else it has said why. */
+static bool meter_open(meter_t *m)
+{
+    CUptiResult result = availability_read(m);
+
+    if (result != CUPTI_SUCCESS) {
+        refused(m, result, "its counters");
+        return false;
+    }
+    metrics_choose(m);
+    if (!metrics_fit(m)) {
+        warn("no samples of GPU %zu: its chip, %s, has none of the counters that we know",
+             m->device, m->chip);
+        return false;
+    }
+    result = counting_start(m);
+    if (result != CUPTI_SUCCESS)
+        refused(m, result, "start");
+    return result == CUPTI_SUCCESS;
+}
+
+/* ---- samples ------------------------------------------------------------------------- */
+
+/* In hundredths of a percent; a counter that is not there, or says nonsense: unknown. */
+static int32_t hundredths(double percent)
+{
+    return percent >= 0 && percent < 1e6 ? (int32_t)(percent * 100 + 0.5)
+                                         : GPURT_SAMPLE_UNKNOWN;
+}
+
+static bool sample_read(meter_t *m, size_t index, uint64_t *start,
+                        gpurt_activity_sample_t *out)
+{
+    PARAMS(CUpti_PmSampling_CounterData_GetSampleInfo_Params, info);
+    PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, values);
+    double value[GPURT_SAMPLE_MEASURES] = {0};
+
+    info.pPmSamplingObject = m->object;
+    info.pCounterDataImage = values.pCounterDataImage = m->image;
+    info.counterDataImageSize = values.counterDataImageSize = m->image_bytes;
+    info.sampleIndex = values.rangeIndex = index;
+    values.pHostObject = m->host;
+    values.ppMetricNames = m->metrics;
+    values.numMetrics = m->count;
+    values.pMetricValues = value;
+    if (sampling.api.cuptiPmSamplingCounterDataGetSampleInfo(&info) != CUPTI_SUCCESS ||
+        sampling.api.cuptiProfilerHostEvaluateToGpuValues(&values) != CUPTI_SUCCESS ||
+        info.endTimestamp < info.startTimestamp)
+        return false;
+    *start = info.startTimestamp;
+    out->ns = gpurt_pair(info.endTimestamp - info.startTimestamp);
+    for (uint32_t i = 0; i < GPURT_SAMPLE_MEASURES; i++)
+        out->percent[i] = GPURT_SAMPLE_UNKNOWN;
+    for (uint32_t i = 0; i < m->count; i++)
+        out->percent[m->measures[i]] = hundredths(value[i]);
+    return true;
+}
+
+/* Times come by the clock that was registered. Where one cannot be, the last sample of a
+ * look is taken to end now, and the others before it. */
+static uint64_t clock_error(meter_t *m, size_t count, uint64_t now)
+{
+    gpurt_activity_sample_t last;
+    uint64_t start, end;
+
+    while (count > 0 && !sample_read(m, count - 1, &start, &last))
+        count--;
+    if (count == 0)
+        return 0; /* nor is there one to put */
+    end = start + gpurt_pair_value(last.ns);
+    return end + SLACK_NS >= now && end <= now + SLACK_NS ? 0 : now - end;
+}
+
+static void samples_put(meter_t *m, size_t count)
+{
+    uint64_t error = clock_error(m, count, gpurt_real_ns());
+
+    if (count == 0 || !outlet_enter(false))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        gpurt_activity_sample_t out;
+        uint64_t start;
+
+        if (sample_read(m, i, &start, &out))
+            outlet_put(GPURT_KIND_SAMPLE, (uint32_t)m->device, start + error, &out);
+    }
+    outlet_exit();
+}
+
+/* Returns: false: the driver does not go on. */
+static bool meter_look(meter_t *m)
+{
+    PARAMS(CUpti_PmSampling_DecodeData_Params, decode);
+    PARAMS(CUpti_PmSampling_GetCounterDataInfo_Params, info);
+    CUptiResult result;
+
+    decode.pPmSamplingObject = m->object;
+    decode.pCounterDataImage = m->image;
+    info.pCounterDataImage = m->image;
+    decode.counterDataImageSize = info.counterDataImageSize = m->image_bytes;
+    result = sampling.api.cuptiPmSamplingDecodeData(&decode);
+    if ((decode.overflow || result == CUPTI_ERROR_OUT_OF_MEMORY) && !m->overflowed) {
+        m->overflowed = true;
+        warn("samples of GPU %zu are missing: they came faster than they were read; "
+             "GPURT_CUPTI_SAMPLE_US sets a longer interval than %u",
+             m->device, sampling.interval_us);
+    }
+    if (result != CUPTI_SUCCESS)
+        return result == CUPTI_ERROR_OUT_OF_MEMORY;
+    if (sampling.api.cuptiPmSamplingGetCounterDataInfo(&info) != CUPTI_SUCCESS)
+        return false;
+    samples_put(m, info.numCompletedSamples < SAMPLES ? info.numCompletedSamples : SAMPLES);
+    return image_reset(m) == CUPTI_SUCCESS;
+}
+
+/* ---- the thread ---------------------------------------------------------------------- */
+
+/* Until the driver is there: before, CUPTI knows no device. Returns: whether to go on. */
+static bool driver_wait(duty_t *duty)
+{
+    PARAMS(CUpti_Profiler_Initialize_Params, initialise);
+    PARAMS(CUpti_Device_GetChipName_Params, chip);
+
+    for (int tries = 0; tries < FIRST_TRIES && duty_wait(duty, FIRST_MS); tries++)
+        if (sampling.api.cuptiProfilerInitialize(&initialise) == CUPTI_SUCCESS &&
+            sampling.api.cuptiDeviceGetChipName(&chip) == CUPTI_SUCCESS)
+            return true;
+    return false;
+}
+
+static void meters_open(void)
+{
+    for (size_t device = 0; device < DEVICES; device++) {
+        meter_t *m = &sampling.meters[sampling.count];
+        PARAMS(CUpti_Device_GetChipName_Params, chip);
+
+        chip.deviceIndex = device;
+        if (sampling.api.cuptiDeviceGetChipName(&chip) != CUPTI_SUCCESS)
+            return; /* there is none, nor any behind it */
+        m->device = device;
+        m->chip = chip.pChipName;
+        if (meter_open(m))
+            sampling.count++;
+        else
+            meter_close(m);
+    }
+}
+
+static void run(duty_t *duty)
+{
+    if (!driver_wait(duty))
+        return;
+    meters_open();
+    while (sampling.count > 0 && duty_wait(duty, DECODE_MS))
+        for (uint32_t i = 0; i < sampling.count; i++)
+            if (!meter_look(&sampling.meters[i])) {
+                meter_close(&sampling.meters[i]);
+                sampling.meters[i] = sampling.meters[--sampling.count];
+                memset(&sampling.meters[sampling.count], 0, sizeof sampling.meters[0]);
+            }
+    for (uint32_t i = 0; i < sampling.count; i++) {
+        meter_look(&sampling.meters[i]); /* what came since */
+        meter_close(&sampling.meters[i]);
+    }
+}
+
+static uint32_t interval_read(void)
+{
+    const char *value = secure_getenv("GPURT_CUPTI_SAMPLE_US");
+    unsigned long us = value ? strtoul(value, NULL, 10) : 0;
+
+    return us == 0 || us > 1000000  ? INTERVAL_US
+           : us < INTERVAL_LEAST_US ? INTERVAL_LEAST_US
+                                    : (uint32_t)us;
+}
+
+void sampling_start(const cupti_api_t *api)
+{
+    const char *missing;
+
+    sampling.cupti = api;
+    sampling.interval_us = interval_read();
+    missing = sampling_api_find(api, &sampling.api);
+    if (missing)
+        warn("no samples: this CUPTI has no %s; 13.0 or later is needed", missing);
+    else
+        duty_start(&sampling.duty, "gpurt-sampler", run, NULL);
+}
+
+void sampling_stop(void)
+{
+    duty_stop(&sampling.duty, STOP_MS);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "modeltimeline.h"
+
+#include <string.h>
+
+#define TIME_MOST (1ull << 62) /* the year 2116; sums of two do not wrap */
+
+static uint32_t lane_of(gpurt_timeline_t *t, const gpurt_span_t *s)
+{
+    gpurt_timeline_lane_t want = {.kind = GPURT_TIMELINE_WAITS};
+
+    if (gpurt_span_on_stream(s))
+        want = (gpurt_timeline_lane_t){.kind = GPURT_TIMELINE_STREAM,
+                                       .device = s->device,
+                                       .context = s->context,
+                                       .stream = s->stream};
+    for (uint32_t i = 0; i < t->lane_count; i++) {
+        const gpurt_timeline_lane_t *l = &t->lanes[i];
+
+        if (l->kind == want.kind && l->device == want.device &&
+            l->context == want.context && l->stream == want.stream)
+            return i;
+    }
+    if (t->lane_count == GPURT_TIMELINE_LANES)
+        return GPURT_TIMELINE_OTHER;
+    t->lanes[t->lane_count] = want;
+    return (uint32_t)t->lane_count++;
+}
+
+/* Bins that come into being are empty, whatever stood in their places. */
+static void bins_reach(gpurt_timeline_bins_t *b, uint64_t bin)
+{
+    uint64_t from = b->newest + 1;
+
+    if (bin <= b->newest)
+        return;
+    if (bin - b->newest > GPURT_TIMELINE_BINS)
+        from = bin - GPURT_TIMELINE_BINS + 1;
+    for (uint64_t i = from; i <= bin; i++)
+        memset(b->cells[i % GPURT_TIMELINE_BINS], 0, sizeof b->cells[0]);
+    b->newest = bin;
+}
+
+static void bins_put(gpurt_timeline_bins_t *b, uint64_t width,
+                     const gpurt_timeline_span_t *s)
+{
+    uint64_t end = s->start_ns + s->ns, bin = s->start_ns / width;
+
+    if (s->ns == 0)
+        return;
+    bins_reach(b, (end - 1) / width);
+    if (bin + GPURT_TIMELINE_BINS <= b->newest)
+        bin = b->newest - GPURT_TIMELINE_BINS + 1; /* what is older is gone */
+    for (; bin * width < end; bin++) {
+        gpurt_timeline_cell_t *cell = &b->cells[bin % GPURT_TIMELINE_BINS][s->lane];
+        uint32_t *sum = s->what == GPURT_TIMELINE_COPY ? &cell->copies : &cell->kernels;
+        uint64_t from = s->start_ns > bin * width ? s->start_ns : bin * width;
+        uint64_t until = end < (bin + 1) * width ? end : (bin + 1) * width;
+        uint64_t ns = *sum + (until - from);
+
+        *sum = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+    }
+}
+
+void gpurt_timeline_put(gpurt_timeline_t *t, const gpurt_span_t *s, uint32_t kernel)
+{
+    gpurt_timeline_span_t *span;
+    uint32_t lane;
+
+    /* What nobody timed lies nowhere; a file may say any number. */
+    if (s->ns > TIME_MOST || s->time_ns > TIME_MOST ||
+        (!gpurt_span_on_stream(s) && s->kind != GPURT_KIND_WAIT))
+        return;
+    lane = lane_of(t, s);
+    t->lanes[lane].count++;
+    t->lanes[lane].ns += s->ns;
+    span = &t->spans[t->count++ % GPURT_TIMELINE_SPANS];
+    *span = (gpurt_timeline_span_t){
+        .start_ns = s->time_ns, .ns = s->ns, .lane = (uint16_t)lane, .kernel = kernel};
+    span->what = s->kind == GPURT_KIND_WAIT ? GPURT_TIMELINE_WAIT
+                 : s->kind == GPURT_KIND_COPY || s->kind == GPURT_KIND_FILL
+                     ? GPURT_TIMELINE_COPY
+                     : GPURT_TIMELINE_KERNEL;
+    for (uint32_t zoom = 0; zoom < GPURT_TIMELINE_ZOOMS; zoom++)
+        bins_put(&t->bins[zoom], gpurt_timeline_width(zoom), span);
+}
+
+static uint8_t part(gpurt_pair_t value, uint64_t whole)
+{
+    double share = (double)gpurt_pair_value(value) / (double)whole;
+
+    return (uint8_t)(share >= 1 ? 250 : share * 250);
+}
+
+void gpurt_timeline_put_busy(gpurt_timeline_t *t, uint32_t device, uint64_t start_ns,
+                             const gpurt_activity_busy_t *b)
+{
+    uint64_t whole = gpurt_pair_value(b->ns);
+
+    if (device >= GPURT_TIMELINE_DEVICES || whole == 0)
+        return;
+    t->busy[device][t->busy_count[device]++ % GPURT_TIMELINE_BUSY] =
+        (gpurt_timeline_busy_t){.start_ns = start_ns,
+                                .ns = whole,
+                                .kernels = part(b->kernels, whole),
+                                .copying = part(b->copying, whole),
+                                .waiting = part(b->waiting, whole),
+                                .launching = part(b->launching, whole)};
+}
+
+void gpurt_timeline_put_sample(gpurt_timeline_t *t, uint32_t device, uint64_t time_ns,
+                               const gpurt_activity_sample_t *s)
+{
+    uint64_t number = time_ns / GPURT_TIMELINE_TENTH_NS;
+    gpurt_timeline_tenth_t *tenth;
+
+    if (device >= GPURT_TIMELINE_DEVICES)
+        return;
+    tenth = &t->samples[device][number % GPURT_TIMELINE_TENTHS];
+    if (number < tenth->number)
+        return; /* its place is taken by a later one */
+    if (number > tenth->number) {
+        memset(tenth, 0, sizeof *tenth);
+        tenth->number = number;
+    }
+    for (uint32_t i = 0; i < GPURT_SAMPLE_MEASURES; i++)
+        if (s->percent[i] >= 0 && s->percent[i] <= 10000 && tenth->count[i] < 100000) {
+            tenth->count[i]++;
+            tenth->sum[i] += (uint32_t)s->percent[i];
+        }
+}
+
+bool gpurt_timeline_sample(const gpurt_timeline_t *t, uint32_t device, uint64_t time_ns,
+                           uint32_t measure, uint32_t *mean)
+{
+    uint64_t number = time_ns / GPURT_TIMELINE_TENTH_NS;
+    const gpurt_timeline_tenth_t *tenth =
+        &t->samples[device][number % GPURT_TIMELINE_TENTHS];
+
+    if (tenth->number != number || tenth->count[measure] == 0)
+        return false;
+    *mean = tenth->sum[measure] / tenth->count[measure];
+    return true;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* modeltimeline.h - what ran on each stream and when, as far back as a screen can use: the
+ * last spans with their names, and how busy each stream was in bins of three widths, which
+ * go further back. Fixed size, no pointers: the model keeps it in the shape in which it is
+ * shown. */
+#ifndef GPURT_MODELTIMELINE_H
+#define GPURT_MODELTIMELINE_H
+
+#include "span.h"
+
+enum {
+    GPURT_TIMELINE_LANES = 16, /* streams with a lane of their own, and the waits */
+    GPURT_TIMELINE_OTHER = GPURT_TIMELINE_LANES, /* one for the rest */
+    GPURT_TIMELINE_SPANS = 2048,
+    GPURT_TIMELINE_ZOOMS = 3,
+    GPURT_TIMELINE_BINS = 512, /* of each width: half a second, 8 s, 131 s */
+    GPURT_TIMELINE_BUSY = 64,  /* stretches of a device, about a second each */
+    GPURT_TIMELINE_DEVICES = 8,
+    GPURT_TIMELINE_TENTHS = 128 /* of a second, of samples */
+};
+#define GPURT_TIMELINE_TENTH_NS 100000000ull
+
+/* Bins of zoom z are so wide. */
+static inline uint64_t gpurt_timeline_width(uint32_t zoom)
+{
+    return 1000000ull << 4 * zoom;
+}
+
+enum {
+    GPURT_TIMELINE_STREAM = 0,
+    GPURT_TIMELINE_WAITS = 1 /* of host threads */
+};
+typedef struct gpurt_timeline_lane {
+    uint32_t kind, device, context, stream;
+    uint64_t count, ns;
+} gpurt_timeline_lane_t;
+
+enum {
+    GPURT_TIMELINE_KERNEL = 0, /* and graphs */
+    GPURT_TIMELINE_COPY = 1,   /* and fills */
+    GPURT_TIMELINE_WAIT = 2
+};
+typedef struct gpurt_timeline_span {
+    uint64_t start_ns, ns;
+    uint16_t lane, what;
+    uint32_t kernel; /* row of the model's kernels; none: GPURT_TIMELINE_NAMELESS */
+} gpurt_timeline_span_t;
+#define GPURT_TIMELINE_NAMELESS UINT32_MAX
+
+/* Nanoseconds of a bin; more than its width where kernels of a lane overlap. */
+typedef struct gpurt_timeline_cell {
+    uint32_t kernels, copies;
+} gpurt_timeline_cell_t;
+
+typedef struct gpurt_timeline_bins {
+    uint64_t newest; /* number of the last bin: its time by the width */
+    gpurt_timeline_cell_t cells[GPURT_TIMELINE_BINS][GPURT_TIMELINE_LANES + 1];
+} gpurt_timeline_bins_t;
+
+/* A record of kind BUSY, in parts of 250. */
+typedef struct gpurt_timeline_busy {
+    uint64_t start_ns, ns;
+    uint8_t kernels, copying, waiting, launching, reserved[4];
+} gpurt_timeline_busy_t;
+
+/* Samples of a tenth of a second, by the number of the tenth. */
+typedef struct gpurt_timeline_tenth {
+    uint64_t number;
+    uint32_t count[GPURT_SAMPLE_MEASURES], sum[GPURT_SAMPLE_MEASURES];
+} gpurt_timeline_tenth_t;
+
+typedef struct gpurt_timeline {
+    uint64_t count; /* spans ever; the last ones are at count modulo GPURT_TIMELINE_SPANS */
+    uint64_t lane_count;
+    gpurt_timeline_lane_t lanes[GPURT_TIMELINE_LANES + 1];
+    gpurt_timeline_span_t spans[GPURT_TIMELINE_SPANS];
+    gpurt_timeline_bins_t bins[GPURT_TIMELINE_ZOOMS];
+    uint64_t busy_count[GPURT_TIMELINE_DEVICES];
+    gpurt_timeline_busy_t busy[GPURT_TIMELINE_DEVICES][GPURT_TIMELINE_BUSY];
+    gpurt_timeline_tenth_t samples[GPURT_TIMELINE_DEVICES][GPURT_TIMELINE_TENTHS];
+} gpurt_timeline_t;
+
+/* kernel: as in gpurt_timeline_span_t. */
+void gpurt_timeline_put(gpurt_timeline_t *t, const gpurt_span_t *s, uint32_t kernel);
+void gpurt_timeline_put_busy(gpurt_timeline_t *t, uint32_t device, uint64_t start_ns,
+                             const gpurt_activity_busy_t *b);
+
+void gpurt_timeline_put_sample(gpurt_timeline_t *t, uint32_t device, uint64_t time_ns,
+                               const gpurt_activity_sample_t *s);
+
+/* The mean of a measure in the tenth of a second that a time lies in, in hundredths of a
+ * percent. Returns: false: nothing is known. */
+bool gpurt_timeline_sample(const gpurt_timeline_t *t, uint32_t device, uint64_t time_ns,
+                           uint32_t measure, uint32_t *mean);
+
+/* Whether all that is known to have begun at or after a time is still among the spans. */
+static inline bool gpurt_timeline_holds(const gpurt_timeline_t *t, uint64_t time_ns)
+{
+    return t->count <= GPURT_TIMELINE_SPANS ||
+           t->spans[t->count % GPURT_TIMELINE_SPANS].start_ns <= time_ns;
+}
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* span.h - a row of activity.h as a stretch of time on a device or a host thread, whatever
+ * its kind: what timelines draw and what exports write. */
+#ifndef GPURT_LOG_SPAN_H
+#define GPURT_LOG_SPAN_H
+
+#include <gpurt/activity.h>
+
+#include "format.h"
+
+/* What a kind has no field for is 0. */
+typedef struct gpurt_span {
+    uint64_t time_ns;
+    uint64_t ns;   /* GPURT_ACTIVITY_NO_TIME: unknown */
+    uint32_t kind; /* KERNEL, COPY, FILL, WAIT, GRAPH, OVERHEAD or CALL */
+    uint32_t name; /* in the dictionary */
+    uint32_t device, context, stream, correlation, thread;
+    uint32_t graph;
+    uint64_t node, bytes;
+    const gpurt_activity_kernel_t *kernel; /* KERNEL: all of it, within the row or *room */
+} gpurt_span_t;
+
+/* Returns: whether the row is of a kind that takes time. room: as for
+ * gpurt_activity_load. */
+bool gpurt_span_read(const gpurt_row_t *row, gpurt_activity_any_t *room, gpurt_span_t *out);
+
+/* Whether it ran on a stream of a device. */
+static inline bool gpurt_span_on_stream(const gpurt_span_t *s)
+{
+    return s->kind == GPURT_KIND_KERNEL || s->kind == GPURT_KIND_COPY ||
+           s->kind == GPURT_KIND_FILL || s->kind == GPURT_KIND_GRAPH;
+}
+
+#endif

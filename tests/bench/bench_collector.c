@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_collector: what the collector costs by itself, over the stand-in for CUPTI: its start
+ * (loading the library, its threads, its memory; CUPTI's own part is not in it), and a
+ * record from CUPTI's buffer to the file, with all processes that take part. */
+#include "rows.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    STARTS = 40,
+    RUNS = 20,
+    RECORDS = 500000,
+    SKIPPED = 77
+};
+#define START_NS 20000000.0 /* what it may cost in all */
+
+static char folder[PATH_MAX]; /* of the benches */
+static char log_path[] = "/tmp/bench_collector.XXXXXX";
+
+static void fail(const char *what, const char *why)
+{
+    fprintf(stderr, "bench_collector: %s: %s\n", what, why);
+    exit(1);
+}
+
+/* In a process of its own, as the driver does it. */
+static double start_once(const char *library)
+{
+    int ends[2], status;
+    double ns = 0;
+    pid_t pid;
+
+    if (pipe(ends) != 0)
+        fail("pipe", strerror(errno));
+    pid = fork();
+    if (pid == 0) {
+        double begin = rows_now_ns();
+        void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+        void *entry = handle ? dlsym(handle, "InitializeInjection") : NULL;
+        int (*initialise)(void);
+
+        memcpy(&initialise, &entry, sizeof initialise);
+        if (!entry || initialise() != 1)
+            _exit(1);
+        ns = rows_now_ns() - begin;
+        _exit(write(ends[1], &ns, sizeof ns) == (ssize_t)sizeof ns ? 0 : 1);
+    }
+    close(ends[1]);
+    if (read(ends[0], &ns, sizeof ns) != (ssize_t)sizeof ns ||
+        waitpid(pid, &status, 0) != pid || status != 0)
+        fail(library, "it does not start");
+    close(ends[0]);
+    return ns;
+}
+
+static void starts(void)
+{
+    char library[PATH_MAX + 64];
+    double samples[STARTS];
+
+    snprintf(library, sizeof library, "%s/../lib/libgpurt-inject.so", folder);
+    for (int i = 0; i < STARTS; i++)
+        samples[i] = start_once(library);
+    rows_add("bench_collector", "start_p50", rows_percentile(samples, STARTS, 50), "ns",
+             "limit", START_NS);
+    rows_add("bench_collector", "start_p99", rows_percentile(samples, STARTS, 99), "ns",
+             "limit", START_NS);
+}
+
+static double cpu_ns(void)
+{
+    struct rusage u;
+
+    getrusage(RUSAGE_CHILDREN, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e9 +
+           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e3;
+}
+
+/* Each record must be in the file before any time is believed. */
+static void check(void)
+{
+    char line[2 * PATH_MAX], out[4096] = "", want[64];
+    FILE *pipe;
+
+    snprintf(line, sizeof line, "exec %s/gpurt-log stat --json %s", folder, log_path);
+    pipe = popen(line, "r");
+    if (!pipe || fread(out, 1, sizeof out - 1, pipe) == 0)
+        fail("gpurt-log", "says nothing");
+    pclose(pipe);
+    snprintf(want, sizeof want, "\"activity\":{\"kernels\":%d,", RECORDS);
+    if (!strstr(out, want) || !strstr(out, "\"dropped\":0,\"sites\""))
+        fail("records are missing", out);
+}
+
+static void records(void)
+{
+    double cpu[RUNS], wall[RUNS];
+    char line[3 * PATH_MAX];
+    struct stat file;
+
+    snprintf(line, sizeof line,
+             "exec %s/gpurt-record -q -o %s -- %s/../tests/cupti_app kernels %d", folder,
+             log_path, folder, RECORDS);
+    for (int i = 0; i < RUNS; i++) {
+        double begin = rows_now_ns(), before = cpu_ns();
+
+        unlink(log_path);
+        if (system(line) != 0)
+            fail(line, "failed");
+        wall[i] = (rows_now_ns() - begin) / RECORDS;
+        cpu[i] = (cpu_ns() - before) / RECORDS;
+        if (i == 0)
+            check();
+    }
+    rows_add("bench_collector", "record_to_file_cpu_of_all", rows_median(cpu, RUNS), "ns",
+             NULL, 0);
+    rows_add("bench_collector", "record_to_file_wall", rows_median(wall, RUNS), "ns", NULL,
+             0);
+    if (stat(log_path, &file) == 0)
+        rows_add("bench_collector", "record_in_file", (double)file.st_size / RECORDS,
+                 "bytes", "limit", 12);
+}
+
+int main(void)
+{
+    ssize_t bytes = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    char path[PATH_MAX + 64], *slash;
+    int fd;
+
+    folder[bytes > 0 ? bytes : 0] = '\0';
+    slash = strrchr(folder, '/');
+    if (slash)
+        *slash = '\0';
+    snprintf(path, sizeof path, "%s/../tests/libfake_cupti.so", folder);
+    if (access(path, R_OK) != 0) {
+        fprintf(stderr, "bench_collector: skipped: no %s\n", path);
+        return SKIPPED;
+    }
+    setenv("GPURT_CUPTI_LIBRARY", path, 1);
+    setenv("GPURT_NVML", "off", 1);
+    setenv("GPURT_CUPTI", "kernels", 1);
+    fd = mkstemp(log_path);
+    if (fd < 0)
+        fail(log_path, strerror(errno));
+    close(fd);
+    setenv("GPURT_LOG", log_path, 1); /* somebody wants records */
+    rows_head();
+    starts();
+    unsetenv("GPURT_LOG");
+    records();
+    unlink(log_path);
+    return 0;
+}

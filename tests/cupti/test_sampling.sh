@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# test_sampling.sh FOLDER-OF-PROGRAMS FOLDER-OF-TESTS: samples of counters while one kernel runs, over a stand-in for
+# CUPTI; and what is said where there are none.
+set -euo pipefail
+bin=$1 tests=$2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+export GPURT_CUPTI_LIBRARY=$tests/libfake_cupti.so GPURT_NVML=off GPURT_CUPTI=kernels,samples
+export ASAN_OPTIONS=detect_leaks=0 FAKE_PM_LEFT=$dir/left
+unset CUDA_INJECTION64_PATH FAKE_CUPTI FAKE_PM GPURT_CUPTI_SAMPLE_US
+
+fail() { echo "FAIL: $*" >&2; exit 1; }
+# run MS: one kernel that runs until the program ends, after so long.
+run() {
+    rm -f run.gplog
+    "$bin/gpurt-record" -q -o run.gplog -- "$tests/cupti_app" sampled "$1" || fail "exit status $?"
+    "$bin/gpurt-log" cat run.gplog >text
+    "$bin/gpurt-log" stat --json run.gplog >sums
+}
+has() { grep -q -e "$1" "$2" || fail "${FAKE_PM-}: no '$1' in $2: $(tail -n 3 "$2" | cut -c1-900)"; }
+lacks() { ! grep -e "$1" "$2" >&2 || fail "${FAKE_PM-}: '$1' in $2"; }
+
+# The kernel has no end when its samples come. Both devices; what a chip does not know is unknown, not 0.
+run 800
+has 'dev0 *sample *sample of 1000000 ns, in 1/100 %: SM active 9150, issued 1013, memory 4225, tensor 3300, warps -1' text
+has 'dev1 *sample ' text
+lacks WARN text
+has '"device":0,.*"samples":{"count":[0-9]*,"sm_active_percent":91.50,"issued_percent":10.13,"memory_percent":42.25,"tensor_percent":33.00,"warps_percent":null}' sums
+[ "$(cat left)" = 0 ] || fail "$(cat left) things of CUPTI were left on"
+first=$(grep -n ' sample ' text | head -n 1 | cut -d: -f1) kernel=$(grep -n 'kernel persistent' text | cut -d: -f1)
+[ "$kernel" -lt "$first" ] || fail "the kernel began before the first sample: lines $kernel, $first"
+"$bin/gpurt-log" export --to csv run.gplog -o - | grep >/dev/null '"sample"' || fail export
+
+# Neighbours do not overlap and leave nothing out: each begins where the last one ended.
+"$bin/gpurt-log" export --to csv run.gplog -o - | awk -F, '$3 == "\"sample\"" && $5 == 0 { n++; if (n > 1 && $1 - last < 999000) { print "samples " $1 - last " ns apart"; bad = 1 } last = $1 } END { if (n < 10) { print n " samples"; bad = 1 } exit bad }' || fail "the samples' times"
+
+GPURT_CUPTI_SAMPLE_US=5000 FAKE_PM=passes run 600
+has 'sample of 5000000 ns' text
+has 'memory 4225, tensor -1, warps -1' text
+FAKE_PM=strange run 700 # times of another clock: counted back from the look
+has ' sample of 1000000 ns' text
+[ "$(grep -c ' sample ' text)" -gt 10 ] || fail "samples of another clock are gone"
+"$bin/gpurt-log" export --to csv run.gplog -o - | awk -F, '$3 == "\"kernel\"" { k = $1 } $3 == "\"sample\"" && ($1 < k || $1 > k + 60e9) { bad = 1 } END { exit bad || !k }' || fail "samples of another clock lie outside of the program's life"
+
+# What is refused is told in one line, and the rest goes on.
+FAKE_PM=forbidden run 600
+[ "$(grep -c 'WARN .*no samples of GPU [01]: its driver shows counters to administrators alone.*NVreg_RestrictProfilingToAdminUsers=0' text)" = 2 ] || fail "forbidden: $(grep WARN text)"
+lacks ' sample ' text
+has 'kernel persistent' text
+FAKE_PM=second run 700
+has 'WARN .*no samples of GPU 1: another tool has its counters' text
+has 'dev0 *sample ' text
+lacks 'dev1 *sample ' text
+[ "$(cat left)" = 0 ] || fail "$(cat left) things of CUPTI were left on"
+FAKE_PM=flood run 600
+[ "$(grep -c 'WARN .*samples of GPU 0 are missing' text)" = 1 ] || fail "flood: $(grep WARN text)"
+began=$SECONDS
+FAKE_PM=hang run 600
+[ $((SECONDS - began)) -lt 15 ] || fail "a driver that hangs held the program for $((SECONDS - began)) s"
+has 'kernel persistent' text
+
+# Nobody asked: nothing of it is touched, not even with all.
+GPURT_CUPTI=all run 300
+lacks ' sample ' text

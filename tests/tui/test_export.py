@@ -1,0 +1,345 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""gpurt-log export, on the log of tests/gen/course.c: Perfetto's bytes are taken apart by a decoder that knows
+nothing of the one that wrote them, its slices are nested as a viewer nests them, and every event must be where the
+course has it. Arguments: folder of the programs, make_course, "sanitized" where these are."""
+import csv
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+LOG = os.path.join(sys.argv[1], "gpurt-log")
+MAKE = sys.argv[2]
+START = 1767225600000000000
+US = 1000
+MEMORY_KIB = 1 << 20 if "sanitized" in sys.argv else 2048  # by which ten times the rows may differ
+
+
+def run(*arguments, status=0):
+    done = subprocess.run([LOG, *arguments], capture_output=True)
+    assert done.returncode == status, (arguments, done.returncode, done.stderr)
+    return done
+
+
+def peak_kib(*arguments):
+    """Peak memory of one run."""
+    child = subprocess.Popen([LOG, *arguments], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = 0
+    assert status == 0, (arguments, status)
+    return usage.ru_maxrss
+
+
+# ---- protocol buffers ---------------------------------------------------------------------------------------------
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            return value, at
+        assert shift < 70, "a varint of more than ten bytes"
+
+
+def fields(data):
+    """{field: [value...]}: numbers, 64-bit values as bytes, texts and messages as bytes."""
+    out, at = {}, 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        kind = tag & 7
+        if kind == 0:
+            value, at = varint(data, at)
+        elif kind == 1:
+            value, at = data[at : at + 8], at + 8
+        else:
+            assert kind == 2, f"wire type {kind}"
+            size, at = varint(data, at)
+            value, at = data[at : at + size], at + size
+            assert len(value) == size, "a message that is cut"
+        out.setdefault(tag >> 3, []).append(value)
+    assert at == len(data)
+    return out
+
+
+def text(message, field):
+    return message[field][0].decode("utf-8") if field in message else None
+
+
+class Perfetto:
+    """A trace: tracks by uuid, and by track what a viewer makes of its events."""
+
+    def __init__(self, data):
+        self.tracks, self.interned, self.events, self.clocks = {}, {1: {}, 2: {}, 3: {}}, [], {}
+        for packet in fields(data)[1]:
+            self.packet(fields(packet))
+        self.slices, self.instants, self.counters = [], [], []
+        open_slices = {}
+        for time, _, event in sorted(self.events, key=lambda e: (e[0], e[1])):
+            self.play(time, event, open_slices)
+        self.unfinished = [s for stack in open_slices.values() for s in stack]
+
+    def packet(self, p):
+        assert p[10] == [1], "all of one sequence"
+        if 6 in p:
+            self.clocks = {c[1][0]: c[2][0] for c in map(fields, fields(p[6][0])[1])}
+        if 12 in p:
+            assert p[13][0] & 2
+            for field, entries in fields(p[12][0]).items():
+                for entry in map(fields, entries):
+                    assert entry[1][0] not in self.interned[field], "interned twice"
+                    self.interned[field][entry[1][0]] = text(entry, 2)
+        if 60 in p:
+            t = fields(p[60][0])
+            assert t[1][0] not in self.tracks
+            if 5 in t:
+                assert t[5][0] in self.tracks, "a parent that comes later"
+            self.tracks[t[1][0]] = t
+        if 11 in p:
+            self.events.append((p[8][0], len(self.events), self.event(fields(p[11][0]))))
+
+    def event(self, e):
+        assert e[11][0] in self.tracks, "a track that comes later"
+        name = self.interned[2][e[10][0]] if 10 in e else text(e, 23)
+        args = {}
+        for a in map(fields, e.get(4, [])):
+            value = a[3][0] if 3 in a else a[7][0] if 7 in a else text(a, 6)
+            args[self.interned[3][a[1][0]]] = value
+        return {
+            "type": e[9][0],
+            "track": e[11][0],
+            "name": name,
+            "in": self.interned[1][e[3][0]] if 3 in e else None,
+            "args": args,
+            "flow": struct.unpack("<Q", e[47][0])[0] if 47 in e else None,
+            "value": struct.unpack("<d", e[44][0])[0] if 44 in e else None,
+        }
+
+    def play(self, time, event, open_slices):
+        stack = open_slices.setdefault(event["track"], [])
+        event["start"], event["where"] = (time - START) / US, self.path(event["track"])
+        if event["type"] == 1:
+            event["inside"] = [s["name"] for s in stack]
+            stack.append(event)
+        elif event["type"] == 2:
+            assert stack, ("an end without a beginning", event)
+            done = stack.pop()
+            done["us"] = (time - START) / US - done["start"]
+            self.slices.append(done)
+        elif event["type"] == 3:
+            self.instants.append(event)
+        else:
+            self.counters.append(event)
+
+    def path(self, uuid):
+        t = self.tracks[uuid]
+        if 3 in t:
+            p = fields(t[3][0])
+            name = f"{text(p, 6)}[{p[1][0]}]"
+        elif 4 in t:
+            name = text(fields(t[4][0]), 5)
+        else:
+            name = text(t, 2)
+        return self.path(t[5][0]) + "/" + name if 5 in t else name
+
+
+# ---- what the course has --------------------------------------------------------------------------------------------
+
+MAIN, OTHER, GPU = "trainer[4242]/thread 4242", "trainer[4242]/thread 4243", "GPU 0, Test GPU"
+SLICES = [  # where, name, start, length, inside
+    (MAIN, "cudaLaunchKernel", 110, 20, []),
+    (MAIN, "cuLaunchKernel", 112, 10, ["cudaLaunchKernel"]),
+    (MAIN, "cudaMemcpyAsync", 300, 30, []),
+    (MAIN, "cuMemcpyHtoDAsync", 300, 10, ["cudaMemcpyAsync"]),
+    (MAIN + "/ranges", "step", 0, 1000, []),
+    (MAIN + "/ranges", "forward", 0, 500, ["step"]),
+    (MAIN + "/ranges", "matmul", 100, 100, ["step", "forward"]),
+    (MAIN + "/ranges", "backward", 500, 500, ["step"]),
+    (OTHER + "/ranges", "decode", 100, 300, []),
+    (OTHER + "/ranges +1", "load", 0, 300, []),
+    ("trainer[4242]/waits", "a stream", 500, 60, []),
+    ("trainer[4242]/CUPTI's overhead", "loading a module", 20, 5, []),
+    (GPU + "/stream 7", "gemm", 150, 100, []),
+    (GPU + "/stream 7", "softmax", 250, 50, []),
+    (GPU + "/stream 7 +1", "epilogue", 280, 100, []),
+    (GPU + "/stream 7 of context 2", "gemm", 150, 10, []),
+    (GPU + "/stream 8", "gemm", 600, 10, []),
+    (GPU + "/stream 8", "graph 3", 700, 20, []),
+    (GPU + "/stream 9", "host to device", 330, 40, []),
+    (GPU + "/stream 9", "fill", 400, 1, []),
+    (GPU + "/stream 9", r"evil \x1b]0;\x07 \xff name", 660, 1, []),
+    ("GPU 1, Test GPU/stream 7 of context 3", "softmax", 150, 10, []),
+]
+WARP = GPU + "/SM 3/warp slot 5"
+INSTANTS = [
+    (MAIN, "gemm", 108),
+    (OTHER, "step 1", 50),
+    (OTHER + "/ranges", "checkpoint", 700),
+    (OTHER + "/ranges", "end of a range whose beginning is not in the log", 800),
+    (GPU, "take", 10),
+    (GPU + "/stream 9", "bad", 650),
+    (WARP, "step 1", 160),
+    *[(WARP, f"step {i}", 170) for i in (10, 11, 12, 13)],
+    (WARP, "index 4711 out of bounds", 900),
+    (WARP, "6 lost: the ring was full", 910),
+    (GPU, "6 lost: the ring was full", 911),
+]
+
+
+def check_perfetto(trace):
+    assert trace.clocks == {6: START, 1: START}, trace.clocks
+    found = sorted((s["where"], s["name"], s["start"], s["us"], s["inside"]) for s in trace.slices)
+    assert found == sorted(SLICES), "\n".join(str(p) for p in zip(found, sorted(SLICES)) if p[0] != p[1])
+    found = sorted((i["where"], i["name"], i["start"]) for i in trace.instants)
+    assert found == sorted(INSTANTS), (found, sorted(INSTANTS))
+    assert [(s["where"], s["name"], s["start"]) for s in trace.unfinished] == [(OTHER + "/ranges", "unfinished", 600)]
+    check_details(trace)
+    check_arrows(trace)
+    check_counters(trace)
+
+
+def check_details(trace):
+    node = next(s for s in trace.slices if s["where"].endswith("stream 8") and s["name"] == "gemm")
+    assert node["in"] == "kernel" and node["args"] == {
+        "grid": "132,2,1",
+        "block": "256,1,1",
+        "registers": 40,
+        "shared bytes": 1024,
+        "call": 15,
+        "graph": 3,
+        "node": 77,
+    }, node
+    panic = next(i for i in trace.instants if i["in"] == "panic")
+    assert panic["args"] == {"level": "PANIC", "file": "gemm.c", "line": 99, "block": 17, "warp": 2, "lanes": 0xF0}
+    lanes = [i["args"]["lanes"] for i in trace.instants if i["start"] == 170]
+    assert sorted(lanes) == [0x10, 0x20, 0x40, 0x80], lanes
+    copy = next(s for s in trace.slices if s["in"] == "copy")
+    assert copy["args"] == {"bytes": 1 << 20, "call": 12}, copy
+    launch = next(i for i in trace.instants if i["in"] == "launch")
+    assert launch["args"]["file"] == "train.c" and launch["args"]["line"] == 31, launch
+    assert {s["args"]["domain"] for s in trace.slices if s["in"] == "range"} == {"torch"}
+
+
+def check_arrows(trace):
+    """From a call to what it started: the same number on both, and on nothing else."""
+    by_flow = {}
+    for s in trace.slices:
+        if s["flow"] is not None:
+            by_flow.setdefault(s["flow"], []).append(s["name"])
+    assert sorted(by_flow[11]) == ["cuLaunchKernel", "cudaLaunchKernel", "gemm"], by_flow
+    assert sorted(by_flow[12]) == ["cuMemcpyHtoDAsync", "cudaMemcpyAsync", "host to device"], by_flow
+    assert 30 not in by_flow, "a wait starts nothing"
+
+
+def check_counters(trace):
+    by_track = {}
+    for c in trace.counters:
+        by_track.setdefault(c["where"], []).append((c["start"], c["value"]))
+    assert by_track[GPU + "/SM clock"] == [(0, 1980), (500, 1979)], by_track
+    assert by_track["GPU 1, Test GPU/power"] == [(0, 123.457), (500, 123.457)], by_track
+    assert by_track[GPU + "/memory"] == [(0, 1 << 30), (500, 1 << 30)]
+    assert by_track[GPU + "/kernels ran"] == [(0, 26)], by_track
+    gpu1 = "GPU 1, Test GPU/"
+    assert by_track[gpu1 + "SMs active"] == [(200, 91.5)] and by_track[gpu1 + "memory throughput"] == [(200, 42.25)]
+    assert gpu1 + "tensor cores" not in by_track, "not known is not 0"
+    units = {text(t, 2): text(fields(t[8][0]), 6) for t in trace.tracks.values() if 8 in t}
+    assert units["power"] == "W" and units["SM clock"] == "MHz", units
+
+
+def check_chrome(path):
+    with open(path, encoding="utf-8") as file:
+        trace = json.load(file)
+    assert trace["otherData"]["start_ns"] == str(START)
+    names = {(e["pid"], e.get("tid")): e["args"]["name"] for e in trace["traceEvents"] if e["ph"] == "M"}
+    found = sorted(
+        (names[e["pid"], e["tid"]], e["name"], e["ts"], e["dur"]) for e in trace["traceEvents"] if e["ph"] == "X"
+    )
+    ends = ("step",)  # begun before one that began in the same moment: told as B and E
+    assert found == sorted((w.split("/")[-1], n, t, d) for w, n, t, d, _ in SLICES if n not in ends), found
+    assert [e["name"] for e in trace["traceEvents"] if e["ph"] == "B"] == ["step", "unfinished"]
+    assert sum(e["ph"] == "E" for e in trace["traceEvents"]) == 1
+    assert sum(e["ph"] == "i" for e in trace["traceEvents"]) == len(INSTANTS)
+    arrows = [(e["ph"], e["id"]) for e in trace["traceEvents"] if e["ph"] in "sf" and e["id"] == 11]
+    assert sorted(arrows) == [("f", 11), ("s", 11), ("s", 11)], arrows
+    assert any(e["ph"] == "C" and e["name"] == "power" and e["args"] == {"W": 123.456} for e in trace["traceEvents"])
+
+
+def check_lines(jsonl, table):
+    """Both have the same fields; each message of the log is in them, in the same order."""
+    with open(jsonl, encoding="utf-8") as file:
+        objects = [json.loads(line) for line in file]
+    with open(table, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    said = [json.loads(line) for line in run("cat", "--jsonl", "course.gplog").stdout.splitlines()]
+    assert [(o["ts_ns"], o["msg"]) for o in objects] == [(s["ts_ns"], s["msg"]) for s in said]
+    assert len(rows) == len(objects)
+    for row, o in zip(rows, objects):
+        for key, value in o.items():
+            if isinstance(value, int) or ("\\" not in row[key] and "�" not in value):
+                assert row[key] == str(value), (key, row, o)
+        assert all(key in o or not value for key, value in row.items()), (row, o)
+    node = next(o for o in objects if o.get("node") == 77)
+    assert (node["name"], node["dur_ns"], node["stream"], node["graph"], node["kind"]) == ("gemm", 10000, 8, 3, "kernel")
+    assert next(o for o in objects if o["kind"] == "panic")["sm"] == 3
+    assert "dur_ns" not in next(o for o in objects if o.get("name") == "bad")
+
+
+def check_misuse():
+    assert b"says the format" in run("export", "course.gplog", "-o", "x", status=2).stderr
+    assert b"says the format" in run("export", "--to", "svg", "course.gplog", "-o", "x", status=2).stderr
+    assert b"says where to" in run("export", "--to", "csv", "course.gplog", status=2).stderr
+    assert b"File exists" in run("export", "--to", "csv", "course.gplog", "-o", "course.gplog", status=1).stderr
+    run("verify", "course.gplog")
+    assert b"could not be written" in run("export", "--to", "csv", "course.gplog", "-o", "/dev/full", status=1).stderr
+    with open("course.csv", "rb") as file:
+        assert run("export", "--to", "csv", "course.gplog", "-o", "-").stdout == file.read()
+    # A log that is cut exports what is whole, and says that something is missing.
+    with open("course.gplog", "rb") as file:
+        whole = file.read()
+    with open("torn.gplog", "wb") as file:
+        file.write(whole[: len(whole) // 2])
+    for kind in ("perfetto", "chrome", "jsonl", "csv"):
+        run("export", "--to", kind, "torn.gplog", "-o", "torn." + kind, status=1)
+    with open("torn.perfetto", "rb") as file:
+        Perfetto(file.read())
+    with open("torn.chrome", encoding="utf-8") as file:
+        json.load(file)
+
+
+def check_many():
+    """Ten times the kernels: each once, in the same memory."""
+    for name, count in (("few", 10000), ("many", 100000)):
+        subprocess.run([MAKE, name + ".gplog", str(count), "4096"], check=True)
+    peaks = [peak_kib("export", "--to", "perfetto", name + ".gplog", "-o", name + ".out") for name in ("few", "many")]
+    assert peaks[1] - peaks[0] < MEMORY_KIB, peaks
+    with open("few.out", "rb") as file:
+        trace = Perfetto(file.read())
+    kernels = [s for s in trace.slices if s["name"].startswith("bulk_")]
+    assert len(kernels) == 10000 and {s["us"] for s in kernels} == {1}, len(kernels)
+    assert not any(s["inside"] for s in kernels)
+    assert len({s["where"] for s in kernels}) == 8
+    assert os.path.getsize("many.out") < 10.5 * os.path.getsize("few.out")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for frame_rows in ("16", "3", "1000"):  # ranges and late rows cross frames
+            subprocess.run([MAKE, "course.gplog", "0", frame_rows], check=True)
+            run("export", "--to", "perfetto", "course.gplog", "-o", "course.perfetto")
+            with open("course.perfetto", "rb") as file:
+                check_perfetto(Perfetto(file.read()))
+        for kind in ("chrome", "jsonl", "csv"):
+            run("export", "--to", kind, "course.gplog", "-o", "course." + kind)
+        check_chrome("course.chrome")
+        check_lines("course.jsonl", "course.csv")
+        check_misuse()
+        check_many()
+
+
+main()

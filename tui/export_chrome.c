@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The JSON that chrome://tracing and many others read: an array of events. Its times are
+ * microseconds in a double, so they count from the first record of the log; otherData says
+ * when that was. It has processes and threads only: a device is a process, and each of its
+ * tracks a thread. */
+#include "export_event.h"
+#include "render.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    TEXT_BYTES = 4096,
+    DEVICE_PID = 1 << 23 /* above what Linux gives out */
+};
+
+static uint32_t pid_of(const export_out_t *o, const export_track_t *t)
+{
+    switch (t->key.kind) {
+    case EXPORT_DEVICE:
+    case EXPORT_COUNTER:
+    case EXPORT_STREAM:
+    case EXPORT_SM:
+    case EXPORT_WARP:
+        return DEVICE_PID + t->key.device;
+    default:
+        return o->sum.about.identity.pid;
+    }
+}
+
+static void time_put(FILE *out, const char *key, uint64_t ns)
+{
+    fprintf(out, ",\"%s\":%" PRIu64 ".%03u", key, ns / 1000, (unsigned)(ns % 1000));
+}
+
+/* A row that came late may be older than the first frame says. */
+static uint64_t since(const export_out_t *o, uint64_t time_ns)
+{
+    return time_ns > o->sum.first_ns ? time_ns - o->sum.first_ns : 0;
+}
+
+static void text_put(FILE *out, const char *text, size_t bytes)
+{
+    char room[6 * TEXT_BYTES + 1];
+    gpurt_text_t to;
+
+    gpurt_text_init(&to, room, sizeof room);
+    gpurt_render_json(&to, text, bytes < TEXT_BYTES ? bytes : TEXT_BYTES);
+    putc('"', out);
+    fwrite(room, 1, to.used, out);
+    putc('"', out);
+}
+
+static void head_put(const export_out_t *o, const export_track_t *t, const char *phase,
+                     uint64_t time_ns)
+{
+    fprintf(o->file, ",\n{\"ph\":\"%s\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, phase,
+            pid_of(o, t), t->number);
+    time_put(o->file, "ts", since(o, time_ns));
+}
+
+static bool begin(export_out_t *o)
+{
+    fprintf(o->file,
+            "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"made_by\":\"gpurt-log\","
+            "\"start_ns\":\"%" PRIu64
+            "\"},\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":%" PRIu32
+            ",\"name\":\"process_name\",\"args\":{\"name\":",
+            o->sum.first_ns, o->sum.about.identity.pid);
+    text_put(o->file, o->sum.about.identity.program,
+             strnlen(o->sum.about.identity.program, sizeof o->sum.about.identity.program));
+    fputs("}}", o->file);
+    return true;
+}
+
+static void end(export_out_t *o)
+{
+    fputs("\n]}\n", o->file);
+}
+
+static void track(export_out_t *o, const export_track_t *t)
+{
+    char name[64 + GPURT_BOX_NAME];
+    bool device = t->key.kind == EXPORT_DEVICE;
+
+    if (t->key.kind == EXPORT_COUNTER)
+        return; /* events name it */
+    fprintf(o->file, ",\n{\"ph\":\"M\",\"pid\":%" PRIu32, pid_of(o, t));
+    if (!device)
+        fprintf(o->file, ",\"tid\":%" PRIu32, t->number);
+    fprintf(o->file, ",\"name\":\"%s\",\"args\":{\"name\":",
+            device ? "process_name" : "thread_name");
+    export_track_name(o, t, name);
+    if (t->key.kind == EXPORT_WARP)
+        fprintf(o->file, "\"SM %" PRIu32 " %s\"", t->key.a, name);
+    else
+        text_put(o->file, name, strlen(name));
+    fputs("}}", o->file);
+}
+
+static void args_put(const export_out_t *o, const export_event_t *e)
+{
+    char room[TEXT_BYTES];
+
+    fputs(",\"args\":{", o->file);
+    for (uint32_t i = 0; i < e->arg_count; i++) {
+        const export_arg_t *a = &e->args[i];
+
+        fprintf(o->file, "%s\"%s\":", i ? "," : "", export_arg_names[a->key]);
+        if (a->as == EXPORT_AS_NUMBER)
+            fprintf(o->file, "%" PRIu64, a->value);
+        else
+            text_put(o->file, room, export_arg_text(o, a, room, sizeof room));
+    }
+    putc('}', o->file);
+}
+
+/* An arrow from each call to what it started: both say the call's number. */
+static void flow_put(const export_out_t *o, const export_event_t *e)
+{
+    bool call = e->in == EXPORT_IN_CALL;
+
+    head_put(o, e->track, call ? "s" : "f", e->time_ns);
+    fprintf(o->file, ",\"id\":%" PRIu32 ",\"name\":\"call\",\"cat\":\"flow\"%s}", e->flow,
+            call ? "" : ",\"bp\":\"e\"");
+}
+
+static void event(export_out_t *o, const export_event_t *e)
+{
+    static const char *const phases[] = {"X", "B", "E", "i"};
+    char room[TEXT_BYTES];
+
+    head_put(o, e->track, phases[e->type], e->time_ns);
+    if (e->type == EXPORT_SLICE)
+        time_put(o->file, "dur", e->ns);
+    if (e->type == EXPORT_INSTANT)
+        fputs(",\"s\":\"t\"", o->file);
+    if (e->type != EXPORT_CLOSE) {
+        fprintf(o->file, ",\"cat\":\"%s\",\"name\":", export_in_names[e->in]);
+        text_put(o->file, room, export_name(o, e, room, sizeof room));
+        args_put(o, e);
+    }
+    putc('}', o->file);
+    if (e->flows)
+        flow_put(o, e);
+}
+
+static void counter(export_out_t *o, const export_track_t *t, uint64_t time_ns,
+                    double value)
+{
+    const export_count_name_t *c = &export_counts[t->key.a % EXPORT_COUNTS];
+
+    head_put(o, t, "C", time_ns);
+    fprintf(o->file, ",\"name\":\"%s\",\"args\":{\"%s\":%.3f}}", c->name, c->unit, value);
+}
+
+const export_writer_t export_chrome = {begin, track, event, counter, end};

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The words of an exported timeline, the same in each format. */
+#include "export_event.h"
+#include "render.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const export_count_name_t export_counts[EXPORT_COUNTS] = {
+    {"SM clock", "MHz"},     {"memory clock", "MHz"},    {"power", "W"},
+    {"temperature", "C"},    {"GPU in use", "%"},        {"memory in use", "%"},
+    {"memory", "B"},         {"kernels ran", "%"},       {"SMs active", "%"},
+    {"instructions", "%"},   {"memory throughput", "%"}, {"tensor cores", "%"},
+    {"warps in place", "%"},
+};
+
+const char *const export_in_names[EXPORT_INS] = {
+    "kernel", "copy",   "fill",   "graph", "wait",  "call", "overhead",
+    "range",  "launch", "memory", "log",   "panic", "loss"};
+
+const char *const export_arg_names[EXPORT_ARG_NAMES] = {
+    "grid",  "block", "registers", "shared bytes", "bytes", "call",   "graph",  "node",
+    "level", "file",  "line",      "warp",         "lanes", "domain", "number", "address"};
+
+static const char *device_name(const export_out_t *o, uint32_t device)
+{
+    const gplog_file_t *about = &o->sum.about;
+
+    for (uint32_t i = 0; i < about->section_count && i < GPURT_BOX_SECTIONS; i++)
+        if (about->sections[i].kind != GPURT_SECTION_HOST &&
+            about->sections[i].device == device)
+            return about->sections[i].name;
+    return "";
+}
+
+static int base_name(const export_out_t *o, const export_key_t *k, char *room, size_t size)
+{
+    const char *name;
+
+    switch (k->kind) {
+    case EXPORT_PROCESS:
+        return snprintf(room, size, "%s", o->sum.about.identity.program);
+    case EXPORT_THREAD:
+        return snprintf(room, size, "thread %" PRIu32, k->a);
+    case EXPORT_RANGES:
+        return snprintf(room, size, "ranges");
+    case EXPORT_WAITS:
+        return snprintf(room, size, "waits");
+    case EXPORT_OVERHEAD:
+        return snprintf(room, size, "CUPTI's overhead");
+    case EXPORT_DEVICE:
+        name = device_name(o, k->device);
+        return snprintf(room, size, "GPU %" PRIu32 "%s%s", k->device, *name ? ", " : "",
+                        name);
+    case EXPORT_COUNTER:
+        return snprintf(room, size, "%s", export_counts[k->a % EXPORT_COUNTS].name);
+    case EXPORT_STREAM:
+        return k->a > 1 ? snprintf(room, size, "stream %" PRIu32 " of context %" PRIu32,
+                                   k->b, k->a)
+                        : snprintf(room, size, "stream %" PRIu32, k->b);
+    case EXPORT_SM:
+        return snprintf(room, size, "SM %" PRIu32, k->a);
+    case EXPORT_WARP:
+        return snprintf(room, size, "warp slot %" PRIu32, k->b);
+    default:
+        return snprintf(room, size, "others");
+    }
+}
+
+const char *export_track_name(const export_out_t *o, const export_track_t *t,
+                              char room[64 + GPURT_BOX_NAME])
+{
+    const size_t size = 64 + GPURT_BOX_NAME;
+    char raw[64 + GPURT_BOX_NAME];
+    int used = base_name(o, &t->key, raw, size - 8);
+    size_t bytes = used < 0 ? 0 : (size_t)used < size - 8 ? (size_t)used : size - 9;
+
+    bytes = export_safe(raw, bytes, room, size - 8);
+    if (t->key.lane)
+        snprintf(room + bytes, size - bytes, " +%" PRIu32, t->key.lane);
+    return room;
+}
+
+size_t export_safe(const char *bytes, size_t count, char *room, size_t size)
+{
+    gpurt_text_t text;
+
+    gpurt_text_init(&text, room, size);
+    gpurt_render_plain(&text, bytes, count);
+    return text.used;
+}
+
+size_t export_string(const export_out_t *o, uint32_t id, char *room, size_t size)
+{
+    gpurt_site_info_t info;
+
+    if (id == 0 || !gpurt_dictionary_get(o->dictionary, id, &info) ||
+        info.kind != GPURT_DEF_STRING)
+        return export_safe("(no name)", 9, room, size);
+    return export_safe(info.format, info.format_bytes, room, size);
+}
+
+size_t export_name(const export_out_t *o, const export_event_t *e, char *room, size_t size)
+{
+    return e->text ? export_safe(e->text, e->text_bytes, room, size)
+                   : export_string(o, e->name, room, size);
+}
+
+size_t export_arg_text(const export_out_t *o, const export_arg_t *a, char *room,
+                       size_t size)
+{
+    switch (a->as) {
+    case EXPORT_AS_DIMS:
+        return (size_t)snprintf(room, size, "%" PRIu64 ",%" PRIu32 ",%" PRIu32, a->value,
+                                a->y, a->z);
+    case EXPORT_AS_STRING:
+        return export_string(o, (uint32_t)a->value, room, size);
+    case EXPORT_AS_TEXT:
+        return export_safe(a->text, a->bytes, room, size);
+    case EXPORT_AS_ADDRESS:
+        return (size_t)snprintf(room, size, "0x%" PRIx64, a->value);
+    default:
+        return (size_t)snprintf(room, size, "%" PRIu64, a->value);
+    }
+}

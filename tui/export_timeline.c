@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "export_timeline.h"
+
+#include "export_ranges.h"
+#include "export_tracks.h"
+#include "render.h"
+#include "span.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOMENT = 256 /* slices that begin at once and are still told apart by their length */
+};
+
+/* A slice that waits for others that begin in the same moment. */
+typedef struct waiting {
+    export_event_t event; /* its track is not chosen yet */
+    export_key_t key;
+    bool nests;
+    char text[24];
+} waiting_t;
+
+struct export_timeline {
+    const export_writer_t *writer;
+    export_out_t *out;
+    export_tracks_t *tracks;
+    export_ranges_t ranges;
+    uint32_t waiting;
+    waiting_t moment[MOMENT];
+};
+
+export_timeline_t *export_timeline_create(const export_writer_t *writer, export_out_t *out)
+{
+    export_timeline_t *t = calloc(1, sizeof *t);
+
+    if (!t)
+        return NULL;
+    t->writer = writer;
+    t->out = out;
+    t->tracks = export_tracks_create(writer, out);
+    if (!t->tracks) {
+        free(t);
+        return NULL;
+    }
+    return t;
+}
+
+void export_timeline_destroy(export_timeline_t *t)
+{
+    if (t)
+        export_tracks_destroy(t->tracks);
+    free(t);
+}
+
+/* ---- events -------------------------------------------------------------------------- */
+
+static export_arg_t *arg(export_event_t *e, uint8_t key, uint8_t as, uint64_t value)
+{
+    uint32_t at = e->arg_count < EXPORT_ARGS ? e->arg_count++ : EXPORT_ARGS - 1;
+    export_arg_t *a = &e->args[at]; /* nobody has more: it would show as a wrong last one */
+
+    *a = (export_arg_t){.key = key, .as = as, .value = value};
+    return a;
+}
+
+static void arg_dims(export_event_t *e, uint8_t key, const uint32_t dims[3])
+{
+    export_arg_t *a = arg(e, key, EXPORT_AS_DIMS, dims[0]);
+
+    a->y = dims[1];
+    a->z = dims[2];
+}
+
+static void arg_text(export_event_t *e, uint8_t key, const char *text, size_t bytes)
+{
+    export_arg_t *a = arg(e, key, EXPORT_AS_TEXT, 0);
+
+    a->text = text;
+    a->bytes = bytes;
+}
+
+static export_track_t *track(export_timeline_t *t, uint32_t kind, uint32_t device,
+                             uint32_t a, uint32_t b)
+{
+    export_key_t key = {.kind = kind, .device = device, .a = a, .b = b};
+
+    return export_tracks_get(t->tracks, key);
+}
+
+/* Threads that nobody knows are the process's. */
+static export_track_t *thread_track(export_timeline_t *t, uint32_t thread)
+{
+    return thread ? track(t, EXPORT_THREAD, 0, thread, 0)
+                  : track(t, EXPORT_PROCESS, 0, 0, 0);
+}
+
+/* ---- slices -------------------------------------------------------------------------- */
+
+static int longer_first(const void *x, const void *y)
+{
+    const waiting_t *a = x, *b = y;
+
+    return (a->event.ns < b->event.ns) - (a->event.ns > b->event.ns);
+}
+
+/* What began in one moment, outermost first. */
+static void moment_write(export_timeline_t *t)
+{
+    if (t->waiting > 1)
+        qsort(t->moment, t->waiting, sizeof t->moment[0], longer_first);
+    for (uint32_t i = 0; i < t->waiting; i++) {
+        waiting_t *w = &t->moment[i];
+        uint64_t end = w->event.time_ns + w->event.ns;
+
+        if (w->text[0])
+            w->event.text = w->text;
+        w->event.track = export_tracks_lane(t->tracks, w->key, w->nests, w->event.time_ns,
+                                            end < w->event.time_ns ? UINT64_MAX : end);
+        t->writer->event(t->out, &w->event);
+    }
+    t->waiting = 0;
+}
+
+static waiting_t *slice(export_timeline_t *t, const gpurt_span_t *s, uint8_t in)
+{
+    waiting_t *w;
+
+    if (t->waiting == MOMENT || (t->waiting && t->moment[0].event.time_ns != s->time_ns))
+        moment_write(t);
+    w = &t->moment[t->waiting++];
+    memset(w, 0, sizeof *w);
+    w->event.type = s->ns == GPURT_ACTIVITY_NO_TIME ? EXPORT_INSTANT : EXPORT_SLICE;
+    w->event.in = in;
+    w->event.time_ns = s->time_ns;
+    w->event.ns = w->event.type == EXPORT_SLICE ? s->ns : 0;
+    w->event.name = s->name;
+    w->event.flow = s->correlation;
+    w->event.flows = s->correlation != 0;
+    return w;
+}
+
+static void kernel_args(export_event_t *e, const gpurt_span_t *s)
+{
+    arg_dims(e, EXPORT_ARG_GRID, s->kernel->grid);
+    arg_dims(e, EXPORT_ARG_BLOCK, s->kernel->block);
+    arg(e, EXPORT_ARG_REGISTERS, EXPORT_AS_NUMBER, s->kernel->registers);
+    arg(e, EXPORT_ARG_SHARED, EXPORT_AS_NUMBER, s->kernel->shared_bytes);
+    arg(e, EXPORT_ARG_CALL, EXPORT_AS_NUMBER, s->correlation);
+    if (s->node || s->graph) {
+        arg(e, EXPORT_ARG_GRAPH, EXPORT_AS_NUMBER, s->graph);
+        arg(e, EXPORT_ARG_NODE, EXPORT_AS_NUMBER, s->node);
+    }
+}
+
+static void on_stream(export_timeline_t *t, const gpurt_span_t *s)
+{
+    waiting_t *w = slice(t, s,
+                         s->kind == GPURT_KIND_KERNEL ? EXPORT_IN_KERNEL
+                         : s->kind == GPURT_KIND_COPY ? EXPORT_IN_COPY
+                         : s->kind == GPURT_KIND_FILL ? EXPORT_IN_FILL
+                                                      : EXPORT_IN_GRAPH);
+
+    w->key = (export_key_t){
+        .kind = EXPORT_STREAM, .device = s->device, .a = s->context, .b = s->stream};
+    if (s->kernel) {
+        kernel_args(&w->event, s);
+        return;
+    }
+    if (s->kind == GPURT_KIND_GRAPH)
+        snprintf(w->text, sizeof w->text, "graph %u", s->graph);
+    else {
+        if (s->kind == GPURT_KIND_FILL)
+            memcpy(w->text, "fill", 4);
+        arg(&w->event, EXPORT_ARG_BYTES, EXPORT_AS_NUMBER, s->bytes);
+    }
+    w->event.text_bytes = strlen(w->text);
+    arg(&w->event, EXPORT_ARG_CALL, EXPORT_AS_NUMBER, s->correlation);
+}
+
+static void on_host(export_timeline_t *t, const gpurt_span_t *s)
+{
+    waiting_t *w;
+
+    if (s->kind == GPURT_KIND_CALL) {
+        w = slice(t, s, EXPORT_IN_CALL);
+        w->key = (export_key_t){.kind = s->thread ? EXPORT_THREAD : EXPORT_PROCESS,
+                                .a = s->thread};
+        w->nests = true;
+        arg(&w->event, EXPORT_ARG_CALL, EXPORT_AS_NUMBER, s->correlation);
+        return;
+    }
+    w = slice(t, s, s->kind == GPURT_KIND_WAIT ? EXPORT_IN_WAIT : EXPORT_IN_OVERHEAD);
+    w->key.kind = s->kind == GPURT_KIND_WAIT ? EXPORT_WAITS : EXPORT_OVERHEAD;
+    w->event.flows = false; /* it causes nothing */
+}
+
+/* ---- ranges -------------------------------------------------------------------------- */
+
+static void range_event(export_timeline_t *t, export_event_t *e, const export_range_t *r,
+                        uint8_t type)
+{
+    memset(e, 0, sizeof *e);
+    e->type = type;
+    e->in = EXPORT_IN_RANGE;
+    e->track = track(t, EXPORT_RANGES, 0, r->row.thread, 0);
+    e->time_ns = r->time_ns;
+    e->name = r->row.name;
+    arg(e, EXPORT_ARG_DOMAIN, EXPORT_AS_STRING, r->row.domain);
+}
+
+static void range_open(export_timeline_t *t, const export_range_t *r)
+{
+    export_event_t e;
+
+    range_event(t, &e, r, EXPORT_OPEN);
+    t->writer->event(t->out, &e);
+}
+
+static void range_close(export_timeline_t *t, const export_range_t *r, bool inner,
+                        uint64_t end)
+{
+    export_key_t lane = {.kind = EXPORT_RANGES, .lane = 1, .a = r->row.thread};
+    export_range_t *same;
+    export_event_t e;
+
+    range_event(t, &e, r, r->opened ? EXPORT_CLOSE : EXPORT_SLICE);
+    if (r->opened) {
+        e.time_ns = end;
+        t->writer->event(t->out, &e);
+        return;
+    }
+    e.ns = end > r->time_ns ? end - r->time_ns : 0;
+    if (!inner)
+        e.track = export_tracks_lane(t->tracks, lane, false, r->time_ns, end);
+    else /* of those that began in one moment the outer ones are written first */
+        while ((same = export_ranges_same(&t->ranges, r->row.thread, r->time_ns)) != NULL) {
+            range_open(t, same);
+            same->opened = true;
+        }
+    t->writer->event(t->out, &e);
+}
+
+static bool is_word(const export_timeline_t *t, uint32_t id, const char *word)
+{
+    gpurt_site_info_t info;
+
+    return gpurt_dictionary_get(t->out->dictionary, id, &info) &&
+           info.format_bytes == strlen(word) &&
+           memcmp(info.format, word, info.format_bytes) == 0;
+}
+
+static void range_row(export_timeline_t *t, const gpurt_row_t *row,
+                      const gpurt_activity_range_t *words)
+{
+    static const char orphan[] = "end of a range whose beginning is not in the log";
+    export_range_t r = {.row = *words, .time_ns = row->time_ns};
+    export_event_t e;
+    bool inner;
+
+    if (is_word(t, words->what, "begin")) {
+        if (export_ranges_begin(&t->ranges, words, row->time_ns, &r) && !r.opened)
+            range_open(t, &r);
+        return;
+    }
+    if (!is_word(t, words->what, "end")) {
+        range_event(t, &e, &r, EXPORT_INSTANT);
+        t->writer->event(t->out, &e);
+        return;
+    }
+    if (export_ranges_end(&t->ranges, words->id, &r, &inner)) {
+        range_close(t, &r, inner, row->time_ns);
+        return;
+    }
+    range_event(t, &e, &r, EXPORT_INSTANT);
+    e.text = orphan;
+    e.text_bytes = sizeof orphan - 1;
+    t->writer->event(t->out, &e);
+}
+
+/* ---- counters ------------------------------------------------------------------------ */
+
+static void count(export_timeline_t *t, const gpurt_row_t *row, uint32_t which,
+                  double value)
+{
+    t->writer->counter(t->out, track(t, EXPORT_COUNTER, row->block, which, 0), row->time_ns,
+                       value);
+}
+
+static void environment_row(export_timeline_t *t, const gpurt_row_t *row,
+                            const gpurt_activity_environment_t *e)
+{
+    count(t, row, EXPORT_COUNT_SM_CLOCK, e->sm_mhz);
+    count(t, row, EXPORT_COUNT_MEMORY_CLOCK, e->memory_mhz);
+    count(t, row, EXPORT_COUNT_POWER, e->milliwatts / 1e3);
+    count(t, row, EXPORT_COUNT_TEMPERATURE, e->celsius);
+    count(t, row, EXPORT_COUNT_GPU_USE, e->gpu_percent);
+    count(t, row, EXPORT_COUNT_MEMORY_USE, e->memory_percent);
+    count(t, row, EXPORT_COUNT_MEMORY, (double)gpurt_pair_value(e->memory_used));
+}
+
+static void busy_row(export_timeline_t *t, const gpurt_row_t *row,
+                     const gpurt_activity_busy_t *b)
+{
+    uint64_t whole = gpurt_pair_value(b->ns);
+
+    if (whole)
+        count(t, row, EXPORT_COUNT_BUSY,
+              (double)gpurt_pair_value(b->kernels) * 100.0 / (double)whole);
+}
+
+static void sample_row(export_timeline_t *t, const gpurt_row_t *row,
+                       const gpurt_activity_sample_t *s)
+{
+    for (uint32_t i = 0; i < GPURT_SAMPLE_MEASURES; i++)
+        if (s->percent[i] != GPURT_SAMPLE_UNKNOWN)
+            count(t, row, EXPORT_COUNT_SAMPLE + i, s->percent[i] / 100.0);
+}
+
+/* ---- messages ------------------------------------------------------------------------ */
+
+/* Where a message stands: its thread, or its warp; losses at least their device. */
+static export_track_t *message_track(export_timeline_t *t, const gpurt_row_t *row)
+{
+    const gplog_file_t *about = &t->out->sum.about;
+    uint32_t device = 0;
+
+    if (row->section < about->section_count) {
+        if (about->sections[row->section].kind == GPURT_SECTION_HOST)
+            return thread_track(t, row->kind == GPURT_KIND_LOG ? row->block : 0);
+        device = about->sections[row->section].device;
+    }
+    if (row->kind == GPURT_KIND_LOSS &&
+        (row->words < 4 || gpurt_row_words(row)[3] == UINT32_MAX))
+        return track(t, EXPORT_DEVICE, device, 0, 0);
+    return track(t, EXPORT_WARP, device, row->sm, row->slot);
+}
+
+static void message(export_timeline_t *t, const gpurt_row_t *row, uint32_t lane)
+{
+    char room[GPURT_MESSAGE_MAX];
+    const char *level = gpurt_level_name(row->level);
+    gpurt_site_info_t site = {0};
+    export_event_t e = {.type = EXPORT_INSTANT, .time_ns = row->time_ns};
+    gpurt_text_t text;
+
+    gpurt_text_init(&text, room, sizeof room);
+    gpurt_render_message(t->out->dictionary, row, lane, &text);
+    e.in = gpurt_row_is_panic(row)          ? EXPORT_IN_PANIC
+           : row->kind == GPURT_KIND_LOSS   ? EXPORT_IN_LOSS
+           : row->kind == GPURT_KIND_LAUNCH ? EXPORT_IN_LAUNCH
+           : row->kind == GPURT_KIND_MEMORY ? EXPORT_IN_MEMORY
+                                            : EXPORT_IN_LOG;
+    e.text = room;
+    e.text_bytes = text.used;
+    arg_text(&e, EXPORT_ARG_LEVEL, level, strlen(level));
+    if (gpurt_dictionary_get(t->out->dictionary, row->site, &site) && site.file_bytes) {
+        arg_text(&e, EXPORT_ARG_FILE, site.file, site.file_bytes);
+        arg(&e, EXPORT_ARG_LINE, EXPORT_AS_NUMBER, site.line);
+    }
+    e.track = message_track(t, row);
+    if (e.track->key.kind == EXPORT_WARP) {
+        arg(&e, EXPORT_ARG_BLOCK, EXPORT_AS_NUMBER, row->block);
+        arg(&e, EXPORT_ARG_WARP, EXPORT_AS_NUMBER, row->warp);
+        arg(&e, EXPORT_ARG_LANES, EXPORT_AS_ADDRESS, gpurt_render_lanes(row, lane));
+    }
+    t->writer->event(t->out, &e);
+}
+
+static void message_row(export_timeline_t *t, const gpurt_row_t *row)
+{
+    uint32_t messages = row->kind == GPURT_KIND_LOSS ? 1 : gpurt_row_messages(row);
+
+    for (uint32_t lane = 0; lane < messages; lane++)
+        message(t, row, lane);
+}
+
+/* ---- the rest of what host code tells ------------------------------------------------ */
+
+static void launch_row(export_timeline_t *t, const gpurt_row_t *row,
+                       const gpurt_activity_launch_t *l)
+{
+    export_event_t e = {.type = EXPORT_INSTANT,
+                        .in = EXPORT_IN_LAUNCH,
+                        .time_ns = row->time_ns,
+                        .name = l->name};
+
+    e.track = thread_track(t, l->thread);
+    arg_dims(&e, EXPORT_ARG_GRID, l->grid);
+    arg_dims(&e, EXPORT_ARG_BLOCK, l->block);
+    arg(&e, EXPORT_ARG_SHARED, EXPORT_AS_NUMBER, l->shared_bytes);
+    arg(&e, EXPORT_ARG_FILE, EXPORT_AS_STRING, l->file);
+    arg(&e, EXPORT_ARG_LINE, EXPORT_AS_NUMBER, l->line);
+    arg(&e, EXPORT_ARG_NUMBER, EXPORT_AS_NUMBER, l->number);
+    t->writer->event(t->out, &e);
+}
+
+static void memory_row(export_timeline_t *t, const gpurt_row_t *row,
+                       const gpurt_activity_memory_t *m)
+{
+    export_event_t e = {.type = EXPORT_INSTANT,
+                        .in = EXPORT_IN_MEMORY,
+                        .time_ns = row->time_ns,
+                        .name = m->name};
+
+    e.track = track(t, EXPORT_DEVICE, row->block, 0, 0);
+    arg(&e, EXPORT_ARG_BYTES, EXPORT_AS_NUMBER, gpurt_pair_value(m->bytes));
+    arg(&e, EXPORT_ARG_ADDRESS, EXPORT_AS_ADDRESS, gpurt_pair_value(m->address));
+    t->writer->event(t->out, &e);
+}
+
+static void activity_row(export_timeline_t *t, const gpurt_row_t *row)
+{
+    gpurt_activity_any_t room;
+    const void *words =
+        gpurt_activity_load(row->kind, gpurt_row_words(row), row->words, &room);
+
+    if (!words)
+        return;
+    switch (row->kind) {
+    case GPURT_KIND_RANGE:
+        range_row(t, row, words);
+        break;
+    case GPURT_KIND_LAUNCH:
+        launch_row(t, row, words);
+        break;
+    case GPURT_KIND_MEMORY:
+        memory_row(t, row, words);
+        break;
+    case GPURT_KIND_ENVIRONMENT:
+        environment_row(t, row, words);
+        break;
+    case GPURT_KIND_BUSY:
+        busy_row(t, row, words);
+        break;
+    case GPURT_KIND_SAMPLE:
+        sample_row(t, row, words);
+        break;
+    default: /* the collector's sums are of no moment */
+        break;
+    }
+}
+
+void export_timeline_row(export_timeline_t *t, const gpurt_row_t *row)
+{
+    gpurt_activity_any_t room;
+    gpurt_span_t span;
+
+    if (!gpurt_kind_is_activity(row->kind))
+        message_row(t, row);
+    else if (!gpurt_span_read(row, &room, &span))
+        activity_row(t, row);
+    else if (gpurt_span_on_stream(&span))
+        on_stream(t, &span);
+    else
+        on_host(t, &span);
+}
+
+void export_timeline_end(export_timeline_t *t)
+{
+    moment_write(t);
+    for (uint32_t i = 0; i < t->ranges.count; i++)
+        if (!t->ranges.list[i].opened)
+            range_open(t, &t->ranges.list[i]);
+}
