@@ -27,8 +27,10 @@ static gpurt_status_t level_read(uint32_t option, uint32_t *level, gpurt_error_t
 
     *level = option ? option : (uint32_t)GPURT_CHECKS_OFF;
     if (*level > GPURT_CHECKS_FULL)
-        return REFUSE(err, GPURT_E_INVALID, "heap: checks %u: say GPURT_CHECKS_OFF, "
-                                            "_CHEAP or _FULL", option);
+        return REFUSE(err, GPURT_E_INVALID,
+                      "heap: checks %u: say GPURT_CHECKS_OFF, "
+                      "_CHEAP or _FULL",
+                      option);
     if (!value || !*value)
         return GPURT_OK;
     for (uint32_t i = 0; i < 3; i++)
@@ -36,8 +38,8 @@ static gpurt_status_t level_read(uint32_t option, uint32_t *level, gpurt_error_t
             *level = GPURT_CHECKS_OFF + i;
             return GPURT_OK;
         }
-    return REFUSE(err, GPURT_E_INVALID,
-                  "GPURT_HEAP_CHECKS=%.32s: say off, cheap or full", value);
+    return REFUSE(err, GPURT_E_INVALID, "GPURT_HEAP_CHECKS=%.32s: say off, cheap or full",
+                  value);
 }
 
 static bool trace_read(bool option)
@@ -86,10 +88,10 @@ size_t gpurt_heap_watch_place(gpurt_heap_watch_t *watch, uint32_t chunks, char *
     if (!watch->level)
         return 0;
     part(memory, &at, sizeof *watch);
-    watch->sites = (gpurt_alloc_site_t *)part(memory, &at,
-                                              sizeof *watch->sites * GPURT_WATCH_SITES);
-    watch->found = (gpurt_heap_found_t *)part(memory, &at,
-                                              sizeof *watch->found * GPURT_WATCH_FAULTS);
+    watch->sites =
+        (gpurt_alloc_site_t *)part(memory, &at, sizeof *watch->sites * GPURT_WATCH_SITES);
+    watch->found =
+        (gpurt_heap_found_t *)part(memory, &at, sizeof *watch->found * GPURT_WATCH_FAULTS);
     watch->xplaces =
         (uint64_t *)part(memory, &at, sizeof *watch->xplaces * watch->place_count);
     watch->records = NULL;
@@ -136,14 +138,13 @@ typedef struct look {
     gpurt_error_t *err;
     uint32_t chunk; /* that `bytes` holds; GPURT_CHUNK_BYTES: none */
     char *bytes;
-    uint64_t begin, slot_bytes;    /* of the slot at hand: offset in the heap */
+    uint64_t begin, slot_bytes; /* of the slot at hand: offset in the heap */
     const gpurt_alloc_record_t *r;
 } look_t;
 
 static gpurt_status_t fetch(look_t *l, void *to, const void *from, size_t bytes)
 {
-    gpurt_status_t st =
-        gpurt_copy(l->rt, GPURT_STREAM_DEFAULT, to, from, bytes, l->err);
+    gpurt_status_t st = gpurt_copy(l->rt, GPURT_STREAM_DEFAULT, to, from, bytes, l->err);
 
     return st == GPURT_OK ? gpurt_stream_sync(l->rt, GPURT_STREAM_DEFAULT, l->err) : st;
 }
@@ -190,10 +191,9 @@ static gpurt_status_t damaged(look_t *l, const char *how, uint64_t at)
                   "heap: 0x%llx of %llu bytes %s: byte %lld; allocated at %.*s by block %u "
                   "thread %u",
                   (unsigned long long)((uintptr_t)l->heap->chunks + object),
-                  (unsigned long long)l->r->xsize, how,
-                  (long long)at - (long long)object, (int)sizeof site.text,
-                  site.xbytes ? site.text : "a place not known", l->r->xblock,
-                  l->r->xthreads & 0xffffu);
+                  (unsigned long long)l->r->xsize, how, (long long)at - (long long)object,
+                  (int)sizeof site.text, site.xbytes ? site.text : "a place not known",
+                  l->r->xblock, l->r->xthreads & 0xffffu);
 }
 
 static gpurt_status_t slot_look(look_t *l)

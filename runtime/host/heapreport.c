@@ -23,21 +23,21 @@ typedef struct sight {
 
 const char *gpurt_heap_wrong_text(uint32_t what)
 {
-    static const char *const texts[GPURT_WRONGS] = {"nothing",
-                                                    "is freed, which is none of its objects",
-                                                    "is freed by a pointer into it",
-                                                    "is freed again",
-                                                    "was written past its end",
-                                                    "was written before its begin",
-                                                    "was written after it was freed"};
+    static const char *const texts[GPURT_WRONGS] = {
+        "nothing",
+        "is freed, which is none of its objects",
+        "is freed by a pointer into it",
+        "is freed again",
+        "was written past its end",
+        "was written before its begin",
+        "was written after it was freed"};
 
     return texts[what < GPURT_WRONGS ? what : 0];
 }
 
 /* ---- looking ------------------------------------------------------------------------- */
 
-static void site_text(const sight_t *s, uint32_t row,
-                      char text[GPURT_WATCH_SITE_TEXT + 1])
+static void site_text(const sight_t *s, uint32_t row, char text[GPURT_WATCH_SITE_TEXT + 1])
 {
     uint32_t bytes = row && row < GPURT_WATCH_SITES ? s->sites[row].xbytes : 0;
 
@@ -128,8 +128,8 @@ static gpurt_status_t sight_tables(gpurt_t *rt, sight_t *s, gpurt_error_t *err)
         st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, s->found, s->watch.found, found, err);
     if (st == GPURT_OK)
         st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
-    s->found_rows = s->watch.xrows < GPURT_WATCH_FAULTS ? (uint32_t)s->watch.xrows
-                                                        : GPURT_WATCH_FAULTS;
+    s->found_rows =
+        s->watch.xrows < GPURT_WATCH_FAULTS ? (uint32_t)s->watch.xrows : GPURT_WATCH_FAULTS;
     return st;
 }
 
@@ -222,8 +222,8 @@ static void text_fault(FILE *out, const gpurt_heap_fault_t *f)
     if (f->size && f->what != GPURT_WRONG_TWICE)
         fprintf(out, ", byte %lld", (long long)f->at);
     if (f->size)
-        fprintf(out, "\n    allocated at %s by block %u thread %u", place(f->site), f->block,
-                f->thread);
+        fprintf(out, "\n    allocated at %s by block %u thread %u", place(f->site),
+                f->block, f->thread);
     if (f->free_site[0])
         fprintf(out, "\n    freed at %s by block %u thread %u", f->free_site, f->free_block,
                 f->free_thread);
@@ -250,8 +250,8 @@ static void text_write(FILE *out, const sight_t *s)
 
         fprintf(out,
                 "  %llu bytes in %llu objects from %s; one: 0x%llx of block %u thread %u\n",
-                (unsigned long long)l->bytes, (unsigned long long)l->objects, place(l->site),
-                (unsigned long long)l->first, l->block, l->thread);
+                (unsigned long long)l->bytes, (unsigned long long)l->objects,
+                place(l->site), (unsigned long long)l->first, l->block, l->thread);
     }
     for (uint32_t i = 0; i < s->found_rows; i++) {
         fault_fill(s, &s->found[i], &fault);

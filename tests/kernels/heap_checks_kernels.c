@@ -127,7 +127,8 @@ GPURT_KERNEL(checks_warp, struct checks_args, p)
 {
     GPURT_SHARED(gpurt_magazine_t, magazines, 2);
     gpurt_magazine_t *m = &magazines[gpurt_warp()];
-    void **out = (void **)(void *)(p->cells + (gpurt_block_x() * 2 + gpurt_warp()) * p->count);
+    void **out =
+        (void **)(void *)(p->cells + (gpurt_block_x() * 2 + gpurt_warp()) * p->count);
     uint32_t got;
     char *object;
 

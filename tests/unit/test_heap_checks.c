@@ -67,15 +67,16 @@ static uint64_t cell(bench_t *b, uint32_t i)
 }
 
 /* That the place is the call of the kernels which stands there. */
-static void place_check(const bench_t *b, const char *what, const char *site, uint32_t which)
+static void place_check(const bench_t *b, const char *what, const char *site,
+                        uint32_t which)
 {
     char end[64];
     size_t length = strlen(site), want;
 
     snprintf(end, sizeof end, "%s:%u", FILE_NAME, b->lines[which]);
     want = strlen(end);
-    CHECK_MSG(length >= want && strcmp(site + length - want, end) == 0,
-              "%s: %s, not %s", what, site, end);
+    CHECK_MSG(length >= want && strcmp(site + length - want, end) == 0, "%s: %s, not %s",
+              what, site, end);
 }
 
 static void silent(bench_t *b)
@@ -101,7 +102,9 @@ static void beside(uint32_t level, uint64_t size, uint32_t align, int64_t at, ui
     b.args.align = align;
     RUN(&b, checks_alloc);
     CHECK(cell(&b, 0) && cell(&b, 0) % align == 0);
-    RUN(&b, checks_write); /* all of it, and nothing else */
+    if (size >= 16 && size <= GPURT_SMALL_MAX && !(size & (size - 1)))
+        CHECK_EQ(cell(&b, 0) % size, 0); /* as in a heap that does not check */
+    RUN(&b, checks_write);               /* all of it, and nothing else */
     silent(&b);
     b.args.mode = 1;
     b.args.at = at;
@@ -132,9 +135,9 @@ static void beside(uint32_t level, uint64_t size, uint32_t align, int64_t at, ui
 
 static void test_guards(void)
 {
-    static const uint64_t sizes[] = {1,   2,    7,    15,   16,    17,    31,    32,   48,
-                                     63,  64,   100,  255,  256,   1000,  4096,  5000, 16384,
-                                     32752, 32768, 32769, 65536, 200000};
+    static const uint64_t sizes[] = {1,    2,     7,     15,    16,    17,    31,    32,
+                                     48,   63,    64,    100,   255,   256,   1000,  4096,
+                                     5000, 16384, 32752, 32768, 32769, 65536, 200000};
 
     for (uint32_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         uint64_t size = sizes[i];
@@ -436,8 +439,8 @@ static void test_mixed(void)
 
 static void test_options(void)
 {
-    gpurt_heap_options_t odd = {.checks = 9}, small = {.bytes = 900 << 10,
-                                                       .checks = GPURT_CHECKS_FULL};
+    gpurt_heap_options_t odd = {.checks = 9},
+                         small = {.bytes = 900 << 10, .checks = GPURT_CHECKS_FULL};
     gpurt_heap_leak_t leak;
     gpurt_heap_stats_t stats;
     gpurt_heap_t heap;

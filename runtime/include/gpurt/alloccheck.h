@@ -132,7 +132,8 @@ GPURT_DEVN gpurt_alloc_record_t *gpurt_watch_record(const gpurt_heap_t *h,
 
 /* ---- what is wrong ------------------------------------------------------------------- */
 
-GPURT_DEV gpurt_heap_found_t gpurt_watch_found(uint32_t what, const void *object, int64_t at)
+GPURT_DEV gpurt_heap_found_t gpurt_watch_found(uint32_t what, const void *object,
+                                               int64_t at)
 {
     gpurt_heap_found_t f;
 
@@ -456,9 +457,8 @@ GPURT_DEVN gpurt_alloc_record_t *gpurt_watch_around(const gpurt_heap_t *h, char 
     }
     s = gpurt_watch_slot_at(h, inside - at);
     *begin = s.begin;
-    return s.record &&
-                   (gpurt_load_relaxed_dev_u32(&s.record->xstate) & GPURT_RECORD_STATE) ==
-                       GPURT_RECORD_LIVE
+    return s.record && (gpurt_load_relaxed_dev_u32(&s.record->xstate) &
+                        GPURT_RECORD_STATE) == GPURT_RECORD_LIVE
                ? s.record
                : NULL;
 }

@@ -47,11 +47,11 @@ typedef struct gpurt_alloc_form {
 #define GPURT_ALLOC_FOUND_TYPES_ 0x3229229472ull
 #define GPURT_ALLOC_TRACE_TYPES_ 0x2222ull
 #define GPURT_ALLOC_FREE_TYPES_  0x22ull
-#define GPURT_ALLOC_FOUND_(text, end)                                                  \
-    {                                                                                  \
-        "heap %u: %p of %llu bytes " text                                              \
+#define GPURT_ALLOC_FOUND_(text, end)                                                     \
+    {                                                                                     \
+        "heap %u: %p of %llu bytes " text                                                 \
         "; allocated at %s by block %u thread %u, freed at %s by block %u thread %u" end, \
-            GPURT_ALLOC_FOUND_TYPES_, GPURT_KIND_HEAP_WRONG, GPURT_LEVEL_ERROR, 10     \
+            GPURT_ALLOC_FOUND_TYPES_, GPURT_KIND_HEAP_WRONG, GPURT_LEVEL_ERROR, 10        \
     }
 
 GPURT_TABLE const gpurt_alloc_form_t gpurt_alloc_forms[GPURT_ALLOC_FORMS] = {

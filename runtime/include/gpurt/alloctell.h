@@ -50,9 +50,9 @@ GPURT_DEVN uint32_t gpurt_tell_number(gpurt_alloc_site_t *site, uint32_t form)
 
     /* relaxed: the number is all there is to know; the drainer waits for the definition */
     if (number == 0 && gpurt_cas_relaxed_dev_u32(def, &number, GPURT_GATE_CLAIMED)) {
-        number = gpurt_tell_define(&gpurt_alloc_forms[form],
-                                   (const char *)(uintptr_t)gpurt_load_relaxed_dev_u64(
-                                       &site->xkey));
+        number = gpurt_tell_define(
+            &gpurt_alloc_forms[form],
+            (const char *)(uintptr_t)gpurt_load_relaxed_dev_u64(&site->xkey));
         number = number ? number : GPURT_GATE_OFF;
         gpurt_store_relaxed_dev_u32(def, number);
     }
@@ -79,8 +79,7 @@ GPURT_DEVN bool gpurt_tell_put(uint32_t mask, uint32_t number, uint32_t kind,
     uint32_t lanes = gpurt_popc(mask), rank = gpurt_popc(mask & gpurt_lanes_below());
     uint32_t first = GPURT_RECORD_HEAD_WORDS + 1, total = count * lanes, position;
     uint32_t groups = gpurt_record_groups(total + 1);
-    uint32_t what =
-        gpurt_record_what(number, kind, GPURT_FORM_LANES_PART, gpurt_warp());
+    uint32_t what = gpurt_record_what(number, kind, GPURT_FORM_LANES_PART, gpurt_warp());
     uint64_t time_ns = gpurt_globaltimer();
     gpurt_log_aim_t aim = gpurt_log_aim();
 

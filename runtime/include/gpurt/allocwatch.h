@@ -12,22 +12,24 @@
 /* How much a heap checks. Code checks at most as much as GPURT_HEAP_CHECKS said when it was
  * compiled: 0 (the default), 1 or 2. Each holds what the one before does. */
 typedef enum gpurt_heap_checks {
-    GPURT_CHECKS_DEFAULT = 0, /* as GPURT_HEAP_CHECKS=off|cheap|full in the environment says */
-    GPURT_CHECKS_OFF = 1,     /* bad frees are counted, that is all */
-    GPURT_CHECKS_CHEAP = 2,   /* every object has a record: its size, who asked, who freed;
+    GPURT_CHECKS_DEFAULT =
+        0,                /* as GPURT_HEAP_CHECKS=off|cheap|full in the environment says */
+    GPURT_CHECKS_OFF = 1, /* bad frees are counted, that is all */
+    GPURT_CHECKS_CHEAP = 2, /* every object has a record: its size, who asked, who freed;
                                  bytes behind its end are guarded */
-    GPURT_CHECKS_FULL = 3     /* bytes before it, too; what is freed is poisoned and kept
+    GPURT_CHECKS_FULL = 3   /* bytes before it, too; what is freed is poisoned and kept
                                  back, so that a write after the free is seen */
 } gpurt_heap_checks_t;
 
 enum {
-    GPURT_WATCH_SITES = 1024,  /* places in the source; 0 stands for those without a row */
+    GPURT_WATCH_SITES = 1024, /* places in the source; 0 stands for those without a row */
     GPURT_WATCH_SITE_TEXT = 104,
-    GPURT_WATCH_FAULTS = 256,  /* the first ones: they matter most */
-    GPURT_WATCH_GRANULE = 32,  /* no object of a heap that checks is smaller: a record each */
-    GPURT_GUARD_BYTES = 16,    /* at least so many behind the end */
-    GPURT_GUARD_MOST = 1024,   /* and at most, of what the slot has left */
-    GPURT_GUARD_BEFORE = 64,   /* at most so many before */
+    GPURT_WATCH_FAULTS = 256, /* the first ones: they matter most */
+    GPURT_WATCH_GRANULE =
+        32,                  /* no object of a heap that checks is smaller: a record each */
+    GPURT_GUARD_BYTES = 16,  /* at least so many behind the end */
+    GPURT_GUARD_MOST = 1024, /* and at most, of what the slot has left */
+    GPURT_GUARD_BEFORE = 64, /* at most so many before */
     GPURT_POISON_WHOLE = 32 << 10, /* larger objects are poisoned so far from either end */
     GPURT_WATCH_DEFS = 16
 };
@@ -49,9 +51,9 @@ typedef enum gpurt_heap_wrong {
  * of their own, so that who frees a second time reads whole ones. */
 typedef struct gpurt_alloc_record {
     uint32_t xstate;
-    uint32_t xfront; /* bytes from the slot's begin to the object */
-    uint64_t xsize;  /* asked for */
-    uint32_t xsites; /* who asked; who freed, above it */
+    uint32_t xfront;   /* bytes from the slot's begin to the object */
+    uint64_t xsize;    /* asked for */
+    uint32_t xsites;   /* who asked; who freed, above it */
     uint32_t xthreads; /* in the block, likewise */
     uint32_t xblock, xfree_block;
 } gpurt_alloc_record_t;
@@ -90,12 +92,12 @@ struct gpurt_heap_watch {
     gpurt_alloc_record_t *records; /* one a granule of the chunks; NULL when off */
     gpurt_alloc_site_t *sites;     /* GPURT_WATCH_SITES */
     gpurt_heap_found_t *found;     /* GPURT_WATCH_FAULTS */
-    uint64_t *xplaces;             /* slots kept back, 0 none; in the order of their frees */
-    uint64_t keep_bytes;           /* at most so much is kept back */
-    uint32_t place_count;          /* a power of two */
-    uint32_t level;                /* GPURT_CHECKS_* */
-    uint32_t trace;                /* every call is a record of the log */
-    uint32_t id;                   /* of the heap */
+    uint64_t *xplaces;    /* slots kept back, 0 none; in the order of their frees */
+    uint64_t keep_bytes;  /* at most so much is kept back */
+    uint32_t place_count; /* a power of two */
+    uint32_t level;       /* GPURT_CHECKS_* */
+    uint32_t trace;       /* every call is a record of the log */
+    uint32_t id;          /* of the heap */
     uint64_t xfound[GPURT_WRONGS]; /* all, also those without a row */
     uint64_t xrows;                /* rows of `found` taken */
     uint64_t xhead, xtail;         /* places given out, emptied; free running */
