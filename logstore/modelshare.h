@@ -14,7 +14,7 @@
 typedef struct gpurt_modelshare gpurt_modelshare_t;
 
 enum {
-    GPURT_MODELSHARE_ALL = 127
+    GPURT_MODELSHARE_ALL = 255
 }; /* bits of all parts */
 
 /* The writer's end. pid 0: memory without a name, for readers in this process. A file

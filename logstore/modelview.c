@@ -241,6 +241,8 @@ uint32_t gpurt_model_view(const gpurt_model_t *m, uint64_t now_ns, uint32_t stat
             changed |= 8u << i;
     if (model_activity_view(m, &v->activity))
         changed |= 1u << 6;
+    if (model_heaps_view(m, &v->heaps))
+        changed |= 1u << 7;
     numbers_view(m, now_ns, state, &v->numbers);
     return changed;
 }

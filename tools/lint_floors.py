@@ -17,6 +17,7 @@ FLOORS = {
     "runtime/include/gpurt/record.h": 1,
     "runtime/include/gpurt/activity.h": 1,
     "runtime/include/gpurt/box.h": 1,
+    "runtime/include/gpurt/heaprow.h": 1,
     "runtime/include/gpurt/ringput.h": 1,
     "runtime/include/gpurt/levels.h": 1,
     "runtime/box/": 1,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "log_print.h"
 
+#include "heap_text.h"
 #include "render.h"
 
 #include <gpurt/activity.h>
@@ -157,7 +158,7 @@ static const gplog_section_t *device_section(const gplog_file_t *about)
 }
 
 static void stat_json(FILE *out, const gpurt_log_summary_t *s,
-                      const gpurt_model_activity_t *activity, const char *device,
+                      const gpurt_modelview_t *view, const char *device,
                       const char *back_end)
 {
     char room[512];
@@ -174,9 +175,13 @@ static void stat_json(FILE *out, const gpurt_log_summary_t *s,
         (unsigned long long)s->panics, (unsigned long long)s->frames,
         (unsigned long long)s->torn_frames, (unsigned long long)s->bytes,
         (unsigned long long)s->first_ns, (unsigned long long)s->last_ns, back_end, room);
-    if (activity && activity->rows) {
+    if (view && view->activity.rows) {
         fputs(",\"activity\":", out);
-        activity_json(out, activity);
+        activity_json(out, &view->activity);
+    }
+    if (view && view->heaps.rows) {
+        fputs(",\"heaps\":", out);
+        heap_json(out, &view->heaps);
     }
     fputs("}\n", out);
 }
@@ -193,8 +198,8 @@ static void stat_time(FILE *out, const char *name, uint64_t time_ns)
                 (unsigned)(time_ns % 1000000000u / 1000u));
 }
 
-void log_print_stat(FILE *out, const gpurt_log_summary_t *s,
-                    const gpurt_model_activity_t *activity, bool json)
+void log_print_stat(FILE *out, const gpurt_log_summary_t *s, const gpurt_modelview_t *view,
+                    bool json)
 {
     const gplog_section_t *section = device_section(&s->about);
     const char *device = section ? section->name : "";
@@ -202,7 +207,7 @@ void log_print_stat(FILE *out, const gpurt_log_summary_t *s,
     gpurt_text_t name;
 
     if (json) {
-        stat_json(out, s, activity, device, back_end_of(section));
+        stat_json(out, s, view, device, back_end_of(section));
         return;
     }
     gpurt_text_init(&name, room, sizeof room);
@@ -225,6 +230,8 @@ void log_print_stat(FILE *out, const gpurt_log_summary_t *s,
     if (room[0])
         fprintf(out, "program    %s[%u]\n", room, s->about.identity.pid);
     fprintf(out, "closed     %s\n", s->closed ? "yes" : "no, or cut off");
-    if (activity)
-        activity_plain(out, activity, STAT_KERNELS);
+    if (!view)
+        return;
+    activity_plain(out, &view->activity, STAT_KERNELS);
+    heap_plain(out, &view->heaps);
 }

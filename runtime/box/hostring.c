@@ -5,6 +5,7 @@
 
 #include "procfs.h"
 
+#include <gpurt/heaprow.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,18 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
     SITE(ENVIRONMENT, DEBUG, gpurt_activity_environment_t, T9(U, U, W, W, U, U, U, U, U),
          "GPU %u%%, memory %u%%, %llu of %llu B used, %u of %u mW, %u C, %u MHz, memory "
          "%u MHz"),
+    SITE(HEAP_STATE, DEBUG, gpurt_heap_state_row_t, T12(U, U, W, W, W, W, W, U, U, U, W, W),
+         "heap %u (0x%x): %llu B, %llu objects of %llu B, %llu B free in classes, %llu B "
+         "kept "
+         "back; chunks: %u free, %u in a row, %u large; %llu refused, %llu wrong"),
+    SITE(HEAP_CLASS, DEBUG, gpurt_heap_class_row_t, T6(U, U, U, W, W, W),
+         "heap %u, class %u B: %u chunks, %llu live, %llu free again, %llu fresh"),
+    SITE(HEAP_MAP, DEBUG, gpurt_heap_map_row_t, T10(U, U, W, W, W, W, W, W, W, W),
+         "heap %u, map: cells of %u chunks"),
+    SITE(HEAP_SITE, DEBUG, gpurt_heap_site_row_t, T7(U, S, U, U, W, W, U),
+         "heap %u: %s holds most but %u, of %u: %llu objects, %llu B"),
+    SITE(HEAP_LEAK, WARN, gpurt_heap_leak_row_t, T4(U, W, W, S),
+         "heap %u ends: %llu bytes in %llu objects from %s were not freed"),
     {.kind = GPURT_KIND_TEXT, .level = GPURT_LEVEL_WARN, .format = "collector"},
 };
 GPURT_STATIC_ASSERT(sizeof(gpurt_activity_kernel_t) == 4 * 13, "frozen");

@@ -157,7 +157,7 @@ typedef struct gpurt_activity_site {
 } gpurt_activity_site_t;
 
 enum {
-    GPURT_ACTIVITY_SITES = 14
+    GPURT_ACTIVITY_SITES = 19 /* heaprow.h's among them */
 };
 /* hostring.c */
 extern const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES];
