@@ -46,6 +46,7 @@ FLOORS = {
     "runtime/include/gpurt/allocslab.h": 2,
     "runtime/include/gpurt/alloctree.h": 2,
     "runtime/include/gpurt/magazine.h": 2,
+    "runtime/include/gpurt/malloc.h": 2,
     "runtime/include/gpurt/kernel.h": 2,
     "runtime/include/gpurt/device.h": 2,
     "runtime/simt/": 3,
