@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    BAR = 20,
+    BAR = 12,
     WIDE = 104,       /* columns where sites stand beside the classes */
     CLASSES = 52,     /* columns of the classes then */
     CLASSES_ALONE = 8 /* rows of them where the sites stand below */

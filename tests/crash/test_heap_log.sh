@@ -47,3 +47,43 @@ grep -q ': 0 live objects of 0 bytes, 0 faults' clean.txt || fail "$(cat clean.t
 "$bin/gpurt-record" -q -o off.gplog -- "$app" wrong >said
 "$bin/gpurt-log" cat --jsonl off.gplog >run.txt
 [ "$(wrong)" = 0 ] || fail 'told, though nobody asked for checks'
+
+# ---- a trace, and again ----------------------------------------------------------------------------------------------
+# json FILE KEY: a number of one JSON object
+json() { sed -n "s/.*\"$2\":\([0-9]*\)[,}].*/\1/p" "$1"; }
+: >empty
+GPURT_HEAP_TRACE=1 "$bin/gpurt-record" -q -o trace.gplog -- "$app" hold <empty >said
+"$bin/gpurt-replay" --json -n 1 trace.gplog >again.json
+for want in allocs=128 frees=64 left=64 odd=0 lost=0 served=128 refused=0 alloc_bytes=12800; do
+    [ "$(json again.json "${want%=*}")" = "${want#*=}" ] || fail "$want: $(cat again.json)"
+done
+"$bin/gpurt-replay" --json -n 1 --bytes 700000 trace.gplog >again.json
+[ "$(json again.json served)" = 128 ] || fail "a small heap: $(cat again.json)"
+GPURT_HEAP_TRACE=1 "$bin/gpurt-record" -q -o storm.gplog -- "$app" storm
+"$bin/gpurt-replay" --json -n 1 --shards 3 storm.gplog >again.json
+for want in odd=0 left=0 refused=0 "served=$(json again.json allocs)" "frees=$(json again.json allocs)"; do
+    [ "$(json again.json "${want%=*}")" = "${want#*=}" ] || fail "a storm, $want: $(cat again.json)"
+done
+[ "$(json again.json allocs)" -gt 500 ] || fail "a small storm: $(cat again.json)"
+! "$bin/gpurt-replay" clean.gplog 2>no-trace || fail 'a log without a trace was replayed'
+grep -q 'GPURT_HEAP_TRACE=1' no-trace || fail 'no remedy is named'
+
+# ---- a program that is killed: its heap's last state is in the log -------------------------------------------------------
+mkfifo line
+GPURT_HEAP_CHECKS=cheap GPURT_HEAP_VIEW=50 "$bin/gpurt-record" -q -o hold.gplog -- "$app" hold <line >number &
+recorder=$!
+exec 3>line
+for _ in $(seq 100); do
+    "$bin/gpurt-log" stat --json hold.gplog >state.json 2>/dev/null || true
+    ! grep -q "\"sites\":\[{\"site\":\".*$kernels:[0-9]*\",\"objects\":64,\"bytes\":6400" state.json || break
+    sleep 0.1
+done
+kill -9 "$(cat number)"
+exec 3>&-
+wait "$recorder" || true
+"$bin/gpurt-log" stat --json hold.gplog >state.json
+grep -q "\"ended\":false,\"traced\":false,\"checks\":\"cheap\",.*\"live\":64,\"live_bytes\":8192,.*\"sites\":\[{\"site\":\".*$kernels:[0-9]*\",\"objects\":64,\"bytes\":6400" state.json ||
+    fail "the state of a program that was killed: $(cat state.json)"
+"$bin/gpurt-log" stat hold.gplog | grep -q '^heap .* 8.0 KiB in 64 objects' || fail 'the state as text'
+GPURT_HEAP_VIEW=off "$bin/gpurt-record" -q -o dark.gplog -- "$app" hold <empty >said
+! "$bin/gpurt-log" stat dark.gplog | grep -q '^heap' || fail 'told of, though it was turned off'
