@@ -101,6 +101,7 @@ static void check_sums(void)
     put_state(64, T0, 48 * MIB, GPURT_HEAP_TRACE | 2);
     put_rest(64);
     put_state(64, T0 - 5, 1, 2); /* older: not what it is now */
+    CHECK_EQ(heap(64)->live_bytes, 48 * MIB);
     put_state(64, T0 + 9, 40 * MIB, 2);
     h = heap(64);
     CHECK(h != NULL);
