@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
 #include "heapview.h"
 
 #include "heapmap.h"

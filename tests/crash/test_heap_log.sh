@@ -39,6 +39,10 @@ GPURT_HEAP_CHECKS=cheap GPURT_HEAP_LEAKS=leaks.json "$app" wrong >said
 grep -q "\"fault_count\":2,\"leaks\":\[{\"bytes\":6400,\"objects\":64,\"site\":\".*$kernels:$(line leak)\"" leaks.json ||
     fail "$(cat leaks.json)"
 
+# A heap that is still there at the end.
+ASAN_OPTIONS=detect_leaks=0 GPURT_HEAP_CHECKS=full GPURT_HEAP_LEAKS=left.txt "$app" leave
+grep -q "6400 bytes in 64 objects from .*$kernels:" left.txt || fail 'the leak that gpurt_close finds'
+
 # Twins: who does nothing wrong, and who does not check.
 GPURT_HEAP_CHECKS=full GPURT_HEAP_LEAKS=clean.txt "$bin/gpurt-record" -q -o clean.gplog -- "$app" storm
 "$bin/gpurt-log" cat --jsonl clean.gplog >run.txt

@@ -27,6 +27,20 @@ GPURT_DEV uint32_t gpurt_watch_level(const gpurt_heap_watch_t *w)
                : GPURT_CHECKS_CEILING(GPURT_HEAP_CHECKS);
 }
 
+/* Word by word: the host may look meanwhile. relaxed: it reads a name, or the half of one. */
+GPURT_DEVN void gpurt_watch_name(gpurt_alloc_site_t *site, const char *from, uint32_t bytes)
+{
+    uint32_t *words = (uint32_t *)(void *)site->text;
+
+    for (uint32_t i = 0; i < bytes; i += 4) {
+        uint32_t word = 0;
+
+        for (uint32_t k = 0; k < 4 && i + k < bytes; k++)
+            word |= (uint32_t)(uint8_t)from[i + k] << 8 * k;
+        gpurt_store_relaxed_dev_u32(words + i / 4, word);
+    }
+}
+
 /* The row of a place in the source; 0: unknown, or no row is left for it. */
 GPURT_DEVN uint32_t gpurt_watch_site(gpurt_heap_watch_t *w, const char *here)
 {
@@ -48,7 +62,7 @@ GPURT_DEVN uint32_t gpurt_watch_site(gpurt_heap_watch_t *w, const char *here)
         while (here[bytes])
             bytes++;
         from = bytes < GPURT_WATCH_SITE_TEXT ? 0 : bytes - GPURT_WATCH_SITE_TEXT;
-        gpurt_log_copy(site->text, here + from, bytes - from);
+        gpurt_watch_name(site, here + from, bytes - from);
         /* relaxed: the host reads it; in the midst of a kernel it may miss some */
         gpurt_store_relaxed_dev_u32(&site->xbytes, bytes - from);
         return row;
