@@ -97,7 +97,7 @@ static void beside(uint32_t level, uint64_t size, uint32_t align, int64_t at, ui
     gpurt_heap_fault_t f;
     bench_t b;
 
-    bench_open(&b, level, 6 * MIB);
+    bench_open(&b, level, size > 60000 ? 2 * MIB : MIB);
     b.args.size = size;
     b.args.align = align;
     RUN(&b, checks_alloc);

@@ -195,7 +195,25 @@ GPURT_DEVN void gpurt_watch_tell(gpurt_heap_watch_t *w, gpurt_heap_found_t *f,
     gpurt_tell_found(w, f, at_free ? here : f->site);
 }
 
-/* Looks at the guards of an object whose record is not in use any more. */
+/* Writes the guards of an object in a slot of so many bytes. */
+GPURT_DEVN void gpurt_watch_guard(char *begin, uint64_t bytes, uint64_t front,
+                                  uint64_t size)
+{
+    uint64_t address = (uint64_t)(uintptr_t)begin, at = address + front + size;
+    uint64_t low = front > GPURT_GUARD_BEFORE ? front - GPURT_GUARD_BEFORE : 0;
+    uint64_t end = gpurt_guard_end(front ? GPURT_CHECKS_FULL : GPURT_CHECKS_CHEAP, at,
+                                   address + bytes);
+
+    for (uint64_t i = low; i < front; i += 8)
+        *(uint64_t *)(void *)(begin + i) = gpurt_guard_word(address + i);
+    for (; at & 7u; at++)
+        begin[at - address] = (char)(gpurt_guard_word(at) >> 8 * (at & 7u));
+    for (; at < end; at += 8)
+        *(uint64_t *)(void *)(begin + (at - address)) = gpurt_guard_word(at);
+}
+
+/* Looks at the guards of an object whose record is not in use any more. What is found is told
+ * once: they are made good. */
 GPURT_DEVN void gpurt_watch_guards(gpurt_heap_watch_t *w, const gpurt_watch_slot_t *s,
                                    uint32_t here)
 {
@@ -219,6 +237,7 @@ GPURT_DEVN void gpurt_watch_guards(gpurt_heap_watch_t *w, const gpurt_watch_slot
     f = gpurt_watch_found(what, s->begin + front, (int64_t)at - (int64_t)front);
     gpurt_watch_read(s->record, &f);
     gpurt_watch_tell(w, &f, here);
+    gpurt_watch_guard(s->begin, s->bytes, front, size);
 }
 
 /* ---- kept back ----------------------------------------------------------------------- */
@@ -341,18 +360,8 @@ GPURT_DEVN void *gpurt_watch_dress(const gpurt_heap_t *h, char *begin, uint32_t 
                                    size_t size, uint32_t site)
 {
     gpurt_watch_slot_t s = gpurt_watch_slot_at(h, begin);
-    uint64_t address = (uint64_t)(uintptr_t)begin, behind = address + front + size;
-    uint64_t low = front > GPURT_GUARD_BEFORE ? front - GPURT_GUARD_BEFORE : 0;
-    uint64_t end = gpurt_guard_end(front ? GPURT_CHECKS_FULL : GPURT_CHECKS_CHEAP, behind,
-                                   address + s.bytes);
-    uint64_t at = behind;
 
-    for (uint64_t i = low; i < front; i += 8)
-        *(uint64_t *)(void *)(begin + i) = gpurt_guard_word(address + i);
-    for (; at & 7u; at++)
-        begin[at - address] = (char)(gpurt_guard_word(at) >> 8 * (at & 7u));
-    for (; at < end; at += 8)
-        *(uint64_t *)(void *)(begin + (at - address)) = gpurt_guard_word(at);
+    gpurt_watch_guard(begin, s.bytes, front, size);
     /* relaxed: they reach others with the pointer */
     gpurt_store_relaxed_dev_u32(&s.record->xfront, front);
     gpurt_store_relaxed_dev_u64(&s.record->xsize, size);
