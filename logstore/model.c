@@ -261,6 +261,8 @@ void gpurt_model_put(gpurt_model_t *m, const gpurt_row_t *row)
         row_panic(m, section, row);
     if (gpurt_kind_is_activity(row->kind))
         model_activity_put(&m->activity, row); /* too many to be lines of a log */
+    else if (gpurt_kind_is_heap(row->kind))
+        model_heap_put(&m->heaps, row);
     else
         row_keep(m, row, level);
 }

@@ -90,6 +90,12 @@ typedef struct model_activity {
     model_kernel_t kernels[GPURT_MODEL_KERNELS + 1];
 } model_activity_t;
 
+/* modelheap.c: heaps in the shape of the view, but for the texts. */
+typedef struct model_heaps {
+    gpurt_model_heaps_t sums;
+    uint32_t sites[GPURT_MODEL_HEAPS][GPURT_MODEL_HEAP_SITES]; /* ids in the dictionary */
+} model_heaps_t;
+
 /* Owner: whoever created it. Single-threaded. */
 struct gpurt_model {
     const gpurt_dictionary_t *dictionary;
@@ -107,6 +113,7 @@ struct gpurt_model {
     gpurt_model_panics_t panics;
     model_keep_t keep[GPURT_CLASSES];
     model_activity_t activity;
+    model_heaps_t heaps;
 };
 
 /* model.c: count in the RATE_TICKS whole ticks before the one of now_ns. */
@@ -120,6 +127,10 @@ void model_panic_read(const gpurt_dictionary_t *d, const gpurt_row_t *row,
  * when it returns true. */
 void model_activity_put(model_activity_t *a, const gpurt_row_t *row);
 bool model_activity_view(const gpurt_model_t *m, gpurt_model_activity_t *v);
+
+/* modelheap.c: likewise for heaps. */
+void model_heap_put(model_heaps_t *h, const gpurt_row_t *row);
+bool model_heaps_view(const gpurt_model_t *m, gpurt_model_heaps_t *v);
 
 /* Copies a text that is not terminated; keeps its end where it is too long. */
 void model_text_end(char *to, size_t room, const char *from, size_t bytes);

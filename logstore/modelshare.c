@@ -23,8 +23,8 @@
 
 #define SHARE_MAGIC 0x314c444f4d545247ull /* "GRTMODL1", little endian */
 enum {
-    PARTS = 8,
-    SHARE_VERSION = 2,
+    PARTS = 9,
+    SHARE_VERSION = 4,
     READ_TRIES = 8,
     PATH_ROOM = 256
 };
@@ -69,9 +69,11 @@ static const struct {
     {offsetof(gpurt_modelview_t, lines[2]), sizeof(gpurt_model_lines_t)},
     {offsetof(gpurt_modelview_t, activity), sizeof(gpurt_model_activity_t)},
     {offsetof(gpurt_modelview_t, timeline), sizeof(gpurt_timeline_t)},
+    {offsetof(gpurt_modelview_t, heaps), sizeof(gpurt_model_heaps_t)},
 };
 GPURT_STATIC_ASSERT(sizeof(gpurt_model_activity_t) % 8 == 0 &&
-                        sizeof(gpurt_timeline_t) % 8 == 0,
+                        sizeof(gpurt_timeline_t) % 8 == 0 &&
+                        sizeof(gpurt_model_heaps_t) % 8 == 0,
                     "copied by words");
 
 /* ---- sequence locks ------------------------------------------------------------------ */
@@ -166,6 +168,10 @@ static void texts_end(gpurt_modelview_t *v, uint32_t part)
         for (int i = 0; i <= GPURT_MODEL_KERNELS; i++)
             v->activity.kernels[i].name[GPURT_MODEL_KERNEL_NAME - 1] = '\0';
     }
+    for (int i = 0; part == 7 && i < GPURT_MODEL_HEAPS; i++)
+        for (int k = 0; k < GPURT_MODEL_HEAP_SITES; k++)
+            v->heaps.list[i].sites[k].site[sizeof v->heaps.list[i].sites[k].site - 1] =
+                '\0';
     for (int i = 0; part == 2 && i < GPURT_MODEL_PANICS; i++) {
         gpurt_model_panic_t *e = &v->panics.list[i];
 

@@ -243,6 +243,8 @@ uint32_t gpurt_model_view(const gpurt_model_t *m, uint64_t now_ns, uint32_t stat
         v->timeline = m->activity.timeline;
         changed |= 3u << 6;
     }
+    if (model_heaps_view(m, &v->heaps))
+        changed |= 1u << 8;
     numbers_view(m, now_ns, state, &v->numbers);
     return changed;
 }

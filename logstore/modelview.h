@@ -10,6 +10,7 @@
 
 #include <gpurt/activity.h>
 #include <gpurt/box.h>
+#include <gpurt/heaprow.h>
 
 #include "modeltimeline.h"
 
@@ -27,7 +28,10 @@ enum {
     GPURT_MODEL_WHERE = 48,
     GPURT_MODEL_KERNELS = 256, /* names of kernels with a row of their own */
     GPURT_MODEL_DEVICES = 8,   /* whose activity is known */
-    GPURT_MODEL_KERNEL_NAME = 192
+    GPURT_MODEL_KERNEL_NAME = 192,
+    GPURT_MODEL_HEAPS = 8,         /* one that is new takes the row of one that ended */
+    GPURT_MODEL_HEAP_CLASSES = 40, /* by size; only those that have chunks, or had */
+    GPURT_MODEL_HEAP_SITES = 12
 };
 
 /* Lines are kept by class, so that a flood of INFO does not push an ERROR out. */
@@ -199,7 +203,40 @@ typedef struct gpurt_model_activity {
     gpurt_model_kernel_t kernels[GPURT_MODEL_KERNELS + 1]; /* the last: all others */
 } gpurt_model_activity_t;
 
-/* All of it: a private copy of one process. About 1.5 MB. */
+typedef struct gpurt_model_heap_class {
+    uint32_t bytes, chunks; /* 0: the row is not in use */
+    uint64_t live, reusable, fresh;
+} gpurt_model_heap_class_t;
+
+typedef struct gpurt_model_heap_site {
+    uint64_t objects, bytes;
+    char site[GPURT_MODEL_WHERE * 2]; /* its end, where it is longer */
+} gpurt_model_heap_site_t;
+
+/* As it was when it was told of last. */
+typedef struct gpurt_model_heap {
+    uint32_t id;                        /* 0: the row is not in use */
+    uint32_t flags, device, map_chunks; /* flags: GPURT_HEAP_*; map_chunks: a cell */
+    uint64_t time_ns;
+    uint64_t bytes, live, live_bytes, peak_bytes; /* peak: of live_bytes, as it was told */
+    uint64_t slack, kept, refused, wrong;
+    uint32_t free_chunks, largest_row, large_chunks;
+    uint32_t class_count, site_count, sampled;
+    uint8_t cells[GPURT_HEAP_CELLS];
+    gpurt_model_heap_class_t classes[GPURT_MODEL_HEAP_CLASSES];
+    gpurt_model_heap_site_t sites[GPURT_MODEL_HEAP_SITES];
+} gpurt_model_heap_t;
+
+/* Part 8: heaps of kernels. */
+typedef struct gpurt_model_heaps {
+    uint64_t rows;         /* 0: nothing is known */
+    uint64_t count;        /* rows of `list` in use */
+    uint64_t others;       /* rows of heaps that have none */
+    uint64_t calls, freed; /* of traces */
+    gpurt_model_heap_t list[GPURT_MODEL_HEAPS];
+} gpurt_model_heaps_t;
+
+/* All of it: a private copy of one process. About 1.7 MB. */
 typedef struct gpurt_modelview {
     gpurt_model_numbers_t numbers;
     gpurt_model_names_t names;
@@ -207,6 +244,7 @@ typedef struct gpurt_modelview {
     gpurt_model_lines_t lines[GPURT_CLASSES];
     gpurt_model_activity_t activity;
     gpurt_timeline_t timeline; /* part 7 */
+    gpurt_model_heaps_t heaps;
 } gpurt_modelview_t;
 
 static inline uint32_t gpurt_model_class(uint32_t level)

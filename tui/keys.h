@@ -34,6 +34,7 @@ typedef enum action {
     ACTION_SITES,
     ACTION_OUTPUT,
     ACTION_GPU,
+    ACTION_HEAPS,
     ACTION_HELP,
     ACTION_NEXT_VIEW,
     ACTION_PREVIOUS_VIEW,

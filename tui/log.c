@@ -252,25 +252,27 @@ static int do_tail(gpurt_log_t *log, log_print_t *p, const log_options_t *o)
     }
 }
 
-static bool has_activity(const gpurt_log_t *log)
+static bool has_sums(const gpurt_log_t *log)
 {
     const gpurt_dictionary_t *d = gpurt_log_dictionary(log);
     gpurt_site_info_t info;
 
     for (uint32_t id = 1; id < d->next_id; id++)
-        if (gpurt_dictionary_get(d, id, &info) && gpurt_kind_is_activity(info.record_kind))
+        if (gpurt_dictionary_get(d, id, &info) &&
+            (gpurt_kind_is_activity(info.record_kind) ||
+             gpurt_kind_is_heap(info.record_kind)))
             return true;
     return false;
 }
 
 /* All rows through the model that gpurt-top shows. Returns: NULL without memory, or where no
- * row tells what a GPU did; then nothing is unpacked. To be freed. */
-static gpurt_modelview_t *activity_read(gpurt_log_t *log)
+ * row tells what a GPU did, or of a heap; then nothing is unpacked. To be freed. */
+static gpurt_modelview_t *sums_read(gpurt_log_t *log)
 {
     gpurt_modelview_t *view = NULL;
     gpurt_model_t *model;
 
-    if (!has_activity(log) ||
+    if (!has_sums(log) ||
         gpurt_model_create(gpurt_log_dictionary(log), NULL, &model, NULL) != GPURT_OK)
         return NULL;
     for (uint64_t i = 0; i < gpurt_log_frames(log); i++) {
@@ -299,9 +301,9 @@ static int do_stat(gpurt_log_t *log, const log_options_t *o)
 
     check_all(log, false);
     gpurt_lives_read(log, &lives, &count, NULL);
-    view = activity_read(log);
+    view = sums_read(log);
     gpurt_log_summary(log, &sum);
-    log_print_stat(stdout, &sum, view ? &view->activity : NULL, lives, count, o->json);
+    log_print_stat(stdout, &sum, view, lives, count, o->json);
     free(lives);
     free(view);
     return 0;

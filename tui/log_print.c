@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "log_print.h"
 
+#include "heap_text.h"
 #include "lives_text.h"
-
 #include "render.h"
 
 #include <gpurt/activity.h>
@@ -175,9 +175,8 @@ static void stat_time(FILE *out, const char *name, uint64_t time_ns)
                 (unsigned)(time_ns % 1000000000u / 1000u));
 }
 
-void log_print_stat(FILE *out, const gpurt_log_summary_t *s,
-                    const gpurt_model_activity_t *activity, const gpurt_life_t *lives,
-                    uint32_t life_count, bool json)
+void log_print_stat(FILE *out, const gpurt_log_summary_t *s, const gpurt_modelview_t *view,
+                    const gpurt_life_t *lives, uint32_t life_count, bool json)
 {
     const gplog_section_t *section = device_section(&s->about);
     const char *device = section ? section->name : "";
@@ -186,9 +185,13 @@ void log_print_stat(FILE *out, const gpurt_log_summary_t *s,
 
     if (json) {
         stat_json(out, s, device, back_end_of(section));
-        if (activity && activity->rows) {
+        if (view && view->activity.rows) {
             fputs(",\"activity\":", out);
-            activity_json(out, activity);
+            activity_json(out, &view->activity);
+        }
+        if (view && view->heaps.rows) {
+            fputs(",\"heaps\":", out);
+            heap_json(out, &view->heaps);
         }
         if (life_count) {
             fputs(",\"lives\":", out);
@@ -218,6 +221,8 @@ void log_print_stat(FILE *out, const gpurt_log_summary_t *s,
         fprintf(out, "program    %s[%u]\n", room, s->about.identity.pid);
     fprintf(out, "closed     %s\n", s->closed ? "yes" : "no, or cut off");
     lives_print(out, lives, life_count);
-    if (activity)
-        activity_plain(out, activity, STAT_KERNELS);
+    if (!view)
+        return;
+    activity_plain(out, &view->activity, STAT_KERNELS);
+    heap_plain(out, &view->heaps);
 }

@@ -27,10 +27,10 @@ static inline bool log_print_wanted(const gpurt_row_t *row, uint32_t level)
 
 void log_print_row(log_print_t *p, const gpurt_row_t *row);
 
-/* What a log adds up to, as one JSON object or for people. activity: what GPUs did, NULL or
- * empty where the log knows nothing of it. lives: of a program that was started again. */
+/* What a log adds up to, as one JSON object or for people. view: what GPUs did, heaps; NULL
+ * where the log knows nothing of them. lives: of a program that was started again. */
 void log_print_stat(FILE *out, const gpurt_log_summary_t *sum,
-                    const gpurt_model_activity_t *activity, const gpurt_life_t *lives,
+                    const gpurt_modelview_t *view, const gpurt_life_t *lives,
                     uint32_t life_count, bool json);
 
 #endif

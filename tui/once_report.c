@@ -3,6 +3,7 @@
 
 #include "activity_text.h"
 #include "canvas.h"
+#include "heap_text.h"
 #include "loglist.h"
 #include "paniclist.h"
 #include "render.h"
@@ -155,6 +156,7 @@ void report_plain(FILE *out, const gpurt_modelview_t *view, const report_about_t
     plain_panics(out, &p);
     plain_lines(out, &p);
     activity_plain(out, &view->activity, SITES);
+    heap_plain(out, &view->heaps);
     fputc('\n', out);
     fflush(out);
 }
@@ -321,6 +323,10 @@ void report_json(FILE *out, const gpurt_modelview_t *view, const report_about_t 
     if (view->activity.rows) {
         fputs(",\"activity\":", out);
         activity_json(out, &view->activity);
+    }
+    if (view->heaps.rows) {
+        fputs(",\"heaps\":", out);
+        heap_json(out, &view->heaps);
     }
     fputs("}\n", out);
     fflush(out);

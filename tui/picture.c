@@ -15,7 +15,7 @@ const view_class_t *picture_view(view_id_t id)
 {
     static const view_class_t *const views[VIEW_COUNT] = {
         &view_overview, &view_log, &view_panics, &view_sites,
-        &view_output,   &view_gpu, &view_help,
+        &view_output,   &view_gpu, &view_heaps,  &view_help,
     };
 
     return views[id];

@@ -17,6 +17,7 @@ typedef enum view_id {
     VIEW_SITES,
     VIEW_OUTPUT,
     VIEW_GPU,
+    VIEW_HEAPS,
     VIEW_HELP,
     VIEW_COUNT
 } view_id_t;
@@ -55,7 +56,7 @@ typedef struct picture {
     uint32_t panic, panic_scroll;
     bool panic_open;
     uint32_t site, site_sort;
-    uint32_t kernel; /* selected */
+    uint32_t kernel, heap; /* selected */
     bool streams_open;
     uint32_t streams_zoom;    /* stretch of time: a step of gputime.c; 0: as it likes */
     uint64_t streams_back_ns; /* from the newest moment */
@@ -73,7 +74,7 @@ typedef struct view_class {
 } view_class_t;
 
 extern const view_class_t view_overview, view_log, view_panics, view_sites, view_output,
-    view_gpu, view_help;
+    view_gpu, view_heaps, view_help;
 
 /* picture.c: by view_id_t. */
 const view_class_t *picture_view(view_id_t id);

@@ -63,7 +63,7 @@ static const gpurt_option_t rows[] = {
      .name = "view",
      .arg = "NAME",
      FIELD(STRING, view),
-     .help = "first view: overview, log, panics, sites, output, gpu, help"},
+     .help = "first view: overview, log, panics, sites, output, gpu, heaps, help"},
     {.letter = 'F',
      .name = "filter",
      .arg = "WORDS",
@@ -236,7 +236,7 @@ static int picture_begin(top_t *t, const top_options_t *o, char *const *argv)
     if (o->view && !view_named(o->view, &p->shown))
         return gpurt_option_refuse(&program,
                                    "no view %s; there are overview, log, panics, "
-                                   "sites, output, gpu, help",
+                                   "sites, output, gpu, heaps, help",
                                    o->view);
     return -1;
 }

@@ -246,7 +246,7 @@ static void next_process(top_t *t)
 static bool act_view(picture_t *p, action_t action)
 {
     static const view_id_t views[] = {VIEW_OVERVIEW, VIEW_LOG, VIEW_PANICS, VIEW_SITES,
-                                      VIEW_OUTPUT,   VIEW_GPU, VIEW_HELP};
+                                      VIEW_OUTPUT,   VIEW_GPU, VIEW_HEAPS,  VIEW_HELP};
 
     if (action < ACTION_OVERVIEW || action > ACTION_HELP)
         return false;

@@ -4,6 +4,7 @@
 #include "boxwork.h"
 #include "drainspawn.h"
 #include "handover.h"
+#include "heapview.h"
 #include "hostlink.h"
 #include "hostring.h"
 #include "launchlink.h"
@@ -158,6 +159,7 @@ static gpurt_status_t box_make(const gpurt_opened_t *opened,
     } else {
         gpurt_hostlink_connect(&link.map, HOST_SECTION);
         gpurt_launchlink_connect(&link.map, HOST_SECTION);
+        gpurt_heapview_connect(&link.map, HOST_SECTION);
     }
     link.open = st == GPURT_OK;
     return st;
@@ -194,6 +196,7 @@ void gpurt_boxlink_close(const gpurt_opened_t *opened)
     if (!link.open)
         return;
     gpurt_boxwork = NULL;
+    gpurt_heapview_disconnect();
     gpurt_launchlink_disconnect();
     gpurt_levelwatch_stop();
     gpurt_hostlink_disconnect();

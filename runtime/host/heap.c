@@ -4,6 +4,7 @@
 #include "heapmap.h"
 
 #include "heapgrow.h"
+#include "heapview.h"
 #include "memat.h"
 #include "refuse.h"
 
@@ -29,6 +30,7 @@ typedef struct entry {
 static pthread_mutex_t entries_lock = PTHREAD_MUTEX_INITIALIZER;
 static entry_t entries[GPURT_HEAPS];                          /* under entries_lock */
 static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER; /* before entries_lock */
+static pthread_mutex_t ends_lock = PTHREAD_MUTEX_INITIALIZER; /* a heap's memory goes */
 
 /* ---- layout -------------------------------------------------------------------------- */
 
@@ -323,6 +325,7 @@ gpurt_status_t gpurt_heap_create(gpurt_t *rt, const gpurt_heap_options_t *option
     gpurt_range_t *range = NULL;
     void *memory = NULL;
     gpurt_status_t st;
+    bool added;
 
     if (!out)
         return REFUSE(err, GPURT_E_INVALID, "out is NULL: pass a place for the heap");
@@ -330,21 +333,26 @@ gpurt_status_t gpurt_heap_create(gpurt_t *rt, const gpurt_heap_options_t *option
     st = options_check(options, &o, err);
     if (st == GPURT_OK)
         st = heap_make(rt, &o, &h, &watch, &memory, &range, err);
+    gpurt_heaps_lock(); /* who looks at all heaps meets none that is half made */
     if (st == GPURT_OK)
         st = entry_add(rt, &h, memory, range, err);
-    if (st != GPURT_OK) {
+    added = st == GPURT_OK;
+    if (added && h.watch)
+        st = gpurt_heap_watch_begin(rt, &h, &watch, err);
+    gpurt_heaps_unlock();
+    if (!added) {
         gpurt_mem_destroy(rt, memory);
         gpurt_heapgrow_destroy(rt, range);
         return st;
     }
-    if (h.watch)
-        st = gpurt_heap_watch_begin(rt, &h, &watch, err);
     if (st == GPURT_OK && o.make_default)
         st = gpurt_heap_set_default(rt, &h, err);
-    if (st != GPURT_OK)
+    if (st != GPURT_OK) {
         entry_end(rt, &h);
-    else
-        *out = h;
+        return st;
+    }
+    *out = h;
+    gpurt_heapview_begin(rt);
     return st;
 }
 
@@ -397,27 +405,50 @@ gpurt_status_t gpurt_heap_destroy(gpurt_t *rt, gpurt_heap_t *heap, gpurt_error_t
     st = gpurt_heap_known(heap, err);
     if (st == GPURT_OK && heap->watch)
         gpurt_heap_report_last(rt, heap);
+    if (st == GPURT_OK)
+        gpurt_heapview_end(rt, heap);
     if (st == GPURT_OK && gpurt_heap_default.chunks == heap->chunks)
         st = gpurt_heap_set_default(rt, NULL, err);
-    if (st == GPURT_OK)
+    if (st == GPURT_OK) {
+        gpurt_heaps_lock();
         st = entry_end(rt, heap);
+        gpurt_heaps_unlock();
+    }
     memset(heap, 0, sizeof *heap);
     return st;
 }
 
-/* Only where somebody asked for a report: the wait takes what a later one would be told. */
+gpurt_t *gpurt_heap_nth(uint32_t i, const gpurt_t *rt, gpurt_heap_t *out)
+{
+    gpurt_t *owner;
+
+    pthread_mutex_lock(&entries_lock);
+    *out = entries[i].heap;
+    owner = !rt || entries[i].rt == rt ? entries[i].rt : NULL;
+    pthread_mutex_unlock(&entries_lock);
+    return owner;
+}
+
+void gpurt_heaps_lock(void)
+{
+    pthread_mutex_lock(&ends_lock);
+}
+
+void gpurt_heaps_unlock(void)
+{
+    pthread_mutex_unlock(&ends_lock);
+}
+
+/* The wait only where somebody asked for a report: it takes what a later one would be told. */
 gpurt_status_t gpurt_heaps_closing(gpurt_t *rt, gpurt_error_t *err)
 {
     gpurt_status_t st = GPURT_OK;
     bool waited = false;
     gpurt_heap_t heap;
 
+    gpurt_heapview_stop(rt);
     for (uint32_t i = 0; i < GPURT_HEAPS; i++) {
-        pthread_mutex_lock(&entries_lock);
-        heap = entries[i].heap;
-        heap.watch = rt && entries[i].rt == rt ? heap.watch : NULL;
-        pthread_mutex_unlock(&entries_lock);
-        if (!heap.watch || !gpurt_heap_report_file())
+        if (!gpurt_heap_nth(i, rt, &heap) || !heap.watch || !gpurt_heap_report_file())
             continue;
         if (!waited)
             st = gpurt_sync(rt, err);

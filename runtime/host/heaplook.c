@@ -103,10 +103,11 @@ static kept_t *kept_make(const gpurt_heap_t *h, gpurt_error_t *err)
 
 /* ---- statistics ---------------------------------------------------------------------- */
 
-static void stats_slab(const gpurt_heap_t *h, const kept_t *kept, uint32_t i,
-                       gpurt_heap_stats_t *out)
+/* Returns: bytes that are live in the chunk. */
+static uint32_t stats_slab(const gpurt_heap_t *h, const kept_t *kept, uint32_t i,
+                           gpurt_heap_stats_t *out)
 {
-    uint32_t c = gpurt_state_class(h->states[i]);
+    uint32_t c = gpurt_state_class(h->states[i]) % GPURT_CLASS_COUNT;
     uint32_t slots = gpurt_shape_slots(gpurt_class_shape(c));
     uint32_t reusable = gpurt_state_free(h->states[i]) + kept[i].promised;
     uint32_t fresh = kept[i].from < slots ? slots - kept[i].from : 0;
@@ -118,6 +119,7 @@ static void stats_slab(const gpurt_heap_t *h, const kept_t *kept, uint32_t i,
     k->reusable += reusable;
     k->fresh += fresh;
     k->live += slots - reusable - fresh;
+    return (slots - reusable - fresh) * gpurt_class_bytes(c);
 }
 
 static void stats_pool(const gpurt_heap_t *h, gpurt_heap_stats_t *out)
@@ -133,7 +135,9 @@ static void stats_pool(const gpurt_heap_t *h, gpurt_heap_stats_t *out)
     }
 }
 
-static void stats_make(const gpurt_heap_t *h, const kept_t *kept, gpurt_heap_stats_t *out)
+/* live: bytes of each chunk; NULL: nobody asks. */
+static void stats_make(const gpurt_heap_t *h, const kept_t *kept, gpurt_heap_stats_t *out,
+                       uint32_t *live)
 {
     out->bytes = (uint64_t)gpurt_heap_backed(h) * GPURT_CHUNK_BYTES;
     out->tables = gpurt_heap_table_bytes(h);
@@ -141,9 +145,12 @@ static void stats_make(const gpurt_heap_t *h, const kept_t *kept, gpurt_heap_sta
     out->counts = *h->counts;
     stats_pool(h, out);
     for (uint32_t i = 0; i < h->chunk_count; i++) {
-        if (gpurt_state_is_slab(h->states[i]))
-            stats_slab(h, kept, i, out);
-        else if (h->states[i] & GPURT_STATE_LARGE) {
+        if (gpurt_state_is_slab(h->states[i])) {
+            uint32_t bytes = stats_slab(h, kept, i, out);
+
+            if (live)
+                live[i] = bytes;
+        } else if (h->states[i] & GPURT_STATE_LARGE) {
             out->large++;
             out->large_chunks += gpurt_state_chunks(h->states[i]);
         }
@@ -157,6 +164,19 @@ static void stats_make(const gpurt_heap_t *h, const kept_t *kept, gpurt_heap_sta
         out->live += k->live;
         out->live_bytes += k->live * k->bytes;
     }
+}
+
+gpurt_status_t gpurt_heap_figures(const gpurt_heap_t *mirror, gpurt_heap_stats_t *out,
+                                  uint32_t *live, gpurt_error_t *err)
+{
+    kept_t *kept = kept_make(mirror, err);
+
+    memset(out, 0, sizeof *out);
+    if (!kept)
+        return GPURT_E_NOMEM;
+    stats_make(mirror, kept, out, live);
+    free(kept);
+    return GPURT_OK;
 }
 
 static gpurt_status_t stats_watch(gpurt_t *rt, const gpurt_heap_t *heap,
@@ -188,7 +208,7 @@ gpurt_status_t gpurt_heap_stats(gpurt_t *rt, const gpurt_heap_t *heap,
         return st;
     kept = kept_make(&m.heap, err);
     if (kept)
-        stats_make(&m.heap, kept, out);
+        stats_make(&m.heap, kept, out, NULL);
     st = kept ? GPURT_OK : GPURT_E_NOMEM;
     if (st == GPURT_OK && heap->watch)
         st = stats_watch(rt, heap, out, err);

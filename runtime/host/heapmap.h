@@ -45,6 +45,11 @@ gpurt_status_t gpurt_heap_mirror_store(gpurt_t *rt, const gpurt_heap_t *heap,
                                        gpurt_error_t *err);
 void gpurt_heap_mirror_free(gpurt_heap_mirror_t *mirror);
 
+/* heaplook.c: figures of a mirror; its bits are not looked at. live: zeroed, becomes the bytes
+ * that are live in each chunk of a class; or NULL. */
+gpurt_status_t gpurt_heap_figures(const gpurt_heap_t *mirror, gpurt_heap_stats_t *out,
+                                  uint32_t *live, gpurt_error_t *err);
+
 /* ---- heapguard.c: what a heap that checks has besides ---------------------------------- */
 
 /* Fills level, trace and the sizes in, as options and environment say; level 0: it has
@@ -80,6 +85,12 @@ void gpurt_heap_report_last(gpurt_t *rt, const gpurt_heap_t *heap);
 /* The slot that begins at that offset of the heap's chunks is with the program, or kept back.
  * *bytes: of it. mirror: a heap whose tables lie here. */
 bool gpurt_heap_slot_taken(const gpurt_heap_t *mirror, uint64_t offset, uint64_t *bytes);
+
+/* heap.c: heap number i of GPURT_HEAPS, if there is one of that runtime (NULL: of any); its
+ * owner. While a caller holds the lock no heap's memory goes. */
+gpurt_t *gpurt_heap_nth(uint32_t i, const gpurt_t *rt, gpurt_heap_t *out);
+void gpurt_heaps_lock(void);
+void gpurt_heaps_unlock(void);
 
 /* heap.c: the heaps of a runtime that is about to be closed. Returns: the first failure of
  * work that had to be waited for. */

@@ -17,6 +17,11 @@ static const gpurt_simt_lane_t origin_lane = {.block = &origin_block};
 
 GPURT_TLS const gpurt_simt_lane_t *gpurt_simt_self = &origin_lane;
 
+bool gpurt_simt_in_kernel(void)
+{
+    return gpurt_simt_self != &origin_lane;
+}
+
 static void fiber_put(simt_worker_t *k, simt_fiber_t *f)
 {
     f->next = k->idle_fibers;

@@ -27,6 +27,20 @@ GPURT_DEV uint32_t gpurt_watch_level(const gpurt_heap_watch_t *w)
                : GPURT_CHECKS_CEILING(GPURT_HEAP_CHECKS);
 }
 
+/* Word by word: the host may look meanwhile. relaxed: it reads a name, or the half of one. */
+GPURT_DEVN void gpurt_watch_name(gpurt_alloc_site_t *site, const char *from, uint32_t bytes)
+{
+    uint32_t *words = (uint32_t *)(void *)site->text;
+
+    for (uint32_t i = 0; i < bytes; i += 4) {
+        uint32_t word = 0;
+
+        for (uint32_t k = 0; k < 4 && i + k < bytes; k++)
+            word |= (uint32_t)(uint8_t)from[i + k] << 8 * k;
+        gpurt_store_relaxed_dev_u32(words + i / 4, word);
+    }
+}
+
 /* The row of a place in the source; 0: unknown, or no row is left for it. */
 GPURT_DEVN uint32_t gpurt_watch_site(gpurt_heap_watch_t *w, const char *here)
 {
@@ -48,7 +62,7 @@ GPURT_DEVN uint32_t gpurt_watch_site(gpurt_heap_watch_t *w, const char *here)
         while (here[bytes])
             bytes++;
         from = bytes < GPURT_WATCH_SITE_TEXT ? 0 : bytes - GPURT_WATCH_SITE_TEXT;
-        gpurt_log_copy(site->text, here + from, bytes - from);
+        gpurt_watch_name(site, here + from, bytes - from);
         /* relaxed: the host reads it; in the midst of a kernel it may miss some */
         gpurt_store_relaxed_dev_u32(&site->xbytes, bytes - from);
         return row;
@@ -181,7 +195,25 @@ GPURT_DEVN void gpurt_watch_tell(gpurt_heap_watch_t *w, gpurt_heap_found_t *f,
     gpurt_tell_found(w, f, at_free ? here : f->site);
 }
 
-/* Looks at the guards of an object whose record is not in use any more. */
+/* Writes the guards of an object in a slot of so many bytes. */
+GPURT_DEVN void gpurt_watch_guard(char *begin, uint64_t bytes, uint64_t front,
+                                  uint64_t size)
+{
+    uint64_t address = (uint64_t)(uintptr_t)begin, at = address + front + size;
+    uint64_t low = front > GPURT_GUARD_BEFORE ? front - GPURT_GUARD_BEFORE : 0;
+    uint64_t end = gpurt_guard_end(front ? GPURT_CHECKS_FULL : GPURT_CHECKS_CHEAP, at,
+                                   address + bytes);
+
+    for (uint64_t i = low; i < front; i += 8)
+        *(uint64_t *)(void *)(begin + i) = gpurt_guard_word(address + i);
+    for (; at & 7u; at++)
+        begin[at - address] = (char)(gpurt_guard_word(at) >> 8 * (at & 7u));
+    for (; at < end; at += 8)
+        *(uint64_t *)(void *)(begin + (at - address)) = gpurt_guard_word(at);
+}
+
+/* Looks at the guards of an object whose record is not in use any more. What is found is told
+ * once: they are made good. */
 GPURT_DEVN void gpurt_watch_guards(gpurt_heap_watch_t *w, const gpurt_watch_slot_t *s,
                                    uint32_t here)
 {
@@ -205,6 +237,7 @@ GPURT_DEVN void gpurt_watch_guards(gpurt_heap_watch_t *w, const gpurt_watch_slot
     f = gpurt_watch_found(what, s->begin + front, (int64_t)at - (int64_t)front);
     gpurt_watch_read(s->record, &f);
     gpurt_watch_tell(w, &f, here);
+    gpurt_watch_guard(s->begin, s->bytes, front, size);
 }
 
 /* ---- kept back ----------------------------------------------------------------------- */
@@ -327,18 +360,8 @@ GPURT_DEVN void *gpurt_watch_dress(const gpurt_heap_t *h, char *begin, uint32_t 
                                    size_t size, uint32_t site)
 {
     gpurt_watch_slot_t s = gpurt_watch_slot_at(h, begin);
-    uint64_t address = (uint64_t)(uintptr_t)begin, behind = address + front + size;
-    uint64_t low = front > GPURT_GUARD_BEFORE ? front - GPURT_GUARD_BEFORE : 0;
-    uint64_t end = gpurt_guard_end(front ? GPURT_CHECKS_FULL : GPURT_CHECKS_CHEAP, behind,
-                                   address + s.bytes);
-    uint64_t at = behind;
 
-    for (uint64_t i = low; i < front; i += 8)
-        *(uint64_t *)(void *)(begin + i) = gpurt_guard_word(address + i);
-    for (; at & 7u; at++)
-        begin[at - address] = (char)(gpurt_guard_word(at) >> 8 * (at & 7u));
-    for (; at < end; at += 8)
-        *(uint64_t *)(void *)(begin + (at - address)) = gpurt_guard_word(at);
+    gpurt_watch_guard(begin, s.bytes, front, size);
     /* relaxed: they reach others with the pointer */
     gpurt_store_relaxed_dev_u32(&s.record->xfront, front);
     gpurt_store_relaxed_dev_u64(&s.record->xsize, size);

@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* allocrow.h - records that a heap makes: their kinds, and what their words are.
- *
- * They are records like all others (record.h), so a reader who knows nothing of them prints
- * them by their formats. Written by kernels (alloctell.h) and by host code (heapwatch.c);
- * read by the model and by gpurt-replay. The layouts are frozen. */
+/* allocrow.h - records that kernels make of a heap: forms, and what their words are
+ * (heaprow.h tells the kinds). For alloctell.h only. */
 #ifndef GPURT_ALLOCROW_H
 #define GPURT_ALLOCROW_H
 
 #include <gpurt/dialect.h>
-#include <gpurt/record.h>
-
-enum {
-    GPURT_KIND_HEAP_WRONG = GPURT_KIND_ALLOCATOR, /* alloctell.h */
-    GPURT_KIND_HEAP_ALLOC = 17,                   /* trace: heap, size, unit, alignment */
-    GPURT_KIND_HEAP_FREE = 18                     /* trace: heap, unit */
-};
-
-/* Addresses in traces count units of 16 bytes from the heap's begin. */
-#define GPURT_HEAP_NO_UNIT 0xffffffffu /* NULL */
-#define GPURT_HEAP_ALIEN   0xfffffffeu /* freed, but not of this heap */
+#include <gpurt/heaprow.h>
 
 enum {
     GPURT_ALLOC_FOUND_WORDS = 13,

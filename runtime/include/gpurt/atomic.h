@@ -146,13 +146,22 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
 #    define GPURT_SCOPE_dev     GPURT_SCOPE_DEV
 #    define GPURT_SCOPE_sys     GPURT_SCOPE_SYS
 
+/* gcc 12.2 at -O1 puts the answer where the operand is, and then loses the operand in the loop
+ * that it makes of the operation; so the operand is needed for longer. */
+#    define GPURT_RAW_bits_(op, T, p, v, o)                                             \
+        __extension__({                                                                 \
+            T gpurt_v_ = (v), gpurt_old_ = __atomic_##op(p, gpurt_v_, GPURT_ORDER_##o); \
+                                                                                        \
+            __asm__("" : : "r"(gpurt_v_));                                              \
+            gpurt_old_;                                                                 \
+        })
 #    define GPURT_RAW_load(T, p, o, s)        __atomic_load_n(p, GPURT_ORDER_##o)
 #    define GPURT_RAW_store(p, v, o, s)       __atomic_store_n(p, v, GPURT_ORDER_##o)
 #    define GPURT_RAW_add_(T, U, p, v, o, s)  __atomic_fetch_add(p, v, GPURT_ORDER_##o)
 #    define GPURT_RAW_sub_(T, U, p, v, o, s)  __atomic_fetch_sub(p, v, GPURT_ORDER_##o)
-#    define GPURT_RAW_and_(T, U, p, v, o, s)  __atomic_fetch_and(p, v, GPURT_ORDER_##o)
-#    define GPURT_RAW_or_(T, U, p, v, o, s)   __atomic_fetch_or(p, v, GPURT_ORDER_##o)
-#    define GPURT_RAW_xor_(T, U, p, v, o, s)  __atomic_fetch_xor(p, v, GPURT_ORDER_##o)
+#    define GPURT_RAW_and_(T, U, p, v, o, s)  GPURT_RAW_bits_(fetch_and, T, p, v, o)
+#    define GPURT_RAW_or_(T, U, p, v, o, s)   GPURT_RAW_bits_(fetch_or, T, p, v, o)
+#    define GPURT_RAW_xor_(T, U, p, v, o, s)  GPURT_RAW_bits_(fetch_xor, T, p, v, o)
 #    define GPURT_RAW_xchg_(T, U, p, v, o, s) __atomic_exchange_n(p, v, GPURT_ORDER_##o)
 #    define GPURT_RAW_cas(p, e, d, o, fo, s) \
         __atomic_compare_exchange_n(p, e, d, false, GPURT_ORDER_##o, GPURT_ORDER_##fo)

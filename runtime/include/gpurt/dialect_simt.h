@@ -82,6 +82,7 @@ void gpurt_simt_exit(void) GPURT_NORETURN;
 void gpurt_simt_cancel_block(void);
 bool gpurt_simt_cancelled(void);
 void gpurt_simt_trap(const char *site) GPURT_NORETURN;
+bool gpurt_simt_in_kernel(void); /* whether a lane runs on this thread */
 
 GPURT_END_DECLS
 

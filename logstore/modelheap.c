@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Heaps of kernels, each as it was told of last. Live and in a replay the same rows make the
+ * same view; a program that was killed leaves what it told last. */
+#include "modelpart.h"
+
+#include <string.h>
+
+/* The row of a heap; one that is new takes a free one, or that of a heap which has ended, the
+ * one told of first. NULL: all live. */
+static gpurt_model_heap_t *heap_of(model_heaps_t *h, uint32_t id)
+{
+    gpurt_model_heap_t *free = NULL;
+
+    for (uint32_t i = 0; i < h->sums.count; i++) {
+        gpurt_model_heap_t *at = &h->sums.list[i];
+
+        if (at->id == id)
+            return at;
+        if (at->flags & GPURT_HEAP_ENDED && (!free || at->time_ns < free->time_ns))
+            free = at;
+    }
+    if (h->sums.count < GPURT_MODEL_HEAPS)
+        free = &h->sums.list[h->sums.count++];
+    if (free) {
+        memset(free, 0, sizeof *free);
+        free->id = id;
+    }
+    return free;
+}
+
+static void put_state(gpurt_model_heap_t *h, const gpurt_row_t *row,
+                      const gpurt_heap_state_row_t *s)
+{
+    if (row->time_ns < h->time_ns)
+        return;
+    h->time_ns = row->time_ns;
+    h->device = row->block;
+    h->flags = s->flags;
+    h->bytes = gpurt_pair_value(s->bytes);
+    h->live = gpurt_pair_value(s->live);
+    h->live_bytes = gpurt_pair_value(s->live_bytes);
+    h->peak_bytes = h->live_bytes > h->peak_bytes ? h->live_bytes : h->peak_bytes;
+    h->slack = gpurt_pair_value(s->slack);
+    h->kept = gpurt_pair_value(s->kept);
+    h->refused = gpurt_pair_value(s->refused);
+    h->wrong = gpurt_pair_value(s->wrong);
+    h->free_chunks = s->free_chunks;
+    h->largest_row = s->largest_row;
+    h->large_chunks = s->large_chunks;
+}
+
+/* Rows stay in order of size. */
+static void put_class(gpurt_model_heap_t *h, const gpurt_heap_class_row_t *row)
+{
+    uint32_t i = 0;
+
+    while (i < h->class_count && h->classes[i].bytes < row->bytes)
+        i++;
+    if (i == h->class_count || h->classes[i].bytes != row->bytes) {
+        if (h->class_count == GPURT_MODEL_HEAP_CLASSES || row->bytes == 0)
+            return;
+        memmove(&h->classes[i + 1], &h->classes[i],
+                sizeof h->classes[0] * (h->class_count++ - i));
+    }
+    h->classes[i].bytes = row->bytes;
+    h->classes[i].chunks = row->chunks;
+    h->classes[i].live = gpurt_pair_value(row->live);
+    h->classes[i].reusable = gpurt_pair_value(row->reusable);
+    h->classes[i].fresh = gpurt_pair_value(row->fresh);
+}
+
+static void put_map(gpurt_model_heap_t *h, const gpurt_heap_map_row_t *row)
+{
+    h->map_chunks = row->chunks;
+    for (uint32_t i = 0; i < GPURT_HEAP_CELLS; i++)
+        h->cells[i] = gpurt_pair_value(row->cells[i / 16]) >> (i % 16 * 4) & 15u;
+}
+
+static void put_site(model_heaps_t *heaps, gpurt_model_heap_t *h,
+                     const gpurt_heap_site_row_t *row)
+{
+    h->sampled = row->sampled;
+    h->site_count =
+        row->count < GPURT_MODEL_HEAP_SITES ? row->count : GPURT_MODEL_HEAP_SITES;
+    if (row->rank >= h->site_count)
+        return;
+    h->sites[row->rank].objects = gpurt_pair_value(row->objects);
+    h->sites[row->rank].bytes = gpurt_pair_value(row->bytes);
+    heaps->sites[h - heaps->sums.list][row->rank] = row->site;
+}
+
+/* Words that a row of a kind has at least. A shorter one (a file that somebody made) is not
+ * believed. */
+static uint32_t words_of(uint32_t kind)
+{
+    for (uint32_t i = 0; i < GPURT_ACTIVITY_SITES; i++)
+        if (gpurt_activity_sites[i].kind == kind)
+            return gpurt_activity_sites[i].words;
+    return UINT32_MAX;
+}
+
+void model_heap_put(model_heaps_t *heaps, const gpurt_row_t *row)
+{
+    const void *words = gpurt_row_words(row);
+    gpurt_model_heap_t *h;
+
+    heaps->sums.rows++;
+    if (row->kind == GPURT_KIND_HEAP_ALLOC)
+        heaps->sums.calls += gpurt_row_messages(row);
+    if (row->kind == GPURT_KIND_HEAP_FREE)
+        heaps->sums.freed += gpurt_row_messages(row);
+    if (row->words < words_of(row->kind))
+        return;
+    h = heap_of(heaps, *(const uint32_t *)words);
+    if (!h) {
+        heaps->sums.others++;
+        return;
+    }
+    switch (row->kind) {
+    case GPURT_KIND_HEAP_STATE:
+        put_state(h, row, words);
+        break;
+    case GPURT_KIND_HEAP_CLASS:
+        put_class(h, words);
+        break;
+    case GPURT_KIND_HEAP_MAP:
+        put_map(h, words);
+        break;
+    case GPURT_KIND_HEAP_SITE:
+        put_site(heaps, h, words);
+        break;
+    default:
+        break;
+    }
+}
+
+bool model_heaps_view(const gpurt_model_t *m, gpurt_model_heaps_t *v)
+{
+    if (v->rows == m->heaps.sums.rows)
+        return false;
+    *v = m->heaps.sums;
+    for (uint32_t i = 0; i < v->count; i++)
+        for (uint32_t k = 0; k < v->list[i].site_count; k++) {
+            gpurt_model_heap_site_t *to = &v->list[i].sites[k];
+            gpurt_site_info_t info;
+
+            if (gpurt_dictionary_get(m->dictionary, m->heaps.sites[i][k], &info) &&
+                info.kind == GPURT_DEF_STRING)
+                model_text_end(to->site, sizeof to->site, info.format, info.format_bytes);
+            else
+                model_text_begin(to->site, sizeof to->site, "a place not known", 17);
+        }
+    return true;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* malloc.h - malloc and free of kernels that exist, from the default heap of gpurt.
+ *
+ *     nvcc -DGPURT_REPLACE_MALLOC -include gpurt/malloc.h ...      no line changes; or
+ *     #define GPURT_REPLACE_MALLOC
+ *     #include <gpurt/malloc.h>                                    last of the includes
+ *
+ * In device code malloc(size) and free(p), plain or with std::, become requests of the heap
+ * that the host made the default one (heap.h, make_default); so do new and delete in CUDA
+ * C++. Without such a heap the answer is NULL. Host code of the same file keeps its own:
+ * on a GPU by the compiler's two passes, on the CPU back end because no lane runs. There
+ * free() asks which heap the pointer is of.
+ *
+ * They are macros with arguments, so a method of that name that is called with one argument is
+ * renamed, too; a function's address is not. Memory that CUDA's own malloc gave must not be
+ * freed by this free: it is counted as foreign. Without GPURT_REPLACE_MALLOC the file does
+ * nothing. With GPURT_HEAP_CHECKS the lines that ask are known, but for new and delete. */
+#ifndef GPURT_MALLOC_H
+#define GPURT_MALLOC_H
+
+#if defined(GPURT_REPLACE_MALLOC)
+
+#    include <stdlib.h>
+#    if defined(__cplusplus)
+#        include <cstdlib>
+#        include <new>
+#    endif
+
+#    include <gpurt/alloc.h>
+
+#    if GPURT_ON_CUDA
+static __host__ __device__ __forceinline__ void *gpurt_malloc_at(size_t size,
+                                                                 const char *here)
+{
+#        if GPURT_IN_DEVICE
+    return gpurt_heap_alloc_aligned_at(&gpurt_heap_default, size, 16, here);
+#        else
+    (void)here;
+    return malloc(size);
+#        endif
+}
+static __host__ __device__ __forceinline__ void gpurt_mfree_at(void *object,
+                                                               const char *here)
+{
+#        if GPURT_IN_DEVICE
+    gpurt_heap_free_at(&gpurt_heap_default, object, here);
+#        else
+    (void)here;
+    free(object);
+#        endif
+}
+
+/* Only in the pass for the device: in the other one they would take the host's place. Weak,
+ * because every file of a program may have them. */
+#        if GPURT_IN_DEVICE
+#            define GPURT_NEW_ __device__ __attribute__((weak))
+GPURT_NEW_ void *operator new(size_t size)
+{
+    return gpurt_heap_alloc_aligned_at(&gpurt_heap_default, size, 16, "operator new:0");
+}
+GPURT_NEW_ void *operator new[](size_t size)
+{
+    return gpurt_heap_alloc_aligned_at(&gpurt_heap_default, size, 16, "operator new[]:0");
+}
+GPURT_NEW_ void operator delete(void *object) noexcept
+{
+    gpurt_heap_free_at(&gpurt_heap_default, object, "operator delete:0");
+}
+GPURT_NEW_ void operator delete[](void *object) noexcept
+{
+    gpurt_heap_free_at(&gpurt_heap_default, object, "operator delete[]:0");
+}
+GPURT_NEW_ void operator delete(void *object, size_t size) noexcept
+{
+    (void)size;
+    gpurt_heap_free_at(&gpurt_heap_default, object, "operator delete:0");
+}
+GPURT_NEW_ void operator delete[](void *object, size_t size) noexcept
+{
+    (void)size;
+    gpurt_heap_free_at(&gpurt_heap_default, object, "operator delete[]:0");
+}
+#        endif
+#    else
+static inline void *gpurt_malloc_at(size_t size, const char *here)
+{
+    if (gpurt_simt_in_kernel())
+        return gpurt_heap_alloc_aligned_at(&gpurt_heap_default, size, 16, here);
+    return malloc(size);
+}
+static inline void gpurt_mfree_at(void *object, const char *here)
+{
+    size_t offset = (size_t)((char *)object - gpurt_heap_default.chunks);
+
+    if (gpurt_simt_in_kernel() ||
+        (object && offset >> GPURT_CHUNK_SHIFT < gpurt_heap_default.chunk_count))
+        gpurt_heap_free_at(&gpurt_heap_default, object, here);
+    else
+        free(object);
+}
+#    endif
+
+#    if defined(__cplusplus)
+namespace std
+{
+using ::gpurt_malloc_at;
+using ::gpurt_mfree_at;
+} // namespace std
+#    endif
+
+#    define malloc(size) gpurt_malloc_at(size, GPURT_HERE)
+#    define free(object) gpurt_mfree_at(object, GPURT_HERE)
+
+#endif
+
+#endif

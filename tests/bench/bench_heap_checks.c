@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_heap_checks: what a request with its free costs at each level of checks, beside the
+ * same by code that does not check; and what the heap view costs, beside none. Objects are
+ * written and read; a heap that finds something wrong, or refuses, ends the bench. Each figure is
+ * the median of its repeats. */
+#include "bench_heap_checks.h"
+#include "rows.h"
+
+#include <gpurt/heap.h>
+
+#include <string.h>
+#include <unistd.h>
+
+GPURT_KERNEL_DECLARE(bench_heap_checked, struct bench_heap_args);
+GPURT_KERNEL_DECLARE(bench_heap_plain, struct bench_heap_args);
+
+enum {
+    REPEATS = 21,
+    THREADS = 128
+};
+
+static gpurt_t *rt;
+static gpurt_error_t err;
+
+static void ok_at(int line, gpurt_status_t st)
+{
+    if (st == GPURT_OK)
+        return;
+    fprintf(stderr, "bench_heap_checks.c:%d: %s: %s\n", line, gpurt_status_name(st),
+            err.text);
+    exit(1);
+}
+#define OK(call) ok_at(__LINE__, call)
+
+static void nothing_wrong(const struct bench_heap_args *args)
+{
+    uint64_t faults;
+    uint32_t wrong;
+
+    OK(gpurt_copy(rt, 0, &wrong, args->xwrong, sizeof wrong, &err));
+    OK(gpurt_sync(rt, &err));
+    OK(gpurt_heap_faults(rt, &args->heap, NULL, 0, &faults, &err));
+    if (wrong || faults) {
+        fprintf(stderr, "bench_heap_checks: %u wrong, %llu found\n", wrong,
+                (unsigned long long)faults);
+        exit(1);
+    }
+}
+
+/* Nanoseconds of one request with its free, over all lanes. */
+static double pair_ns(const gpurt_kernel_t *kernel, uint32_t level, uint32_t size)
+{
+    gpurt_heap_options_t options = {.bytes = 128 << 20, .checks = level};
+    struct bench_heap_args args = {.size = size};
+    gpurt_launch_t launch = {.block = {THREADS, 1, 1}};
+    double samples[REPEATS];
+    gpurt_info_t info;
+
+    OK(gpurt_info(rt, &info));
+    launch.grid.x = info.backend == GPURT_BACKEND_CUDA ? info.sm_count * 4 : 16;
+    args.rounds = info.backend == GPURT_BACKEND_CUDA ? 64 : 20;
+    OK(gpurt_heap_create(rt, &options, &args.heap, &err));
+    OK(gpurt_mem_create(rt, sizeof(uint32_t), (void **)&args.xwrong, &err));
+    OK(gpurt_fill(rt, 0, args.xwrong, 0, sizeof(uint32_t), &err));
+    for (int i = -3; i < REPEATS; i++) {
+        double begin = rows_now_ns();
+
+        OK(gpurt_launch_kernel(rt, &launch, kernel, &args, sizeof args, &err));
+        OK(gpurt_sync(rt, &err));
+        if (i >= 0)
+            samples[i] =
+                (rows_now_ns() - begin) / ((double)launch.grid.x * THREADS * args.rounds);
+    }
+    nothing_wrong(&args);
+    OK(gpurt_mem_destroy(rt, args.xwrong));
+    OK(gpurt_heap_destroy(rt, &args.heap, &err));
+    return rows_median(samples, REPEATS);
+}
+
+static void levels(uint32_t size)
+{
+    static const char *const names[] = {"off", "cheap", "full"};
+    double plain = pair_ns(&gpurt_kernel_bench_heap_plain, GPURT_CHECKS_OFF, size);
+    char name[32];
+
+    for (uint32_t i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "%s_%u", names[i], size);
+        rows_add("heap_checks", name,
+                 pair_ns(&gpurt_kernel_bench_heap_checked, GPURT_CHECKS_OFF + i, size),
+                 "ns", "not_compiled", plain);
+    }
+}
+
+/* With a log, so that there is a thread that looks. */
+static double with_view(const char *period)
+{
+    char path[] = "/tmp/bench_heap_checks.XXXXXX";
+    gpurt_options_t options = {.struct_size = sizeof options, .log = {.file = path}};
+    int fd = mkstemp(path);
+    double ns;
+
+    if (fd >= 0)
+        close(fd);
+    unlink(path); /* the drainer makes it */
+    setenv("GPURT_HEAP_VIEW", period, 1);
+    OK(gpurt_open(&options, &rt, &err));
+    ns = pair_ns(&gpurt_kernel_bench_heap_plain, GPURT_CHECKS_OFF, 64);
+    OK(gpurt_close(rt, &err));
+    unlink(path);
+    return ns;
+}
+
+int main(void)
+{
+    double without;
+
+    rows_head();
+    OK(gpurt_open(NULL, &rt, &err));
+    levels(64);
+    levels(1024);
+    OK(gpurt_close(rt, &err));
+    without = with_view("off");
+    rows_add("heap_checks", "view_500ms_64", with_view("500"), "ns", "no_view", without);
+    rows_add("heap_checks", "view_10ms_64", with_view("10"), "ns", "no_view", without);
+    return 0;
+}

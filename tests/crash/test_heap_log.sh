@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What a heap that checks tells: in the log, with the lines of the program; and who holds memory, when it ends.
+# Arguments: folder of the programs, heap_app.
+set -euo pipefail
+bin=$1 app=$2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+unset GPURT_DRAIN GPURT_LOG GPURT_LEVEL GPURT_RING_BYTES GPURT_OFF GPURT_HEAP_TRACE
+# A drainer that is held up for a moment costs no message.
+export GPURT_BACKEND=${GPURT_BACKEND:-cpu} GPURT_CUPTI=off GPURT_POLICY=block
+
+fail() {
+    echo "FAIL: $*" >&2
+    cat run.txt >&2 || true
+    exit 1
+}
+line() { sed -n "s/^$1 //p" said; }
+wrong() { grep -c '"level":"ERROR"' run.txt || true; }
+kernels=heap_checks_kernels.c
+
+for level in cheap full; do
+    rm -f run.gplog leaks*
+    GPURT_HEAP_CHECKS=$level GPURT_HEAP_LEAKS=leaks.txt "$bin/gpurt-record" -q -o run.gplog -- "$app" wrong >said
+    "$bin/gpurt-log" cat --jsonl run.gplog >run.txt
+    [ "$(wrong)" = 2 ] || fail "$level: $(wrong) records of things that are wrong, not 2"
+    alloc=$(line alloc) free=$(line free) again=$(line again)
+    grep -q "\"block\":1,.*$kernels\",\"line\":$alloc,.* of 100 bytes was written past its end; allocated at .*$kernels:$alloc by block 0 thread 0, freed at .*$kernels:$free by block 1 thread 1, byte 100\"" run.txt ||
+        fail "$level: the overrun"
+    grep -q "\"block\":0,.*$kernels\",\"line\":$again,.* of 100 bytes is freed again; allocated at .*$kernels:$alloc by block 0 thread 0, freed at .*$kernels:$free by block 1 thread 1\"" run.txt ||
+        fail "$level: the second free"
+    grep -q "6400 bytes in 64 objects from .*$kernels:$(line leak); one: 0x" leaks.txt || fail "$level: the leak"
+    grep -q 'was written past its end, byte 100' leaks.txt || fail "$level: the overrun in the report"
+done
+
+# As JSON, and without a log.
+GPURT_HEAP_CHECKS=cheap GPURT_HEAP_LEAKS=leaks.json "$app" wrong >said
+grep -q "\"fault_count\":2,\"leaks\":\[{\"bytes\":6400,\"objects\":64,\"site\":\".*$kernels:$(line leak)\"" leaks.json ||
+    fail "$(cat leaks.json)"
+
+# A heap that is still there at the end.
+ASAN_OPTIONS=detect_leaks=0 GPURT_HEAP_CHECKS=full GPURT_HEAP_LEAKS=left.txt "$app" leave
+grep -q "6400 bytes in 64 objects from .*$kernels:" left.txt || fail 'the leak that gpurt_close finds'
+
+# Twins: who does nothing wrong, and who does not check.
+GPURT_HEAP_CHECKS=full GPURT_HEAP_LEAKS=clean.txt "$bin/gpurt-record" -q -o clean.gplog -- "$app" storm
+"$bin/gpurt-log" cat --jsonl clean.gplog >run.txt
+[ "$(wrong)" = 0 ] || fail 'a program without mistakes is accused'
+grep -q ': 0 live objects of 0 bytes, 0 faults' clean.txt || fail "$(cat clean.txt)"
+"$bin/gpurt-record" -q -o off.gplog -- "$app" wrong >said
+"$bin/gpurt-log" cat --jsonl off.gplog >run.txt
+[ "$(wrong)" = 0 ] || fail 'told, though nobody asked for checks'
+
+# ---- a trace, and again ----------------------------------------------------------------------------------------------
+# json FILE KEY: a number of one JSON object
+json() { sed -n "s/.*\"$2\":\([0-9]*\)[,}].*/\1/p" "$1"; }
+: >empty
+GPURT_HEAP_TRACE=1 "$bin/gpurt-record" -q -o trace.gplog -- "$app" hold <empty >said
+"$bin/gpurt-replay" --json -n 1 trace.gplog >again.json
+for want in allocs=128 frees=64 left=64 odd=0 lost=0 served=128 refused=0 alloc_bytes=12800; do
+    [ "$(json again.json "${want%=*}")" = "${want#*=}" ] || fail "$want: $(cat again.json)"
+done
+"$bin/gpurt-replay" --json -n 1 --bytes 700000 trace.gplog >again.json
+[ "$(json again.json served)" = 128 ] || fail "a small heap: $(cat again.json)"
+GPURT_HEAP_TRACE=1 "$bin/gpurt-record" -q -o storm.gplog -- "$app" storm
+"$bin/gpurt-replay" --json -n 1 --shards 3 storm.gplog >again.json
+for want in odd=0 left=0 refused=0 "served=$(json again.json allocs)" "frees=$(json again.json allocs)"; do
+    [ "$(json again.json "${want%=*}")" = "${want#*=}" ] || fail "a storm, $want: $(cat again.json)"
+done
+[ "$(json again.json allocs)" -gt 500 ] || fail "a small storm: $(cat again.json)"
+! "$bin/gpurt-replay" clean.gplog 2>no-trace || fail 'a log without a trace was replayed'
+grep -q 'GPURT_HEAP_TRACE=1' no-trace || fail 'no remedy is named'
+
+# ---- a program that is killed: its heap's last state is in the log -------------------------------------------------------
+mkfifo line
+GPURT_HEAP_CHECKS=cheap GPURT_HEAP_VIEW=50 "$bin/gpurt-record" -q -o hold.gplog -- "$app" hold <line >number &
+recorder=$!
+exec 3>line
+for _ in $(seq 100); do
+    "$bin/gpurt-log" stat --json hold.gplog >state.json 2>/dev/null || true
+    ! grep -q "\"sites\":\[{\"site\":\".*$kernels:[0-9]*\",\"objects\":64,\"bytes\":6400" state.json || break
+    sleep 0.1
+done
+kill -9 "$(cat number)"
+exec 3>&-
+wait "$recorder" || true
+"$bin/gpurt-log" stat --json hold.gplog >state.json
+grep -q "\"ended\":false,\"traced\":false,\"checks\":\"cheap\",.*\"live\":64,\"live_bytes\":8192,.*\"sites\":\[{\"site\":\".*$kernels:[0-9]*\",\"objects\":64,\"bytes\":6400" state.json ||
+    fail "the state of a program that was killed: $(cat state.json)"
+"$bin/gpurt-log" stat hold.gplog | grep -q '^heap .* 8.0 KiB in 64 objects' || fail 'the state as text'
+GPURT_HEAP_VIEW=off "$bin/gpurt-record" -q -o dark.gplog -- "$app" hold <empty >said
+! "$bin/gpurt-log" stat dark.gplog | grep -q '^heap' || fail 'told of, though it was turned off'

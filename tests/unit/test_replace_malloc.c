@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* malloc and free of a file's kernels are the default heap's; those of its host code are the
+ * C library's. */
+#include "alloc_stage.h"
+#include "malloc_kernels.h"
+
+GPURT_KERNEL_DECLARE(malloc_build, struct malloc_args);
+GPURT_KERNEL_DECLARE(malloc_drop, struct malloc_args);
+
+enum {
+    BLOCKS = 4,
+    THREADS = 48,
+    LENGTH = 20
+};
+
+static gpurt_heap_stats_t stats_of(const gpurt_heap_t *heap)
+{
+    gpurt_heap_stats_t stats;
+
+    OK(gpurt_heap_check(rt, heap, &err));
+    OK(gpurt_heap_stats(rt, heap, &stats, &err));
+    return stats;
+}
+
+int main(void)
+{
+    gpurt_heap_options_t options = {.bytes = 8 * MIB, .make_default = true};
+    gpurt_launch_t launch = {.grid = {BLOCKS, 1, 1}, .block = {THREADS, 1, 1}};
+    struct malloc_args args = {.length = LENGTH};
+    gpurt_error_t failed = {0};
+    uint32_t wrong = 0;
+    gpurt_heap_t heap;
+
+    if (gpurt_open(NULL, &rt, &failed) != GPURT_OK)
+        SKIP("%s", failed.text);
+    OK(gpurt_heap_create(rt, &options, &heap, &err));
+    OK(gpurt_mem_create(rt, sizeof(void *) * BLOCKS * THREADS, (void **)&args.heads, &err));
+    OK(gpurt_mem_create(rt, sizeof wrong, (void **)&args.xwrong, &err));
+    OK(gpurt_fill(rt, 0, args.xwrong, 0, sizeof wrong, &err));
+    OK(gpurt_launch(rt, &launch, malloc_build, &args, &err));
+    OK(gpurt_sync(rt, &err));
+    CHECK_EQ(stats_of(&heap).live, BLOCKS * THREADS * LENGTH);
+    CHECK_EQ(malloc_on_host(1000), 0);
+    CHECK_EQ(stats_of(&heap).live, BLOCKS * THREADS * LENGTH);
+    OK(gpurt_launch(rt, &launch, malloc_drop, &args, &err));
+    OK(gpurt_copy(rt, 0, &wrong, args.xwrong, sizeof wrong, &err));
+    OK(gpurt_sync(rt, &err));
+    CHECK_EQ(wrong, 0);
+    CHECK_EQ(stats_of(&heap).live, 0);
+    CHECK_EQ(stats_of(&heap).counts.xbad_frees[GPURT_FREE_FOREIGN], 0);
+    OK(gpurt_heap_destroy(rt, &heap, &err));
+    OK(gpurt_mem_destroy(rt, args.heads));
+    OK(gpurt_mem_destroy(rt, args.xwrong));
+    OK(gpurt_close(rt, &err));
+    return 0;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "heap_text.h"
+
+#include "activity_text.h"
+#include "render.h"
+
+#include <gpurt/allocwatch.h>
+#include <inttypes.h>
+#include <string.h>
+
+int heap_percent(uint64_t part, uint64_t whole)
+{
+    if (part >= whole)
+        return whole ? 100 : 0;
+    return (int)((double)part * 100.0 / (double)whole + 0.5);
+}
+
+int heap_fragmented(const gpurt_model_heap_t *h)
+{
+    return h->free_chunks ? 100 - heap_percent(h->largest_row, h->free_chunks) : 0;
+}
+
+const char *heap_checks(const gpurt_model_heap_t *h)
+{
+    static const char *const words[] = {"", "off", "cheap", "full"};
+    uint32_t level = h->flags & GPURT_HEAP_LEVEL;
+
+    return level <= GPURT_CHECKS_FULL ? words[level] : "?";
+}
+
+static uint32_t heap_count(const gpurt_model_heaps_t *heaps)
+{
+    return heaps->count < GPURT_MODEL_HEAPS ? (uint32_t)heaps->count : GPURT_MODEL_HEAPS;
+}
+
+static uint32_t bounded(uint32_t count, uint32_t most)
+{
+    return count < most ? count : most;
+}
+
+/* ---- plain --------------------------------------------------------------------------- */
+
+static void plain_heap(FILE *out, const gpurt_model_heap_t *h)
+{
+    char live[24], all[24], peak[24], slack[24], kept[24];
+
+    fprintf(
+        out, "heap %-5" PRIu32 " %s%s in %" PRIu64 " objects, of %s; at most %s%s%s%s\n",
+        h->id, h->flags & GPURT_HEAP_ENDED ? "at its end " : "",
+        activity_bytes(h->live_bytes, live), h->live, activity_bytes(h->bytes, all),
+        activity_bytes(h->peak_bytes, peak), h->flags & GPURT_HEAP_LEVEL ? "; checks " : "",
+        heap_checks(h), h->flags & GPURT_HEAP_TRACE ? ", traced" : "");
+    fprintf(out,
+            "           free: %" PRIu32 " chunks of 64 KiB, %" PRIu32
+            " in a row (fragmented %d%%), %s in chunks of classes, %s kept back\n",
+            h->free_chunks, h->largest_row, heap_fragmented(h),
+            activity_bytes(h->slack, slack), activity_bytes(h->kept, kept));
+    if (h->refused || h->wrong)
+        fprintf(out, "           refused: %" PRIu64 "; wrong: %" PRIu64 "\n", h->refused,
+                h->wrong);
+}
+
+static void plain_site(FILE *out, const gpurt_model_heap_site_t *s)
+{
+    char escaped[4 * GPURT_MODEL_WHERE * 2 + 1], bytes[24];
+    gpurt_text_t text;
+
+    gpurt_text_init(&text, escaped, sizeof escaped);
+    gpurt_render_plain(&text, s->site, strnlen(s->site, sizeof s->site));
+    fprintf(out, "  %10s in %9" PRIu64 " objects  %s\n", activity_bytes(s->bytes, bytes),
+            s->objects, escaped);
+}
+
+void heap_plain(FILE *out, const gpurt_model_heaps_t *heaps)
+{
+    if (heaps->calls || heaps->freed)
+        fprintf(out, "traced     %" PRIu64 " requests, %" PRIu64 " frees\n", heaps->calls,
+                heaps->freed);
+    for (uint32_t i = 0; i < heap_count(heaps); i++) {
+        const gpurt_model_heap_t *h = &heaps->list[i];
+
+        plain_heap(out, h);
+        for (uint32_t c = 0; c < bounded(h->class_count, GPURT_MODEL_HEAP_CLASSES); c++)
+            if (h->classes[c].chunks)
+                fprintf(out,
+                        "  class %5" PRIu32 ": %6" PRIu32 " chunks, %9" PRIu64
+                        " live, %9" PRIu64 " free again, %9" PRIu64 " fresh\n",
+                        h->classes[c].bytes, h->classes[c].chunks, h->classes[c].live,
+                        h->classes[c].reusable, h->classes[c].fresh);
+        for (uint32_t s = 0; s < bounded(h->site_count, GPURT_MODEL_HEAP_SITES); s++)
+            plain_site(out, &h->sites[s]);
+    }
+}
+
+/* ---- JSON ---------------------------------------------------------------------------- */
+
+static void json_lists(FILE *out, const gpurt_model_heap_t *h)
+{
+    bool first = true;
+
+    fputs(",\"classes\":[", out);
+    for (uint32_t c = 0; c < bounded(h->class_count, GPURT_MODEL_HEAP_CLASSES); c++) {
+        const gpurt_model_heap_class_t *k = &h->classes[c];
+
+        if (!k->chunks)
+            continue;
+        fprintf(out,
+                "%s{\"bytes\":%" PRIu32 ",\"chunks\":%" PRIu32 ",\"live\":%" PRIu64
+                ",\"reusable\":%" PRIu64 ",\"fresh\":%" PRIu64 "}",
+                first ? "" : ",", k->bytes, k->chunks, k->live, k->reusable, k->fresh);
+        first = false;
+    }
+    fprintf(out, "],\"map_chunks\":%" PRIu32 ",\"map\":[", h->map_chunks);
+    first = true;
+    for (uint32_t i = 0; i < GPURT_HEAP_CELLS && h->map_chunks; i++)
+        if (h->cells[i] != GPURT_HEAP_CELL_NONE) {
+            fprintf(out, "%s%u", first ? "" : ",", h->cells[i]);
+            first = false;
+        }
+    fputs("],\"sites\":[", out);
+    for (uint32_t s = 0; s < bounded(h->site_count, GPURT_MODEL_HEAP_SITES); s++) {
+        char escaped[6 * GPURT_MODEL_WHERE * 2 + 1];
+        gpurt_text_t text;
+
+        gpurt_text_init(&text, escaped, sizeof escaped);
+        gpurt_render_json(&text, h->sites[s].site,
+                          strnlen(h->sites[s].site, sizeof h->sites[s].site));
+        fprintf(out, "%s{\"site\":\"%s\",\"objects\":%" PRIu64 ",\"bytes\":%" PRIu64 "}",
+                s ? "," : "", escaped, h->sites[s].objects, h->sites[s].bytes);
+    }
+    fputs("]", out);
+}
+
+static void json_heap(FILE *out, const gpurt_model_heap_t *h)
+{
+    fprintf(out,
+            "{\"heap\":%" PRIu32 ",\"device\":%" PRIu32 ",\"ts_ns\":%" PRIu64
+            ",\"ended\":%s,\"traced\":%s,\"checks\":\"%s\",\"bytes\":%" PRIu64
+            ",\"live\":%" PRIu64 ",\"live_bytes\":%" PRIu64 ",\"peak_bytes\":%" PRIu64,
+            h->id, h->device, h->time_ns, h->flags & GPURT_HEAP_ENDED ? "true" : "false",
+            h->flags & GPURT_HEAP_TRACE ? "true" : "false", heap_checks(h), h->bytes,
+            h->live, h->live_bytes, h->peak_bytes);
+    fprintf(out,
+            ",\"slack_bytes\":%" PRIu64 ",\"kept_bytes\":%" PRIu64
+            ",\"free_chunks\":%" PRIu32 ",\"largest_row\":%" PRIu32
+            ",\"large_chunks\":%" PRIu32 ",\"refused\":%" PRIu64 ",\"wrong\":%" PRIu64
+            ",\"sampled\":%" PRIu32,
+            h->slack, h->kept, h->free_chunks, h->largest_row, h->large_chunks, h->refused,
+            h->wrong, h->sampled);
+    json_lists(out, h);
+    fputc('}', out);
+}
+
+void heap_json(FILE *out, const gpurt_model_heaps_t *heaps)
+{
+    fprintf(out, "{\"traced_allocs\":%" PRIu64 ",\"traced_frees\":%" PRIu64 ",\"list\":[",
+            heaps->calls, heaps->freed);
+    for (uint32_t i = 0; i < heap_count(heaps); i++) {
+        fputs(i ? "," : "", out);
+        json_heap(out, &heaps->list[i]);
+    }
+    fputs("]}", out);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* heap_text.h - heaps of kernels, for a terminal without a screen and for programs: the same
+ * in gpurt-log stat and in gpurt-top --once and --json. */
+#ifndef GPURT_TUI_HEAP_TEXT_H
+#define GPURT_TUI_HEAP_TEXT_H
+
+#include "modelview.h"
+
+#include <stdio.h>
+
+/* Part of whole in percent, 0 of nothing. */
+int heap_percent(uint64_t part, uint64_t whole);
+/* How much of the free chunks is not in the longest row of them: 0 when all is in one. */
+int heap_fragmented(const gpurt_model_heap_t *h);
+/* "off", "cheap", "full"; "" where the heap cannot check. */
+const char *heap_checks(const gpurt_model_heap_t *h);
+
+/* Nothing where nothing is known. */
+void heap_plain(FILE *out, const gpurt_model_heaps_t *heaps);
+/* {"list":...}: one object, without an end of line. */
+void heap_json(FILE *out, const gpurt_model_heaps_t *heaps);
+
+#endif

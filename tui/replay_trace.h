@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replay_trace.h - the calls of a traced heap out of a log, in their order, and where they can
+ * be made at the same time. */
+#ifndef GPURT_TUI_REPLAY_TRACE_H
+#define GPURT_TUI_REPLAY_TRACE_H
+
+#include "reader.h"
+#include "replay_kernels.h"
+
+/* Owner: whoever read it. */
+typedef struct replay_trace {
+    uint32_t heap;
+    replay_call_t *calls;
+    uint32_t call_count;
+    uint32_t *batches; /* first call of each, and call_count at the end */
+    uint32_t batch_count;
+    uint32_t handles;              /* objects in all */
+    uint64_t allocs, frees, bytes; /* bytes: asked for */
+    uint64_t left;                 /* objects that were never freed */
+    uint64_t refused;              /* requests that got NULL when the trace was made */
+    uint64_t odd;  /* calls that do not fit: of objects whose request is not there, say */
+    uint64_t lost; /* messages that the log lost, of whatever kind */
+    uint64_t peak_bytes, span_ns; /* most that was live, asked for; from first to last */
+} replay_trace_t;
+
+enum {
+    REPLAY_BATCH = 4096 /* calls that are made at the same time at most */
+};
+
+/* heap 0: the one with most calls. */
+gpurt_status_t replay_trace_read(gpurt_log_t *log, uint32_t heap, replay_trace_t *out,
+                                 gpurt_error_t *err);
+void replay_trace_free(replay_trace_t *t); /* NULL is allowed */
+
+#endif
