@@ -97,6 +97,15 @@ static void panics_take_over(gpurt_drain_t *d, uint32_t section, uint64_t done)
     }
 }
 
+/* adopt: the flush of that number happened, 0 none. */
+static void missing_take_over(gpurt_drain_t *d, uint32_t section, uint32_t adopt)
+{
+    const gpurt_box_section_t *s = &d->map->box->sections[section];
+
+    d->sections[section].missing_told =
+        adopt && s->xplan == adopt ? s->xplan_panics_told : s->xpanics_told;
+}
+
 void drain_take_over(gpurt_drain_t *d)
 {
     const gpurt_box_t *box = d->map->box;
@@ -113,6 +122,7 @@ void drain_take_over(gpurt_drain_t *d)
         for (uint32_t r = 0; r < d->map->sections[i].ring_count; r++)
             ring_take_over(d, i, r, adopt ? (uint32_t)planned : 0, adopt);
         panics_take_over(d, i, adopt ? planned : done);
+        missing_take_over(d, i, adopt ? (uint32_t)planned : 0);
     }
     if (since < box->identity.real_ns)
         since = box->identity.real_ns;
@@ -142,10 +152,13 @@ void drain_plan(gpurt_drain_t *d, const gpurt_box_intent_t *place)
         c->xplan_seen_high = (uint32_t)(own->seen >> 32);
         c->xplan_lost_told = own->lost_told;
     }
-    for (uint32_t s = 0; d->panics_taken && s < d->map->section_count; s++)
+    for (uint32_t s = 0; d->panics_taken && s < d->map->section_count; s++) {
         for (uint32_t i = 0; i < d->map->sections[s].panic_count; i++)
             if (d->sections[s].slots[i] == SLOT_TAKEN)
                 gpurt_boxmap_panic(d->map, s, i)->xtold = number;
+        d->map->box->sections[s].xplan = (uint32_t)number;
+        d->map->box->sections[s].xplan_panics_told = d->sections[s].missing_told;
+    }
     plan->device = place->device;
     plan->inode = place->inode;
     plan->offset = place->offset;
@@ -170,10 +183,13 @@ void drain_free(gpurt_drain_t *d)
         c->xseen_high = (uint32_t)(own->seen >> 32);
         gpurt_store_release_sys_u32(&c->xtail, own->freed); /* B2.rel */
     }
-    for (uint32_t s = 0; d->panics_taken && s < d->map->section_count; s++)
+    for (uint32_t s = 0; d->panics_taken && s < d->map->section_count; s++) {
         for (uint32_t i = 0; i < d->map->sections[s].panic_count; i++)
             if (d->sections[s].slots[i] == SLOT_TAKEN)
                 d->sections[s].slots[i] = SLOT_TOLD;
+        if (d->map->writable)
+            d->map->box->sections[s].xpanics_told = d->sections[s].missing_told;
+    }
     d->touched_count = d->panics_taken = 0;
     if (d->map->writable)
         gpurt_store_release_sys_u64(&d->map->box->claim.xdone,

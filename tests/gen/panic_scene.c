@@ -114,8 +114,8 @@ static void raise_panic(uint32_t slot, uint32_t site, uint32_t us, uint32_t bloc
     p->failed = 3u << 7;
     p->time_ns = start_ns + us * STEP_NS;
     p->clock = 123456789012345u;
-    p->args[0] = p->lanes[7] = argument;
-    p->lanes[8] = argument + 1;
+    p->args[0] = p->lanes[0][7] = argument;
+    p->lanes[0][8] = argument + 1;
     p->args[1] = 100;
     p->args[2] = TEXT_NAME;
     gpurt_add_relaxed_sys_u32(&map.box->sections[0].xpanics, 1);

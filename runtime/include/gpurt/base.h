@@ -49,6 +49,7 @@
 #define GPURT_NOINLINE     __attribute__((noinline))
 #define GPURT_PRINTF(fmt_index, first_arg) \
     __attribute__((format(printf, fmt_index, first_arg)))
+#define GPURT_NEVER()      __builtin_unreachable() /* no lane, no thread comes here */
 #define GPURT_LIKELY(x)   (__builtin_expect(!!(x), 1))
 #define GPURT_UNLIKELY(x) (__builtin_expect(!!(x), 0))
 
@@ -63,6 +64,12 @@
 /* Function words of the dialect.
  *   GPURT_DEV    device code, inlined        GPURT_DEVN   device code, kept out of line
  *   GPURT_HD     device and host code, inlined (the body must be valid on both) */
+/* GPURT_ROLLED before a loop: its code stays short, and needs few registers. */
+#if GPURT_ON_CUDA
+#    define GPURT_ROLLED _Pragma("unroll 1")
+#else
+#    define GPURT_ROLLED
+#endif
 #if GPURT_ON_CUDA
 #    define GPURT_DEV  static __device__ __forceinline__
 #    define GPURT_DEVN static __device__ __noinline__ __attribute__((unused))

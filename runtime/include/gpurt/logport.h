@@ -147,12 +147,37 @@ GPURT_DEVN uint32_t gpurt_log_take_def(uint32_t text_bytes, gpurt_def_t **out)
 
 GPURT_DEVN void gpurt_log_copy(char *to, const char *from, uint32_t bytes)
 {
+    GPURT_ROLLED
     for (uint32_t i = 0; i < bytes; i++)
         to[i] = from[i];
 }
 
-/* First use of a site, by one lane. Returns: its gate. */
-GPURT_DEVN uint32_t gpurt_log_define(gpurt_site_t *site)
+/* Whether the rules leave a site out. */
+GPURT_DEVN bool gpurt_log_is_off(const gpurt_site_t *site)
+{
+    return site->level < gpurt_level_at(gpurt_log_port.control, site->file,
+                                        site->file_bytes, site->line);
+}
+
+GPURT_DEVN void gpurt_log_write_def(gpurt_def_t *def, const gpurt_site_t *site)
+{
+    def->level = site->level;
+    def->arg_count = site->arg_count;
+    def->line = site->line;
+    def->kind = site->kind;
+    def->flags = 0;
+    def->types = site->types;
+    def->gate = (uint64_t)(uintptr_t)&site->xgate;
+    def->format_bytes = site->format_bytes;
+    def->file_bytes = site->file_bytes;
+    def->module_bytes = 0;
+    gpurt_log_copy(gpurt_def_text(def), site->format, site->format_bytes);
+    gpurt_log_copy(gpurt_def_text(def) + site->format_bytes, site->file, site->file_bytes);
+    gpurt_store_release_sys_u32(&def->xstate, GPURT_DEF_SITE); /* B3.rel */
+}
+
+/* First use of a site, by one lane. off: GPURT_GATE_OFF or 0. Returns: its gate. */
+GPURT_DEVN uint32_t gpurt_log_define_as(gpurt_site_t *site, uint32_t off)
 {
     uint32_t gate = 0, number;
     gpurt_def_t *def;
@@ -167,26 +192,17 @@ GPURT_DEVN uint32_t gpurt_log_define(gpurt_site_t *site)
     }
     number = gpurt_log_take_def((uint32_t)site->format_bytes + site->file_bytes, &def);
     gate = number;
-    if (number == 0 || site->level < gpurt_level_at(gpurt_log_port.control, site->file,
-                                                    site->file_bytes, site->line))
-        gate |= GPURT_GATE_OFF;
+    gate |= number ? off : GPURT_GATE_OFF;
     gpurt_store_release_dev_u32(&site->xgate, gate); /* B8.rel */
-    if (number == 0)
-        return gate;
-    def->level = site->level;
-    def->arg_count = site->arg_count;
-    def->line = site->line;
-    def->kind = site->kind;
-    def->flags = 0;
-    def->types = site->types;
-    def->gate = (uint64_t)(uintptr_t)&site->xgate;
-    def->format_bytes = site->format_bytes;
-    def->file_bytes = site->file_bytes;
-    def->module_bytes = 0;
-    gpurt_log_copy(gpurt_def_text(def), site->format, site->format_bytes);
-    gpurt_log_copy(gpurt_def_text(def) + site->format_bytes, site->file, site->file_bytes);
-    gpurt_store_release_sys_u32(&def->xstate, GPURT_DEF_SITE); /* B3.rel */
+    if (number != 0)
+        gpurt_log_write_def(def, site);
     return gate;
+}
+
+/* ... as the rules say. */
+GPURT_DEVN uint32_t gpurt_log_define(gpurt_site_t *site)
+{
+    return gpurt_log_define_as(site, gpurt_log_is_off(site) ? GPURT_GATE_OFF : 0);
 }
 
 #define GPURT_STRING_NONE 0xffffffffu
@@ -199,6 +215,7 @@ GPURT_DEVN uint32_t gpurt_log_define_string(gpurt_log_string_entry_t *entry,
     uint32_t bytes = 0, number;
     gpurt_def_t *def;
 
+    GPURT_ROLLED
     while (bytes < GPURT_DEF_TEXT_BYTES && text[bytes])
         bytes++;
     number = gpurt_log_take_def(bytes, &def);
@@ -223,6 +240,7 @@ GPURT_DEVN uint32_t gpurt_log_string(const char *text)
 
     if (!text || !gpurt_log_port.strings)
         return 0;
+    GPURT_ROLLED
     for (uint32_t i = 0; i < GPURT_LOG_PROBES; i++) {
         gpurt_log_string_entry_t *e =
             &gpurt_log_port.strings[(at + i) & (GPURT_LOG_STRINGS - 1)];
