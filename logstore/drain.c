@@ -37,8 +37,7 @@ static bool section_open(gpurt_drain_t *d, uint32_t index)
     own->cursors = calloc(s->ring_count, sizeof *own->cursors);
     own->sites = calloc(s->def_count ? s->def_count : 1, sizeof *own->sites);
     own->slots = calloc(s->panic_count ? s->panic_count : 1, sizeof *own->slots);
-    own->slot_since =
-        calloc(s->panic_count ? s->panic_count : 1, sizeof *own->slot_since);
+    own->slot_since = calloc(s->panic_count ? s->panic_count : 1, sizeof *own->slot_since);
     return own->positions && own->cursors && own->sites && own->slots && own->slot_since;
 }
 

@@ -32,8 +32,7 @@ static bool slot_ready(gpurt_drain_t *d, uint32_t section, uint32_t index,
     *copy = *slot;
     if (state == GPURT_PANIC_COPYING)
         copy->window_count = 0;
-    if (d->final ||
-        (state == GPURT_PANIC_WRITTEN && drain_panic_defined(d, section, copy)))
+    if (d->final || (state == GPURT_PANIC_WRITTEN && drain_panic_defined(d, section, copy)))
         return true;
     if (*since == 0)
         *since = d->now_ns;

@@ -252,7 +252,8 @@ bool drain_panic_defined(gpurt_drain_t *d, uint32_t section, const gpurt_panic_t
         if (gpurt_type_at(site->types, i) == GPURT_TYPE_STRING)
             there = text_there(d, section, (uint32_t)panic->args[i]);
     there = there && text_there(d, section, panic->condition) &&
-            text_there(d, section, panic->function) && text_there(d, section, panic->kernel);
+            text_there(d, section, panic->function) &&
+            text_there(d, section, panic->kernel);
     for (uint32_t i = 0; there && i < most(panic->context_count, GPURT_PANIC_CONTEXTS); i++)
         there = text_there(d, section, panic->contexts[i].name) &&
                 (panic->contexts[i].type != GPURT_TYPE_STRING ||

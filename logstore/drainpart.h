@@ -15,7 +15,8 @@ enum {
     /* Of panics; records are shorter, and are read to where their rows are made. */
     LONGEST_ROW = sizeof(gpurt_row_t) + (GPLOG_ROW_WORDS + 4) * 4
 };
-GPURT_STATIC_ASSERT((int)GPURT_READ_WORDS <= (int)GPLOG_ROW_WORDS, "a row has room for a record");
+GPURT_STATIC_ASSERT((int)GPURT_READ_WORDS <= (int)GPLOG_ROW_WORDS,
+                    "a row has room for a record");
 #define DRAIN_NO_RING UINT32_MAX    /* a loss that is not a ring's */
 #define SITE_WAIT_NS  100000000ull  /* a definition may come later than its first record */
 #define HOLE_WAIT_NS  1000000000ull /* a host thread may sleep between reserve and store */
@@ -53,11 +54,11 @@ typedef struct drain_section {
     uint32_t *positions; /* of each ring; apart from the rest, because a look at rings
                             where nothing is new needs no more */
     drain_cursor_t *cursors;
-    drain_site_t *sites; /* def_count; by number - 1 */
-    uint8_t *slots;      /* SLOT_*, of panics */
-    uint64_t *slot_since; /* 0, or when one was found that must wait */
+    drain_site_t *sites;   /* def_count; by number - 1 */
+    uint8_t *slots;        /* SLOT_*, of panics */
+    uint64_t *slot_since;  /* 0, or when one was found that must wait */
     uint32_t missing_told; /* panics without a slot that are in the batch or told */
-    uint32_t next_panic; /* all slots before it are taken or told */
+    uint32_t next_panic;   /* all slots before it are taken or told */
     gpurt_clock_fit_t fit;
     double rate;          /* of fit */
     uint64_t oldest_time; /* on its clock; no record that comes now is older */

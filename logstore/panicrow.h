@@ -24,7 +24,7 @@ typedef struct gpurt_panicrow {
     uint32_t known[GPURT_PANIC_OWN]; /* lanes whose value of that operand is there */
     uint64_t lanes[GPURT_PANIC_OWN][GPURT_WARP_SIZE];
 
-    bool about; /* what follows is there */
+    bool about;                     /* what follows is there */
     uint32_t category, own, number; /* category: GPURT_CATEGORY_*, never 0 of a panic */
     uint64_t launch, log_sequence, task, parent_task;
     gpurt_dim3_t grid, block_dim;

@@ -32,6 +32,7 @@ FLOORS = {
     "runtime/include/gpurt/logput.h": 2,
     "runtime/include/gpurt/logargs.h": 2,
     "runtime/include/gpurt/log.h": 2,
+    "runtime/include/gpurt/operand.h": 2,
     "runtime/include/gpurt/panic.h": 2,
     "runtime/include/gpurt/alloc.h": 2,
     "runtime/include/gpurt/alloclarge.h": 2,

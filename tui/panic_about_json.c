@@ -29,8 +29,8 @@ static void put_text(FILE *out, const char *name, const char *text, size_t bytes
 }
 
 /* null where there is none. strip: it is the name of a function. */
-static void put_string(FILE *out, const gpurt_dictionary_t *d, const char *name, uint32_t id,
-                       bool strip)
+static void put_string(FILE *out, const gpurt_dictionary_t *d, const char *name,
+                       uint32_t id, bool strip)
 {
     gpurt_site_info_t text;
     const char *start;

@@ -14,7 +14,8 @@ static const faultkind_t categories[] = {
      "like keep both sides by themselves."},
     {GPURT_CATEGORY_COMPARE, "compare", "comparison failed",
      "Two values were not in the relation that the author relied on.",
-     "See by the lanes' values which side is wrong, and look for where it was last written."},
+     "See by the lanes' values which side is wrong, and look for where it was last "
+     "written."},
     {GPURT_CATEGORY_BOUNDS, "bounds", "index out of bounds",
      "An index was not below the count of elements, or negative.",
      "Where the index grows with the lane, the launch has more threads than there are "

@@ -17,7 +17,8 @@ static bool same_place(const panic_entry_t *a, const panic_entry_t *b, bool warp
     panic_read(panic_source_sites(b->source), b->row, &y);
     if (x.p.about && y.p.about && x.p.launch != y.p.launch)
         return false;
-    return x.p.block.x == y.p.block.x && x.p.block.y == y.p.block.y && x.p.block.z == y.p.block.z &&
+    return x.p.block.x == y.p.block.x && x.p.block.y == y.p.block.y &&
+           x.p.block.z == y.p.block.z &&
            (!warp || (a->row->sm == b->row->sm && a->row->slot == b->row->slot &&
                       a->row->warp == b->row->warp));
 }

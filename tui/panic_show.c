@@ -28,8 +28,8 @@ static void print_place(const panic_entry_t *e, const panic_facts_t *f,
     panic_line_end(&line, NULL);
     panic_field(&line, style, "thread");
     gpurt_text_printf(&line.text, "block %u,%u,%u  thread %u,%u,%u  warp %u  lane %u",
-                      f->p.block.x, f->p.block.y, f->p.block.z, f->p.thread.x, f->p.thread.y,
-                      f->p.thread.z, row->warp, f->p.lane);
+                      f->p.block.x, f->p.block.y, f->p.block.z, f->p.thread.x,
+                      f->p.thread.y, f->p.thread.z, row->warp, f->p.lane);
     panic_line_end(&line, NULL);
     panic_field(&line, style, "lanes");
     gpurt_text_printf(&line.text, "0x%08x ran together, 0x%08x failed (%d)", row->mask,

@@ -9,9 +9,9 @@
 #    pragma GCC diagnostic ignored "-Wsign-compare"
 #endif
 
-#define COMPARE_CASE(type, op)                          \
-    case PANIC_##type##_##op:                           \
-        GPURT_ASSERT_##op(p->type[0], p->type[1]);      \
+#define COMPARE_CASE(type, op)                     \
+    case PANIC_##type##_##op:                      \
+        GPURT_ASSERT_##op(p->type[0], p->type[1]); \
         break;
 #define COMPARE_CASES(type) PANIC_OPS(COMPARE_CASE, type)
 
@@ -25,9 +25,9 @@ GPURT_KERNEL(panic_compare, struct panic_form_args, p)
     gpurt_add_relaxed_dev_u32(p->calls, 1);
 }
 
-#define BOUND_CASE(i, n)                           \
-    case PANIC_BOUND_##i##_##n:                    \
-        GPURT_CHECK_BOUNDS(p->i[0], p->n[1]);      \
+#define BOUND_CASE(i, n)                      \
+    case PANIC_BOUND_##i##_##n:               \
+        GPURT_CHECK_BOUNDS(p->i[0], p->n[1]); \
         break;
 
 GPURT_KERNEL(panic_bound, struct panic_form_args, p)

@@ -143,12 +143,11 @@ static uint64_t bits_of(uint32_t type, int i)
 
 static bool holds(uint32_t op, uint32_t type)
 {
-    bool is_signed = type != GPURT_TYPE_U32 && type != GPURT_TYPE_U64 &&
-                     type != GPURT_TYPE_PTR;
+    bool is_signed =
+        type != GPURT_TYPE_U32 && type != GPURT_TYPE_U64 && type != GPURT_TYPE_PTR;
     int order = is_signed ? (args.i32[0] > args.i32[1]) - (args.i32[0] < args.i32[1])
                           : (args.u32[0] > args.u32[1]) - (args.u32[0] < args.u32[1]);
-    const bool all[] = {order == 0, order != 0, order < 0, order <= 0, order > 0,
-                        order >= 0};
+    const bool all[] = {order == 0, order != 0, order<0, order <= 0, order> 0, order >= 0};
 
     return all[op];
 }

@@ -49,9 +49,29 @@
 #define GPURT_NOINLINE     __attribute__((noinline))
 #define GPURT_PRINTF(fmt_index, first_arg) \
     __attribute__((format(printf, fmt_index, first_arg)))
-#define GPURT_NEVER()      __builtin_unreachable() /* no lane, no thread comes here */
 #define GPURT_LIKELY(x)   (__builtin_expect(!!(x), 1))
 #define GPURT_UNLIKELY(x) (__builtin_expect(!!(x), 0))
+
+/* A device function that does not return, how it ends, and what stands behind each call of it.
+ * nvcc leaves out what follows a call that it knows not to return, and ptxas then lets that call
+ * run into whatever comes next, and keeps the values of that for it. So nvcc must not find out,
+ * and there is an exit. */
+#if GPURT_ON_CUDA
+#    define GPURT_ENDS
+#else
+#    define GPURT_ENDS GPURT_NORETURN
+#endif
+#if GPURT_IN_DEVICE
+#    define GPURT_END() asm volatile("exit;")
+#    define GPURT_NEVER()            \
+        do {                         \
+            asm volatile("exit;");   \
+            __builtin_unreachable(); \
+        } while (0)
+#else
+#    define GPURT_END()   __builtin_unreachable()
+#    define GPURT_NEVER() __builtin_unreachable()
+#endif
 
 /* Fibers never change threads, so one fixed offset from the thread pointer is enough. */
 #define GPURT_TLS __thread __attribute__((tls_model("initial-exec")))

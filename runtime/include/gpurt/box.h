@@ -189,14 +189,14 @@ typedef struct GPURT_ALIGN(64) gpurt_panic {
     uint32_t mask;   /* lanes that ran together */
     uint32_t failed; /* lanes for which the condition failed */
     uint64_t time_ns, clock;
-    uint64_t xtold; /* number of the flush that tells it, 0 none; written by: drainer */
-    uint32_t number;   /* of the section's panics, from 0: the lowest of a block came first */
+    uint64_t xtold;  /* number of the flush that tells it, 0 none; written by: drainer */
+    uint32_t number; /* of the section's panics, from 0: the lowest of a block came first */
     uint16_t category; /* GPURT_CATEGORY_* */
     uint16_t own;      /* that many of args are the macro's own, before the message's */
     uint32_t condition, function, kernel; /* texts: `i < n`, and where it stands */
     uint32_t cluster_rank, cluster_size;
     gpurt_dim3_t grid, block_dim;
-    uint64_t launch; /* the device's number for it */
+    uint64_t launch;       /* the device's number for it */
     uint64_t log_sequence; /* messages that the warp's ring had taken before */
     uint32_t contexts_left_out, frames_left_out, held_left_out; /* beyond the tables */
     uint64_t task, parent_task;                                 /* 0 none */
@@ -237,7 +237,8 @@ typedef struct gpurt_box_section {
     uint32_t xdefs;   /* slots taken (host section, CPU back end); written by: producers */
     uint32_t floor;   /* lowest level that kernels which run may be asked for; 0: the lowest
                          of the rules */
-    uint32_t xpanics_told; /* raised without a slot, and in the stream; written by: drainer */
+    uint32_t
+        xpanics_told; /* raised without a slot, and in the stream; written by: drainer */
     uint32_t xplan, xplan_panics_told; /* as of a ring */
     uint32_t reserved[2];
     uint8_t uuid[16];

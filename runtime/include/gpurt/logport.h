@@ -155,8 +155,8 @@ GPURT_DEVN void gpurt_log_copy(char *to, const char *from, uint32_t bytes)
 /* Whether the rules leave a site out. */
 GPURT_DEVN bool gpurt_log_is_off(const gpurt_site_t *site)
 {
-    return site->level < gpurt_level_at(gpurt_log_port.control, site->file,
-                                        site->file_bytes, site->line);
+    return site->level <
+           gpurt_level_at(gpurt_log_port.control, site->file, site->file_bytes, site->line);
 }
 
 GPURT_DEVN void gpurt_log_write_def(gpurt_def_t *def, const gpurt_site_t *site)

@@ -26,10 +26,9 @@ template <class T, class Other> struct gpurt_operand_type<T, Other *> {
 template <class T, class Other> struct gpurt_operand_type<T *, Other *> {
     typedef T *type;
 };
-#    define GPURT_OPERAND(name, x, other)                                \
-        const gpurt_operand_type<decltype(gpurt_operand_decay(x)),       \
-                                 decltype(gpurt_operand_decay(other))>:: \
-            type name = (x)
+#    define GPURT_OPERAND(name, x, other)                          \
+        const gpurt_operand_type<decltype(gpurt_operand_decay(x)), \
+                                 decltype(gpurt_operand_decay(other))>::type name = (x)
 template <class T> struct gpurt_operand_code {
     static const uint32_t code = gpurt_type_of<T>::code;
 };
@@ -56,18 +55,17 @@ template <class T> GPURT_DEV uint64_t gpurt_operand_bits(T *v)
         (x)
 /* A conditional does what a call of printf would: arrays become pointers, bit-fields and
  * small integers int. One of its two sides is evaluated. */
-#    define GPURT_OPERAND(name, x, other) \
-        const __auto_type name = (1 ? (x) : (x))
+#    define GPURT_OPERAND(name, x, other) const __auto_type name = (1 ? (x) : (x))
 #endif
 
 #if GPURT_ON_CUDA
 #    define GPURT_OPERANDS_QUIETLY(...) __VA_ARGS__
 #    define GPURT_OPERANDS_NATURAL(a, op, b)
 #else
-#    define GPURT_OPERANDS_QUIETLY(...)                   \
-        _Pragma("GCC diagnostic push")                    \
-        _Pragma("GCC diagnostic ignored \"-Wsign-compare\"") __VA_ARGS__ \
-        _Pragma("GCC diagnostic pop")
+#    define GPURT_OPERANDS_QUIETLY(...)                          \
+        _Pragma("GCC diagnostic push")                           \
+            _Pragma("GCC diagnostic ignored \"-Wsign-compare\"") \
+                __VA_ARGS__ _Pragma("GCC diagnostic pop")
 #    define GPURT_OPERANDS_NATURAL(a, op, b) \
         if (false)                           \
             (void)((a)op(b));

@@ -87,9 +87,8 @@ GPURT_DEV void gpurt_panic_place(gpurt_panic_t *p)
     p->cluster_size = gpurt_cluster_size();
     p->launch = gpurt_launch_number();
     if (ring < gpurt_log_port.ring_count)
-        p->log_sequence =
-            gpurt_load_relaxed_blk_u64(/* relaxed: this warp's own */
-                                       &gpurt_log_ring(ring).head->xrecords);
+        p->log_sequence = gpurt_load_relaxed_blk_u64(/* relaxed: this warp's own */
+                                                     &gpurt_log_ring(ring).head->xrecords);
 }
 
 /* By the leader, last. */
@@ -139,52 +138,61 @@ GPURT_DEVN void gpurt_panic_raise(gpurt_panic_site_t *site, uint32_t mask, uint3
 }
 
 /* How a panic ends, when its record is out: the block is cancelled, and the lane is gone. */
-GPURT_DEVN GPURT_NORETURN void gpurt_panic_end(void)
+GPURT_DEVN GPURT_ENDS void gpurt_panic_end(void)
 {
     gpurt_cancel_block();
     gpurt_cancel_point();
+#if !GPURT_ON_CUDA
     gpurt_thread_exit();
-    GPURT_NEVER();
+#endif
+    GPURT_END();
+}
+
+/* Both. As one call, it takes least of the kernel's code and registers. */
+GPURT_DEVN GPURT_ENDS void gpurt_panic_fail(gpurt_panic_site_t *site, uint32_t mask,
+                                            const uint64_t *args)
+{
+    gpurt_panic_raise(site, mask, mask, args);
+    gpurt_panic_end();
+    GPURT_END();
 }
 
 /* ---- the parts of the macros ----------------------------------------------------------- */
 
 #define GPURT_PANIC_ARG_(index, x) gpurt_a_[gpurt_own_ + (index)] = GPURT_ARG_BITS(x);
 
-/* own: how many of the operands come before the message's; own_types: their types; put:
- * statements that fill gpurt_a_ with them. */
-#define GPURT_PANIC_RAISE_(mask, failed, category_, condition_, own_, own_types_, put, fmt, \
-                           ...)                                                             \
-    GPURT_FORMAT_CHECK(GPURT_TYPES(_, ##__VA_ARGS__), fmt, ##__VA_ARGS__);                  \
-    enum {                                                                                  \
-        gpurt_own_ = own_,                                                                  \
-        gpurt_count_ = own_ + GPURT_ARG_COUNT(_, ##__VA_ARGS__)                             \
-    };                                                                                      \
-    static gpurt_panic_site_t gpurt_s_ = {                                                  \
-        GPURT_SITE_INIT(GPURT_LEVEL_PANIC, GPURT_KIND_PANIC,                                \
-                        (own_types_) | GPURT_TYPES(_, ##__VA_ARGS__) << (4 * (own_)),       \
-                        gpurt_count_, fmt),                                                 \
-        condition_, __func__, (uint16_t)(category_), (uint16_t)(own_)};                     \
-    uint64_t gpurt_a_[gpurt_count_ + 1];                                                    \
-                                                                                            \
-    gpurt_a_[0] = 0;                                                                        \
-    put GPURT_ARGS(GPURT_PANIC_ARG_, ##__VA_ARGS__)                                         \
-    gpurt_panic_raise(&gpurt_s_, mask, failed, gpurt_a_);
+/* Declares gpurt_s_ and gpurt_a_. own: how many of the operands come before the message's;
+ * own_types: their types; put: statements that fill gpurt_a_ with them. */
+#define GPURT_PANIC_PREPARE_(category_, condition_, own_, own_types_, put, fmt, ...)  \
+    GPURT_FORMAT_CHECK(GPURT_TYPES(_, ##__VA_ARGS__), fmt, ##__VA_ARGS__);            \
+    enum {                                                                            \
+        gpurt_own_ = own_,                                                            \
+        gpurt_count_ = own_ + GPURT_ARG_COUNT(_, ##__VA_ARGS__)                       \
+    };                                                                                \
+    static gpurt_panic_site_t gpurt_s_ = {                                            \
+        GPURT_SITE_INIT(GPURT_LEVEL_PANIC, GPURT_KIND_PANIC,                          \
+                        (own_types_) | GPURT_TYPES(_, ##__VA_ARGS__) << (4 * (own_)), \
+                        gpurt_count_, fmt),                                           \
+        condition_, __func__, (uint16_t)(category_), (uint16_t)(own_)};               \
+    uint64_t gpurt_a_[gpurt_count_ + 1];                                              \
+                                                                                      \
+    gpurt_a_[0] = 0;                                                                  \
+    put GPURT_ARGS(GPURT_PANIC_ARG_, ##__VA_ARGS__)
 
 /* The lanes that come here have all failed. mask: of gpurt_activemask in the macro itself, see
  * gpurt_log_call. */
-#define GPURT_PANIC_FAIL_(category, condition, own, own_types, put, ...)                \
-    {                                                                                   \
-        const uint32_t gpurt_mask_ = gpurt_activemask();                                \
-                                                                                        \
-        GPURT_PANIC_RAISE_(gpurt_mask_, gpurt_mask_, category, condition, own,          \
-                           own_types, put, __VA_ARGS__)                                 \
-        gpurt_panic_end();                                                              \
+#define GPURT_PANIC_FAIL_(category, condition, own, own_types, put, ...)            \
+    {                                                                               \
+        const uint32_t gpurt_mask_ = gpurt_activemask();                            \
+                                                                                    \
+        GPURT_PANIC_PREPARE_(category, condition, own, own_types, put, __VA_ARGS__) \
+        gpurt_panic_fail(&gpurt_s_, gpurt_mask_, gpurt_a_);                         \
+        GPURT_NEVER();                                                              \
     }
 
 #define GPURT_PANIC_PAIR_TYPES_ \
     ((uint64_t)GPURT_OPERAND_TYPE(gpurt_x_) | (uint64_t)GPURT_OPERAND_TYPE(gpurt_y_) << 4)
-#define GPURT_PANIC_PAIR_PUT_               \
+#define GPURT_PANIC_PAIR_PUT_                   \
     gpurt_a_[0] = GPURT_OPERAND_BITS(gpurt_x_); \
     gpurt_a_[1] = GPURT_OPERAND_BITS(gpurt_y_);
 
@@ -193,59 +201,59 @@ GPURT_DEVN GPURT_NORETURN void gpurt_panic_end(void)
 
 /* Two operands, kept by their values and types before they are compared. natural: a statement
  * for the compiler's eyes; holds: of gpurt_x_ and gpurt_y_. */
-#define GPURT_PANIC_PAIR_(category, condition, a, b, natural, holds, ...)              \
-    do {                                                                               \
-        natural                                                                        \
-        GPURT_OPERAND(gpurt_x_, a, b);                                                 \
-        GPURT_OPERAND(gpurt_y_, b, a);                                                 \
-        GPURT_OPERANDS_QUIETLY(const bool gpurt_holds_ = (holds);)                     \
-                                                                                       \
-        if (GPURT_UNLIKELY(!gpurt_holds_))                                             \
-            GPURT_PANIC_FAIL_(category, condition, 2, GPURT_PANIC_PAIR_TYPES_,         \
-                              GPURT_PANIC_PAIR_PUT_, __VA_ARGS__)                      \
+#define GPURT_PANIC_PAIR_(category, condition, a, b, natural, holds, ...)      \
+    do {                                                                       \
+        natural GPURT_OPERAND(gpurt_x_, a, b);                                 \
+        GPURT_OPERAND(gpurt_y_, b, a);                                         \
+        GPURT_OPERANDS_QUIETLY(const bool gpurt_holds_ = (holds);)             \
+                                                                               \
+        if (GPURT_UNLIKELY(!gpurt_holds_))                                     \
+            GPURT_PANIC_FAIL_(category, condition, 2, GPURT_PANIC_PAIR_TYPES_, \
+                              GPURT_PANIC_PAIR_PUT_, __VA_ARGS__)              \
     } while (0)
 
 /* ---- the macros ------------------------------------------------------------------------ */
 
-#define GPURT_PANIC_AS(category, ...)                                                   \
-    do                                                                                  \
-        GPURT_PANIC_FAIL_(category, NULL, 0, 0ull, , "" __VA_ARGS__)                    \
+#define GPURT_PANIC_AS(category, ...)                                \
+    do                                                               \
+        GPURT_PANIC_FAIL_(category, NULL, 0, 0ull, , "" __VA_ARGS__) \
     while (0)
 #define GPURT_PANIC(...)       GPURT_PANIC_AS(GPURT_CATEGORY_PANIC, __VA_ARGS__)
 #define GPURT_UNREACHABLE(...) GPURT_PANIC_AS(GPURT_CATEGORY_UNREACHABLE, __VA_ARGS__)
 
 #if GPURT_ASSERT_LEVEL >= GPURT_ASSERT_CHEAP
-#    define GPURT_ASSERT(cond, ...)                                                     \
-        do {                                                                            \
-            if (GPURT_UNLIKELY(!(cond)))                                                \
-                GPURT_PANIC_FAIL_(GPURT_CATEGORY_ASSERT, #cond, 0, 0ull, ,              \
-                                  "" __VA_ARGS__)                                       \
+#    define GPURT_ASSERT(cond, ...)                                                        \
+        do {                                                                               \
+            if (GPURT_UNLIKELY(!(cond)))                                                   \
+                GPURT_PANIC_FAIL_(GPURT_CATEGORY_ASSERT, #cond, 0, 0ull, , "" __VA_ARGS__) \
         } while (0)
 /* The lanes that run together vote; where all is well that is the whole price. */
-#    define GPURT_ASSERT_LANES(cond, ...)                                                \
-        do {                                                                             \
-            const bool gpurt_holds_ = (cond);                                            \
-            const uint32_t gpurt_mask_ = gpurt_activemask();                             \
-            const uint32_t gpurt_failed_ = gpurt_ballot(gpurt_mask_, !gpurt_holds_);     \
-                                                                                         \
-            if (GPURT_UNLIKELY(gpurt_failed_ != 0)) {                                    \
-                GPURT_PANIC_RAISE_(gpurt_mask_, gpurt_failed_, GPURT_CATEGORY_ASSERT,    \
-                                   #cond, 0, 0ull, , "" __VA_ARGS__)                     \
-                if (!gpurt_holds_)                                                       \
-                    gpurt_panic_end();                                                   \
-            }                                                                            \
+#    define GPURT_ASSERT_LANES(cond, ...)                                            \
+        do {                                                                         \
+            const bool gpurt_holds_ = (cond);                                        \
+            const uint32_t gpurt_mask_ = gpurt_activemask();                         \
+            const uint32_t gpurt_failed_ = gpurt_ballot(gpurt_mask_, !gpurt_holds_); \
+                                                                                     \
+            if (GPURT_UNLIKELY(gpurt_failed_ != 0)) {                                \
+                GPURT_PANIC_PREPARE_(GPURT_CATEGORY_ASSERT, #cond, 0, 0ull, ,        \
+                                     "" __VA_ARGS__)                                 \
+                gpurt_panic_raise(&gpurt_s_, gpurt_mask_, gpurt_failed_, gpurt_a_);  \
+                if (!gpurt_holds_) {                                                 \
+                    gpurt_panic_end();                                               \
+                    GPURT_NEVER();                                                   \
+                }                                                                    \
+            }                                                                        \
         } while (0)
-#    define GPURT_ASSERT_COMPARED_(a, op, b, text, ...)                                  \
-        GPURT_PANIC_PAIR_(GPURT_CATEGORY_COMPARE, text, a, b,                            \
-                          GPURT_OPERANDS_NATURAL(a, op, b), gpurt_x_ op gpurt_y_,        \
+#    define GPURT_ASSERT_COMPARED_(a, op, b, text, ...)                           \
+        GPURT_PANIC_PAIR_(GPURT_CATEGORY_COMPARE, text, a, b,                     \
+                          GPURT_OPERANDS_NATURAL(a, op, b), gpurt_x_ op gpurt_y_, \
                           "" __VA_ARGS__)
-#    define GPURT_CHECK_BOUNDS(i, n, ...)                                                \
-        GPURT_PANIC_PAIR_(GPURT_CATEGORY_BOUNDS, "0 <= " #i " < " #n, i, n, ,            \
-                          gpurt_operand_within(GPURT_PANIC_SIGNED_(gpurt_x_),           \
-                                               (uint64_t)gpurt_x_,                       \
-                                               GPURT_PANIC_SIGNED_(gpurt_y_),           \
-                                               (uint64_t)gpurt_y_),                      \
-                          "" __VA_ARGS__)
+#    define GPURT_CHECK_BOUNDS(i, n, ...)                                            \
+        GPURT_PANIC_PAIR_(                                                           \
+            GPURT_CATEGORY_BOUNDS, "0 <= " #i " < " #n, i, n, ,                      \
+            gpurt_operand_within(GPURT_PANIC_SIGNED_(gpurt_x_), (uint64_t)gpurt_x_,  \
+                                 GPURT_PANIC_SIGNED_(gpurt_y_), (uint64_t)gpurt_y_), \
+            "" __VA_ARGS__)
 #else
 #    define GPURT_ASSERT(cond, ...)       GPURT_OPERANDS_UNUSED(cond, true)
 #    define GPURT_ASSERT_LANES(cond, ...) GPURT_OPERANDS_UNUSED(cond, true)
@@ -258,21 +266,23 @@ GPURT_DEVN GPURT_NORETURN void gpurt_panic_end(void)
     GPURT_ASSERT_COMPARED_(a, ==, b, #a " == " #b, ##__VA_ARGS__)
 #define GPURT_ASSERT_NE(a, b, ...) \
     GPURT_ASSERT_COMPARED_(a, !=, b, #a " != " #b, ##__VA_ARGS__)
-#define GPURT_ASSERT_LT(a, b, ...) GPURT_ASSERT_COMPARED_(a, <, b, #a " < " #b, ##__VA_ARGS__)
+#define GPURT_ASSERT_LT(a, b, ...) \
+    GPURT_ASSERT_COMPARED_(a, <, b, #a " < " #b, ##__VA_ARGS__)
 #define GPURT_ASSERT_LE(a, b, ...) \
     GPURT_ASSERT_COMPARED_(a, <=, b, #a " <= " #b, ##__VA_ARGS__)
-#define GPURT_ASSERT_GT(a, b, ...) GPURT_ASSERT_COMPARED_(a, >, b, #a " > " #b, ##__VA_ARGS__)
+#define GPURT_ASSERT_GT(a, b, ...) \
+    GPURT_ASSERT_COMPARED_(a, >, b, #a " > " #b, ##__VA_ARGS__)
 #define GPURT_ASSERT_GE(a, b, ...) \
     GPURT_ASSERT_COMPARED_(a, >=, b, #a " >= " #b, ##__VA_ARGS__)
 
 #if GPURT_ASSERT_LEVEL >= GPURT_ASSERT_FULL
 #    define GPURT_COSTLY(...) __VA_ARGS__
 #else
-#    define GPURT_COSTLY(...)    \
-        do {                     \
-            if (false) {         \
-                __VA_ARGS__;     \
-            }                    \
+#    define GPURT_COSTLY(...) \
+        do {                  \
+            if (false) {      \
+                __VA_ARGS__;  \
+            }                 \
         } while (0)
 #endif
 
