@@ -25,6 +25,8 @@ enum {
     GPURT_LOG_PROBES = 16
 };
 
+typedef struct gpurt_trail gpurt_trail_t; /* trail.h */
+
 /* Owner: the host side of the runtime. Addresses are the device's. */
 typedef struct gpurt_log_port {
     gpurt_group_t *groups; /* of ring 0; NULL: not connected */
@@ -36,6 +38,7 @@ typedef struct gpurt_log_port {
     gpurt_panic_t *panics;
     uint32_t *xpanics;                  /* raised so far; written by: lanes that panic */
     const gpurt_box_control_t *control; /* levels */
+    gpurt_trail_t *trails;              /* one a ring; NULL: none */
     uint32_t group_count, ring_bytes, ring_count, warp_slots;
     uint32_t policy, def_count, panic_count;
     uint32_t span; /* levels that may be recorded, from PANIC downwards; 0: none */
@@ -74,6 +77,7 @@ typedef struct gpurt_site {
 typedef struct gpurt_log_unit {
     const void *symbol;
     struct gpurt_log_unit *next; /* written by: the list it is in */
+    uint32_t trails;             /* it wants them; written by: context.h, as it is loaded */
 } gpurt_log_unit_t;
 
 GPURT_BEGIN_DECLS
