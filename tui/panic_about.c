@@ -245,25 +245,25 @@ static void add_lane(gpurt_text_t *out, const gpurt_dictionary_t *d, const panic
     }
 }
 
-/* Four to a line; + stands before lanes that did not fail. */
+/* As many to a line as there is room for; + stands before lanes that did not fail. */
 static void print_lanes(const gpurt_dictionary_t *d, const panic_facts_t *f,
                         const panic_style_t *style)
 {
-    uint32_t shown = 0;
+    uint32_t shown = 0, most = style->columns && style->columns < 100 ? 3 : 4;
     panic_line_t line;
 
     for (uint32_t m = f->p.known[0]; m; m &= m - 1) {
         size_t start;
 
-        if (shown % 4 == 0)
+        if (shown % most == 0)
             panic_field(&line, style, shown ? "" : "by lane");
-        if (shown % 4 == 0)
+        if (shown % most == 0)
             line.text.used--; /* the sign's column */
         start = line.text.used;
         add_lane(&line.text, d, f, (uint32_t)__builtin_ctz(m));
         while (line.text.used - start < BY_LANE)
             gpurt_text_add(&line.text, " ", 1);
-        if (++shown % 4 == 0 || !(m & (m - 1)))
+        if (++shown % most == 0 || !(m & (m - 1)))
             panic_line_end(&line, NULL);
     }
 }
@@ -318,22 +318,20 @@ static void print_dump(const gpurt_panicrow_window_t *w, const panic_style_t *st
         bool marked = w->mark >= address && w->mark < address + count;
 
         panic_line_begin(&line, style);
-        gpurt_text_printf(&line.text, "%c %014llx ", marked ? '>' : ' ',
+        gpurt_text_printf(&line.text, "%c %012llx ", marked ? '>' : ' ',
                           (unsigned long long)address);
         for (uint32_t i = 0; i < DUMP_ROW; i++) {
             char sign = marked && w->mark == address + i ? '[' : ' ';
 
             if (marked && i && w->mark == address + i - 1)
                 sign = ']';
-            if (i == DUMP_ROW / 2 && sign == ' ')
-                gpurt_text_add(&line.text, " ", 1);
             if (i < count)
                 gpurt_text_printf(&line.text, "%c%02x", sign, w->data[at + i]);
             else
                 gpurt_text_printf(&line.text, "   ");
         }
         gpurt_text_printf(&line.text, "%s",
-                          marked && w->mark == address + DUMP_ROW - 1 ? "] " : "  ");
+                          marked && w->mark == address + DUMP_ROW - 1 ? "]" : " ");
         for (uint32_t i = 0; i < count; i++) {
             char c = isprint(w->data[at + i]) ? (char)w->data[at + i] : '.';
 

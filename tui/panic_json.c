@@ -246,6 +246,7 @@ gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
     uint32_t section = e->row->section;
     static const char *const names[PANIC_NEAR] = {"warp", "block", "sm"};
     panic_near_t near[PANIC_NEAR];
+    panic_crowd_t crowd;
     panic_facts_t f;
     gpurt_status_t st = panic_source_near(e->source, e->row, style->near, near, err);
 
@@ -273,6 +274,11 @@ gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
     put_number(out, "lanes", e->row->mask);
     put_number(out, "failed", f.p.failed);
     put_site(out, d, e->row, 0, true);
+    panic_book_crowd(book, number, &crowd);
+    put_number(out, "at_site", crowd.at_site);
+    put_number(out, "site_rank", crowd.site_rank);
+    put_number(out, "in_block", crowd.in_block);
+    put_number(out, "block_rank", crowd.block_rank);
     panic_about_json(out, d, &f);
     put_values(out, d, &f);
     put_fault(out, e);

@@ -49,6 +49,30 @@ static void print_place(const panic_entry_t *e, const panic_facts_t *f,
     panic_line_end(&line, NULL);
 }
 
+/* Where it stands among others; nothing where it is alone. */
+static void print_crowd(const panic_book_t *book, uint32_t number,
+                        const panic_style_t *style)
+{
+    panic_crowd_t c;
+    panic_line_t line;
+
+    panic_book_crowd(book, number, &c);
+    if (c.at_site > 1) {
+        panic_field(&line, style, "again");
+        gpurt_text_printf(&line.text, "number %u of %u at this site", c.site_rank,
+                          c.at_site);
+        panic_line_end(&line, NULL);
+    }
+    if (c.in_block > 1) {
+        panic_field(&line, style, "in block");
+        gpurt_text_printf(&line.text,
+                          c.block_rank == 1 ? "the first of %u"
+                                            : "not the first: one of %u, number %u",
+                          c.in_block, c.block_rank);
+        panic_line_end(&line, NULL);
+    }
+}
+
 static void print_time(const panic_facts_t *f, const panic_style_t *style)
 {
     time_t seconds = (time_t)(f->row->time_ns / 1000000000u);
@@ -236,6 +260,7 @@ gpurt_status_t panic_show_print(const panic_book_t *book, uint32_t number,
     print_place(e, &facts, style);
     panic_about_launch(d, &facts, style);
     print_time(&facts, style);
+    print_crowd(book, number, style);
     panic_chain_print(book, number, style);
     panic_about_notes(d, &facts, style);
     if (!is_fault)
