@@ -17,7 +17,8 @@ enum {
 
 /* Types of index and count. */
 #define PANIC_BOUNDS(X) \
-    X(i32, i32) X(i32, u32) X(u32, i32) X(u32, u32) X(i64, u32) X(u64, u64) X(u32, i64)
+    X(i32, i32)         \
+    X(i32, u32) X(u32, i32) X(u32, u32) X(i64, u32) X(u64, u64) X(u32, i64) X(i32, u64)
 #define PANIC_BOUND_(i, n) PANIC_BOUND_##i##_##n,
 enum {
     PANIC_BOUNDS(PANIC_BOUND_) PANIC_BOUND_COUNT

@@ -242,7 +242,12 @@ static void check_bounds(void)
     /* A negative count holds nothing; as an unsigned number it is a large one. */
     bounds_all(3, -1,
                1u << PANIC_BOUND_i32_u32 | 1u << PANIC_BOUND_u32_u32 |
-                   1u << PANIC_BOUND_i64_u32 | 1u << PANIC_BOUND_u64_u64);
+                   1u << PANIC_BOUND_i64_u32 | 1u << PANIC_BOUND_u64_u64 |
+                   1u << PANIC_BOUND_i32_u64);
+    /* A negative index is below the largest count, as bits. */
+    args.i32[0] = -5;
+    args.u64[1] = UINT64_MAX;
+    CHECK_EQ(LAUNCH(panic_bound, PANIC_BOUND_i32_u64), 1);
 }
 
 /* ---- forms --------------------------------------------------------------------------- */
