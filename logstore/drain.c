@@ -26,7 +26,8 @@ static bool section_open(gpurt_drain_t *d, uint32_t index)
     own->cursors = calloc(s->ring_count, sizeof *own->cursors);
     own->sites = calloc(s->def_count ? s->def_count : 1, sizeof *own->sites);
     own->slots = calloc(s->panic_count ? s->panic_count : 1, sizeof *own->slots);
-    return own->positions && own->cursors && own->sites && own->slots;
+    own->slot_since = calloc(s->panic_count ? s->panic_count : 1, sizeof *own->slot_since);
+    return own->positions && own->cursors && own->sites && own->slots && own->slot_since;
 }
 
 static gpurt_status_t memory_take(gpurt_drain_t *d, gpurt_error_t *err)
@@ -110,6 +111,7 @@ void gpurt_drain_close(gpurt_drain_t *d)
         free(d->sections[i].cursors);
         free(d->sections[i].sites);
         free(d->sections[i].slots);
+        free(d->sections[i].slot_since);
     }
     free(d->hot.names);
     free(d->flood.names);

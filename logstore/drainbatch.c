@@ -76,6 +76,8 @@ void drain_marks_set(gpurt_drain_t *d)
         m->lost_told = c->lost_told;
         m->seen = c->seen;
     }
+    for (uint32_t i = 0; i < d->map->section_count; i++)
+        d->batch->missing_told[i] = d->sections[i].missing_told;
 }
 
 void drain_marks_drop(gpurt_drain_t *d)

@@ -96,6 +96,15 @@ static void panics_take_over(gpurt_drain_t *d, uint32_t section, uint64_t done)
     }
 }
 
+/* adopt: the flush of that number happened, 0 none. */
+static void missing_take_over(gpurt_drain_t *d, uint32_t section, uint32_t adopt)
+{
+    const gpurt_box_section_t *s = &d->map->box->sections[section];
+
+    d->sections[section].missing_told =
+        adopt && s->xplan == adopt ? s->xplan_panics_told : s->xpanics_told;
+}
+
 void drain_take_over(gpurt_drain_t *d)
 {
     const gpurt_box_t *box = d->map->box;
@@ -112,6 +121,7 @@ void drain_take_over(gpurt_drain_t *d)
         for (uint32_t r = 0; r < d->map->sections[i].ring_count; r++)
             ring_take_over(d, i, r, adopt ? (uint32_t)planned : 0, adopt);
         panics_take_over(d, i, adopt ? planned : done);
+        missing_take_over(d, i, adopt ? (uint32_t)planned : 0);
     }
     if (since < box->identity.real_ns)
         since = box->identity.real_ns;
@@ -149,6 +159,10 @@ void drain_plan(const drain_batch_t *b, const gpurt_box_intent_t *place)
         gpurt_boxmap_panic(map, drain_name_section(b->panics[i]),
                            drain_name_ring(b->panics[i]))
             ->xtold = b->number;
+    for (uint32_t s = 0; s < map->section_count; s++) {
+        map->box->sections[s].xplan = (uint32_t)b->number;
+        map->box->sections[s].xplan_panics_told = b->missing_told[s];
+    }
     plan->device = place->device;
     plan->inode = place->inode;
     plan->offset = place->offset;
@@ -172,5 +186,7 @@ void drain_free(const drain_batch_t *b)
         c->xseen_high = (uint32_t)(m->seen >> 32);
         gpurt_store_release_sys_u32(&c->xtail, m->tail); /* B2.rel */
     }
+    for (uint32_t s = 0; s < map->section_count; s++)
+        map->box->sections[s].xpanics_told = b->missing_told[s];
     gpurt_store_release_sys_u64(&map->box->claim.xdone, b->number); /* DP2.rel */
 }

@@ -34,6 +34,44 @@ static void panic_taken(gpurt_drain_t *d, uint32_t section, uint32_t slot)
     d->alarm = !d->final; /* at the end nobody waits, and what is left comes by time */
 }
 
+/* Whether a slot may be taken now. Its texts may be on their way, by another lane that panics at
+ * the same site, and so may its windows: they are waited for, not for ever. */
+static bool slot_ready(gpurt_drain_t *d, uint32_t section, uint32_t index,
+                       gpurt_panic_t *copy)
+{
+    const gpurt_panic_t *slot = gpurt_boxmap_panic(d->map, section, index);
+    uint32_t state = gpurt_load_acquire_sys_u32(&slot->xstate); /* B6.acq */
+    uint64_t *since = &d->sections[section].slot_since[index];
+
+    if (state != GPURT_PANIC_WRITTEN && state != GPURT_PANIC_COPYING)
+        return false;
+    *copy = *slot;
+    if (state == GPURT_PANIC_COPYING)
+        copy->window_count = 0;
+    if (d->final || (state == GPURT_PANIC_WRITTEN && drain_panic_defined(d, section, copy)))
+        return true;
+    if (*since == 0)
+        *since = d->now_ns;
+    return d->now_ns - *since >= SITE_WAIT_NS;
+}
+
+/* Panics that found no slot. */
+static bool slots_missing(gpurt_drain_t *d, uint32_t section, uint32_t raised)
+{
+    drain_section_t *own = &d->sections[section];
+    uint32_t count = d->map->sections[section].panic_count;
+    uint32_t missing = raised > count ? raised - count : 0;
+
+    if ((int32_t)(missing - own->missing_told) <= 0)
+        return true;
+    if (!drain_loss(d, section, DRAIN_NO_RING, GPURT_LOSS_SLOTS,
+                    missing - own->missing_told, d->now_ns))
+        return false;
+    own->missing_told = missing;
+    d->urgent = true;
+    return true;
+}
+
 /* The first slot is looked at even when no panic was counted. A lane that died before its
  * slot was written must not hide those behind it. */
 static bool panics_take(gpurt_drain_t *d, uint32_t section)
@@ -45,21 +83,18 @@ static bool panics_take(gpurt_drain_t *d, uint32_t section)
     uint32_t end = raised > own->next_panic ? raised : own->next_panic + 1;
 
     for (uint32_t i = own->next_panic; i < end && i < count; i++) {
-        const gpurt_panic_t *slot = gpurt_boxmap_panic(d->map, section, i);
         gpurt_panic_t copy;
 
         if (!own->slots[i]) {
-            if (gpurt_load_acquire_sys_u32(&slot->xstate) !=
-                GPURT_PANIC_WRITTEN) /* B6.acq */
+            if (!slot_ready(d, section, i, &copy))
                 continue;
-            copy = *slot;
             if (!drain_panic(d, section, &copy))
                 return false;
             panic_taken(d, section, i);
         }
         own->next_panic += i == own->next_panic;
     }
-    return true;
+    return slots_missing(d, section, raised);
 }
 
 /* Slots that were taken and never written, when nobody is left who could. */

@@ -13,9 +13,11 @@ enum {
     BATCHES = 3, /* with a scribe: one that is filled, one that is written, one between */
     BATCH_ROWS = 16384,
     BATCH_BYTES = 1 << 20,
-    /* A row is made where the record is read, and reading is bounded by that. */
-    LONGEST_ROW = sizeof(gpurt_row_t) + (GPURT_READ_WORDS + 4) * 4
+    /* Of panics; records are shorter, and are read to where their rows are made. */
+    LONGEST_ROW = sizeof(gpurt_row_t) + (GPLOG_ROW_WORDS + 4) * 4
 };
+GPURT_STATIC_ASSERT((int)GPURT_READ_WORDS <= (int)GPLOG_ROW_WORDS,
+                    "a row has room for a record");
 #define DRAIN_NO_RING UINT32_MAX    /* a loss that is not a ring's */
 #define SITE_WAIT_NS  100000000ull  /* a definition may come later than its first record */
 #define HOLE_WAIT_NS  1000000000ull /* a host thread may sleep between reserve and store */
@@ -68,9 +70,11 @@ typedef struct drain_section {
     uint32_t *positions; /* of each ring; apart from the rest, because a look at rings
                             where nothing is new needs no more */
     drain_cursor_t *cursors;
-    drain_site_t *sites; /* def_count; by number - 1 */
-    bool *slots;         /* whether the row of that panic was made */
-    uint32_t next_panic; /* all slots before it are taken or told */
+    drain_site_t *sites;   /* def_count; by number - 1 */
+    bool *slots;           /* whether the row of that panic was made */
+    uint64_t *slot_since;  /* 0, or when one was found that must wait */
+    uint32_t missing_told; /* panics without a slot that are in a batch or told */
+    uint32_t next_panic;   /* all slots before it are taken or told */
     gpurt_clock_fit_t fit;
     double rate;          /* of fit */
     uint64_t oldest_time; /* on its clock; no record that comes now is older */
@@ -114,7 +118,8 @@ typedef struct drain_batch {
     uint32_t mark_count;
     uint32_t *panics; /* names of slots */
     uint32_t panic_count;
-    uint64_t number; /* of the flush */
+    uint32_t missing_told[GPURT_BOX_SECTIONS]; /* of its sections, as it was handed over */
+    uint64_t number;                           /* of the flush */
     gpurt_status_t status;
     gpurt_error_t err;
     uint32_t xstate; /* BATCH_*; written by: the scribe while HANDED, else the drain */
@@ -225,6 +230,8 @@ uint32_t drain_string_id(gpurt_drain_t *d, uint32_t section, uint32_t number);
 void drain_room(gpurt_drain_t *d, drain_room_t kept);
 /* Room for the next row, whatever its length; NULL when the batch is full. */
 gpurt_row_t *drain_row(gpurt_drain_t *d);
+/* Ends the row at the end of the batch. */
+void drain_row_done(gpurt_drain_t *d, gpurt_row_t *row, uint32_t words);
 bool drain_loss(gpurt_drain_t *d, uint32_t section, uint32_t ring, uint32_t reason,
                 uint64_t count, uint64_t time_ns);
 /* What a section's clock says as real time: exact as long as nobody left the box alone
@@ -241,6 +248,10 @@ static inline uint32_t *drain_record_words(gpurt_row_t *row)
 {
     return gpurt_row_words(row) - GPURT_RECORD_HEAD_WORDS;
 }
+
+/* drainpanic.c: a private copy of a slot as a row. Returns: false when the batch is full. */
 bool drain_panic(gpurt_drain_t *d, uint32_t section, const gpurt_panic_t *panic);
+/* Whether its site and texts are defined: others may define them, a trip to memory later. */
+bool drain_panic_defined(gpurt_drain_t *d, uint32_t section, const gpurt_panic_t *panic);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records, panics and losses as rows of the batch. */
+/* Records and losses as rows of the batch. */
 #include "drainpart.h"
 
 #include <string.h>
@@ -23,8 +23,7 @@ gpurt_row_t *drain_row(gpurt_drain_t *d)
     return (gpurt_row_t *)(b->rows + b->used);
 }
 
-/* Ends the row at the end of the batch. */
-static void row_done(gpurt_drain_t *d, gpurt_row_t *row, uint32_t words)
+void drain_row_done(gpurt_drain_t *d, gpurt_row_t *row, uint32_t words)
 {
     row->flags = 0;
     row->words = (uint16_t)words;
@@ -71,7 +70,7 @@ bool drain_loss(gpurt_drain_t *d, uint32_t section, uint32_t ring, uint32_t reas
     w[1] = (uint32_t)count;
     w[2] = (uint32_t)(count >> 32);
     w[3] = ring;
-    row_done(d, row, 4);
+    drain_row_done(d, row, 4);
     d->sum.lost += count;
     return true;
 }
@@ -132,14 +131,22 @@ typedef struct record_head {
     uint32_t lanes; /* sets of arguments */
 } record_head_t;
 
-/* Returns: false for a form not known. */
+/* Kinds that a drainer makes: one in a ring is not believed. A loss counts as no message, and would
+ * be taken again and again. */
+static bool is_foreign(uint32_t kind)
+{
+    return kind == GPURT_KIND_LOSS || kind == GPURT_KIND_PANIC || kind == GPURT_KIND_FAULT;
+}
+
+/* Returns: false for a form or kind that producers do not write. */
 static bool head_read(const uint32_t *words, uint32_t have, record_head_t *h)
 {
     h->form = words[0] >> 29;
     h->first = GPURT_RECORD_HEAD_WORDS;
     h->mask = GPURT_FULL_MASK;
     h->lanes = 1;
-    if (have < GPURT_RECORD_HEAD_WORDS) /* one group: nobody writes that */
+    /* one group: nobody writes that */
+    if (have < GPURT_RECORD_HEAD_WORDS || is_foreign(words[0] >> 16 & 0xffu))
         return false;
     switch (h->form) {
     case GPURT_FORM_WARP:
@@ -225,67 +232,7 @@ uint32_t drain_record(gpurt_drain_t *d, uint32_t section, uint32_t ring, gpurt_r
         memmove(args, args + 1, 4u * count);
     if (site->strings)
         strings_translate(d, section, site, args, count, h.lanes);
-    row_done(d, row, count);
+    drain_row_done(d, row, count);
     d->sum.messages += gpurt_row_messages(row);
     return gpurt_row_messages(row);
-}
-
-/* Arguments as the site's types say, then the rest of the slot: block, thread, lane,
- * failed, clock, and the operands of the lanes that failed. */
-static uint32_t panic_words(gpurt_drain_t *d, uint32_t section, const gpurt_panic_t *panic,
-                            uint64_t types, uint32_t *words)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < GPURT_PANIC_ARGS; i++) {
-        uint32_t type = gpurt_type_at(types, i), size = gpurt_type_words(type);
-
-        if (size == 0)
-            break;
-        words[count++] = type == GPURT_TYPE_STRING
-                             ? drain_string_id(d, section, (uint32_t)panic->args[i])
-                             : (uint32_t)panic->args[i];
-        if (size == 2)
-            words[count++] = (uint32_t)(panic->args[i] >> 32);
-    }
-    memcpy(words + count, &panic->block, sizeof panic->block);
-    memcpy(words + count + 3, &panic->thread, sizeof panic->thread);
-    count += 6;
-    words[count++] = panic->lane;
-    words[count++] = panic->failed;
-    words[count++] = (uint32_t)panic->clock;
-    words[count++] = (uint32_t)(panic->clock >> 32);
-    for (uint32_t m = panic->failed; m; m &= m - 1) {
-        uint64_t value = panic->lanes[__builtin_ctz(m)];
-
-        words[count++] = (uint32_t)value;
-        words[count++] = (uint32_t)(value >> 32);
-    }
-    return count;
-}
-
-bool drain_panic(gpurt_drain_t *d, uint32_t section, const gpurt_panic_t *panic)
-{
-    const drain_site_t *site = drain_site_get(d, section, panic->site);
-    gpurt_row_t *row = drain_row(d);
-
-    if (!row)
-        return false;
-    memset(row, 0, sizeof *row);
-    row->time_ns = drain_time(&d->sections[section], panic->time_ns & GPURT_TIME_MASK);
-    row->site = site ? site->id : 0;
-    row->block = panic->block.x;
-    row->mask = panic->mask;
-    row->section = (uint8_t)section;
-    row->sm = (uint16_t)panic->sm;
-    row->slot = (uint16_t)panic->warp_slot;
-    row->warp = (uint8_t)panic->warp;
-    row->kind = GPURT_KIND_PANIC;
-    row->level = GPURT_LEVEL_PANIC;
-    row->form = GPURT_FORM_WARP_PART;
-    row_done(d, row,
-             panic_words(d, section, panic, site ? site->types : 0, gpurt_row_words(row)));
-    d->sum.messages++;
-    d->sum.panics++;
-    return true;
 }

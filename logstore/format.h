@@ -133,6 +133,23 @@ enum {
 };
 #define GPLOG_BLOB_RAW_MAX (1ull << 30) /* bounds what a reader allocates */
 
+/* Behind the fixed words of a panic's row come parts: kind << 24 | words, then the words. A reader
+ * steps over kinds that it does not know, reads what is missing in one as 0, and finds none in
+ * logs of before. Texts are ids of the dictionary, addresses and numbers of 64 bits come low
+ * word first. */
+enum {
+    GPLOG_PART_ABOUT = 1,   /* category | own << 16, then gpurt_panic_t from `number` on, as
+                               panicrow.c has them */
+    GPLOG_PART_LANES = 2,   /* which operand, mask, its 64 bits in each lane of the mask */
+    GPLOG_PART_CONTEXT = 3, /* name, type, value: once for each */
+    GPLOG_PART_FRAMES = 4,  /* function, file, line: innermost first */
+    GPLOG_PART_HELD = 5,    /* kind, name, object */
+    GPLOG_PART_WINDOW = 6   /* name, base, size, start, mark, count of bytes, the bytes */
+};
+enum {
+    GPLOG_ROW_WORDS = 1024 /* of the longest row */
+};
+
 /* One row, followed by `words` words and, where that is odd, one of zero. */
 typedef struct gpurt_row {
     uint64_t time_ns;  /* real time */

@@ -24,7 +24,7 @@
 #define SHARE_MAGIC 0x314c444f4d545247ull /* "GRTMODL1", little endian */
 enum {
     PARTS = 9,
-    SHARE_VERSION = 4,
+    SHARE_VERSION = 5,
     READ_TRIES = 8,
     PATH_ROOM = 256
 };

@@ -22,7 +22,7 @@ enum {
     GPURT_MODEL_SECONDS = 512,                     /* history, one sample a second */
     GPURT_MODEL_SECTIONS = GPURT_BOX_SECTIONS + 1, /* the last: not in the box's table */
     GPURT_MODEL_LEVELS = 8,
-    GPURT_MODEL_REASONS = 9, /* 0: one that is not known */
+    GPURT_MODEL_REASONS = 10, /* 0: one that is not known */
     GPURT_MODEL_LINE_TEXT = 176,
     GPURT_MODEL_SITE_TEXT = 160,
     GPURT_MODEL_WHERE = 48,
@@ -115,12 +115,13 @@ typedef struct gpurt_model_panic {
     uint32_t section, sm, slot, warp;
     gpurt_dim3_t block, thread;
     uint32_t lane, mask, failed;
-    uint32_t line, arg_count, reserved;
+    uint32_t line, arg_count, category; /* category: 0 of a fault */
     uint64_t types;
     uint64_t args[GPURT_PANIC_ARGS]; /* a string's number is gone: see `message` */
     uint64_t lanes[GPURT_WARP_SIZE]; /* first operand of each lane in `failed` */
     char file[GPURT_MODEL_WHERE * 2];
     char format[GPURT_MODEL_SITE_TEXT];
+    char condition[GPURT_MODEL_SITE_TEXT]; /* what was promised, "" nothing */
     char message[GPURT_MODEL_SITE_TEXT * 2];
 } gpurt_model_panic_t;
 

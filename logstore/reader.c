@@ -320,7 +320,7 @@ static uint32_t rows_count(const uint8_t *raw, uint32_t size)
         const gpurt_row_t *row = (const gpurt_row_t *)(raw + at);
         uint32_t bytes;
 
-        if (size - at < sizeof *row || row->words > GPURT_RECORD_MAX_WORDS)
+        if (size - at < sizeof *row || row->words > GPLOG_ROW_WORDS)
             return 0;
         bytes = gpurt_row_bytes(row->words);
         if (bytes > size - at)

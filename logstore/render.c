@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "render.h"
 
+#include "panicrow.h"
+
 #include <gpurt/activity.h>
 #include <stdio.h>
 #include <string.h>
@@ -202,11 +204,11 @@ static void put_argument(const gpurt_dictionary_t *d, gpurt_text_t *out, const s
     }
 }
 
+/* argument: the first that the format is about; `from` stands there. */
 static void put_format(const gpurt_dictionary_t *d, const gpurt_site_info_t *site,
-                       source_t *from, gpurt_text_t *out)
+                       uint32_t argument, source_t *from, gpurt_text_t *out)
 {
     const char *p = site->format, *end = p + site->format_bytes;
-    uint32_t argument = 0;
 
     while (p < end) {
         const char *percent = memchr(p, '%', (size_t)(end - p)), *behind;
@@ -235,6 +237,105 @@ static void put_format(const gpurt_dictionary_t *d, const gpurt_site_info_t *sit
     }
 }
 
+/* ---- values --------------------------------------------------------------------------- */
+
+void gpurt_render_string(const gpurt_dictionary_t *d, uint32_t id, gpurt_text_t *out)
+{
+    gpurt_site_info_t info;
+
+    if (gpurt_dictionary_get(d, id, &info) && info.kind == GPURT_DEF_STRING)
+        gpurt_text_add(out, info.format, info.format_bytes);
+    else
+        gpurt_text_printf(out, "<string %u>", id);
+}
+
+void gpurt_render_value(const gpurt_dictionary_t *d, uint32_t type, uint64_t value,
+                        gpurt_text_t *out)
+{
+    uint32_t low = (uint32_t)value;
+    double wide;
+    float narrow;
+
+    memcpy(&narrow, &low, sizeof narrow);
+    memcpy(&wide, &value, sizeof wide);
+    switch (type) {
+    case GPURT_TYPE_I32:
+    case GPURT_TYPE_CHAR:
+        gpurt_text_printf(out, "%d", (int32_t)low);
+        break;
+    case GPURT_TYPE_U32:
+        gpurt_text_printf(out, "%u", low);
+        break;
+    case GPURT_TYPE_I64:
+        gpurt_text_printf(out, "%lld", (long long)value);
+        break;
+    case GPURT_TYPE_F32:
+        gpurt_text_printf(out, "%.9g", (double)narrow);
+        break;
+    case GPURT_TYPE_F64:
+        gpurt_text_printf(out, "%.17g", wide);
+        break;
+    case GPURT_TYPE_PTR:
+        gpurt_text_printf(out, "0x%llx", (unsigned long long)value);
+        break;
+    case GPURT_TYPE_STRING:
+        gpurt_render_string(d, low, out);
+        break;
+    default:
+        gpurt_text_printf(out, "%llu", (unsigned long long)value);
+        break;
+    }
+}
+
+/* ---- panics --------------------------------------------------------------------------- */
+
+/* What a panic without a message has to say. */
+static void put_promise(const gpurt_dictionary_t *d, const gpurt_panicrow_t *p,
+                        gpurt_text_t *out)
+{
+    uint32_t type[GPURT_PANIC_OWN];
+
+    for (uint32_t i = 0; i < GPURT_PANIC_OWN; i++)
+        type[i] = gpurt_type_at(p->types, i);
+    if (p->category == GPURT_CATEGORY_UNREACHABLE)
+        gpurt_text_printf(out, "unreachable code was reached");
+    else if (p->condition == 0)
+        gpurt_text_printf(out, "panic");
+    else if (p->category == GPURT_CATEGORY_BOUNDS && p->own >= 2) {
+        gpurt_text_printf(out, "index ");
+        gpurt_render_value(d, type[0], p->args[0], out);
+        gpurt_text_printf(out, " out of bounds of ");
+        gpurt_render_value(d, type[1], p->args[1], out);
+        gpurt_text_printf(out, ": ");
+        gpurt_render_string(d, p->condition, out);
+    } else {
+        gpurt_render_string(d, p->condition, out);
+        gpurt_text_printf(out, " does not hold");
+        if (p->own >= 2) {
+            gpurt_text_printf(out, ": ");
+            gpurt_render_value(d, type[0], p->args[0], out);
+            gpurt_text_printf(out, " and ");
+            gpurt_render_value(d, type[1], p->args[1], out);
+        }
+    }
+}
+
+static void put_panic(const gpurt_dictionary_t *d, const gpurt_row_t *row,
+                      const gpurt_site_info_t *site, gpurt_text_t *out)
+{
+    source_t from = {gpurt_row_words(row), row->words, 1, 0, false};
+    gpurt_panicrow_t p;
+
+    gpurt_panicrow_read(row, site->types, &p);
+    if (site->format_bytes == 0) {
+        put_promise(d, &p, out);
+        return;
+    }
+    for (uint32_t i = 0; i < p.own; i++)
+        from.at += gpurt_type_words(gpurt_type_at(site->types, i));
+    put_format(d, site, p.own, &from, out);
+}
+
 /* ---- whole messages ------------------------------------------------------------------ */
 
 static void put_loss(const gpurt_row_t *row, gpurt_text_t *out)
@@ -247,7 +348,8 @@ static void put_loss(const gpurt_row_t *row, gpurt_text_t *out)
                                           "two producers met in one ring",
                                           "the site is rate-limited",
                                           "a lane died inside its panic",
-                                          "CUPTI had no buffer for them"};
+                                          "CUPTI had no buffer for them",
+                                          "no slot was left for the panic"};
     uint32_t reason = row->words > 0 ? gpurt_row_words(row)[0] : 0;
 
     gpurt_text_printf(out, "%llu lost: %s", (unsigned long long)gpurt_row_lost(row),
@@ -299,8 +401,10 @@ void gpurt_render_message(const gpurt_dictionary_t *d, const gpurt_row_t *row,
             from.count -= lane;
         }
     }
-    if (gpurt_dictionary_get(d, row->site, &site) && site.kind == GPURT_DEF_SITE)
-        put_format(d, &site, &from, out);
-    else
+    if (!gpurt_dictionary_get(d, row->site, &site) || site.kind != GPURT_DEF_SITE)
         put_words(row, &from, out);
+    else if (row->kind == GPURT_KIND_PANIC)
+        put_panic(d, row, &site, out);
+    else
+        put_format(d, &site, 0, &from, out);
 }

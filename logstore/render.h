@@ -41,4 +41,10 @@ void gpurt_render_json(gpurt_text_t *out, const char *bytes, size_t count);
  * row. */
 uint32_t gpurt_render_lanes(const gpurt_row_t *row, uint32_t lane);
 
+/* One value as its type says; a string as its text, unescaped. */
+void gpurt_render_value(const gpurt_dictionary_t *d, uint32_t type, uint64_t value,
+                        gpurt_text_t *out);
+/* A string's text by its id. */
+void gpurt_render_string(const gpurt_dictionary_t *d, uint32_t id, gpurt_text_t *out);
+
 #endif

@@ -345,7 +345,7 @@ gpurt_status_t gpurt_writer_put(gpurt_writer_t *w, const gpurt_row_t *row,
 {
     uint32_t bytes = gpurt_row_bytes(row->words);
 
-    if (row->words > GPURT_RECORD_MAX_WORDS)
+    if (row->words > GPLOG_ROW_WORDS)
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
                           "log: a row of %u words", row->words);
     if (w->rows >= w->frame_rows || w->raw_used + bytes > w->frame_bytes) {
@@ -531,8 +531,8 @@ gpurt_status_t gpurt_writer_open(const char *path, const gpurt_writer_options_t 
     w->frame_bytes = o.frame_bytes ? o.frame_bytes : FRAME_BYTES;
     if (w->frame_bytes > GPLOG_RAW_MAX)
         w->frame_bytes = GPLOG_RAW_MAX;
-    if (w->frame_bytes < gpurt_row_bytes(GPURT_RECORD_MAX_WORDS))
-        w->frame_bytes = gpurt_row_bytes(GPURT_RECORD_MAX_WORDS);
+    if (w->frame_bytes < gpurt_row_bytes(GPLOG_ROW_WORDS))
+        w->frame_bytes = gpurt_row_bytes(GPLOG_ROW_WORDS);
     st = buffers_make(w, o.level ? o.level : 1, err);
     if (st == GPURT_OK)
         st = file_open(w, path, o.append, err);

@@ -207,9 +207,9 @@ static void json_identity(FILE *out, const gpurt_modelview_t *v,
 
 static void json_sums(FILE *out, const gpurt_model_numbers_t *n)
 {
-    static const char *const reasons[GPURT_MODEL_REASONS] = {"other",   "full",  "overrun",
-                                                             "sites",   "torn",  "shared",
-                                                             "limited", "panic", "buffers"};
+    static const char *const reasons[GPURT_MODEL_REASONS] = {
+        "other",  "full",    "overrun", "sites",   "torn",
+        "shared", "limited", "panic",   "buffers", "slots"};
 
     json_number(out, "time_ns", n->time_ns);
     json_number(out, "first_ns", n->first_ns);

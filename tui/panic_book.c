@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "panic_book.h"
 
+#include "panic_read.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +88,43 @@ static bool count_sites(panic_book_t *book)
         book->sites[s].count++;
     }
     return true;
+}
+
+static void facts_of(const panic_entry_t *e, panic_facts_t *out)
+{
+    panic_read(panic_source_sites(e->source), e->row, out);
+}
+
+static bool same_block(const panic_entry_t *a, const panic_facts_t *x,
+                       const panic_entry_t *b, const panic_facts_t *y)
+{
+    return a->source == b->source && a->row->section == b->row->section && y->p.about &&
+           x->p.launch == y->p.launch && x->p.block.x == y->p.block.x &&
+           x->p.block.y == y->p.block.y && x->p.block.z == y->p.block.z;
+}
+
+void panic_book_crowd(const panic_book_t *book, uint32_t number, panic_crowd_t *out)
+{
+    const panic_entry_t *own = &book->list[number];
+    panic_facts_t mine, other;
+
+    memset(out, 0, sizeof *out);
+    facts_of(own, &mine);
+    for (uint32_t i = 0; i < book->count; i++) {
+        const panic_entry_t *e = &book->list[i];
+
+        if (same_site(own, e)) {
+            out->at_site++;
+            out->site_rank += i <= number;
+        }
+        if (!mine.p.about)
+            continue;
+        facts_of(e, &other);
+        if (same_block(own, &mine, e, &other)) {
+            out->in_block++;
+            out->block_rank += other.p.number <= mine.p.number;
+        }
+    }
 }
 
 gpurt_status_t panic_book_fill(panic_book_t *book, gpurt_error_t *err)

@@ -34,6 +34,16 @@ gpurt_status_t panic_book_fill(panic_book_t *book, gpurt_error_t *err);
 /* Closes the sources too. */
 void panic_book_fini(panic_book_t *book);
 
+/* One panic among others. Ranks are from 1. */
+typedef struct panic_crowd {
+    uint32_t at_site, site_rank; /* of the same site */
+    uint32_t in_block,
+        block_rank; /* of the same block of the same launch, as they were raised;
+                                      0: not known */
+} panic_crowd_t;
+
+void panic_book_crowd(const panic_book_t *book, uint32_t number, panic_crowd_t *out);
+
 /* The message of a panic's row. */
 void panic_book_message(const panic_entry_t *e, gpurt_text_t *out);
 

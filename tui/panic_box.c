@@ -51,6 +51,7 @@ static void section_prepare(panic_source_t *source, uint32_t section)
             ring_start(source, section, r);
     source->left_out += raised > s->panic_count ? raised - s->panic_count : 0;
     source->left_out += panics_prepare(source, section);
+    box->sections[section].xpanics_told = 0;
     box->claim.xplanned = box->claim.xdone = 0;
 }
 
@@ -82,14 +83,14 @@ typedef struct box_reader {
     uint64_t left; /* rows: a program that logs all the time must not hold us */
     bool stopped;
     gpurt_row_t row; /* a copy, with its words right behind */
-    uint32_t words[GPURT_RECORD_MAX_WORDS + 1];
+    uint32_t words[GPLOG_ROW_WORDS + 1];
 } box_reader_t;
 
 static gpurt_status_t reader_put(void *context, const gpurt_row_t *row, gpurt_error_t *err)
 {
     box_reader_t *r = context;
 
-    if (r->left == 0 || r->stopped || row->words > GPURT_RECORD_MAX_WORDS)
+    if (r->left == 0 || r->stopped || row->words > GPLOG_ROW_WORDS)
         return gpurt_fail(err, GPURT_E_BUSY, GPURT_FROM_GPURT, 0, "enough was read");
     r->left--;
     memcpy(&r->row, row, sizeof *row + 4u * row->words);

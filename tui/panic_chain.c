@@ -15,7 +15,10 @@ static bool same_place(const panic_entry_t *a, const panic_entry_t *b, bool warp
         return false;
     panic_read(panic_source_sites(a->source), a->row, &x);
     panic_read(panic_source_sites(b->source), b->row, &y);
-    return x.block.x == y.block.x && x.block.y == y.block.y && x.block.z == y.block.z &&
+    if (x.p.about && y.p.about && x.p.launch != y.p.launch)
+        return false;
+    return x.p.block.x == y.p.block.x && x.p.block.y == y.p.block.y &&
+           x.p.block.z == y.p.block.z &&
            (!warp || (a->row->sm == b->row->sm && a->row->slot == b->row->slot &&
                       a->row->warp == b->row->warp));
 }

@@ -101,16 +101,16 @@ gpurt_status_t panic_dump_of(panic_source_t *source, const gpurt_row_t *row,
     *borrowed = source->dump.core != NULL;
     if (*borrowed)
         *out = source->dump;
-    else if (!source->log || facts.dump == 0)
+    else if (!source->log || facts.p.dump == 0)
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
                           "the GPU core dump was not kept");
     else
-        st = unpack(source->log, facts.dump, out, err);
+        st = unpack(source->log, facts.p.dump, out, err);
     if (st != GPURT_OK)
         return st;
     for (uint32_t i = 0; i < out->book.count && !*fault; i++)
-        if (out->book.faults[i].pc == facts.pc &&
-            out->book.faults[i].exception == facts.exception)
+        if (out->book.faults[i].pc == facts.p.pc &&
+            out->book.faults[i].exception == facts.p.exception)
             *fault = &out->book.faults[i];
     if (*fault)
         return GPURT_OK;

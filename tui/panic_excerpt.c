@@ -83,19 +83,20 @@ static bool read_line(FILE *file, char out[EXCERPT_LINE])
  * line begins. */
 static void place_caret(excerpt_t *e)
 {
-    static const char *const names[] = {"GPURT_PANIC", "GPURT_ASSERT"};
+    static const char *const names[] = {"GPURT_PANIC", "GPURT_ASSERT", "GPURT_CHECK_",
+                                        "GPURT_UNREACHABLE"};
     uint32_t own = e->line - e->first;
     const char *text = e->lines[own];
 
     for (uint32_t up = 0; up <= own && up < CALL_LINES; up++)
-        for (int i = 0; i < 2; i++) {
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
             const char *at = strstr(e->lines[own - up], names[i]);
 
             if (!at)
                 continue;
             e->line -= up;
             e->column = (uint32_t)(at - e->lines[own - up]) + 1;
-            e->width = (uint32_t)strlen(names[i]);
+            e->width = (uint32_t)strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
             return;
         }
     e->column = (uint32_t)strspn(text, " ") + 1;

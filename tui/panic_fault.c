@@ -231,13 +231,10 @@ void panic_fault_rest(const panic_dump_t *dump, const fault_t *f,
                       const panic_style_t *style)
 {
     const gpucore_about_t *a = &dump->core->about;
-    panic_line_t line;
 
     print_others(&dump->book, f, style);
     fprintf(style->out, "\nwhy:  %s\n", f->kind->meaning);
-    panic_line_begin(&line, style);
-    gpurt_text_printf(&line.text, "help: %s", f->kind->remedy);
-    panic_line_end(&line, PANIC_CYAN);
+    panic_line_wrap("help: ", f->kind->remedy, PANIC_CYAN, style);
     if (!f->place.frame_count)
         fputs(
             "      Build with nvcc -lineinfo to see source lines; it costs nothing at run "

@@ -79,10 +79,10 @@ gpurt_status_t panic_hang_of(panic_source_t *source, const gpurt_row_t *row,
     memset(waits, 0, sizeof *waits);
     memset(graph, 0, sizeof *graph);
     panic_read(gpurt_log_dictionary(source->log), row, &facts);
-    if (facts.dump == 0)
+    if (facts.p.dump == 0)
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
                           "who waited for whom was not kept");
-    st = gpurt_log_blob(source->log, facts.dump, GPLOG_BLOB_WAITS, &bytes, &size, err);
+    st = gpurt_log_blob(source->log, facts.p.dump, GPLOG_BLOB_WAITS, &bytes, &size, err);
     if (st != GPURT_OK)
         return st;
     st = gpurt_waits_unpack(bytes, size, waits, err);

@@ -2,6 +2,8 @@
 /* The objects of docs/PANIC_JSON.md, version 1. */
 #include "hang_text.h"
 #include "lives_text.h"
+#include "panic_about.h"
+#include "panic_category.h"
 #include "panic_chain.h"
 #include "panic_excerpt.h"
 #include "panic_fault.h"
@@ -112,6 +114,21 @@ static void put_kind(FILE *out, const gpurt_row_t *row)
     fprintf(out, ",\"kind\":\"%s\"", panic_kind_name(row));
 }
 
+/* Of a site: that of its first panic. */
+static void put_category(FILE *out, const panic_entry_t *e)
+{
+    const faultkind_t *kind;
+    panic_facts_t f;
+
+    if (e->row->kind != GPURT_KIND_PANIC) {
+        fputs(",\"category\":null", out);
+        return;
+    }
+    panic_read(panic_source_sites(e->source), e->row, &f);
+    kind = panic_category(f.p.category);
+    put_text(out, "category", kind->id, strlen(kind->id));
+}
+
 /* ---- list ---------------------------------------------------------------------------- */
 void panic_list_json(const panic_book_t *book, FILE *out)
 {
@@ -126,6 +143,7 @@ void panic_list_json(const panic_book_t *book, FILE *out)
         put_number(out, "count", s->count);
         put_number(out, "first_ns", first->row->time_ns);
         put_number(out, "last_ns", book->list[s->last].row->time_ns);
+        put_category(out, first);
         put_site(out, panic_source_sites(first->source), first->row, 0, true);
         fputc('}', out);
     }
@@ -144,7 +162,7 @@ static void put_value(FILE *out, const gpurt_dictionary_t *d, uint32_t type, uin
     gpurt_text_t text;
 
     gpurt_text_init(&text, room, sizeof room);
-    panic_value(d, type, value, &text);
+    gpurt_render_value(d, type, value, &text);
     fprintf(out, "\"type\":\"%s\"", panic_type_name(type));
     put_text(out, "text", text.at, text.used);
     fprintf(out, ",\"bits\":\"0x%" PRIx64 "\"}", value);
@@ -155,17 +173,22 @@ static void put_values(FILE *out, const gpurt_dictionary_t *d, const panic_facts
     bool first = true;
 
     fputs(",\"operands\":[", out);
-    for (uint32_t i = 0; i < f->arg_count; i++) {
+    for (uint32_t i = 0; i < f->p.arg_count; i++) {
         fputs(i ? ",{" : "{", out);
-        put_value(out, d, gpurt_type_at(f->site.types, i), f->args[i]);
+        put_value(out, d, gpurt_type_at(f->site.types, i), f->p.args[i]);
     }
     fputs("],\"lane_values\":[", out);
-    for (uint32_t m = f->arg_count && f->row->kind == GPURT_KIND_PANIC ? f->failed : 0; m;
-         m &= m - 1, first = false) {
+    for (uint32_t m = f->p.known[0]; m; m &= m - 1, first = false) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
 
-        fprintf(out, "%s{\"lane\":%u,", first ? "" : ",", lane);
-        put_value(out, d, gpurt_type_at(f->site.types, 0), f->lanes[lane]);
+        fprintf(out, "%s{\"lane\":%u,\"failed\":%s,", first ? "" : ",", lane,
+                f->p.failed >> lane & 1 ? "true" : "false");
+        if (f->p.known[1] >> lane & 1) {
+            fputs("\"second\":{", out);
+            put_value(out, d, gpurt_type_at(f->site.types, 1), f->p.lanes[1][lane]);
+            fputc(',', out);
+        }
+        put_value(out, d, gpurt_type_at(f->site.types, 0), f->p.lanes[0][lane]);
     }
     fputc(']', out);
 }
@@ -258,6 +281,7 @@ gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
     uint32_t section = e->row->section;
     static const char *const names[PANIC_NEAR] = {"warp", "block", "sm"};
     panic_near_t near[PANIC_NEAR];
+    panic_crowd_t crowd;
     panic_facts_t f;
     gpurt_status_t st = panic_source_near(e->source, e->row, style->near, near, err);
 
@@ -270,7 +294,7 @@ gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
     key(out, "source");
     put_source(out, e->source);
     put_number(out, "ts_ns", e->row->time_ns);
-    put_number(out, "clock", f.clock);
+    put_number(out, "clock", f.p.clock);
     fprintf(out, ",\"back_end\":\"%s\"",
             back_end_name(section < e->source->about.section_count
                               ? e->source->about.sections[section].kind
@@ -278,13 +302,19 @@ gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
     put_device(out, e->source, section);
     put_number(out, "sm", e->row->sm);
     put_number(out, "warp_slot", e->row->slot);
-    put_triple(out, "block", f.block);
-    put_triple(out, "thread", f.thread);
+    put_triple(out, "block", f.p.block);
+    put_triple(out, "thread", f.p.thread);
     put_number(out, "warp", e->row->warp);
-    put_number(out, "lane", f.lane);
+    put_number(out, "lane", f.p.lane);
     put_number(out, "lanes", e->row->mask);
-    put_number(out, "failed", f.failed);
+    put_number(out, "failed", f.p.failed);
     put_site(out, d, e->row, 0, true);
+    panic_book_crowd(book, number, &crowd);
+    put_number(out, "at_site", crowd.at_site);
+    put_number(out, "site_rank", crowd.site_rank);
+    put_number(out, "in_block", crowd.in_block);
+    put_number(out, "block_rank", crowd.block_rank);
+    panic_about_json(out, d, &f);
     put_values(out, d, &f);
     put_fault(out, e);
     put_hang(out, e);
@@ -294,7 +324,7 @@ gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
     fputs(",\"before\":{", out);
     for (int i = 0; i < PANIC_NEAR; i++) {
         fputs(i ? "," : "", out);
-        put_records(out, names[i], e->source, &near[i], f.lane);
+        put_records(out, names[i], e->source, &near[i], f.p.lane);
         panic_near_fini(&near[i]);
     }
     fputs("}}\n", out);

@@ -33,6 +33,35 @@ void panic_line_end(panic_line_t *line, const char *colour)
     fputs(colour && s->colour ? "\033[0m\n" : "\n", s->out);
 }
 
+void panic_line_wrap(const char *lead, const char *text, const char *colour,
+                     const panic_style_t *style)
+{
+    size_t indent = strlen(lead), left = strlen(text);
+    size_t room = style->columns > indent + 20 ? style->columns - indent : SIZE_MAX;
+
+    while (left) {
+        size_t take = left;
+        panic_line_t line;
+
+        if (take > room) {
+            take = room;
+            while (take && text[take] != ' ')
+                take--;
+            take = take ? take : room;
+        }
+        panic_line_begin(&line, style);
+        gpurt_text_printf(&line.text, "%*s%.*s", (int)indent, lead, (int)take, text);
+        panic_line_end(&line, colour);
+        text += take;
+        left -= take;
+        while (left && *text == ' ') {
+            text++;
+            left--;
+        }
+        lead = "";
+    }
+}
+
 void panic_line_source(const panic_source_t *source, const panic_style_t *style)
 {
     panic_line_t line;

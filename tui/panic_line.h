@@ -22,6 +22,10 @@ void panic_line_begin(panic_line_t *line, const panic_style_t *style);
 /* Prints it. colour: one of the above, or NULL. */
 void panic_line_end(panic_line_t *line, const char *colour);
 
+/* Words of our own behind `lead`, in as many lines as they need. */
+void panic_line_wrap(const char *lead, const char *text, const char *colour,
+                     const panic_style_t *style);
+
 /* What a source lacks; nothing where it is whole. */
 void panic_line_source(const panic_source_t *source, const panic_style_t *style);
 

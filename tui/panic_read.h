@@ -3,20 +3,14 @@
 #ifndef GPURT_TUI_PANIC_READ_H
 #define GPURT_TUI_PANIC_READ_H
 
+#include "panicrow.h"
 #include "render.h"
 
 /* Texts belong to the dictionary: valid until it grows. */
 typedef struct panic_facts {
     const gpurt_row_t *row; /* borrowed */
     gpurt_site_info_t site; /* zeroed where it is not known */
-    gpurt_dim3_t block, thread;
-    uint32_t lane, failed, arg_count;
-    uint64_t clock;
-    uint64_t args[GPURT_PANIC_ARGS];
-    uint64_t lanes[GPURT_WARP_SIZE]; /* first operand of each lane in `failed` */
-    /* of a fault; of a hang only the last */
-    uint32_t exception;
-    uint64_t pc, dump; /* dump: id of its blob, 0 none */
+    gpurt_panicrow_t p;
 } panic_facts_t;
 
 /* A row of a damaged file may end anywhere: what is missing reads as 0. */
@@ -32,10 +26,6 @@ static inline const char *panic_kind_name(const gpurt_row_t *row)
 
 /* "i32"; "none" for a number that is no type. */
 const char *panic_type_name(uint32_t type);
-
-/* An argument as its type says; a string as its text, unescaped. */
-void panic_value(const gpurt_dictionary_t *d, uint32_t type, uint64_t value,
-                 gpurt_text_t *out);
 
 /* Real time as "2026-11-21 04:38:30.123456789", here. digits: of the second's fraction. */
 enum {

@@ -2,6 +2,7 @@
 /* The panics as SARIF 2.1.0, for code scanning and for editors: a result a site, a rule a
  * kind of failure, the calls of a fault as a stack. */
 #include "fault_row.h"
+#include "panic_category.h"
 #include "panic_line.h"
 #include "text.h"
 
@@ -18,10 +19,6 @@ enum {
     NAME = 256,
     RULES = 64
 };
-
-static const faultkind_t panic_kind = {
-    0, "panic", "panic", "Device code stopped itself: a GPURT_PANIC or GPURT_ASSERT.",
-    "Look at the operands and at the records before it: gpurt-panic show."};
 
 static const faultkind_t hang_kind = {
     0, "hang", "hang",
@@ -133,12 +130,12 @@ static const faultkind_t *kind_of(const panic_entry_t *e, const fault_t *fault)
 
     if (e->row->kind == GPURT_KIND_HANG)
         return &hang_kind;
-    if (e->row->kind != GPURT_KIND_FAULT)
-        return &panic_kind;
     if (fault)
         return fault->kind;
     panic_read(panic_source_sites(e->source), e->row, &facts);
-    return faultkind_of(facts.exception ? facts.exception : FAULT_TRAP);
+    if (e->row->kind != GPURT_KIND_FAULT)
+        return panic_category(facts.p.category);
+    return faultkind_of(facts.p.exception ? facts.p.exception : FAULT_TRAP);
 }
 
 static void put_rules(FILE *out, const rules_t *r)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One panic on one screen: what, where, with which values, in which line, after what. */
 #include "hang_text.h"
+#include "panic_about.h"
 #include "panic_chain.h"
 #include "panic_excerpt.h"
 #include "panic_fault.h"
@@ -13,12 +14,6 @@
 #include <time.h>
 
 /* ---- facts --------------------------------------------------------------------------- */
-static void begin_field(panic_line_t *line, const panic_style_t *style, const char *name)
-{
-    panic_line_begin(line, style);
-    gpurt_text_printf(&line->text, "  %-9s ", name);
-}
-
 static void print_place(const panic_entry_t *e, const panic_facts_t *f,
                         const panic_style_t *style)
 {
@@ -26,7 +21,7 @@ static void print_place(const panic_entry_t *e, const panic_facts_t *f,
     const gplog_file_t *about = &e->source->about;
     panic_line_t line;
 
-    begin_field(&line, style, "site");
+    panic_field(&line, style, "site");
     if (f->site.file_bytes) {
         gpurt_render_plain(&line.text, f->site.file, f->site.file_bytes);
         gpurt_text_printf(&line.text, ":%u", f->site.line);
@@ -34,19 +29,19 @@ static void print_place(const panic_entry_t *e, const panic_facts_t *f,
         gpurt_text_printf(&line.text, "not known (%u)", row->site);
     }
     panic_line_end(&line, NULL);
-    begin_field(&line, style, "thread");
+    panic_field(&line, style, "thread");
     gpurt_text_printf(&line.text, "block %u,%u,%u  thread %u,%u,%u  warp %u  lane %u",
-                      f->block.x, f->block.y, f->block.z, f->thread.x, f->thread.y,
-                      f->thread.z, row->warp, f->lane);
+                      f->p.block.x, f->p.block.y, f->p.block.z, f->p.thread.x,
+                      f->p.thread.y, f->p.thread.z, row->warp, f->p.lane);
     panic_line_end(&line, NULL);
-    begin_field(&line, style, "lanes");
+    panic_field(&line, style, "lanes");
     if (row->kind == GPURT_KIND_HANG)
         gpurt_text_printf(&line.text, "0x%08x wait", row->mask);
     else
         gpurt_text_printf(&line.text, "0x%08x ran together, 0x%08x failed (%d)", row->mask,
-                          f->failed, __builtin_popcount(f->failed));
+                          f->p.failed, __builtin_popcount(f->p.failed));
     panic_line_end(&line, NULL);
-    begin_field(&line, style, "device");
+    panic_field(&line, style, "device");
     if (row->section < about->section_count) {
         const gplog_section_t *s = &about->sections[row->section];
 
@@ -60,6 +55,30 @@ static void print_place(const panic_entry_t *e, const panic_facts_t *f,
     panic_line_end(&line, NULL);
 }
 
+/* Where it stands among others; nothing where it is alone. */
+static void print_crowd(const panic_book_t *book, uint32_t number,
+                        const panic_style_t *style)
+{
+    panic_crowd_t c;
+    panic_line_t line;
+
+    panic_book_crowd(book, number, &c);
+    if (c.at_site > 1) {
+        panic_field(&line, style, "again");
+        gpurt_text_printf(&line.text, "number %u of %u at this site", c.site_rank,
+                          c.at_site);
+        panic_line_end(&line, NULL);
+    }
+    if (c.in_block > 1) {
+        panic_field(&line, style, "in block");
+        gpurt_text_printf(&line.text,
+                          c.block_rank == 1 ? "the first of %u"
+                                            : "not the first: one of %u, number %u",
+                          c.in_block, c.block_rank);
+        panic_line_end(&line, NULL);
+    }
+}
+
 static void print_time(const panic_facts_t *f, const panic_style_t *style)
 {
     time_t seconds = (time_t)(f->row->time_ns / 1000000000u);
@@ -69,61 +88,11 @@ static void print_time(const panic_facts_t *f, const panic_style_t *style)
 
     if (localtime_r(&seconds, &tm))
         strftime(zone, sizeof zone, "%z", &tm);
-    begin_field(&line, style, "time");
+    panic_field(&line, style, "time");
     gpurt_text_printf(&line.text, "%s %s", panic_time(f->row->time_ns, 9, time), zone);
     if (f->row->kind == GPURT_KIND_PANIC)
-        gpurt_text_printf(&line.text, ", clock %llu", (unsigned long long)f->clock);
+        gpurt_text_printf(&line.text, ", clock %llu", (unsigned long long)f->p.clock);
     panic_line_end(&line, NULL);
-}
-
-/* One operand: its type, its value, and an integer in hexadecimal too. */
-static void add_value(gpurt_text_t *out, const gpurt_dictionary_t *d, uint32_t type,
-                      uint64_t value)
-{
-    char room[GPURT_MESSAGE_MAX];
-    gpurt_text_t text;
-
-    gpurt_text_init(&text, room, sizeof room);
-    panic_value(d, type, value, &text);
-    if (type == GPURT_TYPE_STRING)
-        gpurt_text_add(out, "\"", 1);
-    gpurt_render_plain(out, text.at, text.used);
-    if (type == GPURT_TYPE_STRING)
-        gpurt_text_add(out, "\"", 1);
-    if ((type >= GPURT_TYPE_I32 && type <= GPURT_TYPE_U64) && value > 9)
-        gpurt_text_printf(out, " (0x%llx)", (unsigned long long)value);
-}
-
-static void print_values(const gpurt_dictionary_t *d, const panic_facts_t *f,
-                         const panic_style_t *style)
-{
-    uint32_t type = gpurt_type_at(f->site.types, 0), shown = 0;
-    panic_line_t line;
-
-    for (uint32_t i = 0; i < f->arg_count; i++) {
-        uint32_t own = gpurt_type_at(f->site.types, i);
-
-        begin_field(&line, style, i == 0 ? "operands" : "");
-        gpurt_text_printf(&line.text, "%-6s ", panic_type_name(own));
-        add_value(&line.text, d, own, f->args[i]);
-        panic_line_end(&line, NULL);
-    }
-    if (f->arg_count == 0 || (f->failed & (f->failed - 1)) == 0)
-        return; /* one lane: its value stands above */
-    for (uint32_t m = f->failed; m; m &= m - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(m);
-        size_t start;
-
-        if (shown % 4 == 0)
-            begin_field(&line, style, shown ? "" : "by lane");
-        start = line.text.used;
-        gpurt_text_printf(&line.text, "%2u: ", lane);
-        add_value(&line.text, d, type, f->lanes[lane]);
-        while (line.text.used - start < 22)
-            gpurt_text_add(&line.text, " ", 1);
-        if (++shown % 4 == 0 || !(m & (m - 1)))
-            panic_line_end(&line, NULL);
-    }
 }
 
 /* ---- source -------------------------------------------------------------------------- */
@@ -178,7 +147,7 @@ static void print_record(const panic_entry_t *e, const panic_facts_t *f,
                          const gpurt_row_t *row, char mark, const panic_style_t *style)
 {
     const gpurt_dictionary_t *d = panic_source_sites(e->source);
-    uint32_t lane = panic_lane_rank(row, f->lane), messages = gpurt_row_messages(row),
+    uint32_t lane = panic_lane_rank(row, f->p.lane), messages = gpurt_row_messages(row),
              bytes;
     char room[GPURT_MESSAGE_MAX];
     gpurt_site_info_t site;
@@ -297,6 +266,7 @@ gpurt_status_t panic_show_print(const panic_book_t *book, uint32_t number,
                                 const panic_style_t *style, gpurt_error_t *err)
 {
     const panic_entry_t *e = &book->list[number];
+    const gpurt_dictionary_t *d = panic_source_sites(e->source);
     bool is_fault = e->row->kind == GPURT_KIND_FAULT, borrowed = true;
     const fault_t *fault = NULL;
     panic_dump_t dump = {0};
@@ -307,23 +277,29 @@ gpurt_status_t panic_show_print(const panic_book_t *book, uint32_t number,
 
     if (st != GPURT_OK)
         return st;
-    panic_read(panic_source_sites(e->source), e->row, &facts);
+    panic_read(d, e->row, &facts);
     print_title(book, number, style);
+    panic_about_promise(d, &facts, style);
     print_place(e, &facts, style);
+    panic_about_launch(d, &facts, style);
     print_time(&facts, style);
     panic_launch_print(e, style);
+    print_crowd(book, number, style);
     panic_chain_print(book, number, style);
+    panic_about_notes(d, &facts, style);
     if (e->row->kind == GPURT_KIND_HANG)
         print_hang(e, style);
     else if (!is_fault)
-        print_values(panic_source_sites(e->source), &facts, style);
+        panic_about_values(d, &facts, style);
     else if (panic_dump_of(e->source, e->row, &dump, &fault, &borrowed, &lost) == GPURT_OK)
         panic_fault_facts(&dump, fault, style);
     else
         fprintf(style->out, "  %s\n", lost.text);
     print_excerpt(&facts, style);
+    panic_about_memory(d, &facts, style);
     if (!e->source->dump.core)
         print_near(e, &facts, near, style);
+    panic_about_remedy(&facts, style);
     if (fault)
         panic_fault_rest(&dump, fault, style);
     if (!borrowed)

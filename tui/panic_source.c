@@ -118,6 +118,15 @@ static gpurt_status_t box_panics(panic_source_t *source, filter_t *filter,
                           : st;
 }
 
+/* Panics of which the log knows only that they were. */
+static uint64_t left_out_of(const gpurt_row_t *row)
+{
+    uint32_t reason = row->words ? gpurt_row_words(row)[0] : 0;
+
+    return reason == GPURT_LOSS_PANIC || reason == GPURT_LOSS_SLOTS ? gpurt_row_lost(row)
+                                                                    : 0;
+}
+
 gpurt_status_t panic_source_panics(panic_source_t *source, panic_row_fn *take,
                                    void *context, gpurt_error_t *err)
 {
@@ -134,11 +143,14 @@ gpurt_status_t panic_source_panics(panic_source_t *source, panic_row_fn *take,
         gpurt_log_rows_t rows;
         uint32_t at = 0;
 
-        if (gpurt_log_entry(source->log, i)->panics == 0 ||
+        if ((gpurt_log_entry(source->log, i)->panics == 0 &&
+             gpurt_log_entry(source->log, i)->lost == 0) ||
             gpurt_log_read(source->log, i, &rows, NULL) != GPURT_OK)
             continue;
-        while (more && (row = gpurt_log_row(&rows, at, &at)) != NULL)
+        while (more && (row = gpurt_log_row(&rows, at, &at)) != NULL) {
+            source->left_out += left_out_of(row);
             more = take_panic(&filter, row);
+        }
     }
     gpurt_log_summary(source->log, &sum);
     source->torn_frames = sum.torn_frames;

@@ -9,6 +9,7 @@
 #include "procfs.h"
 
 #include <gpurt/levels.h>
+#include <gpurt/trail.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct gpurt_cuda_box {
     uint32_t section;
     bool registered;
     char *memory;          /* on the device: heads, strings, count of definitions */
+    gpurt_trail_t *trails; /* on the device; NULL: no unit wants them */
     gpurt_log_port_t port; /* as every unit has it */
     uint32_t xgreeted;     /* units seen; written by: a thread that launches */
     uint64_t xfit_due_ns;  /* written by: a thread that waits, under lock */
@@ -73,6 +75,29 @@ static cudaError_t memory_fill(gpurt_cuda_device_t *d, struct gpurt_cuda_box *b,
     return e;
 }
 
+static bool unit_wants_trails(void *context, const gpurt_log_unit_t *unit)
+{
+    *(bool *)context |= unit->trails != 0;
+    return true;
+}
+
+/* Notes of kernels, if there are kernels that make some. */
+static cudaError_t trails_make(gpurt_cuda_device_t *d, struct gpurt_cuda_box *b,
+                               const gpurt_box_section_t *s)
+{
+    size_t bytes = (size_t)s->ring_count * sizeof(gpurt_trail_t);
+    bool wanted = false;
+    cudaError_t e;
+
+    gpurt_log_unit_each(unit_wants_trails, &wanted);
+    if (!wanted)
+        return cudaSuccess;
+    e = gpurt_cuda_api->malloc((void **)&b->trails, bytes);
+    if (e == cudaSuccess)
+        e = gpurt_cuda_api->memset_async(b->trails, 0, bytes, d->stream);
+    return e == cudaSuccess ? gpurt_cuda_api->stream_synchronize(d->stream) : e;
+}
+
 /* ---- ports --------------------------------------------------------------------------- */
 
 /* Where the GPU sees a part of the box. */
@@ -105,6 +130,7 @@ static void port_fill(struct gpurt_cuda_box *b, const gpurt_box_section_t *s, ch
         p->objects = (gpurt_waitable_entry_t *)seen(b, box, p->objects);
         p->xobjects = (uint32_t *)seen(b, box, p->xobjects);
     }
+    p->trails = b->trails;
     p->group_count = s->ring_bytes / GPURT_GROUP_BYTES;
     p->ring_bytes = s->ring_bytes;
     p->ring_count = s->ring_count;
@@ -223,6 +249,8 @@ static void box_free(gpurt_cuda_device_t *d, struct gpurt_cuda_box *b)
         (void)gpurt_cuda_api->stream_destroy(b->words);
     if (alive && b->memory)
         (void)gpurt_cuda_api->free(b->memory);
+    if (alive && b->trails)
+        (void)gpurt_cuda_api->free(b->trails);
     if (alive && b->registered)
         (void)gpurt_cuda_api->host_unregister(b->map->box);
     if (alive)
@@ -244,6 +272,8 @@ static cudaError_t box_make(gpurt_cuda_device_t *d, struct gpurt_cuda_box *b,
         return e;
     *doing = "allocate GPU memory for the log";
     e = memory_fill(d, b, s);
+    if (e == cudaSuccess)
+        e = trails_make(d, b, s);
     if (e != cudaSuccess)
         return e;
     *doing = "create a stream for the log";

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <gpurt/logport.h>
+#include <gpurt/trail.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,8 @@ gpurt_status_t gpurt_log_connect(const gpurt_boxmap_t *map, uint32_t section,
     if (!strings)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: strings");
     port->strings = strings;
+    /* Touched only where there are notes; without memory for them there are none. */
+    port->trails = calloc(s->ring_count, sizeof *port->trails);
     port->controls = gpurt_boxmap_control(map, section, 0);
     port->heads = (char *)&port->controls->head;
     port->defs = s->def_count ? gpurt_boxmap_def(map, section, 0) : NULL;
@@ -67,5 +70,6 @@ void gpurt_log_disconnect(const gpurt_boxmap_t *map, uint32_t section)
 {
     gpurt_sitegate_forget(map, section);
     free(gpurt_log_port.strings);
+    free(gpurt_log_port.trails);
     memset(&gpurt_log_port, 0, sizeof gpurt_log_port);
 }

@@ -144,7 +144,9 @@ static void block_begin(simt_worker_t *k, simt_block_t *b, simt_launch_t *l, uin
                                    .grid = l->grid,
                                    .sm = k->index,
                                    .cluster_rank = index,
-                                   .cluster_size = l->cluster_size};
+                                   .cluster_size = l->cluster_size,
+                                   .launch = l->number,
+                                   .kernel = l->kernel->name};
     b->at_grid = b->cancelled = 0;
     memset(b->barriers, 0, sizeof b->barriers);
     warps_reset(b);

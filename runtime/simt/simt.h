@@ -135,6 +135,7 @@ struct simt_launch {
     const gpurt_kernel_t *kernel;
     gpurt_dim3_t grid, block, cluster, clusters; /* clusters: grid counted in clusters */
     uint32_t threads, cluster_size, shared_bytes;
+    uint64_t number;                  /* on its device, from 1 */
     uint64_t block_count, unit_count; /* a unit is a cluster, or a block without clusters */
     bool cooperative;
     void *args;

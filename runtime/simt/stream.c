@@ -160,7 +160,7 @@ void simt_stream_push(simt_stream_t *s, simt_op_t *op)
         d->replayable = false; /* where it falls into the running kernels is chance */
     if (op->launch) {
         op->launch->stream = s;
-        d->launches++;
+        op->launch->number = ++d->launches;
     }
     if (op->event) {
         op->event->references++;

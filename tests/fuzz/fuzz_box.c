@@ -29,7 +29,7 @@ static gpurt_status_t row_look(void *context, const gpurt_row_t *row, gpurt_erro
     uint32_t lanes = gpurt_row_per_lane(row) ? 2 : 1;
 
     (void)err;
-    CHECK(row->words <= GPURT_RECORD_MAX_WORDS);
+    CHECK(row->words <= GPLOG_ROW_WORDS);
     for (uint32_t lane = 0; lane < lanes; lane++) {
         gpurt_text_init(&out, text, sizeof text);
         gpurt_render_message(d, row, lane, &out);

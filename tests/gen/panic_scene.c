@@ -26,6 +26,12 @@ enum {
     SITE_FLOAT,
     SITE_LANES,
     TEXT_NAME,
+    TEXT_PROMISE,
+    TEXT_REQUEST,
+    TEXT_KERNEL,
+    TEXT_HELPER,
+    TEXT_FILE,
+    TEXT_TABLE,
     PANIC_SLOTS = 6, /* all of them taken */
     STEP_NS = 1000
 };
@@ -66,6 +72,12 @@ static void define_all(void)
            "/etc/passwd");
     define(SITE_LANES, GPURT_DEF_SITE, GPURT_LEVEL_WARN, 4,
            GPURT_TYPE_U32 | GPURT_TYPE_U32 << 4, "lane value %u, %u", "src/kernel.c");
+    define(TEXT_PROMISE, GPURT_DEF_STRING, 0, 0, 0, "0 <= i < n\033[31m", "");
+    define(TEXT_REQUEST, GPURT_DEF_STRING, 0, 0, 0, "request", "");
+    define(TEXT_KERNEL, GPURT_DEF_STRING, 0, 0, 0, "gpurt_body_of_scene", "");
+    define(TEXT_HELPER, GPURT_DEF_STRING, 0, 0, 0, "helper", "");
+    define(TEXT_FILE, GPURT_DEF_STRING, 0, 0, 0, "src/helper.h", "");
+    define(TEXT_TABLE, GPURT_DEF_STRING, 0, 0, 0, "table", "");
     define(TEXT_NAME, GPURT_DEF_STRING, 0, 0, 0, "q\033]0;evil\007\302\233", "");
 }
 
@@ -97,6 +109,44 @@ static void write_records(void)
         step(2, 11, 300 + i, 400 + i);
 }
 
+/* All that a record can tell. */
+static void fill(gpurt_panic_t *p, uint32_t slot)
+{
+    gpurt_panic_window_t *w = &p->windows[0];
+
+    p->number = slot;
+    p->category = GPURT_CATEGORY_BOUNDS;
+    p->condition = TEXT_PROMISE;
+    p->function = TEXT_KERNEL;
+    p->grid.x = 9;
+    p->grid.y = p->grid.z = 1;
+    p->block_dim.x = 192;
+    p->block_dim.y = p->block_dim.z = 1;
+    p->cluster_rank = 1;
+    p->cluster_size = 3;
+    p->launch = 41 + slot / 2;
+    p->log_sequence = 45;
+    p->context_count = 2;
+    p->contexts_left_out = 1;
+    p->contexts[0] = (gpurt_panic_context_t){TEXT_REQUEST, GPURT_TYPE_U64, 4711};
+    p->contexts[1] = (gpurt_panic_context_t){TEXT_TABLE, GPURT_TYPE_STRING, TEXT_NAME};
+    p->frame_count = 2;
+    p->frames_left_out = 5;
+    p->frames[0] = (gpurt_panic_frame_t){TEXT_HELPER, TEXT_FILE, 12};
+    p->frames[1] = (gpurt_panic_frame_t){TEXT_KERNEL, TEXT_FILE, 99};
+    p->window_count = 1;
+    w->name = TEXT_TABLE;
+    w->base = 0x7f0000001000u;
+    w->size = 400;
+    w->start = w->base + 144;
+    w->mark = w->base + 404;
+    w->bytes = GPURT_PANIC_WINDOW;
+    for (uint32_t i = 0; i < w->bytes; i++)
+        w->data[i] = (uint8_t)i;
+    if (slot == 2)
+        w->mark = w->start + 35;
+}
+
 static void raise_panic(uint32_t slot, uint32_t site, uint32_t us, uint32_t block_y,
                         uint64_t argument)
 {
@@ -114,10 +164,12 @@ static void raise_panic(uint32_t slot, uint32_t site, uint32_t us, uint32_t bloc
     p->failed = 3u << 7;
     p->time_ns = start_ns + us * STEP_NS;
     p->clock = 123456789012345u;
-    p->args[0] = p->lanes[7] = argument;
-    p->lanes[8] = argument + 1;
+    p->args[0] = p->lanes[0][7] = argument;
+    p->lanes[0][8] = argument + 1;
     p->args[1] = 100;
     p->args[2] = TEXT_NAME;
+    if (site == SITE_BOUNDS)
+        fill(p, slot);
     gpurt_add_relaxed_sys_u32(&map.box->sections[0].xpanics, 1);
     gpurt_store_release_sys_u32(&p->xstate, GPURT_PANIC_WRITTEN); /* B6.rel */
 }

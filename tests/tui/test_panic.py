@@ -74,7 +74,7 @@ def check_facts(p):
     assert (p["lanes"], p["failed"], p["clock"]) == (0xFFFF, 0x180, 123456789012345)
     assert p["operands"][0] == {"type": "u32", "text": "101", "bits": "0x65"}
     assert p["operands"][2]["text"] == "q\x1b]0;evil\x07\x9b"
-    assert [(v["lane"], v["text"]) for v in p["lane_values"]] == [(7, "101"), (8, "102")]
+    assert [(v["lane"], v["text"]) for v in p["lane_values"] if v["failed"]] == [(7, "101"), (8, "102")]
     assert p["back_end"] == "cpu" and p["device"] == 0
     warp, sm = p["before"]["warp"], p["before"]["sm"]
     assert len(warp) == 32 and len(sm) == 32
@@ -105,6 +105,37 @@ def check_show(source, *arguments):
     assert steps(longer["warp"]) == list(range(100, 140)), steps(longer["warp"])
     assert steps(longer["block"]) == list(range(100, 140)), steps(longer["block"])
     assert set(range(5)) < set(steps(longer["sm"])) and len(longer["sm"]) == 5 + 40 + 1 + 50
+
+
+def check_record():
+    """What the record tells beyond place and values: promise, launch, notes, memory, and the others like it."""
+    p = load("show", "run.gplog")
+    assert (p["category"], p["category_number"], p["title"]) == ("bounds", 4, "index out of bounds") and p["remedy"], p
+    assert p["condition"] == "0 <= i < n\x1b[31m" and p["function"] == p["kernel"] == "scene", p
+    assert (p["launch"], p["grid"], p["block_dim"]) == (41, [9, 1, 1], [192, 1, 1]), p
+    assert (p["cluster_rank"], p["cluster_size"], p["log_sequence"], p["raised"]) == (1, 3, 45, 0), p
+    assert [(c["name"], c["type"], c["text"]) for c in p["context"]] == [
+        ("request", "u64", "4711"), ("table", "string", "q\x1b]0;evil\x07\x9b")], p["context"]
+    assert [(f["function"], f["file"], f["line"]) for f in p["shadow_frames"]] == [
+        ("helper", "src/helper.h", 12), ("scene", "src/helper.h", 99)], p["shadow_frames"]
+    assert (p["contexts_left_out"], p["frames_left_out"], p["held"], p["task"]) == (1, 5, [], 0), p
+    (memory,) = p["memory"]
+    assert (memory["name"], memory["base"], memory["size"]) == ("table", "0x7f0000001000", 400), memory
+    assert (memory["start"], memory["mark"]) == ("0x7f0000001090", "0x7f0000001194"), memory
+    assert bytes.fromhex(memory["bytes"]) == bytes(range(256))
+    assert (p["at_site"], p["site_rank"], p["in_block"], p["block_rank"]) == (5, 1, 2, 1), p
+    second = load("show", "2", "run.gplog")
+    assert (second["site_rank"], second["in_block"], second["block_rank"]) == (2, 2, 2), second
+    # Another launch's block of the same place is no cause.
+    assert [c["relation"] for c in load("show", "3", "run.gplog")["chain"]] == ["first"]
+    assert [s["category"] for s in load("list", "run.gplog")["sites"]] == ["bounds", "panic"]
+    text = run("show", "3", "run.gplog").stdout
+    for part in ("  kind      index out of bounds\n", "  promised  0 <= i < n\\x1b[31m\n", "  context   request = 4711 (0x1267)\n",
+                 "            scene at helper.h:99\n", "            and 5 outer ones\n", "number 3 of 5 at this site",
+                 "  in block  the first of 2\n", "kernel scene  number 42  grid 9,1,1  block 192,1,1  rank 1 of a cluster of 3",
+                 "memory of table: 400 bytes from 0x7f0000001000, 0x7f00000010b3 is at byte 179 of it\n",
+                 "> 7f00000010b0  20 21 22[23]24 25", "\nhelp: Where the index grows"):
+        assert part in text, (part, text)
 
 
 def check_excerpt():
@@ -220,6 +251,7 @@ with tempfile.TemporaryDirectory() as folder:
     (BOX,) = glob.glob("*.box")
     check_list()
     check_show(("run.gplog",))
+    check_record()
     check_excerpt()
     check_other_grid()
     check_box(BOX)

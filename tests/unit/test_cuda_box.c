@@ -9,8 +9,10 @@
 #include "cuda_clock_mail.h"
 #include "fake_cuda.h"
 #include "logunit.h"
+
 #include "procfs.h"
 #include "ringread.h"
+#include <gpurt/trail.h>
 
 #include <pthread.h>
 
@@ -120,7 +122,7 @@ static void message_passes(const gpurt_log_port_t *port, uint32_t ring)
 static void connected(void)
 {
     gpurt_log_port_t seen = {0};
-    gpurt_log_unit_t unit = {&seen, NULL};
+    gpurt_log_unit_t unit = {.symbol = &seen};
 
     machine_start();
     gpurt_log_unit_add(&unit);
@@ -130,12 +132,33 @@ static void connected(void)
     CHECK(in_box(seen.groups) && in_box(seen.controls) && in_box(seen.defs) &&
           in_box(seen.panics) && in_box(seen.xpanics) && in_box(seen.control));
     CHECK(!in_box(seen.heads) && !in_box(seen.strings) && !in_box(seen.xdefs));
+    CHECK_MSG(!seen.trails, "nobody makes notes: no memory for them");
     CHECK_EQ(seen.ring_count, FAKE_SMS * SLOTS);
     CHECK_EQ(*seen.xdefs, 0);
     message_passes(&seen, 0);
     message_passes(&seen, seen.ring_count - 1);
     ops->box_disconnect(self, &map, 0);
     CHECK_MSG(seen.groups == NULL, "a unit still writes into a box that is gone");
+    gpurt_log_unit_remove(&unit);
+    machine_end();
+}
+
+/* Kernels that note things for their panics: a trail a warp slot, empty, given back. */
+static void noted(void)
+{
+    gpurt_log_port_t seen = {0}, other = {0};
+    gpurt_log_unit_t unit = {.symbol = &seen, .trails = 1}, plain = {.symbol = &other};
+
+    machine_start();
+    gpurt_log_unit_add(&unit);
+    gpurt_log_unit_add(&plain);
+    CHECK_EQ(ops->box_connect(self, &map, 0, &err), GPURT_OK);
+    CHECK_MSG(seen.trails && !in_box(seen.trails), "in device memory");
+    CHECK_MSG(other.trails == seen.trails, "whoever panics tells what others have noted");
+    CHECK_EQ(seen.trails[seen.ring_count - 1].xowner, 0);
+    ops->box_disconnect(self, &map, 0);
+    CHECK_MSG(!seen.trails, "they are gone");
+    gpurt_log_unit_remove(&plain);
     gpurt_log_unit_remove(&unit);
     machine_end();
 }
@@ -151,7 +174,7 @@ static void greeted_late(void)
     static const int stub;
     static const void *const stub_at = &stub;
     gpurt_log_port_t seen = {0}, other = {0};
-    gpurt_log_unit_t unit = {&seen, NULL}, removed = {&other, NULL};
+    gpurt_log_unit_t unit = {.symbol = &seen}, removed = {.symbol = &other};
     gpurt_kernel_t kernel = {"k", 4, 4, nop, &stub_at};
     gpurt_launch_t launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
     uint32_t args = 0;
@@ -204,7 +227,7 @@ static void clock_unanswered(void)
 static void step_fails(cudaError_t *step, cudaError_t code, const char *says)
 {
     gpurt_log_port_t seen = {0};
-    gpurt_log_unit_t unit = {&seen, NULL};
+    gpurt_log_unit_t unit = {.symbol = &seen};
 
     machine_start();
     gpurt_log_unit_add(&unit);
@@ -225,7 +248,7 @@ static void step_fails(cudaError_t *step, cudaError_t code, const char *says)
 static void unit_without_code(void)
 {
     gpurt_log_port_t seen = {0};
-    gpurt_log_unit_t unit = {&seen, NULL};
+    gpurt_log_unit_t unit = {.symbol = &seen};
 
     machine_start();
     gpurt_log_unit_add(&unit);
@@ -256,6 +279,7 @@ int main(void)
 {
     gpurt_cuda_api = &fake_api;
     connected();
+    noted();
     greeted_late();
     clock_fitted();
     clock_unanswered();

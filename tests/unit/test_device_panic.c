@@ -55,10 +55,10 @@ int main(void)
                   p->block.x);
         CHECK_MSG(gpurt_boxmap_def(&map, 0, p->site - 1)->level == GPURT_LEVEL_PANIC,
                   "site");
-        CHECK_MSG(p->args[0] == 448 + p->thread.x && p->lanes[p->lane] == p->args[0],
+        CHECK_MSG(p->args[0] == 448 + p->thread.x && p->lanes[0][p->lane] == p->args[0],
                   "operands");
         for (uint32_t m = p->failed; m; m &= m - 1, found++)
-            CHECK_MSG(p->lanes[__builtin_ctz(m)] ==
+            CHECK_MSG(p->lanes[0][__builtin_ctz(m)] ==
                           448 + p->warp * 32 + (uint32_t)__builtin_ctz(m),
                       "lane %d", __builtin_ctz(m));
     }

@@ -167,8 +167,8 @@ static void refusals(void)
     gpurt_log_t *log;
     struct {
         gpurt_row_t row;
-        uint32_t words[512];
-    } r = {.row = {.words = 400}};
+        uint32_t words[GPLOG_ROW_WORDS + 1];
+    } r = {.row = {.words = GPLOG_ROW_WORDS + 1}};
 
     CHECK_MSG(gpurt_writer_open(path, &o, &w, &err) == GPURT_E_INVALID, "not empty");
     CHECK_MSG(gpurt_writer_open("/nonexistent/x", &o, &w, &err) == GPURT_E_OS && w == NULL,

@@ -191,8 +191,8 @@ typedef struct gpurt_activity_site {
 } gpurt_activity_site_t;
 
 enum {
-    GPURT_ACTIVITY_SITES = 21,   /* heaprow.h's among them */
-    GPURT_ACTIVITY_WORDS = 17 /* of the longest of this file */
+    GPURT_ACTIVITY_SITES = 21, /* heaprow.h's among them */
+    GPURT_ACTIVITY_WORDS = 17  /* of the longest of this file */
 };
 /* hostring.c */
 extern const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES];

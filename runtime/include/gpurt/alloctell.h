@@ -88,7 +88,7 @@ GPURT_DEVN bool gpurt_tell_put(uint32_t mask, uint32_t number, uint32_t kind,
     for (uint32_t begin = 0; begin < groups; begin += lanes) {
         uint32_t g = begin + rank, v[GPURT_GROUP_WORDS];
 
-        gpurt_log_head(g, what, 0, time_ns, v);
+        gpurt_log_head(g, what, aim.block, 0, time_ns, v);
         for (uint32_t t = 0; t < GPURT_GROUP_WORDS; t++) {
             uint32_t i = g * GPURT_GROUP_WORDS + t, k = i - first;
             uint32_t column = i < first ? count : k / lanes;

@@ -52,6 +52,27 @@
 #define GPURT_LIKELY(x)   (__builtin_expect(!!(x), 1))
 #define GPURT_UNLIKELY(x) (__builtin_expect(!!(x), 0))
 
+/* A device function that does not return, how it ends, and what stands behind each call of it.
+ * nvcc leaves out what follows a call that it knows not to return, and ptxas then lets that call
+ * run into whatever comes next, and keeps the values of that for it. So nvcc must not find out,
+ * and there is an exit. */
+#if GPURT_ON_CUDA
+#    define GPURT_ENDS
+#else
+#    define GPURT_ENDS GPURT_NORETURN
+#endif
+#if GPURT_IN_DEVICE
+#    define GPURT_END() asm volatile("exit;")
+#    define GPURT_NEVER()            \
+        do {                         \
+            asm volatile("exit;");   \
+            __builtin_unreachable(); \
+        } while (0)
+#else
+#    define GPURT_END()   __builtin_unreachable()
+#    define GPURT_NEVER() __builtin_unreachable()
+#endif
+
 /* Fibers never change threads, so one fixed offset from the thread pointer is enough. */
 #define GPURT_TLS __thread __attribute__((tls_model("initial-exec")))
 
@@ -63,6 +84,12 @@
 /* Function words of the dialect.
  *   GPURT_DEV    device code, inlined        GPURT_DEVN   device code, kept out of line
  *   GPURT_HD     device and host code, inlined (the body must be valid on both) */
+/* GPURT_ROLLED before a loop: its code stays short, and needs few registers. */
+#if GPURT_ON_CUDA
+#    define GPURT_ROLLED _Pragma("unroll 1")
+#else
+#    define GPURT_ROLLED
+#endif
 #if GPURT_ON_CUDA
 #    define GPURT_DEV  static __device__ __forceinline__
 #    define GPURT_DEVN static __device__ __noinline__ __attribute__((unused))

@@ -25,7 +25,7 @@
 #define GPURT_BOX_MAGIC 0x31584f4254525047ull /* "GPRTBOX1", little endian */
 
 enum {
-    GPURT_BOX_VERSION = 1, /* grows when an old reader would misread the mapping */
+    GPURT_BOX_VERSION = 2, /* grows when an old reader would misread the mapping */
     GPURT_BOX_PAGE = 4096,
     GPURT_BOX_SECTIONS = 9, /* 8 devices and the host */
     GPURT_BOX_NAME = 64,
@@ -37,8 +37,14 @@ enum {
     GPURT_DEF_BYTES = 256,
     GPURT_DEF_MAX_SLOTS = 16, /* of one definition */
     GPURT_DEF_MAX_COUNT = 65536,
-    GPURT_PANIC_ARGS = GPURT_MAX_ARGS,
-    GPURT_PANIC_BYTES = 512
+    GPURT_PANIC_OWN = 2, /* operands that the macro keeps by itself: a and b of a < b */
+    GPURT_PANIC_ARGS = GPURT_MAX_ARGS + GPURT_PANIC_OWN,
+    GPURT_PANIC_CONTEXTS = 8,
+    GPURT_PANIC_FRAMES = 8,
+    GPURT_PANIC_HELD = 8,
+    GPURT_PANIC_WINDOWS = 4,
+    GPURT_PANIC_WINDOW = 256, /* bytes of one */
+    GPURT_PANIC_BYTES = 4096
 };
 
 enum {
@@ -124,10 +130,56 @@ GPURT_STATIC_ASSERT(sizeof(gpurt_def_t) == 40, "layout of version 1");
 
 enum {
     GPURT_PANIC_EMPTY = 0,
-    GPURT_PANIC_WRITTEN = 1
+    GPURT_PANIC_WRITTEN = 1,
+    GPURT_PANIC_COPYING = 2 /* whole but for its windows: memory is being read for them */
 };
 
-/* One panic. A slot is taken once and never reused: the first ones matter most. */
+/* What kind of promise was broken. Numbers are frozen; 0 stands in logs of before. A reader
+ * takes one that it does not know for PANIC. */
+enum {
+    GPURT_CATEGORY_NONE = 0,
+    GPURT_CATEGORY_PANIC = 1,
+    GPURT_CATEGORY_ASSERT = 2,
+    GPURT_CATEGORY_COMPARE = 3,
+    GPURT_CATEGORY_BOUNDS = 4,
+    GPURT_CATEGORY_UNREACHABLE = 5,
+    GPURT_CATEGORY_RUNTIME = 64, /* 64..127: of the runtime's own parts */
+    GPURT_CATEGORY_USER = 128    /* 128..255: of programs (GPURT_PANIC_AS) */
+};
+
+/* Texts are numbers of string definitions, 0 none. */
+typedef struct gpurt_panic_context {
+    uint32_t name, type; /* GPURT_TYPE_* */
+    uint64_t value;
+} gpurt_panic_context_t;
+
+typedef struct gpurt_panic_frame {
+    uint32_t function, file, line;
+} gpurt_panic_frame_t;
+
+/* What the warp's task had taken and not given back. */
+typedef struct gpurt_panic_held {
+    uint32_t kind, name; /* GPURT_HELD_* */
+    uint64_t object;
+} gpurt_panic_held_t;
+
+enum {
+    GPURT_HELD_NONE = 0,
+    GPURT_HELD_LOCK = 1,
+    GPURT_HELD_CHANNEL = 2,
+    GPURT_HELD_ALLOCATION = 3
+};
+
+/* A part of memory as it was. */
+typedef struct gpurt_panic_window {
+    uint64_t base, size;  /* what was named */
+    uint64_t start, mark; /* first byte copied; the address that matters, 0 none */
+    uint32_t bytes, name;
+    uint8_t data[GPURT_PANIC_WINDOW];
+} gpurt_panic_window_t;
+
+/* One panic: of the lanes of a warp that came to it together. A slot is taken once and never
+ * reused: the first ones matter most. */
 typedef struct GPURT_ALIGN(64) gpurt_panic {
     uint32_t xstate; /* GPURT_PANIC_*, stored last; written by: the lane that panicked */
     uint32_t site;   /* number of the site's definition */
@@ -137,12 +189,28 @@ typedef struct GPURT_ALIGN(64) gpurt_panic {
     uint32_t mask;   /* lanes that ran together */
     uint32_t failed; /* lanes for which the condition failed */
     uint64_t time_ns, clock;
+    uint64_t xtold;  /* number of the flush that tells it, 0 none; written by: drainer */
+    uint32_t number; /* of the section's panics, from 0: the lowest of a block came first */
+    uint16_t category; /* GPURT_CATEGORY_* */
+    uint16_t own;      /* that many of args are the macro's own, before the message's */
+    uint32_t condition, function, kernel; /* texts: `i < n`, and where it stands */
+    uint32_t cluster_rank, cluster_size;
+    gpurt_dim3_t grid, block_dim;
+    uint64_t launch;       /* the device's number for it */
+    uint64_t log_sequence; /* messages that the warp's ring had taken before */
+    uint32_t contexts_left_out, frames_left_out, held_left_out; /* beyond the tables */
+    uint64_t task, parent_task;                                 /* 0 none */
+    uint32_t context_count, frame_count, held_count, window_count;
     uint64_t args[GPURT_PANIC_ARGS]; /* as the site's types say, one a word */
-    uint64_t lanes[GPURT_WARP_SIZE]; /* first operand of each lane in `failed` */
-    uint64_t xtold; /* number of the flush that tells it, 0 none; written by: drainer */
-    uint64_t reserved[8];
+    uint64_t lanes[GPURT_PANIC_OWN][GPURT_WARP_SIZE]; /* the first operands of each lane in
+                                                         `mask` */
+    gpurt_panic_context_t contexts[GPURT_PANIC_CONTEXTS]; /* newest last */
+    gpurt_panic_frame_t frames[GPURT_PANIC_FRAMES];       /* innermost first */
+    gpurt_panic_held_t held[GPURT_PANIC_HELD];
+    gpurt_panic_window_t windows[GPURT_PANIC_WINDOWS];
+    uint8_t reserved[1736];
 } gpurt_panic_t;
-GPURT_STATIC_ASSERT(sizeof(gpurt_panic_t) == GPURT_PANIC_BYTES, "layout of version 1");
+GPURT_STATIC_ASSERT(sizeof(gpurt_panic_t) == GPURT_PANIC_BYTES, "layout of version 2");
 
 /* device time -> real time: real = real_ns + (t - device_ns) * (1 + rate_ppb / 1e9).
  * A sequence lock: odd while it is being written. */
@@ -169,7 +237,10 @@ typedef struct gpurt_box_section {
     uint32_t xdefs;   /* slots taken (host section, CPU back end); written by: producers */
     uint32_t floor;   /* lowest level that kernels which run may be asked for; 0: the lowest
                          of the rules */
-    uint32_t reserved[5];
+    uint32_t
+        xpanics_told; /* raised without a slot, and in the stream; written by: drainer */
+    uint32_t xplan, xplan_panics_told; /* as of a ring */
+    uint32_t reserved[2];
     uint8_t uuid[16];
     char name[GPURT_BOX_NAME];
 } gpurt_box_section_t;

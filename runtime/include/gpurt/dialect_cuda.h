@@ -230,6 +230,15 @@ GPURT_DEV void gpurt_trap(void)
 }
 #include <gpurt/dialect_cuda_cancel.h>
 
+GPURT_DEV uint64_t gpurt_launch_number(void)
+{
+    return gpurt_cuda_grid();
+}
+GPURT_DEV const char *gpurt_kernel_name(void)
+{
+    return NULL;
+}
+
 /* The shortest sleep that leaves the issue slots to others: the step of the global
  * timer. */
 GPURT_DEV void gpurt_pause(void)

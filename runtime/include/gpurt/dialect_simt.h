@@ -15,6 +15,8 @@
 typedef struct gpurt_simt_block {
     gpurt_dim3_t index, dim, grid;
     uint32_t sm, cluster_rank, cluster_size;
+    uint64_t launch;    /* number of the launch on its device, from 1 */
+    const char *kernel; /* NULL: outside of one */
 } gpurt_simt_block_t;
 
 typedef struct gpurt_simt_lane {
@@ -109,6 +111,14 @@ GPURT_SIMT_ID(sm, block->sm)
 GPURT_SIMT_ID(warp_slot, warp_slot)
 GPURT_SIMT_ID(cluster_rank, block->cluster_rank)
 GPURT_SIMT_ID(cluster_size, block->cluster_size)
+GPURT_DEV uint64_t gpurt_launch_number(void)
+{
+    return gpurt_simt_self->block->launch;
+}
+GPURT_DEV const char *gpurt_kernel_name(void)
+{
+    return gpurt_simt_self->block->kernel;
+}
 
 /* ---- warp.h: bits ------------------------------------------------------------------------ */
 GPURT_DEV uint32_t gpurt_popc(uint32_t v)

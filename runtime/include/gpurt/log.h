@@ -71,19 +71,15 @@ GPURT_DEV bool gpurt_log_token(gpurt_site_t *site, uint32_t mask, uint32_t per_s
     return count < per_second;
 }
 
-#define GPURT_SITE(name, level_, kind_, fmt, ...)                           \
-    static gpurt_site_t name = {0,                                          \
-                                0,                                          \
-                                0,                                          \
-                                GPURT_TYPES(_, ##__VA_ARGS__),              \
-                                fmt,                                        \
-                                __FILE__,                                   \
-                                __LINE__,                                   \
-                                (uint16_t)(sizeof(fmt) - 1),                \
-                                (uint16_t)(sizeof(__FILE__) - 1),           \
-                                (uint8_t)(level_),                          \
-                                (uint8_t)GPURT_ARG_COUNT(_, ##__VA_ARGS__), \
-                                kind_}
+#define GPURT_SITE_INIT(level_, kind_, types_, count_, fmt)                               \
+    {                                                                                     \
+        0, 0, 0, types_, fmt, __FILE__, __LINE__, (uint16_t)(sizeof(fmt) - 1),            \
+            (uint16_t)(sizeof(__FILE__) - 1), (uint8_t)(level_), (uint8_t)(count_), kind_ \
+    }
+#define GPURT_SITE(name, level_, kind_, fmt, ...)                     \
+    static gpurt_site_t name =                                        \
+        GPURT_SITE_INIT(level_, kind_, GPURT_TYPES(_, ##__VA_ARGS__), \
+                        GPURT_ARG_COUNT(_, ##__VA_ARGS__), fmt)
 
 /* First use. On a GPU lanes come out one by one, and should go on as they came. On the CPU
  * they park for the record's mask anyway, and a second gpurt_activemask of the same source

@@ -154,9 +154,10 @@ static inline GPURT_PRINTF(1, 2)
 {
     (void)f;
 }
-#    define GPURT_FORMAT_CHECK(types, ...)                                                 \
-        _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic error \"-Wformat\"") if (0) \
-            gpurt_format_check(__VA_ARGS__);                                               \
+#    define GPURT_FORMAT_CHECK(types, ...)                                          \
+        _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic error \"-Wformat\"") \
+            _Pragma("GCC diagnostic ignored \"-Wformat-zero-length\"") if (0)       \
+                gpurt_format_check(__VA_ARGS__);                                    \
         _Pragma("GCC diagnostic pop")
 #endif
 

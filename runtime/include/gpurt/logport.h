@@ -26,6 +26,8 @@ enum {
     GPURT_LOG_PROBES = 16
 };
 
+typedef struct gpurt_trail gpurt_trail_t; /* trail.h */
+
 /* Owner: the host side of the runtime. Addresses are the device's. */
 typedef struct gpurt_log_port {
     gpurt_group_t *groups; /* of ring 0; NULL: not connected */
@@ -37,6 +39,7 @@ typedef struct gpurt_log_port {
     gpurt_panic_t *panics;
     uint32_t *xpanics;                  /* raised so far; written by: lanes that panic */
     const gpurt_box_control_t *control; /* levels */
+    gpurt_trail_t *trails;              /* one a ring; NULL: none */
     uint32_t group_count, ring_bytes, ring_count, warp_slots;
     uint32_t policy, def_count, panic_count;
     gpurt_group_t *waits;            /* state.h; NULL: not told of */
@@ -80,6 +83,7 @@ typedef struct gpurt_site {
 typedef struct gpurt_log_unit {
     const void *symbol;
     struct gpurt_log_unit *next; /* written by: the list it is in */
+    uint32_t trails;             /* it wants them; written by: context.h, as it is loaded */
 } gpurt_log_unit_t;
 
 GPURT_BEGIN_DECLS
@@ -153,12 +157,37 @@ GPURT_DEVN uint32_t gpurt_log_take_def(uint32_t text_bytes, gpurt_def_t **out)
 
 GPURT_DEVN void gpurt_log_copy(char *to, const char *from, uint32_t bytes)
 {
+    GPURT_ROLLED
     for (uint32_t i = 0; i < bytes; i++)
         to[i] = from[i];
 }
 
-/* First use of a site, by one lane. Returns: its gate. */
-GPURT_DEVN uint32_t gpurt_log_define(gpurt_site_t *site)
+/* Whether the rules leave a site out. */
+GPURT_DEVN bool gpurt_log_is_off(const gpurt_site_t *site)
+{
+    return site->level <
+           gpurt_level_at(gpurt_log_port.control, site->file, site->file_bytes, site->line);
+}
+
+GPURT_DEVN void gpurt_log_write_def(gpurt_def_t *def, const gpurt_site_t *site)
+{
+    def->level = site->level;
+    def->arg_count = site->arg_count;
+    def->line = site->line;
+    def->kind = site->kind;
+    def->flags = 0;
+    def->types = site->types;
+    def->gate = (uint64_t)(uintptr_t)&site->xgate;
+    def->format_bytes = site->format_bytes;
+    def->file_bytes = site->file_bytes;
+    def->module_bytes = 0;
+    gpurt_log_copy(gpurt_def_text(def), site->format, site->format_bytes);
+    gpurt_log_copy(gpurt_def_text(def) + site->format_bytes, site->file, site->file_bytes);
+    gpurt_store_release_sys_u32(&def->xstate, GPURT_DEF_SITE); /* B3.rel */
+}
+
+/* First use of a site, by one lane. off: GPURT_GATE_OFF or 0. Returns: its gate. */
+GPURT_DEVN uint32_t gpurt_log_define_as(gpurt_site_t *site, uint32_t off)
 {
     uint32_t gate = 0, number;
     gpurt_def_t *def;
@@ -173,26 +202,17 @@ GPURT_DEVN uint32_t gpurt_log_define(gpurt_site_t *site)
     }
     number = gpurt_log_take_def((uint32_t)site->format_bytes + site->file_bytes, &def);
     gate = number;
-    if (number == 0 || site->level < gpurt_level_at(gpurt_log_port.control, site->file,
-                                                    site->file_bytes, site->line))
-        gate |= GPURT_GATE_OFF;
+    gate |= number ? off : GPURT_GATE_OFF;
     gpurt_store_release_dev_u32(&site->xgate, gate); /* B8.rel */
-    if (number == 0)
-        return gate;
-    def->level = site->level;
-    def->arg_count = site->arg_count;
-    def->line = site->line;
-    def->kind = site->kind;
-    def->flags = 0;
-    def->types = site->types;
-    def->gate = (uint64_t)(uintptr_t)&site->xgate;
-    def->format_bytes = site->format_bytes;
-    def->file_bytes = site->file_bytes;
-    def->module_bytes = 0;
-    gpurt_log_copy(gpurt_def_text(def), site->format, site->format_bytes);
-    gpurt_log_copy(gpurt_def_text(def) + site->format_bytes, site->file, site->file_bytes);
-    gpurt_store_release_sys_u32(&def->xstate, GPURT_DEF_SITE); /* B3.rel */
+    if (number != 0)
+        gpurt_log_write_def(def, site);
     return gate;
+}
+
+/* ... as the rules say. */
+GPURT_DEVN uint32_t gpurt_log_define(gpurt_site_t *site)
+{
+    return gpurt_log_define_as(site, gpurt_log_is_off(site) ? GPURT_GATE_OFF : 0);
 }
 
 #define GPURT_STRING_NONE 0xffffffffu
@@ -205,6 +225,7 @@ GPURT_DEVN uint32_t gpurt_log_define_string(gpurt_log_string_entry_t *entry,
     uint32_t bytes = 0, number;
     gpurt_def_t *def;
 
+    GPURT_ROLLED
     while (bytes < GPURT_DEF_TEXT_BYTES && text[bytes])
         bytes++;
     number = gpurt_log_take_def(bytes, &def);
@@ -229,6 +250,7 @@ GPURT_DEVN uint32_t gpurt_log_string(const char *text)
 
     if (!text || !gpurt_log_port.strings)
         return 0;
+    GPURT_ROLLED
     for (uint32_t i = 0; i < GPURT_LOG_PROBES; i++) {
         gpurt_log_string_entry_t *e =
             &gpurt_log_port.strings[(at + i) & (GPURT_LOG_STRINGS - 1)];
