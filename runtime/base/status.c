@@ -48,6 +48,9 @@ static const struct status_row rows[] = {
     ROW(E_SYNC, "a warp operation or barrier was misused"),
     ROW(E_SCOPE, "an atomic's scope is narrower than its use"),
     ROW(E_DEVICE_LOST, "the device context is lost"),
+    ROW(E_CANCELLED, "cancelled"),
+    ROW(E_PANIC, "a kernel panicked"),
+    ROW(E_TIMEOUT, "it did not come in time"),
 };
 
 static const struct status_row *find_row(gpurt_status_t status)

@@ -44,6 +44,9 @@ static const struct {
     {GPURT_E_SYNC, -36, "GPURT_E_SYNC"},
     {GPURT_E_SCOPE, -37, "GPURT_E_SCOPE"},
     {GPURT_E_DEVICE_LOST, -38, "GPURT_E_DEVICE_LOST"},
+    {GPURT_E_CANCELLED, -40, "GPURT_E_CANCELLED"},
+    {GPURT_E_PANIC, -41, "GPURT_E_PANIC"},
+    {GPURT_E_TIMEOUT, -42, "GPURT_E_TIMEOUT"},
 };
 enum {
     FROZEN_COUNT = sizeof frozen / sizeof frozen[0]

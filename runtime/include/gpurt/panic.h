@@ -14,6 +14,8 @@
 #define GPURT_PANIC_H
 
 #include <gpurt/log.h>
+#include <gpurt/scope.h>
+#include <gpurt/unwind.h>
 
 /* args: one 64-bit value an argument. Returns when nothing is connected, too. */
 GPURT_DEVN void gpurt_panic_raise(gpurt_site_t *site, uint32_t mask, const uint64_t *args,
@@ -58,19 +60,24 @@ GPURT_DEVN void gpurt_panic_raise(gpurt_site_t *site, uint32_t mask, const uint6
 
 #define GPURT_PANIC_ARG_(index, x) gpurt_a_[index] = GPURT_ARG_BITS(x);
 
-#define GPURT_PANIC(fmt, ...)                                                          \
-    do {                                                                               \
-        GPURT_FORMAT_CHECK(GPURT_TYPES(_, ##__VA_ARGS__), fmt, ##__VA_ARGS__);         \
-        GPURT_SITE(gpurt_s_, GPURT_LEVEL_PANIC, GPURT_KIND_PANIC, fmt, ##__VA_ARGS__); \
-        uint64_t gpurt_a_[GPURT_ARG_COUNT(_, ##__VA_ARGS__) + 1];                      \
-                                                                                       \
-        gpurt_a_[0] = 0;                                                               \
-        GPURT_ARGS(GPURT_PANIC_ARG_, ##__VA_ARGS__)                                    \
-        gpurt_panic_raise(&gpurt_s_, gpurt_activemask(), gpurt_a_,                     \
-                          GPURT_ARG_COUNT(_, ##__VA_ARGS__));                          \
-        gpurt_cancel_block();                                                          \
-        gpurt_cancel_point();                                                          \
-        gpurt_thread_exit();                                                           \
+/* What the lanes of `mask` say, without what follows from it. */
+#define GPURT_PANIC_RECORD_(mask, fmt, ...)                                              \
+    do {                                                                                 \
+        GPURT_FORMAT_CHECK(GPURT_TYPES(_, ##__VA_ARGS__), fmt, ##__VA_ARGS__);           \
+        GPURT_SITE(gpurt_s_, GPURT_LEVEL_PANIC, GPURT_KIND_PANIC, fmt, ##__VA_ARGS__);   \
+        uint64_t gpurt_a_[GPURT_ARG_COUNT(_, ##__VA_ARGS__) + 1];                        \
+                                                                                         \
+        gpurt_a_[0] = 0;                                                                 \
+        GPURT_ARGS(GPURT_PANIC_ARG_, ##__VA_ARGS__)                                      \
+        gpurt_panic_raise(&gpurt_s_, mask, gpurt_a_, GPURT_ARG_COUNT(_, ##__VA_ARGS__)); \
+    } while (0)
+
+#define GPURT_PANIC(fmt, ...)                              \
+    do {                                                   \
+        const uint32_t gpurt_m_ = gpurt_activemask();      \
+                                                           \
+        GPURT_PANIC_RECORD_(gpurt_m_, fmt, ##__VA_ARGS__); \
+        gpurt_unwind(gpurt_m_); /* never returns */        \
     } while (0)
 
 /* fmt is a literal; it says what was expected. */
@@ -78,6 +85,21 @@ GPURT_DEVN void gpurt_panic_raise(gpurt_site_t *site, uint32_t mask, const uint6
     do {                                     \
         if (GPURT_UNLIKELY(!(cond)))         \
             GPURT_PANIC(fmt, ##__VA_ARGS__); \
+    } while (0)
+
+/* In a scope (scope.h), in a function that returns gpurt_status_t: all lanes of `mask` come; those
+ * that fail make one panic, and all return GPURT_E_PANIC. */
+#define GPURT_SCOPE_ASSERT(mask, scope, cond, fmt, ...)            \
+    do {                                                           \
+        const uint32_t gpurt_f_ = gpurt_ballot(mask, !(cond));     \
+        if (GPURT_UNLIKELY(gpurt_f_ != 0)) {                       \
+            if (gpurt_f_ >> gpurt_lane() & 1u) {                   \
+                GPURT_PANIC_RECORD_(gpurt_f_, fmt, ##__VA_ARGS__); \
+                gpurt_scope_panicked(scope, gpurt_f_);             \
+            }                                                      \
+            gpurt_syncwarp(mask);                                  \
+            return GPURT_E_PANIC;                                  \
+        }                                                          \
     } while (0)
 
 #endif

@@ -44,10 +44,14 @@ enum {
     GPURT_E_STACK = -32, /* a lane overflowed its stack */
     GPURT_E_DEADLOCK = -33,
     GPURT_E_LIVELOCK = -34,
-    GPURT_E_OCCUPANCY = -35,  /* waits for blocks that cannot become resident */
-    GPURT_E_SYNC = -36,       /* misuse of a warp operation or barrier */
-    GPURT_E_SCOPE = -37,      /* a narrow-scope atomic on an address others use */
-    GPURT_E_DEVICE_LOST = -38 /* the context is dead: the process must restart */
+    GPURT_E_OCCUPANCY = -35,   /* waits for blocks that cannot become resident */
+    GPURT_E_SYNC = -36,        /* misuse of a warp operation or barrier */
+    GPURT_E_SCOPE = -37,       /* a narrow-scope atomic on an address others use */
+    GPURT_E_DEVICE_LOST = -38, /* the context is dead: the process must restart */
+    /* work that was given up while all else goes on */
+    GPURT_E_CANCELLED = -40, /* it was told to stop, or whom it waited for was */
+    GPURT_E_PANIC = -41,     /* a panic ended it, or a part of it */
+    GPURT_E_TIMEOUT = -42    /* it did not come in time */
 };
 
 /* Where gpurt_error_t.code comes from. */
