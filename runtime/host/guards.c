@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A guarded launch from its words in shared memory to its verdict: wait, look which blocks failed,
- * launch those again, and at last let the fallbacks have them. */
-#include "guards.h"
+/* Guarded launches: their words in memory that kernels reach, their handles, and the calls. */
+#include "guardpart.h"
 
 #include "boxwork.h"
 #include "launch_check.h"
@@ -14,31 +13,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
-    MAX_BLOCKS = 1 << 22,
-    MAX_BACKOFF_US = 1000000
+    MAX_BLOCKS = 1 << 22
 };
-
-/* Owner: its handle. */
-typedef struct guard {
-    struct guard *next; /* under list_lock */
-    pthread_mutex_t lock;
-    gpurt_guard_t *words; /* in memory that kernels reach */
-    gpurt_launch_t launch;
-    const gpurt_kernel_t *kernel;
-    gpurt_recovery_t policy;
-    gpurt_guard_handle_t handle;
-    /* under lock */
-    uint32_t attempt;
-    gpurt_outcome_t outcome;
-    /* shared */
-    uint32_t xsettled; /* the outcome stands; written under lock */
-    int32_t xheard;    /* first failure of its stream's work; written by: whoever waits */
-    size_t args_bytes;
-    unsigned char args[];
-} guard_t;
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static guard_t *first; /* under list_lock */
@@ -184,6 +162,25 @@ void gpurt_guards_hear_all(gpurt_status_t status)
     pthread_mutex_unlock(&list_lock);
 }
 
+bool gpurt_guards_news(gpurt_panic_news_t *out)
+{
+    bool found = false;
+
+    pthread_mutex_lock(&list_lock);
+    for (guard_t *g = first; g && !found; g = g->next) {
+        uint32_t panics = gpurt_load_relaxed_sys_u32(&g->words->xpanics); /* a count */
+
+        found = panics != g->told;
+        if (found) {
+            g->told = panics;
+            out->guard = g->handle;
+            out->panics = panics;
+        }
+    }
+    pthread_mutex_unlock(&list_lock);
+    return found;
+}
+
 /* ---- one launch ---------------------------------------------------------------------- */
 
 /* The stream may be gone: what is left goes into the default one. */
@@ -208,8 +205,8 @@ static void stream_drop(const gpurt_opened_t *o, gpurt_stream_t taken)
         (void)o->ops->stream_destroy(o->self, orphan.object);
 }
 
-static gpurt_status_t guard_launch(const gpurt_opened_t *o, guard_t *g,
-                                   const gpurt_kernel_t *kernel, gpurt_error_t *err)
+gpurt_status_t gpurt_guard_launch(const gpurt_opened_t *o, guard_t *g,
+                                  const gpurt_kernel_t *kernel, gpurt_error_t *err)
 {
     unsigned char whole[GPURT_MAX_ARGS_BYTES] GPURT_ALIGN(64);
     gpurt_ticket_t ticket = {.guard = g->words, .attempt = g->attempt};
@@ -226,8 +223,8 @@ static gpurt_status_t guard_launch(const gpurt_opened_t *o, guard_t *g,
     return st;
 }
 
-static gpurt_status_t guard_stream_wait(const gpurt_opened_t *o, guard_t *g,
-                                        gpurt_error_t *err)
+gpurt_status_t gpurt_guard_stream_wait(const gpurt_opened_t *o, guard_t *g,
+                                       gpurt_error_t *err)
 {
     gpurt_stream_t taken;
     void *s = stream_take(g, &taken);
@@ -237,183 +234,6 @@ static gpurt_status_t guard_stream_wait(const gpurt_opened_t *o, guard_t *g,
     if (st != GPURT_OK)
         gpurt_guards_hear(g->launch.stream, st);
     return (gpurt_status_t)gpurt_load_relaxed_sys_i32(&g->xheard);
-}
-
-/* ---- which blocks -------------------------------------------------------------------- */
-
-static bool block_failed(const guard_t *g, uint32_t rank)
-{
-    return gpurt_load_relaxed_sys_u32(&gpurt_guard_blocks(g->words)[rank]) ==
-           g->attempt + 1; /* relaxed, as all here: the kernel has ended */
-}
-
-static uint32_t failed_count(const guard_t *g)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < g->words->block_count; i++)
-        count += block_failed(g, i);
-    return count;
-}
-
-static gpurt_dim3_t place_of(uint32_t rank, gpurt_dim3_t in)
-{
-    return (gpurt_dim3_t){rank % in.x, rank / in.x % in.y, rank / in.x / in.y};
-}
-
-/* Number of the cluster that a block is of. */
-static uint32_t cluster_of(const gpurt_launch_t *l, uint32_t rank)
-{
-    gpurt_dim3_t at = place_of(rank, l->grid), c = l->cluster;
-
-    return (at.z / c.z * (l->grid.y / c.y) + at.y / c.y) * (l->grid.x / c.x) + at.x / c.x;
-}
-
-/* Blocks that meet each other run again together: a cluster's, a cooperative grid's. */
-static gpurt_status_t failed_widen(const guard_t *g)
-{
-    const gpurt_launch_t *l = &g->launch;
-    uint32_t cluster_blocks = l->cluster.x * l->cluster.y * l->cluster.z;
-    uint32_t blocks = g->words->block_count, *words = gpurt_guard_blocks(g->words);
-    uint32_t units = l->cooperative ? 1 : blocks / cluster_blocks;
-    bool *unit;
-
-    if (units == blocks)
-        return GPURT_OK;
-    unit = (bool *)calloc(units, sizeof *unit);
-    if (!unit)
-        return GPURT_E_NOMEM;
-    for (uint32_t i = 0; i < blocks; i++)
-        unit[l->cooperative ? 0 : cluster_of(l, i)] |= block_failed(g, i);
-    for (uint32_t i = 0; i < blocks; i++)
-        if (unit[l->cooperative ? 0 : cluster_of(l, i)])
-            gpurt_store_relaxed_sys_u32(&words[i], g->attempt + 1);
-    free(unit);
-    return GPURT_OK;
-}
-
-/* ---- the verdict --------------------------------------------------------------------- */
-
-static uint32_t stop_of(const guard_t *g)
-{
-    return gpurt_load_relaxed_sys_u32(&g->words->xstop); /* relaxed: a word without data */
-}
-
-static void backoff(const guard_t *g, uint32_t retry)
-{
-    uint64_t us = (uint64_t)g->policy.backoff_us << (retry < 20 ? retry : 20);
-    struct timespec t;
-
-    us = us < MAX_BACKOFF_US ? us : MAX_BACKOFF_US;
-    t = (struct timespec){(time_t)(us / 1000000), (long)(us % 1000000) * 1000};
-    if (us)
-        nanosleep(&t, NULL);
-}
-
-/* Launches what failed again. Returns: how that ended. */
-static gpurt_status_t redo(const gpurt_opened_t *o, guard_t *g,
-                           const gpurt_kernel_t *kernel, gpurt_error_t *err)
-{
-    uint32_t by_panic = GPURT_STOP_PANIC;
-    gpurt_status_t st = failed_widen(g);
-
-    if (st != GPURT_OK)
-        return st;
-    /* relaxed: a stop by the host stays */
-    (void)gpurt_cas_relaxed_sys_u32(&g->words->xstop, &by_panic, GPURT_STOP_NOT);
-    g->attempt++;
-    st = guard_launch(o, g, kernel, err);
-    return st == GPURT_OK ? guard_stream_wait(o, g, err) : st;
-}
-
-/* Retries, then the fallback kernel. Returns: OK, or why a launch failed. */
-static gpurt_status_t repair(const gpurt_opened_t *o, guard_t *g, gpurt_error_t *err)
-{
-    gpurt_status_t st = GPURT_OK;
-
-    for (uint32_t i = 0; st == GPURT_OK && i < g->policy.retries; i++) {
-        if (!failed_count(g) || stop_of(g) > GPURT_STOP_PANIC)
-            return GPURT_OK;
-        backoff(g, i);
-        st = redo(o, g, g->kernel, err);
-    }
-    if (st == GPURT_OK && g->policy.fallback_kernel && failed_count(g) &&
-        stop_of(g) <= GPURT_STOP_PANIC)
-        st = redo(o, g, g->policy.fallback_kernel, err);
-    return st;
-}
-
-/* The host's fallback, a block at a time. */
-static void fall_back(guard_t *g)
-{
-    uint32_t *words = gpurt_guard_blocks(g->words);
-
-    for (uint32_t i = 0; g->policy.fallback && i < g->words->block_count; i++)
-        if (block_failed(g, i) && stop_of(g) <= GPURT_STOP_PANIC &&
-            g->policy.fallback(g->policy.context, place_of(i, g->launch.grid)) ==
-                GPURT_OK) {
-            words[i] = 0;
-            g->outcome.fallbacks++;
-        }
-}
-
-static gpurt_status_t verdict(const guard_t *g, gpurt_error_t *err)
-{
-    const gpurt_outcome_t *out = &g->outcome;
-
-    if (!out->failed)
-        return GPURT_OK;
-    if (stop_of(g) > GPURT_STOP_PANIC)
-        return REFUSE(err, GPURT_E_CANCELLED,
-                      "kernel %s was cancelled: %u of its %u blocks did not come to their "
-                      "end",
-                      g->kernel->name, out->failed, g->words->block_count);
-    return REFUSE(err, GPURT_E_PANIC,
-                  "kernel %s: %u of %u blocks failed, %u panic%s in %u launch%s; "
-                  "gpurt-panic tells what they said",
-                  g->kernel->name, out->failed, g->words->block_count, out->panics,
-                  out->panics == 1 ? "" : "s", out->launches,
-                  out->launches == 1 ? "" : "es");
-}
-
-/* Under the guard's lock. */
-static void settle(const gpurt_opened_t *o, guard_t *g, bool again, gpurt_error_t *err)
-{
-    gpurt_outcome_t *out = &g->outcome;
-    const gpurt_guard_t *w = g->words;
-    gpurt_status_t st = guard_stream_wait(o, g, err);
-
-    out->failed_first = failed_count(g);
-    if (st == GPURT_OK && again) {
-        st = repair(o, g, err);
-        if (st == GPURT_OK)
-            fall_back(g);
-    }
-    out->failed = failed_count(g);
-    out->panics = gpurt_load_relaxed_sys_u32(&w->xpanics); /* relaxed: all have ended */
-    out->nested = gpurt_load_relaxed_sys_u32(&w->xnested);
-    out->escalated = gpurt_load_relaxed_sys_u32(&w->xescalated);
-    out->degraded = gpurt_load_relaxed_sys_u32(&w->xdegraded) != 0;
-    out->status = st == GPURT_OK ? verdict(g, err) : st;
-    gpurt_store_relaxed_sys_u32(&g->xsettled, 1); /* read under lock, or as a hint */
-}
-
-static gpurt_status_t guard_settle(const gpurt_opened_t *o, guard_t *g, bool again,
-                                   gpurt_outcome_t *outcome, gpurt_error_t *err)
-{
-    gpurt_status_t st;
-
-    pthread_mutex_lock(&g->lock);
-    if (!gpurt_load_relaxed_sys_u32(&g->xsettled)) /* relaxed: under the lock */
-        settle(o, g, again, err);
-    else if (g->outcome.status != GPURT_OK)
-        (void)REFUSE(err, g->outcome.status, "kernel %s: %s, as was told before",
-                     g->kernel->name, gpurt_status_text(g->outcome.status));
-    st = g->outcome.status;
-    if (outcome)
-        *outcome = g->outcome;
-    pthread_mutex_unlock(&g->lock);
-    return st;
 }
 
 /* ---- handles ------------------------------------------------------------------------- */
@@ -467,7 +287,7 @@ gpurt_status_t gpurt_guards_settle(const gpurt_opened_t *o, bool again, gpurt_er
 
     while ((g = next_unsettled())) {
         gpurt_status_t st =
-            guard_settle(o, g, again, NULL, status == GPURT_OK ? err : NULL);
+            gpurt_guard_settle(o, g, again, NULL, status == GPURT_OK ? err : NULL);
 
         status = status == GPURT_OK ? st : status;
         guard_drop(o, g->handle);
@@ -477,35 +297,40 @@ gpurt_status_t gpurt_guards_settle(const gpurt_opened_t *o, bool again, gpurt_er
 
 /* ---- calls --------------------------------------------------------------------------- */
 
-static gpurt_status_t guarded_launch(const gpurt_opened_t *o, const gpurt_launch_t *launch,
-                                     const gpurt_kernel_t *kernel, const void *args,
-                                     const gpurt_recovery_t *policy, guard_t **out,
-                                     gpurt_error_t *err)
+/* In the list before it runs, so that news of it find it; under its lock, so that nobody waits
+ * for what has not been launched. What it panics with may
+ * be heard, and its guard destroyed, while this still launches: the handle is kept. */
+static gpurt_status_t guarded_launch(const gpurt_opened_t *o, guard_t *g,
+                                     gpurt_guard_handle_t *handle, gpurt_error_t *err)
 {
-    gpurt_status_t st = guard_create(o, launch, kernel, args, policy, out, err);
-    guard_t *g = *out;
+    gpurt_orphan_t orphan;
+    void *object;
+    gpurt_status_t st;
 
-    if (st != GPURT_OK)
-        return st;
-    g->handle = gpurt_handle_create(&gpurt_handles, GPURT_HANDLE_GUARD, g);
-    st = g->handle ? guard_launch(o, g, kernel, err)
-                   : REFUSE(err, GPURT_E_NOMEM,
-                            "%d streams, events and guards are alive, more cannot be: "
-                            "destroy some",
-                            GPURT_HANDLE_COUNT);
-    if (st == GPURT_OK) {
-        pthread_mutex_lock(&list_lock);
-        g->next = first;
-        first = g;
-        pthread_mutex_unlock(&list_lock);
-        return GPURT_OK;
+    *handle = g->handle = gpurt_handle_create(&gpurt_handles, GPURT_HANDLE_GUARD, g);
+    if (!g->handle) {
+        gpurt_guard_free(o, g);
+        return REFUSE(
+            err, GPURT_E_NOMEM,
+            "%d streams, events and guards are alive, more cannot be: destroy some",
+            GPURT_HANDLE_COUNT);
     }
-    if (g->handle) {
-        gpurt_orphan_t orphan;
-
-        (void)gpurt_handle_release(&gpurt_handles, GPURT_HANDLE_GUARD, g->handle, &orphan);
+    (void)gpurt_handle_take(&gpurt_handles, GPURT_HANDLE_GUARD, g->handle, &object);
+    pthread_mutex_lock(&g->lock);
+    pthread_mutex_lock(&list_lock);
+    g->next = first;
+    first = g;
+    pthread_mutex_unlock(&list_lock);
+    st = gpurt_guard_launch(o, g, g->kernel, err);
+    if (st != GPURT_OK) {
+        g->outcome.status = st;
+        gpurt_store_relaxed_sys_u32(&g->xsettled, 1); /* as in settle */
     }
-    gpurt_guard_free(o, g);
+    pthread_mutex_unlock(&g->lock);
+    if (st != GPURT_OK &&
+        gpurt_handle_release(&gpurt_handles, GPURT_HANDLE_GUARD, *handle, &orphan))
+        gpurt_guard_free(o, orphan.object); /* none: the drop brings it */
+    guard_drop(o, *handle);
     return st;
 }
 
@@ -518,6 +343,7 @@ gpurt_status_t gpurt_launch_guarded_kernel(gpurt_t *rt, const gpurt_launch_t *la
     const gpurt_opened_t *o;
     gpurt_launch_t checked;
     gpurt_recovery_t policy;
+    gpurt_guard_handle_t handle;
     guard_t *g = NULL;
     gpurt_status_t st;
     void *s;
@@ -546,9 +372,11 @@ gpurt_status_t gpurt_launch_guarded_kernel(gpurt_t *rt, const gpurt_launch_t *la
                                      err);
     }
     if (st == GPURT_OK)
-        st = guarded_launch(o, &checked, kernel, args, &policy, &g, err);
+        st = guard_create(o, &checked, kernel, args, &policy, &g, err);
     if (st == GPURT_OK)
-        *out = g->handle;
+        st = guarded_launch(o, g, &handle, err);
+    if (st == GPURT_OK)
+        *out = handle;
     return gpurt_life_leave(st);
 }
 
@@ -564,7 +392,7 @@ gpurt_status_t gpurt_guard_wait(gpurt_t *rt, gpurt_guard_handle_t guard,
     st = guard_enter(rt, guard, &o, &g, err);
     if (st != GPURT_OK)
         return st;
-    return guard_leave(o, guard, guard_settle(o, g, true, outcome, err));
+    return guard_leave(o, guard, gpurt_guard_settle(o, g, true, outcome, err));
 }
 
 /* relaxed, in the next three: words without data */
@@ -619,7 +447,7 @@ uint32_t gpurt_guard_failed(gpurt_t *rt, gpurt_guard_handle_t guard, uint32_t *b
         return 0;
     pthread_mutex_lock(&g->lock);
     for (uint32_t i = 0; g->xsettled && i < g->words->block_count; i++)
-        if (block_failed(g, i)) {
+        if (gpurt_guard_block_failed(g, i)) {
             if (blocks && found < room)
                 blocks[found] = i;
             found++;
@@ -642,7 +470,7 @@ gpurt_status_t gpurt_guard_destroy(gpurt_t *rt, gpurt_guard_handle_t guard)
     st = guard_enter(rt, guard, &o, &g, NULL);
     if (st != GPURT_OK)
         return st;
-    (void)guard_settle(o, g, false, NULL, NULL); /* kernels read its words */
+    (void)gpurt_guard_settle(o, g, false, NULL, NULL); /* kernels read its words */
     if (!gpurt_handle_release(&gpurt_handles, GPURT_HANDLE_GUARD, guard, &orphan))
         st = GPURT_E_HANDLE; /* another thread was faster */
     return guard_leave(o, guard, st);

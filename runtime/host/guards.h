@@ -23,6 +23,9 @@ void gpurt_guards_hear_all(gpurt_status_t status);
  * Returns: the first failure. */
 gpurt_status_t gpurt_guards_settle(const gpurt_opened_t *o, bool again, gpurt_error_t *err);
 
+/* The next guard whose launch panicked since this was asked last. Context: one thread. */
+bool gpurt_guards_news(gpurt_panic_news_t *out);
+
 /* A guard out of the handle table, which nobody uses any more. */
 void gpurt_guard_free(const gpurt_opened_t *o, void *guard);
 

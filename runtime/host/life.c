@@ -3,6 +3,7 @@
 
 #include "boxlink.h"
 #include "guards.h"
+#include "panicwatch.h"
 #include "refuse.h"
 
 #include <string.h>
@@ -93,6 +94,7 @@ static gpurt_status_t dismantle(gpurt_error_t *err)
     uint32_t cursor = 0;
     void *object;
 
+    gpurt_panicwatch_stop();
     gpurt_guards_hear_all(first);
     st = gpurt_guards_settle(&opened, false, first == GPURT_OK ? err : NULL);
     first = first == GPURT_OK ? st : first;

@@ -38,7 +38,8 @@ GPURT_KERNEL_GUARDED(scope_tasks, struct scope_args, p)
     uint32_t full = GPURT_FULL_MASK;
 
     for (uint32_t t = 0; t < SCOPE_TASKS; t++) {
-        uint32_t task = (gpurt_block_rank() * gpurt_warps() + gpurt_warp()) * SCOPE_TASKS + t;
+        uint32_t task =
+            (gpurt_block_rank() * gpurt_warps() + gpurt_warp()) * SCOPE_TASKS + t;
         uint64_t log = (uint64_t)(uintptr_t)&p->log[task];
         uint32_t tries = 0;
         gpurt_status_t st, said;

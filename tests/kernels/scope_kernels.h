@@ -22,11 +22,11 @@ enum {
 };
 
 struct scope_args {
-    uint64_t *log;     /* a word a task: digits of handlers that ran */
-    int32_t *status;   /* a word a task, or a block */
-    uint32_t *count;   /* a word a task: times its work was begun; or what is shared */
-    uint32_t *word;    /* the lock, the barrier or the queue's head; 0 at first */
-    uint32_t *data;    /* the queue */
+    uint64_t *log;   /* a word a task: digits of handlers that ran */
+    int32_t *status; /* a word a task, or a block */
+    uint32_t *count; /* a word a task: times its work was begun; or what is shared */
+    uint32_t *word;  /* the lock, the barrier or the queue's head; 0 at first */
+    uint32_t *data;  /* the queue */
     uint32_t kind, rounds;
     uint32_t victim;   /* task of each warp, or block; SCOPE_NOBODY */
     uint32_t failures; /* it fails so often */

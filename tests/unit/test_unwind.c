@@ -387,6 +387,45 @@ static void test_host_stop(void)
     }
 }
 
+/* ---- news of a panic ----------------------------------------------------------------- */
+static struct {
+    uint32_t xcalls; /* written by: the function that is told */
+} news;
+
+/* The blocks that did not panic go on until this stops them. */
+static void told(void *context, const gpurt_panic_news_t *what)
+{
+    CHECK(context == &news);
+    if (!what->guard)
+        return;
+    CHECK_EQ(what->panics, 1);
+    gpurt_add_relaxed_sys_u32(&news.xcalls, 1);
+    CHECK_EQ(gpurt_on_panic(rt, NULL, NULL, NULL), GPURT_E_INVALID);
+    must(gpurt_guard_cancel(rt, what->guard));
+}
+
+static void test_news(void)
+{
+    gpurt_guard_handle_t guard;
+    gpurt_outcome_t out;
+
+    printf("news\n");
+    must(gpurt_on_panic(rt, told, &news, &err));
+    args.kind = WORK_IN_RELAX;
+    args.how = WORK_HOW_PANIC;
+    args.victims = 1u << VICTIM;
+    args.failures = 1;
+    reset();
+    must(gpurt_launch_guarded(rt, &launch, unwind_work, &args, NULL, &guard, &err));
+    out = settle(guard, GPURT_E_CANCELLED); /* would wait for ever */
+    CHECK_EQ(out.panics, 1);
+    CHECK_EQ(out.failed, UNWIND_BLOCKS);
+    must(gpurt_on_panic(rt, NULL, NULL, &err));
+    CHECK_EQ(gpurt_load_relaxed_sys_u32(&news.xcalls), 1);
+    must(gpurt_guard_destroy(rt, guard));
+    must(gpurt_on_panic(rt, told, &news, &err)); /* and gpurt_close ends it */
+}
+
 /* ---- what is refused ----------------------------------------------------------------- */
 static void test_refused(void)
 {
@@ -454,10 +493,11 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*test)(void);
-    } all[] = {
-        {"defer", test_defer},       {"retry", test_retry},     {"fallback", test_fallback},
-        {"together", test_together}, {"levels", test_levels},   {"stop", test_stop},
-        {"host", test_host_stop},    {"refused", test_refused}, {"again", test_again}};
+    } all[] = {{"defer", test_defer},       {"retry", test_retry},
+               {"fallback", test_fallback}, {"together", test_together},
+               {"levels", test_levels},     {"stop", test_stop},
+               {"host", test_host_stop},    {"news", test_news},
+               {"refused", test_refused},   {"again", test_again}};
     void *memory[3], *word;
 
     CHECK_MSG(gpurt_open(NULL, &rt, &err) == GPURT_OK && gpurt_info(rt, &info) == GPURT_OK,

@@ -57,6 +57,15 @@ typedef struct gpurt_outcome {
     bool degraded;
 } gpurt_outcome_t;
 
+/* What gpurt_on_panic tells. */
+typedef struct gpurt_panic_news {
+    uint32_t recorded; /* panics in the black box so far, this runtime's; 0 without one */
+    gpurt_guard_handle_t
+        guard;       /* whose launch it was; 0: one without a guard, or not known */
+    uint32_t panics; /* of that launch so far */
+} gpurt_panic_news_t;
+typedef void (*gpurt_on_panic_t)(void *context, const gpurt_panic_news_t *news);
+
 GPURT_BEGIN_DECLS
 
 /* Prefer gpurt_launch_guarded. recovery: NULL for defaults. A launch of more than 4,194,304
@@ -84,6 +93,14 @@ gpurt_status_t gpurt_guard_degrade(gpurt_t *rt, gpurt_guard_handle_t guard, bool
  * Returns: how many there are; before gpurt_guard_wait, 0. */
 uint32_t gpurt_guard_failed(gpurt_t *rt, gpurt_guard_handle_t guard, uint32_t *blocks,
                             uint32_t room);
+
+/* From now on `fn` is called when kernels panic, while they run: within milliseconds, several
+ * panics perhaps at once, one perhaps twice (first without its guard). NULL: no more; returns
+ * when no call is under way. fn runs in a thread of the runtime; it may use the runtime, but not
+ * gpurt_on_panic or gpurt_close. Panics of launches without a guard are heard of only where
+ * there is a log. Costs a thread that looks at a few words each millisecond. */
+gpurt_status_t gpurt_on_panic(gpurt_t *rt, gpurt_on_panic_t fn, void *context,
+                              gpurt_error_t *err);
 
 /* Waits for its launch, and tries nothing again. 0: nothing happens. */
 gpurt_status_t gpurt_guard_destroy(gpurt_t *rt, gpurt_guard_handle_t guard);
