@@ -219,6 +219,7 @@ struct GPURT_ALIGN(128) simt_worker {
     bool progress;  /* schedule.c says what counts */
     uint32_t watch; /* passes for which every point is looked at */
     bool idle;      /* a pass ended without progress: main has to look */
+    uint32_t choices; /* seeded: in this pass */
     uint64_t idle_rounds, rng, steps, change_at[16];
     uint32_t probe_left; /* point.h: looking whether a lane spins without gpurt_relax */
     const void *probe_addr;

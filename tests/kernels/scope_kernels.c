@@ -135,15 +135,20 @@ GPURT_DEV gpurt_status_t queue_send(const struct scope_args *p, uint32_t i)
 /* Returns: CANCELLED when the sender is gone and all is taken. */
 GPURT_DEV gpurt_status_t queue_take(const struct scope_args *p, uint32_t *item)
 {
-    uint32_t taken = gpurt_load_relaxed_dev_u32(&p->count[0]), sent = taken;
+    uint32_t taken = gpurt_load_relaxed_dev_u32(&p->count[0]), sent;
 
     for (;;) {
         sent = gpurt_load_acquire_dev_u32(p->word); /* UW1.acq */
-        if ((sent & ~GPURT_WORD_BROKEN) == taken)
-            GPURT_TRY(gpurt_word_wait(p->word, taken, NULL, 0, &sent));
+        if (sent == (taken | GPURT_WORD_BROKEN))
+            return GPURT_E_CANCELLED;
+        if (sent == taken) { /* cancelled meanwhile: there may be some left all the same */
+            (void)gpurt_word_wait(p->word, taken, NULL, 0, &sent);
+            taken = gpurt_load_relaxed_dev_u32(&p->count[0]);
+            continue;
+        }
         *item = gpurt_load_relaxed_dev_u32(&p->data[taken % SCOPE_ROOM]);
         /* read before the place is given back */
-        if (gpurt_cas_acq_rel_dev_u32(&p->count[0], &taken, taken + 1)) /* UW1.rel */
+        if (gpurt_cas_acq_rel_dev_u32(&p->count[0], &taken, taken + 1)) /* UW1.acq UW1.rel */
             return GPURT_OK;
         gpurt_relax();
     }

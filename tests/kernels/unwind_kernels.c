@@ -124,12 +124,9 @@ GPURT_DEV bool unwind_is_victim(const struct unwind_args *p, uint32_t tries)
 /* What ends by a cancellation only. */
 GPURT_DEV void unwind_wait(const struct unwind_args *p)
 {
-    uint32_t seen = 0;
-
     if (gpurt_thread_rank() == 0)
         gpurt_red_add_relaxed_sys_u32(p->started, 1);
     while (p->kind != WORK_ONCE) {
-        seen += gpurt_load_relaxed_dev_u32(&p->runs[gpurt_block_rank()]);
         if (p->kind == WORK_AT_BARRIER)
             gpurt_block_barrier();
         else if (p->kind == WORK_IN_RELAX)

@@ -311,7 +311,7 @@ GPURT_DEVN void gpurt_stop_kernel(uint32_t why)
 }
 
 /* Whether a watched block's launch is to stop; asked once a window. Nobody fills the word
- * either: whatever it holds is right about this window once in 2^32. */
+ * either: should it name this window by chance, the next one differs. */
 GPURT_DEV bool gpurt_cuda_is_stopped(void)
 {
     gpurt_guard_t *guard = gpurt_guard_here();
