@@ -216,9 +216,9 @@ struct GPURT_ALIGN(128) simt_worker {
     simt_lane_t *subject;
     simt_fault_t fault;
     /* scheduling */
-    bool progress;  /* schedule.c says what counts */
-    uint32_t watch; /* passes for which every point is looked at */
-    bool idle;      /* a pass ended without progress: main has to look */
+    bool progress;    /* schedule.c says what counts */
+    uint32_t watch;   /* passes for which every point is looked at */
+    bool idle;        /* a pass ended without progress: main has to look */
     uint32_t choices; /* seeded: in this pass */
     uint64_t idle_rounds, rng, steps, change_at[16];
     uint32_t probe_left; /* point.h: looking whether a lane spins without gpurt_relax */

@@ -148,7 +148,8 @@ GPURT_DEV gpurt_status_t queue_take(const struct scope_args *p, uint32_t *item)
         }
         *item = gpurt_load_relaxed_dev_u32(&p->data[taken % SCOPE_ROOM]);
         /* read before the place is given back */
-        if (gpurt_cas_acq_rel_dev_u32(&p->count[0], &taken, taken + 1)) /* UW1.acq UW1.rel */
+        if (gpurt_cas_acq_rel_dev_u32(&p->count[0], &taken,
+                                      taken + 1)) /* UW1.acq UW1.rel */
             return GPURT_OK;
         gpurt_relax();
     }
