@@ -45,18 +45,18 @@ typedef struct gpurt_kernel {
     GPURT_EXTERN_C_ const gpurt_kernel_t gpurt_kernel_##kernel
 
 /* The descriptor itself: the same text in both halves. */
-#define GPURT_KERNEL_DESCRIBE_(kernel, offset)                                        \
-    GPURT_STATIC_ASSERT(sizeof(gpurt_args_of_##kernel) > 0 &&                         \
-                            sizeof(gpurt_args_of_##kernel) + (offset) <=              \
-                                GPURT_MAX_ARGS_BYTES,                                 \
-                        "kernel arguments: 1 to 4,064 bytes, a guarded one's 4,048"); \
-    GPURT_EXTERN_C_ const gpurt_kernel_t gpurt_kernel_##kernel GPURT_WEAK;            \
-    const gpurt_kernel_t gpurt_kernel_##kernel = {                                    \
-        #kernel,                                                                      \
-        (uint32_t)sizeof(gpurt_args_of_##kernel),                                     \
-        (uint32_t)GPURT_ALIGNOF(gpurt_args_of_##kernel),                              \
-        gpurt_cpu_##kernel,                                                           \
-        &gpurt_cuda_##kernel,                                                         \
+#define GPURT_KERNEL_DESCRIBE_(kernel, offset)                             \
+    GPURT_STATIC_ASSERT(sizeof(gpurt_args_of_##kernel) > 0 &&              \
+                            sizeof(gpurt_args_of_##kernel) + (offset) <=   \
+                                GPURT_MAX_ARGS_BYTES,                      \
+                        "kernel arguments: 1 to 4,064 bytes");             \
+    GPURT_EXTERN_C_ const gpurt_kernel_t gpurt_kernel_##kernel GPURT_WEAK; \
+    const gpurt_kernel_t gpurt_kernel_##kernel = {                         \
+        #kernel,                                                           \
+        (uint32_t)sizeof(gpurt_args_of_##kernel),                          \
+        (uint32_t)GPURT_ALIGNOF(gpurt_args_of_##kernel),                   \
+        gpurt_cpu_##kernel,                                                \
+        &gpurt_cuda_##kernel,                                              \
         (uint32_t)(offset)}
 
 #include <gpurt/dialect.h> /* GPURT_KERNEL(kernel, args_type, parameter) { body } */

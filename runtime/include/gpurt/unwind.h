@@ -4,7 +4,8 @@
  * Context: device code. docs/UNWINDING.md tells the whole of it.
  *
  *   GPURT_KERNEL_GUARDED(name, struct type, p)   as GPURT_KERNEL; may be launched with a guard
- *                                                (recover.h), or without
+ *                                                (recover.h), or without; its struct has at
+ *                                                most 4,048 bytes
  *   void gpurt_cancel_kernel()                   every block of this launch ends at its next
  *                                                safe point; the caller goes on until its own
  *   bool gpurt_degraded()                        whether the host, or panics, ask for less
