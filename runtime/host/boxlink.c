@@ -207,3 +207,11 @@ void gpurt_boxlink_close(const gpurt_opened_t *opened)
     link.drainer = -1;
     link.open = false;
 }
+
+/* relaxed: a count */
+uint32_t gpurt_boxlink_panics(void)
+{
+    return link.open
+               ? gpurt_load_relaxed_sys_u32(&link.map.box->sections[DEVICE_SECTION].xpanics)
+               : 0;
+}

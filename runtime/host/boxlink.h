@@ -18,4 +18,7 @@ void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_log_options_t *optio
  * not for ever. Context: as above. */
 void gpurt_boxlink_close(const gpurt_opened_t *opened);
 
+/* Panics that kernels raised so far; 0 without a box. Context: while the runtime is open. */
+uint32_t gpurt_boxlink_panics(void);
+
 #endif

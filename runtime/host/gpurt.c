@@ -5,6 +5,7 @@
 #include <gpurt/gpurt.h>
 
 #include "boxwork.h"
+#include "guards.h"
 #include "launch_check.h"
 #include "launchlink.h"
 #include "life.h"
@@ -271,6 +272,19 @@ gpurt_status_t gpurt_fill(gpurt_t *rt, gpurt_stream_t stream, void *memory, uint
 
 /* ---- launches ------------------------------------------------------------------------ */
 
+/* A guarded kernel without a guard. */
+static GPURT_NOINLINE gpurt_status_t launch_alone(const gpurt_opened_t *o, void *s,
+                                                  const gpurt_launch_t *launch,
+                                                  const gpurt_kernel_t *kernel,
+                                                  const void *args, gpurt_error_t *err)
+{
+    unsigned char whole[GPURT_MAX_ARGS_BYTES] GPURT_ALIGN(64);
+    gpurt_ticket_t none = {0};
+    size_t bytes = gpurt_guard_wrap(kernel, none, args, whole);
+
+    return o->ops->launch(o->self, s, launch, kernel, whole, bytes, err);
+}
+
 gpurt_status_t gpurt_launch_kernel(gpurt_t *rt, const gpurt_launch_t *launch,
                                    const gpurt_kernel_t *kernel, const void *args,
                                    size_t args_bytes, gpurt_error_t *err)
@@ -293,7 +307,10 @@ gpurt_status_t gpurt_launch_kernel(gpurt_t *rt, const gpurt_launch_t *launch,
         return gpurt_life_leave(st);
     gpurt_launchlink_tell(&checked, kernel, __builtin_return_address(0));
     gpurt_boxwork_begin();
-    st = o->ops->launch(o->self, s, &checked, kernel, args, args_bytes, err);
+    if (GPURT_LIKELY(!kernel->args_offset))
+        st = o->ops->launch(o->self, s, &checked, kernel, args, args_bytes, err);
+    else
+        st = launch_alone(o, s, &checked, kernel, args, err);
     return leave_with(o, checked.stream, st);
 }
 
@@ -353,7 +370,10 @@ gpurt_status_t gpurt_stream_sync(gpurt_t *rt, gpurt_stream_t stream, gpurt_error
 
     if (st != GPURT_OK)
         return st;
-    return leave_with(o, stream, o->ops->stream_sync(o->self, s, err));
+    st = o->ops->stream_sync(o->self, s, err);
+    if (GPURT_UNLIKELY(st != GPURT_OK))
+        gpurt_guards_hear(stream, st);
+    return leave_with(o, stream, st);
 }
 
 gpurt_status_t gpurt_stream_query(gpurt_t *rt, gpurt_stream_t stream, gpurt_error_t *err)
@@ -364,7 +384,10 @@ gpurt_status_t gpurt_stream_query(gpurt_t *rt, gpurt_stream_t stream, gpurt_erro
 
     if (st != GPURT_OK)
         return st;
-    return leave_with(o, stream, o->ops->stream_query(o->self, s, err));
+    st = o->ops->stream_query(o->self, s, err);
+    if (GPURT_UNLIKELY(st != GPURT_OK && st != GPURT_E_NOT_READY))
+        gpurt_guards_hear(stream, st);
+    return leave_with(o, stream, st);
 }
 
 gpurt_status_t gpurt_sync(gpurt_t *rt, gpurt_error_t *err)
@@ -379,6 +402,10 @@ gpurt_status_t gpurt_sync(gpurt_t *rt, gpurt_error_t *err)
     st = o->ops->sync(o->self, err);
     if (st == GPURT_OK)
         gpurt_boxwork_ended(work);
+    else
+        gpurt_guards_hear_all(st);
+    if (st == GPURT_OK)
+        st = gpurt_guards_settle(o, true, err);
     return gpurt_life_leave(st);
 }
 

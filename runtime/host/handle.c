@@ -132,7 +132,7 @@ void *gpurt_handle_sweep(gpurt_handles_t *t, gpurt_handle_kind_t kind, uint32_t 
 gpurt_status_t gpurt_handle_refuse(const gpurt_handles_t *t, gpurt_handle_kind_t kind,
                                    uint64_t handle, gpurt_error_t *err)
 {
-    static const char *const names[] = {"thing", "stream", "event"};
+    static const char *const names[] = {"thing", "stream", "event", "guard"};
     const char *wanted = names[kind];
     uint32_t index = (uint32_t)handle - 1, generation = (uint32_t)(handle >> 32);
     uint64_t word = index < GPURT_HANDLE_COUNT ? pin_word(&t->slots[index].pin) : 0;

@@ -23,7 +23,8 @@
 
 typedef enum gpurt_handle_kind {
     GPURT_HANDLE_STREAM = 1,
-    GPURT_HANDLE_EVENT = 2
+    GPURT_HANDLE_EVENT = 2,
+    GPURT_HANDLE_GUARD = 3
 } gpurt_handle_kind_t;
 
 /* Shared with: every thread. object and next are written under the table's lock while

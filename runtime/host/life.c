@@ -2,7 +2,9 @@
 #include "life.h"
 
 #include "boxlink.h"
+#include "guards.h"
 #include "heapmap.h"
+#include "panicwatch.h"
 #include "refuse.h"
 
 #include <string.h>
@@ -93,6 +95,13 @@ static gpurt_status_t dismantle(gpurt_error_t *err)
     uint32_t cursor = 0;
     void *object;
 
+    gpurt_panicwatch_stop();
+    gpurt_guards_hear_all(first);
+    st = gpurt_guards_settle(&opened, false, first == GPURT_OK ? err : NULL);
+    first = first == GPURT_OK ? st : first;
+    while ((object = gpurt_handle_sweep(&gpurt_handles, GPURT_HANDLE_GUARD, &cursor)))
+        gpurt_guard_free(&opened, object);
+    cursor = 0;
     while ((object = gpurt_handle_sweep(&gpurt_handles, GPURT_HANDLE_EVENT, &cursor)))
         opened.ops->event_destroy(opened.self, object);
     cursor = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers: block, named, cluster, grid, and how a cancelled block leaves them. The first
+/* Barriers: block, named, cluster, grid. The first
  * three complete inside one worker and wake their lanes at once; a grid barrier spans workers
  * and is a phase counter that each polls. */
 #include "simt.h"
@@ -165,65 +165,6 @@ void simt_barrier_lane_ended(simt_lane_t *lane)
     }
 }
 
-/* ---- cancellation ---------------------------------------------------------------------------- */
-void simt_cancel_point(simt_lane_t *me)
-{
-    if (GPURT_UNLIKELY(me->warp->block->cancelled))
-        gpurt_simt_exit();
-}
-
-/* Lanes at barriers are woken, and end where they waited. Those in warp operations meet the
- * others of their warp, or their ends. */
-static void block_cancel(simt_block_t *b)
-{
-    b->cancelled = 1;
-    b->at_grid = 0;
-    for (uint32_t id = 0; id < GPURT_NAMED_BARRIERS; id++)
-        b->barriers[id].arrived = 0;
-    for (uint32_t t = 0; t < b->threads; t++) {
-        simt_lane_t *l = &b->lanes[t];
-
-        if (l->state == SIMT_AT_BARRIER || l->state == SIMT_AT_CLUSTER ||
-            l->state == SIMT_AT_GRID)
-            simt_lane_wake(l);
-    }
-    simt_worker_self->progress = true;
-}
-
-bool gpurt_simt_cancelled(void)
-{
-    simt_worker_t *k = simt_worker_self;
-    simt_block_t *b;
-
-    if (GPURT_UNLIKELY(!k || !k->current))
-        return false;
-    b = k->current->warp->block;
-    simt_schedule_looked(k, k->current);
-    return b->cancelled != 0;
-}
-
-void gpurt_simt_cancel_block(void)
-{
-    simt_worker_t *k = simt_worker_self;
-    simt_block_t *b;
-    simt_cluster_t *c;
-
-    if (GPURT_UNLIKELY(!k || !k->current))
-        return;
-    b = k->current->warp->block;
-    c = b->cluster;
-    if (b->launch->cooperative) /* relaxed: the others poll it */
-        gpurt_store_relaxed_dev_u32(&b->launch->xcancelled, 1);
-    if (!c) {
-        block_cancel(b);
-        return;
-    }
-    c->arrived = 0;
-    for (uint32_t i = 0; i < c->size; i++)
-        if (c->blocks[i])
-            block_cancel(c->blocks[i]);
-}
-
 /* ---- grid barrier ------------------------------------------------------------------------------ */
 /* The last block of the grid opens the next phase. Each worker sees it when it polls. */
 static void grid_arrive(simt_block_t *b)
@@ -253,7 +194,7 @@ void gpurt_simt_grid_barrier(const char *site)
         simt_lane_misuse(me, GPURT_E_SYNC,
                          "a grid barrier in a launch that is not cooperative", NULL);
     if (GPURT_UNLIKELY(gpurt_load_relaxed_dev_u32(&l->xcancelled))) { /* as the poll's */
-        block_cancel(b);
+        simt_block_cancel(b);
         simt_cancel_point(me);
     }
     phase = gpurt_load_relaxed_dev_u64(&l->xgrid_phase); /* cannot move before we arrive */
@@ -278,7 +219,7 @@ bool simt_grid_poll(simt_worker_t *k)
             continue;
         /* relaxed: its lanes end, they read nothing */
         if (gpurt_load_relaxed_dev_u32(&b->launch->xcancelled)) {
-            block_cancel(b);
+            simt_block_cancel(b);
             woke = true;
             continue;
         }

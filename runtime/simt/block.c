@@ -104,7 +104,7 @@ static void warps_reset(simt_block_t *b)
 
         w->all = lanes >= GPURT_WARP_SIZE ? GPURT_FULL_MASK : (1u << lanes) - 1u;
         w->ready = w->all;
-        w->yielded = w->waiting = w->parked = w->done = 0;
+        w->yielded = w->waiting = w->parked = w->done = w->deferred_count = 0;
         w->turn = 0;
     }
 }
@@ -123,7 +123,7 @@ static void lanes_reset(simt_worker_t *k, simt_block_t *b)
         lane->state = SIMT_READY;
         lane->site = NULL;
         lane->spins = lane->seen = 0;
-        lane->tell = false;
+        lane->tell = lane->in_deferred = false;
         simt_schedule_lane(k, lane);
     }
 }
@@ -148,6 +148,7 @@ static void block_begin(simt_worker_t *k, simt_block_t *b, simt_launch_t *l, uin
                                    .launch = l->number,
                                    .kernel = l->kernel->name};
     b->at_grid = b->cancelled = 0;
+    b->guard = NULL;
     memset(b->barriers, 0, sizeof b->barriers);
     warps_reset(b);
     lanes_reset(k, b);

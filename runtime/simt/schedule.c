@@ -14,7 +14,9 @@ enum {
     PCT_MAX_DEPTH = 16,
     PCT_STEPS = 200,
     PROBE_POINTS = 16,
-    WATCH_PASSES = 64
+    WATCH_PASSES = 64,
+    SEEDED_PASS = 1 << 16 /* choices, at most: who goes round a barrier for ever keeps no
+                             parked lane from going on */
 };
 
 uint64_t simt_schedule_random(simt_worker_t *k)
@@ -152,11 +154,23 @@ static bool seeded_pass_end(simt_worker_t *k)
     return pass_end(k);
 }
 
+/* A pass that does not end by itself: somebody stays on top without relaxing. */
+static bool pass_is_too_long(simt_worker_t *k)
+{
+    if (++k->choices < SEEDED_PASS)
+        return false;
+    for (uint32_t i = 0; i < k->block_count; i++)
+        for (uint32_t t = 0; t < k->blocks[i]->threads; t++)
+            simt_schedule_lane(k, &k->blocks[i]->lanes[t]); /* PCT: the cards anew */
+    return true;
+}
+
 static simt_lane_t *pick_seeded(simt_worker_t *k)
 {
     uint32_t fresh = count_fresh(k);
 
-    if (!fresh) {
+    if (!fresh || pass_is_too_long(k)) {
+        k->choices = 0;
         if (seeded_pass_end(k))
             return NULL;
         fresh = count_fresh(k);

@@ -34,7 +34,8 @@ enum {
     SIMT_BLOCKS_PER_WORKER = 4, /* resident by default: fewer are kinder to the caches */
     SIMT_LANES_PER_WORKER = 32768,
     SIMT_SEEDED_LANES = 2048, /* resident under a seeded schedule: room to interleave */
-    SIMT_BUDGET = 1024        /* atomics of a lane before others get a turn */
+    SIMT_DEFERRED = 32, /* handlers a warp can note, whatever GPURT_DEFER_DEPTH says */
+    SIMT_BUDGET = 1024  /* atomics of a lane before others get a turn */
 };
 
 typedef struct simt_device simt_device_t;
@@ -71,8 +72,17 @@ typedef struct simt_lane {
     uint8_t op, barrier, answer;
     uint8_t half; /* of the warp's two sync words, the one of its last syncwarp */
     bool predicate;
-    bool tell; /* asked to save its backtrace when it runs next */
+    bool tell;        /* asked to save its backtrace when it runs next */
+    bool in_deferred; /* leaves, and runs handlers: it is not cancelled meanwhile */
 } simt_lane_t;
+
+/* A handler that lanes of a warp noted (defer.h). */
+typedef struct simt_deferred {
+    void (*handler)(uint64_t arg);
+    uint64_t arg;
+    uint32_t mask; /* lanes that have not left */
+    uint32_t scope;
+} simt_deferred_t;
 
 /* Owner: its block. The masks hold one bit a lane; ready, waiting, parked and done are
  * disjoint, yielded is part of ready. */
@@ -85,6 +95,8 @@ struct simt_warp {
      * so that a fast lane's next syncwarp cannot be mistaken for this one. */
     uint32_t sync_parity;
     char sync_word[GPURT_WARP_SIZE][2];
+    uint32_t deferred_count;
+    simt_deferred_t deferred[SIMT_DEFERRED]; /* oldest first */
 };
 
 typedef struct simt_barrier {
@@ -114,7 +126,9 @@ struct simt_block {
     uint32_t rank, threads, warp_count, capacity;
     uint32_t live, runnable; /* lanes not done; lanes ready or parked */
     uint32_t at_grid;
-    uint32_t cancelled;  /* its lanes end at their next safe point */
+    uint32_t cancelled;   /* its lanes end at their next safe point */
+    gpurt_guard_t *guard; /* of its launch, once a lane has said so; or NULL */
+    uint32_t attempt;
     uint64_t grid_phase; /* the phase this block waits to end */
     simt_barrier_t barriers[GPURT_NAMED_BARRIERS];
     char *shared; /* dynamic part, then static part */
@@ -152,6 +166,7 @@ struct simt_launch {
     uint64_t xgrid_phase;   /* completed grid barriers; written by: the last arriver */
     uint32_t xended;        /* blocks that ended; written by: any worker */
     uint32_t xcancelled;    /* a block is gone that grid barriers wait for; likewise */
+    uint32_t xstopped;      /* the whole launch is cancelled; likewise */
     uint32_t xshared_lock, xshared_count,
         xshared_used; /* written by: lanes that meet a new object */
     simt_shared_object_t shared_objects[SIMT_SHARED_OBJECTS];
@@ -204,9 +219,10 @@ struct GPURT_ALIGN(128) simt_worker {
     simt_lane_t *subject;
     simt_fault_t fault;
     /* scheduling */
-    bool progress;  /* schedule.c says what counts */
-    uint32_t watch; /* passes for which every point is looked at */
-    bool idle;      /* a pass ended without progress: main has to look */
+    bool progress;    /* schedule.c says what counts */
+    uint32_t watch;   /* passes for which every point is looked at */
+    bool idle;        /* a pass ended without progress: main has to look */
+    uint32_t choices; /* seeded: in this pass */
     uint64_t idle_rounds, rng, steps, change_at[16];
     uint32_t probe_left; /* point.h: looking whether a lane spins without gpurt_relax */
     const void *probe_addr;
@@ -270,12 +286,13 @@ void simt_lane_run(simt_worker_t *k, simt_lane_t *lane);
 void simt_lane_abandon(simt_worker_t *k, simt_lane_t *lane);
 bool simt_fibers_grow(simt_worker_t *k);
 
-/* ---- rendezvous: warp.c, barrier.c; a lane ended: what can complete now? ------------------- */
+/* ---- rendezvous: warp.c, barrier.c, cancel.c; a lane ended: what can complete now? ------------------- */
 void simt_warp_lane_ended(simt_lane_t *lane);
 void simt_barrier_lane_ended(simt_lane_t *lane);
 bool simt_warp_release_parked(simt_worker_t *k, simt_warp_t *w);
-/* Ends the lane if its block was cancelled. */
+/* Ends the lane if its block was cancelled: cancel.c. */
 void simt_cancel_point(simt_lane_t *me);
+void simt_block_cancel(simt_block_t *b);
 /* Main fiber: wakes blocks whose grid barrier completed or never will. Returns: whether any
  * was. */
 bool simt_grid_poll(simt_worker_t *k);

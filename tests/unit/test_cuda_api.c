@@ -12,8 +12,8 @@ static const gpurt_backend_ops_t *const ops = &gpurt_backend_cuda;
 
 static const char stub_word; /* only its address is used, as a kernel's stub */
 static const void *const stub = &stub_word;
-static const gpurt_kernel_t kernel = {"saxpy", 8, 8, NULL, &stub};
-static const gpurt_kernel_t kernel_two = {"reduce", 8, 8, NULL, &stub};
+static const gpurt_kernel_t kernel = {"saxpy", 8, 8, NULL, &stub, 0};
+static const gpurt_kernel_t kernel_two = {"reduce", 8, 8, NULL, &stub, 0};
 static uint64_t kernel_args = 42;
 
 static void *open_healthy(void)

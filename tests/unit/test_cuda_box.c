@@ -175,7 +175,7 @@ static void greeted_late(void)
     static const void *const stub_at = &stub;
     gpurt_log_port_t seen = {0}, other = {0};
     gpurt_log_unit_t unit = {.symbol = &seen}, removed = {.symbol = &other};
-    gpurt_kernel_t kernel = {"k", 4, 4, nop, &stub_at};
+    gpurt_kernel_t kernel = {"k", 4, 4, nop, &stub_at, 0};
     gpurt_launch_t launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
     uint32_t args = 0;
 

@@ -23,7 +23,7 @@ static void half(const void *args)
 {
     (void)args;
 }
-static const gpurt_kernel_t kernel = {"k", 4, 4, half, (const void *const *)&kernel};
+static const gpurt_kernel_t kernel = {"k", 4, 4, half, (const void *const *)&kernel, 0};
 static const gpurt_launch_t launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
 
 static gpurt_t *xrt; /* under rt_lock: the pointer travels between threads */

@@ -14,7 +14,7 @@ static void half(const void *args)
 {
     (void)args;
 }
-static const gpurt_kernel_t kernel = {"k", 4, 4, half, NULL};
+static const gpurt_kernel_t kernel = {"k", 4, 4, half, NULL, 0};
 static const gpurt_launch_t launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
 
 /* Expects `status` from every call that takes err. */

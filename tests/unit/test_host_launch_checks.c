@@ -18,15 +18,18 @@ static void cpu_half(const void *args)
 
 static const void *const cuda_half = &cuda_half;
 
-static const gpurt_kernel_t both = {"both", sizeof(struct args), 8, cpu_half, &cuda_half};
-static const gpurt_kernel_t cpu_only = {"cpu_only", sizeof(struct args), 8, cpu_half, NULL};
-static const gpurt_kernel_t cuda_only = {"cuda_only", sizeof(struct args), 8, NULL,
-                                         &cuda_half};
-static const gpurt_kernel_t neither = {"neither", sizeof(struct args), 8, NULL, NULL};
-static const gpurt_kernel_t greedy = {"greedy", GPURT_MAX_ARGS_BYTES + 1, 8, cpu_half,
-                                      &cuda_half};
-static const gpurt_kernel_t full = {"full", GPURT_MAX_ARGS_BYTES, 8, cpu_half, &cuda_half};
-static const gpurt_kernel_t frugal = {"frugal", 0, 1, cpu_half, &cuda_half};
+static const gpurt_kernel_t both = {"both",   sizeof(struct args), 8,
+                                    cpu_half, &cuda_half,          0};
+static const gpurt_kernel_t cpu_only = {"cpu_only", sizeof(struct args), 8, cpu_half, NULL,
+                                        0};
+static const gpurt_kernel_t cuda_only = {"cuda_only", sizeof(struct args), 8,
+                                         NULL,        &cuda_half,          0};
+static const gpurt_kernel_t neither = {"neither", sizeof(struct args), 8, NULL, NULL, 0};
+static const gpurt_kernel_t greedy = {
+    "greedy", GPURT_MAX_ARGS_BYTES + 1, 8, cpu_half, &cuda_half, 0};
+static const gpurt_kernel_t full = {"full",   GPURT_MAX_ARGS_BYTES, 8,
+                                    cpu_half, &cuda_half,           0};
+static const gpurt_kernel_t frugal = {"frugal", 0, 1, cpu_half, &cuda_half, 0};
 
 static gpurt_t *rt;
 static fake_t *fake;

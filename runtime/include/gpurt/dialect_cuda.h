@@ -248,7 +248,7 @@ GPURT_DEV void gpurt_pause(void)
 GPURT_DEV void gpurt_relax(void)
 {
     gpurt_pause();
-    gpurt_cuda_look_at_cluster(); /* what it waits for may be a neighbour's */
+    gpurt_cuda_look_around(); /* what it waits for may be a neighbour's */
 }
 
 /* Lanes that ended are not waited for, so a barrier of a cancelled block completes; who
@@ -383,17 +383,20 @@ GPURT_DEV uint64_t gpurt_globaltimer(void)
 /* ---- kernel.h ---------------------------------------------------------------------------
  * The body is a function of its own, inlined, because it must come last in the macro; the
  * struct stays in the constant bank (grid constant), so p->field is a constant load. */
-#define GPURT_KERNEL(kernel, args_type, p)                                             \
-    GPURT_KERNEL_DECLARE(kernel, args_type);                                           \
-    static __device__ __forceinline__ void gpurt_body_of_##kernel(const args_type *p); \
-    extern "C" __global__ void kernel(const __grid_constant__ args_type gpurt_args)    \
-    {                                                                                  \
-        gpurt_body_of_##kernel(&gpurt_args);                                           \
-    }                                                                                  \
-    extern "C" void gpurt_cpu_##kernel(const void *args) GPURT_WEAK;                   \
-    extern "C" const void *const gpurt_cuda_##kernel;                                  \
-    const void *const gpurt_cuda_##kernel = (const void *)kernel;                      \
-    GPURT_KERNEL_DESCRIBE_(kernel);                                                    \
-    static __device__ __forceinline__ void gpurt_body_of_##kernel(const args_type *p)
+#define GPURT_KERNEL(kernel, args_type, p) \
+    GPURT_KERNEL_WRAPPED_(kernel, args_type, args_type, 0, p)
+/* whole: what is passed, with the struct `offset` bytes into it (unwind.h). */
+#define GPURT_KERNEL_WRAPPED_(kernel, args_type, whole, offset, p)                 \
+    GPURT_KERNEL_DECLARE(kernel, args_type);                                       \
+    static __device__ __forceinline__ void gpurt_body_of_##kernel(const whole *p); \
+    extern "C" __global__ void kernel(const __grid_constant__ whole gpurt_args)    \
+    {                                                                              \
+        gpurt_body_of_##kernel(&gpurt_args);                                       \
+    }                                                                              \
+    extern "C" void gpurt_cpu_##kernel(const void *args) GPURT_WEAK;               \
+    extern "C" const void *const gpurt_cuda_##kernel;                              \
+    const void *const gpurt_cuda_##kernel = (const void *)kernel;                  \
+    GPURT_KERNEL_DESCRIBE_(kernel, offset);                                        \
+    static __device__ __forceinline__ void gpurt_body_of_##kernel(const whole *p)
 
 #endif

@@ -8,8 +8,13 @@
  * comparison and one branch; only where the mark is found is the key computed, and a mark
  * that an earlier block left is wiped, so that the next look is short again.
  *
- * Neighbours in a cluster and the blocks of a cooperative launch are told through a table in
- * global memory: cluster barriers, grid barriers and gpurt_relax look there.
+ * Neighbours in a cluster, the blocks of a cooperative launch and those of a cancelled kernel
+ * are told through a table in global memory: cluster barriers, grid barriers and gpurt_relax
+ * look there.
+ *
+ * A block of a guarded launch (guard.h) is *watched*: its word holds the mark with another key,
+ * so that every look goes the long way, and once a window of the clock asks the guard whether
+ * the launch is to stop. All other blocks pay nothing for it.
  *
  * Not static: with -rdc=true all units of a program share the block's state. Before any
  * include, `#define GPURT_CANCEL 0` leaves the bare instructions: barriers then do not look,
@@ -22,6 +27,7 @@
 
 #    include <gpurt/atomic.h>
 #    include <gpurt/base.h>
+#    include <gpurt/guard.h>
 
 #    ifndef GPURT_CANCEL
 #        define GPURT_CANCEL 1
@@ -32,11 +38,12 @@
 
 enum {
     GPURT_CUDA_UNITS = 64,       /* rows of each table */
+    GPURT_CUDA_WINDOW_BITS = 16, /* cycles between two looks of a block at its guard */
     GPURT_CUDA_SERVE_ROUNDS = 64 /* without a warp that waits: nobody will */
 };
 
-/* Table 0: launches with clusters or grid barriers of which a block is gone, by their numbers.
- * Table 1: which, keys of clusters and numbers of cooperative launches. The newest in a row
+/* Table 0: launches of which somebody may have to learn that a block is gone, by their numbers.
+ * Table 1: which, keys of clusters and of launches (gpurt_cuda_launch_key). The newest in a row
  * counts: two that meet there were cancelled 64 launches, or clusters, apart. */
 #    if defined(__CUDACC_RDC__)
 inline
@@ -52,6 +59,23 @@ __device__ __forceinline__ uint32_t gpurt_cuda_state(void)
     __shared__ uint64_t state[1];
 
     return (uint32_t)__cvta_generic_to_shared(state);
+}
+
+/* Of a watched block: its guard, the launch's number, the block's place << 32 | the attempt;
+ * or anything. All three are compared: they lead to an address. */
+__device__ __forceinline__ uint32_t gpurt_cuda_guard_words(void)
+{
+    __shared__ uint64_t words[3];
+
+    return (uint32_t)__cvta_generic_to_shared(words);
+}
+
+/* Of a watched block: the window of the clock in which it last looked. */
+__device__ __forceinline__ uint32_t gpurt_cuda_window(void)
+{
+    __shared__ uint32_t window[1];
+
+    return (uint32_t)__cvta_generic_to_shared(window);
 }
 
 /* A word a warp: GPURT_CUDA_WAIT | threads << 4 | id of the named barrier it waits at, or
@@ -121,10 +145,23 @@ GPURT_DEV uint64_t gpurt_cuda_key_of(uint32_t place)
     return (uint64_t)GPURT_CUDA_GONE << 32 |
            (uint32_t)(place + (uint32_t)gpurt_cuda_grid() * 0x9e3779b1u);
 }
+GPURT_DEV uint32_t gpurt_cuda_place(void)
+{
+    return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+}
 GPURT_DEV uint64_t gpurt_cuda_key(void)
 {
-    return gpurt_cuda_key_of((blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x +
-                             blockIdx.x);
+    return gpurt_cuda_key_of(gpurt_cuda_place());
+}
+/* Of a block that is watched, and not cancelled. */
+GPURT_DEV uint64_t gpurt_cuda_watch_key(void)
+{
+    return gpurt_cuda_key() ^ 0x80000000u;
+}
+/* In table 1: a cooperative launch of which a block is gone, or one that was cancelled whole. */
+GPURT_DEV uint64_t gpurt_cuda_launch_key(bool whole)
+{
+    return gpurt_cuda_grid() | (uint64_t)whole << 63;
 }
 
 /* Blocks of the cluster; 1 without clusters. */
@@ -175,22 +212,18 @@ GPURT_DEV uint64_t gpurt_cuda_grid_space(void)
     return (uint64_t)high << 32 | low;
 }
 
-/* The mark is there: is it ours? */
-GPURT_DEV bool gpurt_cuda_is_gone(void)
+#    if defined(GPURT_DEFER_DEPTH) && GPURT_DEFER_DEPTH > 0
+#        include <gpurt/dialect_cuda_defer.h>
+#    else
+GPURT_DEV bool gpurt_in_deferred(void)
 {
-    uint64_t key = gpurt_cuda_key(), found = gpurt_cuda_load_u64(gpurt_cuda_state());
-
-    if (found == key)
-        return true;
-    gpurt_cuda_cas_u64(gpurt_cuda_state(), found, 0);
     return false;
 }
-
-GPURT_DEV bool gpurt_cancelled(void)
+GPURT_DEV void gpurt_cuda_defers_run(uint32_t mask)
 {
-    return GPURT_UNLIKELY(gpurt_cuda_load_u32(gpurt_cuda_state() + 4) == GPURT_CUDA_GONE) &&
-           gpurt_cuda_is_gone();
+    (void)mask;
 }
+#    endif
 
 /* Puts a key into its row and sees it there: the lane may end right after, and with it a
  * cluster barrier. relaxed: no data goes with it. */
@@ -209,6 +242,43 @@ GPURT_DEV bool gpurt_cuda_is_told(uint32_t table, uint64_t number, uint64_t key)
            key;
 }
 
+/* NULL: none. */
+GPURT_DEV gpurt_guard_t *gpurt_guard_here(void)
+{
+    uint32_t words = gpurt_cuda_guard_words();
+
+    if (gpurt_cuda_load_u64(words + 8) != gpurt_cuda_grid() ||
+        gpurt_cuda_load_u64(words + 16) >> 32 != gpurt_cuda_place())
+        return NULL;
+    return (gpurt_guard_t *)gpurt_cuda_load_u64(words);
+}
+
+/* Every lane of a block says the same before its first look: none needs to wait for another. A
+ * block that a faster warp has cancelled stays so. */
+GPURT_DEV void gpurt_guard_bind(gpurt_guard_t *guard, uint32_t attempt)
+{
+    uint32_t words = gpurt_cuda_guard_words();
+    uint64_t found = gpurt_cuda_load_u64(gpurt_cuda_state());
+
+    gpurt_cuda_store_u64(words, (uint64_t)guard);
+    gpurt_cuda_store_u64(words + 8, gpurt_cuda_grid());
+    gpurt_cuda_store_u64(words + 16, (uint64_t)gpurt_cuda_place() << 32 | attempt);
+    if (found != gpurt_cuda_key())
+        gpurt_cuda_cas_u64(gpurt_cuda_state(), found, gpurt_cuda_watch_key());
+}
+
+/* This block is gone, and its guard knows. */
+GPURT_DEVN void gpurt_cuda_mark(void)
+{
+    gpurt_guard_t *guard = gpurt_guard_here();
+
+    gpurt_cuda_store_u64(gpurt_cuda_state(), gpurt_cuda_key());
+    if (guard)
+        gpurt_store_relaxed_sys_u32(
+            &gpurt_guard_blocks(guard)[gpurt_cuda_place()],
+            (uint32_t)gpurt_cuda_load_u64(gpurt_cuda_guard_words() + 16) + 1);
+}
+
 GPURT_DEVN void gpurt_cancel_block(void)
 {
     uint64_t grid = gpurt_cuda_grid();
@@ -218,11 +288,70 @@ GPURT_DEVN void gpurt_cancel_block(void)
 
         gpurt_cuda_tell(1, key, key);
     }
-    if (gpurt_cuda_grid_space())
-        gpurt_cuda_tell(1, grid, grid);
+    if (gpurt_cuda_grid_space() &&
+        !gpurt_cuda_is_told(1, grid, gpurt_cuda_launch_key(true)))
+        gpurt_cuda_tell(1, grid, gpurt_cuda_launch_key(false));
     if (gpurt_cuda_cluster_blocks() > 1 || gpurt_cuda_grid_space())
         gpurt_cuda_tell(0, grid, grid);
-    gpurt_cuda_store_u64(gpurt_cuda_state(), gpurt_cuda_key());
+    gpurt_cuda_mark();
+}
+
+/* why: GPURT_STOP_*; the first counts. */
+GPURT_DEVN void gpurt_stop_kernel(uint32_t why)
+{
+    gpurt_guard_t *guard = gpurt_guard_here();
+    uint64_t grid = gpurt_cuda_grid();
+    uint32_t none = GPURT_STOP_NOT;
+
+    if (guard)
+        (void)gpurt_cas_relaxed_sys_u32(&guard->xstop, &none, why);
+    gpurt_cuda_tell(1, grid, gpurt_cuda_launch_key(true));
+    gpurt_cuda_tell(0, grid, grid);
+    gpurt_cancel_block();
+}
+
+/* Whether a watched block's launch is to stop; asked once a window. Nobody fills the word
+ * either: should it name this window by chance, the next one differs. */
+GPURT_DEV bool gpurt_cuda_is_stopped(void)
+{
+    gpurt_guard_t *guard = gpurt_guard_here();
+    uint32_t now;
+
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(now));
+    now >>= GPURT_CUDA_WINDOW_BITS;
+    if (!guard || gpurt_cuda_load_u32(gpurt_cuda_window()) == now)
+        return false;
+    gpurt_cuda_store_u32(gpurt_cuda_window(), now);
+    return gpurt_load_relaxed_sys_u32(&guard->xstop) != GPURT_STOP_NOT;
+}
+
+/* The mark is there: does it mean that this lane is to leave? In line and without a call that
+ * comes back: such a call would cost the kernel registers where it has nothing to do with it. */
+GPURT_DEV bool gpurt_cuda_is_gone(void)
+{
+    uint64_t found = gpurt_cuda_load_u64(gpurt_cuda_state());
+
+    if (found == gpurt_cuda_key())
+        return !gpurt_in_deferred();
+    if (found == gpurt_cuda_watch_key())
+        return gpurt_cuda_is_stopped() && !gpurt_in_deferred();
+    gpurt_cuda_cas_u64(gpurt_cuda_state(), found, 0);
+    return false;
+}
+
+GPURT_DEV bool gpurt_cuda_looks_gone(void)
+{
+    return GPURT_UNLIKELY(gpurt_cuda_load_u32(gpurt_cuda_state() + 4) == GPURT_CUDA_GONE) &&
+           gpurt_cuda_is_gone();
+}
+
+GPURT_DEV bool gpurt_cancelled(void)
+{
+    bool gone = gpurt_cuda_looks_gone();
+
+    if (gone && gpurt_cuda_load_u64(gpurt_cuda_state()) != gpurt_cuda_key())
+        gpurt_cancel_block(); /* its launch was stopped: the next look need not ask again */
+    return gone;
 }
 
 /* Whether the lanes of `mask` are the last of their warp to leave. */
@@ -265,21 +394,36 @@ GPURT_DEV void gpurt_cuda_serve(void)
     }
 }
 
-GPURT_DEVN GPURT_NORETURN void gpurt_cuda_go(void)
+/* Those of a cancelled block see to its named barriers first: a panic in a handler ends the lane
+ * that runs it. */
+GPURT_DEVN GPURT_NORETURN void gpurt_leave(void)
 {
     uint32_t mask = gpurt_activemask(), last = 0;
+    bool leads = gpurt_lane() == gpurt_ctz(mask);
 
-    if (gpurt_lane() == gpurt_ctz(mask))
-        last = gpurt_cuda_leaves_last(mask, gpurt_cuda_warp());
-    if (gpurt_any(mask, last != 0))
-        gpurt_cuda_serve();
+    if (gpurt_cuda_load_u64(gpurt_cuda_state()) == gpurt_cuda_key()) {
+        if (leads)
+            last = gpurt_cuda_leaves_last(mask, gpurt_cuda_warp());
+        if (gpurt_any(mask, last != 0))
+            gpurt_cuda_serve();
+    }
+    if (leads)
+        gpurt_cuda_defers_run(mask);
     gpurt_thread_exit();
     __builtin_unreachable();
 }
 
+/* With its block, should nobody have said so yet. */
+GPURT_DEVN GPURT_NORETURN void gpurt_cuda_go(void)
+{
+    if (gpurt_cuda_load_u64(gpurt_cuda_state()) != gpurt_cuda_key())
+        gpurt_cancel_block();
+    gpurt_leave();
+}
+
 GPURT_DEV void gpurt_cancel_point(void)
 {
-    if (GPURT_UNLIKELY(gpurt_cancelled()))
+    if (GPURT_UNLIKELY(gpurt_cuda_looks_gone()))
         gpurt_cuda_go();
 }
 
@@ -291,19 +435,43 @@ GPURT_DEV void gpurt_safe_point(void)
 #    endif
 }
 
+/* Table 0 names this launch: does it mean this block? */
+GPURT_DEV void gpurt_cuda_hear(void)
+{
+    uint64_t grid = gpurt_cuda_grid(), key = gpurt_cuda_cluster_key();
+
+    if ((gpurt_cuda_is_told(1, grid, gpurt_cuda_launch_key(true)) ||
+         (gpurt_cuda_cluster_blocks() > 1 && gpurt_cuda_is_told(1, key, key))) &&
+        !gpurt_in_deferred())
+        gpurt_cuda_go();
+}
+
 /* After a cluster barrier, which does not wait for lanes that ended: is a neighbour gone? Its
  * shared memory would be gone too. */
 GPURT_DEV void gpurt_cuda_look_at_cluster(void)
 {
 #    if GPURT_CANCEL
-    uint64_t grid = gpurt_cuda_grid(), key;
+    uint64_t grid = gpurt_cuda_grid();
 
     if (gpurt_cuda_cluster_blocks() > 1 &&
-        GPURT_UNLIKELY(gpurt_cuda_is_told(0, grid, grid))) {
-        key = gpurt_cuda_cluster_key();
-        if (gpurt_cuda_is_told(1, key, key))
-            gpurt_cuda_store_u64(gpurt_cuda_state(), gpurt_cuda_key());
-    }
+        GPURT_UNLIKELY(gpurt_cuda_is_told(0, grid, grid)))
+        gpurt_cuda_hear();
+    gpurt_cancel_point();
+#    endif
+}
+
+/* In gpurt_relax: of the whole launch, too, but only in one of 16 stretches of 1,024 cycles, so
+ * that who polls shared memory is not made to wait for global memory each time. */
+GPURT_DEV void gpurt_cuda_look_around(void)
+{
+#    if GPURT_CANCEL
+    uint64_t grid = gpurt_cuda_grid();
+    uint32_t now;
+
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(now));
+    if ((gpurt_cuda_cluster_blocks() > 1 || (now & 0x3c00u) == 0) &&
+        GPURT_UNLIKELY(gpurt_cuda_is_told(0, grid, grid)))
+        gpurt_cuda_hear();
     gpurt_cancel_point();
 #    endif
 }
@@ -314,7 +482,9 @@ GPURT_DEV bool gpurt_cuda_grid_is_gone(uint32_t polls)
 #    if GPURT_CANCEL
     uint64_t grid = gpurt_cuda_grid();
 
-    return polls % 8 == 0 && gpurt_cuda_is_told(1, grid, grid);
+    return polls % 8 == 0 &&
+           (gpurt_cuda_is_told(1, grid, gpurt_cuda_launch_key(false)) ||
+            gpurt_cuda_is_told(1, grid, gpurt_cuda_launch_key(true)) || gpurt_cancelled());
 #    else
     (void)polls;
     return false;

@@ -8,6 +8,7 @@
 #define GPURT_DIALECT_SIMT_H
 
 #include <gpurt/base.h>
+#include <gpurt/guard.h>
 #include <gpurt/kernel.h>
 
 /* What device code may read of its place. Owner: the executor.
@@ -85,6 +86,15 @@ void gpurt_simt_cancel_block(void);
 bool gpurt_simt_cancelled(void);
 void gpurt_simt_trap(const char *site) GPURT_NORETURN;
 bool gpurt_simt_in_kernel(void); /* whether a lane runs on this thread */
+/* unwind.h, defer.h */
+void gpurt_simt_guard_bind(gpurt_guard_t *guard, uint32_t attempt);
+gpurt_guard_t *gpurt_simt_guard_here(void);
+void gpurt_simt_stop_kernel(uint32_t why);
+void gpurt_simt_leave(void) GPURT_NORETURN; /* runs what was deferred, and ends the lane */
+bool gpurt_simt_in_deferred(void);
+bool gpurt_simt_defer(uint32_t mask, uint32_t scope, void (*handler)(uint64_t),
+                      uint64_t arg, uint32_t depth);
+uint32_t gpurt_simt_undefer(uint32_t mask, uint32_t scope, uint32_t most, bool run);
 
 GPURT_END_DECLS
 
@@ -312,12 +322,22 @@ GPURT_DEV uint32_t gpurt_simt_match_all(uint32_t mask, uint64_t v, bool *same,
 #define gpurt_cancel_block() gpurt_simt_cancel_block()
 #define gpurt_cancelled()    gpurt_simt_cancelled()
 #define gpurt_safe_point()   gpurt_cancel_point()
-#define gpurt_cancel_point()     \
-    do {                         \
-        if (gpurt_cancelled())   \
-            gpurt_thread_exit(); \
+#define gpurt_cancel_point()   \
+    do {                       \
+        if (gpurt_cancelled()) \
+            gpurt_leave();     \
     } while (0)
-#define gpurt_trap() gpurt_simt_trap(GPURT_HERE)
+
+/* ---- guard.h, unwind.h, defer.h: what the executor does of it ------------------------------- */
+#define gpurt_guard_bind(guard, attempt) gpurt_simt_guard_bind(guard, attempt)
+#define gpurt_guard_here()               gpurt_simt_guard_here()
+#define gpurt_stop_kernel(why)           gpurt_simt_stop_kernel(why)
+#define gpurt_in_deferred()              gpurt_simt_in_deferred()
+#define gpurt_leave()                    gpurt_simt_leave()
+#define gpurt_defer_note(mask, scope, handler, arg) \
+    gpurt_simt_defer(mask, scope, handler, arg, GPURT_DEFER_DEPTH)
+#define gpurt_defer_drop(mask, scope, most, run) gpurt_simt_undefer(mask, scope, most, run)
+#define gpurt_trap()                             gpurt_simt_trap(GPURT_HERE)
 
 #define GPURT_TABLE static __attribute__((unused))
 
@@ -333,16 +353,19 @@ GPURT_DEV uint32_t gpurt_simt_match_all(uint32_t mask, uint64_t v, bool *same,
 #define gpurt_globaltimer() gpurt_simt_globaltimer()
 
 /* ---- kernel.h ---------------------------------------------------------------------------- */
-#define GPURT_KERNEL(kernel, args_type, p)                            \
+#define GPURT_KERNEL(kernel, args_type, p) \
+    GPURT_KERNEL_WRAPPED_(kernel, args_type, args_type, 0, p)
+/* whole: what is passed, with the struct `offset` bytes into it (unwind.h). */
+#define GPURT_KERNEL_WRAPPED_(kernel, args_type, whole, offset, p)    \
     GPURT_KERNEL_DECLARE(kernel, args_type);                          \
-    static void gpurt_body_of_##kernel(const args_type *p);           \
+    static void gpurt_body_of_##kernel(const whole *p);               \
     GPURT_EXTERN_C_ void gpurt_cpu_##kernel(const void *gpurt_args_); \
     GPURT_EXTERN_C_ const void *const gpurt_cuda_##kernel GPURT_WEAK; \
     void gpurt_cpu_##kernel(const void *gpurt_args_)                  \
     {                                                                 \
-        gpurt_body_of_##kernel((const args_type *)gpurt_args_);       \
+        gpurt_body_of_##kernel((const whole *)gpurt_args_);           \
     }                                                                 \
-    GPURT_KERNEL_DESCRIBE_(kernel);                                   \
-    static void gpurt_body_of_##kernel(const args_type *p)
+    GPURT_KERNEL_DESCRIBE_(kernel, offset);                           \
+    static void gpurt_body_of_##kernel(const whole *p)
 
 #endif

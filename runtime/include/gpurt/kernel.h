@@ -37,6 +37,7 @@ typedef struct gpurt_kernel {
     uint32_t args_bytes, args_align;
     void (*cpu)(const void *args); /* one lane's run on the CPU back end */
     const void *const *cuda; /* where nvcc's host stub is named, for cudaLaunchKernel */
+    uint32_t args_offset;    /* of the struct behind a ticket (guard.h); 0: no ticket */
 } gpurt_kernel_t;
 
 #define GPURT_KERNEL_DECLARE(kernel, args_type) \
@@ -44,15 +45,19 @@ typedef struct gpurt_kernel {
     GPURT_EXTERN_C_ const gpurt_kernel_t gpurt_kernel_##kernel
 
 /* The descriptor itself: the same text in both halves. */
-#define GPURT_KERNEL_DESCRIBE_(kernel)                                              \
-    GPURT_STATIC_ASSERT(sizeof(gpurt_args_of_##kernel) > 0 &&                       \
-                            sizeof(gpurt_args_of_##kernel) <= GPURT_MAX_ARGS_BYTES, \
-                        "kernel arguments: 1 to 4,064 bytes");                      \
-    GPURT_EXTERN_C_ const gpurt_kernel_t gpurt_kernel_##kernel GPURT_WEAK;          \
-    const gpurt_kernel_t gpurt_kernel_##kernel = {                                  \
-        #kernel, (uint32_t)sizeof(gpurt_args_of_##kernel),                          \
-        (uint32_t)GPURT_ALIGNOF(gpurt_args_of_##kernel), gpurt_cpu_##kernel,        \
-        &gpurt_cuda_##kernel}
+#define GPURT_KERNEL_DESCRIBE_(kernel, offset)                             \
+    GPURT_STATIC_ASSERT(sizeof(gpurt_args_of_##kernel) > 0 &&              \
+                            sizeof(gpurt_args_of_##kernel) + (offset) <=   \
+                                GPURT_MAX_ARGS_BYTES,                      \
+                        "kernel arguments: 1 to 4,064 bytes");             \
+    GPURT_EXTERN_C_ const gpurt_kernel_t gpurt_kernel_##kernel GPURT_WEAK; \
+    const gpurt_kernel_t gpurt_kernel_##kernel = {                         \
+        #kernel,                                                           \
+        (uint32_t)sizeof(gpurt_args_of_##kernel),                          \
+        (uint32_t)GPURT_ALIGNOF(gpurt_args_of_##kernel),                   \
+        gpurt_cpu_##kernel,                                                \
+        &gpurt_cuda_##kernel,                                              \
+        (uint32_t)(offset)}
 
 #include <gpurt/dialect.h> /* GPURT_KERNEL(kernel, args_type, parameter) { body } */
 

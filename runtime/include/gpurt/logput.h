@@ -194,6 +194,12 @@ GPURT_DEV bool gpurt_log_room_far(uint32_t ring, uint32_t mask, uint32_t groups,
 
 /* ---- one set of values, those of the first lane ---------------------------------------- */
 
+/* Out of line: its callers are, and need no more registers for it. */
+GPURT_DEVN void gpurt_log_safe_point(void)
+{
+    gpurt_safe_point();
+}
+
 /* Any warp, any room. Out of line: its registers are not the kernel's. */
 GPURT_DEVN void gpurt_log_uniform_far(gpurt_log_call_t c, const uint32_t *args,
                                       uint32_t words)
@@ -209,7 +215,7 @@ GPURT_DEVN void gpurt_log_uniform_far(gpurt_log_call_t c, const uint32_t *args,
     for (uint32_t j = 0; j < words; j++)
         own[j] = gpurt_shfl_u32(c.mask, args[j], gpurt_leader(c.mask));
     if (!gpurt_log_room_far(c.aim.ring, c.mask, groups, 1, time_ns, &position)) {
-        gpurt_safe_point();
+        gpurt_log_safe_point();
         return;
     }
     for (uint32_t g = gpurt_popc(c.mask & gpurt_lanes_below()); g < groups;
@@ -228,7 +234,7 @@ GPURT_DEVN void gpurt_log_uniform_far(gpurt_log_call_t c, const uint32_t *args,
         gpurt_log_store(&c.aim, position, g, groups, v);
     }
     gpurt_syncwarp(c.mask);
-    gpurt_safe_point();
+    gpurt_log_safe_point();
 }
 
 /* The arguments are put into memory here and not before. */
@@ -313,7 +319,7 @@ GPURT_DEVN void gpurt_log_lanes_far(gpurt_log_call_t c, const uint32_t *args,
 
     if (!gpurt_log_room_far(c.aim.ring, c.mask, groups * count, count, time_ns,
                             &position)) {
-        gpurt_safe_point();
+        gpurt_log_safe_point();
         return;
     }
     position += groups * gpurt_popc(c.mask & gpurt_lanes_below());
@@ -330,7 +336,7 @@ GPURT_DEVN void gpurt_log_lanes_far(gpurt_log_call_t c, const uint32_t *args,
         gpurt_log_store(&c.aim, position, g, groups, v);
     }
     gpurt_syncwarp(c.mask);
-    gpurt_safe_point();
+    gpurt_log_safe_point();
 }
 
 GPURT_DEV void gpurt_log_lanes_away(gpurt_log_call_t c, const uint32_t *args,
@@ -363,7 +369,7 @@ GPURT_DEV void gpurt_log_lanes(gpurt_log_call_t c, const uint32_t *args, uint32_
     }
     if (GPURT_UNLIKELY(!gpurt_log_room_near(&c.aim, groups, GPURT_WARP_SIZE, &position)) &&
         !gpurt_log_room_whole(c.aim.ring, groups, &position)) {
-        gpurt_safe_point();
+        gpurt_log_safe_point();
         return;
     }
     time_ns = gpurt_globaltimer();

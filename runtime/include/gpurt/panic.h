@@ -18,9 +18,9 @@
  * Context: device code. The lanes that come together make one panic: its slot in the
  * black box holds what was promised (also as text), message and arguments of the first
  * lane, the first two operands of every lane, the place, and what context.h has noted.
- * Then gpurt_panic_end cancels the block (block.h): those lanes end, the others of the
- * block at their next safe point. Other blocks go on, the context stays healthy, the next
- * launch works. A slot is written once and survives whatever happens to the process.
+ * Then the block is cancelled (block.h), unless the launch has a guard that says more or
+ * less (unwind.h): those lanes end, the others of the block at their next safe point.
+ * Other blocks go on, the context stays healthy, the next launch works. A slot is written once and survives whatever happens to the process.
  * Panics beyond the slots are counted. Before gpurt_open nothing is told, but the block
  * is cancelled all the same.
  *
@@ -32,6 +32,8 @@
 
 #include <gpurt/log.h>
 #include <gpurt/operand.h>
+#include <gpurt/scope.h>
+#include <gpurt/unwind.h>
 #include <gpurt/window.h>
 
 /* What assertions a file has: define it before the include, or for the compiler. */
@@ -208,15 +210,11 @@ GPURT_DEVN void gpurt_panic_raise(gpurt_panic_site_t *site, uint32_t mask, uint3
     gpurt_store_release_sys_u32(&r.slot->xstate, GPURT_PANIC_WRITTEN); /* B6.rel */
 }
 
-/* How a panic ends, when its record is out: the block is cancelled, and the lane is gone. */
-GPURT_DEVN GPURT_ENDS void gpurt_panic_end(void)
+/* What follows when the record of the lanes in `mask` is out. Not told to end where nvcc sees
+ * it: see GPURT_ENDS. */
+GPURT_DEVN GPURT_ENDS void gpurt_panic_end(uint32_t mask)
 {
-    gpurt_cancel_block();
-    gpurt_cancel_point();
-#if !GPURT_ON_CUDA
-    gpurt_thread_exit();
-#endif
-    GPURT_END();
+    gpurt_unwind(mask);
 }
 
 /* Both. As one call, it takes least of the kernel's code and registers. */
@@ -224,8 +222,7 @@ GPURT_DEVN GPURT_ENDS void gpurt_panic_fail(gpurt_panic_site_t *site, uint32_t m
                                             const uint64_t *args)
 {
     gpurt_panic_raise(site, mask, mask, args);
-    gpurt_panic_end();
-    GPURT_END();
+    gpurt_unwind(mask);
 }
 
 /* ---- the parts of the macros ----------------------------------------------------------- */
@@ -273,6 +270,13 @@ GPURT_DEVN GPURT_ENDS void gpurt_panic_fail(gpurt_panic_site_t *site, uint32_t m
 #define GPURT_PANIC_PAIR_PUT_                   \
     gpurt_a_[0] = GPURT_OPERAND_BITS(gpurt_x_); \
     gpurt_a_[1] = GPURT_OPERAND_BITS(gpurt_y_);
+
+/* What the lanes of `mask` say, without what follows from it. */
+#define GPURT_PANIC_RECORD_(mask, category, condition, ...)                     \
+    do {                                                                        \
+        GPURT_PANIC_PREPARE_(category, condition, 0, 0ull, 0, , "" __VA_ARGS__) \
+        gpurt_panic_raise(&gpurt_s_, mask, mask, gpurt_a_);                     \
+    } while (0)
 
 #define GPURT_PANIC_SIGNED_(x) \
     (GPURT_OPERAND_TYPE(x) == GPURT_TYPE_I32 || GPURT_OPERAND_TYPE(x) == GPURT_TYPE_I64)
@@ -331,7 +335,7 @@ GPURT_DEVN GPURT_ENDS void gpurt_panic_fail(gpurt_panic_site_t *site, uint32_t m
                                      "" __VA_ARGS__)                                 \
                 gpurt_panic_raise(&gpurt_s_, gpurt_mask_, gpurt_failed_, gpurt_a_);  \
                 if (!gpurt_holds_) {                                                 \
-                    gpurt_panic_end();                                               \
+                    gpurt_panic_end(gpurt_failed_);                                  \
                     GPURT_NEVER();                                                   \
                 }                                                                    \
             }                                                                        \
@@ -384,5 +388,21 @@ GPURT_DEVN GPURT_ENDS void gpurt_panic_fail(gpurt_panic_site_t *site, uint32_t m
             }                 \
         } while (0)
 #endif
+
+/* In a scope (scope.h), in a function that returns gpurt_status_t: all lanes of `mask` come; those
+ * that fail make one panic, and all return GPURT_E_PANIC. */
+#define GPURT_SCOPE_ASSERT(mask, scope, cond, fmt, ...)                          \
+    do {                                                                         \
+        const uint32_t gpurt_f_ = gpurt_ballot(mask, !(cond));                   \
+        if (GPURT_UNLIKELY(gpurt_f_ != 0)) {                                     \
+            if (gpurt_f_ >> gpurt_lane() & 1u) {                                 \
+                GPURT_PANIC_RECORD_(gpurt_f_, GPURT_CATEGORY_ASSERT, #cond, fmt, \
+                                    ##__VA_ARGS__);                              \
+                gpurt_scope_panicked(scope, gpurt_f_);                           \
+            }                                                                    \
+            gpurt_syncwarp(mask);                                                \
+            return GPURT_E_PANIC;                                                \
+        }                                                                        \
+    } while (0)
 
 #endif

@@ -48,6 +48,10 @@ enum {
     GPURT_E_SYNC = -36,        /* misuse of a warp operation or barrier */
     GPURT_E_SCOPE = -37,       /* a narrow-scope atomic on an address others use */
     GPURT_E_DEVICE_LOST = -38, /* the context is dead: the process must restart */
+    /* work that was given up while all else goes on */
+    GPURT_E_CANCELLED = -40, /* it was told to stop, or whom it waited for was */
+    GPURT_E_PANIC = -41,     /* a panic ended it, or a part of it */
+    GPURT_E_TIMEOUT = -42,   /* it did not come in time */
     /* a checkpoint that cannot be used */
     GPURT_E_TRUNCATED = -50, /* the file ends too soon */
     GPURT_E_VERSION = -51,   /* of another version */

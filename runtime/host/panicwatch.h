@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* panicwatch.h - the thread behind gpurt_on_panic (recover.h).
+ *
+ * A GPU cannot wake a thread, so it looks: at the count of panics in the black box, and at
+ * each guard's. There is no such thread until somebody asks to be told. */
+#ifndef GPURT_HOST_PANICWATCH_H
+#define GPURT_HOST_PANICWATCH_H
+
+/* Ends it, if there is one. Context: gpurt_close, before the box and the guards go. */
+void gpurt_panicwatch_stop(void);
+
+#endif
