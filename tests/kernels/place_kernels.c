@@ -213,20 +213,20 @@ GPURT_KERNEL(place_exchange, struct place_args, p)
     gpurt_rack_init(rack);
     gpurt_places_init(&mine, &magazines[gpurt_warp()], rack, &p->heap);
     for (uint32_t round = 0; round < p->rounds; round++) {
-        uint32_t any = holding_random(&state);
+        uint32_t any = holding_random(&state), bytes = (gpurt_warp() + round) % 2 ? 32 : 80;
         uint32_t count = 6 + gpurt_shfl_u32(GPURT_FULL_MASK, any, 0) % 7;
 
         for (uint32_t i = 0; i < count; i++) {
-            rows[i] = gpurt_places_alloc(&mine, 32);
+            rows[i] = gpurt_places_alloc(&mine, bytes);
             if (rows[i])
-                holding_write(rows[i], 32);
+                holding_write(rows[i], bytes);
         }
         gpurt_syncwarp(GPURT_FULL_MASK);
         for (uint32_t i = 0; i < count; i++) {
             if (rows[i])
                 holding_read(rows[i], p->verdict);
             gpurt_syncwarp(GPURT_FULL_MASK);
-            gpurt_places_free(&mine, rows[i], 32);
+            gpurt_places_free(&mine, rows[i], bytes);
         }
     }
     gpurt_places_flush(&mine);
