@@ -199,3 +199,38 @@ GPURT_KERNEL(place_wait, struct place_args, p)
         gpurt_relax();
     }
 }
+
+/* Warps that have more rows than their own pools hold, again and again: rows go through the
+ * rack from one to the other. */
+GPURT_KERNEL(place_exchange, struct place_args, p)
+{
+    GPURT_SHARED(gpurt_magazine_t, magazines, PLACE_WARPS);
+    GPURT_SHARED(gpurt_rack_t, rack, 1);
+    uint32_t state = holding_seed(p->seed);
+    gpurt_places_t mine;
+    void *rows[12];
+
+    gpurt_rack_init(rack);
+    gpurt_places_init(&mine, &magazines[gpurt_warp()], rack, &p->heap);
+    for (uint32_t round = 0; round < p->rounds; round++) {
+        uint32_t any = holding_random(&state), bytes = (gpurt_warp() + round) % 2 ? 32 : 80;
+        uint32_t count = 6 + gpurt_shfl_u32(GPURT_FULL_MASK, any, 0) % 7;
+
+        for (uint32_t i = 0; i < count; i++) {
+            rows[i] = gpurt_places_alloc(&mine, bytes);
+            if (rows[i])
+                holding_write(rows[i], bytes);
+        }
+        gpurt_syncwarp(GPURT_FULL_MASK);
+        for (uint32_t i = 0; i < count; i++) {
+            if (rows[i])
+                holding_read(rows[i], p->verdict);
+            gpurt_syncwarp(GPURT_FULL_MASK);
+            gpurt_places_free(&mine, rows[i], bytes);
+        }
+    }
+    gpurt_places_flush(&mine);
+    gpurt_rack_flush(rack, &p->heap);
+    if (gpurt_thread_rank() == 0)
+        gpurt_red_add_relaxed_dev_u64(p->out, gpurt_load_relaxed_blk_u32(&rack->xstolen));
+}

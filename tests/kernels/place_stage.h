@@ -15,6 +15,7 @@ GPURT_KERNEL_DECLARE(place_free_warp, struct place_args);
 GPURT_KERNEL_DECLARE(place_matrix, struct place_args);
 GPURT_KERNEL_DECLARE(place_lanes, struct place_args);
 GPURT_KERNEL_DECLARE(place_wait, struct place_args);
+GPURT_KERNEL_DECLARE(place_exchange, struct place_args);
 
 typedef struct place_stage {
     struct place_args args;

@@ -72,10 +72,30 @@ static void run_places(uint32_t seed)
     place_stage_close(&s);
 }
 
+/* Returns: rows that a warp took of another. */
+static uint64_t run_exchange(uint32_t seed)
+{
+    uint64_t stolen;
+    place_stage_t s;
+
+    place_stage_open(&s, 900 << 10, 1);
+    s.launch.grid.x = 1;
+    s.launch.block.x = 64;
+    s.args.rounds = 3;
+    s.args.seed = seed;
+    RUN(&s, place_exchange);
+    holding_take(s.args.verdict);
+    place_read(&stolen, s.args.out, 1);
+    CHECK_EQ(place_stats(&s).live, 0);
+    place_stage_close(&s);
+    return stolen;
+}
+
 int main(int argc, char **argv)
 {
     uint32_t seeds = argc > 1 ? (uint32_t)atoi(argv[1]) : SEEDS;
     uint32_t first = argc > 2 ? (uint32_t)atoi(argv[2]) : 1;
+    uint64_t stolen = 0;
 
     for (uint32_t seed = first; seed < first + seeds; seed++) {
         gpurt_options_t options = {.struct_size = sizeof options,
@@ -88,7 +108,9 @@ int main(int argc, char **argv)
         run_region(seed);
         run_arena(seed);
         run_places(seed);
+        stolen += run_exchange(seed);
         OK(gpurt_close(rt, &err));
     }
+    CHECK(stolen > 0 || seeds < 10);
     return 0;
 }

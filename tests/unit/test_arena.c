@@ -50,6 +50,7 @@ static void test_cancelled(const gpurt_kernel_t *kernel, bool host)
 static void test_rules(void)
 {
     uint32_t rules[RULE_COUNT];
+    gpurt_arena_source_t none;
     gpurt_error_t failed = {0};
     arena_stage_t s;
 
@@ -73,11 +74,10 @@ static void test_rules(void)
     CHECK_EQ(rules[RULE_HEAP_OUT] & 255, GPURT_ARENA_HEAP);
     CHECK(rules[RULE_HEAP_OUT] >> 8 > 20);
     CHECK_EQ(arena_live(&s), 0);
-    CHECK_EQ(gpurt_arena_source_create(rt, NULL, 0, &s.args.narrow, &failed),
-             GPURT_E_INVALID);
+    CHECK_EQ(gpurt_arena_source_create(rt, NULL, 0, &none, &failed), GPURT_E_INVALID);
     CHECK_EQ(gpurt_arena_source_create(rt, &s.args.heap, 0, NULL, &failed),
              GPURT_E_INVALID);
-    CHECK_EQ(gpurt_arena_source_create(rt, &s.args.heap, 1u << 25, &s.args.narrow, &failed),
+    CHECK_EQ(gpurt_arena_source_create(rt, &s.args.heap, 1u << 25, &none, &failed),
              GPURT_E_INVALID);
     CHECK_EQ(gpurt_arena_source_sweep(rt, NULL, NULL, &failed), GPURT_E_INVALID);
     CHECK_EQ(gpurt_arena_source_destroy(rt, NULL, &failed), GPURT_OK);

@@ -148,7 +148,7 @@ GPURT_DEVN uint32_t gpurt_region_init(gpurt_region_t *r, void *memory, size_t by
         return answer;
     }
     for (uint32_t i = gpurt_lane(); i < sizeof *r->counts / 8; i += GPURT_WARP_SIZE)
-        r->counts->xanswers[i] = 0;
+        ((uint64_t *)r->counts)[i] = 0;
     for (uint32_t i = gpurt_lane(); i < r->words; i += GPURT_WARP_SIZE)
         r->bits[i] = gpurt_region_all_free(r, i);
     for (uint32_t i = gpurt_lane(); i < r->granules; i += GPURT_WARP_SIZE)
