@@ -139,7 +139,7 @@ GPURT_DEV uint32_t gpurt_gc_take(gpurt_gc_control_t *c, uint32_t limit, uint32_t
 
         tail = tail < limit ? tail : limit;
         n = head < tail ? tail - head : 0;
-        n = n < GPURT_WARP_SIZE ? n : GPURT_WARP_SIZE;
+        n = n < GPURT_WARP_SIZE ? n : (uint32_t)GPURT_WARP_SIZE;
         *first = head;
         if (!n || gpurt_cas_relaxed_dev_u32(&c->xhead, &head, head + n))
             return n;

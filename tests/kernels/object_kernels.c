@@ -273,14 +273,26 @@ GPURT_DEVN void object_collect(const struct object_args *p, uint32_t cycle, bool
     gpurt_block_barrier();
 }
 
-/* Block 0 collects, the others change the graph meanwhile. */
+/* Whether a mutator is still at work: the same answer for all threads of block 0. */
+GPURT_DEV bool object_goes_on(const struct object_args *p)
+{
+    uint32_t active = p->active < GPURT_WARP_SIZE ? p->active : (uint32_t)GPURT_WARP_SIZE;
+    uint32_t all = (gpurt_grid_blocks() - 1) * gpurt_warps() * active;
+
+    /* relaxed: a look */
+    return gpurt_block_barrier_or(gpurt_load_relaxed_dev_u32(&p->verdict->xended) < all);
+}
+
+/* Block 0 collects as long as the others change the graph, and at least so often. */
 GPURT_KERNEL(object_storm, struct object_args, p)
 {
     if (gpurt_block_x() > 0) {
         object_mutate(p);
+        if (gpurt_lane() < p->active)
+            object_count(&p->verdict->xended);
         return;
     }
-    for (uint32_t i = 0; i < p->cycles; i++) {
+    for (uint32_t i = 0; (object_goes_on(p) && i < 100) || i < p->cycles; i++) {
         uint64_t control = gpurt_load_relaxed_dev_u64(&p->gc.control->xcontrol);
 
         gpurt_block_barrier(); /* all have read */

