@@ -58,7 +58,7 @@ GPURT_DEVN void gpurt_window_tell(gpurt_panic_t *p, uint64_t base, uint64_t size
     w->size = size;
     w->start = start;
     w->mark = mark;
-    w->bytes = left < GPURT_PANIC_WINDOW ? (uint32_t)left : GPURT_PANIC_WINDOW;
+    w->bytes = left < GPURT_PANIC_WINDOW ? (uint32_t)left : (uint32_t)GPURT_PANIC_WINDOW;
     gpurt_window_copy(w->data, (const uint8_t *)(uintptr_t)start, w->bytes);
     p->window_count++;
 }
