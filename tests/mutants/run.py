@@ -29,7 +29,8 @@ TABLE = os.path.join(HERE, "mutants.tsv")
 VARIANTS = ("race", "asan", "schedule", "clang")  # of a check program; a test names the one that it needs,
 NEED_ALL = ("test_replay", "test_check_tool")     # or needs all
 FOLDERS = {"bin": "tui/all", "tests": "tests/gen/all"}  # a script that is given a folder needs what lies there
-TEST_LIMIT_S = 40  # for all tests of a mutant: one that hangs has noticed too
+GREEN_LIMIT_S = 3600
+TEST_LIMIT_S = 150  # for all tests of a mutant: one that hangs has noticed too
 CONFIGURE = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DGPURT_CUDA=OFF", "-DGPURT_BENCH=OFF",
              "-DGPURT_EXAMPLES=OFF"]
 
@@ -41,6 +42,32 @@ class Trouble(Exception):
 def pattern_of(text):
     """Matches the text's tokens with any space, line ends and continuations of macros between them."""
     return re.compile(r"(?:\s|\\\n)*".join(map(re.escape, re.findall(r"\w+|\S", text))))
+
+
+def place_of(source, row):
+    """Returns: the text of the row's file, and where in it the row's text stands."""
+    path = os.path.join(source, row["file"])
+    if not os.path.exists(path):
+        raise Trouble(f"{row['file']} is gone")
+    with open(path, encoding="utf-8") as file:
+        whole = file.read()
+    places = list(pattern_of(row["text"]).finditer(whole))
+    if len(places) != 1:
+        raise Trouble(f"{row['file']} has its text {len(places)} times, not once: write it anew")
+    return whole, places[0]
+
+
+def check_table(rows):
+    """Whether each row still says something about the tree as it is."""
+    stale = 0
+    for row in rows:
+        try:
+            place_of(SOURCE, row)
+        except Trouble as trouble:
+            print(f"{row['id']}: {trouble}")
+            stale += 1
+    print(f"{len(rows) - stale} of {len(rows)} mutants have their place")
+    return 1 if stale else 0
 
 
 def read_table():
@@ -115,6 +142,8 @@ class Tree:
         for name in names:
             for word in self.tests[name] or [os.path.join(self.build, name.split(".")[0])]:
                 program = os.path.basename(word)
+                beside = os.path.dirname(word.removeprefix(self.source + "/"))
+                needed |= {beside + "/all"} & self.targets  # of a script: what is built beside it
                 needed |= {FOLDERS[place] for place in FOLDERS if word == os.path.join(self.build, place)}
                 if not word.startswith(self.build) or program not in self.targets:
                     continue
@@ -129,14 +158,14 @@ class Tree:
         if status:
             raise Trouble(f"it does not build:\n{output[-2000:]}")
 
-    def red(self, pattern):
+    def red(self, pattern, limit_s=TEST_LIMIT_S):
         """Builds and runs the tests. Returns: the names of those that fail, or what else happened."""
         names = self.names(pattern)
         self.make(names)
         status, output = run(["ctest", "--test-dir", self.build, "-j", str(os.cpu_count() or 1), "-R", pattern,
-                              "--stop-on-failure", "--output-on-failure"], self.build, TEST_LIMIT_S)
+                              "--stop-on-failure", "--output-on-failure"], self.build, limit_s)
         if status == 124:
-            return [f"no end after {TEST_LIMIT_S} s"]
+            return [f"no end after {limit_s} s"]
         failed = re.findall(r"^\s*\d+ - (\S+) \(", output, re.M)
         if status and not failed:
             raise Trouble(f"ctest ended with {status}:\n{output[-2000:]}")
@@ -145,13 +174,8 @@ class Tree:
 
     def put(self, row):
         """Returns: the file's text from before."""
-        path = os.path.join(self.source, row["file"])
-        with open(path, encoding="utf-8") as file:
-            before = file.read()
-        places = list(pattern_of(row["text"]).finditer(before))
-        if len(places) != 1:
-            raise Trouble(f"{row['file']} has its text {len(places)} times, not once: write it anew")
-        self.restore(row, before[:places[0].start()] + row["replacement"] + before[places[0].end():])
+        before, place = place_of(self.source, row)
+        self.restore(row, before[:place.start()] + row["replacement"] + before[place.end():])
         return before
 
     def restore(self, row, text):
@@ -170,7 +194,7 @@ def judge(tree, row):
 
 def check_green(tree, rows):
     """A test that is red by itself would notice everything."""
-    red = tree.red("|".join(f"({row['tests']})" for row in rows))
+    red = tree.red("|".join(f"({row['tests']})" for row in rows), GREEN_LIMIT_S)
     if red:
         sys.exit(f"red without any mutant: {', '.join(red)}\n{tree.told[-4000:]}")
 
@@ -195,6 +219,7 @@ def main():
     parser.add_argument("--all", action="store_true", help="every mutant (the default)")
     parser.add_argument("--part", action="store_true", help="the quick ones")
     parser.add_argument("--list", action="store_true", help="print the table's ids, files and tests")
+    parser.add_argument("--check", action="store_true", help="only see that each has its place in the sources")
     parser.add_argument("ids", nargs="*", metavar="ID")
     words = parser.parse_args()
     rows = read_table()
@@ -209,6 +234,8 @@ def main():
         for row in rows:
             print(f"{row['id']:28} {row['file']:36} {row['tests']}")
         return 0
+    if words.check:
+        return check_table(rows)
     # Not inside a test that runs us: its settings are not ours.
     for name in [name for name in os.environ if name.startswith("GPURT_")]:
         del os.environ[name]
