@@ -183,12 +183,15 @@ static void compute_results(simt_warp_t *w, uint32_t need, const simt_lane_t *fi
         w->lanes[i].result = all;
 }
 
-/* Lanes that wait for each other must agree on who and what. */
+/* Lanes that wait for each other must agree on who and what. One that waits for others first, as
+ * a lane does that works for its group meanwhile, comes later. */
 static bool meeting_agrees(simt_warp_t *w, uint32_t need, simt_lane_t *me)
 {
     FOR_LANES (i, need) {
         simt_lane_t *l = &w->lanes[i];
 
+        if (l->mask != me->mask && !(l->mask >> me->self.lane & 1u))
+            return false;
         if (l->mask != me->mask)
             simt_lane_misuse(me, GPURT_E_SYNC,
                              "lanes that wait for each other name different masks", l);
