@@ -169,8 +169,8 @@ gpurt_row_t *fault_row_make(gpurt_dictionary_t *d, const gpucore_t *core, const 
 
 /* ---- all of a dump --------------------------------------------------------------------- */
 /* When the file was made: right after the fault, while its end may be seconds later. Files
- * tell the time in ticks, one more than a tick behind where a virtual machine was held up; what
- * the warp wrote last must not come after it, so a record that is a little newer moves it. */
+ * tell the time in ticks, and late ones where a virtual machine was held up; what the warp
+ * wrote last must not come after it, so a record that is a little newer moves it. */
 uint64_t fault_time(const char *path, const gpucore_t *core, uint64_t last_ns)
 {
     struct timespec tick = {.tv_nsec = 10000000};

@@ -201,6 +201,21 @@ GPURT_KERNEL(probe_reduce, struct probe_args, p)
 }
 
 /* ---- divergence ---------------------------------------------------------------------- */
+/* In each three lanes the first takes the third's value while the second waits for it already,
+ * and then hands it on: lanes may wait for one that waits for others first. */
+GPURT_KERNEL(probe_meanwhile, struct probe_args, p)
+{
+    uint32_t live = probe_live_here(), first = gpurt_lane() / 3 * 3;
+    uint32_t sooner = live & 5u << first, later = live & 3u << first;
+    uint32_t value = (uint32_t)gpurt_global_id64();
+
+    if (gpurt_lane() != first + 1)
+        value = gpurt_shfl_u32(sooner, value, 31 - gpurt_clz(sooner));
+    if (gpurt_lane() != first + 2)
+        value = gpurt_shfl_u32(later, value, first);
+    probe_row(p)[0] = value;
+}
+
 /* Lanes hand values to each other through shared memory, in groups that only gpurt_syncwarp
  * holds together. */
 GPURT_KERNEL(probe_syncwarp, struct probe_args, p)

@@ -300,6 +300,14 @@ static uint32_t lowest(uint32_t mask)
     return (uint32_t)zeros_below(mask, 32);
 }
 
+static void meanwhile_reference(const probe_lane_t *self, uint64_t *expected)
+{
+    uint32_t place = self->lane % 3, third = self->lane - place + 2;
+    bool has_third = third < GPURT_WARP_SIZE && self->rank - place + 2 < self->threads;
+
+    expected[0] = self->id - place + (has_third ? 2 : 0);
+}
+
 static void syncwarp_reference(const probe_lane_t *self, uint64_t *expected)
 {
     uint32_t mask = group_of(self), next = self->lane;
@@ -473,6 +481,8 @@ static const probe_case_t rows[] = {
         NULL, 16, 64),
     ROW("divergent", divergent, 4, 0, divergent_reference, NULL, 4, 96),
     ROW("divergent_partial", divergent, 4, 0, divergent_reference, NULL, 4, 50),
+    ROW("meanwhile", meanwhile, 1, 0, meanwhile_reference, NULL, 4, 96),
+    ROW("meanwhile_partial", meanwhile, 1, 0, meanwhile_reference, NULL, 4, 49),
     ROW("groups", groups, 5, 0, groups_reference, NULL, 16, 64),
     ROW("groups_partial", groups, 5, 0, groups_reference, NULL, 16, 41),
     {.name = "activemask",
