@@ -11,9 +11,8 @@ static const char *const notes[] = {
     "RATES    of the second before, in tenths. Numbers: k M G are powers of 1000.",
     "MAP      one cell a multiprocessor: fuller is busier, ! had an error in the last",
     "         second, a dot is silent now, a blank never spoke.",
-    "STREAMS  view 6: kernels are full, copies shaded, each by how much of the time; in "
-    "the",
-    "         gaps: w the host was told of an end, l a launch, a dot: nobody asked.",
+    "STREAMS  view 6: kernels are full, copies shaded, each by how much of the time; in",
+    "         the gaps: w the host heard of an end, l a launch, a dot: nobody asked.",
     "LINES    the last 1024 of each class are kept (up to info, warn, error and",
     "         above), so a flood of info does not push errors out.",
     "TIME     [ ] { } go back and on in what is kept; $ returns to now.",

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh: everything that needs a GPU, in one go: build for it, the tests on it, the machine code of the wrappers, the
-# benches. For a fresh checkout on a machine without a network; needs nvcc, cmake, ninja and a C compiler.
+# run.sh [tests | benches [NAME...]]: everything that needs a GPU, in one go: build for it, the tests on it, the machine
+# code of the wrappers, the benches; or one half, or these benches. For a fresh checkout on a machine without a network;
+# needs nvcc, cmake, ninja and a C compiler.
 #
 # Leaves in ${OUT:-build/gpu-rows}: BENCH.tsv for each bench (rows under a head that names machine, date and commit),
 # and gpu.log. Ends with a table of the rows and "N passed, N failed". Each program has a time limit; the GPU's settings are
@@ -10,6 +11,11 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 PATH=$PATH:/usr/local/cuda/bin
 
+case ${1:-all} in
+all | tests | benches) part=${1:-all} ;;
+*) echo "gpu $1: there are tests and benches, or both" >&2 && exit 2 ;;
+esac
+wanted=" ${*:2} "
 out=${OUT:-build/gpu-rows}
 build=build/gpu
 mkdir -p "$out" || exit 1
@@ -62,27 +68,31 @@ note "$head_lines"
 # A compiler newer than ours may warn of more: that is no reason not to measure.
 stage configure 60 cmake --preset cuda -B "$build" "-DGPURT_CUDA_ARCHS=$arch" -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF ||
     give_up 'configure failed'
-stage build 240 cmake --build "$build" --parallel "$(nproc)" || give_up 'build failed'
+stage build 300 cmake --build "$build" --parallel "$(nproc)" || give_up 'build failed'
 
 # ---- tests: with a GPU here, one that skips has failed --------------------------------------------------------------
-printf '\n==== tests\n' >>"$log"
-timeout --kill-after=10 240 ctest --test-dir "$build" --timeout 120 --parallel 4 --output-on-failure --no-tests=error \
-    --tests-regex '(\.gpu$|^hello_|^cancel_plain|^malloc_plain|^two_units|^kernel_halves|^test_cuda|^test_gpu|^test_cupti|^sass_equal|^log_cost)' \
-    >"$out/ctest.txt" 2>&1
-cat "$out/ctest.txt" >>"$log"
-# "1/9 Test #18: NAME ....   Passed  0.1 sec"
-while read -r name verdict; do
-    case $verdict in
-    Passed*) passed=$((passed + 1)) ;;
-    *) failed=$((failed + 1)) ;;
-    esac
-    note "$(printf '%-7s %s' "$([[ $verdict == Passed* ]] && echo ok || echo FAILED)" "$name ($verdict)")"
-done < <(sed -n 's/^ *[0-9]*\/[0-9]* Test *#[0-9]*: \([^ ]*\) \.*[ *]*\(.*\)$/\1 \2/p' "$out/ctest.txt" | tr -s ' ')
-if ! grep -q 'tests passed' "$out/ctest.txt"; then
-    failed=$((failed + 1))
-    note 'FAILED  the tests did not come to their end'
-fi
-rm -f "$out/ctest.txt"
+run_tests() {
+    local name verdict
+    printf '\n==== tests\n' >>"$log"
+    timeout --kill-after=10 400 ctest --test-dir "$build" --timeout 120 --parallel 4 --output-on-failure --no-tests=error \
+        --tests-regex '(\.gpu$|^hello_|^cancel_plain|^malloc_plain|^two_units|^kernel_halves|^test_cuda|^test_gpu|^test_cupti|^sass_equal|_cost$)' \
+        >"$out/ctest.txt" 2>&1
+    cat "$out/ctest.txt" >>"$log"
+    # "1/9 Test #18: NAME ....   Passed  0.1 sec"
+    while read -r name verdict; do
+        case $verdict in
+        Passed*) passed=$((passed + 1)) ;;
+        *) failed=$((failed + 1)) ;;
+        esac
+        note "$(printf '%-7s %s' "$([[ $verdict == Passed* ]] && echo ok || echo FAILED)" "$name ($verdict)")"
+    done < <(sed -n 's/^ *[0-9]*\/[0-9]* Test *#[0-9]*: \([^ ]*\) \.*[ *]*\(.*\)$/\1 \2/p' "$out/ctest.txt" | tr -s ' ')
+    if ! grep -q 'tests passed' "$out/ctest.txt"; then
+        failed=$((failed + 1))
+        note 'FAILED  the tests did not come to their end'
+    fi
+    rm -f "$out/ctest.txt"
+}
+[[ $part == benches ]] || run_tests
 
 # ---- benches ------------------------------------------------------------------------------------------------------
 bench_rows() { # PROGRAM FILE
@@ -92,16 +102,16 @@ bench_rows() { # PROGRAM FILE
 export -f bench_rows
 export head_lines
 for bench in "$build"/bin/bench_*; do
-    [[ -x $bench && ! -d $bench ]] || continue
     name=${bench##*/}
+    [[ $part != tests && -x $bench && ! -d $bench && ($wanted == "  " || $wanted == *" $name "*) ]] || continue
     stage "$name" 200 bash -c 'bench_rows "$@"' bash "$bench" "$out/$name.tsv"
 done
 
 # ---- summary ------------------------------------------------------------------------------------------------------
 printf '\n'
 # The first line of each file that is no remark names the columns: shown once.
-awk -F'\t' '/^#/ { next } $1 == "bench" && head++ { next }
-    { printf "%-8s %-28s %10s %-7s %-24s %10s %7s\n", $1, $2, $3, $4, $5, $6, $7 }' "$out"/*.tsv | tee -a "$log"
+cat "$out"/*.tsv 2>/dev/null | awk -F'\t' '/^#/ { next } $1 == "bench" && head++ { next }
+    { printf "%-8s %-28s %10s %-7s %-24s %10s %7s\n", $1, $2, $3, $4, $5, $6, $7 }' | tee -a "$log"
 printf '\n'
 note "$passed passed, $failed failed"
 ((failed == 0 && passed > 0))
