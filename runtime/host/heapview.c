@@ -98,7 +98,8 @@ typedef struct look {
 static bool look_make(look_t *l)
 {
     size_t tables = (size_t)((char *)l->heap.bits - (char *)l->heap.counts);
-    size_t live = sizeof *l->live * l->heap.chunk_count;
+    size_t live =
+        (sizeof *l->live * l->heap.chunk_count + 7) / 8 * 8; /* a record lies behind */
     size_t records = sizeof(gpurt_alloc_record_t) * RECORDS;
     size_t sites = sizeof(gpurt_alloc_site_t) * GPURT_WATCH_SITES;
 

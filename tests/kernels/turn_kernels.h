@@ -17,7 +17,7 @@ struct turn_args {
     uint32_t *seen;   /* of them, when the patient lane went on */
 };
 
-/* Lanes 0 and 1 ask TURN_ROUNDS times, each at a line of its own, and touch no atomic. */
+/* Lanes 0 and 1 ask TURN_ROUNDS times, each at a line of its own, and wait for nobody. */
 GPURT_KERNEL_DECLARE(turn_ask, struct turn_args);
 
 #endif

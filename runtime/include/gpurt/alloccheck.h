@@ -7,11 +7,14 @@
  * objects of such code and of other code may lie in one heap.
  * Context: device code, any lanes. For alloc.h only. docs/HEAP_CHECKS.md tells what is found
  * and what is not. */
+#ifndef GPURT_ALLOC_H
+#    include <gpurt/alloc.h> /* which includes this file where it belongs */
+#endif
 #ifndef GPURT_ALLOCCHECK_H
-#define GPURT_ALLOCCHECK_H
+#    define GPURT_ALLOCCHECK_H
 
-#include <gpurt/alloccore.h>
-#include <gpurt/alloctell.h>
+#    include <gpurt/alloccore.h>
+#    include <gpurt/alloctell.h>
 
 enum {
     GPURT_WATCH_PROBES = 32,
@@ -550,15 +553,15 @@ GPURT_DEVN void gpurt_watch_take_back(const gpurt_heap_t *h, char *begin, bool k
 /* Whether an object of so many bytes is kept back after its free. */
 GPURT_DEV bool gpurt_watch_keeps(const gpurt_heap_watch_t *w, gpurt_alloc_record_t *r)
 {
-#if GPURT_HEAP_CHECKS >= 2
+#    if GPURT_HEAP_CHECKS >= 2
     /* relaxed: it came with the pointer */
     return w->level == GPURT_CHECKS_FULL &&
            gpurt_load_relaxed_dev_u64(&r->xsize) <= w->keep_bytes / 2;
-#else
+#    else
     (void)w;
     (void)r;
     return false;
-#endif
+#    endif
 }
 
 /* Whether an object whose record is of an earlier one was handed out by code that does not

@@ -5,8 +5,14 @@
  * memory, so a stack's head carries a tag of its block; with any other it is empty. Diverged
  * groups of one warp come here beside each other: the head's lowest bit is their lock, held
  * for a few instructions without a safe point. */
+#ifndef GPURT_DIALECT_CUDA_H
+#    ifndef GPURT_DEFER_DEPTH
+#        define GPURT_DEFER_DEPTH 4
+#    endif
+#    include <gpurt/dialect_cuda.h> /* which includes this file where it belongs */
+#endif
 #ifndef GPURT_DIALECT_CUDA_DEFER_H
-#define GPURT_DIALECT_CUDA_DEFER_H
+#    define GPURT_DIALECT_CUDA_DEFER_H
 
 typedef void (*gpurt_handler_t)(uint64_t arg);
 
