@@ -238,19 +238,21 @@ gpurt_status_t gpurt_guard_stream_wait(const gpurt_opened_t *o, guard_t *g,
 
 /* ---- handles ------------------------------------------------------------------------- */
 
-static gpurt_status_t guard_enter(gpurt_t *rt, gpurt_guard_handle_t handle,
-                                  const gpurt_opened_t **o, guard_t **g, gpurt_error_t *err)
+/* Returns: NULL where *st says why not; else guard_leave ends it. */
+static guard_t *guard_enter(gpurt_t *rt, gpurt_guard_handle_t handle,
+                            const gpurt_opened_t **o, gpurt_status_t *st,
+                            gpurt_error_t *err)
 {
-    gpurt_status_t st = gpurt_life_enter(rt, o, err);
     void *object;
 
-    if (st != GPURT_OK)
-        return st;
-    if (!gpurt_handle_take(&gpurt_handles, GPURT_HANDLE_GUARD, handle, &object))
-        return gpurt_life_leave(
-            gpurt_handle_refuse(&gpurt_handles, GPURT_HANDLE_GUARD, handle, err));
-    *g = (guard_t *)object;
-    return GPURT_OK;
+    *st = gpurt_life_enter(rt, o, err);
+    if (*st != GPURT_OK)
+        return NULL;
+    if (gpurt_handle_take(&gpurt_handles, GPURT_HANDLE_GUARD, handle, &object))
+        return (guard_t *)object;
+    *st = gpurt_life_leave(
+        gpurt_handle_refuse(&gpurt_handles, GPURT_HANDLE_GUARD, handle, err));
+    return NULL;
 }
 
 static void guard_drop(const gpurt_opened_t *o, gpurt_guard_handle_t handle)
@@ -391,8 +393,8 @@ gpurt_status_t gpurt_guard_wait(gpurt_t *rt, gpurt_guard_handle_t guard,
 
     if (outcome)
         memset(outcome, 0, sizeof *outcome);
-    st = guard_enter(rt, guard, &o, &g, err);
-    if (st != GPURT_OK)
+    g = guard_enter(rt, guard, &o, &st, err);
+    if (!g)
         return st;
     return guard_leave(o, guard, gpurt_guard_settle(o, g, true, outcome, err));
 }
@@ -401,10 +403,10 @@ gpurt_status_t gpurt_guard_wait(gpurt_t *rt, gpurt_guard_handle_t guard,
 gpurt_status_t gpurt_guard_cancel(gpurt_t *rt, gpurt_guard_handle_t guard)
 {
     const gpurt_opened_t *o;
-    guard_t *g;
-    gpurt_status_t st = guard_enter(rt, guard, &o, &g, NULL);
+    gpurt_status_t st;
+    guard_t *g = guard_enter(rt, guard, &o, &st, NULL);
 
-    if (st != GPURT_OK)
+    if (!g)
         return st;
     gpurt_store_relaxed_sys_u32(&g->words->xstop, GPURT_STOP_HOST);
     return guard_leave(o, guard, GPURT_OK);
@@ -414,10 +416,10 @@ gpurt_status_t gpurt_guard_on_panic(gpurt_t *rt, gpurt_guard_handle_t guard,
                                     uint32_t on_panic)
 {
     const gpurt_opened_t *o;
-    guard_t *g;
-    gpurt_status_t st = guard_enter(rt, guard, &o, &g, NULL);
+    gpurt_status_t st;
+    guard_t *g = guard_enter(rt, guard, &o, &st, NULL);
 
-    if (st != GPURT_OK)
+    if (!g)
         return st;
     if (on_panic > GPURT_ON_PANIC_TRAP)
         return guard_leave(o, guard, GPURT_E_INVALID);
@@ -429,10 +431,10 @@ gpurt_status_t gpurt_guard_on_panic(gpurt_t *rt, gpurt_guard_handle_t guard,
 gpurt_status_t gpurt_guard_degrade(gpurt_t *rt, gpurt_guard_handle_t guard, bool degraded)
 {
     const gpurt_opened_t *o;
-    guard_t *g;
-    gpurt_status_t st = guard_enter(rt, guard, &o, &g, NULL);
+    gpurt_status_t st;
+    guard_t *g = guard_enter(rt, guard, &o, &st, NULL);
 
-    if (st != GPURT_OK)
+    if (!g)
         return st;
     gpurt_store_relaxed_sys_u32(&g->words->xdegraded, degraded);
     return guard_leave(o, guard, GPURT_OK);
@@ -443,9 +445,11 @@ uint32_t gpurt_guard_failed(gpurt_t *rt, gpurt_guard_handle_t guard, uint32_t *b
 {
     const gpurt_opened_t *o;
     uint32_t found = 0;
+    gpurt_status_t st;
     guard_t *g;
 
-    if (guard_enter(rt, guard, &o, &g, NULL) != GPURT_OK)
+    g = guard_enter(rt, guard, &o, &st, NULL);
+    if (!g)
         return 0;
     pthread_mutex_lock(&g->lock);
     for (uint32_t i = 0; g->xsettled && i < g->words->block_count; i++)
@@ -469,8 +473,8 @@ gpurt_status_t gpurt_guard_destroy(gpurt_t *rt, gpurt_guard_handle_t guard)
     if (guard == 0)
         return gpurt_life_enter(rt, &o, NULL) == GPURT_OK ? gpurt_life_leave(GPURT_OK)
                                                           : GPURT_E_CLOSED;
-    st = guard_enter(rt, guard, &o, &g, NULL);
-    if (st != GPURT_OK)
+    g = guard_enter(rt, guard, &o, &st, NULL);
+    if (!g)
         return st;
     (void)gpurt_guard_settle(o, g, false, NULL, NULL); /* kernels read its words */
     if (!gpurt_handle_release(&gpurt_handles, GPURT_HANDLE_GUARD, guard, &orphan))

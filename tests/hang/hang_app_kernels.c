@@ -77,12 +77,13 @@ GPURT_DEV void hang_gone(struct hang_state *s, bool compute)
     if (gpurt_block_rank() == 0) {
         LOCK(&s->locks[0]);
         gpurt_add_release_dev_u32(&s->xready, 1); /* T3.rel */
-        while (compute) {
+        if (!compute)
+            return;
+        for (;;) {
             GPURT_AT("computes");
             gpurt_add_relaxed_dev_u32(&s->xsum, 1);
             gpurt_relax();
         }
-        return;
     }
     while (gpurt_load_acquire_dev_u32(&s->xready) < 1) /* T3.acq */
         gpurt_relax();

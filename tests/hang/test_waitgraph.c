@@ -198,6 +198,7 @@ static void check_bytes(void)
 
     for (size_t cut = 0; cut < size; cut += 7)
         CHECK(gpurt_waits_unpack(bytes, cut, &back, NULL) == GPURT_E_INVALID);
+    CHECK(size > 0);
     srand(1);
     for (uint32_t i = 0; i < 5000; i++) { /* whatever it says, nobody reads outside */
         char *damaged = malloc(size);

@@ -245,6 +245,12 @@ GPURT_DEV uint32_t arena_objects(gpurt_arena_t *a, uint32_t bytes)
     return count;
 }
 
+/* Whether it was done, in the second byte, and what the arena says of it. */
+GPURT_DEV uint32_t arena_said(bool done, const gpurt_arena_t *a)
+{
+    return (done ? 0x100u : 0u) | (uint32_t)gpurt_arena_why(a);
+}
+
 GPURT_DEVN void arena_rules_nested(uint32_t *rules, char *scratch)
 {
     gpurt_arena_mark_t old, young;
@@ -260,8 +266,7 @@ GPURT_DEVN void arena_rules_nested(uint32_t *rules, char *scratch)
     rules[RULE_INNER_GETS_REST] = arena_objects(&inner, 16);
     gpurt_arena_alloc(&a, 16);
     rules[RULE_OUTER_ALLOC] = (uint32_t)gpurt_arena_why(&a);
-    rules[RULE_OUTER_RESET] =
-        (uint32_t)gpurt_arena_reset(&a) << 8 | (uint32_t)gpurt_arena_why(&a);
+    rules[RULE_OUTER_RESET] = arena_said(gpurt_arena_reset(&a), &a);
     gpurt_arena_close(&inner, &a);
     rules[RULE_OUTER_GOES_ON] = arena_objects(&a, 16) << 8 | arena_objects(&inner, 16);
     rules[RULE_ZERO] = gpurt_arena_alloc(&a, 0) != NULL;
@@ -270,8 +275,7 @@ GPURT_DEVN void arena_rules_nested(uint32_t *rules, char *scratch)
     gpurt_arena_alloc(&a, 32);
     young = gpurt_arena_mark(&a);
     gpurt_arena_release(&a, old);
-    rules[RULE_STALE_NEAR] =
-        (uint32_t)gpurt_arena_release(&a, young) << 8 | (uint32_t)gpurt_arena_why(&a);
+    rules[RULE_STALE_NEAR] = arena_said(gpurt_arena_release(&a, young), &a);
 }
 
 GPURT_DEVN void arena_rules_grown(const struct arena_args *p, uint32_t *rules,
@@ -289,8 +293,7 @@ GPURT_DEVN void arena_rules_grown(const struct arena_args *p, uint32_t *rules,
     arena_objects(&a, 64);
     young = gpurt_arena_mark(&a);
     gpurt_arena_release(&a, old);
-    rules[RULE_STALE_MARK] =
-        (uint32_t)gpurt_arena_release(&a, young) << 8 | (uint32_t)gpurt_arena_why(&a);
+    rules[RULE_STALE_MARK] = arena_said(gpurt_arena_release(&a, young), &a);
     rules[RULE_HUGE] = (uint32_t)(gpurt_arena_alloc(&a, 0xffffffffu) != NULL) << 8 |
                        (uint32_t)gpurt_arena_why(&a);
     gpurt_arena_init(&b, NULL, 0);

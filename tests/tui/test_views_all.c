@@ -150,6 +150,40 @@ static void check_glance(const picture_t *shown, const gpurt_modelview_t *v)
                   "the help has two columns: %s %s", k->keys, k->help);
 }
 
+/* A panic overtakes what its warp said before it: the report tells them by time. */
+static void check_before_it(const picture_t *shown, const gpurt_modelview_t *v)
+{
+    static const char *const texts[] = {"the first words", "the last words"};
+    static gpurt_modelview_t copy;
+    const gpurt_model_panic_t *e = &copy.panics.list[0];
+    int rows[2] = {0, 0};
+    picture_t p = *shown;
+
+    copy = *v;
+    for (int i = 0; i < GPURT_CLASSES; i++)
+        copy.lines[i].first = copy.lines[i].end = 0;
+    for (uint32_t i = 0; i < 2; i++) { /* the last words come first */
+        gpurt_model_line_t *l = &copy.lines[0].list[i];
+
+        *l = (gpurt_model_line_t){.number = i + 1, .time_ns = e->time_ns - 10 * (i + 1)};
+        l->sm = (uint16_t)e->sm;
+        l->slot = (uint8_t)e->slot;
+        l->section = (uint8_t)e->section;
+        l->text_bytes = (uint16_t)strlen(texts[1 - i]);
+        memcpy(l->text, texts[1 - i], l->text_bytes);
+    }
+    copy.lines[0].end = 2;
+    p.view = &copy;
+    p.shown = VIEW_PANICS;
+    CHECK_MSG(canvas_resize(&canvas, 60, 120), "memory");
+    picture_draw(&p, &canvas);
+    for (int row = 0; row < canvas.rows; row++)
+        for (int i = 0; i < 2; i++)
+            if (strstr(row_text(row), texts[i]))
+                rows[i] = row;
+    CHECK_MSG(0 < rows[0] && rows[0] < rows[1], "rows %d and %d", rows[0], rows[1]);
+}
+
 /* Marks that turn lines around, or that fonts fill as they like, are not for log texts. */
 static void check_deceit(void)
 {
@@ -218,6 +252,7 @@ int main(void)
     draw_all(&p, "scene");
     check_contents(&p);
     check_glance(&p, v);
+    check_before_it(&p, v);
     check_deceit();
     check_report(v);
     /* Shared memory may hold anything; readers end the texts, the rest is the views'
