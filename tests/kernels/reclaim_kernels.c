@@ -32,7 +32,7 @@ GPURT_DEV void reclaim_count(uint32_t *word)
 /* Who is in a section together: the warp, or each lane for itself. */
 GPURT_DEV uint32_t reclaim_lanes(const struct reclaim_args *p)
 {
-    return p->alone ? 1u << gpurt_lane() : GPURT_FULL_MASK;
+    return p->alone ? 1u << (gpurt_lane() % GPURT_WARP_SIZE) : GPURT_FULL_MASK;
 }
 
 GPURT_DEV uint32_t reclaim_enter(const struct reclaim_args *p)

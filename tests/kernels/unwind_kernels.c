@@ -179,12 +179,12 @@ GPURT_KERNEL_GUARDED(unwind_fallback, struct unwind_args, p)
 GPURT_KERNEL_GUARDED(unwind_cluster, struct unwind_args, p)
 {
     GPURT_SHARED(uint32_t, mark, 1);
-    uint32_t block = gpurt_block_rank(), tries, next;
+    uint32_t block = gpurt_block_rank();
+    uint32_t next = (gpurt_cluster_rank() + 1) % gpurt_cluster_size();
 
-    next = (gpurt_cluster_rank() + 1) % gpurt_cluster_size();
-    tries = 0;
     if (gpurt_thread_rank() == 0) {
-        tries = gpurt_add_relaxed_dev_u32(&p->begun[block], 1);
+        uint32_t tries = gpurt_add_relaxed_dev_u32(&p->begun[block], 1);
+
         *mark = 7 + gpurt_cluster_rank();
         if (unwind_is_victim(p, tries))
             GPURT_PANIC("block %u of a cluster, on purpose", block);

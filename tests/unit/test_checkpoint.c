@@ -22,7 +22,6 @@ enum {
     HEAP_BYTES = 16 << 20
 };
 
-extern char **environ;
 static char folder[] = "/tmp/gpurt-checkpoint-XXXXXX";
 
 /* What a process registers. */
