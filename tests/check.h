@@ -12,6 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Whether a sanitizer is in: it takes signals and memory of its own. clang says so by
+ * __has_feature, gcc by macros. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#    define CHECK_SANITIZED 1
+#elif defined(__has_feature)
+#    if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#        define CHECK_SANITIZED 1
+#    endif
+#endif
+#ifndef CHECK_SANITIZED
+#    define CHECK_SANITIZED 0
+#endif
+
 enum {
     CHECK_FAILED = 1,
     CHECK_SKIPPED = 77

@@ -119,7 +119,8 @@ static gpurt_status_t gc_fill(gpurt_t *rt, const gpurt_gc_t *gc,
     if (st == GPURT_OK)
         st = gpurt_slotset_fill(rt, &gc->unused, err);
     if (st == GPURT_OK)
-        st = gpurt_table_write(rt, &gc->control->xcontrol, &control, sizeof control, err);
+        st = gpurt_table_write(rt, &gc->control->course.xcontrol, &control, sizeof control,
+                               err);
     return st;
 }
 
@@ -243,11 +244,12 @@ static void run_init(run_t *r, gpurt_t *rt, const gpurt_gc_t *gc, gpurt_error_t 
 #define LAUNCH(r, shape, kernel) \
     gpurt_launch((r)->rt, &(r)->shape, kernel, &(r)->args, (r)->err)
 
-static gpurt_status_t control_read(const run_t *r, gpurt_gc_control_t *out)
+/* Beside kernels of the program, which write other words. */
+static gpurt_status_t course_read(const run_t *r, gpurt_gc_course_t *out)
 {
     gpurt_stream_t stream = r->args.gc.stream;
     gpurt_status_t st =
-        gpurt_copy(r->rt, stream, out, r->args.gc.control, sizeof *out, r->err);
+        gpurt_copy(r->rt, stream, out, &r->args.gc.control->course, sizeof *out, r->err);
 
     return st == GPURT_OK ? gpurt_stream_sync(r->rt, stream, r->err) : st;
 }
@@ -264,11 +266,11 @@ static uint64_t now_ms(void)
 static gpurt_status_t run_wait(run_t *r)
 {
     uint64_t until = now_ms() + r->state->wait_ms;
-    gpurt_gc_control_t c;
+    gpurt_gc_course_t c;
     gpurt_status_t st;
 
     for (;;) {
-        st = control_read(r, &c);
+        st = course_read(r, &c);
         if (st != GPURT_OK || c.xreached)
             return st;
         if (now_ms() >= until)
@@ -295,14 +297,15 @@ static gpurt_status_t run_begin_wait(run_t *r, uint64_t flags)
 /* Returns: whether some were found that had not been looked through. */
 static gpurt_status_t run_seek(run_t *r, bool *found)
 {
-    gpurt_gc_control_t c;
-    gpurt_status_t st = gpurt_fill(r->rt, r->args.gc.stream, &r->args.gc.control->xfound, 0,
-                                   sizeof c.xfound, r->err);
+    gpurt_gc_course_t c;
+    gpurt_status_t st =
+        gpurt_fill(r->rt, r->args.gc.stream, &r->args.gc.control->course.xfound, 0,
+                   sizeof c.xfound, r->err);
 
     if (st == GPURT_OK)
         st = LAUNCH(r, wide, gpurt_gc_seek);
     if (st == GPURT_OK)
-        st = control_read(r, &c);
+        st = course_read(r, &c);
     *found = st == GPURT_OK && c.xfound > 0;
     return st;
 }
@@ -345,8 +348,8 @@ static gpurt_status_t run_step(run_t *r, step_t *next)
 static gpurt_status_t cycle_begin(run_t *r, gpurt_gc_kind_t kind)
 {
     state_t *s = r->state;
-    gpurt_gc_control_t c;
-    gpurt_status_t st = control_read(r, &c);
+    gpurt_gc_course_t c;
+    gpurt_status_t st = course_read(r, &c);
 
     if (st != GPURT_OK)
         return st;
@@ -446,7 +449,7 @@ static void stats_control(const gpurt_gc_control_t *c, gpurt_gc_stats_t *out)
     out->promoted = c->xpromoted;
     out->marked = c->xmarked;
     memcpy(out->answers, c->xanswers, sizeof out->answers);
-    out->cycle = (uint32_t)(c->xcontrol >> 32);
+    out->cycle = (uint32_t)(c->course.xcontrol >> 32);
 }
 
 gpurt_status_t gpurt_gc_stats(gpurt_t *rt, const gpurt_gc_t *gc, gpurt_gc_stats_t *out,

@@ -43,15 +43,15 @@ GPURT_DEVN bool gpurt_gc_wait_warp(const struct gpurt_gc_args *p)
     bool reached = false;
 
     if (gpurt_lane() == 0 && p->begins) {
-        gpurt_store_release_dev_u64(&c->xcontrol, p->control); /* GC3.rel */
+        gpurt_store_release_dev_u64(&c->course.xcontrol, p->control); /* GC3.rel */
         /* Whoever has not seen that is seen by who advances from here on. */
         gpurt_fence_store_load_dev();
         target =
             gpurt_load_relaxed_dev_u64(&e->counts->xepoch) + 2; /* relaxed: the fence */
-        gpurt_store_relaxed_dev_u64(&c->xtarget, (uint32_t)target);
+        gpurt_store_relaxed_dev_u64(&c->course.xtarget, (uint32_t)target);
     }
     gpurt_syncwarp(GPURT_FULL_MASK);
-    target = gpurt_load_relaxed_dev_u64(&c->xtarget); /* relaxed: this warp's own */
+    target = gpurt_load_relaxed_dev_u64(&c->course.xtarget); /* relaxed: this warp's own */
     for (uint32_t i = 0; i < p->polls && !reached; i++) {
         uint64_t now = gpurt_load_acquire_dev_u64(&e->counts->xepoch); /* EP2.acq */
 
@@ -62,7 +62,8 @@ GPURT_DEVN bool gpurt_gc_wait_warp(const struct gpurt_gc_args *p)
     }
     gpurt_syncwarp(GPURT_FULL_MASK);
     if (gpurt_lane() == 0)
-        gpurt_store_relaxed_dev_u32(&c->xreached, reached); /* relaxed: the host waits */
+        gpurt_store_relaxed_dev_u32(&c->course.xreached,
+                                    reached); /* relaxed: the host waits */
     return reached;
 }
 
@@ -190,7 +191,8 @@ GPURT_DEVN void gpurt_gc_seek_all(const struct gpurt_gc_args *p, uint32_t rank,
         /* relaxed: only who is shaded matters, and what gpurt_gc_blacken does acquires */
         if (gpurt_load_relaxed_dev_u32(&e->xmark) == p->cycle << 1 &&
             gpurt_gc_blacken(p, e))
-            gpurt_red_add_relaxed_dev_u32(&p->gc.control->xfound, 1); /* the host looks */
+            gpurt_red_add_relaxed_dev_u32(&p->gc.control->course.xfound,
+                                          1); /* the host looks */
     }
 }
 

@@ -260,11 +260,11 @@ GPURT_DEVN void object_collect(const struct object_args *p, uint32_t cycle, bool
         gpurt_gc_mark_all(&a);
         object_wait(p, &a, GPURT_GC_ACTIVE | a.flags);
         if (rank == 0)
-            gpurt_store_relaxed_dev_u32(&c->xfound, 0);
+            gpurt_store_relaxed_dev_u32(&c->course.xfound, 0);
         gpurt_block_barrier();
         gpurt_gc_seek_all(&a, rank, step);
         gpurt_block_barrier();
-        found = gpurt_load_relaxed_dev_u32(&c->xfound);
+        found = gpurt_load_relaxed_dev_u32(&c->course.xfound);
         gpurt_block_barrier();
     } while (found);
     gpurt_gc_condemn_all(&a, rank, step);
@@ -293,7 +293,7 @@ GPURT_KERNEL(object_storm, struct object_args, p)
         return;
     }
     for (uint32_t i = 0; (object_goes_on(p) && i < 100) || i < p->cycles; i++) {
-        uint64_t control = gpurt_load_relaxed_dev_u64(&p->gc.control->xcontrol);
+        uint64_t control = gpurt_load_relaxed_dev_u64(&p->gc.control->course.xcontrol);
 
         gpurt_block_barrier(); /* all have read */
         object_collect(p, (uint32_t)(control >> 32) + 1, (p->seed + i) % 3 > 0);

@@ -19,7 +19,8 @@
 enum {
     NODES = 3000,
     STATE_WORDS = 70000,
-    HEAP_BYTES = 16 << 20
+    HEAP_BYTES = 16 << 20,
+    PAD_BYTES = 1 << 30
 };
 
 static char folder[] = "/tmp/gpurt-checkpoint-XXXXXX";
@@ -153,6 +154,10 @@ static void do_save(void)
     uint32_t count;
     world_t w;
 
+    /* So that the heap lies where a process like this one, but without it, has nothing:
+     * addresses may be the same each time. */
+    CHECK(mmap(NULL, PAD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+               0) != MAP_FAILED);
     world_open(&w);
     CHECK(gpurt_heap_create(w.rt, &options, &w.heap, NULL) == GPURT_OK);
     world_register(&w, 7, 0);

@@ -7,17 +7,6 @@
 
 #include "../kernels/planted_kernels.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#    define SANITIZED 1
-#elif defined(__has_feature)
-#    if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#        define SANITIZED 1
-#    endif
-#endif
-#ifndef SANITIZED
-#    define SANITIZED 0
-#endif
-
 enum {
     WORDS = 512,
     PARTS = 8
@@ -189,7 +178,7 @@ static void check_row(const report_row_t *row)
 int main(void)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (rows[i].by_signal && SANITIZED)
+        if (rows[i].by_signal && CHECK_SANITIZED)
             continue;
         check_row(&rows[i]);
         printf("ok: %s\n", rows[i].name);

@@ -63,14 +63,21 @@ typedef struct GPURT_ALIGN(32) gpurt_gc_entry {
                               * that nobody shades, and has to be looked through */
 #define GPURT_GC_CYCLES 0x7fffffffu
 
+/* Where a cycle is. Written by: the collector's kernels, one after the other; so the host may
+ * copy it while kernels of the program run. */
+typedef struct gpurt_gc_course {
+    uint64_t xcontrol;
+    uint64_t xtarget;  /* the epoch that a wait is for */
+    uint32_t xreached; /* whether it came */
+    uint32_t xfound;   /* shaded ones that were not in the queue */
+} gpurt_gc_course_t;
+
 /* Written with atomics by: lanes and the collector. */
 typedef struct gpurt_gc_control {
-    uint64_t xcontrol;
-    uint64_t xtarget;      /* the epoch that a wait is for */
-    uint32_t xtail, xhead; /* of the queue of shaded entries */
-    uint32_t xbusy;        /* warps of the collector that have taken some of it */
-    uint32_t xfound;       /* shaded ones that were not in the queue */
-    uint32_t xreached;     /* whether the epoch came to the target */
+    gpurt_gc_course_t course;
+    GPURT_ALIGN(128) uint32_t xtail; /* of the queue of shaded entries */
+    uint32_t xhead;
+    uint32_t xbusy; /* warps of the collector that have taken some of it */
     uint64_t xallocated, xfreed, xfreed_bytes;
     uint64_t xpromoted;
     uint64_t xmarked;                    /* in the last cycle */

@@ -57,7 +57,7 @@ GPURT_DEVN gpurt_section_t gpurt_gc_enter(const gpurt_gc_t *gc, uint32_t lanes)
 
     in.slot = gpurt_epoch_enter(&gc->sections, lanes);
     if (gpurt_is_leader(lanes)) /* after the fence in enter: who waits sees this section */
-        control = gpurt_load_acquire_dev_u64(&gc->control->xcontrol); /* GC3.acq */
+        control = gpurt_load_acquire_dev_u64(&gc->control->course.xcontrol); /* GC3.acq */
     gpurt_syncwarp(lanes);
     control = gpurt_shfl_u64(lanes, control, gpurt_leader(lanes));
     in.cycle = (uint32_t)(control >> 32);
