@@ -60,7 +60,7 @@ GPURT_KERNEL(place_rows, struct place_args, p)
 {
     GPURT_SHARED(gpurt_magazine_t, magazines, 2);
     GPURT_SHARED(gpurt_rack_t, rack, 1);
-    void *rows[PLACE_ROWS];
+    void *rows[PLACE_ROWS] = {NULL};
     gpurt_places_t mine;
 
     gpurt_rack_init(rack);
