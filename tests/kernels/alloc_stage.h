@@ -4,7 +4,7 @@
 #define GPURT_TESTS_ALLOC_STAGE_H
 
 #include "alloc_kernels.h"
-#include "check.h"
+#include "stage.h"
 
 #include <gpurt/heap.h>
 
@@ -23,20 +23,7 @@ enum {
     CELLS_MOST = 1 << 20
 };
 
-static gpurt_t *rt;
 static uint64_t cells_copy[CELLS_MOST];
-
-static inline void ok_at(const char *where, gpurt_status_t st, const gpurt_error_t *err)
-{
-    if (st != GPURT_OK)
-        check_end(CHECK_FAILED, where, "%s: %s", gpurt_status_name(st), err->text);
-}
-#define OK(call)                      \
-    do {                              \
-        gpurt_error_t err = {0};      \
-        gpurt_status_t st_ = call;    \
-        ok_at(CHECK_HERE, st_, &err); \
-    } while (0)
 
 /* ---- a heap with cells and a verdict ------------------------------------------------- */
 
@@ -50,10 +37,8 @@ static inline void stage_open(stage_t *s, const gpurt_heap_options_t *options,
 {
     memset(s, 0, sizeof *s);
     OK(gpurt_heap_create(rt, options, &s->args.heap, &err));
-    OK(gpurt_mem_create(rt, cells * sizeof(uint64_t), (void **)&s->args.cells, &err));
-    OK(gpurt_mem_create(rt, sizeof(alloc_verdict_t), (void **)&s->args.verdict, &err));
-    OK(gpurt_fill(rt, 0, s->args.cells, 0, cells * sizeof(uint64_t), &err));
-    OK(gpurt_fill(rt, 0, s->args.verdict, 0, sizeof(alloc_verdict_t), &err));
+    s->args.cells = (uint64_t *)stage_zeros(cells * sizeof(uint64_t));
+    s->args.verdict = (alloc_verdict_t *)stage_zeros(sizeof(alloc_verdict_t));
     s->args.cell_count = cells;
     s->launch = (gpurt_launch_t){.grid = {4, 1, 1}, .block = {64, 1, 1}};
 }
@@ -65,18 +50,11 @@ static inline void stage_close(stage_t *s)
     CHECK_EQ(gpurt_mem_destroy(rt, s->args.verdict), GPURT_OK);
 }
 
-#define RUN(s, kernel)                                                \
-    do {                                                              \
-        OK(gpurt_launch(rt, &(s)->launch, kernel, &(s)->args, &err)); \
-        OK(gpurt_stream_sync(rt, 0, &err));                           \
-    } while (0)
-
 static inline alloc_verdict_t stage_verdict(stage_t *s)
 {
     alloc_verdict_t v;
 
-    OK(gpurt_copy(rt, 0, &v, s->args.verdict, sizeof v, &err));
-    OK(gpurt_stream_sync(rt, 0, &err));
+    stage_read(&v, s->args.verdict, sizeof v);
     CHECK_MSG(v.xwrong == 0, "%u objects were overwritten, first 0x%llx", v.xwrong,
               (unsigned long long)v.xfirst);
     CHECK_EQ(v.xmisaligned, 0);
@@ -95,9 +73,7 @@ static inline gpurt_heap_stats_t stage_stats(stage_t *s)
 
 static inline uint64_t *stage_cells(stage_t *s)
 {
-    OK(gpurt_copy(rt, 0, cells_copy, s->args.cells, s->args.cell_count * sizeof(uint64_t),
-                  &err));
-    OK(gpurt_stream_sync(rt, 0, &err));
+    stage_read(cells_copy, s->args.cells, s->args.cell_count * sizeof(uint64_t));
     return cells_copy;
 }
 

@@ -4,8 +4,8 @@
 #ifndef GPURT_TESTS_OBJECT_STAGE_H
 #define GPURT_TESTS_OBJECT_STAGE_H
 
-#include "check.h"
 #include "object_kernels.h"
+#include "stage.h"
 
 #include <gpurt/gc.h>
 #include <gpurt/heap.h>
@@ -17,20 +17,6 @@ GPURT_KERNEL_DECLARE(object_follow, struct object_args);
 GPURT_KERNEL_DECLARE(object_hang, struct object_args);
 GPURT_KERNEL_DECLARE(object_answers, struct object_args);
 GPURT_KERNEL_DECLARE(object_cancelled, struct object_args);
-
-static gpurt_t *rt;
-
-static inline void ok_at(const char *where, gpurt_status_t st, const gpurt_error_t *err)
-{
-    if (st != GPURT_OK)
-        check_end(CHECK_FAILED, where, "%s: %s", gpurt_status_name(st), err->text);
-}
-#define OK(call)                      \
-    do {                              \
-        gpurt_error_t err = {0};      \
-        gpurt_status_t st_ = call;    \
-        ok_at(CHECK_HERE, st_, &err); \
-    } while (0)
 
 static const gpurt_gc_type_t object_types[OBJECT_TYPES] = {
     {.handles = 3, .tail = GPURT_GC_NO_TAIL, .bytes = 40},
@@ -54,21 +40,6 @@ typedef struct setting {
     bool alone;
 } setting_t;
 
-static inline void *stage_memory(size_t bytes)
-{
-    void *p;
-
-    OK(gpurt_mem_create(rt, bytes, &p, &err));
-    OK(gpurt_fill(rt, 0, p, 0, bytes, &err));
-    return p;
-}
-
-static inline void stage_read(void *to, const void *from, size_t bytes)
-{
-    OK(gpurt_copy(rt, 0, to, from, bytes, &err));
-    OK(gpurt_stream_sync(rt, 0, &err));
-}
-
 static inline void stage_open(stage_t *s, const setting_t *set, uint32_t seed)
 {
     gpurt_gc_options_t o = {.objects = set->objects,
@@ -83,9 +54,9 @@ static inline void stage_open(stage_t *s, const setting_t *set, uint32_t seed)
     memset(s, 0, sizeof *s);
     OK(gpurt_heap_create(rt, &set->heap, &heap, &err));
     OK(gpurt_gc_create(rt, &heap, &o, &a->gc, &err));
-    a->verdict = (object_verdict_t *)stage_memory(sizeof *a->verdict);
+    a->verdict = (object_verdict_t *)stage_zeros(sizeof *a->verdict);
     a->cell_count = set->cells ? set->cells : 64;
-    a->cells = (uint64_t *)stage_memory(a->cell_count * sizeof *a->cells);
+    a->cells = (uint64_t *)stage_zeros(a->cell_count * sizeof *a->cells);
     a->rounds = set->rounds;
     a->ops = set->ops;
     a->active = set->active;
@@ -117,13 +88,6 @@ static inline void stage_close(stage_t *s)
     free(s->chunks);
     free(s->reached);
 }
-
-#define RUN_AS(s, shape, kernel)                                     \
-    do {                                                             \
-        OK(gpurt_launch(rt, &(s)->shape, kernel, &(s)->args, &err)); \
-        OK(gpurt_stream_sync(rt, (s)->shape.stream, &err));          \
-    } while (0)
-#define RUN(s, kernel) RUN_AS(s, launch, kernel)
 
 static inline object_verdict_t stage_verdict(const stage_t *s)
 {

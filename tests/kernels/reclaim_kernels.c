@@ -335,11 +335,15 @@ GPURT_KERNEL(reclaim_cancelled, struct reclaim_args, p)
         slot = reclaim_enter(p);
         if (p->guard == RECLAIM_HAZARD)
             gpurt_hazard_set(&p->hazards, slot, 0, p->verdict); /* something */
+        if (gpurt_lane() == 0)
+            gpurt_store_release_dev_u32(&p->verdict->xinside, 1); /* R1.rel */
         gpurt_cancel_block();
         gpurt_relax(); /* here the lane ends */
         reclaim_count(&p->verdict->xwrong);
         return;
     }
+    while (!gpurt_load_acquire_dev_u32(&p->verdict->xinside)) /* R1.acq */
+        gpurt_relax();
     for (uint32_t round = 0; round < p->rounds; round++) {
         slot = reclaim_enter(p);
         if (!left)

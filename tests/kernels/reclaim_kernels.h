@@ -30,6 +30,7 @@ typedef struct reclaim_verdict {
     uint32_t xdead;   /* weak references that were dead */
     uint32_t xdone;   /* operations that did something */
     uint64_t xlives;
+    uint32_t xinside; /* the block that is to be cancelled is in its section */
 } reclaim_verdict_t;
 
 struct reclaim_args {

@@ -3,8 +3,8 @@
 #ifndef GPURT_TESTS_RECLAIM_STAGE_H
 #define GPURT_TESTS_RECLAIM_STAGE_H
 
-#include "check.h"
 #include "reclaim_kernels.h"
+#include "stage.h"
 
 #include <gpurt/heap.h>
 #include <gpurt/reclaim.h>
@@ -18,20 +18,6 @@ GPURT_KERNEL_DECLARE(reclaim_slots, struct reclaim_args);
 GPURT_KERNEL_DECLARE(reclaim_refs, struct reclaim_args);
 GPURT_KERNEL_DECLARE(reclaim_refs_end, struct reclaim_args);
 GPURT_KERNEL_DECLARE(reclaim_ref_call, struct reclaim_args);
-
-static gpurt_t *rt;
-
-static inline void ok_at(const char *where, gpurt_status_t st, const gpurt_error_t *err)
-{
-    if (st != GPURT_OK)
-        check_end(CHECK_FAILED, where, "%s: %s", gpurt_status_name(st), err->text);
-}
-#define OK(call)                      \
-    do {                              \
-        gpurt_error_t err = {0};      \
-        gpurt_status_t st_ = call;    \
-        ok_at(CHECK_HERE, st_, &err); \
-    } while (0)
 
 typedef struct stage {
     struct reclaim_args args;
@@ -47,21 +33,6 @@ typedef struct setting {
     uint32_t node_bytes, rounds, cells, blocks, threads, dawdle;
     bool alone;
 } setting_t;
-
-static inline void *stage_memory(size_t bytes)
-{
-    void *p;
-
-    OK(gpurt_mem_create(rt, bytes, &p, &err));
-    OK(gpurt_fill(rt, 0, p, 0, bytes, &err));
-    return p;
-}
-
-static inline void stage_read(void *to, const void *from, size_t bytes)
-{
-    OK(gpurt_copy(rt, 0, to, from, bytes, &err));
-    OK(gpurt_stream_sync(rt, 0, &err));
-}
 
 static inline void stage_open(stage_t *s, const setting_t *set, uint32_t guard,
                               uint32_t seed)
@@ -85,10 +56,10 @@ static inline void stage_open(stage_t *s, const setting_t *set, uint32_t guard,
     a->guard = guard;
     a->alone = set->alone;
     a->dawdle = set->dawdle;
-    a->verdict = (reclaim_verdict_t *)stage_memory(sizeof *a->verdict);
-    a->ends = (uint64_t *)stage_memory(2 * sizeof *a->ends);
-    a->taken = (uint32_t *)stage_memory(a->value_count * sizeof *a->taken);
-    a->cells = (uint64_t *)stage_memory(a->cell_count * sizeof *a->cells);
+    a->verdict = (reclaim_verdict_t *)stage_zeros(sizeof *a->verdict);
+    a->ends = (uint64_t *)stage_zeros(2 * sizeof *a->ends);
+    a->taken = (uint32_t *)stage_zeros(a->value_count * sizeof *a->taken);
+    a->cells = (uint64_t *)stage_zeros(a->cell_count * sizeof *a->cells);
 }
 
 static inline void stage_close(stage_t *s)
@@ -102,13 +73,6 @@ static inline void stage_close(stage_t *s)
     CHECK_EQ(gpurt_mem_destroy(rt, s->args.taken), GPURT_OK);
     CHECK_EQ(gpurt_mem_destroy(rt, s->args.cells), GPURT_OK);
 }
-
-#define RUN_AS(s, shape, kernel)                                     \
-    do {                                                             \
-        OK(gpurt_launch(rt, &(s)->shape, kernel, &(s)->args, &err)); \
-        OK(gpurt_stream_sync(rt, 0, &err));                          \
-    } while (0)
-#define RUN(s, kernel) RUN_AS(s, launch, kernel)
 
 static inline reclaim_verdict_t stage_verdict(const stage_t *s)
 {

@@ -87,8 +87,7 @@ static inline uint32_t region_compare(region_stage_t *s)
     region_expected_t e = {.blocks = cells};
 
     CHECK(cells);
-    OK(gpurt_copy(rt, 0, cells, s->args.cells, count * sizeof *cells, &err));
-    OK(gpurt_stream_sync(rt, 0, &err));
+    stage_read(cells, s->args.cells, count * sizeof *cells);
     qsort(cells, count, sizeof *cells, region_by_value);
     while (count && e.blocks[0] == 0)
         e.blocks++, count--;

@@ -5,6 +5,7 @@
  * oracle follows all handles, and two collections must leave what it found and nothing else.
  * An argument is the number of seeds, a second one the first of them. */
 #include "object_stage.h"
+#include "seeds.h"
 
 static const setting_t scenes[] = {
     {.heap = {.bytes = 2 << 20, .shards = 2},
@@ -75,19 +76,9 @@ static void run_scene(const setting_t *scene, uint32_t seed)
 
 int main(int argc, char **argv)
 {
-    uint32_t seeds = argc > 1 ? (uint32_t)atoi(argv[1]) : 200;
-    uint32_t first = argc > 2 ? (uint32_t)atoi(argv[2]) : 1;
+    seeds_t s;
 
-    for (uint32_t seed = first; seed < first + seeds; seed++) {
-        gpurt_options_t options = {.struct_size = sizeof options,
-                                   .backend = GPURT_BACKEND_CPU};
-
-        options.cpu.seed = seed;
-        options.cpu.schedule = seed % 4 ? GPURT_SCHEDULE_RANDOM : GPURT_SCHEDULE_PCT;
-        fprintf(stderr, "\r%u ", seed); /* which one it was, when it fails */
-        OK(gpurt_open(&options, &rt, &err));
-        run_scene(&scenes[seed % (sizeof scenes / sizeof scenes[0])], seed);
-        OK(gpurt_close(rt, &err));
-    }
+    for (seeds_begin(&s, argc, argv, 200); seeds_next(&s, 4);)
+        run_scene(&scenes[s.seed % (sizeof scenes / sizeof scenes[0])], s.seed);
     return 0;
 }

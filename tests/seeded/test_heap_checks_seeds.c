@@ -3,8 +3,8 @@
  * to their last byte raise no alarm, however their frees, their time kept back and the next
  * owners' requests meet; of many lanes that free one object all but one are told.
  * An argument is the number of seeds, a second one the first of them. */
-#include "check.h"
 #include "heap_checks_kernels.h"
+#include "seeds.h"
 
 #include <gpurt/heap.h>
 
@@ -19,19 +19,10 @@ enum {
     CELLS = 256
 };
 
-static gpurt_t *rt;
-
-#define OK(call)                                                                \
-    do {                                                                        \
-        gpurt_error_t err = {0};                                                \
-        gpurt_status_t st_ = call;                                              \
-        CHECK_MSG(st_ == GPURT_OK, "%s: %s", gpurt_status_name(st_), err.text); \
-    } while (0)
-#define RUN(kernel)                                         \
-    do {                                                    \
-        OK(gpurt_launch(rt, &launch, kernel, &args, &err)); \
-        OK(gpurt_stream_sync(rt, 0, &err));                 \
-    } while (0)
+typedef struct stage {
+    struct checks_args args;
+    gpurt_launch_t launch;
+} stage_t;
 
 static void expect_faults(const gpurt_heap_t *heap, uint64_t want)
 {
@@ -53,44 +44,34 @@ static void run_seed(uint32_t seed)
                                     .shards = seed % 3 ? 1 : 2,
                                     .checks = GPURT_CHECKS_CHEAP + seed % 2,
                                     .keep_bytes = seed % 5 * 20000};
-    gpurt_launch_t launch = {.grid = {LANES / 48, 1, 1}, .block = {48, 1, 1}};
-    struct checks_args args = {.size = 40, .align = 16, .seed = seed, .count = 10};
+    stage_t s = {.args = {.size = 40, .align = 16, .seed = seed, .count = 10},
+                 .launch = {.grid = {LANES / 48, 1, 1}, .block = {48, 1, 1}}};
     gpurt_heap_stats_t stats;
     uint32_t places;
 
-    OK(gpurt_heap_create(rt, &options, &args.heap, &err));
-    OK(gpurt_mem_create(rt, CELLS * sizeof(uint64_t), (void **)&args.cells, &err));
-    OK(gpurt_mem_create(rt, sizeof(uint32_t) * LINES, (void **)&args.lines, &err));
-    RUN(checks_storm);
-    expect_faults(&args.heap, 0);
-    RUN(checks_alloc);
-    RUN(checks_free_raced);
-    expect_faults(&args.heap, LANES - 1);
-    OK(gpurt_heap_stats(rt, &args.heap, &stats, &err));
+    OK(gpurt_heap_create(rt, &options, &s.args.heap, &err));
+    s.args.cells = (uint64_t *)stage_zeros(CELLS * sizeof(uint64_t));
+    s.args.lines = (uint32_t *)stage_zeros(sizeof(uint32_t) * LINES);
+    RUN(&s, checks_storm);
+    expect_faults(&s.args.heap, 0);
+    RUN(&s, checks_alloc);
+    RUN(&s, checks_free_raced);
+    expect_faults(&s.args.heap, LANES - 1);
+    OK(gpurt_heap_stats(rt, &s.args.heap, &stats, &err));
     CHECK_EQ(stats.live, stats.kept);
-    RUN(checks_leak);
-    OK(gpurt_heap_leaks(rt, &args.heap, NULL, 0, &places, &err));
+    RUN(&s, checks_leak);
+    OK(gpurt_heap_leaks(rt, &s.args.heap, NULL, 0, &places, &err));
     CHECK_EQ(places, 1);
-    OK(gpurt_heap_destroy(rt, &args.heap, &err));
-    OK(gpurt_mem_destroy(rt, args.cells));
-    OK(gpurt_mem_destroy(rt, args.lines));
+    OK(gpurt_heap_destroy(rt, &s.args.heap, &err));
+    CHECK_EQ(gpurt_mem_destroy(rt, s.args.cells), GPURT_OK);
+    CHECK_EQ(gpurt_mem_destroy(rt, s.args.lines), GPURT_OK);
 }
 
 int main(int argc, char **argv)
 {
-    uint32_t seeds = argc > 1 ? (uint32_t)atoi(argv[1]) : SEEDS;
-    uint32_t first = argc > 2 ? (uint32_t)atoi(argv[2]) : 1;
+    seeds_t s;
 
-    for (uint32_t seed = first; seed < first + seeds; seed++) {
-        gpurt_options_t options = {.struct_size = sizeof options,
-                                   .backend = GPURT_BACKEND_CPU};
-
-        options.cpu.seed = seed;
-        options.cpu.schedule = seed % 3 ? GPURT_SCHEDULE_RANDOM : GPURT_SCHEDULE_PCT;
-        fprintf(stderr, "\r%u ", seed); /* which one it was, when it fails */
-        OK(gpurt_open(&options, &rt, &err));
-        run_seed(seed);
-        OK(gpurt_close(rt, &err));
-    }
+    for (seeds_begin(&s, argc, argv, SEEDS); seeds_next(&s, 3);)
+        run_seed(s.seed);
     return 0;
 }

@@ -7,6 +7,7 @@
 #include "arena_stage.h"
 #include "place_stage.h"
 #include "region_stage.h"
+#include "seeds.h"
 
 enum {
     SEEDS = 300
@@ -93,24 +94,15 @@ static uint64_t run_exchange(uint32_t seed)
 
 int main(int argc, char **argv)
 {
-    uint32_t seeds = argc > 1 ? (uint32_t)atoi(argv[1]) : SEEDS;
-    uint32_t first = argc > 2 ? (uint32_t)atoi(argv[2]) : 1;
+    seeds_t s;
     uint64_t stolen = 0;
 
-    for (uint32_t seed = first; seed < first + seeds; seed++) {
-        gpurt_options_t options = {.struct_size = sizeof options,
-                                   .backend = GPURT_BACKEND_CPU};
-
-        options.cpu.seed = seed;
-        options.cpu.schedule = seed % 3 ? GPURT_SCHEDULE_RANDOM : GPURT_SCHEDULE_PCT;
-        fprintf(stderr, "\r%u ", seed); /* which one it was, when it fails */
-        OK(gpurt_open(&options, &rt, &err));
-        run_region(seed);
-        run_arena(seed);
-        run_places(seed);
-        stolen += run_exchange(seed);
-        OK(gpurt_close(rt, &err));
+    for (seeds_begin(&s, argc, argv, SEEDS); seeds_next(&s, 3);) {
+        run_region(s.seed);
+        run_arena(s.seed);
+        run_places(s.seed);
+        stolen += run_exchange(s.seed);
     }
-    CHECK(stolen > 0 || seeds < 10);
+    CHECK(stolen > 0 || s.count < 10);
     return 0;
 }

@@ -5,6 +5,7 @@
  * (asked for by "bare", and it must), one that is looked after in none.
  * Arguments: the number of seeds, the first of them, "bare". */
 #include "reclaim_stage.h"
+#include "seeds.h"
 
 static const setting_t scenes[] = {
     {.heap = {.bytes = 300 << 10, .shards = 1},
@@ -85,30 +86,23 @@ static void run_refs(const setting_t *scene, uint32_t seed)
 
 int main(int argc, char **argv)
 {
-    uint32_t seeds = argc > 1 ? (uint32_t)atoi(argv[1]) : 300, wrong = 0;
-    uint32_t first = argc > 2 ? (uint32_t)atoi(argv[2]) : 1;
+    uint32_t wrong = 0;
+    seeds_t s;
     bool bare = argc > 3 && strcmp(argv[3], "bare") == 0;
 
-    for (uint32_t seed = first; seed < first + seeds; seed++) {
-        const setting_t *scene = &scenes[seed / 2 % (sizeof scenes / sizeof scenes[0])];
-        gpurt_options_t options = {.struct_size = sizeof options,
-                                   .backend = GPURT_BACKEND_CPU};
+    for (seeds_begin(&s, argc, argv, 300); seeds_next(&s, 5);) {
+        const setting_t *scene = &scenes[s.seed / 2 % (sizeof scenes / sizeof scenes[0])];
 
-        options.cpu.seed = seed;
-        options.cpu.schedule = seed % 5 ? GPURT_SCHEDULE_RANDOM : GPURT_SCHEDULE_PCT;
-        fprintf(stderr, "\r%u ", seed); /* which one it was, when it fails */
-        OK(gpurt_open(&options, &rt, &err));
         if (bare) {
-            wrong += run_nodes(scene, seed, RECLAIM_BARE) > 0;
+            wrong += run_nodes(scene, s.seed, RECLAIM_BARE) > 0;
         } else {
-            run_nodes(scene, seed, RECLAIM_EPOCH);
-            run_nodes(scene, seed, RECLAIM_HAZARD);
-            run_refs(scene, seed);
+            run_nodes(scene, s.seed, RECLAIM_EPOCH);
+            run_nodes(scene, s.seed, RECLAIM_HAZARD);
+            run_refs(scene, s.seed);
         }
-        OK(gpurt_close(rt, &err));
     }
     if (bare)
-        fprintf(stderr, "%u of %u schedules went wrong\n", wrong, seeds);
+        fprintf(stderr, "%u of %u schedules went wrong\n", wrong, s.count);
     CHECK_MSG(!bare || wrong > 0, "nodes that nobody looks after must go wrong");
     return 0;
 }
