@@ -23,7 +23,7 @@ GPURT_DEVN void *region_ask(const struct region_args *p, const region_op_t *op,
     *why = gpurt_region_ask(&p->region, op->size, op->align, &q);
     if (*why)
         return NULL;
-    at = gpurt_region_serve(&p->region, GPURT_FULL_MASK, 0, &q, why);
+    at = gpurt_region_serve(&p->region, GPURT_FULL_MASK, 1, &q, why);
     *why = gpurt_shfl_u32(GPURT_FULL_MASK, *why, 0);
     if (*why)
         return NULL;
