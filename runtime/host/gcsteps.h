@@ -10,22 +10,11 @@
 
 #include <gpurt/device.h>
 #include <gpurt/object.h>
+#include <gpurt/tally.h>
 
 enum {
     GPURT_GC_PATIENCE = 4096 /* looks at an empty place while nobody gets on */
 };
-
-/* Adds up what lanes have counted. Context: any lanes. */
-GPURT_DEV void gpurt_gc_sum(uint64_t *word, uint64_t n)
-{
-    uint32_t here = gpurt_activemask(), lanes;
-    uint64_t sum;
-
-    lanes = gpurt_match_any_u64(here, (uint64_t)(uintptr_t)word); /* of one call */
-    sum = gpurt_reduce_add_u64(lanes, n);
-    if (sum && gpurt_is_leader(lanes)) /* relaxed: a statistic */
-        gpurt_red_add_relaxed_dev_u64(word, sum);
-}
 
 /* ---- before -------------------------------------------------------------------------- */
 
@@ -190,7 +179,7 @@ GPURT_DEVN bool gpurt_gc_mark_row(const struct gpurt_gc_args *p, uint32_t first)
         gpurt_relax();
     }
     gpurt_syncwarp(GPURT_FULL_MASK);
-    gpurt_gc_sum(&c->xmarked, marked);
+    gpurt_tally_red(&c->xmarked, marked);
     return !gpurt_any(GPURT_FULL_MASK, waits);
 }
 
@@ -223,7 +212,7 @@ GPURT_DEVN void gpurt_gc_seek_all(const struct gpurt_gc_args *p, uint32_t rank,
     }
     if (found) /* relaxed: the host looks */
         gpurt_red_add_relaxed_dev_u32(&p->gc.control->course.xfound, found);
-    gpurt_gc_sum(&p->gc.control->xmarked, found);
+    gpurt_tally_red(&p->gc.control->xmarked, found);
 }
 
 /* ---- after --------------------------------------------------------------------------- */
@@ -268,7 +257,7 @@ GPURT_DEVN void gpurt_gc_condemn_all(const struct gpurt_gc_args *p, uint32_t ran
         gpurt_store_relaxed_dev_u32(&e->xgeneration, generation ? generation : 1);
         gpurt_red_or_relaxed_dev_u32(&e->xmeta, GPURT_GC_DYING);
     }
-    gpurt_gc_sum(&p->gc.control->xpromoted, promoted);
+    gpurt_tally_red(&p->gc.control->xpromoted, promoted);
 }
 
 GPURT_DEVN void gpurt_gc_free_all(const struct gpurt_gc_args *p, uint32_t rank,
@@ -289,8 +278,8 @@ GPURT_DEVN void gpurt_gc_free_all(const struct gpurt_gc_args *p, uint32_t rank,
         gpurt_slotset_put(&p->gc.unused, i);
         gpurt_heap_free(&p->gc.heap, (void *)(uintptr_t)object);
     }
-    gpurt_gc_sum(&p->gc.control->xfreed, freed);
-    gpurt_gc_sum(&p->gc.control->xfreed_bytes, bytes);
+    gpurt_tally_red(&p->gc.control->xfreed, freed);
+    gpurt_tally_red(&p->gc.control->xfreed_bytes, bytes);
 }
 
 #endif

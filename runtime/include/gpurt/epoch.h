@@ -19,6 +19,7 @@
 
 #include <gpurt/alloc.h>
 #include <gpurt/reclaimmap.h>
+#include <gpurt/tally.h>
 
 enum {
     GPURT_PEEKS = 8 /* words that a lane asks for before it looks at the first */
@@ -170,7 +171,7 @@ GPURT_DEVN void gpurt_epoch_free_ripe(const gpurt_epochs_t *e, uint32_t slot,
         gpurt_syncwarp(lanes);
         if (mine) {
             gpurt_heap_free(&e->heap, (void *)(uintptr_t)item.object);
-            gpurt_red_add_relaxed_dev_u64(&e->counts->xfreed, 1); /* relaxed: a statistic */
+            gpurt_tally_red(&e->counts->xfreed, 1);
         }
         gpurt_syncwarp(lanes);
     } while (ripe == gpurt_popc(lanes));

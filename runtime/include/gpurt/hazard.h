@@ -21,6 +21,7 @@
 #include <gpurt/alloc.h>
 #include <gpurt/epoch.h>
 #include <gpurt/reclaimmap.h>
+#include <gpurt/tally.h>
 
 enum {
     GPURT_HAZARD_BATCH = 8 /* objects of a lane that one look at all pointers is for */
@@ -197,7 +198,7 @@ GPURT_DEV void gpurt_hazard_pack(const gpurt_hazards_t *h, uint32_t slot, uint32
 GPURT_DEVN void gpurt_hazard_scan(const gpurt_hazards_t *h, uint32_t slot, uint32_t lanes)
 {
     uint64_t *retired = h->retired + (size_t)slot * h->retired_size;
-    uint32_t count = h->retired_counts[slot], step = gpurt_popc(lanes);
+    uint32_t count = h->retired_counts[slot], step = gpurt_popc(lanes), freed = 0;
     uint32_t rank = gpurt_popc(lanes & gpurt_lanes_below());
 
     gpurt_fence_store_load_dev(); /* what was unlinked before is unlinked for who sets now */
@@ -217,10 +218,11 @@ GPURT_DEVN void gpurt_hazard_scan(const gpurt_hazards_t *h, uint32_t slot, uint3
                 continue;
             retired[base + i * step + rank] = 0;
             gpurt_heap_free(&h->heap, (void *)(uintptr_t)objects[i]);
-            gpurt_red_add_relaxed_dev_u64(&h->counts->xfreed, 1); /* relaxed: a statistic */
+            freed++;
         }
         gpurt_syncwarp(lanes);
     }
+    gpurt_tally_red(&h->counts->xfreed, freed);
     gpurt_hazard_pack(h, slot, lanes);
 }
 
