@@ -290,6 +290,7 @@ static gpurt_status_t run_begin_wait(run_t *r, uint64_t flags)
 {
     r->args.control = (uint64_t)r->state->cycle << 32 | flags;
     r->args.begins = 1;
+    r->args.marked = r->state->step >= STEP_MARK;
     r->state->waits = true;
     return LAUNCH(r, warp, gpurt_gc_wait);
 }

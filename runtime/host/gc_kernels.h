@@ -17,6 +17,7 @@ struct gpurt_gc_args {
     uint64_t control; /* gpurt_gc_wait: becomes xcontrol */
     uint32_t begins;  /* ... first, and sections of then are waited for */
     uint32_t polls;   /* of a wait */
+    uint32_t marked;  /* gpurt_gc_wait: gpurt_gc_mark ran, its queue counts as empty */
     const gpurt_gc_move_t *moves;
     uint32_t move_count;
     uint32_t cycle, flags;

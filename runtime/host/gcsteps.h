@@ -10,9 +10,10 @@
 
 #include <gpurt/device.h>
 #include <gpurt/object.h>
+#include <gpurt/tally.h>
 
 enum {
-    GPURT_GC_PATIENCE = 4096 /* looks at an empty queue while another warp is at work */
+    GPURT_GC_PATIENCE = 4096 /* looks at an empty place while nobody gets on */
 };
 
 /* ---- before -------------------------------------------------------------------------- */
@@ -29,7 +30,7 @@ GPURT_DEVN void gpurt_gc_reset_all(const struct gpurt_gc_args *p, uint32_t rank,
         gpurt_store_relaxed_dev_u32(&c->xhead, 0);
         gpurt_store_relaxed_dev_u32(&c->xtail, 0);
         gpurt_store_relaxed_dev_u64(&c->xmarked, 0);
-        gpurt_store_relaxed_dev_u32(&c->xbusy, 0);
+        gpurt_store_relaxed_dev_u32(&c->xdone, 0);
     }
 }
 
@@ -49,6 +50,12 @@ GPURT_DEVN bool gpurt_gc_wait_warp(const struct gpurt_gc_args *p)
         target =
             gpurt_load_relaxed_dev_u64(&e->counts->xepoch) + 2; /* relaxed: the fence */
         gpurt_store_relaxed_dev_u64(&c->course.xtarget, (uint32_t)target);
+        if (p->marked) { /* relaxed, all: the next launch; what comes meanwhile is sought */
+            uint32_t tail = gpurt_load_relaxed_dev_u32(&c->xtail);
+
+            gpurt_store_relaxed_dev_u32(&c->xhead, tail);
+            gpurt_store_relaxed_dev_u32(&c->xdone, tail);
+        }
     }
     gpurt_syncwarp(GPURT_FULL_MASK);
     target = gpurt_load_relaxed_dev_u64(&c->course.xtarget); /* relaxed: this warp's own */
@@ -101,7 +108,6 @@ GPURT_DEV bool gpurt_gc_blacken(const struct gpurt_gc_args *p, gpurt_gc_entry_t 
 
     if (!gpurt_cas_acquire_dev_u32(&e->xmark, &grey, grey | 1)) /* GC4.acq */
         return false;
-    gpurt_red_add_relaxed_dev_u64(&p->gc.control->xmarked, 1); /* relaxed: a statistic */
     gpurt_gc_look_through(p, e);
     return true;
 }
@@ -130,88 +136,100 @@ GPURT_DEVN void gpurt_gc_begin_all(const struct gpurt_gc_args *p, uint32_t rank,
     }
 }
 
-/* Up to 32 places of the queue. Context: one lane. Returns: how many. */
-GPURT_DEV uint32_t gpurt_gc_take(gpurt_gc_control_t *c, uint32_t limit, uint32_t *first)
+/* Whether all that was put into the queue has been looked through: then true. If not, and
+ * nobody got on since the last call, *idle grows. Context: a warp. */
+GPURT_DEV bool gpurt_gc_is_over(gpurt_gc_control_t *c, uint32_t *seen, uint32_t *idle)
 {
-    uint32_t head = gpurt_load_relaxed_dev_u32(&c->xhead); /* relaxed, all: hints */
+    uint32_t done = 0, tail = 0;
 
-    for (;;) {
-        uint32_t tail = gpurt_load_relaxed_dev_u32(&c->xtail), n;
-
-        tail = tail < limit ? tail : limit;
-        n = head < tail ? tail - head : 0;
-        n = n < GPURT_WARP_SIZE ? n : (uint32_t)GPURT_WARP_SIZE;
-        *first = head;
-        if (!n || gpurt_cas_relaxed_dev_u32(&c->xhead, &head, head + n))
-            return n;
+    if (gpurt_lane() == 0) {
+        done = gpurt_load_acquire_dev_u32(&c->xdone); /* GC6.acq */
+        tail = gpurt_load_relaxed_dev_u32(&c->xtail); /* relaxed: after the acquire */
     }
+    done = gpurt_shfl_u32(GPURT_FULL_MASK, done, 0);
+    tail = gpurt_shfl_u32(GPURT_FULL_MASK, tail, 0);
+    *idle = done == *seen ? *idle + 1 : 0;
+    *seen = done;
+    return done == tail;
 }
 
-/* Looks through what is in the queue, and what that brings in, until nothing is left. */
-GPURT_DEVN void gpurt_gc_mark_all(const struct gpurt_gc_args *p)
+/* Looks through what comes into the 32 places of the queue that this warp has drawn, until
+ * all have been filled or nobody is left who could. Returns: whether all were. */
+GPURT_DEVN bool gpurt_gc_mark_row(const struct gpurt_gc_args *p, uint32_t first)
 {
     gpurt_gc_control_t *c = p->gc.control;
+    uint32_t at = first + gpurt_lane(), idle = 0, seen = 0, marked = 0;
+    bool waits = at < p->gc.entry_count, over = false;
 
-    for (uint32_t idle = 0; idle < GPURT_GC_PATIENCE;) {
-        uint32_t n = 0, first = 0, busy = 0, index = 0;
+    while (!over && idle < GPURT_GC_PATIENCE && gpurt_any(GPURT_FULL_MASK, waits)) {
+        /* relaxed: a hint; what is not there yet, or is lost, is sought */
+        uint32_t index = waits ? gpurt_load_relaxed_dev_u32(p->gc.queue + at) : 0;
+        uint32_t come = gpurt_ballot(GPURT_FULL_MASK, index != 0);
 
-        if (gpurt_lane() == 0) { /* relaxed, all: who ends too early leaves it to others */
-            gpurt_add_relaxed_dev_u32(&c->xbusy, 1);
-            n = gpurt_gc_take(c, p->gc.entry_count, &first);
-            if (!n)
-                busy = gpurt_sub_relaxed_dev_u32(&c->xbusy, 1) - 1;
+        if (index) {
+            marked += gpurt_gc_blacken(p, p->gc.entries + index - 1);
+            waits = false;
         }
-        n = gpurt_shfl_u32(GPURT_FULL_MASK, n, 0);
-        first = gpurt_shfl_u32(GPURT_FULL_MASK, first, 0);
-        busy = gpurt_shfl_u32(GPURT_FULL_MASK, busy, 0);
-        if (!n && !busy)
-            break;
-        idle = n ? 0 : idle + 1;
-        if (!n) {
-            gpurt_relax();
+        gpurt_syncwarp(GPURT_FULL_MASK); /* what they shaded is counted in the tail */
+        if (come && gpurt_lane() == 0)
+            gpurt_red_add_release_dev_u32(&c->xdone, gpurt_popc(come)); /* GC6.rel */
+        if (come)
             continue;
-        }
-        if (gpurt_lane() < n) /* relaxed: a hint; one that is not there yet is sought */
-            index = gpurt_load_relaxed_dev_u32(p->gc.queue + first + gpurt_lane());
-        if (index)
-            gpurt_gc_blacken(p, p->gc.entries + index - 1);
-        gpurt_syncwarp(GPURT_FULL_MASK);
-        if (gpurt_lane() == 0)
-            gpurt_sub_relaxed_dev_u32(&c->xbusy, 1);
+        over = gpurt_gc_is_over(c, &seen, &idle);
+        gpurt_relax();
     }
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    gpurt_tally_red(&c->xmarked, marked);
+    return !gpurt_any(GPURT_FULL_MASK, waits);
+}
+
+/* Looks through what is in the queue, and what that brings in, until nothing is left. Warps
+ * draw places before anything is there, so that no two want the same. */
+GPURT_DEVN void gpurt_gc_mark_all(const struct gpurt_gc_args *p)
+{
+    uint32_t *head = &p->gc.control->xhead, first;
+
+    do {
+        first = 0;
+        if (gpurt_lane() == 0) /* relaxed: a ticket */
+            first = gpurt_add_relaxed_dev_u32(head, (uint32_t)GPURT_WARP_SIZE);
+        first = gpurt_shfl_u32(GPURT_FULL_MASK, first, 0);
+    } while (first < p->gc.entry_count && gpurt_gc_mark_row(p, first));
 }
 
 /* Looks through all that is shaded and not looked through: the queue may have lost some. */
 GPURT_DEVN void gpurt_gc_seek_all(const struct gpurt_gc_args *p, uint32_t rank,
                                   uint32_t step)
 {
+    uint32_t found = 0;
+
     for (uint32_t i = rank; i < p->gc.entry_count; i += step) {
         gpurt_gc_entry_t *e = p->gc.entries + i;
 
         /* relaxed: only who is shaded matters, and what gpurt_gc_blacken does acquires */
-        if (gpurt_load_relaxed_dev_u32(&e->xmark) == p->cycle << 1 &&
-            gpurt_gc_blacken(p, e))
-            gpurt_red_add_relaxed_dev_u32(&p->gc.control->course.xfound,
-                                          1); /* the host looks */
+        if (gpurt_load_relaxed_dev_u32(&e->xmark) == p->cycle << 1)
+            found += gpurt_gc_blacken(p, e);
     }
+    if (found) /* relaxed: the host looks */
+        gpurt_red_add_relaxed_dev_u32(&p->gc.control->course.xfound, found);
+    gpurt_tally_red(&p->gc.control->xmarked, found);
 }
 
 /* ---- after --------------------------------------------------------------------------- */
 
-/* Another cycle lived through. */
-GPURT_DEV void gpurt_gc_grow_older(const struct gpurt_gc_args *p, gpurt_gc_entry_t *e,
-                                   uint32_t meta)
+/* Another cycle lived through. Returns: whether it has become old. */
+GPURT_DEV bool gpurt_gc_grow_older(gpurt_gc_entry_t *e, uint32_t meta)
 {
     if (gpurt_gc_is_old(meta))
-        return;
+        return false;
     if (gpurt_gc_age(meta) + 1 < GPURT_GC_OLD_AGE) {
         gpurt_red_add_relaxed_dev_u32(&e->xmeta, GPURT_GC_AGE); /* relaxed: its own */
-        return;
+        return false;
     }
     /* Old from now on, and dirty: nobody has noted what it refers to. One atomic for both,
      * or a write in between would note it for nothing. Nobody else sets flags of the young. */
     gpurt_red_add_relaxed_dev_u32(&e->xmeta, GPURT_GC_AGE | GPURT_GC_DIRTY);
-    gpurt_red_add_relaxed_dev_u64(&p->gc.control->xpromoted, 1); /* relaxed: a statistic */
+    return true;
 }
 
 /* Handles of what was not reached are dead from here on; its memory waits for sections that
@@ -219,6 +237,8 @@ GPURT_DEV void gpurt_gc_grow_older(const struct gpurt_gc_args *p, gpurt_gc_entry
 GPURT_DEVN void gpurt_gc_condemn_all(const struct gpurt_gc_args *p, uint32_t rank,
                                      uint32_t step)
 {
+    uint32_t promoted = 0;
+
     for (uint32_t i = rank; i < p->gc.entry_count; i += step) {
         gpurt_gc_entry_t *e = p->gc.entries + i;
         uint32_t meta, generation;
@@ -228,7 +248,7 @@ GPURT_DEVN void gpurt_gc_condemn_all(const struct gpurt_gc_args *p, uint32_t ran
         meta = gpurt_load_relaxed_dev_u32(&e->xmeta); /* relaxed, all: GC5 ordered them */
         if (((p->flags & GPURT_GC_MINOR) && gpurt_gc_is_old(meta)) ||
             !gpurt_gc_is_older(gpurt_load_relaxed_dev_u32(&e->xmark), p->cycle)) {
-            gpurt_gc_grow_older(p, e, meta);
+            promoted += gpurt_gc_grow_older(e, meta);
             continue;
         }
         if (meta & GPURT_GC_DYING)
@@ -237,11 +257,14 @@ GPURT_DEVN void gpurt_gc_condemn_all(const struct gpurt_gc_args *p, uint32_t ran
         gpurt_store_relaxed_dev_u32(&e->xgeneration, generation ? generation : 1);
         gpurt_red_or_relaxed_dev_u32(&e->xmeta, GPURT_GC_DYING);
     }
+    gpurt_tally_red(&p->gc.control->xpromoted, promoted);
 }
 
 GPURT_DEVN void gpurt_gc_free_all(const struct gpurt_gc_args *p, uint32_t rank,
                                   uint32_t step)
 {
+    uint64_t freed = 0, bytes = 0;
+
     for (uint32_t i = rank; i < p->gc.entry_count; i += step) {
         gpurt_gc_entry_t *e = p->gc.entries + i;
         uint64_t object = gpurt_load_acquire_dev_u64(&e->xaddress); /* GC5.acq */
@@ -249,13 +272,14 @@ GPURT_DEVN void gpurt_gc_free_all(const struct gpurt_gc_args *p, uint32_t rank,
 
         if (!object || !(meta & GPURT_GC_DYING))
             continue;
-        gpurt_red_add_relaxed_dev_u64(&p->gc.control->xfreed, 1);
-        gpurt_red_add_relaxed_dev_u64(&p->gc.control->xfreed_bytes,
-                                      gpurt_load_relaxed_dev_u32(&e->xsize));
+        freed++;
+        bytes += gpurt_load_relaxed_dev_u32(&e->xsize);
         gpurt_store_relaxed_dev_u64(&e->xaddress, 0); /* relaxed: the set publishes it */
         gpurt_slotset_put(&p->gc.unused, i);
         gpurt_heap_free(&p->gc.heap, (void *)(uintptr_t)object);
     }
+    gpurt_tally_red(&p->gc.control->xfreed, freed);
+    gpurt_tally_red(&p->gc.control->xfreed_bytes, bytes);
 }
 
 #endif

@@ -9,20 +9,20 @@
 
 struct bench_heap_args {
     gpurt_heap_t heap;
-    uint32_t *xwrong;
+    uint32_t *xseen; /* [0] objects that were not one's own, [1] requests refused */
     uint32_t size, rounds;
 };
 
 #if defined(GPURT_ALLOC_H)
 GPURT_DEV void bench_heap_loop(const struct bench_heap_args *p)
 {
-    uint32_t id = gpurt_global_id(), wrong = 0;
+    uint32_t id = gpurt_global_id(), wrong = 0, refused = 0;
 
     for (uint32_t i = 0; i < p->rounds; i++) {
         uint32_t *object = (uint32_t *)gpurt_heap_alloc(&p->heap, p->size);
 
         if (!object) {
-            wrong++;
+            refused++;
             continue;
         }
         object[0] = id;
@@ -31,7 +31,9 @@ GPURT_DEV void bench_heap_loop(const struct bench_heap_args *p)
         gpurt_heap_free(&p->heap, object);
     }
     if (wrong)
-        gpurt_red_add_relaxed_dev_u32(p->xwrong, wrong);
+        gpurt_red_add_relaxed_dev_u32(p->xseen, wrong);
+    if (refused)
+        gpurt_red_add_relaxed_dev_u32(p->xseen + 1, refused);
 }
 #endif
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_reclaim: what reference counts, epochs, hazard pointers and handles cost a warp;
- * how long a collection of a million objects takes, beside one look at each entry; and how
- * much longer a section takes while one runs, which is its pause. Clocks are cycles on a
+ * how long a collection of a million objects takes, beside one look at each entry; and its
+ * pause, which is how much longer a section takes while one runs. Clocks are cycles on a
  * GPU, nanoseconds on the CPU, where there are fewer objects. What was built is counted
  * before a time is believed, and again after it. */
 #include "bench_reclaim.h"
@@ -24,8 +24,17 @@ GPURT_KERNEL_DECLARE(bench_reclaim_mutate, struct bench_reclaim_args);
 enum {
     REPEATS = 21,
     ROUNDS = 128,
-    THREADS = 256
+    THREADS = 256,
+    PAUSE_LAUNCHES = 8, /* of mutators; until so many collections ran beside them */
+    PAUSE_CYCLES = 64
 };
+
+/* What launches of mutators told. */
+typedef struct pauses {
+    double cycle_ns[PAUSE_CYCLES];
+    double clocks_per_ms;
+    uint32_t cycles;
+} pauses_t;
 
 typedef struct bench {
     gpurt_t *rt;
@@ -95,6 +104,7 @@ static void setup(bench_t *b)
     b->args.words = (uint64_t *)memory(b, lanes * 16 * sizeof(uint64_t));
     b->args.clocks = (uint64_t *)memory(b, (size_t)b->warps * ROUNDS * sizeof(uint64_t));
     b->args.sums = (uint64_t *)memory(b, 2 * sizeof(uint64_t));
+    b->args.rate = (uint64_t *)memory(b, 2 * sizeof(uint64_t));
     b->args.rounds = ROUNDS;
     b->samples = (double *)malloc((size_t)b->warps * ROUNDS * sizeof(double));
     b->clocks = (uint64_t *)malloc((size_t)b->warps * ROUNDS * sizeof(uint64_t));
@@ -253,34 +263,69 @@ static void case_cycle(bench_t *b, const char *name, gpurt_gc_kind_t kind, doubl
              "one look at each", floor / 1e6);
 }
 
-/* Sections, while nothing is collected and while something always is. */
-static void case_pause(bench_t *b)
+/* A launch of mutators, while nothing is collected or while something always is. Every section
+ * that it timed goes to `to`. Returns: how many. */
+static uint32_t mutate(bench_t *b, bool collects, double *to, pauses_t *out)
 {
-    gpurt_launch_t launch = shape(b, b->warps / 2);
-    uint32_t n = b->warps / 2 * ROUNDS, cycles = 0;
-    double quiet[3], busy[3];
+    uint32_t most = b->args.gc.root_count / GPURT_WARP_SIZE;
+    uint32_t warps = b->warps / 2 < most ? b->warps / 2 : most;
+    gpurt_launch_t launch = shape(b, warps);
+    uint64_t rate[2];
 
     launch.stream = b->side;
-    for (uint32_t i = 0; i < 2; i++) {
-        double *out = i ? busy : quiet;
+    NEED(gpurt_launch(b->rt, &launch, bench_reclaim_mutate, &b->args, &err));
+    while (collects && gpurt_stream_query(b->rt, b->side, NULL) == GPURT_E_NOT_READY) {
+        double begin = rows_now_ns();
 
-        build(b);
-        NEED(gpurt_launch(b->rt, &launch, bench_reclaim_mutate, &b->args, &err));
-        while (i && gpurt_stream_query(b->rt, b->side, NULL) == GPURT_E_NOT_READY) {
-            NEED(gpurt_gc_collect(b->rt, &b->args.gc, GPURT_GC_MAJOR_CYCLE, &err));
-            cycles++;
-        }
-        NEED(gpurt_stream_sync(b->rt, b->side, &err));
-        clocks_read(b, b->warps / 2);
-        out[0] = rows_percentile(b->samples, n, 50);
-        out[1] = rows_percentile(b->samples, n, 99);
-        out[2] = rows_percentile(b->samples, n, 100);
-        count(b, b->args.gc.entry_count);
+        NEED(gpurt_gc_collect(b->rt, &b->args.gc, GPURT_GC_MAJOR_CYCLE, &err));
+        if (out->cycles < PAUSE_CYCLES)
+            out->cycle_ns[out->cycles++] = rows_now_ns() - begin;
     }
-    rows_add("reclaim", "section_while_collecting_p50", busy[0], "clocks", "not", quiet[0]);
-    rows_add("reclaim", "section_while_collecting_p99", busy[1], "clocks", "not", quiet[1]);
-    rows_add("reclaim", "section_while_collecting_max", busy[2], "clocks", "not", quiet[2]);
-    rows_add("reclaim", "collections_meanwhile", cycles, "cycles", NULL, 0);
+    NEED(gpurt_stream_sync(b->rt, b->side, &err));
+    clocks_read(b, warps);
+    NEED(gpurt_copy(b->rt, 0, rate, b->args.rate, sizeof rate, &err));
+    NEED(gpurt_sync(b->rt, &err));
+    out->clocks_per_ms = (double)rate[0] / (double)rate[1] * 1e6;
+    memcpy(to, b->samples, (size_t)warps * ROUNDS * sizeof *to);
+    return warps * ROUNDS;
+}
+
+/* What a mutator feels of collections: the time that a section takes beyond the median of
+ * sections that nothing is collected beside. Nobody is stopped, so there is no other pause. */
+static void case_pause(bench_t *b)
+{
+    static const struct {
+        const char *name;
+        uint32_t percent;
+    } parts[] = {{"p50", 50}, {"p99", 99}, {"max", 100}};
+    size_t most = (size_t)PAUSE_LAUNCHES * b->warps / 2 * ROUNDS;
+    double *quiet = (double *)malloc(most * sizeof(double));
+    double *busy = (double *)malloc(most * sizeof(double)), usual;
+    uint32_t quiets = 0, all = 0;
+    pauses_t p = {0};
+    char text[64];
+
+    build(b);
+    for (uint32_t i = 0; i < PAUSE_LAUNCHES; i++)
+        quiets += mutate(b, false, quiet + quiets, &p);
+    for (uint32_t i = 0; i < PAUSE_LAUNCHES && p.cycles < PAUSE_CYCLES; i++)
+        all += mutate(b, true, busy + all, &p);
+    count(b, b->args.gc.entry_count);
+    usual = rows_percentile(quiet, quiets, 50);
+    for (uint32_t i = 0; i < 3; i++) {
+        double at = rows_percentile(busy, all, parts[i].percent);
+        double without = rows_percentile(quiet, quiets, parts[i].percent);
+
+        snprintf(text, sizeof text, "section_while_collecting_%s", parts[i].name);
+        rows_add("reclaim", text, at, "clocks", "not", without);
+        snprintf(text, sizeof text, "gc_pause_%u_%s", b->args.gc.entry_count,
+                 parts[i].name);
+        rows_add("reclaim", text, (at > usual ? at - usual : 0) / p.clocks_per_ms, "ms",
+                 "the whole cycle", rows_median(p.cycle_ns, p.cycles) / 1e6);
+    }
+    rows_add("reclaim", "collections_meanwhile", p.cycles, "cycles", NULL, 0);
+    free(quiet);
+    free(busy);
 }
 
 static void case_compact(bench_t *b)

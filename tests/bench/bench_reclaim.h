@@ -33,6 +33,7 @@ struct bench_reclaim_args {
     uint64_t *words;  /* one a lane, 16 apart */
     uint64_t *clocks; /* a warp and round */
     uint64_t *sums;   /* [0] wrong, [1] seen */
+    uint64_t *rate;   /* [0] cycles, [1] the same in nanoseconds */
     uint32_t rounds, op, every;
 };
 

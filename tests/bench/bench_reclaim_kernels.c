@@ -166,10 +166,12 @@ GPURT_KERNEL(bench_reclaim_pass, struct bench_reclaim_args, p)
     bench_wrong(p, sum == 1);
 }
 
-/* Sections that turn lists over, each by the clock: a mutator. Every lane has its root. */
+/* Sections that turn lists over, each by the clock: a mutator. Every lane has its root, and
+ * there are no more lanes than roots. rate: cycles and nanoseconds of one lane. */
 GPURT_KERNEL(bench_reclaim_mutate, struct bench_reclaim_args, p)
 {
-    uint32_t root = gpurt_global_id() % p->gc.root_count;
+    uint64_t clock = gpurt_clock(), ns = gpurt_globaltimer();
+    uint32_t root = gpurt_global_id();
 
     for (uint32_t round = 0; round < p->rounds; round++) {
         uint64_t begin = gpurt_clock();
@@ -187,4 +189,8 @@ GPURT_KERNEL(bench_reclaim_mutate, struct bench_reclaim_args, p)
         if (gpurt_lane() == 0)
             p->clocks[(size_t)bench_warp() * p->rounds + round] = gpurt_clock() - begin;
     }
+    if (gpurt_global_id() > 0)
+        return;
+    p->rate[0] = gpurt_clock() - clock;
+    p->rate[1] = gpurt_globaltimer() - ns;
 }

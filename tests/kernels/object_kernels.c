@@ -251,6 +251,7 @@ GPURT_DEVN void object_collect(const struct object_args *p, uint32_t cycle, bool
     a.polls = 16;
     a.cycle = cycle & GPURT_GC_CYCLES;
     a.flags = minor ? GPURT_GC_MINOR : 0;
+    a.marked = 0;
     gpurt_gc_reset_all(&a, rank, step);
     object_wait(p, &a, GPURT_GC_ACTIVE | GPURT_GC_ARMING | a.flags);
     object_wait(p, &a, GPURT_GC_ACTIVE | a.flags);
@@ -258,6 +259,7 @@ GPURT_DEVN void object_collect(const struct object_args *p, uint32_t cycle, bool
     do {
         gpurt_block_barrier();
         gpurt_gc_mark_all(&a);
+        a.marked = 1;
         object_wait(p, &a, GPURT_GC_ACTIVE | a.flags);
         if (rank == 0)
             gpurt_store_relaxed_dev_u32(&c->course.xfound, 0);

@@ -176,16 +176,21 @@ GPURT_KERNEL(place_lanes, struct place_args, p)
         gpurt_heap_free(&p->heap, v.base);
 }
 
-/* Each lane gets `rows` objects for cells of its own. One that gets NULL says so, and tries
- * again until there is memory, or the host has no more: gate[1]. */
+/* Each lane gets `rows` objects for cells of its own, as far as they are empty. One that gets
+ * NULL says so, and tries again until there is memory, or the host has no more: gate[1]. */
 GPURT_KERNEL(place_wait, struct place_args, p)
 {
     uint64_t *cells = p->cells + (uint64_t)gpurt_global_id() * p->rows;
     bool told = false;
 
     for (uint32_t i = 0; i < p->rows;) {
-        void *object = gpurt_heap_alloc(&p->heap, p->max_bytes);
+        void *object;
 
+        if (cells[i]) {
+            i++;
+            continue;
+        }
+        object = gpurt_heap_alloc(&p->heap, p->max_bytes);
         if (object) {
             holding_write(object, p->max_bytes);
             cells[i++] = (uint64_t)(uintptr_t)object;

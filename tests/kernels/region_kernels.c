@@ -11,25 +11,43 @@ GPURT_DEV uint64_t region_answer(const gpurt_region_t *r, const void *block, uin
     return why ? (uint64_t)why << 48 : (uint64_t)((const char *)block - r->base) + 1;
 }
 
-/* Lane 0 asks; with all lanes the others help it to look. */
-GPURT_DEVN void *region_ask(const struct region_args *p, const region_op_t *op,
-                            uint32_t *why)
+/* Requests of the list from i on that want alike: as many as a warp has lanes, at most. */
+GPURT_DEV uint32_t region_alike(const struct region_args *p, uint32_t i)
 {
-    gpurt_region_query_t q;
-    uint32_t at;
+    uint32_t n = 1;
 
-    if (p->mode == 0)
-        return gpurt_region_alloc_why(&p->region, op->size, op->align, why);
-    *why = gpurt_region_ask(&p->region, op->size, op->align, &q);
-    if (*why)
-        return NULL;
-    at = gpurt_region_serve(&p->region, GPURT_FULL_MASK, 0, &q, why);
-    *why = gpurt_shfl_u32(GPURT_FULL_MASK, *why, 0);
-    if (*why)
-        return NULL;
-    if (gpurt_lane() == 0)
+    while (p->mode && n < GPURT_WARP_SIZE && i + n < p->op_count &&
+           p->ops[i + n].kind == REGION_ALLOC && p->ops[i + n].size == p->ops[i].size &&
+           p->ops[i + n].align == p->ops[i].align)
+        n++;
+    return n;
+}
+
+/* A lane asks for each of n requests; mode 1: all lanes look, also those that do not ask. */
+GPURT_DEVN void region_ask(const struct region_args *p, uint32_t i, uint32_t n)
+{
+    const region_op_t *op = p->ops + i + (gpurt_lane() < n ? gpurt_lane() : 0);
+    gpurt_region_query_t q;
+    void *block = NULL;
+    uint32_t at = 0, why;
+
+    if (p->mode == 0) {
+        block = gpurt_region_alloc_why(&p->region, op->size, op->align, &why);
+    } else {
+        why = gpurt_region_ask(&p->region, op->size, op->align, &q);
+        if (!why) {
+            at = gpurt_region_serve(&p->region, GPURT_FULL_MASK,
+                                    n < 32 ? (1u << n) - 1 : GPURT_FULL_MASK, &q, &why);
+            block = p->region.base + ((size_t)at << p->region.shift);
+        }
+    }
+    if (gpurt_lane() >= n)
+        return;
+    block = why ? NULL : block;
+    if (block && p->mode)
         gpurt_store_relaxed_dev_u32(p->region.lengths + at, q.n);
-    return p->region.base + ((size_t)at << p->region.shift);
+    p->cells[op->slot] = (uint64_t)(uintptr_t)block;
+    p->answers[i + gpurt_lane()] = region_answer(&p->region, block, why);
 }
 
 GPURT_DEVN uint64_t region_do(const struct region_args *p, const region_op_t *op)
@@ -57,22 +75,19 @@ GPURT_DEVN uint64_t region_do(const struct region_args *p, const region_op_t *op
     }
 }
 
-/* One warp, mode 0: one lane of it, does what the list says, in order. */
+/* One warp, mode 0: one lane of it, does what the list says, in order; a warp makes requests
+ * that want alike by one call. */
 GPURT_KERNEL(region_trace, struct region_args, p)
 {
     if (gpurt_warp() > 0 || (p->mode == 0 && gpurt_lane() > 0))
         return;
-    for (uint32_t i = 0; i < p->op_count; i++) {
+    for (uint32_t i = 0, n; i < p->op_count; i += n) {
         const region_op_t *op = p->ops + i;
 
+        n = 1;
         if (op->kind == REGION_ALLOC) {
-            uint32_t why;
-            void *block = region_ask(p, op, &why);
-
-            if (gpurt_lane() == 0) {
-                p->cells[op->slot] = (uint64_t)(uintptr_t)block;
-                p->answers[i] = region_answer(&p->region, block, why);
-            }
+            n = region_alike(p, i);
+            region_ask(p, i, n);
         } else if (gpurt_lane() == 0) {
             p->answers[i] = region_do(p, op);
         }

@@ -215,6 +215,27 @@ static uint32_t trace_any(trace_t *t)
     return OPS;
 }
 
+/* The same, and requests come in rows that want alike: what a warp gets by one call, it
+ * gets as if its lanes had called one after the other. */
+static uint32_t trace_alike(trace_t *t)
+{
+    uint32_t i = 0;
+
+    while (i < OPS) {
+        region_op_t op = some_op(&t->oracle, i);
+        uint32_t n = op.kind == REGION_ALLOC ? 1 + dice(40) : 1;
+
+        for (; n && i < OPS; n--) {
+            op.slot = op.kind == REGION_ALLOC ? some_slot(&t->oracle, false) : op.slot;
+            if (op.kind == REGION_ALLOC && t->oracle.length[op.slot])
+                break; /* none is left */
+            t->ops[i] = op;
+            t->expected[i++] = oracle_do(&t->oracle, &op);
+        }
+    }
+    return OPS;
+}
+
 /* Requests whose sizes and lifetimes are the same whatever a policy makes of them: small
  * ones that stay, and long ones that come and go. What is refused is missed. */
 static uint32_t trace_lifetimes(trace_t *t)
@@ -322,7 +343,7 @@ static void test_traces(void)
         uint64_t first, best, worst;
 
         for (uint32_t fit = 0; fit < GPURT_FITS; fit++)
-            test_trace(trace_any, fit, mode, 16u << 2 * fit);
+            test_trace(mode ? trace_alike : trace_any, fit, mode, 16u << 2 * fit);
         first = test_trace(trace_lifetimes, GPURT_FIT_FIRST, mode, 256);
         best = test_trace(trace_lifetimes, GPURT_FIT_BEST, mode, 256);
         worst = test_trace(trace_lifetimes, GPURT_FIT_WORST, mode, 256);

@@ -15,6 +15,7 @@
 
 #    include <gpurt/alloccore.h>
 #    include <gpurt/alloctell.h>
+#    include <gpurt/tally.h>
 
 enum {
     GPURT_WATCH_PROBES = 32,
@@ -282,8 +283,8 @@ GPURT_DEVN void gpurt_watch_release(const gpurt_heap_t *h, char *begin, uint32_t
     gpurt_store_relaxed_dev_u32(&s.record->xstate,
                                 GPURT_RECORD_FREE |
                                     gpurt_watch_half((uint64_t)(begin - h->chunks)));
-    gpurt_red_add_relaxed_dev_u64(&w->xkept_bytes, 0 - s.bytes); /* relaxed: statistics */
-    gpurt_red_add_relaxed_dev_u64(&w->xkept, ~0ull);
+    gpurt_tally_red(&w->xkept_bytes, 0 - s.bytes);
+    gpurt_tally_red(&w->xkept, ~0ull);
     gpurt_core_free(h, begin);
 }
 
@@ -308,13 +309,12 @@ GPURT_DEVN void gpurt_watch_keep(const gpurt_heap_t *h, const gpurt_watch_slot_t
     uint64_t kept;
 
     gpurt_watch_poison(s);
-    /* relaxed: statistics, and a ticket */
-    kept = gpurt_add_relaxed_dev_u64(&w->xkept_bytes, s->bytes) + s->bytes;
-    gpurt_red_add_relaxed_dev_u64(&w->xkept, 1);
-    gpurt_watch_empty(h, gpurt_add_relaxed_dev_u64(&w->xhead, 1),
-                      (uint64_t)(uintptr_t)s->begin, here);
+    kept = gpurt_tally_add(&w->xkept_bytes, s->bytes);
+    gpurt_tally_red(&w->xkept, 1);
+    gpurt_watch_empty(h, gpurt_tally_ticket(&w->xhead), (uint64_t)(uintptr_t)s->begin,
+                      here);
     for (uint32_t i = 0; i < GPURT_WATCH_TRIES && kept > w->keep_bytes; i++) {
-        uint64_t tail = gpurt_add_relaxed_dev_u64(&w->xtail, 1);
+        uint64_t tail = gpurt_tally_ticket(&w->xtail);
 
         gpurt_watch_empty(h, tail, 0, here);
         kept = gpurt_load_relaxed_dev_u64(&w->xkept_bytes);

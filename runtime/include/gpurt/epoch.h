@@ -19,6 +19,11 @@
 
 #include <gpurt/alloc.h>
 #include <gpurt/reclaimmap.h>
+#include <gpurt/tally.h>
+
+enum {
+    GPURT_PEEKS = 8 /* words that a lane asks for before it looks at the first */
+};
 
 GPURT_DEV uint32_t gpurt_epoch_of(uint64_t word)
 {
@@ -87,31 +92,59 @@ GPURT_DEV void gpurt_epoch_leave(const gpurt_epochs_t *e, uint32_t slot, uint32_
         gpurt_store_release_dev_u64(e->slots + slot, 0); /* EP1.rel */
 }
 
+/* A look at a slot that holds it open: several are on their way at a time, and the fence
+ * behind all of them acquires what each brought. */
+GPURT_DEV uint64_t gpurt_slot_peek(const uint64_t *word)
+{
+    uint64_t found = gpurt_load_relaxed_dev_u64(word); /* relaxed: the fence */
+
+    gpurt_fence_covers(word);
+    return found;
+}
+
+/* Whether a section is open that began in another epoch. If not, all that sections which
+ * have ended did comes before. Context: all lanes of the mask. */
+GPURT_DEV bool gpurt_epoch_is_held(const gpurt_epochs_t *e, uint32_t lanes, uint32_t epoch)
+{
+    uint32_t step = gpurt_popc(lanes), rank = gpurt_popc(lanes & gpurt_lanes_below());
+    bool held = false;
+
+    for (uint32_t base = 0; base < e->slot_count; base += GPURT_PEEKS * step) {
+        uint64_t words[GPURT_PEEKS];
+
+        for (uint32_t i = 0; i < GPURT_PEEKS; i++) {
+            uint32_t at = base + i * step + rank;
+
+            words[i] = at < e->slot_count ? gpurt_slot_peek(e->slots + at) : 0;
+        }
+        for (uint32_t i = 0; i < GPURT_PEEKS; i++)
+            held |= words[i] && gpurt_epoch_of(words[i]) != epoch;
+        if (gpurt_any(lanes, held))
+            return true;
+    }
+    gpurt_fence_acquire_dev(); /* EP1.acq */
+    return false;
+}
+
 /* One epoch on, if every open section has seen this one. Returns: whether. */
 GPURT_DEVN bool gpurt_epoch_advance(const gpurt_epochs_t *e, uint32_t lanes)
 {
-    uint32_t step = gpurt_popc(lanes), leader = gpurt_leader(lanes);
     uint64_t epoch = 0;
-    bool open = false;
+    bool on = false;
 
     if (gpurt_is_leader(lanes)) {
         epoch = gpurt_load_acquire_dev_u64(&e->counts->xepoch); /* EP2.acq */
         gpurt_fence_store_load_dev();
     }
     gpurt_syncwarp(lanes);
-    epoch = gpurt_shfl_u64(lanes, epoch, leader);
-    for (uint32_t i = gpurt_popc(lanes & gpurt_lanes_below()); i < e->slot_count;
-         i += step) {
-        uint64_t word = gpurt_load_acquire_dev_u64(e->slots + i); /* EP1.acq */
-
-        open |= word && gpurt_epoch_of(word) != (uint32_t)epoch;
-    }
+    epoch = gpurt_shfl_u64(lanes, epoch, gpurt_leader(lanes));
+    if (gpurt_epoch_is_held(e, lanes, (uint32_t)epoch))
+        return false;
     gpurt_syncwarp(lanes); /* the leader publishes what all have acquired */
-    open = gpurt_any(lanes, open);
-    if (!open && gpurt_is_leader(lanes))
-        open = !gpurt_cas_acq_rel_dev_u64(&e->counts->xepoch, &epoch, /* EP2.rel EP2.acq */
-                                          (uint32_t)(epoch + 1));
-    return !gpurt_shfl_u32(lanes, open, leader);
+    if (gpurt_is_leader(lanes))
+        on = gpurt_cas_acq_rel_dev_u64(&e->counts->xepoch, &epoch, /* EP2.rel EP2.acq */
+                                       (uint32_t)(epoch + 1));
+    return gpurt_shfl_u32(lanes, on, gpurt_leader(lanes));
 }
 
 /* Frees what waits in a slot for long enough. Context: the slot is the caller's. */
@@ -138,7 +171,7 @@ GPURT_DEVN void gpurt_epoch_free_ripe(const gpurt_epochs_t *e, uint32_t slot,
         gpurt_syncwarp(lanes);
         if (mine) {
             gpurt_heap_free(&e->heap, (void *)(uintptr_t)item.object);
-            gpurt_red_add_relaxed_dev_u64(&e->counts->xfreed, 1); /* relaxed: a statistic */
+            gpurt_tally_red(&e->counts->xfreed, 1);
         }
         gpurt_syncwarp(lanes);
     } while (ripe == gpurt_popc(lanes));
@@ -173,24 +206,37 @@ GPURT_DEV bool gpurt_epoch_put(const gpurt_epochs_t *e, uint32_t slot, uint32_t 
     return mine;
 }
 
+/* Whether n objects more are reason to look at all slots: more than half would be full, and
+ * since the last look a quarter has come, so that one look serves many; or all is full. */
+GPURT_DEV bool gpurt_epoch_is_due(const gpurt_epochs_t *e, const gpurt_limbo_t *limbo,
+                                  uint32_t n)
+{
+    uint32_t waiting = limbo->tail - limbo->head + n;
+
+    return waiting > e->limbo_size || (waiting > e->limbo_size / 2 &&
+                                       limbo->tail - limbo->looked >= e->limbo_size / 4);
+}
+
 /* Frees `object` when no section can be using it. It must be out of reach for sections that
  * begin from now on. Returns: a gpurt_retire_answer_t, to each lane its own. */
 GPURT_DEVN uint32_t gpurt_epoch_retire(const gpurt_epochs_t *e, uint32_t slot,
                                        uint32_t lanes, void *object)
 {
-    uint32_t want = gpurt_ballot(lanes, object != NULL);
-    const gpurt_limbo_t *limbo;
+    uint32_t want = gpurt_ballot(lanes, object != NULL), n = gpurt_popc(want);
+    gpurt_limbo_t *limbo;
 
     if (slot >= e->slot_count)
         return object ? GPURT_RETIRE_NO_SLOT : GPURT_RETIRE_KEPT;
     limbo = &e->limbos[slot];
-    /* When half is full, so that one look at all slots serves many; and maybe others have
-     * had it. */
-    for (uint32_t i = 0;
-         i < 2 && limbo->tail - limbo->head + gpurt_popc(want) > e->limbo_size / 2; i++) {
-        gpurt_syncwarp(lanes); /* all have looked */
-        if (i > 0)
-            gpurt_epoch_advance(e, lanes);
+    if (limbo->tail - limbo->head + n > e->limbo_size / 2) { /* maybe others had a look */
+        gpurt_syncwarp(lanes);                               /* all have read */
+        gpurt_epoch_free_ripe(e, slot, lanes);
+    }
+    if (gpurt_epoch_is_due(e, limbo, n)) {
+        gpurt_syncwarp(lanes); /* all have read */
+        if (gpurt_is_leader(lanes))
+            limbo->looked = limbo->tail;
+        gpurt_epoch_advance(e, lanes);
         gpurt_epoch_free_ripe(e, slot, lanes);
     }
     if (gpurt_epoch_put(e, slot, lanes, want, object) || !object)

@@ -76,8 +76,8 @@ typedef struct gpurt_gc_course {
 typedef struct gpurt_gc_control {
     gpurt_gc_course_t course;
     GPURT_ALIGN(128) uint32_t xtail; /* of the queue of shaded entries */
-    uint32_t xhead;
-    uint32_t xbusy; /* warps of the collector that have taken some of it */
+    uint32_t xhead;                  /* places that warps of the collector have drawn, */
+    uint32_t xdone;                  /* and entries in them that were looked through */
     uint64_t xallocated, xfreed, xfreed_bytes;
     uint64_t xpromoted;
     uint64_t xmarked;                    /* in the last cycle */

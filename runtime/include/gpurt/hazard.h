@@ -21,6 +21,11 @@
 #include <gpurt/alloc.h>
 #include <gpurt/epoch.h>
 #include <gpurt/reclaimmap.h>
+#include <gpurt/tally.h>
+
+enum {
+    GPURT_HAZARD_BATCH = 8 /* objects of a lane that one look at all pointers is for */
+};
 
 GPURT_DEV uint64_t *gpurt_hazard_pointer(const gpurt_hazards_t *h, uint32_t slot,
                                          uint32_t k)
@@ -94,42 +99,74 @@ GPURT_DEVN void gpurt_hazard_close(const gpurt_hazards_t *h, uint32_t slot, uint
         gpurt_store_release_dev_u64(h->slots + slot, 0); /* EP1.rel */
 }
 
-/* Whether a lane of a taken slot names this lane's object. */
-GPURT_DEVN bool gpurt_hazard_is_named(const gpurt_hazards_t *h, uint32_t slot,
-                                      uint32_t lanes, uint64_t object)
+/* Of this lane's objects those that are among the words that the lanes have loaded. */
+GPURT_DEV uint32_t gpurt_hazard_compare(uint32_t lanes, uint64_t mine,
+                                        const uint64_t *objects)
 {
-    uint32_t words = h->each * GPURT_WARP_SIZE, step = gpurt_popc(lanes);
-    uint32_t rank = gpurt_popc(lanes & gpurt_lanes_below());
-    const uint64_t *pointers = h->pointers + (size_t)slot * words;
-    bool named = false;
+    uint32_t named = 0;
 
-    for (uint32_t base = 0; base < words; base += step) {
-        uint64_t mine = 0;
-        uint32_t some;
+    for (uint32_t some = gpurt_ballot(lanes, mine != 0); some; some &= some - 1) {
+        uint64_t other = gpurt_shfl_u64(lanes, mine, gpurt_leader(some));
 
-        if (base + rank < words)
-            mine = gpurt_load_acquire_dev_u64(pointers + base + rank); /* HZ1.acq */
-        for (some = gpurt_ballot(lanes, mine != 0); some; some &= some - 1) {
-            uint64_t other = gpurt_shfl_u64(lanes, mine, gpurt_leader(some));
-
-            named |= other == object;
-        }
+        for (uint32_t i = 0; i < GPURT_HAZARD_BATCH; i++)
+            named |= (uint32_t)(other == objects[i]) << i;
     }
     return named;
 }
 
-/* Whether any lane of any taken slot does. */
-GPURT_DEV bool gpurt_hazard_is_used(const gpurt_hazards_t *h, uint32_t lanes,
-                                    uint64_t object)
+/* Of this lane's objects those that a taken slot names: bit i for objects[i]. taken: of the
+ * slots from `base` on, one for each lane, by lane. Several rows of pointers are on their way
+ * at a time. */
+GPURT_DEVN uint32_t gpurt_hazard_named(const gpurt_hazards_t *h, uint32_t lanes,
+                                       uint32_t base, uint32_t taken,
+                                       const uint64_t *objects)
 {
-    bool named = false;
+    uint32_t words = h->each * GPURT_WARP_SIZE, step = gpurt_popc(lanes), at = 0;
+    uint32_t rank = gpurt_popc(lanes & gpurt_lanes_below()), named = 0;
 
-    for (uint32_t slot = 0; slot < h->slot_count; slot++) {
-        bool taken = gpurt_load_acquire_dev_u64(h->slots + slot) != 0; /* EP1.acq */
+    while (taken) {
+        uint64_t rows[GPURT_PEEKS];
 
-        if (gpurt_any(lanes, taken))
-            named |= gpurt_hazard_is_named(h, slot, lanes, object);
+        for (uint32_t i = 0; i < GPURT_PEEKS; i++) {
+            uint32_t below = taken ? (taken & (0u - taken)) - 1 : 0;
+            uint64_t first = (uint64_t)(base + gpurt_popc(lanes & below)) * words;
+            bool is_one = taken && at + rank < words;
+
+            rows[i] = is_one ? gpurt_slot_peek(h->pointers + first + at + rank) : 0;
+            at += step;
+            if (at >= words) {
+                at = 0;
+                taken &= taken - 1;
+            }
+        }
+        for (uint32_t i = 0; i < GPURT_PEEKS; i++)
+            named |= gpurt_hazard_compare(lanes, rows[i], objects);
     }
+    return named;
+}
+
+/* The same of all slots. What lanes did with objects that they no longer name comes before.
+ * Context: all lanes of the mask. */
+GPURT_DEV uint32_t gpurt_hazard_used(const gpurt_hazards_t *h, uint32_t lanes,
+                                     const uint64_t *objects)
+{
+    uint32_t step = gpurt_popc(lanes), rank = gpurt_popc(lanes & gpurt_lanes_below());
+    uint32_t named = 0;
+
+    for (uint32_t base = 0; base < h->slot_count; base += GPURT_PEEKS * step) {
+        uint64_t words[GPURT_PEEKS];
+
+        for (uint32_t i = 0; i < GPURT_PEEKS; i++) {
+            uint32_t at = base + i * step + rank;
+
+            words[i] = at < h->slot_count ? gpurt_slot_peek(h->slots + at) : 0;
+        }
+        for (uint32_t i = 0; i < GPURT_PEEKS; i++)
+            named |= gpurt_hazard_named(h, lanes, base + i * step,
+                                        gpurt_ballot(lanes, words[i] != 0), objects);
+    }
+    gpurt_fence_acquire_dev(); /* EP1.acq HZ1.acq */
+    gpurt_syncwarp(lanes);     /* each has acquired what the others have */
     return named;
 }
 
@@ -161,23 +198,31 @@ GPURT_DEV void gpurt_hazard_pack(const gpurt_hazards_t *h, uint32_t slot, uint32
 GPURT_DEVN void gpurt_hazard_scan(const gpurt_hazards_t *h, uint32_t slot, uint32_t lanes)
 {
     uint64_t *retired = h->retired + (size_t)slot * h->retired_size;
-    uint32_t count = h->retired_counts[slot];
+    uint32_t count = h->retired_counts[slot], step = gpurt_popc(lanes), freed = 0;
     uint32_t rank = gpurt_popc(lanes & gpurt_lanes_below());
 
     gpurt_fence_store_load_dev(); /* what was unlinked before is unlinked for who sets now */
     gpurt_syncwarp(lanes);
-    for (uint32_t base = 0; base < count; base += gpurt_popc(lanes)) {
-        uint64_t object = base + rank < count ? retired[base + rank] : 0;
-        bool used = gpurt_hazard_is_used(h, lanes, object);
+    for (uint32_t base = 0; base < count; base += GPURT_HAZARD_BATCH * step) {
+        uint64_t objects[GPURT_HAZARD_BATCH];
+        uint32_t used;
 
-        gpurt_syncwarp(lanes); /* each has acquired what the others have */
-        if (object && !used) {
-            retired[base + rank] = 0;
-            gpurt_heap_free(&h->heap, (void *)(uintptr_t)object);
-            gpurt_red_add_relaxed_dev_u64(&h->counts->xfreed, 1); /* relaxed: a statistic */
+        for (uint32_t i = 0; i < GPURT_HAZARD_BATCH; i++) {
+            uint32_t at = base + i * step + rank;
+
+            objects[i] = at < count ? retired[at] : 0;
+        }
+        used = gpurt_hazard_used(h, lanes, objects);
+        for (uint32_t i = 0; i < GPURT_HAZARD_BATCH; i++) {
+            if (!objects[i] || used >> i & 1u)
+                continue;
+            retired[base + i * step + rank] = 0;
+            gpurt_heap_free(&h->heap, (void *)(uintptr_t)objects[i]);
+            freed++;
         }
         gpurt_syncwarp(lanes);
     }
+    gpurt_tally_red(&h->counts->xfreed, freed);
     gpurt_hazard_pack(h, slot, lanes);
 }
 

@@ -22,117 +22,13 @@
 
 #include <gpurt/block.h>
 #include <gpurt/ids.h>
+#include <gpurt/regionmap.h>
 #include <gpurt/warp.h>
 
-/* Where a request goes among the rows of free granules that are long enough; of equals to
- * the lowest. */
-typedef enum gpurt_region_fit {
-    GPURT_FIT_FIRST = 0, /* the lowest row */
-    GPURT_FIT_BEST = 1,  /* the shortest */
-    GPURT_FIT_WORST = 2, /* the longest */
-    GPURT_FITS
-} gpurt_region_fit_t;
-
-/* What a call was told. */
-typedef enum gpurt_region_answer {
-    GPURT_REGION_OK = 0,
-    GPURT_REGION_FULL = 1,       /* less is free than was asked for */
-    GPURT_REGION_FRAGMENTED = 2, /* enough is free, but not in a row */
-    GPURT_REGION_TOO_LARGE = 3,  /* larger than the region; of a split, than the block */
-    GPURT_REGION_ALIGNMENT = 4,  /* not a power of two, or larger than the region */
-    GPURT_REGION_NONE = 5,       /* no region, or no memory for one */
-    GPURT_REGION_FOREIGN = 6,    /* the pointer is not of this region, */
-    GPURT_REGION_INTERIOR = 7,   /* ... not the begin of a block, */
-    GPURT_REGION_TWICE = 8,      /* ... of what is free already */
-    GPURT_REGION_TAKEN = 9,      /* resize: what follows is not free */
-    GPURT_REGION_APART = 10,     /* merge: one does not begin where the other ends */
-    GPURT_REGION_ANSWERS
-} gpurt_region_answer_t;
-
 enum {
-    GPURT_REGION_GRANULE = 256, /* the least that is chosen by itself */
-    GPURT_REGION_AIM = 65536    /* granules a region has by itself, at most */
+    GPURT_REGION_AHEAD = 8 /* words that a lane asks for before it looks at the first */
 };
 #define GPURT_REGION_NOWHERE 0xffffffffu
-
-/* Written with atomics by: any lane, on refusal. */
-typedef struct gpurt_region_counts {
-    uint64_t xanswers[GPURT_REGION_ANSWERS]; /* refusals, by answer; OK is not counted */
-    uint64_t xbad_pointer;                   /* the last one that was no block */
-    uint64_t xlost_races; /* places that another lane took between look and claim */
-} gpurt_region_counts_t;
-
-/* A region as kernels see it: put it into a kernel's arguments. Blocks lie at the begin of
- * its memory, tables at the end. Owner: who made it. Never written. */
-typedef struct gpurt_region {
-    char *base;
-    gpurt_region_counts_t *counts;
-    uint64_t *bits;    /* a bit a granule; set: it is free */
-    uint32_t *lengths; /* a granule: of the block that begins there, else 0 */
-    uint32_t granules, words;
-    uint32_t shift; /* log2 of a granule */
-    uint32_t fit;   /* gpurt_region_fit_t */
-    void *owned;    /* memory that ends with the region, the host's business */
-} gpurt_region_t;
-
-/* ---- layout -------------------------------------------------------------------------- */
-
-GPURT_HD size_t gpurt_region_table_bytes(const gpurt_region_t *r)
-{
-    return sizeof(gpurt_region_counts_t) + r->words * sizeof(uint64_t) +
-           r->granules * sizeof(uint32_t);
-}
-
-/* Points the tables of a region with its numbers set into `memory`. */
-GPURT_HD void gpurt_region_place(gpurt_region_t *r, char *memory)
-{
-    r->counts = (gpurt_region_counts_t *)memory;
-    r->bits = (uint64_t *)(memory + sizeof(gpurt_region_counts_t));
-    r->lengths = (uint32_t *)(r->bits + r->words);
-}
-
-/* As many granules as fit into the memory with their tables. granule: a power of two from
- * 16 on, or 0: by size. Returns: GPURT_REGION_OK or what is wrong; the tables still are to
- * be filled. */
-GPURT_HD uint32_t gpurt_region_layout(gpurt_region_t *r, void *memory, size_t bytes,
-                                      size_t granule, uint32_t fit)
-{
-    uintptr_t from = (uintptr_t)memory;
-    size_t most = bytes, group, rest;
-
-    if (granule & (granule - 1) || (granule && granule < 16) || granule > 1u << 30)
-        return GPURT_REGION_ALIGNMENT;
-    for (r->shift = 0; granule >> r->shift > 1;)
-        r->shift++;
-    if (!granule)
-        for (r->shift = 8; bytes >> r->shift > GPURT_REGION_AIM;)
-            r->shift++;
-    r->fit = fit;
-    rest = ((from - 1) | (((size_t)1 << r->shift) - 1)) + 1 - from; /* to align the first */
-    if (!memory || fit >= GPURT_FITS || bytes < rest + sizeof(gpurt_region_counts_t))
-        return GPURT_REGION_NONE;
-    most = bytes - rest - sizeof(gpurt_region_counts_t);
-    group = ((size_t)64 << r->shift) + sizeof(uint64_t) + 64 * sizeof(uint32_t);
-    if (most / group >= 1u << 24)
-        return GPURT_REGION_TOO_LARGE;
-    r->granules = (uint32_t)(most / group) * 64;
-    most %= group;
-    if (most > sizeof(uint64_t))
-        r->granules += (uint32_t)((most - sizeof(uint64_t)) /
-                                  (((size_t)1 << r->shift) + sizeof(uint32_t)));
-    r->words = (r->granules + 63) / 64;
-    r->base = (char *)memory + rest;
-    gpurt_region_place(r, r->base + ((size_t)r->granules << r->shift));
-    return r->granules ? GPURT_REGION_OK : GPURT_REGION_NONE;
-}
-
-/* Word i of the bits of a region in which all is free. */
-GPURT_HD uint64_t gpurt_region_all_free(const gpurt_region_t *r, uint32_t i)
-{
-    uint32_t rest = r->granules - i * 64;
-
-    return rest >= 64 ? ~0ull : (1ull << rest) - 1;
-}
 
 /* Makes a region of any memory of the device. Context: all 32 lanes of a warp, with the
  * same arguments; each gets the description. Others may use it once the caller has handed
@@ -204,6 +100,13 @@ typedef struct gpurt_region_query {
     uint32_t is_free; /* granules that the look met */
 } gpurt_region_query_t;
 
+/* What a look found. */
+typedef struct gpurt_region_found {
+    uint64_t key;  /* of the best row, gpurt_region_key; ~0: there is none */
+    uint64_t next; /* of the one after it */
+    uint32_t end;  /* where the best one ends, or goes on */
+} gpurt_region_found_t;
+
 /* The smaller key is the better place, and its lower half says where. Returns: ~0 when the
  * row [begin, begin + length) has no place. */
 GPURT_DEV uint64_t gpurt_region_key(const gpurt_region_query_t *q, uint32_t begin,
@@ -219,29 +122,6 @@ GPURT_DEV uint64_t gpurt_region_key(const gpurt_region_query_t *q, uint32_t begi
     else if (q->fit == GPURT_FIT_WORST)
         rank = ~length;
     return (uint64_t)rank << 32 | at;
-}
-
-/* The best of the rows inside a word, of those that neither begin nor end with it. Rows are
- * worn off by n - 1 granules first, so that only long enough ones are gone through. */
-GPURT_DEV uint64_t gpurt_region_inside(const gpurt_region_query_t *q, uint64_t word,
-                                       uint32_t first)
-{
-    uint64_t best = ~0ull, worn = q->n < 64 ? word : 0;
-
-    for (uint32_t have = 1; have < q->n && worn;) {
-        uint32_t step = q->n - have < have ? q->n - have : have;
-
-        worn &= worn >> step;
-        have += step;
-    }
-    while (worn) {
-        uint32_t low = gpurt_ctz64(worn), length = gpurt_ctz64(~(worn >> low));
-        uint64_t key = gpurt_region_key(q, first + low, length + q->n - 1);
-
-        best = key < best ? key : best;
-        worn &= ~(((1ull << length) - 1) << low);
-    }
-    return best;
 }
 
 /* Free granules right before this lane's word. carry: before the lowest lane's. closed:
@@ -270,45 +150,115 @@ GPURT_DEV uint64_t gpurt_region_word(const gpurt_region_t *r, uint32_t i)
     return i < r->words ? gpurt_load_relaxed_dev_u64(r->bits + i) : 0;
 }
 
-/* One look through the bits, a word a lane at a step. The word past the end counts as all
- * taken, so that every row ends. Context: all lanes of the mask, with the same query.
- * Returns: the place as a key, ~0 when there is none. */
-GPURT_DEVN uint64_t gpurt_region_look(const gpurt_region_t *r, uint32_t lanes,
-                                      gpurt_region_query_t *q)
+/* A row that was met: whether it is the best so far. Context: one lane, whose finds these
+ * are. length: of the row; behind its place there may be less. */
+GPURT_DEV void gpurt_region_note(gpurt_region_found_t *f, uint64_t key, uint32_t end)
+{
+    if (key < f->key) {
+        f->next = f->key;
+        f->key = key;
+        f->end = end;
+    } else if (key < f->next) {
+        f->next = key;
+    }
+}
+
+/* The best of the rows inside a word, of those that neither begin nor end with it. Rows are
+ * worn off by n - 1 granules first, so that only long enough ones are gone through. */
+GPURT_DEV void gpurt_region_inside(const gpurt_region_query_t *q, uint64_t word,
+                                   uint32_t first, gpurt_region_found_t *f)
+{
+    uint64_t worn = q->n < 64 ? word : 0;
+
+    for (uint32_t have = 1; have < q->n && worn;) {
+        uint32_t step = q->n - have < have ? q->n - have : have;
+
+        worn &= worn >> step;
+        have += step;
+    }
+    while (worn) {
+        uint32_t low = gpurt_ctz64(worn), length = gpurt_ctz64(~(worn >> low));
+        uint64_t key = gpurt_region_key(q, first + low, length + q->n - 1);
+
+        gpurt_region_note(f, key, first + low + length + q->n - 1);
+        worn &= ~(((1ull << length) - 1) << low);
+    }
+}
+
+/* What one step of the look adds: this lane's word, number i. carry: free granules right
+ * before the lowest lane's, then before the next step's. Returns: whether the look is over,
+ * for this lane. */
+GPURT_DEV bool gpurt_region_step(const gpurt_region_query_t *q, uint32_t lanes,
+                                 uint64_t word, uint32_t i, uint32_t *carry,
+                                 gpurt_region_found_t *f)
+{
+    uint32_t lead = gpurt_ctz64(~word), trail = gpurt_clz64(~word), before, closed;
+    uint32_t top = 31u - gpurt_clz(lanes), rank = gpurt_popc(lanes & gpurt_lanes_below());
+
+    closed = gpurt_ballot(lanes, lead < 64);
+    before = gpurt_region_before(lanes, closed, trail, *carry);
+    *carry = gpurt_shfl_u32(lanes, lead < 64 ? trail : before + 64, top);
+    if (lead < 64) {
+        uint64_t key = gpurt_region_key(q, i * 64 - before, before + lead);
+
+        gpurt_region_note(f, key, i * 64 + lead);
+        if (trail)
+            word = word << trail >> trail;
+        gpurt_region_inside(q, word >> lead << lead, i * 64, f);
+    }
+    if (q->fit == GPURT_FIT_FIRST && *carry >= q->n) { /* no need to see its end */
+        uint32_t end = (i - rank + gpurt_popc(lanes)) * 64;
+
+        gpurt_region_note(f, gpurt_region_key(q, end - *carry, *carry), end);
+        return f->key != ~0ull;
+    }
+    return gpurt_region_is_final(q, f->key);
+}
+
+/* Of what each lane found, the best. */
+GPURT_DEV void gpurt_region_choose(uint32_t lanes, gpurt_region_found_t *f)
+{
+    uint64_t best = gpurt_reduce_min_u64(lanes, f->key);
+    uint32_t owner = gpurt_ballot(lanes, f->key == best);
+    uint64_t other = f->key == best ? f->next : f->key;
+
+    f->next = gpurt_reduce_min_u64(lanes, other);
+    f->end = gpurt_shfl_u32(lanes, f->end, gpurt_leader(owner));
+    f->key = best;
+}
+
+/* One look through the bits, a word a lane at a step; several steps' words are on their way
+ * at a time. The word past the end counts as all taken, so that every row ends.
+ * Context: all lanes of the mask, with the same query. */
+GPURT_DEVN gpurt_region_found_t gpurt_region_look(const gpurt_region_t *r, uint32_t lanes,
+                                                  gpurt_region_query_t *q)
 {
     uint32_t width = gpurt_popc(lanes), rank = gpurt_popc(lanes & gpurt_lanes_below());
-    uint32_t top = 31u - gpurt_clz(lanes), carry = 0, found = 0;
-    uint64_t next = gpurt_region_word(r, rank), best = ~0ull;
+    uint32_t carry = 0, met = 0;
+    gpurt_region_found_t f = {~0ull, ~0ull, 0};
+    bool over = false;
 
-    for (uint32_t i = rank; i - rank <= r->words; i += width) {
-        uint64_t word = next, key;
-        uint32_t lead = gpurt_ctz64(~word), trail = gpurt_clz64(~word), before, closed;
-        bool final;
+    for (uint32_t base = 0; base <= r->words && !over; base += GPURT_REGION_AHEAD * width) {
+        uint64_t words[GPURT_REGION_AHEAD];
 
-        next = gpurt_region_word(r, i + width); /* on its way meanwhile */
-        found += gpurt_popc64(word);
-        closed = gpurt_ballot(lanes, lead < 64);
-        before = gpurt_region_before(lanes, closed, trail, carry);
-        carry = gpurt_shfl_u32(lanes, lead < 64 ? trail : before + 64, top);
-        if (lead < 64) {
-            key = gpurt_region_key(q, i * 64 - before, before + lead);
-            best = key < best ? key : best;
-            if (trail)
-                word = word << trail >> trail;
-            key = gpurt_region_inside(q, word >> lead << lead, i * 64);
-            best = key < best ? key : best;
+        for (uint32_t k = 0; k < GPURT_REGION_AHEAD; k++)
+            words[k] = gpurt_region_word(r, base + k * width + rank);
+        for (uint32_t k = 0; k < GPURT_REGION_AHEAD && !over; k++) {
+            uint32_t first = base + k * width;
+            bool final;
+
+            if (first > r->words)
+                break;
+            met += gpurt_popc64(words[k]);
+            if (!carry && !gpurt_any(lanes, words[k] != 0))
+                continue;
+            final = gpurt_region_step(q, lanes, words[k], first + rank, &carry, &f);
+            over = gpurt_any(lanes, final);
         }
-        final = gpurt_region_is_final(q, best);
-        if (q->fit == GPURT_FIT_FIRST && carry >= q->n) { /* no need to see its end */
-            key = gpurt_region_key(q, (i - rank + width) * 64 - carry, carry);
-            best = key < best ? key : best;
-            final = best != ~0ull;
-        }
-        if (gpurt_any(lanes, final))
-            break;
     }
-    q->is_free = gpurt_reduce_add_u32(lanes, found);
-    return gpurt_reduce_min_u64(lanes, best);
+    q->is_free = gpurt_reduce_add_u32(lanes, met);
+    gpurt_region_choose(lanes, &f);
+    return f;
 }
 
 /* ---- allocate ------------------------------------------------------------------------ */
@@ -356,35 +306,90 @@ GPURT_DEV uint32_t gpurt_region_ask(const gpurt_region_t *r, size_t size, size_t
     return GPURT_REGION_OK;
 }
 
-/* All lanes of the mask look for one of them and it takes what they find. Returns, to that
- * lane: where, or NOWHERE. */
-GPURT_DEV uint32_t gpurt_region_serve(const gpurt_region_t *r, uint32_t lanes, uint32_t who,
-                                      gpurt_region_query_t *q, uint32_t *why)
+/* How many requests alike, of `most`, go where the first goes and into its word, as if each
+ * had looked by itself. 0: not even one lies in the word. */
+GPURT_DEV uint32_t gpurt_region_batch(const gpurt_region_query_t *q,
+                                      const gpurt_region_found_t *f, uint32_t most)
 {
-    gpurt_region_query_t its = *q;
+    uint32_t at = (uint32_t)f->key, n = q->n, batch = (64 - at % 64) / n;
+    uint32_t other = f->next == ~0ull ? 0 : ~(uint32_t)(f->next >> 32), more = 0;
+
+    if (batch > most)
+        batch = most;
+    if (batch > (f->end - at) / n)
+        batch = (f->end - at) / n;
+    if (batch > 1 && q->align)
+        return 1;
+    if (batch > 1 && q->fit == GPURT_FIT_WORST) { /* as long as the row stays the longest */
+        if (f->end - at > other)
+            more = (f->end - at - other - 1) / n;
+        batch = batch < 1 + more ? batch : 1 + more;
+    }
+    return batch;
+}
+
+/* Lanes of `same` take the place that was found, as many as go into its word, by one atomic;
+ * what another lane has taken meanwhile they do without. Returns: who got its granules. */
+GPURT_DEVN uint32_t gpurt_region_take(const gpurt_region_t *r, uint32_t lanes,
+                                      uint32_t same, const gpurt_region_query_t *q,
+                                      const gpurt_region_found_t *f, uint32_t *where)
+{
+    uint32_t first = (uint32_t)f->key, i = first / 64, n = q->n;
+    uint32_t batch = gpurt_region_batch(q, f, gpurt_popc(same));
+    uint32_t rank = gpurt_popc(same & gpurt_lanes_below()), at = first + rank * n;
+    bool asks = (same >> gpurt_lane() & 1u) && rank < (batch ? batch : 1u), has = false;
+    uint64_t mine = asks && batch ? gpurt_region_mask(i, at, n) : 0, want, got = 0, kept;
+
+    if (batch == 0) { /* it goes over the word's end */
+        has = asks && gpurt_region_claim(r, first, n);
+    } else {
+        uint64_t *word = r->bits + i;
+
+        want = gpurt_reduce_or_u64(lanes, mine);
+        if (gpurt_is_leader(same))
+            got = gpurt_and_acquire_dev_u64(word, ~want) & want; /* AG1.acq */
+        got = gpurt_shfl_u64(lanes, got, gpurt_leader(same));
+        has = asks && (got & mine) == mine;
+        kept = gpurt_reduce_or_u64(lanes, has ? mine : 0);
+        if (gpurt_is_leader(same) && got != kept)
+            gpurt_red_or_release_dev_u64(word, got & ~kept); /* AG1.rel */
+        gpurt_syncwarp(lanes); /* what the leader has acquired holds for all */
+    }
+    *where = has ? at : *where;
+    return gpurt_ballot(lanes, has);
+}
+
+/* All lanes of the mask look for those of `same`, which want alike, and they take what is
+ * found. Returns, to each of these: where, or NOWHERE. */
+GPURT_DEV uint32_t gpurt_region_serve(const gpurt_region_t *r, uint32_t lanes,
+                                      uint32_t same, const gpurt_region_query_t *q,
+                                      uint32_t *why)
+{
+    uint32_t at = GPURT_REGION_NOWHERE, got, who = gpurt_leader(same), wait = 1;
+    gpurt_region_query_t its;
 
     its.n = gpurt_shfl_u32(lanes, q->n, who);
     its.align = gpurt_shfl_u32(lanes, q->align, who);
     its.origin = gpurt_shfl_u32(lanes, q->origin, who);
     its.fit = gpurt_shfl_u32(lanes, q->fit, who);
-    for (uint32_t wait = 1;;) {
-        uint64_t key = gpurt_region_look(r, lanes, &its);
-        uint32_t at = (uint32_t)key;
-        bool got = key == ~0ull;
+    its.is_free = 0;
+    while (same) {
+        gpurt_region_found_t f = gpurt_region_look(r, lanes, &its);
 
-        if (got)
-            at = GPURT_REGION_NOWHERE;
-        else if (gpurt_lane() == who)
-            got = gpurt_region_claim(r, at, its.n);
-        if (gpurt_any(lanes, got)) {
-            if (gpurt_lane() == who && at == GPURT_REGION_NOWHERE)
+        if (f.key == ~0ull) {
+            if (same >> gpurt_lane() & 1u)
                 *why = its.is_free < its.n ? GPURT_REGION_FULL : GPURT_REGION_FRAGMENTED;
-            return at;
+            break;
         }
+        got = gpurt_region_take(r, lanes, same, &its, &f, &at);
+        same &= ~got;
+        if (got)
+            continue;
         if (gpurt_lane() == who) /* relaxed: a statistic */
             gpurt_red_add_relaxed_dev_u64(&r->counts->xlost_races, 1);
         gpurt_backoff(&wait); /* another lane was faster */
     }
+    return at;
 }
 
 /* Returns: memory of at least `size` bytes at a multiple of `align` (a power of two), or
@@ -392,17 +397,19 @@ GPURT_DEV uint32_t gpurt_region_serve(const gpurt_region_t *r, uint32_t lanes, u
 GPURT_DEVN void *gpurt_region_alloc_why(const gpurt_region_t *r, size_t size, size_t align,
                                         uint32_t *why)
 {
-    uint32_t lanes = gpurt_activemask(), at = GPURT_REGION_NOWHERE, todo;
+    uint32_t lanes = gpurt_activemask(), at = GPURT_REGION_NOWHERE, todo, alike, same;
     gpurt_region_query_t q;
 
     lanes = gpurt_match_any_u64(lanes, (uint64_t)(uintptr_t)r->bits); /* of one region */
     *why = gpurt_region_ask(r, size, align, &q);
     todo = gpurt_ballot(lanes, *why == GPURT_REGION_OK);
-    for (; todo; todo &= todo - 1) {
-        uint32_t who = gpurt_leader(todo);
-        uint32_t got = gpurt_region_serve(r, lanes, who, &q, why);
+    alike = gpurt_match_any_u64(lanes, (uint64_t)q.n << 32 | q.align);
+    for (; todo; todo &= ~same) {
+        uint32_t got;
 
-        at = gpurt_lane() == who ? got : at;
+        same = gpurt_shfl_u32(lanes, alike, gpurt_leader(todo)) & todo;
+        got = gpurt_region_serve(r, lanes, same, &q, why);
+        at = same >> gpurt_lane() & 1u ? got : at;
     }
     if (*why != GPURT_REGION_OK) {
         gpurt_region_refuse(r, *why);
