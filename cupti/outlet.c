@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define PATIENCE_NS 500000000ull
-#define STEP_NS     50000
+#define STEP_NS     200000 /* half a ring is given back at once, in about that time */
 #define RETRY_NS    1000000000ull
 #define EXPECT_NS   10000000000ull /* gpurt_open takes a second or two */
 

@@ -70,12 +70,25 @@ static int oldest(const pool_t *p)
     return best;
 }
 
+/* Of many that wait the next one mostly lies behind the last: it is the next when as many were
+ * filled before it as were read. Returns: it or -1. */
+static int neighbour(const pool_t *p)
+{
+    int index = (p->last + 1) % POOL_BUFFERS;
+    uint64_t word = gpurt_load_acquire_dev_u64(&p->xfull[index / 64]); /* CUP1.acq */
+
+    return (word >> index % 64 & 1) && p->entries[index].order == p->given ? index : -1;
+}
+
 /* A pass reads the words one by one: what was filled before the one it found may have come
  * into a word that it had left behind. A second pass sees that. */
 int pool_next(pool_t *p)
 {
-    int found = oldest(p), again;
+    int found = neighbour(p), again;
 
+    if (found >= 0)
+        return found;
+    found = oldest(p);
     while (found >= 0 && (again = oldest(p)) != found)
         found = again;
     return found;
@@ -85,6 +98,8 @@ void pool_give(pool_t *p, int index)
 {
     uint64_t bit = 1ull << (index % 64);
 
+    p->given++;
+    p->last = index;
     gpurt_and_relaxed_dev_u64(&p->xfull[index / 64], ~bit); /* relaxed: only we clear */
     gpurt_or_release_dev_u64(&p->xfree[index / 64], bit);   /* CUP2.rel */
 }

@@ -32,6 +32,8 @@ typedef struct pool {
     uint64_t xorder;            /* buffers filled so far; likewise */
     uint32_t xstarved;          /* takes that found none; likewise */
     pool_entry_t entries[POOL_BUFFERS];
+    uint64_t given; /* buffers given back so far, and the last one; the reader's */
+    int last;
     sem_t filled; /* posted by fill */
 } pool_t;
 

@@ -21,7 +21,8 @@ enum {
     SLICE = 256, /* rings between two looks for panics: a few microseconds */
     /* Rows of a round, of either kind of rings: what a row waits for its sinks. */
     CALM_ROWS = 4096,
-    FLOOD_ROWS = 1024
+    FLOOD_ROWS = 1024,
+    FLOOD_VISITS = 32 /* of a round, where few rings are in flood: they fill its rows */
 };
 
 /* ---- panics -------------------------------------------------------------------------- */
@@ -254,12 +255,15 @@ static bool hot_look(gpurt_drain_t *d)
     return true;
 }
 
-/* Some of the rings that hold more than a visit takes, from where the last round stopped. */
+/* Some of the rings that hold more than a visit takes, from where the last round stopped; a few
+ * rings several times, because a round costs as much as many rows. */
 static bool flood_look(gpurt_drain_t *d)
 {
     drain_list_t *flood = &d->flood;
+    uint32_t once = flood->count; /* visits until each had one */
+    uint32_t visits = once > FLOOD_VISITS ? once : FLOOD_VISITS;
 
-    for (uint32_t left = flood->count; left && !stage_over(d); left--) {
+    for (; flood->count && visits && !stage_over(d); visits--) {
         uint32_t name, section, ring;
 
         if (flood->at >= flood->count)
@@ -275,7 +279,7 @@ static bool flood_look(gpurt_drain_t *d)
             list_drop(d, flood, flood->at);
             list_add(d, RING_HOT, name);
         }
-        if (left == 1)
+        if (once && --once == 0)
             d->cut = false;
     }
     return true;

@@ -27,7 +27,7 @@ typedef struct drain_site {
     uint32_t id;    /* in the dictionary, 0 not known yet */
     uint16_t words; /* of one lane's arguments */
     uint8_t level;
-    bool strings; /* has arguments that are numbers of strings */
+    uint32_t strings; /* bit per word of a lane's arguments that is a string's number */
     uint64_t types;
 } drain_site_t;
 

@@ -85,43 +85,24 @@ static uint64_t time_after(drain_cursor_t *c, uint64_t time_ns)
     return time_ns;
 }
 
-/* Whether every string that a record names is defined; number 0 names none. */
-static bool strings_there(gpurt_drain_t *d, uint32_t section, const drain_site_t *site,
-                          const uint32_t *words, uint32_t count, uint32_t lanes)
+/* Numbers of strings are the section's own; the dictionary has its own, and number 0 names
+ * none. Returns: false: one is not defined yet and is waited for; the words, changed in part,
+ * will be read again. */
+static bool strings_translate(gpurt_drain_t *d, uint32_t section, const drain_site_t *site,
+                              uint32_t *words, uint32_t count, uint32_t lanes, bool wait)
 {
-    uint32_t column = 0;
+    for (uint32_t left = site->strings; left; left &= left - 1) {
+        uint32_t first = (uint32_t)__builtin_ctz(left) * lanes;
 
-    for (uint32_t i = 0; i < GPURT_MAX_SITE_TYPES; i++) {
-        uint32_t type = gpurt_type_at(site->types, i);
+        for (uint32_t at = first; at < first + lanes && at < count; at++) {
+            uint32_t id = words[at] ? drain_string_id(d, section, words[at]) : 0;
 
-        for (uint32_t lane = 0; type == GPURT_TYPE_STRING && lane < lanes; lane++) {
-            uint32_t at = column * lanes + lane;
-
-            if (at < count && words[at] && !drain_string_id(d, section, words[at]))
+            if (words[at] && !id && wait)
                 return false;
+            words[at] = id;
         }
-        column += gpurt_type_words(type);
     }
     return true;
-}
-
-/* Numbers of strings are the section's own; the dictionary has its own. */
-static void strings_translate(gpurt_drain_t *d, uint32_t section, const drain_site_t *site,
-                              uint32_t *words, uint32_t count, uint32_t lanes)
-{
-    uint32_t column = 0;
-
-    for (uint32_t i = 0; i < GPURT_MAX_SITE_TYPES; i++) {
-        uint32_t type = gpurt_type_at(site->types, i);
-
-        for (uint32_t lane = 0; type == GPURT_TYPE_STRING && lane < lanes; lane++) {
-            uint32_t at = column * lanes + lane;
-
-            if (at < count)
-                words[at] = drain_string_id(d, section, words[at]);
-        }
-        column += gpurt_type_words(type);
-    }
 }
 
 /* A record's head, taken apart. */
@@ -198,7 +179,7 @@ uint32_t drain_record(gpurt_drain_t *d, uint32_t section, uint32_t ring, gpurt_r
                       uint32_t groups, bool wait_for_site)
 {
     static const drain_site_t unknown;
-    const uint32_t *words = drain_record_words(row);
+    uint32_t *words = drain_record_words(row);
     uint32_t have = groups * GPURT_GROUP_WORDS, number = words[0] & 0xffffu, count;
     uint32_t *args = gpurt_row_words(row);
     const drain_site_t *site = &unknown;
@@ -219,8 +200,8 @@ uint32_t drain_record(gpurt_drain_t *d, uint32_t section, uint32_t ring, gpurt_r
     if (site->id && (words[0] >> 16 & 0xffu) != GPURT_KIND_TEXT &&
         site->words * h.lanes < count)
         count = site->words * h.lanes;
-    if (site->strings && wait_for_site &&
-        !strings_there(d, section, site, words + h.first, count, h.lanes))
+    if (!strings_translate(d, section, site, words + h.first, count, h.lanes,
+                           wait_for_site))
         return 0;
     row_fill(d, row, &h, section);
     /* Host threads share a ring, and tell of things when they have ended. */
@@ -230,8 +211,6 @@ uint32_t drain_record(gpurt_drain_t *d, uint32_t section, uint32_t ring, gpurt_r
     row->level = site->level;
     if (h.first > GPURT_RECORD_HEAD_WORDS)
         memmove(args, args + 1, 4u * count);
-    if (site->strings)
-        strings_translate(d, section, site, args, count, h.lanes);
     drain_row_done(d, row, count);
     d->sum.messages += gpurt_row_messages(row);
     return gpurt_row_messages(row);

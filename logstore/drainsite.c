@@ -5,6 +5,20 @@
 
 #include <string.h>
 
+static uint32_t string_words(uint64_t types)
+{
+    uint32_t column = 0, strings = 0;
+
+    for (uint32_t i = 0; i < GPURT_MAX_SITE_TYPES; i++) {
+        uint32_t type = gpurt_type_at(types, i);
+
+        strings |= (uint32_t)(type == GPURT_TYPE_STRING) << column;
+        column += gpurt_type_words(type);
+    }
+    return strings;
+}
+GPURT_STATIC_ASSERT(2 * GPURT_MAX_SITE_TYPES <= 32, "a bit for each word");
+
 static bool site_load(gpurt_drain_t *d, uint32_t section, uint32_t number,
                       drain_site_t *out)
 {
@@ -32,9 +46,7 @@ static bool site_load(gpurt_drain_t *d, uint32_t section, uint32_t number,
     out->level = info.level;
     out->types = def.types;
     out->words = (uint16_t)gpurt_types_words(def.types);
-    out->strings = false;
-    for (uint32_t i = 0; i < GPURT_MAX_SITE_TYPES; i++)
-        out->strings |= gpurt_type_at(def.types, i) == GPURT_TYPE_STRING;
+    out->strings = string_words(def.types);
     return out->id != 0;
 }
 

@@ -151,18 +151,22 @@ static model_site_t *site_of(gpurt_model_t *m, uint32_t id)
 static void site_keep(gpurt_model_t *m, model_site_t *s, const gpurt_row_t *row)
 {
     bool per_lane = gpurt_row_per_lane(row) && row->mask;
-    uint32_t stride = per_lane ? (uint32_t)__builtin_popcount(row->mask) : 1;
     const uint32_t *words = gpurt_row_words(row);
     uint32_t count = 0;
 
     s->last = *row;
-    for (uint32_t at = 0; at < row->words && count < SITE_WORDS; at += stride)
-        s->words[count++] = words[at];
-    s->last.words = (uint16_t)count;
     if (per_lane) {
+        uint32_t stride = (uint32_t)__builtin_popcount(row->mask);
+
+        for (uint32_t at = 0; at < row->words && count < SITE_WORDS; at += stride)
+            s->words[count++] = words[at];
         s->last.form = GPURT_FORM_LANE;
         s->last.mask = row->mask & (0u - row->mask);
+    } else {
+        count = row->words < SITE_WORDS ? row->words : SITE_WORDS;
+        memcpy(s->words, words, 4u * count);
     }
+    s->last.words = (uint16_t)count;
     s->last_number = m->rows;
 }
 

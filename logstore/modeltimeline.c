@@ -41,17 +41,19 @@ static void bins_reach(gpurt_timeline_bins_t *b, uint64_t bin)
     b->newest = bin;
 }
 
-static void bins_put(gpurt_timeline_bins_t *b, uint64_t width,
+static void bins_put(gpurt_timeline_bins_t *b, uint32_t zoom,
                      const gpurt_timeline_span_t *s)
 {
-    uint64_t end = s->start_ns + s->ns, bin = s->start_ns / width;
+    const uint64_t width = gpurt_timeline_width(zoom), end = s->start_ns + s->ns;
+    uint64_t bin = gpurt_timeline_bin(s->start_ns, zoom), last;
 
     if (s->ns == 0)
         return;
-    bins_reach(b, (end - 1) / width);
+    last = gpurt_timeline_bin(end - 1, zoom);
+    bins_reach(b, last);
     if (bin + GPURT_TIMELINE_BINS <= b->newest)
         bin = b->newest - GPURT_TIMELINE_BINS + 1; /* what is older is gone */
-    for (; bin * width < end; bin++) {
+    for (; bin <= last; bin++) {
         gpurt_timeline_cell_t *cell = &b->cells[bin % GPURT_TIMELINE_BINS][s->lane];
         uint32_t *sum = s->what == GPURT_TIMELINE_COPY ? &cell->copies : &cell->kernels;
         uint64_t from = s->start_ns > bin * width ? s->start_ns : bin * width;
@@ -82,7 +84,7 @@ void gpurt_timeline_put(gpurt_timeline_t *t, const gpurt_span_t *s, uint32_t ker
                      ? GPURT_TIMELINE_COPY
                      : GPURT_TIMELINE_KERNEL;
     for (uint32_t zoom = 0; zoom < GPURT_TIMELINE_ZOOMS; zoom++)
-        bins_put(&t->bins[zoom], gpurt_timeline_width(zoom), span);
+        bins_put(&t->bins[zoom], zoom, span);
 }
 
 static uint8_t part(gpurt_pair_t value, uint64_t whole)

@@ -95,6 +95,15 @@ static void check_end_of_pool(void)
     pool_give(&pool, index_of(all[3]));
     CHECK_EQ(pool_next(&pool), index_of(all[77]));
     CHECK(pool_take(&pool) != NULL);
+    pool_give(&pool, index_of(all[77]));
+    /* The neighbour of the last one is no older than what was filled before it. */
+    pool_fill(&pool, all[40], 4);
+    pool_fill(&pool, all[78], 5);
+    CHECK_EQ(pool_next(&pool), index_of(all[40]));
+    pool_give(&pool, index_of(all[40]));
+    CHECK_EQ(pool_next(&pool), index_of(all[78]));
+    pool_give(&pool, index_of(all[78]));
+    CHECK_EQ(pool_next(&pool), -1);
 }
 
 int main(void)

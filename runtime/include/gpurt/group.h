@@ -34,9 +34,10 @@ typedef long long gpurt_group_raw_t __attribute__((vector_size(16), may_alias));
 GPURT_HD void gpurt_group_store(gpurt_group_t *to, gpurt_group_t group)
 {
 #if GPURT_GROUP_MOVE
-    gpurt_group_raw_t raw;
+    /* Put together in registers: a load of 16 bytes that were just stored by fours waits. */
+    gpurt_group_raw_t raw = {(long long)(group.tag | (uint64_t)group.word[0] << 32),
+                             (long long)(group.word[1] | (uint64_t)group.word[2] << 32)};
 
-    __builtin_memcpy(&raw, &group, sizeof raw);
     GPURT_RAW_point(to, 16, sys, GPURT_POINT_STORE);
     __asm__ __volatile__("movdqa %1, %0"
                          : "=m"(*(gpurt_group_raw_t *)to)
