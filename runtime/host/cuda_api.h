@@ -22,6 +22,8 @@ typedef struct gpurt_cuda_api {
     cudaError_t (*get_device)(int *device);
     cudaError_t (*set_device)(int device);
     cudaError_t (*device_synchronize)(void);
+    cudaError_t (*device_get_limit)(size_t *value, enum cudaLimit limit);
+    cudaError_t (*device_set_limit)(enum cudaLimit limit, size_t value);
     /* errors */
     cudaError_t (*get_last_error)(void);
     const char *(*get_error_name)(cudaError_t error);

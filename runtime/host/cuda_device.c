@@ -3,7 +3,12 @@
 
 #include "cuda_error.h"
 
+#include <gpurt/panic.h>
 #include <stdio.h>
+
+enum {
+    STACK_LIMIT = 1024 /* CUDA's own default */
+};
 
 gpurt_status_t gpurt_cuda_refuse_lost(const gpurt_cuda_device_t *d, gpurt_error_t *err)
 {
@@ -76,6 +81,20 @@ gpurt_status_t gpurt_cuda_failed(gpurt_cuda_device_t *d, cudaError_t error,
         report_write(d, row, doing);
     }
     return gpurt_cuda_fail(err, error, doing);
+}
+
+/* The driver cannot know how deep a kernel goes that recurses or calls by address; such a kernel
+ * has what this limit says. A panic must not end the context because its lane is deep. */
+void gpurt_cuda_make_stack_room(void)
+{
+    const size_t want = STACK_LIMIT + GPURT_PANIC_STACK_BYTES;
+    size_t now = want;
+    cudaError_t e = gpurt_cuda_api->device_get_limit(&now, cudaLimitStackSize);
+
+    if (e == cudaSuccess && now < want)
+        e = gpurt_cuda_api->device_set_limit(cudaLimitStackSize, want);
+    if (e != cudaSuccess)
+        (void)gpurt_cuda_api->get_last_error(); /* as it would be without gpurt */
 }
 
 gpurt_status_t gpurt_cuda_visit(gpurt_cuda_device_t *d, gpurt_cuda_visit_t *visit,

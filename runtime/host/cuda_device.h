@@ -54,6 +54,9 @@ gpurt_status_t gpurt_cuda_refuse_lost(const gpurt_cuda_device_t *d, gpurt_error_
 gpurt_status_t gpurt_cuda_failed(gpurt_cuda_device_t *d, cudaError_t error,
                                  gpurt_error_t *err, const char *doing);
 
+/* What a lane may use of its stack, it may use before a panic, too. Context: the GPU is current. */
+void gpurt_cuda_make_stack_room(void);
+
 /* Makes the GPU current. */
 gpurt_status_t gpurt_cuda_visit(gpurt_cuda_device_t *d, gpurt_cuda_visit_t *visit,
                                 gpurt_error_t *err);

@@ -55,7 +55,8 @@ static const gpurt_cuda_error_t rows[] = {
     ROW(OperatingSystem, OS, false, REMEDY_MACHINE),
     ROW(InvalidResourceHandle, HANDLE, false, "record an event before asking for its time"),
     ROW(NotReady, NOT_READY, false, "ask again later, or wait for it"),
-    ROW(IllegalAddress, FAULT, true, REMEDY_ADDRESS),
+    ROW(IllegalAddress, FAULT, true,
+        REMEDY_ADDRESS "; one that recurses may need more cudaLimitStackSize"),
     ROW(LaunchOutOfResources, INVALID, false, "launch smaller blocks"),
     ROW(LaunchTimeout, DEVICE_LOST, true,
         "the driver ends long kernels on a GPU with a display: shorten "

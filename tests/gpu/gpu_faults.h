@@ -12,9 +12,8 @@ enum {
 };
 enum {
     FAULTS_STATIC_BYTES = 40 << 10,
-    FAULTS_CANCEL_BYTES = 400, /* of a kernel with a barrier: 392, and alignment */
-    FAULTS_WAIT = 1 << 29,     /* cycles that a lane goes on after its fault */
-    FAULTS_WIDE = 64           /* 64-bit values that a lane of faults_wide holds at once */
+    FAULTS_WAIT = 1 << 29, /* cycles that a lane goes on after its fault */
+    FAULTS_WIDE = 64       /* 64-bit values that a lane of faults_wide holds at once */
 };
 
 struct faults_args {

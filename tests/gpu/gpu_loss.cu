@@ -23,6 +23,7 @@ enum {
     THREADS = 64,
     WARPS = BLOCKS * THREADS / 32,
     SAID_EVERY = 8,
+    BEGIN_MS = 10000,
     LIMIT_NS = 2000000000
 };
 enum mode {
@@ -33,7 +34,14 @@ enum mode {
     MODE_KILL,
     MODES
 };
-static const char *const mode_names[MODES] = {"end", "trap", "illegal", "assert", "kill"};
+static const struct {
+    const char *name;
+    cudaError_t end;
+} modes[MODES] = {{"end", cudaSuccess},
+                  {"trap", cudaErrorLaunchFailure},
+                  {"illegal", cudaErrorIllegalAddress},
+                  {"assert", cudaErrorAssert},
+                  {"kill", cudaSuccess}};
 
 __global__ void writer(volatile uint32_t *said, int mode, uint32_t last)
 {
@@ -74,6 +82,15 @@ static uint32_t *said_map(const char *path)
     return memory == MAP_FAILED ? NULL : (uint32_t *)memory;
 }
 
+/* A GPU that others use as well may take its time to begin. */
+static void kill_in_midst(const volatile uint32_t *said)
+{
+    for (int ms = 0; ms < BEGIN_MS && said[0] == 0; ms++)
+        usleep(1000);
+    usleep((useconds_t)rand() % 4000);
+    kill(getpid(), SIGKILL);
+}
+
 static int write_numbers(enum mode mode, uint32_t *said, unsigned seed)
 {
     gpurt_error_t err = {};
@@ -92,13 +109,13 @@ static int write_numbers(enum mode mode, uint32_t *said, unsigned seed)
     srand(seed);
     last = 50 + (uint32_t)rand() % 400;
     writer<<<BLOCKS, THREADS>>>(device, mode, last);
-    if (mode == MODE_KILL) {
-        usleep(500 + (useconds_t)rand() % 4000);
-        kill(getpid(), SIGKILL);
-    }
-    e = cudaDeviceSynchronize();
-    if ((mode == MODE_END) != (e == cudaSuccess)) {
-        fprintf(stderr, "gpu_loss: %s ended in %s\n", mode_names[mode],
+    e = cudaGetLastError();
+    if (e == cudaSuccess && mode == MODE_KILL)
+        kill_in_midst(said);
+    if (e == cudaSuccess)
+        e = cudaDeviceSynchronize();
+    if (e != modes[mode].end) { /* another failure may come before the kernel begins */
+        fprintf(stderr, "gpu_loss: %s ended in %s\n", modes[mode].name,
                 cudaGetErrorName(e));
         return 1;
     }
@@ -148,7 +165,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "check") == 0)
         return check(said);
     for (int m = 0; m < MODES; m++)
-        if (strcmp(argv[1], mode_names[m]) == 0)
+        if (strcmp(argv[1], modes[m].name) == 0)
             return write_numbers((enum mode)m, said,
                                  argc > 3 ? (unsigned)atoi(argv[3]) : 1);
     return 2;

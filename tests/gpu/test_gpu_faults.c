@@ -5,6 +5,7 @@
 #include "check.h"
 #include "gpu_faults.h"
 
+#include <gpurt/block.h>
 #include <gpurt/gpurt.h>
 
 #include <errno.h>
@@ -115,8 +116,7 @@ static void case_shared(void)
 {
     gpurt_launch_t l = {.grid = {1}, .block = {32}};
 
-    /* A kernel with a barrier keeps some for itself: docs/ARCHITECTURE.md, Cancellation. */
-    l.shared_bytes = (uint32_t)info.max_shared - FAULTS_CANCEL_BYTES;
+    l.shared_bytes = (uint32_t)info.max_shared - GPURT_BLOCK_SHARED_BYTES;
     OK(gpurt_launch(rt, &l, faults_dyn_shared, &args, &err));
     l.shared_bytes -= FAULTS_STATIC_BYTES;
     OK(gpurt_launch(rt, &l, faults_static_shared, &args, &err));

@@ -22,7 +22,7 @@ one() { # MODE SEED
         return 1
     fi
     "$bin/gpurt-log" cat --jsonl "$name.gplog" | "$program" check "$name.said" >"$name.check" || {
-        echo "FAIL $1, seed $2: $(cat "$name.check")"
+        echo "FAIL $1, seed $2: $(cat "$name.check") $(grep -v '^/' "$name.out" | head -n 3)"
         return 1
     }
     printf '%s %s\n' "$1" "$(cat "$name.check")"

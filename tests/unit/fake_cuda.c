@@ -5,8 +5,12 @@
 
 fake_cuda_t fake;
 
-const fake_cuda_t fake_healthy = {
-    .driver = 13000, .toolkit = 13000, .count = 1, .major = 9, .elapsed_ms = 1.5f};
+const fake_cuda_t fake_healthy = {.driver = 13000,
+                                  .toolkit = 13000,
+                                  .count = 1,
+                                  .major = 9,
+                                  .elapsed_ms = 1.5f,
+                                  .stack = 1024};
 
 static cudaError_t answer(cudaError_t e)
 {
@@ -87,6 +91,19 @@ static const char *fake_error_string(cudaError_t e)
 static cudaError_t fake_sync(void)
 {
     return answer(fake.on_sync);
+}
+static cudaError_t fake_get_limit(size_t *value, enum cudaLimit limit)
+{
+    CHECK_EQ(limit, cudaLimitStackSize);
+    *value = fake.stack;
+    return answer(cudaSuccess);
+}
+static cudaError_t fake_set_limit(enum cudaLimit limit, size_t value)
+{
+    CHECK_EQ(limit, cudaLimitStackSize);
+    if (fake.on_limit == cudaSuccess)
+        fake.stack = value;
+    return answer(fake.on_limit);
 }
 static cudaError_t fake_malloc(void **memory, size_t bytes)
 {
@@ -295,6 +312,8 @@ const gpurt_cuda_api_t fake_api = {
     .get_device = fake_get_device,
     .set_device = fake_set_device,
     .device_synchronize = fake_sync,
+    .device_get_limit = fake_get_limit,
+    .device_set_limit = fake_set_limit,
     .get_last_error = fake_last_error,
     .get_error_name = fake_error_name,
     .get_error_string = fake_error_string,

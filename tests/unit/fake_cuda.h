@@ -22,12 +22,13 @@ typedef struct fake_cuda {
     int current; /* device of the thread */
     /* errors to answer with, until they are set back */
     cudaError_t on_count, on_set_device, on_stream, on_malloc, on_launch, on_sync, on_query;
-    cudaError_t on_register, on_pointer, on_symbol;
+    cudaError_t on_register, on_pointer, on_symbol, on_limit;
     void (*played)(void *args);             /* what a launched kernel does, or NULL */
     void *(*entry_point)(const char *name); /* functions of the driver, or NULL */
     cudaError_t dead;    /* what every call answers once the context died */
     cudaError_t pending; /* what cudaGetLastError would tell */
     float elapsed_ms;
+    size_t stack; /* cudaLimitStackSize */
     /* what was asked */
     int launches, ex_launches, opt_ins, streams, contexts;
     int opt_in_bytes;

@@ -6,6 +6,8 @@
 #include "check.h"
 #include "fake_cuda.h"
 
+#include <gpurt/panic.h>
+
 static const gpurt_backend_ops_t *const ops = &gpurt_backend_cuda;
 
 static void close_clean(void *self)
@@ -244,6 +246,35 @@ static void test_info(void)
     close_clean(self);
 }
 
+/* A panic has room on the stack of a lane that has used all that CUDA gives; a limit that the
+ * program has set higher stays; one that cannot be set is no reason to fail. */
+static void test_stack_room(void)
+{
+    static const struct {
+        size_t before, after;
+        cudaError_t answer;
+    } cases[] = {
+        {1024, 1024 + GPURT_PANIC_STACK_BYTES, cudaSuccess},
+        {256, 1024 + GPURT_PANIC_STACK_BYTES, cudaSuccess},
+        {1 << 16, 1 << 16, cudaSuccess},
+        {1024, 1024, cudaErrorMemoryAllocation},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        gpurt_options_t options = {.struct_size = sizeof options};
+        gpurt_info_t info = {0};
+        void *self = NULL;
+
+        fake = fake_healthy;
+        fake.stack = cases[i].before;
+        fake.on_limit = cases[i].answer;
+        CHECK_EQ(ops->open(&options, &info, &self, NULL), GPURT_OK);
+        CHECK_EQ(fake.stack, cases[i].after);
+        CHECK_EQ(fake.pending, cudaSuccess);
+        close_clean(self);
+    }
+}
+
 static void test_module_loading(void)
 {
     fake = fake_healthy;
@@ -277,6 +308,7 @@ int main(void)
     gpurt_cuda_api = &fake_api;
     test_probe();
     test_info();
+    test_stack_room();
     test_module_loading();
     test_this_machine();
     return 0;

@@ -44,6 +44,10 @@
 #    define GPURT_ASSERT_LEVEL GPURT_ASSERT_CHEAP
 #endif
 
+enum {
+    GPURT_PANIC_STACK_BYTES = 512 /* on a GPU, of its lane's stack; it takes half of it */
+};
+
 /* What does not change from one panic of a use to the next. Owner: the program. */
 typedef struct gpurt_panic_site {
     gpurt_site_t site;
