@@ -6,12 +6,16 @@
 #include "text.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
-    LOG_MS = 20, /* asking for a file's size */
+    LOG_MS = 20, /* where the kernel does not tell us that the file grew */
+    TOLD_MS = 200,
     BOX_MS = 500
 };
 
@@ -132,8 +136,21 @@ static void rest(uint32_t ms)
     nanosleep(&wait, NULL);
 }
 
+/* Until the file has grown. notices: of inotify; -1: none. */
+static void rest_until_grown(int notices)
+{
+    struct pollfd look = {notices, POLLIN, 0};
+    char bytes[4096];
+
+    fflush(stdout);
+    if (notices < 0)
+        rest(LOG_MS);
+    else if (poll(&look, 1, TOLD_MS) > 0 && read(notices, bytes, sizeof bytes) < 0)
+        rest(LOG_MS);
+}
+
 /* Frames are read once; they never change. */
-static gpurt_status_t watch_log(watch_t *w, gpurt_error_t *err)
+static gpurt_status_t frames_watch(watch_t *w, int notices, gpurt_error_t *err)
 {
     gpurt_log_t *log = w->source->log;
     gpurt_log_summary_t sum;
@@ -156,9 +173,24 @@ static gpurt_status_t watch_log(watch_t *w, gpurt_error_t *err)
         if (late_tell(w, err) != GPURT_OK)
             return err->status;
         if (!sum.closed)
-            rest(LOG_MS);
+            rest_until_grown(notices);
     } while (!sum.closed && !ferror(w->style->out));
     return GPURT_OK;
+}
+
+static gpurt_status_t watch_log(watch_t *w, gpurt_error_t *err)
+{
+    int notices = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    gpurt_status_t st;
+
+    if (notices >= 0 && inotify_add_watch(notices, w->source->name, IN_MODIFY) < 0) {
+        close(notices);
+        notices = -1;
+    }
+    st = frames_watch(w, notices, err);
+    if (notices >= 0)
+        close(notices);
+    return st;
 }
 
 static gpurt_status_t watch_box(watch_t *w, uint32_t pid, gpurt_error_t *err)
