@@ -17,7 +17,7 @@ enum {
 };
 
 typedef struct panic_options {
-    bool json, sarif;
+    bool json, sarif, whole;
     uint64_t pid, number, near;
     const char *folder;
 } panic_options_t;
@@ -52,6 +52,9 @@ static const gpurt_option_t rows[] = {
      FIELD(STRING, folder),
      .help = "show: where source files are looked for, if they are not where they were "
              "compiled; export: the folder that places are relative to."},
+    {.name = "whole",
+     FIELD(FLAG, whole),
+     .help = "watch: all that show tells of each, not one line"},
     {.section = "Output",
      .name = "json",
      FIELD(FLAG, json),
@@ -246,8 +249,11 @@ static int watch(char **files, int count, const panic_options_t *o)
         return gpurt_option_refuse(&program, "watch wants one file, or -p PID");
     status = open_all(&book, files, count, o);
     style_init(&style, o);
-    if (status == 0 &&
-        panic_watch(book.sources, (uint32_t)o->pid, o->json, &style, &err) != GPURT_OK)
+    if (status == 0 && panic_watch(book.sources, (uint32_t)o->pid,
+                                   o->json    ? PANIC_WATCH_JSON
+                                   : o->whole ? PANIC_WATCH_WHOLE
+                                              : PANIC_WATCH_LINE,
+                                   &style, &err) != GPURT_OK)
         status = complain(&err);
     return finish(&book, status);
 }

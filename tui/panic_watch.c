@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Failures as they come. A log grows by frames; a box is read anew each time, through a
- * private copy as always, and what was told before is left out. */
+ * private copy as always, and what was told before is left out. Told whole, a failure is looked up
+ * among all that have come, so that it has its rank and what was recorded before it. */
 #include "panic_line.h"
 #include "text.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
-    LOG_MS = 100,
+    LOG_MS = 20, /* where the kernel does not tell us that the file grew */
+    TOLD_MS = 200,
     BOX_MS = 500
 };
 
 typedef struct watch {
     const panic_style_t *style;
     panic_source_t *source;
-    bool json;
+    bool json, whole;
+    gpurt_row_t **late; /* to be told whole when the look is over; heap */
+    uint32_t late_count, late_room;
     uint64_t seen; /* failures told; of a box, the first so many of each look */
     uint64_t now;  /* of this look */
 } watch_t;
@@ -64,11 +71,59 @@ static void tell(const watch_t *w, const gpurt_row_t *row)
     panic_line_end(&line, PANIC_RED);
 }
 
+/* ---- told whole ---------------------------------------------------------------------- */
+
+static bool keep(watch_t *w, const gpurt_row_t *row)
+{
+    if (w->late_count == w->late_room) {
+        uint32_t room = w->late_room ? 2 * w->late_room : 16;
+        gpurt_row_t **more = realloc(w->late, room * sizeof(gpurt_row_t *));
+
+        if (!more)
+            return false;
+        w->late = more;
+        w->late_room = room;
+    }
+    w->late[w->late_count] = panic_row_copy(row);
+    return w->late[w->late_count] && ++w->late_count;
+}
+
+static bool is_same(const gpurt_row_t *a, const gpurt_row_t *b)
+{
+    return a->words == b->words && memcmp(a, b, sizeof *a + 4u * a->words) == 0;
+}
+
+static gpurt_status_t late_tell(watch_t *w, gpurt_error_t *err)
+{
+    panic_book_t book = {.sources = w->source, .source_count = 1};
+    gpurt_status_t st = w->late_count ? panic_book_fill(&book, err) : GPURT_OK;
+
+    for (uint32_t i = 0; i < w->late_count; i++) {
+        uint32_t n = 0;
+
+        while (n < book.count && !is_same(book.list[n].row, w->late[i]))
+            n++;
+        if (st == GPURT_OK && n < book.count)
+            st = panic_show_print(&book, n, w->style, err);
+        fputc('\n', w->style->out);
+        free(w->late[i]);
+    }
+    w->late_count = 0;
+    book.sources = NULL; /* the watch's own */
+    book.source_count = 0;
+    panic_book_fini(&book);
+    return st;
+}
+
+/* ---- looks --------------------------------------------------------------------------- */
+
 static bool take(void *context, const gpurt_row_t *row)
 {
     watch_t *w = context;
 
-    if (gpurt_row_is_panic(row) && w->now++ >= w->seen)
+    if (!gpurt_row_is_panic(row) || w->now++ < w->seen)
+        return true;
+    if (!w->whole || !keep(w, row))
         tell(w, row);
     return true;
 }
@@ -81,8 +136,21 @@ static void rest(uint32_t ms)
     nanosleep(&wait, NULL);
 }
 
+/* Until the file has grown. notices: of inotify; -1: none. */
+static void rest_until_grown(int notices)
+{
+    struct pollfd look = {notices, POLLIN, 0};
+    char bytes[4096];
+
+    fflush(stdout);
+    if (notices < 0)
+        rest(LOG_MS);
+    else if (poll(&look, 1, TOLD_MS) > 0 && read(notices, bytes, sizeof bytes) < 0)
+        rest(LOG_MS);
+}
+
 /* Frames are read once; they never change. */
-static gpurt_status_t watch_log(watch_t *w)
+static gpurt_status_t frames_watch(watch_t *w, int notices, gpurt_error_t *err)
 {
     gpurt_log_t *log = w->source->log;
     gpurt_log_summary_t sum;
@@ -102,10 +170,27 @@ static gpurt_status_t watch_log(watch_t *w)
             while ((row = gpurt_log_row(&rows, at, &at)) != NULL)
                 take(w, row);
         }
+        if (late_tell(w, err) != GPURT_OK)
+            return err->status;
         if (!sum.closed)
-            rest(LOG_MS);
+            rest_until_grown(notices);
     } while (!sum.closed && !ferror(w->style->out));
     return GPURT_OK;
+}
+
+static gpurt_status_t watch_log(watch_t *w, gpurt_error_t *err)
+{
+    int notices = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    gpurt_status_t st;
+
+    if (notices >= 0 && inotify_add_watch(notices, w->source->name, IN_MODIFY) < 0) {
+        close(notices);
+        notices = -1;
+    }
+    st = frames_watch(w, notices, err);
+    if (notices >= 0)
+        close(notices);
+    return st;
 }
 
 static gpurt_status_t watch_box(watch_t *w, uint32_t pid, gpurt_error_t *err)
@@ -119,6 +204,8 @@ static gpurt_status_t watch_box(watch_t *w, uint32_t pid, gpurt_error_t *err)
         w->now = 0;
         st = panic_source_panics(w->source, take, w, err);
         w->seen = w->now > w->seen ? w->now : w->seen;
+        if (st == GPURT_OK)
+            st = late_tell(w, err);
         if (st != GPURT_OK || !alive || ferror(w->style->out))
             return st;
         rest(BOX_MS);
@@ -130,14 +217,24 @@ static gpurt_status_t watch_box(watch_t *w, uint32_t pid, gpurt_error_t *err)
     }
 }
 
-gpurt_status_t panic_watch(panic_source_t *source, uint32_t pid, bool json,
+gpurt_status_t panic_watch(panic_source_t *source, uint32_t pid, panic_watch_t how,
                            const panic_style_t *style, gpurt_error_t *err)
 {
-    watch_t w = {.style = style, .source = source, .json = json};
+    watch_t w = {.style = style,
+                 .source = source,
+                 .json = how == PANIC_WATCH_JSON,
+                 .whole = how == PANIC_WATCH_WHOLE};
+    gpurt_status_t st;
 
-    if (source->log)
-        return watch_log(&w);
-    if (source->dump.core)
-        return panic_source_panics(source, take, &w, err);
-    return watch_box(&w, pid, err);
+    if (source->log) {
+        st = watch_log(&w, err);
+    } else if (source->dump.core) {
+        st = panic_source_panics(source, take, &w, err);
+        if (st == GPURT_OK)
+            st = late_tell(&w, err);
+    } else {
+        st = watch_box(&w, pid, err);
+    }
+    free(w.late);
+    return st;
 }

@@ -191,7 +191,7 @@ static gpurt_status_t context_make(gpurt_cuda_device_t *d, gpurt_error_t *err)
     e = gpurt_cuda_api->stream_create(&d->stream, cudaStreamNonBlocking);
     if (e != cudaSuccess)
         return open_failed(e, "create the default stream", err);
-    gpurt_cuda_make_stack_room();
+    gpurt_cuda_context_prepare(d);
     return GPURT_OK;
 }
 

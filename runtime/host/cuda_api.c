@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cuda_api.h"
 
-enum {
-    DRIVER_OF_NAMES = 12000 /* names mean what they meant in CUDA 12.0 */
-};
+/* Names mean what they meant in CUDA 12.0, or when they came, up to 12.9. */
+static const unsigned drivers_of_names[] = {12000, 12090};
 
 static cudaError_t entry_point(const char *name, void **function)
 {
     enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-    cudaError_t e = cudaGetDriverEntryPointByVersion(name, function, DRIVER_OF_NAMES,
-                                                     cudaEnableDefault, &found);
+    cudaError_t e = cudaSuccess;
 
+    for (size_t i = 0; i < 2 && found != cudaDriverEntryPointSuccess; i++)
+        e = cudaGetDriverEntryPointByVersion(name, function, drivers_of_names[i],
+                                             cudaEnableDefault, &found);
     if (found != cudaDriverEntryPointSuccess)
         *function = NULL;
     return e;

@@ -5,9 +5,11 @@
 
 #include <gpurt/panic.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
-    STACK_LIMIT = 1024 /* CUDA's own default */
+    STACK_LIMIT = 1024, /* CUDA's own default */
+    DRIVER_LOG_BYTES = 1536
 };
 
 gpurt_status_t gpurt_cuda_refuse_lost(const gpurt_cuda_device_t *d, gpurt_error_t *err)
@@ -43,23 +45,43 @@ static int recent_print(const gpurt_cuda_device_t *d, char *text, size_t bytes)
     return length;
 }
 
+/* What the driver wrote of errors itself, each line indented: drivers from CUDA 12.9 on keep it. */
+static void driver_log_print(const gpurt_cuda_device_t *d, char *text, size_t bytes)
+{
+    char log[DRIVER_LOG_BYTES], *line, *rest = log;
+    size_t size = sizeof log - 1, used;
+
+    used = (size_t)snprintf(text, bytes, "  the driver's own log:\n");
+    if (!d->logs_dump || d->logs_dump(NULL, log, &size, 0) != 0 || size == 0 ||
+        size >= sizeof log) {
+        text[0] = 0;
+        return;
+    }
+    log[size] = 0;
+    while ((line = strsep(&rest, "\n")) != NULL && used < bytes)
+        if (line[0])
+            used += (size_t)snprintf(text + used, bytes - used, "    %s\n", line);
+}
+
 static void report_write(gpurt_cuda_device_t *d, const gpurt_cuda_error_t *row,
                          const char *doing)
 {
-    char recent[512] = "";
+    char recent[512] = "", log[DRIVER_LOG_BYTES + 256];
 
     recent_print(d, recent, sizeof recent);
+    driver_log_print(d, log, sizeof log);
     pthread_mutex_lock(&d->report_lock);
     snprintf(d->report, sizeof d->report,
              "%s on GPU %d, %s\n"
              "  CUDA: %s (%s, %d)\n"
              "  noticed by: %s\n"
              "  kernels launched last, newest first: %s\n"
-             "  what to do: %s\n",
+             "  what to do: %s\n"
+             "%s",
              gpurt_status_text(row->status), d->number, d->name,
              gpurt_cuda_api->get_error_string(row->error),
              gpurt_cuda_api->get_error_name(row->error), (int)row->error, doing,
-             recent[0] ? recent : "none by gpurt", row->remedy);
+             recent[0] ? recent : "none by gpurt", row->remedy, log);
     pthread_mutex_unlock(&d->report_lock);
 }
 
@@ -85,7 +107,7 @@ gpurt_status_t gpurt_cuda_failed(gpurt_cuda_device_t *d, cudaError_t error,
 
 /* The driver cannot know how deep a kernel goes that recurses or calls by address; such a kernel
  * has what this limit says. A panic must not end the context because its lane is deep. */
-void gpurt_cuda_make_stack_room(void)
+static void stack_make_room(void)
 {
     const size_t want = STACK_LIMIT + GPURT_PANIC_STACK_BYTES;
     size_t now = want;
@@ -95,6 +117,16 @@ void gpurt_cuda_make_stack_room(void)
         e = gpurt_cuda_api->device_set_limit(cudaLimitStackSize, want);
     if (e != cudaSuccess)
         (void)gpurt_cuda_api->get_last_error(); /* as it would be without gpurt */
+}
+
+void gpurt_cuda_context_prepare(gpurt_cuda_device_t *d)
+{
+    void *found = NULL;
+
+    stack_make_room();
+    if (gpurt_cuda_api->get_entry_point("cuLogsDumpToMemory", &found) != cudaSuccess)
+        (void)gpurt_cuda_api->get_last_error();
+    memcpy(&d->logs_dump, &found, sizeof found); /* C knows no cast from data to code */
 }
 
 gpurt_status_t gpurt_cuda_visit(gpurt_cuda_device_t *d, gpurt_cuda_visit_t *visit,

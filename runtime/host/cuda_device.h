@@ -17,7 +17,7 @@
 enum {
     GPURT_CUDA_RECENT = 8,  /* kernels a report names; a power of two */
     GPURT_CUDA_OPTED = 512, /* kernels remembered as opted in; a power of two */
-    GPURT_CUDA_REPORT_BYTES = 2048
+    GPURT_CUDA_REPORT_BYTES = 4096
 };
 
 /* Owner: backend_cuda.c, from open to close. Shared with: every thread; what changes starts
@@ -36,6 +36,8 @@ typedef struct gpurt_cuda_device {
                                             written by: any thread */
     uint64_t xopted[GPURT_CUDA_OPTED]; /* set of stubs; written by: any thread, never taken
                                             out */
+    /* cuLogsDumpToMemory; NULL: a driver before CUDA 12.9 */
+    int (*logs_dump)(void **iterator, char *buffer, size_t *size, unsigned flags);
     struct gpurt_cuda_box *box; /* NULL: nothing is logged; written by: open and close */
     pthread_mutex_t report_lock;
     char report[GPURT_CUDA_REPORT_BYTES];
@@ -54,8 +56,9 @@ gpurt_status_t gpurt_cuda_refuse_lost(const gpurt_cuda_device_t *d, gpurt_error_
 gpurt_status_t gpurt_cuda_failed(gpurt_cuda_device_t *d, cudaError_t error,
                                  gpurt_error_t *err, const char *doing);
 
-/* What a lane may use of its stack, it may use before a panic, too. Context: the GPU is current. */
-void gpurt_cuda_make_stack_room(void);
+/* A new context: what a lane may use of its stack, it may use before a panic, too; and what is
+ * asked for when the context is dead is looked up. Context: the GPU is current. */
+void gpurt_cuda_context_prepare(gpurt_cuda_device_t *d);
 
 /* Makes the GPU current. */
 gpurt_status_t gpurt_cuda_visit(gpurt_cuda_device_t *d, gpurt_cuda_visit_t *visit,

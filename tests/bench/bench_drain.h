@@ -12,9 +12,10 @@ struct bench_ping_args {
 
 GPURT_KERNEL_DECLARE(bench_ping, struct bench_ping_args);
 GPURT_KERNEL_DECLARE(bench_panic, struct bench_ping_args);
+GPURT_KERNEL_DECLARE(bench_compute, struct bench_ping_args);
 
-/* bench_drain_latency.c. Returns: exit status. */
-int bench_latency(void);
+/* bench_drain_latency.c. only: a part of the names of its cases, or NULL. Returns: exit status. */
+int bench_latency(const char *only);
 /* bench_drain_flood.c */
 void bench_flood(void);
 

@@ -32,3 +32,16 @@ GPURT_KERNEL(bench_panic, struct bench_ping_args, p)
     if (gpurt_thread_x() == 0)
         GPURT_PANIC("every %u", (uint32_t)p->every_ns);
 }
+
+/* Computes, and says nothing. */
+GPURT_KERNEL(bench_compute, struct bench_ping_args, p)
+{
+    float x = (float)gpurt_thread_x();
+
+    while (gpurt_globaltimer() < p->until_ns) {
+        for (uint32_t i = 0; i < 4096; i++)
+            x = x * 0.999f + 1.0f;
+        gpurt_relax();
+    }
+    GPURT_ASSERT(x >= 0.0f);
+}

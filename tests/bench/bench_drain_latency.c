@@ -2,8 +2,10 @@
 /* From a store on the device to the drainer's eye. A child process is the application:
  * one warp that speaks now and then, alone or beside a storm of blocks that log as fast as
  * they can, and kernels that panic. This process is the drainer, with the log file behind
- * it, resting as the programs do or spinning. A message bears the time at which it was
- * made; the clocks are compared by the application, whose bound is a row of its own. */
+ * it, resting as the programs do or spinning; or it does nothing but look at the count of
+ * panics and at the next slot, which is as early as any host can see them (bare). A message bears
+ * the time at which it was made; the clocks are compared by the application, whose bound is a
+ * row of its own. */
 #include "bench_drain.h"
 #include "check.h"
 #include "drain.h"
@@ -33,11 +35,12 @@ enum {
 typedef struct latency_case {
     const char *name;
     bool panic, storm, spin;
+    bool compute, bare; /* beside blocks that compute; without a drainer */
 } latency_case_t;
 
 /* Owner: the case. Written by the sink. */
 typedef struct seen {
-    double us[SAMPLES];
+    double us[SAMPLES], flag_us[SAMPLES]; /* flag: the count alone */
     uint32_t count;
     uint64_t messages;
     bool panic;
@@ -80,12 +83,15 @@ static void __attribute__((noreturn)) application(const latency_case_t *c)
     must(gpurt_stream_create(rt, &loud, &e), &e);
     ping.until_ns = storm.until_ns =
         gpurt_real_ns() + RUN_NS + (c->panic ? PANICS * PANIC_EVERY_US * 1000ull : 0);
-    if (c->storm) {
+    if (c->storm || c->compute) {
         launch.grid.x =
             info.backend == GPURT_BACKEND_CPU ? STORM_BLOCKS_CPU : STORM_BLOCKS_GPU;
         launch.block.x = STORM_THREADS;
         launch.stream = loud;
-        must(gpurt_launch(rt, &launch, bench_ping, &storm, &e), &e);
+        if (c->compute)
+            must(gpurt_launch(rt, &launch, bench_compute, &storm, &e), &e);
+        else
+            must(gpurt_launch(rt, &launch, bench_ping, &storm, &e), &e);
     }
     launch.grid.x = 1;
     launch.block.x = 32;
@@ -132,6 +138,39 @@ static bool box_take(int listener, gpurt_boxmap_t *map, pid_t child)
     return true;
 }
 
+static double since_us(const gpurt_boxmap_t *map, uint64_t device_ns)
+{
+    uint64_t now = gpurt_real_ns();
+    gpurt_clock_fit_t fit;
+
+    CHECK(gpurt_boxmap_clock(map, 0, &fit));
+    return (double)(int64_t)(now -
+                             gpurt_clock_real(&fit, device_ns & GPURT_TIME_MASK, now)) /
+           1e3;
+}
+
+static void look_bare(const gpurt_boxmap_t *map, seen_t *seen)
+{
+    const uint32_t *count = &map->box->sections[0].xpanics;
+    const double end = rows_now_ns() + WAIT_S * 1e9;
+
+    for (uint32_t i = 0; i < PANICS && rows_now_ns() < end; i++) {
+        const gpurt_panic_t *slot = gpurt_boxmap_panic(map, 0, i);
+        uint64_t flag_ns;
+
+        while (gpurt_load_relaxed_sys_u32(count) <= i && rows_now_ns() < end)
+            ; /* relaxed: a hint, when there is something */
+        flag_ns = gpurt_real_ns();
+        while (gpurt_load_acquire_sys_u32(&slot->xstate) !=
+                   GPURT_PANIC_WRITTEN && /* B6.acq */
+               rows_now_ns() < end)
+            ;
+        seen->us[i] = since_us(map, slot->time_ns);
+        seen->flag_us[i] = seen->us[i] - (double)(gpurt_real_ns() - flag_ns) / 1e3;
+        seen->count = i + 1;
+    }
+}
+
 static void drain_all(const gpurt_boxmap_t *map, const latency_case_t *c, seen_t *seen)
 {
     char path[] = "/tmp/bench_latency.XXXXXX";
@@ -172,6 +211,14 @@ static void case_rows(const latency_case_t *c, seen_t *seen)
     snprintf(name, sizeof name, "%s.p99", c->name);
     rows_add("drain", name, rows_percentile(seen->us, seen->count, 99), "us", "promised",
              c->panic && c->spin ? 10 : 1000);
+    if (c->bare) {
+        snprintf(name, sizeof name, "%s.flag_p50", c->name);
+        rows_add("drain", name, rows_percentile(seen->flag_us, seen->count, 50), "us", NULL,
+                 0);
+        snprintf(name, sizeof name, "%s.flag_p99", c->name);
+        rows_add("drain", name, rows_percentile(seen->flag_us, seen->count, 99), "us", NULL,
+                 0);
+    }
     if (c->storm) {
         snprintf(name, sizeof name, "%s.messages", c->name);
         rows_add("drain", name, (double)seen->messages / 1e6, "M", NULL, 0);
@@ -184,7 +231,7 @@ static bool case_run(const latency_case_t *c)
     char name[GPURT_HANDOVER_NAME];
     gpurt_clock_fit_t fit = {0};
     gpurt_boxmap_t map = {.fd = -1};
-    static seen_t seen;
+    static seen_t seen, behind; /* behind: what comes when all was seen */
     gpurt_error_t e;
     int listener, status;
     pid_t child;
@@ -202,7 +249,9 @@ static bool case_run(const latency_case_t *c)
     CHECK(child > 0);
     found = box_take(listener, &map, child);
     if (found) {
-        drain_all(&map, c, &seen);
+        if (c->bare)
+            look_bare(&map, &seen);
+        drain_all(&map, c, c->bare ? &behind : &seen);
         waitpid(child, &status, 0);
         gpurt_boxmap_clock(&map, 0, &fit);
         gpurt_boxmap_detach(&map);
@@ -215,21 +264,24 @@ static bool case_run(const latency_case_t *c)
     return found;
 }
 
-int bench_latency(void)
+int bench_latency(const char *only)
 {
     static const latency_case_t cases[] = {
-        {"latency_idle", false, false, false},
-        {"latency_storm", false, true, false},
-        {"latency_idle_spin", false, false, true},
-        {"latency_storm_spin", false, true, true},
-        {"panic_idle", true, false, false},
-        {"panic_idle_spin", true, false, true},
-        {"panic_storm", true, true, false},
-        {"panic_storm_spin", true, true, true},
+        {.name = "latency_idle"},
+        {.name = "latency_storm", .storm = true},
+        {.name = "latency_idle_spin", .spin = true},
+        {.name = "latency_storm_spin", .storm = true, .spin = true},
+        {.name = "panic_idle", .panic = true},
+        {.name = "panic_idle_spin", .panic = true, .spin = true},
+        {.name = "panic_storm", .panic = true, .storm = true},
+        {.name = "panic_storm_spin", .panic = true, .storm = true, .spin = true},
+        {.name = "panic_idle_bare", .panic = true, .bare = true},
+        {.name = "panic_compute_bare", .panic = true, .compute = true, .bare = true},
+        {.name = "panic_compute_spin", .panic = true, .compute = true, .spin = true},
     };
 
     for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        if (!case_run(&cases[i])) {
+        if ((!only || strstr(cases[i].name, only)) && !case_run(&cases[i])) {
             fprintf(stderr, "bench_drain: no box from this back end: latencies left out\n");
             return 0;
         }

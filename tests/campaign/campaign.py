@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fault campaign: programs that fail in every way there is, and what is left of them.
 
-  campaign.py BIN APP [--runs N] [--jobs J] [--seed S] [--case NAME] [--write PAGE]
+  campaign.py BIN APP [--gpu] [--runs N] [--jobs J] [--seed S] [--case NAME] [--write PAGE] [--rows FILE]
 
 Each run is one program of 8 blocks that log. Held to account in each: every message whose log call had returned is in the log,
 once (committed, lost, twice); no record is shown that does not add up in itself (torn); the failure is reported whole, with its
-place and its values; and where the context must be healthy, a second launch in the same process has run and logged. N is the runs
-of each case. --write puts the table into a page, between its marks."""
+place and its values; and where the context must be healthy, a second launch in the same process has run and logged. On a GPU
+(--gpu) a trap or a bad address ends the context: there the second launch must be refused, and a program started right after must
+work. N is the runs of each case. --write puts the table into a page, between its marks; --rows into a file as the benches' rows."""
 import argparse
 import collections
 import concurrent.futures
@@ -28,7 +29,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = open(os.path.join(HERE, "campaign_app_kernels.c"), encoding="utf-8").read().splitlines()
 
 Result = collections.namedtuple("Result", "committed lost twice torn report healthy")
-Case = collections.namedtuple("Case", "name words run")
+# serial: not beside others, a core dump stops the GPU for everybody
+Case = collections.namedtuple("Case", "name words run serial", defaults=(False,))
 
 
 class Wrong(Exception):
@@ -50,17 +52,19 @@ class Run:
     def __init__(self, options, folder, rng):
         self.bin, self.app, self.folder, self.rng = options.bin, options.app, folder, rng
         self.log, self.done, self.started = f"{folder}/run.gplog", f"{folder}/done", []
-        self.env = dict(os.environ, GPURT_BACKEND="cpu", GPURT_POLICY="block", GPURT_RING_BYTES="16384", GPURT_WORKERS="2",
-                        GPURT_CUPTI="off")
+        self.gpu = options.gpu
+        self.env = dict(os.environ, GPURT_BACKEND="cuda" if self.gpu else "cpu", GPURT_POLICY="block",
+                        GPURT_RING_BYTES="4096" if self.gpu else "16384", GPURT_WORKERS="2", GPURT_CUPTI="off")
 
     def program(self, name):
         return os.path.join(self.bin, name)
 
-    def start(self, way, failing, messages, recorder=True):
+    def start(self, way, failing, messages, recording=()):
         self.messages = messages
-        command = [self.app, way, str(failing), str(messages), self.done]
-        if recorder:
-            command = [self.program("gpurt-record"), "-q", "-o", self.log, "--", *command]
+        return self.run([self.program("gpurt-record"), "-q", *recording, "-o", self.log, "--", self.app, way, str(failing),
+                         str(messages), self.done])
+
+    def run(self, command):
         child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                  env=self.env)
         self.started.append(child)
@@ -73,6 +77,11 @@ class Run:
         child.stdin.close()
         out = child.stdout.read()  # not communicate(), which leaves out what readline() has read ahead
         return out, child.stderr.read(), child.wait(timeout=WAIT_S)
+
+    def another_process_works(self):
+        child, _ = self.run([self.app, "none", "0", "4", self.done + ".2"])
+        out, err, code = self.end(child)
+        must(code == 0 and "\nhealthy\n" in out, "the next process", code, out[-300:], err[-300:])
 
     def close(self):
         for child in self.started:
@@ -110,7 +119,7 @@ class Run:
         committed = self.committed()
         return len(committed), len(committed - set(seen)), sum(count - 1 for count in seen.values()), torn
 
-    def panics(self, expected, text, way):
+    def panics(self, expected, texts, way):
         """Each failing block is in the report with its place and its values."""
         listed = json.loads(subprocess.run([self.program("gpurt-panic"), "list", "--json", self.log], capture_output=True,
                                            text=True, check=True).stdout)
@@ -119,28 +128,60 @@ class Run:
         for number in {1, max(1, expected // 2), expected}:
             shown = json.loads(subprocess.run([self.program("gpurt-panic"), "show", "--json", str(number), self.log],
                                               capture_output=True, text=True, check=True).stdout)
-            must(shown["line"] == line_of(text), way, shown["line"])
+            must(shown["line"] in map(line_of, texts), way, shown["line"])
             block, at = (int(o["text"]) for o in shown["operands"])
-            must(shown["block"] == [block, 0, 0] and shown["msg"] == f"block {block} at message {at}", shown["msg"])
+            must(shown["block"] == [block, 0, 0] and shown["msg"].endswith(f"block {block} at message {at}"), shown["msg"])
             must(len(shown["lane_values"]) == bin(shown["failed"]).count("1") > 0, "lanes", shown["failed"])
-            must(shown["before"]["warp"] and shown["before"]["warp"][-1]["msg"].startswith(f"m {block} {at - 1} "), "before")
+            must(("turn" in [held["name"] for held in shown.get("held", [])]) == (way == "lock"), "held", shown.get("held"))
+            before = [row["msg"] for row in shown["before"]["warp"] if row["msg"].startswith("m ")]
+            must(before and before[-1].startswith(f"m {block} {at - 1} "), "before", shown["before"]["warp"][-3:])
 
 
-def fails(way, failing, status, text):
+def fails(way, failing, status, texts):
     """The first launch fails, or some of its blocks do; the second one works."""
     def run(r):
-        messages = 2 * r.rng.randint(4, 40)
-        child, _ = r.start(way, failing, messages)
+        child, _ = r.start(way, failing, 2 * r.rng.randint(4, 40))
         out, err, code = r.end(child)
         must(code == 0 and "\nhealthy\n" in out, "not healthy", code, out[-300:], err[-300:])
         must(out.startswith(status + "\n"), out[:100])
-        if way in ("assert", "panic"):
-            r.panics(failing, text, way)
+        if status == "GPURT_OK":
+            r.panics(failing * len(texts), texts, way)
         else:
             place = re.search(r"campaign_app_kernels\.c:(\d+)", out)
-            must(place and int(place.group(1)) == line_of(text), "place", out[:900])
+            must(place and int(place.group(1)) == line_of(texts[0]), "place", out[:900])
             must(re.search(r"block \(?[0-7]\b", out), "block", out[:900])
         return Result(*r.account(), report=1, healthy=1)
+    return run
+
+
+def takes_context(way, failing, status, error):
+    """On a GPU: the context dies, the process is told so, and the next process works."""
+    def run(r):
+        child, _ = r.start(way, failing, 2 * r.rng.randint(4, 40))
+        out, err, code = r.end(child)
+        must(code == 0 and "\nlost\n" in out, "not told", code, out[-600:], err[-300:])
+        must(out.startswith(status + "\n"), out[:600])
+        for words in (f"({error}, ", "newest first: campaign\n", "what to do: "):
+            must(words in out, "report", words, out[:900])
+        account = r.account()
+        r.another_process_works()
+        return Result(*account, report=1, healthy=1)
+    return run
+
+
+def dumps_core(way, failing, cause, text):
+    """On a GPU, under gpurt-record --gpu-core: the report has what failed, where, and in how many blocks."""
+    def run(r):
+        child, _ = r.start(way, failing, 2 * r.rng.randint(4, 40), ["--gpu-core"])
+        _, err, code = r.end(child)
+        must(code == 128 + signal.SIGABRT, "status", code, err[-600:])
+        shown = json.loads(subprocess.run([r.program("gpurt-panic"), "show", "--json", "1", r.log], capture_output=True,
+                                          text=True, check=True).stdout)
+        must(cause in json.dumps(shown) and shown["line"] == line_of(text), "fault", json.dumps(shown)[:900])
+        must(shown["block"][0] < failing, "block", shown["block"])
+        account = r.account()
+        r.another_process_works()
+        return Result(*account, report=1, healthy=1)
     return run
 
 
@@ -148,10 +189,10 @@ def kill_app(stop_first):
     """Anywhere in its life. What it had stopped in is nothing that could fail: no report, no health."""
     def run(r):
         child, pid = r.start("none", 0, 100000)
-        time.sleep(r.rng.random() * 0.03)
+        time.sleep(r.rng.random() * (0.01 if r.gpu else 0.03))
         if stop_first:
             os.kill(pid, signal.SIGSTOP)
-            time.sleep(r.rng.random() * 0.03)
+            time.sleep(r.rng.random() * (0.01 if r.gpu else 0.03))
         os.kill(pid, signal.SIGKILL)
         _, _, code = r.end(child)
         must(code == 128 + signal.SIGKILL, code)
@@ -189,26 +230,47 @@ def kill_drainer(r):
     child.stdin.close()
     _, err = other.communicate(timeout=WAIT_S)
     must(whole and (other.returncode == 0 or str(pid) in err), "the next drainer", err, out[-300:])
-    r.panics(2, 'GPURT_PANIC("block', "panic")
+    r.panics(2, PLACES["panic"], "panic")
     return Result(*r.account(), report=1, healthy=1)
 
 
-PLACES = {"trap": "gpurt_trap();", "address": "gpurt_store_relaxed_sys_u32(p->wrong", "misaligned": "gpurt_group_store(",
-          "assert": "GPURT_ASSERT(i ==", "panic": 'GPURT_PANIC("block'}
-CASES = [Case(f"{way}-{failing}", f"{words} in {failing} of {BLOCKS} blocks", fails(way, failing, status, PLACES[way]))
-         for way, words, status in (("trap", "trap", "GPURT_E_TRAP"), ("address", "illegal address", "GPURT_E_FAULT"),
-                                    ("misaligned", "misaligned access", "GPURT_E_FAULT"), ("assert", "assert", "GPURT_OK"),
-                                    ("panic", "panic", "GPURT_OK"))
-         for failing in (1, 4, 8)]
-CASES += [Case("kill-app", "SIGKILL of the program, anywhere", kill_app(False)),
-          Case("stop-kill-app", "SIGSTOP of the program, then SIGKILL", kill_app(True)),
-          Case("stop-app", "SIGSTOP of the program, three times, and on", stop_app),
-          Case("kill-drainer", "SIGKILL of the drainer, anywhere, with panics in 2 blocks", kill_drainer)]
+PLACES = {"trap": ["gpurt_trap();"], "address": ["gpurt_store_relaxed_sys_u32(p->wrong"],
+          "misaligned": ["gpurt_group_store("], "assert": ["GPURT_ASSERT(i =="], "panic": ['GPURT_PANIC("block'],
+          "lock": ['GPURT_PANIC("block'], "defer": ["/* and so does its handler */", 'GPURT_PANIC("handler of']}
+FAULTS = (("trap", "trap", "GPURT_E_TRAP", "cudaErrorLaunchFailure", "trap"),
+          ("address", "illegal address", "GPURT_E_FAULT", "cudaErrorIllegalAddress", "illegal address"),
+          ("misaligned", "misaligned access", "GPURT_E_FAULT", "cudaErrorMisalignedAddress", "misaligned"))
+GPU_FAULTS = (("shared", "an address beyond shared memory", "GPURT_E_TRAP", "cudaErrorLaunchFailure"),
+              ("cuda-assert", "CUDA's own assert", "GPURT_E_TRAP", "cudaErrorAssert"))
+PANICS = (("assert", "assert"), ("panic", "panic"), ("defer", "panic, and another in its handler,"),
+          ("lock", "panic while it holds a lock,"))
+
+
+def cases(gpu):
+    def blocks(words, failing):
+        return f"{words} in {failing} of {BLOCKS} blocks"
+    many = (1, 4, 8)
+    rows = []
+    for way, words, status, error, _ in FAULTS:
+        rows += [Case(f"{way}-{n}", blocks(words, n), takes_context(way, n, status, error) if gpu else
+                      fails(way, n, status, PLACES[way])) for n in many]
+    if gpu:
+        for way, words, status, error in GPU_FAULTS:
+            rows += [Case(f"{way}-{n}", blocks(words, n), takes_context(way, n, status, error)) for n in (1, 8)]
+        rows += [Case(f"core-{way}", blocks(f"{words}, with a core dump,", 4), dumps_core(way, 4, cause, PLACES[way][0]), True)
+                 for way, words, _, _, cause in FAULTS]
+    for way, words in PANICS:
+        rows += [Case(f"{way}-{n}", blocks(words, n), fails(way, n, "GPURT_OK", PLACES[way])) for n in many]
+    return rows + [Case("kill-app", "SIGKILL of the program, anywhere", kill_app(False)),
+                   Case("stop-kill-app", "SIGSTOP of the program, then SIGKILL", kill_app(True)),
+                   Case("stop-app", "SIGSTOP of the program, three times, and on", stop_app),
+                   Case("kill-drainer", "SIGKILL of the drainer, anywhere, with panics in 2 blocks", kill_drainer)]
 
 
 def one(task):
     options, case, seed = task
-    with tempfile.TemporaryDirectory(prefix="gpurt-campaign-") as folder:
+    room = "/dev/shm" if options.gpu else None  # memory that CUDA can register
+    with tempfile.TemporaryDirectory(prefix="gpurt-campaign-", dir=room) as folder:
         run = Run(options, folder, random.Random(seed))
         try:
             return case, seed, case.run(run), None
@@ -218,10 +280,10 @@ def one(task):
             run.close()
 
 
-def table(rows, options):
-    lines = ["| failure | runs | committed records | lost | twice | torn shown | report whole | next launch works | on a GPU |",
-             "|---|---|---|---|---|---|---|---|---|"]
-    for case in CASES:
+def table(rows, every_case, gpu):
+    lines = [f"| failure | runs | committed records | lost | twice | torn shown | report whole | next {'work' if gpu else 'launch'} works |",
+             "|---|---|---|---|---|---|---|---|"]
+    for case in every_case:
         results = [result for c, result in rows if c is case and result]
         if not results:
             continue
@@ -232,23 +294,42 @@ def table(rows, options):
             return f"{sum(known)} of {len(known)}" if known else "-"
         total = [sum(getattr(r, field) for r in results) for field in ("committed", "lost", "twice", "torn")]
         lines.append(f"| {case.words} | {runs} | {total[0]:,} | {total[1]} | {total[2]} | {total[3]} | {share('report')} | "
-                     f"{share('healthy')} | not run yet |")
+                     f"{share('healthy')} |")
     every = [r for _, r in rows if r]
     lines.append(f"| **all** | **{len(every):,}** | **{sum(r.committed for r in every):,}** | **{sum(r.lost for r in every)}** | "
-                 f"**{sum(r.twice for r in every)}** | **{sum(r.torn for r in every)}** | | | |")
+                 f"**{sum(r.twice for r in every)}** | **{sum(r.torn for r in every)}** | | |")
     return lines
 
 
-def machine():
+def bench_rows(rows, every_case, seconds, where):
+    """As the benches print them."""
+    def row(name, value, unit, peer="-", peer_value="-"):
+        return f"campaign\t{name}\t{value}\t{unit}\t{peer}\t{peer_value}\t-"
+    lines = [f"# {where}", "bench\tcase\tvalue\tunit\tpeer\tpeer_value\tratio"]
+    for case in every_case:
+        results = [result for c, result in rows if c is case and result]
+        if results:
+            lines += [row(f"{case.name}.runs", len(results), "runs"),
+                      row(f"{case.name}.lost", sum(r.lost + r.twice + r.torn for r in results), "records", "committed",
+                          sum(r.committed for r in results))]
+    return lines + [row("all.runs", len(rows), "runs"), row("all.seconds", round(seconds), "s")]
+
+
+def machine(gpu):
     model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo", encoding="utf-8")
                   if line.startswith("model name")), "unknown processor")
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=HERE, capture_output=True, text=True).stdout.strip()
+    if gpu:
+        model = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], capture_output=True,
+                               text=True).stdout.split("\n")[0].replace(", ", ", driver ") + f", {model}"
+    commit = os.environ.get("GPURT_COMMIT") or commit
     return f"{time.strftime('%Y-%m-%d', time.gmtime())}, {model}, {os.cpu_count()} processors, Linux {os.uname().release}, commit {commit}"
 
 
-def write(page, lines):
+def write(page, lines, gpu):
     text = open(page, encoding="utf-8").read()
-    begin, end = "<!-- campaign -->\n", "<!-- end of campaign -->"
+    name = "campaign on a GPU" if gpu else "campaign"
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
     head, rest = text.split(begin)
     with open(page, "w", encoding="utf-8") as file:
         file.write(head + begin + "\n".join(lines) + "\n" + end + rest.split(end)[1])
@@ -262,22 +343,29 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--case")
+    parser.add_argument("--gpu", action="store_true")
     parser.add_argument("--write")
+    parser.add_argument("--rows")
     options = parser.parse_args()
-    tasks = [(options, case, options.seed * 1000003 + i) for i in range(options.runs) for case in CASES
-             if options.case in (None, case.name)]
-    rows, failed, start, where = [], 0, time.monotonic(), machine()
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for case, seed, result, why in pool.map(one, tasks):
-            rows.append((case, result))
-            if why or result.lost or result.twice or result.torn:
-                failed += 1
-                print(f"FAILED {case.name} (seed {seed}): {why or result}", flush=True)
-    lines = table(rows, options)
+    every_case = [case for case in cases(options.gpu) if options.case in (None, case.name)]
+    tasks = [(options, case, options.seed * 1000003 + i) for i in range(options.runs) for case in every_case]
+    rows, failed, start, where = [], 0, time.monotonic(), machine(options.gpu)
+    for serial in (False, True):
+        with concurrent.futures.ThreadPoolExecutor(1 if serial else options.jobs) as pool:
+            for case, seed, result, why in pool.map(one, [task for task in tasks if task[1].serial == serial]):
+                rows.append((case, result))
+                if why or result.lost or result.twice or result.torn:
+                    failed += 1
+                    print(f"FAILED {case.name} (seed {seed}): {why or result}", flush=True)
+    seconds = time.monotonic() - start
+    lines = table(rows, every_case, options.gpu)
     print("\n".join(lines))
-    print(f"{len(rows)} runs, {failed} failed, {time.monotonic() - start:.0f} s")
+    print(f"{len(rows)} runs, {failed} failed, {seconds:.0f} s")
+    if options.rows:
+        with open(options.rows, "w", encoding="utf-8") as file:
+            file.write("\n".join(bench_rows(rows, every_case, seconds, where)) + "\n")
     if options.write and not failed:
-        write(options.write, [f"{len(rows):,} runs, {where}:", "", *lines])
+        write(options.write, [f"{len(rows):,} runs, {where}:", "", *lines], options.gpu)
     sys.exit(failed > 0 or not rows)
 
 

@@ -197,6 +197,13 @@ def check_live():
     assert "No such process" in run("list", "-p", str(app.pid), status=1).stderr
 
 
+def check_watch(name, count):
+    """Told whole, each failure is what show tells of it, once."""
+    text = run("watch", "--whole", name).stdout
+    each = [run("show", str(n), name).stdout + "\n" for n in range(1, count + 1)]
+    assert all(text.count(one) == 1 for one in each) and len(text) == sum(map(len, each)), text
+
+
 def on_terminal(columns, **environment):
     master, slave = pty.openpty()
     subprocess.run(["stty", "rows", "24", "cols", str(columns)], stdin=slave, check=True)
@@ -257,6 +264,8 @@ with tempfile.TemporaryDirectory() as folder:
     check_box(BOX)
     check_core(BOX)
     check_live()
+    check_watch("run.gplog", 6)
+    check_watch(BOX, 5)
     check_terminal()
     check_refusals()
 print("all well")

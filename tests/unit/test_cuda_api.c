@@ -16,19 +16,23 @@ static const gpurt_kernel_t kernel = {"saxpy", 8, 8, NULL, &stub, 0};
 static const gpurt_kernel_t kernel_two = {"reduce", 8, 8, NULL, &stub, 0};
 static uint64_t kernel_args = 42;
 
-static void *open_healthy(void)
+static void *open_fake(void)
 {
     gpurt_options_t options = {.struct_size = sizeof options};
     gpurt_info_t info = {0};
     gpurt_error_t err = {0};
     void *self = NULL;
-    gpurt_status_t st;
+    gpurt_status_t st = ops->open(&options, &info, &self, &err);
 
-    fake = fake_healthy;
-    st = ops->open(&options, &info, &self, &err);
     CHECK_MSG(st == GPURT_OK, "open: %s", err.text);
     CHECK(self != NULL);
     return self;
+}
+
+static void *open_healthy(void)
+{
+    fake = fake_healthy;
+    return open_fake();
 }
 
 static void close_clean(void *self)
@@ -337,6 +341,57 @@ static void check_all_lost(void *self)
     CHECK_EQ(fake.pending, cudaSuccess);
 }
 
+/* ---- the driver's own log -------------------------------------------------------------- */
+
+static const char *driver_log;
+
+static int logs_dump(void **iterator, char *buffer, size_t *size, unsigned flags)
+{
+    size_t length = strlen(driver_log);
+
+    CHECK(iterator == NULL && flags == 0);
+    length = length < *size ? length : *size;
+    memcpy(buffer, driver_log, length);
+    *size = length;
+    return 0;
+}
+
+static void *logs_entry(const char *name)
+{
+    int (*function)(void **, char *, size_t *, unsigned) = logs_dump;
+    void *found = NULL;
+
+    if (strcmp(name, "cuLogsDumpToMemory") == 0)
+        memcpy(&found, &function, sizeof found);
+    return found;
+}
+
+/* A long one is cut, an empty one is not told of. */
+static void test_driver_log(void)
+{
+    static char longest[1 << 15];
+    const char *const logs[] = {"[now][ERROR] first\n[now][ERROR] second\n", "", longest};
+
+    memset(longest, 'x', sizeof longest - 1);
+    for (int i = 0; i < 3; i++) {
+        char report[8192];
+        void *self;
+
+        fake = fake_healthy;
+        fake.entry_point = logs_entry;
+        driver_log = logs[i];
+        self = open_fake();
+        fake.dead = cudaErrorIllegalAddress;
+        CHECK_EQ(ops->stream_sync(self, NULL, NULL), GPURT_E_FAULT);
+        CHECK_EQ(ops->report(self, report, sizeof report), strlen(report));
+        if (i == 0)
+            CHECK_CONTAINS(report,
+                           "own log:\n    [now][ERROR] first\n    [now][ERROR] second\n");
+        CHECK_EQ(strstr(report, "own log") != NULL, i != 1);
+        CHECK_EQ(ops->close(self, NULL), GPURT_OK);
+    }
+}
+
 static void test_context_dies(void)
 {
     for (size_t i = 0; i < sizeof deaths / sizeof deaths[0]; i++) {
@@ -394,6 +449,7 @@ int main(void)
     test_memory();
     test_streams_events();
     test_context_dies();
+    test_driver_log();
     test_death_noticed_late();
     return 0;
 }

@@ -421,10 +421,12 @@ GPURT_DEVN GPURT_NORETURN void gpurt_cuda_go(void)
     gpurt_leave();
 }
 
+/* Two branches, not one on the answer of gpurt_cuda_looks_gone: that would be tested again. */
 GPURT_DEV void gpurt_cancel_point(void)
 {
-    if (GPURT_UNLIKELY(gpurt_cuda_looks_gone()))
-        gpurt_cuda_go();
+    if (GPURT_UNLIKELY(gpurt_cuda_load_u32(gpurt_cuda_state() + 4) == GPURT_CUDA_GONE))
+        if (gpurt_cuda_is_gone())
+            gpurt_cuda_go();
 }
 
 /* In barriers, gpurt_relax and log calls. */

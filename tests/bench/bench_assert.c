@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_assert - what promises that hold and polls cost a kernel of a GPU: the same text with
+ * them and without, by turns. Two kernels that wait for memory (a transpose, a sum; an assertion
+ * an element each, and a poll an element), and one that does nothing but multiply-adds, with a
+ * poll each 64. */
+#include "bench_assert.h"
+#include "rows.h"
+
+#include <gpurt/gpurt.h>
+
+enum {
+    SIDE = 8192,
+    REPEATS = 41,
+    LOOP = 4096,
+    BLOCKS_A_MULTIPROCESSOR = 8,
+    THREADS = 256
+};
+
+static gpurt_t *rt;
+static gpurt_error_t err;
+static struct bench_assert_args args = {.side = SIDE, .repeats = LOOP, .factor = 0.5f};
+static gpurt_event_t from, to;
+
+static bool well(gpurt_status_t st)
+{
+    return st == GPURT_OK;
+}
+
+/* Returns: us, below 0 when something failed. */
+static double once(const gpurt_launch_t *launch, const gpurt_kernel_t *kernel)
+{
+    uint64_t ns = 0;
+
+    if (!well(gpurt_event_record(rt, from, GPURT_STREAM_DEFAULT)) ||
+        !well(gpurt_launch_kernel(rt, launch, kernel, &args, sizeof args, &err)) ||
+        !well(gpurt_event_record(rt, to, GPURT_STREAM_DEFAULT)) ||
+        !well(gpurt_event_sync(rt, to, &err)) ||
+        !well(gpurt_event_elapsed_ns(rt, from, to, &ns, &err)))
+        return -1;
+    return (double)ns / 1e3;
+}
+
+static bool compare(const char *name, const gpurt_launch_t *launch,
+                    const gpurt_kernel_t *with, const gpurt_kernel_t *without,
+                    double promised)
+{
+    double a[REPEATS], b[REPEATS], bare;
+    char row[64];
+
+    for (int i = -3; i < REPEATS; i++) {
+        double x = once(launch, with), y = once(launch, without);
+
+        if (x < 0 || y < 0)
+            return false;
+        a[i < 0 ? 0 : i] = x;
+        b[i < 0 ? 0 : i] = y;
+    }
+    bare = rows_median(b, REPEATS);
+    rows_add("assert", name, rows_median(a, REPEATS), "us", "bare", bare);
+    snprintf(row, sizeof row, "%s.added", name);
+    rows_add("assert", row, (rows_median(a, REPEATS) / bare - 1) * 100, "%", "promised",
+             promised);
+    return true;
+}
+
+static bool run(uint32_t sms)
+{
+    const gpurt_launch_t tiles = {
+        .grid = {SIDE / BENCH_ASSERT_TILE, SIDE / BENCH_ASSERT_TILE, 1},
+        .block = {BENCH_ASSERT_TILE, BENCH_ASSERT_ROWS, 1}};
+    const gpurt_launch_t all = {.grid = {sms * BLOCKS_A_MULTIPROCESSOR, 1, 1},
+                                .block = {THREADS, 1, 1}};
+
+    return compare("transpose_asserts", &tiles, &gpurt_kernel_bench_transpose_asserts,
+                   &gpurt_kernel_bench_transpose_bare, 1) &&
+           compare("sum_asserts", &all, &gpurt_kernel_bench_reduce_asserts,
+                   &gpurt_kernel_bench_reduce_bare, 1) &&
+           compare("sum_polls", &all, &gpurt_kernel_bench_reduce_polls,
+                   &gpurt_kernel_bench_reduce_bare, 2) &&
+           compare("poll_each_64", &all, &gpurt_kernel_bench_compute_polls,
+                   &gpurt_kernel_bench_compute_bare, 2);
+}
+
+int main(void)
+{
+    gpurt_options_t options = {.struct_size = sizeof options,
+                               .backend = GPURT_BACKEND_CUDA};
+    const size_t bytes = (size_t)SIDE * SIDE * sizeof(float);
+    void *in = NULL, *out = NULL;
+    gpurt_info_t info;
+    bool ok;
+
+    if (gpurt_open(&options, &rt, &err) != GPURT_OK) {
+        fprintf(stderr, "bench_assert: %s\n", err.text);
+        return 77;
+    }
+    args.count = (uint64_t)SIDE * SIDE;
+    rows_head();
+    ok = well(gpurt_info(rt, &info)) && well(gpurt_mem_create(rt, bytes, &in, &err)) &&
+         well(gpurt_mem_create(rt, bytes, &out, &err)) &&
+         well(gpurt_fill(rt, GPURT_STREAM_DEFAULT, in, 0x3f, bytes, &err)) &&
+         well(gpurt_event_create(rt, &from, &err)) &&
+         well(gpurt_event_create(rt, &to, &err));
+    args.in = (const float *)in;
+    args.out = (float *)out;
+    ok = ok && run(info.sm_count) && well(gpurt_sync(rt, &err));
+    if (!ok)
+        fprintf(stderr, "bench_assert: %s\n", err.text);
+    gpurt_event_destroy(rt, from);
+    gpurt_event_destroy(rt, to);
+    gpurt_mem_destroy(rt, in);
+    gpurt_mem_destroy(rt, out);
+    gpurt_close(rt, NULL);
+    return !ok;
+}

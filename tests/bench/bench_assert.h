@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_assert.h - kernels with promises in them, and the same text without. */
+#ifndef GPURT_TESTS_BENCH_ASSERT_H
+#define GPURT_TESTS_BENCH_ASSERT_H
+
+#include <gpurt/kernel.h>
+
+enum {
+    BENCH_ASSERT_TILE = 32, /* of the transpose; a block has TILE x ROWS threads */
+    BENCH_ASSERT_ROWS = 8,
+    BENCH_ASSERT_STEPS = 64 /* instructions between two polls */
+};
+
+struct bench_assert_args {
+    const float *in;
+    float *out;
+    uint64_t count;   /* of in; all that is read lies below it */
+    uint32_t side;    /* of the square matrix */
+    uint32_t repeats; /* of the loop that computes */
+    float factor;
+};
+
+GPURT_KERNEL_DECLARE(bench_transpose_asserts, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_transpose_bare, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_reduce_asserts, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_reduce_bare, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_compute_polls, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_compute_bare, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_reduce_polls, struct bench_assert_args);
+
+/* Each element's place is promised to be inside, and each element to be a number. */
+#define BENCH_ASSERT_TRANSPOSE(name)                                             \
+    GPURT_KERNEL(name, struct bench_assert_args, p)                              \
+    {                                                                            \
+        GPURT_SHARED(float, tile, BENCH_ASSERT_TILE *(BENCH_ASSERT_TILE + 1));   \
+        uint32_t x = gpurt_block_x() * BENCH_ASSERT_TILE, tx = gpurt_thread_x(); \
+        uint32_t y = gpurt_block_y() * BENCH_ASSERT_TILE, ty = gpurt_thread_y(); \
+                                                                                 \
+        for (uint32_t i = ty; i < BENCH_ASSERT_TILE; i += BENCH_ASSERT_ROWS) {   \
+            uint64_t at = (uint64_t)(y + i) * p->side + x + tx;                  \
+                                                                                 \
+            GPURT_ASSERT(at < p->count, "element %llu", (unsigned long long)at); \
+            tile[i * (BENCH_ASSERT_TILE + 1) + tx] = p->in[at];                  \
+        }                                                                        \
+        gpurt_block_barrier();                                                   \
+        for (uint32_t i = ty; i < BENCH_ASSERT_TILE; i += BENCH_ASSERT_ROWS) {   \
+            float v = tile[tx * (BENCH_ASSERT_TILE + 1) + i];                    \
+                                                                                 \
+            GPURT_ASSERT(v == v, "element %u %u is no number", x + i, y + tx);   \
+            p->out[(uint64_t)(x + i) * p->side + y + tx] = v;                    \
+        }                                                                        \
+    }
+
+#define BENCH_ASSERT_REDUCE(name, poll)                                               \
+    GPURT_KERNEL(name, struct bench_assert_args, p)                                   \
+    {                                                                                 \
+        uint64_t stride = (uint64_t)gpurt_grid_blocks() * gpurt_block_threads();      \
+        float sum = 0.0f;                                                             \
+                                                                                      \
+        for (uint64_t i = gpurt_global_id(); i < p->count; i += stride) {             \
+            float v = p->in[i];                                                       \
+                                                                                      \
+            GPURT_ASSERT(v == v, "element %llu is no number", (unsigned long long)i); \
+            poll;                                                                     \
+            sum += v;                                                                 \
+        }                                                                             \
+        p->out[gpurt_global_id()] = sum;                                              \
+    }
+
+/* Nothing but multiply-adds, each of which needs the one before, of four independent rows. */
+#define BENCH_ASSERT_COMPUTE(name, poll)                                    \
+    GPURT_KERNEL(name, struct bench_assert_args, p)                         \
+    {                                                                       \
+        const float f = p->factor;                                          \
+        float a = (float)gpurt_thread_x(), b = a + 1, c = a + 2, d = a + 3; \
+                                                                            \
+        for (uint32_t i = 0; i < p->repeats; i++) {                         \
+            for (uint32_t k = 0; k < BENCH_ASSERT_STEPS / 4; k++) {         \
+                a = a * f + 1.0f;                                           \
+                b = b * f + 2.0f;                                           \
+                c = c * f + 3.0f;                                           \
+                d = d * f + 4.0f;                                           \
+            }                                                               \
+            poll;                                                           \
+        }                                                                   \
+        p->out[gpurt_global_id()] = a + b + c + d;                          \
+    }
+
+#endif
