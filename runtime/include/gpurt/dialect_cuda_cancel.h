@@ -53,17 +53,12 @@ static
     __device__ uint64_t gpurt_cuda_gone[2 * GPURT_CUDA_UNITS]; /* written by: who cancels */
 
 /* The block's state: key of a cancelled block, or anything. As all addresses here, one of
- * shared memory: a load through a generic address is longer. In an asm, or each look would
- * compute it anew. */
+ * shared memory: a load through a generic address is longer. */
 __device__ __forceinline__ uint32_t gpurt_cuda_state(void)
 {
     __shared__ uint64_t state[1];
-    uint32_t at;
 
-    asm("{ .reg .u64 t; cvta.to.shared.u64 t, %1; cvt.u32.u64 %0, t; }"
-        : "=r"(at)
-        : "l"(state));
-    return at;
+    return (uint32_t)__cvta_generic_to_shared(state);
 }
 
 /* Of a watched block: its guard, the launch's number, the block's place << 32 | the attempt;
