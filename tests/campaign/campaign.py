@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fault campaign: programs that fail in every way there is, and what is left of them.
 
-  campaign.py BIN APP [--gpu] [--runs N] [--jobs J] [--seed S] [--case NAME] [--write PAGE] [--rows FILE]
+  campaign.py BIN APP [--gpu] [--runs N] [--jobs J] [--seed S] [--case NAME] [--seconds T] [--write PAGE] [--rows FILE]
 
 Each run is one program of 8 blocks that log. Held to account in each: every message whose log call had returned is in the log,
 once (committed, lost, twice); no record is shown that does not add up in itself (torn); the failure is reported whole, with its
 place and its values; and where the context must be healthy, a second launch in the same process has run and logged. On a GPU
 (--gpu) a trap or a bad address ends the context: there the second launch must be refused, and a program started right after must
-work. N is the runs of each case. --write puts the table into a page, between its marks; --rows into a file as the benches' rows."""
+work. N is the runs of each case; none begins after T seconds. --write puts the table into a page, between its marks; --rows into a file as the benches' rows."""
 import argparse
 import collections
 import concurrent.futures
@@ -281,6 +281,8 @@ def cases(gpu):
 
 def one(task):
     options, case, seed = task
+    if time.monotonic() > options.until:
+        return case, seed, None, None
     room = "/dev/shm" if options.gpu else None  # memory that CUDA can register
     with tempfile.TemporaryDirectory(prefix="gpurt-campaign-", dir=room) as folder:
         run = Run(options, folder, seed)
@@ -356,15 +358,19 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--case")
     parser.add_argument("--gpu", action="store_true")
+    parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--write")
     parser.add_argument("--rows")
     options = parser.parse_args()
+    options.until = time.monotonic() + options.seconds
     every_case = [case for case in cases(options.gpu) if options.case in (None, case.name)]
     tasks = [(options, case, options.seed * SEEDS_APART + i) for i in range(options.runs) for case in every_case]
     rows, failed, start, where = [], 0, time.monotonic(), machine(options.gpu)
     for serial in (False, True):
         with concurrent.futures.ThreadPoolExecutor(1 if serial else options.jobs) as pool:
             for case, seed, result, why in pool.map(one, [task for task in tasks if task[1].serial == serial]):
+                if not why and not result:
+                    continue
                 rows.append((case, result))
                 if why or result.lost or result.twice or result.torn:
                     failed += 1
