@@ -8,8 +8,13 @@
 enum {
     BENCH_ASSERT_TILE = 32, /* of the transpose; a block has TILE x ROWS threads */
     BENCH_ASSERT_ROWS = 8,
-    BENCH_ASSERT_STEPS = 64 /* instructions between two polls */
+    BENCH_ASSERT_STEPS = 64 /* multiply-adds between two polls */
 };
+
+/* What a lane loads at once. */
+typedef struct GPURT_ALIGN(16) bench_quad {
+    float a, b, c, d;
+} bench_quad_t;
 
 struct bench_assert_args {
     const float *in;
@@ -20,54 +25,57 @@ struct bench_assert_args {
     float factor;
 };
 
-GPURT_KERNEL_DECLARE(bench_transpose_asserts, struct bench_assert_args);
-GPURT_KERNEL_DECLARE(bench_transpose_bare, struct bench_assert_args);
-GPURT_KERNEL_DECLARE(bench_reduce_asserts, struct bench_assert_args);
-GPURT_KERNEL_DECLARE(bench_reduce_bare, struct bench_assert_args);
-GPURT_KERNEL_DECLARE(bench_compute_polls, struct bench_assert_args);
-GPURT_KERNEL_DECLARE(bench_compute_bare, struct bench_assert_args);
-GPURT_KERNEL_DECLARE(bench_reduce_polls, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_transpose, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_transpose_assert, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_transpose_each, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_sum, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_sum_assert, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_sum_poll, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_compute, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_compute_poll, struct bench_assert_args);
 
-/* Each element's place is promised to be inside, and each element to be a number. */
-#define BENCH_ASSERT_TRANSPOSE(name)                                             \
+/* once: before the first element; each: at every element that is read, and that is written. */
+#define BENCH_ASSERT_TRANSPOSE(name, once, each)                                 \
     GPURT_KERNEL(name, struct bench_assert_args, p)                              \
     {                                                                            \
         GPURT_SHARED(float, tile, BENCH_ASSERT_TILE *(BENCH_ASSERT_TILE + 1));   \
         uint32_t x = gpurt_block_x() * BENCH_ASSERT_TILE, tx = gpurt_thread_x(); \
         uint32_t y = gpurt_block_y() * BENCH_ASSERT_TILE, ty = gpurt_thread_y(); \
+        uint64_t at = (uint64_t)(y + BENCH_ASSERT_TILE - 1) * p->side + x + tx;  \
                                                                                  \
+        once;                                                                    \
         for (uint32_t i = ty; i < BENCH_ASSERT_TILE; i += BENCH_ASSERT_ROWS) {   \
-            uint64_t at = (uint64_t)(y + i) * p->side + x + tx;                  \
-                                                                                 \
-            GPURT_ASSERT(at < p->count, "element %llu", (unsigned long long)at); \
+            at = (uint64_t)(y + i) * p->side + x + tx;                           \
+            each;                                                                \
             tile[i * (BENCH_ASSERT_TILE + 1) + tx] = p->in[at];                  \
         }                                                                        \
         gpurt_block_barrier();                                                   \
         for (uint32_t i = ty; i < BENCH_ASSERT_TILE; i += BENCH_ASSERT_ROWS) {   \
-            float v = tile[tx * (BENCH_ASSERT_TILE + 1) + i];                    \
-                                                                                 \
-            GPURT_ASSERT(v == v, "element %u %u is no number", x + i, y + tx);   \
-            p->out[(uint64_t)(x + i) * p->side + y + tx] = v;                    \
+            at = (uint64_t)(x + i) * p->side + y + tx;                           \
+            each;                                                                \
+            p->out[at] = tile[tx * (BENCH_ASSERT_TILE + 1) + i];                 \
         }                                                                        \
     }
 
-#define BENCH_ASSERT_REDUCE(name, poll)                                               \
-    GPURT_KERNEL(name, struct bench_assert_args, p)                                   \
-    {                                                                                 \
-        uint64_t stride = (uint64_t)gpurt_grid_blocks() * gpurt_block_threads();      \
-        float sum = 0.0f;                                                             \
-                                                                                      \
-        for (uint64_t i = gpurt_global_id(); i < p->count; i += stride) {             \
-            float v = p->in[i];                                                       \
-                                                                                      \
-            GPURT_ASSERT(v == v, "element %llu is no number", (unsigned long long)i); \
-            poll;                                                                     \
-            sum += v;                                                                 \
-        }                                                                             \
-        p->out[gpurt_global_id()] = sum;                                              \
+/* Sixteen bytes a lane at once; `each` for each of these. */
+#define BENCH_ASSERT_SUM(name, each)                                             \
+    GPURT_KERNEL(name, struct bench_assert_args, p)                              \
+    {                                                                            \
+        const bench_quad_t *in = (const bench_quad_t *)(const void *)p->in;      \
+        uint64_t stride = (uint64_t)gpurt_grid_blocks() * gpurt_block_threads(); \
+        float sum = 0.0f;                                                        \
+                                                                                 \
+        for (uint64_t i = gpurt_global_id(); i < p->count / 4; i += stride) {    \
+            bench_quad_t q = in[i];                                              \
+            float v = q.a + q.b + q.c + q.d;                                     \
+                                                                                 \
+            each;                                                                \
+            sum += v;                                                            \
+        }                                                                        \
+        p->out[gpurt_global_id()] = sum;                                         \
     }
 
-/* Nothing but multiply-adds, each of which needs the one before, of four independent rows. */
+/* Nothing but multiply-adds, in four rows that do not wait for each other. */
 #define BENCH_ASSERT_COMPUTE(name, poll)                                    \
     GPURT_KERNEL(name, struct bench_assert_args, p)                         \
     {                                                                       \

@@ -102,7 +102,6 @@ GPURT_DEVN void fail(const struct campaign_args *p, uint32_t block, uint32_t i)
         GPURT_PANIC("block %u at message %u", block, i);
         break;
     case CAMPAIGN_DEFER:
-        (void)gpurt_defer(GPURT_FULL_MASK, handler_that_panics, (uint64_t)block << 32 | i);
         GPURT_PANIC("block %u at message %u", block, i); /* and so does its handler */
         break;
     default:
@@ -116,6 +115,8 @@ GPURT_DEVN void turning_point(const struct campaign_args *p, uint32_t block, uin
 {
     if (p->way == CAMPAIGN_LOCK)
         lock_take(p);
+    if (p->way == CAMPAIGN_DEFER && block < p->failing)
+        (void)gpurt_defer(GPURT_FULL_MASK, handler_that_panics, (uint64_t)block << 32 | i);
     gpurt_syncwarp(GPURT_FULL_MASK); /* all lanes have come as far */
     if (block < p->failing)
         fail(p, block, i);

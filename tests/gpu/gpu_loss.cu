@@ -24,6 +24,7 @@ enum {
     WARPS = BLOCKS * THREADS / 32,
     SAID_EVERY = 8,
     BEGIN_MS = 10000,
+    NOT_BEGUN = 3, /* exit status */
     LIMIT_NS = 2000000000
 };
 enum mode {
@@ -114,7 +115,12 @@ static int write_numbers(enum mode mode, uint32_t *said, unsigned seed)
         kill_in_midst(said);
     if (e == cudaSuccess)
         e = cudaDeviceSynchronize();
-    if (e != modes[mode].end) { /* another failure may come before the kernel begins */
+    if (mode != MODE_END && said[WARPS / 2] == 0) {
+        /* whoever fails has said something before: this was the failure of another program */
+        fprintf(stderr, "gpu_loss: %s before its kernel began\n", cudaGetErrorName(e));
+        return NOT_BEGUN;
+    }
+    if (e != modes[mode].end) {
         fprintf(stderr, "gpu_loss: %s ended in %s\n", modes[mode].name,
                 cudaGetErrorName(e));
         return 1;

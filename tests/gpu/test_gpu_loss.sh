@@ -13,10 +13,16 @@ unset GPURT_LOG GPURT_DRAIN GPURT_LEVEL GPURT_RING_BYTES GPURT_OFF
 
 # shellcheck disable=SC2317 # xargs calls it
 one() { # MODE SEED
-    local name=$work/$1.$2 status=0 want=0
+    local name=$work/$1.$2 status=0 want=0 try
     [[ $1 != kill ]] || want=137
-    timeout 30 "$bin/gpurt-record" -q -o "$name.gplog" -- "$program" "$1" "$name.said" "$2" \
-        >"$name.out" 2>&1 || status=$?
+    for try in 1 2 3; do # several programs fail at once: a failure may hit one whose kernel has not begun
+        status=0
+        rm -f "$name".*
+        timeout 30 "$bin/gpurt-record" -q -o "$name.gplog" -- "$program" "$1" "$name.said" "$2" \
+            >"$name.out" 2>&1 || status=$?
+        ((status == 3)) || break
+        echo "$1 $2, try $try: $(grep -v '^/' "$name.out" | head -n 1)" >>"$work/again"
+    done
     if ((status != want)); then
         echo "FAIL $1, seed $2: status $status: $(grep -v '^/' "$name.out" | head -n 3)"
         return 1
@@ -41,4 +47,8 @@ grep FAIL "$work/all" || true
 awk '!/FAIL/ { runs[$1]++; records[$1] += $2; promised[$1] += $4 }
     END { for (m in runs) printf "%-8s %4d runs, %9d records, %9d promised, 0 lost, 0 twice\n", m, runs[m], records[m], promised[m] }' \
     "$work/all"
+if [[ -e $work/again ]]; then
+    echo 'run again, because their kernels had not begun:'
+    cat "$work/again"
+fi
 exit "$failed"

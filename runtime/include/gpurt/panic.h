@@ -112,6 +112,7 @@ GPURT_DEVN void gpurt_panic_place(gpurt_panic_t *p)
 GPURT_DEVN bool gpurt_panic_begin(gpurt_panic_raised_t *r)
 {
     uint32_t leader = gpurt_leader(r->failed), index = 0;
+    uint64_t now = gpurt_globaltimer(), clock = gpurt_clock(); /* before the bus is asked */
     gpurt_panic_t *p;
 
     if (gpurt_lane() == leader)
@@ -127,8 +128,8 @@ GPURT_DEVN bool gpurt_panic_begin(gpurt_panic_raised_t *r)
     gpurt_syncwarp(r->mask); /* the lanes' values come before the leader's release */
     if (gpurt_lane() != leader)
         return false;
-    p->time_ns = gpurt_globaltimer();
-    p->clock = gpurt_clock();
+    p->time_ns = now;
+    p->clock = clock;
     p->number = index;
     p->mask = r->mask;
     p->failed = r->failed;
@@ -203,9 +204,10 @@ GPURT_DEVN void gpurt_panic_raise(gpurt_panic_site_t *site, uint32_t mask, uint3
     gpurt_trail_tell_frames(r.slot);
     gpurt_trail_tell_contexts(r.slot);
     gpurt_trail_tell_held(r.slot);
-    gpurt_panic_texts(&r, 0, 8 * (1 + GPURT_TRAIL_WINDOWS));
+    /* what is not there is not looked for: the drainer waits */
+    gpurt_panic_texts(&r, 0, gpurt_log_port.trails ? 8 * (1 + GPURT_TRAIL_WINDOWS) : 3);
     r.slot->site = gpurt_panic_number(&site->site);
-    if (site->memory || gpurt_log_port.trails) {
+    if (site->memory || gpurt_trail_windows()) {
         /* Memory is read last: if a bad pointer ends the lane, the rest is there. */
         gpurt_store_release_sys_u32(&r.slot->xstate, GPURT_PANIC_COPYING); /* B6.rel */
         gpurt_panic_windows(&r);

@@ -294,6 +294,14 @@ GPURT_DEV const gpurt_trail_t *gpurt_trail_notes(void)
     return t && gpurt_trail_load(&t->xowner) == gpurt_trail_key() ? t : NULL;
 }
 
+/* Whether the warp has named memory. */
+GPURT_DEV bool gpurt_trail_windows(void)
+{
+    const gpurt_trail_t *t = gpurt_trail_notes();
+
+    return t && gpurt_trail_load(&t->xwindows) != 0;
+}
+
 GPURT_DEVN void gpurt_trail_tell_contexts(gpurt_panic_t *p)
 {
     const gpurt_trail_t *t = gpurt_trail_notes();
@@ -382,7 +390,8 @@ GPURT_DEV uint64_t gpurt_trail_window_name(const gpurt_trail_t *t, uint64_t base
     return 0;
 }
 
-/* Returns: the text's address, 0 none; *to: where its number belongs. */
+/* Returns: the text's address, 0 none; *to: where its number belongs. Notes are asked, not the slot:
+ * that lies behind the bus, on a GPU a microsecond away. */
 GPURT_DEVN uint64_t gpurt_trail_text(gpurt_panic_t *p, uint32_t row, uint32_t i,
                                      uint32_t **to)
 {
@@ -400,19 +409,21 @@ GPURT_DEVN uint64_t gpurt_trail_text(gpurt_panic_t *p, uint32_t row, uint32_t i,
         return 0;
     if (row == GPURT_TRAIL_HELD) {
         *to = &p->held[i].name;
-        return i < p->held_count ? gpurt_trail_load(&t->held[i].xname) : 0;
+        return i < gpurt_trail_load(&t->xheld) ? gpurt_trail_load(&t->held[i].xname) : 0;
     }
     if (row == GPURT_TRAIL_WINDOWS) {
         *to = &p->windows[i % GPURT_PANIC_WINDOWS].name;
         return i < p->window_count ? gpurt_trail_window_name(t, p->windows[i].base) : 0;
     }
-    if (i >= p->context_count)
+    if (i >= gpurt_trail_load(&t->xcontexts))
         return 0;
     *to = row == GPURT_TRAIL_NAMES ? &p->contexts[i].name
                                    : (uint32_t *)(void *)&p->contexts[i].value;
     if (row == GPURT_TRAIL_NAMES)
         return gpurt_trail_load(&t->contexts[i].xname);
-    return p->contexts[i].type == GPURT_TYPE_STRING ? p->contexts[i].value : 0;
+    return gpurt_trail_load(&t->contexts[i].xtype) == GPURT_TYPE_STRING
+               ? gpurt_trail_load(&t->contexts[i].xvalue)
+               : 0;
 }
 
 #endif
