@@ -95,6 +95,7 @@ static void mixed(void)
     fake->kernel(0, "first", now, now + 10000);
     fake->wait(0, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE, now + 1000,
                now + 11000);
+    fake->poll(0, now + 12000);
     fake->kernel(0, "second", now + 20000, now + 30000);
     fake->copy(0, CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, 1 << 20, now + 30000, now + 70000);
     fake->copy(0, CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, 1 << 10, now + 71000, now + 72000);
