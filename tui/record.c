@@ -23,7 +23,8 @@ enum {
     OWN_ERROR = LAUNCHEE_FAILED,
     HEIRS_MS = 1000, /* how long a program that left others behind is given to open gpurt */
     HEIRS_STEP_MS = 5,
-    DUMPS_STEP_MS = 200
+    DUMPS_STEP_MS = 200,
+    FEW_ROWS = 256 /* a round of less is worth waiting, where nobody waits for it */
 };
 #define LOOK_NS 1000000ull
 
@@ -259,7 +260,7 @@ static void record(launchee_t *app, record_boxes_t *boxes, dumps_t *dumps)
 
     do {
         others_look(app, boxes, &looked_ns);
-        if (record_boxes_round(boxes) == 0)
+        if (record_boxes_round(boxes) < FEW_ROWS)
             record_boxes_rest(boxes);
         dumps_look(dumps, boxes);
     } while (!app->ended || record_boxes_count(boxes) > 0);
