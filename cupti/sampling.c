@@ -23,24 +23,26 @@ enum {
     INTERVAL_LEAST_US = 50, /* below it a look finds more samples than its image holds */
     SAMPLES = 4096, /* of one look, four times what comes at the shortest interval */
     HARDWARE_BYTES = 8 << 20,
-    NAMES = 3 /* candidates for a measure */
+    NAMES = 4 /* candidates for a measure */
 };
 #define SLACK_NS 10000000000ull /* a sample is not older or newer than this */
 
 /* What each measure is called: names differ between chips, the first that one knows is
  * taken. All must fit into one pass; the last ones give way. */
 static const char *const candidates[GPURT_SAMPLE_MEASURES][NAMES] = {
-    {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", NULL, NULL},
+    {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed"},
     {"sm__inst_executed_realtime.avg.pct_of_peak_sustained_elapsed",
-     "sm__inst_executed.avg.pct_of_peak_sustained_elapsed", NULL},
+     "sm__inst_executed.avg.pct_of_peak_sustained_elapsed"},
     {"dram__throughput.avg.pct_of_peak_sustained_elapsed",
      "dramc__throughput.avg.pct_of_peak_sustained_elapsed",
      "dram__read_throughput.avg.pct_of_peak_sustained_elapsed"},
     {"sm__inst_executed_pipe_tensor_realtime.avg.pct_of_peak_sustained_elapsed",
+     "sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_elapsed",
      "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
      "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_elapsed"},
     {"tpc__warps_active_realtime.avg.pct_of_peak_sustained_elapsed",
-     "sm__warps_active.avg.pct_of_peak_sustained_elapsed", NULL},
+     "sm__warps_active_realtime.avg.pct_of_peak_sustained_elapsed",
+     "sm__warps_active.avg.pct_of_peak_sustained_elapsed"},
 };
 
 /* A GPU that is sampled. */
