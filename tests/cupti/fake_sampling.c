@@ -227,9 +227,9 @@ CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params *p)
     image_t *image = (image_t *)(void *)p->pCounterDataImage;
     uint64_t now = fake_cupti.time(), other = mode_is("strange") ? now - 3600000000000 : 0;
 
-    need_here();
     if (mode_is("hang"))
-        pause();
+        pause(); /* its thread is left behind, and reads nothing any more */
+    need_here();
     for (; o->next + o->interval <= now && image->count < SAMPLES; image->count++) {
         image->samples[image->count].start = o->next - other;
         o->next += o->interval;
