@@ -237,6 +237,14 @@ static void threads_name(void)
         say(true, "CUPTI numbers threads in its own way: calls and ranges stand apart");
 }
 
+/* A program that polls a stream or an event would have a record of each look that found
+ * nothing, millions a second, and none of them waited. */
+static void polls_hide(void)
+{
+    if (collector.api.cuptiActivityEnableAllSyncRecords(0) != CUPTI_SUCCESS)
+        say(true, "CUPTI records each look at an event as a wait");
+}
+
 /* The time source is registered once, and before any kind is enabled: each registration
  * damages a record. */
 static bool cupti_start(uint32_t wanted)
@@ -264,6 +272,7 @@ static bool cupti_start(uint32_t wanted)
         return false;
     }
     threads_name();
+    polls_hide();
     kinds_enable(wanted);
     return true;
 }

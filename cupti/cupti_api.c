@@ -68,6 +68,7 @@ gpurt_status_t cupti_api_open(cupti_api_t *api, gpurt_error_t *err)
         ENTRY(cuptiGetCallbackName),
         ENTRY(cuptiSetThreadIdType),
         ENTRY(cuptiActivityEnable),
+        ENTRY(cuptiActivityEnableAllSyncRecords),
         ENTRY(cuptiActivityFlushAll),
         ENTRY(cuptiActivityGetNextRecord),
         ENTRY(cuptiActivityGetNumDroppedRecords),

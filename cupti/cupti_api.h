@@ -20,6 +20,7 @@ typedef struct cupti_api {
     CUPTI_ENTRY(cuptiGetCallbackName);
     CUPTI_ENTRY(cuptiSetThreadIdType);
     CUPTI_ENTRY(cuptiActivityEnable);
+    CUPTI_ENTRY(cuptiActivityEnableAllSyncRecords);
     CUPTI_ENTRY(cuptiActivityFlushAll);
     CUPTI_ENTRY(cuptiActivityGetNextRecord);
     CUPTI_ENTRY(cuptiActivityGetNumDroppedRecords);

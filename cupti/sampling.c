@@ -23,24 +23,26 @@ enum {
     INTERVAL_LEAST_US = 50, /* below it a look finds more samples than its image holds */
     SAMPLES = 4096, /* of one look, four times what comes at the shortest interval */
     HARDWARE_BYTES = 8 << 20,
-    NAMES = 3 /* candidates for a measure */
+    NAMES = 4 /* candidates for a measure */
 };
 #define SLACK_NS 10000000000ull /* a sample is not older or newer than this */
 
 /* What each measure is called: names differ between chips, the first that one knows is
  * taken. All must fit into one pass; the last ones give way. */
 static const char *const candidates[GPURT_SAMPLE_MEASURES][NAMES] = {
-    {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed", NULL, NULL},
+    {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed"},
     {"sm__inst_executed_realtime.avg.pct_of_peak_sustained_elapsed",
-     "sm__inst_executed.avg.pct_of_peak_sustained_elapsed", NULL},
+     "sm__inst_executed.avg.pct_of_peak_sustained_elapsed"},
     {"dram__throughput.avg.pct_of_peak_sustained_elapsed",
      "dramc__throughput.avg.pct_of_peak_sustained_elapsed",
      "dram__read_throughput.avg.pct_of_peak_sustained_elapsed"},
     {"sm__inst_executed_pipe_tensor_realtime.avg.pct_of_peak_sustained_elapsed",
+     "sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_elapsed",
      "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
      "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_elapsed"},
     {"tpc__warps_active_realtime.avg.pct_of_peak_sustained_elapsed",
-     "sm__warps_active.avg.pct_of_peak_sustained_elapsed", NULL},
+     "sm__warps_active_realtime.avg.pct_of_peak_sustained_elapsed",
+     "sm__warps_active.avg.pct_of_peak_sustained_elapsed"},
 };
 
 /* A GPU that is sampled. */
@@ -288,11 +290,14 @@ static void meter_close(meter_t *m)
     memset(m, 0, sizeof *m);
 }
 
-/* Returns: whether it runs; else it has said why. */
-static bool meter_open(meter_t *m)
+/* Returns: whether it runs; else it has said why. *missing: there is no such device. */
+static bool meter_open(meter_t *m, bool *missing)
 {
     CUptiResult result = availability_read(m);
 
+    *missing = result == CUPTI_ERROR_INVALID_PARAMETER;
+    if (*missing)
+        return false;
     if (result != CUPTI_SUCCESS) {
         refused(m, result, "its counters");
         return false;
@@ -423,31 +428,48 @@ static void meters_open(void)
     for (size_t device = 0; device < DEVICES; device++) {
         meter_t *m = &sampling.meters[sampling.count];
         PARAMS(CUpti_Device_GetChipName_Params, chip);
+        bool missing = false;
 
         chip.deviceIndex = device;
         if (sampling.api.cuptiDeviceGetChipName(&chip) != CUPTI_SUCCESS)
             return; /* there is none, nor any behind it */
         m->device = device;
-        m->chip = chip.pChipName;
-        if (meter_open(m))
+        m->chip =
+            chip.pChipName; /* CUPTI 13.0 has one for devices that are not there, too */
+        if (meter_open(m, &missing))
             sampling.count++;
         else
             meter_close(m);
+        if (missing)
+            return;
     }
 }
 
+static void meters_look(void)
+{
+    for (uint32_t i = 0; i < sampling.count; i++)
+        if (!meter_look(&sampling.meters[i])) {
+            meter_close(&sampling.meters[i]);
+            sampling.meters[i] = sampling.meters[--sampling.count];
+            memset(&sampling.meters[sampling.count], 0, sizeof sampling.meters[0]);
+        }
+}
+
+/* CUPTI loads what counts and decodes when it is first needed, so its exit handlers come
+ * before the collector's: counting must have stopped before them. */
 static void run(duty_t *duty)
 {
     if (!driver_wait(duty))
         return;
     meters_open();
-    while (sampling.count > 0 && duty_wait(duty, DECODE_MS))
-        for (uint32_t i = 0; i < sampling.count; i++)
-            if (!meter_look(&sampling.meters[i])) {
-                meter_close(&sampling.meters[i]);
-                sampling.meters[i] = sampling.meters[--sampling.count];
-                memset(&sampling.meters[sampling.count], 0, sizeof sampling.meters[0]);
-            }
+    if (sampling.count > 0)
+        atexit(sampling_stop);
+    for (bool first = true; sampling.count > 0 && duty_wait(duty, DECODE_MS);
+         first = false) {
+        meters_look();
+        if (first)
+            atexit(sampling_stop);
+    }
     for (uint32_t i = 0; i < sampling.count; i++) {
         meter_look(&sampling.meters[i]); /* what came since */
         meter_close(&sampling.meters[i]);

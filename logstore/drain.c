@@ -85,6 +85,7 @@ gpurt_status_t gpurt_drain_open(const gpurt_boxmap_t *map,
     if (!d)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "drain");
     d->map = map;
+    d->host_only = map->section_count == 1 && map->sections[0].kind == GPURT_SECTION_HOST;
     d->now_ns = d->last_row_ns = gpurt_real_ns();
     st = options_take(d, options, err);
     if (st == GPURT_OK)

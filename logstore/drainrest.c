@@ -20,7 +20,9 @@
 #define REST_MIN_NS   20000ull
 #define REST_MAX_NS   700000ull /* with the look itself and a timer's slack below 1 ms */
 #define REST_SHARE    4         /* of the time that nothing came */
-#define STORE_NS      50000ull  /* between looks, while rows wait for the store */
+#define HOST_NS \
+    100000ull /* host code alone: it waits for room, and has half a millisecond of it */
+#define STORE_NS      50000ull /* between looks, while rows wait for the store */
 #define DEEP_AFTER_NS 1000000000ull
 #define DEEP_NS       20000000ull
 #define DEEP_STEP_NS  2500000ull
@@ -44,7 +46,7 @@ uint64_t gpurt_drain_patience(const gpurt_drain_t *d)
     if (d->full || d->held || (d->urgent && d->handed))
         return STORE_NS;
     if (quiet < REST_AFTER_NS)
-        return 0;
+        return d->host_only ? HOST_NS : 0;
     if (quiet >= DEEP_AFTER_NS && d->oldest_ns == 0 && d->handed == 0 && !is_working(d) &&
         d->now_ns - d->host_ns >= AWAKE_NS)
         return DEEP_NS;

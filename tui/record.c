@@ -23,8 +23,10 @@ enum {
     OWN_ERROR = LAUNCHEE_FAILED,
     HEIRS_MS = 1000, /* how long a program that left others behind is given to open gpurt */
     HEIRS_STEP_MS = 5,
-    DUMPS_STEP_MS = 200
+    DUMPS_STEP_MS = 200,
+    FEW_ROWS = 256 /* a round of less is worth waiting, where nobody waits for it */
 };
+#define LOOK_NS 1000000ull
 
 typedef struct record_options {
     const char *output, *rules, *on_panic;
@@ -237,15 +239,28 @@ static void dumps_look(dumps_t *d, record_boxes_t *boxes)
     dumps_take(d, boxes);
 }
 
+/* Signals and new boxes: asking costs as much as a round, so where there are boxes to read it
+ * is done a thousand times a second. */
+static void others_look(launchee_t *app, record_boxes_t *boxes, uint64_t *looked_ns)
+{
+    uint64_t now = stall_clock_ns();
+
+    if (record_boxes_count(boxes) && now - *looked_ns < LOOK_NS)
+        return;
+    *looked_ns = now;
+    launchee_signals(app);
+    record_boxes_accept(boxes);
+}
+
 /* Until the application has ended and every box is read to its end. */
 static void record(launchee_t *app, record_boxes_t *boxes, dumps_t *dumps)
 {
     uint32_t before = boxes->seen;
+    uint64_t looked_ns = 0;
 
     do {
-        launchee_signals(app);
-        record_boxes_accept(boxes);
-        if (record_boxes_round(boxes) == 0)
+        others_look(app, boxes, &looked_ns);
+        if (record_boxes_round(boxes) < FEW_ROWS)
             record_boxes_rest(boxes);
         dumps_look(dumps, boxes);
     } while (!app->ended || record_boxes_count(boxes) > 0);

@@ -11,8 +11,6 @@
 
 enum {
     HOST_DEFS = 4096,
-    LINE_GROUPS = 4, /* of a line of the cache */
-    AHEAD_GROUPS = 24,
     S = GPURT_TYPE_STRING,
     U = GPURT_TYPE_U32,
     I = GPURT_TYPE_I32,
@@ -245,14 +243,6 @@ gpurt_status_t gpurt_hostring_init(gpurt_hostring_t *h, const gpurt_boxmap_t *ma
 
 /* ---- records ------------------------------------------------------------------------- */
 
-/* The reader had the lines of the ring last: they are fetched before they are written, a few
- * records ahead, because the next exchange waits for all stores before it. */
-static void lines_fetch(const gpurt_hostring_t *h, uint32_t position, uint32_t groups)
-{
-    for (uint32_t i = 0; i < groups; i += LINE_GROUPS)
-        __builtin_prefetch(gpurt_ring_at(&h->port, position + AHEAD_GROUPS + i), 1);
-}
-
 static bool record_put(const gpurt_hostring_t *h, uint32_t site, uint32_t device,
                        uint64_t time_ns, const uint32_t *payload, uint32_t count)
 {
@@ -270,7 +260,6 @@ static bool record_put(const gpurt_hostring_t *h, uint32_t site, uint32_t device
     memset(words + GPURT_RECORD_HEAD_WORDS + count, 0, 4u * 2 * GPURT_GROUP_WORDS);
     if (!gpurt_ring_take_shared(&h->port, groups, 1, time_ns, &position))
         return false;
-    lines_fetch(h, position, groups);
     salt = position * 0x9e3779b1u >> 24; /* neighbours differ, whoever wrote them */
     for (uint32_t i = 0; i < groups; i++, from += GPURT_GROUP_WORDS) {
         gpurt_group_t g = {.tag = i ? gpurt_tag_rest(position + i, salt, i)

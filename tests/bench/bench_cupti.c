@@ -2,10 +2,10 @@
 /* bench_cupti: what the collector adds to a launch of a program that knows nothing of gpurt.
  *
  * The program (tests/gpu/cupti_plain.cu) launches an empty kernel in batches that stay below
- * the depth of the launch queue, and says the median time of a call. Ten pairs by turns,
- * bare and under gpurt-record; before any time is believed, the log must hold each kernel
- * once and nothing lost. And what it adds to the start of CUDA, as long as the program has
- * to wait for it. */
+ * the depth of the launch queue, and says the median time of a call. Ten rounds by turns:
+ * bare, under gpurt-record, and with CUPTI recording the same kinds for nobody (cupti_peer);
+ * before any time is believed, the log must hold each kernel once and nothing lost. And what
+ * it adds to the start of CUDA, as long as the program has to wait for it. */
 #include "rows.h"
 
 #include <errno.h>
@@ -55,6 +55,19 @@ static double bare(const bench_t *b)
              LAUNCHES);
     if (run(line, out, sizeof out) != 0)
         fail("the bare program", out);
+    return strtod(out, NULL);
+}
+
+static double alone(const bench_t *b, const char *kinds)
+{
+    char line[3 * PATH_MAX], out[64];
+
+    snprintf(line, sizeof line,
+             "GPURT_CUPTI=%s CUDA_INJECTION64_PATH=%s/../tests/libcupti_peer.so exec "
+             "%s/../tests/cupti_plain launch %d",
+             kinds, b->folder, b->folder, LAUNCHES);
+    if (run(line, out, sizeof out) != 0)
+        fail("the program with CUPTI alone", out);
     return strtod(out, NULL);
 }
 
@@ -114,17 +127,21 @@ static void start_case(const bench_t *b)
 
 static void one_case(const bench_t *b, const char *kinds)
 {
-    double with[PAIRS], without[PAIRS], added[PAIRS], peer;
+    double with[PAIRS], without[PAIRS], cupti[PAIRS], added[PAIRS], peer;
     char name[64];
 
     for (int i = 0; i < PAIRS; i++) {
         without[i] = bare(b);
         with[i] = watched(b, kinds);
+        cupti[i] = alone(b, kinds);
         added[i] = with[i] - without[i];
     }
     peer = rows_median(without, PAIRS);
     snprintf(name, sizeof name, "launch_%s", kinds);
     rows_add("bench_cupti", name, rows_median(with, PAIRS), "ns", "bare", peer);
+    snprintf(name, sizeof name, "over_cupti_%s", kinds);
+    rows_add("bench_cupti", name, rows_median(with, PAIRS), "ns", "cupti alone",
+             rows_median(cupti, PAIRS));
     snprintf(name, sizeof name, "added_%s", kinds);
     rows_add("bench_cupti", name, rows_median(added, PAIRS), "ns", NULL, 0);
 }

@@ -95,6 +95,7 @@ static void mixed(void)
     fake->kernel(0, "first", now, now + 10000);
     fake->wait(0, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE, now + 1000,
                now + 11000);
+    fake->poll(0, now + 12000);
     fake->kernel(0, "second", now + 20000, now + 30000);
     fake->copy(0, CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, 1 << 20, now + 30000, now + 70000);
     fake->copy(0, CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, 1 << 10, now + 71000, now + 72000);
@@ -220,6 +221,16 @@ static void fork_first(void)
     exit(WEXITSTATUS(status));
 }
 
+/* Prints what CPU time a kernel took in this thread: the stand-in's part. */
+static void timed(long count)
+{
+    struct timespec t;
+
+    kernels(0, count);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    printf("%.1f\n", ((double)t.tv_sec * 1e9 + (double)t.tv_nsec) / (double)count);
+}
+
 static void without(void)
 {
     rest(300);
@@ -290,6 +301,8 @@ int main(int argc, char **argv)
         sampled(count);
     else if (strcmp(mode, "crowd") == 0)
         crowd(count);
+    else if (strcmp(mode, "timed") == 0)
+        timed(count);
     else
         kernels(0, count);
     if (strcmp(mode, "kill") == 0 || strcmp(mode, "_exit") == 0 ||

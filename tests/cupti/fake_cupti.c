@@ -19,7 +19,7 @@ static struct {
     CUpti_BuffersCallbackCompleteFunc done;
     CUpti_TimestampCallbackFunc time;
     uint64_t kinds, taken, dropped, dropped_sum;
-    int times, kinds_before_time, forced, patient, system_threads;
+    int times, kinds_before_time, forced, patient, system_threads, polls_hidden;
     uint32_t correlation;
     lane_t lanes[FAKE_LANES];
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -95,6 +95,12 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id,
 CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
 {
     fake.system_threads = type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t enable)
+{
+    fake.polls_hidden = !enable;
     return CUPTI_SUCCESS;
 }
 
@@ -285,6 +291,13 @@ static void fake_wait(int lane, CUpti_ActivitySynchronizationType type, uint64_t
     pthread_mutex_unlock(&fake.lock);
 }
 
+static void fake_poll(int lane, uint64_t start)
+{
+    if (!fake.polls_hidden)
+        fake_wait(lane, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, start,
+                  start + 1);
+}
+
 static void fake_other(int lane)
 {
     static const CUpti_ActivityKind kinds[] = {
@@ -422,6 +435,7 @@ const fake_cupti_t fake_cupti = {
     .copy = fake_copy,
     .fill = fake_fill,
     .wait = fake_wait,
+    .poll = fake_poll,
     .other = fake_other,
     .hold = fake_hold,
     .done = fake_done,

@@ -25,6 +25,7 @@ typedef struct fake_cupti {
     void (*fill)(int lane, uint64_t bytes, uint64_t start, uint64_t end);
     void (*wait)(int lane, CUpti_ActivitySynchronizationType type, uint64_t start,
                  uint64_t end);
+    void (*poll)(int lane, uint64_t start); /* a look at an event that has not come */
     void (*other)(int lane); /* one of each other kind, and one of a kind nobody asks for */
     /* The lane's last kernel has not ended: a plain flush leaves the buffer. */
     void (*hold)(int lane, int on);

@@ -64,8 +64,27 @@ static double value_of(const char *name)
     return -1;
 }
 
+/* What decodes is a library that is loaded late, so its exit handlers run early: behind them
+ * nothing of it may be called. */
+static int gone;
+
+static void leave(void)
+{
+    gone = 1;
+}
+
+static void need_here(void)
+{
+    if (gone)
+        abort();
+}
+
 CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params *p)
 {
+    static int loaded;
+
+    if (!loaded++)
+        atexit(leave);
     return p->structSize == CUpti_Profiler_Initialize_Params_STRUCT_SIZE
                ? CUPTI_SUCCESS
                : CUPTI_ERROR_INVALID_PARAMETER;
@@ -77,13 +96,15 @@ CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *p)
 
     if (asked++ < 2) /* the driver is not there yet */
         return CUPTI_ERROR_NOT_INITIALIZED;
-    p->pChipName = "FAKE100";
-    return p->deviceIndex < DEVICES ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_DEVICE;
+    p->pChipName = "FAKE100"; /* of devices that are not there, too */
+    return CUPTI_SUCCESS;
 }
 
 CUptiResult
 cuptiPmSamplingGetCounterAvailability(CUpti_PmSampling_GetCounterAvailability_Params *p)
 {
+    if (p->deviceIndex >= DEVICES)
+        return CUPTI_ERROR_INVALID_PARAMETER;
     if (mode_is("forbidden"))
         return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
     if (!p->pCounterAvailabilityImage)
@@ -105,6 +126,7 @@ CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params *p
 
 CUptiResult cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Params *p)
 {
+    need_here();
     free(p->pHostObject);
     hosts--;
     return CUPTI_SUCCESS;
@@ -187,12 +209,14 @@ CUptiResult cuptiPmSamplingStart(CUpti_PmSampling_Start_Params *p)
 
 CUptiResult cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params *p)
 {
+    need_here();
     p->pPmSamplingObject->on = 0;
     return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiPmSamplingDisable(CUpti_PmSampling_Disable_Params *p)
 {
+    need_here();
     p->pPmSamplingObject->open = 0;
     return CUPTI_SUCCESS;
 }
@@ -204,7 +228,8 @@ CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params *p)
     uint64_t now = fake_cupti.time(), other = mode_is("strange") ? now - 3600000000000 : 0;
 
     if (mode_is("hang"))
-        pause();
+        pause(); /* its thread is left behind, and reads nothing any more */
+    need_here();
     for (; o->next + o->interval <= now && image->count < SAMPLES; image->count++) {
         image->samples[image->count].start = o->next - other;
         o->next += o->interval;

@@ -66,6 +66,7 @@ log_has 'copy device to host: 1024 B in 1000 ns' copy
 log_has 'copy device to device: 1048576 B in 300 ns' 'copy of two devices'
 log_has 'fill: 4096 B in 1000 ns with 0x0*ff' fill
 log_has 'wait for a stream: 10000 ns, stream 7' wait
+[ "$(lines ' wait ')" = 1 ] || fail "a look that found nothing is no wait"
 log_has 'overhead loading a function: 100 ns' overhead
 [ "$(lines ' range ')" = 0 ] || fail "ranges were not asked for"
 "$bin/gpurt-log" cat --jsonl run.gplog | grep >/dev/null '"device":0,.*"kind":"kernel","msg":"kernel first' || fail "jsonl"

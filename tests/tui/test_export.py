@@ -6,15 +6,15 @@ course has it. Arguments: folder of the programs, make_course, "sanitized" where
 import csv
 import json
 import os
-import struct
 import subprocess
 import sys
 import tempfile
 
+from perfetto_trace import Perfetto, fields, text
+
 LOG = os.path.join(sys.argv[1], "gpurt-log")
 MAKE = sys.argv[2]
 START = 1767225600000000000
-US = 1000
 MEMORY_KIB = 1 << 20 if "sanitized" in sys.argv else 2048  # by which ten times the rows may differ
 
 
@@ -31,121 +31,6 @@ def peak_kib(*arguments):
     child.returncode = 0
     assert status == 0, (arguments, status)
     return usage.ru_maxrss
-
-
-# ---- protocol buffers ---------------------------------------------------------------------------------------------
-
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        value |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 0x80:
-            return value, at
-        assert shift < 70, "a varint of more than ten bytes"
-
-
-def fields(data):
-    """{field: [value...]}: numbers, 64-bit values as bytes, texts and messages as bytes."""
-    out, at = {}, 0
-    while at < len(data):
-        tag, at = varint(data, at)
-        kind = tag & 7
-        if kind == 0:
-            value, at = varint(data, at)
-        elif kind == 1:
-            value, at = data[at : at + 8], at + 8
-        else:
-            assert kind == 2, f"wire type {kind}"
-            size, at = varint(data, at)
-            value, at = data[at : at + size], at + size
-            assert len(value) == size, "a message that is cut"
-        out.setdefault(tag >> 3, []).append(value)
-    assert at == len(data)
-    return out
-
-
-def text(message, field):
-    return message[field][0].decode("utf-8") if field in message else None
-
-
-class Perfetto:
-    """A trace: tracks by uuid, and by track what a viewer makes of its events."""
-
-    def __init__(self, data):
-        self.tracks, self.interned, self.events, self.clocks = {}, {1: {}, 2: {}, 3: {}}, [], {}
-        for packet in fields(data)[1]:
-            self.packet(fields(packet))
-        self.slices, self.instants, self.counters = [], [], []
-        open_slices = {}
-        for time, _, event in sorted(self.events, key=lambda e: (e[0], e[1])):
-            self.play(time, event, open_slices)
-        self.unfinished = [s for stack in open_slices.values() for s in stack]
-
-    def packet(self, p):
-        assert p[10] == [1], "all of one sequence"
-        if 6 in p:
-            self.clocks = {c[1][0]: c[2][0] for c in map(fields, fields(p[6][0])[1])}
-        if 12 in p:
-            assert p[13][0] & 2
-            for field, entries in fields(p[12][0]).items():
-                for entry in map(fields, entries):
-                    assert entry[1][0] not in self.interned[field], "interned twice"
-                    self.interned[field][entry[1][0]] = text(entry, 2)
-        if 60 in p:
-            t = fields(p[60][0])
-            assert t[1][0] not in self.tracks
-            if 5 in t:
-                assert t[5][0] in self.tracks, "a parent that comes later"
-            self.tracks[t[1][0]] = t
-        if 11 in p:
-            self.events.append((p[8][0], len(self.events), self.event(fields(p[11][0]))))
-
-    def event(self, e):
-        assert e[11][0] in self.tracks, "a track that comes later"
-        name = self.interned[2][e[10][0]] if 10 in e else text(e, 23)
-        args = {}
-        for a in map(fields, e.get(4, [])):
-            value = a[3][0] if 3 in a else a[7][0] if 7 in a else text(a, 6)
-            args[self.interned[3][a[1][0]]] = value
-        return {
-            "type": e[9][0],
-            "track": e[11][0],
-            "name": name,
-            "in": self.interned[1][e[3][0]] if 3 in e else None,
-            "args": args,
-            "flow": struct.unpack("<Q", e[47][0])[0] if 47 in e else None,
-            "value": struct.unpack("<d", e[44][0])[0] if 44 in e else None,
-        }
-
-    def play(self, time, event, open_slices):
-        stack = open_slices.setdefault(event["track"], [])
-        event["start"], event["where"] = (time - START) / US, self.path(event["track"])
-        if event["type"] == 1:
-            event["inside"] = [s["name"] for s in stack]
-            stack.append(event)
-        elif event["type"] == 2:
-            assert stack, ("an end without a beginning", event)
-            done = stack.pop()
-            done["us"] = (time - START) / US - done["start"]
-            self.slices.append(done)
-        elif event["type"] == 3:
-            self.instants.append(event)
-        else:
-            self.counters.append(event)
-
-    def path(self, uuid):
-        t = self.tracks[uuid]
-        if 3 in t:
-            p = fields(t[3][0])
-            name = f"{text(p, 6)}[{p[1][0]}]"
-        elif 4 in t:
-            name = text(fields(t[4][0]), 5)
-        else:
-            name = text(t, 2)
-        return self.path(t[5][0]) + "/" + name if 5 in t else name
 
 
 # ---- what the course has --------------------------------------------------------------------------------------------
@@ -306,7 +191,7 @@ def check_misuse():
     for kind in ("perfetto", "chrome", "jsonl", "csv"):
         run("export", "--to", kind, "torn.gplog", "-o", "torn." + kind, status=1)
     with open("torn.perfetto", "rb") as file:
-        Perfetto(file.read())
+        Perfetto(file.read(), START)
     with open("torn.chrome", encoding="utf-8") as file:
         json.load(file)
 
@@ -318,7 +203,7 @@ def check_many():
     peaks = [peak_kib("export", "--to", "perfetto", name + ".gplog", "-o", name + ".out") for name in ("few", "many")]
     assert peaks[1] - peaks[0] < MEMORY_KIB, peaks
     with open("few.out", "rb") as file:
-        trace = Perfetto(file.read())
+        trace = Perfetto(file.read(), START)
     kernels = [s for s in trace.slices if s["name"].startswith("bulk_")]
     assert len(kernels) == 10000 and {s["us"] for s in kernels} == {1}, len(kernels)
     assert not any(s["inside"] for s in kernels)
@@ -333,7 +218,7 @@ def main():
             subprocess.run([MAKE, "course.gplog", "0", frame_rows], check=True)
             run("export", "--to", "perfetto", "course.gplog", "-o", "course.perfetto")
             with open("course.perfetto", "rb") as file:
-                check_perfetto(Perfetto(file.read()))
+                check_perfetto(Perfetto(file.read(), START))
         for kind in ("chrome", "jsonl", "csv"):
             run("export", "--to", kind, "course.gplog", "-o", "course." + kind)
         check_chrome("course.chrome")

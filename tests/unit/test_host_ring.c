@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The host section's ring: several threads, more than it holds, all arrive once and in
- * order; what a killed writer had written arrives; every kind reads as its words; a full
- * ring counts nothing by itself. */
+ * order; what a killed writer had written arrives; every kind reads as its words; a string
+ * that comes late is waited for; a full ring counts nothing by itself. */
 #include "check.h"
 #include "drain.h"
 #include "hostring.h"
@@ -214,6 +214,35 @@ static void check_kinds(void)
 
 /* Nobody drains: the ring takes what it holds and refuses the rest, uncounted; what its
  * writer gives up is counted once. Names that find no room are number 0. */
+/* A record that names a string before that is written waits for it, and comes whole. */
+static void check_late_string(void)
+{
+    static seen_t seen;
+    gpurt_activity_memory_t memory = {.bytes = gpurt_pair(8), .address = gpurt_pair(16)};
+    gpurt_drain_t *d;
+    gpurt_def_t *late;
+    uint32_t rows;
+
+    box_open(SMALL);
+    d = drain_open(&seen);
+    memory.name = gpurt_hostring_string(&ring, "take", 4);
+    memory.memory = gpurt_hostring_string(&ring, "late", 4);
+    late = gpurt_boxmap_def(&map, 0, memory.memory - 1);
+    gpurt_store_release_sys_u32(&late->xstate, 0);
+    CHECK(gpurt_hostring_put(&ring, GPURT_KIND_MEMORY, 0, gpurt_real_ns(), &memory));
+    CHECK_EQ(gpurt_drain_round(d, &rows, &err), GPURT_OK);
+    CHECK_EQ(rows, 0);
+    gpurt_store_release_sys_u32(&late->xstate, GPURT_DEF_STRING);
+    while (seen.rows == 0)
+        CHECK_EQ(gpurt_drain_round(d, &rows, &err), GPURT_OK);
+    CHECK_MSG(strcmp(seen.text[0], "take 8 B at 0x10, late") == 0, "%s", seen.text[0]);
+    CHECK_EQ(gpurt_drain_finish(d, &err), GPURT_OK);
+    gpurt_drain_close(d);
+    gpurt_boxmap_detach(&map);
+    gpurt_dictionary_fini(&dictionary);
+    memset(&dictionary, 0, sizeof dictionary);
+}
+
 static void check_full(void)
 {
     static seen_t seen;
@@ -248,6 +277,7 @@ int main(void)
     check_threads();
     check_killed();
     check_kinds();
+    check_late_string();
     check_full();
     return 0;
 }

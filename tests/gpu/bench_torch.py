@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""bench_torch: what gpurt-record takes from programs of PyTorch. Pairs by turns, bare and under gpurt-record, of all
+loops of torch_loops.py; beside it the torch profiler, and CUPTI with the same kinds of records and nobody who reads them
+(cupti_peer). Before any time is believed, the log must have lost nothing, and hold as many kernels in each run.
+
+BENCH_TORCH_PAIRS: how many pairs, 10 unless told. Linked into the folder of the programs, which it finds by its name."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from statistics import median
+
+BIN = os.path.dirname(os.path.abspath(sys.argv[0]))
+LOOPS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "torch_loops.py")
+PEER = os.path.join(BIN, "../tests/libcupti_peer.so")
+SKIPPED = 77
+PAIRS = int(os.environ.get("BENCH_TORCH_PAIRS", 10))
+PEERS = max(1, PAIRS // 3)  # runs of what stands beside
+LIMIT_PERCENT = {"train": 2, "infer": 2, "graph": 2}
+
+
+def run(line, **settings):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("CUDA_INJECTION")}
+    done = subprocess.run(line, capture_output=True, text=True, timeout=120, env={**environment, **settings})
+    if done.returncode == SKIPPED:
+        print("bench_torch:", done.stderr.strip(), file=sys.stderr)
+        sys.exit(SKIPPED)
+    if done.returncode != 0:
+        sys.exit(f"bench_torch: {' '.join(line)}: status {done.returncode}\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def times(*more, before=(), **settings):
+    return json.loads(run([*before, sys.executable, LOOPS, "time", *more], **settings).splitlines()[-1])
+
+
+def watched(folder):
+    """Times under gpurt-record, and how many kernels it saw."""
+    log = os.path.join(folder, "log.gplog")
+    if os.path.exists(log):
+        os.unlink(log)
+    took = times(before=[os.path.join(BIN, "gpurt-record"), "-q", "-o", log, "--"])
+    stat = json.loads(run([os.path.join(BIN, "gpurt-log"), "stat", "--json", log]))
+    collector = stat["activity"]["collector"]
+    if stat["dropped"] or collector["bad"] or collector["cupti_dropped"] or collector["state"] != "on":
+        sys.exit(f"bench_torch: records are missing: {stat['dropped']} dropped, {collector}")
+    return took, stat["activity"]["kernels"], stat["bytes"] / stat["records"]
+
+
+def row(case, value, unit, peer=None, peer_value=0.0):
+    beside = f"{peer}\t{peer_value:.4g}\t{value / peer_value:.3f}" if peer else "-\t-\t-"
+    print(f"bench_torch\t{case}\t{value:.4g}\t{unit}\t{beside}", flush=True)
+
+
+def main():
+    bare, recorded, alone, profiled, kernels, bytes_each = [], [], [], [], [], []
+    times("train_short")  # the driver and the files of PyTorch are warm from here on
+    with tempfile.TemporaryDirectory() as folder:
+        for pair in range(2 * PAIRS):
+            if pair % 4 in (0, 3):  # bare, recorded, recorded, bare
+                bare.append(times())
+                continue
+            took, count, size = watched(folder)
+            recorded.append(took)
+            kernels.append(count)
+            bytes_each.append(size)
+    for _ in range(PEERS):
+        if os.path.exists(PEER):
+            alone.append(times(CUDA_INJECTION64_PATH=PEER))
+        profiled.append(times("--profiler"))
+    if len(set(kernels)) != 1:
+        sys.exit(f"bench_torch: not the same kernels in each run: {kernels}")
+    print("bench\tcase\tvalue\tunit\tpeer\tpeer_value\tratio")
+    for loop in bare[0]:
+        base = median(t[loop] for t in bare)
+        row(f"{loop}_step", median(t[loop] for t in recorded), "ns", "bare", base)
+        percent = median(100 * (w[loop] / b[loop] - 1) for w, b in zip(recorded, bare))
+        limit = ("limit", LIMIT_PERCENT[loop]) if loop in LIMIT_PERCENT else ()
+        row(f"{loop}_added", percent, "percent", *limit)
+        if alone:
+            row(f"{loop}_cupti_alone", median(t[loop] for t in alone), "ns", "bare", base)
+        row(f"{loop}_torch_profiler", median(t[loop] for t in profiled), "ns", "bare", base)
+    row("kernels", kernels[0], "records")
+    row("record_in_file", median(bytes_each), "bytes", "limit", 12)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
