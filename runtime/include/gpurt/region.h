@@ -150,6 +150,7 @@ GPURT_DEV uint64_t gpurt_region_word(const gpurt_region_t *r, uint32_t i)
     return i < r->words ? gpurt_load_relaxed_dev_u64(r->bits + i) : 0;
 }
 
+/* A row that this lane has met: one of its two best, or among the rest. */
 GPURT_DEV void gpurt_region_note(gpurt_region_found_t *f, uint64_t key, uint32_t end)
 {
     uint64_t out = key;
