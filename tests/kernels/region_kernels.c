@@ -57,7 +57,8 @@ GPURT_DEVN void region_ask(const struct region_args *p, uint32_t i, uint32_t n)
     block = why ? NULL : block;
     if (block && p->mode)
         gpurt_store_relaxed_dev_u32(p->region.lengths + at, q.n);
-    p->cells[op->slot] = (uint64_t)(uintptr_t)block;
+    if (block) /* or the slot stays empty; two that are refused may name the same */
+        p->cells[op->slot] = (uint64_t)(uintptr_t)block;
     p->answers[i + gpurt_lane()] = region_answer(&p->region, block, why);
 }
 

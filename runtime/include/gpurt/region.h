@@ -43,6 +43,7 @@ GPURT_DEVN uint32_t gpurt_region_init(gpurt_region_t *r, void *memory, size_t by
         r->base = NULL;
         return answer;
     }
+    gpurt_syncwarp(GPURT_FULL_MASK); /* what the lane acquired that got the memory */
     for (uint32_t i = gpurt_lane(); i < sizeof *r->counts / 8; i += GPURT_WARP_SIZE)
         ((uint64_t *)r->counts)[i] = 0;
     for (uint32_t i = gpurt_lane(); i < r->words; i += GPURT_WARP_SIZE)
