@@ -304,15 +304,15 @@ GPURT_DEV uint32_t gpurt_region_ask(const gpurt_region_t *r, size_t size, size_t
 }
 
 /* How many requests a row serves, one after the other, before another row is better. then:
- * the key of that. */
+ * the key of that. alone: nobody else looks; or the longest row serves as many as fit. */
 GPURT_DEV uint32_t gpurt_region_room(const gpurt_region_query_t *q, uint32_t length,
-                                     uint64_t then)
+                                     uint64_t then, bool alone)
 {
     uint32_t room = length / q->n, other = ~(uint32_t)(then >> 32), more;
 
     if (q->align)
         return 1;
-    if (q->fit != GPURT_FIT_WORST)
+    if (q->fit != GPURT_FIT_WORST || !alone)
         return room;
     more = length > other ? (length - other - 1) / q->n : 0;
     return room < 1 + more ? room : 1 + more;
@@ -328,7 +328,7 @@ GPURT_DEVN uint32_t gpurt_region_plan(const gpurt_region_query_t *q, uint32_t la
     uint32_t rank = gpurt_popc(same & gpurt_lanes_below()), most = gpurt_popc(same), n = 0;
     uint64_t known = gpurt_reduce_min_u64(lanes, f->rest);
     uint64_t best = gpurt_reduce_min_u64(lanes, f->key);
-    bool mine = same >> gpurt_lane() & 1u, has = false;
+    bool mine = same >> gpurt_lane() & 1u, has = false, alone = skip == 0;
 
     while (n < most && best != ~0ull && best <= known) {
         uint32_t owner = gpurt_ballot(lanes, f->key == best), at = (uint32_t)best, room;
@@ -340,7 +340,7 @@ GPURT_DEVN uint32_t gpurt_region_plan(const gpurt_region_query_t *q, uint32_t la
             f->then = ~0ull;
         }
         best = gpurt_reduce_min_u64(lanes, f->key);
-        room = gpurt_region_room(q, end - at, best < known ? best : known);
+        room = gpurt_region_room(q, end - at, best < known ? best : known, alone);
         out = skip < room ? skip : room;
         skip -= out;
         room = room - out < most - n ? room - out : most - n;
@@ -355,8 +355,8 @@ GPURT_DEVN uint32_t gpurt_region_plan(const gpurt_region_query_t *q, uint32_t la
     return gpurt_ballot(lanes, has);
 }
 
-/* Places that a warp leaves to others after it has lost some: more each time, so that
- * those who look at the same moment part. turn: how often. */
+/* Places that a warp leaves to others who look at the same moment, so that they part: more
+ * with each turn, up to 63 times n. None when turn is 0. */
 GPURT_DEV uint32_t gpurt_region_skip(uint32_t lanes, uint32_t turn, uint32_t n)
 {
     uint32_t spread = (1u << (turn < 6 ? turn : 6)) - 1;
@@ -365,28 +365,44 @@ GPURT_DEV uint32_t gpurt_region_skip(uint32_t lanes, uint32_t turn, uint32_t n)
     return gpurt_shfl_u32(lanes, (who & spread) * n, gpurt_leader(lanes));
 }
 
+/* A warp begins to look, or (n -1) ends. Returns: the turn to begin with, by how many look:
+ * 0 when nobody else does. Nothing in between ends a lane. relaxed: a hint. */
+GPURT_DEV uint32_t gpurt_region_enter(const gpurt_region_t *r, uint32_t lanes, uint64_t n)
+{
+    uint64_t others = 0;
+
+    if (gpurt_is_leader(lanes))
+        others = gpurt_add_relaxed_dev_u64(&r->counts->xlooking, n);
+    others = gpurt_shfl_u64(lanes, others, gpurt_leader(lanes));
+    return others ? 64u - gpurt_clz64(others) : 0;
+}
+
 /* All lanes of the mask look for those of `same`, which want alike, and these take what is
  * found. Returns, to each of them: where, or NOWHERE. */
 GPURT_DEV uint32_t gpurt_region_serve(const gpurt_region_t *r, uint32_t lanes,
                                       uint32_t same, const gpurt_region_query_t *q,
                                       uint32_t *why)
 {
-    uint32_t at = GPURT_REGION_NOWHERE, who = gpurt_leader(same), wait = 1, skip = 0;
+    uint32_t at = GPURT_REGION_NOWHERE, who = gpurt_leader(same), wait = 1;
+    uint32_t turn = gpurt_region_enter(r, lanes, 1), skip;
     gpurt_region_query_t its;
+
+    skip = gpurt_region_skip(lanes, turn, gpurt_popc(same));
 
     its.n = gpurt_shfl_u32(lanes, q->n, who);
     its.align = gpurt_shfl_u32(lanes, q->align, who);
     its.origin = gpurt_shfl_u32(lanes, q->origin, who);
     its.fit = gpurt_shfl_u32(lanes, q->fit, who);
     its.is_free = 0;
-    for (uint32_t turn = 1; same;) {
+    while (same) {
         gpurt_region_found_t f = gpurt_region_look(r, lanes, &its);
         uint32_t asks, got;
 
         if (!gpurt_any(lanes, f.key != ~0ull)) {
             if (same >> gpurt_lane() & 1u)
                 *why = its.is_free < its.n ? GPURT_REGION_FULL : GPURT_REGION_FRAGMENTED;
-            return same >> gpurt_lane() & 1u ? (uint32_t)GPURT_REGION_NOWHERE : at;
+            at = same >> gpurt_lane() & 1u ? (uint32_t)GPURT_REGION_NOWHERE : at;
+            break;
         }
         asks = gpurt_region_plan(&its, lanes, same, &f, skip, &at);
         got = gpurt_ballot(lanes,
@@ -398,9 +414,10 @@ GPURT_DEV uint32_t gpurt_region_serve(const gpurt_region_t *r, uint32_t lanes,
             continue;
         if (gpurt_lane() == who) /* relaxed: a statistic */
             gpurt_red_add_relaxed_dev_u64(&r->counts->xlost_races, 1);
-        skip = gpurt_region_skip(lanes, turn++, gpurt_popc(same));
+        skip = gpurt_region_skip(lanes, ++turn, gpurt_popc(same));
         gpurt_backoff(&wait); /* another lane was faster */
     }
+    gpurt_region_enter(r, lanes, ~0ull);
     return at;
 }
 
