@@ -19,6 +19,8 @@
 
 enum {
     REPEATS = 11,
+    LEAST = 3,             /* repeats of a kernel, */
+    KERNEL_NS = 500000000, /* ... and more as long as that takes */
     ROUNDS = 64,
     MAX_BLOCKS = 1024,
     REGION_ROUNDS = 4, /* a warp's request is 32 looks */
@@ -86,10 +88,11 @@ static cost_t run(bench_t *b, const gpurt_kernel_t *kernel)
     static double put[REPEATS * MAX_BLOCKS * BENCH_THREADS / 32];
     gpurt_launch_t l = {.grid = {b->blocks, 1, 1}, .block = {b->threads, 1, 1}};
     gpurt_error_t err = {0};
+    double until = rows_now_ns() + KERNEL_NS;
     uint32_t count = 0;
     uint64_t wrong;
 
-    for (uint32_t i = 0; i < REPEATS; i++) {
+    for (uint32_t i = 0; i < REPEATS && (i < LEAST || rows_now_ns() < until); i++) {
         need(gpurt_launch_kernel(b->rt, &l, kernel, &b->args, sizeof b->args, &err), &err,
              kernel->name);
         samples_of(b, get, count, 0);

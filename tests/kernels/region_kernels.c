@@ -11,19 +11,30 @@ GPURT_DEV uint64_t region_answer(const gpurt_region_t *r, const void *block, uin
     return why ? (uint64_t)why << 48 : (uint64_t)((const char *)block - r->base) + 1;
 }
 
-/* Requests of the list from i on that want alike: as many as a warp has lanes, at most. */
+/* Lanes that go through a list together, by mode. */
+GPURT_DEV uint32_t region_width(const struct region_args *p)
+{
+    return p->mode == 0 ? 1 : p->mode == 1 ? (uint32_t)GPURT_WARP_SIZE : 8;
+}
+
+GPURT_DEV uint32_t region_lanes(uint32_t n)
+{
+    return n < GPURT_WARP_SIZE ? (1u << n) - 1 : GPURT_FULL_MASK;
+}
+
+/* Requests of the list from i on that want alike: as many as there are lanes, at most. */
 GPURT_DEV uint32_t region_alike(const struct region_args *p, uint32_t i)
 {
     uint32_t n = 1;
 
-    while (p->mode && n < GPURT_WARP_SIZE && i + n < p->op_count &&
+    while (n < region_width(p) && i + n < p->op_count &&
            p->ops[i + n].kind == REGION_ALLOC && p->ops[i + n].size == p->ops[i].size &&
            p->ops[i + n].align == p->ops[i].align)
         n++;
     return n;
 }
 
-/* A lane asks for each of n requests; mode 1: all lanes look, also those that do not ask. */
+/* A lane asks for each of n requests; mode 1, 2: all lanes look, also those that do not. */
 GPURT_DEVN void region_ask(const struct region_args *p, uint32_t i, uint32_t n)
 {
     const region_op_t *op = p->ops + i + (gpurt_lane() < n ? gpurt_lane() : 0);
@@ -36,8 +47,8 @@ GPURT_DEVN void region_ask(const struct region_args *p, uint32_t i, uint32_t n)
     } else {
         why = gpurt_region_ask(&p->region, op->size, op->align, &q);
         if (!why) {
-            at = gpurt_region_serve(&p->region, GPURT_FULL_MASK,
-                                    n < 32 ? (1u << n) - 1 : GPURT_FULL_MASK, &q, &why);
+            at = gpurt_region_serve(&p->region, region_lanes(region_width(p)),
+                                    region_lanes(n), &q, &why);
             block = p->region.base + ((size_t)at << p->region.shift);
         }
     }
@@ -46,7 +57,8 @@ GPURT_DEVN void region_ask(const struct region_args *p, uint32_t i, uint32_t n)
     block = why ? NULL : block;
     if (block && p->mode)
         gpurt_store_relaxed_dev_u32(p->region.lengths + at, q.n);
-    p->cells[op->slot] = (uint64_t)(uintptr_t)block;
+    if (block) /* or the slot stays empty; two that are refused may name the same */
+        p->cells[op->slot] = (uint64_t)(uintptr_t)block;
     p->answers[i + gpurt_lane()] = region_answer(&p->region, block, why);
 }
 
@@ -75,11 +87,13 @@ GPURT_DEVN uint64_t region_do(const struct region_args *p, const region_op_t *op
     }
 }
 
-/* One warp, mode 0: one lane of it, does what the list says, in order; a warp makes requests
- * that want alike by one call. */
+/* One warp, or some lanes of it, does what the list says, in order; requests that want alike
+ * are made by one call. */
 GPURT_KERNEL(region_trace, struct region_args, p)
 {
-    if (gpurt_warp() > 0 || (p->mode == 0 && gpurt_lane() > 0))
+    uint32_t lanes = region_lanes(region_width(p));
+
+    if (gpurt_warp() > 0 || !(lanes >> gpurt_lane() & 1u))
         return;
     for (uint32_t i = 0, n; i < p->op_count; i += n) {
         const region_op_t *op = p->ops + i;
@@ -91,8 +105,7 @@ GPURT_KERNEL(region_trace, struct region_args, p)
         } else if (gpurt_lane() == 0) {
             p->answers[i] = region_do(p, op);
         }
-        if (p->mode)
-            gpurt_syncwarp(GPURT_FULL_MASK);
+        gpurt_syncwarp(lanes);
     }
 }
 

@@ -48,6 +48,7 @@ static inline gpurt_region_stats_t region_look(region_stage_t *s)
 
     OK(gpurt_region_check(rt, &s->args.region, &err));
     OK(gpurt_region_stats(rt, &s->args.region, &stats, &err));
+    CHECK_EQ(stats.counts.xlooking, 0); /* all that began has ended */
     return stats;
 }
 

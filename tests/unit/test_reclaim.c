@@ -83,6 +83,24 @@ static void test_cancelled(uint32_t guard)
     stage_close(&s);
 }
 
+/* What a warp retires is freed while it goes on. */
+static void test_goes_on(uint32_t guard)
+{
+    setting_t alone = usual;
+    gpurt_reclaim_stats_t stats;
+    stage_t s;
+
+    alone.blocks = 1;
+    alone.threads = 32;
+    alone.rounds = 200;
+    stage_open(&s, &alone, guard, 1);
+    RUN(&s, reclaim_stack);
+    stats = stage_reclaimed(&s);
+    CHECK(stats.retired > 500);
+    CHECK(stats.freed > stats.retired / 2);
+    stage_close(&s);
+}
+
 static void test_slots(uint32_t guard)
 {
     uint32_t expected = guard == RECLAIM_EPOCH ? usual.epochs.slots : usual.hazards.slots;
@@ -306,6 +324,7 @@ int main(void)
     test_nodes(&usual);
     test_nodes(&tight);
     for (uint32_t guard = RECLAIM_EPOCH; guard <= RECLAIM_HAZARD; guard++) {
+        test_goes_on(guard);
         test_cancelled(guard);
         test_slots(guard);
     }

@@ -339,7 +339,7 @@ static uint64_t test_trace(trace_fn make, uint32_t fit, uint32_t mode, uint32_t 
 
 static void test_traces(void)
 {
-    for (uint32_t mode = 0; mode < 2; mode++) {
+    for (uint32_t mode = 0; mode < 3; mode++) { /* one lane, 32, and 8 with longer looks */
         uint64_t first, best, worst;
 
         for (uint32_t fit = 0; fit < GPURT_FITS; fit++)

@@ -301,14 +301,16 @@ GPURT_DEV bool gpurt_watch_empty(const gpurt_heap_t *h, uint64_t ticket, uint64_
     return old != 0;
 }
 
-/* Keeps a freed slot back; the oldest ones go for it when there are too many. */
+/* Keeps a freed slot back; the oldest ones go for it when there are too many. lanes: who
+ * does so together. */
 GPURT_DEVN void gpurt_watch_keep(const gpurt_heap_t *h, const gpurt_watch_slot_t *s,
-                                 uint32_t here)
+                                 uint32_t lanes, uint32_t here)
 {
     gpurt_heap_watch_t *w = h->watch;
     uint64_t kept;
 
     gpurt_watch_poison(s);
+    gpurt_syncwarp(lanes); /* loops of any length parted them: one atomic is for all */
     kept = gpurt_tally_add(&w->xkept_bytes, s->bytes);
     gpurt_tally_red(&w->xkept, 1);
     gpurt_watch_empty(h, gpurt_tally_ticket(&w->xhead), (uint64_t)(uintptr_t)s->begin,
@@ -395,12 +397,16 @@ GPURT_DEVN void *gpurt_watch_alloc(const gpurt_heap_t *h, size_t size, size_t al
                                    uint32_t *why, const char *here)
 {
     gpurt_heap_watch_t *w = h->watch;
-    uint32_t site = gpurt_watch_site(w, here);
+    uint32_t lanes = gpurt_activemask(), site = gpurt_watch_site(w, here);
     bool odd = !align || align > GPURT_CHUNK_BYTES || (align & (align - 1));
     uint32_t level = odd ? (uint32_t)GPURT_CHECKS_OFF : gpurt_watch_level(w);
     gpurt_watch_shape_t s = gpurt_watch_shape(level, size ? size : 1, (uint32_t)align);
-    char *begin = (char *)gpurt_core_alloc(h, s.bytes, odd ? align : s.align, why);
-    void *object = begin;
+    char *begin;
+    void *object;
+
+    gpurt_syncwarp(lanes); /* the search for the site parted them: one atomic is for all */
+    begin = (char *)gpurt_core_alloc(h, s.bytes, odd ? align : s.align, why);
+    object = begin;
 
     if (!begin && (*why == GPURT_ALLOC_FULL || *why == GPURT_ALLOC_FRAGMENTED)) {
         uint32_t first = *why;
@@ -530,8 +536,9 @@ GPURT_DEVN void gpurt_watch_trace_free(const gpurt_heap_t *h, const void *object
     gpurt_tell(h->watch, site, GPURT_ALLOC_FORM_FREE, words, GPURT_ALLOC_FREE_WORDS);
 }
 
-/* The object of a record that this lane has just made its own. */
-GPURT_DEVN void gpurt_watch_take_back(const gpurt_heap_t *h, char *begin, bool keep,
+/* The object of a record that this lane has just made its own. keepers: lanes that keep
+ * theirs back. */
+GPURT_DEVN void gpurt_watch_take_back(const gpurt_heap_t *h, char *begin, uint32_t keepers,
                                       uint32_t here)
 {
     gpurt_heap_watch_t *w = h->watch;
@@ -544,8 +551,8 @@ GPURT_DEVN void gpurt_watch_take_back(const gpurt_heap_t *h, char *begin, bool k
                                 (thread & 0xffffu) | gpurt_thread_rank() << 16);
     gpurt_store_relaxed_dev_u32(&s.record->xfree_block, gpurt_block_rank());
     gpurt_watch_guards(w, &s, here);
-    if (keep)
-        gpurt_watch_keep(h, &s, here);
+    if (keepers >> gpurt_lane() & 1u)
+        gpurt_watch_keep(h, &s, keepers, here);
     else
         gpurt_core_free(h, begin);
 }
@@ -581,9 +588,9 @@ GPURT_DEVN void gpurt_watch_free(const gpurt_heap_t *h, void *object, const char
 {
     gpurt_heap_watch_t *w = h->watch;
     gpurt_alloc_record_t *r = NULL;
-    uint32_t site, half, live;
+    uint32_t site, half, live = 0, lanes;
+    bool keep = false, mine = false;
     char *begin = NULL;
-    bool keep;
 
     if (!object)
         return;
@@ -594,18 +601,23 @@ GPURT_DEVN void gpurt_watch_free(const gpurt_heap_t *h, void *object, const char
         gpurt_core_free(h, object);
         return;
     }
+    lanes = gpurt_activemask();
     r = gpurt_watch_record(h, (const char *)object, &begin);
-    if (!r) {
-        gpurt_watch_bad_free(h, (char *)object, NULL, site);
+    if (r) {
+        half = gpurt_watch_half((uint64_t)(begin - h->chunks));
+        live = GPURT_RECORD_LIVE | half;
+        keep = gpurt_watch_keeps(w, r);
+        /* relaxed: of all that free an object, one */
+        mine = gpurt_cas_relaxed_dev_u32(
+            &r->xstate, &live, half | (keep ? GPURT_RECORD_KEPT : GPURT_RECORD_FREE));
+    }
+    lanes = gpurt_ballot(lanes, mine && keep);
+    if (mine) {
+        gpurt_watch_take_back(h, begin, lanes, site);
         return;
     }
-    half = gpurt_watch_half((uint64_t)(begin - h->chunks));
-    live = GPURT_RECORD_LIVE | half;
-    keep = gpurt_watch_keeps(w, r);
-    /* relaxed: of all that free an object, one */
-    if (gpurt_cas_relaxed_dev_u32(&r->xstate, &live,
-                                  half | (keep ? GPURT_RECORD_KEPT : GPURT_RECORD_FREE))) {
-        gpurt_watch_take_back(h, begin, keep, site);
+    if (!r) {
+        gpurt_watch_bad_free(h, (char *)object, NULL, site);
         return;
     }
     if ((live & GPURT_RECORD_STATE) == GPURT_RECORD_FREE &&

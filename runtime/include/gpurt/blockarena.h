@@ -206,12 +206,9 @@ GPURT_DEV void *gpurt_block_arena_alloc(gpurt_block_arena_t *a, uint32_t size)
 {
     uint64_t units = size ? ((uint64_t)size + 15) / 16 : 1;
     uint32_t lanes = gpurt_activemask(), group;
-    uint32_t its = gpurt_shfl_u32(lanes, size, gpurt_leader(lanes));
     uint64_t row = 0;
 
-    group = gpurt_ballot(lanes, size == its);
-    if (group != lanes) /* slow, and mostly all want the same */
-        group = gpurt_match_any_u32(lanes, size);
+    group = gpurt_match_any_u32(lanes, size);
     if (gpurt_is_leader(group))
         row = (uint64_t)(uintptr_t)gpurt_block_arena_take(a, units * gpurt_popc(group));
     gpurt_syncwarp(group); /* what the leader has acquired holds for all */

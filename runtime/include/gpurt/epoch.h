@@ -147,9 +147,10 @@ GPURT_DEVN bool gpurt_epoch_advance(const gpurt_epochs_t *e, uint32_t lanes)
     return gpurt_shfl_u32(lanes, on, gpurt_leader(lanes));
 }
 
-/* Frees what waits in a slot for long enough. Context: the slot is the caller's. */
-GPURT_DEVN void gpurt_epoch_free_ripe(const gpurt_epochs_t *e, uint32_t slot,
-                                      uint32_t lanes)
+/* Frees what waits in a slot for long enough. Context: the slot is the caller's. Returns:
+ * the epoch by which it did. */
+GPURT_DEVN uint32_t gpurt_epoch_free_ripe(const gpurt_epochs_t *e, uint32_t slot,
+                                          uint32_t lanes)
 {
     const gpurt_limbo_item_t *items = e->items + (size_t)slot * e->limbo_size;
     gpurt_limbo_t *limbo = &e->limbos[slot];
@@ -175,6 +176,7 @@ GPURT_DEVN void gpurt_epoch_free_ripe(const gpurt_epochs_t *e, uint32_t slot,
         }
         gpurt_syncwarp(lanes);
     } while (ripe == gpurt_popc(lanes));
+    return now;
 }
 
 /* Puts objects of the lanes of `want` behind the others of a slot, as far as there is room.
@@ -206,15 +208,15 @@ GPURT_DEV bool gpurt_epoch_put(const gpurt_epochs_t *e, uint32_t slot, uint32_t 
     return mine;
 }
 
-/* Whether n objects more are reason to look at all slots: more than half would be full, and
- * since the last look a quarter has come, so that one look serves many; or all is full. */
+/* Whether n objects more are reason to look at all slots: there is no room for them, or more
+ * than half would be full and nobody has advanced the epoch since this was asked last. Of
+ * many that retire, one looks for all. */
 GPURT_DEV bool gpurt_epoch_is_due(const gpurt_epochs_t *e, const gpurt_limbo_t *limbo,
-                                  uint32_t n)
+                                  uint32_t n, uint32_t now)
 {
     uint32_t waiting = limbo->tail - limbo->head + n;
 
-    return waiting > e->limbo_size || (waiting > e->limbo_size / 2 &&
-                                       limbo->tail - limbo->looked >= e->limbo_size / 4);
+    return waiting > e->limbo_size || (waiting > e->limbo_size / 2 && limbo->looked == now);
 }
 
 /* Frees `object` when no section can be using it. It must be out of reach for sections that
@@ -228,16 +230,21 @@ GPURT_DEVN uint32_t gpurt_epoch_retire(const gpurt_epochs_t *e, uint32_t slot,
     if (slot >= e->slot_count)
         return object ? GPURT_RETIRE_NO_SLOT : GPURT_RETIRE_KEPT;
     limbo = &e->limbos[slot];
-    if (limbo->tail - limbo->head + n > e->limbo_size / 2) { /* maybe others had a look */
-        gpurt_syncwarp(lanes);                               /* all have read */
-        gpurt_epoch_free_ripe(e, slot, lanes);
-    }
-    if (gpurt_epoch_is_due(e, limbo, n)) {
+    if (limbo->tail - limbo->head + n > e->limbo_size / 2) {
+        uint32_t now;
+        bool due;
+
         gpurt_syncwarp(lanes); /* all have read */
+        now = gpurt_epoch_free_ripe(e, slot, lanes);
+        due = gpurt_epoch_is_due(e, limbo, n, now);
+        gpurt_syncwarp(lanes); /* likewise */
+        if (due) {
+            now += gpurt_epoch_advance(e, lanes);
+            gpurt_epoch_free_ripe(e, slot, lanes);
+        }
         if (gpurt_is_leader(lanes))
-            limbo->looked = limbo->tail;
-        gpurt_epoch_advance(e, lanes);
-        gpurt_epoch_free_ripe(e, slot, lanes);
+            limbo->looked = now;
+        gpurt_syncwarp(lanes);
     }
     if (gpurt_epoch_put(e, slot, lanes, want, object) || !object)
         return GPURT_RETIRE_KEPT;

@@ -94,7 +94,7 @@ typedef struct gpurt_reclaim_counts {
 /* A slot's objects that wait, oldest first, in a ring. Written by: the slot's owner. */
 typedef struct gpurt_limbo {
     uint32_t head, tail; /* run free */
-    uint32_t looked;     /* where the tail was when the owner looked at all slots last */
+    uint32_t looked;     /* the epoch that the owner met last */
 } gpurt_limbo_t;
 
 typedef struct gpurt_limbo_item {

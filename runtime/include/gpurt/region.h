@@ -43,6 +43,7 @@ GPURT_DEVN uint32_t gpurt_region_init(gpurt_region_t *r, void *memory, size_t by
         r->base = NULL;
         return answer;
     }
+    gpurt_syncwarp(GPURT_FULL_MASK); /* what the lane acquired that got the memory */
     for (uint32_t i = gpurt_lane(); i < sizeof *r->counts / 8; i += GPURT_WARP_SIZE)
         ((uint64_t *)r->counts)[i] = 0;
     for (uint32_t i = gpurt_lane(); i < r->words; i += GPURT_WARP_SIZE)
@@ -100,11 +101,11 @@ typedef struct gpurt_region_query {
     uint32_t is_free; /* granules that the look met */
 } gpurt_region_query_t;
 
-/* What a look found. */
+/* What a lane has met in a look: its two best rows. Keys: gpurt_region_key, ~0: none. */
 typedef struct gpurt_region_found {
-    uint64_t key;  /* of the best row, gpurt_region_key; ~0: there is none */
-    uint64_t next; /* of the one after it */
-    uint32_t end;  /* where the best one ends, or goes on */
+    uint64_t key, then;
+    uint32_t end, then_end; /* where they end, as far as the look came */
+    uint64_t rest;          /* no row that it has not told has a smaller key */
 } gpurt_region_found_t;
 
 /* The smaller key is the better place, and its lower half says where. Returns: ~0 when the
@@ -150,17 +151,21 @@ GPURT_DEV uint64_t gpurt_region_word(const gpurt_region_t *r, uint32_t i)
     return i < r->words ? gpurt_load_relaxed_dev_u64(r->bits + i) : 0;
 }
 
-/* A row that was met: whether it is the best so far. Context: one lane, whose finds these
- * are. length: of the row; behind its place there may be less. */
+/* A row that this lane has met: one of its two best, or among the rest. */
 GPURT_DEV void gpurt_region_note(gpurt_region_found_t *f, uint64_t key, uint32_t end)
 {
-    if (key < f->key) {
-        f->next = f->key;
-        f->key = key;
-        f->end = end;
-    } else if (key < f->next) {
-        f->next = key;
+    uint64_t out = key;
+
+    if (key < f->then) {
+        bool best = key < f->key;
+
+        out = f->then;
+        f->then = best ? f->key : key;
+        f->then_end = best ? f->end : end;
+        f->key = best ? key : f->key;
+        f->end = best ? end : f->end;
     }
+    f->rest = out < f->rest ? out : f->rest;
 }
 
 /* The best of the rows inside a word, of those that neither begin nor end with it. Rows are
@@ -215,18 +220,6 @@ GPURT_DEV bool gpurt_region_step(const gpurt_region_query_t *q, uint32_t lanes,
     return gpurt_region_is_final(q, f->key);
 }
 
-/* Of what each lane found, the best. */
-GPURT_DEV void gpurt_region_choose(uint32_t lanes, gpurt_region_found_t *f)
-{
-    uint64_t best = gpurt_reduce_min_u64(lanes, f->key);
-    uint32_t owner = gpurt_ballot(lanes, f->key == best);
-    uint64_t other = f->key == best ? f->next : f->key;
-
-    f->next = gpurt_reduce_min_u64(lanes, other);
-    f->end = gpurt_shfl_u32(lanes, f->end, gpurt_leader(owner));
-    f->key = best;
-}
-
 /* One look through the bits, a word a lane at a step; several steps' words are on their way
  * at a time. The word past the end counts as all taken, so that every row ends.
  * Context: all lanes of the mask, with the same query. */
@@ -235,7 +228,7 @@ GPURT_DEVN gpurt_region_found_t gpurt_region_look(const gpurt_region_t *r, uint3
 {
     uint32_t width = gpurt_popc(lanes), rank = gpurt_popc(lanes & gpurt_lanes_below());
     uint32_t carry = 0, met = 0;
-    gpurt_region_found_t f = {~0ull, ~0ull, 0};
+    gpurt_region_found_t f = {~0ull, ~0ull, 0, 0, ~0ull};
     bool over = false;
 
     for (uint32_t base = 0; base <= r->words && !over; base += GPURT_REGION_AHEAD * width) {
@@ -256,8 +249,12 @@ GPURT_DEVN gpurt_region_found_t gpurt_region_look(const gpurt_region_t *r, uint3
             over = gpurt_any(lanes, final);
         }
     }
+    if (over && q->fit == GPURT_FIT_BEST) { /* others may fit as well, none better */
+        uint64_t exact = (uint64_t)q->n << 32 | GPURT_REGION_NOWHERE;
+
+        f.rest = exact < f.rest ? exact : f.rest;
+    }
     q->is_free = gpurt_reduce_add_u32(lanes, met);
-    gpurt_region_choose(lanes, &f);
     return f;
 }
 
@@ -306,67 +303,91 @@ GPURT_DEV uint32_t gpurt_region_ask(const gpurt_region_t *r, size_t size, size_t
     return GPURT_REGION_OK;
 }
 
-/* How many requests alike, of `most`, go where the first goes and into its word, as if each
- * had looked by itself. 0: not even one lies in the word. */
-GPURT_DEV uint32_t gpurt_region_batch(const gpurt_region_query_t *q,
-                                      const gpurt_region_found_t *f, uint32_t most)
+/* How many requests a row serves, one after the other, before another row is better. then:
+ * the key of that. alone: nobody else looks; or the longest row serves as many as fit. */
+GPURT_DEV uint32_t gpurt_region_room(const gpurt_region_query_t *q, uint32_t length,
+                                     uint64_t then, bool alone)
 {
-    uint32_t at = (uint32_t)f->key, n = q->n, batch = (64 - at % 64) / n;
-    uint32_t other = f->next == ~0ull ? 0 : ~(uint32_t)(f->next >> 32), more = 0;
+    uint32_t room = length / q->n, other = ~(uint32_t)(then >> 32), more;
 
-    if (batch > most)
-        batch = most;
-    if (batch > (f->end - at) / n)
-        batch = (f->end - at) / n;
-    if (batch > 1 && q->align)
+    if (q->align)
         return 1;
-    if (batch > 1 && q->fit == GPURT_FIT_WORST) { /* as long as the row stays the longest */
-        if (f->end - at > other)
-            more = (f->end - at - other - 1) / n;
-        batch = batch < 1 + more ? batch : 1 + more;
-    }
-    return batch;
+    if (q->fit != GPURT_FIT_WORST || !alone)
+        return room;
+    more = length > other ? (length - other - 1) / q->n : 0;
+    return room < 1 + more ? room : 1 + more;
 }
 
-/* Lanes of `same` take the place that was found, as many as go into its word, by one atomic;
- * what another lane has taken meanwhile they do without. Returns: who got its granules. */
-GPURT_DEVN uint32_t gpurt_region_take(const gpurt_region_t *r, uint32_t lanes,
-                                      uint32_t same, const gpurt_region_query_t *q,
-                                      const gpurt_region_found_t *f, uint32_t *where)
+/* Gives lanes of `same` places out of what all have met, the best one first, as if each had
+ * looked after the one before had taken its place. skip: so many places are left to others.
+ * Returns: lanes that have one. */
+GPURT_DEVN uint32_t gpurt_region_plan(const gpurt_region_query_t *q, uint32_t lanes,
+                                      uint32_t same, gpurt_region_found_t *f, uint32_t skip,
+                                      uint32_t *where)
 {
-    uint32_t first = (uint32_t)f->key, i = first / 64, n = q->n;
-    uint32_t batch = gpurt_region_batch(q, f, gpurt_popc(same));
-    uint32_t rank = gpurt_popc(same & gpurt_lanes_below()), at = first + rank * n;
-    bool asks = (same >> gpurt_lane() & 1u) && rank < (batch ? batch : 1u), has = false;
-    uint64_t mine = asks && batch ? gpurt_region_mask(i, at, n) : 0, want, got = 0, kept;
+    uint32_t rank = gpurt_popc(same & gpurt_lanes_below()), most = gpurt_popc(same), n = 0;
+    uint64_t known = gpurt_reduce_min_u64(lanes, f->rest);
+    uint64_t best = gpurt_reduce_min_u64(lanes, f->key);
+    bool mine = same >> gpurt_lane() & 1u, has = false, alone = skip == 0;
 
-    if (batch == 0) { /* it goes over the word's end */
-        has = asks && gpurt_region_claim(r, first, n);
-    } else {
-        uint64_t *word = r->bits + i;
+    while (n < most && best != ~0ull && best <= known) {
+        uint32_t owner = gpurt_ballot(lanes, f->key == best), at = (uint32_t)best, room;
+        uint32_t end = gpurt_shfl_u32(lanes, f->end, gpurt_leader(owner)), out;
 
-        want = gpurt_reduce_or_u64(lanes, mine);
-        if (gpurt_is_leader(same))
-            got = gpurt_and_acquire_dev_u64(word, ~want) & want; /* AG1.acq */
-        got = gpurt_shfl_u64(lanes, got, gpurt_leader(same));
-        has = asks && (got & mine) == mine;
-        kept = gpurt_reduce_or_u64(lanes, has ? mine : 0);
-        if (gpurt_is_leader(same) && got != kept)
-            gpurt_red_or_release_dev_u64(word, got & ~kept); /* AG1.rel */
-        gpurt_syncwarp(lanes); /* what the leader has acquired holds for all */
+        if (f->key == best) {
+            f->key = f->then;
+            f->end = f->then_end;
+            f->then = ~0ull;
+        }
+        best = gpurt_reduce_min_u64(lanes, f->key);
+        room = gpurt_region_room(q, end - at, best < known ? best : known, alone);
+        out = skip < room ? skip : room;
+        skip -= out;
+        room = room - out < most - n ? room - out : most - n;
+        if (mine && rank - n < room) {
+            *where = at + (out + rank - n) * q->n;
+            has = true;
+        }
+        n += room;
+        if (q->align || q->fit == GPURT_FIT_WORST)
+            break; /* what is left of the row may be the best one */
     }
-    *where = has ? at : *where;
     return gpurt_ballot(lanes, has);
 }
 
-/* All lanes of the mask look for those of `same`, which want alike, and they take what is
- * found. Returns, to each of these: where, or NOWHERE. */
+/* Places that a warp leaves to others who look at the same moment, so that they part: more
+ * with each turn, up to 63 times n. None when turn is 0. */
+GPURT_DEV uint32_t gpurt_region_skip(uint32_t lanes, uint32_t turn, uint32_t n)
+{
+    uint32_t spread = (1u << (turn < 6 ? turn : 6)) - 1;
+    uint32_t who = (gpurt_sm() * 61u + gpurt_warp_slot() + turn) * 2654435761u >> 16;
+
+    return gpurt_shfl_u32(lanes, (who & spread) * n, gpurt_leader(lanes));
+}
+
+/* A warp begins to look, or (n -1) ends. Returns: the turn to begin with, by how many look:
+ * 0 when nobody else does. Nothing in between ends a lane. relaxed: a hint. */
+GPURT_DEV uint32_t gpurt_region_enter(const gpurt_region_t *r, uint32_t lanes, uint64_t n)
+{
+    uint64_t others = 0;
+
+    if (gpurt_is_leader(lanes))
+        others = gpurt_add_relaxed_dev_u64(&r->counts->xlooking, n);
+    others = gpurt_shfl_u64(lanes, others, gpurt_leader(lanes));
+    return others ? 64u - gpurt_clz64(others) : 0;
+}
+
+/* All lanes of the mask look for those of `same`, which want alike, and these take what is
+ * found. Returns, to each of them: where, or NOWHERE. */
 GPURT_DEV uint32_t gpurt_region_serve(const gpurt_region_t *r, uint32_t lanes,
                                       uint32_t same, const gpurt_region_query_t *q,
                                       uint32_t *why)
 {
-    uint32_t at = GPURT_REGION_NOWHERE, got, who = gpurt_leader(same), wait = 1;
+    uint32_t at = GPURT_REGION_NOWHERE, who = gpurt_leader(same), wait = 1;
+    uint32_t turn = gpurt_region_enter(r, lanes, 1), skip;
     gpurt_region_query_t its;
+
+    skip = gpurt_region_skip(lanes, turn, gpurt_popc(same));
 
     its.n = gpurt_shfl_u32(lanes, q->n, who);
     its.align = gpurt_shfl_u32(lanes, q->align, who);
@@ -375,20 +396,28 @@ GPURT_DEV uint32_t gpurt_region_serve(const gpurt_region_t *r, uint32_t lanes,
     its.is_free = 0;
     while (same) {
         gpurt_region_found_t f = gpurt_region_look(r, lanes, &its);
+        uint32_t asks, got;
 
-        if (f.key == ~0ull) {
+        if (!gpurt_any(lanes, f.key != ~0ull)) {
             if (same >> gpurt_lane() & 1u)
                 *why = its.is_free < its.n ? GPURT_REGION_FULL : GPURT_REGION_FRAGMENTED;
+            at = same >> gpurt_lane() & 1u ? (uint32_t)GPURT_REGION_NOWHERE : at;
             break;
         }
-        got = gpurt_region_take(r, lanes, same, &its, &f, &at);
+        asks = gpurt_region_plan(&its, lanes, same, &f, skip, &at);
+        got = gpurt_ballot(lanes,
+                           (asks >> gpurt_lane() & 1u) && gpurt_region_claim(r, at, its.n));
+        gpurt_syncwarp(lanes);
         same &= ~got;
-        if (got)
+        skip = 0;
+        if (asks == got)
             continue;
         if (gpurt_lane() == who) /* relaxed: a statistic */
             gpurt_red_add_relaxed_dev_u64(&r->counts->xlost_races, 1);
+        skip = gpurt_region_skip(lanes, ++turn, gpurt_popc(same));
         gpurt_backoff(&wait); /* another lane was faster */
     }
+    gpurt_region_enter(r, lanes, ~0ull);
     return at;
 }
 

@@ -43,6 +43,7 @@ typedef struct gpurt_region_counts {
     uint64_t xanswers[GPURT_REGION_ANSWERS]; /* refusals, by answer; OK is not counted */
     uint64_t xbad_pointer;                   /* the last one that was no block */
     uint64_t xlost_races; /* places that another lane took between look and claim */
+    uint64_t xlooking;    /* warps that look for a place at this moment */
 } gpurt_region_counts_t;
 
 /* A region as kernels see it: put it into a kernel's arguments. Blocks lie at the begin of
