@@ -380,6 +380,19 @@ GPURT_DEV uint64_t gpurt_globaltimer(void)
     return ns;
 }
 
+/* ---- panic.h ---------------------------------------------------------------------------
+ * Where a variable of the caller lies on its stack. A pointer to it would be made at the top of
+ * the kernel, two instructions and two registers for those who never fail. */
+typedef uint32_t gpurt_frame_t;
+GPURT_DEV gpurt_frame_t gpurt_frame_of(const void *variable)
+{
+    return (uint32_t)__cvta_generic_to_local(variable);
+}
+GPURT_DEV const void *gpurt_frame_at(gpurt_frame_t frame)
+{
+    return __cvta_local_to_generic(frame);
+}
+
 /* ---- kernel.h ---------------------------------------------------------------------------
  * The body is a function of its own, inlined, because it must come last in the macro; the
  * struct stays in the constant bank (grid constant), so p->field is a constant load. */
