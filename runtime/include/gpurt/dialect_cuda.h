@@ -21,10 +21,10 @@
 #endif
 
 /* ---- ids.h --------------------------------------------------------------------------- */
-#define GPURT_CUDA_ID(name, expression)   \
-    GPURT_DEV uint32_t gpurt_##name(void) \
-    {                                     \
-        return expression;                \
+#define GPURT_CUDA_ID(name, expression)               \
+    GPURT_DEV uint32_t gpurt_##name(void) GPURT_QUIET \
+    {                                                 \
+        return expression;                            \
     }
 GPURT_CUDA_ID(thread_x, threadIdx.x)
 GPURT_CUDA_ID(thread_y, threadIdx.y)
@@ -40,7 +40,7 @@ GPURT_CUDA_ID(grid_dim_y, gridDim.y)
 GPURT_CUDA_ID(grid_dim_z, gridDim.z)
 
 #define GPURT_CUDA_REGISTER(name, word, reg)          \
-    GPURT_DEV uint32_t gpurt_##name(void)             \
+    GPURT_DEV uint32_t gpurt_##name(void) GPURT_QUIET \
     {                                                 \
         uint32_t value;                               \
                                                       \
