@@ -268,6 +268,10 @@ GPURT_DEVN void gpurt_log_uniform_far(uint32_t gate, uint32_t form, uint32_t mas
         form = GPURT_FORM_WARP_PART;
     if (gpurt_is_leader(mask))
         gpurt_log_uniform_alone(gate, form, mask, args, words);
+#if !GPURT_ON_CUDA
+    gpurt_syncwarp(
+        mask); /* they came together, and go on so: on a GPU the branch sees to it */
+#endif
     gpurt_log_safe_point();
 }
 
