@@ -30,6 +30,7 @@ struct gpurt_cuda_box {
     char *memory;          /* on the device: heads, strings, count of definitions */
     gpurt_trail_t *trails; /* on the device; NULL: no unit wants them */
     gpurt_log_port_t port; /* as every unit has it */
+    uint32_t span;         /* levels that are open in it, from PANIC downwards */
     uint32_t xgreeted;     /* units seen; written by: a thread that launches */
     uint64_t xfit_due_ns;  /* written by: a thread that waits, under lock */
     uint32_t fit_pause;    /* in FIT_EVERY_NS; under lock */
@@ -40,9 +41,10 @@ struct gpurt_cuda_box {
 
 /* ---- device memory ------------------------------------------------------------------- */
 
+/* One more than there are rings: a warp without one reads there that there is no room. */
 static size_t heads_bytes(const gpurt_box_section_t *s)
 {
-    return (size_t)s->ring_count * GPURT_LOG_HEAD_BYTES;
+    return ((size_t)s->ring_count + 1) * GPURT_LOG_HEAD_BYTES;
 }
 
 static size_t strings_bytes(void)
@@ -138,7 +140,8 @@ static void port_fill(struct gpurt_cuda_box *b, const gpurt_box_section_t *s, ch
     p->policy = s->policy;
     p->def_count = s->def_count;
     p->panic_count = s->panic_count;
-    p->span = GPURT_LEVEL_PANIC + 1 - gpurt_level_lowest(&map->box->control, s->floor);
+    b->span = GPURT_LEVEL_PANIC + 1 - gpurt_level_lowest(&map->box->control, s->floor);
+    gpurt_log_port_open(p, b->span);
 }
 
 /* What a walk over the units carries along. */
@@ -363,9 +366,10 @@ void gpurt_cuda_box_span_store(void *self, uint32_t span)
     struct gpurt_cuda_box *b = d->box;
     gpurt_cuda_visit_t visit;
 
-    if (!b || b->port.span == span || gpurt_cuda_enter(d, &visit, NULL) != GPURT_OK)
+    if (!b || b->span == span || gpurt_cuda_enter(d, &visit, NULL) != GPURT_OK)
         return;
-    b->port.span = span;
+    b->span = span;
+    gpurt_log_port_open(&b->port, span);
     if (units_tell(b->words, &b->port) != cudaSuccess)
         (void)gpurt_cuda_api->get_last_error();
     (void)gpurt_cuda_leave(d, visit, cudaSuccess, NULL, "");

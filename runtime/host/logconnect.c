@@ -60,7 +60,7 @@ gpurt_status_t gpurt_log_connect(const gpurt_boxmap_t *map, uint32_t section,
     port->policy = s->policy;
     port->def_count = s->def_count;
     port->panic_count = s->panic_count;
-    port->span = GPURT_LEVEL_PANIC; /* gates decide */
+    gpurt_log_port_open(port, GPURT_LEVEL_PANIC); /* gates decide */
     gpurt_log_connect_state(map, section, port);
     port->groups = gpurt_boxmap_groups(map, section, 0);
     return GPURT_OK;

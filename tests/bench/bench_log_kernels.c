@@ -71,14 +71,15 @@ GPURT_DEV void calls_make(const struct bench_log_args *p, uint32_t form)
     uint32_t x = gpurt_lane();
 
     for (uint32_t i = 0; i < p->calls; i++) {
-        uint64_t start;
+        uint64_t start, took;
 
         for (uint32_t j = 0; j < p->spin; j++)
             x = x * 3 + (j ^ x >> 7);
         start = gpurt_clock();
         one_call(p, form, i);
+        took = gpurt_clock() - start;
         if (p->cycles && gpurt_lane() == 0)
-            p->cycles[(size_t)warp * p->calls + i] = (uint32_t)(gpurt_clock() - start);
+            p->cycles[(size_t)warp * p->calls + i] = (uint32_t)took;
     }
     if (x == 0xdeadbeef)
         *p->sink = x;

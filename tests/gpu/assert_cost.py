@@ -4,7 +4,7 @@
 
 The instructions on the way from a kernel's entry to its end that calls nothing are those of a lane for which all holds.
 An assertion adds its comparison and a branch: that is what a second one in a kernel adds. The first one also makes room
-on the stack, at most three instructions once a kernel. How often constants and special registers are loaded is ptxas's
+on the stack, one instruction once a kernel. How often constants and special registers are loaded is ptxas's
 arrangement, and not counted. An assertion of all lanes adds votes, and its lanes go on behind the record, which takes
 registers. A kernel that can panic takes at most so many registers. Needs no GPU, but cuobjdump: beside nvcc, in PATH, or
 named by CUOBJDUMP."""
@@ -17,11 +17,11 @@ import tempfile
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 SKIPPED = 77
-REGISTERS = {"lanes": 48}
+REGISTERS = {"lanes": 46}
 REGISTERS_ELSE = 40  # as many as a kernel with GPURT_PANIC takes for what is behind it
 COMPARISONS = ("ISETP", "UISETP")
 LOADS = ("LDC", "ULDC", "S2R", "S2UR", "R2UR")
-FORMS = {"assert": 4, "compare": 4, "bounds": 4, "lanes": 8, "panic": 4}  # beside the first one's comparison
+FORMS = {"assert": 2, "compare": 2, "bounds": 2, "lanes": 5, "panic": 2}  # beside the first one's comparison
 
 
 def tool(nvcc):

@@ -26,6 +26,8 @@ GPURT_KERNEL_DECLARE(log_limits, struct log_args);
 typedef struct tally {
     uint64_t messages, lost;
     uint32_t all[BLOCKS * THREADS], third[BLOCKS * THREADS], rest, block, none;
+    uint32_t rest_lanes; /* what the masks of `rest` add up to */
+    uint64_t damaged;    /* of lost: for another reason than that there was no room */
     uint32_t integers, mixed, twelve, doubles; /* of log_types */
     uint32_t every, first, limit, ifs;
 } tally_t;
@@ -67,6 +69,8 @@ static gpurt_status_t put(void *context, const gpurt_row_t *row, gpurt_error_t *
     (void)e;
     t->messages += gpurt_row_messages(row);
     t->lost += gpurt_row_lost(row);
+    if (gpurt_row_lost(row) && gpurt_row_words(row)[0] > GPURT_LOSS_OVERRUN)
+        t->damaged += gpurt_row_lost(row);
     for (uint32_t lane = 0; lane < gpurt_row_messages(row); lane++) {
         char text[256];
         gpurt_text_t out;
@@ -74,6 +78,8 @@ static gpurt_status_t put(void *context, const gpurt_row_t *row, gpurt_error_t *
         gpurt_text_init(&out, text, sizeof text);
         gpurt_render_message(&dictionary, row, lane, &out);
         count_one(t, text);
+        if (strncmp(text, "rest", 4) == 0)
+            t->rest_lanes += (uint32_t)__builtin_popcount(row->mask);
     }
     return GPURT_OK;
 }
@@ -143,6 +149,8 @@ static void lanes(void)
     /* Lanes may come in any groups, so at least one message a warp. */
     CHECK_MSG(tally.rest >= BLOCKS * 3 && tally.rest <= BLOCKS * THREADS, "rest %u",
               tally.rest);
+    CHECK_MSG(tally.rest_lanes == BLOCKS * THREADS - (BLOCKS * THREADS + 2) / 3,
+              "rest of %u lanes", tally.rest_lanes);
     CHECK_MSG(tally.block == BLOCKS, "%u blocks", tally.block);
     CHECK_MSG(tally.none >= BLOCKS * 3, "none %u", tally.none);
 }
@@ -184,6 +192,8 @@ static void storm(uint32_t policy)
     }
     close_all(d);
     CHECK_MSG(tally.lost > 0 && tally.messages > 0, "a storm");
+    CHECK_MSG(tally.damaged == 0, "%llu messages damaged",
+              (unsigned long long)tally.damaged);
     /* One message a lane and one of every third; of the rest at least five a block. */
     CHECK_MSG(tally.messages + tally.lost >= all / 3 * 4 + 30 * BLOCKS * 5,
               "%llu and %llu of %llu", (unsigned long long)tally.messages,

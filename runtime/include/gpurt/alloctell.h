@@ -83,7 +83,7 @@ GPURT_DEVN bool gpurt_tell_put(uint32_t mask, uint32_t number, uint32_t kind,
     uint64_t time_ns = gpurt_globaltimer();
     gpurt_log_aim_t aim = gpurt_log_aim();
 
-    if (!gpurt_log_room_far(aim.ring, mask, groups, lanes, time_ns, &position))
+    if (!gpurt_log_room_far(aim.ring, mask, groups, lanes, &position))
         return false;
     for (uint32_t begin = 0; begin < groups; begin += lanes) {
         uint32_t g = begin + rank, v[GPURT_GROUP_WORDS];

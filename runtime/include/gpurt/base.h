@@ -84,6 +84,12 @@
 /* Function words of the dialect.
  *   GPURT_DEV    device code, inlined        GPURT_DEVN   device code, kept out of line
  *   GPURT_HD     device and host code, inlined (the body must be valid on both) */
+/* GPURT_QUIET behind a function's head: it calls nothing that logs, and ends no lane (log.h). */
+#if defined(__cplusplus)
+#    define GPURT_QUIET noexcept
+#else
+#    define GPURT_QUIET
+#endif
 /* GPURT_ROLLED before a loop: its code stays short, and needs few registers. */
 #if GPURT_ON_CUDA
 #    define GPURT_ROLLED _Pragma("unroll 1")

@@ -21,10 +21,10 @@
 #endif
 
 /* ---- ids.h --------------------------------------------------------------------------- */
-#define GPURT_CUDA_ID(name, expression)   \
-    GPURT_DEV uint32_t gpurt_##name(void) \
-    {                                     \
-        return expression;                \
+#define GPURT_CUDA_ID(name, expression)               \
+    GPURT_DEV uint32_t gpurt_##name(void) GPURT_QUIET \
+    {                                                 \
+        return expression;                            \
     }
 GPURT_CUDA_ID(thread_x, threadIdx.x)
 GPURT_CUDA_ID(thread_y, threadIdx.y)
@@ -40,7 +40,7 @@ GPURT_CUDA_ID(grid_dim_y, gridDim.y)
 GPURT_CUDA_ID(grid_dim_z, gridDim.z)
 
 #define GPURT_CUDA_REGISTER(name, word, reg)          \
-    GPURT_DEV uint32_t gpurt_##name(void)             \
+    GPURT_DEV uint32_t gpurt_##name(void) GPURT_QUIET \
     {                                                 \
         uint32_t value;                               \
                                                       \
@@ -378,6 +378,19 @@ GPURT_DEV uint64_t gpurt_globaltimer(void)
 
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
     return ns;
+}
+
+/* ---- panic.h ---------------------------------------------------------------------------
+ * Where a variable of the caller lies on its stack. A pointer to it would be made at the top of
+ * the kernel, two instructions and two registers for those who never fail. */
+typedef uint32_t gpurt_frame_t;
+GPURT_DEV gpurt_frame_t gpurt_frame_of(const void *variable)
+{
+    return (uint32_t)__cvta_generic_to_local(variable);
+}
+GPURT_DEV const void *gpurt_frame_at(gpurt_frame_t frame)
+{
+    return __cvta_local_to_generic(frame);
 }
 
 /* ---- kernel.h ---------------------------------------------------------------------------

@@ -352,6 +352,17 @@ GPURT_DEV uint32_t gpurt_simt_match_all(uint32_t mask, uint64_t v, bool *same,
 #define gpurt_clock()       gpurt_simt_clock()
 #define gpurt_globaltimer() gpurt_simt_globaltimer()
 
+/* ---- panic.h ----------------------------------------------------------------------------- */
+typedef const void *gpurt_frame_t;
+GPURT_DEV gpurt_frame_t gpurt_frame_of(const void *variable)
+{
+    return variable;
+}
+GPURT_DEV const void *gpurt_frame_at(gpurt_frame_t frame)
+{
+    return frame;
+}
+
 /* ---- kernel.h ---------------------------------------------------------------------------- */
 #define GPURT_KERNEL(kernel, args_type, p) \
     GPURT_KERNEL_WRAPPED_(kernel, args_type, args_type, 0, p)

@@ -23,11 +23,11 @@
 #include <gpurt/dialect.h>
 
 /* Threads of a block; a thread's linear rank in it, x fastest. */
-GPURT_DEV uint32_t gpurt_block_threads(void)
+GPURT_DEV uint32_t gpurt_block_threads(void) GPURT_QUIET
 {
     return gpurt_block_dim_x() * gpurt_block_dim_y() * gpurt_block_dim_z();
 }
-GPURT_DEV uint32_t gpurt_thread_rank(void)
+GPURT_DEV uint32_t gpurt_thread_rank(void) GPURT_QUIET
 {
     return (gpurt_thread_z() * gpurt_block_dim_y() + gpurt_thread_y()) *
                gpurt_block_dim_x() +
@@ -35,39 +35,39 @@ GPURT_DEV uint32_t gpurt_thread_rank(void)
 }
 
 /* Blocks of the grid; a block's linear rank in it, x fastest. */
-GPURT_DEV uint32_t gpurt_grid_blocks(void)
+GPURT_DEV uint32_t gpurt_grid_blocks(void) GPURT_QUIET
 {
     return gpurt_grid_dim_x() * gpurt_grid_dim_y() * gpurt_grid_dim_z();
 }
-GPURT_DEV uint32_t gpurt_block_rank(void)
+GPURT_DEV uint32_t gpurt_block_rank(void) GPURT_QUIET
 {
     return (gpurt_block_z() * gpurt_grid_dim_y() + gpurt_block_y()) * gpurt_grid_dim_x() +
            gpurt_block_x();
 }
 
 /* Warp of the block, and how many there are (the last may be partly filled). */
-GPURT_DEV uint32_t gpurt_warp(void)
+GPURT_DEV uint32_t gpurt_warp(void) GPURT_QUIET
 {
     return gpurt_thread_rank() / GPURT_WARP_SIZE;
 }
-GPURT_DEV uint32_t gpurt_warps(void)
+GPURT_DEV uint32_t gpurt_warps(void) GPURT_QUIET
 {
     return (gpurt_block_threads() + GPURT_WARP_SIZE - 1) / GPURT_WARP_SIZE;
 }
 
 /* The lane's number in a grid of one-dimensional blocks: the index of its element. 32 bits
  * reach 4 G elements; gpurt_global_id64 goes on from there. */
-GPURT_DEV uint32_t gpurt_global_id(void)
+GPURT_DEV uint32_t gpurt_global_id(void) GPURT_QUIET
 {
     return gpurt_block_x() * gpurt_block_dim_x() + gpurt_thread_x();
 }
-GPURT_DEV uint64_t gpurt_global_id64(void)
+GPURT_DEV uint64_t gpurt_global_id64(void) GPURT_QUIET
 {
     return (uint64_t)gpurt_block_rank() * gpurt_block_threads() + gpurt_thread_rank();
 }
 
 /* Bits of the lanes before this one: popc(mask & lanes_below) ranks a lane in a ballot. */
-GPURT_DEV uint32_t gpurt_lanes_below(void)
+GPURT_DEV uint32_t gpurt_lanes_below(void) GPURT_QUIET
 {
     return (1u << gpurt_lane()) - 1u;
 }

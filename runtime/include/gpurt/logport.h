@@ -46,9 +46,16 @@ typedef struct gpurt_log_port {
     gpurt_waitable_entry_t *objects; /* object_count */
     uint32_t *xobjects;              /* taken; written by: lanes that name */
     uint32_t object_count;
-    uint32_t epoch; /* 1..65535, of this box: numbers of others are not its own */
-    uint32_t span;  /* levels that may be recorded, from PANIC downwards; 0: none */
+    uint32_t epoch;   /* 1..65535, of this box: numbers of others are not its own */
+    uint32_t open[8]; /* by level: not 0 where messages may be recorded */
 } gpurt_log_port_t;
+
+/* span: levels that may be recorded, from PANIC downwards; 0: none. */
+GPURT_HD void gpurt_log_port_open(gpurt_log_port_t *port, uint32_t span)
+{
+    for (uint32_t level = 0; level < 8; level++)
+        port->open[level] = level <= GPURT_LEVEL_PANIC && level + span > GPURT_LEVEL_PANIC;
+}
 
 /* On a GPU two heads a cache line: neighbours are warps of one multiprocessor. On the CPU they
  * lie in the box. */
@@ -63,8 +70,7 @@ typedef struct gpurt_log_port {
  * Shared with: all lanes; fixed but for what has an x in front. */
 typedef struct gpurt_site {
     uint32_t xgate; /* GPURT_GATE_*; written by: the lane that defines, the host (levels) */
-    uint32_t xcount;     /* limited forms: messages or tokens; written by: any lane */
-    uint64_t xwindow_ns; /* rate limit: start of this second; written by: any lane */
+    uint32_t reserved;
     uint64_t types;
     const char *format, *file;
     uint32_t line;
@@ -72,6 +78,13 @@ typedef struct gpurt_site {
     uint8_t level, arg_count;
     uint16_t kind;
 } gpurt_site_t;
+
+/* What a limited form counts. A line of its own: an update takes its line out of the cache of the
+ * multiprocessor, where gates are read. Owner: the program, one object a use. */
+typedef struct GPURT_ALIGN(128) gpurt_log_limit {
+    uint64_t xwindow_ns; /* rate limit: start of this second; written by: any lane */
+    uint32_t xcount;     /* messages or tokens; likewise */
+} gpurt_log_limit_t;
 
 /* xgate: 0 never used; a number, perhaps with OFF; CLAIMED while it is being defined. OFF is
  * the sign, so that a site that is off costs one comparison. */
@@ -123,6 +136,12 @@ GPURT_DEV uint32_t gpurt_log_gate(const gpurt_site_t *site)
 #else
     return gpurt_load_relaxed_dev_u32(&site->xgate);
 #endif
+}
+
+/* Whether a site is anything but in use: never used, being defined, or off. */
+GPURT_DEV bool gpurt_log_is_rare(uint32_t gate)
+{
+    return GPURT_UNLIKELY(gate - 1 >= GPURT_GATE_CLAIMED - 1);
 }
 
 /* The calling warp's ring. */

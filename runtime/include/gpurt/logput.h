@@ -2,9 +2,9 @@
 /* logput.h - how a message gets into its warp's ring.
  *
  * The common case, a whole warp with room at hand, is inlined and small: the ring's head is
- * read through the cache, the record goes out in one store. Everything else (a diverged
- * warp, a ring that must look at its tail, the end of a lap) is one function a translation
- * unit, out of the way of the kernel's registers. Included by log.h; not for users. */
+ * read through the cache, the record goes out in one store. Everything else (a site's first
+ * use, a diverged warp, a ring that must look at its tail, the end of a lap) is one function a
+ * translation unit, out of the way of the kernel's code. Included by log.h; not for users. */
 #ifndef GPURT_LOGPUT_H
 #define GPURT_LOGPUT_H
 
@@ -27,9 +27,10 @@ typedef struct gpurt_log_aim {
 GPURT_DEV gpurt_log_aim_t gpurt_log_aim(void)
 {
     gpurt_log_aim_t a;
+    uint32_t sm = gpurt_sm(), slot = gpurt_warp_slot(); /* first: the ring waits for them */
     uint32_t rank = gpurt_thread_rank(), warp = rank / GPURT_WARP_SIZE;
 
-    a.ring = gpurt_sm() * gpurt_log_port.warp_slots + gpurt_warp_slot();
+    a.ring = sm * gpurt_log_port.warp_slots + slot;
     a.block = gpurt_block_rank();
     a.mark = warp << 24 | ((a.block * 31u + warp) & 0xffu) << 8;
     a.lane = rank % GPURT_WARP_SIZE; /* as gpurt_lane, out of what is there */
@@ -45,10 +46,14 @@ GPURT_DEV uint32_t gpurt_log_what(const gpurt_log_aim_t *a, uint32_t gate, uint3
     return gpurt_record_what(gate, GPURT_KIND_LOG, form, 0) | (a->mark & 0x1f000000u);
 }
 
+/* A warp without a ring gets the head behind the last one, which never has room. */
 GPURT_DEV gpurt_ring_head_t *gpurt_log_head_of(const gpurt_log_aim_t *a)
 {
+    uint32_t ring =
+        a->ring < gpurt_log_port.ring_count ? a->ring : gpurt_log_port.ring_count;
+
     return (gpurt_ring_head_t *)(gpurt_log_port.heads +
-                                 (size_t)a->ring * GPURT_LOG_HEAD_STRIDE);
+                                 (size_t)ring * GPURT_LOG_HEAD_STRIDE);
 }
 
 GPURT_DEV char *gpurt_log_data_of(const gpurt_log_aim_t *a)
@@ -60,21 +65,24 @@ GPURT_DEV char *gpurt_log_data_of(const gpurt_log_aim_t *a)
 typedef struct gpurt_log_call {
     gpurt_log_aim_t aim;
     uint32_t gate, form; /* of the site and of its macro */
+    uint32_t words;      /* of arguments, of each lane */
     uint32_t mask;       /* the lanes that came together */
+    uint32_t position;   /* where it has room */
 } gpurt_log_call_t;
 
 /* mask: of gpurt_activemask in the macro itself. In a function it would stand at one
  * source line for all calls, and the CPU back end would take lanes at different calls
  * for one group. */
-GPURT_DEV gpurt_log_call_t gpurt_log_call(gpurt_log_aim_t aim, uint32_t gate, uint32_t form,
-                                          uint32_t mask)
+GPURT_DEV gpurt_log_call_t gpurt_log_call(const gpurt_site_t *site, uint32_t form,
+                                          uint32_t words)
 {
     gpurt_log_call_t c;
 
-    c.aim = aim;
-    c.gate = gate;
-    c.form = form;
-    c.mask = mask;
+    c.gate = gpurt_log_gate(site);
+    c.aim = gpurt_log_aim();
+    c.form = form == GPURT_FORM_LANES && words == 0 ? (uint32_t)GPURT_FORM_WARP : form;
+    c.words = words;
+    c.mask = c.position = 0;
     return c;
 }
 
@@ -98,6 +106,16 @@ GPURT_DEV void gpurt_log_store(const gpurt_log_aim_t *a, uint32_t position, uint
     gpurt_group_store(gpurt_log_group(a, at), g);
 }
 
+/* All lanes have it ready, so that a store by some of them is an instruction and no branch. */
+#if GPURT_ON_CUDA
+#    define GPURT_LOG_READY_(to, g)                                                   \
+        asm volatile(""                                                               \
+                     : "+l"(to), "+r"((g).tag), "+r"((g).word[0]), "+r"((g).word[1]), \
+                       "+r"((g).word[2]))
+#else
+#    define GPURT_LOG_READY_(to, g) ((void)0)
+#endif
+
 /* Words 3 * index .. of a record's head, into v; zeros behind it. */
 GPURT_DEV void gpurt_log_head(uint32_t index, uint32_t what, uint32_t block, uint32_t lane,
                               uint64_t time_ns, uint32_t *v)
@@ -109,87 +127,101 @@ GPURT_DEV void gpurt_log_head(uint32_t index, uint32_t what, uint32_t block, uin
 
 /* ---- room ------------------------------------------------------------------------------ */
 
-/* Whether the warp is whole and its ring exists. */
-GPURT_DEV bool gpurt_log_is_near(const gpurt_log_call_t *c)
-{
-    return GPURT_LIKELY(c->mask == GPURT_FULL_MASK &&
-                        c->aim.ring < gpurt_log_port.ring_count);
-}
-
 /* Room near at hand for a whole warp, if its ring's head says by itself that there is some.
- * Returns: false when the ring must be looked at; else the position, in every lane.
- * relaxed: the head is this warp's alone.
+ * Returns: false when the warp is not whole, or the ring must be looked at; else the
+ * position, in every lane. relaxed: the head is this warp's alone.
  *
- * On a GPU all lanes read the head, by one access, so that none waits for another's shuffle.
- * The first syncwarp puts that behind what lane 0 stored in the call before, the second
- * lane 0's store behind it. */
-GPURT_DEV bool gpurt_log_room_near(const gpurt_log_aim_t *a, uint32_t groups,
-                                   uint32_t messages, uint32_t *position)
+ * On a GPU all lanes read the head, by one access, so that none waits for another's shuffle,
+ * and one vote asks all that there is to ask: a branch costs as much as the access. The
+ * first syncwarp puts that behind what lane 0 stored in the call before, the second lane 0's
+ * store behind it. */
+GPURT_DEV bool gpurt_log_room_near(gpurt_log_call_t *c, bool ready)
 {
-    gpurt_ring_head_t *head = gpurt_log_head_of(a);
+    bool lanes = c->form == GPURT_FORM_LANES;
+    uint32_t groups = gpurt_record_groups(lanes ? c->words * GPURT_WARP_SIZE : c->words);
+    gpurt_ring_head_t *head = gpurt_log_head_of(&c->aim);
 #if GPURT_ON_CUDA
     gpurt_u128_t raw;
     uint32_t at, limit;
 
-    gpurt_syncwarp(GPURT_FULL_MASK);
+    gpurt_syncwarp(c->mask);
     raw = gpurt_load_relaxed_blk_u128((const gpurt_u128_t *)head);
     at = (uint32_t)raw.lo;
     limit = (uint32_t)(raw.lo >> 32);
-    if (GPURT_UNLIKELY((int32_t)(limit - (at + groups)) < 0))
+    ready = ready && c->mask == GPURT_FULL_MASK && (int32_t)(limit - (at + groups)) >= 0;
+    if (GPURT_UNLIKELY(!gpurt_all(c->mask, ready)))
         return false;
     raw.lo = (at + groups) | (uint64_t)limit << 32;
-    raw.hi += messages;
+    raw.hi += lanes ? GPURT_WARP_SIZE : 1;
     gpurt_syncwarp(GPURT_FULL_MASK);
-    if (a->lane == 0)
+    if (c->aim.lane == 0)
         gpurt_store_relaxed_blk_u128((gpurt_u128_t *)head, raw);
-    *position = at;
+    c->position = at;
     return true;
 #else
     uint32_t at = 0;
 
-    if (a->lane == 0) {
+    if (!ready || c->mask != GPURT_FULL_MASK || c->aim.ring >= gpurt_log_port.ring_count)
+        return false;
+    if (c->aim.lane == 0) {
         uint32_t limit = gpurt_load_relaxed_blk_u32(&head->xlimit);
 
         at = gpurt_load_relaxed_blk_u32(&head->xhead);
         if ((int32_t)(limit - (at + groups)) < 0)
             at = 1;
         else
-            gpurt_ring_move(head, at + groups, messages);
+            gpurt_ring_move(head, at + groups, lanes ? GPURT_WARP_SIZE : 1);
     }
-    *position = gpurt_shfl_u32(GPURT_FULL_MASK, at, 0);
-    return !(*position & 1u); /* records begin at even ones */
+    c->position = gpurt_shfl_u32(GPURT_FULL_MASK, at, 0);
+    return !(c->position & 1u); /* records begin at even ones */
 #endif
 }
 
-/* One lane takes room for all. A whole warp is its ring's only producer; lanes of a warp
- * that diverged may meet others of the same warp half way through, so they use atomics.
- * No lane may leave in here: the others count on it. Safe points are behind the record, and
- * on the far way alone: in the near one they would be a third of its cost.
- * Returns: true and the position, in every lane. */
-GPURT_DEV bool gpurt_log_room_far(uint32_t ring, uint32_t mask, uint32_t groups,
-                                  uint32_t messages, uint64_t time_ns, uint32_t *position)
+#define GPURT_LOG_NOWHERE 1u /* records begin at even positions */
+
+/* Room for a record, taken by the lane that asks. A whole warp is its ring's only producer; lanes
+ * of a warp that diverged may meet others of the same warp half way through, so they use atomics.
+ * Does not leave: others may count on it. Safe points are behind the record, and on the far way
+ * alone: in the near one they would be a third of its cost.
+ * Returns: its position, or NOWHERE. */
+GPURT_DEVN uint32_t gpurt_log_take(uint32_t ring, uint32_t mask, uint32_t groups,
+                                   uint32_t messages)
 {
-    uint32_t at = 0, ok = 0;
+    uint64_t time_ns = gpurt_globaltimer();
+    uint32_t at = 0;
+    gpurt_ring_port_t port;
 
-    if (gpurt_is_leader(mask) && ring < gpurt_log_port.ring_count) {
-        gpurt_ring_port_t port = gpurt_log_ring(ring);
+    if (ring >= gpurt_log_port.ring_count)
+        return GPURT_LOG_NOWHERE;
+    port = gpurt_log_ring(ring);
+    for (;;) {
+        bool ok = mask == GPURT_FULL_MASK
+                      ? gpurt_ring_take(&port, groups, messages, time_ns, &at)
+                      : gpurt_ring_take_shared(&port, groups, messages, time_ns, &at);
 
-        for (;;) {
-            ok = mask == GPURT_FULL_MASK
-                     ? gpurt_ring_take(&port, groups, messages, time_ns, &at)
-                     : gpurt_ring_take_shared(&port, groups, messages, time_ns, &at);
-            if (ok || port.policy != GPURT_POLICY_BLOCK ||
-                !gpurt_ring_patient(&port, messages, time_ns, gpurt_globaltimer()))
-                break;
-            if (gpurt_cancelled()) {
-                gpurt_ring_lose(&port, messages, GPURT_LOSS_FULL, time_ns);
-                break;
-            }
-            gpurt_pause(); /* and not relax: the others wait for this lane */
+        if (ok)
+            return at;
+        if (port.policy != GPURT_POLICY_BLOCK ||
+            !gpurt_ring_patient(&port, messages, time_ns, gpurt_globaltimer()))
+            return GPURT_LOG_NOWHERE;
+        if (gpurt_cancelled()) {
+            gpurt_ring_lose(&port, messages, GPURT_LOSS_FULL, time_ns);
+            return GPURT_LOG_NOWHERE;
         }
+        gpurt_pause(); /* and not relax: others may wait for this lane */
     }
+}
+
+/* ... by one lane for all of a mask. Returns: true and the position, in every lane. */
+GPURT_DEV bool gpurt_log_room_far(uint32_t ring, uint32_t mask, uint32_t groups,
+                                  uint32_t messages, uint32_t *position)
+{
+    uint32_t at = 0;
+
+    if (gpurt_is_leader(mask))
+        at = gpurt_log_take(ring, mask, groups, messages);
     *position = gpurt_shfl_u32(mask, at, gpurt_leader(mask));
-    return gpurt_shfl_u32(mask, ok, gpurt_leader(mask)) != 0;
+    return *position != GPURT_LOG_NOWHERE;
 }
 
 /* ---- one set of values, those of the first lane ---------------------------------------- */
@@ -200,52 +232,59 @@ GPURT_DEVN void gpurt_log_safe_point(void)
     gpurt_safe_point();
 }
 
-/* Any warp, any room. Out of line: its registers are not the kernel's. */
-GPURT_DEVN void gpurt_log_uniform_far(gpurt_log_call_t c, const uint32_t *args,
-                                      uint32_t words)
+/* Any lanes, any room: the first lane does all by itself, because a shuffle among lanes of a mask
+ * that is not a constant costs 200 cycles. */
+GPURT_DEVN void gpurt_log_uniform_alone(uint32_t gate, uint32_t form, uint32_t mask,
+                                        const uint32_t *args, uint32_t words)
 {
-    bool part = c.form == GPURT_FORM_WARP && c.mask != GPURT_FULL_MASK;
-    uint32_t first = GPURT_RECORD_HEAD_WORDS + (part ? 1u : 0u), position;
-    uint32_t groups = gpurt_record_groups(words + (part ? 1u : 0u));
-    uint32_t what =
-        gpurt_log_what(&c.aim, c.gate, part ? (uint32_t)GPURT_FORM_WARP_PART : c.form);
+    gpurt_log_aim_t aim = gpurt_log_aim();
+    uint32_t first = GPURT_RECORD_HEAD_WORDS + (form == GPURT_FORM_WARP_PART ? 1u : 0u);
+    uint32_t groups = gpurt_record_groups(words + first - GPURT_RECORD_HEAD_WORDS);
     uint64_t time_ns = gpurt_globaltimer();
-    uint32_t own[2 * GPURT_MAX_ARGS] = {0};
+    uint32_t position = gpurt_log_take(aim.ring, mask, groups, 1);
 
-    for (uint32_t j = 0; j < words; j++)
-        own[j] = gpurt_shfl_u32(c.mask, args[j], gpurt_leader(c.mask));
-    if (!gpurt_log_room_far(c.aim.ring, c.mask, groups, 1, time_ns, &position)) {
-        gpurt_log_safe_point();
+    if (position == GPURT_LOG_NOWHERE)
         return;
-    }
-    for (uint32_t g = gpurt_popc(c.mask & gpurt_lanes_below()); g < groups;
-         g += gpurt_popc(c.mask)) {
+    GPURT_ROLLED
+    for (uint32_t g = 0; g < groups; g++) {
         uint32_t v[GPURT_GROUP_WORDS];
 
-        gpurt_log_head(g, what, c.aim.block, 0, time_ns, v);
+        gpurt_log_head(g, gpurt_log_what(&aim, gate, form), aim.block, 0, time_ns, v);
         for (uint32_t t = 0; t < GPURT_GROUP_WORDS; t++) {
             uint32_t i = g * GPURT_GROUP_WORDS + t;
 
-            if (part && i == GPURT_RECORD_HEAD_WORDS)
-                v[t] = c.mask;
-            else if (i >= first && i - first < words)
-                v[t] = own[i - first];
+            if (i >= first && i - first < words)
+                v[t] = args[i - first];
+            else if (i >= GPURT_RECORD_HEAD_WORDS && i < first)
+                v[t] = mask;
         }
-        gpurt_log_store(&c.aim, position, g, groups, v);
+        gpurt_log_store(&aim, position, g, groups, v);
     }
-    gpurt_syncwarp(c.mask);
+}
+GPURT_DEVN void gpurt_log_uniform_far(uint32_t gate, uint32_t form, uint32_t mask,
+                                      const uint32_t *args, uint32_t words)
+{
+    if (form == GPURT_FORM_WARP && mask != GPURT_FULL_MASK)
+        form = GPURT_FORM_WARP_PART;
+    if (gpurt_is_leader(mask))
+        gpurt_log_uniform_alone(gate, form, mask, args, words);
+#if !GPURT_ON_CUDA
+    gpurt_syncwarp(
+        mask); /* they came together, and go on so: on a GPU the branch sees to it */
+#endif
     gpurt_log_safe_point();
 }
 
 /* The arguments are put into memory here and not before. */
-GPURT_DEV void gpurt_log_uniform_away(gpurt_log_call_t c, const uint32_t *args,
+GPURT_DEV void gpurt_log_uniform_away(const gpurt_log_call_t *c, const uint32_t *args,
                                       uint32_t words)
 {
-    uint32_t copy[2 * GPURT_MAX_ARGS] = {0};
+    uint32_t copy[2 * GPURT_MAX_ARGS];
 
+    copy[0] = 0;
     for (uint32_t j = 0; j < words; j++)
         copy[j] = args[j];
-    gpurt_log_uniform_far(c, copy, words);
+    gpurt_log_uniform_far(c->gate, c->form, c->mask, copy, words);
 }
 
 /* The smallest record: lane 1 writes the head, lane 0 the first arguments, its own. */
@@ -255,15 +294,16 @@ GPURT_DEV void gpurt_log_uniform_small(const gpurt_log_call_t *c, uint32_t posit
 {
     bool first = c->aim.lane != 0;
     uint32_t at = position + !first;
-    gpurt_group_t g;
+    gpurt_group_t *to = gpurt_log_group(&c->aim, at), g;
 
     g.tag = first ? gpurt_tag_first(at, c->aim.mark >> 8, 2)
                   : gpurt_tag_rest(at, c->aim.mark >> 8, 1);
     g.word[0] = first ? gpurt_log_what(&c->aim, c->gate, c->form) : c->aim.block;
     g.word[1] = first ? (uint32_t)time_ns : words > 0 ? args[0] : 0;
     g.word[2] = first ? (uint32_t)(time_ns >> 32) & 0xffffu : words > 1 ? args[1] : 0;
+    GPURT_LOG_READY_(to, g);
     if (c->aim.lane < 2)
-        gpurt_group_store(gpurt_log_group(&c->aim, at), g);
+        gpurt_group_store(to, g);
 }
 
 /* A longer one: each lane a group. */
@@ -288,96 +328,71 @@ GPURT_DEV void gpurt_log_uniform_long(const gpurt_log_call_t *c, uint32_t positi
         gpurt_log_store(&c->aim, position, c->aim.lane, gpurt_record_groups(words), v);
 }
 
-GPURT_DEV void gpurt_log_uniform(gpurt_log_call_t c, const uint32_t *args, uint32_t words)
-{
-    uint32_t groups = gpurt_record_groups(words), position;
-
-    if (gpurt_log_is_near(&c)) {
-        uint64_t time_ns = gpurt_globaltimer(); /* comes while the head does */
-
-        if (GPURT_LIKELY(gpurt_log_room_near(&c.aim, groups, 1, &position))) {
-            if (groups == 2)
-                gpurt_log_uniform_small(&c, position, time_ns, args, words);
-            else
-                gpurt_log_uniform_long(&c, position, time_ns, args, words);
-            return;
-        }
-    }
-    gpurt_log_uniform_away(c, args, words);
-}
-
 /* ---- own values of every lane ---------------------------------------------------------- */
 
 /* Lanes of a diverged warp, or too many values for one record: a record a lane, in one
  * stretch of the ring. Out of line, as above. */
-GPURT_DEVN void gpurt_log_lanes_far(gpurt_log_call_t c, const uint32_t *args,
+GPURT_DEVN void gpurt_log_lanes_far(uint32_t gate, uint32_t mask, const uint32_t *args,
                                     uint32_t words)
 {
-    uint32_t groups = gpurt_record_groups(words), count = gpurt_popc(c.mask), position;
-    uint32_t what = gpurt_log_what(&c.aim, c.gate, GPURT_FORM_LANE);
+    gpurt_log_aim_t aim = gpurt_log_aim();
+    uint32_t groups = gpurt_record_groups(words), count = gpurt_popc(mask), position;
+    uint32_t what = gpurt_log_what(&aim, gate, GPURT_FORM_LANE);
     uint64_t time_ns = gpurt_globaltimer();
 
-    if (!gpurt_log_room_far(c.aim.ring, c.mask, groups * count, count, time_ns,
-                            &position)) {
+    if (!gpurt_log_room_far(aim.ring, mask, groups * count, count, &position)) {
         gpurt_log_safe_point();
         return;
     }
-    position += groups * gpurt_popc(c.mask & gpurt_lanes_below());
+    position += groups * gpurt_popc(mask & gpurt_lanes_below());
+    GPURT_ROLLED
     for (uint32_t g = 0; g < groups; g++) {
         uint32_t v[GPURT_GROUP_WORDS];
 
-        gpurt_log_head(g, what, c.aim.block, c.aim.lane, time_ns, v);
+        gpurt_log_head(g, what, aim.block, aim.lane, time_ns, v);
         for (uint32_t t = 0; t < GPURT_GROUP_WORDS; t++) {
             uint32_t i = g * GPURT_GROUP_WORDS + t;
 
             if (i >= GPURT_RECORD_HEAD_WORDS && i - GPURT_RECORD_HEAD_WORDS < words)
                 v[t] = args[i - GPURT_RECORD_HEAD_WORDS];
         }
-        gpurt_log_store(&c.aim, position, g, groups, v);
+        gpurt_log_store(&aim, position, g, groups, v);
     }
-    gpurt_syncwarp(c.mask);
+    gpurt_syncwarp(mask);
     gpurt_log_safe_point();
 }
 
-GPURT_DEV void gpurt_log_lanes_away(gpurt_log_call_t c, const uint32_t *args,
+GPURT_DEV void gpurt_log_lanes_away(const gpurt_log_call_t *c, const uint32_t *args,
                                     uint32_t words)
 {
-    uint32_t copy[2 * GPURT_MAX_ARGS] = {0};
+    uint32_t copy[2 * GPURT_MAX_ARGS];
 
+    copy[0] = 0;
     for (uint32_t j = 0; j < words; j++)
         copy[j] = args[j];
-    gpurt_log_lanes_far(c, copy, words);
+    gpurt_log_lanes_far(c->gate, c->mask, copy, words);
 }
 
 /* Room for a whole warp's record at the end of a lap, or in a full ring. */
-GPURT_DEVN bool gpurt_log_room_whole(uint32_t ring, uint32_t groups, uint32_t *position)
+GPURT_DEVN uint32_t gpurt_log_room_whole(uint32_t ring, uint32_t groups)
 {
-    return gpurt_log_room_far(ring, GPURT_FULL_MASK, groups, GPURT_WARP_SIZE,
-                              gpurt_globaltimer(), position);
+    uint32_t at;
+
+    gpurt_log_room_far(ring, GPURT_FULL_MASK, groups, GPURT_WARP_SIZE, &at);
+    return at;
 }
 
 /* A whole warp: one record, its words dealt out to the groups by shuffles. */
-GPURT_DEV void gpurt_log_lanes(gpurt_log_call_t c, const uint32_t *args, uint32_t words)
+GPURT_DEV void gpurt_log_lanes(const gpurt_log_call_t *c, uint32_t position,
+                               uint64_t time_ns, const uint32_t *args, uint32_t words)
 {
-    uint32_t what, position;
     uint32_t groups = gpurt_record_groups(words * GPURT_WARP_SIZE);
-    uint64_t time_ns;
+    uint32_t what = gpurt_log_what(&c->aim, c->gate, GPURT_FORM_LANES);
 
-    if (words * GPURT_WARP_SIZE > GPURT_RECORD_MAX_WORDS || !gpurt_log_is_near(&c)) {
-        gpurt_log_lanes_away(c, args, words);
-        return;
-    }
-    if (GPURT_UNLIKELY(!gpurt_log_room_near(&c.aim, groups, GPURT_WARP_SIZE, &position)) &&
-        !gpurt_log_room_whole(c.aim.ring, groups, &position)) {
-        gpurt_log_safe_point();
-        return;
-    }
-    time_ns = gpurt_globaltimer();
-    what = gpurt_log_what(&c.aim, c.gate, GPURT_FORM_LANES);
     for (uint32_t from = 0; from < groups; from += GPURT_WARP_SIZE) {
-        uint32_t index = from + c.aim.lane, v[GPURT_GROUP_WORDS];
+        uint32_t index = from + c->aim.lane, v[GPURT_GROUP_WORDS];
 
-        gpurt_log_head(index, what, c.aim.block, 0, time_ns, v);
+        gpurt_log_head(index, what, c->aim.block, 0, time_ns, v);
         for (uint32_t t = 0; t < GPURT_GROUP_WORDS; t++) {
             uint32_t i = index * GPURT_GROUP_WORDS + t, k = i - GPURT_RECORD_HEAD_WORDS;
 
@@ -388,7 +403,162 @@ GPURT_DEV void gpurt_log_lanes(gpurt_log_call_t c, const uint32_t *args, uint32_
             }
         }
         if (index < groups)
-            gpurt_log_store(&c.aim, position, index, groups, v);
+            gpurt_log_store(&c->aim, position, index, groups, v);
+    }
+}
+
+/* ---- the steps of a call --------------------------------------------------------------- */
+
+/* Whether one record can hold it. */
+GPURT_DEV bool gpurt_log_fits(const gpurt_log_call_t *c)
+{
+    return c->form != GPURT_FORM_LANES ||
+           c->words * GPURT_WARP_SIZE <= GPURT_RECORD_MAX_WORDS;
+}
+
+/* Ahead of the arguments, on a GPU: evaluating them calls nothing, so that the record which has its
+ * place now will be written. Saves the wait for the gate, which comes while the head does. */
+GPURT_DEV bool gpurt_log_early(gpurt_log_call_t *c)
+{
+    c->mask = gpurt_activemask();
+    return gpurt_log_room_near(c, gpurt_log_fits(c) && !gpurt_log_is_rare(c->gate));
+}
+
+/* A whole warp's record at the position that it has. */
+GPURT_DEV void gpurt_log_put_near(const gpurt_log_call_t *c, const uint32_t *args)
+{
+    uint64_t time_ns = gpurt_globaltimer();
+
+    if (c->form == GPURT_FORM_LANES)
+        gpurt_log_lanes(c, c->position, time_ns, args, c->words);
+    else if (gpurt_record_groups(c->words) == 2)
+        gpurt_log_uniform_small(c, c->position, time_ns, args, c->words);
+    else
+        gpurt_log_uniform_long(c, c->position, time_ns, args, c->words);
+}
+
+/* First use, or a site that is off. On a GPU it is a call, of which the compiler draws nothing into
+ * the common way; lanes come out of a definition one by one, and should go on as they came. On the
+ * CPU they park for the record's mask anyway, and a second gpurt_activemask of the same source line
+ * would take lanes of the two for one group. */
+#if GPURT_ON_CUDA
+GPURT_DEVN uint32_t gpurt_log_rare(gpurt_site_t *site, uint32_t gate)
+{
+    if ((int32_t)gate >= 0) {
+        uint32_t all = gpurt_activemask();
+
+        gate = gpurt_log_define(site);
+        gpurt_syncwarp(all);
+    }
+    return gate;
+}
+#else
+GPURT_DEV uint32_t gpurt_log_rare(gpurt_site_t *site, uint32_t gate)
+{
+    return (int32_t)gate >= 0 ? gpurt_log_define(site) : gate;
+}
+#endif
+
+/* ---- a call in one piece, on a GPU ------------------------------------------------------ */
+
+#if GPURT_ON_CUDA
+/* Whatever is not near at hand, the site's definition too. */
+GPURT_DEVN void gpurt_log_uniform_cold(gpurt_site_t *site, uint32_t form,
+                                       const uint32_t *args, uint32_t words)
+{
+    uint32_t gate = gpurt_log_gate(site);
+
+    if (gpurt_log_is_rare(gate))
+        gate = gpurt_log_rare(site, gate);
+    if ((int32_t)gate >= 0)
+        gpurt_log_uniform_far(gate, form, gpurt_activemask(), args, words);
+}
+
+/* The smallest record: all that does not hang on the ring's position is ready before that has come,
+ * and the stores are predicated, because a branch costs 20 to 30 cycles and the cache 41. The gate
+ * is asked once for all, while the head is on its way: a host that changes it meanwhile may not
+ * part the lanes. The syncwarps order the head as in gpurt_log_room_near. Returns: whether it was
+ * written, in every lane the same. */
+GPURT_DEV bool gpurt_log_quick_near(const gpurt_log_call_t *c, gpurt_ring_head_t *head,
+                                    const uint32_t *args)
+{
+    uint32_t first = c->aim.lane != 0, at, limit, tag, what, low, high;
+    char *to = gpurt_log_data_of(&c->aim) + (first ? 0 : GPURT_GROUP_BYTES);
+    uint64_t time_ns;
+    gpurt_u128_t raw;
+    gpurt_group_t g;
+    bool near;
+
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    raw = gpurt_load_relaxed_blk_u128((const gpurt_u128_t *)head);
+    near = gpurt_all(GPURT_FULL_MASK, !gpurt_log_is_rare(c->gate));
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    time_ns = gpurt_globaltimer();
+    tag = first ? gpurt_tag_first(0, c->aim.mark >> 8, 2)
+                : gpurt_tag_rest(1, c->aim.mark >> 8, 1);
+    what = first ? gpurt_log_what(&c->aim, c->gate, c->form) : c->aim.block;
+    low = first ? (uint32_t)time_ns : c->words > 0 ? args[0] : 0;
+    high = first ? (uint32_t)(time_ns >> 32) & 0xffffu : c->words > 1 ? args[1] : 0;
+    asm volatile("" : "+r"(tag), "+r"(what), "+r"(low), "+r"(high), "+l"(to));
+    at = (uint32_t)raw.lo;
+    limit = (uint32_t)(raw.lo >> 32);
+    g.tag = tag + (at << 16); /* at is even */
+    g.word[0] = what;
+    g.word[1] = low;
+    g.word[2] = high;
+    to += at * GPURT_GROUP_BYTES & (gpurt_log_port.ring_bytes - 1);
+    near = near && (int32_t)(limit - (at + 2)) >= 0;
+    raw.lo = (at + 2) | (uint64_t)limit << 32;
+    raw.hi++;
+    GPURT_LOG_READY_(to, g);
+    asm volatile("" : "+l"(raw.lo), "+l"(raw.hi));
+    if (near && c->aim.lane < 2)
+        gpurt_group_store((gpurt_group_t *)to, g);
+    if (near && c->aim.lane == 0)
+        gpurt_store_relaxed_blk_u128((gpurt_u128_t *)head, raw);
+    return near;
+}
+
+GPURT_DEV void gpurt_log_quick(gpurt_site_t *site, uint32_t form, const uint32_t *args,
+                               uint32_t words)
+{
+    uint32_t mask = gpurt_activemask();
+    gpurt_log_call_t c = gpurt_log_call(site, form, words);
+    gpurt_ring_head_t *head = gpurt_log_head_of(&c.aim);
+
+    asm volatile("" : "+l"(head));
+    if (GPURT_UNLIKELY(mask != GPURT_FULL_MASK || !gpurt_log_quick_near(&c, head, args))) {
+        uint32_t copy[2];
+
+        copy[0] = words > 0 ? args[0] : 0;
+        copy[1] = words > 1 ? args[1] : 0;
+        gpurt_log_uniform_cold(site, form, copy, words);
+    }
+}
+#endif
+
+/* Any lanes, any room. tried: there was none near at hand. */
+GPURT_DEV void gpurt_log_put(gpurt_log_call_t *c, const uint32_t *args, bool tried)
+{
+    bool lanes = c->form == GPURT_FORM_LANES, fits = gpurt_log_fits(c);
+
+    if (!tried && GPURT_LIKELY(gpurt_log_room_near(c, fits))) {
+        gpurt_log_put_near(c, args);
+        return;
+    }
+    if (lanes && fits && c->mask == GPURT_FULL_MASK) {
+        c->position = gpurt_log_room_whole(c->aim.ring,
+                                           gpurt_record_groups(c->words * GPURT_WARP_SIZE));
+        if (c->position != GPURT_LOG_NOWHERE)
+            gpurt_log_put_near(c, args);
+        else
+            gpurt_log_safe_point();
+    } else if (lanes) {
+        gpurt_log_lanes_away(c, args, c->words);
+    } else if (tried) {
+        gpurt_log_uniform_far(c->gate, c->form, c->mask, args, c->words);
+    } else {
+        gpurt_log_uniform_away(c, args, c->words);
     }
 }
 

@@ -65,9 +65,14 @@ typedef struct gpurt_panic_site {
 typedef struct gpurt_panic_raised {
     gpurt_panic_t *slot;
     gpurt_panic_site_t *site;
-    const uint64_t *args;
+    gpurt_frame_t frame; /* of the operands, one 64-bit value each */
     uint32_t mask, failed;
 } gpurt_panic_raised_t;
+
+GPURT_DEV const uint64_t *gpurt_panic_args(const gpurt_panic_raised_t *r)
+{
+    return (const uint64_t *)gpurt_frame_at(r->frame);
+}
 
 /* The site's number, defined at need; at any level. */
 GPURT_DEVN uint32_t gpurt_panic_number(gpurt_site_t *site)
@@ -124,7 +129,7 @@ GPURT_DEVN bool gpurt_panic_begin(gpurt_panic_raised_t *r)
     r->slot = p;
     GPURT_ROLLED
     for (uint32_t i = 0; i < r->site->site.arg_count && i < GPURT_PANIC_OWN; i++)
-        p->lanes[i][gpurt_lane()] = r->args[i];
+        p->lanes[i][gpurt_lane()] = gpurt_panic_args(r)[i];
     gpurt_syncwarp(r->mask); /* the lanes' values come before the leader's release */
     if (gpurt_lane() != leader)
         return false;
@@ -142,7 +147,7 @@ GPURT_DEVN void gpurt_panic_promise(gpurt_panic_raised_t *r)
 
     GPURT_ROLLED
     for (uint32_t i = 0; i < r->site->site.arg_count; i++)
-        p->args[i] = r->args[i];
+        p->args[i] = gpurt_panic_args(r)[i];
     p->category = r->site->category;
     p->own = r->site->own;
 }
@@ -176,7 +181,7 @@ GPURT_DEVN void gpurt_panic_texts(gpurt_panic_raised_t *r, uint32_t first, uint3
 
 GPURT_DEVN void gpurt_panic_windows(gpurt_panic_raised_t *r)
 {
-    const uint64_t *memory = r->args + r->site->site.arg_count;
+    const uint64_t *memory = gpurt_panic_args(r) + r->site->site.arg_count;
 
     if (r->site->memory)
         gpurt_window_tell(r->slot, memory[0], memory[1], memory[2]);
@@ -188,16 +193,18 @@ GPURT_DEVN void gpurt_panic_windows(gpurt_panic_raised_t *r)
 /* mask: the lanes that came here, each with its args, one 64-bit value an operand; failed:
  * those of them that panic. Returns when nothing is connected, too. */
 GPURT_DEVN void gpurt_panic_raise(gpurt_panic_site_t *site, uint32_t mask, uint32_t failed,
-                                  const uint64_t *args)
+                                  gpurt_frame_t args)
 {
     gpurt_panic_raised_t r;
 
-    r.slot = NULL;
-    r.site = site;
-    r.args = args;
+    if (!gpurt_log_port.groups)
+        return;
+    r.frame = args;
     r.mask = mask;
     r.failed = failed;
-    if (!gpurt_log_port.groups || !gpurt_panic_begin(&r))
+    r.site = site;
+    r.slot = NULL;
+    if (!gpurt_panic_begin(&r))
         return;
     gpurt_panic_place(r.slot);
     gpurt_panic_promise(&r);
@@ -206,8 +213,8 @@ GPURT_DEVN void gpurt_panic_raise(gpurt_panic_site_t *site, uint32_t mask, uint3
     gpurt_trail_tell_held(r.slot);
     /* what is not there is not looked for: the drainer waits */
     gpurt_panic_texts(&r, 0, gpurt_log_port.trails ? 8 * (1 + GPURT_TRAIL_WINDOWS) : 3);
-    r.slot->site = gpurt_panic_number(&site->site);
-    if (site->memory || gpurt_trail_windows()) {
+    r.slot->site = gpurt_panic_number(&r.site->site);
+    if (r.site->memory || gpurt_trail_windows()) {
         /* Memory is read last: if a bad pointer ends the lane, the rest is there. */
         gpurt_store_release_sys_u32(&r.slot->xstate, GPURT_PANIC_COPYING); /* B6.rel */
         gpurt_panic_windows(&r);
@@ -225,7 +232,7 @@ GPURT_DEVN GPURT_ENDS void gpurt_panic_end(uint32_t mask)
 
 /* Both. As one call, it takes least of the kernel's code and registers. */
 GPURT_DEVN GPURT_ENDS void gpurt_panic_fail(gpurt_panic_site_t *site, uint32_t mask,
-                                            const uint64_t *args)
+                                            gpurt_frame_t args)
 {
     gpurt_panic_raise(site, mask, mask, args);
     gpurt_unwind(mask);
@@ -267,7 +274,7 @@ GPURT_DEVN GPURT_ENDS void gpurt_panic_fail(gpurt_panic_site_t *site, uint32_t m
                                                                                  \
         GPURT_PANIC_PREPARE_(category, condition, own, own_types, memory, put,   \
                              __VA_ARGS__)                                        \
-        gpurt_panic_fail(&gpurt_s_, gpurt_mask_, gpurt_a_);                      \
+        gpurt_panic_fail(&gpurt_s_, gpurt_mask_, gpurt_frame_of(gpurt_a_));      \
         GPURT_NEVER();                                                           \
     }
 
@@ -281,7 +288,7 @@ GPURT_DEVN GPURT_ENDS void gpurt_panic_fail(gpurt_panic_site_t *site, uint32_t m
 #define GPURT_PANIC_RECORD_(mask, category, condition, ...)                     \
     do {                                                                        \
         GPURT_PANIC_PREPARE_(category, condition, 0, 0ull, 0, , "" __VA_ARGS__) \
-        gpurt_panic_raise(&gpurt_s_, mask, mask, gpurt_a_);                     \
+        gpurt_panic_raise(&gpurt_s_, mask, mask, gpurt_frame_of(gpurt_a_));     \
     } while (0)
 
 #define GPURT_PANIC_SIGNED_(x) \
@@ -339,7 +346,8 @@ GPURT_DEVN GPURT_ENDS void gpurt_panic_fail(gpurt_panic_site_t *site, uint32_t m
             if (GPURT_UNLIKELY(gpurt_failed_ != 0)) {                                \
                 GPURT_PANIC_PREPARE_(GPURT_CATEGORY_ASSERT, #cond, 0, 0ull, 0, ,     \
                                      "" __VA_ARGS__)                                 \
-                gpurt_panic_raise(&gpurt_s_, gpurt_mask_, gpurt_failed_, gpurt_a_);  \
+                gpurt_panic_raise(&gpurt_s_, gpurt_mask_, gpurt_failed_,             \
+                                  gpurt_frame_of(gpurt_a_));                         \
                 if (!gpurt_holds_) {                                                 \
                     gpurt_panic_end(gpurt_failed_);                                  \
                     GPURT_NEVER();                                                   \
