@@ -61,7 +61,7 @@ FLOORS = {
     "runtime/include/gpurt/magazine.h": 2,
     "runtime/include/gpurt/reclaimmap.h": 2,
     "runtime/include/gpurt/slotset.h": 2,
-    "runtime/include/gpurt/tally.h": 2,
+    "runtime/include/gpurt/warptally.h": 2,
     "runtime/include/gpurt/ref.h": 2,
     "runtime/include/gpurt/epoch.h": 2,
     "runtime/include/gpurt/hazard.h": 2,

@@ -10,7 +10,7 @@
 
 #include <gpurt/device.h>
 #include <gpurt/object.h>
-#include <gpurt/tally.h>
+#include <gpurt/warptally.h>
 
 enum {
     GPURT_GC_PATIENCE = 4096 /* looks at an empty place while nobody gets on */

@@ -15,7 +15,7 @@
 
 #    include <gpurt/alloccore.h>
 #    include <gpurt/alloctell.h>
-#    include <gpurt/tally.h>
+#    include <gpurt/warptally.h>
 
 enum {
     GPURT_WATCH_PROBES = 32,

@@ -19,7 +19,7 @@
 
 #include <gpurt/alloc.h>
 #include <gpurt/reclaimmap.h>
-#include <gpurt/tally.h>
+#include <gpurt/warptally.h>
 
 enum {
     GPURT_PEEKS = 8 /* words that a lane asks for before it looks at the first */

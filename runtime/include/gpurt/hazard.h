@@ -21,7 +21,7 @@
 #include <gpurt/alloc.h>
 #include <gpurt/epoch.h>
 #include <gpurt/reclaimmap.h>
-#include <gpurt/tally.h>
+#include <gpurt/warptally.h>
 
 enum {
     GPURT_HAZARD_BATCH = 8 /* objects of a lane that one look at all pointers is for */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tally.h - counters that many lanes add to at once: those that call together share one
+/* warptally.h - counters that many lanes add to at once: those that call together share one
  * atomic, since one word takes but one at a time.
  *
  * Order: none. Context: device code, any lanes; the word lies in memory of the device. */
-#ifndef GPURT_TALLY_H
-#define GPURT_TALLY_H
+#ifndef GPURT_WARPTALLY_H
+#define GPURT_WARPTALLY_H
 
 #include <gpurt/atomic.h>
 #include <gpurt/ids.h>
