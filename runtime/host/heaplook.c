@@ -143,6 +143,8 @@ static void stats_make(const gpurt_heap_t *h, const kept_t *kept, gpurt_heap_sta
     out->tables = gpurt_heap_table_bytes(h);
     out->chunks = gpurt_heap_backed(h);
     out->counts = *h->counts;
+    for (uint32_t i = 0; i < h->shard_count; i++)
+        out->counts.xclosed += h->currents[i * GPURT_CLASS_STRIDE + GPURT_CLASS_CLOSED];
     stats_pool(h, out);
     for (uint32_t i = 0; i < h->chunk_count; i++) {
         if (gpurt_state_is_slab(h->states[i])) {

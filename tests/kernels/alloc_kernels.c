@@ -237,6 +237,9 @@ GPURT_KERNEL(alloc_magazine_row, struct alloc_args, p)
         alloc_read(small, p->verdict);
         alloc_read(large, p->verdict);
         gpurt_syncwarp(GPURT_FULL_MASK);
+        if (round + 1 == p->rounds) /* lanes give back each other's */
+            small = (void *)(uintptr_t)gpurt_shfl_xor_u64(
+                GPURT_FULL_MASK, (uint64_t)(uintptr_t)small, 1, GPURT_WARP_SIZE);
         gpurt_magazine_free(m, &p->heap, small, bytes);
         gpurt_magazine_free(m, &p->heap, large, 4 * bytes);
     }

@@ -197,6 +197,30 @@ static void test_reserve(void)
     stage_close(&s);
 }
 
+/* Half of a chunk is worth taking up; a little less is not, while there are new ones. */
+static void test_half(void)
+{
+    gpurt_heap_options_t options = {.bytes = 8 * MIB, .shards = 1, .run_chunks = 1};
+
+    for (uint32_t freed = 7; freed <= 8; freed++) {
+        gpurt_heap_stats_t stats;
+        uint64_t objects[16];
+        uint32_t why;
+        stage_t s;
+
+        stage_open(&s, &options, 4);
+        for (uint32_t i = 0; i < 16; i++)
+            objects[i] = one(&s, 4096, 16, &why);
+        for (uint32_t i = 0; i < freed; i++)
+            free_one(&s, objects[2 * i]);
+        CHECK(one(&s, 4096, 16, &why));
+        stats = stage_stats(&s);
+        CHECK_EQ(stats.counts.xreused, freed == 8 ? 1 : 0);
+        CHECK_EQ(stats.classes[gpurt_class_of(4096)].chunks, freed == 8 ? 1 : 2);
+        stage_close(&s);
+    }
+}
+
 /* ... as are slots of another shard's run. */
 static void test_steal(void)
 {
@@ -390,6 +414,7 @@ int main(void)
     test_alignment();
     test_reasons();
     test_reserve();
+    test_half();
     test_steal();
     test_bad_frees();
     test_default();

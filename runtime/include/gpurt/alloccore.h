@@ -74,6 +74,8 @@ GPURT_DEV uint32_t gpurt_class_aligned(uint32_t size, uint32_t align)
 {
     uint32_t c = gpurt_class_of(size > align ? size : align);
 
+    if (align <= 16) /* all are */
+        return c;
     return gpurt_class_bytes(c) & (align - 1) ? gpurt_class_next(c, align) : c;
 }
 

@@ -18,7 +18,9 @@ enum {
     GPURT_CHUNK_BYTES = 1 << GPURT_CHUNK_SHIFT,
     GPURT_CHUNK_BITS_WORDS = GPURT_CHUNK_BYTES / 16 / 32, /* a bit for each 16 bytes */
     GPURT_CLASS_COUNT = 40,
-    GPURT_CLASS_STRIDE = 64,    /* words a shard keeps: one a class, the rest is padding */
+    GPURT_CLASS_STRIDE = 64, /* words a shard keeps: one a class, and */
+    GPURT_CLASS_CLOSED =
+        60, /* here how many chunks it has given back; the rest is padding */
     GPURT_SMALL_MAX = 32 << 10, /* the largest class; what is larger takes whole chunks */
     GPURT_RUN_SLOTS = 4096,     /* slots of a run of chunks that is handed out in order, */
     GPURT_RUN_CHUNKS = 64,      /* and its chunks: one word of the pool */
@@ -61,12 +63,12 @@ typedef struct gpurt_heap_counts {
     uint64_t xbad_frees[GPURT_FREE_FAULTS];
     uint64_t xbad_pointer; /* the last of them */
     uint64_t xopened;      /* chunks taken from the pool for a class */
-    uint64_t xclosed;      /* ... and given back, empty */
-    uint64_t xreused;      /* chunks whose freed slots were taken up */
-    uint64_t xstolen;      /* ends of runs taken from another shard */
-    uint64_t xlarge;       /* requests of whole chunks that were served */
-    uint64_t xgrown;       /* leaves of the pool that have memory. Written by: the host */
-    uint64_t xtaken_up;    /* ... that lanes know of */
+    uint64_t xclosed;   /* ... and given back, empty; kept by shard (GPURT_CLASS_CLOSED) */
+    uint64_t xreused;   /* chunks whose freed slots were taken up */
+    uint64_t xstolen;   /* ends of runs taken from another shard */
+    uint64_t xlarge;    /* requests of whole chunks that were served */
+    uint64_t xgrown;    /* leaves of the pool that have memory. Written by: the host */
+    uint64_t xtaken_up; /* ... that lanes know of */
     uint64_t xgot[GPURT_PLACES]; /* objects that pools of each level served, */
     uint64_t xput[GPURT_PLACES]; /* ... and took back, as told by their flushes */
 } gpurt_heap_counts_t;
@@ -101,22 +103,22 @@ typedef struct gpurt_heap {
 /* Context: size from 1 to GPURT_SMALL_MAX. */
 GPURT_DEV uint32_t gpurt_class_of(uint32_t size)
 {
-    uint32_t last = size - 1, e;
+    uint32_t last = size - 1,
+             e = 31u - gpurt_clz(last | 64u); /* at least 6, and no branch */
 
-    if (last < 64)
-        return last >> 4;
-    e = 31u - gpurt_clz(last);
-    return (e - 5) * 4 + (last >> (e - 2) & 3u);
+    return (e - 6) * 4 + (last >> (e - 2));
 }
 
 /* A class's slot is (multiplier << shift) bytes. */
 GPURT_DEV uint32_t gpurt_class_shift(uint32_t c)
 {
-    return c < 4 ? 4u : (c >> 2) + 3u;
+    return (c < 4 ? 1u : c >> 2) + 3u;
 }
 GPURT_DEV uint32_t gpurt_class_bytes(uint32_t c)
 {
-    return c < 4 ? (c + 1) << 4 : (5 + (c & 3u)) << ((c >> 2) + 3);
+    uint32_t shift = gpurt_class_shift(c);
+
+    return (c + 17 - 4 * shift) << shift;
 }
 
 /* What division would have to find out each time, of each class: slots a chunk, and the
@@ -157,11 +159,11 @@ GPURT_DEV uint32_t gpurt_shape_chunk(uint64_t shape, uint32_t t)
     return t * (uint32_t)(shape >> 40) >> 24;
 }
 
-/* With this many free slots a chunk is taken up again before new ones are: three quarters.
- * With fewer, only when nothing else is left. */
+/* With this many free slots a chunk is taken up again before new ones are: half. With fewer,
+ * only when nothing else is left. So chunks that nobody takes up are half full. */
 GPURT_DEV uint32_t gpurt_class_enough(uint32_t slots)
 {
-    return slots - slots / 4;
+    return slots - slots / 2;
 }
 /* The longest run, in chunks: a power of two. */
 GPURT_DEV uint32_t gpurt_class_run(uint32_t slots, uint32_t most)

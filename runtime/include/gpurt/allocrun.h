@@ -15,16 +15,6 @@ enum {
     GPURT_RUN_POLLS = 256 /* how long others wait for who brings the next run */
 };
 
-/* The calling warp's shard. Any is right; its own keeps multiprocessors apart. */
-GPURT_DEV uint32_t gpurt_run_shard(const gpurt_heap_t *h)
-{
-    uint32_t mine = gpurt_sm();
-
-    if (h->spread)
-        mine = mine << h->spread | (gpurt_warp_slot() & ((1u << h->spread) - 1u));
-    return mine < h->shard_count ? mine : mine % h->shard_count;
-}
-
 GPURT_DEV uint64_t *gpurt_run_current(const gpurt_heap_t *h, uint32_t shard, uint32_t c)
 {
     return h->currents + shard * GPURT_CLASS_STRIDE + c;

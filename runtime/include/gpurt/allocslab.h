@@ -33,6 +33,25 @@ GPURT_DEV char *gpurt_slab_slot(const gpurt_heap_t *h, uint32_t c, uint32_t chun
     return h->chunks + ((size_t)chunk << GPURT_CHUNK_SHIFT) + slot * gpurt_class_bytes(c);
 }
 
+/* The calling warp's shard. Any is right; its own keeps multiprocessors apart. */
+GPURT_DEV uint32_t gpurt_run_shard(const gpurt_heap_t *h)
+{
+    uint32_t mine = gpurt_sm();
+
+    if (h->spread)
+        mine = mine << h->spread | (gpurt_warp_slot() & ((1u << h->spread) - 1u));
+    return mine < h->shard_count ? mine : mine % h->shard_count;
+}
+
+/* n chunks of the pool's that were a class's are its again. Counted by shard: on one word for
+ * all, the counts would take longer than the rest. */
+GPURT_DEV void gpurt_slab_closed(const gpurt_heap_t *h, uint32_t n)
+{
+    uint64_t *words = h->currents + gpurt_run_shard(h) * GPURT_CLASS_STRIDE;
+
+    gpurt_red_add_relaxed_dev_u64(words + GPURT_CLASS_CLOSED, n); /* relaxed: a statistic */
+}
+
 /* ---- a chunk that is empty goes back to the pool ------------------------------------- */
 
 /* Bits of the slots that word `row` stands for. */
@@ -104,8 +123,8 @@ GPURT_DEVN void gpurt_slab_close(const gpurt_heap_t *h, uint32_t chunk, uint32_t
         gpurt_slab_unlist(h, gpurt_tree_sparse(c), chunk);
     }
     if (!gpurt_slab_wipe(h, chunk, gpurt_shape_slots(gpurt_class_shape(c))))
-        return;                                            /* nobody gets it any more */
-    gpurt_red_add_relaxed_dev_u64(&h->counts->xclosed, 1); /* relaxed: a statistic */
+        return; /* nobody gets it any more */
+    gpurt_slab_closed(h, 1);
     gpurt_tree_put(h, GPURT_TREE_POOL, chunk / 64, 1ull << (chunk % 64));
 }
 
@@ -187,8 +206,7 @@ GPURT_DEVN void gpurt_slab_dispose(const gpurt_heap_t *h, uint32_t c, uint64_t r
     }
     if (!whole)
         return;
-    /* relaxed: a statistic */
-    gpurt_red_add_relaxed_dev_u64(&h->counts->xclosed, gpurt_popc64(whole));
+    gpurt_slab_closed(h, gpurt_popc64(whole));
     gpurt_tree_put(h, GPURT_TREE_POOL, first / 64, whole);
 }
 

@@ -96,6 +96,20 @@
 #else
 #    define GPURT_ROLLED
 #endif
+/* A function that is seldom called, for those who are in a hurry when they do not call it:
+ * GPURT_FAR(f)(arguments). nvcc lets a kernel's functions share out its registers among
+ * themselves, and keeps what the caller needs after a call in memory, where the call is not
+ * made as well; but what is called through a pointer keeps its caller's registers itself. */
+#if GPURT_ON_CUDA
+#    define GPURT_FAR(function)            \
+        ({                                 \
+            auto gpurt_far_ = &(function); \
+            asm("" : "+l"(gpurt_far_));    \
+            gpurt_far_;                    \
+        })
+#else
+#    define GPURT_FAR(function) (function)
+#endif
 #if GPURT_ON_CUDA
 #    define GPURT_DEV  static __device__ __forceinline__
 #    define GPURT_DEVN static __device__ __noinline__ __attribute__((unused))

@@ -197,8 +197,8 @@ GPURT_DEV void *gpurt_magazine_alloc_at(gpurt_magazine_t *m, const gpurt_heap_t 
                                         size_t size, const char *here)
 {
     uint32_t c = gpurt_class_of(size - 1 < GPURT_SMALL_MAX ? (uint32_t)size : 1u);
-    gpurt_magazine_row_t *row = m->rows[c % GPURT_MAGAZINE_BINS], seen = *row;
     uint32_t first = gpurt_shfl_u32(GPURT_FULL_MASK, c, 0);
+    gpurt_magazine_row_t *row = m->rows[c % GPURT_MAGAZINE_BINS], seen = *row;
 
 #if GPURT_HEAP_CHECKS
     if (h->watch)
@@ -211,7 +211,7 @@ GPURT_DEV void *gpurt_magazine_alloc_at(gpurt_magazine_t *m, const gpurt_heap_t 
     if (GPURT_UNLIKELY(!gpurt_all(GPURT_FULL_MASK, seen.slots == GPURT_FULL_MASK &&
                                                        seen.c == c && c == first &&
                                                        size - 1 < GPURT_SMALL_MAX)))
-        return gpurt_magazine_alloc_slow(m, h, size);
+        return GPURT_FAR(gpurt_magazine_alloc_slow)(m, h, size);
     gpurt_syncwarp(GPURT_FULL_MASK); /* all have read the row */
     if (gpurt_lane() == 0)
         row->slots = 0;
@@ -308,8 +308,11 @@ GPURT_DEV void gpurt_magazine_free_at(gpurt_magazine_t *m, const gpurt_heap_t *h
                                       void *object, size_t size, const char *here)
 {
     uint32_t c = gpurt_class_of(size - 1 < GPURT_SMALL_MAX ? (uint32_t)size : 1u);
+    uint32_t first = gpurt_shfl_u32(GPURT_FULL_MASK, c, 0);
+    const char *base = (const char *)(uintptr_t)gpurt_shfl_u64(
+        GPURT_FULL_MASK, (uint64_t)(uintptr_t)object, 0);
     gpurt_magazine_row_t *row = m->rows[c % GPURT_MAGAZINE_BINS];
-    uint32_t first = gpurt_shfl_u32(GPURT_FULL_MASK, c, 0), taken = row->slots;
+    bool fits = !row->slots && c == first && size - 1 < GPURT_SMALL_MAX;
 
 #if GPURT_HEAP_CHECKS
     if (h->watch) {
@@ -319,10 +322,10 @@ GPURT_DEV void gpurt_magazine_free_at(gpurt_magazine_t *m, const gpurt_heap_t *h
 #else
     (void)here;
 #endif
-    if (GPURT_UNLIKELY(!gpurt_all(GPURT_FULL_MASK,
-                                  !taken && c == first && size - 1 < GPURT_SMALL_MAX) ||
-                       !gpurt_magazine_in_row((char *)object, gpurt_class_bytes(c)))) {
-        gpurt_magazine_free_slow(m, h, object, size);
+    /* Side by side, from lane 0's on. */
+    fits = fits && object && object == base + gpurt_lane() * gpurt_class_bytes(c);
+    if (GPURT_UNLIKELY(!gpurt_all(GPURT_FULL_MASK, fits))) {
+        GPURT_FAR(gpurt_magazine_free_slow)(m, h, object, size);
         return;
     }
     gpurt_syncwarp(GPURT_FULL_MASK); /* all have read the row */
