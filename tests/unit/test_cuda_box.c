@@ -193,21 +193,28 @@ static void greeted_late(void)
     machine_end();
 }
 
+/* The fit is never further off than it says; and it says little where both threads run, which
+ * on a busy machine takes some tries. */
 static void clock_fitted(void)
 {
-    gpurt_clock_fit_t fit;
-    int64_t ahead;
+    uint32_t best = UINT32_MAX;
 
-    machine_start();
-    fake.played = clock_launched;
-    CHECK_EQ(ops->box_connect(self, &map, 0, &err), GPURT_OK);
-    CHECK(gpurt_boxmap_clock(&map, 0, &fit));
-    ahead = (int64_t)(fit.device_ns - fit.real_ns);
-    CHECK_MSG(llabs(ahead - AHEAD_NS) <= (int64_t)fit.error_ns,
-              "%lld ns ahead, not %d +- %u", (long long)ahead, AHEAD_NS, fit.error_ns);
-    CHECK(fit.error_ns < 1000000);
-    ops->box_disconnect(self, &map, 0);
-    machine_end();
+    for (uint32_t tries = 0; best >= 1000000; tries++) {
+        gpurt_clock_fit_t fit;
+        int64_t ahead;
+
+        CHECK_MSG(tries < 1000, "never closer than %u ns", best);
+        machine_start();
+        fake.played = clock_launched;
+        CHECK_EQ(ops->box_connect(self, &map, 0, &err), GPURT_OK);
+        CHECK(gpurt_boxmap_clock(&map, 0, &fit));
+        ahead = (int64_t)(fit.device_ns - fit.real_ns);
+        CHECK_MSG(llabs(ahead - AHEAD_NS) <= (int64_t)fit.error_ns,
+                  "%lld ns ahead, not %d +- %u", (long long)ahead, AHEAD_NS, fit.error_ns);
+        best = fit.error_ns < best ? fit.error_ns : best;
+        ops->box_disconnect(self, &map, 0);
+        machine_end();
+    }
 }
 
 /* A GPU too full for the measuring thread: no log is refused for that, no open hangs. */

@@ -174,7 +174,8 @@ static void test_retry(void)
     args.kind = WORK_ONCE;
     out = run_guarded(&gpurt_kernel_unwind_work, &policy, GPURT_OK);
     for (uint32_t b = 0; b < UNWIND_BLOCKS; b++) /* stopped at its last safe point: again */
-        CHECK(seen.runs[b] == 1 || (seen.runs[b] == 2 && !(args.victims >> b & 1)));
+        CHECK_MSG(seen.runs[b] >= 1 && seen.runs[b] <= out.launches,
+                  "block %u ran %u times in %u launches", b, seen.runs[b], out.launches);
     CHECK(out.failed_first >= 1 && out.failed == 0);
 }
 
