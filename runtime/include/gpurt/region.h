@@ -61,7 +61,7 @@ GPURT_DEV uint64_t gpurt_region_mask(uint32_t i, uint32_t at, uint32_t n)
 {
     uint32_t from = at > i * 64 ? at - i * 64 : 0, to = at + n - i * 64;
 
-    return (to >= 64 ? ~0ull : (1ull << to) - 1) & ~((1ull << from) - 1);
+    return (to >= 64 ? ~0ull : (1ull << to) - 1) & ~((1ull << (from & 63)) - 1);
 }
 
 /* Granules [at, at + n) are free, and with that merged with free neighbours. */
