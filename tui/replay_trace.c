@@ -199,7 +199,7 @@ static void add_free(replay_trace_t *t, live_t *l, const born_t *born, const eve
 static bool trace_make(replay_trace_t *t, const events_t *e)
 {
     size_t count = e->count + 1ull;
-    born_t *born = (born_t *)malloc(sizeof *born * count);
+    born_t *born = (born_t *)calloc(count, sizeof *born);
     live_t live = {NULL, NULL, 0};
     uint64_t now = 0;
     bool ok;
