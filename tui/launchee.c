@@ -81,14 +81,34 @@ static int terminal_open(const launchee_plan_t *plan, int *ours, int *theirs)
     return 0;
 }
 
-/* Runs in the child and becomes the program; writes errno to `refusal` if it cannot. */
-static void become(const launchee_t *l, const launchee_plan_t *plan, int terminal,
-                   int refusal)
+/* Our environment and name=value, in one piece of memory; NULL: none left. */
+static char **environment_with(const char *name, const char *value)
+{
+    size_t length = strlen(name), bytes = length + strlen(value) + 2, count = 0, at = 0;
+    char **list, *text;
+
+    while (environ[count])
+        count++;
+    list = (char **)malloc((count + 2) * sizeof *list + bytes);
+    if (!list)
+        return NULL;
+    text = (char *)(list + count + 2);
+    snprintf(text, bytes, "%s=%s", name, value);
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(environ[i], text, length + 1) != 0)
+            list[at++] = environ[i];
+    list[at++] = text;
+    list[at] = NULL;
+    return list;
+}
+
+/* Runs in the child and becomes the program; writes errno to `refusal` if it cannot. Another
+ * thread of ours may have held any lock at the fork: nothing here takes one, so no malloc. */
+static void become(const launchee_t *l, const launchee_plan_t *plan, char **environment,
+                   int terminal, int refusal)
 {
     ssize_t told;
 
-    if (plan->name)
-        setenv(plan->name, plan->value, 1);
     if (terminal >= 0) {
         if (isatty(STDIN_FILENO)) {
             int null = open("/dev/null", O_RDONLY);
@@ -103,7 +123,7 @@ static void become(const launchee_t *l, const launchee_plan_t *plan, int termina
     }
     sigaction(SIGXFSZ, &l->xfsz_before, NULL);
     sigprocmask(SIG_SETMASK, &l->before, NULL);
-    execvp(plan->argv[0], plan->argv);
+    execvpe(plan->argv[0], plan->argv, environment);
     told = write(refusal, &errno, sizeof errno);
     _exit(told == sizeof errno ? LAUNCHEE_NOT_FOUND : LAUNCHEE_FAILED);
 }
@@ -128,26 +148,29 @@ int launchee_start(launchee_t *l, const launchee_plan_t *plan)
 {
     bool hold = plan->hold_terminal &&
                 (isatty(STDOUT_FILENO) || isatty(STDERR_FILENO) || isatty(STDIN_FILENO));
-    int pipes[2], terminal = -1, error = 0;
+    char **environment = plan->name ? environment_with(plan->name, plan->value) : environ;
+    int pipes[2], terminal = -1, error = environment ? 0 : ENOMEM;
 
     l->ended = false;
     l->wait_status = 0;
     if (plan->adopt)
         prctl(PR_SET_CHILD_SUBREAPER, 1);
-    if (hold)
+    if (error == 0 && hold)
         error = terminal_open(plan, &l->output_fd, &terminal);
     if (error == 0 && pipe2(pipes, O_CLOEXEC) != 0)
         error = errno;
     else if (error == 0) {
         l->pid = fork();
         if (l->pid == 0)
-            become(l, plan, terminal, pipes[1]);
+            become(l, plan, environment, terminal, pipes[1]);
         error = l->pid < 0 ? errno : 0;
         close(pipes[1]);
         if (error == 0)
             error = refusal_wait(l, pipes[0]);
         close(pipes[0]);
     }
+    if (environment != environ)
+        free(environment);
     if (l->pid < 0)
         l->pid = 0;
     if (terminal >= 0)
