@@ -6,6 +6,7 @@ set -euo pipefail
 bin=$1 app=$2
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
+trap 'echo "line $LINENO: status $? of: $BASH_COMMAND" >&2' ERR
 cd "$dir"
 unset GPURT_DRAIN GPURT_LOG GPURT_LEVEL GPURT_RING_BYTES GPURT_OFF GPURT_HEAP_TRACE
 # A drainer that is held up for a moment costs no message.
