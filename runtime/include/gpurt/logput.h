@@ -233,7 +233,8 @@ GPURT_DEVN void gpurt_log_safe_point(void)
 }
 
 /* Any lanes, any room: the first lane does all by itself, because a shuffle among lanes of a mask
- * that is not a constant costs 200 cycles. */
+ * that is not a constant costs 200 cycles. The others wait for it: lanes that came to one message
+ * together would come to the next apart, and log it once each. */
 GPURT_DEVN void gpurt_log_uniform_alone(uint32_t gate, uint32_t form, uint32_t mask,
                                         const uint32_t *args, uint32_t words)
 {
@@ -241,12 +242,12 @@ GPURT_DEVN void gpurt_log_uniform_alone(uint32_t gate, uint32_t form, uint32_t m
     uint32_t first = GPURT_RECORD_HEAD_WORDS + (form == GPURT_FORM_WARP_PART ? 1u : 0u);
     uint32_t groups = gpurt_record_groups(words + first - GPURT_RECORD_HEAD_WORDS);
     uint64_t time_ns = gpurt_globaltimer();
-    uint32_t position = gpurt_log_take(aim.ring, mask, groups, 1);
+    uint32_t position = GPURT_LOG_NOWHERE;
 
-    if (position == GPURT_LOG_NOWHERE)
-        return;
+    if (gpurt_is_leader(mask))
+        position = gpurt_log_take(aim.ring, mask, groups, 1);
     GPURT_ROLLED
-    for (uint32_t g = 0; g < groups; g++) {
+    for (uint32_t g = 0; g < groups && position != GPURT_LOG_NOWHERE; g++) {
         uint32_t v[GPURT_GROUP_WORDS];
 
         gpurt_log_head(g, gpurt_log_what(&aim, gate, form), aim.block, 0, time_ns, v);
@@ -260,18 +261,14 @@ GPURT_DEVN void gpurt_log_uniform_alone(uint32_t gate, uint32_t form, uint32_t m
         }
         gpurt_log_store(&aim, position, g, groups, v);
     }
+    gpurt_syncwarp(mask);
 }
 GPURT_DEVN void gpurt_log_uniform_far(uint32_t gate, uint32_t form, uint32_t mask,
                                       const uint32_t *args, uint32_t words)
 {
     if (form == GPURT_FORM_WARP && mask != GPURT_FULL_MASK)
         form = GPURT_FORM_WARP_PART;
-    if (gpurt_is_leader(mask))
-        gpurt_log_uniform_alone(gate, form, mask, args, words);
-#if !GPURT_ON_CUDA
-    gpurt_syncwarp(
-        mask); /* they came together, and go on so: on a GPU the branch sees to it */
-#endif
+    gpurt_log_uniform_alone(gate, form, mask, args, words);
     gpurt_log_safe_point();
 }
 
