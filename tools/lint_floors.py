@@ -49,6 +49,7 @@ FLOORS = {
     "runtime/include/gpurt/alloclarge.h": 2,
     "runtime/include/gpurt/allocwatch.h": 2,
     "runtime/include/gpurt/alloctell.h": 2,
+    "runtime/include/gpurt/allocrecord.h": 2,
     "runtime/include/gpurt/allocrow.h": 2,
     "runtime/include/gpurt/alloccore.h": 2,
     "runtime/include/gpurt/alloccheck.h": 2,

@@ -3,7 +3,7 @@
  *
  * Its records name the place in the program that asked for memory or freed it, as if that
  * line had logged them. Such a place is defined in the box when it is first told of.
- * Context: device code, any lanes. For alloccheck.h only. */
+ * Context: device code, any lanes. For allocrecord.h and alloccheck.h only. */
 #ifndef GPURT_ALLOCTELL_H
 #define GPURT_ALLOCTELL_H
 
