@@ -105,6 +105,8 @@ static gpurt_status_t late_tell(watch_t *w, gpurt_error_t *err)
             n++;
         if (st == GPURT_OK && n < book.count)
             st = panic_show_print(&book, n, w->style, err);
+        else
+            tell(w, w->late[i]); /* not to be found any more, or no memory: a line of it */
         fputc('\n', w->style->out);
         free(w->late[i]);
     }

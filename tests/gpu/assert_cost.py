@@ -22,6 +22,7 @@ REGISTERS_ELSE = 40  # as many as a kernel with GPURT_PANIC takes for what is be
 COMPARISONS = ("ISETP", "UISETP")
 LOADS = ("LDC", "ULDC", "S2R", "S2UR", "R2UR")
 FORMS = {"assert": 2, "compare": 2, "bounds": 2, "lanes": 5, "panic": 2}  # beside the first one's comparison
+TURING = {"lanes": 6}  # which tests a mask by two instructions
 
 
 def tool(nvcc):
@@ -33,12 +34,15 @@ def tool(nvcc):
 
 
 def code_of(cuobjdump, cubin, kernel):
-    """{address: (guard, operation, target)} of a kernel and what it calls."""
+    """{address: (whether it may do nothing, operation, target)} of a kernel and what it calls."""
     text = subprocess.run([cuobjdump, "-sass", "-fun", kernel, cubin], capture_output=True, text=True, check=True).stdout
     code = {}
     for address, guard, what in re.findall(r"/\*([0-9a-f]{4,})\*/\s+(@!?U?P\w+\s+)?(.*?);", text):
         target = re.search(r"(0x[0-9a-f]+)\s*$", what)
-        code[int(address, 16)] = (bool(guard), what.split(".")[0].split()[0], target and int(target.group(1), 16))
+        operation = what.split()[0].split(".")
+        # BRA.DIV is taken by lanes that came apart, and not by those for which all holds.
+        conditional = bool(guard) or operation[1:2] == ["DIV"]
+        code[int(address, 16)] = (conditional, operation[0], target and int(target.group(1), 16))
     return code
 
 
@@ -113,7 +117,8 @@ def main():
             if built.returncode != 0:
                 sys.exit(built.stderr[:3000])
             print(f"sm_{arch}")
-            for form, most in FORMS.items():
+            forms = {**FORMS, **TURING} if arch == "75" else FORMS
+            for form, most in forms.items():
                 problems += [f"sm_{arch} {p}" for p in check(cuobjdump, cubin, built.stderr, form, most)]
     for problem in problems:
         print(problem)
