@@ -101,22 +101,12 @@ static void lane_pass_on(simt_worker_t *k, simt_fiber_t *from)
         simt_fiber_switch(from, to);
 }
 
-/* Around a libc call in a lane: the race detector takes it for the main fiber's. */
-void simt_libc_begin(simt_worker_t *k)
-{
-    simt_tsan_fiber_switch(k->main.tsan);
-}
-
-void simt_libc_end(simt_worker_t *k)
-{
-    simt_tsan_fiber_switch(k->current->fiber->tsan);
-}
-
+/* The race detector takes this call into libc for the main fiber's. */
 static void lane_trace(simt_worker_t *k)
 {
-    simt_libc_begin(k);
+    simt_tsan_fiber_switch(k->main.tsan);
     k->fault.frames = (uint32_t)backtrace(k->fault.trace, SIMT_TRACE_FRAMES);
-    simt_libc_end(k);
+    simt_tsan_fiber_switch(k->current->fiber->tsan);
 }
 
 /* A lane that was asked to, tells where it stands: only it can unwind its own stack. */

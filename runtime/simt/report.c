@@ -223,6 +223,14 @@ char *simt_report_livelock(simt_worker_t *k, simt_launch_t *l, bool occupancy)
     return r.text;
 }
 
+static void add_narrow(report_t *r, const simt_narrow_t *n)
+{
+    add(r,
+        "  word %p: block %u used a %s-scope atomic on it, block %u uses it too; on a GPU "
+        "their updates can pass each other: use dev scope\n",
+        n->addr, n->narrow, n->scope, n->user);
+}
+
 char *simt_report_fault(simt_worker_t *k, simt_lane_t *lane, const simt_fault_t *fault)
 {
     report_t r = report_begin();
@@ -236,7 +244,7 @@ char *simt_report_fault(simt_worker_t *k, simt_lane_t *lane, const simt_fault_t 
     add(&r, "\n");
     simt_symbols_print(fault->trace, fault->frames, fault->first_is_fault, add_frame, &r);
     if (fault->status == GPURT_E_SCOPE)
-        add(&r, "  %s\n", simt_scope_text(k->device->scope));
+        add_narrow(&r, &k->narrow);
     if (fault->status == GPURT_E_STACK)
         add(&r,
             "  a lane has %u KiB; raise gpurt_cpu_options_t.stack_bytes or "

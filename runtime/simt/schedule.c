@@ -330,7 +330,7 @@ static void point_reached(const gpurt_point_t *p)
     if (p->kind == GPURT_POINT_STORE || p->kind == GPURT_POINT_RMW)
         k->progress = true; /* somebody may wait for just that */
     if (k->device->scope && p->kind != GPURT_POINT_PLAIN &&
-        simt_scope_breaks(k->device->scope, k->current, p->addr, p->scope)) {
+        simt_scope_breaks(k->device->scope, k->current, p->addr, p->scope, &k->narrow)) {
         k->current->site = NULL;
         simt_lane_misuse(k->current, GPURT_E_SCOPE, "an atomic's scope is too narrow",
                          NULL);

@@ -12,14 +12,12 @@
 #include <gpurt/atomic.h>
 #include <gpurt/point.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     SCOPE_WORDS = 1 << 16,
-    SCOPE_TRIES = 32,
-    SCOPE_TEXT = 320
+    SCOPE_TRIES = 32
 };
 
 typedef struct scope_word {
@@ -36,7 +34,6 @@ typedef struct scope_word {
 struct simt_scope {
     uint32_t xlock; /* written by: lanes; held without switching */
     scope_word_t *words;
-    char text[SCOPE_TEXT];
 };
 
 simt_scope_t *simt_scope_create(void)
@@ -80,24 +77,24 @@ static scope_word_t *word_find(simt_scope_t *s, const void *addr)
     return NULL;
 }
 
-static void text_write(simt_scope_t *s, const scope_word_t *w, const char *scope)
+/* Whether two users of the word prove its narrowest scope too narrow; then, who they are. */
+static bool word_broken(const scope_word_t *w, simt_narrow_t *found)
 {
-    uint32_t user = w->block == w->narrow_block ? w->another : w->block;
+    bool blk = w->narrowest == GPURT_SCOPE_BLK && w->other_block;
+    bool clu = w->narrowest == GPURT_SCOPE_CLU && w->other_cluster;
 
-    simt_libc_begin(simt_worker_self);
-    snprintf(
-        s->text, sizeof s->text,
-        "word %p: block %u used a %s-scope atomic on it, block %u uses it too; on a GPU "
-        "their updates can pass each other: use dev scope",
-        w->addr, w->narrow_block, scope, user);
-    simt_libc_end(simt_worker_self);
+    if (!blk && !clu)
+        return false;
+    *found = (simt_narrow_t){.addr = w->addr,
+                             .scope = blk ? "block" : "cluster",
+                             .narrow = w->narrow_block,
+                             .user = w->block == w->narrow_block ? w->another : w->block};
+    return true;
 }
 
-static bool word_touch(simt_scope_t *s, scope_word_t *w, const simt_block_t *b,
-                       uint32_t scope)
+static void word_touch(scope_word_t *w, const simt_block_t *b, uint32_t scope)
 {
     uint32_t cluster = b->rank / b->launch->cluster_size;
-    bool broken;
 
     if (w->launch != b->launch) {
         *w = (scope_word_t){.addr = w->addr,
@@ -115,11 +112,6 @@ static bool word_touch(simt_scope_t *s, scope_word_t *w, const simt_block_t *b,
         w->narrowest = (uint8_t)scope;
         w->narrow_block = b->rank;
     }
-    broken = (w->narrowest == GPURT_SCOPE_BLK && w->other_block) ||
-             (w->narrowest == GPURT_SCOPE_CLU && w->other_cluster);
-    if (broken)
-        text_write(s, w, w->narrowest == GPURT_SCOPE_BLK ? "block" : "cluster");
-    return broken;
 }
 
 static bool in_shared_memory(const simt_lane_t *lane, const void *addr)
@@ -136,12 +128,8 @@ static bool in_shared_memory(const simt_lane_t *lane, const void *addr)
     return false;
 }
 
-const char *simt_scope_text(const simt_scope_t *s)
-{
-    return s->text;
-}
-
-bool simt_scope_breaks(simt_scope_t *s, simt_lane_t *lane, const void *addr, uint32_t scope)
+bool simt_scope_breaks(simt_scope_t *s, simt_lane_t *lane, const void *addr, uint32_t scope,
+                       simt_narrow_t *found)
 {
     scope_word_t *w;
     bool broken = false;
@@ -153,7 +141,8 @@ bool simt_scope_breaks(simt_scope_t *s, simt_lane_t *lane, const void *addr, uin
     w = word_find(s, addr);
     if (w) {
         w->addr = addr;
-        broken = word_touch(s, w, lane->warp->block, scope);
+        word_touch(w, lane->warp->block, scope);
+        broken = word_broken(w, found);
     }
     gpurt_store_release_dev_u32(&s->xlock, 0); /* S3.rel */
     return broken;

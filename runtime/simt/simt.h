@@ -197,6 +197,13 @@ typedef struct simt_fault {
     bool first_is_fault; /* trace[0] is where it happened, not a return address */
 } simt_fault_t;
 
+/* What the scope checker found: block `narrow` used a scope that leaves out block `user`. */
+typedef struct simt_narrow {
+    const void *addr;
+    const char *scope;
+    uint32_t narrow, user;
+} simt_narrow_t;
+
 /* Owner: the device. All fields are the worker's own, except the x words. Aligned so that two
  * workers never write one cache line (or the pair that is fetched together). */
 struct GPURT_ALIGN(128) simt_worker {
@@ -218,6 +225,7 @@ struct GPURT_ALIGN(128) simt_worker {
     simt_errand_t errand;
     simt_lane_t *subject;
     simt_fault_t fault;
+    simt_narrow_t narrow; /* when the fault is GPURT_E_SCOPE */
     /* scheduling */
     bool progress;    /* schedule.c says what counts */
     uint32_t watch;   /* passes for which every point is looked at */
@@ -277,9 +285,6 @@ void simt_lane_errand(simt_lane_t *me, simt_errand_t errand);
 /* Never returns: the launch fails. */
 void simt_lane_misuse(simt_lane_t *me, gpurt_status_t status, const char *what,
                       simt_lane_t *other) GPURT_NORETURN;
-/* Around the few libc calls that a failing lane makes. */
-void simt_libc_begin(simt_worker_t *k);
-void simt_libc_end(simt_worker_t *k);
 /* Main fiber: runs the lane until an errand or until nothing is ready. */
 void simt_lane_run(simt_worker_t *k, simt_lane_t *lane);
 /* Main fiber: gives the lane's fiber back, made anew. */
@@ -352,9 +357,8 @@ void simt_symbols_print(void *const *trace, uint32_t frames, bool first_exact,
 simt_scope_t *simt_scope_create(void);
 void simt_scope_destroy(simt_scope_t *s);
 void simt_scope_reset(simt_scope_t *s);
-/* Lane. Whether this access proves a scope too narrow; simt_scope_text then says how. */
-bool simt_scope_breaks(simt_scope_t *s, simt_lane_t *lane, const void *addr,
-                       uint32_t scope);
-const char *simt_scope_text(const simt_scope_t *s);
+/* Lane. Whether this access proves a scope too narrow; `found` then says how. */
+bool simt_scope_breaks(simt_scope_t *s, simt_lane_t *lane, const void *addr, uint32_t scope,
+                       simt_narrow_t *found);
 
 #endif
