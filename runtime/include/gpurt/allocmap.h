@@ -67,6 +67,7 @@ typedef struct gpurt_heap_counts {
     uint64_t xreused;   /* chunks whose freed slots were taken up */
     uint64_t xstolen;   /* ends of runs taken from another shard */
     uint64_t xlarge;    /* requests of whole chunks that were served */
+    uint64_t xnews;     /* grows whenever there is something to find that was not there */
     uint64_t xgrown;    /* leaves of the pool that have memory. Written by: the host */
     uint64_t xtaken_up; /* ... that lanes know of */
     uint64_t xgot[GPURT_PLACES]; /* objects that pools of each level served, */
@@ -213,6 +214,7 @@ GPURT_DEV uint32_t gpurt_state_chunks(uint32_t state)
 #define GPURT_RUN_TICKETS 0xffffffu
 #define GPURT_RUN_REUSED  (1ull << 61)
 #define GPURT_RUN_DRY     (1ull << 62) /* nobody is bringing one */
+#define GPURT_RUN_BARE    (3ull << 61) /* ... and the next classes had none either */
 #define GPURT_RUN_WORN    (1u << 20)   /* so many requests, and a dry word begins anew */
 #define GPURT_RUN_NONE    (~0ull)      /* no run: the answer when nothing is left */
 
@@ -231,6 +233,16 @@ GPURT_DEV uint32_t gpurt_run_limit(uint64_t run)
 GPURT_DEV uint32_t gpurt_run_chunk(uint64_t run)
 {
     return (uint32_t)(run >> 37) & 0xffffffu;
+}
+/* Of one that is bare: the news that the look knew of, as far as they fit. */
+GPURT_DEV uint64_t gpurt_run_bare(uint64_t news)
+{
+    return GPURT_RUN_BARE | (news & 0xffffffu) << 37;
+}
+GPURT_DEV bool gpurt_run_is_bare(uint64_t run, uint64_t news)
+{
+    return (run & GPURT_RUN_BARE) == GPURT_RUN_BARE &&
+           gpurt_run_chunk(run) == (news & 0xffffffu);
 }
 GPURT_DEV bool gpurt_run_is_live(uint64_t run)
 {

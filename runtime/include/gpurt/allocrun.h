@@ -145,29 +145,17 @@ GPURT_DEV uint32_t gpurt_run_chunks(const gpurt_heap_t *h, uint32_t slots, uint6
     return chunks;
 }
 
-/* The common case, in little code: no chunk has enough freed slots, and the pool has some
- * where this shard looks first. last: the run that is used up. Returns: a run that nobody
- * else has, or 0. */
-GPURT_DEV uint64_t gpurt_run_find_near(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
-                                       uint64_t last)
+/* Where a shard looks first: where its last run came from. */
+GPURT_DEV uint32_t gpurt_run_leaf(const gpurt_heap_t *h, uint32_t shard, uint64_t last)
 {
-    uint32_t leaf = gpurt_run_start(h, shard);
-    /* relaxed: a look; what is found is taken with acquire */
-    uint64_t word =
-        gpurt_load_relaxed_dev_u64(gpurt_tree_leaves(h, GPURT_TREE_POOL) + leaf);
-
-    if (!word || !gpurt_tree_is_empty(h, gpurt_tree_good(c)))
-        return 0;
-    return gpurt_slab_open_in(
-        h, c, gpurt_run_chunks(h, gpurt_shape_slots(gpurt_class_shape(c)), last), leaf,
-        word);
+    return gpurt_run_limit(last) ? gpurt_run_chunk(last) / 64 : gpurt_run_start(h, shard);
 }
 
 /* Looks everywhere; where nothing is, a look at its root tells. Returns: likewise. */
 GPURT_DEVN uint64_t gpurt_run_find(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
                                    uint64_t last)
 {
-    uint32_t start = gpurt_run_start(h, shard);
+    uint32_t start = gpurt_run_leaf(h, shard, last);
     uint32_t chunks = gpurt_run_chunks(h, gpurt_shape_slots(gpurt_class_shape(c)), last);
     uint64_t run = 0;
 
@@ -198,26 +186,69 @@ GPURT_DEV void gpurt_run_install(const gpurt_heap_t *h, uint32_t shard, uint32_t
         gpurt_run_hint(gpurt_run_hints(h, c, true), shard);
         gpurt_run_hint(gpurt_run_wholes(h), c);
     }
+    gpurt_tree_news(h);
     if (gpurt_run_is_live(old)) /* somebody else was as impatient */
         gpurt_slab_dispose(h, c, old);
 }
 
+/* The common case, in little code and few trips to memory: what is wanted lies where the
+ * last run came from, or right after. What nobody waits for comes after the exchange. last:
+ * the run that is used up. Returns: the run that is current now, n of whose tickets are the
+ * caller's; or 0, and there is none. */
+GPURT_DEV uint64_t gpurt_run_bring_near(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
+                                        uint64_t last, uint32_t n)
+{
+    uint32_t good = gpurt_tree_good(c), slots = gpurt_shape_slots(gpurt_class_shape(c));
+    uint32_t at = gpurt_run_leaf(h, shard, last), tree = GPURT_TREE_POOL;
+    uint32_t after = at + 1 < h->start_words ? at + 1 : 0;
+    /* relaxed: looks, on their way together; what is found is taken with acquire */
+    uint64_t freed = gpurt_load_relaxed_dev_u64(gpurt_tree_leaves(h, good) + at);
+    uint64_t fresh = gpurt_load_relaxed_dev_u64(gpurt_tree_leaves(h, tree) + at);
+    uint64_t next = gpurt_load_relaxed_dev_u64(gpurt_tree_leaves(h, tree) + after);
+    bool elsewhere = !gpurt_tree_is_empty(h, good), emptied = false;
+    uint64_t run = 0;
+
+    if (freed) {
+        tree = good;
+        run = gpurt_slab_adopt_in(h, c, tree, at, freed, shard % 64, &emptied);
+    } else if (!elsewhere && (fresh | next)) {
+        at = fresh ? at : after;
+        run = gpurt_slab_open_in(h, c, gpurt_run_chunks(h, slots, last), at,
+                                 fresh ? fresh : next, &emptied);
+    }
+    if (run)
+        gpurt_run_install(h, shard, c, run, n);
+    if (emptied)
+        gpurt_tree_lower(h, tree, at);
+    return run;
+}
+
 /* Nothing was found: says so to those who wait, unless somebody else has brought a run.
- * Returns: whether he has. */
-GPURT_DEVN bool gpurt_run_dry(const gpurt_heap_t *h, uint32_t shard, uint32_t c)
+ * word: the new one; 0: they go on waiting. Returns: whether he has. */
+GPURT_DEVN bool gpurt_run_dry(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
+                              uint64_t word)
 {
     uint64_t *current = gpurt_run_current(h, shard, c);
     uint64_t run = gpurt_load_relaxed_dev_u64(current); /* relaxed: a look */
 
     if (gpurt_run_is_live(run))
         return true;
-    if ((run & GPURT_RUN_DRY) && gpurt_run_ticket(run) < GPURT_RUN_WORN)
-        return false;                                             /* that has been said */
-    run = gpurt_xchg_acq_rel_dev_u64(current, GPURT_RUN_DRY + 1); /* AH2.rel AH2.acq */
+    if (!word || (run >> 24 == word >> 24 && gpurt_run_ticket(run) < GPURT_RUN_WORN))
+        return false;                                    /* that has been said */
+    run = gpurt_xchg_acq_rel_dev_u64(current, word + 1); /* AH2.rel AH2.acq */
     if (!gpurt_run_is_live(run))
         return false;
     gpurt_slab_dispose(h, c, run); /* it came between the two */
     return true;
+}
+
+/* What a look that finds nothing is as old as. */
+GPURT_DEV uint64_t gpurt_run_news(const gpurt_heap_t *h)
+{
+    /* relaxed: the host's own count; the other one orders both */
+    uint64_t grown = gpurt_load_relaxed_sys_u64(&h->counts->xgrown);
+
+    return grown + gpurt_load_acquire_dev_u64(&h->counts->xnews); /* AV2.acq */
 }
 
 /* Waits a while for a run that somebody else brings, and takes n tickets of it.
@@ -250,15 +281,26 @@ GPURT_DEV uint32_t gpurt_class_next(uint32_t c, uint32_t align)
     return c;
 }
 
+/* Whether nothing has been there for this class nor the next ones, and nothing has come since.
+ */
+GPURT_DEV bool gpurt_run_is_vain(const gpurt_heap_t *h, uint64_t run)
+{
+    return (run & GPURT_RUN_BARE) == GPURT_RUN_BARE &&
+           gpurt_run_ticket(run) < GPURT_RUN_WORN &&
+           gpurt_run_is_bare(run, gpurt_run_news(h));
+}
+
 /* One lane, for n: the word out of which their slots come, ticket first. run: the word that
  * was used up before all had one. *c becomes the class of the slots: one that has nothing
- * left takes of the next, up to twice as large.
+ * left takes of the next, up to twice as large. Who has looked in vain says so in the word
+ * of the class that was asked for, so that others need not.
  * Returns: GPURT_RUN_NONE when there is nothing left. */
 GPURT_DEVN uint64_t gpurt_run_next(const gpurt_heap_t *h, uint32_t *c, uint32_t align,
                                    uint64_t run, uint32_t n)
 {
-    uint32_t shard = gpurt_run_shard(h), most = *c + 4;
-    uint64_t next;
+    uint32_t shard = gpurt_run_shard(h), first = *c;
+    bool all = align <= 16; /* the next classes will all be asked */
+    uint64_t next, news = 0;
 
     for (;;) {
         if (gpurt_run_ticket(run) > gpurt_run_limit(run) && !(run & GPURT_RUN_DRY)) {
@@ -266,17 +308,25 @@ GPURT_DEVN uint64_t gpurt_run_next(const gpurt_heap_t *h, uint32_t *c, uint32_t 
             if (gpurt_run_is_live(run))
                 return run;
         }
-        next = gpurt_run_find_near(h, shard, *c, run);
-        if (!next)
-            next = gpurt_run_find(h, shard, *c, run);
+        if (*c == first && gpurt_run_is_vain(h, run))
+            return GPURT_RUN_NONE;
+        next = gpurt_run_bring_near(h, shard, *c, run, n);
+        if (next)
+            return next;
+        if (*c == first)
+            news = gpurt_run_news(h);
+        next = gpurt_run_find(h, shard, *c, run);
         if (next) {
             gpurt_run_install(h, shard, *c, next, n);
             return next;
         }
-        if (!gpurt_run_dry(h, shard, *c)) {
+        if (!gpurt_run_dry(h, shard, *c, all && *c == first ? 0 : GPURT_RUN_DRY)) {
             *c = gpurt_class_next(*c, align);
-            if (*c > most || *c >= GPURT_CLASS_COUNT)
-                return GPURT_RUN_NONE;
+            if (*c > first + 4 || *c >= GPURT_CLASS_COUNT) {
+                *c = first;
+                if (!all || !gpurt_run_dry(h, shard, first, gpurt_run_bare(news)))
+                    return GPURT_RUN_NONE;
+            }
         }
         run = gpurt_add_acquire_dev_u64(gpurt_run_current(h, shard, *c), n); /* AH2.acq */
         if (gpurt_run_is_live(run))

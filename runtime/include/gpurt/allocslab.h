@@ -212,17 +212,16 @@ GPURT_DEVN void gpurt_slab_dispose(const gpurt_heap_t *h, uint32_t c, uint64_t r
 
 /* ---- taking freed slots up again ----------------------------------------------------- */
 
-/* Promises all free slots of a chunk of a class, if it still is one.
+/* Promises all free slots of a chunk of a class, if it still is one. state: what it was.
  * Returns: how many; 0 when there is nothing. */
-GPURT_DEVN uint32_t gpurt_slab_reserve(const gpurt_heap_t *h, uint32_t c, uint32_t chunk)
+GPURT_DEV uint32_t gpurt_slab_reserve(const gpurt_heap_t *h, uint32_t c, uint32_t chunk,
+                                      uint32_t state)
 {
-    /* relaxed: the word itself is what counts */
-    uint32_t state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk));
-
     while (gpurt_state_is_slab(state) && gpurt_state_class(state) == c &&
            gpurt_state_free(state) > 0) {
         uint32_t n = gpurt_state_free(state);
 
+        /* relaxed: the word itself is what counts */
         if (gpurt_cas_relaxed_dev_u32(gpurt_slab_state(h, chunk), &state, state - n))
             return n;
         gpurt_pause();
@@ -230,21 +229,44 @@ GPURT_DEVN uint32_t gpurt_slab_reserve(const gpurt_heap_t *h, uint32_t c, uint32
     return 0;
 }
 
-/* Takes one chunk with free slots out of a set. Returns: a run of it with ticket 0, or 0.
- * */
+/* Takes a chunk with free slots out of a leaf of a set that held `word`: the first from bit
+ * `from` on. *emptied: as of gpurt_tree_pull. Returns: a run of it with ticket 0, or 0 when
+ * another was faster. */
+GPURT_DEV uint64_t gpurt_slab_adopt_in(const gpurt_heap_t *h, uint32_t c, uint32_t tree,
+                                       uint32_t leaf, uint64_t word, uint32_t from,
+                                       bool *emptied)
+{
+    uint32_t chunk = leaf * 64 + gpurt_tree_next(word, from), n;
+    /* relaxed: a look, on its way while the chunk is taken */
+    uint32_t state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk));
+
+    if (!gpurt_tree_pull(h, tree, leaf, 1ull << (chunk % 64), emptied))
+        return 0;
+    n = gpurt_slab_reserve(h, c, chunk, state);
+    if (!n) /* or what was freed before it was taken out would be in no set */
+        n = gpurt_slab_reserve(h, c, chunk,
+                               gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk)));
+    if (!n)
+        return 0;
+    gpurt_red_add_relaxed_dev_u64(&h->counts->xreused, 1); /* relaxed: a statistic */
+    return gpurt_run(chunk, n) | GPURT_RUN_REUSED;
+}
+
+/* The same out of the whole set. Returns: 0 when it is empty. */
 GPURT_DEVN uint64_t gpurt_slab_adopt(const gpurt_heap_t *h, uint32_t c, uint32_t tree,
                                      uint32_t start)
 {
-    uint32_t chunk;
+    uint32_t leaf, wait = 1;
+    uint64_t word, run;
+    bool emptied;
 
-    while ((chunk = gpurt_tree_pop(h, tree, start)) != GPURT_TREE_NONE) {
-        uint32_t n = gpurt_slab_reserve(h, c, chunk);
-
-        if (n > 0) {
-            gpurt_red_add_relaxed_dev_u64(&h->counts->xreused,
-                                          1); /* relaxed: a statistic */
-            return gpurt_run(chunk, n) | GPURT_RUN_REUSED;
-        }
+    while ((leaf = gpurt_tree_find(h, tree, start, &word)) != GPURT_TREE_NONE) {
+        run = gpurt_slab_adopt_in(h, c, tree, leaf, word, start % 64, &emptied);
+        if (emptied)
+            gpurt_tree_lower(h, tree, leaf);
+        if (run)
+            return run;
+        gpurt_backoff(&wait);
     }
     return 0;
 }
@@ -304,14 +326,14 @@ GPURT_DEV uint64_t gpurt_slab_fit(uint64_t leaf, uint32_t *n)
 }
 
 /* Opens a row of chunks for a class, out of a leaf of the pool that held `word`: `most` if
- * that can be had, else fewer. Returns: a run of it with ticket 0, or 0 when another was
- * faster. */
+ * that can be had, else fewer. *emptied: as of gpurt_tree_pull. Returns: a run of it with
+ * ticket 0, or 0 when another was faster. */
 GPURT_DEV uint64_t gpurt_slab_open_in(const gpurt_heap_t *h, uint32_t c, uint32_t most,
-                                      uint32_t leaf, uint64_t word)
+                                      uint32_t leaf, uint64_t word, bool *emptied)
 {
     uint32_t n = most;
     uint64_t want = gpurt_slab_fit(word, &n);
-    uint64_t got = gpurt_tree_take(h, GPURT_TREE_POOL, leaf, want);
+    uint64_t got = gpurt_tree_pull(h, GPURT_TREE_POOL, leaf, want, emptied);
     uint32_t first = leaf * 64 + gpurt_ctz64(want);
 
     if (got != want) {
@@ -331,9 +353,12 @@ GPURT_DEVN uint64_t gpurt_slab_open(const gpurt_heap_t *h, uint32_t c, uint32_t 
 {
     uint32_t leaf, wait = 1;
     uint64_t word, run;
+    bool emptied;
 
     while ((leaf = gpurt_tree_find(h, GPURT_TREE_POOL, start, &word)) != GPURT_TREE_NONE) {
-        run = gpurt_slab_open_in(h, c, most, leaf, word);
+        run = gpurt_slab_open_in(h, c, most, leaf, word, &emptied);
+        if (emptied)
+            gpurt_tree_lower(h, GPURT_TREE_POOL, leaf);
         if (run)
             return run;
         gpurt_backoff(&wait);

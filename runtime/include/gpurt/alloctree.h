@@ -18,6 +18,13 @@ GPURT_DEV uint64_t *gpurt_tree_leaves(const gpurt_heap_t *h, uint32_t tree)
     return h->trees + (size_t)tree * h->tree_words;
 }
 
+/* There is something to find that was not there before: a look that found nothing is out of
+ * date. Context: after what can be found was made so. */
+GPURT_DEV void gpurt_tree_news(const gpurt_heap_t *h)
+{
+    gpurt_red_add_release_dev_u64(&h->counts->xnews, 1); /* AV2.rel */
+}
+
 /* Says upward that a leaf has bits again. */
 GPURT_DEVN void gpurt_tree_raise(const gpurt_heap_t *h, uint64_t *leaves, uint32_t leaf)
 {
@@ -29,11 +36,13 @@ GPURT_DEVN void gpurt_tree_raise(const gpurt_heap_t *h, uint64_t *leaves, uint32
     /* relaxed: a look; whoever cleared the bit looks at the branch after that */
     if (!(gpurt_load_relaxed_dev_u64(root) & bit))
         gpurt_red_or_release_dev_u64(root, bit); /* AT1.rel */
+    gpurt_tree_news(h);
 }
 
 /* Says upward that a leaf was emptied, and takes it back where that is no longer so. */
-GPURT_DEVN void gpurt_tree_lower(const gpurt_heap_t *h, uint64_t *leaves, uint32_t leaf)
+GPURT_DEVN void gpurt_tree_lower(const gpurt_heap_t *h, uint32_t tree, uint32_t leaf)
 {
+    uint64_t *leaves = gpurt_tree_leaves(h, tree);
     uint64_t *branch = leaves + h->leaf_words + leaf / 64;
     uint64_t *root = leaves + h->leaf_words + h->branch_words + leaf / 4096;
     uint64_t bit = 1ull << (leaf % 64), old;
@@ -61,16 +70,28 @@ GPURT_DEV void gpurt_tree_put(const gpurt_heap_t *h, uint32_t tree, uint32_t lea
         gpurt_tree_raise(h, leaves, leaf);
 }
 
-/* Takes those of the bits out that are in. Order: acquire. Returns: them. */
-GPURT_DEV uint64_t gpurt_tree_take(const gpurt_heap_t *h, uint32_t tree, uint32_t leaf,
-                                   uint64_t bits)
+/* Takes those of the bits out that are in. *emptied: those above the leaf have not been told
+ * that it was emptied; gpurt_tree_lower does that. Order: acquire. Returns: them. */
+GPURT_DEV uint64_t gpurt_tree_pull(const gpurt_heap_t *h, uint32_t tree, uint32_t leaf,
+                                   uint64_t bits, bool *emptied)
 {
     uint64_t *leaves = gpurt_tree_leaves(h, tree);
     uint64_t old = gpurt_and_acquire_dev_u64(leaves + leaf, ~bits); /* AH3.acq */
 
-    if (old && !(old & ~bits))
-        gpurt_tree_lower(h, leaves, leaf);
+    *emptied = old && !(old & ~bits);
     return old & bits;
+}
+
+/* The same, and tells those above. */
+GPURT_DEV uint64_t gpurt_tree_take(const gpurt_heap_t *h, uint32_t tree, uint32_t leaf,
+                                   uint64_t bits)
+{
+    bool emptied;
+    uint64_t got = gpurt_tree_pull(h, tree, leaf, bits, &emptied);
+
+    if (emptied)
+        gpurt_tree_lower(h, tree, leaf);
+    return got;
 }
 
 /* First set bit at or after position `from`, going round. Context: word is not 0. */
@@ -138,22 +159,6 @@ GPURT_DEV bool gpurt_tree_is_empty(const gpurt_heap_t *h, uint32_t tree)
     for (uint32_t i = 0; i < h->root_words; i++)
         any |= gpurt_load_relaxed_dev_u64(roots + i); /* relaxed: a look */
     return !any;
-}
-
-/* Takes one chunk out. Returns: it, or GPURT_TREE_NONE. */
-GPURT_DEVN uint32_t gpurt_tree_pop(const gpurt_heap_t *h, uint32_t tree, uint32_t start)
-{
-    uint64_t word;
-    uint32_t leaf, wait = 1;
-
-    while ((leaf = gpurt_tree_find(h, tree, start, &word)) != GPURT_TREE_NONE) {
-        uint32_t at = gpurt_ctz64(word);
-
-        if (gpurt_tree_take(h, tree, leaf, 1ull << at))
-            return leaf * 64 + at;
-        gpurt_backoff(&wait); /* another lane was faster */
-    }
-    return GPURT_TREE_NONE;
 }
 
 #endif
