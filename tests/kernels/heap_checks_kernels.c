@@ -6,6 +6,7 @@
 #include <gpurt/alloc.h>
 #include <gpurt/device.h>
 #include <gpurt/magazine.h>
+#include <gpurt/warptally.h>
 
 /* Does it, and says on which line. */
 #define AT(which, ...) \
@@ -147,4 +148,20 @@ GPURT_KERNEL(checks_warp, struct checks_args, p)
         for (uint32_t i = gpurt_lane(); i < got; i += GPURT_WARP_SIZE)
             gpurt_heap_free(&p->heap, out[i]);
     gpurt_syncwarp(GPURT_FULL_MASK);
+}
+
+/* Lanes that do three different things to one counter, which branches bring to one place. */
+GPURT_KERNEL(checks_tally, struct checks_args, p)
+{
+    uint32_t me = gpurt_global_id();
+    uint64_t *mine = p->cells + 1 + me;
+
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (me % 3 == 0)
+            *mine = gpurt_tally_add(p->cells, 1);
+        else if (me % 3 == 1)
+            gpurt_tally_red(p->cells, 1);
+        else
+            *mine = gpurt_tally_ticket(p->cells);
+    }
 }

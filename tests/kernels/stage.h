@@ -13,8 +13,13 @@ static gpurt_t *rt;
 
 static inline void ok_at(const char *where, gpurt_status_t st, const gpurt_error_t *err)
 {
-    if (st != GPURT_OK)
-        check_end(CHECK_FAILED, where, "%s: %s", gpurt_status_name(st), err->text);
+    static char report[16 * 1024];
+
+    if (st == GPURT_OK)
+        return;
+    if (rt && gpurt_report(rt, report, sizeof report))
+        fprintf(stderr, "%s\n", report);
+    check_end(CHECK_FAILED, where, "%s: %s", gpurt_status_name(st), err->text);
 }
 #define OK(call)                      \
     do {                              \

@@ -14,6 +14,7 @@ GPURT_KERNEL_DECLARE(checks_fill, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_drain, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_storm, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_warp, struct checks_args);
+GPURT_KERNEL_DECLARE(checks_tally, struct checks_args);
 
 enum {
     BLOCKS = 4,
@@ -437,6 +438,35 @@ static void test_mixed(void)
     stage_close(&s);
 }
 
+/* Counters that all lanes of a heap share: each counts once, and tickets are nobody else's. */
+static void test_tally(void)
+{
+    static uint8_t seen[BLOCKS * THREADS * 8];
+    enum {
+        ROUNDS = 8
+    };
+    uint64_t total;
+    bench_t b;
+
+    bench_open(&b, GPURT_CHECKS_OFF, MIB);
+    for (b.args.count = 1; b.args.count <= ROUNDS; b.args.count++) {
+        OK(gpurt_fill(rt, 0, b.args.cells, 0, CELLS * sizeof(uint64_t), &err));
+        memset(seen, 0, sizeof seen);
+        RUN(&b, checks_tally);
+        total = cell(&b, 0);
+        CHECK_EQ(total, BLOCKS * THREADS * b.args.count);
+        for (uint32_t i = 0; i < BLOCKS * THREADS; i++) {
+            uint64_t mine = cell(&b, 1 + i);
+
+            if (i % 3 == 0)
+                CHECK(mine >= 1 && mine <= total);
+            if (i % 3 == 2)
+                CHECK(mine < total && !seen[mine]++);
+        }
+    }
+    bench_close(&b);
+}
+
 static void test_options(void)
 {
     gpurt_heap_options_t odd = {.checks = 9},
@@ -481,6 +511,7 @@ int main(void)
     test_bad_frees();
     test_leaks();
     test_mixed();
+    test_tally();
     OK(gpurt_close(rt, &err));
     return 0;
 }

@@ -10,18 +10,26 @@
 #include <gpurt/ids.h>
 #include <gpurt/warp.h>
 
-/* Lanes that stand here with the same word. */
-GPURT_DEV uint32_t gpurt_tally_lanes(const uint64_t *word)
+/* What a lane is about to do with its word. */
+enum {
+    GPURT_TALLY_ADD,
+    GPURT_TALLY_RED,
+    GPURT_TALLY_TICKET
+};
+
+/* Lanes that stand here with the same word to do the same: those that branches brought here for
+ * another purpose take other steps after this one. */
+GPURT_DEV uint32_t gpurt_tally_lanes(const uint64_t *word, uint32_t what)
 {
     uint32_t here = gpurt_activemask();
 
-    return gpurt_match_any_u64(here, (uint64_t)(uintptr_t)word);
+    return gpurt_match_any_u64(here, (uint64_t)(uintptr_t)word | what);
 }
 
 /* Returns: the counter with what these lanes have added. */
 GPURT_DEV uint64_t gpurt_tally_add(uint64_t *word, uint64_t n)
 {
-    uint32_t lanes = gpurt_tally_lanes(word);
+    uint32_t lanes = gpurt_tally_lanes(word, GPURT_TALLY_ADD);
     uint64_t sum = gpurt_reduce_add_u64(lanes, n), old = 0;
 
     if (gpurt_is_leader(lanes)) /* relaxed: a counter */
@@ -32,7 +40,7 @@ GPURT_DEV uint64_t gpurt_tally_add(uint64_t *word, uint64_t n)
 /* The same for who does not look at it; nothing when all add 0. */
 GPURT_DEV void gpurt_tally_red(uint64_t *word, uint64_t n)
 {
-    uint32_t lanes = gpurt_tally_lanes(word);
+    uint32_t lanes = gpurt_tally_lanes(word, GPURT_TALLY_RED);
     uint64_t sum = gpurt_reduce_add_u64(lanes, n);
 
     if (sum && gpurt_is_leader(lanes)) /* relaxed: a counter */
@@ -42,7 +50,7 @@ GPURT_DEV void gpurt_tally_red(uint64_t *word, uint64_t n)
 /* Returns: a number that no other call gets. */
 GPURT_DEV uint64_t gpurt_tally_ticket(uint64_t *word)
 {
-    uint32_t lanes = gpurt_tally_lanes(word);
+    uint32_t lanes = gpurt_tally_lanes(word, GPURT_TALLY_TICKET);
     uint64_t first = 0;
 
     if (gpurt_is_leader(lanes)) /* relaxed: a ticket */
