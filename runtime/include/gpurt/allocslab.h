@@ -212,16 +212,17 @@ GPURT_DEVN void gpurt_slab_dispose(const gpurt_heap_t *h, uint32_t c, uint64_t r
 
 /* ---- taking freed slots up again ----------------------------------------------------- */
 
-/* Promises all free slots of a chunk of a class, if it still is one. state: what it was.
+/* Promises all free slots of a chunk of a class, if it still is one.
  * Returns: how many; 0 when there is nothing. */
-GPURT_DEV uint32_t gpurt_slab_reserve(const gpurt_heap_t *h, uint32_t c, uint32_t chunk,
-                                      uint32_t state)
+GPURT_DEV uint32_t gpurt_slab_reserve(const gpurt_heap_t *h, uint32_t c, uint32_t chunk)
 {
+    /* relaxed: the word itself is what counts */
+    uint32_t state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk));
+
     while (gpurt_state_is_slab(state) && gpurt_state_class(state) == c &&
            gpurt_state_free(state) > 0) {
         uint32_t n = gpurt_state_free(state);
 
-        /* relaxed: the word itself is what counts */
         if (gpurt_cas_relaxed_dev_u32(gpurt_slab_state(h, chunk), &state, state - n))
             return n;
         gpurt_pause();
@@ -237,15 +238,10 @@ GPURT_DEV uint64_t gpurt_slab_adopt_in(const gpurt_heap_t *h, uint32_t c, uint32
                                        bool *emptied)
 {
     uint32_t chunk = leaf * 64 + gpurt_tree_next(word, from), n;
-    /* relaxed: a look, on its way while the chunk is taken */
-    uint32_t state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk));
 
     if (!gpurt_tree_pull(h, tree, leaf, 1ull << (chunk % 64), emptied))
         return 0;
-    n = gpurt_slab_reserve(h, c, chunk, state);
-    if (!n) /* or what was freed before it was taken out would be in no set */
-        n = gpurt_slab_reserve(h, c, chunk,
-                               gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk)));
+    n = gpurt_slab_reserve(h, c, chunk);
     if (!n)
         return 0;
     gpurt_red_add_relaxed_dev_u64(&h->counts->xreused, 1); /* relaxed: a statistic */
