@@ -118,6 +118,53 @@ static void test_alignment(void)
     stage_close(&s);
 }
 
+enum {
+    VAIN_CLASS = GPURT_CLASS_COUNT - 1 /* of 32 KiB */
+};
+
+static uint64_t vain_word(stage_t *s)
+{
+    uint64_t word;
+
+    OK(gpurt_copy(rt, 0, &word, s->args.heap.currents + VAIN_CLASS, sizeof word, &err));
+    OK(gpurt_stream_sync(rt, 0, &err));
+    CHECK((word & GPURT_RUN_DRY) && !gpurt_run_is_live(word));
+    return word;
+}
+
+/* The word of a class whose requests are in vain counts them; long before the count runs over
+ * into what stands beside it, it begins anew. And none of them is answered out of date. */
+static void test_vain(void)
+{
+    gpurt_heap_options_t options = {.bytes = 2 * MIB, .shards = 1};
+    uint32_t why, count = 0;
+    uint64_t word, object[64];
+    stage_t s;
+
+    stage_open(&s, &options, 64);
+    while ((object[count] = one(&s, 32768, 16, &why)))
+        count++;
+    for (uint32_t i = 0; i < 8; i++) {
+        uint64_t tickets = i < 4 ? i : GPURT_RUN_WORN - 4 + i;
+
+        word = vain_word(&s);
+        word = (word & ~(uint64_t)GPURT_RUN_TICKETS) | tickets;
+        OK(gpurt_copy(rt, 0, s.args.heap.currents + VAIN_CLASS, &word, sizeof word, &err));
+        CHECK_EQ(one(&s, 32768, 16, &why), 0);
+        CHECK_EQ(why, GPURT_ALLOC_FULL);
+        word = vain_word(&s);
+        CHECK(gpurt_run_ticket(word) <= GPURT_RUN_WORN);
+        free_one(&s, object[i]);
+        object[i] = one(&s, 32768, 16, &why);
+        CHECK_EQ(why, GPURT_ALLOC_OK);
+        CHECK_EQ(one(&s, 32768, 16, &why), 0);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        free_one(&s, object[i]);
+    CHECK_EQ(stage_stats(&s).live, 0);
+    stage_close(&s);
+}
+
 static void test_reasons(void)
 {
     static const gpurt_heap_t none;
@@ -412,6 +459,7 @@ int main(void)
         SKIP("%s", failed.text);
     test_handles();
     test_alignment();
+    test_vain();
     test_reasons();
     test_reserve();
     test_half();
