@@ -5,7 +5,8 @@
  *
  * Objects are written and looked at by other threads before a time is believed. Each time
  * is the median of its repeats; words after the case name: threads, or warps a
- * multiprocessor. An argument runs only the cases whose name begins with it. */
+ * multiprocessor. An argument runs only the cases whose name begins with it; soak SECONDS
+ * churns for so long instead. */
 #include "bench_alloc.h"
 
 #include "rows.h"
@@ -34,6 +35,7 @@ KERNELS(bump_one);
 KERNELS(bump_sm);
 GPURT_KERNEL_DECLARE(bench_latency_magazine, struct bench_alloc_args);
 GPURT_KERNEL_DECLARE(bench_latency_magazine_64, struct bench_alloc_args);
+GPURT_KERNEL_DECLARE(bench_latency_shared, struct bench_alloc_args);
 GPURT_KERNEL_DECLARE(bench_mark, struct bench_alloc_args);
 GPURT_KERNEL_DECLARE(bench_check, struct bench_alloc_args);
 GPURT_KERNEL_DECLARE(bench_survive, struct bench_alloc_args);
@@ -54,6 +56,8 @@ static const peer_t magazine = {"magazine", NULL, NULL,
                                 &gpurt_kernel_bench_latency_magazine, true};
 static const peer_t magazine_64 = {"magazine-64", NULL, NULL,
                                    &gpurt_kernel_bench_latency_magazine_64, true};
+static const peer_t shared = {"ceil-shared", NULL, NULL, &gpurt_kernel_bench_latency_shared,
+                              true};
 static const peer_t cuda = {"cuda-malloc", &gpurt_kernel_bench_get_cuda,
                             &gpurt_kernel_bench_put_cuda, &gpurt_kernel_bench_latency_cuda,
                             true};
@@ -333,6 +337,9 @@ static void cases_latency(bench_t *b)
     heap_open(b, 4 * GIB);
     run_latency(b, &magazine_64, 64, sms, 32, "1warp");
     run_latency(b, &magazine_64, 64, sms * 4, 256, "half");
+    run_latency(b, &shared, 64, sms, 32, "1warp");
+    run_latency(b, &shared, 64, sms * 4, 256, "half");
+    run_latency(b, &shared, 64, sms * 8, 256, "full");
     run_latency(b, &magazine, 64, sms, 32, "1warp");
     run_latency(b, &magazine, 64, sms * 8, 256, "full");
     run_latency(b, &gpurt, 64, sms, 32, "1warp");
@@ -380,6 +387,74 @@ static void cases_churn(bench_t *b)
                  2.0 * CHURN_THREADS * ROUNDS / cuda_ns);
     }
     heap_close(b);
+}
+
+/* From one thread to a million, an object each; from 8 multiprocessors to all, as blocks go to
+ * one each, 200 objects a thread one after the other. */
+static void cases_scale(bench_t *b)
+{
+    static const uint32_t threads[] = {1, 32, 1024, 16384, 262144, MILLION};
+    static const uint32_t sms[] = {8, 16, 33, 66, 132};
+    enum {
+        ROUNDS = 200
+    };
+    char name[64];
+
+    if (!wanted(b, "scale"))
+        return;
+    heap_open(b, 4 * GIB);
+    for (uint32_t i = 0; i < sizeof threads / sizeof *threads; i++)
+        run_many(b, "scale", threads[i], 64);
+    b->args.min_bytes = b->args.max_bytes = 64;
+    b->args.every = 0;
+    b->args.rounds = ROUNDS;
+    sums_clear(b);
+    for (uint32_t i = 0; i < sizeof sms / sizeof *sms && sms[i] <= b->info.sm_count; i++) {
+        double ns[5];
+
+        for (uint32_t k = 0; k < 5; k++)
+            ns[k] = time_ns(b, &gpurt_kernel_bench_churn_gpurt, sms[i], THREADS);
+        snprintf(name, sizeof name, "scale_sm_%u", sms[i]);
+        rows_add("alloc", name, 2.0 * sms[i] * THREADS * ROUNDS / rows_median(ns, 5),
+                 "G op/s", NULL, 0);
+    }
+    if (sum_read(b, BENCH_WRONG) || sum_read(b, BENCH_NULL))
+        fail("scale", "objects were overwritten, or requests not served");
+    heap_close(b);
+}
+
+/* For so many seconds: objects of all sizes, every byte written and read, then the heap's
+ * tables looked through; seeds and the share of long objects change from round to round. */
+static void soak(bench_t *b, double seconds)
+{
+    static const uint32_t most[] = {64, 1024, 8192, 32768};
+    enum {
+        ROUNDS = 20,
+        SOAK_THREADS = 65536
+    };
+    double ns = 0, ops = 0;
+    uint32_t turn = 0;
+
+    heap_open(b, 4 * GIB);
+    b->args.every = 1;
+    b->args.min_bytes = 1;
+    b->args.rounds = ROUNDS;
+    for (; ns < seconds * 1e9; turn++) {
+        gpurt_error_t err = {0};
+
+        b->args.seed = turn;
+        b->args.max_bytes = most[turn % 4];
+        sums_clear(b);
+        ns += time_ns(b, &gpurt_kernel_bench_churn_gpurt, SOAK_THREADS / THREADS, THREADS);
+        ops += 2.0 * SOAK_THREADS * ROUNDS;
+        if (sum_read(b, BENCH_WRONG) || sum_read(b, BENCH_NULL))
+            fail("soak", "objects were overwritten, or requests not served");
+        if (turn % 64 == 0 && gpurt_heap_check(b->rt, &b->args.heap, &err) != GPURT_OK)
+            fail("soak", err.text);
+    }
+    heap_close(b);
+    rows_add("alloc", "soak", ns / 1e9, "s", NULL, 0);
+    rows_add("alloc", "soak.ops", ops / 1e9, "G", NULL, 0);
 }
 
 static double served_percent(bench_t *b, uint32_t min_bytes, uint32_t max_bytes,
@@ -513,10 +588,13 @@ int main(int argc, char **argv)
     b.args.sums = (uint64_t *)memory(&b, BENCH_SUMS * 8);
     b.args.cycles = (uint32_t *)memory(&b, 8ull * b.info.sm_count * 64 * SM_CYCLES_ROUNDS);
     rows_head();
+    if (argc > 2 && strcmp(argv[1], "soak") == 0)
+        soak(&b, atof(argv[2]));
     cases_warm(&b);
     cases_cold(&b);
     cases_latency(&b);
     cases_churn(&b);
+    cases_scale(&b);
     cases_use(&b);
     cases_survivors(&b);
     cases_full(&b);

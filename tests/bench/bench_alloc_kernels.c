@@ -187,6 +187,38 @@ BENCH_LATENCY(bump_sm, BENCH_BUMP_SM)
 BENCH_LATENCY_MAGAZINE(bench_latency_magazine, p->min_bytes, 8)
 BENCH_LATENCY_MAGAZINE(bench_latency_magazine_64, 64, 4)
 
+/* The least that a magazine can cost: read a row, agree, write a row; objects lie as its. */
+BENCH_BOUNDS(bench_latency_shared, 8)
+{
+    GPURT_SHARED(uint64_t, rows, 8);
+    uint64_t *row = &rows[gpurt_warp()];
+    uint32_t warp = gpurt_global_id() / GPURT_WARP_SIZE;
+
+    *row = 0;
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    for (uint32_t round = 0; round < p->rounds; round++) {
+        uint64_t begin = gpurt_clock(), seen = *row, got, end;
+        char *object = p->arena + seen + (gpurt_global_id() * 64u);
+        uint32_t kept = gpurt_ballot(GPURT_FULL_MASK, seen == 4ull * round);
+
+        got = gpurt_clock();
+        *(uint32_t *)object = kept;
+        gpurt_syncwarp(GPURT_FULL_MASK);
+        end = gpurt_clock();
+        kept = gpurt_ballot(GPURT_FULL_MASK, seen == *row);
+        if (gpurt_lane() == 0)
+            *row = seen + (kept == GPURT_FULL_MASK ? 4 : 0);
+        gpurt_syncwarp(GPURT_FULL_MASK);
+        end = gpurt_clock() - end;
+        if (gpurt_lane() == 0) {
+            uint32_t *cell = p->cycles + 2 * (warp * p->rounds + round);
+
+            cell[0] = (uint32_t)(got - begin);
+            cell[1] = (uint32_t)end;
+        }
+    }
+}
+
 /* ---- churn --------------------------------------------------------------------------- */
 GPURT_DEV void bench_sum(const struct bench_alloc_args *p, uint32_t index, uint64_t mine)
 {
