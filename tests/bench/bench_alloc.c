@@ -5,7 +5,8 @@
  *
  * Objects are written and looked at by other threads before a time is believed. Each time
  * is the median of its repeats; words after the case name: threads, or warps a
- * multiprocessor. An argument runs only the cases whose name begins with it. */
+ * multiprocessor. An argument runs only the cases whose name begins with it; soak SECONDS
+ * churns for so long instead. */
 #include "bench_alloc.h"
 
 #include "rows.h"
@@ -422,6 +423,40 @@ static void cases_scale(bench_t *b)
     heap_close(b);
 }
 
+/* For so many seconds: objects of all sizes, every byte written and read, then the heap's
+ * tables looked through; seeds and the share of long objects change from round to round. */
+static void soak(bench_t *b, double seconds)
+{
+    static const uint32_t most[] = {64, 1024, 8192, 32768};
+    enum {
+        ROUNDS = 20,
+        SOAK_THREADS = 65536
+    };
+    double ns = 0, ops = 0;
+    uint32_t turn = 0;
+
+    heap_open(b, 4 * GIB);
+    b->args.every = 1;
+    b->args.min_bytes = 1;
+    b->args.rounds = ROUNDS;
+    for (; ns < seconds * 1e9; turn++) {
+        gpurt_error_t err = {0};
+
+        b->args.seed = turn;
+        b->args.max_bytes = most[turn % 4];
+        sums_clear(b);
+        ns += time_ns(b, &gpurt_kernel_bench_churn_gpurt, SOAK_THREADS / THREADS, THREADS);
+        ops += 2.0 * SOAK_THREADS * ROUNDS;
+        if (sum_read(b, BENCH_WRONG) || sum_read(b, BENCH_NULL))
+            fail("soak", "objects were overwritten, or requests not served");
+        if (turn % 64 == 0 && gpurt_heap_check(b->rt, &b->args.heap, &err) != GPURT_OK)
+            fail("soak", err.text);
+    }
+    heap_close(b);
+    rows_add("alloc", "soak", ns / 1e9, "s", NULL, 0);
+    rows_add("alloc", "soak.ops", ops / 1e9, "G", NULL, 0);
+}
+
 static double served_percent(bench_t *b, uint32_t min_bytes, uint32_t max_bytes,
                              uint64_t heap)
 {
@@ -553,6 +588,8 @@ int main(int argc, char **argv)
     b.args.sums = (uint64_t *)memory(&b, BENCH_SUMS * 8);
     b.args.cycles = (uint32_t *)memory(&b, 8ull * b.info.sm_count * 64 * SM_CYCLES_ROUNDS);
     rows_head();
+    if (argc > 2 && strcmp(argv[1], "soak") == 0)
+        soak(&b, atof(argv[2]));
     cases_warm(&b);
     cases_cold(&b);
     cases_latency(&b);

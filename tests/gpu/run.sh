@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh [tests | benches [NAME...]]: everything that needs a GPU, in one go: build for it, the tests on it, the machine
-# code of the wrappers, the benches; or one half, or these benches. For a fresh checkout on a machine without a network;
+# run.sh [tests | benches [NAME...] | soak [SECONDS]]: everything that needs a GPU, in one go: build for it, the tests on
+# it, the machine code of the wrappers, the benches; or one half, or these benches; or what takes long: the tests of memory
+# under compute-sanitizer, and memory that is taken, filled and given back for two minutes. For a fresh checkout on a machine without a network;
 # needs nvcc, cmake, ninja and a C compiler.
 #
 # Leaves in ${OUT:-build/gpu-rows}: BENCH.tsv for each bench (rows under a head that names machine, date and commit),
@@ -12,8 +13,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 PATH=$PATH:/usr/local/cuda/bin
 
 case ${1:-all} in
-all | tests | benches) part=${1:-all} ;;
-*) echo "gpu $1: there are tests and benches, or both" >&2 && exit 2 ;;
+all | tests | benches | soak) part=${1:-all} ;;
+*) echo "gpu $1: there are tests and benches, or both, and soak" >&2 && exit 2 ;;
 esac
 wanted=" ${*:2} "
 out=${OUT:-build/gpu-rows}
@@ -100,20 +101,31 @@ run_tests() {
     fi
     rm -f "$out/ctest.txt"
 }
-[[ $part == benches ]] || run_tests
+[[ $part == benches || $part == soak ]] || run_tests
 
 # ---- benches ------------------------------------------------------------------------------------------------------
-bench_rows() { # PROGRAM FILE
-    printf '%s\n' "$head_lines" >"$2"
-    "$1" >>"$2"
+bench_rows() { # FILE PROGRAM [ARGUMENT...]
+    printf '%s\n' "$head_lines" >"$1"
+    "${@:2}" >>"$1"
 }
 export -f bench_rows
 export head_lines
 for bench in "$build"/bin/bench_*; do
     name=${bench##*/}
-    [[ $part != tests && -x $bench && ! -d $bench && ($wanted == "  " || $wanted == *" $name "*) ]] || continue
-    stage "$name" 200 bash -c 'bench_rows "$@"' bash "$bench" "$out/$name.tsv"
+    [[ ($part == all || $part == benches) && -x $bench && ! -d $bench && ($wanted == "  " || $wanted == *" $name "*) ]] || continue
+    stage "$name" 200 bash -c 'bench_rows "$@"' bash "$out/$name.tsv" "$bench"
 done
+
+# ---- what takes long ----------------------------------------------------------------------------------------------
+run_soak() { # SECONDS
+    local name
+    export GPURT_BACKEND=cuda GPURT_CUPTI=off
+    for name in test_alloc test_places test_arena test_region test_heap_checks; do
+        stage "memcheck $name" 300 compute-sanitizer --tool memcheck --error-exitcode 9 "$build/tests/$name"
+    done
+    stage soak $(($1 + 120)) bash -c 'bench_rows "$@"' bash "$out/bench_alloc_soak.tsv" "$build/bin/bench_alloc" soak "$1"
+}
+[[ $part != soak ]] || run_soak "${2:-120}"
 
 # ---- summary ------------------------------------------------------------------------------------------------------
 printf '\n'
