@@ -107,6 +107,7 @@ static void buffer_read(int index)
     uint64_t now = gpurt_real_ns();
     CUpti_Activity *record = NULL;
 
+    translate_buffer(&collector.translate);
     while (valid > 0 && collector.api.cuptiActivityGetNextRecord(memory, valid, &record) ==
                             CUPTI_SUCCESS)
         translate_record(&collector.translate, record, now);
