@@ -223,9 +223,27 @@ static inline bool drain_ring_quiet(const gpurt_group_t *groups, uint32_t group_
 /* drainring.c: takes what a ring holds. Returns: false when the batch is full. */
 bool drain_ring(gpurt_drain_t *d, uint32_t section, uint32_t ring);
 
-/* drainsite.c: NULL while the definition is not there. */
-const drain_site_t *drain_site_get(gpurt_drain_t *d, uint32_t section, uint32_t number);
-uint32_t drain_string_id(gpurt_drain_t *d, uint32_t section, uint32_t number);
+/* drainsite.c: one that is asked for the first time. */
+const drain_site_t *drain_site_load(gpurt_drain_t *d, uint32_t section, uint32_t number);
+
+/* A site or string by its number; NULL while the definition is not there. */
+static inline const drain_site_t *drain_site_get(gpurt_drain_t *d, uint32_t section,
+                                                 uint32_t number)
+{
+    const drain_site_t *site;
+
+    if (number == 0 || number > d->map->sections[section].def_count)
+        return NULL;
+    site = &d->sections[section].sites[number - 1];
+    return GPURT_LIKELY(site->id != 0) ? site : drain_site_load(d, section, number);
+}
+
+static inline uint32_t drain_string_id(gpurt_drain_t *d, uint32_t section, uint32_t number)
+{
+    const drain_site_t *site = drain_site_get(d, section, number);
+
+    return site ? site->id : 0;
+}
 
 /* drainrow.c: how far the batch may be filled from now on. */
 void drain_room(gpurt_drain_t *d, drain_room_t kept);

@@ -235,7 +235,7 @@ void model_activity_put(model_activity_t *a, const gpurt_row_t *row)
         return;
     a->rows++;
     kernel = put_device(a, row, words);
-    if (gpurt_span_read(row, &room, &span))
+    if (gpurt_span_of(row, words, &span))
         gpurt_timeline_put(&a->timeline, &span,
                            kernel ? (uint32_t)(kernel - a->kernels)
                                   : GPURT_TIMELINE_NAMELESS);

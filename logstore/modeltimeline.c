@@ -28,7 +28,7 @@ static uint32_t lane_of(gpurt_timeline_t *t, const gpurt_span_t *s)
 }
 
 /* Bins that come into being are empty, whatever stood in their places. */
-static void bins_reach(gpurt_timeline_bins_t *b, uint64_t bin)
+static inline void bins_reach(gpurt_timeline_bins_t *b, uint64_t bin)
 {
     uint64_t from = b->newest + 1;
 
@@ -41,32 +41,41 @@ static void bins_reach(gpurt_timeline_bins_t *b, uint64_t bin)
     b->newest = bin;
 }
 
+static inline void cell_add(gpurt_timeline_bins_t *b, uint64_t bin,
+                            const gpurt_timeline_span_t *s, uint64_t ns)
+{
+    gpurt_timeline_cell_t *cell = &b->cells[bin % GPURT_TIMELINE_BINS][s->lane];
+    uint32_t *sum = s->what == GPURT_TIMELINE_COPY ? &cell->copies : &cell->kernels;
+
+    ns += *sum;
+    *sum = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+}
+
+/* A span that lies in the bins from `bin` to `last`: nearly always one. */
 static void bins_put(gpurt_timeline_bins_t *b, uint32_t zoom,
-                     const gpurt_timeline_span_t *s)
+                     const gpurt_timeline_span_t *s, uint64_t bin, uint64_t last)
 {
     const uint64_t width = gpurt_timeline_width(zoom), end = s->start_ns + s->ns;
-    uint64_t bin = gpurt_timeline_bin(s->start_ns, zoom), last;
 
-    if (s->ns == 0)
-        return;
-    last = gpurt_timeline_bin(end - 1, zoom);
     bins_reach(b, last);
     if (bin + GPURT_TIMELINE_BINS <= b->newest)
         bin = b->newest - GPURT_TIMELINE_BINS + 1; /* what is older is gone */
+    else if (bin == last) {
+        cell_add(b, bin, s, s->ns);
+        return;
+    }
     for (; bin <= last; bin++) {
-        gpurt_timeline_cell_t *cell = &b->cells[bin % GPURT_TIMELINE_BINS][s->lane];
-        uint32_t *sum = s->what == GPURT_TIMELINE_COPY ? &cell->copies : &cell->kernels;
         uint64_t from = s->start_ns > bin * width ? s->start_ns : bin * width;
         uint64_t until = end < (bin + 1) * width ? end : (bin + 1) * width;
-        uint64_t ns = *sum + (until - from);
 
-        *sum = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+        cell_add(b, bin, s, until - from);
     }
 }
 
 void gpurt_timeline_put(gpurt_timeline_t *t, const gpurt_span_t *s, uint32_t kernel)
 {
     gpurt_timeline_span_t *span;
+    uint64_t first, last;
     uint32_t lane;
 
     /* What nobody timed lies nowhere; a file may say any number. */
@@ -83,8 +92,13 @@ void gpurt_timeline_put(gpurt_timeline_t *t, const gpurt_span_t *s, uint32_t ker
                  : s->kind == GPURT_KIND_COPY || s->kind == GPURT_KIND_FILL
                      ? GPURT_TIMELINE_COPY
                      : GPURT_TIMELINE_KERNEL;
+    if (s->ns == 0)
+        return;
+    first = gpurt_timeline_bin(s->time_ns, 0);
+    last = gpurt_timeline_bin(s->time_ns + s->ns - 1, 0);
     for (uint32_t zoom = 0; zoom < GPURT_TIMELINE_ZOOMS; zoom++)
-        bins_put(&t->bins[zoom], zoom, span);
+        bins_put(&t->bins[zoom], zoom, span, gpurt_timeline_wider(first, zoom),
+                 gpurt_timeline_wider(last, zoom));
 }
 
 static uint8_t part(gpurt_pair_t value, uint64_t whole)

@@ -26,10 +26,16 @@ static inline uint64_t gpurt_timeline_width(uint32_t zoom)
     return 1000000ull << 4 * zoom;
 }
 
+/* The number of the bin of a zoom that a bin of zoom 0 lies in. */
+static inline uint64_t gpurt_timeline_wider(uint64_t bin, uint32_t zoom)
+{
+    return bin >> 4 * zoom;
+}
+
 /* The number of the bin that a time lies in: without a division by a variable. */
 static inline uint64_t gpurt_timeline_bin(uint64_t time_ns, uint32_t zoom)
 {
-    return time_ns / 1000000 >> 4 * zoom;
+    return gpurt_timeline_wider(time_ns / 1000000, zoom);
 }
 
 enum {

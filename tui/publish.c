@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    BUFFER_BYTES = 4 << 20,
+    BUFFER_BYTES = 2 << 20, /* a round brings at most half of it */
     BUFFER_ROWS = BUFFER_BYTES / sizeof(gpurt_row_t)
 };
 #define SHOW_NS 100000000ull
@@ -56,8 +56,7 @@ static void show(publish_t *p)
         at += gpurt_row_bytes(row->words);
     }
     gpurt_timesort(p->entries, p->spare, p->showing.count);
-    for (uint32_t i = 0; i < p->showing.count; i++)
-        gpurt_model_put(p->model, (const gpurt_row_t *)(rows + p->entries[i].offset));
+    gpurt_model_put_all(p->model, rows, p->entries, p->showing.count);
     p->showing.used = p->showing.count = 0;
     gpurt_modelshare_tick(p->share, p->model, gpurt_real_ns(), GPURT_MODEL_LIVE);
 }
