@@ -248,7 +248,14 @@ static inline uint32_t drain_string_id(gpurt_drain_t *d, uint32_t section, uint3
 /* drainrow.c: how far the batch may be filled from now on. */
 void drain_room(gpurt_drain_t *d, drain_room_t kept);
 /* Room for the next row, whatever its length; NULL when the batch is full. */
-gpurt_row_t *drain_row(gpurt_drain_t *d);
+static inline gpurt_row_t *drain_row(gpurt_drain_t *d)
+{
+    const drain_batch_t *b = d->batch;
+
+    if (GPURT_UNLIKELY(b->count >= d->room_rows || b->used > d->room_bytes))
+        return NULL;
+    return (gpurt_row_t *)(b->rows + b->used);
+}
 /* Ends the row at the end of the batch. */
 void drain_row_done(gpurt_drain_t *d, gpurt_row_t *row, uint32_t words);
 bool drain_loss(gpurt_drain_t *d, uint32_t section, uint32_t ring, uint32_t reason,

@@ -20,8 +20,8 @@
 #define REST_MIN_NS   20000ull
 #define REST_MAX_NS   700000ull /* with the look itself and a timer's slack below 1 ms */
 #define REST_SHARE    4         /* of the time that nothing came */
-#define HOST_NS \
-    100000ull /* host code alone: it waits for room, and has half a millisecond of it */
+/* Host code alone: it waits for room, and has a millisecond of it. */
+#define HOST_NS       200000ull
 #define STORE_NS      50000ull /* between looks, while rows wait for the store */
 #define DEEP_AFTER_NS 1000000000ull
 #define DEEP_NS       20000000ull

@@ -269,10 +269,13 @@ static void sums_put(gpurt_model_t *m, const gpurt_row_t *first, const gpurt_row
 
 void gpurt_model_put(gpurt_model_t *m, const gpurt_row_t *row)
 {
+    gpurt_timeline_run_t run = {.count = 0};
+
     sums_put(m, row, row, 1);
-    if (gpurt_kind_is_activity(row->kind))
-        model_activity_put(&m->activity, row); /* too many to be lines of a log */
-    else if (gpurt_kind_is_heap(row->kind))
+    if (gpurt_kind_is_activity(row->kind)) { /* too many to be lines of a log */
+        model_activity_put(&m->activity, &run, row);
+        gpurt_timeline_end(&m->activity.timeline, &run);
+    } else if (gpurt_kind_is_heap(row->kind))
         model_heap_put(&m->heaps, row);
     else
         row_keep(m, row, row->level < GPURT_MODEL_LEVELS ? row->level : GPURT_LEVEL_NONE);
@@ -296,6 +299,8 @@ static inline bool is_alike(const gpurt_row_t *row, const gpurt_row_t *next,
 void gpurt_model_put_all(gpurt_model_t *m, const uint8_t *rows, const gpurt_timed_t *order,
                          uint32_t count)
 {
+    gpurt_timeline_run_t run = {.count = 0};
+
     for (uint32_t i = 0; i < count;) {
         const gpurt_row_t *first = (const gpurt_row_t *)(rows + order[i].offset),
                           *next = first, *last;
@@ -309,12 +314,13 @@ void gpurt_model_put_all(gpurt_model_t *m, const uint8_t *rows, const gpurt_time
         }
         do {
             last = next;
-            model_activity_put(&m->activity, last);
+            model_activity_put(&m->activity, &run, last);
             i++;
             next = i < count ? (const gpurt_row_t *)(rows + order[i].offset) : NULL;
         } while (next && is_alike(last, next, tick_end_ns));
         sums_put(m, first, last, i - begin);
     }
+    gpurt_timeline_end(&m->activity.timeline, &run);
 }
 
 uint64_t gpurt_model_last_ns(const gpurt_model_t *m)
