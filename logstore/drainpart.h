@@ -154,7 +154,7 @@ struct gpurt_drain {
     uint32_t room_rows, room_bytes; /* of it, for what is read now */
     uint32_t given_used, given;     /* of it, what all sinks but the store have had */
     bool full;
-    bool host_only; /* a box of host code alone: who writes there can wait */
+    bool patient; /* gpurt_drain_is_patient */
 
     /* A round's rows on their way to the sinks that take them one by one. */
     gpurt_timed_t *entries, *spare; /* BATCH_ROWS each, when a sink wants order */

@@ -46,7 +46,7 @@ uint64_t gpurt_drain_patience(const gpurt_drain_t *d)
     if (d->full || d->held || (d->urgent && d->handed))
         return STORE_NS;
     if (quiet < REST_AFTER_NS)
-        return d->host_only ? HOST_NS : 0;
+        return d->patient ? HOST_NS : 0;
     if (quiet >= DEEP_AFTER_NS && d->oldest_ns == 0 && d->handed == 0 && !is_working(d) &&
         d->now_ns - d->host_ns >= AWAKE_NS)
         return DEEP_NS;

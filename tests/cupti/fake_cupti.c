@@ -374,6 +374,27 @@ static void fake_done(int lane)
     pthread_mutex_unlock(&fake.lock);
 }
 
+static void fake_use_all(void)
+{
+    enum {
+        MANY = 4096
+    };
+    uint8_t *buffers[MANY];
+    size_t size = 0, most = 0;
+    int count = 0;
+
+    pthread_mutex_lock(&fake.lock);
+    for (; count < MANY; count++) {
+        fake.asked(&buffers[count], &size, &most);
+        if (!buffers[count])
+            break;
+        memset(buffers[count], 0xff, size);
+    }
+    while (count > 0)
+        fake.done(NULL, 0, buffers[--count], size, 0);
+    pthread_mutex_unlock(&fake.lock);
+}
+
 static void fake_patient(int on)
 {
     fake.patient = on;
@@ -440,6 +461,7 @@ const fake_cupti_t fake_cupti = {
     .hold = fake_hold,
     .done = fake_done,
     .patient = fake_patient,
+    .use_all = fake_use_all,
     .taken = fake_taken,
     .kinds = fake_kinds,
     .dropped_sum = fake_dropped,
