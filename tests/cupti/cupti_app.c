@@ -182,6 +182,25 @@ static void several(void)
                         now + 20000 * i + 1000 * (i % 4 + 1));
 }
 
+/* A module is unloaded, and the next one has its addresses: when the first one's records have
+ * been read, the same address is another name. */
+static void addresses(void)
+{
+    static char name[] = "before";
+    int all = fake->use_all();
+
+    for (const char *is = "before"; is; is = strcmp(is, "before") == 0 ? "behind" : NULL) {
+        uint64_t now = fake->time();
+
+        memcpy(name, is, sizeof name);
+        for (int i = 0; i < 10; i++)
+            fake->kernel(0, name, now - 2000, now - 1000);
+        fake->done(0);
+        while (fake->use_all() < all)
+            rest(5);
+    }
+}
+
 /* The pool and what else is fixed, and nothing for each kernel. What a sanitizer holds
  * besides is fixed too, but no part of the collector's bound. */
 static void crowd(long count)
@@ -274,10 +293,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *mode;
         void (*run)(void);
-    } modes[] = {
-        {"threads", threads_run}, {"bad", bad_times},         {"mixed", mixed},
-        {"order", out_of_order},  {"persistent", persistent}, {"fork", forking},
-        {"without", without},     {"seconds", seconds},       {"several", several}};
+    } modes[] = {{"threads", threads_run}, {"bad", bad_times},         {"mixed", mixed},
+                 {"order", out_of_order},  {"persistent", persistent}, {"fork", forking},
+                 {"without", without},     {"seconds", seconds},       {"several", several},
+                 {"addresses", addresses}};
     const char *mode = argc > 1 ? argv[1] : "";
     long count = argc > 2 ? atol(argv[2]) : 1000;
 

@@ -374,7 +374,7 @@ static void fake_done(int lane)
     pthread_mutex_unlock(&fake.lock);
 }
 
-static void fake_use_all(void)
+static int fake_use_all(void)
 {
     enum {
         MANY = 4096
@@ -390,9 +390,10 @@ static void fake_use_all(void)
             break;
         memset(buffers[count], 0xff, size);
     }
-    while (count > 0)
-        fake.done(NULL, 0, buffers[--count], size, 0);
+    for (int i = 0; i < count; i++)
+        fake.done(NULL, 0, buffers[i], 0, 0);
     pthread_mutex_unlock(&fake.lock);
+    return count;
 }
 
 static void fake_patient(int on)

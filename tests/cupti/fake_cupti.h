@@ -31,7 +31,8 @@ typedef struct fake_cupti {
     void (*hold)(int lane, int on);
     void (*done)(int lane);  /* the buffer comes back now */
     void (*patient)(int on); /* as slow as the reader: waits for buffers, drops nothing */
-    void (*use_all)(void);   /* takes every buffer, fills it, gives it back as empty */
+    /* Takes every buffer, fills it, gives it back as empty. Returns: how many were to be had. */
+    int (*use_all)(void);
     uint64_t (*taken)(void); /* buffers out */
     uint64_t (*kinds)(void); /* that are enabled, a bit each */
     uint64_t (*dropped_sum)(void);

@@ -251,6 +251,7 @@ static uint32_t row_any(gpurt_row_t *row, uint32_t i)
                          .words = 14};
     gpurt_row_words(row)[0] = r % 5;
     gpurt_row_words(row)[1] = r % 9999;
+    gpurt_row_words(row)[5] = gpurt_row_words(row)[11] = r % 11 / 10; /* the stream */
     return gpurt_row_bytes(row->words);
 }
 
