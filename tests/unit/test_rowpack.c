@@ -7,12 +7,14 @@
 
 #include <gpurt/activity.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum {
     ROOM = 1 << 19,
     ROUNDS = 300,
     KERNELS = 1000,
-    DAMAGES = 20000
+    DAMAGES = 20000,
+    PAGE = 4096
 };
 
 static gplog_pack_table_t table;
@@ -91,18 +93,27 @@ static size_t pack(const uint8_t *rows, uint32_t bytes, uint8_t *packed)
     return size;
 }
 
-/* Exact memory, so that a sanitizer sees a byte too far. */
+/* Memory behind which there is none: a byte too far ends the test. */
+static uint8_t *fence_open(void)
+{
+    uint8_t *memory = mmap(NULL, 2 * (size_t)ROOM + PAGE, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    CHECK(memory != MAP_FAILED);
+    CHECK_EQ(mprotect(memory + 2 * ROOM, PAGE, PROT_NONE), 0);
+    return memory + 2 * ROOM;
+}
+
 static bool unpack(const uint8_t *packed, size_t size, uint8_t *rows, uint32_t bytes)
 {
-    uint8_t *exact = malloc(size + GPLOG_PACK_SLACK);
-    bool sound;
+    static uint8_t *fence;
+    uint8_t *exact;
 
-    CHECK(exact);
+    fence = fence ? fence : fence_open();
+    exact = fence - GPLOG_PACK_SLACK - size;
     memcpy(exact, packed, size);
     memset(exact + size, 0xa5, GPLOG_PACK_SLACK);
-    sound = gplog_unpack(&table, exact, size, rows, bytes);
-    free(exact);
-    return sound;
+    return gplog_unpack(&table, exact, size, rows, bytes);
 }
 
 static void come_back(uint8_t *rows, uint8_t *packed, uint8_t *back)
@@ -188,6 +199,24 @@ static void damage(uint8_t *rows, uint8_t *packed)
     CHECK_MSG(refused > DAMAGES / 4 && refused < DAMAGES, "%u refused", refused);
 }
 
+/* A row that says it has more words than a slot. */
+static void long_row(uint8_t *packed, uint8_t *back)
+{
+    const gplog_pack_t head = {.op_bytes = 10};
+    const uint64_t widths = 3ull << 2 * 7; /* the word that ends with the count */
+    const uint32_t words = 100, value = words << 16;
+    uint8_t *at = packed + sizeof head;
+
+    memcpy(packed, &head, sizeof head);
+    *at++ = GPLOG_PACK_WIDTHS;
+    memcpy(at, &widths, sizeof widths);
+    at += sizeof widths;
+    *at++ = 5;
+    memcpy(at, &value, sizeof value);
+    at += sizeof value;
+    CHECK(!unpack(packed, (size_t)(at - packed), back, gpurt_row_bytes(words)));
+}
+
 int main(void)
 {
     uint8_t *rows = malloc(ROOM), *packed = malloc(gplog_pack_bound(ROOM)),
@@ -197,6 +226,7 @@ int main(void)
     come_back(rows, packed, back);
     kernels_shrink(rows, packed);
     damage(rows, packed);
+    long_row(packed, back);
     free(rows);
     free(packed);
     free(back);
