@@ -192,8 +192,10 @@ static void reader_run(duty_t *w)
  * not given out now never will be. */
 static void flusher_run(duty_t *w)
 {
-    while (duty_wait(w, collector.flush_ms))
+    while (duty_wait(w, collector.flush_ms)) {
         collector.api.cuptiActivityFlushAll(0);
+        sem_post(&collector.pool.filled);
+    }
     collector.api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 

@@ -199,6 +199,16 @@ void outlet_exit(void)
     pthread_mutex_unlock(&outlet.lock);
 }
 
+void *outlet_room(uint32_t kind, uint32_t device, uint64_t time_ns)
+{
+    void *room = gpurt_hostring_room(&outlet.ring, &outlet.batch, kind, device, time_ns);
+
+    if (room)
+        return room;
+    batch_end(time_ns);
+    return gpurt_hostring_room(&outlet.ring, &outlet.batch, kind, device, time_ns);
+}
+
 void outlet_put(uint32_t kind, uint32_t device, uint64_t time_ns, const void *payload)
 {
     if (gpurt_hostring_gather(&outlet.ring, &outlet.batch, kind, device, time_ns, payload))

@@ -71,27 +71,42 @@ static void put(translate_t *t, uint32_t kind, uint32_t device, uint64_t time_ns
 
 /* ---- on the device ------------------------------------------------------------------- */
 
+static void kernel_fill(gpurt_activity_kernel_t *out, const CUpti_ActivityKernel10 *k,
+                        uint32_t name, gpurt_pair_t ns)
+{
+    out->name = name;
+    out->ns = ns;
+    out->grid[0] = (uint32_t)k->gridX;
+    out->grid[1] = (uint32_t)k->gridY;
+    out->grid[2] = (uint32_t)k->gridZ;
+    out->block[0] = (uint32_t)k->blockX;
+    out->block[1] = (uint32_t)k->blockY;
+    out->block[2] = (uint32_t)k->blockZ;
+    out->registers = k->registersPerThread;
+    out->shared_bytes = (uint32_t)(k->staticSharedMemory + k->dynamicSharedMemory);
+    out->stream = k->streamId;
+    out->correlation = k->correlationId;
+    out->context = k->contextId;
+}
+
+/* The most frequent of all, so it is made where it will lie. A node begins as any kernel. */
 static void put_kernel(translate_t *t, const CUpti_ActivityKernel10 *k, uint64_t now_ns)
 {
     uint64_t start = k->start;
-    gpurt_activity_kernel_t out = {
-        .ns = span(t, &start, k->end, now_ns),
-        .grid = {(uint32_t)k->gridX, (uint32_t)k->gridY, (uint32_t)k->gridZ},
-        .block = {(uint32_t)k->blockX, (uint32_t)k->blockY, (uint32_t)k->blockZ},
-        .registers = k->registersPerThread,
-        .shared_bytes = (uint32_t)(k->staticSharedMemory + k->dynamicSharedMemory),
-        .stream = k->streamId,
-        .correlation = k->correlationId,
-        .context = k->contextId};
+    gpurt_pair_t ns = span(t, &start, k->end, now_ns);
+    uint32_t name = name_of(t, k->name, true);
+    gpurt_activity_node_t *node;
 
-    did(t, k->deviceId, false, start, out.ns);
-    out.name = name_of(t, k->name, true);
-    if (k->graphNodeId) {
-        gpurt_activity_node_t node = {out, k->graphId, gpurt_pair(k->graphNodeId)};
-
-        put(t, GPURT_KIND_NODE, k->deviceId, start, &node);
-    } else
-        put(t, GPURT_KIND_KERNEL, k->deviceId, start, &out);
+    did(t, k->deviceId, false, start, ns);
+    t->records++;
+    if (!k->graphNodeId) {
+        kernel_fill(outlet_room(GPURT_KIND_KERNEL, k->deviceId, start), k, name, ns);
+        return;
+    }
+    node = outlet_room(GPURT_KIND_NODE, k->deviceId, start);
+    kernel_fill(&node->kernel, k, name, ns);
+    node->graph = k->graphId;
+    node->node = gpurt_pair(k->graphNodeId);
 }
 
 static uint32_t direction_of(uint32_t kind)

@@ -244,27 +244,26 @@ gpurt_status_t gpurt_hostring_init(gpurt_hostring_t *h, const gpurt_boxmap_t *ma
 
 /* ---- records ------------------------------------------------------------------------- */
 
-static bool batch_add(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint32_t site,
-                      uint32_t device, uint64_t time_ns, const void *payload,
-                      uint32_t count)
+/* The words behind the head of one more record; NULL: the batch is full. */
+static uint32_t *batch_room(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint32_t site,
+                            uint32_t device, uint64_t time_ns, uint32_t count)
 {
     uint32_t groups = gpurt_record_groups(count);
     uint32_t *words = b->words + GPURT_GROUP_WORDS * b->groups;
 
     if (b->groups + groups > GPURT_HOSTBATCH_GROUPS ||
         (b->count > 0 && b->groups + groups > h->port.group_count / BATCH_PART))
-        return false;
+        return NULL;
     words[0] = gpurt_record_what(h->sites[site], gpurt_activity_sites[site].kind,
                                  GPURT_FORM_THREAD, 0);
     words[1] = (uint32_t)time_ns;
     words[2] = (uint32_t)(time_ns >> 32) & 0xffffu;
     words[3] = device;
-    memcpy(words + GPURT_RECORD_HEAD_WORDS, payload, 4u * count);
     for (uint32_t i = GPURT_RECORD_HEAD_WORDS + count; i < GPURT_GROUP_WORDS * groups; i++)
         words[i] = 0;
     b->sizes[b->count++] = (uint8_t)groups;
     b->groups += groups;
-    return true;
+    return words + GPURT_RECORD_HEAD_WORDS;
 }
 
 static void record_store(const gpurt_hostring_t *h, uint32_t position, uint32_t groups,
@@ -312,24 +311,40 @@ static uint32_t site_of(uint32_t kind)
 static bool text_add(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint32_t site,
                      uint64_t time_ns, const char *text)
 {
-    uint32_t words[1 + GPURT_HOSTRING_TEXT / 4] = {0};
     size_t bytes = strnlen(text, GPURT_HOSTRING_TEXT);
+    uint32_t count = (uint32_t)(bytes + 3) / 4;
+    uint32_t *words = batch_room(h, b, site, 0, time_ns, 1 + count);
 
+    if (!words)
+        return false;
     words[0] = (uint32_t)bytes;
+    words[count] = 0; /* the last one may be filled in part */
     memcpy(words + 1, text, bytes);
-    return batch_add(h, b, site, 0, time_ns, words, 1 + (uint32_t)(bytes + 3) / 4);
+    return true;
+}
+
+void *gpurt_hostring_room(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint32_t kind,
+                          uint32_t device, uint64_t time_ns)
+{
+    uint32_t site = site_of(kind);
+
+    return site < GPURT_ACTIVITY_SITES
+               ? batch_room(h, b, site, device, time_ns, gpurt_activity_sites[site].words)
+               : NULL;
 }
 
 bool gpurt_hostring_gather(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint32_t kind,
                            uint32_t device, uint64_t time_ns, const void *payload)
 {
     uint32_t site = site_of(kind);
+    void *room;
 
-    if (site == GPURT_ACTIVITY_SITES)
-        return false;
-    return kind == GPURT_KIND_TEXT ? text_add(h, b, site, time_ns, payload)
-                                   : batch_add(h, b, site, device, time_ns, payload,
-                                               gpurt_activity_sites[site].words);
+    if (kind == GPURT_KIND_TEXT)
+        return text_add(h, b, site, time_ns, payload);
+    room = gpurt_hostring_room(h, b, kind, device, time_ns);
+    if (room)
+        memcpy(room, payload, 4u * gpurt_activity_sites[site].words);
+    return room != NULL;
 }
 
 bool gpurt_hostring_put(const gpurt_hostring_t *h, uint32_t kind, uint32_t device,

@@ -65,6 +65,9 @@ bool gpurt_hostring_put(const gpurt_hostring_t *h, uint32_t kind, uint32_t devic
  * of the last of them. Until it is written, none of it is there. */
 bool gpurt_hostring_gather(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint32_t kind,
                            uint32_t device, uint64_t time_ns, const void *payload);
+/* Room for the struct instead, which the caller fills before anything else; NULL as above. */
+void *gpurt_hostring_room(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint32_t kind,
+                          uint32_t device, uint64_t time_ns);
 bool gpurt_hostring_write(const gpurt_hostring_t *h, gpurt_hostbatch_t *b,
                           uint64_t time_ns);
 
