@@ -15,7 +15,8 @@
 enum {
     CROWD_KIB = 4096,
     MEMORY_KIB = 64 << 10, /* all that the collector may take */
-    THREADS = 6
+    THREADS = 6,
+    LOOP_NAMES = 61
 };
 
 static const fake_cupti_t *fake;
@@ -55,6 +56,11 @@ static void kernels(int lane, long count)
 
         fake->kernel(lane, names[i % 3], now - 5000, now - 4000 + (uint64_t)(i % 100));
     }
+}
+
+static void kernels_of_one(long count)
+{
+    kernels(0, count);
 }
 
 static void *thread_run(void *context)
@@ -174,7 +180,10 @@ static void forking(void)
 static void several(void)
 {
     static const fake_where_t where[] = {
-        {0, 1, 7, 0, 0}, {0, 2, 7, 0, 0}, {1, 3, 7, 0, 0}, {1, 3, 7, 5, 0x100000002}};
+        {.device = 0, .context = 1, .stream = 7},
+        {.device = 0, .context = 2, .stream = 7},
+        {.device = 1, .context = 3, .stream = 7},
+        {.device = 1, .context = 3, .stream = 7, .graph = 5, .node = 0x100000002}};
     uint64_t now = fake->time() - 1000000;
 
     for (uint64_t i = 0; i < 40; i++)
@@ -241,12 +250,42 @@ static void fork_first(void)
     exit(WEXITSTATUS(status));
 }
 
+/* As a training loop has them: each of LOOP_NAMES with a shape of its own and a time that is
+ * nearly the same, in an order that comes again. */
+static void loop(long count)
+{
+    static char texts[LOOP_NAMES][128];
+    static fake_where_t where[LOOP_NAMES];
+    uint32_t noise = 1;
+
+    for (int i = 0; i < LOOP_NAMES; i++) {
+        snprintf(texts[i], sizeof texts[i],
+                 "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_%"
+                 "02dfunctorIfEESt5arrayIPcLm2EEEEviT0_T1_",
+                 i);
+        where[i] = (fake_where_t){.context = 1,
+                                  .stream = 7,
+                                  .grid = 1 + i * i * 13 % 5000,
+                                  .block = 32 << i % 6,
+                                  .registers = (uint16_t)(16 + i % 15 * 16),
+                                  .shared = i % 4 * 16384};
+    }
+    for (long i = 0; i < count; i++) {
+        uint64_t now = fake->time();
+        uint32_t k = (uint32_t)(i % 900) * 7919u % LOOP_NAMES, usual = 1500 + k * k * 37;
+
+        noise = noise * 1664525u + 1013904223u;
+        fake->kernel_of(0, &where[k], texts[k], now,
+                        now + usual + (noise >> 8) % (usual / 25));
+    }
+}
+
 /* Prints what CPU time a kernel took in this thread: the stand-in's part. */
-static void timed(long count)
+static void timed(long count, void (*make)(long count))
 {
     struct timespec t;
 
-    kernels(0, count);
+    make(count);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     printf("%.1f\n", ((double)t.tv_sec * 1e9 + (double)t.tv_nsec) / (double)count);
 }
@@ -322,7 +361,9 @@ int main(int argc, char **argv)
     else if (strcmp(mode, "crowd") == 0)
         crowd(count);
     else if (strcmp(mode, "timed") == 0)
-        timed(count);
+        timed(count, kernels_of_one);
+    else if (strcmp(mode, "loop") == 0)
+        timed(count, loop);
     else
         kernels(0, count);
     if (strcmp(mode, "kill") == 0 || strcmp(mode, "_exit") == 0 ||

@@ -222,12 +222,12 @@ static void fake_kernel_of(int lane, const fake_where_t *where, const char *name
         k->name = name;
         k->start = start;
         k->end = end;
-        k->gridX = 132;
+        k->gridX = where->grid ? where->grid : 132;
         k->gridY = k->gridZ = k->blockY = k->blockZ = 1;
-        k->blockX = 256;
-        k->registersPerThread = 40;
+        k->blockX = where->block ? where->block : 256;
+        k->registersPerThread = where->registers ? where->registers : 40;
         k->staticSharedMemory = 1024;
-        k->dynamicSharedMemory = 512;
+        k->dynamicSharedMemory = where->shared ? where->shared : 512;
         k->streamId = where->stream;
         k->deviceId = where->device;
         k->contextId = where->context;

@@ -8,10 +8,13 @@
 
 #include <cupti.h>
 
-/* Where a kernel ran. */
+/* Where a kernel ran, and its shape; 0: one that all have. */
 typedef struct fake_where {
     uint32_t device, context, stream, graph;
     uint64_t node;
+    int32_t grid, block;
+    uint16_t registers;
+    int32_t shared;
 } fake_where_t;
 
 /* Found by dlsym in the library that GPURT_CUPTI_LIBRARY names. */
