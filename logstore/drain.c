@@ -70,6 +70,11 @@ static gpurt_status_t options_take(gpurt_drain_t *d, const gpurt_drain_options_t
     return GPURT_OK;
 }
 
+bool gpurt_drain_is_patient(const gpurt_boxmap_t *map)
+{
+    return map->section_count == 1 && map->sections[0].kind == GPURT_SECTION_HOST;
+}
+
 gpurt_status_t gpurt_drain_open(const gpurt_boxmap_t *map,
                                 const gpurt_drain_options_t *options, gpurt_drain_t **out,
                                 gpurt_error_t *err)
@@ -85,7 +90,7 @@ gpurt_status_t gpurt_drain_open(const gpurt_boxmap_t *map,
     if (!d)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "drain");
     d->map = map;
-    d->host_only = map->section_count == 1 && map->sections[0].kind == GPURT_SECTION_HOST;
+    d->patient = gpurt_drain_is_patient(map);
     d->now_ns = d->last_row_ns = gpurt_real_ns();
     st = options_take(d, options, err);
     if (st == GPURT_OK)

@@ -19,7 +19,7 @@
 typedef struct gpurt_drain gpurt_drain_t;
 
 /* Where rows go. All are called by the drain's thread, but prepare and commit by the
- * scribe's, where there is one. A sink takes rows one by one, each
+ * scribe's, where there is one (never by both at a time). A sink takes rows one by one, each
  * round those that are new (put), or all of them at once (watch), or is the store, which
  * takes a whole batch with each flush (prepare, commit, holds). A drain has at most one
  * store. */
@@ -101,6 +101,10 @@ gpurt_status_t gpurt_drain_finish(gpurt_drain_t *d, gpurt_error_t *err);
 
 /* Flushes the sinks and frees the space in the rings before it returns. */
 gpurt_status_t gpurt_drain_flush(gpurt_drain_t *d, gpurt_error_t *err);
+
+/* Whether nobody minds a drain that writes before it reads on: a box of host code alone, where
+ * nothing panics, and who finds no room waits for it. */
+bool gpurt_drain_is_patient(const gpurt_boxmap_t *map);
 
 void gpurt_drain_figures(const gpurt_drain_t *d, gpurt_drain_figures_t *out);
 

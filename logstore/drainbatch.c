@@ -147,9 +147,17 @@ static void batch_submit(gpurt_drain_t *d)
     d->batch = &d->batches[(uint32_t)(b - d->batches + 1) % d->batch_count];
 }
 
+/* Without a scribe, or where nobody minds and the scribe is at rest: then rows are packed where
+ * they are in the cache, and nobody is woken. */
+static bool writes_itself(const gpurt_drain_t *d)
+{
+    return !d->options.scribe || (d->patient && gpurt_scribe_rests(d->options.scribe));
+}
+
 gpurt_status_t drain_hand(gpurt_drain_t *d, gpurt_error_t *err)
 {
     drain_batch_t *b = d->batch;
+    bool itself;
     gpurt_status_t st = GPURT_OK;
 
     if (!drain_can_hand(d))
@@ -160,7 +168,8 @@ gpurt_status_t drain_hand(gpurt_drain_t *d, gpurt_error_t *err)
         return st;
     b->number = d->flush_number + 1;
     drain_marks_set(d);
-    if (!d->options.scribe) {
+    itself = writes_itself(d);
+    if (itself) {
         st = batch_write(b);
         if (st != GPURT_OK) {
             if (err)
@@ -171,10 +180,10 @@ gpurt_status_t drain_hand(gpurt_drain_t *d, gpurt_error_t *err)
     d->flush_number++;
     d->sum.rows += b->count;
     drain_marks_drop(d);
-    if (d->options.scribe)
-        batch_submit(d);
-    else
+    if (itself)
         batch_clear(b);
+    else
+        batch_submit(d);
     return GPURT_OK;
 }
 

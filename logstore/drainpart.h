@@ -154,7 +154,7 @@ struct gpurt_drain {
     uint32_t room_rows, room_bytes; /* of it, for what is read now */
     uint32_t given_used, given;     /* of it, what all sinks but the store have had */
     bool full;
-    bool host_only; /* a box of host code alone: who writes there can wait */
+    bool patient; /* gpurt_drain_is_patient */
 
     /* A round's rows on their way to the sinks that take them one by one. */
     gpurt_timed_t *entries, *spare; /* BATCH_ROWS each, when a sink wants order */
@@ -223,14 +223,39 @@ static inline bool drain_ring_quiet(const gpurt_group_t *groups, uint32_t group_
 /* drainring.c: takes what a ring holds. Returns: false when the batch is full. */
 bool drain_ring(gpurt_drain_t *d, uint32_t section, uint32_t ring);
 
-/* drainsite.c: NULL while the definition is not there. */
-const drain_site_t *drain_site_get(gpurt_drain_t *d, uint32_t section, uint32_t number);
-uint32_t drain_string_id(gpurt_drain_t *d, uint32_t section, uint32_t number);
+/* drainsite.c: one that is asked for the first time. */
+const drain_site_t *drain_site_load(gpurt_drain_t *d, uint32_t section, uint32_t number);
+
+/* A site or string by its number; NULL while the definition is not there. */
+static inline const drain_site_t *drain_site_get(gpurt_drain_t *d, uint32_t section,
+                                                 uint32_t number)
+{
+    const drain_site_t *site;
+
+    if (number == 0 || number > d->map->sections[section].def_count)
+        return NULL;
+    site = &d->sections[section].sites[number - 1];
+    return GPURT_LIKELY(site->id != 0) ? site : drain_site_load(d, section, number);
+}
+
+static inline uint32_t drain_string_id(gpurt_drain_t *d, uint32_t section, uint32_t number)
+{
+    const drain_site_t *site = drain_site_get(d, section, number);
+
+    return site ? site->id : 0;
+}
 
 /* drainrow.c: how far the batch may be filled from now on. */
 void drain_room(gpurt_drain_t *d, drain_room_t kept);
 /* Room for the next row, whatever its length; NULL when the batch is full. */
-gpurt_row_t *drain_row(gpurt_drain_t *d);
+static inline gpurt_row_t *drain_row(gpurt_drain_t *d)
+{
+    const drain_batch_t *b = d->batch;
+
+    if (GPURT_UNLIKELY(b->count >= d->room_rows || b->used > d->room_bytes))
+        return NULL;
+    return (gpurt_row_t *)(b->rows + b->used);
+}
 /* Ends the row at the end of the batch. */
 void drain_row_done(gpurt_drain_t *d, gpurt_row_t *row, uint32_t words);
 bool drain_loss(gpurt_drain_t *d, uint32_t section, uint32_t ring, uint32_t reason,

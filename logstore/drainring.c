@@ -216,8 +216,8 @@ bool drain_ring(gpurt_drain_t *d, uint32_t section, uint32_t ring)
     if (v.position != start) {
         own->positions[ring] = v.position;
         drain_touch(d, section, ring);
-        if (v.position - v.cursor->handed >= v.group_count / 2)
-            d->half = true;
+        if (v.position - v.cursor->handed >= v.group_count / 4 * (d->patient ? 3 : 2))
+            d->half = true; /* who can wait is given larger frames */
     }
     if (state < 0)
         return false;

@@ -123,9 +123,10 @@ uint32_t model_rate(const model_window_t *w, uint64_t now_ns);
 void model_panic_read(const gpurt_dictionary_t *d, const gpurt_row_t *row,
                       gpurt_model_panic_t *out);
 
-/* modelactivity.c: a row of a kind of activity.h; and the view of them, which is changed
- * when it returns true. */
-void model_activity_put(model_activity_t *a, const gpurt_row_t *row);
+/* modelactivity.c: a row of a kind of activity.h, some of it in the run until that ends; and
+ * the view of them, which is changed when it returns true. */
+void model_activity_put(model_activity_t *a, gpurt_timeline_run_t *run,
+                        const gpurt_row_t *row);
 bool model_activity_view(const gpurt_model_t *m, gpurt_model_activity_t *v);
 
 /* modelheap.c: likewise for heaps. */

@@ -71,6 +71,16 @@ void gpurt_scribe_submit(gpurt_scribe_t *s, gpurt_scribe_job_t *job)
     pthread_mutex_unlock(&s->lock);
 }
 
+bool gpurt_scribe_rests(gpurt_scribe_t *s)
+{
+    bool rests;
+
+    pthread_mutex_lock(&s->lock);
+    rests = !s->first && !s->running;
+    pthread_mutex_unlock(&s->lock);
+    return rests;
+}
+
 /* Its owner may know that it has failed before this thread has noted it. */
 static void retry(gpurt_scribe_t *s)
 {

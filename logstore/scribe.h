@@ -33,6 +33,8 @@ gpurt_scribe_t *gpurt_scribe_open(void);
 void gpurt_scribe_submit(gpurt_scribe_t *s, gpurt_scribe_job_t *job);
 /* Tries a job that failed once more. */
 void gpurt_scribe_retry(gpurt_scribe_t *s);
+/* Whether it has nothing to do. */
+bool gpurt_scribe_rests(gpurt_scribe_t *s);
 /* Waits until some job ends, at most so long. */
 void gpurt_scribe_wait(gpurt_scribe_t *s, uint64_t ns);
 /* Waits until nothing is left to do. Returns: false when the first job fails, once more if

@@ -20,7 +20,7 @@
 typedef struct gpurt_section_plan {
     uint32_t kind, device;
     uint32_t sm_count, warp_slots; /* default 1 and 1 */
-    /* Rounded up to a power of two; default 16 KiB on a GPU, 4 KiB on the CPU, 256 KiB for
+    /* Rounded up to a power of two; default 16 KiB on a GPU, 4 KiB on the CPU, 512 KiB for
      * the host. */
     uint32_t ring_bytes;
     uint32_t policy;

@@ -33,7 +33,7 @@ enum {
     GPURT_BOX_SIDE = 4096,             /* most multiprocessors, and warp slots of one */
     GPURT_RING_MIN_BYTES = 4096,       /* two of the longest records */
     GPURT_RING_MAX_BYTES = 512 * 1024, /* 2^15 groups: a 16-bit seq tells two laps apart */
-    GPURT_HOST_RING_BYTES = 256 * 1024,
+    GPURT_HOST_RING_BYTES = GPURT_RING_MAX_BYTES,
     GPURT_DEF_BYTES = 256,
     GPURT_DEF_MAX_SLOTS = 16, /* of one definition */
     GPURT_DEF_MAX_COUNT = 65536,
