@@ -51,6 +51,7 @@ static void test_rules(void)
 {
     uint32_t rules[RULE_COUNT];
     gpurt_arena_source_t none;
+    gpurt_arena_stats_t stats;
     gpurt_error_t failed = {0};
     arena_stage_t s;
 
@@ -74,6 +75,11 @@ static void test_rules(void)
     CHECK_EQ(rules[RULE_HEAP_OUT] & 255, GPURT_ARENA_HEAP);
     CHECK(rules[RULE_HEAP_OUT] >> 8 > 20);
     CHECK_EQ(arena_live(&s), 0);
+    OK(gpurt_arena_source_stats(rt, &s.args.narrow, &stats, &err));
+    CHECK_EQ(stats.refused, 1);
+    CHECK_EQ(stats.arenas, 0);
+    CHECK_EQ(gpurt_arena_source_stats(rt, NULL, &stats, &failed), GPURT_E_INVALID);
+    CHECK_EQ(gpurt_arena_source_stats(rt, &s.args.narrow, NULL, &failed), GPURT_E_INVALID);
     CHECK_EQ(gpurt_arena_source_create(rt, NULL, 0, &none, &failed), GPURT_E_INVALID);
     CHECK_EQ(gpurt_arena_source_create(rt, &s.args.heap, 0, NULL, &failed),
              GPURT_E_INVALID);
