@@ -176,6 +176,21 @@ static gpurt_status_t sweep_all(gpurt_t *rt, const gpurt_arena_source_t *source,
     return st;
 }
 
+/* All of it but how many arenas found no slot. */
+static gpurt_status_t table_empty(gpurt_t *rt, const gpurt_arena_source_t *source,
+                                  gpurt_error_t *err)
+{
+    gpurt_viewer_t *viewer = gpurt_viewer_enter(rt);
+    size_t bytes = 2 * source->slot_count * sizeof *source->slots;
+    gpurt_status_t st = gpurt_fill(rt, GPURT_STREAM_DEFAULT, source->slots, 0, bytes, err);
+
+    if (st == GPURT_OK)
+        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+    if (viewer)
+        gpurt_viewer_leave();
+    return st;
+}
+
 gpurt_status_t gpurt_arena_source_sweep(gpurt_t *rt, const gpurt_arena_source_t *source,
                                         uint64_t *pieces, gpurt_error_t *err)
 {
@@ -200,10 +215,8 @@ gpurt_status_t gpurt_arena_source_sweep(gpurt_t *rt, const gpurt_arena_source_t 
         kept = sweep_all(rt, source, slots, &m.heap, &count, err);
         if (count)
             st = gpurt_heap_mirror_store(rt, &source->heap, &m, err);
-        if (st == GPURT_OK) /* all but how many found no slot */
-            st = gpurt_fill(rt, GPURT_STREAM_DEFAULT, source->slots, 0, 2 * bytes, err);
         if (st == GPURT_OK)
-            st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+            st = table_empty(rt, source, err);
         st = st == GPURT_OK ? kept : st;
     }
     gpurt_heap_mirror_free(&m);

@@ -51,21 +51,41 @@ static void retired_row(const gpurt_reclaim_counts_t *c, uint64_t open,
     row->left = gpurt_pair(c->xabandoned);
 }
 
-static void gc_row(const gpurt_gc_control_t *c, uint64_t open,
-                   gpurt_reclaim_state_row_t *row)
-{
-    const uint64_t *n = c->xanswers;
+/* What of a collector's control any kernel may write; the rest of its course the host writes
+ * between steps. */
+typedef struct gc_counts {
+    uint64_t control;
+    uint64_t allocated, freed, freed_bytes, promoted, marked;
+    uint64_t answers[GPURT_GC_ANSWERS];
+} gc_counts_t;
+GPURT_STATIC_ASSERT(sizeof(gc_counts_t) - offsetof(gc_counts_t, allocated) ==
+                        offsetof(gpurt_gc_control_t, xanswers) +
+                            sizeof(uint64_t) * GPURT_GC_ANSWERS -
+                            offsetof(gpurt_gc_control_t, xallocated),
+                    "copied as they lie");
 
-    row->live = gpurt_pair(difference(c->xallocated, c->xfreed));
-    row->made = gpurt_pair(c->xallocated);
-    row->gone = gpurt_pair(c->xfreed);
+static bool gc_fetch(gpurt_viewer_t *v, const gpurt_gc_control_t *from, gc_counts_t *to)
+{
+    return gpurt_viewer_fetch(v, &to->control, &from->course.xcontrol,
+                              sizeof to->control) &&
+           gpurt_viewer_fetch(v, &to->allocated, &from->xallocated,
+                              sizeof *to - offsetof(gc_counts_t, allocated));
+}
+
+static void gc_row(const gc_counts_t *c, uint64_t open, gpurt_reclaim_state_row_t *row)
+{
+    const uint64_t *n = c->answers;
+
+    row->live = gpurt_pair(difference(c->allocated, c->freed));
+    row->made = gpurt_pair(c->allocated);
+    row->gone = gpurt_pair(c->freed);
     row->refused = gpurt_pair(n[GPURT_GC_NO_MEMORY] + n[GPURT_GC_NO_ENTRY]);
     row->wrong =
         gpurt_pair(n[GPURT_GC_DEAD] + n[GPURT_GC_FOREIGN] + n[GPURT_GC_NO_SECTION] +
                    n[GPURT_GC_NOT_A_HANDLE] + n[GPURT_GC_NO_TYPE]);
     row->open = (uint32_t)open;
-    row->turn = (uint32_t)(c->course.xcontrol >> 32);
-    row->left = gpurt_pair(c->xpromoted);
+    row->turn = (uint32_t)(c->control >> 32);
+    row->left = gpurt_pair(c->promoted);
 }
 
 /* ---- a look -------------------------------------------------------------------------- */
@@ -96,14 +116,18 @@ static bool table_look(gpurt_viewer_t *v, const gpurt_reclaim_look_t *l,
     union {
         gpurt_ref_counts_t refs;
         gpurt_reclaim_counts_t retired;
-        gpurt_gc_control_t gc;
+        gc_counts_t gc;
     } c;
-    size_t bytes = l->what == GPURT_RECLAIM_REFS ? sizeof c.refs
-                   : l->what == GPURT_RECLAIM_GC ? sizeof c.gc
-                                                 : sizeof c.retired;
     uint64_t slots;
+    bool got;
 
-    if (!gpurt_viewer_fetch(v, &c, l->counts, bytes) || !slots_look(v, l, &slots))
+    if (l->what == GPURT_RECLAIM_GC)
+        got = gc_fetch(v, (const gpurt_gc_control_t *)l->counts, &c.gc);
+    else
+        got = gpurt_viewer_fetch(v, &c, l->counts,
+                                 l->what == GPURT_RECLAIM_REFS ? sizeof c.refs
+                                                               : sizeof c.retired);
+    if (!got || !slots_look(v, l, &slots))
         return false;
     if (l->what == GPURT_RECLAIM_REFS)
         refs_row(&c.refs, slots, row);

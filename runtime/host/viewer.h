@@ -37,8 +37,9 @@ void gpurt_viewer_begin(gpurt_t *rt);
 /* A last look at all that is left; the thread is gone. Context: before gpurt_close. */
 void gpurt_viewer_stop(gpurt_t *rt);
 
-/* The lock, under which what is looked at stays. Returns: NULL, and it is not held, when
- * nobody looks for that runtime. */
+/* The lock, under which what is looked at stays. Host code that writes tables whole holds it
+ * meanwhile: kernels write their words one by one, it does not. Returns: NULL, and it is not
+ * held, when nobody looks for that runtime. */
 gpurt_viewer_t *gpurt_viewer_enter(const gpurt_t *rt);
 void gpurt_viewer_leave(void);
 

@@ -102,3 +102,10 @@ holds state.json "$all and $alive" || fail 'after a kill'
 # Turned off: of nothing.
 GPURT_HEAP_VIEW=off "$bin/gpurt-record" -q -o off.gplog -- "$app" </dev/null >said
 "$bin/gpurt-log" stat --json off.gplog | jq -e 'has("heaps")|not' >/dev/null || fail 'told of, though it was turned off'
+
+# Beside programs that make, fill, sweep, compact and end such things all the time: neither minds the other.
+for other in test_arena test_gc; do
+    [ -x "$(dirname "$app")/$other" ] || continue
+    PATH=$bin:$PATH GPURT_LOG=$other.gplog GPURT_HEAP_VIEW=10 "$(dirname "$app")/$other" >said || fail "$other"
+    "$bin/gpurt-log" stat --json "$other.gplog" | jq -e '.heaps.list|length>0' >/dev/null || fail "$other in its log"
+done
