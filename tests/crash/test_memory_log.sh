@@ -19,9 +19,9 @@ fail() {
     exit 1
 }
 line() { sed -n "s/^$1 //p" said; }
-# come COMMAND...: until it is true, for a minute.
+# come COMMAND...: until it is true, for twenty seconds and what the command takes.
 come() {
-    for _ in $(seq 600); do
+    for _ in $(seq 200); do
         ! "$@" || return 0
         sleep 0.1
     done
