@@ -69,6 +69,7 @@ static bool put_arena(model_heaps_t *h, const gpurt_row_t *row,
     a->bytes = gpurt_pair_value(s->bytes);
     a->peak_bytes = larger(a->peak_bytes, a->bytes);
     a->largest = gpurt_pair_value(s->largest);
+    a->taken = gpurt_pair_value(s->taken);
     a->refused = gpurt_pair_value(s->refused);
     return true;
 }

@@ -254,7 +254,7 @@ typedef struct gpurt_model_region {
 typedef struct gpurt_model_arena {
     gpurt_model_told_t told;
     uint32_t heap, slots;
-    uint64_t arenas, pieces, bytes, largest, refused;
+    uint64_t arenas, pieces, bytes, largest, taken, refused;
     uint64_t peak_bytes;
 } gpurt_model_arena_t;
 

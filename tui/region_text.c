@@ -90,14 +90,15 @@ static void plain_region(FILE *out, const gpurt_model_region_t *r)
 
 static void plain_arena(FILE *out, const gpurt_model_arena_t *a)
 {
-    char bytes[24], peak[24], largest[24];
+    char bytes[24], peak[24], largest[24], taken[24];
 
     fprintf(out,
             "arenas %-3" PRIu32 " %s%s of heap %" PRIu32 " in %" PRIu64
-            " pieces of %" PRIu64 " arenas, at most %s; the largest has %s\n",
+            " pieces of %" PRIu64
+            " arenas, at most %s; the largest has %s; %s taken in all\n",
             a->told.id, at_end(&a->told), activity_bytes(a->bytes, bytes), a->heap,
             a->pieces, a->arenas, activity_bytes(a->peak_bytes, peak),
-            activity_bytes(a->largest, largest));
+            activity_bytes(a->largest, largest), activity_bytes(a->taken, taken));
     if (a->refused)
         fprintf(out, "           %" PRIu64 " arenas found no slot, of %" PRIu32 "\n",
                 a->refused, a->slots);
@@ -206,6 +207,7 @@ static void json_arena(FILE *out, const gpurt_model_arena_t *a)
     json_number(out, "bytes", a->bytes);
     json_number(out, "peak_bytes", a->peak_bytes);
     json_number(out, "largest_bytes", a->largest);
+    json_number(out, "taken_bytes", a->taken);
     json_number(out, "refused", a->refused);
     fputs("}", out);
 }

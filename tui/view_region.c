@@ -121,10 +121,12 @@ void arena_line(const gpurt_model_arena_t *a, const gpurt_model_heaps_t *heaps, 
 
 void arena_about(const gpurt_model_arena_t *a, canvas_t *c, rect_t area, int row)
 {
-    char most[24], largest[24];
+    char most[24], largest[24], taken[24];
 
-    canvas_printf(c, area, row++, 1, STYLE_INFO, "most %s  the largest arena has %s",
-                  activity_bytes(a->peak_bytes, most), activity_bytes(a->largest, largest));
+    canvas_printf(c, area, row++, 1, STYLE_INFO,
+                  "most %s  the largest arena has %s  taken in all %s",
+                  activity_bytes(a->peak_bytes, most), activity_bytes(a->largest, largest),
+                  activity_bytes(a->taken, taken));
     canvas_printf(c, area, row++, 1, STYLE_INFO,
                   "%u arenas can have grown at a time; %llu found no slot", a->slots,
                   (unsigned long long)a->refused);

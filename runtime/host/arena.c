@@ -74,6 +74,8 @@ void gpurt_arena_stats_add(gpurt_arena_stats_t *out, uint32_t slots, const uint6
             out->pieces += words[i] / GPURT_ARENA_ONE;
             out->bytes += bytes;
             out->largest = bytes > out->largest ? bytes : out->largest;
+        } else if (from + i < 3 * (size_t)slots) {
+            out->taken += words[i] * 16;
         } else {
             out->refused = words[i];
         }
@@ -176,7 +178,7 @@ static gpurt_status_t sweep_all(gpurt_t *rt, const gpurt_arena_source_t *source,
     return st;
 }
 
-/* All of it but how many arenas found no slot. */
+/* All of it but what is said since the source was made. */
 static gpurt_status_t table_empty(gpurt_t *rt, const gpurt_arena_source_t *source,
                                   gpurt_error_t *err)
 {

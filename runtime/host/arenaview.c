@@ -62,6 +62,7 @@ static void source_tell(gpurt_viewer_t *v, entry_t *e, bool last, bool ended)
     row.pieces = gpurt_pair(stats.pieces);
     row.bytes = gpurt_pair(stats.bytes);
     row.largest = gpurt_pair(stats.largest);
+    row.taken = gpurt_pair(stats.taken);
     row.refused = gpurt_pair(stats.refused);
     news = gpurt_viewer_news(e->time_ns, now_ns, last,
                              memcmp(&row, &e->state, sizeof row) == 0);

@@ -13,7 +13,7 @@
 #include <gpurt/gpurt.h>
 
 enum {
-    GPURT_VIEWER_PIECE = 1 << 20 /* bytes of a long table that are copied at a time */
+    GPURT_VIEWER_PIECE = 256 << 10 /* bytes of a long table that are copied at a time */
 };
 
 /* One runtime a process, so one of these. Owner: viewer.c. Used under its lock. */

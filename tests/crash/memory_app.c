@@ -48,6 +48,7 @@ static void figures_say(const memory_figures_t *f)
 
     say("used", f->xused);
     say("blocks", f->xblocks);
+    say("large_blocks", f->xlarge);
     say("arenas", f->xarenas);
     say("pieces", f->xpieces);
     say("no_slot", f->xno_slot);
@@ -93,6 +94,7 @@ int main(void)
                                      .granule = MEMORY_GRANULE,
                                      .fit = GPURT_FIT_BEST,
                                      .name = "scratch \"1\""};
+    gpurt_region_options_t large = {.bytes = 60 << 20, .granule = 16};
     struct memory_app_args args = {.figures = NULL};
     gpurt_region_stats_t stats;
     void *figures = NULL;
@@ -100,7 +102,9 @@ int main(void)
     OK(gpurt_open(NULL, &rt, &err));
     OK(gpurt_heap_create(rt, &heap, &args.heap, &err));
     OK(gpurt_region_create(rt, &region, &args.region, &err));
+    OK(gpurt_region_create(rt, &large, &args.large, &err));
     OK(gpurt_arena_source_create(rt, &args.heap, SLOTS, &args.source, &err));
+    OK(gpurt_arena_source_create(rt, &args.heap, 0, &args.wide, &err));
     OK(gpurt_refs_create(rt, &args.heap, NULL, &args.refs, &err));
     OK(gpurt_host_create(rt, sizeof *args.figures, &figures, &err));
     memset(figures, 0, sizeof *args.figures);
@@ -111,12 +115,18 @@ int main(void)
     say("live_bytes", stats.live_bytes);
     say("holes", stats.holes);
     say("largest", stats.largest);
+    OK(gpurt_region_stats(rt, &args.large, &stats, &err));
+    say("large_bytes", stats.live_bytes);
+    say("large_holes", stats.holes);
+    say("large_largest", stats.largest);
     say("end", 1);
     fflush(stdout);
     line_wait();
     OK(gpurt_refs_destroy(rt, &args.refs, &err));
     OK(gpurt_arena_source_destroy(rt, &args.source, &err));
+    OK(gpurt_arena_source_destroy(rt, &args.wide, &err));
     OK(gpurt_region_destroy(rt, &args.region, &err));
+    OK(gpurt_region_destroy(rt, &args.large, &err));
     OK(gpurt_heap_destroy(rt, &args.heap, &err));
     OK(gpurt_host_destroy(rt, figures));
     OK(gpurt_close(rt, &err));

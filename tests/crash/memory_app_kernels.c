@@ -29,8 +29,20 @@ GPURT_DEVN void region_part(const struct memory_app_args *p)
         gpurt_region_free(&p->region, block + 16);
 }
 
-/* Returns: whether the arena has grown. */
-GPURT_DEVN bool arena_part(const struct memory_app_args *p, gpurt_arena_t *a)
+/* Blocks side by side, of which each second one is given back. */
+GPURT_DEVN void large_part(const struct memory_app_args *p)
+{
+    char *block = (char *)gpurt_region_alloc(&p->large, MEMORY_LARGE);
+
+    gpurt_block_barrier();
+    if (block && (size_t)(block - p->large.base) / MEMORY_LARGE % 2)
+        gpurt_region_free(&p->large, block);
+    else
+        COUNT(xlarge, block != NULL);
+}
+
+/* An arena that grows, or finds no slot. */
+GPURT_DEVN void arena_part(const struct memory_app_args *p, gpurt_arena_t *a)
 {
     uint64_t pieces = 0;
 
@@ -39,13 +51,12 @@ GPURT_DEVN bool arena_part(const struct memory_app_args *p, gpurt_arena_t *a)
     for (uint32_t i = 0; i < MEMORY_OBJECTS; i++) {
         if (!gpurt_arena_alloc(a, 100)) {
             COUNT(xno_slot, gpurt_arena_why(a) == GPURT_ARENA_TABLE);
-            return false;
+            return;
         }
         COUNT(xpieces, a->pieces != pieces);
         pieces = a->pieces;
     }
     COUNT(xarenas, 1);
-    return true;
 }
 
 GPURT_DEVN void pools_part(const struct memory_app_args *p, gpurt_magazine_t *magazine,
@@ -87,12 +98,16 @@ GPURT_KERNEL(memory_hold, struct memory_app_args, p)
 {
     GPURT_SHARED(gpurt_magazine_t, magazines, MEMORY_LANES / GPURT_WARP_SIZE);
     GPURT_SHARED(gpurt_rack_t, rack, 1);
-    gpurt_arena_t arena;
+    gpurt_arena_t arena, other;
 
     region_part(p);
+    large_part(p);
     pools_part(p, &magazines[gpurt_warp()], rack);
     refs_part(p);
     arena_part(p, &arena);
+    gpurt_arena_init(&other, NULL, 0);
+    gpurt_arena_grow_from(&other, &p->wide, MEMORY_PIECE);
+    gpurt_arena_alloc(&other, 100);
     gpurt_block_barrier();
     if (gpurt_thread_rank() == 0) {
         gpurt_store_release_sys_u32(&p->figures->xready, 1);
@@ -103,4 +118,5 @@ GPURT_KERNEL(memory_hold, struct memory_app_args, p)
     }
     gpurt_block_barrier();
     gpurt_arena_end(&arena);
+    gpurt_arena_end(&other);
 }

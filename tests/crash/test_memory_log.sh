@@ -40,12 +40,13 @@ region='.regions[0] | .region==1 and .name=="scratch \"1\"" and .policy=="best" 
     .used_bytes==$k.used and .free_bytes==.bytes-$k.used and .blocks==$k.blocks and .full==1 and .wrong==1 and
     .refused==0 and .looking==0 and (.map|length)>0'
 arenas='.arenas[0] | .source==1 and .arenas==$k.arenas and .pieces==$k.pieces and .bytes==1024*$k.pieces and
-    .largest_bytes==3072 and .refused==$k.no_slot and .slots==60'
+    .largest_bytes==3072 and .taken_bytes==.bytes and .refused==$k.no_slot and .slots==60'
+wide='.arenas[1] | .source==2 and .arenas==64 and .pieces==64 and .bytes==65536 and .slots==65536 and .refused==0'
 pools='.list[0].pools | .thread.served==$k.got_thread and .warp.served==$k.got_warp and
     .block.served==$k.got_block and .heap.served==$k.got_heap and .thread.taken_back==$k.put_thread and
     .warp.taken_back==$k.put_warp and .block.taken_back==$k.put_block and .heap.taken_back==$k.put_heap'
 refs='.reclaim[0] | .what=="references" and .objects==$k.refs and .freed==32 and .refused==0 and .wrong==0'
-all="($region) and ($arenas) and ($pools) and ($refs) and .arenas[0].heap==.list[0].heap and .list[0].live>0"
+all="($region) and ($arenas) and ($wide) and ($pools) and ($refs) and .arenas[0].heap==.list[0].heap and .list[0].live>0"
 alive='all(.regions[],.arenas[],.reclaim[],.list[]; .ended|not)'
 
 begin() {
@@ -74,17 +75,20 @@ grep -q '^  pool thread: .* served (' picture || fail "$(cat picture)"
 # After it: arenas are gone, but not how large they were; of the region as its own statistics say.
 echo >&3
 come said end
-after='(.arenas[0] | .arenas==0 and .pieces==0 and .bytes==0 and .peak_bytes==1024*$k.pieces) and
+after='(.arenas[0] | .arenas==0 and .pieces==0 and .bytes==0 and .peak_bytes==1024*$k.pieces and .taken_bytes==.peak_bytes) and
     (.regions[0] | .bytes==$k.bytes and .used_bytes==$k.live_bytes and .holes==$k.holes and
     .largest_free_bytes==$k.largest)'
 come seen log_look "$after and $alive"
 [ "$(line holes)" -gt 10 ] || fail 'a region without holes'
+[ "$(line large_holes)" -gt 20 ] || fail 'a large region without holes'
 
 # At its end, and in a replay.
 exec 3>&-
 wait "$recorder"
 log_look
-holds state.json "$after and all(.regions[],.arenas[],.reclaim[],.list[]; .ended)" || fail 'the end'
+large='.regions[1] | .region==2 and .name=="" and .policy=="first" and .used_bytes==$k.large_bytes and
+    .blocks==$k.large_blocks and .holes==$k.large_holes and .largest_free_bytes==$k.large_largest'
+holds state.json "$after and ($large) and all(.regions[],.arenas[],.reclaim[],.list[]; .ended)" || fail 'the end'
 jq -cS .heaps state.json >a
 "$bin/gpurt-top" --once --json --replay run.gplog | jq -cS .heaps >b
 cmp a b || fail 'a replay differs'

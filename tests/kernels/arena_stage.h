@@ -72,6 +72,7 @@ static inline uint64_t arena_live(arena_stage_t *s)
     CHECK(all.largest <= all.bytes && (all.largest > 0) == (all.pieces > 0));
     CHECK(all.arenas >= (all.pieces > 0) && all.arenas <= s->args.source.slot_count);
     CHECK((all.bytes > 0) == (all.pieces > 0));
+    CHECK(all.taken >= all.bytes);
     return stats.live;
 }
 

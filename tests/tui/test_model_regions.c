@@ -81,6 +81,7 @@ static void put_rest(void)
                                       .pieces = gpurt_pair(8),
                                       .bytes = gpurt_pair(32 * KIB),
                                       .largest = gpurt_pair(12 * KIB),
+                                      .taken = gpurt_pair(2048 * KIB),
                                       .refused = gpurt_pair(3)};
     gpurt_reclaim_state_row_t table = {.table = 129,
                                        .flags = GPURT_RECLAIM_EPOCHS,
@@ -144,7 +145,7 @@ static void check_sums(void)
 static void check_crowd(void)
 {
     for (uint32_t i = 2; i <= GPURT_MODEL_REGIONS; i++)
-        put_region(i, T0 + i, i, i == 5 ? GPURT_HEAP_ENDED : 0);
+        put_region(i, T0 + i, i == 5 ? 512 * KIB : i, i == 5 ? GPURT_HEAP_ENDED : 0);
     put_region(100, T0 + 100, 100, 0);
     put_region(101, T0 + 101, 101, 0);
     look();
@@ -207,7 +208,8 @@ static void check_screen(int rows, int columns)
     CHECK(on_canvas(&c, "#xxxx++++---..#")); /* the first cells of the map */
     CHECK(on_canvas(&c, "a cell: 32 granules of 256 B, by what is used; . free"));
     draw(&c, 2);
-    CHECK(on_canvas(&c, "most 32.0 KiB  the largest arena has 12.0 KiB"));
+    CHECK(on_canvas(&c,
+                    "most 32.0 KiB  the largest arena has 12.0 KiB  taken in all 2.0 MiB"));
     CHECK(on_canvas(&c, "65536 arenas can have grown at a time; 3 found no slot"));
     draw(&c, 3);
     CHECK(on_canvas(&c, "epochs: most 12 objects, freed 100"));

@@ -144,7 +144,7 @@ GPURT_DEV gpurt_arena_piece_t *gpurt_arena_fetch(gpurt_arena_t *a, uint32_t byte
     a->pieces = gpurt_arena_unit(&s->heap, piece);
     gpurt_arena_tell(a);
     if (s->slots)
-        gpurt_arena_weigh(s, s->slots + a->slot, gpurt_arena_weight(piece));
+        gpurt_arena_count(s, s->slots + a->slot, piece);
     return piece;
 }
 

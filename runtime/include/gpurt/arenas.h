@@ -27,7 +27,8 @@ typedef struct gpurt_arena_stats {
     uint64_t arenas;
     uint64_t pieces, bytes; /* of the heap that they have */
     uint64_t largest;       /* bytes that one of them has, the most */
-    uint64_t refused;       /* arenas that found no slot, since the source was made */
+    uint64_t taken;         /* bytes of all pieces that arenas have had, and */
+    uint64_t refused;       /* arenas that found no slot, both since the source was made */
 } gpurt_arena_stats_t;
 
 GPURT_BEGIN_DECLS

@@ -33,8 +33,9 @@ typedef struct GPURT_ALIGN(16) gpurt_arena_piece {
 } gpurt_arena_piece_t;
 
 /* A slot: taken << 63 | epoch << 36 | the newest piece of an arena. Behind the slots a word
- * for each of what its pieces come to: their number << 36 | units of 16 bytes; then one that
- * counts arenas that found no slot. The host looks at all of it while kernels run. */
+ * for each of what its pieces come to: their number << 36 | units of 16 bytes; then one for
+ * each of the units that its arenas have taken since the source was made; then one that counts
+ * arenas that found no slot. The host looks at all of it while kernels run. */
 #define GPURT_ARENA_TAKEN  (1ull << 63)
 #define GPURT_ARENA_UNITS  ((1ull << 36) - 1)
 #define GPURT_ARENA_EPOCHS ((1u << 27) - 1)
@@ -42,18 +43,26 @@ typedef struct GPURT_ALIGN(16) gpurt_arena_piece {
 
 GPURT_HD size_t gpurt_arena_table_words(uint32_t slots)
 {
-    return 2 * (size_t)slots + 1;
+    return 3 * (size_t)slots + 1;
 }
 GPURT_DEV uint64_t gpurt_arena_weight(const gpurt_arena_piece_t *piece)
 {
     return GPURT_ARENA_ONE | piece->bytes / 16;
 }
-/* Adds to what the pieces of a slot come to. relaxed: a statistic, whose words arenas do not
- * share. */
+/* Adds to what the pieces of a slot come to. relaxed, both: statistics, whose words arenas do
+ * not share. */
 GPURT_DEV void gpurt_arena_weigh(const gpurt_arena_source_t *s, const uint64_t *slot,
                                  uint64_t weight)
 {
     gpurt_red_add_relaxed_dev_u64(s->slots + s->slot_count + (slot - s->slots), weight);
+}
+/* A piece is there. */
+GPURT_DEV void gpurt_arena_count(const gpurt_arena_source_t *s, const uint64_t *slot,
+                                 const gpurt_arena_piece_t *piece)
+{
+    gpurt_arena_weigh(s, slot, gpurt_arena_weight(piece));
+    gpurt_red_add_relaxed_dev_u64(s->slots + 2 * (size_t)s->slot_count + (slot - s->slots),
+                                  piece->bytes / 16);
 }
 
 /* A piece as a number that fits into 36 bits; 0 is none. */
@@ -87,7 +96,7 @@ GPURT_DEVN uint32_t gpurt_arena_take_slot(const gpurt_arena_source_t *s)
             gpurt_cas_relaxed_dev_u64(s->slots + slot, &empty, gpurt_arena_slot_word(s, 0)))
             return slot;
     }
-    gpurt_red_add_relaxed_dev_u64(s->slots + 2 * (size_t)s->slot_count, 1);
+    gpurt_red_add_relaxed_dev_u64(s->slots + 3 * (size_t)s->slot_count, 1);
     return GPURT_ARENA_NO_SLOT;
 }
 

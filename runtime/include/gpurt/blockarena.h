@@ -125,7 +125,7 @@ GPURT_DEVN gpurt_arena_piece_t *gpurt_block_arena_fetch(gpurt_block_arena_t *a,
         piece->next = word & GPURT_ARENA_UNITS;
     while (!gpurt_cas_relaxed_dev_u64(a->head, &word, gpurt_block_arena_word(a, unit)));
     if (gpurt_block_arena_slot(a))
-        gpurt_arena_weigh(&a->source, a->head, gpurt_arena_weight(piece));
+        gpurt_arena_count(&a->source, a->head, piece);
     return piece;
 }
 

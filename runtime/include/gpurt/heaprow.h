@@ -120,6 +120,7 @@ typedef struct gpurt_arena_state_row {
     uint32_t heap;          /* that pieces come from */
     uint32_t slots, arenas; /* that can have grown at a time, that have */
     gpurt_pair_t pieces, bytes, largest; /* of all of them; bytes of the largest arena */
+    gpurt_pair_t taken;                  /* bytes of all pieces that arenas have had */
     gpurt_pair_t refused;                /* arenas that found no slot */
 } gpurt_arena_state_row_t;
 
