@@ -58,6 +58,7 @@ FLOORS = {
     "runtime/include/gpurt/allocslab.h": 2,
     "runtime/include/gpurt/alloctree.h": 2,
     "runtime/include/gpurt/arena.h": 2,
+    "runtime/include/gpurt/arenatable.h": 2,
     "runtime/include/gpurt/blockarena.h": 2,
     "runtime/include/gpurt/magazine.h": 2,
     "runtime/include/gpurt/reclaimmap.h": 2,

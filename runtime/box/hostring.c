@@ -100,6 +100,23 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
          "heap %u: %s holds most but %u, of %u: %llu objects, %llu B"),
     SITE(HEAP_LEAK, WARN, gpurt_heap_leak_row_t, T4(U, W, W, S),
          "heap %u ends: %llu bytes in %llu objects from %s were not freed"),
+    SITE(HEAP_POOLS, DEBUG, gpurt_heap_pools_row_t, T9(U, W, W, W, W, W, W, W, W),
+         "heap %u, pools: thread, warp, block, heap served %llu, %llu, %llu, %llu, "
+         "took back %llu, %llu, %llu, %llu"),
+    SITE(REGION_STATE, DEBUG, gpurt_region_state_row_t,
+         T15(U, U, U, S, W, W, W, W, W, W, W, W, W, W, U),
+         "region %u (0x%x, granules of %u B) %s: %llu B, %llu B used; "
+         "free: %llu B in a row, %llu holes; %llu blocks; "
+         "refused: %llu full, %llu fragmented, %llu else; %llu wrong"),
+    SITE(REGION_MAP, DEBUG, gpurt_region_map_row_t, T10(U, U, W, W, W, W, W, W, W, W),
+         "region %u, map: cells of %u granules"),
+    SITE(ARENA_STATE, DEBUG, gpurt_arena_state_row_t, T10(U, U, U, U, U, W, W, W, W, W),
+         "arenas %u (0x%x) of heap %u, %u slots: %u arenas, %llu pieces, %llu B, "
+         "largest %llu B; %llu B taken in all; %llu found no slot"),
+    SITE(RECLAIM_STATE, DEBUG, gpurt_reclaim_state_row_t,
+         T12(U, U, U, U, W, W, W, W, W, U, U, W),
+         "table %u (0x%x) of heap %u, room %u: %llu objects, %llu taken in, "
+         "%llu freed; %llu refused, %llu wrong; %u open"),
     {.kind = GPURT_KIND_TEXT, .level = GPURT_LEVEL_WARN, .format = "collector"},
 };
 GPURT_STATIC_ASSERT(offsetof(gpurt_activity_kernel_t, context) == 4 * 13, "frozen");

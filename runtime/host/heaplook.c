@@ -4,6 +4,7 @@
 #include "heapmap.h"
 
 #include "refuse.h"
+#include "viewer.h"
 
 #include <errno.h>
 #include <gpurt/alloc.h>
@@ -36,10 +37,15 @@ gpurt_status_t gpurt_heap_mirror_store(gpurt_t *rt, const gpurt_heap_t *heap,
                                        const gpurt_heap_mirror_t *mirror,
                                        gpurt_error_t *err)
 {
+    gpurt_viewer_t *viewer = gpurt_viewer_enter(rt);
     gpurt_status_t st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, heap->counts, mirror->memory,
                                    gpurt_heap_table_bytes(heap), err);
 
-    return st == GPURT_OK ? gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err) : st;
+    if (st == GPURT_OK)
+        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+    if (viewer)
+        gpurt_viewer_leave();
+    return st;
 }
 
 void gpurt_heap_mirror_free(gpurt_heap_mirror_t *mirror)
