@@ -3,7 +3,7 @@
  *
  * A drainer claims a box, reads its rings, panics and losses round by round, turns
  * records into rows, hands them to the sinks, and frees space in the rings only when the
- * sinks say that the rows are safe. A flush is planned in the box before it is written, so
+ * rows are in the file, or their groups on the box's shelf. A flush is planned in the box before it is written, so
  * a drainer that takes over knows what the one before it got done: with the same file, no
  * row is lost and none comes twice. It lives in another process than the application and
  * goes on until that one is gone and its devices are quiet. All memory is taken at open,
@@ -59,7 +59,8 @@ typedef struct gpurt_drain_options {
     gpurt_drain_sink_t sinks[GPURT_DRAIN_SINKS];
     gpurt_dictionary_t *dictionary; /* definitions go here; borrowed until close */
     gpurt_scribe_t *scribe;         /* packs and writes; borrowed until close; NULL: none */
-    uint64_t flush_ns;  /* a row waits no longer for its flush; default 100 ms */
+    uint64_t flush_ns;  /* a row waits no longer for its flush, a quarter where they are
+                           many; default 100 ms */
     uint64_t settle_ns; /* quiet time after the application's end; default 50 ms: a GPU was
                            seen to store for 11 ms after its process was killed */
     bool spin;          /* never sleep between rounds */

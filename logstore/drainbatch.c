@@ -39,7 +39,7 @@ gpurt_status_t drain_batches_make(gpurt_drain_t *d, uint32_t rings, gpurt_error_
     return GPURT_OK;
 }
 
-/* What was handed over is still written, if it can be; else it is in the rings. */
+/* What was handed over is still written, if it can be; else it is in the rings or on the shelf. */
 void drain_batches_free(gpurt_drain_t *d)
 {
     if (d->handed) {
@@ -78,6 +78,7 @@ void drain_marks_set(gpurt_drain_t *d)
     }
     for (uint32_t i = 0; i < d->map->section_count; i++)
         d->batch->missing_told[i] = d->sections[i].missing_told;
+    d->batch->shelf_at = d->shelf_at;
 }
 
 void drain_marks_drop(gpurt_drain_t *d)

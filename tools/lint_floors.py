@@ -73,6 +73,7 @@ FLOORS = {
     "runtime/include/gpurt/places.h": 2,
     "runtime/include/gpurt/rack.h": 2,
     "runtime/include/gpurt/region.h": 2,
+    "runtime/include/gpurt/regionlook.h": 2,
     "runtime/include/gpurt/regionmap.h": 2,
     "runtime/include/gpurt/malloc.h": 2,
     "runtime/include/gpurt/kernel.h": 2,
