@@ -144,14 +144,11 @@ static gpurt_pair_t answers(const gpurt_region_counts_t *c, uint32_t from, uint3
 
 static void counts_row(const gpurt_region_counts_t *c, gpurt_region_state_row_t *row)
 {
-    uint64_t refused =
-        gpurt_pair_value(answers(c, GPURT_REGION_TOO_LARGE, GPURT_REGION_NONE));
-
-    refused += gpurt_pair_value(answers(c, GPURT_REGION_TAKEN, GPURT_REGION_APART));
     row->full = answers(c, GPURT_REGION_FULL, GPURT_REGION_FULL);
     row->fragmented = answers(c, GPURT_REGION_FRAGMENTED, GPURT_REGION_FRAGMENTED);
-    row->refused = gpurt_pair(refused);
+    row->refused = answers(c, GPURT_REGION_TOO_LARGE, GPURT_REGION_NONE);
     row->wrong = answers(c, GPURT_REGION_FOREIGN, GPURT_REGION_TWICE);
+    row->stuck = answers(c, GPURT_REGION_TAKEN, GPURT_REGION_APART);
     row->races = gpurt_pair(c->xlost_races);
     row->looking = (uint32_t)c->xlooking;
 }
