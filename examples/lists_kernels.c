@@ -38,19 +38,19 @@ GPURT_DEVN uint32_t *run_make(gpurt_arena_t *scratch, uint32_t n, uint32_t *stat
 /* Room for so many numbers: in place, or in a longer block elsewhere. */
 GPURT_DEVN bool list_reserve(const gpurt_region_t *r, list_t *list, uint32_t count)
 {
-    uint32_t room = count + count / 2, *more;
+    uint32_t room = count + count / 2, *old = list->numbers, *more = old;
 
     if (count <= list->room)
         return true;
-    if (!list->numbers || gpurt_region_resize(r, list->numbers, room * sizeof *more)) {
+    if (!old || gpurt_region_resize(r, old, room * sizeof *more) != GPURT_REGION_OK) {
         more = (uint32_t *)gpurt_region_alloc(r, room * sizeof *more);
         if (!more)
             return false;
-        for (uint32_t i = 0; i < list->count; i++)
-            more[i] = list->numbers[i];
-        gpurt_region_free(r, list->numbers);
-        list->numbers = more;
+        for (uint32_t i = 0; old && i < list->count; i++)
+            more[i] = old[i];
+        gpurt_region_free(r, old);
     }
+    list->numbers = more;
     list->room = room;
     return true;
 }

@@ -51,19 +51,18 @@ static void row_end(sums_t *s)
 
 static void rows_add(sums_t *s, uint64_t word, uint32_t bits)
 {
-    for (uint32_t at = 0; at < bits;) {
-        uint64_t rest = word >> at;
-        uint32_t n = rest ? gpurt_ctz64(rest) : 64, most = bits - at;
+    while (bits > 0) {
+        bool is_free = word & 1;
+        uint64_t other = is_free ? ~word : word; /* its first bit is not as this one */
+        uint32_t n = other ? gpurt_ctz64(other) : 64;
 
-        if (n) {
+        n = n < bits ? n : bits;
+        if (is_free)
+            s->row += n;
+        else
             row_end(s);
-            at += n < most ? n : most;
-            continue;
-        }
-        n = ~rest ? gpurt_ctz64(~rest) : 64;
-        n = n < most ? n : most;
-        s->row += n;
-        at += n;
+        word = n < 64 ? word >> n : 0;
+        bits -= n;
     }
 }
 
