@@ -37,6 +37,7 @@ static bool put_region(model_heaps_t *h, const gpurt_row_t *row,
     r->fragmented = gpurt_pair_value(s->fragmented);
     r->refused = gpurt_pair_value(s->refused);
     r->wrong = gpurt_pair_value(s->wrong);
+    r->stuck = gpurt_pair_value(s->stuck);
     r->races = gpurt_pair_value(s->races);
     return true;
 }

@@ -244,7 +244,7 @@ typedef struct gpurt_model_region {
     gpurt_model_told_t told; /* flags: GPURT_REGION_POLICY */
     uint64_t bytes, used, peak_used;
     uint64_t largest, holes, blocks; /* as gpurt_region_state_row_t says */
-    uint64_t full, fragmented, refused, wrong, races;
+    uint64_t full, fragmented, refused, wrong, stuck, races;
     uint32_t granule, looking, map_granules, unused; /* map_granules: a cell */
     uint8_t cells[GPURT_HEAP_CELLS];
     char name[GPURT_MODEL_REGION_NAME];

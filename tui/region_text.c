@@ -81,11 +81,11 @@ static void plain_region(FILE *out, const gpurt_model_region_t *r)
             "           free: %s in %" PRIu64 " holes, %s in a row (fragmented %d%%)\n",
             activity_bytes(r->bytes > r->used ? r->bytes - r->used : 0, left), r->holes,
             activity_bytes(r->largest, longest), region_fragmented(r));
-    if (region_refused(r) || r->wrong)
+    if (region_refused(r) || r->wrong || r->stuck)
         fprintf(out,
                 "           refused: %" PRIu64 " full, %" PRIu64 " fragmented, %" PRIu64
-                " else; wrong: %" PRIu64 "\n",
-                r->full, r->fragmented, r->refused, r->wrong);
+                " else; wrong: %" PRIu64 "; not in place: %" PRIu64 "\n",
+                r->full, r->fragmented, r->refused, r->wrong, r->stuck);
 }
 
 static void plain_arena(FILE *out, const gpurt_model_arena_t *a)
@@ -190,6 +190,7 @@ static void json_region(FILE *out, const gpurt_model_region_t *r)
     json_number(out, "fragmented", r->fragmented);
     json_number(out, "refused", r->refused);
     json_number(out, "wrong", r->wrong);
+    json_number(out, "not_in_place", r->stuck);
     json_number(out, "races", r->races);
     json_number(out, "looking", r->looking);
     json_number(out, "map_granules", r->map_granules);

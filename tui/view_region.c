@@ -70,6 +70,7 @@ void region_line(const gpurt_model_region_t *r, canvas_t *c, rect_t area, int ro
 void region_about(const gpurt_model_region_t *r, canvas_t *c, rect_t area, int row)
 {
     char most[24], left[24], longest[24], granule[24], what[64];
+    char stuck[16], races[16];
     int at;
 
     canvas_printf(
@@ -82,10 +83,12 @@ void region_about(const gpurt_model_region_t *r, canvas_t *c, rect_t area, int r
         canvas_printf(c, area, row, at, STYLE_INFO, "  %u warp%s look%s for a place",
                       r->looking, r->looking == 1 ? "" : "s", r->looking == 1 ? "s" : "");
     canvas_printf(c, area, ++row, 1, region_refused(r) ? STYLE_WARN : STYLE_INFO,
-                  "refused: %llu full, %llu fragmented, %llu else; places lost to others: "
-                  "%llu",
+                  "refused: %llu full, %llu fragmented, %llu else",
                   (unsigned long long)r->full, (unsigned long long)r->fragmented,
-                  (unsigned long long)r->refused, (unsigned long long)r->races);
+                  (unsigned long long)r->refused);
+    canvas_printf(c, area, ++row, 1, STYLE_INFO,
+                  "resized, but not in place: %s; places lost to other lanes: %s",
+                  canvas_short(r->stuck, stuck), canvas_short(r->races, races));
     snprintf(what, sizeof what, "%u granule%s of %s, by what is used", r->map_granules,
              r->map_granules == 1 ? "" : "s", granule);
     if (r->map_granules)

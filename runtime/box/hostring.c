@@ -34,6 +34,7 @@ enum {
 #define T13(a, ...) (T1(a) | T12(__VA_ARGS__) << 4)
 #define T14(a, ...) (T1(a) | T13(__VA_ARGS__) << 4)
 #define T15(a, ...) (T1(a) | T14(__VA_ARGS__) << 4)
+#define T16(a, ...) (T1(a) | T15(__VA_ARGS__) << 4)
 
 /* In the order of the structs' fields. What the format does not name is for programs. The
  * second is of a struct that has grown: its first version ended before `field_`. */
@@ -104,10 +105,10 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
          "heap %u, pools: thread, warp, block, heap served %llu, %llu, %llu, %llu, "
          "took back %llu, %llu, %llu, %llu"),
     SITE(REGION_STATE, DEBUG, gpurt_region_state_row_t,
-         T15(U, U, U, S, W, W, W, W, W, W, W, W, W, W, U),
+         T16(U, U, U, S, W, W, W, W, W, W, W, W, W, W, W, U),
          "region %u (0x%x, granules of %u B) %s: %llu B, %llu B used; "
          "free: %llu B in a row, %llu holes; %llu blocks; "
-         "refused: %llu full, %llu fragmented, %llu else; %llu wrong"),
+         "refused: %llu full, %llu fragmented, %llu else; %llu wrong; %llu not in place"),
     SITE(REGION_MAP, DEBUG, gpurt_region_map_row_t, T10(U, U, W, W, W, W, W, W, W, W),
          "region %u, map: cells of %u granules"),
     SITE(ARENA_STATE, DEBUG, gpurt_arena_state_row_t, T10(U, U, U, U, U, W, W, W, W, W),

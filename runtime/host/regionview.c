@@ -51,19 +51,18 @@ static void row_end(sums_t *s)
 
 static void rows_add(sums_t *s, uint64_t word, uint32_t bits)
 {
-    for (uint32_t at = 0; at < bits;) {
-        uint64_t rest = word >> at;
-        uint32_t n = rest ? gpurt_ctz64(rest) : 64, most = bits - at;
+    while (bits > 0) {
+        bool is_free = word & 1;
+        uint64_t other = is_free ? ~word : word; /* its first bit is not as this one */
+        uint32_t n = other ? gpurt_ctz64(other) : 64;
 
-        if (n) {
+        n = n < bits ? n : bits;
+        if (is_free)
+            s->row += n;
+        else
             row_end(s);
-            at += n < most ? n : most;
-            continue;
-        }
-        n = ~rest ? gpurt_ctz64(~rest) : 64;
-        n = n < most ? n : most;
-        s->row += n;
-        at += n;
+        word = n < 64 ? word >> n : 0;
+        bits -= n;
     }
 }
 
@@ -144,14 +143,11 @@ static gpurt_pair_t answers(const gpurt_region_counts_t *c, uint32_t from, uint3
 
 static void counts_row(const gpurt_region_counts_t *c, gpurt_region_state_row_t *row)
 {
-    uint64_t refused =
-        gpurt_pair_value(answers(c, GPURT_REGION_TOO_LARGE, GPURT_REGION_NONE));
-
-    refused += gpurt_pair_value(answers(c, GPURT_REGION_TAKEN, GPURT_REGION_APART));
     row->full = answers(c, GPURT_REGION_FULL, GPURT_REGION_FULL);
     row->fragmented = answers(c, GPURT_REGION_FRAGMENTED, GPURT_REGION_FRAGMENTED);
-    row->refused = gpurt_pair(refused);
+    row->refused = answers(c, GPURT_REGION_TOO_LARGE, GPURT_REGION_NONE);
     row->wrong = answers(c, GPURT_REGION_FOREIGN, GPURT_REGION_TWICE);
+    row->stuck = answers(c, GPURT_REGION_TAKEN, GPURT_REGION_APART);
     row->races = gpurt_pair(c->xlost_races);
     row->looking = (uint32_t)c->xlooking;
 }

@@ -25,8 +25,11 @@ GPURT_DEVN void region_part(const struct memory_app_args *p)
     }
     gpurt_block_barrier();
     if (lane == 1 && gpurt_region_alloc(&p->region, (size_t)p->region.granules
-                                                        << p->region.shift) == NULL)
+                                                        << p->region.shift) == NULL) {
         gpurt_region_free(&p->region, block + 16);
+        gpurt_region_resize(&p->region, block,
+                            (size_t)p->region.granules << p->region.shift);
+    }
 }
 
 /* Blocks side by side, of which each second one is given back. */

@@ -38,7 +38,7 @@ seen() { "$1" && holds state.json "$2"; }
 
 region='.regions[0] | .region==1 and .name=="scratch \"1\"" and .policy=="best" and .granule==256 and
     .used_bytes==$k.used and .free_bytes==.bytes-$k.used and .blocks==$k.blocks and .full==1 and .wrong==1 and
-    .refused==0 and .looking==0 and (.map|length)>0'
+    .refused==0 and .not_in_place==1 and .looking==0 and (.map|length)>0'
 arenas='.arenas[0] | .source==1 and .arenas==$k.arenas and .pieces==$k.pieces and .bytes==1024*$k.pieces and
     .largest_bytes==3072 and .taken_bytes==.bytes and .refused==$k.no_slot and .slots==60'
 wide='.arenas[1] | .source==2 and .arenas==64 and .pieces==64 and .bytes==65536 and .slots==65536 and .refused==0'

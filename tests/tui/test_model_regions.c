@@ -65,6 +65,7 @@ static void put_region(uint32_t id, uint64_t time_ns, uint64_t used, uint32_t fl
                                   .fragmented = gpurt_pair(2),
                                   .refused = gpurt_pair(1),
                                   .wrong = gpurt_pair(7),
+                                  .stuck = gpurt_pair(4),
                                   .races = gpurt_pair(9),
                                   .looking = 1};
 
@@ -204,7 +205,8 @@ static void check_screen(int rows, int columns)
     CHECK(on_canvas(&c,
                     "most 640.0 KiB  free 512.0 KiB, 128.0 KiB in a row, fragmented 75%"));
     CHECK(on_canvas(&c, "best fit, granules of 256 B  1 warp looks for a place"));
-    CHECK(on_canvas(&c, "refused: 3 full, 2 fragmented, 1 else; places lost to others: 9"));
+    CHECK(on_canvas(&c, "refused: 3 full, 2 fragmented, 1 else"));
+    CHECK(on_canvas(&c, "resized, but not in place: 4; places lost to other lanes: 9"));
     CHECK(on_canvas(&c, "#xxxx++++---..#")); /* the first cells of the map */
     CHECK(on_canvas(&c, "a cell: 32 granules of 256 B, by what is used; . free"));
     draw(&c, 2);

@@ -105,6 +105,7 @@ typedef struct gpurt_region_state_row {
         fragmented;       /* requests that found too little free, or not in a row */
     gpurt_pair_t refused; /* ... that were refused for another reason */
     gpurt_pair_t wrong;   /* pointers that were no block */
+    gpurt_pair_t stuck;   /* resizes and merges that what follows did not allow */
     gpurt_pair_t races;   /* places that another lane took first */
     uint32_t looking;     /* warps that look for a place at this moment */
 } gpurt_region_state_row_t;
