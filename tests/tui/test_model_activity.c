@@ -290,7 +290,6 @@ static void check_together(void)
     CHECK(memcmp(&view->numbers, &other->numbers, sizeof view->numbers) == 0);
     CHECK(memcmp(&view->activity, &other->activity, sizeof view->activity) == 0);
     CHECK(memcmp(&view->timeline, &other->timeline, sizeof view->timeline) == 0);
-    CHECK(memcmp(view->lines, other->lines, sizeof view->lines) == 0);
     gpurt_model_destroy(together);
     gpurt_model_destroy(single);
     free(order);

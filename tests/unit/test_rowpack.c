@@ -30,7 +30,7 @@ static uint64_t rnd(void)
 
 static uint32_t below(uint32_t end)
 {
-    return (uint32_t)(rnd() >> 33) % end;
+    return end ? (uint32_t)(rnd() >> 33) % end : 0;
 }
 
 /* A word that differs from another by nothing, by little, or by anything: each width and
