@@ -298,16 +298,17 @@ GPURT_DEVN uint64_t gpurt_arena_keep_one(const gpurt_arena_t *a)
 /* All of the arena but `keep`, which becomes its only piece. */
 GPURT_DEVN void gpurt_arena_drop_all(const gpurt_arena_t *a, uint64_t keep)
 {
-    const gpurt_heap_t *h = &a->source->heap;
-    uint64_t older = keep ? gpurt_arena_piece(h, keep)->next : 0, pieces = a->pieces;
-    gpurt_arena_t told = *a;
+    const gpurt_arena_source_t *s = a->source;
+    uint64_t *slot = gpurt_arena_own_slot(a), pieces = a->pieces, older = 0;
 
-    if (keep)
-        gpurt_arena_piece(h, keep)->next = 0;
-    told.pieces = keep;
-    gpurt_arena_tell(&told);
-    gpurt_arena_drop(a->source, gpurt_arena_own_slot(a), pieces, keep);
-    gpurt_arena_drop(a->source, gpurt_arena_own_slot(a), older, 0);
+    if (keep) {
+        older = gpurt_arena_piece(&s->heap, keep)->next;
+        gpurt_arena_piece(&s->heap, keep)->next = 0;
+    }
+    if (slot) /* first: a piece that is free is nobody's */
+        gpurt_store_relaxed_dev_u64(slot, gpurt_arena_slot_word(s, keep));
+    gpurt_arena_drop(s, slot, pieces, keep);
+    gpurt_arena_drop(s, slot, older, 0);
 }
 
 GPURT_DEV void gpurt_arena_rewind(gpurt_arena_t *a, uint64_t keep)
