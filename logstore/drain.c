@@ -102,6 +102,8 @@ gpurt_status_t gpurt_drain_open(const gpurt_boxmap_t *map,
         return st;
     }
     drain_take_over(d);
+    gpurt_scribe_join(d->options.scribe);
+    d->joined = true;
     *out = d;
     return GPURT_OK;
 }
@@ -111,6 +113,8 @@ void gpurt_drain_close(gpurt_drain_t *d)
     if (!d)
         return;
     drain_batches_free(d);
+    if (d->joined)
+        gpurt_scribe_leave(d->options.scribe);
     drain_unclaim(d);
     for (uint32_t i = 0; i < GPURT_BOX_SECTIONS; i++) {
         free(d->sections[i].positions);
