@@ -103,11 +103,17 @@ gpurt_status_t gpurt_drain_open(const gpurt_boxmap_t *map,
         gpurt_drain_close(d);
         return st;
     }
+<<<<<<< HEAD
     st = drain_take_over(d, err);
     if (st != GPURT_OK) {
         gpurt_drain_close(d);
         return st;
     }
+=======
+    drain_take_over(d);
+    gpurt_scribe_join(d->options.scribe);
+    d->joined = true;
+>>>>>>> w-rate
     *out = d;
     return GPURT_OK;
 }
@@ -117,6 +123,8 @@ void gpurt_drain_close(gpurt_drain_t *d)
     if (!d)
         return;
     drain_batches_free(d);
+    if (d->joined)
+        gpurt_scribe_leave(d->options.scribe);
     drain_unclaim(d);
     for (uint32_t i = 0; i < GPURT_BOX_SECTIONS; i++) {
         free(d->sections[i].positions);

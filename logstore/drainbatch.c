@@ -148,8 +148,8 @@ static void batch_submit(gpurt_drain_t *d)
     d->batch = &d->batches[(uint32_t)(b - d->batches + 1) % d->batch_count];
 }
 
-/* Without a scribe, or where nobody minds and the scribe is at rest: then rows are packed where
- * they are in the cache, and nobody is woken. */
+/* Without a scribe, or where nobody minds, nor any other drain of this thread, and the scribe is
+ * at rest: then rows are packed where they are in the cache, and nobody is woken. */
 static bool writes_itself(const gpurt_drain_t *d)
 {
     return !d->options.scribe || (d->patient && gpurt_scribe_rests(d->options.scribe));

@@ -161,6 +161,7 @@ struct gpurt_drain {
     uint32_t given_used, given;     /* of it, what all sinks but the store have had */
     bool full;
     bool patient; /* gpurt_drain_is_patient */
+    bool joined;  /* the scribe's users */
 
     /* A round's rows on their way to the sinks that take them one by one. */
     gpurt_timed_t *entries, *spare; /* BATCH_ROWS each, when a sink wants order */
