@@ -235,6 +235,7 @@ static void a_store_that_stands(void)
 {
     gpurt_scribe_t *scribe = gpurt_scribe_open();
     gpurt_drain_t *d;
+    uint64_t done = 0;
     uint32_t tail;
 
     CHECK_MSG(scribe, "a thread");
@@ -250,9 +251,9 @@ static void a_store_that_stands(void)
     CHECK_EQ(tail, port.control->head.xhead);
     all_is_there();
     gpurt_store_relaxed_sys_u32(&store.xgate, 0); /* relaxed: as above */
-    for (int i = 0; i < WAITS && map.box->claim.xdone == 0; i++)
-        usleep(100);
-    CHECK_EQ(map.box->claim.xdone, 1);
+    for (int i = 0; i < WAITS && done == 0; i++, usleep(100))
+        done = gpurt_load_acquire_sys_u64(&map.box->claim.xdone); /* DP2.acq */
+    CHECK_EQ(done, 1);
     CHECK_EQ(port.control->xtail, tail); /* what was given is not taken back */
     end(d, 0);
     gpurt_scribe_close(scribe);

@@ -56,20 +56,16 @@ GPURT_DEV void gpurt_run_hint(uint64_t *hints, uint32_t shard)
         gpurt_or_acq_rel_dev_u64(hints + shard / 64, bit); /* AH5.rel AH5.acq */
 }
 
-/* Clears the hint of a run that is not worth taking. Returns: a run that came meanwhile and is,
- * whose hint is set again; else one that is not. */
+/* Clears the hint of a run that is not worth taking. Returns: the shard's word as it is then:
+ * one that was brought meanwhile, and is, is the caller's to take. */
 GPURT_DEVN uint64_t gpurt_run_unhint(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
                                      bool whole)
 {
-    uint64_t *hints = gpurt_run_hints(h, c, whole), run;
-
     /* relaxed: before the next */
-    gpurt_red_and_relaxed_dev_u64(hints + shard / 64, ~(1ull << (shard % 64)));
-    run =
-        gpurt_add_acq_rel_dev_u64(gpurt_run_current(h, shard, c), 0); /* AH4.rel AH4.acq */
-    if (gpurt_run_is_worth(run, whole, gpurt_shape_slots(gpurt_class_shape(c))))
-        gpurt_run_hint(hints, shard);
-    return run;
+    gpurt_red_and_relaxed_dev_u64(gpurt_run_hints(h, c, whole) + shard / 64,
+                                  ~(1ull << (shard % 64)));
+    return gpurt_add_acq_rel_dev_u64(gpurt_run_current(h, shard, c),
+                                     0); /* AH4.rel AH4.acq */
 }
 
 /* Takes what is left of a run. own: the shard that asks. whole: only of runs that have an
