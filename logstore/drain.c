@@ -103,17 +103,13 @@ gpurt_status_t gpurt_drain_open(const gpurt_boxmap_t *map,
         gpurt_drain_close(d);
         return st;
     }
-<<<<<<< HEAD
     st = drain_take_over(d, err);
     if (st != GPURT_OK) {
         gpurt_drain_close(d);
         return st;
     }
-=======
-    drain_take_over(d);
     gpurt_scribe_join(d->options.scribe);
     d->joined = true;
->>>>>>> w-rate
     *out = d;
     return GPURT_OK;
 }
@@ -289,7 +285,8 @@ gpurt_status_t gpurt_drain_round(gpurt_drain_t *d, uint32_t *rows, gpurt_error_t
         st = drain_collect(d, err);
     if (st != GPURT_OK)
         return st;
-    if (d->half && !d->cut && !d->full)
+    /* The writers of a patient drain's ring can wait, and its frames are as large as it. */
+    if (d->half && !d->cut && !d->full && !d->patient)
         d->half = !drain_shelve(d);
     if (flush_due(d))
         st = flush_begin(d, err);
