@@ -136,7 +136,8 @@ void busy_add(busy_t *b, uint32_t device, bool copy, uint64_t start, uint64_t en
     if (d->count == BUSY_EVENTS)
         events_account(b, d, BUSY_EVENTS / 2);
     at = place_of(d, start);
-    memmove(d->events + at + 1, d->events + at, (d->count - at) * sizeof d->events[0]);
+    if (at < d->count)
+        memmove(d->events + at + 1, d->events + at, (d->count - at) * sizeof d->events[0]);
     d->events[at].span.start = start;
     d->events[at].span.end = end;
     d->events[at].copy = copy;

@@ -107,6 +107,7 @@ static void buffer_read(int index)
     uint64_t now = gpurt_real_ns();
     CUpti_Activity *record = NULL;
 
+    translate_buffer(&collector.translate);
     while (valid > 0 && collector.api.cuptiActivityGetNextRecord(memory, valid, &record) ==
                             CUPTI_SUCCESS)
         translate_record(&collector.translate, record, now);
@@ -191,8 +192,10 @@ static void reader_run(duty_t *w)
  * not given out now never will be. */
 static void flusher_run(duty_t *w)
 {
-    while (duty_wait(w, collector.flush_ms))
+    while (duty_wait(w, collector.flush_ms)) {
         collector.api.cuptiActivityFlushAll(0);
+        sem_post(&collector.pool.filled);
+    }
     collector.api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 

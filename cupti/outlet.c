@@ -26,11 +26,12 @@ static struct {
     pthread_mutex_t lock; /* guards all but xleft */
     gpurt_boxmap_t map;
     gpurt_hostring_t ring;
+    gpurt_hostbatch_t batch; /* between enter and exit; else empty */
     names_t names;
     int drainer;        /* pipe to a drainer of our own, or -1 */
     bool open, ours;    /* ours: we made the box */
     bool theirs;        /* the program opens gpurt itself: its boxes are the place */
-    bool stalled;       /* the last record found no room in time */
+    bool stalled;       /* the last batch found no room in time */
     uint64_t expect_ns; /* the program is making a box: until then none is made */
     uint64_t retry_ns;  /* a box could not be had: not before this time again */
     char asked[GPURT_HANDOVER_NAME]; /* who asked for the box; empty: the environment */
@@ -153,6 +154,34 @@ static void wait_a_step(void)
     nanosleep(&step, NULL);
 }
 
+/* It waits with the lock held: the other writers of the collector would find the same full
+ * ring. Threads of the program never come here. */
+static bool batch_written(uint64_t time_ns)
+{
+    uint64_t until = 0;
+
+    while (!gpurt_hostring_write(&outlet.ring, &outlet.batch, time_ns)) {
+        uint64_t now = gpurt_real_ns();
+
+        until = until ? until : now + PATIENCE_NS;
+        if (outlet.stalled || now > until)
+            return false;
+        wait_a_step();
+    }
+    return true;
+}
+
+static void batch_end(uint64_t time_ns)
+{
+    if (outlet.batch.count == 0)
+        return;
+    outlet.stalled = !batch_written(time_ns);
+    if (!outlet.stalled)
+        return;
+    gpurt_hostring_lose(&outlet.ring, outlet.batch.count, GPURT_LOSS_FULL, time_ns);
+    outlet.batch.count = outlet.batch.groups = 0;
+}
+
 bool outlet_enter(bool last)
 {
     if (is_left())
@@ -166,32 +195,26 @@ bool outlet_enter(bool last)
 
 void outlet_exit(void)
 {
+    batch_end(gpurt_real_ns());
     pthread_mutex_unlock(&outlet.lock);
 }
 
-/* It waits with the lock held: the other writers of the collector would find the same full
- * ring. Threads of the program never come here. */
+void *outlet_room(uint32_t kind, uint32_t device, uint64_t time_ns)
+{
+    void *room = gpurt_hostring_room(&outlet.ring, &outlet.batch, kind, device, time_ns);
+
+    if (room)
+        return room;
+    batch_end(time_ns);
+    return gpurt_hostring_room(&outlet.ring, &outlet.batch, kind, device, time_ns);
+}
+
 void outlet_put(uint32_t kind, uint32_t device, uint64_t time_ns, const void *payload)
 {
-    uint64_t until = 0;
-
-    for (;;) {
-        uint64_t now;
-
-        if (kind == GPURT_KIND_TEXT
-                ? gpurt_hostring_warn(&outlet.ring, time_ns, payload)
-                : gpurt_hostring_put(&outlet.ring, kind, device, time_ns, payload)) {
-            outlet.stalled = false;
-            return;
-        }
-        now = gpurt_real_ns();
-        until = until ? until : now + PATIENCE_NS;
-        if (outlet.stalled || now > until)
-            break;
-        wait_a_step();
-    }
-    outlet.stalled = true;
-    gpurt_hostring_lose(&outlet.ring, 1, GPURT_LOSS_FULL, time_ns);
+    if (gpurt_hostring_gather(&outlet.ring, &outlet.batch, kind, device, time_ns, payload))
+        return;
+    batch_end(time_ns);
+    gpurt_hostring_gather(&outlet.ring, &outlet.batch, kind, device, time_ns, payload);
 }
 
 void outlet_warn(uint64_t time_ns, const char *text)

@@ -24,10 +24,12 @@ void outlet_ask(const char *drainer);
 bool outlet_enter(bool last);
 void outlet_exit(void);
 
-/* One record. Waits for room up to half a second while a drainer takes records away; then
- * it is counted as lost, and so are those behind it, without a wait, until there is room
- * again. */
+/* One record: in the ring with some others, at the latest at exit. They wait for room up to
+ * half a second while a drainer takes records away; then they are counted as lost, and so are
+ * those behind them, without a wait, until there is room again. */
 void outlet_put(uint32_t kind, uint32_t device, uint64_t time_ns, const void *payload);
+/* The same for who fills the struct in its place, before the next call. A kind of activity.h. */
+void *outlet_room(uint32_t kind, uint32_t device, uint64_t time_ns);
 void outlet_warn(uint64_t time_ns, const char *text);
 void outlet_lose(uint64_t count, uint32_t reason, uint64_t time_ns);
 

@@ -47,11 +47,13 @@ void pool_fill(pool_t *p, uint8_t *memory, size_t valid)
 {
     int index = (int)((size_t)(memory - p->memory) / POOL_BUFFER_BYTES);
     pool_entry_t *entry = &p->entries[index];
+    uint64_t order = gpurt_add_relaxed_dev_u64(&p->xorder, 1); /* relaxed: a ticket */
 
     entry->valid = valid < POOL_BUFFER_BYTES ? valid : POOL_BUFFER_BYTES;
-    entry->order = gpurt_add_relaxed_dev_u64(&p->xorder, 1); /* relaxed: a ticket */
+    entry->order = order;
     gpurt_or_release_dev_u64(&p->xfull[index / 64], 1ull << (index % 64)); /* CUP1.rel */
-    sem_post(&p->filled);
+    if ((order + 1) % POOL_BELL == 0)
+        sem_post(&p->filled);
 }
 
 /* The oldest buffer that one pass over the words finds. */

@@ -16,7 +16,10 @@ enum {
     POOL_WORDS = POOL_BUFFERS / 64,
     /* About 300 kernels. A buffer comes back when all in it have ended, so with a GPU that is
      * always busy only when it is full: small ones come sooner. */
-    POOL_BUFFER_BYTES = 64 << 10
+    POOL_BUFFER_BYTES = 64 << 10,
+    POOL_BELL =
+        8 /* buffers that the reader is woken for: else it looks by itself, and after
+                     each flush */
 };
 
 typedef struct pool_entry {
@@ -34,7 +37,7 @@ typedef struct pool {
     pool_entry_t entries[POOL_BUFFERS];
     uint64_t given; /* buffers given back so far, and the last one; the reader's */
     int last;
-    sem_t filled; /* posted by fill */
+    sem_t filled; /* posted by fill, for each POOL_BELL of them */
 } pool_t;
 
 /* Returns: false without memory. */

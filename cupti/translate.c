@@ -50,6 +50,18 @@ static void did(translate_t *t, uint32_t device, bool copy, uint64_t start, gpur
     t->last_ns = end > t->last_ns ? end : t->last_ns;
 }
 
+/* Most records of a buffer name what others of it do: the text is looked at once. */
+static uint32_t name_of(translate_t *t, const char *text, bool is_kernel)
+{
+    uint64_t key = (uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15ull;
+    translate_name_t *seen = &t->names[key >> 32 & (TRANSLATE_NAMES - 1)];
+
+    if (seen->buffer != t->buffer || seen->text != text || seen->is_kernel != is_kernel)
+        *seen =
+            (translate_name_t){text, t->buffer, outlet_name(text, is_kernel), is_kernel};
+    return seen->number;
+}
+
 static void put(translate_t *t, uint32_t kind, uint32_t device, uint64_t time_ns,
                 const void *payload)
 {
@@ -59,27 +71,42 @@ static void put(translate_t *t, uint32_t kind, uint32_t device, uint64_t time_ns
 
 /* ---- on the device ------------------------------------------------------------------- */
 
+static void kernel_fill(gpurt_activity_kernel_t *out, const CUpti_ActivityKernel10 *k,
+                        uint32_t name, gpurt_pair_t ns)
+{
+    out->name = name;
+    out->ns = ns;
+    out->grid[0] = (uint32_t)k->gridX;
+    out->grid[1] = (uint32_t)k->gridY;
+    out->grid[2] = (uint32_t)k->gridZ;
+    out->block[0] = (uint32_t)k->blockX;
+    out->block[1] = (uint32_t)k->blockY;
+    out->block[2] = (uint32_t)k->blockZ;
+    out->registers = k->registersPerThread;
+    out->shared_bytes = (uint32_t)(k->staticSharedMemory + k->dynamicSharedMemory);
+    out->stream = k->streamId;
+    out->correlation = k->correlationId;
+    out->context = k->contextId;
+}
+
+/* The most frequent of all, so it is made where it will lie. A node begins as any kernel. */
 static void put_kernel(translate_t *t, const CUpti_ActivityKernel10 *k, uint64_t now_ns)
 {
     uint64_t start = k->start;
-    gpurt_activity_kernel_t out = {
-        .ns = span(t, &start, k->end, now_ns),
-        .grid = {(uint32_t)k->gridX, (uint32_t)k->gridY, (uint32_t)k->gridZ},
-        .block = {(uint32_t)k->blockX, (uint32_t)k->blockY, (uint32_t)k->blockZ},
-        .registers = k->registersPerThread,
-        .shared_bytes = (uint32_t)(k->staticSharedMemory + k->dynamicSharedMemory),
-        .stream = k->streamId,
-        .correlation = k->correlationId,
-        .context = k->contextId};
+    gpurt_pair_t ns = span(t, &start, k->end, now_ns);
+    uint32_t name = name_of(t, k->name, true);
+    gpurt_activity_node_t *node;
 
-    did(t, k->deviceId, false, start, out.ns);
-    out.name = outlet_name(k->name, true);
-    if (k->graphNodeId) {
-        gpurt_activity_node_t node = {out, k->graphId, gpurt_pair(k->graphNodeId)};
-
-        put(t, GPURT_KIND_NODE, k->deviceId, start, &node);
-    } else
-        put(t, GPURT_KIND_KERNEL, k->deviceId, start, &out);
+    did(t, k->deviceId, false, start, ns);
+    t->records++;
+    if (!k->graphNodeId) {
+        kernel_fill(outlet_room(GPURT_KIND_KERNEL, k->deviceId, start), k, name, ns);
+        return;
+    }
+    node = outlet_room(GPURT_KIND_NODE, k->deviceId, start);
+    kernel_fill(&node->kernel, k, name, ns);
+    node->graph = k->graphId;
+    node->node = gpurt_pair(k->graphNodeId);
 }
 
 static uint32_t direction_of(uint32_t kind)
@@ -119,7 +146,7 @@ static void put_copy(translate_t *t, const CUpti_ActivityMemcpy6 *m, uint64_t no
                                  .context = m->contextId};
 
     did(t, m->deviceId, true, start, out.ns);
-    out.name = outlet_name(names[out.direction], false);
+    out.name = name_of(t, names[out.direction], false);
     put(t, GPURT_KIND_COPY, m->deviceId, start, &out);
 }
 
@@ -135,7 +162,7 @@ static void put_peer(translate_t *t, const CUpti_ActivityMemcpyPtoP4 *m, uint64_
                                  .context = m->contextId};
 
     did(t, m->deviceId, true, start, out.ns);
-    out.name = outlet_name("device to device", false);
+    out.name = name_of(t, "device to device", false);
     put(t, GPURT_KIND_COPY, m->deviceId, start, &out);
 }
 
@@ -180,7 +207,7 @@ static void put_wait(translate_t *t, const CUpti_ActivitySynchronization2 *s,
                                  .correlation = s->correlationId,
                                  .context = s->contextId};
 
-    out.name = outlet_name(names[type < sizeof names / sizeof names[0] ? type : 0], false);
+    out.name = name_of(t, names[type < sizeof names / sizeof names[0] ? type : 0], false);
     if (s->type != CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT)
         busy_wait(&t->busy, start, end_of(start, out.ns));
     put(t, GPURT_KIND_WAIT, 0, start, &out);
@@ -195,13 +222,13 @@ static void put_memory(translate_t *t, const CUpti_ActivityMemory4 *m)
     gpurt_activity_memory_t out = {.bytes = gpurt_pair(m->bytes),
                                    .address = gpurt_pair(m->address)};
 
-    out.name = outlet_name(m->memoryOperationType ==
-                                   CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION
-                               ? "take"
-                               : "give back",
-                           false);
-    out.memory =
-        outlet_name(kinds[kind < sizeof kinds / sizeof kinds[0] ? kind : 0], false);
+    out.name =
+        name_of(t,
+                m->memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION
+                    ? "take"
+                    : "give back",
+                false);
+    out.memory = name_of(t, kinds[kind < sizeof kinds / sizeof kinds[0] ? kind : 0], false);
     put(t, GPURT_KIND_MEMORY, m->deviceId, m->timestamp, &out);
 }
 
@@ -219,7 +246,7 @@ static void put_call(translate_t *t, const CUpti_ActivityAPI *a, uint64_t now_ns
 
     if (t->api->cuptiGetCallbackName(domain, a->cbid, &name) != CUPTI_SUCCESS)
         name = NULL;
-    out.name = outlet_name(name, false);
+    out.name = name_of(t, name, false);
     put(t, GPURT_KIND_CALL, 0, start, &out);
 }
 
@@ -229,12 +256,13 @@ static void put_range(translate_t *t, const CUpti_ActivityMarker2 *m)
 
     if (m->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD)
         out.thread = m->objectId.pt.threadId;
-    out.what = outlet_name((m->flags & CUPTI_ACTIVITY_FLAG_MARKER_START) ? "begin"
-                           : (m->flags & CUPTI_ACTIVITY_FLAG_MARKER_END) ? "end"
-                                                                         : "mark",
-                           false);
-    out.name = outlet_name(m->name ? m->name : "", false); /* ends carry an id alone */
-    out.domain = outlet_name(m->domain ? m->domain : "default", false);
+    out.what = name_of(t,
+                       (m->flags & CUPTI_ACTIVITY_FLAG_MARKER_START) ? "begin"
+                       : (m->flags & CUPTI_ACTIVITY_FLAG_MARKER_END) ? "end"
+                                                                     : "mark",
+                       false);
+    out.name = name_of(t, m->name ? m->name : "", false); /* ends carry an id alone */
+    out.domain = name_of(t, m->domain ? m->domain : "default", false);
     put(t, GPURT_KIND_RANGE, 0, m->timestamp, &out);
 }
 
@@ -253,11 +281,17 @@ static void put_overhead(translate_t *t, const CUpti_ActivityOverhead3 *o, uint6
     uint64_t start = o->start;
     gpurt_activity_overhead_t out = {.ns = span(t, &start, o->end, now_ns)};
 
-    out.name = outlet_name(o->overheadKind == CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER
-                               ? "compiling"
-                               : names[kind < sizeof names / sizeof names[0] ? kind : 0],
-                           false);
+    out.name = name_of(t,
+                       o->overheadKind == CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER
+                           ? "compiling"
+                           : names[kind < sizeof names / sizeof names[0] ? kind : 0],
+                       false);
     put(t, GPURT_KIND_OVERHEAD, 0, start, &out);
+}
+
+void translate_buffer(translate_t *t)
+{
+    t->buffer++;
 }
 
 void translate_record(translate_t *t, const CUpti_Activity *record, uint64_t now_ns)

@@ -7,6 +7,18 @@
 #include "busy.h"
 #include "cupti_api.h"
 
+enum {
+    TRANSLATE_NAMES = 256 /* a power of two; a buffer has some 300 records */
+};
+
+/* A text that was looked at while this buffer was read. Not for longer: a module that is
+ * unloaded gives its addresses to others. */
+typedef struct translate_name {
+    const char *text;
+    uint32_t buffer, number;
+    bool is_kernel;
+} translate_name_t;
+
 /* Owner: the collector's reading thread. */
 typedef struct translate {
     const cupti_api_t *api;
@@ -15,8 +27,13 @@ typedef struct translate {
     uint64_t bad;      /* of them, without usable times */
     uint64_t unknown;  /* left out: of a kind that nobody asked for */
     uint64_t last_ns;  /* the latest end of anything that a device did */
+    uint32_t buffer;   /* the one at hand, from 1 on */
+    translate_name_t names[TRANSLATE_NAMES];
     busy_t busy;
 } translate_t;
+
+/* Another buffer is about to be read. Context: as below. */
+void translate_buffer(translate_t *t);
 
 /* Context: between outlet_enter and outlet_exit. now_ns: nothing ends later. */
 void translate_record(translate_t *t, const CUpti_Activity *record, uint64_t now_ns);

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define FLUSH_NS  100000000ull
+#define SOON      4   /* a part of it: when a frame closes that has enough rows ... */
+#define SOON_ROWS 256 /* ... so that its head, 250 bytes with all, is a byte of each */
 #define SETTLE_NS 50000000ull
 #define ALIVE_NS  5000000ull /* asking /proc takes 10 us */
 
@@ -70,6 +72,11 @@ static gpurt_status_t options_take(gpurt_drain_t *d, const gpurt_drain_options_t
     return GPURT_OK;
 }
 
+bool gpurt_drain_is_patient(const gpurt_boxmap_t *map)
+{
+    return map->section_count == 1 && map->sections[0].kind == GPURT_SECTION_HOST;
+}
+
 gpurt_status_t gpurt_drain_open(const gpurt_boxmap_t *map,
                                 const gpurt_drain_options_t *options, gpurt_drain_t **out,
                                 gpurt_error_t *err)
@@ -85,7 +92,7 @@ gpurt_status_t gpurt_drain_open(const gpurt_boxmap_t *map,
     if (!d)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "drain");
     d->map = map;
-    d->host_only = map->section_count == 1 && map->sections[0].kind == GPURT_SECTION_HOST;
+    d->patient = gpurt_drain_is_patient(map);
     d->now_ns = d->last_row_ns = gpurt_real_ns();
     st = options_take(d, options, err);
     if (st == GPURT_OK)
@@ -96,7 +103,13 @@ gpurt_status_t gpurt_drain_open(const gpurt_boxmap_t *map,
         gpurt_drain_close(d);
         return st;
     }
-    drain_take_over(d);
+    st = drain_take_over(d, err);
+    if (st != GPURT_OK) {
+        gpurt_drain_close(d);
+        return st;
+    }
+    gpurt_scribe_join(d->options.scribe);
+    d->joined = true;
     *out = d;
     return GPURT_OK;
 }
@@ -106,6 +119,8 @@ void gpurt_drain_close(gpurt_drain_t *d)
     if (!d)
         return;
     drain_batches_free(d);
+    if (d->joined)
+        gpurt_scribe_leave(d->options.scribe);
     drain_unclaim(d);
     for (uint32_t i = 0; i < GPURT_BOX_SECTIONS; i++) {
         free(d->sections[i].positions);
@@ -116,6 +131,7 @@ void gpurt_drain_close(gpurt_drain_t *d)
     }
     free(d->hot.names);
     free(d->flood.names);
+    free(d->lap);
     free(d->entries);
     free(d->spare);
     free(d);
@@ -213,15 +229,23 @@ gpurt_status_t gpurt_drain_flush(gpurt_drain_t *d, gpurt_error_t *err)
     return st == GPURT_OK ? drain_settle(d, err) : st;
 }
 
-/* A full batch, or a ring half used up: the space is given back before it is missed. Small
- * ones wait until the one before them is written, so that there are not many. */
+static bool rows_are_old(const gpurt_drain_t *d)
+{
+    uint64_t age = d->now_ns - d->oldest_ns;
+
+    return age >= d->options.flush_ns ||
+           (age >= d->options.flush_ns / SOON && d->batch->count >= SOON_ROWS);
+}
+
+/* A full batch; a panic; rows that have waited long enough. A ring half used up, whose space is
+ * given back before it is missed, only where the shelf did not take it. Small ones wait until
+ * the one before them is written, so that there are not many. */
 static bool flush_due(const gpurt_drain_t *d)
 {
     if (d->full)
         return drain_can_hand(d) || d->final;
     return d->oldest_ns && d->handed == 0 &&
-           (d->urgent || (d->half && !d->cut) ||
-            d->now_ns - d->oldest_ns >= d->options.flush_ns);
+           (d->urgent || (d->half && !d->cut) || rows_are_old(d));
 }
 
 /* ---- a round ------------------------------------------------------------------------- */
@@ -261,6 +285,9 @@ gpurt_status_t gpurt_drain_round(gpurt_drain_t *d, uint32_t *rows, gpurt_error_t
         st = drain_collect(d, err);
     if (st != GPURT_OK)
         return st;
+    /* The writers of a patient drain's ring can wait, and its frames are as large as it. */
+    if (d->half && !d->cut && !d->full && !d->patient)
+        d->half = !drain_shelve(d);
     if (flush_due(d))
         st = flush_begin(d, err);
     if (st == GPURT_OK)

@@ -3,7 +3,7 @@
  *
  * A drainer claims a box, reads its rings, panics and losses round by round, turns
  * records into rows, hands them to the sinks, and frees space in the rings only when the
- * sinks say that the rows are safe. A flush is planned in the box before it is written, so
+ * rows are in the file, or their groups on the box's shelf. A flush is planned in the box before it is written, so
  * a drainer that takes over knows what the one before it got done: with the same file, no
  * row is lost and none comes twice. It lives in another process than the application and
  * goes on until that one is gone and its devices are quiet. All memory is taken at open,
@@ -19,7 +19,7 @@
 typedef struct gpurt_drain gpurt_drain_t;
 
 /* Where rows go. All are called by the drain's thread, but prepare and commit by the
- * scribe's, where there is one. A sink takes rows one by one, each
+ * scribe's, where there is one (never by both at a time). A sink takes rows one by one, each
  * round those that are new (put), or all of them at once (watch), or is the store, which
  * takes a whole batch with each flush (prepare, commit, holds). A drain has at most one
  * store. */
@@ -59,7 +59,8 @@ typedef struct gpurt_drain_options {
     gpurt_drain_sink_t sinks[GPURT_DRAIN_SINKS];
     gpurt_dictionary_t *dictionary; /* definitions go here; borrowed until close */
     gpurt_scribe_t *scribe;         /* packs and writes; borrowed until close; NULL: none */
-    uint64_t flush_ns;  /* a row waits no longer for its flush; default 100 ms */
+    uint64_t flush_ns;  /* a row waits no longer for its flush, a quarter where they are
+                           many; default 100 ms */
     uint64_t settle_ns; /* quiet time after the application's end; default 50 ms: a GPU was
                            seen to store for 11 ms after its process was killed */
     bool spin;          /* never sleep between rounds */
@@ -101,6 +102,10 @@ gpurt_status_t gpurt_drain_finish(gpurt_drain_t *d, gpurt_error_t *err);
 
 /* Flushes the sinks and frees the space in the rings before it returns. */
 gpurt_status_t gpurt_drain_flush(gpurt_drain_t *d, gpurt_error_t *err);
+
+/* Whether nobody minds a drain that writes before it reads on: a box of host code alone, where
+ * nothing panics, and who finds no room waits for it. */
+bool gpurt_drain_is_patient(const gpurt_boxmap_t *map);
 
 void gpurt_drain_figures(const gpurt_drain_t *d, gpurt_drain_figures_t *out);
 

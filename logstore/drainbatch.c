@@ -39,7 +39,7 @@ gpurt_status_t drain_batches_make(gpurt_drain_t *d, uint32_t rings, gpurt_error_
     return GPURT_OK;
 }
 
-/* What was handed over is still written, if it can be; else it is in the rings. */
+/* What was handed over is still written, if it can be; else it is in the rings or on the shelf. */
 void drain_batches_free(gpurt_drain_t *d)
 {
     if (d->handed) {
@@ -78,6 +78,7 @@ void drain_marks_set(gpurt_drain_t *d)
     }
     for (uint32_t i = 0; i < d->map->section_count; i++)
         d->batch->missing_told[i] = d->sections[i].missing_told;
+    d->batch->shelf_at = d->shelf_at;
 }
 
 void drain_marks_drop(gpurt_drain_t *d)
@@ -147,9 +148,17 @@ static void batch_submit(gpurt_drain_t *d)
     d->batch = &d->batches[(uint32_t)(b - d->batches + 1) % d->batch_count];
 }
 
+/* Without a scribe, or where nobody minds, nor any other drain of this thread, and the scribe is
+ * at rest: then rows are packed where they are in the cache, and nobody is woken. */
+static bool writes_itself(const gpurt_drain_t *d)
+{
+    return !d->options.scribe || (d->patient && gpurt_scribe_rests(d->options.scribe));
+}
+
 gpurt_status_t drain_hand(gpurt_drain_t *d, gpurt_error_t *err)
 {
     drain_batch_t *b = d->batch;
+    bool itself;
     gpurt_status_t st = GPURT_OK;
 
     if (!drain_can_hand(d))
@@ -160,7 +169,8 @@ gpurt_status_t drain_hand(gpurt_drain_t *d, gpurt_error_t *err)
         return st;
     b->number = d->flush_number + 1;
     drain_marks_set(d);
-    if (!d->options.scribe) {
+    itself = writes_itself(d);
+    if (itself) {
         st = batch_write(b);
         if (st != GPURT_OK) {
             if (err)
@@ -171,10 +181,10 @@ gpurt_status_t drain_hand(gpurt_drain_t *d, gpurt_error_t *err)
     d->flush_number++;
     d->sum.rows += b->count;
     drain_marks_drop(d);
-    if (d->options.scribe)
-        batch_submit(d);
-    else
+    if (itself)
         batch_clear(b);
+    else
+        batch_submit(d);
     return GPURT_OK;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Order. A flush has a number. Its plan is stored in the box, then the file is written,
- * then the tails are stored, then the number is done. Wherever a drainer is killed, the
+ * then xfiled and the tails are stored, then the number is done. Wherever a drainer is killed, the
  * next one finds
  *   planned == done   all tails are true
  *   planned != done   the plan is whole; whether it was carried out, the file knows
@@ -66,7 +66,7 @@ static void ring_take_over(gpurt_drain_t *d, uint32_t section, uint32_t ring, ui
 {
     const gpurt_ring_control_t *c = gpurt_boxmap_control(d->map, section, ring);
     drain_cursor_t *own = &d->sections[section].cursors[ring];
-    uint32_t tail = gpurt_load_acquire_sys_u32(&c->xtail); /* B2.acq */
+    uint32_t tail = c->xfiled; /* what the shelf has behind it comes first */
 
     own->seen = c->xseen | (uint64_t)c->xseen_high << 32;
     own->lost_told = c->xlost_told;
@@ -105,13 +105,14 @@ static void missing_take_over(gpurt_drain_t *d, uint32_t section, uint32_t adopt
         adopt && s->xplan == adopt ? s->xplan_panics_told : s->xpanics_told;
 }
 
-void drain_take_over(gpurt_drain_t *d)
+gpurt_status_t drain_take_over(gpurt_drain_t *d, gpurt_error_t *err)
 {
     const gpurt_box_t *box = d->map->box;
     uint64_t planned = gpurt_load_acquire_sys_u64(&box->claim.xplanned); /* DP1.acq */
     uint64_t done = gpurt_load_acquire_sys_u64(&box->claim.xdone);       /* DP2.acq */
     gpurt_box_intent_t place = box->intent;
     uint64_t since = box->claim.xbeat_ns;
+    gpurt_status_t st = drain_shelf_take_over(d, err);
     bool adopt =
         planned != done &&
         (place.inode == 0 || (d->store && d->store->holds(d->store->context, &place)));
@@ -126,13 +127,14 @@ void drain_take_over(gpurt_drain_t *d)
     if (since < box->identity.real_ns)
         since = box->identity.real_ns;
     d->floor_ns = since > SLACK_NS ? since - SLACK_NS : 0;
-    if (!adopt)
-        return;
+    if (!adopt || st != GPURT_OK)
+        return st;
     d->batch->number = planned;
     drain_marks_set(d);
     drain_free(d->batch);
     drain_marks_drop(d);
     d->batch->mark_count = 0;
+    return GPURT_OK;
 }
 
 /* ---- a flush ------------------------------------------------------------------------- */
@@ -184,9 +186,11 @@ void drain_free(const drain_batch_t *b)
         c->xlost_told = m->lost_told;
         c->xseen = (uint32_t)m->seen;
         c->xseen_high = (uint32_t)(m->seen >> 32);
-        gpurt_store_release_sys_u32(&c->xtail, m->tail); /* B2.rel */
+        c->xfiled = m->tail;
+        drain_tail_raise(c, m->tail);
     }
     for (uint32_t s = 0; s < map->section_count; s++)
         map->box->sections[s].xpanics_told = b->missing_told[s];
     gpurt_store_release_sys_u64(&map->box->claim.xdone, b->number); /* DP2.rel */
+    drain_shelf_free(b);
 }

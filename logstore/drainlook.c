@@ -312,6 +312,10 @@ bool drain_look(gpurt_drain_t *d)
     d->cut = true;
     if (!drain_panics(d))
         return false;
+    if (drain_shelf_left(d)) {
+        drain_room(d, ROOM_CALM);
+        return drain_shelf_look(d);
+    }
     stage_begin(d, ROOM_CALM, CALM_ROWS);
     if (d->looking && !rings_look(d))
         return false;

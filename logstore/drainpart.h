@@ -33,7 +33,7 @@ typedef struct drain_site {
 
 /* What is known of one ring, beside its position. */
 typedef struct drain_cursor {
-    uint32_t handed; /* up to here in a batch that is written, or was */
+    uint32_t handed; /* up to here on the shelf, or in a batch that was handed over */
     uint32_t lost_told;
     uint32_t records_left; /* at the end: more than that are not believed */
     uint64_t seen;         /* messages read or known lost by overrun */
@@ -119,7 +119,8 @@ typedef struct drain_batch {
     uint32_t *panics; /* names of slots */
     uint32_t panic_count;
     uint32_t missing_told[GPURT_BOX_SECTIONS]; /* of its sections, as it was handed over */
-    uint64_t number;                           /* of the flush */
+    uint32_t shelf_at; /* what is before it on the shelf is in this batch or an older one */
+    uint64_t number;   /* of the flush */
     gpurt_status_t status;
     gpurt_error_t err;
     uint32_t xstate; /* BATCH_*; written by: the scribe while HANDED, else the drain */
@@ -148,13 +149,19 @@ struct gpurt_drain {
     uint16_t sm, slot;             /* of the ring at hand */
     uint64_t floor_ns;             /* real time; nothing not yet taken is older */
 
+    /* The shelf. */
+    uint32_t shelf_at, shelf_end; /* where we read or add; what a drainer before us left
+                                     ends there */
+    gpurt_group_t *lap;           /* a ring as it was; NULL: nothing was left */
+
     /* Batches: one, or a ring of BATCHES of which the oldest are handed over. */
     drain_batch_t batches[BATCHES], *batch; /* at hand: rows since the last flush */
     uint32_t batch_count, handed;
     uint32_t room_rows, room_bytes; /* of it, for what is read now */
     uint32_t given_used, given;     /* of it, what all sinks but the store have had */
     bool full;
-    bool host_only; /* a box of host code alone: who writes there can wait */
+    bool patient; /* gpurt_drain_is_patient */
+    bool joined;  /* the scribe's users */
 
     /* A round's rows on their way to the sinks that take them one by one. */
     gpurt_timed_t *entries, *spare; /* BATCH_ROWS each, when a sink wants order */
@@ -177,7 +184,7 @@ struct gpurt_drain {
 gpurt_status_t drain_claim(gpurt_drain_t *d, gpurt_error_t *err);
 void drain_unclaim(gpurt_drain_t *d);
 /* Sets the place in each ring, where the drainer before us ended. */
-void drain_take_over(gpurt_drain_t *d);
+gpurt_status_t drain_take_over(gpurt_drain_t *d, gpurt_error_t *err);
 /* Says what the flush that begins now will make safe, and where that can be seen.
  * Context: this and the next, who writes the batch. */
 void drain_plan(const drain_batch_t *b, const gpurt_box_intent_t *place);
@@ -205,6 +212,22 @@ void drain_marks_set(gpurt_drain_t *d);
 /* They are handed over, or true. */
 void drain_marks_drop(gpurt_drain_t *d);
 
+/* drainshelf.c: takes what is half used up off the rings of the batch at hand, so that they need
+ * not wait for its flush. Returns: false when they must: no shelf, or it is full. */
+bool drain_shelve(gpurt_drain_t *d);
+/* The batch is in the file: what it had on the shelf may be written over. */
+void drain_shelf_free(const drain_batch_t *b);
+/* Moves a ring's tail on, if it is not further. */
+void drain_tail_raise(gpurt_ring_control_t *c, uint32_t to);
+/* Finds what the drainer before us left there. It is taken before any ring is looked at. */
+gpurt_status_t drain_shelf_take_over(gpurt_drain_t *d, gpurt_error_t *err);
+/* Takes some of it. Returns: false when the batch is full. */
+bool drain_shelf_look(gpurt_drain_t *d);
+static inline bool drain_shelf_left(const gpurt_drain_t *d)
+{
+    return d->shelf_at != d->shelf_end;
+}
+
 /* drainlook.c: fills the batch. Returns: false when it is full. */
 bool drain_look(gpurt_drain_t *d);
 /* New panics; sets `alarm`. Returns: false when the batch is full. */
@@ -222,15 +245,45 @@ static inline bool drain_ring_quiet(const gpurt_group_t *groups, uint32_t group_
 
 /* drainring.c: takes what a ring holds. Returns: false when the batch is full. */
 bool drain_ring(gpurt_drain_t *d, uint32_t section, uint32_t ring);
+/* Takes what a copy of the ring holds up to `end`. Returns: false when the batch is full; when
+ * the ring's position is not `end` then, a panic came, or a definition is missing that still
+ * may. */
+bool drain_piece(gpurt_drain_t *d, uint32_t section, uint32_t ring,
+                 const gpurt_group_t *groups, uint32_t end);
 
-/* drainsite.c: NULL while the definition is not there. */
-const drain_site_t *drain_site_get(gpurt_drain_t *d, uint32_t section, uint32_t number);
-uint32_t drain_string_id(gpurt_drain_t *d, uint32_t section, uint32_t number);
+/* drainsite.c: one that is asked for the first time. */
+const drain_site_t *drain_site_load(gpurt_drain_t *d, uint32_t section, uint32_t number);
+
+/* A site or string by its number; NULL while the definition is not there. */
+static inline const drain_site_t *drain_site_get(gpurt_drain_t *d, uint32_t section,
+                                                 uint32_t number)
+{
+    const drain_site_t *site;
+
+    if (number == 0 || number > d->map->sections[section].def_count)
+        return NULL;
+    site = &d->sections[section].sites[number - 1];
+    return GPURT_LIKELY(site->id != 0) ? site : drain_site_load(d, section, number);
+}
+
+static inline uint32_t drain_string_id(gpurt_drain_t *d, uint32_t section, uint32_t number)
+{
+    const drain_site_t *site = drain_site_get(d, section, number);
+
+    return site ? site->id : 0;
+}
 
 /* drainrow.c: how far the batch may be filled from now on. */
 void drain_room(gpurt_drain_t *d, drain_room_t kept);
 /* Room for the next row, whatever its length; NULL when the batch is full. */
-gpurt_row_t *drain_row(gpurt_drain_t *d);
+static inline gpurt_row_t *drain_row(gpurt_drain_t *d)
+{
+    const drain_batch_t *b = d->batch;
+
+    if (GPURT_UNLIKELY(b->count >= d->room_rows || b->used > d->room_bytes))
+        return NULL;
+    return (gpurt_row_t *)(b->rows + b->used);
+}
 /* Ends the row at the end of the batch. */
 void drain_row_done(gpurt_drain_t *d, gpurt_row_t *row, uint32_t words);
 bool drain_loss(gpurt_drain_t *d, uint32_t section, uint32_t ring, uint32_t reason,

@@ -20,8 +20,8 @@
 #define REST_MIN_NS   20000ull
 #define REST_MAX_NS   700000ull /* with the look itself and a timer's slack below 1 ms */
 #define REST_SHARE    4         /* of the time that nothing came */
-#define HOST_NS \
-    100000ull /* host code alone: it waits for room, and has half a millisecond of it */
+/* Host code alone: it waits for room, and has a millisecond of it. */
+#define HOST_NS       200000ull
 #define STORE_NS      50000ull /* between looks, while rows wait for the store */
 #define DEEP_AFTER_NS 1000000000ull
 #define DEEP_NS       20000000ull
@@ -46,7 +46,7 @@ uint64_t gpurt_drain_patience(const gpurt_drain_t *d)
     if (d->full || d->held || (d->urgent && d->handed))
         return STORE_NS;
     if (quiet < REST_AFTER_NS)
-        return d->host_only ? HOST_NS : 0;
+        return d->patient ? HOST_NS : 0;
     if (quiet >= DEEP_AFTER_NS && d->oldest_ns == 0 && d->handed == 0 && !is_working(d) &&
         d->now_ns - d->host_ns >= AWAKE_NS)
         return DEEP_NS;

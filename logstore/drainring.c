@@ -15,6 +15,7 @@ typedef struct ring_view {
     uint32_t section, ring;
     uint32_t position;
     drain_cursor_t *cursor;
+    bool ended; /* nobody writes here any more */
 } ring_view_t;
 
 /* A mark says how many messages were written before it: what was not seen is lost. */
@@ -91,7 +92,7 @@ static int hole_step(gpurt_drain_t *d, ring_view_t *v, uint32_t state, uint32_t 
     drain_cursor_t *c = v->cursor;
     uint32_t next;
 
-    if (!d->final) {
+    if (!v->ended) {
         if (!begun(d, v, state)) {
             c->wait_since = 0;
             return 0;
@@ -103,7 +104,7 @@ static int hole_step(gpurt_drain_t *d, ring_view_t *v, uint32_t state, uint32_t 
     }
     next = gpurt_ring_find(v->groups, v->group_count, v->position);
     if (next == v->position) {
-        if (!d->final || state != GPURT_READ_PART)
+        if (!v->ended || state != GPURT_READ_PART)
             return 0;
         next = v->position + groups; /* the last one, cut off */
     }
@@ -197,31 +198,73 @@ static int records_take(gpurt_drain_t *d, ring_view_t *v)
     return state;
 }
 
+/* Rows of it will say whose they are. */
+static ring_view_t view_of(gpurt_drain_t *d, uint32_t section, uint32_t ring,
+                           const gpurt_group_t *groups)
+{
+    drain_section_t *own = &d->sections[section];
+    const gpurt_box_section_t *s = &d->map->sections[section];
+
+    d->sm = (uint16_t)(ring / s->warp_slots);
+    d->slot = (uint16_t)(ring % s->warp_slots);
+    return (ring_view_t){groups,
+                         s->ring_bytes / GPURT_GROUP_BYTES,
+                         section,
+                         ring,
+                         own->positions[ring],
+                         &own->cursors[ring],
+                         d->final};
+}
+
 bool drain_ring(gpurt_drain_t *d, uint32_t section, uint32_t ring)
 {
     drain_section_t *own = &d->sections[section];
-    ring_view_t v = {gpurt_boxmap_groups(d->map, section, ring),
-                     d->map->sections[section].ring_bytes / GPURT_GROUP_BYTES,
-                     section,
-                     ring,
-                     own->positions[ring],
-                     &own->cursors[ring]};
-    const uint32_t slots = d->map->sections[section].warp_slots, start = v.position;
+    ring_view_t v = view_of(d, section, ring, gpurt_boxmap_groups(d->map, section, ring));
+    const uint32_t start = v.position;
     int state;
 
-    d->sm = (uint16_t)(ring / slots);
-    d->slot = (uint16_t)(ring % slots);
     state = records_take(d, &v);
     v.cursor->more = state != 0 && !drain_ring_quiet(v.groups, v.group_count, v.position);
     if (v.position != start) {
         own->positions[ring] = v.position;
         drain_touch(d, section, ring);
-        if (v.position - v.cursor->handed >= v.group_count / 2)
-            d->half = true;
+        if (v.position - v.cursor->handed >= v.group_count / 4 * (d->patient ? 3 : 2))
+            d->half = true; /* who can wait is given larger frames */
     }
     if (state < 0)
         return false;
-    if (d->final && v.cursor->overrun && !overrun_close(d, &v))
+    if (d->final && state == 0 && v.cursor->overrun && !overrun_close(d, &v))
         return false;
     return losses_take(d, &v);
+}
+
+/* Nobody goes on writing a copy, so its holes are stepped over at once, and behind the last
+ * record that can be found it ends. */
+bool drain_piece(gpurt_drain_t *d, uint32_t section, uint32_t ring,
+                 const gpurt_group_t *groups, uint32_t end)
+{
+    ring_view_t v = view_of(d, section, ring, groups);
+    const uint32_t size = end - v.position, left = v.cursor->records_left;
+    uint32_t before;
+    int state;
+
+    v.ended = true;
+    v.cursor->records_left = v.group_count; /* what is on the shelf is bounded */
+    do {
+        before = v.position;
+        state = records_take(d, &v);
+        if (end - v.position > size || (state > 0 && v.position == before && !d->alarm))
+            v.position = end; /* beyond it, back or nowhere: it was overwritten meanwhile */
+    } while (state > 0 && v.position != end && !d->alarm);
+    v.cursor->records_left = left;
+    if (state == 0 && v.position != end && v.cursor->wait_since == 0) {
+        if (!v.cursor->overrun &&
+            !drain_loss(d, section, ring, GPURT_LOSS_TORN, 1, d->now_ns))
+            state = -1;
+        else
+            v.position = end;
+    }
+    d->sections[section].positions[ring] = v.position;
+    drain_touch(d, section, ring);
+    return state >= 0;
 }

@@ -14,15 +14,6 @@ void drain_room(gpurt_drain_t *d, drain_room_t kept)
     d->room_bytes = BATCH_BYTES - BATCH_BYTES / 16 * kept - LONGEST_ROW;
 }
 
-gpurt_row_t *drain_row(gpurt_drain_t *d)
-{
-    const drain_batch_t *b = d->batch;
-
-    if (GPURT_UNLIKELY(b->count >= d->room_rows || b->used > d->room_bytes))
-        return NULL;
-    return (gpurt_row_t *)(b->rows + b->used);
-}
-
 void drain_row_done(gpurt_drain_t *d, gpurt_row_t *row, uint32_t words)
 {
     row->flags = 0;
@@ -44,7 +35,9 @@ uint64_t drain_time(const drain_section_t *s, uint64_t time48)
     uint64_t time = s->oldest_time + ((time48 - s->oldest_time) & GPURT_TIME_MASK);
     int64_t since = (int64_t)(time - s->fit.device_ns);
 
-    return s->fit.real_ns + (uint64_t)(since + (int64_t)((double)since * s->rate));
+    if (s->rate != 0) /* host code's clock is real time */
+        since += (int64_t)((double)since * s->rate);
+    return s->fit.real_ns + (uint64_t)since;
 }
 
 bool drain_loss(gpurt_drain_t *d, uint32_t section, uint32_t ring, uint32_t reason,
@@ -180,7 +173,8 @@ uint32_t drain_record(gpurt_drain_t *d, uint32_t section, uint32_t ring, gpurt_r
 {
     static const drain_site_t unknown;
     uint32_t *words = drain_record_words(row);
-    uint32_t have = groups * GPURT_GROUP_WORDS, number = words[0] & 0xffffu, count;
+    uint32_t have = groups * GPURT_GROUP_WORDS, number = words[0] & 0xffffu, count,
+             messages;
     uint32_t *args = gpurt_row_words(row);
     const drain_site_t *site = &unknown;
     record_head_t h;
@@ -212,6 +206,7 @@ uint32_t drain_record(gpurt_drain_t *d, uint32_t section, uint32_t ring, gpurt_r
     if (h.first > GPURT_RECORD_HEAD_WORDS)
         memmove(args, args + 1, 4u * count);
     drain_row_done(d, row, count);
-    d->sum.messages += gpurt_row_messages(row);
-    return gpurt_row_messages(row);
+    messages = gpurt_row_messages(row);
+    d->sum.messages += messages;
+    return messages;
 }

@@ -50,19 +50,9 @@ static bool site_load(gpurt_drain_t *d, uint32_t section, uint32_t number,
     return out->id != 0;
 }
 
-const drain_site_t *drain_site_get(gpurt_drain_t *d, uint32_t section, uint32_t number)
+const drain_site_t *drain_site_load(gpurt_drain_t *d, uint32_t section, uint32_t number)
 {
-    drain_site_t *site;
+    drain_site_t *site = &d->sections[section].sites[number - 1];
 
-    if (number == 0 || number > d->map->sections[section].def_count)
-        return NULL;
-    site = &d->sections[section].sites[number - 1];
-    return site->id != 0 || site_load(d, section, number, site) ? site : NULL;
-}
-
-uint32_t drain_string_id(gpurt_drain_t *d, uint32_t section, uint32_t number)
-{
-    const drain_site_t *site = drain_site_get(d, section, number);
-
-    return site ? site->id : 0;
+    return site_load(d, section, number, site) ? site : NULL;
 }

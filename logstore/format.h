@@ -31,7 +31,7 @@ enum {
 };
 enum {
     GPLOG_ROWS = 0,  /* gpurt_row_t one after another */
-    GPLOG_PACKED = 1 /* columns, packed by site: a place kept for later */
+    GPLOG_PACKED = 1 /* the same as differences from rows before them: rowpack.h */
 };
 enum {
     GPLOG_ALIGN = 8,
@@ -89,7 +89,7 @@ typedef struct gplog_frame {
     uint32_t rows, panics;
     uint32_t levels;   /* bit per level */
     uint32_t sections; /* bit per section */
-    uint32_t encoding; /* GPLOG_ROWS */
+    uint32_t encoding; /* GPLOG_ROWS or GPLOG_PACKED; raw_bytes are those of the rows */
     uint32_t raw_bytes, packed_bytes;
     uint32_t packed_crc; /* CRC-32C of the zstd frame */
     uint64_t sites[4];   /* bit per site, modulo 256 */

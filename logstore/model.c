@@ -234,41 +234,93 @@ static void row_panic(gpurt_model_t *m, model_section_t *section, const gpurt_ro
         model_panic_read(m->dictionary, row, &m->panics.list[m->panics.count++]);
 }
 
+/* Rows of one site, place and tick, from `first` to `last` by time. */
+static void sums_put(gpurt_model_t *m, const gpurt_row_t *first, const gpurt_row_t *last,
+                     uint32_t count)
+{
+    uint32_t messages = count * gpurt_row_messages(last);
+    uint32_t level = last->level < GPURT_MODEL_LEVELS ? last->level : GPURT_LEVEL_NONE;
+    uint64_t tick = last->time_ns / TICK_NS, lost = gpurt_row_lost(last);
+    model_section_t *section =
+        &m->sections[last->section < m->about.section_count ? last->section
+                                                            : GPURT_BOX_SECTIONS];
+    model_site_t *site;
+
+    m->rows += count;
+    if (m->first_ns == 0 || first->time_ns < m->first_ns)
+        m->first_ns = first->time_ns;
+    if (last->time_ns > m->last_ns)
+        m->last_ns = last->time_ns;
+    history_add(m, last, level, messages, lost);
+    if (last->kind == GPURT_KIND_LOSS) {
+        row_loss(m, section, last, tick, lost);
+        return;
+    }
+    site = site_of(m, last->site);
+    sum_add(&m->messages, tick, messages);
+    sum_add(&m->levels[level], tick, messages);
+    sum_add(&section->messages, tick, messages);
+    sum_add(&site->messages, tick, messages);
+    site_keep(m, site, last);
+    sm_add(m, section, last, tick, messages, level);
+    if (gpurt_row_is_panic(last))
+        row_panic(m, section, last);
+}
+
 void gpurt_model_put(gpurt_model_t *m, const gpurt_row_t *row)
 {
-    uint32_t messages = gpurt_row_messages(row);
-    uint32_t level = row->level < GPURT_MODEL_LEVELS ? row->level : GPURT_LEVEL_NONE;
-    uint64_t tick = row->time_ns / TICK_NS, lost = gpurt_row_lost(row);
-    model_section_t *section =
-        &m->sections[row->section < m->about.section_count ? row->section
-                                                           : GPURT_BOX_SECTIONS];
+    gpurt_timeline_run_t run = {.count = 0};
 
-    m->rows++;
-    if (m->first_ns == 0 || row->time_ns < m->first_ns)
-        m->first_ns = row->time_ns;
-    if (row->time_ns > m->last_ns)
-        m->last_ns = row->time_ns;
-    history_add(m, row, level, messages, lost);
-    if (row->kind == GPURT_KIND_LOSS) {
-        row_loss(m, section, row, tick, lost);
-    } else {
-        model_site_t *site = site_of(m, row->site);
-
-        sum_add(&m->messages, tick, messages);
-        sum_add(&m->levels[level], tick, messages);
-        sum_add(&section->messages, tick, messages);
-        sum_add(&site->messages, tick, messages);
-        site_keep(m, site, row);
-        sm_add(m, section, row, tick, messages, level);
-    }
-    if (gpurt_row_is_panic(row))
-        row_panic(m, section, row);
-    if (gpurt_kind_is_activity(row->kind))
-        model_activity_put(&m->activity, row); /* too many to be lines of a log */
-    else if (gpurt_kind_is_heap(row->kind))
+    sums_put(m, row, row, 1);
+    if (gpurt_kind_is_activity(row->kind)) { /* too many to be lines of a log */
+        model_activity_put(&m->activity, &run, row);
+        gpurt_timeline_end(&m->activity.timeline, &run);
+    } else if (gpurt_kind_is_heap(row->kind))
         model_heap_put(&m->heaps, row);
     else
-        row_keep(m, row, level);
+        row_keep(m, row, row->level < GPURT_MODEL_LEVELS ? row->level : GPURT_LEVEL_NONE);
+}
+
+/* Whether sums that hold a row may hold the next one with it: kind, level and place lie side by
+ * side. A row of own lane values has a count of its own. */
+static inline bool is_alike(const gpurt_row_t *row, const gpurt_row_t *next,
+                            uint64_t tick_end_ns)
+{
+    enum {
+        FROM = offsetof(gpurt_row_t, sm),
+        BYTES = offsetof(gpurt_row_t, flags) - FROM
+    };
+
+    return next->time_ns >= row->time_ns && next->time_ns < tick_end_ns &&
+           next->site == row->site && !gpurt_row_per_lane(row) &&
+           memcmp((const uint8_t *)next + FROM, (const uint8_t *)row + FROM, BYTES) == 0;
+}
+
+void gpurt_model_put_all(gpurt_model_t *m, const uint8_t *rows, const gpurt_timed_t *order,
+                         uint32_t count)
+{
+    gpurt_timeline_run_t run = {.count = 0};
+
+    for (uint32_t i = 0; i < count;) {
+        const gpurt_row_t *first = (const gpurt_row_t *)(rows + order[i].offset),
+                          *next = first, *last;
+        uint64_t tick_end_ns = (first->time_ns / TICK_NS + 1) * TICK_NS;
+        uint32_t begin = i;
+
+        if (!gpurt_kind_is_activity(first->kind)) {
+            gpurt_model_put(m, first);
+            i++;
+            continue;
+        }
+        do {
+            last = next;
+            model_activity_put(&m->activity, &run, last);
+            i++;
+            next = i < count ? (const gpurt_row_t *)(rows + order[i].offset) : NULL;
+        } while (next && is_alike(last, next, tick_end_ns));
+        sums_put(m, first, last, i - begin);
+    }
+    gpurt_timeline_end(&m->activity.timeline, &run);
 }
 
 uint64_t gpurt_model_last_ns(const gpurt_model_t *m)

@@ -12,6 +12,7 @@
 
 #include "drain.h"
 #include "modelview.h"
+#include "timesort.h"
 
 typedef struct gpurt_model gpurt_model_t;
 
@@ -29,6 +30,11 @@ gpurt_status_t gpurt_model_copy(const gpurt_model_t *from, gpurt_model_t **out,
 void gpurt_model_assign(gpurt_model_t *to, const gpurt_model_t *from);
 
 void gpurt_model_put(gpurt_model_t *m, const gpurt_row_t *row);
+
+/* The same of many, in the order given; what neighbours have in common is added up once.
+ * rows: where their offsets count from. */
+void gpurt_model_put_all(gpurt_model_t *m, const uint8_t *rows, const gpurt_timed_t *order,
+                         uint32_t count);
 
 /* As a sink of a drain; it never fails, so it comes behind those that can. Wants rows
  * by time, because it keeps the last ones. */

@@ -223,7 +223,8 @@ static const model_kernel_t *put_device(model_activity_t *a, const gpurt_row_t *
 
 /* A row that is shorter than its struct ever was (a file that somebody made) is not
  * believed. */
-void model_activity_put(model_activity_t *a, const gpurt_row_t *row)
+void model_activity_put(model_activity_t *a, gpurt_timeline_run_t *run,
+                        const gpurt_row_t *row)
 {
     gpurt_activity_any_t room;
     const void *words =
@@ -235,8 +236,8 @@ void model_activity_put(model_activity_t *a, const gpurt_row_t *row)
         return;
     a->rows++;
     kernel = put_device(a, row, words);
-    if (gpurt_span_read(row, &room, &span))
-        gpurt_timeline_put(&a->timeline, &span,
+    if (gpurt_span_of(row, words, &span))
+        gpurt_timeline_add(&a->timeline, run, &span,
                            kernel ? (uint32_t)(kernel - a->kernels)
                                   : GPURT_TIMELINE_NAMELESS);
 }

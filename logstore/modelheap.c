@@ -1,41 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Heaps of kernels, each as it was told of last. Live and in a replay the same rows make the
+/* Heaps of kernels and what stands on them, each as it was told of last. Live and in a replay the same rows make the
  * same view; a program that was killed leaves what it told last. */
 #include "modelpart.h"
 
 #include <string.h>
 
-/* The row of a heap; one that is new takes a free one, or that of a heap which has ended, the
- * one told of first. NULL: all live. */
-static gpurt_model_heap_t *heap_of(model_heaps_t *h, uint32_t id)
+void *model_told_of(void *list, size_t entry_bytes, uint64_t *count, uint32_t most,
+                    uint32_t id)
 {
-    gpurt_model_heap_t *free = NULL;
+    gpurt_model_told_t *free = NULL;
 
-    for (uint32_t i = 0; i < h->sums.count; i++) {
-        gpurt_model_heap_t *at = &h->sums.list[i];
+    for (uint32_t i = 0; i < *count; i++) {
+        gpurt_model_told_t *at = (void *)((char *)list + i * entry_bytes);
 
         if (at->id == id)
             return at;
         if (at->flags & GPURT_HEAP_ENDED && (!free || at->time_ns < free->time_ns))
             free = at;
     }
-    if (h->sums.count < GPURT_MODEL_HEAPS)
-        free = &h->sums.list[h->sums.count++];
+    if (*count < most)
+        free = (void *)((char *)list + (*count)++ * entry_bytes);
     if (free) {
-        memset(free, 0, sizeof *free);
+        memset(free, 0, entry_bytes);
         free->id = id;
     }
     return free;
 }
 
+bool model_told_put(gpurt_model_told_t *told, const gpurt_row_t *row, uint32_t flags)
+{
+    if (row->time_ns < told->time_ns)
+        return false;
+    told->time_ns = row->time_ns;
+    told->device = row->block;
+    told->flags = flags;
+    return true;
+}
+
 static void put_state(gpurt_model_heap_t *h, const gpurt_row_t *row,
                       const gpurt_heap_state_row_t *s)
 {
-    if (row->time_ns < h->time_ns)
+    if (!model_told_put(&h->told, row, s->flags))
         return;
-    h->time_ns = row->time_ns;
-    h->device = row->block;
-    h->flags = s->flags;
     h->bytes = gpurt_pair_value(s->bytes);
     h->live = gpurt_pair_value(s->live);
     h->live_bytes = gpurt_pair_value(s->live_bytes);
@@ -69,11 +75,24 @@ static void put_class(gpurt_model_heap_t *h, const gpurt_heap_class_row_t *row)
     h->classes[i].fresh = gpurt_pair_value(row->fresh);
 }
 
+void model_cells_put(uint8_t cells[GPURT_HEAP_CELLS], const gpurt_pair_t *words)
+{
+    for (uint32_t i = 0; i < GPURT_HEAP_CELLS; i++)
+        cells[i] = gpurt_pair_value(words[i / 16]) >> (i % 16 * 4) & 15u;
+}
+
 static void put_map(gpurt_model_heap_t *h, const gpurt_heap_map_row_t *row)
 {
     h->map_chunks = row->chunks;
-    for (uint32_t i = 0; i < GPURT_HEAP_CELLS; i++)
-        h->cells[i] = gpurt_pair_value(row->cells[i / 16]) >> (i % 16 * 4) & 15u;
+    model_cells_put(h->cells, row->cells);
+}
+
+static void put_pools(gpurt_model_heap_t *h, const gpurt_heap_pools_row_t *row)
+{
+    for (uint32_t i = 0; i < GPURT_HEAP_POOLS; i++) {
+        h->got[i] = gpurt_pair_value(row->got[i]);
+        h->put[i] = gpurt_pair_value(row->put[i]);
+    }
 }
 
 static void put_site(model_heaps_t *heaps, gpurt_model_heap_t *h,
@@ -99,23 +118,13 @@ static uint32_t words_of(uint32_t kind)
     return UINT32_MAX;
 }
 
-void model_heap_put(model_heaps_t *heaps, const gpurt_row_t *row)
+static bool put_heap(model_heaps_t *heaps, const gpurt_row_t *row, const void *words)
 {
-    const void *words = gpurt_row_words(row);
-    gpurt_model_heap_t *h;
+    gpurt_model_heap_t *h = model_told_of(heaps->sums.list, sizeof *h, &heaps->sums.count,
+                                          GPURT_MODEL_HEAPS, *(const uint32_t *)words);
 
-    heaps->sums.rows++;
-    if (row->kind == GPURT_KIND_HEAP_ALLOC)
-        heaps->sums.calls += gpurt_row_messages(row);
-    if (row->kind == GPURT_KIND_HEAP_FREE)
-        heaps->sums.freed += gpurt_row_messages(row);
-    if (row->words < words_of(row->kind))
-        return;
-    h = heap_of(heaps, *(const uint32_t *)words);
-    if (!h) {
-        heaps->sums.others++;
-        return;
-    }
+    if (!h)
+        return false;
     switch (row->kind) {
     case GPURT_KIND_HEAP_STATE:
         put_state(h, row, words);
@@ -129,9 +138,41 @@ void model_heap_put(model_heaps_t *heaps, const gpurt_row_t *row)
     case GPURT_KIND_HEAP_SITE:
         put_site(heaps, h, words);
         break;
+    case GPURT_KIND_HEAP_POOLS:
+        put_pools(h, words);
+        break;
     default:
         break;
     }
+    return true;
+}
+
+void model_heap_put(model_heaps_t *heaps, const gpurt_row_t *row)
+{
+    const void *words = gpurt_row_words(row);
+    bool told;
+
+    heaps->sums.rows++;
+    if (row->kind == GPURT_KIND_HEAP_ALLOC)
+        heaps->sums.calls += gpurt_row_messages(row);
+    if (row->kind == GPURT_KIND_HEAP_FREE)
+        heaps->sums.freed += gpurt_row_messages(row);
+    if (row->words < words_of(row->kind))
+        return;
+    told = row->kind <= GPURT_KIND_HEAP_POOLS ? put_heap(heaps, row, words)
+                                              : model_region_put(heaps, row, words);
+    heaps->sums.others += !told;
+}
+
+void model_string(const gpurt_model_t *m, uint32_t id, const char *other, char *to,
+                  size_t room)
+{
+    gpurt_site_info_t info;
+
+    if (gpurt_dictionary_get(m->dictionary, id, &info) && info.kind == GPURT_DEF_STRING)
+        model_text_end(to, room, info.format, info.format_bytes);
+    else
+        model_text_begin(to, room, other, strlen(other));
 }
 
 bool model_heaps_view(const gpurt_model_t *m, gpurt_model_heaps_t *v)
@@ -142,13 +183,10 @@ bool model_heaps_view(const gpurt_model_t *m, gpurt_model_heaps_t *v)
     for (uint32_t i = 0; i < v->count; i++)
         for (uint32_t k = 0; k < v->list[i].site_count; k++) {
             gpurt_model_heap_site_t *to = &v->list[i].sites[k];
-            gpurt_site_info_t info;
 
-            if (gpurt_dictionary_get(m->dictionary, m->heaps.sites[i][k], &info) &&
-                info.kind == GPURT_DEF_STRING)
-                model_text_end(to->site, sizeof to->site, info.format, info.format_bytes);
-            else
-                model_text_begin(to->site, sizeof to->site, "a place not known", 17);
+            model_string(m, m->heaps.sites[i][k], "a place not known", to->site,
+                         sizeof to->site);
         }
+    model_regions_view(m, v);
     return true;
 }

@@ -93,7 +93,8 @@ typedef struct model_activity {
 /* modelheap.c: heaps in the shape of the view, but for the texts. */
 typedef struct model_heaps {
     gpurt_model_heaps_t sums;
-    uint32_t sites[GPURT_MODEL_HEAPS][GPURT_MODEL_HEAP_SITES]; /* ids in the dictionary */
+    uint32_t sites[GPURT_MODEL_HEAPS][GPURT_MODEL_HEAP_SITES]; /* ids in the dictionary, */
+    uint32_t names[GPURT_MODEL_REGIONS];                       /* likewise */
 } model_heaps_t;
 
 /* Owner: whoever created it. Single-threaded. */
@@ -123,14 +124,32 @@ uint32_t model_rate(const model_window_t *w, uint64_t now_ns);
 void model_panic_read(const gpurt_dictionary_t *d, const gpurt_row_t *row,
                       gpurt_model_panic_t *out);
 
-/* modelactivity.c: a row of a kind of activity.h; and the view of them, which is changed
- * when it returns true. */
-void model_activity_put(model_activity_t *a, const gpurt_row_t *row);
+/* modelactivity.c: a row of a kind of activity.h, some of it in the run until that ends; and
+ * the view of them, which is changed when it returns true. */
+void model_activity_put(model_activity_t *a, gpurt_timeline_run_t *run,
+                        const gpurt_row_t *row);
 bool model_activity_view(const gpurt_model_t *m, gpurt_model_activity_t *v);
 
-/* modelheap.c: likewise for heaps. */
+/* modelheap.c: likewise for heaps, and for what stands on them. */
 void model_heap_put(model_heaps_t *h, const gpurt_row_t *row);
 bool model_heaps_view(const gpurt_model_t *m, gpurt_model_heaps_t *v);
+/* The entry of an id in a list of `most` that begin with gpurt_model_told_t; one that is new
+ * takes a free one, or that of something that has ended, the one told of first. Returns:
+ * NULL, all live. */
+void *model_told_of(void *list, size_t entry_bytes, uint64_t *count, uint32_t most,
+                    uint32_t id);
+/* What a state says of all of them. Returns: false, a later one was there before. */
+bool model_told_put(gpurt_model_told_t *told, const gpurt_row_t *row, uint32_t flags);
+
+/* modelregion.c: what stands on heaps. words: of the row, all that its kind has. Returns:
+ * false, there is no room for what it is about. */
+bool model_region_put(model_heaps_t *h, const gpurt_row_t *row, const void *words);
+void model_regions_view(const gpurt_model_t *m, gpurt_model_heaps_t *v);
+/* A map of 4 bits a cell. */
+void model_cells_put(uint8_t cells[GPURT_HEAP_CELLS], const gpurt_pair_t *words);
+/* The text that an id of the dictionary names, its end where it is too long; or `other`. */
+void model_string(const gpurt_model_t *m, uint32_t id, const char *other, char *to,
+                  size_t room);
 
 /* Copies a text that is not terminated; keeps its end where it is too long. */
 void model_text_end(char *to, size_t room, const char *from, size_t bytes);

@@ -24,7 +24,7 @@
 #define SHARE_MAGIC 0x314c444f4d545247ull /* "GRTMODL1", little endian */
 enum {
     PARTS = 9,
-    SHARE_VERSION = 5,
+    SHARE_VERSION = 6,
     READ_TRIES = 8,
     PATH_ROOM = 256
 };
@@ -168,7 +168,9 @@ static void texts_end(gpurt_modelview_t *v, uint32_t part)
         for (int i = 0; i <= GPURT_MODEL_KERNELS; i++)
             v->activity.kernels[i].name[GPURT_MODEL_KERNEL_NAME - 1] = '\0';
     }
-    for (int i = 0; part == 7 && i < GPURT_MODEL_HEAPS; i++)
+    for (int i = 0; part == 8 && i < GPURT_MODEL_REGIONS; i++)
+        v->heaps.regions[i].name[GPURT_MODEL_REGION_NAME - 1] = '\0';
+    for (int i = 0; part == 8 && i < GPURT_MODEL_HEAPS; i++)
         for (int k = 0; k < GPURT_MODEL_HEAP_SITES; k++)
             v->heaps.list[i].sites[k].site[sizeof v->heaps.list[i].sites[k].site - 1] =
                 '\0';

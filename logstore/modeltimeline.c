@@ -41,50 +41,131 @@ static void bins_reach(gpurt_timeline_bins_t *b, uint64_t bin)
     b->newest = bin;
 }
 
-static void bins_put(gpurt_timeline_bins_t *b, uint32_t zoom,
-                     const gpurt_timeline_span_t *s)
+/* What of a lane a span adds to. */
+static inline uint32_t *cell_of(gpurt_timeline_bins_t *b, uint64_t bin, uint32_t lane,
+                                bool copy)
 {
-    const uint64_t width = gpurt_timeline_width(zoom), end = s->start_ns + s->ns;
-    uint64_t bin = gpurt_timeline_bin(s->start_ns, zoom), last;
+    gpurt_timeline_cell_t *cell = &b->cells[bin % GPURT_TIMELINE_BINS][lane];
 
-    if (s->ns == 0)
-        return;
-    last = gpurt_timeline_bin(end - 1, zoom);
+    return copy ? &cell->copies : &cell->kernels;
+}
+
+static inline void cell_add(uint32_t *sum, uint64_t ns)
+{
+    ns += *sum;
+    *sum = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+}
+
+/* A span that may lie in several bins. */
+static void bins_put(gpurt_timeline_bins_t *b, uint32_t zoom, const gpurt_span_t *s,
+                     uint32_t lane, bool copy)
+{
+    const uint64_t width = gpurt_timeline_width(zoom), end = s->time_ns + s->ns;
+    const uint64_t last = gpurt_timeline_bin(end - 1, zoom);
+    uint64_t bin = gpurt_timeline_bin(s->time_ns, zoom);
+
     bins_reach(b, last);
     if (bin + GPURT_TIMELINE_BINS <= b->newest)
         bin = b->newest - GPURT_TIMELINE_BINS + 1; /* what is older is gone */
     for (; bin <= last; bin++) {
-        gpurt_timeline_cell_t *cell = &b->cells[bin % GPURT_TIMELINE_BINS][s->lane];
-        uint32_t *sum = s->what == GPURT_TIMELINE_COPY ? &cell->copies : &cell->kernels;
-        uint64_t from = s->start_ns > bin * width ? s->start_ns : bin * width;
+        uint64_t from = s->time_ns > bin * width ? s->time_ns : bin * width;
         uint64_t until = end < (bin + 1) * width ? end : (bin + 1) * width;
-        uint64_t ns = *sum + (until - from);
 
-        *sum = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+        cell_add(cell_of(b, bin, lane, copy), until - from);
     }
 }
 
-void gpurt_timeline_put(gpurt_timeline_t *t, const gpurt_span_t *s, uint32_t kernel)
+/* What lies in one bin of each zoom, as nearly all does; late spans have none any more. */
+static void bin_put(gpurt_timeline_t *t, uint64_t first, uint32_t lane, bool copy,
+                    uint64_t ns)
 {
-    gpurt_timeline_span_t *span;
-    uint32_t lane;
+    for (uint32_t zoom = 0; zoom < GPURT_TIMELINE_ZOOMS; zoom++) {
+        gpurt_timeline_bins_t *b = &t->bins[zoom];
+        uint64_t bin = gpurt_timeline_wider(first, zoom);
+
+        if (bin > b->newest)
+            bins_reach(b, bin);
+        if (bin + GPURT_TIMELINE_BINS > b->newest)
+            cell_add(cell_of(b, bin, lane, copy), ns);
+    }
+}
+
+static uint16_t what_of(const gpurt_span_t *s)
+{
+    return s->kind == GPURT_KIND_WAIT ? GPURT_TIMELINE_WAIT
+           : s->kind == GPURT_KIND_COPY || s->kind == GPURT_KIND_FILL
+               ? GPURT_TIMELINE_COPY
+               : GPURT_TIMELINE_KERNEL;
+}
+
+void gpurt_timeline_end(gpurt_timeline_t *t, gpurt_timeline_run_t *r)
+{
+    if (r->count == 0)
+        return;
+    t->lanes[r->lane].count += r->count;
+    t->lanes[r->lane].ns += r->ns;
+    bin_put(t, r->bin, r->lane, r->what == GPURT_TIMELINE_COPY, r->ns);
+    r->count = 0;
+}
+
+/* Whether it adds to the same cells as the run. */
+static inline bool run_takes(const gpurt_timeline_run_t *r, const gpurt_span_t *s,
+                             uint16_t what, uint64_t bin)
+{
+    return r->count && r->bin == bin && r->what == what && r->stream == s->stream &&
+           r->context == s->context && r->device == s->device;
+}
+
+static void span_keep(gpurt_timeline_t *t, const gpurt_span_t *s, uint32_t lane,
+                      uint16_t what, uint32_t kernel)
+{
+    t->spans[t->count++ % GPURT_TIMELINE_SPANS] =
+        (gpurt_timeline_span_t){.start_ns = s->time_ns,
+                                .ns = s->ns,
+                                .lane = (uint16_t)lane,
+                                .what = what,
+                                .kernel = kernel};
+}
+
+void gpurt_timeline_add(gpurt_timeline_t *t, gpurt_timeline_run_t *r, const gpurt_span_t *s,
+                        uint32_t kernel)
+{
+    const uint16_t what = what_of(s);
+    uint64_t first, last;
 
     /* What nobody timed lies nowhere; a file may say any number. */
     if (s->ns > TIME_MOST || s->time_ns > TIME_MOST ||
         (!gpurt_span_on_stream(s) && s->kind != GPURT_KIND_WAIT))
         return;
-    lane = lane_of(t, s);
-    t->lanes[lane].count++;
-    t->lanes[lane].ns += s->ns;
-    span = &t->spans[t->count++ % GPURT_TIMELINE_SPANS];
-    *span = (gpurt_timeline_span_t){
-        .start_ns = s->time_ns, .ns = s->ns, .lane = (uint16_t)lane, .kernel = kernel};
-    span->what = s->kind == GPURT_KIND_WAIT ? GPURT_TIMELINE_WAIT
-                 : s->kind == GPURT_KIND_COPY || s->kind == GPURT_KIND_FILL
-                     ? GPURT_TIMELINE_COPY
-                     : GPURT_TIMELINE_KERNEL;
-    for (uint32_t zoom = 0; zoom < GPURT_TIMELINE_ZOOMS; zoom++)
-        bins_put(&t->bins[zoom], zoom, span);
+    first = gpurt_timeline_bin(s->time_ns, 0);
+    last = s->ns ? gpurt_timeline_bin(s->time_ns + s->ns - 1, 0) : UINT64_MAX; /* none */
+    if (first != last || !run_takes(r, s, what, first)) {
+        gpurt_timeline_end(t, r);
+        *r = (gpurt_timeline_run_t){.bin = first,
+                                    .lane = lane_of(t, s),
+                                    .what = what,
+                                    .device = s->device,
+                                    .context = s->context,
+                                    .stream = s->stream};
+    }
+    span_keep(t, s, r->lane, what, kernel);
+    if (first == last) {
+        r->ns += s->ns;
+        r->count++;
+        return;
+    }
+    t->lanes[r->lane].count++;
+    t->lanes[r->lane].ns += s->ns;
+    for (uint32_t zoom = 0; s->ns && zoom < GPURT_TIMELINE_ZOOMS; zoom++)
+        bins_put(&t->bins[zoom], zoom, s, r->lane, what == GPURT_TIMELINE_COPY);
+}
+
+void gpurt_timeline_put(gpurt_timeline_t *t, const gpurt_span_t *s, uint32_t kernel)
+{
+    gpurt_timeline_run_t run = {.count = 0};
+
+    gpurt_timeline_add(t, &run, s, kernel);
+    gpurt_timeline_end(t, &run);
 }
 
 static uint8_t part(gpurt_pair_t value, uint64_t whole)

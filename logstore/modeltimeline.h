@@ -26,10 +26,16 @@ static inline uint64_t gpurt_timeline_width(uint32_t zoom)
     return 1000000ull << 4 * zoom;
 }
 
+/* The number of the bin of a zoom that a bin of zoom 0 lies in. */
+static inline uint64_t gpurt_timeline_wider(uint64_t bin, uint32_t zoom)
+{
+    return bin >> 4 * zoom;
+}
+
 /* The number of the bin that a time lies in: without a division by a variable. */
 static inline uint64_t gpurt_timeline_bin(uint64_t time_ns, uint32_t zoom)
 {
-    return time_ns / 1000000 >> 4 * zoom;
+    return gpurt_timeline_wider(time_ns / 1000000, zoom);
 }
 
 enum {
@@ -86,8 +92,20 @@ typedef struct gpurt_timeline {
     gpurt_timeline_tenth_t samples[GPURT_TIMELINE_DEVICES][GPURT_TIMELINE_TENTHS];
 } gpurt_timeline_t;
 
-/* kernel: as in gpurt_timeline_span_t. */
+/* Spans of one stream and one bin, as neighbours mostly are: their sums, until the run ends.
+ * Owner: the caller; zeroed at first. */
+typedef struct gpurt_timeline_run {
+    uint64_t count, ns, bin; /* bin: of zoom 0 */
+    uint32_t lane, device, context, stream;
+    uint16_t what;
+} gpurt_timeline_run_t;
+
+/* kernel: as in gpurt_timeline_span_t. What add leaves in the run, end puts into the timeline:
+ * before anybody looks. put is both. */
 void gpurt_timeline_put(gpurt_timeline_t *t, const gpurt_span_t *s, uint32_t kernel);
+void gpurt_timeline_add(gpurt_timeline_t *t, gpurt_timeline_run_t *r, const gpurt_span_t *s,
+                        uint32_t kernel);
+void gpurt_timeline_end(gpurt_timeline_t *t, gpurt_timeline_run_t *r);
 void gpurt_timeline_put_busy(gpurt_timeline_t *t, uint32_t device, uint64_t start_ns,
                              const gpurt_activity_busy_t *b);
 

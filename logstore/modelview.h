@@ -31,7 +31,11 @@ enum {
     GPURT_MODEL_KERNEL_NAME = 192,
     GPURT_MODEL_HEAPS = 8,         /* one that is new takes the row of one that ended */
     GPURT_MODEL_HEAP_CLASSES = 40, /* by size; only those that have chunks, or had */
-    GPURT_MODEL_HEAP_SITES = 12
+    GPURT_MODEL_HEAP_SITES = 12,
+    GPURT_MODEL_REGIONS = 16, /* likewise, as all below */
+    GPURT_MODEL_REGION_NAME = 64,
+    GPURT_MODEL_ARENAS = 8, /* sources of them */
+    GPURT_MODEL_RECLAIMS = 8
 };
 
 /* Lines are kept by class, so that a flood of INFO does not push an ERROR out. */
@@ -214,27 +218,65 @@ typedef struct gpurt_model_heap_site {
     char site[GPURT_MODEL_WHERE * 2]; /* its end, where it is longer */
 } gpurt_model_heap_site_t;
 
+/* Begins what was told of a heap, or of what stands on one. */
+typedef struct gpurt_model_told {
+    uint32_t id;            /* 0: the row is not in use */
+    uint32_t flags, device; /* flags: GPURT_HEAP_ENDED and others by kind */
+    uint32_t unused;
+    uint64_t time_ns; /* when it was told of last */
+} gpurt_model_told_t;
+
 /* As it was when it was told of last. */
 typedef struct gpurt_model_heap {
-    uint32_t id;                        /* 0: the row is not in use */
-    uint32_t flags, device, map_chunks; /* flags: GPURT_HEAP_*; map_chunks: a cell */
-    uint64_t time_ns;
+    gpurt_model_told_t told;                      /* flags: GPURT_HEAP_* */
     uint64_t bytes, live, live_bytes, peak_bytes; /* peak: of live_bytes, as it was told */
     uint64_t slack, kept, refused, wrong;
     uint32_t free_chunks, largest_row, large_chunks;
     uint32_t class_count, site_count, sampled;
+    uint32_t map_chunks, unused;                           /* a cell */
+    uint64_t got[GPURT_HEAP_POOLS], put[GPURT_HEAP_POOLS]; /* by pools above it */
     uint8_t cells[GPURT_HEAP_CELLS];
     gpurt_model_heap_class_t classes[GPURT_MODEL_HEAP_CLASSES];
     gpurt_model_heap_site_t sites[GPURT_MODEL_HEAP_SITES];
 } gpurt_model_heap_t;
 
-/* Part 8: heaps of kernels. */
+typedef struct gpurt_model_region {
+    gpurt_model_told_t told; /* flags: GPURT_REGION_POLICY */
+    uint64_t bytes, used, peak_used;
+    uint64_t largest, holes, blocks; /* as gpurt_region_state_row_t says */
+    uint64_t full, fragmented, refused, wrong, stuck, races;
+    uint32_t granule, looking, map_granules, unused; /* map_granules: a cell */
+    uint8_t cells[GPURT_HEAP_CELLS];
+    char name[GPURT_MODEL_REGION_NAME];
+} gpurt_model_region_t;
+
+/* Arenas of one source. */
+typedef struct gpurt_model_arena {
+    gpurt_model_told_t told;
+    uint32_t heap, slots;
+    uint64_t arenas, pieces, bytes, largest, taken, refused;
+    uint64_t peak_bytes;
+} gpurt_model_arena_t;
+
+/* A table of reclamation: fields of gpurt_reclaim_state_row_t. */
+typedef struct gpurt_model_reclaim {
+    gpurt_model_told_t told; /* flags: GPURT_RECLAIM_WHAT */
+    uint32_t heap, room, open, turn;
+    uint64_t live, made, gone, refused, wrong, left;
+    uint64_t peak_live;
+} gpurt_model_reclaim_t;
+
+/* Part 8: heaps of kernels, and what stands on them. */
 typedef struct gpurt_model_heaps {
     uint64_t rows;         /* 0: nothing is known */
     uint64_t count;        /* rows of `list` in use */
-    uint64_t others;       /* rows of heaps that have none */
+    uint64_t others;       /* rows of heaps and others that have none */
     uint64_t calls, freed; /* of traces */
+    uint64_t region_count, arena_count, reclaim_count;
     gpurt_model_heap_t list[GPURT_MODEL_HEAPS];
+    gpurt_model_region_t regions[GPURT_MODEL_REGIONS];
+    gpurt_model_arena_t arenas[GPURT_MODEL_ARENAS];
+    gpurt_model_reclaim_t reclaims[GPURT_MODEL_RECLAIMS];
 } gpurt_model_heaps_t;
 
 /* All of it: a private copy of one process. About 1.7 MB. */

@@ -2,6 +2,7 @@
 #include "reader.h"
 
 #include "crc32c.h"
+#include "rowpack.h"
 #include "scan.h"
 
 #include <errno.h>
@@ -19,6 +20,8 @@ struct gpurt_log {
     uint64_t entry_count, entry_room;
     uint64_t tail_bytes; /* at the end, no whole block yet */
     uint8_t *raw, *packed;
+    uint8_t *differences; /* out of `packed`, where the frame is not of plain rows */
+    gplog_pack_table_t table;
     size_t packed_room;
     ZSTD_DCtx *zstd;
     gpurt_dictionary_t dictionary;
@@ -215,6 +218,7 @@ void gpurt_log_close(gpurt_log_t *log)
     free(log->entries);
     free(log->raw);
     free(log->packed);
+    free(log->differences);
     free(log);
 }
 
@@ -226,7 +230,8 @@ static gpurt_status_t log_load(gpurt_log_t *log, const char *name, bool walked,
 
     log->zstd = ZSTD_createDCtx();
     log->raw = malloc(GPLOG_RAW_MAX);
-    if (!log->zstd || !log->raw)
+    log->differences = malloc(GPLOG_RAW_MAX + GPLOG_PACK_SLACK);
+    if (!log->zstd || !log->raw || !log->differences)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "%s", name);
     if (fstat(log->walk.fd, &info) != 0)
         return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "%s", name);
@@ -339,7 +344,7 @@ static bool frame_fetch(gpurt_log_t *log, uint64_t offset, gplog_frame_t *f)
     if (gplog_block_at(&log->walk, offset, &piece) != 1 || piece.type != GPLOG_FRAME)
         return false;
     memcpy(f, piece.body, sizeof *f);
-    if (f->encoding != GPLOG_ROWS || f->raw_bytes > GPLOG_RAW_MAX || f->rows == 0 ||
+    if (f->encoding > GPLOG_PACKED || f->raw_bytes > GPLOG_RAW_MAX || f->rows == 0 ||
         f->packed_bytes > ZSTD_COMPRESSBOUND((uint64_t)GPLOG_RAW_MAX))
         return false;
     if (f->packed_bytes > log->packed_room) {
@@ -355,12 +360,23 @@ static bool frame_fetch(gpurt_log_t *log, uint64_t offset, gplog_frame_t *f)
            gpurt_crc32c(0, log->packed, f->packed_bytes) == f->packed_crc;
 }
 
+/* Packed rows are fewer bytes than plain ones: a writer that finds them not to be packs none. */
+static bool rows_unpack(gpurt_log_t *log, const gplog_frame_t *f)
+{
+    bool plain = f->encoding == GPLOG_ROWS;
+    size_t bytes = ZSTD_decompressDCtx(log->zstd, plain ? log->raw : log->differences,
+                                       GPLOG_RAW_MAX, log->packed, f->packed_bytes);
+
+    if (ZSTD_isError(bytes))
+        return false;
+    return plain
+               ? bytes == f->raw_bytes
+               : gplog_unpack(&log->table, log->differences, bytes, log->raw, f->raw_bytes);
+}
+
 static bool frame_unpack(gpurt_log_t *log, const gplog_frame_t *f, gpurt_log_rows_t *out)
 {
-    size_t bytes = ZSTD_decompressDCtx(log->zstd, log->raw, GPLOG_RAW_MAX, log->packed,
-                                       f->packed_bytes);
-
-    if (bytes != f->raw_bytes || rows_count(log->raw, f->raw_bytes) != f->rows)
+    if (!rows_unpack(log, f) || rows_count(log->raw, f->raw_bytes) != f->rows)
         return false;
     out->bytes = log->raw;
     out->size = f->raw_bytes;

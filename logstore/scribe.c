@@ -14,6 +14,7 @@ struct gpurt_scribe {
     pthread_cond_t given, ended; /* something to do; something was done, or failed */
     gpurt_scribe_job_t *first, **last;
     gpurt_scribe_job_t *running;
+    uint32_t users;
     bool failed; /* the first one has, and waits to be tried again */
     bool again;  /* the one that runs is tried again at once if it fails */
     bool stop;
@@ -69,6 +70,35 @@ void gpurt_scribe_submit(gpurt_scribe_t *s, gpurt_scribe_job_t *job)
     s->last = &job->next;
     pthread_cond_signal(&s->given);
     pthread_mutex_unlock(&s->lock);
+}
+
+static void users_change(gpurt_scribe_t *s, uint32_t by)
+{
+    if (!s)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->users += by;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void gpurt_scribe_join(gpurt_scribe_t *s)
+{
+    users_change(s, 1);
+}
+
+void gpurt_scribe_leave(gpurt_scribe_t *s)
+{
+    users_change(s, 0u - 1);
+}
+
+bool gpurt_scribe_rests(gpurt_scribe_t *s)
+{
+    bool rests;
+
+    pthread_mutex_lock(&s->lock);
+    rests = !s->first && !s->running && s->users <= 1;
+    pthread_mutex_unlock(&s->lock);
+    return rests;
 }
 
 /* Its owner may know that it has failed before this thread has noted it. */

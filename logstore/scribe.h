@@ -33,6 +33,12 @@ gpurt_scribe_t *gpurt_scribe_open(void);
 void gpurt_scribe_submit(gpurt_scribe_t *s, gpurt_scribe_job_t *job);
 /* Tries a job that failed once more. */
 void gpurt_scribe_retry(gpurt_scribe_t *s);
+/* Another who may give it jobs begins, or has ended. NULL is allowed. */
+void gpurt_scribe_join(gpurt_scribe_t *s);
+void gpurt_scribe_leave(gpurt_scribe_t *s);
+/* Whether it has nothing to do, and nobody but its caller has joined: then the caller may do
+ * its jobs by itself, and makes nobody wait. */
+bool gpurt_scribe_rests(gpurt_scribe_t *s);
 /* Waits until some job ends, at most so long. */
 void gpurt_scribe_wait(gpurt_scribe_t *s, uint64_t ns);
 /* Waits until nothing is left to do. Returns: false when the first job fails, once more if

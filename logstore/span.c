@@ -77,8 +77,11 @@ bool gpurt_span_read(const gpurt_row_t *row, gpurt_activity_any_t *room, gpurt_s
     const void *words =
         gpurt_activity_load(row->kind, gpurt_row_words(row), row->words, room);
 
-    if (!words)
-        return false;
+    return words && gpurt_span_of(row, words, out);
+}
+
+bool gpurt_span_of(const gpurt_row_t *row, const void *words, gpurt_span_t *out)
+{
     memset(out, 0, sizeof *out);
     out->kind = row->kind;
     out->time_ns = row->time_ns;

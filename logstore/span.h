@@ -24,6 +24,9 @@ typedef struct gpurt_span {
  * gpurt_activity_load. */
 bool gpurt_span_read(const gpurt_row_t *row, gpurt_activity_any_t *room, gpurt_span_t *out);
 
+/* The same of a row whose struct was loaded. */
+bool gpurt_span_of(const gpurt_row_t *row, const void *words, gpurt_span_t *out);
+
 /* Whether it ran on a stream of a device. */
 static inline bool gpurt_span_on_stream(const gpurt_span_t *s)
 {

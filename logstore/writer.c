@@ -3,6 +3,7 @@
 
 #include "crc32c.h"
 #include "deftrail.h"
+#include "rowpack.h"
 #include "scan.h"
 
 #include <errno.h>
@@ -34,6 +35,8 @@ struct gpurt_writer {
     size_t defined; /* bytes of trail.known that the file has */
     uint8_t *raw;   /* rows of the frame at hand */
     uint32_t raw_used, rows;
+    uint8_t *packed; /* those rows as differences */
+    gplog_pack_table_t *table;
     uint8_t *out; /* HEAD_BYTES, then the compressed rows */
     size_t out_room;
     size_t out_used; /* of a frame that is prepared, 0 none */
@@ -189,7 +192,6 @@ static void frame_sum(const uint8_t *rows, uint32_t bytes, uint32_t count, gplog
     f->first_ns = UINT64_MAX;
     f->rows = count;
     f->raw_bytes = bytes;
-    f->encoding = GPLOG_ROWS;
     while (p < end) {
         const gpurt_row_t *row = (const gpurt_row_t *)p;
 
@@ -249,16 +251,18 @@ static gpurt_status_t frame_make(gpurt_writer_t *w, const void *rows, uint32_t b
                                  uint32_t count, gpurt_error_t *err)
 {
     gplog_frame_t *frame = (gplog_frame_t *)(w->out + sizeof(gplog_block_t));
-    size_t packed;
+    size_t less = gplog_pack(w->table, rows, bytes, w->packed), packed;
+    bool pays = less < bytes; /* long rows that have nothing in common do not */
 
     w->out_used = 0;
-    packed =
-        ZSTD_compress2(w->zstd, w->out + HEAD_BYTES, w->out_room - HEAD_BYTES, rows, bytes);
+    packed = ZSTD_compress2(w->zstd, w->out + HEAD_BYTES, w->out_room - HEAD_BYTES,
+                            pays ? w->packed : rows, pays ? less : bytes);
     if (ZSTD_isError(packed))
         return gpurt_fail(err, GPURT_E_INTERNAL, GPURT_FROM_GPURT, 0, "log: zstd says %s",
                           ZSTD_getErrorName(packed));
     frame_sum(rows, bytes, count, frame);
     frame->number = w->number;
+    frame->encoding = pays ? GPLOG_PACKED : GPLOG_ROWS;
     frame->packed_bytes = (uint32_t)packed;
     frame->packed_crc = gpurt_crc32c(0, w->out + HEAD_BYTES, packed);
     gplog_block_seal(w->out, GPLOG_FRAME, sizeof *frame);
@@ -471,10 +475,12 @@ static gpurt_status_t buffers_make(gpurt_writer_t *w, int level, gpurt_error_t *
 {
     w->out_room = HEAD_BYTES + ZSTD_compressBound(GPLOG_RAW_MAX);
     w->raw = malloc(w->frame_bytes);
+    w->packed = malloc(gplog_pack_bound(GPLOG_RAW_MAX));
+    w->table = malloc(sizeof *w->table);
     w->out = malloc(w->out_room);
     w->entries = malloc(GPLOG_INDEX_EVERY * sizeof *w->entries);
     w->zstd = ZSTD_createCCtx();
-    if (!w->raw || !w->out || !w->entries || !w->zstd)
+    if (!w->raw || !w->packed || !w->table || !w->out || !w->entries || !w->zstd)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: buffers");
     ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, level);
     /* Rows repeat what stands shortly before them: a table that fits the first cache finds it
@@ -495,6 +501,8 @@ static void writer_free(gpurt_writer_t *w)
     deftrail_fini(&w->trail);
     free(w->entries);
     free(w->raw);
+    free(w->packed);
+    free(w->table);
     free(w->out);
     free(w);
 }

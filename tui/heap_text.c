@@ -2,6 +2,7 @@
 #include "heap_text.h"
 
 #include "activity_text.h"
+#include "region_text.h"
 #include "render.h"
 
 #include <gpurt/allocwatch.h>
@@ -23,9 +24,25 @@ int heap_fragmented(const gpurt_model_heap_t *h)
 const char *heap_checks(const gpurt_model_heap_t *h)
 {
     static const char *const words[] = {"", "off", "cheap", "full"};
-    uint32_t level = h->flags & GPURT_HEAP_LEVEL;
+    uint32_t level = h->told.flags & GPURT_HEAP_LEVEL;
 
     return level <= GPURT_CHECKS_FULL ? words[level] : "?";
+}
+
+const char *heap_pool_name(uint32_t level)
+{
+    static const char *const words[GPURT_HEAP_POOLS] = {"thread", "warp", "block", "heap"};
+
+    return words[level];
+}
+
+uint64_t heap_pools_sum(const uint64_t counts[GPURT_HEAP_POOLS])
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < GPURT_HEAP_POOLS; i++)
+        sum += counts[i];
+    return sum;
 }
 
 static uint32_t heap_count(const gpurt_model_heaps_t *heaps)
@@ -44,12 +61,13 @@ static void plain_heap(FILE *out, const gpurt_model_heap_t *h)
 {
     char live[24], all[24], peak[24], slack[24], kept[24];
 
-    fprintf(
-        out, "heap %-5" PRIu32 " %s%s in %" PRIu64 " objects, of %s; at most %s%s%s%s\n",
-        h->id, h->flags & GPURT_HEAP_ENDED ? "at its end " : "",
-        activity_bytes(h->live_bytes, live), h->live, activity_bytes(h->bytes, all),
-        activity_bytes(h->peak_bytes, peak), h->flags & GPURT_HEAP_LEVEL ? "; checks " : "",
-        heap_checks(h), h->flags & GPURT_HEAP_TRACE ? ", traced" : "");
+    fprintf(out,
+            "heap %-5" PRIu32 " %s%s in %" PRIu64 " objects, of %s; at most %s%s%s%s\n",
+            h->told.id, h->told.flags & GPURT_HEAP_ENDED ? "at its end " : "",
+            activity_bytes(h->live_bytes, live), h->live, activity_bytes(h->bytes, all),
+            activity_bytes(h->peak_bytes, peak),
+            h->told.flags & GPURT_HEAP_LEVEL ? "; checks " : "", heap_checks(h),
+            h->told.flags & GPURT_HEAP_TRACE ? ", traced" : "");
     fprintf(out,
             "           free: %" PRIu32 " chunks of 64 KiB, %" PRIu32
             " in a row (fragmented %d%%), %s in chunks of classes, %s kept back\n",
@@ -58,6 +76,18 @@ static void plain_heap(FILE *out, const gpurt_model_heap_t *h)
     if (h->refused || h->wrong)
         fprintf(out, "           refused: %" PRIu64 "; wrong: %" PRIu64 "\n", h->refused,
                 h->wrong);
+}
+
+static void plain_pools(FILE *out, const gpurt_model_heap_t *h)
+{
+    for (uint32_t i = 0; i < GPURT_HEAP_POOLS; i++)
+        if (h->got[i] || h->put[i])
+            fprintf(out,
+                    "  pool %-6s: %9" PRIu64 " served (%d%%), %9" PRIu64
+                    " taken back (%d%%)\n",
+                    heap_pool_name(i), h->got[i],
+                    heap_percent(h->got[i], heap_pools_sum(h->got)), h->put[i],
+                    heap_percent(h->put[i], heap_pools_sum(h->put)));
 }
 
 static void plain_site(FILE *out, const gpurt_model_heap_site_t *s)
@@ -80,6 +110,7 @@ void heap_plain(FILE *out, const gpurt_model_heaps_t *heaps)
         const gpurt_model_heap_t *h = &heaps->list[i];
 
         plain_heap(out, h);
+        plain_pools(out, h);
         for (uint32_t c = 0; c < bounded(h->class_count, GPURT_MODEL_HEAP_CLASSES); c++)
             if (h->classes[c].chunks)
                 fprintf(out,
@@ -90,9 +121,19 @@ void heap_plain(FILE *out, const gpurt_model_heaps_t *heaps)
         for (uint32_t s = 0; s < bounded(h->site_count, GPURT_MODEL_HEAP_SITES); s++)
             plain_site(out, &h->sites[s]);
     }
+    regions_plain(out, heaps);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------- */
+
+static void json_pools(FILE *out, const gpurt_model_heap_t *h)
+{
+    fputs(",\"pools\":{", out);
+    for (uint32_t i = 0; i < GPURT_HEAP_POOLS; i++)
+        fprintf(out, "%s\"%s\":{\"served\":%" PRIu64 ",\"taken_back\":%" PRIu64 "}",
+                i ? "," : "", heap_pool_name(i), h->got[i], h->put[i]);
+    fputs("}", out);
+}
 
 static void json_lists(FILE *out, const gpurt_model_heap_t *h)
 {
@@ -110,14 +151,10 @@ static void json_lists(FILE *out, const gpurt_model_heap_t *h)
                 first ? "" : ",", k->bytes, k->chunks, k->live, k->reusable, k->fresh);
         first = false;
     }
-    fprintf(out, "],\"map_chunks\":%" PRIu32 ",\"map\":[", h->map_chunks);
-    first = true;
-    for (uint32_t i = 0; i < GPURT_HEAP_CELLS && h->map_chunks; i++)
-        if (h->cells[i] != GPURT_HEAP_CELL_NONE) {
-            fprintf(out, "%s%u", first ? "" : ",", h->cells[i]);
-            first = false;
-        }
-    fputs("],\"sites\":[", out);
+    fprintf(out, "],\"map_chunks\":%" PRIu32, h->map_chunks);
+    cells_json(out, h->cells, h->map_chunks != 0);
+    json_pools(out, h);
+    fputs(",\"sites\":[", out);
     for (uint32_t s = 0; s < bounded(h->site_count, GPURT_MODEL_HEAP_SITES); s++) {
         char escaped[6 * GPURT_MODEL_WHERE * 2 + 1];
         gpurt_text_t text;
@@ -137,8 +174,9 @@ static void json_heap(FILE *out, const gpurt_model_heap_t *h)
             "{\"heap\":%" PRIu32 ",\"device\":%" PRIu32 ",\"ts_ns\":%" PRIu64
             ",\"ended\":%s,\"traced\":%s,\"checks\":\"%s\",\"bytes\":%" PRIu64
             ",\"live\":%" PRIu64 ",\"live_bytes\":%" PRIu64 ",\"peak_bytes\":%" PRIu64,
-            h->id, h->device, h->time_ns, h->flags & GPURT_HEAP_ENDED ? "true" : "false",
-            h->flags & GPURT_HEAP_TRACE ? "true" : "false", heap_checks(h), h->bytes,
+            h->told.id, h->told.device, h->told.time_ns,
+            h->told.flags & GPURT_HEAP_ENDED ? "true" : "false",
+            h->told.flags & GPURT_HEAP_TRACE ? "true" : "false", heap_checks(h), h->bytes,
             h->live, h->live_bytes, h->peak_bytes);
     fprintf(out,
             ",\"slack_bytes\":%" PRIu64 ",\"kept_bytes\":%" PRIu64
@@ -159,5 +197,7 @@ void heap_json(FILE *out, const gpurt_model_heaps_t *heaps)
         fputs(i ? "," : "", out);
         json_heap(out, &heaps->list[i]);
     }
-    fputs("]}", out);
+    fputs("],", out);
+    regions_json(out, heaps);
+    fputs("}", out);
 }

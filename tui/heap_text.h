@@ -15,9 +15,13 @@ int heap_fragmented(const gpurt_model_heap_t *h);
 /* "off", "cheap", "full"; "" where the heap cannot check. */
 const char *heap_checks(const gpurt_model_heap_t *h);
 
-/* Nothing where nothing is known. */
+/* Levels of the pools above a heap: "thread", "warp", "block", "heap"; all of them. */
+const char *heap_pool_name(uint32_t level);
+uint64_t heap_pools_sum(const uint64_t counts[GPURT_HEAP_POOLS]);
+
+/* Heaps, and what stands on them. Nothing where nothing is known. */
 void heap_plain(FILE *out, const gpurt_model_heaps_t *heaps);
-/* {"list":...}: one object, without an end of line. */
+/* {"list":[...],"regions":[...],...}: one object, without an end of line. */
 void heap_json(FILE *out, const gpurt_model_heaps_t *heaps);
 
 #endif

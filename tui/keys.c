@@ -17,7 +17,7 @@ const key_row_t key_rows[] = {
     {ACTION_SITES, {'4'}, "4", "sites: every log statement that spoke", NULL, NULL},
     {ACTION_OUTPUT, {'5', 'o'}, "5 o", "what the program printed", NULL, NULL},
     {ACTION_GPU, {'6', 'n'}, "6 n", "GPUs and their kernels", NULL, NULL},
-    {ACTION_HEAPS, {'7', 'm'}, "7 m", "heaps of kernels", NULL, NULL},
+    {ACTION_HEAPS, {'7', 'm'}, "7 m", "heaps, regions, arenas, pools", NULL, NULL},
     {ACTION_HELP, {'?', KEY_F1, 'h'}, "F1 ? h", "this help", "Help", "F1"},
     {ACTION_NEXT_VIEW, {'\t'}, "Tab", "next view", NULL, NULL},
     {ACTION_PREVIOUS_VIEW, {KEY_BACK_TAB}, "Shift-Tab", "view before", NULL, NULL},

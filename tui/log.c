@@ -100,7 +100,8 @@ static const gpurt_option_text_t texts[] = {
     {"FIELDS",
      "cat and tail --jsonl: ts_ns, level, device (-1: host code), sm, block, warp, lanes, "
      "file, line, msg. stat --json: records, dropped, sites, panics, frames, torn_frames, "
-     "bytes, first_ns, last_ns, back_end, device."},
+     "bytes, first_ns, last_ns, back_end, device; where they are known activity, lives and "
+     "heaps: list, regions, arenas, reclaim, which docs/HEAP_CHECKS.md tells."},
     {"TIMELINES",
      "export --to perfetto and --to chrome show the program's threads with their launches, "
      "calls of CUDA and ranges (NVTX), the streams of each GPU with kernels, copies and "

@@ -23,6 +23,17 @@ static uint32_t ring_start(const panic_source_t *source, uint32_t section, uint3
     return start == from || (int32_t)(start - tail) > 0 ? tail : start;
 }
 
+/* What no file has yet is on the shelf, if the ring has it no longer. */
+static void ring_wind_back(const panic_source_t *source, uint32_t section, uint32_t ring)
+{
+    gpurt_ring_control_t *c = gpurt_boxmap_control(&source->map, section, ring);
+    uint32_t start = ring_start(source, section, ring);
+
+    if ((int32_t)(c->xfiled - start) > 0)
+        c->xfiled = start;
+    c->xtail = start;
+}
+
 /* All panics are told once more, and whoever drained has no say in this copy. Returns: how
  * many slots a lane that died inside its panic has left unfinished. */
 static uint32_t panics_prepare(panic_source_t *source, uint32_t section)
@@ -47,8 +58,7 @@ static void section_prepare(panic_source_t *source, uint32_t section)
     uint32_t raised = box->sections[section].xpanics;
 
     for (uint32_t r = 0; r < s->ring_count; r++)
-        gpurt_boxmap_control(&source->map, section, r)->xtail =
-            ring_start(source, section, r);
+        ring_wind_back(source, section, r);
     source->left_out += raised > s->panic_count ? raised - s->panic_count : 0;
     source->left_out += panics_prepare(source, section);
     box->sections[section].xpanics_told = 0;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    BUFFER_BYTES = 4 << 20,
+    BUFFER_BYTES = 2 << 20, /* a round brings at most half of it */
     BUFFER_ROWS = BUFFER_BYTES / sizeof(gpurt_row_t)
 };
 #define SHOW_NS 100000000ull
@@ -26,6 +26,7 @@ struct publish {
     const gpurt_dictionary_t *source;
     buffer_t filling;
     uint64_t shown_ns; /* when it last gave something to the thread */
+    bool alone;        /* there is no thread, and no buffer */
 
     /* The thread's while busy, the drain's otherwise. */
     gpurt_dictionary_t dictionary; /* a copy: the source moves when it grows */
@@ -44,20 +45,23 @@ struct publish {
 /* ---- the thread ---------------------------------------------------------------------- */
 
 /* Rows come ring by ring; the model keeps the last ones, so it wants them by time. */
-static void show(publish_t *p)
+static void rows_put(publish_t *p, const uint8_t *rows, uint32_t count)
 {
-    const uint8_t *rows = p->showing.bytes;
     uint32_t at = 0;
 
-    for (uint32_t i = 0; i < p->showing.count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const gpurt_row_t *row = (const gpurt_row_t *)(rows + at);
 
         p->entries[i] = (gpurt_timed_t){row->time_ns, at};
         at += gpurt_row_bytes(row->words);
     }
-    gpurt_timesort(p->entries, p->spare, p->showing.count);
-    for (uint32_t i = 0; i < p->showing.count; i++)
-        gpurt_model_put(p->model, (const gpurt_row_t *)(rows + p->entries[i].offset));
+    gpurt_timesort(p->entries, p->spare, count);
+    gpurt_model_put_all(p->model, rows, p->entries, count);
+}
+
+static void show(publish_t *p)
+{
+    rows_put(p, p->showing.bytes, p->showing.count);
     p->showing.used = p->showing.count = 0;
     gpurt_modelshare_tick(p->share, p->model, gpurt_real_ns(), GPURT_MODEL_LIVE);
 }
@@ -96,14 +100,21 @@ static bool thread_idle(publish_t *p, bool wait)
     return idle;
 }
 
+static void dictionary_follow(publish_t *p)
+{
+    if (p->copied == p->source->used)
+        return;
+    gpurt_dictionary_load(&p->dictionary, p->source->bytes + p->copied,
+                          p->source->used - p->copied);
+    p->copied = p->source->used;
+}
+
 /* Gives what was gathered to the thread, which must be idle. */
 static void turn_give(publish_t *p)
 {
     buffer_t full = p->filling;
 
-    gpurt_dictionary_load(&p->dictionary, p->source->bytes + p->copied,
-                          p->source->used - p->copied);
-    p->copied = p->source->used;
+    dictionary_follow(p);
     p->filling = p->showing;
     p->showing = full;
     p->shown_ns = gpurt_real_ns();
@@ -118,7 +129,7 @@ static bool rows_ready(void *context)
 {
     publish_t *p = context;
 
-    return p->filling.used < BUFFER_BYTES / 2 || thread_idle(p, false);
+    return p->alone || p->filling.used < BUFFER_BYTES / 2 || thread_idle(p, false);
 }
 
 static void rows_watch(void *context, const gpurt_row_t *rows, uint32_t bytes,
@@ -127,6 +138,11 @@ static void rows_watch(void *context, const gpurt_row_t *rows, uint32_t bytes,
     publish_t *p = context;
     buffer_t *to = &p->filling;
 
+    if (p->alone) {
+        dictionary_follow(p);
+        rows_put(p, (const uint8_t *)rows, count);
+        return;
+    }
     if (to->used + bytes > BUFFER_BYTES) {
         thread_idle(p, true);
         turn_give(p);
@@ -149,7 +165,12 @@ void publish_tick(publish_t *p)
     if (!p)
         return;
     since = gpurt_real_ns() - p->shown_ns; /* huge, too, when the clock was set back */
-    if (since >= SHOW_NS && thread_idle(p, false))
+    if (since < SHOW_NS)
+        return;
+    if (p->alone) {
+        p->shown_ns = gpurt_real_ns();
+        gpurt_modelshare_tick(p->share, p->model, p->shown_ns, GPURT_MODEL_LIVE);
+    } else if (thread_idle(p, false))
         turn_give(p);
 }
 
@@ -169,21 +190,28 @@ static void publish_free(publish_t *p)
     free(p);
 }
 
+static bool thread_make(publish_t *p)
+{
+    p->filling.bytes = malloc(BUFFER_BYTES);
+    p->showing.bytes = malloc(BUFFER_BYTES);
+    return p->filling.bytes && p->showing.bytes &&
+           pthread_create(&p->thread, NULL, publish_run, p) == 0;
+}
+
+/* The thread last: it is not there when anything fails. */
 static bool publish_make(publish_t *p, const gpurt_boxmap_t *map)
 {
     gplog_file_t about;
 
     gpurt_drain_about(map, &about);
-    p->filling.bytes = malloc(BUFFER_BYTES);
-    p->showing.bytes = malloc(BUFFER_BYTES);
     p->entries = malloc(BUFFER_ROWS * sizeof *p->entries);
     p->spare = malloc(BUFFER_ROWS * sizeof *p->spare);
-    if (!p->filling.bytes || !p->showing.bytes || !p->entries || !p->spare ||
+    if (!p->entries || !p->spare ||
         gpurt_modelshare_create(map->box->identity.pid, &p->share, NULL) != GPURT_OK ||
         gpurt_model_create(&p->dictionary, &about, &p->model, NULL) != GPURT_OK)
         return false;
     gpurt_modelshare_put(p->share, p->model, gpurt_real_ns(), GPURT_MODEL_LIVE);
-    return pthread_create(&p->thread, NULL, publish_run, p) == 0;
+    return p->alone || thread_make(p);
 }
 
 publish_t *publish_open(const gpurt_boxmap_t *map, gpurt_drain_options_t *options)
@@ -195,6 +223,7 @@ publish_t *publish_open(const gpurt_boxmap_t *map, gpurt_drain_options_t *option
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->turn, NULL);
     p->source = options->dictionary;
+    p->alone = gpurt_drain_is_patient(map);
     if (options->sink_count == GPURT_DRAIN_SINKS || !publish_make(p, map)) {
         publish_free(p);
         return NULL;
@@ -204,10 +233,8 @@ publish_t *publish_open(const gpurt_boxmap_t *map, gpurt_drain_options_t *option
     return p;
 }
 
-void publish_close(publish_t *p)
+static void thread_end(publish_t *p)
 {
-    if (!p)
-        return;
     thread_idle(p, true);
     turn_give(p);
     thread_idle(p, true);
@@ -216,6 +243,14 @@ void publish_close(publish_t *p)
     pthread_cond_broadcast(&p->turn);
     pthread_mutex_unlock(&p->lock);
     pthread_join(p->thread, NULL);
+}
+
+void publish_close(publish_t *p)
+{
+    if (!p)
+        return;
+    if (!p->alone)
+        thread_end(p);
     gpurt_modelshare_put(p->share, p->model, gpurt_real_ns(), GPURT_MODEL_ENDED);
     publish_free(p);
 }

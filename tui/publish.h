@@ -2,7 +2,8 @@
 /* publish.h - what a drainer drains, for gpurt-top to look at: a model fed beside the log,
  * shown in shared memory. Adding up rows takes half as long as writing them, so it is done
  * by a thread of its own, which gets copies; the drain waits for it only when it is a whole
- * buffer behind. Where nothing can be published (no folder of ours, another process does
+ * buffer behind. Rows of a box whose writers can wait are added up at once instead, while they
+ * are in the drain's cache: a copy, and fetching it, costs as much. Where nothing can be published (no folder of ours, another process does
  * it already) the drain goes on without. */
 #ifndef GPURT_TUI_PUBLISH_H
 #define GPURT_TUI_PUBLISH_H

@@ -1,53 +1,75 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Heaps of kernels: how full, where, of what sizes, and who holds most. */
+/* Memory of kernels: a list of heaps and of what stands on them; and of the one selected more.
+ * Heaps: how full, where, of what sizes, and who holds most. */
 #include "activity_text.h"
+#include "heap_draw.h"
 #include "heap_text.h"
-#include "picture.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum {
-    BAR = 12,
-    WIDE = 104,       /* columns where sites stand beside the classes */
-    CLASSES = 52,     /* columns of the classes then */
-    CLASSES_ALONE = 8 /* rows of them where the sites stand below */
+    WIDE = 104,        /* columns where sites stand beside the classes */
+    CLASSES = 52,      /* columns of the classes then */
+    CLASSES_ALONE = 8, /* rows of them where the sites stand below */
+    LIST_LEAST = 5     /* rows of the list, where there is more than a third is for */
 };
 
-static const gpurt_model_heap_t *selected(const picture_t *p, int *index)
-{
-    const gpurt_model_heaps_t *all = &p->view->heaps;
-    int count = all->count < GPURT_MODEL_HEAPS ? (int)all->count : (int)GPURT_MODEL_HEAPS;
+/* What the list has, in its order. */
+typedef enum group {
+    GROUP_HEAPS,
+    GROUP_REGIONS,
+    GROUP_ARENAS,
+    GROUP_RECLAIMS,
+    GROUPS
+} group_t;
 
-    *index = (int)p->heap < count ? (int)p->heap : count - 1;
-    return count ? &all->list[*index] : NULL;
+static int group_count(const gpurt_model_heaps_t *all, group_t group)
+{
+    const uint64_t counts[GROUPS] = {all->count, all->region_count, all->arena_count,
+                                     all->reclaim_count};
+    static const int most[GROUPS] = {GPURT_MODEL_HEAPS, GPURT_MODEL_REGIONS,
+                                     GPURT_MODEL_ARENAS, GPURT_MODEL_RECLAIMS};
+
+    return counts[group] < (uint64_t)most[group] ? (int)counts[group] : most[group];
 }
 
-static void bar(canvas_t *c, rect_t area, int row, int column, int percent, style_t style)
+static int list_count(const gpurt_model_heaps_t *all)
 {
-    for (int i = 0; i < BAR; i++) {
-        bool on = i < (percent * BAR + 50) / 100;
+    int count = 0;
 
-        canvas_glyph(c, area, row, column + i, on ? style : STYLE_RULE, on ? 0x2588 : 0xb7,
-                     on ? '#' : '.');
-    }
+    for (int g = 0; g < GROUPS; g++)
+        count += group_count(all, (group_t)g);
+    return count;
+}
+
+/* Where entry number *index of the list is: in which group, and there. */
+static group_t list_at(const gpurt_model_heaps_t *all, int *index)
+{
+    group_t g = GROUP_HEAPS;
+
+    while (g < GROUP_RECLAIMS && *index >= group_count(all, g))
+        *index -= group_count(all, g++);
+    return g;
+}
+
+static int list_selected(const picture_t *p)
+{
+    int count = list_count(&p->view->heaps);
+
+    return (int)p->heap < count ? (int)p->heap : count - 1;
 }
 
 /* ---- heaps --------------------------------------------------------------------------- */
 
-static void heap_line(const gpurt_model_heap_t *h, canvas_t *c, rect_t area, int row,
-                      bool chosen)
+static void heap_line(const gpurt_model_heap_t *h, canvas_t *c, rect_t area, int row)
 {
     char live[24], all[24], objects[16];
     int full = heap_percent(h->live_bytes, h->bytes);
-    style_t style = h->flags & GPURT_HEAP_ENDED ? STYLE_DIM
-                    : full >= 95                ? STYLE_ERROR
-                    : full >= 80                ? STYLE_WARN
-                                                : STYLE_GOOD;
-    int at = canvas_printf(c, area, row, 1, STYLE_BOLD, "heap %-6u", h->id);
+    int at = canvas_printf(c, area, row, 1, STYLE_BOLD, "heap %-6u", h->told.id);
 
-    bar(c, area, row, at, full, style);
-    at = canvas_printf(c, area, row, at + BAR + 1, STYLE_NORMAL, "%3d%% ", full);
+    heap_bar(c, area, row, at, full, heap_style(full, h->told.flags & GPURT_HEAP_ENDED));
+    at = canvas_printf(c, area, row, at + HEAP_BAR + 1, STYLE_NORMAL, "%3d%% ", full);
     at = canvas_printf(c, area, row, at, STYLE_NORMAL, "%s of %s, %s objects  ",
                        activity_bytes(h->live_bytes, live), activity_bytes(h->bytes, all),
                        canvas_short(h->live, objects));
@@ -57,10 +79,30 @@ static void heap_line(const gpurt_model_heap_t *h, canvas_t *c, rect_t area, int
     if (h->refused)
         at = canvas_printf(c, area, row, at, STYLE_WARN, "%llu refused  ",
                            (unsigned long long)h->refused);
-    if (h->flags & GPURT_HEAP_ENDED)
+    if (h->told.flags & GPURT_HEAP_ENDED)
         canvas_put(c, area, row, at, STYLE_DIM, "ended");
-    if (chosen)
-        canvas_row_style(c, area, row, STYLE_SELECT);
+}
+
+/* Which level of the pools served how much, in percent. */
+static int pool_line(canvas_t *c, rect_t area, int row, const char *what,
+                     const uint64_t counts[GPURT_HEAP_POOLS])
+{
+    char sum[16];
+    int at = canvas_printf(c, area, row, 1, STYLE_INFO, "%s %-6s", what,
+                           canvas_short(heap_pools_sum(counts), sum));
+
+    for (uint32_t i = 0; i < GPURT_HEAP_POOLS; i++)
+        at = canvas_printf(c, area, row, at, STYLE_INFO, "  %s %d%%", heap_pool_name(i),
+                           heap_percent(counts[i], heap_pools_sum(counts)));
+    return row + 1;
+}
+
+static int pools_draw(const gpurt_model_heap_t *h, canvas_t *c, rect_t area, int row)
+{
+    if (!heap_pools_sum(h->got) && !heap_pools_sum(h->put))
+        return row;
+    row = pool_line(c, area, row, "pools served   ", h->got);
+    return pool_line(c, area, row, "      took back", h->put);
 }
 
 static int about(const gpurt_model_heap_t *h, canvas_t *c, rect_t area, int row)
@@ -75,51 +117,11 @@ static int about(const gpurt_model_heap_t *h, canvas_t *c, rect_t area, int row)
     canvas_printf(c, area, row++, at, STYLE_INFO, "large %u", h->large_chunks);
     at = canvas_printf(c, area, row, 1, STYLE_INFO, "in classes %s free",
                        activity_bytes(h->slack, slack));
-    if (h->flags & GPURT_HEAP_LEVEL)
+    if (h->told.flags & GPURT_HEAP_LEVEL)
         at = canvas_printf(c, area, row, at, STYLE_INFO, "  checks %s, %s kept back",
                            heap_checks(h), activity_bytes(h->kept, kept));
-    if (h->flags & GPURT_HEAP_TRACE)
+    if (h->told.flags & GPURT_HEAP_TRACE)
         canvas_put(c, area, row, at, STYLE_INFO, "  traced");
-    return row + 1;
-}
-
-/* ---- map ----------------------------------------------------------------------------- */
-
-static void cell_draw(canvas_t *c, rect_t area, int row, int column, uint32_t cell)
-{
-    static const struct {
-        style_t style;
-        uint32_t code;
-        char ascii;
-    } looks[] = {{STYLE_RULE, 0xb7, '.'},     {STYLE_HEAT_1, 0x2591, '-'},
-                 {STYLE_HEAT_2, 0x2592, '+'}, {STYLE_HEAT_3, 0x2593, 'x'},
-                 {STYLE_HEAT_4, 0x2588, '#'}, {STYLE_INFO, 0x25a0, 'L'}};
-    uint32_t look = cell == 0                       ? 0
-                    : cell == GPURT_HEAP_CELL_LARGE ? 5
-                    : cell >= 12                    ? 4
-                    : cell >= 8                     ? 3
-                    : cell >= 4                     ? 2
-                                                    : 1;
-
-    if (cell < GPURT_HEAP_CELL_NONE)
-        canvas_glyph(c, area, row, column, looks[look].style, looks[look].code,
-                     looks[look].ascii);
-}
-
-static int map_draw(const gpurt_model_heap_t *h, canvas_t *c, rect_t area, int row)
-{
-    int wide =
-        area.columns >= GPURT_HEAP_CELLS + 2 ? GPURT_HEAP_CELLS : GPURT_HEAP_CELLS / 2;
-
-    if (!h->map_chunks || area.columns < wide + 2)
-        return row;
-    for (int i = 0; i < GPURT_HEAP_CELLS; i++)
-        cell_draw(c, area, row + i / wide, 1 + i % wide, h->cells[i]);
-    row += GPURT_HEAP_CELLS / wide;
-    canvas_printf(c, area, row, 1, STYLE_DIM,
-                  "a cell: %u chunk%s of 64 KiB, by what is live; %s free, %s large",
-                  h->map_chunks, h->map_chunks == 1 ? "" : "s",
-                  c->unicode ? "\xc2\xb7" : ".", c->unicode ? "\xe2\x96\xa0" : "L");
     return row + 1;
 }
 
@@ -168,7 +170,7 @@ static void sites_draw(const gpurt_model_heap_t *h, canvas_t *c, rect_t area, in
                h->sampled > 1 ? "by (some of the chunks were counted)" : "by");
     if (!h->site_count) {
         canvas_put(c, area, row, 1, STYLE_DIM,
-                   (h->flags & GPURT_HEAP_LEVEL) > 1
+                   (h->told.flags & GPURT_HEAP_LEVEL) > 1
                        ? "nobody"
                        : "not known: this heap does not check (F1)");
         return;
@@ -188,32 +190,17 @@ static void sites_draw(const gpurt_model_heap_t *h, canvas_t *c, rect_t area, in
 
 /* ---- all ----------------------------------------------------------------------------- */
 
-static void draw_empty(canvas_t *c, rect_t area)
+static void heap_about(const gpurt_model_heap_t *h, canvas_t *c, rect_t area, int row)
 {
-    canvas_rule(c, area, "Heaps");
-    canvas_put(c, area, 2, 1, STYLE_DIM, "No heap of kernels was told of.");
-    canvas_put(c, area, 3, 1, STYLE_DIM,
-               "Those that gpurt_heap_create makes are, unless GPURT_HEAP_VIEW=off.");
-}
+    char what[64];
+    int sites;
 
-static void draw(const picture_t *p, canvas_t *c, rect_t area)
-{
-    const gpurt_model_heaps_t *all = &p->view->heaps;
-    int index, row = 1, sites;
-    const gpurt_model_heap_t *h = selected(p, &index);
-    char title[96];
-
-    if (!h) {
-        draw_empty(c, area);
-        return;
-    }
-    snprintf(title, sizeof title, "Heaps  %llu%s", (unsigned long long)all->count,
-             all->others ? ", and more that have no row" : "");
-    canvas_rule(c, area, title);
-    for (int i = 0; i < (int)all->count && i < GPURT_MODEL_HEAPS && row < area.rows; i++)
-        heap_line(&all->list[i], c, area, row++, i == index && all->count > 1);
-    row = about(h, c, area, row);
-    row = map_draw(h, c, area, row) + 1;
+    row = pools_draw(h, c, area, about(h, c, area, row));
+    snprintf(what, sizeof what, "%u chunk%s of 64 KiB, by what is live", h->map_chunks,
+             h->map_chunks == 1 ? "" : "s");
+    if (h->map_chunks)
+        row = heap_map(c, area, row, h->cells, true, what);
+    row++;
     if (area.columns >= WIDE) {
         rect_t right = {area.row, area.column + CLASSES, area.rows, area.columns - CLASSES};
 
@@ -228,10 +215,92 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
         sites_draw(h, c, area, row + 1);
 }
 
+static void line_draw(const gpurt_model_heaps_t *all, int index, canvas_t *c, rect_t area,
+                      int row)
+{
+    switch (list_at(all, &index)) {
+    case GROUP_HEAPS:
+        heap_line(&all->list[index], c, area, row);
+        break;
+    case GROUP_REGIONS:
+        region_line(&all->regions[index], c, area, row);
+        break;
+    case GROUP_ARENAS:
+        arena_line(&all->arenas[index], all, c, area, row);
+        break;
+    default:
+        reclaim_line(&all->reclaims[index], c, area, row);
+    }
+}
+
+static void selected_draw(const gpurt_model_heaps_t *all, int index, canvas_t *c,
+                          rect_t area, int row)
+{
+    switch (list_at(all, &index)) {
+    case GROUP_HEAPS:
+        heap_about(&all->list[index], c, area, row);
+        break;
+    case GROUP_REGIONS:
+        region_about(&all->regions[index], c, area, row);
+        break;
+    case GROUP_ARENAS:
+        arena_about(&all->arenas[index], c, area, row);
+        break;
+    default:
+        reclaim_about(&all->reclaims[index], c, area, row);
+    }
+}
+
+static void title_draw(const gpurt_model_heaps_t *all, canvas_t *c, rect_t area, int below)
+{
+    static const char *const names[GROUPS] = {"Heaps", "regions", "arenas", "reclamation"};
+    char title[128];
+    size_t used =
+        (size_t)snprintf(title, sizeof title, "Heaps  %d", group_count(all, GROUP_HEAPS));
+
+    for (int g = GROUP_REGIONS; g < GROUPS; g++)
+        if (group_count(all, (group_t)g))
+            used += (size_t)snprintf(title + used, sizeof title - used, "  %s  %d",
+                                     names[g], group_count(all, (group_t)g));
+    if (below > 0)
+        used += (size_t)snprintf(title + used, sizeof title - used, "  (%d below)", below);
+    if (all->others)
+        snprintf(title + used, sizeof title - used, ", and more that have no row");
+    canvas_rule(c, area, title);
+}
+
+static void draw_empty(canvas_t *c, rect_t area)
+{
+    canvas_rule(c, area, "Heaps");
+    canvas_put(c, area, 2, 1, STYLE_DIM, "No heap of kernels was told of, and no region.");
+    canvas_put(c, area, 3, 1, STYLE_DIM,
+               "Those that the host makes are, unless GPURT_HEAP_VIEW=off.");
+}
+
+static void draw(const picture_t *p, canvas_t *c, rect_t area)
+{
+    const gpurt_model_heaps_t *all = &p->view->heaps;
+    int count = list_count(all), index = list_selected(p), row = 1, rows, first;
+
+    if (!count) {
+        draw_empty(c, area);
+        return;
+    }
+    rows = area.rows / 3 > LIST_LEAST ? area.rows / 3 : LIST_LEAST;
+    rows = rows < count ? rows : count;
+    first = index < rows ? 0 : index - rows + 1;
+    title_draw(all, c, area, count - first - rows);
+    for (int i = first; i < first + rows && row < area.rows; i++, row++) {
+        line_draw(all, i, c, area, row);
+        if (i == index && count > 1)
+            canvas_row_style(c, area, row, STYLE_SELECT);
+    }
+    selected_draw(all, index, c, area, row);
+}
+
 static bool act(picture_t *p, action_t action, int page)
 {
-    int count = p->view->heaps.count < GPURT_MODEL_HEAPS ? (int)p->view->heaps.count
-                                                         : (int)GPURT_MODEL_HEAPS;
+    int count = list_count(&p->view->heaps);
     int at = (int)p->heap, step = action == ACTION_UP      ? -1
                                   : action == ACTION_DOWN  ? 1
                                   : action == ACTION_FIRST ? -count

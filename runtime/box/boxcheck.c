@@ -21,7 +21,7 @@ uint32_t gpurt_boxcheck_sum(const gpurt_box_t *box)
     sum = gpurt_crc32c(sum, &box->identity, sizeof box->identity);
     for (uint32_t i = 0; i < GPURT_BOX_SECTIONS; i++)
         sum = section_sum(sum, &box->sections[i]);
-    return sum;
+    return gpurt_crc32c(sum, &box->shelf, offsetof(gpurt_box_shelf_t, xfirst));
 }
 
 uint32_t gpurt_boxcheck_ring_max(uint32_t policy)
@@ -53,6 +53,15 @@ static bool section_fits(const gpurt_box_section_t *s, uint64_t bytes)
            part_fits(s->state_offset, s->state_bytes, 1, bytes);
 }
 
+static bool shelf_fits(const gpurt_box_shelf_t *s, uint64_t bytes)
+{
+    uint32_t count = s->group_count;
+
+    return count <= GPURT_SHELF_MAX_BYTES / GPURT_GROUP_BYTES &&
+           (count & (count - 1)) == 0 &&
+           part_fits(s->offset, count, GPURT_GROUP_BYTES, bytes);
+}
+
 /* copy: a private one of page 0. */
 static gpurt_status_t header_check(const gpurt_box_t *copy, size_t bytes,
                                    gpurt_error_t *err)
@@ -77,6 +86,9 @@ static gpurt_status_t header_check(const gpurt_box_t *copy, size_t bytes,
         if (!section_fits(&copy->sections[i], copy->box_bytes))
             return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
                               "box damaged: section %u is out of bounds", i);
+    if (!shelf_fits(&copy->shelf, copy->box_bytes))
+        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                          "box damaged: its shelf is out of bounds");
     return GPURT_OK;
 }
 
@@ -92,6 +104,7 @@ static gpurt_status_t header_copy(const gpurt_box_t *box, size_t bytes, gpurt_bo
     memcpy(copy, box, offsetof(gpurt_box_t, xlife)); /* what B4 has made visible */
     memcpy(&copy->identity, &box->identity, sizeof copy->identity);
     memcpy(copy->sections, box->sections, sizeof copy->sections);
+    memcpy(&copy->shelf, &box->shelf, sizeof copy->shelf);
     return header_check(copy, bytes, err);
 }
 
@@ -111,5 +124,6 @@ gpurt_status_t gpurt_boxcheck_adopt(gpurt_boxmap_t *map, gpurt_error_t *err)
         return st;
     map->section_count = copy.section_count;
     memcpy(map->sections, copy.sections, sizeof map->sections);
+    map->shelf = copy.shelf;
     return GPURT_OK;
 }

@@ -26,11 +26,11 @@ static uint32_t or_default(uint32_t value, uint32_t fallback)
     return value ? value : fallback;
 }
 
-static uint32_t power_of_two(uint32_t bytes)
+static uint32_t power_of_two(uint32_t bytes, uint32_t most)
 {
     uint32_t p = GPURT_RING_MIN_BYTES;
 
-    while (p < bytes && p < GPURT_RING_MAX_BYTES)
+    while (p < bytes && p < most)
         p *= 2;
     return p;
 }
@@ -57,7 +57,7 @@ static void section_lay(const gpurt_section_plan_t *plan, gpurt_box_section_t *s
     s->sm_count = or_default(plan->sm_count, 1);
     s->warp_slots = or_default(plan->warp_slots, 1);
     s->ring_count = s->sm_count * s->warp_slots;
-    s->ring_bytes = power_of_two(or_default(plan->ring_bytes, ring));
+    s->ring_bytes = power_of_two(or_default(plan->ring_bytes, ring), GPURT_RING_MAX_BYTES);
     s->policy = plan->policy;
     s->floor = plan->floor;
     s->def_count = or_default(plan->def_count, 4096);
@@ -76,6 +76,16 @@ static void section_lay(const gpurt_section_plan_t *plan, gpurt_box_section_t *s
         memcpy(s->uuid, plan->uuid, sizeof s->uuid);
     if (plan->name)
         snprintf(s->name, sizeof s->name, "%s", plan->name);
+}
+
+static void shelf_lay(const gpurt_box_plan_t *plan, gpurt_box_shelf_t *s, uint64_t *end)
+{
+    uint32_t bytes = power_of_two(or_default(plan->shelf_bytes, GPURT_SHELF_BYTES),
+                                  GPURT_SHELF_MAX_BYTES);
+
+    s->group_count = bytes / GPURT_GROUP_BYTES;
+    s->offset = take(end, bytes);
+    s->xfirst = s->xend = GPURT_RING_START;
 }
 
 static gpurt_status_t plan_check(const gpurt_box_plan_t *plan, gpurt_error_t *err)
@@ -192,7 +202,7 @@ static void rings_start(const gpurt_boxmap_t *map)
         for (uint32_t r = 0; r < section->ring_count; r++) {
             gpurt_ring_control_t *c = gpurt_boxmap_control(map, s, r);
 
-            c->xtail = GPURT_RING_START;
+            c->xtail = c->xfiled = GPURT_RING_START;
             c->head.xhead = GPURT_RING_START;
             c->head.xlimit = GPURT_RING_START; /* the first record looks */
             c->head.xlap = 0;
@@ -216,6 +226,7 @@ gpurt_status_t gpurt_boxmap_create(const gpurt_box_plan_t *plan, gpurt_boxmap_t 
     map->section_count = plan->section_count;
     for (uint32_t i = 0; i < plan->section_count; i++)
         section_lay(&plan->sections[i], &map->sections[i], &end);
+    shelf_lay(plan, &map->shelf, &end);
     map->bytes = (size_t)end;
     map->writable = map->owner = true;
     st = memory_open(plan, map, err);
@@ -233,6 +244,7 @@ gpurt_status_t gpurt_boxmap_create(const gpurt_box_plan_t *plan, gpurt_boxmap_t 
     box->control.xlevel = or_default(plan->level, GPURT_LEVEL_INFO);
     identity_fill(&box->identity);
     memcpy(box->sections, map->sections, sizeof box->sections);
+    box->shelf = map->shelf;
     box->check = gpurt_boxcheck_sum(box);
     rings_start(map);
     gpurt_store_release_sys_u32(&box->xlife, GPURT_LIFE_OPEN); /* B4.rel */

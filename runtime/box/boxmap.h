@@ -20,7 +20,7 @@
 typedef struct gpurt_section_plan {
     uint32_t kind, device;
     uint32_t sm_count, warp_slots; /* default 1 and 1 */
-    /* Rounded up to a power of two; default 16 KiB on a GPU, 4 KiB on the CPU, 256 KiB for
+    /* Rounded up to a power of two; default 16 KiB on a GPU, 4 KiB on the CPU, 512 KiB for
      * the host. */
     uint32_t ring_bytes;
     uint32_t policy;
@@ -36,9 +36,10 @@ typedef struct gpurt_box_plan {
     uint32_t struct_size;
     uint32_t section_count;
     const gpurt_section_plan_t *sections;
-    uint32_t level;     /* lowest recorded; default INFO */
-    const char *folder; /* of the fallback file; default /dev/shm */
-    bool no_memfd;      /* use the fallback: for tests and for machines that forbid memfd */
+    uint32_t level;       /* lowest recorded; default INFO */
+    uint32_t shelf_bytes; /* rounded up to a power of two; default 2 MiB */
+    const char *folder;   /* of the fallback file; default /dev/shm */
+    bool no_memfd; /* use the fallback: for tests and for machines that forbid memfd */
 } gpurt_box_plan_t;
 
 /* Owner: the caller. Shared with: nobody; a handle is used by one thread at a time, the
@@ -52,6 +53,7 @@ typedef struct gpurt_boxmap {
     char path[128]; /* of the fallback file, "" otherwise */
     uint32_t section_count;
     gpurt_box_section_t sections[GPURT_BOX_SECTIONS]; /* checked copy; use this one */
+    gpurt_box_shelf_t shelf; /* likewise, but for what a drainer writes */
 } gpurt_boxmap_t;
 
 /* Context: host. All return GPURT_OK or fill *err; *map is then detached. */
@@ -85,6 +87,8 @@ gpurt_group_t *gpurt_boxmap_groups(const gpurt_boxmap_t *map, uint32_t section,
 gpurt_def_t *gpurt_boxmap_def(const gpurt_boxmap_t *map, uint32_t section, uint32_t slot);
 gpurt_panic_t *gpurt_boxmap_panic(const gpurt_boxmap_t *map, uint32_t section,
                                   uint32_t index);
+/* The shelf's groups; none where map->shelf.group_count is 0. */
+gpurt_group_t *gpurt_boxmap_shelf(const gpurt_boxmap_t *map);
 /* State pages. NULL where a section has none; *objects: how many entries there are. */
 gpurt_state_head_t *gpurt_boxmap_state(const gpurt_boxmap_t *map, uint32_t section,
                                        uint32_t *objects);

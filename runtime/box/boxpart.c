@@ -39,6 +39,11 @@ gpurt_panic_t *gpurt_boxmap_panic(const gpurt_boxmap_t *map, uint32_t section,
                                  GPURT_PANIC_BYTES);
 }
 
+gpurt_group_t *gpurt_boxmap_shelf(const gpurt_boxmap_t *map)
+{
+    return (gpurt_group_t *)part(map, map->shelf.offset, 0, 0);
+}
+
 gpurt_state_head_t *gpurt_boxmap_state(const gpurt_boxmap_t *map, uint32_t section,
                                        uint32_t *objects)
 {

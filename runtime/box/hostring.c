@@ -11,6 +11,7 @@
 
 enum {
     HOST_DEFS = 4096,
+    BATCH_PART = 4, /* of a small ring, which others write, too */
     S = GPURT_TYPE_STRING,
     U = GPURT_TYPE_U32,
     I = GPURT_TYPE_I32,
@@ -33,6 +34,7 @@ enum {
 #define T13(a, ...) (T1(a) | T12(__VA_ARGS__) << 4)
 #define T14(a, ...) (T1(a) | T13(__VA_ARGS__) << 4)
 #define T15(a, ...) (T1(a) | T14(__VA_ARGS__) << 4)
+#define T16(a, ...) (T1(a) | T15(__VA_ARGS__) << 4)
 
 /* In the order of the structs' fields. What the format does not name is for programs. The
  * second is of a struct that has grown: its first version ended before `field_`. */
@@ -99,6 +101,23 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
          "heap %u: %s holds most but %u, of %u: %llu objects, %llu B"),
     SITE(HEAP_LEAK, WARN, gpurt_heap_leak_row_t, T4(U, W, W, S),
          "heap %u ends: %llu bytes in %llu objects from %s were not freed"),
+    SITE(HEAP_POOLS, DEBUG, gpurt_heap_pools_row_t, T9(U, W, W, W, W, W, W, W, W),
+         "heap %u, pools: thread, warp, block, heap served %llu, %llu, %llu, %llu, "
+         "took back %llu, %llu, %llu, %llu"),
+    SITE(REGION_STATE, DEBUG, gpurt_region_state_row_t,
+         T16(U, U, U, S, W, W, W, W, W, W, W, W, W, W, W, U),
+         "region %u (0x%x, granules of %u B) %s: %llu B, %llu B used; "
+         "free: %llu B in a row, %llu holes; %llu blocks; "
+         "refused: %llu full, %llu fragmented, %llu else; %llu wrong; %llu not in place"),
+    SITE(REGION_MAP, DEBUG, gpurt_region_map_row_t, T10(U, U, W, W, W, W, W, W, W, W),
+         "region %u, map: cells of %u granules"),
+    SITE(ARENA_STATE, DEBUG, gpurt_arena_state_row_t, T10(U, U, U, U, U, W, W, W, W, W),
+         "arenas %u (0x%x) of heap %u, %u slots: %u arenas, %llu pieces, %llu B, "
+         "largest %llu B; %llu B taken in all; %llu found no slot"),
+    SITE(RECLAIM_STATE, DEBUG, gpurt_reclaim_state_row_t,
+         T12(U, U, U, U, W, W, W, W, W, U, U, W),
+         "table %u (0x%x) of heap %u, room %u: %llu objects, %llu taken in, "
+         "%llu freed; %llu refused, %llu wrong; %u open"),
     {.kind = GPURT_KIND_TEXT, .level = GPURT_LEVEL_WARN, .format = "collector"},
 };
 GPURT_STATIC_ASSERT(offsetof(gpurt_activity_kernel_t, context) == 4 * 13, "frozen");
@@ -243,31 +262,58 @@ gpurt_status_t gpurt_hostring_init(gpurt_hostring_t *h, const gpurt_boxmap_t *ma
 
 /* ---- records ------------------------------------------------------------------------- */
 
-static bool record_put(const gpurt_hostring_t *h, uint32_t site, uint32_t device,
-                       uint64_t time_ns, const uint32_t *payload, uint32_t count)
+/* The words behind the head of one more record; NULL: the batch is full. */
+static uint32_t *batch_room(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint32_t site,
+                            uint32_t device, uint64_t time_ns, uint32_t count)
 {
-    uint32_t groups = gpurt_record_groups(count), position, salt;
-    uint32_t words[GPURT_RECORD_HEAD_WORDS + GPURT_HOSTRING_TEXT / 4 + 1 +
-                   2 * GPURT_GROUP_WORDS];
-    const uint32_t *from = words;
+    uint32_t groups = gpurt_record_groups(count);
+    uint32_t *words = b->words + GPURT_GROUP_WORDS * b->groups;
 
+    if (b->groups + groups > GPURT_HOSTBATCH_GROUPS ||
+        (b->count > 0 && b->groups + groups > h->port.group_count / BATCH_PART))
+        return NULL;
     words[0] = gpurt_record_what(h->sites[site], gpurt_activity_sites[site].kind,
                                  GPURT_FORM_THREAD, 0);
     words[1] = (uint32_t)time_ns;
     words[2] = (uint32_t)(time_ns >> 32) & 0xffffu;
     words[3] = device;
-    memcpy(words + GPURT_RECORD_HEAD_WORDS, payload, 4u * count);
-    memset(words + GPURT_RECORD_HEAD_WORDS + count, 0, 4u * 2 * GPURT_GROUP_WORDS);
-    if (!gpurt_ring_take_shared(&h->port, groups, 1, time_ns, &position))
-        return false;
-    salt = position * 0x9e3779b1u >> 24; /* neighbours differ, whoever wrote them */
-    for (uint32_t i = 0; i < groups; i++, from += GPURT_GROUP_WORDS) {
-        gpurt_group_t g = {.tag = i ? gpurt_tag_rest(position + i, salt, i)
-                                    : gpurt_tag_first(position, salt, groups)};
+    for (uint32_t i = GPURT_RECORD_HEAD_WORDS + count; i < GPURT_GROUP_WORDS * groups; i++)
+        words[i] = 0;
+    b->sizes[b->count++] = (uint8_t)groups;
+    b->groups += groups;
+    return words + GPURT_RECORD_HEAD_WORDS;
+}
 
-        memcpy(g.word, from, sizeof g.word);
+static void record_store(const gpurt_hostring_t *h, uint32_t position, uint32_t groups,
+                         const uint32_t *words)
+{
+    uint32_t salt =
+        position * 0x9e3779b1u >> 24; /* neighbours differ, whoever wrote them */
+
+    for (uint32_t i = 0; i < groups; i++, words += GPURT_GROUP_WORDS) {
+        /* Word by word: gcc keeps them in registers then. */
+        gpurt_group_t g = {.tag = i ? gpurt_tag_rest(position + i, salt, i)
+                                    : gpurt_tag_first(position, salt, groups),
+                           .word = {words[0], words[1], words[2]}};
+
         gpurt_group_store(gpurt_ring_at(&h->port, position + i), g);
     }
+}
+
+bool gpurt_hostring_write(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint64_t time_ns)
+{
+    const uint32_t *words = b->words;
+    uint32_t position;
+
+    if (b->count > 0 &&
+        !gpurt_ring_take_shared(&h->port, b->groups, b->count, time_ns, &position))
+        return false;
+    for (uint32_t i = 0; i < b->count; i++) {
+        record_store(h, position, b->sizes[i], words);
+        position += b->sizes[i];
+        words += GPURT_GROUP_WORDS * b->sizes[i];
+    }
+    b->count = b->groups = 0;
     return true;
 }
 
@@ -280,24 +326,53 @@ static uint32_t site_of(uint32_t kind)
     return i;
 }
 
-bool gpurt_hostring_put(const gpurt_hostring_t *h, uint32_t kind, uint32_t device,
-                        uint64_t time_ns, const void *payload)
+static bool text_add(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint32_t site,
+                     uint64_t time_ns, const char *text)
+{
+    size_t bytes = strnlen(text, GPURT_HOSTRING_TEXT);
+    uint32_t count = (uint32_t)(bytes + 3) / 4;
+    uint32_t *words = batch_room(h, b, site, 0, time_ns, 1 + count);
+
+    if (!words)
+        return false;
+    words[0] = (uint32_t)bytes;
+    words[count] = 0; /* the last one may be filled in part */
+    memcpy(words + 1, text, bytes);
+    return true;
+}
+
+void *gpurt_hostring_room(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint32_t kind,
+                          uint32_t device, uint64_t time_ns)
 {
     uint32_t site = site_of(kind);
 
-    return site < GPURT_ACTIVITY_SITES &&
-           record_put(h, site, device, time_ns, payload, gpurt_activity_sites[site].words);
+    return site < GPURT_ACTIVITY_SITES
+               ? batch_room(h, b, site, device, time_ns, gpurt_activity_sites[site].words)
+               : NULL;
 }
 
-bool gpurt_hostring_warn(const gpurt_hostring_t *h, uint64_t time_ns, const char *text)
+bool gpurt_hostring_gather(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint32_t kind,
+                           uint32_t device, uint64_t time_ns, const void *payload)
 {
-    uint32_t words[1 + GPURT_HOSTRING_TEXT / 4] = {0};
-    size_t bytes = strnlen(text, GPURT_HOSTRING_TEXT);
+    uint32_t site = site_of(kind);
+    void *room;
 
-    words[0] = (uint32_t)bytes;
-    memcpy(words + 1, text, bytes);
-    return record_put(h, site_of(GPURT_KIND_TEXT), 0, time_ns, words,
-                      1 + (uint32_t)(bytes + 3) / 4);
+    if (kind == GPURT_KIND_TEXT)
+        return text_add(h, b, site, time_ns, payload);
+    room = gpurt_hostring_room(h, b, kind, device, time_ns);
+    if (room)
+        memcpy(room, payload, 4u * gpurt_activity_sites[site].words);
+    return room != NULL;
+}
+
+bool gpurt_hostring_put(const gpurt_hostring_t *h, uint32_t kind, uint32_t device,
+                        uint64_t time_ns, const void *payload)
+{
+    gpurt_hostbatch_t one;
+
+    one.count = one.groups = 0;
+    return gpurt_hostring_gather(h, &one, kind, device, time_ns, payload) &&
+           gpurt_hostring_write(h, &one, time_ns);
 }
 
 void gpurt_hostring_lose(const gpurt_hostring_t *h, uint32_t count, uint32_t reason,

@@ -14,7 +14,8 @@
 #include "boxmap.h"
 
 enum {
-    GPURT_HOSTRING_TEXT = 512 /* bytes of a warning */
+    GPURT_HOSTRING_TEXT = 512,  /* bytes of a warning */
+    GPURT_HOSTBATCH_GROUPS = 96 /* 16 kernels, or the longest warning */
 };
 
 /* Owner: the caller. Shared with: all threads that write; fixed after init. */
@@ -25,6 +26,14 @@ typedef struct gpurt_hostring {
     uint32_t def_count;
     uint32_t sites[GPURT_ACTIVITY_SITES]; /* numbers of the definitions */
 } gpurt_hostring_t;
+
+/* Records on their way to the ring: one place is taken for all of them. Owner: one thread;
+ * empty when `count` and `groups` are 0. */
+typedef struct gpurt_hostbatch {
+    uint32_t count, groups;
+    uint8_t sizes[GPURT_HOSTBATCH_GROUPS / 2]; /* groups of each */
+    uint32_t words[GPURT_GROUP_WORDS * GPURT_HOSTBATCH_GROUPS];
+} gpurt_hostbatch_t;
 
 /* As GPURT_HOST_RING_BYTES says; 0: the default. What is too large is cut to what a ring can
  * hold. */
@@ -45,13 +54,22 @@ gpurt_status_t gpurt_hostring_init(gpurt_hostring_t *h, const gpurt_boxmap_t *ma
 /* The first host section of a box; GPURT_BOX_SECTIONS: it has none. */
 uint32_t gpurt_hostring_find(const gpurt_boxmap_t *map);
 
-/* One record of a kind of activity.h, `payload` being its struct. Returns: false when the
+/* One record of a kind of activity.h, `payload` being its struct; of GPURT_KIND_TEXT, a warning
+ * in words, the text, which is cut where it is too long. Returns: false when the
  * ring is full; nothing is counted then. Context: any thread, also a signal handler. */
 bool gpurt_hostring_put(const gpurt_hostring_t *h, uint32_t kind, uint32_t device,
                         uint64_t time_ns, const void *payload);
 
-/* A warning in words; what is too long is cut. */
-bool gpurt_hostring_warn(const gpurt_hostring_t *h, uint64_t time_ns, const char *text);
+/* The same in two steps, for whoever has many. gather returns false when the batch is full, or
+ * there is no such kind; write, when the ring is, and then all of the batch stays. time_ns:
+ * of the last of them. Until it is written, none of it is there. */
+bool gpurt_hostring_gather(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint32_t kind,
+                           uint32_t device, uint64_t time_ns, const void *payload);
+/* Room for the struct instead, which the caller fills before anything else; NULL as above. */
+void *gpurt_hostring_room(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint32_t kind,
+                          uint32_t device, uint64_t time_ns);
+bool gpurt_hostring_write(const gpurt_hostring_t *h, gpurt_hostbatch_t *b,
+                          uint64_t time_ns);
 
 /* Counts records that are gone. */
 void gpurt_hostring_lose(const gpurt_hostring_t *h, uint32_t count, uint32_t reason,

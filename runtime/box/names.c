@@ -16,11 +16,21 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ hash >> 32;
 }
 
-static uint64_t word_at(const char *text, size_t bytes)
+static uint64_t word_at(const char *text)
+{
+    uint64_t word;
+
+    memcpy(&word, text, sizeof word);
+    return word;
+}
+
+/* Of fewer than eight bytes. */
+static uint64_t word_of(const char *text, size_t bytes)
 {
     uint64_t word = 0;
 
-    memcpy(&word, text, bytes < sizeof word ? bytes : sizeof word);
+    while (bytes > 0)
+        word = word << 8 | (uint8_t)text[--bytes];
     return word;
 }
 
@@ -33,11 +43,13 @@ static uint64_t hash_of(const char *text, size_t bytes, uint64_t seed)
 
     for (; bytes - at >= sizeof row; at += sizeof row)
         for (size_t i = 0; i < 4; i++)
-            row[i] = mix(row[i], word_at(text + at + 8 * i, 8));
+            row[i] = mix(row[i], word_at(text + at + 8 * i));
     for (size_t i = 0; at > 0 && i < 4; i++)
         hash = mix(hash, row[i]);
-    for (; at < bytes; at += 8)
-        hash = mix(hash, word_at(text + at, bytes - at));
+    for (; bytes - at >= 8; at += 8)
+        hash = mix(hash, word_at(text + at));
+    if (at < bytes) /* the last eight, some of them once more */
+        hash = mix(hash, bytes < 8 ? word_of(text, bytes) : word_at(text + bytes - 8));
     return hash ? hash : 1;
 }
 

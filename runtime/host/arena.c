@@ -3,6 +3,7 @@
  * heap's tables are worked on in a copy, with the device's own functions. */
 #include <gpurt/arenas.h>
 
+#include "arenaview.h"
 #include "heapmap.h"
 #include "refuse.h"
 
@@ -24,7 +25,7 @@ gpurt_status_t gpurt_arena_source_create(gpurt_t *rt, const gpurt_heap_t *heap,
     slots = slots ? slots : GPURT_ARENA_SLOTS;
     if (slots > 1u << 24)
         return REFUSE(err, GPURT_E_INVALID, "arenas: %u slots: at most 2^24", slots);
-    bytes = slots * sizeof *out->slots;
+    bytes = gpurt_arena_table_words(slots) * sizeof *out->slots;
     st = gpurt_heap_known(heap, err);
     if (st == GPURT_OK)
         st = gpurt_mem_create(rt, bytes, &memory, err);
@@ -40,6 +41,7 @@ gpurt_status_t gpurt_arena_source_create(gpurt_t *rt, const gpurt_heap_t *heap,
     out->slots = (uint64_t *)memory;
     out->slot_count = slots;
     out->epoch = 1;
+    gpurt_arenaview_begin(rt, out);
     return GPURT_OK;
 }
 
@@ -50,11 +52,61 @@ gpurt_status_t gpurt_arena_source_destroy(gpurt_t *rt, gpurt_arena_source_t *sou
 
     if (!source || !source->slots)
         return GPURT_OK;
+    gpurt_arenaview_end(rt, source);
     st = gpurt_mem_destroy(rt, source->slots);
     if (st != GPURT_OK)
         return REFUSE(err, st, "arenas: their table could not be freed");
     memset(source, 0, sizeof *source);
     return GPURT_OK;
+}
+
+/* ---- looking ------------------------------------------------------------------------- */
+
+void gpurt_arena_stats_add(gpurt_arena_stats_t *out, uint32_t slots, const uint64_t *words,
+                           size_t from, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bytes = (words[i] & GPURT_ARENA_UNITS) * 16;
+
+        if (from + i < slots) {
+            out->arenas += words[i] != 0;
+        } else if (from + i < 2 * (size_t)slots) {
+            out->pieces += words[i] / GPURT_ARENA_ONE;
+            out->bytes += bytes;
+            out->largest = bytes > out->largest ? bytes : out->largest;
+        } else if (from + i < 3 * (size_t)slots) {
+            out->taken += words[i] * 16;
+        } else {
+            out->refused = words[i];
+        }
+    }
+}
+
+gpurt_status_t gpurt_arena_source_stats(gpurt_t *rt, const gpurt_arena_source_t *source,
+                                        gpurt_arena_stats_t *out, gpurt_error_t *err)
+{
+    gpurt_status_t st;
+    uint64_t *words;
+    size_t count;
+
+    if (!out)
+        return REFUSE(err, GPURT_E_INVALID, "out is NULL: pass a place for the statistics");
+    memset(out, 0, sizeof *out);
+    if (!source || !source->slots)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "source is NULL or empty: pass what gpurt_arena_source_create gave");
+    count = gpurt_arena_table_words(source->slot_count);
+    words = (uint64_t *)malloc(count * sizeof *words);
+    if (!words)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "arenas: a table");
+    st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, words, source->slots, count * sizeof *words,
+                    err);
+    if (st == GPURT_OK)
+        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+    if (st == GPURT_OK)
+        gpurt_arena_stats_add(out, source->slot_count, words, 0, count);
+    free(words);
+    return st;
 }
 
 /* ---- sweeping ------------------------------------------------------------------------ */
@@ -126,6 +178,21 @@ static gpurt_status_t sweep_all(gpurt_t *rt, const gpurt_arena_source_t *source,
     return st;
 }
 
+/* All of it but what is said since the source was made. */
+static gpurt_status_t table_empty(gpurt_t *rt, const gpurt_arena_source_t *source,
+                                  gpurt_error_t *err)
+{
+    gpurt_viewer_t *viewer = gpurt_viewer_enter(rt);
+    size_t bytes = 2 * source->slot_count * sizeof *source->slots;
+    gpurt_status_t st = gpurt_fill(rt, GPURT_STREAM_DEFAULT, source->slots, 0, bytes, err);
+
+    if (st == GPURT_OK)
+        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+    if (viewer)
+        gpurt_viewer_leave();
+    return st;
+}
+
 gpurt_status_t gpurt_arena_source_sweep(gpurt_t *rt, const gpurt_arena_source_t *source,
                                         uint64_t *pieces, gpurt_error_t *err)
 {
@@ -151,9 +218,7 @@ gpurt_status_t gpurt_arena_source_sweep(gpurt_t *rt, const gpurt_arena_source_t 
         if (count)
             st = gpurt_heap_mirror_store(rt, &source->heap, &m, err);
         if (st == GPURT_OK)
-            st = gpurt_fill(rt, GPURT_STREAM_DEFAULT, source->slots, 0, bytes, err);
-        if (st == GPURT_OK)
-            st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+            st = table_empty(rt, source, err);
         st = st == GPURT_OK ? kept : st;
     }
     gpurt_heap_mirror_free(&m);

@@ -4,13 +4,13 @@
 #include "boxwork.h"
 #include "drainspawn.h"
 #include "handover.h"
-#include "heapview.h"
 #include "hostlink.h"
 #include "hostring.h"
 #include "launchlink.h"
 #include "levelset.h"
 #include "levelwatch.h"
 #include "refuse.h"
+#include "viewer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,7 +159,7 @@ static gpurt_status_t box_make(const gpurt_opened_t *opened,
     } else {
         gpurt_hostlink_connect(&link.map, HOST_SECTION);
         gpurt_launchlink_connect(&link.map, HOST_SECTION);
-        gpurt_heapview_connect(&link.map, HOST_SECTION);
+        gpurt_viewer_connect(&link.map, HOST_SECTION);
     }
     link.open = st == GPURT_OK;
     return st;
@@ -196,7 +196,7 @@ void gpurt_boxlink_close(const gpurt_opened_t *opened)
     if (!link.open)
         return;
     gpurt_boxwork = NULL;
-    gpurt_heapview_disconnect();
+    gpurt_viewer_disconnect();
     gpurt_launchlink_disconnect();
     gpurt_levelwatch_stop();
     gpurt_hostlink_disconnect();

@@ -4,11 +4,13 @@
 #include "gccollect.h"
 #include "heapmap.h"
 #include "reclaimtable.h"
+#include "reclaimview.h"
 #include "refuse.h"
 
 #include <errno.h>
 #include <gpurt/epoch.h>
 #include <gpurt/gc.h>
+#include <gpurt/heaprow.h>
 #include <gpurt/object.h>
 #include <gpurt/reclaim.h>
 #include <pthread.h>
@@ -157,7 +159,7 @@ gpurt_status_t gpurt_gc_create(gpurt_t *rt, const gpurt_heap_t *heap,
     if (st != GPURT_OK)
         return st;
     sections.slots = o.sections;
-    st = gpurt_epochs_create(rt, heap, &sections, &gc.sections, err);
+    st = gpurt_epochs_make(rt, heap, &sections, &gc.sections, err);
     if (st != GPURT_OK)
         return st;
     gc.heap = *heap;
@@ -177,6 +179,13 @@ gpurt_status_t gpurt_gc_create(gpurt_t *rt, const gpurt_heap_t *heap,
     *state_of(&gc) = (state_t){
         .id = gc.id, .cycle = FIRST_CYCLE, .last_major = FIRST_CYCLE, .wait_ms = o.wait_ms};
     pthread_mutex_unlock(&collect_lock);
+    gpurt_reclaimview_begin(rt, &(gpurt_reclaim_look_t){.what = GPURT_RECLAIM_GC,
+                                                        .table = gc.id,
+                                                        .heap = heap->id,
+                                                        .room = gc.entry_count,
+                                                        .counts = gc.control,
+                                                        .slots = gc.sections.slots,
+                                                        .words = gc.sections.slot_count});
     *out = gc;
     return GPURT_OK;
 

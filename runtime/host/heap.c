@@ -352,7 +352,7 @@ gpurt_status_t gpurt_heap_create(gpurt_t *rt, const gpurt_heap_options_t *option
         return st;
     }
     *out = h;
-    gpurt_heapview_begin(rt);
+    gpurt_viewer_begin(rt);
     return st;
 }
 
@@ -446,7 +446,7 @@ gpurt_status_t gpurt_heaps_closing(gpurt_t *rt, gpurt_error_t *err)
     bool waited = false;
     gpurt_heap_t heap;
 
-    gpurt_heapview_stop(rt);
+    gpurt_viewer_stop(rt);
     for (uint32_t i = 0; i < GPURT_HEAPS; i++) {
         if (!gpurt_heap_nth(i, rt, &heap) || !heap.watch || !gpurt_heap_report_file())
             continue;

@@ -4,6 +4,7 @@
 #include "heapmap.h"
 
 #include "refuse.h"
+#include "viewer.h"
 
 #include <errno.h>
 #include <gpurt/alloc.h>
@@ -36,10 +37,15 @@ gpurt_status_t gpurt_heap_mirror_store(gpurt_t *rt, const gpurt_heap_t *heap,
                                        const gpurt_heap_mirror_t *mirror,
                                        gpurt_error_t *err)
 {
+    gpurt_viewer_t *viewer = gpurt_viewer_enter(rt);
     gpurt_status_t st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, heap->counts, mirror->memory,
                                    gpurt_heap_table_bytes(heap), err);
 
-    return st == GPURT_OK ? gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err) : st;
+    if (st == GPURT_OK)
+        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+    if (viewer)
+        gpurt_viewer_leave();
+    return st;
 }
 
 void gpurt_heap_mirror_free(gpurt_heap_mirror_t *mirror)
@@ -394,6 +400,30 @@ static gpurt_status_t check_tree(const gpurt_heap_t *h, uint32_t tree, gpurt_err
     return GPURT_OK;
 }
 
+static bool is_hinted(const gpurt_heap_t *h, uint32_t c, bool whole, uint32_t shard)
+{
+    return gpurt_run_hints(h, c, whole)[shard / 64] >> (shard % 64) & 1;
+}
+
+/* What is left of a run is found by other shards when the pool is empty; likewise. */
+static gpurt_status_t check_runs(const gpurt_heap_t *h, gpurt_error_t *err)
+{
+    for (uint32_t shard = 0; shard < h->shard_count; shard++)
+        for (uint32_t c = 0; c < GPURT_CLASS_COUNT; c++) {
+            uint32_t slots = gpurt_shape_slots(gpurt_class_shape(c));
+            uint64_t run = *gpurt_run_current(h, shard, c);
+
+            if (gpurt_run_is_worth(run, false, slots) && !is_hinted(h, c, false, shard))
+                return WRONG("the run of shard %u, class %u is found by no other", shard,
+                             c);
+            if (gpurt_run_is_worth(run, true, slots) &&
+                !(is_hinted(h, c, true, shard) && *gpurt_run_wholes(h) >> c & 1))
+                return WRONG("chunks of shard %u, class %u are found by no other class",
+                             shard, c);
+        }
+    return GPURT_OK;
+}
+
 gpurt_status_t gpurt_heap_check(gpurt_t *rt, const gpurt_heap_t *heap, gpurt_error_t *err)
 {
     gpurt_heap_mirror_t m;
@@ -406,6 +436,8 @@ gpurt_status_t gpurt_heap_check(gpurt_t *rt, const gpurt_heap_t *heap, gpurt_err
     st = kept ? check_chunks(&m.heap, kept, err) : GPURT_E_NOMEM;
     for (uint32_t tree = 0; tree < GPURT_TREE_COUNT && st == GPURT_OK; tree++)
         st = check_tree(&m.heap, tree, err);
+    if (st == GPURT_OK)
+        st = check_runs(&m.heap, err);
     if (st == GPURT_OK && heap->watch)
         st = gpurt_heap_guards_check(rt, heap, &m, err);
     free(kept);

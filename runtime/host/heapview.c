@@ -4,23 +4,13 @@
 #include "heapview.h"
 
 #include "heapmap.h"
-#include "hostring.h"
-#include "names.h"
 #include "procfs.h"
 
-#include <errno.h>
 #include <gpurt/heaprow.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <time.h>
 
 enum {
-    PERIOD_MS = 500,
-    PERIOD_LEAST_MS = 10,
-    AGAIN_NS = 2000000000, /* a heap that does not change is told of all the same */
     TOP_SITES = 12,
     SITE_CHUNKS = 256, /* whose records are looked at; of more chunks a part */
     RECORDS = GPURT_CHUNK_BYTES / GPURT_WATCH_GRANULE
@@ -31,61 +21,18 @@ typedef struct told {
     uint32_t id;
     uint64_t time_ns;
     gpurt_heap_state_row_t state;
+    gpurt_heap_pools_row_t pools;
     uint64_t
         classes[GPURT_CLASS_COUNT]; /* a sum of what was told; a class that is new: 0 */
 } told_t;
 
-/* One runtime a process, so one of these. lock guards all; the thread sleeps on `wake`. */
-static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    pthread_t thread;
-    bool connected, running, stop;
-    uint32_t period_ms, device;
-    gpurt_t *rt; /* of the thread */
-    gpurt_stream_t stream;
-    bool on_cpu;
-    gpurt_hostring_t ring;
-    names_t names;
-    told_t told[GPURT_HEAPS];
-    char *buffer; /* of gpurt_host_create */
-    size_t room;
-} view = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
+static told_t told_heaps[GPURT_HEAPS]; /* under the viewer's lock */
 
 /* ---- looking ------------------------------------------------------------------------- */
 
-/* On the CPU kernels write these words meanwhile: each is read whole. */
-static gpurt_status_t fetch(void *to, const void *from, size_t bytes)
-{
-    gpurt_status_t st;
-
-    if (view.on_cpu) {
-        for (size_t i = 0; i < bytes / 4; i++) /* relaxed: a snapshot */
-            ((uint32_t *)to)[i] = gpurt_load_relaxed_dev_u32((const uint32_t *)from + i);
-        return GPURT_OK;
-    }
-    st = gpurt_copy(view.rt, view.stream, to, from, bytes, NULL);
-    return st == GPURT_OK ? gpurt_stream_sync(view.rt, view.stream, NULL) : st;
-}
-
-static bool buffer_grow(size_t bytes)
-{
-    void *memory = NULL;
-
-    if (bytes <= view.room)
-        return true;
-    gpurt_host_destroy(view.rt, view.buffer);
-    view.buffer = NULL;
-    view.room = 0;
-    if (gpurt_host_create(view.rt, bytes, &memory, NULL) != GPURT_OK)
-        return false;
-    view.buffer = (char *)memory;
-    view.room = bytes;
-    return true;
-}
-
 /* One heap as it is now. Owner: the call. */
 typedef struct look {
+    gpurt_viewer_t *viewer;
     gpurt_heap_t heap, mirror; /* mirror: its tables lie in the buffer, but for the bits */
     gpurt_heap_watch_t watch;
     gpurt_heap_stats_t stats;
@@ -102,17 +49,19 @@ static bool look_make(look_t *l)
         (sizeof *l->live * l->heap.chunk_count + 7) / 8 * 8; /* a record lies behind */
     size_t records = sizeof(gpurt_alloc_record_t) * RECORDS;
     size_t sites = sizeof(gpurt_alloc_site_t) * GPURT_WATCH_SITES;
+    char *buffer;
 
-    if (!buffer_grow(tables + live + records + sites) ||
-        fetch(view.buffer, l->heap.counts, tables) != GPURT_OK)
+    buffer = gpurt_viewer_buffer(l->viewer, tables + live + records + sites);
+    if (!buffer || !gpurt_viewer_fetch(l->viewer, buffer, l->heap.counts, tables))
         return false;
     memset(&l->watch, 0, sizeof l->watch);
-    if (l->heap.watch && fetch(&l->watch, l->heap.watch, sizeof l->watch) != GPURT_OK)
+    if (l->heap.watch &&
+        !gpurt_viewer_fetch(l->viewer, &l->watch, l->heap.watch, sizeof l->watch))
         return false;
     l->mirror = l->heap;
-    gpurt_heap_place(&l->mirror, view.buffer);
-    l->live = (uint32_t *)(void *)(view.buffer + tables);
-    l->rest = view.buffer + tables + live;
+    gpurt_heap_place(&l->mirror, buffer);
+    l->live = (uint32_t *)(void *)(buffer + tables);
+    l->rest = buffer + tables + live;
     memset(l->live, 0, live);
     return gpurt_heap_figures(&l->mirror, &l->stats, l->live, NULL) == GPURT_OK;
 }
@@ -121,8 +70,7 @@ static bool look_make(look_t *l)
 
 static void put(const look_t *l, uint32_t kind, const void *row)
 {
-    if (!gpurt_hostring_put(&view.ring, kind, view.device, l->time_ns, row))
-        gpurt_hostring_lose(&view.ring, 1, GPURT_LOSS_FULL, l->time_ns);
+    gpurt_viewer_put(l->viewer, kind, l->time_ns, row);
 }
 
 static gpurt_heap_state_row_t state_of(const look_t *l)
@@ -175,6 +123,18 @@ static void classes_put(const look_t *l, told_t *told, bool all)
             put(l, GPURT_KIND_HEAP_CLASS, &row);
         told->classes[c] = sum;
     }
+}
+
+/* What pools above the heap served and took back. */
+static gpurt_heap_pools_row_t pools_of(const look_t *l)
+{
+    gpurt_heap_pools_row_t row = {.heap = l->heap.id};
+
+    for (uint32_t i = 0; i < GPURT_PLACES; i++) {
+        row.got[i] = gpurt_pair(l->stats.counts.xgot[i]);
+        row.put[i] = gpurt_pair(l->stats.counts.xput[i]);
+    }
+    return row;
 }
 
 /* Of the chunks [from, to). */
@@ -250,8 +210,8 @@ static bool holders_count(look_t *l, holder_t *holders, uint32_t *step)
         if ((!gpurt_state_is_slab(state) && !(state & GPURT_STATE_LARGE)) ||
             at++ % *step != 0)
             continue;
-        if (fetch(records, l->watch.records + (size_t)i * RECORDS,
-                  sizeof *records * RECORDS) != GPURT_OK)
+        if (!gpurt_viewer_fetch(l->viewer, records, l->watch.records + (size_t)i * RECORDS,
+                                sizeof *records * RECORDS))
             return false;
         for (uint32_t r = 0; r < RECORDS; r++)
             if ((records[r].xstate & GPURT_RECORD_STATE) == GPURT_RECORD_LIVE) {
@@ -264,7 +224,7 @@ static bool holders_count(look_t *l, holder_t *holders, uint32_t *step)
     return true;
 }
 
-static uint32_t site_number(const gpurt_alloc_site_t *site)
+static uint32_t site_number(gpurt_viewer_t *v, const gpurt_alloc_site_t *site)
 {
     char text[GPURT_WATCH_SITE_TEXT + 1];
     uint32_t bytes =
@@ -272,7 +232,7 @@ static uint32_t site_number(const gpurt_alloc_site_t *site)
 
     memcpy(text, site->text, bytes);
     text[bytes] = '\0';
-    return names_number(&view.names, &view.ring, bytes ? text : "a place not known", false);
+    return names_number(&v->names, &v->ring, bytes ? text : "a place not known", false);
 }
 
 static void holders_put(const look_t *l, const gpurt_alloc_site_t *sites,
@@ -284,7 +244,7 @@ static void holders_put(const look_t *l, const gpurt_alloc_site_t *sites,
         count++;
     for (uint32_t i = 0; i < count && (i < TOP_SITES || l->ended); i++) {
         const holder_t *h = &holders[i];
-        uint32_t site = site_number(&sites[h->row]);
+        uint32_t site = site_number(l->viewer, &sites[h->row]);
         gpurt_heap_site_row_t row = {.heap = l->heap.id,
                                      .site = site,
                                      .rank = i,
@@ -317,7 +277,8 @@ static void sites_put(look_t *l)
     for (uint32_t i = 0; holders && i < GPURT_WATCH_SITES; i++)
         holders[i].row = i;
     if (holders && holders_count(l, holders, &step) &&
-        fetch(sites, l->watch.sites, sizeof *sites * GPURT_WATCH_SITES) == GPURT_OK) {
+        gpurt_viewer_fetch(l->viewer, sites, l->watch.sites,
+                           sizeof *sites * GPURT_WATCH_SITES)) {
         qsort(holders, GPURT_WATCH_SITES, sizeof *holders, by_bytes);
         holders_put(l, sites, holders, step ? step : 1);
     }
@@ -326,142 +287,64 @@ static void sites_put(look_t *l)
 
 /* ---- a look -------------------------------------------------------------------------- */
 
-/* Context: view.lock and the heaps' lock are held. */
-static void heap_tell(const gpurt_heap_t *heap, bool last, bool ended)
+/* Context: the viewer's lock and that of heaps are held, or the heap is about to end. */
+static void heap_tell(gpurt_viewer_t *v, const gpurt_heap_t *heap, bool last, bool ended)
 {
-    told_t *told = &view.told[heap->id % GPURT_HEAPS];
-    look_t l = {.heap = *heap, .time_ns = gpurt_real_ns(), .ended = ended};
+    told_t *told = &told_heaps[heap->id % GPURT_HEAPS];
+    look_t l = {.viewer = v, .heap = *heap, .time_ns = gpurt_real_ns(), .ended = ended};
+    gpurt_viewer_news_t news;
     gpurt_heap_state_row_t row;
-    bool changed, due;
+    gpurt_heap_pools_row_t pools;
+    bool same;
 
     if (!look_make(&l))
         return;
     if (told->id != heap->id)
         memset(told, 0, sizeof *told);
     row = state_of(&l);
-    changed = memcmp(&row, &told->state, sizeof row) != 0;
-    due = l.time_ns - told->time_ns >= AGAIN_NS || last;
-    if (!changed && !due)
+    pools = pools_of(&l);
+    same = memcmp(&row, &told->state, sizeof row) == 0 &&
+           memcmp(&pools, &told->pools, sizeof pools) == 0;
+    news = gpurt_viewer_news(told->time_ns, l.time_ns, last, same);
+    if (news == GPURT_VIEWER_SAME)
         return;
     put(&l, GPURT_KIND_HEAP_STATE, &row);
-    classes_put(&l, told, due);
+    if (memcmp(&pools, &(gpurt_heap_pools_row_t){.heap = row.heap}, sizeof pools) != 0)
+        put(&l, GPURT_KIND_HEAP_POOLS, &pools);
+    classes_put(&l, told, news == GPURT_VIEWER_DUE);
     map_put(&l);
-    if (l.watch.records && due)
+    if (l.watch.records && news == GPURT_VIEWER_DUE)
         sites_put(&l);
     told->id = heap->id;
     told->state = row;
-    if (due)
+    told->pools = pools;
+    if (news == GPURT_VIEWER_DUE)
         told->time_ns = l.time_ns;
 }
 
-static void heaps_tell(bool last)
+void gpurt_heapview_tell(gpurt_viewer_t *v, bool last)
 {
     gpurt_heap_t heap;
 
     for (uint32_t i = 0; i < GPURT_HEAPS; i++) {
         gpurt_heaps_lock();
-        if (gpurt_heap_nth(i, view.rt, &heap))
-            heap_tell(&heap, last, false);
+        if (gpurt_heap_nth(i, v->rt, &heap))
+            heap_tell(v, &heap, last, false);
         gpurt_heaps_unlock();
     }
 }
 
-static void *view_main(void *nothing)
-{
-    struct timespec until;
-
-    (void)nothing;
-    pthread_mutex_lock(&view.lock);
-    while (!view.stop) {
-        heaps_tell(false);
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += (long)(view.period_ms % 1000) * 1000000;
-        until.tv_sec += view.period_ms / 1000 + until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        if (!view.stop)
-            pthread_cond_timedwait(&view.wake, &view.lock, &until);
-    }
-    pthread_mutex_unlock(&view.lock);
-    return NULL;
-}
-
-/* ---- life ---------------------------------------------------------------------------- */
-
-static uint32_t period_read(void)
-{
-    const char *value = secure_getenv("GPURT_HEAP_VIEW");
-    unsigned long period;
-
-    if (!value || !*value)
-        return PERIOD_MS;
-    if (strcasecmp(value, "off") == 0)
-        return 0;
-    period = strtoul(value, NULL, 10);
-    return period < PERIOD_LEAST_MS ? PERIOD_LEAST_MS
-           : period > 3600000       ? 3600000
-                                    : (uint32_t)period;
-}
-
-/* A box without room for the definitions goes without heaps. */
-void gpurt_heapview_connect(const gpurt_boxmap_t *map, uint32_t section)
-{
-    pthread_mutex_lock(&view.lock);
-    view.period_ms = period_read();
-    view.device = map->sections[0].device;
-    view.connected =
-        view.period_ms && gpurt_hostring_init(&view.ring, map, section, NULL) == GPURT_OK;
-    pthread_mutex_unlock(&view.lock);
-}
-
-void gpurt_heapview_disconnect(void)
-{
-    pthread_mutex_lock(&view.lock);
-    view.connected = false;
-    names_clear(&view.names);
-    pthread_mutex_unlock(&view.lock);
-}
-
-void gpurt_heapview_begin(gpurt_t *rt)
-{
-    gpurt_info_t info;
-
-    pthread_mutex_lock(&view.lock);
-    if (view.connected && !view.running && gpurt_info(rt, &info) == GPURT_OK) {
-        memset(view.told, 0, sizeof view.told);
-        view.rt = rt;
-        view.stop = false;
-        view.on_cpu = info.backend == GPURT_BACKEND_CPU;
-        view.running = gpurt_stream_create(rt, &view.stream, NULL) == GPURT_OK &&
-                       pthread_create(&view.thread, NULL, view_main, NULL) == 0;
-    }
-    pthread_mutex_unlock(&view.lock);
-}
-
 void gpurt_heapview_end(gpurt_t *rt, const gpurt_heap_t *heap)
 {
-    pthread_mutex_lock(&view.lock);
-    if (view.running && view.rt == rt)
-        heap_tell(heap, true, true);
-    pthread_mutex_unlock(&view.lock);
+    gpurt_viewer_t *v = gpurt_viewer_enter(rt);
+
+    if (!v)
+        return;
+    heap_tell(v, heap, true, true);
+    gpurt_viewer_leave();
 }
 
-void gpurt_heapview_stop(gpurt_t *rt)
+void gpurt_heapview_forget(void)
 {
-    pthread_mutex_lock(&view.lock);
-    if (!view.running || view.rt != rt) {
-        pthread_mutex_unlock(&view.lock);
-        return;
-    }
-    view.stop = true;
-    pthread_cond_signal(&view.wake);
-    pthread_mutex_unlock(&view.lock);
-    pthread_join(view.thread, NULL);
-    pthread_mutex_lock(&view.lock);
-    heaps_tell(true);
-    gpurt_host_destroy(rt, view.buffer);
-    gpurt_stream_destroy(rt, view.stream);
-    view.buffer = NULL;
-    view.room = 0;
-    view.running = false;
-    pthread_mutex_unlock(&view.lock);
+    memset(told_heaps, 0, sizeof told_heaps);
 }

@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heapview.h - how heaps fare, told to the log twice a second (heaprow.h) by a thread that
- * copies their tables: kernels notice nothing of it. A heap that did not change is told of
- * again only every few seconds. GPURT_HEAP_VIEW=TIME in milliseconds, or off. */
+/* heapview.h - heaps, as the log is told of them (viewer.h): how full, of what classes,
+ * where, what pools above them served, and who holds most. */
 #ifndef GPURT_HOST_HEAPVIEW_H
 #define GPURT_HOST_HEAPVIEW_H
 
-#include "boxmap.h"
+#include "viewer.h"
 
 #include <gpurt/heap.h>
 
-/* Context: gpurt_open and gpurt_close, with no call inside. */
-void gpurt_heapview_connect(const gpurt_boxmap_t *map, uint32_t section);
-void gpurt_heapview_disconnect(void);
-
-/* A heap was made: the thread is there from now on. */
-void gpurt_heapview_begin(gpurt_t *rt);
 /* It ends: a last look, and who still holds memory of it. Context: before it goes. */
 void gpurt_heapview_end(gpurt_t *rt, const gpurt_heap_t *heap);
-/* A last look at all that are left; the thread is gone. Context: before gpurt_close. */
-void gpurt_heapview_stop(gpurt_t *rt);
+
+/* For viewer.c, under its lock. */
+void gpurt_heapview_tell(gpurt_viewer_t *v, bool last);
+void gpurt_heapview_forget(void);
 
 #endif

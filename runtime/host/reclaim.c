@@ -2,11 +2,13 @@
 /* Tables of epochs and of hazard pointers: made, swept, and looked into. */
 #include "heapmap.h"
 #include "reclaimtable.h"
+#include "reclaimview.h"
 #include "refuse.h"
 #include "sweep_kernels.h"
 
 #include <errno.h>
 #include <gpurt/epoch.h>
+#include <gpurt/heaprow.h>
 #include <gpurt/reclaim.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,9 +82,9 @@ static gpurt_status_t sizes_check(gpurt_t *rt, const char *what, const gpurt_hea
     return GPURT_OK;
 }
 
-gpurt_status_t gpurt_epochs_create(gpurt_t *rt, const gpurt_heap_t *heap,
-                                   const gpurt_epochs_options_t *options,
-                                   gpurt_epochs_t *out, gpurt_error_t *err)
+gpurt_status_t gpurt_epochs_make(gpurt_t *rt, const gpurt_heap_t *heap,
+                                 const gpurt_epochs_options_t *options, gpurt_epochs_t *out,
+                                 gpurt_error_t *err)
 {
     static const uint64_t first = FIRST_EPOCH;
     gpurt_epochs_options_t o;
@@ -115,6 +117,23 @@ gpurt_status_t gpurt_epochs_create(gpurt_t *rt, const gpurt_heap_t *heap,
     return st;
 }
 
+gpurt_status_t gpurt_epochs_create(gpurt_t *rt, const gpurt_heap_t *heap,
+                                   const gpurt_epochs_options_t *options,
+                                   gpurt_epochs_t *out, gpurt_error_t *err)
+{
+    gpurt_status_t st = gpurt_epochs_make(rt, heap, options, out, err);
+
+    if (st == GPURT_OK)
+        gpurt_reclaimview_begin(rt, &(gpurt_reclaim_look_t){.what = GPURT_RECLAIM_EPOCHS,
+                                                            .table = out->id,
+                                                            .heap = heap->id,
+                                                            .room = out->slot_count,
+                                                            .counts = out->counts,
+                                                            .slots = out->slots,
+                                                            .words = out->slot_count});
+    return st;
+}
+
 gpurt_status_t gpurt_hazards_create(gpurt_t *rt, const gpurt_heap_t *heap,
                                     const gpurt_hazards_options_t *options,
                                     gpurt_hazards_t *out, gpurt_error_t *err)
@@ -143,8 +162,15 @@ gpurt_status_t gpurt_hazards_create(gpurt_t *rt, const gpurt_heap_t *heap,
     if (st != GPURT_OK)
         return st;
     hazards_place(&h, memory);
+    gpurt_reclaimview_begin(rt, &(gpurt_reclaim_look_t){.what = GPURT_RECLAIM_HAZARDS,
+                                                        .table = h.id,
+                                                        .heap = heap->id,
+                                                        .room = h.slot_count,
+                                                        .counts = h.counts,
+                                                        .slots = h.slots,
+                                                        .words = h.slot_count});
     *out = h;
-    return st;
+    return GPURT_OK;
 }
 
 gpurt_status_t gpurt_epochs_destroy(gpurt_t *rt, gpurt_epochs_t *e, gpurt_error_t *err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reclaimtable.h"
 
+#include "reclaimview.h"
 #include "refuse.h"
 
 #include <errno.h>
@@ -88,6 +89,7 @@ gpurt_status_t gpurt_table_destroy(gpurt_t *rt, const char *what, uint32_t id, v
 {
     if (!entry_is(id, memory, true))
         return table_gone(what, err);
+    gpurt_reclaimview_end(rt, id);
     return gpurt_mem_destroy(rt, memory);
 }
 

@@ -3,8 +3,7 @@
 #ifndef GPURT_HOST_RECLAIMTABLE_H
 #define GPURT_HOST_RECLAIMTABLE_H
 
-#include <gpurt/gpurt.h>
-#include <gpurt/reclaimmap.h>
+#include <gpurt/reclaim.h>
 
 /* Memory of that size, zeros, under an id of its own. Context of all: host, any thread. */
 gpurt_status_t gpurt_table_create(gpurt_t *rt, const char *what, size_t bytes,
@@ -22,6 +21,11 @@ void *gpurt_table_part(void *memory, size_t *at, size_t bytes);
 gpurt_status_t gpurt_table_read(gpurt_t *rt, void *to, const void *from, size_t bytes,
                                 gpurt_error_t *err);
 gpurt_status_t gpurt_table_write(gpurt_t *rt, void *to, const void *from, size_t bytes,
+                                 gpurt_error_t *err);
+
+/* reclaim.c: gpurt_epochs_create, but the log is not told of them: a collector's sections. */
+gpurt_status_t gpurt_epochs_make(gpurt_t *rt, const gpurt_heap_t *heap,
+                                 const gpurt_epochs_options_t *options, gpurt_epochs_t *out,
                                  gpurt_error_t *err);
 
 /* Words of a set of `count` numbers; its tree's counts are set. */

@@ -2,9 +2,11 @@
 /* Tables of reference counts: made, and looked into. */
 #include "heapmap.h"
 #include "reclaimtable.h"
+#include "reclaimview.h"
 #include "refuse.h"
 
 #include <errno.h>
+#include <gpurt/heaprow.h>
 #include <gpurt/reclaim.h>
 #include <gpurt/ref.h>
 #include <stdlib.h>
@@ -76,11 +78,19 @@ gpurt_status_t gpurt_refs_create(gpurt_t *rt, const gpurt_heap_t *heap,
         return st;
     refs_place(&t, memory);
     st = records_init(rt, &t, err);
-    if (st == GPURT_OK)
-        *out = t;
-    else
+    if (st != GPURT_OK) {
         gpurt_table_destroy(rt, WHAT, t.id, memory, NULL);
-    return st;
+        return st;
+    }
+    gpurt_reclaimview_begin(rt, &(gpurt_reclaim_look_t){.what = GPURT_RECLAIM_REFS,
+                                                        .table = t.id,
+                                                        .heap = heap->id,
+                                                        .room = t.record_count,
+                                                        .counts = t.counts,
+                                                        .slots = t.unused.tree.trees,
+                                                        .words = t.unused.tree.leaf_words});
+    *out = t;
+    return GPURT_OK;
 }
 
 gpurt_status_t gpurt_refs_destroy(gpurt_t *rt, gpurt_refs_t *refs, gpurt_error_t *err)

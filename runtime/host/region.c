@@ -3,6 +3,7 @@
 #include <gpurt/regions.h>
 
 #include "refuse.h"
+#include "regionview.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -85,10 +86,13 @@ gpurt_status_t gpurt_region_create(gpurt_t *rt, const gpurt_region_options_t *op
     st = region_lay(&r, r.owned ? r.owned : o.memory, &o, err);
     if (st == GPURT_OK)
         st = tables_init(rt, &r, err);
-    if (st == GPURT_OK)
-        *out = r;
-    else
+    if (st != GPURT_OK) {
         gpurt_mem_destroy(rt, r.owned);
+        return st;
+    }
+    *out = r;
+    if (r.owned || o.name)
+        gpurt_regionview_begin(rt, out, o.name);
     return st;
 }
 
@@ -98,6 +102,7 @@ gpurt_status_t gpurt_region_destroy(gpurt_t *rt, gpurt_region_t *region, gpurt_e
 
     if (!region || !region->base)
         return GPURT_OK;
+    gpurt_regionview_end(rt, region);
     st = gpurt_mem_destroy(rt, region->owned);
     if (st != GPURT_OK)
         return REFUSE(err, st, "region: its memory could not be freed");

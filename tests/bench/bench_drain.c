@@ -408,7 +408,10 @@ int main(int argc, char **argv)
         bench_rates();
     if (!only || strcmp(only, "flood") == 0)
         bench_flood();
-    if (only && (strcmp(only, "rates") == 0 || strcmp(only, "flood") == 0))
+    if (!only || strcmp(only, "trickle") == 0)
+        bench_trickle();
+    if (only && (strcmp(only, "rates") == 0 || strcmp(only, "flood") == 0 ||
+                 strcmp(only, "trickle") == 0))
         return 0;
     return bench_latency(only && strcmp(only, "latency") == 0 ? NULL : only);
 }

@@ -18,5 +18,7 @@ GPURT_KERNEL_DECLARE(bench_compute, struct bench_ping_args);
 int bench_latency(const char *only);
 /* bench_drain_flood.c */
 void bench_flood(void);
+/* bench_drain_trickle.c */
+void bench_trickle(void);
 
 #endif

@@ -107,7 +107,7 @@ typedef enum death {
 static gpurt_drain_sink_t mortal;
 static uint32_t flushes_left; /* 0: it lives */
 static death_t death;
-static bool with_scribe;
+static bool with_scribe, with_shelf; /* frames that last, so that rings are shelved */
 
 static void die_at(death_t here)
 {
@@ -142,8 +142,9 @@ static gpurt_status_t mortal_commit(void *context, gpurt_error_t *e)
 static void drain_to(const char *file, pid_t application_pid)
 {
     gpurt_writer_options_t wo = {.struct_size = sizeof wo, .append = true};
-    gpurt_drain_options_t o = {
-        .struct_size = sizeof o, .sink_count = 1, .flush_ns = 200000};
+    gpurt_drain_options_t o = {.struct_size = sizeof o,
+                               .sink_count = 1,
+                               .flush_ns = with_shelf ? 12000000 : 200000};
     gpurt_writer_t *w;
     gpurt_drain_t *d;
     uint32_t rows;
@@ -287,7 +288,7 @@ static uint32_t count_files(void)
 
 int main(void)
 {
-    unsigned seed = 12345, both = 0;
+    unsigned seed = 12345, both = 0, shelved = 0;
 
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                   -1, 0);
@@ -304,6 +305,7 @@ int main(void)
         flushes_left = mortal_one ? 1 + (uint32_t)rand_r(&seed) % 8 : 0;
         death = (death_t)(i / 4 % DEATHS);
         with_scribe = i / 16 % 2;
+        with_shelf = i / 32 % 2;
         drain = start(drainer, app);
         flushes_left = 0;
         usleep((useconds_t)rand_r(&seed) % 4000);
@@ -311,6 +313,7 @@ int main(void)
             if (mortal_one)
                 await_own_death(drain);
             end(drain, true);
+            shelved += map.box->shelf.xend != map.box->shelf.xfirst;
             if (i % 3 == 2) /* the application goes on for a while, then dies too */
                 usleep((useconds_t)rand_r(&seed) % 1000);
             drain = start(elsewhere ? other_drainer : drainer, app); /* takes over */
@@ -323,6 +326,9 @@ int main(void)
         unlink(path);
         unlink(other);
     }
-    printf("%d kills, 0 lost, 0 twice in a file; %u in both of two files\n", KILLS, both);
+    CHECK_MSG(shelved > 0, "no drainer left anything on the shelf");
+    printf(
+        "%d kills, 0 lost, 0 twice in a file; %u in both of two files; %u shelves left\n",
+        KILLS, both, shelved);
     return 0;
 }

@@ -15,7 +15,8 @@
 enum {
     CROWD_KIB = 4096,
     MEMORY_KIB = 64 << 10, /* all that the collector may take */
-    THREADS = 6
+    THREADS = 6,
+    LOOP_NAMES = 61
 };
 
 static const fake_cupti_t *fake;
@@ -55,6 +56,11 @@ static void kernels(int lane, long count)
 
         fake->kernel(lane, names[i % 3], now - 5000, now - 4000 + (uint64_t)(i % 100));
     }
+}
+
+static void kernels_of_one(long count)
+{
+    kernels(0, count);
 }
 
 static void *thread_run(void *context)
@@ -174,12 +180,34 @@ static void forking(void)
 static void several(void)
 {
     static const fake_where_t where[] = {
-        {0, 1, 7, 0, 0}, {0, 2, 7, 0, 0}, {1, 3, 7, 0, 0}, {1, 3, 7, 5, 0x100000002}};
+        {.device = 0, .context = 1, .stream = 7},
+        {.device = 0, .context = 2, .stream = 7},
+        {.device = 1, .context = 3, .stream = 7},
+        {.device = 1, .context = 3, .stream = 7, .graph = 5, .node = 0x100000002}};
     uint64_t now = fake->time() - 1000000;
 
     for (uint64_t i = 0; i < 40; i++)
         fake->kernel_of((int)(i % 4), &where[i % 4], names[i % 3], now + 20000 * i,
                         now + 20000 * i + 1000 * (i % 4 + 1));
+}
+
+/* A module is unloaded, and the next one has its addresses: when the first one's records have
+ * been read, the same address is another name. */
+static void addresses(void)
+{
+    static char name[] = "before";
+    int all = fake->use_all();
+
+    for (const char *is = "before"; is; is = strcmp(is, "before") == 0 ? "behind" : NULL) {
+        uint64_t now = fake->time();
+
+        memcpy(name, is, sizeof name);
+        for (int i = 0; i < 10; i++)
+            fake->kernel(0, name, now - 2000, now - 1000);
+        fake->done(0);
+        while (fake->use_all() < all)
+            rest(5);
+    }
 }
 
 /* The pool and what else is fixed, and nothing for each kernel. What a sanitizer holds
@@ -188,7 +216,8 @@ static void crowd(long count)
 {
     struct rusage before, after;
 
-    kernels(0, 500000); /* all buffers have been used once */
+    fake->use_all(); /* however fast the reader is */
+    kernels(0, 500000);
     CHECK_EQ(getrusage(RUSAGE_SELF, &before), 0);
     kernels(0, count - 500000);
     CHECK_EQ(getrusage(RUSAGE_SELF, &after), 0);
@@ -221,12 +250,42 @@ static void fork_first(void)
     exit(WEXITSTATUS(status));
 }
 
+/* As a training loop has them: each of LOOP_NAMES with a shape of its own and a time that is
+ * nearly the same, in an order that comes again. */
+static void loop(long count)
+{
+    static char texts[LOOP_NAMES][128];
+    static fake_where_t where[LOOP_NAMES];
+    uint32_t noise = 1;
+
+    for (int i = 0; i < LOOP_NAMES; i++) {
+        snprintf(texts[i], sizeof texts[i],
+                 "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_%"
+                 "02dfunctorIfEESt5arrayIPcLm2EEEEviT0_T1_",
+                 i);
+        where[i] = (fake_where_t){.context = 1,
+                                  .stream = 7,
+                                  .grid = 1 + i * i * 13 % 5000,
+                                  .block = 32 << i % 6,
+                                  .registers = (uint16_t)(16 + i % 15 * 16),
+                                  .shared = i % 4 * 16384};
+    }
+    for (long i = 0; i < count; i++) {
+        uint64_t now = fake->time();
+        uint32_t k = (uint32_t)(i % 900) * 7919u % LOOP_NAMES, usual = 1500 + k * k * 37;
+
+        noise = noise * 1664525u + 1013904223u;
+        fake->kernel_of(0, &where[k], texts[k], now,
+                        now + usual + (noise >> 8) % (usual / 25));
+    }
+}
+
 /* Prints what CPU time a kernel took in this thread: the stand-in's part. */
-static void timed(long count)
+static void timed(long count, void (*make)(long count))
 {
     struct timespec t;
 
-    kernels(0, count);
+    make(count);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     printf("%.1f\n", ((double)t.tv_sec * 1e9 + (double)t.tv_nsec) / (double)count);
 }
@@ -273,10 +332,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *mode;
         void (*run)(void);
-    } modes[] = {
-        {"threads", threads_run}, {"bad", bad_times},         {"mixed", mixed},
-        {"order", out_of_order},  {"persistent", persistent}, {"fork", forking},
-        {"without", without},     {"seconds", seconds},       {"several", several}};
+    } modes[] = {{"threads", threads_run}, {"bad", bad_times},         {"mixed", mixed},
+                 {"order", out_of_order},  {"persistent", persistent}, {"fork", forking},
+                 {"without", without},     {"seconds", seconds},       {"several", several},
+                 {"addresses", addresses}};
     const char *mode = argc > 1 ? argv[1] : "";
     long count = argc > 2 ? atol(argv[2]) : 1000;
 
@@ -302,7 +361,9 @@ int main(int argc, char **argv)
     else if (strcmp(mode, "crowd") == 0)
         crowd(count);
     else if (strcmp(mode, "timed") == 0)
-        timed(count);
+        timed(count, kernels_of_one);
+    else if (strcmp(mode, "loop") == 0)
+        timed(count, loop);
     else
         kernels(0, count);
     if (strcmp(mode, "kill") == 0 || strcmp(mode, "_exit") == 0 ||

@@ -222,12 +222,12 @@ static void fake_kernel_of(int lane, const fake_where_t *where, const char *name
         k->name = name;
         k->start = start;
         k->end = end;
-        k->gridX = 132;
+        k->gridX = where->grid ? where->grid : 132;
         k->gridY = k->gridZ = k->blockY = k->blockZ = 1;
-        k->blockX = 256;
-        k->registersPerThread = 40;
+        k->blockX = where->block ? where->block : 256;
+        k->registersPerThread = where->registers ? where->registers : 40;
         k->staticSharedMemory = 1024;
-        k->dynamicSharedMemory = 512;
+        k->dynamicSharedMemory = where->shared ? where->shared : 512;
         k->streamId = where->stream;
         k->deviceId = where->device;
         k->contextId = where->context;
@@ -374,6 +374,28 @@ static void fake_done(int lane)
     pthread_mutex_unlock(&fake.lock);
 }
 
+static int fake_use_all(void)
+{
+    enum {
+        MANY = 4096
+    };
+    uint8_t *buffers[MANY];
+    size_t size = 0, most = 0;
+    int count = 0;
+
+    pthread_mutex_lock(&fake.lock);
+    for (; count < MANY; count++) {
+        fake.asked(&buffers[count], &size, &most);
+        if (!buffers[count])
+            break;
+        memset(buffers[count], 0xff, size);
+    }
+    for (int i = 0; i < count; i++)
+        fake.done(NULL, 0, buffers[i], 0, 0);
+    pthread_mutex_unlock(&fake.lock);
+    return count;
+}
+
 static void fake_patient(int on)
 {
     fake.patient = on;
@@ -440,6 +462,7 @@ const fake_cupti_t fake_cupti = {
     .hold = fake_hold,
     .done = fake_done,
     .patient = fake_patient,
+    .use_all = fake_use_all,
     .taken = fake_taken,
     .kinds = fake_kinds,
     .dropped_sum = fake_dropped,

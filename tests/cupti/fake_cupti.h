@@ -8,10 +8,13 @@
 
 #include <cupti.h>
 
-/* Where a kernel ran. */
+/* Where a kernel ran, and its shape; 0: one that all have. */
 typedef struct fake_where {
     uint32_t device, context, stream, graph;
     uint64_t node;
+    int32_t grid, block;
+    uint16_t registers;
+    int32_t shared;
 } fake_where_t;
 
 /* Found by dlsym in the library that GPURT_CUPTI_LIBRARY names. */
@@ -31,6 +34,8 @@ typedef struct fake_cupti {
     void (*hold)(int lane, int on);
     void (*done)(int lane);  /* the buffer comes back now */
     void (*patient)(int on); /* as slow as the reader: waits for buffers, drops nothing */
+    /* Takes every buffer, fills it, gives it back as empty. Returns: how many were to be had. */
+    int (*use_all)(void);
     uint64_t (*taken)(void); /* buffers out */
     uint64_t (*kinds)(void); /* that are enabled, a bit each */
     uint64_t (*dropped_sum)(void);

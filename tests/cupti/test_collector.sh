@@ -87,6 +87,12 @@ GPURT_CUPTI=off run 3 mixed # the library was not loaded
 GPURT_CUPTI=kernels,colour run 0 mixed
 log_has "WARN .*'colour' is not known" 'a word that is none'
 
+# An address that is another name later.
+run 0 addresses
+counted addresses 20
+[ "$(lines 'kernel before: ')" = 10 ] || fail "addresses: $(lines 'kernel before: ') kernels of the first name"
+[ "$(lines 'kernel behind: ')" = 10 ] || fail "addresses: $(lines 'kernel behind: ') kernels of the second name"
+
 # Two devices and three contexts, as of several GPUs or clients of MPS: none is taken for another.
 run 0 several
 counted several 40

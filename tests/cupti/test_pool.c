@@ -76,6 +76,10 @@ static void check_end_of_pool(void)
 {
     uint8_t *all[POOL_BUFFERS];
     uint32_t starved = pool.xstarved;
+    int rung;
+
+    CHECK_EQ(sem_getvalue(&pool.filled, &rung), 0);
+    CHECK_EQ(rung, THREADS * EACH / POOL_BELL); /* nobody waited */
 
     for (int i = 0; i < POOL_BUFFERS; i++) {
         all[i] = pool_take(&pool);

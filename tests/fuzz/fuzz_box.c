@@ -113,6 +113,25 @@ static void fill(const gpurt_boxmap_t *map, uint32_t policy)
     feed_panic(map, 0, 2, 2);
 }
 
+/* What a drainer that was killed may have left. */
+static void shelve(const gpurt_boxmap_t *map)
+{
+    const gpurt_ring_control_t *c = gpurt_boxmap_control(map, 0, 1);
+    const gpurt_group_t *from = gpurt_boxmap_groups(map, 0, 1);
+    gpurt_group_t *shelf = gpurt_boxmap_shelf(map);
+    gpurt_box_piece_t piece = {.ring = 1, .start = c->head.xhead - 16, .groups = 8};
+
+    for (int i = 0; i < 2; i++, piece.start += 8) {
+        uint32_t at = map->box->shelf.xend;
+
+        memcpy(&shelf[at++ % map->shelf.group_count], &piece, sizeof piece);
+        for (uint32_t g = 0; g < piece.groups; g++)
+            shelf[at++ % map->shelf.group_count] =
+                from[(piece.start + g) % (4096 / GPURT_GROUP_BYTES)];
+        map->box->shelf.xend = at;
+    }
+}
+
 /* Small, so that a fuzzer finds its way: one ring policy each. */
 uint8_t *fuzz_seed(uint32_t index, size_t *size)
 {
@@ -130,7 +149,8 @@ uint8_t *fuzz_seed(uint32_t index, size_t *size)
                                   .def_count = 1,
                                   .panic_count = 1,
                                   .state_bytes = 4096}};
-    gpurt_box_plan_t plan = {.struct_size = sizeof plan, .section_count = 2, .sections = s};
+    gpurt_box_plan_t plan = {
+        .struct_size = sizeof plan, .section_count = 2, .sections = s, .shelf_bytes = 4096};
     gpurt_boxmap_t map;
     gpurt_error_t err;
     uint8_t *copy;
@@ -139,6 +159,7 @@ uint8_t *fuzz_seed(uint32_t index, size_t *size)
         return NULL;
     CHECK_MSG(gpurt_boxmap_create(&plan, &map, &err) == GPURT_OK, "%s", err.text);
     fill(&map, index);
+    shelve(&map);
     copy = malloc(map.bytes);
     CHECK(copy);
     memcpy(copy, map.box, map.bytes);

@@ -91,14 +91,14 @@ static void rows_write(gpurt_writer_t *w, uint32_t site, uint32_t index)
         r.row.kind = (uint8_t)(i % 11 == 7   ? GPURT_KIND_PANIC
                                : i % 11 == 8 ? GPURT_KIND_LOSS
                                              : GPURT_KIND_LOG);
-        r.row.words = (uint16_t)(i % 5 ? 3 : 12);
+        r.row.words = (uint16_t)(index == 3 ? 40 : i % 5 ? 3 : 12);
         for (uint32_t k = 0; k < r.row.words; k++)
             words[k] = i * k + index;
         CHECK_MSG(gpurt_writer_put(w, &r.row, &err) == GPURT_OK, "%s", err.text);
     }
 }
 
-/* One closed, one that its writer left, one of two runs. */
+/* One closed, one that its writer left, one of two runs, one of rows that are not packed. */
 uint8_t *fuzz_seed(uint32_t index, size_t *size)
 {
     static const gpurt_site_info_t site = {.kind = GPURT_DEF_SITE,
@@ -114,7 +114,7 @@ uint8_t *fuzz_seed(uint32_t index, size_t *size)
                                            .line = 7};
     gpurt_writer_options_t o = {.struct_size = sizeof o, .frame_rows = 40, .append = true};
     char path[] = "/tmp/fuzz_reader.XXXXXX";
-    int fd = index < 3 ? mkstemp(path) : -1;
+    int fd = index < 4 ? mkstemp(path) : -1;
     gpurt_writer_t *w = NULL;
     gpurt_error_t err;
     uint8_t *data;

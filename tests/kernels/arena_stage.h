@@ -54,16 +54,25 @@ static inline holding_verdict_t arena_verdict(arena_stage_t *s)
     return holding_take(s->args.verdict);
 }
 
-/* Pieces that arenas have of the heap; its tables are in order, and nothing was freed that
- * is none. */
+/* Pieces that arenas have of the heap, which is all that anybody has of it; tables of heap
+ * and sources are in order, and nothing was freed that is none. */
 static inline uint64_t arena_live(arena_stage_t *s)
 {
+    gpurt_arena_stats_t all, narrow;
     gpurt_heap_stats_t stats;
 
     OK(gpurt_heap_check(rt, &s->args.heap, &err));
     OK(gpurt_heap_stats(rt, &s->args.heap, &stats, &err));
     for (uint32_t i = 0; i < GPURT_FREE_FAULTS; i++)
         CHECK_EQ(stats.counts.xbad_frees[i], 0);
+    OK(gpurt_arena_source_stats(rt, &s->args.source, &all, &err));
+    OK(gpurt_arena_source_stats(rt, &s->args.narrow, &narrow, &err));
+    CHECK_EQ(all.pieces + narrow.pieces, stats.live);
+    CHECK(all.bytes >= all.pieces * 64 && all.bytes <= stats.live_bytes);
+    CHECK(all.largest <= all.bytes && (all.largest > 0) == (all.pieces > 0));
+    CHECK(all.arenas >= (all.pieces > 0) && all.arenas <= s->args.source.slot_count);
+    CHECK((all.bytes > 0) == (all.pieces > 0));
+    CHECK(all.taken >= all.bytes);
     return stats.live;
 }
 

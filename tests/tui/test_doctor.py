@@ -178,9 +178,9 @@ def memory():
     expect(Machine(files=room), "memfd", "note", "not permitted")
     expect(Machine(files=tiny), "shm", "ok", "a box takes 1.0 MiB", "--box-bytes", "1048576")
     # Two GPUs of 132 SMs with 64 warps each: 2 * 132 * 64 rings of 16 KiB and their controls.
-    expect(Machine("", files=tiny), "shm", "note", "a box takes 272.5 MiB")
+    expect(Machine("", files=tiny), "shm", "note", "a box takes 272.8 MiB")
     low = {"proc/self/limits": "Max locked memory         8388608              8388608              bytes\n"}
-    expect(Machine("", files=low), "memlock", "note", "up to 8.0 MiB, a box takes 272.5 MiB")
+    expect(Machine("", files=low), "memlock", "note", "up to 8.0 MiB, a box takes 272.8 MiB")
     expect(Machine("", files=low), "memlock", "ok", "up to 8.0 MiB", "--box-bytes", "8388608")
     assert all(f["topic"] != "memlock" for f in Machine(files=low).findings())
     short = {"proc/self/limits": "Max file size             %d              unlimited            bytes\n"}

@@ -228,6 +228,75 @@ static void check_crowd(void)
               view->activity.kernels[order[i]].total_ns);
 }
 
+/* Rows of any kinds, sites, places and ticks, some late, as a drain may find them. */
+static uint32_t row_any(gpurt_row_t *row, uint32_t i)
+{
+    static const uint8_t kinds[] = {GPURT_KIND_KERNEL, GPURT_KIND_KERNEL, GPURT_KIND_COPY,
+                                    GPURT_KIND_LOG, GPURT_KIND_LOSS};
+    static uint64_t seed = 42, time_ns = T0;
+    uint32_t r;
+
+    seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+    r = (uint32_t)(seed >> 32);
+    time_ns += r % 97 ? r % 3000000 : 0 - 200000000ull;
+    memset(row, 0, sizeof *row + 4 * GPURT_ACTIVITY_WORDS);
+    *row = (gpurt_row_t){.time_ns = time_ns,
+                         .site = 1 + (r >> 8) % 40 / 38,
+                         .mask = 3,
+                         .sm = (uint16_t)((r >> 12) % 30 / 29),
+                         .kind = kinds[i / 50 % 5],
+                         .section = (uint8_t)((r >> 16) % 30 / 29),
+                         .form = (r >> 20) % 20 ? GPURT_FORM_THREAD : GPURT_FORM_LANES_PART,
+                         .level = (uint8_t)(1 + (r >> 24) % 40 / 38),
+                         .words = 14};
+    gpurt_row_words(row)[0] = r % 5;
+    gpurt_row_words(row)[1] = r % 9999;
+    gpurt_row_words(row)[5] = gpurt_row_words(row)[11] = r % 11 / 10; /* the stream */
+    return gpurt_row_bytes(row->words);
+}
+
+/* Many at once are the same as one by one. */
+static void check_together(void)
+{
+    enum {
+        ROWS = 20000,
+        ROW_BYTES = 32 + 4 * GPURT_ACTIVITY_WORDS + 4
+    };
+    gpurt_timed_t *order = calloc(ROWS, sizeof *order);
+    uint8_t *rows = malloc((size_t)ROWS * ROW_BYTES);
+    gpurt_modelview_t *other = calloc(1, sizeof *other);
+    gpurt_model_t *together, *single;
+    uint32_t used = 0;
+
+    CHECK(order && rows && other);
+    CHECK_EQ(gpurt_model_create(&dictionary, NULL, &together, &err), GPURT_OK);
+    CHECK_EQ(gpurt_model_create(&dictionary, NULL, &single, &err), GPURT_OK);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        gpurt_row_t *row = (gpurt_row_t *)(rows + used);
+
+        order[i].offset = used;
+        used += row_any(row, i);
+        order[i].time_ns = row->time_ns;
+        gpurt_model_put(single, row);
+    }
+    for (uint32_t i = 0, some; i < ROWS; i += some) {
+        some = 1 + i * 7 % 900 < ROWS - i ? 1 + i * 7 % 900 : ROWS - i;
+        gpurt_model_put_all(together, rows, order + i, some);
+    }
+    memset(view, 0, sizeof *view);
+    gpurt_model_view(single, gpurt_model_last_ns(single), GPURT_MODEL_LIVE, view);
+    gpurt_model_view(together, gpurt_model_last_ns(single), GPURT_MODEL_LIVE, other);
+    CHECK(view->numbers.messages > ROWS / 2 && view->activity.kernel_count == 5);
+    CHECK(memcmp(&view->numbers, &other->numbers, sizeof view->numbers) == 0);
+    CHECK(memcmp(&view->activity, &other->activity, sizeof view->activity) == 0);
+    CHECK(memcmp(&view->timeline, &other->timeline, sizeof view->timeline) == 0);
+    gpurt_model_destroy(together);
+    gpurt_model_destroy(single);
+    free(order);
+    free(rows);
+    free(other);
+}
+
 int main(void)
 {
     setlocale(LC_ALL, "C.UTF-8");
@@ -239,6 +308,7 @@ int main(void)
     check_rest();
     check_screen();
     check_crowd();
+    check_together();
     gpurt_model_destroy(model);
     gpurt_dictionary_fini(&dictionary);
     free(view);

@@ -89,7 +89,7 @@ static const gpurt_model_heap_t *heap(uint32_t id)
 {
     gpurt_model_view(model, T0 + 1, GPURT_MODEL_REPLAY, view);
     for (uint32_t i = 0; i < view->heaps.count; i++)
-        if (view->heaps.list[i].id == id)
+        if (view->heaps.list[i].told.id == id)
             return &view->heaps.list[i];
     return NULL;
 }

@@ -6,6 +6,8 @@
 
 static void test_kind(const gpurt_kernel_t *kernel, uint32_t piece, uint32_t max_bytes)
 {
+    gpurt_arena_stats_t stats;
+    uint64_t taken = 0;
     arena_stage_t s;
 
     arena_stage_open(&s, 4 << 20, piece, max_bytes);
@@ -14,6 +16,10 @@ static void test_kind(const gpurt_kernel_t *kernel, uint32_t piece, uint32_t max
         arena_run(&s, kernel);
         CHECK(arena_verdict(&s).xserved > 0);
         CHECK_EQ(arena_live(&s), 0);
+        OK(gpurt_arena_source_stats(rt, &s.args.source, &stats, &err));
+        CHECK_EQ(stats.arenas, 0);
+        CHECK(stats.taken > taken); /* all of it was given back */
+        taken = stats.taken;
     }
     arena_stage_close(&s);
 }
@@ -51,6 +57,7 @@ static void test_rules(void)
 {
     uint32_t rules[RULE_COUNT];
     gpurt_arena_source_t none;
+    gpurt_arena_stats_t stats;
     gpurt_error_t failed = {0};
     arena_stage_t s;
 
@@ -74,6 +81,11 @@ static void test_rules(void)
     CHECK_EQ(rules[RULE_HEAP_OUT] & 255, GPURT_ARENA_HEAP);
     CHECK(rules[RULE_HEAP_OUT] >> 8 > 20);
     CHECK_EQ(arena_live(&s), 0);
+    OK(gpurt_arena_source_stats(rt, &s.args.narrow, &stats, &err));
+    CHECK_EQ(stats.refused, 1);
+    CHECK_EQ(stats.arenas, 0);
+    CHECK_EQ(gpurt_arena_source_stats(rt, NULL, &stats, &failed), GPURT_E_INVALID);
+    CHECK_EQ(gpurt_arena_source_stats(rt, &s.args.narrow, NULL, &failed), GPURT_E_INVALID);
     CHECK_EQ(gpurt_arena_source_create(rt, NULL, 0, &none, &failed), GPURT_E_INVALID);
     CHECK_EQ(gpurt_arena_source_create(rt, &s.args.heap, 0, NULL, &failed),
              GPURT_E_INVALID);

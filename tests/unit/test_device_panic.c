@@ -13,69 +13,102 @@
 GPURT_KERNEL_DECLARE(panic_bounds, struct panic_args);
 GPURT_KERNEL_DECLARE(panic_logs, struct panic_args);
 
+enum {
+    SLOTS = 16
+};
+
 static gpurt_error_t err;
 static gpurt_boxmap_t map;
+static gpurt_t *rt;
+static gpurt_launch_t launch = {.grid = {8, 1, 1}, .block = {64, 1, 1}};
 
-int main(void)
+static const gpurt_opened_t *box_open(void)
 {
-    gpurt_section_plan_t s = {.panic_count = 16};
+    gpurt_section_plan_t s = {.panic_count = SLOTS};
     gpurt_box_plan_t plan = {
         .struct_size = sizeof plan, .section_count = 1, .sections = &s};
-    gpurt_launch_t launch = {.grid = {8, 1, 1}, .block = {64, 1, 1}};
-    uint32_t found = 0;
-    struct panic_args args = {NULL, 448};
     const gpurt_opened_t *opened;
     gpurt_info_t info;
-    gpurt_t *rt;
 
-    CHECK_MSG(gpurt_open(NULL, &rt, &err) == GPURT_OK && gpurt_info(rt, &info) == GPURT_OK,
-              "open");
     CHECK_MSG(gpurt_life_enter(rt, &opened, &err) == GPURT_OK, "%s", err.text);
     gpurt_life_leave(GPURT_OK);
-    CHECK_MSG(gpurt_host_create(rt, sizeof *args.done, (void **)&args.done, &err) ==
-                  GPURT_OK,
-              "%s", err.text);
-    *args.done = 0;
+    CHECK(gpurt_info(rt, &info) == GPURT_OK);
     s.kind = info.backend == GPURT_BACKEND_CUDA ? GPURT_SECTION_CUDA : GPURT_SECTION_CPU;
     s.sm_count = info.sm_count;
     s.warp_slots = info.warp_slots;
     CHECK_MSG(gpurt_boxmap_create(&plan, &map, &err) == GPURT_OK, "%s", err.text);
     CHECK_MSG(opened->ops->box_connect(opened->self, &map, 0, &err) == GPURT_OK, "%s",
               err.text);
-    CHECK_MSG(gpurt_launch(rt, &launch, panic_bounds, &args, &err) == GPURT_OK, "%s",
+    return opened;
+}
+
+/* Returns: lanes that it tells. */
+static uint32_t told(const gpurt_panic_t *p)
+{
+    uint32_t lanes = 0;
+
+    CHECK_MSG(p->block.x == 7 && p->args[1] == 448 && p->site != 0, "block %u", p->block.x);
+    CHECK_MSG(gpurt_boxmap_def(&map, 0, p->site - 1)->level == GPURT_LEVEL_PANIC, "site");
+    CHECK_MSG(p->args[0] == 448 + p->thread.x && p->lanes[0][p->lane] == p->args[0],
+              "operands");
+    for (uint32_t m = p->failed; m; m &= m - 1, lanes++)
+        CHECK_MSG(p->lanes[0][__builtin_ctz(m)] ==
+                      448 + p->warp * 32 + (uint32_t)__builtin_ctz(m),
+                  "lane %d", __builtin_ctz(m));
+    return lanes;
+}
+
+static void one_block(struct panic_args *args)
+{
+    uint32_t found = 0;
+
+    args->limit = 448;
+    CHECK_MSG(gpurt_launch(rt, &launch, panic_bounds, args, &err) == GPURT_OK, "%s",
               err.text);
     CHECK_MSG(gpurt_sync(rt, &err) == GPURT_OK, "%s", err.text);
-    CHECK_MSG(*args.done == 512 - 8, "%u lanes finished", *args.done);
-    for (uint32_t i = 0; i < 16; i++) {
+    CHECK_MSG(*args->done == 512 - 8, "%u lanes finished", *args->done);
+    for (uint32_t i = 0; i < SLOTS; i++) {
         const gpurt_panic_t *p = gpurt_boxmap_panic(&map, 0, i);
 
-        if (p->xstate != GPURT_PANIC_WRITTEN)
-            continue;
-        CHECK_MSG(p->block.x == 7 && p->args[1] == 448 && p->site != 0, "block %u",
-                  p->block.x);
-        CHECK_MSG(gpurt_boxmap_def(&map, 0, p->site - 1)->level == GPURT_LEVEL_PANIC,
-                  "site");
-        CHECK_MSG(p->args[0] == 448 + p->thread.x && p->lanes[0][p->lane] == p->args[0],
-                  "operands");
-        for (uint32_t m = p->failed; m; m &= m - 1, found++)
-            CHECK_MSG(p->lanes[0][__builtin_ctz(m)] ==
-                          448 + p->warp * 32 + (uint32_t)__builtin_ctz(m),
-                      "lane %d", __builtin_ctz(m));
+        found += p->xstate == GPURT_PANIC_WRITTEN ? told(p) : 0;
     }
     CHECK_MSG(found == 8, "%u lanes told", found);
+}
 
-    args.limit = 0; /* 8 lanes in each of 16 warps: more than there are slots */
-    CHECK_MSG(gpurt_launch(rt, &launch, panic_bounds, &args, &err) == GPURT_OK, "%s",
+/* 8 lanes in each of 16 warps: more than there are slots. */
+static void more_than_slots(struct panic_args *args)
+{
+    args->limit = 0;
+    CHECK_MSG(gpurt_launch(rt, &launch, panic_bounds, args, &err) == GPURT_OK, "%s",
               err.text);
     CHECK_MSG(gpurt_sync(rt, &err) == GPURT_OK, "the runtime goes on: %s", err.text);
-    CHECK_MSG(map.box->sections[0].xpanics > 16, "%u counted",
+    CHECK_MSG(map.box->sections[0].xpanics > SLOTS, "%u counted",
               map.box->sections[0].xpanics);
+}
 
-    *args.done = 0;
-    CHECK_MSG(gpurt_launch(rt, &launch, panic_logs, &args, &err) == GPURT_OK, "%s",
+static void a_log_call(struct panic_args *args)
+{
+    *args->done = 0;
+    CHECK_MSG(gpurt_launch(rt, &launch, panic_logs, args, &err) == GPURT_OK, "%s",
               err.text);
     CHECK_MSG(gpurt_sync(rt, &err) == GPURT_OK, "a log call is a safe point: %s", err.text);
-    CHECK_MSG(*args.done == 7 * 64, "%u lanes of the other blocks", *args.done);
+    CHECK_MSG(*args->done == 7 * 64, "%u lanes of the other blocks", *args->done);
+}
+
+int main(void)
+{
+    struct panic_args args = {NULL, 0};
+    const gpurt_opened_t *opened;
+
+    CHECK_MSG(gpurt_open(NULL, &rt, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(gpurt_host_create(rt, sizeof *args.done, (void **)&args.done, &err) ==
+                  GPURT_OK,
+              "%s", err.text);
+    *args.done = 0;
+    opened = box_open();
+    one_block(&args);
+    more_than_slots(&args);
+    a_log_call(&args);
     opened->ops->box_disconnect(opened->self, &map, 0);
     gpurt_boxmap_detach(&map);
     gpurt_host_destroy(rt, args.done);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A ring under every policy, with the wrap of the counters inside the first records:
  * nothing is invented, nothing is lost unseen, a torn or shared record is shown to
- * nobody. */
+ * nobody, and no two threads are given the same place. */
 #include "check.h"
 #include "feed.h"
 #include "ringread.h"
 
+#include <pthread.h>
 #include <string.h>
 
 enum {
-    MESSAGES = 100000
+    MESSAGES = 100000,
+    THREADS = 4,
+    TAKES = 1000000 /* of a thread: long enough that they meet on one processor, too */
 };
 
 static gpurt_boxmap_t map;
@@ -150,6 +153,34 @@ static void torn_and_shared(void)
     gpurt_boxmap_detach(&map);
 }
 
+static pthread_barrier_t all_here;
+
+static void *take_places(void *port)
+{
+    uint32_t position;
+
+    pthread_barrier_wait(&all_here);
+    for (uint32_t i = 0; i < TAKES; i++)
+        CHECK(gpurt_ring_take_shared(port, 2, 1, 1000, &position));
+    return NULL;
+}
+
+static void many_producers(void)
+{
+    gpurt_ring_port_t port = open_ring(GPURT_POLICY_OVERWRITE);
+    pthread_t threads[THREADS];
+
+    CHECK(pthread_barrier_init(&all_here, NULL, THREADS) == 0);
+    for (int i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], NULL, take_places, &port) == 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&all_here);
+    CHECK_EQ(port.head->xhead - GPURT_RING_START, 2u * THREADS * TAKES);
+    CHECK_EQ(port.head->xrecords, THREADS * TAKES);
+    gpurt_boxmap_detach(&map);
+}
+
 int main(void)
 {
     CHECK_MSG(gpurt_types_words(GPURT_TYPE_F64 | GPURT_TYPE_CHAR << 4) == 3,
@@ -157,5 +188,6 @@ int main(void)
     drop_newest();
     overwrite();
     torn_and_shared();
+    many_producers();
     return 0;
 }

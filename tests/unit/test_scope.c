@@ -3,6 +3,7 @@
  * waits for what a cancelled block held is told so instead of waiting for ever. */
 #include "../check.h"
 #include "../kernels/scope_kernels.h"
+#include "../must.h"
 
 #include <gpurt/recover.h>
 
@@ -21,16 +22,6 @@ static struct {
     int32_t status[TASKS];
     uint32_t count[TASKS];
 } seen;
-
-static void must(gpurt_status_t st)
-{
-    static char report[8192];
-
-    if (st == GPURT_OK)
-        return;
-    gpurt_report(rt, report, sizeof report);
-    CHECK_MSG(false, "%s: %s\n%s", gpurt_status_name(st), err.text, report);
-}
 
 static void reset(void)
 {

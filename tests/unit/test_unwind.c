@@ -4,6 +4,7 @@
  * the next launch knows nothing of it. */
 #include "../check.h"
 #include "../kernels/unwind_kernels.h"
+#include "../must.h"
 
 #include <gpurt/atomic.h>
 #include <gpurt/recover.h>
@@ -26,16 +27,6 @@ static struct {
     uint64_t log[LOGS];
     uint32_t runs[UNWIND_BLOCKS], begun[UNWIND_BLOCKS];
 } seen;
-
-static void must(gpurt_status_t st)
-{
-    static char report[8192];
-
-    if (st == GPURT_OK)
-        return;
-    gpurt_report(rt, report, sizeof report);
-    CHECK_MSG(false, "%s: %s\n%s", gpurt_status_name(st), err.text, report);
-}
 
 static void reset(void)
 {

@@ -29,8 +29,9 @@ GPURT_DEV uint32_t gpurt_run_start(const gpurt_heap_t *h, uint32_t shard)
 /* ---- what others may take of a shard ------------------------------------------------- */
 
 /* Two rows of bits a class, one a shard: it may have a run; its run may have chunks that
- * are untouched. Hints: a set one costs a look, after which it is cleared; one that two
- * lanes cleared and set at a time may be missing until the shard's next run. */
+ * are untouched. Hints: a set one may be in vain, and costs a look, after which it is cleared;
+ * none is missing. Who brings a run exchanges the shard's word, then looks at the hint; who
+ * clears a hint does so, then touches that word: one of the two sees what the other did. */
 GPURT_DEV uint64_t *gpurt_run_hints(const gpurt_heap_t *h, uint32_t c, bool whole)
 {
     return h->tails + (2 * c + whole) * h->tail_words;
@@ -45,12 +46,26 @@ GPURT_DEV bool gpurt_run_is_worth(uint64_t run, bool whole, uint32_t slots)
                       gpurt_run_limit(run) - gpurt_run_ticket(run) >= slots);
 }
 
+/* Nearly always it is set already. */
 GPURT_DEV void gpurt_run_hint(uint64_t *hints, uint32_t shard)
 {
     uint64_t bit = 1ull << (shard % 64);
 
-    if (!(gpurt_load_relaxed_dev_u64(hints + shard / 64) & bit)) /* relaxed: a hint */
-        gpurt_red_or_relaxed_dev_u64(hints + shard / 64, bit);
+    /* relaxed: behind the exchange of the run */
+    if (!(gpurt_load_relaxed_dev_u64(hints + shard / 64) & bit))
+        gpurt_or_acq_rel_dev_u64(hints + shard / 64, bit); /* AH5.rel AH5.acq */
+}
+
+/* Clears the hint of a run that is not worth taking. Returns: the shard's word as it is then:
+ * one that was brought meanwhile, and is, is the caller's to take. */
+GPURT_DEVN uint64_t gpurt_run_unhint(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
+                                     bool whole)
+{
+    /* relaxed: before the next */
+    gpurt_red_and_relaxed_dev_u64(gpurt_run_hints(h, c, whole) + shard / 64,
+                                  ~(1ull << (shard % 64)));
+    return gpurt_add_acq_rel_dev_u64(gpurt_run_current(h, shard, c),
+                                     0); /* AH4.rel AH4.acq */
 }
 
 /* Takes what is left of a run. own: the shard that asks. whole: only of runs that have an
@@ -62,8 +77,11 @@ GPURT_DEVN uint64_t gpurt_run_steal(const gpurt_heap_t *h, uint32_t own, uint32_
     uint64_t *hints = gpurt_run_hints(h, c, whole);
 
     for (uint32_t i = 0; i < h->tail_words; i++) {
-        /* relaxed, here and below: looks; the exchange takes with acquire */
-        uint64_t shards = gpurt_load_relaxed_dev_u64(hints + i);
+        /* relaxed, here and below: looks; the exchange takes with acquire. Who has cleared
+         * the class's own hint sees what was hinted before, or it is set again. */
+        uint64_t shards =
+            whole ? gpurt_add_acq_rel_dev_u64(hints + i, 0) /* AH5.rel AH5.acq */
+                  : gpurt_load_relaxed_dev_u64(hints + i);
 
         for (; shards; shards &= shards - 1) {
             uint32_t shard = i * 64 + gpurt_ctz64(shards);
@@ -72,10 +90,9 @@ GPURT_DEVN uint64_t gpurt_run_steal(const gpurt_heap_t *h, uint32_t own, uint32_
 
             if (shard == own)
                 continue;
-            if (!gpurt_run_is_worth(run, whole, slots)) {
-                gpurt_red_and_relaxed_dev_u64(hints + i, ~(1ull << (shard % 64)));
+            if (!gpurt_run_is_worth(run, whole, slots) &&
+                !gpurt_run_is_worth(gpurt_run_unhint(h, shard, c, whole), whole, slots))
                 continue;
-            }
             run = gpurt_xchg_acq_rel_dev_u64(current, 0); /* AH2.rel AH2.acq */
             if (gpurt_run_is_live(run)) {
                 /* relaxed: a statistic */
@@ -179,7 +196,8 @@ GPURT_DEV void gpurt_run_install(const gpurt_heap_t *h, uint32_t shard, uint32_t
                                  uint64_t run, uint32_t n)
 {
     uint64_t *current = gpurt_run_current(h, shard, c);
-    uint64_t old = gpurt_xchg_acq_rel_dev_u64(current, run + n); /* AH2.rel AH2.acq */
+    uint64_t old =
+        gpurt_xchg_acq_rel_dev_u64(current, run + n); /* AH2.rel AH2.acq AH4.rel AH4.acq */
 
     gpurt_run_hint(gpurt_run_hints(h, c, false), shard);
     if (gpurt_run_is_worth(run + n, true, gpurt_shape_slots(gpurt_class_shape(c)))) {

@@ -23,12 +23,11 @@
 #ifndef GPURT_ARENA_H
 #define GPURT_ARENA_H
 
-#include <gpurt/alloc.h>
+#include <gpurt/arenatable.h>
 
 enum {
     GPURT_ARENA_PIECE = 4096, /* bytes of the heap at a time, when nothing was chosen */
-    GPURT_ARENA_HEADER = 16,
-    GPURT_ARENA_NO_SLOT = 0x7fffffff
+    GPURT_ARENA_HEADER = 16
 };
 
 /* What the last call was told. */
@@ -42,22 +41,6 @@ typedef enum gpurt_arena_answer {
     GPURT_ARENA_MARK = 6,      /* the mark is not of what the arena holds now */
     GPURT_ARENA_ANSWERS
 } gpurt_arena_answer_t;
-
-/* What arenas grow from. Owner: the host's (arenas.h); or a lane's own, of a heap and zeros,
- * without a table. */
-typedef struct gpurt_arena_source {
-    gpurt_heap_t heap;
-    uint64_t *slots; /* of arenas that have grown: xpieces of each */
-    uint32_t slot_count;
-    uint32_t epoch; /* of the launch */
-} gpurt_arena_source_t;
-
-/* Begins each piece of the heap. Owner: the arena. */
-typedef struct GPURT_ALIGN(16) gpurt_arena_piece {
-    uint64_t next; /* the one before it, as gpurt_arena_unit says; 0: none */
-    uint32_t bytes;
-    uint32_t unused;
-} gpurt_arena_piece_t;
 
 typedef struct gpurt_arena {
     char *at; /* the next object, */
@@ -80,71 +63,6 @@ typedef struct gpurt_arena_mark {
     uint32_t left;
     bool spare;
 } gpurt_arena_mark_t;
-
-/* ---- the source's table -------------------------------------------------------------- */
-/* A slot: taken << 63 | epoch << 36 | the newest piece of an arena. */
-#define GPURT_ARENA_TAKEN  (1ull << 63)
-#define GPURT_ARENA_UNITS  ((1ull << 36) - 1)
-#define GPURT_ARENA_EPOCHS ((1u << 27) - 1)
-
-/* A piece as a number that fits into 36 bits; 0 is none. */
-GPURT_DEV uint64_t gpurt_arena_unit(const gpurt_heap_t *h, const void *piece)
-{
-    return (uint64_t)((const char *)piece - h->chunks) / 16 + 1;
-}
-GPURT_DEV gpurt_arena_piece_t *gpurt_arena_piece(const gpurt_heap_t *h, uint64_t unit)
-{
-    return (gpurt_arena_piece_t *)(h->chunks + (unit - 1) * 16);
-}
-GPURT_DEV uint64_t gpurt_arena_slot_word(const gpurt_arena_source_t *s, uint64_t unit)
-{
-    return GPURT_ARENA_TAKEN | (uint64_t)(s->epoch & GPURT_ARENA_EPOCHS) << 36 | unit;
-}
-
-/* Looks for a free slot, from one of the caller's own on. Returns: it, or NO_SLOT. */
-GPURT_DEVN uint32_t gpurt_arena_take_slot(const gpurt_arena_source_t *s)
-{
-    uint32_t from = (uint32_t)(gpurt_global_id64() * 0x9e3779b97f4a7c15u >> 40);
-
-    for (uint32_t i = 0; i < s->slot_count; i++) {
-        uint32_t slot = (from + i) % s->slot_count;
-        uint64_t empty = 0;
-
-        /* relaxed, all of this table: who looks does it after the launch */
-        if (gpurt_load_relaxed_dev_u64(s->slots + slot) == 0 &&
-            gpurt_cas_relaxed_dev_u64(s->slots + slot, &empty, gpurt_arena_slot_word(s, 0)))
-            return slot;
-    }
-    return GPURT_ARENA_NO_SLOT;
-}
-
-/* Frees pieces down to one that stays. */
-GPURT_DEVN void gpurt_arena_drop(const gpurt_heap_t *h, uint64_t from, uint64_t to)
-{
-    while (from != to) {
-        gpurt_arena_piece_t *piece = gpurt_arena_piece(h, from);
-
-        from = piece->next;
-        gpurt_heap_free(h, piece);
-    }
-}
-
-/* Gives back what arenas of earlier launches left behind, because their blocks were
- * cancelled. Context: all lanes of a launch, or some, which share the slots out; launches
- * that use the source come one after the other, and each has an epoch of its own. */
-GPURT_DEVN void gpurt_arena_sweep(const gpurt_arena_source_t *s, uint32_t lane,
-                                  uint32_t lanes)
-{
-    for (uint32_t i = lane; i < s->slot_count; i += lanes) {
-        uint64_t word = gpurt_load_relaxed_dev_u64(s->slots + i);
-
-        if (word == 0 ||
-            (word >> 36 & GPURT_ARENA_EPOCHS) == (s->epoch & GPURT_ARENA_EPOCHS))
-            continue;
-        if (gpurt_cas_relaxed_dev_u64(s->slots + i, &word, 0))
-            gpurt_arena_drop(&s->heap, word & GPURT_ARENA_UNITS, 0);
-    }
-}
 
 /* ---- life ---------------------------------------------------------------------------- */
 
@@ -187,12 +105,19 @@ typedef struct gpurt_arena_growth {
     char *object;
 } gpurt_arena_growth_t;
 
+/* The arena's slot of the table, NULL: it has none. */
+GPURT_DEV uint64_t *gpurt_arena_own_slot(const gpurt_arena_t *a)
+{
+    return a->slot != GPURT_ARENA_NO_SLOT ? a->source->slots + a->slot : NULL;
+}
+
 /* What is known of the newest piece where others find it. */
 GPURT_DEV void gpurt_arena_tell(const gpurt_arena_t *a)
 {
-    if (a->slot != GPURT_ARENA_NO_SLOT)
-        gpurt_store_relaxed_dev_u64(a->source->slots + a->slot,
-                                    gpurt_arena_slot_word(a->source, a->pieces));
+    uint64_t *slot = gpurt_arena_own_slot(a);
+
+    if (slot)
+        gpurt_store_relaxed_dev_u64(slot, gpurt_arena_slot_word(a->source, a->pieces));
 }
 
 /* A piece of the heap, known to the table before anything else can happen to its lane: no
@@ -218,6 +143,8 @@ GPURT_DEV gpurt_arena_piece_t *gpurt_arena_fetch(gpurt_arena_t *a, uint32_t byte
     piece->bytes = bytes;
     a->pieces = gpurt_arena_unit(&s->heap, piece);
     gpurt_arena_tell(a);
+    if (s->slots)
+        gpurt_arena_count(s, s->slots + a->slot, piece);
     return piece;
 }
 
@@ -342,7 +269,7 @@ GPURT_DEV void gpurt_arena_release_to(gpurt_arena_t *a, const gpurt_arena_mark_t
     if (!frees || pieces == m->pieces)
         return;
     gpurt_arena_tell(a); /* first: a piece that is free is nobody's */
-    gpurt_arena_drop(&a->source->heap, pieces, m->pieces);
+    gpurt_arena_drop(a->source, gpurt_arena_own_slot(a), pieces, m->pieces);
 }
 
 /* Ends all objects that are younger than the mark. Returns: false when the mark is not of
@@ -371,16 +298,17 @@ GPURT_DEVN uint64_t gpurt_arena_keep_one(const gpurt_arena_t *a)
 /* All of the arena but `keep`, which becomes its only piece. */
 GPURT_DEVN void gpurt_arena_drop_all(const gpurt_arena_t *a, uint64_t keep)
 {
-    const gpurt_heap_t *h = &a->source->heap;
-    uint64_t older = keep ? gpurt_arena_piece(h, keep)->next : 0, pieces = a->pieces;
-    gpurt_arena_t told = *a;
+    const gpurt_arena_source_t *s = a->source;
+    uint64_t *slot = gpurt_arena_own_slot(a), pieces = a->pieces, older = 0;
 
-    if (keep)
-        gpurt_arena_piece(h, keep)->next = 0;
-    told.pieces = keep;
-    gpurt_arena_tell(&told);
-    gpurt_arena_drop(h, pieces, keep);
-    gpurt_arena_drop(h, older, 0);
+    if (keep) {
+        older = gpurt_arena_piece(&s->heap, keep)->next;
+        gpurt_arena_piece(&s->heap, keep)->next = 0;
+    }
+    if (slot) /* first: a piece that is free is nobody's */
+        gpurt_store_relaxed_dev_u64(slot, gpurt_arena_slot_word(s, keep));
+    gpurt_arena_drop(s, slot, pieces, keep);
+    gpurt_arena_drop(s, slot, older, 0);
 }
 
 GPURT_DEV void gpurt_arena_rewind(gpurt_arena_t *a, uint64_t keep)

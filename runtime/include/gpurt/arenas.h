@@ -21,6 +21,16 @@ enum {
     GPURT_ARENA_SLOTS = 65536 /* arenas that grow at a time, when nothing was chosen */
 };
 
+/* Of all arenas of a source that have grown and not ended; those of blocks that were
+ * cancelled are among them until a sweep. */
+typedef struct gpurt_arena_stats {
+    uint64_t arenas;
+    uint64_t pieces, bytes; /* of the heap that they have */
+    uint64_t largest;       /* bytes that one of them has, the most */
+    uint64_t taken;         /* bytes of all pieces that arenas have had, and */
+    uint64_t refused;       /* arenas that found no slot, both since the source was made */
+} gpurt_arena_stats_t;
+
 GPURT_BEGIN_DECLS
 
 /* The heap outlives the source. slots: arenas that can have grown at a time; 0: 65,536. */
@@ -31,6 +41,11 @@ gpurt_status_t gpurt_arena_source_create(gpurt_t *rt, const gpurt_heap_t *heap,
 /* What arenas still have stays with the heap. NULL and a source of zeros: nothing. */
 gpurt_status_t gpurt_arena_source_destroy(gpurt_t *rt, gpurt_arena_source_t *source,
                                           gpurt_error_t *err);
+
+/* Reads the table. While kernels run, a snapshot whose parts may differ by what they did
+ * meanwhile. */
+gpurt_status_t gpurt_arena_source_stats(gpurt_t *rt, const gpurt_arena_source_t *source,
+                                        gpurt_arena_stats_t *out, gpurt_error_t *err);
 
 /* Gives all pieces back that the table knows. pieces: how many; may be NULL.
  * Context: no kernel uses the source. Returns: GPURT_E_FAULT when a kernel has written over

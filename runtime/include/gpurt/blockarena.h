@@ -80,6 +80,12 @@ GPURT_DEV uint64_t gpurt_block_arena_pieces(const gpurt_block_arena_t *a)
     return a->head ? gpurt_load_relaxed_dev_u64(a->head) & GPURT_ARENA_UNITS : 0;
 }
 
+/* The slot of the source's table, NULL: it has none. */
+GPURT_DEV uint64_t *gpurt_block_arena_slot(const gpurt_block_arena_t *a)
+{
+    return a->head == &a->xpieces ? NULL : a->head;
+}
+
 GPURT_DEV uint64_t gpurt_block_arena_word(const gpurt_block_arena_t *a, uint64_t pieces)
 {
     return a->head == &a->xpieces ? pieces : gpurt_arena_slot_word(&a->source, pieces);
@@ -118,6 +124,8 @@ GPURT_DEVN gpurt_arena_piece_t *gpurt_block_arena_fetch(gpurt_block_arena_t *a,
     do
         piece->next = word & GPURT_ARENA_UNITS;
     while (!gpurt_cas_relaxed_dev_u64(a->head, &word, gpurt_block_arena_word(a, unit)));
+    if (gpurt_block_arena_slot(a))
+        gpurt_arena_count(&a->source, a->head, piece);
     return piece;
 }
 
@@ -255,7 +263,7 @@ GPURT_DEV bool gpurt_block_arena_release(gpurt_block_arena_t *a, gpurt_block_are
         gpurt_store_relaxed_blk_u64(&a->xat, m.at);
         if (pieces != m.pieces) {
             gpurt_store_relaxed_dev_u64(a->head, gpurt_block_arena_word(a, m.pieces));
-            gpurt_arena_drop(&a->source.heap, pieces, m.pieces);
+            gpurt_arena_drop(&a->source, gpurt_block_arena_slot(a), pieces, m.pieces);
         }
     } else if (!holds && gpurt_thread_rank() == 0) {
         gpurt_store_relaxed_blk_u32(&a->xanswer, GPURT_ARENA_MARK);
@@ -277,7 +285,7 @@ GPURT_DEV void gpurt_block_arena_reset(gpurt_block_arena_t *a)
 GPURT_DEV void gpurt_block_arena_end(gpurt_block_arena_t *a)
 {
     gpurt_block_arena_reset(a);
-    if (gpurt_thread_rank() == 0 && a->head && a->head != &a->xpieces)
+    if (gpurt_thread_rank() == 0 && gpurt_block_arena_slot(a))
         gpurt_store_relaxed_dev_u64(a->head, 0); /* relaxed: as all of the table */
     gpurt_block_barrier();
 }

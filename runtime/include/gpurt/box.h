@@ -16,6 +16,7 @@
  *                defs      slots of 256 bytes: sites and constant strings
  *                panics    gpurt_panic_t [panic_count]
  *                state     pages of gauges
+ *   shelf      groups that a drainer has taken off rings and no file holds yet
  * Verbs: boxmap.h (host), log.h and panic.h (device). Order: docs/chain_design.md. */
 #ifndef GPURT_BOX_H
 #define GPURT_BOX_H
@@ -25,7 +26,7 @@
 #define GPURT_BOX_MAGIC 0x31584f4254525047ull /* "GPRTBOX1", little endian */
 
 enum {
-    GPURT_BOX_VERSION = 2, /* grows when an old reader would misread the mapping */
+    GPURT_BOX_VERSION = 3, /* grows when an old reader would misread the mapping */
     GPURT_BOX_PAGE = 4096,
     GPURT_BOX_SECTIONS = 9, /* 8 devices and the host */
     GPURT_BOX_NAME = 64,
@@ -33,7 +34,9 @@ enum {
     GPURT_BOX_SIDE = 4096,             /* most multiprocessors, and warp slots of one */
     GPURT_RING_MIN_BYTES = 4096,       /* two of the longest records */
     GPURT_RING_MAX_BYTES = 512 * 1024, /* 2^15 groups: a 16-bit seq tells two laps apart */
-    GPURT_HOST_RING_BYTES = 256 * 1024,
+    GPURT_HOST_RING_BYTES = GPURT_RING_MAX_BYTES,
+    GPURT_SHELF_BYTES = 2 << 20,      /* what two batches of a drainer take off rings */
+    GPURT_SHELF_MAX_BYTES = 64 << 20, /* positions in it are compared by subtraction */
     GPURT_DEF_BYTES = 256,
     GPURT_DEF_MAX_SLOTS = 16, /* of one definition */
     GPURT_DEF_MAX_COUNT = 65536,
@@ -92,14 +95,16 @@ typedef struct GPURT_ALIGN(16) gpurt_ring_loss {
 /* Owner: the box. Two cache lines so that host and device never write the same one. */
 typedef struct GPURT_ALIGN(128) gpurt_ring_control {
     uint32_t xtail; /* space before it is free again; written by: drainer */
-    uint32_t xseen; /* messages drained up to xtail; written by: drainer */
+    uint32_t xseen; /* messages drained up to xfiled; written by: drainer */
     uint32_t xseen_high;
     uint32_t
         xlost_told; /* of xloss.count, how many are in the stream; written by: drainer */
     uint32_t xplan; /* low half of the number of the flush that the next four belong to:
                        what the above become when it is done; written by: drainer */
     uint32_t xplan_tail, xplan_seen, xplan_seen_high, xplan_lost_told;
-    uint32_t reserved[7];
+    uint32_t xfiled; /* what is before it is in the file; from there to xtail on the shelf;
+                        written by: drainer */
+    uint32_t reserved[6];
     gpurt_ring_loss_t xloss; /* written by: the ring's producer */
     gpurt_ring_head_t head;  /* CPU back end and host code */
     uint32_t reserved2[2];
@@ -279,6 +284,27 @@ typedef struct gpurt_box_claim {
 } gpurt_box_claim_t;
 GPURT_STATIC_ASSERT(sizeof(gpurt_box_claim_t) == 64, "layout of version 1");
 
+/* Groups of one ring, on the shelf: this head, in the place of a group, then they. */
+typedef struct gpurt_box_piece {
+    uint32_t ring;  /* its number, section in the highest byte */
+    uint32_t start; /* their first position in the ring */
+    uint32_t groups;
+    uint32_t reserved;
+} gpurt_box_piece_t;
+GPURT_STATIC_ASSERT(sizeof(gpurt_box_piece_t) == sizeof(gpurt_group_t), "it lies in one");
+
+/* Where a drainer puts what it takes off rings before a frame is full: pieces, one behind
+ * another, in a ring of groups whose positions run free. A piece counts while it ends behind
+ * its ring's xfiled. */
+typedef struct gpurt_box_shelf {
+    uint64_t offset;
+    uint32_t group_count; /* a power of two; 0: no shelf */
+    uint32_t xfirst;      /* the oldest piece; written by: drainer */
+    uint32_t xend;        /* behind the newest; likewise */
+    uint32_t reserved[3];
+} gpurt_box_shelf_t;
+GPURT_STATIC_ASSERT(sizeof(gpurt_box_shelf_t) == 32, "layout of version 3");
+
 /* A level for the sites whose source file, and line, match; the last match counts
  * (levels.h). */
 typedef struct gpurt_level_rule {
@@ -312,6 +338,7 @@ typedef struct gpurt_box {
     gpurt_box_claim_t claim;
     gpurt_box_control_t control;
     gpurt_box_section_t sections[GPURT_BOX_SECTIONS];
+    gpurt_box_shelf_t shelf;
 } gpurt_box_t;
 GPURT_STATIC_ASSERT(sizeof(gpurt_box_t) <= GPURT_BOX_PAGE, "the header is page 0");
 GPURT_STATIC_ASSERT(offsetof(gpurt_box_t, identity) == 56, "layout of version 1");

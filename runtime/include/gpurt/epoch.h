@@ -102,6 +102,14 @@ GPURT_DEV uint64_t gpurt_slot_peek(const uint64_t *word)
     return found;
 }
 
+/* The next words of a row of slots, one a lane and step; 0 beyond its end. */
+GPURT_DEV void gpurt_slots_peek(const uint64_t *slots, uint32_t slot_count, uint32_t at,
+                                uint32_t step, uint64_t *words)
+{
+    for (uint32_t i = 0; i < GPURT_PEEKS; i++, at += step)
+        words[i] = at < slot_count ? gpurt_slot_peek(slots + at) : 0;
+}
+
 /* Whether a section is open that began in another epoch. If not, all that sections which
  * have ended did comes before. Context: all lanes of the mask. */
 GPURT_DEV bool gpurt_epoch_is_held(const gpurt_epochs_t *e, uint32_t lanes, uint32_t epoch)
@@ -112,11 +120,7 @@ GPURT_DEV bool gpurt_epoch_is_held(const gpurt_epochs_t *e, uint32_t lanes, uint
     for (uint32_t base = 0; base < e->slot_count; base += GPURT_PEEKS * step) {
         uint64_t words[GPURT_PEEKS];
 
-        for (uint32_t i = 0; i < GPURT_PEEKS; i++) {
-            uint32_t at = base + i * step + rank;
-
-            words[i] = at < e->slot_count ? gpurt_slot_peek(e->slots + at) : 0;
-        }
+        gpurt_slots_peek(e->slots, e->slot_count, base + rank, step, words);
         for (uint32_t i = 0; i < GPURT_PEEKS; i++)
             held |= words[i] && gpurt_epoch_of(words[i]) != epoch;
         if (gpurt_any(lanes, held))

@@ -156,11 +156,7 @@ GPURT_DEV uint32_t gpurt_hazard_used(const gpurt_hazards_t *h, uint32_t lanes,
     for (uint32_t base = 0; base < h->slot_count; base += GPURT_PEEKS * step) {
         uint64_t words[GPURT_PEEKS];
 
-        for (uint32_t i = 0; i < GPURT_PEEKS; i++) {
-            uint32_t at = base + i * step + rank;
-
-            words[i] = at < h->slot_count ? gpurt_slot_peek(h->slots + at) : 0;
-        }
+        gpurt_slots_peek(h->slots, h->slot_count, base + rank, step, words);
         for (uint32_t i = 0; i < GPURT_PEEKS; i++)
             named |= gpurt_hazard_named(h, lanes, base + i * step,
                                         gpurt_ballot(lanes, words[i] != 0), objects);

@@ -23,6 +23,9 @@ typedef struct gpurt_region_options {
     uint64_t bytes;       /* of device memory, tables included; default 64 MiB */
     uint64_t granule;     /* a power of two from 16 on; default at least 256, by size */
     void *memory;         /* device memory of the caller's; default: the region's own */
+    const char *name;     /* what the log and gpurt-top call it; copied. In the caller's
+                             memory they tell of it only with a name, and the memory must
+                             then stay until gpurt_region_destroy */
 } gpurt_region_options_t;
 
 typedef struct gpurt_region_stats {

@@ -113,18 +113,27 @@ GPURT_DEV bool gpurt_trail_same(uint64_t a, const char *b)
 
 /* ---- notes, by one lane ---------------------------------------------------------------- */
 
+/* The note of that name; count when there is none. */
+GPURT_DEV uint64_t gpurt_trail_find(gpurt_trail_t *t, uint64_t count, const char *name)
+{
+    uint64_t i = 0;
+
+    GPURT_ROLLED
+    while (i < count && !gpurt_trail_same(gpurt_trail_load(&t->contexts[i].xname), name))
+        i++;
+    return i;
+}
+
 GPURT_DEVN void gpurt_trail_note(const char *name, uint32_t type, uint64_t value)
 {
     gpurt_trail_t *t = gpurt_trail_of_warp();
-    uint64_t count, i = 0;
+    uint64_t count, i;
 
     if (!t)
         return;
     gpurt_trail_own(t);
     count = gpurt_trail_load(&t->xcontexts);
-    GPURT_ROLLED
-    while (i < count && !gpurt_trail_same(gpurt_trail_load(&t->contexts[i].xname), name))
-        i++;
+    i = gpurt_trail_find(t, count, name);
     if (i == GPURT_PANIC_CONTEXTS) {
         gpurt_trail_store(&t->xcontexts_left_out,
                           gpurt_trail_load(&t->xcontexts_left_out) + 1);
@@ -141,15 +150,13 @@ GPURT_DEVN void gpurt_trail_note(const char *name, uint32_t type, uint64_t value
 GPURT_DEVN void gpurt_trail_forget(const char *name)
 {
     gpurt_trail_t *t = gpurt_trail_of_warp();
-    uint64_t count, i = 0;
+    uint64_t count, i;
 
     if (!t)
         return;
     gpurt_trail_own(t);
     count = gpurt_trail_load(&t->xcontexts);
-    GPURT_ROLLED
-    while (i < count && !gpurt_trail_same(gpurt_trail_load(&t->contexts[i].xname), name))
-        i++;
+    i = gpurt_trail_find(t, count, name);
     if (i == count)
         return;
     GPURT_ROLLED

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
+#include "viewer.h"
+
+#include "arenaview.h"
+#include "heapview.h"
+#include "procfs.h"
+#include "reclaimview.h"
+#include "regionview.h"
+
+#include <errno.h>
+#include <gpurt/atomic.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+enum {
+    PERIOD_MS = 500,
+    PERIOD_LEAST_MS = 10,
+    AGAIN_NS = 2000000000 /* what does not change is told of all the same */
+};
+
+/* lock guards all; the thread sleeps on `wake`. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    pthread_t thread;
+    bool connected, running, stop;
+    uint32_t period_ms;
+    gpurt_viewer_t viewer;
+} view = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
+
+static const struct {
+    void (*tell)(gpurt_viewer_t *v, bool last);
+    void (*forget)(void);
+} kinds[] = {
+    {gpurt_heapview_tell, gpurt_heapview_forget},
+    {gpurt_regionview_tell, gpurt_regionview_forget},
+    {gpurt_arenaview_tell, gpurt_arenaview_forget},
+    {gpurt_reclaimview_tell, gpurt_reclaimview_forget},
+};
+
+/* ---- what those who look call -------------------------------------------------------- */
+
+gpurt_viewer_t *gpurt_viewer_enter(const gpurt_t *rt)
+{
+    pthread_mutex_lock(&view.lock);
+    if (view.running && view.viewer.rt == rt)
+        return &view.viewer;
+    pthread_mutex_unlock(&view.lock);
+    return NULL;
+}
+
+void gpurt_viewer_leave(void)
+{
+    pthread_mutex_unlock(&view.lock);
+}
+
+char *gpurt_viewer_buffer(gpurt_viewer_t *v, size_t bytes)
+{
+    void *memory = NULL;
+
+    if (bytes <= v->room)
+        return v->buffer;
+    gpurt_host_destroy(v->rt, v->buffer);
+    v->buffer = NULL;
+    v->room = 0;
+    if (gpurt_host_create(v->rt, bytes, &memory, NULL) != GPURT_OK)
+        return NULL;
+    v->buffer = (char *)memory;
+    v->room = bytes;
+    return v->buffer;
+}
+
+bool gpurt_viewer_fetch(gpurt_viewer_t *v, void *to, const void *from, size_t bytes)
+{
+    if (v->on_cpu) {
+        for (size_t i = 0; i < bytes / 4; i++) /* relaxed: a snapshot */
+            ((uint32_t *)to)[i] = gpurt_load_relaxed_dev_u32((const uint32_t *)from + i);
+        return true;
+    }
+    return gpurt_copy(v->rt, v->stream, to, from, bytes, NULL) == GPURT_OK &&
+           gpurt_stream_sync(v->rt, v->stream, NULL) == GPURT_OK;
+}
+
+void gpurt_viewer_put(gpurt_viewer_t *v, uint32_t kind, uint64_t time_ns, const void *row)
+{
+    if (!gpurt_hostring_put(&v->ring, kind, v->device, time_ns, row))
+        gpurt_hostring_lose(&v->ring, 1, GPURT_LOSS_FULL, time_ns);
+}
+
+bool gpurt_viewer_is_due(uint64_t told_ns, uint64_t now_ns)
+{
+    return now_ns - told_ns >= AGAIN_NS;
+}
+
+gpurt_viewer_news_t gpurt_viewer_news(uint64_t told_ns, uint64_t now_ns, bool last,
+                                      bool same)
+{
+    if (last || gpurt_viewer_is_due(told_ns, now_ns))
+        return GPURT_VIEWER_DUE;
+    return same ? GPURT_VIEWER_SAME : GPURT_VIEWER_CHANGED;
+}
+
+/* ---- the thread ---------------------------------------------------------------------- */
+
+static void all_tell(bool last)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        kinds[i].tell(&view.viewer, last);
+}
+
+static void *view_main(void *nothing)
+{
+    struct timespec until;
+
+    (void)nothing;
+    pthread_mutex_lock(&view.lock);
+    while (!view.stop) {
+        all_tell(false);
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += (long)(view.period_ms % 1000) * 1000000;
+        until.tv_sec += view.period_ms / 1000 + until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        if (!view.stop)
+            pthread_cond_timedwait(&view.wake, &view.lock, &until);
+    }
+    pthread_mutex_unlock(&view.lock);
+    return NULL;
+}
+
+/* ---- life ---------------------------------------------------------------------------- */
+
+static uint32_t period_read(void)
+{
+    const char *value = secure_getenv("GPURT_HEAP_VIEW");
+    unsigned long period;
+
+    if (!value || !*value)
+        return PERIOD_MS;
+    if (strcasecmp(value, "off") == 0)
+        return 0;
+    period = strtoul(value, NULL, 10);
+    return period < PERIOD_LEAST_MS ? PERIOD_LEAST_MS
+           : period > 3600000       ? 3600000
+                                    : (uint32_t)period;
+}
+
+/* A box without room for the definitions goes without all this. */
+void gpurt_viewer_connect(const gpurt_boxmap_t *map, uint32_t section)
+{
+    pthread_mutex_lock(&view.lock);
+    view.period_ms = period_read();
+    view.viewer.device = map->sections[0].device;
+    view.connected = view.period_ms &&
+                     gpurt_hostring_init(&view.viewer.ring, map, section, NULL) == GPURT_OK;
+    pthread_mutex_unlock(&view.lock);
+}
+
+void gpurt_viewer_disconnect(void)
+{
+    pthread_mutex_lock(&view.lock);
+    view.connected = false;
+    names_clear(&view.viewer.names);
+    pthread_mutex_unlock(&view.lock);
+}
+
+void gpurt_viewer_begin(gpurt_t *rt)
+{
+    gpurt_viewer_t *v = &view.viewer;
+    gpurt_info_t info;
+
+    pthread_mutex_lock(&view.lock);
+    if (view.connected && !view.running && gpurt_info(rt, &info) == GPURT_OK) {
+        v->rt = rt;
+        v->on_cpu = info.backend == GPURT_BACKEND_CPU;
+        view.stop = false;
+        view.running = gpurt_stream_create(rt, &v->stream, NULL) == GPURT_OK &&
+                       pthread_create(&view.thread, NULL, view_main, NULL) == 0;
+    }
+    pthread_mutex_unlock(&view.lock);
+}
+
+void gpurt_viewer_stop(gpurt_t *rt)
+{
+    gpurt_viewer_t *v = gpurt_viewer_enter(rt);
+
+    if (!v)
+        return;
+    view.stop = true;
+    pthread_cond_signal(&view.wake);
+    gpurt_viewer_leave();
+    pthread_join(view.thread, NULL);
+    pthread_mutex_lock(&view.lock);
+    all_tell(true);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        kinds[i].forget();
+    gpurt_host_destroy(rt, v->buffer);
+    gpurt_stream_destroy(rt, v->stream);
+    v->buffer = NULL;
+    v->room = 0;
+    view.running = false;
+    pthread_mutex_unlock(&view.lock);
+}

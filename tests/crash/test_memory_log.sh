@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Heaps, regions, arenas, pools and tables of reclamation: what gpurt-log and gpurt-top say of them is what the program
+# knows, while its kernel runs, after that, at its end, in a replay and after it was killed.
+# Arguments: folder of the programs, memory_app.
+# shellcheck disable=SC2016 # $k is jq's
+set -euo pipefail
+bin=$1 app=$2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+trap 'echo "line $LINENO: status $? of: $BASH_COMMAND" >&2' ERR
+cd "$dir"
+unset GPURT_DRAIN GPURT_LOG GPURT_LEVEL GPURT_RING_BYTES GPURT_OFF GPURT_HEAP_VIEW GPURT_HEAP_CHECKS
+export GPURT_BACKEND=${GPURT_BACKEND:-cpu} GPURT_CUPTI=off XDG_RUNTIME_DIR=$dir LC_ALL=C.UTF-8
+
+fail() {
+    echo "FAIL: $*" >&2
+    cat said state.json >&2 || true
+    exit 1
+}
+line() { sed -n "s/^$1 //p" said; }
+# come COMMAND...: until it is true, for twenty seconds and what the command takes.
+come() {
+    for _ in $(seq 200); do
+        ! "$@" || return 0
+        sleep 0.1
+    done
+    fail "never: $*"
+}
+said() { [ -n "$(line "$1")" ]; }
+# What the program said, as jq sees it.
+known() { sed -n 's/^\([a-z_]*\) \([0-9]*\)$/"\1":\2/p' said | paste -sd, | sed 's/.*/{&}/'; }
+# holds STATE QUESTION: jq's answer, $k being what the program knows.
+holds() { [ -s "$1" ] && jq -e --argjson k "$(known)" ".heaps | $2" "$1" >/dev/null 2>&1; }
+log_look() { "$bin/gpurt-log" stat --json run.gplog >state.json 2>/dev/null || true; }
+top_look() { "$bin/gpurt-top" --once --json -p "$(line pid)" >state.json 2>/dev/null || true; }
+seen() { "$1" && holds state.json "$2"; }
+
+region='.regions[0] | .region==1 and .name=="scratch \"1\"" and .policy=="best" and .granule==256 and
+    .used_bytes==$k.used and .free_bytes==.bytes-$k.used and .blocks==$k.blocks and .full==1 and .wrong==1 and
+    .refused==0 and .not_in_place==1 and .looking==0 and (.map|length)>0'
+arenas='.arenas[0] | .source==1 and .arenas==$k.arenas and .pieces==$k.pieces and .bytes==1024*$k.pieces and
+    .largest_bytes==3072 and .taken_bytes==.bytes and .refused==$k.no_slot and .slots==60'
+wide='.arenas[1] | .source==2 and .arenas==64 and .pieces==64 and .bytes==65536 and .slots==65536 and .refused==0'
+pools='.list[0].pools | .thread.served==$k.got_thread and .warp.served==$k.got_warp and
+    .block.served==$k.got_block and .heap.served==$k.got_heap and .thread.taken_back==$k.put_thread and
+    .warp.taken_back==$k.put_warp and .block.taken_back==$k.put_block and .heap.taken_back==$k.put_heap'
+refs='.reclaim[0] | .what=="references" and .objects==$k.refs and .freed==32 and .refused==0 and .wrong==0'
+all="($region) and ($arenas) and ($wide) and ($pools) and ($refs) and .arenas[0].heap==.list[0].heap and .list[0].live>0"
+alive='all(.regions[],.arenas[],.reclaim[],.list[]; .ended|not)'
+
+begin() {
+    rm -f line said run.gplog
+    mkfifo line
+    GPURT_HEAP_VIEW=50 "$bin/gpurt-record" -q -o run.gplog -- "$app" <line >said &
+    recorder=$!
+    exec 3>line
+    come said pid
+}
+
+# While the kernel runs: in the log, and live.
+begin
+for want in arenas=60 no_slot=4 pieces=180 blocks=48 refs=32; do
+    [ "$(line "${want%=*}")" = "${want#*=}" ] || fail "what the kernel holds: $want"
+done
+[ "$(line got_thread)" -gt 1000 ] || fail 'pockets that serve nobody'
+come seen log_look "$all and $alive"
+come seen top_look "$all and $alive"
+"$bin/gpurt-top" -b -n 1 -p "$(line pid)" >picture
+grep -q "^region 1 .*scratch \"1\": .* in 48 blocks.* best fit, granules of 256 B" picture || fail "$(cat picture)"
+grep -q '^arenas 1 .*180.0 KiB of heap .* in 180 pieces of 60 arenas' picture || fail "$(cat picture)"
+grep -q '^refs .* 32 objects live of heap ' picture || fail "$(cat picture)"
+grep -q '^  pool thread: .* served (' picture || fail "$(cat picture)"
+
+# After it: arenas are gone, but not how large they were; of the region as its own statistics say.
+echo >&3
+come said end
+after='(.arenas[0] | .arenas==0 and .pieces==0 and .bytes==0 and .peak_bytes==1024*$k.pieces and .taken_bytes==.peak_bytes) and
+    (.regions[0] | .bytes==$k.bytes and .used_bytes==$k.live_bytes and .holes==$k.holes and
+    .largest_free_bytes==$k.largest)'
+come seen log_look "$after and $alive"
+[ "$(line holes)" -gt 10 ] || fail 'a region without holes'
+[ "$(line large_holes)" -gt 20 ] || fail 'a large region without holes'
+
+# At its end, and in a replay.
+exec 3>&-
+wait "$recorder"
+log_look
+large='.regions[1] | .region==2 and .name=="" and .policy=="first" and .used_bytes==$k.large_bytes and
+    .blocks==$k.large_blocks and .holes==$k.large_holes and .largest_free_bytes==$k.large_largest'
+holds state.json "$after and ($large) and all(.regions[],.arenas[],.reclaim[],.list[]; .ended)" || fail 'the end'
+jq -cS .heaps state.json >a
+"$bin/gpurt-top" --once --json --replay run.gplog | jq -cS .heaps >b
+cmp a b || fail 'a replay differs'
+"$bin/gpurt-log" stat run.gplog | grep -q '^region 1 *at its end scratch' || fail 'as text'
+
+# One that is killed leaves what was told last.
+begin
+come seen log_look "$all"
+kill -9 "$(line pid)"
+exec 3>&-
+wait "$recorder" || true
+log_look
+holds state.json "$all and $alive" || fail 'after a kill'
+
+# Turned off: of nothing.
+GPURT_HEAP_VIEW=off "$bin/gpurt-record" -q -o off.gplog -- "$app" </dev/null >said
+"$bin/gpurt-log" stat --json off.gplog | jq -e 'has("heaps")|not' >/dev/null || fail 'told of, though it was turned off'
+
+# Beside programs that make, fill, sweep, compact and end such things all the time: neither minds the other.
+for other in test_arena test_gc; do
+    [ -x "$(dirname "$app")/$other" ] || continue
+    PATH=$bin:$PATH GPURT_LOG=$other.gplog GPURT_HEAP_VIEW=10 "$(dirname "$app")/$other" >said || fail "$other"
+    "$bin/gpurt-log" stat --json "$other.gplog" | jq -e '.heaps.list|length>0' >/dev/null || fail "$other in its log"
+done

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands on heaps in the model: what was told last counts, what has ended makes room,
+ * rows that are too short are not believed; and on the screen at both sizes. */
+#include "check.h"
+#include "heap_text.h"
+#include "model.h"
+#include "picture.h"
+#include "region_text.h"
+
+#include <gpurt/heaprow.h>
+#include <locale.h>
+
+#define T0  1700000000000000000ull
+#define KIB (1ull << 10)
+
+static gpurt_dictionary_t dictionary;
+static gpurt_model_t *model;
+static gpurt_modelview_t *view;
+static gpurt_error_t err;
+
+static uint32_t string(const char *text)
+{
+    gpurt_site_info_t info = {
+        .kind = GPURT_DEF_STRING, .format = text, .format_bytes = (uint32_t)strlen(text)};
+
+    info.file = info.module = text;
+    return gpurt_dictionary_add(&dictionary, &info);
+}
+
+static void put(uint32_t kind, uint64_t time_ns, const void *payload, size_t bytes)
+{
+    struct {
+        gpurt_row_t row;
+        uint32_t words[32];
+    } r;
+
+    memset(&r, 0, sizeof r);
+    r.row.time_ns = time_ns;
+    r.row.kind = (uint8_t)kind;
+    r.row.mask = 1;
+    r.row.form = GPURT_FORM_THREAD;
+    r.row.level = GPURT_LEVEL_DEBUG;
+    r.row.words = (uint16_t)(bytes / 4);
+    memcpy(r.words, payload, bytes);
+    gpurt_model_put(model, &r.row);
+}
+
+static void look(void)
+{
+    gpurt_model_view(model, T0 + 1, GPURT_MODEL_REPLAY, view);
+}
+
+static void put_region(uint32_t id, uint64_t time_ns, uint64_t used, uint32_t flags)
+{
+    gpurt_region_state_row_t s = {.region = id,
+                                  .flags = flags,
+                                  .granule = 256,
+                                  .name = string("mesh \"a\""),
+                                  .bytes = gpurt_pair(1024 * KIB),
+                                  .used = gpurt_pair(used),
+                                  .largest = gpurt_pair(128 * KIB),
+                                  .holes = gpurt_pair(14),
+                                  .blocks = gpurt_pair(812),
+                                  .full = gpurt_pair(3),
+                                  .fragmented = gpurt_pair(2),
+                                  .refused = gpurt_pair(1),
+                                  .wrong = gpurt_pair(7),
+                                  .stuck = gpurt_pair(4),
+                                  .races = gpurt_pair(9),
+                                  .looking = 1};
+
+    put(GPURT_KIND_REGION_STATE, time_ns, &s, sizeof s);
+}
+
+static void put_rest(void)
+{
+    gpurt_region_map_row_t map = {.region = 1, .granules = 32};
+    gpurt_arena_state_row_t arenas = {.source = 1,
+                                      .heap = 64,
+                                      .slots = 65536,
+                                      .arenas = 4,
+                                      .pieces = gpurt_pair(8),
+                                      .bytes = gpurt_pair(32 * KIB),
+                                      .largest = gpurt_pair(12 * KIB),
+                                      .taken = gpurt_pair(2048 * KIB),
+                                      .refused = gpurt_pair(3)};
+    gpurt_reclaim_state_row_t table = {.table = 129,
+                                       .flags = GPURT_RECLAIM_EPOCHS,
+                                       .heap = 64,
+                                       .room = 100,
+                                       .live = gpurt_pair(12),
+                                       .made = gpurt_pair(112),
+                                       .gone = gpurt_pair(100),
+                                       .refused = gpurt_pair(5),
+                                       .open = 25,
+                                       .turn = 17,
+                                       .left = gpurt_pair(2)};
+    gpurt_heap_state_row_t heap = {.heap = 64, .bytes = gpurt_pair(64 * KIB)};
+    gpurt_heap_pools_row_t pools = {.heap = 64};
+
+    for (uint32_t i = 0; i < GPURT_HEAP_CELLS / 16; i++)
+        map.cells[i] = gpurt_pair(0xfd00123456789abcull);
+    pools.got[0] = gpurt_pair(9000);
+    pools.got[3] = gpurt_pair(1000);
+    pools.put[1] = gpurt_pair(5000);
+    put(GPURT_KIND_REGION_MAP, T0, &map, sizeof map);
+    put(GPURT_KIND_ARENA_STATE, T0, &arenas, sizeof arenas);
+    arenas.bytes = gpurt_pair(16 * KIB);
+    put(GPURT_KIND_ARENA_STATE, T0 + 5, &arenas, sizeof arenas);
+    arenas.bytes = gpurt_pair(1);
+    put(GPURT_KIND_ARENA_STATE, T0 + 9, &arenas, sizeof arenas - 4); /* too short */
+    put(GPURT_KIND_RECLAIM_STATE, T0, &table, sizeof table);
+    put(GPURT_KIND_HEAP_STATE, T0, &heap, sizeof heap);
+    put(GPURT_KIND_HEAP_POOLS, T0, &pools, sizeof pools);
+}
+
+static void check_sums(void)
+{
+    const gpurt_model_region_t *r = &view->heaps.regions[0];
+
+    put_region(1, T0, 640 * KIB, 2);
+    put_region(1, T0 - 5, 1, 0); /* older: not what it is now */
+    put_region(1, T0 + 9, 512 * KIB, 1);
+    put_rest();
+    look();
+    CHECK_EQ(view->heaps.region_count, 1);
+    CHECK_EQ(r->used, 512 * KIB);
+    CHECK_EQ(r->peak_used, 640 * KIB);
+    CHECK_EQ(region_fragmented(r), 75);
+    CHECK_EQ(region_refused(r), 6);
+    CHECK(strcmp(region_policy(r), "best") == 0);
+    CHECK(strcmp(r->name, "mesh \"a\"") == 0);
+    CHECK_EQ(r->cells[0], 0xc);
+    CHECK_EQ(view->heaps.arena_count, 1);
+    CHECK_EQ(view->heaps.arenas[0].bytes, 16 * KIB);
+    CHECK_EQ(view->heaps.arenas[0].peak_bytes, 32 * KIB);
+    CHECK_EQ(view->heaps.reclaim_count, 1);
+    CHECK_EQ(view->heaps.reclaims[0].gone, 100);
+    CHECK(strcmp(reclaim_name(&view->heaps.reclaims[0]), "epochs") == 0);
+    CHECK_EQ(view->heaps.list[0].got[3], 1000);
+    CHECK_EQ(view->heaps.others, 0);
+    CHECK_EQ(view->lines[GPURT_CLASS_LOW].end, 0); /* none of it is a line of the log */
+}
+
+/* More regions than rows: those that ended go first. */
+static void check_crowd(void)
+{
+    for (uint32_t i = 2; i <= GPURT_MODEL_REGIONS; i++)
+        put_region(i, T0 + i, i == 5 ? 512 * KIB : i, i == 5 ? GPURT_HEAP_ENDED : 0);
+    put_region(100, T0 + 100, 100, 0);
+    put_region(101, T0 + 101, 101, 0);
+    look();
+    CHECK_EQ(view->heaps.region_count, GPURT_MODEL_REGIONS);
+    CHECK_EQ(view->heaps.regions[4].told.id, 100);
+    CHECK_EQ(view->heaps.regions[4].peak_used, 100); /* not that of the one before */
+    CHECK_EQ(view->heaps.others, 1);
+}
+
+/* ---- the screen ---------------------------------------------------------------------- */
+
+static bool on_canvas(const canvas_t *c, const char *text)
+{
+    size_t bytes = strlen(text);
+
+    for (int i = 0; i + (int)bytes <= c->rows * c->columns; i++) {
+        size_t same = 0;
+
+        while (same < bytes && c->cells[i + (int)same].code == (uint8_t)text[same])
+            same++;
+        if (same == bytes)
+            return true;
+    }
+    return false;
+}
+
+static void draw(canvas_t *c, uint32_t selected)
+{
+    picture_t p = {.view = view,
+                   .name = "x",
+                   .hertz = 10,
+                   .speed = 1,
+                   .shown = VIEW_HEAPS,
+                   .heap = selected};
+
+    canvas_clear(c);
+    picture_draw(&p, c);
+}
+
+static void check_screen(int rows, int columns)
+{
+    canvas_t c = {.unicode = false};
+
+    CHECK(canvas_resize(&c, rows, columns));
+    draw(&c, 0);
+    CHECK(on_canvas(&c, "Heaps  1  regions  1  arenas  1  reclamation  1"));
+    CHECK(on_canvas(&c, "region 1   ######......  50% mesh \"a\" 512.0 KiB of 1.0 MiB  "
+                        "7 wrong  6 r"));
+    CHECK(on_canvas(&c,
+                    "arenas 1   ###.........  25% 16.0 KiB of heap 64  3 refused  8 pie"));
+    CHECK(on_canvas(&c,
+                    "epochs 129 ###.........  25% 12 objects wait of heap 64  5 refused"));
+    CHECK(on_canvas(&c, "pools served    10.0k   thread 90%  warp 0%  block 0%  heap 10%"));
+    CHECK(on_canvas(&c, "took back 5000    thread 0%  warp 100%"));
+    draw(&c, 1);
+    CHECK(on_canvas(&c,
+                    "most 640.0 KiB  free 512.0 KiB, 128.0 KiB in a row, fragmented 75%"));
+    CHECK(on_canvas(&c, "best fit, granules of 256 B  1 warp looks for a place"));
+    CHECK(on_canvas(&c, "refused: 3 full, 2 fragmented, 1 else"));
+    CHECK(on_canvas(&c, "resized, but not in place: 4; places lost to other lanes: 9"));
+    CHECK(on_canvas(&c, "#xxxx++++---..#")); /* the first cells of the map */
+    CHECK(on_canvas(&c, "a cell: 32 granules of 256 B, by what is used; . free"));
+    draw(&c, 2);
+    CHECK(on_canvas(&c,
+                    "most 32.0 KiB  the largest arena has 12.0 KiB  taken in all 2.0 MiB"));
+    CHECK(on_canvas(&c, "65536 arenas can have grown at a time; 3 found no slot"));
+    draw(&c, 3);
+    CHECK(on_canvas(&c, "epochs: most 12 objects, freed 100"));
+    CHECK(on_canvas(&c, "taken in 112, epoch 17, 100 slots"));
+    CHECK(on_canvas(&c, "2 slots taken back from warps that ended"));
+    canvas_fini(&c);
+}
+
+/* The one that is selected is on the screen, however long the list. */
+static void check_scroll(void)
+{
+    canvas_t c = {.unicode = false};
+
+    CHECK(canvas_resize(&c, 24, 80));
+    draw(&c, 0);
+    CHECK(on_canvas(&c, "heap 64    "));
+    CHECK(!on_canvas(&c, "epochs 129"));
+    CHECK(on_canvas(&c, " below)"));
+    draw(&c, 1000); /* the last */
+    CHECK(!on_canvas(&c, "heap 64    "));
+    CHECK(on_canvas(&c, "epochs 129"));
+    canvas_fini(&c);
+}
+
+int main(void)
+{
+    setlocale(LC_ALL, "C.UTF-8");
+    CHECK_EQ(gpurt_model_create(&dictionary, NULL, &model, &err), GPURT_OK);
+    view = calloc(1, sizeof *view);
+    CHECK(view != NULL);
+    check_sums();
+    check_screen(24, 80);
+    check_screen(36, 120);
+    check_crowd();
+    check_scroll();
+    gpurt_model_destroy(model);
+    gpurt_dictionary_fini(&dictionary);
+    free(view);
+    return 0;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "region_text.h"
+
+#include "activity_text.h"
+#include "heap_text.h"
+#include "render.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+int region_fragmented(const gpurt_model_region_t *r)
+{
+    uint64_t left = r->bytes > r->used ? r->bytes - r->used : 0;
+
+    return left ? 100 - heap_percent(r->largest, left) : 0;
+}
+
+uint64_t region_refused(const gpurt_model_region_t *r)
+{
+    return r->full + r->fragmented + r->refused;
+}
+
+const char *region_policy(const gpurt_model_region_t *r)
+{
+    static const char *const words[] = {"first", "best", "worst"};
+    uint32_t fit = r->told.flags & GPURT_REGION_POLICY;
+
+    return fit < sizeof words / sizeof words[0] ? words[fit] : "?";
+}
+
+static uint32_t reclaim_what(const gpurt_model_reclaim_t *t)
+{
+    uint32_t what = t->told.flags & GPURT_RECLAIM_WHAT;
+
+    return what <= GPURT_RECLAIM_GC ? what : 0;
+}
+
+const char *reclaim_name(const gpurt_model_reclaim_t *t)
+{
+    static const char *const words[] = {"?", "references", "epochs", "hazard pointers",
+                                        "collector"};
+
+    return words[reclaim_what(t)];
+}
+
+const char *reclaim_short(const gpurt_model_reclaim_t *t)
+{
+    static const char *const words[] = {"table", "refs", "epochs", "hazards", "gc"};
+
+    return words[reclaim_what(t)];
+}
+
+static uint32_t bounded(uint64_t count, uint32_t most)
+{
+    return count < most ? (uint32_t)count : most;
+}
+
+static const char *at_end(const gpurt_model_told_t *told)
+{
+    return told->flags & GPURT_HEAP_ENDED ? "at its end " : "";
+}
+
+/* ---- plain --------------------------------------------------------------------------- */
+
+static void plain_region(FILE *out, const gpurt_model_region_t *r)
+{
+    char used[24], all[24], peak[24], left[24], longest[24];
+    char escaped[4 * GPURT_MODEL_REGION_NAME + 1];
+    gpurt_text_t text;
+
+    gpurt_text_init(&text, escaped, sizeof escaped);
+    gpurt_render_plain(&text, r->name, strnlen(r->name, sizeof r->name));
+    fprintf(out, "region %-3" PRIu32 " %s%s%s%s of %s used", r->told.id, at_end(&r->told),
+            escaped, escaped[0] ? ": " : "", activity_bytes(r->used, used),
+            activity_bytes(r->bytes, all));
+    if (r->blocks != GPURT_REGION_UNKNOWN)
+        fprintf(out, " in %" PRIu64 " blocks", r->blocks);
+    fprintf(out, ", at most %s; %s fit, granules of %" PRIu32 " B\n",
+            activity_bytes(r->peak_used, peak), region_policy(r), r->granule);
+    fprintf(out,
+            "           free: %s in %" PRIu64 " holes, %s in a row (fragmented %d%%)\n",
+            activity_bytes(r->bytes > r->used ? r->bytes - r->used : 0, left), r->holes,
+            activity_bytes(r->largest, longest), region_fragmented(r));
+    if (region_refused(r) || r->wrong || r->stuck)
+        fprintf(out,
+                "           refused: %" PRIu64 " full, %" PRIu64 " fragmented, %" PRIu64
+                " else; wrong: %" PRIu64 "; not in place: %" PRIu64 "\n",
+                r->full, r->fragmented, r->refused, r->wrong, r->stuck);
+}
+
+static void plain_arena(FILE *out, const gpurt_model_arena_t *a)
+{
+    char bytes[24], peak[24], largest[24], taken[24];
+
+    fprintf(out,
+            "arenas %-3" PRIu32 " %s%s of heap %" PRIu32 " in %" PRIu64
+            " pieces of %" PRIu64
+            " arenas, at most %s; the largest has %s; %s taken in all\n",
+            a->told.id, at_end(&a->told), activity_bytes(a->bytes, bytes), a->heap,
+            a->pieces, a->arenas, activity_bytes(a->peak_bytes, peak),
+            activity_bytes(a->largest, largest), activity_bytes(a->taken, taken));
+    if (a->refused)
+        fprintf(out, "           %" PRIu64 " arenas found no slot, of %" PRIu32 "\n",
+                a->refused, a->slots);
+}
+
+static void plain_reclaim(FILE *out, const gpurt_model_reclaim_t *t)
+{
+    uint32_t what = reclaim_what(t);
+
+    fprintf(out,
+            "%-7s %-3" PRIu32 " %s%" PRIu64 " objects %s of heap %" PRIu32
+            ", at most %" PRIu64 "; freed %" PRIu64,
+            reclaim_short(t), t->told.id, at_end(&t->told), t->live,
+            what == GPURT_RECLAIM_EPOCHS || what == GPURT_RECLAIM_HAZARDS ? "wait" : "live",
+            t->heap, t->peak_live, t->gone);
+    if (what != GPURT_RECLAIM_REFS)
+        fprintf(out, "; %" PRIu32 " open, %s %" PRIu32 ", %" PRIu64 " %s", t->open,
+                what == GPURT_RECLAIM_GC ? "cycle" : "epoch", t->turn, t->left,
+                what == GPURT_RECLAIM_GC ? "became old" : "abandoned");
+    fprintf(out, "; refused %" PRIu64 ", wrong %" PRIu64 "\n", t->refused, t->wrong);
+}
+
+void regions_plain(FILE *out, const gpurt_model_heaps_t *heaps)
+{
+    for (uint32_t i = 0; i < bounded(heaps->region_count, GPURT_MODEL_REGIONS); i++)
+        plain_region(out, &heaps->regions[i]);
+    for (uint32_t i = 0; i < bounded(heaps->arena_count, GPURT_MODEL_ARENAS); i++)
+        plain_arena(out, &heaps->arenas[i]);
+    for (uint32_t i = 0; i < bounded(heaps->reclaim_count, GPURT_MODEL_RECLAIMS); i++)
+        plain_reclaim(out, &heaps->reclaims[i]);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------- */
+
+static void json_told(FILE *out, const char *what, const gpurt_model_told_t *told)
+{
+    fprintf(out,
+            "{\"%s\":%" PRIu32 ",\"device\":%" PRIu32 ",\"ts_ns\":%" PRIu64 ",\"ended\":%s",
+            what, told->id, told->device, told->time_ns,
+            told->flags & GPURT_HEAP_ENDED ? "true" : "false");
+}
+
+static void json_text(FILE *out, const char *key, const char *value, size_t room)
+{
+    char escaped[6 * GPURT_MODEL_REGION_NAME + 1];
+    gpurt_text_t text;
+
+    gpurt_text_init(&text, escaped, sizeof escaped);
+    gpurt_render_json(&text, value, strnlen(value, room));
+    fprintf(out, ",\"%s\":\"%s\"", key, escaped);
+}
+
+static void json_number(FILE *out, const char *key, uint64_t value)
+{
+    fprintf(out, ",\"%s\":%" PRIu64, key, value);
+}
+
+void cells_json(FILE *out, const uint8_t cells[GPURT_HEAP_CELLS], bool known)
+{
+    bool first = true;
+
+    fputs(",\"map\":[", out);
+    for (uint32_t i = 0; i < GPURT_HEAP_CELLS && known; i++)
+        if (cells[i] != GPURT_HEAP_CELL_NONE) {
+            fprintf(out, "%s%u", first ? "" : ",", cells[i]);
+            first = false;
+        }
+    fputs("]", out);
+}
+
+static void json_region(FILE *out, const gpurt_model_region_t *r)
+{
+    json_told(out, "region", &r->told);
+    json_text(out, "name", r->name, sizeof r->name);
+    json_text(out, "policy", region_policy(r), 8);
+    json_number(out, "granule", r->granule);
+    json_number(out, "bytes", r->bytes);
+    json_number(out, "used_bytes", r->used);
+    json_number(out, "free_bytes", r->bytes > r->used ? r->bytes - r->used : 0);
+    json_number(out, "peak_bytes", r->peak_used);
+    json_number(out, "largest_free_bytes", r->largest);
+    json_number(out, "holes", r->holes);
+    json_number(out, "fragmented_percent", (uint64_t)region_fragmented(r));
+    if (r->blocks == GPURT_REGION_UNKNOWN)
+        fputs(",\"blocks\":null", out);
+    else
+        json_number(out, "blocks", r->blocks);
+    json_number(out, "full", r->full);
+    json_number(out, "fragmented", r->fragmented);
+    json_number(out, "refused", r->refused);
+    json_number(out, "wrong", r->wrong);
+    json_number(out, "not_in_place", r->stuck);
+    json_number(out, "races", r->races);
+    json_number(out, "looking", r->looking);
+    json_number(out, "map_granules", r->map_granules);
+    cells_json(out, r->cells, r->map_granules != 0);
+    fputs("}", out);
+}
+
+static void json_arena(FILE *out, const gpurt_model_arena_t *a)
+{
+    json_told(out, "source", &a->told);
+    json_number(out, "heap", a->heap);
+    json_number(out, "slots", a->slots);
+    json_number(out, "arenas", a->arenas);
+    json_number(out, "pieces", a->pieces);
+    json_number(out, "bytes", a->bytes);
+    json_number(out, "peak_bytes", a->peak_bytes);
+    json_number(out, "largest_bytes", a->largest);
+    json_number(out, "taken_bytes", a->taken);
+    json_number(out, "refused", a->refused);
+    fputs("}", out);
+}
+
+static void json_reclaim(FILE *out, const gpurt_model_reclaim_t *t)
+{
+    uint32_t what = reclaim_what(t);
+
+    json_told(out, "table", &t->told);
+    json_text(out, "what", reclaim_name(t), 16);
+    json_number(out, "heap", t->heap);
+    json_number(out, "room", t->room);
+    json_number(out, "objects", t->live);
+    json_number(out, "peak_objects", t->peak_live);
+    json_number(out, "freed", t->gone);
+    json_number(out, "refused", t->refused);
+    json_number(out, "wrong", t->wrong);
+    if (what != GPURT_RECLAIM_REFS) {
+        json_number(out, "taken_in", t->made);
+        json_number(out, "open", t->open);
+        json_number(out, what == GPURT_RECLAIM_GC ? "cycle" : "epoch", t->turn);
+        json_number(out, what == GPURT_RECLAIM_GC ? "promoted" : "abandoned", t->left);
+    }
+    fputs("}", out);
+}
+
+void regions_json(FILE *out, const gpurt_model_heaps_t *heaps)
+{
+    fputs("\"regions\":[", out);
+    for (uint32_t i = 0; i < bounded(heaps->region_count, GPURT_MODEL_REGIONS); i++) {
+        fputs(i ? "," : "", out);
+        json_region(out, &heaps->regions[i]);
+    }
+    fputs("],\"arenas\":[", out);
+    for (uint32_t i = 0; i < bounded(heaps->arena_count, GPURT_MODEL_ARENAS); i++) {
+        fputs(i ? "," : "", out);
+        json_arena(out, &heaps->arenas[i]);
+    }
+    fputs("],\"reclaim\":[", out);
+    for (uint32_t i = 0; i < bounded(heaps->reclaim_count, GPURT_MODEL_RECLAIMS); i++) {
+        fputs(i ? "," : "", out);
+        json_reclaim(out, &heaps->reclaims[i]);
+    }
+    fputs("]", out);
+}
