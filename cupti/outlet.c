@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_NS 500000000ull
+#define PATIENCE_NS 2000000000ull /* less than the reader is waited for at exit */
 #define STEP_NS     200000 /* half a ring is given back at once, in about that time */
 #define RETRY_NS    1000000000ull
 #define EXPECT_NS   10000000000ull /* gpurt_open takes a second or two */

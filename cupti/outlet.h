@@ -25,7 +25,7 @@ bool outlet_enter(bool last);
 void outlet_exit(void);
 
 /* One record: in the ring with some others, at the latest at exit. They wait for room up to
- * half a second while a drainer takes records away; then they are counted as lost, and so are
+ * two seconds while a drainer takes records away; then they are counted as lost, and so are
  * those behind them, without a wait, until there is room again. */
 void outlet_put(uint32_t kind, uint32_t device, uint64_t time_ns, const void *payload);
 /* The same for who fills the struct in its place, before the next call. A kind of activity.h. */

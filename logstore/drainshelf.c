@@ -98,7 +98,7 @@ void drain_shelf_free(const drain_batch_t *b)
 gpurt_status_t drain_shelf_take_over(gpurt_drain_t *d, gpurt_error_t *err)
 {
     const gpurt_box_shelf_t *shelf = &d->map->box->shelf;
-    uint32_t bytes = 0;
+    uint32_t bytes = GPURT_RING_MIN_BYTES;
 
     d->shelf_end = gpurt_load_acquire_sys_u32(&shelf->xend); /* SH1.acq */
     d->shelf_at =

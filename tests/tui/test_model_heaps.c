@@ -1,48 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Heaps of kernels in the model: what was told last counts, heaps that ended make room for
  * new ones, rows that are too short are not believed; and on the screen at both sizes. */
-#include "check.h"
 #include "heap_text.h"
-#include "model.h"
+#include "model_stage.h"
 #include "picture.h"
 
 #include <gpurt/heaprow.h>
 #include <locale.h>
 
-#define T0  1700000000000000000ull
 #define MIB (1ull << 20)
-
-static gpurt_dictionary_t dictionary;
-static gpurt_model_t *model;
-static gpurt_modelview_t *view;
-static gpurt_error_t err;
-
-static uint32_t string(const char *text)
-{
-    gpurt_site_info_t info = {
-        .kind = GPURT_DEF_STRING, .format = text, .format_bytes = (uint32_t)strlen(text)};
-
-    info.file = info.module = text;
-    return gpurt_dictionary_add(&dictionary, &info);
-}
-
-static void put(uint32_t kind, uint64_t time_ns, const void *payload, size_t bytes)
-{
-    struct {
-        gpurt_row_t row;
-        uint32_t words[32];
-    } r;
-
-    memset(&r, 0, sizeof r);
-    r.row.time_ns = time_ns;
-    r.row.kind = (uint8_t)kind;
-    r.row.mask = 1;
-    r.row.form = GPURT_FORM_THREAD;
-    r.row.level = GPURT_LEVEL_DEBUG;
-    r.row.words = (uint16_t)(bytes / 4);
-    memcpy(r.words, payload, bytes);
-    gpurt_model_put(model, &r.row);
-}
 
 static void put_state(uint32_t heap, uint64_t time_ns, uint64_t live_bytes, uint32_t flags)
 {

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* model_stage.h - a model that tests feed row by row: texts get numbers, a payload becomes
+ * a row. */
+#ifndef GPURT_TESTS_MODEL_STAGE_H
+#define GPURT_TESTS_MODEL_STAGE_H
+
+#include "check.h"
+#include "model.h"
+
+#include <string.h>
+
+#define T0 1700000000000000000ull
+
+static gpurt_dictionary_t dictionary;
+static gpurt_model_t *model;
+static gpurt_modelview_t *view;
+static gpurt_error_t err;
+
+static inline uint32_t string(const char *text)
+{
+    gpurt_site_info_t info = {
+        .kind = GPURT_DEF_STRING, .format = text, .format_bytes = (uint32_t)strlen(text)};
+
+    info.file = info.module = text;
+    return gpurt_dictionary_add(&dictionary, &info);
+}
+
+static inline void put(uint32_t kind, uint64_t time_ns, const void *payload, size_t bytes)
+{
+    struct {
+        gpurt_row_t row;
+        uint32_t words[32];
+    } r;
+
+    memset(&r, 0, sizeof r);
+    r.row.time_ns = time_ns;
+    r.row.kind = (uint8_t)kind;
+    r.row.mask = 1;
+    r.row.form = GPURT_FORM_THREAD;
+    r.row.level = GPURT_LEVEL_DEBUG;
+    r.row.words = (uint16_t)(bytes / 4);
+    memcpy(r.words, payload, bytes);
+    gpurt_model_put(model, &r.row);
+}
+
+#endif
