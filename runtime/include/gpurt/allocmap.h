@@ -248,6 +248,11 @@ GPURT_DEV bool gpurt_run_is_live(uint64_t run)
 {
     return gpurt_run_ticket(run) < gpurt_run_limit(run);
 }
+/* Used up, and somebody else brings the next. */
+GPURT_DEV bool gpurt_run_is_over(uint64_t run)
+{
+    return gpurt_run_ticket(run) > gpurt_run_limit(run) && !(run & GPURT_RUN_DRY);
+}
 
 /* ---- trees --------------------------------------------------------------------------- */
 /* Leaves: a bit a chunk. Branches: a bit a leaf that may not be empty. Roots: likewise of

@@ -12,7 +12,7 @@
 #include <gpurt/allocslab.h>
 
 enum {
-    GPURT_RUN_POLLS = 256 /* how long others wait for who brings the next run */
+    GPURT_RUN_POLLS = 1024 /* how long others wait for who brings the next run */
 };
 
 GPURT_DEV uint64_t *gpurt_run_current(const gpurt_heap_t *h, uint32_t shard, uint32_t c)
@@ -20,10 +20,21 @@ GPURT_DEV uint64_t *gpurt_run_current(const gpurt_heap_t *h, uint32_t shard, uin
     return h->currents + shard * GPURT_CLASS_STRIDE + c;
 }
 
-/* Each shard begins its searches in a part of the heap of its own. */
-GPURT_DEV uint32_t gpurt_run_start(const gpurt_heap_t *h, uint32_t shard)
+/* Leaves of a part of the heap that is a shard's own: what lies there it takes first, and mostly
+ * nobody else does. Where there are more shards than leaves, some share one. */
+typedef struct gpurt_run_own {
+    uint32_t first, beyond;
+} gpurt_run_own_t;
+
+GPURT_DEV gpurt_run_own_t gpurt_run_own(const gpurt_heap_t *h, uint32_t shard)
 {
-    return (uint32_t)((uint64_t)shard * h->start_words / h->shard_count);
+    gpurt_run_own_t own;
+
+    own.first = shard * h->start_words / h->shard_count;
+    own.beyond = (shard + 1) * h->start_words / h->shard_count;
+    if (own.beyond == own.first)
+        own.beyond++;
+    return own;
 }
 
 /* ---- what others may take of a shard ------------------------------------------------- */
@@ -151,38 +162,42 @@ GPURT_DEVN bool gpurt_run_take_up(const gpurt_heap_t *h)
 
 /* ---- the next run -------------------------------------------------------------------- */
 
-/* A class that used up a long run of new chunks gets one twice as long. */
-GPURT_DEV uint32_t gpurt_run_chunks(const gpurt_heap_t *h, uint32_t slots, uint64_t last)
+/* How many new chunks a run gets: enough for all who wait, as the word says now; and a class
+ * that used up a long one gets one twice as long. */
+GPURT_DEV uint32_t gpurt_run_chunks(const gpurt_heap_t *h, uint32_t slots, uint64_t last,
+                                    uint64_t now)
 {
-    uint32_t most = gpurt_class_run(slots, h->run_chunks), chunks = 1;
+    uint32_t most = gpurt_class_run(slots, h->run_chunks), chunks = 1, wanted = 0;
 
-    while (chunks < most && chunks * slots <= gpurt_run_limit(last) &&
-           !(last & GPURT_RUN_REUSED))
+    if (!(now & GPURT_RUN_DRY) && gpurt_run_ticket(now) > gpurt_run_limit(now))
+        wanted = gpurt_run_ticket(now) - gpurt_run_limit(now);
+    if (!(last & GPURT_RUN_REUSED) && gpurt_run_limit(last) >= wanted)
+        wanted = gpurt_run_limit(last) + 1;
+    while (chunks < most && chunks * slots < wanted)
         chunks *= 2;
     return chunks;
 }
 
-/* Where a shard looks first: where its last run came from. */
-GPURT_DEV uint32_t gpurt_run_leaf(const gpurt_heap_t *h, uint32_t shard, uint64_t last)
-{
-    return gpurt_run_limit(last) ? gpurt_run_chunk(last) / 64 : gpurt_run_start(h, shard);
-}
-
-/* Looks everywhere; where nothing is, a look at its root tells. Returns: likewise. */
+/* Looks everywhere, among the shard's own first; where nothing is, a look at its root tells.
+ * Returns: a run that nobody else has, or 0. */
 GPURT_DEVN uint64_t gpurt_run_find(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
                                    uint64_t last)
 {
-    uint32_t start = gpurt_run_leaf(h, shard, last);
-    uint32_t chunks = gpurt_run_chunks(h, gpurt_shape_slots(gpurt_class_shape(c)), last);
-    uint64_t run = 0;
+    gpurt_run_own_t own = gpurt_run_own(h, shard);
+    /* relaxed: a guess */
+    uint32_t chunks =
+        gpurt_run_chunks(h, gpurt_shape_slots(gpurt_class_shape(c)), last,
+                         gpurt_load_relaxed_dev_u64(gpurt_run_current(h, shard, c)));
+    uint64_t run = gpurt_slab_adopt(h, c, gpurt_tree_good(c), own.first, own.beyond);
 
-    if (!gpurt_tree_is_empty(h, gpurt_tree_good(c)))
-        run = gpurt_slab_adopt(h, c, gpurt_tree_good(c), start);
+    if (!run)
+        run = gpurt_slab_open(h, c, chunks, own.first, own.beyond);
     for (uint32_t i = 0; !run && i <= h->shard_count; i++) {
-        if (!gpurt_tree_is_empty(h, GPURT_TREE_POOL))
-            run = gpurt_slab_open(h, c, chunks, start);
-        if (!run && !gpurt_tree_is_empty(h, gpurt_tree_sparse(c)))
-            run = gpurt_slab_adopt(h, c, gpurt_tree_sparse(c), start);
+        run = gpurt_slab_adopt(h, c, gpurt_tree_good(c), own.first, 0);
+        if (!run)
+            run = gpurt_slab_open(h, c, chunks, own.first, 0);
+        if (!run)
+            run = gpurt_slab_adopt(h, c, gpurt_tree_sparse(c), own.first, 0);
         if (!run)
             run = gpurt_run_steal(h, shard, c, false);
         if (!run && !gpurt_run_gather(h) && !gpurt_run_take_up(h))
@@ -210,34 +225,37 @@ GPURT_DEV void gpurt_run_install(const gpurt_heap_t *h, uint32_t shard, uint32_t
 }
 
 /* The common case, in little code and few trips to memory: what is wanted lies where the
- * last run came from, or right after. What nobody waits for comes after the exchange. last:
- * the run that is used up. Returns: the run that is current now, n of whose tickets are the
- * caller's; or 0, and there is none. */
+ * shard's last run came from, or right after, among its own. That a leaf was emptied is left for
+ * a search to find out. last: the run that is used up. Returns: the run that is current now, n of
+ * whose tickets are the caller's; or 0, and there is none. */
 GPURT_DEV uint64_t gpurt_run_bring_near(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
                                         uint64_t last, uint32_t n)
 {
-    uint32_t good = gpurt_tree_good(c), slots = gpurt_shape_slots(gpurt_class_shape(c));
-    uint32_t at = gpurt_run_leaf(h, shard, last), tree = GPURT_TREE_POOL;
-    uint32_t after = at + 1 < h->start_words ? at + 1 : 0;
-    /* relaxed: looks, on their way together; what is found is taken with acquire */
-    uint64_t freed = gpurt_load_relaxed_dev_u64(gpurt_tree_leaves(h, good) + at);
-    uint64_t fresh = gpurt_load_relaxed_dev_u64(gpurt_tree_leaves(h, tree) + at);
-    uint64_t next = gpurt_load_relaxed_dev_u64(gpurt_tree_leaves(h, tree) + after);
-    bool elsewhere = !gpurt_tree_is_empty(h, good), emptied = false;
-    uint64_t run = 0;
+    gpurt_run_own_t own = gpurt_run_own(h, shard);
+    uint32_t at = gpurt_run_chunk(last) / 64, next, slots;
+    const uint64_t *good = gpurt_tree_leaves(h, gpurt_tree_good(c));
+    const uint64_t *pool = gpurt_tree_leaves(h, GPURT_TREE_POOL);
+    uint64_t freed[2], fresh[2], now, run = 0;
 
-    if (freed) {
-        tree = good;
-        run = gpurt_slab_adopt_in(h, c, tree, at, freed, shard % 64, &emptied);
-    } else if (!elsewhere && (fresh | next)) {
-        at = fresh ? at : after;
-        run = gpurt_slab_open_in(h, c, gpurt_run_chunks(h, slots, last), at,
-                                 fresh ? fresh : next, &emptied);
-    }
+    if (!gpurt_run_limit(last) || at < own.first || at >= own.beyond)
+        at = own.first;
+    next = at + 1 < own.beyond ? at + 1 : own.first;
+    /* relaxed: looks, on their way together; what is found is taken with acquire */
+    freed[0] = gpurt_load_relaxed_dev_u64(good + at);
+    freed[1] = gpurt_load_relaxed_dev_u64(good + next);
+    fresh[0] = gpurt_load_relaxed_dev_u64(pool + at);
+    fresh[1] = gpurt_load_relaxed_dev_u64(pool + next);
+    now = gpurt_load_relaxed_dev_u64(gpurt_run_current(h, shard, c));
+    slots = gpurt_shape_slots(gpurt_class_shape(c));
+    if (freed[0] | freed[1])
+        run = gpurt_slab_adopt_in(h, c, gpurt_tree_good(c), freed[0] ? at : next,
+                                  freed[0] ? freed[0] : freed[1], shard % 64, NULL);
+    else if (fresh[0] | fresh[1])
+        run =
+            gpurt_slab_open_in(h, c, gpurt_run_chunks(h, slots, last, now),
+                               fresh[0] ? at : next, fresh[0] ? fresh[0] : fresh[1], NULL);
     if (run)
         gpurt_run_install(h, shard, c, run, n);
-    if (emptied)
-        gpurt_tree_lower(h, tree, at);
     return run;
 }
 
@@ -269,8 +287,10 @@ GPURT_DEV uint64_t gpurt_run_news(const gpurt_heap_t *h)
     return grown + gpurt_load_acquire_dev_u64(&h->counts->xnews); /* AV2.acq */
 }
 
-/* Waits a while for a run that somebody else brings, and takes n tickets of it.
- * Returns: the word before that; one that is used up when it is for the caller to bring one. */
+/* Waits a while for a run that somebody else brings, and takes n tickets of it. One that who
+ * brought it has used up already counts, too: whoever takes a ticket right at its limit brings
+ * the next. Returns: the word before that; one that is used up when it is for the caller to bring
+ * one. */
 GPURT_DEVN uint64_t gpurt_run_wait(uint64_t *current, uint32_t n)
 {
     uint32_t polls = 0;
@@ -278,15 +298,14 @@ GPURT_DEVN uint64_t gpurt_run_wait(uint64_t *current, uint32_t n)
 
     do {
         run = gpurt_load_relaxed_dev_u64(current); /* relaxed: a look */
-        while (!gpurt_run_is_live(run) && !(run & GPURT_RUN_DRY) &&
-               polls++ < GPURT_RUN_POLLS) {
+        while (gpurt_run_is_over(run) && polls++ < GPURT_RUN_POLLS) {
             gpurt_pause();
             run = gpurt_load_relaxed_dev_u64(current);
         }
-        if (!gpurt_run_is_live(run))
+        if (gpurt_run_is_over(run) || (run & GPURT_RUN_DRY))
             return run;
-        run = gpurt_add_acquire_dev_u64(current, n);        /* AH2.acq */
-    } while (gpurt_run_ticket(run) > gpurt_run_limit(run)); /* others were faster */
+        run = gpurt_add_acquire_dev_u64(current, n); /* AH2.acq */
+    } while (gpurt_run_is_over(run));                /* others were faster */
     return run;
 }
 
@@ -321,7 +340,7 @@ GPURT_DEVN uint64_t gpurt_run_next(const gpurt_heap_t *h, uint32_t *c, uint32_t 
     uint64_t next, news = 0;
 
     for (;;) {
-        if (gpurt_run_ticket(run) > gpurt_run_limit(run) && !(run & GPURT_RUN_DRY)) {
+        if (gpurt_run_is_over(run)) {
             run = gpurt_run_wait(gpurt_run_current(h, shard, *c), n);
             if (gpurt_run_is_live(run))
                 return run;

@@ -14,7 +14,8 @@
 
 /* Looks at a word that another lane has promised to change, before giving up on it. */
 enum {
-    GPURT_SLAB_PATIENCE = 1 << 13
+    GPURT_SLAB_PATIENCE = 1 << 13,
+    GPURT_SLAB_LOOK = 8 /* words looked at at a time */
 };
 
 GPURT_DEV uint32_t *gpurt_slab_bits(const gpurt_heap_t *h, uint32_t chunk)
@@ -230,8 +231,16 @@ GPURT_DEV uint32_t gpurt_slab_reserve(const gpurt_heap_t *h, uint32_t c, uint32_
     return 0;
 }
 
+/* beyond: 0, or where a search that begins at start ends. */
+GPURT_DEV uint32_t gpurt_slab_where(const gpurt_heap_t *h, uint32_t tree, uint32_t start,
+                                    uint32_t beyond, uint64_t *word)
+{
+    return beyond ? gpurt_tree_find_in(h, tree, start, beyond, word)
+                  : gpurt_tree_find(h, tree, start, word);
+}
+
 /* Takes a chunk with free slots out of a leaf of a set that held `word`: the first from bit
- * `from` on. *emptied: as of gpurt_tree_pull. Returns: a run of it with ticket 0, or 0 when
+ * `from` on. emptied: as of gpurt_tree_pull. Returns: a run of it with ticket 0, or 0 when
  * another was faster. */
 GPURT_DEV uint64_t gpurt_slab_adopt_in(const gpurt_heap_t *h, uint32_t c, uint32_t tree,
                                        uint32_t leaf, uint64_t word, uint32_t from,
@@ -248,15 +257,16 @@ GPURT_DEV uint64_t gpurt_slab_adopt_in(const gpurt_heap_t *h, uint32_t c, uint32
     return gpurt_run(chunk, n) | GPURT_RUN_REUSED;
 }
 
-/* The same out of the whole set. Returns: 0 when it is empty. */
+/* The same out of leaves [start, beyond) of a set; of all, from start on, where beyond is 0.
+ * Returns: 0 when they are empty. */
 GPURT_DEVN uint64_t gpurt_slab_adopt(const gpurt_heap_t *h, uint32_t c, uint32_t tree,
-                                     uint32_t start)
+                                     uint32_t start, uint32_t beyond)
 {
     uint32_t leaf, wait = 1;
     uint64_t word, run;
     bool emptied;
 
-    while ((leaf = gpurt_tree_find(h, tree, start, &word)) != GPURT_TREE_NONE) {
+    while ((leaf = gpurt_slab_where(h, tree, start, beyond, &word)) != GPURT_TREE_NONE) {
         run = gpurt_slab_adopt_in(h, c, tree, leaf, word, start % 64, &emptied);
         if (emptied)
             gpurt_tree_lower(h, tree, leaf);
@@ -264,6 +274,26 @@ GPURT_DEVN uint64_t gpurt_slab_adopt(const gpurt_heap_t *h, uint32_t c, uint32_t
             return run;
         gpurt_backoff(&wait);
     }
+    return 0;
+}
+
+/* The next of GPURT_SLAB_LOOK rows, from *row on and round, that has a bit set. They are on their
+ * way together. Returns: it, and *row is it; 0 when none has. */
+GPURT_DEV uint32_t gpurt_slab_look(const uint32_t *bits, uint32_t rows, uint32_t *row)
+{
+    uint32_t first = *row, words[GPURT_SLAB_LOOK];
+
+    for (uint32_t i = 0; i < GPURT_SLAB_LOOK; i++) {
+        uint32_t at = first + i;
+
+        at = at < rows ? at : i < rows ? at - rows : 0;
+        words[i] = gpurt_load_relaxed_dev_u32(bits + at); /* relaxed: a look */
+    }
+    for (uint32_t i = 0; i < GPURT_SLAB_LOOK && i < rows; i++)
+        if (words[i]) {
+            *row = first + i < rows ? first + i : first + i - rows;
+            return words[i];
+        }
     return 0;
 }
 
@@ -276,10 +306,9 @@ GPURT_DEVN uint32_t gpurt_slab_claim(const gpurt_heap_t *h, uint32_t chunk, uint
 {
     uint32_t *bits = gpurt_slab_bits(h, chunk), rows = (slots + 31) / 32;
     uint32_t row = t * rows / n, turn = t % 32;
+    uint32_t word = gpurt_load_relaxed_dev_u32(bits + row); /* relaxed: a look */
 
     for (uint32_t looks = 0; looks < GPURT_SLAB_PATIENCE; looks++) {
-        uint32_t word = gpurt_load_relaxed_dev_u32(bits + row); /* relaxed: a look */
-
         while (word) {
             uint32_t above = word >> turn << turn;
             uint32_t bit = 1u << gpurt_ctz(above ? above : word);
@@ -290,7 +319,10 @@ GPURT_DEVN uint32_t gpurt_slab_claim(const gpurt_heap_t *h, uint32_t chunk, uint
             word = old;
         }
         row = row + 1 < rows ? row + 1 : 0;
-        if (looks >= rows)
+        word = gpurt_slab_look(bits, rows, &row);
+        if (!word)
+            row = (row + GPURT_SLAB_LOOK - 1) % rows;
+        if (looks * GPURT_SLAB_LOOK >= rows)
             gpurt_pause();
     }
     return slots;
@@ -322,7 +354,7 @@ GPURT_DEV uint64_t gpurt_slab_fit(uint64_t leaf, uint32_t *n)
 }
 
 /* Opens a row of chunks for a class, out of a leaf of the pool that held `word`: `most` if
- * that can be had, else fewer. *emptied: as of gpurt_tree_pull. Returns: a run of it with
+ * that can be had, else fewer. emptied: as of gpurt_tree_pull. Returns: a run of it with
  * ticket 0, or 0 when another was faster. */
 GPURT_DEV uint64_t gpurt_slab_open_in(const gpurt_heap_t *h, uint32_t c, uint32_t most,
                                       uint32_t leaf, uint64_t word, bool *emptied)
@@ -343,15 +375,16 @@ GPURT_DEV uint64_t gpurt_slab_open_in(const gpurt_heap_t *h, uint32_t c, uint32_
     return gpurt_run(first, n * gpurt_shape_slots(gpurt_class_shape(c)));
 }
 
-/* The same out of the whole pool. Returns: 0 when it is empty. */
+/* The same out of leaves of the pool. Returns: 0 when they are empty. */
 GPURT_DEVN uint64_t gpurt_slab_open(const gpurt_heap_t *h, uint32_t c, uint32_t most,
-                                    uint32_t start)
+                                    uint32_t start, uint32_t beyond)
 {
     uint32_t leaf, wait = 1;
     uint64_t word, run;
     bool emptied;
 
-    while ((leaf = gpurt_tree_find(h, GPURT_TREE_POOL, start, &word)) != GPURT_TREE_NONE) {
+    while ((leaf = gpurt_slab_where(h, GPURT_TREE_POOL, start, beyond, &word)) !=
+           GPURT_TREE_NONE) {
         run = gpurt_slab_open_in(h, c, most, leaf, word, &emptied);
         if (emptied)
             gpurt_tree_lower(h, GPURT_TREE_POOL, leaf);

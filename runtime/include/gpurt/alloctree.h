@@ -70,15 +70,17 @@ GPURT_DEV void gpurt_tree_put(const gpurt_heap_t *h, uint32_t tree, uint32_t lea
         gpurt_tree_raise(h, leaves, leaf);
 }
 
-/* Takes those of the bits out that are in. *emptied: those above the leaf have not been told
- * that it was emptied; gpurt_tree_lower does that. Order: acquire. Returns: them. */
+/* Takes those of the bits out that are in. Those above the leaf are not told that it was emptied;
+ * gpurt_tree_lower does that, or a look in vain. emptied: NULL, or whether it was. Order: acquire.
+ * Returns: them. */
 GPURT_DEV uint64_t gpurt_tree_pull(const gpurt_heap_t *h, uint32_t tree, uint32_t leaf,
                                    uint64_t bits, bool *emptied)
 {
     uint64_t *leaves = gpurt_tree_leaves(h, tree);
     uint64_t old = gpurt_and_acquire_dev_u64(leaves + leaf, ~bits); /* AH3.acq */
 
-    *emptied = old && !(old & ~bits);
+    if (emptied)
+        *emptied = old && !(old & ~bits);
     return old & bits;
 }
 
@@ -102,20 +104,42 @@ GPURT_DEV uint32_t gpurt_tree_next(uint64_t word, uint32_t from)
     return gpurt_ctz64(above ? above : word);
 }
 
-/* A leaf below this branch word that has bits, looking from leaf `from` on. */
-GPURT_DEV uint32_t gpurt_tree_in_branch(const gpurt_heap_t *h, const uint64_t *leaves,
-                                        uint32_t branch, uint32_t from, uint64_t *word)
+/* The first leaf with bits of those that `hints`, of a branch word, name, from leaf `from` on. */
+GPURT_DEV uint32_t gpurt_tree_in_branch(const gpurt_heap_t *h, uint32_t tree,
+                                        uint32_t branch, uint64_t hints, uint32_t from,
+                                        uint64_t *word)
 {
-    /* relaxed, here and below: a look; what is found is taken with acquire */
-    uint64_t hints = gpurt_load_relaxed_dev_u64(leaves + h->leaf_words + branch);
-
     while (hints) {
         uint32_t leaf = branch * 64 + gpurt_tree_next(hints, from);
 
-        *word = gpurt_load_relaxed_dev_u64(leaves + leaf);
+        /* relaxed: a look; what is found is taken with acquire */
+        *word = gpurt_load_relaxed_dev_u64(gpurt_tree_leaves(h, tree) + leaf);
         if (*word)
             return leaf;
+        gpurt_tree_lower(h, tree, leaf);
         hints &= ~(1ull << (leaf % 64));
+    }
+    return GPURT_TREE_NONE;
+}
+
+/* Looks for a leaf with bits among [first, beyond). Returns: likewise. */
+GPURT_DEVN uint32_t gpurt_tree_find_in(const gpurt_heap_t *h, uint32_t tree, uint32_t first,
+                                       uint32_t beyond, uint64_t *word)
+{
+    const uint64_t *branches = gpurt_tree_leaves(h, tree) + h->leaf_words;
+
+    for (uint32_t branch = first / 64; branch * 64 < beyond; branch++) {
+        uint64_t hints =
+            gpurt_load_relaxed_dev_u64(branches + branch); /* relaxed: a look */
+        uint32_t end = beyond - branch * 64, leaf;
+
+        if (branch == first / 64)
+            hints &= ~0ull << (first % 64);
+        if (end < 64)
+            hints &= (1ull << end) - 1;
+        leaf = gpurt_tree_in_branch(h, tree, branch, hints, 0, word);
+        if (leaf != GPURT_TREE_NONE)
+            return leaf;
     }
     return GPURT_TREE_NONE;
 }
@@ -126,9 +150,10 @@ GPURT_DEVN uint32_t gpurt_tree_find(const gpurt_heap_t *h, uint32_t tree, uint32
                                     uint64_t *word)
 {
     const uint64_t *leaves = gpurt_tree_leaves(h, tree);
-    const uint64_t *roots = leaves + h->leaf_words + h->branch_words;
+    const uint64_t *branches = leaves + h->leaf_words, *roots = branches + h->branch_words;
     uint32_t first = start / 4096;
 
+    /* relaxed, here and below: looks */
     *word = gpurt_load_relaxed_dev_u64(leaves + start);
     if (*word)
         return start;
@@ -140,7 +165,8 @@ GPURT_DEVN uint32_t gpurt_tree_find(const gpurt_heap_t *h, uint32_t tree, uint32
             uint32_t at = gpurt_tree_next(hints, i == 0 ? start / 64 % 64 : 0);
             uint32_t branch = r * 64 + at;
             uint32_t leaf = gpurt_tree_in_branch(
-                h, leaves, branch, branch == start / 64 ? start % 64 : 0, word);
+                h, tree, branch, gpurt_load_relaxed_dev_u64(branches + branch),
+                branch == start / 64 ? start % 64 : 0, word);
 
             if (leaf != GPURT_TREE_NONE)
                 return leaf;
