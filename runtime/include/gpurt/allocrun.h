@@ -232,7 +232,7 @@ GPURT_DEV uint64_t gpurt_run_bring_near(const gpurt_heap_t *h, uint32_t shard, u
                                         uint64_t last, uint32_t n)
 {
     gpurt_run_own_t own = gpurt_run_own(h, shard);
-    uint32_t at = gpurt_run_chunk(last) / 64, next, slots;
+    uint32_t at = gpurt_run_chunk(last) / 64, next, chunks;
     const uint64_t *good = gpurt_tree_leaves(h, gpurt_tree_good(c));
     const uint64_t *pool = gpurt_tree_leaves(h, GPURT_TREE_POOL);
     uint64_t freed[2], fresh[2], now, run = 0;
@@ -246,14 +246,17 @@ GPURT_DEV uint64_t gpurt_run_bring_near(const gpurt_heap_t *h, uint32_t shard, u
     fresh[0] = gpurt_load_relaxed_dev_u64(pool + at);
     fresh[1] = gpurt_load_relaxed_dev_u64(pool + next);
     now = gpurt_load_relaxed_dev_u64(gpurt_run_current(h, shard, c));
-    slots = gpurt_shape_slots(gpurt_class_shape(c));
+    chunks = gpurt_run_chunks(h, gpurt_shape_slots(gpurt_class_shape(c)), last, now);
     if (freed[0] | freed[1])
         run = gpurt_slab_adopt_in(h, c, gpurt_tree_good(c), freed[0] ? at : next,
                                   freed[0] ? freed[0] : freed[1], shard % 64, NULL);
-    else if (fresh[0] | fresh[1])
-        run =
-            gpurt_slab_open_in(h, c, gpurt_run_chunks(h, slots, last, now),
-                               fresh[0] ? at : next, fresh[0] ? fresh[0] : fresh[1], NULL);
+    if (!run && gpurt_popc64(fresh[0]) < chunks &&
+        gpurt_popc64(fresh[0]) < gpurt_popc64(fresh[1])) {
+        fresh[0] = fresh[1];
+        at = next;
+    }
+    if (!run && fresh[0])
+        run = gpurt_slab_open_in(h, c, chunks, at, fresh[0], NULL);
     if (run)
         gpurt_run_install(h, shard, c, run, n);
     return run;

@@ -143,8 +143,12 @@ GPURT_DEVN void gpurt_slab_grown(const gpurt_heap_t *h, uint32_t chunk, uint32_t
     }
     if (now >= enough)
         tree = gpurt_tree_good(c);
-    if (before == 0 || (before < enough && now >= enough))
-        gpurt_tree_put(h, tree, chunk / 64, 1ull << (chunk % 64));
+    if (before > 0 && (before >= enough || now < enough))
+        return;
+    gpurt_tree_put(h, tree, chunk / 64, 1ull << (chunk % 64));
+    /* relaxed: a look. Who has closed it meanwhile may not have found it in the set */
+    if (!gpurt_state_is_slab(gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk))))
+        gpurt_slab_unlist(h, tree, chunk);
 }
 
 /* Whether gpurt_slab_grown has anything to do. */
@@ -305,7 +309,7 @@ GPURT_DEVN uint32_t gpurt_slab_claim(const gpurt_heap_t *h, uint32_t chunk, uint
                                      uint32_t t, uint32_t n)
 {
     uint32_t *bits = gpurt_slab_bits(h, chunk), rows = (slots + 31) / 32;
-    uint32_t row = t * rows / n, turn = t % 32;
+    uint32_t row = t * rows / n, turn = t % 32, step = (t * 2654435761u >> 16) % rows;
     uint32_t word = gpurt_load_relaxed_dev_u32(bits + row); /* relaxed: a look */
 
     for (uint32_t looks = 0; looks < GPURT_SLAB_PATIENCE; looks++) {
@@ -318,10 +322,10 @@ GPURT_DEVN uint32_t gpurt_slab_claim(const gpurt_heap_t *h, uint32_t chunk, uint
                 return row * 32 + gpurt_ctz(bit);
             word = old;
         }
-        row = row + 1 < rows ? row + 1 : 0;
+        /* Those of whom there were too many begin anew, each elsewhere. */
+        row = (row + step) % rows;
         word = gpurt_slab_look(bits, rows, &row);
-        if (!word)
-            row = (row + GPURT_SLAB_LOOK - 1) % rows;
+        step = word ? 1 : GPURT_SLAB_LOOK;
         if (looks * GPURT_SLAB_LOOK >= rows)
             gpurt_pause();
     }
