@@ -36,6 +36,7 @@ GPURT_DEV void *gpurt_heap_alloc_class(const gpurt_heap_t *h, uint32_t lanes, ui
                                        uint32_t align)
 {
     uint32_t first = gpurt_shfl_u32(lanes, c, gpurt_leader(lanes)), group = lanes, t = 0;
+    gpurt_run_ask_t ask = {c, c, align, 0};
     uint64_t run = 0, word = 0;
     bool waits = true;
 
@@ -58,8 +59,11 @@ GPURT_DEV void *gpurt_heap_alloc_class(const gpurt_heap_t *h, uint32_t lanes, ui
         if (GPURT_LIKELY(!rest))
             break;
         group &= rest;
-        if (waits && gpurt_is_leader(group))
-            word = gpurt_run_next(h, &c, align, word, gpurt_popc(group));
+        if (waits && gpurt_is_leader(group)) {
+            ask.c = c;
+            word = gpurt_run_next(h, &ask, word, gpurt_popc(group));
+            c = ask.c;
+        }
         c = gpurt_shfl_u32(lanes, c, waits ? gpurt_leader(group) : gpurt_lane());
     }
     if (GPURT_LIKELY(run != GPURT_RUN_NONE))
@@ -105,6 +109,19 @@ GPURT_DEV void *gpurt_core_alloc(const gpurt_heap_t *h, size_t size, size_t alig
     return object;
 }
 
+/* One lane, for n slots: as gpurt_run_next, of class *c, until there are some. */
+GPURT_DEVN uint64_t gpurt_core_next(const gpurt_heap_t *h, uint32_t *c, uint64_t run,
+                                    uint32_t n)
+{
+    gpurt_run_ask_t ask = {*c, *c, 16, 0};
+
+    do
+        run = gpurt_run_next(h, &ask, run, n);
+    while (run != GPURT_RUN_NONE && !gpurt_run_is_live(run));
+    *c = ask.c;
+    return run;
+}
+
 /* n objects of one size for a warp, into out[0 .. n), with one atomic for up to 2,048 of
  * them. Returns: how many there were; less than n when nothing is left.
  * Context: all 32 lanes of a warp, with the same arguments; size up to 32 KiB. */
@@ -122,7 +139,7 @@ GPURT_DEVN uint32_t gpurt_core_alloc_warp(const gpurt_heap_t *h, uint32_t n, siz
                 run = gpurt_add_acquire_dev_u64(gpurt_run_current(h, gpurt_run_shard(h), c),
                                                 k); /* AH2.acq */
             if (brings || !gpurt_run_is_live(run))
-                run = gpurt_run_next(h, &c, 16, run, k);
+                run = gpurt_core_next(h, &c, run, k);
         }
         gpurt_syncwarp(GPURT_FULL_MASK); /* what lane 0 has acquired holds for all */
         run = gpurt_shfl_u64(GPURT_FULL_MASK, run, 0);

@@ -12,7 +12,7 @@
 #include <gpurt/allocslab.h>
 
 enum {
-    GPURT_RUN_POLLS = 1024 /* how long others wait for who brings the next run */
+    GPURT_RUN_POLLS = 256 /* how long others wait for who brings the next run */
 };
 
 GPURT_DEV uint64_t *gpurt_run_current(const gpurt_heap_t *h, uint32_t shard, uint32_t c)
@@ -290,25 +290,18 @@ GPURT_DEV uint64_t gpurt_run_news(const gpurt_heap_t *h)
     return grown + gpurt_load_acquire_dev_u64(&h->counts->xnews); /* AV2.acq */
 }
 
-/* Waits a while for a run that somebody else brings, and takes n tickets of it. One that who
+/* One look for a run that somebody else brings, of which it takes n tickets. One that who
  * brought it has used up already counts, too: whoever takes a ticket right at its limit brings
- * the next. Returns: the word before that; one that is used up when it is for the caller to bring
- * one. */
-GPURT_DEVN uint64_t gpurt_run_wait(uint64_t *current, uint32_t n)
+ * the next. Never a loop: lanes of the caller's warp may be the ones that bring what others
+ * wait for. Returns: the word before that. */
+GPURT_DEV uint64_t gpurt_run_look(uint64_t *current, uint32_t n)
 {
-    uint32_t polls = 0;
-    uint64_t run;
+    uint64_t run = gpurt_load_relaxed_dev_u64(current); /* relaxed: a look */
 
-    do {
-        run = gpurt_load_relaxed_dev_u64(current); /* relaxed: a look */
-        while (gpurt_run_is_over(run) && polls++ < GPURT_RUN_POLLS) {
-            gpurt_pause();
-            run = gpurt_load_relaxed_dev_u64(current);
-        }
-        if (gpurt_run_is_over(run) || (run & GPURT_RUN_DRY))
-            return run;
+    if (gpurt_run_is_over(run))
+        gpurt_pause();
+    else if (!(run & GPURT_RUN_DRY))
         run = gpurt_add_acquire_dev_u64(current, n); /* AH2.acq */
-    } while (gpurt_run_is_over(run));                /* others were faster */
     return run;
 }
 
@@ -330,48 +323,63 @@ GPURT_DEV bool gpurt_run_is_vain(const gpurt_heap_t *h, uint64_t run)
            gpurt_run_is_bare(run, gpurt_run_news(h));
 }
 
-/* One lane, for n: the word out of which their slots come, ticket first. run: the word that
- * was used up before all had one. *c becomes the class of the slots: one that has nothing
- * left takes of the next, up to twice as large. Who has looked in vain says so in the word
- * of the class that was asked for, so that others need not.
- * Returns: GPURT_RUN_NONE when there is nothing left. */
-GPURT_DEVN uint64_t gpurt_run_next(const gpurt_heap_t *h, uint32_t *c, uint32_t align,
-                                   uint64_t run, uint32_t n)
+/* What a lane keeps while it asks for slots. */
+typedef struct gpurt_run_ask {
+    uint32_t first, c; /* classes: asked for; the one it has come to */
+    uint32_t align;
+    uint32_t polls;
+} gpurt_run_ask_t;
+
+/* Nothing was near: looks everywhere, then in the next classes, up to twice as large. Who has
+ * looked in vain says so in the word of the class that was asked for, so that others need not.
+ * Returns: as gpurt_run_next. */
+GPURT_DEVN uint64_t gpurt_run_next_far(const gpurt_heap_t *h, gpurt_run_ask_t *ask,
+                                       uint64_t run, uint32_t n)
 {
-    uint32_t shard = gpurt_run_shard(h), first = *c;
-    bool all = align <= 16; /* the next classes will all be asked */
+    uint32_t shard = gpurt_run_shard(h);
+    bool all = ask->align <= 16; /* the next classes will all be asked */
     uint64_t next, news = 0;
 
     for (;;) {
-        if (gpurt_run_is_over(run)) {
-            run = gpurt_run_wait(gpurt_run_current(h, shard, *c), n);
-            if (gpurt_run_is_live(run))
-                return run;
-        }
-        if (*c == first && gpurt_run_is_vain(h, run))
-            return GPURT_RUN_NONE;
-        next = gpurt_run_bring_near(h, shard, *c, run, n);
-        if (next)
-            return next;
-        if (*c == first)
+        if (ask->c == ask->first)
             news = gpurt_run_news(h);
-        next = gpurt_run_find(h, shard, *c, run);
+        next = gpurt_run_find(h, shard, ask->c, run);
         if (next) {
-            gpurt_run_install(h, shard, *c, next, n);
+            gpurt_run_install(h, shard, ask->c, next, n);
             return next;
         }
-        if (!gpurt_run_dry(h, shard, *c, all && *c == first ? 0 : GPURT_RUN_DRY)) {
-            *c = gpurt_class_next(*c, align);
-            if (*c > first + 4 || *c >= GPURT_CLASS_COUNT) {
-                *c = first;
-                if (!all || !gpurt_run_dry(h, shard, first, gpurt_run_bare(news)))
+        if (!gpurt_run_dry(h, shard, ask->c,
+                           all && ask->c == ask->first ? 0 : GPURT_RUN_DRY)) {
+            ask->c = gpurt_class_next(ask->c, ask->align);
+            if (ask->c > ask->first + 4 || ask->c >= GPURT_CLASS_COUNT) {
+                ask->c = ask->first;
+                if (!all || !gpurt_run_dry(h, shard, ask->first, gpurt_run_bare(news)))
                     return GPURT_RUN_NONE;
             }
         }
-        run = gpurt_add_acquire_dev_u64(gpurt_run_current(h, shard, *c), n); /* AH2.acq */
-        if (gpurt_run_is_live(run))
+        run =
+            gpurt_add_acquire_dev_u64(gpurt_run_current(h, shard, ask->c), n); /* AH2.acq */
+        if (gpurt_run_is_live(run) || gpurt_run_is_over(run))
             return run;
     }
+}
+
+/* One lane, for n: a step towards the word out of which their slots come, ticket first. run:
+ * the word that was used up before all had one. ask->c becomes the class of the slots.
+ * Returns: one that is used up, too: ask again; GPURT_RUN_NONE: there is nothing left. */
+GPURT_DEV uint64_t gpurt_run_next(const gpurt_heap_t *h, gpurt_run_ask_t *ask, uint64_t run,
+                                  uint32_t n)
+{
+    uint32_t shard = gpurt_run_shard(h);
+    uint64_t next;
+
+    if (gpurt_run_is_over(run) && ask->polls++ < GPURT_RUN_POLLS)
+        return gpurt_run_look(gpurt_run_current(h, shard, ask->c), n);
+    ask->polls = 0;
+    if (ask->c == ask->first && gpurt_run_is_vain(h, run))
+        return GPURT_RUN_NONE;
+    next = gpurt_run_bring_near(h, shard, ask->c, run, n);
+    return next ? next : gpurt_run_next_far(h, ask, run, n);
 }
 
 #endif

@@ -301,27 +301,46 @@ GPURT_DEV uint32_t gpurt_slab_look(const uint32_t *bits, uint32_t rows, uint32_t
     return 0;
 }
 
-/* The slot for ticket t of n of a reused chunk: any whose bit is set. The look begins where
- * it would be if they lay evenly, so that lanes seldom want the same one. There is one for
- * each promise; the bit of the last may be on its way. Returns: the slot, or the number of
- * slots, which is no slot, when the count was wrong: an object was freed twice. */
+/* Takes a slot of word `row`, near bit `turn`, as long as there is one. word: what it held.
+ * Returns: the slot, or `none`. */
+GPURT_DEV uint32_t gpurt_slab_pick(uint32_t *bits, uint32_t row, uint32_t turn,
+                                   uint32_t word, uint32_t none)
+{
+    while (word) {
+        uint32_t above = word >> turn << turn;
+        uint32_t bit = 1u << gpurt_ctz(above ? above : word);
+        uint32_t old = gpurt_and_acquire_dev_u32(bits + row, ~bit); /* AH1.acq */
+
+        if (old & bit)
+            return row * 32 + gpurt_ctz(bit);
+        word = old;
+    }
+    return none;
+}
+
+/* The slot for ticket t of n of a reused chunk: number t, if it is free, so that lanes seldom
+ * want the same one; else one above n, evenly; else any. There is one for each promise; the
+ * bit of the last may be on its way. Returns: the slot, or the number of slots, which is no
+ * slot, when the count was wrong: an object was freed twice. */
 GPURT_DEVN uint32_t gpurt_slab_claim(const gpurt_heap_t *h, uint32_t chunk, uint32_t slots,
                                      uint32_t t, uint32_t n)
 {
     uint32_t *bits = gpurt_slab_bits(h, chunk), rows = (slots + 31) / 32;
-    uint32_t row = t * rows / n, turn = t % 32, step = (t * 2654435761u >> 16) % rows;
-    uint32_t word = gpurt_load_relaxed_dev_u32(bits + row); /* relaxed: a look */
+    uint32_t other = n < slots ? n + t * (slots - n) / n : t, row = other / 32, step, slot;
+    /* relaxed, both: looks, on their way together */
+    uint32_t own = gpurt_load_relaxed_dev_u32(bits + t / 32);
+    uint32_t word = gpurt_load_relaxed_dev_u32(bits + row);
 
+    if (own >> (t % 32) & 1u) {
+        slot = gpurt_slab_pick(bits, t / 32, t % 32, 1u << (t % 32), slots);
+        if (slot < slots)
+            return slot;
+    }
+    step = (t * 2654435761u >> 16) % rows;
     for (uint32_t looks = 0; looks < GPURT_SLAB_PATIENCE; looks++) {
-        while (word) {
-            uint32_t above = word >> turn << turn;
-            uint32_t bit = 1u << gpurt_ctz(above ? above : word);
-            uint32_t old = gpurt_and_acquire_dev_u32(bits + row, ~bit); /* AH1.acq */
-
-            if (old & bit)
-                return row * 32 + gpurt_ctz(bit);
-            word = old;
-        }
+        slot = gpurt_slab_pick(bits, row, other % 32, word, slots);
+        if (slot < slots)
+            return slot;
         /* Those of whom there were too many begin anew, each elsewhere. */
         row = (row + step) % rows;
         word = gpurt_slab_look(bits, rows, &row);
