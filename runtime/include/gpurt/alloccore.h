@@ -30,46 +30,64 @@ GPURT_DEV void *gpurt_heap_slot(const gpurt_heap_t *h, uint32_t c, uint64_t run,
                            t - gpurt_shape_chunk(shape, t) * slots);
 }
 
-/* A slot of class c for each lane of the mask; classes may differ. All lanes go round
- * together until each has its own: mostly once. */
-GPURT_DEV void *gpurt_heap_alloc_class(const gpurt_heap_t *h, uint32_t lanes, uint32_t c,
-                                       uint32_t align)
+/* As gpurt_heap_alloc_class, where the first word did not have a slot for each: all lanes go
+ * round together until each has its own. A function of its own, so that the path above keeps
+ * nothing in memory. */
+GPURT_DEVN void *gpurt_heap_alloc_rest(const gpurt_heap_t *h, uint32_t lanes,
+                                       uint32_t group, uint32_t c, uint32_t align,
+                                       uint64_t word)
 {
-    uint32_t first = gpurt_shfl_u32(lanes, c, gpurt_leader(lanes)), group = lanes, t = 0;
-    gpurt_run_ask_t ask = {c, c, align, 0};
-    uint64_t run = 0, word = 0;
+    gpurt_run_ask_t ask = {c, c, align, 0, false};
+    uint64_t run = 0;
     bool waits = true;
+    uint32_t t = 0;
 
-    if (!gpurt_all(lanes, c == first))
-        group = gpurt_match_any_u32(lanes, c);
-    if (gpurt_is_leader(group))
-        word = gpurt_add_acquire_dev_u64(gpurt_run_current(h, gpurt_run_shard(h), c),
-                                         gpurt_popc(group)); /* AH2.acq */
     for (;;) {
         uint32_t rest;
 
-        gpurt_syncwarp(lanes); /* what the leaders have acquired holds for all */
-        word = gpurt_shfl_u64(lanes, word, gpurt_leader(group));
         if (waits) {
             run = word;
             t = gpurt_run_ticket(run) + gpurt_popc(group & gpurt_lanes_below());
             waits = run != GPURT_RUN_NONE && t >= gpurt_run_limit(run);
         }
         rest = gpurt_ballot(lanes, waits);
-        if (GPURT_LIKELY(!rest))
+        if (!rest)
             break;
         group &= rest;
         if (waits && gpurt_is_leader(group)) {
             ask.c = c;
+            ask.alone = group == rest;
             word = gpurt_run_next(h, &ask, word, gpurt_popc(group));
             c = ask.c;
         }
+        gpurt_syncwarp(lanes); /* what the leaders have acquired holds for all */
+        word = gpurt_shfl_u64(lanes, word, waits ? gpurt_leader(group) : gpurt_lane());
         c = gpurt_shfl_u32(lanes, c, waits ? gpurt_leader(group) : gpurt_lane());
     }
-    if (GPURT_LIKELY(run != GPURT_RUN_NONE))
+    if (run != GPURT_RUN_NONE)
         return gpurt_heap_slot(h, c, run, t);
     gpurt_heap_refused(h, GPURT_ALLOC_FULL);
     return NULL;
+}
+
+/* A slot of class c for each lane of the mask; classes may differ. */
+GPURT_DEV void *gpurt_heap_alloc_class(const gpurt_heap_t *h, uint32_t lanes, uint32_t c,
+                                       uint32_t align)
+{
+    uint32_t first = gpurt_shfl_u32(lanes, c, gpurt_leader(lanes)), group = lanes, t;
+    uint64_t word = 0;
+
+    if (!gpurt_all(lanes, c == first))
+        group = gpurt_match_any_u32(lanes, c);
+    if (gpurt_is_leader(group))
+        word = gpurt_add_acquire_dev_u64(gpurt_run_current(h, gpurt_run_shard(h), c),
+                                         gpurt_popc(group)); /* AH2.acq */
+    gpurt_syncwarp(lanes); /* what the leaders have acquired holds for all */
+    word = gpurt_shfl_u64(lanes, word, gpurt_leader(group));
+    t = gpurt_run_ticket(word) + gpurt_popc(group & gpurt_lanes_below());
+    if (GPURT_LIKELY(gpurt_all(lanes, t < gpurt_run_limit(word))))
+        return gpurt_heap_slot(h, c, word, t);
+    return gpurt_heap_alloc_rest(h, lanes, group, c, align, word);
 }
 
 /* The smallest class of at least `size` bytes whose slots have that alignment; size and
@@ -83,29 +101,41 @@ GPURT_DEV uint32_t gpurt_class_aligned(uint32_t size, uint32_t align)
     return gpurt_class_bytes(c) & (align - 1) ? gpurt_class_next(c, align) : c;
 }
 
+/* What is no slot of a class: whole chunks, or an answer why not. */
+GPURT_DEVN void *gpurt_core_alloc_other(const gpurt_heap_t *h, size_t size, size_t align,
+                                        uint32_t *why)
+{
+    void *object = NULL;
+
+    if (!h->chunks)
+        *why = GPURT_ALLOC_NO_HEAP;
+    else if (align > GPURT_CHUNK_BYTES || !align || (align & (align - 1)))
+        *why = GPURT_ALLOC_ALIGNMENT;
+    else
+        object = gpurt_large_alloc(h, size > align ? size : align, why);
+    if (*why)
+        gpurt_heap_refused(h, *why);
+    return object;
+}
+
 /* *why: a gpurt_alloc_reason_t. */
 GPURT_DEV void *gpurt_core_alloc(const gpurt_heap_t *h, size_t size, size_t align,
                                  uint32_t *why)
 {
-    bool small = size <= GPURT_SMALL_MAX && align <= GPURT_SMALL_MAX;
-    void *object = NULL;
+    uint32_t reason;
+    void *object;
 
-    *why = GPURT_ALLOC_OK;
-    if (GPURT_UNLIKELY(!h->chunks || align > GPURT_CHUNK_BYTES || !align ||
-                       (align & (align - 1)))) {
-        *why = h->chunks ? GPURT_ALLOC_ALIGNMENT : GPURT_ALLOC_NO_HEAP;
-    } else if (GPURT_LIKELY(small)) {
+    if (GPURT_LIKELY(h->chunks && size <= GPURT_SMALL_MAX && align - 1 < GPURT_SMALL_MAX &&
+                     !(align & (align - 1)))) {
         object = gpurt_heap_alloc_class(
             h, gpurt_activemask(),
             gpurt_class_aligned(size ? (uint32_t)size : 1u, (uint32_t)align),
             (uint32_t)align);
         *why = object ? GPURT_ALLOC_OK : GPURT_ALLOC_FULL;
         return object;
-    } else {
-        object = gpurt_large_alloc(h, size > align ? size : align, why);
     }
-    if (*why)
-        gpurt_heap_refused(h, *why);
+    object = gpurt_core_alloc_other(h, size, align, &reason);
+    *why = reason;
     return object;
 }
 
@@ -113,7 +143,7 @@ GPURT_DEV void *gpurt_core_alloc(const gpurt_heap_t *h, size_t size, size_t alig
 GPURT_DEVN uint64_t gpurt_core_next(const gpurt_heap_t *h, uint32_t *c, uint64_t run,
                                     uint32_t n)
 {
-    gpurt_run_ask_t ask = {*c, *c, 16, 0};
+    gpurt_run_ask_t ask = {*c, *c, 16, 0, true};
 
     do
         run = gpurt_run_next(h, &ask, run, n);

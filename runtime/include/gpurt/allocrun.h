@@ -12,7 +12,8 @@
 #include <gpurt/allocslab.h>
 
 enum {
-    GPURT_RUN_POLLS = 256 /* how long others wait for who brings the next run */
+    GPURT_RUN_POLLS = 256, /* how long others wait for who brings the next run: so often */
+    GPURT_RUN_LOOKS = 32   /* ... so many looks, where nobody else of the warp is held up */
 };
 
 GPURT_DEV uint64_t *gpurt_run_current(const gpurt_heap_t *h, uint32_t shard, uint32_t c)
@@ -57,14 +58,11 @@ GPURT_DEV bool gpurt_run_is_worth(uint64_t run, bool whole, uint32_t slots)
                       gpurt_run_limit(run) - gpurt_run_ticket(run) >= slots);
 }
 
-/* Nearly always it is set already. */
-GPURT_DEV void gpurt_run_hint(uint64_t *hints, uint32_t shard)
+/* Nearly always it is set already. was: what the word held, behind the exchange of the run. */
+GPURT_DEV void gpurt_run_hint(uint64_t *word, uint32_t i, uint64_t was)
 {
-    uint64_t bit = 1ull << (shard % 64);
-
-    /* relaxed: behind the exchange of the run */
-    if (!(gpurt_load_relaxed_dev_u64(hints + shard / 64) & bit))
-        gpurt_or_acq_rel_dev_u64(hints + shard / 64, bit); /* AH5.rel AH5.acq */
+    if (!(was >> (i % 64) & 1u))
+        gpurt_or_acq_rel_dev_u64(word, 1ull << (i % 64)); /* AH5.rel AH5.acq */
 }
 
 /* Clears the hint of a run that is not worth taking. Returns: the shard's word as it is then:
@@ -210,14 +208,21 @@ GPURT_DEVN uint64_t gpurt_run_find(const gpurt_heap_t *h, uint32_t shard, uint32
 GPURT_DEV void gpurt_run_install(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
                                  uint64_t run, uint32_t n)
 {
+    uint64_t *some = gpurt_run_hints(h, c, false) + shard / 64;
+    uint64_t *whole = gpurt_run_hints(h, c, true) + shard / 64;
+    uint64_t *classes = gpurt_run_wholes(h), some_was, whole_was, classes_were;
     uint64_t *current = gpurt_run_current(h, shard, c);
     uint64_t old =
         gpurt_xchg_acq_rel_dev_u64(current, run + n); /* AH2.rel AH2.acq AH4.rel AH4.acq */
 
-    gpurt_run_hint(gpurt_run_hints(h, c, false), shard);
+    /* relaxed, all: looks, on their way together */
+    some_was = gpurt_load_relaxed_dev_u64(some);
+    whole_was = gpurt_load_relaxed_dev_u64(whole);
+    classes_were = gpurt_load_relaxed_dev_u64(classes);
+    gpurt_run_hint(some, shard, some_was);
     if (gpurt_run_is_worth(run + n, true, gpurt_shape_slots(gpurt_class_shape(c)))) {
-        gpurt_run_hint(gpurt_run_hints(h, c, true), shard);
-        gpurt_run_hint(gpurt_run_wholes(h), c);
+        gpurt_run_hint(whole, shard, whole_was);
+        gpurt_run_hint(classes, c, classes_were);
     }
     gpurt_tree_news(h);
     if (gpurt_run_is_live(old)) /* somebody else was as impatient */
@@ -290,17 +295,18 @@ GPURT_DEV uint64_t gpurt_run_news(const gpurt_heap_t *h)
     return grown + gpurt_load_acquire_dev_u64(&h->counts->xnews); /* AV2.acq */
 }
 
-/* One look for a run that somebody else brings, of which it takes n tickets. One that who
- * brought it has used up already counts, too: whoever takes a ticket right at its limit brings
- * the next. Never a loop: lanes of the caller's warp may be the ones that bring what others
- * wait for. Returns: the word before that. */
-GPURT_DEV uint64_t gpurt_run_look(uint64_t *current, uint32_t n)
+/* Looks for a run that somebody else brings, at most so often, and takes n tickets of it. One
+ * that who brought it has used up already counts, too: whoever takes a ticket right at its limit
+ * brings the next. Returns: the word before that. */
+GPURT_DEV uint64_t gpurt_run_look(uint64_t *current, uint32_t n, uint32_t looks)
 {
-    uint64_t run = gpurt_load_relaxed_dev_u64(current); /* relaxed: a look */
+    uint64_t run = gpurt_load_relaxed_dev_u64(current); /* relaxed, all: looks */
 
-    if (gpurt_run_is_over(run))
+    while (gpurt_run_is_over(run) && looks--) {
         gpurt_pause();
-    else if (!(run & GPURT_RUN_DRY))
+        run = gpurt_load_relaxed_dev_u64(current);
+    }
+    if (!gpurt_run_is_over(run) && !(run & GPURT_RUN_DRY))
         run = gpurt_add_acquire_dev_u64(current, n); /* AH2.acq */
     return run;
 }
@@ -328,6 +334,7 @@ typedef struct gpurt_run_ask {
     uint32_t first, c; /* classes: asked for; the one it has come to */
     uint32_t align;
     uint32_t polls;
+    bool alone; /* no other lane of the warp asks for slots of another class meanwhile */
 } gpurt_run_ask_t;
 
 /* Nothing was near: looks everywhere, then in the next classes, up to twice as large. Who has
@@ -374,7 +381,9 @@ GPURT_DEV uint64_t gpurt_run_next(const gpurt_heap_t *h, gpurt_run_ask_t *ask, u
     uint64_t next;
 
     if (gpurt_run_is_over(run) && ask->polls++ < GPURT_RUN_POLLS)
-        return gpurt_run_look(gpurt_run_current(h, shard, ask->c), n);
+        /* Never for long while another lane may bring what other warps wait for. */
+        return gpurt_run_look(gpurt_run_current(h, shard, ask->c), n,
+                              ask->alone ? GPURT_RUN_LOOKS : 1);
     ask->polls = 0;
     if (ask->c == ask->first && gpurt_run_is_vain(h, run))
         return GPURT_RUN_NONE;
