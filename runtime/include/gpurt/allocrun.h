@@ -12,8 +12,8 @@
 #include <gpurt/allocslab.h>
 
 enum {
-    GPURT_RUN_POLLS = 256, /* how long others wait for who brings the next run: so often */
-    GPURT_RUN_LOOKS = 32   /* ... so many looks, where nobody else of the warp is held up */
+    GPURT_RUN_POLLS = 256, /* looks of others for the run that somebody brings; */
+    GPURT_RUN_LOOKS = 32   /* ... so many at a time where no lane of the warp is held up */
 };
 
 GPURT_DEV uint64_t *gpurt_run_current(const gpurt_heap_t *h, uint32_t shard, uint32_t c)
@@ -377,13 +377,15 @@ GPURT_DEVN uint64_t gpurt_run_next_far(const gpurt_heap_t *h, gpurt_run_ask_t *a
 GPURT_DEV uint64_t gpurt_run_next(const gpurt_heap_t *h, gpurt_run_ask_t *ask, uint64_t run,
                                   uint32_t n)
 {
-    uint32_t shard = gpurt_run_shard(h);
+    uint32_t shard = gpurt_run_shard(h), looks;
     uint64_t next;
 
-    if (gpurt_run_is_over(run) && ask->polls++ < GPURT_RUN_POLLS)
-        /* Never for long while another lane may bring what other warps wait for. */
-        return gpurt_run_look(gpurt_run_current(h, shard, ask->c), n,
-                              ask->alone ? GPURT_RUN_LOOKS : 1);
+    /* Never for long while another lane may bring what other warps wait for. */
+    looks = ask->alone ? GPURT_RUN_LOOKS : 1;
+    if (gpurt_run_is_over(run) && ask->polls < GPURT_RUN_POLLS) {
+        ask->polls += looks;
+        return gpurt_run_look(gpurt_run_current(h, shard, ask->c), n, looks);
+    }
     ask->polls = 0;
     if (ask->c == ask->first && gpurt_run_is_vain(h, run))
         return GPURT_RUN_NONE;
