@@ -25,7 +25,8 @@
 #else
 #    define BENCH_BOUNDS(name, blocks) GPURT_KERNEL(name, struct bench_alloc_args, p)
 #endif
-#define BENCH_KERNEL(name) BENCH_BOUNDS(name, 8)
+/* The others: as many registers as the compiler likes. */
+#define BENCH_KERNEL(name) GPURT_KERNEL(name, struct bench_alloc_args, p)
 
 GPURT_DEV uint32_t bench_random(uint32_t *state)
 {
@@ -123,7 +124,7 @@ GPURT_KERNEL(bench_check, struct bench_alloc_args, p)
 
 /* ---- cycles of one call of a whole warp ---------------------------------------------- */
 #define BENCH_LATENCY(suffix, who)                                          \
-    BENCH_KERNEL(bench_latency_##suffix)                                    \
+    BENCH_BOUNDS(bench_latency_##suffix, 8)                                 \
     {                                                                       \
         uint32_t warp = gpurt_global_id() / GPURT_WARP_SIZE;                \
                                                                             \

@@ -7,13 +7,14 @@
 #define GPURT_ALLOCCORE_H
 
 #include <gpurt/alloclarge.h>
+#include <gpurt/warptally.h>
 
 /* ---- allocate ------------------------------------------------------------------------ */
 
 GPURT_DEV void gpurt_heap_refused(const gpurt_heap_t *h, uint32_t why)
 {
-    if (h->counts) /* relaxed: a statistic */
-        gpurt_red_add_relaxed_dev_u64(&h->counts->xrefused[why], 1);
+    if (h->counts)
+        gpurt_tally_red(&h->counts->xrefused[why], 1);
 }
 
 /* The slot that a ticket of a live run is. NULL when a reused chunk's count was wrong. */

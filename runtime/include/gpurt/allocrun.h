@@ -186,10 +186,8 @@ GPURT_DEVN uint64_t gpurt_run_find(const gpurt_heap_t *h, uint32_t shard, uint32
     uint32_t chunks =
         gpurt_run_chunks(h, gpurt_shape_slots(gpurt_class_shape(c)), last,
                          gpurt_load_relaxed_dev_u64(gpurt_run_current(h, shard, c)));
-    uint64_t run = gpurt_slab_adopt(h, c, gpurt_tree_good(c), own.first, own.beyond);
+    uint64_t run = gpurt_slab_open(h, c, chunks, own.first, own.beyond);
 
-    if (!run)
-        run = gpurt_slab_open(h, c, chunks, own.first, own.beyond);
     for (uint32_t i = 0; !run && i <= h->shard_count; i++) {
         run = gpurt_slab_adopt(h, c, gpurt_tree_good(c), own.first, 0);
         if (!run)
