@@ -31,12 +31,10 @@ GPURT_DEV void *gpurt_heap_slot(const gpurt_heap_t *h, uint32_t c, uint64_t run,
                            t - gpurt_shape_chunk(shape, t) * slots);
 }
 
-/* As gpurt_heap_alloc_class, where the first word did not have a slot for each: all lanes go
- * round together until each has its own. A function of its own, so that the path above keeps
- * nothing in memory. */
-GPURT_DEVN void *gpurt_heap_alloc_rest(const gpurt_heap_t *h, uint32_t lanes,
-                                       uint32_t group, uint32_t c, uint32_t align,
-                                       uint64_t word)
+/* Where the first word did not have a slot for each: all lanes go round together until each has
+ * its own, so that one that waits never holds up one that brings. */
+GPURT_DEV void *gpurt_heap_alloc_rest(const gpurt_heap_t *h, uint32_t lanes, uint32_t group,
+                                      uint32_t c, uint32_t align, uint64_t word)
 {
     gpurt_run_ask_t ask = {c, c, align, 0, false};
     uint64_t run = 0;

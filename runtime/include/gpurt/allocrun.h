@@ -176,8 +176,8 @@ GPURT_DEV uint32_t gpurt_run_chunks(const gpurt_heap_t *h, uint32_t slots, uint6
     return chunks;
 }
 
-/* Looks everywhere, among the shard's own first; where nothing is, a look at its root tells.
- * Returns: a run that nobody else has, or 0. */
+/* Looks everywhere, first for new chunks among the shard's own. Returns: a run that nobody else
+ * has, or 0. */
 GPURT_DEVN uint64_t gpurt_run_find(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
                                    uint64_t last)
 {

@@ -129,6 +129,21 @@ GPURT_DEVN void gpurt_slab_close(const gpurt_heap_t *h, uint32_t chunk, uint32_t
     gpurt_tree_put(h, GPURT_TREE_POOL, chunk / 64, 1ull << (chunk % 64));
 }
 
+/* A chunk was closed while it was put into a set of class c: who closed it may not have found it
+ * there, and it would be met in vain. Where it is of that class again by now, it may be wanted. */
+GPURT_DEVN void gpurt_slab_outlived(const gpurt_heap_t *h, uint32_t c, uint32_t tree,
+                                    uint32_t chunk)
+{
+    uint32_t state;
+
+    gpurt_slab_unlist(h, tree, chunk);
+    /* relaxed: behind the acquire with which its bit was taken */
+    state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk));
+    if (gpurt_state_is_slab(state) && gpurt_state_class(state) == c &&
+        gpurt_state_free(state) > 0)
+        gpurt_tree_put(h, tree, chunk / 64, 1ull << (chunk % 64));
+}
+
 /* After n were added to a chunk's count: what that makes of the chunk. */
 GPURT_DEVN void gpurt_slab_grown(const gpurt_heap_t *h, uint32_t chunk, uint32_t old,
                                  uint32_t n)
@@ -146,9 +161,9 @@ GPURT_DEVN void gpurt_slab_grown(const gpurt_heap_t *h, uint32_t chunk, uint32_t
     if (before > 0 && (before >= enough || now < enough))
         return;
     gpurt_tree_put(h, tree, chunk / 64, 1ull << (chunk % 64));
-    /* relaxed: a look. Who has closed it meanwhile may not have found it in the set */
+    /* relaxed: a look */
     if (!gpurt_state_is_slab(gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk))))
-        gpurt_slab_unlist(h, tree, chunk);
+        gpurt_slab_outlived(h, c, tree, chunk);
 }
 
 /* Whether gpurt_slab_grown has anything to do. */

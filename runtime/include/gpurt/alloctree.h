@@ -176,15 +176,4 @@ GPURT_DEVN uint32_t gpurt_tree_find(const gpurt_heap_t *h, uint32_t tree, uint32
     return GPURT_TREE_NONE;
 }
 
-/* Whether nothing would be found. */
-GPURT_DEV bool gpurt_tree_is_empty(const gpurt_heap_t *h, uint32_t tree)
-{
-    const uint64_t *roots = gpurt_tree_leaves(h, tree) + h->leaf_words + h->branch_words;
-    uint64_t any = 0;
-
-    for (uint32_t i = 0; i < h->root_words; i++)
-        any |= gpurt_load_relaxed_dev_u64(roots + i); /* relaxed: a look */
-    return !any;
-}
-
 #endif
