@@ -99,10 +99,10 @@ GPURT_DEV uint32_t gpurt_activemask(void)
 {
     return __activemask() | 1u << gpurt_lane();
 }
-/* Whether all lanes run together here: no mask is made of it, so it may be the bare answer. */
-GPURT_DEV bool gpurt_cuda_is_whole(void)
+/* The bare answer, for who compares it, or gives it to one operation that stands right behind. */
+GPURT_DEV uint32_t gpurt_activemask_now(void)
 {
-    return __activemask() == GPURT_FULL_MASK;
+    return __activemask();
 }
 GPURT_DEV uint32_t gpurt_ballot(uint32_t mask, bool predicate)
 {

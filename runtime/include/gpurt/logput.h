@@ -519,7 +519,7 @@ GPURT_DEV bool gpurt_log_quick_near(const gpurt_log_call_t *c, gpurt_ring_head_t
 GPURT_DEV void gpurt_log_quick(gpurt_site_t *site, uint32_t form, const uint32_t *args,
                                uint32_t words)
 {
-    bool whole = gpurt_cuda_is_whole();
+    bool whole = gpurt_activemask_now() == GPURT_FULL_MASK;
     gpurt_log_call_t c = gpurt_log_call(site, form, words);
     gpurt_ring_head_t *head = gpurt_log_head_of(&c.aim);
 
