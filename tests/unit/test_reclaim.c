@@ -150,7 +150,7 @@ static void test_refs(const setting_t *set, uint32_t seed)
 }
 
 /* Lanes of a warp that retain at the same place, each group with a mask of its own: on a GPU one
- * launch in thirty met a shuffle of a lane that had not come, while gpurt_activemask gave the bare
+ * launch in forty met a shuffle of a lane that had not come, while gpurt_activemask gave the bare
  * answer. */
 static void test_refs_often(void)
 {
