@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "translate.h"
 
+#include "graphs.h"
 #include "outlet.h"
 
 #include <string.h>
@@ -187,7 +188,8 @@ static void put_graph(translate_t *t, const CUpti_ActivityGraphTrace2 *g, uint64
                                   .ns = span(t, &start, g->end, now_ns),
                                   .stream = g->streamId,
                                   .correlation = g->correlationId,
-                                  .context = g->contextId};
+                                  .context = g->contextId,
+                                  .nodes = graphs_nodes(g->graphId)};
 
     did(t, g->deviceId, false, start, out.ns);
     put(t, GPURT_KIND_GRAPH, g->deviceId, start, &out);
