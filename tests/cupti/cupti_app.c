@@ -40,8 +40,8 @@ static void driver_start(void)
 
     if (!library)
         return;
-    if (getenv("FAKE_CUDA")) /* the driver itself, as far as there is one */
-        CHECK(dlopen(getenv("FAKE_CUDA"), RTLD_NOW | RTLD_LOCAL) != NULL);
+    if (getenv("FAKE_GRAPHS")) /* what of the driver is asked about graphs */
+        CHECK(dlopen(getenv("FAKE_GRAPHS"), RTLD_NOW | RTLD_LOCAL) != NULL);
     entry = dlsym(library, "InitializeInjection");
     CHECK_MSG(entry != NULL, "no entry in %s", path);
     memcpy(&initialise, &entry, sizeof initialise);

@@ -88,7 +88,7 @@ log_has "WARN .*'colour' is not known" 'a word that is none'
 
 # A launch of a graph is one record, and says of how many nodes it was made, where the driver says it. Numbers 2 and 4098 share a
 # place in the collector's table: the later one is known.
-export FAKE_CUDA=$tests/libfake_cuda.so
+export FAKE_GRAPHS=$tests/libfake_graphs.so
 run 0 graphs
 counted 'graphs, whole' 1
 [ "$(lines ' graph [0-9]*: ')" = 31 ] || fail "graphs: $(lines ' graph [0-9]*: ') launches"
@@ -112,7 +112,7 @@ GPURT_CUPTI=all,graphs run 0 graphs
 counted 'graphs, all but nodes' 1
 "$bin/gpurt-record" -q --cupti nodes -o by_option.gplog -- "$app" graphs
 [ "$("$bin/gpurt-log" cat by_option.gplog | grep -c ' kernel ')" = 434 ] || fail '--cupti nodes'
-unset FAKE_CUDA
+unset FAKE_GRAPHS
 run 0 graphs # and where the driver does not say
 [ "$(lines ' graph [0-9]*: .* 0 nodes known$')" = 31 ] || fail "nodes that nobody told of"
 
