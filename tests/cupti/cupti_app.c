@@ -196,7 +196,7 @@ static void several(void)
 /* Three graphs are launched by turns, one is launched that was there before. */
 static void graphs(void)
 {
-    static fake_graph_t made[] = {{2, 35}, {5, 1}, {4098, 7}}, before = {9, 3};
+    static fake_graph_t made[] = {{2, 35, 0}, {5, 1, 0}, {4098, 6, 1}}, before = {9, 3, 0};
     uint64_t now = fake->time() - 100000000;
 
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)

@@ -284,7 +284,9 @@ static void graph_whole(int lane, const fake_graph_t *graph, uint64_t start, uin
         g->start = start;
         g->end = end;
         g->streamId = 7;
-        g->contextId = 1;
+        g->deviceId = graph->on_host ? INT32_MAX : 1;
+        g->contextId = graph->on_host ? INT32_MAX : 1;
+        g->endDeviceId = g->endContextId = 1;
         g->correlationId = ++fake.correlation;
     }
     pthread_mutex_unlock(&fake.lock);
@@ -293,7 +295,7 @@ static void graph_whole(int lane, const fake_graph_t *graph, uint64_t start, uin
 /* As CUPTI does it: the record of the whole takes the place of its nodes'. */
 static void fake_graph_run(int lane, const fake_graph_t *graph, uint64_t start, uint64_t ns)
 {
-    fake_where_t where = {.context = 1, .stream = 7, .graph = graph->id};
+    fake_where_t where = {.device = 1, .context = 1, .stream = 7, .graph = graph->id};
 
     if (fake.kinds >> CUPTI_ACTIVITY_KIND_GRAPH_TRACE & 1) {
         graph_whole(lane, graph, start, start + graph->nodes * ns);

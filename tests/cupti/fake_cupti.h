@@ -21,6 +21,7 @@ typedef struct fake_where {
 typedef struct fake_graph {
     uint32_t id;    /* of what was instantiated */
     uint32_t nodes; /* kernels, one behind another */
+    int on_host;    /* before them a call of the host: one more node */
 } fake_graph_t;
 
 /* Found by dlsym in the library that GPURT_CUPTI_LIBRARY names. */

@@ -5,8 +5,10 @@
 
 CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
 {
+    const fake_graph_t *g = (const void *)graph;
+
     if (nodes)
         return CUDA_ERROR_NOT_SUPPORTED;
-    *count = ((const fake_graph_t *)(const void *)graph)->nodes;
+    *count = g->nodes + (g->on_host != 0);
     return CUDA_SUCCESS;
 }
