@@ -6,6 +6,7 @@
 #include "cupti_api.h"
 #include "dormant.h"
 #include "duty.h"
+#include "graphs.h"
 #include "nvml.h"
 #include "outlet.h"
 #include "pool.h"
@@ -35,6 +36,7 @@ enum {
 static struct {
     pid_t pid; /* who started it, 0: nobody */
     cupti_api_t api;
+    CUpti_SubscriberHandle subscriber;
     bool on; /* CUPTI records */
     pool_t pool;
     duty_t reader, flusher;
@@ -86,16 +88,6 @@ static void CUPTIAPI buffer_done(CUcontext context, uint32_t stream, uint8_t *bu
         gpurt_add_relaxed_dev_u64(&collector.xdropped, dropped); /* relaxed: a count */
     if (buffer)
         pool_fill(&collector.pool, buffer, valid);
-}
-
-/* No callback is enabled; a subscriber must name one. */
-static void CUPTIAPI never_called(void *data, CUpti_CallbackDomain domain,
-                                  CUpti_CallbackId id, const void *call)
-{
-    (void)data;
-    (void)domain;
-    (void)id;
-    (void)call;
 }
 
 /* ---- the reader ---------------------------------------------------------------------- */
@@ -229,6 +221,8 @@ static void kinds_enable(uint32_t wanted)
             say(true, "CUPTI refuses records of %s", wanted_rows[i].word);
         else if (wanted_rows[i].kind == CUPTI_ACTIVITY_KIND_MARKER)
             ranges_route();
+        else if (wanted_rows[i].kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
+            graphs_watch(&collector.api, collector.subscriber);
     }
 }
 
@@ -252,7 +246,6 @@ static void polls_hide(void)
  * damages a record. */
 static bool cupti_start(uint32_t wanted)
 {
-    static CUpti_SubscriberHandle subscriber;
     const cupti_api_t *api = &collector.api;
     gpurt_error_t err;
     CUptiResult result;
@@ -261,7 +254,7 @@ static bool cupti_start(uint32_t wanted)
         say(true, "no records of kernels: %s", err.text);
         return false;
     }
-    result = api->cuptiSubscribe(&subscriber, never_called, NULL);
+    result = api->cuptiSubscribe(&collector.subscriber, graphs_told, NULL);
     if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
         say(true, "no records of kernels: another profiler holds CUPTI");
         return false;

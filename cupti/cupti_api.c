@@ -64,8 +64,10 @@ gpurt_status_t cupti_api_open(cupti_api_t *api, gpurt_error_t *err)
     } entries[] = {
         ENTRY(cuptiGetVersion),
         ENTRY(cuptiSubscribe),
+        ENTRY(cuptiEnableCallback),
         ENTRY(cuptiGetResultString),
         ENTRY(cuptiGetCallbackName),
+        ENTRY(cuptiGetGraphExecId),
         ENTRY(cuptiSetThreadIdType),
         ENTRY(cuptiActivityEnable),
         ENTRY(cuptiActivityEnableAllSyncRecords),

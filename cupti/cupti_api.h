@@ -16,8 +16,10 @@ typedef struct cupti_api {
     uint32_t version; /* as cuptiGetVersion says */
     CUPTI_ENTRY(cuptiGetVersion);
     CUPTI_ENTRY(cuptiSubscribe);
+    CUPTI_ENTRY(cuptiEnableCallback);
     CUPTI_ENTRY(cuptiGetResultString);
     CUPTI_ENTRY(cuptiGetCallbackName);
+    CUPTI_ENTRY(cuptiGetGraphExecId);
     CUPTI_ENTRY(cuptiSetThreadIdType);
     CUPTI_ENTRY(cuptiActivityEnable);
     CUPTI_ENTRY(cuptiActivityEnableAllSyncRecords);

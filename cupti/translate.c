@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "translate.h"
 
+#include "graphs.h"
 #include "outlet.h"
 
 #include <string.h>
@@ -180,17 +181,27 @@ static void put_fill(translate_t *t, const CUpti_ActivityMemset4 *m, uint64_t no
     put(t, GPURT_KIND_FILL, m->deviceId, start, &out);
 }
 
+/* Where a graph ran that began with a node of the host: where it ended. */
+static uint32_t place_of(uint32_t first, uint32_t last)
+{
+    const uint32_t host = INT32_MAX; /* CUPTI's word for it */
+
+    return first != host ? first : last != host ? last : 0;
+}
+
 static void put_graph(translate_t *t, const CUpti_ActivityGraphTrace2 *g, uint64_t now_ns)
 {
+    uint32_t device = place_of(g->deviceId, g->endDeviceId);
     uint64_t start = g->start;
     gpurt_activity_graph_t out = {.graph = g->graphId,
                                   .ns = span(t, &start, g->end, now_ns),
                                   .stream = g->streamId,
                                   .correlation = g->correlationId,
-                                  .context = g->contextId};
+                                  .context = place_of(g->contextId, g->endContextId),
+                                  .nodes = graphs_nodes(g->graphId)};
 
-    did(t, g->deviceId, false, start, out.ns);
-    put(t, GPURT_KIND_GRAPH, g->deviceId, start, &out);
+    did(t, device, false, start, out.ns);
+    put(t, GPURT_KIND_GRAPH, device, start, &out);
 }
 
 /* ---- on the host --------------------------------------------------------------------- */

@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-/* Calls and ranges cost a record each time the program does anything; graphs hide the
- * kernels in them: they are for who asks. */
+/* Calls and ranges cost a record each time the program does anything: they are for who
+ * asks. A launch of a graph is told of as a whole (graphs) or by each of its nodes (nodes):
+ * CUPTI has one of the two for all graphs, and does not survive a change of it. */
 const wanted_row_t wanted_rows[] = {
     {"kernels", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL},
     {"copies", CUPTI_ACTIVITY_KIND_MEMCPY},
@@ -17,6 +18,7 @@ const wanted_row_t wanted_rows[] = {
     {"calls", CUPTI_ACTIVITY_KIND_RUNTIME},
     {"calls", CUPTI_ACTIVITY_KIND_DRIVER},
     {"graphs", CUPTI_ACTIVITY_KIND_GRAPH_TRACE},
+    {"nodes", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL},
     {"samples", CUPTI_ACTIVITY_KIND_INVALID}, /* of counters: no kind of activity */
     {NULL, CUPTI_ACTIVITY_KIND_INVALID},
 };
@@ -25,37 +27,50 @@ static const struct {
     const char *word, *rows;
 } sets[] = {
     {"off", ""},
-    {"default", "kernels,copies,fills,waits,overhead"},
-    {"all", "kernels,copies,fills,waits,overhead,memory,ranges,calls"},
+    {"default", "kernels,copies,fills,waits,overhead,graphs"},
+    {"all", "kernels,copies,fills,waits,overhead,memory,ranges,calls,nodes"},
 };
 
 static uint32_t words_read(const char *text, const char **unknown);
 
-static uint32_t word_read(const char *word, size_t bytes, const char **unknown)
+static uint32_t bits_of(const char *word, size_t bytes)
 {
     uint32_t bits = 0;
 
-    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
-        if (strlen(sets[i].word) == bytes && memcmp(word, sets[i].word, bytes) == 0)
-            return words_read(sets[i].rows, unknown);
     for (uint32_t i = 0; wanted_rows[i].word; i++)
         if (strlen(wanted_rows[i].word) == bytes &&
             memcmp(word, wanted_rows[i].word, bytes) == 0)
             bits |= 1u << i;
+    return bits;
+}
+
+static uint32_t word_read(const char *word, size_t bytes, const char **unknown)
+{
+    uint32_t bits;
+
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
+        if (strlen(sets[i].word) == bytes && memcmp(word, sets[i].word, bytes) == 0)
+            return words_read(sets[i].rows, unknown);
+    bits = bits_of(word, bytes);
     if (bits == 0 && !*unknown)
         *unknown = word;
     return bits;
 }
 
+/* Of graphs and nodes the last word counts. */
 static uint32_t words_read(const char *text, const char **unknown)
 {
+    const uint32_t graphs = bits_of("graphs", 6), nodes = bits_of("nodes", 5);
     uint32_t bits = 0;
 
     while (*text) {
         size_t bytes = strcspn(text, ",");
 
-        if (bytes)
-            bits |= word_read(text, bytes, unknown);
+        uint32_t more = bytes ? word_read(text, bytes, unknown) : 0;
+
+        if (more & (graphs | nodes))
+            bits &= ~(graphs | nodes);
+        bits |= more;
         text += bytes + (text[bytes] == ',');
     }
     return bits;

@@ -8,21 +8,27 @@
 
 /* ---- kernels ------------------------------------------------------------------------- */
 
-static model_kernel_t *kernel_of(model_activity_t *a, uint32_t name)
+/* The row of a kernel, by its name, or of a graph, by its number. */
+static model_kernel_t *row_of(model_activity_t *a, uint32_t kind, uint32_t key)
 {
-    uint32_t at = name * 0x9e3779b1u >> 22;
+    uint32_t at = (key ^ kind << 24) * 0x9e3779b1u >> 22;
+    bool graph = kind == GPURT_KIND_GRAPH;
+    model_kernel_t *k;
 
     for (; a->kernel_hash[at % KERNEL_HASH]; at++) {
-        model_kernel_t *k = &a->kernels[a->kernel_hash[at % KERNEL_HASH] - 1];
-
-        if (k->name == name)
+        k = &a->kernels[a->kernel_hash[at % KERNEL_HASH] - 1];
+        if (k->key == key && k->kind == kind)
             return k;
     }
-    if (a->kernel_count == GPURT_MODEL_KERNELS)
-        return &a->kernels[KERNEL_OTHER];
-    a->kernels[a->kernel_count].name = name;
+    if (a->kernel_count == GPURT_MODEL_KERNELS ||
+        (graph && a->graph_rows == GPURT_MODEL_GRAPHS))
+        return &a->kernels[graph ? GPURT_MODEL_OTHER_GRAPHS : GPURT_MODEL_OTHER_KERNELS];
+    a->graph_rows += graph;
+    k = &a->kernels[a->kernel_count];
+    k->kind = kind;
+    k->key = key;
     a->kernel_hash[at % KERNEL_HASH] = (uint16_t)++a->kernel_count;
-    return &a->kernels[a->kernel_count - 1];
+    return k;
 }
 
 /* Below SPREAD_STEPS one bucket a value, then SPREAD_STEPS to each doubling. */
@@ -66,16 +72,11 @@ static uint64_t quantile(const model_kernel_t *k, uint64_t part)
                                        : (uint64_t)value;
 }
 
-static void put_kernel(model_kernel_t *k, const gpurt_activity_kernel_t *row)
+static void put_time(model_kernel_t *k, uint64_t ns)
 {
-    uint64_t ns = gpurt_pair_value(row->ns);
     uint32_t *bucket;
 
     k->count++;
-    k->registers = row->registers;
-    k->shared_bytes = row->shared_bytes;
-    memcpy(k->grid, row->grid, sizeof k->grid);
-    memcpy(k->block, row->block, sizeof k->block);
     if (ns == GPURT_ACTIVITY_NO_TIME) {
         k->untimed++;
         return;
@@ -85,6 +86,21 @@ static void put_kernel(model_kernel_t *k, const gpurt_activity_kernel_t *row)
     k->total_ns += ns;
     bucket = &k->spread[bucket_of(ns)];
     *bucket += *bucket < UINT32_MAX;
+}
+
+static void put_kernel(model_kernel_t *k, const gpurt_activity_kernel_t *row)
+{
+    k->registers = row->registers;
+    k->shared_bytes = row->shared_bytes;
+    memcpy(k->grid, row->grid, sizeof k->grid);
+    memcpy(k->block, row->block, sizeof k->block);
+    put_time(k, gpurt_pair_value(row->ns));
+}
+
+static void put_graph(model_kernel_t *k, const gpurt_activity_graph_t *row)
+{
+    k->nodes = row->nodes > k->nodes ? row->nodes : k->nodes;
+    put_time(k, gpurt_pair_value(row->ns));
 }
 
 /* ---- the rest ------------------------------------------------------------------------ */
@@ -175,19 +191,21 @@ static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *wo
     }
 }
 
-/* Returns: the kernel, where it was one. */
+/* Returns: its row, where it was a kernel or a graph. */
 static const model_kernel_t *put_device(model_activity_t *a, const gpurt_row_t *row,
                                         const void *words)
 {
     const gpurt_activity_copy_t *copy = words;
     const gpurt_activity_fill_t *fill = words;
+    const gpurt_activity_graph_t *graph = words;
     uint32_t device = row->block;
     model_kernel_t *kernel = NULL;
 
     switch (row->kind) {
     case GPURT_KIND_KERNEL:
     case GPURT_KIND_NODE:
-        kernel = kernel_of(a, ((const gpurt_activity_kernel_t *)words)->name);
+        kernel =
+            row_of(a, GPURT_KIND_KERNEL, ((const gpurt_activity_kernel_t *)words)->name);
         put_kernel(kernel, words);
         break;
     case GPURT_KIND_COPY:
@@ -198,7 +216,9 @@ static const model_kernel_t *put_device(model_activity_t *a, const gpurt_row_t *
         copy_add(&a->fills, gpurt_pair_value(fill->bytes), gpurt_pair_value(fill->ns));
         break;
     case GPURT_KIND_GRAPH:
-        span_add(&a->graphs, ((const gpurt_activity_graph_t *)words)->ns);
+        span_add(&a->graphs, graph->ns);
+        kernel = row_of(a, GPURT_KIND_GRAPH, graph->graph);
+        put_graph(kernel, graph);
         break;
     case GPURT_KIND_BUSY:
         if (device < GPURT_MODEL_DEVICES)
@@ -254,16 +274,30 @@ static void name_view(const gpurt_model_t *m, uint32_t id, char *to, size_t room
         model_text_begin(to, room, "(no name)", 9);
 }
 
-/* Texts are made once: a row of the table keeps its name for ever. */
-static void kernel_view(const gpurt_model_t *m, const model_kernel_t *from, bool other,
-                        gpurt_model_kernel_t *to)
+static void graph_view(const model_kernel_t *from, gpurt_model_kernel_t *to)
 {
+    to->graph = from->key;
+    to->nodes = from->nodes;
+    gpurt_span_graph_name(to->name, from->key, from->nodes);
+}
+
+static void kernel_view(const gpurt_model_t *m, uint32_t index, gpurt_model_kernel_t *to)
+{
+    const model_kernel_t *from = &m->activity.kernels[index];
+
     if (from->count == to->count && from->untimed == to->untimed)
         return;
-    if (other)
+    to->kind = from->kind;
+    if (index == GPURT_MODEL_OTHER_KERNELS) {
+        to->kind = GPURT_KIND_KERNEL;
         model_text_begin(to->name, sizeof to->name, "(all others)", 12);
+    } else if (index == GPURT_MODEL_OTHER_GRAPHS) {
+        to->kind = GPURT_KIND_GRAPH;
+        model_text_begin(to->name, sizeof to->name, "(all other graphs)", 18);
+    } else if (from->kind == GPURT_KIND_GRAPH)
+        graph_view(from, to);
     else
-        name_view(m, from->name, to->name, sizeof to->name);
+        name_view(m, from->key, to->name, sizeof to->name);
     to->count = from->count;
     to->untimed = from->untimed;
     to->total_ns = from->total_ns;
@@ -303,7 +337,8 @@ bool model_activity_view(const gpurt_model_t *m, gpurt_model_activity_t *v)
         name_view(m, a->collector.state, v->state, sizeof v->state);
     v->kernel_count = a->kernel_count;
     for (uint32_t i = 0; i < a->kernel_count; i++)
-        kernel_view(m, &a->kernels[i], false, &v->kernels[i]);
-    kernel_view(m, &a->kernels[KERNEL_OTHER], true, &v->kernels[KERNEL_OTHER]);
+        kernel_view(m, i, &v->kernels[i]);
+    for (uint32_t i = GPURT_MODEL_KERNELS; i < GPURT_MODEL_KERNEL_ROWS; i++)
+        kernel_view(m, i, &v->kernels[i]);
     return true;
 }

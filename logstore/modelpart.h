@@ -16,7 +16,6 @@ enum {
     SITE_HASH = 2048,
     SITE_OTHER = GPURT_MODEL_SITES,
     KERNEL_HASH = 1024,
-    KERNEL_OTHER = GPURT_MODEL_KERNELS,
     SPREAD_STEPS = 8,                                       /* buckets to a doubling */
     SPREAD_BUCKETS = SPREAD_STEPS + (40 - 3) * SPREAD_STEPS /* up to 2^40 ns, 18 minutes */
 };
@@ -70,7 +69,9 @@ typedef struct model_keep {
 } model_keep_t;
 
 typedef struct model_kernel {
-    uint32_t name; /* id in the dictionary */
+    uint32_t kind;  /* GPURT_KIND_KERNEL or GPURT_KIND_GRAPH */
+    uint32_t key;   /* id of its name in the dictionary; a graph's number */
+    uint32_t nodes; /* of a graph */
     uint32_t registers, shared_bytes, grid[3], block[3];
     uint64_t count, untimed, total_ns, min_ns, max_ns;
     uint32_t spread[SPREAD_BUCKETS]; /* durations, by size */
@@ -85,9 +86,9 @@ typedef struct model_activity {
     uint64_t rows, memory, ranges, launches;
     uint64_t collector_ns; /* of the last record of each */
     gpurt_activity_collector_t collector;
-    uint32_t kernel_count;
+    uint32_t kernel_count, graph_rows; /* graph_rows: of kernel_count */
     uint16_t kernel_hash[KERNEL_HASH]; /* index + 1, 0 empty */
-    model_kernel_t kernels[GPURT_MODEL_KERNELS + 1];
+    model_kernel_t kernels[GPURT_MODEL_KERNEL_ROWS];
 } model_activity_t;
 
 /* modelheap.c: heaps in the shape of the view, but for the texts. */

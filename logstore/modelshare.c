@@ -24,7 +24,7 @@
 #define SHARE_MAGIC 0x314c444f4d545247ull /* "GRTMODL1", little endian */
 enum {
     PARTS = 9,
-    SHARE_VERSION = 6,
+    SHARE_VERSION = 7,
     READ_TRIES = 8,
     PATH_ROOM = 256
 };
@@ -165,7 +165,7 @@ static void texts_end(gpurt_modelview_t *v, uint32_t part)
     }
     if (part == 6) {
         v->activity.state[sizeof v->activity.state - 1] = '\0';
-        for (int i = 0; i <= GPURT_MODEL_KERNELS; i++)
+        for (int i = 0; i < GPURT_MODEL_KERNEL_ROWS; i++)
             v->activity.kernels[i].name[GPURT_MODEL_KERNEL_NAME - 1] = '\0';
     }
     for (int i = 0; part == 8 && i < GPURT_MODEL_REGIONS; i++)

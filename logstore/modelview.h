@@ -26,8 +26,12 @@ enum {
     GPURT_MODEL_LINE_TEXT = 176,
     GPURT_MODEL_SITE_TEXT = 160,
     GPURT_MODEL_WHERE = 48,
-    GPURT_MODEL_KERNELS = 256, /* names of kernels with a row of their own */
-    GPURT_MODEL_DEVICES = 8,   /* whose activity is known */
+    GPURT_MODEL_KERNELS = 256, /* kernels and graphs with a row of their own */
+    GPURT_MODEL_GRAPHS = 64,   /* graphs at most: a server has thousands */
+    GPURT_MODEL_OTHER_KERNELS = GPURT_MODEL_KERNELS, /* the rows behind them: all others */
+    GPURT_MODEL_OTHER_GRAPHS = GPURT_MODEL_KERNELS + 1,
+    GPURT_MODEL_KERNEL_ROWS = GPURT_MODEL_KERNELS + 2,
+    GPURT_MODEL_DEVICES = 8, /* whose activity is known */
     GPURT_MODEL_KERNEL_NAME = 192,
     GPURT_MODEL_HEAPS = 8,         /* one that is new takes the row of one that ended */
     GPURT_MODEL_HEAP_CLASSES = 40, /* by size; only those that have chunks, or had */
@@ -155,12 +159,16 @@ typedef struct gpurt_model_lines {
     gpurt_model_line_t list[GPURT_MODEL_LINES];
 } gpurt_model_lines_t;
 
-/* Times are of the records that had some: `untimed` tells how many had none. */
+/* A kernel, or a graph that was launched whole. Times are of the records that had some:
+ * `untimed` tells how many had none. */
 typedef struct gpurt_model_kernel {
     uint64_t count, untimed;
     uint64_t total_ns, min_ns, max_ns;
     uint64_t p50_ns, p99_ns;                             /* within 7 % */
     uint32_t registers, shared_bytes, grid[3], block[3]; /* of the last one */
+    uint32_t kind;         /* GPURT_KIND_KERNEL or GPURT_KIND_GRAPH */
+    uint32_t graph, nodes; /* of a graph: its number, and its nodes where they are known */
+    uint32_t unused;
     char name[GPURT_MODEL_KERNEL_NAME];
 } gpurt_model_kernel_t;
 
@@ -204,8 +212,8 @@ typedef struct gpurt_model_activity {
     uint64_t memory, ranges, launches; /* records */
     uint64_t bad, dropped, starved;    /* as the collectors say of themselves */
     char state[GPURT_MODEL_SITE_TEXT]; /* of the last collector that spoke */
-    uint64_t kernel_count;             /* rows of `kernels` in use, without the last */
-    gpurt_model_kernel_t kernels[GPURT_MODEL_KERNELS + 1]; /* the last: all others */
+    uint64_t kernel_count;             /* rows of `kernels` in use, without the others */
+    gpurt_model_kernel_t kernels[GPURT_MODEL_KERNEL_ROWS];
 } gpurt_model_activity_t;
 
 typedef struct gpurt_model_heap_class {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "span.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static void of_kernel(const gpurt_activity_kernel_t *k, gpurt_span_t *s)
@@ -44,6 +46,7 @@ static void of_graph(const gpurt_activity_graph_t *g, gpurt_span_t *s)
 {
     s->ns = gpurt_pair_value(g->ns);
     s->graph = g->graph;
+    s->nodes = g->nodes;
     s->context = g->context;
     s->stream = g->stream;
     s->correlation = g->correlation;
@@ -114,4 +117,13 @@ bool gpurt_span_of(const gpurt_row_t *row, const void *words, gpurt_span_t *out)
     default:
         return false;
     }
+}
+
+void gpurt_span_graph_name(char name[GPURT_SPAN_GRAPH_NAME], uint32_t graph, uint32_t nodes)
+{
+    if (nodes)
+        snprintf(name, GPURT_SPAN_GRAPH_NAME, "graph %" PRIu32 " (%" PRIu32 " nodes)",
+                 graph, nodes);
+    else
+        snprintf(name, GPURT_SPAN_GRAPH_NAME, "graph %" PRIu32, graph);
 }

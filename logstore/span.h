@@ -15,7 +15,7 @@ typedef struct gpurt_span {
     uint32_t kind; /* KERNEL, COPY, FILL, WAIT, GRAPH, OVERHEAD or CALL */
     uint32_t name; /* in the dictionary */
     uint32_t device, context, stream, correlation, thread;
-    uint32_t graph;
+    uint32_t graph, nodes; /* nodes: of a graph */
     uint64_t node, bytes;
     const gpurt_activity_kernel_t *kernel; /* KERNEL: all of it, within the row or *room */
 } gpurt_span_t;
@@ -26,6 +26,13 @@ bool gpurt_span_read(const gpurt_row_t *row, gpurt_activity_any_t *room, gpurt_s
 
 /* The same of a row whose struct was loaded. */
 bool gpurt_span_of(const gpurt_row_t *row, const void *words, gpurt_span_t *out);
+
+enum {
+    GPURT_SPAN_GRAPH_NAME = 40
+};
+/* "graph 12 (35 nodes)"; without them where they are not known. */
+void gpurt_span_graph_name(char name[GPURT_SPAN_GRAPH_NAME], uint32_t graph,
+                           uint32_t nodes);
 
 /* Whether it ran on a stream of a device. */
 static inline bool gpurt_span_on_stream(const gpurt_span_t *s)

@@ -114,9 +114,9 @@ static const char *list_at(bytes_t list, uint32_t number, bool files, uint32_t *
 typedef struct machine {
     const unit_t *unit;
     bytes_t left;
-    row_t now;
-    uint32_t count; /* rows of this sequence so far */
-    bool ended;     /* the sequence did */
+    row_t now, last; /* last: the row before, where count is not 0 */
+    uint32_t count;  /* rows of this sequence so far; repeated ones count once */
+    bool ended;      /* the sequence did */
 } machine_t;
 
 static void machine_reset(machine_t *m)
@@ -171,6 +171,19 @@ static void standard(machine_t *m, uint32_t op)
     }
 }
 
+static bool row_same(const row_t *a, const row_t *b)
+{
+    return a->address == b->address && a->file == b->file && a->line == b->line &&
+           a->caller == b->caller && a->function == b->function;
+}
+
+/* ptxas writes some rows twice, and numbers callers as if it had written them once. */
+static void row_count(machine_t *m)
+{
+    m->count += m->count == 0 || !row_same(&m->last, &m->now);
+    m->last = m->now;
+}
+
 /* The next row, in m->now; also the end of a sequence is one, for its address. Returns:
  * false at the end of the program. */
 static bool machine_next(machine_t *m)
@@ -186,7 +199,7 @@ static bool machine_next(machine_t *m)
             op -= u->opcode_base;
             m->now.address += (uint64_t)(op / u->line_range) * u->least_step;
             m->now.line += (uint32_t)(u->line_base + (int32_t)(op % u->line_range));
-            m->count++;
+            row_count(m);
             return true;
         }
         if (op == OP_EXTENDED) {
@@ -194,7 +207,7 @@ static bool machine_next(machine_t *m)
             if (m->ended)
                 return true;
         } else if (op == OP_COPY) {
-            m->count++;
+            row_count(m);
             return true;
         } else {
             standard(m, op);

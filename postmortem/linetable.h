@@ -5,7 +5,8 @@
  * The extension is an extended opcode 0x90 with two LEB128 numbers: the row of the call
  * (counted from 1 in its sequence, 0: not inlined), and the inlined function's name in
  * .debug_str. So a row knows its caller's row, and a chain of them is a backtrace of calls
- * that no longer exist. */
+ * that no longer exist. A row that only repeats the one before it is not counted: ptxas writes
+ * such rows and does not number them. */
 #ifndef GPURT_POSTMORTEM_LINETABLE_H
 #define GPURT_POSTMORTEM_LINETABLE_H
 

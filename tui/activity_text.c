@@ -104,7 +104,7 @@ static int compare(const void *x, const void *y)
 }
 
 uint32_t activity_order(const gpurt_model_activity_t *a,
-                        uint16_t order[GPURT_MODEL_KERNELS + 1])
+                        uint16_t order[GPURT_MODEL_KERNEL_ROWS])
 {
     ranked_t ranked[GPURT_MODEL_KERNELS];
     uint32_t count = kernel_count(a);
@@ -114,8 +114,9 @@ uint32_t activity_order(const gpurt_model_activity_t *a,
     qsort(ranked, count, sizeof ranked[0], compare);
     for (uint32_t i = 0; i < count; i++)
         order[i] = ranked[i].index;
-    if (a->kernels[GPURT_MODEL_KERNELS].count)
-        order[count++] = GPURT_MODEL_KERNELS;
+    for (uint16_t i = GPURT_MODEL_KERNELS; i < GPURT_MODEL_KERNEL_ROWS; i++)
+        if (a->kernels[i].count)
+            order[count++] = i;
     return count;
 }
 
@@ -123,7 +124,11 @@ activity_sum_t activity_sum(const gpurt_model_activity_t *a)
 {
     activity_sum_t sum = {0};
 
-    for (uint32_t i = 0; i <= GPURT_MODEL_KERNELS; i++) {
+    for (uint32_t i = 0; i < GPURT_MODEL_KERNEL_ROWS; i++) {
+        sum.whole_ns += a->kernels[i].total_ns;
+        if (a->kernels[i].kind == GPURT_KIND_GRAPH)
+            continue;
+        sum.names += a->kernels[i].count > 0;
         sum.count += a->kernels[i].count;
         sum.untimed += a->kernels[i].untimed;
         sum.ns += a->kernels[i].total_ns;
@@ -154,12 +159,15 @@ static void plain_kernel(FILE *out, const gpurt_model_kernel_t *k, uint64_t whol
     char total[24], mean[24], p50[24], p99[24], most[24];
     uint64_t timed = k->count - k->untimed;
 
-    fprintf(out,
-            "%6.2f%% %9" PRIu64 " %10s %10s %10s %10s %10s %4" PRIu32 " %6" PRIu32 "  ",
+    fprintf(out, "%6.2f%% %9" PRIu64 " %10s %10s %10s %10s %10s ",
             percent(k->total_ns, whole), k->count, activity_time(k->total_ns, total),
             activity_time(timed ? k->total_ns / timed : 0, mean),
             activity_time(k->p50_ns, p50), activity_time(k->p99_ns, p99),
-            activity_time(k->max_ns, most), k->registers, k->shared_bytes);
+            activity_time(k->max_ns, most));
+    if (k->kind == GPURT_KIND_GRAPH) /* its kernels have them */
+        fprintf(out, "%4s %6s  ", "-", "-");
+    else
+        fprintf(out, "%4" PRIu32 " %6" PRIu32 "  ", k->registers, k->shared_bytes);
     put_name(out, k->name, sizeof k->name, 80);
     fputc('\n', out);
 }
@@ -220,7 +228,7 @@ static void plain_gpus(FILE *out, const gpurt_model_activity_t *a)
 
 void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
 {
-    uint16_t order[GPURT_MODEL_KERNELS + 1];
+    uint16_t order[GPURT_MODEL_KERNEL_ROWS];
     uint32_t count = activity_order(a, order);
     activity_sum_t sum = activity_sum(a);
     char total[24];
@@ -229,9 +237,14 @@ void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
         return;
     if (sum.count)
         fprintf(out,
-                "kernels    %" PRIu64 " of %" PRIu32 " names, %s on GPUs, %" PRIu64
+                "kernels    %" PRIu64 " of %" PRIu64 " names, %s on GPUs, %" PRIu64
                 " without times\n",
-                sum.count, count, activity_time(sum.ns, total), sum.untimed);
+                sum.count, sum.names, activity_time(sum.ns, total), sum.untimed);
+    if (a->graphs.count)
+        fprintf(out,
+                "graphs     launches: %" PRIu64 ", %s on GPUs; their kernels are "
+                "not told apart (GPURT_CUPTI=default,nodes)\n",
+                a->graphs.count, activity_time(a->graphs.ns, total));
     if (a->launches)
         fprintf(out, "launches   %" PRIu64 " by gpurt_launch\n", a->launches);
     plain_copies(out, a);
@@ -247,7 +260,7 @@ void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
             "shared  kernel\n",
             out);
     for (uint32_t i = 0; i < count && i < most; i++)
-        plain_kernel(out, &a->kernels[order[i]], sum.ns);
+        plain_kernel(out, &a->kernels[order[i]], sum.whole_ns);
     if (count > most)
         fprintf(out, "and %" PRIu32 " more names\n", count - most);
 }
@@ -272,16 +285,39 @@ static void json_copy(FILE *out, const char *name, const gpurt_model_copy_t *c)
             name, c->count, c->bytes, c->ns, c->timed_bytes);
 }
 
+static void json_times(FILE *out, const gpurt_model_kernel_t *k)
+{
+    fprintf(out,
+            "\"count\":%" PRIu64 ",\"untimed\":%" PRIu64 ",\"total_ns\":%" PRIu64
+            ",\"min_ns\":%" PRIu64 ",\"p50_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64
+            ",\"max_ns\":%" PRIu64,
+            k->count, k->untimed, k->total_ns, k->min_ns, k->p50_ns, k->p99_ns, k->max_ns);
+}
+
+/* null: of several graphs; and where no launch was looked into. */
+static void json_graph(FILE *out, const gpurt_model_kernel_t *k, bool other)
+{
+    fputs("{\"graph\":", out);
+    if (other)
+        fputs("null", out);
+    else
+        fprintf(out, "%" PRIu32, k->graph);
+    if (k->nodes)
+        fprintf(out, ",\"nodes\":%" PRIu32 ",", k->nodes);
+    else
+        fputs(",\"nodes\":null,", out);
+    json_times(out, k);
+    fputc('}', out);
+}
+
 static void json_kernel(FILE *out, const gpurt_model_kernel_t *k)
 {
     fputs("{\"name\":\"", out);
     json_text(out, k->name, sizeof k->name);
-    fprintf(out,
-            "\",\"count\":%" PRIu64 ",\"untimed\":%" PRIu64 ",\"total_ns\":%" PRIu64
-            ",\"min_ns\":%" PRIu64 ",\"p50_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64
-            ",\"max_ns\":%" PRIu64 ",\"registers\":%" PRIu32 ",\"shared_bytes\":%" PRIu32,
-            k->count, k->untimed, k->total_ns, k->min_ns, k->p50_ns, k->p99_ns, k->max_ns,
-            k->registers, k->shared_bytes);
+    fputs("\",", out);
+    json_times(out, k);
+    fprintf(out, ",\"registers\":%" PRIu32 ",\"shared_bytes\":%" PRIu32, k->registers,
+            k->shared_bytes);
     fprintf(out, ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u]}", k->grid[0], k->grid[1],
             k->grid[2], k->block[0], k->block[1], k->block[2]);
 }
@@ -333,10 +369,11 @@ static void json_sums(FILE *out, const gpurt_model_activity_t *a)
     fprintf(out,
             "{\"kernels\":%" PRIu64 ",\"kernel_ns\":%" PRIu64 ",\"untimed\":%" PRIu64
             ",\"waits\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"graphs\":%" PRIu64
-            ",\"calls\":%" PRIu64 ",\"ranges\":%" PRIu64 ",\"memory\":%" PRIu64
-            ",\"launches\":%" PRIu64 ",\"overhead_ns\":%" PRIu64,
+            ",\"graph_ns\":%" PRIu64 ",\"calls\":%" PRIu64 ",\"ranges\":%" PRIu64
+            ",\"memory\":%" PRIu64 ",\"launches\":%" PRIu64 ",\"overhead_ns\":%" PRIu64,
             sum.count, sum.ns, sum.untimed, a->waits.count, a->waits.ns, a->graphs.count,
-            a->calls.count, a->ranges, a->memory, a->launches, a->overheads.ns);
+            a->graphs.ns, a->calls.count, a->ranges, a->memory, a->launches,
+            a->overheads.ns);
     fprintf(out,
             ",\"collector\":{\"bad\":%" PRIu64 ",\"cupti_dropped\":%" PRIu64
             ",\"starved\":%" PRIu64 ",\"state\":\"",
@@ -345,10 +382,29 @@ static void json_sums(FILE *out, const gpurt_model_activity_t *a)
     fputs("\"}", out);
 }
 
+/* The rows of a kind, most time first. */
+static void json_list(FILE *out, const gpurt_model_activity_t *a, uint32_t kind)
+{
+    uint16_t order[GPURT_MODEL_KERNEL_ROWS];
+    uint32_t count = activity_order(a, order);
+    bool first = true;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const gpurt_model_kernel_t *k = &a->kernels[order[i]];
+
+        if (k->kind != kind)
+            continue;
+        fputs(first ? "" : ",", out);
+        first = false;
+        if (kind == GPURT_KIND_GRAPH)
+            json_graph(out, k, order[i] == GPURT_MODEL_OTHER_GRAPHS);
+        else
+            json_kernel(out, k);
+    }
+}
+
 void activity_json(FILE *out, const gpurt_model_activity_t *a)
 {
-    uint16_t order[GPURT_MODEL_KERNELS + 1];
-    uint32_t count = activity_order(a, order);
     bool first = true;
 
     json_sums(out, a);
@@ -370,9 +426,8 @@ void activity_json(FILE *out, const gpurt_model_activity_t *a)
             first = false;
         }
     fputs("],\"kernel_list\":[", out);
-    for (uint32_t i = 0; i < count; i++) {
-        fputs(i ? "," : "", out);
-        json_kernel(out, &a->kernels[order[i]]);
-    }
+    json_list(out, a, GPURT_KIND_KERNEL);
+    fputs("],\"graph_list\":[", out);
+    json_list(out, a, GPURT_KIND_GRAPH);
     fputs("]}", out);
 }

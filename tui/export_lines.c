@@ -52,6 +52,7 @@ typedef struct field {
 /* One line. Texts live as long as the row. */
 typedef struct line {
     field_t fields[FIELDS];
+    char graph[GPURT_SPAN_GRAPH_NAME];
     char message[GPURT_MESSAGE_MAX];
 } line_t;
 
@@ -94,6 +95,10 @@ static void set_span(const export_out_t *o, line_t *l, const gpurt_span_t *s)
     if (s->kind == GPURT_KIND_COPY || s->kind == GPURT_KIND_FILL)
         set(l, BYTES, s->bytes);
     set_string(o, l, NAME, s->name);
+    if (s->kind == GPURT_KIND_GRAPH) {
+        gpurt_span_graph_name(l->graph, s->graph, s->nodes);
+        set_text(l, NAME, l->graph, strlen(l->graph));
+    }
 }
 
 static void set_range(const export_out_t *o, line_t *l, const gpurt_row_t *row)

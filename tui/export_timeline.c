@@ -18,7 +18,7 @@ typedef struct waiting {
     export_event_t event; /* its track is not chosen yet */
     export_key_t key;
     bool nests;
-    char text[24];
+    char text[GPURT_SPAN_GRAPH_NAME];
 } waiting_t;
 
 struct export_timeline {
@@ -168,7 +168,7 @@ static void on_stream(export_timeline_t *t, const gpurt_span_t *s)
         return;
     }
     if (s->kind == GPURT_KIND_GRAPH)
-        snprintf(w->text, sizeof w->text, "graph %u", s->graph);
+        gpurt_span_graph_name(w->text, s->graph, s->nodes);
     else {
         if (s->kind == GPURT_KIND_FILL)
             memcpy(w->text, "fill", 4);

@@ -212,18 +212,20 @@ static void kernel_draw(canvas_t *c, rect_t area, int row, const columns_t *at,
     cell(c, area, row, at->p50, STYLE_NORMAL, activity_time(k->p50_ns, text));
     cell(c, area, row, at->p99, STYLE_NORMAL, activity_time(k->p99_ns, text));
     cell(c, area, row, at->most, STYLE_NORMAL, activity_time(k->max_ns, text));
+    canvas_text(c, area, row, at->name, STYLE_NORMAL, k->name,
+                strnlen(k->name, sizeof k->name));
+    if (k->kind == GPURT_KIND_GRAPH)
+        return; /* its kernels have registers */
     snprintf(text, sizeof text, "%u", k->registers);
     cell(c, area, row, at->registers, STYLE_DIM, text);
     snprintf(text, sizeof text, "%u", k->shared_bytes);
     cell(c, area, row, at->shared, STYLE_DIM, text);
-    canvas_text(c, area, row, at->name, STYLE_NORMAL, k->name,
-                strnlen(k->name, sizeof k->name));
 }
 
 void gpulist_kernels(const picture_t *p, canvas_t *c, rect_t area, int row, int selected)
 {
     const gpurt_model_activity_t *a = &p->view->activity;
-    uint16_t order[GPURT_MODEL_KERNELS + 1];
+    uint16_t order[GPURT_MODEL_KERNEL_ROWS];
     int count = (int)activity_order(a, order), shown = area.rows - row - 1, first = 0;
     activity_sum_t sum = activity_sum(a);
     columns_t at = columns_of(area.columns);
@@ -234,7 +236,7 @@ void gpulist_kernels(const picture_t *p, canvas_t *c, rect_t area, int row, int 
         first = selected - shown + 1;
     heading(c, area, row, &at);
     for (int i = first; i < count && i - first < shown; i++) {
-        kernel_draw(c, area, row + 1 + i - first, &at, &a->kernels[order[i]], sum.ns);
+        kernel_draw(c, area, row + 1 + i - first, &at, &a->kernels[order[i]], sum.whole_ns);
         if (i == selected)
             canvas_row_style(c, area, row + 1 + i - first, STYLE_SELECT);
     }

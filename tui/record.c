@@ -29,7 +29,7 @@ enum {
 #define LOOK_NS 1000000ull
 
 typedef struct record_options {
-    const char *output, *rules, *on_panic;
+    const char *output, *rules, *cupti, *on_panic;
     bool append, spin, quiet, gpu_core, launch_sites;
     uint64_t level, hang_ns, pid;
     again_t again;
@@ -60,6 +60,13 @@ static const gpurt_option_t rows[] = {
      FIELD(STRING, rules),
      .help = "what PROGRAM records: a level, and levels of source files, as in "
              "'info,net/*=trace' (GPURT_LEVEL; rules as in gpurt-log level)"},
+    {.name = "cupti",
+     .arg = "WORDS",
+     FIELD(STRING, cupti),
+     .help =
+         "what is recorded of the GPU itself: off, kernels, default, all, or such words "
+         "with commas; 'default,nodes' follows each kernel of a CUDA graph, which "
+         "slows graphs down: without nodes each launch is one record (GPURT_CUPTI)"},
     {.section = "Failures",
      .name = "exec-on-panic",
      .arg = "CMD",
@@ -475,8 +482,9 @@ int main(int argc, char **argv)
                                                    : "say which program to run");
     if (o.rules && rules_hand_on(o.rules, &err) != GPURT_OK)
         return gpurt_option_refuse(&program, "%s", err.text);
-    if (o.launch_sites && setenv("GPURT_LAUNCH_SITES", "1", 1) != 0)
-        return gpurt_option_refuse(&program, "GPURT_LAUNCH_SITES: %s", strerror(errno));
+    if ((o.launch_sites && setenv("GPURT_LAUNCH_SITES", "1", 1) != 0) ||
+        (o.cupti && setenv("GPURT_CUPTI", o.cupti, 1) != 0))
+        return gpurt_option_refuse(&program, "environment: %s", strerror(errno));
     wo.append = o.append;
     wo.level = (int32_t)o.level;
     status = recording_open(&log, &program, o.output, &wo);

@@ -154,7 +154,8 @@ static const gpurt_option_text_t texts[] = {
      "NO_COLOR, TERM and the locale as usual. PROGRAM is started with GPURT_DRAIN "
      "set, by which gpurt_open finds its drainer, and with CUDA_INJECTION64_PATH, by "
      "which the CUDA driver loads the collector (GPURT_CUPTI: off, kernels, default or "
-     "all). What is drained is published in "
+     "all; default,nodes follows each kernel of a CUDA graph). What is drained is "
+     "published in "
      "$XDG_RUNTIME_DIR/gpurt/PID (or /dev/shm/gpurt-UID/PID), readable by its user "
      "alone: there -p finds it. CMD of --exec-on-panic finds GPURT_PANIC_KIND (panic or "
      "fault), GPURT_PANIC_SITE and GPURT_PANIC_MESSAGE."},

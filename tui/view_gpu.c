@@ -33,10 +33,14 @@ static int copies_draw(const gpurt_model_activity_t *a, canvas_t *c, rect_t area
 static void title(const gpurt_model_activity_t *a, canvas_t *c, rect_t area)
 {
     activity_sum_t sum = activity_sum(a);
-    char text[128], time[24];
+    char text[192], time[24];
     int used = snprintf(text, sizeof text, "GPU  %llu kernels, %s",
                         (unsigned long long)sum.count, activity_time(sum.ns, time));
 
+    if (a->graphs.count)
+        used += snprintf(
+            text + used, sizeof text - (size_t)used, ", %llu launches of graphs, %s",
+            (unsigned long long)a->graphs.count, activity_time(a->graphs.ns, time));
     if (sum.untimed)
         used += snprintf(text + used, sizeof text - (size_t)used, ", %llu without times",
                          (unsigned long long)sum.untimed);
@@ -73,7 +77,7 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
 
 static bool act(picture_t *p, action_t action, int page)
 {
-    uint16_t order[GPURT_MODEL_KERNELS + 1];
+    uint16_t order[GPURT_MODEL_KERNEL_ROWS];
     int count = (int)activity_order(&p->view->activity, order), at = (int)p->kernel;
     bool mine = gputime_act(p, action);
     int step = action == ACTION_UP          ? -1

@@ -5,7 +5,8 @@
  * the depth of the launch queue, and says the median time of a call. Ten rounds by turns:
  * bare, under gpurt-record, and with CUPTI recording the same kinds for nobody (cupti_peer);
  * before any time is believed, the log must hold each kernel once and nothing lost. And what
- * it adds to the start of CUDA, as long as the program has to wait for it. */
+ * it adds to the start of CUDA, as long as the program has to wait for it, beside what CUPTI
+ * alone adds: more rounds, because two starts of a bare program differ by more than that. */
 #include "rows.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@
 
 enum {
     PAIRS = 10,
+    STARTS = 24,
     LAUNCHES = 20000,
     SKIPPED = 77
 };
@@ -94,19 +96,28 @@ static double watched(const bench_t *b, const char *kinds)
     return time;
 }
 
-/* Until CUDA is there. kinds: NULL, bare. */
-static double started(const bench_t *b, const char *kinds)
+typedef enum start {
+    START_BARE,
+    START_WATCHED,
+    START_ALONE, /* CUPTI */
+    START_WAYS
+} start_t;
+
+/* Until CUDA is there. */
+static double started(const bench_t *b, start_t way)
 {
     char line[3 * PATH_MAX], out[64];
 
     unlink(b->log);
-    if (kinds)
+    if (way == START_WATCHED)
         snprintf(line, sizeof line,
-                 "GPURT_CUPTI=%s exec %s/gpurt-record -q -o %s -- %s/../tests/cupti_plain "
-                 "start",
-                 kinds, b->folder, b->log, b->folder);
+                 "exec %s/gpurt-record -q -o %s -- %s/../tests/cupti_plain start",
+                 b->folder, b->log, b->folder);
     else
-        snprintf(line, sizeof line, "exec %s/../tests/cupti_plain start", b->folder);
+        snprintf(line, sizeof line, "%s%s%s exec %s/../tests/cupti_plain start",
+                 way == START_ALONE ? "CUDA_INJECTION64_PATH=" : "",
+                 way == START_ALONE ? b->folder : "",
+                 way == START_ALONE ? "/../tests/libcupti_peer.so" : "", b->folder);
     if (run(line, out, sizeof out) != 0)
         fail("the program that starts CUDA", out);
     return strtod(out, NULL);
@@ -114,15 +125,23 @@ static double started(const bench_t *b, const char *kinds)
 
 static void start_case(const bench_t *b)
 {
-    double added[PAIRS], peer[PAIRS];
+    double took[START_WAYS][STARTS], added[STARTS], alone[STARTS];
 
-    for (int i = 0; i < PAIRS; i++) {
-        peer[i] = started(b, NULL);
-        added[i] = started(b, "default") - peer[i];
+    for (int i = 0; i < STARTS; i++) {
+        for (int k = 0; k < START_WAYS; k++) { /* each way in each place */
+            int way = (i + k) % START_WAYS;
+
+            took[way][i] = started(b, (start_t)way);
+        }
+        added[i] = took[START_WATCHED][i] - took[START_BARE][i];
+        alone[i] = took[START_ALONE][i] - took[START_BARE][i];
     }
-    rows_add("bench_cupti", "added_to_start", rows_median(added, PAIRS), "ns", "limit",
+    rows_add("bench_cupti", "added_to_start", rows_median(added, STARTS), "ns", "limit",
              START_NS);
-    rows_add("bench_cupti", "start_bare", rows_median(peer, PAIRS), "ns", NULL, 0);
+    rows_add("bench_cupti", "cupti_adds_to_start", rows_median(alone, STARTS), "ns", NULL,
+             0);
+    rows_add("bench_cupti", "start_bare", rows_median(took[START_BARE], STARTS), "ns", NULL,
+             0);
 }
 
 static void one_case(const bench_t *b, const char *kinds)

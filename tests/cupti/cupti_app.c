@@ -40,6 +40,8 @@ static void driver_start(void)
 
     if (!library)
         return;
+    if (getenv("FAKE_GRAPHS")) /* what of the driver is asked about graphs */
+        CHECK(dlopen(getenv("FAKE_GRAPHS"), RTLD_NOW | RTLD_LOCAL) != NULL);
     entry = dlsym(library, "InitializeInjection");
     CHECK_MSG(entry != NULL, "no entry in %s", path);
     memcpy(&initialise, &entry, sizeof initialise);
@@ -191,6 +193,20 @@ static void several(void)
                         now + 20000 * i + 1000 * (i % 4 + 1));
 }
 
+/* Three graphs are launched by turns, one is launched that was there before. */
+static void graphs(void)
+{
+    static fake_graph_t made[] = {{2, 35, 0}, {5, 1, 0}, {4098, 6, 1}}, before = {9, 3, 0};
+    uint64_t now = fake->time() - 100000000;
+
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
+        fake->graph_made(&made[i]);
+    for (uint64_t i = 0; i < 30; i++)
+        fake->graph_run(0, &made[i % 3], now + i * 1000000, 1000);
+    fake->graph_run(0, &before, now + 30000000, 1000);
+    fake->kernel(0, "beside", now + 31000000, now + 31001000);
+}
+
 /* A module is unloaded, and the next one has its addresses: when the first one's records have
  * been read, the same address is another name. */
 static void addresses(void)
@@ -335,7 +351,7 @@ int main(int argc, char **argv)
     } modes[] = {{"threads", threads_run}, {"bad", bad_times},         {"mixed", mixed},
                  {"order", out_of_order},  {"persistent", persistent}, {"fork", forking},
                  {"without", without},     {"seconds", seconds},       {"several", several},
-                 {"addresses", addresses}};
+                 {"addresses", addresses}, {"graphs", graphs}};
     const char *mode = argc > 1 ? argv[1] : "";
     long count = argc > 2 ? atol(argv[2]) : 1000;
 

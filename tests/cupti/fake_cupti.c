@@ -18,8 +18,10 @@ static struct {
     CUpti_BuffersCallbackRequestFunc asked;
     CUpti_BuffersCallbackCompleteFunc done;
     CUpti_TimestampCallbackFunc time;
+    CUpti_CallbackFunc told;
     uint64_t kinds, taken, dropped, dropped_sum;
-    int times, kinds_before_time, forced, patient, system_threads, polls_hidden;
+    int tells_graphs, times, kinds_before_time, forced, patient, system_threads,
+        polls_hidden;
     uint32_t correlation;
     lane_t lanes[FAKE_LANES];
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -71,11 +73,26 @@ CUptiResult cuptiGetVersion(uint32_t *version)
 CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback,
                            void *data)
 {
-    (void)callback;
     (void)data;
+    fake.told = callback;
     memset(subscriber, 0, sizeof *subscriber);
     return mode_is("clash") ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
                             : CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscriber,
+                                CUpti_CallbackDomain domain, CUpti_CallbackId id)
+{
+    (void)subscriber;
+    if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED)
+        fake.tells_graphs = enable != 0;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetGraphExecId(CUgraphExec graph, uint32_t *id)
+{
+    *id = ((const fake_graph_t *)(const void *)graph)->id;
+    return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiGetResultString(CUptiResult result, const char **text)
@@ -245,6 +262,51 @@ static void fake_kernel(int lane, const char *name, uint64_t start, uint64_t end
     fake_kernel_of(lane, &where, name, start, end);
 }
 
+static void fake_graph_made(fake_graph_t *graph)
+{
+    CUpti_GraphData made = {.graph = (CUgraph)(void *)graph,
+                            .graphExec = (CUgraphExec)(void *)graph};
+    CUpti_ResourceData about = {.resourceDescriptor = &made};
+
+    if (fake.tells_graphs)
+        fake.told(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED,
+                  &about);
+}
+
+static void graph_whole(int lane, const fake_graph_t *graph, uint64_t start, uint64_t end)
+{
+    CUpti_ActivityGraphTrace2 *g;
+
+    pthread_mutex_lock(&fake.lock);
+    g = record_take(lane, CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+    if (g) {
+        g->graphId = graph->id;
+        g->start = start;
+        g->end = end;
+        g->streamId = 7;
+        g->deviceId = graph->on_host ? INT32_MAX : 1;
+        g->contextId = graph->on_host ? INT32_MAX : 1;
+        g->endDeviceId = g->endContextId = 1;
+        g->correlationId = ++fake.correlation;
+    }
+    pthread_mutex_unlock(&fake.lock);
+}
+
+/* As CUPTI does it: the record of the whole takes the place of its nodes'. */
+static void fake_graph_run(int lane, const fake_graph_t *graph, uint64_t start, uint64_t ns)
+{
+    fake_where_t where = {.device = 1, .context = 1, .stream = 7, .graph = graph->id};
+
+    if (fake.kinds >> CUPTI_ACTIVITY_KIND_GRAPH_TRACE & 1) {
+        graph_whole(lane, graph, start, start + graph->nodes * ns);
+        return;
+    }
+    for (uint32_t i = 0; i < graph->nodes; i++) {
+        where.node = (uint64_t)graph->id << 32 | (i + 1);
+        fake_kernel_of(lane, &where, "node", start + i * ns, start + (i + 1) * ns);
+    }
+}
+
 static void fake_copy(int lane, uint8_t kind, uint64_t bytes, uint64_t start, uint64_t end)
 {
     CUpti_ActivityMemcpy6 *m;
@@ -301,10 +363,9 @@ static void fake_poll(int lane, uint64_t start)
 static void fake_other(int lane)
 {
     static const CUpti_ActivityKind kinds[] = {
-        CUPTI_ACTIVITY_KIND_OVERHEAD,   CUPTI_ACTIVITY_KIND_MEMORY2,
-        CUPTI_ACTIVITY_KIND_MARKER,     CUPTI_ACTIVITY_KIND_RUNTIME,
-        CUPTI_ACTIVITY_KIND_DRIVER,     CUPTI_ACTIVITY_KIND_MEMCPY2,
-        CUPTI_ACTIVITY_KIND_GRAPH_TRACE};
+        CUPTI_ACTIVITY_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_MEMORY2,
+        CUPTI_ACTIVITY_KIND_MARKER,   CUPTI_ACTIVITY_KIND_RUNTIME,
+        CUPTI_ACTIVITY_KIND_DRIVER,   CUPTI_ACTIVITY_KIND_MEMCPY2};
     uint64_t now = fake.time();
 
     pthread_mutex_lock(&fake.lock);
@@ -343,18 +404,12 @@ static void fake_other(int lane)
             a->start = now;
             a->end = now + 200;
             a->threadId = 77;
-        } else if (kinds[i] == CUPTI_ACTIVITY_KIND_MEMCPY2) {
+        } else {
             CUpti_ActivityMemcpyPtoP4 *m = any;
 
             m->bytes = 1 << 20;
             m->start = now;
             m->end = now + 300;
-        } else {
-            CUpti_ActivityGraphTrace2 *g = any;
-
-            g->graphId = 3;
-            g->start = now;
-            g->end = now + 400;
         }
     }
     pthread_mutex_unlock(&fake.lock);
@@ -454,6 +509,8 @@ static int fake_forced(void)
 const fake_cupti_t fake_cupti = {
     .kernel = fake_kernel,
     .kernel_of = fake_kernel_of,
+    .graph_made = fake_graph_made,
+    .graph_run = fake_graph_run,
     .copy = fake_copy,
     .fill = fake_fill,
     .wait = fake_wait,

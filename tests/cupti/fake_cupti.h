@@ -17,6 +17,13 @@ typedef struct fake_where {
     int32_t shared;
 } fake_where_t;
 
+/* A graph, and what the program instantiated of it: both handles are its address. */
+typedef struct fake_graph {
+    uint32_t id;    /* of what was instantiated */
+    uint32_t nodes; /* kernels, one behind another */
+    int on_host;    /* before them a call of the host: one more node */
+} fake_graph_t;
+
 /* Found by dlsym in the library that GPURT_CUPTI_LIBRARY names. */
 typedef struct fake_cupti {
     /* One record into buffer `lane` (0..7). It is dropped, and counted, when no buffer is
@@ -28,6 +35,10 @@ typedef struct fake_cupti {
     void (*fill)(int lane, uint64_t bytes, uint64_t start, uint64_t end);
     void (*wait)(int lane, CUpti_ActivitySynchronizationType type, uint64_t start,
                  uint64_t end);
+    /* It is instantiated: callbacks come as CUPTI's do. */
+    void (*graph_made)(fake_graph_t *graph);
+    /* One launch on stream 7, its kernels at ns each: one record of it, or one of each node. */
+    void (*graph_run)(int lane, const fake_graph_t *graph, uint64_t start, uint64_t ns);
     void (*poll)(int lane, uint64_t start); /* a look at an event that has not come */
     void (*other)(int lane); /* one of each other kind, and one of a kind nobody asks for */
     /* The lane's last kernel has not ended: a plain flush leaves the buffer. */

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """bench_torch: what gpurt-record takes from programs of PyTorch. Pairs by turns, bare and under gpurt-record, of all
-loops of torch_loops.py; beside it the torch profiler, and CUPTI with the same kinds of records and nobody who reads them
-(cupti_peer). Before any time is believed, the log must have lost nothing, and hold as many kernels in each run.
+loops of torch_loops.py; beside it the torch profiler, CUPTI with the same kinds of records and nobody who reads them
+(cupti_peer), and gpurt-record following each kernel of graphs (default,nodes). Before any time is believed, the log must have lost nothing, and hold as many kernels in each run.
 
 BENCH_TORCH_PAIRS: how many pairs, 10 unless told. Linked into the folder of the programs, which it finds by its name."""
 import json
@@ -36,17 +36,17 @@ def times(*more, before=(), **settings):
     return json.loads(run([*before, sys.executable, LOOPS, "time", *more], **settings).splitlines()[-1])
 
 
-def watched(folder):
-    """Times under gpurt-record, and how many kernels it saw."""
+def watched(folder, kinds="default"):
+    """Times under gpurt-record, and how many kernels and graphs it saw."""
     log = os.path.join(folder, "log.gplog")
     if os.path.exists(log):
         os.unlink(log)
-    took = times(before=[os.path.join(BIN, "gpurt-record"), "-q", "-o", log, "--"])
+    took = times(before=[os.path.join(BIN, "gpurt-record"), "-q", "--cupti", kinds, "-o", log, "--"])
     stat = json.loads(run([os.path.join(BIN, "gpurt-log"), "stat", "--json", log]))
     collector = stat["activity"]["collector"]
     if stat["dropped"] or collector["bad"] or collector["cupti_dropped"] or collector["state"] != "on":
         sys.exit(f"bench_torch: records are missing: {stat['dropped']} dropped, {collector}")
-    return took, stat["activity"]["kernels"], stat["bytes"] / stat["records"]
+    return took, (stat["activity"]["kernels"], stat["activity"]["graphs"]), stat["bytes"] / stat["records"]
 
 
 def row(case, value, unit, peer=None, peer_value=0.0):
@@ -55,7 +55,7 @@ def row(case, value, unit, peer=None, peer_value=0.0):
 
 
 def main():
-    bare, recorded, alone, profiled, kernels, bytes_each = [], [], [], [], [], []
+    bare, recorded, alone, profiled, nodes, counts, bytes_each = [], [], [], [], [], [], []
     times("train_short")  # the driver and the files of PyTorch are warm from here on
     with tempfile.TemporaryDirectory() as folder:
         for pair in range(2 * PAIRS):
@@ -64,14 +64,18 @@ def main():
                 continue
             took, count, size = watched(folder)
             recorded.append(took)
-            kernels.append(count)
+            counts.append(count)
             bytes_each.append(size)
+        for _ in range(PEERS):
+            nodes.append(watched(folder, "default,nodes"))
     for _ in range(PEERS):
         if os.path.exists(PEER):
             alone.append(times(CUDA_INJECTION64_PATH=PEER))
         profiled.append(times("--profiler"))
-    if len(set(kernels)) != 1:
-        sys.exit(f"bench_torch: not the same kernels in each run: {kernels}")
+    if len(set(counts)) != 1:
+        sys.exit(f"bench_torch: not the same kernels and graphs in each run: {counts}")
+    if counts[0][1] == 0 or any(launches or count <= counts[0][0] for _, (count, launches), _ in nodes):
+        sys.exit(f"bench_torch: graphs whole {counts[0]}, and by their nodes {[count for _, count, _ in nodes]}")
     print("bench\tcase\tvalue\tunit\tpeer\tpeer_value\tratio")
     for loop in bare[0]:
         base = median(t[loop] for t in bare)
@@ -81,8 +85,10 @@ def main():
         row(f"{loop}_added", percent, "percent", *limit)
         if alone:
             row(f"{loop}_cupti_alone", median(t[loop] for t in alone), "ns", "bare", base)
+        row(f"{loop}_nodes", median(took[loop] for took, _, _ in nodes), "ns", "bare", base)
         row(f"{loop}_torch_profiler", median(t[loop] for t in profiled), "ns", "bare", base)
-    row("kernels", kernels[0], "records")
+    row("kernels", counts[0][0], "records")
+    row("graphs", counts[0][1], "records")
     row("record_in_file", median(bytes_each), "bytes", "limit", 12)
     return 0
 

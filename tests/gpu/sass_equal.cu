@@ -87,7 +87,9 @@ PAIR(globaltimer, (uint64_t * out), *out = gpurt_globaltimer(),
 /* ---- warps --------------------------------------------------------------------------- */
 PAIR(syncwarp, (uint32_t * out, uint32_t m), gpurt_syncwarp(m); *out = 1, __syncwarp(m);
      *out = 1)
-VALUE(activemask, uint32_t, gpurt_activemask(), __activemask())
+/* With the bit that makes it each lane's own (dialect_cuda.h). */
+VALUE(activemask, uint32_t, gpurt_activemask(), __activemask() | 1u << bare_laneid())
+VALUE(activemask_now, uint32_t, gpurt_activemask_now(), __activemask())
 LANE(ballot, uint32_t, uint32_t, gpurt_ballot(m, v > b), __ballot_sync(m, v > b))
 LANE(ballot_word, uint32_t, uint32_t, gpurt_ballot(m, v), __ballot_sync(m, v))
 LANE(ballot_full, uint32_t, uint32_t, gpurt_ballot(GPURT_FULL_MASK, v > b),

@@ -101,6 +101,19 @@ def check_calls(trace):
     assert sum(count > LAUNCHED_AT_ONCE for count in at_once.values()) >= EACH, "no replays of a graph"
 
 
+def check_graphs(log):
+    """By default a replay is one record: as many as there were, with nothing of what is in them."""
+    done, stat = recorded(log, sys.executable, LOOPS, "count", "graph")
+    assert done.returncode == 0, done.stderr
+    check_lossless(stat)
+    graphs = stat["activity"]["graph_list"]
+    assert len(graphs) == 1 and graphs[0]["count"] == 2 * EACH and graphs[0]["untimed"] == 0, graphs
+    assert graphs[0]["nodes"] > LAUNCHED_AT_ONCE and graphs[0]["min_ns"] > 0, graphs
+    trace = timeline(log)
+    replays = [s for s in trace.slices if s["in"] == "graph"]
+    assert len(replays) == 2 * EACH and not any("node" in s["args"] for s in trace.slices), len(replays)
+
+
 def check_clash(log):
     """Two collectors in one process: ours was first, the profiler is refused; the program goes on."""
     done, stat = recorded(log, sys.executable, LOOPS, "count", "--profiler", "train_short")
@@ -125,6 +138,7 @@ def main():
         counts = check_counts(trace, steps, json.loads(reference.stdout.splitlines()[-1]))
         check_ranges(trace)
         check_calls(trace)
+        check_graphs(os.path.join(folder, "graphs.gplog"))
         check_clash(os.path.join(folder, "clash.gplog"))
     print("ok: %d kernels, %d copies, %d fills, as the torch profiler has them" % counts)
     return 0

@@ -145,6 +145,32 @@ static void check_inlined(void)
     CHECK_EQ(find(0x2020, f), 0);
 }
 
+/* A row that is there twice has one number. */
+static void check_repeated(void)
+{
+    line_frame_t f[LINETABLE_FRAMES];
+    size_t unit;
+
+    used = 0;
+    unit = unit_begin(2);
+    put_address(0x1000);
+    put_row(0, 4, 2);  /* row 1: line 5 */
+    put_row(0, 0, 2);  /* and again */
+    put_row(16, 0, 2); /* row 2: the same line further on */
+    put_row(16, 4, 1); /* row 3: line 9 */
+    put_inlined(3, 1);
+    put_row(0, 20, 2); /* row 4: line 29 of outer, called in row 3 */
+    put_row(0, 0, 2);  /* and again */
+    put_inlined(4, 7);
+    put_row(0, 1, 2); /* row 5: line 30 of inner, called in row 4 */
+    put_end(16);
+    unit_end(unit);
+    CHECK_EQ(find(0x1020, f), 3);
+    check_frame(&f[0], "two.h", 30, "inner");
+    check_frame(&f[1], "two.h", 29, "outer");
+    check_frame(&f[2], "one.cu", 9, "");
+}
+
 /* A caller that lies ahead, or is the row itself, ends the chain. */
 static void check_circles(void)
 {
@@ -190,6 +216,7 @@ static void check_cut(void)
 int main(void)
 {
     check_inlined();
+    check_repeated();
     check_circles();
     check_cut();
     return 0;

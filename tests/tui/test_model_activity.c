@@ -59,7 +59,7 @@ static void put_kernel(uint32_t name, uint64_t ns)
 
 static const gpurt_model_kernel_t *kernel(const char *name)
 {
-    for (uint32_t i = 0; i <= GPURT_MODEL_KERNELS; i++)
+    for (uint32_t i = 0; i < GPURT_MODEL_KERNEL_ROWS; i++)
         if (strcmp(view->activity.kernels[i].name, name) == 0)
             return &view->activity.kernels[i];
     CHECK_MSG(false, "no kernel %s", name);
@@ -206,7 +206,7 @@ static void check_screen(void)
 /* Names beyond the table are counted together; the order is that of time. */
 static void check_crowd(void)
 {
-    uint16_t order[GPURT_MODEL_KERNELS + 1];
+    uint16_t order[GPURT_MODEL_KERNEL_ROWS];
     activity_sum_t sum;
     char name[16];
     uint32_t count;
@@ -297,6 +297,109 @@ static void check_together(void)
     free(other);
 }
 
+static void put_graph(uint32_t graph, uint64_t ns, uint32_t nodes)
+{
+    gpurt_activity_graph_t g = {graph, gpurt_pair(ns), 7, 1, 1, nodes};
+
+    /* Files before the count of nodes end before it. */
+    put(GPURT_KIND_GRAPH, 0, T0, &g, nodes ? sizeof g : sizeof g - 4);
+}
+
+/* What activity_plain or activity_json writes. */
+static void check_written(void (*write)(FILE *out), const char *const *want)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    CHECK(out != NULL);
+    write(out);
+    fclose(out);
+    for (; *want; want++)
+        CHECK_CONTAINS(text, *want);
+    free(text);
+}
+
+static void write_plain(FILE *out)
+{
+    activity_plain(out, &view->activity, 20);
+}
+
+static void write_json(FILE *out)
+{
+    activity_json(out, &view->activity);
+}
+
+/* A graph that is launched whole has a row among the kernels and is none of them, even where
+ * its number is that of a kernel's name. */
+static void check_graph_rows(uint32_t name)
+{
+    static const char *const plain[] = {
+        "kernels    2 of 1 names, 40 ns on GPUs",
+        "graphs     launches: 4, 60 ns on GPUs; their kernels are not told apart "
+        "(GPURT_CUPTI=default,nodes)\n",
+        " 40.00%         2      40 ns      20 ns",
+        "      30 ns    -      -  graph 4000000000\n", NULL};
+    static const char *const json[] = {
+        "{\"kernels\":2,\"kernel_ns\":40,",
+        "\"graphs\":4,\"graph_ns\":60,",
+        "\"kernel_list\":[{\"name\":\"inside\",\"count\":2,",
+        "],\"graph_list\":[{\"graph\":",
+        "{\"graph\":4000000000,\"nodes\":null,\"count\":1,",
+        "\"nodes\":35,\"count\":3,\"untimed\":1,\"total_ns\":30,\"min_ns\":10,",
+        NULL};
+    char called[64];
+    const gpurt_model_kernel_t *row;
+
+    put_kernel(name, 20);
+    put_kernel(name, 20);
+    put_graph(name, 20, 35);
+    put_graph(name, 10, 0);
+    put_graph(name, GPURT_ACTIVITY_NO_TIME, 35);
+    put_graph(4000000000u, 30, 0);
+    look();
+    snprintf(called, sizeof called, "graph %u (35 nodes)", name);
+    row = kernel(called);
+    CHECK_EQ(row->count, 3);
+    CHECK_EQ(row->total_ns, 30);
+    CHECK_EQ(row->max_ns, 20);
+    CHECK_EQ(kernel("inside")->count, 2);
+    check_written(write_plain, plain);
+    check_written(write_json, json);
+}
+
+/* A server has thousands of graphs: they leave kernels their rows. */
+static void check_graph_crowd(void)
+{
+    for (uint32_t i = 0; i < 2 * GPURT_MODEL_GRAPHS; i++)
+        put_graph(1000000 + i, 1, 9);
+    put_kernel(string("a kernel behind"), 1);
+    look();
+    CHECK_EQ(kernel("a kernel behind")->count, 1);
+    CHECK_EQ(kernel("(all other graphs)")->count, GPURT_MODEL_GRAPHS + 2);
+    CHECK_EQ(view->activity.graphs.count, 4 + 2 * GPURT_MODEL_GRAPHS);
+}
+
+static void check_graphs(void)
+{
+    picture_t p = {.view = view, .name = "x", .hertz = 10, .speed = 1, .shown = VIEW_GPU};
+    gpurt_model_t *before = model;
+    canvas_t c = {.unicode = true};
+
+    CHECK_EQ(gpurt_model_create(&dictionary, NULL, &model, &err), GPURT_OK);
+    memset(view, 0, sizeof *view);
+    check_graph_rows(string("inside"));
+    check_graph_crowd();
+    CHECK(canvas_resize(&c, 36, 160));
+    picture_draw(&p, &c);
+    CHECK(on_canvas(&c, "GPU  3 kernels, 41 ns, 132 launches of graphs, 188 ns"));
+    CHECK(on_canvas(&c, "graph 4000000000"));
+    CHECK(on_canvas(&c, "(35 nodes)"));
+    canvas_fini(&c);
+    gpurt_model_destroy(model);
+    model = before;
+}
+
 int main(void)
 {
     setlocale(LC_ALL, "C.UTF-8");
@@ -309,6 +412,7 @@ int main(void)
     check_screen();
     check_crowd();
     check_together();
+    check_graphs();
     gpurt_model_destroy(model);
     gpurt_dictionary_fini(&dictionary);
     free(view);

@@ -97,6 +97,7 @@ typedef struct gpurt_activity_graph {
     uint32_t graph;
     gpurt_pair_t ns;
     uint32_t stream, correlation, context;
+    uint32_t nodes; /* that it was made of, a graph in it as one; 0: not known */
 } gpurt_activity_graph_t;
 
 typedef struct gpurt_activity_range {

@@ -91,7 +91,16 @@ GPURT_DEV void gpurt_syncwarp(uint32_t mask)
 {
     __syncwarp(mask);
 }
+/* The caller's own bit is set anyhow. With it the mask is each lane's own to ptxas, which else
+ * takes the answer for one value of all lanes that run together, also behind a branch: before a
+ * shuffle it then asks a single mask whether all have come, and lanes read of a leader that has
+ * not. Masks that are made of this one are safe, too. */
 GPURT_DEV uint32_t gpurt_activemask(void)
+{
+    return __activemask() | 1u << gpurt_lane();
+}
+/* The bare answer, for who compares it, or gives it to one operation that stands right behind. */
+GPURT_DEV uint32_t gpurt_activemask_now(void)
 {
     return __activemask();
 }

@@ -183,7 +183,8 @@ GPURT_SIMT_PUN(double, f64, uint64_t)
 /* ---- warp.h: votes and matches ----------------------------------------------------------- */
 #define gpurt_syncwarp(mask) \
     ((void)gpurt_simt_warp_op(GPURT_SIMT_SYNCWARP, mask, 0, 0, GPURT_HERE))
-#define gpurt_activemask() gpurt_simt_activemask(GPURT_HERE)
+#define gpurt_activemask()     gpurt_simt_activemask(GPURT_HERE)
+#define gpurt_activemask_now() gpurt_simt_activemask(GPURT_HERE)
 #define gpurt_ballot(mask, predicate)                                                \
     ((uint32_t)gpurt_simt_warp_op(GPURT_SIMT_BALLOT, mask, (predicate) ? 1u : 0u, 0, \
                                   GPURT_HERE))

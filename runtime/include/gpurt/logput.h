@@ -519,12 +519,12 @@ GPURT_DEV bool gpurt_log_quick_near(const gpurt_log_call_t *c, gpurt_ring_head_t
 GPURT_DEV void gpurt_log_quick(gpurt_site_t *site, uint32_t form, const uint32_t *args,
                                uint32_t words)
 {
-    uint32_t mask = gpurt_activemask();
+    bool whole = gpurt_activemask_now() == GPURT_FULL_MASK;
     gpurt_log_call_t c = gpurt_log_call(site, form, words);
     gpurt_ring_head_t *head = gpurt_log_head_of(&c.aim);
 
     asm volatile("" : "+l"(head));
-    if (GPURT_UNLIKELY(mask != GPURT_FULL_MASK || !gpurt_log_quick_near(&c, head, args))) {
+    if (GPURT_UNLIKELY(!whole || !gpurt_log_quick_near(&c, head, args))) {
         uint32_t copy[2];
 
         copy[0] = words > 0 ? args[0] : 0;

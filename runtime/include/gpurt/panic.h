@@ -336,11 +336,12 @@ GPURT_DEVN GPURT_ENDS void gpurt_panic_fail(gpurt_panic_site_t *site, uint32_t m
                 GPURT_PANIC_FAIL_(GPURT_CATEGORY_ASSERT, #cond, 0, 0ull, 0, , \
                                   "" __VA_ARGS__)                             \
         } while (0)
-/* The lanes that run together vote; where all is well that is the whole price. */
+/* The lanes that run together vote; where all is well that is the whole price. What is called
+ * with the mask else is out of line, where ptxas knows nothing of where it came from. */
 #    define GPURT_ASSERT_LANES(cond, ...)                                            \
         do {                                                                         \
             const bool gpurt_holds_ = (cond);                                        \
-            const uint32_t gpurt_mask_ = gpurt_activemask();                         \
+            const uint32_t gpurt_mask_ = gpurt_activemask_now();                     \
             const uint32_t gpurt_failed_ = gpurt_ballot(gpurt_mask_, !gpurt_holds_); \
                                                                                      \
             if (GPURT_UNLIKELY(gpurt_failed_ != 0)) {                                \

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
+#include "graphs.h"
+
+#include <dlfcn.h>
+#include <gpurt/atomic.h>
+#include <string.h>
+
+/* Numbers go up by three a graph, which meets each place of a power of two. */
+enum {
+    PLACES = 4096
+};
+
+static struct {
+    __typeof__(cuptiGetGraphExecId) *number_of;
+    __typeof__(cuGraphGetNodes) *nodes_of;
+    uint64_t
+        xplaces[PLACES]; /* number of the graph << 32 | nodes; written by: any thread */
+} graphs;
+
+void CUPTIAPI graphs_told(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                          const void *about)
+{
+    const CUpti_ResourceData *resource = about;
+    const CUpti_GraphData *graph;
+    uint32_t number = 0;
+    size_t nodes = 0;
+
+    (void)data;
+    if (domain != CUPTI_CB_DOMAIN_RESOURCE || id != CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED)
+        return;
+    graph = resource->resourceDescriptor;
+    if (graph->graph && graphs.number_of(graph->graphExec, &number) == CUPTI_SUCCESS &&
+        graphs.nodes_of(graph->graph, NULL, &nodes) == CUDA_SUCCESS)
+        gpurt_store_relaxed_dev_u64(
+            &graphs.xplaces[number % PLACES], /* relaxed: all of it */
+            (uint64_t)number << 32 | (uint32_t)nodes);
+}
+
+void graphs_watch(const cupti_api_t *api, CUpti_SubscriberHandle subscriber)
+{
+    void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    void *entry = cuda ? dlsym(cuda, "cuGraphGetNodes") : NULL;
+
+    if (!entry)
+        return;
+    memcpy(&graphs.nodes_of, &entry, sizeof entry);
+    graphs.number_of = api->cuptiGetGraphExecId;
+    api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+                             CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED);
+}
+
+uint32_t graphs_nodes(uint32_t graph)
+{
+    uint64_t place =
+        gpurt_load_relaxed_dev_u64(&graphs.xplaces[graph % PLACES]); /* relaxed: likewise */
+
+    return place >> 32 == graph ? (uint32_t)place : 0;
+}

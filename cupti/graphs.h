@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graphs.h - of how many nodes the graphs are that the program launches. CUPTI's record of
+ * a launch does not say; the driver is asked as each graph is instantiated, which takes it
+ * some microseconds. */
+#ifndef GPURT_CUPTI_GRAPHS_H
+#define GPURT_CUPTI_GRAPHS_H
+
+#include "cupti_api.h"
+
+/* The subscriber's callback; what it is called for is enabled by graphs_watch. Context: any
+ * thread of the program, inside of its call. */
+void CUPTIAPI graphs_told(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                          const void *about);
+
+/* Context: once, with the driver loaded. */
+void graphs_watch(const cupti_api_t *api, CUpti_SubscriberHandle subscriber);
+
+/* Of a graph by its number in records. Returns: 0 where it is not known: instantiated
+ * before we came, or long ago and many since. Context: any thread. */
+uint32_t graphs_nodes(uint32_t graph);
+
+#endif
