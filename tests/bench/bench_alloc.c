@@ -24,6 +24,8 @@ enum {
     GPURT_KERNEL_DECLARE(bench_put_##suffix, struct bench_alloc_args); \
     GPURT_KERNEL_DECLARE(bench_latency_##suffix, struct bench_alloc_args)
 KERNELS(gpurt);
+GPURT_KERNEL_DECLARE(bench_get_tight, struct bench_alloc_args);
+GPURT_KERNEL_DECLARE(bench_put_tight, struct bench_alloc_args);
 KERNELS(cuda);
 KERNELS(bump_one);
 KERNELS(bump_sm);
@@ -46,6 +48,8 @@ typedef struct peer {
 static const peer_t gpurt = {"gpurt", &gpurt_kernel_bench_get_gpurt,
                              &gpurt_kernel_bench_put_gpurt,
                              &gpurt_kernel_bench_latency_gpurt, true};
+static const peer_t tight = {"gpurt-32-registers", &gpurt_kernel_bench_get_tight,
+                             &gpurt_kernel_bench_put_tight, NULL, true};
 static const peer_t magazine = {"magazine", NULL, NULL,
                                 &gpurt_kernel_bench_latency_magazine, true};
 static const peer_t magazine_64 = {"magazine-64", NULL, NULL,
@@ -104,14 +108,14 @@ static pair_t many(bench_t *b, const peer_t *who, uint32_t repeats)
 
 static void run_many(bench_t *b, const char *kind, uint64_t count, uint32_t bytes)
 {
-    pair_t ours, theirs[3];
-    const peer_t *peers[3] = {&bump_one, &bump_sm, &cuda};
+    pair_t ours, theirs[4];
+    const peer_t *peers[4] = {&bump_one, &bump_sm, &tight, &cuda};
     char name[64];
 
     b->args.count = count;
     b->args.min_bytes = bytes;
     ours = many(b, &gpurt, REPEATS);
-    for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < 4; i++) {
         bool slow = peers[i] == &cuda;
 
         if (slow && (count > 65536 || bytes == 1024))

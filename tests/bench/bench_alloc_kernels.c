@@ -26,7 +26,7 @@
 #    define BENCH_BOUNDS(name, blocks) GPURT_KERNEL(name, struct bench_alloc_args, p)
 #endif
 /* The others: as many registers as the compiler likes. */
-#define BENCH_KERNEL(name) GPURT_KERNEL(name, struct bench_alloc_args, p)
+#define BENCH_KERNEL(name) BENCH_BOUNDS(name, 1)
 
 GPURT_DEV uint32_t bench_random(uint32_t *state)
 {
@@ -75,25 +75,27 @@ GPURT_DEV void bench_put(const struct bench_alloc_args *p, uint32_t who, void *o
 }
 
 /* ---- one object a thread ------------------------------------------------------------- */
-#define BENCH_MANY(suffix, who)                                                 \
-    BENCH_KERNEL(bench_get_##suffix)                                            \
+#define BENCH_MANY_IN(suffix, who, blocks)                                      \
+    BENCH_BOUNDS(bench_get_##suffix, blocks)                                    \
     {                                                                           \
         uint32_t i = gpurt_global_id();                                         \
                                                                                 \
         if (i < p->count)                                                       \
             p->cells[i] = (uint64_t)(uintptr_t)bench_get(p, who, p->min_bytes); \
     }                                                                           \
-    BENCH_KERNEL(bench_put_##suffix)                                            \
+    BENCH_BOUNDS(bench_put_##suffix, blocks)                                    \
     {                                                                           \
         uint32_t i = gpurt_global_id();                                         \
                                                                                 \
         if (i < p->count)                                                       \
             bench_put(p, who, (void *)(uintptr_t)p->cells[i]);                  \
     }
+#define BENCH_MANY(suffix, who) BENCH_MANY_IN(suffix, who, 1)
 BENCH_MANY(gpurt, BENCH_GPURT)
 BENCH_MANY(cuda, BENCH_CUDA)
 BENCH_MANY(bump_one, BENCH_BUMP_ONE)
 BENCH_MANY(bump_sm, BENCH_BUMP_SM)
+BENCH_MANY_IN(tight, BENCH_GPURT, 8)
 
 /* The objects of cells are whole and apart: each gets its number in its first and last word
  * ... */

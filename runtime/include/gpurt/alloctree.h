@@ -22,7 +22,8 @@ GPURT_DEV uint64_t *gpurt_tree_leaves(const gpurt_heap_t *h, uint32_t tree)
  * date. Context: after what can be found was made so. */
 GPURT_DEV void gpurt_tree_news(const gpurt_heap_t *h)
 {
-    gpurt_red_add_release_dev_u64(&h->counts->xnews, 1); /* AV2.rel */
+    if (h->counts) /* a table's set of free numbers has none */
+        gpurt_red_add_release_dev_u64(&h->counts->xnews, 1); /* AV2.rel */
 }
 
 /* Says upward that a leaf has bits again. */
