@@ -165,6 +165,36 @@ static void test_vain(void)
     stage_close(&s);
 }
 
+/* A chunk can be left in a set of a class that it is no longer of: whoever finds it there looks
+ * at what it is. */
+static void test_left_in_a_set(void)
+{
+    gpurt_heap_options_t options = {.bytes = 2 * MIB, .shards = 1};
+    const uint32_t c = gpurt_class_of(256);
+    uint64_t first, second, third, set[3] = {0, 1, 1}; /* a leaf, the branch and the root */
+    const gpurt_heap_t *h;
+    uint32_t why, chunk;
+    stage_t s;
+
+    stage_open(&s, &options, 4);
+    h = &s.args.heap;
+    CHECK_EQ(h->tree_words, 3);
+    first = one(&s, 64, 16, &why);
+    second = one(&s, 64, 16, &why);
+    free_one(&s, first);
+    chunk = (uint32_t)((first - (uint64_t)(uintptr_t)h->chunks) >> GPURT_CHUNK_SHIFT);
+    set[0] = 1ull << chunk;
+    OK(gpurt_copy(rt, 0, h->trees + gpurt_tree_good(c) * h->tree_words, set, sizeof set,
+                  &err));
+    OK(gpurt_stream_sync(rt, 0, &err));
+    third = one(&s, 256, 16, &why);
+    CHECK((uint32_t)((third - (uint64_t)(uintptr_t)h->chunks) >> GPURT_CHUNK_SHIFT) !=
+          chunk);
+    free_one(&s, third);
+    free_one(&s, second);
+    stage_close(&s);
+}
+
 static void test_reasons(void)
 {
     static const gpurt_heap_t none;
@@ -460,6 +490,7 @@ int main(void)
     test_handles();
     test_alignment();
     test_vain();
+    test_left_in_a_set();
     test_reasons();
     test_reserve();
     test_half();
