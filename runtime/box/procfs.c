@@ -24,26 +24,35 @@ static bool file_text(const char *path, char *text, size_t size)
 }
 
 /* Field 2 is the name in parentheses and may hold anything, so fields are counted from the
- * last ')': field 3 is the state, 22 the start time. */
+ * last ')', which is followed by field 3. */
+static uint64_t field_of(const char *stat, int number)
+{
+    const char *p = strrchr(stat, ')');
+
+    for (int field = 2; p && field < number; field++)
+        p = strchr(p + 1, ' ');
+    return p ? strtoull(p + 1, NULL, 10) : 0;
+}
+
+/* Of a process that ends its first thread is a zombie before the others have ended; what they
+ * hold, a context of a GPU that writes still among it, goes with the last of them. */
 uint64_t gpurt_process_start(uint32_t pid)
 {
+    enum {
+        THREADS = 20,
+        START = 22
+    };
     char path[64], text[1024];
-    const char *p;
+    const char *state;
 
     snprintf(path, sizeof path, "/proc/%u/stat", pid);
     if (!file_text(path, text, sizeof text))
         return 0;
-    p = strrchr(text, ')');
-    if (!p || p[1] != ' ' || p[2] == 'Z' || p[2] == 'X')
+    state = strrchr(text, ')');
+    if (!state || state[1] != ' ' || state[2] == 'X' ||
+        (state[2] == 'Z' && field_of(text, THREADS) < 2))
         return 0;
-    p += 2;
-    for (int field = 3; field < 22; field++) {
-        p = strchr(p, ' ');
-        if (!p)
-            return 0;
-        p++;
-    }
-    return strtoull(p, NULL, 10);
+    return field_of(text, START);
 }
 
 bool gpurt_process_alive(uint32_t pid, uint64_t start_ticks)

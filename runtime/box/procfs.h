@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Start time in clock ticks since boot; 0 when there is no such process or it is a
- * zombie. */
+/* Start time in clock ticks since boot; 0 when there is no such process, or all of its threads
+ * have ended. */
 uint64_t gpurt_process_start(uint32_t pid);
 
 /* Whether the process with that number is the one that started then. */

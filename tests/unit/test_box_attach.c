@@ -8,6 +8,9 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -234,6 +237,43 @@ static void refusals(void)
     waitpid(child, &status, 0);
 }
 
+static void *stay(void *context)
+{
+    pause();
+    return context;
+}
+
+/* Its first thread has ended, and another one has not. */
+static void half_ended(void)
+{
+    char path[64], text[256] = "";
+    pid_t child = fork();
+
+    if (child == 0) {
+        pthread_t other;
+
+        if (pthread_create(&other, NULL, stay, NULL) == 0)
+            pthread_exit(NULL);
+        _exit(1);
+    }
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)child);
+    for (int i = 0; i < 10000 && !strstr(text, ") Z "); i++) {
+        FILE *file = fopen(path, "r");
+
+        CHECK_MSG(file && fgets(text, sizeof text, file), "%s", path);
+        fclose(file);
+        usleep(1000);
+    }
+    CHECK_MSG(strstr(text, ") Z "), "its first thread is a zombie: %s", text);
+    CHECK_MSG(gpurt_process_start((uint32_t)child) != 0,
+              "a process lives as long as one of its threads");
+    kill(child, SIGKILL);
+    for (int i = 0; i < 10000 && gpurt_process_start((uint32_t)child) != 0; i++)
+        usleep(1000);
+    CHECK_MSG(gpurt_process_start((uint32_t)child) == 0, "and no longer");
+    waitpid(child, NULL, 0);
+}
+
 static void clocks(void)
 {
     gpurt_clock_fit_t fit = {0, 600, 5000000000ull, 1700000000000000000ull, 1000}, got;
@@ -264,6 +304,7 @@ int main(void)
     attach_core();
     flips();
     refusals();
+    half_ended();
     clocks();
     return 0;
 }
