@@ -128,7 +128,16 @@ class Run:
             torn += total != (block * 40503 + i) * 2654435761 % 2 ** 32 or block != row["block"]
             seen[block, i] += 1
         committed = self.committed()
-        return len(committed), len(committed - set(seen)), sum(count - 1 for count in seen.values()), torn
+        missing = committed - set(seen)
+        self.tell_missing(missing, committed)
+        return len(committed), len(missing), sum(count - 1 for count in seen.values()), torn
+
+    def tell_missing(self, missing, committed):
+        """Which they are tells more than how many: the last ones, or some amid others."""
+        for block in sorted({block for block, _ in missing}):
+            numbers = sorted(i for b, i in missing if b == block)
+            print(f"lost in {self.folder}: block {block}: {len(numbers)} from {numbers[0]} to {numbers[-1]}, the last committed "
+                  f"is {max(i for b, i in committed if b == block)}", file=sys.stderr)
 
     def panics(self, expected, texts, way):
         """Each failing block is in the report with its place and its values."""
