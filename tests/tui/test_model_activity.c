@@ -336,10 +336,11 @@ static void check_graph_rows(uint32_t name)
 {
     static const char *const plain[] = {
         "kernels    2 of 1 names, 40 ns on GPUs",
-        "graphs     launches: 4, 60 ns on GPUs; their kernels are not told apart "
+        "graphs     launches: 4, 60 ns on GPUs; their kernels are not told apart ",
         "(GPURT_CUPTI=default,nodes)\n",
         " 40.00%         2      40 ns      20 ns",
-        "      30 ns    -      -  graph 4000000000\n", NULL};
+        "      30 ns    -      -  graph 4000000000\n",
+        NULL};
     static const char *const json[] = {
         "{\"kernels\":2,\"kernel_ns\":40,",
         "\"graphs\":4,\"graph_ns\":60,",

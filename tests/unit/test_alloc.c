@@ -138,12 +138,13 @@ static void test_vain(void)
 {
     gpurt_heap_options_t options = {.bytes = 2 * MIB, .shards = 1};
     uint32_t why, count = 0;
-    uint64_t word, object[64];
+    uint64_t word, object[64] = {0};
     stage_t s;
 
     stage_open(&s, &options, 64);
     while ((object[count] = one(&s, 32768, 16, &why)))
         count++;
+    CHECK(count >= 8);
     for (uint32_t i = 0; i < 8; i++) {
         uint64_t tickets = i < 4 ? i : GPURT_RUN_WORN - 4 + i;
 

@@ -143,9 +143,14 @@ static __attribute__((destructor)) void gpurt_heap_unit_leave(void)
 }
 #endif
 
+/* A function of its own: a kernel that asks in many places has its code once. */
+GPURT_DEVN void *gpurt_alloc_at(size_t size, size_t align, const char *here)
+{
+    return gpurt_heap_alloc_aligned_at(&gpurt_heap_default, size, align, here);
+}
 GPURT_DEV void *gpurt_alloc(size_t size)
 {
-    return gpurt_heap_alloc(&gpurt_heap_default, size);
+    return gpurt_alloc_at(size, 16, NULL);
 }
 GPURT_DEV uint32_t gpurt_alloc_warp(uint32_t n, size_t size, void **out)
 {
@@ -153,7 +158,7 @@ GPURT_DEV uint32_t gpurt_alloc_warp(uint32_t n, size_t size, void **out)
 }
 GPURT_DEV void *gpurt_alloc_aligned(size_t size, size_t align)
 {
-    return gpurt_heap_alloc_aligned(&gpurt_heap_default, size, align);
+    return gpurt_alloc_at(size, align, NULL);
 }
 GPURT_DEV void gpurt_free(void *object)
 {
@@ -181,8 +186,7 @@ GPURT_DEV void gpurt_free_warp(uint32_t n, void *const *objects)
 /* ---- with the line that calls ---------------------------------------------------------- */
 /* In code that checks, the words above say by themselves where they stand. Who passes on what
  * others ask for (a container, say) takes `here` of them and calls the words with _at. */
-#define GPURT_ALLOC(size) \
-    gpurt_heap_alloc_aligned_at(&gpurt_heap_default, size, 16, GPURT_HERE)
+#define GPURT_ALLOC(size)  gpurt_alloc_at(size, 16, GPURT_HERE)
 #define GPURT_FREE(object) gpurt_heap_free_at(&gpurt_heap_default, object, GPURT_HERE)
 
 #if GPURT_HEAP_CHECKS
@@ -202,8 +206,7 @@ GPURT_DEV void gpurt_free_warp(uint32_t n, void *const *objects)
 #    define gpurt_free(object) GPURT_FREE(object)
 #    define gpurt_alloc_warp(n, size, out) \
         gpurt_heap_alloc_warp_at(&gpurt_heap_default, n, size, out, GPURT_HERE)
-#    define gpurt_alloc_aligned(size, align) \
-        gpurt_heap_alloc_aligned_at(&gpurt_heap_default, size, align, GPURT_HERE)
+#    define gpurt_alloc_aligned(size, align) gpurt_alloc_at(size, align, GPURT_HERE)
 #endif
 
 #endif

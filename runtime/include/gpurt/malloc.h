@@ -33,7 +33,7 @@ static __host__ __device__ __forceinline__ void *gpurt_malloc_at(size_t size,
                                                                  const char *here)
 {
 #        if GPURT_IN_DEVICE
-    return gpurt_heap_alloc_aligned_at(&gpurt_heap_default, size, 16, here);
+    return gpurt_alloc_at(size, 16, here);
 #        else
     (void)here;
     return malloc(size);
@@ -56,11 +56,11 @@ static __host__ __device__ __forceinline__ void gpurt_mfree_at(void *object,
 #            define GPURT_NEW_ __device__ __attribute__((weak))
 GPURT_NEW_ void *operator new(size_t size)
 {
-    return gpurt_heap_alloc_aligned_at(&gpurt_heap_default, size, 16, "operator new:0");
+    return gpurt_alloc_at(size, 16, "operator new:0");
 }
 GPURT_NEW_ void *operator new[](size_t size)
 {
-    return gpurt_heap_alloc_aligned_at(&gpurt_heap_default, size, 16, "operator new[]:0");
+    return gpurt_alloc_at(size, 16, "operator new[]:0");
 }
 GPURT_NEW_ void operator delete(void *object) noexcept
 {
@@ -85,7 +85,7 @@ GPURT_NEW_ void operator delete[](void *object, size_t size) noexcept
 static inline void *gpurt_malloc_at(size_t size, const char *here)
 {
     if (gpurt_simt_in_kernel())
-        return gpurt_heap_alloc_aligned_at(&gpurt_heap_default, size, 16, here);
+        return gpurt_alloc_at(size, 16, here);
     return malloc(size);
 }
 static inline void gpurt_mfree_at(void *object, const char *here)
