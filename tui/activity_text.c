@@ -114,9 +114,9 @@ uint32_t activity_order(const gpurt_model_activity_t *a,
     qsort(ranked, count, sizeof ranked[0], compare);
     for (uint32_t i = 0; i < count; i++)
         order[i] = ranked[i].index;
-    for (uint16_t i = GPURT_MODEL_KERNELS; i < GPURT_MODEL_KERNEL_ROWS; i++)
+    for (uint32_t i = GPURT_MODEL_KERNELS; i < GPURT_MODEL_KERNEL_ROWS; i++)
         if (a->kernels[i].count)
-            order[count++] = i;
+            order[count++] = (uint16_t)i;
     return count;
 }
 
