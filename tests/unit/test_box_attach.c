@@ -248,6 +248,7 @@ static void half_ended(void)
 {
     char path[64], text[256] = "";
     pid_t child = fork();
+    uint64_t start;
 
     if (child == 0) {
         pthread_t other;
@@ -264,10 +265,10 @@ static void half_ended(void)
         fclose(file);
         usleep(1000);
     }
-    CHECK_MSG(strstr(text, ") Z "), "its first thread is a zombie: %s", text);
-    CHECK_MSG(gpurt_process_start((uint32_t)child) != 0,
-              "a process lives as long as one of its threads");
+    start = gpurt_process_start((uint32_t)child);
     kill(child, SIGKILL);
+    CHECK_MSG(strstr(text, ") Z "), "its first thread is a zombie: %s", text);
+    CHECK_MSG(start != 0, "a process lives as long as one of its threads");
     for (int i = 0; i < 10000 && gpurt_process_start((uint32_t)child) != 0; i++)
         usleep(1000);
     CHECK_MSG(gpurt_process_start((uint32_t)child) == 0, "and no longer");
