@@ -33,7 +33,7 @@ void CUPTIAPI graphs_told(void *data, CUpti_CallbackDomain domain, CUpti_Callbac
     graph = resource->resourceDescriptor;
     if (graph->graph && graphs.number_of(graph->graphExec, &number) == CUPTI_SUCCESS &&
         graphs.nodes_of(graph->graph, NULL, &nodes) == CUDA_SUCCESS)
-        gpurt_store_relaxed_dev_u64(
+        gpurt_store_relaxed_sys_u64(
             &graphs.xplaces[number % PLACES], /* relaxed: all of it */
             (uint64_t)number << 32 | (uint32_t)nodes);
 }
@@ -54,7 +54,7 @@ void graphs_watch(const cupti_api_t *api, CUpti_SubscriberHandle subscriber)
 uint32_t graphs_nodes(uint32_t graph)
 {
     uint64_t place =
-        gpurt_load_relaxed_dev_u64(&graphs.xplaces[graph % PLACES]); /* relaxed: likewise */
+        gpurt_load_relaxed_sys_u64(&graphs.xplaces[graph % PLACES]); /* relaxed: likewise */
 
     return place >> 32 == graph ? (uint32_t)place : 0;
 }

@@ -57,7 +57,8 @@ static const gpurt_cuda_error_t rows[] = {
     ROW(NotReady, NOT_READY, false, "ask again later, or wait for it"),
     ROW(IllegalAddress, FAULT, true,
         REMEDY_ADDRESS "; one that recurses may need more cudaLimitStackSize"),
-    ROW(LaunchOutOfResources, INVALID, false, "launch smaller blocks"),
+    ROW(LaunchOutOfResources, INVALID, false,
+        "launch smaller blocks, or say to nvcc how large they are: __launch_bounds__"),
     ROW(LaunchTimeout, DEVICE_LOST, true,
         "the driver ends long kernels on a GPU with a display: shorten "
         "it; " REMEDY_RESTART),

@@ -25,7 +25,8 @@ static inline uint32_t string(const char *text)
     return gpurt_dictionary_add(&dictionary, &info);
 }
 
-static inline void put(uint32_t kind, uint64_t time_ns, const void *payload, size_t bytes)
+static inline void put_on(uint32_t device, uint32_t kind, uint32_t level, uint64_t time_ns,
+                          const void *payload, size_t bytes)
 {
     struct {
         gpurt_row_t row;
@@ -35,12 +36,18 @@ static inline void put(uint32_t kind, uint64_t time_ns, const void *payload, siz
     memset(&r, 0, sizeof r);
     r.row.time_ns = time_ns;
     r.row.kind = (uint8_t)kind;
+    r.row.block = device;
     r.row.mask = 1;
     r.row.form = GPURT_FORM_THREAD;
-    r.row.level = GPURT_LEVEL_DEBUG;
+    r.row.level = (uint8_t)level;
     r.row.words = (uint16_t)(bytes / 4);
     memcpy(r.words, payload, bytes);
     gpurt_model_put(model, &r.row);
+}
+
+static inline void put(uint32_t kind, uint64_t time_ns, const void *payload, size_t bytes)
+{
+    put_on(0, kind, GPURT_LEVEL_DEBUG, time_ns, payload, bytes);
 }
 
 #endif

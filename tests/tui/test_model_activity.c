@@ -3,8 +3,7 @@
  * quantiles as exact as they promise, more names than there is room for, rows that are too
  * short; and on the screen. */
 #include "activity_text.h"
-#include "check.h"
-#include "model.h"
+#include "model_stage.h"
 #include "picture.h"
 
 #include <locale.h>
@@ -13,40 +12,10 @@ enum {
     COUNT = 5000,
     NAMES = GPURT_MODEL_KERNELS + 44
 };
-#define T0 1700000000000000000ull
-
-static gpurt_dictionary_t dictionary;
-static gpurt_model_t *model;
-static gpurt_modelview_t *view;
-static gpurt_error_t err;
-
-static uint32_t string(const char *text)
+static void put_at(uint32_t kind, uint32_t device, uint64_t time_ns, const void *payload,
+                   size_t bytes)
 {
-    gpurt_site_info_t info = {
-        .kind = GPURT_DEF_STRING, .format = text, .format_bytes = (uint32_t)strlen(text)};
-
-    info.file = info.module = text;
-    return gpurt_dictionary_add(&dictionary, &info);
-}
-
-static void put(uint32_t kind, uint32_t device, uint64_t time_ns, const void *payload,
-                size_t bytes)
-{
-    struct {
-        gpurt_row_t row;
-        uint32_t words[32];
-    } r;
-
-    memset(&r, 0, sizeof r);
-    r.row.time_ns = time_ns;
-    r.row.kind = (uint8_t)kind;
-    r.row.block = device;
-    r.row.mask = 1;
-    r.row.form = GPURT_FORM_THREAD;
-    r.row.level = GPURT_LEVEL_TRACE;
-    r.row.words = (uint16_t)(bytes / 4);
-    memcpy(r.words, payload, bytes);
-    gpurt_model_put(model, &r.row);
+    put_on(device, kind, GPURT_LEVEL_TRACE, time_ns, payload, bytes);
 }
 
 static void put_kernel(uint32_t name, uint64_t ns)
@@ -54,7 +23,7 @@ static void put_kernel(uint32_t name, uint64_t ns)
     gpurt_activity_kernel_t k = {name, gpurt_pair(ns), {1, 2, 3}, {4, 5, 6}, 77, 4096, 1, 2,
                                  3};
 
-    put(GPURT_KIND_KERNEL, 0, T0, &k, sizeof k);
+    put_at(GPURT_KIND_KERNEL, 0, T0, &k, sizeof k);
 }
 
 static const gpurt_model_kernel_t *kernel(const char *name)
@@ -131,23 +100,23 @@ static void check_rest(void)
     uint64_t rows;
     char text[24];
 
-    put(GPURT_KIND_COPY, 0, T0, &copy, sizeof copy);
+    put_at(GPURT_KIND_COPY, 0, T0, &copy, sizeof copy);
     copy.ns = gpurt_pair(GPURT_ACTIVITY_NO_TIME);
-    put(GPURT_KIND_COPY, 0, T0, &copy, sizeof copy);
+    put_at(GPURT_KIND_COPY, 0, T0, &copy, sizeof copy);
     copy.direction = 99; /* of a later version */
-    put(GPURT_KIND_COPY, 0, T0, &copy, sizeof copy);
-    put(GPURT_KIND_BUSY, 1, T0, &busy, sizeof busy);
-    put(GPURT_KIND_BUSY, 1, T0 + 100, &busy, sizeof busy);
-    put(GPURT_KIND_BUSY, 4000000000u, T0 + 100, &busy, sizeof busy);
-    put(GPURT_KIND_ENVIRONMENT, 1, T0 + 5, &e, sizeof e);
+    put_at(GPURT_KIND_COPY, 0, T0, &copy, sizeof copy);
+    put_at(GPURT_KIND_BUSY, 1, T0, &busy, sizeof busy);
+    put_at(GPURT_KIND_BUSY, 1, T0 + 100, &busy, sizeof busy);
+    put_at(GPURT_KIND_BUSY, 4000000000u, T0 + 100, &busy, sizeof busy);
+    put_at(GPURT_KIND_ENVIRONMENT, 1, T0 + 5, &e, sizeof e);
     e.gpu_percent = 1; /* an older one that comes later */
-    put(GPURT_KIND_ENVIRONMENT, 1, T0 + 4, &e, sizeof e);
-    put(GPURT_KIND_COLLECTOR, 0, T0, &c, sizeof c);
-    put(GPURT_KIND_WAIT, 0, T0, &wait, sizeof wait);
-    put(GPURT_KIND_WAIT, 0, T0, &wait, sizeof wait - 4); /* of a file before contexts */
+    put_at(GPURT_KIND_ENVIRONMENT, 1, T0 + 4, &e, sizeof e);
+    put_at(GPURT_KIND_COLLECTOR, 0, T0, &c, sizeof c);
+    put_at(GPURT_KIND_WAIT, 0, T0, &wait, sizeof wait);
+    put_at(GPURT_KIND_WAIT, 0, T0, &wait, sizeof wait - 4); /* of a file before contexts */
     look();
     rows = view->activity.rows;
-    put(GPURT_KIND_WAIT, 0, T0, &wait, sizeof wait - 8); /* cut short */
+    put_at(GPURT_KIND_WAIT, 0, T0, &wait, sizeof wait - 8); /* cut short */
     look();
     CHECK_EQ(view->activity.rows, rows);
     CHECK_EQ(view->activity.copies[GPURT_COPY_TO_HOST].count, 2);
@@ -302,7 +271,7 @@ static void put_graph(uint32_t graph, uint64_t ns, uint32_t nodes)
     gpurt_activity_graph_t g = {graph, gpurt_pair(ns), 7, 1, 1, nodes};
 
     /* Files before the count of nodes end before it. */
-    put(GPURT_KIND_GRAPH, 0, T0, &g, nodes ? sizeof g : sizeof g - 4);
+    put_at(GPURT_KIND_GRAPH, 0, T0, &g, nodes ? sizeof g : sizeof g - 4);
 }
 
 /* What activity_plain or activity_json writes. */

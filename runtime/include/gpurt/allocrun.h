@@ -3,8 +3,9 @@
  *
  * Who got the ticket at the limit brings it; others wait for a while and then bring one of
  * their own, so that nobody depends on a lane that does not get on. In order of preference:
- * a chunk with enough freed slots, new chunks, a chunk with any freed slot, the end of
- * another shard's run, and at last the unused chunks of runs of other classes.
+ * near the shard's last run a chunk with enough freed slots, or new ones; new chunks of the
+ * shard's own; of all a chunk with enough freed slots, new ones, a chunk with any freed slot; the
+ * end of another shard's run, and at last the unused chunks of runs of other classes.
  * Context: device code. For alloc.h only. */
 #ifndef GPURT_ALLOCRUN_H
 #define GPURT_ALLOCRUN_H
