@@ -140,7 +140,8 @@ static void place_empty(plan_t *p, uint32_t c, uint32_t from, uint32_t *to)
         slot = slot_take(h, chunk);
         p->moves[p->move_count++] =
             (gpurt_gc_move_t){.from = piece->address,
-                              .to = (uint64_t)(uintptr_t)gpurt_slab_slot(h, c, chunk, slot),
+                              .to = (uint64_t)(uintptr_t)gpurt_slab_slot(
+                                  h, gpurt_class_bytes(c), chunk, slot),
                               .entry = piece->entry,
                               .bytes = piece->bytes};
         slot_free(h, c, source->chunk, piece->address);

@@ -254,7 +254,8 @@ static bool walk_slab(const gpurt_heap_t *h, uint32_t i, uint32_t from,
 
     for (uint32_t slot = 0; slot < slots && slot < from; slot++)
         if (!(bits[slot / 32] >> (slot % 32) & 1) &&
-            !visit(context, gpurt_slab_slot(h, c, i, slot), gpurt_class_bytes(c)))
+            !visit(context, gpurt_slab_slot(h, gpurt_class_bytes(c), i, slot),
+                   gpurt_class_bytes(c)))
             return false;
     return true;
 }

@@ -200,25 +200,25 @@ void __tsan_atomic_signal_fence(int order)
     T __tsan_atomic##bits##_##name(volatile T *p, T v, int order)  \
     {                                                              \
         (void)order;                                               \
-        return GPURT_RAW_##op(T, T, p, v, seq_cst, sys);           \
+        return GPURT_RAW_##op(T, T, u##bits, p, v, seq_cst, sys);  \
     }
-#define ATOMIC_NAND(T, bits)                                                   \
-    T __tsan_atomic##bits##_fetch_nand(volatile T *p, T v, int order);         \
-    T __tsan_atomic##bits##_fetch_nand(volatile T *p, T v, int order)          \
-    {                                                                          \
-        T old = GPURT_RAW_load(T, p, seq_cst, sys);                            \
-                                                                               \
-        (void)order;                                                           \
-        while (!GPURT_RAW_cas(p, &old, (T) ~(old & v), seq_cst, seq_cst, sys)) \
-            ;                                                                  \
-        return old;                                                            \
+#define ATOMIC_NAND(T, bits)                                                               \
+    T __tsan_atomic##bits##_fetch_nand(volatile T *p, T v, int order);                     \
+    T __tsan_atomic##bits##_fetch_nand(volatile T *p, T v, int order)                      \
+    {                                                                                      \
+        T old = GPURT_RAW_load(T, p, seq_cst, sys);                                        \
+                                                                                           \
+        (void)order;                                                                       \
+        while (!GPURT_RAW_cas(T, u##bits, p, &old, (T) ~(old & v), seq_cst, seq_cst, sys)) \
+            ;                                                                              \
+        return old;                                                                        \
     }
 #define ATOMIC_CAS(T, bits, name)                                                       \
     int __tsan_atomic##bits##_##name(volatile T *p, T *want, T v, int order, int fail); \
     int __tsan_atomic##bits##_##name(volatile T *p, T *want, T v, int order, int fail)  \
     {                                                                                   \
         (void)order, (void)fail;                                                        \
-        return GPURT_RAW_cas(p, want, v, seq_cst, seq_cst, sys);                        \
+        return GPURT_RAW_cas(T, u##bits, p, want, v, seq_cst, seq_cst, sys);            \
     }
 #define ATOMIC_CAS_VALUE(T, bits)                                                       \
     T __tsan_atomic##bits##_compare_exchange_val(volatile T *p, T want, T v, int order, \
@@ -227,7 +227,7 @@ void __tsan_atomic_signal_fence(int order)
                                                  int fail)                              \
     {                                                                                   \
         (void)order, (void)fail;                                                        \
-        (void)GPURT_RAW_cas(p, &want, v, seq_cst, seq_cst, sys);                        \
+        (void)GPURT_RAW_cas(T, u##bits, p, &want, v, seq_cst, seq_cst, sys);            \
         return want;                                                                    \
     }
 #define ATOMIC(T, bits)                          \

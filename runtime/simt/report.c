@@ -225,6 +225,14 @@ char *simt_report_livelock(simt_worker_t *k, simt_launch_t *l, bool occupancy)
 
 static void add_narrow(report_t *r, const simt_narrow_t *n)
 {
+    if (n->shared) {
+        add(r,
+            "  word %p: on a GPU a far atomic, or a red_ of dev or sys scope, takes that "
+            "for "
+            "an illegal address: use blk scope\n",
+            n->addr);
+        return;
+    }
     add(r,
         "  word %p: block %u used a %s-scope atomic on it, block %u uses it too; on a GPU "
         "their updates can pass each other: use dev scope\n",

@@ -320,6 +320,21 @@ static void seeded_point(simt_worker_t *k, const gpurt_point_t *p)
     simt_lane_yield(k->current);
 }
 
+static void look_at_scope(simt_worker_t *k, const gpurt_point_t *p)
+{
+    const char *what = NULL;
+
+    if (simt_scope_is_astray(k->current, p, &k->narrow))
+        what = "an atomic looks elsewhere for a word in shared memory";
+    else if (k->device->scope && p->kind != GPURT_POINT_PLAIN &&
+             simt_scope_breaks(k->device->scope, k->current, p->addr, p->scope, &k->narrow))
+        what = "an atomic's scope is too narrow";
+    if (!what)
+        return;
+    k->current->site = NULL;
+    simt_lane_misuse(k->current, GPURT_E_SCOPE, what, NULL);
+}
+
 static void point_reached(const gpurt_point_t *p)
 {
     simt_worker_t *k = simt_worker_self;
@@ -329,12 +344,7 @@ static void point_reached(const gpurt_point_t *p)
     gpurt_point_budget = simt_schedule_budget(k);
     if (p->kind == GPURT_POINT_STORE || p->kind == GPURT_POINT_RMW)
         k->progress = true; /* somebody may wait for just that */
-    if (k->device->scope && p->kind != GPURT_POINT_PLAIN &&
-        simt_scope_breaks(k->device->scope, k->current, p->addr, p->scope, &k->narrow)) {
-        k->current->site = NULL;
-        simt_lane_misuse(k->current, GPURT_E_SCOPE, "an atomic's scope is too narrow",
-                         NULL);
-    }
+    look_at_scope(k, p);
     if (k->device->config.seeded)
         seeded_point(k, p);
     else if (k->device->scope || k->watch)

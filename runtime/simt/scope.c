@@ -6,7 +6,10 @@
  * did, and the narrowest scope used. A word that two blocks use with block scope (or two
  * clusters with cluster scope) is reported at the access that completes the proof. Shared
  * memory is exempt: it belongs to one block. The table is open-addressed and bounded; words that
- * find no place in it go unchecked. */
+ * find no place in it go unchecked.
+ *
+ * And an atomic in shared memory whose name says that the word lies elsewhere: on a GPU that is an
+ * illegal address. */
 #include "simt.h"
 
 #include <gpurt/atomic.h>
@@ -126,6 +129,14 @@ static bool in_shared_memory(const simt_lane_t *lane, const void *addr)
             (const char *)addr < c->blocks[i]->shared + c->blocks[i]->shared_bytes)
             return true;
     return false;
+}
+
+bool simt_scope_is_astray(simt_lane_t *lane, const gpurt_point_t *p, simt_narrow_t *found)
+{
+    if (p->scope != GPURT_SCOPE_FAR || !in_shared_memory(lane, p->addr))
+        return false;
+    *found = (simt_narrow_t){.addr = p->addr, .shared = true};
+    return true;
 }
 
 bool simt_scope_breaks(simt_scope_t *s, simt_lane_t *lane, const void *addr, uint32_t scope,

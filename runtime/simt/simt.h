@@ -197,11 +197,13 @@ typedef struct simt_fault {
     bool first_is_fault; /* trace[0] is where it happened, not a return address */
 } simt_fault_t;
 
-/* What the scope checker found: block `narrow` used a scope that leaves out block `user`. */
+/* What the scope checker found: block `narrow` used a scope that leaves out block `user`; or a
+ * word in shared memory was used as one that is not. */
 typedef struct simt_narrow {
     const void *addr;
     const char *scope;
     uint32_t narrow, user;
+    bool shared;
 } simt_narrow_t;
 
 /* Owner: the device. All fields are the worker's own, except the x words. Aligned so that two
@@ -357,6 +359,8 @@ void simt_symbols_print(void *const *trace, uint32_t frames, bool first_exact,
 simt_scope_t *simt_scope_create(void);
 void simt_scope_destroy(simt_scope_t *s);
 void simt_scope_reset(simt_scope_t *s);
+/* Lane. Whether this looks elsewhere for a word that lies in shared memory. */
+bool simt_scope_is_astray(simt_lane_t *lane, const gpurt_point_t *p, simt_narrow_t *found);
 /* Lane. Whether this access proves a scope too narrow; `found` then says how. */
 bool simt_scope_breaks(simt_scope_t *s, simt_lane_t *lane, const void *addr, uint32_t scope,
                        simt_narrow_t *found);

@@ -31,6 +31,9 @@ KERNELS(bump_one);
 KERNELS(bump_sm);
 GPURT_KERNEL_DECLARE(bench_latency_magazine, struct bench_alloc_args);
 GPURT_KERNEL_DECLARE(bench_latency_magazine_64, struct bench_alloc_args);
+GPURT_KERNEL_DECLARE(bench_latency_magazine_64_half, struct bench_alloc_args);
+GPURT_KERNEL_DECLARE(bench_latency_tight, struct bench_alloc_args);
+GPURT_KERNEL_DECLARE(bench_latency_gpurt_64, struct bench_alloc_args);
 GPURT_KERNEL_DECLARE(bench_latency_shared, struct bench_alloc_args);
 GPURT_KERNEL_DECLARE(bench_mark, struct bench_alloc_args);
 GPURT_KERNEL_DECLARE(bench_check, struct bench_alloc_args);
@@ -48,12 +51,17 @@ typedef struct peer {
 static const peer_t gpurt = {"gpurt", &gpurt_kernel_bench_get_gpurt,
                              &gpurt_kernel_bench_put_gpurt,
                              &gpurt_kernel_bench_latency_gpurt, true};
+static const peer_t gpurt_64 = {"gpurt-64", NULL, NULL,
+                                &gpurt_kernel_bench_latency_gpurt_64, true};
 static const peer_t tight = {"gpurt-32-registers", &gpurt_kernel_bench_get_tight,
-                             &gpurt_kernel_bench_put_tight, NULL, true};
+                             &gpurt_kernel_bench_put_tight,
+                             &gpurt_kernel_bench_latency_tight, true};
 static const peer_t magazine = {"magazine", NULL, NULL,
                                 &gpurt_kernel_bench_latency_magazine, true};
 static const peer_t magazine_64 = {"magazine-64", NULL, NULL,
                                    &gpurt_kernel_bench_latency_magazine_64, true};
+static const peer_t magazine_64_half = {"magazine-64", NULL, NULL,
+                                        &gpurt_kernel_bench_latency_magazine_64_half, true};
 static const peer_t shared = {"ceil-shared", NULL, NULL, &gpurt_kernel_bench_latency_shared,
                               true};
 static const peer_t cuda = {"cuda-malloc", &gpurt_kernel_bench_get_cuda,
@@ -227,15 +235,18 @@ static void cases_latency(bench_t *b)
         return;
     heap_open(b, 4 * GIB);
     run_latency(b, &magazine_64, 64, sms, 32, "1warp");
-    run_latency(b, &magazine_64, 64, sms * 4, 256, "half");
+    run_latency(b, &magazine_64_half, 64, sms * 4, 256, "half");
+    run_latency(b, &magazine_64, 64, sms * 8, 256, "full");
     run_latency(b, &shared, 64, sms, 32, "1warp");
     run_latency(b, &shared, 64, sms * 4, 256, "half");
     run_latency(b, &shared, 64, sms * 8, 256, "full");
     run_latency(b, &magazine, 64, sms, 32, "1warp");
     run_latency(b, &magazine, 64, sms * 8, 256, "full");
     run_latency(b, &gpurt, 64, sms, 32, "1warp");
+    run_latency(b, &gpurt_64, 64, sms, 32, "1warp");
     run_latency(b, &gpurt, 4096, sms, 32, "1warp");
-    run_latency(b, &gpurt, 64, sms * 8, 256, "full");
+    run_latency(b, &tight, 64, sms, 32, "1warp");
+    run_latency(b, &tight, 64, sms * 8, 256, "full");
     run_latency(b, &bump_one, 64, sms, 32, "1warp");
     run_latency(b, &bump_sm, 64, sms, 32, "1warp");
     run_latency(b, &bump_sm, 64, sms * 8, 256, "full");

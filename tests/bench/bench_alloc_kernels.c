@@ -125,77 +125,102 @@ GPURT_KERNEL(bench_check, struct bench_alloc_args, p)
 }
 
 /* ---- cycles of one call of a whole warp ---------------------------------------------- */
-#define BENCH_LATENCY(suffix, who)                                          \
-    BENCH_BOUNDS(bench_latency_##suffix, 8)                                 \
-    {                                                                       \
-        uint32_t warp = gpurt_global_id() / GPURT_WARP_SIZE;                \
-                                                                            \
-        for (uint32_t round = 0; round < p->rounds; round++) {              \
-            uint64_t begin = gpurt_clock(), got, end;                       \
-            void *object = bench_get(p, who, p->min_bytes);                 \
-            uint32_t kept = gpurt_ballot(GPURT_FULL_MASK, object != NULL);  \
-                                                                            \
-            got = gpurt_clock();                                            \
-            if (object)                                                     \
-                *(uint32_t *)object = kept;                                 \
-            gpurt_syncwarp(GPURT_FULL_MASK);                                \
-            end = gpurt_clock();                                            \
-            bench_put(p, who, object);                                      \
-            gpurt_syncwarp(GPURT_FULL_MASK);                                \
-            end = gpurt_clock() - end;                                      \
-            if (gpurt_lane() == 0) {                                        \
-                uint32_t *row = p->cycles + 2 * (warp * p->rounds + round); \
-                row[0] = (uint32_t)(got - begin);                           \
-                row[1] = (uint32_t)end;                                     \
-            }                                                               \
-        }                                                                   \
-    }
-BENCH_LATENCY(gpurt, BENCH_GPURT)
-BENCH_LATENCY(cuda, BENCH_CUDA)
-BENCH_LATENCY(bump_one, BENCH_BUMP_ONE)
-BENCH_LATENCY(bump_sm, BENCH_BUMP_SM)
+/* What a round took: a lane keeps that of one round in 32, so that the figures themselves do
+ * not crowd the way to memory. */
+typedef struct bench_took {
+    uint32_t get, put;
+} bench_took_t;
 
-/* The same through a magazine; `_64`: with a size that the compiler knows, as
- * most have, and at half occupancy. */
-#define BENCH_LATENCY_MAGAZINE(name, bytes, blocks)                         \
-    BENCH_BOUNDS(name, blocks)                                              \
-    {                                                                       \
-        GPURT_SHARED(gpurt_magazine_t, magazines, 8);                       \
-        gpurt_magazine_t *m = &magazines[gpurt_warp()];                     \
-        uint32_t warp = gpurt_global_id() / GPURT_WARP_SIZE;                \
-                                                                            \
-        gpurt_magazine_init(m);                                             \
-        for (uint32_t round = 0; round < p->rounds; round++) {              \
-            uint64_t begin = gpurt_clock(), got, end;                       \
-            void *object = gpurt_magazine_alloc(m, &p->heap, bytes);        \
-            uint32_t kept = gpurt_ballot(GPURT_FULL_MASK, object != NULL);  \
-                                                                            \
-            got = gpurt_clock();                                            \
-            if (object)                                                     \
-                *(uint32_t *)object = kept;                                 \
-            gpurt_syncwarp(GPURT_FULL_MASK);                                \
-            end = gpurt_clock();                                            \
-            gpurt_magazine_free(m, &p->heap, object, bytes);                \
-            gpurt_syncwarp(GPURT_FULL_MASK);                                \
-            end = gpurt_clock() - end;                                      \
-            if (gpurt_lane() == 0) {                                        \
-                uint32_t *row = p->cycles + 2 * (warp * p->rounds + round); \
-                                                                            \
-                row[0] = (uint32_t)(got - begin);                           \
-                row[1] = (uint32_t)end;                                     \
-            }                                                               \
-        }                                                                   \
-        gpurt_magazine_flush(m, &p->heap);                                  \
+GPURT_DEV void bench_take_down(const struct bench_alloc_args *p, uint32_t round,
+                               bench_took_t *took, uint64_t get, uint64_t put)
+{
+    uint32_t warp = gpurt_global_id() / GPURT_WARP_SIZE, lane = gpurt_lane();
+
+    if (round % GPURT_WARP_SIZE == lane) {
+        took->get = (uint32_t)get;
+        took->put = (uint32_t)put;
+    }
+    if ((round + 1 == p->rounds || round % GPURT_WARP_SIZE == GPURT_WARP_SIZE - 1) &&
+        lane <= round % GPURT_WARP_SIZE) {
+        uint32_t *row = p->cycles + 2 * (warp * p->rounds +
+                                         round / GPURT_WARP_SIZE * GPURT_WARP_SIZE + lane);
+
+        row[0] = took->get;
+        row[1] = took->put;
+    }
+}
+
+/* Objects are written to in one round of 16: 32 lines each time, and the calls that are timed
+ * would stand behind those of other warps. */
+GPURT_DEV void bench_touch(uint32_t round, void *object, uint32_t kept)
+{
+    if (object && round % 16 == 0)
+        *(uint32_t *)object = kept;
+    gpurt_syncwarp(GPURT_FULL_MASK);
+}
+
+#define BENCH_LATENCY(name, who, bytes, blocks)                            \
+    BENCH_BOUNDS(name, blocks)                                             \
+    {                                                                      \
+        bench_took_t took = {0, 0};                                        \
+                                                                           \
+        for (uint32_t round = 0; round < p->rounds; round++) {             \
+            uint64_t begin = gpurt_clock(), got, end;                      \
+            void *object = bench_get(p, who, bytes);                       \
+            uint32_t kept = gpurt_ballot(GPURT_FULL_MASK, object != NULL); \
+                                                                           \
+            got = gpurt_clock();                                           \
+            bench_touch(round, object, kept);                              \
+            end = gpurt_clock();                                           \
+            bench_put(p, who, object);                                     \
+            gpurt_syncwarp(GPURT_FULL_MASK);                               \
+            end = gpurt_clock() - end;                                     \
+            bench_take_down(p, round, &took, got - begin, end);            \
+        }                                                                  \
+    }
+/* As many registers as the compiler likes, for one warp a multiprocessor; and for as many warps as it
+ * holds. `_64`: with a size that the compiler knows, as most have. */
+BENCH_LATENCY(bench_latency_gpurt, BENCH_GPURT, p->min_bytes, 1)
+BENCH_LATENCY(bench_latency_gpurt_64, BENCH_GPURT, 64, 1)
+BENCH_LATENCY(bench_latency_tight, BENCH_GPURT, p->min_bytes, 8)
+BENCH_LATENCY(bench_latency_cuda, BENCH_CUDA, p->min_bytes, 8)
+BENCH_LATENCY(bench_latency_bump_one, BENCH_BUMP_ONE, p->min_bytes, 8)
+BENCH_LATENCY(bench_latency_bump_sm, BENCH_BUMP_SM, p->min_bytes, 8)
+
+/* The same through a magazine; `_half`: at half occupancy. */
+#define BENCH_LATENCY_MAGAZINE(name, bytes, blocks)                        \
+    BENCH_BOUNDS(name, blocks)                                             \
+    {                                                                      \
+        GPURT_SHARED(gpurt_magazine_t, magazines, 8);                      \
+        gpurt_magazine_t *m = &magazines[gpurt_warp()];                    \
+        bench_took_t took = {0, 0};                                        \
+                                                                           \
+        gpurt_magazine_init(m);                                            \
+        for (uint32_t round = 0; round < p->rounds; round++) {             \
+            uint64_t begin = gpurt_clock(), got, end;                      \
+            void *object = gpurt_magazine_alloc(m, &p->heap, bytes);       \
+            uint32_t kept = gpurt_ballot(GPURT_FULL_MASK, object != NULL); \
+                                                                           \
+            got = gpurt_clock();                                           \
+            bench_touch(round, object, kept);                              \
+            end = gpurt_clock();                                           \
+            gpurt_magazine_free(m, &p->heap, object, bytes);               \
+            gpurt_syncwarp(GPURT_FULL_MASK);                               \
+            end = gpurt_clock() - end;                                     \
+            bench_take_down(p, round, &took, got - begin, end);            \
+        }                                                                  \
+        gpurt_magazine_flush(m, &p->heap);                                 \
     }
 BENCH_LATENCY_MAGAZINE(bench_latency_magazine, p->min_bytes, 8)
-BENCH_LATENCY_MAGAZINE(bench_latency_magazine_64, 64, 4)
+BENCH_LATENCY_MAGAZINE(bench_latency_magazine_64, 64, 8)
+BENCH_LATENCY_MAGAZINE(bench_latency_magazine_64_half, 64, 4)
 
 /* The least that a magazine can cost: read a row, agree, write a row; objects lie as its. */
 BENCH_BOUNDS(bench_latency_shared, 8)
 {
     GPURT_SHARED(uint64_t, rows, 8);
     uint64_t *row = &rows[gpurt_warp()];
-    uint32_t warp = gpurt_global_id() / GPURT_WARP_SIZE;
+    bench_took_t took = {0, 0};
 
     *row = 0;
     gpurt_syncwarp(GPURT_FULL_MASK);
@@ -205,20 +230,14 @@ BENCH_BOUNDS(bench_latency_shared, 8)
         uint32_t kept = gpurt_ballot(GPURT_FULL_MASK, seen == 4ull * round);
 
         got = gpurt_clock();
-        *(uint32_t *)object = kept;
-        gpurt_syncwarp(GPURT_FULL_MASK);
+        bench_touch(round, object, kept);
         end = gpurt_clock();
         kept = gpurt_ballot(GPURT_FULL_MASK, seen == *row);
         if (gpurt_lane() == 0)
             *row = seen + (kept == GPURT_FULL_MASK ? 4 : 0);
         gpurt_syncwarp(GPURT_FULL_MASK);
         end = gpurt_clock() - end;
-        if (gpurt_lane() == 0) {
-            uint32_t *cell = p->cycles + 2 * (warp * p->rounds + round);
-
-            cell[0] = (uint32_t)(got - begin);
-            cell[1] = (uint32_t)end;
-        }
+        bench_take_down(p, round, &took, got - begin, end);
     }
 }
 

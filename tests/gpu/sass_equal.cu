@@ -79,6 +79,11 @@ VALUE(ctz, uint32_t, gpurt_ctz(a), __clz(__brev(a)))
 VALUE(ctz64, uint32_t, gpurt_ctz64(w), __clzll(__brevll(w)))
 VALUE(clz, uint32_t, gpurt_clz(a), __clz(a))
 VALUE(clz64, uint32_t, gpurt_clz64(w), __clzll(w))
+PAIR(log2, (uint32_t * out, uint32_t a), *out = gpurt_log2(a), uint32_t r;
+     asm("bfind.u32 %0, %1;"
+         : "=r"(r)
+         : "r"(a));
+     *out = r)
 VALUE(clock, uint64_t, gpurt_clock(), clock64())
 PAIR(globaltimer, (uint64_t * out), *out = gpurt_globaltimer(),
      asm volatile("mov.u64 %0, %%globaltimer;"
@@ -213,8 +218,19 @@ extern "C" __global__ void kernel_args__bare(const saxpy_args p)
 #else
 #    define PTX_clu "gpu"
 #endif
-#define PTX_dev "gpu"
-#define PTX_sys "sys"
+#define PTX_dev     "gpu"
+#define PTX_sys     "sys"
+#define PTX_far     "gpu"
+#define SPACE_blk   ""
+#define SPACE_clu   ""
+#define SPACE_dev   ""
+#define SPACE_sys   ""
+#define SPACE_far   "global."
+#define ADDR_blk(p) (p)
+#define ADDR_clu(p) (p)
+#define ADDR_dev(p) (p)
+#define ADDR_sys(p) (p)
+#define ADDR_far(p) __cvta_generic_to_global(p)
 
 #define LOAD(T, t, c, o, s)                                                            \
     PAIR(load_##o##_##s##_##t, (T * p, T * out), *out = gpurt_load_##o##_##s##_##t(p), \
@@ -228,22 +244,22 @@ extern "C" __global__ void kernel_args__bare(const saxpy_args p)
     PAIR(store_##o##_##s##_##t, (T * p, T v), gpurt_store_##o##_##s##_##t(p, v),           \
          asm volatile("st." #o "." PTX_##s ".b" c " [%0], %1;" ::"l"(p), CONSTRAINT_##t(v) \
                       : "memory"))
-#define RMW(op, ptx, T, t, o, s)                                      \
-    PAIR(op##_##o##_##s##_##t, (T * p, T v, T * out),                 \
-         *out = gpurt_##op##_##o##_##s##_##t(p, v), T r;              \
-         asm volatile("atom." #o "." PTX_##s "." ptx " %0, [%1], %2;" \
-                      : "=" CONSTRAINT_##t(r)                         \
-                      : "l"(p), CONSTRAINT_##t(v)                     \
-                      : "memory");                                    \
+#define RMW(op, ptx, T, t, o, s)                                                \
+    PAIR(op##_##o##_##s##_##t, (T * p, T v, T * out),                           \
+         *out = gpurt_##op##_##o##_##s##_##t(p, v), T r;                        \
+         asm volatile("atom." #o "." PTX_##s "." SPACE_##s ptx " %0, [%1], %2;" \
+                      : "=" CONSTRAINT_##t(r)                                   \
+                      : "l"(ADDR_##s(p)), CONSTRAINT_##t(v)                     \
+                      : "memory");                                              \
          *out = r)
-#define CAS(T, t, c, o, s)                                                   \
-    PAIR(cas_##o##_##s##_##t, (T * p, T v, T * out), T want = *out;          \
-         if (gpurt_cas_##o##_##s##_##t(p, &want, v)) out[1] = v;             \
-         out[0] = want, T want = *out; T r;                                  \
-         asm volatile("atom." #o "." PTX_##s ".cas.b" c " %0, [%1], %2, %3;" \
-                      : "=" CONSTRAINT_##t(r)                                \
-                      : "l"(p), CONSTRAINT_##t(want), CONSTRAINT_##t(v)      \
-                      : "memory");                                           \
+#define CAS(T, t, c, o, s)                                                                \
+    PAIR(cas_##o##_##s##_##t, (T * p, T v, T * out), T want = *out;                       \
+         if (gpurt_cas_##o##_##s##_##t(p, &want, v)) out[1] = v;                          \
+         out[0] = want, T want = *out; T r;                                               \
+         asm volatile("atom." #o "." PTX_##s "." SPACE_##s "cas.b" c " %0, [%1], %2, %3;" \
+                      : "=" CONSTRAINT_##t(r)                                             \
+                      : "l"(ADDR_##s(p)), CONSTRAINT_##t(want), CONSTRAINT_##t(v)         \
+                      : "memory");                                                        \
          if (want == r) out[1] = v; out[0] = r)
 #define FENCE(o, ptx, s)                                                         \
     PAIR(fence_##o##_##s, (uint32_t * out), out[0] = 1; gpurt_fence_##o##_##s(); \
@@ -279,6 +295,15 @@ EACH_ORDER(RMW, xchg, "exch.b32", uint32_t, u32)
 EACH_ORDER(RMW, xchg, "exch.b64", uint64_t, u64)
 EACH_ORDER(CAS, uint32_t, u32, "32")
 EACH_ORDER(CAS, uint64_t, u64, "64")
+RMW(add, "add.u64", uint64_t, u64, acquire, far)
+RMW(xchg, "exch.b64", uint64_t, u64, acq_rel, far)
+RMW(and, "and.b64", uint64_t, u64, acquire, far)
+RMW(or, "or.b32", uint32_t, u32, release, far)
+RMW(xor, "xor.b64", uint64_t, u64, release, far)
+RMW(min, "min.u64", uint64_t, u64, relaxed, far)
+RMW(max, "max.u32", uint32_t, u32, relaxed, far)
+CAS(uint32_t, u32, "32", relaxed, far)
+CAS(uint64_t, u64, "64", acq_rel, far)
 EACH_SCOPE(RMW, min, "min.u32", uint32_t, u32, relaxed)
 EACH_SCOPE(RMW, max, "max.s32", int32_t, i32, relaxed)
 EACH_SCOPE(RMW, and, "and.b32", uint32_t, u32, relaxed)

@@ -40,6 +40,7 @@ GPURT_KERNEL(probe_bits, struct probe_args, p)
     row[3] = gpurt_ctz64(v);
     row[4] = gpurt_clz((uint32_t)v);
     row[5] = gpurt_clz64(v);
+    row[6] = gpurt_log2((uint32_t)v);
 }
 
 /* ---- votes and matches --------------------------------------------------------------- */

@@ -80,6 +80,7 @@ static void bits_reference(const probe_lane_t *self, uint64_t *expected)
         expected[2 + wide] = zeros_below(v, width);
         expected[4 + wide] = zeros_above(v, width);
     }
+    expected[6] = (uint32_t)(31 - (int)zeros_above(v, 32));
 }
 
 /* ---- votes and matches --------------------------------------------------------------- */
@@ -447,7 +448,7 @@ static const probe_case_t rows[] = {
     IDS("3d", 2, 3, 4, 5, 3, 3),
     IDS("3d_z", 1, 1, 6, 1, 1, 64),
     IDS("3d_1024", 1, 2, 2, 16, 8, 8),
-    ROW("bits", bits, 6, 0, bits_reference, NULL, 8, 256),
+    ROW("bits", bits, 7, 0, bits_reference, NULL, 8, 256),
     VOTES("full", PROBE_ALL, 4, 96),
     VOTES("one_lane", PROBE_ALL, 2, 1),
     VOTES("partial_31", PROBE_ALL, 4, 31),

@@ -79,7 +79,7 @@ GPURT_DEV bool gpurt_watch_empty(const gpurt_heap_t *h, uint64_t ticket, uint64_
                                  uint32_t here)
 {
     gpurt_heap_watch_t *w = h->watch;
-    uint64_t old = gpurt_xchg_acq_rel_dev_u64(w->xplaces + (ticket & (w->place_count - 1)),
+    uint64_t old = gpurt_xchg_acq_rel_far_u64(w->xplaces + (ticket & (w->place_count - 1)),
                                               put); /* AW1.rel AW1.acq */
 
     if (old)
@@ -394,7 +394,7 @@ GPURT_DEVN void gpurt_watch_free(const gpurt_heap_t *h, void *object, const char
         live = GPURT_RECORD_LIVE | half;
         keep = gpurt_watch_keeps(w, r);
         /* relaxed: of all that free an object, one */
-        mine = gpurt_cas_relaxed_dev_u32(
+        mine = gpurt_cas_relaxed_far_u32(
             &r->xstate, &live, half | (keep ? GPURT_RECORD_KEPT : GPURT_RECORD_FREE));
     }
     lanes = gpurt_ballot(lanes, mine && keep);

@@ -17,18 +17,41 @@ GPURT_DEV void gpurt_heap_refused(const gpurt_heap_t *h, uint32_t why)
         gpurt_tally_red(&h->counts->xrefused[why], 1);
 }
 
-/* The slot that a ticket of a live run is. NULL when a reused chunk's count was wrong. */
-GPURT_DEV void *gpurt_heap_slot(const gpurt_heap_t *h, uint32_t c, uint64_t run, uint32_t t)
-{
-    uint64_t shape = gpurt_class_shape(c);
-    uint32_t slots = gpurt_shape_slots(shape), chunk = gpurt_run_chunk(run);
+/* What a class's slots are like: fetched before the word that tells which one is there. */
+typedef struct gpurt_heap_shape {
+    uint64_t shape;
+    uint32_t bytes;
+} gpurt_heap_shape_t;
 
-    if (run & GPURT_RUN_REUSED) {
-        t = gpurt_slab_claim(h, chunk, slots, t, gpurt_run_limit(run));
-        return t < slots ? gpurt_slab_slot(h, c, chunk, t) : NULL;
-    }
-    return gpurt_slab_slot(h, c, chunk + gpurt_shape_chunk(shape, t),
-                           t - gpurt_shape_chunk(shape, t) * slots);
+GPURT_DEV gpurt_heap_shape_t gpurt_heap_shape(uint32_t c)
+{
+    gpurt_heap_shape_t shape;
+
+    shape.shape = gpurt_class_shape(c);
+    shape.bytes = gpurt_class_bytes(c);
+    return shape;
+}
+
+/* The slot that a ticket of a run of fresh chunks is. */
+GPURT_DEV void *gpurt_heap_fresh(const gpurt_heap_t *h, gpurt_heap_shape_t of, uint64_t run,
+                                 uint32_t t)
+{
+    uint32_t more = gpurt_shape_chunk(of.shape, t);
+
+    return gpurt_slab_slot(h, of.bytes, gpurt_run_chunk(run) + more,
+                           t - more * gpurt_shape_slots(of.shape));
+}
+
+/* The slot that a ticket of a live run is. NULL when a reused chunk's count was wrong. */
+GPURT_DEV void *gpurt_heap_slot(const gpurt_heap_t *h, gpurt_heap_shape_t of, uint64_t run,
+                                uint32_t t)
+{
+    uint32_t slots = gpurt_shape_slots(of.shape);
+
+    if (!(run & GPURT_RUN_REUSED))
+        return gpurt_heap_fresh(h, of, run, t);
+    t = gpurt_slab_claim(h, gpurt_run_chunk(run), slots, t, gpurt_run_limit(run));
+    return t < slots ? gpurt_slab_slot(h, of.bytes, gpurt_run_chunk(run), t) : NULL;
 }
 
 /* Where the first word did not have a slot for each: all lanes go round together until each has
@@ -39,6 +62,7 @@ GPURT_DEV void *gpurt_heap_alloc_rest(const gpurt_heap_t *h, uint32_t lanes, uin
     gpurt_run_ask_t ask = {c, c, align, 0, false};
     uint64_t run = 0;
     bool waits = true;
+    void *object = NULL;
     uint32_t t = 0;
 
     for (;;) {
@@ -64,33 +88,65 @@ GPURT_DEV void *gpurt_heap_alloc_rest(const gpurt_heap_t *h, uint32_t lanes, uin
         c = gpurt_shfl_u32(lanes, c, waits ? gpurt_leader(group) : gpurt_lane());
     }
     if (run != GPURT_RUN_NONE)
-        return gpurt_heap_slot(h, c, run, t);
-    gpurt_heap_refused(h, GPURT_ALLOC_FULL);
-    return NULL;
+        object = gpurt_heap_slot(h, gpurt_heap_shape(c), run, t);
+    else
+        gpurt_heap_refused(h, GPURT_ALLOC_FULL);
+    gpurt_syncwarp(lanes); /* who came together goes on together */
+    return object;
+}
+
+/* Of the lanes of the mask those whose value is the caller's. */
+GPURT_DEV uint32_t gpurt_heap_group(uint32_t lanes, uint32_t value)
+{
+    uint32_t first = gpurt_shfl_u32(lanes, value, gpurt_leader(lanes));
+
+    return gpurt_all(lanes, value == first) ? lanes : gpurt_match_any_u32(lanes, value);
+}
+
+/* How many lanes of a group come before the caller. */
+GPURT_DEV uint32_t gpurt_heap_rank(uint32_t group)
+{
+    return group == GPURT_FULL_MASK ? gpurt_lane()
+                                    : gpurt_popc(group & gpurt_lanes_below());
 }
 
 /* A slot of class c for each lane of the mask; classes may differ. */
 GPURT_DEV void *gpurt_heap_alloc_class(const gpurt_heap_t *h, uint32_t lanes, uint32_t c,
                                        uint32_t align)
 {
-    uint32_t first = gpurt_shfl_u32(lanes, c, gpurt_leader(lanes)), group = lanes, t;
-    uint64_t word = 0;
+    uint32_t first = gpurt_shfl_u32(lanes, c, gpurt_leader(lanes));
+    uint64_t *current = gpurt_run_current(h, gpurt_run_shard(h), c), word = 0;
+    gpurt_heap_shape_t shape = gpurt_heap_shape(c);
+    uint32_t group = lanes, leader = gpurt_leader(lanes), rank = gpurt_heap_rank(lanes);
+    uint32_t n = gpurt_popc(lanes);
+    bool alike;
 
-    if (!gpurt_all(lanes, c == first))
+    GPURT_BY_NOW(current); /* while the shuffle is on its way */
+    alike = gpurt_all(lanes, c == first);
+    if (GPURT_UNLIKELY(!alike)) {
         group = gpurt_match_any_u32(lanes, c);
-    if (gpurt_is_leader(group))
-        word = gpurt_add_acquire_dev_u64(gpurt_run_current(h, gpurt_run_shard(h), c),
-                                         gpurt_popc(group)); /* AH2.acq */
+        leader = gpurt_leader(group);
+        n = gpurt_popc(group);
+    }
+    if (gpurt_lane() == leader)
+        word = gpurt_add_acquire_far_u64(current, n); /* AH2.acq */
     gpurt_syncwarp(lanes); /* what the leaders have acquired holds for all */
-    word = gpurt_shfl_u64(lanes, word, gpurt_leader(group));
-    t = gpurt_run_ticket(word) + gpurt_popc(group & gpurt_lanes_below());
-    if (GPURT_LIKELY(gpurt_all(lanes, t < gpurt_run_limit(word))))
-        return gpurt_heap_slot(h, c, word, t);
+    word = gpurt_shfl_u64(lanes, word, leader);
+    /* The usual case is one for all lanes: nothing to agree on. */
+    if (GPURT_LIKELY(alike && gpurt_run_ticket(word) + n <= gpurt_run_limit(word) &&
+                     !(word & GPURT_RUN_REUSED)))
+        return gpurt_heap_fresh(h, shape, word, gpurt_run_ticket(word) + rank);
     return gpurt_heap_alloc_rest(h, lanes, group, c, align, word);
 }
 
+/* For what of a warp asks, where some lanes do not: each operation must then look who has come. */
+GPURT_DEVN void *gpurt_heap_alloc_some(const gpurt_heap_t *h, uint32_t c, uint32_t align)
+{
+    return gpurt_heap_alloc_class(h, gpurt_activemask(), c, align);
+}
+
 /* The smallest class of at least `size` bytes whose slots have that alignment; size and
- * align at most GPURT_SMALL_MAX, align a power of two. */
+ * align at most GPURT_SMALL_MAX, align a power of two. So 0 bytes count as 1. */
 GPURT_DEV uint32_t gpurt_class_aligned(uint32_t size, uint32_t align)
 {
     uint32_t c = gpurt_class_of(size > align ? size : align);
@@ -106,7 +162,7 @@ GPURT_DEVN void *gpurt_core_alloc_other(const gpurt_heap_t *h, size_t size, size
 {
     void *object = NULL;
 
-    if (!h->chunks)
+    if (!h->chunk_count)
         *why = GPURT_ALLOC_NO_HEAP;
     else if (align > GPURT_CHUNK_BYTES || !align || (align & (align - 1)))
         *why = GPURT_ALLOC_ALIGNMENT;
@@ -124,12 +180,14 @@ GPURT_DEV void *gpurt_core_alloc(const gpurt_heap_t *h, size_t size, size_t alig
     uint32_t reason;
     void *object;
 
-    if (GPURT_LIKELY(h->chunks && size <= GPURT_SMALL_MAX && align - 1 < GPURT_SMALL_MAX &&
-                     !(align & (align - 1)))) {
-        object = gpurt_heap_alloc_class(
-            h, gpurt_activemask(),
-            gpurt_class_aligned(size ? (uint32_t)size : 1u, (uint32_t)align),
-            (uint32_t)align);
+    if (GPURT_LIKELY(h->chunk_count && size <= GPURT_SMALL_MAX &&
+                     align - 1 < GPURT_SMALL_MAX && !(align & (align - 1)))) {
+        uint32_t c = gpurt_class_aligned((uint32_t)size, (uint32_t)align);
+
+        if (GPURT_LIKELY(gpurt_activemask_now() == GPURT_FULL_MASK))
+            object = gpurt_heap_alloc_class(h, GPURT_FULL_MASK, c, (uint32_t)align);
+        else
+            object = gpurt_heap_alloc_some(h, c, (uint32_t)align);
         *why = object ? GPURT_ALLOC_OK : GPURT_ALLOC_FULL;
         return object;
     }
@@ -165,7 +223,7 @@ GPURT_DEVN uint32_t gpurt_core_alloc_warp(const gpurt_heap_t *h, uint32_t n, siz
         k = n - done < GPURT_RUN_SLOTS / 4 ? n - done : GPURT_RUN_SLOTS / 4;
         if (gpurt_lane() == 0) {
             if (!brings)
-                run = gpurt_add_acquire_dev_u64(gpurt_run_current(h, gpurt_run_shard(h), c),
+                run = gpurt_add_acquire_far_u64(gpurt_run_current(h, gpurt_run_shard(h), c),
                                                 k); /* AH2.acq */
             if (brings || !gpurt_run_is_live(run))
                 run = gpurt_core_next(h, &c, run, k);
@@ -178,7 +236,8 @@ GPURT_DEVN uint32_t gpurt_core_alloc_warp(const gpurt_heap_t *h, uint32_t n, siz
         got = gpurt_run_limit(run) - gpurt_run_ticket(run);
         got = got < k ? got : k;
         for (uint32_t i = gpurt_lane(); i < got; i += GPURT_WARP_SIZE)
-            out[done + i] = gpurt_heap_slot(h, c, run, gpurt_run_ticket(run) + i);
+            out[done + i] =
+                gpurt_heap_slot(h, gpurt_heap_shape(c), run, gpurt_run_ticket(run) + i);
         done += got;
     }
     gpurt_syncwarp(GPURT_FULL_MASK);
@@ -216,12 +275,12 @@ GPURT_DEVN void gpurt_heap_free_other(const gpurt_heap_t *h, void *object, size_
         gpurt_heap_bad_free(h, object, fault);
 }
 
-GPURT_DEV void gpurt_core_free(const gpurt_heap_t *h, void *object)
+GPURT_DEV void gpurt_heap_free_one(const gpurt_heap_t *h, void *object)
 {
     size_t offset = (size_t)((char *)object - h->chunks);
     uint32_t chunk = (uint32_t)(offset >> GPURT_CHUNK_SHIFT);
     uint32_t at = (uint32_t)offset % GPURT_CHUNK_BYTES;
-    uint32_t state = 0, c, slot, lanes, group, first, n, old = 0, bit;
+    uint32_t state = 0, c, slot, group, n, old = 0, bit;
     uint64_t shape;
 
     if (!object)
@@ -242,23 +301,33 @@ GPURT_DEV void gpurt_core_free(const gpurt_heap_t *h, void *object)
         return;
     }
     bit = 1u << (slot % 32);
-    if (gpurt_or_release_dev_u32(gpurt_slab_bits(h, chunk) + slot / 32, bit) &
+    if (gpurt_or_release_far_u32(gpurt_slab_bits(h, chunk) + slot / 32, bit) &
         bit) { /* AH1.rel */
         gpurt_heap_bad_free(h, object, GPURT_FREE_TWICE);
         return;
     }
-    lanes = gpurt_activemask();
-    first = gpurt_shfl_u32(lanes, chunk, gpurt_leader(lanes));
-    group = lanes;
-    if (!gpurt_all(lanes, chunk == first))
-        group = gpurt_match_any_u32(lanes, chunk);
+    if (GPURT_LIKELY(gpurt_activemask_now() == GPURT_FULL_MASK))
+        group = gpurt_heap_group(GPURT_FULL_MASK, chunk);
+    else
+        group = gpurt_heap_group(gpurt_activemask(), chunk);
     if (!gpurt_is_leader(group))
         return;
     n = gpurt_popc(group);
     /* relaxed: says how many; the bits order what they held */
-    old = gpurt_add_relaxed_dev_u32(gpurt_slab_state(h, chunk), n);
+    old = gpurt_add_relaxed_far_u32(gpurt_slab_state(h, chunk), n);
     if (GPURT_UNLIKELY(gpurt_slab_grows(old, n, gpurt_shape_slots(shape))))
         gpurt_slab_grown(h, chunk, old, n);
+}
+
+GPURT_DEV void gpurt_core_free(const gpurt_heap_t *h, void *object)
+{
+    uint32_t lanes = gpurt_activemask();
+
+    gpurt_heap_free_one(h, object);
+    if (lanes == GPURT_FULL_MASK)
+        gpurt_syncwarp(GPURT_FULL_MASK);
+    else
+        gpurt_syncwarp(lanes);
 }
 
 #endif

@@ -111,7 +111,7 @@ GPURT_DEVN void *gpurt_large_alloc(const gpurt_heap_t *h, size_t size, uint32_t 
 GPURT_DEVN uint32_t gpurt_large_free(const gpurt_heap_t *h, uint32_t chunk, uint32_t state)
 {
     /* relaxed: the pool's leaves publish */
-    if (!gpurt_cas_relaxed_dev_u32(gpurt_slab_state(h, chunk), &state, GPURT_STATE_POOL))
+    if (!gpurt_cas_relaxed_far_u32(gpurt_slab_state(h, chunk), &state, GPURT_STATE_POOL))
         return GPURT_FREE_TWICE;
     gpurt_large_put(h, chunk, gpurt_state_chunks(state));
     return GPURT_FREE_OK;

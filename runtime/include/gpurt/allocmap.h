@@ -104,8 +104,7 @@ typedef struct gpurt_heap {
 /* Context: size from 1 to GPURT_SMALL_MAX. */
 GPURT_DEV uint32_t gpurt_class_of(uint32_t size)
 {
-    uint32_t last = size - 1,
-             e = 31u - gpurt_clz(last | 64u); /* at least 6, and no branch */
+    uint32_t last = size - 1, e = gpurt_log2(last | 64u); /* at least 6, and no branch */
 
     return (e - 6) * 4 + (last >> (e - 2));
 }

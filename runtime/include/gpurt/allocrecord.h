@@ -40,7 +40,7 @@ GPURT_DEVN uint32_t gpurt_watch_site(gpurt_heap_watch_t *w, const char *here)
 
         if (found == key)
             return row;
-        if (found || !gpurt_cas_relaxed_dev_u64(&site->xkey, &found, key)) {
+        if (found || !gpurt_cas_relaxed_far_u64(&site->xkey, &found, key)) {
             if (found == key)
                 return row;
             continue;
@@ -169,7 +169,7 @@ GPURT_DEVN void gpurt_watch_tell(gpurt_heap_watch_t *w, gpurt_heap_found_t *f,
                                  uint32_t here)
 {
     bool at_free = f->what <= GPURT_WRONG_TWICE;
-    uint64_t row = gpurt_add_relaxed_dev_u64(&w->xrows, 1); /* relaxed: a ticket */
+    uint64_t row = gpurt_add_relaxed_far_u64(&w->xrows, 1); /* relaxed: a ticket */
 
     f->found_site = here;
     f->found_block = gpurt_block_rank();

@@ -63,7 +63,7 @@ GPURT_DEV bool gpurt_run_is_worth(uint64_t run, bool whole, uint32_t slots)
 GPURT_DEV void gpurt_run_hint(uint64_t *word, uint32_t i, uint64_t was)
 {
     if (!(was >> (i % 64) & 1u))
-        gpurt_or_acq_rel_dev_u64(word, 1ull << (i % 64)); /* AH5.rel AH5.acq */
+        gpurt_or_acq_rel_far_u64(word, 1ull << (i % 64)); /* AH5.rel AH5.acq */
 }
 
 /* Clears the hint of a run that is not worth taking. Returns: the shard's word as it is then:
@@ -74,7 +74,7 @@ GPURT_DEVN uint64_t gpurt_run_unhint(const gpurt_heap_t *h, uint32_t shard, uint
     /* relaxed: before the next */
     gpurt_red_and_relaxed_dev_u64(gpurt_run_hints(h, c, whole) + shard / 64,
                                   ~(1ull << (shard % 64)));
-    return gpurt_add_acq_rel_dev_u64(gpurt_run_current(h, shard, c),
+    return gpurt_add_acq_rel_far_u64(gpurt_run_current(h, shard, c),
                                      0); /* AH4.rel AH4.acq */
 }
 
@@ -90,7 +90,7 @@ GPURT_DEVN uint64_t gpurt_run_steal(const gpurt_heap_t *h, uint32_t own, uint32_
         /* relaxed, here and below: looks; the exchange takes with acquire. Who has cleared
          * the class's own hint sees what was hinted before, or it is set again. */
         uint64_t shards =
-            whole ? gpurt_add_acq_rel_dev_u64(hints + i, 0) /* AH5.rel AH5.acq */
+            whole ? gpurt_add_acq_rel_far_u64(hints + i, 0) /* AH5.rel AH5.acq */
                   : gpurt_load_relaxed_dev_u64(hints + i);
 
         for (; shards; shards &= shards - 1) {
@@ -103,7 +103,7 @@ GPURT_DEVN uint64_t gpurt_run_steal(const gpurt_heap_t *h, uint32_t own, uint32_
             if (!gpurt_run_is_worth(run, whole, slots) &&
                 !gpurt_run_is_worth(gpurt_run_unhint(h, shard, c, whole), whole, slots))
                 continue;
-            run = gpurt_xchg_acq_rel_dev_u64(current, 0); /* AH2.rel AH2.acq */
+            run = gpurt_xchg_acq_rel_far_u64(current, 0); /* AH2.rel AH2.acq */
             if (gpurt_run_is_live(run)) {
                 /* relaxed: a statistic */
                 gpurt_red_add_relaxed_dev_u64(&h->counts->xstolen, 1);
@@ -153,7 +153,7 @@ GPURT_DEVN bool gpurt_run_take_up(const gpurt_heap_t *h)
     if (from >= grown)
         return false;
     /* relaxed: the leaves themselves order what they stand for */
-    if (gpurt_cas_relaxed_dev_u64(&h->counts->xtaken_up, &from, grown))
+    if (gpurt_cas_relaxed_far_u64(&h->counts->xtaken_up, &from, grown))
         for (; from < grown; from++)
             gpurt_tree_raise(h, leaves, (uint32_t)from);
     return true;
@@ -212,7 +212,7 @@ GPURT_DEV void gpurt_run_install(const gpurt_heap_t *h, uint32_t shard, uint32_t
     uint64_t *classes = gpurt_run_wholes(h), some_was, whole_was, classes_were;
     uint64_t *current = gpurt_run_current(h, shard, c);
     uint64_t old =
-        gpurt_xchg_acq_rel_dev_u64(current, run + n); /* AH2.rel AH2.acq AH4.rel AH4.acq */
+        gpurt_xchg_acq_rel_far_u64(current, run + n); /* AH2.rel AH2.acq AH4.rel AH4.acq */
 
     /* relaxed, all: looks, on their way together */
     some_was = gpurt_load_relaxed_dev_u64(some);
@@ -278,7 +278,7 @@ GPURT_DEVN bool gpurt_run_dry(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
         return true;
     if (!word || (run >> 24 == word >> 24 && gpurt_run_ticket(run) < GPURT_RUN_WORN))
         return false;                                    /* that has been said */
-    run = gpurt_xchg_acq_rel_dev_u64(current, word + 1); /* AH2.rel AH2.acq */
+    run = gpurt_xchg_acq_rel_far_u64(current, word + 1); /* AH2.rel AH2.acq */
     if (!gpurt_run_is_live(run))
         return false;
     gpurt_slab_dispose(h, c, run); /* it came between the two */
@@ -306,7 +306,7 @@ GPURT_DEV uint64_t gpurt_run_look(uint64_t *current, uint32_t n, uint32_t looks)
         run = gpurt_load_relaxed_dev_u64(current);
     }
     if (!gpurt_run_is_over(run) && !(run & GPURT_RUN_DRY))
-        run = gpurt_add_acquire_dev_u64(current, n); /* AH2.acq */
+        run = gpurt_add_acquire_far_u64(current, n); /* AH2.acq */
     return run;
 }
 
@@ -364,7 +364,7 @@ GPURT_DEVN uint64_t gpurt_run_next_far(const gpurt_heap_t *h, gpurt_run_ask_t *a
             }
         }
         run =
-            gpurt_add_acquire_dev_u64(gpurt_run_current(h, shard, ask->c), n); /* AH2.acq */
+            gpurt_add_acquire_far_u64(gpurt_run_current(h, shard, ask->c), n); /* AH2.acq */
         if (gpurt_run_is_live(run) || gpurt_run_is_over(run))
             return run;
     }

@@ -28,20 +28,23 @@ GPURT_DEV uint32_t *gpurt_slab_state(const gpurt_heap_t *h, uint32_t chunk)
     return h->states + chunk;
 }
 
-GPURT_DEV char *gpurt_slab_slot(const gpurt_heap_t *h, uint32_t c, uint32_t chunk,
+/* bytes: of a slot of the chunk's class. */
+GPURT_DEV char *gpurt_slab_slot(const gpurt_heap_t *h, uint32_t bytes, uint32_t chunk,
                                 uint32_t slot)
 {
-    return h->chunks + ((size_t)chunk << GPURT_CHUNK_SHIFT) + slot * gpurt_class_bytes(c);
+    return h->chunks + ((size_t)chunk << GPURT_CHUNK_SHIFT) + slot * bytes;
 }
 
 /* The calling warp's shard. Any is right; its own keeps multiprocessors apart. */
 GPURT_DEV uint32_t gpurt_run_shard(const gpurt_heap_t *h)
 {
-    uint32_t mine = gpurt_sm();
+    uint32_t mine = gpurt_sm(), any;
 
     if (h->spread)
         mine = mine << h->spread | (gpurt_warp_slot() & ((1u << h->spread) - 1u));
-    return mine < h->shard_count ? mine : mine % h->shard_count;
+    /* Where there are fewer than multiprocessors, the others are scattered: a division is long. */
+    any = (uint32_t)((uint64_t)(mine * 2654435761u) * h->shard_count >> 32);
+    return mine < h->shard_count ? mine : any;
 }
 
 /* n chunks of the pool's that were a class's are its again. Counted by shard: on one word for
@@ -117,7 +120,7 @@ GPURT_DEVN void gpurt_slab_close(const gpurt_heap_t *h, uint32_t chunk, uint32_t
     uint32_t c = gpurt_state_class(state);
 
     /* relaxed: what the chunk held is ordered by its bits */
-    if (!gpurt_cas_relaxed_dev_u32(gpurt_slab_state(h, chunk), &state, GPURT_STATE_POOL))
+    if (!gpurt_cas_relaxed_far_u32(gpurt_slab_state(h, chunk), &state, GPURT_STATE_POOL))
         return;
     if (listed) {
         gpurt_slab_unlist(h, gpurt_tree_good(c), chunk);
@@ -179,7 +182,7 @@ GPURT_DEV bool gpurt_slab_grows(uint32_t old, uint32_t n, uint32_t slots)
 GPURT_DEVN void gpurt_slab_give(const gpurt_heap_t *h, uint32_t chunk, uint32_t n)
 {
     /* relaxed: says how many; their bits order what they held */
-    uint32_t old = gpurt_add_relaxed_dev_u32(gpurt_slab_state(h, chunk), n);
+    uint32_t old = gpurt_add_relaxed_far_u32(gpurt_slab_state(h, chunk), n);
 
     gpurt_slab_grown(h, chunk, old, n);
 }
@@ -232,18 +235,16 @@ GPURT_DEVN void gpurt_slab_dispose(const gpurt_heap_t *h, uint32_t c, uint64_t r
 
 /* ---- taking freed slots up again ----------------------------------------------------- */
 
-/* Promises all free slots of a chunk of a class, if it still is one.
+/* Promises all free slots of a chunk of a class, if it still is one. state: what it was a moment ago.
  * Returns: how many; 0 when there is nothing. */
-GPURT_DEV uint32_t gpurt_slab_reserve(const gpurt_heap_t *h, uint32_t c, uint32_t chunk)
+GPURT_DEV uint32_t gpurt_slab_reserve(const gpurt_heap_t *h, uint32_t c, uint32_t chunk,
+                                      uint32_t state)
 {
-    /* relaxed: the word itself is what counts */
-    uint32_t state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk));
-
     while (gpurt_state_is_slab(state) && gpurt_state_class(state) == c &&
            gpurt_state_free(state) > 0) {
         uint32_t n = gpurt_state_free(state);
 
-        if (gpurt_cas_relaxed_dev_u32(gpurt_slab_state(h, chunk), &state, state - n))
+        if (gpurt_cas_relaxed_far_u32(gpurt_slab_state(h, chunk), &state, state - n))
             return n;
         gpurt_pause();
     }
@@ -266,10 +267,12 @@ GPURT_DEV uint64_t gpurt_slab_adopt_in(const gpurt_heap_t *h, uint32_t c, uint32
                                        bool *emptied)
 {
     uint32_t chunk = leaf * 64 + gpurt_tree_next(word, from), n;
+    /* relaxed: a look, on its way together with the next; the word itself is what counts */
+    uint32_t state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk));
 
     if (!gpurt_tree_pull(h, tree, leaf, 1ull << (chunk % 64), emptied))
         return 0;
-    n = gpurt_slab_reserve(h, c, chunk);
+    n = gpurt_slab_reserve(h, c, chunk, state);
     if (!n)
         return 0;
     gpurt_red_add_relaxed_dev_u64(&h->counts->xreused, 1); /* relaxed: a statistic */
@@ -324,7 +327,7 @@ GPURT_DEV uint32_t gpurt_slab_pick(uint32_t *bits, uint32_t row, uint32_t turn,
     while (word) {
         uint32_t above = word >> turn << turn;
         uint32_t bit = 1u << gpurt_ctz(above ? above : word);
-        uint32_t old = gpurt_and_acquire_dev_u32(bits + row, ~bit); /* AH1.acq */
+        uint32_t old = gpurt_and_acquire_far_u32(bits + row, ~bit); /* AH1.acq */
 
         if (old & bit)
             return row * 32 + gpurt_ctz(bit);

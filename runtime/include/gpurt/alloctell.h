@@ -49,7 +49,7 @@ GPURT_DEVN uint32_t gpurt_tell_number(gpurt_alloc_site_t *site, uint32_t form)
     uint32_t *def = &site->xdefs[form], number = gpurt_load_relaxed_dev_u32(def);
 
     /* relaxed: the number is all there is to know; the drainer waits for the definition */
-    if (number == 0 && gpurt_cas_relaxed_dev_u32(def, &number, GPURT_GATE_CLAIMED)) {
+    if (number == 0 && gpurt_cas_relaxed_far_u32(def, &number, GPURT_GATE_CLAIMED)) {
         number = gpurt_tell_define(
             &gpurt_alloc_forms[form],
             (const char *)(uintptr_t)gpurt_load_relaxed_dev_u64(&site->xkey));

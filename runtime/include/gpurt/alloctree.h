@@ -48,7 +48,7 @@ GPURT_DEVN void gpurt_tree_lower(const gpurt_heap_t *h, uint32_t tree, uint32_t 
     uint64_t *root = leaves + h->leaf_words + h->branch_words + leaf / 4096;
     uint64_t bit = 1ull << (leaf % 64), old;
 
-    old = gpurt_and_acquire_dev_u64(branch, ~bit);   /* AT1.acq */
+    old = gpurt_and_acquire_far_u64(branch, ~bit);   /* AT1.acq */
     if (gpurt_load_relaxed_dev_u64(leaves + leaf)) { /* relaxed: after the acquire above */
         gpurt_tree_raise(h, leaves, leaf);
         return;
@@ -56,7 +56,7 @@ GPURT_DEVN void gpurt_tree_lower(const gpurt_heap_t *h, uint32_t tree, uint32_t 
     if (old & ~bit)
         return;
     bit = 1ull << (leaf / 64 % 64);
-    gpurt_and_acquire_dev_u64(root, ~bit);       /* AT1.acq */
+    gpurt_and_acquire_far_u64(root, ~bit);       /* AT1.acq */
     if (gpurt_load_relaxed_dev_u64(branch))      /* relaxed: likewise */
         gpurt_red_or_release_dev_u64(root, bit); /* AT1.rel */
 }
@@ -67,7 +67,7 @@ GPURT_DEV void gpurt_tree_put(const gpurt_heap_t *h, uint32_t tree, uint32_t lea
 {
     uint64_t *leaves = gpurt_tree_leaves(h, tree);
 
-    if (gpurt_or_release_dev_u64(leaves + leaf, bits) == 0) /* AH3.rel */
+    if (gpurt_or_release_far_u64(leaves + leaf, bits) == 0) /* AH3.rel */
         gpurt_tree_raise(h, leaves, leaf);
 }
 
@@ -78,7 +78,7 @@ GPURT_DEV uint64_t gpurt_tree_pull(const gpurt_heap_t *h, uint32_t tree, uint32_
                                    uint64_t bits, bool *emptied)
 {
     uint64_t *leaves = gpurt_tree_leaves(h, tree);
-    uint64_t old = gpurt_and_acquire_dev_u64(leaves + leaf, ~bits); /* AH3.acq */
+    uint64_t old = gpurt_and_acquire_far_u64(leaves + leaf, ~bits); /* AH3.acq */
 
     if (emptied)
         *emptied = old && !(old & ~bits);

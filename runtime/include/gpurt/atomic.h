@@ -10,7 +10,9 @@
  *           red_add red_and red_or red_xor red_min red_max (return nothing)
  *   order   load: relaxed acquire      store, red: relaxed release
  *           others: relaxed acquire release acq_rel
- *   scope   blk (the block)  clu (the cluster)  dev (the device)  sys (host and peers too)
+ *   scope   blk (the block)  clu (the cluster)  dev (the device)  sys (host and peers too);
+ *           far: as dev, for a word that does not lie in shared memory (u32 u64; not load, store
+ *           nor red). One instruction on a GPU, which else asks first where the word lies
  *   type    u32 u64; i32 i64 (all but and or xor, no red); f32 f64 (load store add xchg);
  *           u128 (load store xchg cas)
  *
@@ -58,26 +60,97 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
 #    endif
 #    define GPURT_SCOPE_dev __NV_THREAD_SCOPE_DEVICE
 #    define GPURT_SCOPE_sys __NV_THREAD_SCOPE_SYSTEM
+#    define GPURT_SCOPE_far GPURT_SCOPE_dev
 
 #    define GPURT_RAW_load(T, p, o, s) \
         __nv_atomic_load_n((T *)(p), GPURT_ORDER_##o, GPURT_SCOPE_##s)
 #    define GPURT_RAW_store(p, v, o, s) \
         __nv_atomic_store_n(p, v, GPURT_ORDER_##o, GPURT_SCOPE_##s)
+/* On a generic address an atomic asks first whether that is in shared memory; `far` does not. */
 #    define GPURT_RAW_rmw(op, T, p, v, o, s) \
         __nv_atomic_##op(p, v, GPURT_ORDER_##o, GPURT_SCOPE_##s)
-#    define GPURT_RAW_add_(T, U, p, v, o, s) \
-        ((T)GPURT_RAW_rmw(fetch_add, U, (U *)(p), (U)(v), o, s))
-#    define GPURT_RAW_sub_(T, U, p, v, o, s) \
-        ((T)GPURT_RAW_rmw(fetch_sub, U, (U *)(p), (U)(v), o, s))
-#    define GPURT_RAW_and_(T, U, p, v, o, s)  GPURT_RAW_rmw(fetch_and, T, p, v, o, s)
-#    define GPURT_RAW_or_(T, U, p, v, o, s)   GPURT_RAW_rmw(fetch_or, T, p, v, o, s)
-#    define GPURT_RAW_xor_(T, U, p, v, o, s)  GPURT_RAW_rmw(fetch_xor, T, p, v, o, s)
-#    define GPURT_RAW_min_(T, U, p, v, o, s)  GPURT_RAW_rmw(fetch_min, T, p, v, o, s)
-#    define GPURT_RAW_max_(T, U, p, v, o, s)  GPURT_RAW_rmw(fetch_max, T, p, v, o, s)
-#    define GPURT_RAW_xchg_(T, U, p, v, o, s) GPURT_RAW_rmw(exchange_n, T, p, v, o, s)
-#    define GPURT_RAW_cas(p, e, d, o, fo, s)                                              \
+#    define GPURT_RAW_near(op, ptx, T, W, t, p, v, o, s) \
+        ((T)GPURT_RAW_rmw(op, W, (W *)(p), (W)(v), o, s))
+#    define GPURT_RAW_far(op, ptx, T, W, t, p, v, o, s)                                 \
+        ({                                                                              \
+            T gpurt_old_;                                                               \
+            asm volatile("atom." #o "." GPURT_FENCE_PTX_##s                             \
+                         ".global." GPURT_PTX_##ptx(t) " %0, [%1], %2;"                 \
+                         : "=" GPURT_PTX_WORD_##t(gpurt_old_)                           \
+                         : "l"(__cvta_generic_to_global(p)), GPURT_PTX_WORD_##t((T)(v)) \
+                         : "memor"                                                      \
+                           "y");                                                        \
+            gpurt_old_;                                                                 \
+        })
+#    define GPURT_RAW_at_blk GPURT_RAW_near
+#    define GPURT_RAW_at_clu GPURT_RAW_near
+#    define GPURT_RAW_at_dev GPURT_RAW_near
+#    define GPURT_RAW_at_sys GPURT_RAW_near
+#    define GPURT_RAW_at_far GPURT_RAW_far
+#    define GPURT_RAW_add_(T, U, t, p, v, o, s) \
+        GPURT_RAW_at_##s(fetch_add, add_, T, U, t, p, v, o, s)
+#    define GPURT_RAW_sub_(T, U, t, p, v, o, s) \
+        GPURT_RAW_at_##s(fetch_add, add_, T, U, t, p, (U)0 - (U)(v), o, s)
+#    define GPURT_RAW_and_(T, U, t, p, v, o, s) \
+        GPURT_RAW_at_##s(fetch_and, and_, T, T, t, p, v, o, s)
+#    define GPURT_RAW_or_(T, U, t, p, v, o, s) \
+        GPURT_RAW_at_##s(fetch_or, or_, T, T, t, p, v, o, s)
+#    define GPURT_RAW_xor_(T, U, t, p, v, o, s) \
+        GPURT_RAW_at_##s(fetch_xor, xor_, T, T, t, p, v, o, s)
+#    define GPURT_RAW_min_(T, U, t, p, v, o, s) \
+        GPURT_RAW_at_##s(fetch_min, min_, T, T, t, p, v, o, s)
+#    define GPURT_RAW_max_(T, U, t, p, v, o, s) \
+        GPURT_RAW_at_##s(fetch_max, max_, T, T, t, p, v, o, s)
+#    define GPURT_RAW_xchg_(T, U, t, p, v, o, s) \
+        GPURT_RAW_at_##s(exchange_n, xchg_, T, T, t, p, v, o, s)
+#    define GPURT_RAW_cas(T, t, p, e, d, o, fo, s) \
+        GPURT_RAW_cas_##s(T, t, p, e, d, o, fo, s)
+#    define GPURT_RAW_cas_blk(T, t, p, e, d, o, fo, s)                                    \
         __nv_atomic_compare_exchange_n(p, e, d, false, GPURT_ORDER_##o, GPURT_ORDER_##fo, \
                                        GPURT_SCOPE_##s)
+#    define GPURT_RAW_cas_clu GPURT_RAW_cas_blk
+#    define GPURT_RAW_cas_dev GPURT_RAW_cas_blk
+#    define GPURT_RAW_cas_sys GPURT_RAW_cas_blk
+#    define GPURT_RAW_cas_far(T, t, p, e, d, o, fo, s)                                 \
+        ({                                                                             \
+            T gpurt_want_ = *(e), gpurt_old_;                                          \
+            asm volatile("atom." #o "." GPURT_FENCE_PTX_##s                            \
+                         ".global.cas." GPURT_PTX_BITS_##t " %0, [%1], %2, %3;"        \
+                         : "=" GPURT_PTX_WORD_##t(gpurt_old_)                          \
+                         : "l"(__cvta_generic_to_global(p)),                           \
+                           GPURT_PTX_WORD_##t(gpurt_want_), GPURT_PTX_WORD_##t((T)(d)) \
+                         : "memor"                                                     \
+                           "y");                                                       \
+            *(e) = gpurt_old_;                                                         \
+            gpurt_want_ == gpurt_old_;                                                 \
+        })
+#    define GPURT_PTX_WORD_u32 "r"
+#    define GPURT_PTX_WORD_i32 "r"
+#    define GPURT_PTX_WORD_u64 "l"
+#    define GPURT_PTX_WORD_i64 "l"
+#    define GPURT_PTX_WORD_f32 "f"
+#    define GPURT_PTX_WORD_f64 "d"
+#    define GPURT_PTX_BITS_u32 "b32"
+#    define GPURT_PTX_BITS_i32 "b32"
+#    define GPURT_PTX_BITS_u64 "b64"
+#    define GPURT_PTX_BITS_i64 "b64"
+#    define GPURT_PTX_SUM_u32  "u32"
+#    define GPURT_PTX_SUM_i32  "u32"
+#    define GPURT_PTX_SUM_u64  "u64"
+#    define GPURT_PTX_SUM_i64  "u64"
+#    define GPURT_PTX_SUM_f32  "f32"
+#    define GPURT_PTX_SUM_f64  "f64"
+#    define GPURT_PTX_RANK_u32 "u32"
+#    define GPURT_PTX_RANK_i32 "s32"
+#    define GPURT_PTX_RANK_u64 "u64"
+#    define GPURT_PTX_RANK_i64 "s64"
+#    define GPURT_PTX_add_(t)  "add." GPURT_PTX_SUM_##t
+#    define GPURT_PTX_min_(t)  "min." GPURT_PTX_RANK_##t
+#    define GPURT_PTX_max_(t)  "max." GPURT_PTX_RANK_##t
+#    define GPURT_PTX_and_(t)  "and." GPURT_PTX_BITS_##t
+#    define GPURT_PTX_or_(t)   "or." GPURT_PTX_BITS_##t
+#    define GPURT_PTX_xor_(t)  "xor." GPURT_PTX_BITS_##t
+#    define GPURT_PTX_xchg_(t) "exch." GPURT_PTX_BITS_##t
 #    define GPURT_RAW_get(p, v, o, s) \
         __nv_atomic_load(p, v, GPURT_ORDER_##o, GPURT_SCOPE_##s)
 #    define GPURT_RAW_put(p, v, o, s) \
@@ -87,17 +160,8 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
 #    define GPURT_RAW_cas_any(p, e, d, o, fo, s)                                        \
         __nv_atomic_compare_exchange(p, e, d, false, GPURT_ORDER_##o, GPURT_ORDER_##fo, \
                                      GPURT_SCOPE_##s)
-#    define GPURT_RAW_addf(T, p, v, o, s) GPURT_RAW_rmw(fetch_add, T, p, v, o, s)
-#    define GPURT_RED_WORD_u32            "r"
-#    define GPURT_RED_WORD_u64            "l"
-#    define GPURT_RED_TYPE_add_(t)        "add." #    t
-#    define GPURT_RED_TYPE_min_(t)        "min." #    t
-#    define GPURT_RED_TYPE_max_(t)        "max." #    t
-#    define GPURT_RED_BITS_u32            "b32"
-#    define GPURT_RED_BITS_u64            "b64"
-#    define GPURT_RED_TYPE_and_(t)        "and." GPURT_RED_BITS_##t
-#    define GPURT_RED_TYPE_or_(t)         "or." GPURT_RED_BITS_##t
-#    define GPURT_RED_TYPE_xor_(t)        "xor." GPURT_RED_BITS_##t
+#    define GPURT_RAW_addf(T, t, p, v, o, s) \
+        GPURT_RAW_at_##s(fetch_add, add_, T, T, t, p, v, o, s)
 /* On a generic address even red is an atomic with an answer, which must be told apart from
  * one in shared memory; a word of scope dev or sys lies in memory all the same. */
 #    define GPURT_RED_SPACE_blk   ""
@@ -108,12 +172,12 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
 #    define GPURT_RED_ADDR_clu(p) (p)
 #    define GPURT_RED_ADDR_dev(p) __cvta_generic_to_global(p)
 #    define GPURT_RED_ADDR_sys(p) __cvta_generic_to_global(p)
-#    define GPURT_RAW_red(op, t, p, v, o, s)                                            \
-        asm volatile("red." #o "." GPURT_FENCE_PTX_##s                                  \
-                     "." GPURT_RED_SPACE_##s GPURT_RED_TYPE_##op(t) " [%0], %1;" ::"l"( \
-                         GPURT_RED_ADDR_##s(p)),                                        \
-                     GPURT_RED_WORD_##t(v)                                              \
-                     : "memor"                                                          \
+#    define GPURT_RAW_red(op, t, p, v, o, s)                                       \
+        asm volatile("red." #o "." GPURT_FENCE_PTX_##s                             \
+                     "." GPURT_RED_SPACE_##s GPURT_PTX_##op(t) " [%0], %1;" ::"l"( \
+                         GPURT_RED_ADDR_##s(p)),                                   \
+                     GPURT_PTX_WORD_##t(v)                                         \
+                     : "memor"                                                     \
                        "y")
 /* Spelled in PTX: the compiler's own fence is sequentially consistent whatever is asked. */
 #    define GPURT_FENCE_PTX_acquire "acq_rel"
@@ -127,6 +191,7 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
 #        define GPURT_FENCE_PTX_clu "gpu"
 #    endif
 #    define GPURT_FENCE_PTX_dev "gpu"
+#    define GPURT_FENCE_PTX_far "gpu"
 #    define GPURT_FENCE_PTX_sys "sys"
 #    define GPURT_RAW_fence(o, s)                                                \
         asm volatile("fence." GPURT_FENCE_PTX_##o "." GPURT_FENCE_PTX_##s ";" :: \
@@ -145,6 +210,7 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
 #    define GPURT_SCOPE_clu     GPURT_SCOPE_CLU
 #    define GPURT_SCOPE_dev     GPURT_SCOPE_DEV
 #    define GPURT_SCOPE_sys     GPURT_SCOPE_SYS
+#    define GPURT_SCOPE_far     GPURT_SCOPE_FAR
 
 /* gcc 12.2 at -O1 puts the answer where the operand is, and then loses the operand in the loop
  * that it makes of the operation; so the operand is needed for longer. */
@@ -155,22 +221,22 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
             __asm__("" : : "r"(gpurt_v_));                                              \
             gpurt_old_;                                                                 \
         })
-#    define GPURT_RAW_load(T, p, o, s)        __atomic_load_n(p, GPURT_ORDER_##o)
-#    define GPURT_RAW_store(p, v, o, s)       __atomic_store_n(p, v, GPURT_ORDER_##o)
-#    define GPURT_RAW_add_(T, U, p, v, o, s)  __atomic_fetch_add(p, v, GPURT_ORDER_##o)
-#    define GPURT_RAW_sub_(T, U, p, v, o, s)  __atomic_fetch_sub(p, v, GPURT_ORDER_##o)
-#    define GPURT_RAW_and_(T, U, p, v, o, s)  GPURT_RAW_bits_(fetch_and, T, p, v, o)
-#    define GPURT_RAW_or_(T, U, p, v, o, s)   GPURT_RAW_bits_(fetch_or, T, p, v, o)
-#    define GPURT_RAW_xor_(T, U, p, v, o, s)  GPURT_RAW_bits_(fetch_xor, T, p, v, o)
-#    define GPURT_RAW_xchg_(T, U, p, v, o, s) __atomic_exchange_n(p, v, GPURT_ORDER_##o)
-#    define GPURT_RAW_cas(p, e, d, o, fo, s) \
+#    define GPURT_RAW_load(T, p, o, s)           __atomic_load_n(p, GPURT_ORDER_##o)
+#    define GPURT_RAW_store(p, v, o, s)          __atomic_store_n(p, v, GPURT_ORDER_##o)
+#    define GPURT_RAW_add_(T, U, t, p, v, o, s)  __atomic_fetch_add(p, v, GPURT_ORDER_##o)
+#    define GPURT_RAW_sub_(T, U, t, p, v, o, s)  __atomic_fetch_sub(p, v, GPURT_ORDER_##o)
+#    define GPURT_RAW_and_(T, U, t, p, v, o, s)  GPURT_RAW_bits_(fetch_and, T, p, v, o)
+#    define GPURT_RAW_or_(T, U, t, p, v, o, s)   GPURT_RAW_bits_(fetch_or, T, p, v, o)
+#    define GPURT_RAW_xor_(T, U, t, p, v, o, s)  GPURT_RAW_bits_(fetch_xor, T, p, v, o)
+#    define GPURT_RAW_xchg_(T, U, t, p, v, o, s) __atomic_exchange_n(p, v, GPURT_ORDER_##o)
+#    define GPURT_RAW_cas(T, t, p, e, d, o, fo, s) \
         __atomic_compare_exchange_n(p, e, d, false, GPURT_ORDER_##o, GPURT_ORDER_##fo)
 #    define GPURT_RAW_get(p, v, o, s)       __atomic_load(p, v, GPURT_ORDER_##o)
 #    define GPURT_RAW_put(p, v, o, s)       __atomic_store(p, v, GPURT_ORDER_##o)
 #    define GPURT_RAW_swap(p, v, old, o, s) __atomic_exchange(p, v, old, GPURT_ORDER_##o)
 /* Floats have no fetch-add here either; the exchange compares bits, so a NaN cannot spin.
  * */
-#    define GPURT_RAW_addf(T, p, v, o, s)                                          \
+#    define GPURT_RAW_addf(T, t, p, v, o, s)                                       \
         __extension__({                                                            \
             T gpurt_old_, gpurt_new_;                                              \
             __atomic_load(p, &gpurt_old_, __ATOMIC_RELAXED);                       \
@@ -196,10 +262,10 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
                 ;                                                                         \
             gpurt_old_;                                                                   \
         })
-#    define GPURT_RAW_min_(T, U, p, v, o, s) GPURT_RAW_pick(T, p, v, o, <)
-#    define GPURT_RAW_max_(T, U, p, v, o, s) GPURT_RAW_pick(T, p, v, o, >)
+#    define GPURT_RAW_min_(T, U, t, p, v, o, s) GPURT_RAW_pick(T, p, v, o, <)
+#    define GPURT_RAW_max_(T, U, t, p, v, o, s) GPURT_RAW_pick(T, p, v, o, >)
 #    define GPURT_RAW_red(op, t, p, v, o, s) \
-        ((void)GPURT_RAW_##op(__typeof__(v), __typeof__(v), p, v, o, s))
+        ((void)GPURT_RAW_##op(__typeof__(v), __typeof__(v), t, p, v, o, s))
 /* GPURT_NO_POINTS: set for code that must not be interrupted by an executor, such as the
  * executor itself. */
 #    if GPURT_ON_CUDA || defined(GPURT_NO_POINTS)
@@ -254,25 +320,31 @@ GPURT_END_DECLS
     GPURT_HD T gpurt_##op##o##_##s##_##t(T *p, T value)    \
     {                                                      \
         GPURT_RAW_point(p, sizeof(T), s, GPURT_POINT_RMW); \
-        return GPURT_RAW_##op(T, U, p, value, o, s);       \
+        return GPURT_RAW_##op(T, U, t, p, value, o, s);    \
     }
+/* What a red is looked for as. */
+#define GPURT_RED_SCOPE_blk()        blk
+#define GPURT_RED_SCOPE_clu()        clu
+#define GPURT_RED_SCOPE_dev()        far
+#define GPURT_RED_SCOPE_sys()        far
+#define GPURT_RED_POINT(p, bytes, s) GPURT_RAW_point(p, bytes, s, GPURT_POINT_RMW)
 #define GPURT_DEF_red(op, T, t, o, s)                          \
     GPURT_HD void gpurt_red_##op##o##_##s##_##t(T *p, T value) \
     {                                                          \
-        GPURT_RAW_point(p, sizeof(T), s, GPURT_POINT_RMW);     \
+        GPURT_RED_POINT(p, sizeof(T), GPURT_RED_SCOPE_##s());  \
         GPURT_RAW_red(op, t, p, value, o, s);                  \
     }
 #define GPURT_DEF_xchg(T, U, t, o, s)                       \
     GPURT_HD T gpurt_xchg_##o##_##s##_##t(T *p, T value)    \
     {                                                       \
         GPURT_RAW_point(p, sizeof(T), s, GPURT_POINT_SWAP); \
-        return GPURT_RAW_xchg_(T, U, p, value, o, s);       \
+        return GPURT_RAW_xchg_(T, U, t, p, value, o, s);    \
     }
 #define GPURT_DEF_cas(T, t, o, fo, s)                                     \
     GPURT_HD bool gpurt_cas_##o##_##s##_##t(T *p, T *expected, T desired) \
     {                                                                     \
         GPURT_RAW_point(p, sizeof(T), s, GPURT_POINT_SWAP);               \
-        return GPURT_RAW_cas(p, expected, desired, o, fo, s);             \
+        return GPURT_RAW_cas(T, t, p, expected, desired, o, fo, s);       \
     }
 
 #define GPURT_FOR_SCOPES(def, ...) \
@@ -282,6 +354,10 @@ GPURT_END_DECLS
     GPURT_FOR_SCOPES(def, __VA_ARGS__, acquire) \
     GPURT_FOR_SCOPES(def, __VA_ARGS__, release) \
     GPURT_FOR_SCOPES(def, __VA_ARGS__, acq_rel)
+
+#define GPURT_FOR_FAR(def, ...)                                   \
+    def(__VA_ARGS__, relaxed, far) def(__VA_ARGS__, acquire, far) \
+        def(__VA_ARGS__, release, far) def(__VA_ARGS__, acq_rel, far)
 
 #define GPURT_DEFINE_ACCESS(T, t)                    \
     GPURT_FOR_SCOPES(GPURT_DEF_load, T, t, relaxed)  \
@@ -314,6 +390,19 @@ GPURT_END_DECLS
     GPURT_DEFINE_RED(min_, T, t) \
     GPURT_DEFINE_RED(max_, T, t)
 
+#define GPURT_DEFINE_FAR(T, t)                                                            \
+    GPURT_FOR_FAR(GPURT_DEF_rmw, add_, T, T, t)                                           \
+    GPURT_FOR_FAR(GPURT_DEF_rmw, sub_, T, T, t)                                           \
+    GPURT_FOR_FAR(GPURT_DEF_rmw, min_, T, T, t)                                           \
+    GPURT_FOR_FAR(GPURT_DEF_rmw, max_, T, T, t)                                           \
+    GPURT_FOR_FAR(GPURT_DEF_rmw, and_, T, T, t)                                           \
+    GPURT_FOR_FAR(GPURT_DEF_rmw, or_, T, T, t)                                            \
+    GPURT_FOR_FAR(GPURT_DEF_rmw, xor_, T, T, t)                                           \
+    GPURT_FOR_FAR(GPURT_DEF_xchg, T, T, t)                                                \
+    GPURT_DEF_cas(T, t, relaxed, relaxed, far) GPURT_DEF_cas(T, t, acquire, acquire, far) \
+        GPURT_DEF_cas(T, t, release, relaxed, far)                                        \
+            GPURT_DEF_cas(T, t, acq_rel, acquire, far)
+
 GPURT_DEFINE_ACCESS(uint32_t, u32)
 GPURT_DEFINE_ACCESS(uint64_t, u64)
 GPURT_DEFINE_ACCESS(int32_t, i32)
@@ -326,6 +415,8 @@ GPURT_DEFINE_BITS(uint32_t, uint32_t, u32)
 GPURT_DEFINE_BITS(uint64_t, uint64_t, u64)
 GPURT_DEFINE_REDS(uint32_t, u32)
 GPURT_DEFINE_REDS(uint64_t, u64)
+GPURT_DEFINE_FAR(uint32_t, u32)
+GPURT_DEFINE_FAR(uint64_t, u64)
 
 /* ---- floats: bits move as they are, add rounds to nearest -------------------------------
  * */
@@ -357,7 +448,7 @@ GPURT_DEFINE_REDS(uint64_t, u64)
     GPURT_HD T gpurt_add_##o##_##s##_##t(T *p, T value)    \
     {                                                      \
         GPURT_RAW_point(p, sizeof(T), s, GPURT_POINT_RMW); \
-        return GPURT_RAW_addf(T, p, value, o, s);          \
+        return GPURT_RAW_addf(T, t, p, value, o, s);       \
     }
 #define GPURT_DEFINE_FLOAT(T, t)                      \
     GPURT_FOR_SCOPES(GPURT_DEF_loadf, T, t, relaxed)  \

@@ -96,6 +96,12 @@
 #else
 #    define GPURT_ROLLED
 #endif
+/* A word is worked out by here, not where it is first used, which may be behind a wait. */
+#if GPURT_IN_DEVICE
+#    define GPURT_BY_NOW(word) asm volatile("" : "+l"(word))
+#else
+#    define GPURT_BY_NOW(word) ((void)(word))
+#endif
 /* A function that is seldom called, for those who are in a hurry when they do not call it:
  * GPURT_FAR(f)(arguments). nvcc lets a kernel's functions share out its registers among
  * themselves, and keeps what the caller needs after a call in memory, where the call is not

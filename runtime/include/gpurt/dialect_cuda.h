@@ -85,6 +85,14 @@ GPURT_DEV uint32_t gpurt_clz64(uint64_t v)
 {
     return (uint32_t)__clzll((long long)v);
 }
+/* What the hardware finds is the place, of which __clz makes the zeros above. */
+GPURT_DEV uint32_t gpurt_log2(uint32_t v)
+{
+    uint32_t place;
+
+    asm("bfind.u32 %0, %1;" : "=r"(place) : "r"(v));
+    return place;
+}
 
 /* ---- warp.h: votes and matches ------------------------------------------------------- */
 GPURT_DEV void gpurt_syncwarp(uint32_t mask)

@@ -155,6 +155,10 @@ GPURT_DEV uint32_t gpurt_clz64(uint64_t v)
 {
     return v ? (uint32_t)__builtin_clzll(v) : 64u;
 }
+GPURT_DEV uint32_t gpurt_log2(uint32_t v)
+{
+    return v ? 31u - (uint32_t)__builtin_clz(v) : ~0u;
+}
 
 /* A value travels through the executor as 64 bits. */
 #define GPURT_SIMT_PUN(T, t, bits)                     \

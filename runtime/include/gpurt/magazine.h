@@ -33,7 +33,8 @@ typedef struct GPURT_ALIGN(16) gpurt_magazine_row {
     uint32_t c;
 } gpurt_magazine_row_t;
 
-/* Owner: the warp. Written by: its lowest lane, between two meetings of the warp. */
+/* Owner: the warp. Written by: its lowest lane, between two meetings of the warp; a call meets before
+ * it reads. */
 typedef struct gpurt_magazine {
     gpurt_magazine_row_t rows[GPURT_MAGAZINE_BINS][GPURT_MAGAZINE_ROWS];
 } gpurt_magazine_t;
@@ -197,8 +198,10 @@ GPURT_DEV void *gpurt_magazine_alloc_at(gpurt_magazine_t *m, const gpurt_heap_t 
                                         size_t size, const char *here)
 {
     uint32_t c = gpurt_class_of(size - 1 < GPURT_SMALL_MAX ? (uint32_t)size : 1u);
-    uint32_t first = gpurt_shfl_u32(GPURT_FULL_MASK, c, 0);
-    gpurt_magazine_row_t *row = m->rows[c % GPURT_MAGAZINE_BINS], seen = *row;
+    uint32_t first = gpurt_shfl_u32(GPURT_FULL_MASK, c, 0), amiss;
+    gpurt_magazine_row_t *row = m->rows[c % GPURT_MAGAZINE_BINS], seen;
+    uintptr_t object;
+    bool hit;
 
 #if GPURT_HEAP_CHECKS
     if (h->watch)
@@ -206,17 +209,19 @@ GPURT_DEV void *gpurt_magazine_alloc_at(gpurt_magazine_t *m, const gpurt_heap_t 
 #else
     (void)here;
 #endif
-    /* One load, one vote, one store. A class of one bin whose row is another's is no hit.
-     * */
-    if (GPURT_UNLIKELY(!gpurt_all(GPURT_FULL_MASK, seen.slots == GPURT_FULL_MASK &&
-                                                       seen.c == c && c == first &&
-                                                       size - 1 < GPURT_SMALL_MAX)))
-        return GPURT_FAR(gpurt_magazine_alloc_slow)(m, h, size);
+    /* One load, one vote, one store. A class of one bin whose row is another's is no hit. */
+    gpurt_syncwarp(GPURT_FULL_MASK); /* what lane 0 wrote last is there */
+    seen = *row;
+    object = (uintptr_t)seen.base + gpurt_lane() * gpurt_class_bytes(c);
+    GPURT_BY_NOW(object); /* while the vote is on its way */
+    amiss = ~seen.slots | (seen.c ^ c) | (c ^ first);
+    hit = gpurt_all(GPURT_FULL_MASK, !amiss && size - 1 < GPURT_SMALL_MAX);
     gpurt_syncwarp(GPURT_FULL_MASK); /* all have read the row */
+    if (GPURT_UNLIKELY(!hit))
+        return GPURT_FAR(gpurt_magazine_alloc_slow)(m, h, size);
     if (gpurt_lane() == 0)
         row->slots = 0;
-    gpurt_syncwarp(GPURT_FULL_MASK);
-    return seen.base + gpurt_lane() * gpurt_class_bytes(c);
+    return (void *)object;
 }
 GPURT_DEV void *gpurt_magazine_alloc(gpurt_magazine_t *m, const gpurt_heap_t *h,
                                      size_t size)
@@ -308,11 +313,11 @@ GPURT_DEV void gpurt_magazine_free_at(gpurt_magazine_t *m, const gpurt_heap_t *h
                                       void *object, size_t size, const char *here)
 {
     uint32_t c = gpurt_class_of(size - 1 < GPURT_SMALL_MAX ? (uint32_t)size : 1u);
-    uint32_t first = gpurt_shfl_u32(GPURT_FULL_MASK, c, 0);
-    const char *base = (const char *)(uintptr_t)gpurt_shfl_u64(
-        GPURT_FULL_MASK, (uint64_t)(uintptr_t)object, 0);
+    uint32_t first = gpurt_shfl_u32(GPURT_FULL_MASK, c, 0), amiss;
+    uint64_t base = (uint64_t)(uintptr_t)object - gpurt_lane() * gpurt_class_bytes(c),
+             apart;
     gpurt_magazine_row_t *row = m->rows[c % GPURT_MAGAZINE_BINS];
-    bool fits = !row->slots && c == first && size - 1 < GPURT_SMALL_MAX;
+    bool hit;
 
 #if GPURT_HEAP_CHECKS
     if (h->watch) {
@@ -322,19 +327,21 @@ GPURT_DEV void gpurt_magazine_free_at(gpurt_magazine_t *m, const gpurt_heap_t *h
 #else
     (void)here;
 #endif
-    /* Side by side, from lane 0's on. */
-    fits = fits && object && object == base + gpurt_lane() * gpurt_class_bytes(c);
-    if (GPURT_UNLIKELY(!gpurt_all(GPURT_FULL_MASK, fits))) {
+    /* Side by side, from lane 0's on, and the row is empty. */
+    apart = gpurt_shfl_u64(GPURT_FULL_MASK, base, 0) ^ base;
+    gpurt_syncwarp(GPURT_FULL_MASK); /* what lane 0 wrote last is there */
+    amiss = (uint32_t)apart | (uint32_t)(apart >> 32) | (c ^ first) | row->slots;
+    hit = gpurt_all(GPURT_FULL_MASK, !amiss && size - 1 < GPURT_SMALL_MAX);
+    gpurt_syncwarp(GPURT_FULL_MASK); /* all have read the row */
+    if (GPURT_UNLIKELY(!hit)) {
         GPURT_FAR(gpurt_magazine_free_slow)(m, h, object, size);
         return;
     }
-    gpurt_syncwarp(GPURT_FULL_MASK); /* all have read the row */
     if (gpurt_lane() == 0) {
         row->base = (char *)object;
         row->slots = GPURT_FULL_MASK;
         row->c = c;
     }
-    gpurt_syncwarp(GPURT_FULL_MASK);
 }
 
 GPURT_DEV void gpurt_magazine_free(gpurt_magazine_t *m, const gpurt_heap_t *h, void *object,
@@ -346,6 +353,7 @@ GPURT_DEV void gpurt_magazine_free(gpurt_magazine_t *m, const gpurt_heap_t *h, v
 /* Gives everything back to the heap. */
 GPURT_DEVN void gpurt_magazine_flush(gpurt_magazine_t *m, const gpurt_heap_t *h)
 {
+    gpurt_syncwarp(GPURT_FULL_MASK); /* what lane 0 wrote last is there */
     for (uint32_t bin = 0; bin < GPURT_MAGAZINE_BINS; bin++)
         for (uint32_t i = 0; i < GPURT_MAGAZINE_ROWS; i++)
             if (m->rows[bin][i].slots)

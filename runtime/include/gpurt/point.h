@@ -22,7 +22,8 @@ enum {
     GPURT_SCOPE_BLK = 1,
     GPURT_SCOPE_CLU = 2,
     GPURT_SCOPE_DEV = 3,
-    GPURT_SCOPE_SYS = 4
+    GPURT_SCOPE_SYS = 4,
+    GPURT_SCOPE_FAR = 5 /* the device's; of a word that is not in shared memory */
 };
 enum {
     GPURT_POINT_LOAD,

@@ -54,7 +54,7 @@ GPURT_DEV uint32_t gpurt_region_before(uint32_t lanes, uint32_t closed, uint32_t
                                        uint32_t carry)
 {
     uint32_t below = lanes & gpurt_lanes_below(), last = closed & gpurt_lanes_below();
-    uint32_t from = last ? 31u - gpurt_clz(last) : gpurt_leader(lanes);
+    uint32_t from = last ? gpurt_log2(last) : gpurt_leader(lanes);
     uint32_t its = gpurt_shfl_u32(lanes, trail, from);
 
     return last ? its + 64 * gpurt_popc(below >> from >> 1)
@@ -121,7 +121,7 @@ GPURT_DEV bool gpurt_region_step(const gpurt_region_query_t *q, uint32_t lanes,
                                  gpurt_region_found_t *f)
 {
     uint32_t lead = gpurt_ctz64(~word), trail = gpurt_clz64(~word), before, closed;
-    uint32_t top = 31u - gpurt_clz(lanes), rank = gpurt_popc(lanes & gpurt_lanes_below());
+    uint32_t top = gpurt_log2(lanes), rank = gpurt_popc(lanes & gpurt_lanes_below());
 
     closed = gpurt_ballot(lanes, lead < 64);
     before = gpurt_region_before(lanes, closed, trail, *carry);

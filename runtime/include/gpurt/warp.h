@@ -32,6 +32,7 @@
  *
  *   uint32_t gpurt_popc(u32)  gpurt_popc64(u64)  gpurt_ctz(u32)  gpurt_ctz64(u64)
  *   uint32_t gpurt_clz(u32)   gpurt_clz64(u64)   (ctz and clz of 0 give the width)
+ *   uint32_t gpurt_log2(u32)  (rounded down: the place of the highest bit; of 0 all bits set)
  * (defined in dialect_cuda.h and dialect_simt.h, on the CPU as macros: no address, and commas
  * of an argument in parentheses) */
 #ifndef GPURT_WARP_H
