@@ -237,7 +237,8 @@ static void set_up(bench_t *b)
                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    SHARED_BYTES),
               "cudaFuncSetAttribute");
-    b->plain = (gpurt_launch_t){.grid = {1}, .block = {32}, .stream = b->stream};
+    b->plain =
+        (gpurt_launch_t){.grid = {1, 1, 1}, .block = {32, 1, 1}, .stream = b->stream};
     b->shared = b->cluster = b->plain;
     b->shared.shared_bytes = SHARED_BYTES;
     b->cluster.grid.x = b->cluster.cluster.x = 2;

@@ -28,7 +28,7 @@ static gpurt_t *rt;
 static gpurt_info_t info;
 static gpurt_error_t err;
 static struct faults_args args;
-static gpurt_launch_t shape = {.grid = {4}, .block = {64}};
+static gpurt_launch_t shape = {.grid = {4, 1, 1}, .block = {64, 1, 1}};
 
 #define OK(call) CHECK_MSG((call) == GPURT_OK, "%s: %s", #call, err.text)
 
@@ -52,7 +52,7 @@ static void set_up(void)
 static void check_healthy(void)
 {
     uint64_t word = 0;
-    gpurt_launch_t one = {.grid = {1}, .block = {32}, .shared_bytes = 1024};
+    gpurt_launch_t one = {.grid = {1, 1, 1}, .block = {32, 1, 1}, .shared_bytes = 1024};
 
     OK(gpurt_launch(rt, &one, faults_dyn_shared, &args, &err));
     OK(gpurt_copy(rt, GPURT_STREAM_DEFAULT, &word, args.out + 31, sizeof word, &err));
@@ -114,7 +114,7 @@ static void case_misaligned(void)
 
 static void case_shared(void)
 {
-    gpurt_launch_t l = {.grid = {1}, .block = {32}};
+    gpurt_launch_t l = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
 
     l.shared_bytes = (uint32_t)info.max_shared - GPURT_BLOCK_SHARED_BYTES;
     OK(gpurt_launch(rt, &l, faults_dyn_shared, &args, &err));
@@ -131,7 +131,7 @@ static void case_shared(void)
 
 static void case_registers(void)
 {
-    gpurt_launch_t l = {.grid = {1}, .block = {1024}};
+    gpurt_launch_t l = {.grid = {1, 1, 1}, .block = {1024, 1, 1}};
 
     CHECK_EQ(gpurt_launch(rt, &l, faults_wide, &args, &err), GPURT_E_BLOCK);
     CHECK_CONTAINS(err.text, "registers");
@@ -141,7 +141,7 @@ static void case_registers(void)
 
 static void case_cooperative(void)
 {
-    gpurt_launch_t l = {.block = {256}, .cooperative = true};
+    gpurt_launch_t l = {.block = {256, 1, 1}, .cooperative = true};
     uint32_t fit = 0;
     uint64_t blocks = 0;
 
