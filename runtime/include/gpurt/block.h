@@ -54,7 +54,7 @@ enum {
     GPURT_BACKOFF_MOST = 64, /* pauses: 2 us on a GPU */
     /* What a kernel with barriers, log calls or panics keeps of a block's shared memory on a
      * GPU, at most; the rest of gpurt_info's max_shared is the program's. */
-    GPURT_BLOCK_SHARED_BYTES = 432
+    GPURT_BLOCK_SHARED_BYTES = 448
 };
 
 /* Lets others run, twice as long each time, where many lanes want one word: those that lost

@@ -295,6 +295,7 @@ GPURT_DEV void gpurt_named_barrier(uint32_t id, uint32_t threads)
     uint32_t wait = gpurt_cuda_wait_of(gpurt_cuda_warp());
 
     gpurt_safe_point();
+    gpurt_cuda_serve_here();
     gpurt_cuda_store_u32(wait, GPURT_CUDA_WAIT | threads << 4 | id);
 #endif
     asm volatile("barrier.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");

@@ -87,6 +87,15 @@ __device__ __forceinline__ uint32_t gpurt_cuda_wait_of(uint32_t warp)
     return (uint32_t)__cvta_generic_to_shared(waits) + 4 * warp;
 }
 
+/* Of a block that came to a named barrier: the function that serves those, in two halves, each
+ * below the block's tag; or anything. */
+__device__ __forceinline__ uint32_t gpurt_cuda_server(void)
+{
+    __shared__ uint64_t halves[2];
+
+    return (uint32_t)__cvta_generic_to_shared(halves);
+}
+
 /* Two words a warp: the lanes that left, and the block's key; or anything. */
 __device__ __forceinline__ uint32_t gpurt_cuda_left_of(uint32_t warp)
 {
@@ -374,8 +383,13 @@ GPURT_DEV bool gpurt_cuda_leaves_last(uint32_t mask, uint32_t warp)
 
 /* A named barrier counts arrivals, and lanes that ended make none. So the last lanes of a warp
  * arrive wherever another warp of the block waits, until nobody does. Each of those finds its
- * block cancelled when it wakes. What is left over in a barrier ends with the block. */
-GPURT_DEV void gpurt_cuda_serve(void)
+ * block cancelled when it wakes. What is left over in a barrier ends with the block.
+ *
+ * Which barrier is known when it runs, so a kernel in which this function stands has all sixteen
+ * set aside for each of its blocks, and a multiprocessor has enough for a few blocks only. Kernels
+ * without named barriers are not to pay that: nothing but gpurt_named_barrier names it, and leaves
+ * its address where those who leave look. */
+GPURT_DEVN void gpurt_cuda_serve(void)
 {
     uint32_t warps =
         (blockDim.x * blockDim.y * blockDim.z + GPURT_WARP_SIZE - 1) / GPURT_WARP_SIZE;
@@ -394,6 +408,27 @@ GPURT_DEV void gpurt_cuda_serve(void)
     }
 }
 
+/* Before a warp waits at a named barrier. Both halves bear the tag, so no order between them is
+ * needed. */
+GPURT_DEV void gpurt_cuda_serve_here(void)
+{
+    uint64_t serve = (uint64_t)&gpurt_cuda_serve, tag = gpurt_cuda_key() << 32;
+
+    gpurt_cuda_store_u64(gpurt_cuda_server(), tag | (uint32_t)serve);
+    gpurt_cuda_store_u64(gpurt_cuda_server() + 8, tag | serve >> 32);
+}
+
+/* By the last lanes of a warp of a cancelled block. */
+GPURT_DEV void gpurt_cuda_serve_if_any(void)
+{
+    uint64_t low = gpurt_cuda_load_u64(gpurt_cuda_server());
+    uint64_t high = gpurt_cuda_load_u64(gpurt_cuda_server() + 8);
+    uint64_t tag = gpurt_cuda_key() << 32 >> 32;
+
+    if (low >> 32 == tag && high >> 32 == tag)
+        ((void (*)(void))(high << 32 | (uint32_t)low))();
+}
+
 /* Those of a cancelled block see to its named barriers first: a panic in a handler ends the lane
  * that runs it. */
 GPURT_DEVN GPURT_NORETURN void gpurt_leave(void)
@@ -405,7 +440,7 @@ GPURT_DEVN GPURT_NORETURN void gpurt_leave(void)
         if (leads)
             last = gpurt_cuda_leaves_last(mask, gpurt_cuda_warp());
         if (gpurt_any(mask, last != 0))
-            gpurt_cuda_serve();
+            gpurt_cuda_serve_if_any();
     }
     if (leads)
         gpurt_cuda_defers_run(mask);
