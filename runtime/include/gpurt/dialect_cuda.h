@@ -239,6 +239,11 @@ GPURT_DEV void gpurt_trap(void)
 }
 #include <gpurt/dialect_cuda_cancel.h>
 
+GPURT_DEV void gpurt_soon(const void *p)
+{
+    asm volatile("prefetch.L1 [%0];" ::"l"(p));
+}
+
 GPURT_DEV uint64_t gpurt_launch_number(void)
 {
     return gpurt_cuda_grid();
