@@ -38,6 +38,11 @@ GPURT_DEV void cancel_wait(const struct cancel_args *p, uint32_t *mine)
             spins += gpurt_load_relaxed_dev_u32(mine);
             gpurt_cancel_point();
         }
+    if (p->where == CANCEL_IN_PASSES)
+        GPURT_LOOP(uint64_t, i, 0, UINT64_MAX, 1)
+        {
+            spins += gpurt_load_relaxed_dev_u32(mine);
+        }
     if (p->where == CANCEL_IN_ASKED) {
         while (!gpurt_cancelled())
             spins++;
@@ -95,4 +100,23 @@ GPURT_KERNEL(cancel_grid, struct cancel_args, p)
         cancel_panic(p);
     gpurt_grid_barrier();
     *mine = CANCEL_PASSED;
+}
+
+GPURT_KERNEL(cancel_loop, struct cancel_loop_args, p)
+{
+    uint32_t passes = 0, hash = 0, last = 0;
+
+    GPURT_LOOP(uint32_t, i, p->from, p->to, p->step)
+    {
+        if (i == p->leave)
+            break;
+        last = i;
+        passes++;
+        if (i % 3 == 0)
+            continue;
+        hash = hash * 31 + i;
+    }
+    p->out[0] = passes;
+    p->out[1] = hash;
+    p->out[2] = last;
 }

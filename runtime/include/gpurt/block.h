@@ -68,15 +68,16 @@ enum {
 /* Two loops, so that the inner one is what the plain loop would be: a look costs three
  * instructions and a jump, and in a short loop that shows. The inner one left by `break`, the outer
  * one ends as well. */
-#define GPURT_LOOP(type, i, from, to, step)                                      \
-    for (type i = (from), gpurt_to_ = (to), gpurt_by_ = (step), gpurt_look_ = i; \
-         i >= gpurt_look_ && i < gpurt_to_ &&                                    \
-         (gpurt_loop_look(),                                                     \
-          gpurt_look_ = (gpurt_to_ - i) / GPURT_LOOP_PASSES > gpurt_by_          \
-                            ? (type)(i + gpurt_by_ * GPURT_LOOP_PASSES)          \
-                            : gpurt_to_,                                         \
-          true);)                                                                \
-        for (; i < gpurt_look_; i += gpurt_by_)
+#define GPURT_LOOP(type, i, from, to, step)                                               \
+    for (type i = (from), gpurt_to_of_##i = (to), gpurt_by_of_##i = (step),               \
+              gpurt_look_of_##i = i;                                                      \
+         i >= gpurt_look_of_##i && i < gpurt_to_of_##i &&                                 \
+         (gpurt_loop_look(),                                                              \
+          gpurt_look_of_##i = (gpurt_to_of_##i - i) / GPURT_LOOP_PASSES > gpurt_by_of_##i \
+                                  ? (type)(i + gpurt_by_of_##i * GPURT_LOOP_PASSES)       \
+                                  : gpurt_to_of_##i,                                      \
+          true);)                                                                         \
+        for (; i < gpurt_look_of_##i; i += gpurt_by_of_##i)
 
 /* Lets others run, twice as long each time, where many lanes want one word: those that lost
  * do not hinder the one that gets on. turns: 1 at first. Ends no lane. */
