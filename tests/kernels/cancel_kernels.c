@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A panic while the rest of the block waits in each way there is. Nobody of the block may pass
  * the place; everybody else must. */
+#define GPURT_NAMED_BARRIER 1
 #include "cancel_kernels.h"
 
 #include <gpurt/device.h>

@@ -11,6 +11,9 @@
  *   void gpurt_named_barrier(id, threads)        waits until `threads` threads arrived; id 1..15,
  *                                                threads a multiple of 32, whole warps
  *   void gpurt_named_arrive(id, threads)         arrives without waiting
+ *       `#define GPURT_NAMED_BARRIER 1` before the first include of a file that has these. On a
+ *       GPU each block of its kernels then has all sixteen barriers set aside, and a
+ *       multiprocessor has enough for half as many blocks of them. With -rdc=true: in all files.
  *
  *   void gpurt_cluster_barrier()                 every thread of the cluster
  *   void *gpurt_cluster_shared(p, rank)          the same shared-memory object in another block
@@ -58,7 +61,7 @@ enum {
     GPURT_BACKOFF_MOST = 64, /* pauses: 2 us on a GPU */
     /* What a kernel with barriers, log calls or panics keeps of a block's shared memory on a
      * GPU, at most; the rest of gpurt_info's max_shared is the program's. */
-    GPURT_BLOCK_SHARED_BYTES = 448
+    GPURT_BLOCK_SHARED_BYTES = 432
 };
 
 enum {

@@ -32,6 +32,9 @@
 #    ifndef GPURT_CANCEL
 #        define GPURT_CANCEL 1
 #    endif
+#    ifndef GPURT_NAMED_BARRIER
+#        define GPURT_NAMED_BARRIER 0
+#    endif
 
 #    define GPURT_CUDA_GONE 0x676f6e65u /* "gone" */
 #    define GPURT_CUDA_WAIT 0x77610000u /* with the barrier in the low half */
@@ -85,15 +88,6 @@ __device__ __forceinline__ uint32_t gpurt_cuda_wait_of(uint32_t warp)
     __shared__ uint32_t waits[GPURT_WARP_SIZE];
 
     return (uint32_t)__cvta_generic_to_shared(waits) + 4 * warp;
-}
-
-/* Of a block that came to a named barrier: the function that serves those, in two halves, each
- * below the block's tag; or anything. */
-__device__ __forceinline__ uint32_t gpurt_cuda_server(void)
-{
-    __shared__ uint64_t halves[2];
-
-    return (uint32_t)__cvta_generic_to_shared(halves);
 }
 
 /* Two words a warp: the lanes that left, and the block's key; or anything. */
@@ -385,12 +379,11 @@ GPURT_DEV bool gpurt_cuda_leaves_last(uint32_t mask, uint32_t warp)
  * arrive wherever another warp of the block waits, until nobody does. Each of those finds its
  * block cancelled when it wakes. What is left over in a barrier ends with the block.
  *
- * Which barrier is known when it runs, so a kernel in which this function stands has all sixteen
- * set aside for each of its blocks, and a multiprocessor has enough for a few blocks only. Kernels
- * without named barriers are not to pay that: nothing but gpurt_named_barrier names it, and leaves
- * its address where those who leave look. */
-GPURT_DEVN void gpurt_cuda_serve(void)
+ * Which barrier is known when it runs, so a kernel in which this stands has all sixteen set aside
+ * for each of its blocks, and a multiprocessor has enough for half as many blocks as else. */
+GPURT_DEV void gpurt_cuda_serve(void)
 {
+#    if GPURT_NAMED_BARRIER
     uint32_t warps =
         (blockDim.x * blockDim.y * blockDim.z + GPURT_WARP_SIZE - 1) / GPURT_WARP_SIZE;
 
@@ -406,27 +399,7 @@ GPURT_DEVN void gpurt_cuda_serve(void)
         }
         asm volatile("nanosleep.u32 200;");
     }
-}
-
-/* Before a warp waits at a named barrier. Both halves bear the tag, so no order between them is
- * needed. */
-GPURT_DEV void gpurt_cuda_serve_here(void)
-{
-    uint64_t serve = (uint64_t)&gpurt_cuda_serve, tag = gpurt_cuda_key() << 32;
-
-    gpurt_cuda_store_u64(gpurt_cuda_server(), tag | (uint32_t)serve);
-    gpurt_cuda_store_u64(gpurt_cuda_server() + 8, tag | serve >> 32);
-}
-
-/* By the last lanes of a warp of a cancelled block. */
-GPURT_DEV void gpurt_cuda_serve_if_any(void)
-{
-    uint64_t low = gpurt_cuda_load_u64(gpurt_cuda_server());
-    uint64_t high = gpurt_cuda_load_u64(gpurt_cuda_server() + 8);
-    uint64_t tag = gpurt_cuda_key() << 32 >> 32;
-
-    if (low >> 32 == tag && high >> 32 == tag)
-        ((void (*)(void))(high << 32 | (uint32_t)low))();
+#    endif
 }
 
 /* Those of a cancelled block see to its named barriers first: a panic in a handler ends the lane
@@ -440,7 +413,7 @@ GPURT_DEVN GPURT_NORETURN void gpurt_leave(void)
         if (leads)
             last = gpurt_cuda_leaves_last(mask, gpurt_cuda_warp());
         if (gpurt_any(mask, last != 0))
-            gpurt_cuda_serve_if_any();
+            gpurt_cuda_serve();
     }
     if (leads)
         gpurt_cuda_defers_run(mask);
@@ -456,12 +429,26 @@ GPURT_DEVN GPURT_NORETURN void gpurt_cuda_go(void)
     gpurt_leave();
 }
 
-/* Two branches, not one on the answer of gpurt_cuda_looks_gone: that would be tested again. */
+/* The mark is there. Under this very name in PTX; with -rdc=true one for all units. */
+extern "C" inline __device__ __noinline__ __attribute__((used)) void gpurt_cuda_look(void)
+{
+    if (gpurt_cuda_is_gone())
+        gpurt_cuda_go();
+}
+
+/* The call is written out, because ptxas alone then sees to it: what nvcc knows as a call, or as a
+ * branch that comes back, it surrounds with instructions that each look would have to pass. */
 GPURT_DEV void gpurt_cancel_point(void)
 {
-    if (GPURT_UNLIKELY(gpurt_cuda_load_u32(gpurt_cuda_state() + 4) == GPURT_CUDA_GONE))
-        if (gpurt_cuda_is_gone())
-            gpurt_cuda_go();
+    asm volatile("{\n\t"
+                 ".reg .pred gone;\n\t"
+                 ".reg .b32 mark;\n\t"
+                 "ld.relaxed.cta.shared.u32 mark, [%0];\n\t"
+                 "setp.eq.u32 gone, mark, %1;\n\t"
+                 "@gone call gpurt_cuda_look;\n\t"
+                 "}" ::"r"(gpurt_cuda_state() + 4),
+                 "n"(GPURT_CUDA_GONE)
+                 : "memory");
 }
 
 /* In barriers, gpurt_relax and log calls. */
