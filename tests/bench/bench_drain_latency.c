@@ -5,8 +5,9 @@
  * it, resting as the programs do or spinning; or it does nothing but look at the count of
  * panics and at the next slot, which is as early as any host can see them (bare). A message bears
  * the time at which it was made; the clocks are compared by the application, whose bound is a
- * row of its own: their rates differ, so panics begin when that is known (CLOCK_KNOWN_US). Of a
- * panic two times are told: when its count was seen, and when its record was whole. */
+ * row of its own. Times of panics are put between a comparison before the first and one behind the
+ * last, because the clocks' rates differ. Of a panic two times are told: when its count was seen,
+ * and when its record was whole. */
 #include "bench_drain.h"
 #include "check.h"
 #include "drain.h"
@@ -25,7 +26,7 @@ enum {
     SAMPLES = 4096,
     PANICS = 200, /* of the box's 256 slots */
     PANIC_EVERY_US = 5000,
-    CLOCK_KNOWN_US = 2500000, /* the clocks are compared once a second */
+    CLOCK_KNOWN_US = 1100000, /* the clocks are compared once a second, by who waits */
     STORM_BLOCKS_GPU = 264,   /* leaves room for the warp that speaks */
     STORM_BLOCKS_CPU = 4,
     STORM_THREADS = 256,
@@ -42,9 +43,11 @@ typedef struct latency_case {
 
 /* Owner: the case. Written by the sink. */
 typedef struct seen {
-    double us[SAMPLES], flag_us[SAMPLES]; /* flag: the count alone */
-    uint64_t flag_ns[PANICS];             /* when the drainer saw each count */
-    uint32_t count, raised;               /* raised: panics whose count was seen */
+    double us[SAMPLES], flag_us[SAMPLES];       /* flag: the count alone */
+    uint64_t flag_ns[PANICS], whole_ns[PANICS]; /* when each was seen */
+    gpurt_clock_fit_t before;                   /* the first panic */
+    const gpurt_boxmap_t *map;
+    uint32_t count, raised, coming; /* raised: panics whose count was seen */
     uint64_t messages;
     bool panic;
 } seen_t;
@@ -84,8 +87,10 @@ static void __attribute__((noreturn)) application(const latency_case_t *c)
     must(gpurt_info(rt, &info), &e);
     must(gpurt_stream_create(rt, &quiet, &e), &e);
     must(gpurt_stream_create(rt, &loud, &e), &e);
-    if (c->panic && info.backend != GPURT_BACKEND_CPU)
+    if (c->panic && info.backend != GPURT_BACKEND_CPU) {
         usleep(CLOCK_KNOWN_US);
+        must(gpurt_sync(rt, &e), &e);
+    }
     ping.until_ns = storm.until_ns =
         gpurt_real_ns() + RUN_NS + (c->panic ? PANICS * PANIC_EVERY_US * 1000ull : 0);
     if (c->storm || c->compute) {
@@ -121,10 +126,9 @@ static gpurt_status_t look(void *context, const gpurt_row_t *row, gpurt_error_t 
     if ((s->panic ? row->kind != GPURT_KIND_PANIC : row->level != GPURT_LEVEL_WARN) ||
         s->count == SAMPLES)
         return GPURT_OK;
-    s->us[s->count] = (double)(int64_t)(gpurt_real_ns() - row->time_ns) / 1e3;
-    if (s->count < s->raised) /* one after the other, so they come in order */
-        s->flag_us[s->count] = (double)(int64_t)(s->flag_ns[s->count] - row->time_ns) / 1e3;
-    s->count++;
+    if (s->panic && s->count < PANICS) /* one after the other, so they come in order */
+        s->whole_ns[s->count] = gpurt_real_ns();
+    s->us[s->count++] = (double)(int64_t)(gpurt_real_ns() - row->time_ns) / 1e3;
     return GPURT_OK;
 }
 
@@ -134,8 +138,12 @@ static void alarm_look(void *context, uint32_t section, uint32_t coming)
     uint64_t now = gpurt_real_ns();
 
     (void)section;
-    for (; s->raised < s->count + coming && s->raised < PANICS; s->raised++)
-        s->flag_ns[s->raised] = now;
+    if (s->raised == 0)
+        CHECK(gpurt_boxmap_clock(s->map, 0, &s->before));
+    for (; s->coming < coming; s->coming++)
+        if (s->raised < PANICS)
+            s->flag_ns[s->raised++] = now;
+    s->coming = coming;
 }
 
 /* Returns: false when the application holds out no box. */
@@ -157,14 +165,34 @@ static bool box_take(int listener, gpurt_boxmap_t *map, pid_t child)
     return true;
 }
 
-static double since_us(const gpurt_boxmap_t *map, uint64_t device_ns, uint64_t now)
+/* From a device's time to one of ours, between two comparisons of the clocks. */
+static double since_us(const gpurt_clock_fit_t *a, const gpurt_clock_fit_t *b,
+                       uint64_t device_ns, uint64_t seen_ns)
 {
-    gpurt_clock_fit_t fit;
+    double rate;
 
-    CHECK(gpurt_boxmap_clock(map, 0, &fit));
-    return (double)(int64_t)(now -
-                             gpurt_clock_real(&fit, device_ns & GPURT_TIME_MASK, now)) /
+    if (b->device_ns <= a->device_ns) /* one clock, or no other comparison */
+        return (double)(int64_t)(seen_ns - gpurt_clock_real(a, device_ns & GPURT_TIME_MASK,
+                                                            seen_ns)) /
+               1e3;
+    rate = (double)(b->real_ns - a->real_ns) / (double)(b->device_ns - a->device_ns);
+    return ((double)(int64_t)(seen_ns - a->real_ns) -
+            (double)(int64_t)(device_ns - a->device_ns) * rate) /
            1e3;
+}
+
+/* When it is over. */
+static void panics_time(const gpurt_boxmap_t *map, seen_t *seen)
+{
+    gpurt_clock_fit_t after;
+
+    CHECK(gpurt_boxmap_clock(map, 0, &after));
+    for (uint32_t i = 0; i < seen->count && i < PANICS; i++) {
+        uint64_t device_ns = gpurt_boxmap_panic(map, 0, i)->time_ns;
+
+        seen->us[i] = since_us(&seen->before, &after, device_ns, seen->whole_ns[i]);
+        seen->flag_us[i] = since_us(&seen->before, &after, device_ns, seen->flag_ns[i]);
+    }
 }
 
 static void look_bare(const gpurt_boxmap_t *map, seen_t *seen)
@@ -174,19 +202,18 @@ static void look_bare(const gpurt_boxmap_t *map, seen_t *seen)
 
     for (uint32_t i = 0; i < PANICS && rows_now_ns() < end; i++) {
         const gpurt_panic_t *slot = gpurt_boxmap_panic(map, 0, i);
-        uint64_t flag_ns, whole_ns;
 
         while (gpurt_load_relaxed_sys_u32(count) <= i && rows_now_ns() < end)
             ; /* relaxed: a hint, when there is something */
-        flag_ns = gpurt_real_ns();
+        seen->flag_ns[i] = gpurt_real_ns();
         while (gpurt_load_acquire_sys_u32(&slot->xstate) !=
                    GPURT_PANIC_WRITTEN && /* B6.acq */
                rows_now_ns() < end)
             ;
-        whole_ns = gpurt_real_ns();
-        seen->us[i] = since_us(map, slot->time_ns, whole_ns);
-        seen->flag_us[i] = seen->us[i] - (double)(whole_ns - flag_ns) / 1e3;
+        seen->whole_ns[i] = gpurt_real_ns();
         seen->count = i + 1;
+        if (i == 0)
+            CHECK(gpurt_boxmap_clock(map, 0, &seen->before));
     }
 }
 
@@ -275,6 +302,7 @@ static bool case_run(const latency_case_t *c)
 
     memset(&seen, 0, sizeof seen);
     seen.panic = c->panic;
+    seen.map = behind.map = &map;
     CHECK_MSG(gpurt_handover_listen(name, &listener, &e) == GPURT_OK, "%s", e.text);
     fflush(stdout);
     child = fork();
@@ -290,6 +318,8 @@ static bool case_run(const latency_case_t *c)
         drain_all(&map, c, c->bare ? &behind : &seen);
         waitpid(child, &status, 0);
         gpurt_boxmap_clock(&map, 0, &fit);
+        if (c->panic)
+            panics_time(&map, &seen);
         gpurt_boxmap_detach(&map);
         case_rows(c, &seen);
         clock_row(c, &fit);
