@@ -64,9 +64,9 @@ typedef struct gpurt_panic_site {
 
 /* Beside blocks that compute, a warp that panics gets few of the issue slots, and its code is in
  * no cache. So what every panic does stands in one short function, asks for what is far away at
- * once, and stores neighbours together; what few need is out of line behind it.
- *
- * The site's number, defined at need; at any level. */
+ * once, and stores neighbours together; what few need is out of line behind it. */
+
+/* The site's number, defined at need; at any level. */
 GPURT_DEVN uint32_t gpurt_panic_number(gpurt_site_t *site)
 {
     uint32_t gate = gpurt_log_gate(site);
@@ -235,6 +235,7 @@ GPURT_DEVN void gpurt_panic_raise(gpurt_panic_site_t *site, uint32_t mask, uint3
     if (index >= gpurt_log_port.panic_count)
         return;
     p = gpurt_log_port.panics + index;
+    GPURT_STATIC_ASSERT(GPURT_PANIC_OWN == 2, "these");
     if (count > 0)
         p->lanes[0][gpurt_lane()] = args[0];
     if (count > 1)
