@@ -61,12 +61,21 @@ static void *clock_play(void *unused)
 }
 
 static pthread_t player;
+static bool playing;
+
+static void clock_awaited(void)
+{
+    if (playing)
+        CHECK(pthread_join(player, NULL) == 0);
+    playing = false;
+}
 
 static void clock_launched(void *args)
 {
+    clock_awaited();
     played_args = *(struct gpurt_clock_args *)args;
     CHECK(pthread_create(&player, NULL, clock_play, NULL) == 0);
-    CHECK(pthread_detach(player) == 0);
+    playing = true;
 }
 
 /* ---- frame ----------------------------------------------------------------------------- */
@@ -216,6 +225,7 @@ static void clock_fitted(void)
         CHECK_MSG(tries < 1000, "never closer than %u ns", best);
         machine_start();
         fake.played = clock_launched;
+        fake.awaited = clock_awaited;
         CHECK_EQ(ops->box_connect(self, &map, 0, &err), GPURT_OK);
         CHECK(gpurt_boxmap_clock(&map, 0, &fit));
         ahead = (int64_t)(fit.device_ns - fit.real_ns);
@@ -237,6 +247,7 @@ static void clock_rate(void)
     machine_start();
     slow_since = gpurt_real_ns();
     fake.played = clock_launched;
+    fake.awaited = clock_awaited;
     CHECK_EQ(ops->box_connect(self, &map, 0, &err), GPURT_OK);
     CHECK(gpurt_boxmap_clock(&map, 0, &first));
     for (fit = first; fit.device_ns == first.device_ns && gpurt_real_ns() < until;) {
