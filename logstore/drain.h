@@ -36,6 +36,10 @@ typedef struct gpurt_drain_sink {
      * their rows, and the others and panics are read on. */
     bool (*ready)(void *context);
 
+    /* Called at once when a section counts a panic, and when the row of one was made: so many are
+     * counted whose records are not whole yet. May be NULL. */
+    void (*alarm)(void *context, uint32_t section, uint32_t coming);
+
     /* Before a batch is handed over: what prepare must know of the dictionary; may be NULL. */
     gpurt_status_t (*note)(void *context, gpurt_error_t *err);
     /* Makes ready what will be written for these rows, and says where it will lie. They

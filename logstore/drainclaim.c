@@ -89,9 +89,10 @@ static void panics_take_over(gpurt_drain_t *d, uint32_t section, uint64_t done)
 
         if (slot->xtold == 0)
             continue;
-        if (slot->xtold <= done)
+        if (slot->xtold <= done) {
             d->sections[section].slots[i] = true;
-        else if (d->map->writable)
+            d->sections[section].taken++;
+        } else if (d->map->writable)
             slot->xtold = 0;
     }
 }

@@ -30,6 +30,7 @@ enum {
 static void panic_taken(gpurt_drain_t *d, uint32_t section, uint32_t slot)
 {
     d->sections[section].slots[slot] = true;
+    d->sections[section].taken++;
     d->batch->panics[d->batch->panic_count++] = drain_ring_name(section, slot);
     d->urgent = true;
     d->alarm = !d->final; /* at the end nobody waits, and what is left comes by time */
@@ -73,6 +74,23 @@ static bool slots_missing(gpurt_drain_t *d, uint32_t section, uint32_t raised)
     return true;
 }
 
+/* The count is the first that anybody sees of a panic: on a GPU its record is whole some
+ * microseconds later, or, beside warps that leave it no time, much later. */
+static void sinks_alarm(gpurt_drain_t *d, uint32_t section, uint32_t raised)
+{
+    drain_section_t *own = &d->sections[section];
+    uint32_t slots = d->map->sections[section].panic_count;
+    uint32_t counted = raised < slots ? raised : slots;
+    uint32_t coming = counted > own->taken ? counted - own->taken : 0;
+
+    if (coming == own->coming)
+        return;
+    own->coming = coming;
+    for (uint32_t i = 0; i < d->options.sink_count; i++)
+        if (d->options.sinks[i].alarm)
+            d->options.sinks[i].alarm(d->options.sinks[i].context, section, coming);
+}
+
 /* The first slot is looked at even when no panic was counted. A lane that died before its
  * slot was written must not hide those behind it. */
 static bool panics_take(gpurt_drain_t *d, uint32_t section)
@@ -83,6 +101,7 @@ static bool panics_take(gpurt_drain_t *d, uint32_t section)
     uint32_t raised = gpurt_load_relaxed_sys_u32(&d->map->box->sections[section].xpanics);
     uint32_t end = raised > own->next_panic ? raised : own->next_panic + 1;
 
+    sinks_alarm(d, section, raised);
     for (uint32_t i = own->next_panic; i < end && i < count; i++) {
         gpurt_panic_t copy;
 
@@ -92,6 +111,7 @@ static bool panics_take(gpurt_drain_t *d, uint32_t section)
             if (!drain_panic(d, section, &copy))
                 return false;
             panic_taken(d, section, i);
+            sinks_alarm(d, section, raised);
         }
         own->next_panic += i == own->next_panic;
     }
@@ -113,6 +133,7 @@ static bool panics_close(gpurt_drain_t *d, uint32_t section)
         panic_taken(d, section, i);
         d->sum.torn++;
     }
+    sinks_alarm(d, section, raised);
     return true;
 }
 

@@ -75,6 +75,8 @@ typedef struct drain_section {
     uint64_t *slot_since;  /* 0, or when one was found that must wait */
     uint32_t missing_told; /* panics without a slot that are in a batch or told */
     uint32_t next_panic;   /* all slots before it are taken or told */
+    uint32_t taken;        /* of slots */
+    uint32_t coming;       /* panics that are counted and not taken, as the sinks know */
     gpurt_clock_fit_t fit;
     double rate;          /* of fit */
     uint64_t oldest_time; /* on its clock; no record that comes now is older */

@@ -42,7 +42,7 @@ typedef struct share_map {
     uint32_t writer, watched; /* process numbers */
     uint64_t writer_ticks;    /* start of the writer: a number used again is noticed */
     uint32_t xready;          /* 1 when the above is there; written by: the writer's end */
-    uint32_t reserved;
+    uint32_t xcoming;         /* of all sections; written by: the drain's thread */
     share_part_t parts[PARTS];
     gpurt_modelview_t view; /* written by: the writer's end, word by word */
 } share_map_t;
@@ -52,10 +52,11 @@ struct gpurt_modelshare {
     share_map_t *map;
     int fd;
     bool writer;
-    char path[PATH_ROOM];   /* the writer's file, "" none */
-    uint32_t seen[PARTS];   /* a reader's */
-    uint64_t next_ns;       /* the writer's tick */
-    gpurt_modelview_t *own; /* the writer's */
+    char path[PATH_ROOM];                /* the writer's file, "" none */
+    uint32_t seen[PARTS];                /* a reader's */
+    uint64_t next_ns;                    /* the writer's tick */
+    gpurt_modelview_t *own;              /* the writer's */
+    uint32_t coming[GPURT_BOX_SECTIONS]; /* the drain's thread's */
 };
 
 static const struct {
@@ -130,6 +131,22 @@ void gpurt_modelshare_put(gpurt_modelshare_t *s, const gpurt_model_t *m, uint64_
 {
     gpurt_modelshare_publish(s, s->own, gpurt_model_view(m, now_ns, state, s->own));
     s->next_ns = now_ns + TICK_NS;
+}
+
+/* relaxed: it says only that something comes */
+void gpurt_modelshare_alarm(gpurt_modelshare_t *s, uint32_t section, uint32_t coming)
+{
+    uint32_t all = 0;
+
+    s->coming[section] = coming;
+    for (uint32_t i = 0; i < GPURT_BOX_SECTIONS; i++)
+        all += s->coming[i];
+    gpurt_store_relaxed_sys_u32(&s->map->xcoming, all);
+}
+
+uint32_t gpurt_modelshare_coming(const gpurt_modelshare_t *s)
+{
+    return gpurt_load_relaxed_sys_u32(&s->map->xcoming); /* relaxed: see above */
 }
 
 bool gpurt_modelshare_tick(gpurt_modelshare_t *s, const gpurt_model_t *m, uint64_t now_ns,

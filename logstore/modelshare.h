@@ -42,6 +42,12 @@ void gpurt_modelshare_put(gpurt_modelshare_t *s, const gpurt_model_t *m, uint64_
 bool gpurt_modelshare_tick(gpurt_modelshare_t *s, const gpurt_model_t *m, uint64_t now_ns,
                            uint32_t state);
 
+/* Panics of a section that a drain has seen the count of, and not the record: at once, by the
+ * drain's thread, while another may use the writer's end (gpurt_drain_sink_t.alarm). */
+void gpurt_modelshare_alarm(gpurt_modelshare_t *s, uint32_t section, uint32_t coming);
+/* Of all sections. */
+uint32_t gpurt_modelshare_coming(const gpurt_modelshare_t *s);
+
 /* What a replay can reach, for later puts. */
 void gpurt_modelshare_range(gpurt_modelshare_t *s, uint64_t first_ns, uint64_t last_ns);
 

@@ -176,6 +176,8 @@ static int head_sums(const picture_t *p, canvas_t *c, rect_t area, int at)
         at = canvas_printf(c, area, 0, at, STYLE_PANIC, " %llu PANIC%s ",
                            (unsigned long long)n->panics, n->panics == 1 ? "" : "S") +
              1;
+    if (p->coming && !over)
+        at = canvas_printf(c, area, 0, at, STYLE_PANIC, " PANIC COMING ") + 1;
     at = canvas_printf(c, area, 0, at, STYLE_HEAD, over ? "%s records" : "%s/s",
                        canvas_short(over ? n->messages : n->per_second, buffer)) +
          2;

@@ -41,6 +41,7 @@ typedef struct picture {
     bool launched, ended;                /* a program of ours; it is gone */
     int status;                          /* its exit status then */
     uint32_t processes, process;
+    uint32_t coming; /* panics that are counted, and not told yet */
     double speed;
     const char *name;    /* of the program or the log */
     const char *problem; /* NULL: none */

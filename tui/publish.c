@@ -152,6 +152,14 @@ static void rows_watch(void *context, const gpurt_row_t *rows, uint32_t bytes,
     to->count += count;
 }
 
+/* Not by the thread, which may be adding up rows: who watches learns of a panic now. */
+static void alarm_show(void *context, uint32_t section, uint32_t coming)
+{
+    publish_t *p = context;
+
+    gpurt_modelshare_alarm(p->share, section, coming);
+}
+
 void publish_row(publish_t *p, const gpurt_row_t *row)
 {
     if (p && row)
@@ -228,8 +236,8 @@ publish_t *publish_open(const gpurt_boxmap_t *map, gpurt_drain_options_t *option
         publish_free(p);
         return NULL;
     }
-    options->sinks[options->sink_count++] =
-        (gpurt_drain_sink_t){.context = p, .watch = rows_watch, .ready = rows_ready};
+    options->sinks[options->sink_count++] = (gpurt_drain_sink_t){
+        .context = p, .watch = rows_watch, .ready = rows_ready, .alarm = alarm_show};
     return p;
 }
 

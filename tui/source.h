@@ -33,6 +33,7 @@ struct source {
     const source_class_t *class;
     uint32_t processes, shown; /* how many there are, and which is read */
     bool ended;                /* nothing new will come */
+    uint32_t coming;           /* panics that are counted, and not told yet */
     bool busy;                 /* a replay is on its way to a position */
     gpurt_error_t problem;     /* status not 0: something to tell the user */
     gpurt_error_t log_failure; /* status not 0: why the log ends early */

@@ -117,6 +117,13 @@ static gpurt_status_t log_flush(void *context, gpurt_error_t *err)
 
 /* ---- boxes --------------------------------------------------------------------------- */
 
+static void alarm_show(void *context, uint32_t section, uint32_t coming)
+{
+    live_box_t *one = context;
+
+    gpurt_modelshare_alarm(one->share, section, coming); /* there when rounds begin */
+}
+
 /* one->map is attached; it is released on failure, as all else. */
 static gpurt_status_t box_start(live_t *l, live_box_t *one, gpurt_error_t *err)
 {
@@ -139,6 +146,7 @@ static gpurt_status_t box_start(live_t *l, live_box_t *one, gpurt_error_t *err)
     one->tap = (panic_tap_t){&l->hook, o.dictionary};
     if (l->failures.command)
         o.sinks[o.sink_count++] = panic_tap_sink(&one->tap);
+    o.sinks[o.sink_count++] = (gpurt_drain_sink_t){.context = one, .alarm = alarm_show};
     st = gpurt_drain_open(&one->map, &o, &one->drain, err);
     if (st == GPURT_OK)
         st = share_make(one, err);
@@ -344,6 +352,13 @@ static void *drain_run(void *context)
 
 /* ---- the caller's side --------------------------------------------------------------- */
 
+/* The count first: a panic that is told meanwhile is shown twice, not never. */
+static void coming_read(source_t *s, gpurt_modelshare_t *reader, gpurt_modelview_t *view)
+{
+    s->coming = gpurt_modelshare_coming(reader);
+    gpurt_modelshare_read(reader, view);
+}
+
 static void live_refresh(source_t *s, gpurt_modelview_t *view)
 {
     live_t *l = (live_t *)s;
@@ -356,7 +371,7 @@ static void live_refresh(source_t *s, gpurt_modelview_t *view)
     s->log_failure = l->log_failure;
     pthread_mutex_unlock(&l->lock);
     if (s->processes)
-        gpurt_modelshare_read(l->box[s->shown].reader, view);
+        coming_read(s, l->box[s->shown].reader, view);
     if (l->listener < 0 && view->numbers.state == GPURT_MODEL_ENDED)
         s->ended = true;
 }
@@ -469,7 +484,7 @@ static void shared_refresh(source_t *s, gpurt_modelview_t *view)
 {
     shared_t *own = (shared_t *)s;
 
-    gpurt_modelshare_read(own->reader, view);
+    coming_read(s, own->reader, view);
     if (view->numbers.state == GPURT_MODEL_ENDED || !gpurt_modelshare_alive(own->reader))
         s->ended = true;
 }

@@ -30,6 +30,7 @@ void top_refresh(top_t *t)
     p->busy = s->busy;
     p->processes = s->processes;
     p->process = s->shown;
+    p->coming = s->coming;
     p->waiting = s->processes == 0;
     p->problem = s->problem.status ? s->problem.text : NULL;
     p->ended = t->launched ? t->child.ended : s->ended;

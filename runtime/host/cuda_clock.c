@@ -6,6 +6,10 @@
 
 #include <string.h>
 
+enum {
+    RATE_AFTER_NS = 500000000
+};
+
 /* real - device lies between them. */
 typedef struct bounds {
     int64_t low, high;
@@ -77,13 +81,14 @@ static bool trip_make(gpurt_cuda_mail_t *mail, uint32_t trip, bounds_t *b)
     return true;
 }
 
-/* Of a fit before, when it is long enough ago for the error to be small against it. */
+/* Of a fit before, when it is long enough ago for the error to be small against it. Half of what
+ * lies between two fits: on a clock that is slow they are less than that apart. */
 static int64_t rate_between(const gpurt_clock_fit_t *then, const gpurt_clock_fit_t *now)
 {
     int64_t device = (int64_t)(now->device_ns - then->device_ns);
     int64_t real = (int64_t)(now->real_ns - then->real_ns);
 
-    if (then->device_ns == 0 || device < 1000000000)
+    if (then->device_ns == 0 || device < RATE_AFTER_NS)
         return then->rate_ppb;
     return (int64_t)((double)(real - device) / (double)device * 1e9);
 }

@@ -3,11 +3,15 @@
  * them and without, by turns. Two kernels that wait for memory: a transpose (one promise a lane
  * for its four elements; and one at each access, which keeps the loads from being issued
  * together) and a sum (one for each 16 bytes). And one that does nothing but multiply-adds, with
- * a poll each 64. */
+ * a poll each 64, or in GPURT_LOOP. Beside each what the compiler itself offers: assert of
+ * <assert.h>, a branch to a trap, a look at one word of shared memory (as short as a poll can be)
+ * or of global memory. */
 #include "bench_assert.h"
 #include "rows.h"
 
 #include <gpurt/gpurt.h>
+
+#include <string.h>
 
 enum {
     SIDE = 8192,
@@ -64,6 +68,12 @@ static bool compare(const char *name, const gpurt_launch_t *launch,
     return true;
 }
 
+typedef struct assert_case {
+    const char *name;
+    const gpurt_kernel_t *with, *without;
+    double promised; /* %; 0: a peer, of which nothing was promised */
+} assert_case_t;
+
 static bool run(uint32_t sms)
 {
     const gpurt_launch_t tiles = {
@@ -71,17 +81,37 @@ static bool run(uint32_t sms)
         .block = {BENCH_ASSERT_TILE, BENCH_ASSERT_ROWS, 1}};
     const gpurt_launch_t all = {.grid = {sms * BLOCKS_A_MULTIPROCESSOR, 1, 1},
                                 .block = {THREADS, 1, 1}};
+    const assert_case_t cases[] = {
+        {"transpose_assert", &gpurt_kernel_bench_transpose_assert,
+         &gpurt_kernel_bench_transpose, 1},
+        {"transpose_libc", &gpurt_kernel_bench_transpose_libc,
+         &gpurt_kernel_bench_transpose, 0},
+        {"transpose_trap", &gpurt_kernel_bench_transpose_trap,
+         &gpurt_kernel_bench_transpose, 0},
+        {"transpose_assert_each", &gpurt_kernel_bench_transpose_each,
+         &gpurt_kernel_bench_transpose, 0},
+        {"transpose_trap_each", &gpurt_kernel_bench_transpose_trap_each,
+         &gpurt_kernel_bench_transpose, 0},
+        {"sum_assert", &gpurt_kernel_bench_sum_assert, &gpurt_kernel_bench_sum, 1},
+        {"sum_libc", &gpurt_kernel_bench_sum_libc, &gpurt_kernel_bench_sum, 0},
+        {"sum_trap", &gpurt_kernel_bench_sum_trap, &gpurt_kernel_bench_sum, 0},
+        {"sum_poll", &gpurt_kernel_bench_sum_poll, &gpurt_kernel_bench_sum, 2},
+        {"sum_loop", &gpurt_kernel_bench_sum_loop, &gpurt_kernel_bench_sum, 2},
+        {"sum_shared_word", &gpurt_kernel_bench_sum_shared, &gpurt_kernel_bench_sum, 0},
+        {"sum_global_word", &gpurt_kernel_bench_sum_global, &gpurt_kernel_bench_sum, 0},
+        {"compute_poll", &gpurt_kernel_bench_compute_poll, &gpurt_kernel_bench_compute, 2},
+        {"compute_loop", &gpurt_kernel_bench_compute_loop, &gpurt_kernel_bench_compute, 2},
+        {"compute_shared_word", &gpurt_kernel_bench_compute_shared,
+         &gpurt_kernel_bench_compute, 0},
+        {"compute_global_word", &gpurt_kernel_bench_compute_global,
+         &gpurt_kernel_bench_compute, 0},
+    };
 
-    return compare("transpose_assert", &tiles, &gpurt_kernel_bench_transpose_assert,
-                   &gpurt_kernel_bench_transpose, 1) &&
-           compare("transpose_assert_each", &tiles, &gpurt_kernel_bench_transpose_each,
-                   &gpurt_kernel_bench_transpose, 0) &&
-           compare("sum_assert", &all, &gpurt_kernel_bench_sum_assert,
-                   &gpurt_kernel_bench_sum, 1) &&
-           compare("sum_poll", &all, &gpurt_kernel_bench_sum_poll, &gpurt_kernel_bench_sum,
-                   2) &&
-           compare("compute_poll", &all, &gpurt_kernel_bench_compute_poll,
-                   &gpurt_kernel_bench_compute, 2);
+    for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        if (!compare(cases[i].name, strstr(cases[i].name, "transpose") ? &tiles : &all,
+                     cases[i].with, cases[i].without, cases[i].promised))
+            return false;
+    return true;
 }
 
 int main(void)
@@ -106,6 +136,7 @@ int main(void)
          well(gpurt_event_create(rt, &to, &err));
     args.in = (const float *)in;
     args.out = (float *)out;
+    args.stop = (const uint32_t *)in; /* all 0x3f: never what is looked for */
     ok = ok && run(info.sm_count) && well(gpurt_sync(rt, &err));
     if (!ok)
         fprintf(stderr, "bench_assert: %s\n", err.text);

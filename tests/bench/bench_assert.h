@@ -23,16 +23,31 @@ struct bench_assert_args {
     uint32_t side;    /* of the square matrix */
     uint32_t repeats; /* of the loop that computes */
     float factor;
+    const uint32_t *stop; /* where a poll of global memory looks */
 };
+
+/* As bare as a loop can be, and gpurt's. */
+#define BENCH_ASSERT_FOR(type, i, from, to, step) for (type i = from; i < to; i += step)
 
 GPURT_KERNEL_DECLARE(bench_transpose, struct bench_assert_args);
 GPURT_KERNEL_DECLARE(bench_transpose_assert, struct bench_assert_args);
 GPURT_KERNEL_DECLARE(bench_transpose_each, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_transpose_libc, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_transpose_trap, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_transpose_trap_each, struct bench_assert_args);
 GPURT_KERNEL_DECLARE(bench_sum, struct bench_assert_args);
 GPURT_KERNEL_DECLARE(bench_sum_assert, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_sum_libc, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_sum_trap, struct bench_assert_args);
 GPURT_KERNEL_DECLARE(bench_sum_poll, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_sum_loop, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_sum_shared, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_sum_global, struct bench_assert_args);
 GPURT_KERNEL_DECLARE(bench_compute, struct bench_assert_args);
 GPURT_KERNEL_DECLARE(bench_compute_poll, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_compute_loop, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_compute_shared, struct bench_assert_args);
+GPURT_KERNEL_DECLARE(bench_compute_global, struct bench_assert_args);
 
 /* once: before the first element; each: at every element that is read, and that is written. */
 #define BENCH_ASSERT_TRANSPOSE(name, once, each)                                 \
@@ -58,14 +73,17 @@ GPURT_KERNEL_DECLARE(bench_compute_poll, struct bench_assert_args);
     }
 
 /* Sixteen bytes a lane at once; `each` for each of these. */
-#define BENCH_ASSERT_SUM(name, each)                                             \
+#define BENCH_ASSERT_SUM(name, loop, each)                                       \
     GPURT_KERNEL(name, struct bench_assert_args, p)                              \
     {                                                                            \
+        GPURT_SHARED(uint32_t, word, 1);                                         \
         const bench_quad_t *in = (const bench_quad_t *)(const void *)p->in;      \
         uint64_t stride = (uint64_t)gpurt_grid_blocks() * gpurt_block_threads(); \
         float sum = 0.0f;                                                        \
                                                                                  \
-        for (uint64_t i = gpurt_global_id(); i < p->count / 4; i += stride) {    \
+        (void)word;                                                              \
+        loop(uint64_t, i, gpurt_global_id(), p->count / 4, stride)               \
+        {                                                                        \
             bench_quad_t q = in[i];                                              \
             float v = q.a + q.b + q.c + q.d;                                     \
                                                                                  \
@@ -76,13 +94,16 @@ GPURT_KERNEL_DECLARE(bench_compute_poll, struct bench_assert_args);
     }
 
 /* Nothing but multiply-adds, in four rows that do not wait for each other. */
-#define BENCH_ASSERT_COMPUTE(name, poll)                                    \
+#define BENCH_ASSERT_COMPUTE(name, loop, poll)                              \
     GPURT_KERNEL(name, struct bench_assert_args, p)                         \
     {                                                                       \
+        GPURT_SHARED(uint32_t, word, 1);                                    \
         const float f = p->factor;                                          \
         float a = (float)gpurt_thread_x(), b = a + 1, c = a + 2, d = a + 3; \
                                                                             \
-        for (uint32_t i = 0; i < p->repeats; i++) {                         \
+        (void)word;                                                         \
+        loop(uint32_t, i, 0, p->repeats, 1)                                 \
+        {                                                                   \
             for (uint32_t k = 0; k < BENCH_ASSERT_STEPS / 4; k++) {         \
                 a = a * f + 1.0f;                                           \
                 b = b * f + 2.0f;                                           \

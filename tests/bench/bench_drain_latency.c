@@ -5,7 +5,9 @@
  * it, resting as the programs do or spinning; or it does nothing but look at the count of
  * panics and at the next slot, which is as early as any host can see them (bare). A message bears
  * the time at which it was made; the clocks are compared by the application, whose bound is a
- * row of its own. */
+ * row of its own. Times of panics are put between a comparison before the first and one behind the
+ * last, because the clocks' rates differ. Of a panic two times are told: when its count was seen,
+ * and when its record was whole. */
 #include "bench_drain.h"
 #include "check.h"
 #include "drain.h"
@@ -24,7 +26,8 @@ enum {
     SAMPLES = 4096,
     PANICS = 200, /* of the box's 256 slots */
     PANIC_EVERY_US = 5000,
-    STORM_BLOCKS_GPU = 264, /* leaves room for the warp that speaks */
+    CLOCK_KNOWN_US = 1100000, /* the clocks are compared once a second, by who waits */
+    STORM_BLOCKS_GPU = 264,   /* leaves room for the warp that speaks */
     STORM_BLOCKS_CPU = 4,
     STORM_THREADS = 256,
     WAIT_S = 20
@@ -40,8 +43,11 @@ typedef struct latency_case {
 
 /* Owner: the case. Written by the sink. */
 typedef struct seen {
-    double us[SAMPLES], flag_us[SAMPLES]; /* flag: the count alone */
-    uint32_t count;
+    double us[SAMPLES], flag_us[SAMPLES];       /* flag: the count alone */
+    uint64_t flag_ns[PANICS], whole_ns[PANICS]; /* when each was seen */
+    gpurt_clock_fit_t before;                   /* the first panic */
+    const gpurt_boxmap_t *map;
+    uint32_t count, raised, coming; /* raised: panics whose count was seen */
     uint64_t messages;
     bool panic;
 } seen_t;
@@ -81,6 +87,10 @@ static void __attribute__((noreturn)) application(const latency_case_t *c)
     must(gpurt_info(rt, &info), &e);
     must(gpurt_stream_create(rt, &quiet, &e), &e);
     must(gpurt_stream_create(rt, &loud, &e), &e);
+    if (c->panic && info.backend != GPURT_BACKEND_CPU) {
+        usleep(CLOCK_KNOWN_US);
+        must(gpurt_sync(rt, &e), &e);
+    }
     ping.until_ns = storm.until_ns =
         gpurt_real_ns() + RUN_NS + (c->panic ? PANICS * PANIC_EVERY_US * 1000ull : 0);
     if (c->storm || c->compute) {
@@ -113,10 +123,27 @@ static gpurt_status_t look(void *context, const gpurt_row_t *row, gpurt_error_t 
 
     (void)e;
     s->messages += gpurt_row_messages(row);
-    if ((s->panic ? row->kind == GPURT_KIND_PANIC : row->level == GPURT_LEVEL_WARN) &&
-        s->count < SAMPLES)
-        s->us[s->count++] = (double)(int64_t)(gpurt_real_ns() - row->time_ns) / 1e3;
+    if ((s->panic ? row->kind != GPURT_KIND_PANIC : row->level != GPURT_LEVEL_WARN) ||
+        s->count == SAMPLES)
+        return GPURT_OK;
+    if (s->panic && s->count < PANICS) /* one after the other, so they come in order */
+        s->whole_ns[s->count] = gpurt_real_ns();
+    s->us[s->count++] = (double)(int64_t)(gpurt_real_ns() - row->time_ns) / 1e3;
     return GPURT_OK;
+}
+
+static void alarm_look(void *context, uint32_t section, uint32_t coming)
+{
+    seen_t *s = context;
+    uint64_t now = gpurt_real_ns();
+
+    (void)section;
+    if (s->raised == 0)
+        CHECK(gpurt_boxmap_clock(s->map, 0, &s->before));
+    for (; s->coming < coming; s->coming++)
+        if (s->raised < PANICS)
+            s->flag_ns[s->raised++] = now;
+    s->coming = coming;
 }
 
 /* Returns: false when the application holds out no box. */
@@ -138,15 +165,34 @@ static bool box_take(int listener, gpurt_boxmap_t *map, pid_t child)
     return true;
 }
 
-static double since_us(const gpurt_boxmap_t *map, uint64_t device_ns)
+/* From a device's time to one of ours, between two comparisons of the clocks. */
+static double since_us(const gpurt_clock_fit_t *a, const gpurt_clock_fit_t *b,
+                       uint64_t device_ns, uint64_t seen_ns)
 {
-    uint64_t now = gpurt_real_ns();
-    gpurt_clock_fit_t fit;
+    double rate;
 
-    CHECK(gpurt_boxmap_clock(map, 0, &fit));
-    return (double)(int64_t)(now -
-                             gpurt_clock_real(&fit, device_ns & GPURT_TIME_MASK, now)) /
+    if (b->device_ns <= a->device_ns) /* one clock, or no other comparison */
+        return (double)(int64_t)(seen_ns - gpurt_clock_real(a, device_ns & GPURT_TIME_MASK,
+                                                            seen_ns)) /
+               1e3;
+    rate = (double)(b->real_ns - a->real_ns) / (double)(b->device_ns - a->device_ns);
+    return ((double)(int64_t)(seen_ns - a->real_ns) -
+            (double)(int64_t)(device_ns - a->device_ns) * rate) /
            1e3;
+}
+
+/* When it is over. */
+static void panics_time(const gpurt_boxmap_t *map, seen_t *seen)
+{
+    gpurt_clock_fit_t after;
+
+    CHECK(gpurt_boxmap_clock(map, 0, &after));
+    for (uint32_t i = 0; i < seen->count && i < PANICS; i++) {
+        uint64_t device_ns = gpurt_boxmap_panic(map, 0, i)->time_ns;
+
+        seen->us[i] = since_us(&seen->before, &after, device_ns, seen->whole_ns[i]);
+        seen->flag_us[i] = since_us(&seen->before, &after, device_ns, seen->flag_ns[i]);
+    }
 }
 
 static void look_bare(const gpurt_boxmap_t *map, seen_t *seen)
@@ -156,18 +202,18 @@ static void look_bare(const gpurt_boxmap_t *map, seen_t *seen)
 
     for (uint32_t i = 0; i < PANICS && rows_now_ns() < end; i++) {
         const gpurt_panic_t *slot = gpurt_boxmap_panic(map, 0, i);
-        uint64_t flag_ns;
 
         while (gpurt_load_relaxed_sys_u32(count) <= i && rows_now_ns() < end)
             ; /* relaxed: a hint, when there is something */
-        flag_ns = gpurt_real_ns();
+        seen->flag_ns[i] = gpurt_real_ns();
         while (gpurt_load_acquire_sys_u32(&slot->xstate) !=
                    GPURT_PANIC_WRITTEN && /* B6.acq */
                rows_now_ns() < end)
             ;
-        seen->us[i] = since_us(map, slot->time_ns);
-        seen->flag_us[i] = seen->us[i] - (double)(gpurt_real_ns() - flag_ns) / 1e3;
+        seen->whole_ns[i] = gpurt_real_ns();
         seen->count = i + 1;
+        if (i == 0)
+            CHECK(gpurt_boxmap_clock(map, 0, &seen->before));
     }
 }
 
@@ -184,7 +230,7 @@ static void drain_all(const gpurt_boxmap_t *map, const latency_case_t *c, seen_t
     close(mkstemp(path));
     CHECK_MSG(gpurt_writer_open(path, &wo, &w, &e) == GPURT_OK, "%s", e.text);
     o.sinks[0] = gpurt_logsink(w);
-    o.sinks[1] = (gpurt_drain_sink_t){.context = seen, .put = look};
+    o.sinks[1] = (gpurt_drain_sink_t){.context = seen, .put = look, .alarm = alarm_look};
     o.dictionary = gpurt_writer_dictionary(w);
     o.scribe = gpurt_scribe_pays() ? gpurt_scribe_open() : NULL;
     CHECK_MSG(gpurt_drain_open(map, &o, &d, &e) == GPURT_OK, "%s", e.text);
@@ -200,29 +246,46 @@ static void drain_all(const gpurt_boxmap_t *map, const latency_case_t *c, seen_t
     unlink(path);
 }
 
+static void latency_rows(const char *name, const char *what, double *us, uint32_t count,
+                         double promised)
+{
+    char row[64];
+
+    snprintf(row, sizeof row, "%s.%sp50", name, what);
+    rows_add("drain", row, rows_percentile(us, count, 50), "us", NULL, 0);
+    snprintf(row, sizeof row, "%s.%sp99", name, what);
+    rows_add("drain", row, rows_percentile(us, count, 99), "us",
+             promised > 0 ? "promised" : NULL, promised);
+}
+
 static void case_rows(const latency_case_t *c, seen_t *seen)
 {
     uint32_t want = c->panic ? PANICS : (uint32_t)(RUN_NS / PING_EVERY_NS) / 2;
     char name[64];
 
     CHECK_MSG(seen->count >= want, "%s: %u of %u samples", c->name, seen->count, want);
-    snprintf(name, sizeof name, "%s.p50", c->name);
-    rows_add("drain", name, rows_percentile(seen->us, seen->count, 50), "us", NULL, 0);
-    snprintf(name, sizeof name, "%s.p99", c->name);
-    rows_add("drain", name, rows_percentile(seen->us, seen->count, 99), "us", "promised",
-             c->panic && c->spin ? 10 : 1000);
-    if (c->bare) {
-        snprintf(name, sizeof name, "%s.flag_p50", c->name);
-        rows_add("drain", name, rows_percentile(seen->flag_us, seen->count, 50), "us", NULL,
-                 0);
-        snprintf(name, sizeof name, "%s.flag_p99", c->name);
-        rows_add("drain", name, rows_percentile(seen->flag_us, seen->count, 99), "us", NULL,
-                 0);
+    if (c->panic) {
+        snprintf(name, sizeof name, "%s.first", c->name);
+        rows_add("drain", name, seen->us[0], "us", NULL, 0);
+        latency_rows(c->name, "flag_", seen->flag_us, seen->count,
+                     c->bare   ? 0
+                     : c->spin ? 10
+                               : 1000);
     }
+    latency_rows(c->name, "", seen->us, seen->count, c->panic && c->spin ? 10 : 1000);
     if (c->storm) {
         snprintf(name, sizeof name, "%s.messages", c->name);
         rows_add("drain", name, (double)seen->messages / 1e6, "M", NULL, 0);
     }
+}
+
+/* How far wrong the times of a case may be. */
+static void clock_row(const latency_case_t *c, const gpurt_clock_fit_t *fit)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%s.clock_error", c->name);
+    rows_add("drain", name, (double)fit->error_ns / 1e3, "us", NULL, 0);
 }
 
 /* Returns: false when there is no box to drain on this back end. */
@@ -239,6 +302,7 @@ static bool case_run(const latency_case_t *c)
 
     memset(&seen, 0, sizeof seen);
     seen.panic = c->panic;
+    seen.map = behind.map = &map;
     CHECK_MSG(gpurt_handover_listen(name, &listener, &e) == GPURT_OK, "%s", e.text);
     fflush(stdout);
     child = fork();
@@ -254,11 +318,11 @@ static bool case_run(const latency_case_t *c)
         drain_all(&map, c, c->bare ? &behind : &seen);
         waitpid(child, &status, 0);
         gpurt_boxmap_clock(&map, 0, &fit);
+        if (c->panic)
+            panics_time(&map, &seen);
         gpurt_boxmap_detach(&map);
         case_rows(c, &seen);
-        if (!c->panic && !c->storm && !c->spin)
-            rows_add("drain", "latency.clock_error", (double)fit.error_ns / 1e3, "us", NULL,
-                     0);
+        clock_row(c, &fit);
     }
     close(listener);
     return found;

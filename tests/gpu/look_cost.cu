@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* look_cost.cu - safe points, for look_cost.sh. Never run. */
+#define GPURT_NAMED_BARRIER 1
 #include <gpurt/device.h>
 #include <gpurt/panic.h>
 

@@ -4,7 +4,8 @@
  * pair, byte by byte. Never run. The bare side spells order and scope out in PTX, so a
  * wrapper that asks for the wrong ones differs as surely as one that adds an
  * instruction. */
-#define GPURT_CANCEL 0 /* with looks for a cancelled block there is more: look_cost.sh */
+#define GPURT_CANCEL        0 /* with looks for a cancelled block there is more: look_cost.sh */
+#define GPURT_NAMED_BARRIER 1
 #include <gpurt/device.h>
 
 #define PAIR(name, params, ours, bare)             \

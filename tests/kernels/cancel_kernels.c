@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A panic while the rest of the block waits in each way there is. Nobody of the block may pass
  * the place; everybody else must. */
+#define GPURT_NAMED_BARRIER 1
 #include "cancel_kernels.h"
 
 #include <gpurt/device.h>
@@ -37,6 +38,11 @@ GPURT_DEV void cancel_wait(const struct cancel_args *p, uint32_t *mine)
         for (;;) {
             spins += gpurt_load_relaxed_dev_u32(mine);
             gpurt_cancel_point();
+        }
+    if (p->where == CANCEL_IN_PASSES)
+        GPURT_LOOP(uint64_t, i, 0, UINT64_MAX, 1)
+        {
+            spins += gpurt_load_relaxed_dev_u32(mine);
         }
     if (p->where == CANCEL_IN_ASKED) {
         while (!gpurt_cancelled())
@@ -95,4 +101,23 @@ GPURT_KERNEL(cancel_grid, struct cancel_args, p)
         cancel_panic(p);
     gpurt_grid_barrier();
     *mine = CANCEL_PASSED;
+}
+
+GPURT_KERNEL(cancel_loop, struct cancel_loop_args, p)
+{
+    uint32_t passes = 0, hash = 0, last = 0;
+
+    GPURT_LOOP(uint32_t, i, p->from, p->to, p->step)
+    {
+        if (i == p->leave)
+            break;
+        last = i;
+        passes++;
+        if (i % 3 == 0)
+            continue;
+        hash = hash * 31 + i;
+    }
+    p->out[0] = passes;
+    p->out[1] = hash;
+    p->out[2] = last;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define GPURT_NAMED_BARRIER 1
 #include "planted_kernels.h"
 
 #include <gpurt/device.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Probes of what a block, a cluster and a grid do together, of shared memory, of time and
  * of launches. semantics.h says what each word means. */
+#define GPURT_NAMED_BARRIER 1
 #include "semantics.h"
 
 #include <gpurt/device.h>

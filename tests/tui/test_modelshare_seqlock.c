@@ -169,6 +169,11 @@ static void test_files(const char *folder)
     CHECK_MSG(gpurt_modelshare_create(4242, &second, &err) == GPURT_E_BUSY, "two writers");
     CHECK_MSG(gpurt_modelshare_open(4242, &reader, &err) == GPURT_OK, "%s", err.text);
     CHECK_MSG(gpurt_modelshare_list(pids, 4) == 1 && pids[0] == 4242, "list");
+    gpurt_modelshare_alarm(writer, 0, 2);
+    gpurt_modelshare_alarm(writer, 1, 3);
+    gpurt_modelshare_alarm(writer, 0, 1);
+    CHECK_MSG(gpurt_modelshare_coming(reader) == 4,
+              "panics that come, of both sections: %u", gpurt_modelshare_coming(reader));
     gpurt_modelshare_close(writer);
     CHECK_MSG(access(path, F_OK) != 0, "the file goes with its writer");
     gpurt_modelshare_close(reader);

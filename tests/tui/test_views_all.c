@@ -81,6 +81,11 @@ static void check_contents(picture_t *p)
     picture_draw(p, &canvas);
     CHECK_MSG(on_canvas("llm_serve[41231]") && on_canvas("GPU 0 H200"), "head: %s",
               row_text(0));
+    CHECK_MSG(!on_canvas("PANIC COMING"), "none comes");
+    p->coming = 1;
+    picture_draw(p, &canvas);
+    CHECK_MSG(on_canvas("PANIC COMING"), "one comes: %s", row_text(0));
+    p->coming = 0;
     CHECK_MSG(on_canvas(" PANIC ") && on_canvas("decode.cu:88") && on_canvas("Log"),
               "overview");
     p->shown = VIEW_PANICS;

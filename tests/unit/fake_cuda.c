@@ -263,6 +263,8 @@ static cudaError_t fake_stream_destroy(cudaStream_t stream)
 static cudaError_t fake_stream_sync(cudaStream_t stream)
 {
     CHECK(stream != NULL);
+    if (fake.awaited)
+        fake.awaited();
     return answer(fake.on_sync);
 }
 static cudaError_t fake_stream_query(cudaStream_t stream)

@@ -24,6 +24,7 @@ typedef struct fake_cuda {
     cudaError_t on_count, on_set_device, on_stream, on_malloc, on_launch, on_sync, on_query;
     cudaError_t on_register, on_pointer, on_symbol, on_limit;
     void (*played)(void *args);             /* what a launched kernel does, or NULL */
+    void (*awaited)(void);                  /* waits until it has done it, or NULL */
     void *(*entry_point)(const char *name); /* functions of the driver, or NULL */
     cudaError_t dead;    /* what every call answers once the context died */
     cudaError_t pending; /* what cudaGetLastError would tell */

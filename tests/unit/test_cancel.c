@@ -21,6 +21,7 @@ static const char *const names[CANCEL_KINDS] = {"block barrier",
                                                 "named barrier, part of a warp",
                                                 "relax",
                                                 "loop",
+                                                "passes of a loop",
                                                 "asked",
                                                 "warp vote",
                                                 "all of them",
@@ -85,6 +86,46 @@ static void judge(uint32_t where, uint32_t victim, uint32_t late)
                   (int)victim, late, i / THREADS, i % THREADS, seen[i]);
 }
 
+/* GPURT_LOOP makes the passes of a plain loop, however often it looks. */
+static void loop_judge(uint32_t from, uint32_t to, uint32_t step, uint32_t leave)
+{
+    const gpurt_launch_t launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+    struct cancel_loop_args args = {out, from, to, step, leave};
+    uint32_t passes = 0, hash = 0, last = 0;
+
+    for (uint64_t i = from; i < to && i != leave; i += step) {
+        last = (uint32_t)i;
+        passes++;
+        hash = i % 3 == 0 ? hash : hash * 31 + (uint32_t)i;
+    }
+    CHECK_MSG(gpurt_launch(rt, &launch, cancel_loop, &args, &err) == GPURT_OK &&
+                  gpurt_copy(rt, GPURT_STREAM_DEFAULT, seen, out, 12, &err) == GPURT_OK &&
+                  gpurt_sync(rt, &err) == GPURT_OK,
+              "%s", err.text);
+    CHECK_MSG(seen[0] == passes && seen[1] == hash && seen[2] == last,
+              "%u to %u by %u, left at %u: %u passes, expected %u", from, to, step, leave,
+              seen[0], passes);
+}
+
+static void loops(void)
+{
+    static const uint32_t counts[] = {0, 1, 15, 16, 17, 31, 32, 33, 100};
+    const uint32_t never = UINT32_MAX;
+
+    for (uint32_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        for (uint32_t step = 1; step < 6; step += 2) {
+            uint32_t bytes = counts[i] * step;
+
+            loop_judge(7, 7 + bytes, step, never);
+            loop_judge(7, 7 + bytes, step, 7 + bytes / 2 / step * step); /* in the midst */
+            loop_judge(never - 5 - bytes, never - 5, step, never);       /* up to the end */
+        }
+    loop_judge(9, 3, 1, never);
+    loop_judge(0, 40, 1u << 30, never); /* 16 steps are more than there is */
+    loop_judge(0, 64, 1, 16);           /* left where it looks */
+    loop_judge(0, 64, 1, 15);
+}
+
 int main(int argc, char **argv)
 {
     void *memory = NULL;
@@ -95,6 +136,7 @@ int main(int argc, char **argv)
                   gpurt_mem_create(rt, sizeof seen, &memory, &err) == GPURT_OK,
               "%s", err.text);
     out = (uint32_t *)memory;
+    loops();
     for (uint32_t where = 0; where < CANCEL_KINDS; where++) {
         bool clusters =
             where == CANCEL_AT_CLUSTER_BARRIER || where == CANCEL_IN_CLUSTER_RELAX;

@@ -15,10 +15,12 @@
 #include <gpurt/trail.h>
 
 #include <pthread.h>
+#include <unistd.h>
 
 enum {
     SLOTS = 2048 / 32,
-    AHEAD_NS = 5000000 /* the played GPU's clock against real time */
+    AHEAD_NS = 5000000, /* the played GPU's clock against real time */
+    SLOW_PPM = 1000     /* ... where it is slow */
 };
 
 static const gpurt_backend_ops_t *const ops = &gpurt_backend_cuda;
@@ -29,6 +31,14 @@ static void *self;
 /* ---- the GPU's end of a clock measurement --------------------------------------------- */
 
 static struct gpurt_clock_args played_args;
+static uint64_t slow_since; /* from then on the clock is slow; 0: it is not */
+
+static uint64_t device_now(void)
+{
+    uint64_t now = gpurt_real_ns();
+
+    return now + AHEAD_NS - (slow_since ? (now - slow_since) / 1000000 * SLOW_PPM : 0);
+}
 
 static void *clock_play(void *unused)
 {
@@ -42,7 +52,7 @@ static void *clock_play(void *unused)
         while (gpurt_load_relaxed_sys_u32(&mail->xasked) != trip)
             if (gpurt_load_relaxed_sys_u32(&mail->xasked) == GPURT_CLOCK_STOP)
                 return unused;
-        now = gpurt_real_ns() + AHEAD_NS;
+        now = device_now();
         answer.word[0] = (uint32_t)now;
         answer.word[1] = (uint32_t)(now >> 32);
         gpurt_group_store(&mail->xanswer, answer);
@@ -51,12 +61,21 @@ static void *clock_play(void *unused)
 }
 
 static pthread_t player;
+static bool playing;
+
+static void clock_awaited(void)
+{
+    if (playing)
+        CHECK(pthread_join(player, NULL) == 0);
+    playing = false;
+}
 
 static void clock_launched(void *args)
 {
+    clock_awaited();
     played_args = *(struct gpurt_clock_args *)args;
     CHECK(pthread_create(&player, NULL, clock_play, NULL) == 0);
-    CHECK(pthread_detach(player) == 0);
+    playing = true;
 }
 
 /* ---- frame ----------------------------------------------------------------------------- */
@@ -206,6 +225,7 @@ static void clock_fitted(void)
         CHECK_MSG(tries < 1000, "never closer than %u ns", best);
         machine_start();
         fake.played = clock_launched;
+        fake.awaited = clock_awaited;
         CHECK_EQ(ops->box_connect(self, &map, 0, &err), GPURT_OK);
         CHECK(gpurt_boxmap_clock(&map, 0, &fit));
         ahead = (int64_t)(fit.device_ns - fit.real_ns);
@@ -215,6 +235,35 @@ static void clock_fitted(void)
         ops->box_disconnect(self, &map, 0);
         machine_end();
     }
+}
+
+/* On a slow clock, where less than a second lies between two fits a second apart. */
+static void clock_rate(void)
+{
+    gpurt_clock_fit_t first, fit;
+    uint64_t until = gpurt_real_ns() + 20000000000u;
+    double expected, off;
+
+    machine_start();
+    slow_since = gpurt_real_ns();
+    fake.played = clock_launched;
+    fake.awaited = clock_awaited;
+    CHECK_EQ(ops->box_connect(self, &map, 0, &err), GPURT_OK);
+    CHECK(gpurt_boxmap_clock(&map, 0, &first));
+    for (fit = first; fit.device_ns == first.device_ns && gpurt_real_ns() < until;) {
+        CHECK_EQ(ops->sync(self, &err), GPURT_OK); /* its end is when clocks are compared */
+        usleep(1000);
+        CHECK(gpurt_boxmap_clock(&map, 0, &fit));
+    }
+    expected = 1e9 * SLOW_PPM / (1e6 - SLOW_PPM);
+    off = (double)(first.error_ns + fit.error_ns) /
+          (double)(fit.device_ns - first.device_ns) * 1e9;
+    CHECK_MSG((double)fit.rate_ppb > expected - off - 2000 &&
+                  (double)fit.rate_ppb < expected + off + 2000,
+              "%lld ppb, not %.0f +- %.0f", (long long)fit.rate_ppb, expected, off);
+    ops->box_disconnect(self, &map, 0);
+    machine_end();
+    slow_since = 0;
 }
 
 /* A GPU too full for the measuring thread: no log is refused for that, no open hangs. */
@@ -289,6 +338,7 @@ int main(void)
     noted();
     greeted_late();
     clock_fitted();
+    clock_rate();
     clock_unanswered();
     step_fails(&fake.on_register, cudaErrorMemoryAllocation, "GPURT_RING_BYTES");
     step_fails(&fake.on_pointer, cudaErrorMemoryAllocation, "register the black box");

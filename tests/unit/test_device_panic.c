@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A panic in one block: its slot tells who, where and with what; the other blocks
- * finish, the runtime stays usable, and more panics than slots are counted. */
+ * finish, the runtime stays usable, and more panics than slots are counted. In the next box, where
+ * texts have other numbers, a site that remembers those of the first tells the right ones. */
 #include "../check.h"
 #include "../kernels/log_kernels.h"
 #include "boxmap.h"
@@ -42,6 +43,18 @@ static const gpurt_opened_t *box_open(void)
     return opened;
 }
 
+static void text_is(uint32_t number, uint32_t kind, const char *text)
+{
+    gpurt_def_t *def;
+
+    CHECK_MSG(number != 0, "no \"%s\"", text);
+    def = gpurt_boxmap_def(&map, 0, number - 1);
+    CHECK_MSG(def->xstate == kind && def->format_bytes == strlen(text) &&
+                  memcmp(gpurt_def_text(def), text, strlen(text)) == 0,
+              "\"%.*s\", expected \"%s\"", (int)def->format_bytes, gpurt_def_text(def),
+              text);
+}
+
 /* Returns: lanes that it tells. */
 static uint32_t told(const gpurt_panic_t *p)
 {
@@ -49,6 +62,9 @@ static uint32_t told(const gpurt_panic_t *p)
 
     CHECK_MSG(p->block.x == 7 && p->args[1] == 448 && p->site != 0, "block %u", p->block.x);
     CHECK_MSG(gpurt_boxmap_def(&map, 0, p->site - 1)->level == GPURT_LEVEL_PANIC, "site");
+    text_is(p->site, GPURT_DEF_SITE, "index %u of %u");
+    text_is(p->condition, GPURT_DEF_STRING, "i < p->limit || i % 8 != 0");
+    CHECK(p->function != 0 && p->function != p->condition);
     CHECK_MSG(p->args[0] == 448 + p->thread.x && p->lanes[0][p->lane] == p->args[0],
               "operands");
     for (uint32_t m = p->failed; m; m &= m - 1, lanes++)
@@ -62,6 +78,7 @@ static void one_block(struct panic_args *args)
 {
     uint32_t found = 0;
 
+    *args->done = 0;
     args->limit = 448;
     CHECK_MSG(gpurt_launch(rt, &launch, panic_bounds, args, &err) == GPURT_OK, "%s",
               err.text);
@@ -70,7 +87,8 @@ static void one_block(struct panic_args *args)
     for (uint32_t i = 0; i < SLOTS; i++) {
         const gpurt_panic_t *p = gpurt_boxmap_panic(&map, 0, i);
 
-        found += p->xstate == GPURT_PANIC_WRITTEN ? told(p) : 0;
+        if (p->xstate == GPURT_PANIC_WRITTEN && p->block.x == 7)
+            found += told(p);
     }
     CHECK_MSG(found == 8, "%u lanes told", found);
 }
@@ -109,6 +127,11 @@ int main(void)
     one_block(&args);
     more_than_slots(&args);
     a_log_call(&args);
+    opened->ops->box_disconnect(opened->self, &map, 0);
+    gpurt_boxmap_detach(&map);
+    opened = box_open();
+    a_log_call(&args); /* takes the first numbers */
+    one_block(&args);
     opened->ops->box_disconnect(opened->self, &map, 0);
     gpurt_boxmap_detach(&map);
     gpurt_host_destroy(rt, args.done);

@@ -21,6 +21,7 @@ static gpurt_boxmap_t map;
 static gpurt_dictionary_t dictionary;
 static struct {
     uint64_t panics, missing, torn;
+    uint32_t coming, alarms;
     gpurt_panicrow_t p;
     gpurt_site_info_t site;
 } told;
@@ -45,6 +46,14 @@ static gpurt_status_t take(void *context, const gpurt_row_t *row, gpurt_error_t 
     return GPURT_OK;
 }
 
+static void alarmed(void *context, uint32_t section, uint32_t coming)
+{
+    (void)context;
+    CHECK_EQ(section, 0);
+    told.coming = coming;
+    told.alarms++;
+}
+
 static void begin(void)
 {
     gpurt_section_plan_t s = {.kind = GPURT_SECTION_CPU, .panic_count = SLOTS};
@@ -60,7 +69,7 @@ static gpurt_drain_t *drain_open(void)
 {
     gpurt_drain_options_t o = {.struct_size = sizeof o,
                                .sink_count = 1,
-                               .sinks = {{.put = take}},
+                               .sinks = {{.put = take, .alarm = alarmed}},
                                .dictionary = &dictionary};
     gpurt_drain_t *d;
 
@@ -153,6 +162,39 @@ static void windows(void)
     end(d);
 }
 
+/* A panic is known of from its count on, and once its row is made no longer: by whoever drains. */
+static void coming(void)
+{
+    gpurt_drain_t *d;
+
+    begin();
+    d = drain_open();
+    round_of(d);
+    CHECK_EQ(told.alarms, 0);
+    gpurt_add_relaxed_sys_u32(&map.box->sections[0].xpanics, 2);
+    round_of(d);
+    CHECK_EQ(told.coming, 2);
+    CHECK_EQ(told.panics, 0);
+    round_of(d);
+    CHECK_EQ(told.alarms, 1);
+    feed_panic(&map, 0, 1, 1); /* counts a third */
+    wait_for(d, 1);
+    CHECK_EQ(told.coming, 2);
+    OK(gpurt_drain_flush(d, &err));
+    gpurt_drain_close(d);
+    told.coming = 0;
+    d = drain_open();
+    round_of(d);
+    CHECK_EQ(told.coming, 2);
+    feed_panic(&map, 0, 0, 1); /* written, and a fourth counted */
+    wait_for(d, 2);
+    CHECK_EQ(told.coming, 2);
+    feed_panic(&map, 0, 2, 1); /* a fifth, for which there is no slot: it comes nowhere */
+    wait_for(d, 3);
+    CHECK_EQ(told.coming, 1);
+    end(d);
+}
+
 /* Whoever drains, each is told once. */
 static void missing(void)
 {
@@ -205,6 +247,7 @@ int main(void)
 {
     late_definitions();
     windows();
+    coming();
     missing();
     foreign_kind();
     gpurt_dictionary_fini(&dictionary);

@@ -11,6 +11,9 @@
  *   void gpurt_named_barrier(id, threads)        waits until `threads` threads arrived; id 1..15,
  *                                                threads a multiple of 32, whole warps
  *   void gpurt_named_arrive(id, threads)         arrives without waiting
+ *       `#define GPURT_NAMED_BARRIER 1` before the first include of a file that has these. On a
+ *       GPU each block of its kernels then has all sixteen barriers set aside, and a
+ *       multiprocessor has enough for half as many blocks of them. With -rdc=true: in all files.
  *
  *   void gpurt_cluster_barrier()                 every thread of the cluster
  *   void *gpurt_cluster_shared(p, rank)          the same shared-memory object in another block
@@ -31,12 +34,16 @@
  *   void gpurt_relax()                           in every loop that waits: lets others run
  *   void gpurt_pause()                           the same, but never ends a lane (see below):
  *                                                while others wait for what the caller holds
+ *   void gpurt_soon(p)                           what lies there is read soon: the cache may fetch
+ *                                                it meanwhile
  *   void gpurt_thread_exit()                     ends this lane
  *   void gpurt_cancel_block()                    cancels the caller's block; the caller goes on
  *   bool gpurt_cancelled()                       whether this block was cancelled
  *   void gpurt_cancel_point()                    ends this lane if so; for long loops
+ *   GPURT_LOOP(type, i, from, to, step) {...}    for (type i = from; i < to; i += step) with a
+ *                                                safe point at each 16th pass; an unsigned type
  *       A lane of a cancelled block ends at its next safe point: a barrier, gpurt_relax,
- *       gpurt_cancel_point, a log call at the end of a lap of its ring or of a diverged warp.
+ *       gpurt_cancel_point, GPURT_LOOP, a log call at the end of a lap of its ring or of a diverged warp.
  *       One that waits in a barrier is woken for it. With the block goes its cluster, and,
  *       when the launch has grid barriers, every block that waits at one or comes to one.
  *       Other blocks go on. On a GPU a look costs three instructions; docs/ARCHITECTURE.md
@@ -57,6 +64,24 @@ enum {
     GPURT_BLOCK_SHARED_BYTES = 432
 };
 
+enum {
+    GPURT_LOOP_PASSES = 16 /* of a loop between two looks */
+};
+
+/* Two loops, so that the inner one is what the plain loop would be: a look costs three
+ * instructions and a jump, and in a short loop that shows. The inner one left by `break`, the outer
+ * one ends as well. */
+#define GPURT_LOOP(type, i, from, to, step)                                               \
+    for (type i = (from), gpurt_to_of_##i = (to), gpurt_by_of_##i = (step),               \
+              gpurt_look_of_##i = i;                                                      \
+         i >= gpurt_look_of_##i && i < gpurt_to_of_##i &&                                 \
+         (gpurt_loop_look(),                                                              \
+          gpurt_look_of_##i = (gpurt_to_of_##i - i) / GPURT_LOOP_PASSES > gpurt_by_of_##i \
+                                  ? (type)(i + gpurt_by_of_##i * GPURT_LOOP_PASSES)       \
+                                  : gpurt_to_of_##i,                                      \
+          true);)                                                                         \
+        for (; i < gpurt_look_of_##i; i += gpurt_by_of_##i)
+
 /* Lets others run, twice as long each time, where many lanes want one word: those that lost
  * do not hinder the one that gets on. turns: 1 at first. Ends no lane. */
 GPURT_DEV void gpurt_backoff(uint32_t *turns)
@@ -64,6 +89,12 @@ GPURT_DEV void gpurt_backoff(uint32_t *turns)
     for (uint32_t i = 0; i < *turns; i++)
         gpurt_pause();
     *turns = *turns < GPURT_BACKOFF_MOST ? *turns * 2 : *turns;
+}
+
+/* A safe point as an expression: gpurt_cancel_point is a statement on the CPU. */
+GPURT_DEV void gpurt_loop_look(void)
+{
+    gpurt_cancel_point();
 }
 
 #endif

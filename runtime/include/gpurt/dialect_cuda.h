@@ -247,6 +247,11 @@ GPURT_DEV void gpurt_trap(void)
 }
 #include <gpurt/dialect_cuda_cancel.h>
 
+GPURT_DEV void gpurt_soon(const void *p)
+{
+    asm volatile("prefetch.L1 [%0];" ::"l"(p));
+}
+
 GPURT_DEV uint64_t gpurt_launch_number(void)
 {
     return gpurt_cuda_grid();
@@ -296,26 +301,40 @@ GPURT_DEV bool gpurt_block_barrier_or(bool predicate)
     gpurt_safe_point();
     return some;
 }
+#if GPURT_NAMED_BARRIER || !GPURT_CANCEL
 /* The warp says where it waits, so that it can be woken (gpurt_cuda_serve). */
 GPURT_DEV void gpurt_named_barrier(uint32_t id, uint32_t threads)
 {
-#if GPURT_CANCEL
+#    if GPURT_CANCEL
     uint32_t wait = gpurt_cuda_wait_of(gpurt_cuda_warp());
 
     gpurt_safe_point();
     gpurt_cuda_store_u32(wait, GPURT_CUDA_WAIT | threads << 4 | id);
-#endif
+#    endif
     asm volatile("barrier.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
-#if GPURT_CANCEL
+#    if GPURT_CANCEL
     gpurt_cuda_store_u32(wait, 0);
     gpurt_safe_point();
-#endif
+#    endif
 }
 GPURT_DEV void gpurt_named_arrive(uint32_t id, uint32_t threads)
 {
     gpurt_safe_point();
     asm volatile("barrier.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
+#else
+/* Who leaves a cancelled block must be able to wake who waits here. */
+template <class T> GPURT_DEV void gpurt_named_barrier(T, uint32_t)
+{
+    static_assert(sizeof(T) == 0, "#define GPURT_NAMED_BARRIER 1 before the first include "
+                                  "of gpurt (block.h says why)");
+}
+template <class T> GPURT_DEV void gpurt_named_arrive(T, uint32_t)
+{
+    static_assert(sizeof(T) == 0, "#define GPURT_NAMED_BARRIER 1 before the first include "
+                                  "of gpurt (block.h says why)");
+}
+#endif
 
 /* Below sm_90 a cluster is one block, as it is anywhere in a launch without clusters. */
 GPURT_DEV void gpurt_cluster_barrier(void)

@@ -32,6 +32,9 @@
 #    ifndef GPURT_CANCEL
 #        define GPURT_CANCEL 1
 #    endif
+#    ifndef GPURT_NAMED_BARRIER
+#        define GPURT_NAMED_BARRIER 0
+#    endif
 
 #    define GPURT_CUDA_GONE 0x676f6e65u /* "gone" */
 #    define GPURT_CUDA_WAIT 0x77610000u /* with the barrier in the low half */
@@ -374,9 +377,13 @@ GPURT_DEV bool gpurt_cuda_leaves_last(uint32_t mask, uint32_t warp)
 
 /* A named barrier counts arrivals, and lanes that ended make none. So the last lanes of a warp
  * arrive wherever another warp of the block waits, until nobody does. Each of those finds its
- * block cancelled when it wakes. What is left over in a barrier ends with the block. */
+ * block cancelled when it wakes. What is left over in a barrier ends with the block.
+ *
+ * Which barrier is known when it runs, so a kernel in which this stands has all sixteen set aside
+ * for each of its blocks, and a multiprocessor has enough for half as many blocks as else. */
 GPURT_DEV void gpurt_cuda_serve(void)
 {
+#    if GPURT_NAMED_BARRIER
     uint32_t warps =
         (blockDim.x * blockDim.y * blockDim.z + GPURT_WARP_SIZE - 1) / GPURT_WARP_SIZE;
 
@@ -392,6 +399,7 @@ GPURT_DEV void gpurt_cuda_serve(void)
         }
         asm volatile("nanosleep.u32 200;");
     }
+#    endif
 }
 
 /* Those of a cancelled block see to its named barriers first: a panic in a handler ends the lane
@@ -421,12 +429,26 @@ GPURT_DEVN GPURT_NORETURN void gpurt_cuda_go(void)
     gpurt_leave();
 }
 
-/* Two branches, not one on the answer of gpurt_cuda_looks_gone: that would be tested again. */
+/* The mark is there. Under this very name in PTX; with -rdc=true one for all units. */
+extern "C" inline __device__ __noinline__ __attribute__((used)) void gpurt_cuda_look(void)
+{
+    if (gpurt_cuda_is_gone())
+        gpurt_cuda_go();
+}
+
+/* The call is written out, because ptxas alone then sees to it: what nvcc knows as a call, or as a
+ * branch that comes back, it surrounds with instructions that each look would have to pass. */
 GPURT_DEV void gpurt_cancel_point(void)
 {
-    if (GPURT_UNLIKELY(gpurt_cuda_load_u32(gpurt_cuda_state() + 4) == GPURT_CUDA_GONE))
-        if (gpurt_cuda_is_gone())
-            gpurt_cuda_go();
+    asm volatile("{\n\t"
+                 ".reg .pred gone;\n\t"
+                 ".reg .b32 mark;\n\t"
+                 "ld.relaxed.cta.shared.u32 mark, [%0];\n\t"
+                 "setp.eq.u32 gone, mark, %1;\n\t"
+                 "@gone call gpurt_cuda_look;\n\t"
+                 "}" ::"r"(gpurt_cuda_state() + 4),
+                 "n"(GPURT_CUDA_GONE)
+                 : "memory");
 }
 
 /* In barriers, gpurt_relax and log calls. */

@@ -323,6 +323,7 @@ GPURT_DEV uint32_t gpurt_simt_match_all(uint32_t mask, uint64_t v, bool *same,
 #define gpurt_grid_barrier() gpurt_simt_grid_barrier(GPURT_HERE)
 #define gpurt_relax()        gpurt_simt_relax(GPURT_HERE)
 #define gpurt_pause()        gpurt_simt_pause(GPURT_HERE)
+#define gpurt_soon(p)        __builtin_prefetch(p)
 #define gpurt_thread_exit()  gpurt_simt_exit()
 #define gpurt_cancel_block() gpurt_simt_cancel_block()
 #define gpurt_cancelled()    gpurt_simt_cancelled()

@@ -51,28 +51,20 @@ enum {
 /* What does not change from one panic of a use to the next. Owner: the program. */
 typedef struct gpurt_panic_site {
     gpurt_site_t site;
-    const char *condition, *function; /* condition: NULL none */
-    uint16_t category;                /* GPURT_CATEGORY_* */
-    uint16_t own;                     /* leading operands that are not the message's */
-    uint32_t memory; /* behind the operands: base, size and address of a window */
+    const char *condition, *function;
+    uint16_t category; /* GPURT_CATEGORY_* */
+    uint16_t own;      /* leading operands that are not the message's */
+    uint32_t memory;   /* behind the operands: base, size and address of a window */
+    /* Numbers of the two texts, below the epoch of the box that they are of; another epoch: not
+     * known. written by: a lane that looked them up */
+    uint32_t xcondition, xfunction;
 } gpurt_panic_site_t;
 
 /* ---- the slot -------------------------------------------------------------------------- */
 
-/* One that is being raised. It lies on the stack, and the functions below are short and hand on
- * little more than its address: what lives across their calls adds to the registers of every
- * kernel that can panic. */
-typedef struct gpurt_panic_raised {
-    gpurt_panic_t *slot;
-    gpurt_panic_site_t *site;
-    gpurt_frame_t frame; /* of the operands, one 64-bit value each */
-    uint32_t mask, failed;
-} gpurt_panic_raised_t;
-
-GPURT_DEV const uint64_t *gpurt_panic_args(const gpurt_panic_raised_t *r)
-{
-    return (const uint64_t *)gpurt_frame_at(r->frame);
-}
+/* Beside blocks that compute, a warp that panics gets few of the issue slots, and its code is in
+ * no cache. So what every panic does stands in one short function, asks for what is far away at
+ * once, and stores neighbours together; what few need is out of line behind it. */
 
 /* The site's number, defined at need; at any level. */
 GPURT_DEVN uint32_t gpurt_panic_number(gpurt_site_t *site)
@@ -84,143 +76,187 @@ GPURT_DEVN uint32_t gpurt_panic_number(gpurt_site_t *site)
     return gate & GPURT_GATE_NUMBER;
 }
 
+/* Where it happened, and in what. Two functions, because of one nvcc reads all before it stores
+ * any of it, in registers that each kernel that can panic would have to have. */
 GPURT_DEVN void gpurt_panic_place(gpurt_panic_t *p)
 {
-    uint32_t ring = gpurt_sm() * gpurt_log_port.warp_slots + gpurt_warp_slot();
+    uint32_t sm = gpurt_sm(), slot = gpurt_warp_slot();
 
-    p->sm = gpurt_sm();
-    p->warp_slot = gpurt_warp_slot();
+    p->sm = sm;
+    p->warp_slot = slot;
     p->block.x = gpurt_block_x();
     p->block.y = gpurt_block_y();
     p->block.z = gpurt_block_z();
     p->thread.x = gpurt_thread_x();
     p->thread.y = gpurt_thread_y();
     p->thread.z = gpurt_thread_z();
-    p->warp = gpurt_warp();
-    p->lane = gpurt_lane();
+}
+GPURT_DEVN void gpurt_panic_shape(gpurt_panic_t *p)
+{
+    p->cluster_rank = gpurt_cluster_rank();
+    p->cluster_size = gpurt_cluster_size();
     p->grid.x = gpurt_grid_dim_x();
     p->grid.y = gpurt_grid_dim_y();
     p->grid.z = gpurt_grid_dim_z();
     p->block_dim.x = gpurt_block_dim_x();
     p->block_dim.y = gpurt_block_dim_y();
     p->block_dim.z = gpurt_block_dim_z();
-    p->cluster_rank = gpurt_cluster_rank();
-    p->cluster_size = gpurt_cluster_size();
     p->launch = gpurt_launch_number();
-    if (ring < gpurt_log_port.ring_count)
-        p->log_sequence = gpurt_load_relaxed_blk_u64(/* relaxed: this warp's own */
-                                                     &gpurt_log_ring(ring).head->xrecords);
 }
 
-/* A slot for the lanes that came, and their operands. Returns: true in the one lane that goes on
- * with it. */
-GPURT_DEVN bool gpurt_panic_begin(gpurt_panic_raised_t *r)
+/* Messages that the warp's ring has taken. */
+GPURT_DEV uint64_t gpurt_panic_sequence(void)
 {
-    uint32_t leader = gpurt_leader(r->failed), index = 0;
-    uint64_t now = gpurt_globaltimer(), clock = gpurt_clock(); /* before the bus is asked */
-    gpurt_panic_t *p;
+    uint32_t ring = gpurt_sm() * gpurt_log_port.warp_slots + gpurt_warp_slot();
 
-    if (gpurt_lane() == leader)
-        index = gpurt_add_relaxed_sys_u32(gpurt_log_port.xpanics, 1);
-    index = gpurt_shfl_u32(r->mask, index, leader);
-    if (index >= gpurt_log_port.panic_count)
-        return false;
-    p = gpurt_log_port.panics + index;
-    r->slot = p;
-    GPURT_ROLLED
-    for (uint32_t i = 0; i < r->site->site.arg_count && i < GPURT_PANIC_OWN; i++)
-        p->lanes[i][gpurt_lane()] = gpurt_panic_args(r)[i];
-    gpurt_syncwarp(r->mask); /* the lanes' values come before the leader's release */
-    if (gpurt_lane() != leader)
-        return false;
-    p->time_ns = now;
-    p->clock = clock;
-    p->number = index;
-    p->mask = r->mask;
-    p->failed = r->failed;
-    return true;
+    if (ring >= gpurt_log_port.ring_count)
+        return 0;
+    return gpurt_load_relaxed_blk_u64(/* relaxed: this warp's own */
+                                      &gpurt_log_ring(ring).head->xrecords);
 }
 
-GPURT_DEVN void gpurt_panic_promise(gpurt_panic_raised_t *r)
+/* Of a text of a site, as it is remembered there: relaxed, because another number is no worse
+ * than none. */
+GPURT_DEV uint32_t gpurt_panic_known(const uint32_t *word)
 {
-    gpurt_panic_t *p = r->slot;
-
-    GPURT_ROLLED
-    for (uint32_t i = 0; i < r->site->site.arg_count; i++)
-        p->args[i] = gpurt_panic_args(r)[i];
-    p->category = r->site->category;
-    p->own = r->site->own;
+#if GPURT_ON_CUDA
+    return gpurt_load_relaxed_blk_u32(word);
+#else
+    return gpurt_load_relaxed_dev_u32(word);
+#endif
 }
-
-/* Texts become numbers one after the other, in rows of eight: the promise's, then trail.h's. */
-GPURT_DEV uint64_t gpurt_panic_text(gpurt_panic_raised_t *r, uint32_t k, uint32_t **to)
+GPURT_DEV bool gpurt_panic_is_known(uint32_t word)
 {
-    const char *own = NULL;
-
-    if (k >= 8)
-        return gpurt_trail_text(r->slot, k / 8 - 1, k % 8, to);
-    *to = k == 0 ? &r->slot->condition : k == 1 ? &r->slot->function : &r->slot->kernel;
-    own = k == 0   ? r->site->condition
-          : k == 1 ? r->site->function
-          : k == 2 ? gpurt_kernel_name()
-                   : NULL;
-    return (uint64_t)(uintptr_t)own;
+    return word >> 16 == gpurt_log_port.epoch;
 }
 
-GPURT_DEVN void gpurt_panic_texts(gpurt_panic_raised_t *r, uint32_t first, uint32_t end)
+/* The number of a site's text, which is remembered. */
+GPURT_DEVN uint32_t gpurt_panic_text(uint32_t *word, const char *text)
+{
+    uint32_t known = gpurt_panic_known(word);
+
+    if (gpurt_panic_is_known(known))
+        return known & 0xffffu;
+    known = gpurt_log_string(text);
+    if (known <= 0xffffu)
+        gpurt_store_relaxed_dev_u32(word, gpurt_log_port.epoch << 16 | known);
+    return known;
+}
+
+GPURT_DEVN void gpurt_panic_texts(gpurt_panic_t *p, uint32_t first, uint32_t end)
 {
     GPURT_ROLLED
     for (uint32_t k = first; k < end; k++) {
         uint32_t *to = NULL;
-        uint64_t address = gpurt_panic_text(r, k, &to);
+        uint64_t address = gpurt_trail_text(p, k / 8, k % 8, &to);
 
         if (address)
             *to = gpurt_log_string((const char *)(uintptr_t)address);
     }
 }
 
-GPURT_DEVN void gpurt_panic_windows(gpurt_panic_raised_t *r)
+GPURT_DEVN void gpurt_panic_windows(gpurt_panic_t *p, const gpurt_panic_site_t *site,
+                                    gpurt_frame_t args)
 {
-    const uint64_t *memory = gpurt_panic_args(r) + r->site->site.arg_count;
+    const uint64_t *memory = (const uint64_t *)gpurt_frame_at(args) + site->site.arg_count;
 
-    if (r->site->memory)
-        gpurt_window_tell(r->slot, memory[0], memory[1], memory[2]);
+    if (site->memory)
+        gpurt_window_tell(p, memory[0], memory[1], memory[2]);
     GPURT_ROLLED
     for (uint32_t i = 0; i < GPURT_PANIC_WINDOWS; i++)
-        gpurt_window_tell_named(r->slot, r->site->site.types, i);
+        gpurt_window_tell_named(p, site->site.types, i);
+}
+
+/* What is not there at each panic: notes, texts that no panic of the site has told before, windows.
+ * What is not there is not looked for: the drainer waits. */
+GPURT_DEVN void gpurt_panic_rest(gpurt_panic_t *p, gpurt_panic_site_t *site,
+                                 gpurt_frame_t args)
+{
+    if (gpurt_log_port.trails) {
+        gpurt_trail_tell_frames(p);
+        gpurt_trail_tell_contexts(p);
+        gpurt_trail_tell_held(p);
+        gpurt_panic_texts(p, 0, 8 * GPURT_TRAIL_WINDOWS);
+    }
+    p->condition = gpurt_panic_text(&site->xcondition, site->condition);
+    p->function = gpurt_panic_text(&site->xfunction, site->function);
+    p->site = gpurt_panic_number(&site->site);
+    if (site->memory || gpurt_trail_windows()) {
+        /* Memory is read last: if a bad pointer ends the lane, the rest is there. */
+        gpurt_store_release_sys_u32(&p->xstate, GPURT_PANIC_COPYING); /* B6.rel */
+        gpurt_panic_windows(p, site, args);
+        gpurt_panic_texts(p, 8 * GPURT_TRAIL_WINDOWS, 8 * GPURT_TRAIL_ROWS);
+    }
+}
+
+/* By the lane that goes on with the slot. Returns: false when there is more to tell. */
+GPURT_DEV bool gpurt_panic_tell(gpurt_panic_t *p, const gpurt_panic_site_t *site,
+                                const uint64_t *args, uint32_t count)
+{
+    const char *kernel = gpurt_kernel_name(); /* NULL on a GPU */
+    uint32_t gate = gpurt_log_gate(&site->site), category = site->category;
+    uint32_t condition = gpurt_panic_known(&site->xcondition), own = site->own;
+    uint32_t function = gpurt_panic_known(&site->xfunction), memory = site->memory;
+
+    GPURT_ROLLED
+    for (uint32_t i = 0; i < count; i++)
+        p->args[i] = args[i];
+    p->category = (uint16_t)category;
+    p->own = (uint16_t)own;
+    p->condition = condition & 0xffffu;
+    p->function = function & 0xffffu;
+    p->kernel = kernel ? gpurt_log_string(kernel) : 0;
+    p->site = gate & GPURT_GATE_NUMBER;
+    return !gpurt_log_is_rare(gate) && gpurt_panic_is_known(condition) &&
+           gpurt_panic_is_known(function) && !memory && !gpurt_log_port.trails;
 }
 
 /* mask: the lanes that came here, each with its args, one 64-bit value an operand; failed:
  * those of them that panic. Returns when nothing is connected, too. */
 GPURT_DEVN void gpurt_panic_raise(gpurt_panic_site_t *site, uint32_t mask, uint32_t failed,
-                                  gpurt_frame_t args)
+                                  gpurt_frame_t frame)
 {
-    gpurt_panic_raised_t r;
+    const uint64_t *args = (const uint64_t *)gpurt_frame_at(frame);
+    uint32_t leader = gpurt_leader(failed), index = 0, count;
+    uint64_t now = gpurt_globaltimer(), clock = gpurt_clock();
+    const bool alone = (mask & (mask - 1)) == 0;
+    gpurt_panic_t *p;
 
     if (!gpurt_log_port.groups)
         return;
-    r.frame = args;
-    r.mask = mask;
-    r.failed = failed;
-    r.site = site;
-    r.slot = NULL;
-    if (!gpurt_panic_begin(&r))
+    /* On their way while the bus is asked. */
+    count = site->site.arg_count;
+    gpurt_soon(&site->site.xgate);
+    gpurt_soon(&site->xcondition);
+    if (gpurt_lane() == leader)
+        index = gpurt_add_relaxed_sys_u32(gpurt_log_port.xpanics, 1);
+    if (!alone)
+        index = gpurt_shfl_u32(mask, index, leader);
+    if (index >= gpurt_log_port.panic_count)
         return;
-    gpurt_panic_place(r.slot);
-    gpurt_panic_promise(&r);
-    gpurt_trail_tell_frames(r.slot);
-    gpurt_trail_tell_contexts(r.slot);
-    gpurt_trail_tell_held(r.slot);
-    /* what is not there is not looked for: the drainer waits */
-    gpurt_panic_texts(&r, 0, gpurt_log_port.trails ? 8 * (1 + GPURT_TRAIL_WINDOWS) : 3);
-    r.slot->site = gpurt_panic_number(&r.site->site);
-    if (r.site->memory || gpurt_trail_windows()) {
-        /* Memory is read last: if a bad pointer ends the lane, the rest is there. */
-        gpurt_store_release_sys_u32(&r.slot->xstate, GPURT_PANIC_COPYING); /* B6.rel */
-        gpurt_panic_windows(&r);
-        gpurt_panic_texts(&r, 8 * (1 + GPURT_TRAIL_WINDOWS), 8 * (1 + GPURT_TRAIL_ROWS));
-    }
-    gpurt_store_release_sys_u32(&r.slot->xstate, GPURT_PANIC_WRITTEN); /* B6.rel */
+    p = gpurt_log_port.panics + index;
+    GPURT_STATIC_ASSERT(GPURT_PANIC_OWN == 2, "these");
+    if (count > 0)
+        p->lanes[0][gpurt_lane()] = args[0];
+    if (count > 1)
+        p->lanes[1][gpurt_lane()] = args[1];
+    if (!alone)
+        gpurt_syncwarp(mask); /* the lanes' values come before the leader's release */
+    if (gpurt_lane() != leader)
+        return;
+    p->lane = gpurt_lane();
+    p->mask = mask;
+    p->failed = failed;
+    p->time_ns = now;
+    p->clock = clock;
+    p->number = index;
+    gpurt_panic_place(p);
+    gpurt_panic_shape(p);
+    p->warp = gpurt_warp();
+    p->log_sequence = gpurt_panic_sequence();
+    if (!gpurt_panic_tell(p, site, args, count))
+        GPURT_FAR(gpurt_panic_rest)(p, site, frame);
+    gpurt_store_release_sys_u32(&p->xstate, GPURT_PANIC_WRITTEN); /* B6.rel */
 }
 
 /* What follows when the record of the lanes in `mask` is out. Not told to end where nvcc sees
@@ -235,7 +271,7 @@ GPURT_DEVN GPURT_ENDS void gpurt_panic_fail(gpurt_panic_site_t *site, uint32_t m
                                             gpurt_frame_t args)
 {
     gpurt_panic_raise(site, mask, mask, args);
-    gpurt_unwind(mask);
+    GPURT_FAR(gpurt_unwind)(mask);
 }
 
 /* ---- the parts of the macros ----------------------------------------------------------- */
@@ -260,7 +296,9 @@ GPURT_DEVN GPURT_ENDS void gpurt_panic_fail(gpurt_panic_site_t *site, uint32_t m
         __func__,                                                                        \
         (uint16_t)(category_),                                                           \
         (uint16_t)(own_),                                                                \
-        memory_};                                                                        \
+        memory_,                                                                         \
+        0,                                                                               \
+        0};                                                                              \
     uint64_t gpurt_a_[gpurt_count_ + 1 + 3 * (memory_)];                                 \
                                                                                          \
     gpurt_a_[0] = 0;                                                                     \
