@@ -283,8 +283,10 @@ gpurt_status_t gpurt_drain_round(gpurt_drain_t *d, uint32_t *rows, gpurt_error_t
     st = fresh_give(d, err);
     if (st == GPURT_OK)
         st = drain_collect(d, err);
-    if (st != GPURT_OK)
+    if (st != GPURT_OK) {
+        d->refused = true;
         return st;
+    }
     /* The writers of a patient drain's ring can wait, and its frames are as large as it. */
     if (d->half && !d->cut && !d->full && !d->patient)
         d->half = !drain_shelve(d);
@@ -292,6 +294,8 @@ gpurt_status_t gpurt_drain_round(gpurt_drain_t *d, uint32_t *rows, gpurt_error_t
         st = flush_begin(d, err);
     if (st == GPURT_OK)
         drain_beat(d);
+    else
+        d->refused = true;
     return st;
 }
 
@@ -308,13 +312,23 @@ static bool application_gone(gpurt_drain_t *d)
     return !d->alive;
 }
 
+/* Whether all rings were looked at, and what they held is in the file, so that its room is free
+ * again. Before, who writes may be waiting for us: that nothing comes then tells nothing. */
+static bool caught_up(const gpurt_drain_t *d)
+{
+    return !d->cut && d->batch->count == 0 && d->handed == 0;
+}
+
+/* A store that refuses is not waited for: it may for ever, and the finish says so. */
 bool gpurt_drain_over(gpurt_drain_t *d)
 {
     if (!application_gone(d)) {
         d->quiet_since = 0;
         return false;
     }
-    if (d->quiet_since == 0 || d->last_row_ns > d->quiet_since)
+    d->urgent |= d->batch->count > 0; /* no more will come to fill its frame */
+    if (d->quiet_since == 0 || d->last_row_ns > d->quiet_since ||
+        (!caught_up(d) && !d->refused))
         d->quiet_since = d->now_ns;
     return d->now_ns - d->quiet_since >= d->options.settle_ns;
 }

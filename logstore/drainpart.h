@@ -175,8 +175,9 @@ struct gpurt_drain {
     uint64_t last_row_ns, quiet_since, alive_ns;
     uint64_t host_ran_ns, host_ns; /* its processor time; when that was seen to grow */
     bool alive;
-    bool urgent; /* flush after this round: someone waits for a panic */
-    bool half;   /* flush when all rings had their turn: one is half used up */
+    bool urgent;  /* flush after this round: someone waits for a panic */
+    bool refused; /* the last time that a sink took part, it failed */
+    bool half;    /* flush when all rings had their turn: one is half used up */
     gpurt_drain_figures_t sum;
 };
 

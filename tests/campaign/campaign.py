@@ -365,14 +365,14 @@ def main():
     parser.add_argument("--runs", type=int, default=53)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--case")
+    parser.add_argument("--case", nargs="+")
     parser.add_argument("--gpu", action="store_true")
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--write")
     parser.add_argument("--rows")
     options = parser.parse_args()
     options.until = time.monotonic() + options.seconds
-    every_case = [case for case in cases(options.gpu) if options.case in (None, case.name)]
+    every_case = [case for case in cases(options.gpu) if not options.case or case.name in options.case]
     tasks = [(options, case, options.seed * SEEDS_APART + i) for i in range(options.runs) for case in every_case]
     rows, failed, start, where = [], 0, time.monotonic(), machine(options.gpu)
     for serial in (False, True):
