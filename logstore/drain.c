@@ -14,6 +14,9 @@
 #define SOON_ROWS 256 /* ... so that its head, 250 bytes with all, is a byte of each */
 #define SETTLE_NS 50000000ull
 #define ALIVE_NS  5000000ull /* asking /proc takes 10 us */
+/* A context of a GPU that waited for its turn among sixteen was silent for 227 ms. */
+#define HEIRS_NS      2000000000ull
+#define LOOK_HEIRS_NS 50000000ull
 
 #define RATE_MAX 100000000 /* ppb: a tenth; real clocks stay far below */
 
@@ -301,15 +304,35 @@ gpurt_status_t gpurt_drain_round(gpurt_drain_t *d, uint32_t *rows, gpurt_error_t
 
 /* ---- the end ------------------------------------------------------------------------- */
 
+static bool application_closed(const gpurt_drain_t *d)
+{
+    return gpurt_load_acquire_sys_u32(&d->map->box->xlife) ==
+           GPURT_LIFE_CLOSED; /* B4.acq */
+}
+
 static bool application_gone(gpurt_drain_t *d)
 {
-    if (gpurt_load_acquire_sys_u32(&d->map->box->xlife) == GPURT_LIFE_CLOSED) /* B4.acq */
+    if (application_closed(d))
         return true;
     if (d->alive && d->now_ns - d->alive_ns < ALIVE_NS)
         return false;
     d->alive_ns = d->now_ns;
     d->alive = gpurt_boxmap_alive(d->map);
     return !d->alive;
+}
+
+/* Whether somebody has inherited the box from an application that did not close it. A process
+ * that it forked holds what it held of the GPU, too, and the GPU's kernels run on until the last
+ * holder is gone. */
+static bool has_heirs(gpurt_drain_t *d)
+{
+    if (d->map->fd < 0 || application_closed(d))
+        return false;
+    if (!d->heirs_ns || d->now_ns - d->heirs_ns >= LOOK_HEIRS_NS) {
+        d->heirs_ns = d->now_ns;
+        d->heirs = gpurt_file_mapped_elsewhere(d->map->fd);
+    }
+    return d->heirs;
 }
 
 /* Whether all rings were looked at, and what they held is in the file, so that its room is free
@@ -322,6 +345,8 @@ static bool caught_up(const gpurt_drain_t *d)
 /* A store that refuses is not waited for: it may for ever, and the finish says so. */
 bool gpurt_drain_over(gpurt_drain_t *d)
 {
+    uint64_t quiet;
+
     if (!application_gone(d)) {
         d->quiet_since = 0;
         return false;
@@ -330,7 +355,8 @@ bool gpurt_drain_over(gpurt_drain_t *d)
     if (d->quiet_since == 0 || d->last_row_ns > d->quiet_since ||
         (!caught_up(d) && !d->refused))
         d->quiet_since = d->now_ns;
-    return d->now_ns - d->quiet_since >= d->options.settle_ns;
+    quiet = d->now_ns - d->quiet_since;
+    return quiet >= d->options.settle_ns && (quiet >= HEIRS_NS || !has_heirs(d));
 }
 
 static void laps_limit(gpurt_drain_t *d)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "procfs.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -60,6 +63,45 @@ bool gpurt_process_alive(uint32_t pid, uint64_t start_ticks)
     uint64_t start = gpurt_process_start(pid);
 
     return start != 0 && start == start_ticks;
+}
+
+/* Whether a line of a process's maps has that text. A line that is cut in two has its number of
+ * file in the first part, which is short. */
+static bool maps_have(const char *pid, const char *text)
+{
+    char line[512];
+    FILE *maps;
+    bool have = false;
+
+    snprintf(line, sizeof line, "/proc/%.20s/maps", pid);
+    maps = fopen(line, "re");
+    while (maps && !have && fgets(line, sizeof line, maps))
+        have = strstr(line, text) != NULL;
+    if (maps)
+        fclose(maps);
+    return have;
+}
+
+bool gpurt_file_mapped_elsewhere(int fd)
+{
+    char text[64], own[24];
+    struct stat file;
+    struct dirent *e;
+    bool found = false;
+    DIR *all;
+
+    if (fstat(fd, &file) != 0)
+        return false;
+    all = opendir("/proc");
+    snprintf(text, sizeof text, " %02x:%02x %llu ", major(file.st_dev), minor(file.st_dev),
+             (unsigned long long)file.st_ino);
+    snprintf(own, sizeof own, "%d", (int)getpid());
+    while (all && !found && (e = readdir(all)))
+        found = e->d_name[0] >= '1' && e->d_name[0] <= '9' && strcmp(e->d_name, own) != 0 &&
+                maps_have(e->d_name, text);
+    if (all)
+        closedir(all);
+    return found;
 }
 
 void gpurt_boot_id(uint8_t id[16])

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When a drain may end: its application is gone, and nothing came for the settle time although
  * whoever writes, a GPU that its driver has not stopped yet, had room. While rows wait for the
- * store a writer may wait for them, and its silence is not its end. */
+ * store a writer may wait for them, and its silence is not its end; nor is that of a GPU which
+ * another process has inherited and which waits for its turn. */
 #include "check.h"
 #include "drain.h"
 #include "feed.h"
@@ -21,6 +22,7 @@ enum {
 };
 #define NEVER_NS 3600000000000ull
 #define LIMIT_NS 20000000000ull
+#define LONG_NS  1500000000ull
 
 static gpurt_error_t err;
 static gpurt_boxmap_t map;
@@ -216,6 +218,88 @@ static void a_store_that_refuses(bool alone)
     close_all(d, scribe);
 }
 
+/* A process that the application left behind, which has inherited the box: it waits for a word,
+ * then it says something and ends. */
+static pid_t heir_start(int *word, uint32_t messages)
+{
+    int pipes[2];
+    pid_t child;
+    char c;
+
+    CHECK(pipe(pipes) == 0);
+    child = fork();
+    if (child == 0) {
+        close(pipes[1]);
+        writers.each = messages;
+        if (read(pipes[0], &c, 1) == 1)
+            writers_step();
+        _exit(0);
+    }
+    CHECK(child > 0);
+    close(pipes[0]);
+    *word = pipes[1];
+    return child;
+}
+
+static void an_heir_that_writes(void)
+{
+    enum {
+        MESSAGES = 20
+    };
+    gpurt_drain_t *d = open_all(NULL, false);
+    int word;
+    pid_t heir = heir_start(&word, MESSAGES);
+
+    writers.each = 0;
+    CHECK_MSG(!rounds(d, STANDS_NS), "not over: another may still write");
+    CHECK(write(word, "w", 1) == 1);
+    CHECK_MSG(rounds(d, 0), "over");
+    CHECK(waitpid(heir, NULL, 0) == heir);
+    for (uint32_t r = 0; r < RINGS; r++)
+        CHECK_MSG(store.next[r] == MESSAGES, "ring %u: %u of %u in the file", r,
+                  store.next[r], MESSAGES);
+    CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK, "%s", err.text);
+    close(word);
+    close_all(d, NULL);
+}
+
+/* Returns: how long an end takes where nothing comes, with a process left behind or without. */
+static uint64_t idle_end(bool left, bool closed)
+{
+    gpurt_drain_t *d = open_all(NULL, false);
+    uint64_t begin = gpurt_real_ns(), took;
+    int word = -1;
+    pid_t heir = left ? heir_start(&word, 0) : 0;
+
+    writers.each = 0;
+    if (closed)
+        gpurt_store_release_sys_u32(&map.box->xlife, GPURT_LIFE_CLOSED);
+    CHECK_MSG(rounds(d, 0), "over");
+    took = gpurt_real_ns() - begin;
+    if (left) {
+        CHECK_MSG(waitpid(heir, NULL, WNOHANG) == 0, "before it has ended");
+        close(word);
+        CHECK(waitpid(heir, NULL, 0) == heir);
+    }
+    close_all(d, NULL);
+    return took;
+}
+
+/* A daemon, say. It is not waited for as long as it lives, nor at all where the application has
+ * closed its box. */
+static void an_heir_that_stays(void)
+{
+    bool alone = false, closed = false;
+
+    CHECK_MSG(idle_end(true, false) >= LONG_NS, "not at once");
+    for (int i = 0; i < 5; i++) { /* the machine may be slow */
+        alone = alone || idle_end(false, false) < LONG_NS;
+        closed = closed || idle_end(true, true) < LONG_NS;
+    }
+    CHECK_MSG(alone, "without one it ends at once");
+    CHECK_MSG(closed, "nobody writes to a box that is closed");
+}
+
 int main(void)
 {
     stands(true, false);  /* no batch is free */
@@ -223,6 +307,8 @@ int main(void)
     stands(false, false); /* rows that nobody takes */
     a_store_that_refuses(true);
     a_store_that_refuses(false);
+    an_heir_that_writes();
+    an_heir_that_stays();
     gpurt_dictionary_fini(&dictionary);
     return 0;
 }
