@@ -323,14 +323,15 @@ static bool application_gone(gpurt_drain_t *d)
 
 /* Whether somebody has inherited the box from an application that did not close it. A process
  * that it forked holds what it held of the GPU, too, and the GPU's kernels run on until the last
- * holder is gone. */
+ * holder is gone. It may be any process that is about to end: which ones had the box, nothing
+ * tells then. */
 static bool has_heirs(gpurt_drain_t *d)
 {
     if (d->map->fd < 0 || application_closed(d))
         return false;
     if (!d->heirs_ns || d->now_ns - d->heirs_ns >= LOOK_HEIRS_NS) {
         d->heirs_ns = d->now_ns;
-        d->heirs = gpurt_file_mapped_elsewhere(d->map->fd);
+        d->heirs = gpurt_file_held_elsewhere(d->map->fd);
     }
     return d->heirs;
 }

@@ -37,25 +37,47 @@ static uint64_t field_of(const char *stat, int number)
     return p ? strtoull(p + 1, NULL, 10) : 0;
 }
 
-/* Of a process that ends its first thread is a zombie before the others have ended; what they
- * hold, a context of a GPU that writes still among it, goes with the last of them. */
-uint64_t gpurt_process_start(uint32_t pid)
+/* What /proc/PID/stat says, or what is asked of it here. */
+typedef struct process_stat {
+    char state;
+    uint64_t flags, threads, start;
+} process_stat_t;
+
+static bool stat_read(const char *pid, process_stat_t *s)
 {
     enum {
+        FLAGS = 9,
         THREADS = 20,
         START = 22
     };
     char path[64], text[1024];
     const char *state;
 
-    snprintf(path, sizeof path, "/proc/%u/stat", pid);
+    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
     if (!file_text(path, text, sizeof text))
-        return 0;
+        return false;
     state = strrchr(text, ')');
-    if (!state || state[1] != ' ' || state[2] == 'X' ||
-        (state[2] == 'Z' && field_of(text, THREADS) < 2))
-        return 0;
-    return field_of(text, START);
+    if (!state || state[1] != ' ')
+        return false;
+    *s = (process_stat_t){state[2], field_of(text, FLAGS), field_of(text, THREADS),
+                          field_of(text, START)};
+    return true;
+}
+
+/* Of a process that ends its first thread is a zombie before the others have ended; what they
+ * hold, a context of a GPU that writes still among it, goes with the last of them. */
+static bool has_ended(const process_stat_t *s)
+{
+    return s->state == 'X' || (s->state == 'Z' && s->threads < 2);
+}
+
+uint64_t gpurt_process_start(uint32_t pid)
+{
+    process_stat_t s;
+    char name[24];
+
+    snprintf(name, sizeof name, "%u", pid);
+    return stat_read(name, &s) && !has_ended(&s) ? s.start : 0;
 }
 
 bool gpurt_process_alive(uint32_t pid, uint64_t start_ticks)
@@ -82,7 +104,17 @@ static bool maps_have(const char *pid, const char *text)
     return have;
 }
 
-bool gpurt_file_mapped_elsewhere(int fd)
+/* It has left its memory already, or will at once, but not its descriptors. */
+static bool is_ending(const char *pid)
+{
+    const uint64_t exiting = 4; /* PF_EXITING of the kernel, which proc(5) passes on */
+    process_stat_t s;
+
+    return stat_read(pid, &s) && !has_ended(&s) && (s.state == 'Z' || (s.flags & exiting));
+}
+
+/* Memory first: a process that leaves it after that look is seen ending by the next. */
+bool gpurt_file_held_elsewhere(int fd)
 {
     char text[64], own[24];
     struct stat file;
@@ -98,7 +130,7 @@ bool gpurt_file_mapped_elsewhere(int fd)
     snprintf(own, sizeof own, "%d", (int)getpid());
     while (all && !found && (e = readdir(all)))
         found = e->d_name[0] >= '1' && e->d_name[0] <= '9' && strcmp(e->d_name, own) != 0 &&
-                maps_have(e->d_name, text);
+                (maps_have(e->d_name, text) || is_ending(e->d_name));
     if (all)
         closedir(all);
     return found;

@@ -9,6 +9,7 @@
 #include "procfs.h"
 #include <gpurt/ringput.h>
 
+#include <pthread.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -218,48 +219,82 @@ static void a_store_that_refuses(bool alone)
     close_all(d, scribe);
 }
 
-/* A process that the application left behind, which has inherited the box: it waits for a word,
- * then it says something and ends. */
-static pid_t heir_start(int *word, uint32_t messages)
+static int heir_pipe[2];
+
+static void *heir_run(void *context)
 {
-    int pipes[2];
-    pid_t child;
     char c;
 
-    CHECK(pipe(pipes) == 0);
+    (void)context;
+    if (read(heir_pipe[0], &c, 1) == 1)
+        writers_step();
+    _exit(0);
+}
+
+/* A process that the application left behind, which has inherited the box: it waits for a word,
+ * then it says something and ends. half: its first thread has ended before, so that it shows no
+ * memory, as one that is on its way out. Returns: its number. */
+static pid_t heir_start(uint32_t messages, bool half)
+{
+    pid_t child;
+
+    CHECK(pipe(heir_pipe) == 0);
     child = fork();
     if (child == 0) {
-        close(pipes[1]);
+        pthread_t thread;
+
+        close(heir_pipe[1]);
         writers.each = messages;
-        if (read(pipes[0], &c, 1) == 1)
-            writers_step();
-        _exit(0);
+        if (!half)
+            heir_run(NULL);
+        if (pthread_create(&thread, NULL, heir_run, NULL) != 0)
+            _exit(1);
+        pthread_exit(NULL);
     }
     CHECK(child > 0);
-    close(pipes[0]);
-    *word = pipes[1];
+    close(heir_pipe[0]);
     return child;
 }
 
-static void an_heir_that_writes(void)
+/* Waits until its memory is not to be seen. */
+static void heir_await_half(pid_t heir)
+{
+    char path[64], text[64];
+
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)heir);
+    for (int i = 0; i < 10000; i++) {
+        FILE *file = fopen(path, "r");
+        bool empty = !file || !fgets(text, sizeof text, file);
+
+        if (file)
+            fclose(file);
+        if (empty)
+            return;
+        usleep(1000);
+    }
+    CHECK_MSG(false, "the first thread of a process ends");
+}
+
+static void an_heir_that_writes(bool half)
 {
     enum {
         MESSAGES = 20
     };
     gpurt_drain_t *d = open_all(NULL, false);
-    int word;
-    pid_t heir = heir_start(&word, MESSAGES);
+    pid_t heir = heir_start(MESSAGES, half);
 
+    if (half)
+        heir_await_half(heir);
     writers.each = 0;
     CHECK_MSG(!rounds(d, STANDS_NS), "not over: another may still write");
-    CHECK(write(word, "w", 1) == 1);
+    CHECK(write(heir_pipe[1], "w", 1) == 1);
     CHECK_MSG(rounds(d, 0), "over");
     CHECK(waitpid(heir, NULL, 0) == heir);
     for (uint32_t r = 0; r < RINGS; r++)
         CHECK_MSG(store.next[r] == MESSAGES, "ring %u: %u of %u in the file", r,
                   store.next[r], MESSAGES);
     CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK, "%s", err.text);
-    close(word);
+    close(heir_pipe[1]);
     close_all(d, NULL);
 }
 
@@ -268,8 +303,7 @@ static uint64_t idle_end(bool left, bool closed)
 {
     gpurt_drain_t *d = open_all(NULL, false);
     uint64_t begin = gpurt_real_ns(), took;
-    int word = -1;
-    pid_t heir = left ? heir_start(&word, 0) : 0;
+    pid_t heir = left ? heir_start(0, false) : 0;
 
     writers.each = 0;
     if (closed)
@@ -278,7 +312,7 @@ static uint64_t idle_end(bool left, bool closed)
     took = gpurt_real_ns() - begin;
     if (left) {
         CHECK_MSG(waitpid(heir, NULL, WNOHANG) == 0, "before it has ended");
-        close(word);
+        close(heir_pipe[1]);
         CHECK(waitpid(heir, NULL, 0) == heir);
     }
     close_all(d, NULL);
@@ -307,7 +341,8 @@ int main(void)
     stands(false, false); /* rows that nobody takes */
     a_store_that_refuses(true);
     a_store_that_refuses(false);
-    an_heir_that_writes();
+    an_heir_that_writes(false);
+    an_heir_that_writes(true);
     an_heir_that_stays();
     gpurt_dictionary_fini(&dictionary);
     return 0;
