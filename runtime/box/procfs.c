@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
@@ -40,12 +41,13 @@ static uint64_t field_of(const char *stat, int number)
 /* What /proc/PID/stat says, or what is asked of it here. */
 typedef struct process_stat {
     char state;
-    uint64_t flags, threads, start;
+    uint64_t parent, flags, threads, start;
 } process_stat_t;
 
 static bool stat_read(const char *pid, process_stat_t *s)
 {
     enum {
+        PARENT = 4,
         FLAGS = 9,
         THREADS = 20,
         START = 22
@@ -59,8 +61,8 @@ static bool stat_read(const char *pid, process_stat_t *s)
     state = strrchr(text, ')');
     if (!state || state[1] != ' ')
         return false;
-    *s = (process_stat_t){state[2], field_of(text, FLAGS), field_of(text, THREADS),
-                          field_of(text, START)};
+    *s = (process_stat_t){state[2], field_of(text, PARENT), field_of(text, FLAGS),
+                          field_of(text, THREADS), field_of(text, START)};
     return true;
 }
 
@@ -104,18 +106,29 @@ static bool maps_have(const char *pid, const char *text)
     return have;
 }
 
-/* It has left its memory already, or will at once, but not its descriptors. */
-static bool is_ending(const char *pid)
+/* Who gets the orphans of our processes: we, or else 0. */
+static uint64_t reaper_of_ours(void)
+{
+    int ours = 0;
+
+    return prctl(PR_GET_CHILD_SUBREAPER, &ours) == 0 && ours ? (uint64_t)getpid() : 0;
+}
+
+/* It has left its memory already, or will at once, but not its descriptors; and its parent may
+ * have been the application. */
+static bool is_ending(const char *pid, uint64_t reaper)
 {
     const uint64_t exiting = 4; /* PF_EXITING of the kernel, which proc(5) passes on */
     process_stat_t s;
 
-    return stat_read(pid, &s) && !has_ended(&s) && (s.state == 'Z' || (s.flags & exiting));
+    return stat_read(pid, &s) && !has_ended(&s) &&
+           (s.state == 'Z' || (s.flags & exiting)) && (!reaper || s.parent == reaper);
 }
 
 /* Memory first: a process that leaves it after that look is seen ending by the next. */
 bool gpurt_file_held_elsewhere(int fd)
 {
+    const uint64_t reaper = reaper_of_ours();
     char text[64], own[24];
     struct stat file;
     struct dirent *e;
@@ -130,7 +143,7 @@ bool gpurt_file_held_elsewhere(int fd)
     snprintf(own, sizeof own, "%d", (int)getpid());
     while (all && !found && (e = readdir(all)))
         found = e->d_name[0] >= '1' && e->d_name[0] <= '9' && strcmp(e->d_name, own) != 0 &&
-                (maps_have(e->d_name, text) || is_ending(e->d_name));
+                (maps_have(e->d_name, text) || is_ending(e->d_name, reaper));
     if (all)
         closedir(all);
     return found;
