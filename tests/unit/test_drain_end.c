@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -334,6 +335,36 @@ static void an_heir_that_stays(void)
     CHECK_MSG(closed, "nobody writes to a box that is closed");
 }
 
+/* A process on its way out, whose parent lives: where orphans come to us, it is not the
+ * application's. */
+static void another_that_ends(void)
+{
+    int ready[2], stop[2];
+    bool soon = false;
+    pid_t parent;
+    char c;
+
+    CHECK(pipe(ready) == 0 && pipe(stop) == 0);
+    parent = fork();
+    if (parent == 0) {
+        pid_t half;
+
+        close(stop[1]); /* before another can inherit it */
+        half = heir_start(0, true);
+        heir_await_half(half);
+        if (write(ready[1], "r", 1) == 1 && read(stop[0], &c, 1) == 0)
+            close(heir_pipe[1]);
+        _exit(waitpid(half, NULL, 0) != half);
+    }
+    CHECK(parent > 0 && read(ready[0], &c, 1) == 1);
+    CHECK(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+    for (int i = 0; i < 5 && !soon; i++)
+        soon = idle_end(false, false) < LONG_NS;
+    CHECK_MSG(soon, "it is not waited for");
+    close(stop[1]);
+    CHECK(waitpid(parent, NULL, 0) == parent);
+}
+
 int main(void)
 {
     stands(true, false);  /* no batch is free */
@@ -344,6 +375,7 @@ int main(void)
     an_heir_that_writes(false);
     an_heir_that_writes(true);
     an_heir_that_stays();
+    another_that_ends();
     gpurt_dictionary_fini(&dictionary);
     return 0;
 }
