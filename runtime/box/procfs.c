@@ -89,21 +89,47 @@ bool gpurt_process_alive(uint32_t pid, uint64_t start_ticks)
     return start != 0 && start == start_ticks;
 }
 
-/* Whether a line of a process's maps has that text. A line that is cut in two has its number of
+typedef enum memory {
+    MEMORY_NONE, /* to be seen */
+    MEMORY_WITHOUT,
+    MEMORY_WITH
+} memory_t;
+
+/* Whether maps of that process or thread have such a line. One that is cut in two has its number of
  * file in the first part, which is short. */
-static bool maps_have(const char *pid, const char *text)
+static memory_t maps_look(const char *folder, const char *id, const char *text)
 {
+    memory_t found = MEMORY_NONE;
     char line[512];
     FILE *maps;
-    bool have = false;
 
-    snprintf(line, sizeof line, "/proc/%.20s/maps", pid);
+    snprintf(line, sizeof line, "%s/%.20s/maps", folder, id);
     maps = fopen(line, "re");
-    while (maps && !have && fgets(line, sizeof line, maps))
-        have = strstr(line, text) != NULL;
+    while (maps && found != MEMORY_WITH && fgets(line, sizeof line, maps))
+        found = strstr(line, text) ? MEMORY_WITH : MEMORY_WITHOUT;
     if (maps)
         fclose(maps);
-    return have;
+    return found;
+}
+
+/* A process whose first thread has ended shows its memory by another. */
+static memory_t memory_look(const char *pid, const char *text)
+{
+    memory_t found = maps_look("/proc", pid, text);
+    struct dirent *e;
+    char folder[48];
+    DIR *threads;
+
+    if (found != MEMORY_NONE)
+        return found;
+    snprintf(folder, sizeof folder, "/proc/%.20s/task", pid);
+    threads = opendir(folder);
+    while (threads && found == MEMORY_NONE && (e = readdir(threads)))
+        if (e->d_name[0] != '.')
+            found = maps_look(folder, e->d_name, text);
+    if (threads)
+        closedir(threads);
+    return found;
 }
 
 /* Who gets the orphans of our processes: we, or else 0. */
@@ -114,8 +140,8 @@ static uint64_t reaper_of_ours(void)
     return prctl(PR_GET_CHILD_SUBREAPER, &ours) == 0 && ours ? (uint64_t)getpid() : 0;
 }
 
-/* It has left its memory already, or will at once, but not its descriptors; and its parent may
- * have been the application. */
+/* It has left its memory, or will at once, but not its descriptors; and its parent may have been
+ * the application. */
 static bool is_ending(const char *pid, uint64_t reaper)
 {
     const uint64_t exiting = 4; /* PF_EXITING of the kernel, which proc(5) passes on */
@@ -126,6 +152,13 @@ static bool is_ending(const char *pid, uint64_t reaper)
 }
 
 /* Memory first: a process that leaves it after that look is seen ending by the next. */
+static bool is_holder(const char *pid, const char *text, uint64_t reaper)
+{
+    memory_t found = memory_look(pid, text);
+
+    return found == MEMORY_WITH || (found == MEMORY_NONE && is_ending(pid, reaper));
+}
+
 bool gpurt_file_held_elsewhere(int fd)
 {
     const uint64_t reaper = reaper_of_ours();
@@ -143,7 +176,7 @@ bool gpurt_file_held_elsewhere(int fd)
     snprintf(own, sizeof own, "%d", (int)getpid());
     while (all && !found && (e = readdir(all)))
         found = e->d_name[0] >= '1' && e->d_name[0] <= '9' && strcmp(e->d_name, own) != 0 &&
-                (maps_have(e->d_name, text) || is_ending(e->d_name, reaper));
+                is_holder(e->d_name, text, reaper);
     if (all)
         closedir(all);
     return found;

@@ -11,7 +11,6 @@
 
 #include <pthread.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -233,8 +232,7 @@ static void *heir_run(void *context)
 }
 
 /* A process that the application left behind, which has inherited the box: it waits for a word,
- * then it says something and ends. half: its first thread has ended before, so that it shows no
- * memory, as one that is on its way out. Returns: its number. */
+ * then it says something and ends. half: its first thread has ended before. Returns: its number. */
 static pid_t heir_start(uint32_t messages, bool half)
 {
     pid_t child;
@@ -257,7 +255,7 @@ static pid_t heir_start(uint32_t messages, bool half)
     return child;
 }
 
-/* Waits until its memory is not to be seen. */
+/* Waits until its first thread has ended: it shows no memory any more. */
 static void heir_await_half(pid_t heir)
 {
     char path[64], text[64];
@@ -335,34 +333,18 @@ static void an_heir_that_stays(void)
     CHECK_MSG(closed, "nobody writes to a box that is closed");
 }
 
-/* A process on its way out, whose parent lives: where orphans come to us, it is not the
- * application's. */
-static void another_that_ends(void)
+/* One of another box, whose first thread has ended. */
+static void a_stranger(void)
 {
-    int ready[2], stop[2];
+    pid_t stranger = heir_start(0, true);
     bool soon = false;
-    pid_t parent;
-    char c;
 
-    CHECK(pipe(ready) == 0 && pipe(stop) == 0);
-    parent = fork();
-    if (parent == 0) {
-        pid_t half;
-
-        close(stop[1]); /* before another can inherit it */
-        half = heir_start(0, true);
-        heir_await_half(half);
-        if (write(ready[1], "r", 1) == 1 && read(stop[0], &c, 1) == 0)
-            close(heir_pipe[1]);
-        _exit(waitpid(half, NULL, 0) != half);
-    }
-    CHECK(parent > 0 && read(ready[0], &c, 1) == 1);
-    CHECK(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+    heir_await_half(stranger);
     for (int i = 0; i < 5 && !soon; i++)
         soon = idle_end(false, false) < LONG_NS;
     CHECK_MSG(soon, "it is not waited for");
-    close(stop[1]);
-    CHECK(waitpid(parent, NULL, 0) == parent);
+    close(heir_pipe[1]);
+    CHECK(waitpid(stranger, NULL, 0) == stranger);
 }
 
 int main(void)
@@ -375,7 +357,7 @@ int main(void)
     an_heir_that_writes(false);
     an_heir_that_writes(true);
     an_heir_that_stays();
-    another_that_ends();
+    a_stranger();
     gpurt_dictionary_fini(&dictionary);
     return 0;
 }
