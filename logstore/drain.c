@@ -14,8 +14,9 @@
 #define SOON_ROWS 256 /* ... so that its head, 250 bytes with all, is a byte of each */
 #define SETTLE_NS 50000000ull
 #define ALIVE_NS  5000000ull /* asking /proc takes 10 us */
-/* A context of a GPU that waited for its turn among sixteen was silent for 227 ms. */
-#define HEIRS_NS      2000000000ull
+/* A context of a GPU that waited for its turn among sixteen was silent for 0.2 s, and one that ended
+ * among them took seconds. */
+#define HEIRS_NS      5000000000ull
 #define LOOK_HEIRS_NS 50000000ull
 
 #define RATE_MAX 100000000 /* ppb: a tenth; real clocks stay far below */
@@ -61,6 +62,7 @@ static gpurt_status_t options_take(gpurt_drain_t *d, const gpurt_drain_options_t
     d->options = *options;
     d->options.flush_ns = options->flush_ns ? options->flush_ns : FLUSH_NS;
     d->options.settle_ns = options->settle_ns ? options->settle_ns : SETTLE_NS;
+    d->options.heirs_ns = options->heirs_ns ? options->heirs_ns : HEIRS_NS;
     for (uint32_t i = 0; i < options->sink_count; i++) {
         const gpurt_drain_sink_t *sink = &d->options.sinks[i];
 
@@ -357,7 +359,7 @@ bool gpurt_drain_over(gpurt_drain_t *d)
         (!caught_up(d) && !d->refused))
         d->quiet_since = d->now_ns;
     quiet = d->now_ns - d->quiet_since;
-    return quiet >= d->options.settle_ns && (quiet >= HEIRS_NS || !has_heirs(d));
+    return quiet >= d->options.settle_ns && (quiet >= d->options.heirs_ns || !has_heirs(d));
 }
 
 static void laps_limit(gpurt_drain_t *d)

@@ -23,7 +23,8 @@ enum {
 };
 #define NEVER_NS 3600000000000ull
 #define LIMIT_NS 20000000000ull
-#define LONG_NS  1500000000ull
+#define HEIRS_NS 1500000000ull
+#define LONG_NS  1000000000ull /* less, and more than an end without heirs takes */
 
 static gpurt_error_t err;
 static gpurt_boxmap_t map;
@@ -119,7 +120,8 @@ static gpurt_drain_t *open_all(gpurt_scribe_t *scribe, bool lanes)
         .dictionary = &dictionary,
         .scribe = scribe,
         .flush_ns = NEVER_NS, /* the end alone closes the last frame */
-        .settle_ns = SETTLE_NS};
+        .settle_ns = SETTLE_NS,
+        .heirs_ns = HEIRS_NS};
     gpurt_drain_t *d;
 
     CHECK_MSG(gpurt_boxmap_create(&plan, &map, &err) == GPURT_OK, "%s", err.text);
