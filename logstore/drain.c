@@ -331,8 +331,8 @@ static bool has_heirs(gpurt_drain_t *d)
 {
     if (d->map->fd < 0 || application_closed(d))
         return false;
-    if (!d->heirs_ns || d->now_ns - d->heirs_ns >= LOOK_HEIRS_NS) {
-        d->heirs_ns = d->now_ns;
+    if (!d->heirs_seen_ns || d->now_ns - d->heirs_seen_ns >= LOOK_HEIRS_NS) {
+        d->heirs_seen_ns = d->now_ns;
         d->heirs = gpurt_file_held_elsewhere(d->map->fd);
     }
     return d->heirs;
