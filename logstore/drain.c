@@ -14,6 +14,10 @@
 #define SOON_ROWS 256 /* ... so that its head, 250 bytes with all, is a byte of each */
 #define SETTLE_NS 50000000ull
 #define ALIVE_NS  5000000ull /* asking /proc takes 10 us */
+/* A context of a GPU that waited for its turn among sixteen was silent for 0.2 s, and one that ended
+ * among them took seconds. */
+#define HEIRS_NS      5000000000ull
+#define LOOK_HEIRS_NS 50000000ull
 
 #define RATE_MAX 100000000 /* ppb: a tenth; real clocks stay far below */
 
@@ -58,6 +62,7 @@ static gpurt_status_t options_take(gpurt_drain_t *d, const gpurt_drain_options_t
     d->options = *options;
     d->options.flush_ns = options->flush_ns ? options->flush_ns : FLUSH_NS;
     d->options.settle_ns = options->settle_ns ? options->settle_ns : SETTLE_NS;
+    d->options.heirs_ns = options->heirs_ns ? options->heirs_ns : HEIRS_NS;
     for (uint32_t i = 0; i < options->sink_count; i++) {
         const gpurt_drain_sink_t *sink = &d->options.sinks[i];
 
@@ -283,8 +288,10 @@ gpurt_status_t gpurt_drain_round(gpurt_drain_t *d, uint32_t *rows, gpurt_error_t
     st = fresh_give(d, err);
     if (st == GPURT_OK)
         st = drain_collect(d, err);
-    if (st != GPURT_OK)
+    if (st != GPURT_OK) {
+        d->refused = true;
         return st;
+    }
     /* The writers of a patient drain's ring can wait, and its frames are as large as it. */
     if (d->half && !d->cut && !d->full && !d->patient)
         d->half = !drain_shelve(d);
@@ -292,14 +299,22 @@ gpurt_status_t gpurt_drain_round(gpurt_drain_t *d, uint32_t *rows, gpurt_error_t
         st = flush_begin(d, err);
     if (st == GPURT_OK)
         drain_beat(d);
+    else
+        d->refused = true;
     return st;
 }
 
 /* ---- the end ------------------------------------------------------------------------- */
 
+static bool application_closed(const gpurt_drain_t *d)
+{
+    return gpurt_load_acquire_sys_u32(&d->map->box->xlife) ==
+           GPURT_LIFE_CLOSED; /* B4.acq */
+}
+
 static bool application_gone(gpurt_drain_t *d)
 {
-    if (gpurt_load_acquire_sys_u32(&d->map->box->xlife) == GPURT_LIFE_CLOSED) /* B4.acq */
+    if (application_closed(d))
         return true;
     if (d->alive && d->now_ns - d->alive_ns < ALIVE_NS)
         return false;
@@ -308,15 +323,43 @@ static bool application_gone(gpurt_drain_t *d)
     return !d->alive;
 }
 
+/* Whether somebody has inherited the box from an application that did not close it. A process
+ * that it forked holds what it held of the GPU, too, and the GPU's kernels run on until the last
+ * holder is gone. It may be any process that is about to end: which ones had the box, nothing
+ * tells then. */
+static bool has_heirs(gpurt_drain_t *d)
+{
+    if (d->map->fd < 0 || application_closed(d))
+        return false;
+    if (!d->heirs_seen_ns || d->now_ns - d->heirs_seen_ns >= LOOK_HEIRS_NS) {
+        d->heirs_seen_ns = d->now_ns;
+        d->heirs = gpurt_file_held_elsewhere(d->map->fd);
+    }
+    return d->heirs;
+}
+
+/* Whether all rings were looked at, and what they held is in the file, so that its room is free
+ * again. Before, who writes may be waiting for us: that nothing comes then tells nothing. */
+static bool caught_up(const gpurt_drain_t *d)
+{
+    return !d->cut && d->batch->count == 0 && d->handed == 0;
+}
+
+/* A store that refuses is not waited for: it may for ever, and the finish says so. */
 bool gpurt_drain_over(gpurt_drain_t *d)
 {
+    uint64_t quiet;
+
     if (!application_gone(d)) {
         d->quiet_since = 0;
         return false;
     }
-    if (d->quiet_since == 0 || d->last_row_ns > d->quiet_since)
+    d->urgent |= d->batch->count > 0; /* no more will come to fill its frame */
+    if (d->quiet_since == 0 || d->last_row_ns > d->quiet_since ||
+        (!caught_up(d) && !d->refused))
         d->quiet_since = d->now_ns;
-    return d->now_ns - d->quiet_since >= d->options.settle_ns;
+    quiet = d->now_ns - d->quiet_since;
+    return quiet >= d->options.settle_ns && (quiet >= d->options.heirs_ns || !has_heirs(d));
 }
 
 static void laps_limit(gpurt_drain_t *d)

@@ -65,8 +65,8 @@ typedef struct gpurt_drain_options {
     gpurt_scribe_t *scribe;         /* packs and writes; borrowed until close; NULL: none */
     uint64_t flush_ns;  /* a row waits no longer for its flush, a quarter where they are
                            many; default 100 ms */
-    uint64_t settle_ns; /* quiet time after the application's end; default 50 ms: a GPU was
-                           seen to store for 11 ms after its process was killed */
+    uint64_t settle_ns; /* quiet time after the application's end; default 50 ms */
+    uint64_t heirs_ns;  /* ... while a process that it forked may write on; default 5 s */
     bool spin;          /* never sleep between rounds */
 } gpurt_drain_options_t;
 
@@ -96,8 +96,9 @@ void gpurt_drain_rest(gpurt_drain_t *d);
  * ended, nothing came for a second, and the application's host code did not run. */
 uint64_t gpurt_drain_patience(const gpurt_drain_t *d);
 
-/* Whether the application is gone, or has closed the box, and nothing has come since for
- * the settle time. */
+/* Whether the application is gone, or has closed the box, and nothing has come for the settle
+ * time since all that came was written and its room was free again. Longer while a process that
+ * it forked has the box in its memory, or is on its way out. */
 bool gpurt_drain_over(gpurt_drain_t *d);
 
 /* Takes what is left, also behind records that their producer did not finish; flushes;

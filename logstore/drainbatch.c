@@ -181,10 +181,12 @@ gpurt_status_t drain_hand(gpurt_drain_t *d, gpurt_error_t *err)
     d->flush_number++;
     d->sum.rows += b->count;
     drain_marks_drop(d);
-    if (itself)
+    if (itself) {
         batch_clear(b);
-    else
+        d->refused = false;
+    } else {
         batch_submit(d);
+    }
     return GPURT_OK;
 }
 
@@ -213,6 +215,7 @@ gpurt_status_t drain_collect(gpurt_drain_t *d, gpurt_error_t *err)
             return batch_again(d, b, err);
         batch_clear(b);
         d->handed--;
+        d->refused = false;
     }
     return GPURT_OK;
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "procfs.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,25 +38,48 @@ static uint64_t field_of(const char *stat, int number)
     return p ? strtoull(p + 1, NULL, 10) : 0;
 }
 
-/* Of a process that ends its first thread is a zombie before the others have ended; what they
- * hold, a context of a GPU that writes still among it, goes with the last of them. */
-uint64_t gpurt_process_start(uint32_t pid)
+/* What /proc/PID/stat says, or what is asked of it here. */
+typedef struct process_stat {
+    char state;
+    uint64_t parent, flags, threads, start;
+} process_stat_t;
+
+static bool stat_read(const char *pid, process_stat_t *s)
 {
     enum {
+        PARENT = 4,
+        FLAGS = 9,
         THREADS = 20,
         START = 22
     };
     char path[64], text[1024];
     const char *state;
 
-    snprintf(path, sizeof path, "/proc/%u/stat", pid);
+    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
     if (!file_text(path, text, sizeof text))
-        return 0;
+        return false;
     state = strrchr(text, ')');
-    if (!state || state[1] != ' ' || state[2] == 'X' ||
-        (state[2] == 'Z' && field_of(text, THREADS) < 2))
-        return 0;
-    return field_of(text, START);
+    if (!state || state[1] != ' ')
+        return false;
+    *s = (process_stat_t){state[2], field_of(text, PARENT), field_of(text, FLAGS),
+                          field_of(text, THREADS), field_of(text, START)};
+    return true;
+}
+
+/* Of a process that ends its first thread is a zombie before the others have ended; what they
+ * hold, a context of a GPU that writes still among it, goes with the last of them. */
+static bool has_ended(const process_stat_t *s)
+{
+    return s->state == 'X' || (s->state == 'Z' && s->threads < 2);
+}
+
+uint64_t gpurt_process_start(uint32_t pid)
+{
+    process_stat_t s;
+    char name[24];
+
+    snprintf(name, sizeof name, "%u", pid);
+    return stat_read(name, &s) && !has_ended(&s) ? s.start : 0;
 }
 
 bool gpurt_process_alive(uint32_t pid, uint64_t start_ticks)
@@ -60,6 +87,99 @@ bool gpurt_process_alive(uint32_t pid, uint64_t start_ticks)
     uint64_t start = gpurt_process_start(pid);
 
     return start != 0 && start == start_ticks;
+}
+
+typedef enum memory {
+    MEMORY_NONE, /* to be seen */
+    MEMORY_WITHOUT,
+    MEMORY_WITH
+} memory_t;
+
+/* Whether maps of that process or thread have such a line. One that is cut in two has its number of
+ * file in the first part, which is short. */
+static memory_t maps_look(const char *folder, const char *id, const char *text)
+{
+    memory_t found = MEMORY_NONE;
+    char line[512];
+    FILE *maps;
+
+    snprintf(line, sizeof line, "%s/%.20s/maps", folder, id);
+    maps = fopen(line, "re");
+    while (maps && found != MEMORY_WITH && fgets(line, sizeof line, maps))
+        found = strstr(line, text) ? MEMORY_WITH : MEMORY_WITHOUT;
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+/* A process whose first thread has ended shows its memory by another. */
+static memory_t memory_look(const char *pid, const char *text)
+{
+    memory_t found = maps_look("/proc", pid, text);
+    struct dirent *e;
+    char folder[48];
+    DIR *threads;
+
+    if (found != MEMORY_NONE)
+        return found;
+    snprintf(folder, sizeof folder, "/proc/%.20s/task", pid);
+    threads = opendir(folder);
+    while (threads && found == MEMORY_NONE && (e = readdir(threads)))
+        if (e->d_name[0] != '.')
+            found = maps_look(folder, e->d_name, text);
+    if (threads)
+        closedir(threads);
+    return found;
+}
+
+/* Who gets the orphans of our processes: we, or else 0. */
+static uint64_t reaper_of_ours(void)
+{
+    int ours = 0;
+
+    return prctl(PR_GET_CHILD_SUBREAPER, &ours) == 0 && ours ? (uint64_t)getpid() : 0;
+}
+
+/* It has left its memory, or will at once, but not its descriptors; and its parent may have been
+ * the application. */
+static bool is_ending(const char *pid, uint64_t reaper)
+{
+    const uint64_t exiting = 4; /* PF_EXITING of the kernel, which proc(5) passes on */
+    process_stat_t s;
+
+    return stat_read(pid, &s) && !has_ended(&s) &&
+           (s.state == 'Z' || (s.flags & exiting)) && (!reaper || s.parent == reaper);
+}
+
+/* Memory first: a process that leaves it after that look is seen ending by the next. */
+static bool is_holder(const char *pid, const char *text, uint64_t reaper)
+{
+    memory_t found = memory_look(pid, text);
+
+    return found == MEMORY_WITH || (found == MEMORY_NONE && is_ending(pid, reaper));
+}
+
+bool gpurt_file_held_elsewhere(int fd)
+{
+    const uint64_t reaper = reaper_of_ours();
+    char text[64], own[24];
+    struct stat file;
+    struct dirent *e;
+    bool found = false;
+    DIR *all;
+
+    if (fstat(fd, &file) != 0)
+        return false;
+    all = opendir("/proc");
+    snprintf(text, sizeof text, " %02x:%02x %llu ", major(file.st_dev), minor(file.st_dev),
+             (unsigned long long)file.st_ino);
+    snprintf(own, sizeof own, "%d", (int)getpid());
+    while (all && !found && (e = readdir(all)))
+        found = e->d_name[0] >= '1' && e->d_name[0] <= '9' && strcmp(e->d_name, own) != 0 &&
+                is_holder(e->d_name, text, reaper);
+    if (all)
+        closedir(all);
+    return found;
 }
 
 void gpurt_boot_id(uint8_t id[16])

@@ -14,6 +14,12 @@ uint64_t gpurt_process_start(uint32_t pid);
 /* Whether the process with that number is the one that started then. */
 bool gpurt_process_alive(uint32_t pid, uint64_t start_ticks);
 
+/* Whether another process has the open file in its memory, or is on its way out and may have had
+ * it there: its memory goes before its descriptors, a GPU's among them, which may take seconds. Of
+ * a process whose memory map may not be read, no. Takes a few milliseconds, more where there are
+ * many processes. */
+bool gpurt_file_held_elsewhere(int fd);
+
 /* 16 bytes that change with each boot; zeros where the kernel does not tell. */
 void gpurt_boot_id(uint8_t id[16]);
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fault campaign: programs that fail in every way there is, and what is left of them.
 
-  campaign.py BIN APP [--gpu] [--runs N] [--jobs J] [--seed S] [--case NAME] [--seconds T] [--write PAGE] [--rows FILE]
+  campaign.py BIN APP [--gpu] [--runs N] [--jobs J] [--seed S] [--case NAME...] [--seconds T] [--write PAGE] [--rows FILE]
 
 Each run is one program of 8 blocks that log. Held to account in each: every message whose log call had returned is in the log,
 once (committed, lost, twice); no record is shown that does not add up in itself (torn); the failure is reported whole, with its
@@ -204,10 +204,11 @@ def dumps_core(way, failing, cause):
     return run
 
 
-def kill_app(stop_first):
-    """Anywhere in its life. What it had stopped in is nothing that could fail: no report, no health."""
+def kill_app(way, stop_first):
+    """Anywhere in its life. What it had stopped in is nothing that could fail: no report, no health. An heir holds its GPU,
+    which goes on to the kernel's end."""
     def run(r):
-        child, pid = r.start("none", 0, 100000)
+        child, pid = r.start(way, 0, 100000)
         if r.gpu:
             r.wait_for_messages()
         time.sleep(r.rng.random() * (0.01 if r.gpu else 0.03))
@@ -282,8 +283,9 @@ def cases(gpu):
                  for way, words, _, _, cause in FAULTS]
     for way, words in PANICS:
         rows += [Case(f"{way}-{n}", blocks(words, n), fails(way, n, "GPURT_OK", PLACES[way])) for n in many]
-    return rows + [Case("kill-app", "SIGKILL of the program, anywhere", kill_app(False)),
-                   Case("stop-kill-app", "SIGSTOP of the program, then SIGKILL", kill_app(True)),
+    return rows + [Case("kill-app", "SIGKILL of the program, anywhere", kill_app("none", False)),
+                   Case("stop-kill-app", "SIGSTOP of the program, then SIGKILL", kill_app("none", True)),
+                   Case("kill-app-heir", "SIGKILL of the program, while a process that it forked lives on", kill_app("heir", False)),
                    Case("stop-app", "SIGSTOP of the program, three times, and on", stop_app),
                    Case("kill-drainer", "SIGKILL of the drainer, anywhere, with panics in 2 blocks", kill_drainer)]
 
@@ -365,14 +367,14 @@ def main():
     parser.add_argument("--runs", type=int, default=53)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--case")
+    parser.add_argument("--case", nargs="+")
     parser.add_argument("--gpu", action="store_true")
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--write")
     parser.add_argument("--rows")
     options = parser.parse_args()
     options.until = time.monotonic() + options.seconds
-    every_case = [case for case in cases(options.gpu) if options.case in (None, case.name)]
+    every_case = [case for case in cases(options.gpu) if not options.case or case.name in options.case]
     tasks = [(options, case, options.seed * SEEDS_APART + i) for i in range(options.runs) for case in every_case]
     rows, failed, start, where = [], 0, time.monotonic(), machine(options.gpu)
     for serial in (False, True):

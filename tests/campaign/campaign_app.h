@@ -18,7 +18,8 @@ enum {
     CAMPAIGN_LOCK,  /* a panic while it holds what every block wants */
     /* which only a GPU has */
     CAMPAIGN_SHARED, /* an address beyond the block's shared memory */
-    CAMPAIGN_CUDA_ASSERT
+    CAMPAIGN_CUDA_ASSERT,
+    CAMPAIGN_HEIR /* it logs, and a process that it forked outlives it */
 };
 
 struct campaign_args {
