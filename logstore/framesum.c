@@ -39,6 +39,6 @@ gplog_index_entry_t gplog_frame_entry(const gplog_frame_t *f, uint64_t offset)
                                  .panics = f->panics,
                                  .levels = f->levels,
                                  .sections = f->sections,
-                                 .sites = f->sites[0] | f->sites[1] | f->sites[2] |
-                                          f->sites[3]};
+                                 .sites =
+                                     f->sites[0] | f->sites[1] | f->sites[2] | f->sites[3]};
 }

@@ -47,8 +47,9 @@ struct gpurt_writer {
     gplog_index_entry_t *entries;
     uint32_t entry_count;
     gpurt_writer_figures_t sum;
-    gplog_file_t about;  /* all that the file names */
-    uint8_t *renumbered; /* rows of a box that numbers its sections otherwise; NULL: none yet */
+    gplog_file_t about; /* all that the file names */
+    uint8_t
+        *renumbered; /* rows of a box that numbers its sections otherwise; NULL: none yet */
 };
 
 /* ---- bytes to the file --------------------------------------------------------------- */

@@ -29,7 +29,7 @@ typedef struct live_box {
     struct live *live;
     gpurt_boxmap_t map;
     gplog_numbers_t numbers; /* in the log */
-    gpurt_drain_t *drain; /* NULL: it has ended, or was never there */
+    gpurt_drain_t *drain;    /* NULL: it has ended, or was never there */
     gpurt_dictionary_t dictionary;
     panic_tap_t tap;
     gpurt_model_t *model;
