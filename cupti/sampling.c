@@ -18,14 +18,16 @@ enum {
     DEVICES = 8,
     FIRST_MS = 100,    /* the driver is being initialised when we start */
     FIRST_TRIES = 600, /* a minute */
-    DECODE_MS = 50, /* between two looks; with an interval below the default's as many samples */
+    DECODE_MS =
+        50, /* between two looks; with an interval below the default's as many samples */
     DECODE_LEAST_MS = 2,
     STOP_MS = 3000,
     INTERVAL_US = 1000,
-    INTERVAL_LEAST_US = 50, /* below it they come faster than the hardware's buffer is read */
-    SAMPLES = 4096,         /* of one look: many times what is due */
+    INTERVAL_LEAST_US =
+        50,         /* below it they come faster than the hardware's buffer is read */
+    SAMPLES = 4096, /* of one look: many times what is due */
     HARDWARE_BYTES = 8 << 20, /* an H200 fills them with some 500 samples */
-    NAMES = 4 /* candidates for a measure */
+    NAMES = 4                 /* candidates for a measure */
 };
 #define SLACK_NS 10000000000ull /* a sample is not older or newer than this */
 

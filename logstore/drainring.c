@@ -4,8 +4,10 @@
 #include "drainpart.h"
 
 enum {
-    QUANTUM = 256,   /* groups of one visit: a ring that is always full holds nobody up */
-    PANIC_STEPS = 32 /* records between two looks for panics: about a microsecond */
+    QUANTUM = 256, /* groups of one visit: a ring that is always full holds nobody up */
+    QUANTUM_PATIENT = 256, /* and of one that is alone in its box */
+    AHEAD = 96,      /* groups that are fetched before they are read: another processor's */
+    PANIC_STEPS = 32       /* records between two looks for panics: about a microsecond */
 };
 
 /* The ring at hand, gathered once for the loop. */
@@ -153,6 +155,8 @@ static int record_take(gpurt_drain_t *d, ring_view_t *v)
     if (GPURT_UNLIKELY(!row))
         return -1;
     words = drain_record_words(row);
+    for (uint32_t i = 0; i < 8; i += 4)
+        __builtin_prefetch(&v->groups[(v->position + AHEAD + i) & (v->group_count - 1)]);
     state = gpurt_ring_read(v->groups, v->group_count, v->position, words, &groups);
     if (GPURT_UNLIKELY(state != GPURT_READ_RECORD ||
                        (words[0] >> 16 & 0xffu) == GPURT_KIND_LAP))
@@ -178,7 +182,8 @@ static int records_take(gpurt_drain_t *d, ring_view_t *v)
     /* At the end a ring holds one lap and no more, whatever a damaged one pretends; before,
      * neither a producer as fast as we are nor a damaged ring must hold us. */
     const uint32_t steps_end = v->group_count,
-                   most = d->final || v->group_count < QUANTUM ? v->group_count : QUANTUM;
+                   quantum = d->patient ? QUANTUM_PATIENT : QUANTUM,
+                   most = d->final || v->group_count < quantum ? v->group_count : quantum;
     uint32_t start = v->position, steps = 0;
     int state;
 
