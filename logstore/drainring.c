@@ -5,7 +5,6 @@
 
 enum {
     QUANTUM = 256, /* groups of one visit: a ring that is always full holds nobody up */
-    QUANTUM_PATIENT = 256, /* and of one that is alone in its box */
     AHEAD = 96,      /* groups that are fetched before they are read: another processor's */
     PANIC_STEPS = 32       /* records between two looks for panics: about a microsecond */
 };
@@ -182,8 +181,7 @@ static int records_take(gpurt_drain_t *d, ring_view_t *v)
     /* At the end a ring holds one lap and no more, whatever a damaged one pretends; before,
      * neither a producer as fast as we are nor a damaged ring must hold us. */
     const uint32_t steps_end = v->group_count,
-                   quantum = d->patient ? QUANTUM_PATIENT : QUANTUM,
-                   most = d->final || v->group_count < quantum ? v->group_count : quantum;
+                   most = d->final || v->group_count < QUANTUM ? v->group_count : QUANTUM;
     uint32_t start = v->position, steps = 0;
     int state;
 

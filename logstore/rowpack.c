@@ -156,6 +156,8 @@ static inline bool differences_put(streams_t *s, gplog_pack_slot_t *slot,
     uint32_t odd = differ & ~slot->used;
     uint8_t *times, *values = s->values;
 
+    if (GPURT_UNLIKELY(slot->count != words_of(row)))
+        return false;
     times = difference_put(s->times, time_low(step), (uint32_t)widths & 3, &odd);
     times = difference_put(times, time_high(step), (uint32_t)widths >> 2 & 3, &odd);
     for (uint32_t left = slot->used; left; left &= left - 1) {
@@ -164,7 +166,7 @@ static inline bool differences_put(streams_t *s, gplog_pack_slot_t *slot,
         values = difference_put(values, difference_at(slot, row, at),
                                 (uint32_t)(widths >> 2 * at) & 3, &odd);
     }
-    if (GPURT_UNLIKELY(odd || slot->count != words_of(row)))
+    if (GPURT_UNLIKELY(odd != 0))
         return false;
     s->times = times;
     s->values = values;
@@ -178,13 +180,14 @@ static void row_pack(gplog_pack_table_t *t, const gpurt_row_t *row, streams_t *s
     gplog_pack_slot_t *slot = &t->slots[at];
     uint64_t step = row->time_ns - t->time_ns;
     uint32_t differ = words_differ(row, slot->words, words_of(row));
+    bool fit = slot->settled;
 
-    if (GPURT_UNLIKELY(!slot->settled || !differences_put(s, slot, row, step, differ))) {
+    while (GPURT_UNLIKELY(!(fit && differences_put(s, slot, row, step, differ)))) {
         widths_choose(slot, row, step, differ);
+        fit = true;
         *s->ops++ = GPLOG_PACK_WIDTHS;
         memcpy(s->ops, &slot->widths, sizeof slot->widths);
         s->ops += sizeof slot->widths;
-        differences_put(s, slot, row, step, differ);
     }
     *s->ops++ = (uint8_t)at;
 }
