@@ -4,9 +4,9 @@
 #include "drainpart.h"
 
 enum {
-    QUANTUM = 256, /* groups of one visit: a ring that is always full holds nobody up */
+    QUANTUM = 256,   /* groups of one visit: a ring that is always full holds nobody up */
     AHEAD = 96,      /* groups that are fetched before they are read: another processor's */
-    PANIC_STEPS = 32       /* records between two looks for panics: about a microsecond */
+    PANIC_STEPS = 32 /* records between two looks for panics: about a microsecond */
 };
 
 /* The ring at hand, gathered once for the loop. */
