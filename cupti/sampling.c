@@ -281,8 +281,8 @@ static CUptiResult counting_start(meter_t *m)
     return result;
 }
 
-/* Accepts one that is half made. */
-static void meter_close(meter_t *m)
+/* Accepts what is half made, as close does. */
+static void counting_stop(meter_t *m)
 {
     PARAMS(CUpti_PmSampling_Stop_Params, stop);
     PARAMS(CUpti_PmSampling_Disable_Params, disable);
@@ -292,10 +292,17 @@ static void meter_close(meter_t *m)
         sampling.api.cuptiPmSamplingStop(&stop);
         sampling.api.cuptiPmSamplingDisable(&disable);
     }
+    m->object = NULL;
+    free(m->image);
+    m->image = NULL;
+}
+
+static void meter_close(meter_t *m)
+{
+    counting_stop(m);
     host_close(&m->host);
     free(m->available);
     free(m->config);
-    free(m->image);
     memset(m, 0, sizeof *m);
 }
 
@@ -412,20 +419,21 @@ static void samples_put(meter_t *m, size_t count)
     outlet_exit();
 }
 
-/* A buffer that was full is left as it is until counting begins anew. */
+/* A buffer that was full stays as it is; stopped and started alone, an H200 tells no more. */
 static bool counting_restart(meter_t *m)
 {
-    PARAMS(CUpti_PmSampling_Stop_Params, stop);
-    PARAMS(CUpti_PmSampling_Start_Params, start);
+    CUptiResult result;
 
-    stop.pPmSamplingObject = start.pPmSamplingObject = m->object;
     if (!m->warned)
         warn("samples of GPU %zu are missing: they came faster than they were read; "
              "GPURT_CUPTI_SAMPLE_US sets a longer interval than %u",
              m->device, sampling.interval_us);
     m->warned = true;
-    return sampling.api.cuptiPmSamplingStop(&stop) == CUPTI_SUCCESS &&
-           sampling.api.cuptiPmSamplingStart(&start) == CUPTI_SUCCESS;
+    counting_stop(m);
+    result = counting_start(m);
+    if (result != CUPTI_SUCCESS)
+        refused(m, result, "to go on");
+    return result == CUPTI_SUCCESS;
 }
 
 /* Returns: false: the driver does not go on. */
@@ -445,9 +453,8 @@ static bool meter_look(meter_t *m)
     if (sampling.api.cuptiPmSamplingGetCounterDataInfo(&info) != CUPTI_SUCCESS)
         return false;
     samples_put(m, info.numCompletedSamples < SAMPLES ? info.numCompletedSamples : SAMPLES);
-    if ((decode.overflow || result != CUPTI_SUCCESS) && !counting_restart(m))
-        return false;
-    return image_reset(m) == CUPTI_SUCCESS;
+    return decode.overflow || result != CUPTI_SUCCESS ? counting_restart(m)
+                                                      : image_reset(m) == CUPTI_SUCCESS;
 }
 
 /* ---- the thread ---------------------------------------------------------------------- */

@@ -181,6 +181,7 @@ CUptiResult cuptiPmSamplingEnable(CUpti_PmSampling_Enable_Params *p)
     if (mode_is("busy") || (mode_is("second") && p->deviceIndex == 1))
         return CUPTI_ERROR_HARDWARE_BUSY;
     o->open = 1;
+    o->full = 0; /* which a stop and a start do not change */
     p->pPmSamplingObject = o;
     return CUPTI_SUCCESS;
 }
@@ -210,7 +211,6 @@ CUptiResult cuptiPmSamplingStart(CUpti_PmSampling_Start_Params *p)
 {
     p->pPmSamplingObject->next = fake_cupti.time();
     p->pPmSamplingObject->on = 1;
-    p->pPmSamplingObject->full = 0;
     return CUPTI_SUCCESS;
 }
 
