@@ -127,12 +127,17 @@ static void check_end_of_pool(void)
  * and what comes back may be taken again as one or as four. */
 static void check_large(void)
 {
-    uint8_t *all[POOL_BUFFERS], *small = take();
+    uint8_t *all[POOL_BUFFERS], *back[2] = {take(), take()}, *small = take();
     bool taken[POOL_BUFFERS] = {false};
     uint64_t now_ns = pool.xtaken_ns + POOL_SOON_NS;
     int count = 0, larges = 0;
     size_t bytes;
 
+    for (int i = 0; i < 2; i++) { /* the first four are not all free: the third is taken */
+        pool_fill(&pool, back[i], 1);
+        pool_give(&pool, pool_next(&pool));
+    }
+    taken[index_of(small)] = true;
     for (;; count++) {
         all[count] = pool_take(&pool, now_ns, &bytes);
         if (!all[count])
