@@ -27,8 +27,6 @@ enum {
     FLUSH_MS = 100,
     STOP_MS = 3000, /* at exit, for each thread: a driver that hangs holds nobody longer */
     SYNC_MS = 1000,
-    CACHE_LINE = 64,
-    AHEAD_BYTES = 1024, /* some five records: another processor has just written them */
     STATE_TEXT = GPURT_ERROR_TEXT + 64
 };
 #define BEAT_NS 1000000000ull
@@ -102,11 +100,8 @@ static void buffer_read(int index)
 
     translate_buffer(&collector.translate);
     while (valid > 0 && collector.api.cuptiActivityGetNextRecord(memory, valid, &record) ==
-                            CUPTI_SUCCESS) {
-        for (size_t at = 0; at < sizeof(CUpti_ActivityKernel10); at += CACHE_LINE)
-            __builtin_prefetch((const uint8_t *)record + AHEAD_BYTES + at);
+                            CUPTI_SUCCESS)
         translate_record(&collector.translate, record, now);
-    }
 }
 
 /* Sums, once a second while they change. Between enter and exit of the outlet. */

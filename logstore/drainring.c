@@ -5,7 +5,6 @@
 
 enum {
     QUANTUM = 256,   /* groups of one visit: a ring that is always full holds nobody up */
-    AHEAD = 96,      /* groups that are fetched before they are read: another processor's */
     PANIC_STEPS = 32 /* records between two looks for panics: about a microsecond */
 };
 
@@ -154,8 +153,6 @@ static int record_take(gpurt_drain_t *d, ring_view_t *v)
     if (GPURT_UNLIKELY(!row))
         return -1;
     words = drain_record_words(row);
-    for (uint32_t i = 0; i < 8; i += 4)
-        __builtin_prefetch(&v->groups[(v->position + AHEAD + i) & (v->group_count - 1)]);
     state = gpurt_ring_read(v->groups, v->group_count, v->position, words, &groups);
     if (GPURT_UNLIKELY(state != GPURT_READ_RECORD ||
                        (words[0] >> 16 & 0xffu) == GPURT_KIND_LAP))

@@ -309,8 +309,6 @@ bool gpurt_hostring_write(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint6
         !gpurt_ring_take_shared(&h->port, b->groups, b->count, time_ns, &position))
         return false;
     for (uint32_t i = 0; i < b->count; i++) {
-        for (uint32_t k = 0; k < 8; k += 4)
-            __builtin_prefetch(gpurt_ring_at(&h->port, position + 48 + k), 1);
         record_store(h, position, b->sizes[i], words);
         position += b->sizes[i];
         words += GPURT_GROUP_WORDS * b->sizes[i];
