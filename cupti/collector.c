@@ -71,8 +71,7 @@ static uint64_t CUPTIAPI time_now(void)
 
 static void CUPTIAPI buffer_asked(uint8_t **buffer, size_t *size, size_t *max_records)
 {
-    *buffer = pool_take(&collector.pool);
-    *size = *buffer ? POOL_BUFFER_BYTES : 0;
+    *buffer = pool_take(&collector.pool, gpurt_real_ns(), size);
     *max_records = 0;
 }
 

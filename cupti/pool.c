@@ -26,21 +26,55 @@ uint8_t *pool_memory(const pool_t *p, int index)
     return p->memory + (size_t)index * POOL_BUFFER_BYTES;
 }
 
-uint8_t *pool_take(pool_t *p)
+static uint64_t bits_of(uint32_t parts)
+{
+    return (1ull << parts) - 1;
+}
+
+/* Of a word of free buffers: where POOL_LARGE of them begin, side by side and at a multiple. */
+static uint64_t large_ones(uint64_t word)
+{
+    word &= word >> 1;
+    word &= word >> 2;
+    return word & 0x1111111111111111ull;
+}
+GPURT_STATIC_ASSERT(POOL_LARGE == 4, "large_ones");
+
+/* Returns: the first of so many, or -1. */
+static int parts_take(pool_t *p, uint32_t parts)
 {
     for (int i = 0; i < POOL_WORDS; i++) {
         uint64_t word = gpurt_load_relaxed_dev_u64(&p->xfree[i]); /* relaxed: a guess */
+        uint64_t begins;
 
-        while (word) {
-            int bit = __builtin_ctzll(word);
+        while ((begins = parts == POOL_LARGE ? large_ones(word) : word) != 0) {
+            int bit = __builtin_ctzll(begins);
 
             if (gpurt_cas_acquire_dev_u64(&p->xfree[i], &word,
-                                          word & ~(1ull << bit))) /* CUP2.acq */
-                return pool_memory(p, i * 64 + bit);
+                                          word & ~(bits_of(parts) << bit))) /* CUP2.acq */
+                return i * 64 + bit;
         }
     }
-    gpurt_add_relaxed_dev_u32(&p->xstarved, 1); /* relaxed: a count */
-    return NULL;
+    return -1;
+}
+
+uint8_t *pool_take(pool_t *p, uint64_t now_ns, size_t *bytes)
+{
+    /* relaxed: a time, of whichever thread */
+    uint64_t last = gpurt_xchg_relaxed_dev_u64(&p->xtaken_ns, now_ns);
+    uint32_t parts = now_ns - last <= POOL_SOON_NS ? POOL_LARGE : 1;
+    int index = parts_take(p, parts);
+
+    if (index < 0 && parts != 1)
+        index = parts_take(p, parts = 1);
+    *bytes = 0;
+    if (index < 0) {
+        gpurt_add_relaxed_dev_u32(&p->xstarved, 1); /* relaxed: a count */
+        return NULL;
+    }
+    p->entries[index].parts = parts;
+    *bytes = (size_t)parts * POOL_BUFFER_BYTES;
+    return pool_memory(p, index);
 }
 
 void pool_fill(pool_t *p, uint8_t *memory, size_t valid)
@@ -48,11 +82,13 @@ void pool_fill(pool_t *p, uint8_t *memory, size_t valid)
     int index = (int)((size_t)(memory - p->memory) / POOL_BUFFER_BYTES);
     pool_entry_t *entry = &p->entries[index];
     uint64_t order = gpurt_add_relaxed_dev_u64(&p->xorder, 1); /* relaxed: a ticket */
+    const uint32_t parts = entry->parts;
+    const size_t most = (size_t)parts * POOL_BUFFER_BYTES;
 
-    entry->valid = valid < POOL_BUFFER_BYTES ? valid : POOL_BUFFER_BYTES;
+    entry->valid = valid < most ? valid : most;
     entry->order = order;
     gpurt_or_release_dev_u64(&p->xfull[index / 64], 1ull << (index % 64)); /* CUP1.rel */
-    if ((order + 1) % POOL_BELL == 0)
+    if ((order + 1) % (POOL_BELL / parts) == 0)
         sem_post(&p->filled);
 }
 
@@ -76,7 +112,7 @@ static int oldest(const pool_t *p)
  * filled before it as were read. Returns: it or -1. */
 static int neighbour(const pool_t *p)
 {
-    int index = (p->last + 1) % POOL_BUFFERS;
+    int index = p->behind % POOL_BUFFERS;
     uint64_t word = gpurt_load_acquire_dev_u64(&p->xfull[index / 64]); /* CUP1.acq */
 
     return (word >> index % 64 & 1) && p->entries[index].order == p->given ? index : -1;
@@ -99,9 +135,11 @@ int pool_next(pool_t *p)
 void pool_give(pool_t *p, int index)
 {
     uint64_t bit = 1ull << (index % 64);
+    uint32_t parts = p->entries[index].parts;
 
     p->given++;
-    p->last = index;
+    p->behind = index + (int)parts;
     gpurt_and_relaxed_dev_u64(&p->xfull[index / 64], ~bit); /* relaxed: only we clear */
-    gpurt_or_release_dev_u64(&p->xfree[index / 64], bit);   /* CUP2.rel */
+    gpurt_or_release_dev_u64(&p->xfree[index / 64], bits_of(parts)
+                                                        << index % 64); /* CUP2.rel */
 }

@@ -17,13 +17,19 @@ enum {
     /* About 300 kernels. A buffer comes back when all in it have ended, so with a GPU that is
      * always busy only when it is full: small ones come sooner. */
     POOL_BUFFER_BYTES = 64 << 10,
+    /* But each costs the program's thread a trip through the scheduler, by CUPTI's doing: one
+     * that fills them fast is given as many in one piece. */
+    POOL_LARGE = 4,
     POOL_BELL =
         8 /* buffers that the reader is woken for: else it looks by itself, and after
                      each flush */
 };
 
+#define POOL_SOON_NS 10000000ull
+
 typedef struct pool_entry {
     size_t valid;   /* bytes of records; set before the buffer is seen full */
+    uint32_t parts; /* buffers that it is made of; whoever has taken it */
     uint64_t order; /* buffers are read in the order in which they were filled; likewise */
 } pool_entry_t;
 
@@ -33,18 +39,20 @@ typedef struct pool {
     uint64_t xfree[POOL_WORDS]; /* bit a buffer; written by: any thread */
     uint64_t xfull[POOL_WORDS]; /* likewise */
     uint64_t xorder;            /* buffers filled so far; likewise */
+    uint64_t xtaken_ns;         /* the last take; likewise */
     uint32_t xstarved;          /* takes that found none; likewise */
     pool_entry_t entries[POOL_BUFFERS];
-    uint64_t given; /* buffers given back so far, and the last one; the reader's */
-    int last;
-    sem_t filled; /* posted by fill, for each POOL_BELL of them */
+    uint64_t given; /* buffers given back so far; the reader's */
+    int behind;     /* the place behind the last of them; likewise */
+    sem_t filled;   /* posted by fill, for each POOL_BELL of them */
 } pool_t;
 
 /* Returns: false without memory. */
 bool pool_open(pool_t *p);
 
-/* Context: any thread of the application, inside CUPTI. */
-uint8_t *pool_take(pool_t *p);
+/* Context: any thread of the application, inside CUPTI. Large where the last was taken
+ * POOL_SOON_NS before now_ns or later, and there is a piece. */
+uint8_t *pool_take(pool_t *p, uint64_t now_ns, size_t *bytes);
 /* `memory` is one that take has given. */
 void pool_fill(pool_t *p, uint8_t *memory, size_t valid);
 

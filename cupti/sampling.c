@@ -12,18 +12,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     DEVICES = 8,
     FIRST_MS = 100,    /* the driver is being initialised when we start */
     FIRST_TRIES = 600, /* a minute */
-    DECODE_MS = 50,
-    STOP_MS = 1000,
+    DECODE_MS =
+        50, /* between two looks; with an interval below the default's as many samples */
+    DECODE_LEAST_MS = 2,
+    STOP_MS = 3000,
     INTERVAL_US = 1000,
-    INTERVAL_LEAST_US = 50, /* below it a look finds more samples than its image holds */
-    SAMPLES = 4096, /* of one look, four times what comes at the shortest interval */
-    HARDWARE_BYTES = 8 << 20,
-    NAMES = 4 /* candidates for a measure */
+    INTERVAL_LEAST_US =
+        50,         /* below it they come faster than the hardware's buffer is read */
+    SAMPLES = 4096, /* of one look: many times what is due */
+    HARDWARE_BYTES = 8 << 20, /* an H200 fills them with some 500 samples */
+    NAMES = 4                 /* candidates for a measure */
 };
 #define SLACK_NS 10000000000ull /* a sample is not older or newer than this */
 
@@ -56,7 +60,7 @@ typedef struct meter {
     uint32_t count; /* of metrics */
     const char *metrics[GPURT_SAMPLE_MEASURES];
     uint32_t measures[GPURT_SAMPLE_MEASURES]; /* which measure each metric is */
-    bool overflowed;                          /* and told so */
+    bool warned;                              /* that it lost samples */
 } meter_t;
 
 static struct {
@@ -67,6 +71,11 @@ static struct {
     meter_t meters[DEVICES];
     uint32_t count; /* of meters that run */
 } sampling;
+
+static uint64_t interval_ns(void)
+{
+    return sampling.interval_us * 1000ull;
+}
 
 #define PARAMS(type_, name_) type_ name_ = {.structSize = type_##_STRUCT_SIZE}
 
@@ -151,7 +160,7 @@ static bool is_known(const meter_t *m, const char *name)
 
 static void metrics_choose(meter_t *m)
 {
-    for (uint32_t i = 0; i < GPURT_SAMPLE_MEASURES; i++)
+    for (uint32_t i = 0; i < GPURT_SAMPLE_MEASURES && duty_wait(&sampling.duty, 0); i++)
         for (uint32_t k = 0; k < NAMES && candidates[i][k]; k++)
             if (is_known(m, candidates[i][k])) {
                 m->metrics[m->count] = candidates[i][k];
@@ -261,7 +270,7 @@ static CUptiResult counting_start(meter_t *m)
     config.pConfig = m->config;
     config.configSize = m->config_bytes;
     config.hardwareBufferSize = HARDWARE_BYTES;
-    config.samplingInterval = sampling.interval_us * 1000ull;
+    config.samplingInterval = interval_ns();
     config.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
     config.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
     result = sampling.api.cuptiPmSamplingSetConfig(&config);
@@ -272,8 +281,8 @@ static CUptiResult counting_start(meter_t *m)
     return result;
 }
 
-/* Accepts one that is half made. */
-static void meter_close(meter_t *m)
+/* Accepts what is half made, as close does. */
+static void counting_stop(meter_t *m)
 {
     PARAMS(CUpti_PmSampling_Stop_Params, stop);
     PARAMS(CUpti_PmSampling_Disable_Params, disable);
@@ -283,14 +292,31 @@ static void meter_close(meter_t *m)
         sampling.api.cuptiPmSamplingStop(&stop);
         sampling.api.cuptiPmSamplingDisable(&disable);
     }
+    m->object = NULL;
+    free(m->image);
+    m->image = NULL;
+}
+
+static void meter_close(meter_t *m)
+{
+    counting_stop(m);
     host_close(&m->host);
     free(m->available);
     free(m->config);
-    free(m->image);
     memset(m, 0, sizeof *m);
 }
 
-/* Returns: whether it runs; else it has said why. *missing: there is no such device. */
+/* Whether to go on with what takes CUPTI half a second. What it loads for counters it loads as
+ * they are first needed, so that its exit handlers come before the collector's: behind each
+ * step there is one of ours in front of them. */
+static bool step_done(void)
+{
+    atexit(sampling_stop);
+    return duty_wait(&sampling.duty, 0);
+}
+
+/* Returns: whether it runs; else it has said why, or nobody wants it any more. *missing: there
+ * is no such device. */
 static bool meter_open(meter_t *m, bool *missing)
 {
     CUptiResult result = availability_read(m);
@@ -302,16 +328,22 @@ static bool meter_open(meter_t *m, bool *missing)
         refused(m, result, "its counters");
         return false;
     }
+    if (!step_done())
+        return false;
     metrics_choose(m);
+    if (!step_done())
+        return false;
     if (!metrics_fit(m)) {
         warn("no samples of GPU %zu: its chip, %s, has none of the counters that we know",
              m->device, m->chip);
         return false;
     }
+    if (!step_done())
+        return false;
     result = counting_start(m);
     if (result != CUPTI_SUCCESS)
         refused(m, result, "start");
-    return result == CUPTI_SUCCESS;
+    return result == CUPTI_SUCCESS && step_done();
 }
 
 /* ---- samples ------------------------------------------------------------------------- */
@@ -323,12 +355,15 @@ static int32_t hundredths(double percent)
                                          : GPURT_SAMPLE_UNKNOWN;
 }
 
+/* CUPTI lets the first one begin as counting was prepared, half a second before; its values
+ * are those of one interval. */
 static bool sample_read(meter_t *m, size_t index, uint64_t *start,
                         gpurt_activity_sample_t *out)
 {
     PARAMS(CUpti_PmSampling_CounterData_GetSampleInfo_Params, info);
     PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, values);
     double value[GPURT_SAMPLE_MEASURES] = {0};
+    uint64_t ns;
 
     info.pPmSamplingObject = m->object;
     info.pCounterDataImage = values.pCounterDataImage = m->image;
@@ -342,8 +377,10 @@ static bool sample_read(meter_t *m, size_t index, uint64_t *start,
         sampling.api.cuptiProfilerHostEvaluateToGpuValues(&values) != CUPTI_SUCCESS ||
         info.endTimestamp < info.startTimestamp)
         return false;
-    *start = info.startTimestamp;
-    out->ns = gpurt_pair(info.endTimestamp - info.startTimestamp);
+    ns = info.endTimestamp - info.startTimestamp;
+    ns = ns < 2 * interval_ns() ? ns : interval_ns();
+    *start = info.endTimestamp - ns;
+    out->ns = gpurt_pair(ns);
     for (uint32_t i = 0; i < GPURT_SAMPLE_MEASURES; i++)
         out->percent[i] = GPURT_SAMPLE_UNKNOWN;
     for (uint32_t i = 0; i < m->count; i++)
@@ -382,6 +419,23 @@ static void samples_put(meter_t *m, size_t count)
     outlet_exit();
 }
 
+/* A buffer that was full stays as it is; stopped and started alone, an H200 tells no more. */
+static bool counting_restart(meter_t *m)
+{
+    CUptiResult result;
+
+    if (!m->warned)
+        warn("samples of GPU %zu are missing: they came faster than they were read; "
+             "GPURT_CUPTI_SAMPLE_US sets a longer interval than %u",
+             m->device, sampling.interval_us);
+    m->warned = true;
+    counting_stop(m);
+    result = counting_start(m);
+    if (result != CUPTI_SUCCESS)
+        refused(m, result, "to go on");
+    return result == CUPTI_SUCCESS;
+}
+
 /* Returns: false: the driver does not go on. */
 static bool meter_look(meter_t *m)
 {
@@ -394,18 +448,13 @@ static bool meter_look(meter_t *m)
     info.pCounterDataImage = m->image;
     decode.counterDataImageSize = info.counterDataImageSize = m->image_bytes;
     result = sampling.api.cuptiPmSamplingDecodeData(&decode);
-    if ((decode.overflow || result == CUPTI_ERROR_OUT_OF_MEMORY) && !m->overflowed) {
-        m->overflowed = true;
-        warn("samples of GPU %zu are missing: they came faster than they were read; "
-             "GPURT_CUPTI_SAMPLE_US sets a longer interval than %u",
-             m->device, sampling.interval_us);
-    }
-    if (result != CUPTI_SUCCESS)
-        return result == CUPTI_ERROR_OUT_OF_MEMORY;
+    if (result != CUPTI_SUCCESS && result != CUPTI_ERROR_OUT_OF_MEMORY)
+        return false;
     if (sampling.api.cuptiPmSamplingGetCounterDataInfo(&info) != CUPTI_SUCCESS)
         return false;
     samples_put(m, info.numCompletedSamples < SAMPLES ? info.numCompletedSamples : SAMPLES);
-    return image_reset(m) == CUPTI_SUCCESS;
+    return decode.overflow || result != CUPTI_SUCCESS ? counting_restart(m)
+                                                      : image_reset(m) == CUPTI_SUCCESS;
 }
 
 /* ---- the thread ---------------------------------------------------------------------- */
@@ -455,20 +504,23 @@ static void meters_look(void)
         }
 }
 
-/* CUPTI loads what counts and decodes when it is first needed, so its exit handlers come
- * before the collector's: counting must have stopped before them. */
+static uint32_t decode_ms(void)
+{
+    uint32_t ms = (uint32_t)((uint64_t)DECODE_MS * sampling.interval_us / INTERVAL_US);
+
+    return ms > DECODE_MS ? DECODE_MS : ms < DECODE_LEAST_MS ? DECODE_LEAST_MS : ms;
+}
+
 static void run(duty_t *duty)
 {
     if (!driver_wait(duty))
         return;
     meters_open();
-    if (sampling.count > 0)
-        atexit(sampling_stop);
-    for (bool first = true; sampling.count > 0 && duty_wait(duty, DECODE_MS);
+    for (bool first = true; sampling.count > 0 && duty_wait(duty, decode_ms());
          first = false) {
         meters_look();
         if (first)
-            atexit(sampling_stop);
+            atexit(sampling_stop); /* as step_done */
     }
     for (uint32_t i = 0; i < sampling.count; i++) {
         meter_look(&sampling.meters[i]); /* what came since */
@@ -486,6 +538,25 @@ static uint32_t interval_read(void)
                                     : (uint32_t)us;
 }
 
+static void ends_with_thread(void *unused)
+{
+    (void)unused;
+    sampling_stop();
+}
+
+/* A program that exits from its first thread ends that thread's own objects before it calls
+ * any exit handler, so that nobody's come before ours, not even those of a library that is
+ * being loaded just now. */
+static void first_at_exit(void)
+{
+    extern int __cxa_thread_atexit_impl(void (*end)(void *), void *object, void *library)
+        __attribute__((weak));
+    extern void *__dso_handle __attribute__((visibility("hidden")));
+
+    if (gettid() == getpid() && __cxa_thread_atexit_impl)
+        __cxa_thread_atexit_impl(ends_with_thread, NULL, &__dso_handle);
+}
+
 void sampling_start(const cupti_api_t *api)
 {
     const char *missing;
@@ -495,8 +566,8 @@ void sampling_start(const cupti_api_t *api)
     missing = sampling_api_find(api, &sampling.api);
     if (missing)
         warn("no samples: this CUPTI has no %s; 13.0 or later is needed", missing);
-    else
-        duty_start(&sampling.duty, "gpurt-sampler", run, NULL);
+    else if (duty_start(&sampling.duty, "gpurt-sampler", run, NULL))
+        first_at_exit();
 }
 
 void sampling_stop(void)

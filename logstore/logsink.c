@@ -10,7 +10,7 @@ static gpurt_status_t sink_prepare(void *context, const gpurt_row_t *rows, uint3
                                    uint32_t count, gpurt_box_intent_t *place,
                                    gpurt_error_t *err)
 {
-    return gpurt_writer_prepare(context, rows, bytes, count, place, err);
+    return gpurt_writer_prepare(context, NULL, rows, bytes, count, place, err);
 }
 
 static gpurt_status_t sink_commit(void *context, gpurt_error_t *err)
@@ -30,6 +30,43 @@ gpurt_drain_sink_t gpurt_logsink(gpurt_writer_t *w)
                                .prepare = sink_prepare,
                                .commit = sink_commit,
                                .holds = sink_holds};
+
+    return sink;
+}
+
+/* ---- one of several ------------------------------------------------------------------ */
+
+static gpurt_status_t box_note(void *context, gpurt_error_t *err)
+{
+    return gpurt_writer_note(((gpurt_logbox_t *)context)->writer, err);
+}
+
+static gpurt_status_t box_prepare(void *context, const gpurt_row_t *rows, uint32_t bytes,
+                                  uint32_t count, gpurt_box_intent_t *place,
+                                  gpurt_error_t *err)
+{
+    gpurt_logbox_t *box = context;
+
+    return gpurt_writer_prepare(box->writer, &box->numbers, rows, bytes, count, place, err);
+}
+
+static gpurt_status_t box_commit(void *context, gpurt_error_t *err)
+{
+    return gpurt_writer_commit(((gpurt_logbox_t *)context)->writer, err);
+}
+
+static bool box_holds(void *context, const gpurt_box_intent_t *place)
+{
+    return gpurt_writer_holds(((gpurt_logbox_t *)context)->writer, place);
+}
+
+gpurt_drain_sink_t gpurt_logsink_of(gpurt_logbox_t *box)
+{
+    gpurt_drain_sink_t sink = {.context = box,
+                               .note = box_note,
+                               .prepare = box_prepare,
+                               .commit = box_commit,
+                               .holds = box_holds};
 
     return sink;
 }

@@ -7,6 +7,16 @@
 #include "drain.h"
 #include "writer.h"
 
-gpurt_drain_sink_t gpurt_logsink(gpurt_writer_t *w); /* borrowed */
+/* For a file of one box. The writer is borrowed. */
+gpurt_drain_sink_t gpurt_logsink(gpurt_writer_t *w);
+
+/* For one of several boxes of a file, or a file that was there before; it was named to the
+ * writer. Owner: the caller, as long as the drain. */
+typedef struct gpurt_logbox {
+    gpurt_writer_t *writer; /* borrowed */
+    gplog_numbers_t numbers;
+} gpurt_logbox_t;
+
+gpurt_drain_sink_t gpurt_logsink_of(gpurt_logbox_t *box);
 
 #endif

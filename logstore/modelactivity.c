@@ -256,6 +256,9 @@ void model_activity_put(model_activity_t *a, gpurt_timeline_run_t *run,
         return;
     a->rows++;
     kernel = put_device(a, row, words);
+    if (row->kind == GPURT_KIND_KERNEL &&
+        gpurt_timeline_more(&a->timeline, run, row, words, (uint32_t)(kernel - a->kernels)))
+        return;
     if (gpurt_span_of(row, words, &span))
         gpurt_timeline_add(&a->timeline, run, &span,
                            kernel ? (uint32_t)(kernel - a->kernels)

@@ -6,14 +6,14 @@
 #include <string.h>
 
 void *model_told_of(void *list, size_t entry_bytes, uint64_t *count, uint32_t most,
-                    uint32_t id)
+                    const gpurt_row_t *row, uint32_t id)
 {
     gpurt_model_told_t *free = NULL;
 
     for (uint32_t i = 0; i < *count; i++) {
         gpurt_model_told_t *at = (void *)((char *)list + i * entry_bytes);
 
-        if (at->id == id)
+        if (at->id == id && at->device == row->block)
             return at;
         if (at->flags & GPURT_HEAP_ENDED && (!free || at->time_ns < free->time_ns))
             free = at;
@@ -23,6 +23,7 @@ void *model_told_of(void *list, size_t entry_bytes, uint64_t *count, uint32_t mo
     if (free) {
         memset(free, 0, entry_bytes);
         free->id = id;
+        free->device = row->block;
     }
     return free;
 }
@@ -32,7 +33,6 @@ bool model_told_put(gpurt_model_told_t *told, const gpurt_row_t *row, uint32_t f
     if (row->time_ns < told->time_ns)
         return false;
     told->time_ns = row->time_ns;
-    told->device = row->block;
     told->flags = flags;
     return true;
 }
@@ -121,7 +121,7 @@ static uint32_t words_of(uint32_t kind)
 static bool put_heap(model_heaps_t *heaps, const gpurt_row_t *row, const void *words)
 {
     gpurt_model_heap_t *h = model_told_of(heaps->sums.list, sizeof *h, &heaps->sums.count,
-                                          GPURT_MODEL_HEAPS, *(const uint32_t *)words);
+                                          GPURT_MODEL_HEAPS, row, *(const uint32_t *)words);
 
     if (!h)
         return false;

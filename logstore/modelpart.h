@@ -134,11 +134,11 @@ bool model_activity_view(const gpurt_model_t *m, gpurt_model_activity_t *v);
 /* modelheap.c: likewise for heaps, and for what stands on them. */
 void model_heap_put(model_heaps_t *h, const gpurt_row_t *row);
 bool model_heaps_view(const gpurt_model_t *m, gpurt_model_heaps_t *v);
-/* The entry of an id in a list of `most` that begin with gpurt_model_told_t; one that is new
- * takes a free one, or that of something that has ended, the one told of first. Returns:
- * NULL, all live. */
+/* The entry of what a row is about, `id` on the row's device, in a list of `most` that begin
+ * with gpurt_model_told_t; one that is new takes a free one, or that of something that has
+ * ended, the one told of first. Returns: NULL, all live. */
 void *model_told_of(void *list, size_t entry_bytes, uint64_t *count, uint32_t most,
-                    uint32_t id);
+                    const gpurt_row_t *row, uint32_t id);
 /* What a state says of all of them. Returns: false, a later one was there before. */
 bool model_told_put(gpurt_model_told_t *told, const gpurt_row_t *row, uint32_t flags);
 

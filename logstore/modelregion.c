@@ -9,16 +9,17 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static gpurt_model_region_t *region_of(model_heaps_t *h, uint32_t id)
+static gpurt_model_region_t *region_of(model_heaps_t *h, const gpurt_row_t *row,
+                                       uint32_t id)
 {
     return model_told_of(h->sums.regions, sizeof h->sums.regions[0], &h->sums.region_count,
-                         GPURT_MODEL_REGIONS, id);
+                         GPURT_MODEL_REGIONS, row, id);
 }
 
 static bool put_region(model_heaps_t *h, const gpurt_row_t *row,
                        const gpurt_region_state_row_t *s)
 {
-    gpurt_model_region_t *r = region_of(h, s->region);
+    gpurt_model_region_t *r = region_of(h, row, s->region);
 
     if (!r)
         return false;
@@ -42,14 +43,15 @@ static bool put_region(model_heaps_t *h, const gpurt_row_t *row,
     return true;
 }
 
-static bool put_map(model_heaps_t *h, const gpurt_region_map_row_t *row)
+static bool put_map(model_heaps_t *h, const gpurt_row_t *row,
+                    const gpurt_region_map_row_t *map)
 {
-    gpurt_model_region_t *r = region_of(h, row->region);
+    gpurt_model_region_t *r = region_of(h, row, map->region);
 
     if (!r)
         return false;
-    r->map_granules = row->granules;
-    model_cells_put(r->cells, row->cells);
+    r->map_granules = map->granules;
+    model_cells_put(r->cells, map->cells);
     return true;
 }
 
@@ -57,7 +59,7 @@ static bool put_arena(model_heaps_t *h, const gpurt_row_t *row,
                       const gpurt_arena_state_row_t *s)
 {
     gpurt_model_arena_t *a = model_told_of(h->sums.arenas, sizeof *a, &h->sums.arena_count,
-                                           GPURT_MODEL_ARENAS, s->source);
+                                           GPURT_MODEL_ARENAS, row, s->source);
 
     if (!a)
         return false;
@@ -80,7 +82,7 @@ static bool put_reclaim(model_heaps_t *h, const gpurt_row_t *row,
 {
     gpurt_model_reclaim_t *t =
         model_told_of(h->sums.reclaims, sizeof *t, &h->sums.reclaim_count,
-                      GPURT_MODEL_RECLAIMS, s->table);
+                      GPURT_MODEL_RECLAIMS, row, s->table);
 
     if (!t)
         return false;
@@ -106,7 +108,7 @@ bool model_region_put(model_heaps_t *h, const gpurt_row_t *row, const void *word
     case GPURT_KIND_REGION_STATE:
         return put_region(h, row, words);
     case GPURT_KIND_REGION_MAP:
-        return put_map(h, words);
+        return put_map(h, row, words);
     case GPURT_KIND_ARENA_STATE:
         return put_arena(h, row, words);
     case GPURT_KIND_RECLAIM_STATE:

@@ -127,6 +127,24 @@ static void span_keep(gpurt_timeline_t *t, const gpurt_span_t *s, uint32_t lane,
                                 .kernel = kernel};
 }
 
+bool gpurt_timeline_more(gpurt_timeline_t *t, gpurt_timeline_run_t *r,
+                         const gpurt_row_t *row, const gpurt_activity_kernel_t *k,
+                         uint32_t kernel)
+{
+    const uint64_t ns = gpurt_pair_value(k->ns), from = gpurt_timeline_start(r->bin);
+    const gpurt_span_t span = {.time_ns = row->time_ns, .ns = ns};
+
+    if (r->count == 0 || r->what != GPURT_TIMELINE_KERNEL || r->stream != k->stream ||
+        r->context != k->context || r->device != row->block || row->time_ns < from ||
+        row->time_ns - from >= GPURT_TIMELINE_BIN_NS || ns == 0 ||
+        ns > GPURT_TIMELINE_BIN_NS - (row->time_ns - from))
+        return false;
+    span_keep(t, &span, r->lane, r->what, kernel);
+    r->ns += ns;
+    r->count++;
+    return true;
+}
+
 void gpurt_timeline_add(gpurt_timeline_t *t, gpurt_timeline_run_t *r, const gpurt_span_t *s,
                         uint32_t kernel)
 {

@@ -21,9 +21,16 @@ enum {
 #define GPURT_TIMELINE_TENTH_NS 100000000ull
 
 /* Bins of zoom z are so wide. */
+#define GPURT_TIMELINE_BIN_NS 1000000ull /* of zoom 0 */
 static inline uint64_t gpurt_timeline_width(uint32_t zoom)
 {
-    return 1000000ull << 4 * zoom;
+    return GPURT_TIMELINE_BIN_NS << 4 * zoom;
+}
+
+/* When a bin of zoom 0 begins. */
+static inline uint64_t gpurt_timeline_start(uint64_t bin)
+{
+    return bin * GPURT_TIMELINE_BIN_NS;
 }
 
 /* The number of the bin of a zoom that a bin of zoom 0 lies in. */
@@ -35,7 +42,7 @@ static inline uint64_t gpurt_timeline_wider(uint64_t bin, uint32_t zoom)
 /* The number of the bin that a time lies in: without a division by a variable. */
 static inline uint64_t gpurt_timeline_bin(uint64_t time_ns, uint32_t zoom)
 {
-    return gpurt_timeline_wider(time_ns / 1000000, zoom);
+    return gpurt_timeline_wider(time_ns / GPURT_TIMELINE_BIN_NS, zoom);
 }
 
 enum {
@@ -99,6 +106,12 @@ typedef struct gpurt_timeline_run {
     uint32_t lane, device, context, stream;
     uint16_t what;
 } gpurt_timeline_run_t;
+
+/* A kernel where the run is: on its stream, within its bin. Most are, and it takes half the time
+ * of add. Returns: false, nothing has changed: it is not. */
+bool gpurt_timeline_more(gpurt_timeline_t *t, gpurt_timeline_run_t *r,
+                         const gpurt_row_t *row, const gpurt_activity_kernel_t *k,
+                         uint32_t kernel);
 
 /* kernel: as in gpurt_timeline_span_t. What add leaves in the run, end puts into the timeline:
  * before anybody looks. put is both. */

@@ -2,6 +2,7 @@
 #include "reader.h"
 
 #include "crc32c.h"
+#include "framesum.h"
 #include "rowpack.h"
 #include "scan.h"
 
@@ -64,16 +65,7 @@ static gpurt_status_t frame_push(gpurt_log_t *log, const gplog_piece_t *piece)
     gplog_frame_t f;
 
     memcpy(&f, piece->body, sizeof f);
-    e.offset = piece->offset;
-    e.first_ns = f.first_ns;
-    e.last_ns = f.last_ns;
-    e.messages = f.messages;
-    e.lost = f.lost;
-    e.rows = f.rows;
-    e.panics = f.panics;
-    e.levels = f.levels;
-    e.sections = f.sections;
-    e.sites = f.sites[0] | f.sites[1] | f.sites[2] | f.sites[3];
+    e = gplog_frame_entry(&f, piece->offset);
     return entry_push(log, &e);
 }
 

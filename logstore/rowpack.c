@@ -6,6 +6,9 @@
 
 #include <gpurt/activity.h>
 #include <string.h>
+#ifdef __SSE2__
+#    include <emmintrin.h>
+#endif
 
 enum {
     HEAD_WORDS = sizeof(gpurt_row_t) / 4,
@@ -40,47 +43,103 @@ static uint32_t slot_choose(const gpurt_row_t *row)
     return (key * 0x9e3779b1u >> 16) * GPLOG_PACK_SLOTS >> 16;
 }
 
-/* Appends word `at`. All four bytes are stored, and those that count are stepped over. */
-static inline uint8_t *difference_put(uint8_t *to, uint32_t difference, uint32_t at,
-                                      uint64_t *widths)
+/* Of a difference: how many bytes it takes, with its sign. */
+static inline uint32_t width_of(uint32_t difference)
 {
     int32_t d = (int32_t)difference;
-    uint32_t width =
-        (uint32_t)(d != 0) + (uint32_t)(d != (int8_t)d) + (uint32_t)(d != (int16_t)d);
 
-    memcpy(to, &d, sizeof d);
-    *widths |= (uint64_t)width << 2 * at;
-    return to + width_bytes(width);
+    return (uint32_t)(d != 0) + (uint32_t)(d != (int8_t)d) + (uint32_t)(d != (int16_t)d);
 }
 
-/* Two words whose sum it is; each has a sign. */
-static inline uint8_t *time_put(uint8_t *to, uint64_t step, uint64_t *widths)
+/* A bit a word from the third on in which they differ. `count` is even. */
+static inline uint32_t words_differ(const void *a, const void *b, uint32_t count)
 {
-    uint32_t low = (uint32_t)step;
+    const uint8_t *p = a, *q = b;
+    uint32_t differ = 0, i = TIME_WORDS;
 
-    to = difference_put(to, low, 0, widths);
-    return difference_put(to, (uint32_t)(step >> 32) + (low >> 31), 1, widths);
-}
+#ifdef __SSE2__
+    for (; i + 4 <= count; i += 4) {
+        __m128i equal = _mm_cmpeq_epi32(_mm_loadu_si128((const __m128i_u *)(p + 4 * i)),
+                                        _mm_loadu_si128((const __m128i_u *)(q + 4 * i)));
 
-/* The slot's words become the row's. Most pairs are as they were. */
-static uint8_t *words_put(uint8_t *to, gplog_pack_slot_t *slot, const gpurt_row_t *row,
-                          uint64_t *widths)
-{
-    const uint32_t count = words_of(row);
-
-    for (uint32_t i = TIME_WORDS; i < count; i += 2) {
-        uint64_t now, before;
-
-        memcpy(&now, (const uint8_t *)row + 4 * i, sizeof now);
-        memcpy(&before, slot->words + i, sizeof before);
-        if (GPURT_LIKELY(now == before))
-            continue;
-        to = difference_put(to, (uint32_t)now - (uint32_t)before, i, widths);
-        to = difference_put(to, (uint32_t)(now >> 32) - (uint32_t)(before >> 32), i + 1,
-                            widths);
-        memcpy(slot->words + i, &now, sizeof now);
+        differ |= (~(uint32_t)_mm_movemask_ps(_mm_castsi128_ps(equal)) & 15u) << i;
     }
-    return to;
+#endif
+    for (; i < count; i++) {
+        uint32_t one, other;
+
+        memcpy(&one, p + 4 * i, sizeof one);
+        memcpy(&other, q + 4 * i, sizeof other);
+        differ |= (uint32_t)(one != other) << i;
+    }
+    return differ;
+}
+
+/* The slot's words become the row's, in the pieces in which they will be read. */
+static inline void words_follow(gplog_pack_slot_t *slot, const gpurt_row_t *row)
+{
+    const uint8_t *from = (const uint8_t *)row;
+    uint32_t i = TIME_WORDS;
+
+    for (; i + 4 <= slot->count; i += 4)
+        memcpy(slot->words + i, from + 4 * i, 16);
+    for (; i < slot->count; i++)
+        memcpy(slot->words + i, from + 4 * i, 4);
+}
+
+/* The time is two words whose sum it is; each has a sign. */
+static inline uint32_t time_low(uint64_t step)
+{
+    return (uint32_t)step;
+}
+
+static inline uint32_t time_high(uint64_t step)
+{
+    return (uint32_t)(step >> 32) + (time_low(step) >> 31);
+}
+
+static inline uint32_t difference_at(const gplog_pack_slot_t *slot, const gpurt_row_t *row,
+                                     uint32_t at)
+{
+    uint32_t now;
+
+    memcpy(&now, (const uint8_t *)row + 4 * at, sizeof now);
+    return now - slot->words[at];
+}
+
+/* Wide enough for this row. A word that has a width keeps it as long as it changes: widths that
+ * come and go are an op each time, which is more than the byte that a narrow one saves. The
+ * first row differs from nothing at all, so the second says what is usual. */
+static void widths_choose(gplog_pack_slot_t *slot, const gpurt_row_t *row, uint64_t step,
+                          uint32_t differ)
+{
+    uint64_t before = slot->settled ? slot->widths : 0, widths = 0;
+
+    slot->settled = slot->count == words_of(row);
+    slot->used = differ;
+    slot->count = (uint16_t)words_of(row);
+    for (uint32_t left = differ | 3; left; left &= left - 1) {
+        uint32_t at = (uint32_t)__builtin_ctz(left), old = before >> 2 * at & 3;
+        uint32_t width = width_of(at == 0   ? time_low(step)
+                                  : at == 1 ? time_high(step)
+                                            : difference_at(slot, row, at));
+
+        widths |= (uint64_t)(width > old ? width : width ? old : 0) << 2 * at;
+    }
+    slot->widths = widths;
+}
+
+/* All four bytes are stored, and those that count are stepped over. *odd gets a bit where they
+ * are not all. */
+static inline uint8_t *difference_put(uint8_t *to, uint32_t difference, uint32_t width,
+                                      uint32_t *odd)
+{
+    static const uint32_t bias[4] = {0, 0x80, 0x8000, 0},
+                          above[4] = {~0u, ~0xffu, ~0xffffu, 0};
+
+    *odd |= (difference + bias[width]) & above[width];
+    memcpy(to, &difference, sizeof difference);
+    return to + width_bytes(width);
 }
 
 /* What is packed grows in three places, which are pushed together at the end. */
@@ -88,19 +147,47 @@ typedef struct streams {
     uint8_t *ops, *times, *values;
 } streams_t;
 
+/* Nearly all rows go by their slot's widths, in a step for each word that has one, however many
+ * words there are. Returns: false, and nothing has changed: this one does not. */
+static inline bool differences_put(streams_t *s, gplog_pack_slot_t *slot,
+                                   const gpurt_row_t *row, uint64_t step, uint32_t differ)
+{
+    const uint64_t widths = slot->widths;
+    uint32_t odd = differ & ~slot->used;
+    uint8_t *times, *values = s->values;
+
+    if (GPURT_UNLIKELY(slot->count != words_of(row)))
+        return false;
+    times = difference_put(s->times, time_low(step), (uint32_t)widths & 3, &odd);
+    times = difference_put(times, time_high(step), (uint32_t)widths >> 2 & 3, &odd);
+    for (uint32_t left = slot->used; left; left &= left - 1) {
+        uint32_t at = (uint32_t)__builtin_ctz(left);
+
+        values = difference_put(values, difference_at(slot, row, at),
+                                (uint32_t)(widths >> 2 * at) & 3, &odd);
+    }
+    if (GPURT_UNLIKELY(odd != 0))
+        return false;
+    s->times = times;
+    s->values = values;
+    words_follow(slot, row);
+    return true;
+}
+
 static void row_pack(gplog_pack_table_t *t, const gpurt_row_t *row, streams_t *s)
 {
     uint32_t at = slot_choose(row);
     gplog_pack_slot_t *slot = &t->slots[at];
-    uint64_t widths = 0;
+    uint64_t step = row->time_ns - t->time_ns;
+    uint32_t differ = words_differ(row, slot->words, words_of(row));
+    bool fit = slot->settled;
 
-    s->times = time_put(s->times, row->time_ns - t->time_ns, &widths);
-    s->values = words_put(s->values, slot, row, &widths);
-    if (widths != slot->widths) {
-        slot->widths = widths;
+    while (GPURT_UNLIKELY(!(fit && differences_put(s, slot, row, step, differ)))) {
+        widths_choose(slot, row, step, differ);
+        fit = true;
         *s->ops++ = GPLOG_PACK_WIDTHS;
-        memcpy(s->ops, &widths, sizeof widths);
-        s->ops += sizeof widths;
+        memcpy(s->ops, &slot->widths, sizeof slot->widths);
+        s->ops += sizeof slot->widths;
     }
     *s->ops++ = (uint8_t)at;
 }

@@ -28,6 +28,9 @@ GPURT_STATIC_ASSERT(sizeof(gplog_pack_t) == 8, "format 1");
 
 typedef struct gplog_pack_slot {
     uint64_t widths; /* two bits a word: no difference, or one of 1, 2, 4 bytes */
+    uint32_t used;   /* the packer's: words behind the time that have a width, */
+    uint16_t count;  /* of how many, */
+    bool settled;    /* and the widths are of a difference from a row of that length */
     union {
         gpurt_row_t row;
         uint32_t words[GPLOG_PACK_WORDS];

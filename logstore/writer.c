@@ -3,6 +3,7 @@
 
 #include "crc32c.h"
 #include "deftrail.h"
+#include "framesum.h"
 #include "rowpack.h"
 #include "scan.h"
 
@@ -46,6 +47,9 @@ struct gpurt_writer {
     gplog_index_entry_t *entries;
     uint32_t entry_count;
     gpurt_writer_figures_t sum;
+    gplog_file_t about; /* all that the file names */
+    uint8_t
+        *renumbered; /* rows of a box that numbers its sections otherwise; NULL: none yet */
 };
 
 /* ---- bytes to the file --------------------------------------------------------------- */
@@ -184,45 +188,9 @@ gpurt_status_t gpurt_writer_blob(gpurt_writer_t *w, uint32_t kind, const void *b
 
 /* ---- frames -------------------------------------------------------------------------- */
 
-static void frame_sum(const uint8_t *rows, uint32_t bytes, uint32_t count, gplog_frame_t *f)
-{
-    const uint8_t *p = rows, *end = rows + bytes;
-
-    memset(f, 0, sizeof *f);
-    f->first_ns = UINT64_MAX;
-    f->rows = count;
-    f->raw_bytes = bytes;
-    while (p < end) {
-        const gpurt_row_t *row = (const gpurt_row_t *)p;
-
-        if (row->time_ns < f->first_ns)
-            f->first_ns = row->time_ns;
-        if (row->time_ns > f->last_ns)
-            f->last_ns = row->time_ns;
-        f->messages += gpurt_row_messages(row);
-        f->lost += gpurt_row_lost(row);
-        f->panics += gpurt_row_is_panic(row);
-        f->levels |= 1u << (row->level & 31u);
-        f->sections |= 1u << (row->section & 31u);
-        f->sites[row->site >> 6 & 3u] |= 1ull << (row->site & 63u);
-        p += gpurt_row_bytes(row->words);
-    }
-}
-
 static void entry_add(gpurt_writer_t *w, const gplog_frame_t *f, uint64_t offset)
 {
-    gplog_index_entry_t *e = &w->entries[w->entry_count++];
-
-    e->offset = offset;
-    e->first_ns = f->first_ns;
-    e->last_ns = f->last_ns;
-    e->messages = f->messages;
-    e->lost = f->lost;
-    e->rows = f->rows;
-    e->panics = f->panics;
-    e->levels = f->levels;
-    e->sections = f->sections;
-    e->sites = f->sites[0] | f->sites[1] | f->sites[2] | f->sites[3];
+    w->entries[w->entry_count++] = gplog_frame_entry(f, offset);
 }
 
 static void figures_add(gpurt_writer_figures_t *s, const gplog_frame_t *f)
@@ -260,7 +228,7 @@ static gpurt_status_t frame_make(gpurt_writer_t *w, const void *rows, uint32_t b
     if (ZSTD_isError(packed))
         return gpurt_fail(err, GPURT_E_INTERNAL, GPURT_FROM_GPURT, 0, "log: zstd says %s",
                           ZSTD_getErrorName(packed));
-    frame_sum(rows, bytes, count, frame);
+    gplog_frame_sum(rows, bytes, count, frame);
     frame->number = w->number;
     frame->encoding = pays ? GPLOG_PACKED : GPLOG_ROWS;
     frame->packed_bytes = (uint32_t)packed;
@@ -308,14 +276,33 @@ gpurt_status_t gpurt_writer_flush(gpurt_writer_t *w, gpurt_error_t *err)
     return st == GPURT_OK ? rows_flush(w, err) : st;
 }
 
-gpurt_status_t gpurt_writer_prepare(gpurt_writer_t *w, const gpurt_row_t *rows,
-                                    uint32_t bytes, uint32_t count,
+/* The rows stay as they are: a frame that fails is made again. */
+static gpurt_status_t rows_renumber(gpurt_writer_t *w, const gplog_numbers_t *numbers,
+                                    const gpurt_row_t **rows, uint32_t bytes,
+                                    gpurt_error_t *err)
+{
+    if (!numbers || numbers->same)
+        return GPURT_OK;
+    if (!w->renumbered)
+        w->renumbered = malloc(GPLOG_RAW_MAX);
+    if (!w->renumbered)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: buffers");
+    memcpy(w->renumbered, *rows, bytes);
+    gplog_rows_number(numbers, w->renumbered, bytes);
+    *rows = (const gpurt_row_t *)w->renumbered;
+    return GPURT_OK;
+}
+
+gpurt_status_t gpurt_writer_prepare(gpurt_writer_t *w, const gplog_numbers_t *numbers,
+                                    const gpurt_row_t *rows, uint32_t bytes, uint32_t count,
                                     gpurt_box_intent_t *place, gpurt_error_t *err)
 {
     gpurt_status_t st = rows_flush(w, err);
 
     if (st == GPURT_OK)
         st = forerunners_flush(w, err);
+    if (st == GPURT_OK)
+        st = rows_renumber(w, numbers, &rows, bytes, err);
     if (st == GPURT_OK)
         st = frame_make(w, rows, bytes, count, err);
     if (st != GPURT_OK)
@@ -344,8 +331,8 @@ bool gpurt_writer_holds(gpurt_writer_t *w, const gpurt_box_intent_t *place)
     return held;
 }
 
-gpurt_status_t gpurt_writer_put(gpurt_writer_t *w, const gpurt_row_t *row,
-                                gpurt_error_t *err)
+gpurt_status_t gpurt_writer_put_of(gpurt_writer_t *w, const gplog_numbers_t *numbers,
+                                   const gpurt_row_t *row, gpurt_error_t *err)
 {
     uint32_t bytes = gpurt_row_bytes(row->words);
 
@@ -361,9 +348,17 @@ gpurt_status_t gpurt_writer_put(gpurt_writer_t *w, const gpurt_row_t *row,
     memcpy(w->raw + w->raw_used, row, sizeof *row + 4u * row->words);
     if (row->words % 2)
         memset(w->raw + w->raw_used + sizeof *row + 4u * row->words, 0, 4);
+    if (numbers)
+        gplog_rows_number(numbers, w->raw + w->raw_used, bytes);
     w->raw_used += bytes;
     w->rows++;
     return GPURT_OK;
+}
+
+gpurt_status_t gpurt_writer_put(gpurt_writer_t *w, const gpurt_row_t *row,
+                                gpurt_error_t *err)
+{
+    return gpurt_writer_put_of(w, NULL, row, err);
 }
 
 uint32_t gpurt_writer_define(gpurt_writer_t *w, const gpurt_site_info_t *info)
@@ -396,6 +391,10 @@ static void resume_piece(gpurt_writer_t *w, const gplog_piece_t *piece)
 
     w->offset = piece->end;
     switch (piece->type) {
+    case GPLOG_FILE:
+        if (piece->body_bytes >= sizeof w->about)
+            memcpy(&w->about, piece->body, sizeof w->about);
+        break;
     case GPLOG_DICT:
         gpurt_dictionary_load(&w->dictionary, piece->body, piece->body_bytes);
         break;
@@ -502,6 +501,7 @@ static void writer_free(gpurt_writer_t *w)
     free(w->entries);
     free(w->raw);
     free(w->packed);
+    free(w->renumbered);
     free(w->table);
     free(w->out);
     free(w);
@@ -516,10 +516,17 @@ gpurt_status_t gpurt_writer_about(gpurt_writer_t *w, const gplog_file_t *about,
     if (st != GPURT_OK)
         return st;
     at = w->offset;
-    st = append_block(w, GPLOG_FILE, about, sizeof *about, err);
+    gplog_about_join(&w->about, about);
+    st = append_block(w, GPLOG_FILE, &w->about, sizeof w->about, err);
     if (st == GPURT_OK)
         w->file_at = at;
     return st;
+}
+
+void gpurt_writer_numbers(const gpurt_writer_t *w, const gplog_file_t *about,
+                          gplog_numbers_t *out)
+{
+    gplog_about_numbers(&w->about, about, out);
 }
 
 gpurt_status_t gpurt_writer_open(const char *path, const gpurt_writer_options_t *options,

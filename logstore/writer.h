@@ -10,6 +10,7 @@
 #define GPURT_LOG_WRITER_H
 
 #include "dictionary.h"
+#include "fileabout.h"
 
 typedef struct gpurt_writer gpurt_writer_t;
 
@@ -39,13 +40,20 @@ uint32_t gpurt_writer_define(gpurt_writer_t *w, const gpurt_site_info_t *info);
 /* The writer's own; whoever adds to it need not call define. */
 gpurt_dictionary_t *gpurt_writer_dictionary(gpurt_writer_t *w);
 
-/* Says who is recorded from here on: for a writer that was opened before it was known. */
+/* Says who is recorded from here on, beside those that were named before. */
 gpurt_status_t gpurt_writer_about(gpurt_writer_t *w, const gplog_file_t *about,
                                   gpurt_error_t *err);
 
-/* Copies a row with its words. May write a frame first. */
+/* What the file calls the sections of one that was named: rows must name them so. */
+void gpurt_writer_numbers(const gpurt_writer_t *w, const gplog_file_t *about,
+                          gplog_numbers_t *out);
+
+/* Copies a row with its words. May write a frame first. numbers: of the box that it is from;
+ * NULL: it has the file's. */
 gpurt_status_t gpurt_writer_put(gpurt_writer_t *w, const gpurt_row_t *row,
                                 gpurt_error_t *err);
+gpurt_status_t gpurt_writer_put_of(gpurt_writer_t *w, const gplog_numbers_t *numbers,
+                                   const gpurt_row_t *row, gpurt_error_t *err);
 
 /* Notes what was added to the dictionary: before prepare, by the thread that adds. The other
  * calls that write note by themselves. */
@@ -53,9 +61,10 @@ gpurt_status_t gpurt_writer_note(gpurt_writer_t *w, gpurt_error_t *err);
 
 /* A frame of rows that lie one after another elsewhere, at most GPLOG_RAW_MAX bytes, in two
  * steps, so that the caller can note *place before anything of the frame is in the file.
- * commit writes what was prepared last; a frame that was not committed was never there. */
-gpurt_status_t gpurt_writer_prepare(gpurt_writer_t *w, const gpurt_row_t *rows,
-                                    uint32_t bytes, uint32_t count,
+ * commit writes what was prepared last; a frame that was not committed was never there.
+ * numbers: as above. */
+gpurt_status_t gpurt_writer_prepare(gpurt_writer_t *w, const gplog_numbers_t *numbers,
+                                    const gpurt_row_t *rows, uint32_t bytes, uint32_t count,
                                     gpurt_box_intent_t *place, gpurt_error_t *err);
 gpurt_status_t gpurt_writer_commit(gpurt_writer_t *w, gpurt_error_t *err);
 /* Whether this file holds that frame, whole, whoever wrote it. */

@@ -77,6 +77,7 @@ static const gpurt_option_program_t program = {
 typedef struct drainer {
     gpurt_boxmap_t map;
     gpurt_writer_t *writer;
+    gpurt_logbox_t log;
     gpurt_scribe_t *scribe;
     publish_t *publish;
     gpurt_drain_t *drain;
@@ -101,7 +102,9 @@ static gpurt_status_t drainer_open(drainer_t *d, const drain_options_t *o,
     st = gpurt_writer_open(o->output, &wo, &d->writer, err);
     if (st != GPURT_OK)
         return st;
-    options.sinks[0] = gpurt_logsink(d->writer);
+    d->log.writer = d->writer;
+    gpurt_writer_numbers(d->writer, &about, &d->log.numbers);
+    options.sinks[0] = gpurt_logsink_of(&d->log);
     options.dictionary = gpurt_writer_dictionary(d->writer);
     options.scribe = d->scribe = gpurt_scribe_pays() ? gpurt_scribe_open() : NULL;
     d->publish = publish_open(&d->map, &options);
@@ -111,7 +114,7 @@ static gpurt_status_t drainer_open(drainer_t *d, const drain_options_t *o,
 /* It is in the log for gpurt-panic: nobody reads what we print. */
 static void hang_keep(drainer_t *d, gpurt_waitgraph_t *g)
 {
-    const hang_sinks_t sinks = {.writer = d->writer, .publish = d->publish};
+    const hang_sinks_t sinks = {.log = &d->log, .publish = d->publish};
 
     hang_join(&sinks, g, d->map.box->identity.pid, NULL);
     gpurt_waitgraph_fini(g);

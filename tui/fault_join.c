@@ -46,6 +46,7 @@ static void tell_first(gpurt_writer_t *writer, const gpurt_row_t *row, fault_joi
 
 typedef struct joining {
     gpurt_writer_t *writer;
+    gplog_numbers_t numbers;
     panic_hook_t *hook;
     fault_joined_t *out;
 } joining_t;
@@ -53,7 +54,7 @@ typedef struct joining {
 static gpurt_status_t row_put(void *context, const gpurt_row_t *row, gpurt_error_t *err)
 {
     joining_t *j = context;
-    gpurt_status_t st = gpurt_writer_put(j->writer, row, err);
+    gpurt_status_t st = gpurt_writer_put_of(j->writer, &j->numbers, row, err);
 
     if (st == GPURT_OK && j->out->faults++ == 0)
         tell_first(j->writer, row, j->out);
@@ -65,7 +66,7 @@ gpurt_status_t fault_join(gpurt_writer_t *writer, const char *path,
                           const gplog_file_t *about, uint32_t pid, const char *program,
                           panic_hook_t *hook, fault_joined_t *out, gpurt_error_t *err)
 {
-    joining_t joining = {writer, hook, out};
+    joining_t joining = {.writer = writer, .hook = hook, .out = out};
     gpurt_writer_figures_t sum;
     fault_book_t book = {0};
     gplog_file_t own;
@@ -84,6 +85,8 @@ gpurt_status_t fault_join(gpurt_writer_t *writer, const char *path,
         st = gpurt_writer_about(writer, &own, err);
         about = &own;
     }
+    if (st == GPURT_OK)
+        gpurt_writer_numbers(writer, about, &joining.numbers);
     /* A dump that is too large for a log leaves its rows. */
     out->kept = st == GPURT_OK &&
                 gpurt_writer_blob(writer, GPLOG_BLOB_GPU_CORE, core->file.at,

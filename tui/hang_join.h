@@ -5,15 +5,15 @@
 #define GPURT_TUI_HANG_JOIN_H
 
 #include "hang_watch.h"
+#include "logsink.h"
 #include "panic_hook.h"
 #include "publish.h"
-#include "writer.h"
 
 #include <stdio.h>
 
 /* Owner: the caller. What is NULL is left out. */
 typedef struct hang_sinks {
-    gpurt_writer_t *writer;
+    const gpurt_logbox_t *log;
     publish_t *publish;
     panic_hook_t *hook;
     const char *name; /* of the program that tells it */

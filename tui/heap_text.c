@@ -59,11 +59,13 @@ static uint32_t bounded(uint32_t count, uint32_t most)
 
 static void plain_heap(FILE *out, const gpurt_model_heap_t *h)
 {
-    char live[24], all[24], peak[24], slack[24], kept[24];
+    char live[24], all[24], peak[24], slack[24], kept[24], where[24] = "";
 
+    if (h->told.device != 0)
+        snprintf(where, sizeof where, "on GPU %" PRIu32 " ", h->told.device);
     fprintf(out,
-            "heap %-5" PRIu32 " %s%s in %" PRIu64 " objects, of %s; at most %s%s%s%s\n",
-            h->told.id, h->told.flags & GPURT_HEAP_ENDED ? "at its end " : "",
+            "heap %-5" PRIu32 " %s%s%s in %" PRIu64 " objects, of %s; at most %s%s%s%s\n",
+            h->told.id, where, h->told.flags & GPURT_HEAP_ENDED ? "at its end " : "",
             activity_bytes(h->live_bytes, live), h->live, activity_bytes(h->bytes, all),
             activity_bytes(h->peak_bytes, peak),
             h->told.flags & GPURT_HEAP_LEVEL ? "; checks " : "", heap_checks(h),

@@ -144,6 +144,44 @@ static const gplog_section_t *device_section(const gplog_file_t *about)
     return about->section_count ? &about->sections[0] : NULL;
 }
 
+static uint32_t device_count(const gplog_file_t *about)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < about->section_count; i++)
+        count += about->sections[i].kind != GPURT_SECTION_HOST;
+    return count;
+}
+
+/* Where device code of several processes ran on several devices: all of them. */
+static void devices_print(FILE *out, const gplog_file_t *about, bool json)
+{
+    const char *between = "";
+    char room[512];
+    gpurt_text_t name;
+
+    if (device_count(about) < 2)
+        return;
+    fputs(json ? ",\"devices\":[" : "", out);
+    for (uint32_t i = 0; i < about->section_count; i++) {
+        const gplog_section_t *s = &about->sections[i];
+
+        if (s->kind == GPURT_SECTION_HOST)
+            continue;
+        gpurt_text_init(&name, room, sizeof room);
+        if (json)
+            gpurt_render_json(&name, s->name, strlen(s->name));
+        else
+            gpurt_render_plain(&name, s->name, strlen(s->name));
+        fprintf(out,
+                json ? "%s{\"device\":%u,\"back_end\":\"%s\",\"name\":\"%s\"}"
+                     : "%sdevice %-3u %s, %s\n",
+                between, s->device, back_end_of(s), room);
+        between = json ? "," : "";
+    }
+    fputs(json ? "]" : "", out);
+}
+
 static void stat_json(FILE *out, const gpurt_log_summary_t *s, const char *device,
                       const char *back_end)
 {
@@ -185,6 +223,7 @@ void log_print_stat(FILE *out, const gpurt_log_summary_t *s, const gpurt_modelvi
 
     if (json) {
         stat_json(out, s, device, back_end_of(section));
+        devices_print(out, &s->about, true);
         if (view && view->activity.rows) {
             fputs(",\"activity\":", out);
             activity_json(out, &view->activity);
@@ -213,6 +252,7 @@ void log_print_stat(FILE *out, const gpurt_log_summary_t *s, const gpurt_modelvi
     stat_time(out, "last", s->last_ns);
     fprintf(out, "time       %.6f s\n", (double)(s->last_ns - s->first_ns) * 1e-9);
     fprintf(out, "back end   %s%s%s\n", back_end_of(section), room[0] ? ", " : "", room);
+    devices_print(out, &s->about, false);
     gpurt_text_init(&name, room, sizeof room);
     gpurt_render_plain(
         &name, s->about.identity.program,

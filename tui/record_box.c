@@ -2,7 +2,6 @@
 #include "record_box.h"
 
 #include "handover.h"
-#include "logsink.h"
 
 #include <poll.h>
 #include <string.h>
@@ -26,7 +25,7 @@ gpurt_status_t record_boxes_open(record_boxes_t *b, gpurt_writer_t *writer, bool
 
 static void hang_tell(record_boxes_t *b, record_box_t *one, gpurt_waitgraph_t *g)
 {
-    const hang_sinks_t sinks = {.writer = b->writer,
+    const hang_sinks_t sinks = {.log = &one->log,
                                 .publish = one->publish,
                                 .hook = b->tap.hook,
                                 .name = b->teller,
@@ -105,12 +104,14 @@ static gpurt_status_t box_start(record_boxes_t *b, record_box_t *one, int fd)
         o.sinks[o.sink_count++] = panic_tap_sink(&b->tap);
     if (b->stall)
         o.sinks[o.sink_count++] = stall_sink(b->stall);
-    o.sinks[0] = gpurt_logsink(b->writer);
+    o.sinks[0] = gpurt_logsink_of(&one->log);
     o.dictionary = gpurt_writer_dictionary(b->writer);
     o.scribe = b->scribe;
     gpurt_drain_about(&one->map, about);
     record_boxes_settle(b);
     st = gpurt_writer_about(b->writer, about, &b->err);
+    one->log.writer = b->writer;
+    gpurt_writer_numbers(b->writer, about, &one->log.numbers);
     if (st == GPURT_OK) {
         one->publish = publish_open(&one->map, &o);
         st = gpurt_drain_open(&one->map, &o, &one->drain, &b->err);

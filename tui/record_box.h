@@ -6,6 +6,7 @@
 
 #include "drain.h"
 #include "hang_join.h"
+#include "logsink.h"
 #include "panic_hook.h"
 #include "publish.h"
 #include "stall.h"
@@ -19,6 +20,7 @@ typedef struct record_box {
     gpurt_boxmap_t map;
     publish_t *publish;   /* NULL: it is not */
     gpurt_drain_t *drain; /* NULL: a free place */
+    gpurt_logbox_t log;
     hang_watch_t watch;
 } record_box_t;
 

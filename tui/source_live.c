@@ -22,10 +22,14 @@ enum {
     ACCEPT_MS = 5
 };
 
+struct live;
+
 /* Written by the drain thread alone, save `reader`. */
 typedef struct live_box {
+    struct live *live;
     gpurt_boxmap_t map;
-    gpurt_drain_t *drain; /* NULL: it has ended, or was never there */
+    gplog_numbers_t numbers; /* in the log */
+    gpurt_drain_t *drain;    /* NULL: it has ended, or was never there */
     gpurt_dictionary_t dictionary;
     panic_tap_t tap;
     gpurt_model_t *model;
@@ -103,14 +107,17 @@ static gpurt_status_t log_check(live_t *l, gpurt_status_t st, const gpurt_error_
 
 static gpurt_status_t log_put(void *context, const gpurt_row_t *row, gpurt_error_t *err)
 {
-    live_t *l = context;
+    live_box_t *one = context;
+    live_t *l = one->live;
 
-    return l->log_failed ? GPURT_OK : log_check(l, gpurt_writer_put(l->log, row, err), err);
+    return l->log_failed
+               ? GPURT_OK
+               : log_check(l, gpurt_writer_put_of(l->log, &one->numbers, row, err), err);
 }
 
 static gpurt_status_t log_flush(void *context, gpurt_error_t *err)
 {
-    live_t *l = context;
+    live_t *l = ((live_box_t *)context)->live;
 
     return l->log_failed ? GPURT_OK : log_check(l, gpurt_writer_flush(l->log, err), err);
 }
@@ -135,8 +142,10 @@ static gpurt_status_t box_start(live_t *l, live_box_t *one, gpurt_error_t *err)
     o.dictionary = l->log ? gpurt_writer_dictionary(l->log) : &one->dictionary;
     if (l->log) {
         st = gpurt_writer_about(l->log, &about, err);
+        gpurt_writer_numbers(l->log, &about, &one->numbers);
+        one->live = l;
         o.sinks[o.sink_count++] =
-            (gpurt_drain_sink_t){.context = l, .put = log_put, .flush = log_flush};
+            (gpurt_drain_sink_t){.context = one, .put = log_put, .flush = log_flush};
     }
     if (st == GPURT_OK)
         st = gpurt_model_create(o.dictionary, &about, &one->model, err);
@@ -244,7 +253,7 @@ static void hang_take(live_t *l, live_box_t *one, gpurt_waitgraph_t *g)
         gpurt_model_put(one->model, row);
         panic_hook_row(&l->hook, d, row);
         if (l->log)
-            log_put(l, row, &err);
+            log_put(one, row, &err);
     }
     free(row);
     gpurt_waitgraph_fini(g);

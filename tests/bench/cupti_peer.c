@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cupti_peer: a library that CUDA loads (CUDA_INJECTION64_PATH) and that has CUPTI record what
  * the collector would, and reads none of it: what CUPTI itself costs, for benches. Its
- * buffers are made once and go round.
+ * buffers are made and touched before the first record and go round.
  *
  * GPURT_CUPTI: kinds, as for the collector. CUPTI_PEER_KIB: bytes of a buffer, 8 MiB unless
  * told. */
@@ -11,9 +11,11 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
-    BUFFERS = 64
+    BUFFERS = 64,
+    READY = 4 /* as many are made at the start, and touched */
 };
 
 __attribute__((visibility("default"))) int InitializeInjection(void);
@@ -73,6 +75,12 @@ int InitializeInjection(void)
     gpurt_error_t err;
 
     peer.size = (kib ? strtoul(kib, NULL, 10) : 8192) << 10;
+    for (; peer.count < READY; peer.count++) {
+        peer.free[peer.count] = aligned_alloc(64, peer.size);
+        if (!peer.free[peer.count])
+            fail("no memory");
+        memset(peer.free[peer.count], 1, peer.size);
+    }
     if (cupti_api_open(&peer.api, &err) != GPURT_OK)
         fail(err.text);
     if (peer.api.cuptiActivityRegisterCallbacks(asked, done) != CUPTI_SUCCESS)

@@ -435,7 +435,7 @@ static int fake_use_all(void)
         MANY = 4096
     };
     uint8_t *buffers[MANY];
-    size_t size = 0, most = 0;
+    size_t size = 0, most = 0, sum = 0;
     int count = 0;
 
     pthread_mutex_lock(&fake.lock);
@@ -444,11 +444,12 @@ static int fake_use_all(void)
         if (!buffers[count])
             break;
         memset(buffers[count], 0xff, size);
+        sum += size;
     }
     for (int i = 0; i < count; i++)
         fake.done(NULL, 0, buffers[i], 0, 0);
     pthread_mutex_unlock(&fake.lock);
-    return count;
+    return (int)(sum >> 10);
 }
 
 static void fake_patient(int on)

@@ -45,7 +45,7 @@ typedef struct fake_cupti {
     void (*hold)(int lane, int on);
     void (*done)(int lane);  /* the buffer comes back now */
     void (*patient)(int on); /* as slow as the reader: waits for buffers, drops nothing */
-    /* Takes every buffer, fills it, gives it back as empty. Returns: how many were to be had. */
+    /* Takes every buffer, fills it, gives it back as empty. Returns: how many KiB were to be had. */
     int (*use_all)(void);
     uint64_t (*taken)(void); /* buffers out */
     uint64_t (*kinds)(void); /* that are enabled, a bit each */

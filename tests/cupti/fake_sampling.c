@@ -2,8 +2,9 @@
 /* PM sampling of the stand-in: a chip of two devices that knows some of the metrics, and whose
  * samples come as time goes by. FAKE_PM: "forbidden" (for administrators alone), "busy"
  * (another tool has them), "second" (the second device is), "passes" (three metrics fit into
- * one pass), "flood" (faster than anybody reads), "strange" (times of another clock), "hang"
- * (a look never comes back). */
+ * one pass), "flood" (too many come for the third look, and then none before a new start),
+ * "strange" (times of another clock), "slow" (a second until it counts), "hang" (a look never
+ * comes back). */
 #include "fake_cupti.h"
 
 #include <cupti_pmsampling.h>
@@ -27,7 +28,7 @@ struct CUpti_Profiler_Host_Object {
 };
 struct CUpti_PmSampling_Object {
     uint64_t interval, next;
-    int open, on;
+    int open, on, looks, full;
 };
 /* What a counter data image holds. */
 typedef struct image {
@@ -119,6 +120,11 @@ CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params *p
     if (p->profilerType != CUPTI_PROFILER_TYPE_PM_SAMPLING ||
         p->pCounterAvailabilityImage[63] != 7)
         return CUPTI_ERROR_INVALID_PARAMETER;
+    if (mode_is("slow")) {
+        atexit(leave); /* of what it loads just now */
+        usleep(100000);
+        need_here();
+    }
     p->pHostObject = calloc(1, sizeof *p->pHostObject);
     hosts++;
     return CUPTI_SUCCESS;
@@ -175,6 +181,7 @@ CUptiResult cuptiPmSamplingEnable(CUpti_PmSampling_Enable_Params *p)
     if (mode_is("busy") || (mode_is("second") && p->deviceIndex == 1))
         return CUPTI_ERROR_HARDWARE_BUSY;
     o->open = 1;
+    o->full = 0; /* which a stop and a start do not change */
     p->pPmSamplingObject = o;
     return CUPTI_SUCCESS;
 }
@@ -230,13 +237,21 @@ CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params *p)
     if (mode_is("hang"))
         pause(); /* its thread is left behind, and reads nothing any more */
     need_here();
+    if (o->full) {
+        p->overflow = 1;
+        return CUPTI_ERROR_OUT_OF_MEMORY;
+    }
     for (; o->next + o->interval <= now && image->count < SAMPLES; image->count++) {
         image->samples[image->count].start = o->next - other;
         o->next += o->interval;
         image->samples[image->count].end = o->next - other;
+        if (o->looks == 0 && image->count == 0) /* as CUPTI tells of the first one */
+            image->samples[0].start -= 400000000;
     }
-    p->overflow = (uint8_t)mode_is("flood");
-    return CUPTI_SUCCESS;
+    o->looks++;
+    o->full = mode_is("flood") && o->looks == 3;
+    p->overflow = (uint8_t)o->full;
+    return o->full ? CUPTI_ERROR_OUT_OF_MEMORY : CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiPmSamplingGetCounterDataInfo(CUpti_PmSampling_GetCounterDataInfo_Params *p)

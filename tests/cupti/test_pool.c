@@ -6,6 +6,7 @@
 
 #include <gpurt/atomic.h>
 #include <pthread.h>
+#include <sys/mman.h>
 
 enum {
     THREADS = 4,
@@ -21,12 +22,24 @@ static int index_of(const uint8_t *memory)
     return (int)((memory - pool.memory) / POOL_BUFFER_BYTES);
 }
 
+/* A small one: a second after the last. */
+static uint8_t *take(void)
+{
+    static uint64_t xnow_ns = 1000000000;
+    size_t bytes;
+    uint64_t now_ns = gpurt_add_relaxed_dev_u64(&xnow_ns, 1000000000);
+    uint8_t *memory = pool_take(&pool, now_ns, &bytes);
+
+    CHECK_EQ(bytes, memory ? POOL_BUFFER_BYTES : 0);
+    return memory;
+}
+
 static void *fill(void *context)
 {
     uint32_t thread = (uint32_t)(uintptr_t)context;
 
     for (uint32_t i = 0; i < EACH;) {
-        uint8_t *memory = pool_take(&pool);
+        uint8_t *memory = take();
         int index;
 
         if (!memory)
@@ -82,10 +95,10 @@ static void check_end_of_pool(void)
     CHECK_EQ(rung, THREADS * EACH / POOL_BELL); /* nobody waited */
 
     for (int i = 0; i < POOL_BUFFERS; i++) {
-        all[i] = pool_take(&pool);
+        all[i] = take();
         CHECK(all[i] != NULL);
     }
-    CHECK(pool_take(&pool) == NULL);
+    CHECK(take() == NULL);
     CHECK_EQ(pool.xstarved, starved + 1);
     /* Back in an order that is not that of their places. */
     pool_fill(&pool, all[200], 1);
@@ -98,7 +111,7 @@ static void check_end_of_pool(void)
     CHECK_EQ(pool.entries[index_of(all[3])].valid, POOL_BUFFER_BYTES); /* never beyond it */
     pool_give(&pool, index_of(all[3]));
     CHECK_EQ(pool_next(&pool), index_of(all[77]));
-    CHECK(pool_take(&pool) != NULL);
+    CHECK(take() != NULL);
     pool_give(&pool, index_of(all[77]));
     /* The neighbour of the last one is no older than what was filled before it. */
     pool_fill(&pool, all[40], 4);
@@ -110,8 +123,54 @@ static void check_end_of_pool(void)
     CHECK_EQ(pool_next(&pool), -1);
 }
 
+/* Who takes them fast is given four in one piece, while there are such; nothing is taken twice,
+ * and what comes back may be taken again as one or as four. */
+static void check_large(void)
+{
+    uint8_t *all[POOL_BUFFERS], *back[2] = {take(), take()}, *small = take();
+    bool taken[POOL_BUFFERS] = {false};
+    uint64_t now_ns = pool.xtaken_ns + POOL_SOON_NS;
+    int count = 0, larges = 0;
+    size_t bytes;
+
+    for (int i = 0; i < 2; i++) { /* the first four are not all free: the third is taken */
+        pool_fill(&pool, back[i], 1);
+        pool_give(&pool, pool_next(&pool));
+    }
+    taken[index_of(small)] = true;
+    for (;; count++) {
+        all[count] = pool_take(&pool, now_ns, &bytes);
+        if (!all[count])
+            break;
+        CHECK(bytes == POOL_BUFFER_BYTES || bytes == POOL_LARGE * POOL_BUFFER_BYTES);
+        larges += bytes != POOL_BUFFER_BYTES;
+        for (size_t i = 0; i < bytes / POOL_BUFFER_BYTES; i++) {
+            CHECK(!taken[index_of(all[count]) + (int)i]);
+            taken[index_of(all[count]) + (int)i] = true;
+        }
+    }
+    CHECK_EQ(larges, POOL_BUFFERS / POOL_LARGE - 1);
+    CHECK_EQ(count, larges + POOL_LARGE - 1);
+    pool_fill(&pool, all[1], POOL_LARGE * POOL_BUFFER_BYTES + 1);
+    pool_fill(&pool, small, 2);
+    CHECK_EQ(pool_next(&pool), index_of(all[1]));
+    CHECK_EQ(pool.entries[index_of(all[1])].valid, POOL_LARGE * POOL_BUFFER_BYTES);
+    pool_give(&pool, index_of(all[1]));
+    CHECK_EQ(pool_next(&pool), index_of(small));
+    pool_give(&pool, index_of(small));
+    CHECK(pool_take(&pool, now_ns, &bytes) == all[1]);
+    CHECK_EQ(bytes, POOL_LARGE * POOL_BUFFER_BYTES);
+    CHECK(pool_take(&pool, now_ns + POOL_SOON_NS + 1, &bytes) == small);
+    CHECK_EQ(bytes, POOL_BUFFER_BYTES);
+    CHECK(pool_take(&pool, now_ns, &bytes) == NULL);
+}
+
 int main(void)
 {
+    CHECK(pool_open(&pool));
+    check_large();
+    munmap(pool.memory, (size_t)POOL_BUFFERS * POOL_BUFFER_BYTES);
+    memset(&pool, 0, sizeof pool);
     CHECK(pool_open(&pool));
     check_crowd();
     check_end_of_pool();

@@ -27,6 +27,7 @@ run 800
 has 'dev0 *sample *sample of 1000000 ns, in 1/100 %: SM active 9150, issued 1013, memory 4225, tensor 3300, warps -1' text
 has 'dev1 *sample ' text
 lacks WARN text
+lacks 'sample of [0-9]\{8\}' text # the first one is as long as the others
 has '"device":0,.*"samples":{"count":[0-9]*,"sm_active_percent":91.50,"issued_percent":10.13,"memory_percent":42.25,"tensor_percent":33.00,"warps_percent":null}' sums
 [ "$(cat left)" = 0 ] || fail "$(cat left) things of CUPTI were left on"
 first=$(grep -n ' sample ' text | head -n 1 | cut -d: -f1) kernel=$(grep -n 'kernel persistent' text | cut -d: -f1)
@@ -54,8 +55,15 @@ has 'WARN .*no samples of GPU 1: another tool has its counters' text
 has 'dev0 *sample ' text
 lacks 'dev1 *sample ' text
 [ "$(cat left)" = 0 ] || fail "$(cat left) things of CUPTI were left on"
-FAKE_PM=flood run 600
+FAKE_PM=flood run 1000
 [ "$(grep -c 'WARN .*samples of GPU 0 are missing' text)" = 1 ] || fail "flood: $(grep WARN text)"
+[ "$(grep -c 'dev0 *sample ' text)" -gt 160 ] || fail "flood: counting ended with it: $(grep -c 'dev0 *sample ' text) samples"
+# A program that ends before counting has begun, and while CUPTI loads what it needs.
+for ms in 1 350 500 700; do
+    FAKE_PM=slow run "$ms"
+    has 'kernel persistent' text
+    [ "$(cat left)" = 0 ] || fail "slow, $ms ms: $(cat left) things of CUPTI were left on"
+done
 began=$SECONDS
 FAKE_PM=hang run 600
 [ $((SECONDS - began)) -lt 15 ] || fail "a driver that hangs held the program for $((SECONDS - began)) s"

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <thread>
@@ -59,20 +60,27 @@ static double now_ns()
     return double(t.tv_sec) * 1e9 + double(t.tv_nsec);
 }
 
-/* Prints the median time of a launch call, of batches that stay below the queue's depth. */
-static void launches(unsigned *counter, int count)
+/* Prints the median time of a launch call, of batches that stay below the queue's depth; the
+ * first fifth warms up. cpu: the processor to launch from, -1: any. */
+static void launches(unsigned *counter, int count, int cpu)
 {
     const int batch = 200;
     std::vector<double> times;
     unsigned before, after;
+    cpu_set_t one;
 
+    CPU_ZERO(&one);
+    CPU_SET(cpu < 0 ? 0 : cpu, &one);
+    if (cpu >= 0 && sched_setaffinity(0, sizeof one, &one) != 0) /* this thread alone */
+        exit(6);
     NEED(cudaMemcpy(&before, counter, sizeof before, cudaMemcpyDeviceToHost));
     for (int done = 0; done < count; done += batch) {
         double begin = now_ns();
 
         for (int i = 0; i < batch; i++)
             tick<<<1, 32>>>(counter);
-        times.push_back((now_ns() - begin) / batch);
+        if (done >= count / 5 || done + batch >= count)
+            times.push_back((now_ns() - begin) / batch);
         NEED(cudaDeviceSynchronize());
     }
     std::sort(times.begin(), times.end());
@@ -115,9 +123,9 @@ static void mix()
         exit(4);
 }
 
-static void persistent()
+static void persistent(int ms)
 {
-    spin<<<1, 32>>>(700000000ull);
+    spin<<<1, 32>>>(ms * 1000000ull);
     NEED(cudaDeviceSynchronize());
 }
 
@@ -163,16 +171,16 @@ int main(int argc, char **argv)
     if (strcmp(mode, "mix") == 0)
         mix();
     else if (strcmp(mode, "persistent") == 0)
-        persistent();
+        persistent(argc > 2 ? count : 700);
     else if (strcmp(mode, "threads") == 0)
         threads(counter, count);
     else
-        launches(counter, count);
+        launches(counter, count, argc > 3 ? atoi(argv[3]) : -1);
     if (strcmp(mode, "reset") == 0) {
         NEED(cudaDeviceReset());
         NEED(cudaMalloc(&counter, sizeof *counter));
         NEED(cudaMemset(counter, 0, sizeof *counter));
-        launches(counter, count);
+        launches(counter, count, -1);
     } else if (strcmp(mode, "kill") == 0) {
         usleep(500000);
         kill(getpid(), SIGKILL);

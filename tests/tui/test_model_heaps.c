@@ -134,6 +134,20 @@ static void check_screen(int rows, int columns)
     canvas_fini(&c);
 }
 
+/* Processes of one log begin to number their heaps anew: the device tells them apart. */
+static void check_devices(void)
+{
+    gpurt_heap_state_row_t s = {.heap = 64, .live_bytes = gpurt_pair(7 * MIB)};
+
+    put_on(1, GPURT_KIND_HEAP_STATE, GPURT_LEVEL_DEBUG, T0 + 10, &s, sizeof s);
+    gpurt_model_view(model, T0 + 11, GPURT_MODEL_REPLAY, view);
+    CHECK_EQ(view->heaps.count, 2);
+    CHECK_EQ(view->heaps.list[0].told.device, 0);
+    CHECK_EQ(view->heaps.list[0].live_bytes, 40 * MIB);
+    CHECK_EQ(view->heaps.list[1].told.device, 1);
+    CHECK_EQ(view->heaps.list[1].live_bytes, 7 * MIB);
+}
+
 int main(void)
 {
     setlocale(LC_ALL, "C.UTF-8");
@@ -144,6 +158,11 @@ int main(void)
     check_screen(24, 80);
     check_screen(36, 120);
     check_crowd();
+    gpurt_model_destroy(model);
+    CHECK_EQ(gpurt_model_create(&dictionary, NULL, &model, &err), GPURT_OK);
+    view->heaps.rows = 0;
+    put_state(64, T0, 40 * MIB, 0);
+    check_devices();
     gpurt_model_destroy(model);
     gpurt_dictionary_fini(&dictionary);
     free(view);

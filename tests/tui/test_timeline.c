@@ -236,6 +236,41 @@ static void check_torn(void)
     canvas_fini(&c);
 }
 
+/* A kernel put the short way lies where it would by the long one, or is refused. */
+static void check_short_way(void)
+{
+    static gpurt_timeline_t other;
+    gpurt_timeline_run_t run = {.count = 0}, other_run = {.count = 0};
+    uint64_t at = T0, taken = 0;
+    uint32_t seed = 1;
+
+    fresh();
+    memset(&other, 0, sizeof other);
+    for (uint32_t i = 0; i < 20000; i++) {
+        gpurt_activity_kernel_t k = {.context = 1};
+        gpurt_row_t row = {.kind = GPURT_KIND_KERNEL};
+        gpurt_span_t span;
+
+        seed = seed * 1664525u + 1013904223u;
+        k.ns = gpurt_pair(seed >> 24 ? (seed >> 8) % 30000 : (seed >> 8) % 3000000);
+        k.stream = 7 + (seed >> 20 & 31u) / 31;
+        k.context = 1 + (seed >> 14 & 63u) / 63;
+        at += (seed >> 5) % 20000;
+        row.time_ns = seed >> 17 & 63u ? at : at - 2 * MS; /* late now and then */
+        row.block = (seed >> 9 & 63u) / 63;
+        CHECK(gpurt_span_of(&row, &k, &span));
+        gpurt_timeline_add(&other, &other_run, &span, i % 5);
+        if (gpurt_timeline_more(t, &run, &row, &k, i % 5))
+            taken++;
+        else
+            gpurt_timeline_add(t, &run, &span, i % 5);
+    }
+    gpurt_timeline_end(t, &run);
+    gpurt_timeline_end(&other, &other_run);
+    CHECK(taken > 10000);
+    CHECK_EQ(memcmp(t, &other, sizeof other), 0);
+}
+
 int main(void)
 {
     view = calloc(1, sizeof *view);
@@ -244,6 +279,7 @@ int main(void)
     check_bins();
     check_absurd();
     check_holds();
+    check_short_way();
     check_picture();
     check_keys();
     check_torn();

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fileabout.h - who is recorded in a file that several boxes are drained into: processes one
+ * after another or side by side, each with sections of its own, maybe on other GPUs. A row
+ * names its section by a number, so the file has one table of the sections of all; a box's
+ * own numbers are put in its terms as rows are written. */
+#ifndef GPURT_LOG_FILEABOUT_H
+#define GPURT_LOG_FILEABOUT_H
+
+#include "format.h"
+
+/* The file's numbers of a box's sections, by the box's. Owner: the caller. */
+typedef struct gplog_numbers {
+    uint8_t section[GPURT_BOX_SECTIONS];
+    bool same; /* each is the box's own */
+} gplog_numbers_t;
+
+/* *all becomes who is recorded now: `about`, with the sections that the file had before its
+ * own. Of what finds no room in the table, numbers stay the box's. */
+void gplog_about_join(gplog_file_t *all, const gplog_file_t *about);
+
+void gplog_about_numbers(const gplog_file_t *all, const gplog_file_t *about,
+                         gplog_numbers_t *out);
+
+/* Rows that lie one after another. */
+void gplog_rows_number(const gplog_numbers_t *n, uint8_t *rows, uint32_t bytes);
+
+#endif
