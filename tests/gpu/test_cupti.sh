@@ -38,7 +38,8 @@ log_has 'kernel void add<float>(float\*, int): [0-9]* ns, grid 1024,1,1 block 25
 "$bin/gpurt-log" stat run.gplog | grep >/dev/null '^copies     device to host: 1, 1.0 MiB, ' || fail "stat"
 "$bin/gpurt-log" stat run.gplog | grep >/dev/null '^GPU 0      of ' || fail "stat: time of the GPU"
 run 0 1 persistent
-log_has 'kernel spin(unsigned long long): \(69\|70\)[0-9]\{7\} ns'
+# 0.7 s; other programs of that GPU may have their turns between.
+log_has 'kernel spin(unsigned long long): \(69\|7[0-9]\)[0-9]\{7\} ns'
 run 0 20000 threads 5000
 run 0 4000 reset 2000
 run 0 2000 fork 2000

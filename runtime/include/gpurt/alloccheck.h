@@ -44,8 +44,8 @@ GPURT_DEVN void gpurt_watch_poison(const gpurt_watch_slot_t *s)
         words[i / 8] = GPURT_POISON_WORD;
 }
 
-/* Gives a slot that was kept back to the heap, after a look at what became of it. */
-GPURT_DEVN void gpurt_watch_release(const gpurt_heap_t *h, char *begin, uint32_t here)
+/* Gives a slot that was kept back to the heap, after a look at what became of it. Returns: its bytes. */
+GPURT_DEVN uint64_t gpurt_watch_release(const gpurt_heap_t *h, char *begin, uint32_t here)
 {
     gpurt_heap_watch_t *w = h->watch;
     gpurt_watch_slot_t s = gpurt_watch_slot_at(h, begin);
@@ -72,28 +72,28 @@ GPURT_DEVN void gpurt_watch_release(const gpurt_heap_t *h, char *begin, uint32_t
     gpurt_tally_red(&w->xkept_bytes, 0 - s.bytes);
     gpurt_tally_red(&w->xkept, ~0ull);
     gpurt_core_free(h, begin);
+    return s.bytes;
 }
 
-/* Empties a place. Returns: whether something was in it. */
-GPURT_DEV bool gpurt_watch_empty(const gpurt_heap_t *h, uint64_t ticket, uint64_t put,
-                                 uint32_t here)
+/* Empties a place. Returns: the bytes that it kept. */
+GPURT_DEV uint64_t gpurt_watch_empty(const gpurt_heap_t *h, uint64_t ticket, uint64_t put,
+                                     uint32_t here)
 {
     gpurt_heap_watch_t *w = h->watch;
     uint64_t old = gpurt_xchg_acq_rel_far_u64(w->xplaces + (ticket & (w->place_count - 1)),
                                               put); /* AW1.rel AW1.acq */
 
-    if (old)
-        gpurt_watch_release(h, (char *)(uintptr_t)old, here);
-    return old != 0;
+    return old ? gpurt_watch_release(h, (char *)(uintptr_t)old, here) : 0;
 }
 
-/* Keeps a freed slot back; the oldest ones go for it when there are too many. lanes: who
- * does so together. */
+/* Keeps a freed slot back; the oldest ones go for it when there are too many. Each lane has as much go
+ * as it keeps and no more, or those that find too many at once would leave none. lanes: who does so
+ * together. */
 GPURT_DEVN void gpurt_watch_keep(const gpurt_heap_t *h, const gpurt_watch_slot_t *s,
                                  uint32_t lanes, uint32_t here)
 {
     gpurt_heap_watch_t *w = h->watch;
-    uint64_t kept;
+    uint64_t kept, gone = 0;
 
     gpurt_watch_poison(s);
     gpurt_syncwarp(lanes); /* loops of any length parted them: one atomic is for all */
@@ -101,10 +101,9 @@ GPURT_DEVN void gpurt_watch_keep(const gpurt_heap_t *h, const gpurt_watch_slot_t
     gpurt_tally_red(&w->xkept, 1);
     gpurt_watch_empty(h, gpurt_tally_ticket(&w->xhead), (uint64_t)(uintptr_t)s->begin,
                       here);
-    for (uint32_t i = 0; i < GPURT_WATCH_TRIES && kept > w->keep_bytes; i++) {
-        uint64_t tail = gpurt_tally_ticket(&w->xtail);
-
-        gpurt_watch_empty(h, tail, 0, here);
+    for (uint32_t i = 0; i < GPURT_WATCH_TRIES && kept > w->keep_bytes && gone < s->bytes;
+         i++) {
+        gone += gpurt_watch_empty(h, gpurt_tally_ticket(&w->xtail), 0, here);
         kept = gpurt_load_relaxed_dev_u64(&w->xkept_bytes);
     }
 }
@@ -119,7 +118,7 @@ GPURT_DEVN bool gpurt_watch_release_all(const gpurt_heap_t *h, uint32_t here)
         return false;
     for (uint32_t i = 0; i < w->place_count; i++)
         if (gpurt_load_relaxed_dev_u64(w->xplaces + i)) /* relaxed: a look */
-            any |= gpurt_watch_empty(h, i, 0, here);
+            any |= gpurt_watch_empty(h, i, 0, here) > 0;
     return any;
 }
 
