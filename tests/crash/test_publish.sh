@@ -63,10 +63,11 @@ started+=("$recorder")
 pid=$(application "$recorder")
 started+=("$pid")
 wait_shown "$pid" 2000
+exec 9<"gpurt/$pid" # held open, or the next file could have its number
 before=$(stat -c %i "gpurt/$pid")
 kill -KILL "$recorder"
 wait "$recorder" 2>/dev/null || true
-"$bin/gpurt-drain" -p "$pid" -o b.gplog &
+"$bin/gpurt-drain" -p "$pid" -o b.gplog 9<&- &
 drainer=$!
 started+=("$drainer")
 # Not asked before it is there: gpurt-top would drain a program that nobody drains.
@@ -74,6 +75,7 @@ for _ in $(seq 750); do
     [ "$(stat -c %i "gpurt/$pid" 2>/dev/null)" != "$before" ] && [ -e "gpurt/$pid" ] && break
     sleep 0.02
 done
+exec 9<&-
 wait_shown "$pid" 0
 shown "$pid" | grep >/dev/null '"state":"live"' || fail 'gpurt-drain publishes'
 kill -KILL "$pid"
