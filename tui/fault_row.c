@@ -59,7 +59,7 @@ void fault_function(const code_place_t *place, char *out, size_t room)
     if (place->frame_count)
         snprintf(out, room, "%s", name);
     else
-        snprintf(out, room, "%s+0x%llx", name[0] ? name : "?",
+        snprintf(out, room, "%.*s+0x%llx", NAME - 20, name[0] ? name : "?",
                  (unsigned long long)place->offset);
 }
 

@@ -324,6 +324,7 @@ static bool case_run(const latency_case_t *c)
         case_rows(c, &seen);
         clock_row(c, &fit);
     }
+    seen.map = behind.map = NULL;
     close(listener);
     return found;
 }

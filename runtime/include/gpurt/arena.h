@@ -398,7 +398,7 @@ GPURT_DEVN gpurt_arena_growth_t gpurt_arena_warp_grown(gpurt_arena_t a, uint32_t
     out.object = NULL;
     if (gpurt_lane() == 0)
         out = gpurt_arena_grown(a, size, 16);
-    word = (uint32_t)out.arena.answer | (uint32_t)out.arena.spare << 16;
+    word = (uint32_t)out.arena.answer + (uint32_t)out.arena.spare * 0x10000u;
     gpurt_syncwarp(GPURT_FULL_MASK); /* the piece's header, what the heap has acquired */
     word = gpurt_shfl_u32(GPURT_FULL_MASK, word, 0);
     out.object = (char *)(uintptr_t)gpurt_shfl_u64(GPURT_FULL_MASK,
