@@ -11,8 +11,8 @@
  *   order   load: relaxed acquire      store, red: relaxed release
  *           others: relaxed acquire release acq_rel
  *   scope   blk (the block)  clu (the cluster)  dev (the device)  sys (host and peers too);
- *           far: as dev, for a word that does not lie in shared memory (u32 u64; not load, store
- *           nor red). One instruction on a GPU, which else asks first where the word lies
+ *           far: as dev, for a word that does not lie in shared memory (u32 u64: add and or xchg
+ *           cas). One instruction on a GPU, which else asks first where the word lies
  *   type    u32 u64; i32 i64 (all but and or xor, no red); f32 f64 (load store add xchg);
  *           u128 (load store xchg cas)
  *
@@ -90,17 +90,14 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
 #    define GPURT_RAW_add_(T, U, t, p, v, o, s) \
         GPURT_RAW_at_##s(fetch_add, add_, T, U, t, p, v, o, s)
 #    define GPURT_RAW_sub_(T, U, t, p, v, o, s) \
-        GPURT_RAW_at_##s(fetch_add, add_, T, U, t, p, (U)0 - (U)(v), o, s)
+        ((T)GPURT_RAW_rmw(fetch_sub, U, (U *)(p), (U)(v), o, s))
 #    define GPURT_RAW_and_(T, U, t, p, v, o, s) \
         GPURT_RAW_at_##s(fetch_and, and_, T, T, t, p, v, o, s)
 #    define GPURT_RAW_or_(T, U, t, p, v, o, s) \
         GPURT_RAW_at_##s(fetch_or, or_, T, T, t, p, v, o, s)
-#    define GPURT_RAW_xor_(T, U, t, p, v, o, s) \
-        GPURT_RAW_at_##s(fetch_xor, xor_, T, T, t, p, v, o, s)
-#    define GPURT_RAW_min_(T, U, t, p, v, o, s) \
-        GPURT_RAW_at_##s(fetch_min, min_, T, T, t, p, v, o, s)
-#    define GPURT_RAW_max_(T, U, t, p, v, o, s) \
-        GPURT_RAW_at_##s(fetch_max, max_, T, T, t, p, v, o, s)
+#    define GPURT_RAW_xor_(T, U, t, p, v, o, s) GPURT_RAW_rmw(fetch_xor, T, p, v, o, s)
+#    define GPURT_RAW_min_(T, U, t, p, v, o, s) GPURT_RAW_rmw(fetch_min, T, p, v, o, s)
+#    define GPURT_RAW_max_(T, U, t, p, v, o, s) GPURT_RAW_rmw(fetch_max, T, p, v, o, s)
 #    define GPURT_RAW_xchg_(T, U, t, p, v, o, s) \
         GPURT_RAW_at_##s(exchange_n, xchg_, T, T, t, p, v, o, s)
 #    define GPURT_RAW_cas(T, t, p, e, d, o, fo, s) \
@@ -125,28 +122,12 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
             gpurt_want_ == gpurt_old_;                                                 \
         })
 #    define GPURT_PTX_WORD_u32 "r"
-#    define GPURT_PTX_WORD_i32 "r"
 #    define GPURT_PTX_WORD_u64 "l"
-#    define GPURT_PTX_WORD_i64 "l"
-#    define GPURT_PTX_WORD_f32 "f"
-#    define GPURT_PTX_WORD_f64 "d"
 #    define GPURT_PTX_BITS_u32 "b32"
-#    define GPURT_PTX_BITS_i32 "b32"
 #    define GPURT_PTX_BITS_u64 "b64"
-#    define GPURT_PTX_BITS_i64 "b64"
-#    define GPURT_PTX_SUM_u32  "u32"
-#    define GPURT_PTX_SUM_i32  "u32"
-#    define GPURT_PTX_SUM_u64  "u64"
-#    define GPURT_PTX_SUM_i64  "u64"
-#    define GPURT_PTX_SUM_f32  "f32"
-#    define GPURT_PTX_SUM_f64  "f64"
-#    define GPURT_PTX_RANK_u32 "u32"
-#    define GPURT_PTX_RANK_i32 "s32"
-#    define GPURT_PTX_RANK_u64 "u64"
-#    define GPURT_PTX_RANK_i64 "s64"
-#    define GPURT_PTX_add_(t)  "add." GPURT_PTX_SUM_##t
-#    define GPURT_PTX_min_(t)  "min." GPURT_PTX_RANK_##t
-#    define GPURT_PTX_max_(t)  "max." GPURT_PTX_RANK_##t
+#    define GPURT_PTX_add_(t)  "add." #    t
+#    define GPURT_PTX_min_(t)  "min." #    t
+#    define GPURT_PTX_max_(t)  "max." #    t
 #    define GPURT_PTX_and_(t)  "and." GPURT_PTX_BITS_##t
 #    define GPURT_PTX_or_(t)   "or." GPURT_PTX_BITS_##t
 #    define GPURT_PTX_xor_(t)  "xor." GPURT_PTX_BITS_##t
@@ -160,8 +141,7 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
 #    define GPURT_RAW_cas_any(p, e, d, o, fo, s)                                        \
         __nv_atomic_compare_exchange(p, e, d, false, GPURT_ORDER_##o, GPURT_ORDER_##fo, \
                                      GPURT_SCOPE_##s)
-#    define GPURT_RAW_addf(T, t, p, v, o, s) \
-        GPURT_RAW_at_##s(fetch_add, add_, T, T, t, p, v, o, s)
+#    define GPURT_RAW_addf(T, p, v, o, s) GPURT_RAW_rmw(fetch_add, T, p, v, o, s)
 /* On a generic address even red is an atomic with an answer, which must be told apart from
  * one in shared memory; a word of scope dev or sys lies in memory all the same. */
 #    define GPURT_RED_SPACE_blk   ""
@@ -236,7 +216,7 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
 #    define GPURT_RAW_swap(p, v, old, o, s) __atomic_exchange(p, v, old, GPURT_ORDER_##o)
 /* Floats have no fetch-add here either; the exchange compares bits, so a NaN cannot spin.
  * */
-#    define GPURT_RAW_addf(T, t, p, v, o, s)                                       \
+#    define GPURT_RAW_addf(T, p, v, o, s)                                          \
         __extension__({                                                            \
             T gpurt_old_, gpurt_new_;                                              \
             __atomic_load(p, &gpurt_old_, __ATOMIC_RELAXED);                       \
@@ -392,12 +372,8 @@ GPURT_END_DECLS
 
 #define GPURT_DEFINE_FAR(T, t)                                                            \
     GPURT_FOR_FAR(GPURT_DEF_rmw, add_, T, T, t)                                           \
-    GPURT_FOR_FAR(GPURT_DEF_rmw, sub_, T, T, t)                                           \
-    GPURT_FOR_FAR(GPURT_DEF_rmw, min_, T, T, t)                                           \
-    GPURT_FOR_FAR(GPURT_DEF_rmw, max_, T, T, t)                                           \
     GPURT_FOR_FAR(GPURT_DEF_rmw, and_, T, T, t)                                           \
     GPURT_FOR_FAR(GPURT_DEF_rmw, or_, T, T, t)                                            \
-    GPURT_FOR_FAR(GPURT_DEF_rmw, xor_, T, T, t)                                           \
     GPURT_FOR_FAR(GPURT_DEF_xchg, T, T, t)                                                \
     GPURT_DEF_cas(T, t, relaxed, relaxed, far) GPURT_DEF_cas(T, t, acquire, acquire, far) \
         GPURT_DEF_cas(T, t, release, relaxed, far)                                        \
@@ -448,7 +424,7 @@ GPURT_DEFINE_FAR(uint64_t, u64)
     GPURT_HD T gpurt_add_##o##_##s##_##t(T *p, T value)    \
     {                                                      \
         GPURT_RAW_point(p, sizeof(T), s, GPURT_POINT_RMW); \
-        return GPURT_RAW_addf(T, t, p, value, o, s);       \
+        return GPURT_RAW_addf(T, p, value, o, s);          \
     }
 #define GPURT_DEFINE_FLOAT(T, t)                      \
     GPURT_FOR_SCOPES(GPURT_DEF_loadf, T, t, relaxed)  \
