@@ -323,19 +323,20 @@ static bool application_gone(gpurt_drain_t *d)
     return !d->alive;
 }
 
-/* Whether somebody has inherited the box from an application that did not close it. A process
+/* Sees whether somebody has inherited the box from an application that did not close it. A process
  * that it forked holds what it held of the GPU, too, and the GPU's kernels run on until the last
  * holder is gone. It may be any process that is about to end: which ones had the box, nothing
  * tells then. */
-static bool has_heirs(gpurt_drain_t *d)
+static void heirs_look(gpurt_drain_t *d)
 {
-    if (d->map->fd < 0 || application_closed(d))
-        return false;
-    if (!d->heirs_seen_ns || d->now_ns - d->heirs_seen_ns >= LOOK_HEIRS_NS) {
-        d->heirs_seen_ns = d->now_ns;
-        d->heirs = gpurt_file_held_elsewhere(d->map->fd);
-    }
-    return d->heirs;
+    bool possible = d->map->fd >= 0 && !application_closed(d);
+
+    if (d->alone_ns ||
+        (possible && d->heirs_seen_ns && d->now_ns - d->heirs_seen_ns < LOOK_HEIRS_NS))
+        return;
+    d->heirs_seen_ns = d->now_ns;
+    if (!possible || !gpurt_file_held_elsewhere(d->map->fd))
+        d->alone_ns = d->now_ns;
 }
 
 /* Whether all rings were looked at, and what they held is in the file, so that its room is free
@@ -345,7 +346,9 @@ static bool caught_up(const gpurt_drain_t *d)
     return !d->cut && d->batch->count == 0 && d->handed == 0;
 }
 
-/* A store that refuses is not waited for: it may for ever, and the finish says so. */
+/* A store that refuses is not waited for: it may for ever, and the finish says so. The last heir is
+ * seen gone after the round's look at the rings, and may have written in between: the silence
+ * that counts begins there. */
 bool gpurt_drain_over(gpurt_drain_t *d)
 {
     uint64_t quiet;
@@ -359,7 +362,10 @@ bool gpurt_drain_over(gpurt_drain_t *d)
         (!caught_up(d) && !d->refused))
         d->quiet_since = d->now_ns;
     quiet = d->now_ns - d->quiet_since;
-    return quiet >= d->options.settle_ns && (quiet >= d->options.heirs_ns || !has_heirs(d));
+    heirs_look(d);
+    if (d->alone_ns && d->now_ns - d->alone_ns < quiet)
+        quiet = d->now_ns - d->alone_ns;
+    return quiet >= (d->alone_ns ? d->options.settle_ns : d->options.heirs_ns);
 }
 
 static void laps_limit(gpurt_drain_t *d)

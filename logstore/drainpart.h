@@ -175,9 +175,9 @@ struct gpurt_drain {
     uint64_t beat_ns;
     uint64_t oldest_ns; /* when the oldest row that is not flushed was found, 0 none */
     uint64_t last_row_ns, quiet_since, alive_ns, heirs_seen_ns;
+    uint64_t alone_ns;             /* since when no other process has the box; 0: one may */
     uint64_t host_ran_ns, host_ns; /* its processor time; when that was seen to grow */
     bool alive;
-    bool heirs;   /* as of heirs_seen_ns: another process may have the box, still */
     bool urgent;  /* flush after this round: someone waits for a panic */
     bool refused; /* the last time that a sink took part, it failed */
     bool half;    /* flush when all rings had their turn: one is half used up */

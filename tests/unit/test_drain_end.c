@@ -19,7 +19,8 @@ enum {
     RING_BYTES = 16384, /* more than one visit takes */
     GROUPS = 300000,    /* of all writers: more than three batches and the shelf hold */
     STANDS_NS = 50000000,
-    SETTLE_NS = 1000000 /* of which it stands fifty */
+    SETTLE_NS = 1000000,   /* of which it stands fifty */
+    LOOK_AGAIN_US = 100000 /* a look for heirs is older then than the drain lets it be */
 };
 #define NEVER_NS 3600000000000ull
 #define LIMIT_NS 20000000000ull
@@ -299,6 +300,32 @@ static void an_heir_that_writes(bool half)
     close_all(d, NULL);
 }
 
+/* It writes and ends when the rings were looked at and it was not looked for yet. */
+static void an_heir_that_is_quick(void)
+{
+    enum {
+        MESSAGES = 20
+    };
+    gpurt_drain_t *d = open_all(NULL, false);
+    pid_t heir = heir_start(MESSAGES, false);
+    uint32_t rows;
+
+    writers.each = 0;
+    CHECK_MSG(!rounds(d, STANDS_NS), "not over: another may still write");
+    usleep(LOOK_AGAIN_US);
+    CHECK(gpurt_drain_round(d, &rows, &err) == GPURT_OK);
+    CHECK(write(heir_pipe[1], "w", 1) == 1);
+    CHECK(waitpid(heir, NULL, 0) == heir);
+    CHECK_MSG(!gpurt_drain_over(d), "not over: nobody has looked at the rings since");
+    CHECK_MSG(rounds(d, 0), "over");
+    for (uint32_t r = 0; r < RINGS; r++)
+        CHECK_MSG(store.next[r] == MESSAGES, "ring %u: %u of %u in the file", r,
+                  store.next[r], MESSAGES);
+    CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK, "%s", err.text);
+    close(heir_pipe[1]);
+    close_all(d, NULL);
+}
+
 /* Returns: how long an end takes where nothing comes, with a process left behind or without. */
 static uint64_t idle_end(bool left, bool closed)
 {
@@ -358,6 +385,7 @@ int main(void)
     a_store_that_refuses(false);
     an_heir_that_writes(false);
     an_heir_that_writes(true);
+    an_heir_that_is_quick();
     an_heir_that_stays();
     a_stranger();
     gpurt_dictionary_fini(&dictionary);
