@@ -26,7 +26,7 @@ gpurt_status_t gpurt_arena_source_create(gpurt_t *rt, const gpurt_heap_t *heap,
     if (slots > 1u << 24)
         return REFUSE(err, GPURT_E_INVALID, "arenas: %u slots: at most 2^24", slots);
     bytes = gpurt_arena_table_words(slots) * sizeof *out->slots;
-    st = gpurt_heap_known(heap, err);
+    st = gpurt_heap_known(rt, heap, err);
     if (st == GPURT_OK)
         st = gpurt_mem_create(rt, bytes, &memory, err);
     if (st == GPURT_OK)
@@ -207,7 +207,7 @@ gpurt_status_t gpurt_arena_source_sweep(gpurt_t *rt, const gpurt_arena_source_t 
     bytes = source->slot_count * sizeof *slots;
     slots = (uint64_t *)malloc(bytes);
     st = slots
-             ? gpurt_heap_known(&source->heap, err)
+             ? gpurt_heap_known(rt, &source->heap, err)
              : gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "arenas: a table");
     if (st == GPURT_OK)
         st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, slots, source->slots, bytes, err);

@@ -17,6 +17,7 @@ enum {
 typedef struct entry {
     gpurt_arena_source_t source; /* slots NULL: free */
     uint32_t id;
+    gpurt_t *rt;
     uint64_t time_ns;
     gpurt_arena_state_row_t state;
 } entry_t;
@@ -87,7 +88,7 @@ void gpurt_arenaview_begin(gpurt_t *rt, const gpurt_arena_source_t *source)
         e = book.list[i].source.slots ? NULL : &book.list[i];
     book.made++;
     if (e)
-        *e = (entry_t){.source = *source, .id = book.made};
+        *e = (entry_t){.source = *source, .id = book.made, .rt = rt};
     gpurt_viewer_leave();
 }
 
@@ -107,11 +108,13 @@ void gpurt_arenaview_end(gpurt_t *rt, const gpurt_arena_source_t *source)
 void gpurt_arenaview_tell(gpurt_viewer_t *v, bool last)
 {
     for (uint32_t i = 0; i < SOURCES; i++)
-        if (book.list[i].source.slots)
+        if (book.list[i].source.slots && book.list[i].rt == v->rt)
             source_tell(v, &book.list[i], last, false);
 }
 
-void gpurt_arenaview_forget(void)
+void gpurt_arenaview_forget(const gpurt_t *rt)
 {
-    memset(&book, 0, sizeof book);
+    for (uint32_t i = 0; i < SOURCES; i++)
+        if (book.list[i].rt == rt)
+            memset(&book.list[i], 0, sizeof book.list[i]);
 }

@@ -15,7 +15,7 @@ void gpurt_arenaview_end(gpurt_t *rt, const gpurt_arena_source_t *source);
 
 /* For viewer.c, under its lock. */
 void gpurt_arenaview_tell(gpurt_viewer_t *v, bool last);
-void gpurt_arenaview_forget(void);
+void gpurt_arenaview_forget(const gpurt_t *rt);
 
 /* arena.c: adds words [from, from + count) of the table of a source. */
 void gpurt_arena_stats_add(gpurt_arena_stats_t *out, uint32_t slots, const uint64_t *words,

@@ -29,8 +29,9 @@ typedef struct gpurt_backend_ops {
     /* Whether a device can be used; fills err with the reason and the remedy if not. Creates no
      * context. */
     gpurt_status_t (*probe)(const gpurt_options_t *options, gpurt_error_t *err);
-    gpurt_status_t (*open)(const gpurt_options_t *options, gpurt_info_t *info, void **out,
-                           gpurt_error_t *err);
+    /* index: below GPURT_MAX_DEVICES, of no other that is open. */
+    gpurt_status_t (*open)(const gpurt_options_t *options, uint32_t index,
+                           gpurt_info_t *info, void **out, gpurt_error_t *err);
     gpurt_status_t (*close)(void *self, gpurt_error_t *err);
     void (*counters)(void *self, gpurt_counters_t *out);
     size_t (*report)(void *self, char *text, size_t bytes);

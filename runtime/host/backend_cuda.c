@@ -110,13 +110,14 @@ static void device_free(gpurt_cuda_device_t *d)
     free(d);
 }
 
-static gpurt_status_t cuda_open(const gpurt_options_t *options, gpurt_info_t *info,
-                                void **out, gpurt_error_t *err)
+static gpurt_status_t cuda_open(const gpurt_options_t *options, uint32_t index,
+                                gpurt_info_t *info, void **out, gpurt_error_t *err)
 {
     int count = 0, before = -1;
     gpurt_status_t st = gpurt_cuda_probe(options, &count, err);
     gpurt_cuda_device_t *d;
 
+    (void)index; /* each GPU has its own copies of what kernels share */
     *out = NULL;
     if (st != GPURT_OK)
         return st;

@@ -24,12 +24,12 @@ static gpurt_status_t no_memory(gpurt_error_t *err, size_t bytes)
                       "CPU back end: no memory for %zu bytes", bytes);
 }
 
-static void info_fill(const simt_device_t *d, gpurt_info_t *info)
+static void info_fill(const simt_device_t *d, int32_t number, gpurt_info_t *info)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
 
     info->backend = GPURT_BACKEND_CPU;
-    info->device = 0;
+    info->device = number;
     snprintf(info->name, sizeof info->name, "CPU, %u worker%s", d->worker_count,
              d->worker_count == 1 ? "" : "s");
     info->sm_count = d->worker_count;
@@ -51,15 +51,15 @@ static gpurt_status_t cpu_probe(const gpurt_options_t *options, gpurt_error_t *e
     return GPURT_OK;
 }
 
-static gpurt_status_t cpu_open(const gpurt_options_t *options, gpurt_info_t *info,
-                               void **out, gpurt_error_t *err)
+static gpurt_status_t cpu_open(const gpurt_options_t *options, uint32_t index,
+                               gpurt_info_t *info, void **out, gpurt_error_t *err)
 {
     simt_device_t *d;
-    gpurt_status_t st = simt_device_create(options, &d, err);
+    gpurt_status_t st = simt_device_create(options, index, &d, err);
 
     *out = d;
     if (st == GPURT_OK)
-        info_fill(d, info);
+        info_fill(d, options->device, info);
     return st;
 }
 
@@ -402,16 +402,14 @@ static gpurt_status_t cpu_box_connect(void *self, const gpurt_boxmap_t *map,
 {
     gpurt_clock_fit_t clock = {0, 0, 0, 0, 0};
 
-    (void)self;
     clock.device_ns = clock.real_ns = gpurt_real_ns(); /* lanes read the same clock */
     gpurt_boxmap_set_clock(map, section, &clock);
-    return gpurt_log_connect(map, section, err);
+    return gpurt_log_connect(((simt_device_t *)self)->index, map, section, err);
 }
 
 static void cpu_box_disconnect(void *self, const gpurt_boxmap_t *map, uint32_t section)
 {
-    (void)self;
-    gpurt_log_disconnect(map, section);
+    gpurt_log_disconnect(((simt_device_t *)self)->index, map, section);
 }
 
 const gpurt_backend_ops_t gpurt_backend_simt = {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "boxlink.h"
 
-#include "boxwork.h"
 #include "drainspawn.h"
 #include "handover.h"
 #include "hostlink.h"
 #include "hostring.h"
 #include "launchlink.h"
+#include "launchsite.h"
 #include "levelset.h"
 #include "levelwatch.h"
 #include "refuse.h"
 #include "viewer.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +23,15 @@ enum {
     SECTIONS
 };
 
-/* One runtime a process, so one box. Written under the lock of gpurt_open and gpurt_close. */
-static struct {
+/* The box of each open device. Written under the lock of gpurt_open and gpurt_close. */
+typedef struct link {
     gpurt_boxmap_t map;
     int drainer; /* pipe to a drainer of our own, or -1 */
     bool open;
-} link = {.drainer = -1};
+} link_t;
+
+static link_t links[GPURT_MAX_DEVICES];
+static link_t *spokesman; /* whose box has what host code says; or NULL. Likewise */
 
 /* NULL where it is not set, or set to nothing. Not read in a program that runs with the
  * rights of another user: it would start a program and write a file. */
@@ -129,7 +133,7 @@ static gpurt_status_t sections_plan(const gpurt_info_t *info,
     return st;
 }
 
-static gpurt_status_t box_make(const gpurt_opened_t *opened,
+static gpurt_status_t box_make(const gpurt_opened_t *opened, gpurt_boxmap_t *map,
                                const gpurt_log_options_t *options, gpurt_error_t *err)
 {
     gpurt_section_plan_t sections[SECTIONS];
@@ -144,29 +148,83 @@ static gpurt_status_t box_make(const gpurt_opened_t *opened,
         st = sections_plan(&opened->info, options, sections, err);
     sections[DEVICE_SECTION].floor = floor.level;
     if (st == GPURT_OK)
-        st = gpurt_boxmap_create(&plan, &link.map, err);
+        st = gpurt_boxmap_create(&plan, map, err);
+    if (st == GPURT_OK)
+        gpurt_levelset_write(map, &levels);
+    return st;
+}
+
+/* What host code says goes into one box: that of the first device, as long as it is open. */
+static void spokesman_choose(void)
+{
+    for (uint32_t i = 0; i < GPURT_MAX_DEVICES && !spokesman; i++)
+        if (links[i].open)
+            spokesman = &links[i];
+    if (!spokesman)
+        return;
+    gpurt_hostlink_connect(&spokesman->map, HOST_SECTION);
+    gpurt_launchsite_connect();
+}
+
+static void spokesman_leave(void)
+{
+    gpurt_launchsite_disconnect();
+    gpurt_hostlink_disconnect();
+    spokesman = NULL;
+}
+
+static gpurt_status_t link_make(const gpurt_opened_t *opened, link_t *link,
+                                const gpurt_log_options_t *options, gpurt_error_t *err)
+{
+    gpurt_status_t st = box_make(opened, &link->map, options, err);
+
     if (st != GPURT_OK)
         return st;
-    gpurt_levelset_write(&link.map, &levels);
-    st = opened->ops->box_connect(opened->self, &link.map, DEVICE_SECTION, err);
+    st = opened->ops->box_connect(opened->self, &link->map, DEVICE_SECTION, err);
     if (st == GPURT_OK) {
-        st = gpurt_levelwatch_start(&link.map, opened, err);
+        st = gpurt_levelwatch_start(&link->map, opened, err);
         if (st != GPURT_OK)
-            opened->ops->box_disconnect(opened->self, &link.map, DEVICE_SECTION);
+            opened->ops->box_disconnect(opened->self, &link->map, DEVICE_SECTION);
     }
     if (st != GPURT_OK) {
-        gpurt_boxmap_detach(&link.map);
-    } else {
-        gpurt_hostlink_connect(&link.map, HOST_SECTION);
-        gpurt_launchlink_connect(&link.map, HOST_SECTION);
-        gpurt_viewer_connect(&link.map, HOST_SECTION);
+        gpurt_boxmap_detach(&link->map);
+        return st;
     }
-    link.open = st == GPURT_OK;
-    return st;
+    link->open = true;
+    if (!spokesman)
+        spokesman_choose();
+    gpurt_launchlink_connect(opened, &link->map, HOST_SECTION);
+    gpurt_viewer_connect(opened, &link->map, HOST_SECTION);
+    return GPURT_OK;
+}
+
+/* The log of the first device is the file that was named; others put their number before the
+ * name's last dot. Returns: whether there is room for that. */
+static bool file_name(const gpurt_opened_t *opened, const char *file, char name[PATH_MAX])
+{
+    const char *slash = strrchr(file, '/'), *dot = strrchr(slash ? slash : file, '.');
+    size_t stem = dot ? (size_t)(dot - file) : strlen(file);
+    int length = spokesman == &links[opened->index]
+                     ? snprintf(name, PATH_MAX, "%s", file)
+                     : snprintf(name, PATH_MAX, "%.*s.%d%s", (int)stem, file,
+                                opened->info.device, file + stem);
+
+    return length > 0 && length < PATH_MAX;
+}
+
+static gpurt_status_t drainer_start(const gpurt_opened_t *opened, link_t *link,
+                                    const char *file, gpurt_error_t *err)
+{
+    char name[PATH_MAX];
+
+    if (!file_name(opened, file, name))
+        return REFUSE(err, GPURT_E_INVALID, "GPURT_LOG: the name is too long");
+    return gpurt_drainspawn_start(name, link->map.fd, &link->drainer, err);
 }
 
 void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_log_options_t *options)
 {
+    link_t *link = &links[opened->index];
     gpurt_info_t *info = &opened->info;
     const char *off = setting("GPURT_OFF"), *drainer = setting("GPURT_DRAIN");
     const char *file = choose("GPURT_LOG", options->file);
@@ -176,13 +234,14 @@ void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_log_options_t *optio
 
     if ((!drainer && !file) || (off && strcmp(off, "0") != 0))
         return;
-    st = box_make(opened, options, &err);
+    link->drainer = -1;
+    st = link_make(opened, link, options, &err);
     if (st == GPURT_OK && drainer)
-        st = gpurt_handover_give(&link.map, &err);
+        st = gpurt_handover_give(&link->map, &err);
     else if (st == GPURT_OK)
-        st = gpurt_drainspawn_start(file, link.map.fd, &link.drainer, &err);
+        st = drainer_start(opened, link, file, &err);
     if (st == GPURT_OK) {
-        gpurt_boxwork = link.map.box;
+        opened->box = link->map.box;
         return;
     }
     gpurt_boxlink_close(opened);
@@ -191,27 +250,31 @@ void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_log_options_t *optio
              err.text[0] ? err.text : gpurt_status_text(st));
 }
 
-void gpurt_boxlink_close(const gpurt_opened_t *opened)
+void gpurt_boxlink_close(gpurt_opened_t *opened)
 {
-    if (!link.open)
+    link_t *link = &links[opened->index];
+
+    if (!link->open)
         return;
-    gpurt_boxwork = NULL;
-    gpurt_viewer_disconnect();
-    gpurt_launchlink_disconnect();
-    gpurt_levelwatch_stop();
-    gpurt_hostlink_disconnect();
-    opened->ops->box_disconnect(opened->self, &link.map, DEVICE_SECTION);
-    gpurt_store_release_sys_u32(&link.map.box->xlife, GPURT_LIFE_CLOSED); /* B4.rel */
-    gpurt_boxmap_detach(&link.map);
-    gpurt_drainspawn_wait(link.drainer);
-    link.drainer = -1;
-    link.open = false;
+    opened->box = NULL;
+    gpurt_viewer_disconnect(opened);
+    gpurt_launchlink_disconnect(opened);
+    gpurt_levelwatch_stop(opened);
+    if (spokesman == link)
+        spokesman_leave();
+    opened->ops->box_disconnect(opened->self, &link->map, DEVICE_SECTION);
+    gpurt_store_release_sys_u32(&link->map.box->xlife, GPURT_LIFE_CLOSED); /* B4.rel */
+    gpurt_boxmap_detach(&link->map);
+    gpurt_drainspawn_wait(link->drainer);
+    link->open = false;
+    if (!spokesman)
+        spokesman_choose();
 }
 
 /* relaxed: a count */
-uint32_t gpurt_boxlink_panics(void)
+uint32_t gpurt_boxlink_panics(const gpurt_opened_t *opened)
 {
-    return link.open
-               ? gpurt_load_relaxed_sys_u32(&link.map.box->sections[DEVICE_SECTION].xpanics)
+    return opened->box
+               ? gpurt_load_relaxed_sys_u32(&opened->box->sections[DEVICE_SECTION].xpanics)
                : 0;
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* boxlink.h - whether this process logs: the black box between gpurt_open and gpurt_close.
+/* boxlink.h - whether a device logs: its black box between gpurt_open and gpurt_close.
  *
  * GPURT_DRAIN (set by gpurt-record and gpurt-top) names a drainer that waits: the box is
  * made and handed to it. Otherwise GPURT_LOG or the options name a file: the box is made
  * and gpurt-drain is started with it. With neither, or with GPURT_OFF=1, nothing
  * is made and log calls return at once. A box that cannot be made is told in info->why and
- * changes nothing else. */
+ * changes nothing else.
+ *
+ * Each open device has its own box, and what host code says goes into that of the first. With
+ * GPURT_LOG each has its own file, too: run.gplog, then run.1.gplog for device 1. */
 #ifndef GPURT_HOST_BOXLINK_H
 #define GPURT_HOST_BOXLINK_H
 
@@ -16,9 +19,9 @@ void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_log_options_t *optio
 
 /* Closes the box, if there is one; waits until a drainer of our own has written all, but
  * not for ever. Context: as above. */
-void gpurt_boxlink_close(const gpurt_opened_t *opened);
+void gpurt_boxlink_close(gpurt_opened_t *opened);
 
-/* Panics that kernels raised so far; 0 without a box. Context: while the runtime is open. */
-uint32_t gpurt_boxlink_panics(void);
+/* Panics that kernels raised so far; 0 without a box. Context: while it is open. */
+uint32_t gpurt_boxlink_panics(const gpurt_opened_t *opened);
 
 #endif

@@ -6,9 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-gpurt_box_t *gpurt_boxwork;
-
-void gpurt_boxwork_wake(void)
+void gpurt_boxwork_wake(gpurt_box_t *box)
 {
-    syscall(SYS_futex, &gpurt_boxwork->xwork, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    syscall(SYS_futex, &box->xwork, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }

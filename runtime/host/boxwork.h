@@ -6,34 +6,32 @@
 
 #include <gpurt/box.h>
 
-/* NULL while there is no box. Written while no call is inside the runtime. */
-extern gpurt_box_t *gpurt_boxwork;
+/* box, below: of the device; NULL, it has none. */
 
 /* Wakes the drainer that sleeps. */
-void gpurt_boxwork_wake(void);
+void gpurt_boxwork_wake(gpurt_box_t *box);
 
 /* Before a launch. */
-static inline void gpurt_boxwork_begin(void)
+static inline void gpurt_boxwork_begin(gpurt_box_t *box)
 {
-    if (!gpurt_boxwork)
+    if (!box)
         return;
     /* relaxed: a drainer that misses it for a moment sleeps 20 ms at most */
-    gpurt_add_relaxed_sys_u32(&gpurt_boxwork->xwork, 1);
-    if (GPURT_UNLIKELY(
-            gpurt_load_relaxed_sys_u32(&gpurt_boxwork->xasleep))) /* relaxed: as above */
-        gpurt_boxwork_wake();
+    gpurt_add_relaxed_sys_u32(&box->xwork, 1);
+    if (GPURT_UNLIKELY(gpurt_load_relaxed_sys_u32(&box->xasleep))) /* relaxed: as above */
+        gpurt_boxwork_wake(box);
 }
 
 /* What has been launched so far, and, when all of that has ended, that it has. */
-static inline uint32_t gpurt_boxwork_count(void)
+static inline uint32_t gpurt_boxwork_count(const gpurt_box_t *box)
 {
     /* relaxed: launches that this thread did not see come later */
-    return gpurt_boxwork ? gpurt_load_relaxed_sys_u32(&gpurt_boxwork->xwork) : 0;
+    return box ? gpurt_load_relaxed_sys_u32(&box->xwork) : 0;
 }
-static inline void gpurt_boxwork_ended(uint32_t count)
+static inline void gpurt_boxwork_ended(gpurt_box_t *box, uint32_t count)
 {
-    if (gpurt_boxwork) /* relaxed: a hint */
-        gpurt_store_relaxed_sys_u32(&gpurt_boxwork->xended, count);
+    if (box) /* relaxed: a hint */
+        gpurt_store_relaxed_sys_u32(&box->xended, count);
 }
 
 #endif

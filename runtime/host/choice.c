@@ -2,6 +2,7 @@
 #include "choice.h"
 
 #include "launchlink.h"
+#include "life.h"
 #include "refuse.h"
 
 #include <stdio.h>
@@ -102,10 +103,15 @@ static gpurt_status_t backend_open(const gpurt_backend_ops_t *ops,
                                    const gpurt_options_t *options, gpurt_opened_t *out,
                                    gpurt_error_t *err)
 {
+    const gpurt_opened_t *twin = gpurt_life_find(ops->kind, options->device);
     gpurt_status_t st;
 
-    memset(out, 0, sizeof *out);
-    st = ops->open(options, &out->info, &out->self, err);
+    if (twin)
+        return REFUSE(err, GPURT_E_OPEN,
+                      "device %d is open already (%s): share its pointer, or close it "
+                      "first",
+                      twin->info.device, twin->info.why);
+    st = ops->open(options, out->index, &out->info, &out->self, err);
     if (st == GPURT_OK) {
         out->ops = ops;
         out->info.backend = ops->kind;
@@ -144,14 +150,16 @@ static gpurt_status_t cpu_open(const gpurt_options_t *options, gpurt_opened_t *o
     return st;
 }
 
-gpurt_status_t gpurt_choice_open(const gpurt_options_t *options, gpurt_opened_t *out,
-                                 gpurt_error_t *err)
+gpurt_status_t gpurt_choice_open(const gpurt_options_t *options, uint32_t index,
+                                 gpurt_opened_t *out, gpurt_error_t *err)
 {
     struct wish wish;
     gpurt_error_t reason = {0};
     char why[sizeof reason.text + 32];
     gpurt_status_t st = wish_read(options, &wish, err);
 
+    memset(out, 0, sizeof *out);
+    out->index = index;
     if (st != GPURT_OK)
         return st;
     if (wish.backend == GPURT_BACKEND_CUDA)
@@ -161,8 +169,10 @@ gpurt_status_t gpurt_choice_open(const gpurt_options_t *options, gpurt_opened_t 
     if (!gpurt_choice_has_cuda())
         return cpu_open(options, out, "this program has no CUDA kernels linked", err);
     st = cuda_open(options, out, &reason);
-    if (st == GPURT_OK)
-        return GPURT_OK;
+    if (err && st == GPURT_E_OPEN)
+        *err = reason;
+    if (st == GPURT_OK || st == GPURT_E_OPEN)
+        return st;
     snprintf(why, sizeof why, "no usable GPU: %s",
              reason.text[0] ? reason.text : gpurt_status_text(st));
     return cpu_open(options, out, why, err);

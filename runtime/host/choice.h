@@ -8,11 +8,15 @@
 
 #include "backend.h"
 
-/* An open back end. Owner: the caller, who closes it through ops. */
+#include <gpurt/box.h>
+
+/* An open device. Owner: life.c, which closes it through ops. */
 typedef struct gpurt_opened {
     const gpurt_backend_ops_t *ops;
     void *self;
     gpurt_info_t info;
+    uint32_t index;   /* among those open at once, below GPURT_MAX_DEVICES */
+    gpurt_box_t *box; /* boxlink.c's; NULL: it does not log */
 } gpurt_opened_t;
 
 /* Whether the CUDA back end is linked into this program. */
@@ -23,8 +27,8 @@ bool gpurt_choice_has_cuda(void);
 gpurt_status_t gpurt_choice_options(const gpurt_options_t *given, gpurt_options_t *out,
                                     gpurt_error_t *err);
 
-/* options: from gpurt_choice_options. */
-gpurt_status_t gpurt_choice_open(const gpurt_options_t *options, gpurt_opened_t *out,
-                                 gpurt_error_t *err);
+/* options: from gpurt_choice_options. index: free. */
+gpurt_status_t gpurt_choice_open(const gpurt_options_t *options, uint32_t index,
+                                 gpurt_opened_t *out, gpurt_error_t *err);
 
 #endif

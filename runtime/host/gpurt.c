@@ -39,14 +39,16 @@ static inline bool is_default_stream(gpurt_handle_kind_t kind, uint64_t handle)
     return kind == GPURT_HANDLE_STREAM && handle == GPURT_STREAM_DEFAULT;
 }
 
-static inline gpurt_status_t take(gpurt_handle_kind_t kind, uint64_t handle, void **object,
-                                  gpurt_error_t *err)
+static inline gpurt_status_t take(const gpurt_opened_t *o, gpurt_handle_kind_t kind,
+                                  uint64_t handle, void **object, gpurt_error_t *err)
 {
+    gpurt_handle_class_t of = gpurt_handle_of(o->index, kind);
+
     *object = NULL;
     if (is_default_stream(kind, handle) ||
-        gpurt_handle_take(&gpurt_handles, kind, handle, object))
+        gpurt_handle_take(&gpurt_handles, of, handle, object))
         return GPURT_OK;
-    return gpurt_handle_refuse(&gpurt_handles, kind, handle, err);
+    return gpurt_handle_refuse(&gpurt_handles, of, handle, err);
 }
 
 static gpurt_status_t destroy(const gpurt_opened_t *o, gpurt_orphan_t orphan)
@@ -75,22 +77,23 @@ static gpurt_status_t enter_with(gpurt_t *rt, gpurt_handle_kind_t kind, uint64_t
 
     if (st != GPURT_OK)
         return st;
-    st = take(kind, handle, object, err);
-    return st == GPURT_OK ? st : gpurt_life_leave(st);
+    st = take(*o, kind, handle, object, err);
+    return st == GPURT_OK ? st : gpurt_life_leave(*o, st);
 }
 
 static gpurt_status_t leave_with(const gpurt_opened_t *o, uint64_t handle,
                                  gpurt_status_t st)
 {
     drop(o, handle);
-    return gpurt_life_leave(st);
+    return gpurt_life_leave(o, st);
 }
 
 /* Gives a new back-end object its handle, or destroys it. */
 static gpurt_status_t hand_out(const gpurt_opened_t *o, gpurt_orphan_t made, uint64_t *out,
                                gpurt_error_t *err)
 {
-    *out = gpurt_handle_create(&gpurt_handles, made.kind, made.object);
+    *out = gpurt_handle_create(&gpurt_handles, gpurt_handle_of(o->index, made.kind),
+                               made.object);
     if (*out != 0)
         return GPURT_OK;
     (void)destroy(o, made);
@@ -109,10 +112,11 @@ static gpurt_status_t release(gpurt_t *rt, gpurt_handle_kind_t kind, uint64_t ha
         return st;
     /* Like NULL: what never came to be; and the default stream, which stays. */
     if (handle == 0)
-        return gpurt_life_leave(GPURT_OK);
-    if (!gpurt_handle_release(&gpurt_handles, kind, handle, &orphan))
-        return gpurt_life_leave(GPURT_E_HANDLE);
-    return gpurt_life_leave(destroy(o, orphan));
+        return gpurt_life_leave(o, GPURT_OK);
+    if (!gpurt_handle_release(&gpurt_handles, gpurt_handle_of(o->index, kind), handle,
+                              &orphan))
+        return gpurt_life_leave(o, GPURT_E_HANDLE);
+    return gpurt_life_leave(o, destroy(o, orphan));
 }
 
 /* ---- what is open -------------------------------------------------------------------- */
@@ -129,7 +133,7 @@ gpurt_status_t gpurt_info(gpurt_t *rt, gpurt_info_t *out)
     if (st != GPURT_OK)
         return st;
     *out = o->info;
-    return gpurt_life_leave(GPURT_OK);
+    return gpurt_life_leave(o, GPURT_OK);
 }
 
 gpurt_status_t gpurt_counters(gpurt_t *rt, gpurt_counters_t *out)
@@ -144,7 +148,7 @@ gpurt_status_t gpurt_counters(gpurt_t *rt, gpurt_counters_t *out)
     if (st != GPURT_OK)
         return st;
     o->ops->counters(o->self, out);
-    return gpurt_life_leave(GPURT_OK);
+    return gpurt_life_leave(o, GPURT_OK);
 }
 
 size_t gpurt_report(gpurt_t *rt, char *text, size_t bytes)
@@ -159,7 +163,7 @@ size_t gpurt_report(gpurt_t *rt, char *text, size_t bytes)
     if (gpurt_life_enter(rt, &o, NULL) != GPURT_OK)
         return 0;
     length = o->ops->report(o->self, text, bytes);
-    gpurt_life_leave(GPURT_OK);
+    gpurt_life_leave(o, GPURT_OK);
     return length;
 }
 
@@ -183,10 +187,10 @@ static gpurt_status_t memory_create(gpurt_t *rt, memory_kind_t kind, size_t byte
     if (st != GPURT_OK)
         return st;
     if (bytes == 0) /* nothing, found at NULL: an empty array needs no special case */
-        return gpurt_life_leave(GPURT_OK);
+        return gpurt_life_leave(o, GPURT_OK);
     if (kind == MEMORY_DEVICE)
-        return gpurt_life_leave(o->ops->mem_create(o->self, bytes, out, err));
-    return gpurt_life_leave(o->ops->host_create(o->self, bytes, out, err));
+        return gpurt_life_leave(o, o->ops->mem_create(o->self, bytes, out, err));
+    return gpurt_life_leave(o, o->ops->host_create(o->self, bytes, out, err));
 }
 
 static gpurt_status_t memory_destroy(gpurt_t *rt, memory_kind_t kind, void *memory)
@@ -197,10 +201,10 @@ static gpurt_status_t memory_destroy(gpurt_t *rt, memory_kind_t kind, void *memo
     if (st != GPURT_OK)
         return st;
     if (!memory)
-        return gpurt_life_leave(GPURT_OK);
+        return gpurt_life_leave(o, GPURT_OK);
     if (kind == MEMORY_DEVICE)
-        return gpurt_life_leave(o->ops->mem_destroy(o->self, memory));
-    return gpurt_life_leave(o->ops->host_destroy(o->self, memory));
+        return gpurt_life_leave(o, o->ops->mem_destroy(o->self, memory));
+    return gpurt_life_leave(o, o->ops->host_destroy(o->self, memory));
 }
 
 gpurt_status_t gpurt_mem_create(gpurt_t *rt, size_t bytes, void **out, gpurt_error_t *err)
@@ -218,8 +222,8 @@ gpurt_status_t gpurt_mem_create_at(gpurt_t *rt, size_t bytes, void *at, void **o
     if (st != GPURT_OK)
         return st;
     if (!o->ops->mem_create_at)
-        return gpurt_life_leave(GPURT_E_UNSUPPORTED);
-    return gpurt_life_leave(o->ops->mem_create_at(o->self, bytes, at, out, err));
+        return gpurt_life_leave(o, GPURT_E_UNSUPPORTED);
+    return gpurt_life_leave(o, o->ops->mem_create_at(o->self, bytes, at, out, err));
 }
 
 gpurt_status_t gpurt_mem_destroy(gpurt_t *rt, void *memory)
@@ -302,11 +306,11 @@ gpurt_status_t gpurt_launch_kernel(gpurt_t *rt, const gpurt_launch_t *launch,
     if (GPURT_LIKELY(st == GPURT_OK))
         st = gpurt_launch_check_args(kernel, args, args_bytes, err);
     if (GPURT_LIKELY(st == GPURT_OK))
-        st = take(GPURT_HANDLE_STREAM, checked.stream, &s, err);
+        st = take(o, GPURT_HANDLE_STREAM, checked.stream, &s, err);
     if (GPURT_UNLIKELY(st != GPURT_OK))
-        return gpurt_life_leave(st);
-    gpurt_launchlink_tell(&checked, kernel, __builtin_return_address(0));
-    gpurt_boxwork_begin();
+        return gpurt_life_leave(o, st);
+    gpurt_launchlink_tell(o, &checked, kernel, __builtin_return_address(0));
+    gpurt_boxwork_begin(o->box);
     if (GPURT_LIKELY(!kernel->args_offset))
         st = o->ops->launch(o->self, s, &checked, kernel, args, args_bytes, err);
     else
@@ -333,7 +337,7 @@ gpurt_status_t gpurt_occupancy(gpurt_t *rt, const gpurt_launch_t *launch,
         st = gpurt_launch_check_kernel(&o->info, kernel, err);
     if (st == GPURT_OK)
         st = o->ops->occupancy(o->self, &checked, kernel, blocks, err);
-    return gpurt_life_leave(st);
+    return gpurt_life_leave(o, st);
 }
 
 /* ---- streams ------------------------------------------------------------------------- */
@@ -354,7 +358,7 @@ gpurt_status_t gpurt_stream_create(gpurt_t *rt, gpurt_stream_t *out, gpurt_error
     st = o->ops->stream_create(o->self, &made.object, err);
     if (st == GPURT_OK)
         st = hand_out(o, made, out, err);
-    return gpurt_life_leave(st);
+    return gpurt_life_leave(o, st);
 }
 
 gpurt_status_t gpurt_stream_destroy(gpurt_t *rt, gpurt_stream_t stream)
@@ -372,7 +376,7 @@ gpurt_status_t gpurt_stream_sync(gpurt_t *rt, gpurt_stream_t stream, gpurt_error
         return st;
     st = o->ops->stream_sync(o->self, s, err);
     if (GPURT_UNLIKELY(st != GPURT_OK))
-        gpurt_guards_hear(stream, st);
+        gpurt_guards_hear(o, stream, st);
     return leave_with(o, stream, st);
 }
 
@@ -386,7 +390,7 @@ gpurt_status_t gpurt_stream_query(gpurt_t *rt, gpurt_stream_t stream, gpurt_erro
         return st;
     st = o->ops->stream_query(o->self, s, err);
     if (GPURT_UNLIKELY(st != GPURT_OK && st != GPURT_E_NOT_READY))
-        gpurt_guards_hear(stream, st);
+        gpurt_guards_hear(o, stream, st);
     return leave_with(o, stream, st);
 }
 
@@ -398,15 +402,15 @@ gpurt_status_t gpurt_sync(gpurt_t *rt, gpurt_error_t *err)
 
     if (st != GPURT_OK)
         return st;
-    work = gpurt_boxwork_count();
+    work = gpurt_boxwork_count(o->box);
     st = o->ops->sync(o->self, err);
     if (st == GPURT_OK)
-        gpurt_boxwork_ended(work);
+        gpurt_boxwork_ended(o->box, work);
     else
-        gpurt_guards_hear_all(st);
+        gpurt_guards_hear_all(o, st);
     if (st == GPURT_OK)
         st = gpurt_guards_settle(o, true, err);
-    return gpurt_life_leave(st);
+    return gpurt_life_leave(o, st);
 }
 
 /* ---- events -------------------------------------------------------------------------- */
@@ -427,7 +431,7 @@ gpurt_status_t gpurt_event_create(gpurt_t *rt, gpurt_event_t *out, gpurt_error_t
     st = o->ops->event_create(o->self, &made.object, err);
     if (st == GPURT_OK)
         st = hand_out(o, made, out, err);
-    return gpurt_life_leave(st);
+    return gpurt_life_leave(o, st);
 }
 
 gpurt_status_t gpurt_event_destroy(gpurt_t *rt, gpurt_event_t event)
@@ -445,7 +449,7 @@ static gpurt_status_t event_in_stream(gpurt_t *rt, gpurt_event_t event,
 
     if (st != GPURT_OK)
         return st;
-    st = take(GPURT_HANDLE_STREAM, stream, &s, NULL);
+    st = take(o, GPURT_HANDLE_STREAM, stream, &s, NULL);
     if (st == GPURT_OK) {
         st = record ? o->ops->event_record(o->self, e, s)
                     : o->ops->event_wait(o->self, e, s);
@@ -499,7 +503,7 @@ gpurt_status_t gpurt_event_elapsed_ns(gpurt_t *rt, gpurt_event_t from, gpurt_eve
     st = enter_with(rt, GPURT_HANDLE_EVENT, from, &o, &begin, err);
     if (st != GPURT_OK)
         return st;
-    st = take(GPURT_HANDLE_EVENT, to, &end, err);
+    st = take(o, GPURT_HANDLE_EVENT, to, &end, err);
     if (st == GPURT_OK) {
         st = o->ops->event_elapsed_ns(o->self, begin, end, ns, err);
         drop(o, to);

@@ -11,6 +11,7 @@
 /* Owner: its handle. */
 typedef struct guard {
     struct guard *next; /* under list_lock */
+    uint32_t device;    /* index of the open one */
     uint32_t told;      /* panics that gpurt_on_panic has told; likewise */
     pthread_mutex_t lock;
     gpurt_guard_t *words; /* in memory that kernels reach */

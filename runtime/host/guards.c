@@ -107,6 +107,7 @@ static gpurt_status_t guard_create(const gpurt_opened_t *o, const gpurt_launch_t
     }
     pthread_mutex_init(&g->lock, NULL);
     g->words = (gpurt_guard_t *)words;
+    g->device = o->index;
     g->launch = *launch;
     g->kernel = kernel;
     g->policy = *policy;
@@ -145,24 +146,26 @@ static void guard_hear(guard_t *g, gpurt_status_t status)
         (void)gpurt_cas_relaxed_sys_i32(&g->xheard, &nothing, status);
 }
 
-void gpurt_guards_hear(gpurt_stream_t stream, gpurt_status_t status)
+void gpurt_guards_hear(const gpurt_opened_t *o, gpurt_stream_t stream,
+                       gpurt_status_t status)
 {
     pthread_mutex_lock(&list_lock);
     for (guard_t *g = first; g; g = g->next)
-        if (g->launch.stream == stream)
+        if (g->device == o->index && g->launch.stream == stream)
             guard_hear(g, status);
     pthread_mutex_unlock(&list_lock);
 }
 
-void gpurt_guards_hear_all(gpurt_status_t status)
+void gpurt_guards_hear_all(const gpurt_opened_t *o, gpurt_status_t status)
 {
     pthread_mutex_lock(&list_lock);
     for (guard_t *g = first; g; g = g->next)
-        guard_hear(g, status);
+        if (g->device == o->index)
+            guard_hear(g, status);
     pthread_mutex_unlock(&list_lock);
 }
 
-bool gpurt_guards_news(gpurt_panic_news_t *out)
+bool gpurt_guards_news(const gpurt_opened_t *o, gpurt_panic_news_t *out)
 {
     bool found = false;
 
@@ -170,7 +173,7 @@ bool gpurt_guards_news(gpurt_panic_news_t *out)
     for (guard_t *g = first; g && !found; g = g->next) {
         uint32_t panics = gpurt_load_relaxed_sys_u32(&g->words->xpanics); /* a count */
 
-        found = panics != g->told;
+        found = g->device == o->index && panics != g->told;
         if (found) {
             g->told = panics;
             out->guard = g->handle;
@@ -184,13 +187,14 @@ bool gpurt_guards_news(gpurt_panic_news_t *out)
 /* ---- one launch ---------------------------------------------------------------------- */
 
 /* The stream may be gone: what is left goes into the default one. */
-static void *stream_take(const guard_t *g, gpurt_stream_t *taken)
+static void *stream_take(const gpurt_opened_t *o, const guard_t *g, gpurt_stream_t *taken)
 {
+    gpurt_handle_class_t of = gpurt_handle_of(o->index, GPURT_HANDLE_STREAM);
     void *s = NULL;
 
     *taken = g->launch.stream;
     if (*taken != GPURT_STREAM_DEFAULT &&
-        !gpurt_handle_take(&gpurt_handles, GPURT_HANDLE_STREAM, *taken, &s))
+        !gpurt_handle_take(&gpurt_handles, of, *taken, &s))
         *taken = GPURT_STREAM_DEFAULT;
     return *taken == GPURT_STREAM_DEFAULT ? NULL : s;
 }
@@ -212,11 +216,11 @@ gpurt_status_t gpurt_guard_launch(const gpurt_opened_t *o, guard_t *g,
     gpurt_ticket_t ticket = {.guard = g->words, .attempt = g->attempt};
     size_t bytes = gpurt_guard_wrap(kernel, ticket, g->args, whole);
     gpurt_stream_t taken;
-    void *s = stream_take(g, &taken);
+    void *s = stream_take(o, g, &taken);
     gpurt_status_t st;
 
-    gpurt_launchlink_tell(&g->launch, kernel, g->caller);
-    gpurt_boxwork_begin();
+    gpurt_launchlink_tell(o, &g->launch, kernel, g->caller);
+    gpurt_boxwork_begin(o->box);
     st = o->ops->launch(o->self, s, &g->launch, kernel, whole, bytes, err);
     stream_drop(o, taken);
     g->outcome.launches += st == GPURT_OK;
@@ -227,16 +231,21 @@ gpurt_status_t gpurt_guard_stream_wait(const gpurt_opened_t *o, guard_t *g,
                                        gpurt_error_t *err)
 {
     gpurt_stream_t taken;
-    void *s = stream_take(g, &taken);
+    void *s = stream_take(o, g, &taken);
     gpurt_status_t st = o->ops->stream_sync(o->self, s, err);
 
     stream_drop(o, taken);
     if (st != GPURT_OK)
-        gpurt_guards_hear(g->launch.stream, st);
+        gpurt_guards_hear(o, g->launch.stream, st);
     return (gpurt_status_t)gpurt_load_relaxed_sys_i32(&g->xheard);
 }
 
 /* ---- handles ------------------------------------------------------------------------- */
+
+static gpurt_handle_class_t guard_of(const gpurt_opened_t *o)
+{
+    return gpurt_handle_of(o->index, GPURT_HANDLE_GUARD);
+}
 
 /* Returns: NULL where *st says why not; else guard_leave ends it. */
 static guard_t *guard_enter(gpurt_t *rt, gpurt_guard_handle_t handle,
@@ -248,10 +257,10 @@ static guard_t *guard_enter(gpurt_t *rt, gpurt_guard_handle_t handle,
     *st = gpurt_life_enter(rt, o, err);
     if (*st != GPURT_OK)
         return NULL;
-    if (gpurt_handle_take(&gpurt_handles, GPURT_HANDLE_GUARD, handle, &object))
+    if (gpurt_handle_take(&gpurt_handles, guard_of(*o), handle, &object))
         return (guard_t *)object;
-    *st = gpurt_life_leave(
-        gpurt_handle_refuse(&gpurt_handles, GPURT_HANDLE_GUARD, handle, err));
+    *st = gpurt_life_leave(*o,
+                           gpurt_handle_refuse(&gpurt_handles, guard_of(*o), handle, err));
     return NULL;
 }
 
@@ -264,11 +273,11 @@ static gpurt_status_t guard_leave(const gpurt_opened_t *o, gpurt_guard_handle_t 
                                   gpurt_status_t st)
 {
     guard_drop(o, handle);
-    return gpurt_life_leave(st);
+    return gpurt_life_leave(o, st);
 }
 
 /* The next guard nobody has waited for, kept by its handle: it may be destroyed meanwhile. */
-static guard_t *next_unsettled(void)
+static guard_t *next_unsettled(const gpurt_opened_t *o)
 {
     guard_t *g;
     void *object;
@@ -276,7 +285,7 @@ static guard_t *next_unsettled(void)
     pthread_mutex_lock(&list_lock);
     for (g = first; g; g = g->next)
         if (!gpurt_load_relaxed_sys_u32(&g->xsettled) && /* a hint: guard_settle looks */
-            gpurt_handle_take(&gpurt_handles, GPURT_HANDLE_GUARD, g->handle, &object))
+            gpurt_handle_take(&gpurt_handles, guard_of(o), g->handle, &object))
             break;
     pthread_mutex_unlock(&list_lock);
     return g;
@@ -287,7 +296,7 @@ gpurt_status_t gpurt_guards_settle(const gpurt_opened_t *o, bool again, gpurt_er
     gpurt_status_t status = GPURT_OK;
     guard_t *g;
 
-    while ((g = next_unsettled())) {
+    while ((g = next_unsettled(o))) {
         gpurt_status_t st =
             gpurt_guard_settle(o, g, again, NULL, status == GPURT_OK ? err : NULL);
 
@@ -309,7 +318,7 @@ static gpurt_status_t guarded_launch(const gpurt_opened_t *o, guard_t *g,
     void *object;
     gpurt_status_t st;
 
-    *handle = g->handle = gpurt_handle_create(&gpurt_handles, GPURT_HANDLE_GUARD, g);
+    *handle = g->handle = gpurt_handle_create(&gpurt_handles, guard_of(o), g);
     if (!g->handle) {
         gpurt_guard_free(o, g);
         return REFUSE(
@@ -317,7 +326,7 @@ static gpurt_status_t guarded_launch(const gpurt_opened_t *o, guard_t *g,
             "%d streams, events and guards are alive, more cannot be: destroy some",
             GPURT_HANDLE_COUNT);
     }
-    (void)gpurt_handle_take(&gpurt_handles, GPURT_HANDLE_GUARD, g->handle, &object);
+    (void)gpurt_handle_take(&gpurt_handles, guard_of(o), g->handle, &object);
     pthread_mutex_lock(&g->lock);
     pthread_mutex_lock(&list_lock);
     g->next = first;
@@ -330,10 +339,24 @@ static gpurt_status_t guarded_launch(const gpurt_opened_t *o, guard_t *g,
     }
     pthread_mutex_unlock(&g->lock);
     if (st != GPURT_OK &&
-        gpurt_handle_release(&gpurt_handles, GPURT_HANDLE_GUARD, *handle, &orphan))
+        gpurt_handle_release(&gpurt_handles, guard_of(o), *handle, &orphan))
         gpurt_guard_free(o, orphan.object); /* none: the drop brings it */
     guard_drop(o, *handle);
     return st;
+}
+
+static gpurt_status_t stream_check(const gpurt_opened_t *o, gpurt_stream_t stream,
+                                   gpurt_error_t *err)
+{
+    gpurt_handle_class_t of = gpurt_handle_of(o->index, GPURT_HANDLE_STREAM);
+    void *s;
+
+    if (stream == GPURT_STREAM_DEFAULT)
+        return GPURT_OK;
+    if (!gpurt_handle_take(&gpurt_handles, of, stream, &s))
+        return gpurt_handle_refuse(&gpurt_handles, of, stream, err);
+    stream_drop(o, stream);
+    return GPURT_OK;
 }
 
 gpurt_status_t gpurt_launch_guarded_kernel(gpurt_t *rt, const gpurt_launch_t *launch,
@@ -348,7 +371,6 @@ gpurt_status_t gpurt_launch_guarded_kernel(gpurt_t *rt, const gpurt_launch_t *la
     gpurt_guard_handle_t handle;
     guard_t *g = NULL;
     gpurt_status_t st;
-    void *s;
 
     if (!out)
         return REFUSE(err, GPURT_E_INVALID,
@@ -366,13 +388,8 @@ gpurt_status_t gpurt_launch_guarded_kernel(gpurt_t *rt, const gpurt_launch_t *la
         st = policy_read(recovery, kernel, &policy, err);
     if (st == GPURT_OK && policy.fallback_kernel)
         st = gpurt_launch_check_kernel(&o->info, policy.fallback_kernel, err);
-    if (st == GPURT_OK && checked.stream != GPURT_STREAM_DEFAULT) {
-        if (gpurt_handle_take(&gpurt_handles, GPURT_HANDLE_STREAM, checked.stream, &s))
-            stream_drop(o, checked.stream);
-        else
-            st = gpurt_handle_refuse(&gpurt_handles, GPURT_HANDLE_STREAM, checked.stream,
-                                     err);
-    }
+    if (st == GPURT_OK)
+        st = stream_check(o, checked.stream, err);
     if (st == GPURT_OK)
         st = guard_create(o, &checked, kernel, args, &policy, &g, err);
     if (st == GPURT_OK) {
@@ -381,7 +398,7 @@ gpurt_status_t gpurt_launch_guarded_kernel(gpurt_t *rt, const gpurt_launch_t *la
     }
     if (st == GPURT_OK)
         *out = handle;
-    return gpurt_life_leave(st);
+    return gpurt_life_leave(o, st);
 }
 
 gpurt_status_t gpurt_guard_wait(gpurt_t *rt, gpurt_guard_handle_t guard,
@@ -471,13 +488,13 @@ gpurt_status_t gpurt_guard_destroy(gpurt_t *rt, gpurt_guard_handle_t guard)
     gpurt_status_t st;
 
     if (guard == 0)
-        return gpurt_life_enter(rt, &o, NULL) == GPURT_OK ? gpurt_life_leave(GPURT_OK)
+        return gpurt_life_enter(rt, &o, NULL) == GPURT_OK ? gpurt_life_leave(o, GPURT_OK)
                                                           : GPURT_E_CLOSED;
     g = guard_enter(rt, guard, &o, &st, NULL);
     if (!g)
         return st;
     (void)gpurt_guard_settle(o, g, false, NULL, NULL); /* kernels read its words */
-    if (!gpurt_handle_release(&gpurt_handles, GPURT_HANDLE_GUARD, guard, &orphan))
+    if (!gpurt_handle_release(&gpurt_handles, guard_of(o), guard, &orphan))
         st = GPURT_E_HANDLE; /* another thread was faster */
     return guard_leave(o, guard, st);
 }

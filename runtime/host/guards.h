@@ -16,15 +16,16 @@ size_t gpurt_guard_wrap(const gpurt_kernel_t *kernel, gpurt_ticket_t ticket,
 
 /* The stream's work failed: so may have those launches in it that nobody has waited for. A wait
  * hears of a failure only once. */
-void gpurt_guards_hear(gpurt_stream_t stream, gpurt_status_t status);
-void gpurt_guards_hear_all(gpurt_status_t status);
+void gpurt_guards_hear(const gpurt_opened_t *o, gpurt_stream_t stream,
+                       gpurt_status_t status);
+void gpurt_guards_hear_all(const gpurt_opened_t *o, gpurt_status_t status);
 
-/* Waits for every guard nobody has waited for. again: with retries and fallbacks.
+/* Waits for every guard of it nobody has waited for. again: with retries and fallbacks.
  * Returns: the first failure. */
 gpurt_status_t gpurt_guards_settle(const gpurt_opened_t *o, bool again, gpurt_error_t *err);
 
-/* The next guard whose launch panicked since this was asked last. Context: one thread. */
-bool gpurt_guards_news(gpurt_panic_news_t *out);
+/* The next guard of it whose launch panicked since this was asked last. Context: one thread. */
+bool gpurt_guards_news(const gpurt_opened_t *o, gpurt_panic_news_t *out);
 
 /* A guard out of the handle table, which nobody uses any more. */
 void gpurt_guard_free(const gpurt_opened_t *o, void *guard);

@@ -8,9 +8,14 @@
 /* The first generation of a slot: the counter wraps in the first runs, not after years. */
 #define FIRST_GENERATION 0xfffffffcu
 
-static uint64_t handle_id(gpurt_handle_kind_t kind, uint64_t handle)
+static uint64_t handle_id(gpurt_handle_class_t of, uint64_t handle)
 {
-    return pin_id((uint32_t)(handle >> 32), kind);
+    return pin_id((uint32_t)(handle >> 32), of);
+}
+
+static gpurt_handle_kind_t kind_of(gpurt_handle_class_t of)
+{
+    return (gpurt_handle_kind_t)(of & 3u);
 }
 
 /* NULL when no slot has that number. */
@@ -59,14 +64,14 @@ static gpurt_orphan_t slot_orphan(gpurt_handles_t *t, gpurt_handle_slot_t *slot)
 {
     gpurt_orphan_t orphan = {
         .object = slot->object,
-        .kind = (gpurt_handle_kind_t)pin_kind(pin_word(&slot->pin)),
+        .kind = kind_of(pin_kind(pin_word(&slot->pin))),
     };
 
     slot_put(t, slot);
     return orphan;
 }
 
-uint64_t gpurt_handle_create(gpurt_handles_t *t, gpurt_handle_kind_t kind, void *object)
+uint64_t gpurt_handle_create(gpurt_handles_t *t, gpurt_handle_class_t of, void *object)
 {
     uint32_t generation;
     gpurt_handle_slot_t *slot;
@@ -76,19 +81,19 @@ uint64_t gpurt_handle_create(gpurt_handles_t *t, gpurt_handle_kind_t kind, void 
     slot = slot_get(t, &generation);
     if (slot) {
         slot->object = object;
-        pin_publish(&slot->pin, pin_id(generation, kind));
+        pin_publish(&slot->pin, pin_id(generation, of));
         handle = (uint64_t)generation << 32 | (uint32_t)(slot - t->slots + 1);
     }
     pthread_mutex_unlock(&t->lock);
     return handle;
 }
 
-bool gpurt_handle_take(gpurt_handles_t *t, gpurt_handle_kind_t kind, uint64_t handle,
+bool gpurt_handle_take(gpurt_handles_t *t, gpurt_handle_class_t of, uint64_t handle,
                        void **object)
 {
     gpurt_handle_slot_t *slot = handle_slot(t, handle);
 
-    if (!slot || !pin_take(&slot->pin, handle_id(kind, handle)))
+    if (!slot || !pin_take(&slot->pin, handle_id(of, handle)))
         return false;
     *object = slot->object;
     return true;
@@ -102,21 +107,21 @@ gpurt_orphan_t gpurt_handle_drop(gpurt_handles_t *t, uint64_t handle)
     return pin_drop(&slot->pin) ? slot_orphan(t, slot) : none;
 }
 
-bool gpurt_handle_release(gpurt_handles_t *t, gpurt_handle_kind_t kind, uint64_t handle,
+bool gpurt_handle_release(gpurt_handles_t *t, gpurt_handle_class_t of, uint64_t handle,
                           gpurt_orphan_t *orphan)
 {
     gpurt_handle_slot_t *slot = handle_slot(t, handle);
     bool last;
 
     orphan->object = NULL;
-    if (!slot || !pin_retire(&slot->pin, handle_id(kind, handle), &last))
+    if (!slot || !pin_retire(&slot->pin, handle_id(of, handle), &last))
         return false;
     if (last)
         *orphan = slot_orphan(t, slot);
     return true;
 }
 
-void *gpurt_handle_sweep(gpurt_handles_t *t, gpurt_handle_kind_t kind, uint32_t *cursor)
+void *gpurt_handle_sweep(gpurt_handles_t *t, gpurt_handle_class_t of, uint32_t *cursor)
 {
     gpurt_orphan_t orphan = {0};
 
@@ -124,23 +129,25 @@ void *gpurt_handle_sweep(gpurt_handles_t *t, gpurt_handle_kind_t kind, uint32_t 
         uint64_t word = pin_word(&t->slots[*cursor].pin);
         uint64_t handle = (uint64_t)pin_generation(word) << 32 | ++*cursor;
 
-        gpurt_handle_release(t, kind, handle, &orphan);
+        gpurt_handle_release(t, of, handle, &orphan);
     }
     return orphan.object;
 }
 
-gpurt_status_t gpurt_handle_refuse(const gpurt_handles_t *t, gpurt_handle_kind_t kind,
+gpurt_status_t gpurt_handle_refuse(const gpurt_handles_t *t, gpurt_handle_class_t of,
                                    uint64_t handle, gpurt_error_t *err)
 {
     static const char *const names[] = {"thing", "stream", "event", "guard"};
+    gpurt_handle_kind_t kind = kind_of(of), found;
     const char *wanted = names[kind];
     uint32_t index = (uint32_t)handle - 1, generation = (uint32_t)(handle >> 32);
     uint64_t word = index < GPURT_HANDLE_COUNT ? pin_word(&t->slots[index].pin) : 0;
-    uint32_t found = pin_kind(word);
+    uint32_t other = pin_kind(word);
 
+    found = kind_of(other);
     /* Generations are compared by distance, because they wrap; no word has kind 0 but
      * one that was never used. */
-    if (found == 0 || (int32_t)(generation - pin_generation(word)) > 0)
+    if (other == 0 || (int32_t)(generation - pin_generation(word)) > 0)
         return REFUSE(err, GPURT_E_HANDLE,
                       "0x%" PRIx64 " never was a handle: gpurt_%s_create gives them",
                       handle, wanted);
@@ -149,6 +156,11 @@ gpurt_status_t gpurt_handle_refuse(const gpurt_handles_t *t, gpurt_handle_kind_t
                       "0x%" PRIx64 " is of another kind: it names %s %s, wanted is %s %s",
                       handle, found == GPURT_HANDLE_EVENT ? "an" : "a", names[found],
                       kind == GPURT_HANDLE_EVENT ? "an" : "a", wanted);
+    if (generation == pin_generation(word) && other != of)
+        return REFUSE(err, GPURT_E_HANDLE,
+                      "%s 0x%" PRIx64 " is of another device that is open: use it with the "
+                      "pointer that created it",
+                      wanted, handle);
     return REFUSE(err, GPURT_E_HANDLE,
                   "%s 0x%" PRIx64 " was destroyed already: create another", wanted, handle);
 }

@@ -27,6 +27,15 @@ typedef enum gpurt_handle_kind {
     GPURT_HANDLE_GUARD = 3
 } gpurt_handle_kind_t;
 
+/* What is taken, made and released: things of that kind, of one open device. */
+typedef uint32_t gpurt_handle_class_t;
+
+static inline gpurt_handle_class_t gpurt_handle_of(uint32_t device,
+                                                   gpurt_handle_kind_t kind)
+{
+    return device << 2 | (uint32_t)kind;
+}
+
 /* Shared with: every thread. object and next are written under the table's lock while
  * the slot is not live and has no user. */
 typedef struct gpurt_handle_slot {
@@ -55,26 +64,26 @@ typedef struct gpurt_orphan {
 /* Context: host, any thread, for all of these. */
 
 /* Returns: 0 when the table is full. */
-uint64_t gpurt_handle_create(gpurt_handles_t *t, gpurt_handle_kind_t kind, void *object);
+uint64_t gpurt_handle_create(gpurt_handles_t *t, gpurt_handle_class_t of, void *object);
 
 /* Until drop, *object stays. Lock-free. Returns: false when the handle is not one of
- * that kind. */
-bool gpurt_handle_take(gpurt_handles_t *t, gpurt_handle_kind_t kind, uint64_t handle,
+ * that class. */
+bool gpurt_handle_take(gpurt_handles_t *t, gpurt_handle_class_t of, uint64_t handle,
                        void **object);
 
 /* Ends what take began. Lock-free unless it leaves an orphan. */
 gpurt_orphan_t gpurt_handle_drop(gpurt_handles_t *t, uint64_t handle);
 
-/* Returns: false when the handle is not one of that kind. */
-bool gpurt_handle_release(gpurt_handles_t *t, gpurt_handle_kind_t kind, uint64_t handle,
+/* Returns: false when the handle is not one of that class. */
+bool gpurt_handle_release(gpurt_handles_t *t, gpurt_handle_class_t of, uint64_t handle,
                           gpurt_orphan_t *orphan);
 
-/* Releases the next handle of that kind that is still there. *cursor starts at 0. Only
- * while no other call uses the table. Returns: its object; NULL when there is none left. */
-void *gpurt_handle_sweep(gpurt_handles_t *t, gpurt_handle_kind_t kind, uint32_t *cursor);
+/* Releases the next handle of that class that is still there. *cursor starts at 0. Only
+ * while no other call uses that class. Returns: its object; NULL when there is none left. */
+void *gpurt_handle_sweep(gpurt_handles_t *t, gpurt_handle_class_t of, uint32_t *cursor);
 
 /* Why the handle was refused, as GPURT_E_HANDLE with one line. */
-gpurt_status_t gpurt_handle_refuse(const gpurt_handles_t *t, gpurt_handle_kind_t kind,
+gpurt_status_t gpurt_handle_refuse(const gpurt_handles_t *t, gpurt_handle_class_t of,
                                    uint64_t handle, gpurt_error_t *err);
 
 #endif

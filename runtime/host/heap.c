@@ -5,6 +5,7 @@
 
 #include "heapgrow.h"
 #include "heapview.h"
+#include "life.h"
 #include "memat.h"
 #include "refuse.h"
 
@@ -125,19 +126,27 @@ static entry_t *entry_of(const gpurt_heap_t *heap)
     return e->rt && e->heap.id == heap->id && e->heap.chunks == heap->chunks ? e : NULL;
 }
 
-gpurt_status_t gpurt_heap_known(const gpurt_heap_t *heap, gpurt_error_t *err)
+gpurt_status_t gpurt_heap_known(const gpurt_t *rt, const gpurt_heap_t *heap,
+                                gpurt_error_t *err)
 {
-    bool known;
+    const gpurt_t *owner = NULL;
+    entry_t *e;
 
     if (!heap)
         return REFUSE(err, GPURT_E_INVALID,
                       "heap is NULL: pass what gpurt_heap_create gave");
     pthread_mutex_lock(&entries_lock);
-    known = entry_of(heap) != NULL;
+    e = entry_of(heap);
+    owner = e ? e->rt : NULL;
     pthread_mutex_unlock(&entries_lock);
-    return known ? GPURT_OK
-                 : REFUSE(err, GPURT_E_HANDLE,
-                          "the heap was destroyed, or never made: create another");
+    if (!owner)
+        return REFUSE(err, GPURT_E_HANDLE,
+                      "the heap was destroyed, or never made: create another");
+    if (gpurt_life_index(owner) != gpurt_life_index(rt))
+        return REFUSE(err, GPURT_E_HANDLE,
+                      "the heap is of another device that is open: use it with the pointer "
+                      "that created it");
+    return GPURT_OK;
 }
 
 static gpurt_status_t entry_add(gpurt_t *rt, gpurt_heap_t *heap, void *memory,
@@ -402,12 +411,12 @@ gpurt_status_t gpurt_heap_destroy(gpurt_t *rt, gpurt_heap_t *heap, gpurt_error_t
 
     if (!heap || !heap->chunks)
         return GPURT_OK;
-    st = gpurt_heap_known(heap, err);
+    st = gpurt_heap_known(rt, heap, err);
     if (st == GPURT_OK && heap->watch)
         gpurt_heap_report_last(rt, heap);
     if (st == GPURT_OK)
         gpurt_heapview_end(rt, heap);
-    if (st == GPURT_OK && gpurt_heap_default.chunks == heap->chunks)
+    if (st == GPURT_OK && gpurt_heap_defaults[gpurt_life_index(rt)].chunks == heap->chunks)
         st = gpurt_heap_set_default(rt, NULL, err);
     if (st == GPURT_OK) {
         gpurt_heaps_lock();
@@ -461,7 +470,7 @@ gpurt_status_t gpurt_heaps_closing(gpurt_t *rt, gpurt_error_t *err)
 gpurt_status_t gpurt_heap_grow(gpurt_t *rt, const gpurt_heap_t *heap, uint64_t bytes,
                                gpurt_error_t *err)
 {
-    gpurt_status_t st = gpurt_heap_known(heap, err);
+    gpurt_status_t st = gpurt_heap_known(rt, heap, err);
     gpurt_range_t *range = NULL;
     entry_t *e;
 

@@ -41,7 +41,7 @@ gpurt_status_t gpurt_heapgrow_create(gpurt_t *rt, uint32_t chunks, uint64_t byte
             st = o->ops->range_back(o->self, range, steps(bytes), err);
         if (st != GPURT_OK && range->base)
             o->ops->range_destroy(o->self, range);
-        gpurt_life_leave(st);
+        gpurt_life_leave(o, st);
     }
     if (st != GPURT_OK) {
         free(range);
@@ -62,7 +62,7 @@ gpurt_status_t gpurt_heapgrow_destroy(gpurt_t *rt, gpurt_range_t *range)
     st = gpurt_life_enter(rt, &o, NULL);
     if (st != GPURT_OK)
         return st;
-    st = gpurt_life_leave(o->ops->range_destroy(o->self, range));
+    st = gpurt_life_leave(o, o->ops->range_destroy(o->self, range));
     free(range);
     return st;
 }
@@ -105,5 +105,5 @@ gpurt_status_t gpurt_heapgrow_more(gpurt_t *rt, const gpurt_heap_t *h, gpurt_ran
     st = o->ops->range_back(o->self, range, want, err);
     if (st == GPURT_OK && want > had)
         st = tell(o, h, range, had / GPURT_HEAP_STEP, want / GPURT_HEAP_STEP, err);
-    return gpurt_life_leave(st);
+    return gpurt_life_leave(o, st);
 }

@@ -57,7 +57,7 @@ void gpurt_heap_mirror_free(gpurt_heap_mirror_t *mirror)
 static gpurt_status_t look(gpurt_t *rt, const gpurt_heap_t *heap, gpurt_heap_mirror_t *out,
                            gpurt_error_t *err)
 {
-    gpurt_status_t st = gpurt_heap_known(heap, err);
+    gpurt_status_t st = gpurt_heap_known(rt, heap, err);
 
     out->memory = NULL;
     return st == GPURT_OK ? gpurt_heap_mirror_load(rt, heap, out, err) : st;

@@ -7,8 +7,9 @@
 #include <gpurt/alloc.h>
 #include <gpurt/heap.h>
 
-/* What gpurt_heap_create gave, if the heap still exists. */
-gpurt_status_t gpurt_heap_known(const gpurt_heap_t *heap, gpurt_error_t *err);
+/* What gpurt_heap_create gave, if the heap still exists and is not another open device's. */
+gpurt_status_t gpurt_heap_known(const gpurt_t *rt, const gpurt_heap_t *heap,
+                                gpurt_error_t *err);
 
 /* Bytes of the tables of a heap with the counts set. */
 size_t gpurt_heap_table_bytes(const gpurt_heap_t *heap);

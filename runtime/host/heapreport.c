@@ -138,7 +138,7 @@ static gpurt_status_t sight_make(gpurt_t *rt, const gpurt_heap_t *heap, bool lea
                                  sight_t *s, gpurt_error_t *err)
 {
     gpurt_heap_mirror_t m = {.memory = NULL};
-    gpurt_status_t st = gpurt_heap_known(heap, err);
+    gpurt_status_t st = gpurt_heap_known(rt, heap, err);
 
     memset(s, 0, sizeof *s);
     if (st != GPURT_OK || !heap->watch)

@@ -10,8 +10,8 @@
 static pthread_mutex_t units_lock = PTHREAD_MUTEX_INITIALIZER;
 static gpurt_heap_unit_t *first; /* under units_lock */
 
-gpurt_heap_t
-    gpurt_heap_default; /* written by: gpurt_heap_set_default, while no kernel runs */
+/* Written by: gpurt_heap_set_default, while no kernel of that device runs. */
+gpurt_heap_t gpurt_heap_defaults[GPURT_MAX_DEVICES];
 
 void gpurt_heap_unit_add(gpurt_heap_unit_t *unit)
 {
@@ -52,7 +52,7 @@ gpurt_status_t gpurt_heap_set_default(gpurt_t *rt, const gpurt_heap_t *heap,
 {
     static const gpurt_heap_t none;
     const gpurt_opened_t *o;
-    gpurt_status_t st = heap ? gpurt_heap_known(heap, err) : GPURT_OK;
+    gpurt_status_t st = heap ? gpurt_heap_known(rt, heap, err) : GPURT_OK;
 
     if (st == GPURT_OK)
         st = gpurt_sync(rt, err);
@@ -60,6 +60,6 @@ gpurt_status_t gpurt_heap_set_default(gpurt_t *rt, const gpurt_heap_t *heap,
         st = gpurt_life_enter(rt, &o, err);
     if (st != GPURT_OK)
         return st;
-    gpurt_heap_default = heap ? *heap : none;
-    return gpurt_life_leave(units_write(o, &gpurt_heap_default, err));
+    gpurt_heap_defaults[o->index] = heap ? *heap : none;
+    return gpurt_life_leave(o, units_write(o, heap ? heap : &none, err));
 }

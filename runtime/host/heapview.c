@@ -344,7 +344,11 @@ void gpurt_heapview_end(gpurt_t *rt, const gpurt_heap_t *heap)
     gpurt_viewer_leave();
 }
 
-void gpurt_heapview_forget(void)
+void gpurt_heapview_forget(const gpurt_t *rt)
 {
-    memset(told_heaps, 0, sizeof told_heaps);
+    gpurt_heap_t heap;
+
+    for (uint32_t i = 0; i < GPURT_HEAPS; i++)
+        if (gpurt_heap_nth(i, rt, &heap))
+            memset(&told_heaps[i], 0, sizeof told_heaps[i]);
 }

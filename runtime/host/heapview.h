@@ -13,6 +13,6 @@ void gpurt_heapview_end(gpurt_t *rt, const gpurt_heap_t *heap);
 
 /* For viewer.c, under its lock. */
 void gpurt_heapview_tell(gpurt_viewer_t *v, bool last);
-void gpurt_heapview_forget(void);
+void gpurt_heapview_forget(const gpurt_t *rt);
 
 #endif

@@ -91,7 +91,7 @@ static uint32_t site_define(gpurt_site_t *site)
 
     if (number == 0 || site->level < level)
         gate |= GPURT_GATE_OFF;
-    gpurt_store_release_dev_u32(&site->xgate, gate); /* B8.rel */
+    gpurt_store_release_dev_u32(site->xgate, gate); /* B8.rel */
     if (number == 0)
         return gate;
     def->level = site->level;
@@ -99,7 +99,7 @@ static uint32_t site_define(gpurt_site_t *site)
     def->line = site->line;
     def->kind = site->kind;
     def->types = is_text(site->types) ? 0 : site->types;
-    def->gate = (uint64_t)(uintptr_t)&site->xgate;
+    def->gate = (uint64_t)(uintptr_t)site->xgate;
     def->format_bytes = site->format_bytes;
     def->file_bytes = site->file_bytes;
     memcpy(gpurt_def_text(def), site->format, site->format_bytes);
@@ -114,11 +114,11 @@ uint32_t gpurt_hostlog_define(gpurt_site_t *site)
 
     if (!enter())
         return GPURT_GATE_OFF;
-    if (gpurt_cas_relaxed_dev_u32(&site->xgate, &gate, GPURT_GATE_CLAIMED))
+    if (gpurt_cas_relaxed_dev_u32(site->xgate, &gate, GPURT_GATE_CLAIMED))
         gate = site_define(site);
     while (gate == GPURT_GATE_CLAIMED) { /* another thread's: it does not wait for us */
         sched_yield();
-        gate = gpurt_load_acquire_dev_u32(&site->xgate); /* B8.acq */
+        gate = gpurt_load_acquire_dev_u32(site->xgate); /* B8.acq */
     }
     leave();
     return gate;

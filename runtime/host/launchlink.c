@@ -13,14 +13,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct {
+/* Of each open device. Fixed while it is connected, but for what is under lock. */
+typedef struct launches {
     const uint32_t *level; /* of the box; NULL: not connected */
-    uint32_t device;
     gpurt_hostring_t ring;
-    pthread_mutex_t lock; /* guards what is below */
-    names_t names;
-    uint32_t launched;
-} launches = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    names_t names;     /* under lock */
+    uint32_t launched; /* likewise */
+} launches_t;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static launches_t all[GPURT_MAX_DEVICES];
 
 /* Where the calling thread is about to launch from. */
 static GPURT_TLS struct {
@@ -47,21 +49,22 @@ void gpurt_launchlink_prepare(void)
 }
 
 /* A box without room for its definitions goes without launches. */
-void gpurt_launchlink_connect(const gpurt_boxmap_t *map, uint32_t section)
+void gpurt_launchlink_connect(const gpurt_opened_t *opened, const gpurt_boxmap_t *map,
+                              uint32_t section)
 {
-    if (gpurt_hostring_init(&launches.ring, map, section, NULL) != GPURT_OK)
-        return;
-    launches.device = map->sections[0].device;
-    launches.level = &map->box->control.xlevel;
-    gpurt_launchsite_connect();
+    launches_t *l = &all[opened->index];
+
+    if (gpurt_hostring_init(&l->ring, map, section, NULL) == GPURT_OK)
+        l->level = &map->box->control.xlevel;
 }
 
-void gpurt_launchlink_disconnect(void)
+void gpurt_launchlink_disconnect(const gpurt_opened_t *opened)
 {
-    gpurt_launchsite_disconnect();
+    launches_t *l = &all[opened->index];
+
     gpurt_injection_sync();
-    launches.level = NULL;
-    names_clear(&launches.names);
+    l->level = NULL;
+    names_clear(&l->names);
 }
 
 void gpurt_launch_from(const char *file, uint32_t line)
@@ -71,8 +74,8 @@ void gpurt_launch_from(const char *file, uint32_t line)
 }
 
 /* With a full ring the record is counted as lost. */
-static void tell(const gpurt_launch_t *l, const gpurt_kernel_t *kernel, const char *file,
-                 uint32_t line)
+static void tell(launches_t *own, uint32_t device, const gpurt_launch_t *l,
+                 const char *kernel, const char *file, uint32_t line)
 {
     gpurt_activity_launch_t out = {.line = line,
                                    .grid = {l->grid.x, l->grid.y, l->grid.z},
@@ -81,19 +84,20 @@ static void tell(const gpurt_launch_t *l, const gpurt_kernel_t *kernel, const ch
                                    .stream = gpurt_pair(l->stream)};
     uint64_t now = gpurt_real_ns();
 
-    pthread_mutex_lock(&launches.lock);
-    out.name = names_number(&launches.names, &launches.ring, kernel->name, false);
-    out.file = names_number(&launches.names, &launches.ring, file, false);
-    out.number = ++launches.launched;
+    pthread_mutex_lock(&lock);
+    out.name = names_number(&own->names, &own->ring, kernel, false);
+    out.file = names_number(&own->names, &own->ring, file, false);
+    out.number = ++own->launched;
     out.thread = (uint32_t)gettid();
-    pthread_mutex_unlock(&launches.lock);
-    if (!gpurt_hostring_put(&launches.ring, GPURT_KIND_LAUNCH, launches.device, now, &out))
-        gpurt_hostring_lose(&launches.ring, 1, GPURT_LOSS_FULL, now);
+    pthread_mutex_unlock(&lock);
+    if (!gpurt_hostring_put(&own->ring, GPURT_KIND_LAUNCH, device, now, &out))
+        gpurt_hostring_lose(&own->ring, 1, GPURT_LOSS_FULL, now);
 }
 
-void gpurt_launchlink_tell(const gpurt_launch_t *launch, const gpurt_kernel_t *kernel,
-                           const void *caller)
+void gpurt_launchlink_tell(const gpurt_opened_t *opened, const gpurt_launch_t *launch,
+                           const gpurt_kernel_t *kernel, const void *caller)
 {
+    launches_t *own = &all[opened->index];
     const char *file = place.file ? place.file : "(not by gpurt_launch)";
     uint32_t line = place.line;
 
@@ -101,7 +105,7 @@ void gpurt_launchlink_tell(const gpurt_launch_t *launch, const gpurt_kernel_t *k
     place.file = NULL;
     place.line = 0;
     /* relaxed: a level that changes may miss a launch */
-    if (GPURT_UNLIKELY(launches.level != NULL) &&
-        gpurt_load_relaxed_sys_u32(launches.level) <= GPURT_LEVEL_TRACE)
-        tell(launch, kernel, file, line);
+    if (GPURT_UNLIKELY(own->level != NULL) &&
+        gpurt_load_relaxed_sys_u32(own->level) <= GPURT_LEVEL_TRACE)
+        tell(own, (uint32_t)opened->info.device, launch, kernel->name, file, line);
 }

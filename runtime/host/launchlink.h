@@ -7,7 +7,7 @@
 
 #include "boxmap.h"
 
-#include <gpurt/gpurt.h>
+#include "choice.h"
 
 /* Before the driver is touched: where the environment wants a log, it shall load the collector.
  * Context: gpurt_open. */
@@ -15,12 +15,13 @@ void gpurt_launchlink_prepare(void);
 
 /* Context: gpurt_open and gpurt_close, with no call inside. Disconnecting waits, at most a
  * second, until the collector has written what it has. */
-void gpurt_launchlink_connect(const gpurt_boxmap_t *map, uint32_t section);
-void gpurt_launchlink_disconnect(void);
+void gpurt_launchlink_connect(const gpurt_opened_t *opened, const gpurt_boxmap_t *map,
+                              uint32_t section);
+void gpurt_launchlink_disconnect(const gpurt_opened_t *opened);
 
 /* Context: any thread between the two; waits for nothing. caller: where the call that launches
  * returns to. */
-void gpurt_launchlink_tell(const gpurt_launch_t *launch, const gpurt_kernel_t *kernel,
-                           const void *caller);
+void gpurt_launchlink_tell(const gpurt_opened_t *opened, const gpurt_launch_t *launch,
+                           const gpurt_kernel_t *kernel, const void *caller);
 
 #endif

@@ -4,6 +4,7 @@
 #include <gpurt/hostlog.h>
 
 #include <execinfo.h>
+#include <gpurt/atomic.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ enum {
 };
 
 static struct {
-    bool on;              /* written by: connect and disconnect, with no call inside */
+    uint32_t xon;         /* written by: connect and disconnect */
     pthread_mutex_t lock; /* guards what is below */
     uint64_t seen[SEEN];  /* 0: free */
     uint32_t count;
@@ -27,14 +28,17 @@ void gpurt_launchsite_connect(void)
 {
     const char *value = secure_getenv("GPURT_LAUNCH_SITES");
 
+    pthread_mutex_lock(&sites.lock);
     memset(sites.seen, 0, sizeof sites.seen);
     sites.count = 0;
-    sites.on = value && *value && strcmp(value, "0") != 0;
+    pthread_mutex_unlock(&sites.lock);
+    /* relaxed, here and below: a wish alone */
+    gpurt_store_relaxed_sys_u32(&sites.xon, value && *value && strcmp(value, "0") != 0);
 }
 
 void gpurt_launchsite_disconnect(void)
 {
-    sites.on = false;
+    gpurt_store_relaxed_sys_u32(&sites.xon, 0);
 }
 
 static uint64_t hash_of(const char *kernel, void *const *frames, int count)
@@ -90,7 +94,7 @@ void gpurt_launchsite_note(const char *kernel, const char *file, uint32_t line,
     int count, first = 0;
     size_t used = 0;
 
-    if (GPURT_LIKELY(!sites.on))
+    if (GPURT_LIKELY(!gpurt_load_relaxed_sys_u32(&sites.xon)))
         return;
     count = backtrace(frames, FRAMES + OWN_FRAMES);
     if (!is_new(hash_of(kernel, frames, count)))

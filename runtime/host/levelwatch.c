@@ -24,22 +24,24 @@ enum {
     TOLD_OFF
 };
 
-/* One runtime a process. Written by: start and stop, under the lock of gpurt_open; told:
- * the thread. */
-static struct {
+/* Of an open device. Written by: start and stop, under the lock of gpurt_open; told: the
+ * thread. */
+typedef struct watch {
     const gpurt_boxmap_t *map;
     const gpurt_opened_t *opened;
     uint8_t *told[GPURT_BOX_SECTIONS]; /* TOLD_*, by slot */
     pthread_t thread;
     uint32_t xstop; /* written by: stop */
     bool running;
-} watch;
+} watch_t;
 
-static void site_look(uint32_t section, uint32_t slot)
+static watch_t watches[GPURT_MAX_DEVICES];
+
+static void site_look(watch_t *w, uint32_t section, uint32_t slot)
 {
-    const gpurt_boxmap_t *map = watch.map;
+    const gpurt_boxmap_t *map = w->map;
     gpurt_def_t *def = gpurt_boxmap_def(map, section, slot);
-    uint8_t *told = &watch.told[section][slot];
+    uint8_t *told = &w->told[section][slot];
     uint32_t level, gate;
     bool on;
 
@@ -54,58 +56,58 @@ static void site_look(uint32_t section, uint32_t slot)
     *told = on ? TOLD_ON : TOLD_OFF;
     gate = (slot + 1) | (on ? 0 : GPURT_GATE_OFF);
     if (map->sections[section].kind == GPURT_SECTION_CUDA)
-        watch.opened->ops->gate_store(watch.opened->self, def->gate, gate);
+        w->opened->ops->gate_store(w->opened->self, def->gate, gate);
     else
         gpurt_sitegate_store(def, slot, gate);
 }
 
-static void sites_look(void)
+static void sites_look(watch_t *w)
 {
-    if (watch.opened->ops->span_store)
-        watch.opened->ops->span_store(
-            watch.opened->self,
+    if (w->opened->ops->span_store)
+        w->opened->ops->span_store(
+            w->opened->self,
             GPURT_LEVEL_PANIC + 1 -
-                gpurt_level_lowest(&watch.map->box->control, watch.map->sections[0].floor));
-    for (uint32_t s = 0; s < watch.map->section_count; s++)
-        for (uint32_t i = 0; i < watch.map->sections[s].def_count; i++)
-            site_look(s, i);
+                gpurt_level_lowest(&w->map->box->control, w->map->sections[0].floor));
+    for (uint32_t s = 0; s < w->map->section_count; s++)
+        for (uint32_t i = 0; i < w->map->sections[s].def_count; i++)
+            site_look(w, s, i);
 }
 
-static void *watch_main(void *nothing)
+static void *watch_main(void *context)
 {
+    watch_t *w = context;
     uint32_t seen = 0, late = 0; /* from an even number that a new box has */
 
-    (void)nothing;
     /* relaxed: nothing is handed over with it */
-    while (!gpurt_load_relaxed_sys_u32(&watch.xstop)) {
-        uint32_t now = gpurt_levelset_wait(watch.map, seen, late ? LATE_NS : WAIT_NS);
+    while (!gpurt_load_relaxed_sys_u32(&w->xstop)) {
+        uint32_t now = gpurt_levelset_wait(w->map, seen, late ? LATE_NS : WAIT_NS);
 
         if (now == seen && !late)
             continue;
         late = now != seen ? LATE_LOOKS : late - 1;
         seen = now;
-        sites_look();
+        sites_look(w);
     }
     return NULL;
 }
 
-static void told_free(void)
+static void told_free(watch_t *w)
 {
     for (uint32_t s = 0; s < GPURT_BOX_SECTIONS; s++) {
-        free(watch.told[s]);
-        watch.told[s] = NULL;
+        free(w->told[s]);
+        w->told[s] = NULL;
     }
 }
 
 /* No signal of the application is for this thread. */
-static int thread_start(void)
+static int thread_start(watch_t *w)
 {
     sigset_t all, before;
     int failed;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed = pthread_create(&watch.thread, NULL, watch_main, NULL);
+    failed = pthread_create(&w->thread, NULL, watch_main, w);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return failed;
 }
@@ -113,33 +115,36 @@ static int thread_start(void)
 gpurt_status_t gpurt_levelwatch_start(const gpurt_boxmap_t *map,
                                       const gpurt_opened_t *opened, gpurt_error_t *err)
 {
+    watch_t *w = &watches[opened->index];
     int failed = 0;
 
-    watch.map = map;
-    watch.opened = opened;
-    watch.xstop = 0;
+    w->map = map;
+    w->opened = opened;
+    w->xstop = 0;
     for (uint32_t s = 0; s < map->section_count && !failed; s++) {
-        watch.told[s] = calloc(map->sections[s].def_count + 1, 1);
-        failed = watch.told[s] ? 0 : ENOMEM;
+        w->told[s] = calloc(map->sections[s].def_count + 1, 1);
+        failed = w->told[s] ? 0 : ENOMEM;
     }
     if (!failed)
-        failed = thread_start();
+        failed = thread_start(w);
     if (failed) {
-        told_free();
+        told_free(w);
         return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, failed,
                           "log: no thread for changes of levels");
     }
-    watch.running = true;
+    w->running = true;
     return GPURT_OK;
 }
 
-void gpurt_levelwatch_stop(void)
+void gpurt_levelwatch_stop(const gpurt_opened_t *opened)
 {
-    if (!watch.running)
+    watch_t *w = &watches[opened->index];
+
+    if (!w->running)
         return;
-    gpurt_store_relaxed_sys_u32(&watch.xstop, 1);
-    gpurt_levelset_nudge(watch.map);
-    pthread_join(watch.thread, NULL);
-    told_free();
-    watch.running = false;
+    gpurt_store_relaxed_sys_u32(&w->xstop, 1);
+    gpurt_levelset_nudge(w->map);
+    pthread_join(w->thread, NULL);
+    told_free(w);
+    w->running = false;
 }

@@ -17,6 +17,6 @@
  * until stop. Context: the box is connected. */
 gpurt_status_t gpurt_levelwatch_start(const gpurt_boxmap_t *map,
                                       const gpurt_opened_t *opened, gpurt_error_t *err);
-void gpurt_levelwatch_stop(void);
+void gpurt_levelwatch_stop(const gpurt_opened_t *opened);
 
 #endif

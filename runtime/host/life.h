@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* life.h - the one runtime of the process: whether it is open, and who is inside.
+/* life.h - the devices that the process has open, and who is inside.
  *
  * Everything lies in static storage that is never freed. A gpurt_t is an address out of
  * a fixed array and is compared, never followed, so a call on a closed runtime, or on a
  * pointer that never was one, is told so and touches nothing. Each gpurt_open gives the
- * next address; after 4,096 of them the oldest serves again.
+ * next address; after 512 of one place the oldest serves again.
  *
  * Calls enter and leave; gpurt_close refuses new ones, waits until those inside have
  * left, and only then takes the back end apart. */
@@ -14,7 +14,7 @@
 #include "choice.h"
 #include "handle.h"
 
-/* Streams and events of every runtime this process opens. */
+/* Streams and events of every device this process opens. */
 extern gpurt_handles_t gpurt_handles;
 
 /* Until leave, *opened stays open. Lock-free. Returns: GPURT_E_CLOSED, or
@@ -23,6 +23,12 @@ gpurt_status_t gpurt_life_enter(const gpurt_t *rt, const gpurt_opened_t **opened
                                 gpurt_error_t *err);
 
 /* Returns: status, so that a call can end in this. Lock-free unless a close waits. */
-gpurt_status_t gpurt_life_leave(gpurt_status_t status);
+gpurt_status_t gpurt_life_leave(const gpurt_opened_t *opened, gpurt_status_t status);
+
+/* Who has that device open already, or NULL. Context: gpurt_open. */
+const gpurt_opened_t *gpurt_life_find(gpurt_backend_t backend, int32_t device);
+
+/* Its index, or, of what never was one, any. */
+uint32_t gpurt_life_index(const gpurt_t *rt);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-gpurt_log_port_t gpurt_log_port;
+gpurt_log_port_t gpurt_log_ports[GPURT_MAX_DEVICES];
 
 /* Of the boxes of this process; 0 is what an object that was never named holds. */
 static uint32_t epoch;
@@ -30,11 +30,11 @@ void gpurt_log_connect_state(const gpurt_boxmap_t *map, uint32_t section,
     port->waits = gpurt_state_waits(head);
 }
 
-gpurt_status_t gpurt_log_connect(const gpurt_boxmap_t *map, uint32_t section,
-                                 gpurt_error_t *err)
+gpurt_status_t gpurt_log_connect(uint32_t index, const gpurt_boxmap_t *map,
+                                 uint32_t section, gpurt_error_t *err)
 {
     const gpurt_box_section_t *s = &map->sections[section];
-    gpurt_log_port_t *port = &gpurt_log_port;
+    gpurt_log_port_t *port = &gpurt_log_ports[index];
     gpurt_log_string_entry_t *strings;
 
     if (port->groups)
@@ -66,10 +66,12 @@ gpurt_status_t gpurt_log_connect(const gpurt_boxmap_t *map, uint32_t section,
     return GPURT_OK;
 }
 
-void gpurt_log_disconnect(const gpurt_boxmap_t *map, uint32_t section)
+void gpurt_log_disconnect(uint32_t index, const gpurt_boxmap_t *map, uint32_t section)
 {
+    gpurt_log_port_t *port = &gpurt_log_ports[index];
+
     gpurt_sitegate_forget(map, section);
-    free(gpurt_log_port.strings);
-    free(gpurt_log_port.trails);
-    memset(&gpurt_log_port, 0, sizeof gpurt_log_port);
+    free(port->strings);
+    free(port->trails);
+    memset(port, 0, sizeof *port);
 }

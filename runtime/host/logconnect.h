@@ -5,18 +5,19 @@
 
 #include "boxmap.h"
 
-/* From now on kernels of the CPU back end log into this section. The map stays until
+#include <gpurt/logport.h>
+
+/* From now on kernels of that device of the CPU back end log into this section. The map stays until
  * disconnect. Context: no kernel runs. */
-gpurt_status_t gpurt_log_connect(const gpurt_boxmap_t *map, uint32_t section,
-                                 gpurt_error_t *err);
+gpurt_status_t gpurt_log_connect(uint32_t index, const gpurt_boxmap_t *map,
+                                 uint32_t section, gpurt_error_t *err);
 
 /* Fills what a port says of the section's state pages, with the host's addresses; nothing
  * where it has none. */
-struct gpurt_log_port;
 void gpurt_log_connect_state(const gpurt_boxmap_t *map, uint32_t section,
-                             struct gpurt_log_port *port);
+                             gpurt_log_port_t *port);
 
 /* Sites forget their numbers, so that another box can be connected. */
-void gpurt_log_disconnect(const gpurt_boxmap_t *map, uint32_t section);
+void gpurt_log_disconnect(uint32_t index, const gpurt_boxmap_t *map, uint32_t section);
 
 #endif

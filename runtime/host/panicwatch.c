@@ -16,15 +16,18 @@ enum {
     LOOK_EVERY_NS = 1000000
 };
 
-/* One runtime a process. lock: one start or stop at a time. fn, context: fixed while it runs. */
-static struct {
-    pthread_mutex_t lock;
+/* Of an open device. fn, context: fixed while it runs. */
+typedef struct watch {
+    const gpurt_opened_t *opened;
     pthread_t thread;
     gpurt_on_panic_t fn;
     void *context;
     uint32_t xstop; /* written by: stop */
-    bool running;
-} watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    bool running;   /* under lock */
+} watch_t;
+
+static watch_t watches[GPURT_MAX_DEVICES];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* one start or stop at a time */
 
 static GPURT_TLS bool is_watcher;
 
@@ -36,81 +39,82 @@ static void nap(void)
 }
 
 /* Returns: panics in the box, now. */
-static uint32_t look(uint32_t known)
+static uint32_t look(const watch_t *w, uint32_t known)
 {
-    gpurt_panic_news_t news = {.recorded = gpurt_boxlink_panics()};
+    gpurt_panic_news_t news = {.recorded = gpurt_boxlink_panics(w->opened)};
     uint32_t recorded = news.recorded;
     bool told = false;
 
-    while (gpurt_guards_news(&news)) {
-        watch.fn(watch.context, &news);
+    while (gpurt_guards_news(w->opened, &news)) {
+        w->fn(w->context, &news);
         told = true;
     }
     if (!told && recorded != known) {
         news = (gpurt_panic_news_t){.recorded = recorded};
-        watch.fn(watch.context, &news);
+        w->fn(w->context, &news);
     }
     return recorded;
 }
 
-static void *watch_main(void *nothing)
+static void *watch_main(void *context)
 {
-    uint32_t known = gpurt_boxlink_panics();
+    const watch_t *w = context;
+    uint32_t known = gpurt_boxlink_panics(w->opened);
 
-    (void)nothing;
     is_watcher = true;
-    while (
-        !gpurt_load_relaxed_sys_u32(&watch.xstop)) { /* relaxed: the join orders the rest */
-        known = look(known);
+    while (!gpurt_load_relaxed_sys_u32(&w->xstop)) { /* relaxed: the join orders the rest */
+        known = look(w, known);
         nap();
     }
-    (void)look(known); /* what came before the stop */
+    (void)look(w, known); /* what came before the stop */
     return NULL;
 }
 
 /* No signal of the application is for this thread. */
-static int thread_start(void)
+static int thread_start(watch_t *w)
 {
     sigset_t all, before;
     int failed;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed = pthread_create(&watch.thread, NULL, watch_main, NULL);
+    failed = pthread_create(&w->thread, NULL, watch_main, w);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return failed;
 }
 
 /* Under the lock. */
-static void stop(void)
+static void stop(watch_t *w)
 {
-    if (!watch.running)
+    if (!w->running)
         return;
-    gpurt_store_relaxed_sys_u32(&watch.xstop, 1);
-    pthread_join(watch.thread, NULL);
-    watch.running = false;
+    gpurt_store_relaxed_sys_u32(&w->xstop, 1);
+    pthread_join(w->thread, NULL);
+    w->running = false;
 }
 
-void gpurt_panicwatch_stop(void)
+void gpurt_panicwatch_stop(const gpurt_opened_t *opened)
 {
-    pthread_mutex_lock(&watch.lock);
-    stop();
-    pthread_mutex_unlock(&watch.lock);
+    pthread_mutex_lock(&lock);
+    stop(&watches[opened->index]);
+    pthread_mutex_unlock(&lock);
 }
 
 /* Under the lock. */
-static gpurt_status_t start(gpurt_on_panic_t fn, void *context, gpurt_error_t *err)
+static gpurt_status_t start(watch_t *w, const gpurt_opened_t *opened, gpurt_on_panic_t fn,
+                            void *context, gpurt_error_t *err)
 {
     int failed;
 
-    watch.fn = fn;
-    watch.context = context;
-    watch.xstop = 0;
-    failed = thread_start();
+    w->opened = opened;
+    w->fn = fn;
+    w->context = context;
+    w->xstop = 0;
+    failed = thread_start(w);
     if (failed)
         return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, failed,
                           "gpurt_on_panic: no thread could be started");
-    watch.running = true;
+    w->running = true;
     return GPURT_OK;
 }
 
@@ -127,10 +131,10 @@ gpurt_status_t gpurt_on_panic(gpurt_t *rt, gpurt_on_panic_t fn, void *context,
     st = gpurt_life_enter(rt, &o, err);
     if (st != GPURT_OK)
         return st;
-    pthread_mutex_lock(&watch.lock);
-    stop();
+    pthread_mutex_lock(&lock);
+    stop(&watches[o->index]);
     if (fn)
-        st = start(fn, context, err);
-    pthread_mutex_unlock(&watch.lock);
-    return gpurt_life_leave(st);
+        st = start(&watches[o->index], o, fn, context, err);
+    pthread_mutex_unlock(&lock);
+    return gpurt_life_leave(o, st);
 }

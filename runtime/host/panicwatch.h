@@ -6,7 +6,9 @@
 #ifndef GPURT_HOST_PANICWATCH_H
 #define GPURT_HOST_PANICWATCH_H
 
+#include "choice.h"
+
 /* Ends it, if there is one. Context: gpurt_close, before the box and the guards go. */
-void gpurt_panicwatch_stop(void);
+void gpurt_panicwatch_stop(const gpurt_opened_t *opened);
 
 #endif

@@ -14,21 +14,21 @@
 
 #include <gpurt/atomic.h>
 
-/* [63:32] generation  [31:29] kind  [28] live  [27:0] users. Zero: never published. */
+/* [63:32] generation  [31:25] kind  [24] live  [23:0] users. Zero: never published. */
 typedef struct gpurt_pin {
     uint64_t xword; /* written by: any thread */
 } gpurt_pin_t;
 
 enum {
-    PIN_USER_BITS = 28,
+    PIN_USER_BITS = 24,
     PIN_USERS = (1 << PIN_USER_BITS) - 1,
     PIN_LIVE = 1 << PIN_USER_BITS
 };
 
-/* What a live word holds above its users. kind: 0..7. */
+/* What a live word holds above its users. kind: 0..127. */
 static inline uint64_t pin_id(uint32_t generation, uint32_t kind)
 {
-    return (uint64_t)generation << 4 | kind << 1 | 1;
+    return (uint64_t)generation << 8 | kind << 1 | 1;
 }
 static inline uint32_t pin_generation(uint64_t word)
 {
@@ -36,7 +36,7 @@ static inline uint32_t pin_generation(uint64_t word)
 }
 static inline uint32_t pin_kind(uint64_t word)
 {
-    return (uint32_t)word >> 29;
+    return (uint32_t)word >> 25;
 }
 
 /* Makes it live, without users. Context: one thread at a time, while it is not live and

@@ -63,7 +63,7 @@ static size_t hazards_place(gpurt_hazards_t *h, void *memory)
 static gpurt_status_t sizes_check(gpurt_t *rt, const char *what, const gpurt_heap_t *heap,
                                   uint32_t *slots, uint32_t *waiting, gpurt_error_t *err)
 {
-    gpurt_status_t st = gpurt_heap_known(heap, err);
+    gpurt_status_t st = gpurt_heap_known(rt, heap, err);
     gpurt_info_t info;
 
     if (st == GPURT_OK && gpurt_info(rt, &info) != GPURT_OK)

@@ -12,6 +12,7 @@
 /* What is looked at, and what was told last of it. */
 typedef struct entry {
     gpurt_reclaim_look_t look; /* what 0: free */
+    gpurt_t *rt;
     uint64_t time_ns;
     gpurt_reclaim_state_row_t state;
 } entry_t;
@@ -169,7 +170,7 @@ void gpurt_reclaimview_begin(gpurt_t *rt, const gpurt_reclaim_look_t *look)
     v = gpurt_viewer_enter(rt);
     if (!v)
         return;
-    book[look->table % GPURT_RECLAIM_TABLES] = (entry_t){.look = *look};
+    book[look->table % GPURT_RECLAIM_TABLES] = (entry_t){.look = *look, .rt = rt};
     gpurt_viewer_leave();
 }
 
@@ -190,11 +191,13 @@ void gpurt_reclaimview_end(gpurt_t *rt, uint32_t table)
 void gpurt_reclaimview_tell(gpurt_viewer_t *v, bool last)
 {
     for (uint32_t i = 0; i < GPURT_RECLAIM_TABLES; i++)
-        if (book[i].look.what)
+        if (book[i].look.what && book[i].rt == v->rt)
             table_tell(v, &book[i], last, false);
 }
 
-void gpurt_reclaimview_forget(void)
+void gpurt_reclaimview_forget(const gpurt_t *rt)
 {
-    memset(book, 0, sizeof book);
+    for (uint32_t i = 0; i < GPURT_RECLAIM_TABLES; i++)
+        if (book[i].rt == rt)
+            memset(&book[i], 0, sizeof book[i]);
 }

@@ -26,6 +26,6 @@ void gpurt_reclaimview_end(gpurt_t *rt, uint32_t table);
 
 /* For viewer.c, under its lock. */
 void gpurt_reclaimview_tell(gpurt_viewer_t *v, bool last);
-void gpurt_reclaimview_forget(void);
+void gpurt_reclaimview_forget(const gpurt_t *rt);
 
 #endif

@@ -68,7 +68,7 @@ gpurt_status_t gpurt_refs_create(gpurt_t *rt, const gpurt_heap_t *heap,
     if (t.record_count > RECORDS_MOST)
         return REFUSE(err, GPURT_E_INVALID, "%s: %u records: at most %d", WHAT,
                       t.record_count, RECORDS_MOST);
-    st = gpurt_heap_known(heap, err);
+    st = gpurt_heap_known(rt, heap, err);
     if (st != GPURT_OK)
         return st;
     t.heap = *heap;

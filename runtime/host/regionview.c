@@ -24,6 +24,7 @@ typedef struct entry {
     gpurt_region_t region; /* base NULL: free */
     uint32_t id;
     char name[NAME];
+    gpurt_t *rt;
     uint64_t time_ns;
     gpurt_region_state_row_t state;
 } entry_t;
@@ -239,6 +240,7 @@ void gpurt_regionview_begin(gpurt_t *rt, const gpurt_region_t *region, const cha
         memset(e, 0, sizeof *e);
         e->region = *region;
         e->id = book.made;
+        e->rt = rt;
         snprintf(e->name, sizeof e->name, "%s", name ? name : "");
     }
     gpurt_viewer_leave();
@@ -261,11 +263,13 @@ void gpurt_regionview_end(gpurt_t *rt, const gpurt_region_t *region)
 void gpurt_regionview_tell(gpurt_viewer_t *v, bool last)
 {
     for (uint32_t i = 0; i < REGIONS; i++)
-        if (book.list[i].region.base)
+        if (book.list[i].region.base && book.list[i].rt == v->rt)
             region_tell(v, &book.list[i], last, false);
 }
 
-void gpurt_regionview_forget(void)
+void gpurt_regionview_forget(const gpurt_t *rt)
 {
-    memset(&book, 0, sizeof book);
+    for (uint32_t i = 0; i < REGIONS; i++)
+        if (book.list[i].rt == rt)
+            memset(&book.list[i], 0, sizeof book.list[i]);
 }

@@ -16,6 +16,6 @@ void gpurt_regionview_end(gpurt_t *rt, const gpurt_region_t *region);
 
 /* For viewer.c, under its lock. */
 void gpurt_regionview_tell(gpurt_viewer_t *v, bool last);
-void gpurt_regionview_forget(void);
+void gpurt_regionview_forget(const gpurt_t *rt);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "arenaview.h"
 #include "heapview.h"
+#include "life.h"
 #include "procfs.h"
 #include "reclaimview.h"
 #include "regionview.h"
@@ -23,19 +24,22 @@ enum {
     AGAIN_NS = 2000000000 /* what does not change is told of all the same */
 };
 
-/* lock guards all; the thread sleeps on `wake`. */
-static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
+/* Of an open device. */
+typedef struct view {
     pthread_t thread;
     bool connected, running, stop;
     uint32_t period_ms;
     gpurt_viewer_t viewer;
-} view = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
+} view_t;
+
+/* lock guards all; the threads sleep on `wake`. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+static view_t views[GPURT_MAX_DEVICES];
 
 static const struct {
     void (*tell)(gpurt_viewer_t *v, bool last);
-    void (*forget)(void);
+    void (*forget)(const gpurt_t *rt);
 } kinds[] = {
     {gpurt_heapview_tell, gpurt_heapview_forget},
     {gpurt_regionview_tell, gpurt_regionview_forget},
@@ -47,16 +51,18 @@ static const struct {
 
 gpurt_viewer_t *gpurt_viewer_enter(const gpurt_t *rt)
 {
-    pthread_mutex_lock(&view.lock);
-    if (view.running && view.viewer.rt == rt)
-        return &view.viewer;
-    pthread_mutex_unlock(&view.lock);
+    view_t *v = &views[gpurt_life_index(rt)];
+
+    pthread_mutex_lock(&lock);
+    if (v->running && v->viewer.rt == rt)
+        return &v->viewer;
+    pthread_mutex_unlock(&lock);
     return NULL;
 }
 
 void gpurt_viewer_leave(void)
 {
-    pthread_mutex_unlock(&view.lock);
+    pthread_mutex_unlock(&lock);
 }
 
 char *gpurt_viewer_buffer(gpurt_viewer_t *v, size_t bytes)
@@ -107,28 +113,28 @@ gpurt_viewer_news_t gpurt_viewer_news(uint64_t told_ns, uint64_t now_ns, bool la
 
 /* ---- the thread ---------------------------------------------------------------------- */
 
-static void all_tell(bool last)
+static void all_tell(view_t *v, bool last)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        kinds[i].tell(&view.viewer, last);
+        kinds[i].tell(&v->viewer, last);
 }
 
-static void *view_main(void *nothing)
+static void *view_main(void *context)
 {
+    view_t *v = context;
     struct timespec until;
 
-    (void)nothing;
-    pthread_mutex_lock(&view.lock);
-    while (!view.stop) {
-        all_tell(false);
+    pthread_mutex_lock(&lock);
+    while (!v->stop) {
+        all_tell(v, false);
         clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += (long)(view.period_ms % 1000) * 1000000;
-        until.tv_sec += view.period_ms / 1000 + until.tv_nsec / 1000000000;
+        until.tv_nsec += (long)(v->period_ms % 1000) * 1000000;
+        until.tv_sec += v->period_ms / 1000 + until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
-        if (!view.stop)
-            pthread_cond_timedwait(&view.wake, &view.lock, &until);
+        if (!v->stop)
+            pthread_cond_timedwait(&wake, &lock, &until);
     }
-    pthread_mutex_unlock(&view.lock);
+    pthread_mutex_unlock(&lock);
     return NULL;
 }
 
@@ -150,58 +156,63 @@ static uint32_t period_read(void)
 }
 
 /* A box without room for the definitions goes without all this. */
-void gpurt_viewer_connect(const gpurt_boxmap_t *map, uint32_t section)
+void gpurt_viewer_connect(const gpurt_opened_t *opened, const gpurt_boxmap_t *map,
+                          uint32_t section)
 {
-    pthread_mutex_lock(&view.lock);
-    view.period_ms = period_read();
-    view.viewer.device = map->sections[0].device;
-    view.connected = view.period_ms &&
-                     gpurt_hostring_init(&view.viewer.ring, map, section, NULL) == GPURT_OK;
-    pthread_mutex_unlock(&view.lock);
+    view_t *v = &views[opened->index];
+
+    pthread_mutex_lock(&lock);
+    v->period_ms = period_read();
+    v->viewer.device = map->sections[0].device;
+    v->viewer.on_cpu = opened->info.backend == GPURT_BACKEND_CPU;
+    v->connected = v->period_ms &&
+                   gpurt_hostring_init(&v->viewer.ring, map, section, NULL) == GPURT_OK;
+    pthread_mutex_unlock(&lock);
 }
 
-void gpurt_viewer_disconnect(void)
+void gpurt_viewer_disconnect(const gpurt_opened_t *opened)
 {
-    pthread_mutex_lock(&view.lock);
-    view.connected = false;
-    names_clear(&view.viewer.names);
-    pthread_mutex_unlock(&view.lock);
+    view_t *v = &views[opened->index];
+
+    pthread_mutex_lock(&lock);
+    v->connected = false;
+    names_clear(&v->viewer.names);
+    pthread_mutex_unlock(&lock);
 }
 
 void gpurt_viewer_begin(gpurt_t *rt)
 {
-    gpurt_viewer_t *v = &view.viewer;
-    gpurt_info_t info;
+    view_t *v = &views[gpurt_life_index(rt)];
 
-    pthread_mutex_lock(&view.lock);
-    if (view.connected && !view.running && gpurt_info(rt, &info) == GPURT_OK) {
-        v->rt = rt;
-        v->on_cpu = info.backend == GPURT_BACKEND_CPU;
-        view.stop = false;
-        view.running = gpurt_stream_create(rt, &v->stream, NULL) == GPURT_OK &&
-                       pthread_create(&view.thread, NULL, view_main, NULL) == 0;
+    pthread_mutex_lock(&lock);
+    if (v->connected && !v->running) {
+        v->viewer.rt = rt;
+        v->stop = false;
+        v->running = gpurt_stream_create(rt, &v->viewer.stream, NULL) == GPURT_OK &&
+                     pthread_create(&v->thread, NULL, view_main, v) == 0;
     }
-    pthread_mutex_unlock(&view.lock);
+    pthread_mutex_unlock(&lock);
 }
 
 void gpurt_viewer_stop(gpurt_t *rt)
 {
-    gpurt_viewer_t *v = gpurt_viewer_enter(rt);
+    gpurt_viewer_t *viewer = gpurt_viewer_enter(rt);
+    view_t *v = &views[gpurt_life_index(rt)];
 
-    if (!v)
+    if (!viewer)
         return;
-    view.stop = true;
-    pthread_cond_signal(&view.wake);
+    v->stop = true;
+    pthread_cond_broadcast(&wake);
     gpurt_viewer_leave();
-    pthread_join(view.thread, NULL);
-    pthread_mutex_lock(&view.lock);
-    all_tell(true);
+    pthread_join(v->thread, NULL);
+    pthread_mutex_lock(&lock);
+    all_tell(v, true);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        kinds[i].forget();
-    gpurt_host_destroy(rt, v->buffer);
-    gpurt_stream_destroy(rt, v->stream);
-    v->buffer = NULL;
-    v->room = 0;
-    view.running = false;
-    pthread_mutex_unlock(&view.lock);
+        kinds[i].forget(rt);
+    gpurt_host_destroy(rt, viewer->buffer);
+    gpurt_stream_destroy(rt, viewer->stream);
+    viewer->buffer = NULL;
+    viewer->room = 0;
+    v->running = false;
+    pthread_mutex_unlock(&lock);
 }

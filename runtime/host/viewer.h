@@ -7,16 +7,16 @@
 #define GPURT_HOST_VIEWER_H
 
 #include "boxmap.h"
+#include "choice.h"
 #include "hostring.h"
 #include "names.h"
-
-#include <gpurt/gpurt.h>
 
 enum {
     GPURT_VIEWER_PIECE = 256 << 10 /* bytes of a long table that are copied at a time */
 };
 
-/* One runtime a process, so one of these. Owner: viewer.c. Used under its lock. */
+/* Of an open device. Owner: viewer.c. Used under its lock, which is one for all: what is looked
+ * at stands in tables of the process. */
 typedef struct gpurt_viewer {
     gpurt_t *rt;
     gpurt_stream_t stream;
@@ -29,8 +29,9 @@ typedef struct gpurt_viewer {
 } gpurt_viewer_t;
 
 /* Context: gpurt_open and gpurt_close, with no call inside. */
-void gpurt_viewer_connect(const gpurt_boxmap_t *map, uint32_t section);
-void gpurt_viewer_disconnect(void);
+void gpurt_viewer_connect(const gpurt_opened_t *opened, const gpurt_boxmap_t *map,
+                          uint32_t section);
+void gpurt_viewer_disconnect(const gpurt_opened_t *opened);
 
 /* Something to look at was made: the thread is there from now on. */
 void gpurt_viewer_begin(gpurt_t *rt);

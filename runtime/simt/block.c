@@ -140,6 +140,7 @@ static void block_begin(simt_worker_t *k, simt_block_t *b, simt_launch_t *l, uin
     b->threads = b->live = b->runnable = l->threads;
     b->rank = (at.z * l->grid.y + at.y) * l->grid.x + at.x;
     b->self = (gpurt_simt_block_t){.index = at,
+                                   .device = k->device->index,
                                    .dim = l->block,
                                    .grid = l->grid,
                                    .sm = k->index,

@@ -201,8 +201,8 @@ static bool device_init(simt_device_t *d)
     return d->workers && d->default_stream && (!d->config.cpu.check_scope || d->scope);
 }
 
-gpurt_status_t simt_device_create(const gpurt_options_t *options, simt_device_t **out,
-                                  gpurt_error_t *err)
+gpurt_status_t simt_device_create(const gpurt_options_t *options, uint32_t index,
+                                  simt_device_t **out, gpurt_error_t *err)
 {
     simt_device_t *d = (simt_device_t *)calloc(1, sizeof *d);
     gpurt_status_t st;
@@ -211,6 +211,7 @@ gpurt_status_t simt_device_create(const gpurt_options_t *options, simt_device_t 
     if (!d)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_GPURT, 0,
                           "CPU back end: no memory");
+    d->index = index;
     simt_sanitizers_find();
     d->config.cpu = options->cpu;
     st = env_read(&d->config.cpu, err);

@@ -252,6 +252,7 @@ typedef struct simt_config {
 
 struct simt_device {
     simt_config_t config;
+    uint32_t index; /* among those that the process has open */
     pthread_mutex_t mutex;
     pthread_cond_t work; /* for workers: something to start, or stop */
     pthread_cond_t done; /* for hosts: an op ended */

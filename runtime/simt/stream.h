@@ -74,8 +74,8 @@ void simt_stream_launch_ended(simt_device_t *d, simt_launch_t *l);
 void simt_streams_advance(simt_device_t *d);
 
 /* ---- device.c -------------------------------------------------------------------------------- */
-gpurt_status_t simt_device_create(const gpurt_options_t *options, simt_device_t **out,
-                                  gpurt_error_t *err);
+gpurt_status_t simt_device_create(const gpurt_options_t *options, uint32_t index,
+                                  simt_device_t **out, gpurt_error_t *err);
 void simt_device_destroy(simt_device_t *d);
 
 #endif

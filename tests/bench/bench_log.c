@@ -291,7 +291,7 @@ int main(void)
     need(gpurt_open(NULL, &rt, &err), "open");
     need(gpurt_info(rt, &info), "info");
     need(gpurt_life_enter(rt, &opened, &err), "enter");
-    need(gpurt_life_leave(GPURT_OK), "leave");
+    need(gpurt_life_leave(opened, GPURT_OK), "leave");
     need(gpurt_event_create(rt, &from, &err), "event");
     need(gpurt_event_create(rt, &to, &err), "event");
     rows_head();

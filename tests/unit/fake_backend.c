@@ -367,9 +367,10 @@ static gpurt_status_t cpu_probe(const gpurt_options_t *options, gpurt_error_t *e
     return called(&fake_cpu, FAKE_PROBE, err);
 }
 
-static gpurt_status_t cpu_open(const gpurt_options_t *options, gpurt_info_t *info,
-                               void **out, gpurt_error_t *err)
+static gpurt_status_t cpu_open(const gpurt_options_t *options, uint32_t index,
+                               gpurt_info_t *info, void **out, gpurt_error_t *err)
 {
+    (void)index;
     return open_one(&fake_cpu, options, info, out, err);
 }
 
@@ -383,9 +384,10 @@ static gpurt_status_t cuda_probe(const gpurt_options_t *options, gpurt_error_t *
     return called(&fake_cuda, FAKE_PROBE, err);
 }
 
-static gpurt_status_t cuda_open(const gpurt_options_t *options, gpurt_info_t *info,
-                                void **out, gpurt_error_t *err)
+static gpurt_status_t cuda_open(const gpurt_options_t *options, uint32_t index,
+                                gpurt_info_t *info, void **out, gpurt_error_t *err)
 {
+    (void)index;
     return open_one(&fake_cuda, options, info, out, err);
 }
 

@@ -177,6 +177,7 @@ static cudaError_t fake_copy(void *to, const void *from, size_t bytes,
 }
 static cudaError_t fake_fill(void *memory, int byte, size_t bytes, cudaStream_t stream)
 {
+    fake.filled_on = fake.current;
     CHECK(stream != NULL);
     memset(memory, byte, bytes);
     return answer(cudaSuccess);
@@ -189,6 +190,7 @@ static void launch_seen(const void *stub, dim3 grid, dim3 block, void **args,
     fake.block = block;
     fake.args = args[0];
     fake.stream = stream;
+    fake.launched_on = fake.current;
 }
 static cudaError_t fake_launch(const void *stub, dim3 grid, dim3 block, void **args,
                                size_t shared_bytes, cudaStream_t stream)

@@ -33,6 +33,7 @@ typedef struct fake_cuda {
     /* what was asked */
     int launches, ex_launches, opt_ins, streams, contexts;
     int opt_in_bytes;
+    int launched_on, filled_on; /* the device that was current */
     const void *stub;
     void *args;
     cudaStream_t stream;

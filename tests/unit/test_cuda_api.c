@@ -22,7 +22,7 @@ static void *open_fake(void)
     gpurt_info_t info = {0};
     gpurt_error_t err = {0};
     void *self = NULL;
-    gpurt_status_t st = ops->open(&options, &info, &self, &err);
+    gpurt_status_t st = ops->open(&options, 0, &info, &self, &err);
 
     CHECK_MSG(st == GPURT_OK, "open: %s", err.text);
     CHECK(self != NULL);
@@ -63,7 +63,7 @@ static void test_other_current_device(void)
 
     fake = fake_healthy;
     fake.count = 2;
-    CHECK_EQ(ops->open(&options, &info, &self, NULL), GPURT_OK);
+    CHECK_EQ(ops->open(&options, 0, &info, &self, NULL), GPURT_OK);
     CHECK_EQ(info.device, 1);
     CHECK_EQ(fake.current, 0);
     fake.contexts = 0;
@@ -77,6 +77,35 @@ static void test_other_current_device(void)
     CHECK_EQ(launch(self, one_block(32), &kernel, NULL), GPURT_OK);
     CHECK_EQ(fake.contexts, 6);
     close_clean(self);
+}
+
+/* Two open at once: each call goes to its own, whichever the thread had before. */
+static void test_two_open(void)
+{
+    gpurt_options_t options = {.struct_size = sizeof options};
+    gpurt_info_t info = {0};
+    void *self[2];
+    char word[4];
+
+    fake = fake_healthy;
+    fake.count = 2;
+    for (int i = 0; i < 2; i++) {
+        options.device = i;
+        CHECK_EQ(ops->open(&options, (uint32_t)i, &info, &self[i], NULL), GPURT_OK);
+        CHECK_EQ(info.device, i);
+    }
+    for (int i = 0; i < 8; i++) {
+        fake.launched_on = fake.filled_on = -1;
+        CHECK_EQ(launch(self[i % 2], one_block(32), &kernel, NULL), GPURT_OK);
+        CHECK_EQ(fake.launched_on, i % 2);
+        CHECK_EQ(ops->fill(self[i % 2], NULL, word, 0, sizeof word, NULL), GPURT_OK);
+        CHECK_EQ(fake.filled_on, i % 2);
+        CHECK_EQ(fake.current, 0);
+    }
+    CHECK_EQ(ops->close(self[0], NULL), GPURT_OK);
+    CHECK_EQ(launch(self[1], one_block(32), &kernel, NULL), GPURT_OK);
+    CHECK_EQ(fake.launched_on, 1);
+    close_clean(self[1]);
 }
 
 /* ---- launches ------------------------------------------------------------------------ */
@@ -441,6 +470,7 @@ int main(void)
 {
     gpurt_cuda_api = &fake_api;
     test_other_current_device();
+    test_two_open();
     test_launch_plain();
     test_launch_shared();
     test_launch_special();

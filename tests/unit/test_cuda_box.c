@@ -91,7 +91,7 @@ static void machine_start(void)
     gpurt_info_t info;
 
     fake = fake_healthy;
-    CHECK_EQ(ops->open(NULL, &info, &self, &err), GPURT_OK);
+    CHECK_EQ(ops->open(NULL, 0, &info, &self, &err), GPURT_OK);
     CHECK_EQ(info.sm_count * info.warp_slots, FAKE_SMS * SLOTS);
     CHECK_MSG(gpurt_boxmap_create(&plan, &map, &err) == GPURT_OK, "%s", err.text);
 }

@@ -203,7 +203,7 @@ static void test_probe(void)
         st = ops->probe(&options, &err);
         CHECK_MSG(st == c->probe, "%s: probe says %s", c->name, gpurt_status_name(st));
         CHECK_MSG(fake.contexts == 0, "%s: probe made a context", c->name);
-        st = ops->open(&options, &info, &self, &err);
+        st = ops->open(&options, 0, &info, &self, &err);
         CHECK_MSG(st == c->open, "%s: open says %s", c->name, gpurt_status_name(st));
         CHECK_MSG((st == GPURT_OK) == (self != NULL), "%s: open gave %p", c->name, self);
         CHECK_MSG(fake.pending == cudaSuccess, "%s: an error was left in CUDA", c->name);
@@ -225,7 +225,7 @@ static void test_info(void)
     void *self = NULL;
 
     fake = fake_healthy;
-    CHECK_EQ(ops->open(&options, &info, &self, NULL), GPURT_OK);
+    CHECK_EQ(ops->open(&options, 0, &info, &self, NULL), GPURT_OK);
     CHECK_EQ(info.backend, GPURT_BACKEND_CUDA);
     CHECK_STR(info.name, "Stand-in GPU");
     CHECK_EQ(info.sm_count, FAKE_SMS);
@@ -241,7 +241,7 @@ static void test_info(void)
 
     fake = fake_healthy;
     fake.major = 8;
-    CHECK_EQ(ops->open(&options, &info, &self, NULL), GPURT_OK);
+    CHECK_EQ(ops->open(&options, 0, &info, &self, NULL), GPURT_OK);
     CHECK_EQ(info.max_cluster, 1);
     close_clean(self);
 }
@@ -268,7 +268,7 @@ static void test_stack_room(void)
         fake = fake_healthy;
         fake.stack = cases[i].before;
         fake.on_limit = cases[i].answer;
-        CHECK_EQ(ops->open(&options, &info, &self, NULL), GPURT_OK);
+        CHECK_EQ(ops->open(&options, 0, &info, &self, NULL), GPURT_OK);
         CHECK_EQ(fake.stack, cases[i].after);
         CHECK_EQ(fake.pending, cudaSuccess);
         close_clean(self);

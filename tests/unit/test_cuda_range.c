@@ -145,7 +145,7 @@ static void *open_healthy(void)
     fake.count = 2;
     fake.entry_point = entry_point;
     driver = (struct driver){.step = STEP};
-    CHECK_EQ(ops->open(&options, &info, &self, NULL), GPURT_OK);
+    CHECK_EQ(ops->open(&options, 0, &info, &self, NULL), GPURT_OK);
     return self;
 }
 

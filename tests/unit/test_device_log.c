@@ -221,7 +221,7 @@ int main(void)
 {
     CHECK_MSG(gpurt_open(NULL, &rt, &err) == GPURT_OK, "%s", err.text);
     CHECK_MSG(gpurt_life_enter(rt, &opened, &err) == GPURT_OK, "%s", err.text);
-    gpurt_life_leave(GPURT_OK);
+    gpurt_life_leave(opened, GPURT_OK);
     lanes();
     types();
     limits();

@@ -32,7 +32,7 @@ static const gpurt_opened_t *box_open(void)
     gpurt_info_t info;
 
     CHECK_MSG(gpurt_life_enter(rt, &opened, &err) == GPURT_OK, "%s", err.text);
-    gpurt_life_leave(GPURT_OK);
+    gpurt_life_leave(opened, GPURT_OK);
     CHECK(gpurt_info(rt, &info) == GPURT_OK);
     s.kind = info.backend == GPURT_BACKEND_CUDA ? GPURT_SECTION_CUDA : GPURT_SECTION_CPU;
     s.sm_count = info.sm_count;

@@ -281,7 +281,7 @@ static void *launch_later(void *context)
         usleep(100);
     usleep(1000);
     *launched_ns = gpurt_real_ns();
-    gpurt_boxwork_begin();
+    gpurt_boxwork_begin(map.box);
     return NULL;
 }
 
@@ -298,7 +298,6 @@ static void rest_and_wake(void)
     open_box(GPURT_POLICY_DROP_NEWEST);
     d = open_drain(&m, NULL);
     CHECK_MSG(gpurt_drain_patience(d) == 0, "it has just begun");
-    gpurt_boxwork = map.box;
     usleep(1100000);
     for (int i = 0; i < 20; i++) {
         CHECK_MSG(gpurt_drain_round(d, &rows, &err) == GPURT_OK, "%s", err.text);
@@ -311,11 +310,10 @@ static void rest_and_wake(void)
         pthread_join(thread, NULL);
         fastest = late - launched_ns < fastest ? late - launched_ns : fastest;
         CHECK_MSG(gpurt_drain_patience(d) <= 1000000, "a kernel may run");
-        gpurt_boxwork_ended(gpurt_boxwork_count());
+        gpurt_boxwork_ended(map.box, gpurt_boxwork_count(map.box));
     }
     CHECK_MSG(fastest < 1000000, "woken after %llu ns at best",
               (unsigned long long)fastest);
-    gpurt_boxwork = NULL;
     gpurt_drain_close(d);
     gpurt_boxmap_detach(&map);
 }

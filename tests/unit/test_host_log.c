@@ -229,9 +229,9 @@ static void unloaded(void)
     *first = *second = site;
     CHECK(gpurt_hostlog_define(first) == 1 && gpurt_hostlog_define(second) == 2);
     CHECK(munmap(memory, page) == 0);
-    second->xgate = 0x12345678; /* of another */
+    second->xgate[0] = 0x12345678; /* of another */
     close_all(d);
-    CHECK_MSG(second->xgate == 0x12345678, "%x", second->xgate);
+    CHECK_MSG(second->xgate[0] == 0x12345678, "%x", second->xgate[0]);
     CHECK(munmap(second, page) == 0);
 }
 

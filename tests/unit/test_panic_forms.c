@@ -390,7 +390,7 @@ static void connect(void)
     OK(gpurt_open(NULL, &rt, &err));
     OK(gpurt_info(rt, &info));
     OK(gpurt_life_enter(rt, &opened, &err));
-    gpurt_life_leave(GPURT_OK);
+    gpurt_life_leave(opened, GPURT_OK);
     on_cpu = info.backend == GPURT_BACKEND_CPU;
     OK(gpurt_host_create(rt, sizeof *args.calls, (void **)&args.calls, &err));
     s.kind = on_cpu ? GPURT_SECTION_CPU : GPURT_SECTION_CUDA;

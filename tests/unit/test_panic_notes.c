@@ -282,7 +282,7 @@ static void connect(gpurt_drain_options_t *options)
     OK(gpurt_open(NULL, &rt, &err));
     OK(gpurt_info(rt, &info));
     OK(gpurt_life_enter(rt, &opened, &err));
-    gpurt_life_leave(GPURT_OK);
+    gpurt_life_leave(opened, GPURT_OK);
     s.kind = info.backend == GPURT_BACKEND_CPU ? GPURT_SECTION_CPU : GPURT_SECTION_CUDA;
     s.sm_count = info.sm_count;
     s.warp_slots = info.warp_slots;

@@ -122,7 +122,8 @@ GPURT_BEGIN_DECLS
 void gpurt_heap_unit_add(gpurt_heap_unit_t *unit) GPURT_WEAK;
 void gpurt_heap_unit_remove(gpurt_heap_unit_t *unit) GPURT_WEAK;
 #if !GPURT_ON_CUDA
-extern gpurt_heap_t gpurt_heap_default; /* heapunit.c */
+extern gpurt_heap_t gpurt_heap_defaults[GPURT_MAX_DEVICES]; /* heapunit.c */
+#    define gpurt_heap_default gpurt_heap_defaults[gpurt_device_copy()]
 #endif
 GPURT_END_DECLS
 

@@ -19,7 +19,9 @@
 
 enum {
     GPURT_WATCH_LOOKS = 256,
-    GPURT_WATCH_TRIES = 4 /* places that a free empties when too much is kept back */
+    GPURT_WATCH_TRIES = 4, /* places that a free empties when too much is kept back */
+    GPURT_WATCH_WAITS =
+        16 /* requests that find nothing while others give what was kept back */
 };
 
 /* What this code does in a heap. */
@@ -70,8 +72,8 @@ GPURT_DEVN uint64_t gpurt_watch_release(const gpurt_heap_t *h, char *begin, uint
                                 GPURT_RECORD_FREE |
                                     gpurt_watch_half((uint64_t)(begin - h->chunks)));
     gpurt_tally_red(&w->xkept_bytes, 0 - s.bytes);
-    gpurt_tally_red(&w->xkept, ~0ull);
     gpurt_core_free(h, begin);
+    gpurt_tally_red(&w->xkept, ~0ull); /* behind it: gpurt_watch_again waits for that */
     return s.bytes;
 }
 
@@ -177,6 +179,28 @@ GPURT_DEVN void gpurt_watch_trace_alloc(const gpurt_heap_t *h, const void *objec
     gpurt_tell(h->watch, site, GPURT_ALLOC_FORM_ALLOC, words, GPURT_ALLOC_TRACE_WORDS);
 }
 
+/* A request that got nothing, when what is kept back goes. Another lane may be giving it back at this
+ * moment: as long as something is on its way, it is not said that there is none. */
+GPURT_DEVN char *gpurt_watch_again(const gpurt_heap_t *h, const gpurt_watch_shape_t *s,
+                                   uint32_t *why, uint32_t here)
+{
+    char *begin = NULL;
+
+    for (uint32_t i = 0; !begin && i < GPURT_WATCH_WAITS; i++) {
+        uint32_t before = *why;
+        bool some = gpurt_load_relaxed_dev_u64(&h->watch->xkept) > 0; /* relaxed: a look */
+
+        if (!gpurt_watch_release_all(h, here) && !some)
+            break;
+        begin = (char *)gpurt_core_alloc(h, s->bytes, s->align, why);
+        /* relaxed: a statistic. It was not refused in the end, or is counted twice. */
+        gpurt_red_add_relaxed_dev_u64(&h->counts->xrefused[before], ~0ull);
+        if (!begin)
+            gpurt_relax();
+    }
+    return begin;
+}
+
 /* A request of a heap that checks or traces. here: "file:line", or NULL. */
 GPURT_DEVN void *gpurt_watch_alloc(const gpurt_heap_t *h, size_t size, size_t align,
                                    uint32_t *why, const char *here)
@@ -193,16 +217,8 @@ GPURT_DEVN void *gpurt_watch_alloc(const gpurt_heap_t *h, size_t size, size_t al
     begin = (char *)gpurt_core_alloc(h, s.bytes, odd ? align : s.align, why);
     object = begin;
 
-    if (!begin && (*why == GPURT_ALLOC_FULL || *why == GPURT_ALLOC_FRAGMENTED)) {
-        uint32_t first = *why;
-
-        if (gpurt_watch_release_all(h, site)) {
-            begin = (char *)gpurt_core_alloc(h, s.bytes, s.align, why);
-            /* relaxed: a statistic. It was not refused in the end, or is counted twice. */
-            gpurt_red_add_relaxed_dev_u64(&h->counts->xrefused[first], ~0ull);
-        }
-        object = begin;
-    }
+    if (!begin && (*why == GPURT_ALLOC_FULL || *why == GPURT_ALLOC_FRAGMENTED))
+        object = begin = gpurt_watch_again(h, &s, why, site);
     if (begin && level > GPURT_CHECKS_OFF)
         object = gpurt_watch_dress(h, begin, s.front, size ? size : 1, site);
     if (w->trace)

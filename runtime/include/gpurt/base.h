@@ -131,7 +131,8 @@ enum {
     GPURT_MAX_BLOCK_THREADS = 1024,
     GPURT_MAX_ARGS_BYTES = 4064,  /* what every supported GPU takes as kernel parameters */
     GPURT_MAX_CLUSTER_BLOCKS = 8, /* portable cluster size */
-    GPURT_NAMED_BARRIERS = 16     /* per block; 0 is the block barrier itself */
+    GPURT_NAMED_BARRIERS = 16,    /* per block; 0 is the block barrier itself */
+    GPURT_MAX_DEVICES = 8         /* that a process has open at once */
 };
 #define GPURT_FULL_MASK 0xffffffffu
 

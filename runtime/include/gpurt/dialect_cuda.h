@@ -26,6 +26,7 @@
     {                                                 \
         return expression;                            \
     }
+GPURT_CUDA_ID(device_copy, 0)
 GPURT_CUDA_ID(thread_x, threadIdx.x)
 GPURT_CUDA_ID(thread_y, threadIdx.y)
 GPURT_CUDA_ID(thread_z, threadIdx.z)

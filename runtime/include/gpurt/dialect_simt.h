@@ -16,6 +16,7 @@
 typedef struct gpurt_simt_block {
     gpurt_dim3_t index, dim, grid;
     uint32_t sm, cluster_rank, cluster_size;
+    uint32_t device;    /* among those that the process has open */
     uint64_t launch;    /* number of the launch on its device, from 1 */
     const char *kernel; /* NULL: outside of one */
 } gpurt_simt_block_t;
@@ -104,6 +105,7 @@ GPURT_END_DECLS
     {                                     \
         return gpurt_simt_self->field;    \
     }
+GPURT_SIMT_ID(device_copy, block->device)
 GPURT_SIMT_ID(thread_x, thread.x)
 GPURT_SIMT_ID(thread_y, thread.y)
 GPURT_SIMT_ID(thread_z, thread.z)

@@ -66,7 +66,7 @@ typedef struct gpurt_log_options {
 typedef struct gpurt_options {
     uint32_t struct_size;    /* sizeof(gpurt_options_t), or 0: lets the library grow it */
     gpurt_backend_t backend; /* GPURT_BACKEND=auto|cuda|cpu in the environment wins */
-    int32_t device;          /* GPU number */
+    int32_t device;          /* GPU number; on the CPU any, each a device of its own */
     gpurt_cpu_options_t cpu;
     gpurt_log_options_t log;
 } gpurt_options_t;
@@ -112,7 +112,8 @@ uint32_t gpurt_version(void); /* GPURT_VERSION of the library */
 /* Whether the library has a feature. Words: see docs/DIALECT.md. */
 bool gpurt_has(const char *feature);
 
-/* options: NULL for defaults. Order: happens before everything the runtime does. */
+/* options: NULL for defaults. A process may have GPURT_MAX_DEVICES open at once, each once: what
+ * one created is used with its pointer. Order: happens before everything the runtime does. */
 gpurt_status_t gpurt_open(const gpurt_options_t *options, gpurt_t **out,
                           gpurt_error_t *err);
 

@@ -67,7 +67,7 @@ template <> inline uint64_t gpurt_hostlog_bits(double v)
         if ((level_) >= GPURT_LOG_FLOOR) {                                                 \
             GPURT_SITE(gpurt_s_, level_, GPURT_KIND_LOG, fmt, ##__VA_ARGS__);              \
             /* relaxed: its number is all there is to know */                              \
-            uint32_t gpurt_gate_ = gpurt_load_relaxed_dev_u32(&gpurt_s_.xgate);            \
+            uint32_t gpurt_gate_ = gpurt_load_relaxed_dev_u32(gpurt_s_.xgate);             \
                                                                                            \
             if ((gpurt_gate_ & ~GPURT_GATE_OFF) == 0 || gpurt_gate_ == GPURT_GATE_CLAIMED) \
                 gpurt_gate_ = gpurt_hostlog_define(&gpurt_s_);                             \

@@ -12,6 +12,8 @@
  *                                          resident at one time never share (sm, slot)
  *   uint32_t gpurt_cluster_rank()          block's place in its cluster, 0 without clusters
  *   uint32_t gpurt_cluster_size()          blocks in a cluster, 1 without clusters
+ *   uint32_t gpurt_device_copy()           which of the process's devices, where they share its
+ *                                          variables: on the CPU. 0 on a GPU, which has its own
  *   uint64_t gpurt_launch_number()         which launch: differs between launches of a device
  *   const char *gpurt_kernel_name()        the kernel's name; NULL on a GPU, which knows none
  * (defined in dialect_cuda.h and dialect_simt.h)

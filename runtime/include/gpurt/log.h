@@ -71,7 +71,7 @@ GPURT_DEV bool gpurt_log_token(gpurt_log_limit_t *limit, uint32_t mask, uint32_t
 
 #define GPURT_SITE_INIT(level_, kind_, types_, count_, fmt)                               \
     {                                                                                     \
-        0, 0, types_, fmt, __FILE__, __LINE__, (uint16_t)(sizeof(fmt) - 1),               \
+        {0}, types_, fmt, __FILE__, __LINE__, (uint16_t)(sizeof(fmt) - 1),                \
             (uint16_t)(sizeof(__FILE__) - 1), (uint8_t)(level_), (uint8_t)(count_), kind_ \
     }
 #define GPURT_SITE(name, level_, kind_, fmt, ...)                     \

@@ -69,8 +69,8 @@ GPURT_HD void gpurt_log_port_open(gpurt_log_port_t *port, uint32_t span)
 /* A site's static part. Owner: the program, one object a use of a macro.
  * Shared with: all lanes; fixed but for what has an x in front. */
 typedef struct gpurt_site {
-    uint32_t xgate; /* GPURT_GATE_*; written by: the lane that defines, the host (levels) */
-    uint32_t reserved;
+    /* GPURT_GATE_*, by gpurt_device_copy; written by: the lane that defines, the host (levels) */
+    uint32_t xgate[GPURT_MAX_DEVICES];
     uint64_t types;
     const char *format, *file;
     uint32_t line;
@@ -105,7 +105,8 @@ GPURT_BEGIN_DECLS
 void gpurt_log_unit_add(gpurt_log_unit_t *unit) GPURT_WEAK;
 void gpurt_log_unit_remove(gpurt_log_unit_t *unit) GPURT_WEAK;
 #if !GPURT_ON_CUDA
-extern gpurt_log_port_t gpurt_log_port; /* logconnect.c */
+extern gpurt_log_port_t gpurt_log_ports[GPURT_MAX_DEVICES]; /* logconnect.c */
+#    define gpurt_log_port gpurt_log_ports[gpurt_device_copy()]
 #endif
 GPURT_END_DECLS
 
@@ -132,9 +133,9 @@ static __attribute__((destructor)) void gpurt_log_unit_leave(void)
 GPURT_DEV uint32_t gpurt_log_gate(const gpurt_site_t *site)
 {
 #if GPURT_ON_CUDA
-    return gpurt_load_relaxed_blk_u32(&site->xgate);
+    return gpurt_load_relaxed_blk_u32(site->xgate);
 #else
-    return gpurt_load_relaxed_dev_u32(&site->xgate);
+    return gpurt_load_relaxed_dev_u32(site->xgate + gpurt_device_copy());
 #endif
 }
 
@@ -208,7 +209,7 @@ GPURT_DEVN void gpurt_log_write_def(gpurt_def_t *def, const gpurt_site_t *site)
     def->kind = site->kind;
     def->flags = 0;
     def->types = site->types;
-    def->gate = (uint64_t)(uintptr_t)&site->xgate;
+    def->gate = (uint64_t)(uintptr_t)(site->xgate + gpurt_device_copy());
     def->format_bytes = site->format_bytes;
     def->file_bytes = site->file_bytes;
     def->module_bytes = 0;
@@ -220,21 +221,21 @@ GPURT_DEVN void gpurt_log_write_def(gpurt_def_t *def, const gpurt_site_t *site)
 /* First use of a site, by one lane. off: GPURT_GATE_OFF or 0. Returns: its gate. */
 GPURT_DEVN uint32_t gpurt_log_define_as(gpurt_site_t *site, uint32_t off)
 {
-    uint32_t gate = 0, number;
+    uint32_t *own = site->xgate + gpurt_device_copy(), gate = 0, number;
     gpurt_def_t *def;
 
-    if (!gpurt_cas_relaxed_dev_u32(&site->xgate, &gate, GPURT_GATE_CLAIMED)) {
+    if (!gpurt_cas_relaxed_dev_u32(own, &gate, GPURT_GATE_CLAIMED)) {
         /* Another lane defines it: one trip to memory, then it has a number. */
         while (gate == GPURT_GATE_CLAIMED) {
             gpurt_pause();
-            gate = gpurt_load_acquire_dev_u32(&site->xgate); /* B8.acq */
+            gate = gpurt_load_acquire_dev_u32(own); /* B8.acq */
         }
         return gate;
     }
     number = gpurt_log_take_def((uint32_t)site->format_bytes + site->file_bytes, &def);
     gate = number;
     gate |= number ? off : GPURT_GATE_OFF;
-    gpurt_store_release_dev_u32(&site->xgate, gate); /* B8.rel */
+    gpurt_store_release_dev_u32(own, gate); /* B8.rel */
     if (number != 0)
         gpurt_log_write_def(def, site);
     return gate;

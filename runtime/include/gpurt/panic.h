@@ -226,7 +226,7 @@ GPURT_DEVN void gpurt_panic_raise(gpurt_panic_site_t *site, uint32_t mask, uint3
         return;
     /* On their way while the bus is asked. */
     count = site->site.arg_count;
-    gpurt_soon(&site->site.xgate);
+    gpurt_soon(site->site.xgate);
     gpurt_soon(&site->xcondition);
     if (gpurt_lane() == leader)
         index = gpurt_add_relaxed_sys_u32(gpurt_log_port.xpanics, 1);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* devices_app COUNT MESSAGES - a program with several devices open at once: each says MESSAGES in one
+ * kernel, has a heap, and panics once; the host says something before and after the first of them
+ * is closed. */
+#include "../kernels/device_kernels.h"
+
+#include <gpurt/gpurt.h>
+#include <gpurt/heap.h>
+#include <gpurt/hostlog.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static gpurt_error_t err;
+
+static void end(const char *what)
+{
+    fprintf(stderr, "devices_app: %s: %s\n", what, err.text);
+    exit(1);
+}
+#define OK(call)                \
+    do {                        \
+        if ((call) != GPURT_OK) \
+            end(#call);         \
+    } while (0)
+
+int main(int argc, char **argv)
+{
+    uint32_t count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 2;
+    struct device_args args = {.rounds =
+                                   argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1000};
+    const gpurt_launch_t launch = {.grid = {4, 1, 1}, .block = {64, 1, 1}};
+    gpurt_t *rt[GPURT_MAX_DEVICES];
+    gpurt_heap_t heap[GPURT_MAX_DEVICES];
+
+    if (count == 0 || count > GPURT_MAX_DEVICES)
+        return 2;
+    for (uint32_t i = 0; i < count; i++) {
+        gpurt_options_t o = {.struct_size = sizeof o, .device = (int32_t)i};
+        gpurt_heap_options_t h = {
+            .struct_size = sizeof h, .bytes = (i + 2) << 20, .make_default = true};
+
+        OK(gpurt_open(&o, &rt[i], &err));
+        OK(gpurt_heap_create(rt[i], &h, &heap[i], &err));
+    }
+    gpurt_log(GPURT_LEVEL_INFO, "the host, with %u devices", count);
+    for (uint32_t i = 0; i < count; i++) {
+        args.device = i;
+        OK(gpurt_launch(rt[i], &launch, device_say, &args, &err));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        OK(gpurt_sync(rt[i], &err));
+        args.device = i;
+        OK(gpurt_launch(rt[i], &launch, device_raise, &args, &err));
+        OK(gpurt_sync(rt[i], &err)); /* a panic ends its block alone */
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        OK(gpurt_heap_destroy(rt[i], &heap[i], &err));
+        OK(gpurt_close(rt[i], &err));
+        if (i == 0)
+            gpurt_log(GPURT_LEVEL_INFO, "the host, when %u is closed", i);
+    }
+    return 0;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Several devices open in one process: each has its own streams, heaps, default heap and panics;
+ * what belongs to one is refused by the others; one is closed while the others work. On the CPU
+ * back end any number is a device; on GPUs there have to be two. */
+#include "check.h"
+
+#include "../kernels/device_kernels.h"
+
+#include <gpurt/atomic.h>
+#include <gpurt/gpurt.h>
+#include <gpurt/heap.h>
+#include <gpurt/recover.h>
+
+#include <pthread.h>
+
+enum {
+    BLOCKS = 4,
+    THREADS = 64,
+    LANES = BLOCKS * THREADS,
+    ROUNDS = 20,
+    OPENS = 20
+};
+
+static gpurt_error_t err;
+static const gpurt_launch_t launch = {.grid = {BLOCKS, 1, 1}, .block = {THREADS, 1, 1}};
+
+#define OK(call) CHECK_MSG((call) == GPURT_OK, "%s: %s", #call, err.text)
+
+/* A device with a default heap, and what its kernels need. Owner: one thread. */
+typedef struct side {
+    gpurt_t *rt;
+    gpurt_heap_t heap;
+    struct device_args args;
+    uint32_t *counts;
+    uint32_t xtold; /* panics that gpurt_on_panic told; written by: its thread */
+    gpurt_error_t err;
+} side_t;
+
+static gpurt_status_t device_open(int32_t number, gpurt_t **rt, gpurt_error_t *e)
+{
+    gpurt_options_t o = {.struct_size = sizeof o, .device = number};
+
+    o.cpu.workers = 1;
+    return gpurt_open(&o, rt, e);
+}
+
+static void side_open(side_t *s, int32_t number)
+{
+    gpurt_heap_options_t o = {
+        .struct_size = sizeof o, .bytes = 4 << 20, .make_default = true};
+    void *memory;
+
+    memset(s, 0, sizeof *s);
+    CHECK_MSG(device_open(number, &s->rt, &s->err) == GPURT_OK, "%s", s->err.text);
+    CHECK_MSG(gpurt_heap_create(s->rt, &o, &s->heap, &s->err) == GPURT_OK, "%s",
+              s->err.text);
+    CHECK(gpurt_host_create(s->rt, LANES * sizeof *s->args.objects, &memory, NULL) ==
+          GPURT_OK);
+    s->args.objects = (uint32_t **)memory;
+    CHECK(gpurt_host_create(s->rt, 2 * sizeof *s->counts, &memory, NULL) == GPURT_OK);
+    s->counts = (uint32_t *)memory;
+    memset(s->counts, 0, 2 * sizeof *s->counts);
+    s->args.refused = s->counts;
+    s->args.wrong = s->counts + 1;
+    s->args.device = (uint32_t)number;
+    s->args.rounds = ROUNDS;
+}
+
+static void side_check(const side_t *s)
+{
+    CHECK_EQ(s->counts[0], 0);
+    CHECK_EQ(s->counts[1], 0);
+}
+
+static void side_close(side_t *s)
+{
+    side_check(s);
+    CHECK_MSG(gpurt_heap_destroy(s->rt, &s->heap, &s->err) == GPURT_OK, "%s", s->err.text);
+    CHECK(gpurt_host_destroy(s->rt, s->args.objects) == GPURT_OK);
+    CHECK(gpurt_host_destroy(s->rt, s->counts) == GPURT_OK);
+    CHECK_MSG(gpurt_close(s->rt, &s->err) == GPURT_OK, "%s", s->err.text);
+}
+
+static uint64_t live_of(side_t *s)
+{
+    gpurt_heap_stats_t stats;
+
+    OK(gpurt_heap_stats(s->rt, &s->heap, &stats, &err));
+    return stats.live;
+}
+
+static bool is_inside(const side_t *s, const void *object)
+{
+    uintptr_t at = (uintptr_t)object, begin = (uintptr_t)s->heap.chunks;
+
+    return at >= begin && at - begin < (uint64_t)s->heap.chunk_count * GPURT_CHUNK_BYTES;
+}
+
+/* ---- who is who ---------------------------------------------------------------------- */
+
+static void each_once(side_t *a, side_t *b)
+{
+    gpurt_t *again = a->rt;
+    gpurt_info_t info;
+
+    CHECK(a->rt != b->rt);
+    CHECK_EQ(device_open(1, &again, &err), GPURT_E_OPEN);
+    CHECK(!again);
+    CHECK_MSG(strstr(err.text, "device 1 is open already"), "%s", err.text);
+    OK(gpurt_info(a->rt, &info));
+    CHECK_EQ(info.device, 0);
+    OK(gpurt_info(b->rt, &info));
+    CHECK_EQ(info.device, 1);
+}
+
+/* Handles and heaps of one in calls on the other. */
+static void strangers(side_t *a, side_t *b)
+{
+    gpurt_heap_t heap = a->heap;
+    gpurt_launch_t there = launch;
+    gpurt_stream_t stream;
+    gpurt_event_t event;
+
+    OK(gpurt_stream_create(a->rt, &stream, &err));
+    OK(gpurt_event_create(a->rt, &event, &err));
+    CHECK_EQ(gpurt_stream_sync(b->rt, stream, &err), GPURT_E_HANDLE);
+    CHECK_MSG(strstr(err.text, "of another device"), "%s", err.text);
+    there.stream = stream;
+    CHECK_EQ(gpurt_launch(b->rt, &there, device_take, &b->args, &err), GPURT_E_HANDLE);
+    CHECK_EQ(gpurt_stream_destroy(b->rt, stream), GPURT_E_HANDLE);
+    CHECK_EQ(gpurt_event_sync(b->rt, event, &err), GPURT_E_HANDLE);
+    CHECK_EQ(gpurt_event_destroy(b->rt, event), GPURT_E_HANDLE);
+    OK(gpurt_event_destroy(a->rt, event));
+    OK(gpurt_stream_destroy(a->rt, stream));
+
+    CHECK_EQ(gpurt_heap_set_default(b->rt, &a->heap, &err), GPURT_E_HANDLE);
+    CHECK_MSG(strstr(err.text, "of another device"), "%s", err.text);
+    CHECK_EQ(gpurt_heap_destroy(b->rt, &heap, &err), GPURT_E_HANDLE);
+}
+
+/* ---- memory -------------------------------------------------------------------------- */
+
+static void own_heaps(side_t *a, side_t *b)
+{
+    OK(gpurt_launch(a->rt, &launch, device_take, &a->args, &err));
+    OK(gpurt_launch(b->rt, &launch, device_take, &b->args, &err));
+    OK(gpurt_sync(a->rt, &err));
+    OK(gpurt_sync(b->rt, &err));
+    for (uint32_t i = 0; i < LANES; i++) {
+        CHECK_MSG(is_inside(a, a->args.objects[i]), "lane %u of device 0", i);
+        CHECK_MSG(is_inside(b, b->args.objects[i]), "lane %u of device 1", i);
+    }
+    CHECK_EQ(live_of(a), LANES);
+    CHECK_EQ(live_of(b), LANES);
+    OK(gpurt_launch(a->rt, &launch, device_give, &a->args, &err));
+    OK(gpurt_sync(a->rt, &err));
+    CHECK_EQ(live_of(a), 0);
+    CHECK_EQ(live_of(b), LANES);
+    OK(gpurt_launch(b->rt, &launch, device_give, &b->args, &err));
+    OK(gpurt_sync(b->rt, &err));
+    CHECK_EQ(live_of(b), 0);
+}
+
+/* A copy from one device's memory into the other's. */
+static void copies(side_t *a, side_t *b)
+{
+    uint32_t pattern[64], back[64] = {0};
+    void *from, *to;
+
+    for (uint32_t i = 0; i < 64; i++)
+        pattern[i] = i * 2654435761u;
+    OK(gpurt_mem_create(a->rt, sizeof pattern, &from, &err));
+    OK(gpurt_mem_create(b->rt, sizeof pattern, &to, &err));
+    OK(gpurt_copy(a->rt, GPURT_STREAM_DEFAULT, from, pattern, sizeof pattern, &err));
+    OK(gpurt_copy(a->rt, GPURT_STREAM_DEFAULT, to, from, sizeof pattern, &err));
+    OK(gpurt_stream_sync(a->rt, GPURT_STREAM_DEFAULT, &err));
+    OK(gpurt_copy(b->rt, GPURT_STREAM_DEFAULT, back, to, sizeof back, &err));
+    OK(gpurt_stream_sync(b->rt, GPURT_STREAM_DEFAULT, &err));
+    CHECK(memcmp(pattern, back, sizeof back) == 0);
+    OK(gpurt_mem_destroy(a->rt, from));
+    OK(gpurt_mem_destroy(b->rt, to));
+}
+
+/* ---- panics -------------------------------------------------------------------------- */
+
+static void told(void *context, const gpurt_panic_news_t *news)
+{
+    side_t *s = (side_t *)context;
+
+    if (news->guard) /* relaxed: a count */
+        gpurt_add_relaxed_sys_u32(&s->xtold, news->panics);
+}
+
+static void own_panics(side_t *a, side_t *b)
+{
+    gpurt_recovery_t policy = {.struct_size = sizeof policy};
+    gpurt_guard_handle_t guard;
+    gpurt_outcome_t outcome;
+
+    OK(gpurt_on_panic(a->rt, told, a, &err));
+    OK(gpurt_launch_guarded(b->rt, &launch, device_raise, &b->args, &policy, &guard, &err));
+    CHECK_EQ(gpurt_guard_wait(a->rt, guard, &outcome, &err), GPURT_E_HANDLE);
+    CHECK_EQ(gpurt_guard_wait(b->rt, guard, &outcome, &err), GPURT_E_PANIC);
+    CHECK_EQ(outcome.failed, 1);
+    OK(gpurt_sync(a->rt, &err));                 /* nothing of its own failed */
+    OK(gpurt_on_panic(a->rt, NULL, NULL, &err)); /* it has looked a last time */
+    CHECK_EQ(gpurt_load_relaxed_sys_u32(&a->xtold), 0);
+    OK(gpurt_on_panic(b->rt, told, b, &err));
+    OK(gpurt_on_panic(b->rt, NULL, NULL, &err));
+    CHECK(gpurt_load_relaxed_sys_u32(&b->xtold) > 0);
+    OK(gpurt_guard_destroy(b->rt, guard));
+    OK(gpurt_launch(b->rt, &launch, device_take, &b->args, &err));
+    OK(gpurt_launch(b->rt, &launch, device_give, &b->args, &err));
+    OK(gpurt_sync(b->rt, &err));
+}
+
+/* ---- life ---------------------------------------------------------------------------- */
+
+/* Its device comes and goes while the other one works. */
+static void *come_and_go(void *nothing)
+{
+    for (int i = 0; i < OPENS; i++) {
+        side_t s;
+
+        side_open(&s, 1);
+        CHECK(gpurt_launch(s.rt, &launch, device_churn, &s.args, &s.err) == GPURT_OK);
+        CHECK(gpurt_sync(s.rt, &s.err) == GPURT_OK);
+        CHECK_EQ(live_of(&s), 0);
+        side_close(&s);
+    }
+    return nothing;
+}
+
+static void beside_each_other(void)
+{
+    pthread_t other;
+    side_t a;
+
+    side_open(&a, 0);
+    CHECK(pthread_create(&other, NULL, come_and_go, NULL) == 0);
+    for (int i = 0; i < OPENS; i++) {
+        CHECK(gpurt_launch(a.rt, &launch, device_churn, &a.args, &a.err) == GPURT_OK);
+        CHECK(gpurt_sync(a.rt, &a.err) == GPURT_OK);
+    }
+    pthread_join(other, NULL);
+    side_close(&a);
+}
+
+/* The first may go first; its number, and all that there is room for, can be had again. */
+static void every_place(bool cpu)
+{
+    gpurt_t *all[GPURT_MAX_DEVICES], *more, *old;
+
+    for (int i = 0; cpu && i < GPURT_MAX_DEVICES; i++)
+        OK(device_open(i, &all[i], &err));
+    if (!cpu)
+        return;
+    CHECK_EQ(device_open(GPURT_MAX_DEVICES, &more, &err), GPURT_E_OPEN);
+    CHECK_MSG(strstr(err.text, "devices are open"), "%s", err.text);
+    old = all[0];
+    OK(gpurt_close(old, &err));
+    CHECK_EQ(gpurt_sync(old, &err), GPURT_E_CLOSED);
+    OK(gpurt_sync(all[1], &err));
+    OK(device_open(GPURT_MAX_DEVICES, &all[0], &err));
+    CHECK_EQ(gpurt_sync(old, &err), GPURT_E_CLOSED);
+    for (int i = 0; i < GPURT_MAX_DEVICES; i++)
+        OK(gpurt_close(all[i], &err));
+}
+
+int main(void)
+{
+    side_t a, b;
+    gpurt_info_t info;
+    gpurt_t *rt;
+    gpurt_status_t st;
+
+    OK(device_open(0, &rt, &err));
+    OK(gpurt_info(rt, &info));
+    OK(gpurt_close(rt, &err));
+    st = device_open(1, &rt, &err);
+    if (info.backend == GPURT_BACKEND_CUDA && st != GPURT_OK)
+        SKIP("a second GPU is needed: %s", err.text);
+    OK(st);
+    OK(gpurt_close(rt, &err));
+
+    side_open(&a, 0);
+    side_open(&b, 1);
+    each_once(&a, &b);
+    strangers(&a, &b);
+    own_heaps(&a, &b);
+    copies(&a, &b);
+    own_panics(&a, &b);
+    side_close(&a);
+    OK(gpurt_launch(b.rt, &launch, device_churn, &b.args, &err));
+    OK(gpurt_sync(b.rt, &err));
+    side_close(&b);
+
+    beside_each_other();
+    every_place(info.backend == GPURT_BACKEND_CPU);
+    return 0;
+}
