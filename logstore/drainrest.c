@@ -107,3 +107,23 @@ void gpurt_drain_rest(gpurt_drain_t *d)
     else if (ns)
         nanosleep(&t, NULL);
 }
+
+/* Nobody wakes us for all of them. */
+void gpurt_drains_rest(gpurt_drain_t *const *drains, uint32_t count)
+{
+    uint64_t least = REST_MAX_NS;
+    struct timespec t = {0, 0};
+
+    if (count == 1) {
+        gpurt_drain_rest(drains[0]);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t ns = gpurt_drain_patience(drains[i]);
+
+        least = ns < least ? ns : least;
+    }
+    t.tv_nsec = (long)least;
+    if (count && least)
+        nanosleep(&t, NULL);
+}
