@@ -333,10 +333,10 @@ static gpurt_modelshare_t *place_open(const char *path)
     return s;
 }
 
-gpurt_status_t gpurt_modelshare_join(const gpurt_modelshare_t *writer,
+gpurt_status_t gpurt_modelshare_join(const gpurt_modelshare_t *end,
                                      gpurt_modelshare_t **out, gpurt_error_t *err)
 {
-    int fd = fcntl(writer->fd, F_DUPFD_CLOEXEC, 0);
+    int fd = fcntl(end->fd, F_DUPFD_CLOEXEC, 0);
 
     *out = NULL;
     if (fd < 0)

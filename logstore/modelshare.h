@@ -26,8 +26,8 @@ gpurt_status_t gpurt_modelshare_create(const gpurt_box_identity_t *box,
 /* Readers' ends of what living writers show of a process, the oldest box first. Returns: how
  * many, at most `room`. */
 uint32_t gpurt_modelshare_find(uint32_t pid, gpurt_modelshare_t **out, uint32_t room);
-/* A reader's end in the writer's process. */
-gpurt_status_t gpurt_modelshare_join(const gpurt_modelshare_t *writer,
+/* A reader's end more, in the process that has one or the writer's. */
+gpurt_status_t gpurt_modelshare_join(const gpurt_modelshare_t *end,
                                      gpurt_modelshare_t **out, gpurt_error_t *err);
 /* The writer's file goes, its memory stays until the last reader is gone. NULL is
  * allowed. */

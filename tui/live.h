@@ -28,7 +28,7 @@ typedef struct live_box {
     bool dumped; /* its process left a GPU core dump */
     panic_tap_t tap;
     gpurt_model_t *model;
-    gpurt_modelshare_t *share;  /* NULL: the other process's */
+    gpurt_modelshare_t *share;  /* the writer's end; an end of the other process's */
     gpurt_modelshare_t *reader; /* the screen's end; the screen's when the box is counted */
     hang_watch_t watch;
 } live_box_t;
@@ -50,6 +50,7 @@ struct live {
     pthread_mutex_t lock; /* guards the fields below */
     uint32_t count;       /* boxes that can be looked at; grows */
     bool stop, done;
+    bool over; /* nothing comes from the process any more */
     gpurt_error_t problem, log_failure;
 };
 
@@ -60,8 +61,8 @@ void live_problem(live_t *l, const gpurt_error_t *err);
 /* Begins to drain, or where the map is read-only to look at, one->map; all is released on
  * failure. one: the next that is not counted. */
 gpurt_status_t live_box_start(live_t *l, live_box_t *one, gpurt_error_t *err);
-/* What another process shows becomes the next box. */
-void live_box_show(live_t *l, gpurt_modelshare_t *reader);
+/* What another process shows becomes the next box; share is given away. */
+void live_box_show(live_t *l, gpurt_modelshare_t *share);
 /* Takes what is left, and shows the end. */
 void live_box_end(live_t *l, live_box_t *one);
 void live_box_fini(live_box_t *one); /* a zeroed one is allowed */

@@ -59,11 +59,14 @@ void live_box_fini(live_box_t *one)
     memset(one, 0, sizeof *one);
 }
 
-/* A name in the runtime folder is for others; without one the screen still works. */
+/* A name in the runtime folder is for others, and the place of who drains; without one the
+ * screen still works. */
 static gpurt_status_t share_make(live_box_t *one, gpurt_error_t *err)
 {
-    gpurt_status_t st = gpurt_modelshare_create(&one->map.box->identity, &one->share, err);
+    gpurt_status_t st = GPURT_E_BUSY;
 
+    if (one->map.writable)
+        st = gpurt_modelshare_create(&one->map.box->identity, &one->share, err);
     if (st != GPURT_OK)
         st = gpurt_modelshare_create(NULL, &one->share, err);
     if (st != GPURT_OK)
@@ -124,14 +127,20 @@ fail:
     return st;
 }
 
-void live_box_show(live_t *l, gpurt_modelshare_t *reader)
+void live_box_show(live_t *l, gpurt_modelshare_t *share)
 {
     live_box_t *one = &l->box[l->count];
+    gpurt_error_t err;
 
     one->map.fd = -1;
-    one->made_ns = gpurt_modelshare_box_ns(reader);
-    one->reader = reader;
-    count_one(l);
+    one->made_ns = gpurt_modelshare_box_ns(share);
+    one->share = share;
+    if (gpurt_modelshare_join(share, &one->reader, &err) == GPURT_OK) {
+        count_one(l);
+    } else {
+        live_problem(l, &err);
+        live_box_fini(one);
+    }
 }
 
 /* ---- failures ------------------------------------------------------------------------ */

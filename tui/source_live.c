@@ -18,7 +18,8 @@ enum {
     ACCEPT_MS = 5,
     IDLE_MS = 50 /* where nobody hands us anything */
 };
-#define FIND_NS 1000000000ull /* between two looks for what is new of a process */
+#define FIND_NS  1000000000ull /* between two looks for what is new of a process */
+#define YOUNG_NS 2000000000ull
 
 /* ---- a process that runs ------------------------------------------------------------- */
 
@@ -30,17 +31,26 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The map is given away. Where somebody drains it who shows nothing, we look over his
- * shoulder. */
+/* Its drainer may be on the way: gpurt_open hands a box over when it is made. */
+static bool is_young(const gpurt_boxmap_t *map)
+{
+    uint64_t now = gpurt_real_ns(), made = map->box->identity.real_ns;
+
+    return now >= made && now - made < YOUNG_NS;
+}
+
+/* The map is given away. Where somebody drains it who shows nothing, or may be about to, we
+ * look over his shoulder. */
 static gpurt_status_t box_take(live_t *l, gpurt_boxmap_t map, gpurt_error_t *err)
 {
     live_box_t *one = &l->box[l->count];
     gpurt_boxmap_t beside;
     gpurt_status_t st = gpurt_boxmap_attach_fd(map.fd, false, &beside, err);
 
-    if (st != GPURT_OK) {
+    if (st != GPURT_OK || is_young(&map)) {
         gpurt_boxmap_detach(&map);
-        return st;
+        one->map = beside; /* detached on failure */
+        return st == GPURT_OK ? live_box_start(l, one, err) : st;
     }
     one->map = map;
     st = live_box_start(l, one, err);
@@ -92,27 +102,50 @@ static gpurt_status_t process_find(live_t *l, gpurt_error_t *err)
     return l->count ? GPURT_OK : st != GPURT_OK ? st : err->status;
 }
 
-/* A box that the process makes later is one that somebody drains: it has none without. */
+static bool all_over(const live_t *l)
+{
+    for (uint32_t i = 0; i < l->count; i++)
+        if (l->box[i].drain)
+            return false;
+    for (uint32_t i = 0; i < l->count; i++)
+        if (!gpurt_modelshare_over(l->box[i].share))
+            return false;
+    return true;
+}
+
+static bool is_known(const live_t *l, uint64_t made_ns)
+{
+    for (uint32_t i = 0; i < l->count; i++)
+        if (l->box[i].made_ns == made_ns)
+            return true;
+    return false;
+}
+
+/* A box that the process makes later is one that somebody drains: it has none without. The last
+ * one that is over may have a successor already. */
 static void process_look(live_t *l)
 {
     gpurt_modelshare_t *shown[LIVE_BOXES];
     uint64_t now = now_ns();
-    uint32_t count;
+    uint32_t found, before = l->count;
+    bool over;
 
-    if (l->listener >= 0 || now - l->found_ns < FIND_NS)
+    if (l->listener >= 0)
+        return;
+    over = all_over(l);
+    if (!over && now - l->found_ns < FIND_NS)
         return;
     l->found_ns = now;
-    count = gpurt_modelshare_find(l->pid, shown, LIVE_BOXES);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t k = 0;
-
-        while (k < l->count && l->box[k].made_ns != gpurt_modelshare_box_ns(shown[i]))
-            k++;
-        if (k == l->count && l->count < LIVE_BOXES)
+    found = gpurt_modelshare_find(l->pid, shown, LIVE_BOXES);
+    for (uint32_t i = 0; i < found; i++) {
+        if (l->count < LIVE_BOXES && !is_known(l, gpurt_modelshare_box_ns(shown[i])))
             live_box_show(l, shown[i]);
         else
             gpurt_modelshare_close(shown[i]);
     }
+    pthread_mutex_lock(&l->lock);
+    l->over = over && l->count == before;
+    pthread_mutex_unlock(&l->lock);
 }
 
 /* ---- the drain thread ---------------------------------------------------------------- */
@@ -236,28 +269,17 @@ static void coming_read(source_t *s, gpurt_modelshare_t *reader, gpurt_modelview
     gpurt_modelshare_read(reader, view);
 }
 
-/* Of a process that runs. Before the pictures are read: the last ones are among them then. */
-static bool all_over(const live_t *l, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (!gpurt_modelshare_over(l->box[i].reader))
-            return false;
-    return true;
-}
-
 static void live_refresh(source_t *s, gpurt_modelview_t *view)
 {
     live_t *l = (live_t *)s;
 
     pthread_mutex_lock(&l->lock);
     s->processes = l->count;
-    s->ended = l->done;
+    s->ended = l->listener < 0 ? l->over : l->done;
     if (l->problem.status)
         s->problem = l->problem;
     s->log_failure = l->log_failure;
     pthread_mutex_unlock(&l->lock);
-    if (l->listener < 0)
-        s->ended = all_over(l, s->processes);
     if (s->processes)
         coming_read(s, l->box[s->shown].reader, view);
 }
@@ -271,7 +293,7 @@ static void live_next(source_t *s)
     if (s->processes < 2)
         return;
     s->shown = (s->shown + 1) % s->processes;
-    if (gpurt_modelshare_join(l->box[s->shown].reader, &reader, NULL) != GPURT_OK)
+    if (gpurt_modelshare_join(l->box[s->shown].share, &reader, NULL) != GPURT_OK)
         return;
     gpurt_modelshare_close(l->box[s->shown].reader);
     l->box[s->shown].reader = reader;

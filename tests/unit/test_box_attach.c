@@ -147,6 +147,17 @@ static void flips(void)
     gpurt_boxmap_detach(&map);
 }
 
+/* Closing what has no descriptor must not close the program's standard input. */
+static void never_attached(void)
+{
+    gpurt_boxmap_t map = {0};
+
+    CHECK_MSG(fcntl(0, F_GETFD) >= 0, "a test has a standard input");
+    gpurt_boxmap_detach(&map);
+    CHECK_MSG(fcntl(0, F_GETFD) >= 0, "it is closed");
+    gpurt_boxmap_detach(&map);
+}
+
 static void refusals(void)
 {
     gpurt_section_plan_t section = {.kind = GPURT_SECTION_CPU, .ring_bytes = 1u << 20};
@@ -251,6 +262,7 @@ int main(void)
     attach_ways();
     attach_fallback();
     flips();
+    never_attached();
     refusals();
     half_ended();
     clocks();
