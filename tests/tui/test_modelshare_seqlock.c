@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -282,6 +283,7 @@ static void test_begin_at_once(void)
     for (uint32_t i = 0; i < MANY; i++) {
         child[i] = fork();
         if (child[i] == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
             create(100 + i, GPURT_OK);
             pause();
         }

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -177,6 +178,7 @@ static void inherited(void)
     make(&parents, 1);
     child = fork();
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (read(told[0], &byte, 1) == 1)
             make(&own, 2);
         CHECK_EQ(write(told[1], "", 1), 1);
