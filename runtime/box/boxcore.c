@@ -100,7 +100,7 @@ static gpurt_status_t core_scan(int fd, uint64_t bytes, const char *path,
 gpurt_status_t gpurt_boxes_of_core(const char *path, gpurt_boxes_t *out, gpurt_error_t *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    gpurt_error_t why;
+    gpurt_error_t why = {0};
     gpurt_status_t st;
     struct stat info;
 

@@ -174,7 +174,7 @@ static void leave_inherited(gpurt_boxes_t *boxes, uint32_t pid)
 gpurt_status_t gpurt_boxes_of_pid(uint32_t pid, bool writable, gpurt_boxes_t *out,
                                   gpurt_error_t *err)
 {
-    gpurt_error_t why;
+    gpurt_error_t why = {0};
     finding_t f = {.out = out, .err = err ? err : &why, .writable = writable};
     char folder[64], path[PATH_ROOM];
     struct dirent *entry;

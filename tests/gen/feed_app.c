@@ -6,7 +6,7 @@
  *   panic (one)  drop (does not wait for room)  hang (sleeps until killed)
  *   fork (a child comes and goes half way)  exec=PROGRAM (becomes it)
  *   shut (the first box, before the end)  late (makes the last box when a line comes on
- *   standard input) */
+ *   standard input)  slow (waits for a line before it hands a box over) */
 #include "check.h"
 #include "feed.h"
 #include "handover.h"
@@ -50,7 +50,7 @@ static void write_all(const gpurt_boxmap_t *map, uint32_t count, bool drop)
     }
 }
 
-static void box_make(gpurt_boxmap_t *map, uint32_t device, bool drop)
+static void box_make(gpurt_boxmap_t *map, uint32_t device, bool drop, bool slow)
 {
     gpurt_section_plan_t s = {.kind = GPURT_SECTION_CPU,
                               .device = device,
@@ -64,6 +64,8 @@ static void box_make(gpurt_boxmap_t *map, uint32_t device, bool drop)
 
     CHECK_MSG(gpurt_boxmap_create(&plan, map, &err) == GPURT_OK, "%s", err.text);
     feed_define(map, 0);
+    if (slow)
+        getchar();
     CHECK_MSG(gpurt_handover_give(map, &err) == GPURT_OK, "no drainer");
 }
 
@@ -77,6 +79,7 @@ int main(int argc, char **argv)
 {
     uint32_t count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 100;
     bool drop = word(argc, argv, "drop") != NULL, late = word(argc, argv, "late") != NULL;
+    bool slow = word(argc, argv, "slow") != NULL;
     const char *end = word(argc, argv, "boxes=");
     uint32_t boxes = end ? (uint32_t)strtoul(end, NULL, 10) : 1;
     gpurt_boxmap_t map[BOXES];
@@ -88,7 +91,7 @@ int main(int argc, char **argv)
     if (word(argc, argv, "daemon"))
         become_daemon();
     for (uint32_t i = 0; i < boxes - late; i++)
-        box_make(&map[i], i, drop);
+        box_make(&map[i], i, drop, slow);
     if (word(argc, argv, "fork")) {
         if (fork() == 0)
             _exit(3);
@@ -97,7 +100,7 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < boxes; i++) {
         if (late && i == boxes - 1) {
             getchar();
-            box_make(&map[i], i, drop);
+            box_make(&map[i], i, drop, slow);
         }
         write_all(&map[i], count + i, drop);
     }

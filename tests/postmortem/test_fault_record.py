@@ -132,7 +132,7 @@ def faults_on_top(devices):
 
 def check_devices():
     """A process with several devices open: the fault belongs to the one that it was of, wherever its box comes."""
-    record(APP, "trap.core", "box", "on=10", status=ABORTED)
+    record(APP, "trap.core", "box", "on=120", status=ABORTED)
     found = show(1)
     assert found["device"] == 0 and len(sites()) == 1, found
     assert [r["msg"] for r in found["before"]["warp"]] == [f"message {i} of ring 1" for i in range(8, 40)], found
