@@ -69,8 +69,10 @@ static void *launch_later(void *context)
 {
     uint64_t *launched_ns = context;
 
-    while (gpurt_load_relaxed_sys_u32(&gpurt_boxwork->xasleep) == 0)
+    for (int i = 0; gpurt_load_relaxed_sys_u32(&gpurt_boxwork->xasleep) == 0; i++) {
+        CHECK_MSG(i < 100000, "nobody says that he sleeps");
         usleep(100);
+    }
     usleep(1000);
     *launched_ns = gpurt_real_ns();
     gpurt_boxwork_begin();
