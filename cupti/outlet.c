@@ -3,6 +3,7 @@
 
 #include "outlet.h"
 
+#include "boxes.h"
 #include "drainspawn.h"
 #include "handover.h"
 #include "injection.h"
@@ -68,17 +69,32 @@ static bool life_is_open(void)
            GPURT_LIFE_OPEN; /* B4.acq */
 }
 
-/* The box of gpurt_open in this process, if it has a place for host records. */
+static bool box_fits(const gpurt_boxmap_t *map)
+{
+    uint32_t life = gpurt_load_acquire_sys_u32(&map->box->xlife); /* B4.acq */
+
+    return map->box->identity.pid == (uint32_t)getpid() && life == GPURT_LIFE_OPEN &&
+           gpurt_hostring_find(map) < GPURT_BOX_SECTIONS;
+}
+
+/* The box of gpurt_open in this process: the oldest that has a place for host records. It is
+ * found again where a device is closed and others stay open. */
 static bool box_find(gpurt_error_t *err)
 {
-    uint32_t section;
+    static gpurt_boxes_t boxes; /* under the lock; too large for any stack */
+    uint32_t i = 0;
 
-    if (gpurt_boxmap_attach_pid((uint32_t)getpid(), true, &outlet.map, err) != GPURT_OK)
+    if (gpurt_boxes_of_pid((uint32_t)getpid(), true, &boxes, err) != GPURT_OK)
         return false;
-    section = gpurt_hostring_find(&outlet.map);
-    if (outlet.map.box->identity.pid == (uint32_t)getpid() && life_is_open() &&
-        section < GPURT_BOX_SECTIONS &&
-        gpurt_hostring_init(&outlet.ring, &outlet.map, section, err) == GPURT_OK)
+    while (i < boxes.count && !box_fits(&boxes.map[i]))
+        i++;
+    if (i < boxes.count)
+        outlet.map = gpurt_boxes_take(&boxes, i);
+    gpurt_boxes_detach(&boxes);
+    if (!outlet.map.box)
+        return false;
+    if (gpurt_hostring_init(&outlet.ring, &outlet.map, gpurt_hostring_find(&outlet.map),
+                            err) == GPURT_OK)
         return true;
     gpurt_boxmap_detach(&outlet.map);
     return false;

@@ -91,6 +91,8 @@ gpurt_status_t gpurt_drain_round(gpurt_drain_t *d, uint32_t *rows, gpurt_error_t
 /* Sleeps as long as gpurt_drain_patience suggests; less when a kernel is launched by
  * gpurt_launch, or host code of the application runs, which may launch one otherwise. */
 void gpurt_drain_rest(gpurt_drain_t *d);
+/* The same for several, which one thread drains: the least patient one decides. */
+void gpurt_drains_rest(gpurt_drain_t *const *drains, uint32_t count);
 /* How long, in ns, nobody minds: 0 when there was work just now, then up to 0.7 ms, so that
  * a message is seen within a millisecond; 20 ms when nothing was launched that has not
  * ended, nothing came for a second, and the application's host code did not run. */

@@ -11,6 +11,7 @@
 
 #include "procfs.h"
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -27,6 +28,11 @@
 #define DEEP_NS       20000000ull
 #define DEEP_STEP_NS  2500000ull
 #define AWAKE_NS      20000000ull /* after the application did something */
+#define FUTEX_WAITV   449         /* of the system calls of any machine */
+enum {
+    FUTEX_OF_32_BITS = 2,
+    BELLS = 128 /* the most that a wait takes */
+};
 
 /* Launches that have not ended, as far as the application tells. */
 static bool is_working(const gpurt_drain_t *d)
@@ -73,26 +79,69 @@ static bool host_ran(gpurt_drain_t *d)
     return grown;
 }
 
+/* As the kernel has it (struct futex_waitv, Linux 5.16). */
+typedef struct bell {
+    uint64_t value, word;
+    uint32_t flags, reserved;
+} bell_t;
+GPURT_STATIC_ASSERT(sizeof(bell_t) == 24, "of the system call");
+
+/* Until one of the words is changed, at most a step. Returns: whether one rang. */
+static bool bells_wait(bell_t *bells, uint32_t count)
+{
+    struct timespec end = {0, (long)DEEP_STEP_NS};
+    bool rang;
+
+    if (count == 1)
+        return syscall(SYS_futex, (uint32_t *)(uintptr_t)bells->word, FUTEX_WAIT,
+                       (uint32_t)bells->value, &end, NULL, 0) == 0;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_nsec += (long)DEEP_STEP_NS;
+    end.tv_sec += end.tv_nsec / 1000000000;
+    end.tv_nsec %= 1000000000;
+    rang = syscall(FUTEX_WAITV, bells, count, 0, &end, CLOCK_MONOTONIC) >= 0;
+    if (!rang && errno == ENOSYS) { /* Linux before 5.16 */
+        end = (struct timespec){0, (long)REST_MAX_NS};
+        nanosleep(&end, NULL);
+    }
+    return rang;
+}
+
+/* Returns: whether the application did something, or is about to. Else *bell is what its next
+ * launch rings. */
+static bool is_up(gpurt_drain_t *d, bell_t *bell)
+{
+    gpurt_box_t *box = d->map->box;
+    uint32_t work = gpurt_load_relaxed_sys_u32(&box->xwork); /* relaxed: a hint */
+
+    *bell = (bell_t){work, (uint64_t)(uintptr_t)&box->xwork, FUTEX_OF_32_BITS, 0};
+    if (host_ran(d)) {
+        d->host_ns = gpurt_real_ns();
+        return true;
+    }
+    return work != gpurt_load_relaxed_sys_u32(&box->xended); /* relaxed: as above */
+}
+
+static void asleep_set(gpurt_drain_t *const *drains, uint32_t count, uint32_t asleep)
+{
+    for (uint32_t i = 0; i < count; i++) /* relaxed: the wait is bounded */
+        gpurt_xchg_relaxed_sys_u32(&drains[i]->map->box->xasleep, asleep);
+}
+
 /* Whoever launches between our look at the launches and our sleep changes the word that
  * the futex compares, or sees that we sleep. */
-static void sleep_deep(gpurt_drain_t *d)
+static void sleep_deep(gpurt_drain_t *const *drains, uint32_t count)
 {
-    const struct timespec step = {0, (long)DEEP_STEP_NS};
-    gpurt_box_t *box = d->map->box;
-    bool woken = false;
+    bell_t bells[BELLS];
+    bool up = false;
 
-    gpurt_xchg_relaxed_sys_u32(&box->xasleep, 1); /* relaxed: the wait is bounded */
-    for (uint64_t slept = 0; !woken && slept < DEEP_NS; slept += DEEP_STEP_NS) {
-        uint32_t work = gpurt_load_relaxed_sys_u32(&box->xwork); /* relaxed: as above */
-
-        if (host_ran(d)) {
-            d->host_ns = gpurt_real_ns();
-            break;
-        }
-        woken = work != gpurt_load_relaxed_sys_u32(&box->xended) || /* relaxed: as above */
-                syscall(SYS_futex, &box->xwork, FUTEX_WAIT, work, &step, NULL, 0) == 0;
+    asleep_set(drains, count, 1);
+    for (uint64_t slept = 0; !up && slept < DEEP_NS; slept += DEEP_STEP_NS) {
+        for (uint32_t i = 0; i < count; i++)
+            up |= is_up(drains[i], &bells[i]);
+        up = up || bells_wait(bells, count);
     }
-    gpurt_store_relaxed_sys_u32(&box->xasleep, 0); /* relaxed: a launch may wake in vain */
+    asleep_set(drains, count, 0);
 }
 
 void gpurt_drain_rest(gpurt_drain_t *d)
@@ -101,9 +150,33 @@ void gpurt_drain_rest(gpurt_drain_t *d)
     const struct timespec t = {0, (long)ns};
 
     if (ns == DEEP_NS && d->map->writable)
-        sleep_deep(d);
+        sleep_deep(&d, 1);
     else if (ns == STORE_NS && d->handed)
         gpurt_scribe_wait(d->options.scribe, ns);
     else if (ns)
         nanosleep(&t, NULL);
+}
+
+void gpurt_drains_rest(gpurt_drain_t *const *drains, uint32_t count)
+{
+    uint64_t least = DEEP_NS;
+    struct timespec t = {0, 0};
+
+    if (count == 1) {
+        gpurt_drain_rest(drains[0]);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t ns = gpurt_drain_patience(drains[i]);
+
+        if (ns == DEEP_NS && !drains[i]->map->writable)
+            ns = REST_MAX_NS; /* it cannot say that it sleeps */
+        least = ns < least ? ns : least;
+    }
+    if (least == DEEP_NS && count > 0 && count <= BELLS) {
+        sleep_deep(drains, count);
+    } else if (least) {
+        t.tv_nsec = (long)(least < REST_MAX_NS ? least : REST_MAX_NS);
+        nanosleep(&t, NULL);
+    }
 }

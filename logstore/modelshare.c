@@ -11,22 +11,27 @@
 
 #include "procfs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SHARE_MAGIC 0x314c444f4d545247ull /* "GRTMODL1", little endian */
 enum {
     PARTS = 9,
-    SHARE_VERSION = 7,
+    PLACES = 64, /* boxes of one process that are shown */
+    SHARE_VERSION = 8,
     READ_TRIES = 8,
-    PATH_ROOM = 256
+    LOCK_TRIES = 500,
+    LOCK_STEP_NS = 1000000,
+    PATH_ROOM = 256,
+    PLACE_NAME = 16 /* "/4194304.63" */
 };
 #define TICK_NS 100000000ull
 
@@ -41,6 +46,7 @@ typedef struct share_map {
     uint32_t version, bytes;
     uint32_t writer, watched; /* process numbers */
     uint64_t writer_ticks;    /* start of the writer: a number used again is noticed */
+    uint64_t box_ns;          /* when the box was made, which tells it from others */
     uint32_t xready;          /* 1 when the above is there; written by: the writer's end */
     uint32_t xcoming;         /* of all sections; written by: the drain's thread */
     share_part_t parts[PARTS];
@@ -121,7 +127,7 @@ static bool part_read(gpurt_modelshare_t *s, gpurt_modelview_t *view, uint32_t p
 void gpurt_modelshare_publish(gpurt_modelshare_t *s, const gpurt_modelview_t *view,
                               uint32_t which)
 {
-    for (uint32_t i = 0; i < PARTS; i++)
+    for (uint32_t i = PARTS; i-- > 0;) /* the first, which may say that it was all, last */
         if (which >> i & 1)
             part_write(s->map, view, i);
 }
@@ -235,14 +241,12 @@ static bool folder_path(char *path, size_t room, bool make)
            (info.st_mode & 022) == 0;
 }
 
-static bool file_path(char *path, uint32_t pid, bool make)
+static void file_path(char *path, const char *folder, uint32_t pid, uint32_t place)
 {
-    char folder[PATH_ROOM - 16];
+    int used = snprintf(path, PATH_ROOM, "%s/%u", folder, pid);
 
-    if (!folder_path(folder, sizeof folder, make))
-        return false;
-    snprintf(path, PATH_ROOM, "%s/%u", folder, pid);
-    return true;
+    if (place)
+        snprintf(path + used, (size_t)(PATH_ROOM - used), ".%u", place);
 }
 
 static gpurt_status_t map_fd(gpurt_modelshare_t *s, gpurt_error_t *err)
@@ -262,88 +266,7 @@ static bool writer_alive(const share_map_t *map)
     return gpurt_process_alive(map->writer, map->writer_ticks);
 }
 
-/* ---- the writer's end ---------------------------------------------------------------- */
-
-/* The file of a writer that is gone is in the way; that of a living one is not ours. */
-static gpurt_status_t stale_remove(uint32_t pid, gpurt_error_t *err)
-{
-    gpurt_modelshare_t *other;
-
-    if (gpurt_modelshare_open(pid, &other, NULL) == GPURT_OK) {
-        uint32_t writer = other->map->writer;
-        bool alive = writer_alive(other->map);
-
-        gpurt_modelshare_close(other);
-        if (alive)
-            return gpurt_fail(err, GPURT_E_BUSY, GPURT_FROM_GPURT, 0,
-                              "process %u is already watched by process %u", pid, writer);
-    }
-    return GPURT_OK;
-}
-
-static gpurt_status_t writer_file(gpurt_modelshare_t *s, uint32_t pid, gpurt_error_t *err)
-{
-    gpurt_status_t st;
-
-    if (pid == 0) {
-        s->fd = memfd_create("gpurt-model", MFD_CLOEXEC);
-    } else {
-        st = stale_remove(pid, err);
-        if (st != GPURT_OK)
-            return st;
-        if (!file_path(s->path, pid, true)) {
-            s->path[0] = '\0';
-            return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
-                              "no folder of ours for models; set XDG_RUNTIME_DIR");
-        }
-        unlink(s->path);
-        s->fd = open(s->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    }
-    if (s->fd < 0)
-        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "making %s",
-                          pid ? s->path : "a memfd");
-    errno = posix_fallocate(s->fd, 0, (off_t)sizeof(share_map_t));
-    if (errno)
-        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, errno,
-                          "no %zu bytes of shared memory for a model", sizeof(share_map_t));
-    return GPURT_OK;
-}
-
-gpurt_status_t gpurt_modelshare_create(uint32_t pid, gpurt_modelshare_t **out,
-                                       gpurt_error_t *err)
-{
-    gpurt_modelshare_t *s = calloc(1, sizeof *s);
-    gpurt_status_t st;
-
-    *out = NULL;
-    if (!s)
-        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "model share");
-    s->fd = -1;
-    s->writer = true;
-    s->own = calloc(1, sizeof *s->own);
-    if (!s->own) {
-        st = gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "model share");
-        goto fail;
-    }
-    st = writer_file(s, pid, err);
-    if (st == GPURT_OK)
-        st = map_fd(s, err);
-    if (st != GPURT_OK)
-        goto fail;
-    s->map->magic = SHARE_MAGIC;
-    s->map->version = SHARE_VERSION;
-    s->map->bytes = (uint32_t)sizeof *s->map;
-    s->map->writer = (uint32_t)getpid();
-    s->map->writer_ticks = gpurt_process_start((uint32_t)getpid());
-    s->map->watched = pid;
-    gpurt_store_release_sys_u32(&s->map->xready, 1); /* M3.rel */
-    *out = s;
-    return GPURT_OK;
-
-fail:
-    gpurt_modelshare_close(s);
-    return st;
-}
+/* ---- both ends ----------------------------------------------------------------------- */
 
 void gpurt_modelshare_close(gpurt_modelshare_t *s)
 {
@@ -399,25 +322,21 @@ fail:
     return st;
 }
 
-gpurt_status_t gpurt_modelshare_open(uint32_t pid, gpurt_modelshare_t **out,
-                                     gpurt_error_t *err)
+/* NULL: there is none, or one that is not ours. */
+static gpurt_modelshare_t *place_open(const char *path)
 {
-    char path[PATH_ROOM];
-    int fd = -1;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    gpurt_modelshare_t *s = NULL;
 
-    *out = NULL;
-    if (file_path(path, pid, false))
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return gpurt_fail(err, GPURT_E_HANDLE, GPURT_FROM_ERRNO, errno,
-                          "nobody publishes process %u", pid);
-    return reader_make(fd, path, out, err);
+    if (fd >= 0)
+        reader_make(fd, path, &s, NULL);
+    return s;
 }
 
-gpurt_status_t gpurt_modelshare_join(const gpurt_modelshare_t *writer,
+gpurt_status_t gpurt_modelshare_join(const gpurt_modelshare_t *end,
                                      gpurt_modelshare_t **out, gpurt_error_t *err)
 {
-    int fd = fcntl(writer->fd, F_DUPFD_CLOEXEC, 0);
+    int fd = fcntl(end->fd, F_DUPFD_CLOEXEC, 0);
 
     *out = NULL;
     if (fd < 0)
@@ -425,32 +344,174 @@ gpurt_status_t gpurt_modelshare_join(const gpurt_modelshare_t *writer,
     return reader_make(fd, "the model", out, err);
 }
 
-bool gpurt_modelshare_alive(const gpurt_modelshare_t *s)
+uint64_t gpurt_modelshare_box_ns(const gpurt_modelshare_t *s)
 {
-    return writer_alive(s->map);
+    return s->map->box_ns;
 }
 
-uint32_t gpurt_modelshare_list(uint32_t *pids, uint32_t room)
+bool gpurt_modelshare_over(const gpurt_modelshare_t *s)
 {
-    char folder[PATH_ROOM];
-    struct dirent *entry;
+    uint32_t state = gpurt_load_acquire_sys_u32(&s->map->view.numbers.state); /* M1.acq */
+
+    return state == GPURT_MODEL_ENDED || !writer_alive(s->map);
+}
+
+uint32_t gpurt_modelshare_find(uint32_t pid, gpurt_modelshare_t **out, uint32_t room)
+{
+    char folder[PATH_ROOM - PLACE_NAME], path[PATH_ROOM];
     uint32_t count = 0;
-    DIR *dir;
 
-    if (!folder_path(folder, sizeof folder, false) || !(dir = opendir(folder)))
+    if (!folder_path(folder, sizeof folder, false))
         return 0;
-    while (count < room && (entry = readdir(dir)) != NULL) {
-        char *end;
-        unsigned long pid = strtoul(entry->d_name, &end, 10);
+    for (uint32_t place = 0; place < PLACES && count < room; place++) {
         gpurt_modelshare_t *s;
+        uint32_t at = count;
 
-        if (pid == 0 || pid > UINT32_MAX || *end != '\0' ||
-            gpurt_modelshare_open((uint32_t)pid, &s, NULL) != GPURT_OK)
+        file_path(path, folder, pid, place);
+        s = place_open(path);
+        if (!s || !writer_alive(s->map)) {
+            gpurt_modelshare_close(s);
             continue;
-        if (gpurt_modelshare_alive(s))
-            pids[count++] = (uint32_t)pid;
-        gpurt_modelshare_close(s);
+        }
+        for (; at > 0 && out[at - 1]->map->box_ns > s->map->box_ns; at--)
+            out[at] = out[at - 1];
+        out[at] = s;
+        count++;
     }
-    closedir(dir);
     return count;
+}
+
+/* ---- the writer's end ---------------------------------------------------------------- */
+
+/* The first place that nobody alive has: a file of a writer that is gone is in the way, and
+ * what is no file of ours. */
+static gpurt_status_t place_find(const char *folder, const gpurt_box_identity_t *box,
+                                 char path[PATH_ROOM], gpurt_error_t *err)
+{
+    uint32_t best = PLACES;
+
+    for (uint32_t place = 0; place < PLACES; place++) {
+        gpurt_modelshare_t *other;
+        uint64_t shown = 0;
+        uint32_t writer = 0;
+
+        file_path(path, folder, box->pid, place);
+        other = place_open(path);
+        if (other && writer_alive(other->map)) {
+            writer = other->map->writer;
+            shown = other->map->box_ns;
+        }
+        gpurt_modelshare_close(other);
+        if (writer && shown == box->real_ns)
+            return gpurt_fail(err, GPURT_E_BUSY, GPURT_FROM_GPURT, 0,
+                              "process %u is already watched by process %u", box->pid,
+                              writer);
+        if (!writer && best == PLACES)
+            best = place;
+    }
+    if (best == PLACES)
+        return gpurt_fail(err, GPURT_E_BUSY, GPURT_FROM_GPURT, 0,
+                          "%d boxes of process %u are watched already", PLACES, box->pid);
+    file_path(path, folder, box->pid, best);
+    return GPURT_OK;
+}
+
+static gpurt_status_t memory_make(gpurt_modelshare_t *s, gpurt_error_t *err)
+{
+    if (s->path[0])
+        s->fd = open(s->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    else
+        s->fd = memfd_create("gpurt-model", MFD_CLOEXEC);
+    if (s->fd < 0)
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "making %s",
+                          s->path[0] ? s->path : "a memfd");
+    errno = posix_fallocate(s->fd, 0, (off_t)sizeof(share_map_t));
+    if (errno)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, errno,
+                          "no %zu bytes of shared memory for a model", sizeof(share_map_t));
+    return map_fd(s, err);
+}
+
+static gpurt_status_t head_make(gpurt_modelshare_t *s, const gpurt_box_identity_t *box,
+                                gpurt_error_t *err)
+{
+    gpurt_status_t st = memory_make(s, err);
+
+    if (st != GPURT_OK)
+        return st;
+    s->map->magic = SHARE_MAGIC;
+    s->map->version = SHARE_VERSION;
+    s->map->bytes = (uint32_t)sizeof *s->map;
+    s->map->writer = (uint32_t)getpid();
+    s->map->writer_ticks = gpurt_process_start((uint32_t)getpid());
+    s->map->watched = box ? box->pid : 0;
+    s->map->box_ns = box ? box->real_ns : 0;
+    gpurt_store_release_sys_u32(&s->map->xready, 1); /* M3.rel */
+    return GPURT_OK;
+}
+
+/* Whoever stopped with the lock does not stop others: there is no picture then. */
+static bool lock_take(int fd)
+{
+    const struct timespec step = {.tv_nsec = LOCK_STEP_NS};
+
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return true;
+        nanosleep(&step, NULL);
+    }
+    return false;
+}
+
+/* With the folder locked, from the choice of a place until the file there says whose it is:
+ * drainers of several boxes of a process may begin at one time. */
+static gpurt_status_t file_make(gpurt_modelshare_t *s, const gpurt_box_identity_t *box,
+                                gpurt_error_t *err)
+{
+    char folder[PATH_ROOM - PLACE_NAME];
+    gpurt_status_t st;
+    int lock;
+
+    if (!folder_path(folder, sizeof folder, true))
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
+                          "no folder of ours for models; set XDG_RUNTIME_DIR");
+    lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (lock < 0 || !lock_take(lock)) {
+        st = gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "locking %s", folder);
+        goto out;
+    }
+    st = place_find(folder, box, s->path, err);
+    if (st == GPURT_OK) {
+        unlink(s->path);
+        st = head_make(s, box, err);
+    } else {
+        s->path[0] = '\0'; /* it is another's */
+    }
+out:
+    if (lock >= 0)
+        close(lock);
+    return st;
+}
+
+gpurt_status_t gpurt_modelshare_create(const gpurt_box_identity_t *box,
+                                       gpurt_modelshare_t **out, gpurt_error_t *err)
+{
+    gpurt_modelshare_t *s = calloc(1, sizeof *s);
+    gpurt_status_t st;
+
+    *out = NULL;
+    if (!s)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "model share");
+    s->fd = -1;
+    s->writer = true;
+    s->own = calloc(1, sizeof *s->own);
+    if (!s->own)
+        st = gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "model share");
+    else
+        st = box ? file_make(s, box, err) : head_make(s, NULL, err);
+    if (st == GPURT_OK)
+        *out = s;
+    else
+        gpurt_modelshare_close(s);
+    return st;
 }

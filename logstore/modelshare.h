@@ -3,7 +3,8 @@
  * of gpurt-tops of the same user read it, none of them disturbs the drain.
  *
  * The memory is a 0600 file, $XDG_RUNTIME_DIR/gpurt/PID of the program that is watched
- * (where that variable is not set: /dev/shm/gpurt-UID/PID), or has no name. Each part of
+ * (where that variable is not set: /dev/shm/gpurt-UID/PID), or has no name. A program has a
+ * model for each of its boxes: the second is PID.1, and so on, in no order. Each part of
  * the view has a sequence lock of its own, so a reader copies what changed. A share is
  * used by one thread; writer and readers have one each. */
 #ifndef GPURT_MODELSHARE_H
@@ -17,15 +18,16 @@ enum {
     GPURT_MODELSHARE_ALL = 255
 }; /* bits of all parts */
 
-/* The writer's end. pid 0: memory without a name, for readers in this process. A file
- * that a dead writer left is replaced; GPURT_E_BUSY: another writer lives. */
-gpurt_status_t gpurt_modelshare_create(uint32_t pid, gpurt_modelshare_t **out,
-                                       gpurt_error_t *err);
-/* A reader's end. GPURT_E_HANDLE: nobody publishes that process. */
-gpurt_status_t gpurt_modelshare_open(uint32_t pid, gpurt_modelshare_t **out,
-                                     gpurt_error_t *err);
-/* A reader's end in the writer's process. */
-gpurt_status_t gpurt_modelshare_join(const gpurt_modelshare_t *writer,
+/* The writer's end of a box's model. NULL: memory without a name, for readers in this process.
+ * A file that a dead writer left is replaced; GPURT_E_BUSY: another writer that lives shows
+ * that box. */
+gpurt_status_t gpurt_modelshare_create(const gpurt_box_identity_t *box,
+                                       gpurt_modelshare_t **out, gpurt_error_t *err);
+/* Readers' ends of what living writers show of a process, the oldest box first. Returns: how
+ * many, at most `room`. */
+uint32_t gpurt_modelshare_find(uint32_t pid, gpurt_modelshare_t **out, uint32_t room);
+/* A reader's end more, in the process that has one or the writer's. */
+gpurt_status_t gpurt_modelshare_join(const gpurt_modelshare_t *end,
                                      gpurt_modelshare_t **out, gpurt_error_t *err);
 /* The writer's file goes, its memory stays until the last reader is gone. NULL is
  * allowed. */
@@ -56,10 +58,10 @@ void gpurt_modelshare_range(gpurt_modelshare_t *s, uint64_t first_ns, uint64_t l
  * Returns: bits of the parts that were copied. */
 uint32_t gpurt_modelshare_read(gpurt_modelshare_t *s, gpurt_modelview_t *view);
 
-/* Whether the writer's process lives. */
-bool gpurt_modelshare_alive(const gpurt_modelshare_t *s);
+/* Which box of its process it is: when that was made. */
+uint64_t gpurt_modelshare_box_ns(const gpurt_modelshare_t *s);
 
-/* Processes of this user that are published now. Returns: how many, at most `room`. */
-uint32_t gpurt_modelshare_list(uint32_t *pids, uint32_t room);
+/* Whether nothing will come any more: its last picture is there, or the writer is gone. */
+bool gpurt_modelshare_over(const gpurt_modelshare_t *s);
 
 #endif

@@ -71,7 +71,7 @@ const key_row_t key_rows[] = {
     {ACTION_TIME_NOW, {'$', '0'}, "$ 0", "to now; to the end of a replay", NULL, NULL},
     {ACTION_FASTER, {'+', '='}, "+", "faster: pictures a second, or a replay", NULL, NULL},
     {ACTION_SLOWER, {'-'}, "-", "slower", NULL, NULL},
-    {ACTION_PROCESS, {'p'}, "p", "next process of the program", NULL, NULL},
+    {ACTION_PROCESS, {'p'}, "p", "next device, or process of the program", NULL, NULL},
     {ACTION_REDRAW, {CTRL_L}, "Ctrl-L", "draw the screen anew", NULL, NULL},
     {ACTION_SUSPEND, {CTRL_Z}, "Ctrl-Z", "suspend, with the program", NULL, NULL},
     {ACTION_QUIT, {'q', KEY_F1 + 9, CTRL_C}, "q F10", "quit", "Quit", "F10"},

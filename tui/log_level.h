@@ -5,7 +5,8 @@
 
 #include <gpurt/status.h>
 
-/* rules: NULL to print the present ones. */
+/* Of all boxes of the process that can be reached; one that cannot is a failure. rules: NULL to
+ * print the present ones. */
 gpurt_status_t log_level(uint32_t pid, const char *rules, gpurt_error_t *err);
 
 #endif

@@ -32,7 +32,8 @@ static const gpurt_option_t rows[] = {
      FIELD(NUMBER, pid),
      .min = 1,
      .max = UINT32_MAX,
-     .help = "the black box of a process, also one that a drainer reads"},
+     .help = "the black boxes of a process, one for each device that it has open; also "
+             "those that a drainer reads"},
     {.section = "Showing",
      .letter = 'n',
      .name = "number",
@@ -127,6 +128,16 @@ static void style_init(panic_style_t *style, const panic_options_t *o)
         style->columns = size.ws_col;
 }
 
+static bool sources_room(panic_book_t *book)
+{
+    panic_source_t *more = realloc(book->sources, (book->source_count + PANIC_SOURCES) *
+                                                      sizeof *book->sources);
+
+    if (more)
+        book->sources = more;
+    return more != NULL;
+}
+
 /* Sources that cannot be read are told of and left out. Returns: 0 or UNREADABLE. */
 static int open_all(panic_book_t *book, char **files, int count, const panic_options_t *o)
 {
@@ -134,24 +145,22 @@ static int open_all(panic_book_t *book, char **files, int count, const panic_opt
     int status = 0;
     gpurt_error_t err;
 
-    book->sources = calloc((size_t)count + 1, sizeof *book->sources);
-    if (!book->sources)
-        return gpurt_option_refuse(&program, "no memory");
-    for (int i = 0; i < count; i++) {
-        if (panic_source_open(files[i], &book->sources[book->source_count], &err) ==
-            GPURT_OK)
-            book->source_count++;
-        else
+    snprintf(pid_name, sizeof pid_name, "process %llu", (unsigned long long)o->pid);
+    for (int i = 0; i < count + (o->pid != 0); i++) {
+        panic_source_t *next;
+        uint32_t opened;
+        gpurt_status_t st;
+
+        if (!sources_room(book))
+            return gpurt_option_refuse(&program, "no memory");
+        next = &book->sources[book->source_count];
+        st = i < count
+                 ? panic_source_open(files[i], next, &opened, &err)
+                 : panic_source_open_pid((uint32_t)o->pid, pid_name, next, &opened, &err);
+        book->source_count += opened;
+        if (st != GPURT_OK)
             status = complain(&err);
     }
-    if (!o->pid)
-        return status;
-    snprintf(pid_name, sizeof pid_name, "process %llu", (unsigned long long)o->pid);
-    if (panic_source_open_pid((uint32_t)o->pid, pid_name,
-                              &book->sources[book->source_count], &err) == GPURT_OK)
-        book->source_count++;
-    else
-        status = complain(&err);
     return status;
 }
 
@@ -249,11 +258,11 @@ static int watch(char **files, int count, const panic_options_t *o)
         return gpurt_option_refuse(&program, "watch wants one file, or -p PID");
     status = open_all(&book, files, count, o);
     style_init(&style, o);
-    if (status == 0 && panic_watch(book.sources, (uint32_t)o->pid,
-                                   o->json    ? PANIC_WATCH_JSON
-                                   : o->whole ? PANIC_WATCH_WHOLE
-                                              : PANIC_WATCH_LINE,
-                                   &style, &err) != GPURT_OK)
+    if (book.source_count && panic_watch(&book, (uint32_t)o->pid,
+                                         o->json    ? PANIC_WATCH_JSON
+                                         : o->whole ? PANIC_WATCH_WHOLE
+                                                    : PANIC_WATCH_LINE,
+                                         &style, &err) != GPURT_OK)
         status = complain(&err);
     return finish(&book, status);
 }

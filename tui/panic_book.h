@@ -64,13 +64,14 @@ void panic_sarif(const panic_book_t *book, const char *folder, FILE *out);
 /* Returns: whether b has sites that a has not, or more failures at one; -1 without memory. */
 int panic_diff(const panic_book_t *a, const panic_book_t *b, bool json,
                const panic_style_t *style);
-/* Prints each failure once, when it comes, until the log is closed or the program ends. */
+/* Prints each failure once, when it comes, until the log is closed or the program ends. book:
+ * what one name stands for, not filled; its sources are opened anew meanwhile. */
 typedef enum panic_watch {
     PANIC_WATCH_LINE,
     PANIC_WATCH_JSON,
     PANIC_WATCH_WHOLE /* as panic_show_print does */
 } panic_watch_t;
-gpurt_status_t panic_watch(panic_source_t *source, uint32_t pid, panic_watch_t how,
+gpurt_status_t panic_watch(panic_book_t *book, uint32_t pid, panic_watch_t how,
                            const panic_style_t *style, gpurt_error_t *err);
 
 /* number: below count, from 0. */

@@ -44,11 +44,15 @@ static void print_place(const panic_entry_t *e, const panic_facts_t *f,
     panic_field(&line, style, "device");
     if (row->section < about->section_count) {
         const gplog_section_t *s = &about->sections[row->section];
+        bool named = s->kind != GPURT_SECTION_CUDA && strncmp(s->name, "CPU", 3) == 0;
+        const char *name = named && s->device ? s->name + 3 : s->name;
 
-        if (s->kind == GPURT_SECTION_CUDA || strncmp(s->name, "CPU", 3) != 0)
-            gpurt_text_printf(&line.text, "%s %u ",
-                              s->kind == GPURT_SECTION_CUDA ? "GPU" : "CPU", s->device);
-        gpurt_render_plain(&line.text, s->name, strnlen(s->name, sizeof s->name));
+        if (!named || s->device)
+            gpurt_text_printf(&line.text, "%s %u%s",
+                              s->kind == GPURT_SECTION_CUDA ? "GPU" : "CPU", s->device,
+                              named ? "" : " ");
+        gpurt_render_plain(&line.text, name,
+                           strnlen(name, sizeof s->name - (size_t)(name - s->name)));
         gpurt_text_add(&line.text, ", ", 2);
     }
     gpurt_text_printf(&line.text, "SM %u, warp slot %u", row->sm, row->slot);

@@ -23,18 +23,64 @@ static gpurt_status_t open_log(const char *path, panic_source_t *out, gpurt_erro
     return GPURT_OK;
 }
 
-static gpurt_status_t open_box(gpurt_status_t attached, panic_source_t *out,
+static gpurt_status_t open_box(const char *name, gpurt_boxmap_t map, panic_source_t *out,
                                gpurt_error_t *err)
 {
-    if (attached == GPURT_OK)
-        attached = panic_box_prepare(out, err);
-    if (attached != GPURT_OK)
+    gpurt_status_t st;
+
+    memset(out, 0, sizeof *out);
+    out->name = name;
+    out->map = map;
+    st = panic_box_prepare(out, err);
+    if (st != GPURT_OK)
         panic_source_close(out);
-    return attached;
+    return st;
+}
+
+/* found: how the search for them ended. */
+static gpurt_status_t open_boxes(const char *name, gpurt_status_t found,
+                                 gpurt_boxes_t *boxes, panic_source_t *out, uint32_t *count,
+                                 gpurt_error_t *err)
+{
+    gpurt_status_t st = boxes->refused ? err->status : found;
+
+    while (boxes->count) {
+        gpurt_status_t one = open_box(name, gpurt_boxes_take(boxes, 0), &out[*count], err);
+
+        if (one == GPURT_OK)
+            ++*count;
+        else
+            st = one;
+    }
+    return st;
+}
+
+static gpurt_status_t open_core(const char *path, panic_source_t *out, uint32_t *count,
+                                gpurt_error_t *err)
+{
+    static gpurt_boxes_t boxes; /* large; empty between calls */
+    gpurt_status_t st = gpurt_boxes_of_core(path, &boxes, err);
+
+    return open_boxes(path, st, &boxes, out, count, err);
+}
+
+static gpurt_status_t open_file(const char *path, panic_source_t *out, gpurt_error_t *err)
+{
+    gpurt_boxmap_t map;
+    gpurt_status_t st = gpurt_boxmap_attach_file(path, false, &map, err);
+
+    return st == GPURT_OK ? open_box(path, map, out, err) : st;
+}
+
+static gpurt_status_t open_one(gpurt_status_t opened, uint32_t *count)
+{
+    *count = opened == GPURT_OK;
+    return opened;
 }
 
 /* The first bytes say what a file is. */
-gpurt_status_t panic_source_open(const char *path, panic_source_t *out, gpurt_error_t *err)
+gpurt_status_t panic_source_open(const char *path, panic_source_t out[PANIC_SOURCES],
+                                 uint32_t *count, gpurt_error_t *err)
 {
     static const uint64_t box_magic = GPURT_BOX_MAGIC;
     unsigned char head[24] = {0};
@@ -42,8 +88,8 @@ gpurt_status_t panic_source_open(const char *path, panic_source_t *out, gpurt_er
     ssize_t got;
     int fd;
 
+    *count = 0;
     memset(out, 0, sizeof *out);
-    out->map.fd = -1;
     out->name = path;
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
@@ -56,20 +102,23 @@ gpurt_status_t panic_source_open(const char *path, panic_source_t *out, gpurt_er
     got = read(fd, head, sizeof head);
     close(fd);
     if (gpucore_looks_like(head, got > 0 ? (size_t)got : 0))
-        return panic_dump_source(path, out, err);
+        return open_one(panic_dump_source(path, out, err), count);
     if (got >= 8 && memcmp(head, &box_magic, sizeof box_magic) == 0)
-        return open_box(gpurt_boxmap_attach_file(path, false, &out->map, err), out, err);
+        return open_one(open_file(path, out, err), count);
     if (got >= 4 && memcmp(head, "\177ELF", 4) == 0)
-        return open_box(gpurt_boxmap_attach_core(path, &out->map, err), out, err);
-    return open_log(path, out, err);
+        return open_core(path, out, count, err);
+    return open_one(open_log(path, out, err), count);
 }
 
-gpurt_status_t panic_source_open_pid(uint32_t pid, const char *name, panic_source_t *out,
+gpurt_status_t panic_source_open_pid(uint32_t pid, const char *name,
+                                     panic_source_t out[PANIC_SOURCES], uint32_t *count,
                                      gpurt_error_t *err)
 {
-    memset(out, 0, sizeof *out);
-    out->name = name;
-    return open_box(gpurt_boxmap_attach_pid(pid, false, &out->map, err), out, err);
+    static gpurt_boxes_t boxes;
+    gpurt_status_t st = gpurt_boxes_of_pid(pid, false, &boxes, err);
+
+    *count = 0;
+    return open_boxes(name, st, &boxes, out, count, err);
 }
 
 void panic_source_close(panic_source_t *source)

@@ -7,7 +7,7 @@
 #ifndef GPURT_TUI_PANIC_SOURCE_H
 #define GPURT_TUI_PANIC_SOURCE_H
 
-#include "boxmap.h"
+#include "boxes.h"
 #include "gpufault.h"
 #include "reader.h"
 
@@ -35,8 +35,16 @@ typedef struct panic_source {
     uint64_t torn_frames; /* of a log */
 } panic_source_t;
 
-gpurt_status_t panic_source_open(const char *path, panic_source_t *out, gpurt_error_t *err);
-gpurt_status_t panic_source_open_pid(uint32_t pid, const char *name, panic_source_t *out,
+enum {
+    PANIC_SOURCES = GPURT_BOXES_MAX /* that one name may stand for */
+};
+
+/* A process, or its core dump, is a source for each of its boxes, the oldest first. *count: as
+ * many as were opened; what could not be is told by the status, also where others were. */
+gpurt_status_t panic_source_open(const char *path, panic_source_t out[PANIC_SOURCES],
+                                 uint32_t *count, gpurt_error_t *err);
+gpurt_status_t panic_source_open_pid(uint32_t pid, const char *name,
+                                     panic_source_t out[PANIC_SOURCES], uint32_t *count,
                                      gpurt_error_t *err);
 void panic_source_close(panic_source_t *source); /* a zeroed one is allowed */
 

@@ -19,14 +19,22 @@ enum {
     BOX_MS = 500
 };
 
+/* How many failures of a box are told: the first so many of each look. */
+typedef struct told {
+    uint64_t made_ns; /* which box of its process it is */
+    uint64_t count;
+} told_t;
+
 typedef struct watch {
     const panic_style_t *style;
-    panic_source_t *source;
+    panic_book_t *book;
+    panic_source_t *source; /* that is looked at */
     bool json, whole;
-    gpurt_row_t **late; /* to be told whole when the look is over; heap */
+    panic_entry_t *late; /* to be told whole when the look is over; heap */
     uint32_t late_count, late_room;
-    uint64_t seen; /* failures told; of a box, the first so many of each look */
-    uint64_t now;  /* of this look */
+    told_t told[PANIC_SOURCES]; /* by box, as they come; of a log the first */
+    uint64_t seen;              /* of the source */
+    uint64_t now;               /* of this look at it */
 } watch_t;
 
 static void tell_json(const watch_t *w, const panic_entry_t *e, const gpurt_text_t *message)
@@ -43,9 +51,8 @@ static void tell_json(const watch_t *w, const panic_entry_t *e, const gpurt_text
     fputs("}\n", w->style->out);
 }
 
-static void tell(const watch_t *w, const gpurt_row_t *row)
+static void tell(const watch_t *w, const panic_entry_t *e)
 {
-    panic_entry_t e = {.source = w->source, .row = (gpurt_row_t *)(uintptr_t)row};
     char room[GPURT_MESSAGE_MAX], time[PANIC_TIME];
     gpurt_site_info_t site;
     gpurt_text_t message;
@@ -53,14 +60,14 @@ static void tell(const watch_t *w, const gpurt_row_t *row)
     uint32_t bytes;
 
     gpurt_text_init(&message, room, sizeof room);
-    panic_book_message(&e, &message);
+    panic_book_message(e, &message);
     if (w->json) {
-        tell_json(w, &e, &message);
+        tell_json(w, e, &message);
         return;
     }
     panic_line_begin(&line, w->style);
-    gpurt_text_printf(&line.text, "%s  ", panic_time(row->time_ns, 3, time));
-    if (gpurt_dictionary_get(panic_source_sites(w->source), row->site, &site) &&
+    gpurt_text_printf(&line.text, "%s  ", panic_time(e->row->time_ns, 3, time));
+    if (gpurt_dictionary_get(panic_source_sites(e->source), e->row->site, &site) &&
         site.file_bytes) {
         const char *base = panic_base(site.file, site.file_bytes, &bytes);
 
@@ -77,38 +84,42 @@ static bool keep(watch_t *w, const gpurt_row_t *row)
 {
     if (w->late_count == w->late_room) {
         uint32_t room = w->late_room ? 2 * w->late_room : 16;
-        gpurt_row_t **more = realloc(w->late, room * sizeof(gpurt_row_t *));
+        panic_entry_t *more = realloc(w->late, room * sizeof *more);
 
         if (!more)
             return false;
         w->late = more;
         w->late_room = room;
     }
-    w->late[w->late_count] = panic_row_copy(row);
-    return w->late[w->late_count] && ++w->late_count;
+    w->late[w->late_count] = (panic_entry_t){w->source, panic_row_copy(row)};
+    return w->late[w->late_count].row && ++w->late_count;
 }
 
-static bool is_same(const gpurt_row_t *a, const gpurt_row_t *b)
+static bool is_same(const panic_entry_t *x, const panic_entry_t *y)
 {
-    return a->words == b->words && memcmp(a, b, sizeof *a + 4u * a->words) == 0;
+    const gpurt_row_t *a = x->row, *b = y->row;
+
+    return x->source == y->source && a->words == b->words &&
+           memcmp(a, b, sizeof *a + 4u * a->words) == 0;
 }
 
 static gpurt_status_t late_tell(watch_t *w, gpurt_error_t *err)
 {
-    panic_book_t book = {.sources = w->source, .source_count = 1};
+    panic_book_t book = {.sources = w->book->sources,
+                         .source_count = w->book->source_count};
     gpurt_status_t st = w->late_count ? panic_book_fill(&book, err) : GPURT_OK;
 
     for (uint32_t i = 0; i < w->late_count; i++) {
         uint32_t n = 0;
 
-        while (n < book.count && !is_same(book.list[n].row, w->late[i]))
+        while (n < book.count && !is_same(&book.list[n], &w->late[i]))
             n++;
         if (st == GPURT_OK && n < book.count)
             st = panic_show_print(&book, n, w->style, err);
         else
-            tell(w, w->late[i]); /* not to be found any more, or no memory: a line of it */
+            tell(w, &w->late[i]); /* not to be found any more, or no memory: a line of it */
         fputc('\n', w->style->out);
-        free(w->late[i]);
+        free(w->late[i].row);
     }
     w->late_count = 0;
     book.sources = NULL; /* the watch's own */
@@ -122,11 +133,12 @@ static gpurt_status_t late_tell(watch_t *w, gpurt_error_t *err)
 static bool take(void *context, const gpurt_row_t *row)
 {
     watch_t *w = context;
+    panic_entry_t e = {w->source, (gpurt_row_t *)(uintptr_t)row};
 
     if (!gpurt_row_is_panic(row) || w->now++ < w->seen)
         return true;
     if (!w->whole || !keep(w, row))
-        tell(w, row);
+        tell(w, &e);
     return true;
 }
 
@@ -195,47 +207,92 @@ static gpurt_status_t watch_log(watch_t *w, gpurt_error_t *err)
     return st;
 }
 
-static gpurt_status_t watch_box(watch_t *w, uint32_t pid, gpurt_error_t *err)
+static bool is_there(const panic_book_t *book, uint64_t made_ns)
 {
-    const char *name = w->source->name;
-    gpurt_status_t st;
+    for (uint32_t i = 0; i < book->source_count; i++)
+        if (book->sources[i].about.identity.real_ns == made_ns)
+            return true;
+    return false;
+}
+
+/* A place of its own, or one of a box that is gone: there are as many places as boxes. */
+static told_t *told_of(watch_t *w, const panic_source_t *box)
+{
+    uint64_t made_ns = box->about.identity.real_ns;
+    told_t *place = &w->told[0];
+
+    for (uint32_t i = 0; i < PANIC_SOURCES; i++) {
+        if (w->told[i].made_ns == made_ns)
+            return &w->told[i];
+        if (!is_there(w->book, w->told[i].made_ns))
+            place = &w->told[i];
+    }
+    *place = (told_t){made_ns, 0};
+    return place;
+}
+
+/* Returns: GPURT_OK; or why one of them could not be read. *alive: their program. */
+static gpurt_status_t boxes_look(watch_t *w, bool *alive, gpurt_error_t *err)
+{
+    gpurt_status_t st = GPURT_OK;
+
+    *alive = false;
+    for (uint32_t i = 0; i < w->book->source_count && st == GPURT_OK; i++) {
+        told_t *told = told_of(w, &w->book->sources[i]);
+
+        w->source = &w->book->sources[i];
+        *alive |= w->source->alive;
+        w->now = 0;
+        w->seen = told->count;
+        st = panic_source_panics(w->source, take, w, err);
+        if (w->now > told->count)
+            told->count = w->now;
+    }
+    return st == GPURT_OK ? late_tell(w, err) : st;
+}
+
+static gpurt_status_t watch_boxes(watch_t *w, uint32_t pid, gpurt_error_t *err)
+{
+    panic_book_t *book = w->book;
+    const char *name = book->sources[0].name;
 
     for (;;) {
-        bool alive = w->source->alive;
+        gpurt_error_t gone;
+        bool alive;
+        gpurt_status_t st = boxes_look(w, &alive, err);
 
-        w->now = 0;
-        st = panic_source_panics(w->source, take, w, err);
-        w->seen = w->now > w->seen ? w->now : w->seen;
-        if (st == GPURT_OK)
-            st = late_tell(w, err);
         if (st != GPURT_OK || !alive || ferror(w->style->out))
             return st;
         rest(BOX_MS);
-        panic_source_close(w->source);
-        st = pid ? panic_source_open_pid(pid, name, w->source, NULL)
-                 : panic_source_open(name, w->source, NULL);
-        if (st != GPURT_OK)
-            return GPURT_OK; /* it ended, and its box with it */
+        for (uint32_t i = 0; i < book->source_count; i++)
+            panic_source_close(&book->sources[i]);
+        if (pid)
+            panic_source_open_pid(pid, name, book->sources, &book->source_count, &gone);
+        else
+            panic_source_open(name, book->sources, &book->source_count, &gone);
+        if (book->source_count == 0)
+            return GPURT_OK; /* it ended, and its boxes with it */
     }
 }
 
-gpurt_status_t panic_watch(panic_source_t *source, uint32_t pid, panic_watch_t how,
+gpurt_status_t panic_watch(panic_book_t *book, uint32_t pid, panic_watch_t how,
                            const panic_style_t *style, gpurt_error_t *err)
 {
     watch_t w = {.style = style,
-                 .source = source,
+                 .book = book,
+                 .source = book->sources,
                  .json = how == PANIC_WATCH_JSON,
                  .whole = how == PANIC_WATCH_WHOLE};
     gpurt_status_t st;
 
-    if (source->log) {
+    if (w.source->log) {
         st = watch_log(&w, err);
-    } else if (source->dump.core) {
-        st = panic_source_panics(source, take, &w, err);
+    } else if (w.source->dump.core) {
+        st = panic_source_panics(w.source, take, &w, err);
         if (st == GPURT_OK)
             st = late_tell(&w, err);
     } else {
-        st = watch_box(&w, pid, err);
+        st = watch_boxes(&w, pid, err);
     }
     free(w.late);
     return st;

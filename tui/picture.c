@@ -74,8 +74,10 @@ const char *picture_device(const gpurt_model_section_t *s, char buffer[96])
     int bytes = (int)strnlen(s->name, sizeof s->name);
 
     /* The CPU back end's name of itself begins with the word. */
-    if (s->kind != GPURT_SECTION_CUDA && strncmp(s->name, "CPU", 3) == 0)
+    if (s->kind != GPURT_SECTION_CUDA && strncmp(s->name, "CPU", 3) == 0 && s->device == 0)
         snprintf(buffer, 96, "%.*s", bytes, s->name);
+    else if (s->kind != GPURT_SECTION_CUDA && strncmp(s->name, "CPU", 3) == 0)
+        snprintf(buffer, 96, "CPU %u%.*s", s->device, bytes - 3, s->name + 3);
     else
         snprintf(buffer, 96, "%s %u %.*s", s->kind == GPURT_SECTION_CUDA ? "GPU" : "CPU",
                  s->device, bytes, s->name);
@@ -129,6 +131,10 @@ static const char *state_word(const picture_t *p, style_t *style, char buffer[16
     return p->paused ? "PAUSED" : "LIVE";
 }
 
+enum {
+    DEVICE_COLUMNS = 100 /* from so many on the head has room for a device's name */
+};
+
 /* The device that the user most likely asks about: the first that is no host section. */
 static const gpurt_model_section_t *first_device(const picture_t *p, int *devices)
 {
@@ -146,6 +152,21 @@ static const gpurt_model_section_t *first_device(const picture_t *p, int *device
     return first;
 }
 
+/* Which of the boxes it is, and where there is no room for its device's name, the number. */
+static int head_which(const picture_t *p, canvas_t *c, rect_t area, int at)
+{
+    const gpurt_model_section_t *device;
+    int devices;
+
+    at = canvas_printf(c, area, 0, at, STYLE_HEAD, " %u/%u", p->process + 1, p->processes);
+    device = first_device(p, &devices);
+    if (device && area.columns < DEVICE_COLUMNS)
+        at = canvas_printf(c, area, 0, at, STYLE_HEAD, " %s %u",
+                           device->kind == GPURT_SECTION_CUDA ? "GPU" : "CPU",
+                           device->device);
+    return at;
+}
+
 static int head_name(const picture_t *p, canvas_t *c, rect_t area)
 {
     const gpurt_box_identity_t *id = &p->view->names.identity;
@@ -159,10 +180,7 @@ static int head_name(const picture_t *p, canvas_t *c, rect_t area)
     at = canvas_text(c, area, 0, at, STYLE_HEAD, name, bytes);
     if (id->pid)
         at = canvas_printf(c, area, 0, at, STYLE_HEAD, "[%u]", id->pid);
-    if (p->processes > 1)
-        at = canvas_printf(c, area, 0, at, STYLE_HEAD, " %u/%u", p->process + 1,
-                           p->processes);
-    return at;
+    return p->processes > 1 ? head_which(p, c, area, at) : at;
 }
 
 /* Panics, then how much comes, or came once nothing more does. */
@@ -207,7 +225,7 @@ static void head_draw(const picture_t *p, canvas_t *c, rect_t area)
     at = canvas_put(c, area, 0, at, style, state) + 2;
     at = head_sums(p, c, area, at);
     device = first_device(p, &devices);
-    if (device && area.columns >= 100) {
+    if (device && area.columns >= DEVICE_COLUMNS) {
         picture_device(device, buffer);
         at = canvas_text(c, area, 0, at, STYLE_HEAD, buffer, strlen(buffer));
         if (devices > 1)

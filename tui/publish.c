@@ -215,7 +215,7 @@ static bool publish_make(publish_t *p, const gpurt_boxmap_t *map)
     p->entries = malloc(BUFFER_ROWS * sizeof *p->entries);
     p->spare = malloc(BUFFER_ROWS * sizeof *p->spare);
     if (!p->entries || !p->spare ||
-        gpurt_modelshare_create(map->box->identity.pid, &p->share, NULL) != GPURT_OK ||
+        gpurt_modelshare_create(&map->box->identity, &p->share, NULL) != GPURT_OK ||
         gpurt_model_create(&p->dictionary, &about, &p->model, NULL) != GPURT_OK)
         return false;
     gpurt_modelshare_put(p->share, p->model, gpurt_real_ns(), GPURT_MODEL_LIVE);

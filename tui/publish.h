@@ -12,7 +12,7 @@
 
 typedef struct publish publish_t;
 
-/* Begins to publish the process that made the box, and appends a watcher to the drain's
+/* Begins to publish the box, and appends a watcher to the drain's
  * sinks. dictionary: the drain's; borrowed until close. Returns: NULL when nothing can be
  * published. Context: of all calls, the drain's thread. */
 publish_t *publish_open(const gpurt_boxmap_t *map, gpurt_drain_options_t *options);

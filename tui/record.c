@@ -205,10 +205,12 @@ typedef struct dumps {
 static void dump_take(dumps_t *d, const record_boxes_t *boxes, const char *path, pid_t pid)
 {
     fault_joined_t joined;
+    gplog_file_t about;
     gpurt_error_t err;
 
     record_boxes_settle(boxes);
-    if (fault_join(boxes->writer, path, record_boxes_about(boxes, (uint32_t)pid),
+    if (fault_join(boxes->writer, path,
+                   record_boxes_about(boxes, (uint32_t)pid, &about) ? &about : NULL,
                    (uint32_t)pid, d->program_name, &d->hook, &joined, &err) != GPURT_OK)
         gpurt_option_refuse(&program, "GPU core dump of process %d: %s", (int)pid,
                             err.text);
@@ -441,7 +443,7 @@ static int run_and_record(char **argv, const record_options_t *o, recording_t *l
 /* Returns: the status to exit with. */
 static int attach_and_record(const record_options_t *o, recording_t *log)
 {
-    record_boxes_t boxes;
+    static record_boxes_t boxes;
     gpurt_error_t err;
     gpurt_status_t st;
 

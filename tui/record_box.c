@@ -5,21 +5,25 @@
 
 #include <poll.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
-    WAIT_MS = 5,
-    SHARED_NS = 700000 /* the longest sleep with several boxes */
+    WAIT_MS = 5
 };
 
-gpurt_status_t record_boxes_open(record_boxes_t *b, gpurt_writer_t *writer, bool spin,
-                                 gpurt_error_t *err)
+void record_boxes_init(record_boxes_t *b, gpurt_writer_t *writer, bool spin)
 {
     memset(b, 0, sizeof *b);
     b->writer = writer;
     b->spin = spin;
+    b->listener = -1;
     b->scribe = gpurt_scribe_pays() ? gpurt_scribe_open() : NULL;
+}
+
+gpurt_status_t record_boxes_open(record_boxes_t *b, gpurt_writer_t *writer, bool spin,
+                                 gpurt_error_t *err)
+{
+    record_boxes_init(b, writer, spin);
     return gpurt_handover_listen(b->name, &b->listener, err);
 }
 
@@ -29,7 +33,7 @@ static void hang_tell(record_boxes_t *b, record_box_t *one, gpurt_waitgraph_t *g
                                 .publish = one->publish,
                                 .hook = b->tap.hook,
                                 .name = b->teller,
-                                .out = stderr};
+                                .out = b->teller ? stderr : NULL};
 
     b->unread += hang_join(&sinks, g, one->map.box->identity.pid, &b->err) != GPURT_OK;
     gpurt_waitgraph_fini(g);
@@ -91,14 +95,13 @@ uint32_t record_boxes_count(const record_boxes_t *b)
     return count;
 }
 
-static gpurt_status_t box_start(record_boxes_t *b, record_box_t *one, int fd)
+/* one->map is attached; all is released on failure. */
+static gpurt_status_t box_start(record_boxes_t *b, record_box_t *one)
 {
     gpurt_drain_options_t o = {.struct_size = sizeof o, .sink_count = 1, .spin = b->spin};
-    gpurt_status_t st = gpurt_boxmap_attach_fd(fd, true, &one->map, &b->err);
     gplog_file_t *about = &b->about[b->seen % RECORD_BOXES];
+    gpurt_status_t st;
 
-    if (st != GPURT_OK)
-        return st;
     one->watch = (hang_watch_t){.limit_ns = b->hang_ns};
     if (b->tap.hook)
         o.sinks[o.sink_count++] = panic_tap_sink(&b->tap);
@@ -121,28 +124,57 @@ static gpurt_status_t box_start(record_boxes_t *b, record_box_t *one, int fd)
     return st;
 }
 
-const gplog_file_t *record_boxes_about(const record_boxes_t *b, uint32_t pid)
+bool record_boxes_about(const record_boxes_t *b, uint32_t pid, gplog_file_t *out)
 {
     uint32_t kept = b->seen < RECORD_BOXES ? b->seen : RECORD_BOXES;
 
+    memset(out, 0, sizeof *out);
     for (uint32_t i = 0; i < kept; i++)
         if (b->about[i].identity.pid == pid)
-            return &b->about[i];
-    return b->seen ? &b->about[(b->seen - 1) % RECORD_BOXES] : NULL;
+            gplog_about_join(out, &b->about[i]);
+    if (out->identity.pid != pid && kept)
+        *out = b->about[(b->seen - 1) % RECORD_BOXES];
+    return kept > 0;
+}
+
+static record_box_t *place_free(record_boxes_t *b)
+{
+    for (uint32_t i = 0; i < RECORD_BOXES; i++)
+        if (!b->box[i].drain)
+            return &b->box[i];
+    return NULL;
+}
+
+gpurt_status_t record_boxes_add(record_boxes_t *b, gpurt_boxmap_t map)
+{
+    record_box_t *one = place_free(b);
+    gpurt_status_t st;
+
+    if (!one) {
+        gpurt_boxmap_detach(&map);
+        return gpurt_fail(&b->err, GPURT_E_NOMEM, GPURT_FROM_GPURT, 0,
+                          "more than %d boxes at once", RECORD_BOXES);
+    }
+    one->map = map;
+    st = box_start(b, one);
+    b->seen++;
+    return st;
 }
 
 void record_boxes_accept(record_boxes_t *b)
 {
-    record_box_t *one = NULL;
+    gpurt_boxmap_t map;
+    gpurt_status_t st;
     int fd;
 
-    for (uint32_t i = 0; i < RECORD_BOXES && !one; i++)
-        if (!b->box[i].drain)
-            one = &b->box[i];
-    if (!one || gpurt_handover_take(b->listener, &fd, &b->err) != GPURT_OK)
+    if (!place_free(b) || gpurt_handover_take(b->listener, &fd, &b->err) != GPURT_OK)
         return;
-    b->seen++;
-    b->unread += box_start(b, one, fd) != GPURT_OK;
+    st = gpurt_boxmap_attach_fd(fd, true, &map, &b->err);
+    if (st == GPURT_OK)
+        st = record_boxes_add(b, map);
+    else
+        b->seen++;
+    b->unread += st != GPURT_OK;
     close(fd);
 }
 
@@ -176,25 +208,14 @@ uint64_t record_boxes_round(record_boxes_t *b)
 void record_boxes_rest(record_boxes_t *b)
 {
     struct pollfd wait = {b->listener, POLLIN, 0};
-    struct timespec t = {0, 0};
-    gpurt_drain_t *last = NULL;
-    uint64_t least = UINT64_MAX;
+    gpurt_drain_t *drains[RECORD_BOXES];
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < RECORD_BOXES; i++) {
-        gpurt_drain_t *d = b->box[i].drain;
-        uint64_t ns = d ? gpurt_drain_patience(d) : UINT64_MAX;
-
-        least = ns < least ? ns : least;
-        last = d ? d : last;
-        count += d != NULL;
-    }
-    if (count == 0) {
+    for (uint32_t i = 0; i < RECORD_BOXES; i++)
+        if (b->box[i].drain)
+            drains[count++] = b->box[i].drain;
+    if (count)
+        gpurt_drains_rest(drains, count);
+    else
         poll(&wait, 1, WAIT_MS);
-    } else if (count == 1) {
-        gpurt_drain_rest(last);
-    } else if (least > 0) { /* nobody wakes us for all of them */
-        t.tv_nsec = least < SHARED_NS ? (long)least : SHARED_NS;
-        nanosleep(&t, NULL);
-    }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record_box.h - the boxes that a recorder drains into one log file: one for each
- * process of the application that opens gpurt. */
+/* record_box.h - the boxes that a recorder drains into one log file: one for each device that
+ * each process of the application has open. */
 #ifndef GPURT_TUI_RECORD_BOX_H
 #define GPURT_TUI_RECORD_BOX_H
 
@@ -13,7 +13,7 @@
 #include "writer.h"
 
 enum {
-    RECORD_BOXES = 16
+    RECORD_BOXES = 64
 };
 
 typedef struct record_box {
@@ -29,19 +29,22 @@ typedef struct record_boxes {
     record_box_t box[RECORD_BOXES];
     gpurt_writer_t *writer;
     gpurt_scribe_t *scribe; /* of the writer; NULL: the drains write by themselves */
-    int listener;
-    char name[64];   /* of the socket */
-    uint32_t seen;   /* boxes so far */
-    uint32_t unread; /* boxes that could not be read, or not to their end */
+    int listener;           /* -1: none */
+    char name[64];          /* of the socket */
+    uint32_t seen;          /* boxes so far */
+    uint32_t unread;        /* boxes that could not be read, or not to their end */
     bool spin;
     panic_tap_t tap;                  /* hook NULL: none */
     stall_t *stall;                   /* borrowed; NULL: none */
     uint64_t hang_ns;                 /* a wait that is too long; 0: the default */
-    const char *teller;               /* name of the program that tells of deadlocks */
+    const char *teller;               /* name of the program that tells of deadlocks; NULL:
+                                         nobody reads what it says */
     gplog_file_t about[RECORD_BOXES]; /* of the last boxes, by `seen` */
     gpurt_error_t err;                /* why, of the last that was not read */
 } record_boxes_t;
 
+void record_boxes_init(record_boxes_t *b, gpurt_writer_t *writer, bool spin);
+/* The same with a socket, for applications to hand their boxes to. */
 gpurt_status_t record_boxes_open(record_boxes_t *b, gpurt_writer_t *writer, bool spin,
                                  gpurt_error_t *err);
 void record_boxes_close(record_boxes_t *b);
@@ -49,10 +52,13 @@ void record_boxes_close(record_boxes_t *b);
 /* Waits until the writer is at rest: its caller may use it until the next round. */
 void record_boxes_settle(const record_boxes_t *b);
 
+/* The map is given away. GPURT_E_BUSY: another drainer has the box. Why is in b->err. */
+gpurt_status_t record_boxes_add(record_boxes_t *b, gpurt_boxmap_t map);
 /* Takes in a box that an application holds out, if one does. */
 void record_boxes_accept(record_boxes_t *b);
-/* Who was recorded under a pid, else the last one; NULL where there was no box. */
-const gplog_file_t *record_boxes_about(const record_boxes_t *b, uint32_t pid);
+/* Who was recorded under a pid, with the sections of all its boxes, else the last one.
+ * Returns: whether there was a box. */
+bool record_boxes_about(const record_boxes_t *b, uint32_t pid, gplog_file_t *out);
 
 /* One round of each; finishes those whose application is gone. Returns: rows. */
 uint64_t record_boxes_round(record_boxes_t *b);

@@ -3,8 +3,8 @@
  * its own that feeds a model and publishes it in shared memory; the caller only reads
  * there, so a slow disk or a storm of records never holds a screen up.
  *
- *   source_live    drains the boxes of a program that we started, or the box of a process
- *   source_share   reads what another drainer publishes
+ *   source_live    the boxes of a program that we started, or of a process, one for each device
+ *                  that is open: drains them, or reads what another drainer publishes
  *   source_replay  feeds a model from a log file, up to a position that the caller moves
  *
  * One thread uses a source. */
@@ -22,7 +22,7 @@ typedef struct source_class {
     void (*refresh)(source_t *s, gpurt_modelview_t *view);
     void (*seek)(source_t *s, uint64_t time_ns);      /* NULL: cannot */
     void (*play)(source_t *s, bool on, double speed); /* NULL: cannot */
-    void (*next)(source_t *s);                        /* the next process; NULL: cannot */
+    void (*next)(source_t *s);                        /* the next box; NULL: cannot */
     /* The program has ended: take what is left, then say ended. Waits for it. */
     void (*finish)(source_t *s);
     void (*close)(source_t *s);
@@ -31,7 +31,7 @@ typedef struct source_class {
 /* What sources have in common. Owner: whoever opened it. */
 struct source {
     const source_class_t *class;
-    uint32_t processes, shown; /* how many there are, and which is read */
+    uint32_t processes, shown; /* how many boxes there are, and which is read */
     bool ended;                /* nothing new will come */
     uint32_t coming;           /* panics that are counted, and not told yet */
     bool busy;                 /* a replay is on its way to a position */
@@ -51,8 +51,8 @@ typedef struct source_failures {
 gpurt_status_t source_live_open(const source_failures_t *failures, gpurt_writer_t *log,
                                 source_t **out, const char **name, gpurt_error_t *err);
 
-/* A process that runs: what its drainer publishes, or its box, drained by us when nobody
- * does and looked at otherwise. */
+/* A process that runs: what its drainers publish, and its other boxes, drained by us when
+ * nobody does and looked at otherwise. */
 gpurt_status_t source_process_open(uint32_t pid, source_t **out, gpurt_error_t *err);
 
 /* Starts at the end of the log, or at its start. */

@@ -1,175 +1,154 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draining boxes into models, on a thread of its own. Each process of the program that
- * opens gpurt has its box, its model and its share; one of them is looked at, all are
- * drained. */
-#include "source.h"
+/* Boxes while they are written: drained into models on a thread of its own, or read where
+ * another process shows them. Each has its model and its share; one of them is looked at, all
+ * are drained. */
+#include "live.h"
 
-#include "fault_row.h"
-#include "handover.h"
-#include "hang_watch.h"
-#include "panic_hook.h"
+#include "boxes.h"
 #include "procfs.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
-    BOXES = 16,
-    ACCEPT_MS = 5
+    ACCEPT_MS = 5,
+    IDLE_MS = 50 /* where nobody hands us anything */
 };
+#define FIND_NS  1000000000ull /* between two looks for what is new of a process */
+#define YOUNG_NS 2000000000ull
 
-struct live;
+/* ---- a process that runs ------------------------------------------------------------- */
 
-/* Written by the drain thread alone, save `reader`. */
-typedef struct live_box {
-    struct live *live;
-    gpurt_boxmap_t map;
-    gplog_numbers_t numbers; /* in the log */
-    gpurt_drain_t *drain;    /* NULL: it has ended, or was never there */
-    gpurt_dictionary_t dictionary;
-    panic_tap_t tap;
-    gpurt_model_t *model;
-    gpurt_modelshare_t *share;
-    gpurt_modelshare_t *reader; /* the screen's end; written under the lock */
-    hang_watch_t watch;
-} live_box_t;
+static uint64_t now_ns(void)
+{
+    struct timespec t;
 
-/* Owner: whoever opened it. Shared with: the drain thread. */
-typedef struct live {
-    source_t source;
-    pthread_t thread;
-    bool started;
-    int listener; /* -1: a box that was there already */
-    char name[GPURT_HANDOVER_NAME];
-    gpurt_writer_t *log; /* NULL: nothing is recorded */
-    bool log_failed;
-    source_failures_t failures;
-    panic_hook_t hook; /* of the drain thread */
-    live_box_t box[BOXES];
-    pthread_mutex_t lock; /* guards the fields below, and `reader` of each box */
-    uint32_t count;       /* boxes that have a share; grows */
-    bool stop, done;
-    gpurt_error_t problem, log_failure;
-} live_t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Its drainer may be on the way: gpurt_open hands a box over when it is made. */
+static bool is_young(const gpurt_boxmap_t *map)
+{
+    uint64_t now = gpurt_real_ns(), made = map->box->identity.real_ns;
+
+    return now >= made && now - made < YOUNG_NS;
+}
+
+/* The map is given away. Where somebody drains it who shows nothing, or may be about to, we
+ * look over his shoulder. */
+static gpurt_status_t box_take(live_t *l, gpurt_boxmap_t map, gpurt_error_t *err)
+{
+    live_box_t *one = &l->box[l->count];
+    gpurt_boxmap_t beside;
+    gpurt_status_t st = gpurt_boxmap_attach_fd(map.fd, false, &beside, err);
+
+    if (st != GPURT_OK || is_young(&map)) {
+        gpurt_boxmap_detach(&map);
+        one->map = beside; /* detached on failure */
+        return st == GPURT_OK ? live_box_start(l, one, err) : st;
+    }
+    one->map = map;
+    st = live_box_start(l, one, err);
+    if (st != GPURT_E_BUSY) {
+        gpurt_boxmap_detach(&beside);
+        return st;
+    }
+    one->map = beside;
+    return live_box_start(l, one, err);
+}
+
+/* What is shown, and boxes of which nothing is, by the time that they were made. */
+static void all_take(live_t *l, gpurt_modelshare_t **shown, uint32_t count,
+                     gpurt_boxes_t *boxes, gpurt_error_t *err)
+{
+    uint32_t i = 0, k = 0;
+
+    while ((i < count || k < boxes->count) && l->count < LIVE_BOXES) {
+        uint64_t shown_ns = i < count ? gpurt_modelshare_box_ns(shown[i]) : UINT64_MAX;
+        uint64_t made_ns =
+            k < boxes->count ? boxes->map[k].box->identity.real_ns : UINT64_MAX;
+
+        if (shown_ns <= made_ns) {
+            live_box_show(l, shown[i++]);
+            k += shown_ns == made_ns;
+        } else if (box_take(l, gpurt_boxes_take(boxes, k), err) != GPURT_OK) {
+            live_problem(l, err);
+        }
+    }
+    for (; i < count; i++)
+        gpurt_modelshare_close(shown[i]);
+}
+
+static gpurt_status_t process_find(live_t *l, gpurt_error_t *err)
+{
+    gpurt_modelshare_t *shown[LIVE_BOXES];
+    gpurt_boxes_t *boxes = calloc(1, sizeof *boxes);
+    gpurt_status_t st;
+
+    if (!boxes)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "source");
+    st = gpurt_boxes_of_pid(l->pid, true, boxes, err);
+    if (boxes->refused)
+        live_problem(l, err);
+    all_take(l, shown, gpurt_modelshare_find(l->pid, shown, LIVE_BOXES), boxes, err);
+    gpurt_boxes_detach(boxes);
+    free(boxes);
+    l->found_ns = now_ns();
+    return l->count ? GPURT_OK : st != GPURT_OK ? st : err->status;
+}
+
+static bool all_over(const live_t *l)
+{
+    for (uint32_t i = 0; i < l->count; i++)
+        if (l->box[i].drain)
+            return false;
+    for (uint32_t i = 0; i < l->count; i++)
+        if (!gpurt_modelshare_over(l->box[i].share))
+            return false;
+    return true;
+}
+
+static bool is_known(const live_t *l, uint64_t made_ns)
+{
+    for (uint32_t i = 0; i < l->count; i++)
+        if (l->box[i].made_ns == made_ns)
+            return true;
+    return false;
+}
+
+/* A box that the process makes later is one that somebody drains: it has none without. The last
+ * one that is over may have a successor already. */
+static void process_look(live_t *l)
+{
+    gpurt_modelshare_t *shown[LIVE_BOXES];
+    uint64_t now = now_ns();
+    uint32_t found, before = l->count;
+    bool over;
+
+    if (l->listener >= 0)
+        return;
+    over = all_over(l);
+    if (!over && now - l->found_ns < FIND_NS)
+        return;
+    l->found_ns = now;
+    found = gpurt_modelshare_find(l->pid, shown, LIVE_BOXES);
+    for (uint32_t i = 0; i < found; i++) {
+        if (l->count < LIVE_BOXES && !is_known(l, gpurt_modelshare_box_ns(shown[i])))
+            live_box_show(l, shown[i]);
+        else
+            gpurt_modelshare_close(shown[i]);
+    }
+    pthread_mutex_lock(&l->lock);
+    l->over = over && l->count == before;
+    pthread_mutex_unlock(&l->lock);
+}
 
 /* ---- the drain thread ---------------------------------------------------------------- */
-
-static void problem_tell(live_t *l, const gpurt_error_t *err)
-{
-    pthread_mutex_lock(&l->lock);
-    l->problem = *err;
-    pthread_mutex_unlock(&l->lock);
-}
-
-static void box_fini(live_box_t *one)
-{
-    gpurt_drain_close(one->drain);
-    hang_watch_fini(&one->watch);
-    gpurt_boxmap_detach(&one->map);
-    gpurt_modelshare_close(one->reader);
-    gpurt_modelshare_close(one->share);
-    gpurt_model_destroy(one->model);
-    gpurt_dictionary_fini(&one->dictionary);
-    memset(one, 0, sizeof *one);
-}
-
-/* A name in the runtime folder is for others; without one the screen still works. */
-static gpurt_status_t share_make(live_box_t *one, gpurt_error_t *err)
-{
-    gpurt_status_t st =
-        gpurt_modelshare_create(one->map.box->identity.pid, &one->share, err);
-
-    if (st != GPURT_OK)
-        st = gpurt_modelshare_create(0, &one->share, err);
-    if (st != GPURT_OK)
-        return st;
-    gpurt_modelshare_put(one->share, one->model, gpurt_real_ns(), GPURT_MODEL_LIVE);
-    return gpurt_modelshare_join(one->share, &one->reader, err);
-}
-
-/* ---- the log ------------------------------------------------------------------------- */
-
-/* A full disk ends the recording, and the screen goes on. Returns: GPURT_OK always. */
-static gpurt_status_t log_check(live_t *l, gpurt_status_t st, const gpurt_error_t *err)
-{
-    if (st == GPURT_OK)
-        return GPURT_OK;
-    l->log_failed = true;
-    pthread_mutex_lock(&l->lock);
-    l->problem = l->log_failure = *err;
-    pthread_mutex_unlock(&l->lock);
-    return GPURT_OK;
-}
-
-static gpurt_status_t log_put(void *context, const gpurt_row_t *row, gpurt_error_t *err)
-{
-    live_box_t *one = context;
-    live_t *l = one->live;
-
-    return l->log_failed
-               ? GPURT_OK
-               : log_check(l, gpurt_writer_put_of(l->log, &one->numbers, row, err), err);
-}
-
-static gpurt_status_t log_flush(void *context, gpurt_error_t *err)
-{
-    live_t *l = ((live_box_t *)context)->live;
-
-    return l->log_failed ? GPURT_OK : log_check(l, gpurt_writer_flush(l->log, err), err);
-}
-
-/* ---- boxes --------------------------------------------------------------------------- */
-
-static void alarm_show(void *context, uint32_t section, uint32_t coming)
-{
-    live_box_t *one = context;
-
-    gpurt_modelshare_alarm(one->share, section, coming); /* there when rounds begin */
-}
-
-/* one->map is attached; it is released on failure, as all else. */
-static gpurt_status_t box_start(live_t *l, live_box_t *one, gpurt_error_t *err)
-{
-    gpurt_drain_options_t o = {.struct_size = sizeof o};
-    gplog_file_t about;
-    gpurt_status_t st = GPURT_OK;
-
-    gpurt_drain_about(&one->map, &about);
-    o.dictionary = l->log ? gpurt_writer_dictionary(l->log) : &one->dictionary;
-    if (l->log) {
-        st = gpurt_writer_about(l->log, &about, err);
-        gpurt_writer_numbers(l->log, &about, &one->numbers);
-        one->live = l;
-        o.sinks[o.sink_count++] =
-            (gpurt_drain_sink_t){.context = one, .put = log_put, .flush = log_flush};
-    }
-    if (st == GPURT_OK)
-        st = gpurt_model_create(o.dictionary, &about, &one->model, err);
-    if (st != GPURT_OK)
-        goto fail;
-    o.sinks[o.sink_count++] = gpurt_model_sink(one->model);
-    one->tap = (panic_tap_t){&l->hook, o.dictionary};
-    if (l->failures.command)
-        o.sinks[o.sink_count++] = panic_tap_sink(&one->tap);
-    o.sinks[o.sink_count++] = (gpurt_drain_sink_t){.context = one, .alarm = alarm_show};
-    st = gpurt_drain_open(&one->map, &o, &one->drain, err);
-    if (st == GPURT_OK)
-        st = share_make(one, err);
-    if (st != GPURT_OK)
-        goto fail;
-    pthread_mutex_lock(&l->lock);
-    l->count++;
-    pthread_mutex_unlock(&l->lock);
-    return GPURT_OK;
-
-fail:
-    box_fini(one);
-    return st;
-}
 
 /* Returns: whether there was one. */
 static bool box_accept(live_t *l)
@@ -178,7 +157,7 @@ static bool box_accept(live_t *l)
     gpurt_status_t st;
     int fd;
 
-    if (l->listener < 0 || l->count == BOXES)
+    if (l->listener < 0 || l->count == LIVE_BOXES)
         return false;
     st = gpurt_handover_take(l->listener, &fd, &err);
     if (st == GPURT_E_NOT_READY)
@@ -189,91 +168,11 @@ static bool box_accept(live_t *l)
         st = gpurt_boxmap_attach_fd(fd, true, &one->map, &err);
         close(fd);
         if (st == GPURT_OK)
-            st = box_start(l, one, &err);
+            st = live_box_start(l, one, &err);
     }
     if (st != GPURT_OK)
-        problem_tell(l, &err);
+        live_problem(l, &err);
     return true;
-}
-
-static gpurt_status_t fault_put(void *context, const gpurt_row_t *row, gpurt_error_t *err)
-{
-    live_box_t *one = context;
-
-    (void)err;
-    gpurt_model_put(one->model, row);
-    panic_hook_row(one->tap.hook, &one->dictionary, row);
-    return GPURT_OK;
-}
-
-/* A GPU that failed under the box's process: its faults become panics of the model. */
-static void faults_take(live_t *l, live_box_t *one)
-{
-    fault_book_t book = {0};
-    gplog_file_t about;
-    char path[PATH_MAX];
-    gpurt_error_t err;
-    gpucore_t *core;
-    gpurt_status_t st;
-
-    if (!l->failures.capture ||
-        !gpu_capture_of(l->failures.capture, (pid_t)one->map.box->identity.pid, path))
-        return;
-    st = gpucore_open(path, &core, &err);
-    if (st == GPURT_OK)
-        st = fault_book_fill(&book, core, &err);
-    gpurt_drain_about(&one->map, &about);
-    if (st == GPURT_OK)
-        st = fault_rows(&one->dictionary, &book, &about, fault_time(path, core, 0), 0,
-                        fault_put, one, &err);
-    if (st != GPURT_OK)
-        problem_tell(l, &err);
-    fault_book_fini(&book);
-    gpucore_close(core);
-}
-
-/* A deadlock becomes a panic of the model, and of the log if there is one. */
-static void hang_take(live_t *l, live_box_t *one, gpurt_waitgraph_t *g)
-{
-    gpurt_dictionary_t *d = l->log ? gpurt_writer_dictionary(l->log) : &one->dictionary;
-    uint64_t blob = 0;
-    gpurt_error_t err;
-    gpurt_row_t *row;
-    void *bytes;
-    size_t size;
-
-    if (l->log && !l->log_failed &&
-        gpurt_waits_pack(g->waits, &bytes, &size, NULL) == GPURT_OK) {
-        log_check(l, gpurt_writer_blob(l->log, GPLOG_BLOB_WAITS, bytes, size, &blob, &err),
-                  &err);
-        free(bytes);
-    }
-    row = hang_row_make(d, g, blob);
-    if (row) {
-        gpurt_model_put(one->model, row);
-        panic_hook_row(&l->hook, d, row);
-        if (l->log)
-            log_put(one, row, &err);
-    }
-    free(row);
-    gpurt_waitgraph_fini(g);
-}
-
-static void box_end(live_t *l, live_box_t *one)
-{
-    gpurt_waitgraph_t g;
-    gpurt_error_t err;
-
-    if (gpurt_drain_finish(one->drain, &err) != GPURT_OK)
-        problem_tell(l, &err);
-    /* relaxed: the application is gone, or has closed the box for good */
-    if (gpurt_load_relaxed_sys_u32(&one->map.box->xlife) != GPURT_LIFE_CLOSED &&
-        !gpurt_boxmap_alive(&one->map) && hang_watch_last(&one->watch, &one->map, &g))
-        hang_take(l, one, &g);
-    faults_take(l, one);
-    gpurt_modelshare_put(one->share, one->model, gpurt_real_ns(), GPURT_MODEL_ENDED);
-    gpurt_drain_close(one->drain);
-    one->drain = NULL;
 }
 
 /* Returns: rows taken. */
@@ -291,12 +190,12 @@ static uint32_t boxes_round(live_t *l, uint32_t *alive)
         if (!one->drain)
             continue;
         if (gpurt_drain_round(one->drain, &rows, &err) != GPURT_OK)
-            problem_tell(l, &err);
+            live_problem(l, &err);
         gpurt_modelshare_tick(one->share, one->model, gpurt_real_ns(), GPURT_MODEL_LIVE);
         if (hang_watch_look(&one->watch, &one->map, &g))
-            hang_take(l, one, &g);
+            live_hang_take(l, one, &g);
         if (rows == 0 && gpurt_drain_over(one->drain))
-            box_end(l, one);
+            live_box_end(l, one);
         *alive += one->drain != NULL;
         sum += rows;
     }
@@ -306,15 +205,16 @@ static uint32_t boxes_round(live_t *l, uint32_t *alive)
 static void rest(live_t *l)
 {
     struct pollfd wait = {l->listener, POLLIN, 0};
-    bool any = false;
+    gpurt_drain_t *drains[LIVE_BOXES];
+    uint32_t count = 0;
 
     for (uint32_t i = 0; i < l->count; i++)
-        if (l->box[i].drain) {
-            gpurt_drain_rest(l->box[i].drain);
-            any = true;
-        }
-    if (!any)
-        poll(&wait, 1, ACCEPT_MS);
+        if (l->box[i].drain)
+            drains[count++] = l->box[i].drain;
+    if (count)
+        gpurt_drains_rest(drains, count);
+    else
+        poll(&wait, 1, l->listener >= 0 ? ACCEPT_MS : IDLE_MS);
 }
 
 static bool told_to_stop(live_t *l)
@@ -332,7 +232,7 @@ static void boxes_leave(live_t *l)
 {
     for (uint32_t i = 0; i < l->count; i++)
         if (l->box[i].drain && gpurt_boxmap_alive(&l->box[i].map))
-            box_end(l, &l->box[i]);
+            live_box_end(l, &l->box[i]);
 }
 
 /* Told to stop, it still takes what a program that is gone has left, and a box that was
@@ -345,6 +245,7 @@ static void *drain_run(void *context)
 
     do {
         accepted = box_accept(l);
+        process_look(l);
         if (boxes_round(l, &alive) == 0)
             rest(l);
         panic_hook_poll(&l->hook);
@@ -374,18 +275,16 @@ static void live_refresh(source_t *s, gpurt_modelview_t *view)
 
     pthread_mutex_lock(&l->lock);
     s->processes = l->count;
-    s->ended = l->done;
+    s->ended = l->listener < 0 ? l->over : l->done;
     if (l->problem.status)
         s->problem = l->problem;
     s->log_failure = l->log_failure;
     pthread_mutex_unlock(&l->lock);
     if (s->processes)
         coming_read(s, l->box[s->shown].reader, view);
-    if (l->listener < 0 && view->numbers.state == GPURT_MODEL_ENDED)
-        s->ended = true;
 }
 
-/* Its parts are read anew, because the view holds another process. */
+/* Its parts are read anew, because the view holds another box. */
 static void live_next(source_t *s)
 {
     live_t *l = (live_t *)s;
@@ -418,8 +317,8 @@ static void live_close(source_t *s)
     live_t *l = (live_t *)s;
 
     live_finish(s);
-    for (uint32_t i = 0; i < BOXES; i++)
-        box_fini(&l->box[i]);
+    for (uint32_t i = 0; i < LIVE_BOXES; i++)
+        live_box_fini(&l->box[i]);
     if (l->listener >= 0)
         close(l->listener);
     pthread_mutex_destroy(&l->lock);
@@ -482,84 +381,20 @@ gpurt_status_t source_live_open(const source_failures_t *failures, gpurt_writer_
     return live_start(l, out, err);
 }
 
-/* ---- what another drainer publishes -------------------------------------------------- */
-
-typedef struct shared {
-    source_t source;
-    gpurt_modelshare_t *reader;
-} shared_t;
-
-static void shared_refresh(source_t *s, gpurt_modelview_t *view)
-{
-    shared_t *own = (shared_t *)s;
-
-    coming_read(s, own->reader, view);
-    if (view->numbers.state == GPURT_MODEL_ENDED || !gpurt_modelshare_alive(own->reader))
-        s->ended = true;
-}
-
-static void shared_finish(source_t *s)
-{
-    (void)s;
-}
-
-static void shared_close(source_t *s)
-{
-    gpurt_modelshare_close(((shared_t *)s)->reader);
-    free(s);
-}
-
-static const source_class_t shared_class = {
-    .refresh = shared_refresh,
-    .finish = shared_finish,
-    .close = shared_close,
-};
-
-static gpurt_status_t shared_open(gpurt_modelshare_t *reader, source_t **out,
-                                  gpurt_error_t *err)
-{
-    shared_t *s = calloc(1, sizeof *s);
-
-    if (!s) {
-        gpurt_modelshare_close(reader);
-        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "source");
-    }
-    s->source.class = &shared_class;
-    s->source.processes = 1;
-    s->reader = reader;
-    *out = &s->source;
-    return GPURT_OK;
-}
-
-/* ---- a process that runs ------------------------------------------------------------- */
-
 gpurt_status_t source_process_open(uint32_t pid, source_t **out, gpurt_error_t *err)
 {
-    gpurt_modelshare_t *reader;
+    live_t *l = live_make(err);
     gpurt_status_t st;
-    live_t *l;
 
     *out = NULL;
-    if (gpurt_modelshare_open(pid, &reader, NULL) == GPURT_OK) {
-        if (gpurt_modelshare_alive(reader))
-            return shared_open(reader, out, err);
-        gpurt_modelshare_close(reader);
-    }
-    l = live_make(err);
     if (!l)
         return GPURT_E_NOMEM;
-    st = gpurt_boxmap_attach_pid(pid, true, &l->box[0].map, err);
-    if (st == GPURT_OK)
-        st = box_start(l, &l->box[0], err);
-    if (st == GPURT_E_BUSY) { /* its drainer publishes nothing: look over its shoulder */
-        st = gpurt_boxmap_attach_pid(pid, false, &l->box[0].map, err);
-        if (st == GPURT_OK)
-            st = box_start(l, &l->box[0], err);
-    }
+    l->pid = pid;
+    st = process_find(l, err);
     if (st != GPURT_OK) {
         live_close(&l->source);
         return st;
     }
-    l->source.processes = 1;
+    l->source.processes = l->count;
     return live_start(l, out, err);
 }

@@ -344,7 +344,7 @@ static gpurt_status_t replay_load(replay_t *r, const char *path, gpurt_error_t *
     if (st == GPURT_OK)
         st = gpurt_model_copy(r->model, &r->marks[0].model, err);
     if (st == GPURT_OK)
-        st = gpurt_modelshare_create(0, &r->share, err);
+        st = gpurt_modelshare_create(NULL, &r->share, err);
     if (st == GPURT_OK)
         st = gpurt_modelshare_join(r->share, &r->reader, err);
     if (st == GPURT_OK)

@@ -39,7 +39,7 @@ static const gpurt_option_t rows[] = {
      FIELD(NUMBER, pid),
      .min = 1,
      .max = UINT32_MAX,
-     .help = "a process that runs"},
+     .help = "a process that runs, with all devices that it has open (key p)"},
     {.letter = 'r',
      .name = "replay",
      .arg = "FILE",
@@ -105,7 +105,8 @@ static const gpurt_option_t rows[] = {
     {.letter = '1',
      .name = "once",
      FIELD(FLAG, once),
-     .help = "print one, of the whole: at the program's end, the log's end, or now"},
+     .help = "print one of each device, of the whole: at the program's end, the log's end, "
+             "or now"},
     {.letter = 'j',
      .name = "json",
      FIELD(FLAG, json),
@@ -144,7 +145,9 @@ static const gpurt_option_text_t texts[] = {
      "gpurt-top itself failed, 126 when PROGRAM cannot be executed, 127 when "
      "there is none of that name. Without a PROGRAM: 0."},
     {"FIELDS",
-     "Objects of --json have: schema (1), state, status (once PROGRAM ended), program, "
+     "A program with several devices open, or several processes, has an object for each of "
+     "them, in the order in which they were opened. Objects of --json have: schema (1), "
+     "state, status (once PROGRAM ended), program, "
      "pid, host, back_end, device, time_ns, first_ns, last_ns, records, dropped, panics, "
      "sites, rows, per_second, dropped_per_second, "
      "levels, losses, devices, site_list, panic_list; where they are known activity and "
@@ -156,7 +159,8 @@ static const gpurt_option_text_t texts[] = {
      "which the CUDA driver loads the collector (GPURT_CUPTI: off, kernels, default or "
      "all; default,nodes follows each kernel of a CUDA graph). What is drained is "
      "published in "
-     "$XDG_RUNTIME_DIR/gpurt/PID (or /dev/shm/gpurt-UID/PID), readable by its user "
+     "$XDG_RUNTIME_DIR/gpurt/PID (or /dev/shm/gpurt-UID/PID), a second device of the "
+     "process in PID.1, readable by its user "
      "alone: there -p finds it. CMD of --exec-on-panic finds GPURT_PANIC_KIND (panic or "
      "fault), GPURT_PANIC_SITE and GPURT_PANIC_MESSAGE."},
     {"EXAMPLES", "  gpurt-top -- ./app --size 64\n"
@@ -312,15 +316,32 @@ static void print(top_t *t, const top_options_t *o, FILE *out)
     const picture_t *p = &t->picture;
     report_about_t about = {
         .name = p->name, .launched = t->launched, .ended = p->ended, .status = p->status};
+    bool box_ended = !t->launched && t->fresh->numbers.state == GPURT_MODEL_ENDED;
 
     about.state = p->replay                                      ? "replay"
-                  : p->ended                                     ? "ended"
+                  : p->ended || box_ended                        ? "ended"
                   : t->fresh->numbers.state == GPURT_MODEL_EMPTY ? "waiting"
                                                                  : "live";
     if (o->json)
         report_json(out, t->fresh, &about);
     else
         report_plain(out, t->fresh, &about);
+}
+
+/* A picture of each box, and then the first is shown again. */
+static void print_all(top_t *t, const top_options_t *o, FILE *out)
+{
+    source_t *s = t->source;
+
+    print(t, o, out);
+    while (s->processes > 1) {
+        s->class->next(s);
+        memset(t->fresh, 0, sizeof *t->fresh);
+        top_refresh(t);
+        if (s->shown == 0)
+            break;
+        print(t, o, out);
+    }
 }
 
 static void replay_print(top_t *t, const top_options_t *o, FILE *out)
@@ -371,21 +392,21 @@ static void live_print(top_t *t, const top_options_t *o, FILE *out)
         for (int i = 0; i < 10 && t->fresh->numbers.rows == 0 && !live_over(t); i++)
             wait_some(t, SECOND_NS / 20);
         top_refresh(t);
-        print(t, o, out);
+        print_all(t, o, out);
         return;
     }
     for (uint64_t i = 0; !live_over(t) && !o->once && (count == 0 || i + 1 < count); i++) {
         wait_some(t, delay);
         top_refresh(t);
         if (!live_over(t))
-            print(t, o, out);
+            print_all(t, o, out);
     }
     /* The last picture is of the whole, if the program ends in time for it. */
     wait_some(t, o->once || count == 0 ? UINT64_MAX / 2 : delay);
     if (t->child.ended)
         t->source->class->finish(t->source);
     top_refresh(t);
-    print(t, o, out);
+    print_all(t, o, out);
 }
 
 static int batch(top_t *t, const top_options_t *o)

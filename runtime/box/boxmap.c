@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making and attaching boxes. boxcheck.c decides what is a box, boxcore.c finds one in a
- * core dump. */
+/* Making and attaching boxes. boxcheck.c decides what is a box. */
 #include "boxmap.h"
 
 #include "boxcheck.h"
 #include "procfs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,8 +14,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define BOX_MEMFD_NAME "gpurt-box"
 
 /* ---- layout -------------------------------------------------------------------------- */
 
@@ -113,11 +109,18 @@ static gpurt_status_t plan_check(const gpurt_box_plan_t *plan, gpurt_error_t *er
 
 /* ---- creation ------------------------------------------------------------------------ */
 
+/* Each box of a process has a name of its own: "gpurt-UID-PID.box", "gpurt-UID-PID-1.box". */
 static int fallback_open(const gpurt_box_plan_t *plan, gpurt_boxmap_t *map)
 {
-    snprintf(map->path, sizeof map->path, "%s/gpurt-%u-%u.box",
+    static uint32_t made;                                  /* written by: any thread */
+    uint32_t number = gpurt_add_relaxed_sys_u32(&made, 1); /* relaxed: only a number */
+    char which[16] = "";
+
+    if (number)
+        snprintf(which, sizeof which, "-%u", (unsigned)number);
+    snprintf(map->path, sizeof map->path, "%s/gpurt-%u-%u%s.box",
              plan->folder ? plan->folder : "/dev/shm", (unsigned)getuid(),
-             (unsigned)getpid());
+             (unsigned)getpid(), which);
     unlink(map->path); /* of an earlier process with our number */
     return open(map->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
@@ -146,8 +149,9 @@ static gpurt_status_t memory_open(const gpurt_box_plan_t *plan, gpurt_boxmap_t *
     map->fd = -1;
     if (st != GPURT_OK)
         return st;
-    map->fd =
-        plan->no_memfd ? -1 : memfd_create(BOX_MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    map->fd = plan->no_memfd
+                  ? -1
+                  : memfd_create(GPURT_BOX_MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (map->fd < 0)
         map->fd = fallback_open(plan, map);
     if (map->fd < 0)
@@ -259,7 +263,7 @@ void gpurt_boxmap_detach(gpurt_boxmap_t *map)
 {
     if (map->box)
         munmap(map->box, map->bytes);
-    if (map->fd >= 0)
+    if (map->fd > 0 || (map->fd == 0 && map->bytes)) /* a zeroed map has no descriptor */
         close(map->fd);
     if (map->owner && map->path[0])
         unlink(map->path);
@@ -282,9 +286,8 @@ static gpurt_status_t owner_check(const struct stat *st, const char *what,
     return GPURT_OK;
 }
 
-/* Takes over fd. */
-static gpurt_status_t attach(int fd, bool writable, const char *what, gpurt_boxmap_t *map,
-                             gpurt_error_t *err)
+gpurt_status_t gpurt_boxmap_attach_open(int fd, bool writable, const char *what,
+                                        gpurt_boxmap_t *map, gpurt_error_t *err)
 {
     int protection = PROT_READ | (writable ? PROT_WRITE : 0);
     struct stat info;
@@ -323,61 +326,15 @@ gpurt_status_t gpurt_boxmap_attach_fd(int fd, bool writable, gpurt_boxmap_t *map
     char what[48];
 
     snprintf(what, sizeof what, "descriptor %d", fd);
-    return attach(fcntl(fd, F_DUPFD_CLOEXEC, 3), writable, what, map, err);
+    return gpurt_boxmap_attach_open(fcntl(fd, F_DUPFD_CLOEXEC, 3), writable, what, map,
+                                    err);
 }
 
 gpurt_status_t gpurt_boxmap_attach_file(const char *path, bool writable,
                                         gpurt_boxmap_t *map, gpurt_error_t *err)
 {
-    return attach(open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC), writable, path,
-                  map, err);
-}
-
-/* A memfd shows in /proc/PID/fd as "/memfd:gpurt-box (deleted)", a fallback by its path. */
-static bool link_is_box(const char *link, uint32_t pid)
-{
-    char tail[48];
-    size_t length = strlen(link), tail_length;
-
-    if (strncmp(link, "/memfd:" BOX_MEMFD_NAME " ", sizeof "/memfd:" BOX_MEMFD_NAME) == 0)
-        return true;
-    tail_length = (size_t)snprintf(tail, sizeof tail, "-%u.box", pid);
-    return length > tail_length && strcmp(link + length - tail_length, tail) == 0;
-}
-
-gpurt_status_t gpurt_boxmap_attach_pid(uint32_t pid, bool writable, gpurt_boxmap_t *map,
-                                       gpurt_error_t *err)
-{
-    char folder[64], path[64 + 256], link[512];
-    struct dirent *entry;
-    DIR *dir;
-
-    memset(map, 0, sizeof *map);
-    map->fd = -1;
-    snprintf(folder, sizeof folder, "/proc/%u/fd", pid);
-    dir = opendir(folder);
-    if (!dir)
-        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO,
-                          errno == ENOENT ? ESRCH : errno, "process %u", pid);
-    while ((entry = readdir(dir)) != NULL) {
-        ssize_t length;
-
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        length = readlink(path, link, sizeof link - 1);
-        if (length <= 0)
-            continue;
-        link[length] = '\0';
-        if (!link_is_box(link, pid))
-            continue;
-        closedir(dir);
-        return gpurt_boxmap_attach_file(path, writable, map, err);
-    }
-    closedir(dir);
-    return gpurt_fail(
-        err, GPURT_E_HANDLE, GPURT_FROM_GPURT, 0,
-        "process %u holds no gpurt box; start it with GPURT_LOG=FILE, or under "
-        "gpurt-record or gpurt-top",
-        pid);
+    return gpurt_boxmap_attach_open(open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC),
+                                    writable, path, map, err);
 }
 
 bool gpurt_boxmap_alive(const gpurt_boxmap_t *map)

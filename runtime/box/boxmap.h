@@ -7,7 +7,7 @@
  * memfd is refused it is a 0600 file in /dev/shm. What an attacher reads is checked
  * first, and the table of sections is copied, so that later changes by the other side
  * move no bounds. Never touches a device: registering a box with a GPU is the back end's
- * work. */
+ * work. boxes.h finds the boxes of a process. */
 #ifndef GPURT_BOXMAP_H
 #define GPURT_BOXMAP_H
 
@@ -15,6 +15,8 @@
 #include <gpurt/ringput.h>
 #include <gpurt/state.h>
 #include <gpurt/status.h>
+
+#define GPURT_BOX_MEMFD_NAME "gpurt-box"
 
 /* What one section should hold. Zero means the default everywhere but in kind. */
 typedef struct gpurt_section_plan {
@@ -64,12 +66,9 @@ gpurt_status_t gpurt_boxmap_attach_fd(int fd, bool writable, gpurt_boxmap_t *map
                                       gpurt_error_t *err);
 gpurt_status_t gpurt_boxmap_attach_file(const char *path, bool writable,
                                         gpurt_boxmap_t *map, gpurt_error_t *err);
-/* Finds the box among the process's descriptors. */
-gpurt_status_t gpurt_boxmap_attach_pid(uint32_t pid, bool writable, gpurt_boxmap_t *map,
-                                       gpurt_error_t *err);
-/* Looks for a box in the memory segments of an ELF core dump; read-only. */
-gpurt_status_t gpurt_boxmap_attach_core(const char *path, gpurt_boxmap_t *map,
-                                        gpurt_error_t *err);
+/* Takes the descriptor over, also where it fails. what: its name in *err. */
+gpurt_status_t gpurt_boxmap_attach_open(int fd, bool writable, const char *what,
+                                        gpurt_boxmap_t *map, gpurt_error_t *err);
 /* Accepts a zeroed and a half-made map. The creator's fallback file is removed. */
 void gpurt_boxmap_detach(gpurt_boxmap_t *map);
 

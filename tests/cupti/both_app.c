@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program that opens gpurt and is watched: one box holds what its kernels say and what the
- * GPU did. "late": the driver starts first, and the box is a while in coming. */
+ * GPU did. "late": the driver starts first, and the box is a while in coming. "two": it has
+ * another box, which is older, and closes that first. */
 #include "check.h"
 #include "fake_cupti.h"
+#include "handover.h"
+#include "hostring.h"
 
 #include <dlfcn.h>
 #include <gpurt/gpurt.h>
@@ -23,10 +26,47 @@ static const fake_cupti_t *driver_start(void)
     return dlsym(library, "fake_cupti");
 }
 
+/* As gpurt_open makes one for another device. */
+static void other_make(gpurt_boxmap_t *map)
+{
+    gpurt_section_plan_t sections[2] = {{.kind = GPURT_SECTION_CPU, .device = 7}};
+    gpurt_box_plan_t plan = {
+        .struct_size = sizeof plan, .section_count = 2, .sections = sections};
+    gpurt_error_t err;
+
+    gpurt_hostring_plan(&sections[1]);
+    CHECK_MSG(gpurt_boxmap_create(&plan, map, &err) == GPURT_OK, "%s", err.text);
+    gpurt_hostring_clock(map, 1);
+    CHECK_MSG(gpurt_handover_give(map, &err) == GPURT_OK, "%s", err.text);
+}
+
+static bool is_written(const gpurt_boxmap_t *map)
+{
+    const gpurt_ring_control_t *c = gpurt_boxmap_control(map, 1, 0);
+
+    return gpurt_load_relaxed_sys_u32(&c->head.xhead) != GPURT_RING_START;
+}
+
+/* What the GPU did is in the older box until that is closed. */
+static void other_use(gpurt_boxmap_t *map, const fake_cupti_t *fake)
+{
+    struct timespec step = {0, 5000000};
+    uint64_t now = fake->time();
+
+    fake->kernel(0, "before", now - 2000, now - 1000);
+    for (int i = 0; i < 4000 && !is_written(map); i++)
+        nanosleep(&step, NULL);
+    CHECK_MSG(is_written(map), "the oldest box is the place");
+    gpurt_store_release_sys_u32(&map->box->xlife, GPURT_LIFE_CLOSED); /* B4.rel */
+    gpurt_boxmap_detach(map);
+}
+
 int main(int argc, char **argv)
 {
     const fake_cupti_t *fake = NULL;
     bool late = argc > 1 && strcmp(argv[1], "late") == 0;
+    bool two = argc > 1 && strcmp(argv[1], "two") == 0;
+    gpurt_boxmap_t other;
     struct timespec rest = {0, 300000000};
     char number[16];
     gpurt_error_t err;
@@ -41,9 +81,13 @@ int main(int argc, char **argv)
         fake->kernel(0, "early", now - 2000, now - 1000);
         nanosleep(&rest, NULL); /* flushed, and nowhere to go yet */
     }
+    if (two)
+        other_make(&other);
     CHECK_MSG(gpurt_open(NULL, &rt, &err) == GPURT_OK, "%s", err.text);
     if (!late)
         fake = driver_start();
+    if (two)
+        other_use(&other, fake);
     now = fake->time();
     fake->kernel(0, "inside", now - 2000, now - 1000);
     CHECK_EQ(gpurt_close(rt, &err), GPURT_OK);

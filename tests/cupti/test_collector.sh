@@ -203,6 +203,13 @@ for when in early late; do
     [ "$(grep -ao both_app run.gplog | wc -l)" = 1 ] || fail "both, $when: two boxes"
 done
 
+# One that has two boxes: the older one is the place of what the GPU did, and the other when that is closed.
+rm -f run.gplog
+GPURT_BACKEND=cpu "$bin/gpurt-record" -q -o run.gplog -- "$tests/both_app" two || fail 'two boxes'
+log_has 'kernel before: 1000 ns' 'two boxes'
+log_has 'kernel inside: 1000 ns' 'two boxes'
+[ "$(grep -ao both_app run.gplog | wc -l)" = 2 ] || fail 'two boxes: another was made'
+
 # A file of its own.
 rm -f run.gplog
 PATH=$bin:$PATH GPURT_LOG=$dir/run.gplog CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" kernels 300

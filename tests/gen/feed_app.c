@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* feed_app - an application for tests of drainers: opens a box, hands it over, writes COUNT
- * messages over 8 rings, and ends as asked:
+ * messages over 8 rings, and ends as asked. With boxes=N it has N devices open: a box each, of
+ * which box i gets COUNT + i messages.
  *   exit=N  kill=SIGNAL  close (all descriptors first)  daemon (goes on in a child)
  *   panic (one)  drop (does not wait for room)  hang (sleeps until killed)
- *   fork (a child comes and goes half way)  exec=PROGRAM (becomes it) */
+ *   fork (a child comes and goes half way)  exec=PROGRAM (becomes it)
+ *   shut (the first box, before the end)  late (makes the last box when a line comes on
+ *   standard input)  slow (waits for a line before it hands a box over) */
 #include "check.h"
 #include "feed.h"
 #include "handover.h"
@@ -15,7 +18,8 @@
 #include <unistd.h>
 
 enum {
-    RINGS = 8
+    RINGS = 8,
+    BOXES = 8
 };
 
 static const char *word(int argc, char **argv, const char *name)
@@ -46,39 +50,66 @@ static void write_all(const gpurt_boxmap_t *map, uint32_t count, bool drop)
     }
 }
 
-int main(int argc, char **argv)
+static void box_make(gpurt_boxmap_t *map, uint32_t device, bool drop, bool slow)
 {
-    uint32_t count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 100;
-    bool drop = word(argc, argv, "drop") != NULL;
     gpurt_section_plan_t s = {.kind = GPURT_SECTION_CPU,
+                              .device = device,
                               .sm_count = RINGS,
                               .name = "feed \"8\"",
                               .policy =
                                   drop ? GPURT_POLICY_DROP_NEWEST : GPURT_POLICY_BLOCK};
     gpurt_box_plan_t plan = {
         .struct_size = sizeof plan, .section_count = 1, .sections = &s};
-    const char *end;
-    gpurt_boxmap_t map;
     gpurt_error_t err;
 
+    CHECK_MSG(gpurt_boxmap_create(&plan, map, &err) == GPURT_OK, "%s", err.text);
+    feed_define(map, 0);
+    if (slow)
+        getchar();
+    CHECK_MSG(gpurt_handover_give(map, &err) == GPURT_OK, "no drainer");
+}
+
+static void box_shut(gpurt_boxmap_t *map)
+{
+    gpurt_store_release_sys_u32(&map->box->xlife, GPURT_LIFE_CLOSED); /* B4.rel */
+    gpurt_boxmap_detach(map);
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 100;
+    bool drop = word(argc, argv, "drop") != NULL, late = word(argc, argv, "late") != NULL;
+    bool slow = word(argc, argv, "slow") != NULL;
+    const char *end = word(argc, argv, "boxes=");
+    uint32_t boxes = end ? (uint32_t)strtoul(end, NULL, 10) : 1;
+    gpurt_boxmap_t map[BOXES];
+
+    CHECK_MSG(boxes > 0 && boxes <= BOXES, "%u boxes", boxes);
     if (word(argc, argv, "close"))
         for (int fd = 3; fd < 256; fd++)
             close(fd);
     if (word(argc, argv, "daemon"))
         become_daemon();
-    CHECK_MSG(gpurt_boxmap_create(&plan, &map, &err) == GPURT_OK, "%s", err.text);
-    feed_define(&map, 0);
-    CHECK_MSG(gpurt_handover_give(&map, &err) == GPURT_OK, "no drainer");
+    for (uint32_t i = 0; i < boxes - late; i++)
+        box_make(&map[i], i, drop, slow);
     if (word(argc, argv, "fork")) {
         if (fork() == 0)
             _exit(3);
         wait(NULL);
     }
-    write_all(&map, count, drop);
+    for (uint32_t i = 0; i < boxes; i++) {
+        if (late && i == boxes - 1) {
+            getchar();
+            box_make(&map[i], i, drop, slow);
+        }
+        write_all(&map[i], count + i, drop);
+    }
     if ((end = word(argc, argv, "exec=")) != NULL)
         execl(end, end, (char *)NULL);
-    if (word(argc, argv, "panic"))
-        feed_panic(&map, 0, 0, 2);
+    for (uint32_t i = 0; i < boxes && word(argc, argv, "panic"); i++)
+        feed_panic(&map[i], 0, 0, 2);
+    if (word(argc, argv, "shut"))
+        box_shut(&map[0]);
     if ((end = word(argc, argv, "kill=")) != NULL)
         raise(atoi(end));
     while (word(argc, argv, "hang"))

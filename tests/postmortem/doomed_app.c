@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doomed_app DUMP [box] [panic] [child] [hang] - a program whose GPU faults, without a GPU: it leaves
+/* doomed_app DUMP [box] [panic] [child] [hang] [on=DEVICES] - a program whose GPU faults, without a GPU: it leaves
  * DUMP where the CUDA driver would leave a core dump, and dies as the driver would have it
  * die; where no dump is asked for, it hears of the error and exits with 1.
  *   box    it opened gpurt, and its rings hold RECORDS messages of the warp that fails and
  *          OTHERS of its neighbour on SM 126
  *   panic  the warp had panicked right before; with box
+ *   on=10  it has these devices open, a digit each, and so a box for each; with box
  *   hang   it does not fail but waits until it is asked for the dump through its pipe
  *   child  a process that it starts does all this; it waits for it and exits with 3 */
 #include "check.h"
@@ -38,6 +39,14 @@ static bool has_word(int argc, char **argv, const char *word)
     return false;
 }
 
+static const char *devices_of(int argc, char **argv)
+{
+    for (int i = 2; i < argc; i++)
+        if (strncmp(argv[i], "on=", 3) == 0)
+            return argv[i] + 3;
+    return "0";
+}
+
 /* In the slot that feed_panic fills, at the place of the fault. */
 static void write_panic(const gpurt_boxmap_t *map)
 {
@@ -52,9 +61,10 @@ static void write_panic(const gpurt_boxmap_t *map)
     p->time_ns = gpurt_real_ns() & GPURT_TIME_MASK;
 }
 
-static void write_records(bool panics)
+static void write_records(uint32_t device, bool panics)
 {
     gpurt_section_plan_t s = {.kind = GPURT_SECTION_CUDA,
+                              .device = device,
                               .sm_count = SMS,
                               .warp_slots = SLOTS,
                               .ring_bytes = 4096,
@@ -136,13 +146,14 @@ static void die(const char *dump)
 
 int main(int argc, char **argv)
 {
-    CHECK_MSG(argc > 1, "doomed_app DUMP [box] [panic] [child] [hang]");
+    CHECK_MSG(argc > 1, "doomed_app DUMP [box] [panic] [child] [hang] [on=DEVICES]");
     if (has_word(argc, argv, "child") && fork() != 0) {
         wait(NULL);
         return 3;
     }
     if (has_word(argc, argv, "box"))
-        write_records(has_word(argc, argv, "panic"));
+        for (const char *d = devices_of(argc, argv); *d; d++)
+            write_records((uint32_t)(*d - '0'), has_word(argc, argv, "panic"));
     if (has_word(argc, argv, "hang"))
         wait_until_asked();
     die(argv[1]);

@@ -119,6 +119,30 @@ def check_child():
     assert found["fault"]["kind"] == "misaligned-address" and len(found["before"]["warp"]) == 32, found
 
 
+def faults_on_top(devices):
+    """(device, panics) of each box, as gpurt-top tells them when the program has died."""
+    subprocess.run([os.path.join(BIN, "gpurt-top"), "--once", "--json", "--gpu-core", "-o", "top.json", "--", APP,
+                    "trap.core", "box", f"on={devices}"], capture_output=True, env=CUDA, check=False)
+    for dump in glob.glob("gpurt-*.gpucore"):
+        os.unlink(dump)
+    with open("top.json", encoding="utf-8") as file:
+        shown = [json.loads(line) for line in file]
+    return [(one["devices"][0]["device"], one["panics"]) for one in shown]
+
+
+def check_devices():
+    """A process with several devices open: the fault belongs to the one that it was of, wherever its box comes."""
+    record(APP, "trap.core", "box", "on=120", status=ABORTED)
+    found = show(1)
+    assert found["device"] == 0 and len(sites()) == 1, found
+    assert [r["msg"] for r in found["before"]["warp"]] == [f"message {i} of ring 1" for i in range(8, 40)], found
+    assert faults_on_top("10") == [(1, 0), (0, 1)]
+    assert faults_on_top("01") == [(0, 1), (1, 0)]
+    # One that no box is of is told once.
+    assert sorted(faults_on_top("123")) in ([(1, 1), (2, 0), (3, 0)], [(1, 0), (2, 1), (3, 0)],
+                                            [(1, 0), (2, 0), (3, 1)])
+
+
 def check_not_a_dump():
     with open("junk.core", "wb") as file:
         file.write(b"\177ELF" + bytes(300))
@@ -177,7 +201,7 @@ def main():
             subprocess.run([os.path.join(TESTS, "dump_pack"), "unpack",
                             os.path.join(HERE, "dumps", f"{name}.core.zst"), f"{name}.core"], check=True)
         for check in (check_plain, check_instrumented, check_whole_log, check_environment, check_child,
-                      check_not_a_dump, check_hang, check_hook, check_hook_time):
+                      check_devices, check_not_a_dump, check_hang, check_hook, check_hook_time):
             check()
 
 

@@ -8,7 +8,9 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -76,7 +78,7 @@ static void test_race(void)
     pthread_t thread;
     bool last;
 
-    CHECK_MSG(gpurt_modelshare_create(0, &writer, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(gpurt_modelshare_create(NULL, &writer, &err) == GPURT_OK, "%s", err.text);
     CHECK_MSG(gpurt_modelshare_join(writer, &reader, &err) == GPURT_OK, "%s", err.text);
     CHECK_MSG(pthread_create(&thread, NULL, write_all, writer) == 0, "thread");
     do {
@@ -127,7 +129,7 @@ static void test_preempted(void)
     CPU_SET(sched_getcpu(), &one);
     sched_setaffinity(0, sizeof one, &one);
     gpurt_store_release_sys_u32(&done, 0);
-    CHECK_MSG(gpurt_modelshare_create(0, &writer, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(gpurt_modelshare_create(NULL, &writer, &err) == GPURT_OK, "%s", err.text);
     CHECK_MSG(pthread_create(&thread, NULL, write_on, writer) == 0, "thread");
     while (gpurt_real_ns() < until) {
         uint32_t got;
@@ -150,25 +152,46 @@ static void test_preempted(void)
     free(v);
 }
 
+static const gpurt_box_identity_t watched = {.pid = 4242, .real_ns = 1000};
+
+static gpurt_modelshare_t *create(uint32_t box_ns, gpurt_status_t expected)
+{
+    gpurt_box_identity_t box = watched;
+    gpurt_modelshare_t *writer;
+    gpurt_error_t err = {0};
+    gpurt_status_t st;
+
+    box.real_ns = box_ns;
+    st = gpurt_modelshare_create(&box, &writer, &err);
+    CHECK_MSG(st == expected, "box %u: %d, not %d: %s", box_ns, st, expected, err.text);
+    return writer;
+}
+
+static uint32_t shown(void)
+{
+    gpurt_modelshare_t *all[16];
+    uint32_t count = gpurt_modelshare_find(4242, all, 16);
+
+    for (uint32_t i = 0; i < count; i++)
+        gpurt_modelshare_close(all[i]);
+    return count;
+}
+
 static void test_files(const char *folder)
 {
-    gpurt_modelshare_t *writer, *second, *reader;
+    gpurt_modelshare_t *writer, *reader;
     char path[256], other[256];
-    gpurt_error_t err;
     struct stat info;
-    uint32_t pids[4];
     pid_t child;
 
     snprintf(path, sizeof path, "%s/gpurt/4242", folder);
     snprintf(other, sizeof other, "%s/elsewhere", folder);
-    CHECK_MSG(gpurt_modelshare_open(4242, &reader, &err) == GPURT_E_HANDLE,
-              "nobody is there");
-    CHECK_MSG(gpurt_modelshare_create(4242, &writer, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(shown() == 0, "nobody is there");
+    writer = create(1000, GPURT_OK);
     CHECK_MSG(stat(path, &info) == 0 && (info.st_mode & 0777) == 0600, "rights %o",
               info.st_mode & 0777);
-    CHECK_MSG(gpurt_modelshare_create(4242, &second, &err) == GPURT_E_BUSY, "two writers");
-    CHECK_MSG(gpurt_modelshare_open(4242, &reader, &err) == GPURT_OK, "%s", err.text);
-    CHECK_MSG(gpurt_modelshare_list(pids, 4) == 1 && pids[0] == 4242, "list");
+    create(1000, GPURT_E_BUSY);
+    CHECK_MSG(gpurt_modelshare_find(4242, &reader, 1) == 1, "one writer, one reader");
     gpurt_modelshare_alarm(writer, 0, 2);
     gpurt_modelshare_alarm(writer, 1, 3);
     gpurt_modelshare_alarm(writer, 0, 1);
@@ -180,31 +203,104 @@ static void test_files(const char *folder)
 
     child = fork();
     if (child == 0) {
-        CHECK_MSG(gpurt_modelshare_create(4242, &writer, &err) == GPURT_OK, "%s", err.text);
+        create(1000, GPURT_OK);
         _exit(0); /* without a close */
     }
     CHECK_MSG(waitpid(child, NULL, 0) == child, "wait");
-    CHECK_MSG(gpurt_modelshare_open(4242, &reader, &err) == GPURT_OK, "%s", err.text);
-    CHECK_MSG(!gpurt_modelshare_alive(reader), "its writer is dead");
-    CHECK_MSG(gpurt_modelshare_list(pids, 4) == 0, "not in the list");
-    gpurt_modelshare_close(reader);
-    CHECK_MSG(gpurt_modelshare_create(4242, &writer, &err) == GPURT_OK, "%s", err.text);
+    CHECK_MSG(access(path, F_OK) == 0 && shown() == 0, "its writer is dead");
+    writer = create(1000, GPURT_OK);
+    CHECK_MSG(shown() == 1, "in the place of the dead one");
     gpurt_modelshare_close(writer);
 
     CHECK_MSG(close(open(other, O_CREAT | O_WRONLY, 0600)) == 0 &&
                   symlink(other, path) == 0,
               "a link in the way");
-    CHECK_MSG(gpurt_modelshare_open(4242, &reader, &err) == GPURT_E_HANDLE, "a link");
+    CHECK_MSG(shown() == 0, "a link");
     unlink(path);
     CHECK_MSG(close(open(path, O_CREAT | O_WRONLY, 0600)) == 0, "an empty file");
-    CHECK_MSG(gpurt_modelshare_open(4242, &reader, &err) == GPURT_E_HANDLE, "too small");
+    CHECK_MSG(shown() == 0, "too small");
     CHECK_MSG(truncate(path, 8 << 20) == 0, "truncate");
-    CHECK_MSG(gpurt_modelshare_open(4242, &reader, &err) == GPURT_E_HANDLE, "zeros");
+    CHECK_MSG(shown() == 0, "zeros");
     unlink(path);
     snprintf(path, sizeof path, "%s/gpurt", folder);
     CHECK_MSG(chmod(path, 0777) == 0, "chmod");
-    CHECK_MSG(gpurt_modelshare_create(4242, &writer, &err) == GPURT_E_OS,
-              "a folder that others can write");
+    create(1000, GPURT_E_OS);
+    CHECK_MSG(chmod(path, 0700) == 0, "chmod");
+}
+
+/* Each box of a process has a model, and a file, of its own. */
+static void test_boxes(const char *folder)
+{
+    gpurt_modelshare_t *writers[3], *readers[4];
+    gpurt_modelview_t *view = calloc(1, sizeof *view);
+    char path[256];
+
+    snprintf(path, sizeof path, "%s/gpurt/4242.1", folder);
+    writers[0] = create(3000, GPURT_OK); /* drainers begin in any order */
+    writers[1] = create(1000, GPURT_OK);
+    writers[2] = create(2000, GPURT_OK);
+    CHECK_MSG(access(path, F_OK) == 0, "where the second lies");
+    create(2000, GPURT_E_BUSY);
+    CHECK_MSG(gpurt_modelshare_find(4242, readers, 4) == 3, "all three");
+    for (uint64_t i = 0; i < 3; i++)
+        CHECK_MSG(gpurt_modelshare_box_ns(readers[i]) == 1000 * (i + 1),
+                  "box %u at place %u", (uint32_t)gpurt_modelshare_box_ns(readers[i]),
+                  (uint32_t)i);
+    gpurt_modelshare_alarm(writers[1], 0, 7);
+    CHECK_MSG(gpurt_modelshare_coming(readers[0]) == 7 &&
+                  gpurt_modelshare_coming(readers[2]) == 0,
+              "each its own");
+
+    /* The end of one is its last picture, or the end of its writer. */
+    CHECK_MSG(!gpurt_modelshare_over(readers[0]), "it goes on");
+    view->numbers.state = GPURT_MODEL_ENDED;
+    gpurt_modelshare_publish(writers[1], view, 1);
+    CHECK_MSG(gpurt_modelshare_over(readers[0]) && !gpurt_modelshare_over(readers[1]),
+              "one has ended");
+    gpurt_modelshare_close(writers[1]);
+    CHECK_MSG(shown() == 2, "its place is free");
+    CHECK_MSG(access(path, F_OK) != 0, "and its file gone");
+    writers[1] = create(4000, GPURT_OK);
+    CHECK_MSG(access(path, F_OK) == 0, "another takes it");
+    for (int i = 0; i < 3; i++) {
+        gpurt_modelshare_close(writers[i]);
+        gpurt_modelshare_close(readers[i]);
+    }
+    CHECK_MSG(shown() == 0, "nothing is left");
+    free(view);
+}
+
+/* Many at once, each with a box of its own: nobody takes another's place. */
+static void test_begin_at_once(void)
+{
+    enum {
+        MANY = 8
+    };
+    gpurt_modelshare_t *all[MANY + 1];
+    uint32_t count = 0;
+    pid_t child[MANY];
+
+    for (uint32_t i = 0; i < MANY; i++) {
+        child[i] = fork();
+        if (child[i] == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            create(100 + i, GPURT_OK);
+            pause();
+        }
+    }
+    for (int tries = 0; tries < 10000 && count < MANY; tries++) {
+        usleep(1000);
+        count = shown();
+    }
+    count = gpurt_modelshare_find(4242, all, MANY + 1);
+    CHECK_MSG(count == MANY, "%u of them are seen", count);
+    for (uint32_t i = 0; i < MANY; i++) {
+        CHECK_MSG(gpurt_modelshare_box_ns(all[i]) == 100 + i, "box %u", i);
+        kill(child[i], SIGKILL);
+        waitpid(child[i], NULL, 0);
+        CHECK_MSG(gpurt_modelshare_over(all[i]), "its writer is gone");
+        gpurt_modelshare_close(all[i]);
+    }
 }
 
 int main(void)
@@ -216,6 +312,8 @@ int main(void)
     test_race();
     test_preempted();
     test_files(folder);
+    test_boxes(folder);
+    test_begin_at_once();
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command) == 0 ? 0 : 1;
 }

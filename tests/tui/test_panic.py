@@ -175,14 +175,46 @@ def check_box(*source):
     assert load("show", *source, "-n", "2")["operands"][0]["text"] == "103"
 
 
+def write_core(path, *boxes):
+    """A core dump as the kernel lays one: a segment for each box that the process had in its memory."""
+    head = struct.pack("<4sBBBBB7xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 0, 0, 4, 62, 1, 0, 64, 0, 0, 64, 56, len(boxes),
+                       0, 0, 0)
+    body = b""
+    for box in boxes:
+        with open(box, "rb") as file:
+            data = file.read()
+        head += struct.pack("<IIQQQQQQ", 1, 4, 4096 + len(body), 0x10000, 0, len(data), len(data), 4096)
+        body += data
+    with open(path, "wb") as file:
+        file.write(head.ljust(4096, b"\0") + body)
+
+
 def check_core(box):
-    with open(box, "rb") as file:
-        data = file.read()
-    head = struct.pack("<4sBBBBB7xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 0, 0, 4, 62, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0)
-    segment = struct.pack("<IIQQQQQQ", 1, 4, 4096, 0x10000, 0, len(data), len(data), 4096)
-    with open("core", "wb") as file:
-        file.write((head + segment).ljust(4096, b"\0") + data)
+    write_core("core", box)
     check_box("core")
+
+
+def check_core_of_two(box):
+    """A process that had two devices open: the panics of both, whatever order their memory has; each box once."""
+    os.mkdir("second")
+    subprocess.run([SCENE, "second"], check=True, stdout=subprocess.DEVNULL)
+    (second,) = glob.glob("second/*.box")
+    write_core("core", second, box, second)
+    found = load("list", "core")
+    assert found["panics"] == 10 and [s["left_out"] for s in found["sources"]] == [4, 4], found
+    assert [site["count"] for site in found["sites"]] == [8, 2], found
+    check_facts(load("show", "1", "core"))
+    assert load("show", "6", "core")["operands"][0]["text"] == "101"
+    check_watch("core", 10)
+    # One of them does not reach to the end of the file, or is damaged: the other is shown.
+    write_core("core", box, second)
+    os.truncate("core", os.path.getsize("core") - 1)
+    assert load("list", "core", status=1)["panics"] == 5
+    assert "ends inside a box" in run("list", "core", status=1).stderr
+    with open("core", "r+b") as file:
+        file.seek(4096 + 8)
+        file.write(b"\xff")
+    run("list", "core", status=1)
 
 
 def check_live():
@@ -263,6 +295,7 @@ with tempfile.TemporaryDirectory() as folder:
     check_other_grid()
     check_box(BOX)
     check_core(BOX)
+    check_core_of_two(BOX)
     check_live()
     check_watch("run.gplog", 6)
     check_watch(BOX, 5)

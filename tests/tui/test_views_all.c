@@ -155,6 +155,31 @@ static void check_glance(const picture_t *shown, const gpurt_modelview_t *v)
                   "the help has two columns: %s %s", k->keys, k->help);
 }
 
+/* A process with several devices open, or several processes: which one it is. */
+static void check_which(const picture_t *shown, const gpurt_modelview_t *v)
+{
+    static gpurt_modelview_t copy;
+    picture_t p = *shown;
+
+    copy = *v;
+    p.view = &copy;
+    p.shown = VIEW_OVERVIEW;
+    CHECK_MSG(!strstr(head_at(&p, 80), "GPU 0") && !strstr(row_text(0), "1/1"), "%s",
+              row_text(0));
+    p.processes = 3;
+    p.process = 1;
+    copy.numbers.sections[0].device = 5;
+    CHECK_CONTAINS(head_at(&p, 80), "llm_serve[41231] 2/3 GPU 5 ");
+    CHECK_CONTAINS(head_at(&p, 120), "llm_serve[41231] 2/3  ");
+    CHECK_CONTAINS(row_text(0), "GPU 5 H200");
+    copy.numbers.sections[0].kind = GPURT_SECTION_CPU;
+    strcpy(copy.numbers.sections[0].name, "CPU, 4 workers");
+    CHECK_CONTAINS(head_at(&p, 80), " 2/3 CPU 5 ");
+    CHECK_CONTAINS(head_at(&p, 120), " CPU 5, 4 workers");
+    copy.numbers.sections[0].device = 0;
+    CHECK_CONTAINS(head_at(&p, 120), " CPU, 4 workers");
+}
+
 /* A panic overtakes what its warp said before it: the report tells them by time. */
 static void check_before_it(const picture_t *shown, const gpurt_modelview_t *v)
 {
@@ -257,6 +282,7 @@ int main(void)
     draw_all(&p, "scene");
     check_contents(&p);
     check_glance(&p, v);
+    check_which(&p, v);
     check_before_it(&p, v);
     check_deceit();
     check_report(v);

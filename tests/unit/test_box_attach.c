@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A box is found through a descriptor, a path, a process and a core dump; everything
- * that is not one is refused with a line of text, whatever byte of the header is wrong. */
+/* A box is attached through a descriptor and a path; everything that is not one is refused
+ * with a line of text, whatever byte of the header is wrong. test_boxes has the ways by which
+ * one is found. */
 #include "boxcheck.h"
 #include "check.h"
 #include "feed.h"
 #include "procfs.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -80,15 +80,8 @@ static void attach_ways(void)
     CHECK_MSG(memcmp(gpurt_boxmap_groups(&other, 0, 7), port.groups, 16384) == 0, "shared");
     CHECK_MSG(gpurt_boxmap_alive(&other), "we live");
     gpurt_boxmap_detach(&other);
-    CHECK_MSG(gpurt_boxmap_attach_pid((uint32_t)getpid(), true, &other, &err) == GPURT_OK,
-              "%s", err.text);
-    same(&map, &other);
-    gpurt_boxmap_detach(&other);
     CHECK_MSG(ftruncate(map.fd, 4096) != 0, "the size is sealed");
     gpurt_boxmap_detach(&map);
-    CHECK_MSG(gpurt_boxmap_attach_pid((uint32_t)getpid(), true, &other, &err) ==
-                  GPURT_E_HANDLE,
-              "no box left");
 }
 
 static void attach_fallback(void)
@@ -102,51 +95,8 @@ static void attach_fallback(void)
               err.text);
     same(&map, &other);
     gpurt_boxmap_detach(&other);
-    CHECK_MSG(gpurt_boxmap_attach_pid((uint32_t)getpid(), true, &other, &err) == GPURT_OK,
-              "%s", err.text);
-    gpurt_boxmap_detach(&other);
     gpurt_boxmap_detach(&map);
     CHECK_MSG(access(path, F_OK) != 0, "the file is gone with its maker");
-}
-
-/* A core as the kernel lays it: header, segment table, page-aligned segments. */
-static void attach_core(void)
-{
-    const char *path = "/tmp/gpurt-test.core";
-    Elf64_Ehdr eh;
-    Elf64_Phdr ph[2];
-    gpurt_boxmap_t map, other;
-    int fd;
-
-    make(&map, false);
-    memset(&eh, 0, sizeof eh);
-    memset(ph, 0, sizeof ph);
-    memcpy(eh.e_ident, ELFMAG, SELFMAG);
-    eh.e_ident[EI_CLASS] = ELFCLASS64;
-    eh.e_type = ET_CORE;
-    eh.e_phoff = sizeof eh;
-    eh.e_phentsize = sizeof ph[0];
-    eh.e_phnum = 2;
-    ph[0].p_type = PT_NOTE;
-    ph[1].p_type = PT_LOAD;
-    ph[1].p_offset = 8192;
-    ph[1].p_filesz = map.bytes;
-    fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    CHECK_MSG(pwrite(fd, &eh, sizeof eh, 0) > 0 &&
-                  pwrite(fd, ph, sizeof ph, sizeof eh) > 0 &&
-                  pwrite(fd, map.box, map.bytes, 8192) == (ssize_t)map.bytes,
-              "written");
-    CHECK_MSG(gpurt_boxmap_attach_core(path, &other, &err) == GPURT_OK, "%s", err.text);
-    same(&map, &other);
-    CHECK_MSG(!gpurt_boxmap_alive(&other), "a core is dead");
-    gpurt_boxmap_detach(&other);
-    CHECK_MSG(ftruncate(fd, 8192 + 4096) == 0, "cut");
-    CHECK_MSG(gpurt_boxmap_attach_core(path, &other, &err) != GPURT_OK, "cut core");
-    CHECK_MSG(gpurt_boxmap_attach_core("/bin/sh", &other, &err) == GPURT_E_INVALID,
-              "no core");
-    close(fd);
-    unlink(path);
-    gpurt_boxmap_detach(&map);
 }
 
 /* Each byte of what never changes, flipped in turn, must be noticed or be harmless. */
@@ -197,6 +147,17 @@ static void flips(void)
     gpurt_boxmap_detach(&map);
 }
 
+/* Closing what has no descriptor must not close the program's standard input. */
+static void never_attached(void)
+{
+    gpurt_boxmap_t map = {0};
+
+    CHECK_MSG(fcntl(0, F_GETFD) >= 0, "a test has a standard input");
+    gpurt_boxmap_detach(&map);
+    CHECK_MSG(fcntl(0, F_GETFD) >= 0, "it is closed");
+    gpurt_boxmap_detach(&map);
+}
+
 static void refusals(void)
 {
     gpurt_section_plan_t section = {.kind = GPURT_SECTION_CPU, .ring_bytes = 1u << 20};
@@ -221,8 +182,6 @@ static void refusals(void)
               "bad descriptor");
     CHECK_MSG(gpurt_boxmap_attach_file("/nonexistent", false, &map, &err) == GPURT_E_OS,
               "no file");
-    CHECK_MSG(gpurt_boxmap_attach_pid(0x7ffffff0u, false, &map, &err) == GPURT_E_OS,
-              "no process");
     CHECK_MSG(map.box == NULL && map.fd == -1, "left detached");
     gpurt_boxmap_detach(&map);
     close(fd);
@@ -302,8 +261,8 @@ int main(void)
     limited();
     attach_ways();
     attach_fallback();
-    attach_core();
     flips();
+    never_attached();
     refusals();
     half_ended();
     clocks();
