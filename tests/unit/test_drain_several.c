@@ -65,17 +65,19 @@ static uint64_t rest(void)
     return gpurt_real_ns() - begun;
 }
 
+static gpurt_box_t *launching; /* of who launches */
+
 static void *launch_later(void *context)
 {
     uint64_t *launched_ns = context;
 
-    for (int i = 0; gpurt_load_relaxed_sys_u32(&gpurt_boxwork->xasleep) == 0; i++) {
+    for (int i = 0; gpurt_load_relaxed_sys_u32(&launching->xasleep) == 0; i++) {
         CHECK_MSG(i < 100000, "nobody says that he sleeps");
         usleep(100);
     }
     usleep(1000);
     *launched_ns = gpurt_real_ns();
-    gpurt_boxwork_begin();
+    gpurt_boxwork_begin(launching);
     return NULL;
 }
 
@@ -85,7 +87,7 @@ static void wake(uint32_t box)
     uint64_t fastest = UINT64_MAX, launched_ns, late;
     pthread_t thread;
 
-    gpurt_boxwork = map[box].box;
+    launching = map[box].box;
     for (int i = 0; i < TRIES; i++) {
         round_all();
         CHECK(pthread_create(&thread, NULL, launch_later, &launched_ns) == 0);
@@ -95,11 +97,10 @@ static void wake(uint32_t box)
         late = gpurt_real_ns();
         pthread_join(thread, NULL);
         fastest = late - launched_ns < fastest ? late - launched_ns : fastest;
-        gpurt_boxwork_ended(gpurt_boxwork_count());
+        gpurt_boxwork_ended(launching, gpurt_boxwork_count(launching));
     }
     CHECK_MSG(fastest < 1000000, "box %u: awake after %llu ns at best", box,
               (unsigned long long)fastest);
-    gpurt_boxwork = NULL;
 }
 
 /* The others are idle, and wait with it. */
