@@ -39,12 +39,35 @@ static inline uint32_t group_take(const gpurt_group_t *from, uint32_t *to)
 }
 #endif
 
+/* What the record is, of which not all groups were what their positions demand. They are read
+ * again, and may be by now. */
+static uint32_t rest_judge(const gpurt_group_t *ring, uint32_t mask, uint32_t position,
+                           uint32_t *words, uint32_t first)
+{
+    bool odd = false;
+
+    for (uint32_t i = 1; i <= (first & 0x7fu); i++) {
+        uint32_t tag =
+            group_take(&ring[(position + i) & mask], words + GPURT_GROUP_WORDS * i);
+        int32_t ahead = tag_ahead(tag, position + i);
+
+        if (tag == gpurt_tag_rest(position + i, first >> 8, i))
+            continue;
+        if (!(tag & 0xffu) || ahead < 0)
+            return GPURT_READ_PART;
+        if (ahead > 0)
+            return GPURT_READ_OVERRUN;
+        odd = true;
+    }
+    return odd ? GPURT_READ_SHARED : GPURT_READ_RECORD;
+}
+
 uint32_t gpurt_ring_read(const gpurt_group_t *ring, uint32_t group_count, uint32_t position,
                          uint32_t *words, uint32_t *groups)
 {
     const uint32_t mask = group_count - 1;
     const uint32_t first = group_take(&ring[position & mask], words);
-    uint32_t count, odd = 0;
+    uint32_t count, tag, at; /* at: in bytes */
     int32_t ahead = tag_ahead(first, position);
 
     *groups = 1;
@@ -58,21 +81,17 @@ uint32_t gpurt_ring_read(const gpurt_group_t *ring, uint32_t group_count, uint32
     if (count > group_count)
         return GPURT_READ_PART;
     *groups = count;
-    for (uint32_t i = 1; i < count; i++) {
-        uint32_t tag =
-            group_take(&ring[(position + i) & mask], words + GPURT_GROUP_WORDS * i);
-        uint32_t differs = tag ^ gpurt_tag_rest(position + i, first >> 8, i);
-
-        if (GPURT_LIKELY(differs == 0))
-            continue;
-        ahead = tag_ahead(tag, position + i);
-        if (!(tag & 0xffu) || ahead < 0)
-            return GPURT_READ_PART;
-        if (ahead > 0)
-            return GPURT_READ_OVERRUN;
-        odd = 1;
+    tag = gpurt_tag_rest(position, first >> 8, 0);
+    at = (position & mask) * GPURT_GROUP_BYTES;
+    for (uint32_t *to = words; to != words + GPURT_GROUP_WORDS * (count - 1);) {
+        to += GPURT_GROUP_WORDS;
+        tag += GPURT_TAG_STEP;
+        at = (at + GPURT_GROUP_BYTES) & (mask * GPURT_GROUP_BYTES);
+        if (GPURT_UNLIKELY(
+                group_take((const gpurt_group_t *)((const char *)ring + at), to) != tag))
+            return rest_judge(ring, mask, position, words, first);
     }
-    return odd ? GPURT_READ_SHARED : GPURT_READ_RECORD;
+    return GPURT_READ_RECORD;
 }
 
 uint32_t gpurt_ring_find(const gpurt_group_t *ring, uint32_t group_count, uint32_t position)
