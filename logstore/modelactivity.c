@@ -8,27 +8,29 @@
 
 /* ---- kernels ------------------------------------------------------------------------- */
 
-/* The row of a kernel, by its name, or of a graph, by its number. */
-static model_kernel_t *row_of(model_activity_t *a, uint32_t kind, uint32_t key)
+/* The row of a kernel, by its name, or of a graph, by its number: which of `kernels`. */
+static inline uint32_t row_of(model_activity_t *a, uint32_t kind, uint32_t key)
 {
     uint32_t at = (key ^ kind << 24) * 0x9e3779b1u >> 22;
     bool graph = kind == GPURT_KIND_GRAPH;
     model_kernel_t *k;
 
     for (; a->kernel_hash[at % KERNEL_HASH]; at++) {
-        k = &a->kernels[a->kernel_hash[at % KERNEL_HASH] - 1];
+        uint32_t index = a->kernel_hash[at % KERNEL_HASH] - 1u;
+
+        k = &a->kernels[index];
         if (k->key == key && k->kind == kind)
-            return k;
+            return index;
     }
     if (a->kernel_count == GPURT_MODEL_KERNELS ||
         (graph && a->graph_rows == GPURT_MODEL_GRAPHS))
-        return &a->kernels[graph ? GPURT_MODEL_OTHER_GRAPHS : GPURT_MODEL_OTHER_KERNELS];
+        return graph ? GPURT_MODEL_OTHER_GRAPHS : GPURT_MODEL_OTHER_KERNELS;
     a->graph_rows += graph;
     k = &a->kernels[a->kernel_count];
     k->kind = kind;
     k->key = key;
     a->kernel_hash[at % KERNEL_HASH] = (uint16_t)++a->kernel_count;
-    return k;
+    return a->kernel_count - 1;
 }
 
 /* Below SPREAD_STEPS one bucket a value, then SPREAD_STEPS to each doubling. */
@@ -214,8 +216,8 @@ static const model_kernel_t *put_device(model_activity_t *a, const gpurt_row_t *
     switch (row->kind) {
     case GPURT_KIND_KERNEL:
     case GPURT_KIND_NODE:
-        kernel =
-            row_of(a, GPURT_KIND_KERNEL, ((const gpurt_activity_kernel_t *)words)->name);
+        kernel = &a->kernels[row_of(a, GPURT_KIND_KERNEL,
+                                    ((const gpurt_activity_kernel_t *)words)->name)];
         put_shape(kernel, words);
         put_time(kernel, gpurt_pair_value(((const gpurt_activity_kernel_t *)words)->ns));
         break;
@@ -228,7 +230,7 @@ static const model_kernel_t *put_device(model_activity_t *a, const gpurt_row_t *
         break;
     case GPURT_KIND_GRAPH:
         span_add(&a->graphs, graph->ns);
-        kernel = row_of(a, GPURT_KIND_GRAPH, graph->graph);
+        kernel = &a->kernels[row_of(a, GPURT_KIND_GRAPH, graph->graph)];
         put_graph(kernel, graph);
         break;
     case GPURT_KIND_BUSY:
@@ -294,17 +296,16 @@ static inline bool put_near(model_activity_t *a, gpurt_timeline_run_t *run,
                             const gpurt_row_t *row)
 {
     const gpurt_activity_kernel_t *words = (const void *)gpurt_row_words(row);
-    model_kernel_t *kernel;
+    uint32_t kernel;
 
     if (row->kind != GPURT_KIND_KERNEL || row->words < sizeof *words / 4)
         return false;
     kernel = row_of(a, GPURT_KIND_KERNEL, words->name);
-    if (!gpurt_timeline_more(&a->timeline, run, row, words,
-                             (uint32_t)(kernel - a->kernels)))
+    if (!gpurt_timeline_more(&a->timeline, run, row, words, kernel))
         return false;
     a->rows++;
-    put_shape(kernel, words);
-    put_known_time(kernel, gpurt_pair_value(words->ns));
+    put_shape(&a->kernels[kernel], words);
+    put_known_time(&a->kernels[kernel], gpurt_pair_value(words->ns));
     return true;
 }
 
@@ -315,20 +316,15 @@ const gpurt_row_t *model_activity_put_alike(model_activity_t *a, gpurt_timeline_
     /* A row of own lane values has a count of its own. */
     const bool alone = gpurt_row_per_lane(alike->first);
     const gpurt_row_t *next = alike->first, *last;
-    gpurt_timeline_run_t at = *run; /* in registers */
-    model_rows_t left = *rows;
+    model_rows_t left = *rows; /* in registers */
 
     do {
         last = next;
-        if (GPURT_UNLIKELY(!put_near(a, &at, last))) {
-            *run = at;
+        if (GPURT_UNLIKELY(!put_near(a, run, last)))
             model_activity_put(a, run, last);
-            at = *run;
-        }
         alike->count++;
         next = model_rows_next(&left);
-    } while (next && !alone && is_alike(last, next, tick_end_ns));
-    *run = at;
+    } while (!alone && next && is_alike(last, next, tick_end_ns));
     *rows = left;
     alike->last = last;
     return next;

@@ -125,8 +125,8 @@ static GPURT_NOINLINE void widths_choose(gplog_pack_slot_t *slot, const gpurt_ro
 
 /* Of a width: what to add to a difference, so that bits are left above where it does not fit. */
 static const struct {
-    uint32_t bias, above;
-} fits[4] = {{0, ~0u}, {0x80, ~0xffu}, {0x8000, ~0xffffu}, {0, 0}};
+    uint32_t bias, above, bytes;
+} fits[4] = {{0, ~0u, 0}, {0x80, ~0xffu, 1}, {0x8000, ~0xffffu, 2}, {0, 0, 4}};
 
 /* All four bytes are stored, and those that count are stepped over. *odd gets a bit where they
  * are not all. */
@@ -135,7 +135,7 @@ static inline uint8_t *difference_put(uint8_t *to, uint32_t difference, uint32_t
 {
     *odd |= (difference + fits[width].bias) & fits[width].above;
     memcpy(to, &difference, sizeof difference);
-    return to + width_bytes(width);
+    return to + fits[width].bytes;
 }
 
 /* What is packed grows in three places, which are pushed together at the end. */

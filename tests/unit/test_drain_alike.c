@@ -119,6 +119,10 @@ static void record_put(uint32_t section, uint32_t ring, uint32_t site, uint32_t 
                   .form = form,
                   .level = GPURT_LEVEL_INFO + site % 3,
                   .words = gpurt_types_words(types[site])};
+    if (site == 2 && rnd(4) == 0 && form != GPURT_FORM_WARP_PART) {
+        w->words = 2; /* it was cut off: what two groups hold */
+        more = 0;
+    }
     words[0] = gpurt_record_what(site + 1, kind, form, w->warp);
     words[1] = (uint32_t)time_ns;
     words[2] = ((uint32_t)(time_ns >> 32) & 0xffffu) | (form == GPURT_FORM_LANE) * lane
