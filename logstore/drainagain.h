@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* drainagain.h - a record of the site and size of the one before, as most are: its row is that
+/* drainagain.h - a record of the size of the last one of its site, as most are: its row is that
  * one's with another time, place, block and arguments, which is half the work. Inlined into
  * the loop that reads a ring, and what it shares with drainrow.c. */
 #ifndef GPURT_DRAINAGAIN_H
@@ -24,14 +24,15 @@ static inline uint64_t drain_time_after(drain_cursor_t *c, uint64_t time_ns)
 
 /* Strings of one lane, as strings_translate does them. Returns: false, one is not defined yet. */
 static inline bool drain_again_strings(gpurt_drain_t *d, uint32_t section,
-                                       const drain_section_t *own, uint32_t *args)
+                                       const drain_section_t *own, const drain_again_t *a,
+                                       uint32_t *args)
 {
-    for (uint32_t left = own->again.strings; left; left &= left - 1) {
+    for (uint32_t left = a->strings; left; left &= left - 1) {
         uint32_t *at = args + __builtin_ctz(left), number = *at, id = 0;
 
         if (number == 0)
             continue;
-        if (GPURT_LIKELY(number <= own->again.def_count))
+        if (GPURT_LIKELY(number <= a->def_count))
             id = own->sites[number - 1].id;
         if (GPURT_UNLIKELY(id == 0))
             id = drain_string_late(d, section, number);
@@ -42,25 +43,27 @@ static inline bool drain_again_strings(gpurt_drain_t *d, uint32_t section,
     return true;
 }
 
-/* Whether a record, that may still be waited for, is like the last one of its section. */
-static inline bool drain_again_is(const drain_section_t *own, uint32_t what,
-                                  uint32_t groups)
+/* The last record of its site, if one that may still be waited for is like that; else NULL. */
+static inline const drain_again_t *drain_again_find(const drain_section_t *own,
+                                                    uint32_t what, uint32_t groups)
 {
-    return (what & DRAIN_AGAIN_WHAT) == own->again.what && groups == own->again.groups;
+    const drain_again_t *a = &own->again[what % DRAIN_AGAINS];
+
+    return (what & DRAIN_AGAIN_WHAT) == a->what && groups == a->groups ? a : NULL;
 }
 
 /* The row of one that is; drain_record makes the others. Returns: its messages; 0 when a string of
  * it is not defined yet. */
-static inline uint32_t drain_again(gpurt_drain_t *d, drain_section_t *own, uint32_t section,
+static inline uint32_t drain_again(gpurt_drain_t *d, drain_section_t *own,
+                                   const drain_again_t *a, uint32_t section,
                                    uint32_t ring, gpurt_row_t *row)
 {
-    const drain_again_t *a = &own->again;
     const uint32_t *words = drain_record_words(row);
     const uint32_t warp = words[0] >> 24 & 31u, block = words[3];
     const uint64_t time48 = words[1] | (uint64_t)(words[2] & 0xffffu) << 32;
     uint64_t time_ns;
 
-    if (!drain_again_strings(d, section, own, gpurt_row_words(row)))
+    if (!drain_again_strings(d, section, own, a, gpurt_row_words(row)))
         return 0;
     time_ns = drain_time(own, time48);
     if (!a->host)

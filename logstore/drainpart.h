@@ -66,8 +66,8 @@ typedef enum drain_room {
     ROOM_PANIC = 0
 } drain_room_t;
 
-/* The last row of a section whose record had a known site and no mask of its own: mostly the next
- * is of the same site and size. */
+/* The last row of a site, of a record that had no mask of its own: the next one is mostly of the
+ * same size, too. */
 typedef struct drain_again {
     uint32_t what;      /* the first word, without the warp */
     uint32_t groups;    /* 0: none */
@@ -76,6 +76,9 @@ typedef struct drain_again {
     bool host;          /* so is the section's code */
     gpurt_row_t row;
 } drain_again_t;
+enum {
+    DRAIN_AGAINS = 16 /* of a section, by the last bits of a site's number */
+};
 
 typedef struct drain_section {
     uint32_t *positions; /* of each ring; apart from the rest, because a look at rings
@@ -91,7 +94,7 @@ typedef struct drain_section {
     gpurt_clock_fit_t fit;
     double rate;          /* of fit */
     uint64_t oldest_time; /* on its clock; no record that comes now is older */
-    drain_again_t again;
+    drain_again_t again[DRAIN_AGAINS];
 } drain_section_t;
 
 /* A ring by one number: section in the highest byte. */

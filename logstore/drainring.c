@@ -148,6 +148,7 @@ static int record_take(gpurt_drain_t *d, ring_view_t *v)
 {
     gpurt_row_t *row = drain_row(d);
     drain_cursor_t *c = v->cursor;
+    const drain_again_t *again;
     uint32_t *words, groups, state, messages;
     bool wait = !d->final;
 
@@ -160,8 +161,9 @@ static int record_take(gpurt_drain_t *d, ring_view_t *v)
         return oddity_take(d, v, state, words, groups);
     if (GPURT_UNLIKELY(c->wait_since != 0) && d->now_ns - c->wait_since >= SITE_WAIT_NS)
         wait = false;
-    messages = GPURT_LIKELY(wait && drain_again_is(v->own, words[0], groups))
-                   ? drain_again(d, v->own, v->section, v->ring, row)
+    again = wait ? drain_again_find(v->own, words[0], groups) : NULL;
+    messages = GPURT_LIKELY(again != NULL)
+                   ? drain_again(d, v->own, again, v->section, v->ring, row)
                    : drain_record(d, v->section, v->ring, row, groups, wait);
     if (GPURT_UNLIKELY(messages == 0)) {
         if (c->wait_since == 0)

@@ -138,12 +138,12 @@ static void row_fill(const gpurt_drain_t *d, gpurt_row_t *row, const record_head
     row->form = (uint8_t)h->form;
 }
 
-/* Remembers what the next record has in common with this one, if it is of the same site and
+/* Remembers what the next record of that site has in common with this one, if it is of the same
  * size. A site that is not known yet may be by then, and a mask of its own is read anew. */
 static void again_keep(gpurt_drain_t *d, uint32_t section, uint32_t what, uint32_t groups,
                        const drain_site_t *site, const gpurt_row_t *row)
 {
-    drain_again_t *a = &d->sections[section].again;
+    drain_again_t *a = &d->sections[section].again[what % DRAIN_AGAINS];
     bool plain = row->form == GPURT_FORM_THREAD || row->form == GPURT_FORM_WARP ||
                  row->form == GPURT_FORM_BLOCK;
 
