@@ -55,8 +55,8 @@ static inline const drain_again_t *drain_again_find(const drain_section_t *own,
 /* The row of one that is; drain_record makes the others. Returns: its messages; 0 when a string of
  * it is not defined yet. */
 static inline uint32_t drain_again(gpurt_drain_t *d, drain_section_t *own,
-                                   const drain_again_t *a, uint32_t section,
-                                   uint32_t ring, gpurt_row_t *row)
+                                   const drain_again_t *a, uint32_t section, uint32_t ring,
+                                   gpurt_row_t *row)
 {
     const uint32_t *words = drain_record_words(row);
     const uint32_t warp = words[0] >> 24 & 31u, block = words[3];
