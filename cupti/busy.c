@@ -41,15 +41,10 @@ static uint64_t waited_behind(const busy_t *b, uint64_t start, uint64_t end)
     return most;
 }
 
-/* No kernel ran from d->until to end. */
-static void gap_account(const busy_t *b, busy_device_t *d, uint64_t end)
+static void gap_split(const busy_t *b, busy_device_t *d, uint64_t end)
 {
-    uint64_t gap, part;
+    uint64_t gap = end - d->until, part = copies_cover(d, d->until, end);
 
-    if (end <= d->until)
-        return;
-    gap = end - d->until;
-    part = copies_cover(d, d->until, end);
     d->copying += part;
     gap -= part;
     part = waited_behind(b, d->until, end);
@@ -61,6 +56,13 @@ static void gap_account(const busy_t *b, busy_device_t *d, uint64_t end)
     else
         d->idle += gap;
     d->until = end;
+}
+
+/* No kernel ran from d->until to end, where that is later. */
+static inline void gap_account(const busy_t *b, busy_device_t *d, uint64_t end)
+{
+    if (end > d->until)
+        gap_split(b, d, end);
 }
 
 /* ---- events in order of start -------------------------------------------------------- */
@@ -122,26 +124,46 @@ static uint32_t place_of(const busy_device_t *d, uint64_t start)
     return low;
 }
 
-void busy_add(busy_t *b, uint32_t device, bool copy, uint64_t start, uint64_t end)
+static inline void event_set(busy_event_t *e, bool copy, uint64_t start, uint64_t end)
 {
-    busy_device_t *d;
+    e->span.start = start;
+    e->span.end = end;
+    e->copy = copy;
+}
+
+/* The first one, one that is late, or for which room must be made. */
+static GPURT_NOINLINE void event_insert(const busy_t *b, busy_device_t *d, bool copy,
+                                        uint64_t start, uint64_t end)
+{
     uint32_t at;
 
-    if (device >= BUSY_DEVICES || end <= start)
-        return;
-    d = &b->devices[device];
     if (d->told == 0)
         d->told = d->until = start;
-    d->latest = end > d->latest ? end : d->latest;
     if (d->count == BUSY_EVENTS)
         events_account(b, d, BUSY_EVENTS / 2);
     at = place_of(d, start);
     if (at < d->count)
         memmove(d->events + at + 1, d->events + at, (d->count - at) * sizeof d->events[0]);
-    d->events[at].span.start = start;
-    d->events[at].span.end = end;
-    d->events[at].copy = copy;
+    event_set(&d->events[at], copy, start, end);
     d->count++;
+}
+
+void busy_add(busy_t *b, uint32_t device, bool copy, uint64_t start, uint64_t end)
+{
+    busy_device_t *d;
+    uint32_t count;
+
+    if (device >= BUSY_DEVICES || end <= start)
+        return;
+    d = &b->devices[device];
+    count = d->count;
+    d->latest = end > d->latest ? end : d->latest;
+    if (GPURT_LIKELY(count > 0 && count < BUSY_EVENTS &&
+                     start >= d->events[count - 1].span.start)) {
+        event_set(&d->events[count], copy, start, end);
+        d->count = count + 1;
+    } else
+        event_insert(b, d, copy, start, end);
 }
 
 void busy_wait(busy_t *b, uint64_t start, uint64_t end)

@@ -21,17 +21,23 @@ static bool is_plausible(const translate_t *t, uint64_t time_ns, uint64_t now_ns
     return time_ns >= t->begin_ns && time_ns <= now_ns + SLACK_NS;
 }
 
+/* A time to show for what cannot have been as it says. */
+static uint64_t bad_start(translate_t *t, uint64_t start, uint64_t end, uint64_t now_ns)
+{
+    t->bad++;
+    return is_plausible(t, start, now_ns) ? start
+           : is_plausible(t, end, now_ns) ? end
+                                          : now_ns;
+}
+
 /* *start becomes a time to show. Returns: the duration, or GPURT_ACTIVITY_NO_TIME: it has no
  * times, ends before it begins, or lies outside of the program's life. */
-static gpurt_pair_t span(translate_t *t, uint64_t *start, uint64_t end, uint64_t now_ns)
+static inline gpurt_pair_t span(translate_t *t, uint64_t *start, uint64_t end,
+                                uint64_t now_ns)
 {
-    bool begins = is_plausible(t, *start, now_ns);
-
-    if (begins && end >= *start && is_plausible(t, end, now_ns))
+    if (GPURT_LIKELY(*start >= t->begin_ns && end >= *start && end <= now_ns + SLACK_NS))
         return gpurt_pair(end - *start);
-    t->bad++;
-    if (!begins)
-        *start = is_plausible(t, end, now_ns) ? end : now_ns;
+    *start = bad_start(t, *start, end, now_ns);
     return gpurt_pair(GPURT_ACTIVITY_NO_TIME);
 }
 

@@ -200,7 +200,7 @@ static gpurt_status_t fresh_give(gpurt_drain_t *d, gpurt_error_t *err)
             d->options.sinks[i].watch(d->options.sinks[i].context,
                                       (const gpurt_row_t *)(d->batch->rows + d->given_used),
                                       d->batch->used - d->given_used,
-                                      d->batch->count - d->given);
+                                      d->batch->count - d->given, !d->batch->disordered);
     d->given = d->batch->count;
     d->given_used = d->batch->used;
     d->fresh = 0;

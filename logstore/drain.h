@@ -30,8 +30,10 @@ typedef struct gpurt_drain_sink {
     gpurt_status_t (*flush)(void *context, gpurt_error_t *err); /* of put's; may be NULL */
     bool in_order; /* rows of a round by time; else ring by ring, as they were found */
 
-    /* Looks at rows that lie one after another, as they were found. Cannot refuse. */
-    void (*watch)(void *context, const gpurt_row_t *rows, uint32_t bytes, uint32_t count);
+    /* Looks at rows that lie one after another, as they were found; ordered: their times are known
+     * not to go back. Cannot refuse. */
+    void (*watch)(void *context, const gpurt_row_t *rows, uint32_t bytes, uint32_t count,
+                  bool ordered);
     /* Whether watch would not wait now; may be NULL. While it would, rings that are full keep
      * their rows, and the others and panics are read on. */
     bool (*ready)(void *context);

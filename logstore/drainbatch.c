@@ -129,6 +129,8 @@ static bool batch_run(gpurt_scribe_job_t *job)
 static void batch_clear(drain_batch_t *b)
 {
     b->used = b->count = b->mark_count = b->panic_count = 0;
+    b->newest_ns = 0;
+    b->disordered = false;
 }
 
 bool drain_can_hand(const gpurt_drain_t *d)

@@ -66,6 +66,20 @@ typedef enum drain_room {
     ROOM_PANIC = 0
 } drain_room_t;
 
+/* The last row of a site, of a record that had no mask of its own: the next one is mostly of the
+ * same size, too. */
+typedef struct drain_again {
+    uint32_t what;      /* the first word, without the warp */
+    uint32_t groups;    /* 0: none */
+    uint32_t strings;   /* bit per argument that is one */
+    uint32_t def_count; /* of the section */
+    bool host;          /* so is the section's code */
+    gpurt_row_t row;
+} drain_again_t;
+enum {
+    DRAIN_AGAINS = 16 /* of a section, by the last bits of a site's number */
+};
+
 typedef struct drain_section {
     uint32_t *positions; /* of each ring; apart from the rest, because a look at rings
                             where nothing is new needs no more */
@@ -80,6 +94,7 @@ typedef struct drain_section {
     gpurt_clock_fit_t fit;
     double rate;          /* of fit */
     uint64_t oldest_time; /* on its clock; no record that comes now is older */
+    drain_again_t again[DRAIN_AGAINS];
 } drain_section_t;
 
 /* A ring by one number: section in the highest byte. */
@@ -116,6 +131,8 @@ typedef struct drain_batch {
     gpurt_drain_t *drain;
     uint8_t *rows; /* BATCH_BYTES */
     uint32_t used, count;
+    uint64_t newest_ns;  /* of its last row */
+    bool disordered;     /* times of its rows go back somewhere */
     drain_mark_t *marks; /* of rings that moved */
     uint32_t mark_count;
     uint32_t *panics; /* names of slots */
@@ -277,7 +294,10 @@ static inline uint32_t drain_string_id(gpurt_drain_t *d, uint32_t section, uint3
     return site ? site->id : 0;
 }
 
-/* drainrow.c: how far the batch may be filled from now on. */
+/* drainrow.c: the same, out of line: what is not known when it is first asked for. */
+uint32_t drain_string_late(gpurt_drain_t *d, uint32_t section, uint32_t number);
+
+/* How far the batch may be filled from now on. */
 void drain_room(gpurt_drain_t *d, drain_room_t kept);
 /* Room for the next row, whatever its length; NULL when the batch is full. */
 static inline gpurt_row_t *drain_row(gpurt_drain_t *d)
@@ -289,12 +309,32 @@ static inline gpurt_row_t *drain_row(gpurt_drain_t *d)
     return (gpurt_row_t *)(b->rows + b->used);
 }
 /* Ends the row at the end of the batch. */
-void drain_row_done(gpurt_drain_t *d, gpurt_row_t *row, uint32_t words);
+static inline void drain_row_done(gpurt_drain_t *d, gpurt_row_t *row, uint32_t words)
+{
+    drain_batch_t *b = d->batch;
+
+    row->flags = 0;
+    row->words = (uint16_t)words;
+    gpurt_row_words(row)[words] = 0; /* the padding, or the first bytes of the next row */
+    b->disordered |= row->time_ns < b->newest_ns;
+    b->newest_ns = row->time_ns;
+    b->used += gpurt_row_bytes(words);
+    b->count++;
+}
 bool drain_loss(gpurt_drain_t *d, uint32_t section, uint32_t ring, uint32_t reason,
                 uint64_t count, uint64_t time_ns);
-/* What a section's clock says as real time: exact as long as nobody left the box alone
- * for 77 hours. */
-uint64_t drain_time(const drain_section_t *s, uint64_t time48);
+/* What a section's clock says as real time: exact as long as nobody left the box alone for 77
+ * hours. The one time that is not older than the oldest possible and ends in these 48 bits; then
+ * gpurt_clock_real, with the division done once a round: an error below 1 ns an hour. */
+static inline uint64_t drain_time(const drain_section_t *s, uint64_t time48)
+{
+    uint64_t time = s->oldest_time + ((time48 - s->oldest_time) & GPURT_TIME_MASK);
+    int64_t since = (int64_t)(time - s->fit.device_ns);
+
+    if (s->rate != 0) /* host code's clock is real time */
+        since += (int64_t)((double)since * s->rate);
+    return s->fit.real_ns + (uint64_t)since;
+}
 /* To be called when the fit or the floor moved. */
 void drain_time_base(gpurt_drain_t *d, drain_section_t *s);
 /* Makes a row of the record that was read into `row` by drain_record_words.

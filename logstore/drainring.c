@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One ring: records, marks, what was dropped, what was overwritten, what was left
  * unfinished. */
-#include "drainpart.h"
+#include "drainagain.h"
 
 enum {
     QUANTUM = 256,   /* groups of one visit: a ring that is always full holds nobody up */
@@ -14,6 +14,7 @@ typedef struct ring_view {
     uint32_t group_count;
     uint32_t section, ring;
     uint32_t position;
+    drain_section_t *own;
     drain_cursor_t *cursor;
     bool ended; /* nobody writes here any more */
 } ring_view_t;
@@ -147,6 +148,7 @@ static int record_take(gpurt_drain_t *d, ring_view_t *v)
 {
     gpurt_row_t *row = drain_row(d);
     drain_cursor_t *c = v->cursor;
+    const drain_again_t *again;
     uint32_t *words, groups, state, messages;
     bool wait = !d->final;
 
@@ -159,7 +161,10 @@ static int record_take(gpurt_drain_t *d, ring_view_t *v)
         return oddity_take(d, v, state, words, groups);
     if (GPURT_UNLIKELY(c->wait_since != 0) && d->now_ns - c->wait_since >= SITE_WAIT_NS)
         wait = false;
-    messages = drain_record(d, v->section, v->ring, row, groups, wait);
+    again = wait ? drain_again_find(v->own, words[0], groups) : NULL;
+    messages = GPURT_LIKELY(again != NULL)
+                   ? drain_again(d, v->own, again, v->section, v->ring, row)
+                   : drain_record(d, v->section, v->ring, row, groups, wait);
     if (GPURT_UNLIKELY(messages == 0)) {
         if (c->wait_since == 0)
             c->wait_since = d->now_ns;
@@ -186,7 +191,8 @@ static int records_take(gpurt_drain_t *d, ring_view_t *v)
         if (v->position - start > v->group_count) /* overrun, and now where it goes on */
             start = v->position;
         state = d->final && v->cursor->records_left == 0 ? 0 : record_take(d, v);
-        v->cursor->records_left -= d->final && state > 0;
+        if (GPURT_UNLIKELY(d->final))
+            v->cursor->records_left -= state > 0;
         if (GPURT_UNLIKELY(++steps % PANIC_STEPS == 0)) {
             if (!drain_panics(d))
                 return -1;
@@ -212,6 +218,7 @@ static ring_view_t view_of(gpurt_drain_t *d, uint32_t section, uint32_t ring,
                          section,
                          ring,
                          own->positions[ring],
+                         own,
                          &own->cursors[ring],
                          d->final};
 }

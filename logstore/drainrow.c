@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records and losses as rows of the batch. */
-#include "drainpart.h"
+#include "drainagain.h"
 
 #include <string.h>
-
-enum {
-    MOVED_NS = 1000000 /* times that differ by more are told as they are */
-};
 
 void drain_room(gpurt_drain_t *d, drain_room_t kept)
 {
@@ -14,30 +10,9 @@ void drain_room(gpurt_drain_t *d, drain_room_t kept)
     d->room_bytes = BATCH_BYTES - BATCH_BYTES / 16 * kept - LONGEST_ROW;
 }
 
-void drain_row_done(gpurt_drain_t *d, gpurt_row_t *row, uint32_t words)
-{
-    row->flags = 0;
-    row->words = (uint16_t)words;
-    gpurt_row_words(row)[words] = 0; /* the padding, or the first bytes of the next row */
-    d->batch->used += gpurt_row_bytes(words);
-    d->batch->count++;
-}
-
 void drain_time_base(gpurt_drain_t *d, drain_section_t *s)
 {
     s->oldest_time = s->fit.device_ns + (d->floor_ns - s->fit.real_ns);
-}
-
-/* The one time that is not older than the oldest possible and ends in these 48 bits; then
- * gpurt_clock_real, with the division done once a round: an error below 1 ns an hour. */
-uint64_t drain_time(const drain_section_t *s, uint64_t time48)
-{
-    uint64_t time = s->oldest_time + ((time48 - s->oldest_time) & GPURT_TIME_MASK);
-    int64_t since = (int64_t)(time - s->fit.device_ns);
-
-    if (s->rate != 0) /* host code's clock is real time */
-        since += (int64_t)((double)since * s->rate);
-    return s->fit.real_ns + (uint64_t)since;
 }
 
 bool drain_loss(gpurt_drain_t *d, uint32_t section, uint32_t ring, uint32_t reason,
@@ -68,16 +43,6 @@ bool drain_loss(gpurt_drain_t *d, uint32_t section, uint32_t ring, uint32_t reas
     return true;
 }
 
-/* Records of a ring were written one after another. When the clock is fitted anew its line moves
- * by a microsecond or so, and must not turn two of them round. */
-static uint64_t time_after(drain_cursor_t *c, uint64_t time_ns)
-{
-    if (time_ns < c->last_ns && c->last_ns - time_ns < MOVED_NS)
-        return c->last_ns;
-    c->last_ns = time_ns;
-    return time_ns;
-}
-
 /* Numbers of strings are the section's own; the dictionary has its own, and number 0 names
  * none. Returns: false: one is not defined yet and is waited for; the words, changed in part,
  * will be read again. */
@@ -96,6 +61,11 @@ static bool strings_translate(gpurt_drain_t *d, uint32_t section, const drain_si
         }
     }
     return true;
+}
+
+uint32_t drain_string_late(gpurt_drain_t *d, uint32_t section, uint32_t number)
+{
+    return drain_string_id(d, section, number);
 }
 
 /* A record's head, taken apart. */
@@ -168,13 +138,31 @@ static void row_fill(const gpurt_drain_t *d, gpurt_row_t *row, const record_head
     row->form = (uint8_t)h->form;
 }
 
+/* Remembers what the next record of that site has in common with this one, if it is of the same
+ * size. A site that is not known yet may be by then, and a mask of its own is read anew. */
+static void again_keep(gpurt_drain_t *d, uint32_t section, uint32_t what, uint32_t groups,
+                       const drain_site_t *site, const gpurt_row_t *row)
+{
+    drain_again_t *a = &d->sections[section].again[what % DRAIN_AGAINS];
+    bool plain = row->form == GPURT_FORM_THREAD || row->form == GPURT_FORM_WARP ||
+                 row->form == GPURT_FORM_BLOCK;
+
+    if (!plain || !site->id)
+        return;
+    a->what = what & DRAIN_AGAIN_WHAT;
+    a->groups = groups;
+    a->def_count = d->map->sections[section].def_count;
+    a->host = d->map->sections[section].kind == GPURT_SECTION_HOST;
+    a->strings = row->words < 32 ? site->strings & ((1u << row->words) - 1) : site->strings;
+    a->row = *row;
+}
+
 uint32_t drain_record(gpurt_drain_t *d, uint32_t section, uint32_t ring, gpurt_row_t *row,
                       uint32_t groups, bool wait_for_site)
 {
     static const drain_site_t unknown;
-    uint32_t *words = drain_record_words(row);
-    uint32_t have = groups * GPURT_GROUP_WORDS, number = words[0] & 0xffffu, count,
-             messages;
+    uint32_t *words = drain_record_words(row), what = words[0];
+    uint32_t have = groups * GPURT_GROUP_WORDS, number = what & 0xffffu, count, messages;
     uint32_t *args = gpurt_row_words(row);
     const drain_site_t *site = &unknown;
     record_head_t h;
@@ -191,7 +179,7 @@ uint32_t drain_record(gpurt_drain_t *d, uint32_t section, uint32_t ring, gpurt_r
         site = site ? site : &unknown;
     }
     count = have - h.first;
-    if (site->id && (words[0] >> 16 & 0xffu) != GPURT_KIND_TEXT &&
+    if (site->id && (what >> 16 & 0xffu) != GPURT_KIND_TEXT &&
         site->words * h.lanes < count)
         count = site->words * h.lanes;
     if (!strings_translate(d, section, site, words + h.first, count, h.lanes,
@@ -200,12 +188,13 @@ uint32_t drain_record(gpurt_drain_t *d, uint32_t section, uint32_t ring, gpurt_r
     row_fill(d, row, &h, section);
     /* Host threads share a ring, and tell of things when they have ended. */
     if (d->map->sections[section].kind != GPURT_SECTION_HOST)
-        row->time_ns = time_after(&d->sections[section].cursors[ring], row->time_ns);
+        row->time_ns = drain_time_after(&d->sections[section].cursors[ring], row->time_ns);
     row->site = site->id;
     row->level = site->level;
     if (h.first > GPURT_RECORD_HEAD_WORDS)
         memmove(args, args + 1, 4u * count);
     drain_row_done(d, row, count);
+    again_keep(d, section, what, groups, site, row);
     messages = gpurt_row_messages(row);
     d->sum.messages += messages;
     return messages;

@@ -3,29 +3,64 @@
 
 #include <string.h>
 
-void gplog_frame_sum(const void *rows, uint32_t bytes, uint32_t count, gplog_frame_t *f)
+/* What a row adds beside its time. */
+static void row_sum(const gpurt_row_t *row, gplog_frame_t *f)
 {
-    const uint8_t *p = rows, *end = p + bytes;
+    f->messages += gpurt_row_messages(row);
+    f->lost += gpurt_row_lost(row);
+    f->panics += gpurt_row_is_panic(row);
+    f->levels |= 1u << (row->level & 31u);
+    f->sections |= 1u << (row->section & 31u);
+    f->sites[row->site >> 6 & 3u] |= 1ull << (row->site & 63u);
+}
 
+/* Whether a row adds what the one before it did: a message of the same site, and so on. */
+static inline bool is_alike(const gpurt_row_t *row, const gpurt_row_t *before)
+{
+    enum {
+        FROM = offsetof(gpurt_row_t, warp),
+        BYTES = offsetof(gpurt_row_t, flags) - FROM
+    };
+
+    return row->site == before->site &&
+           memcmp((const uint8_t *)row + FROM, (const uint8_t *)before + FROM, BYTES) == 0;
+}
+
+void gplog_frame_begin(gplog_frame_t *f)
+{
     memset(f, 0, sizeof *f);
     f->first_ns = UINT64_MAX;
-    f->rows = count;
-    f->raw_bytes = bytes;
-    while (p < end) {
-        const gpurt_row_t *row = (const gpurt_row_t *)p;
+}
 
-        if (row->time_ns < f->first_ns)
-            f->first_ns = row->time_ns;
-        if (row->time_ns > f->last_ns)
-            f->last_ns = row->time_ns;
-        f->messages += gpurt_row_messages(row);
-        f->lost += gpurt_row_lost(row);
-        f->panics += gpurt_row_is_panic(row);
-        f->levels |= 1u << (row->level & 31u);
-        f->sections |= 1u << (row->section & 31u);
-        f->sites[row->site >> 6 & 3u] |= 1ull << (row->site & 63u);
-        p += gpurt_row_bytes(row->words);
+const uint8_t *gplog_frame_add(gplog_frame_t *f, const uint8_t *rows, const uint8_t *until)
+{
+    const gpurt_row_t *before = NULL; /* a row that counts as one message and no more */
+    uint64_t first = f->first_ns, last = f->last_ns;
+    const uint8_t *const begin = rows;
+    uint32_t count = 0, alike = 0;
+
+    for (; rows < until; count++) {
+        const gpurt_row_t *row = (const gpurt_row_t *)rows;
+
+        first = row->time_ns < first ? row->time_ns : first;
+        last = row->time_ns > last ? row->time_ns : last;
+        rows += gpurt_row_bytes(row->words);
+        if (GPURT_LIKELY(before && is_alike(row, before))) {
+            alike++;
+            continue;
+        }
+        row_sum(row, f);
+        before = row->kind == GPURT_KIND_LOSS || gpurt_row_is_panic(row) ||
+                         gpurt_row_per_lane(row)
+                     ? NULL
+                     : row;
     }
+    f->messages += alike;
+    f->first_ns = first;
+    f->last_ns = last;
+    f->rows += count;
+    f->raw_bytes += (uint32_t)(rows - begin);
+    return rows;
 }
 
 gplog_index_entry_t gplog_frame_entry(const gplog_frame_t *f, uint64_t offset)

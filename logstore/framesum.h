@@ -5,8 +5,10 @@
 
 #include "format.h"
 
-/* Rows lie one after another. All else of the head is 0. */
-void gplog_frame_sum(const void *rows, uint32_t bytes, uint32_t count, gplog_frame_t *f);
+/* Of a frame without rows: all else of the head is 0. */
+void gplog_frame_begin(gplog_frame_t *f);
+/* Rows that begin before `until`; they lie one after another. Returns: behind the last one. */
+const uint8_t *gplog_frame_add(gplog_frame_t *f, const uint8_t *rows, const uint8_t *until);
 
 /* Its line in an index. */
 gplog_index_entry_t gplog_frame_entry(const gplog_frame_t *f, uint64_t offset);

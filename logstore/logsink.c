@@ -10,7 +10,8 @@ static gpurt_status_t sink_prepare(void *context, const gpurt_row_t *rows, uint3
                                    uint32_t count, gpurt_box_intent_t *place,
                                    gpurt_error_t *err)
 {
-    return gpurt_writer_prepare(context, NULL, rows, bytes, count, place, err);
+    (void)count; /* the writer counts them */
+    return gpurt_writer_prepare(context, NULL, rows, bytes, place, err);
 }
 
 static gpurt_status_t sink_commit(void *context, gpurt_error_t *err)
@@ -47,7 +48,8 @@ static gpurt_status_t box_prepare(void *context, const gpurt_row_t *rows, uint32
 {
     gpurt_logbox_t *box = context;
 
-    return gpurt_writer_prepare(box->writer, &box->numbers, rows, bytes, count, place, err);
+    (void)count; /* the writer counts them */
+    return gpurt_writer_prepare(box->writer, &box->numbers, rows, bytes, place, err);
 }
 
 static gpurt_status_t box_commit(void *context, gpurt_error_t *err)

@@ -281,44 +281,23 @@ void gpurt_model_put(gpurt_model_t *m, const gpurt_row_t *row)
         row_keep(m, row, row->level < GPURT_MODEL_LEVELS ? row->level : GPURT_LEVEL_NONE);
 }
 
-/* Whether sums that hold a row may hold the next one with it: kind, level and place lie side by
- * side. A row of own lane values has a count of its own. */
-static inline bool is_alike(const gpurt_row_t *row, const gpurt_row_t *next,
-                            uint64_t tick_end_ns)
-{
-    enum {
-        FROM = offsetof(gpurt_row_t, sm),
-        BYTES = offsetof(gpurt_row_t, flags) - FROM
-    };
-
-    return next->time_ns >= row->time_ns && next->time_ns < tick_end_ns &&
-           next->site == row->site && !gpurt_row_per_lane(row) &&
-           memcmp((const uint8_t *)next + FROM, (const uint8_t *)row + FROM, BYTES) == 0;
-}
-
 void gpurt_model_put_all(gpurt_model_t *m, const uint8_t *rows, const gpurt_timed_t *order,
                          uint32_t count)
 {
     gpurt_timeline_run_t run = {.count = 0};
+    model_rows_t left = {rows, order, count};
+    const gpurt_row_t *next = model_rows_next(&left);
 
-    for (uint32_t i = 0; i < count;) {
-        const gpurt_row_t *first = (const gpurt_row_t *)(rows + order[i].offset),
-                          *next = first, *last;
-        uint64_t tick_end_ns = (first->time_ns / TICK_NS + 1) * TICK_NS;
-        uint32_t begin = i;
+    while (next) {
+        model_alike_t alike = {.first = next};
 
-        if (!gpurt_kind_is_activity(first->kind)) {
-            gpurt_model_put(m, first);
-            i++;
-            continue;
+        if (gpurt_kind_is_activity(next->kind)) {
+            next = model_activity_put_alike(&m->activity, &run, &alike, &left);
+            sums_put(m, alike.first, alike.last, alike.count);
+        } else {
+            gpurt_model_put(m, next);
+            next = model_rows_next(&left);
         }
-        do {
-            last = next;
-            model_activity_put(&m->activity, &run, last);
-            i++;
-            next = i < count ? (const gpurt_row_t *)(rows + order[i].offset) : NULL;
-        } while (next && is_alike(last, next, tick_end_ns));
-        sums_put(m, first, last, i - begin);
     }
     gpurt_timeline_end(&m->activity.timeline, &run);
 }

@@ -31,8 +31,8 @@ void gpurt_model_assign(gpurt_model_t *to, const gpurt_model_t *from);
 
 void gpurt_model_put(gpurt_model_t *m, const gpurt_row_t *row);
 
-/* The same of many, in the order given; what neighbours have in common is added up once.
- * rows: where their offsets count from. */
+/* The same of many, in the order given, NULL: as they lie; what neighbours have in common is added
+ * up once. rows: where their offsets count from. */
 void gpurt_model_put_all(gpurt_model_t *m, const uint8_t *rows, const gpurt_timed_t *order,
                          uint32_t count);
 

@@ -8,27 +8,29 @@
 
 /* ---- kernels ------------------------------------------------------------------------- */
 
-/* The row of a kernel, by its name, or of a graph, by its number. */
-static model_kernel_t *row_of(model_activity_t *a, uint32_t kind, uint32_t key)
+/* The row of a kernel, by its name, or of a graph, by its number: which of `kernels`. */
+static inline uint32_t row_of(model_activity_t *a, uint32_t kind, uint32_t key)
 {
     uint32_t at = (key ^ kind << 24) * 0x9e3779b1u >> 22;
     bool graph = kind == GPURT_KIND_GRAPH;
     model_kernel_t *k;
 
     for (; a->kernel_hash[at % KERNEL_HASH]; at++) {
-        k = &a->kernels[a->kernel_hash[at % KERNEL_HASH] - 1];
+        uint32_t index = a->kernel_hash[at % KERNEL_HASH] - 1u;
+
+        k = &a->kernels[index];
         if (k->key == key && k->kind == kind)
-            return k;
+            return index;
     }
     if (a->kernel_count == GPURT_MODEL_KERNELS ||
         (graph && a->graph_rows == GPURT_MODEL_GRAPHS))
-        return &a->kernels[graph ? GPURT_MODEL_OTHER_GRAPHS : GPURT_MODEL_OTHER_KERNELS];
+        return graph ? GPURT_MODEL_OTHER_GRAPHS : GPURT_MODEL_OTHER_KERNELS;
     a->graph_rows += graph;
     k = &a->kernels[a->kernel_count];
     k->kind = kind;
     k->key = key;
     a->kernel_hash[at % KERNEL_HASH] = (uint16_t)++a->kernel_count;
-    return k;
+    return a->kernel_count - 1;
 }
 
 /* Below SPREAD_STEPS one bucket a value, then SPREAD_STEPS to each doubling. */
@@ -72,29 +74,39 @@ static uint64_t quantile(const model_kernel_t *k, uint64_t part)
                                        : (uint64_t)value;
 }
 
-static void put_time(model_kernel_t *k, uint64_t ns)
+static inline void put_known_time(model_kernel_t *k, uint64_t ns)
 {
-    uint32_t *bucket;
+    uint32_t *bucket = &k->spread[bucket_of(ns)];
 
-    k->count++;
-    if (ns == GPURT_ACTIVITY_NO_TIME) {
-        k->untimed++;
-        return;
-    }
-    k->min_ns = k->count - k->untimed == 1 || ns < k->min_ns ? ns : k->min_ns;
+    k->min_ns = k->count == k->untimed || ns < k->min_ns ? ns : k->min_ns;
     k->max_ns = ns > k->max_ns ? ns : k->max_ns;
     k->total_ns += ns;
-    bucket = &k->spread[bucket_of(ns)];
+    k->count++;
     *bucket += *bucket < UINT32_MAX;
 }
 
-static void put_kernel(model_kernel_t *k, const gpurt_activity_kernel_t *row)
+static void put_time(model_kernel_t *k, uint64_t ns)
 {
-    k->registers = row->registers;
-    k->shared_bytes = row->shared_bytes;
-    memcpy(k->grid, row->grid, sizeof k->grid);
-    memcpy(k->block, row->block, sizeof k->block);
-    put_time(k, gpurt_pair_value(row->ns));
+    if (ns != GPURT_ACTIVITY_NO_TIME) {
+        put_known_time(k, ns);
+        return;
+    }
+    k->untimed++;
+    k->count++;
+}
+
+static inline void put_shape(model_kernel_t *k, const gpurt_activity_kernel_t *row)
+{
+    enum {
+        SHAPE_BYTES = offsetof(gpurt_activity_kernel_t, stream) -
+                      offsetof(gpurt_activity_kernel_t, grid)
+    };
+    GPURT_STATIC_ASSERT(offsetof(model_kernel_t, shared_bytes) -
+                                offsetof(model_kernel_t, grid) + sizeof k->shared_bytes ==
+                            SHAPE_BYTES,
+                        "the same fields");
+
+    memcpy(k->grid, row->grid, SHAPE_BYTES);
 }
 
 static void put_graph(model_kernel_t *k, const gpurt_activity_graph_t *row)
@@ -204,9 +216,10 @@ static const model_kernel_t *put_device(model_activity_t *a, const gpurt_row_t *
     switch (row->kind) {
     case GPURT_KIND_KERNEL:
     case GPURT_KIND_NODE:
-        kernel =
-            row_of(a, GPURT_KIND_KERNEL, ((const gpurt_activity_kernel_t *)words)->name);
-        put_kernel(kernel, words);
+        kernel = &a->kernels[row_of(a, GPURT_KIND_KERNEL,
+                                    ((const gpurt_activity_kernel_t *)words)->name)];
+        put_shape(kernel, words);
+        put_time(kernel, gpurt_pair_value(((const gpurt_activity_kernel_t *)words)->ns));
         break;
     case GPURT_KIND_COPY:
         copy_add(&a->copies[copy->direction < GPURT_COPY_KINDS ? copy->direction : 0],
@@ -217,7 +230,7 @@ static const model_kernel_t *put_device(model_activity_t *a, const gpurt_row_t *
         break;
     case GPURT_KIND_GRAPH:
         span_add(&a->graphs, graph->ns);
-        kernel = row_of(a, GPURT_KIND_GRAPH, graph->graph);
+        kernel = &a->kernels[row_of(a, GPURT_KIND_GRAPH, graph->graph)];
         put_graph(kernel, graph);
         break;
     case GPURT_KIND_BUSY:
@@ -256,13 +269,65 @@ void model_activity_put(model_activity_t *a, gpurt_timeline_run_t *run,
         return;
     a->rows++;
     kernel = put_device(a, row, words);
-    if (row->kind == GPURT_KIND_KERNEL &&
-        gpurt_timeline_more(&a->timeline, run, row, words, (uint32_t)(kernel - a->kernels)))
-        return;
     if (gpurt_span_of(row, words, &span))
         gpurt_timeline_add(&a->timeline, run, &span,
                            kernel ? (uint32_t)(kernel - a->kernels)
                                   : GPURT_TIMELINE_NAMELESS);
+}
+
+/* Whether sums that hold a row may hold the next one with it: kind, level and place lie side by
+ * side. */
+static inline bool is_alike(const gpurt_row_t *row, const gpurt_row_t *next,
+                            uint64_t tick_end_ns)
+{
+    enum {
+        FROM = offsetof(gpurt_row_t, sm),
+        BYTES = offsetof(gpurt_row_t, flags) - FROM
+    };
+
+    return next->time_ns >= row->time_ns && next->time_ns < tick_end_ns &&
+           next->site == row->site &&
+           memcmp((const uint8_t *)next + FROM, (const uint8_t *)row + FROM, BYTES) == 0;
+}
+
+/* What model_activity_put does with a kernel of whom all is there and that lies where the run is,
+ * as nearly all do. Returns: false, nothing has changed: it is another. */
+static inline bool put_near(model_activity_t *a, gpurt_timeline_run_t *run,
+                            const gpurt_row_t *row)
+{
+    const gpurt_activity_kernel_t *words = (const void *)gpurt_row_words(row);
+    uint32_t kernel;
+
+    if (row->kind != GPURT_KIND_KERNEL || row->words < sizeof *words / 4)
+        return false;
+    kernel = row_of(a, GPURT_KIND_KERNEL, words->name);
+    if (!gpurt_timeline_more(&a->timeline, run, row, words, kernel))
+        return false;
+    a->rows++;
+    put_shape(&a->kernels[kernel], words);
+    put_known_time(&a->kernels[kernel], gpurt_pair_value(words->ns));
+    return true;
+}
+
+const gpurt_row_t *model_activity_put_alike(model_activity_t *a, gpurt_timeline_run_t *run,
+                                            model_alike_t *alike, model_rows_t *rows)
+{
+    const uint64_t tick_end_ns = (alike->first->time_ns / TICK_NS + 1) * TICK_NS;
+    /* A row of own lane values has a count of its own. */
+    const bool alone = gpurt_row_per_lane(alike->first);
+    const gpurt_row_t *next = alike->first, *last;
+    model_rows_t left = *rows; /* in registers */
+
+    do {
+        last = next;
+        if (GPURT_UNLIKELY(!put_near(a, run, last)))
+            model_activity_put(a, run, last);
+        alike->count++;
+        next = model_rows_next(&left);
+    } while (!alone && next && is_alike(last, next, tick_end_ns));
+    *rows = left;
+    alike->last = last;
+    return next;
 }
 
 /* ---- the view ------------------------------------------------------------------------ */

@@ -72,7 +72,7 @@ typedef struct model_kernel {
     uint32_t kind;  /* GPURT_KIND_KERNEL or GPURT_KIND_GRAPH */
     uint32_t key;   /* id of its name in the dictionary; a graph's number */
     uint32_t nodes; /* of a graph */
-    uint32_t registers, shared_bytes, grid[3], block[3];
+    uint32_t grid[3], block[3], registers, shared_bytes; /* as in a row: copied at once */
     uint64_t count, untimed, total_ns, min_ns, max_ns;
     uint32_t spread[SPREAD_BUCKETS]; /* durations, by size */
 } model_kernel_t;
@@ -125,10 +125,39 @@ uint32_t model_rate(const model_window_t *w, uint64_t now_ns);
 void model_panic_read(const gpurt_dictionary_t *d, const gpurt_row_t *row,
                       gpurt_model_panic_t *out);
 
-/* modelactivity.c: a row of a kind of activity.h, some of it in the run until that ends; and
- * the view of them, which is changed when it returns true. */
+/* Rows on their way into a model: by `order`, or where that is NULL as they lie. */
+typedef struct model_rows {
+    const uint8_t *rows; /* where offsets count from, or the next one */
+    const gpurt_timed_t *order;
+    uint32_t left;
+} model_rows_t;
+
+static inline const gpurt_row_t *model_rows_next(model_rows_t *r)
+{
+    const uint8_t *row = r->rows;
+
+    if (r->left == 0)
+        return NULL;
+    r->left--;
+    if (r->order)
+        return (const gpurt_row_t *)(row + r->order++->offset);
+    r->rows += gpurt_row_bytes(((const gpurt_row_t *)row)->words);
+    return (const gpurt_row_t *)row;
+}
+
+/* Rows of one site, place and tick, neighbours. */
+typedef struct model_alike {
+    const gpurt_row_t *first, *last;
+    uint32_t count;
+} model_alike_t;
+
+/* modelactivity.c: a row of a kind of activity.h, some of it in the run until that ends; all
+ * from alike->first on that are alike (the rest of *alike is set), which returns the row behind
+ * them, NULL: there is none; and the view, which is changed when it returns true. */
 void model_activity_put(model_activity_t *a, gpurt_timeline_run_t *run,
                         const gpurt_row_t *row);
+const gpurt_row_t *model_activity_put_alike(model_activity_t *a, gpurt_timeline_run_t *run,
+                                            model_alike_t *alike, model_rows_t *rows);
 bool model_activity_view(const gpurt_model_t *m, gpurt_model_activity_t *v);
 
 /* modelheap.c: likewise for heaps, and for what stands on them. */

@@ -116,35 +116,6 @@ static inline bool run_takes(const gpurt_timeline_run_t *r, const gpurt_span_t *
            r->context == s->context && r->device == s->device;
 }
 
-static void span_keep(gpurt_timeline_t *t, const gpurt_span_t *s, uint32_t lane,
-                      uint16_t what, uint32_t kernel)
-{
-    t->spans[t->count++ % GPURT_TIMELINE_SPANS] =
-        (gpurt_timeline_span_t){.start_ns = s->time_ns,
-                                .ns = s->ns,
-                                .lane = (uint16_t)lane,
-                                .what = what,
-                                .kernel = kernel};
-}
-
-bool gpurt_timeline_more(gpurt_timeline_t *t, gpurt_timeline_run_t *r,
-                         const gpurt_row_t *row, const gpurt_activity_kernel_t *k,
-                         uint32_t kernel)
-{
-    const uint64_t ns = gpurt_pair_value(k->ns), from = gpurt_timeline_start(r->bin);
-    const gpurt_span_t span = {.time_ns = row->time_ns, .ns = ns};
-
-    if (r->count == 0 || r->what != GPURT_TIMELINE_KERNEL || r->stream != k->stream ||
-        r->context != k->context || r->device != row->block || row->time_ns < from ||
-        row->time_ns - from >= GPURT_TIMELINE_BIN_NS || ns == 0 ||
-        ns > GPURT_TIMELINE_BIN_NS - (row->time_ns - from))
-        return false;
-    span_keep(t, &span, r->lane, r->what, kernel);
-    r->ns += ns;
-    r->count++;
-    return true;
-}
-
 void gpurt_timeline_add(gpurt_timeline_t *t, gpurt_timeline_run_t *r, const gpurt_span_t *s,
                         uint32_t kernel)
 {
@@ -166,7 +137,7 @@ void gpurt_timeline_add(gpurt_timeline_t *t, gpurt_timeline_run_t *r, const gpur
                                     .context = s->context,
                                     .stream = s->stream};
     }
-    span_keep(t, s, r->lane, what, kernel);
+    gpurt_timeline_keep(t, s->time_ns, s->ns, r->lane, what, kernel);
     if (first == last) {
         r->ns += s->ns;
         r->count++;

@@ -107,11 +107,35 @@ typedef struct gpurt_timeline_run {
     uint16_t what;
 } gpurt_timeline_run_t;
 
-/* A kernel where the run is: on its stream, within its bin. Most are, and it takes half the time
- * of add. Returns: false, nothing has changed: it is not. */
-bool gpurt_timeline_more(gpurt_timeline_t *t, gpurt_timeline_run_t *r,
-                         const gpurt_row_t *row, const gpurt_activity_kernel_t *k,
-                         uint32_t kernel);
+static inline void gpurt_timeline_keep(gpurt_timeline_t *t, uint64_t start_ns, uint64_t ns,
+                                       uint32_t lane, uint16_t what, uint32_t kernel)
+{
+    t->spans[t->count++ % GPURT_TIMELINE_SPANS] =
+        (gpurt_timeline_span_t){.start_ns = start_ns,
+                                .ns = ns,
+                                .lane = (uint16_t)lane,
+                                .what = what,
+                                .kernel = kernel};
+}
+
+/* A kernel where the run is: on its stream, within its bin. Most are, and it takes a third of
+ * what add does. Returns: false, nothing has changed: it is not. */
+static inline bool gpurt_timeline_more(gpurt_timeline_t *t, gpurt_timeline_run_t *r,
+                                       const gpurt_row_t *row,
+                                       const gpurt_activity_kernel_t *k, uint32_t kernel)
+{
+    const uint64_t ns = gpurt_pair_value(k->ns);
+    const uint64_t since = row->time_ns - gpurt_timeline_start(r->bin); /* early: huge */
+
+    if (r->count == 0 || r->what != GPURT_TIMELINE_KERNEL || r->stream != k->stream ||
+        r->context != k->context || r->device != row->block ||
+        since >= GPURT_TIMELINE_BIN_NS || ns == 0 || ns > GPURT_TIMELINE_BIN_NS - since)
+        return false;
+    gpurt_timeline_keep(t, row->time_ns, ns, r->lane, GPURT_TIMELINE_KERNEL, kernel);
+    r->ns += ns;
+    r->count++;
+    return true;
+}
 
 /* kernel: as in gpurt_timeline_span_t. What add leaves in the run, end puts into the timeline:
  * before anybody looks. put is both. */

@@ -4,6 +4,8 @@
  * times and other differences lie apart, so that what is alike lies together. */
 #include "rowpack.h"
 
+#include "framesum.h"
+
 #include <gpurt/activity.h>
 #include <string.h>
 #ifdef __SSE2__
@@ -13,7 +15,8 @@
 enum {
     HEAD_WORDS = sizeof(gpurt_row_t) / 4,
     TIME_WORDS = 2,
-    OP_MOST = 2 + sizeof(uint64_t) /* bytes of a row's ops */
+    OP_MOST = 2 + sizeof(uint64_t), /* bytes of a row's ops */
+    PIECE = 4096                    /* of rows: they stay in the first cache */
 };
 GPURT_STATIC_ASSERT(offsetof(gpurt_row_t, time_ns) == 0, "the first two words");
 GPURT_STATIC_ASSERT(offsetof(gpurt_row_t, words) == 4 * HEAD_WORDS - 2, "in the last one");
@@ -51,40 +54,35 @@ static inline uint32_t width_of(uint32_t difference)
     return (uint32_t)(d != 0) + (uint32_t)(d != (int8_t)d) + (uint32_t)(d != (int16_t)d);
 }
 
-/* A bit a word from the third on in which they differ. `count` is even. */
-static inline uint32_t words_differ(const void *a, const void *b, uint32_t count)
+/* The slot's words become the row's, and `differences` what was added to each. Returns: a bit a
+ * word from the third on in which they differed. `count` is even; the pieces are those in which
+ * words will be read. */
+static inline uint32_t words_follow(uint32_t *words, const void *row, uint32_t count,
+                                    uint32_t *differences)
 {
-    const uint8_t *p = a, *q = b;
+    const uint8_t *from = row;
     uint32_t differ = 0, i = TIME_WORDS;
 
 #ifdef __SSE2__
     for (; i + 4 <= count; i += 4) {
-        __m128i equal = _mm_cmpeq_epi32(_mm_loadu_si128((const __m128i_u *)(p + 4 * i)),
-                                        _mm_loadu_si128((const __m128i_u *)(q + 4 * i)));
+        __m128i now = _mm_loadu_si128((const __m128i_u *)(from + 4 * i));
+        __m128i before = _mm_loadu_si128((const __m128i_u *)(words + i));
+        __m128i equal = _mm_cmpeq_epi32(now, before);
 
-        differ |= (~(uint32_t)_mm_movemask_ps(_mm_castsi128_ps(equal)) & 15u) << i;
+        _mm_storeu_si128((__m128i_u *)(words + i), now);
+        _mm_storeu_si128((__m128i_u *)(differences + i), _mm_sub_epi32(now, before));
+        differ |= ((uint32_t)_mm_movemask_ps(_mm_castsi128_ps(equal)) ^ 15u) << i;
     }
 #endif
     for (; i < count; i++) {
-        uint32_t one, other;
+        uint32_t now;
 
-        memcpy(&one, p + 4 * i, sizeof one);
-        memcpy(&other, q + 4 * i, sizeof other);
-        differ |= (uint32_t)(one != other) << i;
+        memcpy(&now, from + 4 * i, sizeof now);
+        differences[i] = now - words[i];
+        differ |= (uint32_t)(now != words[i]) << i;
+        words[i] = now;
     }
     return differ;
-}
-
-/* The slot's words become the row's, in the pieces in which they will be read. */
-static inline void words_follow(gplog_pack_slot_t *slot, const gpurt_row_t *row)
-{
-    const uint8_t *from = (const uint8_t *)row;
-    uint32_t i = TIME_WORDS;
-
-    for (; i + 4 <= slot->count; i += 4)
-        memcpy(slot->words + i, from + 4 * i, 16);
-    for (; i < slot->count; i++)
-        memcpy(slot->words + i, from + 4 * i, 4);
 }
 
 /* The time is two words whose sum it is; each has a sign. */
@@ -98,48 +96,46 @@ static inline uint32_t time_high(uint64_t step)
     return (uint32_t)(step >> 32) + (time_low(step) >> 31);
 }
 
-static inline uint32_t difference_at(const gplog_pack_slot_t *slot, const gpurt_row_t *row,
-                                     uint32_t at)
-{
-    uint32_t now;
-
-    memcpy(&now, (const uint8_t *)row + 4 * at, sizeof now);
-    return now - slot->words[at];
-}
-
 /* Wide enough for this row. A word that has a width keeps it as long as it changes: widths that
  * come and go are an op each time, which is more than the byte that a narrow one saves. The
  * first row differs from nothing at all, so the second says what is usual. */
-static void widths_choose(gplog_pack_slot_t *slot, const gpurt_row_t *row, uint64_t step,
-                          uint32_t differ)
+static GPURT_NOINLINE void widths_choose(gplog_pack_slot_t *slot, const gpurt_row_t *row,
+                                         const uint32_t *differences, uint32_t differ)
 {
-    uint64_t before = slot->settled ? slot->widths : 0, widths = 0;
+    uint64_t before = slot->settled ? slot->widths : 0, widths = 0, narrow = 0;
+    uint32_t shift = 0;
 
     slot->settled = slot->count == words_of(row);
     slot->used = differ;
     slot->count = (uint16_t)words_of(row);
     for (uint32_t left = differ | 3; left; left &= left - 1) {
         uint32_t at = (uint32_t)__builtin_ctz(left), old = before >> 2 * at & 3;
-        uint32_t width = width_of(at == 0   ? time_low(step)
-                                  : at == 1 ? time_high(step)
-                                            : difference_at(slot, row, at));
+        uint32_t width = width_of(differences[at]);
 
-        widths |= (uint64_t)(width > old ? width : width ? old : 0) << 2 * at;
+        width = width > old ? width : width ? old : 0;
+        widths |= (uint64_t)width << 2 * at;
+        if (at >= TIME_WORDS) {
+            narrow |= (uint64_t)width << shift;
+            shift += 2;
+        }
     }
     slot->widths = widths;
+    slot->narrow = narrow;
 }
+
+/* Of a width: what to add to a difference, so that bits are left above where it does not fit. */
+static const struct {
+    uint32_t bias, above, bytes;
+} fits[4] = {{0, ~0u, 0}, {0x80, ~0xffu, 1}, {0x8000, ~0xffffu, 2}, {0, 0, 4}};
 
 /* All four bytes are stored, and those that count are stepped over. *odd gets a bit where they
  * are not all. */
 static inline uint8_t *difference_put(uint8_t *to, uint32_t difference, uint32_t width,
                                       uint32_t *odd)
 {
-    static const uint32_t bias[4] = {0, 0x80, 0x8000, 0},
-                          above[4] = {~0u, ~0xffu, ~0xffffu, 0};
-
-    *odd |= (difference + bias[width]) & above[width];
+    *odd |= (difference + fits[width].bias) & fits[width].above;
     memcpy(to, &difference, sizeof difference);
-    return to + width_bytes(width);
+    return to + fits[width].bytes;
 }
 
 /* What is packed grows in three places, which are pushed together at the end. */
@@ -149,41 +145,43 @@ typedef struct streams {
 
 /* Nearly all rows go by their slot's widths, in a step for each word that has one, however many
  * words there are. Returns: false, and nothing has changed: this one does not. */
-static inline bool differences_put(streams_t *s, gplog_pack_slot_t *slot,
-                                   const gpurt_row_t *row, uint64_t step, uint32_t differ)
+static inline bool differences_put(streams_t *s, const gplog_pack_slot_t *slot,
+                                   const uint32_t *differences, uint32_t differ)
 {
-    const uint64_t widths = slot->widths;
+    const uint32_t low = (uint32_t)slot->widths & 3, high = (uint32_t)slot->widths >> 2 & 3;
+    uint64_t narrow = slot->narrow;
     uint32_t odd = differ & ~slot->used;
-    uint8_t *times, *values = s->values;
+    uint8_t *times = difference_put(s->times, differences[0], low, &odd),
+            *values = s->values;
 
-    if (GPURT_UNLIKELY(slot->count != words_of(row)))
-        return false;
-    times = difference_put(s->times, time_low(step), (uint32_t)widths & 3, &odd);
-    times = difference_put(times, time_high(step), (uint32_t)widths >> 2 & 3, &odd);
-    for (uint32_t left = slot->used; left; left &= left - 1) {
-        uint32_t at = (uint32_t)__builtin_ctz(left);
-
-        values = difference_put(values, difference_at(slot, row, at),
-                                (uint32_t)(widths >> 2 * at) & 3, &odd);
-    }
+    if (GPURT_LIKELY(high == 0)) /* times of a ring are less than 4 s apart */
+        odd |= differences[1];
+    else
+        times = difference_put(times, differences[1], high, &odd);
+    for (uint32_t left = slot->used; left; left &= left - 1, narrow >>= 2)
+        values = difference_put(values, differences[__builtin_ctz(left)],
+                                (uint32_t)narrow & 3, &odd);
     if (GPURT_UNLIKELY(odd != 0))
         return false;
     s->times = times;
     s->values = values;
-    words_follow(slot, row);
     return true;
 }
 
-static void row_pack(gplog_pack_table_t *t, const gpurt_row_t *row, streams_t *s)
+static inline void row_pack(gplog_pack_table_t *t, const gpurt_row_t *row, uint32_t count,
+                            streams_t *s)
 {
     uint32_t at = slot_choose(row);
     gplog_pack_slot_t *slot = &t->slots[at];
     uint64_t step = row->time_ns - t->time_ns;
-    uint32_t differ = words_differ(row, slot->words, words_of(row));
-    bool fit = slot->settled;
+    uint32_t differences[GPLOG_PACK_WORDS], differ;
+    bool fit = slot->settled && slot->count == count;
 
-    while (GPURT_UNLIKELY(!(fit && differences_put(s, slot, row, step, differ)))) {
-        widths_choose(slot, row, step, differ);
+    differences[0] = time_low(step);
+    differences[1] = time_high(step);
+    differ = words_follow(slot->words, row, count, differences);
+    while (GPURT_UNLIKELY(!(fit && differences_put(s, slot, differences, differ)))) {
+        widths_choose(slot, row, differences, differ);
         fit = true;
         *s->ops++ = GPLOG_PACK_WIDTHS;
         memcpy(s->ops, &slot->widths, sizeof slot->widths);
@@ -201,8 +199,24 @@ static void row_copy(const gpurt_row_t *row, streams_t *s)
     s->values += bytes;
 }
 
+static void rows_pack(gplog_pack_table_t *t, const uint8_t *at, const uint8_t *end,
+                      streams_t *s)
+{
+    while (at < end) {
+        const gpurt_row_t *row = (const gpurt_row_t *)at;
+        uint32_t count = words_of(row);
+
+        if (count <= GPLOG_PACK_WORDS)
+            row_pack(t, row, count, s);
+        else
+            row_copy(row, s);
+        t->time_ns = row->time_ns;
+        at += 4 * count;
+    }
+}
+
 size_t gplog_pack(gplog_pack_table_t *t, const gpurt_row_t *rows, uint32_t bytes,
-                  uint8_t *to)
+                  uint8_t *to, gplog_frame_t *sum)
 {
     const uint8_t *at = (const uint8_t *)rows, *end = at + bytes;
     uint8_t *ops = to + sizeof(gplog_pack_t), *times = ops + bytes / sizeof *rows * OP_MOST,
@@ -211,14 +225,11 @@ size_t gplog_pack(gplog_pack_table_t *t, const gpurt_row_t *rows, uint32_t bytes
     gplog_pack_t head;
 
     memset(t, 0, sizeof *t);
-    for (; at < end; at += gpurt_row_bytes(((const gpurt_row_t *)at)->words)) {
-        const gpurt_row_t *row = (const gpurt_row_t *)at;
+    while (at < end) {
+        const uint8_t *next = gplog_frame_add(sum, at, end - at > PIECE ? at + PIECE : end);
 
-        if (words_of(row) <= GPLOG_PACK_WORDS)
-            row_pack(t, row, &s);
-        else
-            row_copy(row, &s);
-        t->time_ns = row->time_ns;
+        rows_pack(t, at, next, &s);
+        at = next;
     }
     head.op_bytes = (uint32_t)(s.ops - ops);
     head.time_bytes = (uint32_t)(s.times - times);

@@ -28,7 +28,8 @@ GPURT_STATIC_ASSERT(sizeof(gplog_pack_t) == 8, "format 1");
 
 typedef struct gplog_pack_slot {
     uint64_t widths; /* two bits a word: no difference, or one of 1, 2, 4 bytes */
-    uint32_t used;   /* the packer's: words behind the time that have a width, */
+    uint64_t narrow; /* the packer's: the widths of `used`, one behind the other */
+    uint32_t used;   /* words behind the time that have a width, */
     uint16_t count;  /* of how many, */
     bool settled;    /* and the widths are of a difference from a row of that length */
     union {
@@ -49,9 +50,10 @@ static inline size_t gplog_pack_bound(size_t bytes)
     return sizeof(gplog_pack_t) + 2 * bytes;
 }
 
-/* Rows lie one after another; `to` has the room. Returns: bytes. */
+/* Rows lie one after another; `to` has the room. Adds them up in *sum, which was begun, on the
+ * way: so they are fetched once. Returns: bytes. */
 size_t gplog_pack(gplog_pack_table_t *t, const gpurt_row_t *rows, uint32_t bytes,
-                  uint8_t *to);
+                  uint8_t *to, gplog_frame_t *sum);
 
 enum {
     GPLOG_PACK_SLACK = 4 * GPLOG_PACK_WORDS + 8 /* readable behind what is unpacked */

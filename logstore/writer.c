@@ -216,19 +216,21 @@ static gpurt_status_t forerunners_flush(gpurt_writer_t *w, gpurt_error_t *err)
 }
 
 static gpurt_status_t frame_make(gpurt_writer_t *w, const void *rows, uint32_t bytes,
-                                 uint32_t count, gpurt_error_t *err)
+                                 gpurt_error_t *err)
 {
     gplog_frame_t *frame = (gplog_frame_t *)(w->out + sizeof(gplog_block_t));
-    size_t less = gplog_pack(w->table, rows, bytes, w->packed), packed;
-    bool pays = less < bytes; /* long rows that have nothing in common do not */
+    size_t less, packed;
+    bool pays; /* long rows that have nothing in common do not */
 
     w->out_used = 0;
+    gplog_frame_begin(frame);
+    less = gplog_pack(w->table, rows, bytes, w->packed, frame);
+    pays = less < bytes;
     packed = ZSTD_compress2(w->zstd, w->out + HEAD_BYTES, w->out_room - HEAD_BYTES,
                             pays ? w->packed : rows, pays ? less : bytes);
     if (ZSTD_isError(packed))
         return gpurt_fail(err, GPURT_E_INTERNAL, GPURT_FROM_GPURT, 0, "log: zstd says %s",
                           ZSTD_getErrorName(packed));
-    gplog_frame_sum(rows, bytes, count, frame);
     frame->number = w->number;
     frame->encoding = pays ? GPLOG_PACKED : GPLOG_ROWS;
     frame->packed_bytes = (uint32_t)packed;
@@ -261,7 +263,7 @@ static gpurt_status_t rows_flush(gpurt_writer_t *w, gpurt_error_t *err)
         return GPURT_OK;
     st = forerunners_flush(w, err);
     if (st == GPURT_OK)
-        st = frame_make(w, w->raw, w->raw_used, w->rows, err);
+        st = frame_make(w, w->raw, w->raw_used, err);
     if (st == GPURT_OK)
         st = gpurt_writer_commit(w, err);
     if (st == GPURT_OK)
@@ -294,7 +296,7 @@ static gpurt_status_t rows_renumber(gpurt_writer_t *w, const gplog_numbers_t *nu
 }
 
 gpurt_status_t gpurt_writer_prepare(gpurt_writer_t *w, const gplog_numbers_t *numbers,
-                                    const gpurt_row_t *rows, uint32_t bytes, uint32_t count,
+                                    const gpurt_row_t *rows, uint32_t bytes,
                                     gpurt_box_intent_t *place, gpurt_error_t *err)
 {
     gpurt_status_t st = rows_flush(w, err);
@@ -304,7 +306,7 @@ gpurt_status_t gpurt_writer_prepare(gpurt_writer_t *w, const gplog_numbers_t *nu
     if (st == GPURT_OK)
         st = rows_renumber(w, numbers, &rows, bytes, err);
     if (st == GPURT_OK)
-        st = frame_make(w, rows, bytes, count, err);
+        st = frame_make(w, rows, bytes, err);
     if (st != GPURT_OK)
         return st;
     place->device = w->device;

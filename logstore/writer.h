@@ -64,7 +64,7 @@ gpurt_status_t gpurt_writer_note(gpurt_writer_t *w, gpurt_error_t *err);
  * commit writes what was prepared last; a frame that was not committed was never there.
  * numbers: as above. */
 gpurt_status_t gpurt_writer_prepare(gpurt_writer_t *w, const gplog_numbers_t *numbers,
-                                    const gpurt_row_t *rows, uint32_t bytes, uint32_t count,
+                                    const gpurt_row_t *rows, uint32_t bytes,
                                     gpurt_box_intent_t *place, gpurt_error_t *err);
 gpurt_status_t gpurt_writer_commit(gpurt_writer_t *w, gpurt_error_t *err);
 /* Whether this file holds that frame, whole, whoever wrote it. */

@@ -45,10 +45,14 @@ struct publish {
 /* ---- the thread ---------------------------------------------------------------------- */
 
 /* Rows come ring by ring; the model keeps the last ones, so it wants them by time. */
-static void rows_put(publish_t *p, const uint8_t *rows, uint32_t count)
+static void rows_put(publish_t *p, const uint8_t *rows, uint32_t count, bool ordered)
 {
     uint32_t at = 0;
 
+    if (ordered) { /* as in one ring that one thread writes */
+        gpurt_model_put_all(p->model, rows, NULL, count);
+        return;
+    }
     for (uint32_t i = 0; i < count; i++) {
         const gpurt_row_t *row = (const gpurt_row_t *)(rows + at);
 
@@ -61,7 +65,7 @@ static void rows_put(publish_t *p, const uint8_t *rows, uint32_t count)
 
 static void show(publish_t *p)
 {
-    rows_put(p, p->showing.bytes, p->showing.count);
+    rows_put(p, p->showing.bytes, p->showing.count, false);
     p->showing.used = p->showing.count = 0;
     gpurt_modelshare_tick(p->share, p->model, gpurt_real_ns(), GPURT_MODEL_LIVE);
 }
@@ -133,14 +137,14 @@ static bool rows_ready(void *context)
 }
 
 static void rows_watch(void *context, const gpurt_row_t *rows, uint32_t bytes,
-                       uint32_t count)
+                       uint32_t count, bool ordered)
 {
     publish_t *p = context;
     buffer_t *to = &p->filling;
 
     if (p->alone) {
         dictionary_follow(p);
-        rows_put(p, (const uint8_t *)rows, count);
+        rows_put(p, (const uint8_t *)rows, count, ordered);
         return;
     }
     if (to->used + bytes > BUFFER_BYTES) {
@@ -163,7 +167,7 @@ static void alarm_show(void *context, uint32_t section, uint32_t coming)
 void publish_row(publish_t *p, const gpurt_row_t *row)
 {
     if (p && row)
-        rows_watch(p, row, gpurt_row_bytes(row->words), 1);
+        rows_watch(p, row, gpurt_row_bytes(row->words), 1, true);
 }
 
 void publish_tick(publish_t *p)

@@ -8,10 +8,14 @@
 #include <gpurt/heaprow.h>
 #include <stdlib.h>
 #include <string.h>
+#if GPURT_GROUP_MOVE
+#    include <emmintrin.h>
+#endif
 
 enum {
     HOST_DEFS = 4096,
-    BATCH_PART = 4, /* of a small ring, which others write, too */
+    BATCH_PART = 4,  /* of a small ring, which others write, too */
+    KERNEL_SITE = 0, /* among gpurt_activity_sites */
     S = GPURT_TYPE_STRING,
     U = GPURT_TYPE_U32,
     I = GPURT_TYPE_I32,
@@ -51,10 +55,11 @@ enum {
         .format = (format_)                                                   \
     }
 const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
-    GROWN(KERNEL, gpurt_activity_kernel_t, context,
-          T13(S, W, U, U, U, U, U, U, U, U, U, U, U),
-          "kernel %s: %llu ns, grid %u,%u,%u block %u,%u,%u, %u registers, %u B shared, "
-          "stream %u, call %u"),
+    [KERNEL_SITE] = GROWN(
+        KERNEL, gpurt_activity_kernel_t, context,
+        T13(S, W, U, U, U, U, U, U, U, U, U, U, U),
+        "kernel %s: %llu ns, grid %u,%u,%u block %u,%u,%u, %u registers, %u B shared, "
+        "stream %u, call %u"),
     GROWN(COPY, gpurt_activity_copy_t, context, T7(S, W, W, U, U, U, U),
           "copy %s: %llu B in %llu ns, stream %u, call %u"),
     GROWN(FILL, gpurt_activity_fill_t, context, T6(W, W, U, U, U, U),
@@ -251,9 +256,15 @@ gpurt_status_t gpurt_hostring_init(gpurt_hostring_t *h, const gpurt_boxmap_t *ma
     h->def_count = map->sections[section].def_count;
     h->defs = h->def_count ? gpurt_boxmap_def(map, section, 0) : NULL;
     h->xdefs = &map->box->sections[section].xdefs;
+    h->batch_groups = h->port.group_count / BATCH_PART;
+    if (h->batch_groups > GPURT_HOSTBATCH_GROUPS)
+        h->batch_groups = GPURT_HOSTBATCH_GROUPS;
     for (uint32_t i = 0; i < GPURT_ACTIVITY_SITES; i++) {
-        h->sites[i] = site_define(h, &gpurt_activity_sites[i]);
-        if (!h->sites[i])
+        uint32_t number = site_define(h, &gpurt_activity_sites[i]);
+
+        h->whats[i] =
+            gpurt_record_what(number, gpurt_activity_sites[i].kind, GPURT_FORM_THREAD, 0);
+        if (!number)
             return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_GPURT, 0,
                               "box: no room for the definitions of host records");
     }
@@ -263,55 +274,77 @@ gpurt_status_t gpurt_hostring_init(gpurt_hostring_t *h, const gpurt_boxmap_t *ma
 /* ---- records ------------------------------------------------------------------------- */
 
 /* The words behind the head of one more record; NULL: the batch is full. */
-static uint32_t *batch_room(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint32_t site,
-                            uint32_t device, uint64_t time_ns, uint32_t count)
+static inline uint32_t *batch_room(const gpurt_hostring_t *h, gpurt_hostbatch_t *b,
+                                   uint32_t site, uint32_t device, uint64_t time_ns,
+                                   uint32_t count)
 {
-    uint32_t groups = gpurt_record_groups(count);
+    uint32_t groups = gpurt_record_groups(count), end = b->groups + groups;
     uint32_t *words = b->words + GPURT_GROUP_WORDS * b->groups;
 
-    if (b->groups + groups > GPURT_HOSTBATCH_GROUPS ||
-        (b->count > 0 && b->groups + groups > h->port.group_count / BATCH_PART))
+    if (end > (b->count ? h->batch_groups : GPURT_HOSTBATCH_GROUPS))
         return NULL;
-    words[0] = gpurt_record_what(h->sites[site], gpurt_activity_sites[site].kind,
-                                 GPURT_FORM_THREAD, 0);
+    words[0] = h->whats[site];
     words[1] = (uint32_t)time_ns;
     words[2] = (uint32_t)(time_ns >> 32) & 0xffffu;
     words[3] = device;
     for (uint32_t i = GPURT_RECORD_HEAD_WORDS + count; i < GPURT_GROUP_WORDS * groups; i++)
         words[i] = 0;
     b->sizes[b->count++] = (uint8_t)groups;
-    b->groups += groups;
+    b->groups = end;
     return words + GPURT_RECORD_HEAD_WORDS;
 }
 
-static void record_store(const gpurt_hostring_t *h, uint32_t position, uint32_t groups,
-                         const uint32_t *words)
+/* A group: the tag, and the three words behind it, loaded at once with one more: they were
+ * stored a while ago. */
+static inline void group_put(gpurt_group_t *to, uint32_t tag, const uint32_t *words)
+{
+#if GPURT_GROUP_MOVE
+    const __m128i loose = _mm_loadu_si128((const __m128i_u *)words);
+    const __m128 turned = _mm_castsi128_ps(_mm_shuffle_epi32(loose, 0x90)); /* up by one */
+    const __m128 first = _mm_castsi128_ps(_mm_cvtsi32_si128((int)tag));
+
+    __asm__ __volatile__("movdqa %1, %0" /* B1 */
+                         : "=m"(*(gpurt_group_raw_t *)to)
+                         : "x"(_mm_move_ss(turned, first))
+                         : "memory");
+#else
+    gpurt_group_t g = {.tag = tag, .word = {words[0], words[1], words[2]}};
+
+    gpurt_group_store(to, g);
+#endif
+}
+
+static inline void record_store(gpurt_group_t *ring, uint32_t mask, uint32_t position,
+                                uint32_t groups, const uint32_t *words)
 {
     uint32_t salt =
         position * 0x9e3779b1u >> 24; /* neighbours differ, whoever wrote them */
+    uint32_t tag = gpurt_tag_rest(position, salt, 0);
+    uint32_t at = (position & mask) * GPURT_GROUP_BYTES; /* in bytes */
 
-    for (uint32_t i = 0; i < groups; i++, words += GPURT_GROUP_WORDS) {
-        /* Word by word: gcc keeps them in registers then. */
-        gpurt_group_t g = {.tag = i ? gpurt_tag_rest(position + i, salt, i)
-                                    : gpurt_tag_first(position, salt, groups),
-                           .word = {words[0], words[1], words[2]}};
-
-        gpurt_group_store(gpurt_ring_at(&h->port, position + i), g);
+    group_put(&ring[position & mask], gpurt_tag_first(position, salt, groups), words);
+    for (uint32_t i = 1; i < groups; i++) {
+        tag += GPURT_TAG_STEP;
+        at = (at + GPURT_GROUP_BYTES) & (mask * GPURT_GROUP_BYTES);
+        group_put((gpurt_group_t *)((char *)ring + at), tag, words + GPURT_GROUP_WORDS * i);
     }
 }
 
 bool gpurt_hostring_write(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint64_t time_ns)
 {
-    const uint32_t *words = b->words;
+    gpurt_group_t *ring = h->port.groups;
+    const uint32_t mask = h->port.group_count - 1, *words = b->words;
     uint32_t position;
 
     if (b->count > 0 &&
         !gpurt_ring_take_shared(&h->port, b->groups, b->count, time_ns, &position))
         return false;
     for (uint32_t i = 0; i < b->count; i++) {
-        record_store(h, position, b->sizes[i], words);
-        position += b->sizes[i];
-        words += GPURT_GROUP_WORDS * b->sizes[i];
+        uint32_t groups = b->sizes[i];
+
+        record_store(ring, mask, position, groups, words);
+        position += groups;
+        words += GPURT_GROUP_WORDS * groups;
     }
     b->count = b->groups = 0;
     return true;
@@ -344,8 +377,12 @@ static bool text_add(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint32_t s
 void *gpurt_hostring_room(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint32_t kind,
                           uint32_t device, uint64_t time_ns)
 {
-    uint32_t site = site_of(kind);
+    uint32_t site;
 
+    if (GPURT_LIKELY(kind == GPURT_KIND_KERNEL)) /* the most frequent of all */
+        return batch_room(h, b, KERNEL_SITE, device, time_ns,
+                          sizeof(gpurt_activity_kernel_t) / 4);
+    site = site_of(kind);
     return site < GPURT_ACTIVITY_SITES
                ? batch_room(h, b, site, device, time_ns, gpurt_activity_sites[site].words)
                : NULL;

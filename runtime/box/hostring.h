@@ -24,15 +24,16 @@ typedef struct gpurt_hostring {
     gpurt_def_t *defs;
     uint32_t *xdefs; /* in the box: slots taken */
     uint32_t def_count;
-    uint32_t sites[GPURT_ACTIVITY_SITES]; /* numbers of the definitions */
+    uint32_t batch_groups;                /* at most, of several records */
+    uint32_t whats[GPURT_ACTIVITY_SITES]; /* first words of their records */
 } gpurt_hostring_t;
 
 /* Records on their way to the ring: one place is taken for all of them. Owner: one thread;
  * empty when `count` and `groups` are 0. */
 typedef struct gpurt_hostbatch {
     uint32_t count, groups;
-    uint8_t sizes[GPURT_HOSTBATCH_GROUPS / 2]; /* groups of each */
-    uint32_t words[GPURT_GROUP_WORDS * GPURT_HOSTBATCH_GROUPS];
+    uint8_t sizes[GPURT_HOSTBATCH_GROUPS / 2];                      /* groups of each */
+    uint32_t words[GPURT_GROUP_WORDS * GPURT_HOSTBATCH_GROUPS + 1]; /* and a spare one */
 } gpurt_hostbatch_t;
 
 /* As GPURT_HOST_RING_BYTES says; 0: the default. What is too large is cut to what a ring can

@@ -39,40 +39,68 @@ static inline uint32_t group_take(const gpurt_group_t *from, uint32_t *to)
 }
 #endif
 
+/* What the record is, of which not all groups were what their positions demand. They are read
+ * again, and may be by now. */
+static GPURT_NOINLINE uint32_t rest_judge(const gpurt_group_t *ring, uint32_t mask,
+                                          uint32_t position, uint32_t *words,
+                                          uint32_t first)
+{
+    bool odd = false;
+
+    for (uint32_t i = 1; i <= (first & 0x7fu); i++) {
+        uint32_t tag =
+            group_take(&ring[(position + i) & mask], words + GPURT_GROUP_WORDS * i);
+        int32_t ahead = tag_ahead(tag, position + i);
+
+        if (tag == gpurt_tag_rest(position + i, first >> 8, i))
+            continue;
+        if (!(tag & 0xffu) || ahead < 0)
+            return GPURT_READ_PART;
+        if (ahead > 0)
+            return GPURT_READ_OVERRUN;
+        odd = true;
+    }
+    return odd ? GPURT_READ_SHARED : GPURT_READ_RECORD;
+}
+
+/* What a first group means that does not begin a record of this lap. */
+static GPURT_NOINLINE uint32_t first_judge(uint32_t first, uint32_t position)
+{
+    int32_t ahead = tag_ahead(first, position);
+
+    if (!(first & 0xffu))
+        return GPURT_READ_EMPTY; /* never written: whatever the rest of the tag says */
+    if (ahead != 0)
+        return ahead > 0 ? GPURT_READ_OVERRUN : GPURT_READ_EMPTY;
+    return GPURT_READ_PART;
+}
+
 uint32_t gpurt_ring_read(const gpurt_group_t *ring, uint32_t group_count, uint32_t position,
                          uint32_t *words, uint32_t *groups)
 {
     const uint32_t mask = group_count - 1;
     const uint32_t first = group_take(&ring[position & mask], words);
-    uint32_t count, odd = 0;
-    int32_t ahead = tag_ahead(first, position);
+    const uint32_t want = gpurt_tag_first(position, 0, 1);
+    uint32_t count, tag;
+    size_t at = (position & mask) * (size_t)GPURT_GROUP_BYTES; /* in bytes */
 
     *groups = 1;
-    if (!(first & 0xffu))
-        return GPURT_READ_EMPTY; /* never written: whatever the rest of the tag says */
-    if (ahead != 0)
-        return ahead > 0 ? GPURT_READ_OVERRUN : GPURT_READ_EMPTY;
-    if (!(first & GPURT_SHAPE_FIRST))
-        return GPURT_READ_PART;
+    if (GPURT_UNLIKELY((first ^ want) & (0xffffu << 16 | GPURT_SHAPE_FIRST)))
+        return first_judge(first, position);
     count = (first & 0x7fu) + 1;
-    if (count > group_count)
+    if (GPURT_UNLIKELY(count > group_count))
         return GPURT_READ_PART;
     *groups = count;
-    for (uint32_t i = 1; i < count; i++) {
-        uint32_t tag =
-            group_take(&ring[(position + i) & mask], words + GPURT_GROUP_WORDS * i);
-        uint32_t differs = tag ^ gpurt_tag_rest(position + i, first >> 8, i);
-
-        if (GPURT_LIKELY(differs == 0))
-            continue;
-        ahead = tag_ahead(tag, position + i);
-        if (!(tag & 0xffu) || ahead < 0)
-            return GPURT_READ_PART;
-        if (ahead > 0)
-            return GPURT_READ_OVERRUN;
-        odd = 1;
+    tag = gpurt_tag_rest(position, first >> 8, 0);
+    for (uint32_t *to = words; to != words + GPURT_GROUP_WORDS * (count - 1);) {
+        to += GPURT_GROUP_WORDS;
+        tag += GPURT_TAG_STEP;
+        at = (at + GPURT_GROUP_BYTES) & (mask * (size_t)GPURT_GROUP_BYTES);
+        if (GPURT_UNLIKELY(
+                group_take((const gpurt_group_t *)((const char *)ring + at), to) != tag))
+            return rest_judge(ring, mask, position, words, first);
     }
-    return odd ? GPURT_READ_SHARED : GPURT_READ_RECORD;
+    return GPURT_READ_RECORD;
 }
 
 uint32_t gpurt_ring_find(const gpurt_group_t *ring, uint32_t group_count, uint32_t position)

@@ -120,3 +120,15 @@ void feed_panic(const gpurt_boxmap_t *map, uint32_t section, uint32_t index, uin
     gpurt_add_relaxed_sys_u32(&map->box->sections[section].xpanics, 1);
     gpurt_store_release_sys_u32(&p->xstate, GPURT_PANIC_WRITTEN); /* B6.rel */
 }
+
+bool feed_words(const gpurt_ring_port_t *port, const uint32_t *words, uint32_t count)
+{
+    uint64_t time_ns = words[1] | (uint64_t)words[2] << 32;
+    uint32_t position;
+
+    if (!gpurt_ring_take(port, gpurt_record_groups(count - FEED_HEAD), 1, time_ns,
+                         &position))
+        return false;
+    put(port, position, words[3], words, count);
+    return true;
+}

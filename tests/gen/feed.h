@@ -31,6 +31,9 @@ bool feed_warp(const gpurt_ring_port_t *port, uint32_t site, uint32_t block, uin
 bool feed_lanes(const gpurt_ring_port_t *port, uint32_t site, uint32_t block, uint32_t a,
                 uint32_t b, uint64_t time_ns);
 
+/* Any record, by its words. */
+bool feed_words(const gpurt_ring_port_t *port, const uint32_t *words, uint32_t count);
+
 /* A panic in slot index. */
 void feed_panic(const gpurt_boxmap_t *map, uint32_t section, uint32_t index, uint32_t site);
 

@@ -224,7 +224,20 @@ static uint32_t row_any(gpurt_row_t *row, uint32_t i)
     return gpurt_row_bytes(row->words);
 }
 
-/* Many at once are the same as one by one. */
+/* *view holds what the other one shows. */
+static void check_same(const gpurt_model_t *m, const gpurt_model_t *single)
+{
+    gpurt_modelview_t *other = calloc(1, sizeof *other);
+
+    CHECK(other);
+    gpurt_model_view(m, gpurt_model_last_ns(single), GPURT_MODEL_LIVE, other);
+    CHECK(memcmp(&view->numbers, &other->numbers, sizeof view->numbers) == 0);
+    CHECK(memcmp(&view->activity, &other->activity, sizeof view->activity) == 0);
+    CHECK(memcmp(&view->timeline, &other->timeline, sizeof view->timeline) == 0);
+    free(other);
+}
+
+/* Many at once are the same as one by one, by an order or as they lie. */
 static void check_together(void)
 {
     enum {
@@ -232,38 +245,43 @@ static void check_together(void)
         ROW_BYTES = 32 + 4 * GPURT_ACTIVITY_WORDS + 4
     };
     gpurt_timed_t *order = calloc(ROWS, sizeof *order);
-    uint8_t *rows = malloc((size_t)ROWS * ROW_BYTES);
-    gpurt_modelview_t *other = calloc(1, sizeof *other);
-    gpurt_model_t *together, *single;
+    uint8_t *rows = malloc((size_t)ROWS * ROW_BYTES);   /* one behind the other, */
+    uint8_t *places = malloc((size_t)ROWS * ROW_BYTES); /* and anywhere */
+    gpurt_model_t *together, *lying, *single;
     uint32_t used = 0;
 
-    CHECK(order && rows && other);
+    CHECK(order && rows && places);
     CHECK_EQ(gpurt_model_create(&dictionary, NULL, &together, &err), GPURT_OK);
+    CHECK_EQ(gpurt_model_create(&dictionary, NULL, &lying, &err), GPURT_OK);
     CHECK_EQ(gpurt_model_create(&dictionary, NULL, &single, &err), GPURT_OK);
     for (uint32_t i = 0; i < ROWS; i++) {
         gpurt_row_t *row = (gpurt_row_t *)(rows + used);
+        uint32_t bytes = row_any(row, i);
 
-        order[i].offset = used;
-        used += row_any(row, i);
-        order[i].time_ns = row->time_ns;
+        order[i] = (gpurt_timed_t){row->time_ns, i * 7919u % ROWS * ROW_BYTES};
+        memcpy(places + order[i].offset, row, bytes);
+        used += bytes;
         gpurt_model_put(single, row);
     }
+    used = 0;
     for (uint32_t i = 0, some; i < ROWS; i += some) {
         some = 1 + i * 7 % 900 < ROWS - i ? 1 + i * 7 % 900 : ROWS - i;
-        gpurt_model_put_all(together, rows, order + i, some);
+        gpurt_model_put_all(together, places, order + i, some);
+        gpurt_model_put_all(lying, rows + used, NULL, some);
+        for (uint32_t k = 0; k < some; k++)
+            used += gpurt_row_bytes(((const gpurt_row_t *)(rows + used))->words);
     }
     memset(view, 0, sizeof *view);
     gpurt_model_view(single, gpurt_model_last_ns(single), GPURT_MODEL_LIVE, view);
-    gpurt_model_view(together, gpurt_model_last_ns(single), GPURT_MODEL_LIVE, other);
     CHECK(view->numbers.messages > ROWS / 2 && view->activity.kernel_count == 5);
-    CHECK(memcmp(&view->numbers, &other->numbers, sizeof view->numbers) == 0);
-    CHECK(memcmp(&view->activity, &other->activity, sizeof view->activity) == 0);
-    CHECK(memcmp(&view->timeline, &other->timeline, sizeof view->timeline) == 0);
+    check_same(together, single);
+    check_same(lying, single);
     gpurt_model_destroy(together);
+    gpurt_model_destroy(lying);
     gpurt_model_destroy(single);
     free(order);
     free(rows);
-    free(other);
+    free(places);
 }
 
 static void put_graph(uint32_t graph, uint64_t ns, uint32_t nodes)

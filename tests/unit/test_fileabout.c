@@ -112,14 +112,13 @@ static void check_file(const char *path, bool append)
     CHECK_EQ(gpurt_writer_put_of(w, &of_second, &row, &err), GPURT_OK);
     for (int again = 0; again < 2; again++) { /* a frame that failed is made once more */
         row_make(&row, append ? 12 : 2, 0);
-        CHECK_EQ(gpurt_writer_prepare(w, &of_second, &row, sizeof row, 1, &place, &err),
+        CHECK_EQ(gpurt_writer_prepare(w, &of_second, &row, sizeof row, &place, &err),
                  GPURT_OK);
         CHECK_EQ(row.section, 0);
     }
     CHECK_EQ(gpurt_writer_commit(w, &err), GPURT_OK);
     row_make(&row, append ? 13 : 3, 0);
-    CHECK_EQ(gpurt_writer_prepare(w, &of_first, &row, sizeof row, 1, &place, &err),
-             GPURT_OK);
+    CHECK_EQ(gpurt_writer_prepare(w, &of_first, &row, sizeof row, &place, &err), GPURT_OK);
     CHECK_EQ(gpurt_writer_commit(w, &err), GPURT_OK);
     CHECK_EQ(gpurt_writer_close(w, &err), GPURT_OK);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows as differences: whatever rows there are, they come back byte by byte; those of a
  * GPU's work become small; packed bytes that somebody damaged give rows that lie in their
- * room, or none. */
+ * room, or none. What a frame's head says of its rows is what they add up to. */
 #include "check.h"
+#include "framesum.h"
 #include "rowpack.h"
 
 #include <gpurt/activity.h>
@@ -55,16 +56,18 @@ static uint32_t row_make(gpurt_row_t *row, uint64_t *time_ns)
 {
     static const uint64_t steps[] = {0,     1,          127,        200,
                                      40000, 1ull << 31, 1ull << 32, 1ull << 62};
-    static const uint8_t kinds[] = {GPURT_KIND_LOG, GPURT_KIND_KERNEL, GPURT_KIND_LOSS,
-                                    GPURT_KIND_COPY};
+    static const uint8_t kinds[] = {GPURT_KIND_LOG,  GPURT_KIND_LOG,  GPURT_KIND_KERNEL,
+                                    GPURT_KIND_COPY, GPURT_KIND_LOSS, GPURT_KIND_PANIC};
     static uint32_t words[64];
 
     *time_ns += below(2) ? steps[below(8)] : 0ull - steps[below(8)];
     memset(row, 0, sizeof *row);
     row->time_ns = *time_ns;
     row->site = below(6);
-    row->kind = kinds[below(4)];
+    row->kind = kinds[below(sizeof kinds)];
     row->mask = near(0xffffffffu);
+    row->form = (uint8_t)(below(4) ? GPURT_FORM_THREAD : below(GPURT_FORM_LANES_PART + 1));
+    row->section = (uint8_t)(below(9) / 8);
     row->sm = (uint16_t)below(132);
     row->level = (uint8_t)below(8);
     row->words = (uint16_t)(below(20) ? below(26) : below(64));
@@ -85,10 +88,35 @@ static uint32_t rows_make(uint8_t *rows, uint32_t count)
     return bytes;
 }
 
+/* The sum of rows, one by one. */
+static void sum_check(const uint8_t *rows, uint32_t bytes, const gplog_frame_t *sum)
+{
+    gplog_frame_t want = {.first_ns = UINT64_MAX, .raw_bytes = bytes};
+
+    for (uint32_t at = 0; at < bytes; want.rows++) {
+        const gpurt_row_t *row = (const gpurt_row_t *)(rows + at);
+
+        want.first_ns = row->time_ns < want.first_ns ? row->time_ns : want.first_ns;
+        want.last_ns = row->time_ns > want.last_ns ? row->time_ns : want.last_ns;
+        want.messages += gpurt_row_messages(row);
+        want.lost += gpurt_row_lost(row);
+        want.panics += row->kind == GPURT_KIND_PANIC;
+        want.levels |= 1u << row->level;
+        want.sections |= 1u << row->section;
+        want.sites[row->site / 64 % 4] |= 1ull << row->site % 64;
+        at += gpurt_row_bytes(row->words);
+    }
+    CHECK(memcmp(sum, &want, sizeof want) == 0);
+}
+
 static size_t pack(const uint8_t *rows, uint32_t bytes, uint8_t *packed)
 {
-    size_t size = gplog_pack(&table, (const gpurt_row_t *)rows, bytes, packed);
+    gplog_frame_t sum;
+    size_t size;
 
+    gplog_frame_begin(&sum);
+    size = gplog_pack(&table, (const gpurt_row_t *)rows, bytes, packed, &sum);
+    sum_check(rows, bytes, &sum);
     CHECK_MSG(size <= gplog_pack_bound(bytes), "%zu bytes for %u", size, bytes);
     return size;
 }

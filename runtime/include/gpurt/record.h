@@ -136,6 +136,8 @@ GPURT_HD uint32_t gpurt_tag_rest(uint32_t position, uint32_t salt, uint32_t inde
 {
     return position << 16 | (salt & 0xffu) << 8 | index;
 }
+/* From the tag of one group of a record to the next one's, were the first one's index 0. */
+#define GPURT_TAG_STEP (1u << 16 | 1u)
 
 /* Groups of a record with so many words after its head. An even number: records then begin on
  * 32 bytes, the unit in which a GPU writes across its link. */
