@@ -100,8 +100,6 @@ static spread_t call_cycles(const gpurt_kernel_t *kernel, uint32_t spin, uint32_
                            &err),
          "host memory");
     args.calls = calls;
-    args.spin =
-        2000; /* stores of a call are on their way before the next: the link is not what is timed */
     args.cycles = cycles;
     args.spin = spin;
     run_ns(kernel, warps, GPURT_WARP_SIZE);

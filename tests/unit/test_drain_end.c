@@ -20,6 +20,7 @@ enum {
     GROUPS = 300000,    /* of all writers: more than three batches and the shelf hold */
     STANDS_NS = 50000000,
     SETTLE_NS = 1000000,   /* of which it stands fifty */
+    HEIR_SAYS = 20,        /* messages into each ring */
     LOOK_AGAIN_US = 100000 /* a look for heirs is older then than the drain lets it be */
 };
 #define NEVER_NS 3600000000000ull
@@ -277,13 +278,21 @@ static void heir_await_half(pid_t heir)
     CHECK_MSG(false, "the first thread of a process ends");
 }
 
+/* All that it said is in the file. */
+static void heir_end(gpurt_drain_t *d)
+{
+    for (uint32_t r = 0; r < RINGS; r++)
+        CHECK_MSG(store.next[r] == HEIR_SAYS, "ring %u: %u of %u in the file", r,
+                  store.next[r], HEIR_SAYS);
+    CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK, "%s", err.text);
+    close(heir_pipe[1]);
+    close_all(d, NULL);
+}
+
 static void an_heir_that_writes(bool half)
 {
-    enum {
-        MESSAGES = 20
-    };
     gpurt_drain_t *d = open_all(NULL, false);
-    pid_t heir = heir_start(MESSAGES, half);
+    pid_t heir = heir_start(HEIR_SAYS, half);
 
     if (half)
         heir_await_half(heir);
@@ -292,22 +301,14 @@ static void an_heir_that_writes(bool half)
     CHECK(write(heir_pipe[1], "w", 1) == 1);
     CHECK_MSG(rounds(d, 0), "over");
     CHECK(waitpid(heir, NULL, 0) == heir);
-    for (uint32_t r = 0; r < RINGS; r++)
-        CHECK_MSG(store.next[r] == MESSAGES, "ring %u: %u of %u in the file", r,
-                  store.next[r], MESSAGES);
-    CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK, "%s", err.text);
-    close(heir_pipe[1]);
-    close_all(d, NULL);
+    heir_end(d);
 }
 
 /* It writes and ends when the rings were looked at and it was not looked for yet. */
 static void an_heir_that_is_quick(void)
 {
-    enum {
-        MESSAGES = 20
-    };
     gpurt_drain_t *d = open_all(NULL, false);
-    pid_t heir = heir_start(MESSAGES, false);
+    pid_t heir = heir_start(HEIR_SAYS, false);
     uint32_t rows;
 
     writers.each = 0;
@@ -318,12 +319,7 @@ static void an_heir_that_is_quick(void)
     CHECK(waitpid(heir, NULL, 0) == heir);
     CHECK_MSG(!gpurt_drain_over(d), "not over: nobody has looked at the rings since");
     CHECK_MSG(rounds(d, 0), "over");
-    for (uint32_t r = 0; r < RINGS; r++)
-        CHECK_MSG(store.next[r] == MESSAGES, "ring %u: %u of %u in the file", r,
-                  store.next[r], MESSAGES);
-    CHECK_MSG(gpurt_drain_finish(d, &err) == GPURT_OK, "%s", err.text);
-    close(heir_pipe[1]);
-    close_all(d, NULL);
+    heir_end(d);
 }
 
 /* Returns: how long an end takes where nothing comes, with a process left behind or without. */
