@@ -85,7 +85,7 @@ static bool is_foreign(uint32_t kind)
 /* Returns: false for a form or kind that producers do not write. */
 static bool head_read(const uint32_t *words, uint32_t have, record_head_t *h)
 {
-    h->form = words[0] >> 29;
+    h->form = gpurt_record_form(words[0]);
     h->first = GPURT_RECORD_HEAD_WORDS;
     h->mask = GPURT_FULL_MASK;
     h->lanes = 1;

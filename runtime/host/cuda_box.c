@@ -41,10 +41,21 @@ struct gpurt_cuda_box {
 
 /* ---- device memory ------------------------------------------------------------------- */
 
-/* One more than there are rings: a warp without one reads there that there is no room. */
+static uint32_t heads_end(const gpurt_box_section_t *s)
+{
+    return gpurt_log_gpu_head(s->sm_count, 0);
+}
+
+/* One more than warps have: one without a ring reads there that there is no room. */
 static size_t heads_bytes(const gpurt_box_section_t *s)
 {
-    return ((size_t)s->ring_count + 1) * GPURT_LOG_HEAD_BYTES;
+    return (size_t)heads_end(s) + GPURT_LOG_HEAD_BYTES;
+}
+
+static gpurt_ring_head_t *head_of(char *heads, const gpurt_box_section_t *s, uint32_t ring)
+{
+    return (gpurt_ring_head_t *)(heads + gpurt_log_gpu_head(ring / s->warp_slots,
+                                                            ring % s->warp_slots));
 }
 
 static size_t strings_bytes(void)
@@ -62,8 +73,7 @@ static cudaError_t memory_fill(gpurt_cuda_device_t *d, struct gpurt_cuda_box *b,
     if (!start)
         return cudaErrorMemoryAllocation;
     for (uint32_t i = 0; i < s->ring_count; i++) {
-        gpurt_ring_head_t *head =
-            (gpurt_ring_head_t *)(start + (size_t)i * GPURT_LOG_HEAD_BYTES);
+        gpurt_ring_head_t *head = head_of(start, s, i);
 
         head->xhead = head->xlimit = GPURT_RING_START; /* the first record looks */
     }
@@ -137,6 +147,7 @@ static void port_fill(struct gpurt_cuda_box *b, const gpurt_box_section_t *s, ch
     p->ring_bytes = s->ring_bytes;
     p->ring_count = s->ring_count;
     p->warp_slots = s->warp_slots;
+    p->heads_end = heads_end(s);
     p->policy = s->policy;
     p->def_count = s->def_count;
     p->panic_count = s->panic_count;
@@ -306,6 +317,14 @@ gpurt_status_t gpurt_cuda_box_connect(void *self, const gpurt_boxmap_t *map,
     if (!b)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_GPURT, 0,
                           "CUDA back end: no host memory for the log's state");
+    if (map->sections[section].warp_slots > GPURT_LOG_HEADS) {
+        free(b);
+        return gpurt_fail(
+            err, GPURT_E_UNSUPPORTED, GPURT_FROM_GPURT, 0,
+            "CUDA back end: a multiprocessor of this GPU holds more warps than "
+            "the log has places for (%d): use a newer gpurt",
+            GPURT_LOG_HEADS);
+    }
     pthread_mutex_init(&b->lock, NULL);
     b->map = map;
     b->section = section;
@@ -333,15 +352,11 @@ static void heads_bring(gpurt_cuda_device_t *d, const struct gpurt_cuda_box *b)
     if (gpurt_cuda_api->memcpy_async(heads, b->port.heads, heads_bytes(s),
                                      cudaMemcpyDefault, d->stream) == cudaSuccess &&
         gpurt_cuda_api->stream_synchronize(d->stream) == cudaSuccess)
-        for (uint32_t i = 0; i < s->ring_count; i++) {
-            const gpurt_ring_head_t *head =
-                (const gpurt_ring_head_t *)(heads + (size_t)i * GPURT_LOG_HEAD_BYTES);
-
+        for (uint32_t i = 0; i < s->ring_count; i++)
             /* relaxed: B4 publishes it */
             gpurt_store_relaxed_sys_u64(
                 &gpurt_boxmap_control(b->map, b->section, i)->head.xrecords,
-                head->xrecords);
-        }
+                head_of(heads, s, i)->xrecords);
     free(heads);
 }
 

@@ -57,6 +57,7 @@ gpurt_status_t gpurt_log_connect(uint32_t index, const gpurt_boxmap_t *map,
     port->ring_bytes = s->ring_bytes;
     port->ring_count = s->ring_count;
     port->warp_slots = s->warp_slots;
+    port->heads_end = s->ring_count * (uint32_t)sizeof(gpurt_ring_control_t);
     port->policy = s->policy;
     port->def_count = s->def_count;
     port->panic_count = s->panic_count;

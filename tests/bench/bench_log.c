@@ -293,11 +293,11 @@ int main(void)
     need(gpurt_event_create(rt, &from, &err), "event");
     need(gpurt_event_create(rt, &to, &err), "event");
     rows_head();
-    args.warp_slots = info.warp_slots;
+    args.slots = info.backend == GPURT_BACKEND_CUDA ? LOG_RAW_SLOTS : info.warp_slots;
     args.raw_bytes = RAW_BYTES;
-    args.raw_heads = device_memory((size_t)info.sm_count * info.warp_slots * 128);
+    args.raw_heads = device_memory((size_t)info.sm_count * args.slots * 128);
     args.sink = device_memory(sizeof(uint32_t));
-    need(gpurt_host_create(rt, (size_t)info.sm_count * info.warp_slots * RAW_BYTES,
+    need(gpurt_host_create(rt, (size_t)info.sm_count * args.slots * RAW_BYTES,
                            (void **)&args.raw, &err),
          "host memory");
     counts_check();

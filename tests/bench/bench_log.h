@@ -19,12 +19,16 @@ enum {
     LOG_RAW_WIDE  /* the probe: 32 lanes store 16 bytes each */
 };
 
+enum {
+    LOG_RAW_SLOTS = 64 /* rings of the probe, a multiprocessor of a GPU */
+};
+
 struct bench_log_args {
     uint32_t calls, spin;
     uint32_t *cycles;    /* of each call, calls a warp; NULL: not timed */
     char *raw;           /* the probe's rings, raw_bytes each */
     uint32_t *raw_heads; /* 32 words apart */
-    uint32_t raw_bytes, warp_slots;
+    uint32_t raw_bytes, slots;
     uint32_t *sink; /* never stored to */
 };
 GPURT_KERNEL_DECLARE(bench_log_warp_2, struct bench_log_args);

@@ -117,10 +117,24 @@ for bench in "$build"/bin/bench_*; do
 done
 
 # ---- what takes long ----------------------------------------------------------------------------------------------
+memcheck_parts() { # PROGRAM: what its -l names, side by side
+    local part pid status=0 running=()
+    for part in $("$1" -l); do
+        compute-sanitizer --tool memcheck --error-exitcode 9 "$1" "$part" &
+        running+=($!)
+    done
+    for pid in "${running[@]}"; do
+        wait "$pid" || status=$?
+    done
+    return "$status"
+}
+export -f memcheck_parts
+
 run_soak() { # SECONDS
     local name
     export GPURT_BACKEND=cuda GPURT_CUPTI=off
-    for name in test_alloc test_places test_arena test_region test_heap_checks; do
+    stage "memcheck test_alloc" 300 bash -c 'memcheck_parts "$@"' bash "$build/tests/test_alloc"
+    for name in test_places test_arena test_region test_heap_checks; do
         stage "memcheck $name" 300 compute-sanitizer --tool memcheck --error-exitcode 9 "$build/tests/$name"
     done
     stage soak $(($1 + 120)) bash -c 'bench_rows "$@"' bash "$out/bench_alloc_soak.tsv" "$build/bin/bench_alloc" soak "$1"

@@ -124,7 +124,8 @@ static void message_passes(const gpurt_log_port_t *port, uint32_t ring)
     gpurt_ring_port_t p = {
         port->groups + (size_t)ring * port->group_count, port->group_count, port->policy,
         port->controls + ring,
-        (gpurt_ring_head_t *)(port->heads + (size_t)ring * GPURT_LOG_HEAD_BYTES)};
+        (gpurt_ring_head_t *)(port->heads +
+                              gpurt_log_gpu_head(ring / SLOTS, ring % SLOTS))};
     gpurt_group_t g = {0, {7, 8, 9}};
     uint32_t at;
 

@@ -83,7 +83,7 @@ GPURT_DEVN bool gpurt_tell_put(uint32_t mask, uint32_t number, uint32_t kind,
     uint64_t time_ns = gpurt_globaltimer();
     gpurt_log_aim_t aim = gpurt_log_aim();
 
-    if (!gpurt_log_room_far(aim.ring, mask, groups, lanes, &position))
+    if (!gpurt_log_room_far(aim.head, mask, groups, lanes, &position))
         return false;
     for (uint32_t begin = 0; begin < groups; begin += lanes) {
         uint32_t g = begin + rank, v[GPURT_GROUP_WORDS];
@@ -111,12 +111,12 @@ GPURT_DEVN bool gpurt_tell_put(uint32_t mask, uint32_t number, uint32_t kind,
 /* There is no room for the place's definition: the log says how many messages that cost. */
 GPURT_DEVN void gpurt_tell_lose(uint32_t mask)
 {
-    gpurt_log_aim_t aim = gpurt_log_aim();
+    uint32_t head = gpurt_log_head_here();
     gpurt_ring_port_t port;
 
-    if (!gpurt_is_leader(mask) || aim.ring >= gpurt_log_port.ring_count)
+    if (!gpurt_is_leader(mask) || head >= gpurt_log_port.heads_end)
         return;
-    port = gpurt_log_ring(aim.ring);
+    port = gpurt_log_ring(head);
     gpurt_ring_lose(&port, gpurt_popc(mask), GPURT_LOSS_SITES, gpurt_globaltimer());
 }
 

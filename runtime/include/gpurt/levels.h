@@ -78,6 +78,19 @@ GPURT_HD bool gpurt_rule_matches(const gpurt_level_rule_t *rule, const char *fil
     return false;
 }
 
+/* The last rule that matches counts. Returns: its number from 1 on; 0: none does. */
+GPURT_HD uint32_t gpurt_rule_of(const gpurt_box_control_t *control, const char *file,
+                                uint32_t bytes, uint32_t line)
+{
+    uint32_t i = gpurt_load_acquire_sys_u32(&control->rule_count); /* B9.acq */
+
+    if (i > GPURT_BOX_RULES)
+        i = GPURT_BOX_RULES;
+    while (i > 0 && !gpurt_rule_matches(&control->rules[i - 1], file, bytes, line))
+        i--;
+    return i;
+}
+
 /* Lowest level that is recorded at this place. */
 GPURT_HD uint32_t gpurt_level_at(const gpurt_box_control_t *control, const char *file,
                                  uint32_t bytes, uint32_t line)
@@ -85,15 +98,12 @@ GPURT_HD uint32_t gpurt_level_at(const gpurt_box_control_t *control, const char 
     uint32_t level = GPURT_LEVEL_INFO;
 
     for (uint32_t tries = 0; tries < GPURT_RULE_TRIES; tries++) {
-        uint32_t seq = gpurt_load_acquire_sys_u32(&control->xrules);       /* B9.acq */
-        uint32_t count = gpurt_load_acquire_sys_u32(&control->rule_count); /* B9.acq */
+        uint32_t seq = gpurt_load_acquire_sys_u32(&control->xrules); /* B9.acq */
+        uint32_t rule = gpurt_rule_of(control, file, bytes, line);
+        const uint32_t *word = rule ? &control->rules[rule - 1].level : &control->xlevel;
 
-        level = gpurt_load_acquire_sys_u32(&control->xlevel); /* B9.acq */
-        for (uint32_t i = 0; i < count && i < GPURT_BOX_RULES; i++)
-            if (gpurt_rule_matches(&control->rules[i], file, bytes, line))
-                level = gpurt_load_acquire_sys_u32(/* B9.acq */
-                                                   &control->rules[i].level) &
-                        ((1u << GPURT_LEVEL_BITS) - 1);
+        level = gpurt_load_acquire_sys_u32(word) & /* B9.acq */
+                ((1u << GPURT_LEVEL_BITS) - 1);
         /* relaxed: the acquires above keep it last */
         if (seq % 2 == 0 && gpurt_load_relaxed_sys_u32(&control->xrules) == seq)
             break;

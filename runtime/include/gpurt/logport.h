@@ -32,7 +32,7 @@ typedef struct gpurt_trail gpurt_trail_t; /* trail.h */
 typedef struct gpurt_log_port {
     gpurt_group_t *groups; /* of ring 0; NULL: not connected */
     gpurt_ring_control_t *controls;
-    char *heads; /* of gpurt_ring_head_t, GPURT_LOG_HEAD_STRIDE bytes apart */
+    char *heads; /* of gpurt_ring_head_t, each at its offset (gpurt_log_head_at) */
     gpurt_def_t *defs;
     uint32_t *xdefs;                   /* slots taken; written by: lanes that define */
     gpurt_log_string_entry_t *strings; /* GPURT_LOG_STRINGS */
@@ -41,6 +41,7 @@ typedef struct gpurt_log_port {
     const gpurt_box_control_t *control; /* levels */
     gpurt_trail_t *trails;              /* one a ring; NULL: none */
     uint32_t group_count, ring_bytes, ring_count, warp_slots;
+    uint32_t heads_end; /* offset of the head that never has room, behind the last */
     uint32_t policy, def_count, panic_count;
     gpurt_group_t *waits;            /* state.h; NULL: not told of */
     gpurt_waitable_entry_t *objects; /* object_count */
@@ -57,14 +58,16 @@ GPURT_HD void gpurt_log_port_open(gpurt_log_port_t *port, uint32_t span)
         port->open[level] = level <= GPURT_LEVEL_PANIC && level + span > GPURT_LEVEL_PANIC;
 }
 
-/* On a GPU two heads a cache line: neighbours are warps of one multiprocessor. On the CPU they
- * lie in the box. */
-#if GPURT_ON_CUDA
-#    define GPURT_LOG_HEAD_STRIDE GPURT_LOG_HEAD_BYTES
-#else
-#    define GPURT_LOG_HEAD_STRIDE sizeof(gpurt_ring_control_t)
-#endif
+/* On a GPU two heads a cache line: neighbours are warps of one multiprocessor. */
 #define GPURT_LOG_HEAD_BYTES 64
+#define GPURT_LOG_HEADS      64 /* a multiprocessor; none has more warps */
+
+/* A GPU's head of a warp: factors that the compiler knows, because one that lies in constant memory
+ * is 25 cycles away, and nothing else of a call can begin before its head is asked for. */
+GPURT_HD uint32_t gpurt_log_gpu_head(uint32_t sm, uint32_t slot)
+{
+    return (sm * GPURT_LOG_HEADS + slot) * GPURT_LOG_HEAD_BYTES;
+}
 
 /* A site's static part. Owner: the program, one object a use of a macro.
  * Shared with: all lanes; fixed but for what has an x in front. */
@@ -145,17 +148,51 @@ GPURT_DEV bool gpurt_log_is_rare(uint32_t gate)
     return GPURT_UNLIKELY(gate - 1 >= GPURT_GATE_CLAIMED - 1);
 }
 
-/* The calling warp's ring. */
-GPURT_DEV gpurt_ring_port_t gpurt_log_ring(uint32_t ring)
+GPURT_DEV uint32_t gpurt_log_ring_at(uint32_t sm, uint32_t slot)
 {
+    return sm * gpurt_log_port.warp_slots + slot;
+}
+
+/* Offset of a warp's head. On the CPU heads lie in the box, with the rings' controls. */
+GPURT_DEV uint32_t gpurt_log_head_at(uint32_t sm, uint32_t slot)
+{
+#if GPURT_ON_CUDA
+    return gpurt_log_gpu_head(sm, slot);
+#else
+    return gpurt_log_ring_at(sm, slot) * (uint32_t)sizeof(gpurt_ring_control_t);
+#endif
+}
+
+GPURT_DEV uint32_t gpurt_log_head_here(void)
+{
+    uint32_t sm = gpurt_sm();
+
+    return gpurt_log_head_at(sm, gpurt_warp_slot());
+}
+
+/* Of the same warp. */
+GPURT_DEV uint32_t gpurt_log_ring_of(uint32_t head)
+{
+#if GPURT_ON_CUDA
+    uint32_t at = head / GPURT_LOG_HEAD_BYTES;
+
+    return gpurt_log_ring_at(at / GPURT_LOG_HEADS, at % GPURT_LOG_HEADS);
+#else
+    return head / (uint32_t)sizeof(gpurt_ring_control_t);
+#endif
+}
+
+/* The ring whose head is below heads_end. */
+GPURT_DEV gpurt_ring_port_t gpurt_log_ring(uint32_t head)
+{
+    uint32_t ring = gpurt_log_ring_of(head);
     gpurt_ring_port_t port;
 
     port.group_count = gpurt_log_port.group_count;
     port.groups = gpurt_log_port.groups + (size_t)ring * port.group_count;
     port.policy = gpurt_log_port.policy;
     port.control = gpurt_log_port.controls + ring;
-    port.head =
-        (gpurt_ring_head_t *)(gpurt_log_port.heads + (size_t)ring * GPURT_LOG_HEAD_STRIDE);
+    port.head = (gpurt_ring_head_t *)(gpurt_log_port.heads + head);
     return port;
 }
 
@@ -242,7 +279,7 @@ GPURT_DEVN uint32_t gpurt_log_define_as(gpurt_site_t *site, uint32_t off)
 }
 
 /* ... as the rules say. */
-GPURT_DEVN uint32_t gpurt_log_define(gpurt_site_t *site)
+GPURT_DEV uint32_t gpurt_log_define(gpurt_site_t *site)
 {
     return gpurt_log_define_as(site, gpurt_log_is_off(site) ? GPURT_GATE_OFF : 0);
 }

@@ -18,19 +18,20 @@
  * known: special registers take as long to come as the gate does. */
 typedef struct gpurt_log_aim {
     uint32_t ring; /* or a number that is none */
+    uint32_t head; /* its offset, likewise */
     uint32_t block;
     uint32_t
         mark; /* warp << 24 | salt << 8: groups of records of one writer are alike in it */
     uint32_t lane;
 } gpurt_log_aim_t;
 
-GPURT_DEV gpurt_log_aim_t gpurt_log_aim(void)
+GPURT_DEV gpurt_log_aim_t gpurt_log_aim_at(uint32_t ring, uint32_t head)
 {
-    gpurt_log_aim_t a;
-    uint32_t sm = gpurt_sm(), slot = gpurt_warp_slot(); /* first: the ring waits for them */
     uint32_t rank = gpurt_thread_rank(), warp = rank / GPURT_WARP_SIZE;
+    gpurt_log_aim_t a;
 
-    a.ring = sm * gpurt_log_port.warp_slots + slot;
+    a.ring = ring;
+    a.head = head;
     a.block = gpurt_block_rank();
     a.mark = warp << 24 | ((a.block * 31u + warp) & 0xffu) << 8;
     a.lane = rank % GPURT_WARP_SIZE; /* as gpurt_lane, out of what is there */
@@ -39,6 +40,12 @@ GPURT_DEV gpurt_log_aim_t gpurt_log_aim(void)
     asm volatile("" : "+r"(a.ring), "+r"(a.block), "+r"(a.mark), "+r"(a.lane));
 #endif
     return a;
+}
+GPURT_DEV gpurt_log_aim_t gpurt_log_aim(void)
+{
+    uint32_t sm = gpurt_sm(), slot = gpurt_warp_slot(); /* the head waits for them */
+
+    return gpurt_log_aim_at(gpurt_log_ring_at(sm, slot), gpurt_log_head_at(sm, slot));
 }
 
 GPURT_DEV uint32_t gpurt_log_what(const gpurt_log_aim_t *a, uint32_t gate, uint32_t form)
@@ -49,11 +56,9 @@ GPURT_DEV uint32_t gpurt_log_what(const gpurt_log_aim_t *a, uint32_t gate, uint3
 /* A warp without a ring gets the head behind the last one, which never has room. */
 GPURT_DEV gpurt_ring_head_t *gpurt_log_head_of(const gpurt_log_aim_t *a)
 {
-    uint32_t ring =
-        a->ring < gpurt_log_port.ring_count ? a->ring : gpurt_log_port.ring_count;
+    uint32_t head = a->head < gpurt_log_port.heads_end ? a->head : gpurt_log_port.heads_end;
 
-    return (gpurt_ring_head_t *)(gpurt_log_port.heads +
-                                 (size_t)ring * GPURT_LOG_HEAD_STRIDE);
+    return (gpurt_ring_head_t *)(gpurt_log_port.heads + head);
 }
 
 GPURT_DEV char *gpurt_log_data_of(const gpurt_log_aim_t *a)
@@ -131,31 +136,26 @@ GPURT_DEV void gpurt_log_head(uint32_t index, uint32_t what, uint32_t block, uin
  * Returns: false when the warp is not whole, or the ring must be looked at; else the
  * position, in every lane. relaxed: the head is this warp's alone.
  *
- * On a GPU all lanes read the head, by one access, so that none waits for another's shuffle,
- * and one vote asks all that there is to ask: a branch costs as much as the access. The
- * first syncwarp puts that behind what lane 0 stored in the call before, the second lane 0's
- * store behind it. */
+ * On a GPU all lanes read the head by one access and all store it by one, so that none waits for
+ * another: what each reads is at least what it stored itself. That it is the same in all of them
+ * does not follow from PTX, but from how a warp runs: the lanes that the mask shows together read
+ * together, and nothing lies between the two that could part them. A vote to make sure takes
+ * ten cycles, a syncwarp before the access another 22. */
 GPURT_DEV bool gpurt_log_room_near(gpurt_log_call_t *c, bool ready)
 {
     bool lanes = c->form == GPURT_FORM_LANES;
     uint32_t groups = gpurt_record_groups(lanes ? c->words * GPURT_WARP_SIZE : c->words);
     gpurt_ring_head_t *head = gpurt_log_head_of(&c->aim);
 #if GPURT_ON_CUDA
-    gpurt_u128_t raw;
-    uint32_t at, limit;
+    gpurt_u128_t raw = gpurt_load_relaxed_blk_u128((const gpurt_u128_t *)head);
+    uint32_t at = (uint32_t)raw.lo, limit = (uint32_t)(raw.lo >> 32);
 
-    gpurt_syncwarp(c->mask);
-    raw = gpurt_load_relaxed_blk_u128((const gpurt_u128_t *)head);
-    at = (uint32_t)raw.lo;
-    limit = (uint32_t)(raw.lo >> 32);
-    ready = ready && c->mask == GPURT_FULL_MASK && (int32_t)(limit - (at + groups)) >= 0;
-    if (GPURT_UNLIKELY(!gpurt_all(c->mask, ready)))
+    ready = ready && c->mask == GPURT_FULL_MASK;
+    if (GPURT_UNLIKELY(!ready || (int32_t)(limit - (at + groups)) < 0))
         return false;
     raw.lo = (at + groups) | (uint64_t)limit << 32;
     raw.hi += lanes ? GPURT_WARP_SIZE : 1;
-    gpurt_syncwarp(GPURT_FULL_MASK);
-    if (c->aim.lane == 0)
-        gpurt_store_relaxed_blk_u128((gpurt_u128_t *)head, raw);
+    gpurt_store_relaxed_blk_u128((gpurt_u128_t *)head, raw);
     c->position = at;
     return true;
 #else
@@ -184,16 +184,16 @@ GPURT_DEV bool gpurt_log_room_near(gpurt_log_call_t *c, bool ready)
  * Does not leave: others may count on it. Safe points are behind the record, and on the far way
  * alone: in the near one they would be a third of its cost.
  * Returns: its position, or NOWHERE. */
-GPURT_DEVN uint32_t gpurt_log_take(uint32_t ring, uint32_t mask, uint32_t groups,
+GPURT_DEVN uint32_t gpurt_log_take(uint32_t head, uint32_t mask, uint32_t groups,
                                    uint32_t messages)
 {
     uint64_t time_ns = gpurt_globaltimer();
     uint32_t at = 0;
     gpurt_ring_port_t port;
 
-    if (ring >= gpurt_log_port.ring_count)
+    if (head >= gpurt_log_port.heads_end)
         return GPURT_LOG_NOWHERE;
-    port = gpurt_log_ring(ring);
+    port = gpurt_log_ring(head);
     for (;;) {
         bool ok = mask == GPURT_FULL_MASK
                       ? gpurt_ring_take(&port, groups, messages, time_ns, &at)
@@ -213,13 +213,13 @@ GPURT_DEVN uint32_t gpurt_log_take(uint32_t ring, uint32_t mask, uint32_t groups
 }
 
 /* ... by one lane for all of a mask. Returns: true and the position, in every lane. */
-GPURT_DEV bool gpurt_log_room_far(uint32_t ring, uint32_t mask, uint32_t groups,
+GPURT_DEV bool gpurt_log_room_far(uint32_t head, uint32_t mask, uint32_t groups,
                                   uint32_t messages, uint32_t *position)
 {
     uint32_t at = 0;
 
     if (gpurt_is_leader(mask))
-        at = gpurt_log_take(ring, mask, groups, messages);
+        at = gpurt_log_take(head, mask, groups, messages);
     *position = gpurt_shfl_u32(mask, at, gpurt_leader(mask));
     return *position != GPURT_LOG_NOWHERE;
 }
@@ -232,25 +232,22 @@ GPURT_DEVN void gpurt_log_safe_point(void)
     gpurt_safe_point();
 }
 
-/* Any lanes, any room: the first lane does all by itself, because a shuffle among lanes of a mask
- * that is not a constant costs 200 cycles. The others wait for it: lanes that came to one message
- * together would come to the next apart, and log it once each. */
-GPURT_DEVN void gpurt_log_uniform_alone(uint32_t gate, uint32_t form, uint32_t mask,
-                                        const uint32_t *args, uint32_t words)
+/* By one lane, all groups. */
+GPURT_DEV void gpurt_log_uniform_write(uint32_t head, uint32_t position, uint32_t what,
+                                       uint32_t mask, uint64_t time_ns,
+                                       const uint32_t *args, uint32_t words)
 {
-    gpurt_log_aim_t aim = gpurt_log_aim();
-    uint32_t first = GPURT_RECORD_HEAD_WORDS + (form == GPURT_FORM_WARP_PART ? 1u : 0u);
-    uint32_t groups = gpurt_record_groups(words + first - GPURT_RECORD_HEAD_WORDS);
-    uint64_t time_ns = gpurt_globaltimer();
-    uint32_t position = GPURT_LOG_NOWHERE;
+    /* Not before there is room: it would have to be kept. */
+    gpurt_log_aim_t aim = gpurt_log_aim_at(gpurt_log_ring_of(head), head);
+    bool part = gpurt_record_form(what) == GPURT_FORM_WARP_PART;
+    uint32_t first = GPURT_RECORD_HEAD_WORDS + part;
+    uint32_t groups = gpurt_record_groups(words + part);
 
-    if (gpurt_is_leader(mask))
-        position = gpurt_log_take(aim.ring, mask, groups, 1);
     GPURT_ROLLED
-    for (uint32_t g = 0; g < groups && position != GPURT_LOG_NOWHERE; g++) {
+    for (uint32_t g = 0; g < groups; g++) {
         uint32_t v[GPURT_GROUP_WORDS];
 
-        gpurt_log_head(g, gpurt_log_what(&aim, gate, form), aim.block, 0, time_ns, v);
+        gpurt_log_head(g, what, aim.block, 0, time_ns, v);
         for (uint32_t t = 0; t < GPURT_GROUP_WORDS; t++) {
             uint32_t i = g * GPURT_GROUP_WORDS + t;
 
@@ -261,14 +258,25 @@ GPURT_DEVN void gpurt_log_uniform_alone(uint32_t gate, uint32_t form, uint32_t m
         }
         gpurt_log_store(&aim, position, g, groups, v);
     }
-    gpurt_syncwarp(mask);
 }
+
+/* Any lanes, any room: the first lane does all by itself, because a shuffle among lanes of a mask
+ * that is not a constant costs 200 cycles. The others wait for it: lanes that came to one message
+ * together would come to the next apart, and log it once each. */
 GPURT_DEVN void gpurt_log_uniform_far(uint32_t gate, uint32_t form, uint32_t mask,
                                       const uint32_t *args, uint32_t words)
 {
-    if (form == GPURT_FORM_WARP && mask != GPURT_FULL_MASK)
-        form = GPURT_FORM_WARP_PART;
-    gpurt_log_uniform_alone(gate, form, mask, args, words);
+    bool part = form == GPURT_FORM_WARP && mask != GPURT_FULL_MASK;
+    uint32_t what = gpurt_record_what(
+        gate, GPURT_KIND_LOG, part ? (uint32_t)GPURT_FORM_WARP_PART : form, gpurt_warp());
+    uint32_t head = gpurt_log_head_here(), position = GPURT_LOG_NOWHERE;
+    uint64_t time_ns = gpurt_globaltimer();
+
+    if (gpurt_is_leader(mask))
+        position = gpurt_log_take(head, mask, gpurt_record_groups(words + part), 1);
+    if (position != GPURT_LOG_NOWHERE)
+        gpurt_log_uniform_write(head, position, what, mask, time_ns, args, words);
+    gpurt_syncwarp(mask);
     gpurt_log_safe_point();
 }
 
@@ -337,7 +345,7 @@ GPURT_DEVN void gpurt_log_lanes_far(uint32_t gate, uint32_t mask, const uint32_t
     uint32_t what = gpurt_log_what(&aim, gate, GPURT_FORM_LANE);
     uint64_t time_ns = gpurt_globaltimer();
 
-    if (!gpurt_log_room_far(aim.ring, mask, groups * count, count, &position)) {
+    if (!gpurt_log_room_far(aim.head, mask, groups * count, count, &position)) {
         gpurt_log_safe_point();
         return;
     }
@@ -371,11 +379,11 @@ GPURT_DEV void gpurt_log_lanes_away(const gpurt_log_call_t *c, const uint32_t *a
 }
 
 /* Room for a whole warp's record at the end of a lap, or in a full ring. */
-GPURT_DEVN uint32_t gpurt_log_room_whole(uint32_t ring, uint32_t groups)
+GPURT_DEVN uint32_t gpurt_log_room_whole(uint32_t head, uint32_t groups)
 {
     uint32_t at;
 
-    gpurt_log_room_far(ring, GPURT_FULL_MASK, groups, GPURT_WARP_SIZE, &at);
+    gpurt_log_room_far(head, GPURT_FULL_MASK, groups, GPURT_WARP_SIZE, &at);
     return at;
 }
 
@@ -471,60 +479,62 @@ GPURT_DEVN void gpurt_log_uniform_cold(gpurt_site_t *site, uint32_t form,
         gpurt_log_uniform_far(gate, form, gpurt_activemask(), args, words);
 }
 
-/* The smallest record: all that does not hang on the ring's position is ready before that has come,
- * and the stores are predicated, because a branch costs 20 to 30 cycles and the cache 41. The gate
- * is asked once for all, while the head is on its way: a host that changes it meanwhile may not
- * part the lanes. The syncwarps order the head as in gpurt_log_room_near. Returns: whether it was
- * written, in every lane the same. */
-GPURT_DEV bool gpurt_log_quick_near(const gpurt_log_call_t *c, gpurt_ring_head_t *head,
-                                    const uint32_t *args)
-{
-    uint32_t first = c->aim.lane != 0, at, limit, tag, what, low, high;
-    char *to = gpurt_log_data_of(&c->aim) + (first ? 0 : GPURT_GROUP_BYTES);
+/* The smallest record. What it needs from afar is asked for first and at once: gate, head, time.
+ * Then whether the warp is whole, while they are on their way; then all that does not hang on the
+ * position; and the stores are predicated, because a branch costs 20 to 30 cycles and the cache
+ * 41. Who reads and who stores the head: as in gpurt_log_room_near. */
+typedef struct gpurt_log_quick {
+    gpurt_log_call_t call;
+    gpurt_ring_head_t *head;
+    gpurt_u128_t raw; /* what it holds */
     uint64_t time_ns;
+} gpurt_log_quick_t;
+
+/* Returns: whether it was written, in every lane the same. */
+GPURT_DEV bool gpurt_log_quick_near(const gpurt_log_quick_t *q, const uint32_t *args)
+{
+    const gpurt_log_call_t *c = &q->call;
+    uint32_t at = (uint32_t)q->raw.lo, limit = (uint32_t)(q->raw.lo >> 32);
+    uint32_t first = c->aim.lane != 0, tag, what, low, high;
+    char *to = gpurt_log_data_of(&c->aim) + (first ? 0 : GPURT_GROUP_BYTES);
     gpurt_u128_t raw;
     gpurt_group_t g;
-    bool near;
+    bool near = !gpurt_log_is_rare(c->gate) && (int32_t)(limit - (at + 2)) >= 0;
 
-    gpurt_syncwarp(GPURT_FULL_MASK);
-    raw = gpurt_load_relaxed_blk_u128((const gpurt_u128_t *)head);
-    near = gpurt_all(GPURT_FULL_MASK, !gpurt_log_is_rare(c->gate));
-    gpurt_syncwarp(GPURT_FULL_MASK);
-    time_ns = gpurt_globaltimer();
     tag = first ? gpurt_tag_first(0, c->aim.mark >> 8, 2)
                 : gpurt_tag_rest(1, c->aim.mark >> 8, 1);
     what = first ? gpurt_log_what(&c->aim, c->gate, c->form) : c->aim.block;
-    low = first ? (uint32_t)time_ns : c->words > 0 ? args[0] : 0;
-    high = first ? (uint32_t)(time_ns >> 32) & 0xffffu : c->words > 1 ? args[1] : 0;
+    low = first ? (uint32_t)q->time_ns : c->words > 0 ? args[0] : 0;
+    high = first ? (uint32_t)(q->time_ns >> 32) & 0xffffu : c->words > 1 ? args[1] : 0;
     asm volatile("" : "+r"(tag), "+r"(what), "+r"(low), "+r"(high), "+l"(to));
-    at = (uint32_t)raw.lo;
-    limit = (uint32_t)(raw.lo >> 32);
     g.tag = tag + (at << 16); /* at is even */
     g.word[0] = what;
     g.word[1] = low;
     g.word[2] = high;
     to += at * GPURT_GROUP_BYTES & (gpurt_log_port.ring_bytes - 1);
-    near = near && (int32_t)(limit - (at + 2)) >= 0;
     raw.lo = (at + 2) | (uint64_t)limit << 32;
-    raw.hi++;
+    raw.hi = q->raw.hi + 1;
     GPURT_LOG_READY_(to, g);
     asm volatile("" : "+l"(raw.lo), "+l"(raw.hi));
     if (near && c->aim.lane < 2)
         gpurt_group_store((gpurt_group_t *)to, g);
-    if (near && c->aim.lane == 0)
-        gpurt_store_relaxed_blk_u128((gpurt_u128_t *)head, raw);
+    if (near)
+        gpurt_store_relaxed_blk_u128((gpurt_u128_t *)q->head, raw);
     return near;
 }
 
 GPURT_DEV void gpurt_log_quick(gpurt_site_t *site, uint32_t form, const uint32_t *args,
                                uint32_t words)
 {
-    bool whole = gpurt_activemask_now() == GPURT_FULL_MASK;
-    gpurt_log_call_t c = gpurt_log_call(site, form, words);
-    gpurt_ring_head_t *head = gpurt_log_head_of(&c.aim);
+    gpurt_log_quick_t q;
+    bool whole;
 
-    asm volatile("" : "+l"(head));
-    if (GPURT_UNLIKELY(!whole || !gpurt_log_quick_near(&c, head, args))) {
+    q.call = gpurt_log_call(site, form, words);
+    q.head = gpurt_log_head_of(&q.call.aim);
+    q.raw = gpurt_load_relaxed_blk_u128((const gpurt_u128_t *)q.head);
+    q.time_ns = gpurt_globaltimer();
+    whole = gpurt_activemask_now() == GPURT_FULL_MASK;
+    if (GPURT_UNLIKELY(!whole || !gpurt_log_quick_near(&q, args))) {
         uint32_t copy[2];
 
         copy[0] = words > 0 ? args[0] : 0;
@@ -534,17 +544,29 @@ GPURT_DEV void gpurt_log_quick(gpurt_site_t *site, uint32_t form, const uint32_t
 }
 #endif
 
+/* Lanes that were told of each other before something else may have parted them since. */
+GPURT_DEV void gpurt_log_meet(uint32_t mask)
+{
+#if GPURT_ON_CUDA
+    gpurt_syncwarp(mask);
+#else
+    (void)mask; /* the place is a shuffle's, where they meet */
+#endif
+}
+
 /* Any lanes, any room. tried: there was none near at hand. */
 GPURT_DEV void gpurt_log_put(gpurt_log_call_t *c, const uint32_t *args, bool tried)
 {
     bool lanes = c->form == GPURT_FORM_LANES, fits = gpurt_log_fits(c);
 
+    if (!tried)
+        gpurt_log_meet(c->mask);
     if (!tried && GPURT_LIKELY(gpurt_log_room_near(c, fits))) {
         gpurt_log_put_near(c, args);
         return;
     }
     if (lanes && fits && c->mask == GPURT_FULL_MASK) {
-        c->position = gpurt_log_room_whole(c->aim.ring,
+        c->position = gpurt_log_room_whole(c->aim.head,
                                            gpurt_record_groups(c->words * GPURT_WARP_SIZE));
         if (c->position != GPURT_LOG_NOWHERE)
             gpurt_log_put_near(c, args);

@@ -107,12 +107,12 @@ GPURT_DEVN void gpurt_panic_shape(gpurt_panic_t *p)
 /* Messages that the warp's ring has taken. */
 GPURT_DEV uint64_t gpurt_panic_sequence(void)
 {
-    uint32_t ring = gpurt_sm() * gpurt_log_port.warp_slots + gpurt_warp_slot();
+    uint32_t head = gpurt_log_head_here();
 
-    if (ring >= gpurt_log_port.ring_count)
+    if (head >= gpurt_log_port.heads_end)
         return 0;
     return gpurt_load_relaxed_blk_u64(/* relaxed: this warp's own */
-                                      &gpurt_log_ring(ring).head->xrecords);
+                                      &gpurt_log_ring(head).head->xrecords);
 }
 
 /* Of a text of a site, as it is remembered there: relaxed, because another number is no worse

@@ -153,6 +153,10 @@ GPURT_HD uint32_t gpurt_record_what(uint32_t site, uint32_t kind, uint32_t form,
 {
     return (site & 0xffffu) | kind << 16 | (warp & 31u) << 24 | form << 29;
 }
+GPURT_HD uint32_t gpurt_record_form(uint32_t what)
+{
+    return what >> 29;
+}
 
 /* Payload of GPURT_KIND_LAP, written when a record crosses into a new lap of its ring. */
 typedef struct gpurt_lap {

@@ -72,7 +72,7 @@ GPURT_DEV uint64_t gpurt_trail_key(void)
 /* The warp's; NULL where there is none. */
 GPURT_DEV gpurt_trail_t *gpurt_trail_of_warp(void)
 {
-    uint32_t ring = gpurt_sm() * gpurt_log_port.warp_slots + gpurt_warp_slot();
+    uint32_t ring = gpurt_log_ring_at(gpurt_sm(), gpurt_warp_slot());
 
     if (!gpurt_log_port.trails || ring >= gpurt_log_port.ring_count)
         return NULL;

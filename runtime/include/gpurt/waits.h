@@ -86,7 +86,7 @@ GPURT_DEVN void gpurt_waitable_name(gpurt_waitable_t *o, uint32_t kind, const ch
 /* The caller's ring; a number that is none where the hardware has more than was said. */
 GPURT_DEV uint32_t gpurt_wait_ring(void)
 {
-    return gpurt_sm() * gpurt_log_port.warp_slots + gpurt_warp_slot();
+    return gpurt_log_ring_at(gpurt_sm(), gpurt_warp_slot());
 }
 
 GPURT_DEV uint32_t gpurt_wait_launch(void)
