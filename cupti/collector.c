@@ -32,6 +32,13 @@ enum {
 #define BEAT_NS 1000000000ull
 #define LATE_NS 300000000ull /* records are nearly all here so long after their time */
 
+/* What somebody waits for. */
+typedef enum ask {
+    ASK_NOTHING,
+    ASK_FLUSH, /* that CUPTI gives out what has ended ... */
+    ASK_READ   /* ... and that all which was given out is read */
+} ask_t;
+
 /* One process, one collector. */
 static struct {
     pid_t pid; /* who started it, 0: nobody */
@@ -40,11 +47,12 @@ static struct {
     bool on; /* CUPTI records */
     pool_t pool;
     duty_t reader, flusher;
-    uint32_t xasked;   /* 1: somebody waits until all is written; written by: any thread
-                          (1) and the reader (0) */
+    uint32_t xasked;   /* ask_t; written by: any thread (FLUSH), the flusher (READ), the
+                          reader (NOTHING) */
     uint64_t xdropped; /* by CUPTI, not told yet; written by: any thread */
     uint32_t flush_ms;
     char state[STATE_TEXT];
+    char notice[STATE_TEXT];   /* of before the start, to be told once */
     bool troubled;             /* state is worth a warning */
     translate_t translate;     /* the reader's, as all below */
     uint64_t dropped, told_ns; /* told: the last collector record */
@@ -60,6 +68,11 @@ static void GPURT_PRINTF(2, 3) say(bool trouble, const char *format, ...)
     vsnprintf(collector.state, sizeof collector.state, format, args);
     va_end(args);
     collector.troubled = trouble;
+}
+
+void collector_notice(const char *text)
+{
+    snprintf(collector.notice, sizeof collector.notice, "%s", text);
 }
 
 /* ---- CUPTI's side: any thread of the program ----------------------------------------- */
@@ -134,6 +147,20 @@ static bool has_losses(void)
     return gpurt_load_relaxed_dev_u64(&collector.xdropped) != 0; /* relaxed: a hint */
 }
 
+/* What is worth a warning. Returns: whether the state is: it stands in the sums, too. */
+static bool troubles_tell(uint64_t now)
+{
+    bool troubled = collector.troubled;
+
+    if (collector.notice[0])
+        outlet_warn(now, collector.notice);
+    if (troubled)
+        outlet_warn(now, collector.state);
+    collector.notice[0] = '\0';
+    collector.troubled = false;
+    return troubled;
+}
+
 /* One look at everything that is full. */
 static void round_read(bool last)
 {
@@ -144,14 +171,12 @@ static void round_read(bool last)
 
     if (nvml_stuck())
         say(true, "no figures of GPUs for now: NVML has not answered for three seconds");
-    if (index < 0 && !has_losses() && !due && !(last && sum) && !collector.troubled)
+    if (index < 0 && !has_losses() && !due && !(last && sum) && !collector.troubled &&
+        !collector.notice[0])
         return;
     if (!outlet_enter(last))
         return; /* no box: the buffers stay, and CUPTI counts what it cannot place */
-    if (collector.troubled) {
-        collector.troubled = false;
-        outlet_warn(now, collector.state);
-    }
+    due |= troubles_tell(now);
     for (; index >= 0; index = pool_next(&collector.pool)) {
         buffer_read(index);
         pool_give(&collector.pool, index);
@@ -168,11 +193,12 @@ static void round_read(bool last)
 static void reader_run(duty_t *w)
 {
     while (duty_wait(w, FLUSH_MS)) {
-        bool asked = gpurt_load_acquire_dev_u32(&collector.xasked); /* CUP3.acq */
+        bool asked =
+            gpurt_load_acquire_dev_u32(&collector.xasked) == ASK_READ; /* CUP3.acq */
 
         round_read(asked);
-        if (asked)
-            gpurt_store_relaxed_dev_u32(&collector.xasked, 0); /* relaxed: "done" alone */
+        if (asked) /* relaxed: "done" alone */
+            gpurt_store_relaxed_dev_u32(&collector.xasked, ASK_NOTHING);
     }
     round_read(true);
 }
@@ -184,7 +210,12 @@ static void reader_run(duty_t *w)
 static void flusher_run(duty_t *w)
 {
     while (duty_wait(w, collector.flush_ms)) {
+        /* relaxed: the program's own records are CUPTI's to order */
+        bool asked = gpurt_load_relaxed_dev_u32(&collector.xasked) == ASK_FLUSH;
+
         collector.api.cuptiActivityFlushAll(0);
+        if (asked)
+            gpurt_store_release_dev_u32(&collector.xasked, ASK_READ); /* CUP3.rel */
         sem_post(&collector.pool.filled);
     }
     collector.api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -195,12 +226,18 @@ static void flusher_run(duty_t *w)
 /* Ranges are told by NVTX, which loads what this names at its first use. */
 static void ranges_route(void)
 {
+    const char *other;
     Dl_info info;
     void *entry;
 
     memcpy(&entry, &collector.api.cuptiGetVersion, sizeof entry);
-    if (!getenv("NVTX_INJECTION64_PATH") && dladdr(entry, &info) && info.dli_fname)
+    if (!dladdr(entry, &info) || !info.dli_fname)
+        return;
+    other = getenv("NVTX_INJECTION64_PATH");
+    if (!other)
         setenv("NVTX_INJECTION64_PATH", info.dli_fname, 1);
+    else if (strcmp(other, info.dli_fname) != 0)
+        say(true, "no ranges: NVTX_INJECTION64_PATH gives them to %s", other);
 }
 
 /* One that is refused leaves the others on. */
@@ -319,18 +356,23 @@ void collector_start(void)
         start(words);
 }
 
+/* The flush is the flusher's, because a driver that hangs would keep us here. */
 void collector_sync(void)
 {
     struct timespec step = {.tv_nsec = 1000000};
 
     if (dormant_sleeps() || collector.pid != getpid() || !collector.reader.started)
         return;
-    if (collector.on)
-        collector.api.cuptiActivityFlushAll(0);
-    gpurt_store_release_dev_u32(&collector.xasked, 1); /* CUP3.rel */
-    sem_post(&collector.pool.filled);
+    if (collector.flusher.started) {
+        gpurt_store_relaxed_dev_u32(&collector.xasked, ASK_FLUSH); /* relaxed: the bell */
+        duty_ring(&collector.flusher);
+    } else {
+        gpurt_store_release_dev_u32(&collector.xasked, ASK_READ); /* CUP3.rel */
+        duty_ring(&collector.reader);
+    }
     for (int ms = 0; ms < SYNC_MS; ms++) {
-        if (gpurt_load_relaxed_dev_u32(&collector.xasked) == 0) /* relaxed: as above */
+        if (gpurt_load_relaxed_dev_u32(&collector.xasked) ==
+            ASK_NOTHING) /* relaxed: as above */
             return;
         nanosleep(&step, NULL);
     }

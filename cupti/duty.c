@@ -60,6 +60,12 @@ bool duty_wait(duty_t *w, uint32_t ms)
     return gpurt_load_relaxed_dev_u32(&w->xstop) == 0; /* relaxed: as above */
 }
 
+void duty_ring(duty_t *w)
+{
+    if (w->started)
+        sem_post(w->bell);
+}
+
 bool duty_stop(duty_t *w, uint32_t ms)
 {
     if (!w->started)

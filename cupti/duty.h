@@ -26,6 +26,9 @@ bool duty_start(duty_t *w, const char *name, void (*run)(duty_t *), sem_t *bell)
 /* Waits for the bell, at most so long. Returns: false when it is told to stop. */
 bool duty_wait(duty_t *w, uint32_t ms);
 
+/* There is work. */
+void duty_ring(duty_t *w);
+
 /* Returns: whether it ended in time. Accepts one that was not started. */
 bool duty_stop(duty_t *w, uint32_t ms);
 

@@ -6,7 +6,9 @@
 #include "injection.h"
 
 #include <dlfcn.h>
+#include <gpurt/status.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,12 +22,17 @@ static void next_run(void)
     const char *path = secure_getenv(GPURT_INJECTION_NEXT);
     void *library = path && *path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     void *entry = library ? dlsym(library, "InitializeInjection") : NULL;
+    char text[GPURT_ERROR_TEXT];
     int (*initialise)(void);
 
-    if (!entry)
-        return;
-    memcpy(&initialise, &entry, sizeof initialise);
-    initialise();
+    if (entry) {
+        memcpy(&initialise, &entry, sizeof initialise);
+        initialise();
+    } else if (path && *path) {
+        snprintf(text, sizeof text, "the library that %s named is not run: %s",
+                 GPURT_INJECTION_ENV, dlerror());
+        collector_notice(text);
+    }
 }
 
 /* Returns: 1, always: the program goes on. */

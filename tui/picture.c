@@ -183,6 +183,20 @@ static int head_name(const picture_t *p, canvas_t *c, rect_t area)
     return p->processes > 1 ? head_which(p, c, area, at) : at;
 }
 
+/* What the collector cannot do, up to its reason, which stands with the GPU's view. */
+static int head_collector(const picture_t *p, canvas_t *c, rect_t area, int at)
+{
+    const char *state = p->view->activity.state;
+    size_t bytes = strnlen(state, sizeof p->view->activity.state);
+    const char *reason = memchr(state, ':', bytes);
+
+    if (bytes == 0 || strcmp(state, "on") == 0)
+        return at;
+    return canvas_text(c, area, 0, at, STYLE_HEAD_WARN, state,
+                       reason ? (size_t)(reason - state) : bytes) +
+           2;
+}
+
 /* Panics, then how much comes, or came once nothing more does. */
 static int head_sums(const picture_t *p, canvas_t *c, rect_t area, int at)
 {
@@ -207,7 +221,7 @@ static int head_sums(const picture_t *p, canvas_t *c, rect_t area, int at)
         at = canvas_printf(c, area, 0, at, STYLE_HEAD_WARN, "quiet for %s",
                            picture_span(n->time_ns - n->last_ns, buffer)) +
              2;
-    return at;
+    return head_collector(p, c, area, at);
 }
 
 static void head_draw(const picture_t *p, canvas_t *c, rect_t area)

@@ -148,6 +148,11 @@ log_has 'kernel persistent: unknown ns' persistent
 # What does not work is told, and the program goes on.
 FAKE_CUPTI=clash run 0 without
 log_has 'WARN .*another profiler holds CUPTI' clash
+# ... and where users look.
+told() { grep >/dev/null -e "$2" <<<"$1" || fail "$3: no '$2' in: $1"; }
+told "$("$bin/gpurt-log" stat run.gplog)" 'collector  no records of kernels: another profiler holds CUPTI' 'clash, stat'
+told "$("$bin/gpurt-log" stat --json run.gplog)" '"state":"no records of kernels: another profiler holds CUPTI"' 'clash, JSON'
+told "$("$bin/gpurt-top" --replay run.gplog --once)" '^collector  no records of kernels' 'clash, picture'
 FAKE_CUPTI=old run 0 without
 log_has 'WARN .*CUPTI 22 found' old
 FAKE_CUPTI=refuse run 0 kernels 100
@@ -158,6 +163,17 @@ log_has 'WARN .*no libcupti' missing
 began=$SECONDS
 FAKE_CUPTI=hang run 0 kernels 5
 [ $((SECONDS - began)) -lt 15 ] || fail "a driver that hangs held the program for $((SECONDS - began)) s"
+began=$SECONDS
+rm -f run.gplog
+FAKE_CUPTI=hang GPURT_BACKEND=cpu timeout 30 "$bin/gpurt-record" -q -o run.gplog -- "$tests/both_app" early || fail 'hang in gpurt_close'
+[ $((SECONDS - began)) -lt 15 ] || fail "a driver that hangs held gpurt_close for $((SECONDS - began)) s"
+# A library that the user named and that is not there.
+CUDA_INJECTION64_PATH=/nonexistent/profiler.so run 0 kernels 100
+counted 'no next library' 100
+log_has 'WARN .*the library that CUDA_INJECTION64_PATH named is not run: .*/nonexistent/profiler.so' 'no next library'
+# Ranges that go elsewhere.
+NVTX_INJECTION64_PATH=/nonexistent/nvtx.so GPURT_CUPTI=all run 0 mixed
+log_has 'WARN .*no ranges: NVTX_INJECTION64_PATH gives them to /nonexistent/nvtx.so' 'ranges of another'
 
 # NVML: both GPUs, once a second; one that hangs stops nothing else.
 unset GPURT_NVML

@@ -134,6 +134,12 @@ static void check_glance(const picture_t *shown, const gpurt_modelview_t *v)
     CHECK_MSG(!strstr(row_text(0), "quiet"), "%s", row_text(0));
     copy.numbers.time_ns = copy.numbers.last_ns + 2500000000u;
     CHECK_CONTAINS(head_at(&p, 120), "quiet for 2.5 s");
+    snprintf(copy.activity.state, sizeof copy.activity.state, "on");
+    CHECK_MSG(!strstr(head_at(&p, 140), " on "), "%s", row_text(0));
+    snprintf(copy.activity.state, sizeof copy.activity.state,
+             "no records of kernels: another profiler holds CUPTI");
+    CHECK_CONTAINS(head_at(&p, 120), "no records of kernels");
+    CHECK_MSG(!strstr(row_text(0), "another"), "%s", row_text(0));
     p.paused = true;
     CHECK_MSG(!strstr(head_at(&p, 120), "quiet") && strstr(row_text(0), "PAUSED"), "%s",
               row_text(0));
