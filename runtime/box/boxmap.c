@@ -139,6 +139,39 @@ static gpurt_status_t limit_check(const gpurt_boxmap_t *map, gpurt_error_t *err)
                       map->bytes);
 }
 
+/* Whether shared memory is in huge pages where its owner wishes. Where it always is, nobody needs
+ * to wish. */
+static bool huge_is_wish(void)
+{
+    char text[128];
+    ssize_t got;
+    int fd =
+        open("/sys/kernel/mm/transparent_hugepage/shmem_enabled", O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return false;
+    got = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[got > 0 ? got : 0] = '\0';
+    return strstr(text, "[advise]") != NULL;
+}
+
+/* A GPU finds its way to a few large pieces of memory quicker than to many small ones. What cannot
+ * be had so is not missed: the memory is reserved next. */
+static void memory_enlarge(const gpurt_boxmap_t *map)
+{
+    void *memory;
+
+    if (!huge_is_wish() || ftruncate(map->fd, (off_t)map->bytes) != 0)
+        return;
+    memory = mmap(NULL, map->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map->fd, 0);
+    if (memory == MAP_FAILED)
+        return;
+    if (madvise(memory, map->bytes, MADV_HUGEPAGE) == 0)
+        (void)madvise(memory, map->bytes, MADV_POPULATE_WRITE);
+    munmap(memory, map->bytes);
+}
+
 /* Reserves the memory now: a full /dev/shm is an error here and a SIGBUS later. */
 static gpurt_status_t memory_open(const gpurt_box_plan_t *plan, gpurt_boxmap_t *map,
                                   gpurt_error_t *err)
@@ -158,6 +191,7 @@ static gpurt_status_t memory_open(const gpurt_box_plan_t *plan, gpurt_boxmap_t *
         return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
                           "box: neither memfd nor %s could be made; allow one of them",
                           map->path);
+    memory_enlarge(map);
     code = posix_fallocate(map->fd, 0, (off_t)map->bytes);
     if (code != 0)
         return gpurt_fail(

@@ -187,6 +187,10 @@ def memory():
     expect(Machine(files={k: v % 65536 for k, v in short.items()}), "filesize", "problem", "up to 0.1 MiB, a box takes")
     expect(Machine(files={k: v % (3 << 30) for k, v in short.items()}), "filesize", "note", "up to 3.0 GiB")
     assert all(f["topic"] != "filesize" for f in Machine().findings())
+    huge = "sys/kernel/mm/transparent_hugepage/shmem_enabled"
+    expect(Machine(files={huge: "always within_size advise [never] deny force\n"}), "huge-pages", "note", "a third slower")
+    expect(Machine(files={huge: "always within_size [advise] never deny force\n"}), "huge-pages", "ok", "may lie in huge")
+    assert all(f["topic"] != "huge-pages" for f in Machine().findings())
     expect(Machine(files={"proc/sys/vm/max_map_count": "1000\n"}), "maps", "note", "is 1000")
     expect(Machine(files={"proc/sys/vm/mmap_rnd_bits": "32\n"}), "aslr", "note", "32 bits")
     calm = {"proc/sys/vm/mmap_rnd_bits": "32\n", "proc/sys/kernel/randomize_va_space": "0\n"}
