@@ -493,6 +493,51 @@ static void test_bad_frees(void)
     stage_close(&s);
 }
 
+/* An object is freed by one of those that free it, wherever they meet. */
+static void test_freed_twice(void)
+{
+    gpurt_heap_options_t options = {.bytes = 2 * MIB};
+    gpurt_heap_stats_t stats;
+    stage_t s;
+
+    stage_open(&s, &options, 2);
+    stage_free_raced(&s, 48);
+    stage_free_raced(&s, 200000);
+    stage_close(&s);
+
+    stage_open(&s, &options, 2);
+    s.args.min_bytes = 64;
+    RUN(&s, alloc_magazine_twice);
+    stats = stage_stats(&s);
+    CHECK_EQ(stage_verdict(&s).xserved, 4 * 64 / 2);
+    CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_TWICE], 4 * 64 / 2);
+    CHECK_EQ(stats.live, 0);
+    stage_close(&s);
+}
+
+/* Addresses that a heap may grow into are of none of its objects. */
+static void test_free_ahead(void)
+{
+    gpurt_heap_options_t options = {.bytes = 4 * MIB, .reserve_bytes = 8 * MIB};
+    gpurt_heap_stats_t stats;
+    uint64_t all;
+    uint32_t why;
+    stage_t s;
+
+    stage_open(&s, &options, 2);
+    all = one(&s, 4 * MIB, 16, &why); /* up to the end of what is there */
+    CHECK_EQ(all, (uint64_t)(uintptr_t)s.args.heap.chunks);
+    free_one(&s, all + 4 * MIB);
+    free_one(&s, all + 4 * MIB - 65536);
+    stats = stage_stats(&s);
+    CHECK_EQ(stats.live, 1);
+    CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_TWICE], 1); /* never handed out */
+    CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_INTERIOR], 1);
+    free_one(&s, all);
+    CHECK_EQ(stage_stats(&s).live, 0);
+    stage_close(&s);
+}
+
 static void test_default(void)
 {
     gpurt_heap_options_t options = {.bytes = 4 * MIB, .make_default = true};
@@ -579,6 +624,8 @@ static const struct {
     {"half", test_half},
     {"steal", test_steal},
     {"bad_frees", test_bad_frees},
+    {"freed_twice", test_freed_twice},
+    {"free_ahead", test_free_ahead},
     {"default", test_default},
     {"warp", test_warp},
     {"warp_refused", test_warp_refused},
