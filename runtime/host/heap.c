@@ -17,6 +17,7 @@
 enum {
     DEFAULT_BYTES = 256 << 20,
     CHUNKS_A_SHARD = 16, /* fewer shards in a small heap */
+    MOST_SHIFT = 40,     /* a run tells its first of 2^24 chunks */
     TABLE_ALIGN = 128
 };
 
@@ -105,8 +106,6 @@ static uint32_t chunks_fit(gpurt_heap_t *h, gpurt_heap_watch_t *watch,
     uint64_t chunks = o->bytes / GPURT_CHUNK_BYTES;
 
     for (; chunks > 0; chunks -= chunks / 4096 + 1) {
-        if (chunks >> 24)
-            continue;
         counts_set(h, (uint32_t)chunks, o, sm_count);
         if (gpurt_heap_table_bytes(h) +
                 gpurt_heap_watch_place(watch, (uint32_t)chunks, NULL) +
@@ -246,6 +245,10 @@ static gpurt_status_t options_check(const gpurt_heap_options_t *in,
         return REFUSE(err, GPURT_E_INVALID,
                       "heap: spread %u, shards %u: at most 6 and 65536", out->spread,
                       out->shards);
+    if (out->bytes >> MOST_SHIFT)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "heap: bytes %llu: less than 1 TiB is what a heap can have",
+                      (unsigned long long)out->bytes);
     return GPURT_OK;
 }
 
@@ -260,6 +263,23 @@ static void tables_begin(gpurt_heap_t *h, gpurt_heap_watch_t *watch, char *table
     h->watch = (gpurt_heap_watch_t *)(void *)tables;
 }
 
+/* The back end knows what failed, not what the memory was for. */
+static gpurt_status_t heap_memory(gpurt_t *rt, uint64_t bytes, uint64_t device_bytes,
+                                  void **memory, gpurt_error_t *err)
+{
+    gpurt_error_t why = {0};
+    gpurt_status_t st = gpurt_mem_create(rt, bytes, memory, &why);
+
+    if (st == GPURT_E_NOMEM)
+        return gpurt_fail(err, st, why.origin, why.code,
+                          "heap: no memory for %llu bytes, of %llu that the device has in "
+                          "all: give it less (bytes)",
+                          (unsigned long long)bytes, (unsigned long long)device_bytes);
+    if (st != GPURT_OK && err)
+        *err = why;
+    return st;
+}
+
 /* A heap that can grow: its chunks in a range, its tables for all of it in one piece. */
 static gpurt_status_t heap_reserve(gpurt_t *rt, const gpurt_heap_options_t *o,
                                    uint32_t sm_count, gpurt_heap_t *h,
@@ -272,7 +292,7 @@ static gpurt_status_t heap_reserve(gpurt_t *rt, const gpurt_heap_options_t *o,
 
     if (all < first || all * 64 >> 24)
         return REFUSE(err, GPURT_E_INVALID,
-                      "heap: reserve_bytes %llu: at least bytes, at most 1 TiB",
+                      "heap: reserve_bytes %llu: at least bytes, and less than 1 TiB",
                       (unsigned long long)o->reserve_bytes);
     counts_set(h, (uint32_t)all * 64, o, sm_count);
     h->start_words = (uint32_t)first;
@@ -312,7 +332,7 @@ static gpurt_status_t heap_make(gpurt_t *rt, const gpurt_heap_options_t *o,
         return REFUSE(err, GPURT_E_INVALID,
                       "heap: %llu bytes are too few for a chunk and its tables: give 1 MiB",
                       (unsigned long long)o->bytes);
-    st = gpurt_mem_create(rt, o->bytes, memory, err);
+    st = heap_memory(rt, o->bytes, info.memory_bytes, memory, err);
     if (st != GPURT_OK)
         return st;
     begin = ((uintptr_t)*memory + GPURT_CHUNK_BYTES - 1) / GPURT_CHUNK_BYTES *

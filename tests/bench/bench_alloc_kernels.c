@@ -151,9 +151,13 @@ GPURT_DEV void bench_take_down(const struct bench_alloc_args *p, uint32_t round,
 }
 
 /* Objects are written to in one round of 16: 32 lines each time, and the calls that are timed
- * would stand behind those of other warps. */
-GPURT_DEV void bench_touch(uint32_t round, void *object, uint32_t kept)
+ * would stand behind those of other warps. A call that did not serve all lanes is counted: its
+ * time is of something else. */
+GPURT_DEV void bench_touch(const struct bench_alloc_args *p, uint32_t round, void *object,
+                           uint32_t kept)
 {
+    if (kept != GPURT_FULL_MASK && gpurt_lane() == 0)
+        gpurt_red_add_relaxed_dev_u64(&p->sums[BENCH_NULL], 1);
     if (object && round % 16 == 0)
         *(uint32_t *)object = kept;
     gpurt_syncwarp(GPURT_FULL_MASK);
@@ -170,7 +174,7 @@ GPURT_DEV void bench_touch(uint32_t round, void *object, uint32_t kept)
             uint32_t kept = gpurt_ballot(GPURT_FULL_MASK, object != NULL); \
                                                                            \
             got = gpurt_clock();                                           \
-            bench_touch(round, object, kept);                              \
+            bench_touch(p, round, object, kept);                           \
             end = gpurt_clock();                                           \
             bench_put(p, who, object);                                     \
             gpurt_syncwarp(GPURT_FULL_MASK);                               \
@@ -202,7 +206,7 @@ BENCH_LATENCY(bench_latency_bump_sm, BENCH_BUMP_SM, p->min_bytes, 8)
             uint32_t kept = gpurt_ballot(GPURT_FULL_MASK, object != NULL); \
                                                                            \
             got = gpurt_clock();                                           \
-            bench_touch(round, object, kept);                              \
+            bench_touch(p, round, object, kept);                           \
             end = gpurt_clock();                                           \
             gpurt_magazine_free(m, &p->heap, object, bytes);               \
             gpurt_syncwarp(GPURT_FULL_MASK);                               \
@@ -230,7 +234,7 @@ BENCH_BOUNDS(bench_latency_shared, 8)
         uint32_t kept = gpurt_ballot(GPURT_FULL_MASK, seen == 4ull * round);
 
         got = gpurt_clock();
-        bench_touch(round, object, kept);
+        bench_touch(p, round, object, kept);
         end = gpurt_clock();
         kept = gpurt_ballot(GPURT_FULL_MASK, seen == *row);
         if (gpurt_lane() == 0)

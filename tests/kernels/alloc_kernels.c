@@ -160,6 +160,12 @@ GPURT_KERNEL(alloc_free_one, struct alloc_args, p)
         gpurt_heap_free(&p->heap, (void *)(uintptr_t)p->cells[0]);
 }
 
+/* All lanes free cells[0]. */
+GPURT_KERNEL(alloc_free_raced, struct alloc_args, p)
+{
+    gpurt_heap_free(&p->heap, (void *)(uintptr_t)p->cells[0]);
+}
+
 /* The default heap: each lane's answer in its cell, and the last round's is freed. */
 GPURT_KERNEL(alloc_default, struct alloc_args, p)
 {
@@ -245,6 +251,25 @@ GPURT_KERNEL(alloc_magazine_row, struct alloc_args, p)
     }
     if (p->mode)
         gpurt_magazine_flush(m, &p->heap);
+}
+
+/* Half of each warp gives back twice what it has taken out of a row of the magazine. */
+GPURT_KERNEL(alloc_magazine_twice, struct alloc_args, p)
+{
+    GPURT_SHARED(gpurt_magazine_t, magazines, 8);
+    gpurt_magazine_t *m = &magazines[gpurt_warp()];
+    uint32_t bytes = p->min_bytes, some = gpurt_lane() % 2 ? bytes : 0;
+    void *object;
+
+    gpurt_magazine_init(m);
+    object = gpurt_magazine_alloc(m, &p->heap, bytes);
+    gpurt_magazine_free(m, &p->heap, object, bytes);
+    object = gpurt_magazine_alloc(m, &p->heap, some);
+    if (object)
+        gpurt_red_add_relaxed_dev_u32(&p->verdict->xserved, 1);
+    for (uint32_t i = 0; i < 2; i++)
+        gpurt_magazine_free(m, &p->heap, object, some);
+    gpurt_magazine_flush(m, &p->heap);
 }
 
 /* Each warp gets `mode` objects at once for cells of its own, as many as there are. */

@@ -13,10 +13,12 @@ GPURT_KERNEL_DECLARE(alloc_fill, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_drain, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_one, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_free_one, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_free_raced, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_default, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_magazine, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_warp, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_magazine_row, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_magazine_twice, struct alloc_args);
 
 enum {
     MIB = 1 << 20,
@@ -140,6 +142,24 @@ static inline void stage_drain(stage_t *s)
     CHECK_EQ(stats.free_chunks, stats.chunks);
     CHECK_EQ(stats.largest_row, stats.chunks);
     CHECK_EQ(stats.counts.xopened, stats.counts.xclosed);
+}
+
+/* All lanes free one object of that size: one of them does, the others are told. */
+static inline void stage_free_raced(stage_t *s, uint32_t bytes)
+{
+    uint32_t lanes = s->launch.grid.x * s->launch.block.x;
+    uint64_t before = stage_stats(s).counts.xbad_frees[GPURT_FREE_TWICE];
+    gpurt_heap_stats_t stats;
+
+    s->args.min_bytes = bytes;
+    s->args.max_bytes = 16; /* the alignment */
+    s->args.mode = 0;
+    RUN(s, alloc_one);
+    CHECK(stage_cells(s)[0] != 0);
+    RUN(s, alloc_free_raced);
+    stats = stage_stats(s);
+    CHECK_EQ(stats.live, 0);
+    CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_TWICE], before + lanes - 1);
 }
 
 /* Takes until nothing is left, not a slot. Twice, because a lane stops at its first NULL,

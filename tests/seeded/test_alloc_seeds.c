@@ -52,6 +52,7 @@ static void run_scene(const struct scene *scene, uint32_t seed)
     stage_verdict(&s);
     stage_compare(&s);
     stage_drain(&s);
+    stage_free_raced(&s, 100000);
     stage_close(&s);
 }
 

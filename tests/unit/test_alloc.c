@@ -370,6 +370,48 @@ static void test_warp(void)
     }
 }
 
+/* What a warp's request cannot serve it refuses by name; of no heap it gets nothing, as a
+ * magazine does, and no memory is touched. */
+static void test_warp_refused(void)
+{
+    static const gpurt_heap_t none;
+    gpurt_heap_stats_t stats;
+    gpurt_heap_t kept;
+    stage_t s;
+
+    stage_open(&s, &roomy, 64 * 8);
+    s.args.mode = 64;
+    s.args.min_bytes = GPURT_SMALL_MAX + 1;
+    RUN(&s, alloc_warp);
+    CHECK_EQ(stage_verdict(&s).xserved, 0);
+    stats = stage_stats(&s);
+    CHECK_EQ(stats.counts.xrefused[GPURT_ALLOC_TOO_LARGE], 8); /* once a warp */
+    CHECK_EQ(stats.counts.xrefused[GPURT_ALLOC_FULL], 0);
+    s.args.mode = 0; /* none wanted, none refused */
+    RUN(&s, alloc_warp);
+    CHECK_EQ(stage_stats(&s).counts.xrefused[GPURT_ALLOC_TOO_LARGE], 8);
+
+    kept = s.args.heap;
+    s.args.heap = none;
+    s.args.mode = 64;
+    s.args.min_bytes = 40;
+    RUN(&s, alloc_warp);
+    CHECK_EQ(stage_verdict(&s).xserved, 0);
+    s.args.rounds = 5;
+    for (s.args.mode = 0; s.args.mode < 2; s.args.mode++)
+        for (s.args.max_bytes = 100; s.args.max_bytes < 50000; s.args.max_bytes *= 400) {
+            alloc_verdict_t v;
+
+            RUN(&s, alloc_magazine);
+            v = stage_verdict(&s);
+            CHECK_EQ(v.xserved, 0);
+            CHECK_EQ(v.xnull, 5 * 4 * 64);
+        }
+    s.args.heap = kept;
+    CHECK_EQ(stage_compare(&s), 0);
+    stage_close(&s);
+}
+
 static void test_magazine(void)
 {
     gpurt_heap_options_t options = {.bytes = 16 * MIB}, small = {.bytes = 1 * MIB};
@@ -425,20 +467,77 @@ static void test_bad_frees(void)
     free_one(&s, (uint64_t)(uintptr_t)s.args.cells);
     free_one(&s, small + 16);
     free_one(&s, large + 16);
-    free_one(&s, large + 65536);
+    free_one(&s, large + 65536); /* where another chunk begins, up to the last */
+    free_one(&s, large + 3 * 65536);
+    free_one(&s, large + 3 * 65536 + 32);
     free_one(&s, (uint64_t)(uintptr_t)s.args.heap.chunks - 16);
+    free_one(&s, (uint64_t)(uintptr_t)s.args.heap.chunks + options.bytes);
     CHECK_EQ(stage_stats(&s).live, 3);
+    CHECK_EQ(stage_stats(&s).counts.xbad_frees[GPURT_FREE_TWICE], 0);
+    free_one(&s, large + 4 * 65536); /* what follows it is of the pool */
+    CHECK_EQ(stage_stats(&s).counts.xbad_frees[GPURT_FREE_TWICE], 1);
     for (uint32_t i = 0; i < 3; i++) {
         free_one(&s, small);
         free_one(&s, large);
     }
     stats = stage_stats(&s);
     CHECK_EQ(stats.live, 1);
-    CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_FOREIGN], 2);
-    CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_INTERIOR], 2);
+    CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_FOREIGN], 3);
+    CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_INTERIOR], 2 + 3);
     CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_TWICE], 1 + 2 + 2);
     CHECK_EQ(stats.counts.xbad_pointer, large);
+    free_one(&s, large + 65536); /* of what was freed, and had never been more */
+    CHECK_EQ(stage_stats(&s).counts.xbad_frees[GPURT_FREE_TWICE], 1 + 2 + 2 + 1);
     free_one(&s, other);
+    CHECK_EQ(stage_stats(&s).live, 0);
+    stage_close(&s);
+}
+
+/* An object is freed by one of those that free it, wherever they meet. */
+static void test_freed_twice(void)
+{
+    gpurt_heap_options_t options = {.bytes = 2 * MIB};
+    gpurt_heap_stats_t stats;
+    stage_t s;
+
+    stage_open(&s, &options, 2);
+    stage_free_raced(&s, 48);
+    stage_free_raced(&s, 200000);
+    stage_close(&s);
+
+    stage_open(&s, &options, 2);
+    s.args.min_bytes = 64;
+    RUN(&s, alloc_magazine_twice);
+    stats = stage_stats(&s);
+    CHECK_EQ(stage_verdict(&s).xserved, 4 * 64 / 2);
+    CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_TWICE], 4 * 64 / 2);
+    CHECK_EQ(stats.live, 0);
+    stage_close(&s);
+}
+
+/* Addresses that a heap may grow into are of none of its objects. */
+static void test_free_ahead(void)
+{
+    gpurt_heap_options_t options = {.bytes = 4 * MIB, .reserve_bytes = 8 * MIB};
+    gpurt_heap_stats_t stats;
+    gpurt_heap_t probe;
+    uint64_t all;
+    uint32_t why;
+    stage_t s;
+
+    if (gpurt_heap_create(rt, &options, &probe, NULL) == GPURT_E_UNSUPPORTED)
+        return; /* no heap grows on this device */
+    OK(gpurt_heap_destroy(rt, &probe, &err));
+    stage_open(&s, &options, 2);
+    all = one(&s, 4 * MIB, 16, &why); /* up to the end of what is there */
+    CHECK_EQ(all, (uint64_t)(uintptr_t)s.args.heap.chunks);
+    free_one(&s, all + 4 * MIB);
+    free_one(&s, all + 4 * MIB - 65536);
+    stats = stage_stats(&s);
+    CHECK_EQ(stats.live, 1);
+    CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_TWICE], 1); /* never handed out */
+    CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_INTERIOR], 1);
+    free_one(&s, all);
     CHECK_EQ(stage_stats(&s).live, 0);
     stage_close(&s);
 }
@@ -476,14 +575,23 @@ static void test_handles(void)
 {
     gpurt_heap_options_t options = {.bytes = 4 * MIB}, small = {.bytes = 65536};
     gpurt_heap_options_t odd = {.run_chunks = 3}, wide = {.spread = 7};
+    gpurt_heap_options_t vast = {.bytes = 1ull << 50}, far = {.reserve_bytes = 1ull << 50};
     gpurt_heap_t heap, copy, many[GPURT_HEAPS];
     gpurt_heap_stats_t stats;
+    gpurt_error_t why;
 
     CHECK_EQ(gpurt_heap_create(rt, NULL, NULL, NULL), GPURT_E_INVALID);
     CHECK_EQ(gpurt_heap_create(rt, &small, &heap, NULL), GPURT_E_INVALID);
     CHECK_EQ(gpurt_heap_create(rt, &odd, &heap, NULL), GPURT_E_INVALID);
     CHECK_EQ(gpurt_heap_create(rt, &wide, &heap, NULL), GPURT_E_INVALID);
     CHECK(heap.chunks == NULL);
+    for (uint32_t i = 0; i < 2 * GPURT_HEAPS; i++) { /* none of them leaves anything */
+        CHECK_EQ(gpurt_heap_create(rt, i % 2 ? &vast : &far, &heap, &why), GPURT_E_INVALID);
+        CHECK(heap.chunks == NULL);
+        CHECK_MSG(strstr(why.text, "ytes 1125899906842624: ") &&
+                      strstr(why.text, "less than 1 TiB"),
+                  "%s", why.text);
+    }
     OK(gpurt_heap_create(rt, &options, &heap, &err));
     copy = heap;
     OK(gpurt_heap_stats(rt, &copy, &stats, &err));
@@ -520,8 +628,11 @@ static const struct {
     {"half", test_half},
     {"steal", test_steal},
     {"bad_frees", test_bad_frees},
+    {"freed_twice", test_freed_twice},
+    {"free_ahead", test_free_ahead},
     {"default", test_default},
     {"warp", test_warp},
+    {"warp_refused", test_warp_refused},
     {"magazine", test_magazine},
     {"full", test_fulls},
     {"storm_words", storm_words},

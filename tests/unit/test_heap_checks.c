@@ -308,6 +308,30 @@ static void twice_raced(uint32_t level)
     bench_close(&b);
 }
 
+/* A pointer into a live object names it, also where that is many chunks long. */
+static void inside(uint32_t level, uint64_t size, int64_t at)
+{
+    gpurt_heap_stats_t stats;
+    gpurt_heap_fault_t f;
+    bench_t b;
+
+    bench_open(&b, level, 6 * MIB);
+    b.args.size = size;
+    RUN(&b, checks_alloc);
+    b.args.at = at;
+    RUN(&b, checks_free);
+    CHECK_EQ(faults(&b, &f, 1), 1);
+    CHECK_EQ(f.what, GPURT_WRONG_INTERIOR);
+    CHECK_EQ(f.object, cell(&b, 0));
+    CHECK_EQ(f.size, size);
+    CHECK_EQ(f.at, at);
+    place_check(&b, "asked", f.site, LINE_ALLOC);
+    OK(gpurt_heap_stats(rt, &b.args.heap, &stats, &err));
+    CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_INTERIOR], 1);
+    CHECK_EQ(stats.live, 1);
+    bench_close(&b);
+}
+
 static void test_bad_frees(void)
 {
     gpurt_heap_fault_t f[4];
@@ -319,6 +343,9 @@ static void test_bad_frees(void)
         twice(level, 4096);
         twice(level, 300000);
         twice_raced(level);
+        inside(level, 480, 48);
+        inside(level, 300000, 65536);
+        inside(level, 300000, 299984);
         bench_open(&b, level, 6 * MIB);
         b.args.size = 480;
         RUN(&b, checks_alloc);
@@ -409,6 +436,15 @@ static void test_silent(void)
         CHECK_EQ(stats.live - stats.kept, BLOCKS * 2 * 70);
         OK(gpurt_heap_leaks(rt, &b.args.heap, NULL, 0, &count, &err));
         CHECK_EQ(count, level > GPURT_CHECKS_OFF);
+        bench_close(&b);
+
+        bench_open(&b, level, 16 * MIB); /* too large for a warp's request */
+        b.args.count = 70;
+        b.args.size = GPURT_SMALL_MAX + 1;
+        RUN(&b, checks_warp);
+        silent(&b);
+        OK(gpurt_heap_stats(rt, &b.args.heap, &stats, &err));
+        CHECK_EQ(stats.counts.xrefused[GPURT_ALLOC_TOO_LARGE], BLOCKS * 2);
         bench_close(&b);
     }
 }

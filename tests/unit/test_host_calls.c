@@ -4,6 +4,7 @@
 #include "../check.h"
 #include "fake_backend.h"
 
+#include <gpurt/heap.h>
 #include <string.h>
 
 static gpurt_t *rt;
@@ -58,6 +59,26 @@ static void memory(void)
     STOPS(GPURT_OK, "", gpurt_host_destroy(rt, NULL));
     STOPS(GPURT_E_INVALID, "out is NULL", gpurt_mem_create(rt, 1, NULL, &err));
     STOPS(GPURT_E_INVALID, "out is NULL", gpurt_host_create(rt, 1, NULL, &err));
+}
+
+/* What the back end refuses a heap is told with what to do about it, and nothing is kept. */
+static void heap_memory(void)
+{
+    gpurt_heap_options_t options = {.bytes = 8 << 20};
+    gpurt_heap_t heap;
+
+    fake_cpu.answer[FAKE_MEM_CREATE] = GPURT_E_NOMEM;
+    for (uint32_t i = 0; i < 2 * GPURT_HEAPS; i++) {
+        CHECK_EQ(gpurt_heap_create(rt, &options, &heap, &err), GPURT_E_NOMEM);
+        CHECK_MSG(strstr(err.text, "8388608 bytes") && strstr(err.text, "give it less"),
+                  "%s", err.text);
+        CHECK(heap.chunks == NULL);
+        CHECK_EQ(gpurt_heap_create(rt, &options, &heap, NULL), GPURT_E_NOMEM);
+    }
+    fake_cpu.answer[FAKE_MEM_CREATE] = GPURT_E_CUDA; /* anything else in its own words */
+    CHECK_EQ(gpurt_heap_create(rt, &options, &heap, &err), GPURT_E_CUDA);
+    CHECK_MSG(!strstr(err.text, "give it less"), "%s", err.text);
+    fake_cpu.answer[FAKE_MEM_CREATE] = GPURT_OK;
 }
 
 static void copy_and_fill(void)
@@ -159,6 +180,7 @@ int main(void)
     CHECK_EQ(gpurt_event_create(rt, &event, &err), GPURT_OK);
     CHECK_EQ(gpurt_event_create(rt, &later, &err), GPURT_OK);
     memory();
+    heap_memory();
     copy_and_fill();
     streams();
     events();

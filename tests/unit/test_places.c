@@ -94,6 +94,32 @@ static void test_free_warp(void)
     }
 }
 
+/* Of a heap that is none every level gets nothing, and touches nothing. */
+static void test_no_heap(void)
+{
+    static const gpurt_heap_t none;
+    place_stage_t s;
+    gpurt_heap_t kept;
+
+    place_stage_open(&s, 8 << 20, 300);
+    kept = s.args.heap;
+    s.args.heap = none;
+    s.args.rounds = 8;
+    for (uint32_t i = 0; i < 4; i++) {
+        holding_verdict_t v;
+
+        s.args.max_bytes = i % 2 ? 40000 : 100;
+        s.args.alike = i / 2;
+        RUN(&s, place_storm);
+        v = holding_take(s.args.verdict);
+        CHECK_EQ(v.xserved, 0);
+        CHECK(v.xrefused > 0);
+    }
+    s.args.heap = kept;
+    CHECK_EQ(place_stats(&s).live, 0);
+    place_stage_close(&s);
+}
+
 int main(void)
 {
     gpurt_error_t failed = {0};
@@ -103,6 +129,7 @@ int main(void)
     test_overflow(10);
     test_overflow(50);
     test_free_warp();
+    test_no_heap();
     test_storms();
     OK(gpurt_close(rt, &err));
     return 0;

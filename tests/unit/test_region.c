@@ -407,6 +407,12 @@ static uint32_t call(region_stage_t *s, uint32_t kind, const void *block, uint64
                   48);
 }
 
+static uint32_t merge(region_stage_t *s, const void *block, const void *next)
+{
+    OK(gpurt_copy(rt, 0, s->args.cells + 1, &next, sizeof next, &err));
+    return call(s, REGION_MERGE, block, 0);
+}
+
 static uint32_t request(region_stage_t *s, uint64_t size, uint32_t align)
 {
     return (
@@ -448,6 +454,10 @@ static void test_bad_input(void)
     CHECK_EQ(call(&s, REGION_RESIZE, base, 8000), GPURT_REGION_TAKEN);
     CHECK_EQ(call(&s, REGION_RESIZE, base + 256, MIB), GPURT_REGION_TOO_LARGE);
     CHECK_EQ(call(&s, REGION_SPLIT, base, 256), GPURT_REGION_TOO_LARGE);
+    call(&s, REGION_SPLIT, base + 512, 256); /* NULL in any case: the counts say why */
+    CHECK_EQ(merge(&s, base + 512, base + 256), GPURT_REGION_INTERIOR);
+    CHECK_EQ(merge(&s, base + 256, base + 256 + 1024), GPURT_REGION_TWICE);
+    CHECK_EQ(merge(&s, base + 256, base), GPURT_REGION_APART);
     CHECK_EQ(region_look(&s).live, 2);
     CHECK_EQ(call(&s, REGION_FREE, base + 256, 0), GPURT_REGION_OK);
     CHECK_EQ(call(&s, REGION_FREE, base + 256, 0), GPURT_REGION_TWICE);
@@ -456,8 +466,9 @@ static void test_bad_input(void)
     CHECK_EQ(stats.live, 0);
     CHECK_EQ(stats.largest, stats.bytes);
     CHECK_EQ(stats.counts.xanswers[GPURT_REGION_ALIGNMENT], 3);
-    CHECK_EQ(stats.counts.xanswers[GPURT_REGION_INTERIOR], 3);
-    CHECK_EQ(stats.counts.xanswers[GPURT_REGION_TWICE], 2);
+    CHECK_EQ(stats.counts.xanswers[GPURT_REGION_TOO_LARGE], 4);
+    CHECK_EQ(stats.counts.xanswers[GPURT_REGION_INTERIOR], 3 + 2);
+    CHECK_EQ(stats.counts.xanswers[GPURT_REGION_TWICE], 2 + 1);
     CHECK_EQ(stats.counts.xanswers[GPURT_REGION_FOREIGN], 2);
     CHECK_EQ(stats.counts.xbad_pointer, (uint64_t)(uintptr_t)(base + 256));
     kept = s.args.region;

@@ -13,8 +13,10 @@
  *
  * Lanes that call together share one atomic a size class. What a lane wrote before it freed
  * comes before what the next owner does. Freeing NULL does nothing; a pointer that cannot
- * be freed is counted (heap.h) and left alone. All of it is lock-free: no lane depends on
- * another one that does not get on.
+ * be freed is counted (heap.h) and left alone: foreign, inside of an object, free already.
+ * (A magazine's free does not look: magazine.h.) Where no heap was
+ * made every request gets NULL. All of it is lock-free: no lane depends on another one that
+ * does not get on.
  *
  * -DGPURT_HEAP_CHECKS=1 or 2 while compiling, and GPURT_HEAP_CHECKS=cheap or full in the
  * environment (or `checks` of the heap's options): overruns, double frees, leaks and writes
@@ -71,9 +73,10 @@ GPURT_DEV void *gpurt_heap_alloc(const gpurt_heap_t *h, size_t size)
     return gpurt_heap_alloc_aligned_at(h, size, 16, NULL);
 }
 
-/* n objects of one size for a warp, into out[0 .. n), with one atomic for up to 2,048 of
- * them. Returns: how many there were; less than n when nothing is left.
- * Context: all 32 lanes of a warp, with the same arguments; size up to 32 KiB. */
+/* n objects of one size for a warp, into out[0 .. n), with one atomic for up to 1,024 of
+ * them. Returns: how many there were; less than n when nothing is left. None when there is no
+ * heap, nor of a size above 32 KiB (counted as GPURT_ALLOC_TOO_LARGE): larger objects are
+ * asked for one by one. Context: all 32 lanes of a warp, with the same arguments. */
 GPURT_DEV uint32_t gpurt_heap_alloc_warp_at(const gpurt_heap_t *h, uint32_t n, size_t size,
                                             void **out, const char *here)
 {

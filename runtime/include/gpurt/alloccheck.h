@@ -244,6 +244,8 @@ GPURT_DEVN uint32_t gpurt_watch_alloc_warp(const gpurt_heap_t *h, uint32_t n, si
         done += gpurt_popc(got);
     }
     gpurt_syncwarp(GPURT_FULL_MASK);
+    if (n > 0 && size > GPURT_SMALL_MAX && gpurt_lane() == 0)
+        gpurt_heap_refused(h, GPURT_ALLOC_TOO_LARGE);
     return done;
 }
 
@@ -261,7 +263,9 @@ GPURT_DEVN uint32_t gpurt_watch_judge(const gpurt_heap_t *h, char *object)
     state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk));
     at = (uint32_t)offset % GPURT_CHUNK_BYTES;
     if ((state & GPURT_STATE_KIND) == GPURT_STATE_POOL)
-        return at % 16 == 0 ? GPURT_WRONG_TWICE : GPURT_WRONG_INTERIOR;
+        return at % 16 == 0 && gpurt_large_first(h, chunk) == GPURT_TREE_NONE
+                   ? GPURT_WRONG_TWICE
+                   : GPURT_WRONG_INTERIOR;
     if (!gpurt_watch_slot_at(h, object).bytes)
         return GPURT_WRONG_INTERIOR;
     if (!gpurt_state_is_slab(state))
@@ -277,17 +281,17 @@ GPURT_DEVN uint32_t gpurt_watch_judge(const gpurt_heap_t *h, char *object)
 GPURT_DEVN gpurt_alloc_record_t *gpurt_watch_around(const gpurt_heap_t *h, char *inside,
                                                     char **begin)
 {
-    uint64_t offset = (uint64_t)(inside - h->chunks);
-    uint32_t chunk = (uint32_t)(offset >> GPURT_CHUNK_SHIFT);
-    uint32_t at = (uint32_t)offset % GPURT_CHUNK_BYTES;
+    uint64_t offset = (uint64_t)(inside - h->chunks), at = offset % GPURT_CHUNK_BYTES;
+    uint32_t chunk = (uint32_t)(offset >> GPURT_CHUNK_SHIFT), first = chunk;
     uint32_t state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk)); /* a look */
     gpurt_watch_slot_t s;
 
-    if (gpurt_state_is_slab(state)) {
-        uint32_t c = gpurt_state_class(state);
-
-        at %= gpurt_class_bytes(c); /* slots begin with the chunk */
-    }
+    if (gpurt_state_is_slab(state))
+        at %= gpurt_class_bytes(gpurt_state_class(state)); /* slots begin with the chunk */
+    else if (state == GPURT_STATE_POOL)
+        first = gpurt_large_first(h, chunk);
+    if (first < chunk)
+        at = offset - ((uint64_t)first << GPURT_CHUNK_SHIFT);
     s = gpurt_watch_slot_at(h, inside - at);
     *begin = s.begin;
     return s.record && (gpurt_load_relaxed_dev_u32(&s.record->xstate) &

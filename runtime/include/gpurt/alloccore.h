@@ -209,16 +209,24 @@ GPURT_DEVN uint64_t gpurt_core_next(const gpurt_heap_t *h, uint32_t *c, uint64_t
     return run;
 }
 
-/* n objects of one size for a warp, into out[0 .. n), with one atomic for up to 2,048 of
+/* Why a request of a warp gets less than it asked for. FULL: only if nothing is left. */
+GPURT_DEV uint32_t gpurt_core_warp_reason(const gpurt_heap_t *h, size_t size)
+{
+    if (!h->chunk_count)
+        return GPURT_ALLOC_NO_HEAP;
+    return size > GPURT_SMALL_MAX ? GPURT_ALLOC_TOO_LARGE : GPURT_ALLOC_FULL;
+}
+
+/* n objects of one size for a warp, into out[0 .. n), with one atomic for up to 1,024 of
  * them. Returns: how many there were; less than n when nothing is left.
- * Context: all 32 lanes of a warp, with the same arguments; size up to 32 KiB. */
+ * Context: all 32 lanes of a warp, with the same arguments. */
 GPURT_DEVN uint32_t gpurt_core_alloc_warp(const gpurt_heap_t *h, uint32_t n, size_t size,
                                           void **out)
 {
-    uint32_t done = 0, got, k, c;
+    uint32_t done = 0, got, k, c, why = gpurt_core_warp_reason(h, size);
     uint64_t run = 0;
 
-    for (bool brings = false; done < n && size <= GPURT_SMALL_MAX; brings = got < k) {
+    for (bool brings = false; done < n && why == GPURT_ALLOC_FULL; brings = got < k) {
         c = gpurt_class_of(size ? (uint32_t)size : 1u);
         k = n - done < GPURT_RUN_SLOTS / 4 ? n - done : GPURT_RUN_SLOTS / 4;
         if (gpurt_lane() == 0) {
@@ -242,7 +250,7 @@ GPURT_DEVN uint32_t gpurt_core_alloc_warp(const gpurt_heap_t *h, uint32_t n, siz
     }
     gpurt_syncwarp(GPURT_FULL_MASK);
     if (done < n && gpurt_lane() == 0)
-        gpurt_heap_refused(h, GPURT_ALLOC_FULL);
+        gpurt_heap_refused(h, why);
     return done;
 }
 
@@ -269,7 +277,9 @@ GPURT_DEVN void gpurt_heap_free_other(const gpurt_heap_t *h, void *object, size_
     else if (offset % GPURT_CHUNK_BYTES == 0 &&
              (state & GPURT_STATE_KIND) == GPURT_STATE_LARGE)
         fault = gpurt_large_free(h, (uint32_t)(offset >> GPURT_CHUNK_SHIFT), state);
-    else if (offset % 16 == 0 && (state & GPURT_STATE_KIND) == GPURT_STATE_POOL)
+    else if (offset % 16 == 0 && (state & GPURT_STATE_KIND) == GPURT_STATE_POOL &&
+             gpurt_large_first(h, (uint32_t)(offset >> GPURT_CHUNK_SHIFT)) ==
+                 GPURT_TREE_NONE)
         fault = GPURT_FREE_TWICE; /* or never handed out */
     if (fault)
         gpurt_heap_bad_free(h, object, fault);

@@ -107,6 +107,24 @@ GPURT_DEVN void *gpurt_large_alloc(const gpurt_heap_t *h, size_t size, uint32_t 
     return h->chunks + ((size_t)first << GPURT_CHUNK_SHIFT);
 }
 
+/* The first chunk of the large object in which `chunk`, whose state is the pool's, lies;
+ * GPURT_TREE_NONE: in none. For bad frees only: it looks back over all of the object's chunks. */
+GPURT_DEVN uint32_t gpurt_large_first(const gpurt_heap_t *h, uint32_t chunk)
+{
+    const uint64_t *leaves = gpurt_tree_leaves(h, GPURT_TREE_POOL);
+    uint32_t state = GPURT_STATE_POOL, at = chunk;
+
+    /* relaxed, both: a report */
+    if (gpurt_load_relaxed_dev_u64(leaves + chunk / 64) >> (chunk % 64) & 1u)
+        return GPURT_TREE_NONE;
+    while (at > 0 && state == GPURT_STATE_POOL)
+        state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, --at));
+    return (state & GPURT_STATE_KIND) == GPURT_STATE_LARGE &&
+                   chunk - at < gpurt_state_chunks(state)
+               ? at
+               : GPURT_TREE_NONE;
+}
+
 /* Returns: GPURT_FREE_OK, or what is wrong with it. */
 GPURT_DEVN uint32_t gpurt_large_free(const gpurt_heap_t *h, uint32_t chunk, uint32_t state)
 {

@@ -33,7 +33,7 @@ typedef enum gpurt_alloc_reason {
     GPURT_ALLOC_OK = 0,
     GPURT_ALLOC_FULL = 1,       /* no free memory of that size is left */
     GPURT_ALLOC_FRAGMENTED = 2, /* free chunks would be enough, but not in a row */
-    GPURT_ALLOC_TOO_LARGE = 3,  /* larger than the whole heap */
+    GPURT_ALLOC_TOO_LARGE = 3,  /* larger than the whole heap; for a warp, than a class */
     GPURT_ALLOC_ALIGNMENT = 4,  /* not a power of two, or above 64 KiB */
     GPURT_ALLOC_NO_HEAP = 5,    /* no heap was made */
     GPURT_ALLOC_REASONS

@@ -28,7 +28,7 @@ typedef struct gpurt_heap_options {
     uint32_t shards;      /* default one a multiprocessor, fewer in a small heap */
     uint32_t spread;      /* log2 of the shards that warps of one multiprocessor use; 0 */
     uint32_t run_chunks;  /* longest run, at most 64; default by size */
-    uint64_t bytes;       /* of device memory, tables included; default 256 MiB */
+    uint64_t bytes;       /* of device memory, tables included, below 1 TiB; 256 MiB */
     bool make_default;    /* the heap of gpurt_alloc */
     bool trace;           /* every call of code that checks is a record of the log */
     uint32_t checks;      /* GPURT_CHECKS_*; for code that checks (alloc.h) */

@@ -14,6 +14,14 @@
  * need it for long; what was not flushed at the end of the block is lost to the heap.
  * A free says the size that was asked for, because the heap's tables are far away; another
  * size of the same class will do.
+ *
+ * gpurt_magazine_free does not check pointers. 32 addresses side by side it keeps as a row, and
+ * others where they fit into a row that it has; the next requests get them, whether they were
+ * the heap's, of that size, or free already: a wrong one may so become the object of two lanes.
+ * It sees only what lies in one of its rows already (GPURT_FREE_TWICE). The heap looks at what
+ * comes to it: what no row has a place for, and rows that are emptied or flushed. In a heap
+ * that checks (GPURT_HEAP_CHECKS) nothing is kept and every pointer is looked at.
+ *
  * Context: device code, all 32 lanes of one warp together. size 0 or NULL: this lane takes
  * no part. Only that warp touches its magazine. */
 #ifndef GPURT_MAGAZINE_H
@@ -133,8 +141,10 @@ GPURT_DEVN char *gpurt_magazine_refill(gpurt_magazine_row_t *bin, const gpurt_he
                                        uint32_t c, uint32_t need)
 {
     bool mine = need >> gpurt_lane() & 1u;
-    char *object = (char *)gpurt_heap_alloc_class(h, GPURT_FULL_MASK, c, 16);
+    char *object = NULL;
 
+    if (h->chunk_count) /* it is a heap */
+        object = (char *)gpurt_heap_alloc_class(h, GPURT_FULL_MASK, c, 16);
     if (need == GPURT_FULL_MASK)
         return object;
     if (gpurt_magazine_in_row(object, gpurt_class_bytes(c))) {

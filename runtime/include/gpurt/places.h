@@ -14,7 +14,8 @@
  *
  * Objects are those of the heap: any lane may free them with gpurt_heap_free. Each level
  * counts what it served and what it kept; the flush adds that to the heap's counts, which
- * gpurt_heap_stats shows. A free says the size that was asked for.
+ * gpurt_heap_stats shows. A free says the size that was asked for, and its pointer is checked
+ * as little as a magazine does.
  * Context: device code, all 32 lanes of one warp together. size 0 or NULL: this lane takes
  * no part. */
 #ifndef GPURT_PLACES_H
