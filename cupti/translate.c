@@ -4,6 +4,7 @@
 #include "graphs.h"
 #include "outlet.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* What we read of a kernel lies where it lies since CUDA 12, so that an older CUPTI of the
@@ -139,21 +140,44 @@ static uint32_t direction_of(uint32_t kind)
     }
 }
 
+GPURT_STATIC_ASSERT((int)CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE == GPURT_MEMORY_PAGEABLE &&
+                        (int)CUPTI_ACTIVITY_MEMORY_KIND_PINNED == GPURT_MEMORY_PINNED &&
+                        (int)CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC ==
+                            GPURT_MEMORY_MANAGED_STATIC,
+                    "the same numbers");
+
+static const char *copy_text(const gpurt_activity_copy_t *copy)
+{
+    static const char *const names[GPURT_COPY_KINDS][GPURT_MEMORY_KINDS] = {
+        [GPURT_COPY_OTHER] = {"of an unknown kind"},
+        [GPURT_COPY_TO_DEVICE] =
+            {"host to device", [GPURT_MEMORY_PAGEABLE] = "host to device, pageable",
+             [GPURT_MEMORY_PINNED] = "host to device, pinned",
+             [GPURT_MEMORY_MANAGED] = "host to device, managed"},
+        [GPURT_COPY_TO_HOST] =
+            {"device to host", [GPURT_MEMORY_PAGEABLE] = "device to host, pageable",
+             [GPURT_MEMORY_PINNED] = "device to host, pinned",
+             [GPURT_MEMORY_MANAGED] = "device to host, managed"},
+        [GPURT_COPY_ON_DEVICE] = {"on the device"},
+        [GPURT_COPY_PEER] = {"device to device"},
+        [GPURT_COPY_ON_HOST] = {"on the host"}};
+
+    return names[copy->direction][gpurt_copy_memory(copy)];
+}
+
 static void put_copy(translate_t *t, const CUpti_ActivityMemcpy6 *m, uint64_t now_ns)
 {
-    static const char *const names[GPURT_COPY_KINDS] = {
-        "of an unknown kind", "host to device",   "device to host",
-        "on the device",      "device to device", "on the host"};
     uint64_t start = m->start;
     gpurt_activity_copy_t out = {.bytes = gpurt_pair(m->bytes),
                                  .ns = span(t, &start, m->end, now_ns),
                                  .stream = m->streamId,
                                  .correlation = m->correlationId,
                                  .direction = direction_of(m->copyKind),
-                                 .context = m->contextId};
+                                 .context = m->contextId,
+                                 .memory = m->srcKind | (uint32_t)m->dstKind << 8};
 
     did(t, m->deviceId, true, start, out.ns);
-    out.name = name_of(t, names[out.direction], false);
+    out.name = name_of(t, copy_text(&out), false);
     put(t, GPURT_KIND_COPY, m->deviceId, start, &out);
 }
 
@@ -166,10 +190,16 @@ static void put_peer(translate_t *t, const CUpti_ActivityMemcpyPtoP4 *m, uint64_
                                  .stream = m->streamId,
                                  .correlation = m->correlationId,
                                  .direction = GPURT_COPY_PEER,
-                                 .context = m->contextId};
+                                 .context = m->contextId,
+                                 .memory = m->srcKind | (uint32_t)m->dstKind << 8,
+                                 .devices = ((m->srcDeviceId + 1) & 0xffff) |
+                                            (m->dstDeviceId + 1) << 16};
+    char text[64];
 
     did(t, m->deviceId, true, start, out.ns);
-    out.name = name_of(t, "device to device", false);
+    snprintf(text, sizeof text, "device %u to device %u", m->srcDeviceId, m->dstDeviceId);
+    out.name =
+        outlet_name(text, false); /* not by its address: the next one's is the same */
     put(t, GPURT_KIND_COPY, m->deviceId, start, &out);
 }
 

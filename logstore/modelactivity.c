@@ -222,7 +222,8 @@ static const model_kernel_t *put_device(model_activity_t *a, const gpurt_row_t *
         put_time(kernel, gpurt_pair_value(((const gpurt_activity_kernel_t *)words)->ns));
         break;
     case GPURT_KIND_COPY:
-        copy_add(&a->copies[copy->direction < GPURT_COPY_KINDS ? copy->direction : 0],
+        copy_add(&a->copies[copy->direction < GPURT_COPY_KINDS ? copy->direction : 0]
+                           [gpurt_copy_memory(copy)],
                  gpurt_pair_value(copy->bytes), gpurt_pair_value(copy->ns));
         break;
     case GPURT_KIND_FILL:

@@ -206,7 +206,8 @@ typedef struct gpurt_model_gpu {
 typedef struct gpurt_model_activity {
     uint64_t rows; /* 0: nothing is known */
     gpurt_model_gpu_t gpus[GPURT_MODEL_DEVICES];
-    gpurt_model_copy_t copies[GPURT_COPY_KINDS]; /* by GPURT_COPY_* */
+    gpurt_model_copy_t copies[GPURT_COPY_KINDS]
+                             [GPURT_MEMORY_KINDS]; /* as gpurt_copy_memory says */
     gpurt_model_copy_t fills;
     gpurt_model_span_t waits, graphs, calls, overheads;
     uint64_t memory, ranges, launches; /* records */

@@ -53,6 +53,22 @@ const char *activity_direction(uint32_t direction)
     return words[direction < GPURT_COPY_KINDS ? direction : 0];
 }
 
+const char *activity_memory(uint32_t memory)
+{
+    return memory == GPURT_MEMORY_PAGEABLE  ? "pageable"
+           : memory == GPURT_MEMORY_PINNED  ? "pinned"
+           : memory == GPURT_MEMORY_MANAGED ? "managed"
+                                            : "";
+}
+
+const char *activity_copy(uint32_t direction, uint32_t memory, char buffer[40])
+{
+    const char *word = activity_memory(memory);
+
+    snprintf(buffer, 40, "%s%s%s", activity_direction(direction), *word ? ", " : "", word);
+    return buffer;
+}
+
 const char *activity_word(uint32_t kind)
 {
     static const char *const words[] = {"kernel", "copy",   "fill",     "wait", "memory",
@@ -174,13 +190,17 @@ static void plain_kernel(FILE *out, const gpurt_model_kernel_t *k, uint64_t whol
 
 static void plain_copies(FILE *out, const gpurt_model_activity_t *a)
 {
-    char bytes[24], rate[24];
+    char bytes[24], rate[24], name[40];
 
-    for (uint32_t i = 0; i < GPURT_COPY_KINDS; i++)
-        if (a->copies[i].count)
-            fprintf(out, "copies     %s: %" PRIu64 ", %s, %s\n", activity_direction(i),
-                    a->copies[i].count, activity_bytes(a->copies[i].bytes, bytes),
-                    activity_rate(&a->copies[i], rate));
+    for (uint32_t i = 0; i < GPURT_COPY_KINDS * GPURT_MEMORY_KINDS; i++) {
+        const gpurt_model_copy_t *copy = activity_copies(a, i);
+
+        if (copy->count)
+            fprintf(out, "copies     %s: %" PRIu64 ", %s, %s\n",
+                    activity_copy(i / GPURT_MEMORY_KINDS, i % GPURT_MEMORY_KINDS, name),
+                    copy->count, activity_bytes(copy->bytes, bytes),
+                    activity_rate(copy, rate));
+    }
     if (a->fills.count)
         fprintf(out, "fills      %" PRIu64 ", %s, %s\n", a->fills.count,
                 activity_bytes(a->fills.bytes, bytes), activity_rate(&a->fills, rate));
@@ -277,12 +297,34 @@ static void json_text(FILE *out, const char *text, size_t room)
     fputs(escaped, out);
 }
 
-static void json_copy(FILE *out, const char *name, const gpurt_model_copy_t *c)
+static void json_bytes(FILE *out, const gpurt_model_copy_t *c)
 {
     fprintf(out,
-            "{\"kind\":\"%s\",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"ns\":%" PRIu64
+            ",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"ns\":%" PRIu64
             ",\"timed_bytes\":%" PRIu64 "}",
-            name, c->count, c->bytes, c->ns, c->timed_bytes);
+            c->count, c->bytes, c->ns, c->timed_bytes);
+}
+
+/* null: the host's memory is not known, or has no part in it. */
+static void json_copies(FILE *out, const gpurt_model_activity_t *a)
+{
+    bool first = true;
+
+    for (uint32_t i = 0; i < GPURT_COPY_KINDS * GPURT_MEMORY_KINDS; i++) {
+        const char *memory = activity_memory(i % GPURT_MEMORY_KINDS);
+        const gpurt_model_copy_t *copy = activity_copies(a, i);
+
+        if (copy->count == 0)
+            continue;
+        fprintf(out, "%s{\"kind\":\"%s\",\"memory\":", first ? "" : ",",
+                activity_direction(i / GPURT_MEMORY_KINDS));
+        if (*memory)
+            fprintf(out, "\"%s\"", memory);
+        else
+            fputs("null", out);
+        json_bytes(out, copy);
+        first = false;
+    }
 }
 
 static void json_times(FILE *out, const gpurt_model_kernel_t *k)
@@ -409,16 +451,10 @@ void activity_json(FILE *out, const gpurt_model_activity_t *a)
 
     json_sums(out, a);
     fputs(",\"copies\":[", out);
-    for (uint32_t i = 0; i < GPURT_COPY_KINDS; i++)
-        if (a->copies[i].count) {
-            fputs(first ? "" : ",", out);
-            json_copy(out, activity_direction(i), &a->copies[i]);
-            first = false;
-        }
-    fputs("],\"fills\":", out);
-    json_copy(out, "fill", &a->fills);
+    json_copies(out, a);
+    fputs("],\"fills\":{\"kind\":\"fill\"", out);
+    json_bytes(out, &a->fills);
     fputs(",\"gpus\":[", out);
-    first = true;
     for (uint32_t i = 0; i < GPURT_MODEL_DEVICES; i++)
         if (a->gpus[i].busy.ns || a->gpus[i].environment_ns || a->gpus[i].samples) {
             fputs(first ? "" : ",", out);

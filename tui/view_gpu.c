@@ -9,16 +9,19 @@
 
 static int copies_draw(const gpurt_model_activity_t *a, canvas_t *c, rect_t area, int row)
 {
-    char bytes[24], rate[24];
+    char bytes[24], rate[24], name[40];
     int at = 1;
 
-    for (uint32_t i = 0; i < GPURT_COPY_KINDS; i++)
-        if (a->copies[i].count)
-            at =
-                canvas_printf(c, area, row, at, STYLE_INFO, "%s %llu, %s, %s   ",
-                              activity_direction(i), (unsigned long long)a->copies[i].count,
-                              activity_bytes(a->copies[i].bytes, bytes),
-                              activity_rate(&a->copies[i], rate));
+    for (uint32_t i = 0; i < GPURT_COPY_KINDS * GPURT_MEMORY_KINDS; i++) {
+        const gpurt_model_copy_t *copy = activity_copies(a, i);
+
+        if (copy->count)
+            at = canvas_printf(
+                c, area, row, at, STYLE_INFO, "%s %llu, %s, %s   ",
+                activity_copy(i / GPURT_MEMORY_KINDS, i % GPURT_MEMORY_KINDS, name),
+                (unsigned long long)copy->count, activity_bytes(copy->bytes, bytes),
+                activity_rate(copy, rate));
+    }
     if (a->fills.count)
         at = canvas_printf(c, area, row, at, STYLE_INFO, "fills %llu, %s   ",
                            (unsigned long long)a->fills.count,

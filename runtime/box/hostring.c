@@ -60,7 +60,7 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
         T13(S, W, U, U, U, U, U, U, U, U, U, U, U),
         "kernel %s: %llu ns, grid %u,%u,%u block %u,%u,%u, %u registers, %u B shared, "
         "stream %u, call %u"),
-    GROWN(COPY, gpurt_activity_copy_t, context, T7(S, W, W, U, U, U, U),
+    GROWN(COPY, gpurt_activity_copy_t, context, T9(S, W, W, U, U, U, U, U, U),
           "copy %s: %llu B in %llu ns, stream %u, call %u"),
     GROWN(FILL, gpurt_activity_fill_t, context, T6(W, W, U, U, U, U),
           "fill: %llu B in %llu ns with 0x%x, stream %u, call %u"),

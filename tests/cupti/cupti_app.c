@@ -113,6 +113,38 @@ static void mixed(void)
     fake->other(0);
 }
 
+/* Each direction from and to memory of three kinds, 1 MB in as many us as its number says. */
+static void copies(void)
+{
+    static const struct {
+        uint8_t kind, from, to;
+    } of[] = {
+        {CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE,
+         CUPTI_ACTIVITY_MEMORY_KIND_DEVICE},
+        {CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, CUPTI_ACTIVITY_MEMORY_KIND_PINNED,
+         CUPTI_ACTIVITY_MEMORY_KIND_DEVICE},
+        {CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
+         CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE},
+        {CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
+         CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC},
+        {CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, 200, 200}, /* of a later version */
+        {CUPTI_ACTIVITY_MEMCPY_KIND_DTOD, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
+         CUPTI_ACTIVITY_MEMORY_KIND_PINNED},
+    };
+    uint64_t now = fake->time() - 1000000;
+
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        CUpti_ActivityMemcpy6 what = {.copyKind = of[i].kind,
+                                      .srcKind = of[i].from,
+                                      .dstKind = of[i].to,
+                                      .bytes = 1000000,
+                                      .start = now + 10000 * i,
+                                      .end = now + 10000 * i + 1000 * (i + 1)};
+
+        fake->copy_of(0, &what);
+    }
+}
+
 /* Two buffers, the later one comes back first. */
 static void out_of_order(void)
 {
@@ -351,7 +383,7 @@ int main(int argc, char **argv)
     } modes[] = {{"threads", threads_run}, {"bad", bad_times},         {"mixed", mixed},
                  {"order", out_of_order},  {"persistent", persistent}, {"fork", forking},
                  {"without", without},     {"seconds", seconds},       {"several", several},
-                 {"addresses", addresses}, {"graphs", graphs}};
+                 {"addresses", addresses}, {"graphs", graphs},         {"copies", copies}};
     const char *mode = argc > 1 ? argv[1] : "";
     long count = argc > 2 ? atol(argv[2]) : 1000;
 

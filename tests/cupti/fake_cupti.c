@@ -307,19 +307,25 @@ static void fake_graph_run(int lane, const fake_graph_t *graph, uint64_t start, 
     }
 }
 
-static void fake_copy(int lane, uint8_t kind, uint64_t bytes, uint64_t start, uint64_t end)
+static void fake_copy_of(int lane, const CUpti_ActivityMemcpy6 *what)
 {
     CUpti_ActivityMemcpy6 *m;
 
     pthread_mutex_lock(&fake.lock);
     m = record_take(lane, CUPTI_ACTIVITY_KIND_MEMCPY);
     if (m) {
-        m->copyKind = kind;
-        m->bytes = bytes;
-        m->start = start;
-        m->end = end;
+        *m = *what;
+        m->kind = CUPTI_ACTIVITY_KIND_MEMCPY;
     }
     pthread_mutex_unlock(&fake.lock);
+}
+
+static void fake_copy(int lane, uint8_t kind, uint64_t bytes, uint64_t start, uint64_t end)
+{
+    CUpti_ActivityMemcpy6 what = {
+        .copyKind = kind, .bytes = bytes, .start = start, .end = end};
+
+    fake_copy_of(lane, &what);
 }
 
 static void fake_fill(int lane, uint64_t bytes, uint64_t start, uint64_t end)
@@ -408,6 +414,8 @@ static void fake_other(int lane)
             CUpti_ActivityMemcpyPtoP4 *m = any;
 
             m->bytes = 1 << 20;
+            m->srcDeviceId = 3;
+            m->dstDeviceId = 1;
             m->start = now;
             m->end = now + 300;
         }
@@ -513,6 +521,7 @@ const fake_cupti_t fake_cupti = {
     .graph_made = fake_graph_made,
     .graph_run = fake_graph_run,
     .copy = fake_copy,
+    .copy_of = fake_copy_of,
     .fill = fake_fill,
     .wait = fake_wait,
     .poll = fake_poll,

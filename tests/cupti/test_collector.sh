@@ -63,7 +63,7 @@ counted mixed 4
 [ "$(lines ' copy ')" = 3 ] || fail "copies"
 log_has 'copy host to device: 1048576 B in 40000 ns' copy
 log_has 'copy device to host: 1024 B in 1000 ns' copy
-log_has 'copy device to device: 1048576 B in 300 ns' 'copy of two devices'
+log_has 'copy device 3 to device 1: 1048576 B in 300 ns' 'copy of two devices'
 log_has 'fill: 4096 B in 1000 ns with 0x0*ff' fill
 log_has 'wait for a stream: 10000 ns, stream 7' wait
 [ "$(lines ' wait ')" = 1 ] || fail "a look that found nothing is no wait"
@@ -74,6 +74,19 @@ log_has 'overhead loading a function: 100 ns' overhead
 log_has 'ns: kernels 37000, copies 42300, told of the end 1000, launching 20000, nothing asked [0-9]\+' busy
 "$bin/gpurt-log" stat run.gplog | grep >/dev/null '^copies     host to device: 1, 1.0 MiB, 26.21 GB/s' || fail "stat"
 "$bin/gpurt-log" stat --json run.gplog | grep >/dev/null '"activity":{"kernels":4,"kernel_ns":37000,"untimed":0,' || fail "stat --json"
+run 0 copies # by what the host's memory is, where it has a part in it
+for want in 'host to device, pageable: 1000000 B in 1000 ns' 'host to device, pinned: 1000000 B in 2000 ns' 'device to host, pageable: 1000000 B in 3000 ns' \
+    'device to host, managed: 1000000 B in 4000 ns' 'host to device: 1000000 B in 5000 ns' 'on the device: 1000000 B in 6000 ns'; do
+    log_has "copy $want" copies
+done
+sums=$("$bin/gpurt-log" stat run.gplog)
+for want in 'host to device, pageable: 1, 976.6 KiB, 1000.00' 'host to device, pinned: 1, 976.6 KiB, 500.00' 'host to device: 1, 976.6 KiB, 200.00' 'on device: 1,'; do
+    grep >/dev/null "^copies     $want" <<<"$sums" || fail "copies: no $want in $sums"
+done
+sums=$("$bin/gpurt-log" stat --json run.gplog)
+grep >/dev/null '{"kind":"host to device","memory":"pinned","count":1,"bytes":1000000,"ns":2000,"timed_bytes":1000000}' <<<"$sums" || fail "copies: $sums"
+grep >/dev/null '{"kind":"on device","memory":null,' <<<"$sums" || fail "copies: $sums"
+"$bin/gpurt-log" export --to csv run.gplog -o - | grep >/dev/null ',"host to device, pinned",' || fail 'copies: csv'
 GPURT_CUPTI=all run 0 mixed
 log_has 'take 4096 B at 0x7f0000001000, device' memory
 log_has 'range begin: forward (default), id 5' range

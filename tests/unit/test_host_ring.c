@@ -170,7 +170,7 @@ static void kinds_put(void)
     gpurt_activity_kernel_t kernel = {
         name, gpurt_pair(1234567890123), {1, 2, 3}, {4, 5, 6}, 32, 1024, 7, 42, 2};
     gpurt_activity_node_t node = {kernel, 3, gpurt_pair(1ull << 33)};
-    gpurt_activity_copy_t copy = {name, gpurt_pair(1ull << 40), gpurt_pair(77), 1, 2, 3, 4};
+    gpurt_activity_copy_t copy = {name, gpurt_pair(1ull << 40), gpurt_pair(77), 1, 2, 3, 4, 5, 6};
     gpurt_activity_collector_t collector = {name, gpurt_pair(5), gpurt_pair(6),
                                             gpurt_pair(1ull << 33), 8};
     gpurt_activity_environment_t e = {50, 60, gpurt_pair(1), gpurt_pair(2), 3, 4, 5, 6, 7};

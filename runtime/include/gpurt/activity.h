@@ -68,12 +68,28 @@ enum {
     GPURT_COPY_ON_HOST = 5,
     GPURT_COPY_KINDS = 6
 };
+/* Kinds of memory; numbers are frozen. */
+enum {
+    GPURT_MEMORY_UNKNOWN = 0,
+    GPURT_MEMORY_PAGEABLE = 1,
+    GPURT_MEMORY_PINNED = 2,
+    GPURT_MEMORY_DEVICE = 3,
+    GPURT_MEMORY_ARRAY = 4,
+    GPURT_MEMORY_MANAGED = 5,
+    GPURT_MEMORY_DEVICE_STATIC = 6,
+    GPURT_MEMORY_MANAGED_STATIC = 7,
+    GPURT_MEMORY_KINDS = 8
+};
 typedef struct gpurt_activity_copy {
-    uint32_t name; /* of the direction */
+    uint32_t name; /* of the direction, and what is known of its ends */
     gpurt_pair_t bytes, ns;
     uint32_t stream, correlation;
     uint32_t direction; /* GPURT_COPY_* */
     uint32_t context;
+    uint32_t memory; /* GPURT_MEMORY_* that it left, and << 8 that it went to */
+    uint32_t
+        devices; /* GPURT_COPY_PEER: number + 1 of the one that it left, and << 16 of the
+                         other; 0: not known */
 } gpurt_activity_copy_t;
 
 typedef struct gpurt_activity_fill {
@@ -174,6 +190,22 @@ static inline gpurt_pair_t gpurt_pair(uint64_t value)
 static inline uint64_t gpurt_pair_value(gpurt_pair_t pair)
 {
     return pair.low | (uint64_t)pair.high << 32;
+}
+
+/* What decides how fast a copy between host and device is: the host's memory. UNKNOWN where
+ * nobody said, and for copies of other directions. */
+static inline uint32_t gpurt_copy_memory(const gpurt_activity_copy_t *copy)
+{
+    uint32_t memory = copy->direction == GPURT_COPY_TO_DEVICE ? copy->memory & 0xff
+                      : copy->direction == GPURT_COPY_TO_HOST ? copy->memory >> 8 & 0xff
+                                                              : GPURT_MEMORY_UNKNOWN;
+
+    if (memory == GPURT_MEMORY_MANAGED_STATIC)
+        memory = GPURT_MEMORY_MANAGED;
+    return memory == GPURT_MEMORY_PAGEABLE || memory == GPURT_MEMORY_PINNED ||
+                   memory == GPURT_MEMORY_MANAGED
+               ? memory
+               : (uint32_t)GPURT_MEMORY_UNKNOWN;
 }
 
 /* Whether a kind is one of this header: high-rate, made by host code. */
