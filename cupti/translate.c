@@ -107,11 +107,12 @@ static void put_kernel(translate_t *t, const CUpti_ActivityKernel10 *k, uint64_t
 
     did(t, k->deviceId, false, start, ns);
     t->records++;
-    if (!k->graphNodeId) {
+    if (GPURT_LIKELY(!k->graphNodeId && !k->isDeviceLaunched)) {
         kernel_fill(outlet_room(GPURT_KIND_KERNEL, k->deviceId, start), k, name, ns);
         return;
     }
-    node = outlet_room(GPURT_KIND_NODE, k->deviceId, start);
+    node = outlet_room(k->isDeviceLaunched ? GPURT_KIND_DEVICE_NODE : GPURT_KIND_NODE,
+                       k->deviceId, start);
     kernel_fill(&node->kernel, k, name, ns);
     node->graph = k->graphId;
     node->node = gpurt_pair(k->graphNodeId);

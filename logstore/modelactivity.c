@@ -216,6 +216,7 @@ static const model_kernel_t *put_device(model_activity_t *a, const gpurt_row_t *
     switch (row->kind) {
     case GPURT_KIND_KERNEL:
     case GPURT_KIND_NODE:
+    case GPURT_KIND_DEVICE_NODE:
         kernel = &a->kernels[row_of(a, GPURT_KIND_KERNEL,
                                     ((const gpurt_activity_kernel_t *)words)->name)];
         put_shape(kernel, words);

@@ -94,7 +94,9 @@ bool gpurt_span_of(const gpurt_row_t *row, const void *words, gpurt_span_t *out)
         of_kernel(words, out);
         return true;
     case GPURT_KIND_NODE:
+    case GPURT_KIND_DEVICE_NODE:
         of_node(words, out);
+        out->by_device = row->kind == GPURT_KIND_DEVICE_NODE;
         return true;
     case GPURT_KIND_COPY:
         of_copy(words, out);

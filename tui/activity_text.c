@@ -71,9 +71,9 @@ const char *activity_copy(uint32_t direction, uint32_t memory, char buffer[40])
 
 const char *activity_word(uint32_t kind)
 {
-    static const char *const words[] = {"kernel", "copy",   "fill",     "wait", "memory",
-                                        "graph",  "range",  "overhead", "call", "collector",
-                                        "busy",   "kernel", "sample"};
+    static const char *const words[] = {
+        "kernel",   "copy", "fill",      "wait", "memory", "graph",  "range",
+        "overhead", "call", "collector", "busy", "kernel", "sample", "kernel"};
 
     return kind == GPURT_KIND_LAUNCH        ? "launch"
            : kind == GPURT_KIND_ENVIRONMENT ? "environment"

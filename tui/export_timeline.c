@@ -151,6 +151,8 @@ static void kernel_args(export_event_t *e, const gpurt_span_t *s)
         arg(e, EXPORT_ARG_GRAPH, EXPORT_AS_NUMBER, s->graph);
         arg(e, EXPORT_ARG_NODE, EXPORT_AS_NUMBER, s->node);
     }
+    if (s->by_device)
+        arg_text(e, EXPORT_ARG_LAUNCHED, "device", 6);
 }
 
 static void on_stream(export_timeline_t *t, const gpurt_span_t *s)

@@ -91,6 +91,10 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
          T15(S, W, U, U, U, U, U, U, U, U, U, U, U, U, W),
          "kernel %s: %llu ns, grid %u,%u,%u block %u,%u,%u, %u registers, %u B shared, "
          "stream %u, call %u, context %u, graph %u, node %llu"),
+    SITE(DEVICE_NODE, TRACE, gpurt_activity_node_t,
+         T15(S, W, U, U, U, U, U, U, U, U, U, U, U, U, W),
+         "kernel %s: %llu ns, grid %u,%u,%u block %u,%u,%u, %u registers, %u B shared, "
+         "stream %u, call %u, context %u, graph %u, node %llu, launched by the device"),
     SITE(SAMPLE, TRACE, gpurt_activity_sample_t, T6(W, I, I, I, I, I),
          "sample of %llu ns, in 1/100 %%: SM active %d, issued %d, memory %d, tensor %d, "
          "warps %d"),

@@ -225,6 +225,20 @@ static void several(void)
                         now + 20000 * i + 1000 * (i % 4 + 1));
 }
 
+/* A node of a graph that the host launched, then one of a graph that device code did. */
+static void by_device(void)
+{
+    fake_where_t where = {.context = 1, .stream = 7, .graph = 5, .node = 0x500000001};
+    uint64_t now = fake->time() - 1000000;
+
+    fake->kernel_of(0, &where, "node", now, now + 1000);
+    where.by_device = 1;
+    where.node++;
+    fake->kernel_of(0, &where, "node", now + 2000, now + 3000);
+    where.node = where.graph = 0; /* whatever it was of */
+    fake->kernel_of(0, &where, "node", now + 4000, now + 5000);
+}
+
 /* Three graphs are launched by turns, one is launched that was there before. */
 static void graphs(void)
 {
@@ -383,7 +397,8 @@ int main(int argc, char **argv)
     } modes[] = {{"threads", threads_run}, {"bad", bad_times},         {"mixed", mixed},
                  {"order", out_of_order},  {"persistent", persistent}, {"fork", forking},
                  {"without", without},     {"seconds", seconds},       {"several", several},
-                 {"addresses", addresses}, {"graphs", graphs},         {"copies", copies}};
+                 {"addresses", addresses}, {"graphs", graphs},         {"copies", copies},
+                 {"by-device", by_device}};
     const char *mode = argc > 1 ? argv[1] : "";
     long count = argc > 2 ? atol(argv[2]) : 1000;
 

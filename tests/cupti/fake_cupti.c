@@ -250,6 +250,7 @@ static void fake_kernel_of(int lane, const fake_where_t *where, const char *name
         k->contextId = where->context;
         k->graphId = where->graph;
         k->graphNodeId = where->node;
+        k->isDeviceLaunched = where->by_device;
         k->correlationId = ++fake.correlation;
     }
     pthread_mutex_unlock(&fake.lock);

@@ -15,6 +15,7 @@ typedef struct fake_where {
     int32_t grid, block;
     uint16_t registers;
     int32_t shared;
+    uint8_t by_device;
 } fake_where_t;
 
 /* A graph, and what the program instantiated of it: both handles are its address. */

@@ -144,6 +144,17 @@ for want in '"kernel","TRACE",0,1,7,:10000' '"kernel","TRACE",0,2,7,:20000' '"ke
 done
 [ "$("$bin/gpurt-log" export --to jsonl run.gplog -o - | grep -c '"graph":5,"node":4294967298,')" = 10 ] || fail 'nodes of a graph'
 
+# Who launched the graph of a kernel: it counts as a kernel either way.
+GPURT_CUPTI=default,nodes run 0 by-device
+counted by-device 3
+[ "$(lines ', node 21474836481$')" = 1 ] || fail 'by-device: one by the host'
+[ "$(lines ', graph 5, node 21474836482, launched by the device$')" = 1 ] || fail 'by-device: a node'
+[ "$(lines ', graph 0, node 0, launched by the device$')" = 1 ] || fail 'by-device: no node'
+[ "$(field kernels)" = 3 ] || fail "by-device: $(field kernels) kernels in the sums"
+"$bin/gpurt-log" cat --jsonl run.gplog | grep >/dev/null '"kind":"kernel","msg":.*launched by the device"' || fail 'by-device: cat --jsonl'
+[ "$("$bin/gpurt-log" export --to jsonl run.gplog -o - | grep -c '"node":21474836482,"launched":"device",')" = 1 ] || fail 'by-device: jsonl'
+[ "$("$bin/gpurt-log" export --to chrome run.gplog -o - | grep -o '"launched by":"device"' | wc -l)" = 2 ] || fail 'by-device: a timeline'
+
 # Times that cannot be: kept, without a duration, and counted.
 run 0 bad
 counted bad 9

@@ -22,11 +22,12 @@ enum {
     GPURT_KIND_GRAPH = 69,
     GPURT_KIND_RANGE = 70, /* NVTX */
     GPURT_KIND_OVERHEAD = 71,
-    GPURT_KIND_CALL = 72,      /* of the CUDA API */
-    GPURT_KIND_COLLECTOR = 73, /* how the collector itself fares */
-    GPURT_KIND_BUSY = 74,      /* what a device did with a stretch of time */
-    GPURT_KIND_NODE = 75,      /* a kernel that is a node of a graph */
-    GPURT_KIND_SAMPLE = 76,    /* counters of a device, while kernels run */
+    GPURT_KIND_CALL = 72,        /* of the CUDA API */
+    GPURT_KIND_COLLECTOR = 73,   /* how the collector itself fares */
+    GPURT_KIND_BUSY = 74,        /* what a device did with a stretch of time */
+    GPURT_KIND_NODE = 75,        /* a kernel that is a node of a graph */
+    GPURT_KIND_SAMPLE = 76,      /* counters of a device, while kernels run */
+    GPURT_KIND_DEVICE_NODE = 77, /* as NODE, of a graph that device code launched */
     GPURT_KIND_LAUNCH = GPURT_KIND_HOST,
     GPURT_KIND_ENVIRONMENT = 97
 };
@@ -51,7 +52,8 @@ typedef struct gpurt_activity_kernel {
     uint32_t context; /* numbers of streams are a context's own */
 } gpurt_activity_kernel_t;
 
-/* A kernel of a graph says which node it was: begins as any kernel. */
+/* A kernel of a graph says which node it was: begins as any kernel. Its kind says who launched
+ * the graph. */
 typedef struct gpurt_activity_node {
     gpurt_activity_kernel_t kernel;
     uint32_t graph;
@@ -224,7 +226,7 @@ typedef struct gpurt_activity_site {
 } gpurt_activity_site_t;
 
 enum {
-    GPURT_ACTIVITY_SITES = 26, /* heaprow.h's among them */
+    GPURT_ACTIVITY_SITES = 27, /* heaprow.h's among them */
     GPURT_ACTIVITY_WORDS = 17  /* of the longest of this file */
 };
 /* hostring.c */
