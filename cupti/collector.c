@@ -48,7 +48,7 @@ static struct {
     bool troubled;             /* state is worth a warning */
     translate_t translate;     /* the reader's, as all below */
     uint64_t dropped, told_ns; /* told: the last collector record */
-    uint64_t told_records;
+    uint64_t told_sum;
 } collector;
 
 /* What the collector says of itself. Context: the reader, or before it starts. */
@@ -104,6 +104,13 @@ static void buffer_read(int index)
         translate_record(&collector.translate, record, now);
 }
 
+/* Changes with all that the sums tell. */
+static uint64_t sums_now(void)
+{
+    return collector.translate.records + collector.translate.unknown + collector.dropped +
+           sampling_left_out();
+}
+
 /* Sums, once a second while they change. Between enter and exit of the outlet. */
 static void sums_tell(uint64_t now)
 {
@@ -114,10 +121,12 @@ static void sums_tell(uint64_t now)
                                       .starved = gpurt_load_relaxed_dev_u32(
                                           &collector.pool.xstarved)}; /* relaxed: a count */
 
+    out.unknown = (uint32_t)t->unknown;
+    out.samples = sampling_left_out();
     out.state = outlet_name(collector.state, false);
     outlet_put(GPURT_KIND_COLLECTOR, 0, now, &out);
     collector.told_ns = now;
-    collector.told_records = t->records + collector.dropped;
+    collector.told_sum = sums_now();
 }
 
 static void losses_tell(uint64_t now)
@@ -138,9 +147,9 @@ static bool has_losses(void)
 static void round_read(bool last)
 {
     uint64_t now = gpurt_real_ns();
-    uint64_t sum = collector.translate.records + collector.dropped;
+    uint64_t sum = sums_now();
     int index = pool_next(&collector.pool);
-    bool due = sum != collector.told_records && now - collector.told_ns >= BEAT_NS;
+    bool due = sum != collector.told_sum && now - collector.told_ns >= BEAT_NS;
 
     if (nvml_stuck())
         say(true, "no figures of GPUs for now: NVML has not answered for three seconds");

@@ -42,6 +42,12 @@ static inline gpurt_pair_t span(translate_t *t, uint64_t *start, uint64_t end,
     return gpurt_pair(GPURT_ACTIVITY_NO_TIME);
 }
 
+/* When something happened that takes no time. */
+static uint64_t moment(translate_t *t, uint64_t time_ns, uint64_t now_ns)
+{
+    return is_plausible(t, time_ns, now_ns) ? time_ns : bad_start(t, 0, 0, now_ns);
+}
+
 /* Without a duration it ends where it starts, and takes no time. */
 static uint64_t end_of(uint64_t start, gpurt_pair_t ns)
 {
@@ -261,7 +267,7 @@ static void put_wait(translate_t *t, const CUpti_ActivitySynchronization2 *s,
     put(t, GPURT_KIND_WAIT, 0, start, &out);
 }
 
-static void put_memory(translate_t *t, const CUpti_ActivityMemory4 *m)
+static void put_memory(translate_t *t, const CUpti_ActivityMemory4 *m, uint64_t now_ns)
 {
     static const char *const kinds[] = {"unknown memory", "pageable",       "pinned",
                                         "device",         "array",          "managed",
@@ -277,7 +283,7 @@ static void put_memory(translate_t *t, const CUpti_ActivityMemory4 *m)
                     : "give back",
                 false);
     out.memory = name_of(t, kinds[kind < sizeof kinds / sizeof kinds[0] ? kind : 0], false);
-    put(t, GPURT_KIND_MEMORY, m->deviceId, m->timestamp, &out);
+    put(t, GPURT_KIND_MEMORY, m->deviceId, moment(t, m->timestamp, now_ns), &out);
 }
 
 static void put_call(translate_t *t, const CUpti_ActivityAPI *a, uint64_t now_ns)
@@ -298,7 +304,7 @@ static void put_call(translate_t *t, const CUpti_ActivityAPI *a, uint64_t now_ns
     put(t, GPURT_KIND_CALL, 0, start, &out);
 }
 
-static void put_range(translate_t *t, const CUpti_ActivityMarker2 *m)
+static void put_range(translate_t *t, const CUpti_ActivityMarker2 *m, uint64_t now_ns)
 {
     gpurt_activity_range_t out = {.id = m->id};
 
@@ -311,7 +317,7 @@ static void put_range(translate_t *t, const CUpti_ActivityMarker2 *m)
                        false);
     out.name = name_of(t, m->name ? m->name : "", false); /* ends carry an id alone */
     out.domain = name_of(t, m->domain ? m->domain : "default", false);
-    put(t, GPURT_KIND_RANGE, 0, m->timestamp, &out);
+    put(t, GPURT_KIND_RANGE, 0, moment(t, m->timestamp, now_ns), &out);
 }
 
 static void put_overhead(translate_t *t, const CUpti_ActivityOverhead3 *o, uint64_t now_ns)
@@ -366,14 +372,14 @@ void translate_record(translate_t *t, const CUpti_Activity *record, uint64_t now
         put_wait(t, any, now_ns);
         break;
     case CUPTI_ACTIVITY_KIND_MEMORY2:
-        put_memory(t, any);
+        put_memory(t, any, now_ns);
         break;
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER:
         put_call(t, any, now_ns);
         break;
     case CUPTI_ACTIVITY_KIND_MARKER:
-        put_range(t, any);
+        put_range(t, any, now_ns);
         break;
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
         put_overhead(t, any, now_ns);

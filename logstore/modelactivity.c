@@ -403,6 +403,8 @@ bool model_activity_view(const gpurt_model_t *m, gpurt_model_activity_t *v)
     v->bad = gpurt_pair_value(a->collector.bad);
     v->dropped = gpurt_pair_value(a->collector.dropped);
     v->starved = a->collector.starved;
+    v->unknown = a->collector.unknown;
+    v->samples_left_out = a->collector.samples;
     if (a->collector_ns)
         name_view(m, a->collector.state, v->state, sizeof v->state);
     v->kernel_count = a->kernel_count;

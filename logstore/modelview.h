@@ -211,7 +211,8 @@ typedef struct gpurt_model_activity {
     gpurt_model_copy_t fills;
     gpurt_model_span_t waits, graphs, calls, overheads;
     uint64_t memory, ranges, launches; /* records */
-    uint64_t bad, dropped, starved;    /* as the collectors say of themselves */
+    /* As the collectors say of themselves: gpurt_activity_collector_t. */
+    uint64_t bad, dropped, starved, unknown, samples_left_out;
     char state[GPURT_MODEL_SITE_TEXT]; /* of the last collector that spoke */
     uint64_t kernel_count;             /* rows of `kernels` in use, without the others */
     gpurt_model_kernel_t kernels[GPURT_MODEL_KERNEL_ROWS];

@@ -272,7 +272,11 @@ void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
     if (a->state[0]) {
         fputs("collector  ", out);
         put_name(out, a->state, sizeof a->state, 100);
-        fprintf(out, "; %" PRIu64 " dropped by CUPTI\n", a->dropped);
+        fprintf(out,
+                "; %" PRIu64 " dropped by CUPTI, no buffer %" PRIu64 " times, %" PRIu64
+                " without times, %" PRIu64 " of unknown kinds, %" PRIu64
+                " samples left out\n",
+                a->dropped, a->starved, a->bad, a->unknown, a->samples_left_out);
     }
     if (count)
         fputs(
@@ -418,8 +422,9 @@ static void json_sums(FILE *out, const gpurt_model_activity_t *a)
             a->overheads.ns);
     fprintf(out,
             ",\"collector\":{\"bad\":%" PRIu64 ",\"cupti_dropped\":%" PRIu64
-            ",\"starved\":%" PRIu64 ",\"state\":\"",
-            a->bad, a->dropped, a->starved);
+            ",\"starved\":%" PRIu64 ",\"unknown\":%" PRIu64 ",\"samples_left_out\":%" PRIu64
+            ",\"state\":\"",
+            a->bad, a->dropped, a->starved, a->unknown, a->samples_left_out);
     json_text(out, a->state, sizeof a->state);
     fputs("\"}", out);
 }

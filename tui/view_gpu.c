@@ -53,6 +53,29 @@ static void title(const gpurt_model_activity_t *a, canvas_t *c, rect_t area)
     canvas_rule(c, area, text);
 }
 
+/* What the collector would rather not say; nothing where all is well. */
+static int collector_draw(const gpurt_model_activity_t *a, canvas_t *c, rect_t area,
+                          int row)
+{
+    const struct {
+        uint64_t count;
+        const char *format;
+    } parts[] = {{a->bad, "%llu records without times   "},
+                 {a->starved, "no buffer %llu times   "},
+                 {a->unknown, "%llu of unknown kinds   "},
+                 {a->samples_left_out, "%llu samples left out   "}};
+    int at = 1;
+
+    if (a->state[0] && strcmp(a->state, "on") != 0)
+        canvas_text(c, area, row++, 1, STYLE_WARN, a->state,
+                    strnlen(a->state, sizeof a->state));
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i].count)
+            at = canvas_printf(c, area, row, at, STYLE_WARN, parts[i].format,
+                               (unsigned long long)parts[i].count);
+    return at > 1 ? row + 1 : row;
+}
+
 static void draw(const picture_t *p, canvas_t *c, rect_t area)
 {
     const gpurt_model_activity_t *a = &p->view->activity;
@@ -70,9 +93,7 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
     title(a, c, area);
     row = gpulist_gpus(p, c, area, row);
     row = copies_draw(a, c, area, row);
-    if (a->state[0] && strcmp(a->state, "on") != 0)
-        canvas_text(c, area, row++, 1, STYLE_WARN, a->state,
-                    strnlen(a->state, sizeof a->state));
+    row = collector_draw(a, c, area, row);
     row = gputime_draw(p, c, area, row);
     if (!p->streams_open)
         gpulist_kernels(p, c, area, row, (int)p->kernel);

@@ -74,9 +74,13 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
     SITE(OVERHEAD, TRACE, gpurt_activity_overhead_t, T2(S, W), "overhead %s: %llu ns"),
     SITE(CALL, TRACE, gpurt_activity_call_t, T5(S, W, U, U, U),
          "%s: %llu ns, result %u, thread %u, call %u"),
-    SITE(COLLECTOR, DEBUG, gpurt_activity_collector_t, T5(S, W, W, W, U),
-         "collector: %s; %llu records, %llu without times, %llu dropped, no buffer %u "
-         "times"),
+    {.kind = GPURT_KIND_COLLECTOR,
+     .level = GPURT_LEVEL_DEBUG,
+     .words = (uint8_t)(sizeof(gpurt_activity_collector_t) / 4),
+     .least = (uint8_t)(offsetof(gpurt_activity_collector_t, unknown) / 4),
+     .types = T7(S, W, W, W, U, U, U),
+     .format = "collector: %s; %llu records, %llu without times, %llu dropped, no buffer "
+               "%u times, %u of unknown kinds, %u samples left out"},
     SITE(BUSY, DEBUG, gpurt_activity_busy_t, T6(W, W, W, W, W, W),
          "of %llu ns: kernels %llu, copies %llu, told of the end %llu, launching %llu, "
          "nothing asked %llu"),

@@ -96,6 +96,27 @@ static void bad_times(void)
     fake->copy(0, CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, 8, 0, now);
 }
 
+/* Of what takes no time: three of each, two of them at a time that cannot be. */
+static void moments(void)
+{
+    const uint64_t now = fake->time(), times[] = {now, 0, now + 3600000000000ull};
+
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        CUpti_ActivityMemory4 memory = {.kind = CUPTI_ACTIVITY_KIND_MEMORY2,
+                                        .memoryOperationType =
+                                            CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION,
+                                        .bytes = 1024 + i,
+                                        .timestamp = times[i]};
+        CUpti_ActivityMarker2 mark = {.kind = CUPTI_ACTIVITY_KIND_MARKER,
+                                      .flags = CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS,
+                                      .name = "here",
+                                      .timestamp = times[i]};
+
+        fake->put(0, &memory);
+        fake->put(0, &mark);
+    }
+}
+
 static void mixed(void)
 {
     uint64_t now = fake->time() - 1000000;
@@ -134,14 +155,15 @@ static void copies(void)
     uint64_t now = fake->time() - 1000000;
 
     for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
-        CUpti_ActivityMemcpy6 what = {.copyKind = of[i].kind,
+        CUpti_ActivityMemcpy6 what = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
+                                      .copyKind = of[i].kind,
                                       .srcKind = of[i].from,
                                       .dstKind = of[i].to,
                                       .bytes = 1000000,
                                       .start = now + 10000 * i,
                                       .end = now + 10000 * i + 1000 * (i + 1)};
 
-        fake->copy_of(0, &what);
+        fake->put(0, &what);
     }
 }
 
@@ -398,7 +420,7 @@ int main(int argc, char **argv)
                  {"order", out_of_order},  {"persistent", persistent}, {"fork", forking},
                  {"without", without},     {"seconds", seconds},       {"several", several},
                  {"addresses", addresses}, {"graphs", graphs},         {"copies", copies},
-                 {"by-device", by_device}};
+                 {"by-device", by_device}, {"moments", moments}};
     const char *mode = argc > 1 ? argv[1] : "";
     long count = argc > 2 ? atol(argv[2]) : 1000;
 

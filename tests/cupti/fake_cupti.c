@@ -308,25 +308,27 @@ static void fake_graph_run(int lane, const fake_graph_t *graph, uint64_t start, 
     }
 }
 
-static void fake_copy_of(int lane, const CUpti_ActivityMemcpy6 *what)
+static void fake_put(int lane, const void *record)
 {
-    CUpti_ActivityMemcpy6 *m;
+    CUpti_ActivityKind kind = ((const CUpti_Activity *)record)->kind;
+    void *room;
 
     pthread_mutex_lock(&fake.lock);
-    m = record_take(lane, CUPTI_ACTIVITY_KIND_MEMCPY);
-    if (m) {
-        *m = *what;
-        m->kind = CUPTI_ACTIVITY_KIND_MEMCPY;
-    }
+    room = record_take(lane, kind);
+    if (room)
+        memcpy(room, record, size_of(kind));
     pthread_mutex_unlock(&fake.lock);
 }
 
 static void fake_copy(int lane, uint8_t kind, uint64_t bytes, uint64_t start, uint64_t end)
 {
-    CUpti_ActivityMemcpy6 what = {
-        .copyKind = kind, .bytes = bytes, .start = start, .end = end};
+    CUpti_ActivityMemcpy6 what = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
+                                  .copyKind = kind,
+                                  .bytes = bytes,
+                                  .start = start,
+                                  .end = end};
 
-    fake_copy_of(lane, &what);
+    fake_put(lane, &what);
 }
 
 static void fake_fill(int lane, uint64_t bytes, uint64_t start, uint64_t end)
@@ -522,7 +524,7 @@ const fake_cupti_t fake_cupti = {
     .graph_made = fake_graph_made,
     .graph_run = fake_graph_run,
     .copy = fake_copy,
-    .copy_of = fake_copy_of,
+    .put = fake_put,
     .fill = fake_fill,
     .wait = fake_wait,
     .poll = fake_poll,

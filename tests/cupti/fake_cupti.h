@@ -33,7 +33,7 @@ typedef struct fake_cupti {
     void (*kernel_of)(int lane, const fake_where_t *where, const char *name, uint64_t start,
                       uint64_t end);
     void (*copy)(int lane, uint8_t kind, uint64_t bytes, uint64_t start, uint64_t end);
-    void (*copy_of)(int lane, const CUpti_ActivityMemcpy6 *what); /* all but its kind */
+    void (*put)(int lane, const void *record); /* a whole one, by its kind */
     void (*fill)(int lane, uint64_t bytes, uint64_t start, uint64_t end);
     void (*wait)(int lane, CUpti_ActivitySynchronizationType type, uint64_t start,
                  uint64_t end);

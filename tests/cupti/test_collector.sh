@@ -71,6 +71,8 @@ log_has 'overhead loading a function: 100 ns' overhead
 [ "$(lines ' range ')" = 0 ] || fail "ranges were not asked for"
 "$bin/gpurt-log" cat --jsonl run.gplog | grep >/dev/null '"device":0,.*"kind":"kernel","msg":"kernel first' || fail "jsonl"
 "$bin/gpurt-log" cat --level debug run.gplog | grep >/dev/null ' kernel ' && fail "kernels are TRACE"
+log_has ' 1 of unknown kinds' 'a kind that nobody asked for'
+"$bin/gpurt-log" stat run.gplog | grep >/dev/null '^collector  on; .* 0 without times, 1 of unknown kinds' || fail 'stat: unknown kinds'
 log_has 'ns: kernels 37000, copies 42300, told of the end 1000, launching 20000, nothing asked [0-9]\+' busy
 "$bin/gpurt-log" stat run.gplog | grep >/dev/null '^copies     host to device: 1, 1.0 MiB, 26.21 GB/s' || fail "stat"
 "$bin/gpurt-log" stat --json run.gplog | grep >/dev/null '"activity":{"kernels":4,"kernel_ns":37000,"untimed":0,' || fail "stat --json"
@@ -161,6 +163,12 @@ counted bad 9
 [ "$(lines 'kernel bad: unknown ns')" = 5 ] || fail "bad times"
 [ "$(lines 'B in unknown ns')" = 1 ] || fail "a copy without a beginning"
 log_has '10 records, 6 without times' bad
+"$bin/gpurt-log" stat run.gplog | grep >/dev/null '^collector  on; 0 dropped by CUPTI, no buffer 0 times, 6 without times, 0 of unknown kinds, 0 samples left out$' || fail 'bad: stat'
+GPURT_CUPTI=all run 0 moments
+log_has '6 records, 4 without times' moments
+[ "$(lines ' memory *take ')" = 3 ] || fail "moments: $(lines ' memory *take ') of memory"
+[ "$(lines ' range *range mark: here')" = 3 ] || fail "moments: $(lines ' range *range mark: here') marks"
+"$bin/gpurt-log" export --to csv run.gplog -o - | awk -F, -v now="$(date +%s)" 'NR > 1 && ($1 / 1e9 < now - 1000 || $1 / 1e9 > now + 1000) { print "a row of second " $1 / 1e9; bad = 1 } END { exit bad || NR < 7 }' || fail 'moments: times that cannot be are in the log'
 
 # A buffer that comes late; one that a running kernel holds, until the end.
 run 0 order
@@ -205,6 +213,8 @@ rm -f run.gplog
 env -u GPURT_HOST_RING_BYTES "$bin/gpurt-record" -q -o run.gplog -- "$app" stopped "$many" >out || fail "stopped"
 lost=$(field dropped) kept=$(lines ' kernel ')
 [ "$lost" -gt 0 ] || fail "stopped: nothing was lost"
+[ "$(field starved)" -gt 0 ] || fail "stopped: there was always a buffer"
+"$bin/gpurt-log" stat run.gplog | grep >/dev/null "^collector  on; [0-9]* dropped by CUPTI, no buffer $(field starved) times" || fail 'stopped: stat'
 [ $((lost + kept)) = "$many" ] || fail "stopped: $kept kept and $lost lost of $many"
 
 # A library that was named before runs first; without a drainer nothing happens at all.

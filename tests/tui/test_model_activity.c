@@ -94,8 +94,8 @@ static void check_rest(void)
     gpurt_activity_environment_t e = {
         91,   7,   gpurt_pair(1ull << 33), gpurt_pair(1ull << 37), 312000, 700000, 45,
         1980, 3201};
-    gpurt_activity_collector_t c = {string("on"), gpurt_pair(1), gpurt_pair(2),
-                                    gpurt_pair(3), 4};
+    gpurt_activity_collector_t c = {
+        string("on"), gpurt_pair(1), gpurt_pair(2), gpurt_pair(3), 4, 5, 6};
     gpurt_activity_wait_t wait = {1, gpurt_pair(500), 0, 0, 1};
     const gpurt_model_copy_t *copies;
     uint64_t rows;
@@ -161,6 +161,9 @@ static void check_screen(void)
     picture_draw(&p, &c);
     CHECK(on_canvas(&c, "GPU  5102 kernels, 5.46 s, 1 without times, 3 dropped by CUPTI"));
     CHECK(on_canvas(&c, "GPU 1  91%  8.0 GiB of 128.0 GiB  312 W  45 C  1980 MHz"));
+    CHECK(on_canvas(&c,
+                    "2 records without times   no buffer 4 times   5 of unknown kinds   "
+                    "6 samples left out"));
     CHECK(on_canvas(&c, "kernels 40% copies 10% told of end 20% launching 25% idle 5%"));
     CHECK(on_canvas(&c, "device to host, pinned 2, 2.0 MiB, 1048.58 GB/s"));
     CHECK(on_canvas(&c, " 91.5%      100     5.00 s   50.00 ms"));

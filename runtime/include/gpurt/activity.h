@@ -140,6 +140,8 @@ typedef struct gpurt_activity_collector {
     uint32_t state; /* a sentence */
     gpurt_pair_t records, bad, dropped;
     uint32_t starved; /* times that no buffer was free */
+    uint32_t unknown; /* records left out: of kinds that nobody asked for */
+    uint32_t samples; /* left out: they could not be read, or end before they begin */
 } gpurt_activity_collector_t;
 
 /* One device, one stretch of time from the record's on. The parts add up to `ns`. */
