@@ -286,6 +286,40 @@ static void put_memory(translate_t *t, const CUpti_ActivityMemory4 *m, uint64_t 
     put(t, GPURT_KIND_MEMORY, m->deviceId, moment(t, m->timestamp, now_ns), &out);
 }
 
+/* What the pool of another process holds is not ours to know. */
+static gpurt_pair_t pool_bytes(const CUpti_ActivityMemoryPool3 *p, uint64_t bytes)
+{
+    const bool local = p->memoryPoolType == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
+
+    return gpurt_pair(local ? bytes : UINT64_MAX);
+}
+
+static void put_pool(translate_t *t, const CUpti_ActivityMemoryPool3 *p, uint64_t now_ns)
+{
+    static const char *const names[] = {"pool", "pool made", "pool destroyed",
+                                        "pool trimmed"};
+    uint32_t did = (uint32_t)p->memoryPoolOperationType;
+    bool trim = did == CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED;
+    uint64_t most =
+        INT64_MAX; /* a program that wants it never to give back says 2^64 - 1 */
+    gpurt_activity_pool_t out = {
+        .address = gpurt_pair(p->address),
+        .bytes = pool_bytes(p, p->size),
+        .used = pool_bytes(p, p->utilizedSize),
+        .keep = gpurt_pair(trim ? p->minBytesToKeep : 0),
+        .threshold = pool_bytes(p, p->releaseThreshold < most ? p->releaseThreshold : most),
+        .correlation = p->correlationId};
+
+    out.name = name_of(t, names[did < sizeof names / sizeof names[0] ? did : 0], false);
+    out.memory = name_of(t,
+                         p->memoryPoolType == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_IMPORTED
+                             ? "of another process"
+                         : p->isManagedPool ? "managed"
+                                            : "not managed",
+                         false);
+    put(t, GPURT_KIND_POOL, p->deviceId, moment(t, p->timestamp, now_ns), &out);
+}
+
 static void put_call(translate_t *t, const CUpti_ActivityAPI *a, uint64_t now_ns)
 {
     CUpti_CallbackDomain domain = a->kind == CUPTI_ACTIVITY_KIND_RUNTIME
@@ -373,6 +407,9 @@ void translate_record(translate_t *t, const CUpti_Activity *record, uint64_t now
         break;
     case CUPTI_ACTIVITY_KIND_MEMORY2:
         put_memory(t, any, now_ns);
+        break;
+    case CUPTI_ACTIVITY_KIND_MEMORY_POOL:
+        put_pool(t, any, now_ns);
         break;
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER:

@@ -14,6 +14,7 @@ const wanted_row_t wanted_rows[] = {
     {"waits", CUPTI_ACTIVITY_KIND_SYNCHRONIZATION},
     {"overhead", CUPTI_ACTIVITY_KIND_OVERHEAD},
     {"memory", CUPTI_ACTIVITY_KIND_MEMORY2},
+    {"memory", CUPTI_ACTIVITY_KIND_MEMORY_POOL},
     {"ranges", CUPTI_ACTIVITY_KIND_MARKER},
     {"calls", CUPTI_ACTIVITY_KIND_RUNTIME},
     {"calls", CUPTI_ACTIVITY_KIND_DRIVER},

@@ -186,6 +186,9 @@ static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *wo
     case GPURT_KIND_MEMORY:
         a->memory++;
         break;
+    case GPURT_KIND_POOL:
+        a->pools++;
+        break;
     case GPURT_KIND_RANGE:
         a->ranges++;
         break;
@@ -398,6 +401,7 @@ bool model_activity_view(const gpurt_model_t *m, gpurt_model_activity_t *v)
     v->calls = a->calls;
     v->overheads = a->overheads;
     v->memory = a->memory;
+    v->pools = a->pools;
     v->ranges = a->ranges;
     v->launches = a->launches;
     v->bad = gpurt_pair_value(a->collector.bad);

@@ -210,7 +210,7 @@ typedef struct gpurt_model_activity {
                              [GPURT_MEMORY_KINDS]; /* as gpurt_copy_memory says */
     gpurt_model_copy_t fills;
     gpurt_model_span_t waits, graphs, calls, overheads;
-    uint64_t memory, ranges, launches; /* records */
+    uint64_t memory, pools, ranges, launches; /* records */
     /* As the collectors say of themselves: gpurt_activity_collector_t. */
     uint64_t bad, dropped, starved, unknown, samples_left_out;
     char state[GPURT_MODEL_SITE_TEXT]; /* of the last collector that spoke */

@@ -72,8 +72,8 @@ const char *activity_copy(uint32_t direction, uint32_t memory, char buffer[40])
 const char *activity_word(uint32_t kind)
 {
     static const char *const words[] = {
-        "kernel",   "copy", "fill",      "wait", "memory", "graph",  "range",
-        "overhead", "call", "collector", "busy", "kernel", "sample", "kernel"};
+        "kernel", "copy",      "fill", "wait",   "memory", "graph",  "range", "overhead",
+        "call",   "collector", "busy", "kernel", "sample", "kernel", "pool"};
 
     return kind == GPURT_KIND_LAUNCH        ? "launch"
            : kind == GPURT_KIND_ENVIRONMENT ? "environment"
@@ -416,9 +416,10 @@ static void json_sums(FILE *out, const gpurt_model_activity_t *a)
             "{\"kernels\":%" PRIu64 ",\"kernel_ns\":%" PRIu64 ",\"untimed\":%" PRIu64
             ",\"waits\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"graphs\":%" PRIu64
             ",\"graph_ns\":%" PRIu64 ",\"calls\":%" PRIu64 ",\"ranges\":%" PRIu64
-            ",\"memory\":%" PRIu64 ",\"launches\":%" PRIu64 ",\"overhead_ns\":%" PRIu64,
+            ",\"memory\":%" PRIu64 ",\"pools\":%" PRIu64 ",\"launches\":%" PRIu64
+            ",\"overhead_ns\":%" PRIu64,
             sum.count, sum.ns, sum.untimed, a->waits.count, a->waits.ns, a->graphs.count,
-            a->graphs.ns, a->calls.count, a->ranges, a->memory, a->launches,
+            a->graphs.ns, a->calls.count, a->ranges, a->memory, a->pools, a->launches,
             a->overheads.ns);
     fprintf(out,
             ",\"collector\":{\"bad\":%" PRIu64 ",\"cupti_dropped\":%" PRIu64

@@ -411,6 +411,22 @@ static void memory_row(export_timeline_t *t, const gpurt_row_t *row,
     t->writer->event(t->out, &e);
 }
 
+static void pool_row(export_timeline_t *t, const gpurt_row_t *row,
+                     const gpurt_activity_pool_t *p)
+{
+    export_event_t e = {.type = EXPORT_INSTANT,
+                        .in = EXPORT_IN_MEMORY,
+                        .time_ns = row->time_ns,
+                        .name = p->name};
+
+    e.track = track(t, EXPORT_DEVICE, row->block, 0, 0);
+    if (gpurt_pair_value(p->bytes) != UINT64_MAX)
+        arg(&e, EXPORT_ARG_BYTES, EXPORT_AS_NUMBER, gpurt_pair_value(p->bytes));
+    arg(&e, EXPORT_ARG_ADDRESS, EXPORT_AS_ADDRESS, gpurt_pair_value(p->address));
+    arg(&e, EXPORT_ARG_CALL, EXPORT_AS_NUMBER, p->correlation);
+    t->writer->event(t->out, &e);
+}
+
 static void activity_row(export_timeline_t *t, const gpurt_row_t *row)
 {
     gpurt_activity_any_t room;
@@ -428,6 +444,9 @@ static void activity_row(export_timeline_t *t, const gpurt_row_t *row)
         break;
     case GPURT_KIND_MEMORY:
         memory_row(t, row, words);
+        break;
+    case GPURT_KIND_POOL:
+        pool_row(t, row, words);
         break;
     case GPURT_KIND_ENVIRONMENT:
         environment_row(t, row, words);

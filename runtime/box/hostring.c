@@ -67,6 +67,8 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
     GROWN(WAIT, gpurt_activity_wait_t, context, T5(S, W, U, U, U),
           "wait for %s: %llu ns, stream %d, call %u"),
     SITE(MEMORY, TRACE, gpurt_activity_memory_t, T4(S, W, P, S), "%s %llu B at %p, %s"),
+    SITE(POOL, TRACE, gpurt_activity_pool_t, T8(S, P, W, W, W, W, S, U),
+         "%s at %p: %llu B, %llu B used, keeps %llu B, gives back above %llu B, %s"),
     GROWN(GRAPH, gpurt_activity_graph_t, context, T6(U, W, U, U, U, U),
           "graph %u: %llu ns, stream %u, call %u, context %u, %u nodes known"),
     GROWN(RANGE, gpurt_activity_range_t, thread, T5(S, S, S, U, U),

@@ -117,6 +117,35 @@ static void moments(void)
     }
 }
 
+/* A pool's life, and one that another process made. */
+static void pools(void)
+{
+    CUpti_ActivityMemoryPool3 pool = {
+        .kind = CUPTI_ACTIVITY_KIND_MEMORY_POOL,
+        .memoryPoolOperationType = CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_CREATED,
+        .memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL,
+        .deviceId = 1,
+        .minBytesToKeep = 777,
+        .address = 0x7f0000002000,
+        .releaseThreshold = UINT64_MAX,
+        .timestamp = fake->time()};
+
+    fake->put(0, &pool);
+    pool.memoryPoolOperationType = CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED;
+    pool.size = 2 << 20;
+    pool.utilizedSize = 1 << 20;
+    pool.releaseThreshold = 4096;
+    fake->put(0, &pool);
+    pool.memoryPoolOperationType = CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_DESTROYED;
+    pool.isManagedPool = 1;
+    pool.timestamp = 0;
+    fake->put(0, &pool);
+    pool.memoryPoolOperationType = CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_CREATED;
+    pool.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_IMPORTED;
+    pool.timestamp = fake->time();
+    fake->put(0, &pool);
+}
+
 static void mixed(void)
 {
     uint64_t now = fake->time() - 1000000;
@@ -420,7 +449,7 @@ int main(int argc, char **argv)
                  {"order", out_of_order},  {"persistent", persistent}, {"fork", forking},
                  {"without", without},     {"seconds", seconds},       {"several", several},
                  {"addresses", addresses}, {"graphs", graphs},         {"copies", copies},
-                 {"by-device", by_device}, {"moments", moments}};
+                 {"by-device", by_device}, {"moments", moments},       {"pools", pools}};
     const char *mode = argc > 1 ? argv[1] : "";
     long count = argc > 2 ? atol(argv[2]) : 1000;
 

@@ -50,6 +50,8 @@ static size_t size_of(CUpti_ActivityKind kind)
         return sizeof(CUpti_ActivityOverhead3);
     case CUPTI_ACTIVITY_KIND_MEMORY2:
         return sizeof(CUpti_ActivityMemory4);
+    case CUPTI_ACTIVITY_KIND_MEMORY_POOL:
+        return sizeof(CUpti_ActivityMemoryPool3);
     case CUPTI_ACTIVITY_KIND_MARKER:
         return sizeof(CUpti_ActivityMarker2);
     case CUPTI_ACTIVITY_KIND_RUNTIME:

@@ -101,6 +101,21 @@ GPURT_CUPTI=off run 3 mixed # the library was not loaded
 GPURT_CUPTI=kernels,colour run 0 mixed
 log_has "WARN .*'colour' is not known" 'a word that is none'
 
+# Pools of memory come with memory; what is not told of one, is not known.
+for kinds in memory all; do
+    GPURT_CUPTI=$kinds run 0 pools
+    [ "$(lines ' pool ')" = 4 ] || fail "pools, $kinds: $(lines ' pool ') records"
+done
+log_has 'dev1 *pool *pool made at 0x7f0000002000: 0 B, 0 B used, keeps 0 B, gives back above 9223372036854775807 B, not managed' pools
+log_has 'pool trimmed at 0x7f0000002000: 2097152 B, 1048576 B used, keeps 777 B, gives back above 4096 B, not managed' pools
+log_has 'pool destroyed at .*, managed' pools
+log_has 'pool made at 0x7f0000002000: unknown B, unknown B used, keeps 0 B, gives back above unknown B, of another process' pools
+log_has '4 records, 1 without times' pools
+[ "$(field pools)" = 4 ] || fail "pools: $(field pools) in the sums"
+"$bin/gpurt-log" export --to chrome run.gplog -o - | grep >/dev/null '"pool trimmed"' || fail 'pools: a timeline'
+run 0 pools
+[ "$(lines ' pool ')" = 0 ] || fail 'pools: nobody asked'
+
 # A launch of a graph is one record, and says of how many nodes it was made, where the driver says it. Numbers 2 and 4098 share a
 # place in the collector's table: the later one is known. It begins on the host, and ran where it ended.
 export FAKE_GRAPHS=$tests/libfake_graphs.so

@@ -28,6 +28,7 @@ enum {
     GPURT_KIND_NODE = 75,        /* a kernel that is a node of a graph */
     GPURT_KIND_SAMPLE = 76,      /* counters of a device, while kernels run */
     GPURT_KIND_DEVICE_NODE = 77, /* as NODE, of a graph that device code launched */
+    GPURT_KIND_POOL = 78,        /* of memory: made, destroyed, trimmed */
     GPURT_KIND_LAUNCH = GPURT_KIND_HOST,
     GPURT_KIND_ENVIRONMENT = 97
 };
@@ -110,6 +111,16 @@ typedef struct gpurt_activity_memory {
     gpurt_pair_t bytes, address;
     uint32_t memory; /* name of its kind */
 } gpurt_activity_memory_t;
+
+/* Bytes that are not known, as those of a pool of another process: UINT64_MAX. */
+typedef struct gpurt_activity_pool {
+    uint32_t name; /* what was done */
+    gpurt_pair_t address, bytes, used;
+    gpurt_pair_t keep;      /* a trim leaves so much */
+    gpurt_pair_t threshold; /* more than so much that is free goes back; INT64_MAX: never */
+    uint32_t memory;        /* name of its kind */
+    uint32_t correlation;
+} gpurt_activity_pool_t;
 
 typedef struct gpurt_activity_graph {
     uint32_t graph;
@@ -228,7 +239,7 @@ typedef struct gpurt_activity_site {
 } gpurt_activity_site_t;
 
 enum {
-    GPURT_ACTIVITY_SITES = 27, /* heaprow.h's among them */
+    GPURT_ACTIVITY_SITES = 28, /* heaprow.h's among them */
     GPURT_ACTIVITY_WORDS = 17  /* of the longest of this file */
 };
 /* hostring.c */
