@@ -7,6 +7,7 @@
 #include "dormant.h"
 #include "duty.h"
 #include "graphs.h"
+#include "managed.h"
 #include "nvml.h"
 #include "outlet.h"
 #include "pool.h"
@@ -195,7 +196,9 @@ static void flusher_run(duty_t *w)
     while (duty_wait(w, collector.flush_ms)) {
         collector.api.cuptiActivityFlushAll(0);
         sem_post(&collector.pool.filled);
+        managed_look();
     }
+    managed_look();
     collector.api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
@@ -222,6 +225,10 @@ static void kinds_enable(uint32_t wanted)
             continue;
         if (wanted_rows[i].kind == CUPTI_ACTIVITY_KIND_INVALID) {
             sampling_start(&collector.api);
+            continue;
+        }
+        if (wanted_rows[i].kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER) {
+            managed_want(&collector.api);
             continue;
         }
         result = collector.api.cuptiActivityEnable(wanted_rows[i].kind);

@@ -320,6 +320,67 @@ static void put_pool(translate_t *t, const CUpti_ActivityMemoryPool3 *p, uint64_
     put(t, GPURT_KIND_POOL, p->deviceId, moment(t, p->timestamp, now_ns), &out);
 }
 
+GPURT_STATIC_ASSERT(
+    (int)CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THROTTLING ==
+            GPURT_MANAGED_THROTTLING &&
+        (int)CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD ==
+            GPURT_MANAGED_PEER,
+    "the same numbers");
+
+/* Kinds of unified memory's records: which fields CUPTI fills of each. */
+typedef struct managed_kind {
+    const char *name;
+    bool ends, bytes;    /* bytes: its value are some */
+    bool at_from, at_to; /* the device that it is about */
+} managed_kind_t;
+static const managed_kind_t managed_kinds[GPURT_MANAGED_KINDS] = {
+    [GPURT_MANAGED_OTHER] = {.name = "something"},
+    [GPURT_MANAGED_TO_DEVICE] = {"host to device", true, true, .at_to = true},
+    [GPURT_MANAGED_TO_HOST] = {"device to host", true, true, .at_from = true},
+    [GPURT_MANAGED_HOST_FAULT] = {.name = "fault of the host"},
+    [GPURT_MANAGED_DEVICE_FAULT] = {"fault of a device", true, .at_from = true},
+    [GPURT_MANAGED_THRASHING] = {"thrashing", .bytes = true},
+    [GPURT_MANAGED_THROTTLING] = {"throttling", true, .at_from = true},
+    [GPURT_MANAGED_REMOTE] = {"mapped from afar", .bytes = true},
+    [GPURT_MANAGED_PEER] = {"device to device", true, true, .at_to = true}};
+
+/* A fault of the host has the instruction for its value. */
+static uint32_t faults_of(uint32_t what, uint64_t value)
+{
+    return what == GPURT_MANAGED_HOST_FAULT     ? 1
+           : what == GPURT_MANAGED_DEVICE_FAULT ? (uint32_t)value
+                                                : 0;
+}
+
+static void put_managed(translate_t *t, const CUpti_ActivityUnifiedMemoryCounter3 *u,
+                        uint64_t now_ns)
+{
+    uint32_t what = (uint32_t)u->counterKind < GPURT_MANAGED_KINDS
+                        ? (uint32_t)u->counterKind
+                        : (uint32_t)GPURT_MANAGED_OTHER;
+    const managed_kind_t *kind = &managed_kinds[what];
+    uint64_t start = u->start;
+    gpurt_activity_managed_t out = {.bytes = gpurt_pair(kind->bytes ? u->value : 0),
+                                    .address = gpurt_pair(u->address),
+                                    .faults = faults_of(what, u->value),
+                                    .what = what,
+                                    .from = u->srcId,
+                                    .to = u->dstId};
+
+    if (kind->ends)
+        out.ns = span(t, &start, u->end, now_ns);
+    else {
+        start = moment(t, start, now_ns);
+        out.ns = gpurt_pair(GPURT_ACTIVITY_NO_TIME);
+    }
+    out.name = name_of(t, kind->name, false);
+    put(t, GPURT_KIND_MANAGED,
+        kind->at_from ? u->srcId
+        : kind->at_to ? u->dstId
+                      : 0,
+        start, &out);
+}
+
 static void put_call(translate_t *t, const CUpti_ActivityAPI *a, uint64_t now_ns)
 {
     CUpti_CallbackDomain domain = a->kind == CUPTI_ACTIVITY_KIND_RUNTIME
@@ -410,6 +471,9 @@ void translate_record(translate_t *t, const CUpti_Activity *record, uint64_t now
         break;
     case CUPTI_ACTIVITY_KIND_MEMORY_POOL:
         put_pool(t, any, now_ns);
+        break;
+    case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
+        put_managed(t, any, now_ns);
         break;
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER:

@@ -20,6 +20,7 @@ const wanted_row_t wanted_rows[] = {
     {"calls", CUPTI_ACTIVITY_KIND_DRIVER},
     {"graphs", CUPTI_ACTIVITY_KIND_GRAPH_TRACE},
     {"nodes", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL},
+    {"managed", CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER}, /* not in all: not tried */
     {"samples", CUPTI_ACTIVITY_KIND_INVALID}, /* of counters: no kind of activity */
     {NULL, CUPTI_ACTIVITY_KIND_INVALID},
 };

@@ -127,6 +127,16 @@ static void copy_add(gpurt_model_copy_t *c, uint64_t bytes, uint64_t ns)
     c->ns += ns;
 }
 
+/* A record of faults stands for as many. */
+static void managed_add(gpurt_model_copy_t managed[GPURT_MANAGED_KINDS],
+                        const gpurt_activity_managed_t *row)
+{
+    gpurt_model_copy_t *m = &managed[row->what < GPURT_MANAGED_KINDS ? row->what : 0];
+
+    copy_add(m, gpurt_pair_value(row->bytes), gpurt_pair_value(row->ns));
+    m->count += row->faults > 1 ? row->faults - 1 : 0;
+}
+
 static void span_add(gpurt_model_span_t *s, gpurt_pair_t ns)
 {
     uint64_t value = gpurt_pair_value(ns);
@@ -185,6 +195,9 @@ static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *wo
         break;
     case GPURT_KIND_MEMORY:
         a->memory++;
+        break;
+    case GPURT_KIND_MANAGED:
+        managed_add(a->managed, words);
         break;
     case GPURT_KIND_POOL:
         a->pools++;
@@ -395,6 +408,7 @@ bool model_activity_view(const gpurt_model_t *m, gpurt_model_activity_t *v)
     v->rows = a->rows;
     memcpy(v->gpus, a->gpus, sizeof v->gpus);
     memcpy(v->copies, a->copies, sizeof v->copies);
+    memcpy(v->managed, a->managed, sizeof v->managed);
     v->fills = a->fills;
     v->waits = a->waits;
     v->graphs = a->graphs;

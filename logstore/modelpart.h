@@ -81,6 +81,7 @@ typedef struct model_kernel {
 typedef struct model_activity {
     gpurt_model_gpu_t gpus[GPURT_MODEL_DEVICES];
     gpurt_model_copy_t copies[GPURT_COPY_KINDS][GPURT_MEMORY_KINDS], fills;
+    gpurt_model_copy_t managed[GPURT_MANAGED_KINDS];
     gpurt_model_span_t waits, graphs, calls, overheads;
     gpurt_timeline_t timeline;
     uint64_t rows, memory, pools, ranges, launches;

@@ -209,6 +209,8 @@ typedef struct gpurt_model_activity {
     gpurt_model_copy_t copies[GPURT_COPY_KINDS]
                              [GPURT_MEMORY_KINDS]; /* as gpurt_copy_memory says */
     gpurt_model_copy_t fills;
+    gpurt_model_copy_t
+        managed[GPURT_MANAGED_KINDS]; /* by GPURT_MANAGED_*; faults one by one */
     gpurt_model_span_t waits, graphs, calls, overheads;
     uint64_t memory, pools, ranges, launches; /* records */
     /* As the collectors say of themselves: gpurt_activity_collector_t. */

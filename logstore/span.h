@@ -12,7 +12,7 @@
 typedef struct gpurt_span {
     uint64_t time_ns;
     uint64_t ns;   /* GPURT_ACTIVITY_NO_TIME: unknown */
-    uint32_t kind; /* KERNEL, COPY, FILL, WAIT, GRAPH, OVERHEAD or CALL */
+    uint32_t kind; /* KERNEL, COPY, FILL, WAIT, GRAPH, OVERHEAD or CALL, MANAGED */
     uint32_t name; /* in the dictionary */
     uint32_t device, context, stream, correlation, thread;
     uint32_t graph, nodes; /* nodes: of a graph */

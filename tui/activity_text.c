@@ -69,11 +69,21 @@ const char *activity_copy(uint32_t direction, uint32_t memory, char buffer[40])
     return buffer;
 }
 
+const char *activity_managed(uint32_t what)
+{
+    static const char *const words[GPURT_MANAGED_KINDS] = {
+        "unknown",           "host to device", "device to host", "faults of the host",
+        "faults of devices", "thrashing",      "throttling",     "mapped from afar",
+        "between devices"};
+
+    return words[what < GPURT_MANAGED_KINDS ? what : 0];
+}
+
 const char *activity_word(uint32_t kind)
 {
     static const char *const words[] = {
         "kernel", "copy",      "fill", "wait",   "memory", "graph",  "range", "overhead",
-        "call",   "collector", "busy", "kernel", "sample", "kernel", "pool"};
+        "call",   "collector", "busy", "kernel", "sample", "kernel", "pool",  "managed"};
 
     return kind == GPURT_KIND_LAUNCH        ? "launch"
            : kind == GPURT_KIND_ENVIRONMENT ? "environment"
@@ -201,6 +211,11 @@ static void plain_copies(FILE *out, const gpurt_model_activity_t *a)
                     copy->count, activity_bytes(copy->bytes, bytes),
                     activity_rate(copy, rate));
     }
+    for (uint32_t i = 0; i < GPURT_MANAGED_KINDS; i++)
+        if (a->managed[i].count)
+            fprintf(out, "managed    %s: %" PRIu64 ", %s, %s\n", activity_managed(i),
+                    a->managed[i].count, activity_bytes(a->managed[i].bytes, bytes),
+                    a->managed[i].bytes ? activity_rate(&a->managed[i], rate) : "-");
     if (a->fills.count)
         fprintf(out, "fills      %" PRIu64 ", %s, %s\n", a->fills.count,
                 activity_bytes(a->fills.bytes, bytes), activity_rate(&a->fills, rate));
@@ -307,6 +322,18 @@ static void json_bytes(FILE *out, const gpurt_model_copy_t *c)
             ",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"ns\":%" PRIu64
             ",\"timed_bytes\":%" PRIu64 "}",
             c->count, c->bytes, c->ns, c->timed_bytes);
+}
+
+static void json_managed(FILE *out, const gpurt_model_activity_t *a)
+{
+    bool first = true;
+
+    for (uint32_t i = 0; i < GPURT_MANAGED_KINDS; i++)
+        if (a->managed[i].count) {
+            fprintf(out, "%s{\"kind\":\"%s\"", first ? "" : ",", activity_managed(i));
+            json_bytes(out, &a->managed[i]);
+            first = false;
+        }
 }
 
 /* null: the host's memory is not known, or has no part in it. */
@@ -458,6 +485,8 @@ void activity_json(FILE *out, const gpurt_model_activity_t *a)
     json_sums(out, a);
     fputs(",\"copies\":[", out);
     json_copies(out, a);
+    fputs("],\"managed\":[", out);
+    json_managed(out, a);
     fputs("],\"fills\":{\"kind\":\"fill\"", out);
     json_bytes(out, &a->fills);
     fputs(",\"gpus\":[", out);

@@ -37,6 +37,8 @@ const char *activity_direction(uint32_t direction);
 const char *activity_memory(uint32_t memory);
 /* Both: "host to device, pinned". */
 const char *activity_copy(uint32_t direction, uint32_t memory, char buffer[40]);
+/* Of GPURT_MANAGED_*. */
+const char *activity_managed(uint32_t what);
 /* All sums of copies, one behind another: a direction's of each memory, then the next one's. */
 static inline const gpurt_model_copy_t *activity_copies(const gpurt_model_activity_t *a,
                                                         uint32_t index)

@@ -20,6 +20,7 @@ enum {
     EXPORT_OVERHEAD,
     EXPORT_DEVICE,
     EXPORT_COUNTER, /* a: EXPORT_COUNT_* */
+    EXPORT_MANAGED, /* unified memory */
     EXPORT_STREAM,  /* a: context, b: stream */
     EXPORT_SM,      /* a: its number */
     EXPORT_WARP     /* a: SM, b: slot */

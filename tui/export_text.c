@@ -55,6 +55,8 @@ static int base_name(const export_out_t *o, const export_key_t *k, char *room, s
                         name);
     case EXPORT_COUNTER:
         return snprintf(room, size, "%s", export_counts[k->a % EXPORT_COUNTS].name);
+    case EXPORT_MANAGED:
+        return snprintf(room, size, "managed memory");
     case EXPORT_STREAM:
         return k->a > 1 ? snprintf(room, size, "stream %" PRIu32 " of context %" PRIu32,
                                    k->b, k->a)

@@ -180,6 +180,14 @@ static void on_stream(export_timeline_t *t, const gpurt_span_t *s)
     arg(&w->event, EXPORT_ARG_CALL, EXPORT_AS_NUMBER, s->correlation);
 }
 
+static void on_managed(export_timeline_t *t, const gpurt_span_t *s)
+{
+    waiting_t *w = slice(t, s, EXPORT_IN_MEMORY);
+
+    w->key = (export_key_t){.kind = EXPORT_MANAGED, .device = s->device};
+    arg(&w->event, EXPORT_ARG_BYTES, EXPORT_AS_NUMBER, s->bytes);
+}
+
 static void on_host(export_timeline_t *t, const gpurt_span_t *s)
 {
     waiting_t *w;
@@ -473,6 +481,8 @@ void export_timeline_row(export_timeline_t *t, const gpurt_row_t *row)
         activity_row(t, row);
     else if (gpurt_span_on_stream(&span))
         on_stream(t, &span);
+    else if (span.kind == GPURT_KIND_MANAGED)
+        on_managed(t, &span);
     else
         on_host(t, &span);
 }

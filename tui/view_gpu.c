@@ -22,6 +22,11 @@ static int copies_draw(const gpurt_model_activity_t *a, canvas_t *c, rect_t area
                 (unsigned long long)copy->count, activity_bytes(copy->bytes, bytes),
                 activity_rate(copy, rate));
     }
+    for (uint32_t i = 0; i < GPURT_MANAGED_KINDS; i++)
+        if (a->managed[i].count)
+            at = canvas_printf(c, area, row, at, STYLE_INFO, "managed, %s %llu, %s   ",
+                               activity_managed(i), (unsigned long long)a->managed[i].count,
+                               activity_bytes(a->managed[i].bytes, bytes));
     if (a->fills.count)
         at = canvas_printf(c, area, row, at, STYLE_INFO, "fills %llu, %s   ",
                            (unsigned long long)a->fills.count,

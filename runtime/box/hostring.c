@@ -69,6 +69,8 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
     SITE(MEMORY, TRACE, gpurt_activity_memory_t, T4(S, W, P, S), "%s %llu B at %p, %s"),
     SITE(POOL, TRACE, gpurt_activity_pool_t, T8(S, P, W, W, W, W, S, U),
          "%s at %p: %llu B, %llu B used, keeps %llu B, gives back above %llu B, %s"),
+    SITE(MANAGED, TRACE, gpurt_activity_managed_t, T8(S, W, W, P, U, U, U, U),
+         "managed memory, %s: %llu ns, %llu B at %p, %u faults"),
     GROWN(GRAPH, gpurt_activity_graph_t, context, T6(U, W, U, U, U, U),
           "graph %u: %llu ns, stream %u, call %u, context %u, %u nodes known"),
     GROWN(RANGE, gpurt_activity_range_t, thread, T5(S, S, S, U, U),

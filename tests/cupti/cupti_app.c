@@ -146,6 +146,43 @@ static void pools(void)
     fake->put(0, &pool);
 }
 
+/* Of each kind one, and one of a later version; the last two at times that cannot be. */
+static void managed(void)
+{
+    CUpti_ActivityUnifiedMemoryCounter3 u = {.kind =
+                                                 CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER,
+                                             .address = 0x7f0000003000,
+                                             .srcId = 2,
+                                             .dstId = 1};
+    uint64_t now;
+
+    for (int tries = 0; tries < 1000 && !(fake->kinds() >> u.kind & 1); tries++)
+        rest(10); /* CUPTI takes it when the driver is there */
+    now = fake->time() - 1000000;
+    for (int kind = 1; kind <= 9; kind++) {
+        u.counterKind = (CUpti_ActivityUnifiedMemoryCounterKind)kind;
+        u.value = 65536 + (uint64_t)kind;
+        u.start = now + 10000 * (uint64_t)kind;
+        u.end = u.start + 1000 * (uint64_t)kind;
+        fake->put(0, &u);
+    }
+    u.counterKind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD;
+    u.end = u.start - 1;
+    fake->put(0, &u);
+    u.counterKind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP;
+    u.start = 0;
+    fake->put(0, &u);
+}
+
+static void unmanaged(void)
+{
+    uint64_t now = fake->time();
+
+    fake->kernel(0, "beside", now - 2000, now - 1000);
+    rest(300);
+    CHECK(!(fake->kinds() >> CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER & 1));
+}
+
 static void mixed(void)
 {
     uint64_t now = fake->time() - 1000000;
@@ -449,7 +486,8 @@ int main(int argc, char **argv)
                  {"order", out_of_order},  {"persistent", persistent}, {"fork", forking},
                  {"without", without},     {"seconds", seconds},       {"several", several},
                  {"addresses", addresses}, {"graphs", graphs},         {"copies", copies},
-                 {"by-device", by_device}, {"moments", moments},       {"pools", pools}};
+                 {"by-device", by_device}, {"moments", moments},       {"pools", pools},
+                 {"managed", managed},     {"unmanaged", unmanaged}};
     const char *mode = argc > 1 ? argv[1] : "";
     long count = argc > 2 ? atol(argv[2]) : 1000;
 

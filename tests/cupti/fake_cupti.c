@@ -22,7 +22,7 @@ static struct {
     uint64_t kinds, taken, dropped, dropped_sum;
     int tells_graphs, times, kinds_before_time, forced, patient, system_threads,
         polls_hidden;
-    uint32_t correlation;
+    uint32_t correlation, managed, asked_managed;
     lane_t lanes[FAKE_LANES];
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -52,6 +52,8 @@ static size_t size_of(CUpti_ActivityKind kind)
         return sizeof(CUpti_ActivityMemory4);
     case CUPTI_ACTIVITY_KIND_MEMORY_POOL:
         return sizeof(CUpti_ActivityMemoryPool3);
+    case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
+        return sizeof(CUpti_ActivityUnifiedMemoryCounter3);
     case CUPTI_ACTIVITY_KIND_MARKER:
         return sizeof(CUpti_ActivityMarker2);
     case CUPTI_ACTIVITY_KIND_RUNTIME:
@@ -123,10 +125,29 @@ CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t enable)
     return CUPTI_SUCCESS;
 }
 
+CUptiResult
+cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig *config,
+                                           uint32_t count)
+{
+    (void)count;
+    if (mode_is("unmanaged"))
+        return CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED;
+    if (mode_is("early") && fake.asked_managed++ < 3 * 8)
+        return CUPTI_ERROR_NOT_INITIALIZED;
+    /* One that this platform does not have. */
+    if (config->kind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD &&
+        mode_is("half"))
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    fake.managed |= config->enable;
+    return CUPTI_SUCCESS;
+}
+
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 {
     if (kind == CUPTI_ACTIVITY_KIND_OVERHEAD && mode_is("refuse"))
         return CUPTI_ERROR_NOT_SUPPORTED;
+    if (kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER && !fake.managed)
+        return CUPTI_ERROR_INVALID_PARAMETER; /* as CUPTI's words have it: configured first */
     pthread_mutex_lock(&fake.lock);
     fake.kinds_before_time += fake.times == 0;
     fake.kinds |= 1ull << kind;

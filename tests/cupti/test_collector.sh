@@ -116,6 +116,30 @@ log_has '4 records, 1 without times' pools
 run 0 pools
 [ "$(lines ' pool ')" = 0 ] || fail 'pools: nobody asked'
 
+# Unified memory, when it is asked for: what moved where, and who missed it. The driver may be late, and one counter missing.
+for mode in at-once early half; do
+    FAKE_CUPTI=$mode GPURT_CUPTI=default,managed run 0 managed
+    [ "$(lines ' managed ')" = 11 ] || fail "managed, $mode: $(lines ' managed ') records"
+    [ "$(lines ' WARN ')" = 0 ] || fail "managed, $mode: $("$bin/gpurt-log" cat run.gplog | grep ' WARN ')"
+done
+for want in 'dev1 *managed *managed memory, host to device: 1000 ns, 65537 B at 0x7f0000003000, 0 faults' 'dev2 .* device to host: 2000 ns, 65538 B ' \
+    'dev0 .* fault of the host: unknown ns, 0 B at 0x7f0000003000, 1 faults' 'dev2 .* fault of a device: 4000 ns, 0 B at 0x7f0000003000, 65540 faults' \
+    'dev0 .* thrashing: unknown ns, 65541 B ' 'dev2 .* throttling: 6000 ns, 0 B ' 'mapped from afar: unknown ns, 65543 B ' \
+    'dev1 .* device to device: 8000 ns, 65544 B ' ', something: unknown ns, 0 B ' ', host to device: unknown ns, '; do
+    log_has "$want" managed
+done
+log_has '11 records, 2 without times' managed
+sums=$("$bin/gpurt-log" stat run.gplog)
+grep >/dev/null '^managed    host to device: 2, 128.0 KiB, 65.54 GB/s$' <<<"$sums" || fail "managed: $sums"
+grep >/dev/null '^managed    faults of devices: 65540, 0 B, -$' <<<"$sums" || fail "managed: $sums"
+"$bin/gpurt-log" stat --json run.gplog | grep >/dev/null '"managed":\[{"kind":"unknown","count":1,.*{"kind":"device to host","count":1,"bytes":65538,"ns":2000,' || fail 'managed: stat --json'
+"$bin/gpurt-log" export --to csv run.gplog -o - | grep >/dev/null ',2000,"managed","TRACE",2,' || fail 'managed: csv'
+"$bin/gpurt-log" export --to chrome run.gplog -o - | grep >/dev/null '"managed memory"' || fail 'managed: a timeline'
+FAKE_CUPTI=unmanaged GPURT_CUPTI=default,managed run 0 unmanaged
+counted unmanaged 1
+[ "$(lines ' WARN .*refuses records of managed memory')" = 1 ] || fail "unmanaged: $("$bin/gpurt-log" cat run.gplog)"
+GPURT_CUPTI=all run 0 unmanaged # nobody asked
+
 # A launch of a graph is one record, and says of how many nodes it was made, where the driver says it. Numbers 2 and 4098 share a
 # place in the collector's table: the later one is known. It begins on the host, and ran where it ended.
 export FAKE_GRAPHS=$tests/libfake_graphs.so

@@ -29,6 +29,7 @@ enum {
     GPURT_KIND_SAMPLE = 76,      /* counters of a device, while kernels run */
     GPURT_KIND_DEVICE_NODE = 77, /* as NODE, of a graph that device code launched */
     GPURT_KIND_POOL = 78,        /* of memory: made, destroyed, trimmed */
+    GPURT_KIND_MANAGED = 79,     /* unified memory moved, or was not where it was needed */
     GPURT_KIND_LAUNCH = GPURT_KIND_HOST,
     GPURT_KIND_ENVIRONMENT = 97
 };
@@ -121,6 +122,28 @@ typedef struct gpurt_activity_pool {
     uint32_t memory;        /* name of its kind */
     uint32_t correlation;
 } gpurt_activity_pool_t;
+
+/* What happened to unified memory; numbers are frozen. */
+enum {
+    GPURT_MANAGED_OTHER = 0,
+    GPURT_MANAGED_TO_DEVICE = 1,
+    GPURT_MANAGED_TO_HOST = 2,
+    GPURT_MANAGED_HOST_FAULT = 3,
+    GPURT_MANAGED_DEVICE_FAULT = 4,
+    GPURT_MANAGED_THRASHING = 5,  /* it goes to and fro */
+    GPURT_MANAGED_THROTTLING = 6, /* one of those who want it waits */
+    GPURT_MANAGED_REMOTE = 7,     /* mapped where it is, and not moved */
+    GPURT_MANAGED_PEER = 8,       /* from device to device */
+    GPURT_MANAGED_KINDS = 9
+};
+typedef struct gpurt_activity_managed {
+    uint32_t name; /* of what */
+    gpurt_pair_t ns;
+    gpurt_pair_t bytes, address;
+    uint32_t faults;
+    uint32_t what;     /* GPURT_MANAGED_* */
+    uint32_t from, to; /* processors, as CUPTI numbers them; where it says */
+} gpurt_activity_managed_t;
 
 typedef struct gpurt_activity_graph {
     uint32_t graph;
@@ -239,7 +262,7 @@ typedef struct gpurt_activity_site {
 } gpurt_activity_site_t;
 
 enum {
-    GPURT_ACTIVITY_SITES = 28, /* heaprow.h's among them */
+    GPURT_ACTIVITY_SITES = 29, /* heaprow.h's among them */
     GPURT_ACTIVITY_WORDS = 17  /* of the longest of this file */
 };
 /* hostring.c */
