@@ -2,7 +2,7 @@
 /* fake_cupti.h - a stand-in for libcupti: the entry points that the collector uses, and
  * these by which a test makes things happen. FAKE_CUPTI in the environment: "clash" (somebody
  * else subscribed), "old" (another version), "refuse" (no records of overhead), "hang" (a
- * flush never comes back), "unmanaged" (no counters of unified memory), "early" (they are refused
+ * flush never comes back), "unmanaged" (no counters of unified memory), "half" (but one of them), "early" (they are refused
  * until the driver is there: three looks of eight). Threads may use it at once. */
 #ifndef GPURT_TESTS_FAKE_CUPTI_H
 #define GPURT_TESTS_FAKE_CUPTI_H

@@ -114,6 +114,10 @@ static void check_rest(void)
     put_at(GPURT_KIND_ENVIRONMENT, 1, T0 + 5, &e, sizeof e);
     e.gpu_percent = 1; /* an older one that comes later */
     put_at(GPURT_KIND_ENVIRONMENT, 1, T0 + 4, &e, sizeof e);
+    put_at(GPURT_KIND_COLLECTOR, 0, T0 - 1, &c, sizeof c - 8); /* of an older file */
+    look();
+    CHECK_EQ(view->activity.starved, 4);
+    CHECK_EQ(view->activity.unknown, 0);
     put_at(GPURT_KIND_COLLECTOR, 0, T0, &c, sizeof c);
     put_at(GPURT_KIND_WAIT, 0, T0, &wait, sizeof wait);
     put_at(GPURT_KIND_WAIT, 0, T0, &wait, sizeof wait - 4); /* of a file before contexts */
