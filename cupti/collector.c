@@ -7,6 +7,7 @@
 #include "dormant.h"
 #include "duty.h"
 #include "graphs.h"
+#include "managed.h"
 #include "nvml.h"
 #include "outlet.h"
 #include "pool.h"
@@ -56,7 +57,7 @@ static struct {
     bool troubled;             /* state is worth a warning */
     translate_t translate;     /* the reader's, as all below */
     uint64_t dropped, told_ns; /* told: the last collector record */
-    uint64_t told_records;
+    uint64_t told_sum;
 } collector;
 
 /* What the collector says of itself. Context: the reader, or before it starts. */
@@ -117,6 +118,13 @@ static void buffer_read(int index)
         translate_record(&collector.translate, record, now);
 }
 
+/* Changes with all that the sums tell. */
+static uint64_t sums_now(void)
+{
+    return collector.translate.records + collector.translate.unknown + collector.dropped +
+           sampling_left_out();
+}
+
 /* Sums, once a second while they change. Between enter and exit of the outlet. */
 static void sums_tell(uint64_t now)
 {
@@ -127,10 +135,12 @@ static void sums_tell(uint64_t now)
                                       .starved = gpurt_load_relaxed_dev_u32(
                                           &collector.pool.xstarved)}; /* relaxed: a count */
 
+    out.unknown = (uint32_t)t->unknown;
+    out.samples = sampling_left_out();
     out.state = outlet_name(collector.state, false);
     outlet_put(GPURT_KIND_COLLECTOR, 0, now, &out);
     collector.told_ns = now;
-    collector.told_records = t->records + collector.dropped;
+    collector.told_sum = sums_now();
 }
 
 static void losses_tell(uint64_t now)
@@ -165,9 +175,9 @@ static bool troubles_tell(uint64_t now)
 static void round_read(bool last)
 {
     uint64_t now = gpurt_real_ns();
-    uint64_t sum = collector.translate.records + collector.dropped;
+    uint64_t sum = sums_now();
     int index = pool_next(&collector.pool);
-    bool due = sum != collector.told_records && now - collector.told_ns >= BEAT_NS;
+    bool due = sum != collector.told_sum && now - collector.told_ns >= BEAT_NS;
 
     if (nvml_stuck())
         say(true, "no figures of GPUs for now: NVML has not answered for three seconds");
@@ -217,7 +227,9 @@ static void flusher_run(duty_t *w)
         if (asked)
             gpurt_store_release_dev_u32(&collector.xasked, ASK_READ); /* CUP3.rel */
         sem_post(&collector.pool.filled);
+        managed_look();
     }
+    managed_look();
     collector.api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
@@ -250,6 +262,10 @@ static void kinds_enable(uint32_t wanted)
             continue;
         if (wanted_rows[i].kind == CUPTI_ACTIVITY_KIND_INVALID) {
             sampling_start(&collector.api);
+            continue;
+        }
+        if (wanted_rows[i].kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER) {
+            managed_want(&collector.api);
             continue;
         }
         result = collector.api.cuptiActivityEnable(wanted_rows[i].kind);

@@ -70,6 +70,7 @@ gpurt_status_t cupti_api_open(cupti_api_t *api, gpurt_error_t *err)
         ENTRY(cuptiGetGraphExecId),
         ENTRY(cuptiSetThreadIdType),
         ENTRY(cuptiActivityEnable),
+        ENTRY(cuptiActivityConfigureUnifiedMemoryCounter),
         ENTRY(cuptiActivityEnableAllSyncRecords),
         ENTRY(cuptiActivityFlushAll),
         ENTRY(cuptiActivityGetNextRecord),

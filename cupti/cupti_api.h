@@ -22,6 +22,7 @@ typedef struct cupti_api {
     CUPTI_ENTRY(cuptiGetGraphExecId);
     CUPTI_ENTRY(cuptiSetThreadIdType);
     CUPTI_ENTRY(cuptiActivityEnable);
+    CUPTI_ENTRY(cuptiActivityConfigureUnifiedMemoryCounter);
     CUPTI_ENTRY(cuptiActivityEnableAllSyncRecords);
     CUPTI_ENTRY(cuptiActivityFlushAll);
     CUPTI_ENTRY(cuptiActivityGetNextRecord);

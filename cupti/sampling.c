@@ -69,7 +69,8 @@ static struct {
     duty_t duty;
     uint32_t interval_us;
     meter_t meters[DEVICES];
-    uint32_t count; /* of meters that run */
+    uint32_t count;     /* of meters that run */
+    uint32_t xleft_out; /* samples; written by: its thread */
 } sampling;
 
 static uint64_t interval_ns(void)
@@ -415,6 +416,8 @@ static void samples_put(meter_t *m, size_t count)
 
         if (sample_read(m, i, &start, &out))
             outlet_put(GPURT_KIND_SAMPLE, (uint32_t)m->device, start + error, &out);
+        else
+            gpurt_add_relaxed_dev_u32(&sampling.xleft_out, 1); /* relaxed: a count */
     }
     outlet_exit();
 }
@@ -568,6 +571,11 @@ void sampling_start(const cupti_api_t *api)
         warn("no samples: this CUPTI has no %s; 13.0 or later is needed", missing);
     else if (duty_start(&sampling.duty, "gpurt-sampler", run, NULL))
         first_at_exit();
+}
+
+uint32_t sampling_left_out(void)
+{
+    return gpurt_load_relaxed_dev_u32(&sampling.xleft_out); /* relaxed: a count */
 }
 
 void sampling_stop(void)

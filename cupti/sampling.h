@@ -15,6 +15,10 @@
  * for ever. */
 void sampling_start(const cupti_api_t *api);
 
+/* How many were left out so far: they could not be read, or end before they begin. Context: any
+ * thread. */
+uint32_t sampling_left_out(void);
+
 /* Leaves a thread that hangs behind. */
 void sampling_stop(void);
 

@@ -4,6 +4,7 @@
 #include "graphs.h"
 #include "outlet.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* What we read of a kernel lies where it lies since CUDA 12, so that an older CUPTI of the
@@ -39,6 +40,12 @@ static inline gpurt_pair_t span(translate_t *t, uint64_t *start, uint64_t end,
         return gpurt_pair(end - *start);
     *start = bad_start(t, *start, end, now_ns);
     return gpurt_pair(GPURT_ACTIVITY_NO_TIME);
+}
+
+/* When something happened that takes no time. */
+static uint64_t moment(translate_t *t, uint64_t time_ns, uint64_t now_ns)
+{
+    return is_plausible(t, time_ns, now_ns) ? time_ns : bad_start(t, 0, 0, now_ns);
 }
 
 /* Without a duration it ends where it starts, and takes no time. */
@@ -106,11 +113,12 @@ static void put_kernel(translate_t *t, const CUpti_ActivityKernel10 *k, uint64_t
 
     did(t, k->deviceId, false, start, ns);
     t->records++;
-    if (!k->graphNodeId) {
+    if (GPURT_LIKELY(!k->graphNodeId && !k->isDeviceLaunched)) {
         kernel_fill(outlet_room(GPURT_KIND_KERNEL, k->deviceId, start), k, name, ns);
         return;
     }
-    node = outlet_room(GPURT_KIND_NODE, k->deviceId, start);
+    node = outlet_room(k->isDeviceLaunched ? GPURT_KIND_DEVICE_NODE : GPURT_KIND_NODE,
+                       k->deviceId, start);
     kernel_fill(&node->kernel, k, name, ns);
     node->graph = k->graphId;
     node->node = gpurt_pair(k->graphNodeId);
@@ -139,21 +147,44 @@ static uint32_t direction_of(uint32_t kind)
     }
 }
 
+GPURT_STATIC_ASSERT((int)CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE == GPURT_MEMORY_PAGEABLE &&
+                        (int)CUPTI_ACTIVITY_MEMORY_KIND_PINNED == GPURT_MEMORY_PINNED &&
+                        (int)CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC ==
+                            GPURT_MEMORY_MANAGED_STATIC,
+                    "the same numbers");
+
+static const char *copy_text(const gpurt_activity_copy_t *copy)
+{
+    static const char *const names[GPURT_COPY_KINDS][GPURT_MEMORY_KINDS] = {
+        [GPURT_COPY_OTHER] = {"of an unknown kind"},
+        [GPURT_COPY_TO_DEVICE] =
+            {"host to device", [GPURT_MEMORY_PAGEABLE] = "host to device, pageable",
+             [GPURT_MEMORY_PINNED] = "host to device, pinned",
+             [GPURT_MEMORY_MANAGED] = "host to device, managed"},
+        [GPURT_COPY_TO_HOST] =
+            {"device to host", [GPURT_MEMORY_PAGEABLE] = "device to host, pageable",
+             [GPURT_MEMORY_PINNED] = "device to host, pinned",
+             [GPURT_MEMORY_MANAGED] = "device to host, managed"},
+        [GPURT_COPY_ON_DEVICE] = {"on the device"},
+        [GPURT_COPY_PEER] = {"device to device"},
+        [GPURT_COPY_ON_HOST] = {"on the host"}};
+
+    return names[copy->direction][gpurt_copy_memory(copy)];
+}
+
 static void put_copy(translate_t *t, const CUpti_ActivityMemcpy6 *m, uint64_t now_ns)
 {
-    static const char *const names[GPURT_COPY_KINDS] = {
-        "of an unknown kind", "host to device",   "device to host",
-        "on the device",      "device to device", "on the host"};
     uint64_t start = m->start;
     gpurt_activity_copy_t out = {.bytes = gpurt_pair(m->bytes),
                                  .ns = span(t, &start, m->end, now_ns),
                                  .stream = m->streamId,
                                  .correlation = m->correlationId,
                                  .direction = direction_of(m->copyKind),
-                                 .context = m->contextId};
+                                 .context = m->contextId,
+                                 .memory = m->srcKind | (uint32_t)m->dstKind << 8};
 
     did(t, m->deviceId, true, start, out.ns);
-    out.name = name_of(t, names[out.direction], false);
+    out.name = name_of(t, copy_text(&out), false);
     put(t, GPURT_KIND_COPY, m->deviceId, start, &out);
 }
 
@@ -166,10 +197,16 @@ static void put_peer(translate_t *t, const CUpti_ActivityMemcpyPtoP4 *m, uint64_
                                  .stream = m->streamId,
                                  .correlation = m->correlationId,
                                  .direction = GPURT_COPY_PEER,
-                                 .context = m->contextId};
+                                 .context = m->contextId,
+                                 .memory = m->srcKind | (uint32_t)m->dstKind << 8,
+                                 .devices = ((m->srcDeviceId + 1) & 0xffff) |
+                                            (m->dstDeviceId + 1) << 16};
+    char text[64];
 
     did(t, m->deviceId, true, start, out.ns);
-    out.name = name_of(t, "device to device", false);
+    snprintf(text, sizeof text, "device %u to device %u", m->srcDeviceId, m->dstDeviceId);
+    out.name =
+        outlet_name(text, false); /* not by its address: the next one's is the same */
     put(t, GPURT_KIND_COPY, m->deviceId, start, &out);
 }
 
@@ -230,7 +267,7 @@ static void put_wait(translate_t *t, const CUpti_ActivitySynchronization2 *s,
     put(t, GPURT_KIND_WAIT, 0, start, &out);
 }
 
-static void put_memory(translate_t *t, const CUpti_ActivityMemory4 *m)
+static void put_memory(translate_t *t, const CUpti_ActivityMemory4 *m, uint64_t now_ns)
 {
     static const char *const kinds[] = {"unknown memory", "pageable",       "pinned",
                                         "device",         "array",          "managed",
@@ -246,7 +283,102 @@ static void put_memory(translate_t *t, const CUpti_ActivityMemory4 *m)
                     : "give back",
                 false);
     out.memory = name_of(t, kinds[kind < sizeof kinds / sizeof kinds[0] ? kind : 0], false);
-    put(t, GPURT_KIND_MEMORY, m->deviceId, m->timestamp, &out);
+    put(t, GPURT_KIND_MEMORY, m->deviceId, moment(t, m->timestamp, now_ns), &out);
+}
+
+/* What the pool of another process holds is not ours to know. */
+static gpurt_pair_t pool_bytes(const CUpti_ActivityMemoryPool3 *p, uint64_t bytes)
+{
+    const bool local = p->memoryPoolType == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
+
+    return gpurt_pair(local ? bytes : UINT64_MAX);
+}
+
+static void put_pool(translate_t *t, const CUpti_ActivityMemoryPool3 *p, uint64_t now_ns)
+{
+    static const char *const names[] = {"pool", "pool made", "pool destroyed",
+                                        "pool trimmed"};
+    uint32_t did = (uint32_t)p->memoryPoolOperationType;
+    bool trim = did == CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED;
+    uint64_t most =
+        INT64_MAX; /* a program that wants it never to give back says 2^64 - 1 */
+    gpurt_activity_pool_t out = {
+        .address = gpurt_pair(p->address),
+        .bytes = pool_bytes(p, p->size),
+        .used = pool_bytes(p, p->utilizedSize),
+        .keep = gpurt_pair(trim ? p->minBytesToKeep : 0),
+        .threshold = pool_bytes(p, p->releaseThreshold < most ? p->releaseThreshold : most),
+        .correlation = p->correlationId};
+
+    out.name = name_of(t, names[did < sizeof names / sizeof names[0] ? did : 0], false);
+    out.memory = name_of(t,
+                         p->memoryPoolType == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_IMPORTED
+                             ? "of another process"
+                         : p->isManagedPool ? "managed"
+                                            : "not managed",
+                         false);
+    put(t, GPURT_KIND_POOL, p->deviceId, moment(t, p->timestamp, now_ns), &out);
+}
+
+GPURT_STATIC_ASSERT(
+    (int)CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THROTTLING ==
+            GPURT_MANAGED_THROTTLING &&
+        (int)CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD ==
+            GPURT_MANAGED_PEER,
+    "the same numbers");
+
+/* Kinds of unified memory's records: which fields CUPTI fills of each. */
+typedef struct managed_kind {
+    const char *name;
+    bool ends, bytes;    /* bytes: its value are some */
+    bool at_from, at_to; /* the device that it is about */
+} managed_kind_t;
+static const managed_kind_t managed_kinds[GPURT_MANAGED_KINDS] = {
+    [GPURT_MANAGED_OTHER] = {.name = "something"},
+    [GPURT_MANAGED_TO_DEVICE] = {"host to device", true, true, .at_to = true},
+    [GPURT_MANAGED_TO_HOST] = {"device to host", true, true, .at_from = true},
+    [GPURT_MANAGED_HOST_FAULT] = {.name = "fault of the host"},
+    [GPURT_MANAGED_DEVICE_FAULT] = {"fault of a device", true, .at_from = true},
+    [GPURT_MANAGED_THRASHING] = {"thrashing", .bytes = true},
+    [GPURT_MANAGED_THROTTLING] = {"throttling", true, .at_from = true},
+    [GPURT_MANAGED_REMOTE] = {"mapped from afar", .bytes = true},
+    [GPURT_MANAGED_PEER] = {"device to device", true, true, .at_to = true}};
+
+/* A fault of the host has the instruction for its value. */
+static uint32_t faults_of(uint32_t what, uint64_t value)
+{
+    return what == GPURT_MANAGED_HOST_FAULT     ? 1
+           : what == GPURT_MANAGED_DEVICE_FAULT ? (uint32_t)value
+                                                : 0;
+}
+
+static void put_managed(translate_t *t, const CUpti_ActivityUnifiedMemoryCounter3 *u,
+                        uint64_t now_ns)
+{
+    uint32_t what = (uint32_t)u->counterKind < GPURT_MANAGED_KINDS
+                        ? (uint32_t)u->counterKind
+                        : (uint32_t)GPURT_MANAGED_OTHER;
+    const managed_kind_t *kind = &managed_kinds[what];
+    uint64_t start = u->start;
+    gpurt_activity_managed_t out = {.bytes = gpurt_pair(kind->bytes ? u->value : 0),
+                                    .address = gpurt_pair(u->address),
+                                    .faults = faults_of(what, u->value),
+                                    .what = what,
+                                    .from = u->srcId,
+                                    .to = u->dstId};
+
+    if (kind->ends)
+        out.ns = span(t, &start, u->end, now_ns);
+    else {
+        start = moment(t, start, now_ns);
+        out.ns = gpurt_pair(GPURT_ACTIVITY_NO_TIME);
+    }
+    out.name = name_of(t, kind->name, false);
+    put(t, GPURT_KIND_MANAGED,
+        kind->at_from ? u->srcId
+        : kind->at_to ? u->dstId
+                      : 0,
+        start, &out);
 }
 
 static void put_call(translate_t *t, const CUpti_ActivityAPI *a, uint64_t now_ns)
@@ -267,7 +399,7 @@ static void put_call(translate_t *t, const CUpti_ActivityAPI *a, uint64_t now_ns
     put(t, GPURT_KIND_CALL, 0, start, &out);
 }
 
-static void put_range(translate_t *t, const CUpti_ActivityMarker2 *m)
+static void put_range(translate_t *t, const CUpti_ActivityMarker2 *m, uint64_t now_ns)
 {
     gpurt_activity_range_t out = {.id = m->id};
 
@@ -280,7 +412,7 @@ static void put_range(translate_t *t, const CUpti_ActivityMarker2 *m)
                        false);
     out.name = name_of(t, m->name ? m->name : "", false); /* ends carry an id alone */
     out.domain = name_of(t, m->domain ? m->domain : "default", false);
-    put(t, GPURT_KIND_RANGE, 0, m->timestamp, &out);
+    put(t, GPURT_KIND_RANGE, 0, moment(t, m->timestamp, now_ns), &out);
 }
 
 static void put_overhead(translate_t *t, const CUpti_ActivityOverhead3 *o, uint64_t now_ns)
@@ -335,14 +467,20 @@ void translate_record(translate_t *t, const CUpti_Activity *record, uint64_t now
         put_wait(t, any, now_ns);
         break;
     case CUPTI_ACTIVITY_KIND_MEMORY2:
-        put_memory(t, any);
+        put_memory(t, any, now_ns);
+        break;
+    case CUPTI_ACTIVITY_KIND_MEMORY_POOL:
+        put_pool(t, any, now_ns);
+        break;
+    case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
+        put_managed(t, any, now_ns);
         break;
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER:
         put_call(t, any, now_ns);
         break;
     case CUPTI_ACTIVITY_KIND_MARKER:
-        put_range(t, any);
+        put_range(t, any, now_ns);
         break;
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
         put_overhead(t, any, now_ns);

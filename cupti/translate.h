@@ -24,7 +24,7 @@ typedef struct translate {
     const cupti_api_t *api;
     uint64_t begin_ns; /* nothing began before */
     uint64_t records;  /* put out */
-    uint64_t bad;      /* of them, without usable times */
+    uint64_t bad;      /* of them, without usable times, or at a time that cannot be */
     uint64_t unknown;  /* left out: of a kind that nobody asked for */
     uint64_t last_ns;  /* the latest end of anything that a device did */
     uint32_t buffer;   /* the one at hand, from 1 on */

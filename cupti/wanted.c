@@ -14,11 +14,13 @@ const wanted_row_t wanted_rows[] = {
     {"waits", CUPTI_ACTIVITY_KIND_SYNCHRONIZATION},
     {"overhead", CUPTI_ACTIVITY_KIND_OVERHEAD},
     {"memory", CUPTI_ACTIVITY_KIND_MEMORY2},
+    {"memory", CUPTI_ACTIVITY_KIND_MEMORY_POOL},
     {"ranges", CUPTI_ACTIVITY_KIND_MARKER},
     {"calls", CUPTI_ACTIVITY_KIND_RUNTIME},
     {"calls", CUPTI_ACTIVITY_KIND_DRIVER},
     {"graphs", CUPTI_ACTIVITY_KIND_GRAPH_TRACE},
     {"nodes", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL},
+    {"managed", CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER}, /* not in all: not tried */
     {"samples", CUPTI_ACTIVITY_KIND_INVALID}, /* of counters: no kind of activity */
     {NULL, CUPTI_ACTIVITY_KIND_INVALID},
 };

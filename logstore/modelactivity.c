@@ -127,6 +127,16 @@ static void copy_add(gpurt_model_copy_t *c, uint64_t bytes, uint64_t ns)
     c->ns += ns;
 }
 
+/* A record of faults stands for as many. */
+static void managed_add(gpurt_model_copy_t managed[GPURT_MANAGED_KINDS],
+                        const gpurt_activity_managed_t *row)
+{
+    gpurt_model_copy_t *m = &managed[row->what < GPURT_MANAGED_KINDS ? row->what : 0];
+
+    copy_add(m, gpurt_pair_value(row->bytes), gpurt_pair_value(row->ns));
+    m->count += row->faults > 1 ? row->faults - 1 : 0;
+}
+
 static void span_add(gpurt_model_span_t *s, gpurt_pair_t ns)
 {
     uint64_t value = gpurt_pair_value(ns);
@@ -186,6 +196,12 @@ static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *wo
     case GPURT_KIND_MEMORY:
         a->memory++;
         break;
+    case GPURT_KIND_MANAGED:
+        managed_add(a->managed, words);
+        break;
+    case GPURT_KIND_POOL:
+        a->pools++;
+        break;
     case GPURT_KIND_RANGE:
         a->ranges++;
         break;
@@ -216,13 +232,15 @@ static const model_kernel_t *put_device(model_activity_t *a, const gpurt_row_t *
     switch (row->kind) {
     case GPURT_KIND_KERNEL:
     case GPURT_KIND_NODE:
+    case GPURT_KIND_DEVICE_NODE:
         kernel = &a->kernels[row_of(a, GPURT_KIND_KERNEL,
                                     ((const gpurt_activity_kernel_t *)words)->name)];
         put_shape(kernel, words);
         put_time(kernel, gpurt_pair_value(((const gpurt_activity_kernel_t *)words)->ns));
         break;
     case GPURT_KIND_COPY:
-        copy_add(&a->copies[copy->direction < GPURT_COPY_KINDS ? copy->direction : 0],
+        copy_add(&a->copies[copy->direction < GPURT_COPY_KINDS ? copy->direction : 0]
+                           [gpurt_copy_memory(copy)],
                  gpurt_pair_value(copy->bytes), gpurt_pair_value(copy->ns));
         break;
     case GPURT_KIND_FILL:
@@ -390,17 +408,21 @@ bool model_activity_view(const gpurt_model_t *m, gpurt_model_activity_t *v)
     v->rows = a->rows;
     memcpy(v->gpus, a->gpus, sizeof v->gpus);
     memcpy(v->copies, a->copies, sizeof v->copies);
+    memcpy(v->managed, a->managed, sizeof v->managed);
     v->fills = a->fills;
     v->waits = a->waits;
     v->graphs = a->graphs;
     v->calls = a->calls;
     v->overheads = a->overheads;
     v->memory = a->memory;
+    v->pools = a->pools;
     v->ranges = a->ranges;
     v->launches = a->launches;
     v->bad = gpurt_pair_value(a->collector.bad);
     v->dropped = gpurt_pair_value(a->collector.dropped);
     v->starved = a->collector.starved;
+    v->unknown = a->collector.unknown;
+    v->samples_left_out = a->collector.samples;
     if (a->collector_ns)
         name_view(m, a->collector.state, v->state, sizeof v->state);
     v->kernel_count = a->kernel_count;

@@ -80,10 +80,11 @@ typedef struct model_kernel {
 /* modelactivity.c: what GPUs did. Sums stand in the shape of the view. */
 typedef struct model_activity {
     gpurt_model_gpu_t gpus[GPURT_MODEL_DEVICES];
-    gpurt_model_copy_t copies[GPURT_COPY_KINDS], fills;
+    gpurt_model_copy_t copies[GPURT_COPY_KINDS][GPURT_MEMORY_KINDS], fills;
+    gpurt_model_copy_t managed[GPURT_MANAGED_KINDS];
     gpurt_model_span_t waits, graphs, calls, overheads;
     gpurt_timeline_t timeline;
-    uint64_t rows, memory, ranges, launches;
+    uint64_t rows, memory, pools, ranges, launches;
     uint64_t collector_ns; /* of the last record of each */
     gpurt_activity_collector_t collector;
     uint32_t kernel_count, graph_rows; /* graph_rows: of kernel_count */

@@ -206,11 +206,15 @@ typedef struct gpurt_model_gpu {
 typedef struct gpurt_model_activity {
     uint64_t rows; /* 0: nothing is known */
     gpurt_model_gpu_t gpus[GPURT_MODEL_DEVICES];
-    gpurt_model_copy_t copies[GPURT_COPY_KINDS]; /* by GPURT_COPY_* */
+    gpurt_model_copy_t copies[GPURT_COPY_KINDS]
+                             [GPURT_MEMORY_KINDS]; /* as gpurt_copy_memory says */
     gpurt_model_copy_t fills;
+    gpurt_model_copy_t
+        managed[GPURT_MANAGED_KINDS]; /* by GPURT_MANAGED_*; faults one by one */
     gpurt_model_span_t waits, graphs, calls, overheads;
-    uint64_t memory, ranges, launches; /* records */
-    uint64_t bad, dropped, starved;    /* as the collectors say of themselves */
+    uint64_t memory, pools, ranges, launches; /* records */
+    /* As the collectors say of themselves: gpurt_activity_collector_t. */
+    uint64_t bad, dropped, starved, unknown, samples_left_out;
     char state[GPURT_MODEL_SITE_TEXT]; /* of the last collector that spoke */
     uint64_t kernel_count;             /* rows of `kernels` in use, without the others */
     gpurt_model_kernel_t kernels[GPURT_MODEL_KERNEL_ROWS];

@@ -75,6 +75,13 @@ static void of_overhead(const gpurt_activity_overhead_t *o, gpurt_span_t *s)
     s->name = o->name;
 }
 
+static void of_managed(const gpurt_activity_managed_t *m, gpurt_span_t *s)
+{
+    s->ns = gpurt_pair_value(m->ns);
+    s->name = m->name;
+    s->bytes = gpurt_pair_value(m->bytes);
+}
+
 bool gpurt_span_read(const gpurt_row_t *row, gpurt_activity_any_t *room, gpurt_span_t *out)
 {
     const void *words =
@@ -94,7 +101,9 @@ bool gpurt_span_of(const gpurt_row_t *row, const void *words, gpurt_span_t *out)
         of_kernel(words, out);
         return true;
     case GPURT_KIND_NODE:
+    case GPURT_KIND_DEVICE_NODE:
         of_node(words, out);
+        out->by_device = row->kind == GPURT_KIND_DEVICE_NODE;
         return true;
     case GPURT_KIND_COPY:
         of_copy(words, out);
@@ -110,6 +119,9 @@ bool gpurt_span_of(const gpurt_row_t *row, const void *words, gpurt_span_t *out)
         return true;
     case GPURT_KIND_CALL:
         of_call(words, out);
+        return true;
+    case GPURT_KIND_MANAGED:
+        of_managed(words, out);
         return true;
     case GPURT_KIND_OVERHEAD:
         of_overhead(words, out);

@@ -12,10 +12,11 @@
 typedef struct gpurt_span {
     uint64_t time_ns;
     uint64_t ns;   /* GPURT_ACTIVITY_NO_TIME: unknown */
-    uint32_t kind; /* KERNEL, COPY, FILL, WAIT, GRAPH, OVERHEAD or CALL */
+    uint32_t kind; /* KERNEL, COPY, FILL, WAIT, GRAPH, OVERHEAD or CALL, MANAGED */
     uint32_t name; /* in the dictionary */
     uint32_t device, context, stream, correlation, thread;
     uint32_t graph, nodes; /* nodes: of a graph */
+    bool by_device;        /* KERNEL: device code launched the graph that it is a node of */
     uint64_t node, bytes;
     const gpurt_activity_kernel_t *kernel; /* KERNEL: all of it, within the row or *room */
 } gpurt_span_t;

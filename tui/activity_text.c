@@ -53,11 +53,37 @@ const char *activity_direction(uint32_t direction)
     return words[direction < GPURT_COPY_KINDS ? direction : 0];
 }
 
+const char *activity_memory(uint32_t memory)
+{
+    return memory == GPURT_MEMORY_PAGEABLE  ? "pageable"
+           : memory == GPURT_MEMORY_PINNED  ? "pinned"
+           : memory == GPURT_MEMORY_MANAGED ? "managed"
+                                            : "";
+}
+
+const char *activity_copy(uint32_t direction, uint32_t memory, char buffer[40])
+{
+    const char *word = activity_memory(memory);
+
+    snprintf(buffer, 40, "%s%s%s", activity_direction(direction), *word ? ", " : "", word);
+    return buffer;
+}
+
+const char *activity_managed(uint32_t what)
+{
+    static const char *const words[GPURT_MANAGED_KINDS] = {
+        "unknown",           "host to device", "device to host", "faults of the host",
+        "faults of devices", "thrashing",      "throttling",     "mapped from afar",
+        "between devices"};
+
+    return words[what < GPURT_MANAGED_KINDS ? what : 0];
+}
+
 const char *activity_word(uint32_t kind)
 {
-    static const char *const words[] = {"kernel", "copy",   "fill",     "wait", "memory",
-                                        "graph",  "range",  "overhead", "call", "collector",
-                                        "busy",   "kernel", "sample"};
+    static const char *const words[] = {
+        "kernel", "copy",      "fill", "wait",   "memory", "graph",  "range", "overhead",
+        "call",   "collector", "busy", "kernel", "sample", "kernel", "pool",  "managed"};
 
     return kind == GPURT_KIND_LAUNCH        ? "launch"
            : kind == GPURT_KIND_ENVIRONMENT ? "environment"
@@ -174,13 +200,22 @@ static void plain_kernel(FILE *out, const gpurt_model_kernel_t *k, uint64_t whol
 
 static void plain_copies(FILE *out, const gpurt_model_activity_t *a)
 {
-    char bytes[24], rate[24];
+    char bytes[24], rate[24], name[40];
 
-    for (uint32_t i = 0; i < GPURT_COPY_KINDS; i++)
-        if (a->copies[i].count)
-            fprintf(out, "copies     %s: %" PRIu64 ", %s, %s\n", activity_direction(i),
-                    a->copies[i].count, activity_bytes(a->copies[i].bytes, bytes),
-                    activity_rate(&a->copies[i], rate));
+    for (uint32_t i = 0; i < GPURT_COPY_KINDS * GPURT_MEMORY_KINDS; i++) {
+        const gpurt_model_copy_t *copy = activity_copies(a, i);
+
+        if (copy->count)
+            fprintf(out, "copies     %s: %" PRIu64 ", %s, %s\n",
+                    activity_copy(i / GPURT_MEMORY_KINDS, i % GPURT_MEMORY_KINDS, name),
+                    copy->count, activity_bytes(copy->bytes, bytes),
+                    activity_rate(copy, rate));
+    }
+    for (uint32_t i = 0; i < GPURT_MANAGED_KINDS; i++)
+        if (a->managed[i].count)
+            fprintf(out, "managed    %s: %" PRIu64 ", %s, %s\n", activity_managed(i),
+                    a->managed[i].count, activity_bytes(a->managed[i].bytes, bytes),
+                    a->managed[i].bytes ? activity_rate(&a->managed[i], rate) : "-");
     if (a->fills.count)
         fprintf(out, "fills      %" PRIu64 ", %s, %s\n", a->fills.count,
                 activity_bytes(a->fills.bytes, bytes), activity_rate(&a->fills, rate));
@@ -252,7 +287,11 @@ void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
     if (a->state[0]) {
         fputs("collector  ", out);
         put_name(out, a->state, sizeof a->state, 100);
-        fprintf(out, "; %" PRIu64 " dropped by CUPTI\n", a->dropped);
+        fprintf(out,
+                "; %" PRIu64 " dropped by CUPTI, no buffer %" PRIu64 " times, %" PRIu64
+                " without times, %" PRIu64 " of unknown kinds, %" PRIu64
+                " samples left out\n",
+                a->dropped, a->starved, a->bad, a->unknown, a->samples_left_out);
     }
     if (count)
         fputs(
@@ -277,12 +316,46 @@ static void json_text(FILE *out, const char *text, size_t room)
     fputs(escaped, out);
 }
 
-static void json_copy(FILE *out, const char *name, const gpurt_model_copy_t *c)
+static void json_bytes(FILE *out, const gpurt_model_copy_t *c)
 {
     fprintf(out,
-            "{\"kind\":\"%s\",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"ns\":%" PRIu64
+            ",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"ns\":%" PRIu64
             ",\"timed_bytes\":%" PRIu64 "}",
-            name, c->count, c->bytes, c->ns, c->timed_bytes);
+            c->count, c->bytes, c->ns, c->timed_bytes);
+}
+
+static void json_managed(FILE *out, const gpurt_model_activity_t *a)
+{
+    bool first = true;
+
+    for (uint32_t i = 0; i < GPURT_MANAGED_KINDS; i++)
+        if (a->managed[i].count) {
+            fprintf(out, "%s{\"kind\":\"%s\"", first ? "" : ",", activity_managed(i));
+            json_bytes(out, &a->managed[i]);
+            first = false;
+        }
+}
+
+/* null: the host's memory is not known, or has no part in it. */
+static void json_copies(FILE *out, const gpurt_model_activity_t *a)
+{
+    bool first = true;
+
+    for (uint32_t i = 0; i < GPURT_COPY_KINDS * GPURT_MEMORY_KINDS; i++) {
+        const char *memory = activity_memory(i % GPURT_MEMORY_KINDS);
+        const gpurt_model_copy_t *copy = activity_copies(a, i);
+
+        if (copy->count == 0)
+            continue;
+        fprintf(out, "%s{\"kind\":\"%s\",\"memory\":", first ? "" : ",",
+                activity_direction(i / GPURT_MEMORY_KINDS));
+        if (*memory)
+            fprintf(out, "\"%s\"", memory);
+        else
+            fputs("null", out);
+        json_bytes(out, copy);
+        first = false;
+    }
 }
 
 static void json_times(FILE *out, const gpurt_model_kernel_t *k)
@@ -370,14 +443,16 @@ static void json_sums(FILE *out, const gpurt_model_activity_t *a)
             "{\"kernels\":%" PRIu64 ",\"kernel_ns\":%" PRIu64 ",\"untimed\":%" PRIu64
             ",\"waits\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"graphs\":%" PRIu64
             ",\"graph_ns\":%" PRIu64 ",\"calls\":%" PRIu64 ",\"ranges\":%" PRIu64
-            ",\"memory\":%" PRIu64 ",\"launches\":%" PRIu64 ",\"overhead_ns\":%" PRIu64,
+            ",\"memory\":%" PRIu64 ",\"pools\":%" PRIu64 ",\"launches\":%" PRIu64
+            ",\"overhead_ns\":%" PRIu64,
             sum.count, sum.ns, sum.untimed, a->waits.count, a->waits.ns, a->graphs.count,
-            a->graphs.ns, a->calls.count, a->ranges, a->memory, a->launches,
+            a->graphs.ns, a->calls.count, a->ranges, a->memory, a->pools, a->launches,
             a->overheads.ns);
     fprintf(out,
             ",\"collector\":{\"bad\":%" PRIu64 ",\"cupti_dropped\":%" PRIu64
-            ",\"starved\":%" PRIu64 ",\"state\":\"",
-            a->bad, a->dropped, a->starved);
+            ",\"starved\":%" PRIu64 ",\"unknown\":%" PRIu64 ",\"samples_left_out\":%" PRIu64
+            ",\"state\":\"",
+            a->bad, a->dropped, a->starved, a->unknown, a->samples_left_out);
     json_text(out, a->state, sizeof a->state);
     fputs("\"}", out);
 }
@@ -409,16 +484,12 @@ void activity_json(FILE *out, const gpurt_model_activity_t *a)
 
     json_sums(out, a);
     fputs(",\"copies\":[", out);
-    for (uint32_t i = 0; i < GPURT_COPY_KINDS; i++)
-        if (a->copies[i].count) {
-            fputs(first ? "" : ",", out);
-            json_copy(out, activity_direction(i), &a->copies[i]);
-            first = false;
-        }
-    fputs("],\"fills\":", out);
-    json_copy(out, "fill", &a->fills);
+    json_copies(out, a);
+    fputs("],\"managed\":[", out);
+    json_managed(out, a);
+    fputs("],\"fills\":{\"kind\":\"fill\"", out);
+    json_bytes(out, &a->fills);
     fputs(",\"gpus\":[", out);
-    first = true;
     for (uint32_t i = 0; i < GPURT_MODEL_DEVICES; i++)
         if (a->gpus[i].busy.ns || a->gpus[i].environment_ns || a->gpus[i].samples) {
             fputs(first ? "" : ",", out);

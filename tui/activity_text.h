@@ -33,6 +33,18 @@ const char *activity_measure(uint32_t measure);
 double activity_mean(const gpurt_model_measure_t *m);
 /* Of GPURT_COPY_*. */
 const char *activity_direction(uint32_t direction);
+/* Of GPURT_MEMORY_*: "pageable", "pinned", "managed"; else "". */
+const char *activity_memory(uint32_t memory);
+/* Both: "host to device, pinned". */
+const char *activity_copy(uint32_t direction, uint32_t memory, char buffer[40]);
+/* Of GPURT_MANAGED_*. */
+const char *activity_managed(uint32_t what);
+/* All sums of copies, one behind another: a direction's of each memory, then the next one's. */
+static inline const gpurt_model_copy_t *activity_copies(const gpurt_model_activity_t *a,
+                                                        uint32_t index)
+{
+    return &a->copies[index / GPURT_MEMORY_KINDS][index % GPURT_MEMORY_KINDS];
+}
 
 /* Nothing where nothing is known. `most`: kernels that are listed. */
 void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most);

@@ -20,6 +20,7 @@ enum {
     EXPORT_OVERHEAD,
     EXPORT_DEVICE,
     EXPORT_COUNTER, /* a: EXPORT_COUNT_* */
+    EXPORT_MANAGED, /* unified memory */
     EXPORT_STREAM,  /* a: context, b: stream */
     EXPORT_SM,      /* a: its number */
     EXPORT_WARP     /* a: SM, b: slot */
@@ -95,6 +96,7 @@ enum {
     EXPORT_ARG_DOMAIN,
     EXPORT_ARG_NUMBER,
     EXPORT_ARG_ADDRESS,
+    EXPORT_ARG_LAUNCHED,
     EXPORT_ARG_NAMES
 };
 extern const char *const export_arg_names[EXPORT_ARG_NAMES];

@@ -30,6 +30,7 @@ enum {
     CALL,
     GRAPH,
     NODE,
+    LAUNCHED,
     BYTES,
     NAME,
     FILE_OF,
@@ -38,9 +39,9 @@ enum {
     FIELDS
 };
 static const char *const names[FIELDS] = {
-    "ts_ns",  "dur_ns", "kind",  "level", "device", "context", "stream",
-    "thread", "sm",     "slot",  "block", "warp",   "lanes",   "call",
-    "graph",  "node",   "bytes", "name",  "file",   "line",    "msg"};
+    "ts_ns",    "dur_ns", "kind",  "level", "device", "context", "stream", "thread",
+    "sm",       "slot",   "block", "warp",  "lanes",  "call",    "graph",  "node",
+    "launched", "bytes",  "name",  "file",  "line",   "msg"};
 
 typedef struct field {
     bool there;
@@ -79,6 +80,8 @@ static void set_span(const export_out_t *o, line_t *l, const gpurt_span_t *s)
 {
     if (s->ns != GPURT_ACTIVITY_NO_TIME)
         set(l, DURATION, s->ns);
+    if (s->kind == GPURT_KIND_MANAGED)
+        set(l, DEVICE, s->device);
     if (gpurt_span_on_stream(s)) {
         set(l, DEVICE, s->device);
         set(l, CONTEXT, s->context);
@@ -92,7 +95,10 @@ static void set_span(const export_out_t *o, line_t *l, const gpurt_span_t *s)
         set(l, GRAPH, s->graph);
     if (s->node)
         set(l, NODE, s->node);
-    if (s->kind == GPURT_KIND_COPY || s->kind == GPURT_KIND_FILL)
+    if (s->by_device)
+        set_text(l, LAUNCHED, "device", 6);
+    if (s->kind == GPURT_KIND_COPY || s->kind == GPURT_KIND_FILL ||
+        s->kind == GPURT_KIND_MANAGED)
         set(l, BYTES, s->bytes);
     set_string(o, l, NAME, s->name);
     if (s->kind == GPURT_KIND_GRAPH) {

@@ -19,8 +19,9 @@ const char *const export_in_names[EXPORT_INS] = {
     "range",  "launch", "memory", "log",   "panic", "loss"};
 
 const char *const export_arg_names[EXPORT_ARG_NAMES] = {
-    "grid",  "block", "registers", "shared bytes", "bytes", "call",   "graph",  "node",
-    "level", "file",  "line",      "warp",         "lanes", "domain", "number", "address"};
+    "grid",  "block",  "registers", "shared bytes", "bytes",      "call",
+    "graph", "node",   "level",     "file",         "line",       "warp",
+    "lanes", "domain", "number",    "address",      "launched by"};
 
 static const char *device_name(const export_out_t *o, uint32_t device)
 {
@@ -54,6 +55,8 @@ static int base_name(const export_out_t *o, const export_key_t *k, char *room, s
                         name);
     case EXPORT_COUNTER:
         return snprintf(room, size, "%s", export_counts[k->a % EXPORT_COUNTS].name);
+    case EXPORT_MANAGED:
+        return snprintf(room, size, "managed memory");
     case EXPORT_STREAM:
         return k->a > 1 ? snprintf(room, size, "stream %" PRIu32 " of context %" PRIu32,
                                    k->b, k->a)

@@ -151,6 +151,8 @@ static void kernel_args(export_event_t *e, const gpurt_span_t *s)
         arg(e, EXPORT_ARG_GRAPH, EXPORT_AS_NUMBER, s->graph);
         arg(e, EXPORT_ARG_NODE, EXPORT_AS_NUMBER, s->node);
     }
+    if (s->by_device)
+        arg_text(e, EXPORT_ARG_LAUNCHED, "device", 6);
 }
 
 static void on_stream(export_timeline_t *t, const gpurt_span_t *s)
@@ -176,6 +178,14 @@ static void on_stream(export_timeline_t *t, const gpurt_span_t *s)
     }
     w->event.text_bytes = strlen(w->text);
     arg(&w->event, EXPORT_ARG_CALL, EXPORT_AS_NUMBER, s->correlation);
+}
+
+static void on_managed(export_timeline_t *t, const gpurt_span_t *s)
+{
+    waiting_t *w = slice(t, s, EXPORT_IN_MEMORY);
+
+    w->key = (export_key_t){.kind = EXPORT_MANAGED, .device = s->device};
+    arg(&w->event, EXPORT_ARG_BYTES, EXPORT_AS_NUMBER, s->bytes);
 }
 
 static void on_host(export_timeline_t *t, const gpurt_span_t *s)
@@ -409,6 +419,22 @@ static void memory_row(export_timeline_t *t, const gpurt_row_t *row,
     t->writer->event(t->out, &e);
 }
 
+static void pool_row(export_timeline_t *t, const gpurt_row_t *row,
+                     const gpurt_activity_pool_t *p)
+{
+    export_event_t e = {.type = EXPORT_INSTANT,
+                        .in = EXPORT_IN_MEMORY,
+                        .time_ns = row->time_ns,
+                        .name = p->name};
+
+    e.track = track(t, EXPORT_DEVICE, row->block, 0, 0);
+    if (gpurt_pair_value(p->bytes) != UINT64_MAX)
+        arg(&e, EXPORT_ARG_BYTES, EXPORT_AS_NUMBER, gpurt_pair_value(p->bytes));
+    arg(&e, EXPORT_ARG_ADDRESS, EXPORT_AS_ADDRESS, gpurt_pair_value(p->address));
+    arg(&e, EXPORT_ARG_CALL, EXPORT_AS_NUMBER, p->correlation);
+    t->writer->event(t->out, &e);
+}
+
 static void activity_row(export_timeline_t *t, const gpurt_row_t *row)
 {
     gpurt_activity_any_t room;
@@ -426,6 +452,9 @@ static void activity_row(export_timeline_t *t, const gpurt_row_t *row)
         break;
     case GPURT_KIND_MEMORY:
         memory_row(t, row, words);
+        break;
+    case GPURT_KIND_POOL:
+        pool_row(t, row, words);
         break;
     case GPURT_KIND_ENVIRONMENT:
         environment_row(t, row, words);
@@ -452,6 +481,8 @@ void export_timeline_row(export_timeline_t *t, const gpurt_row_t *row)
         activity_row(t, row);
     else if (gpurt_span_on_stream(&span))
         on_stream(t, &span);
+    else if (span.kind == GPURT_KIND_MANAGED)
+        on_managed(t, &span);
     else
         on_host(t, &span);
 }

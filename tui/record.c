@@ -66,7 +66,8 @@ static const gpurt_option_t rows[] = {
      .help =
          "what is recorded of the GPU itself: off, kernels, default, all, or such words "
          "with commas; 'default,nodes' follows each kernel of a CUDA graph, which "
-         "slows graphs down: without nodes each launch is one record (GPURT_CUPTI)"},
+         "slows graphs down: without nodes each launch is one record; 'default,managed' "
+         "adds unified memory (GPURT_CUPTI)"},
     {.section = "Failures",
      .name = "exec-on-panic",
      .arg = "CMD",

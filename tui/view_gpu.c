@@ -9,16 +9,24 @@
 
 static int copies_draw(const gpurt_model_activity_t *a, canvas_t *c, rect_t area, int row)
 {
-    char bytes[24], rate[24];
+    char bytes[24], rate[24], name[40];
     int at = 1;
 
-    for (uint32_t i = 0; i < GPURT_COPY_KINDS; i++)
-        if (a->copies[i].count)
-            at =
-                canvas_printf(c, area, row, at, STYLE_INFO, "%s %llu, %s, %s   ",
-                              activity_direction(i), (unsigned long long)a->copies[i].count,
-                              activity_bytes(a->copies[i].bytes, bytes),
-                              activity_rate(&a->copies[i], rate));
+    for (uint32_t i = 0; i < GPURT_COPY_KINDS * GPURT_MEMORY_KINDS; i++) {
+        const gpurt_model_copy_t *copy = activity_copies(a, i);
+
+        if (copy->count)
+            at = canvas_printf(
+                c, area, row, at, STYLE_INFO, "%s %llu, %s, %s   ",
+                activity_copy(i / GPURT_MEMORY_KINDS, i % GPURT_MEMORY_KINDS, name),
+                (unsigned long long)copy->count, activity_bytes(copy->bytes, bytes),
+                activity_rate(copy, rate));
+    }
+    for (uint32_t i = 0; i < GPURT_MANAGED_KINDS; i++)
+        if (a->managed[i].count)
+            at = canvas_printf(c, area, row, at, STYLE_INFO, "managed, %s %llu, %s   ",
+                               activity_managed(i), (unsigned long long)a->managed[i].count,
+                               activity_bytes(a->managed[i].bytes, bytes));
     if (a->fills.count)
         at = canvas_printf(c, area, row, at, STYLE_INFO, "fills %llu, %s   ",
                            (unsigned long long)a->fills.count,
@@ -50,6 +58,29 @@ static void title(const gpurt_model_activity_t *a, canvas_t *c, rect_t area)
     canvas_rule(c, area, text);
 }
 
+/* What the collector would rather not say; nothing where all is well. */
+static int collector_draw(const gpurt_model_activity_t *a, canvas_t *c, rect_t area,
+                          int row)
+{
+    const struct {
+        uint64_t count;
+        const char *format;
+    } parts[] = {{a->bad, "%llu records without times   "},
+                 {a->starved, "no buffer %llu times   "},
+                 {a->unknown, "%llu of unknown kinds   "},
+                 {a->samples_left_out, "%llu samples left out   "}};
+    int at = 1;
+
+    if (a->state[0] && strcmp(a->state, "on") != 0)
+        canvas_text(c, area, row++, 1, STYLE_WARN, a->state,
+                    strnlen(a->state, sizeof a->state));
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i].count)
+            at = canvas_printf(c, area, row, at, STYLE_WARN, parts[i].format,
+                               (unsigned long long)parts[i].count);
+    return at > 1 ? row + 1 : row;
+}
+
 static void draw(const picture_t *p, canvas_t *c, rect_t area)
 {
     const gpurt_model_activity_t *a = &p->view->activity;
@@ -67,9 +98,7 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
     title(a, c, area);
     row = gpulist_gpus(p, c, area, row);
     row = copies_draw(a, c, area, row);
-    if (a->state[0] && strcmp(a->state, "on") != 0)
-        canvas_text(c, area, row++, 1, STYLE_WARN, a->state,
-                    strnlen(a->state, sizeof a->state));
+    row = collector_draw(a, c, area, row);
     row = gputime_draw(p, c, area, row);
     if (!p->streams_open)
         gpulist_kernels(p, c, area, row, (int)p->kernel);

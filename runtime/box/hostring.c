@@ -60,13 +60,17 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
         T13(S, W, U, U, U, U, U, U, U, U, U, U, U),
         "kernel %s: %llu ns, grid %u,%u,%u block %u,%u,%u, %u registers, %u B shared, "
         "stream %u, call %u"),
-    GROWN(COPY, gpurt_activity_copy_t, context, T7(S, W, W, U, U, U, U),
+    GROWN(COPY, gpurt_activity_copy_t, context, T9(S, W, W, U, U, U, U, U, U),
           "copy %s: %llu B in %llu ns, stream %u, call %u"),
     GROWN(FILL, gpurt_activity_fill_t, context, T6(W, W, U, U, U, U),
           "fill: %llu B in %llu ns with 0x%x, stream %u, call %u"),
     GROWN(WAIT, gpurt_activity_wait_t, context, T5(S, W, U, U, U),
           "wait for %s: %llu ns, stream %d, call %u"),
     SITE(MEMORY, TRACE, gpurt_activity_memory_t, T4(S, W, P, S), "%s %llu B at %p, %s"),
+    SITE(POOL, TRACE, gpurt_activity_pool_t, T8(S, P, W, W, W, W, S, U),
+         "%s at %p: %llu B, %llu B used, keeps %llu B, gives back above %llu B, %s"),
+    SITE(MANAGED, TRACE, gpurt_activity_managed_t, T8(S, W, W, P, U, U, U, U),
+         "managed memory, %s: %llu ns, %llu B at %p, %u faults"),
     GROWN(GRAPH, gpurt_activity_graph_t, context, T6(U, W, U, U, U, U),
           "graph %u: %llu ns, stream %u, call %u, context %u, %u nodes known"),
     GROWN(RANGE, gpurt_activity_range_t, thread, T5(S, S, S, U, U),
@@ -74,9 +78,13 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
     SITE(OVERHEAD, TRACE, gpurt_activity_overhead_t, T2(S, W), "overhead %s: %llu ns"),
     SITE(CALL, TRACE, gpurt_activity_call_t, T5(S, W, U, U, U),
          "%s: %llu ns, result %u, thread %u, call %u"),
-    SITE(COLLECTOR, DEBUG, gpurt_activity_collector_t, T5(S, W, W, W, U),
-         "collector: %s; %llu records, %llu without times, %llu dropped, no buffer %u "
-         "times"),
+    {.kind = GPURT_KIND_COLLECTOR,
+     .level = GPURT_LEVEL_DEBUG,
+     .words = (uint8_t)(sizeof(gpurt_activity_collector_t) / 4),
+     .least = (uint8_t)(offsetof(gpurt_activity_collector_t, unknown) / 4),
+     .types = T7(S, W, W, W, U, U, U),
+     .format = "collector: %s; %llu records, %llu without times, %llu dropped, no buffer "
+               "%u times, %u of unknown kinds, %u samples left out"},
     SITE(BUSY, DEBUG, gpurt_activity_busy_t, T6(W, W, W, W, W, W),
          "of %llu ns: kernels %llu, copies %llu, told of the end %llu, launching %llu, "
          "nothing asked %llu"),
@@ -91,6 +99,10 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
          T15(S, W, U, U, U, U, U, U, U, U, U, U, U, U, W),
          "kernel %s: %llu ns, grid %u,%u,%u block %u,%u,%u, %u registers, %u B shared, "
          "stream %u, call %u, context %u, graph %u, node %llu"),
+    SITE(DEVICE_NODE, TRACE, gpurt_activity_node_t,
+         T15(S, W, U, U, U, U, U, U, U, U, U, U, U, U, W),
+         "kernel %s: %llu ns, grid %u,%u,%u block %u,%u,%u, %u registers, %u B shared, "
+         "stream %u, call %u, context %u, graph %u, node %llu, launched by the device"),
     SITE(SAMPLE, TRACE, gpurt_activity_sample_t, T6(W, I, I, I, I, I),
          "sample of %llu ns, in 1/100 %%: SM active %d, issued %d, memory %d, tensor %d, "
          "warps %d"),

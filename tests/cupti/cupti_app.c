@@ -96,6 +96,93 @@ static void bad_times(void)
     fake->copy(0, CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, 8, 0, now);
 }
 
+/* Of what takes no time: three of each, two of them at a time that cannot be. */
+static void moments(void)
+{
+    const uint64_t now = fake->time(), times[] = {now, 0, now + 3600000000000ull};
+
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        CUpti_ActivityMemory4 memory = {.kind = CUPTI_ACTIVITY_KIND_MEMORY2,
+                                        .memoryOperationType =
+                                            CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION,
+                                        .bytes = 1024 + i,
+                                        .timestamp = times[i]};
+        CUpti_ActivityMarker2 mark = {.kind = CUPTI_ACTIVITY_KIND_MARKER,
+                                      .flags = CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS,
+                                      .name = "here",
+                                      .timestamp = times[i]};
+
+        fake->put(0, &memory);
+        fake->put(0, &mark);
+    }
+}
+
+/* A pool's life, and one that another process made. */
+static void pools(void)
+{
+    CUpti_ActivityMemoryPool3 pool = {
+        .kind = CUPTI_ACTIVITY_KIND_MEMORY_POOL,
+        .memoryPoolOperationType = CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_CREATED,
+        .memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL,
+        .deviceId = 1,
+        .minBytesToKeep = 777,
+        .address = 0x7f0000002000,
+        .releaseThreshold = UINT64_MAX,
+        .timestamp = fake->time()};
+
+    fake->put(0, &pool);
+    pool.memoryPoolOperationType = CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED;
+    pool.size = 2 << 20;
+    pool.utilizedSize = 1 << 20;
+    pool.releaseThreshold = 4096;
+    fake->put(0, &pool);
+    pool.memoryPoolOperationType = CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_DESTROYED;
+    pool.isManagedPool = 1;
+    pool.timestamp = 0;
+    fake->put(0, &pool);
+    pool.memoryPoolOperationType = CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_CREATED;
+    pool.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_IMPORTED;
+    pool.timestamp = fake->time();
+    fake->put(0, &pool);
+}
+
+/* Of each kind one, and one of a later version; the last two at times that cannot be. */
+static void managed(void)
+{
+    CUpti_ActivityUnifiedMemoryCounter3 u = {.kind =
+                                                 CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER,
+                                             .address = 0x7f0000003000,
+                                             .srcId = 2,
+                                             .dstId = 1};
+    uint64_t now;
+
+    for (int tries = 0; tries < 1000 && !(fake->kinds() >> u.kind & 1); tries++)
+        rest(10); /* CUPTI takes it when the driver is there */
+    now = fake->time() - 1000000;
+    for (int kind = 1; kind <= 9; kind++) {
+        u.counterKind = (CUpti_ActivityUnifiedMemoryCounterKind)kind;
+        u.value = 65536 + (uint64_t)kind;
+        u.start = now + 10000 * (uint64_t)kind;
+        u.end = u.start + 1000 * (uint64_t)kind;
+        fake->put(0, &u);
+    }
+    u.counterKind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD;
+    u.end = u.start - 1;
+    fake->put(0, &u);
+    u.counterKind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP;
+    u.start = 0;
+    fake->put(0, &u);
+}
+
+static void unmanaged(void)
+{
+    uint64_t now = fake->time();
+
+    fake->kernel(0, "beside", now - 2000, now - 1000);
+    rest(300);
+    CHECK(!(fake->kinds() >> CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER & 1));
+}
+
 static void mixed(void)
 {
     uint64_t now = fake->time() - 1000000;
@@ -111,6 +198,39 @@ static void mixed(void)
     fake->kernel(0, "third", now + 80000, now + 90000);
     fake->kernel(0, "fourth", now + 93000, now + 100000);
     fake->other(0);
+}
+
+/* Each direction from and to memory of three kinds, 1 MB in as many us as its number says. */
+static void copies(void)
+{
+    static const struct {
+        uint8_t kind, from, to;
+    } of[] = {
+        {CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE,
+         CUPTI_ACTIVITY_MEMORY_KIND_DEVICE},
+        {CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, CUPTI_ACTIVITY_MEMORY_KIND_PINNED,
+         CUPTI_ACTIVITY_MEMORY_KIND_DEVICE},
+        {CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
+         CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE},
+        {CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
+         CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC},
+        {CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, 200, 200}, /* of a later version */
+        {CUPTI_ACTIVITY_MEMCPY_KIND_DTOD, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
+         CUPTI_ACTIVITY_MEMORY_KIND_PINNED},
+    };
+    uint64_t now = fake->time() - 1000000;
+
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        CUpti_ActivityMemcpy6 what = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
+                                      .copyKind = of[i].kind,
+                                      .srcKind = of[i].from,
+                                      .dstKind = of[i].to,
+                                      .bytes = 1000000,
+                                      .start = now + 10000 * i,
+                                      .end = now + 10000 * i + 1000 * (i + 1)};
+
+        fake->put(0, &what);
+    }
 }
 
 /* Two buffers, the later one comes back first. */
@@ -191,6 +311,20 @@ static void several(void)
     for (uint64_t i = 0; i < 40; i++)
         fake->kernel_of((int)(i % 4), &where[i % 4], names[i % 3], now + 20000 * i,
                         now + 20000 * i + 1000 * (i % 4 + 1));
+}
+
+/* A node of a graph that the host launched, then one of a graph that device code did. */
+static void by_device(void)
+{
+    fake_where_t where = {.context = 1, .stream = 7, .graph = 5, .node = 0x500000001};
+    uint64_t now = fake->time() - 1000000;
+
+    fake->kernel_of(0, &where, "node", now, now + 1000);
+    where.by_device = 1;
+    where.node++;
+    fake->kernel_of(0, &where, "node", now + 2000, now + 3000);
+    where.node = where.graph = 0; /* whatever it was of */
+    fake->kernel_of(0, &where, "node", now + 4000, now + 5000);
 }
 
 /* Three graphs are launched by turns, one is launched that was there before. */
@@ -351,7 +485,9 @@ int main(int argc, char **argv)
     } modes[] = {{"threads", threads_run}, {"bad", bad_times},         {"mixed", mixed},
                  {"order", out_of_order},  {"persistent", persistent}, {"fork", forking},
                  {"without", without},     {"seconds", seconds},       {"several", several},
-                 {"addresses", addresses}, {"graphs", graphs}};
+                 {"addresses", addresses}, {"graphs", graphs},         {"copies", copies},
+                 {"by-device", by_device}, {"moments", moments},       {"pools", pools},
+                 {"managed", managed},     {"unmanaged", unmanaged}};
     const char *mode = argc > 1 ? argv[1] : "";
     long count = argc > 2 ? atol(argv[2]) : 1000;
 

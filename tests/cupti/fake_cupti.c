@@ -22,7 +22,7 @@ static struct {
     uint64_t kinds, taken, dropped, dropped_sum;
     int tells_graphs, times, kinds_before_time, forced, patient, system_threads,
         polls_hidden;
-    uint32_t correlation;
+    uint32_t correlation, managed, asked_managed;
     lane_t lanes[FAKE_LANES];
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -50,6 +50,10 @@ static size_t size_of(CUpti_ActivityKind kind)
         return sizeof(CUpti_ActivityOverhead3);
     case CUPTI_ACTIVITY_KIND_MEMORY2:
         return sizeof(CUpti_ActivityMemory4);
+    case CUPTI_ACTIVITY_KIND_MEMORY_POOL:
+        return sizeof(CUpti_ActivityMemoryPool3);
+    case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
+        return sizeof(CUpti_ActivityUnifiedMemoryCounter3);
     case CUPTI_ACTIVITY_KIND_MARKER:
         return sizeof(CUpti_ActivityMarker2);
     case CUPTI_ACTIVITY_KIND_RUNTIME:
@@ -121,10 +125,29 @@ CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t enable)
     return CUPTI_SUCCESS;
 }
 
+CUptiResult
+cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig *config,
+                                           uint32_t count)
+{
+    (void)count;
+    if (mode_is("unmanaged"))
+        return CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED;
+    if (mode_is("early") && fake.asked_managed++ < 3 * 8)
+        return CUPTI_ERROR_NOT_INITIALIZED;
+    /* One that this platform does not have. */
+    if (config->kind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD &&
+        mode_is("half"))
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    fake.managed |= config->enable;
+    return CUPTI_SUCCESS;
+}
+
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 {
     if (kind == CUPTI_ACTIVITY_KIND_OVERHEAD && mode_is("refuse"))
         return CUPTI_ERROR_NOT_SUPPORTED;
+    if (kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER && !fake.managed)
+        return CUPTI_ERROR_INVALID_PARAMETER; /* as CUPTI's words have it: configured first */
     pthread_mutex_lock(&fake.lock);
     fake.kinds_before_time += fake.times == 0;
     fake.kinds |= 1ull << kind;
@@ -250,6 +273,7 @@ static void fake_kernel_of(int lane, const fake_where_t *where, const char *name
         k->contextId = where->context;
         k->graphId = where->graph;
         k->graphNodeId = where->node;
+        k->isDeviceLaunched = where->by_device;
         k->correlationId = ++fake.correlation;
     }
     pthread_mutex_unlock(&fake.lock);
@@ -307,19 +331,27 @@ static void fake_graph_run(int lane, const fake_graph_t *graph, uint64_t start, 
     }
 }
 
-static void fake_copy(int lane, uint8_t kind, uint64_t bytes, uint64_t start, uint64_t end)
+static void fake_put(int lane, const void *record)
 {
-    CUpti_ActivityMemcpy6 *m;
+    CUpti_ActivityKind kind = ((const CUpti_Activity *)record)->kind;
+    void *room;
 
     pthread_mutex_lock(&fake.lock);
-    m = record_take(lane, CUPTI_ACTIVITY_KIND_MEMCPY);
-    if (m) {
-        m->copyKind = kind;
-        m->bytes = bytes;
-        m->start = start;
-        m->end = end;
-    }
+    room = record_take(lane, kind);
+    if (room)
+        memcpy(room, record, size_of(kind));
     pthread_mutex_unlock(&fake.lock);
+}
+
+static void fake_copy(int lane, uint8_t kind, uint64_t bytes, uint64_t start, uint64_t end)
+{
+    CUpti_ActivityMemcpy6 what = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
+                                  .copyKind = kind,
+                                  .bytes = bytes,
+                                  .start = start,
+                                  .end = end};
+
+    fake_put(lane, &what);
 }
 
 static void fake_fill(int lane, uint64_t bytes, uint64_t start, uint64_t end)
@@ -408,6 +440,8 @@ static void fake_other(int lane)
             CUpti_ActivityMemcpyPtoP4 *m = any;
 
             m->bytes = 1 << 20;
+            m->srcDeviceId = 3;
+            m->dstDeviceId = 1;
             m->start = now;
             m->end = now + 300;
         }
@@ -513,6 +547,7 @@ const fake_cupti_t fake_cupti = {
     .graph_made = fake_graph_made,
     .graph_run = fake_graph_run,
     .copy = fake_copy,
+    .put = fake_put,
     .fill = fake_fill,
     .wait = fake_wait,
     .poll = fake_poll,

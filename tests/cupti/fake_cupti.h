@@ -2,7 +2,8 @@
 /* fake_cupti.h - a stand-in for libcupti: the entry points that the collector uses, and
  * these by which a test makes things happen. FAKE_CUPTI in the environment: "clash" (somebody
  * else subscribed), "old" (another version), "refuse" (no records of overhead), "hang" (a
- * flush never comes back). Threads may use it at once. */
+ * flush never comes back), "unmanaged" (no counters of unified memory), "half" (but one of them), "early" (they are refused
+ * until the driver is there: three looks of eight). Threads may use it at once. */
 #ifndef GPURT_TESTS_FAKE_CUPTI_H
 #define GPURT_TESTS_FAKE_CUPTI_H
 
@@ -15,6 +16,7 @@ typedef struct fake_where {
     int32_t grid, block;
     uint16_t registers;
     int32_t shared;
+    uint8_t by_device;
 } fake_where_t;
 
 /* A graph, and what the program instantiated of it: both handles are its address. */
@@ -32,6 +34,7 @@ typedef struct fake_cupti {
     void (*kernel_of)(int lane, const fake_where_t *where, const char *name, uint64_t start,
                       uint64_t end);
     void (*copy)(int lane, uint8_t kind, uint64_t bytes, uint64_t start, uint64_t end);
+    void (*put)(int lane, const void *record); /* a whole one, by its kind */
     void (*fill)(int lane, uint64_t bytes, uint64_t start, uint64_t end);
     void (*wait)(int lane, CUpti_ActivitySynchronizationType type, uint64_t start,
                  uint64_t end);

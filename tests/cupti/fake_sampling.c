@@ -3,7 +3,7 @@
  * samples come as time goes by. FAKE_PM: "forbidden" (for administrators alone), "busy"
  * (another tool has them), "second" (the second device is), "passes" (three metrics fit into
  * one pass), "flood" (too many come for the third look, and then none before a new start),
- * "strange" (times of another clock), "slow" (a second until it counts), "hang" (a look never
+ * "strange" (times of another clock), "backwards" (one of three ends before it begins), "slow" (a second until it counts), "hang" (a look never
  * comes back). */
 #include "fake_cupti.h"
 
@@ -247,6 +247,8 @@ CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params *p)
         image->samples[image->count].end = o->next - other;
         if (o->looks == 0 && image->count == 0) /* as CUPTI tells of the first one */
             image->samples[0].start -= 400000000;
+        if (mode_is("backwards") && image->count % 3 == 1)
+            image->samples[image->count].start = image->samples[image->count].end + 1;
     }
     o->looks++;
     o->full = mode_is("flood") && o->looks == 3;

@@ -63,7 +63,7 @@ counted mixed 4
 [ "$(lines ' copy ')" = 3 ] || fail "copies"
 log_has 'copy host to device: 1048576 B in 40000 ns' copy
 log_has 'copy device to host: 1024 B in 1000 ns' copy
-log_has 'copy device to device: 1048576 B in 300 ns' 'copy of two devices'
+log_has 'copy device 3 to device 1: 1048576 B in 300 ns' 'copy of two devices'
 log_has 'fill: 4096 B in 1000 ns with 0x0*ff' fill
 log_has 'wait for a stream: 10000 ns, stream 7' wait
 [ "$(lines ' wait ')" = 1 ] || fail "a look that found nothing is no wait"
@@ -71,9 +71,24 @@ log_has 'overhead loading a function: 100 ns' overhead
 [ "$(lines ' range ')" = 0 ] || fail "ranges were not asked for"
 "$bin/gpurt-log" cat --jsonl run.gplog | grep >/dev/null '"device":0,.*"kind":"kernel","msg":"kernel first' || fail "jsonl"
 "$bin/gpurt-log" cat --level debug run.gplog | grep >/dev/null ' kernel ' && fail "kernels are TRACE"
+log_has ' 1 of unknown kinds' 'a kind that nobody asked for'
+"$bin/gpurt-log" stat run.gplog | grep >/dev/null '^collector  on; .* 0 without times, 1 of unknown kinds' || fail 'stat: unknown kinds'
 log_has 'ns: kernels 37000, copies 42300, told of the end 1000, launching 20000, nothing asked [0-9]\+' busy
 "$bin/gpurt-log" stat run.gplog | grep >/dev/null '^copies     host to device: 1, 1.0 MiB, 26.21 GB/s' || fail "stat"
 "$bin/gpurt-log" stat --json run.gplog | grep >/dev/null '"activity":{"kernels":4,"kernel_ns":37000,"untimed":0,' || fail "stat --json"
+run 0 copies # by what the host's memory is, where it has a part in it
+for want in 'host to device, pageable: 1000000 B in 1000 ns' 'host to device, pinned: 1000000 B in 2000 ns' 'device to host, pageable: 1000000 B in 3000 ns' \
+    'device to host, managed: 1000000 B in 4000 ns' 'host to device: 1000000 B in 5000 ns' 'on the device: 1000000 B in 6000 ns'; do
+    log_has "copy $want" copies
+done
+sums=$("$bin/gpurt-log" stat run.gplog)
+for want in 'host to device, pageable: 1, 976.6 KiB, 1000.00' 'host to device, pinned: 1, 976.6 KiB, 500.00' 'host to device: 1, 976.6 KiB, 200.00' 'on device: 1,'; do
+    grep >/dev/null "^copies     $want" <<<"$sums" || fail "copies: no $want in $sums"
+done
+sums=$("$bin/gpurt-log" stat --json run.gplog)
+grep >/dev/null '{"kind":"host to device","memory":"pinned","count":1,"bytes":1000000,"ns":2000,"timed_bytes":1000000}' <<<"$sums" || fail "copies: $sums"
+grep >/dev/null '{"kind":"on device","memory":null,' <<<"$sums" || fail "copies: $sums"
+"$bin/gpurt-log" export --to csv run.gplog -o - | grep >/dev/null ',"host to device, pinned",' || fail 'copies: csv'
 GPURT_CUPTI=all run 0 mixed
 log_has 'take 4096 B at 0x7f0000001000, device' memory
 log_has 'range begin: forward (default), id 5' range
@@ -85,6 +100,45 @@ counted kernels-only 4
 GPURT_CUPTI=off run 3 mixed # the library was not loaded
 GPURT_CUPTI=kernels,colour run 0 mixed
 log_has "WARN .*'colour' is not known" 'a word that is none'
+
+# Pools of memory come with memory; what is not told of one, is not known.
+for kinds in memory all; do
+    GPURT_CUPTI=$kinds run 0 pools
+    [ "$(lines ' pool ')" = 4 ] || fail "pools, $kinds: $(lines ' pool ') records"
+done
+log_has 'dev1 *pool *pool made at 0x7f0000002000: 0 B, 0 B used, keeps 0 B, gives back above 9223372036854775807 B, not managed' pools
+log_has 'pool trimmed at 0x7f0000002000: 2097152 B, 1048576 B used, keeps 777 B, gives back above 4096 B, not managed' pools
+log_has 'pool destroyed at .*, managed' pools
+log_has 'pool made at 0x7f0000002000: unknown B, unknown B used, keeps 0 B, gives back above unknown B, of another process' pools
+log_has '4 records, 1 without times' pools
+[ "$(field pools)" = 4 ] || fail "pools: $(field pools) in the sums"
+"$bin/gpurt-log" export --to chrome run.gplog -o - | grep >/dev/null '"pool trimmed"' || fail 'pools: a timeline'
+run 0 pools
+[ "$(lines ' pool ')" = 0 ] || fail 'pools: nobody asked'
+
+# Unified memory, when it is asked for: what moved where, and who missed it. The driver may be late, and one counter missing.
+for mode in at-once early half; do
+    FAKE_CUPTI=$mode GPURT_CUPTI=default,managed run 0 managed
+    [ "$(lines ' managed ')" = 11 ] || fail "managed, $mode: $(lines ' managed ') records"
+    [ "$(lines ' WARN ')" = 0 ] || fail "managed, $mode: $("$bin/gpurt-log" cat run.gplog | grep ' WARN ')"
+done
+for want in 'dev1 *managed *managed memory, host to device: 1000 ns, 65537 B at 0x7f0000003000, 0 faults' 'dev2 .* device to host: 2000 ns, 65538 B ' \
+    'dev0 .* fault of the host: unknown ns, 0 B at 0x7f0000003000, 1 faults' 'dev2 .* fault of a device: 4000 ns, 0 B at 0x7f0000003000, 65540 faults' \
+    'dev0 .* thrashing: unknown ns, 65541 B ' 'dev2 .* throttling: 6000 ns, 0 B ' 'mapped from afar: unknown ns, 65543 B ' \
+    'dev1 .* device to device: 8000 ns, 65544 B ' ', something: unknown ns, 0 B ' ', host to device: unknown ns, '; do
+    log_has "$want" managed
+done
+log_has '11 records, 2 without times' managed
+sums=$("$bin/gpurt-log" stat run.gplog)
+grep >/dev/null '^managed    host to device: 2, 128.0 KiB, 65.54 GB/s$' <<<"$sums" || fail "managed: $sums"
+grep >/dev/null '^managed    faults of devices: 65540, 0 B, -$' <<<"$sums" || fail "managed: $sums"
+"$bin/gpurt-log" stat --json run.gplog | grep >/dev/null '"managed":\[{"kind":"unknown","count":1,.*{"kind":"device to host","count":1,"bytes":65538,"ns":2000,' || fail 'managed: stat --json'
+"$bin/gpurt-log" export --to csv run.gplog -o - | grep >/dev/null ',2000,"managed","TRACE",2,' || fail 'managed: csv'
+"$bin/gpurt-log" export --to chrome run.gplog -o - | grep >/dev/null '"managed memory"' || fail 'managed: a timeline'
+FAKE_CUPTI=unmanaged GPURT_CUPTI=default,managed run 0 unmanaged
+counted unmanaged 1
+[ "$(lines ' WARN .*refuses records of managed memory')" = 1 ] || fail "unmanaged: $("$bin/gpurt-log" cat run.gplog)"
+GPURT_CUPTI=all run 0 unmanaged # nobody asked
 
 # A launch of a graph is one record, and says of how many nodes it was made, where the driver says it. Numbers 2 and 4098 share a
 # place in the collector's table: the later one is known. It begins on the host, and ran where it ended.
@@ -131,12 +185,29 @@ for want in '"kernel","TRACE",0,1,7,:10000' '"kernel","TRACE",0,2,7,:20000' '"ke
 done
 [ "$("$bin/gpurt-log" export --to jsonl run.gplog -o - | grep -c '"graph":5,"node":4294967298,')" = 10 ] || fail 'nodes of a graph'
 
+# Who launched the graph of a kernel: it counts as a kernel either way.
+GPURT_CUPTI=default,nodes run 0 by-device
+counted by-device 3
+[ "$(lines ', node 21474836481$')" = 1 ] || fail 'by-device: one by the host'
+[ "$(lines ', graph 5, node 21474836482, launched by the device$')" = 1 ] || fail 'by-device: a node'
+[ "$(lines ', graph 0, node 0, launched by the device$')" = 1 ] || fail 'by-device: no node'
+[ "$(field kernels)" = 3 ] || fail "by-device: $(field kernels) kernels in the sums"
+"$bin/gpurt-log" cat --jsonl run.gplog | grep >/dev/null '"kind":"kernel","msg":.*launched by the device"' || fail 'by-device: cat --jsonl'
+[ "$("$bin/gpurt-log" export --to jsonl run.gplog -o - | grep -c '"node":21474836482,"launched":"device",')" = 1 ] || fail 'by-device: jsonl'
+[ "$("$bin/gpurt-log" export --to chrome run.gplog -o - | grep -o '"launched by":"device"' | wc -l)" = 2 ] || fail 'by-device: a timeline'
+
 # Times that cannot be: kept, without a duration, and counted.
 run 0 bad
 counted bad 9
 [ "$(lines 'kernel bad: unknown ns')" = 5 ] || fail "bad times"
 [ "$(lines 'B in unknown ns')" = 1 ] || fail "a copy without a beginning"
 log_has '10 records, 6 without times' bad
+"$bin/gpurt-log" stat run.gplog | grep >/dev/null '^collector  on; 0 dropped by CUPTI, no buffer 0 times, 6 without times, 0 of unknown kinds, 0 samples left out$' || fail 'bad: stat'
+GPURT_CUPTI=all run 0 moments
+log_has '6 records, 4 without times' moments
+[ "$(lines ' memory *take ')" = 3 ] || fail "moments: $(lines ' memory *take ') of memory"
+[ "$(lines ' range *range mark: here')" = 3 ] || fail "moments: $(lines ' range *range mark: here') marks"
+"$bin/gpurt-log" export --to csv run.gplog -o - | awk -F, -v now="$(date +%s)" 'NR > 1 && ($1 / 1e9 < now - 1000 || $1 / 1e9 > now + 1000) { print "a row of second " $1 / 1e9; bad = 1 } END { exit bad || NR < 7 }' || fail 'moments: times that cannot be are in the log'
 
 # A buffer that comes late; one that a running kernel holds, until the end.
 run 0 order
@@ -197,6 +268,8 @@ rm -f run.gplog
 env -u GPURT_HOST_RING_BYTES "$bin/gpurt-record" -q -o run.gplog -- "$app" stopped "$many" >out || fail "stopped"
 lost=$(field dropped) kept=$(lines ' kernel ')
 [ "$lost" -gt 0 ] || fail "stopped: nothing was lost"
+[ "$(field starved)" -gt 0 ] || fail "stopped: there was always a buffer"
+"$bin/gpurt-log" stat run.gplog | grep >/dev/null "^collector  on; [0-9]* dropped by CUPTI, no buffer $(field starved) times" || fail 'stopped: stat'
 [ $((lost + kept)) = "$many" ] || fail "stopped: $kept kept and $lost lost of $many"
 
 # A library that was named before runs first; without a drainer nothing happens at all.

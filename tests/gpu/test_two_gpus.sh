@@ -40,14 +40,14 @@ plain() { # KERNELS MODE
     is "$(count text ' dev0 .* kernel void work_on<0>\| dev0 .* kernel .*work_on<(int)0>')" "$zero" "kernels of GPU 0"
     is "$(count text ' dev1 .* kernel void work_on<1>\| dev1 .* kernel .*work_on<(int)1>')" "$one" "kernels of GPU 1"
     is "$(count text ' kernel  *kernel ')" $((zero + one)) "kernels in all"
-    echo "copies, peers $peers, $2: $(grep ' copy  *copy ' text | sed 's/.* \(dev[0-9]\) *copy *copy \([a-z ]*\): .*/\1 \2/' | sort | uniq -c | tr '\n' ';')"
+    echo "copies, peers $peers, $2: $(grep ' copy  *copy ' text | sed 's/.* \(dev[0-9]\) *copy *copy \([a-z0-9, ]*\): .*/\1 \2/' | sort | uniq -c | tr '\n' ';')"
     if [ "$2" = peers ]; then
-        is "$(count text ' copy  *copy device to device: 262144 B')" $((copies_zero + copies_one)) "copies between GPUs"
+        is "$(count text ' copy  *copy device [01] to device [01]: 262144 B')" $((copies_zero + copies_one)) "copies between GPUs"
     else # those that do not reach into one another copy by way of the host: once there, once back
-        is "$(count text ' dev0 *copy  *copy device to host: 262144 B')" "$copies_zero" "copies out of GPU 0"
-        is "$(count text ' dev1 *copy  *copy device to host: 262144 B')" "$copies_one" "copies out of GPU 1"
-        is "$(count text ' dev0 *copy  *copy host to device: 262144 B')" "$copies_one" "copies into GPU 0"
-        is "$(count text ' dev1 *copy  *copy host to device: 262144 B')" "$copies_zero" "copies into GPU 1"
+        is "$(count text ' dev0 *copy  *copy device to host[a-z, ]*: 262144 B')" "$copies_zero" "copies out of GPU 0"
+        is "$(count text ' dev1 *copy  *copy device to host[a-z, ]*: 262144 B')" "$copies_one" "copies out of GPU 1"
+        is "$(count text ' dev0 *copy  *copy host to device[a-z, ]*: 262144 B')" "$copies_one" "copies into GPU 0"
+        is "$(count text ' dev1 *copy  *copy host to device[a-z, ]*: 262144 B')" "$copies_zero" "copies into GPU 1"
     fi
     is "$(count text ' dev0 .* fill: ')" 1 "fills on GPU 0"
     is "$(count text ' dev1 .* fill: ')" 1 "fills on GPU 1"

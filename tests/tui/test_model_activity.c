@@ -88,18 +88,21 @@ static void check_kernels(void)
 static void check_rest(void)
 {
     gpurt_activity_copy_t copy = {
-        1, gpurt_pair(1 << 20), gpurt_pair(1000), 0, 0, GPURT_COPY_TO_HOST, 1};
+        1, gpurt_pair(1 << 20), gpurt_pair(1000), 0, 0, GPURT_COPY_TO_HOST, 1, 0, 0};
     gpurt_activity_busy_t busy = {gpurt_pair(100), gpurt_pair(40), gpurt_pair(10),
                                   gpurt_pair(20),  gpurt_pair(25), gpurt_pair(5)};
     gpurt_activity_environment_t e = {
         91,   7,   gpurt_pair(1ull << 33), gpurt_pair(1ull << 37), 312000, 700000, 45,
         1980, 3201};
-    gpurt_activity_collector_t c = {string("on"), gpurt_pair(1), gpurt_pair(2),
-                                    gpurt_pair(3), 4};
+    gpurt_activity_collector_t c = {
+        string("on"), gpurt_pair(1), gpurt_pair(2), gpurt_pair(3), 4, 5, 6};
     gpurt_activity_wait_t wait = {1, gpurt_pair(500), 0, 0, 1};
+    const gpurt_model_copy_t *copies;
     uint64_t rows;
     char text[24];
 
+    put_at(GPURT_KIND_COPY, 0, T0, &copy, sizeof copy - 8); /* of an older file */
+    copy.memory = GPURT_MEMORY_DEVICE | GPURT_MEMORY_PINNED << 8;
     put_at(GPURT_KIND_COPY, 0, T0, &copy, sizeof copy);
     copy.ns = gpurt_pair(GPURT_ACTIVITY_NO_TIME);
     put_at(GPURT_KIND_COPY, 0, T0, &copy, sizeof copy);
@@ -111,6 +114,10 @@ static void check_rest(void)
     put_at(GPURT_KIND_ENVIRONMENT, 1, T0 + 5, &e, sizeof e);
     e.gpu_percent = 1; /* an older one that comes later */
     put_at(GPURT_KIND_ENVIRONMENT, 1, T0 + 4, &e, sizeof e);
+    put_at(GPURT_KIND_COLLECTOR, 0, T0 - 1, &c, sizeof c - 8); /* of an older file */
+    look();
+    CHECK_EQ(view->activity.starved, 4);
+    CHECK_EQ(view->activity.unknown, 0);
     put_at(GPURT_KIND_COLLECTOR, 0, T0, &c, sizeof c);
     put_at(GPURT_KIND_WAIT, 0, T0, &wait, sizeof wait);
     put_at(GPURT_KIND_WAIT, 0, T0, &wait, sizeof wait - 4); /* of a file before contexts */
@@ -119,11 +126,12 @@ static void check_rest(void)
     put_at(GPURT_KIND_WAIT, 0, T0, &wait, sizeof wait - 8); /* cut short */
     look();
     CHECK_EQ(view->activity.rows, rows);
-    CHECK_EQ(view->activity.copies[GPURT_COPY_TO_HOST].count, 2);
-    CHECK_EQ(view->activity.copies[GPURT_COPY_TO_HOST].bytes, 2 << 20);
-    CHECK_STR(activity_rate(&view->activity.copies[GPURT_COPY_TO_HOST], text),
-              "1048.58 GB/s");
-    CHECK_EQ(view->activity.copies[GPURT_COPY_OTHER].count, 1);
+    copies = view->activity.copies[GPURT_COPY_TO_HOST];
+    CHECK_EQ(copies[GPURT_MEMORY_UNKNOWN].count, 1);
+    CHECK_EQ(copies[GPURT_MEMORY_PINNED].count, 2);
+    CHECK_EQ(copies[GPURT_MEMORY_PINNED].bytes, 2 << 20);
+    CHECK_STR(activity_rate(&copies[GPURT_MEMORY_PINNED], text), "1048.58 GB/s");
+    CHECK_EQ(view->activity.copies[GPURT_COPY_OTHER][0].count, 1);
     CHECK_EQ(view->activity.gpus[1].busy.ns, 200);
     CHECK_EQ(view->activity.gpus[1].busy.waiting, 40);
     CHECK_EQ(view->activity.gpus[1].recent.launching, 25);
@@ -157,8 +165,11 @@ static void check_screen(void)
     picture_draw(&p, &c);
     CHECK(on_canvas(&c, "GPU  5102 kernels, 5.46 s, 1 without times, 3 dropped by CUPTI"));
     CHECK(on_canvas(&c, "GPU 1  91%  8.0 GiB of 128.0 GiB  312 W  45 C  1980 MHz"));
+    CHECK(on_canvas(&c,
+                    "2 records without times   no buffer 4 times   5 of unknown kinds   "
+                    "6 samples left out"));
     CHECK(on_canvas(&c, "kernels 40% copies 10% told of end 20% launching 25% idle 5%"));
-    CHECK(on_canvas(&c, "device to host 2, 2.0 MiB, 1048.58 GB/s"));
+    CHECK(on_canvas(&c, "device to host, pinned 2, 2.0 MiB, 1048.58 GB/s"));
     CHECK(on_canvas(&c, " 91.5%      100     5.00 s   50.00 ms"));
     CHECK(on_canvas(&c, "gemm<float>"));
     CHECK(!on_canvas(&c, "nothing has ended"));

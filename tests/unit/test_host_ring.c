@@ -170,9 +170,10 @@ static void kinds_put(void)
     gpurt_activity_kernel_t kernel = {
         name, gpurt_pair(1234567890123), {1, 2, 3}, {4, 5, 6}, 32, 1024, 7, 42, 2};
     gpurt_activity_node_t node = {kernel, 3, gpurt_pair(1ull << 33)};
-    gpurt_activity_copy_t copy = {name, gpurt_pair(1ull << 40), gpurt_pair(77), 1, 2, 3, 4};
-    gpurt_activity_collector_t collector = {name, gpurt_pair(5), gpurt_pair(6),
-                                            gpurt_pair(1ull << 33), 8};
+    gpurt_activity_copy_t copy = {
+        name, gpurt_pair(1ull << 40), gpurt_pair(77), 1, 2, 3, 4, 5, 6};
+    gpurt_activity_collector_t collector = {
+        name, gpurt_pair(5), gpurt_pair(6), gpurt_pair(1ull << 33), 8, 9, 10};
     gpurt_activity_environment_t e = {50, 60, gpurt_pair(1), gpurt_pair(2), 3, 4, 5, 6, 7};
 
     CHECK(name > 0);
@@ -203,7 +204,10 @@ static void check_kinds(void)
               "32 registers, 1024 B shared, stream 7, call 42");
     CHECK_STR(seen.text[1],
               "copy saxpy(float*): 1099511627776 B in 77 ns, stream 1, call 2");
-    CHECK_CONTAINS(seen.text[2], "5 records, 6 without times, 8589934592 dropped");
+    CHECK_CONTAINS(
+        seen.text[2],
+        "5 records, 6 without times, 8589934592 dropped, no buffer 8 times, 9 of unknown "
+        "kinds, 10 samples left out");
     CHECK_CONTAINS(seen.text[3], "GPU 50%, memory 60%, 1 of 2 B used, 3 of 4 mW, 5 C");
     CHECK_CONTAINS(seen.text[4], "stream 7, call 42, context 2, graph 3, node 8589934592");
     CHECK_STR(seen.text[5], "taken by another profiler");

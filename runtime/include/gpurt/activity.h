@@ -22,11 +22,14 @@ enum {
     GPURT_KIND_GRAPH = 69,
     GPURT_KIND_RANGE = 70, /* NVTX */
     GPURT_KIND_OVERHEAD = 71,
-    GPURT_KIND_CALL = 72,      /* of the CUDA API */
-    GPURT_KIND_COLLECTOR = 73, /* how the collector itself fares */
-    GPURT_KIND_BUSY = 74,      /* what a device did with a stretch of time */
-    GPURT_KIND_NODE = 75,      /* a kernel that is a node of a graph */
-    GPURT_KIND_SAMPLE = 76,    /* counters of a device, while kernels run */
+    GPURT_KIND_CALL = 72,        /* of the CUDA API */
+    GPURT_KIND_COLLECTOR = 73,   /* how the collector itself fares */
+    GPURT_KIND_BUSY = 74,        /* what a device did with a stretch of time */
+    GPURT_KIND_NODE = 75,        /* a kernel that is a node of a graph */
+    GPURT_KIND_SAMPLE = 76,      /* counters of a device, while kernels run */
+    GPURT_KIND_DEVICE_NODE = 77, /* as NODE, of a graph that device code launched */
+    GPURT_KIND_POOL = 78,        /* of memory: made, destroyed, trimmed */
+    GPURT_KIND_MANAGED = 79,     /* unified memory moved, or was not where it was needed */
     GPURT_KIND_LAUNCH = GPURT_KIND_HOST,
     GPURT_KIND_ENVIRONMENT = 97
 };
@@ -51,7 +54,8 @@ typedef struct gpurt_activity_kernel {
     uint32_t context; /* numbers of streams are a context's own */
 } gpurt_activity_kernel_t;
 
-/* A kernel of a graph says which node it was: begins as any kernel. */
+/* A kernel of a graph says which node it was: begins as any kernel. Its kind says who launched
+ * the graph. */
 typedef struct gpurt_activity_node {
     gpurt_activity_kernel_t kernel;
     uint32_t graph;
@@ -68,12 +72,28 @@ enum {
     GPURT_COPY_ON_HOST = 5,
     GPURT_COPY_KINDS = 6
 };
+/* Kinds of memory; numbers are frozen. */
+enum {
+    GPURT_MEMORY_UNKNOWN = 0,
+    GPURT_MEMORY_PAGEABLE = 1,
+    GPURT_MEMORY_PINNED = 2,
+    GPURT_MEMORY_DEVICE = 3,
+    GPURT_MEMORY_ARRAY = 4,
+    GPURT_MEMORY_MANAGED = 5,
+    GPURT_MEMORY_DEVICE_STATIC = 6,
+    GPURT_MEMORY_MANAGED_STATIC = 7,
+    GPURT_MEMORY_KINDS = 8
+};
 typedef struct gpurt_activity_copy {
-    uint32_t name; /* of the direction */
+    uint32_t name; /* of the direction, and what is known of its ends */
     gpurt_pair_t bytes, ns;
     uint32_t stream, correlation;
     uint32_t direction; /* GPURT_COPY_* */
     uint32_t context;
+    uint32_t memory; /* GPURT_MEMORY_* that it left, and << 8 that it went to */
+    uint32_t
+        devices; /* GPURT_COPY_PEER: number + 1 of the one that it left, and << 16 of the
+                         other; 0: not known */
 } gpurt_activity_copy_t;
 
 typedef struct gpurt_activity_fill {
@@ -92,6 +112,38 @@ typedef struct gpurt_activity_memory {
     gpurt_pair_t bytes, address;
     uint32_t memory; /* name of its kind */
 } gpurt_activity_memory_t;
+
+/* Bytes that are not known, as those of a pool of another process: UINT64_MAX. */
+typedef struct gpurt_activity_pool {
+    uint32_t name; /* what was done */
+    gpurt_pair_t address, bytes, used;
+    gpurt_pair_t keep;      /* a trim leaves so much */
+    gpurt_pair_t threshold; /* more than so much that is free goes back; INT64_MAX: never */
+    uint32_t memory;        /* name of its kind */
+    uint32_t correlation;
+} gpurt_activity_pool_t;
+
+/* What happened to unified memory; numbers are frozen. */
+enum {
+    GPURT_MANAGED_OTHER = 0,
+    GPURT_MANAGED_TO_DEVICE = 1,
+    GPURT_MANAGED_TO_HOST = 2,
+    GPURT_MANAGED_HOST_FAULT = 3,
+    GPURT_MANAGED_DEVICE_FAULT = 4,
+    GPURT_MANAGED_THRASHING = 5,  /* it goes to and fro */
+    GPURT_MANAGED_THROTTLING = 6, /* one of those who want it waits */
+    GPURT_MANAGED_REMOTE = 7,     /* mapped where it is, and not moved */
+    GPURT_MANAGED_PEER = 8,       /* from device to device */
+    GPURT_MANAGED_KINDS = 9
+};
+typedef struct gpurt_activity_managed {
+    uint32_t name; /* of what */
+    gpurt_pair_t ns;
+    gpurt_pair_t bytes, address;
+    uint32_t faults;
+    uint32_t what;     /* GPURT_MANAGED_* */
+    uint32_t from, to; /* processors, as CUPTI numbers them; where it says */
+} gpurt_activity_managed_t;
 
 typedef struct gpurt_activity_graph {
     uint32_t graph;
@@ -122,6 +174,8 @@ typedef struct gpurt_activity_collector {
     uint32_t state; /* a sentence */
     gpurt_pair_t records, bad, dropped;
     uint32_t starved; /* times that no buffer was free */
+    uint32_t unknown; /* records left out: of kinds that nobody asked for */
+    uint32_t samples; /* left out: they could not be read, or end before they begin */
 } gpurt_activity_collector_t;
 
 /* One device, one stretch of time from the record's on. The parts add up to `ns`. */
@@ -176,6 +230,22 @@ static inline uint64_t gpurt_pair_value(gpurt_pair_t pair)
     return pair.low | (uint64_t)pair.high << 32;
 }
 
+/* What decides how fast a copy between host and device is: the host's memory. UNKNOWN where
+ * nobody said, and for copies of other directions. */
+static inline uint32_t gpurt_copy_memory(const gpurt_activity_copy_t *copy)
+{
+    uint32_t memory = copy->direction == GPURT_COPY_TO_DEVICE ? copy->memory & 0xff
+                      : copy->direction == GPURT_COPY_TO_HOST ? copy->memory >> 8 & 0xff
+                                                              : GPURT_MEMORY_UNKNOWN;
+
+    if (memory == GPURT_MEMORY_MANAGED_STATIC)
+        memory = GPURT_MEMORY_MANAGED;
+    return memory == GPURT_MEMORY_PAGEABLE || memory == GPURT_MEMORY_PINNED ||
+                   memory == GPURT_MEMORY_MANAGED
+               ? memory
+               : (uint32_t)GPURT_MEMORY_UNKNOWN;
+}
+
 /* Whether a kind is one of this header: high-rate, made by host code. */
 static inline bool gpurt_kind_is_activity(uint32_t kind)
 {
@@ -192,7 +262,7 @@ typedef struct gpurt_activity_site {
 } gpurt_activity_site_t;
 
 enum {
-    GPURT_ACTIVITY_SITES = 26, /* heaprow.h's among them */
+    GPURT_ACTIVITY_SITES = 29, /* heaprow.h's among them */
     GPURT_ACTIVITY_WORDS = 17  /* of the longest of this file */
 };
 /* hostring.c */
