@@ -6,6 +6,10 @@
 #include "pool_stage.h"
 #include "seeds.h"
 
+enum {
+    GAMES = 16 /* a seed */
+};
+
 int main(int argc, char **argv)
 {
     seeds_t seeds;
@@ -15,8 +19,9 @@ int main(int argc, char **argv)
         pool_stage_t s;
 
         pool_stage_open(&s, 1);
-        for (uint32_t i = 0; i < 4; i++) /* short ones end right after what goes wrong */
-            vain += pool_run(&s, seeds.seed * 4 + i, 3 + (seeds.seed + i) % 6);
+        for (uint32_t i = 0; i < GAMES;
+             i++) /* short ones end right after what goes wrong */
+            vain += pool_run(&s, seeds.seed * GAMES + i, 3 + (seeds.seed + i) % 6);
         pool_stage_close(&s);
     }
     CHECK(vain > 0 || seeds.count < 10);
