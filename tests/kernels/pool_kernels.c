@@ -167,7 +167,7 @@ GPURT_DEVN history_op_t pool_find(pool_hand_t *hand, uint32_t start, uint32_t be
 /* One of a few chunks. Context: there is one. */
 GPURT_DEV uint32_t pool_pick(pool_hand_t *hand, uint32_t chunks)
 {
-    return gpurt_tree_next(chunks, pool_random(hand) % POOL_CHUNKS);
+    return gpurt_tree_next(chunks, pool_random(hand) % POOL_CHUNKS) % POOL_CHUNKS;
 }
 
 /* One operation at random. */
@@ -211,8 +211,8 @@ GPURT_KERNEL(pool_play, struct pool_args, p)
 /* One lane, when all have come to rest: finds and takes until it finds nothing. */
 GPURT_KERNEL(pool_take_out, struct pool_args, p)
 {
+    uint32_t start = pool_places[p->seed % POOL_CHUNKS] / 64, n = 0;
     pool_hand_t hand;
-    uint32_t n = 0;
 
     if (gpurt_thread_rank() != 0)
         return;
@@ -220,7 +220,7 @@ GPURT_KERNEL(pool_take_out, struct pool_args, p)
     hand.book->rested = pool_tick(&hand);
     hand.book->news = gpurt_run_news(&hand.heap);
     while (n < POOL_TAKE_OUT) {
-        hand.book->take_out[n++] = pool_find(&hand, 0, 0);
+        hand.book->take_out[n++] = pool_find(&hand, start, 0);
         if (hand.leaf == POOL_LEAVES || n == POOL_TAKE_OUT)
             break;
         hand.book->take_out[n++] = pool_take(&hand, hand.leaf, hand.word, false);
