@@ -3,8 +3,10 @@
  *
  * Three levels of 64-bit words; 3 loads find a member among 16 GiB of chunks. A leaf bit is
  * the truth. A branch or root bit says where to look: it may stay set too long, which costs
- * a look, and is never clear for longer than the lane takes that has just put the first bit
- * in. Context: device code, any lane alone. Lock-free. For alloc.h only. */
+ * a look, and is never clear for longer than a lane takes that has just put the first bit in,
+ * or is looking whether it may stay clear; that lane then makes it news. What is promised to
+ * who finds nothing is in docs/ALLOCATOR.md. Context: device code, any lane alone. Lock-free.
+ * For alloc.h only. */
 #ifndef GPURT_ALLOCTREE_H
 #define GPURT_ALLOCTREE_H
 
@@ -34,9 +36,9 @@ GPURT_DEVN void gpurt_tree_raise(const gpurt_heap_t *h, uint64_t *leaves, uint32
     uint64_t bit = 1ull << (leaf / 64 % 64);
 
     gpurt_red_or_release_dev_u64(branch, 1ull << (leaf % 64)); /* AT1.rel */
-    /* relaxed: a look; whoever cleared the bit looks at the branch after that */
-    if (!(gpurt_load_relaxed_dev_u64(root) & bit))
-        gpurt_red_or_release_dev_u64(root, bit); /* AT1.rel */
+    /* Not only where a look finds it clear: the look could come before the bit above, and who
+     * clears this one after the look might not see that one. */
+    gpurt_red_or_release_dev_u64(root, bit); /* AT1.rel */
     gpurt_tree_news(h);
 }
 
@@ -57,8 +59,10 @@ GPURT_DEVN void gpurt_tree_lower(const gpurt_heap_t *h, uint32_t tree, uint32_t 
         return;
     bit = 1ull << (leaf / 64 % 64);
     gpurt_and_acquire_far_u64(root, ~bit);       /* AT1.acq */
-    if (gpurt_load_relaxed_dev_u64(branch))      /* relaxed: likewise */
+    if (gpurt_load_relaxed_dev_u64(branch)) {    /* relaxed: likewise */
         gpurt_red_or_release_dev_u64(root, bit); /* AT1.rel */
+        gpurt_tree_news(h);                      /* who looked meanwhile missed it */
+    }
 }
 
 /* Puts chunks of one leaf in. Order: release, for whoever takes them out. */

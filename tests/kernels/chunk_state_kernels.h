@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A lane that remembers a chunk's state for a while, beside lanes that change it. */
+#ifndef GPURT_TESTS_CHUNK_STATE_KERNELS_H
+#define GPURT_TESTS_CHUNK_STATE_KERNELS_H
+
+#include <gpurt/allocmap.h>
+#include <gpurt/kernel.h>
+
+enum {
+    CHUNK_STATE_WARPS = 4, /* the first one's lane remembers, others allocate and free */
+    CHUNK_STATE_LANES = 2  /* ... so many of each */
+};
+
+/* Written by: any lane, but the first three by the one that remembers. */
+typedef struct chunk_state_verdict {
+    uint32_t promised; /* states that let it have slots, */
+    uint32_t round;    /* ... and had been another one meanwhile */
+    uint32_t unkept;   /* slots that it was promised and did not get */
+    uint32_t xshared;  /* objects that had another owner, too */
+} chunk_state_verdict_t;
+
+struct chunk_state_args {
+    gpurt_heap_t heap; /* of one chunk */
+    chunk_state_verdict_t *verdict;
+    uint32_t rounds, seed;
+};
+
+#endif
