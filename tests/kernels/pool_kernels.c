@@ -149,7 +149,7 @@ GPURT_DEVN history_op_t pool_find(pool_hand_t *hand, uint32_t start, uint32_t be
     uint32_t leaf = gpurt_slab_where(&hand->heap, 0, start, beyond, &word);
     uint32_t end = pool_tick(hand);
     history_op_t op =
-        pool_op(hand, HISTORY_FIND, leaf == GPURT_TREE_NONE ? POOL_LEAVES : leaf,
+        pool_op(hand, HISTORY_FIND, leaf == GPURT_TREE_NONE ? (uint32_t)POOL_LEAVES : leaf,
                 beyond ? pool_among(start, beyond) : (1u << POOL_CHUNKS) - 1);
 
     op.begin = begin;
@@ -188,7 +188,8 @@ GPURT_DEVN history_op_t pool_act(pool_hand_t *hand)
         return pool_take(hand, leaf, pool_bits(leaf, pool_random(hand) | 1u << chunk),
                          pool_random(hand) % 2);
     beyond = leaf + 1 + pool_random(hand) % 65;
-    beyond = beyond < POOL_LEAVES ? beyond : POOL_LEAVES;
+    if (beyond > POOL_LEAVES)
+        beyond = POOL_LEAVES;
     return pool_find(hand, leaf, what % 2 ? beyond : 0);
 }
 

@@ -234,10 +234,12 @@ static inline uint64_t gpurt_pair_value(gpurt_pair_t pair)
  * nobody said, and for copies of other directions. */
 static inline uint32_t gpurt_copy_memory(const gpurt_activity_copy_t *copy)
 {
-    uint32_t memory = copy->direction == GPURT_COPY_TO_DEVICE ? copy->memory & 0xff
-                      : copy->direction == GPURT_COPY_TO_HOST ? copy->memory >> 8 & 0xff
-                                                              : GPURT_MEMORY_UNKNOWN;
+    uint32_t memory = GPURT_MEMORY_UNKNOWN;
 
+    if (copy->direction == GPURT_COPY_TO_DEVICE)
+        memory = copy->memory & 0xff;
+    else if (copy->direction == GPURT_COPY_TO_HOST)
+        memory = copy->memory >> 8 & 0xff;
     if (memory == GPURT_MEMORY_MANAGED_STATIC)
         memory = GPURT_MEMORY_MANAGED;
     return memory == GPURT_MEMORY_PAGEABLE || memory == GPURT_MEMORY_PINNED ||
