@@ -180,16 +180,19 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? (double)part * 100.0 / (double)whole : 0;
 }
 
+static uint64_t mean_ns(const gpurt_model_kernel_t *k)
+{
+    return k->count > k->untimed ? k->total_ns / (k->count - k->untimed) : 0;
+}
+
 static void plain_kernel(FILE *out, const gpurt_model_kernel_t *k, uint64_t whole)
 {
     char total[24], mean[24], p50[24], p99[24], most[24];
-    uint64_t timed = k->count - k->untimed;
 
     fprintf(out, "%6.2f%% %9" PRIu64 " %10s %10s %10s %10s %10s ",
             percent(k->total_ns, whole), k->count, activity_time(k->total_ns, total),
-            activity_time(timed ? k->total_ns / timed : 0, mean),
-            activity_time(k->p50_ns, p50), activity_time(k->p99_ns, p99),
-            activity_time(k->max_ns, most));
+            activity_time(mean_ns(k), mean), activity_time(k->p50_ns, p50),
+            activity_time(k->p99_ns, p99), activity_time(k->max_ns, most));
     if (k->kind == GPURT_KIND_GRAPH) /* its kernels have them */
         fprintf(out, "%4s %6s  ", "-", "-");
     else
@@ -358,17 +361,18 @@ static void json_copies(FILE *out, const gpurt_model_activity_t *a)
     }
 }
 
-static void json_times(FILE *out, const gpurt_model_kernel_t *k)
+static void json_times(FILE *out, const gpurt_model_kernel_t *k, uint64_t whole)
 {
     fprintf(out,
             "\"count\":%" PRIu64 ",\"untimed\":%" PRIu64 ",\"total_ns\":%" PRIu64
-            ",\"min_ns\":%" PRIu64 ",\"p50_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64
-            ",\"max_ns\":%" PRIu64,
-            k->count, k->untimed, k->total_ns, k->min_ns, k->p50_ns, k->p99_ns, k->max_ns);
+            ",\"share_percent\":%.2f,\"mean_ns\":%" PRIu64 ",\"min_ns\":%" PRIu64
+            ",\"p50_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64,
+            k->count, k->untimed, k->total_ns, percent(k->total_ns, whole), mean_ns(k),
+            k->min_ns, k->p50_ns, k->p99_ns, k->max_ns);
 }
 
 /* null: of several graphs; and where no launch was looked into. */
-static void json_graph(FILE *out, const gpurt_model_kernel_t *k, bool other)
+static void json_graph(FILE *out, const gpurt_model_kernel_t *k, bool other, uint64_t whole)
 {
     fputs("{\"graph\":", out);
     if (other)
@@ -379,16 +383,16 @@ static void json_graph(FILE *out, const gpurt_model_kernel_t *k, bool other)
         fprintf(out, ",\"nodes\":%" PRIu32 ",", k->nodes);
     else
         fputs(",\"nodes\":null,", out);
-    json_times(out, k);
+    json_times(out, k, whole);
     fputc('}', out);
 }
 
-static void json_kernel(FILE *out, const gpurt_model_kernel_t *k)
+static void json_kernel(FILE *out, const gpurt_model_kernel_t *k, uint64_t whole)
 {
     fputs("{\"name\":\"", out);
     json_text(out, k->name, sizeof k->name);
     fputs("\",", out);
-    json_times(out, k);
+    json_times(out, k, whole);
     fprintf(out, ",\"registers\":%" PRIu32 ",\"shared_bytes\":%" PRIu32, k->registers,
             k->shared_bytes);
     fprintf(out, ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u]}", k->grid[0], k->grid[1],
@@ -462,6 +466,7 @@ static void json_list(FILE *out, const gpurt_model_activity_t *a, uint32_t kind)
 {
     uint16_t order[GPURT_MODEL_KERNEL_ROWS];
     uint32_t count = activity_order(a, order);
+    uint64_t whole = activity_sum(a).whole_ns;
     bool first = true;
 
     for (uint32_t i = 0; i < count; i++) {
@@ -472,9 +477,9 @@ static void json_list(FILE *out, const gpurt_model_activity_t *a, uint32_t kind)
         fputs(first ? "" : ",", out);
         first = false;
         if (kind == GPURT_KIND_GRAPH)
-            json_graph(out, k, order[i] == GPURT_MODEL_OTHER_GRAPHS);
+            json_graph(out, k, order[i] == GPURT_MODEL_OTHER_GRAPHS, whole);
         else
-            json_kernel(out, k);
+            json_kernel(out, k, whole);
     }
 }
 

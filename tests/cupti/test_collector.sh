@@ -41,6 +41,8 @@ log_has 'kernel saxpy(float\*, float const\*, int): ' 'names as written'
 log_has 'kernel void reduce<float>' 'names of templates'
 log_has 'kernel plain_kernel: ' 'a name of C'
 log_has 'grid 132,1,1 block 256,1,1, 40 registers, 1536 B shared, stream 7' fields
+"$bin/gpurt-log" stat --json run.gplog | jq -e '.activity.kernel_list | length > 2 and all(.[]; .mean_ns == (.total_ns / .count | floor) and .min_ns <= .mean_ns and .mean_ns <= .max_ns)
+    and (map(.share_percent) | add | . > 99.9 and . < 100.1)' >/dev/null || fail 'means and shares'
 run 0 threads
 counted threads 120000
 run 137 kill 5000
