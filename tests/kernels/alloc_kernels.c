@@ -272,16 +272,26 @@ GPURT_KERNEL(alloc_magazine_twice, struct alloc_args, p)
     gpurt_magazine_flush(m, &p->heap);
 }
 
-/* Each warp gets `mode` objects at once for cells of its own, as many as there are. */
+/* Each warp gets `mode` objects at once for cells of its own, as many as there are; all but those of
+ * the last of `rounds` it gives back, for others to have. */
 GPURT_KERNEL(alloc_warp, struct alloc_args, p)
 {
-    uint32_t warp = gpurt_global_id() / GPURT_WARP_SIZE;
+    uint32_t warp = gpurt_global_id() / GPURT_WARP_SIZE, got;
     uint64_t *cells = &p->cells[warp * p->mode];
-    uint32_t got =
-        gpurt_heap_alloc_warp(&p->heap, p->mode, p->min_bytes, (void **)(uintptr_t)cells);
 
-    for (uint32_t i = gpurt_lane(); i < got; i += GPURT_WARP_SIZE)
-        alloc_write((void *)(uintptr_t)cells[i], p->min_bytes);
+    for (uint32_t left = p->rounds ? p->rounds : 1;; left--) {
+        got = gpurt_heap_alloc_warp(&p->heap, p->mode, p->min_bytes,
+                                    (void **)(uintptr_t)cells);
+        for (uint32_t i = gpurt_lane(); i < got; i += GPURT_WARP_SIZE)
+            alloc_write((void *)(uintptr_t)cells[i], p->min_bytes);
+        if (left == 1)
+            break;
+        for (uint32_t i = gpurt_lane(); i < got; i += GPURT_WARP_SIZE) {
+            alloc_put(p, cells[i]);
+            cells[i] = 0;
+        }
+        gpurt_syncwarp(GPURT_FULL_MASK);
+    }
     if (gpurt_lane() == 0)
         gpurt_red_add_relaxed_dev_u32(&p->verdict->xserved, got);
 }

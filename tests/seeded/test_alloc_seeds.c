@@ -25,13 +25,29 @@ static const struct scene {
     {32000, 140000, 30, {.bytes = 1200 << 10, .shards = 1}},
 };
 
+enum {
+    WARPS = 4
+};
+
+/* Many for a warp by one call, out of what other warps are just giving back. */
+static void run_warps(stage_t *s, const struct scene *scene)
+{
+    stage_drain(s);
+    s->args.mode = scene->cells / WARPS;
+    s->args.min_bytes = scene->max_bytes;
+    s->args.rounds = 3;
+    RUN(s, alloc_warp);
+    CHECK_EQ(stage_compare(s), stage_verdict(s).xserved);
+    s->args.min_bytes = scene->min_bytes;
+}
+
 static void run_scene(const struct scene *scene, uint32_t seed)
 {
     stage_t s;
 
     stage_open(&s, &scene->options, scene->cells);
     s.launch.block.x = 64;
-    s.launch.grid.x = 2;
+    s.launch.grid.x = WARPS / 2;
     s.args.min_bytes = scene->min_bytes;
     s.args.max_bytes = scene->max_bytes;
     s.args.seed = seed;
@@ -44,6 +60,7 @@ static void run_scene(const struct scene *scene, uint32_t seed)
         RUN(&s, alloc_magazine);
         stage_verdict(&s);
         stage_compare(&s);
+        run_warps(&s, scene);
     }
     s.args.mode = 1; /* to the brim, and a little of it back */
     RUN(&s, alloc_fill);
