@@ -53,7 +53,7 @@ static struct {
     uint64_t xdropped; /* by CUPTI, not told yet; written by: any thread */
     uint32_t flush_ms;
     char state[STATE_TEXT];
-    char notice[STATE_TEXT];   /* of before the start, to be told once */
+    char notice[STATE_TEXT];   /* to be told once, and no state */
     bool troubled;             /* state is worth a warning */
     translate_t translate;     /* the reader's, as all below */
     uint64_t dropped, told_ns; /* told: the last collector record */
@@ -179,8 +179,9 @@ static void round_read(bool last)
     int index = pool_next(&collector.pool);
     bool due = sum != collector.told_sum && now - collector.told_ns >= BEAT_NS;
 
-    if (nvml_stuck())
-        say(true, "no figures of GPUs for now: NVML has not answered for three seconds");
+    if (nvml_stuck()) /* a warning and no state: it may answer yet */
+        collector_notice(
+            "no figures of GPUs for now: NVML has not answered for three seconds");
     if (index < 0 && !has_losses() && !due && !(last && sum) && !collector.troubled &&
         !collector.notice[0])
         return;

@@ -9,7 +9,7 @@
 #ifndef GPURT_CUPTI_COLLECTOR_H
 #define GPURT_CUPTI_COLLECTOR_H
 
-/* A warning that the collector gives once it can. Context: before it is started. */
+/* A warning that the collector gives once it can. Context: before it is started; its reader. */
 void collector_notice(const char *text);
 
 /* Does nothing when nobody asked (outlet_wanted), or GPURT_CUPTI=off. Context: once, as the

@@ -107,6 +107,10 @@ static gpurt_status_t plan_check(const gpurt_box_plan_t *plan, gpurt_error_t *er
     return GPURT_OK;
 }
 
+#ifndef MADV_POPULATE_WRITE
+#    define MADV_POPULATE_WRITE 23 /* glibc before 2.35; Linux has it from 5.14 on */
+#endif
+
 /* ---- creation ------------------------------------------------------------------------ */
 
 /* Each box of a process has a name of its own: "gpurt-UID-PID.box", "gpurt-UID-PID-1.box". */
@@ -157,12 +161,13 @@ static bool huge_is_wish(void)
 }
 
 /* A GPU finds its way to a few large pieces of memory quicker than to many small ones. What cannot
- * be had so is not missed: the memory is reserved next. */
+ * be had so is not missed: the memory is reserved next. Of a file in a folder the folder's own
+ * mount decides. */
 static void memory_enlarge(const gpurt_boxmap_t *map)
 {
     void *memory;
 
-    if (!huge_is_wish() || ftruncate(map->fd, (off_t)map->bytes) != 0)
+    if (map->path[0] || !huge_is_wish() || ftruncate(map->fd, (off_t)map->bytes) != 0)
         return;
     memory = mmap(NULL, map->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map->fd, 0);
     if (memory == MAP_FAILED)

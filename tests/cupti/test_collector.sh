@@ -260,6 +260,7 @@ FAKE_NVML=hang GPURT_NVML_LIBRARY=$tests/libfake_nvml.so run 0 seconds
 [ "$(lines ' environment ')" = 2 ] || fail "$(lines ' environment ') figures before it hung"
 [ "$(lines 'WARN .*NVML has not answered')" = 1 ] || fail "a driver that hangs is told of"
 log_has 'kernel after: 1000 ns' 'kernels while NVML hangs'
+told "$("$bin/gpurt-log" stat run.gplog)" '^collector  on;' 'NVML hangs, CUPTI does not'
 FAKE_NVML=mute GPURT_NVML_LIBRARY=$tests/libfake_nvml.so run 0 seconds
 [ "$(lines ' environment ')" = 0 ] || fail "a driver that tells nothing"
 export GPURT_NVML=off

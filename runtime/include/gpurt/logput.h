@@ -550,7 +550,7 @@ GPURT_DEV void gpurt_log_meet(uint32_t mask)
 #if GPURT_ON_CUDA
     gpurt_syncwarp(mask);
 #else
-    (void)mask; /* the place is a shuffle's, where they meet */
+    (void)mask; /* there they meet in the shuffle that brings the position */
 #endif
 }
 
