@@ -99,7 +99,7 @@ exec 9>&-
 
 # ... also between two lives.
 printf '%s\n' '5 kill=9' '5' > plan
-rm -f run.gplog count
+rm -f run.gplog count err # the words of the recorder before must not be taken for this one's
 "$bin/gpurt-record" -q -o run.gplog --restart=5 --restart-delay 1h -- bash lives.sh "$app" 2>err & recorder=$!
 for _ in $(seq 500); do grep -q 'the next begins' err && break; sleep 0.02; done
 kill -TERM "$recorder"
