@@ -529,6 +529,7 @@ GPURT_DEV void gpurt_log_quick(gpurt_site_t *site, uint32_t form, const uint32_t
     gpurt_log_quick_t q;
     bool whole;
 
+    GPURT_OFTEN();
     q.call = gpurt_log_call(site, form, words);
     q.head = gpurt_log_head_of(&q.call.aim);
     q.raw = gpurt_load_relaxed_blk_u128((const gpurt_u128_t *)q.head);
@@ -537,6 +538,7 @@ GPURT_DEV void gpurt_log_quick(gpurt_site_t *site, uint32_t form, const uint32_t
     if (GPURT_UNLIKELY(!whole || !gpurt_log_quick_near(&q, args))) {
         uint32_t copy[2];
 
+        GPURT_SELDOM();
         copy[0] = words > 0 ? args[0] : 0;
         copy[1] = words > 1 ? args[1] : 0;
         gpurt_log_uniform_cold(site, form, copy, words);
