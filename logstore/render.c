@@ -349,7 +349,8 @@ static void put_loss(const gpurt_row_t *row, gpurt_text_t *out)
                                           "the site is rate-limited",
                                           "a lane died inside its panic",
                                           "CUPTI had no buffer for them",
-                                          "no slot was left for the panic"};
+                                          "no slot was left for the panic",
+                                          "their warps have no ring"};
     uint32_t reason = row->words > 0 ? gpurt_row_words(row)[0] : 0;
 
     gpurt_text_printf(out, "%llu lost: %s", (unsigned long long)gpurt_row_lost(row),

@@ -22,6 +22,12 @@ GPURT_KERNEL(log_lanes, struct log_args, p)
     GPURT_ERROR("no arguments");
 }
 
+/* A message of each lane and nothing else. */
+GPURT_KERNEL(log_one, struct log_args, p)
+{
+    GPURT_INFO("one %u", p->what);
+}
+
 GPURT_KERNEL(log_types, struct log_args, p)
 {
     const char *word = p->what ? "one" : "none";

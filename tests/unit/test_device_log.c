@@ -19,6 +19,7 @@ enum {
 }; /* two warps and a half */
 
 GPURT_KERNEL_DECLARE(log_lanes, struct log_args);
+GPURT_KERNEL_DECLARE(log_one, struct log_args);
 GPURT_KERNEL_DECLARE(log_types, struct log_args);
 GPURT_KERNEL_DECLARE(log_limits, struct log_args);
 
@@ -28,6 +29,7 @@ typedef struct tally {
     uint32_t all[BLOCKS * THREADS], third[BLOCKS * THREADS], rest, block, none;
     uint32_t rest_lanes; /* what the masks of `rest` add up to */
     uint64_t damaged;    /* of lost: for another reason than that there was no room */
+    uint64_t ringless;   /* of lost: because warps have no ring */
     uint32_t integers, mixed, twelve, doubles; /* of log_types */
     uint32_t every, first, limit, ifs;
 } tally_t;
@@ -71,6 +73,8 @@ static gpurt_status_t put(void *context, const gpurt_row_t *row, gpurt_error_t *
     t->lost += gpurt_row_lost(row);
     if (gpurt_row_lost(row) && gpurt_row_words(row)[0] > GPURT_LOSS_OVERRUN)
         t->damaged += gpurt_row_lost(row);
+    if (gpurt_row_lost(row) && gpurt_row_words(row)[0] == GPURT_LOSS_RINGLESS)
+        t->ringless += gpurt_row_lost(row);
     for (uint32_t lane = 0; lane < gpurt_row_messages(row); lane++) {
         char text[256];
         gpurt_text_t out;
@@ -88,7 +92,8 @@ static gpurt_t *rt;
 static const gpurt_opened_t *opened;
 static gpurt_boxmap_t map;
 
-static gpurt_drain_t *open_all(uint32_t ring_bytes, uint32_t policy)
+/* sm_count: multiprocessors that get rings; 0: all. */
+static gpurt_drain_t *open_some(uint32_t ring_bytes, uint32_t policy, uint32_t sm_count)
 {
     gpurt_section_plan_t s = {.ring_bytes = ring_bytes, .policy = policy};
     gpurt_box_plan_t plan = {
@@ -102,7 +107,7 @@ static gpurt_drain_t *open_all(uint32_t ring_bytes, uint32_t policy)
 
     CHECK_MSG(gpurt_info(rt, &info) == GPURT_OK, "info");
     s.kind = info.backend == GPURT_BACKEND_CUDA ? GPURT_SECTION_CUDA : GPURT_SECTION_CPU;
-    s.sm_count = info.sm_count;
+    s.sm_count = sm_count ? sm_count : info.sm_count;
     s.warp_slots = info.warp_slots;
     memset(&tally, 0, sizeof tally);
     CHECK_MSG(gpurt_boxmap_create(&plan, &map, &err) == GPURT_OK, "%s", err.text);
@@ -110,6 +115,11 @@ static gpurt_drain_t *open_all(uint32_t ring_bytes, uint32_t policy)
               err.text);
     CHECK_MSG(gpurt_drain_open(&map, &o, &d, &err) == GPURT_OK, "%s", err.text);
     return d;
+}
+
+static gpurt_drain_t *open_all(uint32_t ring_bytes, uint32_t policy)
+{
+    return open_some(ring_bytes, policy, 0);
 }
 
 static void close_all(gpurt_drain_t *d)
@@ -200,6 +210,31 @@ static void storm(uint32_t policy)
               (unsigned long long)tally.lost, (unsigned long long)(all / 3 * 4));
 }
 
+/* A multiprocessor whose number is beyond what the driver spoke of: its warps' messages are counted. */
+static void ringless(void)
+{
+    gpurt_info_t info;
+    uint64_t lanes = 0;
+    gpurt_drain_t *d;
+    uint32_t rows;
+
+    CHECK_MSG(gpurt_info(rt, &info) == GPURT_OK, "info");
+    if (info.sm_count < 2)
+        return;
+    d = open_some(16384, GPURT_POLICY_DROP_NEWEST, info.sm_count / 2);
+    for (int i = 0; i < 100 && (!tally.ringless || !tally.messages); i++) { /* chance */
+        RUN(log_one, 4 * info.sm_count, 32, 1);
+        lanes += 4 * info.sm_count * 32;
+        CHECK_MSG(gpurt_drain_round(d, &rows, &err) == GPURT_OK, "%s", err.text);
+    }
+    close_all(d);
+    CHECK_MSG(tally.ringless > 0 && tally.messages > 0,
+              "%llu without a ring, %llu with one", (unsigned long long)tally.ringless,
+              (unsigned long long)tally.messages);
+    CHECK_EQ(tally.ringless + tally.messages, lanes);
+    CHECK_EQ(tally.lost, tally.ringless);
+}
+
 static void unconnected_and_levels(void)
 {
     gpurt_levelset_t levels;
@@ -227,6 +262,7 @@ int main(void)
     limits();
     storm(GPURT_POLICY_DROP_NEWEST);
     storm(GPURT_POLICY_OVERWRITE);
+    ringless();
     unconnected_and_levels();
     CHECK_MSG(gpurt_close(rt, &err) == GPURT_OK, "%s", err.text);
     gpurt_dictionary_fini(&dictionary);

@@ -111,13 +111,8 @@ GPURT_DEVN bool gpurt_tell_put(uint32_t mask, uint32_t number, uint32_t kind,
 /* There is no room for the place's definition: the log says how many messages that cost. */
 GPURT_DEVN void gpurt_tell_lose(uint32_t mask)
 {
-    uint32_t head = gpurt_log_head_here();
-    gpurt_ring_port_t port;
-
-    if (!gpurt_is_leader(mask) || head >= gpurt_log_port.heads_end)
-        return;
-    port = gpurt_log_ring(head);
-    gpurt_ring_lose(&port, gpurt_popc(mask), GPURT_LOSS_SITES, gpurt_globaltimer());
+    if (gpurt_is_leader(mask))
+        gpurt_log_lose(gpurt_log_head_here(), gpurt_popc(mask), GPURT_LOSS_SITES);
 }
 
 /* The lanes that call together, each its own words and place: a record a place.

@@ -179,6 +179,17 @@ GPURT_DEV bool gpurt_log_room_near(gpurt_log_call_t *c, bool ready)
 
 #define GPURT_LOG_NOWHERE 1u /* records begin at even positions */
 
+/* Counts messages of a warp that are not written: where it has no ring, with those of the first. */
+GPURT_DEVN void gpurt_log_lose(uint32_t head, uint32_t messages, uint32_t reason)
+{
+    gpurt_ring_port_t port;
+
+    if (!gpurt_log_port.heads_end) /* not connected */
+        return;
+    port = gpurt_log_ring(head < gpurt_log_port.heads_end ? head : 0);
+    gpurt_ring_lose(&port, messages, reason, gpurt_globaltimer());
+}
+
 /* Room for a record, taken by the lane that asks. A whole warp is its ring's only producer; lanes
  * of a warp that diverged may meet others of the same warp half way through, so they use atomics.
  * Does not leave: others may count on it. Safe points are behind the record, and on the far way
@@ -191,8 +202,10 @@ GPURT_DEVN uint32_t gpurt_log_take(uint32_t head, uint32_t mask, uint32_t groups
     uint32_t at = 0;
     gpurt_ring_port_t port;
 
-    if (head >= gpurt_log_port.heads_end)
+    if (head >= gpurt_log_port.heads_end) {
+        gpurt_log_lose(head, messages, GPURT_LOSS_RINGLESS);
         return GPURT_LOG_NOWHERE;
+    }
     port = gpurt_log_ring(head);
     for (;;) {
         bool ok = mask == GPURT_FULL_MASK

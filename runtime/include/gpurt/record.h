@@ -88,7 +88,9 @@ enum {
     GPURT_LOSS_LIMITED = 6, /* a rate-limited site */
     GPURT_LOSS_PANIC = 7,   /* a lane died inside its panic */
     GPURT_LOSS_BUFFERS = 8, /* CUPTI had no buffer for them */
-    GPURT_LOSS_SLOTS = 9    /* panics that found no slot */
+    GPURT_LOSS_SLOTS = 9,   /* panics that found no slot */
+    GPURT_LOSS_RINGLESS =
+        10 /* a warp on a multiprocessor beyond those that the box has rings for */
 };
 
 /* Types of arguments: four bits each, argument 0 lowest. */
