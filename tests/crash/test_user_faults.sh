@@ -6,12 +6,15 @@
 set -euo pipefail
 bin=$1 app=$2
 dir=$(mktemp -d)
-recorder=
+recorder='' pid=''
 cleanup() {
+    [[ ! $pid ]] || kill -KILL "$pid" 2>/dev/null || true
     [[ ! $recorder ]] || kill -INT -"$recorder" 2>/dev/null || true
     rm -rf "$dir"
 }
 trap cleanup EXIT
+# shellcheck source=tests/wait.sh
+. "${BASH_SOURCE[0]%/*}/../wait.sh"
 cd "$dir"
 unset GPURT_DRAIN GPURT_LOG GPURT_LEVEL GPURT_RING_BYTES GPURT_OFF
 export GPURT_BACKEND=cpu XDG_RUNTIME_DIR=$dir
@@ -66,10 +69,8 @@ same 4 "$(field records small.gplog)" 'a small box'
 # Two drainers on one box: the second is refused, the first loses nothing.
 "$bin/gpurt-record" -q -o first.gplog -- "$app" 1000 hang &
 recorder=$!
-for _ in $(seq 750); do
-    [ -s first.gplog ] && [ "$(field records first.gplog)" = 1000 ] && break
-    sleep 0.02
-done
+has_records() { [ "$(field records "$1")" -ge "$2" ]; }
+until_true 'the first drainer has all' has_records first.gplog 1000
 pid=$(cut -d' ' -f1 "/proc/$recorder/task/$recorder/children")
 expect 1 'drain' "$bin/gpurt-drain" -p "$pid" -o second.gplog
 expect 0 '' "$bin/gpurt-top" --once -p "$pid"
@@ -77,6 +78,7 @@ grep -q '^records ' out || fail 'looking over the shoulder'
 expect 125 'written by another process' "$bin/gpurt-record" -a -o first.gplog -- true
 kill -TERM "$recorder"
 wait "$recorder" || same 143 $? 'the recorder'
+recorder='' pid=''
 same 1000 "$(field records first.gplog)" 'the first drainer'
 
 # Programs that fork, become another one, or close what is not theirs.
@@ -97,10 +99,7 @@ same 0 "$(field records none.gplog)" 'nothing'
 # A kernel without end: the recorder's log can be read meanwhile, and Ctrl-C ends both.
 setsid env --default-signal=INT "$bin/gpurt-record" -q -o endless.gplog -- "$bin/log_storm" 2 32 4000000000 &
 recorder=$!
-for _ in $(seq 750); do
-    [ -s endless.gplog ] && [ "$(field records endless.gplog)" -gt 1000 ] && break
-    sleep 0.02
-done
+until_true 'a log that grows' has_records endless.gplog 1001
 # Enough of them: the last few may all be losses.
 "$bin/gpurt-log" tail -n 1000 endless.gplog >endless.tail
 grep -q 'of thread' endless.tail || fail "a log that grows ends with '$(tail -n 1 endless.tail)'"
