@@ -43,8 +43,7 @@ see 'LIVE'
 see 'PANIC 1'
 see 'Look again'
 see 'STATUS 0'
-t capture-pane -p | grep -q 'item 70211 of 1000' || t capture-pane -p -S -200 | grep -q 'panic 1 of 1' ||
-    fail 'the report'
+t capture-pane -p -S -200 | grep >/dev/null 'panic 1 of 1' || fail 'the report'
 
 # A kernel that never ends: Ctrl-C asks, and ends it.
 start 100 30 "$build/bin/gpurt-top -- $build/bin/log_storm 2 32 4000000000"
