@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """gpurt-log export, on the log of tests/gen/course.c: Perfetto's bytes are taken apart by a decoder that knows
 nothing of the one that wrote them, its slices are nested as a viewer nests them, and every event must be where the
-course has it. Arguments: folder of the programs, make_course, "sanitized" where these are."""
+course has it. Where Perfetto's Python package is installed, its own schema is asked as well. Arguments: folder of the
+programs, make_course, "sanitized" where these are."""
 import csv
 import json
 import os
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 
+import perfetto_official
 from perfetto_trace import Perfetto, fields, text
 
 LOG = os.path.join(sys.argv[1], "gpurt-log")
@@ -93,6 +95,14 @@ def check_perfetto(trace):
     check_details(trace)
     check_arrows(trace)
     check_counters(trace)
+
+
+def check_official(path, unfinished):
+    if perfetto_official.schema is None:
+        return
+    with open(path, "rb") as file:
+        events, tracks, open_slices = perfetto_official.check(file.read())
+    assert events > 10 and tracks > 5 and open_slices == unfinished, (path, events, tracks, open_slices)
 
 
 def check_details(trace):
@@ -210,6 +220,7 @@ def check_many():
         subprocess.run([MAKE, name + ".gplog", str(count), "4096"], check=True)
     peaks = [peak_kib("export", "--to", "perfetto", name + ".gplog", "-o", name + ".out") for name in ("few", "many")]
     assert peaks[1] - peaks[0] < MEMORY_KIB, peaks
+    check_official("few.out", 1)
     with open("few.out", "rb") as file:
         trace = Perfetto(file.read(), START)
     kernels = [s for s in trace.slices if s["name"].startswith("bulk_")]
@@ -220,6 +231,8 @@ def check_many():
 
 
 def main():
+    if perfetto_official.schema is None:
+        print("no Python packages perfetto and protobuf: Perfetto's own schema is not asked")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for frame_rows in ("16", "3", "1000"):  # ranges and late rows cross frames
@@ -227,6 +240,7 @@ def main():
             run("export", "--to", "perfetto", "course.gplog", "-o", "course.perfetto")
             with open("course.perfetto", "rb") as file:
                 check_perfetto(Perfetto(file.read(), START))
+            check_official("course.perfetto", 1)
         for kind in ("chrome", "jsonl", "csv"):
             run("export", "--to", kind, "course.gplog", "-o", "course." + kind)
         check_chrome("course.chrome")
