@@ -186,8 +186,9 @@ gpurt_status_t gpurt_log_repair(const char *from, const char *to,
     r->walk.fd = open(from, O_RDONLY | O_CLOEXEC);
     r->to = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (r->to < 0 || r->walk.fd < 0 || fstat(r->walk.fd, &info) != 0) {
-        st = gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "opening %s",
-                        r->to < 0 ? to : from);
+        st = gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "opening %s%s",
+                        r->to < 0 ? to : from,
+                        r->to < 0 && errno == EEXIST ? "; choose another file" : "");
         goto out;
     }
     r->walk.size = (uint64_t)info.st_size;

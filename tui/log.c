@@ -317,7 +317,7 @@ static int do_verify(gpurt_log_t *log)
 
     check_all(log, true);
     gpurt_log_summary(log, &sum);
-    printf("%llu frames, %llu records, %llu damaged frames, %llu stray bytes, %s\n",
+    printf("frames %llu, records %llu, damaged frames %llu, stray bytes %llu, %s\n",
            (unsigned long long)sum.frames, (unsigned long long)sum.messages,
            (unsigned long long)sum.torn_frames, (unsigned long long)sum.skipped_bytes,
            sum.closed ? "closed" : "not closed");
@@ -362,9 +362,12 @@ static int do_export(gpurt_log_t *log, const char *path, const log_options_t *o)
     FILE *out;
     bool bad;
 
-    if (!o->to || !export_knows(o->to))
+    if (!o->to)
         return gpurt_option_refuse(&program,
                                    "export: --to says the format: " EXPORT_FORMATS);
+    if (!export_knows(o->to))
+        return gpurt_option_refuse(
+            &program, "export: no format is called '%s'; there are " EXPORT_FORMATS, o->to);
     if (!o->output)
         return gpurt_option_refuse(&program, "export: -o says where to; - for the standard "
                                              "output");

@@ -194,7 +194,7 @@ def check_lines(jsonl, table):
 
 def check_misuse():
     assert b"says the format" in run("export", "course.gplog", "-o", "x", status=2).stderr
-    assert b"says the format" in run("export", "--to", "svg", "course.gplog", "-o", "x", status=2).stderr
+    assert b"no format is called 'svg'; there are perfetto," in run("export", "--to", "svg", "course.gplog", "-o", "x", status=2).stderr
     assert b"says where to" in run("export", "--to", "csv", "course.gplog", status=2).stderr
     assert b"File exists" in run("export", "--to", "csv", "course.gplog", "-o", "course.gplog", status=1).stderr
     run("verify", "course.gplog")
