@@ -160,6 +160,9 @@ static gpurt_status_t pieces_copy(repair_t *r, gpurt_error_t *err)
         st = gpurt_fail(err, found, GPURT_FROM_ERRNO, ENOMEM, "repair");
     if (st == GPURT_OK)
         r->sum.bytes_skipped += piece.skipped;
+    if (st == GPURT_OK && r->offset == 0)
+        st = gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                        "repair: nothing of the log is whole");
     if (st == GPURT_OK)
         st = put_index(r, err);
     if (st == GPURT_OK)
@@ -193,6 +196,8 @@ gpurt_status_t gpurt_log_repair(const char *from, const char *to,
     }
     r->walk.size = (uint64_t)info.st_size;
     st = pieces_copy(r, err);
+    if (st == GPURT_E_INVALID)
+        unlink(to); /* it would be no log */
     r->sum.frames_kept = r->end.frames;
     *out = r->sum;
 out:

@@ -97,7 +97,7 @@ static const gpurt_option_text_t texts[] = {
     {"ENVIRONMENT", "TZ: times in text are local ones; ts_ns counts from 1970."},
     {"EXIT STATUS",
      "0 all is well; 1 the log is damaged, or not one, or cannot be read; 2 wrong "
-     "use."},
+     "use. stat and tail show what is whole of a damaged one, and end with 0."},
     {"FIELDS",
      "cat and tail --jsonl: ts_ns, level, device (-1: host code), sm, block, warp, lanes, "
      "file, line, msg. stat --json: records, dropped, sites, panics, frames, torn_frames, "
@@ -107,8 +107,10 @@ static const gpurt_option_text_t texts[] = {
      "export --to perfetto and --to chrome show the program's threads with their launches, "
      "calls of CUDA and ranges (NVTX), the streams of each GPU with kernels, copies and "
      "fills, arrows from a call to what it started, what device code logged on a track for "
-     "each warp slot of each SM, and how the GPU fared, all on one clock. Calls and ranges "
-     "are recorded with GPURT_CUPTI=all. The memory needed does not depend on the log."},
+     "each warp slot of each SM, when no kernel ran and why, and how the GPU fared, all on "
+     "one clock. Calls and ranges are recorded with GPURT_CUPTI=all. The memory needed "
+     "does "
+     "not depend on the log."},
     {"EXAMPLES", "  gpurt-log cat --level warn run.gplog\n"
                  "  gpurt-log tail -f run.gplog\n"
                  "  gpurt-log cat --jsonl run.gplog | jq -r 'select(.sm == 3) | .msg'\n"
