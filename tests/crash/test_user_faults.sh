@@ -53,6 +53,12 @@ expect 125 'full.gplog is not whole: log: writing' limited 16 "$bin/gpurt-record
 grep -q 'File too large; free some space' errors || fail "$(cat errors)"
 [ "$(field records full.gplog)" -gt 100 ] || fail "$(field records full.gplog) records before the disk was full"
 expect 7 'bad.gplog is not whole' limited 4 "$bin/gpurt-record" -o bad.gplog -- "${free[@]}" "$app" 100000 drop exit=7
+# The drainer that a program starts itself has nobody else to tell.
+mkdir alone
+cp "$bin/pipeline" alone/
+printf '#!/bin/bash\nulimit -S -f 8\nexec %q "$@"\n' "$bin/gpurt-drain" >alone/gpurt-drain
+chmod +x alone/gpurt-drain
+expect 0 'the log of GPURT_LOG is not whole: log: writing' env GPURT_LOG=own.gplog alone/pipeline 20
 # gpurt-top's screen needs 1.8 MB of shared memory, which counts as a file.
 expect 125 '' limited 2600 env GPURT_POLICY=block "$bin/gpurt-top" --once -o picture --record screen.gplog -- \
     "${free[@]}" "$bin/log_storm" 64 256 200
