@@ -153,7 +153,8 @@ static void near_lines(page_t *g, const picture_t *p, const gpurt_model_panic_t 
     for (uint32_t i = 0; i < count; i++) /* keep those of the slot */
         if (lines[i]->slot == e->slot && near < NEAR)
             lines[near++] = lines[i];
-    line(g, near ? "before it" : "", near ? "what this warp slot logged, as far as it is kept" : "");
+    line(g, near ? "before it" : "",
+         near ? "what this warp slot logged, as far as it is kept" : "");
     for (uint32_t i = near; i > 0; i--, g->row++)
         if (g->row >= 1)
             loglist_draw(g->canvas, g->area, g->row, lines[i - 1], 0);
