@@ -49,7 +49,7 @@ grep -Fq 'no log: /sys/run.gplog: Permission denied' out || fail "not told: $(ca
 
 # A file that cannot grow any more: a full disk. Programs end as they would; what is there can be read.
 expect 125 'full.gplog is not whole: log: writing' limited 16 "$bin/gpurt-record" -o full.gplog -- \
-    "${free[@]}" "$bin/pipeline" 20
+    "${free[@]}" "$bin/pipeline" 40
 grep -q 'File too large; free some space' errors || fail "$(cat errors)"
 [ "$(field records full.gplog)" -gt 100 ] || fail "$(field records full.gplog) records before the disk was full"
 expect 7 'bad.gplog is not whole' limited 4 "$bin/gpurt-record" -o bad.gplog -- "${free[@]}" "$app" 100000 drop exit=7

@@ -18,8 +18,8 @@ has() {
 }
 
 tools/demo.sh "$build" >"$dir/out" </dev/null
-# One a second and one at the end; a machine that is busy may be late for one.
-[ "$(grep -c '^gpurt-top .* pipeline\[' "$dir/out")" -ge 2 ] || has 3 '^gpurt-top .* pipeline\['
+# One a second and one at the end; how many that are depends on how busy the machine is.
+[ "$(grep -c '^gpurt-top .* pipeline\[' "$dir/out")" -ge 2 ] || has 2 '^gpurt-top .* pipeline\['
 has 1 'ended with status 0'
 has 1 '^pipeline: 39 batches good, 1 bad'
 has 1 '^panic 1 of 1 in '
