@@ -160,6 +160,9 @@ static gpurt_status_t pieces_copy(repair_t *r, gpurt_error_t *err)
         st = gpurt_fail(err, found, GPURT_FROM_ERRNO, ENOMEM, "repair");
     if (st == GPURT_OK)
         r->sum.bytes_skipped += piece.skipped;
+    if (st == GPURT_OK && r->offset == 0)
+        st = gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                        "repair: nothing of the log is whole");
     if (st == GPURT_OK)
         st = put_index(r, err);
     if (st == GPURT_OK)
@@ -186,12 +189,15 @@ gpurt_status_t gpurt_log_repair(const char *from, const char *to,
     r->walk.fd = open(from, O_RDONLY | O_CLOEXEC);
     r->to = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (r->to < 0 || r->walk.fd < 0 || fstat(r->walk.fd, &info) != 0) {
-        st = gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "opening %s",
-                        r->to < 0 ? to : from);
+        st = gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "opening %s%s",
+                        r->to < 0 ? to : from,
+                        r->to < 0 && errno == EEXIST ? "; choose another file" : "");
         goto out;
     }
     r->walk.size = (uint64_t)info.st_size;
     st = pieces_copy(r, err);
+    if (st == GPURT_E_INVALID)
+        unlink(to); /* it would be no log */
     r->sum.frames_kept = r->end.frames;
     *out = r->sum;
 out:

@@ -168,7 +168,8 @@ int main(int argc, char **argv)
     if (status >= 0)
         return status;
     if (operands)
-        return gpurt_option_refuse(&program, "'%s': there is nothing to name", argv[1]);
+        return gpurt_option_refuse(&program,
+                                   "looks at this machine: it takes options alone");
     length = readlink("/proc/self/exe", self, sizeof self - 1);
     self[length > 0 ? length : 0] = '\0';
     return examine(&o, self);

@@ -181,8 +181,11 @@ int main(int argc, char **argv)
     if (operands > 0 || (!o.pid && !o.child))
         return gpurt_option_refuse(&program, "say which process, as -p PID");
     signal(SIGXFSZ, SIG_IGN); /* a log that meets a limit is an error of its write */
-    if (o.child)
+    if (o.child) {
+        /* a program that was killed hears no more, and its log must be closed */
+        signal(SIGPIPE, SIG_IGN);
         become_own();
+    }
     whole = begin(&boxes, &writer, &o, &err) == GPURT_OK;
     if (!whole)
         say(&o, err.text);

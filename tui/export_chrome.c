@@ -19,6 +19,7 @@ static uint32_t pid_of(const export_out_t *o, const export_track_t *t)
     switch (t->key.kind) {
     case EXPORT_DEVICE:
     case EXPORT_COUNTER:
+    case EXPORT_IDLE:
     case EXPORT_MANAGED:
     case EXPORT_STREAM:
     case EXPORT_SM:

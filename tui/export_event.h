@@ -20,6 +20,7 @@ enum {
     EXPORT_OVERHEAD,
     EXPORT_DEVICE,
     EXPORT_COUNTER, /* a: EXPORT_COUNT_* */
+    EXPORT_IDLE,    /* when no kernel runs, and why */
     EXPORT_MANAGED, /* unified memory */
     EXPORT_STREAM,  /* a: context, b: stream */
     EXPORT_SM,      /* a: its number */
@@ -75,6 +76,7 @@ enum {
     EXPORT_IN_LOG,
     EXPORT_IN_PANIC,
     EXPORT_IN_LOSS,
+    EXPORT_IN_IDLE,
     EXPORT_INS
 };
 extern const char *const export_in_names[EXPORT_INS];

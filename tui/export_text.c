@@ -16,7 +16,7 @@ const export_count_name_t export_counts[EXPORT_COUNTS] = {
 
 const char *const export_in_names[EXPORT_INS] = {
     "kernel", "copy",   "fill",   "graph", "wait",  "call", "overhead",
-    "range",  "launch", "memory", "log",   "panic", "loss"};
+    "range",  "launch", "memory", "log",   "panic", "loss", "idle"};
 
 const char *const export_arg_names[EXPORT_ARG_NAMES] = {
     "grid",  "block",  "registers", "shared bytes", "bytes",      "call",
@@ -55,6 +55,8 @@ static int base_name(const export_out_t *o, const export_key_t *k, char *room, s
                         name);
     case EXPORT_COUNTER:
         return snprintf(room, size, "%s", export_counts[k->a % EXPORT_COUNTS].name);
+    case EXPORT_IDLE:
+        return snprintf(room, size, "idle, and why");
     case EXPORT_MANAGED:
         return snprintf(room, size, "managed memory");
     case EXPORT_STREAM:

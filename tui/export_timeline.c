@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export_timeline.h"
 
+#include "export_idle.h"
 #include "export_ranges.h"
 #include "export_tracks.h"
 #include "render.h"
@@ -26,6 +27,7 @@ struct export_timeline {
     export_out_t *out;
     export_tracks_t *tracks;
     export_ranges_t ranges;
+    export_idle_t idle;
     uint32_t waiting;
     waiting_t moment[MOMENT];
 };
@@ -203,6 +205,26 @@ static void on_host(export_timeline_t *t, const gpurt_span_t *s)
     w = slice(t, s, s->kind == GPURT_KIND_WAIT ? EXPORT_IN_WAIT : EXPORT_IN_OVERHEAD);
     w->key.kind = s->kind == GPURT_KIND_WAIT ? EXPORT_WAITS : EXPORT_OVERHEAD;
     w->event.flows = false; /* it causes nothing */
+}
+
+/* ---- why nothing ran ----------------------------------------------------------------- */
+
+static void idle_write(export_timeline_t *t, const gpurt_span_t *s)
+{
+    export_idle_piece_t pieces[EXPORT_IDLE_PIECES];
+    uint32_t count = export_idle_span(&t->idle, s, pieces);
+
+    for (uint32_t i = 0; i < count; i++) {
+        export_event_t e = {.type = EXPORT_SLICE,
+                            .in = EXPORT_IN_IDLE,
+                            .time_ns = pieces[i].time.start,
+                            .ns = pieces[i].time.end - pieces[i].time.start,
+                            .text = export_idle_word(pieces[i].why)};
+
+        e.text_bytes = strlen(e.text);
+        e.track = track(t, EXPORT_IDLE, s->device, 0, 0);
+        t->writer->event(t->out, &e);
+    }
 }
 
 /* ---- ranges -------------------------------------------------------------------------- */
@@ -475,11 +497,16 @@ void export_timeline_row(export_timeline_t *t, const gpurt_row_t *row)
     gpurt_activity_any_t room;
     gpurt_span_t span;
 
-    if (!gpurt_kind_is_activity(row->kind))
+    if (!gpurt_kind_is_activity(row->kind)) {
         message_row(t, row);
-    else if (!gpurt_span_read(row, &room, &span))
+        return;
+    }
+    if (!gpurt_span_read(row, &room, &span)) {
         activity_row(t, row);
-    else if (gpurt_span_on_stream(&span))
+        return;
+    }
+    idle_write(t, &span);
+    if (gpurt_span_on_stream(&span))
         on_stream(t, &span);
     else if (span.kind == GPURT_KIND_MANAGED)
         on_managed(t, &span);

@@ -49,6 +49,7 @@ static bool parent_of(const export_key_t *key, export_key_t *parent)
         parent->a = key->a;
         return true;
     case EXPORT_COUNTER:
+    case EXPORT_IDLE:
     case EXPORT_MANAGED:
     case EXPORT_STREAM:
     case EXPORT_SM:

@@ -97,7 +97,7 @@ static const gpurt_option_text_t texts[] = {
     {"ENVIRONMENT", "TZ: times in text are local ones; ts_ns counts from 1970."},
     {"EXIT STATUS",
      "0 all is well; 1 the log is damaged, or not one, or cannot be read; 2 wrong "
-     "use."},
+     "use. stat and tail show what is whole of a damaged one, and end with 0."},
     {"FIELDS",
      "cat and tail --jsonl: ts_ns, level, device (-1: host code), sm, block, warp, lanes, "
      "file, line, msg. stat --json: records, dropped, sites, panics, frames, torn_frames, "
@@ -107,8 +107,10 @@ static const gpurt_option_text_t texts[] = {
      "export --to perfetto and --to chrome show the program's threads with their launches, "
      "calls of CUDA and ranges (NVTX), the streams of each GPU with kernels, copies and "
      "fills, arrows from a call to what it started, what device code logged on a track for "
-     "each warp slot of each SM, and how the GPU fared, all on one clock. Calls and ranges "
-     "are recorded with GPURT_CUPTI=all. The memory needed does not depend on the log."},
+     "each warp slot of each SM, when no kernel ran and why, and how the GPU fared, all on "
+     "one clock. Calls and ranges are recorded with GPURT_CUPTI=all. The memory needed "
+     "does "
+     "not depend on the log."},
     {"EXAMPLES", "  gpurt-log cat --level warn run.gplog\n"
                  "  gpurt-log tail -f run.gplog\n"
                  "  gpurt-log cat --jsonl run.gplog | jq -r 'select(.sm == 3) | .msg'\n"
@@ -317,7 +319,7 @@ static int do_verify(gpurt_log_t *log)
 
     check_all(log, true);
     gpurt_log_summary(log, &sum);
-    printf("%llu frames, %llu records, %llu damaged frames, %llu stray bytes, %s\n",
+    printf("frames %llu, records %llu, damaged frames %llu, stray bytes %llu, %s\n",
            (unsigned long long)sum.frames, (unsigned long long)sum.messages,
            (unsigned long long)sum.torn_frames, (unsigned long long)sum.skipped_bytes,
            sum.closed ? "closed" : "not closed");
@@ -362,9 +364,12 @@ static int do_export(gpurt_log_t *log, const char *path, const log_options_t *o)
     FILE *out;
     bool bad;
 
-    if (!o->to || !export_knows(o->to))
+    if (!o->to)
         return gpurt_option_refuse(&program,
                                    "export: --to says the format: " EXPORT_FORMATS);
+    if (!export_knows(o->to))
+        return gpurt_option_refuse(
+            &program, "export: no format is called '%s'; there are " EXPORT_FORMATS, o->to);
     if (!o->output)
         return gpurt_option_refuse(&program, "export: -o says where to; - for the standard "
                                              "output");

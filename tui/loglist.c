@@ -53,6 +53,20 @@ static const gpurt_model_line_t *next_line(place_t places[GPURT_CLASSES])
     return best;
 }
 
+/* Rings are drained by turns, so a line may come before one that is older. They are nearly in
+ * order: each is moved a few places. */
+static void newest_first(const gpurt_model_line_t **lines, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        const gpurt_model_line_t *line = lines[i];
+        uint32_t at = i;
+
+        for (; at > 0 && lines[at - 1]->time_ns < line->time_ns; at--)
+            lines[at] = lines[at - 1];
+        lines[at] = line;
+    }
+}
+
 uint32_t loglist_collect(const picture_t *p, const filter_t *filter, uint32_t skip,
                          uint32_t want, const gpurt_model_line_t **out, bool *more)
 {
@@ -76,7 +90,29 @@ uint32_t loglist_collect(const picture_t *p, const filter_t *filter, uint32_t sk
             break;
         }
     }
+    newest_first(out, count);
     return count;
+}
+
+const gpurt_model_line_t *loglist_last_of(const picture_t *p,
+                                          const gpurt_model_site_t *site)
+{
+    const gpurt_model_line_t *line, *last = NULL;
+    const char *slash = strrchr(site->file, '/'), *file = slash ? slash + 1 : site->file;
+    size_t bytes = strlen(file), most = sizeof line->file - 1;
+    place_t places[GPURT_CLASSES];
+
+    if (bytes == 0)
+        return NULL; /* one of activity, which lines do not tell apart */
+    file += bytes > most ? bytes - most : 0; /* a line has the end of a long name */
+    places_begin(p, places);
+    while ((line = next_line(places)) != NULL)
+        if (line->line == site->line && line->level == site->level &&
+            (!p->until_ns || line->time_ns <= p->until_ns) &&
+            (!last || line->time_ns > last->time_ns) &&
+            strncmp(line->file, file, most) == 0)
+            last = line;
+    return last;
 }
 
 uint32_t loglist_count(const picture_t *p)

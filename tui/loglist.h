@@ -5,7 +5,7 @@
 
 #include "picture.h"
 
-/* The `want` newest lines that fit, after leaving out `skip`; newest first.
+/* The `want` lines that came last of those that fit, after leaving out `skip`; newest first.
  * Returns: how many. *more: whether there are older ones that fit; NULL: not asked. */
 uint32_t loglist_collect(const picture_t *p, const filter_t *filter, uint32_t skip,
                          uint32_t want, const gpurt_model_line_t **out, bool *more);
@@ -17,6 +17,10 @@ void loglist_draw(canvas_t *c, rect_t area, int row, const gpurt_model_line_t *l
 /* Fills a pane under its title, newest at the bottom. */
 void loglist_pane(const picture_t *p, canvas_t *c, rect_t area, uint32_t skip,
                   uint32_t column);
+
+/* What a site said last, up to the moment that is shown; NULL: no such line is kept. */
+const gpurt_model_line_t *loglist_last_of(const picture_t *p,
+                                          const gpurt_model_site_t *site);
 
 /* How many lines fit the picture's filter. */
 uint32_t loglist_count(const picture_t *p);

@@ -166,6 +166,9 @@ static int store_number(const scan_t *scan, const gpurt_option_t *row, const cha
     if (!read_number(text, text + strlen(text), &number))
         return gpurt_option_refuse(scan->program, "%s: '%s' is not a whole number",
                                    scan->set, text);
+    if (number < row->min && max == UINT64_MAX)
+        return gpurt_option_refuse(scan->program, "%s: %s is less than %llu", scan->set,
+                                   text, (unsigned long long)row->min);
     if (number < row->min || number > max)
         return gpurt_option_refuse(scan->program, "%s: %s is not between %llu and %llu",
                                    scan->set, text, (unsigned long long)row->min,

@@ -171,12 +171,15 @@ static int show(const panic_book_t *book, const panic_options_t *o,
     gpurt_error_t err;
 
     if (book->count == 0) {
-        fputs("gpurt-panic: no panics\n", stderr);
+        if (book->source_count == 1)
+            gpurt_option_refuse(&program, "no panics in %s", book->sources[0].name);
+        else if (book->source_count)
+            gpurt_option_refuse(&program, "no panics in any of them");
         return UNREADABLE;
     }
     if (number > book->count) {
-        fprintf(stderr, "gpurt-panic: there is no panic %llu, only 1 to %u\n",
-                (unsigned long long)number, book->count);
+        gpurt_option_refuse(&program, "there is no panic %llu; the last one is %u",
+                            (unsigned long long)number, book->count);
         return UNREADABLE;
     }
     if ((o->json ? panic_show_json : panic_show_print)(book, (uint32_t)number - 1, style,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sitelist.h"
 
+#include "loglist.h"
 #include "render.h"
 
 #include <stdio.h>
@@ -133,6 +134,21 @@ static void place_draw(canvas_t *c, rect_t area, int row, const columns_t *at,
                       sizeof site->file, site->line);
 }
 
+/* Of a moment in the past the names are those of now: their last messages are too late. */
+static void last_draw(const picture_t *p, canvas_t *c, rect_t area, int row, int at,
+                      const gpurt_model_site_t *site)
+{
+    const gpurt_model_line_t *line = p->until_ns ? loglist_last_of(p, site) : NULL;
+
+    if (line)
+        canvas_text(c, area, row, at, STYLE_NORMAL, line->text,
+                    line->text_bytes < sizeof line->text ? line->text_bytes
+                                                         : sizeof line->text);
+    else if (!p->until_ns)
+        canvas_text(c, area, row, at, STYLE_NORMAL, site->last,
+                    strnlen(site->last, sizeof site->last));
+}
+
 static void row_draw(const picture_t *p, canvas_t *c, rect_t area, int row, uint32_t index,
                      const columns_t *at)
 {
@@ -159,8 +175,7 @@ static void row_draw(const picture_t *p, canvas_t *c, rect_t area, int row, uint
         canvas_right(c, area, row, at->share, STYLE_NORMAL, buffer);
     }
     if (at->last && index < GPURT_MODEL_SITES)
-        canvas_text(c, area, row, at->last, STYLE_NORMAL, site->last,
-                    strnlen(site->last, sizeof site->last));
+        last_draw(p, c, area, row, at->last, site);
 }
 
 void sitelist_pane(const picture_t *p, canvas_t *c, rect_t area, int selected)

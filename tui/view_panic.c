@@ -4,7 +4,6 @@
 #include "render.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -140,16 +139,7 @@ static void value_lines(page_t *g, const gpurt_model_panic_t *e)
     }
 }
 
-static int newest_first(const void *a, const void *b)
-{
-    uint64_t x = (*(const gpurt_model_line_t *const *)a)->time_ns;
-    uint64_t y = (*(const gpurt_model_line_t *const *)b)->time_ns;
-
-    return x < y ? 1 : x > y ? -1 : 0;
-}
-
-/* What the same warp slot said before, as far as lines are kept. A panic comes to the drainer
- * before what still waits in the rings, so the lines are put in order. */
+/* What the same warp slot said before, as far as lines are kept. */
 static void near_lines(page_t *g, const picture_t *p, const gpurt_model_panic_t *e)
 {
     const gpurt_model_line_t *lines[64];
@@ -159,12 +149,12 @@ static void near_lines(page_t *g, const picture_t *p, const gpurt_model_panic_t 
 
     past.until_ns = e->time_ns;
     count = loglist_collect(&past, &filter, 0, 64, lines, NULL);
-    qsort(lines, count, sizeof lines[0], newest_first);
     g->row++;
     for (uint32_t i = 0; i < count; i++) /* keep those of the slot */
         if (lines[i]->slot == e->slot && near < NEAR)
             lines[near++] = lines[i];
-    line(g, near ? "before it" : "", near ? "what this warp slot logged" : "");
+    line(g, near ? "before it" : "",
+         near ? "what this warp slot logged, as far as it is kept" : "");
     for (uint32_t i = near; i > 0; i--, g->row++)
         if (g->row >= 1)
             loglist_draw(g->canvas, g->area, g->row, lines[i - 1], 0);

@@ -58,13 +58,23 @@ static int run(const char *path, const char *file, int box, int ready)
     return code;
 }
 
+static bool comes(int from)
+{
+    struct pollfd wait = {from, POLLIN, 0};
+    int found;
+
+    do
+        found = poll(&wait, 1, WAIT_MS);
+    while (found < 0 && errno == EINTR);
+    return found == 1;
+}
+
 /* Reads one line. Returns: its length, 0 when the other side went away or said nothing. */
 static size_t answer(int from, char *line, size_t room)
 {
-    struct pollfd wait = {from, POLLIN, 0};
     size_t used = 0;
 
-    while (used < room - 1 && poll(&wait, 1, WAIT_MS) == 1) {
+    while (used < room - 1 && comes(from)) {
         ssize_t got = read(from, line + used, room - 1 - used);
 
         if (got <= 0)
@@ -113,13 +123,18 @@ gpurt_status_t gpurt_drainspawn_start(const char *file, int box_fd, int *pipe_ou
     return st;
 }
 
+/* What the drainer says from now on is why the log is not whole, and nobody else hears it. */
 void gpurt_drainspawn_wait(int pipe)
 {
-    struct pollfd wait = {pipe, POLLIN, 0};
+    char line[GPURT_ERROR_TEXT], more[GPURT_ERROR_TEXT];
 
     if (pipe < 0)
         return;
-    while (poll(&wait, 1, WAIT_MS) < 0 && errno == EINTR)
-        ;
+    if (answer(pipe, line, sizeof line) > 0) {
+        line[strcspn(line, "\n")] = '\0';
+        while (answer(pipe, more, sizeof more) > 0)
+            ;
+        fprintf(stderr, "gpurt: the log of GPURT_LOG is not whole: %s\n", line);
+    }
     close(pipe);
 }

@@ -19,7 +19,8 @@ enum {
 gpurt_status_t gpurt_drainspawn_start(const char *file, int box_fd, int *pipe,
                                       gpurt_error_t *err);
 
-/* Until the drainer has ended, at most 5 s; closes the pipe. -1 is allowed. */
+/* Until the drainer has ended, or has been silent for 5 s; closes the pipe. A log that could
+ * not be written is told of in one line on standard error. -1 is allowed. */
 void gpurt_drainspawn_wait(int pipe);
 
 #endif

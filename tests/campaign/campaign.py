@@ -46,6 +46,13 @@ def line_of(text):
     return next(i + 1 for i, line in enumerate(SOURCE) if text in line)
 
 
+def lines_before(last, stream):
+    """A stream that ends without that line is of a program that died."""
+    for line in iter(stream.readline, last):
+        must(line, "ended without", last)
+        yield line
+
+
 class Run:
     """A folder, a program in it, and a drainer. Everything it started is gone at its end."""
 
@@ -244,7 +251,7 @@ def kill_drainer(r):
     child.wait(timeout=WAIT_S)
     other = subprocess.Popen([r.program("gpurt-drain"), "-p", str(pid), "-o", r.log], stderr=subprocess.PIPE, text=True)
     r.started.append(other)
-    out = "".join(iter(child.stdout.readline, "healthy\n"))
+    out = "".join(lines_before("healthy\n", child.stdout))
     end = time.monotonic() + WAIT_S  # a program that ends without a drainer takes its box along
     while r.records() < len(r.committed()) + 2 and other.poll() is None and time.monotonic() < end:
         time.sleep(0.01)

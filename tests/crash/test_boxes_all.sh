@@ -12,6 +12,8 @@ clean() {
     rm -rf "$dir"
 }
 trap clean EXIT
+# shellcheck source=tests/wait.sh
+. "${BASH_SOURCE[0]%/*}/../wait.sh"
 cd "$dir"
 export XDG_RUNTIME_DIR=$dir TZ=UTC LC_ALL=C.UTF-8
 unset NO_COLOR GPURT_DRAIN GPURT_LOG
@@ -20,16 +22,6 @@ fail() {
     echo "FAIL: $*" >&2
     exit 1
 }
-# until_true WHAT COMMAND...: waits for it, 20 s at most.
-until_true() {
-    local what=$1 last=$((SECONDS + 20))
-    shift
-    while ((SECONDS < last)); do
-        ! "$@" >/dev/null 2>&1 || return 0
-        sleep 0.02
-    done
-    fail "$what: $("$@" 2>&1 | cut -c1-600)"
-}
 # expect STATUS COMMAND...: its output lies in out and err.
 expect() {
     local status=0 want=$1
@@ -37,20 +29,15 @@ expect() {
     "$@" >out 2>err </dev/null || status=$?
     [ "$status" = "$want" ] || fail "'$*': exit status $status, not $want: $(cut -c1-600 err)"
 }
+runs() { pid=$(pgrep -n -P "$recorder" -x feed_app); }
 # record WORD...: the feeding application under gpurt-record; sets recorder and pid.
 record() {
     local log=$1
     shift
     "$bin/gpurt-record" -q -o "$log" -- "$app" "$@" <&0 &
     recorder=$!
-    pid=
     started+=("$recorder")
-    for ((i = 0; i < 1000; i++)); do
-        pid=$(pgrep -n -P "$recorder" -x feed_app || true)
-        [ -z "$pid" ] || break
-        sleep 0.02
-    done
-    [ "$pid" ] || fail 'the program did not start'
+    until_true 'the program starts' runs
     started+=("$pid")
 }
 # shown: [device, records] of each box, as gpurt-top has them in order.
@@ -59,7 +46,7 @@ shows() { [ "$(shown)" = "$1" ]; }
 # by_device LOG: how many records of each device.
 by_device() { "$bin/gpurt-log" cat --jsonl "$1" | jq .device | sort | uniq -c | awk '{printf "%s:%s ", $2, $1}'; }
 box_links() { find "/proc/$pid/fd" -lname '/memfd:gpurt-box*' | sort -V; }
-has_box() { box_links | grep -q .; }
+has_box() { box_links | grep .; }
 # box_byte NUMBER BYTE: the first byte of a box becomes that.
 box_byte() { printf '%s' "$2" | dd of="$(box_links | sed -n "$1p")" bs=1 conv=notrunc status=none; }
 
@@ -118,7 +105,7 @@ rm gpurt/* # of the dead one
 mkfifo ready
 exec 8<>ready
 "$bin/gpurt-drain" --child -o b.gplog 3<>"$(box_links | sed -n 1p)" 4>&8
-read -r -t 20 -u 8 answer
+read -r -t 60 -u 8 answer
 [ "$answer" = ok ] || fail "a drainer of one box: $answer"
 until_true 'one is shown by its drainer, one looked at' \
     sh -c "'$bin/gpurt-top' --once --json -p $pid | jq -es 'map(.devices[0].device) == [0, 1]'"

@@ -5,8 +5,16 @@
 set -euo pipefail
 bin=$1 app=$2
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+recorder=
+clean() {
+    exec 3>&- || true
+    [ -z "$recorder" ] || kill "$recorder" 2>/dev/null || true
+    rm -rf "$dir"
+}
+trap clean EXIT
 trap 'echo "line $LINENO: status $? of: $BASH_COMMAND" >&2' ERR
+# shellcheck source=tests/wait.sh
+. "${BASH_SOURCE[0]%/*}/../wait.sh"
 cd "$dir"
 unset GPURT_DRAIN GPURT_LOG GPURT_LEVEL GPURT_RING_BYTES GPURT_OFF GPURT_HEAP_TRACE
 # A drainer that is held up for a moment costs no message.
@@ -78,17 +86,18 @@ mkfifo line
 GPURT_HEAP_CHECKS=cheap GPURT_HEAP_VIEW=50 "$bin/gpurt-record" -q -o hold.gplog -- "$app" hold <line >number &
 recorder=$!
 exec 3>line
-for _ in $(seq 100); do
-    "$bin/gpurt-log" stat --json hold.gplog >state.json 2>/dev/null || true
-    ! grep -q "\"sites\":\[{\"site\":\".*$kernels:[0-9]*\",\"objects\":64,\"bytes\":6400" state.json || break
-    sleep 0.1
-done
+all_held() {
+    "$bin/gpurt-log" stat --json hold.gplog |
+        grep "\"sites\":\[{\"site\":\".*$kernels:[0-9]*\",\"objects\":64,\"bytes\":6400"
+}
+until_true 'all objects are in the log' all_held
 kill -9 "$(cat number)"
 exec 3>&-
 wait "$recorder" || true
+recorder=
 "$bin/gpurt-log" stat --json hold.gplog >state.json
 grep -q "\"ended\":false,\"traced\":false,\"checks\":\"cheap\",.*\"live\":64,\"live_bytes\":8192,.*\"sites\":\[{\"site\":\".*$kernels:[0-9]*\",\"objects\":64,\"bytes\":6400" state.json ||
     fail "the state of a program that was killed: $(cat state.json)"
-"$bin/gpurt-log" stat hold.gplog | grep -q '^heap .* 8.0 KiB in 64 objects' || fail 'the state as text'
+"$bin/gpurt-log" stat hold.gplog | grep >/dev/null '^heap .* 8.0 KiB in 64 objects' || fail 'the state as text'
 GPURT_HEAP_VIEW=off "$bin/gpurt-record" -q -o dark.gplog -- "$app" hold <empty >said
-! "$bin/gpurt-log" stat dark.gplog | grep -q '^heap' || fail 'told of, though it was turned off'
+! "$bin/gpurt-log" stat dark.gplog | grep >/dev/null '^heap' || fail 'told of, though it was turned off'

@@ -13,6 +13,8 @@ cleanup() {
     rm -rf "$dir"
 }
 trap cleanup EXIT
+# shellcheck source=tests/wait.sh
+. "$here/../wait.sh"
 cd "$dir"
 unset GPURT_DRAIN GPURT_LOG GPURT_LEVEL GPURT_RING_BYTES GPURT_OFF
 # A drainer that is held up for a moment costs no message.
@@ -23,14 +25,14 @@ fail() {
     exit 1
 }
 count() { "$bin/gpurt-log" cat run.gplog 2>/dev/null | grep -c "$1" || true; }
-# until_more PATTERN THAN: waits, 10 s at most
-until_more() {
-    local i
-    for ((i = 0; i < 100; i++)); do
-        [ "$(count "$1")" -le "$2" ] || return 0
-        sleep 0.1
-    done
-    fail "no more than $2 of '$1'"
+has_more() { [ "$(count "$1")" -gt "$2" ]; }
+# until_more PATTERN THAN: waits
+until_more() { until_true "no more than $2 of '$1'" has_more "$@"; }
+# quiet_for_a_second: no message more than a second ago; sets before.
+quiet_for_a_second() {
+    before=$(count .)
+    sleep 1
+    [ "$(count .)" = "$before" ]
 }
 level() { "$bin/gpurt-log" level -p "$pid" "$@"; }
 
@@ -39,11 +41,8 @@ mkfifo line
 "$bin/gpurt-record" -q -o run.gplog -- "$app" "$blocks" <line >number &
 recorder=$!
 exec 3>line
-for ((i = 0; i < 100; i++)); do
-    ! read -r pid <number || break
-    sleep 0.1
-done
-[ -n "${pid:-}" ] || fail 'the program did not start'
+started() { read -r pid <number; }
+until_true 'the program starts' started
 
 until_more round 3
 [ "$(level)" = info ] || fail "at first: $(level)"
@@ -56,12 +55,9 @@ until_more detail 3
 echo >&3
 until_more 'a late site' 0
 
-# Down to nothing: after a moment no message comes any more.
+# Down to nothing: what was on its way comes, then no message any more.
 level off
-sleep 1
-before=$(count .)
-sleep 1
-[ "$(count .)" = "$before" ] || fail 'messages although all is off'
+until_true 'messages although all is off' quiet_for_a_second
 
 # And up again, by line.
 line=$(grep -n '"round %u"' "$here/level_app_kernels.c" | cut -d: -f1)

@@ -7,8 +7,16 @@
 set -euo pipefail
 bin=$1 app=$2
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+recorder=
+clean() {
+    exec 3>&- || true
+    [ -z "$recorder" ] || kill "$recorder" 2>/dev/null || true
+    rm -rf "$dir"
+}
+trap clean EXIT
 trap 'echo "line $LINENO: status $? of: $BASH_COMMAND" >&2' ERR
+# shellcheck source=tests/wait.sh
+. "${BASH_SOURCE[0]%/*}/../wait.sh"
 cd "$dir"
 unset GPURT_DRAIN GPURT_LOG GPURT_LEVEL GPURT_RING_BYTES GPURT_OFF GPURT_HEAP_VIEW GPURT_HEAP_CHECKS
 export GPURT_BACKEND=${GPURT_BACKEND:-cpu} GPURT_CUPTI=off XDG_RUNTIME_DIR=$dir LC_ALL=C.UTF-8
@@ -19,14 +27,7 @@ fail() {
     exit 1
 }
 line() { sed -n "s/^$1 //p" said; }
-# come COMMAND...: until it is true, for twenty seconds and what the command takes.
-come() {
-    for _ in $(seq 200); do
-        ! "$@" || return 0
-        sleep 0.1
-    done
-    fail "never: $*"
-}
+come() { until_true "never: $*" "$@"; }
 said() { [ -n "$(line "$1")" ]; }
 # What the program said, as jq sees it.
 known() { sed -n 's/^\([a-z_]*\) \([0-9]*\)$/"\1":\2/p' said | paste -sd, | sed 's/.*/{&}/'; }
@@ -85,6 +86,7 @@ come seen log_look "$after and $alive"
 # At its end, and in a replay.
 exec 3>&-
 wait "$recorder"
+recorder=
 log_look
 large='.regions[1] | .region==2 and .name=="" and .policy=="first" and .used_bytes==$k.large_bytes and
     .blocks==$k.large_blocks and .holes==$k.large_holes and .largest_free_bytes==$k.large_largest'
@@ -92,7 +94,7 @@ holds state.json "$after and ($large) and all(.regions[],.arenas[],.reclaim[],.l
 jq -cS .heaps state.json >a
 "$bin/gpurt-top" --once --json --replay run.gplog | jq -cS .heaps >b
 cmp a b || fail 'a replay differs'
-"$bin/gpurt-log" stat run.gplog | grep -q '^region 1 *at its end scratch' || fail 'as text'
+"$bin/gpurt-log" stat run.gplog | grep >/dev/null '^region 1 *at its end scratch' || fail 'as text'
 
 # One that is killed leaves what was told last.
 begin
@@ -100,6 +102,7 @@ come seen log_look "$all"
 kill -9 "$(line pid)"
 exec 3>&-
 wait "$recorder" || true
+recorder=
 log_look
 holds state.json "$all and $alive" || fail 'after a kill'
 

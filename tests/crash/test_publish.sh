@@ -11,6 +11,8 @@ clean() {
     rm -rf "$dir"
 }
 trap clean EXIT
+# shellcheck source=tests/wait.sh
+. "${BASH_SOURCE[0]%/*}/../wait.sh"
 cd "$dir"
 export XDG_RUNTIME_DIR=$dir
 
@@ -20,32 +22,20 @@ fail() {
 }
 # shown PID: one picture of that program, as JSON.
 shown() { "$bin/gpurt-top" --once --json -p "$1"; }
+shows() { shown "$1" | grep "\"records\":$2,"; }
 # wait_shown PID RECORDS: until a picture shows so many.
-wait_shown() {
-    for _ in $(seq 750); do
-        if shown "$1" 2>/dev/null | grep >/dev/null "\"records\":$2,"; then
-            return
-        fi
-        sleep 0.02
-    done
-    fail "$1: $(shown "$1" 2>&1 | cut -c1-300), not $2 records"
-}
-# application: the process number of the feeding application that runs now.
+wait_shown() { until_true "$2 records of $1" shows "$@"; }
+# application RECORDER: sets pid to the process number of its feeding application.
 application() {
-    local pid=
-    for _ in $(seq 750); do
-        pid=$(pgrep -n -P "$1" || true)
-        [ "$pid" ] && break
-        sleep 0.02
-    done
-    echo "$pid"
+    runs() { pid=$(pgrep -n -P "$1" -x feed_app); }
+    until_true 'the program starts' runs "$1"
 }
 
 # Beside gpurt-record, and the file is what it would have been.
 "$bin/gpurt-record" -q -o a.gplog -- "$app" 3000 panic hang &
 recorder=$!
 started+=("$recorder")
-pid=$(application "$recorder")
+application "$recorder"
 started+=("$pid")
 wait_shown "$pid" 3001
 shown "$pid" | grep >/dev/null '"state":"live".*"panics":1,' || fail "panic: $(shown "$pid" | cut -c1-300)"
@@ -60,7 +50,7 @@ wait "$recorder" || true
 "$bin/gpurt-record" -q -o b.gplog -- "$app" 2000 hang &
 recorder=$!
 started+=("$recorder")
-pid=$(application "$recorder")
+application "$recorder"
 started+=("$pid")
 wait_shown "$pid" 2000
 exec 9<"gpurt/$pid" # held open, or the next file could have its number
@@ -71,10 +61,8 @@ wait "$recorder" 2>/dev/null || true
 drainer=$!
 started+=("$drainer")
 # Not asked before it is there: gpurt-top would drain a program that nobody drains.
-for _ in $(seq 750); do
-    [ "$(stat -c %i "gpurt/$pid" 2>/dev/null)" != "$before" ] && [ -e "gpurt/$pid" ] && break
-    sleep 0.02
-done
+another() { [ "$(stat -c %i "gpurt/$pid")" != "$before" ] && [ -e "gpurt/$pid" ]; }
+until_true 'gpurt-drain publishes' another
 exec 9<&-
 wait_shown "$pid" 0
 shown "$pid" | grep >/dev/null '"state":"live"' || fail 'gpurt-drain publishes'

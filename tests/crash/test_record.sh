@@ -5,7 +5,14 @@
 set -euo pipefail
 bin=$1 app=$2
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+started=()
+clean() {
+    ((${#started[@]} == 0)) || kill -KILL "${started[@]}" 2>/dev/null || true
+    rm -rf "$dir"
+}
+trap clean EXIT
+# shellcheck source=tests/wait.sh
+. "${BASH_SOURCE[0]%/*}/../wait.sh"
 cd "$dir"
 # A sanitizer in the feeding application must not take its signals.
 export ASAN_OPTIONS=handle_segv=0:handle_abort=0 TSAN_OPTIONS=handle_segv=0:handle_abort=0
@@ -60,9 +67,12 @@ status=0; "$bin/gpurt-record" -o run.gplog -- "$app" 5 2>message || status=$?
 if [ "$status" != 125 ] || [ "$(wc -l < message)" != 1 ]; then fail "overwrite: $status"; fi
 rm run.gplog
 "$bin/gpurt-record" -q -o run.gplog -- "$app" 1000 hang & recorder=$!
-for _ in $(seq 750); do [ -s run.gplog ] && [ "$(field records run.gplog)" = 1000 ] && break; sleep 0.02; done
+started+=("$recorder")
+until_true 'there is a log' "$bin/gpurt-log" stat run.gplog
 "$bin/gpurt-log" tail -f -n 100000 run.gplog > followed & follower=$!
-sleep 0.1
+started+=("$follower")
+followed() { [ "$(wc -l < followed)" = "$1" ]; }
+until_true 'the follower has seen all' followed 1000
 kill -TERM "$recorder"
 status=0; wait "$recorder" || status=$?
 [ "$status" = 143 ] || fail "passed-on SIGTERM: $status"

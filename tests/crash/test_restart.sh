@@ -5,7 +5,14 @@
 set -euo pipefail
 bin=$1 app=$2
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+recorder=
+clean() {
+    [ -z "$recorder" ] || kill -KILL "$recorder" 2>/dev/null || true
+    rm -rf "$dir"
+}
+trap clean EXIT
+# shellcheck source=tests/wait.sh
+. "${BASH_SOURCE[0]%/*}/../wait.sh"
 cd "$dir"
 # A sanitizer in the feeding application must not take its signals.
 export ASAN_OPTIONS=handle_segv=0:handle_abort=0 TSAN_OPTIONS=handle_segv=0:handle_abort=0
@@ -47,10 +54,10 @@ done
 for words in 'life 1 begins: process' 'life 1 ends: process [0-9]*, killed by signal 9 after' 'life 4 ends: process [0-9]*, exit status 0 after'; do
     grep -q "$words" text || fail "no '$words' in the log"
 done
-"$bin/gpurt-panic" list run.gplog | grep -q '^life 2: process [0-9]*, .*exit status 1 after .*, 1 panic$' || fail "gpurt-panic list"
-"$bin/gpurt-panic" list --json run.gplog | grep -q '"lives":\[{"life":1,' || fail "gpurt-panic list --json"
+"$bin/gpurt-panic" list run.gplog | grep >/dev/null '^life 2: process [0-9]*, .*exit status 1 after .*, 1 panic$' || fail "gpurt-panic list"
+"$bin/gpurt-panic" list --json run.gplog | grep >/dev/null '"lives":\[{"life":1,' || fail "gpurt-panic list --json"
 # life 1's last record comes before life 2's first mark
-[ "$(grep -n 'life 2 begins' text | cut -d: -f1)" -gt "$(grep -n 'message 999 ' text | head -n 1 | cut -d: -f1)" ] || fail "order of lives"
+[ "$(grep -n 'life 2 begins' text | cut -d: -f1)" -gt "$(grep -n -m 1 'message 999 ' text | cut -d: -f1)" ] || fail "order of lives"
 
 # What is no failure: an end with 0, and with a status alone.
 printf '%s\n' '10 panic' > plan && run 0 1 --restart=5
@@ -89,9 +96,10 @@ rm -f run.gplog
 "$bin/gpurt-record" -q -o run.gplog --restart=9 --restart-delay 1ms -- bash echo.sh < in > out 2>err & recorder=$!
 exec 9> in
 printf 'one\ntwo\n' >&9
-for _ in $(seq 500); do [ -e ready ] && break; sleep 0.02; done
+until_true 'the second life is ready' [ -e ready ]
 kill -TERM "$recorder"
 status=0; wait "$recorder" || status=$?
+recorder=
 exec 9>&-
 [ "$status" = 143 ] || fail "status $status after SIGTERM"
 [ "$(grep -c 'the next begins' err)" = 1 ] || fail "another life was meant to begin: $(cat err)"
@@ -101,8 +109,9 @@ exec 9>&-
 printf '%s\n' '5 kill=9' '5' > plan
 rm -f run.gplog count err # the words of the recorder before must not be taken for this one's
 "$bin/gpurt-record" -q -o run.gplog --restart=5 --restart-delay 1h -- bash lives.sh "$app" 2>err & recorder=$!
-for _ in $(seq 500); do grep -q 'the next begins' err && break; sleep 0.02; done
+until_true 'the first life is over' grep 'the next begins' err
 kill -TERM "$recorder"
 status=0; wait "$recorder" || status=$?
+recorder=
 if [ "$status" != 137 ] || [ "$(cat count)" != 1 ]; then fail "between two lives: $status"; fi
 echo "all well"

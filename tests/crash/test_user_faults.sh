@@ -6,12 +6,15 @@
 set -euo pipefail
 bin=$1 app=$2
 dir=$(mktemp -d)
-recorder=
+recorder='' pid=''
 cleanup() {
+    [[ ! $pid ]] || kill -KILL "$pid" 2>/dev/null || true
     [[ ! $recorder ]] || kill -INT -"$recorder" 2>/dev/null || true
     rm -rf "$dir"
 }
 trap cleanup EXIT
+# shellcheck source=tests/wait.sh
+. "${BASH_SOURCE[0]%/*}/../wait.sh"
 cd "$dir"
 unset GPURT_DRAIN GPURT_LOG GPURT_LEVEL GPURT_RING_BYTES GPURT_OFF
 export GPURT_BACKEND=cpu XDG_RUNTIME_DIR=$dir
@@ -46,10 +49,16 @@ grep -Fq 'no log: /sys/run.gplog: Permission denied' out || fail "not told: $(ca
 
 # A file that cannot grow any more: a full disk. Programs end as they would; what is there can be read.
 expect 125 'full.gplog is not whole: log: writing' limited 16 "$bin/gpurt-record" -o full.gplog -- \
-    "${free[@]}" "$bin/pipeline" 20
+    "${free[@]}" "$bin/pipeline" 40
 grep -q 'File too large; free some space' errors || fail "$(cat errors)"
 [ "$(field records full.gplog)" -gt 100 ] || fail "$(field records full.gplog) records before the disk was full"
 expect 7 'bad.gplog is not whole' limited 4 "$bin/gpurt-record" -o bad.gplog -- "${free[@]}" "$app" 100000 drop exit=7
+# The drainer that a program starts itself has nobody else to tell.
+mkdir alone
+cp "$bin/pipeline" alone/
+printf '#!/bin/bash\nulimit -S -f 8\nexec %q "$@"\n' "$bin/gpurt-drain" >alone/gpurt-drain
+chmod +x alone/gpurt-drain
+expect 0 'the log of GPURT_LOG is not whole: log: writing' env GPURT_LOG=own.gplog alone/pipeline 20
 # gpurt-top's screen needs 1.8 MB of shared memory, which counts as a file. Enough for the log to fill that, even if the
 # machine is so busy that most messages wait in vain.
 expect 125 '' limited 2000 env GPURT_POLICY=block "$bin/gpurt-top" --once -o picture --record screen.gplog -- \
@@ -67,10 +76,8 @@ same 4 "$(field records small.gplog)" 'a small box'
 # Two drainers on one box: the second is refused, the first loses nothing.
 "$bin/gpurt-record" -q -o first.gplog -- "$app" 1000 hang &
 recorder=$!
-for _ in $(seq 750); do
-    [ -s first.gplog ] && [ "$(field records first.gplog)" = 1000 ] && break
-    sleep 0.02
-done
+has_records() { [ "$(field records "$1")" -ge "$2" ]; }
+until_true 'the first drainer has all' has_records first.gplog 1000
 pid=$(cut -d' ' -f1 "/proc/$recorder/task/$recorder/children")
 expect 1 'drain' "$bin/gpurt-drain" -p "$pid" -o second.gplog
 expect 0 '' "$bin/gpurt-top" --once -p "$pid"
@@ -78,6 +85,7 @@ grep -q '^records ' out || fail 'looking over the shoulder'
 expect 125 'written by another process' "$bin/gpurt-record" -a -o first.gplog -- true
 kill -TERM "$recorder"
 wait "$recorder" || same 143 $? 'the recorder'
+recorder='' pid=''
 same 1000 "$(field records first.gplog)" 'the first drainer'
 
 # Programs that fork, become another one, or close what is not theirs.
@@ -98,10 +106,7 @@ same 0 "$(field records none.gplog)" 'nothing'
 # A kernel without end: the recorder's log can be read meanwhile, and Ctrl-C ends both.
 setsid env --default-signal=INT "$bin/gpurt-record" -q -o endless.gplog -- "$bin/log_storm" 2 32 4000000000 &
 recorder=$!
-for _ in $(seq 750); do
-    [ -s endless.gplog ] && [ "$(field records endless.gplog)" -gt 1000 ] && break
-    sleep 0.02
-done
+until_true 'a log that grows' has_records endless.gplog 1001
 # Enough of them: the last few may all be losses.
 "$bin/gpurt-log" tail -n 1000 endless.gplog >endless.tail
 grep -q 'of thread' endless.tail || fail "a log that grows ends with '$(tail -n 1 endless.tail)'"

@@ -6,7 +6,14 @@ set -euo pipefail
 bin=$1 tests=$2 many=$3
 app=$tests/cupti_app
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+started=()
+clean() {
+    ((${#started[@]} == 0)) || kill -KILL "${started[@]}" 2>/dev/null || true
+    rm -rf "$dir"
+}
+trap clean EXIT
+# shellcheck source=tests/wait.sh
+. "${BASH_SOURCE[0]%/*}/../wait.sh"
 cd "$dir"
 export GPURT_CUPTI_LIBRARY=$tests/libfake_cupti.so GPURT_NVML=off
 export ASAN_OPTIONS=detect_leaks=0
@@ -235,11 +242,11 @@ GPURT_CUPTI_LIBRARY=/nonexistent.so run 0 without
 log_has 'WARN .*no libcupti' missing
 began=$SECONDS
 FAKE_CUPTI=hang run 0 kernels 5
-[ $((SECONDS - began)) -lt 15 ] || fail "a driver that hangs held the program for $((SECONDS - began)) s"
+[ $((SECONDS - began)) -lt 40 ] || fail "a driver that hangs held the program for $((SECONDS - began)) s"
 began=$SECONDS
 rm -f run.gplog
 FAKE_CUPTI=hang GPURT_BACKEND=cpu timeout 30 "$bin/gpurt-record" -q -o run.gplog -- "$tests/both_app" early || fail 'hang in gpurt_close'
-[ $((SECONDS - began)) -lt 15 ] || fail "a driver that hangs held gpurt_close for $((SECONDS - began)) s"
+[ $((SECONDS - began)) -lt 40 ] || fail "a driver that hangs held gpurt_close for $((SECONDS - began)) s"
 # A library that the user named and that is not there.
 CUDA_INJECTION64_PATH=/nonexistent/profiler.so run 0 kernels 100
 counted 'no next library' 100
@@ -256,7 +263,7 @@ figures=$(lines ' environment ')
 log_has 'dev1 *environment *GPU 62%, memory 17%, 6442450944 of 161061273600 B used, 123457 of 700000 mW, 44 C, 1980 MHz, memory 3201 MHz' environment
 began=$SECONDS
 FAKE_NVML=hang GPURT_NVML_LIBRARY=$tests/libfake_nvml.so run 0 seconds
-[ $((SECONDS - began)) -lt 10 ] || fail "NVML held the program for $((SECONDS - began)) s"
+[ $((SECONDS - began)) -lt 40 ] || fail "NVML held the program for $((SECONDS - began)) s"
 [ "$(lines ' environment ')" = 2 ] || fail "$(lines ' environment ') figures before it hung"
 [ "$(lines 'WARN .*NVML has not answered')" = 1 ] || fail "a driver that hangs is told of"
 log_has 'kernel after: 1000 ns' 'kernels while NVML hangs'
@@ -316,12 +323,14 @@ status=0
 "$bin/gpurt-record" -q -o early.gplog -p $$ 2>refused || status=$?
 [ "$status" = 125 ] || fail "attach to a program without a collector: $status"
 grep >/dev/null 'GPURT_CUPTI=later' refused || fail "attach: $(cat refused)"
-for _ in $(seq 200); do grep -q "gpurt-later-$sleeper" /proc/net/unix && break; sleep 0.05; done
+started+=("$sleeper")
+until_true 'it can be asked' grep "gpurt-later-$sleeper\$" /proc/net/unix
 grep -q libfake_cupti "/proc/$sleeper/maps" && fail 'a collector that sleeps has CUPTI loaded'
 rm -f run.gplog
 "$bin/gpurt-record" -q -o run.gplog -p "$sleeper" &
 recorder=$!
-for _ in $(seq 200); do grep -q libfake_cupti "/proc/$sleeper/maps" && break; sleep 0.05; done
+started+=("$recorder")
+until_true 'it is woken' grep libfake_cupti "/proc/$sleeper/maps"
 echo go >&9 # it runs its kernels now
 exec 9>&-
 wait "$sleeper" || fail "the program that was woken: $?"
@@ -334,15 +343,17 @@ mkfifo again
 GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" later 2000 <again &
 sleeper=$!
 exec 9>again
-for _ in $(seq 200); do grep -q "gpurt-later-$sleeper" /proc/net/unix && break; sleep 0.05; done
+started+=("$sleeper")
+until_true 'it can be asked' grep "gpurt-later-$sleeper\$" /proc/net/unix
 rm -f run.gplog
 "$bin/gpurt-record" -q -o run.gplog -p "$sleeper" &
 recorder=$!
-for _ in $(seq 200); do grep -q libfake_cupti "/proc/$sleeper/maps" && break; sleep 0.05; done
+started+=("$recorder")
+until_true 'it is woken' grep libfake_cupti "/proc/$sleeper/maps"
 kill -INT "$recorder"
 wait "$recorder" || fail "gpurt-record -p, interrupted: $?"
 began=$SECONDS
 echo go >&9
 exec 9>&-
 wait "$sleeper" || fail "the program that nobody records any more: $?"
-[ $((SECONDS - began)) -lt 20 ] || fail "it took $((SECONDS - began)) s to end"
+[ $((SECONDS - began)) -lt 60 ] || fail "it took $((SECONDS - began)) s to end"

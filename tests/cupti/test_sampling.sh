@@ -74,7 +74,7 @@ for ms in 1 350 500 700; do
 done
 began=$SECONDS
 FAKE_PM=hang run 600
-[ $((SECONDS - began)) -lt 15 ] || fail "a driver that hangs held the program for $((SECONDS - began)) s"
+[ $((SECONDS - began)) -lt 40 ] || fail "a driver that hangs held the program for $((SECONDS - began)) s"
 has 'kernel persistent' text
 
 # Nobody asked: nothing of it is touched, not even with all.

@@ -245,6 +245,10 @@ static void host_work(course_t *c)
                                   .stream = 7,
                                   .correlation = 30,
                                   .context = 1};
+    gpurt_activity_wait_t slept = {.name = name(c, "an event"),
+                                   .ns = gpurt_pair(25 * US),
+                                   .correlation = 31,
+                                   .context = 1};
     gpurt_activity_overhead_t overhead = {name(c, "loading a module"), gpurt_pair(5 * US)};
     gpurt_activity_memory_t memory = {.name = name(c, "take"),
                                       .bytes = gpurt_pair(4096),
@@ -264,6 +268,7 @@ static void host_work(course_t *c)
     call(c, "cuMemcpyHtoDAsync", MAIN, 300 * US, 10 * US, 12); /* in the same moment */
     call(c, "cudaMemcpyAsync", MAIN, 300 * US, 30 * US, 12);
     activity(c, GPURT_KIND_WAIT, 0, 500 * US, &wait);
+    activity(c, GPURT_KIND_WAIT, 0, 605 * US, &slept); /* until 20 us behind a kernel */
     activity(c, GPURT_KIND_OVERHEAD, 0, 20 * US, &overhead);
     activity(c, GPURT_KIND_MEMORY, 0, 10 * US, &memory);
     activity(c, GPURT_KIND_LAUNCH, 0, 108 * US, &launch);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scene_app MILLISECONDS RECORDS_A_SECOND [status] [panic] [quiet] [kill] [fork] - an
- * application as a drainer sees one: makes a box, hands it over, writes what a device
- * would. */
+/* scene_app MILLISECONDS RECORDS_A_SECOND [status] [panic] [quiet] [kill] [fork]
+ * [until=FILE] - an application as a drainer sees one: makes a box, hands it over, writes
+ * what a device would, for so long or until the file is there. */
 #include "check.h"
 #include "feed.h"
 #include "handover.h"
@@ -43,12 +43,13 @@ static void define(const gpurt_boxmap_t *map)
 
 /* Returns: messages that found room. */
 static uint64_t feed(const gpurt_boxmap_t *map, uint64_t until_ns, uint64_t rate,
-                     bool panics)
+                     bool panics, const char *until_file)
 {
     uint64_t start = gpurt_real_ns(), sent = 0, tried = 0, now;
     uint32_t panic = 0, x = 12345;
 
-    while ((now = gpurt_real_ns()) < until_ns) {
+    while ((now = gpurt_real_ns()) < until_ns &&
+           !(until_file && access(until_file, F_OK) == 0)) {
         uint64_t due = (now - start) / 1000 * rate / 1000000;
         struct timespec pause = {0, 2000000};
 
@@ -73,6 +74,14 @@ static bool given(int argc, char **argv, const char *word)
         if (strcmp(argv[i], word) == 0)
             return true;
     return false;
+}
+
+static const char *until_file(int argc, char **argv)
+{
+    for (int i = 3; i < argc; i++)
+        if (strncmp(argv[i], "until=", 6) == 0)
+            return argv[i] + 6;
+    return NULL;
 }
 
 int main(int argc, char **argv)
@@ -104,7 +113,8 @@ int main(int argc, char **argv)
         printf("scene_app: started \033[32mgreen\033[0m\n");
     fflush(stdout);
     sent = feed(&map, gpurt_real_ns() + strtoull(argv[1], NULL, 10) * 1000000u,
-                strtoull(argv[2], NULL, 10), given(argc, argv, "panic"));
+                strtoull(argv[2], NULL, 10), given(argc, argv, "panic"),
+                until_file(argc, argv));
     if (given(argc, argv, "kill"))
         kill(getpid(), SIGKILL);
     gpurt_store_release_sys_u32(&map.box->xlife, GPURT_LIFE_CLOSED); /* B4.rel */

@@ -22,7 +22,7 @@ for program in "$prefix"/bin/gpurt*; do
     for section in NAME SYNOPSIS DESCRIPTION OPTIONS 'EXIT STATUS' EXAMPLES; do
         grep -Eq "^\\.SH \"?$section\"?$" "$page" || fail "$name.1 has no $section"
     done
-    "$program" --help | grep -q '^Examples:' || fail "$name --help has no examples"
+    "$program" --help | grep >/dev/null '^Examples:' || fail "$name --help has no examples"
     if command -v groff >/dev/null; then
         LC_ALL=C.UTF-8 groff -man -ww -Tutf8 "$page" 2>"$work/warnings" >/dev/null
         [ ! -s "$work/warnings" ] || fail "$name.1: $(head -n 3 "$work/warnings")"
@@ -59,9 +59,9 @@ else
 fi
 
 if command -v zsh >/dev/null && command -v python3 >/dev/null; then
-    # zsh completes on a terminal only.
+    # zsh completes on a terminal only. by_zsh WORDS EXPECTED: what it offers, up to the word that is expected.
     by_zsh() {
-        python3 - "$share/zsh/site-functions" "$1" <<'PY'
+        python3 - "$share/zsh/site-functions" "$@" <<'PY'
 import os, pty, re, select, sys, time
 pid, fd = pty.fork()
 if pid == 0:
@@ -80,13 +80,13 @@ def say(text):
     os.write(fd, text.encode())
 say(f"fpath=({sys.argv[1]} $fpath); autoload -U compinit; compinit -u -D; zstyle ':completion:*' list-prompt ''\n")
 say("LISTMAX=9999; print DO''NE\n")
-read(20, "DONE")
+read(60, "DONE")
 say(sys.argv[2] + "\t\t")
-print("\n".join(re.findall(r"[-a-z]{2,}", read(3))))
+print("\n".join(re.findall(r"[-a-z]{2,}", read(20, sys.argv[3]))))
 PY
     }
-    offers --replay "$(by_zsh 'gpurt-top --re')" zsh
-    offers repair "$(by_zsh 'gpurt-log re')" zsh
+    offers --replay "$(by_zsh 'gpurt-top --re' --replay)" zsh
+    offers repair "$(by_zsh 'gpurt-log re' repair)" zsh
 else
     echo 'no zsh on this machine: its completions are not tried'
 fi

@@ -71,7 +71,7 @@ static void leave_orphan(void)
     FILE *file;
 
     if (child == 0) {
-        nap(30000);
+        nap(120000);
         _exit(0);
     }
     file = path ? fopen(path, "w") : NULL;

@@ -43,6 +43,18 @@ replay_fails_with() {
     [ "$status" -eq "$1" ] || complain "$what: replaying by '$command' gave $status, not $1"
 }
 
+# within_a_minute COMMAND...: until it is true.
+within_a_minute() {
+    local last=$((SECONDS + 60))
+    until "$@"; do
+        [ "$SECONDS" -lt "$last" ] || return 1
+        sleep 0.05
+    done
+}
+
+# has_gone PID: it has ended; one that nobody has waited for yet counts, too.
+has_gone() { ! grep '^State:' "/proc/$1/status" 2>>"$work/replay" | grep -qv '^State:.Z'; }
+
 test_passing() {
     run 0 -n 20 -- "$standin" pass
     says 'no seed from 1 to 20 fails'
@@ -101,8 +113,8 @@ test_ways_to_fail() {
     says 'seed 3 fails: killed by signal 11 (SIGSEGV)'
     says 'a second run had the same end (no schedule was told)'
     replay_fails_with 139
-    run 1 --timeout 0.3 -n 3 -- "$standin" hang 2
-    says 'seed 2 fails: no end within 0.3 s'
+    run 1 --timeout 3 -n 3 -- "$standin" hang 2
+    says 'seed 2 fails: no end within 3 s'
     run 1 -- "$standin" swallow 5
     says 'seed 5 fails: GPURT_E_DEADLOCK, yet the program ended with exit status 0'
     says 'block 0 thread 1 waits for thread 2'
@@ -127,8 +139,7 @@ test_orphans() {
     STANDIN_STATE=$work/state run 1 --timeout 20 -- "$standin" orphan 1
     says 'fails: exit status 3'
     pid=$(cat "$work/state")
-    sleep 0.2
-    if kill -0 "$pid" 2>"$work/replay" && ! grep -q '^State:.Z' "/proc/$pid/status"; then
+    if ! within_a_minute has_gone "$pid"; then
         complain "$what: process $pid still runs"
         kill "$pid"
     fi
@@ -216,6 +227,15 @@ assert d["failure"] is None and d["tool"] == "race" and "plain build" in d["note
         "$work/out" || complain "$what: not the JSON it should be"
 }
 
+# run_seeds PID SEED SEED: children of that process run them.
+run_seeds() {
+    local child found=' '
+    for child in $(pgrep -P "$1"); do
+        found+="$(tr '\0' '\n' 2>>"$work/replay" <"/proc/$child/environ" | sed -n 's/^GPURT_SEED=//p') "
+    done
+    [[ $found == *" $2 "* && $found == *" $3 "* ]]
+}
+
 # Ctrl-C: what is known is printed, the child ends, the shell sees the signal.
 test_interrupt() {
     local pid words number=$1
@@ -223,7 +243,8 @@ test_interrupt() {
     env --default-signal=INT "$check" --jobs 2 -- "$standin" hang 3 \
         >"$work/out" 2>"$work/err" &
     pid=$!
-    sleep 1
+    # With seeds 3 and 4 under way, 1 and 2 are told.
+    within_a_minute run_seeds "$pid" 3 4 || complain "$what: seeds 3 and 4 do not run"
     kill "-$number" "$pid"
     wait "$pid"
     status=$?

@@ -85,5 +85,6 @@ says '--record goes with a PROGRAM' gpurt-top -b --record x --replay run.gplog
 says 'choose another file' gpurt-top -b --record run.gplog -- true
 says 'choose another file' gpurt-record -o run.gplog -- true
 says 'there is no panic 99' gpurt-panic show run.gplog 99
+says 'choose another file' gpurt-log repair run.gplog -o lines
 says 'is not a gpurt log' gpurt-log stat lines
 echo 'all well'

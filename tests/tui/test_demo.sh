@@ -18,8 +18,8 @@ has() {
 }
 
 tools/demo.sh "$build" >"$dir/out" </dev/null
-# One a second, as long as it takes, and one at the end; a machine that is busy may be late for one.
-[ "$(grep -c '^gpurt-top .* pipeline\[' "$dir/out")" -ge 2 ] || has 3 '^gpurt-top .* pipeline\['
+# One a second and one at the end; how many that are depends on how busy the machine is.
+[ "$(grep -c '^gpurt-top .* pipeline\[' "$dir/out")" -ge 2 ] || has 2 '^gpurt-top .* pipeline\['
 has 1 'ended with status 0'
 has 1 '^pipeline: 39 batches good, 1 bad'
 has 1 '^panic 1 of 1 in '
@@ -43,8 +43,7 @@ see 'LIVE'
 see 'PANIC 1'
 see 'Look again'
 see 'STATUS 0'
-t capture-pane -p | grep -q 'item 70211 of 1000' || t capture-pane -p -S -200 | grep -q 'panic 1 of 1' ||
-    fail 'the report'
+t capture-pane -p -S -200 | grep >/dev/null 'panic 1 of 1' || fail 'the report'
 
 # A kernel that never ends: Ctrl-C asks, and ends it.
 start 100 30 "$build/bin/gpurt-top -- $build/bin/log_storm 2 32 4000000000"

@@ -120,8 +120,8 @@ def drivers():
     expect(Machine("", tools=newer), "cuda", "note", "minor version ahead")
     expect(Machine("cuda=13010"), "cuda", "ok", "the driver's CUDA 13.1 runs toolkit 13.0")
     start = time.monotonic()
-    expect(Machine("hang"), "driver", "problem", "hangs while cuInit", "--timeout", "300ms")
-    assert time.monotonic() - start < 15
+    expect(Machine("hang"), "driver", "problem", "hangs while cuInit", "--timeout", "3s")
+    assert time.monotonic() - start < 60
 
 
 def toolkit():
@@ -136,7 +136,7 @@ def toolkit():
     expect(Machine(tools={"nvcc": old}), "nvcc", "problem", "nvcc 12.6")
     expect(Machine(tools={"nvcc": old.replace("12.6", "12.8")}), "nvcc", "ok", "nvcc 12.8")
     expect(Machine(tools={"nvcc": "nonsense"}), "nvcc", "problem", "does not tell its version")
-    expect(Machine(tools={"nvcc": "#!/bin/sh\nexec sleep 60\n"}, real_path=True), "nvcc", "problem", "does not tell", "--timeout", "200ms")
+    expect(Machine(tools={"nvcc": "#!/bin/sh\nexec sleep 60\n"}, real_path=True), "nvcc", "problem", "does not tell", "--timeout", "3s")
     expect(Machine(tools={"nvcc": None}), "nvcc", "note", "no nvcc")
     expect(Machine(CUDA_MODULE_LOADING="LAZY"), "loading", "note", "LAZY")
     expect(Machine(CUDA_MODULE_LOADING="EAGER"), "loading", "ok", "EAGER")

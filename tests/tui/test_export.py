@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """gpurt-log export, on the log of tests/gen/course.c: Perfetto's bytes are taken apart by a decoder that knows
 nothing of the one that wrote them, its slices are nested as a viewer nests them, and every event must be where the
-course has it. Arguments: folder of the programs, make_course, "sanitized" where these are."""
+course has it. Where Perfetto's Python package is installed, its own schema is asked as well. Arguments: folder of the
+programs, make_course, "sanitized" where these are."""
 import csv
 import json
 import os
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 
+import perfetto_official
 from perfetto_trace import Perfetto, fields, text
 
 LOG = os.path.join(sys.argv[1], "gpurt-log")
@@ -48,6 +50,13 @@ SLICES = [  # where, name, start, length, inside
     (OTHER + "/ranges", "decode", 100, 300, []),
     (OTHER + "/ranges +1", "load", 0, 300, []),
     ("trainer[4242]/waits", "a stream", 500, 60, []),
+    ("trainer[4242]/waits", "an event", 605, 25, []),
+    # Why no kernel ran: 400 to 401 a fill did, the host slept from 605 to 630.
+    (GPU + "/idle, and why", "nothing asked", 380, 20, []),
+    (GPU + "/idle, and why", "nothing asked", 401, 199, []),
+    (GPU + "/idle, and why", "told of the end", 610, 20, []),
+    (GPU + "/idle, and why", "launching", 630, 30, []),
+    (GPU + "/idle, and why", "launching", 661, 39, []),
     ("trainer[4242]/CUPTI's overhead", "loading a module", 20, 5, []),
     (GPU + "/stream 7", "gemm", 150, 100, []),
     (GPU + "/stream 7", "softmax", 250, 50, []),
@@ -88,6 +97,14 @@ def check_perfetto(trace):
     check_counters(trace)
 
 
+def check_official(path, unfinished):
+    if perfetto_official.schema is None:
+        return
+    with open(path, "rb") as file:
+        events, tracks, open_slices = perfetto_official.check(file.read())
+    assert events > 10 and tracks > 5 and open_slices == unfinished, (path, events, tracks, open_slices)
+
+
 def check_details(trace):
     node = next(s for s in trace.slices if s["where"].endswith("stream 8") and s["name"] == "gemm")
     assert node["in"] == "kernel" and node["args"] == {
@@ -107,6 +124,7 @@ def check_details(trace):
     assert copy["args"] == {"bytes": 1 << 20, "call": 12}, copy
     launch = next(i for i in trace.instants if i["in"] == "launch")
     assert launch["args"]["file"] == "train.c" and launch["args"]["line"] == 31, launch
+    assert {s["in"] for s in trace.slices if s["where"].endswith("idle, and why")} == {"idle"}
     assert {s["args"]["domain"] for s in trace.slices if s["in"] == "range"} == {"torch"}
 
 
@@ -176,7 +194,7 @@ def check_lines(jsonl, table):
 
 def check_misuse():
     assert b"says the format" in run("export", "course.gplog", "-o", "x", status=2).stderr
-    assert b"says the format" in run("export", "--to", "svg", "course.gplog", "-o", "x", status=2).stderr
+    assert b"no format is called 'svg'; there are perfetto," in run("export", "--to", "svg", "course.gplog", "-o", "x", status=2).stderr
     assert b"says where to" in run("export", "--to", "csv", "course.gplog", status=2).stderr
     assert b"File exists" in run("export", "--to", "csv", "course.gplog", "-o", "course.gplog", status=1).stderr
     run("verify", "course.gplog")
@@ -202,6 +220,7 @@ def check_many():
         subprocess.run([MAKE, name + ".gplog", str(count), "4096"], check=True)
     peaks = [peak_kib("export", "--to", "perfetto", name + ".gplog", "-o", name + ".out") for name in ("few", "many")]
     assert peaks[1] - peaks[0] < MEMORY_KIB, peaks
+    check_official("few.out", 1)
     with open("few.out", "rb") as file:
         trace = Perfetto(file.read(), START)
     kernels = [s for s in trace.slices if s["name"].startswith("bulk_")]
@@ -212,6 +231,8 @@ def check_many():
 
 
 def main():
+    if perfetto_official.schema is None:
+        print("no Python packages perfetto and protobuf: Perfetto's own schema is not asked")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for frame_rows in ("16", "3", "1000"):  # ranges and late rows cross frames
@@ -219,6 +240,7 @@ def main():
             run("export", "--to", "perfetto", "course.gplog", "-o", "course.perfetto")
             with open("course.perfetto", "rb") as file:
                 check_perfetto(Perfetto(file.read(), START))
+            check_official("course.perfetto", 1)
         for kind in ("chrome", "jsonl", "csv"):
             run("export", "--to", kind, "course.gplog", "-o", "course." + kind)
         check_chrome("course.chrome")

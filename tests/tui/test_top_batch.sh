@@ -5,7 +5,14 @@
 set -euo pipefail
 bin=$1 tests=$2
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+started=()
+clean() {
+    ((${#started[@]} == 0)) || kill -KILL "${started[@]}" 2>/dev/null || true
+    rm -rf "$dir"
+}
+trap clean EXIT
+# shellcheck source=tests/wait.sh
+. "${BASH_SOURCE[0]%/*}/../wait.sh"
 cd "$dir"
 export XDG_RUNTIME_DIR=$dir TZ=UTC LC_ALL=C.UTF-8
 unset NO_COLOR GPURT_DRAIN
@@ -43,7 +50,7 @@ setsid "$top" --replay run.gplog >out 2>err </dev/null || fail "without a termin
 grep -q '^records ' out || fail "a picture without a terminal: $(cat out err)"
 
 # A program: its streams are its own, pictures go to standard error or a file.
-expect 7 "$top" -b -d 200ms -- "$app" 700 20000 7 panic
+expect 7 "$top" -b -d 200ms -- "$app" 1500 20000 7 panic
 grep -q 'scene_app: sent' out || fail "its output passes"
 grep -q '^gpurt-top' out && fail "pictures in its output"
 grep -q 'ended with status 7' err || fail "last picture: $(tail -5 err)"
@@ -52,7 +59,7 @@ sent=$(sed -n 's/scene_app: sent //p' out)
 expect 0 "$top" --once --json -o one.json -- "$app" 500 50000 0
 sent=$(sed -n 's/scene_app: sent //p' out)
 json ".records==$sent and .dropped==0 and .state==\"ended\" and .status==0" one.json >/dev/null
-expect 137 "$top" --once --json -o one.json -- "$app" 300 20000 0 kill quiet
+expect 137 "$top" --once --json -o one.json -- "$app" 1000 20000 0 kill quiet
 json '.status==137 and .records>1000' one.json >/dev/null
 expect 0 "$top" --once --json -o one.json -- "$app" 300 5000 0 fork quiet
 [ "$(printf 'a\nb\n' | "$top" -b -o pictures -- cat)" = $'a\nb' ] || fail "standard input"
@@ -65,31 +72,33 @@ expect 125 "$top" --color=pink -b --replay run.gplog
 expect 125 "$top" -b -o /nonexistent/x --replay run.gplog
 for name in INT TERM HUP USR1; do
     # In a script's background SIGINT is ignored, and we would leave it so.
-    env --default-signal=INT "$top" -b -o pictures -- sleep 20 & monitor=$!
-    sleep 0.3
+    env --default-signal=INT "$top" -b -o pictures -- sleep 120 & monitor=$!
+    started+=("$monitor")
+    until_true 'the program runs' pgrep -P "$monitor" -x sleep
     kill -s "$name" "$monitor"
     status=0; wait "$monitor" || status=$?
     [ "$status" = $((128 + $(kill -l "$name"))) ] || fail "SIG$name: $status"
-done 2>/dev/null
+done
 
 # A process that runs: what its monitor publishes, and a box that nobody drains.
-"$top" -b -o pictures -- "$app" 20000 20000 0 quiet & monitor=$!
-for _ in $(seq 750); do pid=$(find gpurt -type f -printf "%f\n" 2>/dev/null | head -1); [ -n "$pid" ] && break; sleep 0.02; done
+"$top" -b -o pictures -- "$app" 600000 20000 0 quiet & monitor=$!
+started+=("$monitor")
+runs() { pid=$(pgrep -P "$monitor" -x scene_app); }
+until_true 'the program runs' runs
+started+=("$pid")
+until_true 'it is published' [ -e "gpurt/$pid" ]
+[ "$(ls gpurt)" = "$pid" ] || fail "published as well: $(ls gpurt)"
 if [ "$(stat -c %a "gpurt/$pid")" != 600 ] || [ "$(stat -c %a gpurt)" != 700 ]; then fail "rights"; fi
-for _ in $(seq 50); do
-    expect 0 "$top" --once --json -p "$pid"
-    ! jq -e '.per_second>5000' out >/dev/null || break
-    sleep 0.1
-done
+busy() { "$top" --once --json -p "$pid" >out && jq -e '.records>1000 and .per_second>5000' out; }
+until_true 'messages by the second' busy
 json ".pid==$pid and .state==\"live\" and .records>1000 and .per_second>5000" out >/dev/null
 expect 0 "$top" -b -n 2 -d 100ms -p "$pid"
 [ "$(grep -c '^gpurt-top' out)" = 2 ] || fail "attached pictures"
 kill -9 "$monitor" # the program goes on without it
 wait "$monitor" 2>/dev/null || true
-sleep 0.1
-kill -0 "$pid" || fail "the program ended with its monitor"
 expect 0 "$top" --once --json -p "$pid"
 json ".pid==$pid and .records>0" out >/dev/null
+kill -0 "$pid" || fail "the program ended with its monitor"
 kill "$pid"
 expect 125 "$top" --once -p 1
 [ "$(wc -l <err)" = 1 ] || fail "one line says why"

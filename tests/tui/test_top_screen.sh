@@ -37,29 +37,29 @@ keys '^'; see ' 0.0%'; keys '}'; see ' 10.0%'; keys ']'; see ' 12.0%'; keys '[';
 keys '{'; see ' 0.0%'; keys '$'; see '100.0%'; keys + ; see '2x'
 
 # Sizes.
-t resize-window -x 20 -y 5; see 'llm_serve'; sleep 0.2
-[ "$(t capture-pane -p | wc -L)" -le 20 ] || fail "wider than 20"
+t resize-window -x 20 -y 5; see 'llm_serve'
 t resize-window -x 120 -y 36; see 'per s'; see 'GPU 0 H200'; see 'SMs'
 t resize-window -x 300 -y 90; see 'flash_fwd.cu:512'
 t resize-window -x 80 -y 24; see 'Records'
 keys q; see 'STATUS 0'; gone 'llm_serve'
 
 # A program: its exit code, its output kept off the screen and printed at the end.
-start 100 30 "$top -x -- $app 1500 5000 3 panic"
+start 100 30 "$top -x -- $app 60000 5000 3 panic until=$dir/enough"
 see 'LIVE'; see 'CPU 0 feed'; see '5Output'
 keys 5; see 'scene_app: started \x1b[32mgreen'
+touch "$dir/enough"
 see 'STATUS 3'; see 'scene_app: started green'; see 'scene_app: sent'
 
 # Held and looked back, while it runs.
-start 100 30 "$top -- $app 60000 3000"
-see 'LIVE'; sleep 2.2; keys Space; see 'PAUSED'
-before=$(t capture-pane -p); sleep 0.6; [ "$before" = "$(t capture-pane -p)" ] || fail "a held picture moves"
-keys Space; see 'LIVE'; sleep 0.3; [ "$before" != "$(t capture-pane -p)" ] || fail "it does not go on"
+start 100 30 "$top -- $app 600000 3000"
+see 'LIVE'; until_true 'two seconds' drawn 'over ([2-9]|[0-9]{2,})\.'; keys Space; see 'PAUSED'
+until_true 'a held picture moves' still
+keys Space; see 'LIVE'; before=$(t capture-pane -p); until_true 'it does not go on' moved
 keys '['; see 'PAST'; see '-'; keys '$'; see 'LIVE'
 keys q; see 'still runs'; keys Escape; gone 'still runs'; see 'LIVE'
 keys q Enter; see 'STATUS 143'
-start 100 30 "$top -- $app 2500 3000 9"
-see 'LIVE'; keys q d; gone 'LIVE'; see 'scene_app: started green'; see 'STATUS 9'
+start 100 30 "$top -- $app 60000 3000 9 until=$dir/left"
+see 'LIVE'; keys q d; gone 'LIVE'; touch "$dir/left"; see 'scene_app: started green'; see 'STATUS 9'
 start 100 30 "$top -- $app 300 3000 4"
 see 'ENDED 4'; keys q; see 'STATUS 4'
 start 100 30 "$top -- ./nothing"
@@ -73,14 +73,14 @@ see 'STATUS 143'
 
 # No colour, 8 colours, no UTF-8.
 start 80 24 "NO_COLOR=1 $top --replay $dir/run.gplog"
-see 'Records'; t capture-pane -p -e | grep -Eq $'\033\\[[0-9;]*(3[0-7]|38;5)' && fail "colours with NO_COLOR"
+see 'Records'; ! drawn $'\033\\[[0-9;]*(3[0-7]|38;5)' || fail "colours with NO_COLOR"
 start 80 24 "$top --replay $dir/run.gplog"
-see 'Records'; t capture-pane -p -e | grep -q $'\033\\[[0-9;]*38;5' || fail "no 256 colours"
+see 'Records'; until_true "no 256 colours" drawn $'\033\\[[0-9;]*38;5'
 start 80 24 "TERM=ansi $top --replay $dir/run.gplog"
-see 'Records'; t capture-pane -p -e | grep -q $'\033\\[[0-9;]*38;5' && fail "256 colours on a terminal of 8"
-t capture-pane -p -e | grep -Eq $'\033\\[[0-9;]*3[0-7]' || fail "no 8 colours"
+see 'Records'; until_true "no 8 colours" drawn $'\033\\[[0-9;]*3[0-7]'
+! drawn $'\033\\[[0-9;]*38;5' || fail "256 colours on a terminal of 8"
 start 80 24 "LC_ALL=C $top --replay $dir/run.gplog"
-see '-- Records'; t capture-pane -p | LC_ALL=C grep -q $'[\200-\377]' && fail "not ASCII"
+see '-- Records'; see 'F10 Quit'; ! drawn $'[\200-\377]' || fail "not ASCII"
 # curses loses some memory when it finds no terminal.
 start 120 40 "ASAN_OPTIONS=detect_leaks=0 TERM=nonsense $top --replay $dir/run.gplog"
 see 'records '; see 'STATUS 0'

@@ -186,7 +186,8 @@ static void check_which(const picture_t *shown, const gpurt_modelview_t *v)
     CHECK_CONTAINS(head_at(&p, 120), " CPU, 4 workers");
 }
 
-/* A panic overtakes what its warp said before it: the report tells them by time. */
+/* A panic overtakes what its warp said before it, a ring what another one said: report and
+ * log tell them by time. */
 static void check_before_it(const picture_t *shown, const gpurt_modelview_t *v)
 {
     static const char *const texts[] = {"the first words", "the last words"};
@@ -210,14 +211,66 @@ static void check_before_it(const picture_t *shown, const gpurt_modelview_t *v)
     }
     copy.lines[0].end = 2;
     p.view = &copy;
-    p.shown = VIEW_PANICS;
+    for (int view = 0; view < 2; view++) {
+        p.shown = view ? VIEW_LOG : VIEW_PANICS;
+        CHECK_MSG(canvas_resize(&canvas, 60, 120), "memory");
+        picture_draw(&p, &canvas);
+        memset(rows, 0, sizeof rows);
+        for (int row = 0; row < canvas.rows; row++)
+            for (int i = 0; i < 2; i++)
+                if (strstr(row_text(row), texts[i]))
+                    rows[i] = row;
+        CHECK_MSG(0 < rows[0] && rows[0] < rows[1], "rows %d and %d", rows[0], rows[1]);
+    }
+}
+
+static bool is_drawn(const picture_t *p, const char *text)
+{
     CHECK_MSG(canvas_resize(&canvas, 60, 120), "memory");
-    picture_draw(&p, &canvas);
+    picture_draw(p, &canvas);
     for (int row = 0; row < canvas.rows; row++)
-        for (int i = 0; i < 2; i++)
-            if (strstr(row_text(row), texts[i]))
-                rows[i] = row;
-    CHECK_MSG(0 < rows[0] && rows[0] < rows[1], "rows %d and %d", rows[0], rows[1]);
+        if (strstr(row_text(row), text))
+            return true;
+    return false;
+}
+
+/* Looked back at, a site's last message is the last one until then, where it is known. */
+static void check_past_site(const picture_t *shown, const gpurt_modelview_t *v)
+{
+    static const char *const texts[] = {"said first", "said second"};
+    static gpurt_modelview_t copy;
+    gpurt_model_site_t *site = &copy.names.sites[0];
+    picture_t p = *shown;
+
+    copy = *v;
+    copy.numbers.sites[0].messages = 1;
+    snprintf(site->file, sizeof site->file, "folder/kernel.c");
+    snprintf(site->last, sizeof site->last, "said now");
+    for (int i = 0; i < GPURT_CLASSES; i++)
+        copy.lines[i].first = copy.lines[i].end = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        gpurt_model_line_t *l = &copy.lines[0].list[i];
+
+        *l = (gpurt_model_line_t){.number = i + 1, .time_ns = 1000 * (i + 1)};
+        l->line = site->line;
+        l->level = (uint8_t)site->level;
+        l->text_bytes = (uint16_t)strlen(texts[i]);
+        memcpy(l->text, texts[i], l->text_bytes);
+        snprintf(l->file, sizeof l->file, "kernel.c");
+    }
+    copy.lines[0].end = 2;
+    p.view = &copy;
+    p.shown = VIEW_SITES;
+    CHECK(is_drawn(&p, "said now"));
+    p.until_ns = 2500;
+    CHECK(is_drawn(&p, "said second") && !is_drawn(&p, "said now"));
+    p.until_ns = 1500;
+    CHECK(is_drawn(&p, "said first") && !is_drawn(&p, "said second"));
+    p.until_ns = 500;
+    CHECK(!is_drawn(&p, "said first") && !is_drawn(&p, "said now"));
+    p.until_ns = 2500; /* of another site */
+    copy.lines[0].list[0].line = copy.lines[0].list[1].line = site->line + 1;
+    CHECK(!is_drawn(&p, "said"));
 }
 
 /* Marks that turn lines around, or that fonts fill as they like, are not for log texts. */
@@ -290,6 +343,7 @@ int main(void)
     check_glance(&p, v);
     check_which(&p, v);
     check_before_it(&p, v);
+    check_past_site(&p, v);
     check_deceit();
     check_report(v);
     /* Shared memory may hold anything; readers end the texts, the rest is the views'

@@ -124,10 +124,28 @@ static void flips(void)
     }
 }
 
+static char from[64], to[64];
+
+/* A log of one frame whose rows are damaged: it is one, but nothing is left to repair. */
+static void nothing_whole(void)
+{
+    size_t size = (size_t)(frame_end[5] - frame_end[4]);
+    int fd = open(from, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    gpurt_repair_figures_t figures;
+
+    whole[frame_end[5] - 1] ^= 1;
+    CHECK_MSG(write(fd, whole + frame_end[4], size) == (ssize_t)size, "write");
+    whole[frame_end[5] - 1] ^= 1;
+    close(fd);
+    CHECK_MSG(gpurt_log_repair(from, to, &figures, &err) == GPURT_E_INVALID, "kept %llu",
+              (unsigned long long)figures.frames_kept);
+    CHECK_MSG(access(to, F_OK) != 0, "a file that is no log");
+    unlink(from);
+}
+
 /* A frame cut out of the middle: the rest is repaired into a file without a flaw. */
 static void hole(size_t hole_at, size_t hole_end)
 {
-    const char *from = "/tmp/test_damage.cut", *to = "/tmp/test_damage.fixed";
     int fd = open(from, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     gpurt_repair_figures_t figures;
     gpurt_log_summary_t sum;
@@ -158,11 +176,18 @@ static void hole(size_t hole_at, size_t hole_end)
 
 int main(void)
 {
+    char folder[] = "/tmp/test_damage.XXXXXX";
+
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(from, sizeof from, "%s/cut", folder);
+    snprintf(to, sizeof to, "%s/fixed", folder);
     make();
     cuts();
     flips();
     hole((size_t)frame_end[4] + 30, (size_t)frame_end[5] - 7); /* head and rows */
     hole((size_t)frame_end[4] + 140, (size_t)frame_end[5]);    /* rows to the next frame */
+    nothing_whole();
     free(whole);
+    rmdir(folder);
     return 0;
 }

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The gaps between kernels that exports have: by hand for each reason and place, and for any
+ * crowd as long in all as the collector's sums of the same events. */
+#include "export_idle.h"
+
+#include "busy.h"
+#include "check.h"
+
+enum {
+    CROWD = 20000,
+    REASONS = 3
+};
+#define T0 1000000000000ull
+
+static export_idle_t idle;
+static busy_t busy;
+static uint64_t sums[REASONS], last_end;
+static char story[256]; /* of the last span: what its gap was made of */
+
+static void begin(void)
+{
+    memset(&idle, 0, sizeof idle);
+    memset(&busy, 0, sizeof busy);
+    memset(sums, 0, sizeof sums);
+    last_end = 0;
+}
+
+static void span(uint32_t kind, uint32_t device, uint64_t from, uint64_t to)
+{
+    gpurt_span_t s = {
+        .kind = kind, .device = device, .time_ns = T0 + from, .ns = to - from};
+    export_idle_piece_t pieces[EXPORT_IDLE_PIECES];
+    uint32_t count = export_idle_span(&idle, &s, pieces);
+    size_t used = 0;
+
+    CHECK(count <= EXPORT_IDLE_PIECES);
+    story[0] = '\0';
+    for (uint32_t i = 0; i < count; i++) {
+        CHECK(pieces[i].time.start < pieces[i].time.end);
+        CHECK(device != 0 || pieces[i].time.start >= last_end);
+        last_end = device == 0 ? pieces[i].time.end : last_end;
+        sums[pieces[i].why] += pieces[i].time.end - pieces[i].time.start;
+        used +=
+            (size_t)snprintf(story + used, used < sizeof story ? sizeof story - used : 0,
+                             "%c%llu-%llu ", export_idle_word(pieces[i].why)[0],
+                             (unsigned long long)(pieces[i].time.start - T0),
+                             (unsigned long long)(pieces[i].time.end - T0));
+    }
+    if (kind == GPURT_KIND_WAIT)
+        busy_wait(&busy, T0 + from, T0 + to);
+    else
+        busy_add(&busy, device, kind == GPURT_KIND_COPY || kind == GPURT_KIND_FILL,
+                 T0 + from, T0 + to);
+}
+
+static void told(const char *want)
+{
+    CHECK_MSG(strcmp(story, want) == 0, "'%s', not '%s'", story, want);
+}
+
+static void check_reasons(void)
+{
+    begin();
+    span(GPURT_KIND_KERNEL, 0, 0, 1000);
+    told(""); /* what was before the first is not known */
+    span(GPURT_KIND_KERNEL, 0, 500, 2000);
+    span(GPURT_KIND_GRAPH, 0, 5000, 6000);
+    told("l2000-5000 ");
+    span(GPURT_KIND_KERNEL, 0, 56000, 57000);
+    told("n6000-56000 "); /* as long as no launch takes */
+    span(GPURT_KIND_KERNEL, 0, 57000, 58000);
+    told("");
+
+    begin(); /* copies are no part of it, wherever they begin and end */
+    span(GPURT_KIND_KERNEL, 0, 0, 1000);
+    span(GPURT_KIND_COPY, 0, 200, 900);
+    span(GPURT_KIND_COPY, 0, 500, 1500);
+    span(GPURT_KIND_FILL, 0, 1400, 2000);
+    span(GPURT_KIND_COPY, 0, 2500, 2600);
+    span(GPURT_KIND_COPY, 0, 2900, 4000);
+    span(GPURT_KIND_KERNEL, 0, 3000, 3500);
+    told("l2000-2500 l2600-2900 ");
+    span(GPURT_KIND_KERNEL, 0, 4200, 4300);
+    told("l4000-4200 ");
+
+    begin(); /* the host sleeps until 2500, and a copy runs meanwhile */
+    span(GPURT_KIND_KERNEL, 0, 0, 1000);
+    span(GPURT_KIND_WAIT, 0, 100, 2500);
+    span(GPURT_KIND_WAIT, 0, 1100, 9000); /* began in the gap: explains nothing */
+    span(GPURT_KIND_COPY, 0, 1200, 1300);
+    span(GPURT_KIND_KERNEL, 0, 1000000, 1001000);
+    told("t1000-1200 t1300-2500 n2500-1000000 ");
+
+    begin(); /* what has no length, and devices that there is no room for */
+    span(GPURT_KIND_KERNEL, EXPORT_IDLE_DEVICES, 0, 1000);
+    span(GPURT_KIND_KERNEL, EXPORT_IDLE_DEVICES, 5000, 6000);
+    told("");
+    span(GPURT_KIND_KERNEL, 0, 0, 1000);
+    span(GPURT_KIND_KERNEL, 0, 2000, 2000);
+    told("");
+    span(GPURT_KIND_KERNEL, 1, 3000, 4000); /* another device's */
+    told("");
+}
+
+static uint32_t rng = 1;
+
+static uint32_t below(uint32_t n)
+{
+    rng = rng * 1664525u + 1013904223u;
+    return (uint32_t)((uint64_t)rng * n >> 32);
+}
+
+/* What the collector has since the last time, which it is asked behind a kernel: it keeps as
+ * few waits as we do. */
+static void account(uint64_t until, uint64_t of[REASONS])
+{
+    gpurt_activity_busy_t out;
+    uint64_t start;
+
+    if (!busy_take(&busy, 0, T0 + until, &start, &out))
+        return;
+    of[EXPORT_IDLE_TOLD] += gpurt_pair_value(out.waiting);
+    of[EXPORT_IDLE_LAUNCHING] += gpurt_pair_value(out.launching);
+    of[EXPORT_IDLE_NOTHING] += gpurt_pair_value(out.idle);
+}
+
+/* Kernels that overlap or lie far apart, short copies, waits that end before any copy of
+ * their gap begins: there both have one mind of what is whose. */
+static void check_crowd(void)
+{
+    uint64_t at = 0, end = 0, theirs[REASONS] = {0};
+
+    begin();
+    for (int i = 0; i < CROWD; i++) {
+        uint32_t far = below(8);
+
+        at += far == 0 ? 40000 + below(60000) : below(3000);
+        span(GPURT_KIND_KERNEL, 0, at, at + 1 + below(4000));
+        account(at + 1, theirs);
+        end = at + 4001 > end ? at + 4001 : end;
+        if (far == 1) {
+            span(GPURT_KIND_WAIT, 0, at, end + 2000);
+            at = end + 2000;
+        }
+        for (uint32_t n = far == 2 ? below(100) : 0; n > 0; n--, at += below(500))
+            span(GPURT_KIND_COPY, 0, at, at + 1 + below(600));
+    }
+    at += 100000;
+    span(GPURT_KIND_KERNEL, 0, at, at + 1);
+    account(at + 1, theirs);
+    for (int i = 0; i < REASONS; i++) {
+        CHECK(sums[i] > 100000);
+        CHECK_EQ(sums[i], theirs[i]);
+    }
+}
+
+int main(void)
+{
+    check_reasons();
+    check_crowd();
+    return 0;
+}
