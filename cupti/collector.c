@@ -7,6 +7,7 @@
 #include "dormant.h"
 #include "duty.h"
 #include "graphs.h"
+#include "launches.h"
 #include "managed.h"
 #include "nvml.h"
 #include "outlet.h"
@@ -149,6 +150,7 @@ static void losses_tell(uint64_t now)
         gpurt_xchg_relaxed_dev_u64(&collector.xdropped, 0); /* relaxed: a count */
 
     outlet_lose(dropped, GPURT_LOSS_BUFFERS, now);
+    outlet_lose(launches_missed(), GPURT_LOSS_FULL, now);
     collector.dropped += dropped;
 }
 
@@ -253,6 +255,26 @@ static void ranges_route(void)
         say(true, "no ranges: NVTX_INJECTION64_PATH gives them to %s", other);
 }
 
+/* The subscriber's: CUPTI has one for all that it calls back for. */
+static void CUPTIAPI told(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                          const void *about)
+{
+    (void)data;
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
+        launches_told(id, about);
+    else if (domain == CUPTI_CB_DOMAIN_RESOURCE)
+        graphs_told(id, about);
+}
+
+/* The box shall be there before the first launch: no record of CUPTI's comes before that. */
+static void launches_want(void)
+{
+    if (!launches_watch(&collector.api, collector.subscriber))
+        say(true, "CUPTI tells of no launches");
+    else if (outlet_enter(false))
+        outlet_exit();
+}
+
 /* One that is refused leaves the others on. */
 static void kinds_enable(uint32_t wanted)
 {
@@ -261,8 +283,12 @@ static void kinds_enable(uint32_t wanted)
 
         if (!(wanted >> i & 1))
             continue;
-        if (wanted_rows[i].kind == CUPTI_ACTIVITY_KIND_INVALID) {
+        if (wanted_rows[i].kind == WANTED_SAMPLES) {
             sampling_start(&collector.api);
+            continue;
+        }
+        if (wanted_rows[i].kind == WANTED_LAUNCHES) {
+            launches_want();
             continue;
         }
         if (wanted_rows[i].kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER) {
@@ -307,7 +333,7 @@ static bool cupti_start(uint32_t wanted)
         say(true, "no records of kernels: %s", err.text);
         return false;
     }
-    result = api->cuptiSubscribe(&collector.subscriber, graphs_told, NULL);
+    result = api->cuptiSubscribe(&collector.subscriber, told, NULL);
     if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
         say(true, "no records of kernels: another profiler holds CUPTI");
         return false;

@@ -8,6 +8,7 @@
 #include "handover.h"
 #include "injection.h"
 #include "names.h"
+#include "pin.h"
 #include "procfs.h"
 
 #include <pthread.h>
@@ -21,6 +22,10 @@
 #define STEP_NS     200000 /* half a ring is given back at once, in about that time */
 #define RETRY_NS    1000000000ull
 #define EXPECT_NS   10000000000ull /* gpurt_open takes a second or two */
+
+enum {
+    BORROW_STEPS = 5000 /* a second */
+};
 
 /* One process, one outlet. */
 static struct {
@@ -36,7 +41,9 @@ static struct {
     uint64_t expect_ns; /* the program is making a box: until then none is made */
     uint64_t retry_ns;  /* a box could not be had: not before this time again */
     char asked[GPURT_HANDOVER_NAME]; /* who asked for the box; empty: the environment */
-    uint64_t xleft; /* 1: a forked child; written by: that child, alone in its process */
+    gpurt_pin_t pin; /* of who borrows the ring; live while the box is open */
+    uint32_t boxes;  /* that were opened so far */
+    uint64_t xleft;  /* 1: a forked child; written by: that child, alone in its process */
 } outlet = {.lock = PTHREAD_MUTEX_INITIALIZER, .drainer = -1};
 
 static const char *setting(const char *name)
@@ -59,6 +66,13 @@ bool outlet_wanted(void)
 void outlet_ask(const char *drainer)
 {
     snprintf(outlet.asked, sizeof outlet.asked, "%s", drainer);
+}
+
+static void wait_a_step(void)
+{
+    struct timespec step = {.tv_nsec = STEP_NS};
+
+    nanosleep(&step, NULL);
 }
 
 /* ---- the box ------------------------------------------------------------------------- */
@@ -124,11 +138,36 @@ static bool box_make(gpurt_error_t *err)
     return false;
 }
 
+static uint64_t pin_now(void)
+{
+    return pin_id(outlet.boxes, 0);
+}
+
+/* Whoever has borrowed the ring is inside a call that waits for nothing; a thread that was
+ * ended there never comes back. Returns: whether nobody has it. */
+static bool borrowers_leave(void)
+{
+    bool last;
+
+    if (!pin_retire(&outlet.pin, pin_now(), &last))
+        return true;
+    for (int i = 0; !last && i < BORROW_STEPS; i++) {
+        wait_a_step();
+        last = pin_users(&outlet.pin) == 0;
+    }
+    return last;
+}
+
 static void box_drop(void)
 {
+    bool unused = borrowers_leave();
+
     if (outlet.ours)
         gpurt_store_release_sys_u32(&outlet.map.box->xlife, GPURT_LIFE_CLOSED); /* B4.rel */
-    gpurt_boxmap_detach(&outlet.map);
+    if (unused)
+        gpurt_boxmap_detach(&outlet.map);
+    else
+        memset(&outlet.map, 0, sizeof outlet.map); /* it stays mapped */
     names_clear(&outlet.names);
     outlet.open = outlet.ours = outlet.stalled = false;
 }
@@ -151,7 +190,10 @@ static bool ready(bool last)
     outlet.theirs |= outlet.open;
     if (!outlet.open && !outlet.theirs && (last || now > outlet.expect_ns))
         outlet.open = outlet.ours = box_make(&err);
-    if (!outlet.open)
+    if (outlet.open) {
+        outlet.boxes++;
+        pin_publish(&outlet.pin, pin_now());
+    } else
         outlet.retry_ns = now + (outlet.expect_ns ? RETRY_NS / 20 : RETRY_NS);
     return outlet.open;
 }
@@ -161,13 +203,6 @@ static bool ready(bool last)
 static bool is_left(void)
 {
     return gpurt_load_relaxed_dev_u64(&outlet.xleft) != 0; /* relaxed: set by this thread */
-}
-
-static void wait_a_step(void)
-{
-    struct timespec step = {.tv_nsec = STEP_NS};
-
-    nanosleep(&step, NULL);
 }
 
 /* It waits with the lock held: the other writers of the collector would find the same full
@@ -243,6 +278,19 @@ void outlet_lose(uint64_t count, uint32_t reason, uint64_t time_ns)
     for (; count > 0; count -= count < INT32_MAX ? count : INT32_MAX)
         gpurt_hostring_lose(&outlet.ring, count < INT32_MAX ? (uint32_t)count : INT32_MAX,
                             reason, time_ns);
+}
+
+const gpurt_hostring_t *outlet_borrow(uint64_t *box)
+{
+    uint64_t id = pin_word(&outlet.pin) >> PIN_USER_BITS;
+
+    *box = id;
+    return !is_left() && (id & 1) && pin_take(&outlet.pin, id) ? &outlet.ring : NULL;
+}
+
+void outlet_return(void)
+{
+    pin_drop(&outlet.pin);
 }
 
 uint32_t outlet_name(const char *text, bool is_kernel)

@@ -206,6 +206,7 @@ static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *wo
         a->ranges++;
         break;
     case GPURT_KIND_LAUNCH:
+    case GPURT_KIND_DRIVER_LAUNCH:
         a->launches++;
         break;
     case GPURT_KIND_COLLECTOR:

@@ -82,8 +82,9 @@ const char *activity_managed(uint32_t what)
 const char *activity_word(uint32_t kind)
 {
     static const char *const words[] = {
-        "kernel", "copy",      "fill", "wait",   "memory", "graph",  "range", "overhead",
-        "call",   "collector", "busy", "kernel", "sample", "kernel", "pool",  "managed"};
+        "kernel", "copy",     "fill", "wait",      "memory", "graph",
+        "range",  "overhead", "call", "collector", "busy",   "kernel",
+        "sample", "kernel",   "pool", "managed",   "launch"};
 
     return kind == GPURT_KIND_LAUNCH        ? "launch"
            : kind == GPURT_KIND_ENVIRONMENT ? "environment"
@@ -284,7 +285,7 @@ void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
                 "not told apart (GPURT_CUPTI=default,nodes)\n",
                 a->graphs.count, activity_time(a->graphs.ns, total));
     if (a->launches)
-        fprintf(out, "launches   %" PRIu64 " by gpurt_launch\n", a->launches);
+        fprintf(out, "launches   %" PRIu64 " told of before they were made\n", a->launches);
     plain_copies(out, a);
     plain_gpus(out, a);
     if (a->state[0]) {

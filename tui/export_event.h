@@ -97,6 +97,7 @@ enum {
     EXPORT_ARG_NUMBER,
     EXPORT_ARG_ADDRESS,
     EXPORT_ARG_LAUNCHED,
+    EXPORT_ARG_FROM,
     EXPORT_ARG_NAMES
 };
 extern const char *const export_arg_names[EXPORT_ARG_NAMES];

@@ -19,9 +19,9 @@ const char *const export_in_names[EXPORT_INS] = {
     "range",  "launch", "memory", "log",   "panic", "loss"};
 
 const char *const export_arg_names[EXPORT_ARG_NAMES] = {
-    "grid",  "block",  "registers", "shared bytes", "bytes",      "call",
-    "graph", "node",   "level",     "file",         "line",       "warp",
-    "lanes", "domain", "number",    "address",      "launched by"};
+    "grid",  "block",  "registers", "shared bytes", "bytes",       "call",
+    "graph", "node",   "level",     "file",         "line",        "warp",
+    "lanes", "domain", "number",    "address",      "launched by", "from"};
 
 static const char *device_name(const export_out_t *o, uint32_t device)
 {

@@ -405,6 +405,25 @@ static void launch_row(export_timeline_t *t, const gpurt_row_t *row,
     t->writer->event(t->out, &e);
 }
 
+static void driver_launch_row(export_timeline_t *t, const gpurt_row_t *row,
+                              const gpurt_activity_driver_launch_t *l)
+{
+    export_event_t e = {.type = EXPORT_INSTANT,
+                        .in = EXPORT_IN_LAUNCH,
+                        .time_ns = row->time_ns,
+                        .name = l->name};
+
+    e.track = thread_track(t, l->thread);
+    if (!l->graph) {
+        arg_dims(&e, EXPORT_ARG_GRID, l->grid);
+        arg_dims(&e, EXPORT_ARG_BLOCK, l->block);
+        arg(&e, EXPORT_ARG_SHARED, EXPORT_AS_NUMBER, l->shared_bytes);
+    }
+    arg(&e, EXPORT_ARG_FROM, EXPORT_AS_STRING, l->calls);
+    arg(&e, EXPORT_ARG_CALL, EXPORT_AS_NUMBER, l->correlation);
+    t->writer->event(t->out, &e);
+}
+
 static void memory_row(export_timeline_t *t, const gpurt_row_t *row,
                        const gpurt_activity_memory_t *m)
 {
@@ -449,6 +468,9 @@ static void activity_row(export_timeline_t *t, const gpurt_row_t *row)
         break;
     case GPURT_KIND_LAUNCH:
         launch_row(t, row, words);
+        break;
+    case GPURT_KIND_DRIVER_LAUNCH:
+        driver_launch_row(t, row, words);
         break;
     case GPURT_KIND_MEMORY:
         memory_row(t, row, words);

@@ -341,6 +341,94 @@ static void graphs(void)
     fake->kernel(0, "beside", now + 31000000, now + 31001000);
 }
 
+/* Each way to launch, two of them without an end; the last one is what the program dies in. */
+static __attribute__((noinline)) void launch_step(long i)
+{
+    cuLaunchKernel_params kernel = {.gridDimX = 4,
+                                    .gridDimY = 3,
+                                    .gridDimZ = 2,
+                                    .blockDimX = 96,
+                                    .blockDimY = 2,
+                                    .blockDimZ = 1,
+                                    .sharedMemBytes = 128,
+                                    .hStream = (CUstream)(uintptr_t)0x77};
+
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &kernel, names[i % 3], 1);
+}
+
+static __attribute__((noinline)) void launch_ways(void)
+{
+    static fake_graph_t graph = {12, 3, 0};
+    CUlaunchConfig config = {.gridDimX = 7,
+                             .gridDimY = 1,
+                             .gridDimZ = 1,
+                             .blockDimX = 64,
+                             .blockDimY = 1,
+                             .blockDimZ = 1};
+    cuLaunchKernelEx_params ex = {.config = &config};
+    cuLaunchCooperativeKernel_params together = {.gridDimX = 9,
+                                                 .gridDimY = 1,
+                                                 .gridDimZ = 1,
+                                                 .blockDimX = 32,
+                                                 .blockDimY = 1,
+                                                 .blockDimZ = 1};
+    cuGraphLaunch_params whole = {.hGraph = (CUgraphExec)(void *)&graph};
+
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, &ex, "by_config", 1);
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz, &ex, "by_config_p", 1);
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel, &together, "coop", 1);
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz, &together,
+                 "coop_p", 1);
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &whole, NULL, 0);
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz, &whole, NULL, 0);
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuMemAlloc, &whole, NULL, 0);
+}
+
+static __attribute__((noinline)) void launch_last(void)
+{
+    cuLaunchKernel_params kernel = {.gridDimX = 1,
+                                    .gridDimY = 1,
+                                    .gridDimZ = 1,
+                                    .blockDimX = 1,
+                                    .blockDimY = 1,
+                                    .blockDimZ = 1};
+
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz, &kernel, "_Z6doomedPi", 0);
+}
+
+static void *launch_thread(void *context)
+{
+    for (long i = 0; i < 2000; i++)
+        launch_step((long)(uintptr_t)context + i);
+    return NULL;
+}
+
+static void launch_many(long count)
+{
+    for (long i = 0; i < count; i++)
+        launch_step(i);
+}
+
+/* Then it stands, as one whose GPU hangs, until it is killed. */
+static void launches(long count)
+{
+    pthread_t threads[THREADS];
+
+    for (uintptr_t i = 0; i < THREADS && count == 0; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, launch_thread, (void *)i), 0);
+    for (int i = 0; i < THREADS && count == 0; i++)
+        pthread_join(threads[i], NULL);
+    launch_many(count);
+    launch_ways();
+    rest(300);
+    launch_last();
+    printf("%d\n", (int)getpid());
+    fflush(stdout);
+    if (getenv("FAKE_STANDS"))
+        pause();
+    kill(getpid(), SIGKILL);
+}
+
 /* A module is unloaded, and the next one has its addresses: when the first one's records have
  * been read, the same address is another name. */
 static void addresses(void)
@@ -514,6 +602,10 @@ int main(int argc, char **argv)
         crowd(count);
     else if (strcmp(mode, "timed") == 0)
         timed(count, kernels_of_one);
+    else if (strcmp(mode, "launches") == 0)
+        launches(count);
+    else if (strcmp(mode, "timed-launches") == 0)
+        timed(count, launch_many);
     else if (strcmp(mode, "loop") == 0)
         timed(count, loop);
     else

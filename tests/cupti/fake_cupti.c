@@ -13,6 +13,10 @@ typedef struct lane {
     int held;
 } lane_t;
 
+enum {
+    DRIVER_CALLS = 1024
+};
+
 static struct {
     pthread_mutex_t lock;
     CUpti_BuffersCallbackRequestFunc asked;
@@ -23,6 +27,7 @@ static struct {
     int tells_graphs, times, kinds_before_time, forced, patient, system_threads,
         polls_hidden;
     uint32_t correlation, managed, asked_managed;
+    uint8_t calls[DRIVER_CALLS]; /* of the driver that are told of */
     lane_t lanes[FAKE_LANES];
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -90,6 +95,17 @@ CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscrib
     (void)subscriber;
     if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED)
         fake.tells_graphs = enable != 0;
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API && mode_is("no-callbacks"))
+        return CUPTI_ERROR_NOT_SUPPORTED;
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id < DRIVER_CALLS)
+        fake.calls[id] = enable != 0;
+    return CUPTI_SUCCESS;
+}
+
+/* Contexts are numbers of devices, and one more. */
+CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t *device)
+{
+    *device = (uint32_t)(uintptr_t)context - 1;
     return CUPTI_SUCCESS;
 }
 
@@ -331,6 +347,33 @@ static void fake_graph_run(int lane, const fake_graph_t *graph, uint64_t start, 
     }
 }
 
+/* Both ends of the call are told, as CUPTI does it. */
+static uint32_t fake_launch(uint32_t id, const void *params, const char *name, int ends)
+{
+    uint64_t now, data = 0;
+    fake_where_t where = {.context = 1, .stream = 7, .device = 1};
+    CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER,
+                               .functionName = "cuLaunch",
+                               .functionParams = params,
+                               .symbolName = name,
+                               .context = (CUcontext)(uintptr_t)2,
+                               .correlationData = &data};
+
+    pthread_mutex_lock(&fake.lock);
+    call.correlationId = fake.correlation + 1;
+    fake.correlation += !ends;
+    pthread_mutex_unlock(&fake.lock);
+    if (fake.calls[id])
+        fake.told(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);
+    now = fake.time();
+    if (ends)
+        fake_kernel_of(0, &where, name ? name : "node", now, now + 1000);
+    call.callbackSite = CUPTI_API_EXIT;
+    if (fake.calls[id])
+        fake.told(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);
+    return call.correlationId;
+}
+
 static void fake_put(int lane, const void *record)
 {
     CUpti_ActivityKind kind = ((const CUpti_Activity *)record)->kind;
@@ -546,6 +589,7 @@ const fake_cupti_t fake_cupti = {
     .kernel_of = fake_kernel_of,
     .graph_made = fake_graph_made,
     .graph_run = fake_graph_run,
+    .launch = fake_launch,
     .copy = fake_copy,
     .put = fake_put,
     .fill = fake_fill,
