@@ -3,6 +3,7 @@
 
 #include "collector.h"
 
+#include "capacity.h"
 #include "cupti_api.h"
 #include "dormant.h"
 #include "duty.h"
@@ -53,6 +54,7 @@ static struct {
                           reader (NOTHING) */
     uint64_t xdropped; /* by CUPTI, not told yet; written by: any thread */
     uint32_t flush_ms;
+    uint64_t began_ns;
     char state[STATE_TEXT];
     char notice[STATE_TEXT];   /* to be told once, and no state */
     bool troubled;             /* state is worth a warning */
@@ -190,6 +192,7 @@ static void round_read(bool last)
     if (!outlet_enter(last))
         return; /* no box: the buffers stay, and CUPTI counts what it cannot place */
     due |= troubles_tell(now);
+    capacity_tell(collector.began_ns);
     for (; index >= 0; index = pool_next(&collector.pool)) {
         buffer_read(index);
         pool_give(&collector.pool, index);
@@ -231,8 +234,10 @@ static void flusher_run(duty_t *w)
             gpurt_store_release_dev_u32(&collector.xasked, ASK_READ); /* CUP3.rel */
         sem_post(&collector.pool.filled);
         managed_look();
+        capacity_look();
     }
     managed_look();
+    capacity_look();
     collector.api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
@@ -370,7 +375,8 @@ static void start(const char *words)
     collector.pid = getpid();
     collector.flush_ms = flush_ms_read();
     collector.translate.api = &collector.api;
-    collector.translate.begin_ns = gpurt_real_ns() - BEAT_NS;
+    collector.began_ns = gpurt_real_ns();
+    collector.translate.begin_ns = collector.began_ns - BEAT_NS;
     say(false, "on");
     collector.on = cupti_start(wanted);
     if (collector.on && unknown)

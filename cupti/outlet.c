@@ -293,6 +293,11 @@ void outlet_return(void)
     pin_drop(&outlet.pin);
 }
 
+uint64_t outlet_box(void)
+{
+    return pin_now();
+}
+
 uint32_t outlet_name(const char *text, bool is_kernel)
 {
     return names_number(&outlet.names, &outlet.ring, text, is_kernel);

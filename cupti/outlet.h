@@ -39,6 +39,9 @@ void outlet_lose(uint64_t count, uint32_t reason, uint64_t time_ns);
 const gpurt_hostring_t *outlet_borrow(uint64_t *box);
 void outlet_return(void);
 
+/* Tells the box that is open from those before. Context: between enter and exit. */
+uint64_t outlet_box(void);
+
 /* The number of a text; the same text has the same one. Kernel names are shown as people
  * write them. */
 uint32_t outlet_name(const char *text, bool is_kernel);

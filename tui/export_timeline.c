@@ -3,6 +3,7 @@
 
 #include "export_ranges.h"
 #include "export_tracks.h"
+#include "occupancy.h"
 #include "render.h"
 #include "span.h"
 
@@ -10,6 +11,7 @@
 #include <string.h>
 
 enum {
+    EXPORT_DEVICES = 8, /* whose limits are kept */
     MOMENT = 256 /* slices that begin at once and are still told apart by their length */
 };
 
@@ -26,6 +28,7 @@ struct export_timeline {
     export_out_t *out;
     export_tracks_t *tracks;
     export_ranges_t ranges;
+    gpurt_activity_device_t devices[EXPORT_DEVICES];
     uint32_t waiting;
     waiting_t moment[MOMENT];
 };
@@ -140,6 +143,22 @@ static waiting_t *slice(export_timeline_t *t, const gpurt_span_t *s, uint8_t in)
     return w;
 }
 
+/* Of a device that told of its limits before; nothing else is a guess that anybody needs. */
+static void occupancy_arg(const export_timeline_t *t, export_event_t *e,
+                          const gpurt_span_t *s)
+{
+    const uint32_t *block = s->kernel->block;
+    uint32_t hundredths =
+        s->device < EXPORT_DEVICES
+            ? gpurt_occupancy(&t->devices[s->device],
+                              (uint64_t)block[0] * block[1] * block[2],
+                              s->kernel->registers, s->kernel->shared_bytes)
+            : 0;
+
+    if (hundredths)
+        arg(e, EXPORT_ARG_OCCUPANCY, EXPORT_AS_NUMBER, (hundredths + 50) / 100);
+}
+
 static void kernel_args(export_event_t *e, const gpurt_span_t *s)
 {
     arg_dims(e, EXPORT_ARG_GRID, s->kernel->grid);
@@ -167,6 +186,7 @@ static void on_stream(export_timeline_t *t, const gpurt_span_t *s)
         .kind = EXPORT_STREAM, .device = s->device, .a = s->context, .b = s->stream};
     if (s->kernel) {
         kernel_args(&w->event, s);
+        occupancy_arg(t, &w->event, s);
         return;
     }
     if (s->kind == GPURT_KIND_GRAPH)
@@ -477,6 +497,10 @@ static void activity_row(export_timeline_t *t, const gpurt_row_t *row)
         break;
     case GPURT_KIND_POOL:
         pool_row(t, row, words);
+        break;
+    case GPURT_KIND_DEVICE:
+        if (row->block < EXPORT_DEVICES)
+            memcpy(&t->devices[row->block], words, sizeof t->devices[0]);
         break;
     case GPURT_KIND_ENVIRONMENT:
         environment_row(t, row, words);

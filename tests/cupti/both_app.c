@@ -65,6 +65,7 @@ static void other_use(gpurt_boxmap_t *map, const fake_cupti_t *fake)
         nanosleep(&step, NULL);
     CHECK_MSG(is_written(map), "the oldest box is the place");
     launch(fake, "launched_before");
+    launch(fake, "launched_twice");
     gpurt_store_release_sys_u32(&map->box->xlife, GPURT_LIFE_CLOSED); /* B4.rel */
     gpurt_boxmap_detach(map);
 }
@@ -102,6 +103,7 @@ int main(int argc, char **argv)
     now = fake->time();
     fake->kernel(0, "inside", now - 2000, now - 1000);
     launch(fake, "launched_inside");
+    launch(fake, "launched_twice");
     CHECK_EQ(gpurt_close(rt, &err), GPURT_OK);
     return 0;
 }

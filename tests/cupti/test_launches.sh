@@ -48,6 +48,9 @@ done
 grep >/dev/null 'from [^,]*\(libfake_cupti\|libgpurt-inject\)' <<<"$log" && fail "calls that are not the program's: $log"
 [ "$(grep -o ' \(launch\|kernel\)  *\(launch\|kernel\) coop[ :]' <<<"$log" | grep -o 'launch\|kernel' | uniq | tr '\n' ' ')" = 'launch kernel ' ] || fail 'a launch is told of before its kernel'
 
+calls=$(grep -o ' \(launch\|kernel\) coop[ :].* call [0-9]*' <<<"$log" | grep -o '[0-9]*$' | uniq | wc -l)
+[ "$calls" = 1 ] || fail "a launch and its kernel have $calls numbers: $log"
+
 # What it died in: with no core dump.
 site='cupti_app+0x[0-9a-f]*'
 command -v addr2line >/dev/null && site="cupti_app.c:$(grep -n '_Z6doomedPi' "$(dirname "$0")/cupti_app.c" | cut -d: -f1) in launch_last < cupti_app.c:[0-9]* in launches"
@@ -96,6 +99,7 @@ for when in early late two; do
     [ "$(lines ' launch launched_inside from /.*both_app+0x')" = 1 ] || fail "both, $when: $("$bin/gpurt-log" cat run.gplog)"
     [ "$when" = late ] && [ "$(field dropped)" != 1 ] && fail "late: $(field dropped) lost"
     [ "$when" = two ] && [ "$(lines ' launch launched_before ')" != 1 ] && fail 'two boxes'
+    [ "$when" = two ] && [ "$(lines ' launch launched_twice from /.*both_app+0x')" != 2 ] && fail 'two boxes, the same kernel'
     [ "$when" = early ] && [ "$(field dropped)" != 0 ] && fail "early: $(field dropped) lost"
 done
 exit 0
