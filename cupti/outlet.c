@@ -285,7 +285,12 @@ const gpurt_hostring_t *outlet_borrow(uint64_t *box)
     uint64_t id = pin_word(&outlet.pin) >> PIN_USER_BITS;
 
     *box = id;
-    return !is_left() && (id & 1) && pin_take(&outlet.pin, id) ? &outlet.ring : NULL;
+    if (is_left() || !(id & 1) || !pin_take(&outlet.pin, id))
+        return NULL;
+    if (outlet.ours || life_is_open())
+        return &outlet.ring;
+    pin_drop(&outlet.pin); /* the program has closed it: nobody reads it for long */
+    return NULL;
 }
 
 void outlet_return(void)

@@ -98,8 +98,11 @@ int main(int argc, char **argv)
         nanosleep(&rest, NULL); /* the box is found */
     else
         fake = driver_start();
-    if (two)
+    if (two) {
         other_use(&other, fake);
+        launch(fake, "launched_between"); /* the box is closed, and no other is found yet */
+        nanosleep(&rest, NULL);
+    }
     now = fake->time();
     fake->kernel(0, "inside", now - 2000, now - 1000);
     launch(fake, "launched_inside");

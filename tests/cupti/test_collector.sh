@@ -180,6 +180,8 @@ for mode in at-once late; do
 done
 "$bin/gpurt-log" stat --json run.gplog | jq -e '.activity.kernel_list[0].occupancy_percent == 75' >/dev/null || fail 'occupancy: stat --json'
 "$bin/gpurt-log" export --to chrome run.gplog -o - | jq -e '[.traceEvents[] | select(.name == "persistent") | .args["occupancy percent"]] == [75]' >/dev/null || fail 'occupancy: a timeline'
+GPURT_CUPTI_FLUSH_MS=20 run 0 order # it reads and writes several times
+[ "$(lines ' device of compute capability ')" = 2 ] || fail "capacity is told once: $(lines ' device of ') devices"
 GPURT_CUPTI=default,nodes run 0 graphs # on device 1
 "$bin/gpurt-log" stat --json run.gplog | jq -e '.activity.kernel_list | map(select(.name == "node")) | .[0].occupancy_percent == 100' >/dev/null || fail 'occupancy: device 1'
 unset FAKE_GRAPHS

@@ -98,6 +98,7 @@ for when in early late two; do
     "$bin/gpurt-record" -q -o run.gplog -- "$tests/both_app" "$when" || fail "both, $when"
     [ "$(lines ' launch launched_inside from /.*both_app+0x')" = 1 ] || fail "both, $when: $("$bin/gpurt-log" cat run.gplog)"
     [ "$when" = late ] && [ "$(field dropped)" != 1 ] && fail "late: $(field dropped) lost"
+    [ "$when" = two ] && [ "$(field dropped)/$(lines ' launch launched_between ')" != 1/0 ] && fail "between two boxes: $("$bin/gpurt-log" cat run.gplog)"
     [ "$when" = two ] && [ "$(lines ' launch launched_before ')" != 1 ] && fail 'two boxes'
     [ "$when" = two ] && [ "$(lines ' launch launched_twice from /.*both_app+0x')" != 2 ] && fail 'two boxes, the same kernel'
     [ "$when" = early ] && [ "$(field dropped)" != 0 ] && fail "early: $(field dropped) lost"
