@@ -16,6 +16,7 @@
 #include "procfs.h"
 #include "sampling.h"
 #include "translate.h"
+#include "vigil.h"
 #include "wanted.h"
 
 #include <dlfcn.h>
@@ -52,12 +53,15 @@ static struct {
     duty_t reader, flusher;
     uint32_t xasked;   /* ask_t; written by: any thread (FLUSH), the flusher (READ), the
                           reader (NOTHING) */
+    uint32_t xstray;   /* records go elsewhere; written by: the flusher */
     uint64_t xdropped; /* by CUPTI, not told yet; written by: any thread */
     uint32_t flush_ms;
     uint64_t began_ns;
     char state[STATE_TEXT];
+    char before[STATE_TEXT];   /* state, while records go elsewhere */
     char notice[STATE_TEXT];   /* to be told once, and no state */
     bool troubled;             /* state is worth a warning */
+    bool stray;                /* it is told that records go elsewhere */
     translate_t translate;     /* the reader's, as all below */
     uint64_t dropped, told_ns; /* told: the last collector record */
     uint64_t told_sum;
@@ -175,6 +179,25 @@ static bool troubles_tell(uint64_t now)
     return troubled;
 }
 
+/* The state while records go elsewhere, and what it was before, when they come again. Returns:
+ * whether it has changed. */
+static bool stray_tell(void)
+{
+    bool stray =
+        gpurt_load_relaxed_dev_u32(&collector.xstray) != 0; /* relaxed: as stored */
+
+    if (stray == collector.stray)
+        return false;
+    collector.stray = stray;
+    if (stray) {
+        memcpy(collector.before, collector.state, sizeof collector.before);
+        say(true, "no records of kernels that are launched: another tool has taken CUPTI's "
+                  "buffers, or none of them has ended");
+    } else
+        say(false, "%s", collector.before);
+    return true;
+}
+
 /* One look at everything that is full. */
 static void round_read(bool last)
 {
@@ -183,6 +206,7 @@ static void round_read(bool last)
     int index = pool_next(&collector.pool);
     bool due = sum != collector.told_sum && now - collector.told_ns >= BEAT_NS;
 
+    due |= stray_tell();
     if (nvml_stuck()) /* a warning and no state: it may answer yet */
         collector_notice(
             "no figures of GPUs for now: NVML has not answered for three seconds");
@@ -221,6 +245,13 @@ static void reader_run(duty_t *w)
 
 /* ---- the flusher --------------------------------------------------------------------- */
 
+/* relaxed: what is told depends on nothing else */
+static void stray_look(void)
+{
+    gpurt_store_relaxed_dev_u32(&collector.xstray,
+                                vigil_look(&collector.pool, gpurt_real_ns()));
+}
+
 /* A plain flush takes no buffer from under a kernel that runs. The last one does: what is
  * not given out now never will be. */
 static void flusher_run(duty_t *w)
@@ -235,6 +266,7 @@ static void flusher_run(duty_t *w)
         sem_post(&collector.pool.filled);
         managed_look();
         capacity_look();
+        stray_look();
     }
     managed_look();
     capacity_look();
@@ -265,9 +297,11 @@ static void CUPTIAPI told(void *data, CUpti_CallbackDomain domain, CUpti_Callbac
                           const void *about)
 {
     (void)data;
-    if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
-        launches_told(id, about);
-    else if (domain == CUPTI_CB_DOMAIN_RESOURCE)
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+        if (launches_are_watched())
+            launches_told(id, about);
+        vigil_told(id, about);
+    } else if (domain == CUPTI_CB_DOMAIN_RESOURCE)
         graphs_told(id, about);
 }
 
@@ -300,6 +334,8 @@ static void kinds_enable(uint32_t wanted)
             managed_want(&collector.api);
             continue;
         }
+        if (wanted_rows[i].kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+            vigil_start(&collector.api, collector.subscriber);
         result = collector.api.cuptiActivityEnable(wanted_rows[i].kind);
         if (result != CUPTI_SUCCESS)
             say(true, "CUPTI refuses records of %s", wanted_rows[i].word);

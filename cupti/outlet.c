@@ -11,6 +11,7 @@
 #include "pin.h"
 #include "procfs.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,6 +115,18 @@ static bool box_find(gpurt_error_t *err)
     return false;
 }
 
+/* A file has one drainer: where another process of the program has it, as whoever started us
+ * may, ours is beside it, with our number. */
+static gpurt_status_t drainer_start(const char *file, gpurt_error_t *err)
+{
+    gpurt_status_t st = gpurt_drainspawn_start(file, outlet.map.fd, &outlet.drainer, err);
+    char name[PATH_MAX];
+
+    if (st == GPURT_OK || !gpurt_drainspawn_numbered(file, (long)getpid(), name))
+        return st;
+    return gpurt_drainspawn_start(name, outlet.map.fd, &outlet.drainer, err);
+}
+
 static bool box_make(gpurt_error_t *err)
 {
     gpurt_section_plan_t section;
@@ -128,10 +141,8 @@ static bool box_make(gpurt_error_t *err)
     st = gpurt_hostring_init(&outlet.ring, &outlet.map, 0, err);
     if (st == GPURT_OK)
         st = outlet.asked[0] ? gpurt_handover_give_to(outlet.asked, &outlet.map, err)
-             : setting(GPURT_HANDOVER_ENV)
-                 ? gpurt_handover_give(&outlet.map, err)
-                 : gpurt_drainspawn_start(setting("GPURT_LOG"), outlet.map.fd,
-                                          &outlet.drainer, err);
+             : setting(GPURT_HANDOVER_ENV) ? gpurt_handover_give(&outlet.map, err)
+                                           : drainer_start(setting("GPURT_LOG"), err);
     if (st == GPURT_OK)
         return true;
     gpurt_boxmap_detach(&outlet.map);

@@ -113,6 +113,16 @@ gpurt_status_t gpurt_drainspawn_start(const char *file, int box_fd, int *pipe_ou
     return st;
 }
 
+bool gpurt_drainspawn_numbered(const char *file, long number, char name[PATH_MAX])
+{
+    const char *slash = strrchr(file, '/'), *dot = strrchr(slash ? slash : file, '.');
+    size_t stem = dot ? (size_t)(dot - file) : strlen(file);
+    int length =
+        snprintf(name, PATH_MAX, "%.*s.%ld%s", (int)stem, file, number, file + stem);
+
+    return length > 0 && length < PATH_MAX;
+}
+
 void gpurt_drainspawn_wait(int pipe)
 {
     struct pollfd wait = {pipe, POLLIN, 0};

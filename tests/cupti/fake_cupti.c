@@ -21,6 +21,8 @@ static struct {
     pthread_mutex_t lock;
     CUpti_BuffersCallbackRequestFunc asked;
     CUpti_BuffersCallbackCompleteFunc done;
+    CUpti_BuffersCallbackRequestFunc first_asked;
+    CUpti_BuffersCallbackCompleteFunc first_done;
     CUpti_TimestampCallbackFunc time;
     CUpti_CallbackFunc told;
     uint64_t kinds, taken, dropped, dropped_sum;
@@ -69,6 +71,22 @@ static size_t size_of(CUpti_ActivityKind kind)
     default:
         return 64;
     }
+}
+
+/* A child of the program goes on with a lock that nobody holds. */
+static void lock_take(void)
+{
+    pthread_mutex_lock(&fake.lock);
+}
+
+static void lock_give(void)
+{
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static __attribute__((constructor)) void lock_forks(void)
+{
+    pthread_atfork(lock_take, lock_give, lock_give);
 }
 
 /* ---- CUPTI's entry points ------------------------------------------------------------ */
@@ -174,8 +192,14 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc asked,
                                            CUpti_BuffersCallbackCompleteFunc done)
 {
+    pthread_mutex_lock(&fake.lock);
+    if (!fake.asked) {
+        fake.first_asked = asked;
+        fake.first_done = done;
+    }
     fake.asked = asked;
     fake.done = done;
+    pthread_mutex_unlock(&fake.lock);
     return CUPTI_SUCCESS;
 }
 
@@ -372,6 +396,20 @@ static uint32_t fake_launch(uint32_t id, const void *params, const char *name, i
     if (fake.calls[id])
         fake.told(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);
     return call.correlationId;
+}
+
+static int fake_told_of(void)
+{
+    int count = 0;
+
+    for (int i = 0; i < DRIVER_CALLS; i++)
+        count += fake.calls[i];
+    return count;
+}
+
+static void fake_give_back(void)
+{
+    cuptiActivityRegisterCallbacks(fake.first_asked, fake.first_done);
 }
 
 static void fake_put(int lane, const void *record)
@@ -590,6 +628,8 @@ const fake_cupti_t fake_cupti = {
     .graph_made = fake_graph_made,
     .graph_run = fake_graph_run,
     .launch = fake_launch,
+    .told_of = fake_told_of,
+    .give_back = fake_give_back,
     .copy = fake_copy,
     .put = fake_put,
     .fill = fake_fill,

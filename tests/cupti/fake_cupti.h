@@ -45,6 +45,9 @@ typedef struct fake_cupti {
     /* The program calls the driver's `id` with these parameters: callbacks come, if anybody
      * asked, and what it launches ends at once, on device 1. Returns: the call's number. */
     uint32_t (*launch)(uint32_t id, const void *params, const char *name, int ends);
+    int (*told_of)(void); /* calls of the driver that somebody asked for */
+    /* Who registered for buffers first has them again. */
+    void (*give_back)(void);
     void (*poll)(int lane, uint64_t start); /* a look at an event that has not come */
     void (*other)(int lane); /* one of each other kind, and one of a kind nobody asks for */
     /* The lane's last kernel has not ended: a plain flush leaves the buffer. */
