@@ -17,7 +17,7 @@ record() { GPURT_CUPTI=$3 "$bin/gpurt-record" -q -o "$1.gplog" -- "$tests/cupti_
 words="no records of kernels that are launched: another tool has taken CUPTI's buffers, or none of them has ended"
 
 # Each takes some ten seconds, of which it sleeps nearly all.
-declare -A runs=([stolen]=default [stolen-back]=default [idle]=default [launches]=default,launches [copies]=copies)
+declare -A runs=([stolen]=default [stolen-back]=default [idle]=default [launches]="default,launches" [copies]=copies)
 declare -A modes=([launches]=stolen [copies]=stolen)
 pids=()
 for name in "${!runs[@]}"; do

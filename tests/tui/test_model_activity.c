@@ -377,8 +377,8 @@ static void check_graph_rows(uint32_t name)
         "\"kernel_list\":[{\"name\":\"inside\",\"count\":2,",
         "],\"graph_list\":[{\"graph\":",
         "{\"graph\":4000000000,\"nodes\":null,\"count\":1,",
-        "\"nodes\":35,\"count\":3,\"untimed\":1,\"total_ns\":30,"
-        "\"share_percent\":30.00,\"mean_ns\":15,\"min_ns\":10,",
+        ("\"nodes\":35,\"count\":3,\"untimed\":1,\"total_ns\":30,"
+         "\"share_percent\":30.00,\"mean_ns\":15,\"min_ns\":10,"),
         NULL};
     char called[64];
     const gpurt_model_kernel_t *row;
