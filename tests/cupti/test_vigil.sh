@@ -17,8 +17,8 @@ record() { GPURT_CUPTI=$3 "$bin/gpurt-record" -q -o "$1.gplog" -- "$tests/cupti_
 words="no records of kernels that are launched: another tool has taken CUPTI's buffers, or none of them has ended"
 
 # Each takes some ten seconds, of which it sleeps nearly all.
-declare -A runs=([stolen]=default [stolen-back]=default [idle]=default [launches]="default,launches" [copies]=copies)
-declare -A modes=([launches]=stolen [copies]=stolen)
+declare -A runs=([stolen]=default [stolen-back]=default [idle]=default [launches]="default,launches" [copies]=copies [launches-back]="default,launches")
+declare -A modes=([launches]=stolen [copies]=stolen [launches-back]=stolen-back)
 pids=()
 for name in "${!runs[@]}"; do
     record "$name" "${modes[$name]:-$name}" "${runs[$name]}" 2>"$name.err" &
@@ -34,6 +34,7 @@ for name in stolen launches; do
     [ "$(lines $name ' kernel  *kernel ')" = 10 ] || fail "$name: $(lines $name ' kernel  *kernel ') kernels"
 done
 [ "$(lines launches ' launch  *launch ')" = 75 ] || fail "launches: $(lines launches ' launch  *launch ')"
+[ "$(lines launches-back ' launch  *launch ')" = 90 ] || fail "launches that are told of anyway end: $(lines launches-back ' launch  *launch ')"
 [ "$(lines stolen ' launch ')" = 0 ] || fail 'stolen: launches that nobody asked for'
 # Back again: the state is what it was.
 [ "$(lines stolen-back " WARN .*$words")" = 1 ] || fail "stolen-back: $("$bin/gpurt-log" cat stolen-back.gplog)"
