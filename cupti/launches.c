@@ -165,13 +165,23 @@ static size_t frame_add(char *text, size_t used, const struct link_map *map, con
     return used + (size_t)written;
 }
 
+/* Where we are on the stack: a sanitizer's backtrace puts itself before. */
+static int own_frame(void *const *frames, int count)
+{
+    int i = 0;
+
+    while (i < count && module_of((const char *)frames[i] - 1) != launches.ours)
+        i++;
+    return i < count ? i : 0;
+}
+
 static void site_write(void *const *frames, int count, char text[SITE_TEXT])
 {
     size_t used = 0;
     int kept = 0;
 
     text[0] = '\0';
-    for (int i = 0; i < count && kept < KEPT; i++) {
+    for (int i = own_frame(frames, count); i < count && kept < KEPT; i++) {
         const struct link_map *map = module_of((const char *)frames[i] - 1);
 
         if (kept == 0 && map && is_between(map))
