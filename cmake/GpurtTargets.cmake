@@ -116,6 +116,14 @@ function(gpurt_add_script_test name)
     gpurt_test_properties(${name})
 endfunction()
 
+# gpurt_add_missing_tests(WHY NAME...): tests that this build cannot have, for want of what WHY names: who runs the others sees
+# that they are skipped.
+function(gpurt_add_missing_tests why)
+    foreach(name IN LISTS ARGN)
+        gpurt_add_script_test(${name} COMMAND "${PROJECT_SOURCE_DIR}/tests/missing.sh" "${why}")
+    endforeach()
+endfunction()
+
 macro(gpurt_test_properties name) # VAR=VALUE...
     if(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 300) # what hangs; a busy machine is slow

@@ -3,10 +3,12 @@
 
 #include "collector.h"
 
+#include "capacity.h"
 #include "cupti_api.h"
 #include "dormant.h"
 #include "duty.h"
 #include "graphs.h"
+#include "launches.h"
 #include "managed.h"
 #include "nvml.h"
 #include "outlet.h"
@@ -14,6 +16,7 @@
 #include "procfs.h"
 #include "sampling.h"
 #include "translate.h"
+#include "vigil.h"
 #include "wanted.h"
 
 #include <dlfcn.h>
@@ -50,11 +53,15 @@ static struct {
     duty_t reader, flusher;
     uint32_t xasked;   /* ask_t; written by: any thread (FLUSH), the flusher (READ), the
                           reader (NOTHING) */
+    uint32_t xstray;   /* records go elsewhere; written by: the flusher */
     uint64_t xdropped; /* by CUPTI, not told yet; written by: any thread */
     uint32_t flush_ms;
+    uint64_t began_ns;
     char state[STATE_TEXT];
+    char before[STATE_TEXT];   /* state, while records go elsewhere */
     char notice[STATE_TEXT];   /* to be told once, and no state */
     bool troubled;             /* state is worth a warning */
+    bool stray;                /* it is told that records go elsewhere */
     translate_t translate;     /* the reader's, as all below */
     uint64_t dropped, told_ns; /* told: the last collector record */
     uint64_t told_sum;
@@ -149,6 +156,7 @@ static void losses_tell(uint64_t now)
         gpurt_xchg_relaxed_dev_u64(&collector.xdropped, 0); /* relaxed: a count */
 
     outlet_lose(dropped, GPURT_LOSS_BUFFERS, now);
+    outlet_lose(launches_missed(), GPURT_LOSS_FULL, now);
     collector.dropped += dropped;
 }
 
@@ -171,6 +179,25 @@ static bool troubles_tell(uint64_t now)
     return troubled;
 }
 
+/* The state while records go elsewhere, and what it was before, when they come again. Returns:
+ * whether it has changed. */
+static bool stray_tell(void)
+{
+    bool stray =
+        gpurt_load_relaxed_dev_u32(&collector.xstray) != 0; /* relaxed: as stored */
+
+    if (stray == collector.stray)
+        return false;
+    collector.stray = stray;
+    if (stray) {
+        memcpy(collector.before, collector.state, sizeof collector.before);
+        say(true, "no records of kernels that are launched: another tool has taken CUPTI's "
+                  "buffers, or none of them has ended");
+    } else
+        say(false, "%s", collector.before);
+    return true;
+}
+
 /* One look at everything that is full. */
 static void round_read(bool last)
 {
@@ -179,6 +206,7 @@ static void round_read(bool last)
     int index = pool_next(&collector.pool);
     bool due = sum != collector.told_sum && now - collector.told_ns >= BEAT_NS;
 
+    due |= stray_tell();
     if (nvml_stuck()) /* a warning and no state: it may answer yet */
         collector_notice(
             "no figures of GPUs for now: NVML has not answered for three seconds");
@@ -188,6 +216,7 @@ static void round_read(bool last)
     if (!outlet_enter(last))
         return; /* no box: the buffers stay, and CUPTI counts what it cannot place */
     due |= troubles_tell(now);
+    capacity_tell(collector.began_ns);
     for (; index >= 0; index = pool_next(&collector.pool)) {
         buffer_read(index);
         pool_give(&collector.pool, index);
@@ -216,6 +245,13 @@ static void reader_run(duty_t *w)
 
 /* ---- the flusher --------------------------------------------------------------------- */
 
+/* relaxed: what is told depends on nothing else */
+static void stray_look(void)
+{
+    gpurt_store_relaxed_dev_u32(&collector.xstray,
+                                vigil_look(&collector.pool, gpurt_real_ns()));
+}
+
 /* A plain flush takes no buffer from under a kernel that runs. The last one does: what is
  * not given out now never will be. */
 static void flusher_run(duty_t *w)
@@ -229,8 +265,11 @@ static void flusher_run(duty_t *w)
             gpurt_store_release_dev_u32(&collector.xasked, ASK_READ); /* CUP3.rel */
         sem_post(&collector.pool.filled);
         managed_look();
+        capacity_look();
+        stray_look();
     }
     managed_look();
+    capacity_look();
     collector.api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
@@ -253,6 +292,28 @@ static void ranges_route(void)
         say(true, "no ranges: NVTX_INJECTION64_PATH gives them to %s", other);
 }
 
+/* The subscriber's: CUPTI has one for all that it calls back for. */
+static void CUPTIAPI told(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                          const void *about)
+{
+    (void)data;
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+        if (launches_are_watched())
+            launches_told(id, about);
+        vigil_told(id, about);
+    } else if (domain == CUPTI_CB_DOMAIN_RESOURCE)
+        graphs_told(id, about);
+}
+
+/* The box shall be there before the first launch: no record of CUPTI's comes before that. */
+static void launches_want(void)
+{
+    if (!launches_watch(&collector.api, collector.subscriber))
+        say(true, "CUPTI tells of no launches");
+    else if (outlet_enter(false))
+        outlet_exit();
+}
+
 /* One that is refused leaves the others on. */
 static void kinds_enable(uint32_t wanted)
 {
@@ -261,14 +322,20 @@ static void kinds_enable(uint32_t wanted)
 
         if (!(wanted >> i & 1))
             continue;
-        if (wanted_rows[i].kind == CUPTI_ACTIVITY_KIND_INVALID) {
+        if (wanted_rows[i].kind == WANTED_SAMPLES) {
             sampling_start(&collector.api);
+            continue;
+        }
+        if (wanted_rows[i].kind == WANTED_LAUNCHES) {
+            launches_want();
             continue;
         }
         if (wanted_rows[i].kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER) {
             managed_want(&collector.api);
             continue;
         }
+        if (wanted_rows[i].kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+            vigil_start(&collector.api, collector.subscriber);
         result = collector.api.cuptiActivityEnable(wanted_rows[i].kind);
         if (result != CUPTI_SUCCESS)
             say(true, "CUPTI refuses records of %s", wanted_rows[i].word);
@@ -307,7 +374,7 @@ static bool cupti_start(uint32_t wanted)
         say(true, "no records of kernels: %s", err.text);
         return false;
     }
-    result = api->cuptiSubscribe(&collector.subscriber, graphs_told, NULL);
+    result = api->cuptiSubscribe(&collector.subscriber, told, NULL);
     if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
         say(true, "no records of kernels: another profiler holds CUPTI");
         return false;
@@ -344,7 +411,8 @@ static void start(const char *words)
     collector.pid = getpid();
     collector.flush_ms = flush_ms_read();
     collector.translate.api = &collector.api;
-    collector.translate.begin_ns = gpurt_real_ns() - BEAT_NS;
+    collector.began_ns = gpurt_real_ns();
+    collector.translate.begin_ns = collector.began_ns - BEAT_NS;
     say(false, "on");
     collector.on = cupti_start(wanted);
     if (collector.on && unknown)

@@ -67,6 +67,7 @@ gpurt_status_t cupti_api_open(cupti_api_t *api, gpurt_error_t *err)
         ENTRY(cuptiEnableCallback),
         ENTRY(cuptiGetResultString),
         ENTRY(cuptiGetCallbackName),
+        ENTRY(cuptiGetDeviceId),
         ENTRY(cuptiGetGraphExecId),
         ENTRY(cuptiSetThreadIdType),
         ENTRY(cuptiActivityEnable),

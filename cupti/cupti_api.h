@@ -19,6 +19,7 @@ typedef struct cupti_api {
     CUPTI_ENTRY(cuptiEnableCallback);
     CUPTI_ENTRY(cuptiGetResultString);
     CUPTI_ENTRY(cuptiGetCallbackName);
+    CUPTI_ENTRY(cuptiGetDeviceId);
     CUPTI_ENTRY(cuptiGetGraphExecId);
     CUPTI_ENTRY(cuptiSetThreadIdType);
     CUPTI_ENTRY(cuptiActivityEnable);

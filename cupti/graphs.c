@@ -19,16 +19,13 @@ static struct {
         xplaces[PLACES]; /* number of the graph << 32 | nodes; written by: any thread */
 } graphs;
 
-void CUPTIAPI graphs_told(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-                          const void *about)
+void graphs_told(CUpti_CallbackId id, const CUpti_ResourceData *resource)
 {
-    const CUpti_ResourceData *resource = about;
     const CUpti_GraphData *graph;
     uint32_t number = 0;
     size_t nodes = 0;
 
-    (void)data;
-    if (domain != CUPTI_CB_DOMAIN_RESOURCE || id != CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED)
+    if (id != CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED)
         return;
     graph = resource->resourceDescriptor;
     if (graph->graph && graphs.number_of(graph->graphExec, &number) == CUPTI_SUCCESS &&

@@ -7,10 +7,9 @@
 
 #include "cupti_api.h"
 
-/* The subscriber's callback; what it is called for is enabled by graphs_watch. Context: any
- * thread of the program, inside of its call. */
-void CUPTIAPI graphs_told(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-                          const void *about);
+/* About the subscriber's callback, of CUPTI_CB_DOMAIN_RESOURCE; graphs_watch enables it.
+ * Context: any thread of the program, inside of its call. */
+void graphs_told(CUpti_CallbackId id, const CUpti_ResourceData *resource);
 
 /* Context: once, with the driver loaded. */
 void graphs_watch(const cupti_api_t *api, CUpti_SubscriberHandle subscriber);

@@ -8,8 +8,10 @@
 #include "handover.h"
 #include "injection.h"
 #include "names.h"
+#include "pin.h"
 #include "procfs.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +23,10 @@
 #define STEP_NS     200000 /* half a ring is given back at once, in about that time */
 #define RETRY_NS    1000000000ull
 #define EXPECT_NS   10000000000ull /* gpurt_open takes a second or two */
+
+enum {
+    BORROW_STEPS = 5000 /* a second */
+};
 
 /* One process, one outlet. */
 static struct {
@@ -36,7 +42,9 @@ static struct {
     uint64_t expect_ns; /* the program is making a box: until then none is made */
     uint64_t retry_ns;  /* a box could not be had: not before this time again */
     char asked[GPURT_HANDOVER_NAME]; /* who asked for the box; empty: the environment */
-    uint64_t xleft; /* 1: a forked child; written by: that child, alone in its process */
+    gpurt_pin_t pin; /* of who borrows the ring; live while the box is open */
+    uint32_t boxes;  /* that were opened so far */
+    uint64_t xleft;  /* 1: a forked child; written by: that child, alone in its process */
 } outlet = {.lock = PTHREAD_MUTEX_INITIALIZER, .drainer = -1};
 
 static const char *setting(const char *name)
@@ -59,6 +67,13 @@ bool outlet_wanted(void)
 void outlet_ask(const char *drainer)
 {
     snprintf(outlet.asked, sizeof outlet.asked, "%s", drainer);
+}
+
+static void wait_a_step(void)
+{
+    struct timespec step = {.tv_nsec = STEP_NS};
+
+    nanosleep(&step, NULL);
 }
 
 /* ---- the box ------------------------------------------------------------------------- */
@@ -100,6 +115,18 @@ static bool box_find(gpurt_error_t *err)
     return false;
 }
 
+/* A file has one drainer: where another process of the program has it, as whoever started us
+ * may, ours is beside it, with our number. */
+static gpurt_status_t drainer_start(const char *file, gpurt_error_t *err)
+{
+    gpurt_status_t st = gpurt_drainspawn_start(file, outlet.map.fd, &outlet.drainer, err);
+    char name[PATH_MAX];
+
+    if (st == GPURT_OK || !gpurt_drainspawn_numbered(file, (long)getpid(), name))
+        return st;
+    return gpurt_drainspawn_start(name, outlet.map.fd, &outlet.drainer, err);
+}
+
 static bool box_make(gpurt_error_t *err)
 {
     gpurt_section_plan_t section;
@@ -114,21 +141,44 @@ static bool box_make(gpurt_error_t *err)
     st = gpurt_hostring_init(&outlet.ring, &outlet.map, 0, err);
     if (st == GPURT_OK)
         st = outlet.asked[0] ? gpurt_handover_give_to(outlet.asked, &outlet.map, err)
-             : setting(GPURT_HANDOVER_ENV)
-                 ? gpurt_handover_give(&outlet.map, err)
-                 : gpurt_drainspawn_start(setting("GPURT_LOG"), outlet.map.fd,
-                                          &outlet.drainer, err);
+             : setting(GPURT_HANDOVER_ENV) ? gpurt_handover_give(&outlet.map, err)
+                                           : drainer_start(setting("GPURT_LOG"), err);
     if (st == GPURT_OK)
         return true;
     gpurt_boxmap_detach(&outlet.map);
     return false;
 }
 
+static uint64_t pin_now(void)
+{
+    return pin_id(outlet.boxes, 0);
+}
+
+/* Whoever has borrowed the ring is inside a call that waits for nothing; a thread that was
+ * ended there never comes back. Returns: whether nobody has it. */
+static bool borrowers_leave(void)
+{
+    bool last;
+
+    if (!pin_retire(&outlet.pin, pin_now(), &last))
+        return true;
+    for (int i = 0; !last && i < BORROW_STEPS; i++) {
+        wait_a_step();
+        last = pin_users(&outlet.pin) == 0;
+    }
+    return last;
+}
+
 static void box_drop(void)
 {
+    bool unused = borrowers_leave();
+
     if (outlet.ours)
         gpurt_store_release_sys_u32(&outlet.map.box->xlife, GPURT_LIFE_CLOSED); /* B4.rel */
-    gpurt_boxmap_detach(&outlet.map);
+    if (unused)
+        gpurt_boxmap_detach(&outlet.map);
+    else
+        memset(&outlet.map, 0, sizeof outlet.map); /* it stays mapped */
     names_clear(&outlet.names);
     outlet.open = outlet.ours = outlet.stalled = false;
 }
@@ -151,7 +201,10 @@ static bool ready(bool last)
     outlet.theirs |= outlet.open;
     if (!outlet.open && !outlet.theirs && (last || now > outlet.expect_ns))
         outlet.open = outlet.ours = box_make(&err);
-    if (!outlet.open)
+    if (outlet.open) {
+        outlet.boxes++;
+        pin_publish(&outlet.pin, pin_now());
+    } else
         outlet.retry_ns = now + (outlet.expect_ns ? RETRY_NS / 20 : RETRY_NS);
     return outlet.open;
 }
@@ -161,13 +214,6 @@ static bool ready(bool last)
 static bool is_left(void)
 {
     return gpurt_load_relaxed_dev_u64(&outlet.xleft) != 0; /* relaxed: set by this thread */
-}
-
-static void wait_a_step(void)
-{
-    struct timespec step = {.tv_nsec = STEP_NS};
-
-    nanosleep(&step, NULL);
 }
 
 /* It waits with the lock held: the other writers of the collector would find the same full
@@ -243,6 +289,29 @@ void outlet_lose(uint64_t count, uint32_t reason, uint64_t time_ns)
     for (; count > 0; count -= count < INT32_MAX ? count : INT32_MAX)
         gpurt_hostring_lose(&outlet.ring, count < INT32_MAX ? (uint32_t)count : INT32_MAX,
                             reason, time_ns);
+}
+
+const gpurt_hostring_t *outlet_borrow(uint64_t *box)
+{
+    uint64_t id = pin_word(&outlet.pin) >> PIN_USER_BITS;
+
+    *box = id;
+    if (is_left() || !(id & 1) || !pin_take(&outlet.pin, id))
+        return NULL;
+    if (outlet.ours || life_is_open())
+        return &outlet.ring;
+    pin_drop(&outlet.pin); /* the program has closed it: nobody reads it for long */
+    return NULL;
+}
+
+void outlet_return(void)
+{
+    pin_drop(&outlet.pin);
+}
+
+uint64_t outlet_box(void)
+{
+    return pin_now();
 }
 
 uint32_t outlet_name(const char *text, bool is_kernel)

@@ -33,6 +33,15 @@ void *outlet_room(uint32_t kind, uint32_t device, uint64_t time_ns);
 void outlet_warn(uint64_t time_ns, const char *text);
 void outlet_lose(uint64_t count, uint32_t reason, uint64_t time_ns);
 
+/* The ring for a thread of the program, which waits for nothing: while it is borrowed the box
+ * stays. *box tells boxes apart: strings are numbered in one of them. Returns: NULL, there is
+ * none; then there is nothing to return. */
+const gpurt_hostring_t *outlet_borrow(uint64_t *box);
+void outlet_return(void);
+
+/* Tells the box that is open from those before. Context: between enter and exit. */
+uint64_t outlet_box(void);
+
 /* The number of a text; the same text has the same one. Kernel names are shown as people
  * write them. */
 uint32_t outlet_name(const char *text, bool is_kernel);

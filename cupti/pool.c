@@ -72,6 +72,7 @@ uint8_t *pool_take(pool_t *p, uint64_t now_ns, size_t *bytes)
         gpurt_add_relaxed_dev_u32(&p->xstarved, 1); /* relaxed: a count */
         return NULL;
     }
+    gpurt_add_relaxed_dev_u32(&p->xout, 1); /* relaxed: a count */
     p->entries[index].parts = parts;
     *bytes = (size_t)parts * POOL_BUFFER_BYTES;
     return pool_memory(p, index);
@@ -88,8 +89,14 @@ void pool_fill(pool_t *p, uint8_t *memory, size_t valid)
     entry->valid = valid < most ? valid : most;
     entry->order = order;
     gpurt_or_release_dev_u64(&p->xfull[index / 64], 1ull << (index % 64)); /* CUP1.rel */
+    gpurt_sub_relaxed_dev_u32(&p->xout, 1); /* relaxed: a count */
     if ((order + 1) % (POOL_BELL / parts) == 0)
         sem_post(&p->filled);
+}
+
+uint32_t pool_out(const pool_t *p)
+{
+    return gpurt_load_relaxed_dev_u32(&p->xout); /* relaxed: a count */
 }
 
 /* The oldest buffer that one pass over the words finds. */

@@ -41,6 +41,7 @@ typedef struct pool {
     uint64_t xorder;            /* buffers filled so far; likewise */
     uint64_t xtaken_ns;         /* the last take; likewise */
     uint32_t xstarved;          /* takes that found none; likewise */
+    uint32_t xout;              /* taken, and not filled yet; likewise */
     pool_entry_t entries[POOL_BUFFERS];
     uint64_t given; /* buffers given back so far; the reader's */
     int behind;     /* the place behind the last of them; likewise */
@@ -55,6 +56,9 @@ bool pool_open(pool_t *p);
 uint8_t *pool_take(pool_t *p, uint64_t now_ns, size_t *bytes);
 /* `memory` is one that take has given. */
 void pool_fill(pool_t *p, uint8_t *memory, size_t valid);
+
+/* How many are CUPTI's now. Context: any. */
+uint32_t pool_out(const pool_t *p);
 
 /* Context: one thread. The oldest full buffer, still owned by it until give. Returns: its
  * index, -1 when there is none. */

@@ -21,7 +21,8 @@ const wanted_row_t wanted_rows[] = {
     {"graphs", CUPTI_ACTIVITY_KIND_GRAPH_TRACE},
     {"nodes", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL},
     {"managed", CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER}, /* not in all: not tried */
-    {"samples", CUPTI_ACTIVITY_KIND_INVALID}, /* of counters: no kind of activity */
+    {"samples", WANTED_SAMPLES},
+    {"launches", WANTED_LAUNCHES}, /* not in all: each launch pays for it */
     {NULL, CUPTI_ACTIVITY_KIND_INVALID},
 };
 

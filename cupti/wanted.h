@@ -6,12 +6,16 @@
 #include <cupti.h>
 #include <gpurt/base.h>
 
+/* What is asked for in its own way, and not by a kind. */
+#define WANTED_SAMPLES  CUPTI_ACTIVITY_KIND_INVALID /* of counters */
+#define WANTED_LAUNCHES CUPTI_ACTIVITY_KIND_COUNT   /* callbacks of the driver */
+
 typedef struct wanted_row {
     const char *word; /* as GPURT_CUPTI names it */
     CUpti_ActivityKind kind;
 } wanted_row_t;
 
-/* Ends with a NULL word. Several rows may have the same word; "samples" has no kind. */
+/* Ends with a NULL word. Several rows may have the same word. */
 extern const wanted_row_t wanted_rows[];
 
 /* Bit per row of wanted_rows. text: "off", "kernels", "default", "all", or words of rows with

@@ -3,6 +3,7 @@
  * depend on the order of rows, so live and replay agree; only what is said to be of the last
  * one does. */
 #include "modelpart.h"
+#include "occupancy.h"
 
 #include <string.h>
 
@@ -95,7 +96,8 @@ static void put_time(model_kernel_t *k, uint64_t ns)
     k->count++;
 }
 
-static inline void put_shape(model_kernel_t *k, const gpurt_activity_kernel_t *row)
+static inline void put_shape(model_kernel_t *k, uint32_t device,
+                             const gpurt_activity_kernel_t *row)
 {
     enum {
         SHAPE_BYTES = offsetof(gpurt_activity_kernel_t, stream) -
@@ -107,6 +109,7 @@ static inline void put_shape(model_kernel_t *k, const gpurt_activity_kernel_t *r
                         "the same fields");
 
     memcpy(k->grid, row->grid, SHAPE_BYTES);
+    k->device = device;
 }
 
 static void put_graph(model_kernel_t *k, const gpurt_activity_graph_t *row)
@@ -206,6 +209,7 @@ static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *wo
         a->ranges++;
         break;
     case GPURT_KIND_LAUNCH:
+    case GPURT_KIND_DRIVER_LAUNCH:
         a->launches++;
         break;
     case GPURT_KIND_COLLECTOR:
@@ -235,7 +239,7 @@ static const model_kernel_t *put_device(model_activity_t *a, const gpurt_row_t *
     case GPURT_KIND_DEVICE_NODE:
         kernel = &a->kernels[row_of(a, GPURT_KIND_KERNEL,
                                     ((const gpurt_activity_kernel_t *)words)->name)];
-        put_shape(kernel, words);
+        put_shape(kernel, device, words);
         put_time(kernel, gpurt_pair_value(((const gpurt_activity_kernel_t *)words)->ns));
         break;
     case GPURT_KIND_COPY:
@@ -258,6 +262,10 @@ static const model_kernel_t *put_device(model_activity_t *a, const gpurt_row_t *
     case GPURT_KIND_SAMPLE:
         if (device < GPURT_MODEL_DEVICES)
             put_sample(a, device, row->time_ns, words);
+        break;
+    case GPURT_KIND_DEVICE:
+        if (device < GPURT_MODEL_DEVICES)
+            memcpy(&a->devices[device], words, sizeof a->devices[device]);
         break;
     case GPURT_KIND_ENVIRONMENT:
         if (device < GPURT_MODEL_DEVICES &&
@@ -322,7 +330,7 @@ static inline bool put_near(model_activity_t *a, gpurt_timeline_run_t *run,
     if (!gpurt_timeline_more(&a->timeline, run, row, words, kernel))
         return false;
     a->rows++;
-    put_shape(&a->kernels[kernel], words);
+    put_shape(&a->kernels[kernel], row->block, words);
     put_known_time(&a->kernels[kernel], gpurt_pair_value(words->ns));
     return true;
 }
@@ -367,10 +375,21 @@ static void graph_view(const model_kernel_t *from, gpurt_model_kernel_t *to)
     gpurt_span_graph_name(to->name, from->key, from->nodes);
 }
 
+/* Limits may come after the kernels. */
+static uint32_t occupancy_of(const model_activity_t *a, const model_kernel_t *k)
+{
+    if (k->kind != GPURT_KIND_KERNEL || k->device >= GPURT_MODEL_DEVICES)
+        return 0;
+    return gpurt_occupancy(&a->devices[k->device],
+                           (uint64_t)k->block[0] * k->block[1] * k->block[2], k->registers,
+                           k->shared_bytes);
+}
+
 static void kernel_view(const gpurt_model_t *m, uint32_t index, gpurt_model_kernel_t *to)
 {
     const model_kernel_t *from = &m->activity.kernels[index];
 
+    to->occupancy = occupancy_of(&m->activity, from);
     if (from->count == to->count && from->untimed == to->untimed)
         return;
     to->kind = from->kind;

@@ -69,9 +69,10 @@ typedef struct model_keep {
 } model_keep_t;
 
 typedef struct model_kernel {
-    uint32_t kind;  /* GPURT_KIND_KERNEL or GPURT_KIND_GRAPH */
-    uint32_t key;   /* id of its name in the dictionary; a graph's number */
-    uint32_t nodes; /* of a graph */
+    uint32_t kind;   /* GPURT_KIND_KERNEL or GPURT_KIND_GRAPH */
+    uint32_t key;    /* id of its name in the dictionary; a graph's number */
+    uint32_t nodes;  /* of a graph */
+    uint32_t device; /* that the last one ran on */
     uint32_t grid[3], block[3], registers, shared_bytes; /* as in a row: copied at once */
     uint64_t count, untimed, total_ns, min_ns, max_ns;
     uint32_t spread[SPREAD_BUCKETS]; /* durations, by size */
@@ -83,6 +84,7 @@ typedef struct model_activity {
     gpurt_model_copy_t copies[GPURT_COPY_KINDS][GPURT_MEMORY_KINDS], fills;
     gpurt_model_copy_t managed[GPURT_MANAGED_KINDS];
     gpurt_model_span_t waits, graphs, calls, overheads;
+    gpurt_activity_device_t devices[GPURT_MODEL_DEVICES];
     gpurt_timeline_t timeline;
     uint64_t rows, memory, pools, ranges, launches;
     uint64_t collector_ns; /* of the last record of each */

@@ -168,7 +168,7 @@ typedef struct gpurt_model_kernel {
     uint32_t registers, shared_bytes, grid[3], block[3]; /* of the last one */
     uint32_t kind;         /* GPURT_KIND_KERNEL or GPURT_KIND_GRAPH */
     uint32_t graph, nodes; /* of a graph: its number, and its nodes where they are known */
-    uint32_t unused;
+    uint32_t occupancy;    /* that the last one could reach, in 1/100 %; 0: not known */
     char name[GPURT_MODEL_KERNEL_NAME];
 } gpurt_model_kernel_t;
 

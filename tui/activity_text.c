@@ -82,14 +82,23 @@ const char *activity_managed(uint32_t what)
 const char *activity_word(uint32_t kind)
 {
     static const char *const words[] = {
-        "kernel", "copy",      "fill", "wait",   "memory", "graph",  "range", "overhead",
-        "call",   "collector", "busy", "kernel", "sample", "kernel", "pool",  "managed"};
+        "kernel", "copy",     "fill", "wait",      "memory", "graph",
+        "range",  "overhead", "call", "collector", "busy",   "kernel",
+        "sample", "kernel",   "pool", "managed",   "launch", "device"};
 
     return kind == GPURT_KIND_LAUNCH        ? "launch"
            : kind == GPURT_KIND_ENVIRONMENT ? "environment"
            : kind - GPURT_KIND_CUPTI < sizeof words / sizeof words[0]
                ? words[kind - GPURT_KIND_CUPTI]
                : "other";
+}
+
+const char *activity_occupancy(uint32_t hundredths, char buffer[16])
+{
+    if (hundredths == 0)
+        return "-";
+    snprintf(buffer, 16, "%" PRIu32 "%%", (hundredths + 50) / 100);
+    return buffer;
 }
 
 const char *activity_measure(uint32_t measure)
@@ -187,16 +196,18 @@ static uint64_t mean_ns(const gpurt_model_kernel_t *k)
 
 static void plain_kernel(FILE *out, const gpurt_model_kernel_t *k, uint64_t whole)
 {
-    char total[24], mean[24], p50[24], p99[24], most[24];
+    char total[24], mean[24], minimum[24], p50[24], p99[24], most[24], filled[16];
 
-    fprintf(out, "%6.2f%% %9" PRIu64 " %10s %10s %10s %10s %10s ",
+    fprintf(out, "%6.2f%% %9" PRIu64 " %10s %10s %10s %10s %10s %10s ",
             percent(k->total_ns, whole), k->count, activity_time(k->total_ns, total),
-            activity_time(mean_ns(k), mean), activity_time(k->p50_ns, p50),
-            activity_time(k->p99_ns, p99), activity_time(k->max_ns, most));
+            activity_time(mean_ns(k), mean), activity_time(k->min_ns, minimum),
+            activity_time(k->p50_ns, p50), activity_time(k->p99_ns, p99),
+            activity_time(k->max_ns, most));
     if (k->kind == GPURT_KIND_GRAPH) /* its kernels have them */
-        fprintf(out, "%4s %6s  ", "-", "-");
+        fprintf(out, "%4s %6s %4s  ", "-", "-", "-");
     else
-        fprintf(out, "%4" PRIu32 " %6" PRIu32 "  ", k->registers, k->shared_bytes);
+        fprintf(out, "%4" PRIu32 " %6" PRIu32 " %4s  ", k->registers, k->shared_bytes,
+                activity_occupancy(k->occupancy, filled));
     put_name(out, k->name, sizeof k->name, 80);
     fputc('\n', out);
 }
@@ -284,7 +295,7 @@ void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
                 "not told apart (GPURT_CUPTI=default,nodes)\n",
                 a->graphs.count, activity_time(a->graphs.ns, total));
     if (a->launches)
-        fprintf(out, "launches   %" PRIu64 " by gpurt_launch\n", a->launches);
+        fprintf(out, "launches   %" PRIu64 " told of before they were made\n", a->launches);
     plain_copies(out, a);
     plain_gpus(out, a);
     if (a->state[0]) {
@@ -297,10 +308,10 @@ void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
                 a->dropped, a->starved, a->bad, a->unknown, a->samples_left_out);
     }
     if (count)
-        fputs(
-            "  share     count      total       mean        p50        p99        max regs "
-            "shared  kernel\n",
-            out);
+        fputs("  share     count      total       mean        min        p50        p99    "
+              "    "
+              "max regs shared  occ  kernel\n",
+              out);
     for (uint32_t i = 0; i < count && i < most; i++)
         plain_kernel(out, &a->kernels[order[i]], sum.whole_ns);
     if (count > most)
@@ -395,6 +406,10 @@ static void json_kernel(FILE *out, const gpurt_model_kernel_t *k, uint64_t whole
     json_times(out, k, whole);
     fprintf(out, ",\"registers\":%" PRIu32 ",\"shared_bytes\":%" PRIu32, k->registers,
             k->shared_bytes);
+    if (k->occupancy)
+        fprintf(out, ",\"occupancy_percent\":%.2f", (double)k->occupancy / 100);
+    else
+        fputs(",\"occupancy_percent\":null", out);
     fprintf(out, ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u]}", k->grid[0], k->grid[1],
             k->grid[2], k->block[0], k->block[1], k->block[2]);
 }

@@ -28,6 +28,8 @@ const char *activity_rate(const gpurt_model_copy_t *c, char buffer[24]);
 /* Of a kind of activity.h, for programs: "kernel". */
 const char *activity_word(uint32_t kind);
 /* Of GPURT_SAMPLE_*. */
+/* "75%"; "-" where it is not known. */
+const char *activity_occupancy(uint32_t hundredths, char buffer[16]);
 const char *activity_measure(uint32_t measure);
 /* In percent. */
 double activity_mean(const gpurt_model_measure_t *m);

@@ -99,6 +99,8 @@ enum {
     EXPORT_ARG_NUMBER,
     EXPORT_ARG_ADDRESS,
     EXPORT_ARG_LAUNCHED,
+    EXPORT_ARG_FROM,
+    EXPORT_ARG_OCCUPANCY,
     EXPORT_ARG_NAMES
 };
 extern const char *const export_arg_names[EXPORT_ARG_NAMES];
@@ -119,7 +121,7 @@ typedef struct export_arg {
 } export_arg_t;
 
 enum {
-    EXPORT_ARGS = 8
+    EXPORT_ARGS = 9
 };
 enum {
     EXPORT_SLICE = 0, /* from time_ns on, ns long */

@@ -18,10 +18,25 @@ const char *const export_in_names[EXPORT_INS] = {
     "kernel", "copy",   "fill",   "graph", "wait",  "call", "overhead",
     "range",  "launch", "memory", "log",   "panic", "loss", "idle"};
 
-const char *const export_arg_names[EXPORT_ARG_NAMES] = {
-    "grid",  "block",  "registers", "shared bytes", "bytes",      "call",
-    "graph", "node",   "level",     "file",         "line",       "warp",
-    "lanes", "domain", "number",    "address",      "launched by"};
+const char *const export_arg_names[EXPORT_ARG_NAMES] = {"grid",
+                                                        "block",
+                                                        "registers",
+                                                        "shared bytes",
+                                                        "bytes",
+                                                        "call",
+                                                        "graph",
+                                                        "node",
+                                                        "level",
+                                                        "file",
+                                                        "line",
+                                                        "warp",
+                                                        "lanes",
+                                                        "domain",
+                                                        "number",
+                                                        "address",
+                                                        "launched by",
+                                                        "from",
+                                                        "occupancy percent"};
 
 static const char *device_name(const export_out_t *o, uint32_t device)
 {

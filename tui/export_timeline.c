@@ -4,6 +4,7 @@
 #include "export_idle.h"
 #include "export_ranges.h"
 #include "export_tracks.h"
+#include "occupancy.h"
 #include "render.h"
 #include "span.h"
 
@@ -11,6 +12,7 @@
 #include <string.h>
 
 enum {
+    EXPORT_DEVICES = 8, /* whose limits are kept */
     MOMENT = 256 /* slices that begin at once and are still told apart by their length */
 };
 
@@ -28,6 +30,7 @@ struct export_timeline {
     export_tracks_t *tracks;
     export_ranges_t ranges;
     export_idle_t idle;
+    gpurt_activity_device_t devices[EXPORT_DEVICES];
     uint32_t waiting;
     waiting_t moment[MOMENT];
 };
@@ -142,6 +145,22 @@ static waiting_t *slice(export_timeline_t *t, const gpurt_span_t *s, uint8_t in)
     return w;
 }
 
+/* Of a device that told of its limits before; nothing else is a guess that anybody needs. */
+static void occupancy_arg(const export_timeline_t *t, export_event_t *e,
+                          const gpurt_span_t *s)
+{
+    const uint32_t *block = s->kernel->block;
+    uint32_t hundredths =
+        s->device < EXPORT_DEVICES
+            ? gpurt_occupancy(&t->devices[s->device],
+                              (uint64_t)block[0] * block[1] * block[2],
+                              s->kernel->registers, s->kernel->shared_bytes)
+            : 0;
+
+    if (hundredths)
+        arg(e, EXPORT_ARG_OCCUPANCY, EXPORT_AS_NUMBER, (hundredths + 50) / 100);
+}
+
 static void kernel_args(export_event_t *e, const gpurt_span_t *s)
 {
     arg_dims(e, EXPORT_ARG_GRID, s->kernel->grid);
@@ -169,6 +188,7 @@ static void on_stream(export_timeline_t *t, const gpurt_span_t *s)
         .kind = EXPORT_STREAM, .device = s->device, .a = s->context, .b = s->stream};
     if (s->kernel) {
         kernel_args(&w->event, s);
+        occupancy_arg(t, &w->event, s);
         return;
     }
     if (s->kind == GPURT_KIND_GRAPH)
@@ -427,6 +447,25 @@ static void launch_row(export_timeline_t *t, const gpurt_row_t *row,
     t->writer->event(t->out, &e);
 }
 
+static void driver_launch_row(export_timeline_t *t, const gpurt_row_t *row,
+                              const gpurt_activity_driver_launch_t *l)
+{
+    export_event_t e = {.type = EXPORT_INSTANT,
+                        .in = EXPORT_IN_LAUNCH,
+                        .time_ns = row->time_ns,
+                        .name = l->name};
+
+    e.track = thread_track(t, l->thread);
+    if (!l->graph) {
+        arg_dims(&e, EXPORT_ARG_GRID, l->grid);
+        arg_dims(&e, EXPORT_ARG_BLOCK, l->block);
+        arg(&e, EXPORT_ARG_SHARED, EXPORT_AS_NUMBER, l->shared_bytes);
+    }
+    arg(&e, EXPORT_ARG_FROM, EXPORT_AS_STRING, l->calls);
+    arg(&e, EXPORT_ARG_CALL, EXPORT_AS_NUMBER, l->correlation);
+    t->writer->event(t->out, &e);
+}
+
 static void memory_row(export_timeline_t *t, const gpurt_row_t *row,
                        const gpurt_activity_memory_t *m)
 {
@@ -472,11 +511,18 @@ static void activity_row(export_timeline_t *t, const gpurt_row_t *row)
     case GPURT_KIND_LAUNCH:
         launch_row(t, row, words);
         break;
+    case GPURT_KIND_DRIVER_LAUNCH:
+        driver_launch_row(t, row, words);
+        break;
     case GPURT_KIND_MEMORY:
         memory_row(t, row, words);
         break;
     case GPURT_KIND_POOL:
         pool_row(t, row, words);
+        break;
+    case GPURT_KIND_DEVICE:
+        if (row->block < EXPORT_DEVICES)
+            memcpy(&t->devices[row->block], words, sizeof t->devices[0]);
         break;
     case GPURT_KIND_ENVIRONMENT:
         environment_row(t, row, words);

@@ -151,7 +151,7 @@ int gpulist_gpus(const picture_t *p, canvas_t *c, rect_t area, int row)
 
 /* Right ends of columns; 0: not shown. */
 typedef struct columns {
-    int share, count, total, mean, p50, p99, most, registers, shared, name;
+    int share, count, total, mean, p50, p99, most, registers, shared, filled, name;
 } columns_t;
 
 static columns_t columns_of(int width)
@@ -166,7 +166,9 @@ static columns_t columns_of(int width)
     at.most = width >= 120 ? at.p99 + 11 : 0;
     at.registers = width >= 110 ? (at.most ? at.most : at.p99) + 5 : 0;
     at.shared = width >= 130 ? at.registers + 8 : 0;
-    at.name = (at.shared      ? at.shared
+    at.filled = width >= 116 ? (at.shared ? at.shared : at.registers) + 5 : 0;
+    at.name = (at.filled      ? at.filled
+               : at.shared    ? at.shared
                : at.registers ? at.registers
                : at.p99       ? at.p99
                : at.mean      ? at.mean
@@ -193,6 +195,7 @@ static void heading(canvas_t *c, rect_t area, int row, const columns_t *at)
     cell(c, area, row, at->most, STYLE_DIM, "max");
     cell(c, area, row, at->registers, STYLE_DIM, "regs");
     cell(c, area, row, at->shared, STYLE_DIM, "shared");
+    cell(c, area, row, at->filled, STYLE_DIM, "occ");
     canvas_put(c, area, row, at->name, STYLE_DIM, "kernel");
 }
 
@@ -220,6 +223,7 @@ static void kernel_draw(canvas_t *c, rect_t area, int row, const columns_t *at,
     cell(c, area, row, at->registers, STYLE_DIM, text);
     snprintf(text, sizeof text, "%u", k->shared_bytes);
     cell(c, area, row, at->shared, STYLE_DIM, text);
+    cell(c, area, row, at->filled, STYLE_DIM, activity_occupancy(k->occupancy, text));
 }
 
 void gpulist_kernels(const picture_t *p, canvas_t *c, rect_t area, int row, int selected)

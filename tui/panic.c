@@ -2,7 +2,7 @@
 /* gpurt-panic - the panics of a log or of a black box: all of them by site, or one on a
  * screen. */
 #include "option.h"
-#include "panic_line.h"
+#include "panic_last.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -171,6 +171,8 @@ static int show(const panic_book_t *book, const panic_options_t *o,
     gpurt_error_t err;
 
     if (book->count == 0) {
+        for (uint32_t i = 0; i < book->source_count && !o->json; i++)
+            panic_last_alone(&book->sources[i], style);
         if (book->source_count == 1)
             gpurt_option_refuse(&program, "no panics in %s", book->sources[0].name);
         else if (book->source_count)

@@ -8,6 +8,7 @@
 #include "panic_excerpt.h"
 #include "panic_fault.h"
 #include "panic_hang.h"
+#include "panic_last.h"
 #include "panic_launch.h"
 #include "panic_line.h"
 #include "text.h"
@@ -89,7 +90,7 @@ static void put_lives(FILE *out, const panic_source_t *s)
     free(lives);
 }
 
-static void put_source(FILE *out, const panic_source_t *s)
+static void put_source_begin(FILE *out, const panic_source_t *s)
 {
     const gpurt_box_identity_t *id = &s->about.identity;
 
@@ -106,6 +107,11 @@ static void put_source(FILE *out, const panic_source_t *s)
     put_number(out, "left_out", s->left_out);
     put_number(out, "torn_frames", s->torn_frames);
     put_lives(out, s);
+}
+
+static void put_source(FILE *out, const panic_source_t *s)
+{
+    put_source_begin(out, s);
     fputc('}', out);
 }
 
@@ -150,7 +156,9 @@ void panic_list_json(const panic_book_t *book, FILE *out)
     fputs("],\"sources\":[", out);
     for (uint32_t i = 0; i < book->source_count; i++) {
         fputs(i ? "," : "", out);
-        put_source(out, &book->sources[i]);
+        put_source_begin(out, &book->sources[i]);
+        panic_last_json(&book->sources[i], UINT64_MAX, out);
+        fputc('}', out);
     }
     fputs("]}\n", out);
 }
@@ -319,6 +327,7 @@ gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
     put_fault(out, e);
     put_hang(out, e);
     panic_launch_json(e, out);
+    panic_last_json(e->source, e->row->time_ns, out);
     panic_chain_json(book, number, out);
     put_excerpt(out, &f, style->folder);
     fputs(",\"before\":{", out);

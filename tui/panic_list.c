@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One line a site: how often, from when to when, where, and what the first one said. */
 #include "lives_text.h"
-#include "panic_line.h"
+#include "panic_last.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +90,7 @@ void panic_list_print(const panic_book_t *book, const panic_style_t *style)
             book->site_count == 1 ? "" : "s");
     for (uint32_t i = 0; i < book->source_count; i++) {
         print_lives(&book->sources[i], style);
+        panic_last_line(&book->sources[i], style);
         panic_line_source(&book->sources[i], style);
     }
 }

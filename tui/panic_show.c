@@ -6,6 +6,7 @@
 #include "panic_excerpt.h"
 #include "panic_fault.h"
 #include "panic_hang.h"
+#include "panic_last.h"
 #include "panic_launch.h"
 #include "panic_line.h"
 
@@ -288,6 +289,7 @@ gpurt_status_t panic_show_print(const panic_book_t *book, uint32_t number,
     panic_about_launch(d, &facts, style);
     print_time(&facts, style);
     panic_launch_print(e, style);
+    panic_last_print(e, style);
     print_crowd(book, number, style);
     panic_chain_print(book, number, style);
     panic_about_notes(d, &facts, style);

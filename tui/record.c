@@ -67,7 +67,9 @@ static const gpurt_option_t rows[] = {
          "what is recorded of the GPU itself: off, kernels, default, all, or such words "
          "with commas; 'default,nodes' follows each kernel of a CUDA graph, which "
          "slows graphs down: without nodes each launch is one record; 'default,managed' "
-         "adds unified memory (GPURT_CUPTI)"},
+         "adds unified memory, 'default,launches' each launch with the calls that led "
+         "there "
+         "(GPURT_CUPTI)"},
     {.section = "Failures",
      .name = "exec-on-panic",
      .arg = "CMD",

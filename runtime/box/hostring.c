@@ -92,6 +92,14 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
           T13(S, S, U, U, U, U, U, U, U, U, W, U, U),
           "launch %s at %s:%u, grid %u,%u,%u block %u,%u,%u, %u B shared, stream 0x%llx, "
           "number %u"),
+    SITE(DRIVER_LAUNCH, TRACE, gpurt_activity_driver_launch_t,
+         T13(S, S, U, U, U, U, U, U, U, W, U, U, U),
+         "launch %s from %s, grid %u,%u,%u block %u,%u,%u, %u B shared, stream 0x%llx, "
+         "call %u"),
+    SITE(DEVICE, DEBUG, gpurt_activity_device_t, T10(U, U, U, U, U, U, U, U, U, U),
+         "device of compute capability %u.%u, %u multiprocessors, warps of %u; each holds "
+         "%u threads, %u blocks, %u registers (a block %u), %u B shared (a block takes %u "
+         "more)"),
     SITE(ENVIRONMENT, DEBUG, gpurt_activity_environment_t, T9(U, U, W, W, U, U, U, U, U),
          "GPU %u%%, memory %u%%, %llu of %llu B used, %u of %u mW, %u C, %u MHz, memory "
          "%u MHz"),

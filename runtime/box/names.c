@@ -54,8 +54,8 @@ static uint64_t hash_of(const char *text, size_t bytes, uint64_t seed)
 }
 
 /* __cxa_demangle is in the C++ library, which nearly every CUDA program has and we do not
- * need. Returns: NULL or a text to be freed. */
-static char *demangled(const char *text)
+ * need. */
+char *names_demangled(const char *text)
 {
     typedef char *demangle_fn(const char *, char *, size_t *, int *);
     static bool looked;
@@ -84,7 +84,7 @@ static char *demangled(const char *text)
 
 static uint32_t define(const gpurt_hostring_t *ring, const char *text, bool is_kernel)
 {
-    char *nice = is_kernel ? demangled(text) : NULL;
+    char *nice = is_kernel ? names_demangled(text) : NULL;
     const char *shown = nice ? nice : text;
     uint32_t number = gpurt_hostring_string(ring, shown, strlen(shown));
 

@@ -28,4 +28,7 @@ void names_clear(names_t *n);
 uint32_t names_number(names_t *n, const gpurt_hostring_t *ring, const char *text,
                       bool is_kernel);
 
+/* As people write a mangled name: heap, to be freed. NULL: it is none, or nothing here knows. */
+char *names_demangled(const char *text);
+
 #endif

@@ -198,17 +198,15 @@ static gpurt_status_t link_make(const gpurt_opened_t *opened, link_t *link,
     return GPURT_OK;
 }
 
-/* The log of the first device is the file that was named; others put their number before the
- * name's last dot. Returns: whether there is room for that. */
+/* The log of the first device is the file that was named. Returns: whether there is room for
+ * the name. */
 static bool file_name(const gpurt_opened_t *opened, const char *file, char name[PATH_MAX])
 {
-    const char *slash = strrchr(file, '/'), *dot = strrchr(slash ? slash : file, '.');
-    size_t stem = dot ? (size_t)(dot - file) : strlen(file);
-    int length = spokesman == &links[opened->index]
-                     ? snprintf(name, PATH_MAX, "%s", file)
-                     : snprintf(name, PATH_MAX, "%.*s.%d%s", (int)stem, file,
-                                opened->info.device, file + stem);
+    int length;
 
+    if (spokesman != &links[opened->index])
+        return gpurt_drainspawn_numbered(file, opened->info.device, name);
+    length = snprintf(name, PATH_MAX, "%s", file);
     return length > 0 && length < PATH_MAX;
 }
 

@@ -123,6 +123,16 @@ gpurt_status_t gpurt_drainspawn_start(const char *file, int box_fd, int *pipe_ou
     return st;
 }
 
+bool gpurt_drainspawn_numbered(const char *file, long number, char name[PATH_MAX])
+{
+    const char *slash = strrchr(file, '/'), *dot = strrchr(slash ? slash : file, '.');
+    size_t stem = dot ? (size_t)(dot - file) : strlen(file);
+    int length =
+        snprintf(name, PATH_MAX, "%.*s.%ld%s", (int)stem, file, number, file + stem);
+
+    return length > 0 && length < PATH_MAX;
+}
+
 /* What the drainer says from now on is why the log is not whole, and nobody else hears it. */
 void gpurt_drainspawn_wait(int pipe)
 {

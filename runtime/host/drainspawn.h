@@ -8,6 +8,7 @@
 #define GPURT_HOST_DRAINSPAWN_H
 
 #include <gpurt/status.h>
+#include <limits.h>
 
 enum {
     GPURT_DRAIN_BOX_FD = 3,  /* where gpurt-drain finds the box, */
@@ -22,5 +23,9 @@ gpurt_status_t gpurt_drainspawn_start(const char *file, int box_fd, int *pipe,
 /* Until the drainer has ended, or has been silent for 5 s; closes the pipe. A log that could
  * not be written is told of in one line on standard error. -1 is allowed. */
 void gpurt_drainspawn_wait(int pipe);
+
+/* The name of one more file beside `file`: the number stands before its last dot. Returns:
+ * whether there is room for that. */
+bool gpurt_drainspawn_numbered(const char *file, long number, char name[PATH_MAX]);
 
 #endif

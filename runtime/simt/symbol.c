@@ -2,16 +2,13 @@
 /* Code addresses to names. The loader knows exported functions; static ones and source lines
  * are in the debug information, which addr2line reads if it is installed, as the sanitizers'
  * runtimes do. GPURT_SYMBOLIZE=0 keeps to the loader. */
+#include "addr2line.h"
 #include "simt.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum {
     SYMBOL_ANSWER = 2048, /* a call site with all that was inlined there */
@@ -29,36 +26,6 @@ typedef struct symbol_out {
 static uintptr_t call_site(const void *pc, bool exact)
 {
     return (uintptr_t)pc - (exact ? 0 : 1);
-}
-
-static bool ask_addr2line(const char *module, uintptr_t offset, char *out, size_t bytes)
-{
-    char address[32];
-    char *argv[] = {(char *)"addr2line", (char *)"-i", (char *)"-f", (char *)"-e",
-                    (char *)module,      address,      NULL};
-    posix_spawn_file_actions_t io;
-    int pipes[2], status;
-    ssize_t n, got = 0;
-    pid_t pid;
-    bool ok;
-
-    snprintf(address, sizeof address, "0x%llx", (unsigned long long)offset);
-    if (pipe2(pipes, O_CLOEXEC))
-        return false;
-    posix_spawn_file_actions_init(&io);
-    posix_spawn_file_actions_adddup2(&io, pipes[1], 1);
-    posix_spawn_file_actions_addopen(&io, 2, "/dev/null", O_WRONLY, 0);
-    ok = posix_spawnp(&pid, "addr2line", &io, NULL, argv, environ) == 0;
-    posix_spawn_file_actions_destroy(&io);
-    close(pipes[1]);
-    while (ok && (n = read(pipes[0], out + got, bytes - 1 - (size_t)got)) > 0)
-        got += n;
-    close(pipes[0]);
-    out[got] = '\0';
-    if (ok)
-        ok = waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
-             WEXITSTATUS(status) == 0;
-    return ok && got > 0;
 }
 
 /* Frames of the executor and of the atomics' own lines say nothing about the program. */
@@ -109,8 +76,8 @@ static bool put_by_debug_info(const Dl_info *in, uintptr_t at, symbol_out_t *out
     if (ask && !strcmp(ask, "0"))
         return false;
     /* a program linked to a fixed address is asked by absolute address */
-    if (!ask_addr2line(in->dli_fname, base < 0x1000000u ? at : at - base, answer,
-                       sizeof answer) ||
+    if (!gpurt_addr2line(in->dli_fname, base < 0x1000000u ? at : at - base, answer,
+                         sizeof answer) ||
         answer[0] == '?')
         return false;
     while ((function = strsep(&rest, "\n")) && (file = strsep(&rest, "\n"))) {

@@ -26,6 +26,13 @@ static const fake_cupti_t *driver_start(void)
     return dlsym(library, "fake_cupti");
 }
 
+static void launch(const fake_cupti_t *fake, const char *name)
+{
+    cuLaunchKernel_params one = {.gridDimX = 1, .blockDimX = 1};
+
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &one, name, 0);
+}
+
 /* As gpurt_open makes one for another device. */
 static void other_make(gpurt_boxmap_t *map)
 {
@@ -57,6 +64,8 @@ static void other_use(gpurt_boxmap_t *map, const fake_cupti_t *fake)
     for (int i = 0; i < 4000 && !is_written(map); i++)
         nanosleep(&step, NULL);
     CHECK_MSG(is_written(map), "the oldest box is the place");
+    launch(fake, "launched_before");
+    launch(fake, "launched_twice");
     gpurt_store_release_sys_u32(&map->box->xlife, GPURT_LIFE_CLOSED); /* B4.rel */
     gpurt_boxmap_detach(map);
 }
@@ -78,18 +87,26 @@ int main(int argc, char **argv)
         setenv("GPURT_OPENS", number, 1);
         fake = driver_start();
         now = fake->time();
+        launch(fake, "launched_early"); /* there is no box to be had */
         fake->kernel(0, "early", now - 2000, now - 1000);
         nanosleep(&rest, NULL); /* flushed, and nowhere to go yet */
     }
     if (two)
         other_make(&other);
     CHECK_MSG(gpurt_open(NULL, &rt, &err) == GPURT_OK, "%s", err.text);
-    if (!late)
+    if (late)
+        nanosleep(&rest, NULL); /* the box is found */
+    else
         fake = driver_start();
-    if (two)
+    if (two) {
         other_use(&other, fake);
+        launch(fake, "launched_between"); /* the box is closed, and no other is found yet */
+        nanosleep(&rest, NULL);
+    }
     now = fake->time();
     fake->kernel(0, "inside", now - 2000, now - 1000);
+    launch(fake, "launched_inside");
+    launch(fake, "launched_twice");
     CHECK_EQ(gpurt_close(rt, &err), GPURT_OK);
     return 0;
 }

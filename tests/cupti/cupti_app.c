@@ -297,6 +297,89 @@ static void forking(void)
     kernels(0, 1000);
 }
 
+static __attribute__((noinline)) void launch_step(long i)
+{
+    cuLaunchKernel_params kernel = {.gridDimX = 4,
+                                    .gridDimY = 3,
+                                    .gridDimZ = 2,
+                                    .blockDimX = 96,
+                                    .blockDimY = 2,
+                                    .blockDimZ = 1,
+                                    .sharedMemBytes = 128,
+                                    .hStream = (CUstream)(uintptr_t)0x77};
+
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &kernel, names[i % 3], 1);
+}
+
+/* The child goes on as it would without a collector: with more than all buffers hold and a
+ * launch, and longer than its parent, whose records these are not. */
+static void forking_on(void)
+{
+    pid_t pid;
+
+    kernels(0, 1000);
+    pid = fork();
+    if (pid == 0) {
+        fake->patient(0);
+        launch_step(0); /* its parent's ring is still read */
+        kernels(1, 300000);
+        CHECK_EQ(fake->use_all(), 0); /* nobody reads them */
+        launch_step(0);
+        rest(1500);
+        exit(0);
+    }
+    CHECK(pid > 0);
+    kernels(0, 1000);
+    rest(300);
+}
+
+/* A server that starts another program of CUDA's, and waits for it or does not. */
+static void fork_exec(char **argv, int waits)
+{
+    const char *log = getenv("GPURT_LOG");
+    int status;
+    pid_t pid;
+
+    kernels(0, 1000);
+    for (int i = 0; i < 1000 && log && access(log, F_OK) != 0; i++)
+        rest(10); /* its drainer has the file */
+    pid = fork();
+    if (pid == 0) {
+        execl("/proc/self/exe", argv[0], "kernels", "700", (char *)NULL);
+        _exit(127);
+    }
+    kernels(0, 1000);
+    if (!waits)
+        return;
+    CHECK_EQ(waitpid(pid, &status, 0), pid);
+    CHECK_EQ(status, 0);
+}
+
+/* A kernel that launches others: they have its call's number, run while it runs, and come
+ * before it. */
+static void nested(void)
+{
+    uint64_t now = fake->time() - 1000000;
+    CUpti_ActivityKernel10 k = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                .contextId = 1,
+                                .streamId = 7,
+                                .correlationId = 1234,
+                                .name = "_Z5childi"};
+
+    fake->kernel(0, "before", now - 20000, now - 19000);
+    for (int i = 0; i < 3; i++) {
+        k.start = now + 1000 + 2000 * (uint64_t)i;
+        k.end = k.start + 3000; /* beside one another */
+        k.gridId = -2 - i;
+        fake->put(0, &k);
+    }
+    k.name = "_Z6parenti";
+    k.start = now;
+    k.end = now + 10000;
+    k.gridId = 1;
+    fake->put(0, &k);
+}
+
 /* Two devices, a second context on one of them, the same number of a stream in all, and a
  * node of a graph: kernel i of each runs i + 1 us. */
 static void several(void)
@@ -339,6 +422,163 @@ static void graphs(void)
         fake->graph_run(0, &made[i % 3], now + i * 1000000, 1000);
     fake->graph_run(0, &before, now + 30000000, 1000);
     fake->kernel(0, "beside", now + 31000000, now + 31001000);
+}
+
+/* Each way to launch, two of them without an end; the last one is what the program dies in. */
+static __attribute__((noinline)) void launch_ways(void)
+{
+    static fake_graph_t graph = {12, 3, 0};
+    CUlaunchConfig config = {.gridDimX = 7,
+                             .gridDimY = 1,
+                             .gridDimZ = 1,
+                             .blockDimX = 64,
+                             .blockDimY = 1,
+                             .blockDimZ = 1};
+    cuLaunchKernelEx_params ex = {.config = &config};
+    cuLaunchCooperativeKernel_params together = {.gridDimX = 9,
+                                                 .gridDimY = 1,
+                                                 .gridDimZ = 1,
+                                                 .blockDimX = 32,
+                                                 .blockDimY = 1,
+                                                 .blockDimZ = 1};
+    cuGraphLaunch_params whole = {.hGraph = (CUgraphExec)(void *)&graph};
+
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, &ex, "by_config", 1);
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz, &ex, "by_config_p", 1);
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel, &together, "coop", 1);
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz, &together,
+                 "coop_p", 1);
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &whole, NULL, 0);
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz, &whole, NULL, 0);
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuMemAlloc, &whole, NULL, 0);
+}
+
+static __attribute__((noinline)) void launch_last(void)
+{
+    cuLaunchKernel_params kernel = {.gridDimX = 1,
+                                    .gridDimY = 1,
+                                    .gridDimZ = 1,
+                                    .blockDimX = 1,
+                                    .blockDimY = 1,
+                                    .blockDimZ = 1};
+
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz, &kernel, "_Z6doomedPi", 0);
+}
+
+static void *launch_thread(void *context)
+{
+    for (long i = 0; i < 2000; i++)
+        launch_step((long)(uintptr_t)context + i);
+    return NULL;
+}
+
+static void launch_many(long count)
+{
+    for (long i = 0; i < count; i++)
+        launch_step(i);
+}
+
+static void CUPTIAPI other_asked(uint8_t **buffer, size_t *size, size_t *most)
+{
+    *size = 8192;
+    *most = 0;
+    *buffer = malloc(*size);
+}
+
+static void CUPTIAPI other_done(CUcontext context, uint32_t stream, uint8_t *buffer,
+                                size_t size, size_t valid)
+{
+    (void)context;
+    (void)stream;
+    (void)size;
+    (void)valid;
+    free(buffer);
+}
+
+/* Another library of the process takes CUPTI's buffers and asks nobody; with `back` it gives
+ * them back. */
+static void stolen(int back)
+{
+    __typeof__(cuptiActivityRegisterCallbacks) *take;
+    void *library =
+        dlopen(getenv("GPURT_CUPTI_LIBRARY"), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    void *entry = dlsym(library, "cuptiActivityRegisterCallbacks");
+
+    memcpy(&take, &entry, sizeof take);
+    kernels(0, 10);
+    rest(300);
+    CHECK_EQ(take(other_asked, other_done), CUPTI_SUCCESS);
+    for (long i = 0; i < 75; i++, rest(100))
+        launch_step(i);
+    CHECK_EQ(fake->told_of() > 0,
+             (int)(fake->kinds() >> CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL & 1));
+    if (!back)
+        return;
+    fake->done(0);
+    fake->give_back();
+    for (long i = 0; i < 15; i++, rest(100))
+        launch_step(i);
+    CHECK_EQ(fake->told_of() > 0, strstr(getenv("GPURT_CUPTI"), "launches") != NULL);
+}
+
+static void stolen_once(void)
+{
+    stolen(0);
+}
+
+static void stolen_back(void)
+{
+    stolen(1);
+}
+
+/* One that has not ended. */
+static void launch_open(void)
+{
+    cuLaunchKernel_params kernel = {.gridDimX = 1, .blockDimX = 1};
+
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &kernel, "open", 0);
+}
+
+/* Nothing happens for a while, then something; then all goes into a buffer that a kernel
+ * holds which has not ended. */
+static void idle(void)
+{
+    CHECK_EQ(fake->told_of(), 0);
+    kernels(0, 10);
+    for (int i = 0; i < 100 && fake->told_of() == 0; i++)
+        rest(100);
+    CHECK(fake->told_of() > 0);
+    rest(3500);
+    launch_open();
+    rest(600); /* it takes its time, and brings its record then */
+    kernels(0, 1);
+    for (int i = 0; i < 100 && fake->told_of() != 0; i++)
+        rest(100);
+    CHECK_EQ(fake->told_of(), 0);
+    fake->hold(0, 1);
+    kernels(0, 1);
+    for (long i = 0; i < 75; i++, rest(100))
+        launch_step(i);
+}
+
+/* Then it stands, as one whose GPU hangs, until it is killed. */
+static void launches(long count)
+{
+    pthread_t threads[THREADS];
+
+    for (uintptr_t i = 0; i < THREADS && count == 0; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, launch_thread, (void *)i), 0);
+    for (int i = 0; i < THREADS && count == 0; i++)
+        pthread_join(threads[i], NULL);
+    launch_many(count);
+    launch_ways();
+    rest(300);
+    launch_last();
+    printf("%d\n", (int)getpid());
+    fflush(stdout);
+    if (getenv("FAKE_STANDS"))
+        pause();
+    kill(getpid(), SIGKILL);
 }
 
 /* A module is unloaded, and the next one has its addresses: when the first one's records have
@@ -482,12 +722,28 @@ int main(int argc, char **argv)
     static const struct {
         const char *mode;
         void (*run)(void);
-    } modes[] = {{"threads", threads_run}, {"bad", bad_times},         {"mixed", mixed},
-                 {"order", out_of_order},  {"persistent", persistent}, {"fork", forking},
-                 {"without", without},     {"seconds", seconds},       {"several", several},
-                 {"addresses", addresses}, {"graphs", graphs},         {"copies", copies},
-                 {"by-device", by_device}, {"moments", moments},       {"pools", pools},
-                 {"managed", managed},     {"unmanaged", unmanaged}};
+    } modes[] = {{"threads", threads_run},
+                 {"bad", bad_times},
+                 {"mixed", mixed},
+                 {"order", out_of_order},
+                 {"persistent", persistent},
+                 {"fork", forking},
+                 {"without", without},
+                 {"seconds", seconds},
+                 {"several", several},
+                 {"addresses", addresses},
+                 {"graphs", graphs},
+                 {"copies", copies},
+                 {"by-device", by_device},
+                 {"moments", moments},
+                 {"pools", pools},
+                 {"fork-on", forking_on},
+                 {"nested", nested},
+                 {"stolen", stolen_once},
+                 {"stolen-back", stolen_back},
+                 {"idle", idle},
+                 {"managed", managed},
+                 {"unmanaged", unmanaged}};
     const char *mode = argc > 1 ? argv[1] : "";
     long count = argc > 2 ? atol(argv[2]) : 1000;
 
@@ -514,6 +770,14 @@ int main(int argc, char **argv)
         crowd(count);
     else if (strcmp(mode, "timed") == 0)
         timed(count, kernels_of_one);
+    else if (strcmp(mode, "fork-exec") == 0)
+        fork_exec(argv, 1);
+    else if (strcmp(mode, "fork-exec-on") == 0)
+        fork_exec(argv, 0);
+    else if (strcmp(mode, "launches") == 0)
+        launches(count);
+    else if (strcmp(mode, "timed-launches") == 0)
+        timed(count, launch_many);
     else if (strcmp(mode, "loop") == 0)
         timed(count, loop);
     else

@@ -13,16 +13,23 @@ typedef struct lane {
     int held;
 } lane_t;
 
+enum {
+    DRIVER_CALLS = 1024
+};
+
 static struct {
     pthread_mutex_t lock;
     CUpti_BuffersCallbackRequestFunc asked;
     CUpti_BuffersCallbackCompleteFunc done;
+    CUpti_BuffersCallbackRequestFunc first_asked;
+    CUpti_BuffersCallbackCompleteFunc first_done;
     CUpti_TimestampCallbackFunc time;
     CUpti_CallbackFunc told;
     uint64_t kinds, taken, dropped, dropped_sum;
     int tells_graphs, times, kinds_before_time, forced, patient, system_threads,
         polls_hidden;
     uint32_t correlation, managed, asked_managed;
+    uint8_t calls[DRIVER_CALLS]; /* of the driver that are told of */
     lane_t lanes[FAKE_LANES];
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -66,6 +73,22 @@ static size_t size_of(CUpti_ActivityKind kind)
     }
 }
 
+/* A child of the program goes on with a lock that nobody holds. */
+static void lock_take(void)
+{
+    pthread_mutex_lock(&fake.lock);
+}
+
+static void lock_give(void)
+{
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static __attribute__((constructor)) void lock_forks(void)
+{
+    pthread_atfork(lock_take, lock_give, lock_give);
+}
+
 /* ---- CUPTI's entry points ------------------------------------------------------------ */
 
 CUptiResult cuptiGetVersion(uint32_t *version)
@@ -90,6 +113,17 @@ CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscrib
     (void)subscriber;
     if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED)
         fake.tells_graphs = enable != 0;
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API && mode_is("no-callbacks"))
+        return CUPTI_ERROR_NOT_SUPPORTED;
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id < DRIVER_CALLS)
+        fake.calls[id] = enable != 0;
+    return CUPTI_SUCCESS;
+}
+
+/* Contexts are numbers of devices, and one more. */
+CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t *device)
+{
+    *device = (uint32_t)(uintptr_t)context - 1;
     return CUPTI_SUCCESS;
 }
 
@@ -158,8 +192,14 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc asked,
                                            CUpti_BuffersCallbackCompleteFunc done)
 {
+    pthread_mutex_lock(&fake.lock);
+    if (!fake.asked) {
+        fake.first_asked = asked;
+        fake.first_done = done;
+    }
     fake.asked = asked;
     fake.done = done;
+    pthread_mutex_unlock(&fake.lock);
     return CUPTI_SUCCESS;
 }
 
@@ -329,6 +369,47 @@ static void fake_graph_run(int lane, const fake_graph_t *graph, uint64_t start, 
         where.node = (uint64_t)graph->id << 32 | (i + 1);
         fake_kernel_of(lane, &where, "node", start + i * ns, start + (i + 1) * ns);
     }
+}
+
+/* Both ends of the call are told, as CUPTI does it. */
+static uint32_t fake_launch(uint32_t id, const void *params, const char *name, int ends)
+{
+    uint64_t now, data = 0;
+    fake_where_t where = {.context = 1, .stream = 7, .device = 1};
+    CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER,
+                               .functionName = "cuLaunch",
+                               .functionParams = params,
+                               .symbolName = name,
+                               .context = (CUcontext)(uintptr_t)2,
+                               .correlationData = &data};
+
+    pthread_mutex_lock(&fake.lock);
+    call.correlationId = fake.correlation + 1;
+    fake.correlation += !ends;
+    pthread_mutex_unlock(&fake.lock);
+    if (fake.calls[id])
+        fake.told(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);
+    now = fake.time();
+    if (ends)
+        fake_kernel_of(0, &where, name ? name : "node", now, now + 1000);
+    call.callbackSite = CUPTI_API_EXIT;
+    if (fake.calls[id])
+        fake.told(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);
+    return call.correlationId;
+}
+
+static int fake_told_of(void)
+{
+    int count = 0;
+
+    for (int i = 0; i < DRIVER_CALLS; i++)
+        count += fake.calls[i];
+    return count;
+}
+
+static void fake_give_back(void)
+{
+    cuptiActivityRegisterCallbacks(fake.first_asked, fake.first_done);
 }
 
 static void fake_put(int lane, const void *record)
@@ -546,6 +627,9 @@ const fake_cupti_t fake_cupti = {
     .kernel_of = fake_kernel_of,
     .graph_made = fake_graph_made,
     .graph_run = fake_graph_run,
+    .launch = fake_launch,
+    .told_of = fake_told_of,
+    .give_back = fake_give_back,
     .copy = fake_copy,
     .put = fake_put,
     .fill = fake_fill,

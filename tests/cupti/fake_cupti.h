@@ -42,6 +42,12 @@ typedef struct fake_cupti {
     void (*graph_made)(fake_graph_t *graph);
     /* One launch on stream 7, its kernels at ns each: one record of it, or one of each node. */
     void (*graph_run)(int lane, const fake_graph_t *graph, uint64_t start, uint64_t ns);
+    /* The program calls the driver's `id` with these parameters: callbacks come, if anybody
+     * asked, and what it launches ends at once, on device 1. Returns: the call's number. */
+    uint32_t (*launch)(uint32_t id, const void *params, const char *name, int ends);
+    int (*told_of)(void); /* calls of the driver that somebody asked for */
+    /* Who registered for buffers first has them again. */
+    void (*give_back)(void);
     void (*poll)(int lane, uint64_t start); /* a look at an event that has not come */
     void (*other)(int lane); /* one of each other kind, and one of a kind nobody asks for */
     /* The lane's last kernel has not ended: a plain flush leaves the buffer. */

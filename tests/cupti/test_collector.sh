@@ -50,6 +50,7 @@ log_has 'kernel plain_kernel: ' 'a name of C'
 log_has 'grid 132,1,1 block 256,1,1, 40 registers, 1536 B shared, stream 7' fields
 "$bin/gpurt-log" stat --json run.gplog | jq -e '.activity.kernel_list | length > 2 and all(.[]; .mean_ns == (.total_ns / .count | floor) and .min_ns <= .mean_ns and .mean_ns <= .max_ns)
     and (map(.share_percent) | add | . > 99.9 and . < 100.1)' >/dev/null || fail 'means and shares'
+[ "$("$bin/gpurt-log" stat run.gplog | grep -A 1 '  share ' | awk 'NR == 1 { n = split($0, head) } NR == 2 { print head[5], $7, $8 }')" = 'min 1.00 us' ] || fail "min: $("$bin/gpurt-log" stat run.gplog)"
 run 0 threads
 counted threads 120000
 run 137 kill 5000
@@ -175,7 +176,27 @@ GPURT_CUPTI=all,graphs run 0 graphs
 counted 'graphs, all but nodes' 1
 "$bin/gpurt-record" -q --cupti nodes -o by_option.gplog -- "$app" graphs
 [ "$("$bin/gpurt-log" cat by_option.gplog | grep -c ' kernel ')" = 424 ] || fail '--cupti nodes'
+
+# How much of its device a kernel could fill, where the driver tells what that holds: in the sums, the timeline, once for each
+# device that tells all; also when it is late. A kernel of 256 threads, 40 registers and 1,536 B fills 48 of the 64 places of device 0.
+for mode in at-once late; do
+    FAKE_DRIVER=$mode GPURT_CUPTI_FLUSH_MS=20 run 0 persistent
+    [ "$(lines ' device .*device of compute capability ')" = 2 ] || fail "capacity, $mode: $(lines ' device of ') devices"
+    log_has 'dev0 *device *device of compute capability 9.0, 132 multiprocessors, warps of 32; each holds 2048 threads, 32 blocks, 65536 registers (a block 65536), 233472 B shared (a block takes 1024 more)' capacity
+    "$bin/gpurt-log" stat run.gplog | grep >/dev/null '  40   1536  75%  persistent$' || fail "occupancy, $mode: $("$bin/gpurt-log" stat run.gplog)"
+done
+"$bin/gpurt-log" stat --json run.gplog | jq -e '.activity.kernel_list[0].occupancy_percent == 75' >/dev/null || fail 'occupancy: stat --json'
+"$bin/gpurt-log" export --to chrome run.gplog -o - | jq -e '[.traceEvents[] | select(.name == "persistent") | .args["occupancy percent"]] == [75]' >/dev/null || fail 'occupancy: a timeline'
+GPURT_CUPTI_FLUSH_MS=20 run 0 order # it reads and writes several times
+[ "$(lines ' device of compute capability ')" = 2 ] || fail "capacity is told once: $(lines ' device of ') devices"
+GPURT_CUPTI=default,nodes run 0 graphs # on device 1
+"$bin/gpurt-log" stat --json run.gplog | jq -e '.activity.kernel_list | map(select(.name == "node")) | .[0].occupancy_percent == 100' >/dev/null || fail 'occupancy: device 1'
 unset FAKE_GRAPHS
+run 0 persistent
+[ "$(lines ' device ')" = 0 ] || fail 'capacity: nobody told'
+"$bin/gpurt-log" stat run.gplog | grep >/dev/null '  40   1536    -  persistent$' || fail "occupancy unknown: $("$bin/gpurt-log" stat run.gplog)"
+"$bin/gpurt-log" stat --json run.gplog | jq -e '.activity.kernel_list[0].occupancy_percent == null' >/dev/null || fail 'occupancy unknown: stat --json'
+"$bin/gpurt-log" export --to chrome run.gplog -o - | grep >/dev/null 'occupancy' && fail 'occupancy unknown: a timeline'
 run 0 graphs # and where the driver does not say
 [ "$(lines ' graph [0-9]*: .* 0 nodes known$')" = 31 ] || fail "nodes that nobody told of"
 

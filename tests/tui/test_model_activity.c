@@ -85,6 +85,34 @@ static void check_kernels(void)
     CHECK_EQ(k->p50_ns, 3);
 }
 
+/* A device that tells of its limits after its kernels, and one that never does. */
+static void check_occupancy(void)
+{
+    gpurt_activity_device_t device = {9,  0,     132,   32,         2048,
+                                      32, 65536, 65536, 228 * 1024, 1024};
+    gpurt_activity_kernel_t k = {.name = string("fills"),
+                                 .ns = gpurt_pair(7),
+                                 .grid = {1, 1, 1},
+                                 .block = {32, 4, 2},
+                                 .registers = 40,
+                                 .shared_bytes = 1536};
+
+    put_at(GPURT_KIND_KERNEL, 3, T0, &k, sizeof k);
+    k.name = string("unknown");
+    put_at(GPURT_KIND_KERNEL, 4, T0, &k, sizeof k);
+    put_at(GPURT_KIND_KERNEL, 4000000000u, T0, &k, sizeof k);
+    look();
+    CHECK_EQ(kernel("fills")->occupancy, 0);
+    put_at(GPURT_KIND_DEVICE, 3, T0, &device, sizeof device - 4); /* cut short */
+    look();
+    CHECK_EQ(kernel("fills")->occupancy, 0);
+    put_at(GPURT_KIND_DEVICE, 3, T0, &device, sizeof device);
+    put_at(GPURT_KIND_DEVICE, 4000000000u, T0, &device, sizeof device);
+    look();
+    CHECK_EQ(kernel("fills")->occupancy, 7500);
+    CHECK_EQ(kernel("unknown")->occupancy, 0);
+}
+
 static void check_rest(void)
 {
     gpurt_activity_copy_t copy = {
@@ -163,7 +191,7 @@ static void check_screen(void)
 
     CHECK(canvas_resize(&c, 36, 160));
     picture_draw(&p, &c);
-    CHECK(on_canvas(&c, "GPU  5102 kernels, 5.46 s, 1 without times, 3 dropped by CUPTI"));
+    CHECK(on_canvas(&c, "GPU  5105 kernels, 5.46 s, 1 without times, 3 dropped by CUPTI"));
     CHECK(on_canvas(&c, "GPU 1  91%  8.0 GiB of 128.0 GiB  312 W  45 C  1980 MHz"));
     CHECK(on_canvas(&c,
                     "2 records without times   no buffer 4 times   5 of unknown kinds   "
@@ -171,6 +199,9 @@ static void check_screen(void)
     CHECK(on_canvas(&c, "kernels 40% copies 10% told of end 20% launching 25% idle 5%"));
     CHECK(on_canvas(&c, "device to host, pinned 2, 2.0 MiB, 1048.58 GB/s"));
     CHECK(on_canvas(&c, " 91.5%      100     5.00 s   50.00 ms"));
+    CHECK(on_canvas(&c, "max regs  shared  occ  kernel"));
+    CHECK(on_canvas(&c, " 40    1536  75%  fills"));
+    CHECK(on_canvas(&c, " 40    1536    -  unknown"));
     CHECK(on_canvas(&c, "gemm<float>"));
     CHECK(!on_canvas(&c, "nothing has ended"));
     gpurt_model_view(model, T0 + 10000000000, GPURT_MODEL_REPLAY, view);
@@ -201,8 +232,8 @@ static void check_crowd(void)
     CHECK_EQ(count, GPURT_MODEL_KERNELS + 1);
     CHECK_EQ(order[count - 1], GPURT_MODEL_KERNELS);
     CHECK_EQ(view->activity.kernels[GPURT_MODEL_KERNELS].count,
-             NAMES + 3 - GPURT_MODEL_KERNELS);
-    CHECK_EQ(sum.count, COUNT + 100 + 2 + NAMES);
+             NAMES + 5 - GPURT_MODEL_KERNELS);
+    CHECK_EQ(sum.count, COUNT + 100 + 5 + NAMES);
     for (uint32_t i = 1; i + 1 < count; i++)
         CHECK(view->activity.kernels[order[i - 1]].total_ns >=
               view->activity.kernels[order[i]].total_ns);
@@ -336,8 +367,9 @@ static void check_graph_rows(uint32_t name)
         "kernels    2 of 1 names, 40 ns on GPUs",
         "graphs     launches: 4, 60 ns on GPUs; their kernels are not told apart ",
         "(GPURT_CUPTI=default,nodes)\n",
-        " 40.00%         2      40 ns      20 ns",
-        "      30 ns    -      -  graph 4000000000\n",
+        " 40.00%         2      40 ns      20 ns      20 ns",
+        " 30.00%         3      30 ns      15 ns      10 ns ",
+        "      30 ns    -      -    -  graph 4000000000\n",
         NULL};
     static const char *const json[] = {
         "{\"kernels\":2,\"kernel_ns\":40,",
@@ -345,8 +377,8 @@ static void check_graph_rows(uint32_t name)
         "\"kernel_list\":[{\"name\":\"inside\",\"count\":2,",
         "],\"graph_list\":[{\"graph\":",
         "{\"graph\":4000000000,\"nodes\":null,\"count\":1,",
-        "\"nodes\":35,\"count\":3,\"untimed\":1,\"total_ns\":30,"
-        "\"share_percent\":30.00,\"mean_ns\":15,\"min_ns\":10,",
+        ("\"nodes\":35,\"count\":3,\"untimed\":1,\"total_ns\":30,"
+         "\"share_percent\":30.00,\"mean_ns\":15,\"min_ns\":10,"),
         NULL};
     char called[64];
     const gpurt_model_kernel_t *row;
@@ -408,6 +440,7 @@ int main(void)
     look();
     CHECK_EQ(view->activity.rows, 0);
     check_kernels();
+    check_occupancy();
     check_rest();
     check_screen();
     check_crowd();

@@ -25,7 +25,7 @@ esac
 
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-common=(-std=gnu11 -O1 -D_GNU_SOURCE -Iruntime/include -Iruntime/box "${flags[@]}")
+common=(-std=gnu11 -O1 -D_GNU_SOURCE -Iruntime/include -Iruntime/base -Iruntime/box "${flags[@]}")
 
 objects=("$library")
 if [[ $port != native ]]; then

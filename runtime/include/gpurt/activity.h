@@ -30,6 +30,8 @@ enum {
     GPURT_KIND_DEVICE_NODE = 77, /* as NODE, of a graph that device code launched */
     GPURT_KIND_POOL = 78,        /* of memory: made, destroyed, trimmed */
     GPURT_KIND_MANAGED = 79,     /* unified memory moved, or was not where it was needed */
+    GPURT_KIND_DRIVER_LAUNCH = 80, /* a plain program's, as the driver is about to get it */
+    GPURT_KIND_DEVICE = 81,        /* what one can hold */
     GPURT_KIND_LAUNCH = GPURT_KIND_HOST,
     GPURT_KIND_ENVIRONMENT = 97
 };
@@ -211,6 +213,29 @@ typedef struct gpurt_activity_launch {
     uint32_t thread;
 } gpurt_activity_launch_t;
 
+/* Of a kernel, or of a graph: its shape is 0 then. */
+typedef struct gpurt_activity_driver_launch {
+    uint32_t name;  /* as the driver has it: mangled */
+    uint32_t calls; /* "module+0xoffset < ...": where they return to, innermost first */
+    uint32_t grid[3], block[3];
+    uint32_t shared_bytes; /* that the launch asks for, beyond the kernel's own */
+    gpurt_pair_t stream;   /* handle */
+    uint32_t correlation;  /* as of the record that tells of its end */
+    uint32_t thread;
+    uint32_t graph;
+} gpurt_activity_driver_launch_t;
+
+/* A device, and what each of its multiprocessors holds at most. */
+typedef struct gpurt_activity_device {
+    uint32_t major, minor; /* compute capability */
+    uint32_t sms;          /* multiprocessors */
+    uint32_t warp;         /* threads of a warp; 0: nothing is known */
+    uint32_t threads, blocks, registers;
+    uint32_t block_registers; /* of one block at most */
+    uint32_t shared_bytes;    /* of all blocks, */
+    uint32_t kept_bytes;      /* of which each costs so many more than it asks for */
+} gpurt_activity_device_t;
+
 typedef struct gpurt_activity_environment {
     uint32_t gpu_percent, memory_percent;
     gpurt_pair_t memory_used, memory_total; /* bytes */
@@ -264,7 +289,7 @@ typedef struct gpurt_activity_site {
 } gpurt_activity_site_t;
 
 enum {
-    GPURT_ACTIVITY_SITES = 29, /* heaprow.h's among them */
+    GPURT_ACTIVITY_SITES = 31, /* heaprow.h's among them */
     GPURT_ACTIVITY_WORDS = 17  /* of the longest of this file */
 };
 /* hostring.c */

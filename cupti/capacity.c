@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
+#include "capacity.h"
+
+#include "busy.h"
+#include "outlet.h"
+
+#include <cuda.h>
+#include <dlfcn.h>
+#include <string.h>
+
+enum {
+    LOOKS = 600 /* a minute, at ten a second */
+};
+
+static struct {
+    uint32_t looks;  /* the flusher's */
+    uint32_t xcount; /* devices whose limits are below; written by: the flusher, once */
+    gpurt_activity_device_t devices[BUSY_DEVICES]; /* warp 0: not known */
+    uint64_t told;                                 /* box; under the outlet's lock */
+} capacity;
+
+#define DRIVER_ENTRY(name_) __typeof__(name_) *name_
+
+typedef struct driver {
+    DRIVER_ENTRY(cuDeviceGetCount);
+    DRIVER_ENTRY(cuDeviceGet);
+    DRIVER_ENTRY(cuDeviceGetAttribute);
+} driver_t;
+
+static bool entry_find(void *library, const char *name, void *to)
+{
+    void *entry = dlsym(library, name);
+
+    memcpy(to, &entry, sizeof entry);
+    return entry != NULL;
+}
+
+static bool driver_find(driver_t *d)
+{
+    void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+
+    return cuda && entry_find(cuda, "cuDeviceGetCount", &d->cuDeviceGetCount) &&
+           entry_find(cuda, "cuDeviceGet", &d->cuDeviceGet) &&
+           entry_find(cuda, "cuDeviceGetAttribute", &d->cuDeviceGetAttribute);
+}
+
+/* Of one that does not tell all of it nothing is said. */
+static void device_read(const driver_t *d, int index)
+{
+    static const struct {
+        CUdevice_attribute attribute;
+        size_t offset;
+    } rows[] = {
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+         offsetof(gpurt_activity_device_t, major)},
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+         offsetof(gpurt_activity_device_t, minor)},
+        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, offsetof(gpurt_activity_device_t, sms)},
+        {CU_DEVICE_ATTRIBUTE_WARP_SIZE, offsetof(gpurt_activity_device_t, warp)},
+        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR,
+         offsetof(gpurt_activity_device_t, threads)},
+        {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR,
+         offsetof(gpurt_activity_device_t, blocks)},
+        {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR,
+         offsetof(gpurt_activity_device_t, registers)},
+        {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK,
+         offsetof(gpurt_activity_device_t, block_registers)},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+         offsetof(gpurt_activity_device_t, shared_bytes)},
+        {CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK,
+         offsetof(gpurt_activity_device_t, kept_bytes)},
+    };
+    gpurt_activity_device_t out = {0};
+    CUdevice device;
+    int value;
+
+    if (d->cuDeviceGet(&device, index) != CUDA_SUCCESS)
+        return;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (d->cuDeviceGetAttribute(&value, rows[i].attribute, device) != CUDA_SUCCESS)
+            return;
+        memcpy((char *)&out + rows[i].offset, &value, sizeof value);
+    }
+    capacity.devices[index] = out;
+}
+
+void capacity_look(void)
+{
+    driver_t driver;
+    int count = 0;
+
+    if (capacity.looks == LOOKS)
+        return;
+    capacity.looks++;
+    if (!driver_find(&driver) || driver.cuDeviceGetCount(&count) != CUDA_SUCCESS)
+        return; /* it is starting yet */
+    count = count < BUSY_DEVICES ? count : BUSY_DEVICES;
+    for (int i = 0; i < count; i++)
+        device_read(&driver, i);
+    capacity.looks = LOOKS;
+    gpurt_store_release_dev_u32(&capacity.xcount, (uint32_t)count); /* CUP5.rel */
+}
+
+void capacity_tell(uint64_t since_ns)
+{
+    uint32_t count = gpurt_load_acquire_dev_u32(&capacity.xcount); /* CUP5.acq */
+
+    if (count == 0 || capacity.told == outlet_box())
+        return;
+    capacity.told = outlet_box();
+    for (uint32_t i = 0; i < count; i++)
+        if (capacity.devices[i].warp)
+            outlet_put(GPURT_KIND_DEVICE, i, since_ns, &capacity.devices[i]);
+}

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# test_hard_programs.sh FOLDER-OF-PROGRAMS FOLDER-OF-TESTS: programs that fork after CUDA has started, and go on or start
+# another, and kernels that launch kernels, over a stand-in for CUPTI.
+set -euo pipefail
+bin=$1 tests=$2
+app=$tests/cupti_app
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+export GPURT_CUPTI_LIBRARY=$tests/libfake_cupti.so GPURT_NVML=off
+export ASAN_OPTIONS=detect_leaks=0
+export GPURT_HOST_RING_BYTES=$((64 << 20))
+unset GPURT_CUPTI CUDA_INJECTION64_PATH FAKE_CUPTI GPURT_LOG
+
+fail() { echo "FAIL: $*" >&2; exit 1; }
+field() { "$bin/gpurt-log" stat --json run.gplog | grep -o "\"$1\":[0-9]*" | head -n 1 | cut -d: -f2; }
+lines() { "$bin/gpurt-log" cat run.gplog | grep -c "$1" || true; }
+# whole WORDS KERNELS: the log is closed, has so many kernels, and nothing was lost.
+whole() {
+    "$bin/gpurt-log" verify run.gplog >verified || fail "$1: verify"
+    grep >/dev/null 'not closed' verified && fail "$1: $(cat verified)"
+    [ "$(lines ' kernel  *kernel ')" = "$2" ] || fail "$1: $(lines ' kernel  *kernel ') kernels, not $2"
+    [ "$(field dropped)" = 0 ] || fail "$1: dropped"
+}
+run() {
+    rm -f run.gplog
+    "$bin/gpurt-record" -q -o run.gplog -- "$app" "$@" || fail "'$*': exit status $?"
+}
+
+# A child that goes on without another program: it is not watched, harms nothing, and its parent's records are whole.
+for kinds in default default,launches; do
+    GPURT_CUPTI=$kinds run fork-on
+    whole "a child that goes on, $kinds" 2000
+    [ "$(lines ' launch ')" = 0 ] || fail "a launch of a child is in the log"
+done
+
+# One that starts another program of CUDA's: both are in the log, each by its own process.
+for mode in fork-exec fork-exec-on; do
+    run $mode
+    whole "$mode" 2700
+    [ "$(grep -ao 'cupti_app' run.gplog | wc -l)" -ge 2 ] || fail "$mode: one process"
+done
+# The same without a recorder: each process has a drainer of its own, and the child a file beside its parent's.
+rm -f run.gplog
+PATH=$bin:$PATH GPURT_LOG=$dir/run.gplog CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" fork-exec
+whole 'GPURT_LOG, the parent' 2000
+shopt -s nullglob
+beside=(run.*.gplog)
+[ ${#beside[@]} = 1 ] || fail "GPURT_LOG: files ${beside[*]}"
+mv "${beside[0]}" run.gplog
+whole 'GPURT_LOG, the child' 700
+
+# Kernels that a kernel launched count as kernels; the device was busy once.
+run nested
+whole nested 5
+[ "$(lines 'kernel child(int): 3000 ns, .* call 1234$')" = 3 ] || fail 'nested: children'
+"$bin/gpurt-log" cat run.gplog | grep >/dev/null 'of 30000 ns: kernels 11000, copies 0,' || fail "nested: $("$bin/gpurt-log" cat run.gplog)"
+"$bin/gpurt-log" stat --json run.gplog | jq -e '.activity | .kernels == 5 and .kernel_ns == 20000' >/dev/null || fail 'nested: sums'
+"$bin/gpurt-log" export --to chrome run.gplog -o - | jq -e '[.traceEvents[] | select(.ph == "X" and (.name | test("child|parent")))] | length == 4 and (map(.tid) | unique | length) > 1' >/dev/null || fail 'nested: those that overlap share a lane'
+exit 0

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "panic_last.h"
+
+#include "addr2line.h"
+#include "names.h"
+#include "span.h"
+#include "text.h"
+
+#include <gpurt/activity.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ANSWER = 2048,
+    CALLS = 1024,
+    FRAME_TEXT = 512
+};
+static const char between[] = " < ";
+
+/* A launch of either kind: what both have. */
+typedef struct launch {
+    gpurt_activity_launch_t
+        own;        /* name, shape, thread; of the program's own also its line */
+    uint32_t calls; /* of a plain one: where from */
+    uint32_t correlation, graph;
+    bool plain;
+} launch_t;
+
+/* ---- finding ------------------------------------------------------------------------- */
+
+static bool launch_read(const gpurt_row_t *row, launch_t *out)
+{
+    gpurt_activity_any_t room;
+    const void *words =
+        gpurt_activity_load(row->kind, gpurt_row_words(row), row->words, &room);
+    const gpurt_activity_driver_launch_t *d = words;
+
+    memset(out, 0, sizeof *out);
+    if (!words)
+        return false;
+    out->plain = row->kind == GPURT_KIND_DRIVER_LAUNCH;
+    if (!out->plain) {
+        memcpy(&out->own, words, sizeof out->own);
+        return row->kind == GPURT_KIND_LAUNCH;
+    }
+    out->own.name = d->name;
+    memcpy(out->own.grid, d->grid, sizeof d->grid);
+    memcpy(out->own.block, d->block, sizeof d->block);
+    out->own.shared_bytes = d->shared_bytes;
+    out->own.stream = d->stream;
+    out->own.thread = d->thread;
+    out->calls = d->calls;
+    out->correlation = d->correlation;
+    out->graph = d->graph;
+    return true;
+}
+
+static bool is_launch(const gpurt_row_t *row)
+{
+    return row->kind == GPURT_KIND_LAUNCH || row->kind == GPURT_KIND_DRIVER_LAUNCH;
+}
+
+static void launch_add(panic_last_t *last, const gpurt_row_t *row, uint32_t correlation)
+{
+    gpurt_row_t *copy = panic_row_copy(row);
+    uint32_t at = 0;
+
+    while (at < last->count && last->list[at].row->time_ns > row->time_ns)
+        at++;
+    if (!copy || at == PANIC_LAST) {
+        free(copy);
+        return;
+    }
+    if (last->count == PANIC_LAST)
+        free(last->list[--last->count].row);
+    memmove(last->list + at + 1, last->list + at,
+            (last->count - at) * sizeof last->list[0]);
+    last->list[at] = (panic_launched_t){copy, correlation, false};
+    last->count++;
+}
+
+/* Numbers of calls are a process's own, and so is the section that it writes to. */
+static void ended(panic_last_t *last, const gpurt_row_t *row, const gpurt_span_t *span)
+{
+    for (uint32_t i = 0; i < last->count; i++)
+        if (last->list[i].correlation == span->correlation &&
+            last->list[i].row->section == row->section)
+            last->list[i].ended = true;
+}
+
+typedef struct search {
+    panic_last_t *last;
+    uint64_t until_ns;
+} search_t;
+
+/* Rows come as they were written: a launch before what tells of its end. */
+static bool take(void *context, const gpurt_row_t *row)
+{
+    const search_t *s = context;
+    gpurt_activity_any_t room;
+    gpurt_span_t span;
+    launch_t l;
+
+    if (is_launch(row)) {
+        if (row->time_ns <= s->until_ns && launch_read(row, &l))
+            launch_add(s->last, row, l.correlation);
+    } else if (s->last->count && gpurt_span_read(row, &room, &span) &&
+               gpurt_span_on_stream(&span) && span.correlation)
+        ended(s->last, row, &span);
+    return true;
+}
+
+/* A bit for each site of launches, as the index of a log has them. */
+static uint64_t sites_of(const gpurt_dictionary_t *d)
+{
+    uint64_t bits = 0;
+    gpurt_site_info_t site;
+
+    for (uint32_t id = 1; id < d->at_count; id++)
+        if (gpurt_dictionary_get(d, id, &site) && site.kind == GPURT_DEF_SITE &&
+            (site.record_kind == GPURT_KIND_LAUNCH ||
+             site.record_kind == GPURT_KIND_DRIVER_LAUNCH))
+            bits |= 1ull << (id & 63);
+    return bits;
+}
+
+static void frame_read(gpurt_log_t *log, uint64_t index, search_t *s)
+{
+    gpurt_log_rows_t rows;
+    const gpurt_row_t *row;
+    uint32_t at = 0;
+
+    if (gpurt_log_read(log, index, &rows, NULL) != GPURT_OK)
+        return;
+    while ((row = gpurt_log_row(&rows, at, &at)) != NULL)
+        take(s, row);
+}
+
+/* A log without launches, as most are, is not read for them. */
+static void log_read(gpurt_log_t *log, search_t *s)
+{
+    uint64_t bits = sites_of(gpurt_log_dictionary(log)), count = gpurt_log_frames(log);
+    uint64_t first = 0;
+
+    while (first < count && !(gpurt_log_entry(log, first)->sites & bits))
+        first++;
+    for (uint64_t i = first; i < count; i++)
+        frame_read(log, i, s);
+}
+
+void panic_last_find(panic_source_t *source, uint64_t until_ns, panic_last_t *out)
+{
+    search_t s = {out, until_ns};
+
+    memset(out, 0, sizeof *out);
+    out->source = source;
+    if (source->dump.core)
+        return;
+    if (source->log)
+        log_read(source->log, &s);
+    else
+        panic_box_each(source, take, &s, NULL);
+}
+
+void panic_last_free(panic_last_t *last)
+{
+    for (uint32_t i = 0; i < last->count; i++)
+        free(last->list[i].row);
+    last->count = 0;
+}
+
+/* ---- where from ---------------------------------------------------------------------- */
+
+/* A definition's text, cut to `room`. */
+static void string_of(const panic_source_t *source, uint32_t id, char *out, size_t room)
+{
+    gpurt_site_info_t info;
+    size_t bytes = 0;
+
+    if (gpurt_dictionary_get(panic_source_sites(source), id, &info) &&
+        info.kind == GPURT_DEF_STRING) {
+        bytes = info.format_bytes < room - 1 ? info.format_bytes : room - 1;
+        memcpy(out, info.format, bytes);
+    }
+    out[bytes] = '\0';
+}
+
+/* "train.c:31 in step", as the module's debug information has it now. Returns: false, it says
+ * nothing. */
+static bool line_of(const char *module, uint64_t offset, char out[FRAME_TEXT])
+{
+    const char *ask = getenv("GPURT_SYMBOLIZE");
+    char answer[ANSWER], *rest = answer, *function, *file, *nice;
+    uint32_t bytes;
+
+    if ((ask && strcmp(ask, "0") == 0) || offset == 0 ||
+        !gpurt_addr2line(module, (uintptr_t)offset - 1, answer, sizeof answer))
+        return false;
+    function = strsep(&rest, "\n");
+    file = strsep(&rest, "\n");
+    if (!function || !file || file[0] == '?')
+        return false;
+    file[strcspn(file, " ")] = '\0';
+    nice = names_demangled(function);
+    snprintf(out, FRAME_TEXT, "%.200s in %.200s",
+             panic_base(file, (uint32_t)strlen(file), &bytes), nice ? nice : function);
+    free(nice);
+    return true;
+}
+
+/* One "module+0xoffset" as people read it. */
+static void frame_text(char *frame, char out[FRAME_TEXT])
+{
+    char *plus = strrchr(frame, '+');
+    uint32_t bytes;
+
+    if (plus && frame[0] == '/') {
+        *plus = '\0';
+        if (line_of(frame, strtoull(plus + 1, NULL, 16), out))
+            return;
+        *plus = '+';
+    }
+    snprintf(out, FRAME_TEXT, "%s", panic_base(frame, (uint32_t)strlen(frame), &bytes));
+}
+
+typedef void frame_fn(void *context, const char *text, bool first);
+
+static void frames_each(const panic_source_t *source, const launch_t *l, frame_fn *put,
+                        void *context)
+{
+    char calls[CALLS], text[FRAME_TEXT], *at = calls, *end;
+    uint32_t bytes;
+
+    if (!l->plain) {
+        string_of(source, l->own.file, calls, sizeof calls);
+        snprintf(text, sizeof text, "%.300s:%u",
+                 panic_base(calls, (uint32_t)strlen(calls), &bytes), l->own.line);
+        put(context, text, true);
+        return;
+    }
+    string_of(source, l->calls, calls, sizeof calls);
+    while (at) {
+        end = strstr(at, between);
+        if (end)
+            *end = '\0';
+        frame_text(at, text);
+        put(context, text, at == calls);
+        if (strcmp(text + strlen(text) - (strlen(text) < 8 ? 0 : 8), " in main") == 0)
+            return; /* what called that says nothing */
+        at = end ? end + sizeof between - 1 : NULL;
+    }
+}
+
+static void name_of(const panic_source_t *source, const launch_t *l, char *out, size_t room)
+{
+    char text[CALLS], *nice;
+
+    string_of(source, l->own.name, text, sizeof text);
+    nice = names_demangled(text);
+    snprintf(out, room, "%s", nice ? nice : text);
+    free(nice);
+}
+
+/* ---- for people ---------------------------------------------------------------------- */
+
+static void frame_print(void *context, const char *text, bool first)
+{
+    gpurt_text_t *out = context;
+
+    gpurt_text_printf(out, "%s", first ? " from " : between);
+    gpurt_render_plain(out, text, strlen(text));
+}
+
+static void launch_text(const panic_source_t *source, const panic_launched_t *launched,
+                        gpurt_text_t *out)
+{
+    char name[CALLS];
+    launch_t l;
+
+    if (!launch_read(launched->row, &l))
+        return;
+    name_of(source, &l, name, sizeof name);
+    gpurt_render_plain(out, name, strlen(name));
+    if (!l.graph)
+        gpurt_text_printf(out, ", grid %u,%u,%u block %u,%u,%u", l.own.grid[0],
+                          l.own.grid[1], l.own.grid[2], l.own.block[0], l.own.block[1],
+                          l.own.block[2]);
+    frames_each(source, &l, frame_print, out);
+    if (l.plain)
+        gpurt_text_printf(out,
+                          launched->ended ? "; it has ended" : "; its end is not recorded");
+}
+
+static void list_print(const panic_last_t *last, const char *word,
+                       const panic_style_t *style)
+{
+    for (uint32_t i = 0; i < last->count; i++) {
+        panic_line_t line;
+
+        panic_line_begin(&line, style);
+        gpurt_text_printf(&line.text, "  %-9s ", i ? "" : word);
+        launch_text(last->source, &last->list[i], &line.text);
+        panic_line_end(&line, NULL);
+    }
+}
+
+void panic_last_print(const panic_entry_t *e, const panic_style_t *style)
+{
+    panic_last_t last;
+
+    panic_last_find(e->source, e->row->time_ns, &last);
+    list_print(&last, "launched", style);
+    panic_last_free(&last);
+}
+
+bool panic_last_alone(panic_source_t *source, const panic_style_t *style)
+{
+    panic_last_t last;
+    bool any;
+
+    panic_last_find(source, UINT64_MAX, &last);
+    any = last.count > 0;
+    if (any)
+        fprintf(style->out, "the last launches that are recorded, newest first:\n");
+    list_print(&last, "", style);
+    panic_last_free(&last);
+    return any;
+}
+
+void panic_last_line(panic_source_t *source, const panic_style_t *style)
+{
+    panic_last_t last;
+    panic_line_t line;
+    uint32_t i = 0;
+
+    panic_last_find(source, UINT64_MAX, &last);
+    while (i < last.count && last.list[i].ended)
+        i++;
+    if (i < last.count) {
+        panic_line_begin(&line, style);
+        gpurt_text_printf(&line.text, "last launch: ");
+        launch_text(source, &last.list[i], &line.text);
+        panic_line_end(&line, NULL);
+    }
+    panic_last_free(&last);
+}
+
+/* ---- for programs -------------------------------------------------------------------- */
+
+static void frame_json(void *context, const char *text, bool first)
+{
+    FILE *out = context;
+
+    fputs(first ? "" : ",", out);
+    text_put_json(out, text, strlen(text));
+}
+
+static void launch_json(const panic_source_t *source, const panic_launched_t *launched,
+                        FILE *out)
+{
+    char name[CALLS];
+    launch_t l;
+
+    launch_read(launched->row, &l);
+    name_of(source, &l, name, sizeof name);
+    fprintf(out, "{\"ts_ns\":%llu,\"kernel\":", (unsigned long long)launched->row->time_ns);
+    text_put_json(out, name, strlen(name));
+    fprintf(out,
+            ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],\"shared_bytes\":%u,"
+            "\"stream\":%llu,\"device\":%u,\"thread\":%u,",
+            l.own.grid[0], l.own.grid[1], l.own.grid[2], l.own.block[0], l.own.block[1],
+            l.own.block[2], l.own.shared_bytes,
+            (unsigned long long)gpurt_pair_value(l.own.stream), launched->row->block,
+            l.own.thread);
+    if (l.plain)
+        fprintf(out, "\"call\":%u,\"ended\":%s,\"from\":[", l.correlation,
+                launched->ended ? "true" : "false");
+    else
+        fputs("\"call\":null,\"ended\":null,\"from\":[", out);
+    frames_each(source, &l, frame_json, out);
+    fputs("]}", out);
+}
+
+void panic_last_json(panic_source_t *source, uint64_t until_ns, FILE *out)
+{
+    panic_last_t last;
+
+    panic_last_find(source, until_ns, &last);
+    fputs(",\"last_launches\":[", out);
+    for (uint32_t i = 0; i < last.count; i++) {
+        fputs(i ? "," : "", out);
+        launch_json(source, &last.list[i], out);
+    }
+    fputc(']', out);
+    panic_last_free(&last);
+}
