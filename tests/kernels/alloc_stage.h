@@ -13,6 +13,7 @@ GPURT_KERNEL_DECLARE(alloc_fill, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_drain, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_one, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_free_one, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_mixed, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_free_raced, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_default, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_magazine, struct alloc_args);

@@ -143,6 +143,29 @@ static void test_alignment(void)
     stage_close(&s);
 }
 
+/* Lanes of a warp that want alike but for the alignment, where only slots of a larger class are
+ * left: those serve the ones that they can, and no others. */
+static void test_alignment_full(void)
+{
+    gpurt_heap_options_t options = {.bytes = 2 * MIB, .shards = 1};
+    uint64_t *cells, none[GPURT_WARP_SIZE] = {0};
+    stage_t s;
+
+    stage_open(&s, &options, 4096);
+    s.args.min_bytes = s.args.max_bytes = 640;
+    stage_fill(&s);
+    s.args.mode = 2;
+    RUN(&s, alloc_drain); /* every other slot is free */
+    OK(gpurt_copy(rt, 0, s.args.cells, none, sizeof none, &err));
+    s.args.min_bytes = 512;
+    RUN(&s, alloc_mixed);
+    stage_verdict(&s);
+    cells = stage_cells(&s);
+    for (uint32_t i = 0; i < GPURT_WARP_SIZE; i++)
+        CHECK_EQ(cells[i] != 0, i % 2 == 0);
+    stage_close(&s);
+}
+
 enum {
     VAIN_CLASS = GPURT_CLASS_COUNT - 1 /* of 32 KiB */
 };
@@ -621,6 +644,7 @@ static const struct {
 } tests[] = {
     {"handles", test_handles},
     {"alignment", test_alignment},
+    {"alignment_full", test_alignment_full},
     {"vain", test_vain},
     {"set", test_left_in_a_set},
     {"reasons", test_reasons},
