@@ -245,23 +245,22 @@ static int complain(const gpurt_error_t *err)
     return FAILED;
 }
 
-static int run(const char *path, const replay_options_t *o, replay_report_t *r)
+static int run(const char *path, const replay_options_t *o, replay_report_t *r,
+               replay_trace_t *trace)
 {
-    replay_trace_t trace;
     gpurt_error_t err = {0};
     gpurt_log_t *log;
     gpurt_status_t st;
 
     if (gpurt_log_open(path, &log, &err) != GPURT_OK)
         return complain(&err);
-    st = replay_trace_read(log, (uint32_t)o->heap, &trace, &err);
+    st = replay_trace_read(log, (uint32_t)o->heap, trace, &err);
     gpurt_log_close(log);
-    r->trace = &trace;
     if (st == GPURT_OK)
         st = replay_all(r, o->backend, &err);
     if (st == GPURT_OK)
         (o->json ? replay_print_json : replay_print_text)(r);
-    replay_trace_free(&trace);
+    replay_trace_free(trace);
     if (st != GPURT_OK)
         return complain(&err);
     return fflush(stdout) == 0 ? 0 : FAILED;
@@ -271,7 +270,8 @@ int main(int argc, char **argv)
 {
     static const char *const words[] = {"auto", "cpu", "cuda"};
     replay_options_t o = {0};
-    replay_report_t report = {0};
+    replay_trace_t trace;
+    replay_report_t report = {.trace = &trace};
     int operands, status = gpurt_option_parse(&program, argc, argv, &o, &operands);
     bool known = !o.backend;
 
@@ -296,5 +296,5 @@ int main(int argc, char **argv)
     /* The memory is measured, not watched. */
     unsetenv("GPURT_HEAP_CHECKS");
     unsetenv("GPURT_HEAP_TRACE");
-    return run(argv[1], &o, &report);
+    return run(argv[1], &o, &report, &trace);
 }
