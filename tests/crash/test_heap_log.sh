@@ -86,7 +86,7 @@ while read -r line; do
 done <lines.json
 "$bin/gpurt-replay" -n 1 --policy best,arena storm.gplog >again
 [ "$(awk '/^policy/ { on = 1; next } on && $0 != "" { print $1 }' again | xargs)" = 'best arena' ] || fail "$(cat again)"
-for wrong in heaps heap, heap,heap ,heap ''; do
+for wrong in heaps 'heap,' 'heap,heap' ',heap' ''; do
     status=0
     "$bin/gpurt-replay" --policy "$wrong" storm.gplog 2>refused || status=$?
     [ "$status" = 2 ] || fail "--policy '$wrong' ended with $status"

@@ -159,7 +159,7 @@ static void oracle_call(oracle_t *o, const replay_call_t *call, uint32_t batch)
 
 static void oracle_overlaps(const oracle_t *o)
 {
-    object_t *live = (object_t *)calloc(o->trace.handles, sizeof *live);
+    object_t *live = (object_t *)calloc(o->trace.handles + 1ull, sizeof *live);
     uint32_t count = 0;
 
     CHECK(live);
