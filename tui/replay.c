@@ -1,28 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpurt-replay - makes the calls of a traced heap again, with another heap. */
-#include "activity_text.h"
+/* gpurt-replay - makes the calls of a traced heap again, with another heap, or by another
+ * policy. */
 #include "option.h"
-#include "replay_trace.h"
-
-#include <gpurt/heap.h>
+#include "replay_print.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 enum {
     BAD_USE = 2,
     FAILED = 1,
-    THREADS = 128,
-    LOOKS = 64, /* at the heap, in the round that is not timed */
-    ROUNDS = 5
+    ROUNDS = 5,
+    ROUNDS_MOST = 1000,
+    PIECE = 1024 /* of an arena: there is one a lane, and each takes one */
 };
 
 typedef struct replay_options {
     bool json;
-    uint64_t heap, bytes, shards, spread, run_chunks, rounds;
-    const char *backend;
+    uint64_t heap, bytes, shards, spread, run_chunks, rounds, granule, piece;
+    const char *backend, *policy;
 } replay_options_t;
 
 #define FIELD(kind_, field_) \
@@ -34,8 +31,15 @@ static const gpurt_option_t rows[] = {
      FIELD(NUMBER, heap),
      .max = UINT32_MAX,
      .help = "whose calls (default: of the heap with most)"},
-    {.section = "Heap",
-     .letter = 'b',
+    {.section = "Memory",
+     .letter = 'p',
+     .name = "policy",
+     .arg = "LIST",
+     FIELD(STRING, policy),
+     .help =
+         "who serves: heap, cheap, full, first, best, worst, pools, arena; several with "
+         "commas, or all (default heap)"},
+    {.letter = 'b',
      .name = "bytes",
      .arg = "N",
      FIELD(NUMBER, bytes),
@@ -44,7 +48,7 @@ static const gpurt_option_t rows[] = {
      .arg = "N",
      FIELD(NUMBER, shards),
      .max = 65536,
-     .help = "parts that multiprocessors allocate from (default: one each)"},
+     .help = "of a heap, parts that multiprocessors allocate from (default: one each)"},
     {.name = "spread",
      .arg = "N",
      FIELD(NUMBER, spread),
@@ -55,6 +59,16 @@ static const gpurt_option_t rows[] = {
      FIELD(NUMBER, run_chunks),
      .max = 64,
      .help = "longest run, a power of two (default by size)"},
+    {.name = "granule",
+     .arg = "N",
+     FIELD(NUMBER, granule),
+     .max = 1u << 30,
+     .help = "of a region, a power of two from 16 on (default at least 256, by size)"},
+    {.name = "piece",
+     .arg = "N",
+     FIELD(NUMBER, piece),
+     .max = 1u << 30,
+     .help = "bytes that an arena grows by (default 1024)"},
     {.section = "Running",
      .name = "backend",
      .arg = "NAME",
@@ -65,7 +79,7 @@ static const gpurt_option_t rows[] = {
      .arg = "N",
      FIELD(NUMBER, rounds),
      .min = 1,
-     .max = 1000,
+     .max = ROUNDS_MOST,
      .help = "timed ones, of which the median counts (default 5)"},
     {.section = "Output",
      .letter = 'j',
@@ -88,130 +102,66 @@ static const gpurt_option_text_t texts[] = {
      "the same time; an object's free comes in a later batch than its request. A trace "
      "that "
      "lacks calls is made again without them: `odd` counts those that do not fit."},
+    {"POLICIES",
+     "heap: a heap, as gpurt_alloc. cheap, full: the same, which checks.\n\n"
+     "first, best, worst: a region, which places blocks by that fit. Its granules are "
+     "those "
+     "of a region of that size, if --granule does not say otherwise.\n\n"
+     "pools: pockets of threads, magazines of warps, racks of blocks above a heap. A lane "
+     "makes up to eight calls one after the other, or pools had nothing to keep; what they "
+     "keep goes back after each batch.\n\n"
+     "arena: an arena for each lane of a batch, which grows from a heap. A free does "
+     "nothing. "
+     "Each batch begins with a mark, up to 32 of them one in the other, and arenas go back "
+     "to a mark as soon as nothing that is younger lives: more than a program can know. So "
+     "`waste` is the least that frees which do nothing cost."},
+    {"CHECKED", "In a round that is not timed every byte of each object is written, and "
+                "read before it "
+                "is freed or at the end. Objects that share a byte, are not aligned or "
+                "cannot be freed "
+                "make gpurt-replay fail."},
     {"FIGURES",
-     "peak: most bytes that were live at a time, as asked for, and most bytes of chunks "
-     "that "
-     "the heap had in use, looked at after every 64th part of the batches. fragmented: how "
-     "much of the free chunks was not in the longest row, at the end. time: of all batches "
-     "with their launches, median of the rounds."},
+     "bytes: asked for, of requests that were served. peak used: most bytes of chunks or "
+     "granules in use, looked at after every 64th part of the batches. waste: how much of "
+     "that nobody had asked for. fragmented: how much of what is free was not in the "
+     "longest "
+     "row, at the end. time: of all batches with their launches, median of the rounds, "
+     "which "
+     "policies take by turns. of heap: time over the heap's, where it is among them."},
     {"EXIT STATUS",
      "0 all calls were made; 1 the log cannot be read or holds no trace, or a "
-     "kernel failed; 2 wrong use."},
+     "kernel or a check failed; 2 wrong use."},
     {"FIELDS",
-     "--json: heap, allocs, frees, left, refused_then, odd, lost, peak_live_bytes, "
-     "trace_ns, back_end, heap_bytes, served, served_bytes, refused, "
-     "peak_chunk_bytes, free_chunks, largest_row, fragmented_percent, batches, "
-     "rounds, time_ns, call_ns."},
+     "--json: heap, allocs, alloc_bytes, frees, left, refused_then, odd, lost, "
+     "peak_live_bytes, trace_ns, back_end, bytes, batches, rounds, and for each of "
+     "policies: "
+     "policy, served, served_bytes, refused, looked_at, peak_used_bytes, peak_asked_bytes, "
+     "waste_percent, free_bytes, longest_free_bytes, fragmented_percent, got (by thread, "
+     "warp, block, heap; of pools), time_ns, call_ns, of_heap (null: no heap)."},
     {"EXAMPLES",
      "  GPURT_HEAP_TRACE=1 GPURT_POLICY=block gpurt-record -o run.gplog -- ./app\n"
      "  gpurt-replay run.gplog\n"
+     "  gpurt-replay --policy heap,best,arena run.gplog\n"
      "  gpurt-replay --bytes 67108864 --shards 8 --json run.gplog"},
     {0},
 };
 
 static const gpurt_option_program_t program = {
     .name = "gpurt-replay",
-    .summary = "make the calls of a traced heap again, with another heap",
+    .summary = "make the calls of a traced heap again, by another policy",
     .synopsis = "[OPTION...] FILE",
     .description =
         "Reads the requests and frees of a heap out of a log, makes them again on a heap "
         "of "
-        "the size and shape that is asked for, on a GPU or on the CPU, and says what was "
-        "served, how much memory that took, and how long.",
+        "the size and shape that is asked for, in a region, from pools or in arenas, on a "
+        "GPU or on the CPU, and says what was served, how much memory that took, and how "
+        "long.",
     .options = rows,
     .texts = texts,
     .bad_status = BAD_USE,
 };
 
-/* What came of it. */
-typedef struct result {
-    replay_sums_t sums; /* of one round */
-    gpurt_heap_stats_t end;
-    uint64_t peak_chunks, time_ns;
-    uint32_t rounds;
-    gpurt_info_t info;
-} result_t;
-
-/* Owner: main. */
-typedef struct replay {
-    replay_trace_t trace;
-    gpurt_t *rt;
-    gpurt_heap_options_t options;
-    struct replay_args args;
-} replay_t;
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* ---- rounds -------------------------------------------------------------------------- */
-
-static gpurt_status_t batch_run(replay_t *r, uint32_t batch, gpurt_error_t *err)
-{
-    gpurt_launch_t launch = {.block = {THREADS, 1, 1}};
-
-    r->args.begin = r->trace.batches[batch];
-    r->args.end = r->trace.batches[batch + 1];
-    launch.grid.x = (r->args.end - r->args.begin + THREADS - 1) / THREADS;
-    if (r->args.end == r->args.begin)
-        return GPURT_OK;
-    return gpurt_launch(r->rt, &launch, replay_step, &r->args, err);
-}
-
-static gpurt_status_t look(replay_t *r, result_t *out, gpurt_error_t *err)
-{
-    gpurt_status_t st = gpurt_sync(r->rt, err);
-    uint64_t used;
-
-    if (st == GPURT_OK)
-        st = gpurt_heap_stats(r->rt, &r->args.heap, &out->end, err);
-    used = out->end.chunks - out->end.free_chunks;
-    out->peak_chunks = used > out->peak_chunks ? used : out->peak_chunks;
-    return st;
-}
-
-/* All calls on a fresh heap. looks: it is looked at so often, and not timed then. */
-static gpurt_status_t round_run(replay_t *r, uint32_t looks, result_t *out,
-                                uint64_t *time_ns, gpurt_error_t *err)
-{
-    uint32_t every = looks ? r->trace.batch_count / looks + 1 : UINT32_MAX;
-    gpurt_status_t st = gpurt_heap_create(r->rt, &r->options, &r->args.heap, err), last;
-    uint64_t begin;
-
-    if (st != GPURT_OK)
-        return st;
-    st = gpurt_fill(r->rt, GPURT_STREAM_DEFAULT, r->args.objects, 0,
-                    sizeof(uint64_t) * (size_t)r->trace.handles, err);
-    if (st == GPURT_OK)
-        st = gpurt_fill(r->rt, GPURT_STREAM_DEFAULT, r->args.sums, 0, sizeof *r->args.sums,
-                        err);
-    if (st == GPURT_OK)
-        st = gpurt_sync(r->rt, err);
-    begin = now_ns();
-    for (uint32_t i = 0; i < r->trace.batch_count && st == GPURT_OK; i++) {
-        st = batch_run(r, i, err);
-        if (st == GPURT_OK && looks && i % every == 0)
-            st = look(r, out, err);
-    }
-    if (st == GPURT_OK)
-        st = gpurt_sync(r->rt, err);
-    *time_ns = now_ns() - begin;
-    if (st == GPURT_OK && looks)
-        st = look(r, out, err);
-    if (st == GPURT_OK)
-        st = gpurt_copy(r->rt, GPURT_STREAM_DEFAULT, &out->sums, r->args.sums,
-                        sizeof out->sums, err);
-    if (st == GPURT_OK)
-        st = gpurt_sync(r->rt, err);
-    if (st == GPURT_OK)
-        st = gpurt_heap_check(r->rt, &r->args.heap, err);
-    last = gpurt_heap_destroy(r->rt, &r->args.heap, st == GPURT_OK ? err : NULL);
-    return st == GPURT_OK ? last : st;
-}
 
 static int by_value(const void *a, const void *b)
 {
@@ -220,127 +170,74 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static gpurt_status_t rounds_run(replay_t *r, uint32_t rounds, result_t *out,
-                                 gpurt_error_t *err)
+/* A round that looks, which warms up, too; then policies take turns. */
+static gpurt_status_t rounds_run(replay_run_t *run, replay_report_t *r, gpurt_error_t *err)
 {
-    uint64_t times[1000], unused;
-    gpurt_status_t st = round_run(r, LOOKS, out, &unused, err); /* warms up, too */
+    static uint64_t times[REPLAY_POLICIES][ROUNDS_MOST];
+    gpurt_status_t st = GPURT_OK;
 
-    out->rounds = rounds;
-    for (uint32_t i = 0; i < rounds && st == GPURT_OK; i++)
-        st = round_run(r, 0, out, &times[i], err);
-    if (st != GPURT_OK)
-        return st;
-    qsort(times, rounds, sizeof times[0], by_value);
-    out->time_ns = times[rounds / 2];
+    for (uint32_t k = 0; k < r->count && st == GPURT_OK; k++)
+        st = replay_round_looked(run, r->lines[k].policy, NULL, &r->lines[k].looked, err);
+    for (uint32_t i = 0; i < r->rounds; i++)
+        for (uint32_t k = 0; k < r->count && st == GPURT_OK; k++) {
+            replay_outcome_t out = {0};
+
+            st = replay_round(run, r->lines[k].policy, &out, err);
+            times[k][i] = out.time_ns;
+        }
+    for (uint32_t k = 0; k < r->count && st == GPURT_OK; k++) {
+        qsort(times[k], r->rounds, sizeof times[k][0], by_value);
+        r->lines[k].time_ns = times[k][r->rounds / 2];
+    }
     return st;
 }
 
-static gpurt_status_t memory_make(replay_t *r, gpurt_error_t *err)
-{
-    size_t calls = sizeof *r->trace.calls * (size_t)r->trace.call_count;
-    void *at = NULL;
-    gpurt_status_t st = gpurt_mem_create(r->rt, calls, &at, err);
-
-    r->args.calls = (const replay_call_t *)at;
-    if (st == GPURT_OK)
-        st = gpurt_copy(r->rt, GPURT_STREAM_DEFAULT, at, r->trace.calls, calls, err);
-    if (st == GPURT_OK)
-        st = gpurt_mem_create(r->rt, sizeof(uint64_t) * (size_t)r->trace.handles,
-                              (void **)&r->args.objects, err);
-    if (st == GPURT_OK)
-        st = gpurt_mem_create(r->rt, sizeof *r->args.sums, (void **)&r->args.sums, err);
-    return st;
-}
-
-static gpurt_status_t replay_run(replay_t *r, const replay_options_t *o, result_t *out,
+static gpurt_status_t replay_all(replay_report_t *r, const char *backend,
                                  gpurt_error_t *err)
 {
     gpurt_options_t options = {.struct_size = sizeof options};
+    replay_run_t run = {0};
+    gpurt_t *rt = NULL;
     gpurt_status_t st;
 
-    if (o->backend && strcasecmp(o->backend, "auto") != 0)
+    if (backend && strcasecmp(backend, "auto") != 0)
         options.backend =
-            strcasecmp(o->backend, "cpu") == 0 ? GPURT_BACKEND_CPU : GPURT_BACKEND_CUDA;
-    st = gpurt_open(&options, &r->rt, err);
+            strcasecmp(backend, "cpu") == 0 ? GPURT_BACKEND_CPU : GPURT_BACKEND_CUDA;
+    st = gpurt_open(&options, &rt, err);
     if (st == GPURT_OK)
-        st = gpurt_info(r->rt, &out->info);
+        st = replay_run_open(&run, rt, r->trace, &r->shape, err);
+    r->info = run.info;
     if (st == GPURT_OK)
-        st = memory_make(r, err);
-    if (st == GPURT_OK)
-        st = rounds_run(r, o->rounds ? (uint32_t)o->rounds : ROUNDS, out, err);
-    gpurt_mem_destroy(r->rt, (void *)(uintptr_t)r->args.calls);
-    gpurt_mem_destroy(r->rt, r->args.objects);
-    gpurt_mem_destroy(r->rt, r->args.sums);
-    gpurt_close(r->rt, NULL);
+        st = rounds_run(&run, r, err);
+    replay_run_close(&run);
+    gpurt_close(rt, NULL);
     return st;
 }
 
-/* ---- telling ------------------------------------------------------------------------- */
-
-static int fragmented(const gpurt_heap_stats_t *s)
-{
-    return s->free_chunks ? 100 - (int)((uint64_t)s->largest_row * 100 / s->free_chunks)
-                          : 0;
-}
-
-static double call_ns(const replay_t *r, const result_t *out)
-{
-    return r->trace.call_count ? (double)out->time_ns / r->trace.call_count : 0;
-}
-
-static void print_plain(const replay_t *r, const result_t *out)
-{
-    const replay_trace_t *t = &r->trace;
-    char a[24], b[24];
-
-    printf("trace      heap %u: %llu requests of %s, %llu frees, %llu left, in %s\n",
-           t->heap, (unsigned long long)t->allocs, activity_bytes(t->bytes, a),
-           (unsigned long long)t->frees, (unsigned long long)t->left,
-           activity_time(t->span_ns, b));
-    if (t->odd || t->lost)
-        printf(
-            "           %llu calls do not fit; the log lost %llu messages: the trace has "
-            "holes\n",
-            (unsigned long long)t->odd, (unsigned long long)t->lost);
-    printf("heap       %s, %s\n", activity_bytes(r->options.bytes, a), out->info.name);
-    printf("served     %llu of %llu requests, %s; refused %llu, then %llu\n",
-           (unsigned long long)out->sums.xserved, (unsigned long long)t->allocs,
-           activity_bytes(out->sums.xbytes, a), (unsigned long long)out->sums.xrefused,
-           (unsigned long long)t->refused);
-    printf("peak       %s asked for, %s of chunks\n", activity_bytes(t->peak_bytes, a),
-           activity_bytes(out->peak_chunks * GPURT_CHUNK_BYTES, b));
-    printf("at end     %u chunks free, %u in a row, fragmented %d%%\n",
-           out->end.free_chunks, out->end.largest_row, fragmented(&out->end));
-    printf("time       %s in %u batches, %.1f ns a call, median of %u rounds\n",
-           activity_time(out->time_ns, a), t->batch_count, call_ns(r, out), out->rounds);
-}
-
-static void print_json(const replay_t *r, const result_t *out)
-{
-    const replay_trace_t *t = &r->trace;
-
-    printf("{\"heap\":%u,\"allocs\":%llu,\"alloc_bytes\":%llu,\"frees\":%llu,\"left\":%llu,"
-           "\"refused_then\":%llu,\"odd\":%llu,\"lost\":%llu,\"peak_live_bytes\":%llu,"
-           "\"trace_ns\":%llu",
-           t->heap, (unsigned long long)t->allocs, (unsigned long long)t->bytes,
-           (unsigned long long)t->frees, (unsigned long long)t->left,
-           (unsigned long long)t->refused, (unsigned long long)t->odd,
-           (unsigned long long)t->lost, (unsigned long long)t->peak_bytes,
-           (unsigned long long)t->span_ns);
-    printf(",\"back_end\":\"%s\",\"heap_bytes\":%llu,\"served\":%llu,\"served_bytes\":%llu,"
-           "\"refused\":%llu,\"peak_chunk_bytes\":%llu,\"free_chunks\":%u,"
-           "\"largest_row\":%u,\"fragmented_percent\":%d",
-           out->info.backend == GPURT_BACKEND_CUDA ? "cuda" : "cpu",
-           (unsigned long long)r->options.bytes, (unsigned long long)out->sums.xserved,
-           (unsigned long long)out->sums.xbytes, (unsigned long long)out->sums.xrefused,
-           (unsigned long long)out->peak_chunks * GPURT_CHUNK_BYTES, out->end.free_chunks,
-           out->end.largest_row, fragmented(&out->end));
-    printf(",\"batches\":%u,\"rounds\":%u,\"time_ns\":%llu,\"call_ns\":%.2f}\n",
-           t->batch_count, out->rounds, (unsigned long long)out->time_ns, call_ns(r, out));
-}
-
 /* ---- the program --------------------------------------------------------------------- */
+
+/* "heap,best" or "all". Returns: false when that is not a list of policies, each once. */
+static bool policies_take(replay_report_t *r, const char *list)
+{
+    bool all = strcmp(list, "all") == 0;
+
+    for (uint32_t i = 0; all && i < REPLAY_POLICIES; i++)
+        r->lines[r->count++].policy = &replay_policies[i];
+    while (!all) {
+        size_t length = strcspn(list, ",");
+        const replay_policy_t *policy = replay_policy_find(list, length);
+
+        for (uint32_t i = 0; i < r->count; i++)
+            policy = r->lines[i].policy == policy ? NULL : policy;
+        if (!policy)
+            return false;
+        r->lines[r->count++].policy = policy;
+        if (!list[length])
+            break;
+        list += length + 1;
+    }
+    return true;
+}
 
 static int complain(const gpurt_error_t *err)
 {
@@ -348,27 +245,22 @@ static int complain(const gpurt_error_t *err)
     return FAILED;
 }
 
-static int run(const char *path, const replay_options_t *o)
+static int run(const char *path, const replay_options_t *o, replay_report_t *r,
+               replay_trace_t *trace)
 {
-    replay_t r = {.options = {.struct_size = sizeof r.options,
-                              .bytes = o->bytes ? o->bytes : 256u << 20,
-                              .shards = (uint32_t)o->shards,
-                              .spread = (uint32_t)o->spread,
-                              .run_chunks = (uint32_t)o->run_chunks}};
     gpurt_error_t err = {0};
-    result_t out = {0};
     gpurt_log_t *log;
     gpurt_status_t st;
 
     if (gpurt_log_open(path, &log, &err) != GPURT_OK)
         return complain(&err);
-    st = replay_trace_read(log, (uint32_t)o->heap, &r.trace, &err);
+    st = replay_trace_read(log, (uint32_t)o->heap, trace, &err);
     gpurt_log_close(log);
     if (st == GPURT_OK)
-        st = replay_run(&r, o, &out, &err);
+        st = replay_all(r, o->backend, &err);
     if (st == GPURT_OK)
-        (o->json ? print_json : print_plain)(&r, &out);
-    replay_trace_free(&r.trace);
+        (o->json ? replay_print_json : replay_print_text)(r);
+    replay_trace_free(trace);
     if (st != GPURT_OK)
         return complain(&err);
     return fflush(stdout) == 0 ? 0 : FAILED;
@@ -377,19 +269,32 @@ static int run(const char *path, const replay_options_t *o)
 int main(int argc, char **argv)
 {
     static const char *const words[] = {"auto", "cpu", "cuda"};
-    replay_options_t options = {0};
-    int operands, status = gpurt_option_parse(&program, argc, argv, &options, &operands);
-    bool known = !options.backend;
+    replay_options_t o = {0};
+    replay_trace_t trace;
+    replay_report_t report = {.trace = &trace};
+    int operands, status = gpurt_option_parse(&program, argc, argv, &o, &operands);
+    bool known = !o.backend;
 
     if (status >= 0)
         return status;
     for (size_t i = 0; !known && i < 3; i++)
-        known = strcasecmp(options.backend, words[i]) == 0;
+        known = strcasecmp(o.backend, words[i]) == 0;
     if (operands != 1 || !known)
         return gpurt_option_refuse(&program, known ? "say one log file"
                                                    : "--backend: say auto, cpu or cuda");
-    /* The heap is measured, not watched. */
+    if (!policies_take(&report, o.policy ? o.policy : "heap"))
+        return gpurt_option_refuse(&program,
+                                   "--policy: say heap, cheap, full, first, best, worst, "
+                                   "pools or arena, each once, or all");
+    report.shape = (replay_shape_t){.bytes = o.bytes ? o.bytes : 256u << 20,
+                                    .shards = (uint32_t)o.shards,
+                                    .spread = (uint32_t)o.spread,
+                                    .run_chunks = (uint32_t)o.run_chunks,
+                                    .granule = o.granule,
+                                    .piece_bytes = o.piece ? (uint32_t)o.piece : PIECE};
+    report.rounds = o.rounds ? (uint32_t)o.rounds : ROUNDS;
+    /* The memory is measured, not watched. */
     unsetenv("GPURT_HEAP_CHECKS");
     unsetenv("GPURT_HEAP_TRACE");
-    return run(argv[1], &options);
+    return run(argv[1], &o, &report, &trace);
 }

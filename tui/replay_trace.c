@@ -10,26 +10,20 @@ enum {
     HEAPS = 256 /* that are told apart */
 };
 
-/* A call as the log has it. */
-typedef struct event {
-    uint64_t time_ns;
-    uint32_t number; /* order in the log */
-    uint32_t unit, size, align;
-} event_t;
-
 typedef struct events {
-    event_t *list;
+    replay_event_t *list;
     uint32_t count, room;
     uint32_t heap; /* 0: all are counted, none is kept */
     uint32_t ids[HEAPS];
     uint64_t calls[HEAPS];
 } events_t;
 
-static bool keep(events_t *e, const event_t *event)
+static bool keep(events_t *e, const replay_event_t *event)
 {
     if (e->count == e->room) {
         uint32_t room = e->room ? 2 * e->room : 1024;
-        event_t *list = (event_t *)realloc(e->list, sizeof *list * (size_t)room);
+        replay_event_t *list =
+            (replay_event_t *)realloc(e->list, sizeof *list * (size_t)room);
 
         if (!list || room < e->room)
             return false;
@@ -63,7 +57,8 @@ static bool take_row(events_t *e, const gpurt_row_t *row)
         row->words < lanes * (alloc ? 4u : 2u))
         return true;
     for (uint32_t i = 0; i < lanes; i++) {
-        event_t event = {.time_ns = row->time_ns, .size = REPLAY_FREE, .align = 16};
+        replay_event_t event = {.time_ns = row->time_ns,
+                                .what = alloc ? REPLAY_ALLOC : REPLAY_FREE};
 
         count(e, words[i], 1);
         if (words[i] != e->heap)
@@ -99,12 +94,12 @@ static bool take_log(events_t *e, gpurt_log_t *log)
  * before it is handed out again. Where a clock is too coarse for that, frees come first. */
 static int by_time(const void *a, const void *b)
 {
-    const event_t *x = (const event_t *)a, *y = (const event_t *)b;
+    const replay_event_t *x = (const replay_event_t *)a, *y = (const replay_event_t *)b;
 
     if (x->time_ns != y->time_ns)
         return x->time_ns < y->time_ns ? -1 : 1;
-    if ((x->size == REPLAY_FREE) != (y->size == REPLAY_FREE))
-        return x->size == REPLAY_FREE ? -1 : 1;
+    if (x->what != y->what)
+        return x->what == REPLAY_FREE ? -1 : 1;
     return x->number < y->number ? -1 : 1;
 }
 
@@ -142,7 +137,7 @@ static bool live_make(live_t *l, uint32_t events)
 
 /* Objects by their handle: what they asked for, and the batch that they were born in. */
 typedef struct born {
-    uint32_t size, batch;
+    uint32_t size, align, batch;
 } born_t;
 
 static void batch_begin(replay_trace_t *t)
@@ -150,14 +145,14 @@ static void batch_begin(replay_trace_t *t)
     t->batches[t->batch_count++] = t->call_count;
 }
 
-static void call_add(replay_trace_t *t, uint32_t handle, uint32_t size, uint32_t align)
+static void call_add(replay_trace_t *t, replay_call_t call)
 {
     if (t->call_count - t->batches[t->batch_count - 1] == REPLAY_BATCH)
         batch_begin(t);
-    t->calls[t->call_count++] = (replay_call_t){handle, size, align};
+    t->calls[t->call_count++] = call;
 }
 
-static void add_alloc(replay_trace_t *t, live_t *l, born_t *born, const event_t *e,
+static void add_alloc(replay_trace_t *t, live_t *l, born_t *born, const replay_event_t *e,
                       uint64_t *now)
 {
     t->allocs++;
@@ -173,53 +168,115 @@ static void add_alloc(replay_trace_t *t, live_t *l, born_t *born, const event_t 
         t->peak_bytes = *now > t->peak_bytes ? *now : t->peak_bytes;
         t->left++;
     }
-    call_add(t, t->handles, e->size, e->align);
-    born[t->handles].size = e->size;
-    born[t->handles++].batch = t->batch_count;
+    call_add(t, (replay_call_t){t->handles, e->size, e->align, REPLAY_ALLOC});
+    born[t->handles++] = (born_t){e->size, e->align, t->batch_count};
 }
 
-static void add_free(replay_trace_t *t, live_t *l, const born_t *born, const event_t *e,
-                     uint64_t *now)
+static void add_free(replay_trace_t *t, live_t *l, const born_t *born,
+                     const replay_event_t *e, uint64_t *now)
 {
     uint32_t *handle = e->unit < GPURT_HEAP_ALIEN ? live_at(l, e->unit) : NULL;
+    const born_t *its;
 
     t->frees++;
     if (!handle || !*handle) {
         t->odd++;
         return;
     }
-    if (born[*handle - 1].batch == t->batch_count)
+    its = &born[*handle - 1];
+    if (its->batch == t->batch_count)
         batch_begin(t); /* not at the same time as its request */
-    call_add(t, *handle - 1, REPLAY_FREE, 0);
-    *now -= born[*handle - 1].size;
+    call_add(t, (replay_call_t){*handle - 1, its->size, its->align, REPLAY_FREE});
+    *now -= its->size;
     *handle = 0;
     t->left--;
 }
 
-static bool trace_make(replay_trace_t *t, const events_t *e)
+static void trace_fill(replay_trace_t *t, live_t *live, born_t *born,
+                       const replay_event_t *events, uint32_t count)
 {
-    size_t count = e->count + 1ull;
-    born_t *born = (born_t *)calloc(count, sizeof *born);
-    live_t live = {NULL, NULL, 0};
     uint64_t now = 0;
+
+    batch_begin(t);
+    for (uint32_t i = 0; i < count; i++) {
+        if (events[i].what == REPLAY_FREE)
+            add_free(t, live, born, &events[i], &now);
+        else
+            add_alloc(t, live, born, &events[i], &now);
+    }
+    t->batches[t->batch_count] = t->call_count;
+    for (uint32_t i = 0; i < t->batch_count; i++) {
+        uint32_t calls = t->batches[i + 1] - t->batches[i];
+
+        t->batch_most = calls > t->batch_most ? calls : t->batch_most;
+    }
+}
+
+/* ---- passes of arenas ---------------------------------------------------------------- */
+
+/* The levels of marks that have been taken, one in the other. */
+typedef struct levels {
+    uint32_t *of; /* an object: in which it was born */
+    uint32_t depth;
+    uint64_t live[REPLAY_MARKS]; /* objects of a level that were not freed */
+} levels_t;
+
+/* Marks of which nothing younger lives are gone back to; the batch takes another one. When
+ * there is none left its objects count among those of the last. */
+static replay_pass_t pass_begin(levels_t *l)
+{
+    replay_pass_t pass = {REPLAY_NO_MARK, REPLAY_NO_MARK};
+
+    while (l->depth && l->live[l->depth - 1] == 0)
+        pass.release = --l->depth;
+    if (l->depth < REPLAY_MARKS)
+        pass.mark = l->depth++;
+    return pass;
+}
+
+/* Of the calls of a batch, which come in any order, frees come first. */
+static void passes_make(replay_trace_t *t, levels_t *l)
+{
+    for (uint32_t b = 0; b < t->batch_count; b++) {
+        uint32_t from = t->batches[b], to = t->batches[b + 1];
+
+        for (uint32_t i = from; i < to; i++)
+            if (t->calls[i].what == REPLAY_FREE)
+                l->live[l->of[t->calls[i].handle]]--;
+        t->passes[b] = pass_begin(l);
+        for (uint32_t i = from; i < to; i++)
+            if (t->calls[i].what == REPLAY_ALLOC) {
+                l->of[t->calls[i].handle] = l->depth - 1;
+                l->live[l->depth - 1]++;
+            }
+    }
+}
+
+/* ---- a trace ------------------------------------------------------------------------- */
+
+bool replay_trace_make(replay_trace_t *t, replay_event_t *events, uint32_t count)
+{
+    size_t room = count + 1ull;
+    born_t *born = (born_t *)calloc(room, sizeof *born);
+    levels_t levels = {.of = (uint32_t *)calloc(room, sizeof(uint32_t))};
+    live_t live = {NULL, NULL, 0};
     bool ok;
 
-    t->calls = (replay_call_t *)malloc(sizeof *t->calls * count);
-    t->batches = (uint32_t *)malloc(sizeof *t->batches * (2 * count + 1));
-    ok = live_make(&live, e->count) && born && t->calls && t->batches;
-    if (ok)
-        batch_begin(t);
-    for (uint32_t i = 0; ok && i < e->count; i++) {
-        if (e->list[i].size == REPLAY_FREE)
-            add_free(t, &live, born, &e->list[i], &now);
-        else
-            add_alloc(t, &live, born, &e->list[i], &now);
+    memset(t, 0, sizeof *t);
+    qsort(events, count, sizeof *events, by_time);
+    t->calls = (replay_call_t *)malloc(sizeof *t->calls * room);
+    t->batches = (uint32_t *)malloc(sizeof *t->batches * (2 * room + 1));
+    t->passes = (replay_pass_t *)malloc(sizeof *t->passes * 2 * room);
+    ok =
+        live_make(&live, count) && born && levels.of && t->calls && t->batches && t->passes;
+    if (ok) {
+        trace_fill(t, &live, born, events, count);
+        passes_make(t, &levels);
     }
-    if (ok)
-        t->batches[t->batch_count] = t->call_count;
-    if (ok && e->count)
-        t->span_ns = e->list[e->count - 1].time_ns - e->list[0].time_ns;
+    if (ok && count)
+        t->span_ns = events[count - 1].time_ns - events[0].time_ns;
     free(born);
+    free(levels.of);
     free(live.units);
     free(live.handles);
     return ok;
@@ -241,23 +298,23 @@ gpurt_status_t replay_trace_read(gpurt_log_t *log, uint32_t heap, replay_trace_t
         e.heap = e.ids[most];
     }
     ok = ok && take_log(&e, log);
+    if (ok && e.count)
+        ok = replay_trace_make(out, e.list, e.count);
     gpurt_log_summary(log, &sum);
     out->heap = e.heap;
     out->lost = sum.lost;
-    if (ok && e.count) {
-        qsort(e.list, e.count, sizeof *e.list, by_time);
-        ok = trace_make(out, &e);
-    }
     free(e.list);
     if (!ok) {
         replay_trace_free(out);
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "a trace");
     }
-    if (e.count == 0)
+    if (out->call_count == 0) {
+        replay_trace_free(out);
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
                           "the log holds no calls of a heap: record the program with "
                           "GPURT_HEAP_TRACE=1, its kernels compiled with "
                           "-DGPURT_HEAP_CHECKS=1");
+    }
     return GPURT_OK;
 }
 
@@ -267,6 +324,8 @@ void replay_trace_free(replay_trace_t *t)
         return;
     free(t->calls);
     free(t->batches);
+    free(t->passes);
     t->calls = NULL;
     t->batches = NULL;
+    t->passes = NULL;
 }

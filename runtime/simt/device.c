@@ -19,6 +19,13 @@ enum {
     PCT_DEPTH = 3
 };
 
+static uint32_t xopen; /* devices; written by: who opens and closes them */
+
+bool simt_device_is_alone(void)
+{
+    return gpurt_load_relaxed_dev_u32(&xopen) < 2; /* relaxed: for a report's words */
+}
+
 void simt_device_changed(simt_device_t *d)
 {
     gpurt_add_relaxed_dev_u32(&d->xchanges, 1); /* what changed is read under the mutex */
@@ -212,6 +219,7 @@ gpurt_status_t simt_device_create(const gpurt_options_t *options, uint32_t index
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_GPURT, 0,
                           "CPU back end: no memory");
     d->index = index;
+    d->number = options->device;
     simt_sanitizers_find();
     d->config.cpu = options->cpu;
     st = env_read(&d->config.cpu, err);
@@ -232,6 +240,8 @@ gpurt_status_t simt_device_create(const gpurt_options_t *options, uint32_t index
         return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_GPURT, 0,
                           "CPU back end: no thread could be started; raise ulimit -u");
     }
+    d->counted = true;
+    gpurt_add_relaxed_dev_u32(&xopen, 1); /* relaxed: for a report's words */
     *out = d;
     return GPURT_OK;
 }
@@ -240,6 +250,8 @@ void simt_device_destroy(simt_device_t *d)
 {
     if (!d)
         return;
+    if (d->counted)
+        gpurt_add_relaxed_dev_u32(&xopen, UINT32_MAX); /* relaxed, as above */
     pthread_mutex_lock(&d->mutex);
     d->stopping = true;
     simt_device_changed(d);

@@ -77,6 +77,14 @@ static void add_lane_name(report_t *r, const simt_lane_t *l)
     add(r, " (warp %u lane %u)", l->rank / GPURT_WARP_SIZE, l->self.lane);
 }
 
+/* Which device, where there are several to confuse it with. */
+static void add_kernel_name(report_t *r, const simt_launch_t *l, const simt_worker_t *k)
+{
+    add(r, "%s", l->kernel->name);
+    if (!simt_device_is_alone())
+        add(r, " on device %d", (int)k->device->number);
+}
+
 static const char *op_name(uint32_t op)
 {
     static const char *const names[] = {"syncwarp", "ballot",  "match_any", "match_all",
@@ -183,7 +191,9 @@ char *simt_report_deadlock(simt_worker_t *k, simt_block_t *b)
 {
     report_t r = report_begin();
 
-    add(&r, "deadlock in kernel %s: no lane of ", b->launch->kernel->name);
+    add(&r, "deadlock in kernel ");
+    add_kernel_name(&r, b->launch, k);
+    add(&r, ": no lane of ");
     add_block_name(&r, b);
     add(&r, " can ever run again\n");
     add_block(&r, k, b);
@@ -200,17 +210,17 @@ char *simt_report_livelock(simt_worker_t *k, simt_launch_t *l, bool occupancy)
 {
     report_t r = report_begin();
 
+    add(&r, occupancy ? "occupancy deadlock in kernel " : "livelock in kernel ");
+    add_kernel_name(&r, l, k);
     if (occupancy)
         add(&r,
-            "occupancy deadlock in kernel %s: resident lanes only spin, and %llu of %llu "
-            "blocks "
-            "have not begun (at most %u resident at once)\n",
-            l->kernel->name,
+            ": resident lanes only spin, and %llu of %llu blocks have not begun (at most "
+            "%u "
+            "resident at once)\n",
             (unsigned long long)(l->unit_count - l->next_unit) * l->cluster_size,
             (unsigned long long)l->block_count, l->residents * l->cluster_size);
     else
-        add(&r, "livelock in kernel %s: every lane that can run only spins\n",
-            l->kernel->name);
+        add(&r, ": every lane that can run only spins\n");
     for (uint32_t i = 0; i < k->block_count; i++)
         if (k->blocks[i]->launch == l)
             add_block(&r, k, k->blocks[i]);
@@ -243,7 +253,9 @@ char *simt_report_fault(simt_worker_t *k, simt_lane_t *lane, const simt_fault_t 
 {
     report_t r = report_begin();
 
-    add(&r, "%s in kernel %s: ", fault->what, lane->warp->block->launch->kernel->name);
+    add(&r, "%s in kernel ", fault->what);
+    add_kernel_name(&r, lane->warp->block->launch, k);
+    add(&r, ": ");
     add_lane_name(&r, lane);
     if (fault->signal)
         add(&r, ", address %p", fault->addr);

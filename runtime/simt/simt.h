@@ -253,6 +253,8 @@ typedef struct simt_config {
 struct simt_device {
     simt_config_t config;
     uint32_t index; /* among those that the process has open */
+    int32_t number; /* that it was opened by */
+    bool counted;   /* among those that are open, for simt_device_is_alone */
     pthread_mutex_t mutex;
     pthread_cond_t work; /* for workers: something to start, or stop */
     pthread_cond_t done; /* for hosts: an op ended */
@@ -334,6 +336,7 @@ void simt_stream_advance(simt_device_t *d, simt_stream_t *s);
 void simt_launch_destroy(simt_launch_t *l);
 /* Under device->mutex: tells every main fiber to look. */
 void simt_device_changed(simt_device_t *d);
+bool simt_device_is_alone(void); /* no second one is open */
 /* Under device->mutex: a host thread waits now, so seeded work may run. */
 void simt_device_release(simt_device_t *d);
 

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_heap_checks: what a request with its free costs at each level of checks, beside the
- * same by code that does not check; and what the heap view costs, beside none. Objects are
- * written and read; a heap that finds something wrong, or refuses, ends the bench. Each figure is
- * the median of its repeats. */
+ * same by code that does not check. Objects are written and read; a heap that finds something
+ * wrong, or refuses, ends the bench. Each figure is the median of its repeats. */
 #include "bench_heap_checks.h"
 #include "rows.h"
 
 #include <gpurt/heap.h>
-
-#include <string.h>
-#include <unistd.h>
 
 GPURT_KERNEL_DECLARE(bench_heap_checked, struct bench_heap_args);
 GPURT_KERNEL_DECLARE(bench_heap_plain, struct bench_heap_args);
@@ -96,36 +92,12 @@ static void levels(uint32_t size)
     }
 }
 
-/* With a log, so that there is a thread that looks. */
-static double with_view(const char *period)
-{
-    char path[] = "/tmp/bench_heap_checks.XXXXXX";
-    gpurt_options_t options = {.struct_size = sizeof options, .log = {.file = path}};
-    int fd = mkstemp(path);
-    double ns;
-
-    if (fd >= 0)
-        close(fd);
-    unlink(path); /* the drainer makes it */
-    setenv("GPURT_HEAP_VIEW", period, 1);
-    OK(gpurt_open(&options, &rt, &err));
-    ns = pair_ns(&gpurt_kernel_bench_heap_plain, GPURT_CHECKS_OFF, 64);
-    OK(gpurt_close(rt, &err));
-    unlink(path);
-    return ns;
-}
-
 int main(void)
 {
-    double without;
-
     rows_head();
     OK(gpurt_open(NULL, &rt, &err));
     levels(64);
     levels(1024);
     OK(gpurt_close(rt, &err));
-    without = with_view("off");
-    rows_add("heap_checks", "view_500ms_64", with_view("500"), "ns", "no_view", without);
-    rows_add("heap_checks", "view_10ms_64", with_view("10"), "ns", "no_view", without);
     return 0;
 }

@@ -78,6 +78,28 @@ for want in odd=0 left=0 refused=0 "served=$(json again.json allocs)" "frees=$(j
     [ "$(json again.json "${want%=*}")" = "${want#*=}" ] || fail "a storm, $want: $(cat again.json)"
 done
 [ "$(json again.json allocs)" -gt 500 ] || fail "a small storm: $(cat again.json)"
+# By all policies at once: each serves all that the heap serves, looks at every byte of it, and stands beside the heap.
+"$bin/gpurt-replay" --json -n 2 --policy all storm.gplog >again.json
+tr '{' '\n' <again.json | grep '"policy"' >lines.json
+[ "$(grep -o '"policy":"[a-z]*"' lines.json | cut -d'"' -f4 | xargs)" = 'heap cheap full first best worst pools arena' ] ||
+    fail "the policies of $(cat again.json)"
+while read -r line; do
+    echo "$line" >line.json
+    for want in refused=0 "served=$(json again.json allocs)" "looked_at=$(json again.json allocs)"; do
+        [ "$(json line.json "${want%=*}")" = "${want#*=}" ] || fail "a policy, $want: $line"
+    done
+    [ "$(json line.json peak_used_bytes)" -ge "$(json line.json peak_asked_bytes)" ] || fail "less than was asked for: $line"
+    [ "$(json line.json time_ns)" -gt 0 ] || fail "no time: $line"
+    ! grep -q '"of_heap":null' line.json || fail "not beside the heap: $line"
+done <lines.json
+"$bin/gpurt-replay" -n 1 --policy best,arena storm.gplog >again
+[ "$(awk '/^policy/ { on = 1; next } on && $0 != "" { print $1 }' again | xargs)" = 'best arena' ] || fail "$(cat again)"
+for wrong in heaps 'heap,' 'heap,heap' ',heap' ''; do
+    status=0
+    "$bin/gpurt-replay" --policy "$wrong" storm.gplog 2>refused || status=$?
+    [ "$status" = 2 ] || fail "--policy '$wrong' ended with $status"
+    grep -q 'heap, cheap, full, first, best, worst, pools or arena' refused || fail "--policy '$wrong': $(cat refused)"
+done
 ! "$bin/gpurt-replay" clean.gplog 2>no-trace || fail 'a log without a trace was replayed'
 grep -q 'GPURT_HEAP_TRACE=1' no-trace || fail 'no remedy is named'
 

@@ -133,7 +133,9 @@ export -f memcheck_parts
 run_soak() { # SECONDS
     local name
     export GPURT_BACKEND=cuda GPURT_CUPTI=off
-    stage "memcheck test_alloc" 300 bash -c 'memcheck_parts "$@"' bash "$build/tests/test_alloc"
+    for name in test_alloc_served test_alloc_refused; do
+        stage "memcheck $name" 300 bash -c 'memcheck_parts "$@"' bash "$build/tests/$name"
+    done
     for name in test_places test_arena test_region test_heap_checks; do
         stage "memcheck $name" 300 compute-sanitizer --tool memcheck --error-exitcode 9 "$build/tests/$name"
     done

@@ -153,6 +153,20 @@ GPURT_KERNEL(alloc_one, struct alloc_args, p)
     p->cells[1] = why;
 }
 
+/* A warp asks for min_bytes, every other lane at a multiple of them. cells[lane]: the answer. */
+GPURT_KERNEL(alloc_mixed, struct alloc_args, p)
+{
+    uint32_t lane = gpurt_global_id(), align = lane % 2 ? p->min_bytes : 16;
+    void *object;
+
+    if (lane >= GPURT_WARP_SIZE)
+        return;
+    object = gpurt_heap_alloc_aligned(&p->heap, p->min_bytes, align);
+    p->cells[lane] = (uint64_t)(uintptr_t)object;
+    if ((uintptr_t)object & (align - 1))
+        gpurt_red_add_relaxed_dev_u32(&p->verdict->xmisaligned, 1);
+}
+
 /* One lane frees cells[0], whatever it is. */
 GPURT_KERNEL(alloc_free_one, struct alloc_args, p)
 {

@@ -13,6 +13,7 @@ GPURT_KERNEL_DECLARE(alloc_fill, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_drain, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_one, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_free_one, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_mixed, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_free_raced, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_default, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_magazine, struct alloc_args);
@@ -142,6 +143,26 @@ static inline void stage_drain(stage_t *s)
     CHECK_EQ(stats.free_chunks, stats.chunks);
     CHECK_EQ(stats.largest_row, stats.chunks);
     CHECK_EQ(stats.counts.xopened, stats.counts.xclosed);
+}
+
+/* One request; returns the answer, and why it is NULL. */
+static inline uint64_t stage_one(stage_t *s, uint64_t size, uint32_t align, uint32_t *why)
+{
+    uint64_t *cells;
+
+    s->args.min_bytes = (uint32_t)size;
+    s->args.max_bytes = align;
+    RUN(s, alloc_one);
+    cells = stage_cells(s);
+    *why = (uint32_t)cells[1];
+    CHECK_EQ(cells[0] == 0, *why != GPURT_ALLOC_OK);
+    return cells[0];
+}
+
+static inline void stage_free_one(stage_t *s, uint64_t object)
+{
+    OK(gpurt_copy(rt, 0, s->args.cells, &object, sizeof object, &err));
+    RUN(s, alloc_free_one);
 }
 
 /* All lanes free one object of that size: one of them does, the others are told. */

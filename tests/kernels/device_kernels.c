@@ -16,18 +16,15 @@ GPURT_DEV uint32_t word_of(const struct device_args *p, uint32_t i)
     return (p->device + 1) << 24 ^ gpurt_global_id() << 8 ^ i;
 }
 
-GPURT_DEV uint32_t *object_take(const struct device_args *p)
+GPURT_DEV void object_fill(const struct device_args *p, uint32_t *object)
 {
-    uint32_t *object = (uint32_t *)gpurt_alloc(DEVICE_OBJECT_BYTES);
-
     if (!object)
         gpurt_add_relaxed_sys_u32(p->refused, 1); /* relaxed: a count */
     for (uint32_t i = 0; object && i < WORDS; i++)
         object[i] = word_of(p, i);
-    return object;
 }
 
-GPURT_DEV void object_give(const struct device_args *p, uint32_t *object)
+GPURT_DEV void object_look(const struct device_args *p, const uint32_t *object)
 {
     uint32_t wrong = 0;
 
@@ -35,6 +32,19 @@ GPURT_DEV void object_give(const struct device_args *p, uint32_t *object)
         wrong += object[i] != word_of(p, i);
     if (wrong)
         gpurt_add_relaxed_sys_u32(p->wrong, 1); /* relaxed: a count */
+}
+
+GPURT_DEV uint32_t *object_take(const struct device_args *p)
+{
+    uint32_t *object = (uint32_t *)gpurt_alloc(DEVICE_OBJECT_BYTES);
+
+    object_fill(p, object);
+    return object;
+}
+
+GPURT_DEV void object_give(const struct device_args *p, uint32_t *object)
+{
+    object_look(p, object);
     gpurt_free(object);
 }
 
@@ -46,6 +56,27 @@ GPURT_KERNEL(device_take, struct device_args, p)
 GPURT_KERNEL(device_give, struct device_args, p)
 {
     object_give(p, p->objects[gpurt_global_id()]);
+}
+
+GPURT_KERNEL(device_take_of, struct device_args, p)
+{
+    uint32_t *object = (uint32_t *)gpurt_heap_alloc(&p->heap, DEVICE_OBJECT_BYTES);
+
+    object_fill(p, object);
+    p->objects[gpurt_global_id()] = object;
+}
+
+GPURT_KERNEL(device_give_of, struct device_args, p)
+{
+    uint32_t *object = p->objects[gpurt_global_id()];
+
+    object_look(p, object);
+    gpurt_heap_free(&p->heap, object);
+}
+
+GPURT_KERNEL(device_drop_to, struct device_args, p)
+{
+    gpurt_heap_free(&p->heap, p->objects[gpurt_global_id()]);
 }
 
 GPURT_KERNEL(device_churn, struct device_args, p)

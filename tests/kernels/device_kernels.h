@@ -4,7 +4,7 @@
 #ifndef GPURT_TESTS_DEVICE_KERNELS_H
 #define GPURT_TESTS_DEVICE_KERNELS_H
 
-#include <gpurt/base.h>
+#include <gpurt/allocmap.h>
 #include <gpurt/kernel.h>
 
 enum {
@@ -17,12 +17,18 @@ struct device_args {
     uint32_t *refused;  /* lanes that got none */
     uint32_t *wrong;    /* objects that hold something else */
     uint32_t device, rounds;
+    gpurt_heap_t heap; /* of the kernels that take theirs */
 };
 
 /* Takes an object a lane and fills it with what only this device writes. */
 GPURT_KERNEL_DECLARE(device_take, struct device_args);
 /* Looks at them and gives them back. */
 GPURT_KERNEL_DECLARE(device_give, struct device_args);
+/* The same with the heap that they are given. */
+GPURT_KERNEL_DECLARE(device_take_of, struct device_args);
+GPURT_KERNEL_DECLARE(device_give_of, struct device_args);
+/* Gives them to that heap unlooked-at, whosever they are. */
+GPURT_KERNEL_DECLARE(device_drop_to, struct device_args);
 /* Takes, looks and gives back, rounds times. */
 GPURT_KERNEL_DECLARE(device_churn, struct device_args);
 /* Says `rounds` messages, counted over all lanes. */

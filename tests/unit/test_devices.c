@@ -138,6 +138,38 @@ static void strangers(side_t *a, side_t *b)
     CHECK_EQ(gpurt_heap_destroy(b->rt, &heap, &err), GPURT_E_HANDLE);
 }
 
+static bool visit(void *context, void *object, size_t bytes)
+{
+    (void)object, (void)bytes;
+    ++*(uint32_t *)context;
+    return true;
+}
+
+/* Each call that names a heap says so of one that is another device's, and does nothing. */
+static void stranger_calls(side_t *a, side_t *b)
+{
+    gpurt_heap_stats_t stats;
+    uint64_t faults = 0;
+    uint32_t count = 0;
+    size_t length;
+    char text[64];
+    const gpurt_status_t answers[] = {
+        gpurt_heap_stats(b->rt, &a->heap, &stats, NULL),
+        gpurt_heap_walk(b->rt, &a->heap, visit, &count, NULL),
+        gpurt_heap_trim(b->rt, &a->heap, NULL),
+        gpurt_heap_check(b->rt, &a->heap, NULL),
+        gpurt_heap_grow(b->rt, &a->heap, 4 << 20, NULL),
+        gpurt_heap_faults(b->rt, &a->heap, NULL, 0, &faults, NULL),
+        gpurt_heap_leaks(b->rt, &a->heap, NULL, 0, &count, NULL),
+        gpurt_heap_report(b->rt, &a->heap, false, text, sizeof text, &length, NULL),
+    };
+
+    for (uint32_t i = 0; i < sizeof answers / sizeof answers[0]; i++)
+        CHECK_MSG(answers[i] == GPURT_E_HANDLE, "call %u: %s", i,
+                  gpurt_status_name(answers[i]));
+    CHECK_EQ(count, 0);
+}
+
 /* ---- memory -------------------------------------------------------------------------- */
 
 static void own_heaps(side_t *a, side_t *b)
@@ -159,6 +191,102 @@ static void own_heaps(side_t *a, side_t *b)
     OK(gpurt_launch(b->rt, &launch, device_give, &b->args, &err));
     OK(gpurt_sync(b->rt, &err));
     CHECK_EQ(live_of(b), 0);
+}
+
+/* ---- several heaps each ------------------------------------------------------------------ */
+
+enum {
+    HEAPS = 3 /* of a device, besides its default */
+};
+
+static void heaps_open(side_t *s, gpurt_heap_t *heaps)
+{
+    for (uint32_t i = 0; i < HEAPS; i++) {
+        gpurt_heap_options_t o = {.struct_size = sizeof o, .bytes = (2 + i) << 20};
+
+        OK(gpurt_heap_create(s->rt, &o, &heaps[i], &err));
+    }
+}
+
+static gpurt_heap_stats_t stats_of(side_t *s, const gpurt_heap_t *heap)
+{
+    gpurt_heap_stats_t stats;
+
+    OK(gpurt_heap_check(s->rt, heap, &err));
+    OK(gpurt_heap_stats(s->rt, heap, &stats, &err));
+    return stats;
+}
+
+/* Runs on both at the same time, each with the heap of that number, of its own. */
+#define BOTH(kernel, i)                                           \
+    do {                                                          \
+        a->args.heap = of_a[i];                                   \
+        b->args.heap = of_b[i];                                   \
+        OK(gpurt_launch(a->rt, &launch, kernel, &a->args, &err)); \
+        OK(gpurt_launch(b->rt, &launch, kernel, &b->args, &err)); \
+        OK(gpurt_sync(a->rt, &err));                              \
+        OK(gpurt_sync(b->rt, &err));                              \
+    } while (0)
+
+/* What one heap gave is foreign to the others: of the same device, and of another one. They
+ * count that and leave it alone. */
+static void frees_across(side_t *a, side_t *b, const gpurt_heap_t *of_a,
+                         const gpurt_heap_t *of_b)
+{
+    uint32_t *kept[LANES];
+
+    BOTH(device_take_of, 0);
+    BOTH(device_drop_to, 1);
+    CHECK_EQ(stats_of(a, &of_a[1]).counts.xbad_frees[GPURT_FREE_FOREIGN], LANES);
+    CHECK_EQ(stats_of(b, &of_b[1]).counts.xbad_frees[GPURT_FREE_FOREIGN], LANES);
+    memcpy(kept, b->args.objects, sizeof kept);
+    memcpy(b->args.objects, a->args.objects, sizeof kept);
+    b->args.heap = of_b[2];
+    OK(gpurt_launch(b->rt, &launch, device_drop_to, &b->args, &err));
+    OK(gpurt_launch(b->rt, &launch, device_drop_to, &b->args, &err));
+    OK(gpurt_sync(b->rt, &err));
+    CHECK_EQ(stats_of(b, &of_b[2]).counts.xbad_frees[GPURT_FREE_FOREIGN], 2 * LANES);
+    memcpy(b->args.objects, kept, sizeof kept);
+    CHECK_EQ(stats_of(a, &of_a[0]).live, LANES);
+    CHECK_EQ(stats_of(b, &of_b[0]).live, LANES);
+    BOTH(device_give_of, 0); /* whole, as they were */
+    CHECK_EQ(stats_of(a, &of_a[0]).live, 0);
+    CHECK_EQ(stats_of(b, &of_b[0]).live, 0);
+}
+
+static void several_heaps(side_t *a, side_t *b)
+{
+    gpurt_heap_t of_a[HEAPS], of_b[HEAPS];
+
+    heaps_open(a, of_a);
+    heaps_open(b, of_b);
+    frees_across(a, b, of_a, of_b);
+    for (uint32_t i = 0; i < HEAPS; i++) {
+        BOTH(device_take_of, i);
+        for (uint32_t k = 0; k < HEAPS; k++) {
+            CHECK_EQ(stats_of(a, &of_a[k]).live, k <= i ? LANES : 0);
+            CHECK_EQ(stats_of(b, &of_b[k]).live, k <= i ? LANES : 0);
+        }
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            side_t in_a = {.heap = of_a[i]}, in_b = {.heap = of_b[i]};
+
+            CHECK(is_inside(&in_a, a->args.objects[lane]));
+            CHECK(is_inside(&in_b, b->args.objects[lane]));
+        }
+    }
+    CHECK_EQ(live_of(a), 0); /* the defaults are others */
+    CHECK_EQ(live_of(b), 0);
+    OK(gpurt_heap_destroy(a->rt, &of_a[1], &err)); /* the others stay as they are */
+    CHECK_EQ(stats_of(a, &of_a[2]).live, LANES);
+    CHECK_EQ(stats_of(b, &of_b[1]).live, LANES);
+    BOTH(device_give_of, 2);
+    CHECK_EQ(stats_of(b, &of_b[2]).live, 0);
+    OK(gpurt_heap_destroy(a->rt, &of_a[0], &err));
+    OK(gpurt_heap_destroy(a->rt, &of_a[2], &err));
+    for (uint32_t i = 0; i < HEAPS; i++)
+        OK(gpurt_heap_destroy(b->rt, &of_b[i], &err));
+    side_check(a);
+    side_check(b);
 }
 
 /* A copy from one device's memory into the other's. */
@@ -287,7 +415,9 @@ int main(void)
     side_open(&b, 1);
     each_once(&a, &b);
     strangers(&a, &b);
+    stranger_calls(&a, &b);
     own_heaps(&a, &b);
+    several_heaps(&a, &b);
     copies(&a, &b);
     own_panics(&a, &b);
     side_close(&a);

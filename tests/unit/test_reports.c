@@ -175,12 +175,39 @@ static void check_row(const report_row_t *row)
     OK(gpurt_close(rt, &err));
 }
 
+/* Which device it was is said as long as there is another one. */
+static void check_device(const report_row_t *row)
+{
+    gpurt_options_t options = {.struct_size = sizeof options,
+                               .backend = GPURT_BACKEND_CPU,
+                               .device = 3,
+                               .cpu = row->cpu},
+                    none = {.struct_size = sizeof none, .backend = GPURT_BACKEND_CPU};
+    static char report[32 * 1024];
+    gpurt_t *rt, *other;
+
+    OK(gpurt_open(&none, &other, &err));
+    OK(gpurt_open(&options, &rt, &err));
+    for (uint32_t alone = 0; alone < 2; alone++) {
+        CHECK_EQ(run(rt, row, false), row->status);
+        gpurt_report(rt, report, sizeof report);
+        CHECK_MSG((strstr(report, " on device 3: ") == NULL) == (alone > 0), "%s: %s",
+                  row->name, report);
+        CHECK_MSG(strncmp(report, err.text, strlen(err.text)) == 0, "%s: %s", row->name,
+                  err.text);
+        if (!alone)
+            OK(gpurt_close(other, &err));
+    }
+    OK(gpurt_close(rt, &err));
+}
+
 int main(void)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].by_signal && CHECK_SANITIZED)
             continue;
         check_row(&rows[i]);
+        check_device(&rows[i]);
         printf("ok: %s\n", rows[i].name);
     }
     return 0;

@@ -9,7 +9,8 @@
  * The host makes a heap first (heap.h). gpurt_alloc uses the one that it named the default;
  * gpurt_heap_alloc and so on take theirs: put the gpurt_heap_t into the kernel's arguments
  * and pass its address. Objects are aligned to 16 bytes, those of a power of two up to 32
- * KiB to their size. Memory is not initialised. 0 bytes count as 1.
+ * KiB to their size as long as the heap has slots of it: who relies on that asks with an
+ * alignment. Memory is not initialised. 0 bytes count as 1.
  *
  * Lanes that call together share one atomic a size class. What a lane wrote before it freed
  * comes before what the next owner does. Freeing NULL does nothing; a pointer that cannot

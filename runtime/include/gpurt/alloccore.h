@@ -54,8 +54,17 @@ GPURT_DEV void *gpurt_heap_slot(const gpurt_heap_t *h, gpurt_heap_shape_t of, ui
     return t < slots ? gpurt_slab_slot(h, of.bytes, gpurt_run_chunk(run), t) : NULL;
 }
 
+/* Of the lanes of the mask those whose value is the caller's. */
+GPURT_DEV uint32_t gpurt_heap_group(uint32_t lanes, uint32_t value)
+{
+    uint32_t first = gpurt_shfl_u32(lanes, value, gpurt_leader(lanes));
+
+    return gpurt_all(lanes, value == first) ? lanes : gpurt_match_any_u32(lanes, value);
+}
+
 /* Where the first word did not have a slot for each: all lanes go round together until each has
- * its own, so that one that waits never holds up one that brings. */
+ * its own, so that one that waits never holds up one that brings. From the first word on those of
+ * a class part by alignment: the next classes may serve some of them only. */
 GPURT_DEV void *gpurt_heap_alloc_rest(const gpurt_heap_t *h, uint32_t lanes, uint32_t group,
                                       uint32_t c, uint32_t align, uint64_t word)
 {
@@ -76,7 +85,7 @@ GPURT_DEV void *gpurt_heap_alloc_rest(const gpurt_heap_t *h, uint32_t lanes, uin
         rest = gpurt_ballot(lanes, waits);
         if (!rest)
             break;
-        group &= rest;
+        group &= rest & gpurt_heap_group(lanes, align);
         if (waits && gpurt_is_leader(group)) {
             ask.c = c;
             ask.alone = group == rest;
@@ -93,14 +102,6 @@ GPURT_DEV void *gpurt_heap_alloc_rest(const gpurt_heap_t *h, uint32_t lanes, uin
         gpurt_heap_refused(h, GPURT_ALLOC_FULL);
     gpurt_syncwarp(lanes); /* who came together goes on together */
     return object;
-}
-
-/* Of the lanes of the mask those whose value is the caller's. */
-GPURT_DEV uint32_t gpurt_heap_group(uint32_t lanes, uint32_t value)
-{
-    uint32_t first = gpurt_shfl_u32(lanes, value, gpurt_leader(lanes));
-
-    return gpurt_all(lanes, value == first) ? lanes : gpurt_match_any_u32(lanes, value);
 }
 
 /* How many lanes of a group come before the caller. */

@@ -12,6 +12,11 @@
  * a time. The gpurt_heap_t is a description that may be copied freely; one whose heap was
  * destroyed is recognised. Objects live until they are freed or the heap is destroyed, over
  * any number of kernels.
+ *
+ * Of several devices that are open each has its own. A call here that names a heap of another
+ * device says GPURT_E_HANDLE. Kernels are given heaps of the device that they run on: a free
+ * of an object of another device's heap is counted as foreign (alloc.h), but nothing looks at
+ * the heap of a request, whose tables would then be words of the other device.
  * Context of all calls: host, any thread. */
 #ifndef GPURT_HEAP_H
 #define GPURT_HEAP_H

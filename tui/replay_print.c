@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay_print.h"
+
+#include "activity_text.h"
+
+#include <stdio.h>
+
+/* Of what is free, the part that is not in the longest row. */
+static int fragmented(const replay_measure_t *m)
+{
+    return m->free_bytes ? 100 - (int)(m->longest * 100 / m->free_bytes) : 0;
+}
+
+/* Of what the place had in use when that was most, the part that nobody had asked for. */
+static int waste(const replay_outcome_t *o)
+{
+    return o->peak_used > o->peak_live
+               ? (int)((o->peak_used - o->peak_live) * 100 / o->peak_used)
+               : 0;
+}
+
+static double call_ns(const replay_report_t *r, const replay_line_t *line)
+{
+    return r->trace->call_count ? (double)line->time_ns / r->trace->call_count : 0;
+}
+
+/* Time over the heap's; 0: the heap was not among them. */
+static double of_heap(const replay_report_t *r, const replay_line_t *line)
+{
+    for (uint32_t i = 0; i < r->count; i++)
+        if (r->lines[i].policy == &replay_policies[0] && r->lines[i].time_ns)
+            return (double)line->time_ns / (double)r->lines[i].time_ns;
+    return 0;
+}
+
+/* ---- text ---------------------------------------------------------------------------- */
+
+static void print_trace(const replay_trace_t *t)
+{
+    char a[24], b[24];
+
+    printf("trace      heap %u: %llu requests of %s, %llu frees, %llu left, in %s\n",
+           t->heap, (unsigned long long)t->allocs, activity_bytes(t->bytes, a),
+           (unsigned long long)t->frees, (unsigned long long)t->left,
+           activity_time(t->span_ns, b));
+    printf("           %s live at most; %llu requests were refused then\n",
+           activity_bytes(t->peak_bytes, a), (unsigned long long)t->refused);
+    if (t->odd || t->lost)
+        printf(
+            "           %llu calls do not fit; the log lost %llu messages: the trace has "
+            "holes\n",
+            (unsigned long long)t->odd, (unsigned long long)t->lost);
+}
+
+static void print_line(const replay_report_t *r, const replay_line_t *line)
+{
+    const replay_outcome_t *o = &line->looked;
+    char bytes[24], used[24], time[24], ratio[24] = "-";
+
+    if (of_heap(r, line) > 0)
+        snprintf(ratio, sizeof ratio, "%.2f", of_heap(r, line));
+    printf("%-7s %9llu %9llu %11s %11s %6d%% %10d%% %10s %8.1f %8s\n", line->policy->name,
+           (unsigned long long)o->sums.xserved, (unsigned long long)o->sums.xrefused,
+           activity_bytes(o->sums.xbytes, bytes), activity_bytes(o->peak_used, used),
+           waste(o), fragmented(&o->end), activity_time(line->time_ns, time),
+           call_ns(r, line), ratio);
+}
+
+static void print_pools(const replay_line_t *line)
+{
+    const uint64_t *got = line->looked.end.got;
+
+    if (got[GPURT_PLACE_THREAD] || got[GPURT_PLACE_WARP] || got[GPURT_PLACE_BLOCK])
+        printf("%-7s served %llu of threads, %llu of warps, %llu of blocks, %llu of the "
+               "heap\n",
+               line->policy->name, (unsigned long long)got[GPURT_PLACE_THREAD],
+               (unsigned long long)got[GPURT_PLACE_WARP],
+               (unsigned long long)got[GPURT_PLACE_BLOCK],
+               (unsigned long long)got[GPURT_PLACE_GLOBAL]);
+}
+
+void replay_print_text(const replay_report_t *r)
+{
+    char a[24];
+
+    print_trace(r->trace);
+    printf("memory     %s, %s; %u batches, median of %u rounds\n\n",
+           activity_bytes(r->shape.bytes, a), r->info.name, r->trace->batch_count,
+           r->rounds);
+    printf("%-7s %9s %9s %11s %11s %7s %11s %10s %8s %8s\n", "policy", "served", "refused",
+           "bytes", "peak used", "waste", "fragmented", "time", "ns/call", "of heap");
+    for (uint32_t i = 0; i < r->count; i++)
+        print_line(r, &r->lines[i]);
+    for (uint32_t i = 0; i < r->count; i++)
+        print_pools(&r->lines[i]);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------- */
+
+static void json_line(const replay_report_t *r, const replay_line_t *line)
+{
+    const replay_outcome_t *o = &line->looked;
+
+    printf("{\"policy\":\"%s\",\"served\":%llu,\"served_bytes\":%llu,\"refused\":%llu,"
+           "\"looked_at\":%llu,\"peak_used_bytes\":%llu,\"peak_asked_bytes\":%llu,"
+           "\"waste_percent\":%d",
+           line->policy->name, (unsigned long long)o->sums.xserved,
+           (unsigned long long)o->sums.xbytes, (unsigned long long)o->sums.xrefused,
+           (unsigned long long)o->sums.xlooked, (unsigned long long)o->peak_used,
+           (unsigned long long)o->peak_live, waste(o));
+    printf(",\"free_bytes\":%llu,\"longest_free_bytes\":%llu,\"fragmented_percent\":%d,"
+           "\"got\":[%llu,%llu,%llu,%llu]",
+           (unsigned long long)o->end.free_bytes, (unsigned long long)o->end.longest,
+           fragmented(&o->end), (unsigned long long)o->end.got[GPURT_PLACE_THREAD],
+           (unsigned long long)o->end.got[GPURT_PLACE_WARP],
+           (unsigned long long)o->end.got[GPURT_PLACE_BLOCK],
+           (unsigned long long)o->end.got[GPURT_PLACE_GLOBAL]);
+    printf(",\"time_ns\":%llu,\"call_ns\":%.2f,\"of_heap\":",
+           (unsigned long long)line->time_ns, call_ns(r, line));
+    if (of_heap(r, line) > 0)
+        printf("%.3f}", of_heap(r, line));
+    else
+        printf("null}");
+}
+
+void replay_print_json(const replay_report_t *r)
+{
+    const replay_trace_t *t = r->trace;
+
+    printf("{\"heap\":%u,\"allocs\":%llu,\"alloc_bytes\":%llu,\"frees\":%llu,\"left\":%llu,"
+           "\"refused_then\":%llu,\"odd\":%llu,\"lost\":%llu,\"peak_live_bytes\":%llu,"
+           "\"trace_ns\":%llu",
+           t->heap, (unsigned long long)t->allocs, (unsigned long long)t->bytes,
+           (unsigned long long)t->frees, (unsigned long long)t->left,
+           (unsigned long long)t->refused, (unsigned long long)t->odd,
+           (unsigned long long)t->lost, (unsigned long long)t->peak_bytes,
+           (unsigned long long)t->span_ns);
+    printf(
+        ",\"back_end\":\"%s\",\"bytes\":%llu,\"batches\":%u,\"rounds\":%u,\"policies\":[",
+        r->info.backend == GPURT_BACKEND_CUDA ? "cuda" : "cpu",
+        (unsigned long long)r->shape.bytes, t->batch_count, r->rounds);
+    for (uint32_t i = 0; i < r->count; i++) {
+        printf("%s", i ? "," : "");
+        json_line(r, &r->lines[i]);
+    }
+    printf("]}\n");
+}
