@@ -59,11 +59,14 @@ GPURT_DEV bool gpurt_run_is_worth(uint64_t run, bool whole, uint32_t slots)
                       gpurt_run_limit(run) - gpurt_run_ticket(run) >= slots);
 }
 
-/* Nearly always it is set already. was: what the word held, behind the exchange of the run. */
-GPURT_DEV void gpurt_run_hint(uint64_t *word, uint32_t i, uint64_t was)
+/* Nearly always it is set already. was: what the word held, behind the exchange of the run.
+ * Returns: whether it was missing. */
+GPURT_DEV bool gpurt_run_hint(uint64_t *word, uint32_t i, uint64_t was)
 {
-    if (!(was >> (i % 64) & 1u))
-        gpurt_or_acq_rel_far_u64(word, 1ull << (i % 64)); /* AH5.rel AH5.acq */
+    if (was >> (i % 64) & 1u)
+        return false;
+    gpurt_or_acq_rel_far_u64(word, 1ull << (i % 64)); /* AH5.rel AH5.acq */
+    return true;
 }
 
 /* Clears the hint of a run that is not worth taking. Returns: the shard's word as it is then:
@@ -220,7 +223,10 @@ GPURT_DEV void gpurt_run_install(const gpurt_heap_t *h, uint32_t shard, uint32_t
     classes_were = gpurt_load_relaxed_dev_u64(classes);
     gpurt_run_hint(some, shard, some_was);
     if (gpurt_run_is_worth(run + n, true, gpurt_shape_slots(gpurt_class_shape(c)))) {
-        gpurt_run_hint(whole, shard, whole_was);
+        /* A thief who has cleared the class's hint and found the shard's missing goes away:
+         * who sets the shard's looks at the class's after that. */
+        if (gpurt_run_hint(whole, shard, whole_was))
+            classes_were = gpurt_load_relaxed_dev_u64(classes); /* relaxed: AH5.acq */
         gpurt_run_hint(classes, c, classes_were);
     }
     gpurt_tree_news(h);
