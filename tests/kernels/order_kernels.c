@@ -11,8 +11,9 @@
 
 /* ---- pieces, granules, rows ----------------------------------------------------------- */
 
-/* All lanes use objects of a warp's arena, whose pieces then go back to the heap. What a mark says
- * that is older than a reset is found out in the pieces that are left. */
+/* All lanes use objects of a warp's arena, whose first piece then goes back to the heap. One piece
+ * alone, because the race detector takes a meeting of one lane for a meeting of its warp. What a
+ * mark says that is older than a reset is found out in the pieces that are left. */
 GPURT_DEVN void order_arena_release(const struct order_args *p)
 {
     gpurt_arena_source_t source = {0};
@@ -26,7 +27,10 @@ GPURT_DEVN void order_arena_release(const struct order_args *p)
     begin = gpurt_arena_mark(&a);
     object = (char *)gpurt_arena_warp_alloc(&a, 16);
     older = gpurt_arena_mark(&a);
-    order_expect(p, object && gpurt_arena_warp_alloc(&a, 16));
+    order_expect(p, object != NULL);
+    if (p->scene == ORDER_ARENA_RESET ||
+        p->scene == ORDER_ARENA_MARK) /* the newest stays */
+        order_expect(p, gpurt_arena_warp_alloc(&a, 16) != NULL);
     order_tell(p, (uint64_t)(object - p->heap.chunks) >> GPURT_CHUNK_SHIFT);
     order_write(p);
     if (p->scene == ORDER_ARENA_RELEASE)
@@ -150,6 +154,8 @@ GPURT_DEV void order_by_warp(const struct order_args *p, uint32_t block)
         order_numbers(p, first);
     if (p->scene == ORDER_GC_CONTROL)
         order_gc_control(p, first);
+    if (p->scene == ORDER_GC_WAIT)
+        order_gc_wait(p, first);
     if (p->scene >= ORDER_GC_OBJECT && p->scene <= ORDER_GC_SHADE)
         order_gc(p, first);
     if (p->scene == ORDER_GC_DONE)

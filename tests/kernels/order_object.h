@@ -32,7 +32,8 @@ GPURT_DEV void order_gc_args(const struct order_args *p, struct gpurt_gc_args *a
     a->gc = p->gc;
     a->control = 9ull << 32;
     a->begins = 1;
-    a->polls = a->marked = 0;
+    a->polls = 1;
+    a->marked = 0;
     a->moves = NULL;
     a->move_count = 0;
     a->cycle = 9;
@@ -121,7 +122,26 @@ GPURT_DEVN void order_gc(const struct order_args *p, bool first)
     }
 }
 
-/* A cycle begins: sections know of it. */
+/* Another warp has advanced the epoch for which the collector waits. */
+GPURT_DEVN void order_gc_wait(const struct order_args *p, bool first)
+{
+    struct gpurt_gc_args a;
+
+    if (first) {
+        order_write(p);
+        order_expect(p, gpurt_epoch_advance(&p->gc.sections, GPURT_FULL_MASK));
+        gpurt_store_relaxed_dev_u64(
+            &p->gc.control->course.xtarget,
+            (uint32_t)gpurt_load_relaxed_dev_u64(&p->gc.sections.counts->xepoch));
+        return;
+    }
+    order_gc_args(p, &a);
+    a.begins = 0; /* long ago */
+    order_expect(p, gpurt_gc_wait_warp(&a));
+    order_read(p);
+}
+
+/* A cycle begins: sections know of it. It takes more than one step until all have ended. */
 GPURT_DEVN void order_gc_control(const struct order_args *p, bool first)
 {
     struct gpurt_gc_args a;
@@ -131,7 +151,7 @@ GPURT_DEVN void order_gc_control(const struct order_args *p, bool first)
         order_gc_args(p, &a);
         if (gpurt_lane() == 0)
             order_write_all(p);
-        gpurt_gc_wait_warp(&a);
+        order_expect(p, !gpurt_gc_wait_warp(&a));
         return;
     }
     in = gpurt_gc_enter(&p->gc, GPURT_FULL_MASK);

@@ -102,6 +102,8 @@ GPURT_DEVN void order_retire(const struct order_args *p)
         objects[i] = gpurt_heap_alloc(&p->heap, 16);
     slot = epoch ? gpurt_epoch_enter(&p->few, GPURT_FULL_MASK)
                  : gpurt_hazard_open(&p->hazards, GPURT_FULL_MASK);
+    if (!epoch && gpurt_lane() % 2) /* of the first ones every other stays */
+        gpurt_hazard_set(&p->hazards, slot, 0, objects[0]);
     for (uint32_t i = 0; i < ORDER_RETIRES; i++)
         if (epoch)
             gpurt_epoch_retire(&p->few, slot, GPURT_FULL_MASK, objects[i]);
@@ -111,6 +113,11 @@ GPURT_DEVN void order_retire(const struct order_args *p)
         gpurt_epoch_leave(&p->few, slot, GPURT_FULL_MASK);
     else
         gpurt_hazard_close(&p->hazards, slot, GPURT_FULL_MASK);
+    for (uint32_t i = 0; i < 2; i++) /* then there is nothing left */
+        if (epoch)
+            gpurt_epoch_flush(&p->few, GPURT_FULL_MASK);
+        else
+            gpurt_hazard_flush(&p->hazards, GPURT_FULL_MASK);
 }
 
 /* ---- counted objects ----------------------------------------------------------------- */

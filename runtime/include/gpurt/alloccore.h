@@ -83,7 +83,6 @@ GPURT_DEV void *gpurt_heap_alloc_rest(const gpurt_heap_t *h, uint32_t lanes, uin
             word = gpurt_run_next(h, &ask, word, gpurt_popc(group));
             c = ask.c;
         }
-        gpurt_syncwarp(lanes); /* what the leaders have acquired holds for all */
         word = gpurt_shfl_u64(lanes, word, waits ? gpurt_leader(group) : gpurt_lane());
         c = gpurt_shfl_u32(lanes, c, waits ? gpurt_leader(group) : gpurt_lane());
     }
@@ -91,7 +90,9 @@ GPURT_DEV void *gpurt_heap_alloc_rest(const gpurt_heap_t *h, uint32_t lanes, uin
         object = gpurt_heap_slot(h, gpurt_heap_shape(c), run, t);
     else
         gpurt_heap_refused(h, GPURT_ALLOC_FULL);
-    gpurt_syncwarp(lanes); /* who came together goes on together */
+    /* What the leaders have acquired holds for all, and who came together goes on together. A
+     * claim before it needs neither: its own atomics tell which bits there are. */
+    gpurt_syncwarp(lanes);
     return object;
 }
 
@@ -236,7 +237,6 @@ GPURT_DEVN uint32_t gpurt_core_alloc_warp(const gpurt_heap_t *h, uint32_t n, siz
             if (brings || !gpurt_run_is_live(run))
                 run = gpurt_core_next(h, &c, run, k);
         }
-        gpurt_syncwarp(GPURT_FULL_MASK); /* what lane 0 has acquired holds for all */
         run = gpurt_shfl_u64(GPURT_FULL_MASK, run, 0);
         c = gpurt_shfl_u32(GPURT_FULL_MASK, c, 0);
         if (run == GPURT_RUN_NONE)
@@ -248,7 +248,7 @@ GPURT_DEVN uint32_t gpurt_core_alloc_warp(const gpurt_heap_t *h, uint32_t n, siz
                 gpurt_heap_slot(h, gpurt_heap_shape(c), run, gpurt_run_ticket(run) + i);
         done += got;
     }
-    gpurt_syncwarp(GPURT_FULL_MASK);
+    gpurt_syncwarp(GPURT_FULL_MASK); /* what lane 0 has acquired, and out, are all lanes' */
     if (done < n && gpurt_lane() == 0)
         gpurt_heap_refused(h, why);
     return done;

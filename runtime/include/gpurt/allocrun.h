@@ -77,8 +77,7 @@ GPURT_DEVN uint64_t gpurt_run_unhint(const gpurt_heap_t *h, uint32_t shard, uint
     /* relaxed: before the next */
     gpurt_red_and_relaxed_dev_u64(gpurt_run_hints(h, c, whole) + shard / 64,
                                   ~(1ull << (shard % 64)));
-    return gpurt_add_acq_rel_far_u64(gpurt_run_current(h, shard, c),
-                                     0); /* AH4.rel AH4.acq */
+    return gpurt_add_release_far_u64(gpurt_run_current(h, shard, c), 0); /* AH4.rel */
 }
 
 /* Takes what is left of a run. own: the shard that asks. whole: only of runs that have an
@@ -106,7 +105,7 @@ GPURT_DEVN uint64_t gpurt_run_steal(const gpurt_heap_t *h, uint32_t own, uint32_
             if (!gpurt_run_is_worth(run, whole, slots) &&
                 !gpurt_run_is_worth(gpurt_run_unhint(h, shard, c, whole), whole, slots))
                 continue;
-            run = gpurt_xchg_acq_rel_far_u64(current, 0); /* AH2.rel AH2.acq */
+            run = gpurt_xchg_acquire_far_u64(current, 0); /* AH2.acq */
             if (gpurt_run_is_live(run)) {
                 /* relaxed: a statistic */
                 gpurt_red_add_relaxed_dev_u64(&h->counts->xstolen, 1);
@@ -215,7 +214,7 @@ GPURT_DEV void gpurt_run_install(const gpurt_heap_t *h, uint32_t shard, uint32_t
     uint64_t *classes = gpurt_run_wholes(h), some_was, whole_was, classes_were;
     uint64_t *current = gpurt_run_current(h, shard, c);
     uint64_t old =
-        gpurt_xchg_acq_rel_far_u64(current, run + n); /* AH2.rel AH2.acq AH4.rel AH4.acq */
+        gpurt_xchg_acq_rel_far_u64(current, run + n); /* AH2.rel AH2.acq AH4.acq */
 
     /* relaxed, all: looks, on their way together */
     some_was = gpurt_load_relaxed_dev_u64(some);
@@ -284,7 +283,7 @@ GPURT_DEVN bool gpurt_run_dry(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
         return true;
     if (!word || (run >> 24 == word >> 24 && gpurt_run_ticket(run) < GPURT_RUN_WORN))
         return false;                                    /* that has been said */
-    run = gpurt_xchg_acq_rel_far_u64(current, word + 1); /* AH2.rel AH2.acq */
+    run = gpurt_xchg_acquire_far_u64(current, word + 1); /* AH2.acq */
     if (!gpurt_run_is_live(run))
         return false;
     gpurt_slab_dispose(h, c, run); /* it came between the two */
