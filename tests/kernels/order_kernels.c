@@ -124,6 +124,8 @@ GPURT_DEV void order_by_lane(const struct order_args *p, uint32_t block)
         order_news(p, first);
     else if (p->scene == ORDER_DRY)
         order_dry(p, first);
+    else if (p->scene == ORDER_HAZARD_LATE)
+        order_hazard_late(p, first);
     else if (p->scene == ORDER_HAZARD_FIND)
         order_hazard_find(p, first);
     else if (p->scene == ORDER_REF_UNDO)

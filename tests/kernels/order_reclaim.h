@@ -90,6 +90,32 @@ GPURT_DEVN void order_hazard_find(const struct order_args *p, bool first)
     order_read(p);
 }
 
+/* An object is unlinked while a lane is about to name it: either that finds out in time, or who
+ * unlinked it sees it named, as a scan would. cells: where it is linked, whether the lane is there, whether
+ * the object is gone. Context: one lane of each block. */
+GPURT_DEVN void order_hazard_late(const struct order_args *p, bool first)
+{
+    const gpurt_hazards_t *h = &p->hazards;
+    uint64_t object = (uint64_t)(uintptr_t)p->notes;
+
+    if (first) {
+        gpurt_store_relaxed_dev_u64(p->cells, object);
+        gpurt_store_relaxed_dev_u64(p->cells + 1, 1);
+        if (gpurt_hazard_protect(h, 0, 0, p->cells) == p->notes) {
+            gpurt_red_add_relaxed_dev_u32(p->xmet, 1);
+            gpurt_relax();
+            order_expect(p, !gpurt_load_relaxed_dev_u64(p->cells + 2));
+        }
+        return;
+    }
+    while (!gpurt_load_relaxed_dev_u64(p->cells + 1))
+        gpurt_relax();
+    gpurt_xchg_acq_rel_dev_u64(p->cells, 0);
+    gpurt_fence_store_load_dev();
+    if (gpurt_slot_peek(gpurt_hazard_pointer(h, 0, 0)) != object)
+        gpurt_store_relaxed_dev_u64(p->cells + 2, 1);
+}
+
 /* Objects of all lanes, again and again, with nothing between the calls: the words of a slot are
  * handed from lane to lane by these alone. Context: one warp. */
 GPURT_DEVN void order_retire(const struct order_args *p)

@@ -86,7 +86,6 @@ static uint32_t run_scene(uint32_t scene)
     uint32_t wrong, met;
     stage_t s;
 
-    fprintf(stderr, "\r%u ", scene); /* which one it was, when it fails */
     stage_open(&s, scene);
     RUN(&s, order_scene);
     stage_read(&wrong, s.args.xwrong, sizeof wrong);
