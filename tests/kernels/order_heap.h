@@ -192,7 +192,8 @@ GPURT_DEVN void order_dry(const struct order_args *p, bool first)
         return;
     }
     for (uint64_t news = 1; !gpurt_run_dry(h, 0, ORDER_CLASS, gpurt_run_bare(news)); news++)
-        gpurt_relax(); /* or it has the first one's priority for ever */
+        if (news % 8 == 0)
+            gpurt_relax(); /* or it has the first one's priority for ever */
     if (gpurt_load_relaxed_dev_u64(gpurt_run_current(h, 0, ORDER_CLASS)) & GPURT_RUN_DRY) {
         gpurt_red_add_relaxed_dev_u32(p->xmet, 1);
         order_read(p);
