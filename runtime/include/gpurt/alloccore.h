@@ -83,6 +83,7 @@ GPURT_DEV void *gpurt_heap_alloc_rest(const gpurt_heap_t *h, uint32_t lanes, uin
             word = gpurt_run_next(h, &ask, word, gpurt_popc(group));
             c = ask.c;
         }
+        gpurt_syncwarp(lanes); /* the leaders are through */
         word = gpurt_shfl_u64(lanes, word, waits ? gpurt_leader(group) : gpurt_lane());
         c = gpurt_shfl_u32(lanes, c, waits ? gpurt_leader(group) : gpurt_lane());
     }
