@@ -91,8 +91,7 @@ GPURT_DEV void *gpurt_heap_alloc_rest(const gpurt_heap_t *h, uint32_t lanes, uin
         object = gpurt_heap_slot(h, gpurt_heap_shape(c), run, t);
     else
         gpurt_heap_refused(h, GPURT_ALLOC_FULL);
-    /* What the leaders have acquired holds for all, and who came together goes on together. A
-     * claim before it needs neither: its own atomics tell which bits there are. */
+    /* Who came together goes on together, and what the leaders have acquired holds for all. */
     gpurt_syncwarp(lanes);
     return object;
 }
