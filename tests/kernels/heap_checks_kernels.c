@@ -141,8 +141,8 @@ GPURT_KERNEL(checks_warp, struct checks_args, p)
     gpurt_magazine_flush(m, &p->heap);
     got = gpurt_heap_alloc_warp(&p->heap, p->count, p->size, out);
     for (uint32_t i = gpurt_lane(); i < got; i += GPURT_WARP_SIZE)
-        for (uint32_t at = 0; at < p->size; at++)
-            ((char *)out[i])[at] = (char)at;
+        for (uint32_t at = 0; at < p->size; at++) /* what other lanes have put there */
+            ((char *)out[got - 1 - i])[at] = (char)at;
     gpurt_syncwarp(GPURT_FULL_MASK);
     if (p->mode)
         for (uint32_t i = gpurt_lane(); i < got; i += GPURT_WARP_SIZE)

@@ -12,6 +12,7 @@ GPURT_KERNEL_DECLARE(checks_alloc, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_free_raced, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_leak, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_storm, struct checks_args);
+GPURT_KERNEL_DECLARE(checks_warp, struct checks_args);
 
 enum {
     SEEDS = 100,
@@ -21,7 +22,7 @@ enum {
 
 typedef struct stage {
     struct checks_args args;
-    gpurt_launch_t launch;
+    gpurt_launch_t launch, warps; /* warps: blocks of two whole ones */
 } stage_t;
 
 static void expect_faults(const gpurt_heap_t *heap, uint64_t want)
@@ -45,7 +46,8 @@ static void run_seed(uint32_t seed)
                                     .checks = GPURT_CHECKS_CHEAP + seed % 2,
                                     .keep_bytes = seed % 5 * 20000};
     stage_t s = {.args = {.size = 40, .align = 16, .seed = seed, .count = 10},
-                 .launch = {.grid = {LANES / 48, 1, 1}, .block = {48, 1, 1}}};
+                 .launch = {.grid = {LANES / 48, 1, 1}, .block = {48, 1, 1}},
+                 .warps = {.grid = {1, 1, 1}, .block = {64, 1, 1}}};
     gpurt_heap_stats_t stats;
     uint32_t places;
 
@@ -53,6 +55,10 @@ static void run_seed(uint32_t seed)
     s.args.cells = (uint64_t *)stage_zeros(CELLS * sizeof(uint64_t));
     s.args.lines = (uint32_t *)stage_zeros(sizeof(uint32_t) * LINES);
     RUN(&s, checks_storm);
+    expect_faults(&s.args.heap, 0);
+    s.args.mode = 1;
+    RUN_AS(&s, warps, checks_warp);
+    s.args.mode = 0;
     expect_faults(&s.args.heap, 0);
     RUN(&s, checks_alloc);
     RUN(&s, checks_free_raced);

@@ -72,7 +72,7 @@ GPURT_DEV void *gpurt_heap_alloc_rest(const gpurt_heap_t *h, uint32_t lanes, uin
     uint64_t run = 0;
     bool waits = true;
     void *object = NULL;
-    uint32_t t = 0;
+    uint32_t t = 0, alike = gpurt_heap_group(lanes, align);
 
     for (;;) {
         uint32_t rest;
@@ -85,14 +85,15 @@ GPURT_DEV void *gpurt_heap_alloc_rest(const gpurt_heap_t *h, uint32_t lanes, uin
         rest = gpurt_ballot(lanes, waits);
         if (!rest)
             break;
-        group &= rest & gpurt_heap_group(lanes, align);
+        group &= rest & alike;
         if (waits && gpurt_is_leader(group)) {
             ask.c = c;
             ask.alone = group == rest;
             word = gpurt_run_next(h, &ask, word, gpurt_popc(group));
             c = ask.c;
         }
-        gpurt_syncwarp(lanes); /* what the leaders have acquired holds for all */
+        /* The leaders are through, and a claim of the other lanes comes after what they acquired. */
+        gpurt_syncwarp(lanes);
         word = gpurt_shfl_u64(lanes, word, waits ? gpurt_leader(group) : gpurt_lane());
         c = gpurt_shfl_u32(lanes, c, waits ? gpurt_leader(group) : gpurt_lane());
     }
@@ -100,7 +101,8 @@ GPURT_DEV void *gpurt_heap_alloc_rest(const gpurt_heap_t *h, uint32_t lanes, uin
         object = gpurt_heap_slot(h, gpurt_heap_shape(c), run, t);
     else
         gpurt_heap_refused(h, GPURT_ALLOC_FULL);
-    gpurt_syncwarp(lanes); /* who came together goes on together */
+    /* Who came together goes on together, and what the leaders have acquired holds for all. */
+    gpurt_syncwarp(lanes);
     return object;
 }
 
@@ -237,7 +239,8 @@ GPURT_DEVN uint32_t gpurt_core_alloc_warp(const gpurt_heap_t *h, uint32_t n, siz
             if (brings || !gpurt_run_is_live(run))
                 run = gpurt_core_next(h, &c, run, k);
         }
-        gpurt_syncwarp(GPURT_FULL_MASK); /* what lane 0 has acquired holds for all */
+        /* The others' claims come after what lane 0 acquired. */
+        gpurt_syncwarp(GPURT_FULL_MASK);
         run = gpurt_shfl_u64(GPURT_FULL_MASK, run, 0);
         c = gpurt_shfl_u32(GPURT_FULL_MASK, c, 0);
         if (run == GPURT_RUN_NONE)
@@ -249,7 +252,7 @@ GPURT_DEVN uint32_t gpurt_core_alloc_warp(const gpurt_heap_t *h, uint32_t n, siz
                 gpurt_heap_slot(h, gpurt_heap_shape(c), run, gpurt_run_ticket(run) + i);
         done += got;
     }
-    gpurt_syncwarp(GPURT_FULL_MASK);
+    gpurt_syncwarp(GPURT_FULL_MASK); /* what lane 0 has acquired, and out, are all lanes' */
     if (done < n && gpurt_lane() == 0)
         gpurt_heap_refused(h, why);
     return done;

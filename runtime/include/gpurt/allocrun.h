@@ -59,11 +59,14 @@ GPURT_DEV bool gpurt_run_is_worth(uint64_t run, bool whole, uint32_t slots)
                       gpurt_run_limit(run) - gpurt_run_ticket(run) >= slots);
 }
 
-/* Nearly always it is set already. was: what the word held, behind the exchange of the run. */
-GPURT_DEV void gpurt_run_hint(uint64_t *word, uint32_t i, uint64_t was)
+/* Nearly always it is set already. was: what the word held, behind the exchange of the run.
+ * Returns: whether it was missing. */
+GPURT_DEV bool gpurt_run_hint(uint64_t *word, uint32_t i, uint64_t was)
 {
-    if (!(was >> (i % 64) & 1u))
-        gpurt_or_acq_rel_far_u64(word, 1ull << (i % 64)); /* AH5.rel AH5.acq */
+    if (was >> (i % 64) & 1u)
+        return false;
+    gpurt_or_acq_rel_far_u64(word, 1ull << (i % 64)); /* AH5.rel AH5.acq */
+    return true;
 }
 
 /* Clears the hint of a run that is not worth taking. Returns: the shard's word as it is then:
@@ -74,8 +77,7 @@ GPURT_DEVN uint64_t gpurt_run_unhint(const gpurt_heap_t *h, uint32_t shard, uint
     /* relaxed: before the next */
     gpurt_red_and_relaxed_dev_u64(gpurt_run_hints(h, c, whole) + shard / 64,
                                   ~(1ull << (shard % 64)));
-    return gpurt_add_acq_rel_far_u64(gpurt_run_current(h, shard, c),
-                                     0); /* AH4.rel AH4.acq */
+    return gpurt_add_release_far_u64(gpurt_run_current(h, shard, c), 0); /* AH4.rel */
 }
 
 /* Takes what is left of a run. own: the shard that asks. whole: only of runs that have an
@@ -103,7 +105,7 @@ GPURT_DEVN uint64_t gpurt_run_steal(const gpurt_heap_t *h, uint32_t own, uint32_
             if (!gpurt_run_is_worth(run, whole, slots) &&
                 !gpurt_run_is_worth(gpurt_run_unhint(h, shard, c, whole), whole, slots))
                 continue;
-            run = gpurt_xchg_acq_rel_far_u64(current, 0); /* AH2.rel AH2.acq */
+            run = gpurt_xchg_acquire_far_u64(current, 0); /* AH2.acq */
             if (gpurt_run_is_live(run)) {
                 /* relaxed: a statistic */
                 gpurt_red_add_relaxed_dev_u64(&h->counts->xstolen, 1);
@@ -212,7 +214,7 @@ GPURT_DEV void gpurt_run_install(const gpurt_heap_t *h, uint32_t shard, uint32_t
     uint64_t *classes = gpurt_run_wholes(h), some_was, whole_was, classes_were;
     uint64_t *current = gpurt_run_current(h, shard, c);
     uint64_t old =
-        gpurt_xchg_acq_rel_far_u64(current, run + n); /* AH2.rel AH2.acq AH4.rel AH4.acq */
+        gpurt_xchg_acq_rel_far_u64(current, run + n); /* AH2.rel AH2.acq AH4.acq */
 
     /* relaxed, all: looks, on their way together */
     some_was = gpurt_load_relaxed_dev_u64(some);
@@ -220,7 +222,10 @@ GPURT_DEV void gpurt_run_install(const gpurt_heap_t *h, uint32_t shard, uint32_t
     classes_were = gpurt_load_relaxed_dev_u64(classes);
     gpurt_run_hint(some, shard, some_was);
     if (gpurt_run_is_worth(run + n, true, gpurt_shape_slots(gpurt_class_shape(c)))) {
-        gpurt_run_hint(whole, shard, whole_was);
+        /* A thief who has cleared the class's hint and found the shard's missing goes away:
+         * who sets the shard's looks at the class's after that. */
+        if (gpurt_run_hint(whole, shard, whole_was))
+            classes_were = gpurt_load_relaxed_dev_u64(classes); /* relaxed: AH5.acq */
         gpurt_run_hint(classes, c, classes_were);
     }
     gpurt_tree_news(h);
@@ -278,7 +283,7 @@ GPURT_DEVN bool gpurt_run_dry(const gpurt_heap_t *h, uint32_t shard, uint32_t c,
         return true;
     if (!word || (run >> 24 == word >> 24 && gpurt_run_ticket(run) < GPURT_RUN_WORN))
         return false;                                    /* that has been said */
-    run = gpurt_xchg_acq_rel_far_u64(current, word + 1); /* AH2.rel AH2.acq */
+    run = gpurt_xchg_acquire_far_u64(current, word + 1); /* AH2.acq */
     if (!gpurt_run_is_live(run))
         return false;
     gpurt_slab_dispose(h, c, run); /* it came between the two */

@@ -58,10 +58,12 @@ GPURT_DEVN void gpurt_tree_lower(const gpurt_heap_t *h, uint32_t tree, uint32_t 
     if (old & ~bit)
         return;
     bit = 1ull << (leaf / 64 % 64);
-    gpurt_and_acquire_far_u64(root, ~bit);       /* AT1.acq */
-    if (gpurt_load_relaxed_dev_u64(branch)) {    /* relaxed: likewise */
-        gpurt_red_or_release_dev_u64(root, bit); /* AT1.rel */
-        gpurt_tree_news(h);                      /* who looked meanwhile missed it */
+    gpurt_and_acquire_far_u64(root, ~bit);    /* AT1.acq */
+    if (gpurt_load_relaxed_dev_u64(branch)) { /* relaxed: likewise */
+        /* relaxed: who set the branch's bit has said so at the root, or is about to, and what
+         * changes a word with one atomic hands on what was released to it */
+        gpurt_red_or_relaxed_dev_u64(root, bit);
+        gpurt_tree_news(h); /* who looked meanwhile missed it */
     }
 }
 

@@ -137,7 +137,7 @@ GPURT_DEVN bool gpurt_epoch_advance(const gpurt_epochs_t *e, uint32_t lanes)
     bool on = false;
 
     if (gpurt_is_leader(lanes)) {
-        epoch = gpurt_load_acquire_dev_u64(&e->counts->xepoch); /* EP2.acq */
+        epoch = gpurt_load_relaxed_dev_u64(&e->counts->xepoch); /* relaxed: the fence */
         gpurt_fence_store_load_dev();
     }
     gpurt_syncwarp(lanes);
@@ -146,7 +146,7 @@ GPURT_DEVN bool gpurt_epoch_advance(const gpurt_epochs_t *e, uint32_t lanes)
         return false;
     gpurt_syncwarp(lanes); /* the leader publishes what all have acquired */
     if (gpurt_is_leader(lanes))
-        on = gpurt_cas_acq_rel_dev_u64(&e->counts->xepoch, &epoch, /* EP2.rel EP2.acq */
+        on = gpurt_cas_release_dev_u64(&e->counts->xepoch, &epoch, /* EP2.rel */
                                        (uint32_t)(epoch + 1));
     return gpurt_shfl_u32(lanes, on, gpurt_leader(lanes));
 }
@@ -162,7 +162,6 @@ GPURT_DEVN uint32_t gpurt_epoch_free_ripe(const gpurt_epochs_t *e, uint32_t slot
 
     if (gpurt_is_leader(lanes))
         now = (uint32_t)gpurt_load_acquire_dev_u64(&e->counts->xepoch); /* EP2.acq */
-    gpurt_syncwarp(lanes);
     now = gpurt_shfl_u32(lanes, now, gpurt_leader(lanes));
     do {
         uint32_t at = limbo->head + rank;
@@ -170,7 +169,7 @@ GPURT_DEVN uint32_t gpurt_epoch_free_ripe(const gpurt_epochs_t *e, uint32_t slot
         bool mine = (int32_t)(limbo->tail - at) > 0 && (int32_t)(now - item.stamp) >= 2;
 
         ripe = gpurt_popc(gpurt_ballot(lanes, mine)); /* the first ones: stamps only grow */
-        gpurt_syncwarp(lanes);                        /* all have read */
+        gpurt_syncwarp(lanes); /* all have read, and what the leader acquired is all's */
         if (gpurt_is_leader(lanes))
             limbo->head += ripe;
         gpurt_syncwarp(lanes);
@@ -238,17 +237,15 @@ GPURT_DEVN uint32_t gpurt_epoch_retire(const gpurt_epochs_t *e, uint32_t slot,
         uint32_t now;
         bool due;
 
-        gpurt_syncwarp(lanes); /* all have read */
-        now = gpurt_epoch_free_ripe(e, slot, lanes);
+        now = gpurt_epoch_free_ripe(e, slot, lanes); /* meets before it changes anything */
         due = gpurt_epoch_is_due(e, limbo, n, now);
-        gpurt_syncwarp(lanes); /* likewise */
+        gpurt_syncwarp(lanes); /* all have read */
         if (due) {
             now += gpurt_epoch_advance(e, lanes);
             gpurt_epoch_free_ripe(e, slot, lanes);
         }
         if (gpurt_is_leader(lanes))
-            limbo->looked = now;
-        gpurt_syncwarp(lanes);
+            limbo->looked = now; /* read when lanes have met again: below, in the put */
     }
     if (gpurt_epoch_put(e, slot, lanes, want, object) || !object)
         return GPURT_RETIRE_KEPT;

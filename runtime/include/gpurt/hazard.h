@@ -233,10 +233,8 @@ GPURT_DEVN uint32_t gpurt_hazard_retire(const gpurt_hazards_t *h, uint32_t slot,
 
     if (slot >= h->slot_count)
         return object ? GPURT_RETIRE_NO_SLOT : GPURT_RETIRE_KEPT;
-    if (h->retired_counts[slot] + n > h->retired_size) {
-        gpurt_syncwarp(lanes); /* all have looked */
-        gpurt_hazard_scan(h, slot, lanes);
-    }
+    if (h->retired_counts[slot] + n > h->retired_size)
+        gpurt_hazard_scan(h, slot, lanes); /* meets before it changes anything */
     count = h->retired_counts[slot];
     room = h->retired_size - count;
     mine = object && rank < room;

@@ -70,12 +70,13 @@ GPURT_DEV uint64_t gpurt_ref_less(uint64_t word, uint32_t n)
     return word - n;
 }
 
-/* Takes n back that were added to a word that was not theirs; maybe another life's last. */
+/* Takes n back that were added to a word that was not theirs; maybe another life's last. Has used
+ * nothing of it, so there is nothing to release. */
 GPURT_DEVN void gpurt_ref_undo(const gpurt_refs_t *t, gpurt_ref_record_t *r, uint32_t n)
 {
     uint64_t word = gpurt_load_relaxed_dev_u64(&r->xword); /* relaxed: a guess */
 
-    while (!gpurt_cas_acq_rel_dev_u64(&r->xword, &word, /* RC1.rel RC1.acq */
+    while (!gpurt_cas_acquire_dev_u64(&r->xword, &word, /* RC1.acq */
                                       gpurt_ref_less(word, n)))
         gpurt_pause();
     if ((word & GPURT_REF_LIVE) && gpurt_ref_count(word) == (int32_t)n)
@@ -138,7 +139,8 @@ GPURT_DEVN uint32_t gpurt_ref_try_retain(const gpurt_refs_t *t, gpurt_ref_t ref)
 
 /* n releases at once. Returns: how many references there were. Each exchange is of a word
  * that was looked at, so a release too many never shows, not even for a moment: it could
- * take a stranger's last reference. */
+ * take a stranger's last reference. The last one acquires; what it did itself the set of unused
+ * records and the heap release. */
 GPURT_DEV uint32_t gpurt_ref_subtract(const gpurt_refs_t *t, gpurt_ref_record_t *r,
                                       gpurt_ref_t ref, uint32_t n)
 {
@@ -150,7 +152,7 @@ GPURT_DEV uint32_t gpurt_ref_subtract(const gpurt_refs_t *t, gpurt_ref_record_t 
         if (had > n) {
             if (gpurt_cas_release_dev_u64(&r->xword, &word, word - n)) /* RC1.rel */
                 return had;
-        } else if (gpurt_cas_acq_rel_dev_u64(&r->xword, &word, /* RC1.rel RC1.acq */
+        } else if (gpurt_cas_acquire_dev_u64(&r->xword, &word, /* RC1.acq */
                                              gpurt_ref_less(word, less))) {
             gpurt_ref_free(t, r);
             return had;

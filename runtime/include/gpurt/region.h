@@ -77,8 +77,8 @@ GPURT_DEV bool gpurt_region_claim(const gpurt_region_t *r, uint32_t at, uint32_t
 
         if (got == want)
             continue;
-        if (got)
-            gpurt_red_or_release_dev_u64(r->bits + i, got); /* AG1.rel */
+        if (got) /* relaxed: nothing was done there, and the last owner's release stands */
+            gpurt_red_or_relaxed_dev_u64(r->bits + i, got);
         if (i * 64 > at)
             gpurt_region_put(r, at, i * 64 - at);
         return false;
