@@ -84,3 +84,41 @@ GPURT_KERNEL(chunk_state_storm, struct chunk_state_args, p)
             chunk_state_use(p, object, id + 2, turns);
     }
 }
+
+/* All slots are handed out, and the chunk is in its set: put there late, by a free whose slot
+ * another has taken up since. */
+GPURT_KERNEL(chunk_state_fill, struct chunk_state_args, p)
+{
+    if (gpurt_thread_rank() != 0)
+        return;
+    for (uint32_t i = 0; i < CHUNK_STATE_SLOTS; i++)
+        p->verdict->objects[i] = gpurt_heap_alloc(&p->heap, CHUNK_STATE_BYTES);
+    gpurt_tree_put(&p->heap, gpurt_tree_sparse(gpurt_class_of(CHUNK_STATE_BYTES)), 0, 1);
+}
+
+/* One looks for a run of that class, and gives back what it gets; another frees an object. */
+GPURT_KERNEL(chunk_state_meet, struct chunk_state_args, p)
+{
+    uint32_t c = gpurt_class_of(CHUNK_STATE_BYTES);
+    uint64_t run;
+
+    if (gpurt_lane() != 0)
+        return;
+    if (gpurt_warp() > 0) {
+        gpurt_heap_free(&p->heap, p->verdict->objects[0]);
+        return;
+    }
+    for (uint32_t turns = p->seed % 8; turns; turns--) /* a free takes longer */
+        gpurt_pause();
+    run = gpurt_slab_adopt(&p->heap, c, gpurt_tree_sparse(c), 0, 0);
+    p->verdict->adopted += run != 0;
+    if (run)
+        gpurt_slab_dispose(&p->heap, c, run);
+}
+
+GPURT_KERNEL(chunk_state_empty, struct chunk_state_args, p)
+{
+    if (gpurt_thread_rank() == 0)
+        for (uint32_t i = 1; i < CHUNK_STATE_SLOTS; i++)
+            gpurt_heap_free(&p->heap, p->verdict->objects[i]);
+}

@@ -56,6 +56,13 @@ GPURT_DEV void gpurt_slab_closed(const gpurt_heap_t *h, uint32_t n)
     gpurt_red_add_relaxed_dev_u64(words + GPURT_CLASS_CLOSED, n); /* relaxed: a statistic */
 }
 
+/* Whether a chunk in that state is of class c and has free slots. */
+GPURT_DEV bool gpurt_slab_has(uint32_t state, uint32_t c)
+{
+    return gpurt_state_is_slab(state) && gpurt_state_class(state) == c &&
+           gpurt_state_free(state) > 0;
+}
+
 /* ---- a chunk that is empty goes back to the pool ------------------------------------- */
 
 /* Bits of the slots that word `row` stands for. */
@@ -142,8 +149,7 @@ GPURT_DEVN void gpurt_slab_outlived(const gpurt_heap_t *h, uint32_t c, uint32_t 
     gpurt_slab_unlist(h, tree, chunk);
     /* relaxed: behind the acquire with which its bit was taken */
     state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk));
-    if (gpurt_state_is_slab(state) && gpurt_state_class(state) == c &&
-        gpurt_state_free(state) > 0)
+    if (gpurt_slab_has(state, c))
         gpurt_tree_put(h, tree, chunk / 64, 1ull << (chunk % 64));
 }
 
@@ -235,16 +241,20 @@ GPURT_DEVN void gpurt_slab_dispose(const gpurt_heap_t *h, uint32_t c, uint64_t r
 
 /* ---- taking freed slots up again ----------------------------------------------------- */
 
-/* Promises all free slots of a chunk of a class, if it still is one. state: what it was a moment ago.
- * Returns: how many; 0 when there is nothing. */
+/* Promises all free slots of a chunk of a class, if it still is one. state: what it was before
+ * the chunk's bit was taken; where there was nothing then, somebody may have come between, and
+ * have relied on that bit. Returns: how many; 0 when there is nothing. */
 GPURT_DEV uint32_t gpurt_slab_reserve(const gpurt_heap_t *h, uint32_t c, uint32_t chunk,
                                       uint32_t state)
 {
-    while (gpurt_state_is_slab(state) && gpurt_state_class(state) == c &&
-           gpurt_state_free(state) > 0) {
+    uint32_t *at = gpurt_slab_state(h, chunk);
+
+    if (!gpurt_slab_has(state, c))
+        state = gpurt_load_relaxed_dev_u32(at); /* relaxed: behind that bit's acquire */
+    while (gpurt_slab_has(state, c)) {
         uint32_t n = gpurt_state_free(state);
 
-        if (gpurt_cas_relaxed_far_u32(gpurt_slab_state(h, chunk), &state, state - n))
+        if (gpurt_cas_relaxed_far_u32(at, &state, state - n))
             return n;
         gpurt_pause();
     }
