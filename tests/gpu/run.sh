@@ -133,10 +133,10 @@ export -f memcheck_parts
 run_soak() { # SECONDS
     local name
     export GPURT_BACKEND=cuda GPURT_CUPTI=off
-    for name in test_alloc_served test_alloc_refused; do
+    for name in test_alloc_served test_alloc_refused test_region test_heap_checks; do
         stage "memcheck $name" 300 bash -c 'memcheck_parts "$@"' bash "$build/tests/$name"
     done
-    for name in test_places test_arena test_region test_heap_checks; do
+    for name in test_places test_arena; do
         stage "memcheck $name" 300 compute-sanitizer --tool memcheck --error-exitcode 9 "$build/tests/$name"
     done
     stage soak $(($1 + 120)) bash -c 'bench_rows "$@"' bash "$out/bench_alloc_soak.tsv" "$build/bin/bench_alloc" soak "$1"

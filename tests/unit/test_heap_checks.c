@@ -3,6 +3,7 @@
  * who does nothing wrong is told nothing, at either level. */
 #include "alloc_stage.h"
 #include "heap_checks_kernels.h"
+#include "stage_parts.h"
 
 GPURT_KERNEL_DECLARE(checks_alloc, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_write, struct checks_args);
@@ -545,21 +546,13 @@ static void test_options(void)
     unsetenv("GPURT_HEAP_CHECKS");
 }
 
-int main(void)
-{
-    gpurt_error_t failed = {0};
+static const stage_part_t parts[] = {
+    {"options", test_options}, {"silent", test_silent}, {"guards", test_guards},
+    {"used", test_used},       {"kept", test_kept},     {"bad_frees", test_bad_frees},
+    {"leaks", test_leaks},     {"mixed", test_mixed},   {"tally", test_tally},
+};
 
-    if (gpurt_open(NULL, &rt, &failed) != GPURT_OK)
-        SKIP("%s", failed.text);
-    test_options();
-    test_silent();
-    test_guards();
-    test_used();
-    test_kept();
-    test_bad_frees();
-    test_leaks();
-    test_mixed();
-    test_tally();
-    OK(gpurt_close(rt, &err));
-    return 0;
+int main(int argc, char **argv)
+{
+    return stage_parts(argc, argv, parts, sizeof parts / sizeof parts[0]);
 }

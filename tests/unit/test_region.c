@@ -3,6 +3,7 @@
  * row of granules would put it, for each policy; blocks never share a byte, whoever frees
  * them; neighbours that are free are one; a cancelled block of lanes costs no granule. */
 #include "region_stage.h"
+#include "stage_parts.h"
 
 enum {
     MIB = 1 << 20,
@@ -543,17 +544,12 @@ static void test_inner(void)
     region_stage_close(&s);
 }
 
-int main(void)
-{
-    gpurt_error_t failed = {0};
+static const stage_part_t parts[] = {
+    {"host", test_host},     {"traces", test_traces}, {"bad_input", test_bad_input},
+    {"storms", test_storms}, {"inner", test_inner},
+};
 
-    if (gpurt_open(NULL, &rt, &failed) != GPURT_OK)
-        SKIP("%s", failed.text);
-    test_host();
-    test_traces();
-    test_bad_input();
-    test_storms();
-    test_inner();
-    OK(gpurt_close(rt, &err));
-    return 0;
+int main(int argc, char **argv)
+{
+    return stage_parts(argc, argv, parts, sizeof parts / sizeof parts[0]);
 }
