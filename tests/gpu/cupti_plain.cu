@@ -168,6 +168,14 @@ int main(int argc, char **argv)
     }
     NEED(cudaMalloc(&counter, sizeof *counter));
     NEED(cudaMemset(counter, 0, sizeof *counter));
+    if (strcmp(mode, "fork_late") == 0 && fork() == 0) { /* and never touches CUDA again */
+        usleep(200000);
+        _exit(0);
+    }
+    if (strcmp(mode, "spawn") == 0 && fork() == 0) {
+        execl("/proc/self/exe", argv[0], "launch", "100", nullptr);
+        _exit(6);
+    }
     if (strcmp(mode, "mix") == 0)
         mix();
     else if (strcmp(mode, "persistent") == 0)
@@ -176,6 +184,11 @@ int main(int argc, char **argv)
         threads(counter, count);
     else
         launches(counter, count, argc > 3 ? atoi(argv[3]) : -1);
+    if (strcmp(mode, "fork_late") == 0 || strcmp(mode, "spawn") == 0) {
+        int status = 1;
+
+        return wait(&status) < 0 || status;
+    }
     if (strcmp(mode, "reset") == 0) {
         NEED(cudaDeviceReset());
         NEED(cudaMalloc(&counter, sizeof *counter));

@@ -43,6 +43,8 @@ log_has 'kernel spin(unsigned long long): \(69\|7[0-9]\)[0-9]\{7\} ns'
 run 0 20000 threads 5000
 run 0 4000 reset 2000
 run 0 2000 fork 2000
+run 0 2000 fork_late 2000
+run 0 2100 spawn 2000
 run 137 2000 kill 2000
 run 0 2000 _exit 2000
 run 0 2001 trap 2000
@@ -52,3 +54,22 @@ log_has 'kernel fault(unsigned int\*): unknown ns'
 run 0 1 persistent
 [ "$(lines ' environment ')" -ge 1 ] || fail "no figures of NVML"
 log_has 'environment GPU [0-9]*%, memory [0-9]*%, [1-9][0-9]* of [1-9][0-9]* B used, [1-9][0-9]* of [1-9][0-9]* mW, [1-9]'
+
+# How much of the GPU kernels can fill: one warp a block, so that the number of blocks is what limits it.
+"$bin/gpurt-log" stat --json run.gplog | grep >/dev/null '"occupancy_percent":[1-9][0-9.]*' || fail "no occupancy: $("$bin/gpurt-log" stat --json run.gplog)"
+
+# Launches, before they are made: what a program died in.
+GPURT_CUPTI=default,launches run 0 2001 trap 2000
+[ "$(lines ' launch ')" = 2001 ] || fail "$(lines ' launch ') launches of 2001"
+"$bin/gpurt-panic" list run.gplog | grep >/dev/null '^last launch: fault(unsigned int\*), grid 1,1,1 block 1,1,1 from ' ||
+    fail "last launch: $("$bin/gpurt-panic" list run.gplog)"
+
+# Counters while a kernel runs, where the driver lets us have them: one block is one multiprocessor of all.
+GPURT_CUPTI=default,samples run 0 1 persistent 3000
+if "$bin/gpurt-log" cat run.gplog | grep 'WARN .*no samples of GPU'; then
+    echo 'counters of the GPU are not to be had here: not tested'
+else
+    [ "$(lines ' sample of ')" -ge 500 ] || fail "$(lines ' sample of ') samples in 3 s"
+    "$bin/gpurt-log" stat --json run.gplog | grep >/dev/null '"sm_active_percent":[0-4]\.[0-9]*[1-9]' ||
+        fail "samples: $("$bin/gpurt-log" stat --json run.gplog | grep -o '"samples":{[^}]*}')"
+fi
