@@ -191,6 +191,7 @@ static gpurt_status_t round_run(replay_run_t *run, const replay_policy_t *policy
 gpurt_status_t replay_round(replay_run_t *run, const replay_policy_t *policy,
                             replay_outcome_t *out, gpurt_error_t *err)
 {
+    memset(out, 0, sizeof *out);
     run->args.looked_at = false;
     return round_run(run, policy, NULL, out, err);
 }

@@ -38,7 +38,7 @@ gpurt_status_t replay_run_open(replay_run_t *run, gpurt_t *rt, const replay_trac
 void replay_run_close(replay_run_t *run); /* half open, too */
 
 /* Returns: GPURT_E_FAULT when objects did not keep their bytes, were not aligned, or could
- * not be freed. Leaves end and peaks as they are. */
+ * not be freed. Says nothing of end and peaks: they are 0. */
 gpurt_status_t replay_round(replay_run_t *run, const replay_policy_t *policy,
                             replay_outcome_t *out, gpurt_error_t *err);
 
