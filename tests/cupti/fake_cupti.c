@@ -29,7 +29,7 @@ static struct {
     int tells_graphs, times, kinds_before_time, forced, patient, system_threads,
         polls_hidden;
     uint32_t correlation, managed, asked_managed;
-    uint8_t calls[DRIVER_CALLS]; /* of the driver that are told of */
+    uint8_t calls[DRIVER_CALLS]; /* of the driver that are told of; under the lock */
     lane_t lanes[FAKE_LANES];
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -107,6 +107,16 @@ CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFun
                             : CUPTI_SUCCESS;
 }
 
+static int is_told_of(CUpti_CallbackId id)
+{
+    int told;
+
+    pthread_mutex_lock(&fake.lock);
+    told = fake.calls[id];
+    pthread_mutex_unlock(&fake.lock);
+    return told;
+}
+
 CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscriber,
                                 CUpti_CallbackDomain domain, CUpti_CallbackId id)
 {
@@ -115,8 +125,11 @@ CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscrib
         fake.tells_graphs = enable != 0;
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API && mode_is("no-callbacks"))
         return CUPTI_ERROR_NOT_SUPPORTED;
-    if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id < DRIVER_CALLS)
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id < DRIVER_CALLS) {
+        pthread_mutex_lock(&fake.lock);
         fake.calls[id] = enable != 0;
+        pthread_mutex_unlock(&fake.lock);
+    }
     return CUPTI_SUCCESS;
 }
 
@@ -387,13 +400,13 @@ static uint32_t fake_launch(uint32_t id, const void *params, const char *name, i
     call.correlationId = fake.correlation + 1;
     fake.correlation += !ends;
     pthread_mutex_unlock(&fake.lock);
-    if (fake.calls[id])
+    if (is_told_of(id))
         fake.told(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);
     now = fake.time();
     if (ends)
         fake_kernel_of(0, &where, name ? name : "node", now, now + 1000);
     call.callbackSite = CUPTI_API_EXIT;
-    if (fake.calls[id])
+    if (is_told_of(id))
         fake.told(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);
     return call.correlationId;
 }
@@ -403,7 +416,7 @@ static int fake_told_of(void)
     int count = 0;
 
     for (int i = 0; i < DRIVER_CALLS; i++)
-        count += fake.calls[i];
+        count += is_told_of((CUpti_CallbackId)i);
     return count;
 }
 
