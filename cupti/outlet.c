@@ -124,7 +124,10 @@ static gpurt_status_t drainer_start(const char *file, gpurt_error_t *err)
 
     if (st == GPURT_OK || !gpurt_drainspawn_numbered(file, (long)getpid(), name))
         return st;
-    return gpurt_drainspawn_start(name, outlet.map.fd, &outlet.drainer, err);
+    /* What is told, if neither can be had, is of the file that was named. */
+    return gpurt_drainspawn_start(name, outlet.map.fd, &outlet.drainer, NULL) == GPURT_OK
+               ? GPURT_OK
+               : st;
 }
 
 static bool box_make(gpurt_error_t *err)
