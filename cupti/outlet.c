@@ -42,6 +42,7 @@ static struct {
     uint64_t expect_ns; /* the program is making a box: until then none is made */
     uint64_t retry_ns;  /* a box could not be had: not before this time again */
     char asked[GPURT_HANDOVER_NAME]; /* who asked for the box; empty: the environment */
+    bool refused;                    /* that there is no log has been told */
     gpurt_pin_t pin; /* of who borrows the ring; live while the box is open */
     uint32_t boxes;  /* that were opened so far */
     uint64_t xleft;  /* 1: a forked child; written by: that child, alone in its process */
@@ -186,6 +187,16 @@ static void box_drop(void)
     outlet.open = outlet.ours = outlet.stalled = false;
 }
 
+/* The program asked for a file and has no other place to look; a recorder that is gone is another
+ * matter. Once: it is tried again. */
+static void refusal_tell(const gpurt_error_t *err)
+{
+    if (outlet.refused || outlet.asked[0] || setting(GPURT_HANDOVER_ENV))
+        return;
+    outlet.refused = true;
+    fprintf(stderr, "gpurt: no log of what the GPU does: %s\n", err->text);
+}
+
 /* Under the lock. A program that closes its box has said all, until it opens another; one
  * that opens its first after we made ours changes nothing, because our names are there. */
 static bool ready(bool last)
@@ -202,8 +213,11 @@ static bool ready(bool last)
         return false;
     outlet.open = box_find(&err);
     outlet.theirs |= outlet.open;
-    if (!outlet.open && !outlet.theirs && (last || now > outlet.expect_ns))
+    if (!outlet.open && !outlet.theirs && (last || now > outlet.expect_ns)) {
         outlet.open = outlet.ours = box_make(&err);
+        if (!outlet.open)
+            refusal_tell(&err);
+    }
     if (outlet.open) {
         outlet.boxes++;
         pin_publish(&outlet.pin, pin_now());

@@ -50,6 +50,13 @@ beside=(run.*.gplog)
 [ ${#beside[@]} = 1 ] || fail "GPURT_LOG: files ${beside[*]}"
 mv "${beside[0]}" run.gplog
 whole 'GPURT_LOG, the child' 700
+# A log that cannot be had: the program runs, and one line says why.
+refused() { # WORDS PATH FILE
+    PATH=$2 GPURT_LOG=$3 CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" seconds 2>told || fail "GPURT_LOG=$3: status $?"
+    [ "$(grep -c "^gpurt: no log of what the GPU does: .*$1" told)/$(wc -l <told)" = 1/1 ] || fail "GPURT_LOG=$3: $(cat told)"
+}
+refused '/sys/run.gplog: Permission denied' "$bin:$PATH" /sys/run.gplog
+refused 'gpurt-drain .*put it in PATH' /nowhere "$dir/none.gplog"
 
 # Kernels that a kernel launched count as kernels; the device was busy once.
 run nested
