@@ -86,16 +86,32 @@ static void device_read(const driver_t *d, int index)
     capacity.devices[index] = out;
 }
 
+/* Returns: 0 where it is starting yet, or nobody has loaded it. */
+static int devices_count(driver_t *d)
+{
+    int count = 0;
+
+    return driver_find(d) && d->cuDeviceGetCount(&count) == CUDA_SUCCESS ? count : 0;
+}
+
+uint32_t capacity_devices(void)
+{
+    driver_t driver;
+
+    return (uint32_t)devices_count(&driver);
+}
+
 void capacity_look(void)
 {
     driver_t driver;
-    int count = 0;
+    int count;
 
     if (capacity.looks == LOOKS)
         return;
     capacity.looks++;
-    if (!driver_find(&driver) || driver.cuDeviceGetCount(&count) != CUDA_SUCCESS)
-        return; /* it is starting yet */
+    count = devices_count(&driver);
+    if (count == 0)
+        return;
     count = count < BUSY_DEVICES ? count : BUSY_DEVICES;
     for (int i = 0; i < count; i++)
         device_read(&driver, i);

@@ -14,4 +14,8 @@ void capacity_look(void);
  * outlet_enter and outlet_exit. */
 void capacity_tell(uint64_t since_ns);
 
+/* Returns: how many devices the program sees; 0: the driver is starting yet. Context: any
+ * thread, as capacity_look. */
+uint32_t capacity_devices(void);
+
 #endif

@@ -264,11 +264,11 @@ static void flusher_run(duty_t *w)
         if (asked)
             gpurt_store_release_dev_u32(&collector.xasked, ASK_READ); /* CUP3.rel */
         sem_post(&collector.pool.filled);
-        managed_look();
+        managed_look(false);
         capacity_look();
         stray_look();
     }
-    managed_look();
+    managed_look(true);
     capacity_look();
     collector.api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
@@ -362,6 +362,13 @@ static void polls_hide(void)
         say(true, "CUPTI records each look at an event as a wait");
 }
 
+/* CUPTI tells of what the host launches, unless it is asked before CUDA starts. */
+static void device_graphs_show(void)
+{
+    if (collector.api.cuptiActivityEnableDeviceGraph(1) != CUPTI_SUCCESS)
+        say(true, "CUPTI tells of no graphs that kernels launch");
+}
+
 /* The time source is registered once, and before any kind is enabled: each registration
  * damages a record. */
 static bool cupti_start(uint32_t wanted)
@@ -389,6 +396,7 @@ static bool cupti_start(uint32_t wanted)
     }
     threads_name();
     polls_hide();
+    device_graphs_show();
     kinds_enable(wanted);
     return true;
 }

@@ -73,6 +73,7 @@ gpurt_status_t cupti_api_open(cupti_api_t *api, gpurt_error_t *err)
         ENTRY(cuptiActivityEnable),
         ENTRY(cuptiActivityConfigureUnifiedMemoryCounter),
         ENTRY(cuptiActivityEnableAllSyncRecords),
+        ENTRY(cuptiActivityEnableDeviceGraph),
         ENTRY(cuptiActivityFlushAll),
         ENTRY(cuptiActivityGetNextRecord),
         ENTRY(cuptiActivityGetNumDroppedRecords),

@@ -25,6 +25,7 @@ typedef struct cupti_api {
     CUPTI_ENTRY(cuptiActivityEnable);
     CUPTI_ENTRY(cuptiActivityConfigureUnifiedMemoryCounter);
     CUPTI_ENTRY(cuptiActivityEnableAllSyncRecords);
+    CUPTI_ENTRY(cuptiActivityEnableDeviceGraph);
     CUPTI_ENTRY(cuptiActivityFlushAll);
     CUPTI_ENTRY(cuptiActivityGetNextRecord);
     CUPTI_ENTRY(cuptiActivityGetNumDroppedRecords);

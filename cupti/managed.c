@@ -48,15 +48,21 @@ static CUptiResult counters_choose(const cupti_api_t *api)
     return taken ? CUPTI_SUCCESS : first;
 }
 
-static void ask(void)
+/* The driver is not there yet, or is just starting. */
+static bool is_early(CUptiResult result)
+{
+    return result == CUPTI_ERROR_NOT_INITIALIZED || result == CUPTI_ERROR_NOT_READY;
+}
+
+static void ask(bool last)
 {
     const cupti_api_t *api = managed.api;
     CUptiResult result = counters_choose(api);
 
-    if (result == CUPTI_ERROR_NOT_INITIALIZED && ++managed.looks < LOOKS)
-        return;
     if (result == CUPTI_SUCCESS)
         result = api->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+    if (is_early(result) && !last && ++managed.looks < LOOKS)
+        return;
     if (result != CUPTI_SUCCESS)
         snprintf(managed.refused, sizeof managed.refused,
                  "CUPTI refuses records of managed memory: %s",
@@ -76,13 +82,13 @@ static void tell(void)
 void managed_want(const cupti_api_t *api)
 {
     managed.api = api;
-    ask();
+    ask(false);
 }
 
-void managed_look(void)
+void managed_look(bool last)
 {
     if (managed.api)
-        ask();
+        ask(last);
     if (managed.refused[0])
         tell();
 }

@@ -3,8 +3,8 @@
  * request alone ("managed").
  *
  * CUPTI takes the wish when the driver is initialised, which it is not yet as the collector
- * starts; so it is asked again with each look, for a minute. What it refuses is told in one
- * line, and the other kinds stay on. */
+ * starts; so it is asked again with each look, for a minute. What it refuses, then or to the
+ * last, is told in one line, and the other kinds stay on. */
 #ifndef GPURT_CUPTI_MANAGED_H
 #define GPURT_CUPTI_MANAGED_H
 
@@ -13,7 +13,7 @@
 /* api: borrowed for ever. Context: once, before the first look. */
 void managed_want(const cupti_api_t *api);
 
-/* Context: one thread, outside of the outlet. */
-void managed_look(void);
+/* last: there will be no other. Context: one thread, outside of the outlet. */
+void managed_look(bool last);
 
 #endif

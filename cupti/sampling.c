@@ -3,6 +3,7 @@
 
 #include "sampling.h"
 
+#include "capacity.h"
 #include "duty.h"
 #include "outlet.h"
 #include "procfs.h"
@@ -477,7 +478,11 @@ static bool driver_wait(duty_t *duty)
 
 static void meters_open(void)
 {
-    for (size_t device = 0; device < DEVICES; device++) {
+    const size_t known =
+        capacity_devices(); /* that the program sees; CUPTI knows others, too */
+
+    for (size_t device = 0; device < (known && known < DEVICES ? known : DEVICES);
+         device++) {
         meter_t *m = &sampling.meters[sampling.count];
         PARAMS(CUpti_Device_GetChipName_Params, chip);
         bool missing = false;

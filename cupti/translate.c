@@ -247,6 +247,26 @@ static void put_graph(translate_t *t, const CUpti_ActivityGraphTrace2 *g, uint64
     put(t, GPURT_KIND_GRAPH, device, start, &out);
 }
 
+static void put_device_graph(translate_t *t, const CUpti_ActivityDeviceGraphTrace *g,
+                             uint64_t now_ns)
+{
+    static const char *const ways[] = {"in some way", "beside it", "after it",
+                                       "beside it, as of its stream"};
+    uint32_t mode = g->deviceLaunchMode;
+    uint64_t start = g->start;
+    gpurt_activity_device_graph_t out = {
+        .graph = {.graph = g->graphId,
+                  .ns = span(t, &start, g->end, now_ns),
+                  .stream = (uint32_t)g->streamId,
+                  .context = g->contextId,
+                  .nodes = graphs_nodes(g->graphId)},
+        .launcher = g->launcherGraphId,
+        .how = name_of(t, ways[mode < sizeof ways / sizeof ways[0] ? mode : 0], false)};
+
+    did(t, g->deviceId, false, start, out.graph.ns);
+    put(t, GPURT_KIND_DEVICE_GRAPH, g->deviceId, start, &out);
+}
+
 /* ---- on the host --------------------------------------------------------------------- */
 
 static void put_wait(translate_t *t, const CUpti_ActivitySynchronization2 *s,
@@ -462,6 +482,9 @@ void translate_record(translate_t *t, const CUpti_Activity *record, uint64_t now
         break;
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
         put_graph(t, any, now_ns);
+        break;
+    case CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE:
+        put_device_graph(t, any, now_ns);
         break;
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
         put_wait(t, any, now_ns);

@@ -251,6 +251,7 @@ static const model_kernel_t *put_device(model_activity_t *a, const gpurt_row_t *
         copy_add(&a->fills, gpurt_pair_value(fill->bytes), gpurt_pair_value(fill->ns));
         break;
     case GPURT_KIND_GRAPH:
+    case GPURT_KIND_DEVICE_GRAPH: /* begins as any */
         span_add(&a->graphs, graph->ns);
         kernel = &a->kernels[row_of(a, GPURT_KIND_GRAPH, graph->graph)];
         put_graph(kernel, graph);

@@ -114,6 +114,11 @@ bool gpurt_span_of(const gpurt_row_t *row, const void *words, gpurt_span_t *out)
     case GPURT_KIND_GRAPH:
         of_graph(words, out);
         return true;
+    case GPURT_KIND_DEVICE_GRAPH:
+        of_graph(&((const gpurt_activity_device_graph_t *)words)->graph, out);
+        out->kind = GPURT_KIND_GRAPH;
+        out->by_device = true;
+        return true;
     case GPURT_KIND_WAIT:
         of_wait(words, out);
         return true;

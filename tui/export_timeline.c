@@ -200,6 +200,8 @@ static void on_stream(export_timeline_t *t, const gpurt_span_t *s)
     }
     w->event.text_bytes = strlen(w->text);
     arg(&w->event, EXPORT_ARG_CALL, EXPORT_AS_NUMBER, s->correlation);
+    if (s->by_device)
+        arg_text(&w->event, EXPORT_ARG_LAUNCHED, "device", 6);
 }
 
 static void on_managed(export_timeline_t *t, const gpurt_span_t *s)

@@ -105,7 +105,8 @@ static bool take(void *context, const gpurt_row_t *row)
         if (row->time_ns <= s->until_ns && launch_read(row, &l))
             launch_add(s->last, row, l.correlation);
     } else if (s->last->count && gpurt_span_read(row, &room, &span) &&
-               gpurt_span_on_stream(&span) && span.correlation)
+               gpurt_span_on_stream(&span) && span.correlation &&
+               span.ns != GPURT_ACTIVITY_NO_TIME) /* of what failed CUPTI knows no end */
         ended(s->last, row, &span);
     return true;
 }

@@ -73,6 +73,9 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
          "managed memory, %s: %llu ns, %llu B at %p, %u faults"),
     GROWN(GRAPH, gpurt_activity_graph_t, context, T6(U, W, U, U, U, U),
           "graph %u: %llu ns, stream %u, call %u, context %u, %u nodes known"),
+    SITE(DEVICE_GRAPH, TRACE, gpurt_activity_device_graph_t, T8(U, W, U, U, U, U, U, S),
+         "graph %u: %llu ns, stream %u, call %u, context %u, %u nodes known, launched by "
+         "graph %u on the device, %s"),
     GROWN(RANGE, gpurt_activity_range_t, thread, T5(S, S, S, U, U),
           "range %s: %s (%s), id %u"),
     SITE(OVERHEAD, TRACE, gpurt_activity_overhead_t, T2(S, W), "overhead %s: %llu ns"),

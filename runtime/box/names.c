@@ -53,6 +53,22 @@ static uint64_t hash_of(const char *text, size_t bytes, uint64_t seed)
     return hash ? hash : 1;
 }
 
+/* nvcc puts the file in front of the names of static kernels that are linked on the device:
+ * "__nv_static_", how long that is, the file, "_". */
+static const char *without_file(const char *text)
+{
+    static const char mark[] = "__nv_static_";
+    size_t bytes;
+    char *end;
+
+    if (strncmp(text, mark, sizeof mark - 1) != 0)
+        return text;
+    bytes = strtoul(text + sizeof mark - 1, &end, 10);
+    if (strlen(end) < bytes + 2 || end[0] != '_' || end[1 + bytes] != '_')
+        return text;
+    return end + bytes + 2;
+}
+
 /* __cxa_demangle is in the C++ library, which nearly every CUDA program has and we do not
  * need. */
 char *names_demangled(const char *text)
@@ -61,11 +77,13 @@ char *names_demangled(const char *text)
     static bool looked;
     static void *entry;
     demangle_fn *demangle;
+    const char *name;
     int status = -1;
     char *out;
 
-    if (strncmp(text, "_Z", 2) != 0)
-        return NULL;
+    name = without_file(text);
+    if (strncmp(name, "_Z", 2) != 0)
+        return name == text ? NULL : strdup(name);
     if (!looked) {
         void *library;
 
@@ -78,7 +96,7 @@ char *names_demangled(const char *text)
     if (!entry)
         return NULL;
     memcpy(&demangle, &entry, sizeof demangle);
-    out = demangle(text, NULL, NULL, &status);
+    out = demangle(name, NULL, NULL, &status);
     return status == 0 ? out : NULL;
 }
 

@@ -43,6 +43,10 @@ record() {
 # shown: [device, records] of each box, as gpurt-top has them in order.
 shown() { "$bin/gpurt-top" --once --json -p "$pid" | jq -c '[.devices[0].device,.records]' | tr -d '\n'; }
 shows() { [ "$(shown)" = "$1" ]; }
+each_panicked() {
+    "$bin/gpurt-top" --once --json -p "$pid" |
+        jq -es 'length == 3 and all(.panics == 1 and .state == "live")' >/dev/null
+}
 # by_device LOG: how many records of each device.
 by_device() { "$bin/gpurt-log" cat --jsonl "$1" | jq .device | sort | uniq -c | awk '{printf "%s:%s ", $2, $1}'; }
 box_links() { find "/proc/$pid/fd" -lname '/memfd:gpurt-box*' | sort -V; }
@@ -54,8 +58,7 @@ box_byte() { printf '%s' "$2" | dd of="$(box_links | sed -n "$1p")" bs=1 conv=no
 record a.gplog 1000 boxes=3 panic hang
 until_true 'all three are shown' shows '[0,1001][1,1002][2,1003]'
 [ "$(cd gpurt && echo *)" = "$pid $pid.1 $pid.2" ] || fail "published as $(ls gpurt)"
-"$bin/gpurt-top" --once --json -p "$pid" | jq -es 'length == 3 and all(.panics == 1 and .state == "live")' >/dev/null ||
-    fail 'each has its panic'
+until_true 'each has its panic' each_panicked # the panics come by another way than the records
 expect 0 "$bin/gpurt-top" -b -n 2 -d 100ms -p "$pid"
 [ "$(grep -c '^gpurt-top .* CPU 1 feed' out),$(grep -c '^gpurt-top ' out)" = 2,6 ] || fail "pictures: $(cat out)"
 

@@ -410,6 +410,41 @@ static void by_device(void)
     fake->kernel_of(0, &where, "node", now + 4000, now + 5000);
 }
 
+/* Static kernels that nvcc linked on the device; the last is named like that by its author. */
+static void static_names(void)
+{
+    static const char *const of[] = {
+        "__nv_static_43__cf6b7fb8_15_cupti_nested_cu_78b74570_11935__Z6parentPj",
+        "__nv_static_4__a_b_plain", "__nv_static_400__a_b_plain"};
+    uint64_t now = fake->time() - 1000000;
+
+    for (uint64_t i = 0; i < sizeof of / sizeof of[0]; i++)
+        fake->kernel(0, of[i], now + 2000 * i, now + 2000 * i + 1000);
+}
+
+/* A graph whose kernel launches another in each way that there is, and in one of a later version. */
+static void device_graphs(void)
+{
+    static fake_graph_t launched = {5, 3, 0}, launcher = {4098, 1, 0};
+    CUpti_ActivityDeviceGraphTrace g = {.kind = CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE,
+                                        .deviceId = 1,
+                                        .graphId = launched.id,
+                                        .launcherGraphId = launcher.id,
+                                        .contextId = 3,
+                                        .streamId = 14};
+    uint64_t now = fake->time() - 1000000;
+
+    fake->graph_made(&launched);
+    fake->graph_made(&launcher);
+    fake->graph_run(0, &launcher, now, 1000);
+    for (uint32_t mode = 1; mode <= 4; mode++) {
+        g.deviceLaunchMode = mode;
+        g.start = now + 10000 * mode;
+        g.end = mode == 4 ? g.start - 1 : g.start + 2000;
+        fake->put(0, &g);
+    }
+}
+
 /* Three graphs are launched by turns, one is launched that was there before. */
 static void graphs(void)
 {
@@ -462,7 +497,8 @@ static __attribute__((noinline)) void launch_last(void)
                                     .blockDimY = 1,
                                     .blockDimZ = 1};
 
-    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz, &kernel, "_Z6doomedPi", 0);
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz, &kernel, "_Z6doomedPi",
+                 getenv("FAKE_FAILED") ? 2 : 0);
 }
 
 static void *launch_thread(void *context)
@@ -574,6 +610,8 @@ static void launches(long count)
     launch_ways();
     rest(300);
     launch_last();
+    if (getenv("FAKE_FAILED"))
+        rest(300); /* CUPTI has time to tell of it */
     printf("%d\n", (int)getpid());
     fflush(stdout);
     if (getenv("FAKE_STANDS"))
@@ -733,6 +771,8 @@ int main(int argc, char **argv)
                  {"several", several},
                  {"addresses", addresses},
                  {"graphs", graphs},
+                 {"device-graphs", device_graphs},
+                 {"static", static_names},
                  {"copies", copies},
                  {"by-device", by_device},
                  {"moments", moments},

@@ -27,7 +27,7 @@ static struct {
     CUpti_CallbackFunc told;
     uint64_t kinds, taken, dropped, dropped_sum;
     int tells_graphs, times, kinds_before_time, forced, patient, system_threads,
-        polls_hidden;
+        polls_hidden, device_graphs;
     uint32_t correlation, managed, asked_managed;
     uint8_t calls[DRIVER_CALLS]; /* of the driver that are told of; under the lock */
     lane_t lanes[FAKE_LANES];
@@ -68,6 +68,8 @@ static size_t size_of(CUpti_ActivityKind kind)
         return sizeof(CUpti_ActivityAPI);
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
         return sizeof(CUpti_ActivityGraphTrace2);
+    case CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE:
+        return sizeof(CUpti_ActivityDeviceGraphTrace);
     default:
         return 64;
     }
@@ -172,6 +174,12 @@ CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t enable)
     return CUPTI_SUCCESS;
 }
 
+CUptiResult cuptiActivityEnableDeviceGraph(uint8_t enable)
+{
+    fake.device_graphs = enable;
+    return CUPTI_SUCCESS;
+}
+
 CUptiResult
 cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig *config,
                                            uint32_t count)
@@ -181,6 +189,8 @@ cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterCon
         return CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED;
     if (mode_is("early") && fake.asked_managed++ < 3 * 8)
         return CUPTI_ERROR_NOT_INITIALIZED;
+    if (mode_is("never"))
+        return CUPTI_ERROR_NOT_READY;
     /* One that this platform does not have. */
     if (config->kind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD &&
         mode_is("half"))
@@ -195,9 +205,14 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
         return CUPTI_ERROR_NOT_SUPPORTED;
     if (kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER && !fake.managed)
         return CUPTI_ERROR_INVALID_PARAMETER; /* as CUPTI's words have it: configured first */
+    if (kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER && mode_is("early") &&
+        fake.asked_managed++ < 5 * 8)
+        return CUPTI_ERROR_NOT_READY; /* it is just starting */
     pthread_mutex_lock(&fake.lock);
     fake.kinds_before_time += fake.times == 0;
     fake.kinds |= 1ull << kind;
+    if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && fake.device_graphs)
+        fake.kinds |= 1ull << CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE;
     pthread_mutex_unlock(&fake.lock);
     return CUPTI_SUCCESS;
 }
@@ -309,6 +324,8 @@ static void fake_kernel_of(int lane, const fake_where_t *where, const char *name
 {
     CUpti_ActivityKernel10 *k;
 
+    if (where->by_device && !fake.device_graphs)
+        return; /* nobody wants to know */
     pthread_mutex_lock(&fake.lock);
     k = record_take(lane, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
     if (k) {
@@ -404,7 +421,8 @@ static uint32_t fake_launch(uint32_t id, const void *params, const char *name, i
         fake.told(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);
     now = fake.time();
     if (ends)
-        fake_kernel_of(0, &where, name ? name : "node", now, now + 1000);
+        fake_kernel_of(0, &where, name ? name : "node", ends == 1 ? now : 0,
+                       ends == 1 ? now + 1000 : 0);
     call.callbackSite = CUPTI_API_EXIT;
     if (is_told_of(id))
         fake.told(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);

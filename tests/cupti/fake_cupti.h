@@ -3,7 +3,7 @@
  * these by which a test makes things happen. FAKE_CUPTI in the environment: "clash" (somebody
  * else subscribed), "old" (another version), "refuse" (no records of overhead), "hang" (a
  * flush never comes back), "unmanaged" (no counters of unified memory), "half" (but one of them), "early" (they are refused
- * until the driver is there: three looks of eight). Threads may use it at once. */
+ * until the driver is there, and then until it is ready), "never" (it is not ready to the end). Threads may use it at once. */
 #ifndef GPURT_TESTS_FAKE_CUPTI_H
 #define GPURT_TESTS_FAKE_CUPTI_H
 
@@ -43,7 +43,7 @@ typedef struct fake_cupti {
     /* One launch on stream 7, its kernels at ns each: one record of it, or one of each node. */
     void (*graph_run)(int lane, const fake_graph_t *graph, uint64_t start, uint64_t ns);
     /* The program calls the driver's `id` with these parameters: callbacks come, if anybody
-     * asked, and what it launches ends at once, on device 1. Returns: the call's number. */
+     * asked, and what it launches ends at once, on device 1; ends 2: it failed, and nobody knows when. Returns: the call's number. */
     uint32_t (*launch)(uint32_t id, const void *params, const char *name, int ends);
     int (*told_of)(void); /* calls of the driver that somebody asked for */
     /* Who registered for buffers first has them again. */

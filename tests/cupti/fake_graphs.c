@@ -2,7 +2,7 @@
 /* The part of the driver that the collector asks about graphs and devices, under the driver's
  * name; found only in a process that has loaded it. Handles are those of fake_cupti.h. Device 0
  * is one of compute capability 9.0, device 1 of 7.5, device 2 does not tell all. FAKE_DRIVER:
- * "late", it starts while it is asked twice. */
+ * "late", it starts while it is asked twice; "one", the program sees one device. */
 #include "fake_cupti.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ CUresult cuDeviceGetCount(int *count)
 
     if (mode && strcmp(mode, "late") == 0 && asked++ < LATE)
         return CUDA_ERROR_NOT_INITIALIZED;
-    *count = DEVICES;
+    *count = mode && strcmp(mode, "one") == 0 ? 1 : DEVICES;
     return CUDA_SUCCESS;
 }
 

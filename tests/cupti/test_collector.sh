@@ -149,6 +149,8 @@ FAKE_CUPTI=unmanaged GPURT_CUPTI=default,managed run 0 unmanaged
 counted unmanaged 1
 [ "$(lines ' WARN .*refuses records of managed memory')" = 1 ] || fail "unmanaged: $("$bin/gpurt-log" cat run.gplog)"
 GPURT_CUPTI=all run 0 unmanaged # nobody asked
+FAKE_CUPTI=never GPURT_CUPTI=default,managed run 0 unmanaged # told with the last look
+[ "$(lines ' WARN .*refuses records of managed memory')" = 1 ] || fail "never managed: $("$bin/gpurt-log" cat run.gplog)"
 
 # A launch of a graph is one record, and says of how many nodes it was made, where the driver says it. Numbers 2 and 4098 share a
 # place in the collector's table: the later one is known. It begins on the host, and ran where it ended.
@@ -225,6 +227,27 @@ counted by-device 3
 "$bin/gpurt-log" cat --jsonl run.gplog | grep >/dev/null '"kind":"kernel","msg":.*launched by the device"' || fail 'by-device: cat --jsonl'
 [ "$("$bin/gpurt-log" export --to jsonl run.gplog -o - | grep -c '"node":21474836482,"launched":"device",')" = 1 ] || fail 'by-device: jsonl'
 [ "$("$bin/gpurt-log" export --to chrome run.gplog -o - | grep -o '"launched by":"device"' | wc -l)" = 2 ] || fail 'by-device: a timeline'
+
+# The file in front of a static kernel's name is nvcc's, and not shown.
+run 0 static
+log_has 'kernel parent(unsigned int\*): ' 'a static name'
+log_has 'kernel plain: ' 'a static name of C'
+log_has 'kernel __nv_static_400__a_b_plain: ' 'no static name'
+
+# A graph that a kernel launched: whole, with its launcher; beside it in sums and exports. One has no times.
+export FAKE_GRAPHS=$tests/libfake_graphs.so
+run 0 device-graphs
+[ "$(lines 'dev1 .* graph 5: 2000 ns, stream 14, call 0, context 3, 3 nodes known, launched by graph 4098 on the device, ')" = 3 ] ||
+    fail "device-graphs: $("$bin/gpurt-log" cat run.gplog)"
+for want in 'beside it' 'after it' 'beside it, as of its stream'; do
+    log_has " graph 5: 2000 ns, .* on the device, $want\$" device-graphs
+done
+log_has ' graph 5: unknown ns, .* on the device, in some way$' device-graphs
+"$bin/gpurt-log" stat run.gplog | grep >/dev/null '  graph 5 (3 nodes)$' || fail "device-graphs: $("$bin/gpurt-log" stat run.gplog)"
+"$bin/gpurt-log" stat --json run.gplog | jq -e '.activity.graphs == 5' >/dev/null || fail 'device-graphs: stat --json'
+[ "$("$bin/gpurt-log" export --to jsonl run.gplog -o - | grep -c '"graph":5,.*"launched":"device",')" = 4 ] || fail 'device-graphs: jsonl'
+[ "$("$bin/gpurt-log" export --to chrome run.gplog -o - | grep -o '"launched by":"device"' | wc -l)" -ge 3 ] || fail 'device-graphs: a timeline'
+unset FAKE_GRAPHS
 
 # Times that cannot be: kept, without a duration, and counted.
 run 0 bad

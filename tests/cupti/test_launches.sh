@@ -51,6 +51,12 @@ grep >/dev/null 'from [^,]*\(libfake_cupti\|libgpurt-inject\)' <<<"$log" && fail
 calls=$(grep -o ' \(launch\|kernel\) coop[ :].* call [0-9]*' <<<"$log" | grep -o '[0-9]*$' | uniq | wc -l)
 [ "$calls" = 1 ] || fail "a launch and its kernel have $calls numbers: $log"
 
+# A record without times is no end: CUPTI has one of what failed.
+FAKE_FAILED=1 GPURT_CUPTI=default,launches run 137 launches 20
+[ "$("$bin/gpurt-log" cat run.gplog | grep -c ' kernel doomed(int\*): unknown ns')" = 1 ] || fail 'no record of what failed'
+told "$("$bin/gpurt-panic" list run.gplog)" '^last launch: doomed(int\*), .*; its end is not recorded$' 'what failed'
+GPURT_CUPTI=default,launches run 137 launches 20
+
 # What it died in: with no core dump.
 site='cupti_app+0x[0-9a-f]*'
 command -v addr2line >/dev/null && site="cupti_app.c:$(grep -n '_Z6doomedPi' "$(dirname "$0")/cupti_app.c" | cut -d: -f1) in launch_last < cupti_app.c:[0-9]* in launches"

@@ -63,6 +63,9 @@ has 'WARN .*no samples of GPU 1: another tool has its counters' text
 has 'dev0 *sample ' text
 lacks 'dev1 *sample ' text
 [ "$(cat left)" = 0 ] || fail "$(cat left) things of CUPTI were left on"
+FAKE_GRAPHS=$tests/libfake_graphs.so FAKE_DRIVER=one FAKE_PM=second run 700 # the second is not the program's to see
+has 'dev0 *sample ' text
+lacks 'WARN' text
 FAKE_PM=flood run 1000
 [ "$(grep -c 'WARN .*samples of GPU 0 are missing' text)" = 1 ] || fail "flood: $(grep WARN text)"
 [ "$(grep -c 'dev0 *sample ' text)" -gt 160 ] || fail "flood: counting ended with it: $(grep -c 'dev0 *sample ' text) samples"

@@ -75,12 +75,13 @@ static void launches(unsigned *counter, int count, int cpu)
         exit(6);
     NEED(cudaMemcpy(&before, counter, sizeof before, cudaMemcpyDeviceToHost));
     for (int done = 0; done < count; done += batch) {
+        const int now = std::min(batch, count - done);
         double begin = now_ns();
 
-        for (int i = 0; i < batch; i++)
+        for (int i = 0; i < now; i++)
             tick<<<1, 32>>>(counter);
         if (done >= count / 5 || done + batch >= count)
-            times.push_back((now_ns() - begin) / batch);
+            times.push_back((now_ns() - begin) / now);
         NEED(cudaDeviceSynchronize());
     }
     std::sort(times.begin(), times.end());
@@ -127,6 +128,25 @@ static void persistent(int ms)
 {
     spin<<<1, 32>>>(ms * 1000000ull);
     NEED(cudaDeviceSynchronize());
+}
+
+/* Memory that moves to the device and back `rounds` times, for a second or so. */
+static void managed(int rounds)
+{
+    const int n = 1 << 20;
+    float *shared;
+
+    NEED(cudaMallocManaged(&shared, n * sizeof *shared));
+    for (int r = 0; r < rounds; r++) {
+        for (int i = 0; i < n; i++)
+            shared[i] = float(r);
+        add<float><<<n / 256, 256>>>(shared, n);
+        NEED(cudaDeviceSynchronize());
+        if (shared[n - 1] != float(r + 1))
+            exit(4);
+        usleep(50000);
+    }
+    NEED(cudaFree(shared));
 }
 
 static void threads(unsigned *counter, int count)
@@ -182,6 +202,8 @@ int main(int argc, char **argv)
         persistent(argc > 2 ? count : 700);
     else if (strcmp(mode, "threads") == 0)
         threads(counter, count);
+    else if (strcmp(mode, "managed") == 0)
+        managed(count);
     else
         launches(counter, count, argc > 3 ? atoi(argv[3]) : -1);
     if (strcmp(mode, "fork_late") == 0 || strcmp(mode, "spawn") == 0) {

@@ -3,7 +3,7 @@
 # test_cupti.sh FOLDER-OF-PROGRAMS FOLDER-OF-TESTS: the collector on a GPU. Programs that know nothing of gpurt do a known
 # number of things and end in every way; each thing is in the log once.
 set -euo pipefail
-bin=$1 app=$2/cupti_plain
+bin=$1 app=$2/cupti_plain nested=$2/cupti_nested
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
@@ -18,8 +18,8 @@ run() {
     local status=0 want=$1 kernels=$2
     shift 2
     rm -f run.gplog
-    timeout 60 "$bin/gpurt-record" -q -o run.gplog -- "$app" "$@" >out || status=$?
-    [ "$status" = "$want" ] || fail "'$*': exit status $status, not $want"
+    timeout 60 "$bin/gpurt-record" -q -o run.gplog -- "$app" "$@" >out 2>err || status=$?
+    [ "$status" = "$want" ] || fail "'$*': exit status $status, not $want: $(cat err)"
     [ "$(lines ' kernel ')" = "$kernels" ] || fail "'$*': $(lines ' kernel ') kernels, not $kernels"
     [ "$(lines ' LOST ')" = 0 ] || fail "'$*': lost: $("$bin/gpurt-log" cat run.gplog | grep ' LOST ')"
 }
@@ -73,3 +73,22 @@ else
     "$bin/gpurt-log" stat --json run.gplog | grep >/dev/null '"sm_active_percent":[0-4]\.[0-9]*[1-9]' ||
         fail "samples: $("$bin/gpurt-log" stat --json run.gplog | grep -o '"samples":{[^}]*}')"
 fi
+
+# What device code launches. CUPTI 13.0 tells of graphs, whole, with their launcher; but with a record of each node nothing of them, and
+# nothing of kernels that a kernel launches without a graph.
+app=$nested
+run 0 100 nested 100
+log_has 'kernel parent(unsigned int\*): [0-9]* ns'
+run 0 0 graph 100
+[ "$(lines ' launched by graph [0-9]* on the device, beside it$')" = 100 ] ||
+    fail "graphs by the device: $("$bin/gpurt-log" cat run.gplog | grep ' graph ' | tail -n 3)"
+GPURT_CUPTI=default,nodes run 0 100 graph 100
+log_has 'kernel shooter(CUgraphExec_st\*): [0-9]* ns, .*, graph [0-9]*, node [0-9]*$'
+app=$2/cupti_plain
+
+# Memory that moves between the host and the GPU.
+GPURT_CUPTI=default,managed run 0 20 managed 20
+[ "$(lines ' WARN ')" = 0 ] || fail "managed: $("$bin/gpurt-log" cat run.gplog | grep ' WARN ')"
+log_has 'managed memory, host to device: [0-9]* ns, [1-9][0-9]* B at 0x'
+log_has 'managed memory, device to host: [0-9]* ns, [1-9][0-9]* B at 0x'
+log_has 'managed memory, fault of a device: [0-9]* ns, .* [1-9][0-9]* faults'

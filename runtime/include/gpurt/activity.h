@@ -32,6 +32,7 @@ enum {
     GPURT_KIND_MANAGED = 79,     /* unified memory moved, or was not where it was needed */
     GPURT_KIND_DRIVER_LAUNCH = 80, /* a plain program's, as the driver is about to get it */
     GPURT_KIND_DEVICE = 81,        /* what one can hold */
+    GPURT_KIND_DEVICE_GRAPH = 82,  /* as GRAPH, of one that device code launched */
     GPURT_KIND_LAUNCH = GPURT_KIND_HOST,
     GPURT_KIND_ENVIRONMENT = 97
 };
@@ -153,6 +154,12 @@ typedef struct gpurt_activity_graph {
     uint32_t stream, correlation, context;
     uint32_t nodes; /* that it was made of, a graph in it as one; 0: not known */
 } gpurt_activity_graph_t;
+
+typedef struct gpurt_activity_device_graph {
+    gpurt_activity_graph_t graph; /* no call of the host: 0 */
+    uint32_t launcher;            /* the graph whose kernel launched it */
+    uint32_t how;                 /* name: beside its launcher, after it */
+} gpurt_activity_device_graph_t;
 
 typedef struct gpurt_activity_range {
     uint32_t what, name, domain; /* what: begin, end, mark */
@@ -289,7 +296,7 @@ typedef struct gpurt_activity_site {
 } gpurt_activity_site_t;
 
 enum {
-    GPURT_ACTIVITY_SITES = 31, /* heaprow.h's among them */
+    GPURT_ACTIVITY_SITES = 32, /* heaprow.h's among them */
     GPURT_ACTIVITY_WORDS = 17  /* of the longest of this file */
 };
 /* hostring.c */

@@ -124,6 +124,7 @@ GPURT_DEV void *gpurt_heap_alloc_class(const gpurt_heap_t *h, uint32_t lanes, ui
     uint32_t n = gpurt_popc(lanes);
     bool alike;
 
+    GPURT_OFTEN(8);
     GPURT_BY_NOW(current); /* while the shuffle is on its way */
     alike = gpurt_all(lanes, c == first);
     if (GPURT_UNLIKELY(!alike)) {
@@ -139,6 +140,7 @@ GPURT_DEV void *gpurt_heap_alloc_class(const gpurt_heap_t *h, uint32_t lanes, ui
     if (GPURT_LIKELY(alike && gpurt_run_ticket(word) + n <= gpurt_run_limit(word) &&
                      !(word & GPURT_RUN_REUSED)))
         return gpurt_heap_fresh(h, shape, word, gpurt_run_ticket(word) + rank);
+    GPURT_SELDOM();
     return gpurt_heap_alloc_rest(h, lanes, group, c, align, word);
 }
 
@@ -194,6 +196,7 @@ GPURT_DEV void *gpurt_core_alloc(const gpurt_heap_t *h, size_t size, size_t alig
         *why = object ? GPURT_ALLOC_OK : GPURT_ALLOC_FULL;
         return object;
     }
+    GPURT_SELDOM();
     object = gpurt_core_alloc_other(h, size, align, &reason);
     *why = reason;
     return object;

@@ -542,7 +542,7 @@ GPURT_DEV void gpurt_log_quick(gpurt_site_t *site, uint32_t form, const uint32_t
     gpurt_log_quick_t q;
     bool whole;
 
-    GPURT_OFTEN();
+    GPURT_OFTEN(64);
     q.call = gpurt_log_call(site, form, words);
     q.head = gpurt_log_head_of(&q.call.aim);
     q.raw = gpurt_load_relaxed_blk_u128((const gpurt_u128_t *)q.head);

@@ -227,8 +227,11 @@ GPURT_DEV void *gpurt_magazine_alloc_at(gpurt_magazine_t *m, const gpurt_heap_t 
     amiss = ~seen.slots | (seen.c ^ c) | (c ^ first);
     hit = gpurt_all(GPURT_FULL_MASK, !amiss && size - 1 < GPURT_SMALL_MAX);
     gpurt_syncwarp(GPURT_FULL_MASK); /* all have read the row */
-    if (GPURT_UNLIKELY(!hit))
+    GPURT_OFTEN(128);
+    if (GPURT_UNLIKELY(!hit)) {
+        GPURT_SELDOM();
         return GPURT_FAR(gpurt_magazine_alloc_slow)(m, h, size);
+    }
     if (gpurt_lane() == 0)
         row->slots = 0;
     return (void *)object;
@@ -343,7 +346,9 @@ GPURT_DEV void gpurt_magazine_free_at(gpurt_magazine_t *m, const gpurt_heap_t *h
     amiss = (uint32_t)apart | (uint32_t)(apart >> 32) | (c ^ first) | row->slots;
     hit = gpurt_all(GPURT_FULL_MASK, !amiss && size - 1 < GPURT_SMALL_MAX);
     gpurt_syncwarp(GPURT_FULL_MASK); /* all have read the row */
+    GPURT_OFTEN(128);
     if (GPURT_UNLIKELY(!hit)) {
+        GPURT_SELDOM();
         GPURT_FAR(gpurt_magazine_free_slow)(m, h, object, size);
         return;
     }
