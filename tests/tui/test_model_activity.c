@@ -432,9 +432,25 @@ static void check_graphs(void)
     model = before;
 }
 
+/* Each kind that the collector writes has a word of its own in lines and exports. */
+static void check_words(void)
+{
+    for (uint32_t i = 0; i < GPURT_ACTIVITY_SITES; i++) {
+        uint32_t kind = gpurt_activity_sites[i].kind;
+        const char *word = activity_word(kind);
+
+        if (kind >= GPURT_KIND_CUPTI && kind < GPURT_KIND_HOST)
+            CHECK(word && strcmp(word, "other") != 0);
+    }
+    CHECK(strcmp(activity_word(GPURT_KIND_DEVICE_GRAPH), "graph") == 0);
+    CHECK(strcmp(activity_word(GPURT_KIND_DEVICE_NODE), "kernel") == 0);
+    CHECK(strcmp(activity_word(GPURT_KIND_HOST - 1), "other") == 0);
+}
+
 int main(void)
 {
     setlocale(LC_ALL, "C.UTF-8");
+    check_words();
     view = calloc(1, sizeof *view);
     CHECK(view && gpurt_model_create(&dictionary, NULL, &model, &err) == GPURT_OK);
     look();
