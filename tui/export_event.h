@@ -18,13 +18,16 @@ enum {
     EXPORT_RANGES, /* a: of that thread */
     EXPORT_WAITS,
     EXPORT_OVERHEAD,
-    EXPORT_DEVICE,
+    EXPORT_DEVICE,  /* and those below it; device: | EXPORT_CPU of the CPU back end's */
     EXPORT_COUNTER, /* a: EXPORT_COUNT_* */
     EXPORT_IDLE,    /* when no kernel runs, and why */
     EXPORT_MANAGED, /* unified memory */
     EXPORT_STREAM,  /* a: context, b: stream */
     EXPORT_SM,      /* a: its number */
     EXPORT_WARP     /* a: SM, b: slot */
+};
+enum {
+    EXPORT_CPU = 1 << 16 /* a CPU device and a GPU may have one number */
 };
 
 enum {

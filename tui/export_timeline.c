@@ -381,6 +381,8 @@ static export_track_t *message_track(export_timeline_t *t, const gpurt_row_t *ro
         if (about->sections[row->section].kind == GPURT_SECTION_HOST)
             return thread_track(t, row->kind == GPURT_KIND_LOG ? row->block : 0);
         device = about->sections[row->section].device;
+        if (about->sections[row->section].kind == GPURT_SECTION_CPU)
+            device |= EXPORT_CPU;
     }
     if (row->kind == GPURT_KIND_LOSS &&
         (row->words < 4 || gpurt_row_words(row)[3] == UINT32_MAX))

@@ -104,8 +104,12 @@ static const gpurt_option_text_t texts[] = {
      "ends without its closing frame. stat and tail show what is whole of a damaged one, "
      "and end with 0."},
     {"FIELDS",
-     "cat and tail --jsonl: ts_ns, level, device (-1: host code), sm, block, warp, lanes, "
-     "file, line, msg. stat --json: records, dropped, sites, panics, frames, torn_frames, "
+     "cat and tail --jsonl: ts_ns, level, device (-1: host code), back_end (cpu, cuda, "
+     "host), "
+     "sm, block, warp, lanes, file, line, msg. In text a device is dev and its number; in "
+     "a "
+     "log with devices of both back ends those of the CPU are cpu and theirs. stat --json: "
+     "records, dropped, sites, panics, frames, torn_frames, "
      "bytes, first_ns, last_ns, back_end, device; where they are known activity, lives and "
      "heaps: list, regions, arenas, reclaim, which docs/HEAP_CHECKS.md tells."},
     {"TIMELINES",

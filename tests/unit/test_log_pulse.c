@@ -118,13 +118,15 @@ static void check_held(void)
 static void check_recorded(void)
 {
     const gplog_file_t here = about_here(), dead = about_dead(), nobody = {0};
+    gplog_file_t other = dead;
 
     begin();
     run_cut(&dead);
     feels(GPLOG_PULSE_DEAD, 0);
     run_cut(&here);
     feels(GPLOG_PULSE_LEFT, here.identity.pid);
-    run_cut(&dead); /* of several programs one is enough */
+    other.identity.start_ticks++;
+    run_cut(&other); /* of several programs one is enough */
     feels(GPLOG_PULSE_LEFT, here.identity.pid);
     run_cut(&nobody);
     feels(GPLOG_PULSE_LEFT, here.identity.pid);
