@@ -175,7 +175,7 @@ const char *export_track_name(const export_out_t *o, const export_track_t *t,
 size_t export_string(const export_out_t *o, uint32_t id, char *room, size_t size);
 /* The same of any bytes. */
 size_t export_safe(const char *bytes, size_t count, char *room, size_t size);
-/* The same of an event's name. */
+/* As export_string, of an event's name. */
 size_t export_name(const export_out_t *o, const export_event_t *e, char *room, size_t size);
 /* Of an argument that is not a number. */
 size_t export_arg_text(const export_out_t *o, const export_arg_t *a, char *room,

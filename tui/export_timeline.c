@@ -458,6 +458,8 @@ static void driver_launch_row(export_timeline_t *t, const gpurt_row_t *row,
                         .name = l->name};
 
     e.track = thread_track(t, l->thread);
+    e.text = gpurt_render_nicely(t->out->dictionary, l->name);
+    e.text_bytes = e.text ? strlen(e.text) : 0;
     if (!l->graph) {
         arg_dims(&e, EXPORT_ARG_GRID, l->grid);
         arg_dims(&e, EXPORT_ARG_BLOCK, l->block);

@@ -8,6 +8,7 @@
 #include "log_print.h"
 #include "model.h"
 #include "nearest.h"
+#include "nicename.h"
 #include "option.h"
 #include "render.h"
 #include "repair.h"
@@ -461,6 +462,7 @@ int main(int argc, char **argv)
 
     if (status >= 0)
         return status;
+    gpurt_render_nice(nicename);
     if (operands < 1)
         return gpurt_option_refuse(
             &program,

@@ -2,6 +2,7 @@
 /* gpurt-panic - the panics of a log or of a black box: all of them by site, or one on a
  * screen. */
 #include "follow.h"
+#include "nicename.h"
 #include "option.h"
 #include "panic_last.h"
 
@@ -330,6 +331,7 @@ int main(int argc, char **argv)
 
     if (status >= 0)
         return status;
+    gpurt_render_nice(nicename);
     if (operands < 1)
         return gpurt_option_refuse(&program,
                                    "say list, show, watch, diff or export, and a file");
