@@ -58,7 +58,9 @@ head -c 50000000 /dev/zero >> run.gplog
 until_true 'tail says who is gone' runs_on tail.err
 until_true 'watch says who is gone' runs_on watch.err
 sleep 3 # longer than a follower waits where nobody is left
-kill -0 "$tail" "$watch" || fail 'a follower did not wait for the next drainer'
+for follower in "$tail" "$watch"; do
+    kill -0 "$follower" || fail 'a follower did not wait for the next drainer'
+done
 "$bin/gpurt-drain" -p "$pid" -o run.gplog &
 drainer=$!
 started+=("$drainer")
