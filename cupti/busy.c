@@ -5,11 +5,10 @@
 
 /* ---- gaps ---------------------------------------------------------------------------- */
 
-/* What copies cover of [start, end); those that end before are forgotten. */
-static uint64_t copies_cover(busy_device_t *d, uint64_t start, uint64_t end)
+/* What copies cover of [start, end). */
+static uint64_t copies_cover(const busy_device_t *d, uint64_t start, uint64_t end)
 {
     uint64_t sum = 0;
-    uint32_t keep = 0;
 
     for (uint32_t i = 0; i < d->copy_count; i++) {
         busy_span_t c = d->copies[i];
@@ -18,43 +17,52 @@ static uint64_t copies_cover(busy_device_t *d, uint64_t start, uint64_t end)
 
         if (to > from)
             sum += to - from;
-        if (c.end > end)
-            d->copies[keep++] = c;
     }
-    d->copy_count = keep;
     return sum;
 }
 
-/* How long after `start` the host slept in a wait that had begun before. */
-static uint64_t waited_behind(const busy_t *b, uint64_t start, uint64_t end)
+static void copies_forget(busy_device_t *d, uint64_t end)
+{
+    uint32_t keep = 0;
+
+    for (uint32_t i = 0; i < d->copy_count; i++)
+        if (d->copies[i].end > end)
+            d->copies[keep++] = d->copies[i];
+    d->copy_count = keep;
+}
+
+/* Until when behind `start` the host slept in a wait that had begun before. */
+static uint64_t woke_behind(const busy_t *b, uint64_t start, uint64_t end)
 {
     uint32_t count = b->wait_count < BUSY_WAITS ? b->wait_count : BUSY_WAITS;
-    uint64_t most = 0;
+    uint64_t latest = start;
 
     for (uint32_t i = 0; i < count; i++) {
         busy_span_t w = b->waits[i];
         uint64_t to = w.end < end ? w.end : end;
 
-        if (w.start <= start && to > start && to - start > most)
-            most = to - start;
+        if (w.start <= start && to > latest)
+            latest = to;
     }
-    return most;
+    return latest;
 }
 
+/* A copy while the host sleeps is a copy, and no more. */
 static void gap_split(const busy_t *b, busy_device_t *d, uint64_t end)
 {
     uint64_t gap = end - d->until, part = copies_cover(d, d->until, end);
+    uint64_t woke = woke_behind(b, d->until, end);
 
     d->copying += part;
     gap -= part;
-    part = waited_behind(b, d->until, end);
-    part = part < gap ? part : gap;
+    part = woke - d->until - copies_cover(d, d->until, woke);
     d->waiting += part;
     gap -= part;
     if (gap < BUSY_GAP_LAUNCH_NS)
         d->launching += gap;
     else
         d->idle += gap;
+    copies_forget(d, end);
     d->until = end;
 }
 

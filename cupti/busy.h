@@ -7,7 +7,8 @@
  * device's kernels is its busy time; a gap between them is taken apart:
  *
  *   copying     a copy or fill ran in it
- *   waiting     the host slept in a wait as the gap began: the time until it woke up
+ *   waiting     the host slept in a wait as the gap began: the time until it woke up, less
+ *               copies in it
  *   launching   the rest, where it is shorter than GAP_LAUNCH_NS: as fast as this host can
  *   idle        the rest of longer gaps: nobody asked for anything
  *

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fileabout.h"
 
+#include <gpurt/activity.h>
 #include <string.h>
+
+#define ANY UINT32_MAX
 
 /* A process that runs on the same device again has the same section. */
 static bool is_same(const gplog_section_t *a, const gplog_section_t *b)
@@ -56,6 +59,42 @@ void gplog_about_numbers(const gplog_file_t *all, const gplog_file_t *about,
         out->section[i] = (uint8_t)(number < GPURT_BOX_SECTIONS ? number : i);
         out->same &= out->section[i] == i;
     }
+}
+
+const char *gplog_back_end(uint32_t kind)
+{
+    return kind == GPURT_SECTION_CUDA   ? "cuda"
+           : kind == GPURT_SECTION_CPU  ? "cpu"
+           : kind == GPURT_SECTION_HOST ? "host"
+                                        : "unknown";
+}
+
+static bool has(const gplog_file_t *about, uint32_t kind, uint32_t device)
+{
+    for (uint32_t i = 0; i < count_of(about); i++)
+        if (about->sections[i].kind == kind &&
+            (device == ANY || about->sections[i].device == device))
+            return true;
+    return false;
+}
+
+bool gplog_about_is_mixed(const gplog_file_t *about)
+{
+    return has(about, GPURT_SECTION_CPU, ANY) && has(about, GPURT_SECTION_CUDA, ANY);
+}
+
+uint32_t gplog_about_kind(const gplog_file_t *about, const gpurt_row_t *row)
+{
+    bool cpu, cuda;
+
+    if (!gpurt_kind_is_activity(row->kind))
+        return row->section < count_of(about) ? about->sections[row->section].kind
+                                              : GPURT_SECTION_NONE;
+    if (row->kind != GPURT_KIND_LAUNCH)
+        return GPURT_SECTION_CUDA;
+    cpu = has(about, GPURT_SECTION_CPU, row->block);
+    cuda = has(about, GPURT_SECTION_CUDA, row->block);
+    return cpu == cuda ? GPURT_SECTION_NONE : cpu ? GPURT_SECTION_CPU : GPURT_SECTION_CUDA;
 }
 
 void gplog_rows_number(const gplog_numbers_t *n, uint8_t *rows, uint32_t bytes)

@@ -21,6 +21,17 @@ void gplog_about_join(gplog_file_t *all, const gplog_file_t *about);
 void gplog_about_numbers(const gplog_file_t *all, const gplog_file_t *about,
                          gplog_numbers_t *out);
 
+/* Of a section's kind, as machines are told: "cuda", "cpu", "host", "unknown". */
+const char *gplog_back_end(uint32_t kind);
+
+/* The kind of section of the device that a row tells of, or of host code; NONE where that is not
+ * known. What CUPTI told, and NVML, is of a GPU; a launch by gpurt's own API of whichever device has
+ * its number, unless two have. */
+uint32_t gplog_about_kind(const gplog_file_t *about, const gpurt_row_t *row);
+
+/* Whether devices of both back ends are in it, so that a number alone names none. */
+bool gplog_about_is_mixed(const gplog_file_t *about);
+
 /* Rows that lie one after another. */
 void gplog_rows_number(const gplog_numbers_t *n, uint8_t *rows, uint32_t bytes);
 

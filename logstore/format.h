@@ -47,10 +47,13 @@ typedef struct gplog_block {
     uint32_t size;  /* bytes that follow this field, as zstd defines it */
     uint32_t tag;   /* GPLOG_TAG */
     uint16_t type, version;
-    uint32_t crc; /* CRC-32C from tag to the end, this field as 0 */
-    uint32_t reserved;
+    uint32_t crc;   /* CRC-32C from tag to the end, this field as 0 */
+    uint32_t flags; /* GPLOG_HELD or 0 */
 } gplog_block_t;
 GPURT_STATIC_ASSERT(sizeof(gplog_block_t) == 24, "format 1");
+enum {
+    GPLOG_HELD = 1 /* of a FILE: its writer holds the lock that pulse.h asks for */
+};
 
 typedef struct gplog_section {
     uint32_t kind, device, sm_count, warp_slots;

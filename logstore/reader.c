@@ -26,6 +26,7 @@ struct gpurt_log {
     size_t packed_room;
     ZSTD_DCtx *zstd;
     gpurt_dictionary_t dictionary;
+    gplog_pulse_t pulse;
     gpurt_log_summary_t sum;
 };
 
@@ -84,6 +85,7 @@ static void about_take(gpurt_log_t *log, const gplog_piece_t *piece)
         f->section_count = GPURT_BOX_SECTIONS;
     for (uint32_t i = 0; i < GPURT_BOX_SECTIONS; i++)
         f->sections[i].name[GPURT_BOX_NAME - 1] = '\0';
+    gplog_pulse_note(&log->pulse, f, (piece->flags & GPLOG_HELD) != 0);
     log->sum.runs++;
 }
 
@@ -158,6 +160,7 @@ static void start_over(gpurt_log_t *log)
     uint64_t bytes = log->sum.bytes;
 
     gpurt_dictionary_fini(&log->dictionary);
+    gplog_pulse_fini(&log->pulse);
     memset(&log->sum, 0, sizeof log->sum);
     log->sum.bytes = bytes;
     log->entry_count = 0;
@@ -205,6 +208,7 @@ void gpurt_log_close(gpurt_log_t *log)
     if (log->walk.fd >= 0)
         close(log->walk.fd);
     gplog_walk_fini(&log->walk);
+    gplog_pulse_fini(&log->pulse);
     gpurt_dictionary_fini(&log->dictionary);
     ZSTD_freeDCtx(log->zstd);
     free(log->entries);
@@ -289,10 +293,16 @@ bool gpurt_log_refresh(gpurt_log_t *log)
     uint64_t before = log->entry_count;
     struct stat info;
 
-    if (fstat(log->walk.fd, &info) != 0 || (uint64_t)info.st_size <= log->sum.bytes)
+    /* It shrinks where a writer that takes over cuts off what the one before left torn. */
+    if (fstat(log->walk.fd, &info) != 0 || (uint64_t)info.st_size == log->sum.bytes)
         return false;
     log->sum.bytes = log->walk.size = (uint64_t)info.st_size;
     return blocks_take(log) == GPURT_OK && log->entry_count > before;
+}
+
+gplog_pulse_state_t gpurt_log_pulse(const gpurt_log_t *log, uint32_t *pid)
+{
+    return gplog_pulse_feel(&log->pulse, log->walk.fd, pid);
 }
 
 /* ---- frames -------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #define GPURT_LOG_READER_H
 
 #include "dictionary.h"
+#include "pulse.h"
 
 typedef struct gpurt_log gpurt_log_t;
 
@@ -41,6 +42,10 @@ void gpurt_log_close(gpurt_log_t *log); /* NULL is allowed */
 
 /* Looks for what was appended since. Returns: whether there are more frames. */
 bool gpurt_log_refresh(gpurt_log_t *log);
+
+/* Whether more is to be expected of a log that is not closed. *pid: of LEFT, a program that was
+ * recorded and runs. */
+gplog_pulse_state_t gpurt_log_pulse(const gpurt_log_t *log, uint32_t *pid);
 
 uint64_t gpurt_log_frames(const gpurt_log_t *log);
 const gplog_index_entry_t *gpurt_log_entry(const gpurt_log_t *log, uint64_t frame);

@@ -26,7 +26,15 @@ typedef struct source {
     uint32_t stride; /* between two words of one lane */
     uint32_t at;
     bool activity; /* a duration may be unknown */
+    bool mangled;  /* the first argument is a name as compilers write it */
 } source_t;
+
+static gpurt_nice_fn *nice_of; /* fixed at the begin */
+
+void gpurt_render_nice(gpurt_nice_fn *nice)
+{
+    nice_of = nice;
+}
 
 const char *gpurt_level_name(uint32_t level)
 {
@@ -139,13 +147,31 @@ static void put_float(gpurt_text_t *out, const spec_t *spec, double value)
     gpurt_text_printf(out, format, value);
 }
 
-static void put_string(const gpurt_dictionary_t *d, gpurt_text_t *out, const spec_t *spec,
-                       uint32_t id)
+const char *gpurt_render_nicely(const gpurt_dictionary_t *d, uint32_t id)
 {
+    char text[GPURT_MESSAGE_MAX];
+    gpurt_site_info_t info;
+
+    if (!nice_of || !gpurt_dictionary_get(d, id, &info) || info.kind != GPURT_DEF_STRING ||
+        info.format_bytes >= sizeof text)
+        return NULL;
+    memcpy(text, info.format, info.format_bytes);
+    text[info.format_bytes] = '\0';
+    return nice_of(text);
+}
+
+static void put_string(const gpurt_dictionary_t *d, gpurt_text_t *out, const spec_t *spec,
+                       uint32_t id, bool mangled)
+{
+    const char *nice = mangled ? gpurt_render_nicely(d, id) : NULL;
     gpurt_site_info_t info;
     char format[SPEC_MAX * 2];
     int bytes;
 
+    if (nice) {
+        gpurt_text_add(out, nice, strlen(nice));
+        return;
+    }
     if (!gpurt_dictionary_get(d, id, &info) || info.kind != GPURT_DEF_STRING) {
         gpurt_text_printf(out, "<string %u>", id);
         return;
@@ -195,7 +221,7 @@ static void put_argument(const gpurt_dictionary_t *d, gpurt_text_t *out, const s
         memcpy(&f, &wide, sizeof f);
         put_float(out, spec, f);
     } else if (type == GPURT_TYPE_STRING) {
-        put_string(d, out, spec, low);
+        put_string(d, out, spec, low, from->mangled && from->at == 1);
     } else if (from->activity && words == 2 &&
                (low | (uint64_t)high << 32) == GPURT_ACTIVITY_NO_TIME) {
         gpurt_text_add(out, "unknown", 7);
@@ -323,7 +349,7 @@ static void put_promise(const gpurt_dictionary_t *d, const gpurt_panicrow_t *p,
 static void put_panic(const gpurt_dictionary_t *d, const gpurt_row_t *row,
                       const gpurt_site_info_t *site, gpurt_text_t *out)
 {
-    source_t from = {gpurt_row_words(row), row->words, 1, 0, false};
+    source_t from = {gpurt_row_words(row), row->words, 1, 0, false, false};
     gpurt_panicrow_t p;
 
     gpurt_panicrow_read(row, site->types, &p);
@@ -382,8 +408,12 @@ void gpurt_render_message(const gpurt_dictionary_t *d, const gpurt_row_t *row,
                           uint32_t lane, gpurt_text_t *out)
 {
     uint32_t lanes = gpurt_row_per_lane(row) ? (uint32_t)__builtin_popcount(row->mask) : 1;
-    source_t from = {gpurt_row_words(row), row->words, lanes, 0,
-                     gpurt_kind_is_activity(row->kind)};
+    source_t from = {gpurt_row_words(row),
+                     row->words,
+                     lanes,
+                     0,
+                     gpurt_kind_is_activity(row->kind),
+                     row->kind == GPURT_KIND_DRIVER_LAUNCH};
     gpurt_site_info_t site;
 
     if (row->kind == GPURT_KIND_LOSS) {

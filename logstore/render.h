@@ -32,6 +32,14 @@ const char *gpurt_level_name(uint32_t level);
 void gpurt_render_message(const gpurt_dictionary_t *d, const gpurt_row_t *row,
                           uint32_t lane, gpurt_text_t *out);
 
+/* How names that are recorded mangled, those of launches of plain programs, are shown: what it
+ * returns is borrowed until its next call, NULL leaves one as it is. Without this all stay so.
+ * Context: a program's begin. */
+typedef const char *gpurt_nice_fn(const char *text);
+void gpurt_render_nice(gpurt_nice_fn *nice);
+/* A string as that has it, as borrowed; NULL: as it is. */
+const char *gpurt_render_nicely(const gpurt_dictionary_t *d, uint32_t id);
+
 /* For a terminal: escapes control characters and what is not UTF-8. */
 void gpurt_render_plain(gpurt_text_t *out, const char *bytes, size_t count);
 /* The same as the inside of a JSON string. */

@@ -53,7 +53,7 @@ static gpurt_status_t put_block(repair_t *r, uint32_t type, const void *body, si
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "repair");
     if (bytes)
         memcpy(block + sizeof(gplog_block_t), body, bytes);
-    st = put(r, block, gplog_block_seal(block, type, bytes), err);
+    st = put(r, block, gplog_block_seal(block, type, 0, bytes), err);
     free(block);
     return st;
 }

@@ -24,17 +24,14 @@ static uint32_t block_sum(const gplog_block_t *head, const void *body, size_t by
     return gpurt_crc32c(sum, body, bytes);
 }
 
-size_t gplog_block_seal(void *block, uint32_t type, size_t body_bytes)
+size_t gplog_block_seal(void *block, uint32_t type, uint32_t flags, size_t body_bytes)
 {
     size_t padded = (body_bytes + GPLOG_ALIGN - 1) & ~(size_t)(GPLOG_ALIGN - 1);
     uint8_t *body = (uint8_t *)block + sizeof(gplog_block_t);
-    gplog_block_t head = {GPLOG_MAGIC,
-                          (uint32_t)(padded + sizeof head - HEAD_FROM),
-                          GPLOG_TAG,
-                          (uint16_t)type,
-                          GPLOG_VERSION,
-                          0,
-                          0};
+    gplog_block_t head = {GPLOG_MAGIC,   (uint32_t)(padded + sizeof head - HEAD_FROM),
+                          GPLOG_TAG,     (uint16_t)type,
+                          GPLOG_VERSION, 0,
+                          flags};
 
     memset(body + body_bytes, 0, padded - body_bytes);
     head.crc = block_sum(&head, body, padded);
@@ -118,6 +115,7 @@ int gplog_block_at(gplog_walk_t *walk, uint64_t offset, gplog_piece_t *piece)
     piece->offset = offset;
     piece->end = offset + sizeof head + bytes;
     piece->type = head.type;
+    piece->flags = head.flags;
     piece->body = walk->body;
     piece->body_bytes = (uint32_t)bytes;
     return frame_end(walk, piece) ? 1 : 0;

@@ -10,7 +10,7 @@
 
 /* Fills the head of a block whose body_bytes lie right behind it; pads them with zeros
  * to 8. Returns: bytes of the whole block. The memory must have room for the padding. */
-size_t gplog_block_seal(void *block, uint32_t type, size_t body_bytes);
+size_t gplog_block_seal(void *block, uint32_t type, uint32_t flags, size_t body_bytes);
 
 /* What names a blob. */
 uint64_t gplog_blob_id(const void *bytes, size_t size);
@@ -19,7 +19,7 @@ uint64_t gplog_blob_id(const void *bytes, size_t size);
 typedef struct gplog_piece {
     uint64_t offset, end; /* of the block; end behind the rows of a FRAME */
     uint64_t skipped;     /* damaged bytes before it */
-    uint32_t type, body_bytes;
+    uint32_t type, flags, body_bytes;
     const uint8_t *body; /* 8-aligned; valid until the next step */
 } gplog_piece_t;
 

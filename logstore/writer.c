@@ -4,6 +4,7 @@
 #include "crc32c.h"
 #include "deftrail.h"
 #include "framesum.h"
+#include "pulse.h"
 #include "rowpack.h"
 #include "scan.h"
 
@@ -28,6 +29,7 @@ enum {
  * they are two, the trail is all they share. */
 struct gpurt_writer {
     int fd;
+    bool held; /* a lock tells readers that we live */
     uint64_t device, inode;
     uint64_t offset; /* end of the file's sound part: where the next block goes */
     uint32_t frame_rows, frame_bytes;
@@ -86,12 +88,13 @@ static gpurt_status_t append_block(gpurt_writer_t *w, uint32_t type, const void 
                                    size_t bytes, gpurt_error_t *err)
 {
     uint8_t *block = malloc(sizeof(gplog_block_t) + bytes + GPLOG_ALIGN);
+    uint32_t flags = type == GPLOG_FILE && w->held ? GPLOG_HELD : 0;
     gpurt_status_t st;
 
     if (!block)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: a block");
     memcpy(block + sizeof(gplog_block_t), body, bytes);
-    st = append(w, block, gplog_block_seal(block, type, bytes), err);
+    st = append(w, block, gplog_block_seal(block, type, flags, bytes), err);
     free(block);
     return st;
 }
@@ -235,7 +238,7 @@ static gpurt_status_t frame_make(gpurt_writer_t *w, const void *rows, uint32_t b
     frame->encoding = pays ? GPLOG_PACKED : GPLOG_ROWS;
     frame->packed_bytes = (uint32_t)packed;
     frame->packed_crc = gpurt_crc32c(0, w->out + HEAD_BYTES, packed);
-    gplog_block_seal(w->out, GPLOG_FRAME, sizeof *frame);
+    gplog_block_seal(w->out, GPLOG_FRAME, 0, sizeof *frame);
     w->out_used = HEAD_BYTES + packed;
     return GPURT_OK;
 }
@@ -463,6 +466,7 @@ static gpurt_status_t file_open(gpurt_writer_t *w, const char *path, bool go_on,
         return gpurt_fail(err, GPURT_E_BUSY, GPURT_FROM_GPURT, 0,
                           "%s is being written by another process; choose another file",
                           path);
+    w->held = gplog_pulse_hold(w->fd);
     if (go_on)
         return resume(w, (uint64_t)info.st_size, err);
     if (info.st_size != 0)

@@ -18,13 +18,16 @@ enum {
     EXPORT_RANGES, /* a: of that thread */
     EXPORT_WAITS,
     EXPORT_OVERHEAD,
-    EXPORT_DEVICE,
+    EXPORT_DEVICE,  /* and those below it; device: | EXPORT_CPU of the CPU back end's */
     EXPORT_COUNTER, /* a: EXPORT_COUNT_* */
     EXPORT_IDLE,    /* when no kernel runs, and why */
     EXPORT_MANAGED, /* unified memory */
     EXPORT_STREAM,  /* a: context, b: stream */
     EXPORT_SM,      /* a: its number */
     EXPORT_WARP     /* a: SM, b: slot */
+};
+enum {
+    EXPORT_CPU = 1 << 16 /* a CPU device and a GPU may have one number */
 };
 
 enum {
@@ -172,7 +175,7 @@ const char *export_track_name(const export_out_t *o, const export_track_t *t,
 size_t export_string(const export_out_t *o, uint32_t id, char *room, size_t size);
 /* The same of any bytes. */
 size_t export_safe(const char *bytes, size_t count, char *room, size_t size);
-/* The same of an event's name. */
+/* As export_string, of an event's name. */
 size_t export_name(const export_out_t *o, const export_event_t *e, char *room, size_t size);
 /* Of an argument that is not a number. */
 size_t export_arg_text(const export_out_t *o, const export_arg_t *a, char *room,

@@ -2,6 +2,7 @@
 #include "export_lines.h"
 
 #include "activity_text.h"
+#include "fileabout.h"
 #include "render.h"
 #include "span.h"
 
@@ -36,12 +37,13 @@ enum {
     FILE_OF,
     LINE,
     MESSAGE,
+    BACK_END,
     FIELDS
 };
 static const char *const names[FIELDS] = {
-    "ts_ns",    "dur_ns", "kind",  "level", "device", "context", "stream", "thread",
-    "sm",       "slot",   "block", "warp",  "lanes",  "call",    "graph",  "node",
-    "launched", "bytes",  "name",  "file",  "line",   "msg"};
+    "ts_ns",    "dur_ns", "kind",  "level", "device", "context", "stream",  "thread",
+    "sm",       "slot",   "block", "warp",  "lanes",  "call",    "graph",   "node",
+    "launched", "bytes",  "name",  "file",  "line",   "msg",     "back_end"};
 
 typedef struct field {
     bool there;
@@ -157,6 +159,13 @@ static void set_place(const export_out_t *o, line_t *l, const gpurt_row_t *row)
     set(l, WARP, row->warp);
 }
 
+static void set_back_end(const export_out_t *o, line_t *l, const gpurt_row_t *row)
+{
+    const char *word = gplog_back_end(gplog_about_kind(&o->sum.about, row));
+
+    set_text(l, BACK_END, word, strlen(word));
+}
+
 static void fill(const export_out_t *o, line_t *l, const gpurt_row_t *row)
 {
     const char *level = gpurt_level_name(row->level);
@@ -169,6 +178,8 @@ static void fill(const export_out_t *o, line_t *l, const gpurt_row_t *row)
         set_activity(o, l, row);
     else
         set_place(o, l, row);
+    if (l->fields[DEVICE].there)
+        set_back_end(o, l, row);
     if (gpurt_dictionary_get(o->dictionary, row->site, &site) && site.file_bytes) {
         set_text(l, FILE_OF, site.file, site.file_bytes);
         set(l, LINE, site.line);

@@ -38,21 +38,24 @@ const char *const export_arg_names[EXPORT_ARG_NAMES] = {"grid",
                                                         "from",
                                                         "occupancy percent"};
 
-static const char *device_name(const export_out_t *o, uint32_t device)
+static int device_name(const export_out_t *o, uint32_t device, char *room, size_t size)
 {
+    const bool cpu = (device & EXPORT_CPU) != 0;
+    const uint32_t number = device & ~(uint32_t)EXPORT_CPU;
     const gplog_file_t *about = &o->sum.about;
+    const char *name = "";
 
-    for (uint32_t i = 0; i < about->section_count && i < GPURT_BOX_SECTIONS; i++)
+    for (uint32_t i = 0; i < about->section_count && i < GPURT_BOX_SECTIONS && !*name; i++)
         if (about->sections[i].kind != GPURT_SECTION_HOST &&
-            about->sections[i].device == device)
-            return about->sections[i].name;
-    return "";
+            (about->sections[i].kind == GPURT_SECTION_CPU) == cpu &&
+            about->sections[i].device == number)
+            name = about->sections[i].name;
+    return snprintf(room, size, "%s %" PRIu32 "%s%s", cpu ? "CPU" : "GPU", number,
+                    *name ? ", " : "", name);
 }
 
 static int base_name(const export_out_t *o, const export_key_t *k, char *room, size_t size)
 {
-    const char *name;
-
     switch (k->kind) {
     case EXPORT_PROCESS:
         return snprintf(room, size, "%s", o->sum.about.identity.program);
@@ -65,9 +68,7 @@ static int base_name(const export_out_t *o, const export_key_t *k, char *room, s
     case EXPORT_OVERHEAD:
         return snprintf(room, size, "CUPTI's overhead");
     case EXPORT_DEVICE:
-        name = device_name(o, k->device);
-        return snprintf(room, size, "GPU %" PRIu32 "%s%s", k->device, *name ? ", " : "",
-                        name);
+        return device_name(o, k->device, room, size);
     case EXPORT_COUNTER:
         return snprintf(room, size, "%s", export_counts[k->a % EXPORT_COUNTS].name);
     case EXPORT_IDLE:

@@ -383,6 +383,8 @@ static export_track_t *message_track(export_timeline_t *t, const gpurt_row_t *ro
         if (about->sections[row->section].kind == GPURT_SECTION_HOST)
             return thread_track(t, row->kind == GPURT_KIND_LOG ? row->block : 0);
         device = about->sections[row->section].device;
+        if (about->sections[row->section].kind == GPURT_SECTION_CPU)
+            device |= EXPORT_CPU;
     }
     if (row->kind == GPURT_KIND_LOSS &&
         (row->words < 4 || gpurt_row_words(row)[3] == UINT32_MAX))
@@ -458,6 +460,8 @@ static void driver_launch_row(export_timeline_t *t, const gpurt_row_t *row,
                         .name = l->name};
 
     e.track = thread_track(t, l->thread);
+    e.text = gpurt_render_nicely(t->out->dictionary, l->name);
+    e.text_bytes = e.text ? strlen(e.text) : 0;
     if (!l->graph) {
         arg_dims(&e, EXPORT_ARG_GRID, l->grid);
         arg_dims(&e, EXPORT_ARG_BLOCK, l->block);

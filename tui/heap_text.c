@@ -62,7 +62,7 @@ static void plain_heap(FILE *out, const gpurt_model_heap_t *h)
     char live[24], all[24], peak[24], slack[24], kept[24], where[24] = "";
 
     if (h->told.device != 0)
-        snprintf(where, sizeof where, "on GPU %" PRIu32 " ", h->told.device);
+        snprintf(where, sizeof where, "on device %" PRIu32 " ", h->told.device);
     fprintf(out,
             "heap %-5" PRIu32 " %s%s%s in %" PRIu64 " objects, of %s; at most %s%s%s%s\n",
             h->told.id, where, h->told.flags & GPURT_HEAP_ENDED ? "at its end " : "",

@@ -2,11 +2,13 @@
 /* gpurt-log - shows, sums up, checks and mends log files. */
 #include "cursor.h"
 #include "export.h"
+#include "follow.h"
 #include "lives.h"
 #include "log_level.h"
 #include "log_print.h"
 #include "model.h"
 #include "nearest.h"
+#include "nicename.h"
 #include "option.h"
 #include "render.h"
 #include "repair.h"
@@ -51,7 +53,9 @@ static const gpurt_option_t rows[] = {
     {.letter = 'f',
      .name = "follow",
      FIELD(FLAG, follow),
-     .help = "tail: go on with what is appended, until the log is closed"},
+     .help =
+         "tail: go on with what is appended, until the log is closed or nobody is left who "
+         "could write to it"},
     {.section = "Asking a program that runs",
      .letter = 'p',
      .name = "pid",
@@ -97,10 +101,16 @@ static const gpurt_option_text_t texts[] = {
     {"ENVIRONMENT", "TZ: times in text are local ones; ts_ns counts from 1970."},
     {"EXIT STATUS",
      "0 all is well; 1 the log is damaged, or not one, or cannot be read; 2 wrong "
-     "use. stat and tail show what is whole of a damaged one, and end with 0."},
+     "use; 3 tail -f: the log's writer and the programs that it recorded are gone, and it "
+     "ends without its closing frame. stat and tail show what is whole of a damaged one, "
+     "and end with 0."},
     {"FIELDS",
-     "cat and tail --jsonl: ts_ns, level, device (-1: host code), sm, block, warp, lanes, "
-     "file, line, msg. stat --json: records, dropped, sites, panics, frames, torn_frames, "
+     "cat and tail --jsonl: ts_ns, level, device (-1: host code), back_end (cpu, cuda, "
+     "host), "
+     "sm, block, warp, lanes, file, line, msg. In text a device is dev and its number; in "
+     "a "
+     "log with devices of both back ends those of the CPU are cpu and theirs. stat --json: "
+     "records, dropped, sites, panics, frames, torn_frames, "
      "bytes, first_ns, last_ns, back_end, device; where they are known activity, lives and "
      "heaps: list, regions, arenas, reclaim, which docs/HEAP_CHECKS.md tells."},
     {"TIMELINES",
@@ -232,9 +242,27 @@ static uint64_t tail_start(gpurt_log_t *log, log_print_t *p, uint64_t lines)
     return frame;
 }
 
-static int do_tail(gpurt_log_t *log, log_print_t *p, const log_options_t *o)
+/* Returns: false when nothing will come; it has been said why. */
+static bool more_comes(gpurt_log_t *log, follow_t *follow)
 {
-    struct timespec rest = {0, FOLLOW_NS};
+    const struct timespec rest = {0, FOLLOW_NS};
+    gpurt_log_summary_t sum;
+
+    while (!gpurt_log_refresh(log)) {
+        gpurt_log_summary(log, &sum);
+        if (sum.closed)
+            break;
+        if (!follow_goes_on(follow, log))
+            return false;
+        nanosleep(&rest, NULL);
+    }
+    return true;
+}
+
+static int do_tail(gpurt_log_t *log, log_print_t *p, const char *path,
+                   const log_options_t *o)
+{
+    follow_t follow = {.program = program.name, .path = path};
     uint64_t frame = tail_start(log, p, o->lines ? o->lines : 10);
     gpurt_log_summary_t sum;
     int status;
@@ -247,12 +275,8 @@ static int do_tail(gpurt_log_t *log, log_print_t *p, const log_options_t *o)
         if (status || !o->follow || sum.closed)
             return status;
         p->skip = 0;
-        while (!gpurt_log_refresh(log)) {
-            gpurt_log_summary(log, &sum);
-            if (sum.closed)
-                break;
-            nanosleep(&rest, NULL);
-        }
+        if (!more_comes(log, &follow))
+            return FOLLOW_CUT;
     }
 }
 
@@ -408,7 +432,7 @@ static int do_open(const char *command, const char *path, const log_options_t *o
     if (strcmp(command, "cat") == 0)
         status = do_cat(log, &print);
     else if (strcmp(command, "tail") == 0)
-        status = do_tail(log, &print, o);
+        status = do_tail(log, &print, path, o);
     else if (strcmp(command, "stat") == 0)
         status = do_stat(log, o);
     else if (strcmp(command, "export") == 0)
@@ -438,6 +462,7 @@ int main(int argc, char **argv)
 
     if (status >= 0)
         return status;
+    gpurt_render_nice(nicename);
     if (operands < 1)
         return gpurt_option_refuse(
             &program,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "log_print.h"
 
+#include "fileabout.h"
 #include "heap_text.h"
 #include "lives_text.h"
 #include "render.h"
@@ -18,35 +19,46 @@ enum {
 typedef struct message {
     const gpurt_row_t *row;
     gpurt_site_info_t site;
-    int device;    /* -1: host code */
+    int device; /* -1: host code */
+    const char *back_end, *prefix;
     bool activity; /* what a device did, told by host code */
     uint32_t lanes;
     gpurt_text_t text;
     char room[GPURT_MESSAGE_MAX];
 } message_t;
 
-static int device_of(const gpurt_log_t *log, uint32_t section)
+static void device_read(const gpurt_log_t *log, message_t *m)
 {
+    const gpurt_row_t *row = m->row;
     gpurt_log_summary_t sum;
+    uint32_t kind;
 
     gpurt_log_summary(log, &sum);
-    if (section >= sum.about.section_count)
-        return 0;
-    return sum.about.sections[section].kind == GPURT_SECTION_HOST
-               ? -1
-               : (int)sum.about.sections[section].device;
+    kind = gplog_about_kind(&sum.about, row);
+    m->back_end = gplog_back_end(kind);
+    m->prefix =
+        kind == GPURT_SECTION_CPU && gplog_about_is_mixed(&sum.about) ? "cpu" : "dev";
+    if (m->activity)
+        m->device = (int)row->block;
+    else if (kind == GPURT_SECTION_HOST)
+        m->device = -1;
+    else
+        m->device = row->section < sum.about.section_count
+                        ? (int)sum.about.sections[row->section].device
+                        : 0;
 }
 
 static void line_json(const message_t *m, gpurt_text_t *line)
 {
     const gpurt_row_t *row = m->row;
 
-    gpurt_text_printf(
-        line,
-        "{\"ts_ns\":%llu,\"level\":\"%s\",\"device\":%d,\"sm\":%u,\"block\":%u,"
-        "\"warp\":%u,\"lanes\":%u,\"file\":\"",
-        (unsigned long long)row->time_ns, gpurt_level_name(row->level), m->device, row->sm,
-        m->activity ? 0 : row->block, row->warp, m->lanes);
+    gpurt_text_printf(line,
+                      "{\"ts_ns\":%llu,\"level\":\"%s\",\"device\":%d,\"back_end\":\"%s\","
+                      "\"sm\":%u,\"block\":%u,"
+                      "\"warp\":%u,\"lanes\":%u,\"file\":\"",
+                      (unsigned long long)row->time_ns, gpurt_level_name(row->level),
+                      m->device, m->back_end, row->sm, m->activity ? 0 : row->block,
+                      row->warp, m->lanes);
     gpurt_render_json(line, m->site.file, m->site.file_bytes);
     gpurt_text_printf(line, "\",\"line\":%u,", m->site.line);
     if (m->activity)
@@ -67,12 +79,13 @@ static void line_text(const message_t *m, gpurt_text_t *line)
     gpurt_text_printf(line, "%02d:%02d:%02d.%09u %-5s ", tm.tm_hour, tm.tm_min, tm.tm_sec,
                       (unsigned)(row->time_ns % 1000000000u), gpurt_level_name(row->level));
     if (m->activity)
-        gpurt_text_printf(line, "dev%-3d %-11s ", m->device, activity_word(row->kind));
+        gpurt_text_printf(line, "%s%-3d %-11s ", m->prefix, m->device,
+                          activity_word(row->kind));
     else if (m->device < 0)
         gpurt_text_printf(line, "host thread %-12u ", row->block);
     else
-        gpurt_text_printf(line, "dev%d sm%-3u b%-5u w%-2u %08x ", m->device, row->sm,
-                          row->block, row->warp, m->lanes);
+        gpurt_text_printf(line, "%s%d sm%-3u b%-5u w%-2u %08x ", m->prefix, m->device,
+                          row->sm, row->block, row->warp, m->lanes);
     if (m->site.file_bytes) {
         const char *slash = memrchr(m->site.file, '/', m->site.file_bytes);
         const char *name = slash ? slash + 1 : m->site.file;
@@ -114,7 +127,7 @@ void log_print_row(log_print_t *p, const gpurt_row_t *row)
         return;
     m.row = row;
     m.activity = gpurt_kind_is_activity(row->kind);
-    m.device = m.activity ? (int)row->block : device_of(p->log, row->section);
+    device_read(p->log, &m);
     gpurt_dictionary_get(gpurt_log_dictionary(p->log), row->site, &m.site);
     for (uint32_t lane = 0; lane < count; lane++) {
         if (p->skip) {
@@ -129,10 +142,7 @@ void log_print_row(log_print_t *p, const gpurt_row_t *row)
 
 static const char *back_end_of(const gplog_section_t *s)
 {
-    return !s || s->kind == GPURT_SECTION_NONE ? "unknown"
-           : s->kind == GPURT_SECTION_CUDA     ? "cuda"
-           : s->kind == GPURT_SECTION_CPU      ? "cpu"
-                                               : "host";
+    return gplog_back_end(s ? s->kind : GPURT_SECTION_NONE);
 }
 
 /* The first device; host code alone when there is none. */

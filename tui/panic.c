@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpurt-panic - the panics of a log or of a black box: all of them by site, or one on a
  * screen. */
+#include "follow.h"
+#include "nicename.h"
 #include "option.h"
 #include "panic_last.h"
 
@@ -70,7 +72,8 @@ static const gpurt_option_text_t texts[] = {
     {"COMMANDS",
      "  list FILE...      a line for each site: how often, when, what\n"
      "  show [N] FILE...  everything about one panic or fault\n"
-     "  watch FILE        each one when it comes, until the program ends\n"
+     "  watch FILE        each one when it comes, until the log is closed or the program "
+     "ends\n"
      "  diff OLD NEW      sites that are new, gone, or fail more or less often\n"
      "  export FILE...    all sites for other tools (--sarif)"},
     {"FILES",
@@ -81,7 +84,8 @@ static const gpurt_option_text_t texts[] = {
     {"EXIT STATUS",
      "0: read, with panics or without; 1: a file cannot be read, is damaged, or "
      "has no panic N; 2: wrong use; 3: diff: NEW has sites that OLD has not, or more "
-     "panics at one."},
+     "panics at one; watch: the log's writer and the programs that it recorded are gone, "
+     "and it ends without its closing frame."},
     {"FAULTS",
      "A fault of a GPU is told from the core dump that gpurt-record had the driver write, "
      "or "
@@ -256,6 +260,7 @@ static int watch(char **files, int count, const panic_options_t *o)
 {
     panic_book_t book = {0};
     panic_style_t style;
+    gpurt_status_t st = GPURT_OK;
     gpurt_error_t err;
     int status;
 
@@ -263,13 +268,16 @@ static int watch(char **files, int count, const panic_options_t *o)
         return gpurt_option_refuse(&program, "watch wants one file, or -p PID");
     status = open_all(&book, files, count, o);
     style_init(&style, o);
-    if (book.source_count && panic_watch(&book, (uint32_t)o->pid,
-                                         o->json    ? PANIC_WATCH_JSON
-                                         : o->whole ? PANIC_WATCH_WHOLE
-                                                    : PANIC_WATCH_LINE,
-                                         &style, &err) != GPURT_OK)
+    if (book.source_count)
+        st = panic_watch(&book, (uint32_t)o->pid,
+                         o->json    ? PANIC_WATCH_JSON
+                         : o->whole ? PANIC_WATCH_WHOLE
+                                    : PANIC_WATCH_LINE,
+                         &style, &err);
+    if (st != GPURT_OK && st != GPURT_E_TRUNCATED)
         status = complain(&err);
-    return finish(&book, status);
+    status = finish(&book, status);
+    return st == GPURT_E_TRUNCATED && status != BAD_USE ? FOLLOW_CUT : status;
 }
 
 static int diff(char **files, int count, const panic_options_t *o)
@@ -323,6 +331,7 @@ int main(int argc, char **argv)
 
     if (status >= 0)
         return status;
+    gpurt_render_nice(nicename);
     if (operands < 1)
         return gpurt_option_refuse(&program,
                                    "say list, show, watch, diff or export, and a file");

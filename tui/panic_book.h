@@ -65,7 +65,8 @@ void panic_sarif(const panic_book_t *book, const char *folder, FILE *out);
 int panic_diff(const panic_book_t *a, const panic_book_t *b, bool json,
                const panic_style_t *style);
 /* Prints each failure once, when it comes, until the log is closed or the program ends. book:
- * what one name stands for, not filled; its sources are opened anew meanwhile. */
+ * what one name stands for, not filled; its sources are opened anew meanwhile. Returns:
+ * GPURT_E_TRUNCATED for a log that nobody is left to close; it has been told. */
 typedef enum panic_watch {
     PANIC_WATCH_LINE,
     PANIC_WATCH_JSON,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The objects of docs/PANIC_JSON.md, version 1. */
+#include "fileabout.h"
 #include "hang_text.h"
 #include "lives_text.h"
 #include "panic_about.h"
@@ -38,19 +39,12 @@ static void put_triple(FILE *out, const char *name, gpurt_dim3_t v)
     fprintf(out, ",\"%s\":[%u,%u,%u]", name, v.x, v.y, v.z);
 }
 
-static const char *back_end_name(uint32_t kind)
-{
-    return kind == GPURT_SECTION_CUDA   ? "cuda"
-           : kind == GPURT_SECTION_CPU  ? "cpu"
-           : kind == GPURT_SECTION_HOST ? "host"
-                                        : "unknown";
-}
-
 static void put_device(FILE *out, const panic_source_t *source, uint32_t section)
 {
     const gplog_section_t *s =
         section < source->about.section_count ? &source->about.sections[section] : NULL;
 
+    fprintf(out, ",\"back_end\":\"%s\"", gplog_back_end(s ? s->kind : GPURT_SECTION_NONE));
     if (s && s->kind == GPURT_SECTION_HOST)
         fputs(",\"device\":-1", out);
     else
@@ -303,10 +297,6 @@ gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
     put_source(out, e->source);
     put_number(out, "ts_ns", e->row->time_ns);
     put_number(out, "clock", f.p.clock);
-    fprintf(out, ",\"back_end\":\"%s\"",
-            back_end_name(section < e->source->about.section_count
-                              ? e->source->about.sections[section].kind
-                              : 0));
     put_device(out, e->source, section);
     put_number(out, "sm", e->row->sm);
     put_number(out, "warp_slot", e->row->slot);

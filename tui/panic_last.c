@@ -2,7 +2,7 @@
 #include "panic_last.h"
 
 #include "addr2line.h"
-#include "names.h"
+#include "nicename.h"
 #include "span.h"
 #include "text.h"
 
@@ -191,7 +191,8 @@ static void string_of(const panic_source_t *source, uint32_t id, char *out, size
 static bool line_of(const char *module, uint64_t offset, char out[FRAME_TEXT])
 {
     const char *ask = getenv("GPURT_SYMBOLIZE");
-    char answer[ANSWER], *rest = answer, *function, *file, *nice;
+    char answer[ANSWER], *rest = answer, *function, *file;
+    const char *nice;
     uint32_t bytes;
 
     if ((ask && strcmp(ask, "0") == 0) || offset == 0 ||
@@ -202,10 +203,9 @@ static bool line_of(const char *module, uint64_t offset, char out[FRAME_TEXT])
     if (!function || !file || file[0] == '?')
         return false;
     file[strcspn(file, " ")] = '\0';
-    nice = names_demangled(function);
+    nice = nicename(function);
     snprintf(out, FRAME_TEXT, "%.200s in %.200s",
              panic_base(file, (uint32_t)strlen(file), &bytes), nice ? nice : function);
-    free(nice);
     return true;
 }
 
@@ -254,12 +254,12 @@ static void frames_each(const panic_source_t *source, const launch_t *l, frame_f
 
 static void name_of(const panic_source_t *source, const launch_t *l, char *out, size_t room)
 {
-    char text[CALLS], *nice;
+    char text[CALLS];
+    const char *nice;
 
     string_of(source, l->own.name, text, sizeof text);
-    nice = names_demangled(text);
+    nice = nicename(text);
     snprintf(out, room, "%s", nice ? nice : text);
-    free(nice);
 }
 
 /* ---- for people ---------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 /* Failures as they come. A log grows by frames; a box is read anew each time, through a
  * private copy as always, and what was told before is left out. Told whole, a failure is looked up
  * among all that have come, so that it has its rank and what was recorded before it. */
+#include "follow.h"
 #include "panic_line.h"
 #include "text.h"
 
@@ -166,11 +167,12 @@ static void rest_until_grown(int notices)
 /* Frames are read once; they never change. */
 static gpurt_status_t frames_watch(watch_t *w, int notices, gpurt_error_t *err)
 {
+    follow_t follow = {.program = "gpurt-panic", .path = w->source->name};
     gpurt_log_t *log = w->source->log;
     gpurt_log_summary_t sum;
     uint64_t frame = 0;
 
-    do {
+    for (;;) {
         gpurt_log_refresh(log);
         gpurt_log_summary(log, &sum); /* before the frames: none comes after the end */
         for (; frame < gpurt_log_frames(log); frame++) {
@@ -186,10 +188,13 @@ static gpurt_status_t frames_watch(watch_t *w, int notices, gpurt_error_t *err)
         }
         if (late_tell(w, err) != GPURT_OK)
             return err->status;
-        if (!sum.closed)
-            rest_until_grown(notices);
-    } while (!sum.closed && !ferror(w->style->out));
-    return GPURT_OK;
+        if (sum.closed || ferror(w->style->out))
+            return GPURT_OK;
+        if (!follow_goes_on(&follow, log))
+            return gpurt_fail(err, GPURT_E_TRUNCATED, GPURT_FROM_GPURT, 0,
+                              "%s was not closed", follow.path);
+        rest_until_grown(notices);
+    }
 }
 
 static gpurt_status_t watch_log(watch_t *w, gpurt_error_t *err)

@@ -51,7 +51,7 @@ expect 0 101 100 panic
 expect 0 30000 30000
 "$bin/gpurt-log" cat --jsonl run.gplog > lines
 [ "$(wc -l < lines)" = 30000 ] || fail "$(wc -l < lines) lines"
-head -1 lines | grep -Eq '^\{"ts_ns":[0-9]+,"level":"INFO","device":0,"sm":[0-9]+,"block":[0-9]+,"warp":[0-9]+,"lanes":4294967295,"file":"feed/kernel.c","line":[0-9]+,"msg":"message [0-9]+ of ring [0-9]+"\}$' ||
+head -1 lines | grep -Eq '^\{"ts_ns":[0-9]+,"level":"INFO","device":0,"back_end":"cpu","sm":[0-9]+,"block":[0-9]+,"warp":[0-9]+,"lanes":4294967295,"file":"feed/kernel.c","line":[0-9]+,"msg":"message [0-9]+ of ring [0-9]+"\}$' ||
     fail "fields: $(head -1 lines)"
 sed 's/{"ts_ns":\([0-9]*\).*/\1/' lines | sort -nc || fail "order of time"
 "$bin/gpurt-log" stat --json run.gplog | grep >/dev/null -E '^\{"records":30000,"dropped":0,"sites":8,"panics":0,"frames":[0-9]+,"torn_frames":0,"bytes":[0-9]+,"first_ns":[0-9]+,"last_ns":[0-9]+,"back_end":"cpu","device":"feed \\"8\\""\}$' ||
@@ -59,6 +59,22 @@ sed 's/{"ts_ns":\([0-9]*\).*/\1/' lines | sort -nc || fail "order of time"
 [ "$("$bin/gpurt-log" tail -n 25 run.gplog | wc -l)" = 25 ] || fail "tail"
 "$bin/gpurt-log" tail -n 1 run.gplog | grep >/dev/null 'message 29999' || fail "the last one"
 [ "$("$bin/gpurt-log" cat --level error run.gplog | grep -vc ERROR)" = 0 ] || fail "level"
+
+# A device of each back end with one number: their lines differ, in text and for machines.
+"$bin/gpurt-record" -q -o both.gplog -- "$app" 10
+[ "$("$bin/gpurt-log" cat both.gplog | grep -c ' dev0 sm')" = 10 ] || fail "one device is dev0: $("$bin/gpurt-log" cat both.gplog | head -1)"
+"$bin/gpurt-record" -q -a -o both.gplog -- "$app" 20 cuda
+"$bin/gpurt-log" cat both.gplog > lines
+[ "$(grep -c ' cpu0 sm' lines) $(grep -c ' dev0 sm' lines)" = '10 20' ] || fail "both back ends: $(cut -c1-40 lines | sort | uniq -c)"
+for command in 'cat --jsonl both.gplog' 'export --to jsonl both.gplog -o -'; do
+    read -ra words <<<"$command"
+    "$bin/gpurt-log" "${words[@]}" > lines
+    [ "$(grep -c '"device":0,\(.*,\)\?"back_end":"cpu"' lines) $(grep -c '"device":0,\(.*,\)\?"back_end":"cuda"' lines)" = '10 20' ] || fail "both: $command"
+done
+"$bin/gpurt-log" export --to csv both.gplog -o - > lines
+[ "$(grep -c '"cpu"$' lines) $(grep -c '"cuda"$' lines)" = '10 20' ] || fail "both: csv"
+"$bin/gpurt-log" export --to chrome both.gplog -o - > lines
+[ "$(grep -o '"[CG]PU 0, feed' lines | sort | tr -d '\n')" = '"CPU 0, feed"GPU 0, feed' ] || fail "both: tracks $(grep PU lines)"
 
 # Appending; refusing to overwrite; a follower sees everything.
 "$bin/gpurt-record" -q -a -o run.gplog -- "$app" 500 >/dev/null

@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program as the collector meets it, without a GPU: it loads what CUDA_INJECTION64_PATH
  * names, as the driver would, and lets the stand-in behave as its words say. */
+#include "cupti_app.h"
+
 #include "check.h"
-#include "fake_cupti.h"
+#include "hard_app.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
     CROWD_KIB = 4096,
     MEMORY_KIB = 64 << 10, /* all that the collector may take */
-    THREADS = 6,
     LOOP_NAMES = 61
 };
 
-static const fake_cupti_t *fake;
-static const char *const names[] = {"_Z5saxpyPfPKfi", "plain_kernel",
-                                    "_Z6reduceIfEvPT_S1_i"};
+const fake_cupti_t *fake;
+const char *const names[APP_NAMES] = {"_Z5saxpyPfPKfi", "plain_kernel",
+                                      "_Z6reduceIfEvPT_S1_i"};
 
-static void rest(long ms)
+void rest(long ms)
 {
     struct timespec t = {ms / 1000, ms % 1000 * 1000000};
 
@@ -51,7 +49,7 @@ static void driver_start(void)
     fake = library ? dlsym(library, "fake_cupti") : NULL;
 }
 
-static void kernels(int lane, long count)
+void kernels(int lane, long count)
 {
     for (long i = 0; i < count; i++) {
         uint64_t now = fake->time();
@@ -63,22 +61,6 @@ static void kernels(int lane, long count)
 static void kernels_of_one(long count)
 {
     kernels(0, count);
-}
-
-static void *thread_run(void *context)
-{
-    kernels((int)(uintptr_t)context, 20000);
-    return NULL;
-}
-
-static void threads_run(void)
-{
-    pthread_t threads[THREADS];
-
-    for (uintptr_t i = 0; i < THREADS; i++)
-        CHECK_EQ(pthread_create(&threads[i], NULL, thread_run, (void *)i), 0);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
 }
 
 /* Six records whose times cannot be, among four good ones. */
@@ -269,92 +251,6 @@ static void sampled(long ms)
     rest(ms);
 }
 
-/* Our parent is the drainer; it sleeps while more comes than anything holds. */
-static void stopped(long count)
-{
-    CHECK_EQ(kill(getppid(), SIGSTOP), 0);
-    fake->patient(0);
-    kernels(0, count);
-    CHECK(fake->dropped_sum() > 0);
-    CHECK_EQ(kill(getppid(), SIGCONT), 0);
-}
-
-static void forking(void)
-{
-    uint64_t begin;
-    int status;
-    pid_t pid;
-
-    kernels(0, 1000);
-    begin = fake->time();
-    pid = fork();
-    if (pid == 0)
-        exit(0); /* with its parent's exit handlers, and without its threads */
-    CHECK_EQ(waitpid(pid, &status, 0), pid);
-    CHECK_EQ(status, 0);
-    CHECK_MSG(fake->time() - begin < 2000000000,
-              "the child waited for its parent's threads");
-    kernels(0, 1000);
-}
-
-static __attribute__((noinline)) void launch_step(long i)
-{
-    cuLaunchKernel_params kernel = {.gridDimX = 4,
-                                    .gridDimY = 3,
-                                    .gridDimZ = 2,
-                                    .blockDimX = 96,
-                                    .blockDimY = 2,
-                                    .blockDimZ = 1,
-                                    .sharedMemBytes = 128,
-                                    .hStream = (CUstream)(uintptr_t)0x77};
-
-    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &kernel, names[i % 3], 1);
-}
-
-/* The child goes on as it would without a collector: with more than all buffers hold and a
- * launch, and longer than its parent, whose records these are not. */
-static void forking_on(void)
-{
-    pid_t pid;
-
-    kernels(0, 1000);
-    pid = fork();
-    if (pid == 0) {
-        fake->patient(0);
-        launch_step(0); /* its parent's ring is still read */
-        kernels(1, 300000);
-        CHECK_EQ(fake->use_all(), 0); /* nobody reads them */
-        launch_step(0);
-        rest(1500);
-        exit(0);
-    }
-    CHECK(pid > 0);
-    kernels(0, 1000);
-    rest(300);
-}
-
-/* A server that starts another program of CUDA's, and waits for it or does not. */
-static void fork_exec(char **argv, int waits)
-{
-    const char *log = getenv("GPURT_LOG");
-    int status;
-    pid_t pid;
-
-    kernels(0, 1000);
-    for (int i = 0; i < 1000 && log && access(log, F_OK) != 0; i++)
-        rest(10); /* its drainer has the file */
-    pid = fork();
-    if (pid == 0) {
-        execl("/proc/self/exe", argv[0], "kernels", "700", (char *)NULL);
-        _exit(127);
-    }
-    kernels(0, 1000);
-    if (!waits)
-        return;
-    CHECK_EQ(waitpid(pid, &status, 0), pid);
-    CHECK_EQ(status, 0);
-}
-
 /* A kernel that launches others: they have its call's number, run while it runs, and come
  * before it. */
 static void nested(void)
@@ -459,166 +355,6 @@ static void graphs(void)
     fake->kernel(0, "beside", now + 31000000, now + 31001000);
 }
 
-/* Each way to launch, two of them without an end; the last one is what the program dies in. */
-static __attribute__((noinline)) void launch_ways(void)
-{
-    static fake_graph_t graph = {12, 3, 0};
-    CUlaunchConfig config = {.gridDimX = 7,
-                             .gridDimY = 1,
-                             .gridDimZ = 1,
-                             .blockDimX = 64,
-                             .blockDimY = 1,
-                             .blockDimZ = 1};
-    cuLaunchKernelEx_params ex = {.config = &config};
-    cuLaunchCooperativeKernel_params together = {.gridDimX = 9,
-                                                 .gridDimY = 1,
-                                                 .gridDimZ = 1,
-                                                 .blockDimX = 32,
-                                                 .blockDimY = 1,
-                                                 .blockDimZ = 1};
-    cuGraphLaunch_params whole = {.hGraph = (CUgraphExec)(void *)&graph};
-
-    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, &ex, "by_config", 1);
-    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz, &ex, "by_config_p", 1);
-    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel, &together, "coop", 1);
-    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz, &together,
-                 "coop_p", 1);
-    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &whole, NULL, 0);
-    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz, &whole, NULL, 0);
-    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuMemAlloc, &whole, NULL, 0);
-}
-
-static __attribute__((noinline)) void launch_last(void)
-{
-    cuLaunchKernel_params kernel = {.gridDimX = 1,
-                                    .gridDimY = 1,
-                                    .gridDimZ = 1,
-                                    .blockDimX = 1,
-                                    .blockDimY = 1,
-                                    .blockDimZ = 1};
-
-    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz, &kernel, "_Z6doomedPi",
-                 getenv("FAKE_FAILED") ? 2 : 0);
-}
-
-static void *launch_thread(void *context)
-{
-    for (long i = 0; i < 2000; i++)
-        launch_step((long)(uintptr_t)context + i);
-    return NULL;
-}
-
-static void launch_many(long count)
-{
-    for (long i = 0; i < count; i++)
-        launch_step(i);
-}
-
-static void CUPTIAPI other_asked(uint8_t **buffer, size_t *size, size_t *most)
-{
-    *size = 8192;
-    *most = 0;
-    *buffer = malloc(*size);
-}
-
-static void CUPTIAPI other_done(CUcontext context, uint32_t stream, uint8_t *buffer,
-                                size_t size, size_t valid)
-{
-    (void)context;
-    (void)stream;
-    (void)size;
-    (void)valid;
-    free(buffer);
-}
-
-/* Another library of the process takes CUPTI's buffers and asks nobody; with `back` it gives
- * them back. */
-static void stolen(int back)
-{
-    __typeof__(cuptiActivityRegisterCallbacks) *take;
-    void *library =
-        dlopen(getenv("GPURT_CUPTI_LIBRARY"), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-    void *entry = dlsym(library, "cuptiActivityRegisterCallbacks");
-
-    memcpy(&take, &entry, sizeof take);
-    kernels(0, 10);
-    rest(300);
-    CHECK_EQ(take(other_asked, other_done), CUPTI_SUCCESS);
-    for (long i = 0; i < 75; i++, rest(100))
-        launch_step(i);
-    CHECK_EQ(fake->told_of() > 0,
-             (int)(fake->kinds() >> CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL & 1));
-    if (!back)
-        return;
-    fake->done(0);
-    fake->give_back();
-    for (long i = 0; i < 15; i++, rest(100))
-        launch_step(i);
-    CHECK_EQ(fake->told_of() > 0, strstr(getenv("GPURT_CUPTI"), "launches") != NULL);
-}
-
-static void stolen_once(void)
-{
-    stolen(0);
-}
-
-static void stolen_back(void)
-{
-    stolen(1);
-}
-
-/* One that has not ended. */
-static void launch_open(void)
-{
-    cuLaunchKernel_params kernel = {.gridDimX = 1, .blockDimX = 1};
-
-    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &kernel, "open", 0);
-}
-
-/* Nothing happens for a while, then something; then all goes into a buffer that a kernel
- * holds which has not ended. */
-static void idle(void)
-{
-    CHECK_EQ(fake->told_of(), 0);
-    kernels(0, 10);
-    for (int i = 0; i < 100 && fake->told_of() == 0; i++)
-        rest(100);
-    CHECK(fake->told_of() > 0);
-    rest(3500);
-    launch_open();
-    rest(600); /* it takes its time, and brings its record then */
-    kernels(0, 1);
-    for (int i = 0; i < 100 && fake->told_of() != 0; i++)
-        rest(100);
-    CHECK_EQ(fake->told_of(), 0);
-    fake->hold(0, 1);
-    kernels(0, 1);
-    for (long i = 0; i < 75; i++, rest(100))
-        launch_step(i);
-}
-
-/* Then it stands, as one whose GPU hangs, until it is killed. */
-static void launches(long count)
-{
-    pthread_t threads[THREADS];
-
-    for (uintptr_t i = 0; i < THREADS && count == 0; i++)
-        CHECK_EQ(pthread_create(&threads[i], NULL, launch_thread, (void *)i), 0);
-    for (int i = 0; i < THREADS && count == 0; i++)
-        pthread_join(threads[i], NULL);
-    launch_many(count);
-    launch_ways();
-    rest(300);
-    launch_last();
-    if (getenv("FAKE_FAILED"))
-        rest(300); /* CUPTI has time to tell of it */
-    printf("%d\n", (int)getpid());
-    fflush(stdout);
-    if (getenv("FAKE_STANDS"))
-        pause();
-    kill(getpid(), SIGKILL);
-}
-
 /* A module is unloaded, and the next one has its addresses: when the first one's records have
  * been read, the same address is another name. */
 static void addresses(void)
@@ -653,29 +389,6 @@ static void crowd(long count)
               after.ru_maxrss - before.ru_maxrss, count);
     CHECK_MSG(CHECK_SANITIZED || after.ru_maxrss < MEMORY_KIB, "%ld KiB in all",
               after.ru_maxrss);
-}
-
-/* How it ends decides what the collector may still do. */
-static void die(const char *mode, char **argv)
-{
-    rest(1000); /* a few flushes */
-    if (strcmp(mode, "kill") == 0)
-        kill(getpid(), SIGKILL);
-    if (strcmp(mode, "exec") == 0)
-        execl("/proc/self/exe", argv[0], "kernels", argv[2], (char *)NULL);
-    _exit(0);
-}
-
-/* As servers do: the driver starts in a child. */
-static void fork_first(void)
-{
-    int status;
-    pid_t pid = fork();
-
-    if (pid == 0)
-        return;
-    CHECK_EQ(waitpid(pid, &status, 0), pid);
-    exit(WEXITSTATUS(status));
 }
 
 /* As a training loop has them: each of LOOP_NAMES with a shape of its own and a time that is
@@ -760,12 +473,12 @@ int main(int argc, char **argv)
     static const struct {
         const char *mode;
         void (*run)(void);
-    } modes[] = {{"threads", threads_run},
+    } modes[] = {{"threads", hard_threads},
                  {"bad", bad_times},
                  {"mixed", mixed},
                  {"order", out_of_order},
                  {"persistent", persistent},
-                 {"fork", forking},
+                 {"fork", hard_fork},
                  {"without", without},
                  {"seconds", seconds},
                  {"several", several},
@@ -777,18 +490,18 @@ int main(int argc, char **argv)
                  {"by-device", by_device},
                  {"moments", moments},
                  {"pools", pools},
-                 {"fork-on", forking_on},
+                 {"fork-on", hard_fork_on},
                  {"nested", nested},
-                 {"stolen", stolen_once},
-                 {"stolen-back", stolen_back},
-                 {"idle", idle},
+                 {"stolen", hard_stolen},
+                 {"stolen-back", hard_stolen_back},
+                 {"idle", hard_idle},
                  {"managed", managed},
                  {"unmanaged", unmanaged}};
     const char *mode = argc > 1 ? argv[1] : "";
     long count = argc > 2 ? atol(argv[2]) : 1000;
 
     if (strcmp(mode, "fork-first") == 0)
-        fork_first();
+        hard_fork_first();
     if (strcmp(mode, "later") == 0)
         return later(count);
     driver_start();
@@ -803,7 +516,7 @@ int main(int argc, char **argv)
             return 0;
         }
     if (strcmp(mode, "stopped") == 0)
-        stopped(count);
+        hard_stopped(count);
     else if (strcmp(mode, "sampled") == 0)
         sampled(count);
     else if (strcmp(mode, "crowd") == 0)
@@ -811,19 +524,19 @@ int main(int argc, char **argv)
     else if (strcmp(mode, "timed") == 0)
         timed(count, kernels_of_one);
     else if (strcmp(mode, "fork-exec") == 0)
-        fork_exec(argv, 1);
+        hard_fork_exec(argv, 1);
     else if (strcmp(mode, "fork-exec-on") == 0)
-        fork_exec(argv, 0);
+        hard_fork_exec(argv, 0);
     else if (strcmp(mode, "launches") == 0)
-        launches(count);
+        hard_launches(count);
     else if (strcmp(mode, "timed-launches") == 0)
-        timed(count, launch_many);
+        timed(count, hard_launch_many);
     else if (strcmp(mode, "loop") == 0)
         timed(count, loop);
     else
         kernels(0, count);
     if (strcmp(mode, "kill") == 0 || strcmp(mode, "_exit") == 0 ||
         strcmp(mode, "exec") == 0)
-        die(mode, argv);
+        hard_end(mode, argv);
     return 0;
 }

@@ -68,6 +68,14 @@ static void check_reasons(void)
     kernel(100000, 101000);
     sums(0, T0 + 101000, 2000, 0, 0, 0, 99000);
 
+    begin(); /* a copy of 10 us while the host sleeps, and one that it outlasts */
+    kernel(0, 1000);
+    busy_wait(&busy, T0 + 100, T0 + 20000);
+    copy(5000, 15000);
+    copy(19000, 22000);
+    kernel(100000, 101000);
+    sums(0, T0 + 101000, 2000, 13000, 8000, 0, 78000);
+
     begin(); /* what nothing is known of yet is not idle; each stretch begins where one ended */
     kernel(0, 1000);
     sums(0, T0 + 1000000, 1000, 0, 0, 0, 0);

@@ -5,7 +5,7 @@
  *   exit=N  kill=SIGNAL  close (all descriptors first)  daemon (goes on in a child)
  *   panic (one)  drop (does not wait for room)  hang (sleeps until killed)
  *   fork (a child comes and goes half way)  exec=PROGRAM (becomes it)
- *   shut (the first box, before the end)  late (makes the last box when a line comes on
+ *   cuda (boxes of GPUs)  shut (the first box, before the end)  late (makes the last box when a line comes on
  *   standard input)  slow (waits for a line before it hands a box over) */
 #include "check.h"
 #include "feed.h"
@@ -50,9 +50,10 @@ static void write_all(const gpurt_boxmap_t *map, uint32_t count, bool drop)
     }
 }
 
-static void box_make(gpurt_boxmap_t *map, uint32_t device, bool drop, bool slow)
+static void box_make(gpurt_boxmap_t *map, uint32_t kind, uint32_t device, bool drop,
+                     bool slow)
 {
-    gpurt_section_plan_t s = {.kind = GPURT_SECTION_CPU,
+    gpurt_section_plan_t s = {.kind = kind,
                               .device = device,
                               .sm_count = RINGS,
                               .name = "feed \"8\"",
@@ -82,6 +83,7 @@ int main(int argc, char **argv)
     bool slow = word(argc, argv, "slow") != NULL;
     const char *end = word(argc, argv, "boxes=");
     uint32_t boxes = end ? (uint32_t)strtoul(end, NULL, 10) : 1;
+    uint32_t kind = word(argc, argv, "cuda") ? GPURT_SECTION_CUDA : GPURT_SECTION_CPU;
     gpurt_boxmap_t map[BOXES];
 
     CHECK_MSG(boxes > 0 && boxes <= BOXES, "%u boxes", boxes);
@@ -91,7 +93,7 @@ int main(int argc, char **argv)
     if (word(argc, argv, "daemon"))
         become_daemon();
     for (uint32_t i = 0; i < boxes - late; i++)
-        box_make(&map[i], i, drop, slow);
+        box_make(&map[i], kind, i, drop, slow);
     if (word(argc, argv, "fork")) {
         if (fork() == 0)
             _exit(3);
@@ -100,7 +102,7 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < boxes; i++) {
         if (late && i == boxes - 1) {
             getchar();
-            box_make(&map[i], i, drop, slow);
+            box_make(&map[i], kind, i, drop, slow);
         }
         write_all(&map[i], count + i, drop);
     }

@@ -89,7 +89,7 @@ says() { # MESSAGES: of each GPU
     has sums '^device 0   cuda, '
     has sums '^device 1   cuda, '
     is "$(count sums '^heap [0-9]* *at its end 0 B in 0 objects')" 2 "heaps on GPU 0"
-    is "$(count sums '^heap [0-9]* *on GPU 1 at its end 0 B in 0 objects')" 2 "heaps on GPU 1"
+    is "$(count sums '^heap [0-9]* *on device 1 at its end 0 B in 0 objects')" 2 "heaps on GPU 1"
     "$bin/gpurt-log" export --to chrome run.gplog -o trace.json
     has trace.json '"process_name","args":{"name":"GPU 0'
     has trace.json '"process_name","args":{"name":"GPU 1'

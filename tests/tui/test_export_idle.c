@@ -124,8 +124,8 @@ static void account(uint64_t until, uint64_t of[REASONS])
     of[EXPORT_IDLE_NOTHING] += gpurt_pair_value(out.idle);
 }
 
-/* Kernels that overlap or lie far apart, short copies, waits that end before any copy of
- * their gap begins: there both have one mind of what is whose. */
+/* Kernels that overlap or lie far apart, short copies, waits with and without copies in them:
+ * both have one mind of what is whose. */
 static void check_crowd(void)
 {
     uint64_t at = 0, end = 0, theirs[REASONS] = {0};
@@ -140,6 +140,9 @@ static void check_crowd(void)
         end = at + 4001 > end ? at + 4001 : end;
         if (far == 1) {
             span(GPURT_KIND_WAIT, 0, at, end + 2000);
+            at += below((uint32_t)(end + 2000 - at));
+            if (below(2))
+                span(GPURT_KIND_COPY, 0, at, at + 1 + below(3000));
             at = end + 2000;
         }
         for (uint32_t n = far == 2 ? below(100) : 0; n > 0; n--, at += below(500))

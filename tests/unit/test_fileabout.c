@@ -7,6 +7,7 @@
 
 #include "check.h"
 
+#include <gpurt/activity.h>
 #include <unistd.h>
 
 static void section_add(gplog_file_t *about, uint32_t kind, uint32_t device,
@@ -82,6 +83,39 @@ static void check_full(void)
     gplog_about_numbers(&all, &one, &n);
     CHECK_EQ(n.section[0], 0);
     CHECK_EQ(n.section[1], 1);
+}
+
+static uint32_t kind_of(const gplog_file_t *about, uint32_t kind, uint32_t section,
+                        uint32_t device)
+{
+    const gpurt_row_t row = {
+        .kind = (uint8_t)kind, .section = (uint8_t)section, .block = device};
+
+    return gplog_about_kind(about, &row);
+}
+
+/* Of which back end a row's device is, where both have one of that number and where not. */
+static void check_kinds(void)
+{
+    gplog_file_t all = about_gpu(0);
+
+    CHECK(!gplog_about_is_mixed(&all));
+    section_add(&all, GPURT_SECTION_CPU, 0, "CPU");
+    section_add(&all, GPURT_SECTION_CPU, 1, "CPU");
+    CHECK(gplog_about_is_mixed(&all));
+    CHECK_EQ(kind_of(&all, GPURT_KIND_LOG, 0, 1), GPURT_SECTION_CUDA);
+    CHECK_EQ(kind_of(&all, GPURT_KIND_LOG, 1, 0), GPURT_SECTION_HOST);
+    CHECK_EQ(kind_of(&all, GPURT_KIND_PANIC, 2, 0), GPURT_SECTION_CPU);
+    CHECK_EQ(kind_of(&all, GPURT_KIND_LOG, 4, 0), GPURT_SECTION_NONE);
+    CHECK_EQ(kind_of(&all, GPURT_KIND_KERNEL, 1, 1), GPURT_SECTION_CUDA);
+    CHECK_EQ(kind_of(&all, GPURT_KIND_LAUNCH, 1, 0), GPURT_SECTION_NONE);
+    CHECK_EQ(kind_of(&all, GPURT_KIND_LAUNCH, 1, 1), GPURT_SECTION_CPU);
+    all = about_gpu(0);
+    CHECK_EQ(kind_of(&all, GPURT_KIND_LAUNCH, 1, 0), GPURT_SECTION_CUDA);
+    CHECK_STR(gplog_back_end(GPURT_SECTION_CPU), "cpu");
+    CHECK_STR(gplog_back_end(GPURT_SECTION_CUDA), "cuda");
+    CHECK_STR(gplog_back_end(GPURT_SECTION_HOST), "host");
+    CHECK_STR(gplog_back_end(77), "unknown");
 }
 
 static void row_make(gpurt_row_t *row, uint64_t time_ns, uint32_t section)
@@ -161,6 +195,7 @@ int main(void)
     unlink(path);
     check_numbers();
     check_full();
+    check_kinds();
     check_file(path, false);
     check_devices(path, devices, 3);
     check_file(path, true);

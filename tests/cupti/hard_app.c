@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hard_app.h"
+
+#include "check.h"
+#include "cupti_app.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    THREADS = 6
+};
+
+/* ---- threads, and a drainer that sleeps ---------------------------------------------- */
+
+static void *thread_run(void *context)
+{
+    kernels((int)(uintptr_t)context, 20000);
+    return NULL;
+}
+
+void hard_threads(void)
+{
+    pthread_t threads[THREADS];
+
+    for (uintptr_t i = 0; i < THREADS; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, thread_run, (void *)i), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* Our parent is the drainer; it sleeps while more comes than anything holds. */
+void hard_stopped(long count)
+{
+    CHECK_EQ(kill(getppid(), SIGSTOP), 0);
+    fake->patient(0);
+    kernels(0, count);
+    CHECK(fake->dropped_sum() > 0);
+    CHECK_EQ(kill(getppid(), SIGCONT), 0);
+}
+
+static __attribute__((noinline)) void launch_step(long i)
+{
+    cuLaunchKernel_params kernel = {.gridDimX = 4,
+                                    .gridDimY = 3,
+                                    .gridDimZ = 2,
+                                    .blockDimX = 96,
+                                    .blockDimY = 2,
+                                    .blockDimZ = 1,
+                                    .sharedMemBytes = 128,
+                                    .hStream = (CUstream)(uintptr_t)0x77};
+
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &kernel, names[i % 3], 1);
+}
+
+/* ---- processes ----------------------------------------------------------------------- */
+
+void hard_fork(void)
+{
+    uint64_t begin;
+    int status;
+    pid_t pid;
+
+    kernels(0, 1000);
+    begin = fake->time();
+    pid = fork();
+    if (pid == 0)
+        exit(0); /* with its parent's exit handlers, and without its threads */
+    CHECK_EQ(waitpid(pid, &status, 0), pid);
+    CHECK_EQ(status, 0);
+    CHECK_MSG(fake->time() - begin < 2000000000,
+              "the child waited for its parent's threads");
+    kernels(0, 1000);
+}
+
+/* The child goes on as it would without a collector: with more than all buffers hold and a
+ * launch, and longer than its parent, whose records these are not. */
+void hard_fork_on(void)
+{
+    pid_t pid;
+
+    kernels(0, 1000);
+    pid = fork();
+    if (pid == 0) {
+        fake->patient(0);
+        launch_step(0); /* its parent's ring is still read */
+        kernels(1, 300000);
+        CHECK_EQ(fake->use_all(), 0); /* nobody reads them */
+        launch_step(0);
+        rest(1500);
+        exit(0);
+    }
+    CHECK(pid > 0);
+    kernels(0, 1000);
+    rest(300);
+}
+
+/* A server that starts another program of CUDA's, and waits for it or does not. */
+void hard_fork_exec(char **argv, int waits)
+{
+    const char *log = getenv("GPURT_LOG");
+    int status;
+    pid_t pid;
+
+    kernels(0, 1000);
+    for (int i = 0; i < 1000 && log && access(log, F_OK) != 0; i++)
+        rest(10); /* its drainer has the file */
+    pid = fork();
+    if (pid == 0) {
+        execl("/proc/self/exe", argv[0], "kernels", "700", (char *)NULL);
+        _exit(127);
+    }
+    kernels(0, 1000);
+    if (!waits)
+        return;
+    CHECK_EQ(waitpid(pid, &status, 0), pid);
+    CHECK_EQ(status, 0);
+}
+
+/* As servers do: the driver starts in a child. */
+void hard_fork_first(void)
+{
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        return;
+    CHECK_EQ(waitpid(pid, &status, 0), pid);
+    exit(WEXITSTATUS(status));
+}
+
+/* ---- launches ------------------------------------------------------------------------ */
+
+/* Each way to launch, two of them without an end; the last one is what the program dies in. */
+static __attribute__((noinline)) void launch_ways(void)
+{
+    static fake_graph_t graph = {12, 3, 0};
+    CUlaunchConfig config = {.gridDimX = 7,
+                             .gridDimY = 1,
+                             .gridDimZ = 1,
+                             .blockDimX = 64,
+                             .blockDimY = 1,
+                             .blockDimZ = 1};
+    cuLaunchKernelEx_params ex = {.config = &config};
+    cuLaunchCooperativeKernel_params together = {.gridDimX = 9,
+                                                 .gridDimY = 1,
+                                                 .gridDimZ = 1,
+                                                 .blockDimX = 32,
+                                                 .blockDimY = 1,
+                                                 .blockDimZ = 1};
+    cuGraphLaunch_params whole = {.hGraph = (CUgraphExec)(void *)&graph};
+
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, &ex, "by_config", 1);
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz, &ex, "by_config_p", 1);
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel, &together, "coop", 1);
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz, &together,
+                 "coop_p", 1);
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &whole, NULL, 0);
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz, &whole, NULL, 0);
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuMemAlloc, &whole, NULL, 0);
+}
+
+static __attribute__((noinline)) void launch_last(void)
+{
+    cuLaunchKernel_params kernel = {.gridDimX = 1,
+                                    .gridDimY = 1,
+                                    .gridDimZ = 1,
+                                    .blockDimX = 1,
+                                    .blockDimY = 1,
+                                    .blockDimZ = 1};
+
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz, &kernel, "_Z6doomedPi",
+                 getenv("FAKE_FAILED") ? 2 : 0);
+}
+
+static void *launch_thread(void *context)
+{
+    for (long i = 0; i < 2000; i++)
+        launch_step((long)(uintptr_t)context + i);
+    return NULL;
+}
+
+void hard_launch_many(long count)
+{
+    for (long i = 0; i < count; i++)
+        launch_step(i);
+}
+
+/* Then it stands, as one whose GPU hangs, until it is killed. */
+void hard_launches(long count)
+{
+    pthread_t threads[THREADS];
+
+    for (uintptr_t i = 0; i < THREADS && count == 0; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, launch_thread, (void *)i), 0);
+    for (int i = 0; i < THREADS && count == 0; i++)
+        pthread_join(threads[i], NULL);
+    hard_launch_many(count);
+    launch_ways();
+    rest(300);
+    launch_last();
+    if (getenv("FAKE_FAILED"))
+        rest(300); /* CUPTI has time to tell of it */
+    printf("%d\n", (int)getpid());
+    fflush(stdout);
+    if (getenv("FAKE_STANDS"))
+        pause();
+    kill(getpid(), SIGKILL);
+}
+
+/* ---- others in the process ----------------------------------------------------------- */
+
+static void CUPTIAPI other_asked(uint8_t **buffer, size_t *size, size_t *most)
+{
+    *size = 8192;
+    *most = 0;
+    *buffer = malloc(*size);
+}
+
+static void CUPTIAPI other_done(CUcontext context, uint32_t stream, uint8_t *buffer,
+                                size_t size, size_t valid)
+{
+    (void)context;
+    (void)stream;
+    (void)size;
+    (void)valid;
+    free(buffer);
+}
+
+/* Another library of the process takes CUPTI's buffers and asks nobody; with `back` it gives
+ * them back. */
+static void steal(int back)
+{
+    __typeof__(cuptiActivityRegisterCallbacks) *take;
+    void *library =
+        dlopen(getenv("GPURT_CUPTI_LIBRARY"), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    void *entry = dlsym(library, "cuptiActivityRegisterCallbacks");
+
+    memcpy(&take, &entry, sizeof take);
+    kernels(0, 10);
+    rest(300);
+    CHECK_EQ(take(other_asked, other_done), CUPTI_SUCCESS);
+    for (long i = 0; i < 75; i++, rest(100))
+        launch_step(i);
+    CHECK_EQ(fake->told_of() > 0,
+             (int)(fake->kinds() >> CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL & 1));
+    if (!back)
+        return;
+    fake->done(0);
+    fake->give_back();
+    for (long i = 0; i < 15; i++, rest(100))
+        launch_step(i);
+    CHECK_EQ(fake->told_of() > 0, strstr(getenv("GPURT_CUPTI"), "launches") != NULL);
+}
+
+void hard_stolen(void)
+{
+    steal(0);
+}
+
+void hard_stolen_back(void)
+{
+    steal(1);
+}
+
+/* One that has not ended. */
+static void launch_open(void)
+{
+    cuLaunchKernel_params kernel = {.gridDimX = 1, .blockDimX = 1};
+
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &kernel, "open", 0);
+}
+
+/* Nothing happens for a while, then something; then all goes into a buffer that a kernel
+ * holds which has not ended. */
+void hard_idle(void)
+{
+    CHECK_EQ(fake->told_of(), 0);
+    kernels(0, 10);
+    for (int i = 0; i < 100 && fake->told_of() == 0; i++)
+        rest(100);
+    CHECK(fake->told_of() > 0);
+    rest(3500);
+    launch_open();
+    rest(600); /* it takes its time, and brings its record then */
+    kernels(0, 1);
+    for (int i = 0; i < 100 && fake->told_of() != 0; i++)
+        rest(100);
+    CHECK_EQ(fake->told_of(), 0);
+    fake->hold(0, 1);
+    kernels(0, 1);
+    for (long i = 0; i < 75; i++, rest(100))
+        launch_step(i);
+}
+
+/* ---- ends ---------------------------------------------------------------------------- */
+
+/* How it ends decides what the collector may still do. */
+void hard_end(const char *mode, char **argv)
+{
+    rest(1000); /* a few flushes */
+    if (strcmp(mode, "kill") == 0)
+        kill(getpid(), SIGKILL);
+    if (strcmp(mode, "exec") == 0)
+        execl("/proc/self/exe", argv[0], "kernels", argv[2], (char *)NULL);
+    _exit(0);
+}
