@@ -36,6 +36,8 @@ static void check_plain(void)
 {
     CHECK_STR(nicename("_Z5saxpyPfPKfi"), "saxpy(float*, float const*, int)");
     CHECK_STR(nicename("_Z5saxpyPfPKfi"), "saxpy(float*, float const*, int)");
+    CHECK_STR(nicename("__nv_static_4__a_b__Z5saxpyPfPKfi"),
+              "saxpy(float*, float const*, int)");
     CHECK(nicename("main") == NULL);
     CHECK(nicename("") == NULL);
     CHECK(nicename("_Z") == NULL);
