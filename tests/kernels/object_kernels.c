@@ -214,6 +214,47 @@ GPURT_DEVN void object_mutate(const struct object_args *p)
     }
 }
 
+/* What a handle names that was kept beyond its section: nothing any more, or an object that is there,
+ * as it was, to the end of this one. Returns: whether there was one. */
+GPURT_DEVN bool object_hold(const struct object_args *p, gpurt_object_t kept,
+                            uint32_t *state)
+{
+    const uint64_t *words = (const uint64_t *)gpurt_object_get(&p->gc, kept);
+
+    if (!words)
+        return false;
+    object_dawdle(p, state);
+    /* relaxed: a look */
+    if (gpurt_load_relaxed_dev_u64(&p->gc.entries[(uint32_t)kept].xaddress) !=
+        (uint64_t)(uintptr_t)words)
+        object_count(&p->verdict->xgone);
+    return true;
+}
+
+/* Keeps handles where no collector looks, until their objects have gone; while it collects. */
+GPURT_DEVN void object_watch(const struct object_args *p)
+{
+    uint32_t lanes = p->alone ? 1u << gpurt_lane() : GPURT_FULL_MASK;
+    uint32_t state = object_seed(p);
+    gpurt_object_t kept = 0;
+
+    /* relaxed: a look */
+    while (gpurt_lane() < p->active &&
+           gpurt_load_relaxed_dev_u32(&p->verdict->xcycles) < p->cycles) {
+        gpurt_section_t in = gpurt_gc_enter(&p->gc, lanes);
+
+        if (in.slot != GPURT_SLOT_NONE && !object_hold(p, kept, &state)) {
+            if (kept)
+                object_count(&p->verdict->xdied);
+            kept = object_walk(p, &state);
+        }
+        gpurt_syncwarp(lanes);
+        gpurt_gc_leave(&p->gc, in, lanes);
+        if (in.slot == GPURT_SLOT_NONE)
+            gpurt_relax();
+    }
+}
+
 GPURT_KERNEL(object_mutators, struct object_args, p)
 {
     object_mutate(p);
@@ -285,11 +326,15 @@ GPURT_DEV bool object_goes_on(const struct object_args *p)
     return gpurt_block_barrier_or(gpurt_load_relaxed_dev_u32(&p->verdict->xended) < all);
 }
 
-/* Block 0 collects as long as the others change the graph, and at least so often. */
+/* Block 0 collects as long as the others change the graph, and at least so often. mode 1: all but
+ * one of those watch. */
 GPURT_KERNEL(object_storm, struct object_args, p)
 {
     if (gpurt_block_x() > 0) {
-        object_mutate(p);
+        if (p->mode == 1 && gpurt_block_x() > 1)
+            object_watch(p);
+        else
+            object_mutate(p);
         if (gpurt_lane() < p->active)
             object_count(&p->verdict->xended);
         return;
