@@ -182,6 +182,34 @@ static void test_storm(void)
     stage_close(&s);
 }
 
+static void test_waits(void)
+{
+    stage_t s;
+
+    stage_open(&s, &usual, 1);
+    s.lane.block.x = 32;
+    RUN_AS(&s, lane, object_waits);
+    stage_verdict(&s);
+    stage_close(&s);
+}
+
+/* What is made while a cycle arms may have been told of an object that nobody else names any more. */
+static void test_armed(void)
+{
+    stage_t s;
+
+    stage_open(&s, &usual, 1);
+    s.args.cell_count = 1;
+    list(&s, 1);
+    s.lane.block.x = 32;
+    RUN_AS(&s, lane, object_armed);
+    stage_verdict(&s);
+    CHECK_EQ(oracle_count(&s), 2);
+    CHECK_EQ(stage_stats(&s).objects, 2);
+    stage_settle(&s);
+    stage_close(&s);
+}
+
 /* A section that never ends holds a collection up, for a while; it goes on when the host has
  * closed it. */
 static void test_cancelled(void)
@@ -388,6 +416,8 @@ int main(void)
     test_old_to_young();
     test_storm();
     test_beside();
+    test_waits();
+    test_armed();
     test_cancelled();
     test_compact(0);
     test_compact(1000);
