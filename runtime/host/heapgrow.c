@@ -98,7 +98,7 @@ gpurt_status_t gpurt_heapgrow_more(gpurt_t *rt, const gpurt_heap_t *h, gpurt_ran
         return REFUSE(err, GPURT_E_NOMEM,
                       "heap: %llu bytes more: only %zu of the %zu reserved are left",
                       (unsigned long long)bytes, want, range->bytes);
-    want = had + steps(bytes) > range->bytes ? range->bytes : had + steps(bytes);
+    want = had + steps(bytes); /* no more than that: it is whole steps, too */
     st = gpurt_life_enter(rt, &o, err);
     if (st != GPURT_OK)
         return st;

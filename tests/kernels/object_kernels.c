@@ -214,6 +214,47 @@ GPURT_DEVN void object_mutate(const struct object_args *p)
     }
 }
 
+/* What a handle names that was kept beyond its section: nothing any more, or an object that is there,
+ * as it was, to the end of this one. Returns: whether there was one. */
+GPURT_DEVN bool object_hold(const struct object_args *p, gpurt_object_t kept,
+                            uint32_t *state)
+{
+    const uint64_t *words = (const uint64_t *)gpurt_object_get(&p->gc, kept);
+
+    if (!words)
+        return false;
+    object_dawdle(p, state);
+    /* relaxed: a look */
+    if (gpurt_load_relaxed_dev_u64(&p->gc.entries[(uint32_t)kept].xaddress) !=
+        (uint64_t)(uintptr_t)words)
+        object_count(&p->verdict->xgone);
+    return true;
+}
+
+/* Keeps handles where no collector looks, until their objects have gone; while it collects. */
+GPURT_DEVN void object_watch(const struct object_args *p)
+{
+    uint32_t lanes = p->alone ? 1u << gpurt_lane() : GPURT_FULL_MASK;
+    uint32_t state = object_seed(p);
+    gpurt_object_t kept = 0;
+
+    /* relaxed: a look */
+    while (gpurt_lane() < p->active &&
+           gpurt_load_relaxed_dev_u32(&p->verdict->xcycles) < p->cycles) {
+        gpurt_section_t in = gpurt_gc_enter(&p->gc, lanes);
+
+        if (in.slot != GPURT_SLOT_NONE && !object_hold(p, kept, &state)) {
+            if (kept)
+                object_count(&p->verdict->xdied);
+            kept = object_walk(p, &state);
+        }
+        gpurt_syncwarp(lanes);
+        gpurt_gc_leave(&p->gc, in, lanes);
+        if (in.slot == GPURT_SLOT_NONE)
+            gpurt_relax();
+    }
+}
+
 GPURT_KERNEL(object_mutators, struct object_args, p)
 {
     object_mutate(p);
@@ -241,37 +282,41 @@ GPURT_DEVN void object_wait(const struct object_args *p, struct gpurt_gc_args *a
     gpurt_block_barrier();
 }
 
-GPURT_DEVN void object_collect(const struct object_args *p, uint32_t cycle, bool minor)
+GPURT_DEVN void object_cycle(const struct object_args *p, struct gpurt_gc_args *a,
+                             uint32_t cycle, bool minor)
+{
+    a->gc = p->gc;
+    a->polls = 16;
+    a->cycle = cycle & GPURT_GC_CYCLES;
+    a->flags = minor ? GPURT_GC_MINOR : 0;
+    a->marked = 0;
+    gpurt_gc_reset_all(a, gpurt_thread_rank(), gpurt_block_threads());
+}
+
+GPURT_DEVN void object_collect(const struct object_args *p, struct gpurt_gc_args *a)
 {
     uint32_t rank = gpurt_thread_rank(), step = gpurt_block_threads(), found;
-    struct gpurt_gc_args a;
     gpurt_gc_control_t *c = p->gc.control;
 
-    a.gc = p->gc;
-    a.polls = 16;
-    a.cycle = cycle & GPURT_GC_CYCLES;
-    a.flags = minor ? GPURT_GC_MINOR : 0;
-    a.marked = 0;
-    gpurt_gc_reset_all(&a, rank, step);
-    object_wait(p, &a, GPURT_GC_ACTIVE | GPURT_GC_ARMING | a.flags);
-    object_wait(p, &a, GPURT_GC_ACTIVE | a.flags);
-    gpurt_gc_begin_all(&a, rank, step);
+    object_wait(p, a, GPURT_GC_ACTIVE | GPURT_GC_ARMING | a->flags);
+    object_wait(p, a, GPURT_GC_ACTIVE | a->flags);
+    gpurt_gc_begin_all(a, rank, step);
     do {
         gpurt_block_barrier();
-        gpurt_gc_mark_all(&a);
-        a.marked = 1;
-        object_wait(p, &a, GPURT_GC_ACTIVE | a.flags);
+        gpurt_gc_mark_all(a);
+        a->marked = 1;
+        object_wait(p, a, GPURT_GC_ACTIVE | a->flags);
         if (rank == 0)
             gpurt_store_relaxed_dev_u32(&c->course.xfound, 0);
         gpurt_block_barrier();
-        gpurt_gc_seek_all(&a, rank, step);
+        gpurt_gc_seek_all(a, rank, step);
         gpurt_block_barrier();
         found = gpurt_load_relaxed_dev_u32(&c->course.xfound);
         gpurt_block_barrier();
     } while (found);
-    gpurt_gc_condemn_all(&a, rank, step);
-    object_wait(p, &a, 0);
-    gpurt_gc_free_all(&a, rank, step);
+    gpurt_gc_condemn_all(a, rank, step);
+    object_wait(p, a, 0);
+    gpurt_gc_free_all(a, rank, step);
     gpurt_block_barrier();
 }
 
@@ -285,11 +330,17 @@ GPURT_DEV bool object_goes_on(const struct object_args *p)
     return gpurt_block_barrier_or(gpurt_load_relaxed_dev_u32(&p->verdict->xended) < all);
 }
 
-/* Block 0 collects as long as the others change the graph, and at least so often. */
+/* Block 0 collects as long as the others change the graph, and at least so often. mode 1: all but
+ * one of those watch. */
 GPURT_KERNEL(object_storm, struct object_args, p)
 {
+    struct gpurt_gc_args a;
+
     if (gpurt_block_x() > 0) {
-        object_mutate(p);
+        if (p->mode == 1 && gpurt_block_x() > 1)
+            object_watch(p);
+        else
+            object_mutate(p);
         if (gpurt_lane() < p->active)
             object_count(&p->verdict->xended);
         return;
@@ -298,10 +349,63 @@ GPURT_KERNEL(object_storm, struct object_args, p)
         uint64_t control = gpurt_load_relaxed_dev_u64(&p->gc.control->course.xcontrol);
 
         gpurt_block_barrier(); /* all have read */
-        object_collect(p, (uint32_t)(control >> 32) + 1, (p->seed + i) % 3 > 0);
+        object_cycle(p, &a, (uint32_t)(control >> 32) + 1, (p->seed + i) % 3 > 0);
+        object_collect(p, &a);
         if (gpurt_thread_rank() == 0)
             object_count(&p->verdict->xcycles);
     }
+}
+
+/* Each wait of a cycle lasts while a section of before it is open, and no longer. One warp. */
+GPURT_KERNEL(object_waits, struct object_args, p)
+{
+    const uint64_t flags[] = {GPURT_GC_ACTIVE | GPURT_GC_ARMING, GPURT_GC_ACTIVE,
+                              GPURT_GC_ACTIVE, 0};
+    struct gpurt_gc_args a;
+
+    object_cycle(p, &a, 1, false);
+    for (uint32_t i = 0; i < 4; i++) {
+        gpurt_section_t in = gpurt_gc_enter(&p->gc, GPURT_FULL_MASK);
+        bool early, late;
+
+        a.control = (uint64_t)a.cycle << 32 | flags[i];
+        a.marked = i >= 2;
+        a.begins = 1;
+        early = gpurt_gc_wait_warp(&a);
+        gpurt_gc_leave(&p->gc, in, GPURT_FULL_MASK);
+        a.begins = 0;
+        late = gpurt_gc_wait_warp(&a);
+        if ((early || !late) && gpurt_lane() == 0)
+            object_count(&p->verdict->xlost);
+    }
+}
+
+/* A section from before a cycle, which shades nothing, takes out of root 0 what one that began while
+ * the cycle arms has hung onto a new object, in root 1. Both are reached when marking begins. One
+ * warp. */
+GPURT_KERNEL(object_armed, struct object_args, p)
+{
+    uint64_t control = gpurt_load_relaxed_dev_u64(&p->gc.control->course.xcontrol);
+    gpurt_section_t before = gpurt_gc_enter(&p->gc, GPURT_FULL_MASK), meanwhile;
+    struct gpurt_gc_args a;
+
+    object_cycle(p, &a, (uint32_t)(control >> 32) + 1, false);
+    a.control = (uint64_t)a.cycle << 32 | GPURT_GC_ACTIVE | GPURT_GC_ARMING;
+    a.begins = 1;
+    if (gpurt_gc_wait_warp(&a) && gpurt_lane() == 0)
+        object_count(&p->verdict->xlost); /* one is open */
+    meanwhile = gpurt_gc_enter(&p->gc, GPURT_FULL_MASK);
+    if (gpurt_lane() == 0) {
+        gpurt_object_t o = object_make(p, meanwhile, OBJECT_NODE, 40);
+
+        gpurt_gc_write(&p->gc, meanwhile, o, 0, gpurt_gc_root_read(&p->gc, 0));
+        gpurt_gc_root_write(&p->gc, meanwhile, 1, o);
+        gpurt_gc_root_write(&p->gc, before, 0, 0);
+    }
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    gpurt_gc_leave(&p->gc, meanwhile, GPURT_FULL_MASK);
+    gpurt_gc_leave(&p->gc, before, GPURT_FULL_MASK);
+    object_collect(p, &a);
 }
 
 /* ---- single things ------------------------------------------------------------------- */

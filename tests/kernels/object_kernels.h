@@ -24,7 +24,8 @@ typedef struct object_verdict {
     uint32_t xnull;    /* requests that were refused */
     uint32_t xcycles;  /* collections under the same schedule */
     uint32_t xended;   /* mutators of a storm that have ended */
-    uint32_t xlost;    /* waits that did not end */
+    uint32_t xlost;    /* waits that did not end, or ended too early */
+    uint32_t xdied;    /* handles kept too long, whose objects went */
     uint64_t xserial;
 } object_verdict_t;
 

@@ -12,6 +12,8 @@
 
 GPURT_KERNEL_DECLARE(object_mutators, struct object_args);
 GPURT_KERNEL_DECLARE(object_storm, struct object_args);
+GPURT_KERNEL_DECLARE(object_waits, struct object_args);
+GPURT_KERNEL_DECLARE(object_armed, struct object_args);
 GPURT_KERNEL_DECLARE(object_list, struct object_args);
 GPURT_KERNEL_DECLARE(object_follow, struct object_args);
 GPURT_KERNEL_DECLARE(object_hang, struct object_args);

@@ -224,6 +224,44 @@ GPURT_DEVN void order_hint_class(const struct order_args *p, uint32_t block)
     gpurt_red_add_relaxed_dev_u32(p->xmet, lives && hinted);
 }
 
+/* What a thief and who brought a run have left, each after its part: the run is hinted, or the thief
+ * has looked again and got it, which is the point. Then nothing is left. */
+GPURT_DEV void order_hint_left(const struct order_args *p)
+{
+    uint64_t *hints = gpurt_run_hints(&p->heap, ORDER_CLASS, false);
+    uint64_t *current = gpurt_run_current(&p->heap, 0, ORDER_CLASS);
+    bool lives = gpurt_run_is_live(gpurt_load_relaxed_dev_u64(current));
+    bool hinted = gpurt_load_relaxed_dev_u64(hints) & 1u;
+
+    order_expect(p, !lives || hinted);
+    gpurt_red_add_relaxed_dev_u32(p->xmet, !lives && !hinted);
+    gpurt_store_relaxed_dev_u64(current, 0);
+}
+
+/* A thief finds that a shard's run is used up, and clears its hint, while the next run comes from
+ * who has just seen the hint set. They meet so in few rounds. */
+GPURT_DEVN void order_hint_shard(const struct order_args *p, bool first)
+{
+    const gpurt_heap_t *h = &p->heap;
+    uint64_t *brought = p->cells + 1;
+
+    for (uint64_t round = 1; round <= ORDER_ROUNDS; round++) {
+        if (first) {
+            gpurt_red_or_relaxed_dev_u64(gpurt_run_hints(h, ORDER_CLASS, false), 1);
+            order_tell(p, round);
+            gpurt_run_steal(h, 1, ORDER_CLASS, false);
+            while (gpurt_load_relaxed_dev_u64(brought) < round)
+                gpurt_relax();
+            order_hint_left(p);
+        } else {
+            while (order_told(p) < round)
+                gpurt_relax();
+            gpurt_run_install(h, 0, ORDER_CLASS, ORDER_RUN, 0);
+            gpurt_store_relaxed_dev_u64(brought, round);
+        }
+    }
+}
+
 /* ---- slots of a chunk ---------------------------------------------------------------- */
 
 GPURT_DEVN void order_slots(const struct order_args *p, bool first)

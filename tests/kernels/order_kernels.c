@@ -124,6 +124,8 @@ GPURT_DEV void order_by_lane(const struct order_args *p, uint32_t block)
         order_news(p, first);
     else if (p->scene == ORDER_DRY)
         order_dry(p, first);
+    else if (p->scene == ORDER_HINT_SHARD)
+        order_hint_shard(p, first);
     else if (p->scene == ORDER_HAZARD_LATE)
         order_hazard_late(p, first);
     else if (p->scene == ORDER_HAZARD_FIND)

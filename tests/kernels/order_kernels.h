@@ -14,6 +14,7 @@ enum {
     ORDER_ROOM = 512,   /* words that a region is made of */
     ORDER_SECTION = 5,  /* a slot that lane 5 looks at */
     ORDER_RETIRES = 6,  /* more than a slot has room for */
+    ORDER_ROUNDS = 16,  /* in which two try to meet */
     ORDER_BLOCKS = 3
 };
 
@@ -74,6 +75,7 @@ enum {
     ORDER_AT_ONCE,
     ORDER_DRY = ORDER_AT_ONCE,
     ORDER_HINT_CLASS,
+    ORDER_HINT_SHARD,
     ORDER_HAZARD_LATE,
     ORDER_SCENES
 };

@@ -106,6 +106,40 @@ GPURT_KERNEL(place_rows, struct place_args, p)
     gpurt_rack_flush(rack, &p->heap);
 }
 
+/* One warp, whose pocket, bin and rack are full of rows of 64 bytes, asks for one of 256, which has
+ * the same bin: what must make room goes to the heap. */
+GPURT_KERNEL(place_full, struct place_args, p)
+{
+    GPURT_SHARED(gpurt_magazine_t, magazines, 1);
+    GPURT_SHARED(gpurt_rack_t, rack, 1);
+    void *rows[PLACE_ROWS] = {NULL}, *other;
+    gpurt_places_t mine;
+
+    gpurt_rack_init(rack);
+    gpurt_places_init(&mine, magazines, rack, &p->heap);
+    for (uint32_t i = 0; i < p->rows; i++)
+        rows[i] = gpurt_places_alloc(&mine, 64);
+    for (uint32_t i = 0; i < p->rows; i++)
+        gpurt_places_free(&mine, rows[i], 64);
+    other = gpurt_places_alloc(&mine, 256);
+    if (other)
+        holding_write(other, 256);
+    gpurt_places_free(&mine, other, 256);
+    for (uint32_t i = 0; i < p->rows; i++) {
+        rows[i] = gpurt_places_alloc(&mine, 64);
+        if (rows[i])
+            holding_write(rows[i], 64);
+    }
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    for (uint32_t i = 0; i < p->rows; i++) {
+        if (rows[i])
+            holding_read(rows[i], p->verdict);
+        gpurt_places_free(&mine, rows[i], 64);
+    }
+    gpurt_places_flush(&mine);
+    gpurt_rack_flush(rack, &p->heap);
+}
+
 /* Each warp gets `rows` objects by one call and gives all but one in 16 back by another;
  * out[warp]: how many are left. */
 GPURT_KERNEL(place_free_warp, struct place_args, p)

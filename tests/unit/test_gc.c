@@ -5,7 +5,8 @@
 #include "object_stage.h"
 
 enum {
-    MIB = 1 << 20
+    MIB = 1 << 20,
+    ENTRIES_OF_ALL = 64 /* wherever a warp runs, it takes the lowest that is free */
 };
 
 static const setting_t usual = {.heap = {.bytes = 16 * MIB},
@@ -181,6 +182,34 @@ static void test_storm(void)
     stage_close(&s);
 }
 
+static void test_waits(void)
+{
+    stage_t s;
+
+    stage_open(&s, &usual, 1);
+    s.lane.block.x = 32;
+    RUN_AS(&s, lane, object_waits);
+    stage_verdict(&s);
+    stage_close(&s);
+}
+
+/* What is made while a cycle arms may have been told of an object that nobody else names any more. */
+static void test_armed(void)
+{
+    stage_t s;
+
+    stage_open(&s, &usual, 1);
+    s.args.cell_count = 1;
+    list(&s, 1);
+    s.lane.block.x = 32;
+    RUN_AS(&s, lane, object_armed);
+    stage_verdict(&s);
+    CHECK_EQ(oracle_count(&s), 2);
+    CHECK_EQ(stage_stats(&s).objects, 2);
+    stage_settle(&s);
+    stage_close(&s);
+}
+
 /* A section that never ends holds a collection up, for a while; it goes on when the host has
  * closed it. */
 static void test_cancelled(void)
@@ -263,16 +292,20 @@ static void test_answers(void)
         COUNT = sizeof expected / sizeof expected[0]
     };
     uint64_t cells[COUNT + 1];
+    setting_t few = usual;
     gpurt_gc_stats_t stats;
     stage_t s;
 
-    stage_open(&s, &usual, 1);
+    few.objects = ENTRIES_OF_ALL;
+    stage_open(&s, &few, 1);
     s.args.cell_count = 2;
     list(&s, 2); /* cells[0] stays, cells[1] dies */
     collect(&s, GPURT_GC_MAJOR_CYCLE);
     cells[0] = cell(&s, 1);
     s.args.cell_count = 8;
-    list(&s, 9); /* one in front of the other, seven more; one has the dead one's entry */
+    list(&s, 9); /* one in front of the other, seven more */
+    CHECK_EQ((uint32_t)cell(&s, 0), (uint32_t)cells[0]); /* in the dead one's entry */
+    CHECK(cell(&s, 0) != cells[0]);
     OK(gpurt_copy(rt, 0, s.args.cells, cells, sizeof cells[0], &err));
     RUN_AS(&s, lane, object_answers);
     stage_read(cells, s.args.cells, sizeof cells);
@@ -285,6 +318,31 @@ static void test_answers(void)
     CHECK_EQ(stats.answers[GPURT_GC_DEAD], 3);
     CHECK_EQ(stats.answers[GPURT_GC_NO_TYPE], 2);
     CHECK_EQ(follow(&s), 2);
+    stage_close(&s);
+}
+
+/* An entry is used again for so long that the number of its lives comes round: no handle is
+ * ever the one that means none, and none comes twice. */
+static void test_lives(void)
+{
+    setting_t one = usual;
+    uint64_t handles[20];
+    stage_t s;
+
+    one.objects = 1;
+    stage_open(&s, &one, 1);
+    s.args.cell_count = 1;
+    for (uint32_t i = 0; i < 20; i++) {
+        list(&s, 1);
+        handles[i] = cell(&s, 0);
+        CHECK(handles[i] != 0);
+        for (uint32_t before = 0; before < i; before++)
+            CHECK(handles[before] != handles[i]);
+        CHECK_EQ(follow(&s), 1);
+        cut(&s);
+        collect(&s, GPURT_GC_MAJOR_CYCLE);
+    }
+    stage_settle(&s);
     stage_close(&s);
 }
 
@@ -358,10 +416,13 @@ int main(void)
     test_old_to_young();
     test_storm();
     test_beside();
+    test_waits();
+    test_armed();
     test_cancelled();
     test_compact(0);
     test_compact(1000);
     test_answers();
+    test_lives();
     test_full();
     test_bad_input();
     OK(gpurt_close(rt, &err));

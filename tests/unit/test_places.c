@@ -72,6 +72,27 @@ static void test_overflow(uint32_t rows)
     place_stage_close(&s);
 }
 
+/* A row that has to go and finds no level with room but the heap. */
+static void test_full(void)
+{
+    enum {
+        ROWS = 2 + 4 + 32 /* of pocket, bin and rack */
+    };
+    gpurt_heap_stats_t stats;
+    place_stage_t s;
+
+    place_stage_open(&s, 8 << 20, 1);
+    s.launch.grid.x = 1;
+    s.launch.block.x = 32;
+    s.args.rows = ROWS;
+    RUN(&s, place_full);
+    holding_take(s.args.verdict);
+    stats = place_stats(&s);
+    CHECK_EQ(stats.live, 0);
+    CHECK_EQ(stats.counts.xgot[GPURT_PLACE_GLOBAL], (ROWS + 1 + 1) * 32);
+    place_stage_close(&s);
+}
+
 static void test_free_warp(void)
 {
     uint64_t kept[8], all = 0;
@@ -128,6 +149,7 @@ int main(void)
         SKIP("%s", failed.text);
     test_overflow(10);
     test_overflow(50);
+    test_full();
     test_free_warp();
     test_no_heap();
     test_storms();

@@ -399,6 +399,23 @@ static uint64_t one(region_stage_t *s, region_op_t op)
     return answer;
 }
 
+/* A region for single calls. */
+static void calls_open(region_stage_t *s, const gpurt_region_options_t *o)
+{
+    region_stage_open(s, o, 2);
+    s->args.ops = (region_op_t *)stage_zeros(sizeof *s->args.ops);
+    s->args.answers = (uint64_t *)stage_zeros(sizeof *s->args.answers);
+    s->args.op_count = 1;
+    s->launch.grid.x = 1;
+}
+
+static void calls_close(region_stage_t *s)
+{
+    CHECK_EQ(gpurt_mem_destroy(rt, s->args.ops), GPURT_OK);
+    CHECK_EQ(gpurt_mem_destroy(rt, s->args.answers), GPURT_OK);
+    region_stage_close(s);
+}
+
 static uint32_t call(region_stage_t *s, uint32_t kind, const void *block, uint64_t size)
 {
     OK(gpurt_copy(rt, 0, s->args.cells, &block, sizeof block, &err));
@@ -431,11 +448,7 @@ static void test_bad_input(void)
     region_stage_t s;
     char *base;
 
-    region_stage_open(&s, &o, 2);
-    s.args.ops = (region_op_t *)stage_zeros(sizeof *s.args.ops);
-    s.args.answers = (uint64_t *)stage_zeros(sizeof *s.args.answers);
-    s.args.op_count = 1;
-    s.launch.grid.x = 1;
+    calls_open(&s, &o);
     base = s.args.region.base;
     CHECK_EQ(request(&s, 64, 0), GPURT_REGION_ALIGNMENT);
     CHECK_EQ(request(&s, 64, 24), GPURT_REGION_ALIGNMENT);
@@ -477,9 +490,36 @@ static void test_bad_input(void)
     CHECK_EQ(request(&s, 64, 1), GPURT_REGION_NONE);
     CHECK_EQ(call(&s, REGION_FREE, base, 0), GPURT_REGION_NONE);
     s.args.region = kept;
-    CHECK_EQ(gpurt_mem_destroy(rt, s.args.ops), GPURT_OK);
-    CHECK_EQ(gpurt_mem_destroy(rt, s.args.answers), GPURT_OK);
-    region_stage_close(&s);
+    calls_close(&s);
+}
+
+/* A block at the end of a region whose bits end with a word: what lies behind them, the lengths, is
+ * no granule, though it looks like a free one. */
+static void test_end(void)
+{
+    enum {
+        BYTES = 256,
+        ROW = 64
+    };
+    char *memory = (char *)stage_zeros(MIB), *last;
+    gpurt_region_options_t o = {.memory = memory,
+                                .bytes = sizeof(gpurt_region_counts_t) + sizeof(uint64_t) +
+                                         ROW * (BYTES + sizeof(uint32_t)),
+                                .granule = BYTES};
+    region_stage_t s;
+
+    calls_open(&s, &o);
+    CHECK_EQ(s.args.region.granules, ROW);
+    last = s.args.region.base + (ROW - 1) * BYTES;
+    CHECK_EQ(request(&s, (ROW - 1) * BYTES, 1), GPURT_REGION_OK); /* an odd length */
+    CHECK_EQ(request(&s, BYTES, 1), GPURT_REGION_OK);
+    CHECK_EQ(call(&s, REGION_RESIZE, last, 2 * BYTES), GPURT_REGION_TAKEN);
+    CHECK_EQ(region_look(&s).live_bytes, ROW * BYTES);
+    CHECK_EQ(call(&s, REGION_FREE, last, 0), GPURT_REGION_OK);
+    CHECK_EQ(call(&s, REGION_FREE, s.args.region.base, 0), GPURT_REGION_OK);
+    CHECK_EQ(region_look(&s).live, 0);
+    calls_close(&s);
+    CHECK_EQ(gpurt_mem_destroy(rt, memory), GPURT_OK);
 }
 
 static void test_host(void)
@@ -546,7 +586,7 @@ static void test_inner(void)
 
 static const stage_part_t parts[] = {
     {"host", test_host},     {"traces", test_traces}, {"bad_input", test_bad_input},
-    {"storms", test_storms}, {"inner", test_inner},
+    {"storms", test_storms}, {"inner", test_inner},   {"end", test_end},
 };
 
 int main(int argc, char **argv)
