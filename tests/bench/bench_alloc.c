@@ -40,6 +40,8 @@ GPURT_KERNEL_DECLARE(bench_check, struct bench_alloc_args);
 GPURT_KERNEL_DECLARE(bench_survive, struct bench_alloc_args);
 GPURT_KERNEL_DECLARE(bench_churn_gpurt, struct bench_alloc_args);
 GPURT_KERNEL_DECLARE(bench_churn_cuda, struct bench_alloc_args);
+GPURT_KERNEL_DECLARE(bench_churn_by_warp_gpurt, struct bench_alloc_args);
+GPURT_KERNEL_DECLARE(bench_churn_by_warp_cuda, struct bench_alloc_args);
 GPURT_KERNEL_DECLARE(bench_exhaust_gpurt, struct bench_alloc_args);
 GPURT_KERNEL_DECLARE(bench_release_gpurt, struct bench_alloc_args);
 
@@ -265,6 +267,18 @@ static void cases_churn(bench_t *b)
         CHURN_THREADS = 65536,
         ROUNDS = 100
     };
+    static const struct {
+        const char *name;
+        uint32_t every;
+        const gpurt_kernel_t *ours, *cuda;
+    } ways[] = {
+        {"churn_16_8192", 0, &gpurt_kernel_bench_churn_gpurt,
+         &gpurt_kernel_bench_churn_cuda},
+        {"churn_16_8192_all_bytes", 1, &gpurt_kernel_bench_churn_gpurt,
+         &gpurt_kernel_bench_churn_cuda},
+        {"churn_16_8192_all_bytes_by_warp", 1, &gpurt_kernel_bench_churn_by_warp_gpurt,
+         &gpurt_kernel_bench_churn_by_warp_cuda},
+    };
     double ns[5], cuda_ns;
 
     if (!wanted(b, "churn"))
@@ -273,23 +287,20 @@ static void cases_churn(bench_t *b)
     b->args.min_bytes = 16;
     b->args.max_bytes = 8192;
     b->args.rounds = ROUNDS;
-    for (b->args.every = 0; b->args.every < 2; b->args.every++) {
+    for (size_t way = 0; way < sizeof ways / sizeof ways[0]; way++) {
+        b->args.every = ways[way].every;
         sums_clear(b);
         for (uint32_t i = 0; i < 5; i++) {
             b->args.seed = i;
-            ns[i] = time_ns(b, &gpurt_kernel_bench_churn_gpurt, CHURN_THREADS / THREADS,
-                            THREADS);
+            ns[i] = time_ns(b, ways[way].ours, CHURN_THREADS / THREADS, THREADS);
         }
         if (sum_read(b, BENCH_WRONG) || sum_read(b, BENCH_NULL))
             fail("churn", "objects were overwritten, or requests not served");
         b->args.rounds = 2;
-        cuda_ns =
-            time_ns(b, &gpurt_kernel_bench_churn_cuda, CHURN_THREADS / THREADS, THREADS) /
-            2 * ROUNDS;
+        cuda_ns = time_ns(b, ways[way].cuda, CHURN_THREADS / THREADS, THREADS) / 2 * ROUNDS;
         b->args.rounds = ROUNDS;
-        rows_add("alloc", b->args.every ? "churn_16_8192_all_bytes" : "churn_16_8192",
-                 2.0 * CHURN_THREADS * ROUNDS / rows_median(ns, 5), "G op/s", cuda.name,
-                 2.0 * CHURN_THREADS * ROUNDS / cuda_ns);
+        rows_add("alloc", ways[way].name, 2.0 * CHURN_THREADS * ROUNDS / rows_median(ns, 5),
+                 "G op/s", cuda.name, 2.0 * CHURN_THREADS * ROUNDS / cuda_ns);
     }
     heap_close(b);
 }

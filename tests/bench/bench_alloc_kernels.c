@@ -254,8 +254,31 @@ GPURT_DEV void bench_sum(const struct bench_alloc_args *p, uint32_t index, uint6
         gpurt_red_add_relaxed_dev_u64(&p->sums[index], all);
 }
 
+/* Each word of each lane's object is written, or looked at, by the whole warp, side by side.
+ * Returns: how many were not as written, by this lane. */
+GPURT_DEV uint64_t bench_by_warp(uint32_t *words, uint32_t count, uint32_t tag, bool look)
+{
+    uint64_t wrong = 0;
+
+    gpurt_syncwarp(GPURT_FULL_MASK); /* what an owner acquired, or another lane wrote */
+    for (uint32_t lane = 0; lane < GPURT_WARP_SIZE; lane++) {
+        uint32_t *one = (uint32_t *)(uintptr_t)gpurt_shfl_u64(
+            GPURT_FULL_MASK, (uint64_t)(uintptr_t)words, lane);
+        uint32_t n = gpurt_shfl_u32(GPURT_FULL_MASK, words ? count : 0, lane);
+        uint32_t first = gpurt_shfl_u32(GPURT_FULL_MASK, tag, lane);
+
+        for (uint32_t i = gpurt_lane(); i < n; i += GPURT_WARP_SIZE)
+            if (look)
+                wrong += gpurt_load_relaxed_dev_u32(one + i) != first + i;
+            else
+                one[i] = first + i;
+    }
+    gpurt_syncwarp(GPURT_FULL_MASK); /* all are done with what an owner frees */
+    return wrong;
+}
+
 /* Every thread holds one object of random size, and changes it every round. every: 1: each
- * word is written and looked at; 0: the first and the last. */
+ * word is written and looked at, by its lane; 0: the first and the last. */
 #define BENCH_CHURN(suffix, who)                                                         \
     BENCH_KERNEL(bench_churn_##suffix)                                                   \
     {                                                                                    \
@@ -280,8 +303,30 @@ GPURT_DEV void bench_sum(const struct bench_alloc_args *p, uint32_t index, uint6
         bench_sum(p, BENCH_WRONG, wrong);                                                \
         bench_sum(p, BENCH_NULL, none);                                                  \
     }
+/* The same with each word, by the warp: as fast as memory goes. */
+#define BENCH_CHURN_BY_WARP(suffix, who)                                                 \
+    BENCH_KERNEL(bench_churn_by_warp_##suffix)                                           \
+    {                                                                                    \
+        uint32_t state = bench_seed(p), tag = gpurt_global_id() * 40503u;                \
+        uint64_t wrong = 0, none = 0;                                                    \
+                                                                                         \
+        for (uint32_t round = 0; round < p->rounds; round++) {                           \
+            uint32_t bytes =                                                             \
+                p->min_bytes + bench_random(&state) % (p->max_bytes - p->min_bytes + 1); \
+            uint32_t *words = (uint32_t *)bench_get(p, who, bytes);                      \
+                                                                                         \
+            none += !words;                                                              \
+            bench_by_warp(words, bytes / 4, tag, false);                                 \
+            wrong += bench_by_warp(words, bytes / 4, tag, true);                         \
+            bench_put(p, who, words);                                                    \
+        }                                                                                \
+        bench_sum(p, BENCH_WRONG, wrong);                                                \
+        bench_sum(p, BENCH_NULL, none);                                                  \
+    }
 BENCH_CHURN(gpurt, BENCH_GPURT)
 BENCH_CHURN(cuda, BENCH_CUDA)
+BENCH_CHURN_BY_WARP(gpurt, BENCH_GPURT)
+BENCH_CHURN_BY_WARP(cuda, BENCH_CUDA)
 
 /* ---- until nothing is left ----------------------------------------------------------- */
 /* Objects are chained through their first word; cells holds the end of a thread's chain. */
