@@ -95,12 +95,13 @@ static gpurt_status_t types_write(gpurt_t *rt, const gpurt_gc_t *gc,
 static gpurt_status_t entries_write(gpurt_t *rt, const gpurt_gc_t *gc, gpurt_error_t *err)
 {
     size_t bytes = gc->entry_count * sizeof *gc->entries;
-    gpurt_gc_entry_t *entries = (gpurt_gc_entry_t *)calloc(1, bytes);
+    gpurt_gc_entry_t *entries = (gpurt_gc_entry_t *)gpurt_table_room(bytes);
     gpurt_status_t st;
 
     if (!entries)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "%u entries",
                           gc->entry_count);
+    memset(entries, 0, bytes);
     for (uint32_t i = 0; i < gc->entry_count; i++) {
         entries[i].xgeneration = FIRST_LIFE;
         entries[i].xmark = FIRST_CYCLE << 1 | 1;
@@ -429,7 +430,7 @@ gpurt_status_t gpurt_gc_entries_read(gpurt_t *rt, const gpurt_gc_t *gc,
     size_t bytes = gc->entry_count * sizeof **out;
     gpurt_status_t st;
 
-    *out = (gpurt_gc_entry_t *)malloc(bytes);
+    *out = (gpurt_gc_entry_t *)gpurt_table_room(bytes);
     if (!*out)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "%u entries",
                           gc->entry_count);

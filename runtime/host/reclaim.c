@@ -249,7 +249,7 @@ static gpurt_status_t copy_make(gpurt_t *rt, const void *from, size_t bytes, cha
 {
     gpurt_status_t st;
 
-    *out = (char *)malloc(bytes);
+    *out = (char *)gpurt_table_room(bytes);
     if (!*out)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM,
                           "a copy of %zu bytes", bytes);

@@ -101,6 +101,12 @@ void *gpurt_table_part(void *memory, size_t *at, size_t bytes)
     return begin;
 }
 
+void *gpurt_table_room(size_t bytes)
+{
+    return aligned_alloc(TABLE_ALIGN,
+                         (bytes + TABLE_ALIGN - 1) / TABLE_ALIGN * TABLE_ALIGN);
+}
+
 gpurt_status_t gpurt_table_read(gpurt_t *rt, void *to, const void *from, size_t bytes,
                                 gpurt_error_t *err)
 {

@@ -17,6 +17,10 @@ gpurt_status_t gpurt_table_destroy(gpurt_t *rt, const char *what, uint32_t id, v
 /* The next part of a table at memory + *at, which grows: aligned to 128 bytes. */
 void *gpurt_table_part(void *memory, size_t *at, size_t bytes);
 
+/* Room for a copy of one, or of a part, aligned as they are: what malloc gives is not. Returns: heap,
+ * or NULL. */
+void *gpurt_table_room(size_t bytes);
+
 /* Copies out and waits. */
 gpurt_status_t gpurt_table_read(gpurt_t *rt, void *to, const void *from, size_t bytes,
                                 gpurt_error_t *err);

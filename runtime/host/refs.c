@@ -36,12 +36,13 @@ static size_t refs_place(gpurt_refs_t *t, void *memory)
 static gpurt_status_t records_init(gpurt_t *rt, const gpurt_refs_t *t, gpurt_error_t *err)
 {
     size_t bytes = (size_t)t->record_count * sizeof *t->records;
-    gpurt_ref_record_t *records = (gpurt_ref_record_t *)calloc(1, bytes);
+    gpurt_ref_record_t *records = (gpurt_ref_record_t *)gpurt_table_room(bytes);
     gpurt_status_t st;
 
     if (!records)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "%u records",
                           t->record_count);
+    memset(records, 0, bytes);
     for (uint32_t i = 0; i < t->record_count; i++) {
         records[i].xword = (uint64_t)FIRST_LIFE << 32 | GPURT_REF_BIAS;
         records[i].heap = t->heap.id;
@@ -154,7 +155,7 @@ gpurt_status_t gpurt_refs_walk(gpurt_t *rt, const gpurt_refs_t *refs,
     if (st != GPURT_OK)
         return st;
     bytes = (size_t)refs->record_count * sizeof *records;
-    records = (gpurt_ref_record_t *)malloc(bytes);
+    records = (gpurt_ref_record_t *)gpurt_table_room(bytes);
     if (!records)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "%u records",
                           refs->record_count);
