@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -71,6 +72,8 @@ static bool helper_begin(helper_t *h)
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) != 0)
         return false;
+    fflush(
+        NULL); /* what waits to be written is ours: ThreadSanitizer writes it at the other's _exit, too */
     h->pid = fork();
     if (h->pid == 0) {
         close(fd[0]);

@@ -33,6 +33,7 @@ record() {
 }
 # follow: begins all followers; sets tail and watch.
 follow() {
+    rm -f followed watched tail.err watch.err # those of before must not be taken for theirs
     "$bin/gpurt-log" tail -f -n 1000000 run.gplog >followed 2>tail.err &
     tail=$!
     "$bin/gpurt-panic" watch run.gplog >watched 2>watch.err &
