@@ -362,9 +362,12 @@ static void polls_hide(void)
         say(true, "CUPTI records each look at an event as a wait");
 }
 
-/* CUPTI tells of what the host launches, unless it is asked before CUDA starts. */
+/* CUPTI tells of what the host launches, unless it is asked before CUDA starts: a program that
+ * is woken up runs by then. */
 static void device_graphs_show(void)
 {
+    if (dormant_sleeps())
+        return;
     if (collector.api.cuptiActivityEnableDeviceGraph(1) != CUPTI_SUCCESS)
         say(true, "CUPTI tells of no graphs that kernels launch");
 }

@@ -478,11 +478,10 @@ static bool driver_wait(duty_t *duty)
 
 static void meters_open(void)
 {
-    const size_t known =
-        capacity_devices(); /* that the program sees; CUPTI knows others, too */
+    const size_t seen = capacity_devices(); /* by the program; CUPTI knows others, too */
+    const size_t count = seen && seen < DEVICES ? seen : DEVICES;
 
-    for (size_t device = 0; device < (known && known < DEVICES ? known : DEVICES);
-         device++) {
+    for (size_t device = 0; device < count; device++) {
         meter_t *m = &sampling.meters[sampling.count];
         PARAMS(CUpti_Device_GetChipName_Params, chip);
         bool missing = false;

@@ -16,8 +16,7 @@ typedef struct gpurt_span {
     uint32_t name; /* in the dictionary */
     uint32_t device, context, stream, correlation, thread;
     uint32_t graph, nodes; /* nodes: of a graph */
-    bool
-        by_device; /* device code launched the graph, or the graph that this is a node of */
+    bool by_device;        /* device code launched it, or the graph that it is a node of */
     uint64_t node, bytes;
     const gpurt_activity_kernel_t *kernel; /* KERNEL: all of it, within the row or *room */
 } gpurt_span_t;

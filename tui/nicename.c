@@ -72,8 +72,8 @@ static bool helper_begin(helper_t *h)
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) != 0)
         return false;
-    fflush(
-        NULL); /* what waits to be written is ours: ThreadSanitizer writes it at the other's _exit, too */
+    /* What waits to be written is ours; under ThreadSanitizer an _exit writes it, too. */
+    fflush(NULL);
     h->pid = fork();
     if (h->pid == 0) {
         close(fd[0]);

@@ -58,13 +58,14 @@ static uint64_t hash_of(const char *text, size_t bytes, uint64_t seed)
 static const char *without_file(const char *text)
 {
     static const char mark[] = "__nv_static_";
-    size_t bytes;
+    size_t bytes, rest;
     char *end;
 
     if (strncmp(text, mark, sizeof mark - 1) != 0)
         return text;
     bytes = strtoul(text + sizeof mark - 1, &end, 10);
-    if (strlen(end) < bytes + 2 || end[0] != '_' || end[1 + bytes] != '_')
+    rest = strlen(end);
+    if (rest < 2 || bytes > rest - 2 || end[0] != '_' || end[1 + bytes] != '_')
         return text;
     return end + bytes + 2;
 }

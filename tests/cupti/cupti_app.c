@@ -311,7 +311,8 @@ static void static_names(void)
 {
     static const char *const of[] = {
         "__nv_static_43__cf6b7fb8_15_cupti_nested_cu_78b74570_11935__Z6parentPj",
-        "__nv_static_4__a_b_plain", "__nv_static_400__a_b_plain"};
+        "__nv_static_4__a_b_plain", "__nv_static_400__a_b_plain",
+        "__nv_static_18446744073709551614__a"};
     uint64_t now = fake->time() - 1000000;
 
     for (uint64_t i = 0; i < sizeof of / sizeof of[0]; i++)

@@ -176,6 +176,8 @@ CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t enable)
 
 CUptiResult cuptiActivityEnableDeviceGraph(uint8_t enable)
 {
+    if (mode_is("begun"))
+        return CUPTI_ERROR_INVALID_OPERATION;
     fake.device_graphs = enable;
     return CUPTI_SUCCESS;
 }

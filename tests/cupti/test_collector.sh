@@ -233,6 +233,7 @@ run 0 static
 log_has 'kernel parent(unsigned int\*): ' 'a static name'
 log_has 'kernel plain: ' 'a static name of C'
 log_has 'kernel __nv_static_400__a_b_plain: ' 'no static name'
+log_has 'kernel __nv_static_18446744073709551614__a: ' 'nor this'
 
 # A graph that a kernel launched: whole, with its launcher; beside it in sums and exports. One has no times.
 export FAKE_GRAPHS=$tests/libfake_graphs.so
@@ -248,6 +249,9 @@ log_has ' graph 5: unknown ns, .* on the device, in some way$' device-graphs
 [ "$("$bin/gpurt-log" export --to jsonl run.gplog -o - | grep -c '"graph":5,.*"launched":"device",')" = 4 ] || fail 'device-graphs: jsonl'
 [ "$("$bin/gpurt-log" export --to chrome run.gplog -o - | grep -o '"launched by":"device"' | wc -l)" -ge 3 ] || fail 'device-graphs: a timeline'
 unset FAKE_GRAPHS
+
+FAKE_CUPTI=begun run 0 static # what is refused is told
+[ "$(lines ' WARN .*CUPTI tells of no graphs that kernels launch')" = 1 ] || fail 'begun'
 
 # Times that cannot be: kept, without a duration, and counted.
 run 0 bad
@@ -360,7 +364,8 @@ counted GPURT_LOG 300
 
 # One that sleeps until it is asked for: what comes after is in the log, and it goes on when nobody listens any more.
 mkfifo go
-GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" later 2000 <go &
+# CUPTI is not asked then for what it takes before CUDA starts alone.
+FAKE_CUPTI=begun GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" later 2000 <go &
 sleeper=$!
 exec 9>go
 status=0
@@ -380,6 +385,7 @@ exec 9>&-
 wait "$sleeper" || fail "the program that was woken: $?"
 wait "$recorder" || fail "gpurt-record -p: $?"
 counted later 2000
+[ "$(lines ' WARN .*graphs that kernels launch')" = 0 ] || fail 'later: asked too late'
 log_has 'collector: on; 2000 records' later
 
 # Whoever recorded it goes away: what it still tells is lost, and it ends as ever.
