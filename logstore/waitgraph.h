@@ -58,6 +58,7 @@ typedef struct gpurt_waits {
     uint64_t time_ns; /* real time of the look */
     uint32_t count, object_count, site_count;
     uint32_t left_out; /* waits for which there was no room */
+    uint32_t young;    /* lanes left out of the look, for they wait too shortly */
     gpurt_wait_t *waits;
     gpurt_wait_object_t *objects;
     gpurt_wait_site_t *sites;

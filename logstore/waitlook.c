@@ -28,7 +28,7 @@ static gpurt_status_t room_take(gpurt_waits_t *w, gpurt_error_t *err)
         w->objects = calloc(GPURT_WAIT_OBJECTS_MAX, sizeof *w->objects);
         w->sites = calloc(GPURT_WAIT_SITES_MAX, sizeof *w->sites);
     }
-    w->count = w->object_count = w->site_count = w->left_out = 0;
+    w->count = w->object_count = w->site_count = w->left_out = w->young = 0;
     if (w->waits && w->objects && w->sites)
         return GPURT_OK;
     gpurt_waits_fini(w);
@@ -143,8 +143,10 @@ static void wait_add(look_t *l, uint32_t ring, uint32_t lane, const gpurt_state_
     gpurt_waits_t *w = l->out;
     gpurt_wait_t *to;
 
-    if (since > l->now_ns ? l->min_ns > 0 : l->now_ns - since < l->min_ns)
+    if (since > l->now_ns ? l->min_ns > 0 : l->now_ns - since < l->min_ns) {
+        w->young++;
         return;
+    }
     for (uint32_t i = first; i < w->count; i++) { /* of this ring */
         to = &w->waits[i];
         if (to->number == s->object && to->block == s->block && to->warp == s->warp &&

@@ -78,14 +78,34 @@ bool hang_watch_last(hang_watch_t *w, const gpurt_boxmap_t *map, gpurt_waitgraph
     return deadlock_look(w, map, 0, g);
 }
 
-bool hang_watch_all(hang_watch_t *w, const gpurt_boxmap_t *map, gpurt_waitgraph_t *g)
+static hang_found_t silence_look(hang_watch_t *w, const gpurt_boxmap_t *map,
+                                 gpurt_waitgraph_t *g)
 {
-    if (!look(w, map, limit_of(w), g))
-        return false;
-    if (!g->circles || is_new(w, g->hash))
-        return true;
+    hang_silence_t *s = &w->silence;
+    bool any = look(w, map, limit_of(w), g);
+
+    s->over = any && (w->waits.young == 0 || s->looked_ns - s->since_ns >= limit_of(w));
+    if (s->over && (!g->circles || is_new(w, g->hash)))
+        return HANG_FOUND;
     gpurt_waitgraph_fini(g);
-    return false;
+    return w->waits.young && !s->over ? HANG_SOON : HANG_NOTHING;
+}
+
+hang_found_t hang_watch_silence(hang_watch_t *w, const gpurt_boxmap_t *map, uint32_t number,
+                                gpurt_waitgraph_t *g)
+{
+    hang_silence_t *s = &w->silence;
+    uint64_t now = gpurt_real_ns();
+
+    if (s->number != number)
+        *s = (hang_silence_t){.number = number, .since_ns = now};
+    if (s->over)
+        return HANG_NOTHING;
+    if (now - s->looked_ns >= pause_of(w)) {
+        s->looked_ns = now;
+        s->found = silence_look(w, map, g);
+    }
+    return s->found;
 }
 
 /* ---- rows ---------------------------------------------------------------------------- */

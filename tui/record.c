@@ -202,6 +202,7 @@ typedef struct dumps {
     stall_t stall;
     const char *program_name, *output;
     uint64_t looked_ns;
+    uint32_t asked; /* number of the silence that a dump was asked for last */
     uint32_t faults;
 } dumps_t;
 
@@ -234,17 +235,29 @@ static void dumps_take(dumps_t *d, const record_boxes_t *boxes)
         dump_take(d, boxes, path, pid);
 }
 
+/* A dump ends the kernels: who waits is told before it is asked for. */
+static void silence_look(dumps_t *d, record_boxes_t *boxes)
+{
+    uint32_t silence;
+
+    if (!record_boxes_count(boxes))
+        return;
+    if (stall_check(&d->stall, stall_clock_ns()))
+        stall_print(&d->stall, program.name, stderr);
+    silence = stall_silence(&d->stall);
+    if (!silence || record_boxes_waits(boxes, silence) || d->asked == silence)
+        return;
+    d->asked = silence;
+    if (gpu_capture_ask(&d->capture))
+        fputs("gpurt-record: the driver was asked for a dump\n", stderr);
+}
+
 static void dumps_look(dumps_t *d, record_boxes_t *boxes)
 {
     uint64_t now = gpurt_real_ns();
 
     panic_hook_poll(&d->hook);
-    if (record_boxes_count(boxes) && stall_check(&d->stall, stall_clock_ns())) {
-        record_boxes_waits(boxes);
-        stall_print(&d->stall, program.name, stderr);
-        if (gpu_capture_ask(&d->capture))
-            fputs("gpurt-record: the driver was asked for a dump\n", stderr);
-    }
+    silence_look(d, boxes);
     if (!d->capture.folder[0] || now - d->looked_ns < DUMPS_STEP_MS * 1000000ull)
         return;
     d->looked_ns = now;

@@ -50,13 +50,22 @@ static void hang_last(record_boxes_t *b, record_box_t *one)
         hang_tell(b, one, &g);
 }
 
-void record_boxes_waits(record_boxes_t *b)
+bool record_boxes_waits(record_boxes_t *b, uint32_t silence)
 {
     gpurt_waitgraph_t g;
+    bool soon = false;
 
-    for (uint32_t i = 0; i < RECORD_BOXES; i++)
-        if (b->box[i].drain && hang_watch_all(&b->box[i].watch, &b->box[i].map, &g))
-            hang_tell(b, &b->box[i], &g);
+    for (uint32_t i = 0; i < RECORD_BOXES; i++) {
+        record_box_t *one = &b->box[i];
+        hang_found_t found = one->drain
+                                 ? hang_watch_silence(&one->watch, &one->map, silence, &g)
+                                 : HANG_NOTHING;
+
+        if (found == HANG_FOUND)
+            hang_tell(b, one, &g);
+        soon = soon || found == HANG_SOON;
+    }
+    return soon;
 }
 
 static void box_end(record_box_t *one)

@@ -82,7 +82,13 @@ bool stall_check(stall_t *s, uint64_t now_ns)
     if (now_ns - s->last_ns < s->limit_ns || !any(s))
         return false;
     s->told = true;
+    s->silences++;
     return true;
+}
+
+uint32_t stall_silence(const stall_t *s)
+{
+    return s->told ? s->silences : 0;
 }
 
 /* ---- words ----------------------------------------------------------------------------- */

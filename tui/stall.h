@@ -26,6 +26,7 @@ typedef struct stall_row {
 typedef struct stall {
     uint64_t limit_ns;               /* 0: off */
     uint64_t last_ns;                /* of the last record; monotonic, 0: none yet */
+    uint32_t silences;               /* that were too long */
     bool told;                       /* of this silence */
     const gpurt_dictionary_t *sites; /* borrowed */
     stall_row_t *rows[GPURT_BOX_SECTIONS][STALL_SMS]; /* heap; the last of each SM */
@@ -39,6 +40,9 @@ void stall_fini(stall_t *s);
 uint64_t stall_clock_ns(void);
 /* now_ns: of that clock. Returns: whether the silence has just become too long. */
 bool stall_check(stall_t *s, uint64_t now_ns);
+
+/* Returns: number of the silence that is too long and lasts, from 1; 0: there is none. */
+uint32_t stall_silence(const stall_t *s);
 
 /* A line for each site that was the last one of some SM, the rarest first. name: of the
  * program that says so. */

@@ -20,6 +20,7 @@ enum {
     HANG_BUSY,    /* the holder computes for ever: long, but no deadlock */
     HANG_WENT,    /* a wait that is over, and code that computes for ever after it */
     HANG_OPEN,    /* what was held and let go keeps nobody in a circle */
+    HANG_LATE,    /* two waits, each long after the last record */
     HANG_NOT      /* many lanes, many locks, and an end */
 };
 

@@ -135,6 +135,28 @@ GPURT_DEV void hang_open(struct hang_state *s)
     }
 }
 
+GPURT_DEV void computes_for(uint64_t ns)
+{
+    uint64_t begun = gpurt_globaltimer();
+
+    while (gpurt_globaltimer() - begun < ns)
+        gpurt_relax();
+}
+
+/* ms: from the last record to the first wait, and as long again to the second one. */
+GPURT_DEV void hang_late(struct hang_state *s, uint32_t ms)
+{
+    uint32_t block = gpurt_block_rank();
+
+    if (block == 0)
+        LOCK(&s->locks[0]);
+    all_ready(s, gpurt_grid_dim_x());
+    if (block == 0)
+        return;
+    computes_for(block * ms * 1000000ull);
+    LOCK(&s->locks[0]);
+}
+
 GPURT_DEV void hang_not(struct hang_state *s, uint32_t rounds)
 {
     for (uint32_t i = 0; i < rounds; i++) {
@@ -176,6 +198,8 @@ GPURT_KERNEL(hang_app, struct hang_app_args, p)
             hang_went(s);
         } else if (p->way == HANG_OPEN) {
             hang_open(s);
+        } else if (p->way == HANG_LATE) {
+            hang_late(s, p->rounds);
         } else if (p->way == HANG_BARRIER) {
             if (block == 0)
                 LOCK(&s->locks[0]);

@@ -155,6 +155,19 @@ def check_no_alarm(folder):
     assert json.loads(panic("list", "--json", log, status=0))["panics"] == 0
 
 
+def check_late(folder):
+    """Waits that are not old enough when silence is told, or begin after it. The first two are told together."""
+    for limit, later_ms, blocks in (("2", "600", ([1, 2],)), ("0.2", "500", ([1], [1, 2]))):
+        log = f"{folder}/late{limit}.gplog"
+        recorder, _ = start(RECORD, "-q", "--hang-after", limit, "-o", log, "--", APP, "late", later_ms)
+        hang = until(shown_log, log)["hang"]
+        recorder.terminate()
+        _, err = recorder.communicate(timeout=LONG)
+        assert err.startswith(f"gpurt-record: no record for {limit} s"), err
+        assert sorted(wait["block"] for wait in hang["waits"]) in blocks, hang
+        assert err.count("device code waits, and nothing moves") == 1, err
+
+
 def check_over(folder):
     """A wait that is over is none, however long its lane says nothing after it."""
     log = f"{folder}/went.gplog"
@@ -233,6 +246,7 @@ with tempfile.TemporaryDirectory() as directory:
     check_text(directory)
     check_ways(directory)
     check_no_alarm(directory)
+    check_late(directory)
     check_over(directory)
     check_live_and_dead(directory)
     check_launch_site(directory)
