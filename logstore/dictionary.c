@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dictionary.h"
 
+#include "program.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,6 +151,16 @@ static bool slots_grow(gpurt_dictionary_t *d)
     return true;
 }
 
+static void program_note(gpurt_dictionary_t *d, uint32_t id, const gpurt_site_info_t *s)
+{
+    uint32_t number = gplog_program_number(s);
+
+    if (number == GPLOG_PROGRAM_OTHERS || d->programs[number])
+        return;
+    d->programs[number] = id;
+    d->program_count = number >= d->program_count ? number + 1 : d->program_count;
+}
+
 /* Appends the entry under id. The texts must not lie in d->bytes. */
 static bool entry_put(gpurt_dictionary_t *d, uint32_t id, const gpurt_site_info_t *s)
 {
@@ -181,6 +193,7 @@ static bool entry_put(gpurt_dictionary_t *d, uint32_t id, const gpurt_site_info_
     d->at[id] = (uint32_t)d->used + 1;
     d->used += bytes;
     d->site_count += s->kind == GPURT_DEF_SITE;
+    program_note(d, id, s);
     return true;
 }
 

@@ -313,7 +313,7 @@ static inline void drain_row_done(gpurt_drain_t *d, gpurt_row_t *row, uint32_t w
 {
     drain_batch_t *b = d->batch;
 
-    row->flags = 0;
+    row->program = 0; /* its sinks number it */
     row->words = (uint16_t)words;
     gpurt_row_words(row)[words] = 0; /* the padding, or the first bytes of the next row */
     b->disordered |= row->time_ns < b->newest_ns;

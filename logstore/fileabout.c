@@ -49,9 +49,10 @@ void gplog_about_join(gplog_file_t *all, const gplog_file_t *about)
 }
 
 void gplog_about_numbers(const gplog_file_t *all, const gplog_file_t *about,
-                         gplog_numbers_t *out)
+                         uint32_t program, gplog_numbers_t *out)
 {
-    out->same = true;
+    out->program = (uint8_t)program;
+    out->same = program == 0;
     for (uint32_t i = 0; i < GPURT_BOX_SECTIONS; i++) {
         uint32_t number =
             i < count_of(about) ? find(all, &about->sections[i]) : GPURT_BOX_SECTIONS;
@@ -104,6 +105,7 @@ void gplog_rows_number(const gplog_numbers_t *n, uint8_t *rows, uint32_t bytes)
 
         if (row->section < GPURT_BOX_SECTIONS)
             row->section = n->section[row->section];
+        row->program = n->program;
         at += gpurt_row_bytes(row->words);
     }
 }

@@ -8,10 +8,12 @@
 
 #include "format.h"
 
-/* The file's numbers of a box's sections, by the box's. Owner: the caller. */
+/* The file's numbers of a box's sections, by the box's, and of its process. Owner: the
+ * caller. */
 typedef struct gplog_numbers {
     uint8_t section[GPURT_BOX_SECTIONS];
-    bool same; /* each is the box's own */
+    uint8_t program;
+    bool same; /* each is the box's own, and the process the first */
 } gplog_numbers_t;
 
 /* *all becomes who is recorded now: `about`, with the sections that the file had before its
@@ -19,7 +21,7 @@ typedef struct gplog_numbers {
 void gplog_about_join(gplog_file_t *all, const gplog_file_t *about);
 
 void gplog_about_numbers(const gplog_file_t *all, const gplog_file_t *about,
-                         gplog_numbers_t *out);
+                         uint32_t program, gplog_numbers_t *out);
 
 /* Of a section's kind, as machines are told: "cuda", "cpu", "host", "unknown". */
 const char *gplog_back_end(uint32_t kind);

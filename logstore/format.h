@@ -150,6 +150,9 @@ enum {
     GPLOG_PART_WINDOW = 6   /* name, base, size, start, mark, count of bytes, the bytes */
 };
 enum {
+    GPLOG_PROGRAM_OTHERS = 255 /* one of those that came when all numbers were given */
+};
+enum {
     GPLOG_ROW_WORDS = 1024 /* of the longest row */
 };
 
@@ -162,7 +165,7 @@ typedef struct gpurt_row {
     uint16_t sm, slot; /* warp slot; with sm it names the ring */
     uint8_t warp;      /* in its block */
     uint8_t kind, section, form, level;
-    uint8_t flags; /* 0 */
+    uint8_t program; /* whose it is: program.h */
     uint16_t words;
 } gpurt_row_t;
 GPURT_STATIC_ASSERT(sizeof(gpurt_row_t) == 32, "format 1");

@@ -19,7 +19,7 @@ static inline bool is_alike(const gpurt_row_t *row, const gpurt_row_t *before)
 {
     enum {
         FROM = offsetof(gpurt_row_t, warp),
-        BYTES = offsetof(gpurt_row_t, flags) - FROM
+        BYTES = offsetof(gpurt_row_t, program) - FROM
     };
 
     return row->site == before->site &&

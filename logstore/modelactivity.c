@@ -309,7 +309,7 @@ static inline bool is_alike(const gpurt_row_t *row, const gpurt_row_t *next,
 {
     enum {
         FROM = offsetof(gpurt_row_t, sm),
-        BYTES = offsetof(gpurt_row_t, flags) - FROM
+        BYTES = offsetof(gpurt_row_t, words) - FROM
     };
 
     return next->time_ns >= row->time_ns && next->time_ns < tick_end_ns &&

@@ -4,6 +4,7 @@
 #include "crc32c.h"
 #include "deftrail.h"
 #include "framesum.h"
+#include "program.h"
 #include "pulse.h"
 #include "rowpack.h"
 #include "scan.h"
@@ -513,6 +514,15 @@ static void writer_free(gpurt_writer_t *w)
     free(w);
 }
 
+/* A log of before numbers were given is of the process that its FILE names. */
+static void programs_add(gpurt_writer_t *w, const gplog_file_t *about)
+{
+    if (w->about.identity.pid && gplog_program_count(&w->dictionary) == 0)
+        gplog_program_add(&w->dictionary, &w->about.identity);
+    if (about->identity.pid)
+        gplog_program_add(&w->dictionary, &about->identity);
+}
+
 gpurt_status_t gpurt_writer_about(gpurt_writer_t *w, const gplog_file_t *about,
                                   gpurt_error_t *err)
 {
@@ -522,6 +532,7 @@ gpurt_status_t gpurt_writer_about(gpurt_writer_t *w, const gplog_file_t *about,
     if (st != GPURT_OK)
         return st;
     at = w->offset;
+    programs_add(w, about);
     gplog_about_join(&w->about, about);
     st = append_block(w, GPLOG_FILE, &w->about, sizeof w->about, err);
     if (st == GPURT_OK)
@@ -529,10 +540,13 @@ gpurt_status_t gpurt_writer_about(gpurt_writer_t *w, const gplog_file_t *about,
     return st;
 }
 
-void gpurt_writer_numbers(const gpurt_writer_t *w, const gplog_file_t *about,
+void gpurt_writer_numbers(gpurt_writer_t *w, const gplog_file_t *about,
                           gplog_numbers_t *out)
 {
-    gplog_about_numbers(&w->about, about, out);
+    uint32_t program =
+        about->identity.pid ? gplog_program_add(&w->dictionary, &about->identity) : 0;
+
+    gplog_about_numbers(&w->about, about, program, out);
 }
 
 gpurt_status_t gpurt_writer_open(const char *path, const gpurt_writer_options_t *options,

@@ -45,7 +45,7 @@ gpurt_status_t gpurt_writer_about(gpurt_writer_t *w, const gplog_file_t *about,
                                   gpurt_error_t *err);
 
 /* What the file calls the sections of one that was named: rows must name them so. */
-void gpurt_writer_numbers(const gpurt_writer_t *w, const gplog_file_t *about,
+void gpurt_writer_numbers(gpurt_writer_t *w, const gplog_file_t *about,
                           gplog_numbers_t *out);
 
 /* Copies a row with its words. May write a frame first. numbers: of the box that it is from;

@@ -170,7 +170,7 @@ static void row_check(const gpurt_row_t *row)
     CHECK_EQ(row->kind, w->kind);
     CHECK_EQ(row->form, w->form);
     CHECK_EQ(row->level, w->level);
-    CHECK_EQ(row->flags, 0);
+    CHECK_EQ(row->program, 0);
     CHECK_EQ(row->words, w->words);
     if (row->section == HOST)
         CHECK_EQ(row->time_ns, w->time_ns);

@@ -47,20 +47,20 @@ static void check_numbers(void)
     gplog_numbers_t n;
 
     gplog_about_join(&all, &first);
-    gplog_about_numbers(&all, &first, &n);
+    gplog_about_numbers(&all, &first, 0, &n);
     CHECK(n.same);
     CHECK_EQ(all.section_count, 2);
     gplog_about_join(&all, &second);
     gplog_about_join(&all, &plain);
     gplog_about_join(&all, &first);
     CHECK_EQ(all.section_count, 3);
-    gplog_about_numbers(&all, &first, &n);
+    gplog_about_numbers(&all, &first, 0, &n);
     CHECK(n.same);
-    gplog_about_numbers(&all, &second, &n);
+    gplog_about_numbers(&all, &second, 0, &n);
     CHECK(!n.same);
     CHECK_EQ(n.section[0], 2);
     CHECK_EQ(n.section[1], 1);
-    gplog_about_numbers(&all, &plain, &n);
+    gplog_about_numbers(&all, &plain, 0, &n);
     CHECK(!n.same);
     CHECK_EQ(n.section[0], 1);
 }
@@ -77,10 +77,10 @@ static void check_full(void)
     }
     CHECK_EQ(all.section_count, GPURT_BOX_SECTIONS);
     one = about_gpu(7); /* the last that has a place: 0, host, 1 to 7 */
-    gplog_about_numbers(&all, &one, &n);
+    gplog_about_numbers(&all, &one, 0, &n);
     CHECK_EQ(n.section[0], 8);
     one = about_gpu(11);
-    gplog_about_numbers(&all, &one, &n);
+    gplog_about_numbers(&all, &one, 0, &n);
     CHECK_EQ(n.section[0], 0);
     CHECK_EQ(n.section[1], 1);
 }
