@@ -35,6 +35,7 @@ static void hang_tell(record_boxes_t *b, record_box_t *one, gpurt_waitgraph_t *g
                                 .name = b->teller,
                                 .out = b->teller ? stderr : NULL};
 
+    record_boxes_settle(b);
     b->unread += hang_join(&sinks, g, one->map.box->identity.pid, &b->err) != GPURT_OK;
     gpurt_waitgraph_fini(g);
 }

@@ -19,7 +19,8 @@ static const way_t ways[] = {
     {"queue", HANG_QUEUE, 2, 1}, {"barrier", HANG_BARRIER, 2, 32},
     {"gone", HANG_GONE, 2, 1},   {"busy", HANG_BUSY, 2, 1},
     {"went", HANG_WENT, 2, 1},   {"open", HANG_OPEN, 2, 1},
-    {"late", HANG_LATE, 3, 1},   {"not", HANG_NOT, 4, 1},
+    {"late", HANG_LATE, 3, 1},   {"noise", HANG_NOISE, 4, 1},
+    {"not", HANG_NOT, 4, 1},
 };
 
 static const way_t *way_of(const char *name)

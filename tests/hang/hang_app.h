@@ -21,6 +21,7 @@ enum {
     HANG_WENT,    /* a wait that is over, and code that computes for ever after it */
     HANG_OPEN,    /* what was held and let go keeps nobody in a circle */
     HANG_LATE,    /* two waits, each long after the last record */
+    HANG_NOISE,   /* as RING, and a block more that logs for ever */
     HANG_NOT      /* many lanes, many locks, and an end */
 };
 

@@ -157,6 +157,14 @@ GPURT_DEV void hang_late(struct hang_state *s, uint32_t ms)
     LOCK(&s->locks[0]);
 }
 
+GPURT_DEV void hang_noise(void)
+{
+    for (uint32_t i = 0;; i++) {
+        GPURT_INFO("noise %u", i);
+        gpurt_relax();
+    }
+}
+
 GPURT_DEV void hang_not(struct hang_state *s, uint32_t rounds)
 {
     for (uint32_t i = 0; i < rounds; i++) {
@@ -183,10 +191,12 @@ GPURT_KERNEL(hang_app, struct hang_app_args, p)
         gpurt_waitable_name(&s->queue.object, GPURT_WAITABLE_CHANNEL, "jobs",
                             GPURT_WAITABLE_SINGLE);
         GPURT_INFO("block %u begins", block);
-        if (p->way == HANG_RING) {
+        if (p->way == HANG_RING || (p->way == HANG_NOISE && block < 3)) {
             LOCK(&s->locks[block % HANG_LOCKS]);
-            all_ready(s, blocks);
-            LOCK(&s->locks[(block + 1) % blocks % HANG_LOCKS]); /* the wrong order */
+            all_ready(s, 3);
+            LOCK(&s->locks[(block + 1) % 3]); /* the wrong order */
+        } else if (p->way == HANG_NOISE) {
+            hang_noise();
         } else if (p->way == HANG_SELF) {
             LOCK(&s->locks[0]);
             LOCK(&s->locks[0]);

@@ -13,7 +13,7 @@ import time
 
 BIN, APP = sys.argv[1:3]
 HERE = os.path.dirname(os.path.abspath(__file__))
-RECORD, PANIC, TOP = (os.path.join(BIN, "gpurt-" + name) for name in ("record", "panic", "top"))
+RECORD, PANIC, TOP, LOG = (os.path.join(BIN, "gpurt-" + name) for name in ("record", "panic", "top", "log"))
 PAGE = open(os.path.join(HERE, "..", "..", "docs", "PANIC_JSON.md"), encoding="utf-8").read()
 SOURCE = open(os.path.join(HERE, "hang_app_kernels.c"), encoding="utf-8").read().splitlines()
 LONG = 60  # seconds; nothing here takes long on a machine that is not
@@ -168,6 +168,19 @@ def check_late(folder):
         assert err.count("device code waits, and nothing moves") == 1, err
 
 
+def check_noise(folder):
+    """A deadlock beside a block that logs as fast as it can: the log is written all the time when it is told."""
+    for i in range(8):
+        log = f"{folder}/noise{i}.gplog"
+        recorder, _ = start(RECORD, "-q", "--hang-after", "0.1", "-o", log, "--", APP, "noise")
+        check_ring(until(shown_log, log))
+        recorder.terminate()
+        _, err = recorder.communicate(timeout=LONG)
+        assert "Sanitizer" not in err, err
+        done = subprocess.run([LOG, "verify", log], capture_output=True, text=True)
+        assert done.returncode == 0, done
+
+
 def check_over(folder):
     """A wait that is over is none, however long its lane says nothing after it."""
     log = f"{folder}/went.gplog"
@@ -247,6 +260,7 @@ with tempfile.TemporaryDirectory() as directory:
     check_ways(directory)
     check_no_alarm(directory)
     check_late(directory)
+    check_noise(directory)
     check_over(directory)
     check_live_and_dead(directory)
     check_launch_site(directory)
