@@ -69,13 +69,16 @@ GPURT_DEVN uint32_t gpurt_epoch_enter(const gpurt_epochs_t *e, uint32_t lanes)
         slot = gpurt_slot_take(e->slots, e->slot_count, gpurt_epoch_word(now));
         /* Either who advances sees this slot, or this lane sees that it has: then the epoch
          * is corrected. A slot that is visible stops it at the next one. */
-        for (epoch = now - 1; slot != GPURT_SLOT_NONE && epoch != now;) {
-            epoch = now;
-            gpurt_store_relaxed_dev_u64(e->slots + slot,
-                                        gpurt_epoch_word(epoch)); /* relaxed: the fence */
+        while (slot != GPURT_SLOT_NONE) {
             gpurt_fence_store_load_dev();
-            now = (uint32_t)gpurt_load_relaxed_dev_u64(
+            epoch = (uint32_t)gpurt_load_relaxed_dev_u64(
                 &e->counts->xepoch); /* relaxed: the fence */
+            if (epoch == now)
+                break;
+            now = epoch;
+            /* relaxed: the fence. Exchanged, as the slot was taken: who reads a word that
+             * was stored would not meet the owner before, whose release it is to acquire. */
+            gpurt_xchg_relaxed_dev_u64(e->slots + slot, gpurt_epoch_word(now));
         }
         if (slot == GPURT_SLOT_NONE) /* relaxed: a statistic */
             gpurt_red_add_relaxed_dev_u64(&e->counts->xno_slot, 1);
