@@ -5,6 +5,7 @@
 #ifndef GPURT_TUI_EXPORT_EVENT_H
 #define GPURT_TUI_EXPORT_EVENT_H
 
+#include "export_program.h"
 #include "reader.h"
 
 #include <gpurt/activity.h>
@@ -18,7 +19,10 @@ enum {
     EXPORT_RANGES, /* a: of that thread */
     EXPORT_WAITS,
     EXPORT_OVERHEAD,
-    EXPORT_DEVICE,  /* and those below it; device: | EXPORT_CPU of the CPU back end's */
+    EXPORT_DEVICE, /* and those below it; device: | EXPORT_CPU of the CPU back end's. A process
+                       numbers its devices for itself, and rows say no more of them: in a log
+                       of several each process has its own, with the counters of the driver
+                       (NVML) that it saw under that number */
     EXPORT_COUNTER, /* a: EXPORT_COUNT_* */
     EXPORT_IDLE,    /* when no kernel runs, and why */
     EXPORT_MANAGED, /* unified memory */
@@ -51,7 +55,8 @@ enum {
     EXPORT_DEPTH = 8 /* slices open inside each other */
 };
 typedef struct export_key {
-    uint32_t kind, device, lane;
+    uint16_t kind, program; /* of program.h: whose the numbers are */
+    uint32_t device, lane;
     uint32_t a, b;
 } export_key_t;
 
@@ -135,8 +140,9 @@ enum {
 typedef struct export_event {
     uint8_t type, in; /* in: EXPORT_IN_* */
     uint8_t arg_count;
-    bool flows; /* flow is a number that cause and effects share */
-    uint32_t flow;
+    bool
+        flows; /* flow is a number that cause and effects share, and no other process has */
+    uint64_t flow;
     export_track_t *track;
     uint64_t time_ns, ns;
     uint32_t name;    /* in the dictionary; 0: text */
@@ -150,6 +156,7 @@ typedef struct export_out {
     FILE *file;
     const gpurt_dictionary_t *dictionary;
     gpurt_log_summary_t sum;
+    export_programs_t programs;
     const export_track_t *tracks; /* by number - 1 */
     void *own;                    /* of the writer; allocated in begin, freed in end */
 } export_out_t;
