@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* make_programs FILE - a log file of five processes that each run the course at nearly the same
  * time, with the same numbers of everything: two plain ones, one whose pid the first had before,
- * and two that the file does not name. */
+ * and two that the file does not name. The second's GPU 1 is another model. */
 #include "check.h"
 #include "course.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 #define US       1000ull
@@ -32,6 +33,8 @@ static void part_about(const part_t *p, gplog_file_t *about)
     course_about(about);
     about->identity.pid = p->pid;
     about->identity.start_ticks = p->ticks;
+    if (p->pid != COURSE_PID)
+        snprintf(about->sections[2].name, sizeof about->sections[2].name, "Other GPU");
 }
 
 static void part_write(gpurt_writer_t *w, const part_t *p)
