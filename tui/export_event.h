@@ -11,7 +11,11 @@
 #include <gpurt/activity.h>
 #include <stdio.h>
 
-/* Kinds of tracks, in the order in which a parent shows its children. */
+/* Kinds of tracks, in the order in which a parent shows its children.
+ *
+ * A process numbers its devices for itself, and rows say no more of them: in a log of several
+ * each process has its own, and on these also the counters of the driver (NVML), which it saw
+ * under that number. One device that two of them use is told of twice. */
 enum {
     EXPORT_OTHERS = 0, /* what found no room in the table of tracks */
     EXPORT_PROCESS,
@@ -19,10 +23,7 @@ enum {
     EXPORT_RANGES, /* a: of that thread */
     EXPORT_WAITS,
     EXPORT_OVERHEAD,
-    EXPORT_DEVICE, /* and those below it; device: | EXPORT_CPU of the CPU back end's. A process
-                       numbers its devices for itself, and rows say no more of them: in a log
-                       of several each process has its own, with the counters of the driver
-                       (NVML) that it saw under that number */
+    EXPORT_DEVICE,  /* and those below it; device: | EXPORT_CPU of the CPU back end's */
     EXPORT_COUNTER, /* a: EXPORT_COUNT_* */
     EXPORT_IDLE,    /* when no kernel runs, and why */
     EXPORT_MANAGED, /* unified memory */
@@ -140,9 +141,8 @@ enum {
 typedef struct export_event {
     uint8_t type, in; /* in: EXPORT_IN_* */
     uint8_t arg_count;
-    bool
-        flows; /* flow is a number that cause and effects share, and no other process has */
-    uint64_t flow;
+    bool flows;    /* flow is one */
+    uint64_t flow; /* a number that cause and effects share, and no other process has */
     export_track_t *track;
     uint64_t time_ns, ns;
     uint32_t name;    /* in the dictionary; 0: text */

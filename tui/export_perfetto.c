@@ -205,11 +205,14 @@ static void counter_put(protobuf_t *p, uint32_t which)
     protobuf_end(p, at);
 }
 
-static uint32_t rank_of(const export_key_t *k)
+/* Devices beside their process have no order among each other. */
+static uint32_t rank_of(const export_track_t *t)
 {
-    uint32_t place = k->kind == EXPORT_STREAM    ? k->a << 10 | (k->b & 1023)
-                     : k->kind == EXPORT_PROCESS ? k->program
-                                                 : k->a;
+    const export_key_t *k = &t->key;
+    uint32_t place = k->kind == EXPORT_STREAM                ? k->a << 10 | (k->b & 1023)
+                     : k->kind == EXPORT_PROCESS             ? k->program
+                     : k->kind == EXPORT_DEVICE && t->parent ? k->device
+                                                             : k->a;
 
     return (uint32_t)k->kind << 24 |
            (k->kind == EXPORT_WARP ? k->b : place & 0xfffff) << 4 | (k->lane & 15);
@@ -235,7 +238,7 @@ static void track(export_out_t *o, const export_track_t *t)
     if (t->key.kind == EXPORT_COUNTER)
         counter_put(p, t->key.a);
     protobuf_u64(p, TRACK_CHILDREN, CHILDREN_RANKED);
-    protobuf_u64(p, TRACK_RANK, rank_of(&t->key));
+    protobuf_u64(p, TRACK_RANK, rank_of(t));
     protobuf_end(p, at);
     packet_end(o);
 }

@@ -226,6 +226,8 @@ def check_perfetto_programs(trace):
         wanted["unfinished"].append((of_program(root, OTHER) + "/ranges", "unfinished", 600 + late))
         powers = [(c["start"] - late, c["value"]) for c in trace.counters if c["where"] == of_program(root, GPU) + "/power"]
         assert powers == [(0, 123.456), (500, 123.456)], (root, powers)
+        ranks = {trace.path(uuid): t[12][0] for uuid, t in trace.tracks.items()}
+        assert ranks[of_program(root, GPU)] < ranks[root + "/GPU 1"], ranks
     found = sorted((s["where"], s["name"], s["start"], s["us"], s["inside"]) for s in trace.slices)
     assert found == sorted(wanted["slices"]), "\n".join(str(p) for p in zip(found, sorted(wanted["slices"])) if p[0] != p[1])
     for kind in ("instants", "unfinished"):
