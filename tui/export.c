@@ -55,6 +55,7 @@ static gpurt_status_t timeline_write(export_out_t *o, const export_writer_t *w,
                                      gpurt_cursor_t *c, gpurt_error_t *err)
 {
     export_timeline_t *timeline = export_timeline_create(w, o);
+    gpurt_status_t st = GPURT_OK;
     const gpurt_row_t *row;
 
     if (!timeline)
@@ -64,11 +65,14 @@ static gpurt_status_t timeline_write(export_out_t *o, const export_writer_t *w,
         return no_memory(err);
     }
     while (!ferror(o->file) && (row = gpurt_cursor_next(c)) != NULL)
-        export_timeline_row(timeline, row);
+        if (!export_timeline_row(timeline, row)) {
+            st = no_memory(err);
+            break;
+        }
     export_timeline_end(timeline);
     w->end(o);
     export_timeline_destroy(timeline);
-    return GPURT_OK;
+    return st;
 }
 
 gpurt_status_t export_log(gpurt_log_t *log, const char *format, FILE *out,
@@ -83,6 +87,7 @@ gpurt_status_t export_log(gpurt_log_t *log, const char *format, FILE *out,
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
                           "no format is called '%s'; there are " EXPORT_FORMATS, format);
     gpurt_log_summary(log, &o.sum);
+    export_programs_init(&o.programs, o.dictionary, &o.sum.about);
     st = gpurt_cursor_open(log, 0, &c, err);
     if (st != GPURT_OK)
         return st;

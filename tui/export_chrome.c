@@ -11,7 +11,8 @@
 
 enum {
     TEXT_BYTES = 4096,
-    DEVICE_PID = 1 << 23 /* above what Linux gives out */
+    DEVICE_PID = 1 << 23, /* above what Linux gives out, and what export_program.h does */
+    DEVICES_SHIFT = 17    /* of one process, both back ends' */
 };
 
 static uint32_t pid_of(const export_out_t *o, const export_track_t *t)
@@ -24,9 +25,9 @@ static uint32_t pid_of(const export_out_t *o, const export_track_t *t)
     case EXPORT_STREAM:
     case EXPORT_SM:
     case EXPORT_WARP:
-        return DEVICE_PID + t->key.device;
+        return DEVICE_PID + ((uint32_t)t->key.program << DEVICES_SHIFT) + t->key.device;
     default:
-        return o->sum.about.identity.pid;
+        return o->programs.shown[t->key.program];
     }
 }
 
@@ -61,17 +62,46 @@ static void head_put(const export_out_t *o, const export_track_t *t, const char 
     time_put(o->file, "ts", since(o, time_ns));
 }
 
+static void process_put(const export_out_t *o, uint32_t pid, const char *name)
+{
+    fprintf(o->file,
+            "{\"ph\":\"M\",\"pid\":%" PRIu32
+            ",\"name\":\"process_name\",\"args\":{\"name\":",
+            pid);
+    text_put(o->file, name, strlen(name));
+    fputs("}}", o->file);
+}
+
+static void program_put(const export_out_t *o, uint32_t program)
+{
+    char name[64 + GPURT_BOX_NAME];
+
+    export_program_name(&o->programs, program, false, name, sizeof name);
+    process_put(o, o->programs.shown[program], name);
+}
+
+/* It does not lie in its process here, so its name says whose it is. */
+static void device_put(const export_out_t *o, const export_track_t *t)
+{
+    char device[64 + GPURT_BOX_NAME], name[64 + GPURT_BOX_NAME];
+    char both[sizeof device + sizeof name + 4];
+
+    export_track_name(o, t, device);
+    snprintf(both, sizeof both, "%s", device);
+    if (export_program_shares(&o->programs, t->key.program)) {
+        export_program_name(&o->programs, t->key.program, true, name, sizeof name);
+        snprintf(both, sizeof both, "%s of %s", device, name);
+    }
+    process_put(o, pid_of(o, t), both);
+}
+
 static bool begin(export_out_t *o)
 {
     fprintf(o->file,
             "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"made_by\":\"gpurt-log\","
-            "\"start_ns\":\"%" PRIu64
-            "\"},\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":%" PRIu32
-            ",\"name\":\"process_name\",\"args\":{\"name\":",
-            o->sum.first_ns, o->sum.about.identity.pid);
-    text_put(o->file, o->sum.about.identity.program,
-             strnlen(o->sum.about.identity.program, sizeof o->sum.about.identity.program));
-    fputs("}}", o->file);
+            "\"start_ns\":\"%" PRIu64 "\"},\"traceEvents\":[\n",
+            o->sum.first_ns);
+    program_put(o, 0);
     return true;
 }
 
@@ -80,24 +110,36 @@ static void end(export_out_t *o)
     fputs("\n]}\n", o->file);
 }
 
-static void track(export_out_t *o, const export_track_t *t)
+static void thread_put(const export_out_t *o, const export_track_t *t)
 {
     char name[64 + GPURT_BOX_NAME];
-    bool device = t->key.kind == EXPORT_DEVICE;
 
-    if (t->key.kind == EXPORT_COUNTER)
-        return; /* events name it */
-    fprintf(o->file, ",\n{\"ph\":\"M\",\"pid\":%" PRIu32, pid_of(o, t));
-    if (!device)
-        fprintf(o->file, ",\"tid\":%" PRIu32, t->number);
-    fprintf(o->file, ",\"name\":\"%s\",\"args\":{\"name\":",
-            device ? "process_name" : "thread_name");
+    fprintf(o->file,
+            "{\"ph\":\"M\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
+            ",\"name\":\"thread_name\",\"args\":{\"name\":",
+            pid_of(o, t), t->number);
     export_track_name(o, t, name);
     if (t->key.kind == EXPORT_WARP)
         fprintf(o->file, "\"SM %" PRIu32 " %s\"", t->key.a, name);
     else
         text_put(o->file, name, strlen(name));
     fputs("}}", o->file);
+}
+
+static void track(export_out_t *o, const export_track_t *t)
+{
+    if (t->key.kind == EXPORT_COUNTER)
+        return; /* events name it */
+    fputs(",\n", o->file);
+    if (t->key.kind == EXPORT_DEVICE) {
+        device_put(o, t);
+        return;
+    }
+    if (t->key.kind == EXPORT_PROCESS && t->key.lane == 0 && t->key.program != 0) {
+        program_put(o, t->key.program); /* that of 0 came first of all */
+        fputs(",\n", o->file);
+    }
+    thread_put(o, t);
 }
 
 static void args_put(const export_out_t *o, const export_event_t *e)
@@ -123,7 +165,7 @@ static void flow_put(const export_out_t *o, const export_event_t *e)
     bool call = e->in == EXPORT_IN_CALL;
 
     head_put(o, e->track, call ? "s" : "f", e->time_ns);
-    fprintf(o->file, ",\"id\":%" PRIu32 ",\"name\":\"call\",\"cat\":\"flow\"%s}", e->flow,
+    fprintf(o->file, ",\"id\":%" PRIu64 ",\"name\":\"call\",\"cat\":\"flow\"%s}", e->flow,
             call ? "" : ",\"bp\":\"e\"");
 }
 

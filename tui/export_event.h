@@ -5,12 +5,17 @@
 #ifndef GPURT_TUI_EXPORT_EVENT_H
 #define GPURT_TUI_EXPORT_EVENT_H
 
+#include "export_program.h"
 #include "reader.h"
 
 #include <gpurt/activity.h>
 #include <stdio.h>
 
-/* Kinds of tracks, in the order in which a parent shows its children. */
+/* Kinds of tracks, in the order in which a parent shows its children.
+ *
+ * A process numbers its devices for itself, and rows say no more of them: in a log of several
+ * each process has its own, and on these also the counters of the driver (NVML), which it saw
+ * under that number. One device that two of them use is told of twice. */
 enum {
     EXPORT_OTHERS = 0, /* what found no room in the table of tracks */
     EXPORT_PROCESS,
@@ -51,7 +56,8 @@ enum {
     EXPORT_DEPTH = 8 /* slices open inside each other */
 };
 typedef struct export_key {
-    uint32_t kind, device, lane;
+    uint16_t kind, program; /* of program.h: whose the numbers are */
+    uint32_t device, lane;
     uint32_t a, b;
 } export_key_t;
 
@@ -135,8 +141,8 @@ enum {
 typedef struct export_event {
     uint8_t type, in; /* in: EXPORT_IN_* */
     uint8_t arg_count;
-    bool flows; /* flow is a number that cause and effects share */
-    uint32_t flow;
+    bool flows;    /* flow is one */
+    uint64_t flow; /* a number that cause and effects share, and no other process has */
     export_track_t *track;
     uint64_t time_ns, ns;
     uint32_t name;    /* in the dictionary; 0: text */
@@ -150,6 +156,7 @@ typedef struct export_out {
     FILE *file;
     const gpurt_dictionary_t *dictionary;
     gpurt_log_summary_t sum;
+    export_programs_t programs;
     const export_track_t *tracks; /* by number - 1 */
     void *own;                    /* of the writer; allocated in begin, freed in end */
 } export_out_t;

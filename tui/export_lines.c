@@ -38,12 +38,13 @@ enum {
     LINE,
     MESSAGE,
     BACK_END,
+    PID,
     FIELDS
 };
 static const char *const names[FIELDS] = {
-    "ts_ns",    "dur_ns", "kind",  "level", "device", "context", "stream",  "thread",
-    "sm",       "slot",   "block", "warp",  "lanes",  "call",    "graph",   "node",
-    "launched", "bytes",  "name",  "file",  "line",   "msg",     "back_end"};
+    "ts_ns",    "dur_ns", "kind",  "level", "device", "context", "stream",   "thread",
+    "sm",       "slot",   "block", "warp",  "lanes",  "call",    "graph",    "node",
+    "launched", "bytes",  "name",  "file",  "line",   "msg",     "back_end", "pid"};
 
 typedef struct field {
     bool there;
@@ -168,6 +169,7 @@ static void set_back_end(const export_out_t *o, line_t *l, const gpurt_row_t *ro
 
 static void fill(const export_out_t *o, line_t *l, const gpurt_row_t *row)
 {
+    const uint32_t pid = o->programs.pids[export_program_of(&o->programs, row)];
     const char *level = gpurt_level_name(row->level);
     gpurt_site_info_t site;
 
@@ -180,6 +182,8 @@ static void fill(const export_out_t *o, line_t *l, const gpurt_row_t *row)
         set_place(o, l, row);
     if (l->fields[DEVICE].there)
         set_back_end(o, l, row);
+    if (pid)
+        set(l, PID, pid);
     if (gpurt_dictionary_get(o->dictionary, row->site, &site) && site.file_bytes) {
         set_text(l, FILE_OF, site.file, site.file_bytes);
         set(l, LINE, site.line);

@@ -177,20 +177,20 @@ static void end(export_out_t *o)
 
 /* ---- tracks -------------------------------------------------------------------------- */
 
-static void process_put(export_out_t *o, protobuf_t *p, const char *name)
+static void process_put(protobuf_t *p, uint32_t pid, const char *name)
 {
     size_t at = protobuf_begin(p, TRACK_PROCESS);
 
-    protobuf_u64(p, PROCESS_PID, o->sum.about.identity.pid & INT32_MAX);
+    protobuf_u64(p, PROCESS_PID, pid & INT32_MAX);
     protobuf_text(p, PROCESS_NAME, name, strlen(name));
     protobuf_end(p, at);
 }
 
-static void thread_put(export_out_t *o, protobuf_t *p, uint32_t tid, const char *name)
+static void thread_put(protobuf_t *p, uint32_t pid, uint32_t tid, const char *name)
 {
     size_t at = protobuf_begin(p, TRACK_THREAD);
 
-    protobuf_u64(p, THREAD_PID, o->sum.about.identity.pid & INT32_MAX);
+    protobuf_u64(p, THREAD_PID, pid & INT32_MAX);
     protobuf_u64(p, THREAD_TID, tid & INT32_MAX);
     protobuf_text(p, THREAD_NAME, name, strlen(name));
     protobuf_end(p, at);
@@ -205,16 +205,22 @@ static void counter_put(protobuf_t *p, uint32_t which)
     protobuf_end(p, at);
 }
 
-static uint32_t rank_of(const export_key_t *k)
+/* Devices beside their process have no order among each other. */
+static uint32_t rank_of(const export_track_t *t)
 {
-    uint32_t place = k->kind == EXPORT_STREAM ? k->a << 10 | (k->b & 1023) : k->a;
+    const export_key_t *k = &t->key;
+    uint32_t place = k->kind == EXPORT_STREAM                ? k->a << 10 | (k->b & 1023)
+                     : k->kind == EXPORT_PROCESS             ? k->program
+                     : k->kind == EXPORT_DEVICE && t->parent ? k->device
+                                                             : k->a;
 
-    return k->kind << 24 | (k->kind == EXPORT_WARP ? k->b : place & 0xfffff) << 4 |
-           (k->lane & 15);
+    return (uint32_t)k->kind << 24 |
+           (k->kind == EXPORT_WARP ? k->b : place & 0xfffff) << 4 | (k->lane & 15);
 }
 
 static void track(export_out_t *o, const export_track_t *t)
 {
+    const uint32_t pid = o->programs.shown[t->key.program];
     char name[64 + GPURT_BOX_NAME];
     protobuf_t *p = packet_begin(o);
     size_t at = protobuf_begin(p, PACKET_TRACK);
@@ -224,15 +230,15 @@ static void track(export_out_t *o, const export_track_t *t)
     if (t->parent)
         protobuf_u64(p, TRACK_PARENT, t->parent);
     if (t->key.kind == EXPORT_PROCESS && t->key.lane == 0)
-        process_put(o, p, name);
+        process_put(p, pid, name);
     else if (t->key.kind == EXPORT_THREAD && t->key.lane == 0)
-        thread_put(o, p, t->key.a, name);
+        thread_put(p, pid, t->key.a, name);
     else
         protobuf_text(p, TRACK_NAME, name, strlen(name));
     if (t->key.kind == EXPORT_COUNTER)
         counter_put(p, t->key.a);
     protobuf_u64(p, TRACK_CHILDREN, CHILDREN_RANKED);
-    protobuf_u64(p, TRACK_RANK, rank_of(&t->key));
+    protobuf_u64(p, TRACK_RANK, rank_of(t));
     protobuf_end(p, at);
     packet_end(o);
 }

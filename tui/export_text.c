@@ -38,18 +38,24 @@ const char *const export_arg_names[EXPORT_ARG_NAMES] = {"grid",
                                                         "from",
                                                         "occupancy percent"};
 
-static int device_name(const export_out_t *o, uint32_t device, char *room, size_t size)
+static int device_name(const export_out_t *o, uint32_t program, uint32_t device, char *room,
+                       size_t size)
 {
     const bool cpu = (device & EXPORT_CPU) != 0;
     const uint32_t number = device & ~(uint32_t)EXPORT_CPU;
     const gplog_file_t *about = &o->sum.about;
     const char *name = "";
+    bool same = true;
 
-    for (uint32_t i = 0; i < about->section_count && i < GPURT_BOX_SECTIONS && !*name; i++)
+    for (uint32_t i = 0; i < about->section_count && i < GPURT_BOX_SECTIONS; i++)
         if (about->sections[i].kind != GPURT_SECTION_HOST &&
             (about->sections[i].kind == GPURT_SECTION_CPU) == cpu &&
-            about->sections[i].device == number)
-            name = about->sections[i].name;
+            about->sections[i].device == number) {
+            same &= !*name || strcmp(name, about->sections[i].name) == 0;
+            name = *name ? name : about->sections[i].name;
+        }
+    if (!same && export_program_shares(&o->programs, program))
+        name = ""; /* one process's is another model than the other's: nobody says which */
     return snprintf(room, size, "%s %" PRIu32 "%s%s", cpu ? "CPU" : "GPU", number,
                     *name ? ", " : "", name);
 }
@@ -58,7 +64,7 @@ static int base_name(const export_out_t *o, const export_key_t *k, char *room, s
 {
     switch (k->kind) {
     case EXPORT_PROCESS:
-        return snprintf(room, size, "%s", o->sum.about.identity.program);
+        return export_program_name(&o->programs, k->program, false, room, size);
     case EXPORT_THREAD:
         return snprintf(room, size, "thread %" PRIu32, k->a);
     case EXPORT_RANGES:
@@ -68,7 +74,7 @@ static int base_name(const export_out_t *o, const export_key_t *k, char *room, s
     case EXPORT_OVERHEAD:
         return snprintf(room, size, "CUPTI's overhead");
     case EXPORT_DEVICE:
-        return device_name(o, k->device, room, size);
+        return device_name(o, k->program, k->device, room, size);
     case EXPORT_COUNTER:
         return snprintf(room, size, "%s", export_counts[k->a % EXPORT_COUNTS].name);
     case EXPORT_IDLE:

@@ -24,13 +24,20 @@ typedef struct waiting {
     char text[GPURT_SPAN_GRAPH_NAME];
 } waiting_t;
 
+/* What is known of one process. Owner: the timeline. */
+typedef struct process {
+    export_ranges_t ranges;
+    export_idle_t idle;
+    gpurt_activity_device_t devices[EXPORT_DEVICES];
+} process_t;
+
 struct export_timeline {
     const export_writer_t *writer;
     export_out_t *out;
     export_tracks_t *tracks;
-    export_ranges_t ranges;
-    export_idle_t idle;
-    gpurt_activity_device_t devices[EXPORT_DEVICES];
+    process_t *processes[EXPORT_PROGRAMS]; /* NULL: no row was of it */
+    process_t *process;                    /* of the row that is taken now, */
+    uint16_t program;                      /* and its number */
     uint32_t waiting;
     waiting_t moment[MOMENT];
 };
@@ -53,9 +60,22 @@ export_timeline_t *export_timeline_create(const export_writer_t *writer, export_
 
 void export_timeline_destroy(export_timeline_t *t)
 {
-    if (t)
-        export_tracks_destroy(t->tracks);
+    if (!t)
+        return;
+    for (uint32_t i = 0; i < EXPORT_PROGRAMS; i++)
+        free(t->processes[i]);
+    export_tracks_destroy(t->tracks);
     free(t);
+}
+
+/* Whose numbers the rows to come mean. Returns: false: no memory. */
+static bool process_choose(export_timeline_t *t, uint32_t program)
+{
+    if (!t->processes[program])
+        t->processes[program] = calloc(1, sizeof *t->processes[program]);
+    t->process = t->processes[program];
+    t->program = (uint16_t)program;
+    return t->process != NULL;
 }
 
 /* ---- events -------------------------------------------------------------------------- */
@@ -85,12 +105,18 @@ static void arg_text(export_event_t *e, uint8_t key, const char *text, size_t by
     a->bytes = bytes;
 }
 
+/* All numbers are those of the process that the row is of. */
+static export_key_t key_of(const export_timeline_t *t, uint32_t kind, uint32_t device,
+                           uint32_t a, uint32_t b)
+{
+    return (export_key_t){
+        .kind = (uint16_t)kind, .program = t->program, .device = device, .a = a, .b = b};
+}
+
 static export_track_t *track(export_timeline_t *t, uint32_t kind, uint32_t device,
                              uint32_t a, uint32_t b)
 {
-    export_key_t key = {.kind = kind, .device = device, .a = a, .b = b};
-
-    return export_tracks_get(t->tracks, key);
+    return export_tracks_get(t->tracks, key_of(t, kind, device, a, b));
 }
 
 /* Threads that nobody knows are the process's. */
@@ -140,7 +166,7 @@ static waiting_t *slice(export_timeline_t *t, const gpurt_span_t *s, uint8_t in)
     w->event.time_ns = s->time_ns;
     w->event.ns = w->event.type == EXPORT_SLICE ? s->ns : 0;
     w->event.name = s->name;
-    w->event.flow = s->correlation;
+    w->event.flow = (uint64_t)t->program << 32 | s->correlation;
     w->event.flows = s->correlation != 0;
     return w;
 }
@@ -152,7 +178,7 @@ static void occupancy_arg(const export_timeline_t *t, export_event_t *e,
     const uint32_t *block = s->kernel->block;
     uint32_t hundredths =
         s->device < EXPORT_DEVICES
-            ? gpurt_occupancy(&t->devices[s->device],
+            ? gpurt_occupancy(&t->process->devices[s->device],
                               (uint64_t)block[0] * block[1] * block[2],
                               s->kernel->registers, s->kernel->shared_bytes)
             : 0;
@@ -184,8 +210,7 @@ static void on_stream(export_timeline_t *t, const gpurt_span_t *s)
                          : s->kind == GPURT_KIND_FILL ? EXPORT_IN_FILL
                                                       : EXPORT_IN_GRAPH);
 
-    w->key = (export_key_t){
-        .kind = EXPORT_STREAM, .device = s->device, .a = s->context, .b = s->stream};
+    w->key = key_of(t, EXPORT_STREAM, s->device, s->context, s->stream);
     if (s->kernel) {
         kernel_args(&w->event, s);
         occupancy_arg(t, &w->event, s);
@@ -208,7 +233,7 @@ static void on_managed(export_timeline_t *t, const gpurt_span_t *s)
 {
     waiting_t *w = slice(t, s, EXPORT_IN_MEMORY);
 
-    w->key = (export_key_t){.kind = EXPORT_MANAGED, .device = s->device};
+    w->key = key_of(t, EXPORT_MANAGED, s->device, 0, 0);
     arg(&w->event, EXPORT_ARG_BYTES, EXPORT_AS_NUMBER, s->bytes);
 }
 
@@ -218,14 +243,14 @@ static void on_host(export_timeline_t *t, const gpurt_span_t *s)
 
     if (s->kind == GPURT_KIND_CALL) {
         w = slice(t, s, EXPORT_IN_CALL);
-        w->key = (export_key_t){.kind = s->thread ? EXPORT_THREAD : EXPORT_PROCESS,
-                                .a = s->thread};
+        w->key = key_of(t, s->thread ? EXPORT_THREAD : EXPORT_PROCESS, 0, s->thread, 0);
         w->nests = true;
         arg(&w->event, EXPORT_ARG_CALL, EXPORT_AS_NUMBER, s->correlation);
         return;
     }
     w = slice(t, s, s->kind == GPURT_KIND_WAIT ? EXPORT_IN_WAIT : EXPORT_IN_OVERHEAD);
-    w->key.kind = s->kind == GPURT_KIND_WAIT ? EXPORT_WAITS : EXPORT_OVERHEAD;
+    w->key =
+        key_of(t, s->kind == GPURT_KIND_WAIT ? EXPORT_WAITS : EXPORT_OVERHEAD, 0, 0, 0);
     w->event.flows = false; /* it causes nothing */
 }
 
@@ -234,7 +259,7 @@ static void on_host(export_timeline_t *t, const gpurt_span_t *s)
 static void idle_write(export_timeline_t *t, const gpurt_span_t *s)
 {
     export_idle_piece_t pieces[EXPORT_IDLE_PIECES];
-    uint32_t count = export_idle_span(&t->idle, s, pieces);
+    uint32_t count = export_idle_span(&t->process->idle, s, pieces);
 
     for (uint32_t i = 0; i < count; i++) {
         export_event_t e = {.type = EXPORT_SLICE,
@@ -274,7 +299,7 @@ static void range_open(export_timeline_t *t, const export_range_t *r)
 static void range_close(export_timeline_t *t, const export_range_t *r, bool inner,
                         uint64_t end)
 {
-    export_key_t lane = {.kind = EXPORT_RANGES, .lane = 1, .a = r->row.thread};
+    export_key_t lane = key_of(t, EXPORT_RANGES, 0, r->row.thread, 0);
     export_range_t *same;
     export_event_t e;
 
@@ -285,10 +310,12 @@ static void range_close(export_timeline_t *t, const export_range_t *r, bool inne
         return;
     }
     e.ns = end > r->time_ns ? end - r->time_ns : 0;
+    lane.lane = 1;
     if (!inner)
         e.track = export_tracks_lane(t->tracks, lane, false, r->time_ns, end);
     else /* of those that began in one moment the outer ones are written first */
-        while ((same = export_ranges_same(&t->ranges, r->row.thread, r->time_ns)) != NULL) {
+        while ((same = export_ranges_same(&t->process->ranges, r->row.thread,
+                                          r->time_ns)) != NULL) {
             range_open(t, same);
             same->opened = true;
         }
@@ -313,7 +340,7 @@ static void range_row(export_timeline_t *t, const gpurt_row_t *row,
     bool inner;
 
     if (is_word(t, words->what, "begin")) {
-        if (export_ranges_begin(&t->ranges, words, row->time_ns, &r) && !r.opened)
+        if (export_ranges_begin(&t->process->ranges, words, row->time_ns, &r) && !r.opened)
             range_open(t, &r);
         return;
     }
@@ -322,7 +349,7 @@ static void range_row(export_timeline_t *t, const gpurt_row_t *row,
         t->writer->event(t->out, &e);
         return;
     }
-    if (export_ranges_end(&t->ranges, words->id, &r, &inner)) {
+    if (export_ranges_end(&t->process->ranges, words->id, &r, &inner)) {
         range_close(t, &r, inner, row->time_ns);
         return;
     }
@@ -528,7 +555,7 @@ static void activity_row(export_timeline_t *t, const gpurt_row_t *row)
         break;
     case GPURT_KIND_DEVICE:
         if (row->block < EXPORT_DEVICES)
-            memcpy(&t->devices[row->block], words, sizeof t->devices[0]);
+            memcpy(&t->process->devices[row->block], words, sizeof t->process->devices[0]);
         break;
     case GPURT_KIND_ENVIRONMENT:
         environment_row(t, row, words);
@@ -544,7 +571,7 @@ static void activity_row(export_timeline_t *t, const gpurt_row_t *row)
     }
 }
 
-void export_timeline_row(export_timeline_t *t, const gpurt_row_t *row)
+static void row_take(export_timeline_t *t, const gpurt_row_t *row)
 {
     gpurt_activity_any_t room;
     gpurt_span_t span;
@@ -566,10 +593,27 @@ void export_timeline_row(export_timeline_t *t, const gpurt_row_t *row)
         on_host(t, &span);
 }
 
+bool export_timeline_row(export_timeline_t *t, const gpurt_row_t *row)
+{
+    if (!process_choose(t, export_program_of(&t->out->programs, row)))
+        return false;
+    row_take(t, row);
+    return true;
+}
+
+static void ranges_open(export_timeline_t *t)
+{
+    export_ranges_t *r = &t->process->ranges;
+
+    for (uint32_t i = 0; i < r->count; i++)
+        if (!r->list[i].opened)
+            range_open(t, &r->list[i]);
+}
+
 void export_timeline_end(export_timeline_t *t)
 {
     moment_write(t);
-    for (uint32_t i = 0; i < t->ranges.count; i++)
-        if (!t->ranges.list[i].opened)
-            range_open(t, &t->ranges.list[i]);
+    for (uint32_t i = 0; i < EXPORT_PROGRAMS; i++)
+        if (t->processes[i] && process_choose(t, i))
+            ranges_open(t);
 }

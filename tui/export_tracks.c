@@ -35,15 +35,19 @@ void export_tracks_destroy(export_tracks_t *t)
 }
 
 /* Returns: false: it lies in nothing. */
-static bool parent_of(const export_key_t *key, export_key_t *parent)
+static bool parent_of(const export_out_t *o, const export_key_t *key, export_key_t *parent)
 {
     memset(parent, 0, sizeof *parent);
+    parent->program = key->program;
     switch (key->kind) {
     case EXPORT_THREAD:
     case EXPORT_WAITS:
     case EXPORT_OVERHEAD:
         parent->kind = EXPORT_PROCESS;
         return true;
+    case EXPORT_DEVICE: /* of one process alone it stands beside that */
+        parent->kind = EXPORT_PROCESS;
+        return export_program_shares(&o->programs, key->program);
     case EXPORT_RANGES:
         parent->kind = key->a ? EXPORT_THREAD : EXPORT_PROCESS;
         parent->a = key->a;
@@ -68,7 +72,7 @@ static bool parent_of(const export_key_t *key, export_key_t *parent)
 
 static uint32_t hash(const export_key_t *k)
 {
-    uint64_t h = k->kind;
+    uint64_t h = k->kind | (uint64_t)k->program << 16;
 
     h = (h ^ k->device) * 0x9e3779b97f4a7c15ull;
     h = (h ^ (h >> 29) ^ k->lane) * 0x9e3779b97f4a7c15ull;
@@ -89,7 +93,7 @@ export_track_t *export_tracks_get(export_tracks_t *t, export_key_t key)
             return &t->list[t->slots[at] - 1];
     if (t->count >= EXPORT_TRACKS - 4 && key.kind != EXPORT_OTHERS)
         return export_tracks_get(t, others); /* it and the like always find room */
-    if (parent_of(&key, &parent)) {
+    if (parent_of(t->out, &key, &parent)) {
         in = export_tracks_get(t, parent)->number;
         at = hash(&key); /* the slot may have been taken for the parent */
         while (t->slots[at])

@@ -72,7 +72,8 @@ for command in 'cat --jsonl both.gplog' 'export --to jsonl both.gplog -o -'; do
     [ "$(grep -c '"device":0,\(.*,\)\?"back_end":"cpu"' lines) $(grep -c '"device":0,\(.*,\)\?"back_end":"cuda"' lines)" = '10 20' ] || fail "both: $command"
 done
 "$bin/gpurt-log" export --to csv both.gplog -o - > lines
-[ "$(grep -c '"cpu"$' lines) $(grep -c '"cuda"$' lines)" = '10 20' ] || fail "both: csv"
+[ "$(grep -c ',"cpu",[0-9]*$' lines) $(grep -c ',"cuda",[0-9]*$' lines)" = '10 20' ] || fail "both: csv"
+[ "$(awk -F, 'NR > 1 { print $NF }' lines | sort -u | wc -l)" = 2 ] || fail "both: csv has pids $(awk -F, '{ print $NF }' lines | sort -u)"
 "$bin/gpurt-log" export --to chrome both.gplog -o - > lines
 [ "$(grep -o '"[CG]PU 0, feed' lines | sort | tr -d '\n')" = '"CPU 0, feed"GPU 0, feed' ] || fail "both: tracks $(grep PU lines)"
 

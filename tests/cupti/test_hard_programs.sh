@@ -36,10 +36,18 @@ for kinds in default default,launches; do
 done
 
 # One that starts another program of CUDA's: both are in the log, each by its own process.
+# Exports keep them apart, too: both number their device and their stream alike.
 for mode in fork-exec fork-exec-on; do
     run $mode
     whole "$mode" 2700
     [ "$(grep -ao 'cupti_app' run.gplog | wc -l)" -ge 2 ] || fail "$mode: one process"
+    "$bin/gpurt-log" export --to jsonl run.gplog -o - | jq -s -e '[.[] | select(.kind == "kernel")] |
+        group_by(.pid) | map(length) | sort == [700, 2000]' >/dev/null || fail "$mode: pids of lines"
+    "$bin/gpurt-log" export --to chrome run.gplog -o - | jq -e '.traceEvents |
+        ([.[] | select(.name == "process_name") | {key: "\(.pid)", value: .args.name}] | from_entries) as $names |
+        [.[] | select(.cat == "kernel")] | group_by(.pid) | map([length, $names["\(.[0].pid)"]]) | sort |
+        map(.[0]) == [700, 2000] and all(.[]; .[1] | test("^GPU 0.* of cupti_app \\(pid [0-9]+\\)$")) and
+        .[0][1] != .[1][1]' >/dev/null || fail "$mode: processes of a timeline"
 done
 # The same without a recorder: each process has a drainer of its own, and the child a file beside its parent's.
 rm -f run.gplog

@@ -74,13 +74,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-/* The course, in frames of two sizes. */
+/* Another process, with the numbers of the first. */
+static void second_write(gpurt_writer_t *w)
+{
+    gplog_numbers_t numbers;
+    gplog_file_t about;
+    gpurt_error_t err;
+
+    course_about(&about);
+    about.identity.start_ticks = 1; /* its pid came back */
+    CHECK_MSG(gpurt_writer_about(w, &about, &err) == GPURT_OK, "%s", err.text);
+    gpurt_writer_numbers(w, &about, &numbers);
+    CHECK_MSG(course_write_of(w, &numbers, 1000, &err) == GPURT_OK, "%s", err.text);
+}
+
+/* The course, in frames of two sizes, and of two processes. */
 uint8_t *fuzz_seed(uint32_t index, size_t *size)
 {
     gpurt_writer_options_t o = {
         .struct_size = sizeof o, .frame_rows = index ? 1000 : 7, .append = true};
     char path[] = "/tmp/fuzz_export.XXXXXX";
-    int fd = index < 2 ? mkstemp(path) : -1;
+    int fd = index < 3 ? mkstemp(path) : -1;
     gplog_file_t about;
     gpurt_writer_t *w;
     gpurt_error_t err;
@@ -93,6 +107,8 @@ uint8_t *fuzz_seed(uint32_t index, size_t *size)
     o.about = &about;
     CHECK_MSG(gpurt_writer_open(path, &o, &w, &err) == GPURT_OK, "%s", err.text);
     CHECK_MSG(course_write(w, 8, &err) == GPURT_OK, "%s", err.text);
+    if (index == 2)
+        second_write(w);
     CHECK_MSG(gpurt_writer_close(w, &err) == GPURT_OK, "%s", err.text);
     end = lseek(fd, 0, SEEK_END);
     data = malloc((size_t)end);

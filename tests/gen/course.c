@@ -18,6 +18,8 @@ enum {
 /* Owner: course_write. */
 typedef struct course {
     gpurt_writer_t *w;
+    const gplog_numbers_t *numbers; /* NULL: of the one that the file is about */
+    uint64_t late_ns;
     gpurt_error_t *err;
     gpurt_status_t st;
     uint32_t sites[GPURT_ACTIVITY_SITES], log, panic;
@@ -101,11 +103,11 @@ static void put(course_t *c, gpurt_row_t head, uint64_t at_ns, const void *words
 {
     course_row_t r = {.row = head};
 
-    r.row.time_ns = COURSE_START_NS + at_ns;
+    r.row.time_ns = COURSE_START_NS + c->late_ns + at_ns;
     r.row.words = (uint16_t)count;
     memcpy(gpurt_row_words(&r.row), words, 4u * count);
     if (c->st == GPURT_OK)
-        c->st = gpurt_writer_put(c->w, &r.row, c->err);
+        c->st = gpurt_writer_put_of(c->w, c->numbers, &r.row, c->err);
 }
 
 static void activity(course_t *c, uint32_t kind, uint32_t device, uint64_t at_ns,
@@ -355,16 +357,30 @@ static void bulk_write(course_t *c, uint64_t bulk)
     }
 }
 
+static void rows_write(course_t *c)
+{
+    sites_define(c);
+    device_work(c);
+    host_work(c);
+    ranges(c);
+    figures(c);
+    messages(c);
+}
+
 gpurt_status_t course_write(gpurt_writer_t *w, uint64_t bulk, gpurt_error_t *err)
 {
     course_t c = {.w = w, .err = err};
 
-    sites_define(&c);
-    device_work(&c);
-    host_work(&c);
-    ranges(&c);
-    figures(&c);
-    messages(&c);
+    rows_write(&c);
     bulk_write(&c, bulk);
+    return c.st;
+}
+
+gpurt_status_t course_write_of(gpurt_writer_t *w, const gplog_numbers_t *numbers,
+                               uint64_t late_ns, gpurt_error_t *err)
+{
+    course_t c = {.w = w, .numbers = numbers, .late_ns = late_ns, .err = err};
+
+    rows_write(&c);
     return c.st;
 }

@@ -19,4 +19,8 @@ void course_about(gplog_file_t *about);
 /* All rows, then `bulk` kernels with a call each. */
 gpurt_status_t course_write(gpurt_writer_t *w, uint64_t bulk, gpurt_error_t *err);
 
+/* All rows, as those of another process: late_ns later, with the same numbers of everything. */
+gpurt_status_t course_write_of(gpurt_writer_t *w, const gplog_numbers_t *numbers,
+                               uint64_t late_ns, gpurt_error_t *err);
+
 #endif

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """gpurt-log export, on the log of tests/gen/course.c: Perfetto's bytes are taken apart by a decoder that knows
 nothing of the one that wrote them, its slices are nested as a viewer nests them, and every event must be where the
-course has it. Where Perfetto's Python package is installed, its own schema is asked as well. Arguments: folder of the
-programs, make_course, "sanitized" where these are."""
+course has it; and those of processes that run it at once, each where its own process has it. Where Perfetto's Python
+package is installed, its own schema is asked as well. Arguments: folder of the programs, make_course, make_programs,
+"sanitized" where these are."""
 import csv
 import json
 import os
@@ -15,7 +16,7 @@ import perfetto_official
 from perfetto_trace import Perfetto, fields, text
 
 LOG = os.path.join(sys.argv[1], "gpurt-log")
-MAKE = sys.argv[2]
+MAKE, MAKE_PROGRAMS = sys.argv[2:4]
 START = 1767225600000000000
 MEMORY_KIB = 1 << 20 if "sanitized" in sys.argv else 2048  # by which ten times the rows may differ
 
@@ -105,6 +106,15 @@ def check_official(path, unfinished):
     assert events > 10 and tracks > 5 and open_slices == unfinished, (path, events, tracks, open_slices)
 
 
+def flows_of(slices, key):
+    """What those have as `key` that one arrow leads through."""
+    by_flow = {}
+    for s in slices:
+        if s["flow"] is not None:
+            by_flow.setdefault(s["flow"], []).append(s[key])
+    return by_flow
+
+
 def check_details(trace):
     node = next(s for s in trace.slices if s["where"].endswith("stream 8") and s["name"] == "gemm")
     assert node["in"] == "kernel" and node["args"] == {
@@ -130,10 +140,7 @@ def check_details(trace):
 
 def check_arrows(trace):
     """From a call to what it started: the same number on both, and on nothing else."""
-    by_flow = {}
-    for s in trace.slices:
-        if s["flow"] is not None:
-            by_flow.setdefault(s["flow"], []).append(s["name"])
+    by_flow = flows_of(trace.slices, "name")
     assert sorted(by_flow[11]) == ["cuLaunchKernel", "cudaLaunchKernel", "gemm"], by_flow
     assert sorted(by_flow[12]) == ["cuMemcpyHtoDAsync", "cudaMemcpyAsync", "host to device"], by_flow
     assert 30 not in by_flow, "a wait starts nothing"
@@ -192,6 +199,95 @@ def check_lines(jsonl, table):
     assert "dur_ns" not in next(o for o in objects if o.get("name") == "bad")
 
 
+# ---- several processes ----------------------------------------------------------------------------------------------
+
+PROGRAMS = [  # of tests/gen/make_programs.c: number, name and pid in a trace, pid, how much later
+    (0, "trainer", 4242, 4242, 0),
+    (1, "trainer", 4343, 4343, 30),
+    (2, "trainer (pid 4242, process 2 of the log)", (1 << 22) + 2, 4242, 7),
+    (255, "other processes", (1 << 22) + 255, None, 55),
+    (200, "process 200 of the log", (1 << 22) + 200, None, 130),
+]
+
+
+def of_program(root, where):
+    """A track of the course, as one of several processes has it: its devices lie in it, too. What model GPU 1 is
+    differs by process, and nobody says which is whose."""
+    alone = "trainer[4242]"
+    return root + where[len(alone) :] if where.startswith(alone) else f"{root}/{where.replace('GPU 1, Test GPU', 'GPU 1')}"
+
+
+def check_perfetto_programs(trace):
+    wanted = {"slices": [], "instants": [], "unfinished": []}
+    for _, name, pid, _, late in PROGRAMS:
+        root = f"{name}[{pid}]"
+        wanted["slices"] += [(of_program(root, w), n, t + late, d, inside) for w, n, t, d, inside in SLICES]
+        wanted["instants"] += [(of_program(root, w), n, t + late) for w, n, t in INSTANTS]
+        wanted["unfinished"].append((of_program(root, OTHER) + "/ranges", "unfinished", 600 + late))
+        powers = [(c["start"] - late, c["value"]) for c in trace.counters if c["where"] == of_program(root, GPU) + "/power"]
+        assert powers == [(0, 123.456), (500, 123.456)], (root, powers)
+        ranks = {trace.path(uuid): t[12][0] for uuid, t in trace.tracks.items()}
+        assert ranks[of_program(root, GPU)] < ranks[root + "/GPU 1"], ranks
+    found = sorted((s["where"], s["name"], s["start"], s["us"], s["inside"]) for s in trace.slices)
+    assert found == sorted(wanted["slices"]), "\n".join(str(p) for p in zip(found, sorted(wanted["slices"])) if p[0] != p[1])
+    for kind in ("instants", "unfinished"):
+        found = sorted((e["where"], e["name"], e["start"]) for e in getattr(trace, kind))
+        assert found == sorted(wanted[kind]), (kind, found)
+    by_flow = flows_of(trace.slices, "where")
+    assert len(by_flow) == len(PROGRAMS) * len(flows_of((s for s in trace.slices if "[4343]" in s["where"]), "where"))
+    assert all(len({where.split("/")[0] for where in tracks}) == 1 for tracks in by_flow.values()), by_flow
+    assert any(len(tracks) == 3 for tracks in by_flow.values())
+
+
+def check_chrome_programs(path):
+    with open(path, encoding="utf-8") as file:
+        events = json.load(file)["traceEvents"]
+    named = [(e["pid"], e["args"]["name"]) for e in events if e["ph"] == "M" and e["name"] == "process_name"]
+    processes = dict(named)
+    assert len(named) == len(processes) == 3 * len(PROGRAMS) == len(set(processes.values())) + 1, named
+    tracks = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+    for number, name, pid, true_pid, late in PROGRAMS:
+        assert processes[pid] == name, (pid, processes)
+        told = f"{name} (pid {pid})" if pid == true_pid else name
+        gpus = {p for p, n in processes.items() if n in (f"GPU 0, Test GPU of {told}", f"GPU 1 of {told}")}
+        assert len(gpus) == 2, (told, processes)
+        mine = [e for e in events if e["pid"] == pid or e["pid"] in gpus]
+        found = sorted((tracks[e["pid"], e["tid"]], e["name"], round(e["ts"] - late, 3)) for e in mine if e["ph"] == "X")
+        assert found == sorted((w.split("/")[-1], n, t) for w, n, t, _, _ in SLICES if n != "step"), (name, found)
+        assert sum(e["ph"] == "C" and e["name"] == "power" for e in mine) == 4
+        arrows = {e["id"] for e in mine if e["ph"] in "sf"}
+        assert arrows == {number << 32 | call for call in (*range(11, 18), *range(21, 25))}, (name, arrows)
+
+
+def check_lines_programs(jsonl, table):
+    with open(jsonl, encoding="utf-8") as file:
+        objects = [json.loads(line) for line in file]
+    with open(table, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["pid"] for row in rows] == [str(o.get("pid", "")) for o in objects]
+    with open("course.jsonl", encoding="utf-8") as file:
+        alone = [json.loads(line) for line in file]
+    assert all(o["pid"] == 4242 for o in alone)
+    for pid in {true_pid for *_, true_pid, _ in PROGRAMS}:
+        times = sum(true_pid == pid for *_, true_pid, _ in PROGRAMS)
+        said = [o["msg"] for o in objects if o.get("pid") == pid]
+        assert sorted(said) == sorted(times * [o["msg"] for o in alone]), pid
+
+
+def check_programs():
+    subprocess.run([MAKE_PROGRAMS, "programs.gplog"], check=True)
+    for kind in ("perfetto", "chrome", "jsonl", "csv"):
+        run("export", "--to", kind, "programs.gplog", "-o", "programs." + kind)
+    with open("programs.perfetto", "rb") as file:
+        check_perfetto_programs(Perfetto(file.read(), START))
+    check_official("programs.perfetto", len(PROGRAMS))
+    check_chrome_programs("programs.chrome")
+    check_lines_programs("programs.jsonl", "programs.csv")
+
+
+# ---- misuse, size ----------------------------------------------------------------------------------------------------
+
+
 def check_misuse():
     assert b"says the format" in run("export", "course.gplog", "-o", "x", status=2).stderr
     assert b"no format is called 'svg'; there are perfetto," in run("export", "--to", "svg", "course.gplog", "-o", "x", status=2).stderr
@@ -245,6 +341,7 @@ def main():
             run("export", "--to", kind, "course.gplog", "-o", "course." + kind)
         check_chrome("course.chrome")
         check_lines("course.jsonl", "course.csv")
+        check_programs()
         check_misuse()
         check_many()
 
