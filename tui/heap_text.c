@@ -146,6 +146,9 @@ void heap_plain(FILE *out, const gpurt_model_heaps_t *heaps)
             plain_site(out, &h->sites[s]);
     }
     regions_plain(out, heaps);
+    if (heaps->programs > 1 && heaps->others)
+        fprintf(out, "others     %" PRIu64 " records are of some that have no row here\n",
+                heaps->others);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------- */
@@ -217,8 +220,10 @@ static void json_heap(FILE *out, const gpurt_model_heap_t *h)
 
 void heap_json(FILE *out, const gpurt_model_heaps_t *heaps)
 {
-    fprintf(out, "{\"traced_allocs\":%" PRIu64 ",\"traced_frees\":%" PRIu64 ",\"list\":[",
-            heaps->calls, heaps->freed);
+    fprintf(out,
+            "{\"traced_allocs\":%" PRIu64 ",\"traced_frees\":%" PRIu64
+            ",\"processes\":%" PRIu64 ",\"without_row\":%" PRIu64 ",\"list\":[",
+            heaps->calls, heaps->freed, heaps->programs, heaps->others);
     for (uint32_t i = 0; i < heap_count(heaps); i++) {
         fputs(i ? "," : "", out);
         json_heap(out, &heaps->list[i]);
