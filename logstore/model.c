@@ -46,6 +46,11 @@ gpurt_status_t gpurt_model_create(const gpurt_dictionary_t *dictionary,
     return GPURT_OK;
 }
 
+void gpurt_model_be_single(gpurt_model_t *m)
+{
+    m->single = true;
+}
+
 void gpurt_model_destroy(gpurt_model_t *m)
 {
     free(m);

@@ -23,6 +23,10 @@ gpurt_status_t gpurt_model_create(const gpurt_dictionary_t *dictionary,
                                   gpurt_error_t *err);
 void gpurt_model_destroy(gpurt_model_t *m); /* NULL is allowed */
 
+/* All rows will be of the process in `about`, as those of a drain are, whatever processes the
+ * dictionary knows of (that of a writer to which others are drained, too). Before the first. */
+void gpurt_model_be_single(gpurt_model_t *m);
+
 /* A model that goes on from where the other one is: how a replay steps back. */
 gpurt_status_t gpurt_model_copy(const gpurt_model_t *from, gpurt_model_t **out,
                                 gpurt_error_t *err);

@@ -2,18 +2,21 @@
 /* Heaps of kernels and what stands on them, each as it was told of last. Live and in a replay the same rows make the
  * same view; a program that was killed leaves what it told last. */
 #include "modelpart.h"
+#include "program.h"
 
 #include <string.h>
 
 void *model_told_of(void *list, size_t entry_bytes, uint64_t *count, uint32_t most,
                     const gpurt_row_t *row, uint32_t id)
 {
+    const gpurt_model_told_t its = {
+        .id = id, .device = row->block, .program = row->program};
     gpurt_model_told_t *free = NULL;
 
     for (uint32_t i = 0; i < *count; i++) {
         gpurt_model_told_t *at = (void *)((char *)list + i * entry_bytes);
 
-        if (at->id == id && at->device == row->block)
+        if (gpurt_model_told_same(at, &its))
             return at;
         if (at->flags & GPURT_HEAP_ENDED && (!free || at->time_ns < free->time_ns))
             free = at;
@@ -22,8 +25,7 @@ void *model_told_of(void *list, size_t entry_bytes, uint64_t *count, uint32_t mo
         free = (void *)((char *)list + (*count)++ * entry_bytes);
     if (free) {
         memset(free, 0, entry_bytes);
-        free->id = id;
-        free->device = row->block;
+        *free = its;
     }
     return free;
 }
@@ -175,11 +177,47 @@ void model_string(const gpurt_model_t *m, uint32_t id, const char *other, char *
         model_text_begin(to, room, other, strlen(other));
 }
 
+/* ---- whose ----------------------------------------------------------------------------- */
+
+static uint32_t programs_of(const gpurt_model_t *m)
+{
+    uint32_t count = m->single ? 0 : gplog_program_count(m->dictionary);
+
+    return count ? count : 1;
+}
+
+static uint32_t pid_of(const gpurt_model_t *m, uint32_t program)
+{
+    gplog_program_t p;
+
+    if (m->single || gplog_program_count(m->dictionary) == 0)
+        return m->about.identity.pid;
+    gplog_program_get(m->dictionary, program, &p);
+    return p.pid;
+}
+
+static void whose_view(const gpurt_model_t *m, void *list, size_t entry_bytes,
+                       uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        gpurt_model_told_t *at = (void *)((char *)list + i * entry_bytes);
+
+        at->pid = pid_of(m, at->program);
+    }
+}
+
 bool model_heaps_view(const gpurt_model_t *m, gpurt_model_heaps_t *v)
 {
-    if (v->rows == m->heaps.sums.rows)
+    uint32_t programs = programs_of(m);
+
+    if (v->rows == m->heaps.sums.rows && (v->rows == 0 || v->programs == programs))
         return false;
     *v = m->heaps.sums;
+    v->programs = programs;
+    whose_view(m, v->list, sizeof v->list[0], v->count);
+    whose_view(m, v->regions, sizeof v->regions[0], v->region_count);
+    whose_view(m, v->arenas, sizeof v->arenas[0], v->arena_count);
+    whose_view(m, v->reclaims, sizeof v->reclaims[0], v->reclaim_count);
     for (uint32_t i = 0; i < v->count; i++)
         for (uint32_t k = 0; k < v->list[i].site_count; k++) {
             gpurt_model_heap_site_t *to = &v->list[i].sites[k];

@@ -105,6 +105,7 @@ typedef struct model_heaps {
 struct gpurt_model {
     const gpurt_dictionary_t *dictionary;
     gplog_file_t about;
+    bool single; /* all rows are of the process in `about` */
     uint64_t rows, first_ns, last_ns, panic_count;
     model_sum_t messages, lost;
     model_sum_t levels[GPURT_MODEL_LEVELS];
@@ -166,7 +167,7 @@ bool model_activity_view(const gpurt_model_t *m, gpurt_model_activity_t *v);
 /* modelheap.c: likewise for heaps, and for what stands on them. */
 void model_heap_put(model_heaps_t *h, const gpurt_row_t *row);
 bool model_heaps_view(const gpurt_model_t *m, gpurt_model_heaps_t *v);
-/* The entry of what a row is about, `id` on the row's device, in a list of `most` that begin
+/* The entry of what a row is about, `id` of its program on its device, in a list of `most` that begin
  * with gpurt_model_told_t; one that is new takes a free one, or that of something that has
  * ended, the one told of first. Returns: NULL, all live. */
 void *model_told_of(void *list, size_t entry_bytes, uint64_t *count, uint32_t most,

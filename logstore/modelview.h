@@ -232,11 +232,20 @@ typedef struct gpurt_model_heap_site {
 
 /* Begins what was told of a heap, or of what stands on one. */
 typedef struct gpurt_model_told {
-    uint32_t id;            /* 0: the row is not in use */
+    uint32_t id;            /* 0: the row is not in use; each process counts for itself */
     uint32_t flags, device; /* flags: GPURT_HEAP_ENDED and others by kind */
+    uint32_t program,
+        pid; /* program: a number of program.h; pid: its process, 0 not known */
     uint32_t unused;
     uint64_t time_ns; /* when it was told of last */
 } gpurt_model_told_t;
+
+/* A heap, a region and so on of the same kind: whether it is the same one. */
+static inline bool gpurt_model_told_same(const gpurt_model_told_t *a,
+                                         const gpurt_model_told_t *b)
+{
+    return a->id == b->id && a->device == b->device && a->program == b->program;
+}
 
 /* As it was when it was told of last. */
 typedef struct gpurt_model_heap {
@@ -265,7 +274,7 @@ typedef struct gpurt_model_region {
 /* Arenas of one source. */
 typedef struct gpurt_model_arena {
     gpurt_model_told_t told;
-    uint32_t heap, slots;
+    uint32_t heap, slots; /* heap: of the same program, as a table's below */
     uint64_t arenas, pieces, bytes, largest, taken, refused;
     uint64_t peak_bytes;
 } gpurt_model_arena_t;
@@ -284,6 +293,7 @@ typedef struct gpurt_model_heaps {
     uint64_t count;        /* rows of `list` in use */
     uint64_t others;       /* rows of heaps and others that have none */
     uint64_t calls, freed; /* of traces */
+    uint64_t programs; /* of the source: of several it must be said whose something is */
     uint64_t region_count, arena_count, reclaim_count;
     gpurt_model_heap_t list[GPURT_MODEL_HEAPS];
     gpurt_model_region_t regions[GPURT_MODEL_REGIONS];

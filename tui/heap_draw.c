@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "heap_draw.h"
 
+#include <stdio.h>
+
+enum {
+    LABEL = 11,      /* columns: "hazards 129" */
+    LABEL_WHOSE = 22 /* "hazards 129 of 4194304" */
+};
+
 void heap_bar(canvas_t *c, rect_t area, int row, int column, int percent, style_t style)
 {
     for (int i = 0; i < HEAP_BAR; i++) {
@@ -17,6 +24,36 @@ style_t heap_style(int percent, bool ended)
            : percent >= 95 ? STYLE_ERROR
            : percent >= 80 ? STYLE_WARN
                            : STYLE_GOOD;
+}
+
+int heap_label(const gpurt_model_heaps_t *heaps, const gpurt_model_told_t *told,
+               const char *what, canvas_t *c, rect_t area, int row)
+{
+    bool several = heaps->programs > 1;
+    char text[64], whose[32] = "";
+
+    if (several && told->pid)
+        snprintf(whose, sizeof whose, " of %u", told->pid);
+    else if (several)
+        snprintf(whose, sizeof whose, " of others");
+    snprintf(text, sizeof text, "%s %u%s", what, told->id, whose);
+    return canvas_printf(c, area, row, 1, STYLE_BOLD, "%-*s", several ? LABEL_WHOSE : LABEL,
+                         text);
+}
+
+int heap_marks(const gpurt_model_told_t *told, canvas_t *c, rect_t area, int row, int at,
+               uint64_t wrong, uint64_t refused)
+{
+    at += 2;
+    if (wrong)
+        at = canvas_printf(c, area, row, at, STYLE_ERROR, "%llu wrong  ",
+                           (unsigned long long)wrong);
+    if (refused)
+        at = canvas_printf(c, area, row, at, STYLE_WARN, "%llu refused  ",
+                           (unsigned long long)refused);
+    if (told->flags & GPURT_HEAP_ENDED)
+        at = canvas_put(c, area, row, at, STYLE_DIM, "ended  ");
+    return at;
 }
 
 static void cell_draw(canvas_t *c, rect_t area, int row, int column, uint32_t cell)

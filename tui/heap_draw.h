@@ -13,18 +13,28 @@ enum {
 void heap_bar(canvas_t *c, rect_t area, int row, int column, int percent, style_t style);
 /* How a part of something bounded looks: full is bad. */
 style_t heap_style(int percent, bool ended);
+/* "heap 64", of several processes "heap 64 of 10801". Returns: the column behind, the same of
+ * all. */
+int heap_label(const gpurt_model_heaps_t *heaps, const gpurt_model_told_t *told,
+               const char *what, canvas_t *c, rect_t area, int row);
+/* What must not be cut off where columns are few: before all else. Returns: the column
+ * behind. */
+int heap_marks(const gpurt_model_told_t *told, canvas_t *c, rect_t area, int row, int at,
+               uint64_t wrong, uint64_t refused);
 /* The map of a heap or region; what: of a cell. Returns: the row below. */
 int heap_map(canvas_t *c, rect_t area, int row, const uint8_t *cells, bool large,
              const char *what);
 
-/* view_region.c: what stands on heaps. */
-void region_line(const gpurt_model_region_t *r, canvas_t *c, rect_t area, int row);
+/* view_region.c: what stands on heaps. heaps: all that there is; a heap of the same process is
+ * what pieces come from. */
+void region_line(const gpurt_model_region_t *r, const gpurt_model_heaps_t *heaps,
+                 canvas_t *c, rect_t area, int row);
 void region_about(const gpurt_model_region_t *r, canvas_t *c, rect_t area, int row);
-/* heaps: one of them is what pieces come from. */
 void arena_line(const gpurt_model_arena_t *a, const gpurt_model_heaps_t *heaps, canvas_t *c,
                 rect_t area, int row);
 void arena_about(const gpurt_model_arena_t *a, canvas_t *c, rect_t area, int row);
-void reclaim_line(const gpurt_model_reclaim_t *t, canvas_t *c, rect_t area, int row);
+void reclaim_line(const gpurt_model_reclaim_t *t, const gpurt_model_heaps_t *heaps,
+                  canvas_t *c, rect_t area, int row);
 void reclaim_about(const gpurt_model_reclaim_t *t, canvas_t *c, rect_t area, int row);
 
 #endif

@@ -29,6 +29,25 @@ const char *heap_checks(const gpurt_model_heap_t *h)
     return level <= GPURT_CHECKS_FULL ? words[level] : "?";
 }
 
+const char *heap_whose(const gpurt_model_heaps_t *heaps, const gpurt_model_told_t *told,
+                       char buffer[HEAP_WHOSE])
+{
+    buffer[0] = '\0';
+    if (heaps->programs > 1 && told->pid)
+        snprintf(buffer, HEAP_WHOSE, "of process %" PRIu32 ", ", told->pid);
+    else if (heaps->programs > 1) /* those that came when all numbers were given */
+        snprintf(buffer, HEAP_WHOSE, "of other processes, ");
+    return buffer;
+}
+
+void heap_pid_json(FILE *out, const gpurt_model_told_t *told)
+{
+    if (told->pid)
+        fprintf(out, ",\"pid\":%" PRIu32, told->pid);
+    else
+        fputs(",\"pid\":null", out);
+}
+
 const char *heap_pool_name(uint32_t level)
 {
     static const char *const words[GPURT_HEAP_POOLS] = {"thread", "warp", "block", "heap"};
@@ -57,15 +76,18 @@ static uint32_t bounded(uint32_t count, uint32_t most)
 
 /* ---- plain --------------------------------------------------------------------------- */
 
-static void plain_heap(FILE *out, const gpurt_model_heap_t *h)
+static void plain_heap(FILE *out, const gpurt_model_heaps_t *heaps,
+                       const gpurt_model_heap_t *h)
 {
-    char live[24], all[24], peak[24], slack[24], kept[24], where[24] = "";
+    char whose[HEAP_WHOSE], live[24], all[24], peak[24], slack[24], kept[24],
+        where[24] = "";
 
     if (h->told.device != 0)
         snprintf(where, sizeof where, "on device %" PRIu32 " ", h->told.device);
     fprintf(out,
-            "heap %-5" PRIu32 " %s%s%s in %" PRIu64 " objects, of %s; at most %s%s%s%s\n",
-            h->told.id, where, h->told.flags & GPURT_HEAP_ENDED ? "at its end " : "",
+            "heap %-5" PRIu32 " %s%s%s%s in %" PRIu64 " objects, of %s; at most %s%s%s%s\n",
+            h->told.id, heap_whose(heaps, &h->told, whose), where,
+            h->told.flags & GPURT_HEAP_ENDED ? "at its end " : "",
             activity_bytes(h->live_bytes, live), h->live, activity_bytes(h->bytes, all),
             activity_bytes(h->peak_bytes, peak),
             h->told.flags & GPURT_HEAP_LEVEL ? "; checks " : "", heap_checks(h),
@@ -111,7 +133,7 @@ void heap_plain(FILE *out, const gpurt_model_heaps_t *heaps)
     for (uint32_t i = 0; i < heap_count(heaps); i++) {
         const gpurt_model_heap_t *h = &heaps->list[i];
 
-        plain_heap(out, h);
+        plain_heap(out, heaps, h);
         plain_pools(out, h);
         for (uint32_t c = 0; c < bounded(h->class_count, GPURT_MODEL_HEAP_CLASSES); c++)
             if (h->classes[c].chunks)
@@ -124,6 +146,9 @@ void heap_plain(FILE *out, const gpurt_model_heaps_t *heaps)
             plain_site(out, &h->sites[s]);
     }
     regions_plain(out, heaps);
+    if (heaps->programs > 1 && heaps->others)
+        fprintf(out, "others     %" PRIu64 " records are of some that have no row here\n",
+                heaps->others);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------- */
@@ -172,11 +197,13 @@ static void json_lists(FILE *out, const gpurt_model_heap_t *h)
 
 static void json_heap(FILE *out, const gpurt_model_heap_t *h)
 {
+    fprintf(out, "{\"heap\":%" PRIu32, h->told.id);
+    heap_pid_json(out, &h->told);
     fprintf(out,
-            "{\"heap\":%" PRIu32 ",\"device\":%" PRIu32 ",\"ts_ns\":%" PRIu64
+            ",\"device\":%" PRIu32 ",\"ts_ns\":%" PRIu64
             ",\"ended\":%s,\"traced\":%s,\"checks\":\"%s\",\"bytes\":%" PRIu64
             ",\"live\":%" PRIu64 ",\"live_bytes\":%" PRIu64 ",\"peak_bytes\":%" PRIu64,
-            h->told.id, h->told.device, h->told.time_ns,
+            h->told.device, h->told.time_ns,
             h->told.flags & GPURT_HEAP_ENDED ? "true" : "false",
             h->told.flags & GPURT_HEAP_TRACE ? "true" : "false", heap_checks(h), h->bytes,
             h->live, h->live_bytes, h->peak_bytes);
@@ -193,8 +220,10 @@ static void json_heap(FILE *out, const gpurt_model_heap_t *h)
 
 void heap_json(FILE *out, const gpurt_model_heaps_t *heaps)
 {
-    fprintf(out, "{\"traced_allocs\":%" PRIu64 ",\"traced_frees\":%" PRIu64 ",\"list\":[",
-            heaps->calls, heaps->freed);
+    fprintf(out,
+            "{\"traced_allocs\":%" PRIu64 ",\"traced_frees\":%" PRIu64
+            ",\"processes\":%" PRIu64 ",\"without_row\":%" PRIu64 ",\"list\":[",
+            heaps->calls, heaps->freed, heaps->programs, heaps->others);
     for (uint32_t i = 0; i < heap_count(heaps); i++) {
         fputs(i ? "," : "", out);
         json_heap(out, &heaps->list[i]);

@@ -15,13 +15,22 @@ int heap_fragmented(const gpurt_model_heap_t *h);
 /* "off", "cheap", "full"; "" where the heap cannot check. */
 const char *heap_checks(const gpurt_model_heap_t *h);
 
+/* Whose something is, where a source has several processes: "of process 10801, "; else "". */
+enum {
+    HEAP_WHOSE = 32
+};
+const char *heap_whose(const gpurt_model_heaps_t *heaps, const gpurt_model_told_t *told,
+                       char buffer[HEAP_WHOSE]);
+/* Its pid: ,"pid":10801, null where that is not known. */
+void heap_pid_json(FILE *out, const gpurt_model_told_t *told);
+
 /* Levels of the pools above a heap: "thread", "warp", "block", "heap"; all of them. */
 const char *heap_pool_name(uint32_t level);
 uint64_t heap_pools_sum(const uint64_t counts[GPURT_HEAP_POOLS]);
 
 /* Heaps, and what stands on them. Nothing where nothing is known. */
 void heap_plain(FILE *out, const gpurt_model_heaps_t *heaps);
-/* {"list":[...],"regions":[...],...}: one object, without an end of line. */
+/* {..."list":[...],"regions":[...],...}: one object, without an end of line. */
 void heap_json(FILE *out, const gpurt_model_heaps_t *heaps);
 
 #endif

@@ -298,10 +298,12 @@ static bool has_sums(const gpurt_log_t *log)
 static gpurt_modelview_t *sums_read(gpurt_log_t *log)
 {
     gpurt_modelview_t *view = NULL;
+    gpurt_log_summary_t sum;
     gpurt_model_t *model;
 
+    gpurt_log_summary(log, &sum);
     if (!has_sums(log) ||
-        gpurt_model_create(gpurt_log_dictionary(log), NULL, &model, NULL) != GPURT_OK)
+        gpurt_model_create(gpurt_log_dictionary(log), &sum.about, &model, NULL) != GPURT_OK)
         return NULL;
     for (uint64_t i = 0; i < gpurt_log_frames(log); i++) {
         gpurt_log_rows_t frame;

@@ -57,7 +57,10 @@ typedef struct picture {
     uint32_t panic, panic_scroll;
     bool panic_open;
     uint32_t site, site_sort;
-    uint32_t kernel, heap; /* selected */
+    uint32_t kernel, heap; /* selected: a line of the list, */
+    uint32_t heap_group;   /* ... and what stands in it, so that it stays selected when */
+    gpurt_model_told_t
+        heap_told; /* others come: group of view_heap.c + 1, 0 the line alone */
     bool streams_open;
     uint32_t streams_zoom;    /* stretch of time: a step of gputime.c; 0: as it likes */
     uint64_t streams_back_ns; /* from the newest moment */

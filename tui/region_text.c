@@ -62,16 +62,18 @@ static const char *at_end(const gpurt_model_told_t *told)
 
 /* ---- plain --------------------------------------------------------------------------- */
 
-static void plain_region(FILE *out, const gpurt_model_region_t *r)
+static void plain_region(FILE *out, const gpurt_model_heaps_t *heaps,
+                         const gpurt_model_region_t *r)
 {
-    char used[24], all[24], peak[24], left[24], longest[24];
+    char whose[HEAP_WHOSE], used[24], all[24], peak[24], left[24], longest[24];
     char escaped[4 * GPURT_MODEL_REGION_NAME + 1];
     gpurt_text_t text;
 
     gpurt_text_init(&text, escaped, sizeof escaped);
     gpurt_render_plain(&text, r->name, strnlen(r->name, sizeof r->name));
-    fprintf(out, "region %-3" PRIu32 " %s%s%s%s of %s used", r->told.id, at_end(&r->told),
-            escaped, escaped[0] ? ": " : "", activity_bytes(r->used, used),
+    fprintf(out, "region %-3" PRIu32 " %s%s%s%s%s of %s used", r->told.id,
+            heap_whose(heaps, &r->told, whose), at_end(&r->told), escaped,
+            escaped[0] ? ": " : "", activity_bytes(r->used, used),
             activity_bytes(r->bytes, all));
     if (r->blocks != GPURT_REGION_UNKNOWN)
         fprintf(out, " in %" PRIu64 " blocks", r->blocks);
@@ -88,30 +90,35 @@ static void plain_region(FILE *out, const gpurt_model_region_t *r)
                 r->full, r->fragmented, r->refused, r->wrong, r->stuck);
 }
 
-static void plain_arena(FILE *out, const gpurt_model_arena_t *a)
+static void plain_arena(FILE *out, const gpurt_model_heaps_t *heaps,
+                        const gpurt_model_arena_t *a)
 {
-    char bytes[24], peak[24], largest[24], taken[24];
+    char whose[HEAP_WHOSE], bytes[24], peak[24], largest[24], taken[24];
 
     fprintf(out,
-            "arenas %-3" PRIu32 " %s%s of heap %" PRIu32 " in %" PRIu64
+            "arenas %-3" PRIu32 " %s%s%s of heap %" PRIu32 " in %" PRIu64
             " pieces of %" PRIu64
             " arenas, at most %s; the largest has %s; %s taken in all\n",
-            a->told.id, at_end(&a->told), activity_bytes(a->bytes, bytes), a->heap,
-            a->pieces, a->arenas, activity_bytes(a->peak_bytes, peak),
-            activity_bytes(a->largest, largest), activity_bytes(a->taken, taken));
+            a->told.id, heap_whose(heaps, &a->told, whose), at_end(&a->told),
+            activity_bytes(a->bytes, bytes), a->heap, a->pieces, a->arenas,
+            activity_bytes(a->peak_bytes, peak), activity_bytes(a->largest, largest),
+            activity_bytes(a->taken, taken));
     if (a->refused)
         fprintf(out, "           %" PRIu64 " arenas found no slot, of %" PRIu32 "\n",
                 a->refused, a->slots);
 }
 
-static void plain_reclaim(FILE *out, const gpurt_model_reclaim_t *t)
+static void plain_reclaim(FILE *out, const gpurt_model_heaps_t *heaps,
+                          const gpurt_model_reclaim_t *t)
 {
     uint32_t what = reclaim_what(t);
+    char whose[HEAP_WHOSE];
 
     fprintf(out,
-            "%-7s %-3" PRIu32 " %s%" PRIu64 " objects %s of heap %" PRIu32
+            "%-7s %-3" PRIu32 " %s%s%" PRIu64 " objects %s of heap %" PRIu32
             ", at most %" PRIu64 "; freed %" PRIu64,
-            reclaim_short(t), t->told.id, at_end(&t->told), t->live,
+            reclaim_short(t), t->told.id, heap_whose(heaps, &t->told, whose),
+            at_end(&t->told), t->live,
             what == GPURT_RECLAIM_EPOCHS || what == GPURT_RECLAIM_HAZARDS ? "wait" : "live",
             t->heap, t->peak_live, t->gone);
     if (what != GPURT_RECLAIM_REFS)
@@ -124,21 +131,21 @@ static void plain_reclaim(FILE *out, const gpurt_model_reclaim_t *t)
 void regions_plain(FILE *out, const gpurt_model_heaps_t *heaps)
 {
     for (uint32_t i = 0; i < bounded(heaps->region_count, GPURT_MODEL_REGIONS); i++)
-        plain_region(out, &heaps->regions[i]);
+        plain_region(out, heaps, &heaps->regions[i]);
     for (uint32_t i = 0; i < bounded(heaps->arena_count, GPURT_MODEL_ARENAS); i++)
-        plain_arena(out, &heaps->arenas[i]);
+        plain_arena(out, heaps, &heaps->arenas[i]);
     for (uint32_t i = 0; i < bounded(heaps->reclaim_count, GPURT_MODEL_RECLAIMS); i++)
-        plain_reclaim(out, &heaps->reclaims[i]);
+        plain_reclaim(out, heaps, &heaps->reclaims[i]);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------- */
 
 static void json_told(FILE *out, const char *what, const gpurt_model_told_t *told)
 {
-    fprintf(out,
-            "{\"%s\":%" PRIu32 ",\"device\":%" PRIu32 ",\"ts_ns\":%" PRIu64 ",\"ended\":%s",
-            what, told->id, told->device, told->time_ns,
-            told->flags & GPURT_HEAP_ENDED ? "true" : "false");
+    fprintf(out, "{\"%s\":%" PRIu32, what, told->id);
+    heap_pid_json(out, told);
+    fprintf(out, ",\"device\":%" PRIu32 ",\"ts_ns\":%" PRIu64 ",\"ended\":%s", told->device,
+            told->time_ns, told->flags & GPURT_HEAP_ENDED ? "true" : "false");
 }
 
 static void json_text(FILE *out, const char *key, const char *value, size_t room)

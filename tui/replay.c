@@ -18,7 +18,7 @@ enum {
 
 typedef struct replay_options {
     bool json;
-    uint64_t heap, bytes, shards, spread, run_chunks, rounds, granule, piece;
+    uint64_t heap, pid, bytes, shards, spread, run_chunks, rounds, granule, piece;
     const char *backend, *policy;
 } replay_options_t;
 
@@ -31,6 +31,12 @@ static const gpurt_option_t rows[] = {
      FIELD(NUMBER, heap),
      .max = UINT32_MAX,
      .help = "whose calls (default: of the heap with most)"},
+    {.name = "pid",
+     .arg = "PID",
+     FIELD(NUMBER, pid),
+     .min = 1,
+     .max = UINT32_MAX,
+     .help = "whose heap, in a log of several processes"},
     {.section = "Memory",
      .letter = 'p',
      .name = "policy",
@@ -95,7 +101,9 @@ static const gpurt_option_text_t texts[] = {
      "`trace` "
      "of its options) and its kernels were compiled with -DGPURT_HEAP_CHECKS=1 or 2. With "
      "GPURT_POLICY=block none is lost; otherwise the log says how many were, and so does "
-     "gpurt-replay."},
+     "gpurt-replay. Processes of one log number their heaps each for itself: a trace is of "
+     "one heap of one of them, and which others there are is said, too. A number that "
+     "several have is refused until --pid says whose."},
     {"ORDER",
      "Calls are made again in the order of their times, in batches of up to 4,096 that run "
      "at "
@@ -128,12 +136,14 @@ static const gpurt_option_text_t texts[] = {
      "row, at the end. time: of all batches with their launches, median of the rounds, "
      "which "
      "policies take by turns. of heap: time over the heap's, where it is among them."},
-    {"EXIT STATUS",
-     "0 all calls were made; 1 the log cannot be read or holds no trace, or a "
-     "kernel or a check failed; 2 wrong use."},
+    {"EXIT STATUS", "0 all calls were made; 1 the log cannot be read, holds no such trace "
+                    "or several, or a "
+                    "kernel or a check failed; 2 wrong use."},
     {"FIELDS",
-     "--json: heap, allocs, alloc_bytes, frees, left, refused_then, odd, lost, "
-     "peak_live_bytes, trace_ns, back_end, bytes, batches, rounds, and for each of "
+     "--json: heap, pid (null: not known), allocs, alloc_bytes, frees, left, refused_then, "
+     "odd, lost, "
+     "peak_live_bytes, trace_ns, heaps (all to choose from: heap, pid, calls), back_end, "
+     "bytes, batches, rounds, and for each of "
      "policies: "
      "policy, served, served_bytes, refused, looked_at, peak_used_bytes, peak_asked_bytes, "
      "waste_percent, free_bytes, longest_free_bytes, fragmented_percent, got (by thread, "
@@ -249,12 +259,19 @@ static int run(const char *path, const replay_options_t *o, replay_report_t *r,
                replay_trace_t *trace)
 {
     gpurt_error_t err = {0};
+    const replay_wish_t wish = {(uint32_t)o->heap, (uint32_t)o->pid};
+    static replay_heaps_t heaps;
+    replay_heap_t heap;
     gpurt_log_t *log;
     gpurt_status_t st;
 
     if (gpurt_log_open(path, &log, &err) != GPURT_OK)
         return complain(&err);
-    st = replay_trace_read(log, (uint32_t)o->heap, trace, &err);
+    replay_heaps_read(log, &wish, &heaps);
+    r->heaps = &heaps;
+    st = replay_heaps_choose(&heaps, &wish, &heap, &err);
+    if (st == GPURT_OK)
+        st = replay_trace_read(log, &heap, trace, &err);
     gpurt_log_close(log);
     if (st == GPURT_OK)
         st = replay_all(r, o->backend, &err);
@@ -270,7 +287,7 @@ int main(int argc, char **argv)
 {
     static const char *const words[] = {"auto", "cpu", "cuda"};
     replay_options_t o = {0};
-    replay_trace_t trace;
+    replay_trace_t trace = {.calls = NULL};
     replay_report_t report = {.trace = &trace};
     int operands, status = gpurt_option_parse(&program, argc, argv, &o, &operands);
     bool known = !o.backend;

@@ -5,6 +5,10 @@
 
 #include <stdio.h>
 
+enum {
+    OTHERS = 4 /* heaps that are named besides the one of the trace */
+};
+
 /* Of what is free, the part that is not in the longest row. */
 static int fragmented(const replay_measure_t *m)
 {
@@ -35,12 +39,37 @@ static double of_heap(const replay_report_t *r, const replay_line_t *line)
 
 /* ---- text ---------------------------------------------------------------------------- */
 
-static void print_trace(const replay_trace_t *t)
+/* Of a log of several processes: which there are besides. */
+static void print_others(const replay_report_t *r)
 {
-    char a[24], b[24];
+    uint32_t others = r->heaps->count - 1, said = 0;
 
-    printf("trace      heap %u: %llu requests of %s, %llu frees, %llu left, in %s\n",
-           t->heap, (unsigned long long)t->allocs, activity_bytes(t->bytes, a),
+    if (!r->heaps->several || others == 0)
+        return;
+    printf("           also: ");
+    for (uint32_t i = 0; i < r->heaps->count && said < OTHERS; i++) {
+        const replay_heap_t *h = &r->heaps->list[i];
+
+        if (h->heap == r->trace->heap.heap && h->program == r->trace->heap.program)
+            continue;
+        printf("%sheap %u of process %u (%llu calls)", said ? ", " : "", h->heap, h->pid,
+               (unsigned long long)h->calls);
+        said++;
+    }
+    if (others > said)
+        printf(" and %u more", others - said);
+    printf("; --heap and --pid choose\n");
+}
+
+static void print_trace(const replay_report_t *r)
+{
+    const replay_trace_t *t = r->trace;
+    char a[24], b[24], whose[32] = "";
+
+    if (r->heaps->several)
+        snprintf(whose, sizeof whose, " of process %u", t->heap.pid);
+    printf("trace      heap %u%s: %llu requests of %s, %llu frees, %llu left, in %s\n",
+           t->heap.heap, whose, (unsigned long long)t->allocs, activity_bytes(t->bytes, a),
            (unsigned long long)t->frees, (unsigned long long)t->left,
            activity_time(t->span_ns, b));
     printf("           %s live at most; %llu requests were refused then\n",
@@ -50,6 +79,7 @@ static void print_trace(const replay_trace_t *t)
             "           %llu calls do not fit; the log lost %llu messages: the trace has "
             "holes\n",
             (unsigned long long)t->odd, (unsigned long long)t->lost);
+    print_others(r);
 }
 
 static void print_line(const replay_report_t *r, const replay_line_t *line)
@@ -83,7 +113,7 @@ void replay_print_text(const replay_report_t *r)
 {
     char a[24];
 
-    print_trace(r->trace);
+    print_trace(r);
     printf("memory     %s, %s; %u batches, median of %u rounds\n\n",
            activity_bytes(r->shape.bytes, a), r->info.name, r->trace->batch_count,
            r->rounds);
@@ -123,18 +153,41 @@ static void json_line(const replay_report_t *r, const replay_line_t *line)
         printf("null}");
 }
 
+static void json_heap(const replay_heap_t *h)
+{
+    printf("\"heap\":%u,\"pid\":", h->heap);
+    if (h->pid)
+        printf("%u", h->pid);
+    else
+        printf("null");
+}
+
+static void json_heaps(const replay_heaps_t *heaps)
+{
+    printf(",\"heaps\":[");
+    for (uint32_t i = 0; i < heaps->count; i++) {
+        printf("%s{", i ? "," : "");
+        json_heap(&heaps->list[i]);
+        printf(",\"calls\":%llu}", (unsigned long long)heaps->list[i].calls);
+    }
+    printf("]");
+}
+
 void replay_print_json(const replay_report_t *r)
 {
     const replay_trace_t *t = r->trace;
 
-    printf("{\"heap\":%u,\"allocs\":%llu,\"alloc_bytes\":%llu,\"frees\":%llu,\"left\":%llu,"
+    printf("{");
+    json_heap(&t->heap);
+    printf(",\"allocs\":%llu,\"alloc_bytes\":%llu,\"frees\":%llu,\"left\":%llu,"
            "\"refused_then\":%llu,\"odd\":%llu,\"lost\":%llu,\"peak_live_bytes\":%llu,"
            "\"trace_ns\":%llu",
-           t->heap, (unsigned long long)t->allocs, (unsigned long long)t->bytes,
+           (unsigned long long)t->allocs, (unsigned long long)t->bytes,
            (unsigned long long)t->frees, (unsigned long long)t->left,
            (unsigned long long)t->refused, (unsigned long long)t->odd,
            (unsigned long long)t->lost, (unsigned long long)t->peak_bytes,
            (unsigned long long)t->span_ns);
+    json_heaps(r->heaps);
     printf(
         ",\"back_end\":\"%s\",\"bytes\":%llu,\"batches\":%u,\"rounds\":%u,\"policies\":[",
         r->info.backend == GPURT_BACKEND_CUDA ? "cuda" : "cpu",

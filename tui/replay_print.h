@@ -14,6 +14,7 @@ typedef struct replay_line {
 
 typedef struct replay_report {
     const replay_trace_t *trace;
+    const replay_heaps_t *heaps; /* that it was chosen from */
     replay_shape_t shape;
     gpurt_info_t info;
     uint32_t rounds; /* that were timed */

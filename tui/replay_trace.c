@@ -6,26 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    HEAPS = 256 /* that are told apart */
-};
-
 typedef struct events {
     replay_event_t *list;
     uint32_t count, room;
-    uint32_t heap; /* 0: all are counted, none is kept */
-    uint32_t ids[HEAPS];
-    uint64_t calls[HEAPS];
+    replay_heap_t of;
 } events_t;
 
 static bool keep(events_t *e, const replay_event_t *event)
 {
     if (e->count == e->room) {
         uint32_t room = e->room ? 2 * e->room : 1024;
-        replay_event_t *list =
-            (replay_event_t *)realloc(e->list, sizeof *list * (size_t)room);
+        replay_event_t *list = NULL;
 
-        if (!list || room < e->room)
+        if (room > e->room)
+            list = (replay_event_t *)realloc(e->list, sizeof *list * (size_t)room);
+        if (!list)
             return false;
         e->list = list;
         e->room = room;
@@ -36,32 +31,20 @@ static bool keep(events_t *e, const replay_event_t *event)
     return true;
 }
 
-static void count(events_t *e, uint32_t heap, uint32_t calls)
-{
-    uint32_t i = 0;
-
-    while (i < HEAPS - 1 && e->ids[i] && e->ids[i] != heap)
-        i++;
-    e->ids[i] = heap;
-    e->calls[i] += calls;
-}
-
 /* Lanes of one row may belong to several heaps. */
 static bool take_row(events_t *e, const gpurt_row_t *row)
 {
-    uint32_t lanes = gpurt_row_per_lane(row) ? gpurt_row_messages(row) : 1;
     bool alloc = row->kind == GPURT_KIND_HEAP_ALLOC;
-    const uint32_t *words = gpurt_row_words(row);
+    uint32_t lanes;
+    const uint32_t *words = replay_row_calls(row, &lanes);
 
-    if ((!alloc && row->kind != GPURT_KIND_HEAP_FREE) ||
-        row->words < lanes * (alloc ? 4u : 2u))
+    if (!words || row->program != e->of.program)
         return true;
     for (uint32_t i = 0; i < lanes; i++) {
         replay_event_t event = {.time_ns = row->time_ns,
                                 .what = alloc ? REPLAY_ALLOC : REPLAY_FREE};
 
-        count(e, words[i], 1);
-        if (words[i] != e->heap)
+        if (words[i] != e->of.heap)
             continue;
         event.unit = words[(alloc ? 2 : 1) * lanes + i];
         if (alloc) {
@@ -282,26 +265,19 @@ bool replay_trace_make(replay_trace_t *t, replay_event_t *events, uint32_t count
     return ok;
 }
 
-gpurt_status_t replay_trace_read(gpurt_log_t *log, uint32_t heap, replay_trace_t *out,
-                                 gpurt_error_t *err)
+gpurt_status_t replay_trace_read(gpurt_log_t *log, const replay_heap_t *heap,
+                                 replay_trace_t *out, gpurt_error_t *err)
 {
-    events_t e = {.heap = heap};
+    events_t e = {.of = *heap};
     gpurt_log_summary_t sum;
-    uint32_t most = 0;
-    bool ok = true;
+    bool ok;
 
     memset(out, 0, sizeof *out);
-    if (heap == 0) {
-        ok = take_log(&e, log);
-        for (uint32_t i = 1; i < HEAPS; i++)
-            most = e.calls[i] > e.calls[most] ? i : most;
-        e.heap = e.ids[most];
-    }
-    ok = ok && take_log(&e, log);
+    ok = take_log(&e, log);
     if (ok && e.count)
         ok = replay_trace_make(out, e.list, e.count);
     gpurt_log_summary(log, &sum);
-    out->heap = e.heap;
+    out->heap = e.of;
     out->lost = sum.lost;
     free(e.list);
     if (!ok) {
@@ -310,10 +286,7 @@ gpurt_status_t replay_trace_read(gpurt_log_t *log, uint32_t heap, replay_trace_t
     }
     if (out->call_count == 0) {
         replay_trace_free(out);
-        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
-                          "the log holds no calls of a heap: record the program with "
-                          "GPURT_HEAP_TRACE=1, its kernels compiled with "
-                          "-DGPURT_HEAP_CHECKS=1");
+        return replay_heaps_none(err);
     }
     return GPURT_OK;
 }

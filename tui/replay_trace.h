@@ -4,7 +4,7 @@
 #ifndef GPURT_TUI_REPLAY_TRACE_H
 #define GPURT_TUI_REPLAY_TRACE_H
 
-#include "reader.h"
+#include "replay_heaps.h"
 #include "replay_kernels.h"
 
 /* A call as the log has it. */
@@ -18,7 +18,7 @@ typedef struct replay_event {
 
 /* Owner: whoever read it. */
 typedef struct replay_trace {
-    uint32_t heap;
+    replay_heap_t heap;
     replay_call_t *calls;
     uint32_t call_count;
     uint32_t *batches;     /* first call of each, and call_count at the end */
@@ -34,9 +34,9 @@ typedef struct replay_trace {
     uint64_t peak_bytes, span_ns; /* most that was live, asked for; from first to last */
 } replay_trace_t;
 
-/* heap 0: the one with most calls. */
-gpurt_status_t replay_trace_read(gpurt_log_t *log, uint32_t heap, replay_trace_t *out,
-                                 gpurt_error_t *err);
+/* Calls of a heap of the log. */
+gpurt_status_t replay_trace_read(gpurt_log_t *log, const replay_heap_t *heap,
+                                 replay_trace_t *out, gpurt_error_t *err);
 /* The same of events that are there already, which are sorted. Returns: false when there is no
  * memory for it. */
 bool replay_trace_make(replay_trace_t *out, replay_event_t *events, uint32_t count);

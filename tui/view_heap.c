@@ -53,34 +53,59 @@ static group_t list_at(const gpurt_model_heaps_t *all, int *index)
     return g;
 }
 
+static const gpurt_model_told_t *list_told(const gpurt_model_heaps_t *all, group_t group,
+                                           int index)
+{
+    switch (group) {
+    case GROUP_HEAPS:
+        return &all->list[index].told;
+    case GROUP_REGIONS:
+        return &all->regions[index].told;
+    case GROUP_ARENAS:
+        return &all->arenas[index].told;
+    default:
+        return &all->reclaims[index].told;
+    }
+}
+
+/* The line of what was selected, or where that is gone the line that it stood in. */
 static int list_selected(const picture_t *p)
 {
-    int count = list_count(&p->view->heaps);
+    const gpurt_model_heaps_t *all = &p->view->heaps;
+    int count = list_count(all);
 
+    for (int i = 0; i < count && p->heap_group; i++) {
+        int at = i;
+        group_t group = list_at(all, &at);
+
+        if (group + 1 == p->heap_group &&
+            gpurt_model_told_same(list_told(all, group, at), &p->heap_told))
+            return i;
+    }
     return (int)p->heap < count ? (int)p->heap : count - 1;
 }
 
 /* ---- heaps --------------------------------------------------------------------------- */
 
-static void heap_line(const gpurt_model_heap_t *h, canvas_t *c, rect_t area, int row)
+/* Where a process stands in the line too, the objects go behind what must not be cut off. */
+static void heap_line(const gpurt_model_heap_t *h, const gpurt_model_heaps_t *heaps,
+                      canvas_t *c, rect_t area, int row)
 {
+    bool several = heaps->programs > 1;
     char live[24], all[24], objects[16];
     int full = heap_percent(h->live_bytes, h->bytes);
-    int at = canvas_printf(c, area, row, 1, STYLE_BOLD, "heap %-6u", h->told.id);
+    int at = heap_label(heaps, &h->told, "heap", c, area, row);
 
     heap_bar(c, area, row, at, full, heap_style(full, h->told.flags & GPURT_HEAP_ENDED));
     at = canvas_printf(c, area, row, at + HEAP_BAR + 1, STYLE_NORMAL, "%3d%% ", full);
-    at = canvas_printf(c, area, row, at, STYLE_NORMAL, "%s of %s, %s objects  ",
-                       activity_bytes(h->live_bytes, live), activity_bytes(h->bytes, all),
-                       canvas_short(h->live, objects));
-    if (h->wrong)
-        at = canvas_printf(c, area, row, at, STYLE_ERROR, "%llu wrong  ",
-                           (unsigned long long)h->wrong);
-    if (h->refused)
-        at = canvas_printf(c, area, row, at, STYLE_WARN, "%llu refused  ",
-                           (unsigned long long)h->refused);
-    if (h->told.flags & GPURT_HEAP_ENDED)
-        canvas_put(c, area, row, at, STYLE_DIM, "ended");
+    at = canvas_printf(c, area, row, at, STYLE_NORMAL, "%s of %s",
+                       activity_bytes(h->live_bytes, live), activity_bytes(h->bytes, all));
+    canvas_short(h->live, objects);
+    if (!several)
+        at = canvas_printf(c, area, row, at, STYLE_NORMAL, ", %s objects", objects);
+    at = heap_marks(&h->told, c, area, row, at, h->wrong, h->refused);
+    if (several)
+        canvas_printf(c, area, row, at, STYLE_NORMAL, "%s objects", objects);
 }
 
 /* Which level of the pools served how much, in percent. */
@@ -220,16 +245,16 @@ static void line_draw(const gpurt_model_heaps_t *all, int index, canvas_t *c, re
 {
     switch (list_at(all, &index)) {
     case GROUP_HEAPS:
-        heap_line(&all->list[index], c, area, row);
+        heap_line(&all->list[index], all, c, area, row);
         break;
     case GROUP_REGIONS:
-        region_line(&all->regions[index], c, area, row);
+        region_line(&all->regions[index], all, c, area, row);
         break;
     case GROUP_ARENAS:
         arena_line(&all->arenas[index], all, c, area, row);
         break;
     default:
-        reclaim_line(&all->reclaims[index], c, area, row);
+        reclaim_line(&all->reclaims[index], all, c, area, row);
     }
 }
 
@@ -262,6 +287,9 @@ static void title_draw(const gpurt_model_heaps_t *all, canvas_t *c, rect_t area,
         if (group_count(all, (group_t)g))
             used += (size_t)snprintf(title + used, sizeof title - used, "  %s  %d",
                                      names[g], group_count(all, (group_t)g));
+    if (all->programs > 1)
+        used += (size_t)snprintf(title + used, sizeof title - used, "  of %d processes",
+                                 (int)all->programs);
     if (below > 0)
         used += (size_t)snprintf(title + used, sizeof title - used, "  (%d below)", below);
     if (all->others)
@@ -300,19 +328,28 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
 
 static bool act(picture_t *p, action_t action, int page)
 {
-    int count = list_count(&p->view->heaps);
-    int at = (int)p->heap, step = action == ACTION_UP      ? -1
-                                  : action == ACTION_DOWN  ? 1
-                                  : action == ACTION_FIRST ? -count
-                                  : action == ACTION_LAST  ? count
-                                                           : 0;
+    const gpurt_model_heaps_t *all = &p->view->heaps;
+    int count = list_count(all);
+    int at = list_selected(p), step = action == ACTION_UP      ? -1
+                                      : action == ACTION_DOWN  ? 1
+                                      : action == ACTION_FIRST ? -count
+                                      : action == ACTION_LAST  ? count
+                                                               : 0;
 
     (void)page;
-    at = at >= count ? count - 1 : at;
+    if (!step)
+        return false;
     at += step;
     at = at > count - 1 ? count - 1 : at;
-    p->heap = at < 0 ? 0 : (uint32_t)at;
-    return step != 0;
+    at = at < 0 ? 0 : at;
+    p->heap = (uint32_t)at;
+    if (count) {
+        group_t group = list_at(all, &at);
+
+        p->heap_told = *list_told(all, group, at);
+        p->heap_group = group + 1;
+    }
+    return true;
 }
 
 const view_class_t view_heaps = {"Heaps", draw, act};

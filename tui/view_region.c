@@ -12,23 +12,6 @@ enum {
     NAME = 16 /* columns of a region's name in the list */
 };
 
-/* What must not be cut off where columns are few: before all else. Returns: the column
- * behind. */
-static int draw_marks(const gpurt_model_told_t *told, canvas_t *c, rect_t area, int row,
-                      int at, uint64_t wrong, uint64_t refused)
-{
-    at += 2;
-    if (wrong)
-        at = canvas_printf(c, area, row, at, STYLE_ERROR, "%llu wrong  ",
-                           (unsigned long long)wrong);
-    if (refused)
-        at = canvas_printf(c, area, row, at, STYLE_WARN, "%llu refused  ",
-                           (unsigned long long)refused);
-    if (told->flags & GPURT_HEAP_ENDED)
-        at = canvas_put(c, area, row, at, STYLE_DIM, "ended  ");
-    return at;
-}
-
 static bool has_ended(const gpurt_model_told_t *told)
 {
     return told->flags & GPURT_HEAP_ENDED;
@@ -46,11 +29,12 @@ static int draw_bar(canvas_t *c, rect_t area, int row, int at, uint64_t part,
 
 /* ---- regions ------------------------------------------------------------------------- */
 
-void region_line(const gpurt_model_region_t *r, canvas_t *c, rect_t area, int row)
+void region_line(const gpurt_model_region_t *r, const gpurt_model_heaps_t *heaps,
+                 canvas_t *c, rect_t area, int row)
 {
     char used[24], all[24], count[16];
     int length = (int)strnlen(r->name, sizeof r->name);
-    int at = canvas_printf(c, area, row, 1, STYLE_BOLD, "region %-4u", r->told.id);
+    int at = heap_label(heaps, &r->told, "region", c, area, row);
 
     at = draw_bar(c, area, row, at, r->used, r->bytes, has_ended(&r->told));
     if (length)
@@ -59,7 +43,7 @@ void region_line(const gpurt_model_region_t *r, canvas_t *c, rect_t area, int ro
              1;
     at = canvas_printf(c, area, row, at, STYLE_NORMAL, "%s of %s",
                        activity_bytes(r->used, used), activity_bytes(r->bytes, all));
-    at = draw_marks(&r->told, c, area, row, at, r->wrong, region_refused(r));
+    at = heap_marks(&r->told, c, area, row, at, r->wrong, region_refused(r));
     if (r->blocks != GPURT_REGION_UNKNOWN)
         at = canvas_printf(c, area, row, at, STYLE_NORMAL, "%s blocks, ",
                            canvas_short(r->blocks, count));
@@ -97,10 +81,12 @@ void region_about(const gpurt_model_region_t *r, canvas_t *c, rect_t area, int r
 
 /* ---- arenas -------------------------------------------------------------------------- */
 
-static uint64_t heap_bytes(const gpurt_model_heaps_t *heaps, uint32_t id)
+/* Of the heap that pieces come from: another process may have one of that number, too. */
+static uint64_t heap_bytes(const gpurt_model_heaps_t *heaps, const gpurt_model_arena_t *a)
 {
     for (uint32_t i = 0; i < heaps->count && i < GPURT_MODEL_HEAPS; i++)
-        if (heaps->list[i].told.id == id)
+        if (heaps->list[i].told.id == a->heap &&
+            heaps->list[i].told.program == a->told.program)
             return heaps->list[i].bytes;
     return 0;
 }
@@ -108,15 +94,15 @@ static uint64_t heap_bytes(const gpurt_model_heaps_t *heaps, uint32_t id)
 void arena_line(const gpurt_model_arena_t *a, const gpurt_model_heaps_t *heaps, canvas_t *c,
                 rect_t area, int row)
 {
-    uint64_t whole = heap_bytes(heaps, a->heap);
+    uint64_t whole = heap_bytes(heaps, a);
     char bytes[24], arenas[16], pieces[16];
-    int at = canvas_printf(c, area, row, 1, STYLE_BOLD, "arenas %-4u", a->told.id);
+    int at = heap_label(heaps, &a->told, "arenas", c, area, row);
 
     at =
         draw_bar(c, area, row, at, a->bytes, whole ? whole : a->bytes, has_ended(&a->told));
     at = canvas_printf(c, area, row, at, STYLE_NORMAL, "%s of heap %u",
                        activity_bytes(a->bytes, bytes), a->heap);
-    at = draw_marks(&a->told, c, area, row, at, 0, a->refused);
+    at = heap_marks(&a->told, c, area, row, at, 0, a->refused);
     canvas_printf(c, area, row, at, STYLE_NORMAL, "%s piece%s, %s arena%s",
                   canvas_short(a->pieces, pieces), a->pieces == 1 ? "" : "s",
                   canvas_short(a->arenas, arenas), a->arenas == 1 ? "" : "s");
@@ -139,20 +125,20 @@ void arena_about(const gpurt_model_arena_t *a, canvas_t *c, rect_t area, int row
 
 /* ---- reclamation --------------------------------------------------------------------- */
 
-void reclaim_line(const gpurt_model_reclaim_t *t, canvas_t *c, rect_t area, int row)
+void reclaim_line(const gpurt_model_reclaim_t *t, const gpurt_model_heaps_t *heaps,
+                  canvas_t *c, rect_t area, int row)
 {
     uint32_t what = t->told.flags & GPURT_RECLAIM_WHAT;
     bool slots = what == GPURT_RECLAIM_EPOCHS || what == GPURT_RECLAIM_HAZARDS;
-    int at = canvas_printf(c, area, row, 1, STYLE_BOLD, "%s ", reclaim_short(t));
+    int at = heap_label(heaps, &t->told, reclaim_short(t), c, area, row);
     char live[16];
 
-    at = canvas_printf(c, area, row, at, STYLE_BOLD, "%-*u", 12 - at, t->told.id);
     at =
         draw_bar(c, area, row, at, slots ? t->open : t->live, t->room, has_ended(&t->told));
     at = canvas_printf(c, area, row, at, STYLE_NORMAL, "%s object%s %s of heap %u",
                        canvas_short(t->live, live), t->live == 1 ? "" : "s",
                        slots ? "wait" : "live", t->heap);
-    at = draw_marks(&t->told, c, area, row, at, t->wrong, t->refused);
+    at = heap_marks(&t->told, c, area, row, at, t->wrong, t->refused);
     if (what != GPURT_RECLAIM_REFS)
         canvas_printf(c, area, row, at, STYLE_NORMAL, "%u open", t->open);
 }

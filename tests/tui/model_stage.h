@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "model.h"
+#include "program.h"
 
 #include <string.h>
 
@@ -15,6 +16,7 @@ static gpurt_dictionary_t dictionary;
 static gpurt_model_t *model;
 static gpurt_modelview_t *view;
 static gpurt_error_t err;
+static uint32_t stage_program; /* of rows that are put: a number of program.h */
 
 static inline uint32_t string(const char *text)
 {
@@ -23,6 +25,15 @@ static inline uint32_t string(const char *text)
 
     info.file = info.module = text;
     return gpurt_dictionary_add(&dictionary, &info);
+}
+
+/* A process that the dictionary knows of. Returns: its number. */
+static inline uint32_t process(uint32_t pid, const char *name)
+{
+    gpurt_box_identity_t id = {.pid = pid, .start_ticks = 1};
+
+    strncpy(id.program, name, sizeof id.program - 1);
+    return gplog_program_add(&dictionary, &id);
 }
 
 static inline void put_on(uint32_t device, uint32_t kind, uint32_t level, uint64_t time_ns,
@@ -37,6 +48,7 @@ static inline void put_on(uint32_t device, uint32_t kind, uint32_t level, uint64
     r.row.time_ns = time_ns;
     r.row.kind = (uint8_t)kind;
     r.row.block = device;
+    r.row.program = (uint8_t)stage_program;
     r.row.mask = 1;
     r.row.form = GPURT_FORM_THREAD;
     r.row.level = (uint8_t)level;

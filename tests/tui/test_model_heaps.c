@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Heaps of kernels in the model: what was told last counts, heaps that ended make room for
- * new ones, rows that are too short are not believed; and on the screen at both sizes. */
+ * new ones, rows that are too short are not believed, those of several processes are told apart;
+ * and on the screen at both sizes. */
 #include "heap_text.h"
 #include "model_stage.h"
 #include "picture.h"
@@ -134,7 +135,7 @@ static void check_screen(int rows, int columns)
     canvas_fini(&c);
 }
 
-/* Processes of one log begin to number their heaps anew: the device tells them apart. */
+/* On devices of one process, too. */
 static void check_devices(void)
 {
     gpurt_heap_state_row_t s = {.heap = 64, .live_bytes = gpurt_pair(7 * MIB)};
@@ -146,6 +147,200 @@ static void check_devices(void)
     CHECK_EQ(view->heaps.list[0].live_bytes, 40 * MIB);
     CHECK_EQ(view->heaps.list[1].told.device, 1);
     CHECK_EQ(view->heaps.list[1].live_bytes, 7 * MIB);
+}
+
+/* ---- several processes ----------------------------------------------------------------- */
+
+enum {
+    FIRST = 10801,
+    SECOND = 4194304 /* the longest that there is */
+};
+
+static void stage_end(void)
+{
+    gpurt_model_destroy(model);
+    gpurt_dictionary_fini(&dictionary);
+    memset(view, 0, sizeof *view);
+    stage_program = 0;
+}
+
+static void stage_begin(const gplog_file_t *about)
+{
+    CHECK_EQ(gpurt_model_create(&dictionary, about, &model, &err), GPURT_OK);
+}
+
+static void text_of(void (*print)(FILE *out, const gpurt_model_heaps_t *heaps), char *to,
+                    size_t room)
+{
+    FILE *out = fmemopen(to, room, "w");
+
+    CHECK(out != NULL);
+    print(out, &view->heaps);
+    fclose(out);
+}
+
+/* Two heaps of one number, on one device, whose rows come by turns. */
+static void put_both(void)
+{
+    gpurt_heap_pools_row_t pools = {.heap = 64, .got = {gpurt_pair(9)}};
+
+    put_state(64, T0, 40 * MIB, 0);
+    stage_program = process(SECOND, "rank");
+    put_state(64, T0 + 1, 7 * MIB, GPURT_HEAP_ENDED);
+    put_rest(64);
+    stage_program = 0;
+    put_state(64, T0 + 2, 48 * MIB, 0);
+    put(GPURT_KIND_HEAP_POOLS, T0 + 2, &pools, sizeof pools);
+}
+
+static void check_processes(void)
+{
+    const gpurt_model_heap_t *h = view->heaps.list;
+    static char text[32768];
+
+    stage_program = process(FIRST, "rank");
+    CHECK_EQ(stage_program, 0);
+    stage_begin(NULL);
+    put_both();
+    CHECK(gpurt_model_view(model, T0 + 11, GPURT_MODEL_REPLAY, view) & 1u << 8);
+    CHECK_EQ(view->heaps.programs, 2);
+    CHECK_EQ(view->heaps.count, 2);
+    CHECK_EQ(h[0].told.pid, FIRST);
+    CHECK_EQ(h[0].live_bytes, 48 * MIB);
+    CHECK_EQ(h[0].told.flags, 0);
+    CHECK_EQ(h[0].class_count, 0);
+    CHECK_EQ(h[0].got[0], 9);
+    CHECK_EQ(h[1].told.pid, SECOND);
+    CHECK_EQ(h[1].live_bytes, 7 * MIB);
+    CHECK_EQ(h[1].told.flags, GPURT_HEAP_ENDED);
+    CHECK_EQ(h[1].class_count, 2);
+    CHECK_EQ(h[1].got[0], 0);
+    text_of(heap_plain, text, sizeof text);
+    CHECK_CONTAINS(text, "heap 64    of process 10801, 48.0 MiB in ");
+    CHECK_CONTAINS(text, "heap 64    of process 4194304, at its end 7.0 MiB in ");
+    text_of(heap_json, text, sizeof text);
+    CHECK_CONTAINS(text, "\"processes\":2,");
+    CHECK_CONTAINS(text, "{\"heap\":64,\"pid\":10801,\"device\":0,");
+    CHECK_CONTAINS(text, "{\"heap\":64,\"pid\":4194304,\"device\":0,");
+}
+
+static void press(picture_t *p, action_t action)
+{
+    CHECK(view_heaps.act(p, action, 1));
+}
+
+/* What must be seen is, though columns are few. */
+static void check_processes_drawn(void)
+{
+    picture_t p = {.view = view, .name = "x", .hertz = 10, .speed = 1, .shown = VIEW_HEAPS};
+    canvas_t c = {.unicode = false};
+
+    CHECK(canvas_resize(&c, 24, 80));
+    picture_draw(&p, &c);
+    CHECK(on_canvas(&c, "Heaps  2  of 2 processes"));
+    CHECK(on_canvas(
+        &c,
+        "heap 64 of 10801      #########...  75% 48.0 MiB of 64.0 MiB  2 wrong  5 ref"));
+    CHECK(on_canvas(
+        &c,
+        "heap 64 of 4194304    #...........  11% 7.0 MiB of 64.0 MiB  2 wrong  5 refu"));
+    CHECK(!on_canvas(&c, "    64 B       3")); /* of the second */
+    press(&p, ACTION_DOWN);
+    canvas_clear(&c);
+    picture_draw(&p, &c);
+    CHECK(on_canvas(&c, "    64 B       3"));
+    canvas_fini(&c);
+}
+
+/* A region is selected; then a heap comes, which stands before it. */
+static void check_selected(void)
+{
+    gpurt_region_state_row_t region = {.region = 1, .bytes = gpurt_pair(4096)};
+    picture_t p = {.view = view, .shown = VIEW_HEAPS};
+
+    put(GPURT_KIND_REGION_STATE, T0, &region, sizeof region);
+    stage_program = 1;
+    region.granule = 512;
+    put(GPURT_KIND_REGION_STATE, T0, &region, sizeof region);
+    heap(64);
+    press(&p, ACTION_LAST);
+    CHECK_EQ(p.heap, 3);
+    put_state(65, T0, MIB, 0);
+    heap(64);
+    press(&p, ACTION_UP);
+    CHECK_EQ(p.heap, 3); /* the first one's region: that of the second is the fifth now */
+    CHECK_EQ(p.heap_told.program, 0);
+    press(&p, ACTION_DOWN);
+    CHECK_EQ(p.heap, 4);
+    CHECK_EQ(p.heap_told.program, 1);
+    press(&p, ACTION_FIRST);
+    CHECK_EQ(p.heap, 0);
+}
+
+/* Those that found no number share one, which is nobody's. */
+static void check_others(void)
+{
+    static char text[32768];
+
+    stage_program = GPLOG_PROGRAM_OTHERS;
+    put_state(64, T0, MIB, 0);
+    heap(64);
+    text_of(heap_plain, text, sizeof text);
+    CHECK_CONTAINS(text, "heap 64    of other processes, 1.0 MiB in ");
+    CHECK(strstr(text, "have no row") == NULL);
+    for (uint32_t i = 0; i < GPURT_MODEL_HEAPS; i++)
+        put_state(100 + i, T0, MIB, 0);
+    heap(64);
+    text_of(heap_plain, text, sizeof text);
+    CHECK_CONTAINS(text, "others     3 records are of some that have no row here\n");
+    text_of(heap_json, text, sizeof text);
+    CHECK_CONTAINS(text, "\"without_row\":3,");
+    CHECK_CONTAINS(text, "{\"heap\":64,\"pid\":null,");
+    stage_end();
+}
+
+static void one_has(uint32_t pid, const char *json)
+{
+    static char text[32768];
+
+    CHECK_EQ(view->heaps.programs, 1);
+    CHECK_EQ(view->heaps.list[0].told.pid, pid);
+    text_of(heap_json, text, sizeof text);
+    CHECK_CONTAINS(text, json);
+    text_of(heap_plain, text, sizeof text);
+    CHECK_CONTAINS(text, "heap 64    40.0 MiB in ");
+    CHECK(strstr(text, "process") == NULL);
+}
+
+/* Of one process nothing is said but in JSON: what it is whose numbers nobody wrote, and a
+ * drain's, though others write into the same log. A second process is told of when it comes. */
+static void check_single(void)
+{
+    gplog_file_t about = {.identity = {.pid = 77}};
+
+    stage_begin(NULL);
+    put_state(64, T0, 40 * MIB, 0);
+    heap(64);
+    one_has(0, "{\"heap\":64,\"pid\":null,");
+    stage_end();
+    stage_begin(&about);
+    put_state(64, T0, 40 * MIB, 0);
+    heap(64);
+    one_has(77, "{\"heap\":64,\"pid\":77,");
+    process(FIRST, "rank");
+    process(SECOND, "rank");
+    CHECK(gpurt_model_view(model, T0 + 2, GPURT_MODEL_REPLAY, view) & 1u << 8);
+    CHECK_EQ(view->heaps.programs, 2);
+    CHECK_EQ(view->heaps.list[0].told.pid, FIRST);
+    CHECK(!(gpurt_model_view(model, T0 + 3, GPURT_MODEL_REPLAY, view) & 1u << 8));
+    gpurt_model_destroy(model);
+    memset(view, 0, sizeof *view);
+    stage_begin(&about);
+    gpurt_model_be_single(model);
+    put_state(64, T0, 40 * MIB, 0);
+    heap(64);
+    one_has(77, "{\"heap\":64,\"pid\":77,");
+    stage_end();
 }
 
 int main(void)
@@ -163,8 +358,12 @@ int main(void)
     view->heaps.rows = 0;
     put_state(64, T0, 40 * MIB, 0);
     check_devices();
-    gpurt_model_destroy(model);
-    gpurt_dictionary_fini(&dictionary);
+    stage_end();
+    check_processes();
+    check_processes_drawn();
+    check_selected();
+    check_others();
+    check_single();
     free(view);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What stands on heaps in the model: what was told last counts, what has ended makes room,
- * rows that are too short are not believed; and on the screen at both sizes. */
+ * rows that are too short are not believed, those of several processes are told apart; and on
+ * the screen at both sizes. */
 #include "heap_text.h"
 #include "model_stage.h"
 #include "picture.h"
@@ -202,6 +203,73 @@ static void check_scroll(void)
     canvas_fini(&c);
 }
 
+/* ---- several processes ----------------------------------------------------------------- */
+
+/* What has the same number in two processes, and stands on heaps of the same number that are not
+ * of the same size. The heap of the second comes first. */
+static void put_process(uint32_t program, uint64_t heap_bytes, uint64_t more)
+{
+    gpurt_heap_state_row_t heap = {.heap = 64, .bytes = gpurt_pair(heap_bytes)};
+    gpurt_arena_state_row_t arenas = {
+        .source = 1, .heap = 64, .bytes = gpurt_pair(16 * KIB), .arenas = (uint32_t)more};
+    gpurt_reclaim_state_row_t table = {.table = 129,
+                                       .flags = GPURT_RECLAIM_HAZARDS,
+                                       .heap = 64,
+                                       .room = 100,
+                                       .open = 25,
+                                       .live = gpurt_pair(10 + more)};
+
+    stage_program = program;
+    put(GPURT_KIND_HEAP_STATE, T0, &heap, sizeof heap);
+    put_region(1, T0, 256 * KIB * more, 2);
+    put(GPURT_KIND_ARENA_STATE, T0, &arenas, sizeof arenas);
+    put(GPURT_KIND_RECLAIM_STATE, T0, &table, sizeof table);
+}
+
+static void check_processes(void)
+{
+    static char text[65536];
+    FILE *out = fmemopen(text, sizeof text, "w");
+    canvas_t c = {.unicode = false};
+
+    process(10801, "a");
+    process(10802, "b");
+    put_process(1, 64 * KIB, 2);
+    put_process(0, 32 * KIB, 1);
+    look();
+    CHECK_EQ(view->heaps.count, 2);
+    CHECK_EQ(view->heaps.region_count, 2);
+    CHECK_EQ(view->heaps.arena_count, 2);
+    CHECK_EQ(view->heaps.reclaim_count, 2);
+    CHECK_EQ(view->heaps.regions[1].used, 256 * KIB);
+    CHECK(out != NULL);
+    heap_plain(out, &view->heaps);
+    heap_json(out, &view->heaps);
+    fclose(out);
+    CHECK_CONTAINS(text, "region 1   of process 10802, mesh \"a\": 512.0 KiB of");
+    CHECK_CONTAINS(text, "region 1   of process 10801, mesh \"a\": 256.0 KiB of");
+    CHECK_CONTAINS(text,
+                   "arenas 1   of process 10802, 16.0 KiB of heap 64 in 0 pieces of 2");
+    CHECK_CONTAINS(text,
+                   "arenas 1   of process 10801, 16.0 KiB of heap 64 in 0 pieces of 1");
+    CHECK_CONTAINS(text, "hazards 129 of process 10802, 12 objects wait");
+    CHECK_CONTAINS(text, "hazards 129 of process 10801, 11 objects wait");
+    CHECK_CONTAINS(text, "{\"region\":1,\"pid\":10802,\"device\":0,");
+    CHECK_CONTAINS(text, "{\"region\":1,\"pid\":10801,\"device\":0,");
+    CHECK_CONTAINS(text, "{\"source\":1,\"pid\":10801,\"device\":0,");
+    CHECK_CONTAINS(text, "{\"table\":129,\"pid\":10801,\"device\":0,");
+    CHECK(canvas_resize(&c, 36, 120));
+    draw(&c, 0);
+    CHECK(on_canvas(&c, "heap 64 of 10802 "));
+    CHECK(on_canvas(&c, "region 1 of 10802     ######......  50% mesh \"a\" 512.0 KiB of"));
+    CHECK(on_canvas(&c, "region 1 of 10801     ###.........  25% mesh \"a\" 256.0 KiB of"));
+    CHECK(on_canvas(&c, "arenas 1 of 10802     ###.........  25% 16.0 KiB of heap 64"));
+    CHECK(on_canvas(&c, "arenas 1 of 10801     ######......  50% 16.0 KiB of heap 64"));
+    CHECK(on_canvas(&c, "hazards 129 of 10802  ###.........  25% 12 objects wait of heap"));
+    CHECK(on_canvas(&c, "hazards 129 of 10801  ###.........  25% 11 objects wait of heap"));
+    canvas_fini(&c);
+}
+
 int main(void)
 {
     setlocale(LC_ALL, "C.UTF-8");
@@ -213,6 +281,11 @@ int main(void)
     check_screen(36, 120);
     check_crowd();
     check_scroll();
+    gpurt_model_destroy(model);
+    gpurt_dictionary_fini(&dictionary);
+    memset(view, 0, sizeof *view);
+    CHECK_EQ(gpurt_model_create(&dictionary, NULL, &model, &err), GPURT_OK);
+    check_processes();
     gpurt_model_destroy(model);
     gpurt_dictionary_fini(&dictionary);
     free(view);
