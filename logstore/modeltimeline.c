@@ -5,28 +5,43 @@
 
 #define TIME_MOST (1ull << 62) /* the year 2116; sums of two do not wrap */
 
+static uint32_t lane_add(gpurt_timeline_t *t, const gpurt_timeline_lane_t *lane)
+{
+    if (t->lane_count == GPURT_TIMELINE_LANES)
+        return GPURT_TIMELINE_OTHER;
+    t->lanes[t->lane_count] = *lane;
+    return (uint32_t)t->lane_count++;
+}
+
+/* Waits of a process are in one lane, whatever they are for. */
+static uint32_t wait_lane_of(gpurt_timeline_t *t, uint32_t program)
+{
+    gpurt_timeline_lane_t new = {.kind = GPURT_TIMELINE_WAITS, .program = program};
+
+    for (uint32_t i = 0; i < t->lane_count; i++)
+        if (t->lanes[i].kind == GPURT_TIMELINE_WAITS && t->lanes[i].program == program)
+            return i;
+    return lane_add(t, &new);
+}
+
 static uint32_t lane_of(gpurt_timeline_t *t, const gpurt_span_t *s)
 {
-    gpurt_timeline_lane_t want = {.kind = GPURT_TIMELINE_WAITS, .program = s->program};
+    gpurt_timeline_lane_t new = {.kind = GPURT_TIMELINE_STREAM};
 
-    if (gpurt_span_on_stream(s))
-        want = (gpurt_timeline_lane_t){.kind = GPURT_TIMELINE_STREAM,
-                                       .program = s->program,
-                                       .device = s->device,
-                                       .context = s->context,
-                                       .stream = s->stream};
+    if (!gpurt_span_on_stream(s))
+        return wait_lane_of(t, s->program);
     for (uint32_t i = 0; i < t->lane_count; i++) {
         const gpurt_timeline_lane_t *l = &t->lanes[i];
 
-        if (l->kind == want.kind && l->device == want.device &&
-            l->context == want.context && l->stream == want.stream &&
-            l->program == want.program)
+        if (l->stream == s->stream && l->program == s->program && l->device == s->device &&
+            l->context == s->context && l->kind == GPURT_TIMELINE_STREAM)
             return i;
     }
-    if (t->lane_count == GPURT_TIMELINE_LANES)
-        return GPURT_TIMELINE_OTHER;
-    t->lanes[t->lane_count] = want;
-    return (uint32_t)t->lane_count++;
+    new.device = s->device;
+    new.context = s->context;
+    new.stream = s->stream;
+    new.program = s->program;
+    return lane_add(t, &new);
 }
 
 /* Bins that come into being are empty, whatever stood in their places. */

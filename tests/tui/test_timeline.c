@@ -20,7 +20,7 @@ static void put_of(uint32_t program, uint32_t kind, uint32_t stream, uint64_t at
                       .ns = ns,
                       .stream = stream,
                       .context = 1,
-                      .program = program};
+                      .program = (uint8_t)program};
 
     gpurt_timeline_put(t, &s, kind == GPURT_KIND_KERNEL ? 0 : GPURT_TIMELINE_NAMELESS);
 }
