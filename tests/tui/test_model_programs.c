@@ -292,6 +292,12 @@ static void check_occupancy(uint32_t name)
     look_at(view, false);
     CHECK_EQ(kernel("gemm")->occupancy, 7500);
     step_count = 0;
+    put_device(0, 0, 0, 0); /* which GPU it is is not known, but what it holds */
+    put_device(1, 0, 0, 1);
+    put_kernel(1, name, 6);
+    look_at(view, false);
+    CHECK_EQ(kernel("gemm")->occupancy, 10000);
+    step_count = 0;
 }
 
 static void check_graphs(void)
@@ -307,18 +313,20 @@ static void check_graphs(void)
 
     put_graph(0, 3, 10, 5);
     put_graph(0, 3, 30, 5);
+    put_graph(0, 4, 0, 5);
     put_graph(1, 3, 700, 9);
     CHECK_EQ(gpurt_model_create(&dictionary, NULL, &m, &err), GPURT_OK);
     memset(view, 0, sizeof *view);
     gpurt_model_put(m, &steps[0].row);
     gpurt_model_put(m, &steps[1].row);
+    gpurt_model_put(m, &steps[2].row);
     gpurt_model_view(m, T0, GPURT_MODEL_REPLAY, view);
     CHECK_EQ(kernel("graph 3 (5 nodes)")->count, 2); /* nobody else has any */
-    gpurt_model_put(m, &steps[2].row);
+    gpurt_model_put(m, &steps[3].row);
     gpurt_model_view(m, T0, GPURT_MODEL_REPLAY, view);
     CHECK_EQ(kernel("graph 3 (5 nodes) of 101")->total_ns, 40);
     CHECK_EQ(kernel("graph 3 (9 nodes) of 102")->total_ns, 700);
-    CHECK_EQ(view->activity.graphs.count, 3);
+    CHECK_EQ(view->activity.graphs.count, 4);
     gpurt_model_destroy(m);
     CHECK(out != NULL);
     activity_json(out, &view->activity);

@@ -254,6 +254,33 @@ static void check_picture_of_two(void)
     canvas_fini(&c);
 }
 
+/* What is further back than spans: each GPU's own sums say why it did nothing. */
+static void check_reasons_of_two(void)
+{
+    picture_t p = {.view = view, .name = "x", .hertz = 10, .speed = 1, .shown = VIEW_GPU};
+    gpurt_activity_busy_t told = {gpurt_pair(4000 * MS), {0}, {0},
+                                  gpurt_pair(4000 * MS), {0}, {0}};
+    gpurt_activity_busy_t slow = {gpurt_pair(4000 * MS), {0}, {0}, {0},
+                                  gpurt_pair(4000 * MS), {0}};
+    canvas_t c = {.unicode = false};
+
+    scene_put();
+    for (uint64_t i = 0; i < GPURT_TIMELINE_SPANS; i++)
+        put_of(i % 2, GPURT_KIND_KERNEL, 7, T0 + 10000 * MS + i * MS, MS / 2);
+    t->lanes[3].gpu = t->ring_gpu[1] = 1;
+    gpurt_timeline_put_busy(t, 0, T0 + 6000 * MS, &told);
+    gpurt_timeline_put_busy(t, 1, T0 + 6000 * MS, &slow);
+    view->numbers.time_ns = T0 + 12048 * MS;
+    p.streams_zoom = 15; /* 5 s */
+    CHECK(canvas_resize(&c, 30, 129));
+    picture_draw(&p, &c);
+    CHECK_MSG(strncmp(row_of(&c, "GPU 0") + 8, "wwwwwwwwww", 10) == 0, "%s",
+              row_of(&c, "GPU 0"));
+    CHECK_MSG(strncmp(row_of(&c, "GPU 1") + 8, "llllllllll", 10) == 0, "%s",
+              row_of(&c, "GPU 1"));
+    canvas_fini(&c);
+}
+
 static void check_keys(void)
 {
     const view_class_t *v = picture_view(VIEW_GPU);
@@ -354,6 +381,7 @@ int main(void)
     check_short_way();
     check_picture();
     check_picture_of_two();
+    check_reasons_of_two();
     check_keys();
     check_torn();
     free(view);
