@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # test_ranks.sh FOLDER-OF-PROGRAMS FOLDER-OF-TESTS: two processes that are recorded at once into one log, each with its
 # device 0, context 1, stream 7 and graph 3: as a launcher starts them that gives each a GPU of its own, or one to both.
+# shellcheck disable=SC2016 # jq and the inner shell have variables of their own
 set -euo pipefail
 bin=$1 tests=$2
 dir=$(mktemp -d)
@@ -24,7 +25,6 @@ fail() { echo "FAIL: $*" >&2; exit 1; }
 ranks() {
     rm -f run.gplog go.* out.*
     mkfifo go.0 go.1
-    # shellcheck disable=SC2016
     "$bin/gpurt-record" -q -o run.gplog -- bash -c '
         FAKE_VISIBLE=$0 "$APP" rank 10 even <go.0 >out.0 & even=$!
         FAKE_VISIBLE=$1 "$APP" rank 20 odd <go.1 >out.1 & odd=$!
