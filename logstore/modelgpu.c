@@ -10,22 +10,23 @@
 
 /* ---- rows ---------------------------------------------------------------------------- */
 
-/* Returns: NULL: there is no room for it, or who shares a number with others has it. */
-static model_device_t *device_of(model_devices_t *d, uint32_t program, uint32_t number)
+/* Returns: which of the list; MODEL_DEVICES: there is no room for it, or who shares a number
+ * with others has it. */
+static uint32_t device_of(model_devices_t *d, uint32_t program, uint32_t number)
 {
     uint8_t *of;
 
     if (program >= MODEL_PROGRAMS || number >= GPURT_MODEL_DEVICES)
-        return NULL;
+        return MODEL_DEVICES;
     of = &d->of[program][number];
     if (*of == 0) {
         if (d->count == MODEL_DEVICES)
-            return NULL;
+            return MODEL_DEVICES;
         d->list[d->count].program = (uint8_t)program;
         d->list[d->count].number = (uint8_t)number;
         *of = (uint8_t)++d->count;
     }
-    return &d->list[*of - 1];
+    return *of - 1u;
 }
 
 /* Its ring of the timeline: those that come when all are taken are in the sums alone. */
@@ -82,15 +83,15 @@ static void put_environment(gpurt_model_gpu_t *gpu, uint64_t time_ns,
 
 void model_device_put(model_activity_t *a, const gpurt_row_t *row, const void *words)
 {
-    model_device_t *d = device_of(&a->devices, row->program, row->block);
+    uint32_t at = device_of(&a->devices, row->program, row->block);
+    model_device_t *d = &a->devices.list[at];
 
-    if (row->kind == GPURT_KIND_DEVICE) {
-        if (d)
-            memcpy(&d->limits, words, sizeof d->limits);
+    if (at == MODEL_DEVICES) {
+        a->devices.left_out += row->kind != GPURT_KIND_DEVICE;
         return;
     }
-    if (!d) {
-        a->devices.left_out++;
+    if (row->kind == GPURT_KIND_DEVICE) {
+        memcpy(&d->limits, words, sizeof d->limits);
         return;
     }
     d->records++;
