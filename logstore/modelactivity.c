@@ -153,6 +153,15 @@ static void span_add(gpurt_model_span_t *s, gpurt_pair_t ns)
     s->ns += value == GPURT_ACTIVITY_NO_TIME ? 0 : value;
 }
 
+static void collector_put(model_collector_t *c, uint64_t time_ns,
+                          const gpurt_activity_collector_t *row)
+{
+    if (time_ns < c->time_ns)
+        return;
+    c->time_ns = time_ns;
+    c->sums = *row;
+}
+
 static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *words)
 {
     switch (row->kind) {
@@ -182,10 +191,7 @@ static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *wo
         a->launches++;
         break;
     case GPURT_KIND_COLLECTOR:
-        if (row->time_ns >= a->collector_ns) {
-            a->collector_ns = row->time_ns;
-            memcpy(&a->collector, words, sizeof a->collector);
-        }
+        collector_put(&a->collectors[row->program], row->time_ns, words);
         break;
     default:
         break;
@@ -422,6 +428,27 @@ static void kernels_view(const gpurt_model_t *m, const model_places_t *places,
     }
 }
 
+/* Sums of all, and the state of the one that spoke last. */
+static void collectors_view(const gpurt_model_t *m, gpurt_model_activity_t *v)
+{
+    uint64_t last_ns = 1;
+
+    v->bad = v->dropped = v->starved = v->unknown = v->samples_left_out = 0;
+    for (uint32_t i = 0; i <= GPLOG_PROGRAM_OTHERS; i++) {
+        const model_collector_t *c = &m->activity.collectors[i];
+
+        v->bad += gpurt_pair_value(c->sums.bad);
+        v->dropped += gpurt_pair_value(c->sums.dropped);
+        v->starved += c->sums.starved;
+        v->unknown += c->sums.unknown;
+        v->samples_left_out += c->sums.samples;
+        if (c->time_ns >= last_ns) {
+            last_ns = c->time_ns;
+            name_view(m, c->sums.state, v->state, sizeof v->state);
+        }
+    }
+}
+
 bool model_activity_view(const gpurt_model_t *m, gpurt_modelview_t *view)
 {
     const model_activity_t *a = &m->activity;
@@ -447,13 +474,7 @@ bool model_activity_view(const gpurt_model_t *m, gpurt_modelview_t *view)
     v->pools = a->pools;
     v->ranges = a->ranges;
     v->launches = a->launches;
-    v->bad = gpurt_pair_value(a->collector.bad);
-    v->dropped = gpurt_pair_value(a->collector.dropped);
-    v->starved = a->collector.starved;
-    v->unknown = a->collector.unknown;
-    v->samples_left_out = a->collector.samples;
-    if (a->collector_ns)
-        name_view(m, a->collector.state, v->state, sizeof v->state);
+    collectors_view(m, v);
     kernels_view(m, &places, v);
     return true;
 }

@@ -105,6 +105,12 @@ typedef struct model_places {
     const model_device_t *known[GPURT_MODEL_DEVICES]; /* one that tells its limits */
 } model_places_t;
 
+/* What the collector of a process says of itself: sums since it began. */
+typedef struct model_collector {
+    uint64_t time_ns; /* of its last record; 0: none */
+    gpurt_activity_collector_t sums;
+} model_collector_t;
+
 /* modelactivity.c: what GPUs did. Sums stand in the shape of the view. */
 typedef struct model_activity {
     model_devices_t devices;
@@ -113,8 +119,7 @@ typedef struct model_activity {
     gpurt_model_span_t waits, graphs, calls, overheads;
     gpurt_timeline_t timeline;
     uint64_t rows, memory, pools, ranges, launches;
-    uint64_t collector_ns; /* of the last record of each */
-    gpurt_activity_collector_t collector;
+    model_collector_t collectors[GPLOG_PROGRAM_OTHERS + 1];
     uint32_t kernel_count, graph_rows; /* graph_rows: of kernel_count */
     uint16_t kernel_hash[KERNEL_HASH]; /* index + 1, 0 empty */
     model_kernel_t kernels[GPURT_MODEL_KERNEL_ROWS];

@@ -336,6 +336,27 @@ static void check_graphs(void)
     step_count = 0;
 }
 
+/* Each collector counts for itself; the last word is that of the one that spoke last. */
+static void check_collectors(uint32_t state)
+{
+    gpurt_activity_collector_t c = {
+        state, gpurt_pair(100), gpurt_pair(1), gpurt_pair(20), 300, 4000, 50000};
+
+    step_put(0, 0, GPURT_KIND_COLLECTOR, T0 + 2, &c, sizeof c);
+    c.state = 0;
+    c.bad = gpurt_pair(2);
+    step_put(1, 0, GPURT_KIND_COLLECTOR, T0, &c, sizeof c);
+    c.dropped = gpurt_pair(30);
+    step_put(1, 0, GPURT_KIND_COLLECTOR, T0 + 1, &c, sizeof c);
+    look();
+    CHECK_EQ(view->activity.bad, 3);
+    CHECK_EQ(view->activity.dropped, 50);
+    CHECK_EQ(view->activity.starved, 600);
+    CHECK_EQ(view->activity.unknown, 8000);
+    CHECK_EQ(view->activity.samples_left_out, 100000);
+    CHECK_STR(view->activity.state, "gemm");
+}
+
 /* ---- as it is shown ------------------------------------------------------------------ */
 
 static void check_texts(void)
@@ -391,6 +412,7 @@ int main(void)
     check_full();
     check_occupancy(name);
     check_graphs();
+    check_collectors(name);
     check_texts();
     free(view);
     free(other);
