@@ -27,6 +27,7 @@ typedef struct driver {
     DRIVER_ENTRY(cuDeviceGetCount);
     DRIVER_ENTRY(cuDeviceGet);
     DRIVER_ENTRY(cuDeviceGetAttribute);
+    __typeof__(cuDeviceGetUuid) *uuid; /* NULL: an older driver */
 } driver_t;
 
 static bool entry_find(void *library, const char *name, void *to)
@@ -41,12 +42,14 @@ static bool driver_find(driver_t *d)
 {
     void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
 
+    if (cuda) /* the second tells parts of a GPU apart */
+        entry_find(cuda, "cuDeviceGetUuid_v2", &d->uuid);
     return cuda && entry_find(cuda, "cuDeviceGetCount", &d->cuDeviceGetCount) &&
            entry_find(cuda, "cuDeviceGet", &d->cuDeviceGet) &&
            entry_find(cuda, "cuDeviceGetAttribute", &d->cuDeviceGetAttribute);
 }
 
-/* Of one that does not tell all of it nothing is said. */
+/* Of one that does not tell all that it holds nothing is said. */
 static void device_read(const driver_t *d, int index)
 {
     static const struct {
@@ -74,6 +77,7 @@ static void device_read(const driver_t *d, int index)
     };
     gpurt_activity_device_t out = {0};
     CUdevice device;
+    CUuuid uuid;
     int value;
 
     if (d->cuDeviceGet(&device, index) != CUDA_SUCCESS)
@@ -83,6 +87,8 @@ static void device_read(const driver_t *d, int index)
             return;
         memcpy((char *)&out + rows[i].offset, &value, sizeof value);
     }
+    if (d->uuid && d->uuid(&uuid, device) == CUDA_SUCCESS)
+        memcpy(out.uuid, &uuid, sizeof out.uuid);
     capacity.devices[index] = out;
 }
 

@@ -60,20 +60,22 @@ static struct {
 static bool devices_of_cuda(int (*by_uuid)(const char *, void **))
 {
     void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-    int (*count_get)(int *), (*uuid_get)(unsigned char[16], int);
+    int (*count_get)(int *), (*get)(int *, int), (*uuid_get)(unsigned char[16], int);
     int count = 0;
 
     if (!cuda)
         return false;
     FIND(cuda, count_get, "cuDeviceGetCount");
+    FIND(cuda, get, "cuDeviceGet");
     FIND(cuda, uuid_get, "cuDeviceGetUuid");
-    if (!count_get || !uuid_get || !by_uuid || count_get(&count) != 0)
+    if (!count_get || !get || !uuid_get || !by_uuid || count_get(&count) != 0)
         return false;
     for (int i = 0; i < count && i < DEVICES; i++) {
         unsigned char u[16];
         char name[48];
+        int device;
 
-        if (uuid_get(u, i) != 0)
+        if (get(&device, i) != 0 || uuid_get(u, device) != 0)
             return false;
         snprintf(name, sizeof name,
                  "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",

@@ -5,14 +5,18 @@
 #include "modelpart.h"
 #include "occupancy.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- kernels ------------------------------------------------------------------------- */
 
-/* The row of a kernel, by its name, or of a graph, by its number: which of `kernels`. */
-static inline uint32_t row_of(model_activity_t *a, uint32_t kind, uint32_t key)
+/* The row of a kernel, by its name, or of a graph, by its number and whose that is: which of
+ * `kernels`. */
+static inline uint32_t row_of(model_activity_t *a, uint32_t kind, uint64_t key)
 {
-    uint32_t at = (key ^ kind << 24) * 0x9e3779b1u >> 22;
+    uint32_t at =
+        ((uint32_t)key ^ (uint32_t)(key >> 32) << 16 ^ kind << 24) * 0x9e3779b1u >> 22;
     bool graph = kind == GPURT_KIND_GRAPH;
     model_kernel_t *k;
 
@@ -96,8 +100,8 @@ static void put_time(model_kernel_t *k, uint64_t ns)
     k->count++;
 }
 
-static inline void put_shape(model_kernel_t *k, uint32_t device,
-                             const gpurt_activity_kernel_t *row)
+static inline void put_shape(model_kernel_t *k, const gpurt_row_t *row,
+                             const gpurt_activity_kernel_t *words)
 {
     enum {
         SHAPE_BYTES = offsetof(gpurt_activity_kernel_t, stream) -
@@ -108,8 +112,9 @@ static inline void put_shape(model_kernel_t *k, uint32_t device,
                             SHAPE_BYTES,
                         "the same fields");
 
-    memcpy(k->grid, row->grid, SHAPE_BYTES);
-    k->device = device;
+    memcpy(k->grid, words->grid, SHAPE_BYTES);
+    k->device = row->block;
+    k->program = row->program;
 }
 
 static void put_graph(model_kernel_t *k, const gpurt_activity_graph_t *row)
@@ -148,40 +153,13 @@ static void span_add(gpurt_model_span_t *s, gpurt_pair_t ns)
     s->ns += value == GPURT_ACTIVITY_NO_TIME ? 0 : value;
 }
 
-static void put_busy(model_activity_t *a, uint32_t device, uint64_t time_ns,
-                     const gpurt_activity_busy_t *row)
+static void collector_put(model_collector_t *c, uint64_t time_ns,
+                          const gpurt_activity_collector_t *row)
 {
-    gpurt_model_busy_t now = {
-        gpurt_pair_value(row->ns),        gpurt_pair_value(row->kernels),
-        gpurt_pair_value(row->copying),   gpurt_pair_value(row->waiting),
-        gpurt_pair_value(row->launching), gpurt_pair_value(row->idle)};
-    gpurt_model_gpu_t *gpu = &a->gpus[device];
-
-    gpurt_timeline_put_busy(&a->timeline, device, time_ns, row);
-    gpu->busy.ns += now.ns;
-    gpu->busy.kernels += now.kernels;
-    gpu->busy.copying += now.copying;
-    gpu->busy.waiting += now.waiting;
-    gpu->busy.launching += now.launching;
-    gpu->busy.idle += now.idle;
-    if (time_ns + now.ns >= gpu->recent_ns) {
-        gpu->recent = now;
-        gpu->recent_ns = time_ns + now.ns;
-    }
-}
-
-static void put_sample(model_activity_t *a, uint32_t device, uint64_t time_ns,
-                       const gpurt_activity_sample_t *row)
-{
-    gpurt_model_gpu_t *gpu = &a->gpus[device];
-
-    gpu->samples++;
-    for (uint32_t i = 0; i < GPURT_SAMPLE_MEASURES; i++)
-        if (row->percent[i] >= 0) {
-            gpu->measures[i].count++;
-            gpu->measures[i].sum += (uint32_t)row->percent[i];
-        }
-    gpurt_timeline_put_sample(&a->timeline, device, time_ns, row);
+    if (time_ns < c->time_ns)
+        return;
+    c->time_ns = time_ns;
+    c->sums = *row;
 }
 
 static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *words)
@@ -213,10 +191,7 @@ static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *wo
         a->launches++;
         break;
     case GPURT_KIND_COLLECTOR:
-        if (row->time_ns >= a->collector_ns) {
-            a->collector_ns = row->time_ns;
-            memcpy(&a->collector, words, sizeof a->collector);
-        }
+        collector_put(&a->collectors[row->program], row->time_ns, words);
         break;
     default:
         break;
@@ -230,7 +205,6 @@ static const model_kernel_t *put_device(model_activity_t *a, const gpurt_row_t *
     const gpurt_activity_copy_t *copy = words;
     const gpurt_activity_fill_t *fill = words;
     const gpurt_activity_graph_t *graph = words;
-    uint32_t device = row->block;
     model_kernel_t *kernel = NULL;
 
     switch (row->kind) {
@@ -239,7 +213,7 @@ static const model_kernel_t *put_device(model_activity_t *a, const gpurt_row_t *
     case GPURT_KIND_DEVICE_NODE:
         kernel = &a->kernels[row_of(a, GPURT_KIND_KERNEL,
                                     ((const gpurt_activity_kernel_t *)words)->name)];
-        put_shape(kernel, device, words);
+        put_shape(kernel, row, words);
         put_time(kernel, gpurt_pair_value(((const gpurt_activity_kernel_t *)words)->ns));
         break;
     case GPURT_KIND_COPY:
@@ -253,27 +227,15 @@ static const model_kernel_t *put_device(model_activity_t *a, const gpurt_row_t *
     case GPURT_KIND_GRAPH:
     case GPURT_KIND_DEVICE_GRAPH: /* begins as any */
         span_add(&a->graphs, graph->ns);
-        kernel = &a->kernels[row_of(a, GPURT_KIND_GRAPH, graph->graph)];
+        kernel = &a->kernels[row_of(a, GPURT_KIND_GRAPH,
+                                    (uint64_t)row->program << 32 | graph->graph)];
         put_graph(kernel, graph);
         break;
     case GPURT_KIND_BUSY:
-        if (device < GPURT_MODEL_DEVICES)
-            put_busy(a, device, row->time_ns, words);
-        break;
     case GPURT_KIND_SAMPLE:
-        if (device < GPURT_MODEL_DEVICES)
-            put_sample(a, device, row->time_ns, words);
-        break;
     case GPURT_KIND_DEVICE:
-        if (device < GPURT_MODEL_DEVICES)
-            memcpy(&a->devices[device], words, sizeof a->devices[device]);
-        break;
     case GPURT_KIND_ENVIRONMENT:
-        if (device < GPURT_MODEL_DEVICES &&
-            row->time_ns >= a->gpus[device].environment_ns) {
-            a->gpus[device].environment_ns = row->time_ns;
-            memcpy(&a->gpus[device].environment, words, sizeof a->gpus[device].environment);
-        }
+        model_device_put(a, row, words);
         break;
     default:
         put_host(a, row, words);
@@ -331,7 +293,7 @@ static inline bool put_near(model_activity_t *a, gpurt_timeline_run_t *run,
     if (!gpurt_timeline_more(&a->timeline, run, row, words, kernel))
         return false;
     a->rows++;
-    put_shape(&a->kernels[kernel], row->block, words);
+    put_shape(&a->kernels[kernel], row, words);
     put_known_time(&a->kernels[kernel], gpurt_pair_value(words->ns));
     return true;
 }
@@ -371,29 +333,63 @@ static void name_view(const gpurt_model_t *m, uint32_t id, char *to, size_t room
 
 static void graph_view(const model_kernel_t *from, gpurt_model_kernel_t *to)
 {
-    to->graph = from->key;
+    size_t used;
+
+    to->graph = (uint32_t)from->key;
     to->nodes = from->nodes;
-    gpurt_span_graph_name(to->name, from->key, from->nodes);
+    gpurt_span_graph_name(to->name, to->graph, from->nodes);
+    used = strlen(to->name);
+    if (to->pid)
+        snprintf(to->name + used, sizeof to->name - used, " of %" PRIu32, to->pid);
 }
 
 /* Limits may come after the kernels. */
-static uint32_t occupancy_of(const model_activity_t *a, const model_kernel_t *k)
+static uint32_t occupancy_of(const model_activity_t *a, const model_places_t *places,
+                             const model_kernel_t *k)
 {
-    if (k->kind != GPURT_KIND_KERNEL || k->device >= GPURT_MODEL_DEVICES)
+    const gpurt_activity_device_t *limits =
+        model_limits_of(&a->devices, places, k->program, k->device);
+
+    if (k->kind != GPURT_KIND_KERNEL || !limits)
         return 0;
-    return gpurt_occupancy(&a->devices[k->device],
-                           (uint64_t)k->block[0] * k->block[1] * k->block[2], k->registers,
-                           k->shared_bytes);
+    return gpurt_occupancy(limits, (uint64_t)k->block[0] * k->block[1] * k->block[2],
+                           k->registers, k->shared_bytes);
 }
 
-static void kernel_view(const gpurt_model_t *m, uint32_t index, gpurt_model_kernel_t *to)
+static bool is_graph(const model_kernel_t *k)
+{
+    return k->kind == GPURT_KIND_GRAPH;
+}
+
+/* Whether the table has graphs of several processes: then each says whose it is. */
+static bool graphs_mixed(const model_activity_t *a)
+{
+    const model_kernel_t *first = NULL;
+
+    for (uint32_t i = 0; i < a->kernel_count; i++) {
+        const model_kernel_t *k = &a->kernels[i];
+
+        if (!is_graph(k))
+            continue;
+        if (first && first->key >> 32 != k->key >> 32)
+            return true;
+        first = first ? first : k;
+    }
+    return false;
+}
+
+/* mixed: graphs are. */
+static void kernel_view(const gpurt_model_t *m, uint32_t index, bool mixed,
+                        gpurt_model_kernel_t *to)
 {
     const model_kernel_t *from = &m->activity.kernels[index];
+    uint32_t pid =
+        mixed && is_graph(from) ? model_pid_of(m, (uint32_t)(from->key >> 32)) : 0;
 
-    to->occupancy = occupancy_of(&m->activity, from);
-    if (from->count == to->count && from->untimed == to->untimed)
+    if (from->count == to->count && from->untimed == to->untimed && pid == to->pid)
         return;
     to->kind = from->kind;
+    to->pid = pid;
     if (index == GPURT_MODEL_OTHER_KERNELS) {
         to->kind = GPURT_KIND_KERNEL;
         model_text_begin(to->name, sizeof to->name, "(all others)", 12);
@@ -417,16 +413,56 @@ static void kernel_view(const gpurt_model_t *m, uint32_t index, gpurt_model_kern
     memcpy(to->block, from->block, sizeof to->block);
 }
 
-bool model_activity_view(const gpurt_model_t *m, gpurt_model_activity_t *v)
+static void kernels_view(const gpurt_model_t *m, const model_places_t *places,
+                         gpurt_model_activity_t *v)
 {
     const model_activity_t *a = &m->activity;
+    bool mixed = graphs_mixed(a);
+
+    v->kernel_count = a->kernel_count;
+    for (uint32_t i = 0; i < GPURT_MODEL_KERNEL_ROWS; i++) {
+        if (i >= a->kernel_count && i < GPURT_MODEL_KERNELS)
+            continue;
+        v->kernels[i].occupancy = occupancy_of(a, places, &a->kernels[i]);
+        kernel_view(m, i, mixed, &v->kernels[i]);
+    }
+}
+
+/* Sums of all, and the state of the one that spoke last. */
+static void collectors_view(const gpurt_model_t *m, gpurt_model_activity_t *v)
+{
+    uint64_t last_ns = 1;
+
+    v->bad = v->dropped = v->starved = v->unknown = v->samples_left_out = 0;
+    for (uint32_t i = 0; i <= GPLOG_PROGRAM_OTHERS; i++) {
+        const model_collector_t *c = &m->activity.collectors[i];
+
+        v->bad += gpurt_pair_value(c->sums.bad);
+        v->dropped += gpurt_pair_value(c->sums.dropped);
+        v->starved += c->sums.starved;
+        v->unknown += c->sums.unknown;
+        v->samples_left_out += c->sums.samples;
+        if (c->time_ns >= last_ns) {
+            last_ns = c->time_ns;
+            name_view(m, c->sums.state, v->state, sizeof v->state);
+        }
+    }
+}
+
+bool model_activity_view(const gpurt_model_t *m, gpurt_modelview_t *view)
+{
+    const model_activity_t *a = &m->activity;
+    gpurt_model_activity_t *v = &view->activity;
+    model_places_t places;
 
     if (v->rows == a->rows)
         return false;
     if (v->rows > a->rows) /* a replay that stepped back: names stand in other places */
         memset(v, 0, sizeof *v);
     v->rows = a->rows;
-    memcpy(v->gpus, a->gpus, sizeof v->gpus);
+    model_places_find(&a->devices, &places);
+    model_gpus_view(m, &places, v);
+    model_timeline_view(m, &places, &view->timeline);
     memcpy(v->copies, a->copies, sizeof v->copies);
     memcpy(v->managed, a->managed, sizeof v->managed);
     v->fills = a->fills;
@@ -438,17 +474,7 @@ bool model_activity_view(const gpurt_model_t *m, gpurt_model_activity_t *v)
     v->pools = a->pools;
     v->ranges = a->ranges;
     v->launches = a->launches;
-    v->bad = gpurt_pair_value(a->collector.bad);
-    v->dropped = gpurt_pair_value(a->collector.dropped);
-    v->starved = a->collector.starved;
-    v->unknown = a->collector.unknown;
-    v->samples_left_out = a->collector.samples;
-    if (a->collector_ns)
-        name_view(m, a->collector.state, v->state, sizeof v->state);
-    v->kernel_count = a->kernel_count;
-    for (uint32_t i = 0; i < a->kernel_count; i++)
-        kernel_view(m, i, &v->kernels[i]);
-    for (uint32_t i = GPURT_MODEL_KERNELS; i < GPURT_MODEL_KERNEL_ROWS; i++)
-        kernel_view(m, i, &v->kernels[i]);
+    collectors_view(m, v);
+    kernels_view(m, &places, v);
     return true;
 }

@@ -16,6 +16,8 @@ enum {
     SITE_HASH = 2048,
     SITE_OTHER = GPURT_MODEL_SITES,
     KERNEL_HASH = 1024,
+    MODEL_PROGRAMS = GPLOG_PROGRAM_OTHERS,
+    MODEL_DEVICES = 128,                                    /* 16 processes that see 8 */
     SPREAD_STEPS = 8,                                       /* buckets to a doubling */
     SPREAD_BUCKETS = SPREAD_STEPS + (40 - 3) * SPREAD_STEPS /* up to 2^40 ns, 18 minutes */
 };
@@ -69,26 +71,55 @@ typedef struct model_keep {
 } model_keep_t;
 
 typedef struct model_kernel {
-    uint32_t kind;   /* GPURT_KIND_KERNEL or GPURT_KIND_GRAPH */
-    uint32_t key;    /* id of its name in the dictionary; a graph's number */
-    uint32_t nodes;  /* of a graph */
-    uint32_t device; /* that the last one ran on */
+    uint64_t key;   /* id of its name in the dictionary; a graph's program << 32 | number */
+    uint32_t kind;  /* GPURT_KIND_KERNEL or GPURT_KIND_GRAPH */
+    uint32_t nodes; /* of a graph */
+    uint32_t device;                                     /* that the last one ran on, */
+    uint32_t program;                                    /* in this process */
     uint32_t grid[3], block[3], registers, shared_bytes; /* as in a row: copied at once */
     uint64_t count, untimed, total_ns, min_ns, max_ns;
     uint32_t spread[SPREAD_BUCKETS]; /* durations, by size */
 } model_kernel_t;
 
+/* modelgpu.c: a device as one process numbers it. Which of them are one GPU, and where that
+ * stands, is found when somebody looks: a process may tell of a device before it says which
+ * GPU it is. */
+typedef struct model_device {
+    uint8_t program, number;
+    uint8_t ring;     /* + 1, of the timeline; 0: none */
+    uint64_t records; /* of what is shown of it */
+    gpurt_model_gpu_t sums;
+    gpurt_activity_device_t limits; /* warp 0: not known */
+} model_device_t;
+
+typedef struct model_devices {
+    uint32_t count, rings;
+    uint64_t left_out; /* records of those that have no room */
+    uint8_t of[MODEL_PROGRAMS][GPURT_MODEL_DEVICES]; /* index + 1, by program and number */
+    model_device_t list[MODEL_DEVICES];
+} model_devices_t;
+
+/* Of a look: where each of the list stands, or GPURT_MODEL_DEVICES. */
+typedef struct model_places {
+    uint8_t of[MODEL_DEVICES];
+    const model_device_t *known[GPURT_MODEL_DEVICES]; /* one that tells its limits */
+} model_places_t;
+
+/* What the collector of a process says of itself: sums since it began. */
+typedef struct model_collector {
+    uint64_t time_ns; /* of its last record; 0: none */
+    gpurt_activity_collector_t sums;
+} model_collector_t;
+
 /* modelactivity.c: what GPUs did. Sums stand in the shape of the view. */
 typedef struct model_activity {
-    gpurt_model_gpu_t gpus[GPURT_MODEL_DEVICES];
+    model_devices_t devices;
     gpurt_model_copy_t copies[GPURT_COPY_KINDS][GPURT_MEMORY_KINDS], fills;
     gpurt_model_copy_t managed[GPURT_MANAGED_KINDS];
     gpurt_model_span_t waits, graphs, calls, overheads;
-    gpurt_activity_device_t devices[GPURT_MODEL_DEVICES];
     gpurt_timeline_t timeline;
     uint64_t rows, memory, pools, ranges, launches;
-    uint64_t collector_ns; /* of the last record of each */
-    gpurt_activity_collector_t collector;
+    model_collector_t collectors[GPLOG_PROGRAM_OTHERS + 1];
     uint32_t kernel_count, graph_rows; /* graph_rows: of kernel_count */
     uint16_t kernel_hash[KERNEL_HASH]; /* index + 1, 0 empty */
     model_kernel_t kernels[GPURT_MODEL_KERNEL_ROWS];
@@ -162,7 +193,24 @@ void model_activity_put(model_activity_t *a, gpurt_timeline_run_t *run,
                         const gpurt_row_t *row);
 const gpurt_row_t *model_activity_put_alike(model_activity_t *a, gpurt_timeline_run_t *run,
                                             model_alike_t *alike, model_rows_t *rows);
-bool model_activity_view(const gpurt_model_t *m, gpurt_model_activity_t *v);
+bool model_activity_view(const gpurt_model_t *m, gpurt_modelview_t *v);
+
+/* modelgpu.c: rows of the kinds BUSY, SAMPLE, DEVICE and ENVIRONMENT; and where devices stand
+ * among the GPUs of a view. place_of: GPURT_MODEL_DEVICES or more: nowhere. */
+void model_device_put(model_activity_t *a, const gpurt_row_t *row, const void *words);
+void model_places_find(const model_devices_t *d, model_places_t *out);
+uint32_t model_place_of(const model_devices_t *d, const model_places_t *p, uint32_t program,
+                        uint32_t number);
+/* NULL: not known. */
+const gpurt_activity_device_t *model_limits_of(const model_devices_t *d,
+                                               const model_places_t *p, uint32_t program,
+                                               uint32_t number);
+void model_gpus_view(const gpurt_model_t *m, const model_places_t *p,
+                     gpurt_model_activity_t *v);
+void model_timeline_view(const gpurt_model_t *m, const model_places_t *p,
+                         gpurt_timeline_t *v);
+/* Of a process of the log; 0: not known. */
+uint32_t model_pid_of(const gpurt_model_t *m, uint32_t program);
 
 /* modelheap.c: likewise for heaps, and for what stands on them. */
 void model_heap_put(model_heaps_t *h, const gpurt_row_t *row);

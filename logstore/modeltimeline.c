@@ -5,26 +5,43 @@
 
 #define TIME_MOST (1ull << 62) /* the year 2116; sums of two do not wrap */
 
+static uint32_t lane_add(gpurt_timeline_t *t, const gpurt_timeline_lane_t *lane)
+{
+    if (t->lane_count == GPURT_TIMELINE_LANES)
+        return GPURT_TIMELINE_OTHER;
+    t->lanes[t->lane_count] = *lane;
+    return (uint32_t)t->lane_count++;
+}
+
+/* Waits of a process are in one lane, whatever they are for. */
+static uint32_t wait_lane_of(gpurt_timeline_t *t, uint32_t program)
+{
+    gpurt_timeline_lane_t new = {.kind = GPURT_TIMELINE_WAITS, .program = program};
+
+    for (uint32_t i = 0; i < t->lane_count; i++)
+        if (t->lanes[i].kind == GPURT_TIMELINE_WAITS && t->lanes[i].program == program)
+            return i;
+    return lane_add(t, &new);
+}
+
 static uint32_t lane_of(gpurt_timeline_t *t, const gpurt_span_t *s)
 {
-    gpurt_timeline_lane_t want = {.kind = GPURT_TIMELINE_WAITS};
+    gpurt_timeline_lane_t new = {.kind = GPURT_TIMELINE_STREAM};
 
-    if (gpurt_span_on_stream(s))
-        want = (gpurt_timeline_lane_t){.kind = GPURT_TIMELINE_STREAM,
-                                       .device = s->device,
-                                       .context = s->context,
-                                       .stream = s->stream};
+    if (!gpurt_span_on_stream(s))
+        return wait_lane_of(t, s->program);
     for (uint32_t i = 0; i < t->lane_count; i++) {
         const gpurt_timeline_lane_t *l = &t->lanes[i];
 
-        if (l->kind == want.kind && l->device == want.device &&
-            l->context == want.context && l->stream == want.stream)
+        if (l->stream == s->stream && l->program == s->program && l->device == s->device &&
+            l->context == s->context && l->kind == GPURT_TIMELINE_STREAM)
             return i;
     }
-    if (t->lane_count == GPURT_TIMELINE_LANES)
-        return GPURT_TIMELINE_OTHER;
-    t->lanes[t->lane_count] = want;
-    return (uint32_t)t->lane_count++;
+    new.device = s->device;
+    new.context = s->context;
+    new.stream = s->stream;
+    new.program = s->program;
+    return lane_add(t, &new);
 }
 
 /* Bins that come into being are empty, whatever stood in their places. */
@@ -113,7 +130,7 @@ static inline bool run_takes(const gpurt_timeline_run_t *r, const gpurt_span_t *
                              uint16_t what, uint64_t bin)
 {
     return r->count && r->bin == bin && r->what == what && r->stream == s->stream &&
-           r->context == s->context && r->device == s->device;
+           r->context == s->context && r->device == s->device && r->program == s->program;
 }
 
 void gpurt_timeline_add(gpurt_timeline_t *t, gpurt_timeline_run_t *r, const gpurt_span_t *s,
@@ -133,11 +150,12 @@ void gpurt_timeline_add(gpurt_timeline_t *t, gpurt_timeline_run_t *r, const gpur
         *r = (gpurt_timeline_run_t){.bin = first,
                                     .lane = lane_of(t, s),
                                     .what = what,
+                                    .program = s->program,
                                     .device = s->device,
                                     .context = s->context,
                                     .stream = s->stream};
     }
-    gpurt_timeline_keep(t, s->time_ns, s->ns, r->lane, what, kernel);
+    gpurt_timeline_keep(t, s->time_ns, s->ns, r->lane, s->program, what, kernel);
     if (first == last) {
         r->ns += s->ns;
         r->count++;
@@ -164,14 +182,14 @@ static uint8_t part(gpurt_pair_t value, uint64_t whole)
     return (uint8_t)(share >= 1 ? 250 : share * 250);
 }
 
-void gpurt_timeline_put_busy(gpurt_timeline_t *t, uint32_t device, uint64_t start_ns,
+void gpurt_timeline_put_busy(gpurt_timeline_t *t, uint32_t ring, uint64_t start_ns,
                              const gpurt_activity_busy_t *b)
 {
     uint64_t whole = gpurt_pair_value(b->ns);
 
-    if (device >= GPURT_TIMELINE_DEVICES || whole == 0)
+    if (ring >= GPURT_TIMELINE_RINGS || whole == 0)
         return;
-    t->busy[device][t->busy_count[device]++ % GPURT_TIMELINE_BUSY] =
+    t->busy[ring][t->busy_count[ring]++ % GPURT_TIMELINE_BUSY] =
         (gpurt_timeline_busy_t){.start_ns = start_ns,
                                 .ns = whole,
                                 .kernels = part(b->kernels, whole),
@@ -180,15 +198,15 @@ void gpurt_timeline_put_busy(gpurt_timeline_t *t, uint32_t device, uint64_t star
                                 .launching = part(b->launching, whole)};
 }
 
-void gpurt_timeline_put_sample(gpurt_timeline_t *t, uint32_t device, uint64_t time_ns,
+void gpurt_timeline_put_sample(gpurt_timeline_t *t, uint32_t ring, uint64_t time_ns,
                                const gpurt_activity_sample_t *s)
 {
     uint64_t number = time_ns / GPURT_TIMELINE_TENTH_NS;
     gpurt_timeline_tenth_t *tenth;
 
-    if (device >= GPURT_TIMELINE_DEVICES)
+    if (ring >= GPURT_TIMELINE_RINGS)
         return;
-    tenth = &t->samples[device][number % GPURT_TIMELINE_TENTHS];
+    tenth = &t->samples[ring][number % GPURT_TIMELINE_TENTHS];
     if (number < tenth->number)
         return; /* its place is taken by a later one */
     if (number > tenth->number) {
@@ -202,15 +220,21 @@ void gpurt_timeline_put_sample(gpurt_timeline_t *t, uint32_t device, uint64_t ti
         }
 }
 
-bool gpurt_timeline_sample(const gpurt_timeline_t *t, uint32_t device, uint64_t time_ns,
+bool gpurt_timeline_sample(const gpurt_timeline_t *t, uint32_t gpu, uint64_t time_ns,
                            uint32_t measure, uint32_t *mean)
 {
-    uint64_t number = time_ns / GPURT_TIMELINE_TENTH_NS;
-    const gpurt_timeline_tenth_t *tenth =
-        &t->samples[device][number % GPURT_TIMELINE_TENTHS];
+    uint64_t number = time_ns / GPURT_TIMELINE_TENTH_NS, count = 0, sum = 0;
 
-    if (tenth->number != number || tenth->count[measure] == 0)
-        return false;
-    *mean = tenth->sum[measure] / tenth->count[measure];
-    return true;
+    for (uint32_t i = 0; i < GPURT_TIMELINE_RINGS; i++) {
+        const gpurt_timeline_tenth_t *tenth =
+            &t->samples[i][number % GPURT_TIMELINE_TENTHS];
+
+        if (t->ring_gpu[i] != gpu || tenth->number != number)
+            continue;
+        count += tenth->count[measure];
+        sum += tenth->sum[measure];
+    }
+    if (count)
+        *mean = (uint32_t)(sum / count);
+    return count > 0;
 }

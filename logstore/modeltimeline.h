@@ -13,9 +13,9 @@ enum {
     GPURT_TIMELINE_OTHER = GPURT_TIMELINE_LANES, /* one for the rest */
     GPURT_TIMELINE_SPANS = 2048,
     GPURT_TIMELINE_ZOOMS = 3,
-    GPURT_TIMELINE_BINS = 512, /* of each width: half a second, 8 s, 131 s */
-    GPURT_TIMELINE_BUSY = 64,  /* stretches of a device, about a second each */
-    GPURT_TIMELINE_DEVICES = 8,
+    GPURT_TIMELINE_BINS = 512,  /* of each width: half a second, 8 s, 131 s */
+    GPURT_TIMELINE_BUSY = 64,   /* stretches of a device, about a second each */
+    GPURT_TIMELINE_RINGS = 16,  /* devices that have any: those of each process anew */
     GPURT_TIMELINE_TENTHS = 128 /* of a second, of samples */
 };
 #define GPURT_TIMELINE_TENTH_NS 100000000ull
@@ -49,8 +49,12 @@ enum {
     GPURT_TIMELINE_STREAM = 0,
     GPURT_TIMELINE_WAITS = 1 /* of host threads */
 };
+/* Numbers of devices, contexts and streams are a process's own, so each has its lanes, and
+ * one of waits. */
 typedef struct gpurt_timeline_lane {
     uint32_t kind, device, context, stream;
+    uint32_t program, pid; /* program.h; pid: of a view, 0: not known */
+    uint32_t gpu, unused;  /* gpu: of a view, which of its GPUs; or none */
     uint64_t count, ns;
 } gpurt_timeline_lane_t;
 
@@ -61,7 +65,8 @@ enum {
 };
 typedef struct gpurt_timeline_span {
     uint64_t start_ns, ns;
-    uint16_t lane, what;
+    uint16_t lane;
+    uint8_t what, program;
     uint32_t kernel; /* row of the model's kernels; none: GPURT_TIMELINE_NAMELESS */
 } gpurt_timeline_span_t;
 #define GPURT_TIMELINE_NAMELESS UINT32_MAX
@@ -94,27 +99,30 @@ typedef struct gpurt_timeline {
     gpurt_timeline_lane_t lanes[GPURT_TIMELINE_LANES + 1];
     gpurt_timeline_span_t spans[GPURT_TIMELINE_SPANS];
     gpurt_timeline_bins_t bins[GPURT_TIMELINE_ZOOMS];
-    uint64_t busy_count[GPURT_TIMELINE_DEVICES];
-    gpurt_timeline_busy_t busy[GPURT_TIMELINE_DEVICES][GPURT_TIMELINE_BUSY];
-    gpurt_timeline_tenth_t samples[GPURT_TIMELINE_DEVICES][GPURT_TIMELINE_TENTHS];
+    uint64_t ring_gpu[GPURT_TIMELINE_RINGS]; /* of a view: which of its GPUs it tells of */
+    uint64_t busy_count[GPURT_TIMELINE_RINGS];
+    gpurt_timeline_busy_t busy[GPURT_TIMELINE_RINGS][GPURT_TIMELINE_BUSY];
+    gpurt_timeline_tenth_t samples[GPURT_TIMELINE_RINGS][GPURT_TIMELINE_TENTHS];
 } gpurt_timeline_t;
 
-/* Spans of one stream and one bin, as neighbours mostly are: their sums, until the run ends.
+/* Spans of one stream of a process and one bin, as neighbours mostly are: their sums, until the run ends.
  * Owner: the caller; zeroed at first. */
 typedef struct gpurt_timeline_run {
     uint64_t count, ns, bin; /* bin: of zoom 0 */
-    uint32_t lane, device, context, stream;
+    uint32_t lane, device, context, stream, program;
     uint16_t what;
 } gpurt_timeline_run_t;
 
 static inline void gpurt_timeline_keep(gpurt_timeline_t *t, uint64_t start_ns, uint64_t ns,
-                                       uint32_t lane, uint16_t what, uint32_t kernel)
+                                       uint32_t lane, uint32_t program, uint32_t what,
+                                       uint32_t kernel)
 {
     t->spans[t->count++ % GPURT_TIMELINE_SPANS] =
         (gpurt_timeline_span_t){.start_ns = start_ns,
                                 .ns = ns,
                                 .lane = (uint16_t)lane,
-                                .what = what,
+                                .what = (uint8_t)what,
+                                .program = (uint8_t)program,
                                 .kernel = kernel};
 }
 
@@ -128,10 +136,11 @@ static inline bool gpurt_timeline_more(gpurt_timeline_t *t, gpurt_timeline_run_t
     const uint64_t since = row->time_ns - gpurt_timeline_start(r->bin); /* early: huge */
 
     if (r->count == 0 || r->what != GPURT_TIMELINE_KERNEL || r->stream != k->stream ||
-        r->context != k->context || r->device != row->block ||
+        r->context != k->context || r->device != row->block || r->program != row->program ||
         since >= GPURT_TIMELINE_BIN_NS || ns == 0 || ns > GPURT_TIMELINE_BIN_NS - since)
         return false;
-    gpurt_timeline_keep(t, row->time_ns, ns, r->lane, GPURT_TIMELINE_KERNEL, kernel);
+    gpurt_timeline_keep(t, row->time_ns, ns, r->lane, r->program, GPURT_TIMELINE_KERNEL,
+                        kernel);
     r->ns += ns;
     r->count++;
     return true;
@@ -143,15 +152,15 @@ void gpurt_timeline_put(gpurt_timeline_t *t, const gpurt_span_t *s, uint32_t ker
 void gpurt_timeline_add(gpurt_timeline_t *t, gpurt_timeline_run_t *r, const gpurt_span_t *s,
                         uint32_t kernel);
 void gpurt_timeline_end(gpurt_timeline_t *t, gpurt_timeline_run_t *r);
-void gpurt_timeline_put_busy(gpurt_timeline_t *t, uint32_t device, uint64_t start_ns,
+/* ring: of the device; from GPURT_TIMELINE_RINGS on it has none. */
+void gpurt_timeline_put_busy(gpurt_timeline_t *t, uint32_t ring, uint64_t start_ns,
                              const gpurt_activity_busy_t *b);
-
-void gpurt_timeline_put_sample(gpurt_timeline_t *t, uint32_t device, uint64_t time_ns,
+void gpurt_timeline_put_sample(gpurt_timeline_t *t, uint32_t ring, uint64_t time_ns,
                                const gpurt_activity_sample_t *s);
 
-/* The mean of a measure in the tenth of a second that a time lies in, in hundredths of a
- * percent. Returns: false: nothing is known. */
-bool gpurt_timeline_sample(const gpurt_timeline_t *t, uint32_t device, uint64_t time_ns,
+/* The mean of a measure of a GPU in the tenth of a second that a time lies in, in hundredths
+ * of a percent. Returns: false: nothing is known. */
+bool gpurt_timeline_sample(const gpurt_timeline_t *t, uint32_t gpu, uint64_t time_ns,
                            uint32_t measure, uint32_t *mean);
 
 /* Whether all that is known to have begun at or after a time is still among the spans. */

@@ -239,10 +239,8 @@ uint32_t gpurt_model_view(const gpurt_model_t *m, uint64_t now_ns, uint32_t stat
     for (uint32_t i = 0; i < GPURT_CLASSES; i++)
         if (lines_view(m, i, &v->lines[i]))
             changed |= 8u << i;
-    if (model_activity_view(m, &v->activity)) {
-        v->timeline = m->activity.timeline;
+    if (model_activity_view(m, v))
         changed |= 3u << 6;
-    }
     if (model_heaps_view(m, &v->heaps))
         changed |= 1u << 8;
     numbers_view(m, now_ns, state, &v->numbers);

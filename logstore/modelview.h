@@ -169,6 +169,8 @@ typedef struct gpurt_model_kernel {
     uint32_t kind;         /* GPURT_KIND_KERNEL or GPURT_KIND_GRAPH */
     uint32_t graph, nodes; /* of a graph: its number, and its nodes where they are known */
     uint32_t occupancy;    /* that the last one could reach, in 1/100 %; 0: not known */
+    uint32_t pid;          /* of a graph: whose, where several processes have some */
+    uint32_t unused;
     char name[GPURT_MODEL_KERNEL_NAME];
 } gpurt_model_kernel_t;
 
@@ -192,20 +194,26 @@ typedef struct gpurt_model_measure {
     uint64_t count, sum;
 } gpurt_model_measure_t;
 
+/* One GPU, whatever the processes that use it call it: it stands where its number is where
+ * that is free. `other_*`: the first process that has another number for it, which is the way
+ * of those that were given a GPU each, and how many more there are. */
 typedef struct gpurt_model_gpu {
     gpurt_model_busy_t busy, recent;
     uint64_t recent_ns; /* end of the last stretch: nothing that ended later is known */
     uint64_t environment_ns; /* when the figures below were true; 0: never */
     gpurt_activity_environment_t environment;
-    uint32_t reserved;
+    uint32_t unused;
     uint64_t samples;
     gpurt_model_measure_t measures[GPURT_SAMPLE_MEASURES];
+    uint8_t uuid[16];                                          /* 0: not known */
+    uint32_t other_names, other_pid, other_number, unused_too; /* other_names: 0 none */
 } gpurt_model_gpu_t;
 
 /* Part 6: what GPUs did. */
 typedef struct gpurt_model_activity {
     uint64_t rows; /* 0: nothing is known */
     gpurt_model_gpu_t gpus[GPURT_MODEL_DEVICES];
+    uint64_t gpus_left_out; /* records of others, which have no place there */
     gpurt_model_copy_t copies[GPURT_COPY_KINDS]
                              [GPURT_MEMORY_KINDS]; /* as gpurt_copy_memory says */
     gpurt_model_copy_t fills;

@@ -96,6 +96,7 @@ bool gpurt_span_of(const gpurt_row_t *row, const void *words, gpurt_span_t *out)
     out->kind = row->kind;
     out->time_ns = row->time_ns;
     out->device = row->block;
+    out->program = row->program;
     switch (row->kind) {
     case GPURT_KIND_KERNEL:
         of_kernel(words, out);

@@ -17,6 +17,7 @@ typedef struct gpurt_span {
     uint32_t device, context, stream, correlation, thread;
     uint32_t graph, nodes; /* nodes: of a graph */
     bool by_device;        /* device code launched it, or the graph that it is a node of */
+    uint8_t program;       /* whose numbers of devices, contexts, streams and graphs are */
     uint64_t node, bytes;
     const gpurt_activity_kernel_t *kernel; /* KERNEL: all of it, within the row or *room */
 } gpurt_span_t;

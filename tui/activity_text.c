@@ -126,6 +126,23 @@ const char *activity_measure(uint32_t measure)
     return words[measure < GPURT_SAMPLE_MEASURES ? measure : 0];
 }
 
+const char *activity_gpu(uint32_t place, const gpurt_model_gpu_t *g,
+                         char buffer[ACTIVITY_GPU])
+{
+    int used = snprintf(buffer, ACTIVITY_GPU, "GPU %" PRIu32, place);
+
+    if (g->other_names)
+        used +=
+            snprintf(buffer + used, ACTIVITY_GPU - (size_t)used,
+                     " (%" PRIu32 " of process %" PRIu32, g->other_number, g->other_pid);
+    if (g->other_names > 1)
+        used += snprintf(buffer + used, ACTIVITY_GPU - (size_t)used,
+                         " and %" PRIu32 " more", g->other_names - 1);
+    if (g->other_names)
+        snprintf(buffer + used, ACTIVITY_GPU - (size_t)used, ")");
+    return buffer;
+}
+
 double activity_mean(const gpurt_model_measure_t *m)
 {
     return m->count ? (double)m->sum / (double)m->count / 100 : 0;
@@ -255,9 +272,9 @@ static void plain_copies(FILE *out, const gpurt_model_activity_t *a)
                 activity_time(a->waits.ns, rate));
 }
 
-static void plain_samples(FILE *out, uint32_t device, const gpurt_model_gpu_t *g)
+static void plain_samples(FILE *out, const char *name, const gpurt_model_gpu_t *g)
 {
-    fprintf(out, "GPU %" PRIu32 "      %" PRIu64 " samples, mean:", device, g->samples);
+    fprintf(out, "%-10s %" PRIu64 " samples, mean:", name, g->samples);
     for (uint32_t i = 0; i < GPURT_SAMPLE_MEASURES; i++)
         if (g->measures[i].count)
             fprintf(out, " %s %.1f%%", activity_measure(i), activity_mean(&g->measures[i]));
@@ -266,30 +283,34 @@ static void plain_samples(FILE *out, uint32_t device, const gpurt_model_gpu_t *g
 
 static void plain_gpus(FILE *out, const gpurt_model_activity_t *a)
 {
-    char total[24], used[24];
+    char total[24], used[24], name[ACTIVITY_GPU];
 
     for (uint32_t i = 0; i < GPURT_MODEL_DEVICES; i++) {
         const gpurt_model_busy_t *b = &a->gpus[i].busy;
         const gpurt_activity_environment_t *e = &a->gpus[i].environment;
 
+        activity_gpu(i, &a->gpus[i], name);
         if (b->ns)
             fprintf(out,
-                    "GPU %" PRIu32
-                    "      of %s: kernels %.1f%%, copies %.1f%%, told of the "
+                    "%-10s of %s: kernels %.1f%%, copies %.1f%%, told of the "
                     "end %.1f%%, launching %.1f%%, nothing asked %.1f%%\n",
-                    i, activity_time(b->ns, total), percent(b->kernels, b->ns),
+                    name, activity_time(b->ns, total), percent(b->kernels, b->ns),
                     percent(b->copying, b->ns), percent(b->waiting, b->ns),
                     percent(b->launching, b->ns), percent(b->idle, b->ns));
         if (a->gpus[i].environment_ns)
-            fprintf(
-                out,
-                "GPU %" PRIu32 "      at last %" PRIu32 "%% used, %s of memory, %" PRIu32
-                " W, %" PRIu32 " C, %" PRIu32 " MHz\n",
-                i, e->gpu_percent, activity_bytes(gpurt_pair_value(e->memory_used), used),
-                e->milliwatts / 1000, e->celsius, e->sm_mhz);
+            fprintf(out,
+                    "%-10s at last %" PRIu32 "%% used, %s of memory, %" PRIu32
+                    " W, %" PRIu32 " C, %" PRIu32 " MHz\n",
+                    name, e->gpu_percent,
+                    activity_bytes(gpurt_pair_value(e->memory_used), used),
+                    e->milliwatts / 1000, e->celsius, e->sm_mhz);
         if (a->gpus[i].samples)
-            plain_samples(out, i, &a->gpus[i]);
+            plain_samples(out, name, &a->gpus[i]);
     }
+    if (a->gpus_left_out)
+        fprintf(out,
+                "GPUs       %" PRIu64 " records of others, for which there is no room\n",
+                a->gpus_left_out);
 }
 
 void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
@@ -412,6 +433,8 @@ static void json_graph(FILE *out, const gpurt_model_kernel_t *k, bool other, uin
     else
         fputs(",\"nodes\":null,", out);
     json_times(out, k, whole);
+    if (k->pid)
+        fprintf(out, ",\"pid\":%" PRIu32, k->pid);
     fputc('}', out);
 }
 
@@ -446,6 +469,20 @@ static void json_samples(FILE *out, const gpurt_model_gpu_t *g)
     fputc('}', out);
 }
 
+/* As nvidia-smi writes it, behind what kind of device it is. */
+static void json_uuid(FILE *out, const uint8_t u[16])
+{
+    static const uint8_t none[16];
+
+    if (memcmp(u, none, sizeof none) == 0)
+        return;
+    fprintf(out,
+            ",\"uuid\":\"%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
+            "%02x%02x%02x%02x%02x%02x\"",
+            u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12],
+            u[13], u[14], u[15]);
+}
+
 static void json_gpu(FILE *out, uint32_t device, const gpurt_model_gpu_t *g)
 {
     const gpurt_activity_environment_t *e = &g->environment;
@@ -468,6 +505,12 @@ static void json_gpu(FILE *out, uint32_t device, const gpurt_model_gpu_t *g)
                 e->milliwatts, e->milliwatts_limit, e->celsius, e->sm_mhz, e->memory_mhz);
     if (g->samples)
         json_samples(out, g);
+    json_uuid(out, g->uuid);
+    if (g->other_names)
+        fprintf(out,
+                ",\"called\":{\"device\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"more\":%" PRIu32
+                "}",
+                g->other_number, g->other_pid, g->other_names - 1);
     fputc('}', out);
 }
 
@@ -533,7 +576,7 @@ void activity_json(FILE *out, const gpurt_model_activity_t *a)
             json_gpu(out, i, &a->gpus[i]);
             first = false;
         }
-    fputs("],\"kernel_list\":[", out);
+    fprintf(out, "],\"gpus_left_out\":%" PRIu64 ",\"kernel_list\":[", a->gpus_left_out);
     json_list(out, a, GPURT_KIND_KERNEL);
     fputs("],\"graph_list\":[", out);
     json_list(out, a, GPURT_KIND_GRAPH);

@@ -25,6 +25,12 @@ const char *activity_time(uint64_t ns, char buffer[24]);
 const char *activity_bytes(uint64_t bytes, char buffer[24]);
 /* "24.1 GB/s"; "-" where no time is known. */
 const char *activity_rate(const gpurt_model_copy_t *c, char buffer[24]);
+/* "GPU 1"; where a process has another number for it "GPU 1 (0 of process 10801)". */
+enum {
+    ACTIVITY_GPU = 64
+};
+const char *activity_gpu(uint32_t place, const gpurt_model_gpu_t *g,
+                         char buffer[ACTIVITY_GPU]);
 /* Of a kind of activity.h, for programs: "kernel". */
 const char *activity_word(uint32_t kind);
 /* Of GPURT_SAMPLE_*. */

@@ -23,7 +23,7 @@ uint32_t gpulist_count(const gpurt_model_activity_t *a)
 
     for (int i = 0; i < GPURT_MODEL_DEVICES; i++)
         count += is_known(&a->gpus[i]);
-    return count;
+    return count + (a->gpus_left_out > 0);
 }
 
 /* ---- GPUs ---------------------------------------------------------------------------- */
@@ -88,8 +88,9 @@ static void gpu_draw(canvas_t *c, rect_t area, int row, int device,
                      const gpurt_model_gpu_t *g, uint64_t now_ns)
 {
     const gpurt_activity_environment_t *e = &g->environment;
-    char used[24], all[24];
-    int at = canvas_printf(c, area, row, 1, STYLE_BOLD, "GPU %d ", device);
+    char used[24], all[24], name[ACTIVITY_GPU];
+    int at = canvas_printf(c, area, row, 1, STYLE_BOLD, "%s ",
+                           activity_gpu((uint32_t)device, g, name));
 
     if (g->environment_ns) {
         at = canvas_printf(c, area, row, at,
@@ -144,6 +145,10 @@ int gpulist_gpus(const picture_t *p, canvas_t *c, rect_t area, int row)
                 samples_draw(c, area, row++, i, &p->view->timeline,
                              p->view->numbers.time_ns);
         }
+    if (a->gpus_left_out && row < area.rows)
+        canvas_printf(c, area, row++, 1, STYLE_WARN,
+                      "%llu records of other GPUs, for which there is no room",
+                      (unsigned long long)a->gpus_left_out);
     return row;
 }
 

@@ -6,7 +6,7 @@
 
 #include "picture.h"
 
-/* GPUs of which anything is known. */
+/* Lines of GPUs: those of which anything is known, and one for what has no room. */
 uint32_t gpulist_count(const gpurt_model_activity_t *a);
 
 /* A line for each, from `row` on. Returns: the row behind them. */

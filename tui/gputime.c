@@ -8,13 +8,15 @@
 #include <string.h>
 
 enum {
-    LABEL = 20, /* columns before a lane */
+    LABEL = 20,      /* columns before a lane, */
+    LABEL_WIDE = 28, /* that says which process it is of */
     COLUMNS_MOST = 512,
     COLUMNS_LEAST = 20,
     CLOSED_LANES = 6, /* beside the table of kernels */
     NAME_LEAST = 5,   /* columns of a bar that are worth a name */
     KERNELS_LEFT = 6, /* rows that the table keeps */
-    DEVICES = GPURT_TIMELINE_DEVICES
+    DEVICES = GPURT_MODEL_DEVICES,
+    PROGRAMS = 256
 };
 
 /* Stretches of time, by step. */
@@ -33,6 +35,8 @@ typedef struct frame {
     const gpurt_timeline_t *t;
     uint64_t from_ns, until_ns;
     int columns;
+    int label;     /* columns before them */
+    bool several;  /* lanes are of several processes */
     bool spans;    /* the spans reach back to its beginning */
     uint32_t zoom; /* else these bins do */
 } frame_t;
@@ -66,12 +70,37 @@ static uint32_t step_of(const picture_t *p)
     return step;
 }
 
+static uint32_t lane_count(const gpurt_timeline_t *t)
+{
+    return t->lane_count < GPURT_TIMELINE_LANES ? (uint32_t)t->lane_count
+                                                : GPURT_TIMELINE_LANES;
+}
+
+static bool is_of_several(const gpurt_timeline_t *t)
+{
+    for (uint32_t i = 1; i < lane_count(t); i++)
+        if (t->lanes[i].program != t->lanes[0].program)
+            return true;
+    return false;
+}
+
+static bool gpus_renamed(const gpurt_model_activity_t *a)
+{
+    uint32_t names = 0;
+
+    for (int i = 0; i < DEVICES; i++)
+        names |= a->gpus[i].other_names;
+    return names != 0;
+}
+
 static bool frame_make(const picture_t *p, rect_t area, frame_t *f)
 {
     uint64_t stretch = stretches[step_of(p)], newest = newest_ns(p);
 
     f->t = &p->view->timeline;
-    f->columns = area.columns - LABEL - 1;
+    f->several = is_of_several(f->t);
+    f->label = f->several || gpus_renamed(&p->view->activity) ? LABEL_WIDE : LABEL;
+    f->columns = area.columns - f->label - 1;
     f->columns = f->columns > COLUMNS_MOST ? COLUMNS_MOST : f->columns;
     if (f->columns < COLUMNS_LEAST || newest < stretch + p->streams_back_ns)
         return false;
@@ -121,10 +150,10 @@ static void spread(const frame_t *f, column_t *columns, uint64_t from, uint64_t 
     }
 }
 
-/* Whether spans of a lane belong to what is drawn: a lane, or all of a device. */
+/* Whether spans of a lane belong to what is drawn: a lane, or all of a GPU. */
 typedef struct which {
-    int lane;   /* -1: any */
-    int device; /* -1: any */
+    int lane; /* -1: any */
+    int gpu;  /* -1: any */
 } which_t;
 
 static bool is_in(const gpurt_timeline_t *t, which_t w, uint32_t lane)
@@ -133,7 +162,7 @@ static bool is_in(const gpurt_timeline_t *t, which_t w, uint32_t lane)
 
     if (w.lane >= 0)
         return (int)lane == w.lane;
-    return l->kind == GPURT_TIMELINE_STREAM && (int)l->device == w.device &&
+    return l->kind == GPURT_TIMELINE_STREAM && (int)l->gpu == w.gpu &&
            lane != GPURT_TIMELINE_OTHER;
 }
 
@@ -186,13 +215,26 @@ typedef enum reason {
     REASON_LAUNCH
 } reason_t;
 
-/* The gap of a device around a moment at which no kernel ran, taken apart as the collector
- * does. */
-static reason_t gap_reason(const frame_t *f, int device, uint64_t at)
+/* The processes that ran something on a GPU: waits of others do not hold it up. */
+static void programs_find(const gpurt_timeline_t *t, int gpu, bool ran[PROGRAMS])
 {
-    const which_t w = {-1, device};
+    const which_t w = {-1, gpu};
+
+    memset(ran, 0, PROGRAMS * sizeof *ran);
+    for (uint32_t i = 0; i < lane_count(t); i++)
+        if (is_in(t, w, i))
+            ran[t->lanes[i].program % PROGRAMS] = true;
+}
+
+/* The gap of a GPU around a moment at which no kernel ran, taken apart as the collector
+ * does. */
+static reason_t gap_reason(const frame_t *f, int gpu, uint64_t at)
+{
+    const which_t w = {-1, gpu};
     uint64_t begin = 0, end = UINT64_MAX;
-    bool told = false;
+    bool told = false, ran[PROGRAMS];
+
+    programs_find(f->t, gpu, ran);
 
     for (uint32_t i = 0; i < span_count(f->t); i++) {
         const gpurt_timeline_span_t *s = &f->t->spans[i];
@@ -208,7 +250,7 @@ static reason_t gap_reason(const frame_t *f, int device, uint64_t at)
     for (uint32_t i = 0; begin && i < span_count(f->t); i++) {
         const gpurt_timeline_span_t *s = &f->t->spans[i];
 
-        told |= s->what == GPURT_TIMELINE_WAIT && s->start_ns <= begin &&
+        told |= s->what == GPURT_TIMELINE_WAIT && ran[s->program] && s->start_ns <= begin &&
                 s->start_ns + s->ns > at;
     }
     return told ? REASON_WAIT
@@ -217,20 +259,29 @@ static reason_t gap_reason(const frame_t *f, int device, uint64_t at)
                : REASON_NONE;
 }
 
-/* The same of a stretch that only its sums are known of: the larger part. */
-static reason_t stretch_reason(const frame_t *f, int device, uint64_t at)
+/* The larger part of a stretch that only its sums are known of. */
+static reason_t busy_reason(const gpurt_timeline_busy_t *b)
 {
-    for (uint32_t i = 0; i < GPURT_TIMELINE_BUSY; i++) {
-        const gpurt_timeline_busy_t *b = &f->t->busy[device][i];
-        uint32_t idle = 250u - b->kernels - b->copying - b->waiting - b->launching;
+    uint32_t idle = 250u - b->kernels - b->copying - b->waiting - b->launching;
 
-        if (b->ns == 0 || at < b->start_ns || at - b->start_ns >= b->ns)
-            continue;
-        if (b->waiting >= b->launching)
-            return b->waiting > idle ? REASON_WAIT : REASON_NONE;
-        return b->launching > idle ? REASON_LAUNCH : REASON_NONE;
-    }
-    return REASON_NONE;
+    if (b->waiting >= b->launching)
+        return b->waiting > idle ? REASON_WAIT : REASON_NONE;
+    return b->launching > idle ? REASON_LAUNCH : REASON_NONE;
+}
+
+static reason_t stretch_reason(const frame_t *f, int gpu, uint64_t at)
+{
+    reason_t reason = REASON_NONE;
+
+    for (uint32_t ring = 0; ring < GPURT_TIMELINE_RINGS; ring++)
+        for (uint32_t i = 0; i < GPURT_TIMELINE_BUSY && reason == REASON_NONE; i++) {
+            const gpurt_timeline_busy_t *b = &f->t->busy[ring][i];
+
+            if (f->t->ring_gpu[ring] == (uint32_t)gpu && b->ns && at >= b->start_ns &&
+                at - b->start_ns < b->ns)
+                reason = busy_reason(b);
+        }
+    return reason;
 }
 
 /* ---- drawing ------------------------------------------------------------------------- */
@@ -257,26 +308,39 @@ static void column_draw(canvas_t *c, rect_t area, int row, int column, const col
         bar_draw(c, area, row, column, STYLE_INFO, at->copies, whole);
 }
 
-static void device_draw(const frame_t *f, canvas_t *c, rect_t area, int row, int device)
+/* "GPU 1", and where that is not what its process calls it "GPU 1 (0 of 10801)". */
+static void gpu_label(const picture_t *p, canvas_t *c, rect_t area, int row, int gpu)
 {
-    const which_t w = {-1, device};
+    const gpurt_model_gpu_t *g = &p->view->activity.gpus[gpu];
+    int at = canvas_printf(c, area, row, 1, STYLE_BOLD, "GPU %d", gpu);
+
+    if (g->other_names)
+        canvas_printf(c, area, row, at + 1, STYLE_DIM, "(%u of %u)", g->other_number,
+                      g->other_pid);
+}
+
+static void gpu_draw(const picture_t *p, const frame_t *f, canvas_t *c, rect_t area,
+                     int row, int gpu)
+{
+    const which_t w = {-1, gpu};
     column_t columns[COLUMNS_MOST];
 
     columns_fill(f, w, columns);
-    canvas_printf(c, area, row, 1, STYLE_BOLD, "GPU %d", device);
+    gpu_label(p, c, area, row, gpu);
     for (int i = 0; i < f->columns; i++) {
         uint64_t start = column_start(f, i), end = column_start(f, i + 1);
         reason_t reason = REASON_NONE;
 
         if (columns[i].kernels == 0 && columns[i].copies == 0)
-            reason = f->spans ? gap_reason(f, device, start + (end - start) / 2)
-                              : stretch_reason(f, device, start + (end - start) / 2);
+            reason = f->spans ? gap_reason(f, gpu, start + (end - start) / 2)
+                              : stretch_reason(f, gpu, start + (end - start) / 2);
         if (reason == REASON_NONE)
-            column_draw(c, area, row, LABEL + i, &columns[i], end - start, STYLE_GOOD);
+            column_draw(c, area, row, f->label + i, &columns[i], end - start, STYLE_GOOD);
         else
-            canvas_glyph(
-                c, area, row, LABEL + i, reason == REASON_WAIT ? STYLE_WARN : STYLE_ERROR,
-                reason == REASON_WAIT ? 'w' : 'l', reason == REASON_WAIT ? 'w' : 'l');
+            canvas_glyph(c, area, row, f->label + i,
+                         reason == REASON_WAIT ? STYLE_WARN : STYLE_ERROR,
+                         reason == REASON_WAIT ? 'w' : 'l',
+                         reason == REASON_WAIT ? 'w' : 'l');
     }
 }
 
@@ -289,7 +353,7 @@ static void names_draw(const picture_t *p, const frame_t *f, canvas_t *c, rect_t
     for (uint32_t i = 0; f->spans && i < span_count(f->t); i++) {
         const gpurt_timeline_span_t *s = &f->t->spans[i];
         int from = column_at(f, s->start_ns), until = column_at(f, s->start_ns + s->ns);
-        rect_t bar = {area.row + row, area.column + LABEL + from, 1, until - from};
+        rect_t bar = {area.row + row, area.column + f->label + from, 1, until - from};
 
         if ((int)lane_of(s) != lane || s->kernel >= GPURT_MODEL_KERNELS ||
             until - from < NAME_LEAST)
@@ -299,18 +363,28 @@ static void names_draw(const picture_t *p, const frame_t *f, canvas_t *c, rect_t
     }
 }
 
-static void label_draw(const gpurt_timeline_lane_t *l, int lane, canvas_t *c, rect_t area,
-                       int row)
+/* Numbers are those of its process, which is named where there is more than one. */
+static void label_draw(const frame_t *f, int lane, canvas_t *c, rect_t area, int row)
 {
-    if (lane == GPURT_TIMELINE_OTHER)
+    const gpurt_timeline_lane_t *l = &f->t->lanes[lane];
+    style_t style = l->kind == GPURT_TIMELINE_WAITS ? STYLE_DIM : STYLE_NORMAL;
+    int at;
+
+    if (lane == GPURT_TIMELINE_OTHER) {
         canvas_put(c, area, row, 1, STYLE_DIM, " other streams");
-    else if (l->kind == GPURT_TIMELINE_WAITS)
-        canvas_put(c, area, row, 1, STYLE_DIM, " host waits");
+        return;
+    }
+    if (l->kind == GPURT_TIMELINE_WAITS)
+        at = canvas_put(c, area, row, 1, style, " host waits");
     else if (l->context > 1)
-        canvas_printf(c, area, row, 1, STYLE_NORMAL, " %u stream %u/%u", l->device,
-                      l->context, l->stream);
+        at = canvas_printf(c, area, row, 1, style, " %u stream %u/%u", l->device,
+                           l->context, l->stream);
     else
-        canvas_printf(c, area, row, 1, STYLE_NORMAL, " %u stream %u", l->device, l->stream);
+        at = canvas_printf(c, area, row, 1, style, " %u stream %u", l->device, l->stream);
+    if (f->several && l->pid)
+        canvas_printf(c, area, row, at, style, " of %u", l->pid);
+    else if (f->several)
+        canvas_put(c, area, row, at, style, " of others");
 }
 
 static void lane_draw(const picture_t *p, const frame_t *f, canvas_t *c, rect_t area,
@@ -320,35 +394,41 @@ static void lane_draw(const picture_t *p, const frame_t *f, canvas_t *c, rect_t 
     const which_t w = {lane, -1};
     column_t columns[COLUMNS_MOST];
 
-    label_draw(l, lane, c, area, row);
+    label_draw(f, lane, c, area, row);
     columns_fill(f, w, columns);
     for (int i = 0; i < f->columns; i++)
-        column_draw(c, area, row, LABEL + i, &columns[i],
+        column_draw(c, area, row, f->label + i, &columns[i],
                     column_start(f, i + 1) - column_start(f, i),
                     l->kind == GPURT_TIMELINE_WAITS ? STYLE_WARN : STYLE_GOOD);
     names_draw(p, f, c, area, row, lane);
 }
 
-/* Lanes by device, the waits and the rest behind them. */
+static int ascending(uint32_t a, uint32_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Lanes by GPU and process, the waits and the rest behind them. */
 static int compare(const void *x, const void *y)
 {
     const gpurt_timeline_lane_t *a = *(const gpurt_timeline_lane_t *const *)x;
     const gpurt_timeline_lane_t *b = *(const gpurt_timeline_lane_t *const *)y;
 
     if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
+        return ascending(a->kind, b->kind);
+    if (a->gpu != b->gpu)
+        return ascending(a->gpu, b->gpu);
+    if (a->program != b->program)
+        return ascending(a->program, b->program);
     if (a->context != b->context)
-        return a->context < b->context ? -1 : 1;
-    return (a->stream > b->stream) - (a->stream < b->stream);
+        return ascending(a->context, b->context);
+    return ascending(a->stream, b->stream);
 }
 
 static int lanes_order(const gpurt_timeline_t *t,
                        const gpurt_timeline_lane_t *order[GPURT_TIMELINE_LANES + 1])
 {
-    int count =
-        t->lane_count < GPURT_TIMELINE_LANES ? (int)t->lane_count : GPURT_TIMELINE_LANES;
+    int count = (int)lane_count(t);
 
     for (int i = 0; i < count; i++)
         order[i] = &t->lanes[i];
@@ -377,7 +457,7 @@ int gputime_draw(const picture_t *p, canvas_t *c, rect_t area, int row)
 {
     const gpurt_timeline_lane_t *order[GPURT_TIMELINE_LANES + 1];
     int count = lanes_order(&p->view->timeline, order), top = row, last, drawn = 0;
-    int device = -1;
+    int gpu = -1;
     frame_t f;
 
     if (count == 0 || !frame_make(p, area, &f))
@@ -392,9 +472,9 @@ int gputime_draw(const picture_t *p, canvas_t *c, rect_t area, int row)
         bool other = order[i] == &f.t->lanes[GPURT_TIMELINE_OTHER];
 
         if (order[i]->kind == GPURT_TIMELINE_STREAM && !other &&
-            (int)order[i]->device != device && order[i]->device < DEVICES) {
-            device = (int)order[i]->device;
-            device_draw(&f, c, area, row++, device);
+            (int)order[i]->gpu != gpu && order[i]->gpu < DEVICES) {
+            gpu = (int)order[i]->gpu;
+            gpu_draw(p, &f, c, area, row++, gpu);
             if (row == last)
                 break;
         }

@@ -99,10 +99,14 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
          T13(S, S, U, U, U, U, U, U, U, W, U, U, U),
          "launch %s from %s, grid %u,%u,%u block %u,%u,%u, %u B shared, stream 0x%llx, "
          "call %u"),
-    SITE(DEVICE, DEBUG, gpurt_activity_device_t, T10(U, U, U, U, U, U, U, U, U, U),
-         "device of compute capability %u.%u, %u multiprocessors, warps of %u; each holds "
-         "%u threads, %u blocks, %u registers (a block %u), %u B shared (a block takes %u "
-         "more)"),
+    {.kind = GPURT_KIND_DEVICE,
+     .level = GPURT_LEVEL_DEBUG,
+     .words = (uint8_t)(sizeof(gpurt_activity_device_t) / 4),
+     .least = (uint8_t)(offsetof(gpurt_activity_device_t, uuid) / 4),
+     .types = T12(U, U, U, U, U, U, U, U, U, U, W, W),
+     .format = "device of compute capability %u.%u, %u multiprocessors, warps of %u; each "
+               "holds %u threads, %u blocks, %u registers (a block %u), %u B shared (a "
+               "block takes %u more)"},
     SITE(ENVIRONMENT, DEBUG, gpurt_activity_environment_t, T9(U, U, W, W, U, U, U, U, U),
          "GPU %u%%, memory %u%%, %llu of %llu B used, %u of %u mW, %u C, %u MHz, memory "
          "%u MHz"),
@@ -151,6 +155,7 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
 GPURT_STATIC_ASSERT(offsetof(gpurt_activity_kernel_t, context) == 4 * 13, "frozen");
 GPURT_STATIC_ASSERT(offsetof(gpurt_activity_launch_t, thread) == 4 * 13, "frozen");
 GPURT_STATIC_ASSERT(offsetof(gpurt_activity_copy_t, context) == 4 * 8, "frozen");
+GPURT_STATIC_ASSERT(offsetof(gpurt_activity_device_t, uuid) == 4 * 10, "frozen");
 GPURT_STATIC_ASSERT(sizeof(gpurt_activity_node_t) == sizeof(gpurt_activity_any_t),
                     "the longest");
 

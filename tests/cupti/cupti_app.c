@@ -447,6 +447,37 @@ static void seconds(void)
     fake->kernel(0, "after", now - 2000, now - 1000);
 }
 
+/* One of several processes, each with its device 0 and the same numbers of all: says that it
+ * is there, and goes on when the others are, too. As many kernels as its number of nodes. */
+static void rank(const char *name, long count)
+{
+    CUpti_ActivityGraphTrace2 g = {.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE,
+                                   .graphId = 3,
+                                   .contextId = 1,
+                                   .endContextId = 1,
+                                   .streamId = 7};
+    fake_graph_t graph = {3, (uint32_t)count, 0};
+    char line[8];
+
+    fake->graph_made(&graph);
+    for (long i = 0; i < count; i++) {
+        uint64_t now = fake->time();
+
+        fake->kernel(0, name, now, now + 1000);
+        rest(1);
+    }
+    g.start = fake->time();
+    g.end = g.start + 5000;
+    fake->put(0, &g);
+    fake->wait(0, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE, g.end,
+               g.end + 1000);
+    puts("ready");
+    fflush(stdout);
+    CHECK(read(STDIN_FILENO, line, sizeof line) > 0);
+    kernels(0, 1);
+    rest(500); /* figures of NVML come */
+}
+
 /* Loads nothing, waits until somebody says go, and finds the stand-in that was loaded
  * meanwhile. */
 static int later(long count)
@@ -532,6 +563,8 @@ int main(int argc, char **argv)
         hard_launches(count);
     else if (strcmp(mode, "timed-launches") == 0)
         timed(count, hard_launch_many);
+    else if (strcmp(mode, "rank") == 0)
+        rank(argc > 3 ? argv[3] : "rank", count);
     else if (strcmp(mode, "loop") == 0)
         timed(count, loop);
     else

@@ -2,16 +2,26 @@
 /* The part of the driver that the collector asks about graphs and devices, under the driver's
  * name; found only in a process that has loaded it. Handles are those of fake_cupti.h. Device 0
  * is one of compute capability 9.0, device 1 of 7.5, device 2 does not tell all. FAKE_DRIVER:
- * "late", it starts while it is asked twice; "one", the program sees one device. */
+ * "late", it starts while it is asked twice; "one", the program sees one device; "nameless", it
+ * tells no UUID. FAKE_VISIBLE: the number of the one device that the program sees, as its 0. */
 #include "fake_cupti.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     DEVICES = 3,
+    FIRST = 100, /* device that the driver calls 0 */
     LATE = 2
 };
+
+static int mode_is(const char *word)
+{
+    const char *mode = getenv("FAKE_DRIVER");
+
+    return mode && strcmp(mode, word) == 0;
+}
 
 CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
 {
@@ -26,18 +36,39 @@ CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
 CUresult cuDeviceGetCount(int *count)
 {
     static int asked;
-    const char *mode = getenv("FAKE_DRIVER");
 
-    if (mode && strcmp(mode, "late") == 0 && asked++ < LATE)
+    if (mode_is("late") && asked++ < LATE)
         return CUDA_ERROR_NOT_INITIALIZED;
-    *count = mode && strcmp(mode, "one") == 0 ? 1 : DEVICES;
+    *count = mode_is("one") || getenv("FAKE_VISIBLE") ? 1 : DEVICES;
     return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
-    *device = 100 + ordinal;
-    return ordinal < DEVICES ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    const char *visible = getenv("FAKE_VISIBLE");
+
+    *device = FIRST + ordinal + (visible ? atoi(visible) : 0);
+    return *device < FIRST + DEVICES ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+/* GPU 2 has "gpurt stand-in 2", so to speak. */
+CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
+{
+    char text[sizeof uuid->bytes + 1];
+
+    if (mode_is("nameless") || device < FIRST || device >= FIRST + DEVICES)
+        return CUDA_ERROR_INVALID_DEVICE;
+    snprintf(text, sizeof text, "gpurt stand-in %d", device - FIRST);
+    memcpy(uuid->bytes, text, sizeof uuid->bytes);
+    return CUDA_SUCCESS;
+}
+
+/* The first of its name, which cuda.h no longer has. */
+#undef cuDeviceGetUuid
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device);
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
+{
+    return cuDeviceGetUuid_v2(uuid, device);
 }
 
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
@@ -58,11 +89,11 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
         {CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, {1024, 0, -1}},
     };
 
-    if (device < 100 || device >= 100 + DEVICES)
+    if (device < FIRST || device >= FIRST + DEVICES)
         return CUDA_ERROR_INVALID_DEVICE;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (rows[i].attribute == attribute && rows[i].of[device - 100] >= 0) {
-            *value = rows[i].of[device - 100];
+        if (rows[i].attribute == attribute && rows[i].of[device - FIRST] >= 0) {
+            *value = rows[i].of[device - FIRST];
             return CUDA_SUCCESS;
         }
     return CUDA_ERROR_INVALID_VALUE;

@@ -88,8 +88,9 @@ static void check_kernels(void)
 /* A device that tells of its limits after its kernels, and one that never does. */
 static void check_occupancy(void)
 {
-    gpurt_activity_device_t device = {9,  0,     132,   32,         2048,
-                                      32, 65536, 65536, 228 * 1024, 1024};
+    gpurt_activity_device_t device = {9,     0,     132,        32,   2048, 32,
+                                      65536, 65536, 228 * 1024, 1024, {0}};
+    const size_t old_bytes = offsetof(gpurt_activity_device_t, uuid);
     gpurt_activity_kernel_t k = {.name = string("fills"),
                                  .ns = gpurt_pair(7),
                                  .grid = {1, 1, 1},
@@ -103,10 +104,10 @@ static void check_occupancy(void)
     put_at(GPURT_KIND_KERNEL, 4000000000u, T0, &k, sizeof k);
     look();
     CHECK_EQ(kernel("fills")->occupancy, 0);
-    put_at(GPURT_KIND_DEVICE, 3, T0, &device, sizeof device - 4); /* cut short */
+    put_at(GPURT_KIND_DEVICE, 3, T0, &device, old_bytes - 4); /* cut short */
     look();
     CHECK_EQ(kernel("fills")->occupancy, 0);
-    put_at(GPURT_KIND_DEVICE, 3, T0, &device, sizeof device);
+    put_at(GPURT_KIND_DEVICE, 3, T0, &device, old_bytes); /* before UUIDs were told */
     put_at(GPURT_KIND_DEVICE, 4000000000u, T0, &device, sizeof device);
     look();
     CHECK_EQ(kernel("fills")->occupancy, 7500);
@@ -259,6 +260,7 @@ static uint32_t row_any(gpurt_row_t *row, uint32_t i)
                          .section = (uint8_t)((r >> 16) % 30 / 29),
                          .form = (r >> 20) % 20 ? GPURT_FORM_THREAD : GPURT_FORM_LANES_PART,
                          .level = (uint8_t)(1 + (r >> 24) % 40 / 38),
+                         .program = (uint8_t)((r >> 5) % 30 / 29),
                          .words = 14};
     gpurt_row_words(row)[0] = r % 5;
     gpurt_row_words(row)[1] = r % 9999;

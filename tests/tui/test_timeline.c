@@ -12,12 +12,22 @@
 static gpurt_modelview_t *view;
 static gpurt_timeline_t *t;
 
-static void put(uint32_t kind, uint32_t stream, uint64_t at, uint64_t ns)
+static void put_of(uint32_t program, uint32_t kind, uint32_t stream, uint64_t at,
+                   uint64_t ns)
 {
-    gpurt_span_t s = {
-        .kind = kind, .time_ns = at, .ns = ns, .stream = stream, .context = 1};
+    gpurt_span_t s = {.kind = kind,
+                      .time_ns = at,
+                      .ns = ns,
+                      .stream = stream,
+                      .context = 1,
+                      .program = (uint8_t)program};
 
     gpurt_timeline_put(t, &s, kind == GPURT_KIND_KERNEL ? 0 : GPURT_TIMELINE_NAMELESS);
+}
+
+static void put(uint32_t kind, uint32_t stream, uint64_t at, uint64_t ns)
+{
+    put_of(0, kind, stream, at, ns);
 }
 
 static void fresh(void)
@@ -51,6 +61,26 @@ static void check_lanes(void)
         put(GPURT_KIND_KERNEL, 100 + i, T0 + i, 1);
     CHECK_EQ(t->lane_count, GPURT_TIMELINE_LANES);
     CHECK_EQ(t->lanes[GPURT_TIMELINE_OTHER].count, 100 - (GPURT_TIMELINE_LANES - 3));
+}
+
+/* Of two processes, whose numbers are the same. */
+static void check_programs(void)
+{
+    fresh();
+    for (uint32_t program = 0; program < 2; program++) {
+        put_of(program, GPURT_KIND_KERNEL, 7, T0, 10 + program);
+        put_of(program, GPURT_KIND_WAIT, 7, T0, 5);
+    }
+    put_of(1, GPURT_KIND_COPY, 7, T0 + 20, 10);
+    CHECK_EQ(t->lane_count, 4);
+    CHECK_EQ(t->lanes[0].ns, 10);
+    CHECK_EQ(t->lanes[2].ns, 21);
+    CHECK_EQ(t->lanes[2].program, 1);
+    CHECK_EQ(t->lanes[3].kind, GPURT_TIMELINE_WAITS);
+    CHECK_EQ(t->lanes[3].program, 1);
+    CHECK_EQ(t->spans[2].program, 1);
+    CHECK_EQ(cell(0, T0, 0)->kernels, 10);
+    CHECK_EQ(cell(0, T0, 2)->kernels, 11);
 }
 
 static void check_bins(void)
@@ -184,6 +214,73 @@ static void check_picture(void)
     canvas_fini(&c);
 }
 
+/* Two processes on a GPU each, under one number: the second one's host sleeps while the first
+ * one's GPU does nothing, which is none of that one's business. */
+static void check_picture_of_two(void)
+{
+    picture_t p = {.view = view, .name = "x", .hertz = 10, .speed = 1, .shown = VIEW_GPU};
+    canvas_t c = {.unicode = false};
+    const char *row;
+
+    scene_put();
+    put_of(1, GPURT_KIND_KERNEL, 7, T0, 500000);
+    put_of(1, GPURT_KIND_KERNEL, 7, T0 + 800000, 100000);
+    put_of(1, GPURT_KIND_WAIT, 0, T0 + 400000, 450000);
+    t->lanes[0].pid = t->lanes[1].pid = t->lanes[2].pid = 10801;
+    t->lanes[3].pid = t->lanes[4].pid = 4194304;
+    t->lanes[3].gpu = 1;
+    view->activity.gpus[1].other_names = 1;
+    view->activity.gpus[1].other_pid = 4194304;
+    CHECK(canvas_resize(&c, 30, 129));
+    p.streams_open = true;
+    picture_draw(&p, &c);
+    row = row_of(&c, "GPU 0") + 8;
+    CHECK_MSG(
+        strncmp(
+            row,
+            "####################wwwwwwwwww##########llll######..........##########....",
+            74) == 0,
+        "%s", row);
+    row = row_of(&c, "GPU 1 (0 of 4194304)") + 8;
+    CHECK_MSG(strncmp(row + 48, "##wwwwwwwwwwwwwwwwwwwwwwwwwwwwww##########....", 46) == 0,
+              "%s", row);
+    CHECK(strncmp(row_of(&c, " 0 stream 7 of 10801") + 8, "gemm_with_a_long_nam......",
+                  26) == 0);
+    CHECK(strncmp(row_of(&c, " 0 stream 7 of 4194304") + 8, "gemm_with_a_long_name", 21) ==
+          0);
+    CHECK(strncmp(row_of(&c, " host waits of 10801") + 8, ".....#########################.",
+                  31) == 0);
+    CHECK(has_row(&c, " host waits of 4194304"));
+    canvas_fini(&c);
+}
+
+/* What is further back than spans: each GPU's own sums say why it did nothing. */
+static void check_reasons_of_two(void)
+{
+    picture_t p = {.view = view, .name = "x", .hertz = 10, .speed = 1, .shown = VIEW_GPU};
+    gpurt_activity_busy_t told = {gpurt_pair(4000 * MS), {0}, {0},
+                                  gpurt_pair(4000 * MS), {0}, {0}};
+    gpurt_activity_busy_t slow = {gpurt_pair(4000 * MS), {0}, {0}, {0},
+                                  gpurt_pair(4000 * MS), {0}};
+    canvas_t c = {.unicode = false};
+
+    scene_put();
+    for (uint64_t i = 0; i < GPURT_TIMELINE_SPANS; i++)
+        put_of(i % 2, GPURT_KIND_KERNEL, 7, T0 + 10000 * MS + i * MS, MS / 2);
+    t->lanes[3].gpu = t->ring_gpu[1] = 1;
+    gpurt_timeline_put_busy(t, 0, T0 + 6000 * MS, &told);
+    gpurt_timeline_put_busy(t, 1, T0 + 6000 * MS, &slow);
+    view->numbers.time_ns = T0 + 12048 * MS;
+    p.streams_zoom = 15; /* 5 s */
+    CHECK(canvas_resize(&c, 30, 129));
+    picture_draw(&p, &c);
+    CHECK_MSG(strncmp(row_of(&c, "GPU 0") + 8, "wwwwwwwwww", 10) == 0, "%s",
+              row_of(&c, "GPU 0"));
+    CHECK_MSG(strncmp(row_of(&c, "GPU 1") + 8, "llllllllll", 10) == 0, "%s",
+              row_of(&c, "GPU 1"));
+    canvas_fini(&c);
+}
+
 static void check_keys(void)
 {
     const view_class_t *v = picture_view(VIEW_GPU);
@@ -258,6 +355,7 @@ static void check_short_way(void)
         at += (seed >> 5) % 20000;
         row.time_ns = seed >> 17 & 63u ? at : at - 2 * MS; /* late now and then */
         row.block = (seed >> 9 & 63u) / 63;
+        row.program = (uint8_t)((seed >> 3 & 63u) / 63);
         CHECK(gpurt_span_of(&row, &k, &span));
         gpurt_timeline_add(&other, &other_run, &span, i % 5);
         if (gpurt_timeline_more(t, &run, &row, &k, i % 5))
@@ -276,11 +374,14 @@ int main(void)
     view = calloc(1, sizeof *view);
     CHECK(view != NULL);
     check_lanes();
+    check_programs();
     check_bins();
     check_absurd();
     check_holds();
     check_short_way();
     check_picture();
+    check_picture_of_two();
+    check_reasons_of_two();
     check_keys();
     check_torn();
     free(view);

@@ -241,6 +241,7 @@ typedef struct gpurt_activity_device {
     uint32_t block_registers; /* of one block at most */
     uint32_t shared_bytes;    /* of all blocks, */
     uint32_t kept_bytes;      /* of which each costs so many more than it asks for */
+    uint8_t uuid[16]; /* as the driver has it, of a part of a GPU its own; 0: not known */
 } gpurt_activity_device_t;
 
 typedef struct gpurt_activity_environment {
