@@ -226,12 +226,28 @@ static void row_loss(gpurt_model_t *m, model_section_t *section, const gpurt_row
     sum_add(&section->lost, tick, lost);
 }
 
+void gpurt_model_of_box(gpurt_model_t *m)
+{
+    m->of_box = true;
+}
+
+uint32_t model_pid(const gpurt_model_t *m, const gpurt_row_t *row)
+{
+    return m->of_box ? m->about.identity.pid
+                     : gplog_program_pid(m->dictionary, &m->about, row);
+}
+
 static void row_panic(gpurt_model_t *m, model_section_t *section, const gpurt_row_t *row)
 {
+    gpurt_model_panic_t *p;
+
     m->panic_count++;
     section->panics++;
-    if (m->panics.count < GPURT_MODEL_PANICS)
-        model_panic_read(m->dictionary, row, &m->panics.list[m->panics.count++]);
+    if (m->panics.count == GPURT_MODEL_PANICS)
+        return;
+    p = &m->panics.list[m->panics.count++];
+    model_panic_read(m->dictionary, row, p);
+    p->pid = model_pid(m, row);
 }
 
 /* Rows of one site, place and tick, from `first` to `last` by time. */
@@ -318,5 +334,6 @@ gpurt_drain_sink_t gpurt_model_sink(gpurt_model_t *m)
 {
     gpurt_drain_sink_t sink = {.context = m, .put = sink_put, .in_order = true};
 
+    gpurt_model_of_box(m);
     return sink;
 }

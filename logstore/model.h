@@ -36,8 +36,12 @@ void gpurt_model_put(gpurt_model_t *m, const gpurt_row_t *row);
 void gpurt_model_put_all(gpurt_model_t *m, const uint8_t *rows, const gpurt_timed_t *order,
                          uint32_t count);
 
+/* From now on rows come out of a black box: all are of the process that `about` names, whatever
+ * number of a file they have. */
+void gpurt_model_of_box(gpurt_model_t *m);
+
 /* As a sink of a drain; it never fails, so it comes behind those that can. Wants rows
- * by time, because it keeps the last ones. */
+ * by time, because it keeps the last ones. The model is of a box then. */
 gpurt_drain_sink_t gpurt_model_sink(gpurt_model_t *m); /* borrowed */
 
 /* Writes what the model holds into *view; range_*_ns are the caller's. The first call

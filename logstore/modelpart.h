@@ -5,6 +5,7 @@
 #define GPURT_MODELPART_H
 
 #include "model.h"
+#include "program.h"
 #include "render.h"
 
 enum {
@@ -105,6 +106,7 @@ typedef struct model_heaps {
 struct gpurt_model {
     const gpurt_dictionary_t *dictionary;
     gplog_file_t about;
+    bool of_box; /* whose rows are not numbered */
     uint64_t rows, first_ns, last_ns, panic_count;
     model_sum_t messages, lost;
     model_sum_t levels[GPURT_MODEL_LEVELS];
@@ -123,6 +125,9 @@ struct gpurt_model {
 
 /* model.c: count in the RATE_TICKS whole ticks before the one of now_ns. */
 uint32_t model_rate(const model_window_t *w, uint64_t now_ns);
+
+/* model.c: whose a row is; 0: not known. */
+uint32_t model_pid(const gpurt_model_t *m, const gpurt_row_t *row);
 
 /* modelpanic.c */
 void model_panic_read(const gpurt_dictionary_t *d, const gpurt_row_t *row,

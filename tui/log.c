@@ -431,11 +431,10 @@ static int do_export(gpurt_log_t *log, const char *path, const log_options_t *o)
 
 static int do_open(const char *command, const char *path, const log_options_t *o)
 {
-    log_print_t print = {
-        .out = stdout,
-        .jsonl = o->jsonl,
-        .level = o->level ? level_of(o->level) : 0,
-        .pid = (uint32_t)o->pid};
+    log_print_t print = {.out = stdout,
+                         .jsonl = o->jsonl,
+                         .level = o->level ? level_of(o->level) : 0,
+                         .pid = (uint32_t)o->pid};
     gpurt_log_t *log;
     gpurt_error_t err;
     int status;

@@ -19,7 +19,7 @@ enum {
 typedef struct message {
     const gpurt_row_t *row;
     gpurt_site_info_t site;
-    int device; /* -1: host code */
+    int device;   /* -1: host code */
     uint32_t pid; /* 0: not known */
     int who;      /* columns of pids; 0: there is one process, and it is not told */
     const char *back_end, *prefix;
@@ -283,26 +283,31 @@ static void stat_time(FILE *out, const char *name, uint64_t time_ns)
                 (unsigned)(time_ns % 1000000000u / 1000u));
 }
 
-/* All that the log has, with what is of each where it is known. */
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* All that the log has, with what is of each where there are several and it is known. */
 static void programs_print(FILE *out, const log_stat_t *stat)
 {
-    const gpurt_dictionary_t *d = stat->dictionary;
-    uint32_t count = gplog_program_count(d);
+    uint32_t count = gplog_program_count(stat->dictionary);
 
     for (uint32_t i = 0; i < (count ? count : 1); i++) {
-        const who_count_t *c = stat->counts ? &stat->counts[i] : NULL;
-        char room[2 * GPURT_BOX_NAME];
+        const who_count_t *c = count > 1 && stat->counts ? &stat->counts[i] : NULL;
+        char room[512];
         gpurt_text_t name;
         gplog_program_t p;
 
-        if (!gplog_program_known(d, &stat->sum.about, i, &p) || !p.name[0])
+        if (!gplog_program_known(stat->dictionary, &stat->sum.about, i, &p) ||
+            (count < 2 && !p.name[0]))
             continue;
         gpurt_text_init(&name, room, sizeof room);
         who_text(&p, &name);
         fprintf(out, "program    %s", room);
-        if (count > 1 && c)
-            fprintf(out, ", %llu records, %llu panics", (unsigned long long)c->records,
-                    (unsigned long long)c->panics);
+        if (c)
+            fprintf(out, ", %llu record%s, %llu panic%s", (unsigned long long)c->records,
+                    plural(c->records), (unsigned long long)c->panics, plural(c->panics));
         fputc('\n', out);
     }
 }

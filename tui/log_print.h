@@ -32,7 +32,7 @@ void log_print_row(log_print_t *p, const gpurt_row_t *row);
 typedef struct log_stat {
     const gpurt_dictionary_t *dictionary;
     gpurt_log_summary_t sum;
-    gpurt_modelview_t *view;   /* what GPUs did, heaps; NULL: the log knows nothing of them */
+    gpurt_modelview_t *view; /* what GPUs did, heaps; NULL: the log knows nothing of them */
     const who_count_t *counts; /* by program; NULL: the rows were not read for anything */
     gpurt_life_t *lives;       /* of a program that was started again */
     uint32_t life_count;

@@ -8,12 +8,13 @@
 
 void who_text(const gplog_program_t *p, gpurt_text_t *out)
 {
-    if (p->pid == 0 && !p->name[0]) {
+    if (p->name[0]) {
+        gpurt_render_plain(out, p->name, strlen(p->name));
+        gpurt_text_printf(out, "[%u]", p->pid);
+    } else if (p->pid)
+        gpurt_text_printf(out, "process %u", p->pid);
+    else
         gpurt_text_printf(out, "process ?");
-        return;
-    }
-    gpurt_render_plain(out, p->name, strlen(p->name));
-    gpurt_text_printf(out, "[%u]", p->pid);
 }
 
 void who_json_pid(uint32_t pid, FILE *out)

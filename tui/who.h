@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* "rank[4711]"; "process ?" of one that is not known. */
+/* "rank[4711]"; "process 4711" without a name; "process ?" of one that is not known. */
 void who_text(const gplog_program_t *p, gpurt_text_t *out);
 
 /* ,"pid":4711 - null where it is not known. */
