@@ -29,7 +29,7 @@ typedef struct gpurt_dictionary {
     uint32_t *slots; /* hash table of ids by content, 0 empty */
     uint32_t slot_count;
     uint32_t next_id, site_count;
-    uint32_t program_count; /* of program.h */
+    uint32_t program_count;                  /* of program.h */
     uint32_t programs[GPLOG_PROGRAM_OTHERS]; /* their ids by number, 0 none */
 } gpurt_dictionary_t;
 

@@ -5,9 +5,11 @@ alike (tests/gen/make_several.c), and of programs that are recorded at once. Arg
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 BIN, TESTS = sys.argv[1:3]
 FEED = os.path.join(TESTS, "feed_app")
@@ -157,8 +159,10 @@ def record(log, script, status=0):
 
 
 def check_recorded():
-    """At once: the first stays until the second, which panics or is killed, is gone."""
-    script = f"{FEED} 50 hang & first=$!; {FEED} 70 %s; kill -KILL $first; wait"
+    """At once: the first stays until the second, which panics or is killed, is gone. Its records are waited for in the log
+    that is written."""
+    come = f'until [ "$({os.path.join(BIN, "gpurt-log")} cat -p $first recorded.gplog 2>&- | wc -l)" = 50 ]; do sleep 0.02; done'
+    script = f"{FEED} 50 hang & first=$!; {come}; {FEED} 70 %s; kill -KILL $first; wait"
     for word, panics in (("panic", 1), ("panic kill=9", 1), ("kill=9", 0)):
         log = "recorded.gplog"
         if os.path.exists(log):
@@ -176,6 +180,31 @@ def check_recorded():
         assert [(s["pid"], s["program"]) for s in sites] == [(own, "feed_app")] * panics, sites
         assert len(run("log", "cat", "-p", str(own), log).splitlines()) == 70 + panics
         assert len(re.findall(r"^program    feed_app\[\d+\]$", run("log", "stat", log), re.M)) == 2
+
+
+def check_live():
+    """What gpurt-record drains is shown of each process by itself, whichever number it has in the log."""
+    if not os.path.exists(os.path.join(BIN, "gpurt-top")):
+        return
+    environment = dict(os.environ, XDG_RUNTIME_DIR=os.getcwd())
+    app = subprocess.Popen([os.path.join(BIN, "gpurt-record"), "-q", "-o", "live.gplog", "--", "/bin/sh", "-c",
+                            f"{FEED} 50 panic hang & {FEED} 70 panic hang"], env=environment)
+    shown = {}
+    end = time.monotonic() + 60
+    try:
+        while sum(len(v["panic_list"]) for v in shown.values()) < 2 and time.monotonic() < end:
+            time.sleep(0.05)
+            for pid in os.listdir("gpurt") if os.path.isdir("gpurt") else []:
+                done = subprocess.run([os.path.join(BIN, "gpurt-top"), "--once", "--json", "-p", pid], capture_output=True,
+                                      text=True, env=environment)
+                if done.returncode == 0:
+                    shown[int(pid)] = json.loads(done.stdout)
+        assert len(shown) == 2 and all([p["pid"] for p in v["panic_list"]] == [pid] for pid, v in shown.items()), shown
+    finally:
+        for pid in os.listdir("gpurt") if os.path.isdir("gpurt") else []:
+            os.kill(int(pid), signal.SIGKILL)
+        app.terminate()
+        app.wait(timeout=60)
 
 
 def check_alone():
@@ -196,5 +225,6 @@ with tempfile.TemporaryDirectory() as folder:
     for check in (check_cat, check_stat, check_list, check_show, check_others, check_top, check_repaired):
         check("several.gplog")
     check_recorded()
+    check_live()
     check_alone()
 print("all well")
