@@ -81,7 +81,7 @@ void panic_chain_print(const panic_book_t *book, uint32_t number,
                           (double)(book->list[number].row->time_ns - cause->row->time_ns) /
                               1e6,
                           links[i].number + 1);
-        if (panic_who_told(cause->source)) {
+        if (panic_who_told(cause->source) && !panic_who_same(cause, &book->list[number])) {
             panic_who_text(cause, &line.text);
             gpurt_text_printf(&line.text, ": ");
         }
