@@ -29,24 +29,20 @@ typedef struct message {
     char room[GPURT_MESSAGE_MAX];
 } message_t;
 
-static void device_read(const gpurt_log_t *log, message_t *m)
+static void device_read(const gplog_file_t *about, message_t *m)
 {
     const gpurt_row_t *row = m->row;
-    gpurt_log_summary_t sum;
-    uint32_t kind;
+    uint32_t kind = gplog_about_kind(about, row);
 
-    gpurt_log_summary(log, &sum);
-    kind = gplog_about_kind(&sum.about, row);
     m->back_end = gplog_back_end(kind);
-    m->prefix =
-        kind == GPURT_SECTION_CPU && gplog_about_is_mixed(&sum.about) ? "cpu" : "dev";
+    m->prefix = kind == GPURT_SECTION_CPU && gplog_about_is_mixed(about) ? "cpu" : "dev";
     if (m->activity)
         m->device = (int)row->block;
     else if (kind == GPURT_SECTION_HOST)
         m->device = -1;
     else
-        m->device = row->section < sum.about.section_count
-                        ? (int)sum.about.sections[row->section].device
+        m->device = row->section < about->section_count
+                        ? (int)about->sections[row->section].device
                         : 0;
 }
 
@@ -73,13 +69,11 @@ static int who_columns(const gpurt_dictionary_t *d)
     return widest;
 }
 
-static void who_read(log_print_t *p, message_t *m)
+static void who_read(log_print_t *p, const gplog_file_t *about, message_t *m)
 {
     const gpurt_dictionary_t *d = gpurt_log_dictionary(p->log);
-    gpurt_log_summary_t sum;
 
-    gpurt_log_summary(p->log, &sum);
-    m->pid = gplog_program_pid(d, &sum.about, m->row);
+    m->pid = gplog_program_pid(d, about, m->row);
     if (p->who_of != gplog_program_count(d)) { /* a log that grows */
         p->who_of = gplog_program_count(d);
         p->who = who_columns(d);
@@ -180,14 +174,16 @@ bool log_print_wanted(const log_print_t *p, const gpurt_row_t *row)
 void log_print_row(log_print_t *p, const gpurt_row_t *row)
 {
     uint32_t count = row->kind == GPURT_KIND_LOSS ? 1 : gpurt_row_messages(row);
+    gpurt_log_summary_t sum;
     message_t m;
 
     if (!log_print_wanted(p, row) || (row->kind == GPURT_KIND_LOSS && p->skip))
         return;
     m.row = row;
     m.activity = gpurt_kind_is_activity(row->kind);
-    device_read(p->log, &m);
-    who_read(p, &m);
+    gpurt_log_summary(p->log, &sum);
+    device_read(&sum.about, &m);
+    who_read(p, &sum.about, &m);
     gpurt_dictionary_get(gpurt_log_dictionary(p->log), row->site, &m.site);
     for (uint32_t lane = 0; lane < count; lane++) {
         if (p->skip) {

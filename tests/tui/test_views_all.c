@@ -294,7 +294,7 @@ static void check_whose(const picture_t *shown, const gpurt_modelview_t *v)
     CHECK(is_drawn(&p, " pid41231   sm"));
     filter_parse(&p.filter, "pid=41231");
     CHECK(is_drawn(&p, "pid41231") && !is_drawn(&p, "no line fits"));
-    filter_parse(&p.filter, "pid=107767"); /* the same in 16 bits */
+    filter_parse(&p.filter, "pid=106767"); /* the same in 16 bits */
     CHECK(is_drawn(&p, "no line fits"));
     /* What a warp slot said before: of the other process nothing. */
     memset(&p.filter, 0, sizeof p.filter);
