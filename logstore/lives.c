@@ -38,6 +38,7 @@ static void row_fill(gpurt_life_row_t *r, uint64_t time_ns, uint32_t words, uint
     r->row.kind = GPURT_KIND_LIFE;
     r->row.form = GPURT_FORM_THREAD;
     r->row.section = GPURT_BOX_SECTIONS - 1; /* of no device */
+    r->row.program = GPLOG_PROGRAM_OTHERS;   /* of none that is recorded */
     r->row.level = level;
     r->row.words = (uint16_t)words;
 }

@@ -46,11 +46,6 @@ gpurt_status_t gpurt_model_create(const gpurt_dictionary_t *dictionary,
     return GPURT_OK;
 }
 
-void gpurt_model_be_single(gpurt_model_t *m)
-{
-    m->single = true;
-}
-
 void gpurt_model_destroy(gpurt_model_t *m)
 {
     free(m);
@@ -231,12 +226,42 @@ static void row_loss(gpurt_model_t *m, model_section_t *section, const gpurt_row
     sum_add(&section->lost, tick, lost);
 }
 
+void gpurt_model_of_box(gpurt_model_t *m)
+{
+    m->of_box = true;
+}
+
+uint32_t model_pid(const gpurt_model_t *m, const gpurt_row_t *row)
+{
+    return m->of_box ? m->about.identity.pid
+                     : gplog_program_pid(m->dictionary, &m->about, row);
+}
+
+uint32_t model_pid_of(const gpurt_model_t *m, uint32_t program)
+{
+    const gpurt_row_t row = {.program = (uint8_t)program};
+
+    return model_pid(m, &row);
+}
+
+uint32_t model_programs(const gpurt_model_t *m)
+{
+    uint32_t count = m->of_box ? 1 : gplog_program_count(m->dictionary);
+
+    return count ? count : 1;
+}
+
 static void row_panic(gpurt_model_t *m, model_section_t *section, const gpurt_row_t *row)
 {
+    gpurt_model_panic_t *p;
+
     m->panic_count++;
     section->panics++;
-    if (m->panics.count < GPURT_MODEL_PANICS)
-        model_panic_read(m->dictionary, row, &m->panics.list[m->panics.count++]);
+    if (m->panics.count == GPURT_MODEL_PANICS)
+        return;
+    p = &m->panics.list[m->panics.count++];
+    model_panic_read(m->dictionary, row, p);
+    p->pid = model_pid(m, row);
 }
 
 /* Rows of one site, place and tick, from `first` to `last` by time. */
@@ -323,5 +348,6 @@ gpurt_drain_sink_t gpurt_model_sink(gpurt_model_t *m)
 {
     gpurt_drain_sink_t sink = {.context = m, .put = sink_put, .in_order = true};
 
+    gpurt_model_of_box(m);
     return sink;
 }

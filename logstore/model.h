@@ -23,10 +23,6 @@ gpurt_status_t gpurt_model_create(const gpurt_dictionary_t *dictionary,
                                   gpurt_error_t *err);
 void gpurt_model_destroy(gpurt_model_t *m); /* NULL is allowed */
 
-/* All rows will be of the process in `about`, as those of a drain are, whatever processes the
- * dictionary knows of (that of a writer to which others are drained, too). Before the first. */
-void gpurt_model_be_single(gpurt_model_t *m);
-
 /* A model that goes on from where the other one is: how a replay steps back. */
 gpurt_status_t gpurt_model_copy(const gpurt_model_t *from, gpurt_model_t **out,
                                 gpurt_error_t *err);
@@ -40,8 +36,12 @@ void gpurt_model_put(gpurt_model_t *m, const gpurt_row_t *row);
 void gpurt_model_put_all(gpurt_model_t *m, const uint8_t *rows, const gpurt_timed_t *order,
                          uint32_t count);
 
+/* From now on rows come out of a black box: all are of the process that `about` names, whatever
+ * number of a file they have. */
+void gpurt_model_of_box(gpurt_model_t *m);
+
 /* As a sink of a drain; it never fails, so it comes behind those that can. Wants rows
- * by time, because it keeps the last ones. */
+ * by time, because it keeps the last ones. The model is of a box then. */
 gpurt_drain_sink_t gpurt_model_sink(gpurt_model_t *m); /* borrowed */
 
 /* Writes what the model holds into *view; range_*_ns are the caller's. The first call

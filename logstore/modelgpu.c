@@ -233,13 +233,6 @@ const gpurt_activity_device_t *model_limits_of(const model_devices_t *d,
 
 /* ---- the view ------------------------------------------------------------------------ */
 
-uint32_t model_pid_of(const gpurt_model_t *m, uint32_t program)
-{
-    gpurt_row_t row = {.program = (uint8_t)program};
-
-    return gplog_program_pid(m->dictionary, &m->about, &row);
-}
-
 static void sums_add(gpurt_model_gpu_t *to, const gpurt_model_gpu_t *more)
 {
     busy_add(&to->busy, &more->busy);

@@ -179,36 +179,19 @@ void model_string(const gpurt_model_t *m, uint32_t id, const char *other, char *
 
 /* ---- whose ----------------------------------------------------------------------------- */
 
-static uint32_t programs_of(const gpurt_model_t *m)
-{
-    uint32_t count = m->single ? 0 : gplog_program_count(m->dictionary);
-
-    return count ? count : 1;
-}
-
-static uint32_t pid_of(const gpurt_model_t *m, uint32_t program)
-{
-    gplog_program_t p;
-
-    if (m->single || gplog_program_count(m->dictionary) == 0)
-        return m->about.identity.pid;
-    gplog_program_get(m->dictionary, program, &p);
-    return p.pid;
-}
-
 static void whose_view(const gpurt_model_t *m, void *list, size_t entry_bytes,
                        uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
         gpurt_model_told_t *at = (void *)((char *)list + i * entry_bytes);
 
-        at->pid = pid_of(m, at->program);
+        at->pid = model_pid_of(m, at->program);
     }
 }
 
 bool model_heaps_view(const gpurt_model_t *m, gpurt_model_heaps_t *v)
 {
-    uint32_t programs = programs_of(m);
+    uint32_t programs = model_programs(m);
 
     if (v->rows == m->heaps.sums.rows && (v->rows == 0 || v->programs == programs))
         return false;

@@ -5,6 +5,7 @@
 #define GPURT_MODELPART_H
 
 #include "model.h"
+#include "program.h"
 #include "render.h"
 
 enum {
@@ -136,7 +137,7 @@ typedef struct model_heaps {
 struct gpurt_model {
     const gpurt_dictionary_t *dictionary;
     gplog_file_t about;
-    bool single; /* all rows are of the process in `about` */
+    bool of_box; /* all rows are of the process in `about`, and none is numbered */
     uint64_t rows, first_ns, last_ns, panic_count;
     model_sum_t messages, lost;
     model_sum_t levels[GPURT_MODEL_LEVELS];
@@ -155,6 +156,12 @@ struct gpurt_model {
 
 /* model.c: count in the RATE_TICKS whole ticks before the one of now_ns. */
 uint32_t model_rate(const model_window_t *w, uint64_t now_ns);
+
+/* model.c: whose a row is, or what is of a program; 0: not known. How many programs there
+ * are. */
+uint32_t model_pid(const gpurt_model_t *m, const gpurt_row_t *row);
+uint32_t model_pid_of(const gpurt_model_t *m, uint32_t program);
+uint32_t model_programs(const gpurt_model_t *m);
 
 /* modelpanic.c */
 void model_panic_read(const gpurt_dictionary_t *d, const gpurt_row_t *row,
@@ -209,8 +216,6 @@ void model_gpus_view(const gpurt_model_t *m, const model_places_t *p,
                      gpurt_model_activity_t *v);
 void model_timeline_view(const gpurt_model_t *m, const model_places_t *p,
                          gpurt_timeline_t *v);
-/* Of a process of the log; 0: not known. */
-uint32_t model_pid_of(const gpurt_model_t *m, uint32_t program);
 
 /* modelheap.c: likewise for heaps, and for what stands on them. */
 void model_heap_put(model_heaps_t *h, const gpurt_row_t *row);

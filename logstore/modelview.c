@@ -139,7 +139,9 @@ static void site_name(const gpurt_model_t *m, const model_site_t *from,
  * since. */
 static bool names_view(const gpurt_model_t *m, gpurt_modelview_t *v)
 {
-    bool changed = v->names.gpurt_version == 0 && m->about.gpurt_version;
+    uint64_t programs = model_programs(m);
+    bool changed = (v->names.gpurt_version == 0 && m->about.gpurt_version) ||
+                   v->names.programs != programs;
 
     for (uint32_t i = 0; i < m->site_count; i++) {
         const model_site_t *from = &m->sites[i];
@@ -157,6 +159,7 @@ static bool names_view(const gpurt_model_t *m, gpurt_modelview_t *v)
     v->names.identity.host[GPURT_BOX_NAME - 1] = '\0';
     v->names.identity.program[GPURT_BOX_NAME - 1] = '\0';
     v->names.gpurt_version = m->about.gpurt_version;
+    v->names.programs = programs;
     return changed;
 }
 
@@ -176,6 +179,7 @@ static void line_view(const gpurt_model_t *m, const gpurt_row_t *row, uint64_t n
     to->warp = row->warp;
     to->level = row->level;
     to->section = row->section;
+    to->pid = model_pid(m, row);
     to->kind = row->kind;
     to->form = row->form;
     to->more = (uint16_t)(messages ? messages - 1 : 0);

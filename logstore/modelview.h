@@ -115,6 +115,7 @@ typedef struct gpurt_model_site {
 typedef struct gpurt_model_names {
     gpurt_box_identity_t identity;
     uint64_t gpurt_version;
+    uint64_t programs; /* processes that the rows are of */
     gpurt_model_site_t sites[GPURT_MODEL_SITES];
 } gpurt_model_names_t;
 
@@ -124,6 +125,7 @@ typedef struct gpurt_model_panic {
     gpurt_dim3_t block, thread;
     uint32_t lane, mask, failed;
     uint32_t line, arg_count, category; /* category: 0 of a fault */
+    uint32_t pid;                       /* whose it is; 0: not known */
     uint64_t types;
     uint64_t args[GPURT_PANIC_ARGS]; /* a string's number is gone: see `message` */
     uint64_t lanes[GPURT_WARP_SIZE]; /* first operand of each lane in `failed` */
@@ -146,9 +148,9 @@ typedef struct gpurt_model_line {
     uint16_t sm, text_bytes;
     uint8_t slot, warp, level, section;
     uint8_t kind, form;
-    uint16_t more; /* further messages of the same row: other lanes' values */
-    uint32_t line;
-    char file[36]; /* without its folder */
+    uint16_t more;      /* further messages of the same row: other lanes' values */
+    uint32_t line, pid; /* pid: whose it is; 0: not known */
+    char file[36];      /* without its folder */
     char text[GPURT_MODEL_LINE_TEXT];
 } gpurt_model_line_t;
 GPURT_STATIC_ASSERT(sizeof(gpurt_model_line_t) == 256, "an array of them needs no padding");

@@ -65,13 +65,45 @@ uint32_t gplog_program_add(gpurt_dictionary_t *d, const gpurt_box_identity_t *id
     return gplog_program_number(&info);
 }
 
+bool gplog_program_several(const gpurt_dictionary_t *d)
+{
+    return d->program_count > 1;
+}
+
+bool gplog_program_find(const gpurt_dictionary_t *d, uint32_t pid, gplog_program_t *out)
+{
+    for (uint32_t i = d->program_count; i-- > 0;)
+        if (gplog_program_get(d, i, out) && out->pid == pid)
+            return true;
+    memset(out, 0, sizeof *out);
+    return false;
+}
+
+/* A log of before programs had numbers is of the one that its FILE names. */
+bool gplog_program_known(const gpurt_dictionary_t *d, const gplog_file_t *about,
+                         uint32_t number, gplog_program_t *out)
+{
+    const gpurt_box_identity_t *id = &about->identity;
+
+    if (d->program_count)
+        return gplog_program_get(d, number, out);
+    memset(out, 0, sizeof *out);
+    out->number = number;
+    if (number)
+        return false;
+    out->pid = id->pid;
+    out->start_ticks = id->start_ticks & TICKS_MASK;
+    memcpy(out->name, id->program, strnlen(id->program, GPURT_BOX_NAME - 1));
+    return out->pid || out->name[0];
+}
+
 uint32_t gplog_program_pid(const gpurt_dictionary_t *d, const gplog_file_t *about,
                            const gpurt_row_t *row)
 {
     gplog_program_t p;
 
-    if (d->program_count == 0)
-        return about->identity.pid;
-    gplog_program_get(d, row->program, &p);
+    if (row->kind == GPURT_KIND_LIFE) /* the recorder says it, of the one that it names */
+        return row->words > 1 ? gpurt_row_words(row)[1] : 0;
+    gplog_program_known(d, about, row->program, &p);
     return p.pid;
 }

@@ -29,7 +29,18 @@ uint32_t gplog_program_count(const gpurt_dictionary_t *d);
 /* Returns: whether there is one under the number; what is not known of it is 0 and empty. */
 bool gplog_program_get(const gpurt_dictionary_t *d, uint32_t number, gplog_program_t *out);
 
-/* The process that a row is of. Returns: its pid; 0: not known. about: of the row's source. */
+/* Whether it must be said whose a row is. */
+bool gplog_program_several(const gpurt_dictionary_t *d);
+
+/* The last that came under a pid. Returns: whether one did; else all is 0 and empty. */
+bool gplog_program_find(const gpurt_dictionary_t *d, uint32_t pid, gplog_program_t *out);
+
+/* As get, also where the dictionary knows of no process: `about`, of the same file or box, does. */
+bool gplog_program_known(const gpurt_dictionary_t *d, const gplog_file_t *about,
+                         uint32_t number, gplog_program_t *out);
+
+/* The process that a row is of; of a LIFE, which a recorder writes, the one that it is about.
+ * Returns: its pid; 0: not known. about: of the row's source. */
 uint32_t gplog_program_pid(const gpurt_dictionary_t *d, const gplog_file_t *about,
                            const gpurt_row_t *row);
 

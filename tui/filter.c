@@ -34,6 +34,14 @@ static bool number_read(const char *word, const char *field, int32_t *value)
     return true;
 }
 
+static bool pid_read(const char *word, uint32_t *pid)
+{
+    if (strncasecmp(word, "pid=", 4) != 0 || word[4] == '\0')
+        return false;
+    *pid = (uint32_t)strtoul(word + 4, NULL, 10);
+    return true;
+}
+
 void filter_parse(filter_t *f, const char *text)
 {
     char copy[FILTER_TEXT], *rest = NULL;
@@ -45,7 +53,7 @@ void filter_parse(filter_t *f, const char *text)
     snprintf(copy, sizeof copy, "%s", text);
     for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
         if (level_read(word, &f->level) || number_read(word, "sm=", &f->sm) ||
-            number_read(word, "gpu=", &f->section))
+            number_read(word, "gpu=", &f->section) || pid_read(word, &f->pid))
             continue;
         if (f->count == FILTER_WORDS)
             break;
@@ -79,7 +87,7 @@ bool filter_line(const filter_t *f, const gpurt_model_line_t *line)
     size_t bytes = line->text_bytes;
 
     if (line->level < f->level || (f->sm && line->sm != f->sm - 1) ||
-        (f->section && line->section != f->section - 1))
+        (f->section && line->section != f->section - 1) || (f->pid && line->pid != f->pid))
         return false;
     if (f->count == 0)
         return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* filter.h - which lines a user wants to see. A filter is words, all of which must fit:
  * `text` in the message, file or level (any case), !text not there, lvl>=warn, sm=7,
- * gpu=0. */
+ * gpu=0, pid=4711. */
 #ifndef GPURT_TUI_FILTER_H
 #define GPURT_TUI_FILTER_H
 
@@ -17,6 +17,7 @@ typedef struct filter {
     char text[FILTER_TEXT]; /* as typed */
     uint32_t level;         /* lowest shown */
     int32_t sm, section;    /* plus one; 0: all */
+    uint32_t pid;           /* 0: all */
     uint32_t count;
     struct {
         char text[FILTER_TEXT];

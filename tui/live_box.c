@@ -109,7 +109,6 @@ gpurt_status_t live_box_start(live_t *l, live_box_t *one, gpurt_error_t *err)
         st = gpurt_model_create(o.dictionary, &about, &one->model, err);
     if (st != GPURT_OK)
         goto fail;
-    gpurt_model_be_single(one->model);
     o.sinks[o.sink_count++] = gpurt_model_sink(one->model);
     one->tap = (panic_tap_t){&l->hook, o.dictionary};
     if (l->failures.command)

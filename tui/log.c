@@ -45,6 +45,13 @@ static const gpurt_option_t rows[] = {
      .arg = "LEVEL",
      FIELD(STRING, level),
      .help = "cat, tail: leave out what is below trace, debug, info, warn, error or panic"},
+    {.letter = 'p',
+     .name = "pid",
+     .arg = "PID",
+     FIELD(NUMBER, pid),
+     .min = 1,
+     .max = UINT32_MAX,
+     .help = "cat, tail: only what is of that process; level: whose levels"},
     {.letter = 'n',
      .name = "lines",
      .arg = "N",
@@ -56,12 +63,6 @@ static const gpurt_option_t rows[] = {
      .help =
          "tail: go on with what is appended, until the log is closed or nobody is left who "
          "could write to it"},
-    {.section = "Asking a program that runs",
-     .letter = 'p',
-     .name = "pid",
-     .arg = "PID",
-     FIELD(NUMBER, pid),
-     .help = "level: whose levels"},
     {.section = "Summing up",
      .name = "json",
      FIELD(FLAG, json),
@@ -105,13 +106,16 @@ static const gpurt_option_text_t texts[] = {
      "ends without its closing frame. stat and tail show what is whole of a damaged one, "
      "and end with 0."},
     {"FIELDS",
-     "cat and tail --jsonl: ts_ns, level, device (-1: host code), back_end (cpu, cuda, "
-     "host), "
+     "cat and tail --jsonl: ts_ns, level, pid (null: not known), device (-1: host code), "
+     "back_end (cpu, cuda, host), "
      "sm, block, warp, lanes, file, line, msg. In text a device is dev and its number; in "
      "a "
-     "log with devices of both back ends those of the CPU are cpu and theirs. stat --json: "
+     "log with devices of both back ends those of the CPU are cpu and theirs; in a log of "
+     "several processes pid and its number stand before it. stat --json: "
      "records, dropped, sites, panics, frames, torn_frames, "
-     "bytes, first_ns, last_ns, back_end, device; where they are known activity, lives and "
+     "bytes, first_ns, last_ns, back_end, device, programs (number, pid, name of each "
+     "process; where all rows are read anyway its records and panics); where they are "
+     "known activity, lives and "
      "heaps: list, regions, arenas, reclaim, which docs/HEAP_CHECKS.md tells."},
     {"TIMELINES",
      "export --to perfetto and --to chrome show the program's threads with their launches, "
@@ -123,6 +127,7 @@ static const gpurt_option_text_t texts[] = {
      "not depend on the log."},
     {"EXAMPLES", "  gpurt-log cat --level warn run.gplog\n"
                  "  gpurt-log tail -f run.gplog\n"
+                 "  gpurt-log cat -p 4711 run.gplog\n"
                  "  gpurt-log cat --jsonl run.gplog | jq -r 'select(.sm == 3) | .msg'\n"
                  "  gpurt-log stat --json run.gplog\n"
                  "  gpurt-log export --to perfetto run.gplog -o run.pftrace\n"
@@ -207,8 +212,8 @@ static int do_cat(gpurt_log_t *log, log_print_t *p)
     return status ? status : torn_status(log);
 }
 
-/* Messages of the level from that frame on. */
-static uint64_t count_from(gpurt_log_t *log, uint32_t level, uint64_t frame)
+/* Messages that are shown from that frame on. */
+static uint64_t count_from(gpurt_log_t *log, const log_print_t *p, uint64_t frame)
 {
     const gpurt_row_t *row;
     uint64_t count = 0;
@@ -217,7 +222,7 @@ static uint64_t count_from(gpurt_log_t *log, uint32_t level, uint64_t frame)
     if (gpurt_cursor_open(log, frame, &c, NULL) != GPURT_OK)
         return 0;
     while ((row = gpurt_cursor_next(c)) != NULL)
-        if (row->kind != GPURT_KIND_LOSS && log_print_wanted(row, level))
+        if (row->kind != GPURT_KIND_LOSS && log_print_wanted(p, row))
             count += gpurt_row_messages(row);
     gpurt_cursor_close(c);
     return count;
@@ -225,7 +230,7 @@ static uint64_t count_from(gpurt_log_t *log, uint32_t level, uint64_t frame)
 
 /* Where to begin for the last records, and how many to leave out. A frame earlier in the file
  * may end later in time, by as many frames as a cursor merges: so many more are read. Where
- * a level leaves few, further back, by more each time. */
+ * a level or a process leaves few, further back, by more each time. */
 static uint64_t tail_start(gpurt_log_t *log, log_print_t *p, uint64_t lines)
 {
     uint64_t frame = gpurt_log_frames(log), count = 0, found, more = GPURT_CURSOR_FRAMES;
@@ -234,7 +239,7 @@ static uint64_t tail_start(gpurt_log_t *log, log_print_t *p, uint64_t lines)
         count += gpurt_log_entry(log, --frame)->messages;
     for (;; more *= 4) {
         frame = frame > more ? frame - more : 0;
-        found = count_from(log, p->level, frame);
+        found = count_from(log, p, frame);
         if (frame == 0 || found >= lines)
             break;
     }
@@ -293,9 +298,17 @@ static bool has_sums(const gpurt_log_t *log)
     return false;
 }
 
-/* All rows through the model that gpurt-top shows. Returns: NULL without memory, or where no
- * row tells what a GPU did, or of a heap; then nothing is unpacked. To be freed. */
-static gpurt_modelview_t *sums_read(gpurt_log_t *log)
+static void count_add(who_count_t *counts, const gpurt_row_t *row)
+{
+    counts[row->program].records += gpurt_row_messages(row);
+    counts[row->program].panics += gpurt_row_is_panic(row);
+}
+
+/* All rows through the model that gpurt-top shows. counts: filled too, by program. Returns:
+ * NULL without memory, or where no row tells what a GPU did, or of a heap; then nothing is
+ * unpacked. To be freed. */
+static gpurt_modelview_t *sums_read(gpurt_log_t *log,
+                                    who_count_t counts[GPLOG_PROGRAM_OTHERS + 1])
 {
     gpurt_modelview_t *view = NULL;
     gpurt_log_summary_t sum;
@@ -312,8 +325,10 @@ static gpurt_modelview_t *sums_read(gpurt_log_t *log)
 
         if (gpurt_log_read(log, i, &frame, NULL) != GPURT_OK)
             continue;
-        while ((row = gpurt_log_row(&frame, at, &at)) != NULL)
+        while ((row = gpurt_log_row(&frame, at, &at)) != NULL) {
             gpurt_model_put(model, row);
+            count_add(counts, row);
+        }
     }
     view = calloc(1, sizeof *view);
     if (view)
@@ -324,18 +339,17 @@ static gpurt_modelview_t *sums_read(gpurt_log_t *log)
 
 static int do_stat(gpurt_log_t *log, const log_options_t *o)
 {
-    gpurt_life_t *lives = NULL;
-    gpurt_modelview_t *view;
-    gpurt_log_summary_t sum;
-    uint32_t count = 0;
+    who_count_t counts[GPLOG_PROGRAM_OTHERS + 1] = {{0}};
+    log_stat_t stat = {.dictionary = gpurt_log_dictionary(log)};
 
     check_all(log, false);
-    gpurt_lives_read(log, &lives, &count, NULL);
-    view = sums_read(log);
-    gpurt_log_summary(log, &sum);
-    log_print_stat(stdout, &sum, view, lives, count, o->json);
-    free(lives);
-    free(view);
+    gpurt_lives_read(log, &stat.lives, &stat.life_count, NULL);
+    stat.view = sums_read(log, counts);
+    stat.counts = stat.view ? counts : NULL;
+    gpurt_log_summary(log, &stat.sum);
+    log_print_stat(stdout, &stat, o->json);
+    free(stat.lives);
+    free(stat.view);
     return 0;
 }
 
@@ -419,8 +433,10 @@ static int do_export(gpurt_log_t *log, const char *path, const log_options_t *o)
 
 static int do_open(const char *command, const char *path, const log_options_t *o)
 {
-    log_print_t print = {
-        .out = stdout, .jsonl = o->jsonl, .level = o->level ? level_of(o->level) : 0};
+    log_print_t print = {.out = stdout,
+                         .jsonl = o->jsonl,
+                         .level = o->level ? level_of(o->level) : 0,
+                         .pid = (uint32_t)o->pid};
     gpurt_log_t *log;
     gpurt_error_t err;
     int status;

@@ -19,7 +19,9 @@ enum {
 typedef struct message {
     const gpurt_row_t *row;
     gpurt_site_info_t site;
-    int device; /* -1: host code */
+    int device;   /* -1: host code */
+    uint32_t pid; /* 0: not known */
+    int who;      /* columns of pids; 0: there is one process, and it is not told */
     const char *back_end, *prefix;
     bool activity; /* what a device did, told by host code */
     uint32_t lanes;
@@ -27,36 +29,71 @@ typedef struct message {
     char room[GPURT_MESSAGE_MAX];
 } message_t;
 
-static void device_read(const gpurt_log_t *log, message_t *m)
+static void device_read(const gplog_file_t *about, message_t *m)
 {
     const gpurt_row_t *row = m->row;
-    gpurt_log_summary_t sum;
-    uint32_t kind;
+    uint32_t kind = gplog_about_kind(about, row);
 
-    gpurt_log_summary(log, &sum);
-    kind = gplog_about_kind(&sum.about, row);
     m->back_end = gplog_back_end(kind);
-    m->prefix =
-        kind == GPURT_SECTION_CPU && gplog_about_is_mixed(&sum.about) ? "cpu" : "dev";
+    m->prefix = kind == GPURT_SECTION_CPU && gplog_about_is_mixed(about) ? "cpu" : "dev";
     if (m->activity)
         m->device = (int)row->block;
     else if (kind == GPURT_SECTION_HOST)
         m->device = -1;
     else
-        m->device = row->section < sum.about.section_count
-                        ? (int)sum.about.sections[row->section].device
+        m->device = row->section < about->section_count
+                        ? (int)about->sections[row->section].device
                         : 0;
+}
+
+static int digits_of(uint32_t number)
+{
+    int digits = 1;
+
+    for (; number > 9; number /= 10)
+        digits++;
+    return digits;
+}
+
+/* Those of the widest pid. */
+static int who_columns(const gpurt_dictionary_t *d)
+{
+    gplog_program_t p;
+    int widest = 1;
+
+    if (!gplog_program_several(d))
+        return 0;
+    for (uint32_t i = 0; i < gplog_program_count(d); i++)
+        if (gplog_program_get(d, i, &p) && digits_of(p.pid) > widest)
+            widest = digits_of(p.pid);
+    return widest;
+}
+
+static void who_read(log_print_t *p, const gplog_file_t *about, message_t *m)
+{
+    const gpurt_dictionary_t *d = gpurt_log_dictionary(p->log);
+
+    m->pid = gplog_program_pid(d, about, m->row);
+    if (p->who_of != gplog_program_count(d)) { /* a log that grows */
+        p->who_of = gplog_program_count(d);
+        p->who = who_columns(d);
+    }
+    m->who = p->who;
 }
 
 static void line_json(const message_t *m, gpurt_text_t *line)
 {
     const gpurt_row_t *row = m->row;
 
+    gpurt_text_printf(line, "{\"ts_ns\":%llu,\"level\":\"%s\",\"pid\":",
+                      (unsigned long long)row->time_ns, gpurt_level_name(row->level));
+    if (m->pid)
+        gpurt_text_printf(line, "%u", m->pid);
+    else
+        gpurt_text_add(line, "null", 4);
     gpurt_text_printf(line,
-                      "{\"ts_ns\":%llu,\"level\":\"%s\",\"device\":%d,\"back_end\":\"%s\","
-                      "\"sm\":%u,\"block\":%u,"
+                      ",\"device\":%d,\"back_end\":\"%s\",\"sm\":%u,\"block\":%u,"
                       "\"warp\":%u,\"lanes\":%u,\"file\":\"",
-                      (unsigned long long)row->time_ns, gpurt_level_name(row->level),
                       m->device, m->back_end, row->sm, m->activity ? 0 : row->block,
                       row->warp, m->lanes);
     gpurt_render_json(line, m->site.file, m->site.file_bytes);
@@ -78,6 +115,10 @@ static void line_text(const message_t *m, gpurt_text_t *line)
         memset(&tm, 0, sizeof tm);
     gpurt_text_printf(line, "%02d:%02d:%02d.%09u %-5s ", tm.tm_hour, tm.tm_min, tm.tm_sec,
                       (unsigned)(row->time_ns % 1000000000u), gpurt_level_name(row->level));
+    if (m->who && m->pid)
+        gpurt_text_printf(line, "pid%-*u ", m->who, m->pid);
+    else if (m->who)
+        gpurt_text_printf(line, "pid%-*s ", m->who, "?");
     if (m->activity)
         gpurt_text_printf(line, "%s%-3d %-11s ", m->prefix, m->device,
                           activity_word(row->kind));
@@ -118,16 +159,31 @@ static void print_one(log_print_t *p, message_t *m, uint32_t lane)
     p->printed++;
 }
 
+bool log_print_wanted(const log_print_t *p, const gpurt_row_t *row)
+{
+    gpurt_log_summary_t sum;
+
+    if (row->level != GPURT_LEVEL_NONE && row->level < p->level)
+        return false;
+    if (p->pid == 0)
+        return true;
+    gpurt_log_summary(p->log, &sum);
+    return gplog_program_pid(gpurt_log_dictionary(p->log), &sum.about, row) == p->pid;
+}
+
 void log_print_row(log_print_t *p, const gpurt_row_t *row)
 {
     uint32_t count = row->kind == GPURT_KIND_LOSS ? 1 : gpurt_row_messages(row);
+    gpurt_log_summary_t sum;
     message_t m;
 
-    if (!log_print_wanted(row, p->level) || (row->kind == GPURT_KIND_LOSS && p->skip))
+    if (!log_print_wanted(p, row) || (row->kind == GPURT_KIND_LOSS && p->skip))
         return;
     m.row = row;
     m.activity = gpurt_kind_is_activity(row->kind);
-    device_read(p->log, &m);
+    gpurt_log_summary(p->log, &sum);
+    device_read(&sum.about, &m);
+    who_read(p, &sum.about, &m);
     gpurt_dictionary_get(gpurt_log_dictionary(p->log), row->site, &m.site);
     for (uint32_t lane = 0; lane < count; lane++) {
         if (p->skip) {
@@ -223,32 +279,65 @@ static void stat_time(FILE *out, const char *name, uint64_t time_ns)
                 (unsigned)(time_ns % 1000000000u / 1000u));
 }
 
-void log_print_stat(FILE *out, const gpurt_log_summary_t *s, const gpurt_modelview_t *view,
-                    const gpurt_life_t *lives, uint32_t life_count, bool json)
+static const char *plural(uint64_t count)
 {
-    const gplog_section_t *section = device_section(&s->about);
+    return count == 1 ? "" : "s";
+}
+
+/* All that the log has, with what is of each where there are several and it is known. */
+static void programs_print(FILE *out, const log_stat_t *stat)
+{
+    uint32_t count = gplog_program_count(stat->dictionary);
+
+    for (uint32_t i = 0; i < (count ? count : 1); i++) {
+        const who_count_t *c = count > 1 && stat->counts ? &stat->counts[i] : NULL;
+        char room[512];
+        gpurt_text_t name;
+        gplog_program_t p;
+
+        if (!gplog_program_known(stat->dictionary, &stat->sum.about, i, &p) ||
+            (count < 2 && !p.name[0]))
+            continue;
+        gpurt_text_init(&name, room, sizeof room);
+        who_text(&p, &name);
+        fprintf(out, "program    %s", room);
+        if (c)
+            fprintf(out, ", %llu record%s, %llu panic%s", (unsigned long long)c->records,
+                    plural(c->records), (unsigned long long)c->panics, plural(c->panics));
+        fputc('\n', out);
+    }
+}
+
+static void print_json(FILE *out, const log_stat_t *stat, const gplog_section_t *section)
+{
+    const gpurt_modelview_t *view = stat->view;
+
+    stat_json(out, &stat->sum, section ? section->name : "", back_end_of(section));
+    fputs(",\"programs\":", out);
+    who_json_list(stat->dictionary, &stat->sum.about, stat->counts, out);
+    devices_print(out, &stat->sum.about, true);
+    if (view && view->activity.rows) {
+        fputs(",\"activity\":", out);
+        activity_json(out, &view->activity);
+    }
+    if (view && view->heaps.rows) {
+        fputs(",\"heaps\":", out);
+        heap_json(out, &view->heaps);
+    }
+    if (stat->life_count) {
+        fputs(",\"lives\":", out);
+        lives_json(out, stat->lives, stat->life_count);
+    }
+    fputs("}\n", out);
+}
+
+static void print_plain(FILE *out, const log_stat_t *stat, const gplog_section_t *section)
+{
+    const gpurt_log_summary_t *s = &stat->sum;
     const char *device = section ? section->name : "";
     char room[512];
     gpurt_text_t name;
 
-    if (json) {
-        stat_json(out, s, device, back_end_of(section));
-        devices_print(out, &s->about, true);
-        if (view && view->activity.rows) {
-            fputs(",\"activity\":", out);
-            activity_json(out, &view->activity);
-        }
-        if (view && view->heaps.rows) {
-            fputs(",\"heaps\":", out);
-            heap_json(out, &view->heaps);
-        }
-        if (life_count) {
-            fputs(",\"lives\":", out);
-            lives_json(out, lives, life_count);
-        }
-        fputs("}\n", out);
-        return;
-    }
     gpurt_text_init(&name, room, sizeof room);
     gpurt_render_plain(&name, device, strlen(device));
     fprintf(out, "records    %llu\n", (unsigned long long)s->messages);
@@ -263,16 +352,16 @@ void log_print_stat(FILE *out, const gpurt_log_summary_t *s, const gpurt_modelvi
     fprintf(out, "time       %.6f s\n", (double)(s->last_ns - s->first_ns) * 1e-9);
     fprintf(out, "back end   %s%s%s\n", back_end_of(section), room[0] ? ", " : "", room);
     devices_print(out, &s->about, false);
-    gpurt_text_init(&name, room, sizeof room);
-    gpurt_render_plain(
-        &name, s->about.identity.program,
-        strnlen(s->about.identity.program, sizeof s->about.identity.program));
-    if (room[0])
-        fprintf(out, "program    %s[%u]\n", room, s->about.identity.pid);
+    programs_print(out, stat);
     fprintf(out, "closed     %s\n", s->closed ? "yes" : "no, or cut off");
-    lives_print(out, lives, life_count);
-    if (!view)
+    lives_print(out, stat->lives, stat->life_count);
+    if (!stat->view)
         return;
-    activity_plain(out, &view->activity, STAT_KERNELS);
-    heap_plain(out, &view->heaps);
+    activity_plain(out, &stat->view->activity, STAT_KERNELS);
+    heap_plain(out, &stat->view->heaps);
+}
+
+void log_print_stat(FILE *out, const log_stat_t *stat, bool json)
+{
+    (json ? print_json : print_plain)(out, stat, device_section(&stat->sum.about));
 }

@@ -6,6 +6,7 @@
 #include "activity_text.h"
 #include "cursor.h"
 #include "lives.h"
+#include "who.h"
 
 #include <stdio.h>
 
@@ -14,23 +15,30 @@ typedef struct log_print {
     const gpurt_log_t *log;
     bool jsonl;
     uint32_t level; /* lowest shown; events without a level are always shown */
+    uint32_t pid;   /* whose are shown; 0: all */
     uint64_t skip;  /* messages to leave out first */
     uint64_t printed;
+    uint32_t who_of; /* programs that the log had when `who` was found */
+    int who;         /* columns of their pids; 0: they are not told */
 } log_print_t;
 
-/* Every message of a row. */
-/* Whether a row is shown at that level; 0: all are. */
-static inline bool log_print_wanted(const gpurt_row_t *row, uint32_t level)
-{
-    return row->level == GPURT_LEVEL_NONE || row->level >= level;
-}
+/* Whether a row is shown. */
+bool log_print_wanted(const log_print_t *p, const gpurt_row_t *row);
 
+/* Every message of a row. */
 void log_print_row(log_print_t *p, const gpurt_row_t *row);
 
-/* What a log adds up to, as one JSON object or for people. view: what GPUs did, heaps; NULL
- * where the log knows nothing of them. lives: of a program that was started again. */
-void log_print_stat(FILE *out, const gpurt_log_summary_t *sum,
-                    const gpurt_modelview_t *view, const gpurt_life_t *lives,
-                    uint32_t life_count, bool json);
+/* What a log adds up to. Owner: the caller, of all that it points to. */
+typedef struct log_stat {
+    const gpurt_dictionary_t *dictionary;
+    gpurt_log_summary_t sum;
+    gpurt_modelview_t *view; /* what GPUs did, heaps; NULL: the log knows nothing of them */
+    const who_count_t *counts; /* by program; NULL: the rows were not read for anything */
+    gpurt_life_t *lives;       /* of a program that was started again */
+    uint32_t life_count;
+} log_stat_t;
+
+/* As one JSON object or for people. */
+void log_print_stat(FILE *out, const log_stat_t *stat, bool json);
 
 #endif

@@ -7,7 +7,8 @@
 #include <string.h>
 
 enum {
-    ROWS_MAX = 1000
+    ROWS_MAX = 1000,
+    WHO = 11 /* columns of "pid4194304 " */
 };
 
 /* The place in one class. Counts come from shared memory and are bounded here. */
@@ -141,8 +142,8 @@ static void where(const gpurt_model_line_t *l, bool wide, char *to, size_t room)
         snprintf(to, room, "sm%u", l->sm);
 }
 
-void loglist_draw(canvas_t *c, rect_t area, int row, const gpurt_model_line_t *l,
-                  uint32_t column)
+void loglist_draw(const picture_t *p, canvas_t *c, rect_t area, int row,
+                  const gpurt_model_line_t *l, uint32_t column)
 {
     bool wide = area.columns >= 110, middle = area.columns >= 72;
     style_t style = picture_level_style(l->level);
@@ -157,6 +158,10 @@ void loglist_draw(canvas_t *c, rect_t area, int row, const gpurt_model_line_t *l
     }
     canvas_put(c, area, row, at, style, gpurt_level_name(l->level));
     at += 6;
+    if (middle && p->view->names.programs > 1) {
+        canvas_put(c, area, row, at, STYLE_DIM, picture_who(l->pid, buffer));
+        at += WHO;
+    }
     if (middle) {
         where(l, wide, buffer, sizeof buffer);
         canvas_put(c, area, row, at, STYLE_DIM, buffer);
@@ -184,7 +189,7 @@ void loglist_pane(const picture_t *p, canvas_t *c, rect_t area, uint32_t skip,
         return;
     count = loglist_collect(p, &p->filter, skip, (uint32_t)rows, lines, NULL);
     for (uint32_t i = 0; i < count; i++) /* the oldest right under the title */
-        loglist_draw(c, area, 1 + (int)i, lines[count - 1 - i], column);
+        loglist_draw(p, c, area, 1 + (int)i, lines[count - 1 - i], column);
     if (count == 0)
         canvas_put(c, area, 1, 2, STYLE_DIM,
                    p->view->numbers.rows > 0 ? "no line fits the filter (Esc clears it)"

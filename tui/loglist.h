@@ -10,9 +10,10 @@
 uint32_t loglist_collect(const picture_t *p, const filter_t *filter, uint32_t skip,
                          uint32_t want, const gpurt_model_line_t **out, bool *more);
 
-/* One line into a row of area; column: how far its text is scrolled. */
-void loglist_draw(canvas_t *c, rect_t area, int row, const gpurt_model_line_t *line,
-                  uint32_t column);
+/* One line into a row of area; column: how far its text is scrolled. Where the picture's rows
+ * are of several processes it says whose it is. */
+void loglist_draw(const picture_t *p, canvas_t *c, rect_t area, int row,
+                  const gpurt_model_line_t *line, uint32_t column);
 
 /* Fills a pane under its title, newest at the bottom. */
 void loglist_pane(const picture_t *p, canvas_t *c, rect_t area, uint32_t skip,

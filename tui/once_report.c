@@ -105,6 +105,15 @@ static void plain_sites(FILE *out, const picture_t *p)
     }
 }
 
+/* Nothing where there is one process. */
+static void put_who(FILE *out, const picture_t *p, uint32_t pid)
+{
+    char text[16];
+
+    if (p->view->names.programs > 1)
+        fprintf(out, "%s ", picture_who(pid, text));
+}
+
 static void plain_panics(FILE *out, const picture_t *p)
 {
     panic_group_t groups[PANICS];
@@ -118,6 +127,9 @@ static void plain_panics(FILE *out, const picture_t *p)
         fprintf(out, "PANIC %" PRIu32 "  ", groups[i].number);
         if (groups[i].count > 1)
             fprintf(out, "%" PRIu32 "x  ", groups[i].count);
+        put_who(out, p, e->pid);
+        if (groups[i].mixed)
+            fputs("and others ", out);
         put_plain(out, base_name(e->file), strlen(base_name(e->file)), 40);
         fprintf(out, ":%" PRIu32 "  sm %u block %u,%u,%u thread %u,%u,%u  ", e->line, e->sm,
                 e->block.x, e->block.y, e->block.z, e->thread.x, e->thread.y, e->thread.z);
@@ -138,8 +150,10 @@ static void plain_lines(FILE *out, const picture_t *p)
         const gpurt_model_line_t *l = lines[i];
         size_t bytes = l->text_bytes < sizeof l->text ? l->text_bytes : sizeof l->text;
 
-        fprintf(out, "%s %-5s sm%u ", picture_time(l->time_ns, 6, time),
-                gpurt_level_name(l->level), l->sm);
+        fprintf(out, "%s %-5s ", picture_time(l->time_ns, 6, time),
+                gpurt_level_name(l->level));
+        put_who(out, p, l->pid);
+        fprintf(out, "sm%u ", l->sm);
         put_plain(out, l->file, strnlen(l->file, sizeof l->file), 24);
         fprintf(out, ":%" PRIu32 "  ", l->line);
         put_plain(out, l->text, bytes, WIDTH);
@@ -298,6 +312,7 @@ static void json_panics(FILE *out, const gpurt_modelview_t *v)
         json_text(out, "file", e->file, sizeof e->file);
         json_number(out, "line", e->line);
         json_text(out, "msg", e->message, sizeof e->message);
+        json_number(out, "pid", e->pid);
         json_number(out, "section", e->section);
         json_number(out, "sm", e->sm);
         json_number(out, "slot", e->slot);

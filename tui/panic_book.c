@@ -2,6 +2,7 @@
 #include "panic_book.h"
 
 #include "panic_read.h"
+#include "panic_who.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -84,6 +85,7 @@ static bool count_sites(panic_book_t *book)
             book->sites[s].first = i;
             book->site_count++;
         }
+        book->list[i].site = s;
         book->sites[s].last = i;
         book->sites[s].count++;
     }
@@ -98,7 +100,7 @@ static void facts_of(const panic_entry_t *e, panic_facts_t *out)
 static bool same_block(const panic_entry_t *a, const panic_facts_t *x,
                        const panic_entry_t *b, const panic_facts_t *y)
 {
-    return a->source == b->source && a->row->section == b->row->section && y->p.about &&
+    return panic_who_same(a, b) && a->row->section == b->row->section && y->p.about &&
            x->p.launch == y->p.launch && x->p.block.x == y->p.block.x &&
            x->p.block.y == y->p.block.y && x->p.block.z == y->p.block.z;
 }

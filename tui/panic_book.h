@@ -11,9 +11,10 @@
 typedef struct panic_entry {
     panic_source_t *source;
     gpurt_row_t *row; /* heap */
+    uint32_t site;    /* of the book; once all are there */
 } panic_entry_t;
 
-/* Panics with the same file, line and format. */
+/* Panics with the same file, line and format, of whatever process. */
 typedef struct panic_site {
     uint32_t first, last; /* of the book */
     uint64_t count;

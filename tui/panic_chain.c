@@ -2,6 +2,7 @@
 #include "panic_chain.h"
 
 #include "panic_line.h"
+#include "panic_who.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -11,7 +12,7 @@ static bool same_place(const panic_entry_t *a, const panic_entry_t *b, bool warp
 {
     panic_facts_t x, y;
 
-    if (a->source != b->source || a->row->section != b->row->section)
+    if (!panic_who_same(a, b) || a->row->section != b->row->section)
         return false;
     panic_read(panic_source_sites(a->source), a->row, &x);
     panic_read(panic_source_sites(b->source), b->row, &y);
@@ -80,6 +81,10 @@ void panic_chain_print(const panic_book_t *book, uint32_t number,
                           (double)(book->list[number].row->time_ns - cause->row->time_ns) /
                               1e6,
                           links[i].number + 1);
+        if (panic_who_told(cause->source) && !panic_who_same(cause, &book->list[number])) {
+            panic_who_text(cause, &line.text);
+            gpurt_text_printf(&line.text, ": ");
+        }
         gpurt_render_plain(&line.text, message.at, message.used);
         panic_line_end(&line, PANIC_YELLOW);
     }
@@ -103,6 +108,7 @@ void panic_chain_json(const panic_book_t *book, uint32_t number, FILE *out)
                 i ? "," : "", links[i].number + 1, words[links[i].relation],
                 book->list[number].row->time_ns - book->list[links[i].number].row->time_ns);
         text_put_json(out, message.at, message.used);
+        panic_who_json(&book->list[links[i].number], out);
         fputc('}', out);
     }
     fputc(']', out);

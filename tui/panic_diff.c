@@ -2,6 +2,7 @@
 /* The sites of two runs side by side: which are new, which are gone, which fail more often. A
  * site that moved a few lines, in another build of the same file, is the same one. */
 #include "panic_line.h"
+#include "panic_who.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -70,6 +71,10 @@ static void print_line(const panic_book_t *book, uint32_t site, const char *word
         gpurt_render_plain(&line.text, base, bytes);
         gpurt_text_printf(&line.text, ":%u  ", info.line);
     }
+    if (panic_who_any(book)) {
+        panic_who_site_text(book, site, &line.text);
+        gpurt_text_printf(&line.text, "  ");
+    }
     gpurt_text_init(&message, room, sizeof room);
     panic_book_message(e, &message);
     gpurt_render_plain(&line.text, message.at, message.used);
@@ -92,6 +97,8 @@ static void put_line(const panic_book_t *book, uint32_t site, const char *word,
     text_put_json(out, info.file ? info.file : "", info.file_bytes);
     fprintf(out, ",\"line\":%u,\"msg\":", info.line);
     text_put_json(out, message.at, message.used);
+    fputs(",\"processes\":", out);
+    panic_who_site_json(book, site, out);
     fputc('}', out);
 }
 

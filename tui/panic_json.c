@@ -12,6 +12,7 @@
 #include "panic_last.h"
 #include "panic_launch.h"
 #include "panic_line.h"
+#include "panic_who.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -100,6 +101,8 @@ static void put_source_begin(FILE *out, const panic_source_t *s)
     put_number(out, "pid", id->pid);
     put_number(out, "left_out", s->left_out);
     put_number(out, "torn_frames", s->torn_frames);
+    key(out, "programs");
+    who_json_list(panic_source_sites(s), &s->about, NULL, out);
     put_lives(out, s);
 }
 
@@ -144,6 +147,9 @@ void panic_list_json(const panic_book_t *book, FILE *out)
         put_number(out, "first_ns", first->row->time_ns);
         put_number(out, "last_ns", book->list[s->last].row->time_ns);
         put_category(out, first);
+        panic_who_json(first, out);
+        key(out, "processes");
+        panic_who_site_json(book, i, out);
         put_site(out, panic_source_sites(first->source), first->row, 0, true);
         fputc('}', out);
     }
@@ -151,7 +157,7 @@ void panic_list_json(const panic_book_t *book, FILE *out)
     for (uint32_t i = 0; i < book->source_count; i++) {
         fputs(i ? "," : "", out);
         put_source_begin(out, &book->sources[i]);
-        panic_last_json(&book->sources[i], UINT64_MAX, out);
+        panic_last_json_all(&book->sources[i], out);
         fputc('}', out);
     }
     fputs("]}\n", out);
@@ -228,6 +234,7 @@ static void put_records(FILE *out, const char *name, const panic_source_t *sourc
 
         fprintf(out, "%s{\"ts_ns\":%" PRIu64 ",\"level\":\"%s\"", i ? "," : "",
                 row->time_ns, gpurt_level_name(row->level));
+        who_json_pid(gplog_program_pid(d, &source->about, row), out);
         put_device(out, source, row->section);
         put_number(out, "sm", row->sm);
         put_number(out, "block", row->block);
@@ -295,6 +302,7 @@ gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
     put_kind(out, e->row);
     key(out, "source");
     put_source(out, e->source);
+    panic_who_json(e, out);
     put_number(out, "ts_ns", e->row->time_ns);
     put_number(out, "clock", f.p.clock);
     put_device(out, e->source, section);
@@ -317,7 +325,7 @@ gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
     put_fault(out, e);
     put_hang(out, e);
     panic_launch_json(e, out);
-    panic_last_json(e->source, e->row->time_ns, out);
+    panic_last_json(e, out);
     panic_chain_json(book, number, out);
     put_excerpt(out, &f, style->folder);
     fputs(",\"before\":{", out);

@@ -3,6 +3,7 @@
 
 #include "addr2line.h"
 #include "nicename.h"
+#include "panic_who.h"
 #include "span.h"
 #include "text.h"
 
@@ -79,7 +80,7 @@ static void launch_add(panic_last_t *last, const gpurt_row_t *row, uint32_t corr
     last->count++;
 }
 
-/* Numbers of calls are a process's own, and so is the section that it writes to. */
+/* Of its own process: another one's calls have the same numbers. */
 static void ended(panic_last_t *last, const gpurt_row_t *row, const gpurt_span_t *span)
 {
     for (uint32_t i = 0; i < last->count; i++)
@@ -88,26 +89,38 @@ static void ended(panic_last_t *last, const gpurt_row_t *row, const gpurt_span_t
             last->list[i].ended = true;
 }
 
+/* One list a process, of so many from the first on. */
 typedef struct search {
-    panic_last_t *last;
+    panic_last_t *lists;
+    uint32_t first, count;
     uint64_t until_ns;
 } search_t;
+
+static panic_last_t *list_of(const search_t *s, const gpurt_row_t *row)
+{
+    uint32_t at = row->program - s->first;
+
+    return at < s->count ? &s->lists[at] : NULL;
+}
 
 /* Rows come as they were written: a launch before what tells of its end. */
 static bool take(void *context, const gpurt_row_t *row)
 {
     const search_t *s = context;
     gpurt_activity_any_t room;
+    panic_last_t *last = list_of(s, row);
     gpurt_span_t span;
     launch_t l;
 
+    if (!last)
+        return true;
     if (is_launch(row)) {
         if (row->time_ns <= s->until_ns && launch_read(row, &l))
-            launch_add(s->last, row, l.correlation);
-    } else if (s->last->count && gpurt_span_read(row, &room, &span) &&
+            launch_add(last, row, l.correlation);
+    } else if (last->count && gpurt_span_read(row, &room, &span) &&
                gpurt_span_on_stream(&span) && span.correlation &&
                span.ns != GPURT_ACTIVITY_NO_TIME) /* of what failed CUPTI knows no end */
-        ended(s->last, row, &span);
+        ended(last, row, &span);
     return true;
 }
 
@@ -149,18 +162,26 @@ static void log_read(gpurt_log_t *log, search_t *s)
         frame_read(log, i, s);
 }
 
-void panic_last_find(panic_source_t *source, uint64_t until_ns, panic_last_t *out)
+static void lists_fill(panic_source_t *source, search_t *s)
 {
-    search_t s = {out, until_ns};
-
-    memset(out, 0, sizeof *out);
-    out->source = source;
-    if (source->dump.core)
+    memset(s->lists, 0, s->count * sizeof s->lists[0]);
+    for (uint32_t i = 0; i < s->count; i++) {
+        s->lists[i].source = source;
+        s->lists[i].program = s->first + i;
+    }
+    if (source->dump.core || s->first == GPLOG_PROGRAM_OTHERS)
         return;
     if (source->log)
-        log_read(source->log, &s);
+        log_read(source->log, s);
     else
-        panic_box_each(source, take, &s, NULL);
+        panic_box_each(source, take, s, NULL);
+}
+
+void panic_last_find(panic_source_t *source, const gpurt_row_t *before, panic_last_t *out)
+{
+    search_t s = {out, before->program, 1, before->time_ns};
+
+    lists_fill(source, &s);
 }
 
 void panic_last_free(panic_last_t *last)
@@ -168,6 +189,26 @@ void panic_last_free(panic_last_t *last)
     for (uint32_t i = 0; i < last->count; i++)
         free(last->list[i].row);
     last->count = 0;
+}
+
+typedef void last_fn(const panic_last_t *last, void *context);
+
+/* The list of each process that has one, by its number, out of one reading of the source. */
+static void last_each(panic_source_t *source, last_fn *put, void *context)
+{
+    uint32_t count = gplog_program_count(panic_source_sites(source));
+    search_t s = {.count = count ? count : 1, .until_ns = UINT64_MAX};
+
+    s.lists = malloc(s.count * sizeof *s.lists);
+    if (!s.lists)
+        return;
+    lists_fill(source, &s);
+    for (uint32_t i = 0; i < s.count; i++) {
+        if (s.lists[i].count)
+            put(&s.lists[i], context);
+        panic_last_free(&s.lists[i]);
+    }
+    free(s.lists);
 }
 
 /* ---- where from ---------------------------------------------------------------------- */
@@ -309,41 +350,71 @@ void panic_last_print(const panic_entry_t *e, const panic_style_t *style)
 {
     panic_last_t last;
 
-    panic_last_find(e->source, e->row->time_ns, &last);
+    panic_last_find(e->source, e->row, &last);
     list_print(&last, "launched", style);
     panic_last_free(&last);
 }
 
+/* " of rank[4711]", where the source has more than one process. */
+static void who_add(const panic_last_t *last, gpurt_text_t *out)
+{
+    if (!panic_who_told(last->source))
+        return;
+    gpurt_text_printf(out, " of ");
+    panic_who_text(&(panic_entry_t){.source = last->source, .row = last->list[0].row}, out);
+}
+
+/* What is told of each process in turn. */
+typedef struct telling {
+    const panic_style_t *style;
+    bool any;
+} telling_t;
+
+static void tell_all(const panic_last_t *last, void *context)
+{
+    telling_t *t = context;
+    panic_line_t line;
+
+    t->any = true;
+    panic_line_begin(&line, t->style);
+    gpurt_text_printf(&line.text, "the last launches");
+    who_add(last, &line.text);
+    gpurt_text_printf(&line.text, " that are recorded, newest first:");
+    panic_line_end(&line, NULL);
+    list_print(last, "", t->style);
+}
+
 bool panic_last_alone(panic_source_t *source, const panic_style_t *style)
 {
-    panic_last_t last;
-    bool any;
+    telling_t t = {style, false};
 
-    panic_last_find(source, UINT64_MAX, &last);
-    any = last.count > 0;
-    if (any)
-        fprintf(style->out, "the last launches that are recorded, newest first:\n");
-    list_print(&last, "", style);
-    panic_last_free(&last);
-    return any;
+    last_each(source, tell_all, &t);
+    return t.any;
+}
+
+static void tell_line(const panic_last_t *last, void *context)
+{
+    telling_t *t = context;
+    panic_line_t line;
+    uint32_t i = 0;
+
+    while (i < last->count && last->list[i].ended)
+        i++;
+    if (i == last->count)
+        return;
+    panic_line_begin(&line, t->style);
+    gpurt_text_printf(&line.text, "last launch");
+    who_add(last, &line.text);
+    gpurt_text_printf(&line.text, ": ");
+    launch_text(last->source, &last->list[i], &line.text);
+    panic_line_end(&line, NULL);
 }
 
 void panic_last_line(panic_source_t *source, const panic_style_t *style)
 {
-    panic_last_t last;
-    panic_line_t line;
-    uint32_t i = 0;
+    telling_t t = {style, false};
 
-    panic_last_find(source, UINT64_MAX, &last);
-    while (i < last.count && last.list[i].ended)
-        i++;
-    if (i < last.count) {
-        panic_line_begin(&line, style);
-        gpurt_text_printf(&line.text, "last launch: ");
-        launch_text(source, &last.list[i], &line.text);
-        panic_line_end(&line, NULL);
-    }
-    panic_last_free(&last);
+    last_each(source, tell_line, &t);
 }
 
 /* ---- for programs -------------------------------------------------------------------- */
@@ -364,7 +435,10 @@ static void launch_json(const panic_source_t *source, const panic_launched_t *la
 
     launch_read(launched->row, &l);
     name_of(source, &l, name, sizeof name);
-    fprintf(out, "{\"ts_ns\":%llu,\"kernel\":", (unsigned long long)launched->row->time_ns);
+    fprintf(out, "{\"ts_ns\":%llu", (unsigned long long)launched->row->time_ns);
+    who_json_pid(
+        gplog_program_pid(panic_source_sites(source), &source->about, launched->row), out);
+    fputs(",\"kernel\":", out);
     text_put_json(out, name, strlen(name));
     fprintf(out,
             ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],\"shared_bytes\":%u,"
@@ -382,16 +456,39 @@ static void launch_json(const panic_source_t *source, const panic_launched_t *la
     fputs("]}", out);
 }
 
-void panic_last_json(panic_source_t *source, uint64_t until_ns, FILE *out)
+/* Where a list of them is written. */
+typedef struct array {
+    FILE *out;
+    const char *between;
+} array_t;
+
+static void put_all(const panic_last_t *last, void *context)
 {
+    array_t *a = context;
+
+    for (uint32_t i = 0; i < last->count; i++, a->between = ",") {
+        fputs(a->between, a->out);
+        launch_json(last->source, &last->list[i], a->out);
+    }
+}
+
+void panic_last_json(const panic_entry_t *e, FILE *out)
+{
+    array_t a = {out, ""};
     panic_last_t last;
 
-    panic_last_find(source, until_ns, &last);
+    panic_last_find(e->source, e->row, &last);
     fputs(",\"last_launches\":[", out);
-    for (uint32_t i = 0; i < last.count; i++) {
-        fputs(i ? "," : "", out);
-        launch_json(source, &last.list[i], out);
-    }
+    put_all(&last, &a);
     fputc(']', out);
     panic_last_free(&last);
+}
+
+void panic_last_json_all(panic_source_t *source, FILE *out)
+{
+    array_t a = {out, ""};
+
+    fputs(",\"last_launches\":[", out);
+    last_each(source, put_all, &a);
+    fputc(']', out);
 }

@@ -17,25 +17,31 @@ typedef struct panic_launched {
     bool ended;           /* a record tells that it has; of those with a correlation */
 } panic_launched_t;
 
-/* The newest first. Owner: the caller; free it. */
+/* Of one process, the newest first: calls, streams and contexts are numbered by each. Owner: the
+ * caller; free it. */
 typedef struct panic_last {
     panic_source_t *source;
+    uint32_t program;
     panic_launched_t list[PANIC_LAST];
     uint32_t count;
 } panic_last_t;
 
-/* Those up to a moment. What cannot be read is left out. */
-void panic_last_find(panic_source_t *source, uint64_t until_ns, panic_last_t *out);
+/* Those up to a row, of its process; none where that is not known. What cannot be read is left
+ * out. */
+void panic_last_find(panic_source_t *source, const gpurt_row_t *before, panic_last_t *out);
 void panic_last_free(panic_last_t *last);
 
 /* Before a failure, among what show tells of it. */
 void panic_last_print(const panic_entry_t *e, const panic_style_t *style);
 /* Of a source without any failure, all of them; or, for a list, the newest that has not ended,
- * in a line. Nothing where there is none. Returns: whether there was. */
+ * in a line: of each of its processes. Nothing where there is none. Returns: whether there
+ * was. */
 bool panic_last_alone(panic_source_t *source, const panic_style_t *style);
 void panic_last_line(panic_source_t *source, const panic_style_t *style);
 
-/* ,"last_launches":[...], those up to a moment. */
-void panic_last_json(panic_source_t *source, uint64_t until_ns, FILE *out);
+/* ,"last_launches":[...], those before a failure; or those of each process of a source, one
+ * after another. */
+void panic_last_json(const panic_entry_t *e, FILE *out);
+void panic_last_json_all(panic_source_t *source, FILE *out);
 
 #endif

@@ -57,7 +57,8 @@ static void ways_find(const panic_entry_t *e, ways_t *w)
             gpurt_log_read(log, i, &rows, NULL) != GPURT_OK)
             continue;
         while ((row = gpurt_log_row(&rows, at, &at)) != NULL)
-            if (row->time_ns <= e->row->time_ns && is_way(row))
+            if (row->time_ns <= e->row->time_ns && row->program == e->row->program &&
+                is_way(row))
                 ways_add(w, row);
     }
 }

@@ -4,6 +4,7 @@
 #include "fault_row.h"
 #include "panic_category.h"
 #include "panic_line.h"
+#include "panic_who.h"
 #include "text.h"
 
 #include <gpurt/gpurt.h>
@@ -171,9 +172,10 @@ static uint64_t fingerprint(const gpurt_site_info_t *s)
     return (h ^ s->line) * 0x100000001b3u;
 }
 
-static void put_result(FILE *out, const panic_book_t *book, const panic_site_t *site,
-                       rules_t *rules, const char *root)
+static void put_result(FILE *out, const panic_book_t *book, uint32_t number, rules_t *rules,
+                       const char *root)
 {
+    const panic_site_t *site = &book->sites[number];
     const panic_entry_t *e = &book->list[site->first];
     char room[GPURT_MESSAGE_MAX], file[PATH_MAX];
     const fault_t *fault = NULL;
@@ -205,7 +207,9 @@ static void put_result(FILE *out, const panic_book_t *book, const panic_site_t *
     }
     if (fault)
         put_stack(out, &dump, fault, root);
-    fputc('}', out);
+    fputs(",\"properties\":{\"processes\":", out);
+    panic_who_site_json(book, number, out);
+    fputs("}}", out);
     if (!borrowed)
         panic_dump_close(&dump);
 }
@@ -229,7 +233,7 @@ void panic_sarif(const panic_book_t *book, const char *folder, FILE *out)
             SCHEMA);
     for (uint32_t i = 0; i < book->site_count; i++) {
         fputs(i ? "," : "", out);
-        put_result(out, book, &book->sites[i], &rules, root);
+        put_result(out, book, i, &rules, root);
     }
     fputs("],\"tool\":{\"driver\":{\"name\":\"gpurt-panic\",\"semanticVersion\":\"", out);
     fprintf(out, "%d.%d.%d\",", GPURT_VERSION_MAJOR, GPURT_VERSION_MINOR,

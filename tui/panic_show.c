@@ -9,12 +9,25 @@
 #include "panic_last.h"
 #include "panic_launch.h"
 #include "panic_line.h"
+#include "panic_who.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 /* ---- facts --------------------------------------------------------------------------- */
+/* Nothing where there is one process: the source is its. */
+static void print_who(const panic_entry_t *e, const panic_style_t *style)
+{
+    panic_line_t line;
+
+    if (!panic_who_told(e->source))
+        return;
+    panic_field(&line, style, "process");
+    panic_who_text(e, &line.text);
+    panic_line_end(&line, NULL);
+}
+
 static void print_place(const panic_entry_t *e, const panic_facts_t *f,
                         const panic_style_t *style)
 {
@@ -285,6 +298,7 @@ gpurt_status_t panic_show_print(const panic_book_t *book, uint32_t number,
     panic_read(d, e->row, &facts);
     print_title(book, number, style);
     panic_about_promise(d, &facts, style);
+    print_who(e, style);
     print_place(e, &facts, style);
     panic_about_launch(d, &facts, style);
     print_time(&facts, style);

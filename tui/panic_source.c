@@ -305,8 +305,8 @@ static bool take_near(void *context, const gpurt_row_t *row)
     const gpurt_row_t *p = s->panic;
 
     s->order++;
-    if (row->section != p->section || row->sm != p->sm || row->time_ns > p->time_ns ||
-        is_itself(p, row))
+    if (row->program != p->program || row->section != p->section || row->sm != p->sm ||
+        row->time_ns > p->time_ns || is_itself(p, row))
         return true;
     return near_offer(&s->near[PANIC_OF_SM], row, s->order) &&
            (!same_block(s, row) || near_offer(&s->near[PANIC_OF_BLOCK], row, s->order)) &&

@@ -4,6 +4,7 @@
  * among all that have come, so that it has its rank and what was recorded before it. */
 #include "follow.h"
 #include "panic_line.h"
+#include "panic_who.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -43,9 +44,10 @@ static void tell_json(const watch_t *w, const panic_entry_t *e, const gpurt_text
     gpurt_site_info_t site = {0};
 
     gpurt_dictionary_get(panic_source_sites(e->source), e->row->site, &site);
-    fprintf(w->style->out,
-            "{\"ts_ns\":%" PRIu64 ",\"kind\":\"%s\",\"file\":", e->row->time_ns,
+    fprintf(w->style->out, "{\"ts_ns\":%" PRIu64 ",\"kind\":\"%s\"", e->row->time_ns,
             panic_kind_name(e->row));
+    panic_who_json(e, w->style->out);
+    fputs(",\"file\":", w->style->out);
     text_put_json(w->style->out, site.file ? site.file : "", site.file_bytes);
     fprintf(w->style->out, ",\"line\":%u,\"msg\":", site.line);
     text_put_json(w->style->out, message->at, message->used);
@@ -75,6 +77,10 @@ static void tell(const watch_t *w, const panic_entry_t *e)
         gpurt_render_plain(&line.text, base, bytes);
         gpurt_text_printf(&line.text, ":%u  ", site.line);
     }
+    if (panic_who_told(e->source)) {
+        panic_who_text(e, &line.text);
+        gpurt_text_printf(&line.text, "  ");
+    }
     gpurt_render_plain(&line.text, message.at, message.used);
     panic_line_end(&line, PANIC_RED);
 }
@@ -92,7 +98,8 @@ static bool keep(watch_t *w, const gpurt_row_t *row)
         w->late = more;
         w->late_room = room;
     }
-    w->late[w->late_count] = (panic_entry_t){w->source, panic_row_copy(row)};
+    w->late[w->late_count] =
+        (panic_entry_t){.source = w->source, .row = panic_row_copy(row)};
     return w->late[w->late_count].row && ++w->late_count;
 }
 
@@ -134,7 +141,7 @@ static gpurt_status_t late_tell(watch_t *w, gpurt_error_t *err)
 static bool take(void *context, const gpurt_row_t *row)
 {
     watch_t *w = context;
-    panic_entry_t e = {w->source, (gpurt_row_t *)(uintptr_t)row};
+    panic_entry_t e = {.source = w->source, .row = (gpurt_row_t *)(uintptr_t)row};
 
     if (!gpurt_row_is_panic(row) || w->now++ < w->seen)
         return true;

@@ -21,8 +21,9 @@ uint32_t paniclist_groups(const picture_t *p, uint32_t max, panic_group_t *group
         if (at == max)
             continue;
         if (at == count)
-            groups[count++] = (panic_group_t){one, i, 0};
+            groups[count++] = (panic_group_t){.last = one, .number = i};
         groups[at].count++;
+        groups[at].mixed |= one->pid != groups[at].last->pid;
     }
     return count;
 }

@@ -9,6 +9,7 @@ typedef struct panic_group {
     const gpurt_model_panic_t *last;
     uint32_t number; /* of the last, counted from 1 as the views and gpurt-panic do */
     uint32_t count;
+    bool mixed; /* they are not all of the last one's process */
 } panic_group_t;
 
 /* The sites that panicked last come first. Returns: how many were filled in. */

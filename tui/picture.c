@@ -44,6 +44,15 @@ const char *picture_time(uint64_t time_ns, int digits, char buffer[32])
     return buffer;
 }
 
+const char *picture_who(uint32_t pid, char text[16])
+{
+    if (pid)
+        snprintf(text, 16, "pid%u", pid);
+    else
+        snprintf(text, 16, "pid?");
+    return text;
+}
+
 const char *picture_span(uint64_t span_ns, char buffer[32])
 {
     unsigned long long s = span_ns / SECOND_NS;

@@ -94,6 +94,8 @@ enum {
 style_t picture_level_style(uint32_t level);
 /* "14:07:11.042912", with so many digits (0, 3, 6, 9) behind the point; local time. */
 const char *picture_time(uint64_t time_ns, int digits, char buffer[32]);
+/* "pid4711", "pid?" where it is not known: whose a line is, where rows are of several. */
+const char *picture_who(uint32_t pid, char text[16]);
 /* "42 s", "3:07", "2:03:07". */
 const char *picture_span(uint64_t span_ns, char buffer[32]);
 /* "GPU 0 H200", "CPU, 2 workers": text of devices, for canvas_text or put_plain. */

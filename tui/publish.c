@@ -222,7 +222,7 @@ static bool publish_make(publish_t *p, const gpurt_boxmap_t *map)
         gpurt_modelshare_create(&map->box->identity, &p->share, NULL) != GPURT_OK ||
         gpurt_model_create(&p->dictionary, &about, &p->model, NULL) != GPURT_OK)
         return false;
-    gpurt_model_be_single(p->model);
+    gpurt_model_of_box(p->model);
     gpurt_modelshare_put(p->share, p->model, gpurt_real_ns(), GPURT_MODEL_LIVE);
     return p->alone || thread_make(p);
 }

@@ -2,6 +2,7 @@
 #include "record_box.h"
 
 #include "handover.h"
+#include "program.h"
 
 #include <poll.h>
 #include <string.h>
@@ -134,6 +135,22 @@ static gpurt_status_t box_start(record_boxes_t *b, record_box_t *one)
     return st;
 }
 
+/* A process whose box is none of the last, or that has none, is still not another one: of the
+ * box that stands in for its own only the devices are taken. */
+static void identity_of(const record_boxes_t *b, uint32_t pid, gpurt_box_identity_t *id)
+{
+    gplog_program_t p;
+
+    id->pid = pid;
+    id->start_ticks = 0;
+    id->real_ns = 0;
+    memset(id->program, 0, sizeof id->program);
+    if (!gplog_program_find(gpurt_writer_dictionary(b->writer), pid, &p))
+        return;
+    id->start_ticks = p.start_ticks;
+    memcpy(id->program, p.name, sizeof id->program);
+}
+
 bool record_boxes_about(const record_boxes_t *b, uint32_t pid, gplog_file_t *out)
 {
     uint32_t kept = b->seen < RECORD_BOXES ? b->seen : RECORD_BOXES;
@@ -142,8 +159,10 @@ bool record_boxes_about(const record_boxes_t *b, uint32_t pid, gplog_file_t *out
     for (uint32_t i = 0; i < kept; i++)
         if (b->about[i].identity.pid == pid)
             gplog_about_join(out, &b->about[i]);
-    if (out->identity.pid != pid && kept)
+    if (out->identity.pid != pid && kept) {
         *out = b->about[(b->seen - 1) % RECORD_BOXES];
+        identity_of(b, pid, &out->identity);
+    }
     return kept > 0;
 }
 

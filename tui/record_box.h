@@ -56,8 +56,8 @@ void record_boxes_settle(const record_boxes_t *b);
 gpurt_status_t record_boxes_add(record_boxes_t *b, gpurt_boxmap_t map);
 /* Takes in a box that an application holds out, if one does. */
 void record_boxes_accept(record_boxes_t *b);
-/* Who was recorded under a pid, with the sections of all its boxes, else the last one.
- * Returns: whether there was a box. */
+/* Who was recorded under a pid, with the sections of all its boxes; of one that is not among
+ * the last boxes, with the sections of the last. Returns: whether there was a box. */
 bool record_boxes_about(const record_boxes_t *b, uint32_t pid, gplog_file_t *out);
 
 /* One round of each; finishes those whose application is gone. Returns: rows. */

@@ -68,7 +68,8 @@ static const gpurt_option_t rows[] = {
      .name = "filter",
      .arg = "WORDS",
      FIELD(STRING, filter),
-     .help = "lines shown, as typed after /: words, !word, lvl>=warn, sm=7, gpu=0"},
+     .help = "lines shown, as typed after /: words, !word, lvl>=warn, sm=7, gpu=0, "
+             "pid=4711"},
     {.letter = 'x',
      .name = "exit",
      FIELD(FLAG, exit_at_end),

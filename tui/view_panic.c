@@ -19,6 +19,8 @@ static void list_row(const picture_t *p, canvas_t *c, rect_t area, int row, uint
     int at = canvas_printf(c, area, row, 1, STYLE_BOLD, "%3u ", index + 1);
 
     at = canvas_put(c, area, row, at, STYLE_DIM, picture_time(e->time_ns, 6, time)) + 1;
+    if (p->view->names.programs > 1)
+        at = canvas_put(c, area, row, at, STYLE_DIM, picture_who(e->pid, time)) + 1;
     if (area.columns >= 70)
         at = canvas_printf(c, area, row, at, STYLE_DIM, "sm%u w%u b%u,%u,%u  ", e->sm,
                            e->warp, e->block.x, e->block.y, e->block.z);
@@ -94,6 +96,9 @@ static void place_lines(page_t *g, const picture_t *p, const gpurt_model_panic_t
              .sections[e->section < GPURT_MODEL_SECTIONS ? e->section : GPURT_BOX_SECTIONS];
     char text[256], time[32], device[96];
 
+    if (p->view->names.programs > 1) {
+        line(g, "process", picture_who(e->pid, text));
+    }
     snprintf(text, sizeof text, "%s:%u", e->file, e->line);
     line(g, "site", text);
     snprintf(text, sizeof text, "%s   clock %llu", picture_time(e->time_ns, 9, time),
@@ -144,7 +149,8 @@ static void near_lines(page_t *g, const picture_t *p, const gpurt_model_panic_t 
 {
     const gpurt_model_line_t *lines[64];
     picture_t past = *p;
-    filter_t filter = {.sm = (int32_t)e->sm + 1, .section = (int32_t)e->section + 1};
+    filter_t filter = {
+        .sm = (int32_t)e->sm + 1, .section = (int32_t)e->section + 1, .pid = e->pid};
     uint32_t count, near = 0;
 
     past.until_ns = e->time_ns;
@@ -157,7 +163,7 @@ static void near_lines(page_t *g, const picture_t *p, const gpurt_model_panic_t 
          near ? "what this warp slot logged, as far as it is kept" : "");
     for (uint32_t i = near; i > 0; i--, g->row++)
         if (g->row >= 1)
-            loglist_draw(g->canvas, g->area, g->row, lines[i - 1], 0);
+            loglist_draw(p, g->canvas, g->area, g->row, lines[i - 1], 0);
 }
 
 static void report_draw(const picture_t *p, canvas_t *c, rect_t area, uint32_t index)

@@ -36,7 +36,7 @@ for ((i = 0; i < devices; i++)); do
     is "$(count lines "\"device\":$i,.*\"msg\":\"device $i says ")" "$messages" "messages of device $i"
     is "$(count lines "\"msg\":\"device $i says ")" "$messages" "messages of device $i, told as any's"
     is "$(count sums "^device $i   ")" 1 "device $i in the sums"
-    is "$(count lines "\"level\":\"PANIC\",\"device\":$i,.*\"msg\":\"device $i raises\"")" 2 "panics of device $i, a warp each"
+    is "$(count lines "\"level\":\"PANIC\",.*\"device\":$i,.*\"msg\":\"device $i raises\"")" 2 "panics of device $i, a warp each"
 done
 is "$(count sums '^heap ')" "$devices" "heaps"
 "$bin/gpurt-panic" list run.gplog | grep >/dev/null "^$((2 * devices)) panics at 1 site" || fail "panics: $("$bin/gpurt-panic" list run.gplog)"

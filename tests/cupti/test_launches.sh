@@ -75,6 +75,16 @@ told "$show" ' graph 12 from [a-z]*_app.*; its end is not recorded$' 'show, a gr
 told "$(GPURT_SYMBOLIZE=0 "$bin/gpurt-panic" list run.gplog)" 'from cupti_app+0x' 'without lines'
 "$bin/gpurt-log" export --to chrome run.gplog -o - | jq -e '[.traceEvents[] | select(.name == "doomed(int*)" and (.args.from | contains("cupti_app+0x")) and .args.grid)] | length == 1' >/dev/null || fail 'export'
 
+# Two processes that died at once: each has its own, though their calls have the same numbers.
+rm -f run.gplog
+GPURT_CUPTI=default,launches "$bin/gpurt-record" -q -o run.gplog -- sh -c "$app launches 20 & $app launches 5 & wait" >out
+list=$("$bin/gpurt-panic" list run.gplog)
+[ "$(grep -o '^last launch of cupti_app\[[0-9]*\]: doomed(int\*), .*; its end is not recorded$' <<<"$list" | cut -d: -f1 | sort -u | wc -l)" = 2 ] || fail "two processes: $list"
+"$bin/gpurt-panic" list --json run.gplog | jq -e '.sources[0] | (.programs | length) == 2 and
+    [.last_launches[].pid] == [.programs[].pid as $pid | range(8) | $pid] and
+    [.last_launches[] | select(.kernel == "doomed(int*)") | .ended] == [false, false]' >/dev/null || fail "two processes: $("$bin/gpurt-panic" list --json run.gplog)"
+GPURT_CUPTI=default,launches run 137 launches 20
+
 # Many threads at a time. They wait 50 ms for a drainer: on a machine where that one does not run for so long launches are
 # lost, and counted; not each time. The ring is so small that all who do not wait lose some, each time.
 for try in 1 2 3 4 5 6; do

@@ -192,6 +192,24 @@ def check_over(folder):
     assert json.loads(panic("list", "--json", log, status=0))["panics"] == 0
 
 
+def check_whose(folder):
+    """Two processes in one log, at once: each hang is told of as that of the one that stands."""
+    log = f"{folder}/whose.gplog"
+    script = f"{APP} self >/dev/null & exec {APP} ring"
+    recorder, ring = start(RECORD, "-q", "--hang-after", "0.2", "-o", log, "--", "/bin/sh", "-c", script)
+
+    def both():
+        reports = [shown(str(number), log) for number in (1, 2) if os.path.exists(log)]
+        return all(reports) and {len(r["hang"]["waits"]): r["pid"] for r in reports}
+    pids = until(both)
+    (other,) = set(pids.values()) - {ring}
+    for pid in (other, ring):
+        os.kill(pid, signal.SIGKILL)
+    recorder.communicate(timeout=LONG)
+    assert pids == {3: ring, 1: other}, pids
+    assert {p["pid"] for p in shown("1", log)["source"]["programs"]} == {ring, other}
+
+
 def check_live_and_dead(folder):
     """Out of the box of a program that runs, of one that was killed, and out of the log after that."""
     log = f"{folder}/dead.gplog"
@@ -262,6 +280,7 @@ with tempfile.TemporaryDirectory() as directory:
     check_late(directory)
     check_noise(directory)
     check_over(directory)
+    check_whose(directory)
     check_live_and_dead(directory)
     check_launch_site(directory)
     check_hook(directory)

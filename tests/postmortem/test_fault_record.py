@@ -119,6 +119,20 @@ def check_child():
     assert found["fault"]["kind"] == "misaligned-address" and len(found["before"]["warp"]) == 32, found
 
 
+def check_whose():
+    """A fault of the second of two processes is its own, whether it opened gpurt or not. (Where the first one is shown from,
+    it is recorded.)"""
+    for word in ("box", ""):
+        record("/bin/sh", "-c", f"{FEED} 10 hang & until [ -e gpurt/$! ]; do sleep 0.01; done; {APP} trap.core {word}; "
+               "status=$?; kill -KILL $!; exit $status", status=ABORTED, environment={"XDG_RUNTIME_DIR": os.getcwd()})
+        found = show(1)
+        feed, failed = found["source"]["programs"]
+        assert feed["name"] == "feed_app" and failed["name"] == ("doomed_app" if word else ""), found["source"]
+        assert found["pid"] == failed["pid"] != feed["pid"], found
+        assert len(found["before"]["warp"]) == (32 if word else 0), found["before"]
+        assert all(r["pid"] == found["pid"] for r in found["before"]["sm"]), found["before"]
+
+
 def faults_on_top(devices):
     """(device, panics) of each box, as gpurt-top tells them when the program has died."""
     subprocess.run([os.path.join(BIN, "gpurt-top"), "--once", "--json", "--gpu-core", "-o", "top.json", "--", APP,
@@ -208,7 +222,7 @@ def main():
         for name in ("address", "trap", "misaligned", "hang"):
             subprocess.run([os.path.join(TESTS, "dump_pack"), "unpack",
                             os.path.join(HERE, "dumps", f"{name}.core.zst"), f"{name}.core"], check=True)
-        for check in (check_plain, check_instrumented, check_whole_log, check_environment, check_child,
+        for check in (check_plain, check_instrumented, check_whole_log, check_environment, check_child, check_whose,
                       check_devices, check_not_a_dump, check_hang, check_hook, check_hook_time):
             check()
 

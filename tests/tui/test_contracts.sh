@@ -21,13 +21,13 @@ keys() { head -n 1 | jq -r 'keys_unsorted | join(" ")'; }
 
 "$tests/make_log" run.gplog 40000 200000 3 1000 # 40 frames: more than a cursor merges at once
 
-same 'records dropped sites panics frames torn_frames bytes first_ns last_ns back_end device' \
+same 'records dropped sites panics frames torn_frames bytes first_ns last_ns back_end device programs' \
     "$("$bin/gpurt-log" stat --json run.gplog | keys)" 'gpurt-log stat --json'
 "$bin/gpurt-log" cat --jsonl run.gplog >lines
-same 'ts_ns level device back_end sm block warp lanes file line msg' "$(keys <lines)" 'gpurt-log cat --jsonl'
+same 'ts_ns level pid device back_end sm block warp lanes file line msg' "$(keys <lines)" 'gpurt-log cat --jsonl'
 same 1 "$(jq -r 'keys_unsorted | join(" ")' lines | sort -u | wc -l)" 'all lines have the same fields'
 same 'schema version panics sites sources' "$("$bin/gpurt-panic" list --json run.gplog | keys)" 'gpurt-panic list --json'
-same 'number kind count first_ns last_ns category file line module format msg' \
+same 'number kind count first_ns last_ns category pid program processes file line module format msg' \
     "$("$bin/gpurt-panic" list --json run.gplog | jq -c '.sites[0]' | keys)" 'a site of gpurt-panic list'
 same "schema state program pid host back_end device time_ns first_ns last_ns records dropped panics sites rows \
 per_second dropped_per_second levels losses devices site_list panic_list" \

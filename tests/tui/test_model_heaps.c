@@ -336,7 +336,7 @@ static void check_single(void)
     gpurt_model_destroy(model);
     memset(view, 0, sizeof *view);
     stage_begin(&about);
-    gpurt_model_be_single(model);
+    gpurt_model_of_box(model);
     put_state(64, T0, 40 * MIB, 0);
     heap(64);
     one_has(77, "{\"heap\":64,\"pid\":77,");

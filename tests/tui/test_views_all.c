@@ -205,6 +205,7 @@ static void check_before_it(const picture_t *shown, const gpurt_modelview_t *v)
         *l = (gpurt_model_line_t){.number = i + 1, .time_ns = e->time_ns - 10 * (i + 1)};
         l->sm = (uint16_t)e->sm;
         l->slot = (uint8_t)e->slot;
+        l->pid = e->pid;
         l->section = (uint8_t)e->section;
         l->text_bytes = (uint16_t)strlen(texts[1 - i]);
         memcpy(l->text, texts[1 - i], l->text_bytes);
@@ -271,6 +272,36 @@ static void check_past_site(const picture_t *shown, const gpurt_modelview_t *v)
     p.until_ns = 2500; /* of another site */
     copy.lines[0].list[0].line = copy.lines[0].list[1].line = site->line + 1;
     CHECK(!is_drawn(&p, "said"));
+}
+
+/* Whose a line and a panic is: where they are of several processes. */
+static void check_whose(const picture_t *shown, const gpurt_modelview_t *v)
+{
+    static gpurt_modelview_t copy;
+    picture_t p = *shown;
+
+    copy = *v;
+    copy.panics.list[1].pid = 0;
+    p.view = &copy;
+    p.shown = VIEW_LOG;
+    CHECK(!is_drawn(&p, "pid"));
+    p.shown = VIEW_PANICS;
+    CHECK(!is_drawn(&p, "pid"));
+    copy.names.programs = 2;
+    CHECK(is_drawn(&p, "  process    pid41231") && is_drawn(&p, " pid41231 sm"));
+    CHECK(is_drawn(&p, " pid? sm"));
+    p.shown = VIEW_LOG;
+    CHECK(is_drawn(&p, " pid41231   sm"));
+    filter_parse(&p.filter, "pid=41231");
+    CHECK(is_drawn(&p, "pid41231") && !is_drawn(&p, "no line fits"));
+    filter_parse(&p.filter, "pid=106767"); /* the same in 16 bits */
+    CHECK(is_drawn(&p, "no line fits"));
+    /* What a warp slot said before: of the other process nothing. */
+    memset(&p.filter, 0, sizeof p.filter);
+    p.shown = VIEW_PANICS;
+    CHECK(is_drawn(&p, "what this warp slot logged"));
+    copy.panics.list[0].pid = 41232;
+    CHECK(!is_drawn(&p, "what this warp slot logged"));
 }
 
 /* Marks that turn lines around, or that fonts fill as they like, are not for log texts. */
@@ -344,6 +375,7 @@ int main(void)
     check_which(&p, v);
     check_before_it(&p, v);
     check_past_site(&p, v);
+    check_whose(&p, v);
     check_deceit();
     check_report(v);
     /* Shared memory may hold anything; readers end the texts, the rest is the views'

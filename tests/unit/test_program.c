@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whose a row is, in a log of several processes: numbers are given once, come back with the file,
  * and never name somebody else. */
+#include "lives.h"
 #include "program.h"
 #include "reader.h"
+#include "repair.h"
 #include "writer.h"
 
 #include "check.h"
@@ -10,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define OK(call) CHECK_MSG((call) == GPURT_OK, "%s", err.text)
@@ -63,6 +66,41 @@ static void check_full(void)
     CHECK_EQ(gplog_program_count(&d), 255);
     CHECK_EQ(add(&d, 1254, 1, "many"), 254);
     CHECK(!gplog_program_get(&d, GPLOG_PROGRAM_OTHERS, &p));
+    gpurt_dictionary_fini(&d);
+}
+
+/* Who a row is of where the dictionary does not say: the file's own process, or who the recorder
+ * names. */
+static void check_known(void)
+{
+    gpurt_dictionary_t d = {0};
+    gplog_file_t about = about_of(77, 1, "old");
+    gpurt_life_t life = {.number = 2, .pid = 4711};
+    gpurt_life_row_t r;
+    gpurt_row_t row = {.kind = GPURT_KIND_TEXT};
+    gplog_program_t p;
+
+    CHECK(!gplog_program_several(&d) && gplog_program_known(&d, &about, 0, &p));
+    CHECK_EQ(p.pid, 77);
+    CHECK_STR(p.name, "old");
+    CHECK_EQ(gplog_program_pid(&d, &about, &row), 77);
+    row.program = GPLOG_PROGRAM_OTHERS;
+    CHECK_EQ(gplog_program_pid(&d, &about, &row), 0);
+    CHECK(!gplog_program_known(&d, &about, 1, &p) && !gplog_program_find(&d, 77, &p));
+    add(&d, 10, 5, "a");
+    CHECK(!gplog_program_several(&d));
+    add(&d, 11, 5, "b");
+    add(&d, 10, 6, "c");
+    CHECK(gplog_program_several(&d) && gplog_program_known(&d, &about, 1, &p));
+    CHECK_EQ(p.pid, 11);
+    CHECK(!gplog_program_known(&d, &about, 3, &p));
+    CHECK_EQ(p.pid, 0);
+    CHECK(gplog_program_find(&d, 10, &p));
+    CHECK_STR(p.name, "c"); /* the last of that pid */
+    CHECK(!gplog_program_find(&d, 77, &p));
+    CHECK_EQ(gplog_program_pid(&d, &about, gpurt_life_begins(&d, &life, &r)), 4711);
+    CHECK_EQ(r.row.program, GPLOG_PROGRAM_OTHERS);
+    CHECK_EQ(gplog_program_pid(&d, &about, gpurt_life_ends(&d, &life, &r)), 4711);
     gpurt_dictionary_fini(&d);
 }
 
@@ -137,6 +175,33 @@ static void read_back(gpurt_log_t *log, const uint32_t *pids, uint32_t count)
     CHECK_EQ(seen, count);
 }
 
+/* A copy without its end, mended: numbers and who they are of are kept, and one that goes on with
+ * it goes on with them. */
+static void check_repaired(const char *path, const uint32_t pids[4])
+{
+    gplog_file_t one = about_of(21, 1, "rank"), four = about_of(24, 4, "rank");
+    uint32_t more[] = {pids[0], pids[1], pids[2], pids[3], 21, 24};
+    gpurt_repair_figures_t sum;
+    gpurt_error_t err;
+    gpurt_log_t *log;
+    char mended[64];
+    struct stat info;
+
+    snprintf(mended, sizeof mended, "%s.mended", path);
+    CHECK(stat(path, &info) == 0 && truncate(path, info.st_size - 60) == 0);
+    OK(gpurt_log_repair(path, mended, &sum, &err));
+    OK(gpurt_log_open(mended, &log, &err));
+    CHECK_EQ(gplog_program_count(gpurt_log_dictionary(log)), 3);
+    read_back(log, pids, 4);
+    gpurt_log_close(log);
+    record(mended, &four, &one, 3000);
+    OK(gpurt_log_open(mended, &log, &err));
+    CHECK_EQ(gplog_program_count(gpurt_log_dictionary(log)), 4);
+    read_back(log, more, 6);
+    gpurt_log_close(log);
+    unlink(mended);
+}
+
 /* Written by two recorders, one after another: the second goes on with the first one's
  * numbers. By the index and by walking alike. */
 static void check_file(const char *path)
@@ -156,6 +221,7 @@ static void check_file(const char *path)
     OK(gpurt_log_open_walked(path, &log, &err));
     read_back(log, pids, 4);
     gpurt_log_close(log);
+    check_repaired(path, pids);
 }
 
 int main(void)
@@ -169,6 +235,7 @@ int main(void)
     check_numbers();
     check_full();
     check_hostile();
+    check_known();
     check_file(path);
     unlink(path);
     return 0;
