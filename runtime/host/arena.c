@@ -178,20 +178,19 @@ static bool copy_free(const gpurt_heap_t *h, const char *begin)
     return true;
 }
 
-/* Where the slot begins that a byte of the heap lies in, by the copy; the byte's own place when
- * it lies in none. */
+/* Where the slot begins that a byte of the heap lies in, by the copy. A large object's first
+ * chunk holds the begin of a piece: it lies at most 32 KiB behind. */
 static uint64_t slot_around(const gpurt_heap_t *h, uint64_t offset)
 {
-    uint32_t chunk = (uint32_t)(offset / GPURT_CHUNK_BYTES), state, first;
+    uint32_t chunk = (uint32_t)(offset / GPURT_CHUNK_BYTES), state, at;
 
     if (offset / GPURT_CHUNK_BYTES >= h->chunk_count)
         return offset;
     state = *gpurt_slab_state(h, chunk);
+    at = (uint32_t)(offset % GPURT_CHUNK_BYTES);
     if (gpurt_state_is_slab(state)) /* slots begin with the chunk */
-        return offset -
-               offset % GPURT_CHUNK_BYTES % gpurt_class_bytes(gpurt_state_class(state));
-    first = state == GPURT_STATE_POOL ? gpurt_large_first(h, chunk) : chunk;
-    return first == GPURT_TREE_NONE ? offset : (uint64_t)first * GPURT_CHUNK_BYTES;
+        at %= gpurt_class_bytes(gpurt_state_class(state));
+    return offset - at;
 }
 
 /* Frees a piece in the copy. Code that checks leaves room between the begin of the slot and

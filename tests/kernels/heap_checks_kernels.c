@@ -89,6 +89,28 @@ GPURT_KERNEL(checks_drain, struct checks_args, p)
     }
 }
 
+/* One lane of a block that is cancelled, in a heap that is full: it looks once more for what is
+ * kept back, and it frees an object of code that does not check, in a slot that an object of
+ * code that checks had. cells[count]: how far it got. */
+GPURT_KERNEL(checks_cancelled, struct checks_args, p)
+{
+    uint64_t *step = p->cells + p->count;
+    uint32_t why, i = 0;
+    void *object;
+
+    if (gpurt_global_id() > 0)
+        return;
+    while (!p->cells[i] && i + 1 < p->count)
+        i++;
+    gpurt_cancel_block();
+    GIVE(CELL(i));
+    object = TAKE(2 * GPURT_CHUNK_BYTES);
+    *step = object ? 0 : 1;
+    object = gpurt_core_alloc(&p->heap, p->size, 16, &why);
+    GIVE(object);
+    *step += object ? 1 : 0;
+}
+
 GPURT_DEV uint32_t checks_random(uint32_t *state)
 {
     *state = *state * 1664525u + 1013904223u;

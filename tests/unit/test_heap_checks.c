@@ -13,6 +13,7 @@ GPURT_KERNEL_DECLARE(checks_free_raced, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_leak, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_fill, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_drain, struct checks_args);
+GPURT_KERNEL_DECLARE(checks_cancelled, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_storm, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_warp, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_tally, struct checks_args);
@@ -516,6 +517,32 @@ static void test_tally(void)
     bench_close(&b);
 }
 
+/* No call of the allocator ends a lane, though its block is cancelled. */
+static void test_cancelled(void)
+{
+    for (uint32_t level = GPURT_CHECKS_CHEAP; level <= GPURT_CHECKS_FULL; level++) {
+        gpurt_heap_stats_t stats;
+        uint64_t live;
+        bench_t b;
+
+        bench_open(&b, level, MIB);
+        b.args.size = 100;
+        b.args.count = CELLS - 1;
+        RUN(&b, checks_fill);
+        OK(gpurt_heap_stats(rt, &b.args.heap, &stats, &err));
+        live = stats.live;
+        CHECK(live > 0 && stats.counts.xrefused[GPURT_ALLOC_FULL] > 0);
+        RUN(&b, checks_cancelled);
+        CHECK_EQ(cell(&b, CELLS - 1), 2);
+        OK(gpurt_heap_stats(rt, &b.args.heap, &stats, &err));
+        CHECK_EQ(stats.live, live - 1);
+        for (uint32_t i = 0; i < GPURT_FREE_FAULTS; i++)
+            CHECK_EQ(stats.counts.xbad_frees[i], 0);
+        silent(&b);
+        bench_close(&b);
+    }
+}
+
 static void test_options(void)
 {
     gpurt_heap_options_t odd = {.checks = 9},
@@ -547,9 +574,10 @@ static void test_options(void)
 }
 
 static const stage_part_t parts[] = {
-    {"options", test_options}, {"silent", test_silent}, {"guards", test_guards},
-    {"used", test_used},       {"kept", test_kept},     {"bad_frees", test_bad_frees},
-    {"leaks", test_leaks},     {"mixed", test_mixed},   {"tally", test_tally},
+    {"options", test_options},     {"silent", test_silent}, {"guards", test_guards},
+    {"used", test_used},           {"kept", test_kept},     {"bad_frees", test_bad_frees},
+    {"leaks", test_leaks},         {"mixed", test_mixed},   {"tally", test_tally},
+    {"cancelled", test_cancelled},
 };
 
 int main(int argc, char **argv)

@@ -196,7 +196,7 @@ GPURT_DEVN char *gpurt_watch_again(const gpurt_heap_t *h, const gpurt_watch_shap
         /* relaxed: a statistic. It was not refused in the end, or is counted twice. */
         gpurt_red_add_relaxed_dev_u64(&h->counts->xrefused[before], ~0ull);
         if (!begin)
-            gpurt_relax();
+            gpurt_pause(); /* ends no lane: others rely on that, as of all requests */
     }
     return begin;
 }
@@ -383,7 +383,7 @@ GPURT_DEVN bool gpurt_watch_is_alien(const gpurt_heap_t *h, char *object)
     for (uint32_t looks = 0; looks < GPURT_WATCH_LOOKS; looks++) {
         if (gpurt_watch_judge(h, object) != GPURT_WRONG_NONE)
             return false;
-        gpurt_relax();
+        gpurt_pause(); /* likewise: who frees may have half of its work before it */
     }
     return true;
 }
