@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sources of arenas: the table of who has which pieces of a heap, and giving them back. The
- * heap's tables are worked on in a copy, with the device's own functions. */
+/* Sources of arenas: the table of who has which pieces of a heap, and giving them back. */
 #include <gpurt/arenas.h>
 
 #include "arenaview.h"
 #include "heapmap.h"
+#include "reclaimtable.h"
 #include "refuse.h"
+#include "sweep_kernels.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+    SWEEP_BLOCKS = 64
+};
 
 gpurt_status_t gpurt_arena_source_create(gpurt_t *rt, const gpurt_heap_t *heap,
                                          uint32_t slots, gpurt_arena_source_t *out,
@@ -110,11 +115,46 @@ gpurt_status_t gpurt_arena_source_stats(gpurt_t *rt, const gpurt_arena_source_t 
 }
 
 /* ---- sweeping ------------------------------------------------------------------------ */
+/* Pieces are followed in a copy of the heap's tables, where each is freed: what is no object,
+ * or is met again, shows there. Then a kernel frees them, as the heap wants it. */
 
-/* gpurt_heap_free, of one object, in the copy. Returns: false when it is none. */
-static bool copy_free(const gpurt_heap_t *h, const char *object)
+__attribute__((used)) static void (*const cpu_half)(const void *) =
+    gpurt_cpu_gpurt_epochs_sweep_all;
+
+/* Owner: the call. */
+typedef struct sweep {
+    gpurt_t *rt;
+    const gpurt_heap_t *heap;
+    gpurt_heap_mirror_t mirror;
+    gpurt_heap_watch_t watch; /* of a heap that checks, else zeros */
+    uint64_t *pieces;         /* owned */
+    uint64_t count, room;
+    bool good; /* nothing was met that is no piece */
+} sweep_t;
+
+static gpurt_status_t sweep_open(sweep_t *s, gpurt_error_t *err)
 {
-    size_t offset = (size_t)(object - h->chunks);
+    gpurt_status_t st = gpurt_heap_known(s->rt, s->heap, err);
+
+    if (st == GPURT_OK)
+        st = gpurt_heap_mirror_load(s->rt, s->heap, &s->mirror, err);
+    if (st == GPURT_OK && s->heap->watch)
+        st = gpurt_heap_watch_load(s->rt, s->heap, &s->watch, err);
+    s->good = true;
+    return st;
+}
+
+static void sweep_close(sweep_t *s)
+{
+    gpurt_heap_mirror_free(&s->mirror);
+    free(s->pieces);
+}
+
+/* gpurt_heap_free, of the object whose slot begins there, in the copy. Returns: false when none
+ * does. */
+static bool copy_free(const gpurt_heap_t *h, const char *begin)
+{
+    size_t offset = (size_t)(begin - h->chunks);
     uint32_t chunk = (uint32_t)(offset / GPURT_CHUNK_BYTES), at, state, slot, bit;
     uint32_t *bits;
     uint64_t shape;
@@ -138,44 +178,114 @@ static bool copy_free(const gpurt_heap_t *h, const char *object)
     return true;
 }
 
-/* Frees the pieces of one arena, newest first. Returns: false at one that is none. */
-static gpurt_status_t sweep_arena(gpurt_t *rt, const gpurt_heap_t *copy, uint64_t unit,
-                                  uint64_t *pieces, bool *good, gpurt_error_t *err)
+/* Where the slot begins that a byte of the heap lies in, by the copy. A large object's first
+ * chunk holds the begin of a piece: it lies at most 32 KiB behind. */
+static uint64_t slot_around(const gpurt_heap_t *h, uint64_t offset)
+{
+    uint32_t chunk = (uint32_t)(offset / GPURT_CHUNK_BYTES), state, at;
+
+    if (offset / GPURT_CHUNK_BYTES >= h->chunk_count)
+        return offset;
+    state = *gpurt_slab_state(h, chunk);
+    at = (uint32_t)(offset % GPURT_CHUNK_BYTES);
+    if (gpurt_state_is_slab(state)) /* slots begin with the chunk */
+        at %= gpurt_class_bytes(gpurt_state_class(state));
+    return offset - at;
+}
+
+/* Frees a piece in the copy. Code that checks leaves room between the begin of the slot and
+ * the object, and its record says how much. */
+static gpurt_status_t piece_free(sweep_t *s, const char *piece, bool *is_one,
+                                 gpurt_error_t *err)
+{
+    const gpurt_heap_t *copy = &s->mirror.heap;
+    uint64_t offset = (uint64_t)(piece - copy->chunks), at = slot_around(copy, offset);
+    uint32_t half = at & (GPURT_WATCH_GRANULE / 2) ? GPURT_RECORD_HALF : 0;
+    gpurt_alloc_record_t r = {.xstate = GPURT_RECORD_NONE};
+    gpurt_status_t st = GPURT_OK;
+
+    if (s->watch.records && at < offset)
+        st = gpurt_table_read(s->rt, &r, s->watch.records + at / GPURT_WATCH_GRANULE,
+                              sizeof r, err);
+    if (r.xstate == (GPURT_RECORD_LIVE | half) && at + r.xfront == offset)
+        piece = copy->chunks + at;
+    *is_one = st == GPURT_OK && copy_free(copy, piece);
+    return st;
+}
+
+static gpurt_status_t piece_keep(sweep_t *s, const gpurt_arena_piece_t *piece,
+                                 gpurt_error_t *err)
+{
+    uint64_t room = s->room ? 2 * s->room : 256, *more;
+
+    if (s->count == s->room) {
+        more = (uint64_t *)realloc(s->pieces, room * sizeof *more);
+        if (!more)
+            return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM,
+                              "arenas: a list of %llu pieces", (unsigned long long)room);
+        s->pieces = more;
+        s->room = room;
+    }
+    s->pieces[s->count++] = (uint64_t)(uintptr_t)piece;
+    return GPURT_OK;
+}
+
+/* The pieces of one arena, newest first, as far as they are some. */
+static gpurt_status_t sweep_arena(sweep_t *s, uint64_t unit, gpurt_error_t *err)
 {
     gpurt_status_t st = GPURT_OK;
 
     while (unit && st == GPURT_OK) {
-        const gpurt_arena_piece_t *piece = gpurt_arena_piece(copy, unit);
-        gpurt_arena_piece_t header;
+        const gpurt_arena_piece_t *piece = gpurt_arena_piece(s->heap, unit);
+        gpurt_arena_piece_t header = {.next = 0};
+        bool is_one;
 
-        if (!copy_free(copy, (const char *)piece)) {
-            *good = false;
+        st = piece_free(s, (const char *)piece, &is_one, err);
+        if (st == GPURT_OK && !is_one) {
+            s->good = false;
             break;
         }
-        ++*pieces;
-        st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, &header, piece, sizeof header, err);
         if (st == GPURT_OK)
-            st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+            st = piece_keep(s, piece, err);
+        if (st == GPURT_OK)
+            st = gpurt_table_read(s->rt, &header, piece, sizeof header, err);
         unit = header.next & GPURT_ARENA_UNITS;
     }
     return st;
 }
 
-static gpurt_status_t sweep_all(gpurt_t *rt, const gpurt_arena_source_t *source,
-                                const uint64_t *slots, const gpurt_heap_t *copy,
-                                uint64_t *pieces, gpurt_error_t *err)
+/* Frees all that was found. */
+static gpurt_status_t sweep_free(sweep_t *s, gpurt_error_t *err)
 {
-    gpurt_status_t st = GPURT_OK;
-    bool good = true;
+    struct gpurt_arena_sweep_args args = {.heap = *s->heap, .count = s->count};
+    gpurt_launch_t launch = {.grid = {(uint32_t)((s->count + 255) / 256), 1, 1},
+                             .block = {256, 1, 1}};
+    size_t bytes = s->count * sizeof *s->pieces;
+    void *pieces = NULL;
+    gpurt_status_t st = gpurt_mem_create(s->rt, bytes, &pieces, err);
 
-    for (uint32_t i = 0; i < source->slot_count && st == GPURT_OK; i++)
-        if (slots[i])
-            st = sweep_arena(rt, copy, slots[i] & GPURT_ARENA_UNITS, pieces, &good, err);
-    if (st == GPURT_OK && !good)
-        st = REFUSE(
-            err, GPURT_E_FAULT,
-            "arenas: the begin of a piece was written over: what follows it is lost");
+    if (launch.grid.x > SWEEP_BLOCKS)
+        launch.grid.x = SWEEP_BLOCKS;
+    if (st == GPURT_OK)
+        st = gpurt_table_write(s->rt, pieces, s->pieces, bytes, err);
+    args.pieces = (const uint64_t *)pieces;
+    if (st == GPURT_OK)
+        st = gpurt_launch(s->rt, &launch, gpurt_arena_sweep_all, &args, err);
+    if (st == GPURT_OK)
+        st = gpurt_stream_sync(s->rt, GPURT_STREAM_DEFAULT, err);
+    gpurt_mem_destroy(s->rt, pieces);
     return st;
+}
+
+static gpurt_status_t sweep_all(sweep_t *s, const uint64_t *slots, uint32_t slot_count,
+                                gpurt_error_t *err)
+{
+    gpurt_status_t st = sweep_open(s, err);
+
+    for (uint32_t i = 0; i < slot_count && st == GPURT_OK; i++)
+        if (slots[i])
+            st = sweep_arena(s, slots[i] & GPURT_ARENA_UNITS, err);
+    return st == GPURT_OK && s->count ? sweep_free(s, err) : st;
 }
 
 /* All of it but what is said since the source was made. */
@@ -196,34 +306,34 @@ static gpurt_status_t table_empty(gpurt_t *rt, const gpurt_arena_source_t *sourc
 gpurt_status_t gpurt_arena_source_sweep(gpurt_t *rt, const gpurt_arena_source_t *source,
                                         uint64_t *pieces, gpurt_error_t *err)
 {
-    gpurt_heap_mirror_t m = {.memory = NULL};
-    gpurt_status_t st, kept;
-    uint64_t *slots, count = 0;
+    sweep_t s = {.rt = rt};
+    gpurt_status_t st;
+    uint64_t *slots;
     size_t bytes;
 
+    if (pieces)
+        *pieces = 0;
     if (!source || !source->slots)
         return REFUSE(err, GPURT_E_INVALID,
                       "source is NULL or empty: pass what gpurt_arena_source_create gave");
     bytes = source->slot_count * sizeof *slots;
     slots = (uint64_t *)malloc(bytes);
-    st = slots
-             ? gpurt_heap_known(rt, &source->heap, err)
-             : gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "arenas: a table");
+    if (!slots)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "arenas: a table");
+    s.heap = &source->heap;
+    st = gpurt_table_read(rt, slots, source->slots, bytes, err);
     if (st == GPURT_OK)
-        st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, slots, source->slots, bytes, err);
-    if (st == GPURT_OK)
-        st = gpurt_heap_mirror_load(rt, &source->heap, &m, err);
+        st = sweep_all(&s, slots, source->slot_count, err);
     if (st == GPURT_OK) {
-        kept = sweep_all(rt, source, slots, &m.heap, &count, err);
-        if (count)
-            st = gpurt_heap_mirror_store(rt, &source->heap, &m, err);
-        if (st == GPURT_OK)
-            st = table_empty(rt, source, err);
-        st = st == GPURT_OK ? kept : st;
+        if (pieces)
+            *pieces = s.count;
+        st = table_empty(rt, source, err);
     }
-    gpurt_heap_mirror_free(&m);
+    if (st == GPURT_OK && !s.good)
+        st = REFUSE(
+            err, GPURT_E_FAULT,
+            "arenas: the begin of a piece was written over: what follows it is lost");
+    sweep_close(&s);
     free(slots);
-    if (pieces)
-        *pieces = count;
     return st;
 }

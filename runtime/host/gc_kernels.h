@@ -8,7 +8,7 @@
 
 /* An object that moves. */
 typedef struct gpurt_gc_move {
-    uint64_t from, to;
+    uint64_t from, to; /* to: a slot of the same class */
     uint32_t entry, bytes;
 } gpurt_gc_move_t;
 
@@ -30,6 +30,7 @@ GPURT_KERNEL_DECLARE(gpurt_gc_mark, struct gpurt_gc_args);
 GPURT_KERNEL_DECLARE(gpurt_gc_seek, struct gpurt_gc_args);
 GPURT_KERNEL_DECLARE(gpurt_gc_condemn, struct gpurt_gc_args);
 GPURT_KERNEL_DECLARE(gpurt_gc_free, struct gpurt_gc_args);
+GPURT_KERNEL_DECLARE(gpurt_gc_let_go, struct gpurt_gc_args);
 GPURT_KERNEL_DECLARE(gpurt_gc_move, struct gpurt_gc_args);
 
 /* Both halves are in archives: see sweep_kernels.h. */

@@ -195,6 +195,21 @@ static gpurt_status_t plan_do(plan_t *p, gpurt_t *rt, const gpurt_gc_t *gc,
     return st == GPURT_OK ? gpurt_heap_mirror_store(rt, &gc->heap, &p->mirror, err) : st;
 }
 
+/* What a heap that checks keeps back goes, and no run promises a slot: what is free is marked
+ * so. */
+static gpurt_status_t heap_settle(gpurt_t *rt, const gpurt_gc_t *gc, gpurt_error_t *err)
+{
+    struct gpurt_gc_args args = {.gc = *gc};
+    gpurt_launch_t launch = {.grid = {8, 1, 1}, .block = {256, 1, 1}};
+    gpurt_status_t st = GPURT_OK;
+
+    if (gc->heap.watch)
+        st = gpurt_launch(rt, &launch, gpurt_gc_let_go, &args, err);
+    if (st == GPURT_OK)
+        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+    return st == GPURT_OK ? gpurt_heap_trim(rt, &gc->heap, err) : st;
+}
+
 gpurt_status_t gpurt_gc_compact(gpurt_t *rt, const gpurt_gc_t *gc, uint32_t *moved,
                                 gpurt_error_t *err)
 {
@@ -206,8 +221,8 @@ gpurt_status_t gpurt_gc_compact(gpurt_t *rt, const gpurt_gc_t *gc, uint32_t *mov
         *moved = 0;
     if (st == GPURT_OK)
         st = gpurt_sync(rt, err);
-    if (st == GPURT_OK) /* no run promises a slot then: what is free is marked so */
-        st = gpurt_heap_trim(rt, &gc->heap, err);
+    if (st == GPURT_OK)
+        st = heap_settle(rt, gc, err);
     if (st == GPURT_OK)
         st = gpurt_heap_mirror_load(rt, &gc->heap, &p.mirror, err);
     if (st == GPURT_OK)

@@ -276,7 +276,7 @@ GPURT_DEVN void gpurt_gc_free_all(const struct gpurt_gc_args *p, uint32_t rank,
         bytes += gpurt_load_relaxed_dev_u32(&e->xsize);
         gpurt_store_relaxed_dev_u64(&e->xaddress, 0); /* relaxed: the set publishes it */
         gpurt_slotset_put(&p->gc.unused, i);
-        gpurt_heap_free(&p->gc.heap, (void *)(uintptr_t)object);
+        gpurt_heap_free_at(&p->gc.heap, (void *)(uintptr_t)object, "gpurt_gc_collect:0");
     }
     gpurt_tally_red(&p->gc.control->xfreed, freed);
     gpurt_tally_red(&p->gc.control->xfreed_bytes, bytes);

@@ -6,8 +6,15 @@
 #include <gpurt/kernel.h>
 #include <gpurt/reclaimmap.h>
 
+struct gpurt_arena_sweep_args {
+    gpurt_heap_t heap;
+    const uint64_t *pieces;
+    uint64_t count;
+};
+
 GPURT_KERNEL_DECLARE(gpurt_epochs_sweep_all, gpurt_epochs_t);
 GPURT_KERNEL_DECLARE(gpurt_hazards_sweep_all, gpurt_hazards_t);
+GPURT_KERNEL_DECLARE(gpurt_arena_sweep_all, struct gpurt_arena_sweep_args);
 
 /* Both halves are in archives, and refer to each other weakly: the host names the CPU's, the
  * CUDA back end names the GPU's. */

@@ -36,6 +36,7 @@ static inline void arena_stage_open(arena_stage_t *s, uint64_t heap_bytes, uint3
 
 static inline void arena_stage_close(arena_stage_t *s)
 {
+    stage_silent(&s->args.heap);
     OK(gpurt_arena_source_destroy(rt, &s->args.source, &err));
     OK(gpurt_arena_source_destroy(rt, &s->args.narrow, &err));
     OK(gpurt_heap_destroy(rt, &s->args.heap, &err));
@@ -67,13 +68,13 @@ static inline uint64_t arena_live(arena_stage_t *s)
         CHECK_EQ(stats.counts.xbad_frees[i], 0);
     OK(gpurt_arena_source_stats(rt, &s->args.source, &all, &err));
     OK(gpurt_arena_source_stats(rt, &s->args.narrow, &narrow, &err));
-    CHECK_EQ(all.pieces + narrow.pieces, stats.live);
+    CHECK_EQ(all.pieces + narrow.pieces, stats.live - stats.kept);
     CHECK(all.bytes >= all.pieces * 64 && all.bytes <= stats.live_bytes);
     CHECK(all.largest <= all.bytes && (all.largest > 0) == (all.pieces > 0));
     CHECK(all.arenas >= (all.pieces > 0) && all.arenas <= s->args.source.slot_count);
     CHECK((all.bytes > 0) == (all.pieces > 0));
     CHECK(all.taken >= all.bytes);
-    return stats.live;
+    return stats.live - stats.kept;
 }
 
 #endif

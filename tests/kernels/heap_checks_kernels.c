@@ -5,7 +5,7 @@
 
 #include <gpurt/alloc.h>
 #include <gpurt/device.h>
-#include <gpurt/magazine.h>
+#include <gpurt/places.h>
 #include <gpurt/warptally.h>
 
 /* Does it, and says on which line. */
@@ -89,6 +89,28 @@ GPURT_KERNEL(checks_drain, struct checks_args, p)
     }
 }
 
+/* One lane of a block that is cancelled, in a heap that is full: it looks once more for what is
+ * kept back, and it frees an object of code that does not check, in a slot that an object of
+ * code that checks had. cells[count]: how far it got. */
+GPURT_KERNEL(checks_cancelled, struct checks_args, p)
+{
+    uint64_t *step = p->cells + p->count;
+    uint32_t why, i = 0;
+    void *object;
+
+    if (gpurt_global_id() > 0)
+        return;
+    while (!p->cells[i] && i + 1 < p->count)
+        i++;
+    gpurt_cancel_block();
+    GIVE(CELL(i));
+    object = TAKE(2 * GPURT_CHUNK_BYTES);
+    *step = object ? 0 : 1;
+    object = gpurt_core_alloc(&p->heap, p->size, 16, &why);
+    GIVE(object);
+    *step += object ? 1 : 0;
+}
+
 GPURT_DEV uint32_t checks_random(uint32_t *state)
 {
     *state = *state * 1664525u + 1013904223u;
@@ -148,6 +170,31 @@ GPURT_KERNEL(checks_warp, struct checks_args, p)
         for (uint32_t i = gpurt_lane(); i < got; i += GPURT_WARP_SIZE)
             gpurt_heap_free(&p->heap, out[i]);
     gpurt_syncwarp(GPURT_FULL_MASK);
+}
+
+/* A warp's pools. mode 1: lane 3 writes a byte too much; 2: it frees its object twice; 3: it asks
+ * for one more, which nobody frees. */
+GPURT_KERNEL(checks_places, struct checks_args, p)
+{
+    GPURT_SHARED(gpurt_magazine_t, magazines, 1);
+    GPURT_SHARED(gpurt_rack_t, rack, 1);
+    bool me = gpurt_lane() == 3;
+    gpurt_places_t mine;
+    char *object, *more;
+
+    gpurt_rack_init(rack);
+    gpurt_places_init(&mine, magazines, rack, &p->heap);
+    object = (char *)AT(LINE_ALLOC, gpurt_places_alloc(&mine, p->size));
+    for (uint32_t i = 0; object && i < p->size + (me && p->mode == 1); i++)
+        object[i] = (char)i;
+    if (me)
+        p->cells[0] = (uint64_t)(uintptr_t)object;
+    AT(LINE_FREE, gpurt_places_free(&mine, object, p->size));
+    AT(LINE_AGAIN, gpurt_places_free(&mine, me && p->mode == 2 ? object : NULL, p->size));
+    more = (char *)AT(LINE_LEAK, gpurt_places_alloc(&mine, me ? p->size : 0));
+    gpurt_places_free(&mine, p->mode == 3 ? NULL : more, p->size);
+    gpurt_places_flush(&mine);
+    gpurt_rack_flush(rack, &p->heap);
 }
 
 /* Lanes that do three different things to one counter, which branches bring to one place. */

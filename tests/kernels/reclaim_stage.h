@@ -64,6 +64,7 @@ static inline void stage_open(stage_t *s, const setting_t *set, uint32_t guard,
 
 static inline void stage_close(stage_t *s)
 {
+    stage_silent(&s->args.heap);
     OK(gpurt_refs_destroy(rt, &s->args.refs, &err));
     OK(gpurt_hazards_destroy(rt, &s->args.hazards, &err));
     OK(gpurt_epochs_destroy(rt, &s->args.epochs, &err));
@@ -91,7 +92,7 @@ static inline uint64_t stage_live(const stage_t *s)
     for (uint32_t i = 0; i < GPURT_FREE_FAULTS; i++)
         CHECK_MSG(stats.counts.xbad_frees[i] == 0, "%llu frees of kind %u",
                   (unsigned long long)stats.counts.xbad_frees[i], i);
-    return stats.live;
+    return stats.live - stats.kept;
 }
 
 /* Of the values that came out so far: how many, and how many of them twice. */

@@ -8,6 +8,7 @@
 #include "check.h"
 
 #include <gpurt/gpurt.h>
+#include <gpurt/heap.h>
 
 static gpurt_t *rt;
 
@@ -42,6 +43,19 @@ static inline void *stage_zeros(size_t bytes)
     OK(gpurt_mem_create(rt, bytes, &memory, &err));
     OK(gpurt_fill(rt, 0, memory, 0, bytes, &err));
     return memory;
+}
+
+/* A heap that checks has found nothing wrong. */
+static inline void stage_silent(const gpurt_heap_t *heap)
+{
+    gpurt_heap_fault_t f = {0};
+    uint64_t count = 0;
+
+    OK(gpurt_heap_faults(rt, heap, &f, 1, &count, &err));
+    CHECK_MSG(
+        count == 0, "%llu faults; 0x%llx of %llu bytes %s: byte %lld; asked for at %s",
+        (unsigned long long)count, (unsigned long long)f.object, (unsigned long long)f.size,
+        gpurt_heap_wrong_text(f.what), (long long)f.at, f.site);
 }
 
 static inline void stage_read(void *to, const void *from, size_t bytes)

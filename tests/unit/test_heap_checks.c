@@ -13,8 +13,10 @@ GPURT_KERNEL_DECLARE(checks_free_raced, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_leak, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_fill, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_drain, struct checks_args);
+GPURT_KERNEL_DECLARE(checks_cancelled, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_storm, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_warp, struct checks_args);
+GPURT_KERNEL_DECLARE(checks_places, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_tally, struct checks_args);
 
 enum {
@@ -487,6 +489,55 @@ static void test_mixed(void)
     stage_close(&s);
 }
 
+/* ---- pools --------------------------------------------------------------------------- */
+
+/* What is done to objects that come by a pool. */
+static void pooled(uint32_t level, uint32_t mode, uint32_t what)
+{
+    gpurt_heap_stats_t stats;
+    gpurt_heap_fault_t f;
+    gpurt_heap_leak_t leak;
+    uint32_t leaks;
+    bench_t b;
+
+    bench_open(&b, level, 2 * MIB);
+    b.launch = (gpurt_launch_t){.grid = {1, 1, 1}, .block = {32, 1, 1}};
+    b.args.size = 100;
+    b.args.mode = mode;
+    RUN(&b, checks_places);
+    CHECK_EQ(faults(&b, &f, 1), what != GPURT_WRONG_NONE);
+    if (what) {
+        CHECK_EQ(f.what, what);
+        CHECK_EQ(f.object, cell(&b, 0));
+        CHECK_EQ(f.size, 100);
+        place_check(&b, "asked", f.site, LINE_ALLOC);
+        place_check(&b, "freed", f.free_site, LINE_FREE);
+        place_check(&b, "found", f.found_site,
+                    what == GPURT_WRONG_TWICE ? LINE_AGAIN : LINE_FREE);
+    }
+    OK(gpurt_heap_leaks(rt, &b.args.heap, &leak, 1, &leaks, &err));
+    CHECK_EQ(leaks, mode == 3);
+    if (leaks)
+        place_check(&b, "leaked", leak.site, LINE_LEAK);
+    OK(gpurt_heap_check(rt, &b.args.heap, &err));
+    OK(gpurt_heap_stats(rt, &b.args.heap, &stats, &err));
+    CHECK_EQ(stats.live - stats.kept, mode == 3);
+    CHECK_EQ(stats.counts.xgot[GPURT_PLACE_GLOBAL], 33); /* no level kept any */
+    CHECK_EQ(stats.counts.xgot[GPURT_PLACE_THREAD] + stats.counts.xput[GPURT_PLACE_THREAD],
+             0);
+    bench_close(&b);
+}
+
+static void test_pools(void)
+{
+    for (uint32_t level = GPURT_CHECKS_CHEAP; level <= GPURT_CHECKS_FULL; level++) {
+        pooled(level, 0, GPURT_WRONG_NONE);
+        pooled(level, 1, GPURT_WRONG_OVERRUN);
+        pooled(level, 2, GPURT_WRONG_TWICE);
+        pooled(level, 3, GPURT_WRONG_NONE);
+    }
+}
+
 /* Counters that all lanes of a heap share: each counts once, and tickets are nobody else's. */
 static void test_tally(void)
 {
@@ -514,6 +565,32 @@ static void test_tally(void)
         }
     }
     bench_close(&b);
+}
+
+/* No call of the allocator ends a lane, though its block is cancelled. */
+static void test_cancelled(void)
+{
+    for (uint32_t level = GPURT_CHECKS_CHEAP; level <= GPURT_CHECKS_FULL; level++) {
+        gpurt_heap_stats_t stats;
+        uint64_t live;
+        bench_t b;
+
+        bench_open(&b, level, MIB);
+        b.args.size = 100;
+        b.args.count = CELLS - 1;
+        RUN(&b, checks_fill);
+        OK(gpurt_heap_stats(rt, &b.args.heap, &stats, &err));
+        live = stats.live;
+        CHECK(live > 0 && stats.counts.xrefused[GPURT_ALLOC_FULL] > 0);
+        RUN(&b, checks_cancelled);
+        CHECK_EQ(cell(&b, CELLS - 1), 2);
+        OK(gpurt_heap_stats(rt, &b.args.heap, &stats, &err));
+        CHECK_EQ(stats.live, live - 1);
+        for (uint32_t i = 0; i < GPURT_FREE_FAULTS; i++)
+            CHECK_EQ(stats.counts.xbad_frees[i], 0);
+        silent(&b);
+        bench_close(&b);
+    }
 }
 
 static void test_options(void)
@@ -547,9 +624,10 @@ static void test_options(void)
 }
 
 static const stage_part_t parts[] = {
-    {"options", test_options}, {"silent", test_silent}, {"guards", test_guards},
-    {"used", test_used},       {"kept", test_kept},     {"bad_frees", test_bad_frees},
-    {"leaks", test_leaks},     {"mixed", test_mixed},   {"tally", test_tally},
+    {"options", test_options},     {"silent", test_silent}, {"guards", test_guards},
+    {"used", test_used},           {"kept", test_kept},     {"bad_frees", test_bad_frees},
+    {"leaks", test_leaks},         {"mixed", test_mixed},   {"tally", test_tally},
+    {"cancelled", test_cancelled}, {"pools", test_pools},
 };
 
 int main(int argc, char **argv)

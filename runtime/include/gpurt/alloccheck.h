@@ -196,7 +196,7 @@ GPURT_DEVN char *gpurt_watch_again(const gpurt_heap_t *h, const gpurt_watch_shap
         /* relaxed: a statistic. It was not refused in the end, or is counted twice. */
         gpurt_red_add_relaxed_dev_u64(&h->counts->xrefused[before], ~0ull);
         if (!begin)
-            gpurt_relax();
+            gpurt_pause(); /* ends no lane: others rely on that, as of all requests */
     }
     return begin;
 }
@@ -383,7 +383,7 @@ GPURT_DEVN bool gpurt_watch_is_alien(const gpurt_heap_t *h, char *object)
     for (uint32_t looks = 0; looks < GPURT_WATCH_LOOKS; looks++) {
         if (gpurt_watch_judge(h, object) != GPURT_WRONG_NONE)
             return false;
-        gpurt_relax();
+        gpurt_pause(); /* likewise: who frees may have half of its work before it */
     }
     return true;
 }
@@ -429,6 +429,60 @@ GPURT_DEVN void gpurt_watch_free(const gpurt_heap_t *h, void *object, const char
         gpurt_watch_is_alien(h, (char *)object))
         r = NULL;
     gpurt_watch_bad_free(h, (char *)object, r, site);
+}
+
+/* ---- move ---------------------------------------------------------------------------- */
+/* An object goes to another slot of its class (gc_kernels.c). Context: nobody else works in the
+ * heap; h->watch is not NULL. */
+
+/* Where the slot of a live object begins; NULL: it is of code that does not check. */
+GPURT_DEVN char *gpurt_watch_begin(const gpurt_heap_t *h, const char *object)
+{
+    char *begin = NULL;
+    gpurt_alloc_record_t *r =
+        h->watch->records ? gpurt_watch_record(h, object, &begin) : NULL;
+
+    /* relaxed: nobody else is here */
+    return r && (gpurt_load_relaxed_dev_u32(&r->xstate) & GPURT_RECORD_STATE) ==
+                       GPURT_RECORD_LIVE
+               ? begin
+               : NULL;
+}
+
+/* The record and the guards of a live object go from its slot to another one. */
+GPURT_DEVN void gpurt_watch_carry(const gpurt_heap_t *h, char *from, char *to,
+                                  uint32_t here)
+{
+    gpurt_watch_slot_t old = gpurt_watch_slot_at(h, from), s = gpurt_watch_slot_at(h, to);
+    /* relaxed, all: nobody else is here */
+    uint64_t size = gpurt_load_relaxed_dev_u64(&old.record->xsize);
+    uint32_t front = gpurt_load_relaxed_dev_u32(&old.record->xfront);
+    uint32_t site = gpurt_load_relaxed_dev_u32(&old.record->xsites) & 0xffffu;
+
+    gpurt_watch_guards(h->watch, &old, here);
+    *s.record = *old.record;
+    gpurt_store_relaxed_dev_u32(&s.record->xstate,
+                                GPURT_RECORD_LIVE |
+                                    gpurt_watch_half((uint64_t)(to - h->chunks)));
+    gpurt_watch_guard(to, s.bytes, front, size);
+    gpurt_store_relaxed_dev_u32(&old.record->xsites, site | here << 16);
+    gpurt_store_relaxed_dev_u32(&old.record->xstate,
+                                GPURT_RECORD_FREE |
+                                    gpurt_watch_half((uint64_t)(from - h->chunks)));
+}
+
+/* What lay at `from` lies at `to` now. begin: as gpurt_watch_begin says, of `from`. */
+GPURT_DEVN void gpurt_watch_moved(const gpurt_heap_t *h, char *begin, const char *from,
+                                  char *to, size_t size, const char *here)
+{
+    uint32_t site = gpurt_watch_site(h->watch, here);
+
+    if (h->watch->trace)
+        gpurt_watch_trace_free(h, from, site);
+    if (begin)
+        gpurt_watch_carry(h, begin, to - (from - begin), site);
+    if (h->watch->trace)
+        gpurt_watch_trace_alloc(h, to, size, 16, site);
 }
 
 #endif

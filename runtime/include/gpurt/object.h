@@ -254,6 +254,17 @@ GPURT_DEV gpurt_object_t gpurt_object_enter(const gpurt_gc_t *gc, gpurt_section_
     return (uint64_t)generation << 32 | index;
 }
 
+/* What the heap is asked for. Objects are words, the last one too: in code that checks a guard
+ * begins behind it; in other code the slot has room for it. */
+GPURT_DEV size_t gpurt_object_room(size_t bytes)
+{
+#if GPURT_HEAP_CHECKS
+    return (bytes + 7) & ~(size_t)7;
+#else
+    return bytes;
+#endif
+}
+
 /* An object of a registered type, all zeros. It stays to the end of the section; to stay
  * longer its handle has to be written somewhere. Returns: 0 when there is none, and *answer
  * says why. */
@@ -270,7 +281,7 @@ GPURT_DEVN gpurt_object_t gpurt_object_alloc(const gpurt_gc_t *gc, gpurt_section
         *answer = GPURT_GC_NO_TYPE;
     if (*answer != GPURT_GC_OK)
         return gpurt_gc_refused(gc, *answer), 0;
-    words = (uint64_t *)gpurt_heap_alloc(&gc->heap, bytes);
+    words = (uint64_t *)gpurt_heap_alloc(&gc->heap, gpurt_object_room(bytes));
     if (!words) {
         *answer = gpurt_gc_refused(gc, GPURT_GC_NO_MEMORY);
         return 0;

@@ -15,7 +15,8 @@
  * Objects are those of the heap: any lane may free them with gpurt_heap_free. Each level
  * counts what it served and what it kept; the flush adds that to the heap's counts, which
  * gpurt_heap_stats shows. A free says the size that was asked for, and its pointer is checked
- * as little as a magazine does.
+ * as little as a magazine does. In a heap that checks or traces (GPURT_HEAP_CHECKS) no level
+ * keeps anything: each object is the heap's own.
  * Context: device code, all 32 lanes of one warp together. size 0 or NULL: this lane takes
  * no part. */
 #ifndef GPURT_PLACES_H
@@ -163,13 +164,32 @@ GPURT_DEV char *gpurt_places_class(gpurt_places_t *k, uint32_t c, uint32_t need)
     return need & me ? fresh : object;
 }
 
-/* Returns: memory of at least `size` bytes, or NULL. */
-GPURT_DEV void *gpurt_places_alloc(gpurt_places_t *k, size_t size)
+#if GPURT_HEAP_CHECKS
+/* In a heap that checks every object has its own record and guards: nothing is kept. */
+GPURT_DEVN void *gpurt_places_alloc_watched(gpurt_places_t *k, size_t size,
+                                            const char *here)
+{
+    void *object = gpurt_magazine_alloc_watched(k->heap, size, here);
+
+    k->got[GPURT_PLACE_GLOBAL] += object != NULL;
+    return object;
+}
+#endif
+
+/* Returns: memory of at least `size` bytes, or NULL. here: as of gpurt_heap_alloc_at. */
+GPURT_DEV void *gpurt_places_alloc_at(gpurt_places_t *k, size_t size, const char *here)
 {
     bool small = size - 1 < GPURT_SMALL_MAX;
     uint32_t own = gpurt_class_of(small ? (uint32_t)size : 1u), todo;
-    char *object = small ? gpurt_pocket_take(k, own) : NULL;
+    char *object;
 
+#if GPURT_HEAP_CHECKS
+    if (k->heap->watch)
+        return gpurt_places_alloc_watched(k, size, here);
+#else
+    (void)here;
+#endif
+    object = small ? gpurt_pocket_take(k, own) : NULL;
     k->got[GPURT_PLACE_THREAD] += object != NULL;
     todo = gpurt_ballot(GPURT_FULL_MASK, small && !object);
     while (todo) {
@@ -187,6 +207,10 @@ GPURT_DEV void *gpurt_places_alloc(gpurt_places_t *k, size_t size)
     }
     gpurt_syncwarp(GPURT_FULL_MASK);
     return object;
+}
+GPURT_DEV void *gpurt_places_alloc(gpurt_places_t *k, size_t size)
+{
+    return gpurt_places_alloc_at(k, size, NULL);
 }
 
 /* ---- free ---------------------------------------------------------------------------- */
@@ -217,12 +241,30 @@ GPURT_DEV char *gpurt_places_return(gpurt_places_t *k, uint32_t c, char *object)
     return object;
 }
 
-GPURT_DEV void gpurt_places_free(gpurt_places_t *k, void *object, size_t size)
+#if GPURT_HEAP_CHECKS
+GPURT_DEVN void gpurt_places_free_watched(gpurt_places_t *k, void *object, size_t size,
+                                          const char *here)
+{
+    k->put[GPURT_PLACE_GLOBAL] += object && size;
+    gpurt_magazine_free_watched(k->heap, object, size, here);
+}
+#endif
+
+GPURT_DEV void gpurt_places_free_at(gpurt_places_t *k, void *object, size_t size,
+                                    const char *here)
 {
     bool small = object && size - 1 < GPURT_SMALL_MAX;
     uint32_t own = gpurt_class_of(small ? (uint32_t)size : 1u), todo;
     char *mine = (char *)object;
 
+#if GPURT_HEAP_CHECKS
+    if (k->heap->watch) {
+        gpurt_places_free_watched(k, object, size, here);
+        return;
+    }
+#else
+    (void)here;
+#endif
     if (small && gpurt_pocket_keep(k, own, mine)) {
         k->put[GPURT_PLACE_THREAD]++;
         mine = NULL;
@@ -243,6 +285,11 @@ GPURT_DEV void gpurt_places_free(gpurt_places_t *k, void *object, size_t size)
         k->put[GPURT_PLACE_GLOBAL]++;
     }
     gpurt_syncwarp(GPURT_FULL_MASK);
+}
+
+GPURT_DEV void gpurt_places_free(gpurt_places_t *k, void *object, size_t size)
+{
+    gpurt_places_free_at(k, object, size, NULL);
 }
 
 /* Gives pockets and magazine back to the heap, and adds up what each level did. */
@@ -267,5 +314,11 @@ GPURT_DEVN void gpurt_places_flush(gpurt_places_t *k)
     }
     gpurt_syncwarp(GPURT_FULL_MASK);
 }
+
+#if GPURT_HEAP_CHECKS
+#    define gpurt_places_alloc(k, size) gpurt_places_alloc_at(k, size, GPURT_HERE)
+#    define gpurt_places_free(k, object, size) \
+        gpurt_places_free_at(k, object, size, GPURT_HERE)
+#endif
 
 #endif
