@@ -10,6 +10,7 @@ struct bump_args {
     void *memory;
     void **out;
     uint32_t bytes, size;
+    size_t wide;
 };
 
 #define THREE(i, request) \
@@ -31,4 +32,5 @@ struct bump_args {
 
 KERNELS(bump_thread, gpurt_arena_alloc(&a, 48))
 KERNELS(bump_thread_any, gpurt_arena_alloc(&a, p.size))
+KERNELS(bump_thread_wide, gpurt_arena_alloc(&a, p.wide))
 KERNELS(bump_warp, gpurt_arena_warp_alloc(&a, 48))

@@ -13,8 +13,9 @@ import subprocess
 import sys
 import tempfile
 
-LIMITS = {"bump_thread": 20, "bump_thread_any": 22, "bump_warp": 22}  # nvcc 13.0: 13.8, 16.6, 16.5
+LIMITS = {"bump_thread": 20, "bump_thread_any": 22, "bump_thread_wide": 24, "bump_warp": 22}  # nvcc 13.0: 13.8, 16.8, 17.3, 16
 WORDS = {"bump_thread": "gpurt_arena_alloc, size known", "bump_thread_any": "gpurt_arena_alloc, size not known",
+         "bump_thread_wide": "gpurt_arena_alloc, size of 64 bits not known",
          "bump_warp": "gpurt_arena_warp_alloc, size known"}
 BRA, CALLS, EXIT, STG = 0x947, (0x944, 0x343, 0x943), 0x94d, (0x986, 0x385)
 

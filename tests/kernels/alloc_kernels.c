@@ -125,6 +125,14 @@ GPURT_KERNEL(alloc_fill, struct alloc_args, p)
     }
 }
 
+/* The first lane of each warp asks once, and leaves alone what it gets. */
+GPURT_KERNEL(alloc_leaders, struct alloc_args, p)
+{
+    if (gpurt_lane() == 0)
+        p->cells[gpurt_global_id() / GPURT_WARP_SIZE] =
+            (uint64_t)(uintptr_t)gpurt_heap_alloc(&p->heap, p->min_bytes);
+}
+
 /* Frees what cells hold, but those whose index is 0 modulo `mode` (0: all), in an order of
  * its own: by other lanes than those that made them. */
 GPURT_KERNEL(alloc_drain, struct alloc_args, p)

@@ -10,6 +10,7 @@
 
 GPURT_KERNEL_DECLARE(alloc_storm, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_fill, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_leaders, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_drain, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_one, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_free_one, struct alloc_args);

@@ -310,6 +310,36 @@ GPURT_DEVN void arena_rules_grown(const struct arena_args *p, uint32_t *rules,
     gpurt_arena_end(&b);
 }
 
+/* Sizes that 32 bits do not hold, and the largest that they do. */
+GPURT_DEV size_t arena_huge(uint32_t i)
+{
+    return i == 0  ? 0xffffffffu
+           : i < 3 ? ((size_t)1 << 32) + 16 * i
+                   : ~(size_t)0 - 8 * (5 - i);
+}
+
+GPURT_DEVN void arena_rules_huge(const struct arena_args *p, uint32_t *rules)
+{
+    uint32_t wrong = 0;
+    gpurt_arena_t a;
+
+    gpurt_arena_init(&a, NULL, 0);
+    gpurt_arena_grow_from(&a, &p->source, 0);
+    gpurt_arena_alloc(&a, 16);
+    for (uint32_t i = 0; i < 6; i++) {
+        wrong +=
+            gpurt_arena_alloc(&a, arena_huge(i)) || gpurt_arena_why(&a) != GPURT_ARENA_HEAP;
+        wrong += gpurt_arena_alloc_aligned(&a, arena_huge(i), 64) ||
+                 gpurt_arena_why(&a) != GPURT_ARENA_HEAP;
+    }
+    rules[RULE_HUGE_SERVED] = wrong;
+    gpurt_arena_alloc_aligned(&a, 16, ((size_t)1 << 32) + 16);
+    rules[RULE_HUGE_ALIGNMENT] = (uint32_t)gpurt_arena_why(&a);
+    gpurt_arena_end(&a);
+    gpurt_arena_init(&a, rules, ((size_t)1 << 32) + 64);
+    rules[RULE_HUGE_MEMORY] = a.left;
+}
+
 /* One lane; the heap is small. */
 GPURT_KERNEL(arena_rules, struct arena_args, p)
 {
@@ -321,6 +351,7 @@ GPURT_KERNEL(arena_rules, struct arena_args, p)
         return;
     arena_rules_nested(p->rules, (char *)scratch);
     arena_rules_grown(p, p->rules, (char *)scratch);
+    arena_rules_huge(p, p->rules);
     plain.heap = p->heap; /* a source of a lane's own, without a table */
     plain.slots = NULL;
     plain.slot_count = plain.epoch = 0;
@@ -328,4 +359,63 @@ GPURT_KERNEL(arena_rules, struct arena_args, p)
     gpurt_arena_grow_from(&a, &plain, 65536);
     p->rules[RULE_HEAP_OUT] = arena_objects(&a, 32768) << 8 | (uint32_t)gpurt_arena_why(&a);
     gpurt_arena_end(&a);
+}
+
+/* Lanes of a warp that were not refused as they should be. */
+GPURT_DEVN uint32_t arena_huge_together(const struct arena_args *p,
+                                        gpurt_block_arena_t *shared)
+{
+    uint32_t wrong = 0;
+    gpurt_arena_t a;
+
+    gpurt_arena_init(&a, NULL, 0);
+    gpurt_arena_grow_from(&a, &p->source, 0);
+    for (uint32_t i = 0; i < 6; i++) {
+        size_t huge = arena_huge(i);
+
+        wrong +=
+            gpurt_arena_warp_alloc(&a, huge) || gpurt_arena_why(&a) != GPURT_ARENA_HEAP;
+        wrong += gpurt_arena_warp_alloc_each(&a, huge) != NULL;
+        wrong += gpurt_block_arena_alloc(shared, huge) != NULL;
+        wrong += gpurt_block_arena_why(shared) != GPURT_ARENA_HEAP;
+    }
+    gpurt_arena_warp_end(&a);
+    return gpurt_reduce_add_u32(GPURT_FULL_MASK, wrong);
+}
+
+/* Lanes that got an object of their own. */
+GPURT_DEVN uint32_t arena_served(gpurt_block_arena_t *a, uint32_t bytes)
+{
+    uint32_t *object = (uint32_t *)gpurt_block_arena_alloc(a, bytes), lane = gpurt_lane();
+    bool own;
+
+    if (object)
+        object[0] = object[bytes / 4 - 1] = lane;
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    own = object && object[0] == lane && object[bytes / 4 - 1] == lane;
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    return gpurt_ballot(GPURT_FULL_MASK, own);
+}
+
+/* One warp; the heap is small. */
+GPURT_KERNEL(arena_rules_together, struct arena_args, p)
+{
+    GPURT_SHARED(gpurt_block_arena_t, a, 1);
+    GPURT_SHARED(uint64_t, scratch, 64);
+    uint32_t rules[RULE_COUNT];
+
+    gpurt_block_arena_init(a, scratch, sizeof(uint64_t) * 64, NULL, 0);
+    rules[RULE_PART_FIXED] = arena_served(a, 96);
+    rules[RULE_PART_LAST] = arena_served(a, 32);
+    gpurt_block_arena_end(a);
+    gpurt_block_arena_init(a, NULL, 0, &p->source, 0);
+    rules[RULE_PART_GROWN] = arena_served(a, 128 << 10);
+    gpurt_block_arena_reset(a);
+    rules[RULE_HUGE_TOGETHER] = arena_huge_together(p, a);
+    gpurt_block_arena_end(a);
+    if (gpurt_lane() > 0)
+        return;
+    for (uint32_t i = RULE_PART_FIXED; i <= RULE_PART_GROWN; i++)
+        p->rules[i] = rules[i];
+    p->rules[RULE_HUGE_TOGETHER] = rules[RULE_HUGE_TOGETHER];
 }

@@ -24,11 +24,18 @@ enum {
     RULE_STALE_MARK,
     RULE_STALE_NEAR, /* in the piece at hand */
     RULE_HUGE,
+    RULE_HUGE_SERVED, /* requests of 4 GiB and more that were not refused as they should be */
+    RULE_HUGE_TOGETHER, /* the same of a warp's and a block's arena */
+    RULE_HUGE_ALIGNMENT,
+    RULE_HUGE_MEMORY,
     RULE_ZERO,
     RULE_NO_TABLE,
     RULE_LARGE_APART, /* a large object leaves the piece at hand as it was */
     RULE_SPARE,       /* the piece that a reset kept is used again */
     RULE_HEAP_OUT,
+    RULE_PART_FIXED, /* lanes that a block's arena served, a bit each, where there is not room for all: */
+    RULE_PART_LAST,  /* ... what was left after that */
+    RULE_PART_GROWN, /* ... out of a heap */
     RULE_COUNT
 };
 

@@ -12,6 +12,7 @@ GPURT_KERNEL_DECLARE(arena_thread, struct arena_args);
 GPURT_KERNEL_DECLARE(arena_warp, struct arena_args);
 GPURT_KERNEL_DECLARE(arena_block, struct arena_args);
 GPURT_KERNEL_DECLARE(arena_rules, struct arena_args);
+GPURT_KERNEL_DECLARE(arena_rules_together, struct arena_args);
 
 typedef struct arena_stage {
     struct arena_args args;

@@ -111,6 +111,17 @@ GPURT_KERNEL(checks_cancelled, struct checks_args, p)
     *step += object ? 1 : 0;
 }
 
+/* One lane frees what cells[count] points to, others take one object each meanwhile. */
+GPURT_KERNEL(checks_stale, struct checks_args, p)
+{
+    uint32_t me = gpurt_global_id();
+
+    if (me == p->mode)
+        AT(LINE_AGAIN, GIVE(CELL(p->count)));
+    else if (me < p->count)
+        p->cells[me] = (uint64_t)(uintptr_t)gpurt_heap_alloc(&p->heap, p->size);
+}
+
 GPURT_DEV uint32_t checks_random(uint32_t *state)
 {
     *state = *state * 1664525u + 1013904223u;

@@ -81,11 +81,16 @@ GPURT_DEVN void order_sets(const struct order_args *p, bool first)
 GPURT_DEVN void order_news(const struct order_args *p, bool first)
 {
     const gpurt_heap_t *h = &p->heap;
+    uint64_t known = 0;
 
+    if (first && p->scene == ORDER_KNOWN)
+        gpurt_store_relaxed_dev_u64(&h->counts->xtaken_up, 0);
     if (first) {
         order_write_all(p);
         if (p->scene == ORDER_NEWS)
             gpurt_tree_news(h);
+        else if (p->scene == ORDER_KNOWN)
+            gpurt_run_raise(h, 0, 1);
         else /* as the host does */
             gpurt_store_release_sys_u64(&h->counts->xgrown,
                                         gpurt_load_relaxed_sys_u64(&h->counts->xgrown));
@@ -93,8 +98,10 @@ GPURT_DEVN void order_news(const struct order_args *p, bool first)
     }
     if (p->scene == ORDER_NEWS)
         gpurt_run_news(h);
+    else if (p->scene == ORDER_KNOWN)
+        gpurt_run_known(h);
     else
-        gpurt_run_take_up(h);
+        gpurt_run_take_up(h, &known);
     order_read(p);
 }
 

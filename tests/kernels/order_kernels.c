@@ -120,7 +120,7 @@ GPURT_DEV void order_by_lane(const struct order_args *p, uint32_t block)
         return;
     else if (p->scene <= ORDER_ROOT)
         order_sets(p, first);
-    else if (p->scene <= ORDER_GROWN)
+    else if (p->scene <= ORDER_KNOWN)
         order_news(p, first);
     else if (p->scene == ORDER_DRY)
         order_dry(p, first);

@@ -26,7 +26,8 @@ static const struct scene {
 };
 
 enum {
-    WARPS = 4
+    WARPS = 4,
+    GROWN_WARPS = 100
 };
 
 /* Many for a warp by one call, out of what other warps are just giving back. */
@@ -73,11 +74,37 @@ static void run_scene(const struct scene *scene, uint32_t seed)
     stage_close(&s);
 }
 
+/* A heap is full, then it grows: whoever asks after that is served, whoever of them all tells the
+ * others of the new chunks. */
+static void run_grown(uint32_t seed)
+{
+    gpurt_heap_options_t options = {
+        .bytes = 4 * MIB, .reserve_bytes = 16 * MIB, .shards = 1 + seed % 3};
+    uint32_t bytes = 32768, why;
+    stage_t s;
+
+    stage_open(&s, &options, GROWN_WARPS);
+    CHECK(stage_one(&s, 4 * MIB, 16, &why) != 0);
+    CHECK(stage_one(&s, bytes, 16, &why) == 0); /* so none waits for another */
+    CHECK_EQ(why, GPURT_ALLOC_FULL);
+    OK(gpurt_heap_grow(rt, &s.args.heap, 12 * MIB, &err));
+    s.launch.grid.x = GROWN_WARPS;
+    s.launch.block.x = GPURT_WARP_SIZE;
+    RUN(&s, alloc_leaders);
+    for (uint32_t i = 0; i < GROWN_WARPS; i++)
+        CHECK_MSG(stage_cells(&s)[i], "warp %u was refused: %llu chunks are free", i,
+                  (unsigned long long)stage_stats(&s).free_chunks);
+    CHECK_EQ(stage_stats(&s).live, GROWN_WARPS + 1);
+    stage_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     seeds_t s;
 
-    for (seeds_begin(&s, argc, argv, SEEDS); seeds_next(&s, 3);)
+    for (seeds_begin(&s, argc, argv, SEEDS); seeds_next(&s, 3);) {
         run_scene(&scenes[s.seed % (sizeof scenes / sizeof scenes[0])], s.seed);
+        run_grown(s.seed);
+    }
     return 0;
 }

@@ -9,8 +9,11 @@
 #include <gpurt/heap.h>
 
 GPURT_KERNEL_DECLARE(checks_alloc, struct checks_args);
+GPURT_KERNEL_DECLARE(checks_drain, struct checks_args);
+GPURT_KERNEL_DECLARE(checks_fill, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_free_raced, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_leak, struct checks_args);
+GPURT_KERNEL_DECLARE(checks_stale, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_storm, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_warp, struct checks_args);
 
@@ -73,11 +76,61 @@ static void run_seed(uint32_t seed)
     CHECK_EQ(gpurt_mem_destroy(rt, s.args.lines), GPURT_OK);
 }
 
+/* The object of the first chunk that lies last in it. */
+static uint64_t last_of_first(const stage_t *s)
+{
+    uint64_t cells[CELLS], last = 0;
+
+    stage_read(cells, s->args.cells, sizeof cells);
+    for (uint32_t i = 0; i < s->args.count; i++)
+        if (cells[i] - (uint64_t)(uintptr_t)s->args.heap.chunks < GPURT_CHUNK_BYTES &&
+            cells[i] > last)
+            last = cells[i];
+    return last;
+}
+
+/* An object is freed again when its chunk has been to the pool, and comes back just then or has come:
+ * its slot is one of a run, which nobody was given yet. */
+static void run_stale(uint32_t seed)
+{
+    gpurt_heap_options_t options = {.bytes = 4 << 20,
+                                    .shards = 1 + seed % 2,
+                                    .checks = GPURT_CHECKS_CHEAP + seed / 2 % 2,
+                                    .keep_bytes = 1};
+    stage_t s = {.args = {.size = 1000, .align = 16, .count = 200},
+                 .launch = {.grid = {LANES / 48, 1, 1}, .block = {48, 1, 1}}};
+    uint64_t stale;
+
+    OK(gpurt_heap_create(rt, &options, &s.args.heap, &err));
+    s.args.cells = (uint64_t *)stage_zeros(CELLS * sizeof(uint64_t));
+    s.args.lines = (uint32_t *)stage_zeros(sizeof(uint32_t) * LINES);
+    RUN(&s, checks_fill);
+    stale = last_of_first(&s);
+    RUN(&s, checks_drain);
+    OK(gpurt_heap_trim(rt, &s.args.heap, &err));
+    s.args.count = 20;
+    s.args.mode = seed % (LANES - 20) + 20; /* of the first warp, or another */
+    OK(gpurt_copy(rt, 0, s.args.cells + s.args.count, &stale, sizeof stale, &err));
+    RUN(&s, checks_stale);
+    expect_faults(&s.args.heap, 1);
+    s.args.count = CELLS; /* nobody else has it */
+    stale = 0;
+    OK(gpurt_copy(rt, 0, s.args.cells + 20, &stale, sizeof stale, &err));
+    RUN(&s, checks_fill);
+    RUN(&s, checks_drain);
+    expect_faults(&s.args.heap, 1);
+    OK(gpurt_heap_destroy(rt, &s.args.heap, &err));
+    CHECK_EQ(gpurt_mem_destroy(rt, s.args.cells), GPURT_OK);
+    CHECK_EQ(gpurt_mem_destroy(rt, s.args.lines), GPURT_OK);
+}
+
 int main(int argc, char **argv)
 {
     seeds_t s;
 
-    for (seeds_begin(&s, argc, argv, SEEDS); seeds_next(&s, 3);)
+    for (seeds_begin(&s, argc, argv, SEEDS); seeds_next(&s, 3);) {
         run_seed(s.seed);
+        run_stale(s.seed);
+    }
     return 0;
 }

@@ -242,6 +242,31 @@ static void test_free_ahead(void)
     stage_close(&s);
 }
 
+/* Whatever leaves a heap has grown by, over words of the branches, all of them are found. */
+static void test_grown_leaves(void)
+{
+    static const uint32_t grown[][2] = {{1, 140}, {64, 128}, {70, 140}};
+    uint32_t why;
+    stage_t s;
+
+    for (uint32_t i = 0; i < sizeof grown / sizeof grown[0]; i++) {
+        uint64_t from = grown[i][0] * 4ull * MIB, to = grown[i][1] * 4ull * MIB;
+        gpurt_heap_options_t options = {.bytes = from, .reserve_bytes = 4 * MIB + to};
+        gpurt_heap_t probe;
+
+        if (gpurt_heap_create(rt, &options, &probe, NULL) == GPURT_E_UNSUPPORTED)
+            return; /* no heap grows on this device */
+        OK(gpurt_heap_destroy(rt, &probe, &err));
+        stage_open(&s, &options, 2);
+        CHECK(stage_one(&s, from, 16, &why) != 0);
+        CHECK(stage_one(&s, 16, 16, &why) == 0);
+        OK(gpurt_heap_grow(rt, &s.args.heap, to - from, &err));
+        CHECK(stage_one(&s, 16, 16, &why) != 0);
+        CHECK_EQ(stage_stats(&s).counts.xtaken_up, grown[i][1]);
+        stage_close(&s);
+    }
+}
+
 /* ---- heaps ----------------------------------------------------------------------------- */
 
 static void test_handles(void)
@@ -290,7 +315,7 @@ static const stage_part_t parts[] = {
     {"handles", test_handles},           {"vain", test_vain},
     {"reasons", test_reasons},           {"bad_frees", test_bad_frees},
     {"freed_twice", test_freed_twice},   {"free_ahead", test_free_ahead},
-    {"warp_refused", test_warp_refused},
+    {"grown_leaves", test_grown_leaves}, {"warp_refused", test_warp_refused},
 };
 
 int main(int argc, char **argv)

@@ -74,6 +74,9 @@ static void test_rules(void)
     CHECK_EQ(rules[RULE_STALE_MARK], GPURT_ARENA_MARK);
     CHECK_EQ(rules[RULE_STALE_NEAR], GPURT_ARENA_MARK);
     CHECK_EQ(rules[RULE_HUGE], GPURT_ARENA_HEAP);
+    CHECK_EQ(rules[RULE_HUGE_SERVED], 0);
+    CHECK_EQ(rules[RULE_HUGE_ALIGNMENT], GPURT_ARENA_ALIGNMENT);
+    CHECK_EQ(rules[RULE_HUGE_MEMORY] / 16, 0xfffffffu);
     CHECK_EQ(rules[RULE_ZERO], 1);
     CHECK_EQ(rules[RULE_NO_TABLE], GPURT_ARENA_TABLE);
     CHECK_EQ(rules[RULE_LARGE_APART], 1);
@@ -97,6 +100,28 @@ static void test_rules(void)
     arena_stage_close(&s);
 }
 
+/* Where lanes of a block ask together for more than there is, those that come first are served. */
+static void test_together(void)
+{
+    uint32_t rules[RULE_COUNT], grown;
+    arena_stage_t s;
+
+    arena_stage_open(&s, 2 << 20, 0, 64);
+    s.launch = (gpurt_launch_t){.grid = {1, 1, 1}, .block = {GPURT_WARP_SIZE, 1, 1}};
+    arena_run(&s, &gpurt_kernel_arena_rules_together);
+    OK(gpurt_copy(rt, 0, rules, s.args.rules, sizeof rules, &err));
+    OK(gpurt_stream_sync(rt, 0, &err));
+    grown = rules[RULE_PART_GROWN];
+    CHECK_EQ(rules[RULE_HUGE_TOGETHER], 0);
+    CHECK_EQ(rules[RULE_PART_FIXED], 0x1f); /* of 96 in 512 */
+    CHECK_EQ(rules[RULE_PART_LAST], 1);
+    CHECK_EQ(grown & (grown + 1), 0); /* the first of them */
+    CHECK(grown >= 0xff);
+    CHECK(grown != GPURT_FULL_MASK);
+    CHECK_EQ(arena_live(&s), 0);
+    arena_stage_close(&s);
+}
+
 int main(void)
 {
     static const gpurt_kernel_t *const kinds[] = {
@@ -106,6 +131,7 @@ int main(void)
     if (gpurt_open(NULL, &rt, &failed) != GPURT_OK)
         SKIP("%s", failed.text);
     test_rules();
+    test_together();
     for (uint32_t i = 0; i < 3; i++) {
         test_kind(kinds[i], 0, 400);
         test_kind(kinds[i], 256, 4000);

@@ -15,6 +15,8 @@
  * Lanes that call together share one atomic a size class. What a lane wrote before it freed
  * comes before what the next owner does. Freeing NULL does nothing; a pointer that cannot
  * be freed is counted (heap.h) and left alone: foreign, inside of an object, free already.
+ * Free already is not seen once the memory has been handed out again, or has been given back
+ * with all around it and taken up anew: docs/ALLOCATOR.md, "A pointer that is not one".
  * (A magazine's free does not look: magazine.h.) Where no heap was
  * made every request gets NULL. All of it is lock-free: no lane depends on another one that
  * does not get on.

@@ -251,8 +251,29 @@ GPURT_DEVN uint32_t gpurt_watch_alloc_warp(const gpurt_heap_t *h, uint32_t n, si
 
 /* ---- free ---------------------------------------------------------------------------- */
 
-/* What the heap itself would say of a pointer. */
-GPURT_DEVN uint32_t gpurt_watch_judge(const gpurt_heap_t *h, char *object)
+/* Whether a slot of class c is one of a shard's current run that has not been drawn yet: nobody has
+ * it. One look at each shard's word, so for frees that are wrong, or of objects that have no record.
+ * A run that a lane is just bringing is in none. relaxed: who frees an object has been told of it
+ * after its ticket was drawn. */
+GPURT_DEVN bool gpurt_watch_is_fresh(const gpurt_heap_t *h, uint32_t c, uint32_t chunk,
+                                     uint32_t slot)
+{
+    uint32_t slots = gpurt_shape_slots(gpurt_class_shape(c));
+    bool fresh = false;
+
+    for (uint32_t shard = 0; shard < h->shard_count; shard++) {
+        uint64_t run = gpurt_load_relaxed_dev_u64(gpurt_run_current(h, shard, c));
+        uint32_t begin = gpurt_run_chunk(run), t = (chunk - begin) * slots + slot;
+
+        fresh |= !(run & GPURT_RUN_BARE) && chunk >= begin &&
+                 chunk - begin < GPURT_RUN_CHUNKS && t >= gpurt_run_ticket(run) &&
+                 t < gpurt_run_limit(run);
+    }
+    return fresh;
+}
+
+/* What the heap itself would say of a pointer. runs: look through them, too. */
+GPURT_DEVN uint32_t gpurt_watch_judge(const gpurt_heap_t *h, char *object, bool runs)
 {
     uint64_t offset = (uint64_t)(object - h->chunks);
     uint32_t chunk = (uint32_t)(offset >> GPURT_CHUNK_SHIFT), state, at, c;
@@ -272,9 +293,10 @@ GPURT_DEVN uint32_t gpurt_watch_judge(const gpurt_heap_t *h, char *object)
         return GPURT_WRONG_NONE;
     c = gpurt_state_class(state);
     at = gpurt_shape_slot(gpurt_class_shape(c), gpurt_class_shift(c), at);
-    return gpurt_load_relaxed_dev_u32(gpurt_slab_bits(h, chunk) + at / 32) >> (at % 32) & 1u
-               ? GPURT_WRONG_TWICE
-               : GPURT_WRONG_NONE;
+    if (gpurt_load_relaxed_dev_u32(gpurt_slab_bits(h, chunk) + at / 32) >> (at % 32) & 1u)
+        return GPURT_WRONG_TWICE;
+    return runs && gpurt_watch_is_fresh(h, c, chunk, at) ? GPURT_WRONG_TWICE
+                                                         : GPURT_WRONG_NONE;
 }
 
 /* The live object that a byte of the heap belongs to, or to whose guard. NULL: none. */
@@ -304,7 +326,8 @@ GPURT_DEVN gpurt_alloc_record_t *gpurt_watch_around(const gpurt_heap_t *h, char 
 GPURT_DEVN void gpurt_watch_bad_free(const gpurt_heap_t *h, char *object,
                                      gpurt_alloc_record_t *record, uint32_t here)
 {
-    uint32_t what = record ? (uint32_t)GPURT_WRONG_TWICE : gpurt_watch_judge(h, object);
+    uint32_t what =
+        record ? (uint32_t)GPURT_WRONG_TWICE : gpurt_watch_judge(h, object, true);
     gpurt_heap_found_t f;
     char *begin = object;
 
@@ -377,11 +400,12 @@ GPURT_DEV bool gpurt_watch_keeps(const gpurt_heap_watch_t *w, gpurt_alloc_record
 }
 
 /* Whether an object whose record is of an earlier one was handed out by code that does not
- * check. Or another lane has just freed it, and the heap does not know yet: it soon will. */
+ * check. Or another lane has just freed it, and the heap does not know yet: it soon will. Or its
+ * slot's chunk has been to the pool since, and the slot is in a run. */
 GPURT_DEVN bool gpurt_watch_is_alien(const gpurt_heap_t *h, char *object)
 {
     for (uint32_t looks = 0; looks < GPURT_WATCH_LOOKS; looks++) {
-        if (gpurt_watch_judge(h, object) != GPURT_WRONG_NONE)
+        if (gpurt_watch_judge(h, object, looks == 0) != GPURT_WRONG_NONE)
             return false;
         gpurt_pause(); /* likewise: who frees may have half of its work before it */
     }

@@ -144,21 +144,38 @@ GPURT_DEVN bool gpurt_run_gather(const gpurt_heap_t *h)
     return false;
 }
 
-/* Memory that the host has put behind the heap since: who would go away empty tells the
- * others that its leaves are there. Returns: whether there was any. */
-GPURT_DEVN bool gpurt_run_take_up(const gpurt_heap_t *h)
+/* Leaves of the pool that lanes know of: whoever looks through the pool after this finds what they
+ * hold. */
+GPURT_DEV uint64_t gpurt_run_known(const gpurt_heap_t *h)
 {
-    uint64_t *leaves = gpurt_tree_leaves(h, GPURT_TREE_POOL);
-    uint64_t grown = gpurt_load_acquire_sys_u64(&h->counts->xgrown); /* AV1.acq */
-    uint64_t from = gpurt_load_relaxed_dev_u64(&h->counts->xtaken_up);
+    return gpurt_load_acquire_dev_u64(&h->counts->xtaken_up); /* AV3.acq */
+}
 
-    if (from >= grown)
-        return false;
-    /* relaxed: the leaves themselves order what they stand for */
-    if (gpurt_cas_relaxed_far_u64(&h->counts->xtaken_up, &from, grown))
-        for (; from < grown; from++)
-            gpurt_tree_raise(h, leaves, (uint32_t)from);
-    return true;
+/* Makes leaves [from, to) known, and says so when all of them are: who relies on the number must
+ * find them. Where several do so at a time they do it all: nobody depends on another. */
+GPURT_DEVN void gpurt_run_raise(const gpurt_heap_t *h, uint64_t from, uint64_t to)
+{
+    uint64_t known = from;
+
+    gpurt_tree_raise_row(h, gpurt_tree_leaves(h, GPURT_TREE_POOL), (uint32_t)from,
+                         (uint32_t)to);
+    while (known < to &&
+           !gpurt_cas_release_far_u64(&h->counts->xtaken_up, &known, to)) /* AV3.rel */
+        ;
+}
+
+/* Memory that the host has put behind the heap: who would go away empty tells the others that its
+ * leaves are there. known: how many leaves were known before the caller's last look; it becomes
+ * how many are now. Returns: whether that is more, and there is something to look for. */
+GPURT_DEVN bool gpurt_run_take_up(const gpurt_heap_t *h, uint64_t *known)
+{
+    uint64_t grown = gpurt_load_acquire_sys_u64(&h->counts->xgrown); /* AV1.acq */
+    uint64_t before = *known, now = gpurt_run_known(h);
+
+    if (now < grown)
+        gpurt_run_raise(h, now, grown);
+    *known = now < grown ? grown : now;
+    return *known > before;
 }
 
 /* ---- the next run -------------------------------------------------------------------- */
@@ -189,17 +206,21 @@ GPURT_DEVN uint64_t gpurt_run_find(const gpurt_heap_t *h, uint32_t shard, uint32
     uint32_t chunks =
         gpurt_run_chunks(h, gpurt_shape_slots(gpurt_class_shape(c)), last,
                          gpurt_load_relaxed_dev_u64(gpurt_run_current(h, shard, c)));
+    bool grows = h->start_words < h->leaf_words;
+    uint64_t known = grows ? gpurt_run_known(h) : 0; /* before the looks */
     uint64_t run = gpurt_slab_open(h, c, chunks, own.first, own.beyond);
 
     for (uint32_t i = 0; !run && i <= h->shard_count; i++) {
-        run = gpurt_slab_adopt(h, c, gpurt_tree_good(c), own.first, 0);
-        if (!run)
-            run = gpurt_slab_open(h, c, chunks, own.first, 0);
-        if (!run)
-            run = gpurt_slab_adopt(h, c, gpurt_tree_sparse(c), own.first, 0);
-        if (!run)
-            run = gpurt_run_steal(h, shard, c, false);
-        if (!run && !gpurt_run_gather(h) && !gpurt_run_take_up(h))
+        do {
+            run = gpurt_slab_adopt(h, c, gpurt_tree_good(c), own.first, 0);
+            if (!run)
+                run = gpurt_slab_open(h, c, chunks, own.first, 0);
+            if (!run)
+                run = gpurt_slab_adopt(h, c, gpurt_tree_sparse(c), own.first, 0);
+            if (!run)
+                run = gpurt_run_steal(h, shard, c, false);
+        } while (!run && grows && gpurt_run_take_up(h, &known));
+        if (!run && !gpurt_run_gather(h))
             break;
     }
     return run;

@@ -42,6 +42,23 @@ GPURT_DEVN void gpurt_tree_raise(const gpurt_heap_t *h, uint64_t *leaves, uint32
     gpurt_tree_news(h);
 }
 
+/* The same of leaves [from, to), whether they have or not: a word of the branches at a time. */
+GPURT_DEVN void gpurt_tree_raise_row(const gpurt_heap_t *h, uint64_t *leaves, uint32_t from,
+                                     uint32_t to)
+{
+    uint64_t *branches = leaves + h->leaf_words, *roots = branches + h->branch_words;
+
+    for (uint32_t branch = from / 64; branch * 64 < to; branch++) {
+        uint32_t first = from > branch * 64 ? from % 64 : 0, end = to - branch * 64;
+        uint64_t bits = (end < 64 ? (1ull << end) - 1 : ~0ull) & (~0ull << first);
+
+        gpurt_red_or_release_dev_u64(branches + branch, bits); /* AT1.rel */
+        gpurt_red_or_release_dev_u64(roots + branch / 64,
+                                     1ull << branch % 64); /* AT1.rel */
+    }
+    gpurt_tree_news(h);
+}
+
 /* Says upward that a leaf was emptied, and takes it back where that is no longer so. */
 GPURT_DEVN void gpurt_tree_lower(const gpurt_heap_t *h, uint32_t tree, uint32_t leaf)
 {

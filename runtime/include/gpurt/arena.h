@@ -16,7 +16,7 @@
  * together. blockarena.h has the one that a block shares. Arenas nest: an inner one takes
  * what is left of the outer, which refuses requests until the inner has ended.
  *
- * Objects are aligned to 16 bytes; 0 bytes take nothing. Memory is not initialised. A
+ * Objects are aligned to 16 bytes; 0 bytes take nothing; 4 GiB and more are refused. Memory is not initialised. A
  * source (arenas.h) keeps a table of who has which pieces of the heap, so that those of a
  * cancelled block can be given back; with a table of none they are not.
  * Context: device code. No other lane may touch the arena of a thread. */
@@ -29,6 +29,8 @@ enum {
     GPURT_ARENA_PIECE = 4096, /* bytes of the heap at a time, when nothing was chosen */
     GPURT_ARENA_HEADER = 16
 };
+#define GPURT_ARENA_MOST \
+    0xfffffff0u /* bytes of a piece and of an object, and of the first piece */
 
 /* What the last call was told. */
 typedef enum gpurt_arena_answer {
@@ -66,12 +68,14 @@ typedef struct gpurt_arena_mark {
 
 /* ---- life ---------------------------------------------------------------------------- */
 
-/* memory: the first piece, which stays the caller's; NULL and 0: none. */
-GPURT_DEV void gpurt_arena_init(gpurt_arena_t *a, void *memory, uint32_t bytes)
+/* memory: the first piece, which stays the caller's, and of which the first 4 GiB less 16 bytes
+ * are used; NULL and 0: none. */
+GPURT_DEV void gpurt_arena_init(gpurt_arena_t *a, void *memory, size_t bytes)
 {
     uint32_t off = (uint32_t)(0 - (uintptr_t)memory) & 15u;
+    size_t room = memory && bytes > off ? bytes - off : 0;
 
-    a->first_bytes = memory && bytes > off ? (bytes - off) & ~15u : 0;
+    a->first_bytes = room > GPURT_ARENA_MOST ? GPURT_ARENA_MOST : (uint32_t)room & ~15u;
     a->at = a->first = (char *)memory + (a->first_bytes ? off : 0);
     a->left = a->first_bytes;
     a->source = NULL;
@@ -81,13 +85,14 @@ GPURT_DEV void gpurt_arena_init(gpurt_arena_t *a, void *memory, uint32_t bytes)
     a->outer = a->spare = false;
 }
 
-/* From now on it takes pieces of the source's heap. bytes: of each, at least 64; 0: 4 KiB. */
+/* From now on it takes pieces of the source's heap. bytes: of each, at least 64 and at most 1 GiB;
+ * 0: 4 KiB. */
 GPURT_DEV void gpurt_arena_grow_from(gpurt_arena_t *a, const gpurt_arena_source_t *source,
-                                     uint32_t bytes)
+                                     size_t bytes)
 {
     if (bytes < 64)
-        bytes = bytes ? 64 : (uint32_t)GPURT_ARENA_PIECE;
-    a->piece_bytes = bytes > 1u << 30 ? 1u << 30 : (bytes + 15) & ~15u;
+        bytes = bytes ? 64 : GPURT_ARENA_PIECE;
+    a->piece_bytes = bytes > 1u << 30 ? 1u << 30 : ((uint32_t)bytes + 15) & ~15u;
     a->source = source;
 }
 
@@ -104,6 +109,12 @@ typedef struct gpurt_arena_growth {
     gpurt_arena_t arena;
     char *object;
 } gpurt_arena_growth_t;
+
+/* A size as it is handed on: 4 GiB and more become one that is refused. */
+GPURT_DEV uint32_t gpurt_arena_asked(size_t size)
+{
+    return size > 0xffffffffu ? 0xffffffffu : (uint32_t)size;
+}
 
 /* The arena's slot of the table, NULL: it has none. */
 GPURT_DEV uint64_t *gpurt_arena_own_slot(const gpurt_arena_t *a)
@@ -162,7 +173,7 @@ GPURT_DEVN gpurt_arena_growth_t gpurt_arena_grown(gpurt_arena_t a, uint32_t size
     if (!a.outer && a.source) {
         if (a.spare && need <= a.piece_bytes)
             piece = gpurt_arena_piece(&a.source->heap, a.pieces);
-        else if (need > 0xfffffff0u)
+        else if (need > GPURT_ARENA_MOST)
             a.answer = GPURT_ARENA_HEAP;
         else
             piece = gpurt_arena_fetch(&a, need > a.piece_bytes ? (uint32_t)need
@@ -186,13 +197,13 @@ GPURT_DEVN gpurt_arena_growth_t gpurt_arena_grown(gpurt_arena_t a, uint32_t size
 /* ---- a thread's ---------------------------------------------------------------------- */
 
 /* Returns: `size` bytes, or NULL (gpurt_arena_why). */
-GPURT_DEV void *gpurt_arena_alloc(gpurt_arena_t *a, uint32_t size)
+GPURT_DEV void *gpurt_arena_alloc(gpurt_arena_t *a, size_t size)
 {
     char *object = a->at;
-    uint32_t step = (size + 15) & ~15u;
+    uint32_t step = ((uint32_t)size + 15) & ~15u; /* of what fits */
 
     if (GPURT_UNLIKELY(size > a->left)) { /* a multiple of 16, so the step fits too */
-        gpurt_arena_growth_t more = gpurt_arena_grown(*a, size, 16);
+        gpurt_arena_growth_t more = gpurt_arena_grown(*a, gpurt_arena_asked(size), 16);
 
         *a = more.arena;
         return more.object;
@@ -203,17 +214,18 @@ GPURT_DEV void *gpurt_arena_alloc(gpurt_arena_t *a, uint32_t size)
 }
 
 /* align: a power of two up to 64 KiB. */
-GPURT_DEV void *gpurt_arena_alloc_aligned(gpurt_arena_t *a, uint32_t size, uint32_t align)
+GPURT_DEV void *gpurt_arena_alloc_aligned(gpurt_arena_t *a, size_t size, size_t align)
 {
-    uint32_t pad = (uint32_t)(0 - (uintptr_t)a->at) & (align - 1);
+    uint32_t pad = (uint32_t)((0 - (uintptr_t)a->at) & (align - 1));
 
     if (!align || (align & (align - 1)) || align > GPURT_CHUNK_BYTES) {
         a->answer = GPURT_ARENA_ALIGNMENT;
         return NULL;
     }
     align = align < 16 ? 16 : align;
-    if (GPURT_UNLIKELY((uint64_t)size + pad > a->left)) {
-        gpurt_arena_growth_t more = gpurt_arena_grown(*a, size, align);
+    if (GPURT_UNLIKELY(size > a->left || (uint32_t)size + (uint64_t)pad > a->left)) {
+        gpurt_arena_growth_t more =
+            gpurt_arena_grown(*a, gpurt_arena_asked(size), (uint32_t)align);
 
         *a = more.arena;
         return more.object;
@@ -433,9 +445,9 @@ GPURT_DEV char *gpurt_arena_warp_row(gpurt_arena_t *a, uint32_t bytes)
 
 /* The same size for each lane, side by side: lane i's object lies i steps after lane 0's.
  * Returns: this lane's, NULL to all when there is no room for all. size: up to 64 MiB. */
-GPURT_DEV void *gpurt_arena_warp_alloc(gpurt_arena_t *a, uint32_t size)
+GPURT_DEV void *gpurt_arena_warp_alloc(gpurt_arena_t *a, size_t size)
 {
-    uint32_t step = (size + 15) & ~15u;
+    uint32_t step = ((uint32_t)size + 15) & ~15u; /* of what may be served */
     char *row = size <= 1u << 26 ? gpurt_arena_warp_row(a, step * GPURT_WARP_SIZE) : NULL;
 
     if (size > 1u << 26)
@@ -444,9 +456,9 @@ GPURT_DEV void *gpurt_arena_warp_alloc(gpurt_arena_t *a, uint32_t size)
 }
 
 /* A size of its own for each lane. */
-GPURT_DEV void *gpurt_arena_warp_alloc_each(gpurt_arena_t *a, uint32_t size)
+GPURT_DEV void *gpurt_arena_warp_alloc_each(gpurt_arena_t *a, size_t size)
 {
-    uint32_t step = size <= 1u << 26 ? (size + 15) & ~15u : 0, sum = step, all;
+    uint32_t step = size <= 1u << 26 ? ((uint32_t)size + 15) & ~15u : 0, sum = step, all;
     bool fits = gpurt_all(GPURT_FULL_MASK, size <= 1u << 26);
     char *row;
 

@@ -44,10 +44,11 @@ typedef struct gpurt_block_arena_mark {
     uint64_t at, pieces;
 } gpurt_block_arena_mark_t;
 
-/* memory: in shared memory, or any of the block's; source NULL: does not grow. piece: bytes
- * of the heap at a time, up to 1 GiB; 0: 4 KiB. Context: all lanes of the block. */
-GPURT_DEV void gpurt_block_arena_init(gpurt_block_arena_t *a, void *memory, uint32_t bytes,
-                                      const gpurt_arena_source_t *source, uint32_t piece)
+/* memory: in shared memory, or any of the block's, of which the first 2 GiB less 16 bytes are
+ * used; source NULL: does not grow. piece: bytes of the heap at a time, up to 1 GiB; 0: 4 KiB.
+ * Context: all lanes of the block. */
+GPURT_DEV void gpurt_block_arena_init(gpurt_block_arena_t *a, void *memory, size_t bytes,
+                                      const gpurt_arena_source_t *source, size_t piece)
 {
     gpurt_arena_t first;
 
@@ -57,6 +58,8 @@ GPURT_DEV void gpurt_block_arena_init(gpurt_block_arena_t *a, void *memory, uint
         gpurt_arena_grow_from(&first, source, piece);
         a->first = first.first;
         a->first_units = first.first_bytes / 16;
+        if (a->first_units > GPURT_BLOCK_ARENA_USED)
+            a->first_units = GPURT_BLOCK_ARENA_USED;
         a->piece_units = first.piece_bytes / 16;
         a->xat = a->xpieces = 0;
         a->head = &a->xpieces;
@@ -209,20 +212,51 @@ GPURT_DEV char *gpurt_block_arena_take(gpurt_block_arena_t *a, uint64_t units)
     }
 }
 
-/* Returns: `size` bytes, aligned to 16; NULL: xanswer says why. 0 bytes count as 1. */
-GPURT_DEV void *gpurt_block_arena_alloc(gpurt_block_arena_t *a, uint32_t size)
+/* There was no room for all lanes of a group: those that come first are served, as many as there
+ * is room for. Returns: this lane's; or NULL. */
+GPURT_DEVN char *gpurt_block_arena_part(gpurt_block_arena_t *a, uint64_t units,
+                                        uint32_t group)
 {
-    uint64_t units = size ? ((uint64_t)size + 15) / 16 : 1;
+    uint32_t lanes = gpurt_popc(group), rank = gpurt_popc(group & gpurt_lanes_below());
+    uint32_t served = 0;
+    char *object = NULL;
+
+    for (uint32_t n = lanes / 2; n;) {
+        uint64_t row = 0;
+
+        if (gpurt_is_leader(group))
+            row = (uint64_t)(uintptr_t)gpurt_block_arena_take(a, units * n);
+        gpurt_syncwarp(group); /* what the leader has acquired holds for all */
+        row = gpurt_shfl_u64(group, row, gpurt_leader(group));
+        if (!row) {
+            n /= 2;
+            continue;
+        }
+        if (rank - served < n) /* no lane that has one: below 0 is more */
+            object = (char *)(uintptr_t)row + units * 16 * (rank - served);
+        served += n;
+        n = n < lanes - served ? n : lanes - served;
+    }
+    return object;
+}
+
+/* Returns: `size` bytes, aligned to 16; NULL: gpurt_block_arena_why says why. 0 bytes count as 1;
+ * 2 GiB and more are refused. Where there is no room for all lanes that ask for one size together,
+ * those that come first are served. */
+GPURT_DEV void *gpurt_block_arena_alloc(gpurt_block_arena_t *a, size_t size)
+{
+    uint32_t asked = gpurt_arena_asked(size);
+    uint64_t units = asked ? ((uint64_t)asked + 15) / 16 : 1;
     uint32_t lanes = gpurt_activemask(), group;
     uint64_t row = 0;
 
-    group = gpurt_match_any_u32(lanes, size);
+    group = gpurt_match_any_u32(lanes, asked);
     if (gpurt_is_leader(group))
         row = (uint64_t)(uintptr_t)gpurt_block_arena_take(a, units * gpurt_popc(group));
     gpurt_syncwarp(group); /* what the leader has acquired holds for all */
     row = gpurt_shfl_u64(group, row, gpurt_leader(group));
-    if (!row)
-        return NULL;
+    if (GPURT_UNLIKELY(!row))
+        return gpurt_block_arena_part(a, units, group);
     return (char *)(uintptr_t)row + units * 16 * gpurt_popc(group & gpurt_lanes_below());
 }
 

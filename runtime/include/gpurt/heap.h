@@ -95,8 +95,9 @@ gpurt_status_t gpurt_heap_create(gpurt_t *rt, const gpurt_heap_options_t *option
                                  gpurt_heap_t *out, gpurt_error_t *err);
 
 /* Puts memory behind so many more bytes of a heap with reserve_bytes, rounded up to 4 MiB.
- * Kernels may run: one that finds nothing left finds it. Returns: GPURT_E_NOMEM when the
- * reserve or the device has no more, GPURT_E_INVALID for a heap without a reserve.
+ * Kernels may run: a request that begins after this finds it when nothing else is left.
+ * Returns: GPURT_E_NOMEM when the reserve or the device has no more, GPURT_E_INVALID for a
+ * heap without a reserve.
  * Context: not while gpurt_heap_trim works on it. */
 gpurt_status_t gpurt_heap_grow(gpurt_t *rt, const gpurt_heap_t *heap, uint64_t bytes,
                                gpurt_error_t *err);
