@@ -193,29 +193,23 @@ static gpurt_status_t table_empty(gpurt_t *rt, const gpurt_arena_source_t *sourc
     return st;
 }
 
-gpurt_status_t gpurt_arena_source_sweep(gpurt_t *rt, const gpurt_arena_source_t *source,
-                                        uint64_t *pieces, gpurt_error_t *err)
+/* Context: the heap is taken. */
+static gpurt_status_t source_sweep(gpurt_t *rt, const gpurt_arena_source_t *source,
+                                   uint64_t *pieces, gpurt_error_t *err)
 {
+    size_t bytes = source->slot_count * sizeof *source->slots;
+    uint64_t *slots = (uint64_t *)malloc(bytes);
     gpurt_heap_mirror_t m = {.memory = NULL};
     gpurt_status_t st, kept;
-    uint64_t *slots, count = 0;
-    size_t bytes;
 
-    if (!source || !source->slots)
-        return REFUSE(err, GPURT_E_INVALID,
-                      "source is NULL or empty: pass what gpurt_arena_source_create gave");
-    bytes = source->slot_count * sizeof *slots;
-    slots = (uint64_t *)malloc(bytes);
-    st = slots
-             ? gpurt_heap_known(rt, &source->heap, err)
-             : gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "arenas: a table");
-    if (st == GPURT_OK)
-        st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, slots, source->slots, bytes, err);
+    if (!slots)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "arenas: a table");
+    st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, slots, source->slots, bytes, err);
     if (st == GPURT_OK)
         st = gpurt_heap_mirror_load(rt, &source->heap, &m, err);
     if (st == GPURT_OK) {
-        kept = sweep_all(rt, source, slots, &m.heap, &count, err);
-        if (count)
+        kept = sweep_all(rt, source, slots, &m.heap, pieces, err);
+        if (*pieces)
             st = gpurt_heap_mirror_store(rt, &source->heap, &m, err);
         if (st == GPURT_OK)
             st = table_empty(rt, source, err);
@@ -223,6 +217,23 @@ gpurt_status_t gpurt_arena_source_sweep(gpurt_t *rt, const gpurt_arena_source_t 
     }
     gpurt_heap_mirror_free(&m);
     free(slots);
+    return st;
+}
+
+gpurt_status_t gpurt_arena_source_sweep(gpurt_t *rt, const gpurt_arena_source_t *source,
+                                        uint64_t *pieces, gpurt_error_t *err)
+{
+    uint64_t count = 0;
+    gpurt_status_t st;
+
+    if (!source || !source->slots)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "source is NULL or empty: pass what gpurt_arena_source_create gave");
+    st = gpurt_heap_take(rt, &source->heap, err);
+    if (st == GPURT_OK) {
+        st = source_sweep(rt, source, &count, err);
+        gpurt_heap_drop(&source->heap);
+    }
     if (pieces)
         *pieces = count;
     return st;
