@@ -2,13 +2,12 @@
 #include "reclaimtable.h"
 
 #include "heapmap.h"
-#include "life.h"
+#include "idtable.h"
 #include "reclaimview.h"
 #include "refuse.h"
 
 #include <errno.h>
 #include <gpurt/reclaim.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,89 +15,22 @@ enum {
     TABLE_ALIGN = 128
 };
 
-/* As in heaptable.h: a call takes a table and drops it; a destroy retires it, and its memory
- * goes with whoever drops it last. */
-typedef struct entry {
-    void *memory; /* NULL: free */
-    gpurt_t *rt;  /* of one that is retired: the destroyer's */
-    uint32_t id;
-    uint32_t users;
-    bool live; /* it can be taken */
-} entry_t;
-
-static pthread_mutex_t entries_lock = PTHREAD_MUTEX_INITIALIZER;
-static entry_t entries[GPURT_RECLAIM_TABLES]; /* under entries_lock */
-
-static uint32_t entry_add(gpurt_t *rt, void *memory)
-{
-    uint32_t i = 0, id = 0;
-
-    pthread_mutex_lock(&entries_lock);
-    while (i < GPURT_RECLAIM_TABLES && entries[i].memory)
-        i++;
-    if (i < GPURT_RECLAIM_TABLES) {
-        id =
-            entries[i].id ? entries[i].id + GPURT_RECLAIM_TABLES : GPURT_RECLAIM_TABLES + i;
-        entries[i] = (entry_t){.memory = memory, .rt = rt, .id = id, .live = true};
-    }
-    pthread_mutex_unlock(&entries_lock);
-    return id;
-}
-
-static entry_t *entry_of(uint32_t id)
-{
-    return &entries[id % GPURT_RECLAIM_TABLES];
-}
-
-/* Context: under entries_lock. */
-static bool entry_is(const entry_t *e, uint32_t id, const void *memory)
-{
-    return memory && e->live && e->memory == memory && e->id == id;
-}
-
-static gpurt_status_t table_gone(const char *what, gpurt_error_t *err)
-{
-    return REFUSE(err, GPURT_E_HANDLE,
-                  "%s: the table was destroyed, or never made: create another", what);
-}
+static gpurt_id_entry_t entries[GPURT_RECLAIM_TABLES];
+static gpurt_idtable_t tables = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                                 .what = "table",
+                                 .entries = entries,
+                                 .count = GPURT_RECLAIM_TABLES,
+                                 .last = GPURT_RECLAIM_TABLES - 1};
 
 gpurt_status_t gpurt_table_take(const char *what, uint32_t id, const void *memory,
                                 gpurt_error_t *err)
 {
-    entry_t *e = entry_of(id);
-    bool is;
-
-    pthread_mutex_lock(&entries_lock);
-    is = entry_is(e, id, memory);
-    e->users += is;
-    pthread_mutex_unlock(&entries_lock);
-    return is ? GPURT_OK : table_gone(what, err);
-}
-
-/* Where the memory cannot be freed the table is there again. Context: it is retired, and
- * nobody uses it. */
-static gpurt_status_t entry_end(entry_t *e)
-{
-    gpurt_status_t st = gpurt_mem_destroy(e->rt, e->memory);
-
-    pthread_mutex_lock(&entries_lock);
-    if (st == GPURT_OK)
-        e->memory = NULL;
-    else
-        e->live = true;
-    pthread_mutex_unlock(&entries_lock);
-    return st;
+    return gpurt_id_take(&tables, what, id, memory, err);
 }
 
 gpurt_status_t gpurt_table_drop(uint32_t id)
 {
-    entry_t *e = entry_of(id);
-    bool last;
-
-    pthread_mutex_lock(&entries_lock);
-    last = --e->users == 0 && !e->live;
-    pthread_mutex_unlock(&entries_lock);
-    return last ? entry_end(e) : GPURT_OK;
+    return gpurt_id_drop(&tables, id);
 }
 
 gpurt_status_t gpurt_table_take_both(gpurt_t *rt, const char *what, uint32_t id,
@@ -129,7 +61,7 @@ gpurt_status_t gpurt_table_create(gpurt_t *rt, const char *what, size_t bytes,
     if (st == GPURT_OK)
         st = gpurt_fill(rt, GPURT_STREAM_DEFAULT, *memory, 0, bytes, err);
     if (st == GPURT_OK) {
-        *id = entry_add(rt, *memory);
+        *id = gpurt_id_add(&tables, rt, *memory, *memory);
         if (!*id)
             st = REFUSE(err, GPURT_E_NOMEM, "%s: %d tables exist, more cannot be", what,
                         GPURT_RECLAIM_TABLES);
@@ -141,40 +73,10 @@ gpurt_status_t gpurt_table_create(gpurt_t *rt, const char *what, size_t bytes,
     return st;
 }
 
-/* Takes it, for one of several callers, and lets nobody else do so any more. */
-static gpurt_status_t entry_retire(gpurt_t *rt, const char *what, uint32_t id,
-                                   const void *memory, gpurt_error_t *err)
-{
-    const gpurt_opened_t *opened;
-    gpurt_status_t st = gpurt_life_enter(rt, &opened, err);
-    entry_t *e = entry_of(id);
-    bool is, own = false;
-
-    if (st != GPURT_OK)
-        return st;
-    pthread_mutex_lock(&entries_lock);
-    is = entry_is(e, id, memory);
-    own = is && gpurt_life_index(e->rt) == gpurt_life_index(rt);
-    if (own) {
-        e->users++;
-        e->live = false;
-        e->rt = rt;
-    }
-    pthread_mutex_unlock(&entries_lock);
-    gpurt_life_leave(opened, GPURT_OK);
-    if (!is)
-        return table_gone(what, err);
-    return own ? GPURT_OK
-               : REFUSE(err, GPURT_E_HANDLE,
-                        "%s: the table is of another device that is open: use it with the "
-                        "pointer that created it",
-                        what);
-}
-
 gpurt_status_t gpurt_table_destroy(gpurt_t *rt, const char *what, uint32_t id, void *memory,
                                    gpurt_error_t *err)
 {
-    gpurt_status_t st = entry_retire(rt, what, id, memory, err);
+    gpurt_status_t st = gpurt_id_retire(&tables, what, rt, id, memory, err);
 
     if (st != GPURT_OK)
         return st;

@@ -5,11 +5,12 @@
 #include "device_kernels.h"
 #include "stage_parts.h"
 
-#include <gpurt/atomic.h>
+#include <gpurt/arenas.h>
 #include <gpurt/checkpoint.h>
 #include <gpurt/gc.h>
 #include <gpurt/heap.h>
 #include <gpurt/reclaim.h>
+#include <gpurt/regions.h>
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -29,11 +30,15 @@ typedef struct stack {
     gpurt_epochs_t epochs;
     gpurt_hazards_t hazards;
     gpurt_gc_t gc;
+    gpurt_arena_source_t source;
+    gpurt_region_t region; /* beside it: a region has memory of its own */
 } stack_t;
 
 static const gpurt_heap_options_t small = {.bytes = 4 * MIB};
 static const gpurt_epochs_options_t few_epochs = {.slots = 64};
 static const gpurt_hazards_options_t few_hazards = {.slots = 64};
+
+static const gpurt_region_options_t tiny = {.bytes = 1 << 16};
 
 static void stack_make(stack_t *s)
 {
@@ -44,6 +49,8 @@ static void stack_make(stack_t *s)
     OK(gpurt_epochs_create(rt, &s->heap, &few_epochs, &s->epochs, &err));
     OK(gpurt_hazards_create(rt, &s->heap, &few_hazards, &s->hazards, &err));
     OK(gpurt_gc_create(rt, &s->heap, &gc, &s->gc, &err));
+    OK(gpurt_arena_source_create(rt, &s->heap, 64, &s->source, &err));
+    OK(gpurt_region_create(rt, &tiny, &s->region, &err));
 }
 
 static void tables_destroy(stack_t *s)
@@ -52,7 +59,10 @@ static void tables_destroy(stack_t *s)
     OK(gpurt_hazards_destroy(rt, &s->hazards, &err));
     OK(gpurt_epochs_destroy(rt, &s->epochs, &err));
     OK(gpurt_refs_destroy(rt, &s->refs, &err));
+    OK(gpurt_arena_source_destroy(rt, &s->source, &err));
+    OK(gpurt_region_destroy(rt, &s->region, &err));
     CHECK(!s->gc.control && !s->hazards.counts && !s->epochs.counts && !s->refs.counts);
+    CHECK(!s->source.slots && !s->region.base);
 }
 
 /* ---- refused ------------------------------------------------------------------------- */
@@ -68,15 +78,21 @@ static void all_refused(gpurt_t *other, gpurt_status_t want)
     CHECK_EQ(gpurt_hazards_destroy(other, &s.hazards, NULL), want);
     CHECK_EQ(gpurt_epochs_destroy(other, &s.epochs, NULL), want);
     CHECK_EQ(gpurt_refs_destroy(other, &s.refs, NULL), want);
+    CHECK_EQ(gpurt_arena_source_destroy(other, &s.source, NULL), want);
+    CHECK_EQ(gpurt_region_destroy(other, &s.region, NULL), want);
     CHECK_EQ(gpurt_heap_destroy(other, &s.heap, NULL), want);
     CHECK(s.gc.control == before.gc.control && s.gc.id == before.gc.id);
     CHECK(s.hazards.counts == before.hazards.counts && s.hazards.id == before.hazards.id);
     CHECK(s.epochs.counts == before.epochs.counts && s.epochs.id == before.epochs.id);
     CHECK(s.refs.counts == before.refs.counts && s.refs.id == before.refs.id);
+    CHECK(s.source.slots == before.source.slots && s.source.id == before.source.id);
+    CHECK(s.region.base == before.region.base && s.region.id == before.region.id);
     CHECK(s.heap.chunks == before.heap.chunks && s.heap.id == before.heap.id);
     OK(gpurt_gc_collect(rt, &s.gc, GPURT_GC_MAJOR_CYCLE, &err)); /* and all still works */
     OK(gpurt_epochs_sweep(rt, &s.epochs, &err));
     OK(gpurt_hazards_sweep(rt, &s.hazards, &err));
+    OK(gpurt_arena_source_sweep(rt, &s.source, NULL, &err));
+    OK(gpurt_region_check(rt, &s.region, &err));
     OK(gpurt_heap_check(rt, &s.heap, &err));
     tables_destroy(&s);
     OK(gpurt_heap_destroy(rt, &s.heap, &err));
@@ -121,6 +137,7 @@ static void checkpoint_refused(gpurt_heap_t *gone)
 static void test_order(void)
 {
     gpurt_reclaim_stats_t stats;
+    gpurt_arena_stats_t arenas;
     gpurt_refs_stats_t refs;
     gpurt_gc_stats_t gc;
     gpurt_heap_t copy;
@@ -137,12 +154,122 @@ static void test_order(void)
     CHECK_EQ(gpurt_gc_recover(rt, &s.gc, NULL), GPURT_E_HANDLE);
     CHECK_EQ(gpurt_epochs_sweep(rt, &s.epochs, NULL), GPURT_E_HANDLE);
     CHECK_EQ(gpurt_hazards_sweep(rt, &s.hazards, NULL), GPURT_E_HANDLE);
+    CHECK_EQ(gpurt_arena_source_sweep(rt, &s.source, NULL, NULL), GPURT_E_HANDLE);
     checkpoint_refused(&copy);
     OK(gpurt_gc_stats(rt, &s.gc, &gc, &err));
     OK(gpurt_epochs_stats(rt, &s.epochs, &stats, &err));
     OK(gpurt_hazards_stats(rt, &s.hazards, &stats, &err));
     OK(gpurt_refs_stats(rt, &s.refs, &refs, &err));
+    OK(gpurt_arena_source_stats(rt, &s.source, &arenas, &err));
     tables_destroy(&s);
+}
+
+/* ---- copies -------------------------------------------------------------------------- */
+
+static bool no_block(void *context, void *block, size_t bytes)
+{
+    (void)context, (void)block, (void)bytes;
+    return true;
+}
+
+/* Of a region that was destroyed, also where another one has its memory now. */
+static void copies_of_a_region(void)
+{
+    gpurt_region_stats_t stats;
+    gpurt_region_t r, copy, next;
+
+    OK(gpurt_region_create(rt, &tiny, &r, &err));
+    copy = r;
+    OK(gpurt_region_stats(rt, &copy, &stats, &err));
+    OK(gpurt_region_destroy(rt, &r, &err));
+    for (uint32_t i = 0; i < 2; i++) {
+        CHECK_EQ(gpurt_region_destroy(rt, &copy, NULL), GPURT_E_HANDLE);
+        CHECK_EQ(gpurt_region_stats(rt, &copy, &stats, NULL), GPURT_E_HANDLE);
+        CHECK_EQ(gpurt_region_walk(rt, &copy, no_block, NULL, NULL), GPURT_E_HANDLE);
+        CHECK_EQ(gpurt_region_check(rt, &copy, NULL), GPURT_E_HANDLE);
+        if (i == 0)
+            OK(gpurt_region_create(rt, &tiny, &next, &err));
+    }
+    CHECK(next.id != copy.id);
+    OK(gpurt_region_check(rt, &next, &err));
+    OK(gpurt_region_destroy(rt, &next, &err));
+}
+
+static void copies_of_a_source(void)
+{
+    gpurt_arena_source_t s, copy, next;
+    gpurt_arena_stats_t stats;
+    gpurt_heap_t heap;
+
+    OK(gpurt_heap_create(rt, &small, &heap, &err));
+    OK(gpurt_arena_source_create(rt, &heap, 64, &s, &err));
+    copy = s;
+    OK(gpurt_arena_source_destroy(rt, &s, &err));
+    for (uint32_t i = 0; i < 2; i++) {
+        CHECK_EQ(gpurt_arena_source_destroy(rt, &copy, NULL), GPURT_E_HANDLE);
+        CHECK_EQ(gpurt_arena_source_stats(rt, &copy, &stats, NULL), GPURT_E_HANDLE);
+        CHECK_EQ(gpurt_arena_source_sweep(rt, &copy, NULL, NULL), GPURT_E_HANDLE);
+        if (i == 0)
+            OK(gpurt_arena_source_create(rt, &heap, 64, &next, &err));
+    }
+    OK(gpurt_arena_source_stats(rt, &next, &stats, &err));
+    OK(gpurt_arena_source_destroy(rt, &next, &err));
+    for (uint32_t i = 0; i < 2 * GPURT_ARENA_SOURCES; i++) { /* all places served again */
+        OK(gpurt_arena_source_create(rt, &heap, 64, &next, &err));
+        CHECK(next.id != copy.id);
+        CHECK_EQ(gpurt_arena_source_stats(rt, &copy, &stats, NULL), GPURT_E_HANDLE);
+        OK(gpurt_arena_source_destroy(rt, &next, &err));
+    }
+    OK(gpurt_heap_destroy(rt, &heap, &err));
+}
+
+/* Of memory of the caller's: a name makes it one that is told apart. */
+static void copies_of_the_callers(void)
+{
+    gpurt_region_options_t o = {.bytes = 1 << 16, .memory = stage_zeros(1 << 16)};
+    gpurt_region_t r, copy;
+
+    OK(gpurt_region_create(rt, &o, &r, &err));
+    copy = r;
+    OK(gpurt_region_destroy(rt, &r, &err));
+    OK(gpurt_region_destroy(rt, &copy, &err)); /* it has nothing that could end */
+    o.name = "pieces";
+    OK(gpurt_region_create(rt, &o, &r, &err));
+    copy = r;
+    OK(gpurt_region_destroy(rt, &r, &err));
+    CHECK_EQ(gpurt_region_destroy(rt, &copy, NULL), GPURT_E_HANDLE);
+    for (uint32_t i = 0; i <= GPURT_REGIONS; i++) { /* there, in each place of the table */
+        OK(gpurt_region_create(rt, &o, &r, &err));
+        CHECK_EQ(gpurt_region_destroy(rt, &copy, NULL), GPURT_E_HANDLE);
+        OK(gpurt_region_destroy(rt, &r, &err));
+    }
+    CHECK_EQ(gpurt_mem_destroy(rt, o.memory), GPURT_OK);
+}
+
+static void copies_of_too_many(void)
+{
+    static gpurt_arena_source_t all[GPURT_ARENA_SOURCES];
+    gpurt_arena_source_t more;
+    gpurt_heap_t heap;
+
+    OK(gpurt_heap_create(rt, &small, &heap, &err));
+    for (uint32_t i = 0; i < GPURT_ARENA_SOURCES; i++)
+        OK(gpurt_arena_source_create(rt, &heap, 1, &all[i], &err));
+    CHECK_EQ(gpurt_arena_source_create(rt, &heap, 1, &more, NULL), GPURT_E_NOMEM);
+    CHECK(!more.slots);
+    OK(gpurt_arena_source_destroy(rt, &all[7], &err));
+    OK(gpurt_arena_source_create(rt, &heap, 1, &all[7], &err));
+    for (uint32_t i = 0; i < GPURT_ARENA_SOURCES; i++)
+        OK(gpurt_arena_source_destroy(rt, &all[i], &err));
+    OK(gpurt_heap_destroy(rt, &heap, &err));
+}
+
+static void test_copies(void)
+{
+    copies_of_a_region();
+    copies_of_a_source();
+    copies_of_the_callers();
+    copies_of_too_many();
 }
 
 /* ---- inside -------------------------------------------------------------------------- */
@@ -295,6 +422,7 @@ static void test_raced(void)
 
 static const stage_part_t parts[] = {{"refused", test_refused},
                                      {"order", test_order},
+                                     {"copies", test_copies},
                                      {"inside", test_inside},
                                      {"raced", test_raced}};
 
