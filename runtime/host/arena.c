@@ -4,6 +4,7 @@
 
 #include "arenaview.h"
 #include "heapmap.h"
+#include "idtable.h"
 #include "reclaimtable.h"
 #include "refuse.h"
 #include "sweep_kernels.h"
@@ -16,12 +17,20 @@ enum {
     SWEEP_BLOCKS = 64
 };
 
+static const char WHAT[] = "arenas";
+static gpurt_id_entry_t entries[GPURT_ARENA_SOURCES];
+static gpurt_idtable_t sources = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                                  .what = "source",
+                                  .entries = entries,
+                                  .count = GPURT_ARENA_SOURCES};
+
 gpurt_status_t gpurt_arena_source_create(gpurt_t *rt, const gpurt_heap_t *heap,
                                          uint32_t slots, gpurt_arena_source_t *out,
                                          gpurt_error_t *err)
 {
     gpurt_status_t st;
     void *memory = NULL;
+    uint32_t id = 0;
     size_t bytes;
 
     if (!out)
@@ -38,11 +47,18 @@ gpurt_status_t gpurt_arena_source_create(gpurt_t *rt, const gpurt_heap_t *heap,
         st = gpurt_fill(rt, GPURT_STREAM_DEFAULT, memory, 0, bytes, err);
     if (st == GPURT_OK)
         st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+    if (st == GPURT_OK) {
+        id = gpurt_id_add(&sources, rt, memory, memory);
+        if (!id)
+            st = REFUSE(err, GPURT_E_NOMEM, "arenas: %d sources exist, more cannot be",
+                        GPURT_ARENA_SOURCES);
+    }
     if (st != GPURT_OK) {
         gpurt_mem_destroy(rt, memory);
         return st;
     }
     out->heap = *heap;
+    out->id = id;
     out->slots = (uint64_t *)memory;
     out->slot_count = slots;
     out->epoch = 1;
@@ -57,8 +73,11 @@ gpurt_status_t gpurt_arena_source_destroy(gpurt_t *rt, gpurt_arena_source_t *sou
 
     if (!source || !source->slots)
         return GPURT_OK;
+    st = gpurt_id_retire(&sources, WHAT, rt, source->id, source->slots, err);
+    if (st != GPURT_OK)
+        return st;
     gpurt_arenaview_end(rt, source);
-    st = gpurt_mem_destroy(rt, source->slots);
+    st = gpurt_id_drop(&sources, source->id);
     if (st != GPURT_OK)
         return REFUSE(err, st, "arenas: their table could not be freed");
     memset(source, 0, sizeof *source);
@@ -101,15 +120,20 @@ gpurt_status_t gpurt_arena_source_stats(gpurt_t *rt, const gpurt_arena_source_t 
         return REFUSE(err, GPURT_E_INVALID,
                       "source is NULL or empty: pass what gpurt_arena_source_create gave");
     count = gpurt_arena_table_words(source->slot_count);
+    st = gpurt_id_take(&sources, WHAT, source->id, source->slots, err);
+    if (st != GPURT_OK)
+        return st;
     words = (uint64_t *)malloc(count * sizeof *words);
     if (!words)
-        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "arenas: a table");
-    st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, words, source->slots, count * sizeof *words,
-                    err);
+        st = gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "arenas: a table");
+    if (st == GPURT_OK)
+        st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, words, source->slots,
+                        count * sizeof *words, err);
     if (st == GPURT_OK)
         st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
     if (st == GPURT_OK)
         gpurt_arena_stats_add(out, source->slot_count, words, 0, count);
+    gpurt_id_drop(&sources, source->id);
     free(words);
     return st;
 }
@@ -303,30 +327,22 @@ static gpurt_status_t table_empty(gpurt_t *rt, const gpurt_arena_source_t *sourc
     return st;
 }
 
-gpurt_status_t gpurt_arena_source_sweep(gpurt_t *rt, const gpurt_arena_source_t *source,
-                                        uint64_t *pieces, gpurt_error_t *err)
+/* Context: the heap is taken. */
+static gpurt_status_t source_sweep(gpurt_t *rt, const gpurt_arena_source_t *source,
+                                   uint64_t *pieces, gpurt_error_t *err)
 {
-    sweep_t s = {.rt = rt};
+    sweep_t s = {.rt = rt, .heap = &source->heap};
+    size_t bytes = source->slot_count * sizeof *source->slots;
+    uint64_t *slots = (uint64_t *)malloc(bytes);
     gpurt_status_t st;
-    uint64_t *slots;
-    size_t bytes;
 
-    if (pieces)
-        *pieces = 0;
-    if (!source || !source->slots)
-        return REFUSE(err, GPURT_E_INVALID,
-                      "source is NULL or empty: pass what gpurt_arena_source_create gave");
-    bytes = source->slot_count * sizeof *slots;
-    slots = (uint64_t *)malloc(bytes);
     if (!slots)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "arenas: a table");
-    s.heap = &source->heap;
     st = gpurt_table_read(rt, slots, source->slots, bytes, err);
     if (st == GPURT_OK)
         st = sweep_all(&s, slots, source->slot_count, err);
     if (st == GPURT_OK) {
-        if (pieces)
-            *pieces = s.count;
+        *pieces = s.count;
         st = table_empty(rt, source, err);
     }
     if (st == GPURT_OK && !s.good)
@@ -335,5 +351,30 @@ gpurt_status_t gpurt_arena_source_sweep(gpurt_t *rt, const gpurt_arena_source_t 
             "arenas: the begin of a piece was written over: what follows it is lost");
     sweep_close(&s);
     free(slots);
+    return st;
+}
+
+gpurt_status_t gpurt_arena_source_sweep(gpurt_t *rt, const gpurt_arena_source_t *source,
+                                        uint64_t *pieces, gpurt_error_t *err)
+{
+    uint64_t count = 0;
+    gpurt_status_t st;
+
+    if (pieces)
+        *pieces = 0;
+    if (!source || !source->slots)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "source is NULL or empty: pass what gpurt_arena_source_create gave");
+    st = gpurt_id_take(&sources, WHAT, source->id, source->slots, err);
+    if (st != GPURT_OK)
+        return st;
+    st = gpurt_heap_take(rt, &source->heap, err);
+    if (st == GPURT_OK) {
+        st = source_sweep(rt, source, &count, err);
+        gpurt_heap_drop(&source->heap);
+    }
+    gpurt_id_drop(&sources, source->id);
+    if (pieces)
+        *pieces = count;
     return st;
 }

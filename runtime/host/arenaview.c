@@ -16,16 +16,12 @@ enum {
 /* What is looked at, and what was told last of it. */
 typedef struct entry {
     gpurt_arena_source_t source; /* slots NULL: free */
-    uint32_t id;
     gpurt_t *rt;
     uint64_t time_ns;
     gpurt_arena_state_row_t state;
 } entry_t;
 
-static struct {
-    entry_t list[SOURCES];
-    uint32_t made;
-} book; /* under the viewer's lock */
+static entry_t book[SOURCES]; /* under the viewer's lock */
 
 static bool table_look(gpurt_viewer_t *v, const gpurt_arena_source_t *s,
                        gpurt_arena_stats_t *out)
@@ -47,7 +43,7 @@ static bool table_look(gpurt_viewer_t *v, const gpurt_arena_source_t *s,
 
 static void source_tell(gpurt_viewer_t *v, entry_t *e, bool last, bool ended)
 {
-    gpurt_arena_state_row_t row = {.source = e->id,
+    gpurt_arena_state_row_t row = {.source = e->source.id,
                                    .flags = ended ? GPURT_HEAP_ENDED : 0,
                                    .heap = e->source.heap.id,
                                    .slots = e->source.slot_count};
@@ -85,10 +81,9 @@ void gpurt_arenaview_begin(gpurt_t *rt, const gpurt_arena_source_t *source)
     if (!v)
         return;
     for (uint32_t i = 0; i < SOURCES && !e; i++)
-        e = book.list[i].source.slots ? NULL : &book.list[i];
-    book.made++;
+        e = book[i].source.slots ? NULL : &book[i];
     if (e)
-        *e = (entry_t){.source = *source, .id = book.made, .rt = rt};
+        *e = (entry_t){.source = *source, .rt = rt};
     gpurt_viewer_leave();
 }
 
@@ -97,9 +92,9 @@ void gpurt_arenaview_end(gpurt_t *rt, const gpurt_arena_source_t *source)
     gpurt_viewer_t *v = gpurt_viewer_enter(rt);
 
     for (uint32_t i = 0; v && i < SOURCES; i++)
-        if (book.list[i].source.slots == source->slots) {
-            source_tell(v, &book.list[i], true, true);
-            book.list[i].source.slots = NULL;
+        if (book[i].source.slots && book[i].source.id == source->id) {
+            source_tell(v, &book[i], true, true);
+            book[i].source.slots = NULL;
         }
     if (v)
         gpurt_viewer_leave();
@@ -108,13 +103,13 @@ void gpurt_arenaview_end(gpurt_t *rt, const gpurt_arena_source_t *source)
 void gpurt_arenaview_tell(gpurt_viewer_t *v, bool last)
 {
     for (uint32_t i = 0; i < SOURCES; i++)
-        if (book.list[i].source.slots && book.list[i].rt == v->rt)
-            source_tell(v, &book.list[i], last, false);
+        if (book[i].source.slots && book[i].rt == v->rt)
+            source_tell(v, &book[i], last, false);
 }
 
 void gpurt_arenaview_forget(const gpurt_t *rt)
 {
     for (uint32_t i = 0; i < SOURCES; i++)
-        if (book.list[i].rt == rt)
-            memset(&book.list[i], 0, sizeof book.list[i]);
+        if (book[i].rt == rt)
+            memset(&book[i], 0, sizeof book[i]);
 }

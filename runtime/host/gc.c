@@ -199,26 +199,33 @@ fail:
     return st;
 }
 
-gpurt_status_t gpurt_gc_known(const gpurt_gc_t *gc, gpurt_error_t *err)
+gpurt_status_t gpurt_gc_take(gpurt_t *rt, const gpurt_gc_t *gc, gpurt_error_t *err)
 {
-    return gpurt_table_known(WHAT, gc ? gc->id : 0, gc ? gc->control : NULL, err);
+    if (!gc)
+        return gpurt_table_take(WHAT, 0, NULL, err);
+    return gpurt_table_take_both(rt, WHAT, gc->id, gc->control, &gc->heap, err);
+}
+
+void gpurt_gc_drop(const gpurt_gc_t *gc)
+{
+    gpurt_table_drop_both(gc->id, &gc->heap);
 }
 
 gpurt_status_t gpurt_gc_destroy(gpurt_t *rt, gpurt_gc_t *gc, gpurt_error_t *err)
 {
-    gpurt_status_t st;
+    gpurt_status_t st, stream;
 
     if (!gc || !gc->control)
         return GPURT_OK;
     pthread_mutex_lock(&collect_lock);
     st = gpurt_table_destroy(rt, WHAT, gc->id, gc->control, err);
     pthread_mutex_unlock(&collect_lock);
-    if (st == GPURT_OK)
-        st = gpurt_epochs_destroy(rt, &gc->sections, err);
-    if (st == GPURT_OK)
-        st = gpurt_stream_destroy(rt, gc->stream);
+    if (st != GPURT_OK) /* all of it is still there */
+        return st;
+    st = gpurt_epochs_destroy(rt, &gc->sections, err);
+    stream = gpurt_stream_destroy(rt, gc->stream);
     memset(gc, 0, sizeof *gc);
-    return st;
+    return st == GPURT_OK ? stream : st;
 }
 
 /* ---- collect ------------------------------------------------------------------------- */
@@ -406,10 +413,11 @@ gpurt_status_t gpurt_gc_collect(gpurt_t *rt, const gpurt_gc_t *gc, gpurt_gc_kind
     if (kind != GPURT_GC_MAJOR_CYCLE && kind != GPURT_GC_MINOR_CYCLE)
         return REFUSE(err, GPURT_E_INVALID, "%s: kind %d: major or minor", WHAT, (int)kind);
     pthread_mutex_lock(&collect_lock);
-    st = gpurt_gc_known(gc, err);
+    st = gpurt_gc_take(rt, gc, err);
     if (st == GPURT_OK) {
         run_init(&r, rt, gc, err);
         st = run_cycle(&r, kind);
+        gpurt_gc_drop(gc);
     }
     pthread_mutex_unlock(&collect_lock);
     return st;
@@ -417,9 +425,13 @@ gpurt_status_t gpurt_gc_collect(gpurt_t *rt, const gpurt_gc_t *gc, gpurt_gc_kind
 
 gpurt_status_t gpurt_gc_recover(gpurt_t *rt, const gpurt_gc_t *gc, gpurt_error_t *err)
 {
-    gpurt_status_t st = gpurt_gc_known(gc, err);
+    gpurt_status_t st = gpurt_gc_take(rt, gc, err);
 
-    return st == GPURT_OK ? gpurt_epochs_sweep(rt, &gc->sections, err) : st;
+    if (st != GPURT_OK)
+        return st;
+    st = gpurt_epochs_sweep(rt, &gc->sections, err);
+    gpurt_gc_drop(gc);
+    return st;
 }
 
 /* ---- look ---------------------------------------------------------------------------- */
@@ -474,13 +486,17 @@ gpurt_status_t gpurt_gc_stats(gpurt_t *rt, const gpurt_gc_t *gc, gpurt_gc_stats_
     if (!out)
         return REFUSE(err, GPURT_E_INVALID, "%s: out is NULL: pass a place for it", WHAT);
     memset(out, 0, sizeof *out);
-    st = gpurt_gc_known(gc, err);
-    if (st == GPURT_OK)
-        st = gpurt_epochs_stats(rt, &gc->sections, &sections, err);
+    if (!gc)
+        return gpurt_table_take(WHAT, 0, NULL, err);
+    st = gpurt_table_take(WHAT, gc->id, gc->control, err);
+    if (st != GPURT_OK)
+        return st;
+    st = gpurt_epochs_stats(rt, &gc->sections, &sections, err);
     if (st == GPURT_OK)
         st = gpurt_table_read(rt, &control, gc->control, sizeof control, err);
     if (st == GPURT_OK)
         st = gpurt_gc_entries_read(rt, gc, &entries, err);
+    gpurt_table_drop(gc->id);
     if (st != GPURT_OK)
         return st;
     stats_control(&control, out);

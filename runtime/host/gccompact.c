@@ -210,17 +210,14 @@ static gpurt_status_t heap_settle(gpurt_t *rt, const gpurt_gc_t *gc, gpurt_error
     return st == GPURT_OK ? gpurt_heap_trim(rt, &gc->heap, err) : st;
 }
 
-gpurt_status_t gpurt_gc_compact(gpurt_t *rt, const gpurt_gc_t *gc, uint32_t *moved,
-                                gpurt_error_t *err)
+/* Context: both are taken. */
+static gpurt_status_t compact(gpurt_t *rt, const gpurt_gc_t *gc, uint32_t *moved,
+                              gpurt_error_t *err)
 {
     gpurt_gc_entry_t *entries = NULL;
     plan_t p = {0};
-    gpurt_status_t st = gpurt_gc_known(gc, err);
+    gpurt_status_t st = gpurt_sync(rt, err);
 
-    if (moved)
-        *moved = 0;
-    if (st == GPURT_OK)
-        st = gpurt_sync(rt, err);
     if (st == GPURT_OK)
         st = heap_settle(rt, gc, err);
     if (st == GPURT_OK)
@@ -233,9 +230,24 @@ gpurt_status_t gpurt_gc_compact(gpurt_t *rt, const gpurt_gc_t *gc, uint32_t *mov
         plan_class(&p, c);
     if (st == GPURT_OK && p.move_count)
         st = plan_do(&p, rt, gc, err);
-    if (st == GPURT_OK && moved)
+    if (st == GPURT_OK)
         *moved = p.move_count;
     free(entries);
     plan_free(&p);
+    return st;
+}
+
+gpurt_status_t gpurt_gc_compact(gpurt_t *rt, const gpurt_gc_t *gc, uint32_t *moved,
+                                gpurt_error_t *err)
+{
+    gpurt_status_t st = gpurt_gc_take(rt, gc, err);
+    uint32_t count = 0;
+
+    if (st == GPURT_OK) {
+        st = compact(rt, gc, &count, err);
+        gpurt_gc_drop(gc);
+    }
+    if (moved)
+        *moved = count;
     return st;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Heaps: layout, life, and the table of those that exist. A heap is one allocation: chunks,
+/* Heaps: layout and life. A heap is one allocation: chunks,
  * aligned to their size, then the tables. */
 #include "heapmap.h"
 
 #include "heapgrow.h"
+#include "heaptable.h"
 #include "heapview.h"
 #include "life.h"
 #include "memat.h"
@@ -21,18 +22,7 @@ enum {
     TABLE_ALIGN = 128
 };
 
-typedef struct entry {
-    gpurt_heap_t heap;
-    gpurt_t *rt; /* NULL: free */
-    void *memory;
-    gpurt_range_t *range; /* of its chunks, when it can grow; used under grow_lock */
-    uint32_t generation;
-} entry_t;
-
-static pthread_mutex_t entries_lock = PTHREAD_MUTEX_INITIALIZER;
-static entry_t entries[GPURT_HEAPS];                          /* under entries_lock */
-static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER; /* before entries_lock */
-static pthread_mutex_t ends_lock = PTHREAD_MUTEX_INITIALIZER; /* a heap's memory goes */
+static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER; /* the ranges of heaps */
 
 /* ---- layout -------------------------------------------------------------------------- */
 
@@ -117,82 +107,6 @@ static uint32_t chunks_fit(gpurt_heap_t *h, gpurt_heap_watch_t *watch,
 }
 
 /* ---- life ---------------------------------------------------------------------------- */
-
-static entry_t *entry_of(const gpurt_heap_t *heap)
-{
-    entry_t *e = &entries[heap->id % GPURT_HEAPS];
-
-    return e->rt && e->heap.id == heap->id && e->heap.chunks == heap->chunks ? e : NULL;
-}
-
-gpurt_status_t gpurt_heap_known(const gpurt_t *rt, const gpurt_heap_t *heap,
-                                gpurt_error_t *err)
-{
-    const gpurt_t *owner = NULL;
-    entry_t *e;
-
-    if (!heap)
-        return REFUSE(err, GPURT_E_INVALID,
-                      "heap is NULL: pass what gpurt_heap_create gave");
-    pthread_mutex_lock(&entries_lock);
-    e = entry_of(heap);
-    owner = e ? e->rt : NULL;
-    pthread_mutex_unlock(&entries_lock);
-    if (!owner)
-        return REFUSE(err, GPURT_E_HANDLE,
-                      "the heap was destroyed, or never made: create another");
-    if (gpurt_life_index(owner) != gpurt_life_index(rt))
-        return REFUSE(err, GPURT_E_HANDLE,
-                      "the heap is of another device that is open: use it with the pointer "
-                      "that created it");
-    return GPURT_OK;
-}
-
-static gpurt_status_t entry_add(gpurt_t *rt, gpurt_heap_t *heap, void *memory,
-                                gpurt_range_t *range, gpurt_error_t *err)
-{
-    uint32_t i = 0;
-
-    pthread_mutex_lock(&entries_lock);
-    while (i < GPURT_HEAPS && entries[i].rt)
-        i++;
-    if (i < GPURT_HEAPS) {
-        entries[i].generation++;
-        heap->id = entries[i].generation * GPURT_HEAPS + i;
-        entries[i].heap = *heap;
-        entries[i].rt = rt;
-        entries[i].memory = memory;
-        entries[i].range = range;
-    }
-    pthread_mutex_unlock(&entries_lock);
-    if (i < GPURT_HEAPS)
-        return GPURT_OK;
-    return REFUSE(err, GPURT_E_NOMEM, "%d heaps exist, more cannot be: destroy some",
-                  GPURT_HEAPS);
-}
-
-/* Takes it out and gives its memory back, unless it was taken out before. */
-static gpurt_status_t entry_end(gpurt_t *rt, const gpurt_heap_t *heap)
-{
-    gpurt_range_t *range = NULL;
-    gpurt_status_t st, other;
-    void *memory = NULL;
-    entry_t *e;
-
-    pthread_mutex_lock(&grow_lock);
-    pthread_mutex_lock(&entries_lock);
-    e = entry_of(heap);
-    if (e) {
-        memory = e->memory;
-        range = e->range;
-        e->rt = NULL;
-    }
-    pthread_mutex_unlock(&entries_lock);
-    pthread_mutex_unlock(&grow_lock);
-    st = gpurt_mem_destroy(rt, memory);
-    other = gpurt_heapgrow_destroy(rt, range);
-    return st == GPURT_OK ? other : st;
-}
 
 /* The pool holds every chunk; branches and roots say so. */
 static void pool_fill(uint64_t *words, uint32_t members)
@@ -362,22 +276,23 @@ gpurt_status_t gpurt_heap_create(gpurt_t *rt, const gpurt_heap_options_t *option
     st = options_check(options, &o, err);
     if (st == GPURT_OK)
         st = heap_make(rt, &o, &h, &watch, &memory, &range, err);
-    gpurt_heaps_lock(); /* who looks at all heaps meets none that is half made */
     if (st == GPURT_OK)
-        st = entry_add(rt, &h, memory, range, err);
+        st = gpurt_heaptable_add(rt, &h, memory, range, err);
     added = st == GPURT_OK;
     if (added && h.watch)
         st = gpurt_heap_watch_begin(rt, &h, &watch, err);
-    gpurt_heaps_unlock();
-    if (!added) {
+    if (st != GPURT_OK) {
+        if (added)
+            gpurt_heaptable_remove(&h);
         gpurt_mem_destroy(rt, memory);
         gpurt_heapgrow_destroy(rt, range);
         return st;
     }
-    if (st == GPURT_OK && o.make_default)
+    gpurt_heaptable_open(&h);
+    if (o.make_default)
         st = gpurt_heap_set_default(rt, &h, err);
     if (st != GPURT_OK) {
-        entry_end(rt, &h);
+        gpurt_heap_destroy(rt, &h, NULL);
         return st;
     }
     *out = h;
@@ -419,12 +334,15 @@ gpurt_status_t gpurt_heap_make_at(gpurt_t *rt, gpurt_heap_t *h, void *at, bool m
                     "would be wrong (GPURT_CHECKPOINT_MAY_MOVE)",
                     at, (void *)h->chunks);
     if (st == GPURT_OK)
-        st = entry_add(rt, h, memory, NULL, err);
-    if (st != GPURT_OK)
+        st = gpurt_heaptable_add(rt, h, memory, NULL, err);
+    if (st == GPURT_OK)
+        gpurt_heaptable_open(h);
+    else
         gpurt_mem_destroy(rt, memory);
     return st;
 }
 
+/* A refusal leaves all as it was. */
 gpurt_status_t gpurt_heap_destroy(gpurt_t *rt, gpurt_heap_t *heap, gpurt_error_t *err)
 {
     gpurt_status_t st;
@@ -432,40 +350,20 @@ gpurt_status_t gpurt_heap_destroy(gpurt_t *rt, gpurt_heap_t *heap, gpurt_error_t
     if (!heap || !heap->chunks)
         return GPURT_OK;
     st = gpurt_heap_known(rt, heap, err);
-    if (st == GPURT_OK && heap->watch)
-        gpurt_heap_report_last(rt, heap);
-    if (st == GPURT_OK)
-        gpurt_heapview_end(rt, heap);
-    if (st == GPURT_OK && gpurt_heap_defaults[gpurt_life_index(rt)].chunks == heap->chunks)
+    if (st == GPURT_OK && gpurt_heap_defaults[gpurt_life_index(rt)].id == heap->id)
         st = gpurt_heap_set_default(rt, NULL, err);
-    if (st == GPURT_OK) {
-        gpurt_heaps_lock();
-        st = entry_end(rt, heap);
-        gpurt_heaps_unlock();
-    }
+    if (st == GPURT_OK)
+        st = gpurt_heaptable_retire(rt, heap, err);
+    if (st != GPURT_OK)
+        return st;
+    if (heap->watch)
+        gpurt_heap_report_last(rt, heap);
+    gpurt_heapview_end(rt, heap);
+    st = gpurt_heap_drop(heap);
+    if (st != GPURT_OK)
+        return REFUSE(err, st, "heap: its memory could not be freed");
     memset(heap, 0, sizeof *heap);
-    return st;
-}
-
-gpurt_t *gpurt_heap_nth(uint32_t i, const gpurt_t *rt, gpurt_heap_t *out)
-{
-    gpurt_t *owner;
-
-    pthread_mutex_lock(&entries_lock);
-    *out = entries[i].heap;
-    owner = !rt || entries[i].rt == rt ? entries[i].rt : NULL;
-    pthread_mutex_unlock(&entries_lock);
-    return owner;
-}
-
-void gpurt_heaps_lock(void)
-{
-    pthread_mutex_lock(&ends_lock);
-}
-
-void gpurt_heaps_unlock(void)
-{
-    pthread_mutex_unlock(&ends_lock);
+    return GPURT_OK;
 }
 
 /* The wait only where somebody asked for a report: it takes what a later one would be told. */
@@ -477,12 +375,15 @@ gpurt_status_t gpurt_heaps_closing(gpurt_t *rt, gpurt_error_t *err)
 
     gpurt_viewer_stop(rt);
     for (uint32_t i = 0; i < GPURT_HEAPS; i++) {
-        if (!gpurt_heap_nth(i, rt, &heap) || !heap.watch || !gpurt_heap_report_file())
+        if (!gpurt_heap_take_nth(i, rt, &heap))
             continue;
-        if (!waited)
-            st = gpurt_sync(rt, err);
-        waited = true;
-        gpurt_heap_report_last(rt, &heap);
+        if (heap.watch && gpurt_heap_report_file()) {
+            if (!waited)
+                st = gpurt_sync(rt, err);
+            waited = true;
+            gpurt_heap_report_last(rt, &heap);
+        }
+        gpurt_heap_drop(&heap);
     }
     return st == GPURT_E_CLOSED ? GPURT_OK : st;
 }
@@ -490,22 +391,19 @@ gpurt_status_t gpurt_heaps_closing(gpurt_t *rt, gpurt_error_t *err)
 gpurt_status_t gpurt_heap_grow(gpurt_t *rt, const gpurt_heap_t *heap, uint64_t bytes,
                                gpurt_error_t *err)
 {
-    gpurt_status_t st = gpurt_heap_known(rt, heap, err);
-    gpurt_range_t *range = NULL;
-    entry_t *e;
+    gpurt_status_t st = gpurt_heap_take(rt, heap, err);
+    gpurt_range_t *range;
 
     if (st != GPURT_OK)
         return st;
-    pthread_mutex_lock(&grow_lock); /* from here on it is not destroyed */
-    pthread_mutex_lock(&entries_lock);
-    e = entry_of(heap);
-    range = e ? e->range : NULL;
-    pthread_mutex_unlock(&entries_lock);
+    range = gpurt_heaptable_range(heap);
+    pthread_mutex_lock(&grow_lock); /* two may grow it */
     if (range)
         st = gpurt_heapgrow_more(rt, heap, range, bytes, err);
     else
         st = REFUSE(err, GPURT_E_INVALID,
                     "heap: it cannot grow: create it with reserve_bytes");
     pthread_mutex_unlock(&grow_lock);
+    gpurt_heap_drop(heap);
     return st;
 }

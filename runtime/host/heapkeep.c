@@ -62,10 +62,10 @@ static gpurt_status_t rows_save(const gpurt_heap_t *h, const gpurt_heap_t *mirro
     }
 }
 
-gpurt_status_t gpurt_heapkeep_save(void *context, gpurt_t *rt,
-                                   gpurt_checkpoint_stream_t *to, gpurt_error_t *err)
+/* Context: it is taken. */
+static gpurt_status_t heap_save(gpurt_t *rt, const gpurt_heap_t *h,
+                                gpurt_checkpoint_stream_t *to, gpurt_error_t *err)
 {
-    const gpurt_heap_t *h = ((const gpurt_heapkeep_t *)context)->heap;
     gpurt_heap_mirror_t mirror;
     heap_shape_t shape = {0};
     gpurt_status_t st = gpurt_heap_check(rt, h, err); /* nothing broken is kept */
@@ -94,6 +94,19 @@ gpurt_status_t gpurt_heapkeep_save(void *context, gpurt_t *rt,
     if (st == GPURT_OK)
         st = rows_save(h, &mirror.heap, to, err);
     gpurt_heap_mirror_free(&mirror);
+    return st;
+}
+
+gpurt_status_t gpurt_heapkeep_save(void *context, gpurt_t *rt,
+                                   gpurt_checkpoint_stream_t *to, gpurt_error_t *err)
+{
+    gpurt_heap_t h = *((const gpurt_heapkeep_t *)context)->heap;
+    gpurt_status_t st = gpurt_heap_take(rt, &h, err);
+
+    if (st != GPURT_OK)
+        return st;
+    st = heap_save(rt, &h, to, err);
+    gpurt_heap_drop(&h);
     return st;
 }
 

@@ -54,13 +54,25 @@ void gpurt_heap_mirror_free(gpurt_heap_mirror_t *mirror)
     mirror->memory = NULL;
 }
 
+/* The heap is taken until look_end. */
 static gpurt_status_t look(gpurt_t *rt, const gpurt_heap_t *heap, gpurt_heap_mirror_t *out,
                            gpurt_error_t *err)
 {
-    gpurt_status_t st = gpurt_heap_known(rt, heap, err);
+    gpurt_status_t st = gpurt_heap_take(rt, heap, err);
 
     out->memory = NULL;
-    return st == GPURT_OK ? gpurt_heap_mirror_load(rt, heap, out, err) : st;
+    if (st != GPURT_OK)
+        return st;
+    st = gpurt_heap_mirror_load(rt, heap, out, err);
+    if (st != GPURT_OK)
+        gpurt_heap_drop(heap);
+    return st;
+}
+
+static void look_end(gpurt_heap_mirror_t *m)
+{
+    gpurt_heap_mirror_free(m);
+    gpurt_heap_drop(&m->heap);
 }
 
 /* ---- runs ---------------------------------------------------------------------------- */
@@ -221,7 +233,7 @@ gpurt_status_t gpurt_heap_stats(gpurt_t *rt, const gpurt_heap_t *heap,
     if (st == GPURT_OK && heap->watch)
         st = stats_watch(rt, heap, out, err);
     free(kept);
-    gpurt_heap_mirror_free(&m);
+    look_end(&m);
     return st;
 }
 
@@ -294,7 +306,7 @@ gpurt_status_t gpurt_heap_walk(gpurt_t *rt, const gpurt_heap_t *heap,
         walk(&m.heap, kept, visit, context);
     st = kept ? GPURT_OK : GPURT_E_NOMEM;
     free(kept);
-    gpurt_heap_mirror_free(&m);
+    look_end(&m);
     return st;
 }
 
@@ -314,7 +326,7 @@ gpurt_status_t gpurt_heap_trim(gpurt_t *rt, const gpurt_heap_t *heap, gpurt_erro
                 gpurt_slab_dispose(&m.heap, c, run);
         }
     st = gpurt_heap_mirror_store(rt, heap, &m, err);
-    gpurt_heap_mirror_free(&m);
+    look_end(&m);
     return st;
 }
 
@@ -442,6 +454,6 @@ gpurt_status_t gpurt_heap_check(gpurt_t *rt, const gpurt_heap_t *heap, gpurt_err
     if (st == GPURT_OK && heap->watch)
         st = gpurt_heap_guards_check(rt, heap, &m, err);
     free(kept);
-    gpurt_heap_mirror_free(&m);
+    look_end(&m);
     return st;
 }

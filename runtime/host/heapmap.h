@@ -7,9 +7,15 @@
 #include <gpurt/alloc.h>
 #include <gpurt/heap.h>
 
-/* What gpurt_heap_create gave, if the heap still exists and is not another open device's. */
-gpurt_status_t gpurt_heap_known(const gpurt_t *rt, const gpurt_heap_t *heap,
-                                gpurt_error_t *err);
+/* heaptable.c: what gpurt_heap_create gave, if the heap still exists and is not another open
+ * device's. */
+gpurt_status_t gpurt_heap_known(gpurt_t *rt, const gpurt_heap_t *heap, gpurt_error_t *err);
+/* The same; its memory stays until the drop, whoever destroys it meanwhile. */
+gpurt_status_t gpurt_heap_take(gpurt_t *rt, const gpurt_heap_t *heap, gpurt_error_t *err);
+/* Heap number i of GPURT_HEAPS, if there is one of that runtime: taken. */
+bool gpurt_heap_take_nth(uint32_t i, const gpurt_t *rt, gpurt_heap_t *out);
+/* Ends a use. Returns: what became of its memory where that went with it, else GPURT_OK. */
+gpurt_status_t gpurt_heap_drop(const gpurt_heap_t *heap);
 
 /* Bytes of the tables of a heap with the counts set. */
 size_t gpurt_heap_table_bytes(const gpurt_heap_t *heap);
@@ -81,17 +87,12 @@ gpurt_status_t gpurt_heap_guards_check(gpurt_t *rt, const gpurt_heap_t *heap,
 
 /* heapreport.c: what GPURT_HEAP_LEAKS asks for, when a heap ends. */
 const char *gpurt_heap_report_file(void); /* NULL: for nothing */
+/* Context: it is taken. */
 void gpurt_heap_report_last(gpurt_t *rt, const gpurt_heap_t *heap);
 
 /* The slot that begins at that offset of the heap's chunks is with the program, or kept back.
  * *bytes: of it. mirror: a heap whose tables lie here. */
 bool gpurt_heap_slot_taken(const gpurt_heap_t *mirror, uint64_t offset, uint64_t *bytes);
-
-/* heap.c: heap number i of GPURT_HEAPS, if there is one of that runtime (NULL: of any); its
- * owner. While a caller holds the lock no heap's memory goes. */
-gpurt_t *gpurt_heap_nth(uint32_t i, const gpurt_t *rt, gpurt_heap_t *out);
-void gpurt_heaps_lock(void);
-void gpurt_heaps_unlock(void);
 
 /* heap.c: the heaps of a runtime that is about to be closed. Returns: the first failure of
  * work that had to be waited for. */

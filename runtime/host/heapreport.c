@@ -133,16 +133,15 @@ static gpurt_status_t sight_tables(gpurt_t *rt, sight_t *s, gpurt_error_t *err)
     return st;
 }
 
-/* *s is to be freed in any case; without checks it stays empty. */
-static gpurt_status_t sight_make(gpurt_t *rt, const gpurt_heap_t *heap, bool leaks,
+/* *s is to be freed in any case; without checks it stays empty. Context: the heap is taken. */
+static gpurt_status_t sight_look(gpurt_t *rt, const gpurt_heap_t *heap, bool leaks,
                                  sight_t *s, gpurt_error_t *err)
 {
     gpurt_heap_mirror_t m = {.memory = NULL};
-    gpurt_status_t st = gpurt_heap_known(rt, heap, err);
+    gpurt_status_t st;
 
-    memset(s, 0, sizeof *s);
-    if (st != GPURT_OK || !heap->watch)
-        return st;
+    if (!heap->watch)
+        return GPURT_OK;
     s->chunks = (uint64_t)(uintptr_t)heap->chunks;
     st = gpurt_heap_watch_load(rt, heap, &s->watch, err);
     if (st == GPURT_OK)
@@ -154,6 +153,19 @@ static gpurt_status_t sight_make(gpurt_t *rt, const gpurt_heap_t *heap, bool lea
         st = gpurt_heap_records_each(rt, heap, &m, &s->watch, leak_add, s, err);
     gpurt_heap_mirror_free(&m);
     leaks_gather(s);
+    return st;
+}
+
+static gpurt_status_t sight_make(gpurt_t *rt, const gpurt_heap_t *heap, bool leaks,
+                                 sight_t *s, gpurt_error_t *err)
+{
+    gpurt_status_t st = gpurt_heap_take(rt, heap, err);
+
+    memset(s, 0, sizeof *s);
+    if (st != GPURT_OK)
+        return st;
+    st = sight_look(rt, heap, leaks, s, err);
+    gpurt_heap_drop(heap);
     return st;
 }
 
@@ -380,11 +392,11 @@ void gpurt_heap_report_last(gpurt_t *rt, const gpurt_heap_t *heap)
     const char *path = gpurt_heap_report_file();
     size_t length = path ? strlen(path) : 0;
     FILE *out = NULL;
-    sight_t s;
+    sight_t s = {.sites = NULL};
 
     if (!path)
         return;
-    if (sight_make(rt, heap, true, &s, NULL) == GPURT_OK)
+    if (sight_look(rt, heap, true, &s, NULL) == GPURT_OK)
         out = strcmp(path, "-") == 0 ? stderr : fopen(path, "ae");
     if (out) {
         (length > 5 && strcmp(path + length - 5, ".json") == 0 ? json_write

@@ -47,19 +47,32 @@ static gpurt_status_t units_write(const gpurt_opened_t *o, const gpurt_heap_t *h
     return st;
 }
 
-gpurt_status_t gpurt_heap_set_default(gpurt_t *rt, const gpurt_heap_t *heap,
-                                      gpurt_error_t *err)
+static gpurt_status_t default_write(gpurt_t *rt, const gpurt_heap_t *heap,
+                                    gpurt_error_t *err)
 {
-    static const gpurt_heap_t none;
     const gpurt_opened_t *o;
-    gpurt_status_t st = heap ? gpurt_heap_known(rt, heap, err) : GPURT_OK;
+    gpurt_status_t st = gpurt_sync(rt, err);
 
-    if (st == GPURT_OK)
-        st = gpurt_sync(rt, err);
     if (st == GPURT_OK)
         st = gpurt_life_enter(rt, &o, err);
     if (st != GPURT_OK)
         return st;
-    gpurt_heap_defaults[o->index] = heap ? *heap : none;
-    return gpurt_life_leave(o, units_write(o, heap ? heap : &none, err));
+    gpurt_heap_defaults[o->index] = *heap;
+    return gpurt_life_leave(o, units_write(o, heap, err));
+}
+
+gpurt_status_t gpurt_heap_set_default(gpurt_t *rt, const gpurt_heap_t *heap,
+                                      gpurt_error_t *err)
+{
+    static const gpurt_heap_t none;
+    gpurt_status_t st;
+
+    if (!heap)
+        return default_write(rt, &none, err);
+    st = gpurt_heap_take(rt, heap, err);
+    if (st != GPURT_OK)
+        return st;
+    st = default_write(rt, heap, err);
+    gpurt_heap_drop(heap);
+    return st;
 }

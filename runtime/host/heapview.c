@@ -287,7 +287,7 @@ static void sites_put(look_t *l)
 
 /* ---- a look -------------------------------------------------------------------------- */
 
-/* Context: the viewer's lock and that of heaps are held, or the heap is about to end. */
+/* Context: the viewer's lock is held, and the heap is taken. */
 static void heap_tell(gpurt_viewer_t *v, const gpurt_heap_t *heap, bool last, bool ended)
 {
     told_t *told = &told_heaps[heap->id % GPURT_HEAPS];
@@ -327,10 +327,10 @@ void gpurt_heapview_tell(gpurt_viewer_t *v, bool last)
     gpurt_heap_t heap;
 
     for (uint32_t i = 0; i < GPURT_HEAPS; i++) {
-        gpurt_heaps_lock();
-        if (gpurt_heap_nth(i, v->rt, &heap))
-            heap_tell(v, &heap, last, false);
-        gpurt_heaps_unlock();
+        if (!gpurt_heap_take_nth(i, v->rt, &heap))
+            continue;
+        heap_tell(v, &heap, last, false);
+        gpurt_heap_drop(&heap);
     }
 }
 
@@ -349,6 +349,8 @@ void gpurt_heapview_forget(const gpurt_t *rt)
     gpurt_heap_t heap;
 
     for (uint32_t i = 0; i < GPURT_HEAPS; i++)
-        if (gpurt_heap_nth(i, rt, &heap))
+        if (gpurt_heap_take_nth(i, rt, &heap)) {
             memset(&told_heaps[i], 0, sizeof told_heaps[i]);
+            gpurt_heap_drop(&heap);
+        }
 }

@@ -180,7 +180,8 @@ gpurt_status_t gpurt_epochs_destroy(gpurt_t *rt, gpurt_epochs_t *e, gpurt_error_
     if (!e || !e->counts)
         return GPURT_OK;
     st = gpurt_table_destroy(rt, EPOCHS, e->id, e->counts, err);
-    memset(e, 0, sizeof *e);
+    if (st == GPURT_OK)
+        memset(e, 0, sizeof *e);
     return st;
 }
 
@@ -191,18 +192,9 @@ gpurt_status_t gpurt_hazards_destroy(gpurt_t *rt, gpurt_hazards_t *h, gpurt_erro
     if (!h || !h->counts)
         return GPURT_OK;
     st = gpurt_table_destroy(rt, HAZARDS, h->id, h->counts, err);
-    memset(h, 0, sizeof *h);
+    if (st == GPURT_OK)
+        memset(h, 0, sizeof *h);
     return st;
-}
-
-static gpurt_status_t epochs_known(const gpurt_epochs_t *e, gpurt_error_t *err)
-{
-    return gpurt_table_known(EPOCHS, e ? e->id : 0, e ? e->counts : NULL, err);
-}
-
-static gpurt_status_t hazards_known(const gpurt_hazards_t *h, gpurt_error_t *err)
-{
-    return gpurt_table_known(HAZARDS, h ? h->id : 0, h ? h->counts : NULL, err);
 }
 
 /* ---- sweep --------------------------------------------------------------------------- */
@@ -218,46 +210,64 @@ static gpurt_launch_t sweep_launch(uint32_t slots)
 
 gpurt_status_t gpurt_epochs_sweep(gpurt_t *rt, const gpurt_epochs_t *e, gpurt_error_t *err)
 {
-    gpurt_status_t st = epochs_known(e, err);
     gpurt_launch_t launch;
+    gpurt_status_t st;
 
+    if (!e)
+        return gpurt_table_take(EPOCHS, 0, NULL, err);
+    st = gpurt_table_take_both(rt, EPOCHS, e->id, e->counts, &e->heap, err);
     if (st != GPURT_OK)
         return st;
     launch = sweep_launch(e->slot_count);
     st = gpurt_launch(rt, &launch, gpurt_epochs_sweep_all, e, err);
-    return st == GPURT_OK ? gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err) : st;
+    if (st == GPURT_OK)
+        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+    gpurt_table_drop_both(e->id, &e->heap);
+    return st;
 }
 
 gpurt_status_t gpurt_hazards_sweep(gpurt_t *rt, const gpurt_hazards_t *h,
                                    gpurt_error_t *err)
 {
-    gpurt_status_t st = hazards_known(h, err);
     gpurt_launch_t launch;
+    gpurt_status_t st;
 
+    if (!h)
+        return gpurt_table_take(HAZARDS, 0, NULL, err);
+    st = gpurt_table_take_both(rt, HAZARDS, h->id, h->counts, &h->heap, err);
     if (st != GPURT_OK)
         return st;
     launch = sweep_launch(h->slot_count);
     st = gpurt_launch(rt, &launch, gpurt_hazards_sweep_all, h, err);
-    return st == GPURT_OK ? gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err) : st;
+    if (st == GPURT_OK)
+        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+    gpurt_table_drop_both(h->id, &h->heap);
+    return st;
 }
 
 /* ---- look ---------------------------------------------------------------------------- */
 
-/* A copy of a table to be freed; *place_delta is what its addresses differ by. */
-static gpurt_status_t copy_make(gpurt_t *rt, const void *from, size_t bytes, char **out,
+/* A copy of a table that still exists, to be freed. */
+static gpurt_status_t copy_make(gpurt_t *rt, const char *what, uint32_t id,
+                                const void *from, size_t bytes, char **out,
                                 gpurt_error_t *err)
 {
-    gpurt_status_t st;
+    gpurt_status_t st = gpurt_table_take(what, id, from, err);
 
+    *out = NULL;
+    if (st != GPURT_OK)
+        return st;
     *out = (char *)gpurt_table_room(bytes);
-    if (!*out)
-        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM,
-                          "a copy of %zu bytes", bytes);
-    st = gpurt_table_read(rt, *out, from, bytes, err);
-    if (st != GPURT_OK) {
-        free(*out);
-        *out = NULL;
-    }
+    if (*out)
+        st = gpurt_table_read(rt, *out, from, bytes, err);
+    else
+        st = gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "a copy of %zu bytes",
+                        bytes);
+    gpurt_table_drop(id);
+    if (st == GPURT_OK)
+        return st;
+    free(*out);
+    *out = NULL;
     return st;
 }
 
@@ -297,18 +307,18 @@ static void slot_look(uint64_t word, gpurt_reclaim_stats_t *out, uint32_t *oldes
 gpurt_status_t gpurt_epochs_stats(gpurt_t *rt, const gpurt_epochs_t *e,
                                   gpurt_reclaim_stats_t *out, gpurt_error_t *err)
 {
-    gpurt_status_t st = epochs_known(e, err);
-    uint32_t oldest = 0;
     gpurt_epochs_t copy;
+    uint32_t oldest = 0;
+    gpurt_status_t st;
     char *memory;
 
     if (!out)
         return REFUSE(err, GPURT_E_INVALID, "%s: out is NULL: pass a place for it", EPOCHS);
     memset(out, 0, sizeof *out);
-    if (st != GPURT_OK)
-        return st;
+    if (!e)
+        return gpurt_table_take(EPOCHS, 0, NULL, err);
     copy = *e;
-    st = copy_make(rt, e->counts, epochs_place(&copy, NULL), &memory, err);
+    st = copy_make(rt, EPOCHS, e->id, e->counts, epochs_place(&copy, NULL), &memory, err);
     if (st != GPURT_OK)
         return st;
     epochs_place(&copy, memory);
@@ -325,19 +335,19 @@ gpurt_status_t gpurt_epochs_stats(gpurt_t *rt, const gpurt_epochs_t *e,
 gpurt_status_t gpurt_hazards_stats(gpurt_t *rt, const gpurt_hazards_t *h,
                                    gpurt_reclaim_stats_t *out, gpurt_error_t *err)
 {
-    gpurt_status_t st = hazards_known(h, err);
-    uint32_t oldest = 0;
     gpurt_hazards_t copy;
+    uint32_t oldest = 0;
+    gpurt_status_t st;
     char *memory;
 
     if (!out)
         return REFUSE(err, GPURT_E_INVALID, "%s: out is NULL: pass a place for it",
                       HAZARDS);
     memset(out, 0, sizeof *out);
-    if (st != GPURT_OK)
-        return st;
+    if (!h)
+        return gpurt_table_take(HAZARDS, 0, NULL, err);
     copy = *h;
-    st = copy_make(rt, h->counts, hazards_place(&copy, NULL), &memory, err);
+    st = copy_make(rt, HAZARDS, h->id, h->counts, hazards_place(&copy, NULL), &memory, err);
     if (st != GPURT_OK)
         return st;
     hazards_place(&copy, memory);

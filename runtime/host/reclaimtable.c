@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reclaimtable.h"
 
+#include "heapmap.h"
+#include "idtable.h"
 #include "reclaimview.h"
 #include "refuse.h"
 
 #include <errno.h>
 #include <gpurt/reclaim.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,54 +15,42 @@ enum {
     TABLE_ALIGN = 128
 };
 
-typedef struct entry {
-    void *memory; /* NULL: free */
-    uint32_t id;
-} entry_t;
+static gpurt_id_entry_t entries[GPURT_RECLAIM_TABLES];
+static gpurt_idtable_t tables = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                                 .what = "table",
+                                 .entries = entries,
+                                 .count = GPURT_RECLAIM_TABLES,
+                                 .last = GPURT_RECLAIM_TABLES - 1};
 
-static pthread_mutex_t entries_lock = PTHREAD_MUTEX_INITIALIZER;
-static entry_t entries[GPURT_RECLAIM_TABLES]; /* under entries_lock */
-
-static uint32_t entry_add(void *memory)
+gpurt_status_t gpurt_table_take(const char *what, uint32_t id, const void *memory,
+                                gpurt_error_t *err)
 {
-    uint32_t i = 0, id = 0;
-
-    pthread_mutex_lock(&entries_lock);
-    while (i < GPURT_RECLAIM_TABLES && entries[i].memory)
-        i++;
-    if (i < GPURT_RECLAIM_TABLES) {
-        id =
-            entries[i].id ? entries[i].id + GPURT_RECLAIM_TABLES : GPURT_RECLAIM_TABLES + i;
-        entries[i] = (entry_t){.memory = memory, .id = id};
-    }
-    pthread_mutex_unlock(&entries_lock);
-    return id;
+    return gpurt_id_take(&tables, what, id, memory, err);
 }
 
-/* Whether the id names the memory; then it is forgotten if `forget`. */
-static bool entry_is(uint32_t id, const void *memory, bool forget)
+gpurt_status_t gpurt_table_drop(uint32_t id)
 {
-    entry_t *e = &entries[id % GPURT_RECLAIM_TABLES];
-    bool is;
-
-    pthread_mutex_lock(&entries_lock);
-    is = memory && e->memory == memory && e->id == id;
-    if (is && forget)
-        e->memory = NULL;
-    pthread_mutex_unlock(&entries_lock);
-    return is;
+    return gpurt_id_drop(&tables, id);
 }
 
-static gpurt_status_t table_gone(const char *what, gpurt_error_t *err)
+gpurt_status_t gpurt_table_take_both(gpurt_t *rt, const char *what, uint32_t id,
+                                     const void *memory, const gpurt_heap_t *heap,
+                                     gpurt_error_t *err)
 {
-    return REFUSE(err, GPURT_E_HANDLE,
-                  "%s: the table was destroyed, or never made: create another", what);
+    gpurt_status_t st = gpurt_table_take(what, id, memory, err);
+
+    if (st != GPURT_OK)
+        return st;
+    st = gpurt_heap_take(rt, heap, err);
+    if (st != GPURT_OK)
+        gpurt_table_drop(id);
+    return st;
 }
 
-gpurt_status_t gpurt_table_known(const char *what, uint32_t id, const void *memory,
-                                 gpurt_error_t *err)
+void gpurt_table_drop_both(uint32_t id, const gpurt_heap_t *heap)
 {
-    return entry_is(id, memory, false) ? GPURT_OK : table_gone(what, err);
+    gpurt_heap_drop(heap);
+    gpurt_table_drop(id);
 }
 
 gpurt_status_t gpurt_table_create(gpurt_t *rt, const char *what, size_t bytes,
@@ -72,7 +61,7 @@ gpurt_status_t gpurt_table_create(gpurt_t *rt, const char *what, size_t bytes,
     if (st == GPURT_OK)
         st = gpurt_fill(rt, GPURT_STREAM_DEFAULT, *memory, 0, bytes, err);
     if (st == GPURT_OK) {
-        *id = entry_add(*memory);
+        *id = gpurt_id_add(&tables, rt, *memory, *memory);
         if (!*id)
             st = REFUSE(err, GPURT_E_NOMEM, "%s: %d tables exist, more cannot be", what,
                         GPURT_RECLAIM_TABLES);
@@ -87,10 +76,13 @@ gpurt_status_t gpurt_table_create(gpurt_t *rt, const char *what, size_t bytes,
 gpurt_status_t gpurt_table_destroy(gpurt_t *rt, const char *what, uint32_t id, void *memory,
                                    gpurt_error_t *err)
 {
-    if (!entry_is(id, memory, true))
-        return table_gone(what, err);
+    gpurt_status_t st = gpurt_id_retire(&tables, what, rt, id, memory, err);
+
+    if (st != GPURT_OK)
+        return st;
     gpurt_reclaimview_end(rt, id);
-    return gpurt_mem_destroy(rt, memory);
+    st = gpurt_table_drop(id);
+    return st == GPURT_OK ? st : REFUSE(err, st, "%s: its memory could not be freed", what);
 }
 
 void *gpurt_table_part(void *memory, size_t *at, size_t bytes)

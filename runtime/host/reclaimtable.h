@@ -8,9 +8,17 @@
 /* Memory of that size, zeros, under an id of its own. Context of all: host, any thread. */
 gpurt_status_t gpurt_table_create(gpurt_t *rt, const char *what, size_t bytes,
                                   void **memory, uint32_t *id, gpurt_error_t *err);
-/* Whether id still names that memory. */
-gpurt_status_t gpurt_table_known(const char *what, uint32_t id, const void *memory,
-                                 gpurt_error_t *err);
+/* If id still names that memory: it stays until the drop, whoever destroys it meanwhile. */
+gpurt_status_t gpurt_table_take(const char *what, uint32_t id, const void *memory,
+                                gpurt_error_t *err);
+/* Returns: what became of its memory where that went with it, else GPURT_OK. */
+gpurt_status_t gpurt_table_drop(uint32_t id);
+/* Both, the table and the heap that it stands on, or neither. */
+gpurt_status_t gpurt_table_take_both(gpurt_t *rt, const char *what, uint32_t id,
+                                     const void *memory, const gpurt_heap_t *heap,
+                                     gpurt_error_t *err);
+void gpurt_table_drop_both(uint32_t id, const gpurt_heap_t *heap);
+/* Returns: anything but GPURT_OK, and the table is still there. */
 gpurt_status_t gpurt_table_destroy(gpurt_t *rt, const char *what, uint32_t id, void *memory,
                                    gpurt_error_t *err);
 

@@ -101,7 +101,8 @@ gpurt_status_t gpurt_refs_destroy(gpurt_t *rt, gpurt_refs_t *refs, gpurt_error_t
     if (!refs || !refs->counts)
         return GPURT_OK;
     st = gpurt_table_destroy(rt, WHAT, refs->id, refs->counts, err);
-    memset(refs, 0, sizeof *refs);
+    if (st == GPURT_OK)
+        memset(refs, 0, sizeof *refs);
     return st;
 }
 
@@ -123,10 +124,16 @@ gpurt_status_t gpurt_refs_stats(gpurt_t *rt, const gpurt_refs_t *refs,
     if (!out)
         return REFUSE(err, GPURT_E_INVALID, "%s: out is NULL: pass a place for it", WHAT);
     memset(out, 0, sizeof *out);
+    if (!refs)
+        return gpurt_table_take(WHAT, 0, NULL, err);
+    out->records = refs->record_count;
+    st = gpurt_table_take(WHAT, refs->id, refs->counts, err);
+    if (st != GPURT_OK)
+        return st;
     st = gpurt_refs_walk(rt, refs, sum, out, err);
     if (st == GPURT_OK)
         st = gpurt_table_read(rt, &out->counts, refs->counts, sizeof out->counts, err);
-    out->records = refs ? refs->record_count : 0;
+    gpurt_table_drop(refs->id);
     return st;
 }
 
@@ -142,24 +149,35 @@ static gpurt_ref_info_t info_of(const gpurt_ref_record_t *r, uint32_t record)
                               .heap = r->heap};
 }
 
+/* A copy of all of them, to be freed; NULL when it fails. */
+static gpurt_status_t records_read(gpurt_t *rt, const gpurt_refs_t *refs,
+                                   gpurt_ref_record_t **out, gpurt_error_t *err)
+{
+    size_t bytes = (size_t)refs->record_count * sizeof **out;
+    gpurt_status_t st = gpurt_table_take(WHAT, refs->id, refs->counts, err);
+
+    *out = NULL;
+    if (st != GPURT_OK)
+        return st;
+    *out = (gpurt_ref_record_t *)gpurt_table_room(bytes);
+    if (*out)
+        st = gpurt_table_read(rt, *out, refs->records, bytes, err);
+    else
+        st = gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "%u records",
+                        refs->record_count);
+    gpurt_table_drop(refs->id);
+    return st;
+}
+
 gpurt_status_t gpurt_refs_walk(gpurt_t *rt, const gpurt_refs_t *refs,
                                gpurt_ref_visit_fn visit, void *context, gpurt_error_t *err)
 {
     gpurt_ref_record_t *records;
     gpurt_status_t st;
-    size_t bytes;
 
     if (!refs || !visit)
         return REFUSE(err, GPURT_E_INVALID, "%s: NULL: pass a table and a function", WHAT);
-    st = gpurt_table_known(WHAT, refs->id, refs->counts, err);
-    if (st != GPURT_OK)
-        return st;
-    bytes = (size_t)refs->record_count * sizeof *records;
-    records = (gpurt_ref_record_t *)gpurt_table_room(bytes);
-    if (!records)
-        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "%u records",
-                          refs->record_count);
-    st = gpurt_table_read(rt, records, refs->records, bytes, err);
+    st = records_read(rt, refs, &records, err);
     for (uint32_t i = 0; i < refs->record_count && st == GPURT_OK; i++) {
         gpurt_ref_info_t info = info_of(records + i, i);
 

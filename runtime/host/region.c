@@ -2,6 +2,7 @@
 /* Regions: life, and what a copy of their tables tells. */
 #include <gpurt/regions.h>
 
+#include "idtable.h"
 #include "refuse.h"
 #include "regionview.h"
 
@@ -12,6 +13,13 @@
 enum {
     DEFAULT_BYTES = 64 << 20
 };
+
+static const char WHAT[] = "region";
+static gpurt_id_entry_t entries[GPURT_REGIONS];
+static gpurt_idtable_t regions = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                                  .what = "region",
+                                  .entries = entries,
+                                  .count = GPURT_REGIONS};
 
 /* ---- life ---------------------------------------------------------------------------- */
 
@@ -86,12 +94,18 @@ gpurt_status_t gpurt_region_create(gpurt_t *rt, const gpurt_region_options_t *op
     st = region_lay(&r, r.owned ? r.owned : o.memory, &o, err);
     if (st == GPURT_OK)
         st = tables_init(rt, &r, err);
+    if (st == GPURT_OK && (r.owned || o.name)) {
+        r.id = gpurt_id_add(&regions, rt, r.base, r.owned);
+        if (!r.id)
+            st = REFUSE(err, GPURT_E_NOMEM, "%d regions exist, more cannot be",
+                        GPURT_REGIONS);
+    }
     if (st != GPURT_OK) {
         gpurt_mem_destroy(rt, r.owned);
         return st;
     }
     *out = r;
-    if (r.owned || o.name)
+    if (r.id)
         gpurt_regionview_begin(rt, out, o.name);
     return st;
 }
@@ -102,10 +116,15 @@ gpurt_status_t gpurt_region_destroy(gpurt_t *rt, gpurt_region_t *region, gpurt_e
 
     if (!region || !region->base)
         return GPURT_OK;
-    gpurt_regionview_end(rt, region);
-    st = gpurt_mem_destroy(rt, region->owned);
-    if (st != GPURT_OK)
-        return REFUSE(err, st, "region: its memory could not be freed");
+    if (region->id) {
+        st = gpurt_id_retire(&regions, WHAT, rt, region->id, region->base, err);
+        if (st != GPURT_OK)
+            return st;
+        gpurt_regionview_end(rt, region);
+        st = gpurt_id_drop(&regions, region->id);
+        if (st != GPURT_OK)
+            return REFUSE(err, st, "region: its memory could not be freed");
+    }
     memset(region, 0, sizeof *region);
     return GPURT_OK;
 }
@@ -117,17 +136,13 @@ typedef struct mirror {
     char *memory; /* owned */
 } mirror_t;
 
-static gpurt_status_t mirror_load(gpurt_t *rt, const gpurt_region_t *r, mirror_t *out,
+/* Context: the region is taken, or not told apart. */
+static gpurt_status_t mirror_fill(gpurt_t *rt, const gpurt_region_t *r, mirror_t *out,
                                   gpurt_error_t *err)
 {
+    size_t bytes = gpurt_region_table_bytes(r);
     gpurt_status_t st;
-    size_t bytes;
 
-    out->memory = NULL;
-    if (!r || !r->base)
-        return REFUSE(err, GPURT_E_INVALID,
-                      "region is NULL or empty: pass what gpurt_region_create gave");
-    bytes = gpurt_region_table_bytes(r);
     out->region = *r;
     out->memory = (char *)malloc(bytes);
     if (!out->memory)
@@ -139,6 +154,25 @@ static gpurt_status_t mirror_load(gpurt_t *rt, const gpurt_region_t *r, mirror_t
         st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
     if (st != GPURT_OK)
         free(out->memory);
+    return st;
+}
+
+static gpurt_status_t mirror_load(gpurt_t *rt, const gpurt_region_t *r, mirror_t *out,
+                                  gpurt_error_t *err)
+{
+    gpurt_status_t st;
+
+    out->memory = NULL;
+    if (!r || !r->base)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "region is NULL or empty: pass what gpurt_region_create gave");
+    if (!r->id)
+        return mirror_fill(rt, r, out, err);
+    st = gpurt_id_take(&regions, WHAT, r->id, r->base, err);
+    if (st != GPURT_OK)
+        return st;
+    st = mirror_fill(rt, r, out, err);
+    gpurt_id_drop(&regions, r->id);
     return st;
 }
 

@@ -22,17 +22,13 @@ GPURT_STATIC_ASSERT(GPURT_VIEWER_PIECE % sizeof(uint64_t) == 0, "whole words");
 /* What is looked at, and what was told last of it. */
 typedef struct entry {
     gpurt_region_t region; /* base NULL: free */
-    uint32_t id;
     char name[NAME];
     gpurt_t *rt;
     uint64_t time_ns;
     gpurt_region_state_row_t state;
 } entry_t;
 
-static struct {
-    entry_t list[REGIONS];
-    uint32_t made;
-} book; /* under the viewer's lock */
+static entry_t book[REGIONS]; /* under the viewer's lock */
 
 /* ---- a look -------------------------------------------------------------------------- */
 
@@ -164,7 +160,7 @@ static bool region_look(gpurt_viewer_t *v, const entry_t *e, sums_t *sums,
     if (!gpurt_viewer_fetch(v, &counts, r->counts, sizeof counts) ||
         !bits_look(v, r, sums) || !blocks_look(v, r, &blocks))
         return false;
-    row->region = e->id;
+    row->region = e->region.id;
     row->flags = r->fit;
     row->granule = 1u << r->shift;
     row->name = e->name[0] ? names_number(&v->names, &v->ring, e->name, false) : 0;
@@ -179,7 +175,7 @@ static bool region_look(gpurt_viewer_t *v, const entry_t *e, sums_t *sums,
 
 static void map_put(gpurt_viewer_t *v, const entry_t *e, const sums_t *s, uint64_t now_ns)
 {
-    gpurt_region_map_row_t row = {.region = e->id, .granules = s->cell};
+    gpurt_region_map_row_t row = {.region = e->region.id, .granules = s->cell};
     uint64_t word = 0;
 
     for (uint32_t i = 0; i < GPURT_HEAP_CELLS; i++) {
@@ -234,12 +230,10 @@ void gpurt_regionview_begin(gpurt_t *rt, const gpurt_region_t *region, const cha
     if (!v)
         return;
     for (uint32_t i = 0; i < REGIONS && !e; i++)
-        e = book.list[i].region.base ? NULL : &book.list[i];
-    book.made++;
+        e = book[i].region.base ? NULL : &book[i];
     if (e) {
         memset(e, 0, sizeof *e);
         e->region = *region;
-        e->id = book.made;
         e->rt = rt;
         snprintf(e->name, sizeof e->name, "%s", name ? name : "");
     }
@@ -251,10 +245,9 @@ void gpurt_regionview_end(gpurt_t *rt, const gpurt_region_t *region)
     gpurt_viewer_t *v = gpurt_viewer_enter(rt);
 
     for (uint32_t i = 0; v && i < REGIONS; i++)
-        if (book.list[i].region.base == region->base &&
-            book.list[i].region.counts == region->counts) {
-            region_tell(v, &book.list[i], true, true);
-            book.list[i].region.base = NULL;
+        if (book[i].region.base && book[i].region.id == region->id) {
+            region_tell(v, &book[i], true, true);
+            book[i].region.base = NULL;
         }
     if (v)
         gpurt_viewer_leave();
@@ -263,13 +256,13 @@ void gpurt_regionview_end(gpurt_t *rt, const gpurt_region_t *region)
 void gpurt_regionview_tell(gpurt_viewer_t *v, bool last)
 {
     for (uint32_t i = 0; i < REGIONS; i++)
-        if (book.list[i].region.base && book.list[i].rt == v->rt)
-            region_tell(v, &book.list[i], last, false);
+        if (book[i].region.base && book[i].rt == v->rt)
+            region_tell(v, &book[i], last, false);
 }
 
 void gpurt_regionview_forget(const gpurt_t *rt)
 {
     for (uint32_t i = 0; i < REGIONS; i++)
-        if (book.list[i].rt == rt)
-            memset(&book.list[i], 0, sizeof book.list[i]);
+        if (book[i].rt == rt)
+            memset(&book[i], 0, sizeof book[i]);
 }

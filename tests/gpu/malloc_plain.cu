@@ -7,6 +7,7 @@
 #include <gpurt/gpurt.h>
 #include <gpurt/heap.h>
 
+#include <new>
 #include <vector>
 
 static constexpr unsigned kBlocks = 8, kThreads = 96, kLength = 12;
@@ -16,6 +17,49 @@ struct Node {
     unsigned value;
     __device__ Node(Node *n, unsigned v) : next(n), value(v) {}
 };
+
+struct alignas(128) Line {
+    unsigned words[40];
+    __device__ Line() { words[39] = threadIdx.x; }
+};
+
+struct Vast {
+    char bytes[1u << 30];
+    __device__ Vast() { bytes[0] = 1; } /* of none, where none was had */
+};
+
+__device__ bool is_line(const Line *l)
+{
+    return l && reinterpret_cast<size_t>(l) % 128 == 0 && l->words[39] == threadIdx.x;
+}
+
+/* Each form of new, and its delete. left: objects that stay. */
+__global__ void forms(void **left, unsigned *wrong)
+{
+    unsigned id = blockIdx.x * blockDim.x + threadIdx.x, n = id % 3 + 1, bad = 0;
+    Line *one = new Line, *row = new Line[n], *quiet = new (std::nothrow) Line;
+    Line *quiet_row = new (std::nothrow) Line[n];
+    unsigned *small = new (std::nothrow) unsigned(id),
+             *list = new (std::nothrow) unsigned[n];
+
+    bad += !is_line(one) || !is_line(row + n - 1) || !is_line(quiet);
+    bad += !is_line(quiet_row + n - 1) || !small || *small != id || !list;
+    bad += new (std::nothrow) Vast != nullptr;
+    delete one;
+    delete[] row;
+    delete[] quiet_row;
+    delete small;
+    operator delete[](list, std::nothrow);
+    operator delete (quiet, std::align_val_t{128}, std::nothrow);
+    left[id] = new Line;
+    if (bad)
+        atomicAdd(wrong, 1);
+}
+
+__global__ void forms_end(void **left)
+{
+    delete static_cast<Line *>(left[blockIdx.x * blockDim.x + threadIdx.x]);
+}
 
 __global__ void build(Node **heads)
 {
@@ -99,6 +143,19 @@ int main()
     PLAIN_EQUAL(count, 0u);
     OK(gpurt_heap_stats(rt, &heap, &stats, &err));
     PLAIN_EQUAL(stats.live, 0u);
+
+    forms<<<kBlocks, kThreads>>>(reinterpret_cast<void **>(heads), wrong);
+    PLAIN_CUDA(cudaGetLastError());
+    PLAIN_CUDA(cudaMemcpy(&count, wrong, sizeof count, cudaMemcpyDeviceToHost));
+    PLAIN_EQUAL(count, 0u);
+    OK(gpurt_heap_stats(rt, &heap, &stats, &err));
+    PLAIN_EQUAL(stats.live, kBlocks * kThreads); /* and nothing of CUDA's own heap */
+    forms_end<<<kBlocks, kThreads>>>(reinterpret_cast<void **>(heads));
+    PLAIN_CUDA(cudaGetLastError());
+    PLAIN_CUDA(cudaDeviceSynchronize());
+    OK(gpurt_heap_stats(rt, &heap, &stats, &err));
+    PLAIN_EQUAL(stats.live, 0u);
+    PLAIN_EQUAL(stats.counts.xbad_frees[GPURT_FREE_FOREIGN], 0u);
     OK(gpurt_heap_destroy(rt, &heap, &err));
     OK(gpurt_close(rt, &err));
     PLAIN_CUDA(cudaFree(heads));

@@ -10,7 +10,9 @@
  * Arenas give their pieces back themselves when they end. What blocks that were cancelled
  * left behind is found in the source's table: by the sweep, between launches, or by
  * gpurt_arena_sweep (arena.h) at the begin of the next launch, which needs an epoch of its
- * own: gpurt_arena_source_next before each launch. Context of all calls: host, any thread. */
+ * own: gpurt_arena_source_next before each launch. The description may be copied freely; a copy
+ * of one that was destroyed is recognised: GPURT_E_HANDLE. Context of all calls: host, any
+ * thread. */
 #ifndef GPURT_ARENAS_H
 #define GPURT_ARENAS_H
 
@@ -18,7 +20,8 @@
 #include <gpurt/heap.h>
 
 enum {
-    GPURT_ARENA_SLOTS = 65536 /* arenas that grow at a time, when nothing was chosen */
+    GPURT_ARENA_SLOTS = 65536, /* arenas that grow at a time, when nothing was chosen */
+    GPURT_ARENA_SOURCES = 1024 /* at a time in a process */
 };
 
 /* Of all arenas of a source that have grown and not ended; those of blocks that were
@@ -33,12 +36,14 @@ typedef struct gpurt_arena_stats {
 
 GPURT_BEGIN_DECLS
 
-/* The heap outlives the source. slots: arenas that can have grown at a time; 0: 65,536. */
+/* The heap outlives the source: destroy that first. Where the heap went before it, sweeps say
+ * GPURT_E_HANDLE. slots: arenas that can have grown at a time; 0: 65,536. */
 gpurt_status_t gpurt_arena_source_create(gpurt_t *rt, const gpurt_heap_t *heap,
                                          uint32_t slots, gpurt_arena_source_t *out,
                                          gpurt_error_t *err);
 
-/* What arenas still have stays with the heap. NULL and a source of zeros: nothing. */
+/* What arenas still have stays with the heap. When it is refused (GPURT_E_HANDLE: destroyed
+ * before, or another device's) *source stays as it was. NULL and a source of zeros: nothing. */
 gpurt_status_t gpurt_arena_source_destroy(gpurt_t *rt, gpurt_arena_source_t *source,
                                           gpurt_error_t *err);
 

@@ -23,6 +23,7 @@ typedef struct gpurt_arena_source {
                         table */
     uint32_t slot_count;
     uint32_t epoch; /* of the launch */
+    uint32_t id;    /* of one that the host made; 0: a lane's own */
 } gpurt_arena_source_t;
 
 /* Begins each piece of the heap. Owner: the arena. */

@@ -61,7 +61,8 @@ gpurt_status_t gpurt_checkpoint_create(gpurt_t *rt, gpurt_checkpoint_t **out,
                                        gpurt_error_t *err);
 void gpurt_checkpoint_destroy(gpurt_checkpoint_t *c); /* NULL is allowed */
 
-/* Names are copied and must differ. memory and heap are borrowed. */
+/* Names are copied and must differ. memory and heap are borrowed: saving a heap that was
+ * destroyed says GPURT_E_HANDLE. */
 gpurt_status_t gpurt_checkpoint_add(gpurt_checkpoint_t *c, const char *name,
                                     const gpurt_checkpoint_part_t *part,
                                     gpurt_error_t *err);

@@ -11,8 +11,9 @@
  *
  * Objects are those of an ordinary heap, which others may use too. A collection runs in a
  * stream of its own, beside the kernels that work with objects; none of them is ever
- * stopped. Context of all calls: host, any thread; one collection at a time runs, others
- * wait. */
+ * stopped. The heap must outlive the collector: destroy that first. Where the heap went
+ * before it, collections and the rest but gpurt_gc_stats say GPURT_E_HANDLE. Context of all
+ * calls: host, any thread; one collection at a time runs, others wait. */
 #ifndef GPURT_GC_H
 #define GPURT_GC_H
 
@@ -53,7 +54,8 @@ gpurt_status_t gpurt_gc_create(gpurt_t *rt, const gpurt_heap_t *heap,
                                const gpurt_gc_options_t *options, gpurt_gc_t *out,
                                gpurt_error_t *err);
 
-/* Its objects stay in the heap. Context: no kernel uses it. NULL and zeros: nothing. */
+/* Its objects stay in the heap. Refused, as with the pointer of another device, it stays as it
+ * was. Context: no kernel uses it. NULL and zeros: nothing. */
 gpurt_status_t gpurt_gc_destroy(gpurt_t *rt, gpurt_gc_t *gc, gpurt_error_t *err);
 
 /* A whole cycle. What could not be reached when it began is freed at its end; what became

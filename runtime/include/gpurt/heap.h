@@ -102,7 +102,12 @@ gpurt_status_t gpurt_heap_create(gpurt_t *rt, const gpurt_heap_options_t *option
 gpurt_status_t gpurt_heap_grow(gpurt_t *rt, const gpurt_heap_t *heap, uint64_t bytes,
                                gpurt_error_t *err);
 
-/* Ends all its objects. Context: no kernel uses it. NULL and a description of zeros:
+/* Ends all its objects. What stands on the heap (references, epochs, hazard pointers, a
+ * collector, sources of arenas) is destroyed before it: behind it those can only be looked
+ * into and destroyed, their other calls say GPURT_E_HANDLE. A call of another thread that
+ * looks into the heap now goes on, and the last of them frees the memory. When it is refused
+ * (GPURT_E_HANDLE: destroyed before, or another device's; GPURT_E_CLOSED: of no device that is
+ * open) *heap stays as it was. Context: no kernel uses it. NULL and a description of zeros:
  * nothing. */
 gpurt_status_t gpurt_heap_destroy(gpurt_t *rt, gpurt_heap_t *heap, gpurt_error_t *err);
 

@@ -7,7 +7,11 @@
  *
  * In device code malloc(size) and free(p), plain or with std::, become requests of the heap
  * that the host made the default one (heap.h, make_default); so do new and delete in CUDA
- * C++. Without such a heap the answer is NULL. Host code of the same file keeps its own:
+ * C++, of arrays, over-aligned types (up to 64 KiB) and with std::nothrow, too: that object
+ * itself from CUDA 13 and C++17 on, before them as std::nothrow_t{}. Without such a heap the answer is
+ * NULL; a constructor is then only left out with std::nothrow. There is no calloc and no
+ * realloc: CUDA has none, and on the CPU back end those of a kernel stay the C library's, so
+ * that what they gave must not go to this free. Host code of the same file keeps its own:
  * on a GPU by the compiler's two passes, on the CPU back end because no lane runs. There
  * free() asks which heap the pointer is of.
  *
@@ -50,36 +54,57 @@ static __host__ __device__ __forceinline__ void gpurt_mfree_at(void *object,
 #        endif
 }
 
-/* Only in the pass for the device: in the other one they would take the host's place. Weak,
- * because every file of a program may have them. */
+/* Only in the pass for the device: in the other one they would take the host's place. Inline,
+ * because every file of a program may have them, and nvcc drops `weak`. Of each operator all forms: one that is left
+ * out would be CUDA's, from CUDA's own heap, or a function of the host. */
 #        if GPURT_IN_DEVICE
-#            define GPURT_NEW_ __device__ __attribute__((weak))
-GPURT_NEW_ void *operator new(size_t size)
+#            define GPURT_NEW_ inline __device__
+/* new and new[] with those parameters, of which one is `size`. */
+#            define GPURT_NEW_PAIR_(align, quiet, ...)                                \
+                GPURT_NEW_ void *operator new(__VA_ARGS__) quiet                      \
+                {                                                                     \
+                    return gpurt_alloc_at(size, (size_t)(align), "operator new:0");   \
+                }                                                                     \
+                GPURT_NEW_ void *operator new[](__VA_ARGS__) quiet                    \
+                {                                                                     \
+                    return gpurt_alloc_at(size, (size_t)(align), "operator new[]:0"); \
+                }
+/* delete and delete[] with those, of which one is `object`. */
+#            define GPURT_DELETE_PAIR_(...)                                               \
+                GPURT_NEW_ void operator delete(__VA_ARGS__) noexcept                     \
+                {                                                                         \
+                    gpurt_heap_free_at(&gpurt_heap_default, object, "operator delete:0"); \
+                }                                                                         \
+                GPURT_NEW_ void operator delete[](__VA_ARGS__) noexcept                   \
+                {                                                                         \
+                    gpurt_heap_free_at(&gpurt_heap_default, object,                       \
+                                       "operator delete[]:0");                            \
+                }
+/* nvcc knows those with nothrow_t, and the object of that type, as the host's. */
+#            pragma nv_diagnostic push
+#            pragma nv_diag_suppress 20039
+#            pragma nv_diag_suppress 2620
+#            if __CUDACC_VER_MAJOR__ >= 13 && __cplusplus >= 201703L
+#                pragma nv_diag_suppress 20042
+namespace std
 {
-    return gpurt_alloc_at(size, 16, "operator new:0");
+static __device__ const nothrow_t nothrow{};
 }
-GPURT_NEW_ void *operator new[](size_t size)
-{
-    return gpurt_alloc_at(size, 16, "operator new[]:0");
-}
-GPURT_NEW_ void operator delete(void *object) noexcept
-{
-    gpurt_heap_free_at(&gpurt_heap_default, object, "operator delete:0");
-}
-GPURT_NEW_ void operator delete[](void *object) noexcept
-{
-    gpurt_heap_free_at(&gpurt_heap_default, object, "operator delete[]:0");
-}
-GPURT_NEW_ void operator delete(void *object, size_t size) noexcept
-{
-    (void)size;
-    gpurt_heap_free_at(&gpurt_heap_default, object, "operator delete:0");
-}
-GPURT_NEW_ void operator delete[](void *object, size_t size) noexcept
-{
-    (void)size;
-    gpurt_heap_free_at(&gpurt_heap_default, object, "operator delete[]:0");
-}
+#            endif
+GPURT_NEW_PAIR_(16, , size_t size)
+GPURT_NEW_PAIR_(16, noexcept, size_t size, const std::nothrow_t &)
+GPURT_DELETE_PAIR_(void *object)
+GPURT_DELETE_PAIR_(void *object, size_t)
+GPURT_DELETE_PAIR_(void *object, const std::nothrow_t &)
+#            if defined(__cpp_aligned_new)
+GPURT_NEW_PAIR_(align, , size_t size, std::align_val_t align)
+GPURT_NEW_PAIR_(align, noexcept, size_t size, std::align_val_t align,
+                const std::nothrow_t &)
+GPURT_DELETE_PAIR_(void *object, std::align_val_t)
+GPURT_DELETE_PAIR_(void *object, size_t, std::align_val_t)
+GPURT_DELETE_PAIR_(void *object, std::align_val_t, const std::nothrow_t &)
+#            endif
+#            pragma nv_diagnostic pop
 #        endif
 #    else
 static inline void *gpurt_malloc_at(size_t size, const char *here)

@@ -9,8 +9,10 @@
  *     gpurt_epochs_sweep(rt, &epochs, &err);                 after gpurt_sync
  *     gpurt_epochs_destroy(rt, &epochs, &err);
  *
- * Objects are those of an ordinary heap, which must outlive the table. A description may be
- * copied freely; one whose table was destroyed is recognised: GPURT_E_HANDLE.
+ * Objects are those of an ordinary heap, which must outlive the table: destroy tables first.
+ * Where the heap went before them, sweeps say GPURT_E_HANDLE. A description may be copied
+ * freely; one whose table was destroyed is recognised: GPURT_E_HANDLE. A destroy that is
+ * refused, such as with the pointer of another device, leaves table and description alone.
  * Context of all calls: host, any thread. */
 #ifndef GPURT_RECLAIM_H
 #define GPURT_RECLAIM_H

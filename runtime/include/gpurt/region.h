@@ -34,6 +34,7 @@ GPURT_DEVN uint32_t gpurt_region_init(gpurt_region_t *r, void *memory, size_t by
     uint32_t answer = gpurt_region_layout(r, memory, bytes, granule, (uint32_t)fit);
 
     r->owned = NULL;
+    r->id = 0;
     if (answer != GPURT_REGION_OK) {
         r->base = NULL;
         return answer;

@@ -57,6 +57,7 @@ typedef struct gpurt_region {
     uint32_t shift; /* log2 of a granule */
     uint32_t fit;   /* gpurt_region_fit_t */
     void *owned;    /* memory that ends with the region, the host's business */
+    uint32_t id;    /* of one that the host made (regions.h); 0: it is not told apart */
 } gpurt_region_t;
 
 /* ---- layout -------------------------------------------------------------------------- */

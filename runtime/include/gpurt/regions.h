@@ -9,13 +9,19 @@
  *     gpurt_region_destroy(rt, &region, &err);
  *
  * region.h is what kernels call. The description may be copied freely and dies with the
- * memory. A region that a kernel made (gpurt_region_init) can be looked into likewise, once
+ * memory: a copy of one that was destroyed is recognised, GPURT_E_HANDLE, unless the memory
+ * was the caller's and it had no name. A region that a kernel made (gpurt_region_init) can be looked into likewise, once
  * its description has been copied to the host. Context of all calls: host, any thread. */
 #ifndef GPURT_REGIONS_H
 #define GPURT_REGIONS_H
 
 #include <gpurt/gpurt.h>
 #include <gpurt/region.h>
+
+enum {
+    GPURT_REGIONS =
+        4096 /* that have memory of their own, or a name, at a time in a process */
+};
 
 typedef struct gpurt_region_options {
     uint32_t struct_size; /* sizeof(gpurt_region_options_t), or 0 */
@@ -47,8 +53,9 @@ GPURT_BEGIN_DECLS
 gpurt_status_t gpurt_region_create(gpurt_t *rt, const gpurt_region_options_t *options,
                                    gpurt_region_t *out, gpurt_error_t *err);
 
-/* Ends all blocks; memory of the caller's is not freed. Context: no kernel uses it. NULL
- * and a description of zeros: nothing. */
+/* Ends all blocks; memory of the caller's is not freed. When it is refused (GPURT_E_HANDLE:
+ * destroyed before, or another device's) *region stays as it was. Context: no kernel uses it.
+ * NULL and a description of zeros: nothing. */
 gpurt_status_t gpurt_region_destroy(gpurt_t *rt, gpurt_region_t *region,
                                     gpurt_error_t *err);
 

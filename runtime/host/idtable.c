@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "idtable.h"
+
+#include "life.h"
+#include "refuse.h"
+
+static gpurt_id_entry_t *entry_of(const gpurt_idtable_t *t, uint32_t id)
+{
+    return &t->entries[id % t->count];
+}
+
+/* Ids rise, so one comes round only after 2^32 others. */
+uint32_t gpurt_id_add(gpurt_idtable_t *t, gpurt_t *rt, const void *begin, void *memory)
+{
+    uint32_t tries = 0, id = 0;
+
+    pthread_mutex_lock(&t->lock);
+    for (; !id && tries <= t->count; tries++) {
+        t->last++;
+        if (t->last && !entry_of(t, t->last)->begin)
+            id = t->last;
+    }
+    if (id)
+        *entry_of(t, id) = (gpurt_id_entry_t){
+            .begin = begin, .memory = memory, .rt = rt, .id = id, .live = true};
+    pthread_mutex_unlock(&t->lock);
+    return id;
+}
+
+/* Context: under the lock. */
+static bool entry_is(const gpurt_id_entry_t *e, uint32_t id, const void *begin)
+{
+    return id && e->live && e->id == id && e->begin == begin;
+}
+
+static gpurt_status_t gone(const gpurt_idtable_t *t, const char *name, gpurt_error_t *err)
+{
+    return REFUSE(err, GPURT_E_HANDLE,
+                  "%s: the %s was destroyed, or never made: create another", name, t->what);
+}
+
+gpurt_status_t gpurt_id_take(gpurt_idtable_t *t, const char *name, uint32_t id,
+                             const void *begin, gpurt_error_t *err)
+{
+    gpurt_id_entry_t *e = entry_of(t, id);
+    bool is;
+
+    pthread_mutex_lock(&t->lock);
+    is = entry_is(e, id, begin);
+    e->users += is;
+    pthread_mutex_unlock(&t->lock);
+    return is ? GPURT_OK : gone(t, name, err);
+}
+
+/* Where the memory cannot be freed the thing is there again. Context: it is retired, and
+ * nobody uses it. */
+static gpurt_status_t entry_end(gpurt_idtable_t *t, gpurt_id_entry_t *e)
+{
+    gpurt_status_t st = gpurt_mem_destroy(e->rt, e->memory);
+
+    pthread_mutex_lock(&t->lock);
+    if (st == GPURT_OK)
+        e->begin = NULL;
+    else
+        e->live = true;
+    pthread_mutex_unlock(&t->lock);
+    return st;
+}
+
+gpurt_status_t gpurt_id_drop(gpurt_idtable_t *t, uint32_t id)
+{
+    gpurt_id_entry_t *e = entry_of(t, id);
+    bool last;
+
+    pthread_mutex_lock(&t->lock);
+    last = --e->users == 0 && !e->live;
+    pthread_mutex_unlock(&t->lock);
+    return last ? entry_end(t, e) : GPURT_OK;
+}
+
+gpurt_status_t gpurt_id_retire(gpurt_idtable_t *t, const char *name, gpurt_t *rt,
+                               uint32_t id, const void *begin, gpurt_error_t *err)
+{
+    const gpurt_opened_t *opened;
+    gpurt_status_t st = gpurt_life_enter(rt, &opened, err);
+    gpurt_id_entry_t *e = entry_of(t, id);
+    bool is, own = false;
+
+    if (st != GPURT_OK)
+        return st;
+    pthread_mutex_lock(&t->lock);
+    is = entry_is(e, id, begin);
+    own = is && gpurt_life_index(e->rt) == gpurt_life_index(rt);
+    if (own) {
+        e->users++;
+        e->live = false;
+        e->rt = rt;
+    }
+    pthread_mutex_unlock(&t->lock);
+    gpurt_life_leave(opened, GPURT_OK);
+    if (!is)
+        return gone(t, name, err);
+    return own ? GPURT_OK
+               : REFUSE(err, GPURT_E_HANDLE,
+                        "%s: the %s is of another device that is open: use it with the "
+                        "pointer that created it",
+                        name, t->what);
+}

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# malloc_calls.sh NVCC: kernels of which nothing but the compiler's flags is said call no allocator of CUDA's, whatever
+# form of malloc and new they use; and two files of them can be linked on the device.
+set -euo pipefail
+nvcc=$1
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+compile() { # WHAT... : with gpurt's malloc
+    "$nvcc" -arch=sm_90 -Werror all-warnings "-I$root/runtime/include" -DGPURT_REPLACE_MALLOC \
+        -include gpurt/malloc.h "$@"
+}
+
+compile -std=c++17 -ptx "$root/tests/gpu/malloc_plain.cu" -o "$folder/plain.ptx"
+grep -q '^\.visible \.entry' "$folder/plain.ptx" || { echo "no kernel was compiled" >&2; exit 1; }
+if grep -n -A1 '^\.extern \.func' "$folder/plain.ptx"; then
+    echo "a kernel calls what is CUDA's" >&2
+    exit 1
+fi
+
+cat > "$folder/unit.cu" <<'END'
+__global__ void KERNEL(void **o)
+{
+    struct alignas(64) Line { int words[16]; };
+    o[0] = new (std::nothrow) int;
+    o[1] = new Line[3];
+    delete[] static_cast<Line *>(o[1]);
+}
+END
+for kernel in first second; do
+    compile -std=c++17 -rdc=true "-DKERNEL=$kernel" -c "$folder/unit.cu" -o "$folder/$kernel.o"
+done
+"$nvcc" -arch=sm_90 -rdc=true -dlink "$folder/first.o" "$folder/second.o" -o "$folder/linked.o"
+compile -std=c++14 -ptx "$root/tests/gpu/hello_plain.cu" -o "$folder/older.ptx" # nothing newer is needed
