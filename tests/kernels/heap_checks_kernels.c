@@ -4,8 +4,12 @@
 #include "heap_checks_kernels.h"
 
 #include <gpurt/alloc.h>
+#include <gpurt/blockarena.h>
 #include <gpurt/device.h>
+#include <gpurt/matrix.h>
+#include <gpurt/object.h>
 #include <gpurt/places.h>
+#include <gpurt/ref.h>
 #include <gpurt/warptally.h>
 
 /* Does it, and says on which line. */
@@ -206,6 +210,56 @@ GPURT_KERNEL(checks_places, struct checks_args, p)
     gpurt_places_free(&mine, p->mode == 3 ? NULL : more, p->size);
     gpurt_places_flush(&mine);
     gpurt_rack_flush(rack, &p->heap);
+}
+
+/* One lane asks. */
+GPURT_DEVN void checks_passed_lane(const struct checks_args *p, gpurt_arena_t *a)
+{
+    gpurt_section_t in;
+    gpurt_matrix_t m;
+    uint32_t why;
+
+    if (p->mode == ASKED_REF)
+        AT(LINE_LEAK, gpurt_ref_alloc(&p->refs, p->size, 0, &why));
+    if (p->mode == ASKED_OBJECT) {
+        in = gpurt_gc_enter(&p->gc, 1);
+        AT(LINE_LEAK, gpurt_object_alloc(&p->gc, in, 0, p->size, &why));
+        gpurt_gc_leave(&p->gc, in, 1);
+    }
+    if (p->mode == ASKED_MATRIX)
+        AT(LINE_LEAK, gpurt_matrix_alloc(&p->heap, 1, p->size, 16, &m));
+    if (p->mode == ASKED_ARENA)
+        AT(LINE_LEAK, gpurt_arena_alloc(a, p->size));
+    if (p->mode == ASKED_ARENA_ALIGNED)
+        AT(LINE_LEAK, gpurt_arena_alloc_aligned(a, p->size, 64));
+}
+
+/* One warp: what it is given comes of one request of the heap, which nobody frees. */
+GPURT_KERNEL(checks_passed_on, struct checks_args, p)
+{
+    GPURT_SHARED(gpurt_block_arena_t, shared, 1);
+    gpurt_arena_source_t source;
+    gpurt_arena_t a;
+
+    source.heap = p->heap;
+    source.slots = NULL;
+    source.slot_count = source.epoch = 0;
+    gpurt_arena_init(&a, NULL, 0);
+    gpurt_arena_grow_from(&a, &source, 8192);
+    if (gpurt_lane() == 0)
+        checks_passed_lane(p, &a);
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    if (p->mode == ASKED_LANES)
+        AT(LINE_LEAK, gpurt_alloc_lanes(&p->heap, p->size, 4));
+    if (p->mode == ASKED_ARENA_WARP)
+        AT(LINE_LEAK, gpurt_arena_warp_alloc(&a, p->size));
+    if (p->mode == ASKED_ARENA_WARP_EACH)
+        AT(LINE_LEAK, gpurt_arena_warp_alloc_each(&a, p->size));
+    gpurt_block_arena_init(shared, NULL, 0, &source, 8192);
+    if (p->mode == ASKED_BLOCK_ARENA)
+        AT(LINE_LEAK, gpurt_block_arena_alloc(shared, p->size));
+    if (p->mode == ASKED_BLOCK_ARENA_LARGE)
+        AT(LINE_LEAK, gpurt_block_arena_alloc(shared, 300)); /* 9,600 for all: its own */
 }
 
 /* Lanes that do three different things to one counter, which branches bring to one place. */

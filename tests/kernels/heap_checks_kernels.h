@@ -4,7 +4,9 @@
 #define GPURT_TESTS_HEAP_CHECKS_KERNELS_H
 
 #include <gpurt/allocmap.h>
+#include <gpurt/gcmap.h>
 #include <gpurt/kernel.h>
+#include <gpurt/reclaimmap.h>
 
 enum {
     LINE_ALLOC,
@@ -15,8 +17,25 @@ enum {
     LINES
 };
 
+/* Who asks a heap for what others ask of him: modes of checks_passed_on. */
+enum {
+    ASKED_REF,
+    ASKED_OBJECT,
+    ASKED_MATRIX,
+    ASKED_LANES,
+    ASKED_ARENA,
+    ASKED_ARENA_ALIGNED,
+    ASKED_ARENA_WARP,
+    ASKED_ARENA_WARP_EACH,
+    ASKED_BLOCK_ARENA,
+    ASKED_BLOCK_ARENA_LARGE,
+    ASKED_COUNT
+};
+
 struct checks_args {
     gpurt_heap_t heap;
+    gpurt_refs_t refs;
+    gpurt_gc_t gc;
     uint64_t *cells; /* objects in hand */
     uint32_t *lines; /* where the calls of the kernels stand; written by: any lane */
     uint64_t size;

@@ -115,7 +115,7 @@ static void test_together(void)
     CHECK_EQ(rules[RULE_HUGE_TOGETHER], 0);
     CHECK_EQ(rules[RULE_PART_FIXED], 0x1f); /* of 96 in 512 */
     CHECK_EQ(rules[RULE_PART_LAST], 1);
-    CHECK_EQ(grown & (grown + 1), 0); /* the first of them */
+    CHECK_EQ(grown & (grown + 1), 0);                 /* the first of them */
     CHECK(grown >= (s.args.heap.watch ? 1u : 0xffu)); /* records take room, as above */
     CHECK(grown != GPURT_FULL_MASK);
     CHECK_EQ(arena_live(&s), 0);

@@ -5,6 +5,9 @@
 #include "heap_checks_kernels.h"
 #include "stage_parts.h"
 
+#include <gpurt/gc.h>
+#include <gpurt/reclaim.h>
+
 GPURT_KERNEL_DECLARE(checks_alloc, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_write, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_free, struct checks_args);
@@ -16,6 +19,7 @@ GPURT_KERNEL_DECLARE(checks_drain, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_cancelled, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_storm, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_warp, struct checks_args);
+GPURT_KERNEL_DECLARE(checks_passed_on, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_places, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_tally, struct checks_args);
 
@@ -489,6 +493,35 @@ static void test_mixed(void)
     stage_close(&s);
 }
 
+/* What the heap is asked for by gpurt's own code counts as the line's that asked for it. */
+static void test_passed_on(void)
+{
+    static const gpurt_gc_type_t type = {.tail = GPURT_GC_NO_TAIL};
+    gpurt_gc_options_t options = {.type_count = 1, .types = &type};
+    gpurt_heap_leak_t leaks[2];
+    uint32_t count;
+
+    for (uint32_t mode = 0; mode < ASKED_COUNT; mode++) {
+        bench_t b;
+
+        bench_open(&b, GPURT_CHECKS_CHEAP, 2 * MIB);
+        OK(gpurt_refs_create(rt, &b.args.heap, NULL, &b.args.refs, &err));
+        OK(gpurt_gc_create(rt, &b.args.heap, &options, &b.args.gc, &err));
+        b.launch = (gpurt_launch_t){.grid = {1, 1, 1}, .block = {32, 1, 1}};
+        b.args.size = 100;
+        b.args.mode = mode;
+        RUN(&b, checks_passed_on);
+        OK(gpurt_heap_leaks(rt, &b.args.heap, leaks, 2, &count, &err));
+        CHECK_MSG(count == 1, "mode %u: %u places", mode, count);
+        CHECK(leaks[0].objects == 1);
+        silent(&b); /* reads where the calls stand */
+        place_check(&b, "passed on", leaks[0].site, LINE_LEAK);
+        OK(gpurt_gc_destroy(rt, &b.args.gc, &err));
+        OK(gpurt_refs_destroy(rt, &b.args.refs, &err));
+        bench_close(&b);
+    }
+}
+
 /* ---- pools --------------------------------------------------------------------------- */
 
 /* What is done to objects that come by a pool. */
@@ -627,7 +660,7 @@ static const stage_part_t parts[] = {
     {"options", test_options},     {"silent", test_silent}, {"guards", test_guards},
     {"used", test_used},           {"kept", test_kept},     {"bad_frees", test_bad_frees},
     {"leaks", test_leaks},         {"mixed", test_mixed},   {"tally", test_tally},
-    {"cancelled", test_cancelled}, {"pools", test_pools},
+    {"cancelled", test_cancelled}, {"pools", test_pools},   {"passed_on", test_passed_on},
 };
 
 int main(int argc, char **argv)

@@ -115,6 +115,19 @@ GPURT_DEV void gpurt_heap_free(const gpurt_heap_t *h, void *object)
     gpurt_heap_free_at(h, object, NULL);
 }
 
+/* The line that asks: last parameter of a function out of line, argument, value. Code that does
+ * not check has no such parameter, and calls that function under its own name: what nvcc makes
+ * of it depends on both. In code that checks a macro of the same name fills it in. */
+#if GPURT_HEAP_CHECKS
+#    define GPURT_ASKED_BY , const char *here
+#    define GPURT_ASKS     , here
+#    define GPURT_ASKER    here
+#else
+#    define GPURT_ASKED_BY
+#    define GPURT_ASKS
+#    define GPURT_ASKER NULL
+#endif
+
 /* ---- the default heap ---------------------------------------------------------------- */
 /* A unit of CUDA code, and its copy of the default heap. Owner: the unit. */
 typedef struct gpurt_heap_unit {

@@ -57,6 +57,9 @@ typedef struct gpurt_arena {
     uint16_t answer;
     bool outer; /* an inner arena is open */
     bool spare; /* the newest piece is not in use: a reset kept it */
+#if GPURT_HEAP_CHECKS
+    const char *here; /* "file:line" of the request at hand, for the heap */
+#endif
 } gpurt_arena_t;
 
 typedef struct gpurt_arena_mark {
@@ -65,6 +68,26 @@ typedef struct gpurt_arena_mark {
     uint32_t left;
     bool spare;
 } gpurt_arena_mark_t;
+
+/* The line that asks: code that checks keeps it, for the piece that the request may bring. */
+GPURT_DEV void gpurt_arena_ask(gpurt_arena_t *a, const char *here)
+{
+#if GPURT_HEAP_CHECKS
+    a->here = here;
+#else
+    (void)a;
+    (void)here;
+#endif
+}
+GPURT_DEV const char *gpurt_arena_asker(const gpurt_arena_t *a)
+{
+#if GPURT_HEAP_CHECKS
+    return a->here;
+#else
+    (void)a;
+    return NULL;
+#endif
+}
 
 /* ---- life ---------------------------------------------------------------------------- */
 
@@ -83,6 +106,7 @@ GPURT_DEV void gpurt_arena_init(gpurt_arena_t *a, void *memory, size_t bytes)
     a->piece_bytes = a->kept = a->answer = 0;
     a->slot = GPURT_ARENA_NO_SLOT;
     a->outer = a->spare = false;
+    gpurt_arena_ask(a, NULL);
 }
 
 /* From now on it takes pieces of the source's heap. bytes: of each, at least 64 and at most 1 GiB;
@@ -145,7 +169,8 @@ GPURT_DEV gpurt_arena_piece_t *gpurt_arena_fetch(gpurt_arena_t *a, uint32_t byte
             return NULL;
         }
     }
-    piece = (gpurt_arena_piece_t *)gpurt_heap_alloc(&s->heap, bytes);
+    piece = (gpurt_arena_piece_t *)gpurt_heap_alloc_aligned_at(&s->heap, bytes, 16,
+                                                               gpurt_arena_asker(a));
     if (!piece) {
         a->answer = GPURT_ARENA_HEAP;
         return NULL;
@@ -522,5 +547,40 @@ GPURT_DEV bool gpurt_arena_warp_close(gpurt_arena_t *inner, gpurt_arena_t *outer
     gpurt_arena_part(inner, outer);
     return true;
 }
+/* ---- with the line that asks ----------------------------------------------------------- */
+/* A piece of the heap that a request brings counts as asked for there. here: as of
+ * gpurt_heap_alloc_at. */
+
+GPURT_DEV void *gpurt_arena_alloc_at(gpurt_arena_t *a, size_t size, const char *here)
+{
+    gpurt_arena_ask(a, here);
+    return gpurt_arena_alloc(a, size);
+}
+GPURT_DEV void *gpurt_arena_alloc_aligned_at(gpurt_arena_t *a, size_t size, size_t align,
+                                             const char *here)
+{
+    gpurt_arena_ask(a, here);
+    return gpurt_arena_alloc_aligned(a, size, align);
+}
+GPURT_DEV void *gpurt_arena_warp_alloc_at(gpurt_arena_t *a, size_t size, const char *here)
+{
+    gpurt_arena_ask(a, here);
+    return gpurt_arena_warp_alloc(a, size);
+}
+GPURT_DEV void *gpurt_arena_warp_alloc_each_at(gpurt_arena_t *a, size_t size,
+                                               const char *here)
+{
+    gpurt_arena_ask(a, here);
+    return gpurt_arena_warp_alloc_each(a, size);
+}
+
+#if GPURT_HEAP_CHECKS
+#    define gpurt_arena_alloc(a, size) gpurt_arena_alloc_at(a, size, GPURT_HERE)
+#    define gpurt_arena_alloc_aligned(a, size, align) \
+        gpurt_arena_alloc_aligned_at(a, size, align, GPURT_HERE)
+#    define gpurt_arena_warp_alloc(a, size) gpurt_arena_warp_alloc_at(a, size, GPURT_HERE)
+#    define gpurt_arena_warp_alloc_each(a, size) \
+        gpurt_arena_warp_alloc_each_at(a, size, GPURT_HERE)
+#endif
 
 #endif

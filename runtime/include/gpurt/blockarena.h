@@ -108,14 +108,15 @@ GPURT_DEV char *gpurt_block_arena_place(const gpurt_block_arena_t *a, uint64_t a
 
 /* A piece of the heap, on the arena's list before anything else. Returns: NULL, and why. */
 GPURT_DEVN gpurt_arena_piece_t *gpurt_block_arena_fetch(gpurt_block_arena_t *a,
-                                                        uint64_t units)
+                                                        uint64_t units, const char *here)
 {
     gpurt_arena_piece_t *piece = NULL;
     uint64_t unit, word;
     uint32_t why = a->head ? GPURT_ARENA_HEAP : GPURT_ARENA_TABLE;
 
     if (a->head && units < 1u << 27)
-        piece = (gpurt_arena_piece_t *)gpurt_heap_alloc(&a->source.heap, units * 16);
+        piece = (gpurt_arena_piece_t *)gpurt_heap_alloc_aligned_at(&a->source.heap,
+                                                                   units * 16, 16, here);
     if (!piece) {
         gpurt_store_relaxed_blk_u32(&a->xanswer, why); /* relaxed: a report */
         return NULL;
@@ -161,7 +162,7 @@ GPURT_DEV void gpurt_block_arena_install(gpurt_block_arena_t *a, uint64_t old,
 /* `units` do not fit behind `at`. Returns: where they are; or NULL, with *again when it is
  * to be tried once more. */
 GPURT_DEVN char *gpurt_block_arena_grow(gpurt_block_arena_t *a, uint64_t at, uint64_t units,
-                                        bool *again)
+                                        bool *again, const char *here)
 {
     uint64_t first = GPURT_ARENA_HEADER / 16, next = 0;
     gpurt_arena_piece_t *piece;
@@ -172,7 +173,7 @@ GPURT_DEVN char *gpurt_block_arena_grow(gpurt_block_arena_t *a, uint64_t at, uin
         return NULL;
     }
     if (units + first > a->piece_units) { /* a piece of its own; the one at hand stays */
-        piece = gpurt_block_arena_fetch(a, units + first);
+        piece = gpurt_block_arena_fetch(a, units + first, here);
         return piece ? (char *)piece + GPURT_ARENA_HEADER : NULL;
     }
     if (at & GPURT_BLOCK_ARENA_GROWS) {
@@ -183,7 +184,7 @@ GPURT_DEVN char *gpurt_block_arena_grow(gpurt_block_arena_t *a, uint64_t at, uin
         *again = true; /* relaxed: the piece is published below */
         return NULL;
     }
-    piece = gpurt_block_arena_fetch(a, a->piece_units);
+    piece = gpurt_block_arena_fetch(a, a->piece_units, here);
     if (piece)
         next = gpurt_arena_unit(&a->source.heap, piece) << 28 | (first + units) << 1;
     gpurt_block_arena_install(a, at >> 28, next);
@@ -191,7 +192,8 @@ GPURT_DEVN char *gpurt_block_arena_grow(gpurt_block_arena_t *a, uint64_t at, uin
 }
 
 /* So many units in a row, for one lane. */
-GPURT_DEV char *gpurt_block_arena_take(gpurt_block_arena_t *a, uint64_t units)
+GPURT_DEV char *gpurt_block_arena_take(gpurt_block_arena_t *a, uint64_t units,
+                                       const char *here)
 {
     uint64_t at = gpurt_load_relaxed_blk_u64(&a->xat); /* relaxed: compared below */
 
@@ -205,7 +207,7 @@ GPURT_DEV char *gpurt_block_arena_take(gpurt_block_arena_t *a, uint64_t units)
                 return gpurt_block_arena_place(a, at);
             continue; /* lock-free: another lane got some */
         }
-        object = gpurt_block_arena_grow(a, at, units, &again);
+        object = gpurt_block_arena_grow(a, at, units, &again, here);
         if (!again)
             return object;
         at = gpurt_load_relaxed_blk_u64(&a->xat); /* relaxed: likewise */
@@ -215,7 +217,7 @@ GPURT_DEV char *gpurt_block_arena_take(gpurt_block_arena_t *a, uint64_t units)
 /* There was no room for all lanes of a group: those that come first are served, as many as there
  * is room for. Returns: this lane's; or NULL. */
 GPURT_DEVN char *gpurt_block_arena_part(gpurt_block_arena_t *a, uint64_t units,
-                                        uint32_t group)
+                                        uint32_t group, const char *here)
 {
     uint32_t lanes = gpurt_popc(group), rank = gpurt_popc(group & gpurt_lanes_below());
     uint32_t served = 0;
@@ -225,7 +227,7 @@ GPURT_DEVN char *gpurt_block_arena_part(gpurt_block_arena_t *a, uint64_t units,
         uint64_t row = 0;
 
         if (gpurt_is_leader(group))
-            row = (uint64_t)(uintptr_t)gpurt_block_arena_take(a, units * n);
+            row = (uint64_t)(uintptr_t)gpurt_block_arena_take(a, units * n, here);
         gpurt_syncwarp(group); /* what the leader has acquired holds for all */
         row = gpurt_shfl_u64(group, row, gpurt_leader(group));
         if (!row) {
@@ -242,8 +244,9 @@ GPURT_DEVN char *gpurt_block_arena_part(gpurt_block_arena_t *a, uint64_t units,
 
 /* Returns: `size` bytes, aligned to 16; NULL: gpurt_block_arena_why says why. 0 bytes count as 1;
  * 2 GiB and more are refused. Where there is no room for all lanes that ask for one size together,
- * those that come first are served. */
-GPURT_DEV void *gpurt_block_arena_alloc(gpurt_block_arena_t *a, size_t size)
+ * those that come first are served. here: as of gpurt_arena_alloc_at. */
+GPURT_DEV void *gpurt_block_arena_alloc_at(gpurt_block_arena_t *a, size_t size,
+                                           const char *here)
 {
     uint32_t asked = gpurt_arena_asked(size);
     uint64_t units = asked ? ((uint64_t)asked + 15) / 16 : 1;
@@ -252,12 +255,17 @@ GPURT_DEV void *gpurt_block_arena_alloc(gpurt_block_arena_t *a, size_t size)
 
     group = gpurt_match_any_u32(lanes, asked);
     if (gpurt_is_leader(group))
-        row = (uint64_t)(uintptr_t)gpurt_block_arena_take(a, units * gpurt_popc(group));
+        row =
+            (uint64_t)(uintptr_t)gpurt_block_arena_take(a, units * gpurt_popc(group), here);
     gpurt_syncwarp(group); /* what the leader has acquired holds for all */
     row = gpurt_shfl_u64(group, row, gpurt_leader(group));
     if (GPURT_UNLIKELY(!row))
-        return gpurt_block_arena_part(a, units, group);
+        return gpurt_block_arena_part(a, units, group, here);
     return (char *)(uintptr_t)row + units * 16 * gpurt_popc(group & gpurt_lanes_below());
+}
+GPURT_DEV void *gpurt_block_arena_alloc(gpurt_block_arena_t *a, size_t size)
+{
+    return gpurt_block_arena_alloc_at(a, size, NULL);
 }
 
 GPURT_DEV gpurt_arena_answer_t gpurt_block_arena_why(const gpurt_block_arena_t *a)
@@ -323,5 +331,8 @@ GPURT_DEV void gpurt_block_arena_end(gpurt_block_arena_t *a)
         gpurt_store_relaxed_dev_u64(a->head, 0); /* relaxed: as all of the table */
     gpurt_block_barrier();
 }
+#if GPURT_HEAP_CHECKS
+#    define gpurt_block_arena_alloc(a, size) gpurt_block_arena_alloc_at(a, size, GPURT_HERE)
+#endif
 
 #endif

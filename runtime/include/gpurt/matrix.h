@@ -47,7 +47,7 @@ GPURT_HD size_t gpurt_pitch(size_t row_bytes, size_t align)
  * 128. 0 bytes or rows count as 1. Any lanes. Returns: GPURT_ALLOC_OK, or why there is
  * none; out->base is NULL then. gpurt_heap_free(h, out->base) gives it back. */
 GPURT_DEVN uint32_t gpurt_matrix_alloc(const gpurt_heap_t *h, size_t rows, size_t row_bytes,
-                                       size_t align, gpurt_matrix_t *out)
+                                       size_t align, gpurt_matrix_t *out GPURT_ASKED_BY)
 {
     uint32_t why = GPURT_ALLOC_TOO_LARGE;
 
@@ -57,10 +57,20 @@ GPURT_DEVN uint32_t gpurt_matrix_alloc(const gpurt_heap_t *h, size_t rows, size_
     align = align ? align : (size_t)GPURT_LINE_BYTES;
     out->pitch = align & (align - 1) ? 1 : gpurt_pitch(out->row_bytes, align);
     if (out->pitch && out->rows <= ~(size_t)0 / out->pitch)
-        out->base = (char *)gpurt_heap_alloc_why(h, out->rows * out->pitch, align, &why);
+        out->base = (char *)gpurt_heap_alloc_at(h, out->rows * out->pitch, align, &why,
+                                                GPURT_ASKER);
     else
         gpurt_heap_refused(h, why);
     return why;
+}
+
+/* here: as of gpurt_heap_alloc_at. */
+GPURT_DEV uint32_t gpurt_matrix_alloc_at(const gpurt_heap_t *h, size_t rows,
+                                         size_t row_bytes, size_t align,
+                                         gpurt_matrix_t *out, const char *here)
+{
+    (void)here;
+    return gpurt_matrix_alloc(h, rows, row_bytes, align, out GPURT_ASKS);
 }
 
 GPURT_HD char *gpurt_matrix_at(const gpurt_matrix_t *m, size_t row, size_t byte)
@@ -80,7 +90,7 @@ typedef struct gpurt_lanes {
 /* count elements of so many bytes (a power of two up to 16) for each lane. Context: all 32
  * lanes, with the same arguments. Lane 0's base is what is freed. */
 GPURT_DEVN gpurt_lanes_t gpurt_alloc_lanes(const gpurt_heap_t *h, size_t count,
-                                           uint32_t bytes)
+                                           uint32_t bytes GPURT_ASKED_BY)
 {
     gpurt_lanes_t out;
     uint64_t base = 0;
@@ -88,13 +98,28 @@ GPURT_DEVN gpurt_lanes_t gpurt_alloc_lanes(const gpurt_heap_t *h, size_t count,
     out.stride = (size_t)bytes * GPURT_WARP_SIZE;
     if (gpurt_lane() == 0 && bytes && bytes <= 16 && !(bytes & (bytes - 1)) &&
         count <= ~(size_t)0 / out.stride)
-        base = (uint64_t)(uintptr_t)gpurt_heap_alloc_aligned(h, count * out.stride,
-                                                             GPURT_LINE_BYTES);
+        base = (uint64_t)(uintptr_t)gpurt_heap_alloc_aligned_at(
+            h, count * out.stride, GPURT_LINE_BYTES, GPURT_ASKER);
     gpurt_syncwarp(GPURT_FULL_MASK); /* what lane 0 has acquired holds for all */
     base = gpurt_shfl_u64(GPURT_FULL_MASK, base, 0);
     out.base = base ? (char *)(uintptr_t)base + gpurt_lane() * bytes : NULL;
     return out;
 }
+
+/* here: as of gpurt_heap_alloc_at. */
+GPURT_DEV gpurt_lanes_t gpurt_alloc_lanes_at(const gpurt_heap_t *h, size_t count,
+                                             uint32_t bytes, const char *here)
+{
+    (void)here;
+    return gpurt_alloc_lanes(h, count, bytes GPURT_ASKS);
+}
+
+#if GPURT_HEAP_CHECKS
+#    define gpurt_matrix_alloc(h, rows, row_bytes, align, out) \
+        gpurt_matrix_alloc_at(h, rows, row_bytes, align, out, GPURT_HERE)
+#    define gpurt_alloc_lanes(h, count, bytes) \
+        gpurt_alloc_lanes_at(h, count, bytes, GPURT_HERE)
+#endif
 
 /* ---- in shared memory ---------------------------------------------------------------- */
 

@@ -269,7 +269,8 @@ GPURT_DEV size_t gpurt_object_room(size_t bytes)
  * longer its handle has to be written somewhere. Returns: 0 when there is none, and *answer
  * says why. */
 GPURT_DEVN gpurt_object_t gpurt_object_alloc(const gpurt_gc_t *gc, gpurt_section_t in,
-                                             uint32_t type, size_t bytes, uint32_t *answer)
+                                             uint32_t type, size_t bytes,
+                                             uint32_t *answer GPURT_ASKED_BY)
 {
     gpurt_object_t object;
     uint64_t *words;
@@ -281,7 +282,8 @@ GPURT_DEVN gpurt_object_t gpurt_object_alloc(const gpurt_gc_t *gc, gpurt_section
         *answer = GPURT_GC_NO_TYPE;
     if (*answer != GPURT_GC_OK)
         return gpurt_gc_refused(gc, *answer), 0;
-    words = (uint64_t *)gpurt_heap_alloc(&gc->heap, gpurt_object_room(bytes));
+    words = (uint64_t *)gpurt_heap_alloc_aligned_at(&gc->heap, gpurt_object_room(bytes), 16,
+                                                    GPURT_ASKER);
     if (!words) {
         *answer = gpurt_gc_refused(gc, GPURT_GC_NO_MEMORY);
         return 0;
@@ -290,10 +292,24 @@ GPURT_DEVN gpurt_object_t gpurt_object_alloc(const gpurt_gc_t *gc, gpurt_section
         words[i] = 0;
     object = gpurt_object_enter(gc, in, type, (uint32_t)bytes, (char *)words);
     if (!object) {
-        gpurt_heap_free(&gc->heap, words);
+        gpurt_heap_free_at(&gc->heap, words, GPURT_ASKER);
         *answer = gpurt_gc_refused(gc, GPURT_GC_NO_ENTRY);
     }
     return object;
 }
+
+/* here: as of gpurt_heap_alloc_at. */
+GPURT_DEV gpurt_object_t gpurt_object_alloc_at(const gpurt_gc_t *gc, gpurt_section_t in,
+                                               uint32_t type, size_t bytes,
+                                               uint32_t *answer, const char *here)
+{
+    (void)here;
+    return gpurt_object_alloc(gc, in, type, bytes, answer GPURT_ASKS);
+}
+
+#if GPURT_HEAP_CHECKS
+#    define gpurt_object_alloc(gc, in, type, bytes, answer) \
+        gpurt_object_alloc_at(gc, in, type, bytes, answer, GPURT_HERE)
+#endif
 
 #endif

@@ -199,9 +199,9 @@ GPURT_DEV void *gpurt_ref_get(const gpurt_refs_t *t, gpurt_ref_t ref)
 /* A new object with one reference. flags: the program's own, for the host to see.
  * Returns: 0 when there is none; *answer says why. */
 GPURT_DEVN gpurt_ref_t gpurt_ref_alloc(const gpurt_refs_t *t, size_t size, uint32_t flags,
-                                       uint32_t *answer)
+                                       uint32_t *answer GPURT_ASKED_BY)
 {
-    void *object = gpurt_heap_alloc(&t->heap, size);
+    void *object = gpurt_heap_alloc_aligned_at(&t->heap, size, 16, GPURT_ASKER);
     gpurt_ref_record_t *r;
     uint32_t index;
     uint64_t word;
@@ -214,7 +214,7 @@ GPURT_DEVN gpurt_ref_t gpurt_ref_alloc(const gpurt_refs_t *t, size_t size, uint3
     /* From here on nothing ends a lane before the record is live. */
     index = gpurt_slotset_take(&t->unused, gpurt_activemask());
     if (index == GPURT_SLOT_NONE) {
-        gpurt_heap_free(&t->heap, object);
+        gpurt_heap_free_at(&t->heap, object, GPURT_ASKER);
         *answer = gpurt_ref_refused(t, GPURT_REF_NO_RECORD);
         return 0;
     }
@@ -226,5 +226,18 @@ GPURT_DEVN gpurt_ref_t gpurt_ref_alloc(const gpurt_refs_t *t, size_t size, uint3
     word = gpurt_add_release_dev_u64(&r->xword, GPURT_REF_LIVE + 1); /* RC2.rel */
     return word >> 32 << 32 | index;
 }
+
+/* here: as of gpurt_heap_alloc_at. */
+GPURT_DEV gpurt_ref_t gpurt_ref_alloc_at(const gpurt_refs_t *t, size_t size, uint32_t flags,
+                                         uint32_t *answer, const char *here)
+{
+    (void)here;
+    return gpurt_ref_alloc(t, size, flags, answer GPURT_ASKS);
+}
+
+#if GPURT_HEAP_CHECKS
+#    define gpurt_ref_alloc(t, size, flags, answer) \
+        gpurt_ref_alloc_at(t, size, flags, answer, GPURT_HERE)
+#endif
 
 #endif
