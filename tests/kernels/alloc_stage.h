@@ -19,6 +19,8 @@ GPURT_KERNEL_DECLARE(alloc_free_raced, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_default, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_magazine, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_warp, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_warp_short, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_magazine_no_size, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_magazine_row, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_magazine_twice, struct alloc_args);
 
