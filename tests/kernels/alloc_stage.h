@@ -186,6 +186,23 @@ static inline void stage_free_raced(stage_t *s, uint32_t bytes)
     CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_TWICE], before + lanes - 1);
 }
 
+/* A warp is told of as many objects as it got, also where a chunk's count is wrong. */
+static inline void stage_warp_short(void)
+{
+    gpurt_heap_options_t options = {.bytes = 400 << 10, .shards = 1};
+    alloc_verdict_t v;
+    stage_t s;
+
+    stage_open(&s, &options, 1000);
+    s.launch = (gpurt_launch_t){.grid = {1, 1, 1}, .block = {GPURT_WARP_SIZE, 1, 1}};
+    s.args.min_bytes = 1024;
+    RUN(&s, alloc_warp_short);
+    stage_read(&v, s.args.verdict, sizeof v);
+    CHECK_EQ(v.xnull, 0);
+    CHECK_EQ(v.xserved, 40);
+    stage_close(&s);
+}
+
 /* Takes until nothing is left, not a slot. Twice, because a lane stops at its first NULL,
  * and may get it while others are still sharing out the last chunk. Returns: objects
  * served. */

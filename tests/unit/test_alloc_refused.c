@@ -255,23 +255,6 @@ static void test_no_size(void)
     stage_close(&s);
 }
 
-/* A warp is told of as many objects as it got, also where a chunk's count is wrong. */
-static void test_warp_short(void)
-{
-    gpurt_heap_options_t options = {.bytes = 400 << 10, .shards = 1};
-    alloc_verdict_t v;
-    stage_t s;
-
-    stage_open(&s, &options, 1000);
-    s.launch = (gpurt_launch_t){.grid = {1, 1, 1}, .block = {GPURT_WARP_SIZE, 1, 1}};
-    s.args.min_bytes = 1024;
-    RUN(&s, alloc_warp_short);
-    v = stage_verdict(&s);
-    CHECK_EQ(v.xnull, 0);
-    CHECK_EQ(v.xserved, 40);
-    stage_close(&s);
-}
-
 /* Whatever leaves a heap has grown by, over words of the branches, all of them are found. */
 static void test_grown_leaves(void)
 {
@@ -353,7 +336,7 @@ static const stage_part_t parts[] = {
     {"reasons", test_reasons},           {"bad_frees", test_bad_frees},
     {"freed_twice", test_freed_twice},   {"free_ahead", test_free_ahead},
     {"grown_leaves", test_grown_leaves}, {"no_size", test_no_size},
-    {"warp_short", test_warp_short},     {"warp_refused", test_warp_refused},
+    {"warp_short", stage_warp_short},    {"warp_refused", test_warp_refused},
 };
 
 int main(int argc, char **argv)
