@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,9 @@ enum {
     DEFAULT_BYTES = 256 << 20,
     CHUNKS_A_SHARD = 16, /* fewer shards in a small heap */
     MOST_SHIFT = 40,     /* a run tells its first of 2^24 chunks */
-    TABLE_ALIGN = 128
+    TABLE_ALIGN = 128,
+    /* no version of the options is shorter; a smaller struct_size was never set */
+    OPTIONS_FIRST = offsetof(gpurt_heap_options_t, keep_bytes)
 };
 
 static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER; /* the ranges of heaps */
@@ -147,6 +150,10 @@ static gpurt_status_t options_check(const gpurt_heap_options_t *in,
     if (in) {
         size_t given = in->struct_size ? in->struct_size : sizeof *in;
 
+        if (given < OPTIONS_FIRST)
+            return REFUSE(
+                err, GPURT_E_INVALID,
+                "heap: struct_size is %zu: set it to sizeof(gpurt_heap_options_t)", given);
         memcpy(out, in, given < sizeof *out ? given : sizeof *out);
     }
     if (out->bytes == 0)

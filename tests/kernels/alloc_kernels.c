@@ -294,6 +294,50 @@ GPURT_KERNEL(alloc_magazine_twice, struct alloc_args, p)
     gpurt_magazine_flush(m, &p->heap);
 }
 
+/* A free without a size is none; every second lane says it. */
+GPURT_KERNEL(alloc_magazine_no_size, struct alloc_args, p)
+{
+    GPURT_SHARED(gpurt_magazine_t, magazines, 8);
+    gpurt_magazine_t *m = &magazines[gpurt_warp()];
+    uint64_t *cell = &p->cells[gpurt_global_id()];
+
+    gpurt_magazine_init(m);
+    *cell = (uint64_t)(uintptr_t)gpurt_heap_alloc(&p->heap, p->min_bytes);
+    gpurt_magazine_free(m, &p->heap, (void *)(uintptr_t)*cell, 0);
+    gpurt_magazine_free(m, &p->heap, (void *)(uintptr_t)*cell,
+                        gpurt_lane() % 2 ? p->min_bytes : 0);
+    if (gpurt_lane() % 2)
+        *cell = 0;
+    gpurt_magazine_flush(m, &p->heap);
+}
+
+/* One warp. The count of a chunk says 8 more than there are, as objects that were freed twice can have
+ * it: none of those is served. */
+GPURT_KERNEL(alloc_warp_short, struct alloc_args, p)
+{
+    uint32_t all, got, freed = 40, wrong = 8;
+    size_t chunk;
+
+    all = gpurt_heap_alloc_warp(&p->heap, p->cell_count, p->min_bytes,
+                                (void **)(uintptr_t)p->cells);
+    chunk = (p->cells[0] - (uint64_t)(uintptr_t)p->heap.chunks) >> GPURT_CHUNK_SHIFT;
+    if (all < freed + wrong)
+        return;
+    gpurt_heap_free_warp(&p->heap, freed, (void **)(uintptr_t)(p->cells + wrong));
+    for (uint32_t i = gpurt_lane(); i < freed + wrong; i += GPURT_WARP_SIZE)
+        p->cells[i] = 0;
+    if (gpurt_lane() == 0)
+        gpurt_red_add_relaxed_dev_u32(gpurt_slab_state(&p->heap, (uint32_t)chunk), wrong);
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    got = gpurt_heap_alloc_warp(&p->heap, freed + wrong, p->min_bytes,
+                                (void **)(uintptr_t)p->cells);
+    for (uint32_t i = gpurt_lane(); i < got; i += GPURT_WARP_SIZE)
+        if (!p->cells[i])
+            gpurt_red_add_relaxed_dev_u32(&p->verdict->xnull, 1);
+    if (gpurt_lane() == 0)
+        gpurt_red_add_relaxed_dev_u32(&p->verdict->xserved, got);
+}
+
 /* Each warp gets `mode` objects at once for cells of its own, as many as there are; all but those of
  * the last of `rounds` it gives back, for others to have. */
 GPURT_KERNEL(alloc_warp, struct alloc_args, p)

@@ -19,6 +19,8 @@ GPURT_KERNEL_DECLARE(alloc_free_raced, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_default, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_magazine, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_warp, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_warp_short, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_magazine_no_size, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_magazine_row, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_magazine_twice, struct alloc_args);
 
@@ -182,6 +184,23 @@ static inline void stage_free_raced(stage_t *s, uint32_t bytes)
     stats = stage_stats(s);
     CHECK_EQ(stats.live, 0);
     CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_TWICE], before + lanes - 1);
+}
+
+/* A warp is told of as many objects as it got, also where a chunk's count is wrong. */
+static inline void stage_warp_short(void)
+{
+    gpurt_heap_options_t options = {.bytes = 400 << 10, .shards = 1};
+    alloc_verdict_t v;
+    stage_t s;
+
+    stage_open(&s, &options, 1000);
+    s.launch = (gpurt_launch_t){.grid = {1, 1, 1}, .block = {GPURT_WARP_SIZE, 1, 1}};
+    s.args.min_bytes = 1024;
+    RUN(&s, alloc_warp_short);
+    stage_read(&v, s.args.verdict, sizeof v);
+    CHECK_EQ(v.xnull, 0);
+    CHECK_EQ(v.xserved, 40);
+    stage_close(&s);
 }
 
 /* Takes until nothing is left, not a slot. Twice, because a lane stops at its first NULL,

@@ -140,6 +140,35 @@ GPURT_KERNEL(place_full, struct place_args, p)
     gpurt_rack_flush(rack, &p->heap);
 }
 
+/* One warp frees twice what lies in its pockets, from either place, once with none before it; then it
+ * keeps four objects a lane in cells, which it also gives back without a size. */
+GPURT_KERNEL(place_pocket, struct place_args, p)
+{
+    GPURT_SHARED(gpurt_magazine_t, magazines, 1);
+    GPURT_SHARED(gpurt_rack_t, rack, 1);
+    gpurt_places_t mine;
+    void *a, *b;
+
+    gpurt_rack_init(rack);
+    gpurt_places_init(&mine, magazines, rack, &p->heap);
+    a = gpurt_places_alloc(&mine, 64);
+    b = gpurt_places_alloc(&mine, 64);
+    gpurt_places_free(&mine, a, 64);
+    gpurt_places_free(&mine, a, 64);
+    gpurt_places_free(&mine, b, 64);
+    a = gpurt_places_alloc(&mine, 64);
+    gpurt_places_free(&mine, b, 64);
+    gpurt_places_free(&mine, a, 64);
+    for (uint32_t i = 0; i < 4; i++)
+        p->cells[i * GPURT_WARP_SIZE + gpurt_lane()] =
+            (uint64_t)(uintptr_t)gpurt_places_alloc(&mine, 64);
+    for (uint32_t i = 0; i < 4; i++)
+        gpurt_places_free(
+            &mine, (void *)(uintptr_t)p->cells[i * GPURT_WARP_SIZE + gpurt_lane()], 0);
+    gpurt_places_flush(&mine);
+    gpurt_rack_flush(rack, &p->heap);
+}
+
 /* Each warp gets `rows` objects by one call and gives all but one in 16 back by another;
  * out[warp]: how many are left. */
 GPURT_KERNEL(place_free_warp, struct place_args, p)

@@ -12,6 +12,7 @@ GPURT_KERNEL_DECLARE(place_storm, struct place_args);
 GPURT_KERNEL_DECLARE(place_drain, struct place_args);
 GPURT_KERNEL_DECLARE(place_rows, struct place_args);
 GPURT_KERNEL_DECLARE(place_full, struct place_args);
+GPURT_KERNEL_DECLARE(place_pocket, struct place_args);
 GPURT_KERNEL_DECLARE(place_free_warp, struct place_args);
 GPURT_KERNEL_DECLARE(place_matrix, struct place_args);
 GPURT_KERNEL_DECLARE(place_lanes, struct place_args);

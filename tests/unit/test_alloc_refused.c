@@ -242,6 +242,19 @@ static void test_free_ahead(void)
     stage_close(&s);
 }
 
+/* A lane that says no size takes no part in a magazine's free. */
+static void test_no_size(void)
+{
+    gpurt_heap_options_t options = {.bytes = 4 * MIB};
+    stage_t s;
+
+    stage_open(&s, &options, 4 * 64);
+    s.args.min_bytes = 48;
+    RUN(&s, alloc_magazine_no_size);
+    CHECK_EQ(stage_compare(&s), 4 * 64 / 2);
+    stage_close(&s);
+}
+
 /* Whatever leaves a heap has grown by, over words of the branches, all of them are found. */
 static void test_grown_leaves(void)
 {
@@ -273,6 +286,7 @@ static void test_handles(void)
 {
     gpurt_heap_options_t options = {.bytes = 4 * MIB}, small = {.bytes = 65536};
     gpurt_heap_options_t odd = {.run_chunks = 3}, wide = {.spread = 7};
+    gpurt_heap_options_t cut = {.struct_size = 3, .bytes = 2 * MIB};
     gpurt_heap_options_t vast = {.bytes = 1ull << 50}, far = {.reserve_bytes = 1ull << 50};
     gpurt_heap_t heap, copy, many[GPURT_HEAPS];
     gpurt_heap_stats_t stats;
@@ -282,6 +296,12 @@ static void test_handles(void)
     CHECK_EQ(gpurt_heap_create(rt, &small, &heap, NULL), GPURT_E_INVALID);
     CHECK_EQ(gpurt_heap_create(rt, &odd, &heap, NULL), GPURT_E_INVALID);
     CHECK_EQ(gpurt_heap_create(rt, &wide, &heap, NULL), GPURT_E_INVALID);
+    CHECK_EQ(gpurt_heap_create(rt, &cut, &heap, NULL), GPURT_E_INVALID);
+    cut.struct_size = offsetof(gpurt_heap_options_t, keep_bytes); /* of before that came */
+    OK(gpurt_heap_create(rt, &cut, &heap, &err));
+    OK(gpurt_heap_stats(rt, &heap, &stats, &err));
+    CHECK(stats.bytes <= 2 * MIB);
+    OK(gpurt_heap_destroy(rt, &heap, &err));
     CHECK(heap.chunks == NULL);
     for (uint32_t i = 0; i < 2 * GPURT_HEAPS; i++) { /* none of them leaves anything */
         CHECK_EQ(gpurt_heap_create(rt, i % 2 ? &vast : &far, &heap, &why), GPURT_E_INVALID);
@@ -315,7 +335,8 @@ static const stage_part_t parts[] = {
     {"handles", test_handles},           {"vain", test_vain},
     {"reasons", test_reasons},           {"bad_frees", test_bad_frees},
     {"freed_twice", test_freed_twice},   {"free_ahead", test_free_ahead},
-    {"grown_leaves", test_grown_leaves}, {"warp_refused", test_warp_refused},
+    {"grown_leaves", test_grown_leaves}, {"no_size", test_no_size},
+    {"warp_short", stage_warp_short},    {"warp_refused", test_warp_refused},
 };
 
 int main(int argc, char **argv)

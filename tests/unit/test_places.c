@@ -157,6 +157,31 @@ static void test_no_heap(void)
     place_stage_close(&s);
 }
 
+/* What lies in a pocket already is not taken again, nor given to the heap beside it. */
+static void test_pocket_twice(void)
+{
+    enum {
+        HELD = 4 * 32
+    };
+    gpurt_heap_stats_t stats;
+    uint64_t cells[HELD];
+    place_stage_t s;
+
+    place_stage_open(&s, 8 << 20, HELD);
+    s.launch = (gpurt_launch_t){.grid = {1, 1, 1}, .block = {GPURT_WARP_SIZE, 1, 1}};
+    RUN(&s, place_pocket);
+    place_read(cells, s.args.cells, HELD);
+    for (uint32_t i = 0; i < HELD; i++)
+        for (uint32_t k = 0; k < i; k++)
+            CHECK_MSG(cells[i] != cells[k], "objects %u and %u are one", k, i);
+    OK(gpurt_heap_check(rt, &s.args.heap, &err));
+    OK(gpurt_heap_stats(rt, &s.args.heap, &stats, &err));
+    CHECK_EQ(stats.live, HELD);
+    CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_TWICE], 2 * 32);
+    CHECK_EQ(sum(stats.counts.xgot) - sum(stats.counts.xput), HELD);
+    place_stage_close(&s);
+}
+
 int main(void)
 {
     gpurt_error_t failed = {0};
@@ -166,6 +191,7 @@ int main(void)
     test_overflow(10);
     test_overflow(50);
     test_full();
+    test_pocket_twice();
     test_free_warp();
     test_no_heap();
     test_storms();

@@ -223,6 +223,28 @@ GPURT_DEV uint32_t gpurt_core_warp_reason(const gpurt_heap_t *h, size_t size)
     return size > GPURT_SMALL_MAX ? GPURT_ALLOC_TOO_LARGE : GPURT_ALLOC_FULL;
 }
 
+/* So many slots out of a reused chunk, into out. A claim may get none, where an object was freed
+ * twice and the count is wrong: the others move up. Returns: how many there were. */
+GPURT_DEVN uint32_t gpurt_core_claim_warp(const gpurt_heap_t *h, uint32_t c, uint64_t run,
+                                          uint32_t tickets, void **out)
+{
+    gpurt_heap_shape_t shape = gpurt_heap_shape(c);
+    uint32_t there = 0;
+
+    for (uint32_t i = 0; i < tickets; i += GPURT_WARP_SIZE) {
+        uint32_t t = i + gpurt_lane(), lanes;
+        void *object = NULL;
+
+        if (t < tickets)
+            object = gpurt_heap_slot(h, shape, run, gpurt_run_ticket(run) + t);
+        lanes = gpurt_ballot(GPURT_FULL_MASK, object != NULL);
+        if (object)
+            out[there + gpurt_popc(lanes & gpurt_lanes_below())] = object;
+        there += gpurt_popc(lanes);
+    }
+    return there;
+}
+
 /* n objects of one size for a warp, into out[0 .. n), with one atomic for up to 1,024 of
  * them. Returns: how many there were; less than n when nothing is left.
  * Context: all 32 lanes of a warp, with the same arguments. */
@@ -250,9 +272,13 @@ GPURT_DEVN uint32_t gpurt_core_alloc_warp(const gpurt_heap_t *h, uint32_t n, siz
             break;
         got = gpurt_run_limit(run) - gpurt_run_ticket(run);
         got = got < k ? got : k;
+        if (run & GPURT_RUN_REUSED) {
+            done += gpurt_core_claim_warp(h, c, run, got, out + done);
+            continue;
+        }
         for (uint32_t i = gpurt_lane(); i < got; i += GPURT_WARP_SIZE)
             out[done + i] =
-                gpurt_heap_slot(h, gpurt_heap_shape(c), run, gpurt_run_ticket(run) + i);
+                gpurt_heap_fresh(h, gpurt_heap_shape(c), run, gpurt_run_ticket(run) + i);
         done += got;
     }
     gpurt_syncwarp(GPURT_FULL_MASK); /* what lane 0 has acquired, and out, are all lanes' */

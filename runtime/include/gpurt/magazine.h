@@ -292,6 +292,8 @@ GPURT_DEVN void gpurt_magazine_free_slow(gpurt_magazine_t *m, const gpurt_heap_t
     uint32_t own = small ? gpurt_class_of((uint32_t)size) : 0;
     uint32_t todo = gpurt_ballot(GPURT_FULL_MASK, small);
 
+    if (!size) /* this lane takes no part */
+        object = NULL;
     if (todo == GPURT_FULL_MASK && gpurt_magazine_keep(m, own, (char *)object))
         return;
     while (todo) {

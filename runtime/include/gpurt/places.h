@@ -15,8 +15,9 @@
  * Objects are those of the heap: any lane may free them with gpurt_heap_free. Each level
  * counts what it served and what it kept; the flush adds that to the heap's counts, which
  * gpurt_heap_stats shows. A free says the size that was asked for, and its pointer is checked
- * as little as a magazine does. In a heap that checks or traces (GPURT_HEAP_CHECKS) no level
- * keeps anything: each object is the heap's own.
+ * as little as a magazine does: only what lies in the lane's pocket or in a row of its
+ * magazine already is seen (GPURT_FREE_TWICE) and left alone. In a heap that checks or traces
+ * (GPURT_HEAP_CHECKS) no level keeps anything: each object is the heap's own.
  * Context: device code, all 32 lanes of one warp together. size 0 or NULL: this lane takes
  * no part. */
 #ifndef GPURT_PLACES_H
@@ -67,13 +68,23 @@ GPURT_DEV char *gpurt_pocket_take(gpurt_places_t *k, uint32_t c)
     return object;
 }
 
+/* Whether it lies here already: it is freed twice, which is told. */
+GPURT_DEV bool gpurt_pocket_has(const gpurt_places_t *k, const char *object)
+{
+    bool has = false;
+
+    for (uint32_t i = 0; i < GPURT_POCKET; i++)
+        has |= k->pocket[i] == object;
+    if (GPURT_UNLIKELY(has))
+        gpurt_heap_bad_free(k->heap, object, GPURT_FREE_TWICE);
+    return has;
+}
+
 GPURT_DEV bool gpurt_pocket_keep(gpurt_places_t *k, uint32_t c, char *object)
 {
     bool kept = false;
 
     for (uint32_t i = 0; i < GPURT_POCKET; i++) {
-        if (k->pocket[i] == object) /* it lies here already: freed twice */
-            return false;
         if (!kept && !k->pocket[i]) {
             k->pocket[i] = object;
             k->classes[i] = c;
@@ -265,7 +276,9 @@ GPURT_DEV void gpurt_places_free_at(gpurt_places_t *k, void *object, size_t size
 #else
     (void)here;
 #endif
-    if (small && gpurt_pocket_keep(k, own, mine)) {
+    if (small && gpurt_pocket_has(k, mine)) {
+        mine = NULL;
+    } else if (small && gpurt_pocket_keep(k, own, mine)) {
         k->put[GPURT_PLACE_THREAD]++;
         mine = NULL;
     }
@@ -280,7 +293,7 @@ GPURT_DEV void gpurt_places_free_at(gpurt_places_t *k, void *object, size_t size
         todo &= ~same;
         gpurt_places_share(k->magazine->rows[c % GPURT_MAGAZINE_BINS], k->rack, c);
     }
-    if (mine) {
+    if (mine && size) { /* without a size this lane takes no part */
         gpurt_heap_free(k->heap, mine);
         k->put[GPURT_PLACE_GLOBAL]++;
     }
