@@ -10,6 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
+#define TRACE_BYTES (64ull << 30)
+
 enum {
     ALIGN = 128,
     PLACES_LEAST = 256,
@@ -49,6 +51,20 @@ static bool trace_read(bool option)
     return value && *value ? strcmp(value, "0") != 0 : option;
 }
 
+/* Records of a trace say where an object lies in 32 bits, by units of 16 bytes. */
+static gpurt_status_t trace_check(const gpurt_heap_options_t *o, gpurt_error_t *err)
+{
+    uint64_t bytes = o->reserve_bytes > o->bytes ? o->reserve_bytes : o->bytes;
+
+    if (bytes < TRACE_BYTES)
+        return GPURT_OK;
+    return REFUSE(
+        err, GPURT_E_INVALID,
+        "heap: trace (or GPURT_HEAP_TRACE) with %llu bytes: only heaps of less than "
+        "64 GiB, with what they can grow to, are traced",
+        (unsigned long long)bytes);
+}
+
 gpurt_status_t gpurt_heap_watch_plan(const gpurt_heap_options_t *o, gpurt_heap_watch_t *out,
                                      gpurt_error_t *err)
 {
@@ -57,6 +73,8 @@ gpurt_status_t gpurt_heap_watch_plan(const gpurt_heap_options_t *o, gpurt_heap_w
     memset(out, 0, sizeof *out);
     st = level_read(o->checks, &out->level, err);
     out->trace = trace_read(o->trace);
+    if (st == GPURT_OK && out->trace)
+        st = trace_check(o, err);
     if (st != GPURT_OK)
         return st;
     if (out->level == GPURT_CHECKS_OFF && !out->trace) {

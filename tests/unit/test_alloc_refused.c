@@ -288,6 +288,8 @@ static void test_handles(void)
     gpurt_heap_options_t odd = {.run_chunks = 3}, wide = {.spread = 7};
     gpurt_heap_options_t cut = {.struct_size = 3, .bytes = 2 * MIB};
     gpurt_heap_options_t vast = {.bytes = 1ull << 50}, far = {.reserve_bytes = 1ull << 50};
+    gpurt_heap_options_t traced[] = {{.bytes = 64ull << 30, .trace = true},
+                                     {.reserve_bytes = 64ull << 30, .trace = true}};
     gpurt_heap_t heap, copy, many[GPURT_HEAPS];
     gpurt_heap_stats_t stats;
     gpurt_error_t why;
@@ -309,6 +311,10 @@ static void test_handles(void)
         CHECK_MSG(strstr(why.text, "ytes 1125899906842624: ") &&
                       strstr(why.text, "less than 1 TiB"),
                   "%s", why.text);
+    }
+    for (uint32_t i = 0; i < 2; i++) { /* whose places no record could tell */
+        CHECK_EQ(gpurt_heap_create(rt, &traced[i], &heap, &why), GPURT_E_INVALID);
+        CHECK_MSG(strstr(why.text, "are traced"), "%s", why.text);
     }
     OK(gpurt_heap_create(rt, &options, &heap, &err));
     copy = heap;

@@ -35,7 +35,8 @@ typedef struct gpurt_heap_options {
     uint32_t run_chunks;  /* longest run, at most 64; default by size */
     uint64_t bytes;       /* of device memory, tables included, below 1 TiB; 256 MiB */
     bool make_default;    /* the heap of gpurt_alloc */
-    bool trace;           /* every call of code that checks is a record of the log */
+    bool trace;           /* every call of code that checks is a record of the log; heaps of
+                             less than 64 GiB, reserve included */
     uint32_t checks;      /* GPURT_CHECKS_*; for code that checks (alloc.h) */
     uint64_t keep_bytes;  /* of freed objects, kept back at level full; default 1/16 */
     uint64_t

@@ -28,6 +28,8 @@ enum {
 };
 
 /* Addresses in traces count units of 16 bytes from the heap's begin. */
+/* Units are of 16 bytes, so heaps of 64 GiB and more are not traced; a size of 4 GiB and more
+ * is told as 4 GiB - 1. */
 #define GPURT_HEAP_NO_UNIT 0xffffffffu /* NULL */
 #define GPURT_HEAP_ALIEN   0xfffffffeu /* freed, but not of this heap */
 

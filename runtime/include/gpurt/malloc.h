@@ -5,15 +5,15 @@
  *     #define GPURT_REPLACE_MALLOC
  *     #include <gpurt/malloc.h>                                    last of the includes
  *
- * In device code malloc(size) and free(p), plain or with std::, become requests of the heap
- * that the host made the default one (heap.h, make_default); so do new and delete in CUDA
- * C++, of arrays, over-aligned types (up to 64 KiB) and with std::nothrow, too: that object
- * itself from CUDA 13 and C++17 on, before them as std::nothrow_t{}. Without such a heap the answer is
- * NULL; a constructor is then only left out with std::nothrow. There is no calloc and no
- * realloc: CUDA has none, and on the CPU back end those of a kernel stay the C library's, so
- * that what they gave must not go to this free. Host code of the same file keeps its own:
- * on a GPU by the compiler's two passes, on the CPU back end because no lane runs. There
- * free() asks which heap the pointer is of.
+ * In device code malloc(size) and free(p), plain or with std::, become requests of the
+ * heap that the host made the default one (heap.h, make_default); so do new and delete
+ * in CUDA C++, of arrays, over-aligned types (up to 64 KiB) and with std::nothrow, too:
+ * that object itself from CUDA 13 and C++17 on, before them as std::nothrow_t{}. Without
+ * such a heap the answer is NULL; a constructor is then only left out with std::nothrow.
+ * There is no calloc and no realloc: CUDA has none, and on the CPU back end those of a
+ * kernel stay the C library's, so that what they gave must not go to this free. Host
+ * code of the same file keeps its own: on a GPU by the compiler's two passes, on the CPU
+ * back end because no lane runs. There free() asks which heap the pointer is of.
  *
  * They are macros with arguments, so a method of that name that is called with one argument is
  * renamed, too; a function's address is not. Memory that CUDA's own malloc gave must not be
@@ -54,9 +54,10 @@ static __host__ __device__ __forceinline__ void gpurt_mfree_at(void *object,
 #        endif
 }
 
-/* Only in the pass for the device: in the other one they would take the host's place. Inline,
- * because every file of a program may have them, and nvcc drops `weak`. Of each operator all forms: one that is left
- * out would be CUDA's, from CUDA's own heap, or a function of the host. */
+/* Only in the pass for the device: in the other one they would take the host's place.
+ * Inline, because every file of a program may have them, and nvcc drops `weak`. Of each
+ * operator all forms: one that is left out would be CUDA's, from CUDA's own heap, or a
+ * function of the host. */
 #        if GPURT_IN_DEVICE
 #            define GPURT_NEW_ inline __device__
 /* new and new[] with those parameters, of which one is `size`. */

@@ -8,10 +8,11 @@
  *     ...
  *     gpurt_region_destroy(rt, &region, &err);
  *
- * region.h is what kernels call. The description may be copied freely and dies with the
- * memory: a copy of one that was destroyed is recognised, GPURT_E_HANDLE, unless the memory
- * was the caller's and it had no name. A region that a kernel made (gpurt_region_init) can be looked into likewise, once
- * its description has been copied to the host. Context of all calls: host, any thread. */
+ * region.h is what kernels call. The description may be copied freely and dies with
+ * the memory: a copy of one that was destroyed is recognised, GPURT_E_HANDLE, unless
+ * the memory was the caller's and it had no name. A region that a kernel made
+ * (gpurt_region_init) can be looked into likewise, once its description has been
+ * copied to the host. Context of all calls: host, any thread. */
 #ifndef GPURT_REGIONS_H
 #define GPURT_REGIONS_H
 
