@@ -27,7 +27,7 @@ static struct {
     CUpti_CallbackFunc told;
     uint64_t kinds, taken, dropped, dropped_sum;
     int tells_graphs, times, kinds_before_time, forced, patient, system_threads,
-        polls_hidden, device_graphs;
+        polls_hidden, device_graphs, slept;
     uint32_t correlation, managed, asked_managed;
     uint8_t calls[DRIVER_CALLS]; /* of the driver that are told of; under the lock */
     lane_t lanes[FAKE_LANES];
@@ -107,6 +107,19 @@ CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFun
     memset(subscriber, 0, sizeof *subscriber);
     return mode_is("clash") ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
                             : CUPTI_SUCCESS;
+}
+
+/* Of who holds it, a clash tells the name. */
+CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *subscriber,
+                              CUpti_CallbackFunc callback, void *data,
+                              CUpti_SubscriberParams *params)
+{
+    if (mode_is("nameless") || params->structSize < sizeof *params ||
+        strcmp(params->subscriberName, "gpurt") != 0)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (mode_is("clash"))
+        strncpy(params->oldSubscriberName, "CUPTI for Kineto", params->oldSubscriberSize);
+    return cuptiSubscribe(subscriber, callback, data);
 }
 
 static int is_told_of(CUpti_CallbackId id)
@@ -277,6 +290,8 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag)
 {
     if (mode_is("hang"))
         pause();
+    if (mode_is("slow") && !fake.slept++)
+        sleep(5);
     pthread_mutex_lock(&fake.lock);
     fake.forced += flag != 0;
     for (int i = 0; i < FAKE_LANES; i++)
