@@ -37,6 +37,7 @@ for name in stolen launches; do
 done
 [ "$(lines launches ' launch  *launch ')" = 75 ] || fail "launches: $(lines launches ' launch  *launch ')"
 [ "$(lines launches-back ' launch  *launch ')" = 90 ] || fail "launches that are told of anyway end: $(lines launches-back ' launch  *launch ')"
+[ "$(lines stolen " collector: $words")" = 2 ] || fail "stolen, the state as it changes and at the end: $("$bin/gpurt-log" cat stolen.gplog)"
 [ "$(lines stolen ' launch ')" = 0 ] || fail 'stolen: launches that nobody asked for'
 # Back again: the state is what it was.
 [ "$(lines stolen-back " WARN .*$words")" = 1 ] || fail "stolen-back: $("$bin/gpurt-log" cat stolen-back.gplog)"
