@@ -31,17 +31,53 @@ static void copies_forget(busy_device_t *d, uint64_t end)
     d->copy_count = keep;
 }
 
-/* Until when behind `start` the host slept in a wait that had begun before. */
-static uint64_t woke_behind(const busy_t *b, uint64_t start, uint64_t end)
+/* ---- contexts ------------------------------------------------------------------------ */
+
+void busy_context(busy_t *b, uint32_t context, uint32_t device)
+{
+    busy_context_t *place = &b->contexts[context & (BUSY_CONTEXTS - 1)];
+
+    if (GPURT_LIKELY(place->number == context && place->device == device + 1))
+        return;
+    place->number = context;
+    place->device = device + 1;
+}
+
+/* Returns: the only device that did anything, else BUSY_UNKNOWN. */
+static uint32_t only_device(const busy_t *b)
+{
+    uint32_t found = BUSY_UNKNOWN;
+
+    for (uint32_t i = 0; i < BUSY_DEVICES; i++)
+        if (b->devices[i].told) {
+            if (found != BUSY_UNKNOWN)
+                return BUSY_UNKNOWN;
+            found = i;
+        }
+    return found;
+}
+
+uint32_t busy_device_of(const busy_t *b, uint32_t context)
+{
+    const busy_context_t *place = &b->contexts[context & (BUSY_CONTEXTS - 1)];
+
+    return place->device && place->number == context ? place->device - 1 : only_device(b);
+}
+
+/* ---- why nothing ran ----------------------------------------------------------------- */
+
+/* Until when behind `start` the host slept in a wait for this device that had begun before. */
+static uint64_t woke_behind(const busy_t *b, uint32_t device, uint64_t start, uint64_t end)
 {
     uint32_t count = b->wait_count < BUSY_WAITS ? b->wait_count : BUSY_WAITS;
     uint64_t latest = start;
 
     for (uint32_t i = 0; i < count; i++) {
-        busy_span_t w = b->waits[i];
-        uint64_t to = w.end < end ? w.end : end;
+        const busy_wait_t *w = &b->waits[i];
+        uint64_t to = w->span.end < end ? w->span.end : end;
 
-        if (w.start <= start && to > latest)
+        if (w->span.start <= start && to > latest &&
+            busy_device_of(b, w->context) == device)
             latest = to;
     }
     return latest;
@@ -51,7 +87,7 @@ static uint64_t woke_behind(const busy_t *b, uint64_t start, uint64_t end)
 static void gap_split(const busy_t *b, busy_device_t *d, uint64_t end)
 {
     uint64_t gap = end - d->until, part = copies_cover(d, d->until, end);
-    uint64_t woke = woke_behind(b, d->until, end);
+    uint64_t woke = woke_behind(b, (uint32_t)(d - b->devices), d->until, end);
 
     d->copying += part;
     gap -= part;
@@ -174,11 +210,11 @@ void busy_add(busy_t *b, uint32_t device, bool copy, uint64_t start, uint64_t en
         event_insert(b, d, copy, start, end);
 }
 
-void busy_wait(busy_t *b, uint64_t start, uint64_t end)
+void busy_wait(busy_t *b, uint32_t context, uint64_t start, uint64_t end)
 {
-    busy_span_t span = {start, end};
+    busy_wait_t wait = {{start, end}, context};
 
-    b->waits[b->wait_count++ % BUSY_WAITS] = span;
+    b->waits[b->wait_count++ % BUSY_WAITS] = wait;
 }
 
 /* ---- what is told -------------------------------------------------------------------- */

@@ -7,8 +7,8 @@
  * device's kernels is its busy time; a gap between them is taken apart:
  *
  *   copying     a copy or fill ran in it
- *   waiting     the host slept in a wait as the gap began: the time until it woke up, less
- *               copies in it
+ *   waiting     the host slept in a wait for this device as the gap began: the time until
+ *               it woke up, less copies in it
  *   launching   the rest, where it is shorter than GAP_LAUNCH_NS: as fast as this host can
  *   idle        the rest of longer gaps: nobody asked for anything
  *
@@ -23,12 +23,23 @@ enum {
     BUSY_EVENTS = 32768, /* a device's; when they are used up the older half is accounted */
     BUSY_COPIES = 64,
     BUSY_WAITS = 128,
+    BUSY_CONTEXTS = 256, /* a power of two; of two with one place the later is known */
+    BUSY_UNKNOWN = UINT32_MAX, /* of devices */
     BUSY_GAP_LAUNCH_NS = GPURT_ACTIVITY_LAUNCH_NS
 };
 
 typedef struct busy_span {
     uint64_t start, end;
 } busy_span_t;
+
+typedef struct busy_wait {
+    busy_span_t span;
+    uint32_t context;
+} busy_wait_t;
+
+typedef struct busy_context {
+    uint32_t number, device; /* device: and one more; 0: not known */
+} busy_context_t;
 
 typedef struct busy_event {
     busy_span_t span;
@@ -49,12 +60,21 @@ typedef struct busy_device {
 /* Owner: the collector; zeroed at first. */
 typedef struct busy {
     busy_device_t devices[BUSY_DEVICES];
-    busy_span_t waits[BUSY_WAITS]; /* the last ones */
+    busy_wait_t waits[BUSY_WAITS]; /* the last ones */
     uint32_t wait_count;           /* ever */
+    busy_context_t contexts[BUSY_CONTEXTS];
 } busy_t;
 
 void busy_add(busy_t *b, uint32_t device, bool copy, uint64_t start, uint64_t end);
-void busy_wait(busy_t *b, uint64_t start, uint64_t end);
+/* The host waits for a context, and so for its device, which may be known later than the wait. */
+void busy_wait(busy_t *b, uint32_t context, uint64_t start, uint64_t end);
+
+/* Something that ran shows of which device a context is. */
+void busy_context(busy_t *b, uint32_t context, uint32_t device);
+
+/* Returns: BUSY_UNKNOWN where nothing has shown it yet. While but one device has done anything
+ * that is the one. */
+uint32_t busy_device_of(const busy_t *b, uint32_t context);
 
 /* Accounts up to a moment, or to the last end that is known: records that are late, or a
  * kernel that still runs, are not taken for idleness. Returns: whether there is anything to say; *start and *out are

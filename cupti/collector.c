@@ -16,11 +16,11 @@
 #include "procfs.h"
 #include "sampling.h"
 #include "translate.h"
+#include "trouble.h"
 #include "vigil.h"
 #include "wanted.h"
 
 #include <dlfcn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,10 +31,16 @@ enum {
     FLUSH_MS = 100,
     STOP_MS = 3000, /* at exit, for each thread: a driver that hangs holds nobody longer */
     SYNC_MS = 1000,
-    STATE_TEXT = GPURT_ERROR_TEXT + 64
+    SILENCE_MS = 3000 /* CUPTI gives out what has ended in less */
 };
 #define BEAT_NS 1000000000ull
 #define LATE_NS 300000000ull /* records are nearly all here so long after their time */
+
+/* Of what ends again. */
+#define STRAY                                                                              \
+    "no records of kernels that are launched: another tool has taken CUPTI's buffers, or " \
+    "none of them has ended"
+#define SILENT "no records of kernels for now: CUPTI has not answered for three seconds"
 
 /* What somebody waits for. */
 typedef enum ask {
@@ -48,39 +54,33 @@ static struct {
     pid_t pid; /* who started it, 0: nobody */
     cupti_api_t api;
     CUpti_SubscriberHandle subscriber;
-    bool on; /* CUPTI records */
+    char holder[TROUBLE_TEXT / 2]; /* a library whose CUPTI is; empty: nobody's */
+    bool on;                       /* CUPTI records */
     pool_t pool;
     duty_t reader, flusher;
-    uint32_t xasked;   /* ask_t; written by: any thread (FLUSH), the flusher (READ), the
+    uint32_t xasked;    /* ask_t; written by: any thread (FLUSH), the flusher (READ), the
                           reader (NOTHING) */
-    uint32_t xstray;   /* records go elsewhere; written by: the flusher */
-    uint64_t xdropped; /* by CUPTI, not told yet; written by: any thread */
+    uint32_t xstray;    /* records go elsewhere; written by: the flusher */
+    uint64_t xdropped;  /* by CUPTI, not told yet; written by: any thread */
+    uint64_t xasked_ns; /* since when CUPTI's answer to a flush is waited for, 0: it is not;
+                           written by: the flusher */
     uint32_t flush_ms;
     uint64_t began_ns;
-    char state[STATE_TEXT];
-    char before[STATE_TEXT];   /* state, while records go elsewhere */
-    char notice[STATE_TEXT];   /* to be told once, and no state */
-    bool troubled;             /* state is worth a warning */
-    bool stray;                /* it is told that records go elsewhere */
-    translate_t translate;     /* the reader's, as all below */
+    bool stray, silent, shared; /* that is told; the reader's, as all below */
+    translate_t translate;
     uint64_t dropped, told_ns; /* told: the last collector record */
-    uint64_t told_sum;
+    uint64_t told_sum, told_box;
+    bool ends; /* this is the last look */
 } collector;
-
-/* What the collector says of itself. Context: the reader, or before it starts. */
-static void GPURT_PRINTF(2, 3) say(bool trouble, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(collector.state, sizeof collector.state, format, args);
-    va_end(args);
-    collector.troubled = trouble;
-}
 
 void collector_notice(const char *text)
 {
-    snprintf(collector.notice, sizeof collector.notice, "%s", text);
+    trouble_say(TROUBLE_NOTE, "%s", text);
+}
+
+void collector_yield(const char *library)
+{
+    snprintf(collector.holder, sizeof collector.holder, "%s", library);
 }
 
 /* ---- CUPTI's side: any thread of the program ----------------------------------------- */
@@ -136,6 +136,7 @@ static uint64_t sums_now(void)
 static void sums_tell(uint64_t now)
 {
     const translate_t *t = &collector.translate;
+    char state[TROUBLE_STATE];
     gpurt_activity_collector_t out = {.records = gpurt_pair(t->records),
                                       .bad = gpurt_pair(t->bad),
                                       .dropped = gpurt_pair(collector.dropped),
@@ -144,10 +145,12 @@ static void sums_tell(uint64_t now)
 
     out.unknown = (uint32_t)t->unknown;
     out.samples = sampling_left_out();
-    out.state = outlet_name(collector.state, false);
+    trouble_state(state);
+    out.state = outlet_name(state, false);
     outlet_put(GPURT_KIND_COLLECTOR, 0, now, &out);
     collector.told_ns = now;
     collector.told_sum = sums_now();
+    collector.told_box = outlet_box();
 }
 
 static void losses_tell(uint64_t now)
@@ -165,37 +168,56 @@ static bool has_losses(void)
     return gpurt_load_relaxed_dev_u64(&collector.xdropped) != 0; /* relaxed: a hint */
 }
 
-/* What is worth a warning. Returns: whether the state is: it stands in the sums, too. */
-static bool troubles_tell(uint64_t now)
+/* A trouble that begins and ends: *was is whether it has begun by what was said of it. */
+static void follow(bool is, bool *was, const char *text)
 {
-    bool troubled = collector.troubled;
-
-    if (collector.notice[0])
-        outlet_warn(now, collector.notice);
-    if (troubled)
-        outlet_warn(now, collector.state);
-    collector.notice[0] = '\0';
-    collector.troubled = false;
-    return troubled;
+    if (is && !*was)
+        trouble_say(TROUBLE_WHOLE, "%s", text);
+    else if (!is && *was)
+        trouble_end(text);
+    *was = is;
 }
 
-/* The state while records go elsewhere, and what it was before, when they come again. Returns:
- * whether it has changed. */
-static bool stray_tell(void)
+static bool is_silent(uint64_t now)
 {
-    bool stray =
-        gpurt_load_relaxed_dev_u32(&collector.xstray) != 0; /* relaxed: as stored */
+    uint64_t asked = gpurt_load_relaxed_dev_u64(&collector.xasked_ns); /* relaxed: a time */
 
-    if (stray == collector.stray)
-        return false;
-    collector.stray = stray;
-    if (stray) {
-        memcpy(collector.before, collector.state, sizeof collector.before);
-        say(true, "no records of kernels that are launched: another tool has taken CUPTI's "
-                  "buffers, or none of them has ended");
-    } else
-        say(false, "%s", collector.before);
-    return true;
+    return asked && now > asked && now - asked >= SILENCE_MS * 1000000ull;
+}
+
+/* Buffers that another tool had given to CUPTI before we asked for all of them. They are its
+ * own: they stay as they are, and it does not hear of them. */
+static void shared_look(void)
+{
+    if (collector.shared || pool_foreign(&collector.pool) == 0)
+        return;
+    collector.shared = true;
+    trouble_say(TROUBLE_PART,
+                "another tool of the program records through CUPTI, too: CUPTI gave us "
+                "buffers of its, which we leave alone; it lacks them, or we lack ours");
+}
+
+/* What others have seen of troubles that begin and end. */
+static void troubles_look(uint64_t now)
+{
+    /* relaxed: as stored */
+    follow(gpurt_load_relaxed_dev_u32(&collector.xstray) != 0, &collector.stray, STRAY);
+    follow(is_silent(now), &collector.silent, SILENT);
+    shared_look();
+    if (nvml_stuck()) /* a warning and no state: it may answer yet */
+        collector_notice(
+            "no figures of GPUs for now: NVML has not answered for three seconds");
+}
+
+/* A log never says nothing: a box that has just come is told how we fare, and so is a recorder
+ * when all ends and nothing was said. The program's next box is found when it closes one. */
+static bool is_untold(void)
+{
+    const uint64_t box = outlet_box();
+    const bool live = box & 1;
+
+    return live ? box != collector.told_box || !outlet_is_open()
+                : collector.ends && !collector.told_ns && outlet_is_recorded();
 }
 
 /* One look at everything that is full. */
@@ -206,16 +228,14 @@ static void round_read(bool last)
     int index = pool_next(&collector.pool);
     bool due = sum != collector.told_sum && now - collector.told_ns >= BEAT_NS;
 
-    due |= stray_tell();
-    if (nvml_stuck()) /* a warning and no state: it may answer yet */
-        collector_notice(
-            "no figures of GPUs for now: NVML has not answered for three seconds");
-    if (index < 0 && !has_losses() && !due && !(last && sum) && !collector.troubled &&
-        !collector.notice[0])
+    due |= is_untold();
+    troubles_look(now);
+    if (index < 0 && !has_losses() && !due && !(last && sum) && !trouble_waits())
         return;
     if (!outlet_enter(last))
         return; /* no box: the buffers stay, and CUPTI counts what it cannot place */
-    due |= troubles_tell(now);
+    due |= trouble_tell(now);
+    due |= collector.told_box != outlet_box();
     capacity_tell(collector.began_ns);
     for (; index >= 0; index = pool_next(&collector.pool)) {
         buffer_read(index);
@@ -240,6 +260,7 @@ static void reader_run(duty_t *w)
         if (asked) /* relaxed: "done" alone */
             gpurt_store_relaxed_dev_u32(&collector.xasked, ASK_NOTHING);
     }
+    collector.ends = true;
     round_read(true);
 }
 
@@ -252,6 +273,15 @@ static void stray_look(void)
                                 vigil_look(&collector.pool, gpurt_real_ns()));
 }
 
+/* It may never come back. */
+static void flush(uint32_t how)
+{
+    /* relaxed: a time, for somebody who looks now and then */
+    gpurt_store_relaxed_dev_u64(&collector.xasked_ns, gpurt_real_ns());
+    collector.api.cuptiActivityFlushAll(how);
+    gpurt_store_relaxed_dev_u64(&collector.xasked_ns, 0); /* relaxed: as above */
+}
+
 /* A plain flush takes no buffer from under a kernel that runs. The last one does: what is
  * not given out now never will be. */
 static void flusher_run(duty_t *w)
@@ -260,7 +290,7 @@ static void flusher_run(duty_t *w)
         /* relaxed: the program's own records are CUPTI's to order */
         bool asked = gpurt_load_relaxed_dev_u32(&collector.xasked) == ASK_FLUSH;
 
-        collector.api.cuptiActivityFlushAll(0);
+        flush(0);
         if (asked)
             gpurt_store_release_dev_u32(&collector.xasked, ASK_READ); /* CUP3.rel */
         sem_post(&collector.pool.filled);
@@ -270,7 +300,7 @@ static void flusher_run(duty_t *w)
     }
     managed_look(true);
     capacity_look();
-    collector.api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
 /* ---- start and stop ------------------------------------------------------------------ */
@@ -289,7 +319,8 @@ static void ranges_route(void)
     if (!other)
         setenv("NVTX_INJECTION64_PATH", info.dli_fname, 1);
     else if (strcmp(other, info.dli_fname) != 0)
-        say(true, "no ranges: NVTX_INJECTION64_PATH gives them to %s", other);
+        trouble_say(TROUBLE_PART, "no ranges: NVTX_INJECTION64_PATH gives them to %s",
+                    other);
 }
 
 /* The subscriber's: CUPTI has one for all that it calls back for. */
@@ -309,7 +340,7 @@ static void CUPTIAPI told(void *data, CUpti_CallbackDomain domain, CUpti_Callbac
 static void launches_want(void)
 {
     if (!launches_watch(&collector.api, collector.subscriber))
-        say(true, "CUPTI tells of no launches");
+        trouble_say(TROUBLE_PART, "CUPTI tells of no launches");
     else if (outlet_enter(false))
         outlet_exit();
 }
@@ -338,7 +369,7 @@ static void kinds_enable(uint32_t wanted)
             vigil_start(&collector.api, collector.subscriber);
         result = collector.api.cuptiActivityEnable(wanted_rows[i].kind);
         if (result != CUPTI_SUCCESS)
-            say(true, "CUPTI refuses records of %s", wanted_rows[i].word);
+            trouble_say(TROUBLE_PART, "CUPTI refuses records of %s", wanted_rows[i].word);
         else if (wanted_rows[i].kind == CUPTI_ACTIVITY_KIND_MARKER)
             ranges_route();
         else if (wanted_rows[i].kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
@@ -351,7 +382,8 @@ static void threads_name(void)
 {
     if (collector.api.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM) !=
         CUPTI_SUCCESS)
-        say(true, "CUPTI numbers threads in its own way: calls and ranges stand apart");
+        trouble_say(TROUBLE_PART,
+                    "CUPTI numbers threads in its own way: calls and ranges stand apart");
 }
 
 /* A program that polls a stream or an event would have a record of each look that found
@@ -359,7 +391,7 @@ static void threads_name(void)
 static void polls_hide(void)
 {
     if (collector.api.cuptiActivityEnableAllSyncRecords(0) != CUPTI_SUCCESS)
-        say(true, "CUPTI records each look at an event as a wait");
+        trouble_say(TROUBLE_PART, "CUPTI records each look at an event as a wait");
 }
 
 /* CUPTI tells of what the host launches, unless it is asked before CUDA starts: a program that
@@ -369,24 +401,54 @@ static void device_graphs_show(void)
     if (dormant_sleeps())
         return;
     if (collector.api.cuptiActivityEnableDeviceGraph(1) != CUPTI_SUCCESS)
-        say(true, "CUPTI tells of no graphs that kernels launch");
+        trouble_say(TROUBLE_PART, "CUPTI tells of no graphs that kernels launch");
+}
+
+/* Who subscribes has a name to show to who finds CUPTI taken. Where CUPTI knows of no names, or
+ * not in this way, it goes without. */
+static CUptiResult subscribe(char holder[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN])
+{
+    const cupti_api_t *api = &collector.api;
+    CUpti_SubscriberParams params = {.structSize = CUpti_SubscriberParams_STRUCT_SIZE,
+                                     .subscriberName = "gpurt",
+                                     .oldSubscriberName = holder,
+                                     .oldSubscriberSize =
+                                         CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN};
+    CUptiResult result = CUPTI_ERROR_NOT_SUPPORTED;
+
+    if (api->cuptiSubscribe_v2)
+        result = api->cuptiSubscribe_v2(&collector.subscriber, told, NULL, &params);
+    if (result == CUPTI_SUCCESS || result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+        return result;
+    return api->cuptiSubscribe(&collector.subscriber, told, NULL);
 }
 
 /* The time source is registered once, and before any kind is enabled: each registration
  * damages a record. */
 static bool cupti_start(uint32_t wanted)
 {
+    char holder[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN] = "";
     const cupti_api_t *api = &collector.api;
     gpurt_error_t err;
     CUptiResult result;
 
-    if (cupti_api_open(&collector.api, &err) != GPURT_OK) {
-        say(true, "no records of kernels: %s", err.text);
+    if (collector.holder[0]) {
+        trouble_say(TROUBLE_WHOLE,
+                    "no records of kernels: CUPTI serves one tool, and %s, "
+                    "which CUDA_INJECTION64_PATH named, has it",
+                    collector.holder);
         return false;
     }
-    result = api->cuptiSubscribe(&collector.subscriber, told, NULL);
+    if (cupti_api_open(&collector.api, &err) != GPURT_OK) {
+        trouble_say(TROUBLE_WHOLE, "no records of kernels: %s", err.text);
+        return false;
+    }
+    result = subscribe(holder);
+    holder[sizeof holder - 1] = '\0';
     if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
-        say(true, "no records of kernels: another profiler holds CUPTI");
+        trouble_say(TROUBLE_WHOLE,
+                    "no records of kernels: another profiler holds CUPTI%s%s",
+                    holder[0] ? ": " : "", holder);
         return false;
     }
     if (result == CUPTI_SUCCESS)
@@ -394,7 +456,8 @@ static bool cupti_start(uint32_t wanted)
     if (result == CUPTI_SUCCESS)
         result = api->cuptiActivityRegisterCallbacks(buffer_asked, buffer_done);
     if (result != CUPTI_SUCCESS) {
-        say(true, "no records of kernels: CUPTI says %s", cupti_api_text(api, result));
+        trouble_say(TROUBLE_WHOLE, "no records of kernels: CUPTI says %s",
+                    cupti_api_text(api, result));
         return false;
     }
     threads_name();
@@ -412,23 +475,33 @@ static uint32_t flush_ms_read(void)
     return ms == 0 || ms > 60000 ? FLUSH_MS : (uint32_t)ms;
 }
 
+/* A word that is none may be all that was asked for. */
+static void unknown_tell(const char *unknown, bool alone)
+{
+    char words[TROUBLE_TEXT];
+
+    wanted_words(words, sizeof words);
+    trouble_say(alone ? TROUBLE_WHOLE : TROUBLE_PART, "%sGPURT_CUPTI: '%.*s' is not known",
+                alone ? "no records of kernels: " : "", (int)strcspn(unknown, ","),
+                unknown);
+    trouble_say(TROUBLE_NOTE, "GPURT_CUPTI takes %s", words);
+}
+
 static void start(const char *words)
 {
     const char *unknown;
     uint32_t wanted = wanted_read(words, &unknown);
 
-    if (collector.pid || wanted == 0 || !pool_open(&collector.pool))
+    if (collector.pid || (wanted == 0 && !unknown) || !pool_open(&collector.pool))
         return;
     collector.pid = getpid();
     collector.flush_ms = flush_ms_read();
     collector.translate.api = &collector.api;
     collector.began_ns = gpurt_real_ns();
     collector.translate.begin_ns = collector.began_ns - BEAT_NS;
-    say(false, "on");
-    collector.on = cupti_start(wanted);
-    if (collector.on && unknown)
-        say(true, "GPURT_CUPTI: '%.*s' is not known; say off, kernels, default or all",
-            (int)strcspn(unknown, ","), unknown);
+    collector.on = wanted && cupti_start(wanted);
+    if (unknown)
+        unknown_tell(unknown, wanted == 0);
     if (duty_start(&collector.reader, "gpurt-reader", reader_run, &collector.pool.filled) &&
         collector.on)
         duty_start(&collector.flusher, "gpurt-flusher", flusher_run, NULL);
@@ -480,7 +553,8 @@ void collector_stop(void)
         return;
     nvml_stop();
     sampling_stop();
-    duty_stop(&collector.flusher, STOP_MS);
+    if (!duty_stop(&collector.flusher, STOP_MS))
+        gpurt_store_relaxed_dev_u64(&collector.xasked_ns, 1); /* relaxed: the bell */
     if (duty_stop(&collector.reader, STOP_MS))
         outlet_close(); /* else it holds the outlet: the drainer sees our end */
 }

@@ -9,6 +9,10 @@
 #ifndef GPURT_CUPTI_COLLECTOR_H
 #define GPURT_CUPTI_COLLECTOR_H
 
+/* The library that was run before ours uses CUPTI: ours stays away. Context: before it is
+ * started. */
+void collector_yield(const char *library);
+
 /* A warning that the collector gives once it can. Context: before it is started; its reader. */
 void collector_notice(const char *text);
 

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +12,57 @@
  * major version may differ. */
 #define MAJOR_OF(version) ((version) / 10000)
 
-static void *open_named(int more)
+/* ---- which library ------------------------------------------------------------------- */
+
+static int name_look(struct dl_phdr_info *info, size_t bytes, void *context)
+{
+    static const char name[] = "libcupti.so";
+    const char *slash = strrchr(info->dlpi_name, '/');
+    const char *file = slash ? slash + 1 : info->dlpi_name;
+    char *path = context;
+
+    (void)bytes;
+    if (strncmp(file, name, sizeof name - 1) != 0)
+        return 0;
+    snprintf(path, PATH_MAX, "%s", info->dlpi_name);
+    return 1;
+}
+
+/* The one that the process holds, whatever its version. *path stays empty without one. */
+static void *open_loaded(char path[PATH_MAX])
+{
+    path[0] = '\0';
+    return dl_iterate_phdr(name_look, path)
+               ? dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD)
+               : NULL;
+}
+
+static const char *chosen(void)
+{
+    const char *path = secure_getenv("GPURT_CUPTI_LIBRARY");
+
+    return path && *path ? path : NULL;
+}
+
+bool cupti_api_is_loaded(void)
+{
+    char path[PATH_MAX];
+    void *library = open_loaded(path);
+
+    if (!library && chosen())
+        library = dlopen(chosen(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    if (library)
+        dlclose(library);
+    return library != NULL;
+}
+
+static void *open_named(void)
 {
     static const char *const names[] = {"libcupti.so.13", "libcupti.so"};
     void *library = NULL;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0] && !library; i++)
-        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | more);
+        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     return library;
 }
 
@@ -34,22 +79,46 @@ static void *open_below(const char *home)
     return library;
 }
 
-static void *library_open(void)
+static void *library_open(char loaded[PATH_MAX])
 {
-    const char *chosen = secure_getenv("GPURT_CUPTI_LIBRARY");
-    void *library;
+    void *library = open_loaded(loaded);
 
-    if (chosen && *chosen)
-        return dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
-    /* The program's own first: two copies in one process know nothing of each other. */
-    library = open_named(RTLD_NOLOAD);
-    if (!library)
-        library = open_named(0);
+    if (library)
+        return library;
+    if (chosen())
+        return dlopen(chosen(), RTLD_NOW | RTLD_LOCAL);
+    library = open_named();
     if (!library)
         library = open_below(secure_getenv("CUDA_HOME"));
     if (!library)
         library = open_below("/usr/local/cuda");
     return library;
+}
+
+/* ---- what it has --------------------------------------------------------------------- */
+
+static void entry_find(void *library, const char *name, void *to)
+{
+    void *entry = dlsym(library, name);
+
+    memcpy(to, &entry, sizeof entry);
+}
+
+static gpurt_status_t version_check(cupti_api_t *api, const char *loaded,
+                                    gpurt_error_t *err)
+{
+    entry_find(api->library, "cuptiGetVersion", &api->cuptiGetVersion);
+    if (api->cuptiGetVersion && api->cuptiGetVersion(&api->version) == CUPTI_SUCCESS &&
+        MAJOR_OF(api->version) == MAJOR_OF(CUPTI_API_VERSION))
+        return GPURT_OK;
+    if (loaded[0])
+        return gpurt_fail(err, GPURT_E_UNSUPPORTED, GPURT_FROM_GPURT, 0,
+                          "the program has loaded CUPTI %u, of another CUDA than 13, and "
+                          "one program can have but one: %s",
+                          api->version, loaded);
+    return gpurt_fail(err, GPURT_E_UNSUPPORTED, GPURT_FROM_GPURT, 0,
+                      "CUPTI %u found, %d was built for: their records differ",
+                      api->version, CUPTI_API_VERSION);
 }
 
 gpurt_status_t cupti_api_open(cupti_api_t *api, gpurt_error_t *err)
@@ -62,7 +131,6 @@ gpurt_status_t cupti_api_open(cupti_api_t *api, gpurt_error_t *err)
         const char *name;
         size_t offset;
     } entries[] = {
-        ENTRY(cuptiGetVersion),
         ENTRY(cuptiSubscribe),
         ENTRY(cuptiEnableCallback),
         ENTRY(cuptiGetResultString),
@@ -80,13 +148,17 @@ gpurt_status_t cupti_api_open(cupti_api_t *api, gpurt_error_t *err)
         ENTRY(cuptiActivityRegisterCallbacks),
         ENTRY(cuptiActivityRegisterTimestampCallback),
     };
+    char loaded[PATH_MAX];
 
     memset(api, 0, sizeof *api);
-    api->library = library_open();
+    api->library = library_open(loaded);
     if (!api->library)
         return gpurt_fail(err, GPURT_E_UNSUPPORTED, GPURT_FROM_GPURT, 0,
                           "no libcupti.so.13 found; it is in the CUDA toolkit "
                           "(GPURT_CUPTI_LIBRARY names another place)");
+    if (version_check(api, loaded, err) != GPURT_OK)
+        return GPURT_E_UNSUPPORTED;
+    entry_find(api->library, "cuptiSubscribe_v2", &api->cuptiSubscribe_v2);
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
         void *entry = dlsym(api->library, entries[i].name);
 
@@ -96,11 +168,6 @@ gpurt_status_t cupti_api_open(cupti_api_t *api, gpurt_error_t *err)
                               entries[i].name);
         memcpy((char *)api + entries[i].offset, &entry, sizeof entry);
     }
-    if (api->cuptiGetVersion(&api->version) != CUPTI_SUCCESS ||
-        MAJOR_OF(api->version) != MAJOR_OF(CUPTI_API_VERSION))
-        return gpurt_fail(err, GPURT_E_UNSUPPORTED, GPURT_FROM_GPURT, 0,
-                          "CUPTI %u found, %d was built for: their records differ",
-                          api->version, CUPTI_API_VERSION);
     return GPURT_OK;
 }
 

@@ -16,6 +16,7 @@ typedef struct cupti_api {
     uint32_t version; /* as cuptiGetVersion says */
     CUPTI_ENTRY(cuptiGetVersion);
     CUPTI_ENTRY(cuptiSubscribe);
+    CUPTI_ENTRY(cuptiSubscribe_v2); /* NULL: it has none */
     CUPTI_ENTRY(cuptiEnableCallback);
     CUPTI_ENTRY(cuptiGetResultString);
     CUPTI_ENTRY(cuptiGetCallbackName);
@@ -33,10 +34,14 @@ typedef struct cupti_api {
     CUPTI_ENTRY(cuptiActivityRegisterTimestampCallback);
 } cupti_api_t;
 
-/* The library: one that the process holds already, else GPURT_CUPTI_LIBRARY, the dynamic
- * linker's choice, the toolkits that CUDA_HOME and /usr/local/cuda name. *err says in one
- * line what is missing. */
+/* The library: one that the process holds already, of whatever version, because two in one
+ * process know nothing of each other; else GPURT_CUPTI_LIBRARY, the dynamic linker's choice,
+ * the toolkits that CUDA_HOME and /usr/local/cuda name. *err says in one line what is
+ * missing. */
 gpurt_status_t cupti_api_open(cupti_api_t *api, gpurt_error_t *err);
+
+/* Whether the process holds one already, as a shared library. */
+bool cupti_api_is_loaded(void);
 
 /* What a result means. */
 const char *cupti_api_text(const cupti_api_t *api, CUptiResult result);

@@ -3,6 +3,7 @@
  * is initialised, and calls InitializeInjection. So any CUDA program can be watched, with
  * no rebuild; the programs that it starts are, too. */
 #include "collector.h"
+#include "cupti_api.h"
 #include "injection.h"
 
 #include <dlfcn.h>
@@ -16,9 +17,11 @@ __attribute__((visibility("default"))) int InitializeInjection(void);
 __attribute__((visibility("default"))) void gpurt_collector_sync(void);
 
 /* The library that CUDA_INJECTION64_PATH named before us. It goes first: what the user chose
- * by hand gets CUPTI, and we say so. */
+ * by hand gets CUPTI, and we say so. It need not subscribe for that: who is second to register
+ * for CUPTI's buffers takes them from the first. */
 static void next_run(void)
 {
+    const bool before = cupti_api_is_loaded();
     const char *path = secure_getenv(GPURT_INJECTION_NEXT);
     void *library = path && *path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     void *entry = library ? dlsym(library, "InitializeInjection") : NULL;
@@ -28,6 +31,8 @@ static void next_run(void)
     if (entry) {
         memcpy(&initialise, &entry, sizeof initialise);
         initialise();
+        if (!before && cupti_api_is_loaded())
+            collector_yield(path);
     } else if (path && *path) {
         snprintf(text, sizeof text, "the library that %s named is not run: %s",
                  GPURT_INJECTION_ENV, dlerror());

@@ -3,10 +3,7 @@
 
 #include "managed.h"
 
-#include "outlet.h"
-#include "procfs.h"
-
-#include <stdio.h>
+#include "trouble.h"
 
 enum {
     LOOKS = 600 /* a minute, at ten a second */
@@ -16,7 +13,6 @@ enum {
 static struct {
     const cupti_api_t *api; /* NULL: nothing is left to do */
     uint32_t looks;
-    char refused[128]; /* not told yet */
 } managed;
 
 /* One by one: what one device or driver does not count is no reason to go without the others.
@@ -64,19 +60,9 @@ static void ask(bool last)
     if (is_early(result) && !last && ++managed.looks < LOOKS)
         return;
     if (result != CUPTI_SUCCESS)
-        snprintf(managed.refused, sizeof managed.refused,
-                 "CUPTI refuses records of managed memory: %s",
-                 cupti_api_text(api, result));
+        trouble_say(TROUBLE_PART, "CUPTI refuses records of managed memory: %s",
+                    cupti_api_text(api, result));
     managed.api = NULL;
-}
-
-static void tell(void)
-{
-    if (!outlet_enter(false))
-        return; /* with the next look */
-    outlet_warn(gpurt_real_ns(), managed.refused);
-    outlet_exit();
-    managed.refused[0] = '\0';
 }
 
 void managed_want(const cupti_api_t *api)
@@ -89,6 +75,4 @@ void managed_look(bool last)
 {
     if (managed.api)
         ask(last);
-    if (managed.refused[0])
-        tell();
 }

@@ -328,7 +328,22 @@ void outlet_return(void)
 
 uint64_t outlet_box(void)
 {
-    return pin_now();
+    return pin_word(&outlet.pin) >> PIN_USER_BITS;
+}
+
+bool outlet_is_open(void)
+{
+    uint64_t box;
+    const bool open = outlet_borrow(&box) != NULL;
+
+    if (open)
+        outlet_return();
+    return open;
+}
+
+bool outlet_is_recorded(void)
+{
+    return outlet.asked[0] || setting(GPURT_HANDOVER_ENV);
 }
 
 uint32_t outlet_name(const char *text, bool is_kernel)

@@ -39,8 +39,14 @@ void outlet_lose(uint64_t count, uint32_t reason, uint64_t time_ns);
 const gpurt_hostring_t *outlet_borrow(uint64_t *box);
 void outlet_return(void);
 
-/* Tells the box that is open from those before. Context: between enter and exit. */
+/* Tells the box that is open from those before. Context: any thread. */
 uint64_t outlet_box(void);
+/* False also where the program has closed it, and nobody has entered since. Context: any
+ * thread; the next moment may be another matter. */
+bool outlet_is_open(void);
+
+/* Whether somebody waits for the box, so that making one costs no drainer and no file. */
+bool outlet_is_recorded(void);
 
 /* The number of a text; the same text has the same one. Kernel names are shown as people
  * write them. */

@@ -7,7 +7,12 @@
 #include "pool.h"
 
 #include <gpurt/atomic.h>
+#include <pthread.h>
 #include <sys/mman.h>
+
+enum {
+    STEP_BITS = 16 /* times of threads are in steps of 65 us: 32 bits are three days */
+};
 
 bool pool_open(pool_t *p)
 {
@@ -58,13 +63,34 @@ static int parts_take(pool_t *p, uint32_t parts)
     return -1;
 }
 
+/* Whether this thread took one a short while ago. Two that have one place both seem to be
+ * there for the first time. */
+static bool is_soon(pool_t *p, uint64_t now_ns)
+{
+    uint64_t key = (uint64_t)pthread_self() * 0x9e3779b97f4a7c15ull;
+    uint32_t tag = (uint32_t)(key >> 16), step = (uint32_t)(now_ns >> STEP_BITS);
+    /* relaxed: a hint */
+    uint64_t last = gpurt_xchg_relaxed_dev_u64(&p->xaskers[key >> 48 & (POOL_ASKERS - 1)],
+                                               (uint64_t)tag << 32 | step);
+
+    return last >> 32 == tag && step - (uint32_t)last <= POOL_SOON_NS >> STEP_BITS;
+}
+
+static bool is_plenty(const pool_t *p)
+{
+    int idle = 0;
+
+    for (int i = 0; i < POOL_WORDS; i++) /* relaxed: a guess */
+        idle += __builtin_popcountll(gpurt_load_relaxed_dev_u64(&p->xfree[i]));
+    return idle > POOL_BUFFERS - POOL_PLENTY;
+}
+
 uint8_t *pool_take(pool_t *p, uint64_t now_ns, size_t *bytes)
 {
-    /* relaxed: a time, of whichever thread */
-    uint64_t last = gpurt_xchg_relaxed_dev_u64(&p->xtaken_ns, now_ns);
-    uint32_t parts = now_ns - last <= POOL_SOON_NS ? POOL_LARGE : 1;
+    uint32_t parts = is_soon(p, now_ns) && is_plenty(p) ? POOL_LARGE : 1;
     int index = parts_take(p, parts);
 
+    gpurt_store_relaxed_dev_u64(&p->xtaken_ns, now_ns); /* relaxed: a time, of any thread */
     if (index < 0 && parts != 1)
         index = parts_take(p, parts = 1);
     *bytes = 0;
@@ -72,31 +98,61 @@ uint8_t *pool_take(pool_t *p, uint64_t now_ns, size_t *bytes)
         gpurt_add_relaxed_dev_u32(&p->xstarved, 1); /* relaxed: a count */
         return NULL;
     }
-    gpurt_add_relaxed_dev_u32(&p->xout, 1); /* relaxed: a count */
     p->entries[index].parts = parts;
+    /* relaxed: CUPTI hands the buffer on from here to fill, with all that is known of it */
+    gpurt_or_relaxed_dev_u64(&p->xheld[index / 64], 1ull << (index % 64));
     *bytes = (size_t)parts * POOL_BUFFER_BYTES;
     return pool_memory(p, index);
 }
 
+/* It may be anywhere, and any place of our memory. Returns: the buffer's index, which is not
+ * CUPTI's from here on; -1: it was not. */
+static int held_end(pool_t *p, const uint8_t *memory)
+{
+    uintptr_t at = (uintptr_t)memory - (uintptr_t)p->memory;
+    size_t index = at / POOL_BUFFER_BYTES;
+    uint64_t bit = 1ull << (index % 64);
+
+    if (index >= POOL_BUFFERS || at % POOL_BUFFER_BYTES != 0)
+        return -1;
+    /* relaxed: as where it is set */
+    return gpurt_and_relaxed_dev_u64(&p->xheld[index / 64], ~bit) & bit ? (int)index : -1;
+}
+
 void pool_fill(pool_t *p, uint8_t *memory, size_t valid)
 {
-    int index = (int)((size_t)(memory - p->memory) / POOL_BUFFER_BYTES);
-    pool_entry_t *entry = &p->entries[index];
-    uint64_t order = gpurt_add_relaxed_dev_u64(&p->xorder, 1); /* relaxed: a ticket */
-    const uint32_t parts = entry->parts;
-    const size_t most = (size_t)parts * POOL_BUFFER_BYTES;
+    const int index = held_end(p, memory);
+    pool_entry_t *entry = &p->entries[index < 0 ? 0 : index];
+    uint64_t order;
+    uint32_t parts;
+    size_t most;
 
+    if (index < 0) {
+        gpurt_add_relaxed_dev_u32(&p->xforeign, 1); /* relaxed: a count */
+        return;
+    }
+    order = gpurt_add_relaxed_dev_u64(&p->xorder, 1); /* relaxed: a ticket */
+    parts = entry->parts;
+    most = (size_t)parts * POOL_BUFFER_BYTES;
     entry->valid = valid < most ? valid : most;
     entry->order = order;
     gpurt_or_release_dev_u64(&p->xfull[index / 64], 1ull << (index % 64)); /* CUP1.rel */
-    gpurt_sub_relaxed_dev_u32(&p->xout, 1); /* relaxed: a count */
     if ((order + 1) % (POOL_BELL / parts) == 0)
         sem_post(&p->filled);
 }
 
 uint32_t pool_out(const pool_t *p)
 {
-    return gpurt_load_relaxed_dev_u32(&p->xout); /* relaxed: a count */
+    int out = 0;
+
+    for (int i = 0; i < POOL_WORDS; i++) /* relaxed: a count */
+        out += __builtin_popcountll(gpurt_load_relaxed_dev_u64(&p->xheld[i]));
+    return (uint32_t)out;
+}
+
+uint32_t pool_foreign(const pool_t *p)
+{
+    return gpurt_load_relaxed_dev_u32(&p->xforeign); /* relaxed: a count */
 }
 
 /* The oldest buffer that one pass over the words finds. */

@@ -18,8 +18,10 @@ enum {
      * always busy only when it is full: small ones come sooner. */
     POOL_BUFFER_BYTES = 64 << 10,
     /* But each costs the program's thread a trip through the scheduler, by CUPTI's doing: one
-     * that fills them fast is given as many in one piece. */
+     * that fills them fast is given as many in one piece, */
     POOL_LARGE = 4,
+    POOL_PLENTY = POOL_BUFFERS / 4, /* while fewer are in use: many threads want one each */
+    POOL_ASKERS = 1024,             /* places for threads that asked; a power of two */
     POOL_BELL =
         8 /* buffers that the reader is woken for: else it looks by itself, and after
                      each flush */
@@ -36,12 +38,14 @@ typedef struct pool_entry {
 /* Owner: the collector, static: never freed. */
 typedef struct pool {
     uint8_t *memory;
-    uint64_t xfree[POOL_WORDS]; /* bit a buffer; written by: any thread */
-    uint64_t xfull[POOL_WORDS]; /* likewise */
-    uint64_t xorder;            /* buffers filled so far; likewise */
-    uint64_t xtaken_ns;         /* the last take; likewise */
-    uint32_t xstarved;          /* takes that found none; likewise */
-    uint32_t xout;              /* taken, and not filled yet; likewise */
+    uint64_t xfree[POOL_WORDS];    /* bit a buffer; written by: any thread */
+    uint64_t xfull[POOL_WORDS];    /* likewise */
+    uint64_t xorder;               /* buffers filled so far; likewise */
+    uint64_t xheld[POOL_WORDS];    /* first buffers of pieces that CUPTI has; likewise */
+    uint64_t xtaken_ns;            /* the last take; likewise */
+    uint64_t xaskers[POOL_ASKERS]; /* a thread, and when it took one last; likewise */
+    uint32_t xstarved;             /* takes that found none; likewise */
+    uint32_t xforeign;             /* fills of what is not CUPTI's to fill; likewise */
     pool_entry_t entries[POOL_BUFFERS];
     uint64_t given; /* buffers given back so far; the reader's */
     int behind;     /* the place behind the last of them; likewise */
@@ -51,11 +55,14 @@ typedef struct pool {
 /* Returns: false without memory. */
 bool pool_open(pool_t *p);
 
-/* Context: any thread of the application, inside CUPTI. Large where the last was taken
- * POOL_SOON_NS before now_ns or later, and there is a piece. */
+/* Context: any thread of the application, inside CUPTI. Large where this thread took one
+ * some POOL_SOON_NS before now_ns or later, and there is plenty. */
 uint8_t *pool_take(pool_t *p, uint64_t now_ns, size_t *bytes);
-/* `memory` is one that take has given. */
+/* What take has not given, or was filled since, is another's: it is counted and not touched. */
 void pool_fill(pool_t *p, uint8_t *memory, size_t valid);
+
+/* How many fills were another's. Context: any. */
+uint32_t pool_foreign(const pool_t *p);
 
 /* How many are CUPTI's now. Context: any. */
 uint32_t pool_out(const pool_t *p);

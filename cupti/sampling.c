@@ -8,9 +8,8 @@
 #include "outlet.h"
 #include "procfs.h"
 #include "sampling_api.h"
+#include "trouble.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -81,19 +80,8 @@ static uint64_t interval_ns(void)
 
 #define PARAMS(type_, name_) type_ name_ = {.structSize = type_##_STRUCT_SIZE}
 
-static void GPURT_PRINTF(1, 2) warn(const char *format, ...)
-{
-    char text[256];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (!outlet_enter(false))
-        return;
-    outlet_warn(gpurt_real_ns(), text);
-    outlet_exit();
-}
+/* It may be before there is a log. */
+#define warn(...) trouble_say(TROUBLE_NOTE, __VA_ARGS__)
 
 static void refused(const meter_t *m, CUptiResult result, const char *what)
 {

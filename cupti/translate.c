@@ -56,10 +56,12 @@ static uint64_t end_of(uint64_t start, gpurt_pair_t ns)
     return value == GPURT_ACTIVITY_NO_TIME ? start : start + value;
 }
 
-static void did(translate_t *t, uint32_t device, bool copy, uint64_t start, gpurt_pair_t ns)
+static void did(translate_t *t, uint32_t device, uint32_t context, bool copy,
+                uint64_t start, gpurt_pair_t ns)
 {
     uint64_t end = end_of(start, ns);
 
+    busy_context(&t->busy, context, device);
     busy_add(&t->busy, device, copy, start, end);
     t->last_ns = end > t->last_ns ? end : t->last_ns;
 }
@@ -111,7 +113,7 @@ static void put_kernel(translate_t *t, const CUpti_ActivityKernel10 *k, uint64_t
     uint32_t name = name_of(t, k->name, true);
     gpurt_activity_node_t *node;
 
-    did(t, k->deviceId, false, start, ns);
+    did(t, k->deviceId, k->contextId, false, start, ns);
     t->records++;
     if (GPURT_LIKELY(!k->graphNodeId && !k->isDeviceLaunched)) {
         kernel_fill(outlet_room(GPURT_KIND_KERNEL, k->deviceId, start), k, name, ns);
@@ -183,7 +185,7 @@ static void put_copy(translate_t *t, const CUpti_ActivityMemcpy6 *m, uint64_t no
                                  .context = m->contextId,
                                  .memory = m->srcKind | (uint32_t)m->dstKind << 8};
 
-    did(t, m->deviceId, true, start, out.ns);
+    did(t, m->deviceId, m->contextId, true, start, out.ns);
     out.name = name_of(t, copy_text(&out), false);
     put(t, GPURT_KIND_COPY, m->deviceId, start, &out);
 }
@@ -203,7 +205,7 @@ static void put_peer(translate_t *t, const CUpti_ActivityMemcpyPtoP4 *m, uint64_
                                             (m->dstDeviceId + 1) << 16};
     char text[64];
 
-    did(t, m->deviceId, true, start, out.ns);
+    did(t, m->deviceId, m->contextId, true, start, out.ns);
     snprintf(text, sizeof text, "device %u to device %u", m->srcDeviceId, m->dstDeviceId);
     out.name =
         outlet_name(text, false); /* not by its address: the next one's is the same */
@@ -220,7 +222,7 @@ static void put_fill(translate_t *t, const CUpti_ActivityMemset4 *m, uint64_t no
                                  .correlation = m->correlationId,
                                  .context = m->contextId};
 
-    did(t, m->deviceId, true, start, out.ns);
+    did(t, m->deviceId, m->contextId, true, start, out.ns);
     put(t, GPURT_KIND_FILL, m->deviceId, start, &out);
 }
 
@@ -243,7 +245,7 @@ static void put_graph(translate_t *t, const CUpti_ActivityGraphTrace2 *g, uint64
                                   .context = place_of(g->contextId, g->endContextId),
                                   .nodes = graphs_nodes(g->graphId)};
 
-    did(t, device, false, start, out.ns);
+    did(t, device, out.context, false, start, out.ns);
     put(t, GPURT_KIND_GRAPH, device, start, &out);
 }
 
@@ -263,11 +265,22 @@ static void put_device_graph(translate_t *t, const CUpti_ActivityDeviceGraphTrac
         .launcher = g->launcherGraphId,
         .how = name_of(t, ways[mode < sizeof ways / sizeof ways[0] ? mode : 0], false)};
 
-    did(t, g->deviceId, false, start, out.graph.ns);
+    did(t, g->deviceId, g->contextId, false, start, out.graph.ns);
     put(t, GPURT_KIND_DEVICE_GRAPH, g->deviceId, start, &out);
 }
 
 /* ---- on the host --------------------------------------------------------------------- */
+
+/* The device that a wait was for, in words. Returns: its number, 0 where nobody knows. */
+static uint32_t where_of(const translate_t *t, uint32_t context, uint32_t *words)
+{
+    uint32_t device = busy_device_of(&t->busy, context);
+    char text[32];
+
+    snprintf(text, sizeof text, "device %u", device);
+    *words = outlet_name(device == BUSY_UNKNOWN ? "an unknown device" : text, false);
+    return device == BUSY_UNKNOWN ? 0 : device;
+}
 
 static void put_wait(translate_t *t, const CUpti_ActivitySynchronization2 *s,
                      uint64_t now_ns)
@@ -280,11 +293,12 @@ static void put_wait(translate_t *t, const CUpti_ActivitySynchronization2 *s,
                                  .stream = s->streamId,
                                  .correlation = s->correlationId,
                                  .context = s->contextId};
+    uint32_t device = where_of(t, s->contextId, &out.where);
 
     out.name = name_of(t, names[type < sizeof names / sizeof names[0] ? type : 0], false);
     if (s->type != CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT)
-        busy_wait(&t->busy, start, end_of(start, out.ns));
-    put(t, GPURT_KIND_WAIT, 0, start, &out);
+        busy_wait(&t->busy, s->contextId, start, end_of(start, out.ns));
+    put(t, GPURT_KIND_WAIT, device, start, &out);
 }
 
 static void put_memory(translate_t *t, const CUpti_ActivityMemory4 *m, uint64_t now_ns)

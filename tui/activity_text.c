@@ -338,7 +338,7 @@ void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
     plain_gpus(out, a);
     if (a->state[0]) {
         fputs("collector  ", out);
-        put_name(out, a->state, sizeof a->state, 100);
+        put_name(out, a->state, sizeof a->state, 4 * sizeof a->state);
         fprintf(out,
                 "; %" PRIu64 " dropped by CUPTI, no buffer %" PRIu64 " times, %" PRIu64
                 " without times, %" PRIu64 " of unknown kinds, %" PRIu64

@@ -38,6 +38,8 @@ static void driver_start(void)
 
     if (!library)
         return;
+    if (getenv("FAKE_LOADED")) /* another CUPTI that the program brings along */
+        CHECK(dlopen(getenv("FAKE_LOADED"), RTLD_NOW | RTLD_LOCAL) != NULL);
     if (getenv("FAKE_GRAPHS")) /* what of the driver is asked about graphs */
         CHECK(dlopen(getenv("FAKE_GRAPHS"), RTLD_NOW | RTLD_LOCAL) != NULL);
     entry = dlsym(library, "InitializeInjection");
@@ -292,6 +294,29 @@ static void several(void)
                         now + 20000 * i + 1000 * (i % 4 + 1));
 }
 
+/* The host waits for device 1 all the time, and once for what nobody knows; nobody asks device 0
+ * for anything meanwhile. */
+static void two_waits(void)
+{
+    static const fake_where_t first = {.device = 0, .context = 1, .stream = 7},
+                              second = {.device = 1, .context = 2, .stream = 7};
+    CUpti_ActivitySynchronization2 wait = {
+        .kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+        .type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE,
+        .contextId = 2,
+        .streamId = 7};
+    uint64_t now = fake->time() - 100000000;
+
+    fake->kernel_of(0, &first, "first", now, now + 1000000);
+    fake->kernel_of(0, &second, "second", now, now + 80000000);
+    wait.start = now;
+    wait.end = now + 80000000;
+    fake->put(0, &wait);
+    wait.contextId = 9;
+    fake->put(0, &wait);
+    fake->kernel_of(0, &first, "first", now + 81000000, now + 82000000);
+}
+
 /* A node of a graph that the host launched, then one of a graph that device code did. */
 static void by_device(void)
 {
@@ -515,6 +540,7 @@ int main(int argc, char **argv)
                  {"seconds", seconds},
                  {"several", several},
                  {"addresses", addresses},
+                 {"two-waits", two_waits},
                  {"graphs", graphs},
                  {"device-graphs", device_graphs},
                  {"static", static_names},
@@ -524,7 +550,10 @@ int main(int argc, char **argv)
                  {"pools", pools},
                  {"fork-on", hard_fork_on},
                  {"nested", nested},
+                 {"many", hard_many},
                  {"stolen", hard_stolen},
+                 {"stolen-out", hard_stolen_out},
+                 {"taken", hard_taken},
                  {"stolen-back", hard_stolen_back},
                  {"idle", hard_idle},
                  {"managed", managed},
@@ -536,11 +565,14 @@ int main(int argc, char **argv)
         hard_fork_first();
     if (strcmp(mode, "later") == 0)
         return later(count);
+    if (strcmp(mode, "taken") == 0)
+        hard_taken_before();
     driver_start();
     if (!fake)
         return strcmp(mode, "without") == 0 ? without(), 0 : 3;
     CHECK(fake->times_registered() <= 1);
-    CHECK_EQ(fake->kinds_before_time(), 0);
+    if (strcmp(mode, "taken") != 0 && strcmp(mode, "chained") != 0) /* another's kinds */
+        CHECK_EQ(fake->kinds_before_time(), 0);
     fake->patient(1);
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
         if (strcmp(mode, modes[i].mode) == 0) {
@@ -551,6 +583,8 @@ int main(int argc, char **argv)
         hard_stopped(count);
     else if (strcmp(mode, "sampled") == 0)
         sampled(count);
+    else if (strcmp(mode, "chained") == 0)
+        hard_chained(count);
     else if (strcmp(mode, "crowd") == 0)
         crowd(count);
     else if (strcmp(mode, "timed") == 0)

@@ -82,6 +82,19 @@ CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFun
                             : CUPTI_SUCCESS;
 }
 
+/* Of who holds it, a clash tells the name. */
+CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *subscriber,
+                              CUpti_CallbackFunc callback, void *data,
+                              CUpti_SubscriberParams *params)
+{
+    if (mode_is("nameless") || params->structSize < sizeof *params ||
+        strcmp(params->subscriberName, "gpurt") != 0)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (mode_is("clash"))
+        strncpy(params->oldSubscriberName, "CUPTI for Kineto", params->oldSubscriberSize);
+    return cuptiSubscribe(subscriber, callback, data);
+}
+
 CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscriber,
                                 CUpti_CallbackDomain domain, CUpti_CallbackId id)
 {
@@ -239,6 +252,8 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag)
 {
     if (mode_is("hang"))
         pause();
+    if (mode_is("slow") && !fake.slept++)
+        sleep(5);
     pthread_mutex_lock(&fake.lock);
     fake.forced += flag != 0;
     for (int i = 0; i < FAKE_LANES; i++)

@@ -2,7 +2,7 @@
 /* fake_cupti.h - a stand-in for libcupti: the entry points that the collector uses, and
  * these by which a test makes things happen. FAKE_CUPTI in the environment: "clash" (somebody
  * else subscribed), "old" (another version), "refuse" (no records of overhead), "hang" (a
- * flush never comes back), "unmanaged" (no counters of unified memory), "half" (but one of them), "early" (they are refused
+ * flush never comes back), "slow" (the first one takes five seconds), "nameless" (CUPTI knows no names of subscribers), "unmanaged" (no counters of unified memory), "half" (but one of them), "early" (they are refused
  * until the driver is there, and then until it is ready), "never" (it is not ready to the end), "begun" (it is too late to ask for graphs of kernels). Threads may use it at once. */
 #ifndef GPURT_TESTS_FAKE_CUPTI_H
 #define GPURT_TESTS_FAKE_CUPTI_H
@@ -28,7 +28,7 @@ typedef struct fake_graph {
 
 /* Found by dlsym in the library that GPURT_CUPTI_LIBRARY names. */
 typedef struct fake_cupti {
-    /* One record into buffer `lane` (0..7). It is dropped, and counted, when no buffer is
+    /* One record into buffer `lane`. It is dropped, and counted, when no buffer is
      * given. */
     void (*kernel)(int lane, const char *name, uint64_t start, uint64_t end);
     void (*kernel_of)(int lane, const fake_where_t *where, const char *name, uint64_t start,
@@ -68,7 +68,7 @@ typedef struct fake_cupti {
 extern const fake_cupti_t fake_cupti;
 
 enum {
-    FAKE_LANES = 8
+    FAKE_LANES = 320
 };
 
 #endif

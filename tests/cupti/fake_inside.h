@@ -32,7 +32,7 @@ typedef struct fake_state {
     CUpti_CallbackFunc told;
     uint64_t kinds, taken, dropped, dropped_sum;
     int tells_graphs, times, kinds_before_time, forced, patient, system_threads,
-        polls_hidden, device_graphs;
+        polls_hidden, device_graphs, slept;
     uint32_t correlation, managed, asked_managed;
     uint8_t calls[DRIVER_CALLS]; /* of the driver that are told of; under the lock */
     lane_t lanes[FAKE_LANES];

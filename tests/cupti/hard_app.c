@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 enum {
-    THREADS = 6
+    THREADS = 6,
+    MANY = 300
 };
 
 /* ---- threads, and a drainer that sleeps ---------------------------------------------- */
@@ -30,6 +31,29 @@ void hard_threads(void)
         CHECK_EQ(pthread_create(&threads[i], NULL, thread_run, (void *)i), 0);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
+}
+
+static void *one_of_many(void *context)
+{
+    kernels((int)(uintptr_t)context, 5);
+    return NULL;
+}
+
+/* A server whose threads all launch for the first time, one right after another: each has a
+ * buffer of CUPTI's, which is not full for long. */
+void hard_many(void)
+{
+    pthread_t threads[MANY];
+
+    fake->patient(0);
+    for (int i = 0; i < MANY; i++)
+        fake->hold(i, 1);
+    for (uintptr_t i = 0; i < MANY; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, one_of_many, (void *)i), 0);
+    for (int i = 0; i < MANY; i++)
+        pthread_join(threads[i], NULL);
+    CHECK_EQ(fake->taken(), MANY);
+    CHECK_EQ(fake->dropped_sum(), 0);
 }
 
 /* Our parent is the drainer; it sleeps while more comes than anything holds. */
@@ -213,11 +237,17 @@ void hard_launches(long count)
 
 /* ---- others in the process ----------------------------------------------------------- */
 
+/* A careful one: what it did not give to CUPTI it leaves alone. Under the stand-in's lock. */
+static struct {
+    uint8_t *buffer; /* the one that is out */
+    int strange;     /* buffers that came to it and are another's */
+} other;
+
 static void CUPTIAPI other_asked(uint8_t **buffer, size_t *size, size_t *most)
 {
     *size = 8192;
     *most = 0;
-    *buffer = malloc(*size);
+    *buffer = other.buffer = malloc(*size);
 }
 
 static void CUPTIAPI other_done(CUcontext context, uint32_t stream, uint8_t *buffer,
@@ -227,22 +257,36 @@ static void CUPTIAPI other_done(CUcontext context, uint32_t stream, uint8_t *buf
     (void)stream;
     (void)size;
     (void)valid;
-    free(buffer);
+    if (buffer == other.buffer)
+        free(buffer);
+    else
+        other.strange++;
+}
+
+static void entry_find(const char *name, void *to)
+{
+    void *library = dlopen(getenv("GPURT_CUPTI_LIBRARY"), RTLD_NOW | RTLD_LOCAL), *entry;
+
+    CHECK(library != NULL);
+    entry = dlsym(library, name);
+    memcpy(to, &entry, sizeof entry);
+}
+
+static void others_register(void)
+{
+    __typeof__(cuptiActivityRegisterCallbacks) *take;
+
+    entry_find("cuptiActivityRegisterCallbacks", &take);
+    CHECK_EQ(take(other_asked, other_done), CUPTI_SUCCESS);
 }
 
 /* Another library of the process takes CUPTI's buffers and asks nobody; with `back` it gives
  * them back. */
 static void steal(int back)
 {
-    __typeof__(cuptiActivityRegisterCallbacks) *take;
-    void *library =
-        dlopen(getenv("GPURT_CUPTI_LIBRARY"), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-    void *entry = dlsym(library, "cuptiActivityRegisterCallbacks");
-
-    memcpy(&take, &entry, sizeof take);
     kernels(0, 10);
     rest(300);
-    CHECK_EQ(take(other_asked, other_done), CUPTI_SUCCESS);
+    others_register();
     for (long i = 0; i < 75; i++, rest(100))
         launch_step(i);
     CHECK_EQ(fake->told_of() > 0,
@@ -254,6 +298,59 @@ static void steal(int back)
     for (long i = 0; i < 15; i++, rest(100))
         launch_step(i);
     CHECK_EQ(fake->told_of() > 0, strstr(getenv("GPURT_CUPTI"), "launches") != NULL);
+}
+
+/* As above, but while CUPTI has a buffer of ours, which the other gets and cannot know, and
+ * back while it has one of the other's. */
+void hard_stolen_out(void)
+{
+    fake->hold(0, 1);
+    kernels(0, 10);
+    others_register();
+    fake->hold(0, 0);
+    for (long i = 0; i < 75; i++, rest(100))
+        hard_launch_many(40); /* more than fit into the buffer that CUPTI never gave back */
+    CHECK_EQ(other.strange, 1);
+    fake->hold(0, 1);
+    launch_step(0);
+    fake->give_back();
+    fake->hold(0, 0);
+    rest(300);
+    for (long i = 0; i < 15; i++, rest(100))
+        launch_step(i);
+}
+
+/* A library of the program records through CUPTI before the driver starts, and has a buffer out. */
+void hard_taken_before(void)
+{
+    __typeof__(cuptiActivityEnable) *enable;
+    const fake_cupti_t *early;
+
+    others_register();
+    entry_find("cuptiActivityEnable", &enable);
+    entry_find("fake_cupti", &early);
+    enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+    early->kernel(3, "theirs", 1, 2);
+}
+
+void hard_taken(void)
+{
+    kernels(0, 20);
+    rest(300);
+    CHECK_EQ(fake->taken(), 0); /* theirs came back, too: to us */
+    kernels(0, 20);
+}
+
+/* Kernels of somebody else's: our collector has no part in them, and the clock is not its. */
+void hard_chained(long count)
+{
+    __typeof__(cuptiActivityFlushAll) *flush;
+
+    entry_find("cuptiActivityFlushAll", &flush);
+    for (long i = 0; i < count; i++)
+        fake->kernel(0, "theirs", 1, 2);
+    CHECK_EQ(flush(0), CUPTI_SUCCESS);
+    rest(300);
 }
 
 void hard_stolen(void)

@@ -5,6 +5,7 @@
 #define GPURT_TESTS_HARD_APP_H
 
 void hard_threads(void);
+void hard_many(void);
 void hard_stopped(long count);
 
 void hard_fork(void);
@@ -18,6 +19,10 @@ void hard_launch_many(long count);
 
 void hard_stolen(void);
 void hard_stolen_back(void);
+void hard_stolen_out(void);
+void hard_taken_before(void);
+void hard_taken(void);
+void hard_chained(long count);
 void hard_idle(void);
 
 void hard_end(const char *mode, char **argv);

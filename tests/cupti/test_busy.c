@@ -58,19 +58,19 @@ static void check_reasons(void)
 
     begin(); /* the host sleeps until 2000, then does something else for long */
     kernel(0, 1000);
-    busy_wait(&busy, T0 + 100, T0 + 2000);
+    busy_wait(&busy, 1, T0 + 100, T0 + 2000);
     kernel(1000000, 1001000);
     sums(0, T0 + 1001000, 2000, 0, 1000, 0, 998000);
 
     begin(); /* a wait that began after the GPU fell idle explains nothing */
     kernel(0, 1000);
-    busy_wait(&busy, T0 + 1500, T0 + 2000);
+    busy_wait(&busy, 1, T0 + 1500, T0 + 2000);
     kernel(100000, 101000);
     sums(0, T0 + 101000, 2000, 0, 0, 0, 99000);
 
     begin(); /* a copy of 10 us while the host sleeps, and one that it outlasts */
     kernel(0, 1000);
-    busy_wait(&busy, T0 + 100, T0 + 20000);
+    busy_wait(&busy, 1, T0 + 100, T0 + 20000);
     copy(5000, 15000);
     copy(19000, 22000);
     kernel(100000, 101000);
@@ -83,6 +83,40 @@ static void check_reasons(void)
     sums(0, T0 + 1200000, 500000, 0, 0, 0, 999000);
     kernel(1600000, 1700000);
     sums(0, T0 + 1700000, 100000, 0, 0, 0, 100000);
+}
+
+/* A wait explains the gaps of the device that it was for. */
+static void check_devices(void)
+{
+    gpurt_activity_busy_t out;
+    uint64_t start;
+
+    begin();
+    kernel(0, 1000);
+    CHECK_EQ(busy_device_of(&busy, 2), 0); /* there is no other */
+    busy_add(&busy, 1, false, T0, T0 + 90000);
+    CHECK_EQ(busy_device_of(&busy, 2), BUSY_UNKNOWN);
+    busy_wait(&busy, 2, T0 + 100, T0 + 90000);
+    busy_context(&busy, 2, 1); /* it shows later than the wait */
+    busy_context(&busy, 1, 0);
+    busy_context(&busy, 1 + BUSY_CONTEXTS, 0); /* has the place of 1 */
+    CHECK_EQ(busy_device_of(&busy, 2), 1);
+    CHECK_EQ(busy_device_of(&busy, 1), BUSY_UNKNOWN);
+    kernel(91000, 92000);
+    busy_add(&busy, 1, false, T0 + 91000, T0 + 92000);
+    sums(0, T0 + 92000, 2000, 0, 0, 0, 90000);
+    CHECK(busy_take(&busy, 1, T0 + 92000, &start, &out));
+    CHECK_EQ(gpurt_pair_value(out.waiting), 0); /* its gap begins as the host wakes up */
+    CHECK_EQ(gpurt_pair_value(out.launching), 1000);
+
+    begin();
+    kernel(0, 1000);
+    busy_add(&busy, 1, false, T0, T0 + 1000);
+    busy_context(&busy, 1, 0);
+    busy_wait(&busy, 1, T0 + 100, T0 + 2000);
+    busy_wait(&busy, 7, T0 + 100, T0 + 9000); /* nobody knows for what */
+    kernel(100000, 101000);
+    sums(0, T0 + 101000, 2000, 0, 1000, 0, 98000);
 }
 
 static uint32_t rng = 1;
@@ -154,6 +188,7 @@ int main(void)
     CHECK(!busy_take(&busy, 3, T0, &start, &out)); /* a device that did nothing */
     busy_add(&busy, BUSY_DEVICES, false, T0, T0 + 1);
     check_reasons();
+    check_devices();
     check_crowd();
     check_order();
     return 0;

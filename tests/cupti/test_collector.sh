@@ -56,6 +56,8 @@ log_has 'grid 132,1,1 block 256,1,1, 40 registers, 1536 B shared, stream 7' fiel
 [ "$("$bin/gpurt-log" stat run.gplog | grep -A 1 '  share ' | awk 'NR == 1 { n = split($0, head) } NR == 2 { print head[5], $7, $8 }')" = 'min 1.00 us' ] || fail "min: $("$bin/gpurt-log" stat run.gplog)"
 run 0 threads
 counted threads 120000
+run 0 many # 300 threads, each with a buffer of its own
+counted many 1500
 run 137 kill 5000
 counted kill 5000
 run 0 _exit 5000
@@ -220,6 +222,12 @@ for want in '"kernel","TRACE",0,1,7,:10000' '"kernel","TRACE",0,2,7,:20000' '"ke
 done
 [ "$("$bin/gpurt-log" export --to jsonl run.gplog -o - | grep -c '"graph":5,"node":4294967298,')" = 10 ] || fail 'nodes of a graph'
 
+# A wait is for one device: the other one's gap is nobody's fault. What it was for may not be known.
+run 0 two-waits
+"$bin/gpurt-log" stat --json run.gplog | jq -e '.activity.gpus[] | select(.device == 0) | .waiting_ns == 0 and .idle_ns == 80000000' >/dev/null || fail "two-waits: $("$bin/gpurt-log" stat run.gplog)"
+log_has 'dev1 *wait *wait for a stream: 80000000 ns, stream 7, call 0, context 2 of device 1$' two-waits
+log_has 'wait for a stream: 80000000 ns, stream 7, call 0, context 9 of an unknown device$' two-waits
+
 # Who launched the graph of a kernel: it counts as a kernel either way.
 GPURT_CUPTI=default,nodes run 0 by-device
 counted by-device 3
@@ -278,22 +286,54 @@ log_has 'kernel persistent: unknown ns' persistent
 
 # What does not work is told, and the program goes on.
 FAKE_CUPTI=clash run 0 without
-log_has 'WARN .*another profiler holds CUPTI' clash
+log_has 'WARN .*another profiler holds CUPTI: CUPTI for Kineto' clash
 # ... and where users look.
 told() { grep >/dev/null -e "$2" <<<"$1" || fail "$3: no '$2' in: $1"; }
-told "$("$bin/gpurt-log" stat run.gplog)" 'collector  no records of kernels: another profiler holds CUPTI' 'clash, stat'
-told "$("$bin/gpurt-log" stat --json run.gplog)" '"state":"no records of kernels: another profiler holds CUPTI"' 'clash, JSON'
+told "$("$bin/gpurt-log" stat run.gplog)" 'collector  no records of kernels: another profiler holds CUPTI: CUPTI for Kineto;' 'clash, stat'
+told "$("$bin/gpurt-log" stat --json run.gplog)" '"state":"no records of kernels: another profiler holds CUPTI: CUPTI for Kineto"' 'clash, JSON'
 told "$("$bin/gpurt-top" --replay run.gplog --once)" '^collector  no records of kernels' 'clash, picture'
+FAKE_CUPTI=nameless run 0 kernels 100
+counted nameless 100
 FAKE_CUPTI=old run 0 without
 log_has 'WARN .*CUPTI 22 found' old
+# One of another CUDA that the program has loaded: no second one comes beside it.
+cp "$tests/libfake_cupti.so" libcupti.so.12
+FAKE_LOADED=$dir/libcupti.so.12 FAKE_CUPTI=old GPURT_CUPTI_LIBRARY=/nonexistent.so run 0 without
+log_has "WARN .*the program has loaded CUPTI 22, of another CUDA than 13, .*: $dir/libcupti.so.12" 'CUDA 12'
 FAKE_CUPTI=refuse run 0 kernels 100
 counted refuse 100
 log_has 'WARN .*refuses records of overhead' refuse
+log_has 'collector: on; CUPTI refuses records of overhead; 100 records' refuse
+# One trouble does not hide another.
+FAKE_CUPTI=refuse GPURT_CUPTI=default,blah run 0 kernels 100
+log_has 'WARN .*refuses records of overhead' 'refuse and blah'
+log_has "WARN .*GPURT_CUPTI: 'blah' is not known" 'refuse and blah'
+log_has "collector: on; CUPTI refuses records of overhead; GPURT_CUPTI: 'blah' is not known; 100 records" 'refuse and blah'
+FAKE_CUPTI=clash GPURT_CUPTI=default,blah run 0 without
+log_has "collector: no records of kernels: another profiler holds CUPTI: CUPTI for Kineto; GPURT_CUPTI: 'blah' is not known; 0 records" 'clash and blah'
+# Nor does it take a word that is known for one that is none to be told.
+for words in kernel ALL off,kernel; do
+    GPURT_CUPTI=$words run 0 without
+    log_has "WARN .*no records of kernels: GPURT_CUPTI: 'kernel' is not known\|'ALL' is not known" "$words"
+    log_has 'WARN .*GPURT_CUPTI takes off, default, all, later, kernels, copies, fills, waits, overhead, memory, ranges, calls, graphs, nodes, managed, samples, launches$' "$words"
+    log_has 'collector: no records of kernels: GPURT_CUPTI: ' "$words"
+done
 GPURT_CUPTI_LIBRARY=/nonexistent.so run 0 without
 log_has 'WARN .*no libcupti' missing
 began=$SECONDS
 FAKE_CUPTI=hang run 0 kernels 5
 [ $((SECONDS - began)) -lt 40 ] || fail "a driver that hangs held the program for $((SECONDS - began)) s"
+silent='no records of kernels for now: CUPTI has not answered for three seconds'
+[ "$(lines " WARN .*$silent")" = 1 ] || fail "hang: $("$bin/gpurt-log" cat run.gplog)"
+told "$("$bin/gpurt-log" stat run.gplog)" "^collector  $silent;" 'hang, stat'
+FAKE_CUPTI=slow run 0 seconds # it is told while the program runs, and that it is over
+[ "$(lines " WARN .*$silent")" = 1 ] || fail "slow: $("$bin/gpurt-log" cat run.gplog)"
+log_has "collector: $silent; 0 records" slow
+told "$("$bin/gpurt-log" stat run.gplog)" '^collector  on;' 'slow, stat'
+counted slow 2
+# Who starts CUDA and does nothing with it has a log that says so.
+run 0 without
+log_has 'collector: on; 0 records' nothing
 began=$SECONDS
 rm -f run.gplog
 FAKE_CUPTI=hang GPURT_BACKEND=cpu timeout 30 "$bin/gpurt-record" -q -o run.gplog -- "$tests/both_app" early || fail 'hang in gpurt_close'

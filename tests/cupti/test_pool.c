@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pool: no buffer has two owners, buffers are read in the order in which they were
- * filled, and when none is left it says so. */
+ * filled, and when none is left it says so. Many threads have one each, and what is another's
+ * is left alone. */
 #include "check.h"
 #include "pool.h"
 
@@ -10,7 +11,8 @@
 
 enum {
     THREADS = 4,
-    EACH = 5000
+    EACH = 5000,
+    MANY = 300
 };
 
 static pool_t pool;
@@ -123,13 +125,19 @@ static void check_end_of_pool(void)
     CHECK_EQ(pool_next(&pool), -1);
 }
 
-/* Who takes them fast is given four in one piece, while there are such; nothing is taken twice,
+static void all_back(void)
+{
+    for (int index; (index = pool_next(&pool)) >= 0;)
+        pool_give(&pool, index);
+}
+
+/* Who takes them fast is given four in one piece, while there are plenty; nothing is taken twice,
  * and what comes back may be taken again as one or as four. */
 static void check_large(void)
 {
     uint8_t *all[POOL_BUFFERS], *back[2] = {take(), take()}, *small = take();
     bool taken[POOL_BUFFERS] = {false};
-    uint64_t now_ns = pool.xtaken_ns + POOL_SOON_NS;
+    uint64_t now_ns = pool.xtaken_ns + POOL_SOON_NS / 2;
     int count = 0, larges = 0;
     size_t bytes;
 
@@ -149,8 +157,9 @@ static void check_large(void)
             taken[index_of(all[count]) + (int)i] = true;
         }
     }
-    CHECK_EQ(larges, POOL_BUFFERS / POOL_LARGE - 1);
-    CHECK_EQ(count, larges + POOL_LARGE - 1);
+    CHECK_EQ(larges, POOL_PLENTY / POOL_LARGE);
+    CHECK_EQ(count, POOL_BUFFERS - 1 - larges * (POOL_LARGE - 1));
+    CHECK_EQ(pool_out(&pool), count + 1);
     pool_fill(&pool, all[1], POOL_LARGE * POOL_BUFFER_BYTES + 1);
     pool_fill(&pool, small, 2);
     CHECK_EQ(pool_next(&pool), index_of(all[1]));
@@ -158,20 +167,87 @@ static void check_large(void)
     pool_give(&pool, index_of(all[1]));
     CHECK_EQ(pool_next(&pool), index_of(small));
     pool_give(&pool, index_of(small));
-    CHECK(pool_take(&pool, now_ns, &bytes) == all[1]);
+    for (int i = 0; i < count; i++)
+        if (i != 1)
+            pool_fill(&pool, all[i], 1);
+    all_back();
+    CHECK_EQ(pool_out(&pool), 0);
+    CHECK_EQ(pool_foreign(&pool), 0);
+    CHECK(pool_take(&pool, now_ns, &bytes) != NULL);
     CHECK_EQ(bytes, POOL_LARGE * POOL_BUFFER_BYTES);
-    CHECK(pool_take(&pool, now_ns + POOL_SOON_NS + 1, &bytes) == small);
+    CHECK(pool_take(&pool, now_ns + 2 * POOL_SOON_NS, &bytes) != NULL);
     CHECK_EQ(bytes, POOL_BUFFER_BYTES);
-    CHECK(pool_take(&pool, now_ns, &bytes) == NULL);
+}
+
+static pthread_barrier_t together;
+
+static void *take_one(void *context)
+{
+    size_t *bytes = context;
+
+    pthread_barrier_wait(&together); /* no two threads of one number */
+    CHECK(pool_take(&pool, 1000000000, bytes) != NULL);
+    pthread_barrier_wait(&together);
+    return NULL;
+}
+
+/* Each thread of a server wants a first buffer, all at once: none goes without. */
+static void check_many(void)
+{
+    static size_t bytes[MANY];
+    pthread_t threads[MANY];
+
+    CHECK_EQ(pthread_barrier_init(&together, NULL, MANY), 0);
+    for (int i = 0; i < MANY; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, take_one, &bytes[i]), 0);
+    for (int i = 0; i < MANY; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < MANY; i++)
+        CHECK_EQ(bytes[i], POOL_BUFFER_BYTES);
+    CHECK_EQ(pool.xstarved, 0);
+    CHECK_EQ(pool_out(&pool), MANY);
+}
+
+/* Another tool of the program has buffers of its own, and CUPTI gives them to whom it likes. */
+static void check_foreign(void)
+{
+    static uint8_t theirs[POOL_BUFFER_BYTES];
+    uint8_t *ours = take(), *gone = take();
+
+    pool_fill(&pool, theirs, sizeof theirs);
+    pool_fill(&pool, ours + 64, 1);
+    pool_fill(&pool, pool.memory - POOL_BUFFER_BYTES, 1);
+    pool_fill(&pool, pool.memory + (size_t)POOL_BUFFERS * POOL_BUFFER_BYTES, 1);
+    pool_fill(&pool, pool_memory(&pool, POOL_BUFFERS - 1), 1); /* ours, and not out */
+    CHECK_EQ(pool_foreign(&pool), 5);
+    CHECK_EQ(pool_next(&pool), -1);
+    pool_fill(&pool, gone, 1);
+    pool_fill(&pool, gone, 2); /* once more */
+    CHECK_EQ(pool_foreign(&pool), 6);
+    CHECK_EQ(pool_next(&pool), index_of(gone));
+    CHECK_EQ(pool.entries[index_of(gone)].valid, 1);
+    pool_give(&pool, index_of(gone));
+    CHECK_EQ(pool_next(&pool), -1);
+    CHECK_EQ(pool_out(&pool), 1);
+}
+
+static void begin(void)
+{
+    if (pool.memory)
+        munmap(pool.memory, (size_t)POOL_BUFFERS * POOL_BUFFER_BYTES);
+    memset(&pool, 0, sizeof pool);
+    CHECK(pool_open(&pool));
 }
 
 int main(void)
 {
-    CHECK(pool_open(&pool));
+    begin();
     check_large();
-    munmap(pool.memory, (size_t)POOL_BUFFERS * POOL_BUFFER_BYTES);
-    memset(&pool, 0, sizeof pool);
-    CHECK(pool_open(&pool));
+    begin();
+    check_many();
+    begin();
+    check_foreign();
+    begin();
     check_crowd();
     check_end_of_pool();
     return 0;

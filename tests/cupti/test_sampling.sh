@@ -58,6 +58,11 @@ FAKE_PM=forbidden run 600
 [ "$(grep -c 'WARN .*no samples of GPU [01]: its driver shows counters to administrators alone.*NVreg_RestrictProfilingToAdminUsers=0' text)" = 2 ] || fail "forbidden: $(grep WARN text)"
 lacks ' sample ' text
 has 'kernel persistent' text
+# ... also where the log comes after it.
+rm -f run.gplog
+FAKE_PM=forbidden GPURT_BACKEND=cpu "$bin/gpurt-record" -q -o run.gplog -- "$tests/both_app" late || fail "both: $?"
+"$bin/gpurt-log" cat run.gplog >text
+[ "$(grep -c 'WARN .*no samples of GPU [01]: its driver shows counters to administrators alone' text)" = 2 ] || fail "forbidden, late: $(cat text)"
 FAKE_PM=second run 700
 has 'WARN .*no samples of GPU 1: another tool has its counters' text
 has 'dev0 *sample ' text

@@ -47,7 +47,7 @@ static void span(uint32_t kind, uint32_t device, uint64_t from, uint64_t to)
                              (unsigned long long)(pieces[i].time.end - T0));
     }
     if (kind == GPURT_KIND_WAIT)
-        busy_wait(&busy, T0 + from, T0 + to);
+        busy_wait(&busy, 0, T0 + from, T0 + to);
     else
         busy_add(&busy, device, kind == GPURT_KIND_COPY || kind == GPURT_KIND_FILL,
                  T0 + from, T0 + to);

@@ -125,7 +125,7 @@ static void check_rest(void)
         1980, 3201};
     gpurt_activity_collector_t c = {
         string("on"), gpurt_pair(1), gpurt_pair(2), gpurt_pair(3), 4, 5, 6};
-    gpurt_activity_wait_t wait = {1, gpurt_pair(500), 0, 0, 1};
+    gpurt_activity_wait_t wait = {1, gpurt_pair(500), 0, 0, 1, 0};
     const gpurt_model_copy_t *copies;
     uint64_t rows;
     char text[24];
@@ -149,10 +149,10 @@ static void check_rest(void)
     CHECK_EQ(view->activity.unknown, 0);
     put_at(GPURT_KIND_COLLECTOR, 0, T0, &c, sizeof c);
     put_at(GPURT_KIND_WAIT, 0, T0, &wait, sizeof wait);
-    put_at(GPURT_KIND_WAIT, 0, T0, &wait, sizeof wait - 4); /* of a file before contexts */
+    put_at(GPURT_KIND_WAIT, 0, T0, &wait, sizeof wait - 8); /* of a file before contexts */
     look();
     rows = view->activity.rows;
-    put_at(GPURT_KIND_WAIT, 0, T0, &wait, sizeof wait - 8); /* cut short */
+    put_at(GPURT_KIND_WAIT, 0, T0, &wait, sizeof wait - 12); /* cut short */
     look();
     CHECK_EQ(view->activity.rows, rows);
     copies = view->activity.copies[GPURT_COPY_TO_HOST];

@@ -108,6 +108,8 @@ typedef struct gpurt_activity_wait {
     uint32_t name; /* what was waited for */
     gpurt_pair_t ns;
     uint32_t stream, correlation, context;
+    uint32_t where; /* name: the device that the context is of, or that it is not known; the
+                       record's device is 0 then */
 } gpurt_activity_wait_t;
 
 typedef struct gpurt_activity_memory {
