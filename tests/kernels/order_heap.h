@@ -67,6 +67,9 @@ GPURT_DEVN void order_sets(const struct order_args *p, bool first)
         order_write_all(p);
         if (p->scene == ORDER_SET)
             gpurt_tree_put(h, 0, 3, 1);
+        else if (p->scene >= ORDER_BRANCH_ROW)
+            gpurt_tree_raise_row(h, h->trees, p->scene == ORDER_BRANCH_ROW ? 3 : 70,
+                                 p->scene == ORDER_BRANCH_ROW ? 4 : 71);
         else /* in another branch: what they have in common is the root */
             gpurt_tree_raise(h, h->trees, p->scene == ORDER_BRANCH ? 3 : 70);
         return;

@@ -118,7 +118,7 @@ GPURT_DEV void order_by_lane(const struct order_args *p, uint32_t block)
         order_hint_class(p, block);
     else if (block > 1)
         return;
-    else if (p->scene <= ORDER_ROOT)
+    else if (p->scene <= ORDER_ROOT_ROW)
         order_sets(p, first);
     else if (p->scene <= ORDER_KNOWN)
         order_news(p, first);
