@@ -10,7 +10,7 @@ trap 'rm -rf "$folder"' EXIT
 
 compile() { # WHAT... : with gpurt's malloc
     "$nvcc" -arch=sm_90 -Werror all-warnings "-I$root/runtime/include" -DGPURT_REPLACE_MALLOC \
-        -include gpurt/malloc.h "$@"
+        -DGPURT_REPLACE_NOTHROW -include gpurt/malloc.h "$@"
 }
 
 compile -std=c++17 -ptx "$root/tests/gpu/malloc_plain.cu" -o "$folder/plain.ptx"

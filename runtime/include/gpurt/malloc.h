@@ -7,9 +7,10 @@
  *
  * In device code malloc(size) and free(p), plain or with std::, become requests of the
  * heap that the host made the default one (heap.h, make_default); so do new and delete
- * in CUDA C++, of arrays, over-aligned types (up to 64 KiB) and with std::nothrow, too:
- * that object itself from CUDA 13 and C++17 on, before them as std::nothrow_t{}. Without
- * such a heap the answer is NULL; a constructor is then only left out with std::nothrow.
+ * in CUDA C++, of arrays, over-aligned types (up to 64 KiB) and with std::nothrow_t{},
+ * too. The object std::nothrow is the host's; -DGPURT_REPLACE_NOTHROW gives kernels one,
+ * from CUDA 13 and C++17 on, in programs that link the C++ library. Without such a heap
+ * the answer is NULL; a constructor is then only left out with nothrow.
  * There is no calloc and no realloc: CUDA has none, and on the CPU back end those of a
  * kernel stay the C library's, so that what they gave must not go to this free. Host
  * code of the same file keeps its own: on a GPU by the compiler's two passes, on the CPU
@@ -85,7 +86,8 @@ static __host__ __device__ __forceinline__ void gpurt_mfree_at(void *object,
 #            pragma nv_diagnostic push
 #            pragma nv_diag_suppress 20039
 #            pragma nv_diag_suppress 2620
-#            if __CUDACC_VER_MAJOR__ >= 13 && __cplusplus >= 201703L
+#            if defined(GPURT_REPLACE_NOTHROW) && __CUDACC_VER_MAJOR__ >= 13 && \
+                __cplusplus >= 201703L /* nvcc registers it by the host's */
 #                pragma nv_diag_suppress 20042
 namespace std
 {
