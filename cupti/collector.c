@@ -8,6 +8,7 @@
 #include "dormant.h"
 #include "duty.h"
 #include "graphs.h"
+#include "injection.h"
 #include "launches.h"
 #include "managed.h"
 #include "nvml.h"
@@ -478,13 +479,10 @@ static uint32_t flush_ms_read(void)
 /* A word that is none may be all that was asked for. */
 static void unknown_tell(const char *unknown, bool alone)
 {
-    char words[TROUBLE_TEXT];
-
-    wanted_words(words, sizeof words);
     trouble_say(alone ? TROUBLE_WHOLE : TROUBLE_PART, "%sGPURT_CUPTI: '%.*s' is not known",
                 alone ? "no records of kernels: " : "", (int)strcspn(unknown, ","),
                 unknown);
-    trouble_say(TROUBLE_NOTE, "GPURT_CUPTI takes %s", words);
+    trouble_say(TROUBLE_NOTE, "GPURT_CUPTI takes %s", GPURT_CUPTI_WORDS);
 }
 
 static void start(const char *words)

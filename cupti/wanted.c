@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wanted.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Calls and ranges cost a record each time the program does anything: they are for who
@@ -84,22 +83,4 @@ uint32_t wanted_read(const char *text, const char **unknown)
 {
     *unknown = NULL;
     return words_read(text && *text ? text : "default", unknown);
-}
-
-static void word_add(char *text, size_t room, const char *word)
-{
-    size_t bytes = strlen(text);
-
-    snprintf(text + bytes, room - bytes, "%s%s", bytes ? ", " : "", word);
-}
-
-void wanted_words(char *text, size_t room)
-{
-    text[0] = '\0';
-    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
-        word_add(text, room, sets[i].word);
-    word_add(text, room, "later");
-    for (uint32_t i = 0; wanted_rows[i].word; i++)
-        if (i == 0 || strcmp(wanted_rows[i].word, wanted_rows[i - 1].word) != 0)
-            word_add(text, room, wanted_rows[i].word);
 }

@@ -23,7 +23,4 @@ extern const wanted_row_t wanted_rows[];
  * counts as nothing. */
 uint32_t wanted_read(const char *text, const char **unknown);
 
-/* All words that are any, for people. */
-void wanted_words(char *text, size_t room);
-
 #endif

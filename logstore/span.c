@@ -140,8 +140,8 @@ bool gpurt_span_of(const gpurt_row_t *row, const void *words, gpurt_span_t *out)
 void gpurt_span_graph_name(char name[GPURT_SPAN_GRAPH_NAME], uint32_t graph, uint32_t nodes)
 {
     if (nodes)
-        snprintf(name, GPURT_SPAN_GRAPH_NAME, "graph %" PRIu32 " (%" PRIu32 " nodes)",
-                 graph, nodes);
+        snprintf(name, GPURT_SPAN_GRAPH_NAME, "graph %" PRIu32 " (%" PRIu32 " node%s)",
+                 graph, nodes, nodes == 1 ? "" : "s");
     else
         snprintf(name, GPURT_SPAN_GRAPH_NAME, "graph %" PRIu32, graph);
 }

@@ -228,15 +228,23 @@ static uint64_t mean_ns(const gpurt_model_kernel_t *k)
     return k->count > k->untimed ? k->total_ns / (k->count - k->untimed) : 0;
 }
 
+const char *activity_kernel_time(const gpurt_model_kernel_t *k, uint64_t ns,
+                                 char buffer[24])
+{
+    return k->count > k->untimed ? activity_time(ns, buffer) : "-";
+}
+
 static void plain_kernel(FILE *out, const gpurt_model_kernel_t *k, uint64_t whole)
 {
     char total[24], mean[24], minimum[24], p50[24], p99[24], most[24], filled[16];
 
-    fprintf(out, "%6.2f%% %9" PRIu64 " %10s %10s %10s %10s %10s %10s ",
-            percent(k->total_ns, whole), k->count, activity_time(k->total_ns, total),
-            activity_time(mean_ns(k), mean), activity_time(k->min_ns, minimum),
-            activity_time(k->p50_ns, p50), activity_time(k->p99_ns, p99),
-            activity_time(k->max_ns, most));
+    fprintf(
+        out, "%6.2f%% %9" PRIu64 " %10s %10s %10s %10s %10s %10s ",
+        percent(k->total_ns, whole), k->count, activity_kernel_time(k, k->total_ns, total),
+        activity_kernel_time(k, mean_ns(k), mean),
+        activity_kernel_time(k, k->min_ns, minimum),
+        activity_kernel_time(k, k->p50_ns, p50), activity_kernel_time(k, k->p99_ns, p99),
+        activity_kernel_time(k, k->max_ns, most));
     if (k->kind == GPURT_KIND_GRAPH) /* its kernels have them */
         fprintf(out, "%4s %6s %4s  ", "-", "-", "-");
     else
@@ -414,10 +422,17 @@ static void json_times(FILE *out, const gpurt_model_kernel_t *k, uint64_t whole)
 {
     fprintf(out,
             "\"count\":%" PRIu64 ",\"untimed\":%" PRIu64 ",\"total_ns\":%" PRIu64
-            ",\"share_percent\":%.2f,\"mean_ns\":%" PRIu64 ",\"min_ns\":%" PRIu64
-            ",\"p50_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64,
-            k->count, k->untimed, k->total_ns, percent(k->total_ns, whole), mean_ns(k),
-            k->min_ns, k->p50_ns, k->p99_ns, k->max_ns);
+            ",\"share_percent\":%.2f,",
+            k->count, k->untimed, k->total_ns, percent(k->total_ns, whole));
+    if (k->count > k->untimed)
+        fprintf(out,
+                "\"mean_ns\":%" PRIu64 ",\"min_ns\":%" PRIu64 ",\"p50_ns\":%" PRIu64
+                ",\"p99_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64,
+                mean_ns(k), k->min_ns, k->p50_ns, k->p99_ns, k->max_ns);
+    else
+        fputs("\"mean_ns\":null,\"min_ns\":null,\"p50_ns\":null,\"p99_ns\":null,"
+              "\"max_ns\":null",
+              out);
 }
 
 /* null: of several graphs; and where no launch was looked into. */

@@ -214,12 +214,12 @@ static void kernel_draw(canvas_t *c, rect_t area, int row, const columns_t *at,
              whole ? (double)k->total_ns * 100.0 / (double)whole : 0.0);
     cell(c, area, row, at->share, STYLE_BOLD, text);
     cell(c, area, row, at->count, STYLE_NORMAL, canvas_short(k->count, text));
-    cell(c, area, row, at->total, STYLE_NORMAL, activity_time(k->total_ns, text));
+    cell(c, area, row, at->total, STYLE_NORMAL, activity_kernel_time(k, k->total_ns, text));
     cell(c, area, row, at->mean, STYLE_NORMAL,
-         activity_time(timed ? k->total_ns / timed : 0, text));
-    cell(c, area, row, at->p50, STYLE_NORMAL, activity_time(k->p50_ns, text));
-    cell(c, area, row, at->p99, STYLE_NORMAL, activity_time(k->p99_ns, text));
-    cell(c, area, row, at->most, STYLE_NORMAL, activity_time(k->max_ns, text));
+         activity_kernel_time(k, timed ? k->total_ns / timed : 0, text));
+    cell(c, area, row, at->p50, STYLE_NORMAL, activity_kernel_time(k, k->p50_ns, text));
+    cell(c, area, row, at->p99, STYLE_NORMAL, activity_kernel_time(k, k->p99_ns, text));
+    cell(c, area, row, at->most, STYLE_NORMAL, activity_kernel_time(k, k->max_ns, text));
     canvas_text(c, area, row, at->name, STYLE_NORMAL, k->name,
                 strnlen(k->name, sizeof k->name));
     if (k->kind == GPURT_KIND_GRAPH)

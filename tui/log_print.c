@@ -350,7 +350,11 @@ static void print_plain(FILE *out, const log_stat_t *stat, const gplog_section_t
     stat_time(out, "first", s->first_ns);
     stat_time(out, "last", s->last_ns);
     fprintf(out, "time       %.6f s\n", (double)(s->last_ns - s->first_ns) * 1e-9);
-    fprintf(out, "back end   %s%s%s\n", back_end_of(section), room[0] ? ", " : "", room);
+    if (section && section->kind == GPURT_SECTION_HOST)
+        fputs("back end   none: of host code, and of a GPU what the collector told\n", out);
+    else
+        fprintf(out, "back end   %s%s%s\n", back_end_of(section), room[0] ? ", " : "",
+                room);
     devices_print(out, &s->about, false);
     programs_print(out, stat);
     fprintf(out, "closed     %s\n", s->closed ? "yes" : "no, or cut off");

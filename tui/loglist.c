@@ -178,6 +178,20 @@ void loglist_draw(const picture_t *p, canvas_t *c, rect_t area, int row,
         canvas_printf(c, area, row, at + 1, STYLE_DIM, "(+%u lanes)", l->more);
 }
 
+/* Why there is no line. */
+static void nothing_say(const picture_t *p, canvas_t *c, rect_t area)
+{
+    if (p->view->numbers.rows > 0 && p->filter.text[0] == '\0')
+        canvas_printf(c, area, 1, 2, STYLE_DIM, "no line of level %s or above",
+                      gpurt_level_name(p->filter.level));
+    else
+        canvas_put(c, area, 1, 2, STYLE_DIM,
+                   p->view->numbers.rows > 0 ? "no line fits the filter (Esc clears it)"
+                   : !p->waiting             ? "no records yet"
+                   : p->ended ? "the program never opened gpurt, nor started CUDA"
+                              : "the program has not opened gpurt yet, nor started CUDA");
+}
+
 void loglist_pane(const picture_t *p, canvas_t *c, rect_t area, uint32_t skip,
                   uint32_t column)
 {
@@ -191,9 +205,5 @@ void loglist_pane(const picture_t *p, canvas_t *c, rect_t area, uint32_t skip,
     for (uint32_t i = 0; i < count; i++) /* the oldest right under the title */
         loglist_draw(p, c, area, 1 + (int)i, lines[count - 1 - i], column);
     if (count == 0)
-        canvas_put(c, area, 1, 2, STYLE_DIM,
-                   p->view->numbers.rows > 0 ? "no line fits the filter (Esc clears it)"
-                   : !p->waiting             ? "no records yet"
-                   : p->ended                ? "the program never opened gpurt"
-                                             : "the program has not opened gpurt yet");
+        nothing_say(p, c, area);
 }

@@ -138,6 +138,12 @@ static void plain_panics(FILE *out, const picture_t *p)
     }
 }
 
+static bool is_of_device(const picture_t *p, const gpurt_model_line_t *l)
+{
+    return l->section >= GPURT_MODEL_SECTIONS ||
+           p->view->numbers.sections[l->section].kind != GPURT_SECTION_HOST;
+}
+
 static void plain_lines(FILE *out, const picture_t *p)
 {
     const gpurt_model_line_t *lines[LINES];
@@ -153,9 +159,12 @@ static void plain_lines(FILE *out, const picture_t *p)
         fprintf(out, "%s %-5s ", picture_time(l->time_ns, 6, time),
                 gpurt_level_name(l->level));
         put_who(out, p, l->pid);
-        fprintf(out, "sm%u ", l->sm);
-        put_plain(out, l->file, strnlen(l->file, sizeof l->file), 24);
-        fprintf(out, ":%" PRIu32 "  ", l->line);
+        if (is_of_device(p, l))
+            fprintf(out, "sm%u ", l->sm);
+        if (l->file[0]) {
+            put_plain(out, l->file, strnlen(l->file, sizeof l->file), 24);
+            fprintf(out, ":%" PRIu32 "  ", l->line);
+        }
         put_plain(out, l->text, bytes, WIDTH);
         fputc('\n', out);
     }

@@ -485,6 +485,23 @@ static gpurt_status_t rules_hand_on(const char *rules, gpurt_error_t *err)
     return st;
 }
 
+/* What the environment asks for wrongly is told, and the rest of it recorded.
+ * Returns: 0, or the status to exit with. */
+static int cupti_check(const char *option)
+{
+    const char *words = option ? option : getenv("GPURT_CUPTI"), *unknown;
+    size_t bytes = 0;
+    int status;
+
+    unknown = words ? gpurt_injection_unknown(words, &bytes) : NULL;
+    if (!unknown)
+        return 0;
+    status = gpurt_option_refuse(&program, "%s: '%.*s' is not known; it takes %s",
+                                 option ? "--cupti" : "GPURT_CUPTI", (int)bytes, unknown,
+                                 GPURT_CUPTI_WORDS);
+    return option ? status : 0;
+}
+
 int main(int argc, char **argv)
 {
     record_options_t o = {.output = "gpurt.gplog", .level = 1};
@@ -500,6 +517,9 @@ int main(int argc, char **argv)
                                                    : "say which program to run");
     if (o.rules && rules_hand_on(o.rules, &err) != GPURT_OK)
         return gpurt_option_refuse(&program, "%s", err.text);
+    status = cupti_check(o.cupti);
+    if (status)
+        return status;
     if ((o.launch_sites && setenv("GPURT_LAUNCH_SITES", "1", 1) != 0) ||
         (o.cupti && setenv("GPURT_CUPTI", o.cupti, 1) != 0))
         return gpurt_option_refuse(&program, "environment: %s", strerror(errno));

@@ -39,7 +39,9 @@ static void tell(const recording_t *r, uint32_t seen, const gpurt_writer_figures
     stat(r->path, &file);
     if (seen == 0 && sum->panics == 0)
         gpurt_option_refuse(r->program,
-                            "the program never opened gpurt; %s holds no records", r->path);
+                            "the program never opened gpurt, nor did the collector tell of "
+                            "CUDA in it; %s holds no records",
+                            r->path);
     else
         gpurt_option_refuse(r->program,
                             "%llu record%s, %llu lost, %llu panic%s in %s (%llu bytes)",

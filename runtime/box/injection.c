@@ -45,6 +45,26 @@ bool gpurt_injection_find(char *path, size_t room)
     return is_there(path, room, GPURT_INJECTION_FOLDER, "");
 }
 
+static bool is_word(const char *word, size_t bytes)
+{
+    for (const char *one = GPURT_CUPTI_WORDS; one; one = strchr(one, ',')) {
+        one += strspn(one, ", ");
+        if (strcspn(one, ",") == bytes && memcmp(one, word, bytes) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *gpurt_injection_unknown(const char *words, size_t *bytes)
+{
+    for (; *words; words += *bytes + (words[*bytes] == ',')) {
+        *bytes = strcspn(words, ",");
+        if (*bytes && !is_word(words, *bytes))
+            return words;
+    }
+    return NULL;
+}
+
 bool gpurt_injection_name(void)
 {
     const char *choice = secure_getenv("GPURT_CUPTI"), *before;

@@ -14,6 +14,14 @@
  * collector waits for it. */
 #define GPURT_INJECTION_OPENS "GPURT_OPENS"
 
+/* What GPURT_CUPTI takes, with commas between; for people. wanted.c knows what they mean. */
+#define GPURT_CUPTI_WORDS                                                                 \
+    "off, default, all, later, kernels, copies, fills, waits, overhead, memory, ranges, " \
+    "calls, graphs, nodes, managed, samples, launches"
+
+/* Returns: the first of `words` that is none of them, *bytes long; NULL: each is one. */
+const char *gpurt_injection_unknown(const char *words, size_t *bytes);
+
 /* Where libgpurt-inject.so is: beside the program as the build and the installed tree have it,
  * the folder that it was installed to, or what GPURT_INJECTION_LIBRARY says. */
 bool gpurt_injection_find(char *path, size_t room);

@@ -283,10 +283,19 @@ counted order 2
 [ "$("$bin/gpurt-log" cat run.gplog | grep -o 'kernel early\|kernel late' | tr '\n' ' ')" = 'kernel early kernel late ' ] || fail "order"
 run 0 persistent
 log_has 'kernel persistent: unknown ns' persistent
+"$bin/gpurt-log" stat run.gplog >stat.txt
+grep -q '^  0\.00%         1          -          -          -          -          -          -   ' stat.txt ||
+    fail "times that nobody knows: $(cat stat.txt)"
+grep -q '^back end   none: of host code, and of a GPU what the collector told$' stat.txt || fail "back end: $(cat stat.txt)"
+"$bin/gpurt-log" stat --json run.gplog | grep >/dev/null '"mean_ns":null,"min_ns":null,"p50_ns":null,"p99_ns":null,"max_ns":null' ||
+    fail 'times that nobody knows: JSON'
 
 # What does not work is told, and the program goes on.
 FAKE_CUPTI=clash run 0 without
 log_has 'WARN .*another profiler holds CUPTI: CUPTI for Kineto' clash
+# Host code has no multiprocessor, and a record without a site no line.
+"$bin/gpurt-top" -b -n 1 --replay run.gplog >top.txt
+grep -q ' WARN  *no records of kernels: another profiler' top.txt || fail "a line of host code: $(cat top.txt)"
 # ... and where users look.
 told() { grep >/dev/null -e "$2" <<<"$1" || fail "$3: no '$2' in: $1"; }
 told "$("$bin/gpurt-log" stat run.gplog)" 'collector  no records of kernels: another profiler holds CUPTI: CUPTI for Kineto;' 'clash, stat'
@@ -318,6 +327,13 @@ for words in kernel ALL off,kernel; do
     log_has 'WARN .*GPURT_CUPTI takes off, default, all, later, kernels, copies, fills, waits, overhead, memory, ranges, calls, graphs, nodes, managed, samples, launches$' "$words"
     log_has 'collector: no records of kernels: GPURT_CUPTI: ' "$words"
 done
+# The recorder knows the words, too: of an option's it begins nothing, the environment's may be for others.
+status=0
+"$bin/gpurt-record" -q --cupti default,kernel -o none.gplog -- touch begun 2>said || status=$?
+[ "$status" = 125 ] && [ ! -e begun ] && [ ! -e none.gplog ] || fail "--cupti with a word that is none: $status"
+grep -q "^gpurt-record: --cupti: 'kernel' is not known; it takes off, default, " said || fail "$(cat said)"
+GPURT_CUPTI=kernel run 0 without 2>said
+grep -q "^gpurt-record: GPURT_CUPTI: 'kernel' is not known; it takes off, default, " said || fail "$(cat said)"
 GPURT_CUPTI_LIBRARY=/nonexistent.so run 0 without
 log_has 'WARN .*no libcupti' missing
 began=$SECONDS

@@ -294,6 +294,10 @@ static void check_whose(const picture_t *shown, const gpurt_modelview_t *v)
     CHECK(is_drawn(&p, " pid41231   sm"));
     filter_parse(&p.filter, "pid=41231");
     CHECK(is_drawn(&p, "pid41231") && !is_drawn(&p, "no line fits"));
+    memset(&p.filter, 0, sizeof p.filter);
+    p.filter.level = GPURT_LEVEL_LOST + 1; /* none has it: the level is why */
+    CHECK(is_drawn(&p, "no line of level ") && !is_drawn(&p, "no line fits"));
+    p.filter.level = 0;
     filter_parse(&p.filter, "pid=106767"); /* the same in 16 bits */
     CHECK(is_drawn(&p, "no line fits"));
     /* What a warp slot said before: of the other process nothing. */
