@@ -330,7 +330,7 @@ done
 # The recorder knows the words, too: of an option's it begins nothing, the environment's may be for others.
 status=0
 "$bin/gpurt-record" -q --cupti default,kernel -o none.gplog -- touch begun 2>said || status=$?
-[ "$status" = 125 ] && [ ! -e begun ] && [ ! -e none.gplog ] || fail "--cupti with a word that is none: $status"
+[[ $status = 125 && ! -e begun && ! -e none.gplog ]] || fail "--cupti with a word that is none: $status"
 grep -q "^gpurt-record: --cupti: 'kernel' is not known; it takes off, default, " said || fail "$(cat said)"
 GPURT_CUPTI=kernel run 0 without 2>said
 grep -q "^gpurt-record: GPURT_CUPTI: 'kernel' is not known; it takes off, default, " said || fail "$(cat said)"
