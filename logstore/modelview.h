@@ -125,7 +125,7 @@ typedef struct gpurt_model_panic {
     gpurt_dim3_t block, thread;
     uint32_t lane, mask, failed;
     uint32_t line, arg_count, category; /* category: 0 of a fault */
-    uint32_t pid;                       /* whose it is; 0: not known */
+    uint32_t pid, unused;               /* pid: whose it is; 0: not known */
     uint64_t types;
     uint64_t args[GPURT_PANIC_ARGS]; /* a string's number is gone: see `message` */
     uint64_t lanes[GPURT_WARP_SIZE]; /* first operand of each lane in `failed` */
