@@ -9,7 +9,8 @@
 #include <gpurt/state.h>
 
 enum {
-    HANG_LOCKS = 4
+    HANG_LOCKS = 4,
+    HANG_NOISES = 2000000 /* a second or more: longer than it takes until a hang is told */
 };
 enum {
     HANG_RING,    /* block i holds lock i and wants lock i + 1 */
@@ -21,7 +22,7 @@ enum {
     HANG_WENT,    /* a wait that is over, and code that computes for ever after it */
     HANG_OPEN,    /* what was held and let go keeps nobody in a circle */
     HANG_LATE,    /* two waits, each long after the last record */
-    HANG_NOISE,   /* as RING, and a block more that logs for ever */
+    HANG_NOISE,   /* as RING, and a block more that logs beside it */
     HANG_NOT      /* many lanes, many locks, and an end */
 };
 

@@ -157,12 +157,13 @@ GPURT_DEV void hang_late(struct hang_state *s, uint32_t ms)
     LOCK(&s->locks[0]);
 }
 
-GPURT_DEV void hang_noise(void)
+GPURT_DEV void hang_noise(struct hang_state *s)
 {
-    for (uint32_t i = 0;; i++) {
+    for (uint32_t i = 0; i < HANG_NOISES; i++) {
         GPURT_INFO("noise %u", i);
         gpurt_relax();
     }
+    compute(s);
 }
 
 GPURT_DEV void hang_not(struct hang_state *s, uint32_t rounds)
@@ -196,7 +197,7 @@ GPURT_KERNEL(hang_app, struct hang_app_args, p)
             all_ready(s, 3);
             LOCK(&s->locks[(block + 1) % 3]); /* the wrong order */
         } else if (p->way == HANG_NOISE) {
-            hang_noise();
+            hang_noise(s);
         } else if (p->way == HANG_SELF) {
             LOCK(&s->locks[0]);
             LOCK(&s->locks[0]);

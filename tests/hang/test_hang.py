@@ -172,8 +172,11 @@ def check_noise(folder):
     """A deadlock beside a block that logs as fast as it can: the log is written all the time when it is told."""
     for i in range(8):
         log = f"{folder}/noise{i}.gplog"
-        recorder, _ = start(RECORD, "-q", "--hang-after", "0.1", "-o", log, "--", APP, "noise")
-        check_ring(until(shown_log, log))
+        recorder, pid = start(RECORD, "-q", "--hang-after", "0.1", "-o", log, "--", APP, "noise")
+        try:
+            check_ring(until(shown_log, log))
+        except AssertionError as error:  # whether it stands in the box says who is to blame
+            raise AssertionError(panic("show", "-p", str(pid)), panic("list", log)) from error
         recorder.terminate()
         _, err = recorder.communicate(timeout=LONG)
         assert "Sanitizer" not in err, err
