@@ -7,6 +7,7 @@
 #include "hard_app.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -525,39 +526,70 @@ static int later(long count)
     return 0;
 }
 
+/* Modes: of nothing, of a count, and loops that are timed. */
+static const struct {
+    const char *mode;
+    void (*run)(void);
+    void (*counted)(long count);
+    void (*timed)(long count);
+} modes[] = {
+    {.mode = "threads", .run = hard_threads},
+    {.mode = "bad", .run = bad_times},
+    {.mode = "mixed", .run = mixed},
+    {.mode = "order", .run = out_of_order},
+    {.mode = "persistent", .run = persistent},
+    {.mode = "fork", .run = hard_fork},
+    {.mode = "without", .run = without},
+    {.mode = "seconds", .run = seconds},
+    {.mode = "several", .run = several},
+    {.mode = "addresses", .run = addresses},
+    {.mode = "two-waits", .run = two_waits},
+    {.mode = "graphs", .run = graphs},
+    {.mode = "device-graphs", .run = device_graphs},
+    {.mode = "static", .run = static_names},
+    {.mode = "copies", .run = copies},
+    {.mode = "by-device", .run = by_device},
+    {.mode = "moments", .run = moments},
+    {.mode = "pools", .run = pools},
+    {.mode = "fork-on", .run = hard_fork_on},
+    {.mode = "nested", .run = nested},
+    {.mode = "many", .run = hard_many},
+    {.mode = "stolen", .run = hard_stolen},
+    {.mode = "stolen-out", .run = hard_stolen_out},
+    {.mode = "taken", .run = hard_taken},
+    {.mode = "stolen-back", .run = hard_stolen_back},
+    {.mode = "idle", .run = hard_idle},
+    {.mode = "managed", .run = managed},
+    {.mode = "unmanaged", .run = unmanaged},
+    {.mode = "stopped", .counted = hard_stopped},
+    {.mode = "sampled", .counted = sampled},
+    {.mode = "chained", .counted = hard_chained},
+    {.mode = "crowd", .counted = crowd},
+    {.mode = "launches", .counted = hard_launches},
+    {.mode = "timed", .timed = kernels_of_one},
+    {.mode = "timed-launches", .timed = hard_launch_many},
+    {.mode = "loop", .timed = loop},
+};
+
+/* Returns: whether there is such a mode. */
+static bool mode_run(const char *mode, long count)
+{
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        if (strcmp(mode, modes[i].mode) != 0)
+            continue;
+        if (modes[i].run)
+            modes[i].run();
+        else if (modes[i].counted)
+            modes[i].counted(count);
+        else
+            timed(count, modes[i].timed);
+        return true;
+    }
+    return false;
+}
+
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *mode;
-        void (*run)(void);
-    } modes[] = {{"threads", hard_threads},
-                 {"bad", bad_times},
-                 {"mixed", mixed},
-                 {"order", out_of_order},
-                 {"persistent", persistent},
-                 {"fork", hard_fork},
-                 {"without", without},
-                 {"seconds", seconds},
-                 {"several", several},
-                 {"addresses", addresses},
-                 {"two-waits", two_waits},
-                 {"graphs", graphs},
-                 {"device-graphs", device_graphs},
-                 {"static", static_names},
-                 {"copies", copies},
-                 {"by-device", by_device},
-                 {"moments", moments},
-                 {"pools", pools},
-                 {"fork-on", hard_fork_on},
-                 {"nested", nested},
-                 {"many", hard_many},
-                 {"stolen", hard_stolen},
-                 {"stolen-out", hard_stolen_out},
-                 {"taken", hard_taken},
-                 {"stolen-back", hard_stolen_back},
-                 {"idle", hard_idle},
-                 {"managed", managed},
-                 {"unmanaged", unmanaged}};
     const char *mode = argc > 1 ? argv[1] : "";
     long count = argc > 2 ? atol(argv[2]) : 1000;
 
@@ -574,33 +606,14 @@ int main(int argc, char **argv)
     if (strcmp(mode, "taken") != 0 && strcmp(mode, "chained") != 0) /* another's kinds */
         CHECK_EQ(fake->kinds_before_time(), 0);
     fake->patient(1);
-    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
-        if (strcmp(mode, modes[i].mode) == 0) {
-            modes[i].run();
-            return 0;
-        }
-    if (strcmp(mode, "stopped") == 0)
-        hard_stopped(count);
-    else if (strcmp(mode, "sampled") == 0)
-        sampled(count);
-    else if (strcmp(mode, "chained") == 0)
-        hard_chained(count);
-    else if (strcmp(mode, "crowd") == 0)
-        crowd(count);
-    else if (strcmp(mode, "timed") == 0)
-        timed(count, kernels_of_one);
-    else if (strcmp(mode, "fork-exec") == 0)
+    if (mode_run(mode, count))
+        return 0;
+    if (strcmp(mode, "fork-exec") == 0)
         hard_fork_exec(argv, 1);
     else if (strcmp(mode, "fork-exec-on") == 0)
         hard_fork_exec(argv, 0);
-    else if (strcmp(mode, "launches") == 0)
-        hard_launches(count);
-    else if (strcmp(mode, "timed-launches") == 0)
-        timed(count, hard_launch_many);
     else if (strcmp(mode, "rank") == 0)
         rank(argc > 3 ? argv[3] : "rank", count);
-    else if (strcmp(mode, "loop") == 0)
-        timed(count, loop);
     else
         kernels(0, count);
     if (strcmp(mode, "kill") == 0 || strcmp(mode, "_exit") == 0 ||
