@@ -343,7 +343,7 @@ GPURT_DEVN void arena_rules_huge(const struct arena_args *p, uint32_t *rules)
 /* One lane; the heap is small. */
 GPURT_KERNEL(arena_rules, struct arena_args, p)
 {
-    GPURT_SHARED(uint64_t, scratch, 64);
+    GPURT_SHARED(gpurt_arena_piece_t, scratch, 32); /* aligned, so that all of it is used */
     gpurt_arena_source_t plain;
     gpurt_arena_t a;
 
@@ -401,10 +401,10 @@ GPURT_DEVN uint32_t arena_served(gpurt_block_arena_t *a, uint32_t bytes)
 GPURT_KERNEL(arena_rules_together, struct arena_args, p)
 {
     GPURT_SHARED(gpurt_block_arena_t, a, 1);
-    GPURT_SHARED(uint64_t, scratch, 64);
+    GPURT_SHARED(gpurt_arena_piece_t, scratch, 32);
     uint32_t rules[RULE_COUNT];
 
-    gpurt_block_arena_init(a, scratch, sizeof(uint64_t) * 64, NULL, 0);
+    gpurt_block_arena_init(a, scratch, 512, NULL, 0);
     rules[RULE_PART_FIXED] = arena_served(a, 96);
     rules[RULE_PART_LAST] = arena_served(a, 32);
     gpurt_block_arena_end(a);

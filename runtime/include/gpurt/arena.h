@@ -140,19 +140,13 @@ GPURT_DEV uint32_t gpurt_arena_asked(size_t size)
     return size > 0xffffffffu ? 0xffffffffu : (uint32_t)size;
 }
 
-/* The arena's slot of the table, NULL: it has none. */
-GPURT_DEV uint64_t *gpurt_arena_own_slot(const gpurt_arena_t *a)
+/* What others find of the arena's pieces from now on. Asks the slot's number: a pointer that is
+ * NULL without one is a pointer to nowhere after ptxas 13.0 (sass_hazards.py). */
+GPURT_DEV void gpurt_arena_tell(const gpurt_arena_t *a, uint64_t pieces)
 {
-    return a->slot != GPURT_ARENA_NO_SLOT ? a->source->slots + a->slot : NULL;
-}
-
-/* What is known of the newest piece where others find it. */
-GPURT_DEV void gpurt_arena_tell(const gpurt_arena_t *a)
-{
-    uint64_t *slot = gpurt_arena_own_slot(a);
-
-    if (slot)
-        gpurt_store_relaxed_dev_u64(slot, gpurt_arena_slot_word(a->source, a->pieces));
+    if (a->slot != GPURT_ARENA_NO_SLOT)
+        gpurt_store_relaxed_dev_u64(a->source->slots + a->slot,
+                                    gpurt_arena_slot_word(a->source, pieces));
 }
 
 /* A piece of the heap, known to the table before anything else can happen to its lane: no
@@ -178,9 +172,9 @@ GPURT_DEV gpurt_arena_piece_t *gpurt_arena_fetch(gpurt_arena_t *a, uint32_t byte
     piece->next = a->pieces;
     piece->bytes = bytes;
     a->pieces = gpurt_arena_unit(&s->heap, piece);
-    gpurt_arena_tell(a);
+    gpurt_arena_tell(a, a->pieces);
     if (s->slots)
-        gpurt_arena_count(s, s->slots + a->slot, piece);
+        gpurt_arena_count(s, a->slot, piece);
     return piece;
 }
 
@@ -305,8 +299,8 @@ GPURT_DEV void gpurt_arena_release_to(gpurt_arena_t *a, const gpurt_arena_mark_t
     a->pieces = m->pieces;
     if (!frees || pieces == m->pieces)
         return;
-    gpurt_arena_tell(a); /* first: a piece that is free is nobody's */
-    gpurt_arena_drop(a->source, gpurt_arena_own_slot(a), pieces, m->pieces);
+    gpurt_arena_tell(a, m->pieces); /* first: a piece that is free is nobody's */
+    gpurt_arena_drop(a->source, a->slot, pieces, m->pieces);
 }
 
 /* Ends all objects that are younger than the mark. Returns: false when the mark is not of
@@ -336,16 +330,15 @@ GPURT_DEVN uint64_t gpurt_arena_keep_one(const gpurt_arena_t *a)
 GPURT_DEVN void gpurt_arena_drop_all(const gpurt_arena_t *a, uint64_t keep)
 {
     const gpurt_arena_source_t *s = a->source;
-    uint64_t *slot = gpurt_arena_own_slot(a), pieces = a->pieces, older = 0;
+    uint64_t pieces = a->pieces, older = 0;
 
     if (keep) {
         older = gpurt_arena_piece(&s->heap, keep)->next;
         gpurt_arena_piece(&s->heap, keep)->next = 0;
     }
-    if (slot) /* first: a piece that is free is nobody's */
-        gpurt_store_relaxed_dev_u64(slot, gpurt_arena_slot_word(s, keep));
-    gpurt_arena_drop(s, slot, pieces, keep);
-    gpurt_arena_drop(s, slot, older, 0);
+    gpurt_arena_tell(a, keep); /* first: a piece that is free is nobody's */
+    gpurt_arena_drop(s, a->slot, pieces, keep);
+    gpurt_arena_drop(s, a->slot, older, 0);
 }
 
 GPURT_DEV void gpurt_arena_rewind(gpurt_arena_t *a, uint64_t keep)

@@ -52,17 +52,17 @@ GPURT_DEV uint64_t gpurt_arena_weight(const gpurt_arena_piece_t *piece)
 }
 /* Adds to what the pieces of a slot come to. relaxed, both: statistics, whose words arenas do
  * not share. */
-GPURT_DEV void gpurt_arena_weigh(const gpurt_arena_source_t *s, const uint64_t *slot,
+GPURT_DEV void gpurt_arena_weigh(const gpurt_arena_source_t *s, uint32_t slot,
                                  uint64_t weight)
 {
-    gpurt_red_add_relaxed_dev_u64(s->slots + s->slot_count + (slot - s->slots), weight);
+    gpurt_red_add_relaxed_dev_u64(s->slots + s->slot_count + slot, weight);
 }
 /* A piece is there. */
-GPURT_DEV void gpurt_arena_count(const gpurt_arena_source_t *s, const uint64_t *slot,
+GPURT_DEV void gpurt_arena_count(const gpurt_arena_source_t *s, uint32_t slot,
                                  const gpurt_arena_piece_t *piece)
 {
     gpurt_arena_weigh(s, slot, gpurt_arena_weight(piece));
-    gpurt_red_add_relaxed_dev_u64(s->slots + 2 * (size_t)s->slot_count + (slot - s->slots),
+    gpurt_red_add_relaxed_dev_u64(s->slots + 2 * (size_t)s->slot_count + slot,
                                   piece->bytes / 16);
 }
 
@@ -101,9 +101,9 @@ GPURT_DEVN uint32_t gpurt_arena_take_slot(const gpurt_arena_source_t *s)
     return GPURT_ARENA_NO_SLOT;
 }
 
-/* Frees pieces down to one that stays. slot: of the table, whose pieces they were; NULL: of
- * none. */
-GPURT_DEVN void gpurt_arena_drop(const gpurt_arena_source_t *s, const uint64_t *slot,
+/* Frees pieces down to one that stays. slot: of the table, whose pieces they were; NO_SLOT:
+ * of none. */
+GPURT_DEVN void gpurt_arena_drop(const gpurt_arena_source_t *s, uint32_t slot,
                                  uint64_t from, uint64_t to)
 {
     uint64_t weight = 0;
@@ -115,7 +115,7 @@ GPURT_DEVN void gpurt_arena_drop(const gpurt_arena_source_t *s, const uint64_t *
         weight += gpurt_arena_weight(piece);
         gpurt_heap_free(&s->heap, piece);
     }
-    if (slot && weight)
+    if (slot != GPURT_ARENA_NO_SLOT && weight)
         gpurt_arena_weigh(s, slot, 0 - weight);
 }
 
@@ -132,7 +132,7 @@ GPURT_DEVN void gpurt_arena_sweep(const gpurt_arena_source_t *s, uint32_t lane,
             (word >> 36 & GPURT_ARENA_EPOCHS) == (s->epoch & GPURT_ARENA_EPOCHS))
             continue;
         if (gpurt_cas_relaxed_dev_u64(s->slots + i, &word, 0))
-            gpurt_arena_drop(s, s->slots + i, word & GPURT_ARENA_UNITS, 0);
+            gpurt_arena_drop(s, i, word & GPURT_ARENA_UNITS, 0);
     }
 }
 

@@ -83,10 +83,16 @@ GPURT_DEV uint64_t gpurt_block_arena_pieces(const gpurt_block_arena_t *a)
     return a->head ? gpurt_load_relaxed_dev_u64(a->head) & GPURT_ARENA_UNITS : 0;
 }
 
-/* The slot of the source's table, NULL: it has none. */
-GPURT_DEV uint64_t *gpurt_block_arena_slot(const gpurt_block_arena_t *a)
+/* Whether the head is a slot of the source's table. */
+GPURT_DEV bool gpurt_block_arena_is_told(const gpurt_block_arena_t *a)
 {
-    return a->head == &a->xpieces ? NULL : a->head;
+    return a->head && a->head != &a->xpieces;
+}
+GPURT_DEV uint32_t gpurt_block_arena_slot(const gpurt_block_arena_t *a)
+{
+    if (!gpurt_block_arena_is_told(a))
+        return GPURT_ARENA_NO_SLOT;
+    return (uint32_t)(a->head - a->source.slots);
 }
 
 GPURT_DEV uint64_t gpurt_block_arena_word(const gpurt_block_arena_t *a, uint64_t pieces)
@@ -128,8 +134,8 @@ GPURT_DEVN gpurt_arena_piece_t *gpurt_block_arena_fetch(gpurt_block_arena_t *a,
     do
         piece->next = word & GPURT_ARENA_UNITS;
     while (!gpurt_cas_relaxed_dev_u64(a->head, &word, gpurt_block_arena_word(a, unit)));
-    if (gpurt_block_arena_slot(a))
-        gpurt_arena_count(&a->source, a->head, piece);
+    if (gpurt_block_arena_is_told(a))
+        gpurt_arena_count(&a->source, gpurt_block_arena_slot(a), piece);
     return piece;
 }
 
@@ -327,7 +333,7 @@ GPURT_DEV void gpurt_block_arena_reset(gpurt_block_arena_t *a)
 GPURT_DEV void gpurt_block_arena_end(gpurt_block_arena_t *a)
 {
     gpurt_block_arena_reset(a);
-    if (gpurt_thread_rank() == 0 && gpurt_block_arena_slot(a))
+    if (gpurt_thread_rank() == 0 && gpurt_block_arena_is_told(a))
         gpurt_store_relaxed_dev_u64(a->head, 0); /* relaxed: as all of the table */
     gpurt_block_barrier();
 }
