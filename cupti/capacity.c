@@ -3,7 +3,6 @@
 
 #include "capacity.h"
 
-#include "busy.h"
 #include "outlet.h"
 
 #include <cuda.h>
@@ -11,14 +10,15 @@
 #include <string.h>
 
 enum {
-    LOOKS = 600 /* a minute, at ten a second */
+    LOOKS = 600, /* a minute, at ten a second */
+    DEVICES = 8  /* as many as a log's reader has room for */
 };
 
 static struct {
     uint32_t looks;  /* the flusher's */
     uint32_t xcount; /* devices whose limits are below; written by: the flusher, once */
-    gpurt_activity_device_t devices[BUSY_DEVICES]; /* warp 0: not known */
-    uint64_t told;                                 /* box; under the outlet's lock */
+    gpurt_activity_device_t devices[DEVICES]; /* warp 0: not known */
+    uint64_t told;                            /* box; under the outlet's lock */
 } capacity;
 
 #define DRIVER_ENTRY(name_) __typeof__(name_) *name_
@@ -118,7 +118,7 @@ void capacity_look(void)
     count = devices_count(&driver);
     if (count == 0)
         return;
-    count = count < BUSY_DEVICES ? count : BUSY_DEVICES;
+    count = count < DEVICES ? count : DEVICES;
     for (int i = 0; i < count; i++)
         device_read(&driver, i);
     capacity.looks = LOOKS;

@@ -35,7 +35,6 @@ enum {
     SILENCE_MS = 3000 /* CUPTI gives out what has ended in less */
 };
 #define BEAT_NS 1000000000ull
-#define LATE_NS 300000000ull /* records are nearly all here so long after their time */
 
 /* Of what ends again. */
 #define STRAY                                                                              \
@@ -243,11 +242,8 @@ static void round_read(bool last)
         pool_give(&collector.pool, index);
     }
     losses_tell(now);
-    if (due || last) {
+    if (due || last)
         sums_tell(gpurt_real_ns());
-        translate_busy(&collector.translate,
-                       last ? collector.translate.last_ns : now - LATE_NS);
-    }
     outlet_exit();
 }
 

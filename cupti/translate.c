@@ -48,24 +48,6 @@ static uint64_t moment(translate_t *t, uint64_t time_ns, uint64_t now_ns)
     return is_plausible(t, time_ns, now_ns) ? time_ns : bad_start(t, 0, 0, now_ns);
 }
 
-/* Without a duration it ends where it starts, and takes no time. */
-static uint64_t end_of(uint64_t start, gpurt_pair_t ns)
-{
-    uint64_t value = gpurt_pair_value(ns);
-
-    return value == GPURT_ACTIVITY_NO_TIME ? start : start + value;
-}
-
-static void did(translate_t *t, uint32_t device, uint32_t context, bool copy,
-                uint64_t start, gpurt_pair_t ns)
-{
-    uint64_t end = end_of(start, ns);
-
-    busy_context(&t->busy, context, device);
-    busy_add(&t->busy, device, copy, start, end);
-    t->last_ns = end > t->last_ns ? end : t->last_ns;
-}
-
 /* Most records of a buffer name what others of it do: the text is looked at once. */
 static uint32_t name_of(translate_t *t, const char *text, bool is_kernel)
 {
@@ -113,7 +95,7 @@ static void put_kernel(translate_t *t, const CUpti_ActivityKernel10 *k, uint64_t
     uint32_t name = name_of(t, k->name, true);
     gpurt_activity_node_t *node;
 
-    did(t, k->deviceId, k->contextId, false, start, ns);
+    contexts_show(&t->contexts, k->contextId, k->deviceId);
     t->records++;
     if (GPURT_LIKELY(!k->graphNodeId && !k->isDeviceLaunched)) {
         kernel_fill(outlet_room(GPURT_KIND_KERNEL, k->deviceId, start), k, name, ns);
@@ -185,7 +167,7 @@ static void put_copy(translate_t *t, const CUpti_ActivityMemcpy6 *m, uint64_t no
                                  .context = m->contextId,
                                  .memory = m->srcKind | (uint32_t)m->dstKind << 8};
 
-    did(t, m->deviceId, m->contextId, true, start, out.ns);
+    contexts_show(&t->contexts, m->contextId, m->deviceId);
     out.name = name_of(t, copy_text(&out), false);
     put(t, GPURT_KIND_COPY, m->deviceId, start, &out);
 }
@@ -205,7 +187,7 @@ static void put_peer(translate_t *t, const CUpti_ActivityMemcpyPtoP4 *m, uint64_
                                             (m->dstDeviceId + 1) << 16};
     char text[64];
 
-    did(t, m->deviceId, m->contextId, true, start, out.ns);
+    contexts_show(&t->contexts, m->contextId, m->deviceId);
     snprintf(text, sizeof text, "device %u to device %u", m->srcDeviceId, m->dstDeviceId);
     out.name =
         outlet_name(text, false); /* not by its address: the next one's is the same */
@@ -222,7 +204,7 @@ static void put_fill(translate_t *t, const CUpti_ActivityMemset4 *m, uint64_t no
                                  .correlation = m->correlationId,
                                  .context = m->contextId};
 
-    did(t, m->deviceId, m->contextId, true, start, out.ns);
+    contexts_show(&t->contexts, m->contextId, m->deviceId);
     put(t, GPURT_KIND_FILL, m->deviceId, start, &out);
 }
 
@@ -245,7 +227,7 @@ static void put_graph(translate_t *t, const CUpti_ActivityGraphTrace2 *g, uint64
                                   .context = place_of(g->contextId, g->endContextId),
                                   .nodes = graphs_nodes(g->graphId)};
 
-    did(t, device, out.context, false, start, out.ns);
+    contexts_show(&t->contexts, out.context, device);
     put(t, GPURT_KIND_GRAPH, device, start, &out);
 }
 
@@ -265,7 +247,7 @@ static void put_device_graph(translate_t *t, const CUpti_ActivityDeviceGraphTrac
         .launcher = g->launcherGraphId,
         .how = name_of(t, ways[mode < sizeof ways / sizeof ways[0] ? mode : 0], false)};
 
-    did(t, g->deviceId, g->contextId, false, start, out.graph.ns);
+    contexts_show(&t->contexts, g->contextId, g->deviceId);
     put(t, GPURT_KIND_DEVICE_GRAPH, g->deviceId, start, &out);
 }
 
@@ -274,12 +256,12 @@ static void put_device_graph(translate_t *t, const CUpti_ActivityDeviceGraphTrac
 /* The device that a wait was for, in words. Returns: its number, 0 where nobody knows. */
 static uint32_t where_of(const translate_t *t, uint32_t context, uint32_t *words)
 {
-    uint32_t device = busy_device_of(&t->busy, context);
+    uint32_t device = contexts_device(&t->contexts, context);
     char text[32];
 
     snprintf(text, sizeof text, "device %u", device);
-    *words = outlet_name(device == BUSY_UNKNOWN ? "an unknown device" : text, false);
-    return device == BUSY_UNKNOWN ? 0 : device;
+    *words = outlet_name(device == CONTEXTS_UNKNOWN ? "an unknown device" : text, false);
+    return device == CONTEXTS_UNKNOWN ? 0 : device;
 }
 
 static void put_wait(translate_t *t, const CUpti_ActivitySynchronization2 *s,
@@ -296,8 +278,6 @@ static void put_wait(translate_t *t, const CUpti_ActivitySynchronization2 *s,
     uint32_t device = where_of(t, s->contextId, &out.where);
 
     out.name = name_of(t, names[type < sizeof names / sizeof names[0] ? type : 0], false);
-    if (s->type != CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT)
-        busy_wait(&t->busy, s->contextId, start, end_of(start, out.ns));
     put(t, GPURT_KIND_WAIT, device, start, &out);
 }
 
@@ -524,16 +504,5 @@ void translate_record(translate_t *t, const CUpti_Activity *record, uint64_t now
         break;
     default:
         t->unknown++;
-    }
-}
-
-void translate_busy(translate_t *t, uint64_t until_ns)
-{
-    for (uint32_t device = 0; device < BUSY_DEVICES; device++) {
-        gpurt_activity_busy_t out;
-        uint64_t start;
-
-        if (busy_take(&t->busy, device, until_ns, &start, &out))
-            outlet_put(GPURT_KIND_BUSY, device, start, &out);
     }
 }

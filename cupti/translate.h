@@ -4,7 +4,7 @@
 #ifndef GPURT_CUPTI_TRANSLATE_H
 #define GPURT_CUPTI_TRANSLATE_H
 
-#include "busy.h"
+#include "contexts.h"
 #include "cupti_api.h"
 
 enum {
@@ -26,10 +26,9 @@ typedef struct translate {
     uint64_t records;  /* put out */
     uint64_t bad;      /* of them, without usable times, or at a time that cannot be */
     uint64_t unknown;  /* left out: of a kind that nobody asked for */
-    uint64_t last_ns;  /* the latest end of anything that a device did */
     uint32_t buffer;   /* the one at hand, from 1 on */
     translate_name_t names[TRANSLATE_NAMES];
-    busy_t busy;
+    contexts_t contexts;
 } translate_t;
 
 /* Another buffer is about to be read. Context: as below. */
@@ -37,8 +36,5 @@ void translate_buffer(translate_t *t);
 
 /* Context: between outlet_enter and outlet_exit. now_ns: nothing ends later. */
 void translate_record(translate_t *t, const CUpti_Activity *record, uint64_t now_ns);
-
-/* What devices did until a moment, where anything is known. Context: as above. */
-void translate_busy(translate_t *t, uint64_t until_ns);
 
 #endif

@@ -231,7 +231,6 @@ static const model_kernel_t *put_device(model_activity_t *a, const gpurt_row_t *
                                     (uint64_t)row->program << 32 | graph->graph)];
         put_graph(kernel, graph);
         break;
-    case GPURT_KIND_BUSY:
     case GPURT_KIND_SAMPLE:
     case GPURT_KIND_DEVICE:
     case GPURT_KIND_ENVIRONMENT:
@@ -258,10 +257,11 @@ void model_activity_put(model_activity_t *a, gpurt_timeline_run_t *run,
         return;
     a->rows++;
     kernel = put_device(a, row, words);
-    if (gpurt_span_of(row, words, &span))
-        gpurt_timeline_add(&a->timeline, run, &span,
-                           kernel ? (uint32_t)(kernel - a->kernels)
-                                  : GPURT_TIMELINE_NAMELESS);
+    if (!gpurt_span_of(row, words, &span))
+        return;
+    model_busy_span(a, &span);
+    gpurt_timeline_add(&a->timeline, run, &span,
+                       kernel ? (uint32_t)(kernel - a->kernels) : GPURT_TIMELINE_NAMELESS);
 }
 
 /* Whether sums that hold a row may hold the next one with it: kind, level and place lie side by
@@ -285,6 +285,7 @@ static inline bool put_near(model_activity_t *a, gpurt_timeline_run_t *run,
                             const gpurt_row_t *row)
 {
     const gpurt_activity_kernel_t *words = (const void *)gpurt_row_words(row);
+    gaps_t *gaps;
     uint32_t kernel;
 
     if (row->kind != GPURT_KIND_KERNEL || row->words < sizeof *words / 4)
@@ -295,6 +296,11 @@ static inline bool put_near(model_activity_t *a, gpurt_timeline_run_t *run,
     a->rows++;
     put_shape(&a->kernels[kernel], row, words);
     put_known_time(&a->kernels[kernel], gpurt_pair_value(words->ns));
+    gaps = model_busy_of(a, row->program, row->block, words->context);
+    if (gaps) {
+        gaps_kernel(gaps, row->time_ns, row->time_ns + gpurt_pair_value(words->ns));
+        gaps->told++;
+    }
     return true;
 }
 
@@ -463,6 +469,7 @@ bool model_activity_view(const gpurt_model_t *m, gpurt_modelview_t *view)
     model_places_find(&a->devices, &places);
     model_gpus_view(m, &places, v);
     model_timeline_view(m, &places, &view->timeline);
+    model_busy_view(&m->activity, &places, v, &view->timeline);
     memcpy(v->copies, a->copies, sizeof v->copies);
     memcpy(v->managed, a->managed, sizeof v->managed);
     v->fills = a->fills;

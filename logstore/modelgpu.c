@@ -12,7 +12,7 @@
 
 /* Returns: which of the list; MODEL_DEVICES: there is no room for it, or who shares a number
  * with others has it. */
-static uint32_t device_of(model_devices_t *d, uint32_t program, uint32_t number)
+static uint32_t device_index(model_devices_t *d, uint32_t program, uint32_t number)
 {
     uint8_t *of;
 
@@ -29,37 +29,19 @@ static uint32_t device_of(model_devices_t *d, uint32_t program, uint32_t number)
     return *of - 1u;
 }
 
+model_device_t *model_device_of(model_devices_t *d, uint32_t program, uint32_t number)
+{
+    uint32_t at = device_index(d, program, number);
+
+    return at < MODEL_DEVICES ? &d->list[at] : NULL;
+}
+
 /* Its ring of the timeline: those that come when all are taken are in the sums alone. */
 static uint32_t ring_of(model_devices_t *all, model_device_t *d)
 {
     if (d->ring == 0 && all->rings < GPURT_TIMELINE_RINGS)
         d->ring = (uint8_t)++all->rings;
     return d->ring ? d->ring - 1u : GPURT_TIMELINE_RINGS;
-}
-
-static void busy_add(gpurt_model_busy_t *to, const gpurt_model_busy_t *more)
-{
-    to->ns += more->ns;
-    to->kernels += more->kernels;
-    to->copying += more->copying;
-    to->waiting += more->waiting;
-    to->launching += more->launching;
-    to->idle += more->idle;
-}
-
-static void put_busy(gpurt_model_gpu_t *gpu, uint64_t time_ns,
-                     const gpurt_activity_busy_t *row)
-{
-    gpurt_model_busy_t now = {
-        gpurt_pair_value(row->ns),        gpurt_pair_value(row->kernels),
-        gpurt_pair_value(row->copying),   gpurt_pair_value(row->waiting),
-        gpurt_pair_value(row->launching), gpurt_pair_value(row->idle)};
-
-    busy_add(&gpu->busy, &now);
-    if (time_ns + now.ns >= gpu->recent_ns) {
-        gpu->recent = now;
-        gpu->recent_ns = time_ns + now.ns;
-    }
 }
 
 static void put_sample(gpurt_model_gpu_t *gpu, const gpurt_activity_sample_t *row)
@@ -83,7 +65,7 @@ static void put_environment(gpurt_model_gpu_t *gpu, uint64_t time_ns,
 
 void model_device_put(model_activity_t *a, const gpurt_row_t *row, const void *words)
 {
-    uint32_t at = device_of(&a->devices, row->program, row->block);
+    uint32_t at = device_index(&a->devices, row->program, row->block);
     model_device_t *d = &a->devices.list[at];
 
     if (at == MODEL_DEVICES) {
@@ -92,13 +74,12 @@ void model_device_put(model_activity_t *a, const gpurt_row_t *row, const void *w
     }
     if (row->kind == GPURT_KIND_DEVICE) {
         memcpy(&d->limits, words, sizeof d->limits);
+        model_busy_begin(a, d, row->time_ns);
         return;
     }
     d->records++;
-    if (row->kind == GPURT_KIND_BUSY) {
-        put_busy(&d->sums, row->time_ns, words);
-        gpurt_timeline_put_busy(&a->timeline, ring_of(&a->devices, d), row->time_ns, words);
-    } else if (row->kind == GPURT_KIND_SAMPLE) {
+    model_busy_watched(a, d, row->time_ns);
+    if (row->kind == GPURT_KIND_SAMPLE) {
         put_sample(&d->sums, words);
         gpurt_timeline_put_sample(&a->timeline, ring_of(&a->devices, d), row->time_ns,
                                   words);
@@ -108,7 +89,7 @@ void model_device_put(model_activity_t *a, const gpurt_row_t *row, const void *w
 
 /* ---- places -------------------------------------------------------------------------- */
 
-static bool has_uuid(const model_device_t *d)
+bool model_has_uuid(const model_device_t *d)
 {
     static const uint8_t none[sizeof d->limits.uuid];
 
@@ -163,7 +144,7 @@ static uint32_t place_take(holders_t *h, const model_device_t *d, turn_t turn)
 {
     uint32_t place;
 
-    if (has_uuid(d) == (turn == TURN_NUMBER))
+    if (model_has_uuid(d) == (turn == TURN_NUMBER))
         return GPURT_MODEL_DEVICES;
     place = turn == TURN_NUMBER ? d->number : place_of_uuid(h, d);
     if (place == GPURT_MODEL_DEVICES && turn == TURN_OWN && !h->at[d->number])
@@ -235,11 +216,6 @@ const gpurt_activity_device_t *model_limits_of(const model_devices_t *d,
 
 static void sums_add(gpurt_model_gpu_t *to, const gpurt_model_gpu_t *more)
 {
-    busy_add(&to->busy, &more->busy);
-    if (more->recent_ns > to->recent_ns) {
-        to->recent = more->recent;
-        to->recent_ns = more->recent_ns;
-    }
     put_environment(to, more->environment_ns, &more->environment);
     to->samples += more->samples;
     for (uint32_t i = 0; i < GPURT_SAMPLE_MEASURES; i++) {
@@ -252,7 +228,7 @@ static void gpu_add(const gpurt_model_t *m, gpurt_model_gpu_t *to, uint32_t plac
                     const model_device_t *d)
 {
     sums_add(to, &d->sums);
-    if (has_uuid(d))
+    if (model_has_uuid(d))
         memcpy(to->uuid, d->limits.uuid, sizeof to->uuid);
     if (d->number == place || to->other_names++)
         return;

@@ -4,6 +4,7 @@
 #ifndef GPURT_MODELPART_H
 #define GPURT_MODELPART_H
 
+#include "gaps.h"
 #include "model.h"
 #include "program.h"
 #include "render.h"
@@ -18,8 +19,11 @@ enum {
     SITE_OTHER = GPURT_MODEL_SITES,
     KERNEL_HASH = 1024,
     MODEL_PROGRAMS = GPLOG_PROGRAM_OTHERS,
-    MODEL_DEVICES = 128,                                    /* 16 processes that see 8 */
-    SPREAD_STEPS = 8,                                       /* buckets to a doubling */
+    MODEL_DEVICES = 128,  /* 16 processes that see 8 */
+    MODEL_CONTEXTS = 256, /* a power of two; of two with one place the later is known */
+    MODEL_SLEEPS = 64,
+    MODEL_ACCOUNTS = 16, /* GPUs, and devices of which it is not known which one they are */
+    SPREAD_STEPS = 8,    /* buckets to a doubling */
     SPREAD_BUCKETS = SPREAD_STEPS + (40 - 3) * SPREAD_STEPS /* up to 2^40 ns, 18 minutes */
 };
 #define TICK_NS   100000000ull
@@ -88,6 +92,7 @@ typedef struct model_kernel {
 typedef struct model_device {
     uint8_t program, number;
     uint8_t ring;     /* + 1, of the timeline; 0: none */
+    uint8_t account;  /* + 1, of what GPUs did with their time; 0: none */
     uint64_t records; /* of what is shown of it */
     gpurt_model_gpu_t sums;
     gpurt_activity_device_t limits; /* warp 0: not known */
@@ -106,6 +111,26 @@ typedef struct model_places {
     const model_device_t *known[GPURT_MODEL_DEVICES]; /* one that tells its limits */
 } model_places_t;
 
+/* What ran in a context of CUDA shows of which device it is. */
+typedef struct model_context {
+    uint32_t context, device;
+    uint8_t program, account, unused[2]; /* account: + 1; 0: not known */
+} model_context_t;
+
+/* A wait for a context in which nothing that is known ran yet. */
+typedef struct model_sleep {
+    uint64_t start, end;
+    uint32_t context, program;
+} model_sleep_t;
+
+/* modelbusy.c: what GPUs did with their time. */
+typedef struct model_busy {
+    uint32_t taken, sleep_count; /* taken: of gpus, as bits */
+    model_sleep_t sleeps[MODEL_SLEEPS];
+    model_context_t contexts[MODEL_CONTEXTS];
+    gaps_t gpus[MODEL_ACCOUNTS];
+} model_busy_t;
+
 /* What the collector of a process says of itself: sums since it began. */
 typedef struct model_collector {
     uint64_t time_ns; /* of its last record; 0: none */
@@ -115,6 +140,7 @@ typedef struct model_collector {
 /* modelactivity.c: what GPUs did. Sums stand in the shape of the view. */
 typedef struct model_activity {
     model_devices_t devices;
+    model_busy_t busy;
     gpurt_model_copy_t copies[GPURT_COPY_KINDS][GPURT_MEMORY_KINDS], fills;
     gpurt_model_copy_t managed[GPURT_MANAGED_KINDS];
     gpurt_model_span_t waits, graphs, calls, overheads;
@@ -202,8 +228,11 @@ const gpurt_row_t *model_activity_put_alike(model_activity_t *a, gpurt_timeline_
                                             model_alike_t *alike, model_rows_t *rows);
 bool model_activity_view(const gpurt_model_t *m, gpurt_modelview_t *v);
 
-/* modelgpu.c: rows of the kinds BUSY, SAMPLE, DEVICE and ENVIRONMENT; and where devices stand
- * among the GPUs of a view. place_of: GPURT_MODEL_DEVICES or more: nowhere. */
+/* modelgpu.c: rows of the kinds SAMPLE, DEVICE and ENVIRONMENT; and where devices stand
+ * among the GPUs of a view. device_of: NULL: there is no room for it, or who shares a number with others has
+ * it. place_of: GPURT_MODEL_DEVICES or more: nowhere. */
+model_device_t *model_device_of(model_devices_t *d, uint32_t program, uint32_t number);
+bool model_has_uuid(const model_device_t *d);
 void model_device_put(model_activity_t *a, const gpurt_row_t *row, const void *words);
 void model_places_find(const model_devices_t *d, model_places_t *out);
 uint32_t model_place_of(const model_devices_t *d, const model_places_t *p, uint32_t program,
@@ -216,6 +245,31 @@ void model_gpus_view(const gpurt_model_t *m, const model_places_t *p,
                      gpurt_model_activity_t *v);
 void model_timeline_view(const gpurt_model_t *m, const model_places_t *p,
                          gpurt_timeline_t *v);
+
+/* modelbusy.c. find: which has its account; NULL: there is no room. */
+gaps_t *model_busy_find(model_activity_t *a, uint32_t program, uint32_t device,
+                        uint32_t context);
+static inline uint32_t model_context_hash(uint32_t program, uint32_t context)
+{
+    return (context + program * 37u) & (MODEL_CONTEXTS - 1);
+}
+static inline gaps_t *model_busy_of(model_activity_t *a, uint32_t program, uint32_t device,
+                                    uint32_t context)
+{
+    const model_context_t *place = &a->busy.contexts[model_context_hash(program, context)];
+
+    if (place->account && place->context == context && place->device == device &&
+        place->program == program)
+        return &a->busy.gpus[place->account - 1];
+    return model_busy_find(a, program, device, context);
+}
+void model_busy_span(model_activity_t *a, const gpurt_span_t *s);
+/* Figures of a device: who tells them watches it. */
+void model_busy_watched(model_activity_t *a, model_device_t *d, uint64_t time_ns);
+/* A process tells of a device for the first time. */
+void model_busy_begin(model_activity_t *a, model_device_t *d, uint64_t time_ns);
+void model_busy_view(const model_activity_t *a, const model_places_t *p,
+                     gpurt_model_activity_t *v, gpurt_timeline_t *timeline);
 
 /* modelheap.c: likewise for heaps, and for what stands on them. */
 void model_heap_put(model_heaps_t *h, const gpurt_row_t *row);

@@ -26,7 +26,7 @@
 enum {
     PARTS = 9,
     PLACES = 64, /* boxes of one process that are shown */
-    SHARE_VERSION = 10,
+    SHARE_VERSION = 11,
     READ_TRIES = 8,
     LOCK_TRIES = 500,
     LOCK_STEP_NS = 1000000,

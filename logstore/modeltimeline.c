@@ -175,29 +175,6 @@ void gpurt_timeline_put(gpurt_timeline_t *t, const gpurt_span_t *s, uint32_t ker
     gpurt_timeline_end(t, &run);
 }
 
-static uint8_t part(gpurt_pair_t value, uint64_t whole)
-{
-    double share = (double)gpurt_pair_value(value) / (double)whole;
-
-    return (uint8_t)(share >= 1 ? 250 : share * 250);
-}
-
-void gpurt_timeline_put_busy(gpurt_timeline_t *t, uint32_t ring, uint64_t start_ns,
-                             const gpurt_activity_busy_t *b)
-{
-    uint64_t whole = gpurt_pair_value(b->ns);
-
-    if (ring >= GPURT_TIMELINE_RINGS || whole == 0)
-        return;
-    t->busy[ring][t->busy_count[ring]++ % GPURT_TIMELINE_BUSY] =
-        (gpurt_timeline_busy_t){.start_ns = start_ns,
-                                .ns = whole,
-                                .kernels = part(b->kernels, whole),
-                                .copying = part(b->copying, whole),
-                                .waiting = part(b->waiting, whole),
-                                .launching = part(b->launching, whole)};
-}
-
 void gpurt_timeline_put_sample(gpurt_timeline_t *t, uint32_t ring, uint64_t time_ns,
                                const gpurt_activity_sample_t *s)
 {

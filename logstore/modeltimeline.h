@@ -13,8 +13,10 @@ enum {
     GPURT_TIMELINE_OTHER = GPURT_TIMELINE_LANES, /* one for the rest */
     GPURT_TIMELINE_SPANS = 2048,
     GPURT_TIMELINE_ZOOMS = 3,
-    GPURT_TIMELINE_BINS = 512,  /* of each width: half a second, 8 s, 131 s */
-    GPURT_TIMELINE_BUSY = 64,   /* stretches of a device, about a second each */
+    GPURT_TIMELINE_BINS = 512, /* of each width: half a second, 8 s, 131 s */
+    GPURT_TIMELINE_BUSY = 64,  /* seconds of a GPU, the last one first */
+    GPURT_TIMELINE_GPUS = 8,
+    GPURT_TIMELINE_PARTS = 250,
     GPURT_TIMELINE_RINGS = 16,  /* devices that have any: those of each process anew */
     GPURT_TIMELINE_TENTHS = 128 /* of a second, of samples */
 };
@@ -81,10 +83,10 @@ typedef struct gpurt_timeline_bins {
     gpurt_timeline_cell_t cells[GPURT_TIMELINE_BINS][GPURT_TIMELINE_LANES + 1];
 } gpurt_timeline_bins_t;
 
-/* A record of kind BUSY, in parts of 250. */
+/* What a GPU did with a second, in parts of GPURT_TIMELINE_PARTS; ns 0: nothing is known. */
 typedef struct gpurt_timeline_busy {
     uint64_t start_ns, ns;
-    uint8_t kernels, copying, waiting, launching, reserved[4];
+    uint8_t kernels, copying, waiting, launching, idle, reserved[3];
 } gpurt_timeline_busy_t;
 
 /* Samples of a tenth of a second, by the number of the tenth. */
@@ -100,8 +102,7 @@ typedef struct gpurt_timeline {
     gpurt_timeline_span_t spans[GPURT_TIMELINE_SPANS];
     gpurt_timeline_bins_t bins[GPURT_TIMELINE_ZOOMS];
     uint64_t ring_gpu[GPURT_TIMELINE_RINGS]; /* of a view: which of its GPUs it tells of */
-    uint64_t busy_count[GPURT_TIMELINE_RINGS];
-    gpurt_timeline_busy_t busy[GPURT_TIMELINE_RINGS][GPURT_TIMELINE_BUSY];
+    gpurt_timeline_busy_t busy[GPURT_TIMELINE_GPUS][GPURT_TIMELINE_BUSY]; /* of a view */
     gpurt_timeline_tenth_t samples[GPURT_TIMELINE_RINGS][GPURT_TIMELINE_TENTHS];
 } gpurt_timeline_t;
 
@@ -153,8 +154,6 @@ void gpurt_timeline_add(gpurt_timeline_t *t, gpurt_timeline_run_t *r, const gpur
                         uint32_t kernel);
 void gpurt_timeline_end(gpurt_timeline_t *t, gpurt_timeline_run_t *r);
 /* ring: of the device; from GPURT_TIMELINE_RINGS on it has none. */
-void gpurt_timeline_put_busy(gpurt_timeline_t *t, uint32_t ring, uint64_t start_ns,
-                             const gpurt_activity_busy_t *b);
 void gpurt_timeline_put_sample(gpurt_timeline_t *t, uint32_t ring, uint64_t time_ns,
                                const gpurt_activity_sample_t *s);
 

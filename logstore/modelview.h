@@ -186,7 +186,7 @@ typedef struct gpurt_model_span {
     uint64_t count, ns;
 } gpurt_model_span_t;
 
-/* busy: fields of gpurt_activity_busy_t, summed; recent: those of the last record. */
+/* What a GPU did with `ns`, the sum of the others (gaps.h). */
 typedef struct gpurt_model_busy {
     uint64_t ns, kernels, copying, waiting, launching, idle;
 } gpurt_model_busy_t;
@@ -201,7 +201,8 @@ typedef struct gpurt_model_measure {
  * of those that were given a GPU each, and how many more there are. */
 typedef struct gpurt_model_gpu {
     gpurt_model_busy_t busy, recent;
-    uint64_t recent_ns; /* end of the last stretch: nothing that ended later is known */
+    uint64_t
+        recent_ns; /* recent: of the second before; nothing that ended later is known */
     uint64_t environment_ns; /* when the figures below were true; 0: never */
     gpurt_activity_environment_t environment;
     uint32_t unused;

@@ -32,16 +32,28 @@ static void copies_forget(export_idle_device_t *d)
     d->copy_count = keep;
 }
 
-/* When the host woke up from the waits that it slept in at that moment. */
-static uint64_t woke(const export_idle_t *idle, uint64_t at)
+static bool is_for(const export_idle_t *idle, const export_idle_wait_t *w,
+                   const export_idle_device_t *d)
+{
+    const export_idle_context_t *c = &idle->contexts[w->context % EXPORT_IDLE_CONTEXTS];
+
+    return c->device && c->number == w->context && &idle->devices[c->device - 1] == d;
+}
+
+/* When the host woke up from the waits for a device that it slept in as nothing ran there any
+ * more. */
+static uint64_t woke(const export_idle_t *idle, const export_idle_device_t *d)
 {
     uint32_t count =
         idle->wait_count < EXPORT_IDLE_WAITS ? idle->wait_count : EXPORT_IDLE_WAITS;
-    uint64_t latest = at;
+    uint64_t latest = d->until;
 
-    for (uint32_t i = 0; i < count; i++)
-        if (idle->waits[i].start <= at && idle->waits[i].end > latest)
-            latest = idle->waits[i].end;
+    for (uint32_t i = 0; i < count; i++) {
+        const export_idle_wait_t *w = &idle->waits[i];
+
+        if (w->time.start <= d->until && w->time.end > latest && is_for(idle, w, d))
+            latest = w->time.end;
+    }
     return latest;
 }
 
@@ -74,7 +86,7 @@ static void launches_find(export_idle_piece_t *pieces, uint32_t count)
 static uint32_t gap(const export_idle_t *idle, const export_idle_device_t *d, uint64_t end,
                     export_idle_piece_t *pieces)
 {
-    uint64_t at = d->until, awake = woke(idle, d->until);
+    uint64_t at = d->until, awake = woke(idle, d);
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < d->copy_count && d->copies[i].start < end; i++) {
@@ -99,10 +111,13 @@ uint32_t export_idle_span(export_idle_t *idle, const gpurt_span_t *s,
     if (s->ns == GPURT_ACTIVITY_NO_TIME || span.end <= span.start)
         return 0;
     if (s->kind == GPURT_KIND_WAIT)
-        idle->waits[idle->wait_count++ % EXPORT_IDLE_WAITS] = span;
+        idle->waits[idle->wait_count++ % EXPORT_IDLE_WAITS] =
+            (export_idle_wait_t){span, s->context};
     if (!gpurt_span_on_stream(s) || s->device >= EXPORT_IDLE_DEVICES)
         return 0;
     d = &idle->devices[s->device];
+    idle->contexts[s->context % EXPORT_IDLE_CONTEXTS] =
+        (export_idle_context_t){s->context, s->device + 1};
     if (d->until == 0)
         d->until = span.start;
     if (s->kind == GPURT_KIND_COPY || s->kind == GPURT_KIND_FILL) {

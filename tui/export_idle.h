@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* export_idle.h - when no kernel ran on a device, and why: the gaps between its kernels, by
- * the reasons that the collector's sums have (cupti/busy.h), each at its place in time.
+ * the reasons that the model's sums have (gaps.h), each at its place in time.
  *
  * Spans come in order of their beginning, as rows do. A gap is known when the kernel behind
  * it comes; time in which copies ran is no part of it. What comes late is counted as it
@@ -15,6 +15,8 @@ enum {
     EXPORT_IDLE_DEVICES = 64, /* others are left out */
     EXPORT_IDLE_COPIES = 64,
     EXPORT_IDLE_WAITS = 128,
+    EXPORT_IDLE_CONTEXTS =
+        256, /* a power of two; of two with one place the later is known */
     EXPORT_IDLE_PIECES = 2 * (EXPORT_IDLE_COPIES + 2) /* of a gap, at most */
 };
 
@@ -39,11 +41,22 @@ typedef struct export_idle_device {
     export_idle_stretch_t copies[EXPORT_IDLE_COPIES]; /* disjoint, by start */
 } export_idle_device_t;
 
+typedef struct export_idle_wait {
+    export_idle_stretch_t time;
+    uint32_t context;
+} export_idle_wait_t;
+
+/* What ran in a context of CUDA shows of which device it is. */
+typedef struct export_idle_context {
+    uint32_t number, device; /* device: + 1; 0: not known */
+} export_idle_context_t;
+
 /* Owner: the timeline; zeroed at first. */
 typedef struct export_idle {
     export_idle_device_t devices[EXPORT_IDLE_DEVICES];
     uint32_t wait_count; /* ever */
-    export_idle_stretch_t waits[EXPORT_IDLE_WAITS];
+    export_idle_wait_t waits[EXPORT_IDLE_WAITS];
+    export_idle_context_t contexts[EXPORT_IDLE_CONTEXTS];
 } export_idle_t;
 
 /* Returns: how many pieces of the gap in front of that span there are, in order; 0 for most

@@ -3,6 +3,7 @@
 
 #include "export_idle.h"
 #include "export_ranges.h"
+#include "export_share.h"
 #include "export_tracks.h"
 #include "occupancy.h"
 #include "render.h"
@@ -28,6 +29,7 @@ typedef struct waiting {
 typedef struct process {
     export_ranges_t ranges;
     export_idle_t idle;
+    export_share_t share;
     gpurt_activity_device_t devices[EXPORT_DEVICES];
 } process_t;
 
@@ -274,6 +276,35 @@ static void idle_write(export_timeline_t *t, const gpurt_span_t *s)
     }
 }
 
+static void shares_write(export_timeline_t *t, uint32_t device, uint32_t count,
+                         const export_share_point_t *points)
+{
+    for (uint32_t i = 0; i < count; i++)
+        t->writer->counter(t->out, track(t, EXPORT_COUNTER, device, EXPORT_COUNT_BUSY, 0),
+                           points[i].time_ns, points[i].percent);
+}
+
+static void share_write(export_timeline_t *t, const gpurt_span_t *s)
+{
+    export_share_point_t points[EXPORT_SHARE_POINTS];
+
+    if ((s->kind != GPURT_KIND_KERNEL && s->kind != GPURT_KIND_GRAPH) ||
+        s->ns == GPURT_ACTIVITY_NO_TIME)
+        return;
+    shares_write(t, s->device,
+                 export_share_kernel(&t->process->share, s->device, s->time_ns,
+                                     s->time_ns + s->ns, points),
+                 points);
+}
+
+static void shares_end(export_timeline_t *t)
+{
+    export_share_point_t points[EXPORT_SHARE_POINTS];
+
+    for (uint32_t i = 0; i < EXPORT_SHARE_DEVICES; i++)
+        shares_write(t, i, export_share_end(&t->process->share, i, points), points);
+}
+
 /* ---- ranges -------------------------------------------------------------------------- */
 
 static void range_event(export_timeline_t *t, export_event_t *e, const export_range_t *r,
@@ -378,16 +409,6 @@ static void environment_row(export_timeline_t *t, const gpurt_row_t *row,
     count(t, row, EXPORT_COUNT_GPU_USE, e->gpu_percent);
     count(t, row, EXPORT_COUNT_MEMORY_USE, e->memory_percent);
     count(t, row, EXPORT_COUNT_MEMORY, (double)gpurt_pair_value(e->memory_used));
-}
-
-static void busy_row(export_timeline_t *t, const gpurt_row_t *row,
-                     const gpurt_activity_busy_t *b)
-{
-    uint64_t whole = gpurt_pair_value(b->ns);
-
-    if (whole)
-        count(t, row, EXPORT_COUNT_BUSY,
-              (double)gpurt_pair_value(b->kernels) * 100.0 / (double)whole);
 }
 
 static void sample_row(export_timeline_t *t, const gpurt_row_t *row,
@@ -560,9 +581,6 @@ static void activity_row(export_timeline_t *t, const gpurt_row_t *row)
     case GPURT_KIND_ENVIRONMENT:
         environment_row(t, row, words);
         break;
-    case GPURT_KIND_BUSY:
-        busy_row(t, row, words);
-        break;
     case GPURT_KIND_SAMPLE:
         sample_row(t, row, words);
         break;
@@ -585,6 +603,7 @@ static void row_take(export_timeline_t *t, const gpurt_row_t *row)
         return;
     }
     idle_write(t, &span);
+    share_write(t, &span);
     if (gpurt_span_on_stream(&span))
         on_stream(t, &span);
     else if (span.kind == GPURT_KIND_MANAGED)
@@ -614,6 +633,8 @@ void export_timeline_end(export_timeline_t *t)
 {
     moment_write(t);
     for (uint32_t i = 0; i < EXPORT_PROGRAMS; i++)
-        if (t->processes[i] && process_choose(t, i))
+        if (t->processes[i] && process_choose(t, i)) {
             ranges_open(t);
+            shares_end(t);
+        }
 }

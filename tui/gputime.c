@@ -262,26 +262,20 @@ static reason_t gap_reason(const frame_t *f, int gpu, uint64_t at)
 /* The larger part of a stretch that only its sums are known of. */
 static reason_t busy_reason(const gpurt_timeline_busy_t *b)
 {
-    uint32_t idle = 250u - b->kernels - b->copying - b->waiting - b->launching;
-
     if (b->waiting >= b->launching)
-        return b->waiting > idle ? REASON_WAIT : REASON_NONE;
-    return b->launching > idle ? REASON_LAUNCH : REASON_NONE;
+        return b->waiting > b->idle ? REASON_WAIT : REASON_NONE;
+    return b->launching > b->idle ? REASON_LAUNCH : REASON_NONE;
 }
 
 static reason_t stretch_reason(const frame_t *f, int gpu, uint64_t at)
 {
-    reason_t reason = REASON_NONE;
+    for (uint32_t i = 0; i < GPURT_TIMELINE_BUSY; i++) {
+        const gpurt_timeline_busy_t *b = &f->t->busy[gpu][i];
 
-    for (uint32_t ring = 0; ring < GPURT_TIMELINE_RINGS; ring++)
-        for (uint32_t i = 0; i < GPURT_TIMELINE_BUSY && reason == REASON_NONE; i++) {
-            const gpurt_timeline_busy_t *b = &f->t->busy[ring][i];
-
-            if (f->t->ring_gpu[ring] == (uint32_t)gpu && b->ns && at >= b->start_ns &&
-                at - b->start_ns < b->ns)
-                reason = busy_reason(b);
-        }
-    return reason;
+        if (b->ns && at >= b->start_ns && at - b->start_ns < b->ns)
+            return busy_reason(b);
+    }
+    return REASON_NONE;
 }
 
 /* ---- drawing ------------------------------------------------------------------------- */

@@ -88,9 +88,6 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
      .types = T7(S, W, W, W, U, U, U),
      .format = "collector: %s; %llu records, %llu without times, %llu dropped, no buffer "
                "%u times, %u of unknown kinds, %u samples left out"},
-    SITE(BUSY, DEBUG, gpurt_activity_busy_t, T6(W, W, W, W, W, W),
-         "of %llu ns: kernels %llu, copies %llu, told of the end %llu, launching %llu, "
-         "nothing asked %llu"),
     GROWN(LAUNCH, gpurt_activity_launch_t, thread,
           T13(S, S, U, U, U, U, U, U, U, U, W, U, U),
           "launch %s at %s:%u, grid %u,%u,%u block %u,%u,%u, %u B shared, stream 0x%llx, "

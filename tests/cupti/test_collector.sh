@@ -88,7 +88,8 @@ log_has 'overhead loading a function: 100 ns' overhead
 "$bin/gpurt-log" cat --level debug run.gplog | grep >/dev/null ' kernel ' && fail "kernels are TRACE"
 log_has ' 1 of unknown kinds' 'a kind that nobody asked for'
 "$bin/gpurt-log" stat run.gplog | grep >/dev/null '^collector  on; .* 0 without times, 1 of unknown kinds' || fail 'stat: unknown kinds'
-log_has 'ns: kernels 37000, copies 42300, told of the end 1000, launching 20000, nothing asked [0-9]\+' busy
+"$bin/gpurt-log" stat --json run.gplog | jq -e '.activity.gpus[0] | .kernels_ns == 37000 and .copying_ns == 42300 and .waiting_ns == 1000 and .launching_ns == 20000 and
+    .kernels_ns + .copying_ns + .waiting_ns + .launching_ns + .idle_ns == .ns' >/dev/null || fail "busy: $("$bin/gpurt-log" stat --json run.gplog | grep -o '"gpus":.*')"
 "$bin/gpurt-log" stat run.gplog | grep >/dev/null '^copies     host to device: 1, 1.0 MiB, 26.21 GB/s' || fail "stat"
 "$bin/gpurt-log" stat --json run.gplog | grep >/dev/null '"activity":{"kernels":4,"kernel_ns":37000,"untimed":0,' || fail "stat --json"
 run 0 copies # by what the host's memory is, where it has a part in it

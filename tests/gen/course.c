@@ -278,9 +278,6 @@ static void host_work(course_t *c)
 
 static void figures(course_t *c)
 {
-    gpurt_activity_busy_t busy = {.ns = gpurt_pair(1000 * US),
-                                  .kernels = gpurt_pair(260 * US),
-                                  .idle = gpurt_pair(740 * US)};
     gpurt_activity_sample_t sample = {gpurt_pair(100 * US),
                                       {9150, 1000, 4225, GPURT_SAMPLE_UNKNOWN, 50}};
 
@@ -296,7 +293,6 @@ static void figures(course_t *c)
 
             activity(c, GPURT_KIND_ENVIRONMENT, device, i * 500 * US, &e);
         }
-    activity(c, GPURT_KIND_BUSY, 0, 0, &busy);
     activity(c, GPURT_KIND_SAMPLE, 1, 200 * US, &sample);
 }
 

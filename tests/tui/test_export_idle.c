@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The gaps between kernels that exports have: by hand for each reason and place, and for any
- * crowd as long in all as the collector's sums of the same events. */
+ * crowd as long in all as the model's sums of the same events. */
 #include "export_idle.h"
 
-#include "busy.h"
 #include "check.h"
+#include "gaps.h"
 
 enum {
     CROWD = 20000,
@@ -13,24 +13,22 @@ enum {
 #define T0 1000000000000ull
 
 static export_idle_t idle;
-static busy_t busy;
+static gaps_t gaps;
 static uint64_t sums[REASONS], last_end;
 static char story[256]; /* of the last span: what its gap was made of */
 
 static void begin(void)
 {
     memset(&idle, 0, sizeof idle);
-    memset(&busy, 0, sizeof busy);
+    memset(&gaps, 0, sizeof gaps);
     memset(sums, 0, sizeof sums);
     last_end = 0;
 }
 
-static void span(uint32_t kind, uint32_t device, uint64_t from, uint64_t to)
+static void span_tell(const gpurt_span_t *s)
 {
-    gpurt_span_t s = {
-        .kind = kind, .device = device, .time_ns = T0 + from, .ns = to - from};
     export_idle_piece_t pieces[EXPORT_IDLE_PIECES];
-    uint32_t count = export_idle_span(&idle, &s, pieces);
+    uint32_t count = export_idle_span(&idle, s, pieces), device = s->device;
     size_t used = 0;
 
     CHECK(count <= EXPORT_IDLE_PIECES);
@@ -46,11 +44,29 @@ static void span(uint32_t kind, uint32_t device, uint64_t from, uint64_t to)
                              (unsigned long long)(pieces[i].time.start - T0),
                              (unsigned long long)(pieces[i].time.end - T0));
     }
+}
+
+static void span_of(uint32_t kind, uint32_t device, uint32_t context, uint64_t from,
+                    uint64_t to)
+{
+    gpurt_span_t s = {.kind = kind,
+                      .device = device,
+                      .context = context,
+                      .time_ns = T0 + from,
+                      .ns = to - from};
+
+    span_tell(&s);
+}
+
+static void span(uint32_t kind, uint32_t device, uint64_t from, uint64_t to)
+{
+    span_of(kind, device, device, from, to);
     if (kind == GPURT_KIND_WAIT)
-        busy_wait(&busy, 0, T0 + from, T0 + to);
+        gaps_wait(&gaps, T0 + from, T0 + to);
+    else if (kind == GPURT_KIND_COPY || kind == GPURT_KIND_FILL)
+        gaps_copy(&gaps, T0 + from, T0 + to);
     else
-        busy_add(&busy, device, kind == GPURT_KIND_COPY || kind == GPURT_KIND_FILL,
-                 T0 + from, T0 + to);
+        gaps_kernel(&gaps, T0 + from, T0 + to);
 }
 
 static void told(const char *want)
@@ -102,6 +118,20 @@ static void check_reasons(void)
     told("");
 }
 
+/* A wait explains the gaps of the device that its context is of. */
+static void check_contexts(void)
+{
+    begin();
+    span_of(GPURT_KIND_KERNEL, 0, 1, 0, 1000);
+    span_of(GPURT_KIND_KERNEL, 1, 2, 0, 1000);
+    span_of(GPURT_KIND_WAIT, 0, 2, 100, 90000);
+    span_of(GPURT_KIND_WAIT, 0, 3, 100, 90000); /* nobody knows for what */
+    span_of(GPURT_KIND_KERNEL, 0, 1, 100000, 101000);
+    told("n1000-100000 ");
+    span_of(GPURT_KIND_KERNEL, 1, 2, 100000, 101000);
+    told("t1000-90000 l90000-100000 ");
+}
+
 static uint32_t rng = 1;
 
 static uint32_t below(uint32_t n)
@@ -110,25 +140,12 @@ static uint32_t below(uint32_t n)
     return (uint32_t)((uint64_t)rng * n >> 32);
 }
 
-/* What the collector has since the last time, which it is asked behind a kernel: it keeps as
- * few waits as we do. */
-static void account(uint64_t until, uint64_t of[REASONS])
-{
-    gpurt_activity_busy_t out;
-    uint64_t start;
-
-    if (!busy_take(&busy, 0, T0 + until, &start, &out))
-        return;
-    of[EXPORT_IDLE_TOLD] += gpurt_pair_value(out.waiting);
-    of[EXPORT_IDLE_LAUNCHING] += gpurt_pair_value(out.launching);
-    of[EXPORT_IDLE_NOTHING] += gpurt_pair_value(out.idle);
-}
-
 /* Kernels that overlap or lie far apart, short copies, waits with and without copies in them:
  * both have one mind of what is whose. */
 static void check_crowd(void)
 {
-    uint64_t at = 0, end = 0, theirs[REASONS] = {0};
+    uint64_t at = 0, end = 0;
+    gpurt_model_busy_t theirs;
 
     begin();
     for (int i = 0; i < CROWD; i++) {
@@ -136,7 +153,6 @@ static void check_crowd(void)
 
         at += far == 0 ? 40000 + below(60000) : below(3000);
         span(GPURT_KIND_KERNEL, 0, at, at + 1 + below(4000));
-        account(at + 1, theirs);
         end = at + 4001 > end ? at + 4001 : end;
         if (far == 1) {
             span(GPURT_KIND_WAIT, 0, at, end + 2000);
@@ -150,16 +166,17 @@ static void check_crowd(void)
     }
     at += 100000;
     span(GPURT_KIND_KERNEL, 0, at, at + 1);
-    account(at + 1, theirs);
-    for (int i = 0; i < REASONS; i++) {
-        CHECK(sums[i] > 100000);
-        CHECK_EQ(sums[i], theirs[i]);
-    }
+    gaps_sums(&gaps, 0, UINT64_MAX, &theirs);
+    CHECK(theirs.waiting > 100000 && theirs.launching > 100000 && theirs.idle > 100000);
+    CHECK_EQ(sums[EXPORT_IDLE_TOLD], theirs.waiting);
+    CHECK_EQ(sums[EXPORT_IDLE_LAUNCHING], theirs.launching);
+    CHECK_EQ(sums[EXPORT_IDLE_NOTHING], theirs.idle);
 }
 
 int main(void)
 {
     check_reasons();
+    check_contexts();
     check_crowd();
     return 0;
 }

@@ -114,12 +114,57 @@ static void check_occupancy(void)
     CHECK_EQ(kernel("unknown")->occupancy, 0);
 }
 
+enum {
+    STEADY = 13 /* kernels that what a GPU did with its time is shown by */
+};
+
+/* On GPU 1. */
+static void ran(uint64_t from, uint64_t to)
+{
+    gpurt_activity_kernel_t k = {.name = string("unknown"),
+                                 .ns = gpurt_pair(to - from),
+                                 .grid = {1, 1, 1},
+                                 .block = {32, 4, 2},
+                                 .registers = 40,
+                                 .shared_bytes = 1536,
+                                 .context = 9};
+
+    put_at(GPURT_KIND_KERNEL, 1, T0 + from, &k, sizeof k);
+}
+
+/* A millisecond: what was waited for is known before anything is known of that context. */
+static void check_busy(void)
+{
+    gpurt_activity_wait_t wait = {1, gpurt_pair(250000), 0, 0, 9, 0};
+    gpurt_activity_copy_t copy = {
+        1, gpurt_pair(1), gpurt_pair(100000), 0, 0, GPURT_COPY_ON_DEVICE, 9, 0, 0};
+
+    put_at(GPURT_KIND_WAIT, 0, T0 + 50000, &wait, sizeof wait);
+    wait.context = 10; /* never known */
+    put_at(GPURT_KIND_WAIT, 0, T0 + 420000, &wait, sizeof wait);
+    for (uint64_t at = 480000; at < 1000000; at += 52000)
+        ran(at + 25000, at + 52000);
+    ran(0, 100000); /* late */
+    ran(470000, 480000);
+    put_at(GPURT_KIND_COPY, 1, T0 + 300000, &copy, sizeof copy);
+    ran(400000, 420000);
+    look();
+    CHECK_EQ(view->activity.gpus[1].busy.ns, 1000000);
+    CHECK_EQ(view->activity.gpus[1].busy.kernels, 400000);
+    CHECK_EQ(view->activity.gpus[1].busy.copying, 100000);
+    CHECK_EQ(view->activity.gpus[1].busy.waiting, 200000);
+    CHECK_EQ(view->activity.gpus[1].busy.launching, 250000);
+    CHECK_EQ(view->activity.gpus[1].busy.idle, 50000);
+    CHECK_EQ(view->activity.gpus[1].recent.launching, 250000);
+    CHECK_EQ(view->activity.gpus[1].recent_ns, T0 + 1000000);
+    CHECK_EQ(view->timeline.busy[1][0].start_ns, T0);
+    CHECK_EQ(view->timeline.busy[1][1].ns, 0);
+}
+
 static void check_rest(void)
 {
     gpurt_activity_copy_t copy = {
         1, gpurt_pair(1 << 20), gpurt_pair(1000), 0, 0, GPURT_COPY_TO_HOST, 1, 0, 0};
-    gpurt_activity_busy_t busy = {gpurt_pair(100), gpurt_pair(40), gpurt_pair(10),
-                                  gpurt_pair(20),  gpurt_pair(25), gpurt_pair(5)};
     gpurt_activity_environment_t e = {
         91,   7,   gpurt_pair(1ull << 33), gpurt_pair(1ull << 37), 312000, 700000, 45,
         1980, 3201};
@@ -137,9 +182,6 @@ static void check_rest(void)
     put_at(GPURT_KIND_COPY, 0, T0, &copy, sizeof copy);
     copy.direction = 99; /* of a later version */
     put_at(GPURT_KIND_COPY, 0, T0, &copy, sizeof copy);
-    put_at(GPURT_KIND_BUSY, 1, T0, &busy, sizeof busy);
-    put_at(GPURT_KIND_BUSY, 1, T0 + 100, &busy, sizeof busy);
-    put_at(GPURT_KIND_BUSY, 4000000000u, T0 + 100, &busy, sizeof busy);
     put_at(GPURT_KIND_ENVIRONMENT, 1, T0 + 5, &e, sizeof e);
     e.gpu_percent = 1; /* an older one that comes later */
     put_at(GPURT_KIND_ENVIRONMENT, 1, T0 + 4, &e, sizeof e);
@@ -161,11 +203,8 @@ static void check_rest(void)
     CHECK_EQ(copies[GPURT_MEMORY_PINNED].bytes, 2 << 20);
     CHECK_STR(activity_rate(&copies[GPURT_MEMORY_PINNED], text), "1048.58 GB/s");
     CHECK_EQ(view->activity.copies[GPURT_COPY_OTHER][0].count, 1);
-    CHECK_EQ(view->activity.gpus[1].busy.ns, 200);
-    CHECK_EQ(view->activity.gpus[1].busy.waiting, 40);
-    CHECK_EQ(view->activity.gpus[1].recent.launching, 25);
     CHECK_EQ(view->activity.gpus[1].environment.gpu_percent, 91);
-    CHECK_EQ(view->activity.waits.ns, 1000);
+    CHECK_EQ(view->activity.waits.ns, 501000);
     CHECK_EQ(view->activity.starved, 4);
     CHECK_STR(view->activity.state, "on");
 }
@@ -192,7 +231,7 @@ static void check_screen(void)
 
     CHECK(canvas_resize(&c, 36, 160));
     picture_draw(&p, &c);
-    CHECK(on_canvas(&c, "GPU  5105 kernels, 5.46 s, 1 without times, 3 dropped by CUPTI"));
+    CHECK(on_canvas(&c, "GPU  5118 kernels, 5.46 s, 1 without times, 3 dropped by CUPTI"));
     CHECK(on_canvas(&c, "GPU 1  91%  8.0 GiB of 128.0 GiB  312 W  45 C  1980 MHz"));
     CHECK(on_canvas(&c,
                     "2 records without times   no buffer 4 times   5 of unknown kinds   "
@@ -234,7 +273,7 @@ static void check_crowd(void)
     CHECK_EQ(order[count - 1], GPURT_MODEL_KERNELS);
     CHECK_EQ(view->activity.kernels[GPURT_MODEL_KERNELS].count,
              NAMES + 5 - GPURT_MODEL_KERNELS);
-    CHECK_EQ(sum.count, COUNT + 100 + 5 + NAMES);
+    CHECK_EQ(sum.count, COUNT + 100 + 5 + STEADY + NAMES);
     for (uint32_t i = 1; i + 1 < count; i++)
         CHECK(view->activity.kernels[order[i - 1]].total_ns >=
               view->activity.kernels[order[i]].total_ns);
@@ -459,6 +498,7 @@ int main(void)
     CHECK_EQ(view->activity.rows, 0);
     check_kernels();
     check_occupancy();
+    check_busy();
     check_rest();
     check_screen();
     check_crowd();

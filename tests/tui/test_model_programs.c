@@ -62,12 +62,12 @@ static void put_device(uint32_t program, uint32_t device, uint8_t uuid, uint32_t
     step_put(program, device, GPURT_KIND_DEVICE, T0, &d, sizeof d);
 }
 
+/* A kernel that begins as late as it is long. */
 static void put_busy(uint32_t program, uint32_t device, uint64_t ns)
 {
-    gpurt_activity_busy_t b = {gpurt_pair(ns), gpurt_pair(ns), {0, 0},
-                               {0, 0},         {0, 0},         {0, 0}};
+    gpurt_activity_kernel_t k = {.ns = gpurt_pair(ns), .stream = 7, .context = device + 1};
 
-    step_put(program, device, GPURT_KIND_BUSY, T0 + ns, &b, sizeof b);
+    step_put(program, device, GPURT_KIND_KERNEL, T0 + ns, &k, sizeof k);
 }
 
 static void put_celsius(uint32_t program, uint32_t device, uint32_t celsius)
@@ -149,12 +149,13 @@ static void check_one_of_both(void)
     put_device(0, 1, 2, 0);
     put_device(1, 0, 2, 0);
     look();
-    CHECK_EQ(gpu(0)->busy.ns, 1);
+    CHECK_EQ(gpu(0)->busy.kernels, 1);
     CHECK_EQ(gpu(0)->environment.celsius, 50);
     CHECK_EQ(gpu(0)->uuid[15], 1);
     CHECK_EQ(gpu(0)->other_names, 0);
-    CHECK_EQ(gpu(1)->busy.ns, 1010);
-    CHECK_EQ(gpu(1)->recent.ns, 1000);
+    CHECK_EQ(gpu(1)->busy.kernels, 1010);
+    CHECK_EQ(gpu(1)->busy.ns, 1990); /* one clock for both */
+    CHECK_EQ(gpu(1)->recent.ns, 1990);
     CHECK_EQ(gpu(1)->environment.celsius, 70);
     CHECK_EQ(gpu(1)->uuid[15], 2);
     CHECK_EQ(gpu(1)->other_names, 1);
@@ -176,7 +177,7 @@ static void check_one_each(void)
     for (uint32_t place = 0; place < 3; place++) {
         uint32_t mean = 0;
 
-        CHECK_EQ(gpu(place)->busy.ns, place < 2 ? 1u << place : 4 + 8);
+        CHECK_EQ(gpu(place)->busy.kernels, place < 2 ? 5 : 16); /* some at once */
         CHECK_EQ(gpu(place)->other_names, place == 2 ? 2 : place > 0);
         CHECK_EQ(gpu(place)->other_pid, place ? PID + place : 0);
         CHECK(gpurt_timeline_sample(&view->timeline, place, T0, 0, &mean));
@@ -205,9 +206,9 @@ static void check_unknown(void)
     put_device(3, 0, 4, 0);
     put_busy(3, 0, 16);
     look();
-    CHECK_EQ(gpu(0)->busy.ns, 1 + 4 + 8);
-    CHECK_EQ(gpu(1)->busy.ns, 2);
-    CHECK_EQ(gpu(2)->busy.ns, 16);
+    CHECK_EQ(gpu(0)->busy.kernels, 1 + 4 + 8);
+    CHECK_EQ(gpu(1)->busy.kernels, 2);
+    CHECK_EQ(gpu(2)->busy.kernels, 16);
     CHECK_EQ(gpu(2)->other_pid, PID + 3);
 }
 
@@ -215,8 +216,8 @@ static void check_unknown(void)
 static void check_crowd(void)
 {
     static const char *const plain[] = {
-        "GPU 7 (0 of process 108) of 128 ns: ",
-        "GPUs       8 records of others, for which there is no room\n", NULL};
+        "GPU 7 (0 of process 108) of 256 ns: ",
+        "GPUs       11 records of others, for which there is no room\n", NULL};
     char *text = NULL;
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
@@ -234,14 +235,18 @@ static void check_crowd(void)
     put_celsius(GPLOG_PROGRAM_OTHERS, 0, 99);
     put_kernel(GPLOG_PROGRAM_OTHERS, 0, 5);
     look();
-    CHECK_EQ(view->activity.gpus_left_out, 2 * 2 + 4);
+    CHECK_EQ(view->activity.gpus_left_out, 2 * 3 + 5);
     for (uint32_t place = 0; place < GPURT_MODEL_DEVICES; place++) {
-        CHECK_EQ(gpu(place)->busy.ns, 1u << place);
+        CHECK_EQ(gpu(place)->busy.kernels, place < 2    ? 5
+                                           : place == 2 ? 8
+                                                        : 5 + (1u << place));
         CHECK_EQ(gpu(place)->environment.celsius, 40);
     }
-    for (uint32_t lane = 0; lane < 11; lane++)
-        CHECK_EQ(view->timeline.lanes[lane].gpu, lane < 8 ? lane : 8);
-    CHECK_EQ(view->timeline.lanes[10].pid, 0);
+    for (uint32_t lane = 0; lane < 8; lane++)
+        CHECK_EQ(view->timeline.lanes[lane].gpu, lane);
+    for (uint32_t lane = 8; lane < 13; lane++) /* nowhere */
+        CHECK(view->timeline.lanes[lane].gpu >= GPURT_MODEL_DEVICES);
+    CHECK_EQ(view->timeline.lanes[12].pid, 0);
     CHECK(out != NULL);
     activity_plain(out, &view->activity, 0);
     fclose(out);
@@ -254,13 +259,52 @@ static void check_crowd(void)
 static void check_full(void)
 {
     for (uint32_t i = 0; i < STEPS - 1; i++)
-        put_busy(i / GPURT_MODEL_DEVICES, i % GPURT_MODEL_DEVICES, 1);
+        put_celsius(i / GPURT_MODEL_DEVICES, i % GPURT_MODEL_DEVICES, 40);
     put_kernel(200, 0, 5);
     look_at(view, false);
     step_count = 0;
-    CHECK_EQ(view->activity.gpus_left_out, STEPS - 1 - 128);
-    CHECK_EQ(gpu(0)->busy.ns, 128 / GPURT_MODEL_DEVICES);
+    CHECK_EQ(view->activity.gpus_left_out, STEPS - 128);
+    CHECK_EQ(gpu(0)->environment.celsius, 40);
     CHECK_EQ(view->timeline.lanes[0].gpu, GPURT_MODEL_DEVICES);
+}
+
+/* Of devices that nobody told anything of none can be another's GPU: each has an account, as
+ * long as there are any. One that turns out to be another's gives its own back. */
+static void check_accounts(void)
+{
+    for (uint32_t i = 0; i < 24; i++)
+        put_busy(i / GPURT_MODEL_DEVICES, i % GPURT_MODEL_DEVICES, 1);
+    look_at(view, false);
+    CHECK_EQ(view->activity.gpus_left_out, 8);
+    CHECK_EQ(gpu(0)->busy.ns, 2);
+    put_device(0, 1, 3, 0);
+    put_device(1, 2, 3, 0); /* the same */
+    put_busy(1, 2, 100);
+    put_busy(4, 0, 1000); /* has found room */
+    put_busy(4, 1, 1000);
+    look_at(view, false);
+    CHECK_EQ(view->activity.gpus_left_out, 8 + 1);
+    CHECK_EQ(gpu(0)->busy.kernels, 2 + 1000);
+    CHECK_EQ(gpu(1)->busy.kernels, 1 + 1 + 100);
+    CHECK_EQ(gpu(2)->busy.kernels, 1);
+    step_count = 0;
+}
+
+/* Two runs of a program into one log: between them nobody watched. */
+static void check_runs(void)
+{
+    put_device(0, 0, 1, 0);
+    put_busy(0, 0, 1000);
+    put_device(1, 0, 1, 0);
+    steps[step_count - 1].row.time_ns = T0 + 60000000000;
+    put_busy(1, 0, 61000000000);
+    look_at(view, false);
+    CHECK_EQ(gpu(0)->busy.kernels, 61000001000);
+    CHECK_EQ(gpu(0)->busy.idle, 1000000000);
+    put_busy(2, 0, 5); /* another device of that number, which is not known */
+    look_at(view, false);
+    CHECK_EQ(gpu(0)->busy.kernels, 61000001005);
+    step_count = 0;
 }
 
 /* ---- kernels and graphs -------------------------------------------------------------- */
@@ -410,6 +454,8 @@ int main(void)
     check_unknown();
     check_crowd();
     check_full();
+    check_accounts();
+    check_runs();
     check_occupancy(name);
     check_graphs();
     check_collectors(name);

@@ -258,18 +258,19 @@ static void check_picture_of_two(void)
 static void check_reasons_of_two(void)
 {
     picture_t p = {.view = view, .name = "x", .hertz = 10, .speed = 1, .shown = VIEW_GPU};
-    gpurt_activity_busy_t told = {gpurt_pair(4000 * MS), {0}, {0},
-                                  gpurt_pair(4000 * MS), {0}, {0}};
-    gpurt_activity_busy_t slow = {gpurt_pair(4000 * MS), {0}, {0}, {0},
-                                  gpurt_pair(4000 * MS), {0}};
     canvas_t c = {.unicode = false};
 
     scene_put();
     for (uint64_t i = 0; i < GPURT_TIMELINE_SPANS; i++)
         put_of(i % 2, GPURT_KIND_KERNEL, 7, T0 + 10000 * MS + i * MS, MS / 2);
-    t->lanes[3].gpu = t->ring_gpu[1] = 1;
-    gpurt_timeline_put_busy(t, 0, T0 + 6000 * MS, &told);
-    gpurt_timeline_put_busy(t, 1, T0 + 6000 * MS, &slow);
+    t->lanes[3].gpu = 1;
+    for (uint64_t i = 0; i < 4; i++) {
+        gpurt_timeline_busy_t *b = &t->busy[0][i];
+
+        b[0] = b[GPURT_TIMELINE_BUSY] = (gpurt_timeline_busy_t){
+            .start_ns = T0 + (9 - i) * 1000 * MS, .ns = 1000 * MS, .idle = 100};
+        b[0].waiting = b[GPURT_TIMELINE_BUSY].launching = 150;
+    }
     view->numbers.time_ns = T0 + 12048 * MS;
     p.streams_zoom = 15; /* 5 s */
     CHECK(canvas_resize(&c, 30, 129));

@@ -24,7 +24,7 @@ enum {
     GPURT_KIND_OVERHEAD = 71,
     GPURT_KIND_CALL = 72,        /* of the CUDA API */
     GPURT_KIND_COLLECTOR = 73,   /* how the collector itself fares */
-    GPURT_KIND_BUSY = 74,        /* what a device did with a stretch of time */
+    GPURT_KIND_BUSY = 74,        /* of older logs alone: what a device did with its time */
     GPURT_KIND_NODE = 75,        /* a kernel that is a node of a graph */
     GPURT_KIND_SAMPLE = 76,      /* counters of a device, while kernels run */
     GPURT_KIND_DEVICE_NODE = 77, /* as NODE, of a graph that device code launched */
@@ -189,15 +189,6 @@ typedef struct gpurt_activity_collector {
     uint32_t samples; /* left out: they could not be read, or end before they begin */
 } gpurt_activity_collector_t;
 
-/* One device, one stretch of time from the record's on. The parts add up to `ns`. */
-typedef struct gpurt_activity_busy {
-    gpurt_pair_t ns, kernels;
-    gpurt_pair_t copying; /* copies or fills, and no kernel */
-    gpurt_pair_t waiting; /* idle around the end of a wait: the host had to be told first */
-    gpurt_pair_t launching; /* idle for less than a launch takes: the host is too slow */
-    gpurt_pair_t idle;      /* the rest: nobody asked for anything */
-} gpurt_activity_busy_t;
-
 /* Hundredths of a percent of what the device can do, over the time from the record's on. */
 enum {
     GPURT_SAMPLE_SM_ACTIVE = 0, /* time in which a multiprocessor had a warp, their mean */
@@ -299,7 +290,7 @@ typedef struct gpurt_activity_site {
 } gpurt_activity_site_t;
 
 enum {
-    GPURT_ACTIVITY_SITES = 32, /* heaprow.h's among them */
+    GPURT_ACTIVITY_SITES = 31, /* heaprow.h's among them */
     GPURT_ACTIVITY_WORDS = 17  /* of the longest of this file */
 };
 /* hostring.c */
