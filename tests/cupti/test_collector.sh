@@ -336,13 +336,51 @@ GPURT_CUPTI=kernel run 0 without 2>said
 grep -q "^gpurt-record: GPURT_CUPTI: 'kernel' is not known; it takes off, default, " said || fail "$(cat said)"
 GPURT_CUPTI_LIBRARY=/nonexistent.so run 0 without
 log_has 'WARN .*no libcupti' missing
+# The recorder's last words: what it counted, and whose collector lacks what, the worst first.
+# said WANT ARGUMENT...: of gpurt-record, with the pids taken out, the size, and records beside kernels, whose number is a matter of time.
+said() {
+    local want=$1
+    shift
+    rm -f run.gplog
+    "$bin/gpurt-record" -o run.gplog "$@" 2>said >out || fail "$*: $(cat said)"
+    "$bin/gpurt-log" verify run.gplog >/dev/null || fail "$*: verify"
+    sed -i 's/^\(gpurt-record: \)[0-9]* records\?\(, 0 lost, 0 panics in run\.gplog \)([0-9]* bytes)/\1N records\2(N bytes)/; s/\[[0-9]*\]: /[PID]: /' said
+    [ "$(cat said)" = "$want" ] || fail "$*: $(cat said)"
+}
+head='gpurt-record: N records, 0 lost, 0 panics in run.gplog (N bytes)' of='gpurt-record: the collector of cupti_app[PID]:'
+clash='no records of kernels: another profiler holds CUPTI: CUPTI for Kineto'
+said "$head; 2000 kernels" -- "$app" kernels 2000
+[ "$(field kernels)" = 2000 ] || fail "kernels in the sums: $(field kernels)"
+said "$head; 1 kernel, 31 launches of graphs" -- "$app" graphs
+[ "$(field graphs)" = 31 ] || fail "graphs in the sums: $(field graphs)"
+said "$head; 424 kernels" --cupti default,nodes -- "$app" graphs
+said "$head; 0 kernels" -- "$app" without
+FAKE_CUPTI=clash said "$head; 0 kernels
+$of $clash" -- "$app" without
+[ "$(lines "collector: $clash; ")" -ge 1 ] || fail 'the same words in the log'
+# Nothing with -q.
+FAKE_CUPTI=clash "$bin/gpurt-record" -q -a -o run.gplog -- "$app" without 2>said >out
+[ ! -s said ] || fail "-q: $(cat said)"
+# Of several processes.
+# shellcheck disable=SC2016 # the inner shell has the variables
+for last in 'true' 'for i in 1 2 3 4 5; do FAKE_CUPTI=clash "$0" without; done'; do
+    # A line for each is too much.
+    [ "$last" = true ] && more="$of $clash
+$of on; CUPTI refuses records of overhead" || more="$of $clash
+$of $clash
+$of $clash
+$of $clash
+gpurt-record: nor are the collectors of 3 more plainly on"
+    said "$head; 30 kernels
+$more" -- bash -c 'FAKE_CUPTI=refuse "$0" kernels 10; "$0" kernels 20; FAKE_CUPTI=clash "$0" without; '"$last"'; exit 0' "$app"
+done
 began=$SECONDS
 FAKE_CUPTI=hang run 0 kernels 5
 [ $((SECONDS - began)) -lt 40 ] || fail "a driver that hangs held the program for $((SECONDS - began)) s"
 silent='no records of kernels for now: CUPTI has not answered for three seconds'
 [ "$(lines " WARN .*$silent")" = 1 ] || fail "hang: $("$bin/gpurt-log" cat run.gplog)"
 told "$("$bin/gpurt-log" stat run.gplog)" "^collector  $silent;" 'hang, stat'
-FAKE_CUPTI=slow run 0 seconds # it is told while the program runs, and that it is over
+FAKE_CUPTI=slow said "$head; 2 kernels" -- "$app" seconds # it is told while the program runs, and that it is over
 [ "$(lines " WARN .*$silent")" = 1 ] || fail "slow: $("$bin/gpurt-log" cat run.gplog)"
 log_has "collector: $silent; 0 records" slow
 told "$("$bin/gpurt-log" stat run.gplog)" '^collector  on;' 'slow, stat'
