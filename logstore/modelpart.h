@@ -202,6 +202,9 @@ const gpurt_row_t *model_activity_put_alike(model_activity_t *a, gpurt_timeline_
                                             model_alike_t *alike, model_rows_t *rows);
 bool model_activity_view(const gpurt_model_t *m, gpurt_modelview_t *v);
 
+/* modelcollector.c */
+void model_collectors_view(const gpurt_model_t *m, gpurt_model_activity_t *v);
+
 /* modelgpu.c: rows of the kinds BUSY, SAMPLE, DEVICE and ENVIRONMENT; and where devices stand
  * among the GPUs of a view. place_of: GPURT_MODEL_DEVICES or more: nowhere. */
 void model_device_put(model_activity_t *a, const gpurt_row_t *row, const void *words);

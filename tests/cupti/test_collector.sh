@@ -373,6 +373,14 @@ $of $clash
 gpurt-record: nor are the collectors of 3 more plainly on"
     said "$head; 30 kernels
 $more" -- bash -c 'FAKE_CUPTI=refuse "$0" kernels 10; "$0" kernels 20; FAKE_CUPTI=clash "$0" without; '"$last"'; exit 0' "$app"
+    # ... as the log has it: one that is broken does not hide behind one that spoke later.
+    broken=$("$bin/gpurt-log" stat run.gplog | grep -c "^collector  cupti_app\[[0-9]*\]: $clash\$")
+    told "$("$bin/gpurt-log" stat run.gplog)" '^collector  cupti_app\[[0-9]*\]: on; CUPTI refuses records of overhead$' 'several, stat'
+    told "$("$bin/gpurt-log" stat run.gplog)" "^collector  1 of $((broken + 2)) processes plainly on; 0 dropped by CUPTI, " 'several, stat'
+    # shellcheck disable=SC2016 # jq's variables
+    "$bin/gpurt-log" stat --json run.gplog | jq -e --arg clash "$clash" --argjson broken "$broken" '(.programs | map(.pid)) as $pids | .activity | .collectors_left_out == 0 and
+        (.collectors | map(.pid) | sort) == ($pids | sort) and (.collectors[:$broken] | all(.state == $clash and .on == false and .records == 0)) and
+        (.collectors[$broken:] | map([.on, .records])) == [[false, 10], [true, 20]]' >/dev/null || fail "several, JSON: $("$bin/gpurt-log" stat --json run.gplog | jq -c .activity.collectors)"
 done
 began=$SECONDS
 FAKE_CUPTI=hang run 0 kernels 5
