@@ -318,6 +318,11 @@ FAKE_CUPTI=refuse GPURT_CUPTI=default,blah run 0 kernels 100
 log_has 'WARN .*refuses records of overhead' 'refuse and blah'
 log_has "WARN .*GPURT_CUPTI: 'blah' is not known" 'refuse and blah'
 log_has "collector: on; CUPTI refuses records of overhead; GPURT_CUPTI: 'blah' is not known; 100 records" 'refuse and blah'
+long=$(printf 'x%.0s' {1..300}) # ... nor cuts it off
+FAKE_CUPTI=refuse GPURT_CUPTI=default,$long run 0 kernels 100 2>said
+# shellcheck disable=SC2016 # jq's variables
+"$bin/gpurt-log" stat --json run.gplog | jq -e --arg long "$long" '.activity | .collector.state == .collectors[0].state and .collector.state == "on; CUPTI refuses records of overhead; GPURT_CUPTI: \u0027\($long)\u0027 is not known"' >/dev/null ||
+    fail "a long state: $("$bin/gpurt-log" stat run.gplog)"
 FAKE_CUPTI=clash GPURT_CUPTI=default,blah run 0 without
 log_has "collector: no records of kernels: another profiler holds CUPTI: CUPTI for Kineto; GPURT_CUPTI: 'blah' is not known; 0 records" 'clash and blah'
 # Nor does it take a word that is known for one that is none to be told.
