@@ -4,8 +4,8 @@
 #include <gpurt/activity.h>
 #include <string.h>
 
-/* The fewest words that a row of a kind may have, as gpurt_activity_sites say; no table that
- * is searched for each row. */
+/* The fewest words that a row of a kind may have, as gpurt_activity_sites say; no table
+ * that is searched for each row. */
 static uint32_t least_of(uint32_t kind)
 {
     enum {

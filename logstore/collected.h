@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collected.h - what rows say that the collector saw, for who keeps no model of them: how many
- * kernels, and the last word of the collector of each process about itself. */
+/* collected.h - what rows say that the collector saw, for who keeps no model of them: how
+ * many kernels, and the last word of the collector of each process about itself. */
 #ifndef GPURT_LOG_COLLECTED_H
 #define GPURT_LOG_COLLECTED_H
 
@@ -20,8 +20,8 @@ typedef struct gplog_collected {
     gplog_collector_word_t last[GPLOG_PROGRAM_OTHERS + 1]; /* by program */
 } gplog_collected_t;
 
-/* A row, and those that are like it, each of the same size. One that is too short for its kind
- * counts for nothing, as in a model. */
+/* A row, and those that are like it, each of the same size. One that is too short for its
+ * kind counts for nothing, as in a model. */
 void gplog_collected_add(gplog_collected_t *c, const gpurt_row_t *row, uint32_t count);
 void gplog_collected_join(gplog_collected_t *c, const gplog_collected_t *more);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How collectors fare, as each said last of itself: sums of all, and each one's own, those that
- * lack most first. */
+/* How collectors fare, as each said last of itself: sums of all, and each one's own, those
+ * that lack most first. */
 #include "collected.h"
 #include "modelpart.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collected_text.h - what the collector saw, in the last words of a program that writes a log. */
+/* collected_text.h - what the collector saw, in the last words of a program that writes a
+ * log. */
 #ifndef GPURT_TUI_COLLECTED_TEXT_H
 #define GPURT_TUI_COLLECTED_TEXT_H
 

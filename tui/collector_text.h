@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collector_text.h - how collectors fare, in words: of one process what it said of itself, of
- * several those that are not plainly on, with whose they are. */
+/* collector_text.h - how collectors fare, in words: of one process what it said of itself,
+ * of several those that are not plainly on, with whose they are. */
 #ifndef GPURT_TUI_COLLECTOR_TEXT_H
 #define GPURT_TUI_COLLECTOR_TEXT_H
 

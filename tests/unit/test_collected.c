@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What rows say that the collector saw: of any rows the same as a model believes of them one by
- * one, with runs of rows that are alike; the last word of each process; and how much a
+/* What rows say that the collector saw: of any rows the same as a model believes of them one
+ * by one, with runs of rows that are alike; the last word of each process; and how much a
  * collector lacks by what it says. */
 #include "check.h"
 #include "framesum.h"
@@ -26,8 +26,8 @@ static uint32_t below(uint32_t end)
     return (uint32_t)(seed >> 33) % end;
 }
 
-/* Few kinds, and often the one before, so that there are runs; of any length, mostly that of
- * their kind or more. */
+/* Few kinds, and often the one before, so that there are runs; of any length, mostly that
+ * of their kind or more. */
 static uint32_t row_make(gpurt_row_t *row, const gpurt_row_t *before)
 {
     static const uint8_t kinds[] = {GPURT_KIND_KERNEL,       GPURT_KIND_NODE,
