@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "framesum.h"
 
+#include <gpurt/activity.h>
 #include <string.h>
 
 /* What a row adds beside its time. */
-static void row_sum(const gpurt_row_t *row, gplog_frame_t *f)
+static void row_sum(const gpurt_row_t *row, gplog_frame_t *f, gplog_collected_t *c)
 {
     f->messages += gpurt_row_messages(row);
     f->lost += gpurt_row_lost(row);
@@ -12,14 +13,26 @@ static void row_sum(const gpurt_row_t *row, gplog_frame_t *f)
     f->levels |= 1u << (row->level & 31u);
     f->sections |= 1u << (row->section & 31u);
     f->sites[row->site >> 6 & 3u] |= 1ull << (row->site & 63u);
+    if (gpurt_kind_is_activity(row->kind))
+        gplog_collected_add(c, row, 1);
 }
 
-/* Whether a row adds what the one before it did: a message of the same site, and so on. */
+/* What `count` rows add that are alike to one that was added. */
+static void alike_sum(const gpurt_row_t *row, uint32_t count, gplog_frame_t *f,
+                      gplog_collected_t *c)
+{
+    f->messages += count;
+    if (gpurt_kind_is_activity(row->kind))
+        gplog_collected_add(c, row, count);
+}
+
+/* Whether a row adds what the one before it did: a message of the same site and length, of the
+ * same process, and so on. */
 static inline bool is_alike(const gpurt_row_t *row, const gpurt_row_t *before)
 {
     enum {
         FROM = offsetof(gpurt_row_t, warp),
-        BYTES = offsetof(gpurt_row_t, program) - FROM
+        BYTES = sizeof *row - FROM
     };
 
     return row->site == before->site &&
@@ -32,7 +45,8 @@ void gplog_frame_begin(gplog_frame_t *f)
     f->first_ns = UINT64_MAX;
 }
 
-const uint8_t *gplog_frame_add(gplog_frame_t *f, const uint8_t *rows, const uint8_t *until)
+const uint8_t *gplog_frame_add(gplog_frame_t *f, gplog_collected_t *c, const uint8_t *rows,
+                               const uint8_t *until)
 {
     const gpurt_row_t *before = NULL; /* a row that counts as one message and no more */
     uint64_t first = f->first_ns, last = f->last_ns;
@@ -49,13 +63,17 @@ const uint8_t *gplog_frame_add(gplog_frame_t *f, const uint8_t *rows, const uint
             alike++;
             continue;
         }
-        row_sum(row, f);
-        before = row->kind == GPURT_KIND_LOSS || gpurt_row_is_panic(row) ||
-                         gpurt_row_per_lane(row)
+        if (alike)
+            alike_sum(before, alike, f, c);
+        alike = 0;
+        row_sum(row, f, c);
+        before = row->kind == GPURT_KIND_LOSS || row->kind == GPURT_KIND_COLLECTOR ||
+                         gpurt_row_is_panic(row) || gpurt_row_per_lane(row)
                      ? NULL
                      : row;
     }
-    f->messages += alike;
+    if (alike)
+        alike_sum(before, alike, f, c);
     f->first_ns = first;
     f->last_ns = last;
     f->rows += count;

@@ -3,12 +3,15 @@
 #ifndef GPURT_LOG_FRAMESUM_H
 #define GPURT_LOG_FRAMESUM_H
 
+#include "collected.h"
 #include "format.h"
 
 /* Of a frame without rows: all else of the head is 0. */
 void gplog_frame_begin(gplog_frame_t *f);
-/* Rows that begin before `until`; they lie one after another. Returns: behind the last one. */
-const uint8_t *gplog_frame_add(gplog_frame_t *f, const uint8_t *rows, const uint8_t *until);
+/* Rows that begin before `until`; they lie one after another. c: what the collector saw of
+ * them is added to. Returns: behind the last one. */
+const uint8_t *gplog_frame_add(gplog_frame_t *f, gplog_collected_t *c, const uint8_t *rows,
+                               const uint8_t *until);
 
 /* Its line in an index. */
 gplog_index_entry_t gplog_frame_entry(const gplog_frame_t *f, uint64_t offset);

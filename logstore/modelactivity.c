@@ -434,38 +434,19 @@ static void kernels_view(const gpurt_model_t *m, const model_places_t *places,
     }
 }
 
-/* Sums of all, and the state of the one that spoke last. */
-static void collectors_view(const gpurt_model_t *m, gpurt_model_activity_t *v)
-{
-    uint64_t last_ns = 1;
-
-    v->bad = v->dropped = v->starved = v->unknown = v->samples_left_out = 0;
-    for (uint32_t i = 0; i <= GPLOG_PROGRAM_OTHERS; i++) {
-        const model_collector_t *c = &m->activity.collectors[i];
-
-        v->bad += gpurt_pair_value(c->sums.bad);
-        v->dropped += gpurt_pair_value(c->sums.dropped);
-        v->starved += c->sums.starved;
-        v->unknown += c->sums.unknown;
-        v->samples_left_out += c->sums.samples;
-        if (c->time_ns >= last_ns) {
-            last_ns = c->time_ns;
-            name_view(m, c->sums.state, v->state, sizeof v->state);
-        }
-    }
-}
-
 bool model_activity_view(const gpurt_model_t *m, gpurt_modelview_t *view)
 {
     const model_activity_t *a = &m->activity;
     gpurt_model_activity_t *v = &view->activity;
+    uint32_t programs = model_programs(m);
     model_places_t places;
 
-    if (v->rows == a->rows)
+    if (v->rows == a->rows && (v->rows == 0 || v->programs == programs))
         return false;
     if (v->rows > a->rows) /* a replay that stepped back: names stand in other places */
         memset(v, 0, sizeof *v);
     v->rows = a->rows;
+    v->programs = programs;
     model_places_find(&a->devices, &places);
     model_gpus_view(m, &places, v);
     model_timeline_view(m, &places, &view->timeline);
@@ -481,7 +462,7 @@ bool model_activity_view(const gpurt_model_t *m, gpurt_modelview_t *view)
     v->pools = a->pools;
     v->ranges = a->ranges;
     v->launches = a->launches;
-    collectors_view(m, v);
+    model_collectors_view(m, v);
     kernels_view(m, &places, v);
     return true;
 }

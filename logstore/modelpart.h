@@ -228,9 +228,12 @@ const gpurt_row_t *model_activity_put_alike(model_activity_t *a, gpurt_timeline_
                                             model_alike_t *alike, model_rows_t *rows);
 bool model_activity_view(const gpurt_model_t *m, gpurt_modelview_t *v);
 
+/* modelcollector.c */
+void model_collectors_view(const gpurt_model_t *m, gpurt_model_activity_t *v);
+
 /* modelgpu.c: rows of the kinds SAMPLE, DEVICE and ENVIRONMENT; and where devices stand
- * among the GPUs of a view. device_of: NULL: there is no room for it, or who shares a number with others has
- * it. place_of: GPURT_MODEL_DEVICES or more: nowhere. */
+ * among the GPUs of a view. device_of: NULL: there is no room for it, or who shares a number
+ * with others has it. place_of: GPURT_MODEL_DEVICES or more: nowhere. */
 model_device_t *model_device_of(model_devices_t *d, uint32_t program, uint32_t number);
 bool model_has_uuid(const model_device_t *d);
 void model_device_put(model_activity_t *a, const gpurt_row_t *row, const void *words);

@@ -26,7 +26,7 @@
 enum {
     PARTS = 9,
     PLACES = 64, /* boxes of one process that are shown */
-    SHARE_VERSION = 11,
+    SHARE_VERSION = 12,
     READ_TRIES = 8,
     LOCK_TRIES = 500,
     LOCK_STEP_NS = 1000000,
@@ -188,6 +188,10 @@ static void texts_end(gpurt_modelview_t *v, uint32_t part)
     }
     if (part == 6) {
         v->activity.state[sizeof v->activity.state - 1] = '\0';
+        for (int i = 0; i < GPURT_MODEL_COLLECTORS; i++) {
+            v->activity.collectors[i].program[GPURT_BOX_NAME - 1] = '\0';
+            v->activity.collectors[i].state[GPURT_MODEL_STATE - 1] = '\0';
+        }
         for (int i = 0; i < GPURT_MODEL_KERNEL_ROWS; i++)
             v->activity.kernels[i].name[GPURT_MODEL_KERNEL_NAME - 1] = '\0';
     }

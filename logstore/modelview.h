@@ -33,7 +33,9 @@ enum {
     GPURT_MODEL_KERNEL_ROWS = GPURT_MODEL_KERNELS + 2,
     GPURT_MODEL_DEVICES = 8, /* whose activity is known */
     GPURT_MODEL_KERNEL_NAME = 192,
-    GPURT_MODEL_HEAPS = 8,         /* one that is new takes the row of one that ended */
+    GPURT_MODEL_COLLECTORS = 16, /* processes whose collector has a row of its own */
+    GPURT_MODEL_STATE = 864, /* of a collector: as long as they become (cupti/trouble.h) */
+    GPURT_MODEL_HEAPS = 8,   /* one that is new takes the row of one that ended */
     GPURT_MODEL_HEAP_CLASSES = 40, /* by size; only those that have chunks, or had */
     GPURT_MODEL_HEAP_SITES = 12,
     GPURT_MODEL_REGIONS = 16, /* likewise, as all below */
@@ -212,6 +214,15 @@ typedef struct gpurt_model_gpu {
     uint32_t other_names, other_pid, other_number, unused_too; /* other_names: 0 none */
 } gpurt_model_gpu_t;
 
+/* The collector of a process, as it said last of itself: gpurt_activity_collector_t. */
+typedef struct gpurt_model_collector {
+    uint64_t records, bad, dropped, starved, unknown, samples_left_out;
+    uint32_t pid;  /* 0: not known */
+    uint32_t rank; /* GPLOG_COLLECTOR_*, of collected.h */
+    char program[GPURT_BOX_NAME];
+    char state[GPURT_MODEL_STATE];
+} gpurt_model_collector_t;
+
 /* Part 6: what GPUs did. */
 typedef struct gpurt_model_activity {
     uint64_t rows; /* 0: nothing is known */
@@ -224,10 +235,15 @@ typedef struct gpurt_model_activity {
         managed[GPURT_MANAGED_KINDS]; /* by GPURT_MANAGED_*; faults one by one */
     gpurt_model_span_t waits, graphs, calls, overheads;
     uint64_t memory, pools, ranges, launches; /* records */
-    /* As the collectors say of themselves: gpurt_activity_collector_t. */
+    /* Sums of all collectors, and the state of the one that spoke last. */
     uint64_t bad, dropped, starved, unknown, samples_left_out;
-    char state[GPURT_MODEL_SITE_TEXT]; /* of the last collector that spoke */
-    uint64_t kernel_count;             /* rows of `kernels` in use, without the others */
+    char state[GPURT_MODEL_STATE];
+    uint64_t programs; /* of the source: of several it must be said whose something is */
+    uint64_t collector_count;     /* processes whose collector said something, */
+    uint64_t collectors_troubled; /* and that were not plainly on */
+    /* Those that lack most first, then by process; those behind the last have no row. */
+    gpurt_model_collector_t collectors[GPURT_MODEL_COLLECTORS];
+    uint64_t kernel_count; /* rows of `kernels` in use, without the others */
     gpurt_model_kernel_t kernels[GPURT_MODEL_KERNEL_ROWS];
 } gpurt_model_activity_t;
 

@@ -216,7 +216,7 @@ static void rows_pack(gplog_pack_table_t *t, const uint8_t *at, const uint8_t *e
 }
 
 size_t gplog_pack(gplog_pack_table_t *t, const gpurt_row_t *rows, uint32_t bytes,
-                  uint8_t *to, gplog_frame_t *sum)
+                  uint8_t *to, gplog_frame_t *sum, gplog_collected_t *seen)
 {
     const uint8_t *at = (const uint8_t *)rows, *end = at + bytes;
     uint8_t *ops = to + sizeof(gplog_pack_t), *times = ops + bytes / sizeof *rows * OP_MOST,
@@ -226,7 +226,8 @@ size_t gplog_pack(gplog_pack_table_t *t, const gpurt_row_t *rows, uint32_t bytes
 
     memset(t, 0, sizeof *t);
     while (at < end) {
-        const uint8_t *next = gplog_frame_add(sum, at, end - at > PIECE ? at + PIECE : end);
+        const uint8_t *next =
+            gplog_frame_add(sum, seen, at, end - at > PIECE ? at + PIECE : end);
 
         rows_pack(t, at, next, &s);
         at = next;

@@ -8,6 +8,7 @@
 #ifndef GPURT_LOG_ROWPACK_H
 #define GPURT_LOG_ROWPACK_H
 
+#include "collected.h"
 #include "format.h"
 
 #include <stddef.h>
@@ -50,10 +51,10 @@ static inline size_t gplog_pack_bound(size_t bytes)
     return sizeof(gplog_pack_t) + 2 * bytes;
 }
 
-/* Rows lie one after another; `to` has the room. Adds them up in *sum, which was begun, on the
- * way: so they are fetched once. Returns: bytes. */
+/* Rows lie one after another; `to` has the room. Adds them up in *sum, which was begun, and what
+ * the collector saw in *seen, on the way: so they are fetched once. Returns: bytes. */
 size_t gplog_pack(gplog_pack_table_t *t, const gpurt_row_t *rows, uint32_t bytes,
-                  uint8_t *to, gplog_frame_t *sum);
+                  uint8_t *to, gplog_frame_t *sum, gplog_collected_t *seen);
 
 enum {
     GPLOG_PACK_SLACK = 4 * GPLOG_PACK_WORDS + 8 /* readable behind what is unpacked */

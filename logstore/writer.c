@@ -50,7 +50,8 @@ struct gpurt_writer {
     gplog_index_entry_t *entries;
     uint32_t entry_count;
     gpurt_writer_figures_t sum;
-    gplog_file_t about; /* all that the file names */
+    gplog_collected_t collected, made; /* made: of the frame that is prepared */
+    gplog_file_t about;                /* all that the file names */
     uint8_t
         *renumbered; /* rows of a box that numbers its sections otherwise; NULL: none yet */
 };
@@ -228,7 +229,8 @@ static gpurt_status_t frame_make(gpurt_writer_t *w, const void *rows, uint32_t b
 
     w->out_used = 0;
     gplog_frame_begin(frame);
-    less = gplog_pack(w->table, rows, bytes, w->packed, frame);
+    memset(&w->made, 0, sizeof w->made);
+    less = gplog_pack(w->table, rows, bytes, w->packed, frame, &w->made);
     pays = less < bytes;
     packed = ZSTD_compress2(w->zstd, w->out + HEAD_BYTES, w->out_room - HEAD_BYTES,
                             pays ? w->packed : rows, pays ? less : bytes);
@@ -255,6 +257,7 @@ gpurt_status_t gpurt_writer_commit(gpurt_writer_t *w, gpurt_error_t *err)
         return st;
     entry_add(w, frame, offset);
     figures_add(&w->sum, frame);
+    gplog_collected_join(&w->collected, &w->made);
     w->number++;
     return GPURT_OK;
 }
@@ -385,6 +388,11 @@ uint32_t gpurt_writer_pending(const gpurt_writer_t *w)
 void gpurt_writer_figures(const gpurt_writer_t *w, gpurt_writer_figures_t *out)
 {
     *out = w->sum;
+}
+
+const gplog_collected_t *gpurt_writer_collected(const gpurt_writer_t *w)
+{
+    return &w->collected;
 }
 
 /* ---- open and close ------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
 #ifndef GPURT_LOG_WRITER_H
 #define GPURT_LOG_WRITER_H
 
+#include "collected.h"
 #include "dictionary.h"
 #include "fileabout.h"
 
@@ -84,6 +85,8 @@ gpurt_status_t gpurt_writer_sync(gpurt_writer_t *w, gpurt_error_t *err);
 uint32_t gpurt_writer_pending(const gpurt_writer_t *w);
 
 void gpurt_writer_figures(const gpurt_writer_t *w, gpurt_writer_figures_t *out);
+/* The same of what the collector saw. Borrowed until close. */
+const gplog_collected_t *gpurt_writer_collected(const gpurt_writer_t *w);
 
 /* Flushes, writes index and end, frees. NULL is allowed. Returns: the first failure; the
  * writer is gone in any case. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "activity_text.h"
 
+#include "collector_text.h"
 #include "render.h"
 
 #include <inttypes.h>
@@ -344,15 +345,7 @@ void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
         fprintf(out, "launches   %" PRIu64 " told of before they were made\n", a->launches);
     plain_copies(out, a);
     plain_gpus(out, a);
-    if (a->state[0]) {
-        fputs("collector  ", out);
-        put_name(out, a->state, sizeof a->state, 4 * sizeof a->state);
-        fprintf(out,
-                "; %" PRIu64 " dropped by CUPTI, no buffer %" PRIu64 " times, %" PRIu64
-                " without times, %" PRIu64 " of unknown kinds, %" PRIu64
-                " samples left out\n",
-                a->dropped, a->starved, a->bad, a->unknown, a->samples_left_out);
-    }
+    collector_plain(out, a);
     if (count)
         fputs("  share     count      total       mean        min        p50        p99    "
               "    "
@@ -542,13 +535,8 @@ static void json_sums(FILE *out, const gpurt_model_activity_t *a)
             sum.count, sum.ns, sum.untimed, a->waits.count, a->waits.ns, a->graphs.count,
             a->graphs.ns, a->calls.count, a->ranges, a->memory, a->pools, a->launches,
             a->overheads.ns);
-    fprintf(out,
-            ",\"collector\":{\"bad\":%" PRIu64 ",\"cupti_dropped\":%" PRIu64
-            ",\"starved\":%" PRIu64 ",\"unknown\":%" PRIu64 ",\"samples_left_out\":%" PRIu64
-            ",\"state\":\"",
-            a->bad, a->dropped, a->starved, a->unknown, a->samples_left_out);
-    json_text(out, a->state, sizeof a->state);
-    fputs("\"}", out);
+    fputc(',', out);
+    collector_json(out, a);
 }
 
 /* The rows of a kind, most time first. */

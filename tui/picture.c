@@ -2,6 +2,7 @@
 /* The frame around a view: head, tabs, time line, foot. */
 #include "picture.h"
 
+#include "collector_text.h"
 #include "gpulist.h"
 #include "paniclist.h"
 
@@ -192,18 +193,27 @@ static int head_name(const picture_t *p, canvas_t *c, rect_t area)
     return p->processes > 1 ? head_which(p, c, area, at) : at;
 }
 
-/* What the collector cannot do, up to its reason, which stands with the GPU's view. */
+/* What the collector cannot do that lacks most, up to its reason, which stands with the GPU's
+ * view; and where there are several, whose it is and how many more there are. */
 static int head_collector(const picture_t *p, canvas_t *c, rect_t area, int at)
 {
-    const char *state = p->view->activity.state;
-    size_t bytes = strnlen(state, sizeof p->view->activity.state);
+    const gpurt_model_activity_t *a = &p->view->activity;
+    const char *state = a->collectors[0].state;
+    size_t bytes = strnlen(state, sizeof a->collectors[0].state);
     const char *reason = memchr(state, ':', bytes);
+    char who[COLLECTOR_WHO];
 
-    if (bytes == 0 || strcmp(state, "on") == 0)
+    if (a->collectors_troubled == 0)
         return at;
-    return canvas_text(c, area, 0, at, STYLE_HEAD_WARN, state,
-                       reason ? (size_t)(reason - state) : bytes) +
-           2;
+    collector_who(a, &a->collectors[0], who);
+    at = canvas_text(c, area, 0, at, STYLE_HEAD_WARN, state,
+                     reason ? (size_t)(reason - state) : bytes);
+    if (who[0])
+        at = canvas_printf(c, area, 0, at, STYLE_HEAD_WARN, " (%s)", who);
+    if (a->collectors_troubled > 1)
+        at = canvas_printf(c, area, 0, at, STYLE_HEAD_WARN, " and %llu more",
+                           (unsigned long long)a->collectors_troubled - 1);
+    return at + 2;
 }
 
 /* Panics, then how much comes, or came once nothing more does. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording.h"
 
+#include "collected_text.h"
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,7 +34,9 @@ static const char *plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
-static void tell(const recording_t *r, uint32_t seen, const gpurt_writer_figures_t *sum)
+/* What stands behind the size came later: who reads the line finds the rest where it was. */
+static void tell(const recording_t *r, uint32_t seen, const gpurt_writer_figures_t *sum,
+                 const collected_text_t *collected)
 {
     struct stat file = {0};
 
@@ -44,15 +48,18 @@ static void tell(const recording_t *r, uint32_t seen, const gpurt_writer_figures
                             r->path);
     else
         gpurt_option_refuse(r->program,
-                            "%llu record%s, %llu lost, %llu panic%s in %s (%llu bytes)",
+                            "%llu record%s, %llu lost, %llu panic%s in %s (%llu bytes)%s",
                             (unsigned long long)sum->messages, plural(sum->messages),
                             (unsigned long long)sum->lost, (unsigned long long)sum->panics,
-                            plural(sum->panics), r->path, (unsigned long long)file.st_size);
+                            plural(sum->panics), r->path, (unsigned long long)file.st_size,
+                            collected->sums);
+    collected_text_tell(collected, r->program);
 }
 
 bool recording_close(recording_t *r, uint32_t seen, bool quiet,
                      const gpurt_error_t *failure)
 {
+    collected_text_t collected;
     gpurt_writer_figures_t sum;
     gpurt_error_t err = {0};
     bool whole;
@@ -61,12 +68,13 @@ bool recording_close(recording_t *r, uint32_t seen, bool quiet,
         return true;
     whole = gpurt_writer_flush(r->writer, &err) == GPURT_OK;
     gpurt_writer_figures(r->writer, &sum);
+    collected_text_take(&collected, r->writer);
     whole &= gpurt_writer_close(r->writer, whole ? &err : NULL) == GPURT_OK;
     r->writer = NULL;
     if (failure || !whole)
         gpurt_option_refuse(r->program, "%s is not whole: %s", r->path,
                             failure ? failure->text : err.text);
     else if (!quiet)
-        tell(r, seen, &sum);
+        tell(r, seen, &sum, &collected);
     return whole && !failure;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* recording.h - the log file that a program of ours writes beside its work: made before
- * the watched program starts, and told of in one line when it is done. */
+ * the watched program starts, and told of when it is done. */
 #ifndef GPURT_TUI_RECORDING_H
 #define GPURT_TUI_RECORDING_H
 

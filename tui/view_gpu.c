@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What GPUs did: each device's time, copies, and the kernels that took it. */
 #include "activity_text.h"
+#include "collector_text.h"
 #include "gpulist.h"
 #include "gputime.h"
 
 #include <stdio.h>
 #include <string.h>
+
+enum {
+    STATES = 3 /* of collectors: the kernels below want the room */
+};
 
 static int copies_draw(const gpurt_model_activity_t *a, canvas_t *c, rect_t area, int row)
 {
@@ -58,6 +63,28 @@ static void title(const gpurt_model_activity_t *a, canvas_t *c, rect_t area)
     canvas_rule(c, area, text);
 }
 
+/* Those that lack most; nothing where all are plainly on. */
+static int states_draw(const gpurt_model_activity_t *a, canvas_t *c, rect_t area, int row)
+{
+    uint32_t rows = collector_rows(a);
+    char who[COLLECTOR_WHO];
+
+    rows = rows < STATES ? rows : STATES;
+    for (uint32_t i = 0; i < rows; i++) {
+        const gpurt_model_collector_t *one = &a->collectors[i];
+        int at = 1;
+
+        if (*collector_who(a, one, who))
+            at = canvas_printf(c, area, row, at, STYLE_WARN, "%s: ", who);
+        canvas_text(c, area, row++, at, STYLE_WARN, one->state,
+                    strnlen(one->state, sizeof one->state));
+    }
+    if (a->collectors_troubled > rows)
+        canvas_printf(c, area, row++, 1, STYLE_WARN, "nor are %llu more plainly on",
+                      (unsigned long long)a->collectors_troubled - rows);
+    return row;
+}
+
 /* What the collector would rather not say; nothing where all is well. */
 static int collector_draw(const gpurt_model_activity_t *a, canvas_t *c, rect_t area,
                           int row)
@@ -71,9 +98,7 @@ static int collector_draw(const gpurt_model_activity_t *a, canvas_t *c, rect_t a
                  {a->samples_left_out, "%llu samples left out   "}};
     int at = 1;
 
-    if (a->state[0] && strcmp(a->state, "on") != 0)
-        canvas_text(c, area, row++, 1, STYLE_WARN, a->state,
-                    strnlen(a->state, sizeof a->state));
+    row = states_draw(a, c, area, row);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i].count)
             at = canvas_printf(c, area, row, at, STYLE_WARN, parts[i].format,

@@ -35,6 +35,11 @@ expect() {
     zstd -t -q run.gplog || fail "'$*': zstd -t"
 }
 
+# The last words of one that keeps them: scripts read this line. It says nothing of a collector where there is none.
+rm -f run.gplog
+"$bin/gpurt-record" -o run.gplog -- "$app" 300 2>said >out || fail "$(cat said)"
+grep -Eqx 'gpurt-record: 300 records, 0 lost, 0 panics in run\.gplog \([0-9]+ bytes\)' said || fail "last words: $(cat said)"
+[ "$(wc -l <said)" = 1 ] || fail "more than a line: $(cat said)"
 expect 0 20000 20000
 expect 3 5000 5000 exit=3
 expect 137 7000 7000 kill=9

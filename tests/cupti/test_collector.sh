@@ -319,6 +319,11 @@ FAKE_CUPTI=refuse GPURT_CUPTI=default,blah run 0 kernels 100
 log_has 'WARN .*refuses records of overhead' 'refuse and blah'
 log_has "WARN .*GPURT_CUPTI: 'blah' is not known" 'refuse and blah'
 log_has "collector: on; CUPTI refuses records of overhead; GPURT_CUPTI: 'blah' is not known; 100 records" 'refuse and blah'
+long=$(printf 'x%.0s' {1..300}) # ... nor cuts it off
+FAKE_CUPTI=refuse GPURT_CUPTI=default,$long run 0 kernels 100 2>said
+# shellcheck disable=SC2016 # jq's variables
+"$bin/gpurt-log" stat --json run.gplog | jq -e --arg long "$long" '.activity | .collector.state == .collectors[0].state and .collector.state == "on; CUPTI refuses records of overhead; GPURT_CUPTI: \u0027\($long)\u0027 is not known"' >/dev/null ||
+    fail "a long state: $("$bin/gpurt-log" stat run.gplog)"
 FAKE_CUPTI=clash GPURT_CUPTI=default,blah run 0 without
 log_has "collector: no records of kernels: another profiler holds CUPTI: CUPTI for Kineto; GPURT_CUPTI: 'blah' is not known; 0 records" 'clash and blah'
 # Nor does it take a word that is known for one that is none to be told.
@@ -337,13 +342,59 @@ GPURT_CUPTI=kernel run 0 without 2>said
 grep -q "^gpurt-record: GPURT_CUPTI: 'kernel' is not known; it takes off, default, " said || fail "$(cat said)"
 GPURT_CUPTI_LIBRARY=/nonexistent.so run 0 without
 log_has 'WARN .*no libcupti' missing
+# The recorder's last words: what it counted, and whose collector lacks what, the worst first.
+# said WANT ARGUMENT...: of gpurt-record, with the pids taken out, the size, and records beside kernels, whose number is a matter of time.
+said() {
+    local want=$1
+    shift
+    rm -f run.gplog
+    "$bin/gpurt-record" -o run.gplog "$@" 2>said >out || fail "$*: $(cat said)"
+    "$bin/gpurt-log" verify run.gplog >/dev/null || fail "$*: verify"
+    sed -i 's/^\(gpurt-record: \)[0-9]* records\?\(, 0 lost, 0 panics in run\.gplog \)([0-9]* bytes)/\1N records\2(N bytes)/; s/\[[0-9]*\]: /[PID]: /' said
+    [ "$(cat said)" = "$want" ] || fail "$*: $(cat said)"
+}
+head='gpurt-record: N records, 0 lost, 0 panics in run.gplog (N bytes)' of='gpurt-record: the collector of cupti_app[PID]:'
+clash='no records of kernels: another profiler holds CUPTI: CUPTI for Kineto'
+said "$head; 2000 kernels" -- "$app" kernels 2000
+[ "$(field kernels)" = 2000 ] || fail "kernels in the sums: $(field kernels)"
+said "$head; 1 kernel, 31 launches of graphs" -- "$app" graphs
+[ "$(field graphs)" = 31 ] || fail "graphs in the sums: $(field graphs)"
+said "$head; 424 kernels" --cupti default,nodes -- "$app" graphs
+said "$head; 0 kernels" -- "$app" without
+FAKE_CUPTI=clash said "$head; 0 kernels
+$of $clash" -- "$app" without
+[ "$(lines "collector: $clash; ")" -ge 1 ] || fail 'the same words in the log'
+# Nothing with -q.
+FAKE_CUPTI=clash "$bin/gpurt-record" -q -a -o run.gplog -- "$app" without 2>said >out
+[ ! -s said ] || fail "-q: $(cat said)"
+# Of several processes.
+# shellcheck disable=SC2016 # the inner shell has the variables
+for last in 'true' 'for i in 1 2 3 4 5; do FAKE_CUPTI=clash "$0" without; done'; do
+    # A line for each is too much.
+    [ "$last" = true ] && more="$of $clash
+$of on; CUPTI refuses records of overhead" || more="$of $clash
+$of $clash
+$of $clash
+$of $clash
+gpurt-record: nor are the collectors of 3 more plainly on"
+    said "$head; 30 kernels
+$more" -- bash -c 'FAKE_CUPTI=refuse "$0" kernels 10; "$0" kernels 20; FAKE_CUPTI=clash "$0" without; '"$last"'; exit 0' "$app"
+    # ... as the log has it: one that is broken does not hide behind one that spoke later.
+    broken=$("$bin/gpurt-log" stat run.gplog | grep -c "^collector  cupti_app\[[0-9]*\]: $clash\$")
+    told "$("$bin/gpurt-log" stat run.gplog)" '^collector  cupti_app\[[0-9]*\]: on; CUPTI refuses records of overhead$' 'several, stat'
+    told "$("$bin/gpurt-log" stat run.gplog)" "^collector  1 of $((broken + 2)) processes plainly on; 0 dropped by CUPTI, " 'several, stat'
+    # shellcheck disable=SC2016 # jq's variables
+    "$bin/gpurt-log" stat --json run.gplog | jq -e --arg clash "$clash" --argjson broken "$broken" '(.programs | map(.pid)) as $pids | .activity | .collectors_left_out == 0 and
+        (.collectors | map(.pid) | sort) == ($pids | sort) and (.collectors[:$broken] | all(.state == $clash and .on == false and .records == 0)) and
+        (.collectors[$broken:] | map([.on, .records])) == [[false, 10], [true, 20]]' >/dev/null || fail "several, JSON: $("$bin/gpurt-log" stat --json run.gplog | jq -c .activity.collectors)"
+done
 began=$SECONDS
 FAKE_CUPTI=hang run 0 kernels 5
 [ $((SECONDS - began)) -lt 40 ] || fail "a driver that hangs held the program for $((SECONDS - began)) s"
 silent='no records of kernels for now: CUPTI has not answered for three seconds'
 [ "$(lines " WARN .*$silent")" = 1 ] || fail "hang: $("$bin/gpurt-log" cat run.gplog)"
 told "$("$bin/gpurt-log" stat run.gplog)" "^collector  $silent;" 'hang, stat'
-FAKE_CUPTI=slow run 0 seconds # it is told while the program runs, and that it is over
+FAKE_CUPTI=slow said "$head; 2 kernels" -- "$app" seconds # it is told while the program runs, and that it is over
 [ "$(lines " WARN .*$silent")" = 1 ] || fail "slow: $("$bin/gpurt-log" cat run.gplog)"
 log_has "collector: $silent; 0 records" slow
 told "$("$bin/gpurt-log" stat run.gplog)" '^collector  on;' 'slow, stat'

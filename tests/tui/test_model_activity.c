@@ -400,6 +400,46 @@ static void write_json(FILE *out)
     activity_json(out, &view->activity);
 }
 
+/* The only collector, of check_rest: its state is in one line with the sums, as long as it may
+ * be. */
+static void check_collector(void)
+{
+    static const char *const plain[] = {
+        "\ncollector  on; 3 dropped by CUPTI, no buffer 4 times, 2 without times, 5 of "
+        "unknown kinds, 6 samples left out\n",
+        NULL};
+    static const char *const json[] = {
+        ",\"collector\":{\"bad\":2,\"cupti_dropped\":3,\"starved\":4,\"unknown\":5,"
+        "\"samples_left_out\":6,\"state\":\"on\"},\"collectors\":[{\"pid\":null,"
+        "\"program\":\"\",\"state\":\"on\",\"on\":true,\"records\":1,\"bad\":2,"
+        "\"cupti_dropped\":3,\"starved\":4,\"unknown\":5,\"samples_left_out\":6}],"
+        "\"collectors_left_out\":0,\"copies\":[",
+        NULL};
+    char state[GPURT_MODEL_STATE + 100] = "no records of kernels: \x1b";
+    char line[GPURT_MODEL_STATE + 100];
+    const char *const long_one[] = {line, NULL};
+    const size_t begun = strlen(state);
+    gpurt_activity_collector_t c = {0, gpurt_pair(1), gpurt_pair(2), gpurt_pair(3), 4, 5,
+                                    6};
+
+    CHECK_EQ(view->activity.collector_count, 1);
+    CHECK_EQ(view->activity.collectors_troubled, 0);
+    check_written(write_plain, plain);
+    check_written(write_json, json);
+    memset(state + begun, 'x', sizeof state - 1 - begun);
+    c.state = string(state);
+    put_at(GPURT_KIND_COLLECTOR, 0, T0, &c, sizeof c);
+    look();
+    CHECK_EQ(view->activity.collectors_troubled, 1);
+    state[GPURT_MODEL_STATE - 1] = '\0';
+    CHECK_STR(view->activity.collectors[0].state, state);
+    CHECK_STR(view->activity.state, state);
+    snprintf(line, sizeof line,
+             "\ncollector  no records of kernels: \\x1b%s; 3 dropped by CUPTI, ",
+             state + begun);
+    check_written(write_plain, long_one);
+}
+
 /* A graph that is launched whole has a row among the kernels and is none of them, even where
  * its number is that of a kernel's name. */
 static void check_graph_rows(uint32_t name)
@@ -501,6 +541,7 @@ int main(void)
     check_busy();
     check_rest();
     check_screen();
+    check_collector();
     check_crowd();
     check_together();
     check_graphs();

@@ -126,7 +126,42 @@ static void look(void)
     CHECK(memcmp(view->activity.gpus, other->activity.gpus, sizeof view->activity.gpus) ==
           0);
     CHECK_EQ(view->activity.gpus_left_out, other->activity.gpus_left_out);
+    CHECK(memcmp(view->activity.collectors, other->activity.collectors,
+                 sizeof view->activity.collectors) == 0);
     step_count = 0;
+}
+
+static uint32_t string(const char *text)
+{
+    gpurt_site_info_t info = {
+        .kind = GPURT_DEF_STRING, .format = text, .format_bytes = (uint32_t)strlen(text)};
+
+    return gpurt_dictionary_add(&dictionary, &info);
+}
+
+/* Each in what is written of *view. */
+static void check_written(void (*write)(FILE *out), const char *const *want)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    CHECK(out != NULL);
+    write(out);
+    fclose(out);
+    for (; *want; want++)
+        CHECK_CONTAINS(text, *want);
+    free(text);
+}
+
+static void write_plain(FILE *out)
+{
+    activity_plain(out, &view->activity, 0);
+}
+
+static void write_json(FILE *out)
+{
+    activity_json(out, &view->activity);
 }
 
 static const gpurt_model_gpu_t *gpu(uint32_t place)
@@ -401,6 +436,90 @@ static void check_collectors(uint32_t state)
     CHECK_STR(view->activity.state, "gemm");
 }
 
+static void put_collector(uint32_t program, uint64_t time_ns, const char *state,
+                          uint32_t records)
+{
+    gpurt_activity_collector_t c = {.state = string(state), .records = gpurt_pair(records)};
+
+    step_put(program, 0, GPURT_KIND_COLLECTOR, T0 + time_ns, &c, sizeof c);
+}
+
+/* One that is broken stands before those that are on, whoever spoke last, with whose it is; of
+ * each what it said last. */
+static void check_troubles(void)
+{
+    static const char clash[] = "no records of kernels: another profiler holds CUPTI",
+                      part[] = "on; CUPTI refuses records of overhead";
+    static const char *const plain[] = {
+        "collector  rank[103]: no records of kernels: another profiler holds CUPTI\n"
+        "collector  rank[105]: no records of kernels: another profiler holds CUPTI\n"
+        "collector  rank[102]: on; CUPTI refuses records of overhead\n"
+        "collector  2 of 5 processes plainly on; 0 dropped by CUPTI, ",
+        NULL};
+    static const char *const json[] = {
+        "\"state\":\"on\"},\"collectors\":[{\"pid\":103,\"program\":\"rank\",\"state\":"
+        "\"no records of kernels: another profiler holds CUPTI\",\"on\":false,"
+        "\"records\":3,",
+        "{\"pid\":102,\"program\":\"rank\",\"state\":\"on; CUPTI refuses records of "
+        "overhead\",\"on\":false,\"records\":2,",
+        "{\"pid\":101,\"program\":\"rank\",\"state\":\"on\",\"on\":true,\"records\":9,",
+        "],\"collectors_left_out\":0,", NULL};
+
+    put_collector(0, 1, clash, 1);
+    put_collector(0, 9, "on", 9);
+    put_collector(1, 2, part, 2);
+    put_collector(2, 3, clash, 3);
+    put_collector(3, 1, "on", 1);
+    put_collector(4, 1, "on", 1);
+    put_collector(4, 5, clash, 5);
+    look();
+    CHECK_EQ(view->activity.collector_count, 5);
+    CHECK_EQ(view->activity.collectors_troubled, 3);
+    CHECK_EQ(view->activity.collectors[0].pid, 103);
+    CHECK_EQ(view->activity.collectors[3].pid, 101);
+    CHECK_STR(view->activity.state, "on");
+    check_written(write_plain, plain);
+    check_written(write_json, json);
+}
+
+/* More than there are rows for; all well; and the only one of several processes. */
+static void check_many_collectors(void)
+{
+    static const char *const crowd[] = {
+        "collector  rank[120]: no records of kernels: why\ncollector  rank[101]: (no room "
+        "for more "
+        "names)\n",
+        "collector  rank[115]: (no room for more names)\n"
+        "collector  nor are 4 more plainly on\n"
+        "collector  0 of 20 processes plainly on; 0 dropped",
+        NULL};
+    static const char *const left_out[] = {"],\"collectors_left_out\":4,", NULL};
+    static const char *const well[] = {"collector  on; 0 dropped by CUPTI, ", NULL};
+    static const char *const only[] = {
+        "collector  rank[106]: no records of kernels: why; 0 dropped by CUPTI, ", NULL};
+
+    for (uint32_t i = 0; i < PROGRAMS; i++)
+        put_collector(i, i,
+                      i < PROGRAMS - 1 ? "(no room for more names)"
+                                       : "no records of kernels: why",
+                      1);
+    look();
+    CHECK_EQ(view->activity.collectors_troubled, PROGRAMS);
+    check_written(write_plain, crowd);
+    check_written(write_json, left_out);
+    for (uint32_t i = 0; i < PROGRAMS; i++)
+        put_collector(i, i, "on", 1);
+    look();
+    check_written(write_plain, well);
+    check_written(write_json, left_out);
+    put_collector(5, 1, "no records of kernels: why", 0);
+    look();
+    check_written(write_plain, only);
+    put_collector(5, 1, "on", 0);
+    look();
+    check_written(write_plain, well);
+}
+
 /* ---- as it is shown ------------------------------------------------------------------ */
 
 static void check_texts(void)
@@ -459,6 +578,8 @@ int main(void)
     check_occupancy(name);
     check_graphs();
     check_collectors(name);
+    check_troubles();
+    check_many_collectors();
     check_texts();
     free(view);
     free(other);

@@ -3,6 +3,7 @@
  * nothing but printable characters reaches the canvas, and nothing is read or written
  * outside. */
 #include "check.h"
+#include "collected.h"
 #include "filter.h"
 #include "once_report.h"
 #include "picture.h"
@@ -111,6 +112,51 @@ static const char *head_at(const picture_t *p, int columns)
     return row_text(0);
 }
 
+static void collector_set(gpurt_model_activity_t *a, uint32_t index, uint32_t pid,
+                          const char *state)
+{
+    gpurt_model_collector_t *c = &a->collectors[index];
+
+    memset(c, 0, sizeof *c);
+    c->pid = pid;
+    c->rank = strcmp(state, "on") == 0 ? GPLOG_COLLECTOR_ON : GPLOG_COLLECTOR_NONE;
+    snprintf(c->program, sizeof c->program, "rank");
+    snprintf(c->state, sizeof c->state, "%s", state);
+}
+
+/* What the collector lacks stands in the head without its reason, of several with whose it is;
+ * the view of the GPU has the first ones whole. */
+static void check_collector(picture_t *p, gpurt_model_activity_t *a)
+{
+    const char *clash = "no records of kernels: another profiler holds CUPTI";
+
+    a->rows = a->programs = a->collector_count = 1;
+    a->collectors_troubled = 0;
+    collector_set(a, 0, 101, "on");
+    CHECK_MSG(!strstr(head_at(p, 140), " on "), "%s", row_text(0));
+    a->collectors_troubled = 1;
+    collector_set(a, 0, 101, clash);
+    CHECK_CONTAINS(head_at(p, 120), "no records of kernels ");
+    CHECK_MSG(!strstr(row_text(0), "another") && !strstr(row_text(0), "rank"), "%s",
+              row_text(0));
+    p->shown = VIEW_GPU;
+    head_at(p, 120);
+    CHECK(on_canvas(" no records of kernels: another profiler holds CUPTI "));
+    CHECK(!on_canvas("more plainly on"));
+    a->collector_count = 7;
+    CHECK_CONTAINS(head_at(p, 140), "no records of kernels (rank[101])  ");
+    a->collectors_troubled = 5;
+    for (uint32_t i = 1; i < 5; i++)
+        collector_set(a, i, 101 + i, i < 4 ? clash : "on; CUPTI refuses records");
+    CHECK_CONTAINS(head_at(p, 140), "no records of kernels (rank[101]) and 4 more ");
+    CHECK(on_canvas(" rank[101]: no records of kernels: another profiler holds CUPTI "));
+    CHECK(on_canvas(" rank[103]: no records of kernels: another profiler holds CUPTI "));
+    CHECK(on_canvas(" nor are 2 more plainly on "));
+    CHECK(!on_canvas("rank[104]"));
+    p->shown = VIEW_OVERVIEW;
+    memset(a, 0, sizeof *a);
+}
+
 /* What is asked at a glance: does it live, what went wrong, how do I leave. */
 static void check_glance(const picture_t *shown, const gpurt_modelview_t *v)
 {
@@ -134,12 +180,7 @@ static void check_glance(const picture_t *shown, const gpurt_modelview_t *v)
     CHECK_MSG(!strstr(row_text(0), "quiet"), "%s", row_text(0));
     copy.numbers.time_ns = copy.numbers.last_ns + 2500000000u;
     CHECK_CONTAINS(head_at(&p, 120), "quiet for 2.5 s");
-    snprintf(copy.activity.state, sizeof copy.activity.state, "on");
-    CHECK_MSG(!strstr(head_at(&p, 140), " on "), "%s", row_text(0));
-    snprintf(copy.activity.state, sizeof copy.activity.state,
-             "no records of kernels: another profiler holds CUPTI");
-    CHECK_CONTAINS(head_at(&p, 120), "no records of kernels");
-    CHECK_MSG(!strstr(row_text(0), "another"), "%s", row_text(0));
+    check_collector(&p, &copy.activity);
     p.paused = true;
     CHECK_MSG(!strstr(head_at(&p, 120), "quiet") && strstr(row_text(0), "PAUSED"), "%s",
               row_text(0));

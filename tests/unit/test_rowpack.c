@@ -111,11 +111,12 @@ static void sum_check(const uint8_t *rows, uint32_t bytes, const gplog_frame_t *
 
 static size_t pack(const uint8_t *rows, uint32_t bytes, uint8_t *packed)
 {
+    static gplog_collected_t seen; /* test_collected */
     gplog_frame_t sum;
     size_t size;
 
     gplog_frame_begin(&sum);
-    size = gplog_pack(&table, (const gpurt_row_t *)rows, bytes, packed, &sum);
+    size = gplog_pack(&table, (const gpurt_row_t *)rows, bytes, packed, &sum, &seen);
     sum_check(rows, bytes, &sum);
     CHECK_MSG(size <= gplog_pack_bound(bytes), "%zu bytes for %u", size, bytes);
     return size;

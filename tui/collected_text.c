@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collected_text.h"
+
+#include "who.h"
+
+#include <inttypes.h>
+
+static const char *plural(uint64_t count, const char *more)
+{
+    return count == 1 ? "" : more;
+}
+
+static void sums_take(collected_text_t *t, const gplog_collected_t *c)
+{
+    int used;
+
+    t->sums[0] = '\0';
+    if (c->words == 0 && c->kernels == 0 && c->graphs == 0)
+        return;
+    used = snprintf(t->sums, sizeof t->sums, "; %" PRIu64 " kernel%s", c->kernels,
+                    plural(c->kernels, "s"));
+    if (c->graphs)
+        snprintf(t->sums + used, sizeof t->sums - (size_t)used,
+                 ", %" PRIu64 " launch%s of graphs", c->graphs, plural(c->graphs, "es"));
+}
+
+static void line_take(char line[COLLECTED_LINE], const gpurt_dictionary_t *d,
+                      uint32_t number, uint32_t state)
+{
+    gpurt_text_t out;
+    gplog_program_t p;
+    uint32_t bytes;
+    const char *text = gplog_collector_state(d, state, &bytes);
+
+    gplog_program_get(d, number, &p); /* of one that is not known all is 0 */
+    gpurt_text_init(&out, line, COLLECTED_LINE);
+    gpurt_text_printf(&out, "the collector of ");
+    who_text(&p, &out);
+    gpurt_text_printf(&out, ": ");
+    gpurt_render_plain(&out, text, bytes);
+}
+
+void collected_text_take(collected_text_t *t, gpurt_writer_t *w)
+{
+    const gplog_collected_t *c = gpurt_writer_collected(w);
+    const gpurt_dictionary_t *d = gpurt_writer_dictionary(w);
+
+    sums_take(t, c);
+    t->count = 0;
+    for (uint32_t rank = GPLOG_COLLECTOR_RANKS - 1; rank > GPLOG_COLLECTOR_ON; rank--)
+        for (uint32_t i = 0; i <= GPLOG_PROGRAM_OTHERS; i++) {
+            const gplog_collector_word_t *last = &c->last[i];
+
+            if (!last->time_ns || gplog_collector_rank(d, last->state) != rank)
+                continue;
+            if (t->count < COLLECTED_LINES)
+                line_take(t->lines[t->count], d, i, last->state);
+            t->count++;
+        }
+}
+
+void collected_text_tell(const collected_text_t *t, const gpurt_option_program_t *program)
+{
+    uint32_t more = t->count > COLLECTED_LINES ? t->count - COLLECTED_LINES : 0;
+
+    for (uint32_t i = 0; i < t->count - more; i++)
+        gpurt_option_refuse(program, "%s", t->lines[i]);
+    if (more)
+        gpurt_option_refuse(program,
+                            "nor are the collectors of %" PRIu32 " more plainly on", more);
+}
