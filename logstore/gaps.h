@@ -25,9 +25,9 @@
 #include "modelview.h"
 
 enum {
-    GAPS_MOST = 2048,
-    GAPS_COPIES = 1024,
-    GAPS_WAITS = 512
+    GAPS_MOST = 1024,
+    GAPS_COPIES = 512,
+    GAPS_WAITS = 256
 };
 
 typedef struct gap {

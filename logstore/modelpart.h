@@ -22,7 +22,7 @@ enum {
     MODEL_DEVICES = 128,  /* 16 processes that see 8 */
     MODEL_CONTEXTS = 256, /* a power of two; of two with one place the later is known */
     MODEL_SLEEPS = 64,
-    MODEL_ACCOUNTS = 16, /* GPUs, and devices of which it is not known which one they are */
+    MODEL_ACCOUNTS = 12, /* GPUs, and devices of which it is not known which one they are */
     SPREAD_STEPS = 8,    /* buckets to a doubling */
     SPREAD_BUCKETS = SPREAD_STEPS + (40 - 3) * SPREAD_STEPS /* up to 2^40 ns, 18 minutes */
 };
