@@ -5,6 +5,7 @@
 #define GPURT_MODELPART_H
 
 #include "model.h"
+#include "modeltimes.h"
 #include "program.h"
 #include "render.h"
 
@@ -16,11 +17,9 @@ enum {
     SITE_WORDS = 24,        /* arguments of one lane: 12 of 64 bits */
     SITE_HASH = 2048,
     SITE_OTHER = GPURT_MODEL_SITES,
-    KERNEL_HASH = 1024,
+    KERNEL_HASH_BITS = 10,
     MODEL_PROGRAMS = GPLOG_PROGRAM_OTHERS,
-    MODEL_DEVICES = 128,                                    /* 16 processes that see 8 */
-    SPREAD_STEPS = 8,                                       /* buckets to a doubling */
-    SPREAD_BUCKETS = SPREAD_STEPS + (40 - 3) * SPREAD_STEPS /* up to 2^40 ns, 18 minutes */
+    MODEL_DEVICES = 128, /* 16 processes that see 8 */
 };
 #define TICK_NS   100000000ull
 #define SECOND_NS 1000000000ull
@@ -72,14 +71,12 @@ typedef struct model_keep {
 } model_keep_t;
 
 typedef struct model_kernel {
-    uint64_t key;   /* id of its name in the dictionary; a graph's program << 32 | number */
-    uint32_t kind;  /* GPURT_KIND_KERNEL or GPURT_KIND_GRAPH */
-    uint32_t nodes; /* of a graph */
-    uint32_t device;                                     /* that the last one ran on, */
-    uint32_t program;                                    /* in this process */
+    model_key_t id;   /* GPURT_KIND_KERNEL and the id of its name in the dictionary, or
+                       GPURT_KIND_GRAPH and program << 32 | number */
+    uint32_t device;  /* that the last one ran on, */
+    uint32_t program; /* in this process */
     uint32_t grid[3], block[3], registers, shared_bytes; /* as in a row: copied at once */
-    uint64_t count, untimed, total_ns, min_ns, max_ns;
-    uint32_t spread[SPREAD_BUCKETS]; /* durations, by size */
+    model_times_t times;
 } model_kernel_t;
 
 /* modelgpu.c: a device as one process numbers it. Which of them are one GPU, and where that
@@ -122,7 +119,7 @@ typedef struct model_activity {
     uint64_t rows, memory, pools, ranges, launches;
     model_collector_t collectors[GPLOG_PROGRAM_OTHERS + 1];
     uint32_t kernel_count, graph_rows; /* graph_rows: of kernel_count */
-    uint16_t kernel_hash[KERNEL_HASH]; /* index + 1, 0 empty */
+    uint16_t kernel_hash[1 << KERNEL_HASH_BITS];
     model_kernel_t kernels[GPURT_MODEL_KERNEL_ROWS];
 } model_activity_t;
 

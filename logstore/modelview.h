@@ -161,12 +161,17 @@ typedef struct gpurt_model_lines {
     gpurt_model_line_t list[GPURT_MODEL_LINES];
 } gpurt_model_lines_t;
 
-/* A kernel, or a graph that was launched whole. Times are of the records that had some:
- * `untimed` tells how many had none. */
-typedef struct gpurt_model_kernel {
+/* Durations of what has one name. They are of the records that had some: `untimed` tells how
+ * many had none. */
+typedef struct gpurt_model_times {
     uint64_t count, untimed;
     uint64_t total_ns, min_ns, max_ns;
-    uint64_t p50_ns, p99_ns;                             /* within 7 % */
+    uint64_t p50_ns, p99_ns; /* within 7 % */
+} gpurt_model_times_t;
+
+/* A kernel, or a graph that was launched whole. */
+typedef struct gpurt_model_kernel {
+    gpurt_model_times_t times;
     uint32_t registers, shared_bytes, grid[3], block[3]; /* of the last one */
     uint32_t kind;         /* GPURT_KIND_KERNEL or GPURT_KIND_GRAPH */
     uint32_t graph, nodes; /* of a graph: its number, and its nodes where they are known */

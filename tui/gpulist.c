@@ -2,6 +2,7 @@
 #include "gpulist.h"
 
 #include "activity_text.h"
+#include "times_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -207,19 +208,21 @@ static void heading(canvas_t *c, rect_t area, int row, const columns_t *at)
 static void kernel_draw(canvas_t *c, rect_t area, int row, const columns_t *at,
                         const gpurt_model_kernel_t *k, uint64_t whole)
 {
-    uint64_t timed = k->count - k->untimed;
     char text[24];
 
-    snprintf(text, sizeof text, "%.1f%%",
-             whole ? (double)k->total_ns * 100.0 / (double)whole : 0.0);
+    snprintf(text, sizeof text, "%.1f%%", times_percent(k->times.total_ns, whole));
     cell(c, area, row, at->share, STYLE_BOLD, text);
-    cell(c, area, row, at->count, STYLE_NORMAL, canvas_short(k->count, text));
-    cell(c, area, row, at->total, STYLE_NORMAL, activity_kernel_time(k, k->total_ns, text));
+    cell(c, area, row, at->count, STYLE_NORMAL, canvas_short(k->times.count, text));
+    cell(c, area, row, at->total, STYLE_NORMAL,
+         times_known(&k->times, k->times.total_ns, text));
     cell(c, area, row, at->mean, STYLE_NORMAL,
-         activity_kernel_time(k, timed ? k->total_ns / timed : 0, text));
-    cell(c, area, row, at->p50, STYLE_NORMAL, activity_kernel_time(k, k->p50_ns, text));
-    cell(c, area, row, at->p99, STYLE_NORMAL, activity_kernel_time(k, k->p99_ns, text));
-    cell(c, area, row, at->most, STYLE_NORMAL, activity_kernel_time(k, k->max_ns, text));
+         times_known(&k->times, times_mean(&k->times), text));
+    cell(c, area, row, at->p50, STYLE_NORMAL,
+         times_known(&k->times, k->times.p50_ns, text));
+    cell(c, area, row, at->p99, STYLE_NORMAL,
+         times_known(&k->times, k->times.p99_ns, text));
+    cell(c, area, row, at->most, STYLE_NORMAL,
+         times_known(&k->times, k->times.max_ns, text));
     canvas_text(c, area, row, at->name, STYLE_NORMAL, k->name,
                 strnlen(k->name, sizeof k->name));
     if (k->kind == GPURT_KIND_GRAPH)
