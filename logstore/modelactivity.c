@@ -108,18 +108,22 @@ static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *wo
         break;
     case GPURT_KIND_CALL:
         span_add(&a->calls, ((const gpurt_activity_call_t *)words)->ns);
+        model_call_put(a, words);
         break;
     case GPURT_KIND_MEMORY:
         a->memory++;
+        model_memory_put(a, row, words);
         break;
     case GPURT_KIND_MANAGED:
         managed_add(a->managed, words);
         break;
     case GPURT_KIND_POOL:
         a->pools++;
+        model_pool_put(a, row, words);
         break;
     case GPURT_KIND_RANGE:
         a->ranges++;
+        model_range_put(a, row, words);
         break;
     case GPURT_KIND_LAUNCH:
     case GPURT_KIND_DRIVER_LAUNCH:
@@ -257,7 +261,7 @@ const gpurt_row_t *model_activity_put_alike(model_activity_t *a, gpurt_timeline_
 
 /* ---- the view ------------------------------------------------------------------------ */
 
-static void name_view(const gpurt_model_t *m, uint32_t id, char *to, size_t room)
+void model_name(const gpurt_model_t *m, uint32_t id, char *to, size_t room)
 {
     gpurt_site_info_t info;
 
@@ -336,7 +340,7 @@ static void kernel_view(const gpurt_model_t *m, uint32_t index, bool mixed,
     } else if (from->id.kind == GPURT_KIND_GRAPH)
         graph_view(from, to);
     else
-        name_view(m, from->id.key, to->name, sizeof to->name);
+        model_name(m, from->id.key, to->name, sizeof to->name);
     model_times_view(&from->times, &to->times);
     to->registers = from->registers;
     to->shared_bytes = from->shared_bytes;
@@ -375,7 +379,7 @@ static void collectors_view(const gpurt_model_t *m, gpurt_model_activity_t *v)
         v->samples_left_out += c->sums.samples;
         if (c->time_ns >= last_ns) {
             last_ns = c->time_ns;
-            name_view(m, c->sums.state, v->state, sizeof v->state);
+            model_name(m, c->sums.state, v->state, sizeof v->state);
         }
     }
 }
@@ -407,5 +411,7 @@ bool model_activity_view(const gpurt_model_t *m, gpurt_modelview_t *view)
     v->launches = a->launches;
     collectors_view(m, v);
     kernels_view(m, &places, v);
+    model_host_view(m, v);
+    model_memory_view(m, &places, v);
     return true;
 }

@@ -5,6 +5,7 @@
 #define GPURT_MODELPART_H
 
 #include "model.h"
+#include "modelopen.h"
 #include "modeltimes.h"
 #include "program.h"
 #include "render.h"
@@ -18,6 +19,8 @@ enum {
     SITE_HASH = 2048,
     SITE_OTHER = GPURT_MODEL_SITES,
     KERNEL_HASH_BITS = 10,
+    HOST_HASH_BITS = 7,
+    MEMORY_HASH_BITS = 6,
     MODEL_PROGRAMS = GPLOG_PROGRAM_OTHERS,
     MODEL_DEVICES = 128, /* 16 processes that see 8 */
 };
@@ -79,6 +82,41 @@ typedef struct model_kernel {
     model_times_t times;
 } model_kernel_t;
 
+/* modelhost.c: calls of one name, ranges of one name and domain. */
+typedef struct model_host_row {
+    model_key_t
+        id;        /* ids in the dictionary: a call's name, a range's domain << 32 | name */
+    uint64_t more; /* calls that failed; marks */
+    model_times_t times;
+} model_host_row_t;
+
+typedef struct model_host_rows {
+    uint32_t count; /* without the others, which come last */
+    uint16_t hash[1 << HOST_HASH_BITS];
+    model_host_row_t list[GPURT_MODEL_HOST_ROWS + 1];
+} model_host_rows_t;
+
+/* modelmemory.c: memory of one kind, device and process. */
+typedef struct model_memory_row {
+    model_key_t id; /* device << 32 | id of the kind's name; its kind is the process */
+    gpurt_model_memory_sums_t sums;
+} model_memory_row_t;
+
+typedef struct model_pool {
+    uint64_t address, bytes, used, time_ns;
+    uint32_t device, program;
+    uint32_t what, memory; /* ids */
+    bool gone;
+} model_pool_t;
+
+typedef struct model_memory {
+    uint32_t count, pool_count; /* count: without the others, which come last */
+    uint16_t hash[1 << MEMORY_HASH_BITS];
+    model_memory_row_t list[GPURT_MODEL_MEMORIES + 1];
+    model_pool_t pools[GPURT_MODEL_POOLS];
+    gpurt_model_memory_about_t about;
+} model_memory_t;
+
 /* modelgpu.c: a device as one process numbers it. Which of them are one GPU, and where that
  * stands, is found when somebody looks: a process may tell of a device before it says which
  * GPU it is. */
@@ -111,6 +149,7 @@ typedef struct model_collector {
 
 /* modelactivity.c: what GPUs did. Sums stand in the shape of the view. */
 typedef struct model_activity {
+    const gpurt_dictionary_t *dictionary; /* the model's */
     model_devices_t devices;
     gpurt_model_copy_t copies[GPURT_COPY_KINDS][GPURT_MEMORY_KINDS], fills;
     gpurt_model_copy_t managed[GPURT_MANAGED_KINDS];
@@ -121,6 +160,10 @@ typedef struct model_activity {
     uint32_t kernel_count, graph_rows; /* graph_rows: of kernel_count */
     uint16_t kernel_hash[1 << KERNEL_HASH_BITS];
     model_kernel_t kernels[GPURT_MODEL_KERNEL_ROWS];
+    model_host_rows_t call_rows, range_rows;
+    uint64_t range_ends_alone; /* whose beginning is not known */
+    model_memory_t memories;
+    model_opens_t opens; /* of ranges and of memory */
 } model_activity_t;
 
 /* modelheap.c: heaps in the shape of the view, but for the texts. */
@@ -198,6 +241,25 @@ void model_activity_put(model_activity_t *a, gpurt_timeline_run_t *run,
 const gpurt_row_t *model_activity_put_alike(model_activity_t *a, gpurt_timeline_run_t *run,
                                             model_alike_t *alike, model_rows_t *rows);
 bool model_activity_view(const gpurt_model_t *m, gpurt_modelview_t *v);
+
+/* modelhost.c: whether an id of the dictionary names that text; modelactivity.c: the beginning of
+ * the text that one names, "(no name)". */
+bool model_is_word(const model_activity_t *a, uint32_t id, const char *word);
+void model_name(const gpurt_model_t *m, uint32_t id, char *to, size_t room);
+
+/* modelhost.c: rows of the kinds CALL and RANGE. */
+void model_call_put(model_activity_t *a, const gpurt_activity_call_t *call);
+void model_range_put(model_activity_t *a, const gpurt_row_t *r,
+                     const gpurt_activity_range_t *range);
+void model_host_view(const gpurt_model_t *m, gpurt_model_activity_t *v);
+
+/* modelmemory.c: rows of the kinds MEMORY and POOL. */
+void model_memory_put(model_activity_t *a, const gpurt_row_t *r,
+                      const gpurt_activity_memory_t *words);
+void model_pool_put(model_activity_t *a, const gpurt_row_t *r,
+                    const gpurt_activity_pool_t *words);
+void model_memory_view(const gpurt_model_t *m, const model_places_t *places,
+                       gpurt_model_activity_t *v);
 
 /* modelgpu.c: rows of the kinds BUSY, SAMPLE, DEVICE and ENVIRONMENT; and where devices stand
  * among the GPUs of a view. place_of: GPURT_MODEL_DEVICES or more: nowhere. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "activity_text.h"
 
+#include "host_text.h"
+#include "memory_text.h"
 #include "times_text.h"
 
 #include <inttypes.h>
@@ -308,7 +310,9 @@ void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
                 a->graphs.count, activity_time(a->graphs.ns, total));
     if (a->launches)
         fprintf(out, "launches   %" PRIu64 " told of before they were made\n", a->launches);
+    host_plain_sums(out, a);
     plain_copies(out, a);
+    memory_plain(out, &a->memories);
     plain_gpus(out, a);
     if (a->state[0]) {
         fputs("collector  ", out);
@@ -325,6 +329,7 @@ void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
         plain_kernel(out, &a->kernels[order[i]], sum.whole_ns);
     if (count > most)
         fprintf(out, "and %" PRIu32 " more names\n", count - most);
+    host_plain(out, a, most);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------- */
@@ -531,5 +536,8 @@ void activity_json(FILE *out, const gpurt_model_activity_t *a)
     json_list(out, a, GPURT_KIND_KERNEL);
     fputs("],\"graph_list\":[", out);
     json_list(out, a, GPURT_KIND_GRAPH);
-    fputs("]}", out);
+    fputc(']', out);
+    host_json(out, a);
+    memory_json(out, &a->memories);
+    fputc('}', out);
 }

@@ -54,7 +54,7 @@ static inline const gpurt_model_copy_t *activity_copies(const gpurt_model_activi
     return &a->copies[index / GPURT_MEMORY_KINDS][index % GPURT_MEMORY_KINDS];
 }
 
-/* Nothing where nothing is known. `most`: kernels that are listed. */
+/* Nothing where nothing is known. `most`: rows of each table that are listed. */
 void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most);
 /* {"kernels":...}: one object, without an end of line. */
 void activity_json(FILE *out, const gpurt_model_activity_t *a);
