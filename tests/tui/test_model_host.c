@@ -284,6 +284,25 @@ static void check_full(void)
     CHECK_EQ(view->activity.range_ends_alone, 0);
 }
 
+/* Who is the oldest stays known when those between have ended. */
+static void check_ages(void)
+{
+    for (uint32_t i = 1; i <= 3; i++)
+        begin("old", i, i);
+    end(2, 10);
+    end(3, 10);
+    for (uint32_t i = 0; i < OPEN + 1; i++)
+        begin("young", 10 + i, 20 + i);
+    end(1, 9000);  /* it gave way, */
+    end(10, 9000); /* and so did this one */
+    end(11, 9000);
+    look();
+    CHECK_EQ(range("old")->times.untimed, 1);
+    CHECK_EQ(range("young")->times.untimed, OPEN);
+    CHECK_EQ(range("young")->times.total_ns, 9000 - 21);
+    CHECK_EQ(view->activity.range_ends_alone, 2);
+}
+
 static void check_full_of_ends(void)
 {
     for (uint32_t i = 0; i < EARLY + 1; i++)
@@ -306,6 +325,7 @@ int main(void)
     in_model(check_any_order);
     in_model(check_processes);
     in_model(check_full);
+    in_model(check_ages);
     in_model(check_full_of_ends);
     gpurt_dictionary_fini(&dictionary);
     free(view);
