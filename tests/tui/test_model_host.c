@@ -284,22 +284,24 @@ static void check_full(void)
     CHECK_EQ(view->activity.range_ends_alone, 0);
 }
 
-/* Who is the oldest stays known when those between have ended. */
+/* Who is the oldest stays known when others between have ended, and their places are taken. */
 static void check_ages(void)
 {
     for (uint32_t i = 1; i <= 3; i++)
         begin("old", i, i);
     end(2, 10);
-    end(3, 10);
-    for (uint32_t i = 0; i < OPEN + 1; i++)
+    begin("second", 4, 11);
+    end(3, 12);
+    for (uint32_t i = 0; i < OPEN; i++)
         begin("young", 10 + i, 20 + i);
-    end(1, 9000);  /* it gave way, */
-    end(10, 9000); /* and so did this one */
-    end(11, 9000);
+    end(1, 9000); /* it gave way, */
+    end(4, 9000); /* and so did this one */
+    for (uint32_t i = 0; i < OPEN; i++)
+        end(10 + i, 20 + i);
     look();
     CHECK_EQ(range("old")->times.untimed, 1);
-    CHECK_EQ(range("young")->times.untimed, OPEN);
-    CHECK_EQ(range("young")->times.total_ns, 9000 - 21);
+    CHECK_EQ(range("second")->times.untimed, 1);
+    CHECK_EQ(range("young")->times.untimed, 0);
     CHECK_EQ(view->activity.range_ends_alone, 2);
 }
 
