@@ -157,7 +157,7 @@ int gpulist_gpus(const picture_t *p, canvas_t *c, rect_t area, int row)
 
 /* Right ends of columns; 0: not shown. */
 typedef struct columns {
-    int share, count, total, mean, p50, p99, most, registers, shared, filled, name;
+    int share, count, total, mean, least, p50, p99, most, registers, shared, filled, name;
 } columns_t;
 
 static columns_t columns_of(int width)
@@ -167,7 +167,8 @@ static columns_t columns_of(int width)
     at.count = at.share + 9;
     at.total = at.count + 11;
     at.mean = width >= 60 ? at.total + 11 : 0;
-    at.p50 = width >= 100 ? at.mean + 11 : 0;
+    at.least = width >= 141 ? at.mean + 11 : 0;
+    at.p50 = width >= 100 ? (at.least ? at.least : at.mean) + 11 : 0;
     at.p99 = width >= 80 ? (at.p50 ? at.p50 : at.mean) + 11 : 0;
     at.most = width >= 120 ? at.p99 + 11 : 0;
     at.registers = width >= 110 ? (at.most ? at.most : at.p99) + 5 : 0;
@@ -196,6 +197,7 @@ static void heading(canvas_t *c, rect_t area, int row, const columns_t *at)
     cell(c, area, row, at->count, STYLE_DIM, "count");
     cell(c, area, row, at->total, STYLE_DIM, "total");
     cell(c, area, row, at->mean, STYLE_DIM, "mean");
+    cell(c, area, row, at->least, STYLE_DIM, "min");
     cell(c, area, row, at->p50, STYLE_DIM, "p50");
     cell(c, area, row, at->p99, STYLE_DIM, "p99");
     cell(c, area, row, at->most, STYLE_DIM, "max");
@@ -217,6 +219,8 @@ static void kernel_draw(canvas_t *c, rect_t area, int row, const columns_t *at,
          times_known(&k->times, k->times.total_ns, text));
     cell(c, area, row, at->mean, STYLE_NORMAL,
          times_known(&k->times, times_mean(&k->times), text));
+    cell(c, area, row, at->least, STYLE_NORMAL,
+         times_known(&k->times, k->times.min_ns, text));
     cell(c, area, row, at->p50, STYLE_NORMAL,
          times_known(&k->times, k->times.p50_ns, text));
     cell(c, area, row, at->p99, STYLE_NORMAL,

@@ -200,7 +200,10 @@ static void check_screen(void)
     CHECK(on_canvas(&c, "kernels 40% copies 10% told of end 20% launching 25% idle 5%"));
     CHECK(on_canvas(&c, "device to host, pinned 2, 2.0 MiB, 1048.58 GB/s"));
     CHECK(on_canvas(&c, " 91.5%      100     5.00 s   50.00 ms"));
-    CHECK(on_canvas(&c, "max regs  shared  occ  kernel"));
+    CHECK(on_canvas(&c,
+                    "mean        min        p50        p99        max regs  shared  occ  "
+                    "kernel"));
+    CHECK(on_canvas(&c, "   50.00 ms    1.00 us    1.0"));
     CHECK(on_canvas(&c, " 40    1536  75%  fills"));
     CHECK(on_canvas(&c, " 40    1536    -  unknown"));
     CHECK(on_canvas(&c, "gemm<float>"));
@@ -208,6 +211,9 @@ static void check_screen(void)
     gpurt_model_view(model, T0 + 10000000000, GPURT_MODEL_REPLAY, view);
     picture_draw(&p, &c);
     CHECK(on_canvas(&c, "nothing has ended for 9 s"));
+    CHECK(canvas_resize(&c, 36, 140)); /* names matter more */
+    picture_draw(&p, &c);
+    CHECK(on_canvas(&c, "mean        p50        p99        max regs  shared  occ  kernel"));
     p.shown = VIEW_OVERVIEW;
     picture_draw(&p, &c);
     CHECK(on_canvas(&c, "GPUs  (6 shows kernels)"));
