@@ -115,8 +115,8 @@ static void check_calls(void)
         "       0  cuInit\n",
         NULL};
     static const char *const json[] = {
-        "\"call_list\":[{\"name\":\"cudaMalloc\",\"count\":2,\"untimed\":0,\"total_ns\":"
-        "7000000,\"share_percent\":99.86,\"mean_ns\":3500000,\"min_ns\":2000000,",
+        ("\"call_list\":[{\"name\":\"cudaMalloc\",\"count\":2,\"untimed\":0,\"total_ns\":"
+         "7000000,\"share_percent\":99.86,\"mean_ns\":3500000,\"min_ns\":2000000,"),
         "\"max_ns\":5000000,\"errors\":1},{\"name\":\"cudaLaunchKernel\",\"count\":100,",
         "{\"name\":\"cuInit\",\"count\":1,\"untimed\":1,\"total_ns\":0,",
         "\"max_ns\":null,\"errors\":0}],\"range_list\":[],", NULL};

@@ -71,6 +71,25 @@ static bool on_canvas(const char *text)
     return false;
 }
 
+/* A canvas as text: characters of any length, one that is wide, and no blanks at the ends. */
+static void check_printed(void)
+{
+    static const char text[] = "a \xc3\xbf\xe2\x96\xbf \xf0\x9f\x9a\xbf z";
+    const rect_t area = {.rows = 4, .columns = 30};
+    char *printed = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&printed, &bytes);
+
+    canvas.unicode = true;
+    CHECK(out && canvas_resize(&canvas, area.rows, area.columns));
+    canvas_put(&canvas, area, 0, 0, STYLE_NORMAL, text);
+    canvas_put(&canvas, area, 2, 3, STYLE_SELECT, "\xe4\xb8\xad;   ");
+    canvas_print(&canvas, out);
+    fclose(out);
+    CHECK_STR(printed, "a \xc3\xbf\xe2\x96\xbf \xf0\x9f\x9a\xbf z\n\n   \xe4\xb8\xad;\n");
+    free(printed);
+}
+
 static void check_contents(picture_t *p)
 {
     canvas.unicode = true;
@@ -343,7 +362,8 @@ static void check_report(const gpurt_modelview_t *v)
                   text + (i > 20 ? i - 20 : 0));
     out = open_memstream(&again, &bytes);
     report_plain(out, v, &about);
-    report_json(out, v, &about);
+    setlocale(LC_ALL, "C.UTF-8");
+    check_printed();
     fclose(out);
     CHECK_MSG(strcmp(text, again) == 0, "the same view, the same text");
     free(text);
