@@ -362,8 +362,7 @@ static void check_report(const gpurt_modelview_t *v)
                   text + (i > 20 ? i - 20 : 0));
     out = open_memstream(&again, &bytes);
     report_plain(out, v, &about);
-    setlocale(LC_ALL, "C.UTF-8");
-    check_printed();
+    report_json(out, v, &about);
     fclose(out);
     CHECK_MSG(strcmp(text, again) == 0, "the same view, the same text");
     free(text);
@@ -383,6 +382,7 @@ int main(void)
     scene_t scene;
 
     setlocale(LC_ALL, "C.UTF-8");
+    check_printed();
     draw_all(&p, "empty");
     scene_about(&about);
     scene_begin(&scene, &d, 3, 200000);
