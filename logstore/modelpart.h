@@ -84,9 +84,8 @@ typedef struct model_kernel {
 
 /* modelhost.c: calls of one name, ranges of one name and domain. */
 typedef struct model_host_row {
-    model_key_t
-        id;        /* ids in the dictionary: a call's name, a range's domain << 32 | name */
-    uint64_t more; /* calls that failed; marks */
+    model_key_t id; /* of a call its name's, of a range domain << 32 | name */
+    uint64_t more;  /* calls that failed; marks */
     model_times_t times;
 } model_host_row_t;
 

@@ -34,8 +34,7 @@ enum {
     GPURT_MODEL_HOST_ROWS = 64, /* names of calls, and of ranges, with a row of their own */
     GPURT_MODEL_DOMAIN = 64,
     GPURT_MODEL_MEMORIES = 32, /* kinds of memory, by GPU and process */
-    GPURT_MODEL_POOLS =
-        16, /* of memory; one that is new takes the row of one that is gone */
+    GPURT_MODEL_POOLS = 16,    /* one that is new takes the row of one that is gone */
     GPURT_MODEL_WORDS = 32,
     GPURT_MODEL_DEVICES = 8, /* whose activity is known */
     GPURT_MODEL_KERNEL_NAME = 192,
