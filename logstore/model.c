@@ -37,6 +37,7 @@ gpurt_status_t gpurt_model_create(const gpurt_dictionary_t *dictionary,
     if (!m)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "model");
     m->dictionary = dictionary;
+    m->activity.dictionary = dictionary;
     if (about)
         m->about = *about;
     if (m->about.section_count > GPURT_BOX_SECTIONS)

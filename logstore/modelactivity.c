@@ -15,89 +15,24 @@
  * `kernels`. */
 static inline uint32_t row_of(model_activity_t *a, uint32_t kind, uint64_t key)
 {
-    uint32_t at =
-        ((uint32_t)key ^ (uint32_t)(key >> 32) << 16 ^ kind << 24) * 0x9e3779b1u >> 22;
+    const model_table_t table = {a, offsetof(model_activity_t, kernel_hash),
+                                 offsetof(model_activity_t, kernels), sizeof a->kernels[0],
+                                 KERNEL_HASH_BITS};
     bool graph = kind == GPURT_KIND_GRAPH;
+    uint32_t place, row = model_table_find(table, kind, key, &place);
     model_kernel_t *k;
 
-    for (; a->kernel_hash[at % KERNEL_HASH]; at++) {
-        uint32_t index = a->kernel_hash[at % KERNEL_HASH] - 1u;
-
-        k = &a->kernels[index];
-        if (k->key == key && k->kind == kind)
-            return index;
-    }
+    if (row)
+        return row - 1;
     if (a->kernel_count == GPURT_MODEL_KERNELS ||
         (graph && a->graph_rows == GPURT_MODEL_GRAPHS))
         return graph ? GPURT_MODEL_OTHER_GRAPHS : GPURT_MODEL_OTHER_KERNELS;
     a->graph_rows += graph;
     k = &a->kernels[a->kernel_count];
-    k->kind = kind;
-    k->key = key;
-    a->kernel_hash[at % KERNEL_HASH] = (uint16_t)++a->kernel_count;
+    k->id.kind = kind;
+    k->id.key = key;
+    a->kernel_hash[place] = (uint16_t)++a->kernel_count;
     return a->kernel_count - 1;
-}
-
-/* Below SPREAD_STEPS one bucket a value, then SPREAD_STEPS to each doubling. */
-static uint32_t bucket_of(uint64_t ns)
-{
-    uint32_t top;
-
-    if (ns < SPREAD_STEPS)
-        return (uint32_t)ns;
-    if (ns >= 1ull << 40)
-        return SPREAD_BUCKETS - 1;
-    top = 63u - (uint32_t)__builtin_clzll(ns);
-    return SPREAD_STEPS * (top - 2) + ((uint32_t)(ns >> (top - 3)) & (SPREAD_STEPS - 1));
-}
-
-static uint64_t bucket_low(uint32_t bucket)
-{
-    if (bucket < SPREAD_STEPS)
-        return bucket;
-    return (uint64_t)(SPREAD_STEPS + bucket % SPREAD_STEPS) << (bucket / SPREAD_STEPS - 1);
-}
-
-/* The duration that `part` in 1000 of them do not exceed, as exact as a bucket is wide. */
-static uint64_t quantile(const model_kernel_t *k, uint64_t part)
-{
-    uint64_t timed = k->count - k->untimed, rank = (timed * part + 999) / 1000, below = 0;
-    uint32_t bucket = 0;
-    double width, value;
-
-    if (timed == 0)
-        return 0;
-    while (bucket < SPREAD_BUCKETS - 1 && below + k->spread[bucket] < rank)
-        below += k->spread[bucket++];
-    if (k->spread[bucket] == 0)
-        return k->max_ns;
-    width = (double)(bucket_low(bucket + 1) - bucket_low(bucket));
-    value = (double)bucket_low(bucket) +
-            width * ((double)(rank - below) - 0.5) / (double)k->spread[bucket];
-    return value < (double)k->min_ns   ? k->min_ns
-           : value > (double)k->max_ns ? k->max_ns
-                                       : (uint64_t)value;
-}
-
-static inline void put_known_time(model_kernel_t *k, uint64_t ns)
-{
-    uint32_t *bucket = &k->spread[bucket_of(ns)];
-
-    k->min_ns = k->count == k->untimed || ns < k->min_ns ? ns : k->min_ns;
-    k->max_ns = ns > k->max_ns ? ns : k->max_ns;
-    k->total_ns += ns;
-    k->count++;
-    *bucket += *bucket < UINT32_MAX;
-}
-
-static void put_time(model_kernel_t *k, uint64_t ns)
-{
-    if (ns != GPURT_ACTIVITY_NO_TIME) {
-        put_known_time(k, ns);
-        return;
-    }
-    k->untimed++;
-    k->count++;
 }
 
 static inline void put_shape(model_kernel_t *k, const gpurt_row_t *row,
@@ -119,8 +54,8 @@ static inline void put_shape(model_kernel_t *k, const gpurt_row_t *row,
 
 static void put_graph(model_kernel_t *k, const gpurt_activity_graph_t *row)
 {
-    k->nodes = row->nodes > k->nodes ? row->nodes : k->nodes;
-    put_time(k, gpurt_pair_value(row->ns));
+    k->id.nodes = row->nodes > k->id.nodes ? row->nodes : k->id.nodes;
+    model_times_put(&k->times, gpurt_pair_value(row->ns));
 }
 
 /* ---- the rest ------------------------------------------------------------------------ */
@@ -173,18 +108,22 @@ static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *wo
         break;
     case GPURT_KIND_CALL:
         span_add(&a->calls, ((const gpurt_activity_call_t *)words)->ns);
+        model_call_put(a, words);
         break;
     case GPURT_KIND_MEMORY:
         a->memory++;
+        model_memory_put(a, row, words);
         break;
     case GPURT_KIND_MANAGED:
         managed_add(a->managed, words);
         break;
     case GPURT_KIND_POOL:
         a->pools++;
+        model_pool_put(a, row, words);
         break;
     case GPURT_KIND_RANGE:
         a->ranges++;
+        model_range_put(a, row, words);
         break;
     case GPURT_KIND_LAUNCH:
     case GPURT_KIND_DRIVER_LAUNCH:
@@ -214,7 +153,8 @@ static const model_kernel_t *put_device(model_activity_t *a, const gpurt_row_t *
         kernel = &a->kernels[row_of(a, GPURT_KIND_KERNEL,
                                     ((const gpurt_activity_kernel_t *)words)->name)];
         put_shape(kernel, row, words);
-        put_time(kernel, gpurt_pair_value(((const gpurt_activity_kernel_t *)words)->ns));
+        model_times_put(&kernel->times,
+                        gpurt_pair_value(((const gpurt_activity_kernel_t *)words)->ns));
         break;
     case GPURT_KIND_COPY:
         copy_add(&a->copies[copy->direction < GPURT_COPY_KINDS ? copy->direction : 0]
@@ -295,7 +235,7 @@ static inline bool put_near(model_activity_t *a, gpurt_timeline_run_t *run,
         return false;
     a->rows++;
     put_shape(&a->kernels[kernel], row, words);
-    put_known_time(&a->kernels[kernel], gpurt_pair_value(words->ns));
+    model_times_put_known(&a->kernels[kernel].times, gpurt_pair_value(words->ns));
     gaps = model_busy_of(a, row->program, row->block, words->context);
     if (gaps) {
         gaps_kernel(gaps, row->time_ns, row->time_ns + gpurt_pair_value(words->ns));
@@ -327,7 +267,7 @@ const gpurt_row_t *model_activity_put_alike(model_activity_t *a, gpurt_timeline_
 
 /* ---- the view ------------------------------------------------------------------------ */
 
-static void name_view(const gpurt_model_t *m, uint32_t id, char *to, size_t room)
+void model_name(const gpurt_model_t *m, uint32_t id, char *to, size_t room)
 {
     gpurt_site_info_t info;
 
@@ -341,9 +281,9 @@ static void graph_view(const model_kernel_t *from, gpurt_model_kernel_t *to)
 {
     size_t used;
 
-    to->graph = (uint32_t)from->key;
-    to->nodes = from->nodes;
-    gpurt_span_graph_name(to->name, to->graph, from->nodes);
+    to->graph = (uint32_t)from->id.key;
+    to->nodes = from->id.nodes;
+    gpurt_span_graph_name(to->name, to->graph, from->id.nodes);
     used = strlen(to->name);
     if (to->pid)
         snprintf(to->name + used, sizeof to->name - used, " of %" PRIu32, to->pid);
@@ -356,7 +296,7 @@ static uint32_t occupancy_of(const model_activity_t *a, const model_places_t *pl
     const gpurt_activity_device_t *limits =
         model_limits_of(&a->devices, places, k->program, k->device);
 
-    if (k->kind != GPURT_KIND_KERNEL || !limits)
+    if (k->id.kind != GPURT_KIND_KERNEL || !limits)
         return 0;
     return gpurt_occupancy(limits, (uint64_t)k->block[0] * k->block[1] * k->block[2],
                            k->registers, k->shared_bytes);
@@ -364,7 +304,7 @@ static uint32_t occupancy_of(const model_activity_t *a, const model_places_t *pl
 
 static bool is_graph(const model_kernel_t *k)
 {
-    return k->kind == GPURT_KIND_GRAPH;
+    return k->id.kind == GPURT_KIND_GRAPH;
 }
 
 /* Whether the table has graphs of several processes: then each says whose it is. */
@@ -377,7 +317,7 @@ static bool graphs_mixed(const model_activity_t *a)
 
         if (!is_graph(k))
             continue;
-        if (first && first->key >> 32 != k->key >> 32)
+        if (first && first->id.key >> 32 != k->id.key >> 32)
             return true;
         first = first ? first : k;
     }
@@ -390,11 +330,12 @@ static void kernel_view(const gpurt_model_t *m, uint32_t index, bool mixed,
 {
     const model_kernel_t *from = &m->activity.kernels[index];
     uint32_t pid =
-        mixed && is_graph(from) ? model_pid_of(m, (uint32_t)(from->key >> 32)) : 0;
+        mixed && is_graph(from) ? model_pid_of(m, (uint32_t)(from->id.key >> 32)) : 0;
 
-    if (from->count == to->count && from->untimed == to->untimed && pid == to->pid)
+    if (from->times.count == to->times.count && from->times.untimed == to->times.untimed &&
+        pid == to->pid)
         return;
-    to->kind = from->kind;
+    to->kind = from->id.kind;
     to->pid = pid;
     if (index == GPURT_MODEL_OTHER_KERNELS) {
         to->kind = GPURT_KIND_KERNEL;
@@ -402,17 +343,11 @@ static void kernel_view(const gpurt_model_t *m, uint32_t index, bool mixed,
     } else if (index == GPURT_MODEL_OTHER_GRAPHS) {
         to->kind = GPURT_KIND_GRAPH;
         model_text_begin(to->name, sizeof to->name, "(all other graphs)", 18);
-    } else if (from->kind == GPURT_KIND_GRAPH)
+    } else if (from->id.kind == GPURT_KIND_GRAPH)
         graph_view(from, to);
     else
-        name_view(m, from->key, to->name, sizeof to->name);
-    to->count = from->count;
-    to->untimed = from->untimed;
-    to->total_ns = from->total_ns;
-    to->min_ns = from->min_ns;
-    to->max_ns = from->max_ns;
-    to->p50_ns = quantile(from, 500);
-    to->p99_ns = quantile(from, 990);
+        model_name(m, from->id.key, to->name, sizeof to->name);
+    model_times_view(&from->times, &to->times);
     to->registers = from->registers;
     to->shared_bytes = from->shared_bytes;
     memcpy(to->grid, from->grid, sizeof to->grid);
@@ -464,5 +399,7 @@ bool model_activity_view(const gpurt_model_t *m, gpurt_modelview_t *view)
     v->launches = a->launches;
     model_collectors_view(m, v);
     kernels_view(m, &places, v);
+    model_host_view(m, v);
+    model_memory_view(m, &places, v);
     return true;
 }

@@ -6,6 +6,8 @@
 
 #include "gaps.h"
 #include "model.h"
+#include "modelopen.h"
+#include "modeltimes.h"
 #include "program.h"
 #include "render.h"
 
@@ -17,14 +19,14 @@ enum {
     SITE_WORDS = 24,        /* arguments of one lane: 12 of 64 bits */
     SITE_HASH = 2048,
     SITE_OTHER = GPURT_MODEL_SITES,
-    KERNEL_HASH = 1024,
+    KERNEL_HASH_BITS = 10,
+    HOST_HASH_BITS = 7,
+    MEMORY_HASH_BITS = 6,
     MODEL_PROGRAMS = GPLOG_PROGRAM_OTHERS,
     MODEL_DEVICES = 128,  /* 16 processes that see 8 */
     MODEL_CONTEXTS = 256, /* a power of two; of two with one place the later is known */
     MODEL_SLEEPS = 64,
     MODEL_ACCOUNTS = 12, /* GPUs, and devices of which it is not known which one they are */
-    SPREAD_STEPS = 8,    /* buckets to a doubling */
-    SPREAD_BUCKETS = SPREAD_STEPS + (40 - 3) * SPREAD_STEPS /* up to 2^40 ns, 18 minutes */
 };
 #define TICK_NS   100000000ull
 #define SECOND_NS 1000000000ull
@@ -76,15 +78,47 @@ typedef struct model_keep {
 } model_keep_t;
 
 typedef struct model_kernel {
-    uint64_t key;   /* id of its name in the dictionary; a graph's program << 32 | number */
-    uint32_t kind;  /* GPURT_KIND_KERNEL or GPURT_KIND_GRAPH */
-    uint32_t nodes; /* of a graph */
-    uint32_t device;                                     /* that the last one ran on, */
-    uint32_t program;                                    /* in this process */
+    model_key_t id;   /* GPURT_KIND_KERNEL and the id of its name in the dictionary, or
+                       GPURT_KIND_GRAPH and program << 32 | number */
+    uint32_t device;  /* that the last one ran on, */
+    uint32_t program; /* in this process */
     uint32_t grid[3], block[3], registers, shared_bytes; /* as in a row: copied at once */
-    uint64_t count, untimed, total_ns, min_ns, max_ns;
-    uint32_t spread[SPREAD_BUCKETS]; /* durations, by size */
+    model_times_t times;
 } model_kernel_t;
+
+/* modelhost.c: calls of one name, ranges of one name and domain. */
+typedef struct model_host_row {
+    model_key_t id; /* of a call its name's, of a range domain << 32 | name */
+    uint64_t more;  /* calls that failed; marks */
+    model_times_t times;
+} model_host_row_t;
+
+typedef struct model_host_rows {
+    uint32_t count; /* without the others, which come last */
+    uint16_t hash[1 << HOST_HASH_BITS];
+    model_host_row_t list[GPURT_MODEL_HOST_ROWS + 1];
+} model_host_rows_t;
+
+/* modelmemory.c: memory of one kind, device and process. */
+typedef struct model_memory_row {
+    model_key_t id; /* device << 32 | id of the kind's name; its kind is the process */
+    gpurt_model_memory_sums_t sums;
+} model_memory_row_t;
+
+typedef struct model_pool {
+    uint64_t address, bytes, used, time_ns;
+    uint32_t device, program;
+    uint32_t what, memory; /* ids */
+    bool gone;
+} model_pool_t;
+
+typedef struct model_memory {
+    uint32_t count, pool_count; /* count: without the others, which come last */
+    uint16_t hash[1 << MEMORY_HASH_BITS];
+    model_memory_row_t list[GPURT_MODEL_MEMORIES + 1];
+    model_pool_t pools[GPURT_MODEL_POOLS];
+    gpurt_model_memory_about_t about;
+} model_memory_t;
 
 /* modelgpu.c: a device as one process numbers it. Which of them are one GPU, and where that
  * stands, is found when somebody looks: a process may tell of a device before it says which
@@ -139,6 +173,7 @@ typedef struct model_collector {
 
 /* modelactivity.c: what GPUs did. Sums stand in the shape of the view. */
 typedef struct model_activity {
+    const gpurt_dictionary_t *dictionary; /* the model's */
     model_devices_t devices;
     model_busy_t busy;
     gpurt_model_copy_t copies[GPURT_COPY_KINDS][GPURT_MEMORY_KINDS], fills;
@@ -148,8 +183,12 @@ typedef struct model_activity {
     uint64_t rows, memory, pools, ranges, launches;
     model_collector_t collectors[GPLOG_PROGRAM_OTHERS + 1];
     uint32_t kernel_count, graph_rows; /* graph_rows: of kernel_count */
-    uint16_t kernel_hash[KERNEL_HASH]; /* index + 1, 0 empty */
+    uint16_t kernel_hash[1 << KERNEL_HASH_BITS];
     model_kernel_t kernels[GPURT_MODEL_KERNEL_ROWS];
+    model_host_rows_t call_rows, range_rows;
+    uint64_t range_ends_alone; /* whose beginning is not known */
+    model_memory_t memories;
+    model_opens_t opens; /* of ranges and of memory */
 } model_activity_t;
 
 /* modelheap.c: heaps in the shape of the view, but for the texts. */
@@ -227,6 +266,25 @@ void model_activity_put(model_activity_t *a, gpurt_timeline_run_t *run,
 const gpurt_row_t *model_activity_put_alike(model_activity_t *a, gpurt_timeline_run_t *run,
                                             model_alike_t *alike, model_rows_t *rows);
 bool model_activity_view(const gpurt_model_t *m, gpurt_modelview_t *v);
+
+/* modelhost.c: whether an id of the dictionary names that text; modelactivity.c: the beginning of
+ * the text that one names, "(no name)". */
+bool model_is_word(const model_activity_t *a, uint32_t id, const char *word);
+void model_name(const gpurt_model_t *m, uint32_t id, char *to, size_t room);
+
+/* modelhost.c: rows of the kinds CALL and RANGE. */
+void model_call_put(model_activity_t *a, const gpurt_activity_call_t *call);
+void model_range_put(model_activity_t *a, const gpurt_row_t *r,
+                     const gpurt_activity_range_t *range);
+void model_host_view(const gpurt_model_t *m, gpurt_model_activity_t *v);
+
+/* modelmemory.c: rows of the kinds MEMORY and POOL. */
+void model_memory_put(model_activity_t *a, const gpurt_row_t *r,
+                      const gpurt_activity_memory_t *words);
+void model_pool_put(model_activity_t *a, const gpurt_row_t *r,
+                    const gpurt_activity_pool_t *words);
+void model_memory_view(const gpurt_model_t *m, const model_places_t *places,
+                       gpurt_model_activity_t *v);
 
 /* modelcollector.c */
 void model_collectors_view(const gpurt_model_t *m, gpurt_model_activity_t *v);

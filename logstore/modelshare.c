@@ -26,7 +26,7 @@
 enum {
     PARTS = 9,
     PLACES = 64, /* boxes of one process that are shown */
-    SHARE_VERSION = 12,
+    SHARE_VERSION = 13,
     READ_TRIES = 8,
     LOCK_TRIES = 500,
     LOCK_STEP_NS = 1000000,
@@ -171,6 +171,23 @@ void gpurt_modelshare_range(gpurt_modelshare_t *s, uint64_t first_ns, uint64_t l
     s->own->numbers.range_last_ns = last_ns;
 }
 
+static void host_texts_end(gpurt_model_host_rows_t *rows)
+{
+    for (int i = 0; i <= GPURT_MODEL_HOST_ROWS; i++) {
+        rows->list[i].name[GPURT_MODEL_KERNEL_NAME - 1] = '\0';
+        rows->list[i].domain[GPURT_MODEL_DOMAIN - 1] = '\0';
+    }
+}
+
+static void memory_texts_end(gpurt_model_memory_t *m)
+{
+    for (int i = 0; i <= GPURT_MODEL_MEMORIES; i++)
+        m->list[i].kind[GPURT_MODEL_WORDS - 1] = '\0';
+    for (int i = 0; i < GPURT_MODEL_POOLS; i++)
+        m->pools[i].what[GPURT_MODEL_WORDS - 1] = m->pools[i].kind[GPURT_MODEL_WORDS - 1] =
+            '\0';
+}
+
 /* Texts end where their room ends, whatever the writer's memory holds. */
 static void texts_end(gpurt_modelview_t *v, uint32_t part)
 {
@@ -194,6 +211,9 @@ static void texts_end(gpurt_modelview_t *v, uint32_t part)
         }
         for (int i = 0; i < GPURT_MODEL_KERNEL_ROWS; i++)
             v->activity.kernels[i].name[GPURT_MODEL_KERNEL_NAME - 1] = '\0';
+        host_texts_end(&v->activity.call_rows);
+        host_texts_end(&v->activity.range_rows);
+        memory_texts_end(&v->activity.memories);
     }
     for (int i = 0; part == 8 && i < GPURT_MODEL_REGIONS; i++)
         v->heaps.regions[i].name[GPURT_MODEL_REGION_NAME - 1] = '\0';

@@ -31,6 +31,11 @@ enum {
     GPURT_MODEL_OTHER_KERNELS = GPURT_MODEL_KERNELS, /* the rows behind them: all others */
     GPURT_MODEL_OTHER_GRAPHS = GPURT_MODEL_KERNELS + 1,
     GPURT_MODEL_KERNEL_ROWS = GPURT_MODEL_KERNELS + 2,
+    GPURT_MODEL_HOST_ROWS = 64, /* names of calls, and of ranges, with a row of their own */
+    GPURT_MODEL_DOMAIN = 64,
+    GPURT_MODEL_MEMORIES = 32, /* kinds of memory, by GPU and process */
+    GPURT_MODEL_POOLS = 16,    /* one that is new takes the row of one that is gone */
+    GPURT_MODEL_WORDS = 32,
     GPURT_MODEL_DEVICES = 8, /* whose activity is known */
     GPURT_MODEL_KERNEL_NAME = 192,
     GPURT_MODEL_COLLECTORS = 16, /* processes whose collector has a row of its own */
@@ -163,12 +168,17 @@ typedef struct gpurt_model_lines {
     gpurt_model_line_t list[GPURT_MODEL_LINES];
 } gpurt_model_lines_t;
 
-/* A kernel, or a graph that was launched whole. Times are of the records that had some:
- * `untimed` tells how many had none. */
-typedef struct gpurt_model_kernel {
+/* Durations of what has one name. They are of the records that had some: `untimed` tells how
+ * many had none. */
+typedef struct gpurt_model_times {
     uint64_t count, untimed;
     uint64_t total_ns, min_ns, max_ns;
-    uint64_t p50_ns, p99_ns;                             /* within 7 % */
+    uint64_t p50_ns, p99_ns; /* within 7 % */
+} gpurt_model_times_t;
+
+/* A kernel, or a graph that was launched whole. */
+typedef struct gpurt_model_kernel {
+    gpurt_model_times_t times;
     uint32_t registers, shared_bytes, grid[3], block[3]; /* of the last one */
     uint32_t kind;         /* GPURT_KIND_KERNEL or GPURT_KIND_GRAPH */
     uint32_t graph, nodes; /* of a graph: its number, and its nodes where they are known */
@@ -182,6 +192,54 @@ typedef struct gpurt_model_copy {
     uint64_t count, bytes;
     uint64_t timed_bytes, ns; /* of those that had times: their quotient is the bandwidth */
 } gpurt_model_copy_t;
+
+/* Calls of one name; or ranges, of which those without an end are among the untimed ones. */
+typedef struct gpurt_model_host_row {
+    gpurt_model_times_t times;
+    uint64_t more; /* calls that failed; marks of that name */
+    char name[GPURT_MODEL_KERNEL_NAME];
+    char domain[GPURT_MODEL_DOMAIN]; /* of ranges */
+} gpurt_model_host_row_t;
+
+typedef struct gpurt_model_host_rows {
+    uint64_t count; /* in use, without the last one: all others */
+    gpurt_model_host_row_t list[GPURT_MODEL_HOST_ROWS + 1];
+} gpurt_model_host_rows_t;
+
+/* Memory that was taken; bytes, peak_bytes: of what is taken and was not given back, at last and
+ * at most, in the order of the log. */
+typedef struct gpurt_model_memory_sums {
+    uint64_t takes, gives, bytes, peak_bytes;
+} gpurt_model_memory_sums_t;
+
+typedef struct gpurt_model_memory_row {
+    gpurt_model_memory_sums_t sums;
+    uint32_t gpu; /* GPURT_MODEL_DEVICES or more: the host's, or one that has no place */
+    uint32_t pid; /* whose, where there are several processes */
+    char kind[GPURT_MODEL_WORDS];
+} gpurt_model_memory_row_t;
+
+/* As it was when it was told of last; bytes, used: UINT64_MAX not known. */
+typedef struct gpurt_model_pool {
+    uint64_t address, bytes, used;
+    uint32_t gpu, pid; /* likewise */
+    char what[GPURT_MODEL_WORDS], kind[GPURT_MODEL_WORDS];
+} gpurt_model_pool_t;
+
+/* Records that could not be paired. */
+typedef struct gpurt_model_memory_about {
+    uint64_t gives_alone;    /* whose taking is not known */
+    uint64_t gives_missed;   /* addresses taken again of which no give is known */
+    uint64_t no_room;        /* takes that are in no sum of bytes */
+    uint64_t pools_left_out; /* records of others, which have no row */
+} gpurt_model_memory_about_t;
+
+typedef struct gpurt_model_memory {
+    uint64_t count, pool_count; /* rows in use; of `list` without the last: all others */
+    gpurt_model_memory_row_t list[GPURT_MODEL_MEMORIES + 1];
+    gpurt_model_pool_t pools[GPURT_MODEL_POOLS];
+    gpurt_model_memory_about_t about;
+} gpurt_model_memory_t;
 
 /* What happens and takes time. */
 typedef struct gpurt_model_span {
@@ -245,6 +303,9 @@ typedef struct gpurt_model_activity {
     gpurt_model_collector_t collectors[GPURT_MODEL_COLLECTORS];
     uint64_t kernel_count; /* rows of `kernels` in use, without the others */
     gpurt_model_kernel_t kernels[GPURT_MODEL_KERNEL_ROWS];
+    gpurt_model_host_rows_t call_rows, range_rows;
+    uint64_t range_ends_alone; /* their beginnings are not in the log */
+    gpurt_model_memory_t memories;
 } gpurt_model_activity_t;
 
 typedef struct gpurt_model_heap_class {

@@ -26,6 +26,7 @@ typedef struct source {
     uint32_t stride; /* between two words of one lane */
     uint32_t at;
     bool activity; /* a duration may be unknown */
+    bool pool;     /* a threshold may never be reached */
     bool mangled;  /* the first argument is a name as compilers write it */
 } source_t;
 
@@ -225,6 +226,8 @@ static void put_argument(const gpurt_dictionary_t *d, gpurt_text_t *out, const s
     } else if (from->activity && words == 2 &&
                (low | (uint64_t)high << 32) == GPURT_ACTIVITY_NO_TIME) {
         gpurt_text_add(out, "unknown", 7);
+    } else if (from->pool && words == 2 && (low | (uint64_t)high << 32) == INT64_MAX) {
+        gpurt_text_add(out, "never", 5);
     } else {
         put_integer(out, spec, low | (uint64_t)high << 32, type);
     }
@@ -349,7 +352,7 @@ static void put_promise(const gpurt_dictionary_t *d, const gpurt_panicrow_t *p,
 static void put_panic(const gpurt_dictionary_t *d, const gpurt_row_t *row,
                       const gpurt_site_info_t *site, gpurt_text_t *out)
 {
-    source_t from = {gpurt_row_words(row), row->words, 1, 0, false, false};
+    source_t from = {.words = gpurt_row_words(row), .count = row->words, .stride = 1};
     gpurt_panicrow_t p;
 
     gpurt_panicrow_read(row, site->types, &p);
@@ -408,12 +411,12 @@ void gpurt_render_message(const gpurt_dictionary_t *d, const gpurt_row_t *row,
                           uint32_t lane, gpurt_text_t *out)
 {
     uint32_t lanes = gpurt_row_per_lane(row) ? (uint32_t)__builtin_popcount(row->mask) : 1;
-    source_t from = {gpurt_row_words(row),
-                     row->words,
-                     lanes,
-                     0,
-                     gpurt_kind_is_activity(row->kind),
-                     row->kind == GPURT_KIND_DRIVER_LAUNCH};
+    source_t from = {.words = gpurt_row_words(row),
+                     .count = row->words,
+                     .stride = lanes,
+                     .activity = gpurt_kind_is_activity(row->kind),
+                     .pool = row->kind == GPURT_KIND_POOL,
+                     .mangled = row->kind == GPURT_KIND_DRIVER_LAUNCH};
     gpurt_site_info_t site;
 
     if (row->kind == GPURT_KIND_LOSS) {

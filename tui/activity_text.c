@@ -2,7 +2,10 @@
 #include "activity_text.h"
 
 #include "collector_text.h"
+#include "host_text.h"
+#include "memory_text.h"
 #include "render.h"
+#include "times_text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -165,11 +168,9 @@ typedef struct ranked {
 static int compare(const void *x, const void *y)
 {
     const ranked_t *a = x, *b = y;
-    int order;
+    int order = times_compare(&a->kernel->times, a->kernel->name, &b->kernel->times,
+                              b->kernel->name);
 
-    if (a->kernel->total_ns != b->kernel->total_ns)
-        return a->kernel->total_ns > b->kernel->total_ns ? -1 : 1;
-    order = strncmp(a->kernel->name, b->kernel->name, sizeof a->kernel->name);
     return order ? order : (int)a->index - (int)b->index;
 }
 
@@ -185,7 +186,7 @@ uint32_t activity_order(const gpurt_model_activity_t *a,
     for (uint32_t i = 0; i < count; i++)
         order[i] = ranked[i].index;
     for (uint32_t i = GPURT_MODEL_KERNELS; i < GPURT_MODEL_KERNEL_ROWS; i++)
-        if (a->kernels[i].count)
+        if (a->kernels[i].times.count)
             order[count++] = (uint16_t)i;
     return count;
 }
@@ -195,63 +196,31 @@ activity_sum_t activity_sum(const gpurt_model_activity_t *a)
     activity_sum_t sum = {0};
 
     for (uint32_t i = 0; i < GPURT_MODEL_KERNEL_ROWS; i++) {
-        sum.whole_ns += a->kernels[i].total_ns;
+        sum.whole_ns += a->kernels[i].times.total_ns;
         if (a->kernels[i].kind == GPURT_KIND_GRAPH)
             continue;
-        sum.names += a->kernels[i].count > 0;
-        sum.count += a->kernels[i].count;
-        sum.untimed += a->kernels[i].untimed;
-        sum.ns += a->kernels[i].total_ns;
+        sum.names += a->kernels[i].times.count > 0;
+        sum.count += a->kernels[i].times.count;
+        sum.untimed += a->kernels[i].times.untimed;
+        sum.ns += a->kernels[i].times.total_ns;
     }
     return sum;
 }
 
 /* ---- plain --------------------------------------------------------------------------- */
 
-static void put_name(FILE *out, const char *name, size_t room, size_t width)
-{
-    char escaped[4 * GPURT_MODEL_KERNEL_NAME + 1];
-    gpurt_text_t text;
-
-    gpurt_text_init(&text, escaped,
-                    width + 1 < sizeof escaped ? width + 1 : sizeof escaped);
-    gpurt_render_plain(&text, name, strnlen(name, room));
-    fputs(escaped, out);
-}
-
-static double percent(uint64_t part, uint64_t whole)
-{
-    return whole ? (double)part * 100.0 / (double)whole : 0;
-}
-
-static uint64_t mean_ns(const gpurt_model_kernel_t *k)
-{
-    return k->count > k->untimed ? k->total_ns / (k->count - k->untimed) : 0;
-}
-
-const char *activity_kernel_time(const gpurt_model_kernel_t *k, uint64_t ns,
-                                 char buffer[24])
-{
-    return k->count > k->untimed ? activity_time(ns, buffer) : "-";
-}
-
 static void plain_kernel(FILE *out, const gpurt_model_kernel_t *k, uint64_t whole)
 {
-    char total[24], mean[24], minimum[24], p50[24], p99[24], most[24], filled[16];
+    char filled[16];
 
-    fprintf(
-        out, "%6.2f%% %9" PRIu64 " %10s %10s %10s %10s %10s %10s ",
-        percent(k->total_ns, whole), k->count, activity_kernel_time(k, k->total_ns, total),
-        activity_kernel_time(k, mean_ns(k), mean),
-        activity_kernel_time(k, k->min_ns, minimum),
-        activity_kernel_time(k, k->p50_ns, p50), activity_kernel_time(k, k->p99_ns, p99),
-        activity_kernel_time(k, k->max_ns, most));
+    times_plain(out, &k->times, whole);
+    fputc(' ', out);
     if (k->kind == GPURT_KIND_GRAPH) /* its kernels have them */
         fprintf(out, "%4s %6s %4s  ", "-", "-", "-");
     else
         fprintf(out, "%4" PRIu32 " %6" PRIu32 " %4s  ", k->registers, k->shared_bytes,
                 activity_occupancy(k->occupancy, filled));
-    put_name(out, k->name, sizeof k->name, 80);
+    times_plain_name(out, k->name, sizeof k->name, 80);
     fputc('\n', out);
 }
 
@@ -303,9 +272,9 @@ static void plain_gpus(FILE *out, const gpurt_model_activity_t *a)
             fprintf(out,
                     "%-10s of %s: kernels %.1f%%, copies %.1f%%, told of the "
                     "end %.1f%%, launching %.1f%%, nothing asked %.1f%%\n",
-                    name, activity_time(b->ns, total), percent(b->kernels, b->ns),
-                    percent(b->copying, b->ns), percent(b->waiting, b->ns),
-                    percent(b->launching, b->ns), percent(b->idle, b->ns));
+                    name, activity_time(b->ns, total), times_percent(b->kernels, b->ns),
+                    times_percent(b->copying, b->ns), times_percent(b->waiting, b->ns),
+                    times_percent(b->launching, b->ns), times_percent(b->idle, b->ns));
         if (a->gpus[i].environment_ns)
             fprintf(out,
                     "%-10s at last %" PRIu32 "%% used, %s of memory, %" PRIu32
@@ -343,31 +312,21 @@ void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
                 a->graphs.count, activity_time(a->graphs.ns, total));
     if (a->launches)
         fprintf(out, "launches   %" PRIu64 " told of before they were made\n", a->launches);
+    host_plain_sums(out, a);
     plain_copies(out, a);
+    memory_plain(out, &a->memories);
     plain_gpus(out, a);
     collector_plain(out, a);
     if (count)
-        fputs("  share     count      total       mean        min        p50        p99    "
-              "    "
-              "max regs shared  occ  kernel\n",
-              out);
+        fputs(TIMES_HEAD " regs shared  occ  kernel\n", out);
     for (uint32_t i = 0; i < count && i < most; i++)
         plain_kernel(out, &a->kernels[order[i]], sum.whole_ns);
     if (count > most)
         fprintf(out, "and %" PRIu32 " more names\n", count - most);
+    host_plain(out, a, most);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------- */
-
-static void json_text(FILE *out, const char *text, size_t room)
-{
-    char escaped[6 * GPURT_MODEL_KERNEL_NAME + 1];
-    gpurt_text_t to;
-
-    gpurt_text_init(&to, escaped, sizeof escaped);
-    gpurt_render_json(&to, text, strnlen(text, room));
-    fputs(escaped, out);
-}
 
 static void json_bytes(FILE *out, const gpurt_model_copy_t *c)
 {
@@ -411,23 +370,6 @@ static void json_copies(FILE *out, const gpurt_model_activity_t *a)
     }
 }
 
-static void json_times(FILE *out, const gpurt_model_kernel_t *k, uint64_t whole)
-{
-    fprintf(out,
-            "\"count\":%" PRIu64 ",\"untimed\":%" PRIu64 ",\"total_ns\":%" PRIu64
-            ",\"share_percent\":%.2f,",
-            k->count, k->untimed, k->total_ns, percent(k->total_ns, whole));
-    if (k->count > k->untimed)
-        fprintf(out,
-                "\"mean_ns\":%" PRIu64 ",\"min_ns\":%" PRIu64 ",\"p50_ns\":%" PRIu64
-                ",\"p99_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64,
-                mean_ns(k), k->min_ns, k->p50_ns, k->p99_ns, k->max_ns);
-    else
-        fputs("\"mean_ns\":null,\"min_ns\":null,\"p50_ns\":null,\"p99_ns\":null,"
-              "\"max_ns\":null",
-              out);
-}
-
 /* null: of several graphs; and where no launch was looked into. */
 static void json_graph(FILE *out, const gpurt_model_kernel_t *k, bool other, uint64_t whole)
 {
@@ -440,7 +382,7 @@ static void json_graph(FILE *out, const gpurt_model_kernel_t *k, bool other, uin
         fprintf(out, ",\"nodes\":%" PRIu32 ",", k->nodes);
     else
         fputs(",\"nodes\":null,", out);
-    json_times(out, k, whole);
+    times_json(out, &k->times, whole);
     if (k->pid)
         fprintf(out, ",\"pid\":%" PRIu32, k->pid);
     fputc('}', out);
@@ -449,9 +391,9 @@ static void json_graph(FILE *out, const gpurt_model_kernel_t *k, bool other, uin
 static void json_kernel(FILE *out, const gpurt_model_kernel_t *k, uint64_t whole)
 {
     fputs("{\"name\":\"", out);
-    json_text(out, k->name, sizeof k->name);
+    times_json_name(out, k->name, sizeof k->name);
     fputs("\",", out);
-    json_times(out, k, whole);
+    times_json(out, &k->times, whole);
     fprintf(out, ",\"registers\":%" PRIu32 ",\"shared_bytes\":%" PRIu32, k->registers,
             k->shared_bytes);
     if (k->occupancy)
@@ -583,5 +525,8 @@ void activity_json(FILE *out, const gpurt_model_activity_t *a)
     json_list(out, a, GPURT_KIND_KERNEL);
     fputs("],\"graph_list\":[", out);
     json_list(out, a, GPURT_KIND_GRAPH);
-    fputs("]}", out);
+    fputc(']', out);
+    host_json(out, a);
+    memory_json(out, &a->memories);
+    fputc('}', out);
 }

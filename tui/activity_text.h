@@ -21,9 +21,6 @@ activity_sum_t activity_sum(const gpurt_model_activity_t *a);
 
 /* "812 ns", "3.21 us", "1.50 s". */
 const char *activity_time(uint64_t ns, char buffer[24]);
-/* A time of a kernel's; "-" where none of its records had times. */
-const char *activity_kernel_time(const gpurt_model_kernel_t *k, uint64_t ns,
-                                 char buffer[24]);
 /* "812 B", "3.2 MiB". */
 const char *activity_bytes(uint64_t bytes, char buffer[24]);
 /* "24.1 GB/s"; "-" where no time is known. */
@@ -57,7 +54,7 @@ static inline const gpurt_model_copy_t *activity_copies(const gpurt_model_activi
     return &a->copies[index / GPURT_MEMORY_KINDS][index % GPURT_MEMORY_KINDS];
 }
 
-/* Nothing where nothing is known. `most`: kernels that are listed. */
+/* Nothing where nothing is known. `most`: rows of each table that are listed. */
 void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most);
 /* {"kernels":...}: one object, without an end of line. */
 void activity_json(FILE *out, const gpurt_model_activity_t *a);

@@ -241,3 +241,43 @@ const char *canvas_short(uint64_t value, char buffer[16])
              left, units[unit]);
     return buffer;
 }
+
+/* ---- plain --------------------------------------------------------------------------- */
+
+/* Behind the last cell of a row that is no blank. */
+static int row_end(const canvas_t *c, int row)
+{
+    int end = c->columns;
+
+    while (end > 0 && c->cells[row * c->columns + end - 1].code == ' ')
+        end--;
+    return end;
+}
+
+static void code_print(uint32_t code, FILE *out)
+{
+    static const uint8_t marks[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    int bytes = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+    if (bytes == 1) {
+        fputc((int)code, out);
+        return;
+    }
+    fputc((int)(marks[bytes] | code >> (6 * (bytes - 1))), out);
+    for (int i = bytes - 2; i >= 0; i--)
+        fputc((int)(0x80 | (code >> (6 * i) & 0x3f)), out);
+}
+
+void canvas_print(const canvas_t *c, FILE *out)
+{
+    int rows = c->rows;
+
+    while (rows > 0 && row_end(c, rows - 1) == 0)
+        rows--;
+    for (int row = 0; row < rows; row++) {
+        for (int i = 0, end = row_end(c, row); i < end; i++)
+            if (c->cells[row * c->columns + i].code)
+                code_print(c->cells[row * c->columns + i].code, out);
+        fputc('\n', out);
+    }
+}

@@ -11,6 +11,8 @@
 
 #include "layout.h"
 
+#include <stdio.h>
+
 typedef enum style {
     STYLE_NORMAL,
     STYLE_DIM,
@@ -78,6 +80,9 @@ int canvas_rule(canvas_t *c, rect_t area, const char *title);
  * largest. */
 void canvas_spark(canvas_t *c, rect_t area, int row, int column, int columns, style_t style,
                   const uint64_t *values, int count, uint64_t top);
+
+/* All of it as text, without blanks at the end of a row and blank rows at its own. */
+void canvas_print(const canvas_t *c, FILE *out);
 
 /* "8.1k", "41.2M": at most five characters. */
 const char *canvas_short(uint64_t value, char buffer[16]);

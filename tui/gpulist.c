@@ -2,6 +2,7 @@
 #include "gpulist.h"
 
 #include "activity_text.h"
+#include "times_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -156,7 +157,7 @@ int gpulist_gpus(const picture_t *p, canvas_t *c, rect_t area, int row)
 
 /* Right ends of columns; 0: not shown. */
 typedef struct columns {
-    int share, count, total, mean, p50, p99, most, registers, shared, filled, name;
+    int share, count, total, mean, least, p50, p99, most, registers, shared, filled, name;
 } columns_t;
 
 static columns_t columns_of(int width)
@@ -166,7 +167,8 @@ static columns_t columns_of(int width)
     at.count = at.share + 9;
     at.total = at.count + 11;
     at.mean = width >= 60 ? at.total + 11 : 0;
-    at.p50 = width >= 100 ? at.mean + 11 : 0;
+    at.least = width >= 141 ? at.mean + 11 : 0;
+    at.p50 = width >= 100 ? (at.least ? at.least : at.mean) + 11 : 0;
     at.p99 = width >= 80 ? (at.p50 ? at.p50 : at.mean) + 11 : 0;
     at.most = width >= 120 ? at.p99 + 11 : 0;
     at.registers = width >= 110 ? (at.most ? at.most : at.p99) + 5 : 0;
@@ -195,6 +197,7 @@ static void heading(canvas_t *c, rect_t area, int row, const columns_t *at)
     cell(c, area, row, at->count, STYLE_DIM, "count");
     cell(c, area, row, at->total, STYLE_DIM, "total");
     cell(c, area, row, at->mean, STYLE_DIM, "mean");
+    cell(c, area, row, at->least, STYLE_DIM, "min");
     cell(c, area, row, at->p50, STYLE_DIM, "p50");
     cell(c, area, row, at->p99, STYLE_DIM, "p99");
     cell(c, area, row, at->most, STYLE_DIM, "max");
@@ -207,19 +210,23 @@ static void heading(canvas_t *c, rect_t area, int row, const columns_t *at)
 static void kernel_draw(canvas_t *c, rect_t area, int row, const columns_t *at,
                         const gpurt_model_kernel_t *k, uint64_t whole)
 {
-    uint64_t timed = k->count - k->untimed;
     char text[24];
 
-    snprintf(text, sizeof text, "%.1f%%",
-             whole ? (double)k->total_ns * 100.0 / (double)whole : 0.0);
+    snprintf(text, sizeof text, "%.1f%%", times_percent(k->times.total_ns, whole));
     cell(c, area, row, at->share, STYLE_BOLD, text);
-    cell(c, area, row, at->count, STYLE_NORMAL, canvas_short(k->count, text));
-    cell(c, area, row, at->total, STYLE_NORMAL, activity_kernel_time(k, k->total_ns, text));
+    cell(c, area, row, at->count, STYLE_NORMAL, canvas_short(k->times.count, text));
+    cell(c, area, row, at->total, STYLE_NORMAL,
+         times_known(&k->times, k->times.total_ns, text));
     cell(c, area, row, at->mean, STYLE_NORMAL,
-         activity_kernel_time(k, timed ? k->total_ns / timed : 0, text));
-    cell(c, area, row, at->p50, STYLE_NORMAL, activity_kernel_time(k, k->p50_ns, text));
-    cell(c, area, row, at->p99, STYLE_NORMAL, activity_kernel_time(k, k->p99_ns, text));
-    cell(c, area, row, at->most, STYLE_NORMAL, activity_kernel_time(k, k->max_ns, text));
+         times_known(&k->times, times_mean(&k->times), text));
+    cell(c, area, row, at->least, STYLE_NORMAL,
+         times_known(&k->times, k->times.min_ns, text));
+    cell(c, area, row, at->p50, STYLE_NORMAL,
+         times_known(&k->times, k->times.p50_ns, text));
+    cell(c, area, row, at->p99, STYLE_NORMAL,
+         times_known(&k->times, k->times.p99_ns, text));
+    cell(c, area, row, at->most, STYLE_NORMAL,
+         times_known(&k->times, k->times.max_ns, text));
     canvas_text(c, area, row, at->name, STYLE_NORMAL, k->name,
                 strnlen(k->name, sizeof k->name));
     if (k->kind == GPURT_KIND_GRAPH)

@@ -16,9 +16,17 @@ enum {
     SITES = 8,
     LINES = 6,
     PANICS = 3,
-    SITE_WIDTH = 44,
+    COLUMNS = 100, /* where nobody says how many, */
+    ROWS = 40,
+    SITE_WIDTH = 44, /* and of them messages have so many */
     WIDTH = 60
 };
+
+/* So many columns, and what a picture is wider than usual. */
+static size_t width_of(const report_about_t *about, size_t usual)
+{
+    return about->columns > COLUMNS ? usual + (size_t)(about->columns - COLUMNS) : usual;
+}
 
 /* ---- plain --------------------------------------------------------------------------- */
 
@@ -74,7 +82,7 @@ static void plain_head(FILE *out, const gpurt_modelview_t *v, const report_about
     fputc('\n', out);
 }
 
-static void plain_sites(FILE *out, const picture_t *p)
+static void plain_sites(FILE *out, const picture_t *p, const report_about_t *about)
 {
     uint16_t order[GPURT_MODEL_SITES + 1];
     uint32_t count = sitelist_collect(p, order);
@@ -100,7 +108,8 @@ static void plain_sites(FILE *out, const picture_t *p)
         fprintf(out, "%*s %12" PRIu64 " %10" PRIu32 "  ",
                 (int)(strlen(place) < 24 ? 24 - strlen(place) : 0), "", sum->messages,
                 sum->per_second);
-        put_plain(out, site->last, strnlen(site->last, sizeof site->last), SITE_WIDTH);
+        put_plain(out, site->last, strnlen(site->last, sizeof site->last),
+                  width_of(about, SITE_WIDTH));
         fputc('\n', out);
     }
 }
@@ -114,7 +123,7 @@ static void put_who(FILE *out, const picture_t *p, uint32_t pid)
         fprintf(out, "%s ", picture_who(pid, text));
 }
 
-static void plain_panics(FILE *out, const picture_t *p)
+static void plain_panics(FILE *out, const picture_t *p, const report_about_t *about)
 {
     panic_group_t groups[PANICS];
     uint32_t count = paniclist_groups(p, PANICS, groups);
@@ -133,7 +142,8 @@ static void plain_panics(FILE *out, const picture_t *p)
         put_plain(out, base_name(e->file), strlen(base_name(e->file)), 40);
         fprintf(out, ":%" PRIu32 "  sm %u block %u,%u,%u thread %u,%u,%u  ", e->line, e->sm,
                 e->block.x, e->block.y, e->block.z, e->thread.x, e->thread.y, e->thread.z);
-        put_plain(out, e->message, strnlen(e->message, sizeof e->message), WIDTH);
+        put_plain(out, e->message, strnlen(e->message, sizeof e->message),
+                  width_of(about, WIDTH));
         fputc('\n', out);
     }
 }
@@ -144,7 +154,7 @@ static bool is_of_device(const picture_t *p, const gpurt_model_line_t *l)
            p->view->numbers.sections[l->section].kind != GPURT_SECTION_HOST;
 }
 
-static void plain_lines(FILE *out, const picture_t *p)
+static void plain_lines(FILE *out, const picture_t *p, const report_about_t *about)
 {
     const gpurt_model_line_t *lines[LINES];
     uint32_t count = loglist_collect(p, &p->filter, 0, LINES, lines, NULL);
@@ -165,7 +175,7 @@ static void plain_lines(FILE *out, const picture_t *p)
             put_plain(out, l->file, strnlen(l->file, sizeof l->file), 24);
             fprintf(out, ":%" PRIu32 "  ", l->line);
         }
-        put_plain(out, l->text, bytes, WIDTH);
+        put_plain(out, l->text, bytes, width_of(about, WIDTH));
         fputc('\n', out);
     }
 }
@@ -175,11 +185,28 @@ void report_plain(FILE *out, const gpurt_modelview_t *view, const report_about_t
     picture_t p = {.view = view, .site_sort = SORT_COUNT};
 
     plain_head(out, view, about);
-    plain_sites(out, &p);
-    plain_panics(out, &p);
-    plain_lines(out, &p);
+    plain_sites(out, &p, about);
+    plain_panics(out, &p, about);
+    plain_lines(out, &p, about);
     activity_plain(out, &view->activity, SITES);
     heap_plain(out, &view->heaps);
+    fputc('\n', out);
+    fflush(out);
+}
+
+void report_view(FILE *out, const picture_t *p, const report_about_t *about)
+{
+    canvas_t canvas = {.unicode = about->unicode};
+
+    plain_head(out, p->view, about);
+    if (canvas_resize(&canvas, about->rows ? about->rows : ROWS,
+                      about->columns ? about->columns : COLUMNS)) {
+        picture_view(p->shown)->draw(
+            p, &canvas, (rect_t){.rows = canvas.rows, .columns = canvas.columns});
+        canvas_print(&canvas, out);
+    } else
+        fputs("no memory for the view\n", out);
+    canvas_fini(&canvas);
     fputc('\n', out);
     fflush(out);
 }

@@ -63,7 +63,9 @@ static const gpurt_option_t rows[] = {
      .name = "view",
      .arg = "NAME",
      FIELD(STRING, view),
-     .help = "first view: overview, log, panics, sites, output, gpu, heaps, help"},
+     .help =
+         "first view, or with -b the one that is printed: overview, log, panics, sites, "
+         "output, gpu, heaps, help"},
     {.letter = 'F',
      .name = "filter",
      .arg = "WORDS",
@@ -155,7 +157,8 @@ static const gpurt_option_text_t texts[] = {
      "heaps. Times are nanoseconds since 1970, "
      "rates are of the last second."},
     {"ENVIRONMENT",
-     "NO_COLOR, TERM and the locale as usual. PROGRAM is started with GPURT_DRAIN "
+     "NO_COLOR, TERM, the locale, and COLUMNS and LINES of what is printed as usual. "
+     "PROGRAM is started with GPURT_DRAIN "
      "set, by which gpurt_open finds its drainer, and with CUDA_INJECTION64_PATH, by "
      "which the CUDA driver loads the collector (GPURT_CUPTI: off, kernels, default or "
      "all; default,nodes follows each kernel of a CUDA graph). What is drained is "
@@ -312,19 +315,43 @@ static int program_begin(top_t *t, char *const *argv, const char *handover, bool
 
 /* ---- without a screen ---------------------------------------------------------------- */
 
+/* A size of the terminal, which a variable overrides as everywhere. Returns: 0, nobody says. */
+static int size_told(const char *variable, unsigned short terminal)
+{
+    const char *text = getenv(variable);
+    long value = text ? strtol(text, NULL, 10) : 0;
+
+    return value > 0 && value <= 4000 ? (int)value : terminal;
+}
+
+static void size_tell(FILE *out, report_about_t *about)
+{
+    struct winsize size = {0};
+
+    if (ioctl(fileno(out), TIOCGWINSZ, &size) != 0)
+        memset(&size, 0, sizeof size);
+    about->columns = size_told("COLUMNS", size.ws_col);
+    about->rows = size_told("LINES", size.ws_row);
+}
+
 static void print(top_t *t, const top_options_t *o, FILE *out)
 {
     const picture_t *p = &t->picture;
     report_about_t about = {
         .name = p->name, .launched = t->launched, .ended = p->ended, .status = p->status};
+    const bool view = o->view && p->shown != VIEW_OVERVIEW;
     bool box_ended = !t->launched && t->fresh->numbers.state == GPURT_MODEL_ENDED;
 
     about.state = p->replay                                      ? "replay"
                   : p->ended || box_ended                        ? "ended"
                   : t->fresh->numbers.state == GPURT_MODEL_EMPTY ? "waiting"
                                                                  : "live";
+    about.unicode = screen_unicode();
+    size_tell(out, &about);
     if (o->json)
         report_json(out, t->fresh, &about);
+    else if (view)
+        report_view(out, p, &about);
     else
         report_plain(out, t->fresh, &about);
 }

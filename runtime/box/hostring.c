@@ -68,7 +68,7 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
           "wait for %s: %llu ns, stream %d, call %u, context %u of %s"),
     SITE(MEMORY, TRACE, gpurt_activity_memory_t, T4(S, W, P, S), "%s %llu B at %p, %s"),
     SITE(POOL, TRACE, gpurt_activity_pool_t, T8(S, P, W, W, W, W, S, U),
-         "%s at %p: %llu B, %llu B used, keeps %llu B, gives back above %llu B, %s"),
+         "%s at %p: %llu B, %llu B used, keeps %llu B, gives back above (B): %llu, %s"),
     SITE(MANAGED, TRACE, gpurt_activity_managed_t, T8(S, W, W, P, U, U, U, U),
          "managed memory, %s: %llu ns, %llu B at %p, %u faults"),
     GROWN(GRAPH, gpurt_activity_graph_t, context, T6(U, W, U, U, U, U),

@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "hard_app.h"
+#include "host_app.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -551,6 +552,7 @@ static const struct {
     {.mode = "by-device", .run = by_device},
     {.mode = "moments", .run = moments},
     {.mode = "pools", .run = pools},
+    {.mode = "host", .run = host_calls},
     {.mode = "fork-on", .run = hard_fork_on},
     {.mode = "nested", .run = nested},
     {.mode = "many", .run = hard_many},

@@ -51,6 +51,10 @@ log_has 'kernel saxpy(float\*, float const\*, int): ' 'names as written'
 log_has 'kernel void reduce<float>' 'names of templates'
 log_has 'kernel plain_kernel: ' 'a name of C'
 log_has 'grid 132,1,1 block 256,1,1, 40 registers, 1536 B shared, stream 7' fields
+shown=$(COLUMNS=160 LINES=30 "$bin/gpurt-top" -b -v gpu --replay run.gplog)
+for want in ' GPU  10000 kernels, ' ' mean        min        p50 ' 'reduce<float>'; do
+    grep >/dev/null "$want" <<<"$shown" || fail "gpurt-top -b -v gpu: no $want in $shown"
+done
 "$bin/gpurt-log" stat --json run.gplog | jq -e '.activity.kernel_list | length > 2 and all(.[]; .mean_ns == (.total_ns / .count | floor) and .min_ns <= .mean_ns and .mean_ns <= .max_ns)
     and (map(.share_percent) | add | . > 99.9 and . < 100.1)' >/dev/null || fail 'means and shares'
 [ "$("$bin/gpurt-log" stat run.gplog | grep -A 1 '  share ' | awk 'NR == 1 { n = split($0, head) } NR == 2 { print head[5], $7, $8 }')" = 'min 1.00 us' ] || fail "min: $("$bin/gpurt-log" stat run.gplog)"
@@ -122,15 +126,30 @@ for kinds in memory all; do
     GPURT_CUPTI=$kinds run 0 pools
     [ "$(lines ' pool ')" = 4 ] || fail "pools, $kinds: $(lines ' pool ') records"
 done
-log_has 'dev1 *pool *pool made at 0x7f0000002000: 0 B, 0 B used, keeps 0 B, gives back above 9223372036854775807 B, not managed' pools
-log_has 'pool trimmed at 0x7f0000002000: 2097152 B, 1048576 B used, keeps 777 B, gives back above 4096 B, not managed' pools
+log_has 'dev1 *pool *pool made at 0x7f0000002000: 0 B, 0 B used, keeps 0 B, gives back above (B): never, not managed' pools
+log_has 'pool trimmed at 0x7f0000002000: 2097152 B, 1048576 B used, keeps 777 B, gives back above (B): 4096, not managed' pools
 log_has 'pool destroyed at .*, managed' pools
-log_has 'pool made at 0x7f0000002000: unknown B, unknown B used, keeps 0 B, gives back above unknown B, of another process' pools
+log_has 'pool made at 0x7f0000002000: unknown B, unknown B used, keeps 0 B, gives back above (B): unknown, of another process' pools
 log_has '4 records, 1 without times' pools
 [ "$(field pools)" = 4 ] || fail "pools: $(field pools) in the sums"
 "$bin/gpurt-log" export --to chrome run.gplog -o - | grep >/dev/null '"pool trimmed"' || fail 'pools: a timeline'
+sums=$("$bin/gpurt-log" stat run.gplog)
+grep >/dev/null '^pool       0x7f0000002000, GPU 1, managed: 2.0 MiB, 1.0 MiB used; at last: pool destroyed$' <<<"$sums" || fail "pools: $sums"
 run 0 pools
 [ "$(lines ' pool ')" = 0 ] || fail 'pools: nobody asked'
+
+# The host's side, by name: calls, ranges as their ends pair them, memory as its addresses do.
+GPURT_CUPTI=all run 0 host
+sums=$("$bin/gpurt-log" stat run.gplog)
+for want in 'calls      3 of 2 names, 4.10 us, 0 without times, 1 with errors$' 'ranges     4 of 3 names, 1 without an end, 0 ends without a beginning, 0 marks$' \
+    'memory     device, GPU 1: 1.0 MiB at last, 4.0 MiB at most, taken 2 times, given back 1 times$' 'memory     pinned: 4.0 KiB at last, ' \
+    'memory     1 given back whose taking is not known' ' 97.56%         2    4.00 us    2.00 us .*       1  cudaLaunchKernel$' ' 58.82%         1   10.00 us .*       0  step (torch)$'; do
+    grep >/dev/null "^$want" <<<"$sums" || fail "host: no $want in $sums"
+done
+"$bin/gpurt-log" stat --json run.gplog | jq -e '.activity | (.call_list | map([.name, .count, .total_ns, .max_ns, .errors]) == [["cudaLaunchKernel", 2, 4000, 3000, 1], ["cuLaunchKernel", 1, 100, 100, 0]])
+    and (.range_list | map([.name, .domain, .count, .untimed, .total_ns]) == [["step", "torch", 1, 0, 10000], ["load", "torch", 2, 0, 7000], ["left", "torch", 1, 1, 0]]) and .ranges_open == 1
+    and (.memory_list | map([.kind, .gpu, .bytes, .peak_bytes, .takes, .gives]) == [["device", 1, 1048576, 4194304, 2, 1], ["pinned", null, 4096, 4096, 1, 1]]) and .memory_about.gives_alone == 1' >/dev/null ||
+    fail "host: $("$bin/gpurt-log" stat --json run.gplog)"
 
 # Unified memory, when it is asked for: what moved where, and who missed it. The driver may be late, and one counter missing.
 for mode in at-once early half; do

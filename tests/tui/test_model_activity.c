@@ -60,29 +60,29 @@ static void check_kernels(void)
     put_kernel(lost, 3);
     look();
     k = kernel("gemm<float>");
-    CHECK_EQ(k->count, COUNT);
-    CHECK_EQ(k->total_ns, sum);
-    CHECK_EQ(k->min_ns, 37);
-    CHECK_EQ(k->max_ns, 37 * COUNT);
-    CHECK_MSG(k->p50_ns > 37 * COUNT / 2 * 93 / 100 &&
-                  k->p50_ns < 37 * COUNT / 2 * 107 / 100,
-              "p50 %llu", (unsigned long long)k->p50_ns);
-    CHECK_MSG(k->p99_ns > 37 * COUNT * 92 / 100 && k->p99_ns <= 37 * COUNT, "p99 %llu",
-              (unsigned long long)k->p99_ns);
+    CHECK_EQ(k->times.count, COUNT);
+    CHECK_EQ(k->times.total_ns, sum);
+    CHECK_EQ(k->times.min_ns, 37);
+    CHECK_EQ(k->times.max_ns, 37 * COUNT);
+    CHECK_MSG(k->times.p50_ns > 37 * COUNT / 2 * 93 / 100 &&
+                  k->times.p50_ns < 37 * COUNT / 2 * 107 / 100,
+              "p50 %llu", (unsigned long long)k->times.p50_ns);
+    CHECK_MSG(k->times.p99_ns > 37 * COUNT * 92 / 100 && k->times.p99_ns <= 37 * COUNT,
+              "p99 %llu", (unsigned long long)k->times.p99_ns);
     CHECK_EQ(k->registers, 77);
     CHECK_EQ(k->grid[2], 3);
     k = kernel("slow");
-    CHECK_EQ(k->max_ns, 5000000000);
-    CHECK_MSG(k->p99_ns < 1100, "p99 %llu: the slowest of 100 is above it",
-              (unsigned long long)k->p99_ns);
-    CHECK_MSG(k->p50_ns >= 1000 && k->p50_ns < 1070, "p50 %llu",
-              (unsigned long long)k->p50_ns);
+    CHECK_EQ(k->times.max_ns, 5000000000);
+    CHECK_MSG(k->times.p99_ns < 1100, "p99 %llu: the slowest of 100 is above it",
+              (unsigned long long)k->times.p99_ns);
+    CHECK_MSG(k->times.p50_ns >= 1000 && k->times.p50_ns < 1070, "p50 %llu",
+              (unsigned long long)k->times.p50_ns);
     k = kernel("lost");
-    CHECK_EQ(k->count, 2);
-    CHECK_EQ(k->untimed, 1);
-    CHECK_EQ(k->total_ns, 3);
-    CHECK_EQ(k->min_ns, 3);
-    CHECK_EQ(k->p50_ns, 3);
+    CHECK_EQ(k->times.count, 2);
+    CHECK_EQ(k->times.untimed, 1);
+    CHECK_EQ(k->times.total_ns, 3);
+    CHECK_EQ(k->times.min_ns, 3);
+    CHECK_EQ(k->times.p50_ns, 3);
 }
 
 /* A device that tells of its limits after its kernels, and one that never does. */
@@ -239,7 +239,10 @@ static void check_screen(void)
     CHECK(on_canvas(&c, "kernels 40% copies 10% told of end 20% launching 25% idle 5%"));
     CHECK(on_canvas(&c, "device to host, pinned 2, 2.0 MiB, 1048.58 GB/s"));
     CHECK(on_canvas(&c, " 91.5%      100     5.00 s   50.00 ms"));
-    CHECK(on_canvas(&c, "max regs  shared  occ  kernel"));
+    CHECK(on_canvas(&c,
+                    "mean        min        p50        p99        max regs  shared  occ  "
+                    "kernel"));
+    CHECK(on_canvas(&c, "   50.00 ms    1.00 us    1.0"));
     CHECK(on_canvas(&c, " 40    1536  75%  fills"));
     CHECK(on_canvas(&c, " 40    1536    -  unknown"));
     CHECK(on_canvas(&c, "gemm<float>"));
@@ -247,6 +250,9 @@ static void check_screen(void)
     gpurt_model_view(model, T0 + 10000000000, GPURT_MODEL_REPLAY, view);
     picture_draw(&p, &c);
     CHECK(on_canvas(&c, "nothing has ended for 9 s"));
+    CHECK(canvas_resize(&c, 36, 140)); /* names matter more */
+    picture_draw(&p, &c);
+    CHECK(on_canvas(&c, "mean        p50        p99        max regs  shared  occ  kernel"));
     p.shown = VIEW_OVERVIEW;
     picture_draw(&p, &c);
     CHECK(on_canvas(&c, "GPUs  (6 shows kernels)"));
@@ -271,12 +277,12 @@ static void check_crowd(void)
     sum = activity_sum(&view->activity);
     CHECK_EQ(count, GPURT_MODEL_KERNELS + 1);
     CHECK_EQ(order[count - 1], GPURT_MODEL_KERNELS);
-    CHECK_EQ(view->activity.kernels[GPURT_MODEL_KERNELS].count,
+    CHECK_EQ(view->activity.kernels[GPURT_MODEL_KERNELS].times.count,
              NAMES + 5 - GPURT_MODEL_KERNELS);
     CHECK_EQ(sum.count, COUNT + 100 + 5 + STEADY + NAMES);
     for (uint32_t i = 1; i + 1 < count; i++)
-        CHECK(view->activity.kernels[order[i - 1]].total_ns >=
-              view->activity.kernels[order[i]].total_ns);
+        CHECK(view->activity.kernels[order[i - 1]].times.total_ns >=
+              view->activity.kernels[order[i]].times.total_ns);
 }
 
 /* Rows of any kinds, sites, places and ticks, some late, as a drain may find them. */
@@ -473,10 +479,10 @@ static void check_graph_rows(uint32_t name)
     look();
     snprintf(called, sizeof called, "graph %u (35 nodes)", name);
     row = kernel(called);
-    CHECK_EQ(row->count, 3);
-    CHECK_EQ(row->total_ns, 30);
-    CHECK_EQ(row->max_ns, 20);
-    CHECK_EQ(kernel("inside")->count, 2);
+    CHECK_EQ(row->times.count, 3);
+    CHECK_EQ(row->times.total_ns, 30);
+    CHECK_EQ(row->times.max_ns, 20);
+    CHECK_EQ(kernel("inside")->times.count, 2);
     check_written(write_plain, plain);
     check_written(write_json, json);
 }
@@ -488,8 +494,8 @@ static void check_graph_crowd(void)
         put_graph(1000000 + i, 1, 9);
     put_kernel(string("a kernel behind"), 1);
     look();
-    CHECK_EQ(kernel("a kernel behind")->count, 1);
-    CHECK_EQ(kernel("(all other graphs)")->count, GPURT_MODEL_GRAPHS + 2);
+    CHECK_EQ(kernel("a kernel behind")->times.count, 1);
+    CHECK_EQ(kernel("(all other graphs)")->times.count, GPURT_MODEL_GRAPHS + 2);
     CHECK_EQ(view->activity.graphs.count, 4 + 2 * GPURT_MODEL_GRAPHS);
 }
 

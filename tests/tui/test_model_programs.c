@@ -361,8 +361,8 @@ static void check_occupancy(uint32_t name)
     put_kernel(0, name, 5);
     put_kernel(1, name, 6);
     look_at(view, false);
-    CHECK_EQ(kernel("gemm")->count, 2);
-    CHECK_EQ(kernel("gemm")->total_ns, 11);
+    CHECK_EQ(kernel("gemm")->times.count, 2);
+    CHECK_EQ(kernel("gemm")->times.total_ns, 11);
     CHECK_EQ(kernel("gemm")->occupancy, 10000);
     put_kernel(0, name, 5);
     look_at(view, false);
@@ -400,11 +400,11 @@ static void check_graphs(void)
     gpurt_model_put(m, &steps[1].row);
     gpurt_model_put(m, &steps[2].row);
     gpurt_model_view(m, T0, GPURT_MODEL_REPLAY, view);
-    CHECK_EQ(kernel("graph 3 (5 nodes)")->count, 2); /* nobody else has any */
+    CHECK_EQ(kernel("graph 3 (5 nodes)")->times.count, 2); /* nobody else has any */
     gpurt_model_put(m, &steps[3].row);
     gpurt_model_view(m, T0, GPURT_MODEL_REPLAY, view);
-    CHECK_EQ(kernel("graph 3 (5 nodes) of 101")->total_ns, 40);
-    CHECK_EQ(kernel("graph 3 (9 nodes) of 102")->total_ns, 700);
+    CHECK_EQ(kernel("graph 3 (5 nodes) of 101")->times.total_ns, 40);
+    CHECK_EQ(kernel("graph 3 (9 nodes) of 102")->times.total_ns, 700);
     CHECK_EQ(view->activity.graphs.count, 4);
     gpurt_model_destroy(m);
     CHECK(out != NULL);

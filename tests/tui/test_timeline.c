@@ -175,7 +175,7 @@ static void scene_put(void)
     view->numbers.time_ns = T0 + MS;
     view->activity.rows = 1;
     view->activity.kernel_count = 1;
-    view->activity.kernels[0].count = 3;
+    view->activity.kernels[0].times.count = 3;
     snprintf(view->activity.kernels[0].name, sizeof view->activity.kernels[0].name,
              "gemm_with_a_long_name");
     put(GPURT_KIND_KERNEL, 7, T0, 200000);

@@ -15,7 +15,7 @@ trap clean EXIT
 . "${BASH_SOURCE[0]%/*}/../wait.sh"
 cd "$dir"
 export XDG_RUNTIME_DIR=$dir TZ=UTC LC_ALL=C.UTF-8
-unset NO_COLOR GPURT_DRAIN
+unset NO_COLOR GPURT_DRAIN COLUMNS LINES
 top=$bin/gpurt-top app=$tests/scene_app
 
 fail() { echo "FAIL: $*" >&2; exit 1; }
@@ -45,6 +45,33 @@ grep -q $'[\001-\010\013-\037\177\033]' pictures.1 && fail "control characters i
 grep -Fq 'session name \x1b[31mred' pictures.1 || fail "escapes are shown"
 expect 0 "$top" --json -n 2 --replay run.gplog
 [ "$(json -s 'length==2 and .[0].records<.[1].records' out)" = true ] || fail "two moments"
+# The view that is asked for, as wide and as high as it is said to be, under the same first lines.
+expect 0 "$top" -b --replay run.gplog
+mv out overview
+for view in sites log panics gpu heaps help; do
+    expect 0 "$top" -b -v "$view" --replay run.gplog
+    cmp -s out overview && fail "-v $view: the overview"
+    cmp <(head -n 3 out) <(head -n 3 overview) || fail "-v $view: its first lines"
+    [ "$(tail -n 1 out)" = '' ] || fail "-v $view: no empty line behind it"
+    [ "$(wc -l <out)" -le 44 ] || fail "-v $view: $(wc -l <out) lines"
+    grep -q ' $' <(tail -n +4 out) && fail "-v $view: blanks at the end of a line"
+    [ "$(tail -n +4 out | wc -L)" -le 100 ] || fail "-v $view: $(wc -L <out) columns"
+done
+expect 0 "$top" -b -v overview --replay run.gplog
+cmp out overview || fail '-v overview'
+expect 0 "$top" -b -v gpu --replay run.gplog
+grep -q '^ Nothing is known of a GPU\.$' out || fail "-v gpu: $(cat out)"
+expect 0 env COLUMNS=130 LINES=9 "$top" -b -v sites --replay run.gplog
+[[ $(tail -n +4 out | wc -L) = 130 && $(wc -l <out) = 13 ]] || fail "a size of its own: $(wc -l -L out)"
+expect 0 env LC_ALL=C "$top" -b -n 2 -v log --replay run.gplog
+[[ $(grep -c '^-- Log ' out) = 2 ]] || fail "two pictures of a view, in ASCII: $(cat out)"
+expect 0 "$top" -b -v gpu --json --replay run.gplog
+json '.schema==1' out >/dev/null
+# Last messages are as long as the width allows.
+widest() { sed -n '/^level  site/,/^$/p' "$1" | wc -L; }
+[ "$(widest overview)" -le 101 ] || fail "an overview of $(widest overview) columns"
+expect 0 env COLUMNS=180 "$top" -b --replay run.gplog
+[[ $(widest out) -gt "$(widest overview)" && $(widest out) -le 181 ]] || fail "a wide overview of $(widest out) columns"
 expect 0 "$top" --replay run.gplog # no terminal: a picture by itself
 setsid "$top" --replay run.gplog >out 2>err </dev/null || fail "without a terminal"
 grep -q '^records ' out || fail "a picture without a terminal: $(cat out err)"

@@ -72,6 +72,25 @@ static bool on_canvas(const char *text)
     return false;
 }
 
+/* A canvas as text: characters of any length, one that is wide, and no blanks at the ends. */
+static void check_printed(void)
+{
+    static const char text[] = "a \xc3\xbf\xe2\x96\xbf \xf0\x9f\x9a\xbf z";
+    const rect_t area = {.rows = 4, .columns = 30};
+    char *printed = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&printed, &bytes);
+
+    canvas.unicode = true;
+    CHECK(out && canvas_resize(&canvas, area.rows, area.columns));
+    canvas_put(&canvas, area, 0, 0, STYLE_NORMAL, text);
+    canvas_put(&canvas, area, 2, 3, STYLE_SELECT, "\xe4\xb8\xad;   ");
+    canvas_print(&canvas, out);
+    fclose(out);
+    CHECK_STR(printed, "a \xc3\xbf\xe2\x96\xbf \xf0\x9f\x9a\xbf z\n\n   \xe4\xb8\xad;\n");
+    free(printed);
+}
+
 static void check_contents(picture_t *p)
 {
     canvas.unicode = true;
@@ -404,6 +423,7 @@ int main(void)
     scene_t scene;
 
     setlocale(LC_ALL, "C.UTF-8");
+    check_printed();
     draw_all(&p, "empty");
     scene_about(&about);
     scene_begin(&scene, &d, 3, 200000);
