@@ -6,7 +6,7 @@
 #include "check.h"
 
 enum {
-    EVENTS = 1500, /* fewer gaps than become coarse */
+    EVENTS = 700, /* fewer gaps than become coarse */
     CROWD = 200000
 };
 #define T0 1000000000000ull
