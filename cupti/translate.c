@@ -7,6 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+    CALL_NAME = 128 /* the longest is 60 */
+};
+
 /* What we read of a kernel lies where it lies since CUDA 12, so that an older CUPTI of the
  * same major version would not be misread. */
 GPURT_STATIC_ASSERT(offsetof(CUpti_ActivityKernel10, name) ==
@@ -48,15 +52,35 @@ static uint64_t moment(translate_t *t, uint64_t time_ns, uint64_t now_ns)
     return is_plausible(t, time_ns, now_ns) ? time_ns : bad_start(t, 0, 0, now_ns);
 }
 
+/* CUPTI says cudaMalloc_v3020 where a program says cudaMalloc; the "_v2" of a function of the driver is its
+ * own. */
+static const char *call_text(const char *name, char plain[CALL_NAME])
+{
+    const char *version = name ? strrchr(name, '_') : NULL;
+    size_t digits;
+
+    if (!version || version[1] != 'v' || version - name >= CALL_NAME)
+        return name;
+    digits = strspn(version + 2, "0123456789");
+    if (digits < 4 || version[2 + digits] != '\0')
+        return name;
+    snprintf(plain, CALL_NAME, "%.*s", (int)(version - name), name);
+    return plain;
+}
+
 /* Most records of a buffer name what others of it do: the text is looked at once. */
-static uint32_t name_of(translate_t *t, const char *text, bool is_kernel)
+static uint32_t name_of(translate_t *t, const char *text, translate_text_t what)
 {
     uint64_t key = (uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15ull;
     translate_name_t *seen = &t->names[key >> 32 & (TRANSLATE_NAMES - 1)];
+    char plain[CALL_NAME];
 
-    if (seen->buffer != t->buffer || seen->text != text || seen->is_kernel != is_kernel)
-        *seen =
-            (translate_name_t){text, t->buffer, outlet_name(text, is_kernel), is_kernel};
+    if (seen->buffer != t->buffer || seen->text != text || seen->what != what)
+        *seen = (translate_name_t){
+            text, t->buffer,
+            outlet_name(what == TRANSLATE_CALL ? call_text(text, plain) : text,
+                        what == TRANSLATE_KERNEL),
+            what};
     return seen->number;
 }
 
@@ -92,7 +116,7 @@ static void put_kernel(translate_t *t, const CUpti_ActivityKernel10 *k, uint64_t
 {
     uint64_t start = k->start;
     gpurt_pair_t ns = span(t, &start, k->end, now_ns);
-    uint32_t name = name_of(t, k->name, true);
+    uint32_t name = name_of(t, k->name, TRANSLATE_KERNEL);
     gpurt_activity_node_t *node;
 
     contexts_show(&t->contexts, k->contextId, k->deviceId);
@@ -168,7 +192,7 @@ static void put_copy(translate_t *t, const CUpti_ActivityMemcpy6 *m, uint64_t no
                                  .memory = m->srcKind | (uint32_t)m->dstKind << 8};
 
     contexts_show(&t->contexts, m->contextId, m->deviceId);
-    out.name = name_of(t, copy_text(&out), false);
+    out.name = name_of(t, copy_text(&out), TRANSLATE_AS_IT_IS);
     put(t, GPURT_KIND_COPY, m->deviceId, start, &out);
 }
 
@@ -245,7 +269,8 @@ static void put_device_graph(translate_t *t, const CUpti_ActivityDeviceGraphTrac
                   .context = g->contextId,
                   .nodes = graphs_nodes(g->graphId)},
         .launcher = g->launcherGraphId,
-        .how = name_of(t, ways[mode < sizeof ways / sizeof ways[0] ? mode : 0], false)};
+        .how = name_of(t, ways[mode < sizeof ways / sizeof ways[0] ? mode : 0],
+                       TRANSLATE_AS_IT_IS)};
 
     contexts_show(&t->contexts, g->contextId, g->deviceId);
     put(t, GPURT_KIND_DEVICE_GRAPH, g->deviceId, start, &out);
@@ -277,7 +302,8 @@ static void put_wait(translate_t *t, const CUpti_ActivitySynchronization2 *s,
                                  .context = s->contextId};
     uint32_t device = where_of(t, s->contextId, &out.where);
 
-    out.name = name_of(t, names[type < sizeof names / sizeof names[0] ? type : 0], false);
+    out.name = name_of(t, names[type < sizeof names / sizeof names[0] ? type : 0],
+                       TRANSLATE_AS_IT_IS);
     put(t, GPURT_KIND_WAIT, device, start, &out);
 }
 
@@ -296,7 +322,8 @@ static void put_memory(translate_t *t, const CUpti_ActivityMemory4 *m, uint64_t 
                     ? "take"
                     : "give back",
                 false);
-    out.memory = name_of(t, kinds[kind < sizeof kinds / sizeof kinds[0] ? kind : 0], false);
+    out.memory = name_of(t, kinds[kind < sizeof kinds / sizeof kinds[0] ? kind : 0],
+                         TRANSLATE_AS_IT_IS);
     put(t, GPURT_KIND_MEMORY, m->deviceId, moment(t, m->timestamp, now_ns), &out);
 }
 
@@ -324,7 +351,8 @@ static void put_pool(translate_t *t, const CUpti_ActivityMemoryPool3 *p, uint64_
         .threshold = pool_bytes(p, p->releaseThreshold < most ? p->releaseThreshold : most),
         .correlation = p->correlationId};
 
-    out.name = name_of(t, names[did < sizeof names / sizeof names[0] ? did : 0], false);
+    out.name = name_of(t, names[did < sizeof names / sizeof names[0] ? did : 0],
+                       TRANSLATE_AS_IT_IS);
     out.memory = name_of(t,
                          p->memoryPoolType == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_IMPORTED
                              ? "of another process"
@@ -387,7 +415,7 @@ static void put_managed(translate_t *t, const CUpti_ActivityUnifiedMemoryCounter
         start = moment(t, start, now_ns);
         out.ns = gpurt_pair(GPURT_ACTIVITY_NO_TIME);
     }
-    out.name = name_of(t, kind->name, false);
+    out.name = name_of(t, kind->name, TRANSLATE_AS_IT_IS);
     put(t, GPURT_KIND_MANAGED,
         kind->at_from ? u->srcId
         : kind->at_to ? u->dstId
@@ -409,7 +437,7 @@ static void put_call(translate_t *t, const CUpti_ActivityAPI *a, uint64_t now_ns
 
     if (t->api->cuptiGetCallbackName(domain, a->cbid, &name) != CUPTI_SUCCESS)
         name = NULL;
-    out.name = name_of(t, name, false);
+    out.name = name_of(t, name, TRANSLATE_CALL);
     put(t, GPURT_KIND_CALL, 0, start, &out);
 }
 
@@ -424,8 +452,9 @@ static void put_range(translate_t *t, const CUpti_ActivityMarker2 *m, uint64_t n
                        : (m->flags & CUPTI_ACTIVITY_FLAG_MARKER_END) ? "end"
                                                                      : "mark",
                        false);
-    out.name = name_of(t, m->name ? m->name : "", false); /* ends carry an id alone */
-    out.domain = name_of(t, m->domain ? m->domain : "default", false);
+    out.name =
+        name_of(t, m->name ? m->name : "", TRANSLATE_AS_IT_IS); /* ends carry an id alone */
+    out.domain = name_of(t, m->domain ? m->domain : "default", TRANSLATE_AS_IT_IS);
     put(t, GPURT_KIND_RANGE, 0, moment(t, m->timestamp, now_ns), &out);
 }
 

@@ -11,12 +11,18 @@ enum {
     TRANSLATE_NAMES = 256 /* a power of two; a buffer has some 300 records */
 };
 
+typedef enum translate_text {
+    TRANSLATE_AS_IT_IS,
+    TRANSLATE_KERNEL, /* to be shown as it was written */
+    TRANSLATE_CALL    /* of the CUDA API: without the version of the runtime */
+} translate_text_t;
+
 /* A text that was looked at while this buffer was read. Not for longer: a module that is
  * unloaded gives its addresses to others. */
 typedef struct translate_name {
     const char *text;
     uint32_t buffer, number;
-    bool is_kernel;
+    translate_text_t what;
 } translate_name_t;
 
 /* Owner: the collector's reading thread. */

@@ -63,18 +63,24 @@ typedef struct gaps {
 
 void gaps_kernel_late(gaps_t *g, uint64_t start, uint64_t end);
 
-/* [start, end): a kernel or graph ran. */
+/* Whether no gap ends behind a time at which something is known. */
+static inline bool gaps_none_behind(const gaps_t *g, uint64_t time)
+{
+    return time >= g->first && (g->count == 0 || time >= g->list[g->count - 1].end);
+}
+
+/* [start, end): a kernel or graph ran. Mostly it began behind the last one, or beside it. */
 static inline void gaps_kernel(gaps_t *g, uint64_t start, uint64_t end)
 {
-    if (GPURT_UNLIKELY(start < g->until || g->first == 0 || g->count == GAPS_MOST ||
-                       end <= start)) {
+    if (GPURT_UNLIKELY(!gaps_none_behind(g, start) || g->first == 0 ||
+                       g->count == GAPS_MOST || end <= start)) {
         gaps_kernel_late(g, start, end);
         return;
     }
     if (start > g->until)
         g->list[g->count++] = (gap_t){
             .start = g->until, .end = start, .ns = start - g->until, .launching = GAP_OPEN};
-    g->until = end;
+    g->until = end > g->until ? end : g->until;
     g->latest = end > g->latest ? end : g->latest;
 }
 

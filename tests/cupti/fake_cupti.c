@@ -134,7 +134,8 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id,
                                  const char **name)
 {
     (void)id;
-    *name = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? "cudaLaunchKernel" : "cuLaunchKernel";
+    *name =
+        domain == CUPTI_CB_DOMAIN_RUNTIME_API ? "cudaLaunchKernel_v7000" : "cuMemAlloc_v2";
     return CUPTI_SUCCESS;
 }
 

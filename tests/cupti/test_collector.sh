@@ -112,8 +112,8 @@ grep >/dev/null '{"kind":"on device","memory":null,' <<<"$sums" || fail "copies:
 GPURT_CUPTI=all run 0 mixed
 log_has 'take 4096 B at 0x7f0000001000, device' memory
 log_has 'range begin: forward (default), id 5' range
-log_has 'cudaLaunchKernel: 200 ns, result 0, thread 77' call
-log_has 'cuLaunchKernel: 200 ns' call
+log_has ' cudaLaunchKernel: 200 ns, result 0, thread 77' call
+log_has ' cuMemAlloc_v2: 200 ns' call
 GPURT_CUPTI=kernels run 0 mixed
 counted kernels-only 4
 [ "$(lines ' copy ')" = 0 ] || fail "GPURT_CUPTI=kernels"
@@ -146,7 +146,7 @@ for want in 'calls      3 of 2 names, 4.10 us, 0 without times, 1 with errors$' 
     'memory     1 given back whose taking is not known' ' 97.56%         2    4.00 us    2.00 us .*       1  cudaLaunchKernel$' ' 58.82%         1   10.00 us .*       0  step (torch)$'; do
     grep >/dev/null "^$want" <<<"$sums" || fail "host: no $want in $sums"
 done
-"$bin/gpurt-log" stat --json run.gplog | jq -e '.activity | (.call_list | map([.name, .count, .total_ns, .max_ns, .errors]) == [["cudaLaunchKernel", 2, 4000, 3000, 1], ["cuLaunchKernel", 1, 100, 100, 0]])
+"$bin/gpurt-log" stat --json run.gplog | jq -e '.activity | (.call_list | map([.name, .count, .total_ns, .max_ns, .errors]) == [["cudaLaunchKernel", 2, 4000, 3000, 1], ["cuMemAlloc_v2", 1, 100, 100, 0]])
     and (.range_list | map([.name, .domain, .count, .untimed, .total_ns]) == [["step", "torch", 1, 0, 10000], ["load", "torch", 2, 0, 7000], ["left", "torch", 1, 1, 0]]) and .ranges_open == 1
     and (.memory_list | map([.kind, .gpu, .bytes, .peak_bytes, .takes, .gives]) == [["device", 1, 1048576, 4194304, 2, 1], ["pinned", null, 4096, 4096, 1, 1]]) and .memory_about.gives_alone == 1' >/dev/null ||
     fail "host: $("$bin/gpurt-log" stat --json run.gplog)"
