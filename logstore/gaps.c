@@ -10,22 +10,42 @@ enum {
 
 /* ---- why ----------------------------------------------------------------------------- */
 
-/* Of the first span that ends behind a time. */
-static uint32_t copy_behind(const gaps_t *g, uint64_t time)
+/* Of a list by time, the first whose field lies above a time, mostly the last. field: of the
+ * first; stride: in words. */
+static uint32_t first_above(const uint64_t *field, size_t stride, uint32_t count,
+                            uint64_t time)
 {
-    uint32_t low = 0, high = g->copy_count;
+    uint32_t low = 0, high = count;
 
-    if (high == 0 || g->copies[high - 1].end <= time)
-        return high;
+    if (count == 0 || field[(count - 1) * stride] <= time)
+        return count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
 
-        if (g->copies[middle].end <= time)
+        if (field[middle * stride] <= time)
             low = middle + 1;
         else
             high = middle;
     }
     return low;
+}
+#define FIRST_ABOVE(list_, count_, field_, time_) \
+    first_above(&(list_)->field_, sizeof *(list_) / sizeof(uint64_t), count_, time_)
+
+/* The first copy that ends behind a time. */
+static uint32_t copy_behind(const gaps_t *g, uint64_t time)
+{
+    return FIRST_ABOVE(g->copies, g->copy_count, end, time);
+}
+/* The first gap that does. */
+static uint32_t gap_behind(const gaps_t *g, uint64_t time)
+{
+    return FIRST_ABOVE(g->list, g->count, end, time);
+}
+/* Waits that begin up to a time. */
+static uint32_t waits_up_to(const gaps_t *g, uint64_t time)
+{
+    return FIRST_ABOVE(g->waits, g->wait_count, start, time);
 }
 
 static uint64_t overlap(uint64_t start, uint64_t end, uint64_t from, uint64_t to)
@@ -43,24 +63,6 @@ static uint64_t copies_cover(const gaps_t *g, uint64_t start, uint64_t end)
          i++)
         sum += overlap(g->copies[i].start, g->copies[i].end, start, end);
     return sum;
-}
-
-/* Those that begin up to a time. */
-static uint32_t waits_up_to(const gaps_t *g, uint64_t time)
-{
-    uint32_t low = 0, high = g->wait_count;
-
-    if (high == 0 || g->waits[high - 1].start <= time)
-        return high;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-
-        if (g->waits[middle].start <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 /* Until when behind `start` the host slept in a wait that had begun before. */
@@ -151,24 +153,6 @@ static gap_t gap_piece(const gap_t *gap, uint64_t start, uint64_t end)
     piece.ns = piece.copying + piece.waiting + piece.launching + piece.unknown +
                share(gap_idle(gap), part, whole); /* so that they add up */
     return piece;
-}
-
-/* The first gap that ends behind a time. */
-static uint32_t gap_behind(const gaps_t *g, uint64_t time)
-{
-    uint32_t low = 0, high = g->count;
-
-    if (high == 0 || g->list[high - 1].end <= time)
-        return high;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-
-        if (g->list[middle].end <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 /* A kernel ran there, after all. */
