@@ -129,9 +129,9 @@ void capacity_tell(uint64_t since_ns)
 {
     uint32_t count = gpurt_load_acquire_dev_u32(&capacity.xcount); /* CUP5.acq */
 
-    if (count == 0 || capacity.told == outlet_box())
+    if (count == 0 || capacity.told == outlet_place())
         return;
-    capacity.told = outlet_box();
+    capacity.told = outlet_place();
     for (uint32_t i = 0; i < count; i++)
         if (capacity.devices[i].warp)
             outlet_put(GPURT_KIND_DEVICE, i, since_ns, &capacity.devices[i]);

@@ -69,7 +69,7 @@ static struct {
     bool stray, silent, shared; /* that is told; the reader's, as all below */
     translate_t translate;
     uint64_t dropped, told_ns; /* told: the last collector record */
-    uint64_t told_sum, told_box;
+    uint64_t told_sum, told_box, told_place;
     bool ends; /* this is the last look */
 } collector;
 
@@ -151,6 +151,7 @@ static void sums_tell(uint64_t now)
     collector.told_ns = now;
     collector.told_sum = sums_now();
     collector.told_box = outlet_box();
+    collector.told_place = outlet_place();
 }
 
 static void losses_tell(uint64_t now)
@@ -235,7 +236,7 @@ static void round_read(bool last)
     if (!outlet_enter(last))
         return; /* no box: the buffers stay, and CUPTI counts what it cannot place */
     due |= trouble_tell(now);
-    due |= collector.told_box != outlet_box();
+    due |= collector.told_place != outlet_place();
     capacity_tell(collector.began_ns);
     for (; index >= 0; index = pool_next(&collector.pool)) {
         buffer_read(index);

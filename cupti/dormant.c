@@ -27,10 +27,10 @@ static void run(duty_t *duty)
     gpurt_later_t ask;
 
     (void)duty;
-    if (!gpurt_later_wait(dormant.listener, &ask))
-        return; /* the program ends */
-    dormant.wake(&ask);
-    gpurt_store_release_dev_u32(&dormant.xstate, AWAKE); /* CUP4.rel */
+    while (gpurt_later_wait(dormant.listener, &ask)) { /* until the program ends */
+        dormant.wake(&ask);
+        gpurt_store_release_dev_u32(&dormant.xstate, AWAKE); /* CUP4.rel */
+    }
 }
 
 bool dormant_start(void (*wake)(const gpurt_later_t *ask))

@@ -67,7 +67,10 @@ bool outlet_wanted(void)
 
 void outlet_ask(const char *drainer)
 {
+    pthread_mutex_lock(&outlet.lock);
     snprintf(outlet.asked, sizeof outlet.asked, "%s", drainer);
+    outlet.retry_ns = 0; /* the one before may be gone */
+    pthread_mutex_unlock(&outlet.lock);
 }
 
 static void wait_a_step(void)
@@ -329,6 +332,14 @@ void outlet_return(void)
 uint64_t outlet_box(void)
 {
     return pin_word(&outlet.pin) >> PIN_USER_BITS;
+}
+
+uint64_t outlet_place(void)
+{
+    /* relaxed: another reader comes some time */
+    const uint64_t reader = gpurt_load_relaxed_sys_u64(&outlet.map.box->claim.xowner) >> 32;
+
+    return outlet_box() << 32 | (reader > 1 ? reader : 1); /* the first: behind the box */
 }
 
 bool outlet_is_open(void)

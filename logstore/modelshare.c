@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ enum {
     PARTS = 9,
     PLACES = 64, /* boxes of one process that are shown */
     SHARE_VERSION = 13,
-    READ_TRIES = 8,
+    READ_TRIES = 64,
     LOCK_TRIES = 500,
     LOCK_STEP_NS = 1000000,
     PATH_ROOM = 256,
@@ -111,8 +112,10 @@ static bool part_read(gpurt_modelshare_t *s, gpurt_modelview_t *view, uint32_t p
 
         if (before == s->seen[part] && tries == 0)
             return false;
-        if (before & 1)
+        if (before & 1) {
+            sched_yield(); /* the writer may wait for this processor */
             continue;
+        }
         for (size_t i = 0; i < parts[part].bytes / 8; i++)
             to[i] = gpurt_load_acquire_sys_u64(&from[i]); /* M1.acq */
         if (gpurt_load_relaxed_sys_u32(seq) == before) {  /* relaxed: behind the acquires */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record_attach.h"
 
+#include "boxes.h"
 #include "later.h"
 
 #include <errno.h>
@@ -36,6 +37,24 @@ static void round_one(record_boxes_t *boxes)
         record_boxes_rest(boxes);
 }
 
+/* A collector that is awake may have a box, and so may a program of gpurt: those that nobody reads
+ * are ours. Returns: where there is none, st; where others have them, that, and *err says who. */
+static gpurt_status_t boxes_adopt(record_boxes_t *boxes, uint32_t pid, gpurt_status_t st,
+                                  gpurt_error_t *err)
+{
+    static gpurt_boxes_t found; /* too large for a stack */
+    gpurt_error_t none;
+
+    if (gpurt_boxes_of_pid(pid, true, &found, &none) != GPURT_OK)
+        return st;
+    while (found.count) {
+        st = record_boxes_add(boxes, gpurt_boxes_take(&found, 0));
+        if (st != GPURT_OK)
+            *err = boxes->err;
+    }
+    return record_boxes_count(boxes) > 0 ? GPURT_OK : st;
+}
+
 gpurt_status_t record_attach(record_boxes_t *boxes, uint32_t pid, gpurt_error_t *err)
 {
     const struct sigaction action = {.sa_handler = stop};
@@ -46,6 +65,7 @@ gpurt_status_t record_attach(record_boxes_t *boxes, uint32_t pid, gpurt_error_t 
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
     st = gpurt_later_wake(pid, boxes->name, words ? words : "", err);
+    st = boxes_adopt(boxes, pid, st, err);
     if (st != GPURT_OK)
         return st;
     while (!stopped && (lives(pid) || record_boxes_count(boxes) > 0))

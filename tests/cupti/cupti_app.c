@@ -523,7 +523,9 @@ static int later(long count)
     for (int tries = 0; tries < 1000 && !fake->kinds(); tries++)
         rest(10); /* it is being woken */
     fake->patient(1);
-    kernels(0, count);
+    do
+        kernels(0, count);
+    while (read(STDIN_FILENO, line, sizeof line) > 0);
     return 0;
 }
 

@@ -505,7 +505,7 @@ started+=("$sleeper")
 until_true 'it can be asked' grep "gpurt-later-$sleeper\$" /proc/net/unix
 grep -q libfake_cupti "/proc/$sleeper/maps" && fail 'a collector that sleeps has CUPTI loaded'
 rm -f run.gplog
-"$bin/gpurt-record" -q -o run.gplog -p "$sleeper" &
+"$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- &
 recorder=$!
 started+=("$recorder")
 until_true 'it is woken' grep libfake_cupti "/proc/$sleeper/maps"
@@ -519,13 +519,46 @@ log_has 'collector: on; 2000 records' later
 
 # Whoever recorded it goes away: what it still tells is lost, and it ends as ever.
 mkfifo again
-GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" later 2000 <again &
+GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" later 2000 <again 9>&- &
 sleeper=$!
 exec 9>again
 started+=("$sleeper")
 until_true 'it can be asked' grep "gpurt-later-$sleeper\$" /proc/net/unix
 rm -f run.gplog
-"$bin/gpurt-record" -q -o run.gplog -p "$sleeper" &
+"$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- &
+recorder=$!
+started+=("$recorder")
+until_true 'it is woken' grep libfake_cupti "/proc/$sleeper/maps"
+echo go >&9
+until_true 'all is in the log' sh -c "'$bin/gpurt-log' stat run.gplog | grep '^kernels    2000 '"
+kill -INT "$recorder"
+wait "$recorder" || fail "gpurt-record -p, interrupted: $?"
+# Somebody else comes, and a third one, who is told that there is somebody.
+mv run.gplog before.gplog
+"$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- &
+recorder=$!
+started+=("$recorder")
+until_true 'it is read again' grep 'memfd:gpurt-box' "/proc/$recorder/maps"
+status=0
+"$bin/gpurt-record" -q -o third.gplog -p "$sleeper" 2>refused || status=$?
+[ "$status" = 125 ] || fail "a third recorder: $status"
+grep >/dev/null "drained by process $recorder" refused || fail "a third recorder: $(cat refused)"
+echo go >&9
+exec 9>&-
+wait "$sleeper" || fail "the program that was recorded twice: $?"
+wait "$recorder" || fail "the second recorder: $?"
+counted 'the second recorder' 2000
+log_has 'collector: on; ' 'the second recorder'
+
+# ... and where nobody comes, it ends as ever.
+mkfifo once_more
+GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" later 2000 <once_more &
+sleeper=$!
+exec 9>once_more
+started+=("$sleeper")
+until_true 'it can be asked' grep "gpurt-later-$sleeper\$" /proc/net/unix
+rm -f run.gplog
+"$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- &
 recorder=$!
 started+=("$recorder")
 until_true 'it is woken' grep libfake_cupti "/proc/$sleeper/maps"
