@@ -550,6 +550,29 @@ wait "$recorder" || fail "the second recorder: $?"
 counted 'the second recorder' 2000
 log_has 'collector: on; ' 'the second recorder'
 
+# The first goes before there is anything to say: the box that is made then is the second one's.
+mkfifo twice
+GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" later 2000 <twice 9>&- &
+sleeper=$!
+exec 9>twice
+started+=("$sleeper")
+until_true 'it can be asked' grep "gpurt-later-$sleeper\$" /proc/net/unix
+for turn in first second; do
+    rm -f run.gplog
+    "$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- &
+    recorder=$!
+    started+=("$recorder")
+    until_true 'it is woken' grep libfake_cupti "/proc/$sleeper/maps"
+    until_true 'it is asked' grep "gpurt-$recorder-" /proc/net/unix
+    [ "$turn" = second ] || kill -INT "$recorder"
+    [ "$turn" = second ] || wait "$recorder" || fail "gpurt-record -p, interrupted: $?"
+done
+echo go >&9
+exec 9>&-
+wait "$sleeper" || fail "the program that was asked twice: $?"
+wait "$recorder" || fail "the second recorder: $?"
+counted 'asked twice' 2000
+
 # ... and where nobody comes, it ends as ever.
 mkfifo once_more
 GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" later 2000 <once_more &
