@@ -519,7 +519,7 @@ log_has 'collector: on; 2000 records' later
 
 # Whoever recorded it goes away: what it still tells is lost, and it ends as ever.
 mkfifo again
-GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" later 2000 <again 9>&- &
+FAKE_GRAPHS=$tests/libfake_graphs.so GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" later 2000 <again 9>&- &
 sleeper=$!
 exec 9>again
 started+=("$sleeper")
@@ -549,6 +549,7 @@ wait "$sleeper" || fail "the program that was recorded twice: $?"
 wait "$recorder" || fail "the second recorder: $?"
 counted 'the second recorder' 2000
 log_has 'collector: on; ' 'the second recorder'
+[ "$(lines ' device of compute capability ')" = 2 ] || fail "the second recorder: $(lines ' device of ') devices" # told to each
 
 # The first goes before there is anything to say: the box that is made then is the second one's.
 mkfifo twice
