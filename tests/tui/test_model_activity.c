@@ -5,6 +5,7 @@
 #include "activity_text.h"
 #include "model_stage.h"
 #include "picture.h"
+#include "written.h"
 
 #include <locale.h>
 
@@ -381,29 +382,9 @@ static void put_graph(uint32_t graph, uint64_t ns, uint32_t nodes)
     put_at(GPURT_KIND_GRAPH, 0, T0, &g, nodes ? sizeof g : sizeof g - 4);
 }
 
-/* What activity_plain or activity_json writes. */
-static void check_written(void (*write)(FILE *out), const char *const *want)
+static void write_plain(FILE *out, const gpurt_model_activity_t *a)
 {
-    char *text = NULL;
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-
-    CHECK(out != NULL);
-    write(out);
-    fclose(out);
-    for (; *want; want++)
-        CHECK_CONTAINS(text, *want);
-    free(text);
-}
-
-static void write_plain(FILE *out)
-{
-    activity_plain(out, &view->activity, 20);
-}
-
-static void write_json(FILE *out)
-{
-    activity_json(out, &view->activity);
+    activity_plain(out, a, 20);
 }
 
 /* The only collector, of check_rest: its state is in one line with the sums, as long as it may
@@ -430,8 +411,8 @@ static void check_collector(void)
 
     CHECK_EQ(view->activity.collector_count, 1);
     CHECK_EQ(view->activity.collectors_troubled, 0);
-    check_written(write_plain, plain);
-    check_written(write_json, json);
+    check_written(write_plain, &view->activity, plain);
+    check_written(activity_json, &view->activity, json);
     memset(state + begun, 'x', sizeof state - 1 - begun);
     c.state = string(state);
     put_at(GPURT_KIND_COLLECTOR, 0, T0, &c, sizeof c);
@@ -443,7 +424,7 @@ static void check_collector(void)
     snprintf(line, sizeof line,
              "\ncollector  no records of kernels: \\x1b%s; 3 dropped by CUPTI, ",
              state + begun);
-    check_written(write_plain, long_one);
+    check_written(write_plain, &view->activity, long_one);
 }
 
 /* A graph that is launched whole has a row among the kernels and is none of them, even where
@@ -463,9 +444,9 @@ static void check_graph_rows(uint32_t name)
         "\"graphs\":4,\"graph_ns\":60,",
         "\"kernel_list\":[{\"name\":\"inside\",\"count\":2,",
         "],\"graph_list\":[{\"graph\":",
-        "{\"graph\":4000000000,\"nodes\":null,\"count\":1,",
         ("\"nodes\":35,\"count\":3,\"untimed\":1,\"total_ns\":30,"
          "\"share_percent\":30.00,\"mean_ns\":15,\"min_ns\":10,"),
+        "{\"graph\":4000000000,\"nodes\":null,\"count\":1,",
         NULL};
     char called[64];
     const gpurt_model_kernel_t *row;
@@ -483,8 +464,8 @@ static void check_graph_rows(uint32_t name)
     CHECK_EQ(row->times.total_ns, 30);
     CHECK_EQ(row->times.max_ns, 20);
     CHECK_EQ(kernel("inside")->times.count, 2);
-    check_written(write_plain, plain);
-    check_written(write_json, json);
+    check_written(write_plain, &view->activity, plain);
+    check_written(activity_json, &view->activity, json);
 }
 
 /* A server has thousands of graphs: they leave kernels their rows. */

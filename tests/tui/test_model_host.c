@@ -4,6 +4,7 @@
  * there is room for; and what is written of them. */
 #include "activity_text.h"
 #include "model_stage.h"
+#include "written.h"
 
 #include <stdlib.h>
 
@@ -67,35 +68,9 @@ static void in_model(void (*check)(void))
     gpurt_model_destroy(model);
 }
 
-/* What activity_plain or activity_json writes has each of `want`, one behind another. */
-static void check_written(void (*write)(FILE *out), const char *const *want)
+static void write_plain(FILE *out, const gpurt_model_activity_t *a)
 {
-    char *text = NULL;
-    const char *at;
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-
-    CHECK(out != NULL);
-    write(out);
-    fclose(out);
-    at = text;
-    for (; *want; want++) {
-        const char *found = strstr(at, *want);
-
-        CHECK_MSG(found, "no '%s' in: %s", *want, at);
-        at = found;
-    }
-    free(text);
-}
-
-static void write_plain(FILE *out)
-{
-    activity_plain(out, &view->activity, 20);
-}
-
-static void write_json(FILE *out)
-{
-    activity_json(out, &view->activity);
+    activity_plain(out, a, 20);
 }
 
 /* ---- calls --------------------------------------------------------------------------- */
@@ -137,8 +112,8 @@ static void check_calls(void)
     row = find(&view->activity.call_rows, "cudaLaunchKernel");
     CHECK_EQ(row->more, 3);
     CHECK_EQ(row->times.p99_ns, 100);
-    check_written(write_plain, plain);
-    check_written(write_json, json);
+    check_written(write_plain, &view->activity, plain);
+    check_written(activity_json, &view->activity, json);
 }
 
 /* Names beyond the table are counted together, and stand last however long they took. */
@@ -158,8 +133,8 @@ static void check_crowd(void)
     put_call("call 5", 100, 0); /* it has its row still */
     look();
     CHECK_EQ(view->activity.call_rows.count, GPURT_MODEL_HOST_ROWS);
-    check_written(write_plain, plain);
-    check_written(write_json, json);
+    check_written(write_plain, &view->activity, plain);
+    check_written(activity_json, &view->activity, json);
 }
 
 /* ---- ranges -------------------------------------------------------------------------- */
@@ -213,8 +188,8 @@ static void check_ranges(void)
     CHECK_EQ(range("load")->more, 2);
     CHECK_EQ(range("never")->times.count, 1);
     CHECK_EQ(range("never")->times.untimed, 1);
-    check_written(write_plain, plain);
-    check_written(write_json, json);
+    check_written(write_plain, &view->activity, plain);
+    check_written(activity_json, &view->activity, json);
 }
 
 /* The buffers of two threads are read one after the other. */

@@ -4,6 +4,7 @@
  * written of them. */
 #include "activity_text.h"
 #include "model_stage.h"
+#include "written.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -69,28 +70,6 @@ static void check_sums(uint64_t bytes, uint64_t peak, uint64_t takes, uint64_t g
               s->bytes, s->peak_bytes, s->takes, s->gives);
 }
 
-/* What activity_plain or activity_json writes has each of `want`, one behind another. */
-static void check_written(void (*write)(FILE *out, const gpurt_model_activity_t *a),
-                          const char *const *want)
-{
-    char *text = NULL;
-    const char *at;
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-
-    CHECK(out != NULL);
-    write(out, &view->activity);
-    fclose(out);
-    at = text;
-    for (; *want; want++) {
-        const char *found = strstr(at, *want);
-
-        CHECK_MSG(found, "no '%s' in: %s", *want, at);
-        at = found;
-    }
-    free(text);
-}
-
 static void write_plain(FILE *out, const gpurt_model_activity_t *a)
 {
     activity_plain(out, a, 8);
@@ -125,8 +104,8 @@ static void check_kinds(void)
     put_memory(1, "take", "pinned", 0xb000, 200, 6); /* the host's is of no device */
     check_sums(5120, 7168, 3, 1);
     CHECK_EQ(memory()->count, 3);
-    check_written(write_plain, plain);
-    check_written(activity_json, json);
+    check_written(write_plain, &view->activity, plain);
+    check_written(activity_json, &view->activity, json);
 }
 
 /* The buffers of two threads are read one after the other. */
@@ -171,7 +150,7 @@ static void check_alone(void)
     take(0x2, 7, 60);
     check_sums(7, 7, 3, 3);
     CHECK_EQ(memory()->about.gives_alone, 2);
-    check_written(write_plain, plain);
+    check_written(write_plain, &view->activity, plain);
 }
 
 /* Each process has addresses of its own; its rows say whose they are. */
@@ -191,8 +170,8 @@ static void check_processes(void)
     give(0x1000, 2);
     check_sums(0, 4, 1, 1);
     CHECK_EQ(memory()->about.gives_missed, 0);
-    check_written(write_plain, plain);
-    check_written(activity_json, json);
+    check_written(write_plain, &view->activity, plain);
+    check_written(activity_json, &view->activity, json);
 }
 
 /* What finds no room is in no sum of bytes, and said; what is given back makes room. */
@@ -211,7 +190,7 @@ static void check_full(void)
         give(0x1000 + i, TAKEN + 100 + i);
     check_sums(0, TAKEN, TAKEN + 2, TAKEN + 2);
     CHECK_EQ(memory()->about.gives_alone, 2);
-    check_written(write_plain, plain);
+    check_written(write_plain, &view->activity, plain);
     take(0x10, 5, 2 * TAKEN + 200);
     check_sums(5, TAKEN, TAKEN + 3, TAKEN + 2);
     CHECK_EQ(memory()->about.no_room, 2);
@@ -250,7 +229,7 @@ static void check_crowd(void)
     }
     put_memory(0, "give back", "kind 33", 0x1000 + 33, 100, 99);
     CHECK_EQ(memory()->count, GPURT_MODEL_MEMORIES);
-    check_written(activity_json, json);
+    check_written(activity_json, &view->activity, json);
 }
 
 /* ---- pools --------------------------------------------------------------------------- */
@@ -287,8 +266,8 @@ static void check_pools(void)
     put_pool("pool made", 0x8000, UINT64_MAX, UINT64_MAX, 40);
     look();
     CHECK_EQ(memory()->pool_count, 2);
-    check_written(write_plain, plain);
-    check_written(activity_json, json);
+    check_written(write_plain, &view->activity, plain);
+    check_written(activity_json, &view->activity, json);
 }
 
 /* One that is new takes the row of one that is gone, and no other's. */

@@ -6,6 +6,7 @@
 #include "check.h"
 #include "model.h"
 #include "program.h"
+#include "written.h"
 
 #include <locale.h>
 #include <stdlib.h>
@@ -139,29 +140,9 @@ static uint32_t string(const char *text)
     return gpurt_dictionary_add(&dictionary, &info);
 }
 
-/* Each in what is written of *view. */
-static void check_written(void (*write)(FILE *out), const char *const *want)
+static void write_plain(FILE *out, const gpurt_model_activity_t *a)
 {
-    char *text = NULL;
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-
-    CHECK(out != NULL);
-    write(out);
-    fclose(out);
-    for (; *want; want++)
-        CHECK_CONTAINS(text, *want);
-    free(text);
-}
-
-static void write_plain(FILE *out)
-{
-    activity_plain(out, &view->activity, 0);
-}
-
-static void write_json(FILE *out)
-{
-    activity_json(out, &view->activity);
+    activity_plain(out, a, 0);
 }
 
 static const gpurt_model_gpu_t *gpu(uint32_t place)
@@ -478,8 +459,8 @@ static void check_troubles(void)
     CHECK_EQ(view->activity.collectors[0].pid, 103);
     CHECK_EQ(view->activity.collectors[3].pid, 101);
     CHECK_STR(view->activity.state, "on");
-    check_written(write_plain, plain);
-    check_written(write_json, json);
+    check_written(write_plain, &view->activity, plain);
+    check_written(activity_json, &view->activity, json);
 }
 
 /* More than there are rows for; all well; and the only one of several processes. */
@@ -505,19 +486,19 @@ static void check_many_collectors(void)
                       1);
     look();
     CHECK_EQ(view->activity.collectors_troubled, PROGRAMS);
-    check_written(write_plain, crowd);
-    check_written(write_json, left_out);
+    check_written(write_plain, &view->activity, crowd);
+    check_written(activity_json, &view->activity, left_out);
     for (uint32_t i = 0; i < PROGRAMS; i++)
         put_collector(i, i, "on", 1);
     look();
-    check_written(write_plain, well);
-    check_written(write_json, left_out);
+    check_written(write_plain, &view->activity, well);
+    check_written(activity_json, &view->activity, left_out);
     put_collector(5, 1, "no records of kernels: why", 0);
     look();
-    check_written(write_plain, only);
+    check_written(write_plain, &view->activity, only);
     put_collector(5, 1, "on", 0);
     look();
-    check_written(write_plain, well);
+    check_written(write_plain, &view->activity, well);
 }
 
 /* ---- as it is shown ------------------------------------------------------------------ */
