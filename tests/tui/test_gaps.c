@@ -363,6 +363,63 @@ static void check_coarse(void)
     sums(at, 0, 0, 0, 0);
 }
 
+/* Times of any size, as a file that somebody made may have: the list stays in order, and no part
+ * is more than the whole. */
+static uint64_t any_time(uint32_t kind)
+{
+    uint64_t time = (uint64_t)draw(UINT32_MAX) << 32 | draw(UINT32_MAX);
+
+    if (kind == 0)
+        return T0 + time % 100000000;
+    return kind == 1 ? time >> draw(50) : UINT64_MAX - time % 100000000;
+}
+
+static void check_list(void)
+{
+    CHECK(gaps.count <= GAPS_MOST);
+    for (uint32_t i = 0; i < gaps.count; i++) {
+        CHECK(gaps.list[i].start < gaps.list[i].end && gaps.list[i].end <= gaps.until);
+        CHECK(i == 0 || gaps.list[i - 1].end <= gaps.list[i].start);
+    }
+}
+
+static void any_put(uint32_t kind)
+{
+    uint64_t start = any_time(kind), end = draw(4) ? start + draw(5000) : any_time(kind);
+
+    switch (draw(5)) {
+    case 0:
+        gaps_copy(&gaps, start, end);
+        break;
+    case 1:
+        gaps_wait(&gaps, start, end);
+        break;
+    case 2:
+        if (draw(200) == 0)
+            gaps_begin(&gaps, start);
+        break;
+    default:
+        gaps_kernel(&gaps, start, end);
+    }
+}
+
+static void check_any(void)
+{
+    for (uint32_t round = 0; round < 30; round++) {
+        begin();
+        for (uint32_t i = 0; i < 10000; i++) {
+            any_put(round % 3);
+            if (i % 500 == 0) {
+                gpurt_model_busy_t b = sums_of(any_time(round % 3), any_time(round % 3));
+
+                CHECK(b.kernels <= b.ns && b.idle <= b.ns);
+                sums_of(0, UINT64_MAX);
+                check_list();
+            }
+        }
+    }
+}
+
 int main(void)
 {
     check_reasons();
@@ -372,5 +429,6 @@ int main(void)
     check_join();
     check_order();
     check_coarse();
+    check_any();
     return 0;
 }
