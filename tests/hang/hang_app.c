@@ -20,7 +20,7 @@ static const way_t ways[] = {
     {"gone", HANG_GONE, 2, 1},   {"busy", HANG_BUSY, 2, 1},
     {"went", HANG_WENT, 2, 1},   {"open", HANG_OPEN, 2, 1},
     {"late", HANG_LATE, 3, 1},   {"noise", HANG_NOISE, 4, 1},
-    {"not", HANG_NOT, 4, 1},
+    {"named", HANG_NAMED, 4, 1}, {"not", HANG_NOT, 4, 1},
 };
 
 static const way_t *way_of(const char *name)
@@ -31,6 +31,19 @@ static const way_t *way_of(const char *name)
     return NULL;
 }
 
+/* Objects that had no number behind the call that names them: none, where a box is. */
+static int nameless(gpurt_t *rt, const struct hang_state *state)
+{
+    uint32_t count;
+
+    if (gpurt_copy(rt, GPURT_STREAM_DEFAULT, &count, &state->xnameless, sizeof count,
+                   NULL) != GPURT_OK ||
+        gpurt_sync(rt, NULL) != GPURT_OK || count == 0)
+        return 0;
+    fprintf(stderr, "hang_app: %u times an object had no number\n", count);
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     const way_t *way = argc > 1 ? way_of(argv[1]) : NULL;
@@ -39,6 +52,7 @@ int main(int argc, char **argv)
     gpurt_error_t err = {0};
     void *state;
     gpurt_t *rt;
+    int status;
 
     if (!way) {
         fputs("hang_app: which way?\n", stderr);
@@ -59,8 +73,9 @@ int main(int argc, char **argv)
     if (gpurt_launch(rt, &launch, hang_app, &args, &err) != GPURT_OK ||
         gpurt_sync(rt, &err) != GPURT_OK)
         goto fail;
+    status = nameless(rt, args.state);
     gpurt_mem_destroy(rt, state);
-    return gpurt_close(rt, &err) == GPURT_OK ? 0 : 1;
+    return gpurt_close(rt, &err) == GPURT_OK ? status : 1;
 
 fail:
     fprintf(stderr, "hang_app: %s\n", err.text);

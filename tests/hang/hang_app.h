@@ -10,6 +10,7 @@
 
 enum {
     HANG_LOCKS = 4,
+    HANG_NAMES = 64,
     HANG_NOISES = 2000000 /* a second or more: longer than it takes until a hang is told */
 };
 enum {
@@ -23,6 +24,7 @@ enum {
     HANG_OPEN,    /* what was held and let go keeps nobody in a circle */
     HANG_LATE,    /* two waits, each long after the last record */
     HANG_NOISE,   /* as RING, and a block more that logs beside it */
+    HANG_NAMED,   /* all name the same objects at once, and have their numbers behind it */
     HANG_NOT      /* many lanes, many locks, and an end */
 };
 
@@ -37,8 +39,10 @@ struct hang_queue {
 struct hang_state {
     struct hang_lock locks[HANG_LOCKS];
     struct hang_queue queue;
+    gpurt_waitable_t names[HANG_NAMES];
     uint32_t xready; /* blocks that hold what they hold */
     uint32_t xsum;
+    uint32_t xnameless; /* objects that had no number; written by: all */
 };
 
 struct hang_app_args {

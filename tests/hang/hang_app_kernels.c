@@ -177,6 +177,15 @@ GPURT_DEV void hang_not(struct hang_state *s, uint32_t rounds)
     }
 }
 
+GPURT_DEV void hang_named(struct hang_state *s)
+{
+    for (uint32_t i = 0; i < HANG_NAMES; i++) {
+        gpurt_waitable_name(&s->names[i], GPURT_WAITABLE_OTHER, "name", i);
+        if (gpurt_waitable_number(&s->names[i]) == 0)
+            gpurt_add_relaxed_dev_u32(&s->xnameless, 1);
+    }
+}
+
 GPURT_KERNEL(hang_app, struct hang_app_args, p)
 {
     uint32_t block = gpurt_block_rank(), blocks = gpurt_grid_dim_x();
@@ -184,6 +193,10 @@ GPURT_KERNEL(hang_app, struct hang_app_args, p)
 
     if (p->way == HANG_NOT) {
         hang_not(s, p->rounds);
+        return;
+    }
+    if (p->way == HANG_NAMED) {
+        hang_named(s);
         return;
     }
     if (gpurt_thread_rank() == 0) {

@@ -184,6 +184,14 @@ def check_noise(folder):
         assert done.returncode == 0, done
 
 
+def check_named(folder):
+    """Whoever names an object that another lane is just naming has its number behind the call, in whatever order."""
+    for seed in range(1, 13):
+        done = subprocess.run([RECORD, "-q", "-o", f"{folder}/named{seed}.gplog", "--", APP, "named"], capture_output=True,
+                              text=True, timeout=LONG, env=dict(ENV, GPURT_SEED=str(seed)))
+        assert done.returncode == 0, (seed, done)
+
+
 def check_over(folder):
     """A wait that is over is none, however long its lane says nothing after it."""
     log = f"{folder}/went.gplog"
@@ -282,6 +290,7 @@ with tempfile.TemporaryDirectory() as directory:
     check_no_alarm(directory)
     check_late(directory)
     check_noise(directory)
+    check_named(directory)
     check_over(directory)
     check_whose(directory)
     check_live_and_dead(directory)

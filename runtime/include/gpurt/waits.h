@@ -31,6 +31,7 @@
 #endif
 
 #define GPURT_WAITABLE_NAMING 0xfffeu
+#define GPURT_WAITABLE_LOOKS  (1u << 20)
 
 /* A place says nothing of itself: its text is shown where a lane waits there. */
 #define GPURT_PLACE(place, text) GPURT_SITE(place, GPURT_LEVEL_PANIC, GPURT_KIND_HANG, text)
@@ -57,7 +58,18 @@ GPURT_DEV uint32_t gpurt_waitable_number(const gpurt_waitable_t *o)
                : 0;
 }
 
-/* One lane does it; others go on meanwhile as if it had no name. */
+/* Whoever comes while another lane takes the number goes on with it: what it holds behind
+ * this is told. Bounded, for a lane may end on its way: then there is no name. */
+GPURT_DEVN void gpurt_waitable_await(const gpurt_waitable_t *o, uint32_t epoch)
+{
+    uint32_t looks = 0;
+
+    while (gpurt_load_relaxed_dev_u32(&o->xnumber) == (epoch | GPURT_WAITABLE_NAMING) &&
+           looks++ < GPURT_WAITABLE_LOOKS && !gpurt_cancelled())
+        gpurt_relax();
+}
+
+/* One lane does it. Behind the call the object has its number, whoever took it. */
 GPURT_DEVN void gpurt_waitable_name(gpurt_waitable_t *o, uint32_t kind, const char *name,
                                     uint32_t index)
 {
@@ -69,18 +81,21 @@ GPURT_DEVN void gpurt_waitable_name(gpurt_waitable_t *o, uint32_t kind, const ch
         return;
     found = gpurt_load_relaxed_dev_u32(&o->xnumber); /* relaxed: as gpurt_waitable_number */
     if ((found & 0xffff0000u) == epoch ||
-        !gpurt_cas_relaxed_dev_u32(&o->xnumber, &found, epoch | GPURT_WAITABLE_NAMING))
+        !gpurt_cas_relaxed_dev_u32(&o->xnumber, &found, epoch | GPURT_WAITABLE_NAMING)) {
+        gpurt_waitable_await(o, epoch);
         return;
+    }
     number = gpurt_add_relaxed_sys_u32(gpurt_log_port.xobjects, 1); /* relaxed: a ticket */
     if (number >= gpurt_log_port.object_count) {
         gpurt_store_relaxed_dev_u32(&o->xnumber, epoch); /* relaxed: no room, told so */
         return;
     }
+    /* relaxed: as above. Before the name is there: a reader looks at xstate first. */
+    gpurt_store_relaxed_dev_u32(&o->xnumber, epoch | (number + 1));
     e = gpurt_log_port.objects + number;
     e->name = (uint16_t)gpurt_log_string(name);
     e->index = index;
-    gpurt_store_release_sys_u32(&e->xstate, kind + 1);              /* W1.rel */
-    gpurt_store_relaxed_dev_u32(&o->xnumber, epoch | (number + 1)); /* relaxed: as above */
+    gpurt_store_release_sys_u32(&e->xstate, kind + 1); /* W1.rel */
 }
 
 /* The caller's ring; a number that is none where the hardware has more than was said. */
