@@ -94,6 +94,7 @@ static void CUPTIAPI buffer_asked(uint8_t **buffer, size_t *size, size_t *max_re
 {
     *buffer = pool_take(&collector.pool, gpurt_real_ns(), size);
     *max_records = 0;
+    nvml_begun();
 }
 
 static void CUPTIAPI buffer_done(CUcontext context, uint32_t stream, uint8_t *buffer,

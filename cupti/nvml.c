@@ -15,7 +15,7 @@
 
 enum {
     DEVICES = 8,
-    FIRST_MS = 250, /* the driver is being initialised when we start */
+    LOOK_MS = 50, /* whether the program has begun */
     PERIOD_MS = 1000,
     STOP_MS = 100,
     CLOCK_SM = 1, /* NVML_CLOCK_SM */
@@ -34,6 +34,7 @@ typedef struct nvml_memory {
 
 static struct {
     duty_t duty;
+    uint32_t xbegun;    /* written by: threads of the program, and CUPTI's */
     uint64_t xasked_ns; /* since when an answer is waited for, 0: it is not; written by: the
                            duty's thread */
     uint64_t told_ns;   /* the question that was told of; nvml_stuck's */
@@ -181,11 +182,24 @@ static void round_ask(void)
     }
 }
 
+/* While the driver is being initialised, who asks it anything makes the program wait. Returns:
+ * false when there is nothing more to do. */
+static bool begun_wait(duty_t *duty)
+{
+    for (uint32_t ms = 0; ms < PERIOD_MS; ms += LOOK_MS) {
+        if (!duty_wait(duty, LOOK_MS))
+            return false;
+        if (gpurt_load_relaxed_dev_u32(&nvml.xbegun)) /* relaxed: a hint */
+            break;
+    }
+    return true;
+}
+
 static void run(duty_t *duty)
 {
     bool there;
 
-    if (!duty_wait(duty, FIRST_MS))
+    if (!begun_wait(duty))
         return;
     asking(true);
     there = library_open();
@@ -203,6 +217,11 @@ void nvml_start(void)
 
     if (!choice || strcmp(choice, "off") != 0)
         duty_start(&nvml.duty, "gpurt-nvml", run, NULL);
+}
+
+void nvml_begun(void)
+{
+    gpurt_store_relaxed_dev_u32(&nvml.xbegun, 1); /* relaxed: a hint */
 }
 
 void nvml_stop(void)

@@ -9,8 +9,12 @@
 
 #include <gpurt/base.h>
 
-/* GPURT_NVML=off: nothing is started. GPURT_NVML_LIBRARY names another library. */
+/* GPURT_NVML=off: nothing is started. GPURT_NVML_LIBRARY names another library. It is asked
+ * for the first time when the program has begun, or after a second. */
 void nvml_start(void);
+
+/* CUDA is there, and the program does something with it. Context: any, again and again. */
+void nvml_begun(void);
 
 /* Leaves a thread that hangs behind. */
 void nvml_stop(void);

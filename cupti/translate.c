@@ -321,7 +321,7 @@ static void put_memory(translate_t *t, const CUpti_ActivityMemory4 *m, uint64_t 
                 m->memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION
                     ? "take"
                     : "give back",
-                false);
+                TRANSLATE_AS_IT_IS);
     out.memory = name_of(t, kinds[kind < sizeof kinds / sizeof kinds[0] ? kind : 0],
                          TRANSLATE_AS_IT_IS);
     put(t, GPURT_KIND_MEMORY, m->deviceId, moment(t, m->timestamp, now_ns), &out);
@@ -358,7 +358,7 @@ static void put_pool(translate_t *t, const CUpti_ActivityMemoryPool3 *p, uint64_
                              ? "of another process"
                          : p->isManagedPool ? "managed"
                                             : "not managed",
-                         false);
+                         TRANSLATE_AS_IT_IS);
     put(t, GPURT_KIND_POOL, p->deviceId, moment(t, p->timestamp, now_ns), &out);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_cupti [kernels | default | all | start]...: what the collector adds to a launch of a
+/* bench_cupti [kernels | default | all | start | samples]...: what the collector adds to a launch of a
  * program that knows nothing of gpurt.
  *
  * The program (tests/gpu/cupti_plain.cu) launches an empty kernel in batches that stay below
@@ -9,7 +9,8 @@
  * tenth, so what counts is the median of the rounds' ratios, with its quartiles beside it.
  * Before any time is believed, the log must hold each kernel once and nothing lost. And what
  * it adds to the start of CUDA, as long as the program has to wait for it, beside what CUPTI
- * alone adds. */
+ * alone adds. And what counters read meanwhile take from kernels that the memory limits
+ * (tests/gpu/cupti_hard.cu), by the device's own clock. */
 #include "rows.h"
 
 #include <errno.h>
@@ -23,6 +24,8 @@
 enum {
     PAIRS = 24,
     STARTS = 24,
+    TURNS = 8,
+    WORKS = 10000, /* kernels of 0.1 ms and more */
     LAUNCHES = 20000,
     SKIPPED = 77
 };
@@ -107,7 +110,8 @@ static double watched(const bench_t *b, const char *kinds)
 typedef enum start {
     START_BARE,
     START_WATCHED,
-    START_ALONE, /* CUPTI */
+    START_ALONE,  /* CUPTI */
+    START_GRAPHS, /* likewise, with what kernels launch, which the collector asks for */
     START_WAYS
 } start_t;
 
@@ -122,10 +126,11 @@ static double started(const bench_t *b, start_t way)
                  "exec %s/gpurt-record -q -o %s -- %s/../tests/cupti_plain start",
                  b->folder, b->log, b->folder);
     else
-        snprintf(line, sizeof line, "%s%s%s exec %s/../tests/cupti_plain start",
-                 way == START_ALONE ? "CUPTI_PEER_KIB=64 CUDA_INJECTION64_PATH=" : "",
-                 way == START_ALONE ? b->folder : "",
-                 way == START_ALONE ? "/../tests/libcupti_peer.so" : "", b->folder);
+        snprintf(line, sizeof line, "%s%s%s%s exec %s/../tests/cupti_plain start",
+                 way == START_GRAPHS ? "CUPTI_PEER_DEVICE_GRAPHS=1 " : "",
+                 way == START_BARE ? "" : "CUPTI_PEER_KIB=64 CUDA_INJECTION64_PATH=",
+                 way == START_BARE ? "" : b->folder,
+                 way == START_BARE ? "" : "/../tests/libcupti_peer.so", b->folder);
     if (run(line, out, sizeof out) != 0)
         fail("the program that starts CUDA", out);
     return strtod(out, NULL);
@@ -133,7 +138,7 @@ static double started(const bench_t *b, start_t way)
 
 static void start_case(const bench_t *b)
 {
-    double took[START_WAYS][STARTS], added[STARTS], alone[STARTS];
+    double took[START_WAYS][STARTS], added[START_WAYS][STARTS];
 
     for (int i = 0; i < STARTS; i++) {
         for (int k = 0; k < START_WAYS; k++) { /* each way in each place */
@@ -141,14 +146,63 @@ static void start_case(const bench_t *b)
 
             took[way][i] = started(b, (start_t)way);
         }
-        added[i] = took[START_WATCHED][i] - took[START_BARE][i];
-        alone[i] = took[START_ALONE][i] - took[START_BARE][i];
+        for (int k = 0; k < START_WAYS; k++)
+            added[k][i] = took[k][i] - took[START_BARE][i];
     }
-    rows_add("bench_cupti", "added_to_start", rows_median(added, STARTS), "ns", "limit",
-             START_NS);
-    rows_add("bench_cupti", "cupti_adds_to_start", rows_median(alone, STARTS), "ns", NULL,
-             0);
+    rows_add("bench_cupti", "added_to_start", rows_median(added[START_WATCHED], STARTS),
+             "ns", "limit", START_NS);
+    rows_add("bench_cupti", "cupti_adds_to_start", rows_median(added[START_ALONE], STARTS),
+             "ns", NULL, 0);
+    rows_add("bench_cupti", "cupti_and_device_graphs_add_to_start",
+             rows_median(added[START_GRAPHS], STARTS), "ns", NULL, 0);
     rows_add("bench_cupti", "start_bare", rows_median(took[START_BARE], STARTS), "ns", NULL,
+             0);
+}
+
+/* Returns: what a kernel took; *samples: whether the log has any. */
+static double worked(const bench_t *b, const char *kinds, bool *samples)
+{
+    char line[3 * PATH_MAX], out[16384];
+    double time;
+
+    unlink(b->log);
+    snprintf(
+        line, sizeof line,
+        "GPURT_CUPTI=%s exec %s/gpurt-record -q -o %s -- %s/../tests/cupti_hard work %d",
+        kinds, b->folder, b->log, b->folder, WORKS);
+    if (run(line, out, sizeof out) != 0)
+        fail("the program that works", out);
+    time = strtod(out, NULL);
+    snprintf(line, sizeof line, "exec %s/gpurt-log cat %s | grep -c -m 1 ' sample of '",
+             b->folder, b->log);
+    run(line, out, sizeof out); /* grep has its own opinion of none */
+    *samples = out[0] != '0';
+    return time;
+}
+
+static void samples_case(const bench_t *b)
+{
+    double without[TURNS], with[TURNS], over[TURNS];
+    bool samples;
+
+    for (int i = 0; i < TURNS; i++) {
+        if (i % 2)
+            without[i] = worked(b, "default", &samples);
+        with[i] = worked(b, "default,samples", &samples);
+        if (!samples) {
+            fprintf(stderr, "bench_cupti: samples: skipped: the driver gives none\n");
+            return;
+        }
+        if (i % 2 == 0)
+            without[i] = worked(b, "default", &samples);
+        over[i] = 100 * (with[i] / without[i] - 1);
+    }
+    rows_add("bench_cupti", "work_with_samples", rows_median(with, TURNS), "ns", "without",
+             rows_median(without, TURNS));
+    rows_add("bench_cupti", "samples_take", rows_median(over, TURNS), "%", NULL, 0);
+    rows_add("bench_cupti", "samples_take_q1", rows_percentile(over, TURNS, 25), "%", NULL,
+             0);
+    rows_add("bench_cupti", "samples_take_q3", rows_percentile(over, TURNS, 75), "%", NULL,
              0);
 }
 
@@ -252,6 +306,8 @@ int main(int argc, char **argv)
             one_case(&b, cases[i]);
     if (is_asked(argc, argv, "start"))
         start_case(&b);
+    if (is_asked(argc, argv, "samples"))
+        samples_case(&b);
     unlink(b.log);
     return 0;
 }

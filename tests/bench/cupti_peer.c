@@ -4,7 +4,7 @@
  * buffers are made and touched before the first record and go round.
  *
  * GPURT_CUPTI: kinds, as for the collector. CUPTI_PEER_KIB: bytes of a buffer, 8 MiB unless
- * told. */
+ * told. CUPTI_PEER_DEVICE_GRAPHS: set, it asks for graphs that kernels launch, too. */
 #include "cupti_api.h"
 #include "wanted.h"
 
@@ -85,6 +85,9 @@ int InitializeInjection(void)
         fail(err.text);
     if (peer.api.cuptiActivityRegisterCallbacks(asked, done) != CUPTI_SUCCESS)
         fail("CUPTI refuses");
+    if (getenv("CUPTI_PEER_DEVICE_GRAPHS") &&
+        peer.api.cuptiActivityEnableDeviceGraph(1) != CUPTI_SUCCESS)
+        fail("graphs that kernels launch");
     for (uint32_t i = 0; wanted_rows[i].word; i++)
         if ((wanted >> i & 1) &&
             peer.api.cuptiActivityEnable(wanted_rows[i].kind) != CUPTI_SUCCESS)

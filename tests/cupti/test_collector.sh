@@ -439,6 +439,11 @@ GPURT_NVML_LIBRARY=$tests/libfake_nvml.so run 0 seconds
 figures=$(lines ' environment ')
 ((figures >= 8 && figures <= 12)) || fail "$figures figures of two GPUs in 5.5 s"
 log_has 'dev1 *environment *GPU 62%, memory 17%, 6442450944 of 161061273600 B used, 123457 of 700000 mW, 44 C, 1980 MHz, memory 3201 MHz' environment
+# It is asked when the program has begun, not while CUDA starts.
+echo go | GPURT_NVML_LIBRARY=$tests/libfake_nvml.so run 0 rank 5
+[ "$(lines ' environment ')" = 2 ] || fail "$(lines ' environment ') figures of two GPUs in half a second"
+GPURT_NVML_LIBRARY=$tests/libfake_nvml.so run 0 without
+[ "$(lines ' environment ')" = 0 ] || fail "figures before the program has begun"
 began=$SECONDS
 FAKE_NVML=hang GPURT_NVML_LIBRARY=$tests/libfake_nvml.so run 0 seconds
 [ $((SECONDS - began)) -lt 40 ] || fail "NVML held the program for $((SECONDS - began)) s"
