@@ -4,18 +4,14 @@
 #include "crc32c.h"
 #include "deftrail.h"
 #include "framesum.h"
+#include "logfile.h"
 #include "program.h"
-#include "pulse.h"
 #include "rowpack.h"
 #include "scan.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zstd.h>
 
 enum {
@@ -29,10 +25,7 @@ enum {
 /* Owner: whoever opened it. One thread adds definitions and notes them, one writes; where
  * they are two, the trail is all they share. */
 struct gpurt_writer {
-    int fd;
-    bool held; /* a lock tells readers that we live */
-    uint64_t device, inode;
-    uint64_t offset; /* end of the file's sound part: where the next block goes */
+    logfile_t file;
     uint32_t frame_rows, frame_bytes;
     gpurt_dictionary_t dictionary; /* who adds */
     deftrail_t trail;
@@ -45,61 +38,13 @@ struct gpurt_writer {
     size_t out_room;
     size_t out_used; /* of a frame that is prepared, 0 none */
     ZSTD_CCtx *zstd;
-    uint64_t number;            /* of the next frame */
-    uint64_t file_at, index_at; /* blocks of this run */
-    gplog_index_entry_t *entries;
-    uint32_t entry_count;
-    gpurt_writer_figures_t sum;
+    gpurt_writer_figures_t sum;        /* but for bytes, which the file counts */
     gplog_collected_t collected, made; /* made: of the frame that is prepared */
-    gplog_file_t about;                /* all that the file names */
     uint8_t
         *renumbered; /* rows of a box that numbers its sections otherwise; NULL: none yet */
 };
 
-/* ---- bytes to the file --------------------------------------------------------------- */
-
-/* All or nothing: what a full disk took of it is cut off again. */
-static gpurt_status_t append(gpurt_writer_t *w, const void *data, size_t bytes,
-                             gpurt_error_t *err)
-{
-    const uint8_t *p = data;
-    size_t done = 0;
-
-    while (done < bytes) {
-        ssize_t put = pwrite(w->fd, p + done, bytes - done, (off_t)(w->offset + done));
-
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0) {
-            int code = put < 0 ? errno : ENOSPC;
-
-            if (ftruncate(w->fd, (off_t)w->offset) != 0)
-                code = errno;
-            return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, code,
-                              "log: writing %zu bytes; free some space", bytes);
-        }
-        done += (size_t)put;
-    }
-    w->offset += bytes;
-    w->sum.bytes += bytes;
-    return GPURT_OK;
-}
-
-/* A block with a copy of body. */
-static gpurt_status_t append_block(gpurt_writer_t *w, uint32_t type, const void *body,
-                                   size_t bytes, gpurt_error_t *err)
-{
-    uint8_t *block = malloc(sizeof(gplog_block_t) + bytes + GPLOG_ALIGN);
-    uint32_t flags = type == GPLOG_FILE && w->held ? GPLOG_HELD : 0;
-    gpurt_status_t st;
-
-    if (!block)
-        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: a block");
-    memcpy(block + sizeof(gplog_block_t), body, bytes);
-    st = append(w, block, gplog_block_seal(block, type, flags, bytes), err);
-    free(block);
-    return st;
-}
+/* ---- beside the rows ------------------------------------------------------------------ */
 
 gpurt_status_t gpurt_writer_note(gpurt_writer_t *w, gpurt_error_t *err)
 {
@@ -112,8 +57,8 @@ static gpurt_status_t dictionary_flush(gpurt_writer_t *w, gpurt_error_t *err)
 
     if (w->defined == w->trail.known.used)
         return GPURT_OK;
-    st = append_block(w, GPLOG_DICT, w->trail.known.bytes + w->defined,
-                      w->trail.known.used - w->defined, err);
+    st = logfile_block(&w->file, GPLOG_DICT, w->trail.known.bytes + w->defined,
+                       w->trail.known.used - w->defined, err);
     if (st == GPURT_OK)
         w->defined = w->trail.known.used;
     return st;
@@ -122,32 +67,15 @@ static gpurt_status_t dictionary_flush(gpurt_writer_t *w, gpurt_error_t *err)
 /* All definitions once more and the frames since the last index. */
 static gpurt_status_t index_flush(gpurt_writer_t *w, gpurt_error_t *err)
 {
-    size_t bytes = sizeof(gplog_index_t) + w->entry_count * sizeof *w->entries;
-    gplog_index_t *body = malloc(bytes);
-    uint64_t dict_at = w->offset, at;
-    gpurt_status_t st;
+    uint64_t at = w->file.offset;
+    gpurt_status_t st = logfile_block(
+        &w->file, GPLOG_DICT, w->trail.known.bytes ? w->trail.known.bytes : (uint8_t *)"",
+        w->trail.known.used, err);
 
-    if (!body)
-        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: index");
-    st = append_block(w, GPLOG_DICT,
-                      w->trail.known.bytes ? w->trail.known.bytes : (uint8_t *)"",
-                      w->trail.known.used, err);
-    if (st == GPURT_OK) {
-        w->defined = w->trail.known.used;
-        at = w->offset;
-        body->previous = w->index_at;
-        body->dict = dict_at;
-        body->file = w->file_at;
-        body->count = w->entry_count;
-        memcpy(body + 1, w->entries, w->entry_count * sizeof *w->entries);
-        st = append_block(w, GPLOG_INDEX, body, bytes, err);
-        if (st == GPURT_OK) {
-            w->index_at = at;
-            w->entry_count = 0;
-        }
-    }
-    free(body);
-    return st;
+    if (st != GPURT_OK)
+        return st;
+    w->defined = w->trail.known.used;
+    return logfile_index(&w->file, at, err);
 }
 
 static gpurt_status_t blob_put(gpurt_writer_t *w, gplog_blob_t *head, const void *bytes,
@@ -169,7 +97,7 @@ static gpurt_status_t blob_put(gpurt_writer_t *w, gplog_blob_t *head, const void
     }
     head->packed_bytes = (uint32_t)packed;
     memcpy(body, head, sizeof *head);
-    st = append_block(w, GPLOG_BLOB, body, sizeof *head + packed, err);
+    st = logfile_block(&w->file, GPLOG_BLOB, body, sizeof *head + packed, err);
     free(body);
     return st;
 }
@@ -193,11 +121,6 @@ gpurt_status_t gpurt_writer_blob(gpurt_writer_t *w, uint32_t kind, const void *b
 
 /* ---- frames -------------------------------------------------------------------------- */
 
-static void entry_add(gpurt_writer_t *w, const gplog_frame_t *f, uint64_t offset)
-{
-    w->entries[w->entry_count++] = gplog_frame_entry(f, offset);
-}
-
 static void figures_add(gpurt_writer_figures_t *s, const gplog_frame_t *f)
 {
     if (s->frames++ == 0 || f->first_ns < s->first_ns)
@@ -215,7 +138,7 @@ static gpurt_status_t forerunners_flush(gpurt_writer_t *w, gpurt_error_t *err)
 {
     gpurt_status_t st = deftrail_take(&w->trail, err);
 
-    if (st == GPURT_OK && w->entry_count == GPLOG_INDEX_EVERY)
+    if (st == GPURT_OK && w->file.entry_count == GPLOG_INDEX_EVERY)
         st = index_flush(w, err);
     return st == GPURT_OK ? dictionary_flush(w, err) : st;
 }
@@ -237,7 +160,7 @@ static gpurt_status_t frame_make(gpurt_writer_t *w, const void *rows, uint32_t b
     if (ZSTD_isError(packed))
         return gpurt_fail(err, GPURT_E_INTERNAL, GPURT_FROM_GPURT, 0, "log: zstd says %s",
                           ZSTD_getErrorName(packed));
-    frame->number = w->number;
+    frame->number = w->file.number;
     frame->encoding = pays ? GPLOG_PACKED : GPLOG_ROWS;
     frame->packed_bytes = (uint32_t)packed;
     frame->packed_crc = gpurt_crc32c(0, w->out + HEAD_BYTES, packed);
@@ -249,16 +172,13 @@ static gpurt_status_t frame_make(gpurt_writer_t *w, const void *rows, uint32_t b
 gpurt_status_t gpurt_writer_commit(gpurt_writer_t *w, gpurt_error_t *err)
 {
     const gplog_frame_t *frame = (const gplog_frame_t *)(w->out + sizeof(gplog_block_t));
-    uint64_t offset = w->offset;
-    gpurt_status_t st = append(w, w->out, w->out_used, err);
+    gpurt_status_t st = logfile_frame(&w->file, w->out, w->out_used, err);
 
     w->out_used = 0;
     if (st != GPURT_OK)
         return st;
-    entry_add(w, frame, offset);
     figures_add(&w->sum, frame);
     gplog_collected_join(&w->collected, &w->made);
-    w->number++;
     return GPURT_OK;
 }
 
@@ -316,28 +236,16 @@ gpurt_status_t gpurt_writer_prepare(gpurt_writer_t *w, const gplog_numbers_t *nu
         st = frame_make(w, rows, bytes, err);
     if (st != GPURT_OK)
         return st;
-    place->device = w->device;
-    place->inode = w->inode;
-    place->offset = w->offset;
+    place->device = w->file.device;
+    place->inode = w->file.inode;
+    place->offset = w->file.offset;
     place->check = ((const gplog_block_t *)w->out)->crc;
     return GPURT_OK;
 }
 
-/* A torn frame was cut off when the file was opened. */
 bool gpurt_writer_holds(gpurt_writer_t *w, const gpurt_box_intent_t *place)
 {
-    gplog_walk_t walk = {.fd = w->fd, .size = w->offset};
-    gplog_piece_t piece;
-    gplog_block_t head;
-    bool held;
-
-    if (place->device != w->device || place->inode != w->inode)
-        return false;
-    held = gplog_block_at(&walk, place->offset, &piece) == 1 && piece.type == GPLOG_FRAME &&
-           gplog_read_at(w->fd, place->offset, &head, sizeof head) &&
-           head.crc == place->check;
-    gplog_walk_fini(&walk);
-    return held;
+    return logfile_holds(&w->file, place);
 }
 
 gpurt_status_t gpurt_writer_put_of(gpurt_writer_t *w, const gplog_numbers_t *numbers,
@@ -388,6 +296,7 @@ uint32_t gpurt_writer_pending(const gpurt_writer_t *w)
 void gpurt_writer_figures(const gpurt_writer_t *w, gpurt_writer_figures_t *out)
 {
     *out = w->sum;
+    out->bytes = w->file.bytes;
 }
 
 const gplog_collected_t *gpurt_writer_collected(const gpurt_writer_t *w)
@@ -397,92 +306,16 @@ const gplog_collected_t *gpurt_writer_collected(const gpurt_writer_t *w)
 
 /* ---- open and close ------------------------------------------------------------------ */
 
-/* Takes in one block of an earlier run. Frames behind its last index go into our next
- * one. */
-static void resume_piece(gpurt_writer_t *w, const gplog_piece_t *piece)
+/* The file's definitions are in the dictionary: none of them is new. */
+static gpurt_status_t trail_resume(gpurt_writer_t *w, gpurt_error_t *err)
 {
-    const gplog_frame_t *frame = (const gplog_frame_t *)piece->body;
+    gpurt_status_t st = gpurt_writer_note(w, err);
 
-    w->offset = piece->end;
-    switch (piece->type) {
-    case GPLOG_FILE:
-        if (piece->body_bytes >= sizeof w->about)
-            memcpy(&w->about, piece->body, sizeof w->about);
-        break;
-    case GPLOG_DICT:
-        gpurt_dictionary_load(&w->dictionary, piece->body, piece->body_bytes);
-        break;
-    case GPLOG_INDEX:
-        w->index_at = piece->offset;
-        w->entry_count = 0;
-        break;
-    case GPLOG_FRAME:
-        w->number = frame->number + 1;
-        if (w->entry_count == GPLOG_INDEX_EVERY)
-            w->entry_count =
-                0; /* an index is missing: readers count frames and will scan */
-        entry_add(w, frame, piece->offset);
-        break;
-    default:
-        break;
-    }
-}
-
-/* Finds the end of the last sound block and cuts what is torn behind it: bytes after a torn
- * zstd frame would be taken for a part of it. */
-static gpurt_status_t resume(gpurt_writer_t *w, uint64_t size, gpurt_error_t *err)
-{
-    gplog_walk_t walk = {.fd = w->fd, .size = size};
-    gplog_piece_t piece;
-    gpurt_status_t st;
-    int found;
-
-    while ((found = gplog_walk_next(&walk, &piece)) == 1)
-        resume_piece(w, &piece);
-    gplog_walk_fini(&walk);
-    if (found < 0)
-        return gpurt_fail(err, found, GPURT_FROM_ERRNO, ENOMEM,
-                          "log: reading what is there");
-    if (w->offset == 0 && size != 0)
-        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
-                          "not a gpurt log: will not append to it");
-    st = gpurt_writer_note(w, err);
     if (st == GPURT_OK)
         st = deftrail_take(&w->trail, err);
-    if (st != GPURT_OK)
-        return st;
-    w->defined = w->trail.known.used;
-    if (w->offset < size && ftruncate(w->fd, (off_t)w->offset) != 0)
-        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
-                          "log: cutting a torn tail");
-    return GPURT_OK;
-}
-
-static gpurt_status_t file_open(gpurt_writer_t *w, const char *path, bool go_on,
-                                gpurt_error_t *err)
-{
-    struct stat info;
-
-    w->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (w->fd < 0 || fstat(w->fd, &info) != 0)
-        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "%s", path);
-    w->device = (uint64_t)info.st_dev;
-    w->inode = (uint64_t)info.st_ino;
-    if (!S_ISREG(info.st_mode))
-        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
-                          "%s is not a regular file; a log needs one", path);
-    if (flock(w->fd, LOCK_EX | LOCK_NB) != 0)
-        return gpurt_fail(err, GPURT_E_BUSY, GPURT_FROM_GPURT, 0,
-                          "%s is being written by another process; choose another file",
-                          path);
-    w->held = gplog_pulse_hold(w->fd);
-    if (go_on)
-        return resume(w, (uint64_t)info.st_size, err);
-    if (info.st_size != 0)
-        return gpurt_fail(
-            err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
-            "%s is not empty; choose another file, or append (gpurt-record -a)", path);
-    return GPURT_OK;
+    if (st == GPURT_OK)
+        w->defined = w->trail.known.used;
+    return st;
 }
 
 static gpurt_status_t buffers_make(gpurt_writer_t *w, int level, gpurt_error_t *err)
@@ -492,9 +325,8 @@ static gpurt_status_t buffers_make(gpurt_writer_t *w, int level, gpurt_error_t *
     w->packed = malloc(gplog_pack_bound(GPLOG_RAW_MAX));
     w->table = malloc(sizeof *w->table);
     w->out = malloc(w->out_room);
-    w->entries = malloc(GPLOG_INDEX_EVERY * sizeof *w->entries);
     w->zstd = ZSTD_createCCtx();
-    if (!w->raw || !w->packed || !w->table || !w->out || !w->entries || !w->zstd)
+    if (!w->raw || !w->packed || !w->table || !w->out || !w->zstd)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: buffers");
     ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, level);
     /* Rows repeat what stands shortly before them: a table that fits the first cache finds it
@@ -508,12 +340,10 @@ static void writer_free(gpurt_writer_t *w)
 {
     if (!w)
         return;
-    if (w->fd >= 0)
-        close(w->fd);
+    logfile_fini(&w->file);
     ZSTD_freeCCtx(w->zstd);
     gpurt_dictionary_fini(&w->dictionary);
     deftrail_fini(&w->trail);
-    free(w->entries);
     free(w->raw);
     free(w->packed);
     free(w->renumbered);
@@ -525,8 +355,10 @@ static void writer_free(gpurt_writer_t *w)
 /* A log of before numbers were given is of the process that its FILE names. */
 static void programs_add(gpurt_writer_t *w, const gplog_file_t *about)
 {
-    if (w->about.identity.pid && gplog_program_count(&w->dictionary) == 0)
-        gplog_program_add(&w->dictionary, &w->about.identity);
+    const gpurt_box_identity_t *before = &w->file.about.identity;
+
+    if (before->pid && gplog_program_count(&w->dictionary) == 0)
+        gplog_program_add(&w->dictionary, before);
     if (about->identity.pid)
         gplog_program_add(&w->dictionary, &about->identity);
 }
@@ -534,18 +366,12 @@ static void programs_add(gpurt_writer_t *w, const gplog_file_t *about)
 gpurt_status_t gpurt_writer_about(gpurt_writer_t *w, const gplog_file_t *about,
                                   gpurt_error_t *err)
 {
-    uint64_t at;
     gpurt_status_t st = gpurt_writer_flush(w, err);
 
     if (st != GPURT_OK)
         return st;
-    at = w->offset;
     programs_add(w, about);
-    gplog_about_join(&w->about, about);
-    st = append_block(w, GPLOG_FILE, &w->about, sizeof w->about, err);
-    if (st == GPURT_OK)
-        w->file_at = at;
-    return st;
+    return logfile_about(&w->file, about, err);
 }
 
 void gpurt_writer_numbers(gpurt_writer_t *w, const gplog_file_t *about,
@@ -554,7 +380,7 @@ void gpurt_writer_numbers(gpurt_writer_t *w, const gplog_file_t *about,
     uint32_t program =
         about->identity.pid ? gplog_program_add(&w->dictionary, &about->identity) : 0;
 
-    gplog_about_numbers(&w->about, about, program, out);
+    gplog_about_numbers(&w->file.about, about, program, out);
 }
 
 gpurt_status_t gpurt_writer_open(const char *path, const gpurt_writer_options_t *options,
@@ -568,7 +394,7 @@ gpurt_status_t gpurt_writer_open(const char *path, const gpurt_writer_options_t 
     *out = NULL;
     if (!w)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: %s", path);
-    w->fd = -1;
+    logfile_init(&w->file);
     deftrail_init(&w->trail);
     w->frame_rows = o.frame_rows ? o.frame_rows : FRAME_ROWS;
     w->frame_bytes = o.frame_bytes ? o.frame_bytes : FRAME_BYTES;
@@ -578,7 +404,9 @@ gpurt_status_t gpurt_writer_open(const char *path, const gpurt_writer_options_t 
         w->frame_bytes = gpurt_row_bytes(GPLOG_ROW_WORDS);
     st = buffers_make(w, o.level ? o.level : 1, err);
     if (st == GPURT_OK)
-        st = file_open(w, path, o.append, err);
+        st = logfile_open(&w->file, path, o.append ? &w->dictionary : NULL, err);
+    if (st == GPURT_OK && o.append)
+        st = trail_resume(w, err);
     if (st == GPURT_OK)
         st = gpurt_writer_about(w, o.about ? o.about : &unknown, err);
     if (st != GPURT_OK) {
@@ -593,9 +421,7 @@ gpurt_status_t gpurt_writer_sync(gpurt_writer_t *w, gpurt_error_t *err)
 {
     gpurt_status_t st = gpurt_writer_flush(w, err);
 
-    if (st == GPURT_OK && fdatasync(w->fd) != 0)
-        st = gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "log: fdatasync");
-    return st;
+    return st == GPURT_OK ? logfile_sync(&w->file, err) : st;
 }
 
 gpurt_status_t gpurt_writer_close(gpurt_writer_t *w, gpurt_error_t *err)
@@ -610,10 +436,10 @@ gpurt_status_t gpurt_writer_close(gpurt_writer_t *w, gpurt_error_t *err)
     if (st == GPURT_OK)
         st = index_flush(w, err);
     if (st == GPURT_OK) {
-        gplog_end_t end = {w->index_at,   w->number,       w->sum.messages, w->sum.lost,
-                           w->sum.panics, w->sum.first_ns, w->sum.last_ns};
+        gplog_end_t end = {w->file.index_at, w->file.number,  w->sum.messages, w->sum.lost,
+                           w->sum.panics,    w->sum.first_ns, w->sum.last_ns};
 
-        st = append_block(w, GPLOG_END, &end, sizeof end, err);
+        st = logfile_block(&w->file, GPLOG_END, &end, sizeof end, err);
     }
     writer_free(w);
     return st;

@@ -36,6 +36,7 @@ FLOORS = {
     "runtime/include/gpurt/block.h": 2,
     "runtime/include/gpurt/clock.h": 2,
     "runtime/include/gpurt/logport.h": 2,
+    "runtime/include/gpurt/logroom.h": 2,
     "runtime/include/gpurt/logput.h": 2,
     "runtime/include/gpurt/logargs.h": 2,
     "runtime/include/gpurt/log.h": 2,

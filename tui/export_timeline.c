@@ -2,11 +2,10 @@
 #include "export_timeline.h"
 
 #include "export_idle.h"
+#include "export_instant.h"
 #include "export_ranges.h"
 #include "export_share.h"
-#include "export_tracks.h"
 #include "occupancy.h"
-#include "render.h"
 #include "span.h"
 
 #include <stdlib.h>
@@ -34,12 +33,9 @@ typedef struct process {
 } process_t;
 
 struct export_timeline {
-    const export_writer_t *writer;
-    export_out_t *out;
-    export_tracks_t *tracks;
     process_t *processes[EXPORT_PROGRAMS]; /* NULL: no row was of it */
     process_t *process;                    /* of the row that is taken now, */
-    uint16_t program;                      /* and its number */
+    export_sheet_t sheet;                  /* and what it is put on */
     uint32_t waiting;
     waiting_t moment[MOMENT];
 };
@@ -50,10 +46,10 @@ export_timeline_t *export_timeline_create(const export_writer_t *writer, export_
 
     if (!t)
         return NULL;
-    t->writer = writer;
-    t->out = out;
-    t->tracks = export_tracks_create(writer, out);
-    if (!t->tracks) {
+    t->sheet.writer = writer;
+    t->sheet.out = out;
+    t->sheet.tracks = export_tracks_create(writer, out);
+    if (!t->sheet.tracks) {
         free(t);
         return NULL;
     }
@@ -66,7 +62,7 @@ void export_timeline_destroy(export_timeline_t *t)
         return;
     for (uint32_t i = 0; i < EXPORT_PROGRAMS; i++)
         free(t->processes[i]);
-    export_tracks_destroy(t->tracks);
+    export_tracks_destroy(t->sheet.tracks);
     free(t);
 }
 
@@ -76,56 +72,8 @@ static bool process_choose(export_timeline_t *t, uint32_t program)
     if (!t->processes[program])
         t->processes[program] = calloc(1, sizeof *t->processes[program]);
     t->process = t->processes[program];
-    t->program = (uint16_t)program;
+    t->sheet.program = (uint16_t)program;
     return t->process != NULL;
-}
-
-/* ---- events -------------------------------------------------------------------------- */
-
-static export_arg_t *arg(export_event_t *e, uint8_t key, uint8_t as, uint64_t value)
-{
-    uint32_t at = e->arg_count < EXPORT_ARGS ? e->arg_count++ : EXPORT_ARGS - 1;
-    export_arg_t *a = &e->args[at]; /* nobody has more: it would show as a wrong last one */
-
-    *a = (export_arg_t){.key = key, .as = as, .value = value};
-    return a;
-}
-
-static void arg_dims(export_event_t *e, uint8_t key, const uint32_t dims[3])
-{
-    export_arg_t *a = arg(e, key, EXPORT_AS_DIMS, dims[0]);
-
-    a->y = dims[1];
-    a->z = dims[2];
-}
-
-static void arg_text(export_event_t *e, uint8_t key, const char *text, size_t bytes)
-{
-    export_arg_t *a = arg(e, key, EXPORT_AS_TEXT, 0);
-
-    a->text = text;
-    a->bytes = bytes;
-}
-
-/* All numbers are those of the process that the row is of. */
-static export_key_t key_of(const export_timeline_t *t, uint32_t kind, uint32_t device,
-                           uint32_t a, uint32_t b)
-{
-    return (export_key_t){
-        .kind = (uint16_t)kind, .program = t->program, .device = device, .a = a, .b = b};
-}
-
-static export_track_t *track(export_timeline_t *t, uint32_t kind, uint32_t device,
-                             uint32_t a, uint32_t b)
-{
-    return export_tracks_get(t->tracks, key_of(t, kind, device, a, b));
-}
-
-/* Threads that nobody knows are the process's. */
-static export_track_t *thread_track(export_timeline_t *t, uint32_t thread)
-{
-    return thread ? track(t, EXPORT_THREAD, 0, thread, 0)
-                  : track(t, EXPORT_PROCESS, 0, 0, 0);
 }
 
 /* ---- slices -------------------------------------------------------------------------- */
@@ -148,9 +96,10 @@ static void moment_write(export_timeline_t *t)
 
         if (w->text[0])
             w->event.text = w->text;
-        w->event.track = export_tracks_lane(t->tracks, w->key, w->nests, w->event.time_ns,
-                                            end < w->event.time_ns ? UINT64_MAX : end);
-        t->writer->event(t->out, &w->event);
+        w->event.track =
+            export_tracks_lane(t->sheet.tracks, w->key, w->nests, w->event.time_ns,
+                               end < w->event.time_ns ? UINT64_MAX : end);
+        export_sheet_event(&t->sheet, &w->event);
     }
     t->waiting = 0;
 }
@@ -168,7 +117,7 @@ static waiting_t *slice(export_timeline_t *t, const gpurt_span_t *s, uint8_t in)
     w->event.time_ns = s->time_ns;
     w->event.ns = w->event.type == EXPORT_SLICE ? s->ns : 0;
     w->event.name = s->name;
-    w->event.flow = (uint64_t)t->program << 32 | s->correlation;
+    w->event.flow = (uint64_t)t->sheet.program << 32 | s->correlation;
     w->event.flows = s->correlation != 0;
     return w;
 }
@@ -186,22 +135,23 @@ static void occupancy_arg(const export_timeline_t *t, export_event_t *e,
             : 0;
 
     if (hundredths)
-        arg(e, EXPORT_ARG_OCCUPANCY, EXPORT_AS_NUMBER, (hundredths + 50) / 100);
+        export_event_arg(e, EXPORT_ARG_OCCUPANCY, EXPORT_AS_NUMBER,
+                         (hundredths + 50) / 100);
 }
 
 static void kernel_args(export_event_t *e, const gpurt_span_t *s)
 {
-    arg_dims(e, EXPORT_ARG_GRID, s->kernel->grid);
-    arg_dims(e, EXPORT_ARG_BLOCK, s->kernel->block);
-    arg(e, EXPORT_ARG_REGISTERS, EXPORT_AS_NUMBER, s->kernel->registers);
-    arg(e, EXPORT_ARG_SHARED, EXPORT_AS_NUMBER, s->kernel->shared_bytes);
-    arg(e, EXPORT_ARG_CALL, EXPORT_AS_NUMBER, s->correlation);
+    export_event_dims(e, EXPORT_ARG_GRID, s->kernel->grid);
+    export_event_dims(e, EXPORT_ARG_BLOCK, s->kernel->block);
+    export_event_arg(e, EXPORT_ARG_REGISTERS, EXPORT_AS_NUMBER, s->kernel->registers);
+    export_event_arg(e, EXPORT_ARG_SHARED, EXPORT_AS_NUMBER, s->kernel->shared_bytes);
+    export_event_arg(e, EXPORT_ARG_CALL, EXPORT_AS_NUMBER, s->correlation);
     if (s->node || s->graph) {
-        arg(e, EXPORT_ARG_GRAPH, EXPORT_AS_NUMBER, s->graph);
-        arg(e, EXPORT_ARG_NODE, EXPORT_AS_NUMBER, s->node);
+        export_event_arg(e, EXPORT_ARG_GRAPH, EXPORT_AS_NUMBER, s->graph);
+        export_event_arg(e, EXPORT_ARG_NODE, EXPORT_AS_NUMBER, s->node);
     }
     if (s->by_device)
-        arg_text(e, EXPORT_ARG_LAUNCHED, "device", 6);
+        export_event_text(e, EXPORT_ARG_LAUNCHED, "device", 6);
 }
 
 static void on_stream(export_timeline_t *t, const gpurt_span_t *s)
@@ -212,7 +162,7 @@ static void on_stream(export_timeline_t *t, const gpurt_span_t *s)
                          : s->kind == GPURT_KIND_FILL ? EXPORT_IN_FILL
                                                       : EXPORT_IN_GRAPH);
 
-    w->key = key_of(t, EXPORT_STREAM, s->device, s->context, s->stream);
+    w->key = export_sheet_key(&t->sheet, EXPORT_STREAM, s->device, s->context, s->stream);
     if (s->kernel) {
         kernel_args(&w->event, s);
         occupancy_arg(t, &w->event, s);
@@ -223,20 +173,20 @@ static void on_stream(export_timeline_t *t, const gpurt_span_t *s)
     else {
         if (s->kind == GPURT_KIND_FILL)
             memcpy(w->text, "fill", 4);
-        arg(&w->event, EXPORT_ARG_BYTES, EXPORT_AS_NUMBER, s->bytes);
+        export_event_arg(&w->event, EXPORT_ARG_BYTES, EXPORT_AS_NUMBER, s->bytes);
     }
     w->event.text_bytes = strlen(w->text);
-    arg(&w->event, EXPORT_ARG_CALL, EXPORT_AS_NUMBER, s->correlation);
+    export_event_arg(&w->event, EXPORT_ARG_CALL, EXPORT_AS_NUMBER, s->correlation);
     if (s->by_device)
-        arg_text(&w->event, EXPORT_ARG_LAUNCHED, "device", 6);
+        export_event_text(&w->event, EXPORT_ARG_LAUNCHED, "device", 6);
 }
 
 static void on_managed(export_timeline_t *t, const gpurt_span_t *s)
 {
     waiting_t *w = slice(t, s, EXPORT_IN_MEMORY);
 
-    w->key = key_of(t, EXPORT_MANAGED, s->device, 0, 0);
-    arg(&w->event, EXPORT_ARG_BYTES, EXPORT_AS_NUMBER, s->bytes);
+    w->key = export_sheet_key(&t->sheet, EXPORT_MANAGED, s->device, 0, 0);
+    export_event_arg(&w->event, EXPORT_ARG_BYTES, EXPORT_AS_NUMBER, s->bytes);
 }
 
 static void on_host(export_timeline_t *t, const gpurt_span_t *s)
@@ -245,14 +195,15 @@ static void on_host(export_timeline_t *t, const gpurt_span_t *s)
 
     if (s->kind == GPURT_KIND_CALL) {
         w = slice(t, s, EXPORT_IN_CALL);
-        w->key = key_of(t, s->thread ? EXPORT_THREAD : EXPORT_PROCESS, 0, s->thread, 0);
+        w->key = export_sheet_key(&t->sheet, s->thread ? EXPORT_THREAD : EXPORT_PROCESS, 0,
+                                  s->thread, 0);
         w->nests = true;
-        arg(&w->event, EXPORT_ARG_CALL, EXPORT_AS_NUMBER, s->correlation);
+        export_event_arg(&w->event, EXPORT_ARG_CALL, EXPORT_AS_NUMBER, s->correlation);
         return;
     }
     w = slice(t, s, s->kind == GPURT_KIND_WAIT ? EXPORT_IN_WAIT : EXPORT_IN_OVERHEAD);
-    w->key =
-        key_of(t, s->kind == GPURT_KIND_WAIT ? EXPORT_WAITS : EXPORT_OVERHEAD, 0, 0, 0);
+    w->key = export_sheet_key(
+        &t->sheet, s->kind == GPURT_KIND_WAIT ? EXPORT_WAITS : EXPORT_OVERHEAD, 0, 0, 0);
     w->event.flows = false; /* it causes nothing */
 }
 
@@ -271,8 +222,8 @@ static void idle_write(export_timeline_t *t, const gpurt_span_t *s)
                             .text = export_idle_word(pieces[i].why)};
 
         e.text_bytes = strlen(e.text);
-        e.track = track(t, EXPORT_IDLE, s->device, 0, 0);
-        t->writer->event(t->out, &e);
+        e.track = export_sheet_track(&t->sheet, EXPORT_IDLE, s->device, 0, 0);
+        export_sheet_event(&t->sheet, &e);
     }
 }
 
@@ -280,8 +231,8 @@ static void shares_write(export_timeline_t *t, uint32_t device, uint32_t count,
                          const export_share_point_t *points)
 {
     for (uint32_t i = 0; i < count; i++)
-        t->writer->counter(t->out, track(t, EXPORT_COUNTER, device, EXPORT_COUNT_BUSY, 0),
-                           points[i].time_ns, points[i].percent);
+        export_sheet_counter(&t->sheet, device, EXPORT_COUNT_BUSY, points[i].time_ns,
+                             points[i].percent);
 }
 
 static void share_write(export_timeline_t *t, const gpurt_span_t *s)
@@ -313,10 +264,10 @@ static void range_event(export_timeline_t *t, export_event_t *e, const export_ra
     memset(e, 0, sizeof *e);
     e->type = type;
     e->in = EXPORT_IN_RANGE;
-    e->track = track(t, EXPORT_RANGES, 0, r->row.thread, 0);
+    e->track = export_sheet_track(&t->sheet, EXPORT_RANGES, 0, r->row.thread, 0);
     e->time_ns = r->time_ns;
     e->name = r->row.name;
-    arg(e, EXPORT_ARG_DOMAIN, EXPORT_AS_STRING, r->row.domain);
+    export_event_arg(e, EXPORT_ARG_DOMAIN, EXPORT_AS_STRING, r->row.domain);
 }
 
 static void range_open(export_timeline_t *t, const export_range_t *r)
@@ -324,40 +275,40 @@ static void range_open(export_timeline_t *t, const export_range_t *r)
     export_event_t e;
 
     range_event(t, &e, r, EXPORT_OPEN);
-    t->writer->event(t->out, &e);
+    export_sheet_event(&t->sheet, &e);
 }
 
 static void range_close(export_timeline_t *t, const export_range_t *r, bool inner,
                         uint64_t end)
 {
-    export_key_t lane = key_of(t, EXPORT_RANGES, 0, r->row.thread, 0);
+    export_key_t lane = export_sheet_key(&t->sheet, EXPORT_RANGES, 0, r->row.thread, 0);
     export_range_t *same;
     export_event_t e;
 
     range_event(t, &e, r, r->opened ? EXPORT_CLOSE : EXPORT_SLICE);
     if (r->opened) {
         e.time_ns = end;
-        t->writer->event(t->out, &e);
+        export_sheet_event(&t->sheet, &e);
         return;
     }
     e.ns = end > r->time_ns ? end - r->time_ns : 0;
     lane.lane = 1;
     if (!inner)
-        e.track = export_tracks_lane(t->tracks, lane, false, r->time_ns, end);
+        e.track = export_tracks_lane(t->sheet.tracks, lane, false, r->time_ns, end);
     else /* of those that began in one moment the outer ones are written first */
         while ((same = export_ranges_same(&t->process->ranges, r->row.thread,
                                           r->time_ns)) != NULL) {
             range_open(t, same);
             same->opened = true;
         }
-    t->writer->event(t->out, &e);
+    export_sheet_event(&t->sheet, &e);
 }
 
 static bool is_word(const export_timeline_t *t, uint32_t id, const char *word)
 {
     gpurt_site_info_t info;
 
-    return gpurt_dictionary_get(t->out->dictionary, id, &info) &&
+    return gpurt_dictionary_get(t->sheet.out->dictionary, id, &info) &&
            info.format_bytes == strlen(word) &&
            memcmp(info.format, word, info.format_bytes) == 0;
 }
@@ -377,7 +328,7 @@ static void range_row(export_timeline_t *t, const gpurt_row_t *row,
     }
     if (!is_word(t, words->what, "end")) {
         range_event(t, &e, &r, EXPORT_INSTANT);
-        t->writer->event(t->out, &e);
+        export_sheet_event(&t->sheet, &e);
         return;
     }
     if (export_ranges_end(&t->process->ranges, words->id, &r, &inner)) {
@@ -387,168 +338,10 @@ static void range_row(export_timeline_t *t, const gpurt_row_t *row,
     range_event(t, &e, &r, EXPORT_INSTANT);
     e.text = orphan;
     e.text_bytes = sizeof orphan - 1;
-    t->writer->event(t->out, &e);
+    export_sheet_event(&t->sheet, &e);
 }
 
-/* ---- counters ------------------------------------------------------------------------ */
-
-static void count(export_timeline_t *t, const gpurt_row_t *row, uint32_t which,
-                  double value)
-{
-    t->writer->counter(t->out, track(t, EXPORT_COUNTER, row->block, which, 0), row->time_ns,
-                       value);
-}
-
-static void environment_row(export_timeline_t *t, const gpurt_row_t *row,
-                            const gpurt_activity_environment_t *e)
-{
-    count(t, row, EXPORT_COUNT_SM_CLOCK, e->sm_mhz);
-    count(t, row, EXPORT_COUNT_MEMORY_CLOCK, e->memory_mhz);
-    count(t, row, EXPORT_COUNT_POWER, e->milliwatts / 1e3);
-    count(t, row, EXPORT_COUNT_TEMPERATURE, e->celsius);
-    count(t, row, EXPORT_COUNT_GPU_USE, e->gpu_percent);
-    count(t, row, EXPORT_COUNT_MEMORY_USE, e->memory_percent);
-    count(t, row, EXPORT_COUNT_MEMORY, (double)gpurt_pair_value(e->memory_used));
-}
-
-static void sample_row(export_timeline_t *t, const gpurt_row_t *row,
-                       const gpurt_activity_sample_t *s)
-{
-    for (uint32_t i = 0; i < GPURT_SAMPLE_MEASURES; i++)
-        if (s->percent[i] != GPURT_SAMPLE_UNKNOWN)
-            count(t, row, EXPORT_COUNT_SAMPLE + i, s->percent[i] / 100.0);
-}
-
-/* ---- messages ------------------------------------------------------------------------ */
-
-/* Where a message stands: its thread, or its warp; losses at least their device. */
-static export_track_t *message_track(export_timeline_t *t, const gpurt_row_t *row)
-{
-    const gplog_file_t *about = &t->out->sum.about;
-    uint32_t device = 0;
-
-    if (row->section < about->section_count) {
-        if (about->sections[row->section].kind == GPURT_SECTION_HOST)
-            return thread_track(t, row->kind == GPURT_KIND_LOG ? row->block : 0);
-        device = about->sections[row->section].device;
-        if (about->sections[row->section].kind == GPURT_SECTION_CPU)
-            device |= EXPORT_CPU;
-    }
-    if (row->kind == GPURT_KIND_LOSS &&
-        (row->words < 4 || gpurt_row_words(row)[3] == UINT32_MAX))
-        return track(t, EXPORT_DEVICE, device, 0, 0);
-    return track(t, EXPORT_WARP, device, row->sm, row->slot);
-}
-
-static void message(export_timeline_t *t, const gpurt_row_t *row, uint32_t lane)
-{
-    char room[GPURT_MESSAGE_MAX];
-    const char *level = gpurt_level_name(row->level);
-    gpurt_site_info_t site = {0};
-    export_event_t e = {.type = EXPORT_INSTANT, .time_ns = row->time_ns};
-    gpurt_text_t text;
-
-    gpurt_text_init(&text, room, sizeof room);
-    gpurt_render_message(t->out->dictionary, row, lane, &text);
-    e.in = gpurt_row_is_panic(row)          ? EXPORT_IN_PANIC
-           : row->kind == GPURT_KIND_LOSS   ? EXPORT_IN_LOSS
-           : row->kind == GPURT_KIND_LAUNCH ? EXPORT_IN_LAUNCH
-           : row->kind == GPURT_KIND_MEMORY ? EXPORT_IN_MEMORY
-                                            : EXPORT_IN_LOG;
-    e.text = room;
-    e.text_bytes = text.used;
-    arg_text(&e, EXPORT_ARG_LEVEL, level, strlen(level));
-    if (gpurt_dictionary_get(t->out->dictionary, row->site, &site) && site.file_bytes) {
-        arg_text(&e, EXPORT_ARG_FILE, site.file, site.file_bytes);
-        arg(&e, EXPORT_ARG_LINE, EXPORT_AS_NUMBER, site.line);
-    }
-    e.track = message_track(t, row);
-    if (e.track->key.kind == EXPORT_WARP) {
-        arg(&e, EXPORT_ARG_BLOCK, EXPORT_AS_NUMBER, row->block);
-        arg(&e, EXPORT_ARG_WARP, EXPORT_AS_NUMBER, row->warp);
-        arg(&e, EXPORT_ARG_LANES, EXPORT_AS_ADDRESS, gpurt_render_lanes(row, lane));
-    }
-    t->writer->event(t->out, &e);
-}
-
-static void message_row(export_timeline_t *t, const gpurt_row_t *row)
-{
-    uint32_t messages = row->kind == GPURT_KIND_LOSS ? 1 : gpurt_row_messages(row);
-
-    for (uint32_t lane = 0; lane < messages; lane++)
-        message(t, row, lane);
-}
-
-/* ---- the rest of what host code tells ------------------------------------------------ */
-
-static void launch_row(export_timeline_t *t, const gpurt_row_t *row,
-                       const gpurt_activity_launch_t *l)
-{
-    export_event_t e = {.type = EXPORT_INSTANT,
-                        .in = EXPORT_IN_LAUNCH,
-                        .time_ns = row->time_ns,
-                        .name = l->name};
-
-    e.track = thread_track(t, l->thread);
-    arg_dims(&e, EXPORT_ARG_GRID, l->grid);
-    arg_dims(&e, EXPORT_ARG_BLOCK, l->block);
-    arg(&e, EXPORT_ARG_SHARED, EXPORT_AS_NUMBER, l->shared_bytes);
-    arg(&e, EXPORT_ARG_FILE, EXPORT_AS_STRING, l->file);
-    arg(&e, EXPORT_ARG_LINE, EXPORT_AS_NUMBER, l->line);
-    arg(&e, EXPORT_ARG_NUMBER, EXPORT_AS_NUMBER, l->number);
-    t->writer->event(t->out, &e);
-}
-
-static void driver_launch_row(export_timeline_t *t, const gpurt_row_t *row,
-                              const gpurt_activity_driver_launch_t *l)
-{
-    export_event_t e = {.type = EXPORT_INSTANT,
-                        .in = EXPORT_IN_LAUNCH,
-                        .time_ns = row->time_ns,
-                        .name = l->name};
-
-    e.track = thread_track(t, l->thread);
-    e.text = gpurt_render_nicely(t->out->dictionary, l->name);
-    e.text_bytes = e.text ? strlen(e.text) : 0;
-    if (!l->graph) {
-        arg_dims(&e, EXPORT_ARG_GRID, l->grid);
-        arg_dims(&e, EXPORT_ARG_BLOCK, l->block);
-        arg(&e, EXPORT_ARG_SHARED, EXPORT_AS_NUMBER, l->shared_bytes);
-    }
-    arg(&e, EXPORT_ARG_FROM, EXPORT_AS_STRING, l->calls);
-    arg(&e, EXPORT_ARG_CALL, EXPORT_AS_NUMBER, l->correlation);
-    t->writer->event(t->out, &e);
-}
-
-static void memory_row(export_timeline_t *t, const gpurt_row_t *row,
-                       const gpurt_activity_memory_t *m)
-{
-    export_event_t e = {.type = EXPORT_INSTANT,
-                        .in = EXPORT_IN_MEMORY,
-                        .time_ns = row->time_ns,
-                        .name = m->name};
-
-    e.track = track(t, EXPORT_DEVICE, row->block, 0, 0);
-    arg(&e, EXPORT_ARG_BYTES, EXPORT_AS_NUMBER, gpurt_pair_value(m->bytes));
-    arg(&e, EXPORT_ARG_ADDRESS, EXPORT_AS_ADDRESS, gpurt_pair_value(m->address));
-    t->writer->event(t->out, &e);
-}
-
-static void pool_row(export_timeline_t *t, const gpurt_row_t *row,
-                     const gpurt_activity_pool_t *p)
-{
-    export_event_t e = {.type = EXPORT_INSTANT,
-                        .in = EXPORT_IN_MEMORY,
-                        .time_ns = row->time_ns,
-                        .name = p->name};
-
-    e.track = track(t, EXPORT_DEVICE, row->block, 0, 0);
-    if (gpurt_pair_value(p->bytes) != UINT64_MAX)
-        arg(&e, EXPORT_ARG_BYTES, EXPORT_AS_NUMBER, gpurt_pair_value(p->bytes));
-    arg(&e, EXPORT_ARG_ADDRESS, EXPORT_AS_ADDRESS, gpurt_pair_value(p->address));
-    arg(&e, EXPORT_ARG_CALL, EXPORT_AS_NUMBER, p->correlation);
-    t->writer->event(t->out, &e);
-}
+/* ---- rows ---------------------------------------------------------------------------- */
 
 static void activity_row(export_timeline_t *t, const gpurt_row_t *row)
 {
@@ -558,35 +351,12 @@ static void activity_row(export_timeline_t *t, const gpurt_row_t *row)
 
     if (!words)
         return;
-    switch (row->kind) {
-    case GPURT_KIND_RANGE:
+    if (row->kind == GPURT_KIND_RANGE)
         range_row(t, row, words);
-        break;
-    case GPURT_KIND_LAUNCH:
-        launch_row(t, row, words);
-        break;
-    case GPURT_KIND_DRIVER_LAUNCH:
-        driver_launch_row(t, row, words);
-        break;
-    case GPURT_KIND_MEMORY:
-        memory_row(t, row, words);
-        break;
-    case GPURT_KIND_POOL:
-        pool_row(t, row, words);
-        break;
-    case GPURT_KIND_DEVICE:
-        if (row->block < EXPORT_DEVICES)
-            memcpy(&t->process->devices[row->block], words, sizeof t->process->devices[0]);
-        break;
-    case GPURT_KIND_ENVIRONMENT:
-        environment_row(t, row, words);
-        break;
-    case GPURT_KIND_SAMPLE:
-        sample_row(t, row, words);
-        break;
-    default: /* the collector's sums are of no moment */
-        break;
-    }
+    else if (row->kind != GPURT_KIND_DEVICE)
+        export_instant_activity(&t->sheet, row, words);
+    else if (row->block < EXPORT_DEVICES)
+        memcpy(&t->process->devices[row->block], words, sizeof t->process->devices[0]);
 }
 
 static void row_take(export_timeline_t *t, const gpurt_row_t *row)
@@ -595,7 +365,7 @@ static void row_take(export_timeline_t *t, const gpurt_row_t *row)
     gpurt_span_t span;
 
     if (!gpurt_kind_is_activity(row->kind)) {
-        message_row(t, row);
+        export_instant_messages(&t->sheet, row);
         return;
     }
     if (!gpurt_span_read(row, &room, &span)) {
@@ -614,7 +384,7 @@ static void row_take(export_timeline_t *t, const gpurt_row_t *row)
 
 bool export_timeline_row(export_timeline_t *t, const gpurt_row_t *row)
 {
-    if (!process_choose(t, export_program_of(&t->out->programs, row)))
+    if (!process_choose(t, export_program_of(&t->sheet.out->programs, row)))
         return false;
     row_take(t, row);
     return true;

@@ -166,66 +166,102 @@ static void threads(unsigned *counter, int count)
         t.join();
 }
 
-int main(int argc, char **argv)
+static bool is(const char *mode, const char *name)
 {
-    const char *mode = argc > 1 ? argv[1] : "mix";
-    int count = argc > 2 ? atoi(argv[2]) : 1000;
+    return strcmp(mode, name) == 0;
+}
+
+static unsigned *counter_make()
+{
     unsigned *counter;
 
-    if (strcmp(mode, "fork") == 0) { /* before CUDA starts */
-        int status = 1;
-
-        if (fork() != 0)
-            return wait(&status) < 0 || status;
-        mode = "launch";
-    }
-    if (strcmp(mode, "start") == 0) { /* how long CUDA takes to be there, in ns */
-        double begin = now_ns();
-
-        NEED(cudaFree(nullptr));
-        printf("%.1f\n", now_ns() - begin);
-        return 0;
-    }
     NEED(cudaMalloc(&counter, sizeof *counter));
     NEED(cudaMemset(counter, 0, sizeof *counter));
-    if (strcmp(mode, "fork_late") == 0 && fork() == 0) { /* and never touches CUDA again */
+    return counter;
+}
+
+/* How long CUDA takes to be there, in ns. */
+static int start()
+{
+    double begin = now_ns();
+
+    NEED(cudaFree(nullptr));
+    printf("%.1f\n", now_ns() - begin);
+    return 0;
+}
+
+/* While CUDA runs: one that never touches it again, or one that is another program. */
+static void child_start(const char *mode, const char *program)
+{
+    if (is(mode, "fork_late") && fork() == 0) {
         usleep(200000);
         _exit(0);
     }
-    if (strcmp(mode, "spawn") == 0 && fork() == 0) {
-        execl("/proc/self/exe", argv[0], "launch", "100", nullptr);
+    if (is(mode, "spawn") && fork() == 0) {
+        execl("/proc/self/exe", program, "launch", "100", nullptr);
         _exit(6);
     }
-    if (strcmp(mode, "mix") == 0)
+}
+
+static int child_wait()
+{
+    int status = 1;
+
+    return wait(&status) < 0 || status;
+}
+
+/* cpu: as launches has it. */
+static void work(const char *mode, unsigned *counter, int count, int cpu)
+{
+    if (is(mode, "mix"))
         mix();
-    else if (strcmp(mode, "persistent") == 0)
-        persistent(argc > 2 ? count : 700);
-    else if (strcmp(mode, "threads") == 0)
+    else if (is(mode, "persistent"))
+        persistent(count);
+    else if (is(mode, "threads"))
         threads(counter, count);
-    else if (strcmp(mode, "managed") == 0)
+    else if (is(mode, "managed"))
         managed(count);
     else
-        launches(counter, count, argc > 3 ? atoi(argv[3]) : -1);
-    if (strcmp(mode, "fork_late") == 0 || strcmp(mode, "spawn") == 0) {
-        int status = 1;
+        launches(counter, count, cpu);
+}
 
-        return wait(&status) < 0 || status;
-    }
-    if (strcmp(mode, "reset") == 0) {
+/* Returns: what the program ends with, where its mode lets it. */
+static int end(const char *mode, unsigned *counter, int count)
+{
+    if (is(mode, "fork_late") || is(mode, "spawn"))
+        return child_wait();
+    if (is(mode, "reset")) {
         NEED(cudaDeviceReset());
-        NEED(cudaMalloc(&counter, sizeof *counter));
-        NEED(cudaMemset(counter, 0, sizeof *counter));
-        launches(counter, count, -1);
-    } else if (strcmp(mode, "kill") == 0) {
+        launches(counter_make(), count, -1);
+    } else if (is(mode, "kill")) {
         usleep(500000);
         kill(getpid(), SIGKILL);
-    } else if (strcmp(mode, "_exit") == 0) {
+    } else if (is(mode, "_exit")) {
         usleep(500000);
         _exit(0);
-    } else if (strcmp(mode, "trap") == 0) {
+    } else if (is(mode, "trap")) {
         fault<<<1, 1>>>(counter);
         if (cudaDeviceSynchronize() == cudaSuccess)
             return 5;
     }
     return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "mix";
+    int count = argc > 2 ? atoi(argv[2]) : is(mode, "persistent") ? 700 : 1000;
+    unsigned *counter;
+
+    if (is(mode, "fork")) { /* before CUDA starts */
+        if (fork() != 0)
+            return child_wait();
+        mode = "launch";
+    }
+    if (is(mode, "start"))
+        return start();
+    counter = counter_make();
+    child_start(mode, argv[0]);
+    work(mode, counter, count, argc > 3 ? atoi(argv[3]) : -1);
+    return end(mode, counter, count);
 }

@@ -133,7 +133,7 @@ export -f memcheck_parts
 run_soak() { # SECONDS
     local name
     export GPURT_BACKEND=cuda GPURT_CUPTI=off
-    for name in test_alloc_served test_alloc_refused test_region test_heap_checks; do
+    for name in test_alloc_served test_alloc_refused test_region test_heap_checks test_heap_checks_served; do
         stage "memcheck $name" 300 bash -c 'memcheck_parts "$@"' bash "$build/tests/$name"
     done
     for name in test_places test_arena; do

@@ -158,7 +158,7 @@ static void test_no_heap(void)
 }
 
 /* What lies in a pocket already is not taken again, nor given to the heap beside it. A heap that
- * checks has no pockets, and tells: test_heap_checks. */
+ * checks has no pockets, and tells: test_heap_checks_served. */
 static void test_pocket_twice(void)
 {
     enum {

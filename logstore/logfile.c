@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "logfile.h"
+
+#include "fileabout.h"
+#include "framesum.h"
+#include "pulse.h"
+#include "scan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- bytes to the file --------------------------------------------------------------- */
+
+/* All or nothing: what a full disk took of it is cut off again. */
+static gpurt_status_t append(logfile_t *f, const void *data, size_t bytes,
+                             gpurt_error_t *err)
+{
+    const uint8_t *p = data;
+    size_t done = 0;
+
+    while (done < bytes) {
+        ssize_t put = pwrite(f->fd, p + done, bytes - done, (off_t)(f->offset + done));
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0) {
+            int code = put < 0 ? errno : ENOSPC;
+
+            if (ftruncate(f->fd, (off_t)f->offset) != 0)
+                code = errno;
+            return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, code,
+                              "log: writing %zu bytes; free some space", bytes);
+        }
+        done += (size_t)put;
+    }
+    f->offset += bytes;
+    f->bytes += bytes;
+    return GPURT_OK;
+}
+
+gpurt_status_t logfile_block(logfile_t *f, uint32_t type, const void *body, size_t bytes,
+                             gpurt_error_t *err)
+{
+    uint8_t *block = malloc(sizeof(gplog_block_t) + bytes + GPLOG_ALIGN);
+    uint32_t flags = type == GPLOG_FILE && f->held ? GPLOG_HELD : 0;
+    gpurt_status_t st;
+
+    if (!block)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: a block");
+    memcpy(block + sizeof(gplog_block_t), body, bytes);
+    st = append(f, block, gplog_block_seal(block, type, flags, bytes), err);
+    free(block);
+    return st;
+}
+
+static void entry_add(logfile_t *f, const gplog_frame_t *frame, uint64_t offset)
+{
+    f->entries[f->entry_count++] = gplog_frame_entry(frame, offset);
+}
+
+gpurt_status_t logfile_frame(logfile_t *f, const void *block, size_t bytes,
+                             gpurt_error_t *err)
+{
+    const gplog_frame_t *frame =
+        (const gplog_frame_t *)((const uint8_t *)block + sizeof(gplog_block_t));
+    uint64_t offset = f->offset;
+    gpurt_status_t st = append(f, block, bytes, err);
+
+    if (st != GPURT_OK)
+        return st;
+    entry_add(f, frame, offset);
+    f->number++;
+    return GPURT_OK;
+}
+
+gpurt_status_t logfile_about(logfile_t *f, const gplog_file_t *about, gpurt_error_t *err)
+{
+    uint64_t at = f->offset;
+    gpurt_status_t st;
+
+    gplog_about_join(&f->about, about);
+    st = logfile_block(f, GPLOG_FILE, &f->about, sizeof f->about, err);
+    if (st == GPURT_OK)
+        f->about_at = at;
+    return st;
+}
+
+gpurt_status_t logfile_index(logfile_t *f, uint64_t dict_at, gpurt_error_t *err)
+{
+    size_t bytes = sizeof(gplog_index_t) + f->entry_count * sizeof *f->entries;
+    gplog_index_t *body = malloc(bytes);
+    uint64_t at = f->offset;
+    gpurt_status_t st;
+
+    if (!body)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: index");
+    body->previous = f->index_at;
+    body->dict = dict_at;
+    body->file = f->about_at;
+    body->count = f->entry_count;
+    memcpy(body + 1, f->entries, f->entry_count * sizeof *f->entries);
+    st = logfile_block(f, GPLOG_INDEX, body, bytes, err);
+    if (st == GPURT_OK) {
+        f->index_at = at;
+        f->entry_count = 0;
+    }
+    free(body);
+    return st;
+}
+
+gpurt_status_t logfile_sync(logfile_t *f, gpurt_error_t *err)
+{
+    if (fdatasync(f->fd) != 0)
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "log: fdatasync");
+    return GPURT_OK;
+}
+
+/* ---- what is in it ------------------------------------------------------------------- */
+
+/* A torn frame was cut off when the file was opened. */
+bool logfile_holds(const logfile_t *f, const gpurt_box_intent_t *place)
+{
+    gplog_walk_t walk = {.fd = f->fd, .size = f->offset};
+    gplog_piece_t piece;
+    gplog_block_t head;
+    bool held;
+
+    if (place->device != f->device || place->inode != f->inode)
+        return false;
+    held = gplog_block_at(&walk, place->offset, &piece) == 1 && piece.type == GPLOG_FRAME &&
+           gplog_read_at(f->fd, place->offset, &head, sizeof head) &&
+           head.crc == place->check;
+    gplog_walk_fini(&walk);
+    return held;
+}
+
+/* Takes in one block of an earlier run. Frames behind its last index go into our next
+ * one. */
+static void resume_piece(logfile_t *f, const gplog_piece_t *piece,
+                         gpurt_dictionary_t *known)
+{
+    const gplog_frame_t *frame = (const gplog_frame_t *)piece->body;
+
+    f->offset = piece->end;
+    switch (piece->type) {
+    case GPLOG_FILE:
+        if (piece->body_bytes >= sizeof f->about)
+            memcpy(&f->about, piece->body, sizeof f->about);
+        break;
+    case GPLOG_DICT:
+        gpurt_dictionary_load(known, piece->body, piece->body_bytes);
+        break;
+    case GPLOG_INDEX:
+        f->index_at = piece->offset;
+        f->entry_count = 0;
+        break;
+    case GPLOG_FRAME:
+        f->number = frame->number + 1;
+        if (f->entry_count == GPLOG_INDEX_EVERY)
+            f->entry_count =
+                0; /* an index is missing: readers count frames and will scan */
+        entry_add(f, frame, piece->offset);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Finds the end of the last sound block and cuts what is torn behind it: bytes after a torn
+ * zstd frame would be taken for a part of it. */
+static gpurt_status_t resume(logfile_t *f, uint64_t size, gpurt_dictionary_t *known,
+                             gpurt_error_t *err)
+{
+    gplog_walk_t walk = {.fd = f->fd, .size = size};
+    gplog_piece_t piece;
+    int found;
+
+    while ((found = gplog_walk_next(&walk, &piece)) == 1)
+        resume_piece(f, &piece, known);
+    gplog_walk_fini(&walk);
+    if (found < 0)
+        return gpurt_fail(err, found, GPURT_FROM_ERRNO, ENOMEM,
+                          "log: reading what is there");
+    if (f->offset == 0 && size != 0)
+        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                          "not a gpurt log: will not append to it");
+    if (f->offset < size && ftruncate(f->fd, (off_t)f->offset) != 0)
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
+                          "log: cutting a torn tail");
+    return GPURT_OK;
+}
+
+/* ---- open and close ------------------------------------------------------------------ */
+
+void logfile_init(logfile_t *f)
+{
+    memset(f, 0, sizeof *f);
+    f->fd = -1;
+}
+
+gpurt_status_t logfile_open(logfile_t *f, const char *path, gpurt_dictionary_t *known,
+                            gpurt_error_t *err)
+{
+    struct stat info;
+
+    f->entries = malloc(GPLOG_INDEX_EVERY * sizeof *f->entries);
+    if (!f->entries)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: buffers");
+    f->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (f->fd < 0 || fstat(f->fd, &info) != 0)
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "%s", path);
+    f->device = (uint64_t)info.st_dev;
+    f->inode = (uint64_t)info.st_ino;
+    if (!S_ISREG(info.st_mode))
+        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                          "%s is not a regular file; a log needs one", path);
+    if (flock(f->fd, LOCK_EX | LOCK_NB) != 0)
+        return gpurt_fail(err, GPURT_E_BUSY, GPURT_FROM_GPURT, 0,
+                          "%s is being written by another process; choose another file",
+                          path);
+    f->held = gplog_pulse_hold(f->fd);
+    if (known)
+        return resume(f, (uint64_t)info.st_size, known, err);
+    if (info.st_size != 0)
+        return gpurt_fail(
+            err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+            "%s is not empty; choose another file, or append (gpurt-record -a)", path);
+    return GPURT_OK;
+}
+
+void logfile_fini(logfile_t *f)
+{
+    if (f->fd >= 0)
+        close(f->fd);
+    free(f->entries);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* logfile.h - a log file that is written: blocks one behind another, each there in whole or not
+ * at all, and where those are that the next index and the end will name. Knows what an earlier
+ * run left in it; nothing of how rows become a frame. Used by the writer alone, of which one
+ * thread writes. */
+#ifndef GPURT_LOGFILE_H
+#define GPURT_LOGFILE_H
+
+#include "dictionary.h"
+#include "format.h"
+
+/* Owner: the writer. Zeroed and begun by init. */
+typedef struct logfile {
+    int fd;    /* -1: none */
+    bool held; /* a lock tells readers that we live */
+    uint64_t device, inode;
+    uint64_t offset;              /* end of its sound part: where the next block goes */
+    uint64_t bytes;               /* written since open */
+    uint64_t number;              /* of the next frame */
+    uint64_t about_at, index_at;  /* the last of these blocks; 0: none */
+    gplog_file_t about;           /* all that the file names */
+    gplog_index_entry_t *entries; /* of frames since the last index; GPLOG_INDEX_EVERY */
+    uint32_t entry_count;
+} logfile_t;
+
+void logfile_init(logfile_t *f);
+/* known: goes on behind what is there, whose definitions are put into it, and cuts what is torn;
+ * NULL: the file must be empty. */
+gpurt_status_t logfile_open(logfile_t *f, const char *path, gpurt_dictionary_t *known,
+                            gpurt_error_t *err);
+void logfile_fini(logfile_t *f);
+
+/* A block with a copy of body. */
+gpurt_status_t logfile_block(logfile_t *f, uint32_t type, const void *body, size_t bytes,
+                             gpurt_error_t *err);
+/* A FRAME with its rows, sealed; it will be in the next index, which must have room. */
+gpurt_status_t logfile_frame(logfile_t *f, const void *block, size_t bytes,
+                             gpurt_error_t *err);
+/* Names who is recorded, beside those that the file names already. */
+gpurt_status_t logfile_about(logfile_t *f, const gplog_file_t *about, gpurt_error_t *err);
+/* The frames since the last one. dict_at: the block that has all definitions before it. */
+gpurt_status_t logfile_index(logfile_t *f, uint64_t dict_at, gpurt_error_t *err);
+
+/* Whether that frame is in this file, whole, whoever wrote it. */
+bool logfile_holds(const logfile_t *f, const gpurt_box_intent_t *place);
+/* Waits until the disk has it. */
+gpurt_status_t logfile_sync(logfile_t *f, gpurt_error_t *err);
+
+#endif
