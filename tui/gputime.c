@@ -2,6 +2,7 @@
 #include "gputime.h"
 
 #include "activity_text.h"
+#include "gputable.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +13,8 @@ enum {
     LABEL_WIDE = 28, /* that says which process it is of */
     COLUMNS_MOST = 512,
     COLUMNS_LEAST = 20,
-    CLOSED_LANES = 6, /* beside the table of kernels */
+    CLOSED_LANES = 6, /* beside the tables */
     NAME_LEAST = 5,   /* columns of a bar that are worth a name */
-    KERNELS_LEFT = 6, /* rows that the table keeps */
     DEVICES = GPURT_MODEL_DEVICES,
     PROGRAMS = 256
 };
@@ -456,7 +456,7 @@ int gputime_draw(const picture_t *p, canvas_t *c, rect_t area, int row)
 
     if (count == 0 || !frame_make(p, area, &f))
         return row;
-    last = p->streams_open ? area.rows : area.rows - KERNELS_LEFT;
+    last = p->streams_open ? area.rows : area.rows - gputable_least(area.rows);
     if (!p->streams_open && last > row + 1 + CLOSED_LANES)
         last = row + 1 + CLOSED_LANES;
     if (last < row + 3)
