@@ -153,7 +153,9 @@ static int name_draw(const picture_t *p, canvas_t *c, rect_t area, int row, int 
     return at + (area.columns < COUNTS ? 1 : 2);
 }
 
-static void tables_draw(const picture_t *p, canvas_t *c, rect_t area, int row, int fitting)
+/* fitting: rows that the filter leaves; below: those of them that are further down. */
+static void tables_draw(const picture_t *p, canvas_t *c, rect_t area, int row, int fitting,
+                        int below)
 {
     static const char hint[] = "(t table, s sort)";
     gpurows_t table = table_of(p);
@@ -170,6 +172,8 @@ static void tables_draw(const picture_t *p, canvas_t *c, rect_t area, int row, i
         return;
     if (fitting && sort && at + 12 < area.columns)
         at = canvas_printf(c, area, row, at, STYLE_DIM, "by %s ", sort);
+    if (below > 0)
+        at = canvas_printf(c, area, row, at, STYLE_NORMAL, "%d below ", below);
     if (at + (int)sizeof hint <= area.columns)
         canvas_put(c, area, row, at, STYLE_DIM, hint);
 }
@@ -194,33 +198,38 @@ static void empty_draw(const picture_t *p, canvas_t *c, rect_t area, int row)
     }
 }
 
+/* Returns: how many are further down. */
+static int rows_draw(const gpusheet_t *s, canvas_t *c, rect_t area, int row, int selected,
+                     const uint16_t *order, int count)
+{
+    int shown = area.rows > row ? area.rows - row : 0, first;
+
+    selected = selected < count ? selected : count - 1;
+    first = selected >= shown ? selected - shown + 1 : 0;
+    for (int i = first; i < count && i - first < shown; i++, row++) {
+        gpusheet_row(s, c, area, row, order[i]);
+        if (i == selected)
+            canvas_row_style(c, area, row, STYLE_SELECT);
+    }
+    return count - first - shown;
+}
+
 void gputable_draw(const picture_t *p, canvas_t *c, rect_t area, int row)
 {
     uint16_t order[GPUROWS_MOST];
     gpusheet_t s = gpusheet_make(&p->view->activity, table_of(p), area.columns);
-    int count = collect(p, order), selected = (int)p->table_row[s.table], first, shown;
     const char *sort = gpurows_sort(s.table, p->table_sort[s.table]);
-    const bool noted = area.rows - row >= NOTED;
+    int count = collect(p, order), line = row++, below = 0;
 
-    if (row >= area.rows)
-        return;
-    tables_draw(p, c, area, row++, count);
-    if (noted)
+    if (area.rows - line >= NOTED)
         row = notes_draw(&s, c, area, row, area.rows - 3);
-    if (count == 0) {
-        empty_draw(p, c, area, row);
-        return;
-    }
-    if (area.rows - row > 1)
+    if (count && area.rows - row > 1)
         gpusheet_heading(&s, c, area, row++, sort ? sort : "");
-    shown = area.rows - row;
-    selected = selected < count ? selected : count - 1;
-    first = selected >= shown ? selected - shown + 1 : 0;
-    for (int i = first; i < count && i - first < shown; i++, row++) {
-        gpusheet_row(&s, c, area, row, order[i]);
-        if (i == selected)
-            canvas_row_style(c, area, row, STYLE_SELECT);
-    }
+    if (count)
+        below = rows_draw(&s, c, area, row, (int)p->table_row[s.table], order, count);
+    else
+        empty_draw(p, c, area, row);
+    tables_draw(p, c, area, line, count, below);
 }
 
 /* ---- keys ---------------------------------------------------------------------------- */

@@ -416,7 +416,7 @@ static void check_selected(void)
     }
     p.table = GPUROWS_CALLS;
     draw(24, 80);
-    check_has(">calls 65  ranges 0");
+    check_has(">calls 65  ranges 0  memory 0  pools 0  by total 48 below ");
     CHECK_EQ(style_of("call number 00"), STYLE_SELECT);
     CHECK(act(ACTION_DOWN) && act(ACTION_PAGE_DOWN) && act(ACTION_UP));
     draw(24, 80);
@@ -424,6 +424,7 @@ static void check_selected(void)
     CHECK(act(ACTION_LAST));
     draw(24, 80);
     CHECK_EQ(style_of("(all others)"), STYLE_SELECT);
+    check_no(" below");
     check_no("call number 00");
     CHECK(act(ACTION_DOWN));
     CHECK_EQ(p.table_row[GPUROWS_CALLS], GPURT_MODEL_HOST_ROWS);

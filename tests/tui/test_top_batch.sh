@@ -64,7 +64,7 @@ grep -q '^ Nothing is known of a GPU\.$' out || fail "-v gpu: $(cat out)"
 # A table of the view of GPUs by its name, with those that are not shown counted.
 "$tests/make_course" course.gplog
 expect 0 env COLUMNS=120 LINES=30 "$top" -b -v calls --replay course.gplog
-grep -q '^ kernels 7 ▸calls 4  ranges 8  memory 1  pools 0  by total ' out || fail "-v calls: $(cat out)"
+grep -q '^ kernels 6 ▸calls 4  ranges 8  memory 1  pools 0  by total ' out || fail "-v calls: $(cat out)"
 grep -q '^   42\.9%        1   30\.00 us .* 0  cudaMemcpyAsync$' out || fail "-v calls: $(cat out)"
 expect 0 "$top" -b -v Memory -F pinned --replay course.gplog
 grep -q '^ No memory fits the filter' out || fail "-v Memory -F pinned: $(cat out)"

@@ -28,17 +28,17 @@ keys q; see 'STATUS 0'
 # The tables of the GPU view: each on its key, in another order, filtered, small and large; of several processes.
 "$tests/make_course" "$dir/course.gplog"
 start 80 24 "$top --replay $dir/course.gplog"
-keys 6; see '▸kernels 7'; see 'softmax'; see 'by total (t table, s sort)'
+keys 6; see '▸kernels 6'; see 'softmax'; see 'by total (t table, s sort)'
 keys t; see '▸calls 4'; see '4 of 4 names, 70.00 us, 0 without times, 0 with errors'; gone 'softmax'
 keys s s s; see 'by max'; keys s s; see 'by name'; keys s; see 'by total'
 keys /; t send-keys -l 'launch'; see '▸calls 2/4'; gone 'MemcpyHtoD'; keys Enter; see 'cudaLaunchKernel'
 keys Escape; see '▸calls 4'; see 'cuMemcpyHtoDAsync'
-keys t; see '▸ranges 8'; see 'unfinished (torch)'; keys t; see 'device, GPU 0'; see '4.0 KiB'
-keys t; see 'No pool of memory was made'; keys t; see '▸kernels 7'; keys T T; see '▸memory 1'
+keys t; see '▸ranges 8'; see '3 below'; gone 'unfinished'; keys G; see 'unfinished (torch)'; gone 'below'; keys t; see 'device, GPU 0'; see '4.0 KiB'
+keys t; see 'No pool of memory was made'; keys t; see '▸kernels 6'; keys T T; see '▸memory 1'
 t resize-window -x 40 -y 10; see 'ranges▸memory 1 pools'; see '4.0 KiB'
-t resize-window -x 160 -y 40; see '████████████'; keys T; see 'p99'; see 'range'
+t resize-window -x 160 -y 40; see 'of the most'; keys T; see 'p99'; see 'marks  range'
 t resize-window -x 80 -y 24; keys Enter; gone '▸ranges'; keys t; see '▸ranges'
-keys Escape; see '▸kernels 7'; keys q; see 'STATUS 0'
+keys Escape; see '▸kernels 6'; keys q; see 'STATUS 0'
 "$tests/make_programs" "$dir/several.gplog"
 start 100 30 "$top -v memory --replay $dir/several.gplog"
 see '▸memory'; see 'device, GPU 0, process 4343'; keys q; see 'STATUS 0'
