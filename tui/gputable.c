@@ -12,7 +12,7 @@
 enum {
     LEAST = 7,   /* rows that it keeps of a high view: its line, a heading, five more */
     NOTED = 7,   /* so many, and there is room for notes, too */
-    COUNTS = 62, /* columns from which the line has a count for each table, */
+    COUNTS = 60, /* columns from which the line has a count for each table, */
     NAMES = 40   /* and a name for each */
 };
 
