@@ -11,6 +11,7 @@
 
 enum {
     LEAST = 7,   /* rows that it keeps of a high view: its line, a heading, five more */
+    ABOVE = 3,   /* what stands above its rows: that line, a note, a heading */
     NOTED = 7,   /* so many, and there is room for notes, too */
     COUNTS = 60, /* columns from which the line has a count for each table, */
     NAMES = 40   /* and a name for each */
@@ -60,6 +61,19 @@ int gputable_least(int rows)
     int most = rows > 3 ? rows * 2 / 3 : 1;
 
     return most < LEAST ? most : LEAST;
+}
+
+int gputable_wish(const picture_t *p, int rows)
+{
+    int least = gputable_least(rows), wish = 0;
+
+    for (int i = 0; i < GPUROWS_TABLES; i++) {
+        int count = (int)gpurows_count(&p->view->activity, (gpurows_t)i) + ABOVE;
+
+        wish = count > wish ? count : wish;
+    }
+    wish = wish < rows / 2 ? wish : rows / 2;
+    return wish > least ? wish : least;
 }
 
 /* ---- rows ---------------------------------------------------------------------------- */

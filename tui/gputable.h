@@ -9,8 +9,10 @@
 /* By the word that the line has. Returns: whether there is one of that name. */
 bool gputable_named(const char *name, gpurows_t *table);
 
-/* Rows that are kept for it in a view of so many. */
+/* Rows that are kept for it in a view of so many; and of those beside the streams, for long tables
+ * up to a half: the same whichever is shown, so that nothing jumps. */
 int gputable_least(int rows);
+int gputable_wish(const picture_t *p, int rows);
 
 /* From `row` to the end of the area; the selected row is in sight. */
 void gputable_draw(const picture_t *p, canvas_t *c, rect_t area, int row);

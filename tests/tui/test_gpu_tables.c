@@ -17,17 +17,22 @@ static canvas_t c;
 
 /* ---- records ------------------------------------------------------------------------- */
 
-static void put_kernel(uint32_t device, const char *name, uint64_t ns)
+static void put_kernel_in(uint32_t device, uint32_t stream, const char *name, uint64_t ns)
 {
     gpurt_activity_kernel_t k = {.name = string(name),
                                  .ns = gpurt_pair(ns),
                                  .grid = {1, 1, 1},
                                  .block = {64, 1, 1},
                                  .registers = 40,
-                                 .stream = 7,
+                                 .stream = stream,
                                  .context = 1};
 
     put_on(device, GPURT_KIND_KERNEL, GPURT_LEVEL_TRACE, T0, &k, sizeof k);
+}
+
+static void put_kernel(uint32_t device, const char *name, uint64_t ns)
+{
+    put_kernel_in(device, 7, name, ns);
 }
 
 static void put_call(const char *name, uint64_t ns, uint32_t result)
@@ -491,14 +496,47 @@ static void check_small(void)
     check_has(">ranges 3 (3 of 5)");
 }
 
-/* Many GPUs leave the table its rows. */
-static void check_many_gpus(void)
+static void put_gpus(uint32_t count)
 {
     gpurt_activity_environment_t e = {.gpu_percent = 50, .sm_mhz = 1980};
 
-    put_some_of_all();
-    for (uint32_t i = 0; i < GPURT_MODEL_DEVICES; i++)
+    for (uint32_t i = 0; i < count; i++)
         put_on(i, GPURT_KIND_ENVIRONMENT, GPURT_LEVEL_DEBUG, T0, &e, sizeof e);
+}
+
+/* Beside a long table streams have half of the room, whichever table is shown; they stay even where
+ * many GPUs leave less. */
+static void check_long(void)
+{
+    char name[32];
+    int line;
+
+    for (uint32_t i = 0; i < 20; i++) {
+        snprintf(name, sizeof name, "call number %02u", i);
+        put_call(name, 1000 - i, 0);
+    }
+    for (uint32_t i = 0; i < 12; i++)
+        put_kernel_in(0, i, "gemm", 1000);
+    put_gpus(4);
+    p.table = GPUROWS_CALLS;
+    draw(24, 80);
+    check_below("streams, ", " stream 3 ");
+    check_below(" stream 3 ", ">calls 20  ranges 0  memory 0  pools 0  by total 13 below");
+    line = row_of(">calls");
+    p.table = GPUROWS_MEMORY;
+    draw(24, 80);
+    CHECK_EQ(row_of(">memory 0"), line);
+    put_gpus(GPURT_MODEL_DEVICES);
+    p.table = GPUROWS_CALLS;
+    draw(24, 80);
+    check_below("streams, ", " by total 14 below");
+}
+
+/* Many GPUs leave the table its rows. */
+static void check_many_gpus(void)
+{
+    put_some_of_all();
+    put_gpus(GPURT_MODEL_DEVICES);
     p.table = GPUROWS_CALLS;
     draw(15, 80);
     check_has(">calls 3");
@@ -519,6 +557,7 @@ int main(void)
     in_model(check_empty);
     in_model(check_no_kernel);
     in_model(check_selected);
+    in_model(check_long);
     in_model(check_line); /* the dictionary knows of processes from here on */
     in_model(check_calls);
     in_model(check_ranges);

@@ -33,7 +33,7 @@ keys t; see '▸calls 4'; see '4 of 4 names, 70.00 us, 0 without times, 0 with e
 keys s s s; see 'by max'; keys s s; see 'by name'; keys s; see 'by total'
 keys /; t send-keys -l 'launch'; see '▸calls 2/4'; gone 'MemcpyHtoD'; keys Enter; see 'cudaLaunchKernel'
 keys Escape; see '▸calls 4'; see 'cuMemcpyHtoDAsync'
-keys t; see '▸ranges 8'; see '3 below'; gone 'unfinished'; keys G; see 'unfinished (torch)'; gone 'below'; keys t; see 'device, GPU 0'; see '4.0 KiB'
+keys t; see '▸ranges 8'; see '1 below'; gone 'unfinished'; keys G; see 'unfinished (torch)'; gone 'below'; keys t; see 'device, GPU 0'; see '4.0 KiB'
 keys t; see 'No pool of memory was made'; keys t; see '▸kernels 6'; keys T T; see '▸memory 1'
 t resize-window -x 40 -y 10; see 'ranges▸memory 1 pools'; see '4.0 KiB'
 t resize-window -x 160 -y 40; see 'of the most'; keys T; see 'p99'; see 'marks  range'
