@@ -2,13 +2,13 @@
 #include "activity_text.h"
 
 #include "collector_text.h"
+#include "gpurows.h"
 #include "host_text.h"
 #include "memory_text.h"
 #include "render.h"
 #include "times_text.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- words --------------------------------------------------------------------------- */
@@ -154,49 +154,11 @@ double activity_mean(const gpurt_model_measure_t *m)
 
 /* ---- sums ---------------------------------------------------------------------------- */
 
-static uint32_t kernel_count(const gpurt_model_activity_t *a)
-{
-    return a->kernel_count < GPURT_MODEL_KERNELS ? (uint32_t)a->kernel_count
-                                                 : GPURT_MODEL_KERNELS;
-}
-
-typedef struct ranked {
-    const gpurt_model_kernel_t *kernel;
-    uint16_t index;
-} ranked_t;
-
-static int compare(const void *x, const void *y)
-{
-    const ranked_t *a = x, *b = y;
-    int order = times_compare(&a->kernel->times, a->kernel->name, &b->kernel->times,
-                              b->kernel->name);
-
-    return order ? order : (int)a->index - (int)b->index;
-}
-
-uint32_t activity_order(const gpurt_model_activity_t *a,
-                        uint16_t order[GPURT_MODEL_KERNEL_ROWS])
-{
-    ranked_t ranked[GPURT_MODEL_KERNELS];
-    uint32_t count = kernel_count(a);
-
-    for (uint32_t i = 0; i < count; i++)
-        ranked[i] = (ranked_t){&a->kernels[i], (uint16_t)i};
-    qsort(ranked, count, sizeof ranked[0], compare);
-    for (uint32_t i = 0; i < count; i++)
-        order[i] = ranked[i].index;
-    for (uint32_t i = GPURT_MODEL_KERNELS; i < GPURT_MODEL_KERNEL_ROWS; i++)
-        if (a->kernels[i].times.count)
-            order[count++] = (uint16_t)i;
-    return count;
-}
-
 activity_sum_t activity_sum(const gpurt_model_activity_t *a)
 {
     activity_sum_t sum = {0};
 
     for (uint32_t i = 0; i < GPURT_MODEL_KERNEL_ROWS; i++) {
-        sum.whole_ns += a->kernels[i].times.total_ns;
         if (a->kernels[i].kind == GPURT_KIND_GRAPH)
             continue;
         sum.names += a->kernels[i].times.count > 0;
@@ -222,6 +184,22 @@ static void plain_kernel(FILE *out, const gpurt_model_kernel_t *k, uint64_t whol
                 activity_occupancy(k->occupancy, filled));
     times_plain_name(out, k->name, sizeof k->name, 80);
     fputc('\n', out);
+}
+
+static void plain_kernels(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
+{
+    uint16_t order[GPUROWS_MOST];
+    uint32_t count = gpurows_order(a, GPUROWS_KERNELS, 0, order);
+    uint64_t whole = gpurows_whole_ns(a, GPUROWS_KERNELS);
+
+    if (count) {
+        times_plain_head(out);
+        fputs(" regs shared  occ  kernel\n", out);
+    }
+    for (uint32_t i = 0; i < count && i < most; i++)
+        plain_kernel(out, &a->kernels[order[i]], whole);
+    if (count > most)
+        fprintf(out, "and %" PRIu32 " more names\n", count - most);
 }
 
 static void plain_copies(FILE *out, const gpurt_model_activity_t *a)
@@ -293,8 +271,6 @@ static void plain_gpus(FILE *out, const gpurt_model_activity_t *a)
 
 void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
 {
-    uint16_t order[GPURT_MODEL_KERNEL_ROWS];
-    uint32_t count = activity_order(a, order);
     activity_sum_t sum = activity_sum(a);
     char total[24];
 
@@ -314,15 +290,10 @@ void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
         fprintf(out, "launches   %" PRIu64 " told of before they were made\n", a->launches);
     host_plain_sums(out, a);
     plain_copies(out, a);
-    memory_plain(out, &a->memories);
+    memory_plain(out, a);
     plain_gpus(out, a);
     collector_plain(out, a);
-    if (count)
-        fputs(TIMES_HEAD " regs shared  occ  kernel\n", out);
-    for (uint32_t i = 0; i < count && i < most; i++)
-        plain_kernel(out, &a->kernels[order[i]], sum.whole_ns);
-    if (count > most)
-        fprintf(out, "and %" PRIu32 " more names\n", count - most);
+    plain_kernels(out, a, most);
     host_plain(out, a, most);
 }
 
@@ -484,9 +455,9 @@ static void json_sums(FILE *out, const gpurt_model_activity_t *a)
 /* The rows of a kind, most time first. */
 static void json_list(FILE *out, const gpurt_model_activity_t *a, uint32_t kind)
 {
-    uint16_t order[GPURT_MODEL_KERNEL_ROWS];
-    uint32_t count = activity_order(a, order);
-    uint64_t whole = activity_sum(a).whole_ns;
+    uint16_t order[GPUROWS_MOST];
+    uint32_t count = gpurows_order(a, GPUROWS_KERNELS, 0, order);
+    uint64_t whole = gpurows_whole_ns(a, GPUROWS_KERNELS);
     bool first = true;
 
     for (uint32_t i = 0; i < count; i++) {
@@ -527,6 +498,6 @@ void activity_json(FILE *out, const gpurt_model_activity_t *a)
     json_list(out, a, GPURT_KIND_GRAPH);
     fputc(']', out);
     host_json(out, a);
-    memory_json(out, &a->memories);
+    memory_json(out, a);
     fputc('}', out);
 }

@@ -8,14 +8,9 @@
 
 #include <stdio.h>
 
-/* Rows of the kernels' table, most time first; equal ones by name. Returns: how many. */
-uint32_t activity_order(const gpurt_model_activity_t *a,
-                        uint16_t order[GPURT_MODEL_KERNEL_ROWS]);
-
 /* Sums over all kernels; graphs that were launched whole are not among them. */
 typedef struct activity_sum {
     uint64_t names, count, untimed, ns;
-    uint64_t whole_ns; /* and of those graphs: what a share is of */
 } activity_sum_t;
 activity_sum_t activity_sum(const gpurt_model_activity_t *a);
 

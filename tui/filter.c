@@ -111,3 +111,11 @@ bool filter_site(const filter_t *f, const gpurt_model_site_t *site)
     return words_fit(f, site->format, strnlen(site->format, sizeof site->format), place,
                      gpurt_level_name(site->level));
 }
+
+bool filter_name(const filter_t *f, const char *name, const uint32_t *gpu, uint32_t pid)
+{
+    if ((f->section && gpu && *gpu != (uint32_t)f->section - 1) ||
+        (f->pid && pid && pid != f->pid))
+        return false;
+    return words_fit(f, name, strlen(name), "", "");
+}

@@ -29,5 +29,7 @@ typedef struct filter {
 void filter_parse(filter_t *f, const char *text);
 bool filter_line(const filter_t *f, const gpurt_model_line_t *line);
 bool filter_site(const filter_t *f, const gpurt_model_site_t *site);
+/* What has neither level nor place. gpu: NULL, pid: 0: of any. */
+bool filter_name(const filter_t *f, const char *name, const uint32_t *gpu, uint32_t pid);
 
 #endif

@@ -2,7 +2,6 @@
 #include "gpulist.h"
 
 #include "activity_text.h"
-#include "times_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -151,109 +150,4 @@ int gpulist_gpus(const picture_t *p, canvas_t *c, rect_t area, int row)
                       "%llu records of other GPUs, for which there is no room",
                       (unsigned long long)a->gpus_left_out);
     return row;
-}
-
-/* ---- kernels ------------------------------------------------------------------------- */
-
-/* Right ends of columns; 0: not shown. */
-typedef struct columns {
-    int share, count, total, mean, least, p50, p99, most, registers, shared, filled, name;
-} columns_t;
-
-static columns_t columns_of(int width)
-{
-    columns_t at = {.share = 8};
-
-    at.count = at.share + 9;
-    at.total = at.count + 11;
-    at.mean = width >= 60 ? at.total + 11 : 0;
-    at.least = width >= 141 ? at.mean + 11 : 0;
-    at.p50 = width >= 100 ? (at.least ? at.least : at.mean) + 11 : 0;
-    at.p99 = width >= 80 ? (at.p50 ? at.p50 : at.mean) + 11 : 0;
-    at.most = width >= 120 ? at.p99 + 11 : 0;
-    at.registers = width >= 110 ? (at.most ? at.most : at.p99) + 5 : 0;
-    at.shared = width >= 130 ? at.registers + 8 : 0;
-    at.filled = width >= 116 ? (at.shared ? at.shared : at.registers) + 5 : 0;
-    at.name = (at.filled      ? at.filled
-               : at.shared    ? at.shared
-               : at.registers ? at.registers
-               : at.p99       ? at.p99
-               : at.mean      ? at.mean
-                              : at.total) +
-              2;
-    return at;
-}
-
-static void cell(canvas_t *c, rect_t area, int row, int end, style_t style,
-                 const char *text)
-{
-    if (end)
-        canvas_right(c, area, row, end, style, text);
-}
-
-static void heading(canvas_t *c, rect_t area, int row, const columns_t *at)
-{
-    cell(c, area, row, at->share, STYLE_DIM, "share");
-    cell(c, area, row, at->count, STYLE_DIM, "count");
-    cell(c, area, row, at->total, STYLE_DIM, "total");
-    cell(c, area, row, at->mean, STYLE_DIM, "mean");
-    cell(c, area, row, at->least, STYLE_DIM, "min");
-    cell(c, area, row, at->p50, STYLE_DIM, "p50");
-    cell(c, area, row, at->p99, STYLE_DIM, "p99");
-    cell(c, area, row, at->most, STYLE_DIM, "max");
-    cell(c, area, row, at->registers, STYLE_DIM, "regs");
-    cell(c, area, row, at->shared, STYLE_DIM, "shared");
-    cell(c, area, row, at->filled, STYLE_DIM, "occ");
-    canvas_put(c, area, row, at->name, STYLE_DIM, "kernel");
-}
-
-static void kernel_draw(canvas_t *c, rect_t area, int row, const columns_t *at,
-                        const gpurt_model_kernel_t *k, uint64_t whole)
-{
-    char text[24];
-
-    snprintf(text, sizeof text, "%.1f%%", times_percent(k->times.total_ns, whole));
-    cell(c, area, row, at->share, STYLE_BOLD, text);
-    cell(c, area, row, at->count, STYLE_NORMAL, canvas_short(k->times.count, text));
-    cell(c, area, row, at->total, STYLE_NORMAL,
-         times_known(&k->times, k->times.total_ns, text));
-    cell(c, area, row, at->mean, STYLE_NORMAL,
-         times_known(&k->times, times_mean(&k->times), text));
-    cell(c, area, row, at->least, STYLE_NORMAL,
-         times_known(&k->times, k->times.min_ns, text));
-    cell(c, area, row, at->p50, STYLE_NORMAL,
-         times_known(&k->times, k->times.p50_ns, text));
-    cell(c, area, row, at->p99, STYLE_NORMAL,
-         times_known(&k->times, k->times.p99_ns, text));
-    cell(c, area, row, at->most, STYLE_NORMAL,
-         times_known(&k->times, k->times.max_ns, text));
-    canvas_text(c, area, row, at->name, STYLE_NORMAL, k->name,
-                strnlen(k->name, sizeof k->name));
-    if (k->kind == GPURT_KIND_GRAPH)
-        return; /* its kernels have registers */
-    snprintf(text, sizeof text, "%u", k->registers);
-    cell(c, area, row, at->registers, STYLE_DIM, text);
-    snprintf(text, sizeof text, "%u", k->shared_bytes);
-    cell(c, area, row, at->shared, STYLE_DIM, text);
-    cell(c, area, row, at->filled, STYLE_DIM, activity_occupancy(k->occupancy, text));
-}
-
-void gpulist_kernels(const picture_t *p, canvas_t *c, rect_t area, int row, int selected)
-{
-    const gpurt_model_activity_t *a = &p->view->activity;
-    uint16_t order[GPURT_MODEL_KERNEL_ROWS];
-    int count = (int)activity_order(a, order), shown = area.rows - row - 1, first = 0;
-    activity_sum_t sum = activity_sum(a);
-    columns_t at = columns_of(area.columns);
-
-    if (shown < 1)
-        return;
-    if (selected >= shown)
-        first = selected - shown + 1;
-    heading(c, area, row, &at);
-    for (int i = first; i < count && i - first < shown; i++) {
-        kernel_draw(c, area, row + 1 + i - first, &at, &a->kernels[order[i]], sum.whole_ns);
-        if (i == selected)
-            canvas_row_style(c, area, row + 1 + i - first, STYLE_SELECT);
-    }
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpulist.h - GPUs and their kernels as lines of a canvas: the overview and the view GPU
- * show the same. */
+/* gpulist.h - GPUs as lines of a canvas: the overview and the view GPU show the same. */
 #ifndef GPURT_TUI_GPULIST_H
 #define GPURT_TUI_GPULIST_H
 
@@ -11,8 +10,5 @@ uint32_t gpulist_count(const gpurt_model_activity_t *a);
 
 /* A line for each, from `row` on. Returns: the row behind them. */
 int gpulist_gpus(const picture_t *p, canvas_t *c, rect_t area, int row);
-
-/* The kernels, from a heading in `row` on; the selected one is in sight. */
-void gpulist_kernels(const picture_t *p, canvas_t *c, rect_t area, int row, int selected);
 
 #endif

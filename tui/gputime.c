@@ -2,6 +2,7 @@
 #include "gputime.h"
 
 #include "activity_text.h"
+#include "gputable.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +13,9 @@ enum {
     LABEL_WIDE = 28, /* that says which process it is of */
     COLUMNS_MOST = 512,
     COLUMNS_LEAST = 20,
-    CLOSED_LANES = 6, /* beside the table of kernels */
+    LEAST = 3,        /* rows: a heading, a GPU, a lane */
+    CLOSED_LANES = 6, /* beside the tables */
     NAME_LEAST = 5,   /* columns of a bar that are worth a name */
-    KERNELS_LEFT = 6, /* rows that the table keeps */
     DEVICES = GPURT_MODEL_DEVICES,
     PROGRAMS = 256
 };
@@ -447,6 +448,17 @@ static void heading(const picture_t *p, const frame_t *f, canvas_t *c, rect_t ar
         canvas_printf(c, area, row, at + 2, STYLE_DIM, "%d more", hidden);
 }
 
+/* The row behind them beside a table, which takes more than its least only of what they need not
+ * to be there. */
+static int last_closed(const picture_t *p, int rows, int row)
+{
+    int last = rows - gputable_wish(p, rows), most = rows - gputable_least(rows);
+
+    if (last < row + LEAST)
+        last = row + LEAST < most ? row + LEAST : most;
+    return last < row + 1 + CLOSED_LANES ? last : row + 1 + CLOSED_LANES;
+}
+
 int gputime_draw(const picture_t *p, canvas_t *c, rect_t area, int row)
 {
     const gpurt_timeline_lane_t *order[GPURT_TIMELINE_LANES + 1];
@@ -456,10 +468,8 @@ int gputime_draw(const picture_t *p, canvas_t *c, rect_t area, int row)
 
     if (count == 0 || !frame_make(p, area, &f))
         return row;
-    last = p->streams_open ? area.rows : area.rows - KERNELS_LEFT;
-    if (!p->streams_open && last > row + 1 + CLOSED_LANES)
-        last = row + 1 + CLOSED_LANES;
-    if (last < row + 3)
+    last = p->streams_open ? area.rows : last_closed(p, area.rows, row);
+    if (last < row + LEAST)
         return row;
     row++;
     for (int i = 0; i < count && row < last; i++) {

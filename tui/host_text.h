@@ -4,9 +4,17 @@
 #ifndef GPURT_TUI_HOST_TEXT_H
 #define GPURT_TUI_HOST_TEXT_H
 
-#include "modelview.h"
+#include "gpurows.h"
 
 #include <stdio.h>
+
+enum {
+    HOST_SUMS = 192
+};
+
+/* "103 of 3 names, 7.01 ms, 1 without times, 4 with errors"; "": there are none. */
+const char *host_sums(const gpurt_model_activity_t *a, gpurows_t table,
+                      char buffer[HOST_SUMS]);
 
 /* Of calls and ranges, each where there are any: a line of sums; a table of at most `most`. */
 void host_plain_sums(FILE *out, const gpurt_model_activity_t *a);

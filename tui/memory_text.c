@@ -2,102 +2,89 @@
 #include "memory_text.h"
 
 #include "activity_text.h"
+#include "gpurows.h"
 #include "times_text.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-static uint32_t rows_of(const gpurt_model_memory_t *m)
+/* ---- notes --------------------------------------------------------------------------- */
+
+const char *memory_note(const gpurt_model_memory_about_t *about, uint32_t which,
+                        char buffer[MEMORY_NOTE])
 {
-    return m->count < GPURT_MODEL_MEMORIES ? (uint32_t)m->count : GPURT_MODEL_MEMORIES;
+    const struct {
+        uint64_t count;
+        const char *text;
+    } notes[MEMORY_NOTES] = {
+        {about->gives_alone, "given back whose taking is not known: they change no sum"},
+        {about->gives_missed,
+         "taken anew at an address that is not known to have been given back"},
+        {about->no_room, "taken for which there was no room: the sums are without them"},
+        {about->pools_left_out, "records of others, for which there is no room"}};
+
+    buffer[0] = '\0';
+    if (notes[which].count)
+        snprintf(buffer, MEMORY_NOTE, "%" PRIu64 " %s", notes[which].count,
+                 notes[which].text);
+    return buffer;
 }
 
-static uint32_t pools_of(const gpurt_model_memory_t *m)
-{
-    return m->pool_count < GPURT_MODEL_POOLS ? (uint32_t)m->pool_count : GPURT_MODEL_POOLS;
-}
-
-static bool is_used(const gpurt_model_memory_row_t *r)
-{
-    return r->sums.takes || r->sums.gives;
-}
-
-/* ---- plain --------------------------------------------------------------------------- */
-
-static const char *size_text(uint64_t bytes, char buffer[24])
+const char *memory_size(uint64_t bytes, char buffer[24])
 {
     return bytes == UINT64_MAX ? "unknown size" : activity_bytes(bytes, buffer);
 }
 
-/* Where something is, and whose. */
-static void plain_where(FILE *out, uint32_t gpu, uint32_t pid)
+/* ---- plain --------------------------------------------------------------------------- */
+
+static void plain_name(FILE *out, const gpurt_model_activity_t *a, gpurows_t table,
+                       uint32_t index)
 {
-    if (gpu < GPURT_MODEL_DEVICES)
-        fprintf(out, ", GPU %" PRIu32, gpu);
-    if (pid)
-        fprintf(out, ", process %" PRIu32, pid);
+    char name[GPUROWS_NAME];
+
+    times_plain_name(out, gpurows_name(a, table, index, name), sizeof name, sizeof name);
 }
 
-static void plain_row(FILE *out, const gpurt_model_memory_row_t *r)
+static void plain_row(FILE *out, const gpurt_model_activity_t *a, uint32_t index)
 {
+    const gpurt_model_memory_sums_t *s = &a->memories.list[index].sums;
     char bytes[24], most[24];
 
     fputs("memory     ", out);
-    times_plain_name(out, r->kind, sizeof r->kind, sizeof r->kind);
-    plain_where(out, r->gpu, r->pid);
+    plain_name(out, a, GPUROWS_MEMORY, index);
     fprintf(out,
             ": %s at last, %s at most, taken %" PRIu64 " times, given back %" PRIu64
             " times\n",
-            activity_bytes(r->sums.bytes, bytes), activity_bytes(r->sums.peak_bytes, most),
-            r->sums.takes, r->sums.gives);
+            activity_bytes(s->bytes, bytes), activity_bytes(s->peak_bytes, most), s->takes,
+            s->gives);
 }
 
-static void plain_about(FILE *out, const gpurt_model_memory_about_t *about)
+static void plain_pool(FILE *out, const gpurt_model_activity_t *a, uint32_t index)
 {
-    if (about->gives_alone)
-        fprintf(out,
-                "memory     %" PRIu64 " given back whose taking is not known: they change "
-                "no sum\n",
-                about->gives_alone);
-    if (about->gives_missed)
-        fprintf(out,
-                "memory     %" PRIu64 " taken anew at an address that is not known to have "
-                "been given back\n",
-                about->gives_missed);
-    if (about->no_room)
-        fprintf(out,
-                "memory     %" PRIu64 " taken for which there was no room: the sums are "
-                "without them\n",
-                about->no_room);
-    if (about->pools_left_out)
-        fprintf(out,
-                "pools      %" PRIu64 " records of others, for which there is no room\n",
-                about->pools_left_out);
-}
-
-static void plain_pool(FILE *out, const gpurt_model_pool_t *p)
-{
+    const gpurt_model_pool_t *p = &a->memories.pools[index];
     char bytes[24], used[24];
 
-    fprintf(out, "pool       0x%" PRIx64, p->address);
-    plain_where(out, p->gpu, p->pid);
-    fputs(", ", out);
-    times_plain_name(out, p->kind, sizeof p->kind, sizeof p->kind);
-    fprintf(out, ": %s, %s used; at last: ", size_text(p->bytes, bytes),
-            size_text(p->used, used));
+    fputs("pool       ", out);
+    plain_name(out, a, GPUROWS_POOLS, index);
+    fprintf(out, ": %s, %s used; at last: ", memory_size(p->bytes, bytes),
+            memory_size(p->used, used));
     times_plain_name(out, p->what, sizeof p->what, sizeof p->what);
     fputc('\n', out);
 }
 
-void memory_plain(FILE *out, const gpurt_model_memory_t *m)
+void memory_plain(FILE *out, const gpurt_model_activity_t *a)
 {
-    for (uint32_t i = 0; i < rows_of(m); i++)
-        plain_row(out, &m->list[i]);
-    if (is_used(&m->list[GPURT_MODEL_MEMORIES]))
-        plain_row(out, &m->list[GPURT_MODEL_MEMORIES]);
-    for (uint32_t i = 0; i < pools_of(m); i++)
-        plain_pool(out, &m->pools[i]);
-    plain_about(out, &m->about);
+    uint16_t order[GPUROWS_MOST];
+    uint32_t count = gpurows_order(a, GPUROWS_MEMORY, GPUROWS_AS_TOLD, order);
+    char note[MEMORY_NOTE];
+
+    for (uint32_t i = 0; i < count; i++)
+        plain_row(out, a, order[i]);
+    count = gpurows_order(a, GPUROWS_POOLS, GPUROWS_AS_TOLD, order);
+    for (uint32_t i = 0; i < count; i++)
+        plain_pool(out, a, order[i]);
+    for (uint32_t i = 0; i < MEMORY_NOTES; i++)
+        if (*memory_note(&a->memories.about, i, note))
+            fprintf(out, "%-11s%s\n", i < MEMORY_NOTES_OF_POOLS ? "memory" : "pools", note);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------- */
@@ -150,27 +137,25 @@ static void json_pool(FILE *out, const gpurt_model_pool_t *p)
     fputc('}', out);
 }
 
-void memory_json(FILE *out, const gpurt_model_memory_t *m)
+void memory_json(FILE *out, const gpurt_model_activity_t *a)
 {
-    uint32_t count = rows_of(m);
+    const gpurt_model_memory_about_t *about = &a->memories.about;
+    uint16_t order[GPUROWS_MOST];
+    uint32_t count = gpurows_order(a, GPUROWS_MEMORY, GPUROWS_AS_TOLD, order);
 
     fputs(",\"memory_list\":[", out);
     for (uint32_t i = 0; i < count; i++) {
         fputs(i ? "," : "", out);
-        json_row(out, &m->list[i]);
-    }
-    if (is_used(&m->list[GPURT_MODEL_MEMORIES])) {
-        fputs(count ? "," : "", out);
-        json_row(out, &m->list[GPURT_MODEL_MEMORIES]);
+        json_row(out, &a->memories.list[order[i]]);
     }
     fprintf(out,
             "],\"memory_about\":{\"gives_alone\":%" PRIu64 ",\"gives_missed\":%" PRIu64
             ",\"no_room\":%" PRIu64 ",\"pools_left_out\":%" PRIu64 "},\"pool_list\":[",
-            m->about.gives_alone, m->about.gives_missed, m->about.no_room,
-            m->about.pools_left_out);
-    for (uint32_t i = 0; i < pools_of(m); i++) {
+            about->gives_alone, about->gives_missed, about->no_room, about->pools_left_out);
+    count = gpurows_order(a, GPUROWS_POOLS, GPUROWS_AS_TOLD, order);
+    for (uint32_t i = 0; i < count; i++) {
         fputs(i ? "," : "", out);
-        json_pool(out, &m->pools[i]);
+        json_pool(out, &a->memories.pools[order[i]]);
     }
     fputc(']', out);
 }

@@ -7,6 +7,7 @@
 
 #include "canvas.h"
 #include "filter.h"
+#include "gpurows.h"
 #include "keys.h"
 #include "output.h"
 
@@ -57,8 +58,10 @@ typedef struct picture {
     uint32_t panic, panic_scroll;
     bool panic_open;
     uint32_t site, site_sort;
-    uint32_t kernel, heap; /* selected: a line of the list, */
-    uint32_t heap_group;   /* ... and what stands in it, so that it stays selected when */
+    gpurows_t table; /* of the GPU view, and of each: */
+    uint32_t table_row[GPUROWS_TABLES], table_sort[GPUROWS_TABLES];
+    uint32_t heap;       /* selected: a line of the list, */
+    uint32_t heap_group; /* ... and what stands in it, so that it stays selected when */
     gpurt_model_told_t
         heap_told; /* others come: group of view_heap.c + 1, 0 the line alone */
     bool streams_open;

@@ -7,9 +7,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-const char *times_known(const gpurt_model_times_t *t, uint64_t ns, char buffer[24])
+const char *const times_heads[TIMES_COLUMNS] = {"total", "mean", "min",
+                                                "p50",   "p99",  "max"};
+
+const char *times_cell(const gpurt_model_times_t *t, times_column_t column, char buffer[24])
 {
-    return t->count > t->untimed ? activity_time(ns, buffer) : "-";
+    const uint64_t ns[TIMES_COLUMNS] = {t->total_ns, times_mean(t), t->min_ns,
+                                        t->p50_ns,   t->p99_ns,     t->max_ns};
+
+    return t->count > t->untimed ? activity_time(ns[column], buffer) : "-";
 }
 
 uint64_t times_mean(const gpurt_model_times_t *t)
@@ -22,15 +28,20 @@ double times_percent(uint64_t part, uint64_t whole)
     return whole ? (double)part * 100.0 / (double)whole : 0;
 }
 
+void times_plain_head(FILE *out)
+{
+    fprintf(out, "%7s %9s", "share", "count");
+    for (int i = 0; i < TIMES_COLUMNS; i++)
+        fprintf(out, " %10s", times_heads[i]);
+}
+
 void times_plain(FILE *out, const gpurt_model_times_t *t, uint64_t whole)
 {
-    char total[24], mean[24], minimum[24], p50[24], p99[24], most[24];
+    char text[24];
 
-    fprintf(out, "%6.2f%% %9" PRIu64 " %10s %10s %10s %10s %10s %10s",
-            times_percent(t->total_ns, whole), t->count, times_known(t, t->total_ns, total),
-            times_known(t, times_mean(t), mean), times_known(t, t->min_ns, minimum),
-            times_known(t, t->p50_ns, p50), times_known(t, t->p99_ns, p99),
-            times_known(t, t->max_ns, most));
+    fprintf(out, "%6.2f%% %9" PRIu64, times_percent(t->total_ns, whole), t->count);
+    for (int i = 0; i < TIMES_COLUMNS; i++)
+        fprintf(out, " %10s", times_cell(t, (times_column_t)i, text));
 }
 
 void times_json(FILE *out, const gpurt_model_times_t *t, uint64_t whole)
@@ -69,12 +80,4 @@ void times_json_name(FILE *out, const char *name, size_t room)
     gpurt_text_init(&to, escaped, sizeof escaped);
     gpurt_render_json(&to, name, strnlen(name, room));
     fputs(escaped, out);
-}
-
-int times_compare(const gpurt_model_times_t *a, const char *a_name,
-                  const gpurt_model_times_t *b, const char *b_name)
-{
-    if (a->total_ns != b->total_ns)
-        return a->total_ns > b->total_ns ? -1 : 1;
-    return strncmp(a_name, b_name, GPURT_MODEL_KERNEL_NAME);
 }

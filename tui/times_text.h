@@ -8,14 +8,25 @@
 
 #include <stdio.h>
 
-/* A time of a row's; "-" where none of its records had times. */
-const char *times_known(const gpurt_model_times_t *t, uint64_t ns, char buffer[24]);
+typedef enum times_column {
+    TIMES_TOTAL,
+    TIMES_MEAN,
+    TIMES_MIN,
+    TIMES_P50,
+    TIMES_P99,
+    TIMES_MAX,
+    TIMES_COLUMNS
+} times_column_t;
+
+extern const char *const times_heads[TIMES_COLUMNS];
+/* "3.21 us"; "-" where none of the row's records had times. */
+const char *times_cell(const gpurt_model_times_t *t, times_column_t column,
+                       char buffer[24]);
 uint64_t times_mean(const gpurt_model_times_t *t);
 double times_percent(uint64_t part, uint64_t whole);
 
-/* share, count, total, mean, min, p50, p99, max; whole: what a share is of. */
-#define TIMES_HEAD \
-    "  share     count      total       mean        min        p50        p99        max"
+/* share, count and those columns; whole: what a share is of. No end of line. */
+void times_plain_head(FILE *out);
 void times_plain(FILE *out, const gpurt_model_times_t *t, uint64_t whole);
 /* "count":..."max_ns":..., no braces. */
 void times_json(FILE *out, const gpurt_model_times_t *t, uint64_t whole);
@@ -24,9 +35,5 @@ void times_json(FILE *out, const gpurt_model_times_t *t, uint64_t whole);
 void times_plain_name(FILE *out, const char *name, size_t room, size_t width);
 /* What stands between a string's quotes. */
 void times_json_name(FILE *out, const char *name, size_t room);
-
-/* Most time first; equal ones by name. */
-int times_compare(const gpurt_model_times_t *a, const char *a_name,
-                  const gpurt_model_times_t *b, const char *b_name);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpurt-top - shows what kernels do: runs a program, looks at one that runs, or replays
  * a log. */
+#include "gputable.h"
 #include "handover.h"
 #include "injection.h"
 #include "once_report.h"
@@ -65,7 +66,8 @@ static const gpurt_option_t rows[] = {
      FIELD(STRING, view),
      .help =
          "first view, or with -b the one that is printed: overview, log, panics, sites, "
-         "output, gpu, heaps, help"},
+         "output, gpu (or a table of it: kernels, calls, ranges, memory, pools), heaps, "
+         "help"},
     {.letter = 'F',
      .name = "filter",
      .arg = "WORDS",
@@ -190,14 +192,18 @@ static const gpurt_option_program_t program = {
 
 /* ---- starting ------------------------------------------------------------------------ */
 
-static bool view_named(const char *name, view_id_t *view)
+/* A table of the GPU view has a name, too. */
+static bool view_named(const char *name, picture_t *p)
 {
     for (int i = 0; i < VIEW_COUNT; i++)
         if (strcasecmp(name, picture_view((view_id_t)i)->name) == 0) {
-            *view = (view_id_t)i;
+            p->shown = (view_id_t)i;
             return true;
         }
-    return false;
+    if (!gputable_named(name, &p->table))
+        return false;
+    p->shown = VIEW_GPU;
+    return true;
 }
 
 static bool color_named(const char *name, screen_color_t *color)
@@ -243,10 +249,11 @@ static int picture_begin(top_t *t, const top_options_t *o, char *const *argv)
     t->exit_at_end = o->exit_at_end;
     if (o->filter)
         filter_parse(&p->filter, o->filter);
-    if (o->view && !view_named(o->view, &p->shown))
+    if (o->view && !view_named(o->view, p))
         return gpurt_option_refuse(&program,
                                    "no view %s; there are overview, log, panics, "
-                                   "sites, output, gpu, heaps, help",
+                                   "sites, output, gpu (kernels, calls, ranges, memory, "
+                                   "pools), heaps, help",
                                    o->view);
     return -1;
 }

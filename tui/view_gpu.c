@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What GPUs did: each device's time, copies, and the kernels that took it. */
+/* What GPUs did: each device's time, copies, streams, and the tables of kernels and of what the
+ * host did for them. */
 #include "activity_text.h"
 #include "collector_text.h"
 #include "gpulist.h"
+#include "gputable.h"
 #include "gputime.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum {
-    STATES = 3 /* of collectors: the kernels below want the room */
+    STATES = 3 /* of collectors: the tables below want the room */
 };
 
 static int copies_draw(const gpurt_model_activity_t *a, canvas_t *c, rect_t area, int row)
@@ -109,6 +111,7 @@ static int collector_draw(const gpurt_model_activity_t *a, canvas_t *c, rect_t a
 static void draw(const picture_t *p, canvas_t *c, rect_t area)
 {
     const gpurt_model_activity_t *a = &p->view->activity;
+    rect_t above = area; /* what leaves a table its room */
     int row = 1;
 
     if (a->rows == 0) {
@@ -120,32 +123,20 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
                    "unless GPURT_CUPTI=off, or another profiler has them.");
         return;
     }
-    title(a, c, area);
-    row = gpulist_gpus(p, c, area, row);
-    row = copies_draw(a, c, area, row);
-    row = collector_draw(a, c, area, row);
-    row = gputime_draw(p, c, area, row);
     if (!p->streams_open)
-        gpulist_kernels(p, c, area, row, (int)p->kernel);
+        above.rows -= gputable_least(area.rows);
+    title(a, c, area);
+    row = gpulist_gpus(p, c, above, row);
+    row = copies_draw(a, c, above, row);
+    row = collector_draw(a, c, above, row);
+    row = gputime_draw(p, c, area, row < above.rows ? row : above.rows);
+    if (!p->streams_open)
+        gputable_draw(p, c, area, row);
 }
 
 static bool act(picture_t *p, action_t action, int page)
 {
-    uint16_t order[GPURT_MODEL_KERNEL_ROWS];
-    int count = (int)activity_order(&p->view->activity, order), at = (int)p->kernel;
-    bool mine = gputime_act(p, action);
-    int step = action == ACTION_UP          ? -1
-               : action == ACTION_DOWN      ? 1
-               : action == ACTION_PAGE_UP   ? -page
-               : action == ACTION_PAGE_DOWN ? page
-               : action == ACTION_FIRST     ? -at
-               : action == ACTION_LAST      ? count
-                                            : 0;
-
-    at += step;
-    at = at > count - 1 ? count - 1 : at;
-    p->kernel = at < 0 ? 0 : (uint32_t)at;
-    return mine || step != 0;
+    return gputime_act(p, action) || gputable_act(p, action, page);
 }
 
 const view_class_t view_gpu = {"GPU", draw, act};

@@ -13,6 +13,8 @@ static const char *const notes[] = {
     "         second, a dot is silent now, a blank never spoke.",
     "STREAMS  view 6: kernels are full, copies shaded, each by how much of the time; in",
     "         the gaps: w the host heard of an end, l a launch, a dot: nobody asked.",
+    "TABLES   view 6: kernels, calls, ranges, memory, pools, one at a time (t). All but",
+    "         kernels are recorded for who asks: GPURT_CUPTI=all. Words filter names.",
     "LINES    the last 1024 of each class are kept (up to info, warn, error and",
     "         above), so a flood of info does not push errors out.",
     "TIME     [ ] { } go back and on in what is kept; $ returns to now.",
@@ -24,13 +26,20 @@ enum {
     NOTES = sizeof notes / sizeof notes[0]
 };
 
+static int key_count(void)
+{
+    int count = 0;
+
+    for (const key_row_t *k = key_rows; k->action != ACTION_NONE; k++)
+        count++;
+    return count;
+}
+
 static void draw(const picture_t *p, canvas_t *c, rect_t area)
 {
     int row = 1 - (int)p->help_scroll, split = area.columns >= 110 ? area.columns / 2 : 0;
-    int keys = 0, half, at = 0;
+    int keys = key_count(), half, at = 0;
 
-    for (const key_row_t *k = key_rows; k->action != ACTION_NONE; k++)
-        keys++;
     half = split ? (keys + 1) / 2 : keys;
     for (const key_row_t *k = key_rows; k->action != ACTION_NONE; k++, at++) {
         int line = row + (at < half ? at : at - half), column = at < half ? 0 : split;
@@ -53,9 +62,9 @@ static bool act(picture_t *p, action_t action, int page)
                : action == ACTION_PAGE_UP   ? -page
                : action == ACTION_PAGE_DOWN ? page
                                             : 0;
-    int scroll = (int)p->help_scroll + step;
+    int scroll = (int)p->help_scroll + step, last = key_count() + NOTES - 1;
 
-    p->help_scroll = scroll < 0 ? 0 : scroll > 40 ? 40 : (uint32_t)scroll;
+    p->help_scroll = scroll < 0 ? 0 : scroll > last ? (uint32_t)last : (uint32_t)scroll;
     return step != 0;
 }
 

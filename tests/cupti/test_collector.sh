@@ -150,6 +150,12 @@ done
     and (.range_list | map([.name, .domain, .count, .untimed, .total_ns]) == [["step", "torch", 1, 0, 10000], ["load", "torch", 2, 0, 7000], ["left", "torch", 1, 1, 0]]) and .ranges_open == 1
     and (.memory_list | map([.kind, .gpu, .bytes, .peak_bytes, .takes, .gives]) == [["device", 1, 1048576, 4194304, 2, 1], ["pinned", null, 4096, 4096, 1, 1]]) and .memory_about.gives_alone == 1' >/dev/null ||
     fail "host: $("$bin/gpurt-log" stat --json run.gplog)"
+# The same on the screen, of a program that runs.
+for want in calls:' 1  cudaLaunchKernel' ranges:' 1      0  left (torch)' memory:'device, GPU 1' 'pools:No pool of memory was made'; do
+    shown=$(COLUMNS=120 LINES=30 GPURT_CUPTI=all "$bin/gpurt-top" -b -n 1 -v "${want%%:*}" -- "$app" host 2>&1)
+    grep >/dev/null " kernels 0 .*calls 2 .*ranges 3 .*memory 2 .*pools 0 " <<<"$shown" || fail "gpurt-top -v ${want%%:*}: $shown"
+    grep >/dev/null -e "${want#*:}" <<<"$shown" || fail "gpurt-top -v ${want%%:*}: no ${want#*:} in $shown"
+done
 
 # Unified memory, when it is asked for: what moved where, and who missed it. The driver may be late, and one counter missing.
 for mode in at-once early half; do

@@ -274,7 +274,7 @@ static void check_crowd(void)
         put_kernel(string(name), i + 1);
     }
     look();
-    count = activity_order(&view->activity, order);
+    count = gpurows_order(&view->activity, GPUROWS_KERNELS, 0, order);
     sum = activity_sum(&view->activity);
     CHECK_EQ(count, GPURT_MODEL_KERNELS + 1);
     CHECK_EQ(order[count - 1], GPURT_MODEL_KERNELS);

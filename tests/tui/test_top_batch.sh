@@ -61,6 +61,15 @@ expect 0 "$top" -b -v overview --replay run.gplog
 cmp out overview || fail '-v overview'
 expect 0 "$top" -b -v gpu --replay run.gplog
 grep -q '^ Nothing is known of a GPU\.$' out || fail "-v gpu: $(cat out)"
+# A table of the view of GPUs by its name, with those that are not shown counted.
+"$tests/make_course" course.gplog
+expect 0 env COLUMNS=120 LINES=30 "$top" -b -v calls --replay course.gplog
+grep -q '^ kernels 6 ▸calls 4  ranges 8  memory 1  pools 0  by total ' out || fail "-v calls: $(cat out)"
+grep -q '^   42\.9%        1   30\.00 us .* 0  cudaMemcpyAsync$' out || fail "-v calls: $(cat out)"
+expect 0 "$top" -b -v Memory -F pinned --replay course.gplog
+grep -q '^ No memory fits the filter' out || fail "-v Memory -F pinned: $(cat out)"
+expect 125 "$top" -b -v call --replay course.gplog
+grep -q 'no view call; there are .*gpu (kernels, calls' err || fail "-v call: $(cat err)"
 expect 0 env COLUMNS=130 LINES=9 "$top" -b -v sites --replay run.gplog
 [[ $(tail -n +4 out | wc -L) = 130 && $(wc -l <out) = 13 ]] || fail "a size of its own: $(wc -l -L out)"
 expect 0 env LC_ALL=C "$top" -b -n 2 -v log --replay run.gplog

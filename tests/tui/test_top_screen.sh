@@ -23,9 +23,29 @@ keys 4; see 'Sites  10'; keys s; see 'by count'; keys Down Enter; see 'filter'; 
 keys Escape; gone 'filter '
 keys '?'; see 'this help'; keys '?'; see 'Records'
 keys Tab; see 'Log  '; keys BTab; see 'Records'
+keys q; see 'STATUS 0'
+
+# The tables of the GPU view: each on its key, in another order, filtered, small and large; of several processes.
+"$tests/make_course" "$dir/course.gplog"
+start 80 24 "$top --replay $dir/course.gplog"
+keys 6; see '▸kernels 6'; see 'softmax'; see 'by total (t table, s sort)'
+keys t; see '▸calls 4'; see '4 of 4 names, 70.00 us, 0 without times, 0 with errors'; gone 'softmax'
+keys s s s; see 'by max'; keys s s; see 'by name'; keys s; see 'by total'
+keys /; t send-keys -l 'launch'; see '▸calls 2/4'; gone 'MemcpyHtoD'; keys Enter; see 'cudaLaunchKernel'
+keys Escape; see '▸calls 4'; see 'cuMemcpyHtoDAsync'
+keys t; see '▸ranges 8'; see '1 below'; gone 'unfinished'; keys G; see 'unfinished (torch)'; gone 'below'; keys t; see 'device, GPU 0'; see '4.0 KiB'
+keys t; see 'No pool of memory was made'; keys t; see '▸kernels 6'; keys T T; see '▸memory 1'
+t resize-window -x 40 -y 10; see 'ranges▸memory 1 pools'; see '4.0 KiB'
+t resize-window -x 160 -y 40; see 'of the most'; keys T; see 'p99'; see 'marks  range'
+t resize-window -x 80 -y 24; keys Enter; gone '▸ranges'; keys t; see '▸ranges'
+keys Escape; see '▸kernels 6'; keys q; see 'STATUS 0'
+"$tests/make_programs" "$dir/several.gplog"
+start 100 30 "$top -v memory --replay $dir/several.gplog"
+see '▸memory'; see 'device, GPU 0, process 4343'; keys q; see 'STATUS 0'
 
 # Filter: typed letters filter at once; a message cannot reach the terminal.
-keys 2 /; see 'filter:'; t send-keys -l 'session'; see 'session name \x1b[31mred'
+start 80 24 "$top --replay $dir/run.gplog"
+see 'Records'; keys 2 /; see 'filter:'; t send-keys -l 'session'; see 'session name \x1b[31mred'
 gone 'token'
 [ "$(t display-message -p '#{pane_title}')" != title ] || fail "a message set the title"
 keys Enter; see 'filter session'; keys Escape; see 'token'

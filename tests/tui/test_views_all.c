@@ -43,6 +43,10 @@ static void draw_all(picture_t *p, const char *what)
                 p->panic_open = flags & 4;
                 p->panic = p->site = (uint32_t)flags * 9;
                 p->log_back = (uint32_t)flags * 100;
+                p->table =
+                    (gpurows_t)(flags % (GPUROWS_TABLES + 1)); /* one too many, too */
+                p->table_sort[p->table % GPUROWS_TABLES] = (uint32_t)flags;
+                p->table_row[p->table % GPUROWS_TABLES] = (uint32_t)flags * 9;
                 CHECK_MSG(canvas_resize(&canvas, sizes[s][0], sizes[s][1]), "memory");
                 picture_draw(p, &canvas);
                 check_cells(what);
@@ -368,6 +372,24 @@ static void check_whose(const picture_t *shown, const gpurt_modelview_t *v)
     CHECK(!is_drawn(&p, "what this warp slot logged"));
 }
 
+/* All of the help can be reached, on a small screen, too. */
+static void check_help(const picture_t *shown)
+{
+    picture_t p = *shown;
+
+    p.shown = VIEW_HELP;
+    CHECK_MSG(canvas_resize(&canvas, 10, 80), "memory");
+    picture_draw(&p, &canvas);
+    CHECK(on_canvas("1           overview") && !on_canvas("or hang."));
+    for (int i = 0; i < 99; i++)
+        CHECK(picture_view(VIEW_HELP)->act(&p, ACTION_DOWN, 10));
+    picture_draw(&p, &canvas);
+    CHECK(on_canvas("or hang.") && !on_canvas("TABLES   view 6"));
+    CHECK(picture_view(VIEW_HELP)->act(&p, ACTION_PAGE_UP, 10));
+    picture_draw(&p, &canvas);
+    CHECK(on_canvas("TABLES   view 6") && !on_canvas("or hang."));
+}
+
 /* Marks that turn lines around, or that fonts fill as they like, are not for log texts. */
 static void check_deceit(void)
 {
@@ -410,6 +432,38 @@ static void check_report(const gpurt_modelview_t *v)
     free(again);
 }
 
+/* Shared memory may hold anything; readers end the texts, the rest is the views' business. */
+static void noise_fill(gpurt_modelview_t *v, uint32_t seed)
+{
+    uint32_t x = seed;
+
+    for (size_t i = 0; i < sizeof *v; i++)
+        ((uint8_t *)v)[i] = (uint8_t)((x = x * 1664525u + 1013904223u) >> 24);
+    for (int i = 0; i < GPURT_MODEL_SITES; i++)
+        v->names.sites[i].file[GPURT_MODEL_WHERE - 1] =
+            v->names.sites[i].format[GPURT_MODEL_SITE_TEXT - 1] =
+                v->names.sites[i].last[GPURT_MODEL_SITE_TEXT - 1] = '\0';
+    for (int i = 0; i < GPURT_MODEL_PANICS; i++) {
+        gpurt_model_panic_t *e = &v->panics.list[i];
+
+        e->file[sizeof e->file - 1] = e->format[sizeof e->format - 1] = '\0';
+        e->message[sizeof e->message - 1] = '\0';
+    }
+    for (int i = 0; i < GPURT_MODEL_SECTIONS; i++)
+        v->numbers.sections[i].name[GPURT_BOX_NAME - 1] = '\0';
+    v->names.identity.host[GPURT_BOX_NAME - 1] = '\0';
+    v->names.identity.program[GPURT_BOX_NAME - 1] = '\0';
+}
+
+static void check_noise(picture_t *p, gpurt_modelview_t *v)
+{
+    for (uint32_t seed = 1; seed <= 3; seed++) {
+        noise_fill(v, seed);
+        draw_all(p, "noise");
+        check_report(v);
+    }
+}
+
 int main(void)
 {
     gpurt_modelview_t *v = calloc(1, sizeof *v);
@@ -441,32 +495,10 @@ int main(void)
     check_before_it(&p, v);
     check_past_site(&p, v);
     check_whose(&p, v);
+    check_help(&p);
     check_deceit();
     check_report(v);
-    /* Shared memory may hold anything; readers end the texts, the rest is the views'
-     * business. */
-    for (uint32_t seed = 1; seed <= 3; seed++) {
-        uint32_t x = seed;
-
-        for (size_t i = 0; i < sizeof *v; i++)
-            ((uint8_t *)v)[i] = (uint8_t)((x = x * 1664525u + 1013904223u) >> 24);
-        for (int i = 0; i < GPURT_MODEL_SITES; i++)
-            v->names.sites[i].file[GPURT_MODEL_WHERE - 1] =
-                v->names.sites[i].format[GPURT_MODEL_SITE_TEXT - 1] =
-                    v->names.sites[i].last[GPURT_MODEL_SITE_TEXT - 1] = '\0';
-        for (int i = 0; i < GPURT_MODEL_PANICS; i++) {
-            gpurt_model_panic_t *e = &v->panics.list[i];
-
-            e->file[sizeof e->file - 1] = e->format[sizeof e->format - 1] = '\0';
-            e->message[sizeof e->message - 1] = '\0';
-        }
-        for (int i = 0; i < GPURT_MODEL_SECTIONS; i++)
-            v->numbers.sections[i].name[GPURT_BOX_NAME - 1] = '\0';
-        v->names.identity.host[GPURT_BOX_NAME - 1] = '\0';
-        v->names.identity.program[GPURT_BOX_NAME - 1] = '\0';
-        draw_all(&p, "noise");
-        check_report(v);
-    }
+    check_noise(&p, v);
     canvas_fini(&canvas);
     gpurt_model_destroy(m);
     gpurt_dictionary_fini(&d);
