@@ -8,6 +8,7 @@
 #include "model.h"
 #include "program.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define T0 1700000000000000000ull
@@ -60,6 +61,22 @@ static inline void put_on(uint32_t device, uint32_t kind, uint32_t level, uint64
 static inline void put(uint32_t kind, uint64_t time_ns, const void *payload, size_t bytes)
 {
     put_on(0, kind, GPURT_LEVEL_DEBUG, time_ns, payload, bytes);
+}
+
+static inline void look(void)
+{
+    gpurt_model_view(model, T0, GPURT_MODEL_REPLAY, view);
+}
+
+/* A model of its own, and an empty view, for what `check` looks at. */
+static inline void in_model(void (*check)(void))
+{
+    stage_program = 0;
+    view = calloc(1, sizeof *view);
+    CHECK(view && gpurt_model_create(&dictionary, NULL, &model, &err) == GPURT_OK);
+    check();
+    gpurt_model_destroy(model);
+    free(view);
 }
 
 #endif

@@ -97,7 +97,7 @@ static void put_some_of_all(void)
 
 static void draw(int rows, int columns)
 {
-    gpurt_model_view(model, T0, GPURT_MODEL_REPLAY, view);
+    look();
     CHECK(canvas_resize(&c, rows, columns));
     picture_draw(&p, &c);
 }
@@ -172,7 +172,6 @@ static void fresh(void)
 {
     static output_t output;
 
-    memset(view, 0, sizeof *view);
     p = (picture_t){.view = view,
                     .name = "x",
                     .hertz = 10,
@@ -180,15 +179,6 @@ static void fresh(void)
                     .shown = VIEW_GPU,
                     .output = &output};
     c.unicode = false;
-}
-
-static void in_model(void (*check)(void))
-{
-    stage_program = 0;
-    CHECK_EQ(gpurt_model_create(&dictionary, NULL, &model, &err), GPURT_OK);
-    fresh();
-    check();
-    gpurt_model_destroy(model);
 }
 
 /* ---- tables -------------------------------------------------------------------------- */
@@ -548,28 +538,26 @@ static void check_many_gpus(void)
     check_has("cudaLaunchKernel");
 }
 
+/* The dictionary knows of processes from check_line on. */
+static void (*const checks[])(void) = {
+    check_empty,  check_no_kernel, check_selected, check_long,     check_line,
+    check_calls,  check_ranges,    check_memory,   check_pools,    check_sort,
+    check_filter, check_streams,   check_small,    check_many_gpus};
+static size_t at;
+
+static void check_fresh(void)
+{
+    fresh();
+    checks[at]();
+}
+
 int main(void)
 {
     setlocale(LC_ALL, "C.UTF-8");
-    view = calloc(1, sizeof *view);
-    CHECK(view != NULL);
     check_names();
-    in_model(check_empty);
-    in_model(check_no_kernel);
-    in_model(check_selected);
-    in_model(check_long);
-    in_model(check_line); /* the dictionary knows of processes from here on */
-    in_model(check_calls);
-    in_model(check_ranges);
-    in_model(check_memory);
-    in_model(check_pools);
-    in_model(check_sort);
-    in_model(check_filter);
-    in_model(check_streams);
-    in_model(check_small);
-    in_model(check_many_gpus);
+    for (at = 0; at < sizeof checks / sizeof checks[0]; at++)
+        in_model(check_fresh);
     canvas_fini(&c);
     gpurt_dictionary_fini(&dictionary);
-    free(view);
     return 0;
 }

@@ -36,11 +36,6 @@ static const gpurt_model_kernel_t *kernel(const char *name)
     return NULL;
 }
 
-static void look(void)
-{
-    gpurt_model_view(model, T0, GPURT_MODEL_REPLAY, view);
-}
-
 /* Durations 1..COUNT times 37 ns, each once, in an order that is not theirs. */
 static void check_kernels(void)
 {

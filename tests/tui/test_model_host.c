@@ -6,8 +6,6 @@
 #include "model_stage.h"
 #include "written.h"
 
-#include <stdlib.h>
-
 enum {
     OPEN = 4096, /* ranges that may be open at a time, */
     EARLY = 512  /* and ends that may wait for their beginnings */
@@ -51,21 +49,6 @@ static const gpurt_model_host_row_t *find(const gpurt_model_host_rows_t *rows,
 static const gpurt_model_host_row_t *range(const char *name)
 {
     return find(&view->activity.range_rows, name);
-}
-
-static void look(void)
-{
-    gpurt_model_view(model, T0, GPURT_MODEL_REPLAY, view);
-}
-
-/* A model of its own for what `check` looks at. */
-static void in_model(void (*check)(void))
-{
-    stage_program = 0;
-    CHECK_EQ(gpurt_model_create(&dictionary, NULL, &model, &err), GPURT_OK);
-    memset(view, 0, sizeof *view);
-    check();
-    gpurt_model_destroy(model);
 }
 
 static void write_plain(FILE *out, const gpurt_model_activity_t *a)
@@ -294,8 +277,6 @@ static void check_full_of_ends(void)
 
 int main(void)
 {
-    view = calloc(1, sizeof *view);
-    CHECK(view != NULL);
     in_model(check_calls);
     in_model(check_crowd);
     in_model(check_ranges);
@@ -305,6 +286,5 @@ int main(void)
     in_model(check_ages);
     in_model(check_full_of_ends);
     gpurt_dictionary_fini(&dictionary);
-    free(view);
     return 0;
 }

@@ -7,7 +7,6 @@
 #include "written.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 enum {
     TAKEN = 8192, /* what may be taken at a time, */
@@ -32,20 +31,6 @@ static void take(uint64_t address, uint64_t bytes, uint64_t at)
 static void give(uint64_t address, uint64_t at)
 {
     put_memory(0, "give back", "device", address, 0, at);
-}
-
-static void look(void)
-{
-    gpurt_model_view(model, T0, GPURT_MODEL_REPLAY, view);
-}
-
-static void in_model(void (*check)(void))
-{
-    stage_program = 0;
-    CHECK_EQ(gpurt_model_create(&dictionary, NULL, &model, &err), GPURT_OK);
-    memset(view, 0, sizeof *view);
-    check();
-    gpurt_model_destroy(model);
 }
 
 static const gpurt_model_memory_t *memory(void)
@@ -288,8 +273,6 @@ static void check_many_pools(void)
 
 int main(void)
 {
-    view = calloc(1, sizeof *view);
-    CHECK(view != NULL);
     in_model(check_kinds);
     in_model(check_any_order);
     in_model(check_alone);
@@ -300,6 +283,5 @@ int main(void)
     in_model(check_many_pools);
     in_model(check_processes); /* last: the dictionary knows of processes from here on */
     gpurt_dictionary_fini(&dictionary);
-    free(view);
     return 0;
 }

@@ -12,11 +12,6 @@
 
 #define KIB (1ull << 10)
 
-static void look(void)
-{
-    gpurt_model_view(model, T0 + 1, GPURT_MODEL_REPLAY, view);
-}
-
 static void put_region(uint32_t id, uint64_t time_ns, uint64_t used, uint32_t flags)
 {
     gpurt_region_state_row_t s = {.region = id,
