@@ -17,17 +17,17 @@ enum {
 
 static struct {
     duty_t duty;
-    int listener;
+    int listener, holder; /* holder: the connection of who was heard last */
     uint32_t xstate; /* written by: who starts it (ASLEEP), the thread (AWAKE) */
     void (*wake)(const gpurt_later_t *ask);
-} dormant = {.listener = -1};
+} dormant = {.listener = -1, .holder = -1};
 
 static void run(duty_t *duty)
 {
     gpurt_later_t ask;
 
     (void)duty;
-    while (gpurt_later_wait(dormant.listener, &ask)) { /* until the program ends */
+    while (gpurt_later_wait(dormant.listener, &dormant.holder, &ask)) { /* until the program ends */
         dormant.wake(&ask);
         gpurt_store_release_dev_u32(&dormant.xstate, AWAKE); /* CUP4.rel */
     }
@@ -59,6 +59,8 @@ void dormant_leave(void)
 {
     if (dormant.listener >= 0)
         close(dormant.listener);
-    dormant.listener = -1;
+    if (dormant.holder >= 0)
+        close(dormant.holder);
+    dormant.listener = dormant.holder = -1;
     dormant.duty.started = false; /* its thread is the parent's */
 }

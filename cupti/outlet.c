@@ -336,10 +336,14 @@ uint64_t outlet_box(void)
 
 uint64_t outlet_place(void)
 {
-    /* relaxed: another reader comes some time */
-    const uint64_t reader = gpurt_load_relaxed_sys_u64(&outlet.map.box->claim.xowner) >> 32;
+    uint64_t box, reader;
 
-    return outlet_box() << 32 | (reader > 1 ? reader : 1); /* the first: behind the box */
+    if (!outlet_borrow(&box))
+        return 0;
+    /* relaxed: another reader comes some time */
+    reader = gpurt_load_relaxed_sys_u64(&outlet.map.box->claim.xowner) >> 32;
+    outlet_return();
+    return box << 32 | (reader > 1 ? reader : 1); /* the first: behind the box */
 }
 
 bool outlet_is_open(void)

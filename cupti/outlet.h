@@ -41,8 +41,8 @@ void outlet_return(void);
 
 /* Tells the box that is open from those before. Context: any thread. */
 uint64_t outlet_box(void);
-/* The box and who reads it, from one to the next: what is told once is told once to each.
- * Context: between enter and exit. */
+/* The box and who reads it, from one to the next: what is told once is told once to each. 0:
+ * there is none. Context: any thread. */
 uint64_t outlet_place(void);
 /* False also where the program has closed it, and nobody has entered since. Context: any
  * thread; the next moment may be another matter. */

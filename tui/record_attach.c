@@ -3,10 +3,11 @@
 
 #include "boxes.h"
 #include "later.h"
+#include "procfs.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum {
@@ -21,9 +22,24 @@ static void stop(int number)
     stopped = 1;
 }
 
-static bool lives(uint32_t pid)
+/* A terminal that goes away ends us, but not who was told to ignore that (nohup). */
+static void signals_take(void)
 {
-    return kill((pid_t)pid, 0) == 0 || errno == EPERM;
+    const struct sigaction action = {.sa_handler = stop};
+    struct sigaction before;
+
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &action, NULL);
+}
+
+/* What the environment says may be meant for the program: to sleep until now. */
+static const char *words_to_ask(void)
+{
+    const char *words = getenv("GPURT_CUPTI");
+
+    return words && strcmp(words, "later") != 0 ? words : "";
 }
 
 static void round_one(record_boxes_t *boxes)
@@ -55,23 +71,29 @@ static gpurt_status_t boxes_adopt(record_boxes_t *boxes, uint32_t pid, gpurt_sta
     return record_boxes_count(boxes) > 0 ? GPURT_OK : st;
 }
 
-gpurt_status_t record_attach(record_boxes_t *boxes, uint32_t pid, gpurt_error_t *err)
+/* Until it has ended, and is no zombie either, whose parent may never ask for it. */
+static void boxes_read(record_boxes_t *boxes, uint32_t pid, uint64_t start_ticks)
 {
-    const struct sigaction action = {.sa_handler = stop};
-    const char *words = getenv("GPURT_CUPTI");
-    gpurt_status_t st;
-
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-    st = gpurt_later_wake(pid, boxes->name, words ? words : "", err);
-    st = boxes_adopt(boxes, pid, st, err);
-    if (st != GPURT_OK)
-        return st;
-    while (!stopped && (lives(pid) || record_boxes_count(boxes) > 0))
+    while (!stopped &&
+           (gpurt_process_alive(pid, start_ticks) || record_boxes_count(boxes) > 0))
         round_one(boxes);
     record_boxes_accept(boxes); /* handed over with its last breath */
     while (!stopped && record_boxes_count(boxes) > 0)
         round_one(boxes);
-    return GPURT_OK;
+}
+
+gpurt_status_t record_attach(record_boxes_t *boxes, uint32_t pid, int *held,
+                             gpurt_error_t *err)
+{
+    const uint64_t start_ticks = gpurt_process_start(pid);
+    gpurt_status_t st;
+
+    signals_take();
+    st = gpurt_later_wake(pid, boxes->name, words_to_ask(), held, err);
+    if (st == GPURT_E_BUSY)
+        return st;
+    st = boxes_adopt(boxes, pid, st, err);
+    if (st == GPURT_OK)
+        boxes_read(boxes, pid, start_ticks);
+    return st;
 }

@@ -504,8 +504,14 @@ grep >/dev/null 'GPURT_CUPTI=later' refused || fail "attach: $(cat refused)"
 started+=("$sleeper")
 until_true 'it can be asked' grep "gpurt-later-$sleeper\$" /proc/net/unix
 grep -q libfake_cupti "/proc/$sleeper/maps" && fail 'a collector that sleeps has CUPTI loaded'
+for word in '--level=info' '--exec-on-panic=true' '--gpu-core' '--launch-sites' '--hang-after=1' '--restart=1' '--cupti=off'; do
+    status=0
+    "$bin/gpurt-record" -q -o early.gplog "$word" -p "$sleeper" 2>refused || status=$?
+    [ "$status" = 125 ] && [ ! -e early.gplog ] || fail "-p $word: $status"
+    grep >/dev/null -e "${word%%=*}" refused || fail "-p $word: $(cat refused)"
+done
 rm -f run.gplog
-"$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- &
+GPURT_CUPTI=later "$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- & # what was said for the program may still be there
 recorder=$!
 started+=("$recorder")
 until_true 'it is woken' grep libfake_cupti "/proc/$sleeper/maps"
@@ -525,10 +531,11 @@ exec 9>again
 started+=("$sleeper")
 until_true 'it can be asked' grep "gpurt-later-$sleeper\$" /proc/net/unix
 rm -f run.gplog
-"$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- &
+nohup "$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- >nohup.out 2>&1 &
 recorder=$!
 started+=("$recorder")
 until_true 'it is woken' grep libfake_cupti "/proc/$sleeper/maps"
+kill -HUP "$recorder" # its terminal goes
 echo go >&9
 until_true 'all is in the log' sh -c "'$bin/gpurt-log' stat run.gplog | grep '^kernels    2000 '"
 kill -INT "$recorder"
@@ -542,7 +549,8 @@ until_true 'it is read again' grep 'memfd:gpurt-box' "/proc/$recorder/maps"
 status=0
 "$bin/gpurt-record" -q -o third.gplog -p "$sleeper" 2>refused || status=$?
 [ "$status" = 125 ] || fail "a third recorder: $status"
-grep >/dev/null "drained by process $recorder" refused || fail "a third recorder: $(cat refused)"
+grep >/dev/null "recorded by process $recorder;" refused || fail "a third recorder: $(cat refused)"
+until_true 'a reader is told although nothing happens' sh -c "'$bin/gpurt-log' cat run.gplog | grep ' collector: on; '"
 echo go >&9
 exec 9>&-
 wait "$sleeper" || fail "the program that was recorded twice: $?"
@@ -551,7 +559,8 @@ counted 'the second recorder' 2000
 log_has 'collector: on; ' 'the second recorder'
 [ "$(lines ' device of compute capability ')" = 2 ] || fail "the second recorder: $(lines ' device of ') devices" # told to each
 
-# The first goes before there is anything to say: the box that is made then is the second one's.
+# The first goes before there is anything to say: the box that is made then is the second one's. While it is there, nobody
+# else is heard.
 mkfifo twice
 GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" later 2000 <twice 9>&- &
 sleeper=$!
@@ -565,6 +574,12 @@ for turn in first second; do
     started+=("$recorder")
     until_true 'it is woken' grep libfake_cupti "/proc/$sleeper/maps"
     until_true 'it is asked' grep "gpurt-$recorder-" /proc/net/unix
+    if [ "$turn" = first ]; then
+        status=0
+        "$bin/gpurt-record" -q -o other.gplog -p "$sleeper" 2>refused || status=$?
+        [ "$status" = 125 ] || fail "another recorder beside the first: $status"
+        grep >/dev/null "recorded by process $recorder;" refused || fail "another recorder beside the first: $(cat refused)"
+    fi
     [ "$turn" = second ] || kill -INT "$recorder"
     [ "$turn" = second ] || wait "$recorder" || fail "gpurt-record -p, interrupted: $?"
 done
@@ -593,3 +608,45 @@ echo go >&9
 exec 9>&-
 wait "$sleeper" || fail "the program that nobody records any more: $?"
 [ $((SECONDS - began)) -lt 60 ] || fail "it took $((SECONDS - began)) s to end"
+
+# ... and one that ends while its parent does not ask for it has ended all the same.
+mkfifo orphan
+# shellcheck disable=SC2016 # of the inner shell
+GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so sh -c '"$0" later 2000 <orphan & echo $! >number; exec sleep 300' "$app" &
+started+=("$!")
+exec 9>orphan
+until_true 'it is there' test -s number
+sleeper=$(cat number)
+started+=("$sleeper")
+until_true 'it can be asked' grep "gpurt-later-$sleeper\$" /proc/net/unix
+rm -f run.gplog
+"$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- &
+recorder=$!
+started+=("$recorder")
+until_true 'it is woken' grep libfake_cupti "/proc/$sleeper/maps"
+echo go >&9
+until_true 'all is in the log' sh -c "'$bin/gpurt-log' stat run.gplog | grep '^kernels    2000 '"
+kill -KILL "$sleeper"
+exec 9>&-
+until_true 'nobody waits for a zombie' sh -c "! kill -0 '$recorder'"
+wait "$recorder" || fail "gpurt-record -p of a zombie: $?"
+
+# Root records for others.
+if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --clear-groups test -x "$app" 2>/dev/null; then
+    mkfifo others
+    GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so setpriv --reuid=65534 --clear-groups "$app" later 2000 <others &
+    sleeper=$!
+    exec 9>others
+    started+=("$sleeper")
+    until_true 'it can be asked' grep "gpurt-later-$sleeper\$" /proc/net/unix
+    rm -f run.gplog
+    "$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- &
+    recorder=$!
+    started+=("$recorder")
+    until_true 'it is woken' grep libfake_cupti "/proc/$sleeper/maps"
+    echo go >&9
+    exec 9>&-
+    wait "$sleeper" || fail "the program of another user: $?"
+    wait "$recorder" || fail "gpurt-record -p of another user's program: $?"
+    counted 'of another user' 2000
+fi
