@@ -18,7 +18,7 @@ enum {
 static struct {
     duty_t duty;
     int listener, holder; /* holder: the connection of who was heard last */
-    uint32_t xstate; /* written by: who starts it (ASLEEP), the thread (AWAKE) */
+    uint32_t xstate;      /* written by: who starts it (ASLEEP), the thread (AWAKE) */
     void (*wake)(const gpurt_later_t *ask);
 } dormant = {.listener = -1, .holder = -1};
 
@@ -27,7 +27,8 @@ static void run(duty_t *duty)
     gpurt_later_t ask;
 
     (void)duty;
-    while (gpurt_later_wait(dormant.listener, &dormant.holder, &ask)) { /* until the program ends */
+    while (gpurt_later_wait(dormant.listener, &dormant.holder,
+                            &ask)) { /* until the program ends */
         dormant.wake(&ask);
         gpurt_store_release_dev_u32(&dormant.xstate, AWAKE); /* CUP4.rel */
     }

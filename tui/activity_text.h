@@ -16,7 +16,7 @@ uint32_t activity_order(const gpurt_model_activity_t *a,
 typedef struct activity_sum {
     uint64_t names, count, untimed, ns; /* names: with a row of their own, */
     uint64_t others;                    /* and kernels that have none */
-    uint64_t whole_ns; /* and of those graphs: what a share is of */
+    uint64_t whole_ns;                  /* and of those graphs: what a share is of */
 } activity_sum_t;
 activity_sum_t activity_sum(const gpurt_model_activity_t *a);
 

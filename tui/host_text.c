@@ -73,14 +73,14 @@ void host_plain_sums(FILE *out, const gpurt_model_activity_t *a)
         fprintf(out,
                 "calls      %" PRIu64 " of %s names, %s, %" PRIu64
                 " without times, %" PRIu64 " with errors\n",
-                calls.count, times_names(calls.names, calls.others, names), activity_time(calls.ns, total), calls.untimed,
-                calls.more);
+                calls.count, times_names(calls.names, calls.others, names),
+                activity_time(calls.ns, total), calls.untimed, calls.more);
     if (ranges.names || a->range_ends_alone)
-        fprintf(
-            out,
-            "ranges     %" PRIu64 " of %s names, %" PRIu64
-            " without an end, %" PRIu64 " ends without a beginning, %" PRIu64 " marks\n",
-            ranges.count, times_names(ranges.names, ranges.others, names), ranges.untimed, a->range_ends_alone, ranges.more);
+        fprintf(out,
+                "ranges     %" PRIu64 " of %s names, %" PRIu64 " without an end, %" PRIu64
+                " ends without a beginning, %" PRIu64 " marks\n",
+                ranges.count, times_names(ranges.names, ranges.others, names),
+                ranges.untimed, a->range_ends_alone, ranges.more);
 }
 
 static void plain_row(FILE *out, const gpurt_model_host_row_t *r, uint64_t whole)

@@ -521,9 +521,8 @@ static int attach_check(const record_options_t *o)
                                          : NULL;
 
     if (idle)
-        return gpurt_option_refuse(&program,
-                                   "%s is for a program that gpurt-record starts, not -p",
-                                   idle);
+        return gpurt_option_refuse(
+            &program, "%s is for a program that gpurt-record starts, not -p", idle);
     if (words && strcmp(words, "off") == 0)
         return gpurt_option_refuse(&program, "%s: there is nothing to record",
                                    o->cupti ? "--cupti off" : "GPURT_CUPTI=off");
