@@ -16,6 +16,7 @@ enum {
 };
 
 static struct {
+    pid_t pid; /* who started it, 0: nobody */
     duty_t duty;
     int listener, holder; /* holder: the connection of who was heard last */
     uint32_t xstate;      /* written by: who starts it (ASLEEP), the thread (AWAKE) */
@@ -37,6 +38,7 @@ static void run(duty_t *duty)
 bool dormant_start(void (*wake)(const gpurt_later_t *ask))
 {
     dormant.wake = wake;
+    dormant.pid = getpid();
     dormant.listener = gpurt_later_listen();
     if (dormant.listener < 0)
         return false;
@@ -49,8 +51,11 @@ bool dormant_sleeps(void)
     return gpurt_load_acquire_dev_u32(&dormant.xstate) == ASLEEP; /* CUP4.acq */
 }
 
+/* A child that came about without our knowledge has neither our thread nor a say in our socket. */
 bool dormant_stop(void)
 {
+    if (dormant.pid && dormant.pid != getpid())
+        return false;
     if (dormant.listener >= 0)
         shutdown(dormant.listener, SHUT_RDWR);
     return duty_stop(&dormant.duty, STOP_MS);

@@ -150,6 +150,7 @@ gpurt_status_t gpurt_later_wake(uint32_t pid, const char *drainer, const char *w
     struct sockaddr_un address;
     socklen_t bytes = address_of(pid, &address);
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    bool connected;
     ssize_t answered = -1;
     union {
         char magic[sizeof magic];
@@ -163,8 +164,8 @@ gpurt_status_t gpurt_later_wake(uint32_t pid, const char *drainer, const char *w
     if (fd < 0)
         return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "socket");
     patience_set(fd);
-    if (connect(fd, (struct sockaddr *)&address, bytes) == 0 && peer_is_us(fd) &&
-        send(fd, &ask, sizeof ask, MSG_NOSIGNAL) == (ssize_t)sizeof ask)
+    connected = connect(fd, (struct sockaddr *)&address, bytes) == 0 && peer_is_us(fd);
+    if (connected && send(fd, &ask, sizeof ask, MSG_NOSIGNAL) == (ssize_t)sizeof ask)
         answered = recv(fd, &answer, sizeof answer, 0);
     if (answered == (ssize_t)sizeof answer.magic) {
         *held = fd;
@@ -173,6 +174,11 @@ gpurt_status_t gpurt_later_wake(uint32_t pid, const char *drainer, const char *w
     close(fd);
     if (answered == (ssize_t)sizeof answer.other)
         return refused(pid, answer.other, err);
+    if (connected)
+        return gpurt_fail(err, GPURT_E_HANDLE, GPURT_FROM_GPURT, 0,
+                          "the collector in process %u does not answer within a second; is "
+                          "the process stopped, or out of descriptors?",
+                          pid);
     return gpurt_fail(err, GPURT_E_HANDLE, GPURT_FROM_GPURT, 0,
                       "no collector sleeps in process %u: it must have been started "
                       "with GPURT_CUPTI=later and CUDA_INJECTION64_PATH naming "

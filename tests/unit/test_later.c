@@ -80,6 +80,7 @@ static void check_one_at_a_time(void)
     int first, other;
 
     CHECK_EQ(ask(getpid(), "nobody", &first, &err), GPURT_E_HANDLE);
+    CHECK_CONTAINS(err.text, "no collector sleeps");
     CHECK_EQ(first, -1);
     h.listener = gpurt_later_listen();
     CHECK(h.listener >= 0);
@@ -155,6 +156,7 @@ static void check_shortage(void)
     CHECK(program > 0);
     wait_for_word(from[0]);
     CHECK_EQ(ask(program, "too early", &held, &err), GPURT_E_HANDLE);
+    CHECK_CONTAINS(err.text, "does not answer");
     say(to[1]);
     wait_for_word(from[0]);
     held = ask_until_heard(program, "in time");
