@@ -4,6 +4,7 @@
 #include "capacity.h"
 
 #include "outlet.h"
+#include "procfs.h"
 
 #include <cuda.h>
 #include <dlfcn.h>
@@ -131,6 +132,8 @@ void capacity_tell(uint64_t since_ns)
 
     if (count == 0 || capacity.told == outlet_place())
         return;
+    if (capacity.told) /* a log that begins now does not begin with the program */
+        since_ns = gpurt_real_ns();
     capacity.told = outlet_place();
     for (uint32_t i = 0; i < count; i++)
         if (capacity.devices[i].warp)

@@ -10,7 +10,8 @@
  * because a driver that hangs would keep whoever asks. */
 void capacity_look(void);
 
-/* Tells them, once in each box. since_ns: from when on they hold. Context: between
+/* Tells them, once in each box and to each who reads it. since_ns: from when on they hold; those
+ * behind the first are told from now on. Context: between
  * outlet_enter and outlet_exit. */
 void capacity_tell(uint64_t since_ns);
 

@@ -542,6 +542,7 @@ kill -INT "$recorder"
 wait "$recorder" || fail "gpurt-record -p, interrupted: $?"
 # Somebody else comes, and a third one, who is told that there is somebody.
 mv run.gplog before.gplog
+began=$(date +%s%N)
 "$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- &
 recorder=$!
 started+=("$recorder")
@@ -558,6 +559,8 @@ wait "$recorder" || fail "the second recorder: $?"
 counted 'the second recorder' 2000
 log_has 'collector: on; ' 'the second recorder'
 [ "$(lines ' device of compute capability ')" = 2 ] || fail "the second recorder: $(lines ' device of ') devices" # told to each
+"$bin/gpurt-log" cat --jsonl run.gplog | jq -se --argjson began "$began" '[.[] | select(.kind == "device") | .ts_ns >= $began] | length == 2 and all' >/dev/null ||
+    fail "the second recorder: its log begins before it did"
 
 # The first goes before there is anything to say: the box that is made then is the second one's. While it is there, nobody
 # else is heard.
