@@ -507,7 +507,8 @@ grep -q libfake_cupti "/proc/$sleeper/maps" && fail 'a collector that sleeps has
 for word in '--level=info' '--exec-on-panic=true' '--gpu-core' '--launch-sites' '--hang-after=1' '--restart=1' '--cupti=off'; do
     status=0
     "$bin/gpurt-record" -q -o early.gplog "$word" -p "$sleeper" 2>refused || status=$?
-    [ "$status" = 125 ] && [ ! -e early.gplog ] || fail "-p $word: $status"
+    [ "$status" = 125 ] || fail "-p $word: $status"
+    [ ! -e early.gplog ] || fail "-p $word: it left a log"
     grep >/dev/null -e "${word%%=*}" refused || fail "-p $word: $(cat refused)"
 done
 rm -f run.gplog
