@@ -209,6 +209,15 @@ static void troubles_look(uint64_t now)
             "no figures of GPUs for now: NVML has not answered for three seconds");
 }
 
+/* Between enter and exit: each box has room of its own. */
+static void names_look(void)
+{
+    if (outlet_names_are_full())
+        trouble_say(TROUBLE_PART, OUTLET_NAMES_FULL);
+    else
+        trouble_end(OUTLET_NAMES_FULL);
+}
+
 /* A log never says nothing: a box that has just come is told how we fare, and so is who begins to
  * read one, and a recorder when all ends and nothing was said. The program's next box is found
  * when it closes one. */
@@ -241,6 +250,8 @@ static void round_read(bool last)
         buffer_read(index);
         pool_give(&collector.pool, index);
     }
+    names_look();
+    due |= trouble_tell(now);
     losses_tell(now);
     if (due || last)
         sums_tell(gpurt_real_ns());

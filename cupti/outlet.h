@@ -55,6 +55,10 @@ bool outlet_is_recorded(void);
  * write them. */
 uint32_t outlet_name(const char *text, bool is_kernel);
 
+/* Whether a text of the box that is open had no room. Context: between enter and exit. */
+bool outlet_names_are_full(void);
+#define OUTLET_NAMES_FULL "no room for more names: what is new has none"
+
 /* Closes the box that we made and waits, at most 5 s, for a gpurt-drain of our own. */
 void outlet_close(void);
 

@@ -121,6 +121,21 @@ GPURT_CUPTI=off run 3 mixed # the library was not loaded
 GPURT_CUPTI=kernels,colour run 0 mixed
 log_has "WARN .*'colour' is not known" 'a word that is none'
 
+# More names than there is room for: kernels that come then have none, which is told, and what readers go by is known.
+for count in 100 7000; do
+    rm -f run.gplog
+    GPURT_CUPTI=all "$bin/gpurt-record" -q -o run.gplog -- "$tests/names_app" "$count" || fail "$count names: exit status $?"
+    counted "$count names" "$count"
+    sums=$("$bin/gpurt-log" stat run.gplog)
+    grep >/dev/null '^memory     device, GPU 0: 0 B at last, 4.0 KiB at most, taken 100 times, given back 100 times$' <<<"$sums" || fail "$count names: $sums"
+    grep >/dev/null '^ranges     100 of 1 names, 0 without an end, 0 ends without a beginning, 0 marks$' <<<"$sums" || fail "$count names: $sums"
+    state=on full=0
+    [ "$count" = 100 ] || { state='on; no room for more names: what is new has none' full=1; }
+    grep >/dev/null "^collector  $state; 0 dropped" <<<"$sums" || fail "$count names: $sums"
+    [ "$(lines ' WARN .*no room for more names')" = "$full" ] || fail "$count names: $(lines ' WARN ') warnings"
+done
+[ "$(lines ' kernel (no room for more names)')" -gt 1000 ] || fail "more names: $(lines ' kernel (no room ') without"
+
 # Pools of memory come with memory; what is not told of one, is not known.
 for kinds in memory all; do
     GPURT_CUPTI=$kinds run 0 pools
@@ -506,7 +521,7 @@ until_true 'it can be asked' grep "gpurt-later-$sleeper\$" /proc/net/unix
 grep -q libfake_cupti "/proc/$sleeper/maps" && fail 'a collector that sleeps has CUPTI loaded'
 for word in '--level=info' '--exec-on-panic=true' '--gpu-core' '--launch-sites' '--hang-after=1' '--restart=1' '--cupti=off'; do
     status=0
-    "$bin/gpurt-record" -q -o early.gplog "$word" -p "$sleeper" 2>refused || status=$?
+    timeout 20 "$bin/gpurt-record" -q -o early.gplog "$word" -p "$sleeper" 2>refused || status=$?
     [ "$status" = 125 ] || fail "-p $word: $status"
     [ ! -e early.gplog ] || fail "-p $word: it left a log"
     grep >/dev/null -e "${word%%=*}" refused || fail "-p $word: $(cat refused)"

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -132,6 +133,7 @@ static void starved_program(int says, int hears)
     struct rlimit limit, none;
     pthread_t thread;
 
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* also of a test that fails */
     CHECK(h.listener >= 0);
     CHECK_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
     none = limit;

@@ -8,6 +8,7 @@
 #include "handover.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +44,7 @@ static void program(const char *recorder, int says, int hears)
 {
     gpurt_boxmap_t first, second;
 
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* also of a test that fails */
     make(&first);
     say(says);
     wait_for_word(hears);
