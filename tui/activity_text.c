@@ -191,16 +191,6 @@ uint32_t activity_order(const gpurt_model_activity_t *a,
     return count;
 }
 
-/* Rows that stand for several. */
-static uint32_t activity_others(const gpurt_model_activity_t *a)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = GPURT_MODEL_KERNELS; i < GPURT_MODEL_KERNEL_ROWS; i++)
-        count += a->kernels[i].times.count > 0;
-    return count;
-}
-
 activity_sum_t activity_sum(const gpurt_model_activity_t *a)
 {
     activity_sum_t sum = {0};
@@ -209,12 +199,11 @@ activity_sum_t activity_sum(const gpurt_model_activity_t *a)
         sum.whole_ns += a->kernels[i].times.total_ns;
         if (a->kernels[i].kind == GPURT_KIND_GRAPH)
             continue;
-        sum.names += i < GPURT_MODEL_KERNELS && a->kernels[i].times.count > 0;
+        sum.names += a->kernels[i].times.count > 0;
         sum.count += a->kernels[i].times.count;
         sum.untimed += a->kernels[i].times.untimed;
         sum.ns += a->kernels[i].times.total_ns;
     }
-    sum.others = a->kernels[GPURT_MODEL_OTHER_KERNELS].times.count;
     return sum;
 }
 
@@ -307,16 +296,15 @@ void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
     uint16_t order[GPURT_MODEL_KERNEL_ROWS];
     uint32_t count = activity_order(a, order);
     activity_sum_t sum = activity_sum(a);
-    char total[24], names[40];
+    char total[24];
 
     if (a->rows == 0)
         return;
     if (sum.count)
         fprintf(out,
-                "kernels    %" PRIu64 " of %s names, %s on GPUs, %" PRIu64
+                "kernels    %" PRIu64 " of %" PRIu64 " names, %s on GPUs, %" PRIu64
                 " without times\n",
-                sum.count, times_names(sum.names, sum.others > 0, names),
-                activity_time(sum.ns, total), sum.untimed);
+                sum.count, sum.names, activity_time(sum.ns, total), sum.untimed);
     if (a->graphs.count)
         fprintf(out,
                 "graphs     launches: %" PRIu64 ", %s on GPUs; their kernels are "
@@ -333,7 +321,8 @@ void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
         fputs(TIMES_HEAD " regs shared  occ  kernel\n", out);
     for (uint32_t i = 0; i < count && i < most; i++)
         plain_kernel(out, &a->kernels[order[i]], sum.whole_ns);
-    times_plain_rest(out, count, most, activity_others(a));
+    if (count > most)
+        fprintf(out, "and %" PRIu32 " more names\n", count - most);
     host_plain(out, a, most);
 }
 

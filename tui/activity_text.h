@@ -14,9 +14,8 @@ uint32_t activity_order(const gpurt_model_activity_t *a,
 
 /* Sums over all kernels; graphs that were launched whole are not among them. */
 typedef struct activity_sum {
-    uint64_t names, count, untimed, ns; /* names: with a row of their own, */
-    uint64_t others;                    /* and kernels that have none */
-    uint64_t whole_ns;                  /* and of those graphs: what a share is of */
+    uint64_t names, count, untimed, ns;
+    uint64_t whole_ns; /* and of those graphs: what a share is of */
 } activity_sum_t;
 activity_sum_t activity_sum(const gpurt_model_activity_t *a);
 

@@ -12,13 +12,7 @@
 
 typedef struct host_sum {
     uint64_t names, count, untimed, ns, more;
-    bool others; /* there are more names than those with a row of their own */
 } host_sum_t;
-
-static bool is_used(const gpurt_model_host_row_t *r)
-{
-    return r->times.count || r->more;
-}
 
 static host_sum_t sum_of(const gpurt_model_host_rows_t *rows)
 {
@@ -27,13 +21,12 @@ static host_sum_t sum_of(const gpurt_model_host_rows_t *rows)
     for (uint32_t i = 0; i <= GPURT_MODEL_HOST_ROWS; i++) {
         const gpurt_model_host_row_t *r = &rows->list[i];
 
-        sum.names += i < GPURT_MODEL_HOST_ROWS && is_used(r);
+        sum.names += r->times.count || r->more;
         sum.count += r->times.count;
         sum.untimed += r->times.untimed;
         sum.ns += r->times.total_ns;
         sum.more += r->more;
     }
-    sum.others = is_used(&rows->list[GPURT_MODEL_HOST_ROWS]);
     return sum;
 }
 
@@ -57,7 +50,7 @@ static uint32_t order_of(const gpurt_model_host_rows_t *rows,
     for (uint32_t i = 0; i < count; i++)
         order[i] = &rows->list[i];
     qsort(order, count, sizeof order[0], compare);
-    if (is_used(others))
+    if (others->times.count || others->more)
         order[count++] = others;
     return count;
 }
@@ -67,20 +60,20 @@ static uint32_t order_of(const gpurt_model_host_rows_t *rows,
 void host_plain_sums(FILE *out, const gpurt_model_activity_t *a)
 {
     host_sum_t calls = sum_of(&a->call_rows), ranges = sum_of(&a->range_rows);
-    char total[24], names[40];
+    char total[24];
 
     if (calls.count)
         fprintf(out,
-                "calls      %" PRIu64 " of %s names, %s, %" PRIu64
+                "calls      %" PRIu64 " of %" PRIu64 " names, %s, %" PRIu64
                 " without times, %" PRIu64 " with errors\n",
-                calls.count, times_names(calls.names, calls.others, names),
-                activity_time(calls.ns, total), calls.untimed, calls.more);
+                calls.count, calls.names, activity_time(calls.ns, total), calls.untimed,
+                calls.more);
     if (ranges.names || a->range_ends_alone)
-        fprintf(out,
-                "ranges     %" PRIu64 " of %s names, %" PRIu64 " without an end, %" PRIu64
-                " ends without a beginning, %" PRIu64 " marks\n",
-                ranges.count, times_names(ranges.names, ranges.others, names),
-                ranges.untimed, a->range_ends_alone, ranges.more);
+        fprintf(
+            out,
+            "ranges     %" PRIu64 " of %" PRIu64 " names, %" PRIu64
+            " without an end, %" PRIu64 " ends without a beginning, %" PRIu64 " marks\n",
+            ranges.count, ranges.names, ranges.untimed, a->range_ends_alone, ranges.more);
 }
 
 static void plain_row(FILE *out, const gpurt_model_host_row_t *r, uint64_t whole)
@@ -102,13 +95,14 @@ static void plain_rows(FILE *out, const gpurt_model_host_rows_t *rows, const cha
 {
     const gpurt_model_host_row_t *order[GPURT_MODEL_HOST_ROWS + 1];
     uint32_t count = order_of(rows, order);
-    host_sum_t sum = sum_of(rows);
+    uint64_t whole = sum_of(rows).ns;
 
     if (count)
         fprintf(out, TIMES_HEAD " %7s  %s\n", more, what);
     for (uint32_t i = 0; i < count && i < most; i++)
-        plain_row(out, order[i], sum.ns);
-    times_plain_rest(out, count, most, sum.others);
+        plain_row(out, order[i], whole);
+    if (count > most)
+        fprintf(out, "and %" PRIu32 " more names\n", count - most);
 }
 
 void host_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)

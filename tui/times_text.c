@@ -50,22 +50,6 @@ void times_json(FILE *out, const gpurt_model_times_t *t, uint64_t whole)
               out);
 }
 
-const char *times_names(uint64_t names, bool others, char buffer[40])
-{
-    snprintf(buffer, 40, "%s%" PRIu64, others ? "more than " : "", names);
-    return buffer;
-}
-
-void times_plain_rest(FILE *out, uint32_t count, uint32_t most, uint32_t others)
-{
-    uint32_t left = count > most ? count - most : 0;
-    char names[40];
-
-    if (left)
-        fprintf(out, "and %s more names\n",
-                times_names(left > others ? left - others : 0, others > 0, names));
-}
-
 void times_plain_name(FILE *out, const char *name, size_t room, size_t width)
 {
     char escaped[4 * GPURT_MODEL_KERNEL_NAME + 1];
