@@ -567,7 +567,7 @@ status=0
 "$bin/gpurt-record" -q -o third.gplog -p "$sleeper" 2>refused || status=$?
 [ "$status" = 125 ] || fail "a third recorder: $status"
 grep >/dev/null "recorded by process $recorder;" refused || fail "a third recorder: $(cat refused)"
-until_true 'a reader is told although nothing happens' sh -c "'$bin/gpurt-log' cat run.gplog | grep ' collector: on; '"
+until_true 'a reader is told although nothing happens' sh -c "'$bin/gpurt-log' cat run.gplog | grep ' device of compute capability '"
 echo go >&9
 exec 9>&-
 wait "$sleeper" || fail "the program that was recorded twice: $?"
