@@ -558,6 +558,7 @@ kill -INT "$recorder"
 wait "$recorder" || fail "gpurt-record -p, interrupted: $?"
 # Somebody else comes, and a third one, who is told that there is somebody.
 mv run.gplog before.gplog
+sleep 2 # its sums are told once a second: behind that it has nothing to say
 began=$(date +%s%N)
 "$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- &
 recorder=$!
