@@ -126,6 +126,14 @@ void capacity_look(void)
     gpurt_store_release_dev_u32(&capacity.xcount, (uint32_t)count); /* CUP5.rel */
 }
 
+bool capacity_waits(void)
+{
+    const uint64_t place = outlet_place();
+
+    return place && capacity.told != place &&
+           gpurt_load_relaxed_dev_u32(&capacity.xcount) > 0; /* relaxed: a hint */
+}
+
 void capacity_tell(uint64_t since_ns)
 {
     uint32_t count = gpurt_load_acquire_dev_u32(&capacity.xcount); /* CUP5.acq */

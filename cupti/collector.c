@@ -239,7 +239,8 @@ static void round_read(bool last)
 
     due |= is_untold();
     troubles_look(now);
-    if (index < 0 && !has_losses() && !due && !(last && sum) && !trouble_waits())
+    if (index < 0 && !has_losses() && !due && !(last && sum) && !trouble_waits() &&
+        !capacity_waits())
         return;
     if (!outlet_enter(last))
         return; /* no box: the buffers stay, and CUPTI counts what it cannot place */

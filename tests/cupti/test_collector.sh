@@ -553,6 +553,7 @@ started+=("$recorder")
 until_true 'it is woken' grep libfake_cupti "/proc/$sleeper/maps"
 kill -HUP "$recorder" # its terminal goes
 echo go >&9
+until_true 'it is told of devices' sh -c "'$bin/gpurt-log' cat run.gplog | grep ' device of compute capability '"
 until_true 'all is in the log' sh -c "'$bin/gpurt-log' stat run.gplog | grep '^kernels    2000 '"
 kill -INT "$recorder"
 wait "$recorder" || fail "gpurt-record -p, interrupted: $?"

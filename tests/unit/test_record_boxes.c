@@ -12,6 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum {
+    NOBODY = 65534
+};
+
 static gpurt_error_t err;
 
 static void say(int pipe_end)
@@ -58,7 +62,7 @@ static void program(const char *recorder, int says, int hears)
 
 static void accept_until(record_boxes_t *b, uint32_t count)
 {
-    for (int tries = 0; tries < 20000 && record_boxes_count(b) < count; tries++) {
+    for (int tries = 0; tries < 10000 && record_boxes_count(b) < count; tries++) {
         record_boxes_accept(b);
         usleep(1000);
     }
@@ -95,6 +99,33 @@ static void check_taken_once(gpurt_writer_t *w)
     record_boxes_close(&recorder);
 }
 
+/* A program of another user gives its box to root, and to nobody else. */
+static void check_of_others(gpurt_writer_t *w)
+{
+    static record_boxes_t recorder;
+    gpurt_boxmap_t map;
+    int status;
+    pid_t pid;
+
+    CHECK_EQ(record_boxes_open(&recorder, w, false, &err), GPURT_OK);
+    pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        CHECK_EQ(setgid(NOBODY), 0);
+        CHECK_EQ(setuid(NOBODY), 0);
+        make(&map);
+        CHECK_MSG(gpurt_handover_give_to(recorder.name, &map, &err) == GPURT_OK, "%s",
+                  err.text);
+        pause(); /* its box lives as long as it does */
+    }
+    CHECK(pid > 0);
+    accept_until(&recorder, 1);
+    CHECK_EQ(kill(pid, SIGKILL), 0);
+    CHECK_EQ(waitpid(pid, &status, 0), pid);
+    CHECK_MSG(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "a program: %x", status);
+    record_boxes_close(&recorder);
+}
+
 int main(void)
 {
     gpurt_writer_options_t options = {.struct_size = sizeof options};
@@ -106,6 +137,8 @@ int main(void)
     close(fd);
     CHECK_MSG(gpurt_writer_open(path, &options, &w, &err) == GPURT_OK, "%s", err.text);
     check_taken_once(w);
+    if (getuid() == 0)
+        check_of_others(w);
     CHECK_EQ(gpurt_writer_close(w, &err), GPURT_OK);
     unlink(path);
     return 0;
