@@ -110,9 +110,9 @@ static void check_of_others(gpurt_writer_t *w)
     CHECK_EQ(record_boxes_open(&recorder, w, false, &err), GPURT_OK);
     pid = fork();
     if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
         CHECK_EQ(setgid(NOBODY), 0);
         CHECK_EQ(setuid(NOBODY), 0);
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of user ends it */
         make(&map);
         CHECK_MSG(gpurt_handover_give_to(recorder.name, &map, &err) == GPURT_OK, "%s",
                   err.text);
