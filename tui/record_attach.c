@@ -9,10 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     IDLE_NS = 5000000 /* while there is no box to read */
 };
+#define LOOK_NS 100000000ull
+
+/* Who is recorded. Owner: record_attach. */
+typedef struct recorded {
+    uint32_t pid;
+    uint64_t start_ticks;
+    int *held;
+    uint64_t looked_ns; /* at whether its collector is there */
+} recorded_t;
 
 static volatile sig_atomic_t stopped;
 
@@ -71,12 +81,40 @@ static gpurt_status_t boxes_adopt(record_boxes_t *boxes, uint32_t pid, gpurt_sta
     return record_boxes_count(boxes) > 0 ? GPURT_OK : st;
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* A program that becomes another one by exec loses its collector; that of the other one sleeps until
+ * it is asked. */
+static void other_wake(recorded_t *p, const record_boxes_t *boxes)
+{
+    const uint64_t now = now_ns();
+    gpurt_error_t err;
+    int held;
+
+    if (*p->held < 0 || now - p->looked_ns < LOOK_NS)
+        return;
+    p->looked_ns = now;
+    if (gpurt_later_is_there(*p->held) ||
+        gpurt_later_wake(p->pid, boxes->name, words_to_ask(), &held, &err) != GPURT_OK)
+        return;
+    close(*p->held);
+    *p->held = held;
+}
+
 /* Until it has ended, and is no zombie either, whose parent may never ask for it. */
-static void boxes_read(record_boxes_t *boxes, uint32_t pid, uint64_t start_ticks)
+static void boxes_read(recorded_t *p, record_boxes_t *boxes)
 {
     while (!stopped &&
-           (gpurt_process_alive(pid, start_ticks) || record_boxes_count(boxes) > 0))
+           (gpurt_process_alive(p->pid, p->start_ticks) || record_boxes_count(boxes) > 0)) {
         round_one(boxes);
+        other_wake(p, boxes);
+    }
     record_boxes_accept(boxes); /* handed over with its last breath */
     while (!stopped && record_boxes_count(boxes) > 0)
         round_one(boxes);
@@ -85,7 +123,7 @@ static void boxes_read(record_boxes_t *boxes, uint32_t pid, uint64_t start_ticks
 gpurt_status_t record_attach(record_boxes_t *boxes, uint32_t pid, int *held,
                              gpurt_error_t *err)
 {
-    const uint64_t start_ticks = gpurt_process_start(pid);
+    recorded_t p = {.pid = pid, .start_ticks = gpurt_process_start(pid), .held = held};
     gpurt_status_t st;
 
     signals_take();
@@ -94,6 +132,6 @@ gpurt_status_t record_attach(record_boxes_t *boxes, uint32_t pid, int *held,
         return st;
     st = boxes_adopt(boxes, pid, st, err);
     if (st == GPURT_OK)
-        boxes_read(boxes, pid, start_ticks);
+        boxes_read(&p, boxes);
     return st;
 }

@@ -66,11 +66,11 @@ int gpurt_later_listen(void)
     return -1;
 }
 
-static bool is_there(int holder)
+bool gpurt_later_is_there(int connection)
 {
-    struct pollfd other = {.fd = holder, .events = POLLRDHUP};
+    struct pollfd other = {.fd = connection, .events = POLLRDHUP};
 
-    return holder >= 0 && poll(&other, 1, 0) <= 0;
+    return connection >= 0 && poll(&other, 1, 0) <= 0;
 }
 
 static bool ask_read(int fd, gpurt_later_t *out)
@@ -89,7 +89,7 @@ static bool one_answer(int fd, int holder)
 {
     uint32_t other;
 
-    if (!is_there(holder))
+    if (!gpurt_later_is_there(holder))
         return send(fd, magic, sizeof magic, MSG_NOSIGNAL) == (ssize_t)sizeof magic;
     other = (uint32_t)peer_of(holder).pid; /* 0: it is of another container */
     send(fd, &other, sizeof other, MSG_NOSIGNAL);

@@ -30,6 +30,9 @@ int gpurt_later_listen(void);
  * of it. Returns: false when the listener was shut down. */
 bool gpurt_later_wait(int listener, int *holder, gpurt_later_t *out);
 
+/* Whether whoever is at the other end of a connection is still there. Either side's. */
+bool gpurt_later_is_there(int connection);
+
 /* The other side. *held: to be closed when the records are not wanted any more; -1 when it
  * fails. GPURT_E_HANDLE: no collector sleeps in that process; GPURT_E_BUSY: another process
  * is heard, and lives. */

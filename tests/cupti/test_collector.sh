@@ -630,6 +630,24 @@ exec 9>&-
 wait "$sleeper" || fail "the program that nobody records any more: $?"
 [ $((SECONDS - began)) -lt 60 ] || fail "it took $((SECONDS - began)) s to end"
 
+# ... and one that becomes another program is recorded as that.
+mkfifo become
+GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$tests/names_app" 300 again <become 9>&- &
+sleeper=$!
+exec 9>become
+started+=("$sleeper")
+until_true 'it can be asked' grep "gpurt-later-$sleeper\$" /proc/net/unix
+rm -f run.gplog
+"$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- &
+recorder=$!
+started+=("$recorder")
+until_true 'it is woken' grep libfake_cupti "/proc/$sleeper/maps"
+echo go >&9
+exec 9>&-
+wait "$sleeper" || fail "the program that became another: $?"
+wait "$recorder" || fail "gpurt-record -p of one that became another: $?"
+counted 'became another' 300
+
 # ... and one that ends while its parent does not ask for it has ended all the same.
 mkfifo orphan
 # shellcheck disable=SC2016 # of the inner shell
