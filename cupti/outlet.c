@@ -204,7 +204,7 @@ static void refusal_tell(const gpurt_error_t *err)
  * names use the room up. */
 static void words_define(void)
 {
-    static const char *const words[] = {"on",       "on; " OUTLET_NAMES_FULL,
+    static const char *const words[] = {"on",       ("on; " OUTLET_NAMES_FULL),
                                         "take",     "give back",
                                         "pageable", "pinned",
                                         "device",   "array",
