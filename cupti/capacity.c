@@ -4,6 +4,7 @@
 #include "capacity.h"
 
 #include "outlet.h"
+#include "procfs.h"
 
 #include <cuda.h>
 #include <dlfcn.h>
@@ -125,12 +126,22 @@ void capacity_look(void)
     gpurt_store_release_dev_u32(&capacity.xcount, (uint32_t)count); /* CUP5.rel */
 }
 
+bool capacity_waits(void)
+{
+    const uint64_t place = outlet_place();
+
+    return place && capacity.told != place &&
+           gpurt_load_relaxed_dev_u32(&capacity.xcount) > 0; /* relaxed: a hint */
+}
+
 void capacity_tell(uint64_t since_ns)
 {
     uint32_t count = gpurt_load_acquire_dev_u32(&capacity.xcount); /* CUP5.acq */
 
     if (count == 0 || capacity.told == outlet_place())
         return;
+    if (capacity.told) /* a log that begins now does not begin with the program */
+        since_ns = gpurt_real_ns();
     capacity.told = outlet_place();
     for (uint32_t i = 0; i < count; i++)
         if (capacity.devices[i].warp)

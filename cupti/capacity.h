@@ -10,8 +10,11 @@
  * because a driver that hangs would keep whoever asks. */
 void capacity_look(void);
 
-/* Tells them, once in each box. since_ns: from when on they hold. Context: between
- * outlet_enter and outlet_exit. */
+/* Whether they are known, and who reads the box that is open was not told. Context: the thread that
+ * tells. */
+bool capacity_waits(void);
+/* Tells them, once in each box and to each who reads it. since_ns: from when on they hold; those
+ * behind the first are told from now on. Context: between outlet_enter and outlet_exit. */
 void capacity_tell(uint64_t since_ns);
 
 /* Returns: how many devices the program sees; 0: the driver is starting yet. Context: any

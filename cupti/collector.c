@@ -69,7 +69,7 @@ static struct {
     bool stray, silent, shared; /* that is told; the reader's, as all below */
     translate_t translate;
     uint64_t dropped, told_ns; /* told: the last collector record */
-    uint64_t told_sum, told_box, told_place;
+    uint64_t told_sum, told_place;
     bool ends; /* this is the last look */
 } collector;
 
@@ -151,7 +151,6 @@ static void sums_tell(uint64_t now)
     outlet_put(GPURT_KIND_COLLECTOR, 0, now, &out);
     collector.told_ns = now;
     collector.told_sum = sums_now();
-    collector.told_box = outlet_box();
     collector.told_place = outlet_place();
 }
 
@@ -211,14 +210,23 @@ static void troubles_look(uint64_t now)
             "no figures of GPUs for now: NVML has not answered for three seconds");
 }
 
-/* A log never says nothing: a box that has just come is told how we fare, and so is a recorder
- * when all ends and nothing was said. The program's next box is found when it closes one. */
+/* Between enter and exit: each box has room of its own. */
+static void names_look(void)
+{
+    if (outlet_names_are_full())
+        trouble_say(TROUBLE_PART, OUTLET_NAMES_FULL);
+    else
+        trouble_end(OUTLET_NAMES_FULL);
+}
+
+/* A log never says nothing: a box that has just come is told how we fare, and so is who begins to
+ * read one, and a recorder when all ends and nothing was said. The program's next box is found
+ * when it closes one. */
 static bool is_untold(void)
 {
-    const uint64_t box = outlet_box();
-    const bool live = box & 1;
+    const bool live = outlet_box() & 1;
 
-    return live ? box != collector.told_box || !outlet_is_open()
+    return live ? outlet_place() != collector.told_place || !outlet_is_open()
                 : collector.ends && !collector.told_ns && outlet_is_recorded();
 }
 
@@ -232,7 +240,8 @@ static void round_read(bool last)
 
     due |= is_untold();
     troubles_look(now);
-    if (index < 0 && !has_losses() && !due && !(last && sum) && !trouble_waits())
+    if (index < 0 && !has_losses() && !due && !(last && sum) && !trouble_waits() &&
+        !capacity_waits())
         return;
     if (!outlet_enter(last))
         return; /* no box: the buffers stay, and CUPTI counts what it cannot place */
@@ -243,6 +252,8 @@ static void round_read(bool last)
         buffer_read(index);
         pool_give(&collector.pool, index);
     }
+    names_look();
+    due |= trouble_tell(now);
     losses_tell(now);
     if (due || last)
         sums_tell(gpurt_real_ns());

@@ -16,18 +16,20 @@ enum {
 };
 
 static struct {
+    pid_t pid; /* who started it, 0: nobody */
     duty_t duty;
-    int listener;
-    uint32_t xstate; /* written by: who starts it (ASLEEP), the thread (AWAKE) */
+    int listener, holder; /* holder: the connection of who was heard last */
+    uint32_t xstate;      /* written by: who starts it (ASLEEP), the thread (AWAKE) */
     void (*wake)(const gpurt_later_t *ask);
-} dormant = {.listener = -1};
+} dormant = {.listener = -1, .holder = -1};
 
 static void run(duty_t *duty)
 {
     gpurt_later_t ask;
 
     (void)duty;
-    while (gpurt_later_wait(dormant.listener, &ask)) { /* until the program ends */
+    while (gpurt_later_wait(dormant.listener, &dormant.holder,
+                            &ask)) { /* until the program ends */
         dormant.wake(&ask);
         gpurt_store_release_dev_u32(&dormant.xstate, AWAKE); /* CUP4.rel */
     }
@@ -36,6 +38,7 @@ static void run(duty_t *duty)
 bool dormant_start(void (*wake)(const gpurt_later_t *ask))
 {
     dormant.wake = wake;
+    dormant.pid = getpid();
     dormant.listener = gpurt_later_listen();
     if (dormant.listener < 0)
         return false;
@@ -48,8 +51,11 @@ bool dormant_sleeps(void)
     return gpurt_load_acquire_dev_u32(&dormant.xstate) == ASLEEP; /* CUP4.acq */
 }
 
+/* A child that came about without our knowledge has neither our thread nor a say in our socket. */
 bool dormant_stop(void)
 {
+    if (dormant.pid && dormant.pid != getpid())
+        return false;
     if (dormant.listener >= 0)
         shutdown(dormant.listener, SHUT_RDWR);
     return duty_stop(&dormant.duty, STOP_MS);
@@ -59,6 +65,8 @@ void dormant_leave(void)
 {
     if (dormant.listener >= 0)
         close(dormant.listener);
-    dormant.listener = -1;
+    if (dormant.holder >= 0)
+        close(dormant.holder);
+    dormant.listener = dormant.holder = -1;
     dormant.duty.started = false; /* its thread is the parent's */
 }

@@ -14,7 +14,7 @@ bool dormant_start(void (*wake)(const gpurt_later_t *ask));
 bool dormant_sleeps(void);
 
 /* Ends the wait; what wake does is waited for, not for ever. Returns: whether the thread is
- * gone. */
+ * gone; false in another process than its own. */
 bool dormant_stop(void);
 
 /* In a forked child: the socket is the parent's. */

@@ -200,6 +200,23 @@ static void refusal_tell(const gpurt_error_t *err)
     fprintf(stderr, "gpurt: no log of what the GPU does: %s\n", err->text);
 }
 
+/* What readers of a log go by, and how we fare as a rule: it has its number before a program's own
+ * names use the room up. */
+static void words_define(void)
+{
+    static const char *const words[] = {"on",       ("on; " OUTLET_NAMES_FULL),
+                                        "take",     "give back",
+                                        "pageable", "pinned",
+                                        "device",   "array",
+                                        "managed",  "device, static",
+                                        "begin",    "managed, static",
+                                        "end",      "pool destroyed",
+                                        "mark"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        names_number(&outlet.names, &outlet.ring, words[i], false);
+}
+
 /* Under the lock. A program that closes its box has said all, until it opens another; one
  * that opens its first after we made ours changes nothing, because our names are there. */
 static bool ready(bool last)
@@ -223,6 +240,7 @@ static bool ready(bool last)
     }
     if (outlet.open) {
         outlet.boxes++;
+        words_define();
         pin_publish(&outlet.pin, pin_now());
     } else
         outlet.retry_ns = now + (outlet.expect_ns ? RETRY_NS / 20 : RETRY_NS);
@@ -336,10 +354,14 @@ uint64_t outlet_box(void)
 
 uint64_t outlet_place(void)
 {
-    /* relaxed: another reader comes some time */
-    const uint64_t reader = gpurt_load_relaxed_sys_u64(&outlet.map.box->claim.xowner) >> 32;
+    uint64_t box, reader;
 
-    return outlet_box() << 32 | (reader > 1 ? reader : 1); /* the first: behind the box */
+    if (!outlet_borrow(&box))
+        return 0;
+    /* relaxed: another reader comes some time */
+    reader = gpurt_load_relaxed_sys_u64(&outlet.map.box->claim.xowner) >> 32;
+    outlet_return();
+    return box << 32 | (reader > 1 ? reader : 1); /* the first: behind the box */
 }
 
 bool outlet_is_open(void)
@@ -360,6 +382,11 @@ bool outlet_is_recorded(void)
 uint32_t outlet_name(const char *text, bool is_kernel)
 {
     return names_number(&outlet.names, &outlet.ring, text, is_kernel);
+}
+
+bool outlet_names_are_full(void)
+{
+    return outlet.names.full;
 }
 
 void outlet_close(void)

@@ -41,8 +41,8 @@ void outlet_return(void);
 
 /* Tells the box that is open from those before. Context: any thread. */
 uint64_t outlet_box(void);
-/* The box and who reads it, from one to the next: what is told once is told once to each.
- * Context: between enter and exit. */
+/* The box and who reads it, from one to the next: what is told once is told once to each. 0:
+ * there is none. Context: any thread. */
 uint64_t outlet_place(void);
 /* False also where the program has closed it, and nobody has entered since. Context: any
  * thread; the next moment may be another matter. */
@@ -54,6 +54,10 @@ bool outlet_is_recorded(void);
 /* The number of a text; the same text has the same one. Kernel names are shown as people
  * write them. */
 uint32_t outlet_name(const char *text, bool is_kernel);
+
+/* Whether a text of the box that is open had no room. Context: between enter and exit. */
+bool outlet_names_are_full(void);
+#define OUTLET_NAMES_FULL "no room for more names: what is new has none"
 
 /* Closes the box that we made and waits, at most 5 s, for a gpurt-drain of our own. */
 void outlet_close(void);

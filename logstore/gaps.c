@@ -127,9 +127,16 @@ static gap_t gap_open(uint64_t start, uint64_t end)
     return (gap_t){.start = start, .end = end, .ns = end - start, .launching = GAP_OPEN};
 }
 
-static uint64_t share(uint64_t of, uint64_t part, uint64_t whole)
+/* Of so much as large a part as `part` is of `whole`, and no more than is left: what is long is
+ * rounded. */
+static uint64_t share(uint64_t of, uint64_t part, uint64_t whole, uint64_t *left)
 {
-    return part == whole ? of : (uint64_t)((double)of * (double)part / (double)whole);
+    uint64_t ns =
+        part == whole ? of : (uint64_t)((double)of * (double)part / (double)whole);
+
+    ns = ns < *left ? ns : *left;
+    *left -= ns;
+    return ns;
 }
 
 static uint64_t gap_idle(const gap_t *gap)
@@ -141,17 +148,17 @@ static uint64_t gap_idle(const gap_t *gap)
  * of its sums as of its time. */
 static gap_t gap_piece(const gap_t *gap, uint64_t start, uint64_t end)
 {
-    uint64_t whole = gap->end - gap->start, part = end - start;
+    uint64_t whole = gap->end - gap->start, part = end - start, left = part;
     gap_t piece = gap_open(start, end);
 
     if (gap->launching == GAP_OPEN)
         return piece;
-    piece.copying = share(gap->copying, part, whole);
-    piece.waiting = share(gap->waiting, part, whole);
-    piece.launching = share(gap->launching, part, whole);
-    piece.unknown = share(gap->unknown, part, whole);
+    piece.copying = share(gap->copying, part, whole, &left);
+    piece.waiting = share(gap->waiting, part, whole, &left);
+    piece.launching = share(gap->launching, part, whole, &left);
+    piece.unknown = share(gap->unknown, part, whole, &left);
     piece.ns = piece.copying + piece.waiting + piece.launching + piece.unknown +
-               share(gap_idle(gap), part, whole); /* so that they add up */
+               share(gap_idle(gap), part, whole, &left); /* so that they add up */
     return piece;
 }
 

@@ -58,6 +58,8 @@ uint32_t gplog_program_add(gpurt_dictionary_t *d, const gpurt_box_identity_t *id
     for (uint32_t i = d->program_count; i-- > 0;)
         if (gplog_program_get(d, i, &p) && is_of(&p, id))
             return i;
+    if (d->program_count == GPLOG_PROGRAM_OTHERS)
+        return GPLOG_PROGRAM_OTHERS;
     info.types =
         (uint64_t)d->program_count << NUMBER_SHIFT | (id->start_ticks & TICKS_MASK);
     info.format_bytes = (uint32_t)strnlen(id->program, GPURT_BOX_NAME - 1);

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     OWN_ERROR = LAUNCHEE_FAILED,
@@ -118,6 +119,7 @@ static const gpurt_option_t rows[] = {
      .name = "pid",
      .arg = "PID",
      FIELD(NUMBER, pid),
+     .min = 1,
      .max = INT32_MAX,
      .help =
          "record what the GPU does for a program that runs already, and was started with "
@@ -462,11 +464,14 @@ static int attach_and_record(const record_options_t *o, recording_t *log)
     static record_boxes_t boxes;
     gpurt_error_t err;
     gpurt_status_t st;
+    int held;
 
     if (record_boxes_open(&boxes, log->writer, o->spin, &err) != GPURT_OK)
         return gpurt_option_refuse(&program, "%s", err.text);
-    st = record_attach(&boxes, (uint32_t)o->pid, &err);
+    st = record_attach(&boxes, (uint32_t)o->pid, &held, &err);
     record_boxes_close(&boxes);
+    if (held >= 0)
+        close(held);
     if (st != GPURT_OK)
         return gpurt_option_refuse(&program, "%s", err.text);
     return recording_close(log, boxes.seen, o->quiet, boxes.unread ? &boxes.err : NULL)
@@ -502,6 +507,28 @@ static int cupti_check(const char *option)
     return option ? status : 0;
 }
 
+/* What is done as PROGRAM starts, or to who started it, is no use to one that runs.
+ * Returns: 0, or the status to exit with. */
+static int attach_check(const record_options_t *o)
+{
+    const char *words = o->cupti ? o->cupti : getenv("GPURT_CUPTI");
+    const char *idle = o->rules          ? "--level"
+                       : o->on_panic     ? "--exec-on-panic"
+                       : o->gpu_core     ? "--gpu-core"
+                       : o->launch_sites ? "--launch-sites"
+                       : o->hang_ns      ? "--hang-after"
+                       : o->again.times  ? "--restart"
+                                         : NULL;
+
+    if (idle)
+        return gpurt_option_refuse(
+            &program, "%s is for a program that gpurt-record starts, not -p", idle);
+    if (words && strcmp(words, "off") == 0)
+        return gpurt_option_refuse(&program, "%s: there is nothing to record",
+                                   o->cupti ? "--cupti off" : "GPURT_CUPTI=off");
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     record_options_t o = {.output = "gpurt.gplog", .level = 1};
@@ -518,6 +545,8 @@ int main(int argc, char **argv)
     if (o.rules && rules_hand_on(o.rules, &err) != GPURT_OK)
         return gpurt_option_refuse(&program, "%s", err.text);
     status = cupti_check(o.cupti);
+    if (!status && o.pid)
+        status = attach_check(&o);
     if (status)
         return status;
     if ((o.launch_sites && setenv("GPURT_LAUNCH_SITES", "1", 1) != 0) ||

@@ -7,7 +7,10 @@
 #include "record_box.h"
 
 /* Until that process has ended and its box is read to its end, or somebody presses Ctrl-C:
- * the program then goes on, and what it still records is lost and counted. */
-gpurt_status_t record_attach(record_boxes_t *boxes, uint32_t pid, gpurt_error_t *err);
+ * the program then goes on, and what it still records is lost and counted. *held: while that is
+ * open no other recorder is heard there; its caller closes it when the boxes are, -1: there is
+ * nothing to close. GPURT_E_BUSY: somebody else records that process. */
+gpurt_status_t record_attach(record_boxes_t *boxes, uint32_t pid, int *held,
+                             gpurt_error_t *err);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <poll.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -190,6 +191,21 @@ gpurt_status_t record_boxes_add(record_boxes_t *b, gpurt_boxmap_t map)
     return st;
 }
 
+/* One that we found by ourselves before it was handed over. */
+static bool is_read(const record_boxes_t *b, int fd)
+{
+    struct stat file, other;
+    uint32_t i = 0;
+
+    if (fstat(fd, &file) != 0)
+        return false;
+    while (i < RECORD_BOXES &&
+           !(b->box[i].drain && fstat(b->box[i].map.fd, &other) == 0 &&
+             other.st_dev == file.st_dev && other.st_ino == file.st_ino))
+        i++;
+    return i < RECORD_BOXES;
+}
+
 void record_boxes_accept(record_boxes_t *b)
 {
     gpurt_boxmap_t map;
@@ -198,12 +214,14 @@ void record_boxes_accept(record_boxes_t *b)
 
     if (!place_free(b) || gpurt_handover_take(b->listener, &fd, &b->err) != GPURT_OK)
         return;
-    st = gpurt_boxmap_attach_fd(fd, true, &map, &b->err);
-    if (st == GPURT_OK)
-        st = record_boxes_add(b, map);
-    else
-        b->seen++;
-    b->unread += st != GPURT_OK;
+    if (!is_read(b, fd)) {
+        st = gpurt_boxmap_attach_fd(fd, true, &map, &b->err);
+        if (st == GPURT_OK)
+            st = record_boxes_add(b, map);
+        else
+            b->seen++;
+        b->unread += st != GPURT_OK;
+    }
     close(fd);
 }
 

@@ -40,13 +40,21 @@ static socklen_t address_of(const char *name, struct sockaddr_un *address)
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + bytes);
 }
 
-static bool peer_is_us(int fd)
+/* Returns: (uid_t)-1, not known. */
+static uid_t peer_uid(int fd)
 {
     struct ucred peer;
     socklen_t bytes = sizeof peer;
 
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 &&
-           (peer.uid == getuid() || getuid() == 0);
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 ? peer.uid
+                                                                       : (uid_t)-1;
+}
+
+static bool peer_is_us(int fd)
+{
+    uid_t peer = peer_uid(fd);
+
+    return peer != (uid_t)-1 && (peer == getuid() || getuid() == 0);
 }
 
 gpurt_status_t gpurt_handover_listen(char name[GPURT_HANDOVER_NAME], int *fd,
@@ -177,7 +185,8 @@ gpurt_status_t gpurt_handover_give_to(const char *name, const gpurt_boxmap_t *ma
                           "socket for the drainer");
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    done = connect(fd, (struct sockaddr *)&address, bytes) == 0 && peer_is_us(fd) &&
+    done = connect(fd, (struct sockaddr *)&address, bytes) == 0 &&
+           (peer_is_us(fd) || peer_uid(fd) == 0) && /* root can read it anyway */
            send_fd(fd, map->fd) && UNINTERRUPTED(recv(fd, answer, sizeof answer, 0)) > 0;
     if (!done)
         gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,

@@ -4,7 +4,7 @@
  * A drainer listens on an abstract socket and names it in GPURT_DRAIN of the programs
  * that it starts; gpurt_open connects there and sends the box's descriptor. The name
  * survives fork, exec and a program that closes all descriptors. Both sides check that
- * the other runs as the same user. */
+ * the other runs as the same user; an application gives its box to root, too. */
 #ifndef GPURT_HANDOVER_H
 #define GPURT_HANDOVER_H
 

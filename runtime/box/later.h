@@ -3,8 +3,10 @@
  * (GPURT_CUPTI=later).
  *
  * The program listens on an abstract socket that is named by its process number; who wants
- * its records names a socket of his own there, as in handover.h, and what he wants. Both
- * sides check that the other runs as the same user. */
+ * its records names a socket of his own there, as in handover.h, and what he wants. He keeps
+ * the connection for as long as he records: nobody else is taken meanwhile, and when he goes,
+ * however he does, his place is free. Both sides check that the other runs as the same user,
+ * or as root. */
 #ifndef GPURT_LATER_H
 #define GPURT_LATER_H
 
@@ -23,12 +25,18 @@ typedef struct gpurt_later {
 
 /* The program's side. Returns: a listening descriptor, close-on-exec; -1. */
 int gpurt_later_listen(void);
-/* Waits for somebody who asks, and answers that he was heard. Returns: false when the
- * descriptor was shut down. */
-bool gpurt_later_wait(int listener, gpurt_later_t *out);
+/* Waits for somebody who asks while nobody else is there, and answers that he was heard.
+ * *holder: the connection of who was heard last, -1 at first; its caller closes what is left
+ * of it. Returns: false when the listener was shut down. */
+bool gpurt_later_wait(int listener, int *holder, gpurt_later_t *out);
 
-/* The other side. GPURT_E_HANDLE: no collector sleeps in that process. */
+/* Whether whoever is at the other end of a connection is still there. Either side's. */
+bool gpurt_later_is_there(int connection);
+
+/* The other side. *held: to be closed when the records are not wanted any more; -1 when it
+ * fails. GPURT_E_HANDLE: no collector sleeps in that process; GPURT_E_BUSY: another process
+ * is heard, and lives. */
 gpurt_status_t gpurt_later_wake(uint32_t pid, const char *drainer, const char *words,
-                                gpurt_error_t *err);
+                                int *held, gpurt_error_t *err);
 
 #endif

@@ -124,10 +124,12 @@ uint32_t names_number(names_t *n, const gpurt_hostring_t *ring, const char *text
     for (at = (uint32_t)hash % NAMES_SLOTS; n->hash[at]; at = (at + 1) % NAMES_SLOTS)
         if (n->hash[at] == hash)
             return n->number[at];
+    n->full |= n->count == NAMES_MAX;
     if (n->count == NAMES_MAX)
         return n->overflow;
     n->hash[at] = hash;
     n->number[at] = define(ring, text, is_kernel);
+    n->full |= n->number[at] == 0;
     if (n->number[at] == 0)
         n->number[at] = n->overflow;
     n->count++;

@@ -20,6 +20,7 @@ typedef struct names {
     uint32_t number[NAMES_SLOTS];
     uint32_t count;
     uint32_t overflow; /* the number of what has no room */
+    bool full;         /* something had none */
 } names_t;
 
 void names_clear(names_t *n);

@@ -121,6 +121,21 @@ GPURT_CUPTI=off run 3 mixed # the library was not loaded
 GPURT_CUPTI=kernels,colour run 0 mixed
 log_has "WARN .*'colour' is not known" 'a word that is none'
 
+# More names than there is room for: kernels that come then have none, which is told, and what readers go by is known.
+for count in 100 5000; do
+    rm -f run.gplog
+    GPURT_CUPTI=all "$bin/gpurt-record" -q -o run.gplog -- "$tests/names_app" "$count" || fail "$count names: exit status $?"
+    counted "$count names" "$count"
+    sums=$("$bin/gpurt-log" stat run.gplog)
+    grep >/dev/null '^memory     device, GPU 0: 0 B at last, 4.0 KiB at most, taken 100 times, given back 100 times$' <<<"$sums" || fail "$count names: $sums"
+    grep >/dev/null '^ranges     100 of 1 names, 0 without an end, 0 ends without a beginning, 0 marks$' <<<"$sums" || fail "$count names: $sums"
+    state=on full=0
+    [ "$count" = 100 ] || { state='on; no room for more names: what is new has none' full=1; }
+    grep >/dev/null "^collector  $state; 0 dropped" <<<"$sums" || fail "$count names: $sums"
+    [ "$(lines ' WARN .*no room for more names')" = "$full" ] || fail "$count names: $(lines ' WARN ') warnings"
+done
+[ "$(lines ' kernel (no room for more names)')" -gt 500 ] || fail "more names: $(lines ' kernel (no room ') without"
+
 # Pools of memory come with memory; what is not told of one, is not known.
 for kinds in memory all; do
     GPURT_CUPTI=$kinds run 0 pools
@@ -515,8 +530,15 @@ grep >/dev/null 'GPURT_CUPTI=later' refused || fail "attach: $(cat refused)"
 started+=("$sleeper")
 until_true 'it can be asked' grep "gpurt-later-$sleeper\$" /proc/net/unix
 grep -q libfake_cupti "/proc/$sleeper/maps" && fail 'a collector that sleeps has CUPTI loaded'
+for word in '--level=info' '--exec-on-panic=true' '--gpu-core' '--launch-sites' '--hang-after=1' '--restart=1' '--cupti=off'; do
+    status=0
+    timeout 20 "$bin/gpurt-record" -q -o early.gplog "$word" -p "$sleeper" 2>refused || status=$?
+    [ "$status" = 125 ] || fail "-p $word: $status"
+    [ ! -e early.gplog ] || fail "-p $word: it left a log"
+    grep >/dev/null -e "${word%%=*}" refused || fail "-p $word: $(cat refused)"
+done
 rm -f run.gplog
-"$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- &
+GPURT_CUPTI=later "$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- & # what was said for the program may still be there
 recorder=$!
 started+=("$recorder")
 until_true 'it is woken' grep libfake_cupti "/proc/$sleeper/maps"
@@ -536,16 +558,20 @@ exec 9>again
 started+=("$sleeper")
 until_true 'it can be asked' grep "gpurt-later-$sleeper\$" /proc/net/unix
 rm -f run.gplog
-"$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- &
+nohup "$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- >nohup.out 2>&1 &
 recorder=$!
 started+=("$recorder")
 until_true 'it is woken' grep libfake_cupti "/proc/$sleeper/maps"
+kill -HUP "$recorder" # its terminal goes
 echo go >&9
+until_true 'it is told of devices' sh -c "'$bin/gpurt-log' cat run.gplog | grep ' device of compute capability '"
 until_true 'all is in the log' sh -c "'$bin/gpurt-log' stat run.gplog | grep '^kernels    2000 '"
 kill -INT "$recorder"
 wait "$recorder" || fail "gpurt-record -p, interrupted: $?"
 # Somebody else comes, and a third one, who is told that there is somebody.
 mv run.gplog before.gplog
+sleep 2 # its sums are told once a second: behind that it has nothing to say
+began=$(date +%s%N)
 "$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- &
 recorder=$!
 started+=("$recorder")
@@ -553,7 +579,8 @@ until_true 'it is read again' grep 'memfd:gpurt-box' "/proc/$recorder/maps"
 status=0
 "$bin/gpurt-record" -q -o third.gplog -p "$sleeper" 2>refused || status=$?
 [ "$status" = 125 ] || fail "a third recorder: $status"
-grep >/dev/null "drained by process $recorder" refused || fail "a third recorder: $(cat refused)"
+grep >/dev/null "recorded by process $recorder;" refused || fail "a third recorder: $(cat refused)"
+until_true 'a reader is told although nothing happens' sh -c "'$bin/gpurt-log' cat run.gplog | grep ' device of compute capability '"
 echo go >&9
 exec 9>&-
 wait "$sleeper" || fail "the program that was recorded twice: $?"
@@ -561,8 +588,31 @@ wait "$recorder" || fail "the second recorder: $?"
 counted 'the second recorder' 2000
 log_has 'collector: on; ' 'the second recorder'
 [ "$(lines ' device of compute capability ')" = 2 ] || fail "the second recorder: $(lines ' device of ') devices" # told to each
+"$bin/gpurt-log" cat --jsonl run.gplog | jq -se --argjson began "$began" '[.[] | select(.kind == "device") | .ts_ns >= $began] | length == 2 and all' >/dev/null ||
+    fail "the second recorder: its log begins before it did"
 
-# The first goes before there is anything to say: the box that is made then is the second one's.
+# One that records nothing says why, to each who comes.
+mkfifo nothing
+FAKE_CUPTI=clash GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" later 2000 <nothing 9>&- &
+sleeper=$!
+exec 9>nothing
+started+=("$sleeper")
+until_true 'it can be asked' grep "gpurt-later-$sleeper\$" /proc/net/unix
+for turn in first second; do
+    rm -f run.gplog
+    "$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- &
+    recorder=$!
+    started+=("$recorder")
+    until_true "the $turn is told" sh -c "'$bin/gpurt-log' cat run.gplog | grep 'collector: no records of kernels: another profiler'"
+    [ "$turn" = second ] || kill -INT "$recorder"
+    [ "$turn" = second ] || wait "$recorder" || fail "gpurt-record -p, interrupted: $?"
+done
+kill -KILL "$sleeper"
+exec 9>&-
+wait "$recorder" || fail "gpurt-record -p of one that was killed: $?"
+
+# The first goes before there is anything to say: the box that is made then is the second one's. While it is there, nobody
+# else is heard.
 mkfifo twice
 GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" later 2000 <twice 9>&- &
 sleeper=$!
@@ -576,6 +626,12 @@ for turn in first second; do
     started+=("$recorder")
     until_true 'it is woken' grep libfake_cupti "/proc/$sleeper/maps"
     until_true 'it is asked' grep "gpurt-$recorder-" /proc/net/unix
+    if [ "$turn" = first ]; then
+        status=0
+        "$bin/gpurt-record" -q -o other.gplog -p "$sleeper" 2>refused || status=$?
+        [ "$status" = 125 ] || fail "another recorder beside the first: $status"
+        grep >/dev/null "recorded by process $recorder;" refused || fail "another recorder beside the first: $(cat refused)"
+    fi
     [ "$turn" = second ] || kill -INT "$recorder"
     [ "$turn" = second ] || wait "$recorder" || fail "gpurt-record -p, interrupted: $?"
 done
@@ -604,3 +660,63 @@ echo go >&9
 exec 9>&-
 wait "$sleeper" || fail "the program that nobody records any more: $?"
 [ $((SECONDS - began)) -lt 60 ] || fail "it took $((SECONDS - began)) s to end"
+
+# ... and one that becomes another program is recorded as that.
+mkfifo become
+GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$tests/names_app" 300 again <become 9>&- &
+sleeper=$!
+exec 9>become
+started+=("$sleeper")
+until_true 'it can be asked' grep "gpurt-later-$sleeper\$" /proc/net/unix
+rm -f run.gplog
+"$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- &
+recorder=$!
+started+=("$recorder")
+until_true 'it is woken' grep libfake_cupti "/proc/$sleeper/maps"
+echo go >&9
+exec 9>&-
+wait "$sleeper" || fail "the program that became another: $?"
+wait "$recorder" || fail "gpurt-record -p of one that became another: $?"
+counted 'became another' 300
+
+# ... and one that ends while its parent does not ask for it has ended all the same.
+mkfifo orphan
+# shellcheck disable=SC2016 # of the inner shell
+GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so sh -c '"$0" later 2000 <orphan & echo $! >number; exec sleep 300' "$app" &
+started+=("$!")
+exec 9>orphan
+until_true 'it is there' test -s number
+sleeper=$(cat number)
+started+=("$sleeper")
+until_true 'it can be asked' grep "gpurt-later-$sleeper\$" /proc/net/unix
+rm -f run.gplog
+"$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- &
+recorder=$!
+started+=("$recorder")
+until_true 'it is woken' grep libfake_cupti "/proc/$sleeper/maps"
+echo go >&9
+until_true 'all is in the log' sh -c "'$bin/gpurt-log' stat run.gplog | grep '^kernels    2000 '"
+kill -KILL "$sleeper"
+exec 9>&-
+until_true 'nobody waits for a zombie' sh -c "! kill -0 '$recorder'"
+wait "$recorder" || fail "gpurt-record -p of a zombie: $?"
+
+# Root records for others.
+if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --clear-groups test -x "$app" 2>/dev/null; then
+    mkfifo others
+    GPURT_CUPTI=later CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so setpriv --reuid=65534 --clear-groups "$app" later 2000 <others &
+    sleeper=$!
+    exec 9>others
+    started+=("$sleeper")
+    until_true 'it can be asked' grep "gpurt-later-$sleeper\$" /proc/net/unix
+    rm -f run.gplog
+    "$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- &
+    recorder=$!
+    started+=("$recorder")
+    until_true 'it is woken' grep libfake_cupti "/proc/$sleeper/maps"
+    echo go >&9
+    exec 9>&-
+    wait "$sleeper" || fail "the program of another user: $?"
+    wait "$recorder" || fail "gpurt-record -p of another user's program: $?"
+    counted 'of another user' 2000
+fi

@@ -64,6 +64,7 @@ static void check_full(void)
     for (uint32_t i = 0; i < 300; i++)
         CHECK_EQ(add(&d, 1000 + i, 1, "many"), i < 255 ? i : GPLOG_PROGRAM_OTHERS);
     CHECK_EQ(gplog_program_count(&d), 255);
+    CHECK_EQ(d.next_id, 255); /* nor does it take room */
     CHECK_EQ(add(&d, 1254, 1, "many"), 254);
     CHECK(!gplog_program_get(&d, GPLOG_PROGRAM_OTHERS, &p));
     gpurt_dictionary_fini(&d);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A collector that sleeps, and children of its program: whether or not anybody told them of the
+ * fork, what they do as they end is no matter of their parent's. */
+#include "dormant.h"
+
+#include "check.h"
+
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint32_t woken;
+
+static void wake(const gpurt_later_t *ask)
+{
+    (void)ask;
+    woken++;
+}
+
+/* A child that ends as any program does. */
+static void child_ends(bool told)
+{
+    pid_t child = told ? fork() : (pid_t)syscall(SYS_fork);
+    int status;
+
+    if (child == 0) {
+        if (told)
+            dormant_leave();
+        _exit(dormant_stop() ? 1 : 0);
+    }
+    CHECK(child > 0);
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_MSG(status == 0, "a child that was %stold: %x", told ? "" : "not ", status);
+}
+
+static void still_heard(void)
+{
+    gpurt_error_t err;
+    int held;
+
+    CHECK_MSG(gpurt_later_wake((uint32_t)getpid(), "nobody", "", &held, &err) == GPURT_OK,
+              "%s", err.text);
+    close(held);
+}
+
+int main(void)
+{
+    CHECK(dormant_stop()); /* of one that was never started */
+    CHECK(dormant_start(wake));
+    CHECK(dormant_sleeps());
+    child_ends(false);
+    child_ends(true);
+    still_heard();
+    CHECK(dormant_stop());
+    CHECK_EQ(woken, 1);
+    return 0;
+}
