@@ -1,0 +1,183 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# test_attach.sh FOLDER-OF-PROGRAMS FOLDER-OF-TESTS: gpurt-record -p, over a stand-in for CUPTI: programs whose collector sleeps
+# until somebody asks, one recorder after another and one beside another, and all the ways in which either side ends.
+set -euo pipefail
+bin=$1 tests=$2
+app=$tests/cupti_app inject=$bin/../lib/libgpurt-inject.so
+dir=$(mktemp -d)
+started=()
+clean() {
+    ((${#started[@]} == 0)) || kill -KILL "${started[@]}" 2>/dev/null || true
+    rm -rf "$dir"
+}
+trap clean EXIT
+# shellcheck source=tests/wait.sh
+. "${BASH_SOURCE[0]%/*}/../wait.sh"
+cd "$dir"
+export GPURT_CUPTI_LIBRARY=$tests/libfake_cupti.so GPURT_NVML=off
+export ASAN_OPTIONS=detect_leaks=0
+# With room for all that a program here says while its drainer is held up.
+export GPURT_HOST_RING_BYTES=$((64 << 20))
+unset GPURT_CUPTI CUDA_INJECTION64_PATH FAKE_CUPTI
+
+fail() { echo "FAIL: $*" >&2; exit 1; }
+text() { "$bin/gpurt-log" cat run.gplog; }
+lines() { text | grep -c "$1" || true; }
+log_has() { text | grep >/dev/null -e "$1" || fail "$2: no '$1' in: $(text | tail -n 5)"; }
+counted() {
+    [ "$(lines ' kernel ')" = "$2" ] || fail "$1: $(lines ' kernel ') kernels, not $2"
+    "$bin/gpurt-log" stat --json run.gplog | grep >/dev/null '"dropped":0,' || fail "$1: dropped"
+}
+
+# sleeps COMMAND...: a program whose collector sleeps, and that does something for each `go`; `sleeper` is its number.
+sleeps() {
+    rm -f words
+    mkfifo words
+    GPURT_CUPTI=later CUDA_INJECTION64_PATH=$inject "$@" <words &
+    sleeper=$!
+    started+=("$sleeper")
+    exec 9>words
+}
+can_be_asked() { until_true 'it can be asked' grep "gpurt-later-$sleeper\$" /proc/net/unix; }
+go() { echo go >&9; }
+no_more() { exec 9>&-; }
+
+# records [COMMAND...]: a recorder of the sleeper, which is awake when this returns; `recorder` is its number.
+records() {
+    rm -f run.gplog
+    "$@" "$bin/gpurt-record" -q -o run.gplog -p "$sleeper" 9>&- &
+    recorder=$!
+    started+=("$recorder")
+    until_true 'it is woken' grep libfake_cupti "/proc/$sleeper/maps"
+}
+leaves() {
+    kill -INT "$recorder"
+    wait "$recorder" || fail "gpurt-record -p, interrupted: $?"
+}
+# ends WHO: both do, as they should.
+ends() {
+    no_more
+    wait "$sleeper" || fail "$1: the program: $?"
+    wait "$recorder" || fail "$1: gpurt-record -p: $?"
+}
+# is_refused WORDS PID OPTION...: a recorder of that process is, with these words.
+is_refused() {
+    local status=0 want=$1 pid=$2
+    shift 2
+    timeout 20 "$bin/gpurt-record" -q -o other.gplog "$@" -p "$pid" 2>refused || status=$?
+    [ "$status" = 125 ] || fail "$want: $status"
+    grep >/dev/null -e "$want" refused || fail "no '$want' in: $(cat refused)"
+}
+
+# What comes after it was asked is in the log. CUPTI is not asked then for what it takes before CUDA starts alone, and what was
+# said to the program may still be said to the recorder.
+sleeps env FAKE_CUPTI=begun "$app" later 2000
+is_refused 'GPURT_CUPTI=later' $$
+can_be_asked
+grep -q libfake_cupti "/proc/$sleeper/maps" && fail 'a collector that sleeps has CUPTI loaded'
+for word in '--level=info' '--exec-on-panic=true' '--gpu-core' '--launch-sites' '--hang-after=1' '--restart=1' '--cupti=off'; do
+    rm -f other.gplog
+    is_refused "${word%%=*}" "$sleeper" "$word"
+    [ ! -e other.gplog ] || fail "-p $word: it left a log"
+done
+records env GPURT_CUPTI=later
+go
+ends 'asked once'
+counted 'asked once' 2000
+[ "$(lines ' WARN .*graphs that kernels launch')" = 0 ] || fail 'asked once: too late'
+log_has 'collector: on; 2000 records' 'asked once'
+
+# Its terminal goes, which it was told to ignore; then it goes itself.
+sleeps env FAKE_GRAPHS="$tests/libfake_graphs.so" "$app" later 2000
+can_be_asked
+records nohup 2>nohup.err
+kill -HUP "$recorder"
+go
+until_true 'it is told of devices' sh -c "'$bin/gpurt-log' cat run.gplog | grep ' device of compute capability '"
+until_true 'all is in the log' sh -c "'$bin/gpurt-log' stat run.gplog | grep '^kernels    2000 '"
+leaves
+# Somebody else comes, and a third one, who is told that there is somebody.
+sleep 2 # its sums are told once a second: behind that it has nothing to say
+began=$(date +%s%N)
+records
+until_true 'it is read again' grep 'memfd:gpurt-box' "/proc/$recorder/maps"
+is_refused "recorded by process $recorder;" "$sleeper"
+until_true 'a reader is told although nothing happens' sh -c "'$bin/gpurt-log' cat run.gplog | grep ' device of compute capability '"
+go
+ends 'the second recorder'
+counted 'the second recorder' 2000
+log_has 'collector: on; ' 'the second recorder'
+[ "$(lines ' device of compute capability ')" = 2 ] || fail "the second recorder: $(lines ' device of ') devices" # told to each
+"$bin/gpurt-log" cat --jsonl run.gplog | jq -se --argjson began "$began" '[.[] | select(.kind == "device") | .ts_ns >= $began] | length == 2 and all' >/dev/null ||
+    fail "the second recorder: its log begins before it did"
+
+# One that records nothing says why, to each who comes.
+sleeps env FAKE_CUPTI=clash "$app" later 2000
+can_be_asked
+for turn in first second; do
+    records
+    until_true "the $turn is told" sh -c "'$bin/gpurt-log' cat run.gplog | grep 'collector: no records of kernels: another profiler'"
+    [ "$turn" = second ] || leaves
+done
+kill -KILL "$sleeper"
+no_more
+wait "$recorder" || fail "gpurt-record -p of one that was killed: $?"
+
+# The first goes before there is anything to say: the box that is made then is the second one's. While it is there, nobody
+# else is heard.
+sleeps "$app" later 2000
+can_be_asked
+records
+until_true 'it is asked' grep "gpurt-$recorder-" /proc/net/unix
+is_refused "recorded by process $recorder;" "$sleeper"
+leaves
+records
+until_true 'it is asked' grep "gpurt-$recorder-" /proc/net/unix
+go
+ends 'asked twice'
+counted 'asked twice' 2000
+
+# ... and where nobody comes, it ends as ever.
+sleeps "$app" later 2000
+can_be_asked
+records
+leaves
+began=$SECONDS
+go
+no_more
+wait "$sleeper" || fail "the program that nobody records any more: $?"
+[ $((SECONDS - began)) -lt 60 ] || fail "it took $((SECONDS - began)) s to end"
+
+# One that becomes another program is recorded as that.
+sleeps "$tests/names_app" 300 again
+can_be_asked
+records
+go
+ends 'became another'
+counted 'became another' 300
+
+# One that ends while its parent does not ask for it has ended all the same.
+# shellcheck disable=SC2016 # of the inner shell
+sleeps sh -c '"$0" later 2000 <words & echo $! >number; exec sleep 300' "$app"
+until_true 'it is there' test -s number
+sleeper=$(cat number)
+started+=("$sleeper")
+can_be_asked
+records
+go
+until_true 'all is in the log' sh -c "'$bin/gpurt-log' stat run.gplog | grep '^kernels    2000 '"
+kill -KILL "$sleeper"
+no_more
+until_true 'nobody waits for a zombie' sh -c "! kill -0 '$recorder'"
+wait "$recorder" || fail "gpurt-record -p of a zombie: $?"
+
+# Root records for others.
+if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --clear-groups test -x "$app" 2>/dev/null; then
+    sleeps setpriv --reuid=65534 --clear-groups "$app" later 2000
+    can_be_asked
+    records
+    go
+    ends 'of another user'
+    counted 'of another user' 2000
+fi
