@@ -161,11 +161,12 @@ activity_sum_t activity_sum(const gpurt_model_activity_t *a)
     for (uint32_t i = 0; i < GPURT_MODEL_KERNEL_ROWS; i++) {
         if (a->kernels[i].kind == GPURT_KIND_GRAPH)
             continue;
-        sum.names += a->kernels[i].times.count > 0;
+        sum.names += i < GPURT_MODEL_KERNELS && a->kernels[i].times.count;
         sum.count += a->kernels[i].times.count;
         sum.untimed += a->kernels[i].times.untimed;
         sum.ns += a->kernels[i].times.total_ns;
     }
+    sum.others = a->kernels[GPURT_MODEL_OTHER_KERNELS].times.count;
     return sum;
 }
 
@@ -198,8 +199,7 @@ static void plain_kernels(FILE *out, const gpurt_model_activity_t *a, uint32_t m
     }
     for (uint32_t i = 0; i < count && i < most; i++)
         plain_kernel(out, &a->kernels[order[i]], whole);
-    if (count > most)
-        fprintf(out, "and %" PRIu32 " more names\n", count - most);
+    times_plain_rest(out, count, most, gpurows_others(a, GPUROWS_KERNELS));
 }
 
 static void plain_copies(FILE *out, const gpurt_model_activity_t *a)
@@ -272,15 +272,16 @@ static void plain_gpus(FILE *out, const gpurt_model_activity_t *a)
 void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
 {
     activity_sum_t sum = activity_sum(a);
-    char total[24];
+    char total[24], names[40];
 
     if (a->rows == 0)
         return;
     if (sum.count)
         fprintf(out,
-                "kernels    %" PRIu64 " of %" PRIu64 " names, %s on GPUs, %" PRIu64
+                "kernels    %" PRIu64 " of %s names, %s on GPUs, %" PRIu64
                 " without times\n",
-                sum.count, sum.names, activity_time(sum.ns, total), sum.untimed);
+                sum.count, times_names(sum.names, sum.others, names),
+                activity_time(sum.ns, total), sum.untimed);
     if (a->graphs.count)
         fprintf(out,
                 "graphs     launches: %" PRIu64 ", %s on GPUs; their kernels are "

@@ -10,7 +10,9 @@
 
 /* Sums over all kernels; graphs that were launched whole are not among them. */
 typedef struct activity_sum {
-    uint64_t names, count, untimed, ns;
+    uint64_t count, untimed, ns;
+    uint32_t names; /* that have a row of their own */
+    bool others;    /* ... and there are more */
 } activity_sum_t;
 activity_sum_t activity_sum(const gpurt_model_activity_t *a);
 

@@ -131,13 +131,18 @@ static bool is_used(const gpurt_model_activity_t *a, gpurows_t table, uint32_t i
            gpurows_host(a, table)->list[index].more;
 }
 
-uint32_t gpurows_count(const gpurt_model_activity_t *a, gpurows_t table)
+uint32_t gpurows_others(const gpurt_model_activity_t *a, gpurows_t table)
 {
-    uint32_t count = named_rows(a, table), end;
+    uint32_t count = 0, end;
 
     for (uint32_t i = other_rows(table, &end); i < end; i++)
         count += is_used(a, table, i);
     return count;
+}
+
+uint32_t gpurows_count(const gpurt_model_activity_t *a, gpurows_t table)
+{
+    return named_rows(a, table) + gpurows_others(a, table);
 }
 
 /* ---- order --------------------------------------------------------------------------- */

@@ -24,8 +24,9 @@ enum {
 /* What the rows can be ordered by; NULL: no more. All but a name have the largest first. */
 const char *gpurows_sort(gpurows_t table, uint32_t sort);
 
-/* Rows in use. */
+/* Rows in use; of them those that stand for several names, which nobody has counted. */
 uint32_t gpurows_count(const gpurt_model_activity_t *a, gpurows_t table);
+uint32_t gpurows_others(const gpurt_model_activity_t *a, gpurows_t table);
 
 /* Indices into the table's array, equal rows by name, all others last. sort: as above, 0 where
  * there is none such, or GPUROWS_AS_TOLD. Returns: how many. */

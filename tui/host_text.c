@@ -13,21 +13,25 @@ enum {
 /* ---- sums ---------------------------------------------------------------------------- */
 
 typedef struct host_sum {
-    uint64_t names, count, untimed, more;
+    uint64_t count, untimed, more;
+    uint32_t rows;
+    char names[40];
 } host_sum_t;
 
-static host_sum_t sum_of(const gpurt_model_host_rows_t *rows)
+static host_sum_t sum_of(const gpurt_model_activity_t *a, gpurows_t table)
 {
-    host_sum_t sum = {0};
+    const gpurt_model_host_rows_t *rows = gpurows_host(a, table);
+    uint32_t others = gpurows_others(a, table);
+    host_sum_t sum = {.rows = gpurows_count(a, table)};
 
     for (uint32_t i = 0; i <= GPURT_MODEL_HOST_ROWS; i++) {
         const gpurt_model_host_row_t *r = &rows->list[i];
 
-        sum.names += r->times.count || r->more;
         sum.count += r->times.count;
         sum.untimed += r->times.untimed;
         sum.more += r->more;
     }
+    times_names(sum.rows - others, others > 0, sum.names);
     return sum;
 }
 
@@ -38,7 +42,7 @@ static void calls_sums(const gpurt_model_activity_t *a, const host_sum_t *s,
 
     if (s->count)
         snprintf(buffer, HOST_SUMS,
-                 "%" PRIu64 " of %" PRIu64 " names, %s, %" PRIu64 " without times, %" PRIu64
+                 "%" PRIu64 " of %s names, %s, %" PRIu64 " without times, %" PRIu64
                  " with errors",
                  s->count, s->names,
                  activity_time(gpurows_whole_ns(a, GPUROWS_CALLS), total), s->untimed,
@@ -48,9 +52,9 @@ static void calls_sums(const gpurt_model_activity_t *a, const host_sum_t *s,
 static void ranges_sums(const gpurt_model_activity_t *a, const host_sum_t *s,
                         char buffer[HOST_SUMS])
 {
-    if (s->names || a->range_ends_alone)
+    if (s->rows || a->range_ends_alone)
         snprintf(buffer, HOST_SUMS,
-                 "%" PRIu64 " of %" PRIu64 " names, %" PRIu64 " without an end, %" PRIu64
+                 "%" PRIu64 " of %s names, %" PRIu64 " without an end, %" PRIu64
                  " ends without a beginning, %" PRIu64 " marks",
                  s->count, s->names, s->untimed, a->range_ends_alone, s->more);
 }
@@ -58,7 +62,7 @@ static void ranges_sums(const gpurt_model_activity_t *a, const host_sum_t *s,
 const char *host_sums(const gpurt_model_activity_t *a, gpurows_t table,
                       char buffer[HOST_SUMS])
 {
-    host_sum_t sum = sum_of(gpurows_host(a, table));
+    host_sum_t sum = sum_of(a, table);
 
     buffer[0] = '\0';
     if (table == GPUROWS_CALLS)
@@ -101,8 +105,7 @@ static void plain_rows(FILE *out, const gpurt_model_activity_t *a, gpurows_t tab
         times_plain_name(out, gpurows_name(a, table, order[i], name), sizeof name, NAME);
         fputc('\n', out);
     }
-    if (count > most)
-        fprintf(out, "and %" PRIu32 " more names\n", count - most);
+    times_plain_rest(out, count, most, gpurows_others(a, table));
 }
 
 void host_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
@@ -145,5 +148,5 @@ void host_json(FILE *out, const gpurt_model_activity_t *a)
     fputs("],\"range_list\":[", out);
     json_rows(out, a, GPUROWS_RANGES, "marks");
     fprintf(out, "],\"ranges_open\":%" PRIu64 ",\"range_ends_alone\":%" PRIu64,
-            sum_of(&a->range_rows).untimed, a->range_ends_alone);
+            sum_of(a, GPUROWS_RANGES).untimed, a->range_ends_alone);
 }

@@ -28,6 +28,22 @@ double times_percent(uint64_t part, uint64_t whole)
     return whole ? (double)part * 100.0 / (double)whole : 0;
 }
 
+const char *times_names(uint64_t names, bool others, char buffer[40])
+{
+    snprintf(buffer, 40, "%s%" PRIu64, others ? "more than " : "", names);
+    return buffer;
+}
+
+void times_plain_rest(FILE *out, uint32_t count, uint32_t most, uint32_t others)
+{
+    uint32_t left = count > most ? count - most : 0;
+    char names[40];
+
+    if (left)
+        fprintf(out, "and %s more names\n",
+                times_names(left > others ? left - others : 0, others > 0, names));
+}
+
 void times_plain_head(FILE *out)
 {
     fprintf(out, "%7s %9s", "share", "count");

@@ -31,6 +31,12 @@ void times_plain(FILE *out, const gpurt_model_times_t *t, uint64_t whole);
 /* "count":..."max_ns":..., no braces. */
 void times_json(FILE *out, const gpurt_model_times_t *t, uint64_t whole);
 
+/* How many names a table has: "61", or "more than 256", where others share a row. */
+const char *times_names(uint64_t names, bool others, char buffer[40]);
+/* "and 12 more names", where of a table of `count` rows at most `most` are shown; others: how many
+ * of its last ones stand for several names. */
+void times_plain_rest(FILE *out, uint32_t count, uint32_t most, uint32_t others);
+
 /* A name as rows have it: at most `room` bytes, of which `width` columns are shown. */
 void times_plain_name(FILE *out, const char *name, size_t room, size_t width);
 /* What stands between a string's quotes. */
