@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bounded texts and their escapes. */
 #include "render.h"
+#include "utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -49,59 +50,57 @@ void gpurt_text_u64(gpurt_text_t *text, uint64_t value)
     gpurt_text_add(text, digits + at, sizeof digits - at);
 }
 
-/* Bytes of the UTF-8 character at p, 0 when there is none or it is a control character (C1
- * ones included: a terminal obeys them). */
-static size_t utf8_at(const uint8_t *p, size_t left)
+/* Returns: bytes of the character at p; 0: it is none, or none for a terminal. */
+static size_t plain_at(const uint8_t *p, size_t left)
 {
-    size_t count = p[0] < 0x80                   ? 1
-                   : p[0] >= 0xc2 && p[0] < 0xe0 ? 2
-                   : p[0] >= 0xe0 && p[0] < 0xf0 ? 3
-                   : p[0] >= 0xf0 && p[0] < 0xf5 ? 4
-                                                 : 0;
+    uint32_t code;
+    size_t bytes = utf8_read(p, left, &code);
 
-    if (count == 0 || count > left)
-        return 0;
-    if (count == 1)
-        return p[0] >= 0x20 && p[0] != 0x7f;
-    for (size_t i = 1; i < count; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    if ((count == 2 && p[0] == 0xc2 && p[1] < 0xa0) || (p[0] == 0xe0 && p[1] < 0xa0) ||
-        (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf0 && p[1] < 0x90) ||
-        (p[0] == 0xf4 && p[1] >= 0x90))
-        return 0;
-    return count;
+    return bytes && !utf8_is_control(code) && !utf8_deceives(code) ? bytes : 0;
 }
 
-static void escape(gpurt_text_t *out, const char *bytes, size_t count, bool json)
+/* Each byte of what is none stands for itself. */
+static void plain(gpurt_text_t *out, const uint8_t *p, const uint8_t *end)
 {
-    const uint8_t *p = (const uint8_t *)bytes, *end = p + count;
-
     while (p < end) {
-        size_t whole = utf8_at(p, (size_t)(end - p));
+        size_t bytes = plain_at(p, (size_t)(end - p));
 
-        if (whole > out->room - 1 - out->used)
+        if (bytes > out->room - 1 - out->used)
             return; /* never half a character */
-        if (whole == 1 && json && (*p == '"' || *p == '\\'))
-            gpurt_text_printf(out, "\\%c", *p);
-        else if (whole)
-            gpurt_text_add(out, (const char *)p, whole);
-        else if (json && *p < 0x80)
-            gpurt_text_printf(out, "\\u%04x", *p);
-        else if (json)
-            gpurt_text_add(out, "\\ufffd", 6);
+        if (bytes)
+            gpurt_text_add(out, (const char *)p, bytes);
         else
             gpurt_text_printf(out, "\\x%02x", *p);
-        p += whole ? whole : 1;
+        p += bytes ? bytes : 1;
+    }
+}
+
+static void json(gpurt_text_t *out, const uint8_t *p, const uint8_t *end)
+{
+    while (p < end) {
+        uint32_t code;
+        size_t bytes = utf8_read(p, (size_t)(end - p), &code);
+
+        if (bytes > out->room - 1 - out->used)
+            return; /* never half a character */
+        if (!bytes)
+            gpurt_text_add(out, "\\ufffd", 6);
+        else if (code == '"' || code == '\\')
+            gpurt_text_printf(out, "\\%c", (int)code);
+        else if (utf8_is_control(code))
+            gpurt_text_printf(out, "\\u%04x", code);
+        else
+            gpurt_text_add(out, (const char *)p, bytes);
+        p += bytes ? bytes : 1;
     }
 }
 
 void gpurt_render_plain(gpurt_text_t *out, const char *bytes, size_t count)
 {
-    escape(out, bytes, count, false);
+    plain(out, (const uint8_t *)bytes, (const uint8_t *)bytes + count);
 }
 
 void gpurt_render_json(gpurt_text_t *out, const char *bytes, size_t count)
 {
-    escape(out, bytes, count, true);
+    json(out, (const uint8_t *)bytes, (const uint8_t *)bytes + count);
 }

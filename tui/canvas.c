@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "canvas.h"
 
+#include "utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,36 +52,10 @@ static canvas_cell_t *cell(canvas_t *c, rect_t area, int row, int column)
 
 /* ---- text ---------------------------------------------------------------------------- */
 
-/* Length of the UTF-8 character at p and its code; 0 when it is broken. */
-static size_t utf8_read(const uint8_t *p, size_t left, uint32_t *code)
+/* No font is known to have it, as wide as anybody says. */
+static bool is_private(uint32_t code)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = p[0] < 0x80             ? 1
-                    : (p[0] & 0xe0) == 0xc0 ? 2
-                    : (p[0] & 0xf0) == 0xe0 ? 3
-                    : (p[0] & 0xf8) == 0xf0 ? 4
-                                            : 0;
-
-    if (length == 0 || length > left)
-        return 0;
-    *code = length == 1 ? p[0] : p[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-        *code = *code << 6 | (p[i] & 0x3fu);
-    }
-    return *code < least[length] || *code > 0x10ffff || (*code & 0xfffff800u) == 0xd800
-               ? 0
-               : length;
-}
-
-/* Marks that turn the direction of a line or have no shape of their own can make one text
- * look like another. */
-static bool deceives(uint32_t code)
-{
-    return (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-           (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || code == 0x061c ||
-           (code >= 0xe000 && code <= 0xf8ff) || code >= 0xe0000;
+    return (code >= 0xe000 && code <= 0xf8ff) || code >= 0xe0000;
 }
 
 static int draw(canvas_t *c, rect_t area, int row, int column, style_t style, uint32_t code)
@@ -87,7 +63,8 @@ static int draw(canvas_t *c, rect_t area, int row, int column, style_t style, ui
     int width = code < 0x80 ? 1 : wcwidth((wchar_t)code);
     canvas_cell_t *at = cell(c, area, row, column);
 
-    if (width <= 0 || (code >= 0x80 && (!c->unicode || deceives(code)))) {
+    if (width <= 0 ||
+        (code >= 0x80 && (!c->unicode || utf8_deceives(code) || is_private(code)))) {
         code = '?';
         width = 1;
     }
@@ -116,7 +93,7 @@ int canvas_text(canvas_t *c, rect_t area, int row, int column, style_t style,
 
         if (length == 1 && *p == '\t') {
             column = draw(c, area, row, column, style, ' ');
-        } else if (length == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0)) {
+        } else if (length == 0 || utf8_is_control(code)) {
             uint8_t byte = *p;
 
             length = length ? length : 1;

@@ -1,46 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "text.h"
 
+#include "utf8.h"
+
 #include <string.h>
 
-/* Length of the UTF-8 character at text, with its code; 0 when the byte begins none. */
-static size_t utf8_read(const unsigned char *text, size_t bytes, uint32_t *code)
+/* Tabs do no harm. */
+static bool is_shown(uint32_t code)
 {
-    size_t length = text[0] < 0x80             ? 1
-                    : (text[0] & 0xe0) == 0xc0 ? 2
-                    : (text[0] & 0xf0) == 0xe0 ? 3
-                    : (text[0] & 0xf8) == 0xf0 ? 4
-                                               : 0;
-    static const uint32_t least[] = {0, 0, 0x80, 0x800,
-                                     0x10000}; /* no longer than needed */
-
-    if (length == 0 || length > bytes)
-        return 0;
-    *code = length == 1 ? text[0] : text[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-        *code = *code << 6 | (text[i] & 0x3fu);
-    }
-    if (*code < least[length] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000))
-        return 0;
-    return length;
-}
-
-static bool is_control(uint32_t code)
-{
-    return (code < 0x20 && code != '\t') || (code >= 0x7f && code < 0xa0);
+    return code == '\t' || !(utf8_is_control(code) || utf8_deceives(code));
 }
 
 void text_put_line(FILE *out, const char *text, size_t bytes)
 {
     for (size_t at = 0; at < bytes;) {
         uint32_t code = 0;
-        size_t length = utf8_read((const unsigned char *)text + at, bytes - at, &code);
+        size_t length = utf8_read(text + at, bytes - at, &code);
 
         if (length == 1 && code == '\r' && at + 1 == bytes) {
             at++; /* of a line that ends with both */
-        } else if (length && !is_control(code)) {
+        } else if (length && is_shown(code)) {
             fwrite(text + at, 1, length, out);
             at += length;
         } else {
@@ -104,7 +83,7 @@ void text_put_json(FILE *out, const char *text, size_t bytes)
     fputc('"', out);
     for (size_t at = 0; at < bytes;) {
         uint32_t code = 0xfffd; /* stands for a byte that is no character */
-        size_t length = utf8_read((const unsigned char *)text + at, bytes - at, &code);
+        size_t length = utf8_read(text + at, bytes - at, &code);
 
         if (!length)
             fputs("\\ufffd", out);
@@ -114,7 +93,7 @@ void text_put_json(FILE *out, const char *text, size_t bytes)
             fputs("\\n", out);
         else if (code == '\t')
             fputs("\\t", out);
-        else if (code < 0x20 || (code >= 0x7f && code < 0xa0))
+        else if (utf8_is_control(code))
             fprintf(out, "\\u%04x", (unsigned)code);
         else
             fwrite(text + at, 1, length, out);

@@ -2,7 +2,7 @@
 /* text.h - strings on their way to a terminal, a shell or a JSON file.
  *
  * What other programs printed is not trusted: it reaches a terminal without control
- * characters and a JSON file as valid UTF-8. */
+ * characters or such as hide or turn others, and a JSON file as valid UTF-8. */
 #ifndef GPURT_TUI_TEXT_H
 #define GPURT_TUI_TEXT_H
 

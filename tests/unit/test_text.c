@@ -2,6 +2,7 @@
 /* What other programs printed reaches a terminal without control characters, a shell as one
  * word, and JSON as valid UTF-8. */
 #include "../check.h"
+#include "render.h"
 #include "text.h"
 
 #define T(literal) literal, sizeof(literal) - 1
@@ -39,6 +40,8 @@ static void test_lines(void)
                  "> \\xc0\\xaf\\xe2\\x82\n"); /* too long, cut off */
     expect_lines(T("\xed\xa0\x80\xff"), 9, "> \\xed\\xa0\\x80\\xff\n"); /* a surrogate */
     expect_lines(T("a\0b"), 9, "> a\\x00b\n");
+    expect_lines(T("tuo\xe2\x80\xaenot\xef\xbb\xbf"), 9, /* turned round; without a shape */
+                 "> tuo\\xe2\\x80\\xaenot\\xef\\xbb\\xbf\n");
 }
 
 static void expect_shell(const char *in, const char *want)
@@ -77,9 +80,37 @@ static void test_json(void)
     expect_json(T("a\0b"), "\"a\\u0000b\"");
 }
 
+/* As messages and names of a log are shown: room: for the text and its end. */
+static void expect_rendered(const char *in, size_t bytes, size_t room, const char *plain,
+                            const char *json)
+{
+    gpurt_text_t out;
+
+    gpurt_text_init(&out, text, room);
+    gpurt_render_plain(&out, in, bytes);
+    CHECK_STR(text, plain);
+    gpurt_text_init(&out, text, room);
+    gpurt_render_json(&out, in, bytes);
+    CHECK_STR(text, json);
+}
+
+static void test_rendered(void)
+{
+    expect_rendered(T("\xc3\xa9 \"q\" \\"), 99, "\xc3\xa9 \"q\" \\",
+                    "\xc3\xa9 \\\"q\\\" \\\\");
+    expect_rendered(T("\033[2J\t\x7f\xc2\x9b"), 99, "\\x1b[2J\\x09\\x7f\\xc2\\x9b",
+                    "\\u001b[2J\\u0009\\u007f\\u009b");
+    expect_rendered(T("\xc0\xa2\xed\xa0\x80\xff\xe2\x82"), 99,
+                    "\\xc0\\xa2\\xed\\xa0\\x80\\xff\\xe2\\x82",
+                    "\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd");
+    expect_rendered(T("a\xe2\x80\xaez"), 99, "a\\xe2\\x80\\xaez", "a\xe2\x80\xaez");
+    expect_rendered(T("12\xe2\x82\xac"), 5, "12", "12"); /* never a part of one */
+}
+
 int main(void)
 {
     test_lines();
+    test_rendered();
     test_shell();
     test_json();
     return 0;
