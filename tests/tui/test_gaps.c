@@ -7,7 +7,8 @@
 
 enum {
     EVENTS = 700, /* fewer gaps than become coarse */
-    CROWD = 200000
+    CROWD = 200000,
+    FAR = 3 /* a kind of times: see any_time */
 };
 #define T0 1000000000000ull
 
@@ -369,9 +370,19 @@ static uint64_t any_time(uint32_t kind)
 {
     uint64_t time = (uint64_t)draw(UINT32_MAX) << 32 | draw(UINT32_MAX);
 
-    if (kind == 0)
+    switch (kind) {
+    case 0:
         return T0 + time % 100000000;
-    return kind == 1 ? time >> draw(50) : UINT64_MAX - time % 100000000;
+    case 1:
+        return time >> draw(50);
+    case 2:
+        return UINT64_MAX - time % 100000000;
+    default: /* centuries apart, and next to a power of two */
+        return draw(4) == 0   ? (1ull << draw(64)) - draw(3)
+               : draw(3) == 0 ? UINT64_MAX - draw(4)
+               : draw(2)      ? 1700000000000000000ull + draw(1000000)
+                              : draw(100000) * 1000ull;
+    }
 }
 
 static void check_list(void)
@@ -385,8 +396,12 @@ static void check_list(void)
 
 static void any_put(uint32_t kind)
 {
-    uint64_t start = any_time(kind), end = draw(4) ? start + draw(5000) : any_time(kind);
+    uint64_t start = any_time(kind), end = any_time(kind);
 
+    if (kind == FAR)
+        end += start;
+    else if (draw(4))
+        end = start + draw(5000);
     switch (draw(5)) {
     case 0:
         gaps_copy(&gaps, start, end);
@@ -395,7 +410,7 @@ static void any_put(uint32_t kind)
         gaps_wait(&gaps, start, end);
         break;
     case 2:
-        if (draw(200) == 0)
+        if (kind == FAR || draw(200) == 0)
             gaps_begin(&gaps, start);
         break;
     default:
@@ -420,6 +435,22 @@ static void check_any(void)
     }
 }
 
+/* Few of them, with gaps so long that their parts are rounded. */
+static void check_far(void)
+{
+    for (uint32_t round = 0; round < 20000; round++) {
+        begin();
+        for (uint32_t i = 0; i < 12; i++) {
+            gpurt_model_busy_t b;
+
+            any_put(FAR);
+            b = sums_of(0, UINT64_MAX);
+            CHECK(b.kernels <= b.ns && b.copying <= b.ns && b.waiting <= b.ns &&
+                  b.launching <= b.ns && b.idle <= b.ns);
+        }
+    }
+}
+
 int main(void)
 {
     check_reasons();
@@ -430,5 +461,6 @@ int main(void)
     check_order();
     check_coarse();
     check_any();
+    check_far();
     return 0;
 }
