@@ -3,32 +3,9 @@
 # test_attach.sh FOLDER-OF-PROGRAMS FOLDER-OF-TESTS: gpurt-record -p, over a stand-in for CUPTI: programs whose collector sleeps
 # until somebody asks, one recorder after another and one beside another, and all the ways in which either side ends.
 set -euo pipefail
-bin=$1 tests=$2
-app=$tests/cupti_app inject=$bin/../lib/libgpurt-inject.so
-dir=$(mktemp -d)
-started=()
-clean() {
-    ((${#started[@]} == 0)) || kill -KILL "${started[@]}" 2>/dev/null || true
-    rm -rf "$dir"
-}
-trap clean EXIT
-# shellcheck source=tests/wait.sh
-. "${BASH_SOURCE[0]%/*}/../wait.sh"
-cd "$dir"
-export GPURT_CUPTI_LIBRARY=$tests/libfake_cupti.so GPURT_NVML=off
-export ASAN_OPTIONS=detect_leaks=0
-# With room for all that a program here says while its drainer is held up.
-export GPURT_HOST_RING_BYTES=$((64 << 20))
-unset GPURT_CUPTI CUDA_INJECTION64_PATH FAKE_CUPTI
-
-fail() { echo "FAIL: $*" >&2; exit 1; }
-text() { "$bin/gpurt-log" cat run.gplog; }
-lines() { text | grep -c "$1" || true; }
-log_has() { text | grep >/dev/null -e "$1" || fail "$2: no '$1' in: $(text | tail -n 5)"; }
-counted() {
-    [ "$(lines ' kernel ')" = "$2" ] || fail "$1: $(lines ' kernel ') kernels, not $2"
-    "$bin/gpurt-log" stat --json run.gplog | grep >/dev/null '"dropped":0,' || fail "$1: dropped"
-}
+# shellcheck source=tests/cupti/standin.sh
+. "${BASH_SOURCE[0]%/*}/standin.sh" "$1" "$2"
+inject=$bin/../lib/libgpurt-inject.so
 
 # sleeps COMMAND...: a program whose collector sleeps, and that does something for each `go`; `sleeper` is its number.
 sleeps() {

@@ -3,28 +3,9 @@
 # test_collector.sh FOLDER-OF-PROGRAMS FOLDER-OF-TESTS MANY: the collector over a stand-in for CUPTI, in programs that
 # end in every way, from the call of the driver to the log file. MANY kernels are the crowd of one of them.
 set -euo pipefail
-bin=$1 tests=$2 many=$3
-app=$tests/cupti_app
-dir=$(mktemp -d)
-started=()
-clean() {
-    ((${#started[@]} == 0)) || kill -KILL "${started[@]}" 2>/dev/null || true
-    rm -rf "$dir"
-}
-trap clean EXIT
-# shellcheck source=tests/wait.sh
-. "${BASH_SOURCE[0]%/*}/../wait.sh"
-cd "$dir"
-export GPURT_CUPTI_LIBRARY=$tests/libfake_cupti.so GPURT_NVML=off
-export ASAN_OPTIONS=detect_leaks=0
-# With room for all that a program here says while its drainer is held up.
-export GPURT_HOST_RING_BYTES=$((64 << 20))
-unset GPURT_CUPTI CUDA_INJECTION64_PATH FAKE_CUPTI
-
-fail() { echo "FAIL: $*" >&2; exit 1; }
-field() { "$bin/gpurt-log" stat --json run.gplog | grep -o "\"$1\":[0-9]*" | head -n 1 | cut -d: -f2; }
-lines() { "$bin/gpurt-log" cat run.gplog | grep -c "$1" || true; }
-log_has() { "$bin/gpurt-log" cat run.gplog | grep >/dev/null -e "$1" || fail "$2: no '$1' in: $("$bin/gpurt-log" cat run.gplog | tail -n 5)"; }
+many=$3
+# shellcheck source=tests/cupti/standin.sh
+. "${BASH_SOURCE[0]%/*}/standin.sh" "$1" "$2"
 
 # Each box brings a block FILE that says who it belongs to, behind the first, which is there before any.
 boxes() { echo $(($(LC_ALL=C grep -aoP 'GPL1\x01\x00\x01\x00' run.gplog | wc -l) - 1)); }
@@ -39,11 +20,6 @@ run() {
     "$bin/gpurt-log" verify run.gplog >/dev/null || fail "'$*': verify"
 }
 
-# Every kernel once, whatever the end; the collector says the same number.
-counted() {
-    [ "$(lines ' kernel ')" = "$2" ] || fail "'$1': $(lines ' kernel ') kernels, not $2"
-    [ "$(field dropped)" = 0 ] || fail "'$1': dropped"
-}
 run 0 kernels 10000
 counted kernels 10000
 log_has 'collector: on; 10000 records, 0 without times, 0 dropped' kernels

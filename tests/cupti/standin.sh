@@ -1,0 +1,33 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# standin.sh - a folder of its own, in which programs run over the stand-in for CUPTI, and words for what is in run.gplog.
+# Sourced with the folders of programs ($1) and of tests ($2).
+bin=$1 tests=$2
+# shellcheck disable=SC2034 # of who sources this
+app=$tests/cupti_app
+dir=$(mktemp -d)
+started=() # processes that are ended with the test
+clean() {
+    ((${#started[@]} == 0)) || kill -KILL "${started[@]}" 2>/dev/null || true
+    rm -rf "$dir"
+}
+trap clean EXIT
+# shellcheck source=tests/wait.sh
+. "${BASH_SOURCE[0]%/*}/../wait.sh"
+cd "$dir" || exit
+export GPURT_CUPTI_LIBRARY=$tests/libfake_cupti.so GPURT_NVML=off
+export ASAN_OPTIONS=detect_leaks=0
+# With room for all that a program here says while its drainer is held up.
+export GPURT_HOST_RING_BYTES=$((64 << 20))
+unset GPURT_CUPTI CUDA_INJECTION64_PATH FAKE_CUPTI
+
+fail() { echo "FAIL: $*" >&2; exit 1; }
+field() { "$bin/gpurt-log" stat --json run.gplog | grep -o "\"$1\":[0-9]*" | head -n 1 | cut -d: -f2; }
+lines() { "$bin/gpurt-log" cat run.gplog | grep -c "$1" || true; }
+log_has() { "$bin/gpurt-log" cat run.gplog | grep >/dev/null -e "$1" || fail "$2: no '$1' in: $("$bin/gpurt-log" cat run.gplog | tail -n 5)"; }
+
+# counted WHO N: every kernel once, whatever the end; the collector says the same number.
+counted() {
+    [ "$(lines ' kernel ')" = "$2" ] || fail "'$1': $(lines ' kernel ') kernels, not $2"
+    [ "$(field dropped)" = 0 ] || fail "'$1': dropped"
+}
