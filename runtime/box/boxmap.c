@@ -3,6 +3,7 @@
 #include "boxmap.h"
 
 #include "boxcheck.h"
+#include "hosttime.h"
 #include "procfs.h"
 
 #include <errno.h>

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "handover.h"
 
-#include "procfs.h"
+#include "hosttime.h"
+#include "peer.h"
+#include "uninterrupted.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,23 +17,10 @@
 #include <unistd.h>
 
 enum {
-    TAKE_S = 1, /* one who connects and says nothing holds up a drainer */
-    GIVE_S = 5  /* a drainer that is busy or stopped holds up a program's start */
+    GIVE_S = 5 /* a drainer that is busy or stopped holds up a program's start */
 };
 
-/* A call with a time limit ends when its process is stopped and goes on (signal(7)). */
-#define UNINTERRUPTED(call)                 \
-    __extension__({                         \
-        ssize_t got_;                       \
-        do                                  \
-            got_ = (call);                  \
-        while (got_ < 0 && errno == EINTR); \
-        got_;                               \
-    })
-
-static const char hello[8] = "GPRTBOX";
-
-static socklen_t address_of(const char *name, struct sockaddr_un *address)
+socklen_t gpurt_handover_address(const char *name, struct sockaddr_un *address)
 {
     size_t bytes = strnlen(name, GPURT_HANDOVER_NAME - 1);
 
@@ -40,101 +30,37 @@ static socklen_t address_of(const char *name, struct sockaddr_un *address)
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + bytes);
 }
 
-/* Returns: (uid_t)-1, not known. */
-static uid_t peer_uid(int fd)
+/* Of a call that failed: whether it is to be made again. Its limit begins anew each time, and a
+ * program may get signals all the time. */
+static bool goes_on(uint64_t until_ns)
 {
-    struct ucred peer;
-    socklen_t bytes = sizeof peer;
-
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 ? peer.uid
-                                                                       : (uid_t)-1;
+    return errno == EINTR && gpurt_steady_ns() < until_ns;
 }
 
-static bool peer_is_us(int fd)
-{
-    uid_t peer = peer_uid(fd);
-
-    return peer != (uid_t)-1 && (peer == getuid() || getuid() == 0);
-}
-
-gpurt_status_t gpurt_handover_listen(char name[GPURT_HANDOVER_NAME], int *fd,
-                                     gpurt_error_t *err)
+static bool drainer_reach(int fd, const char *name, uint64_t until_ns)
 {
     struct sockaddr_un address;
-    socklen_t bytes;
+    socklen_t bytes = gpurt_handover_address(name, &address);
+    int failed;
 
-    snprintf(name, GPURT_HANDOVER_NAME, "gpurt-%u-%llx", (unsigned)getpid(),
-             (unsigned long long)gpurt_real_ns());
-    bytes = address_of(name, &address);
-    *fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (*fd < 0 || bind(*fd, (struct sockaddr *)&address, bytes) != 0 ||
-        listen(*fd, 16) != 0) {
-        int code = errno;
-
-        if (*fd >= 0)
-            close(*fd);
-        *fd = -1;
-        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, code, "drainer: socket %s",
-                          name);
-    }
-    return GPURT_OK;
+    do
+        failed = connect(fd, (struct sockaddr *)&address, bytes);
+    while (failed && goes_on(until_ns));
+    return !failed;
 }
 
-/* One message with one descriptor. Returns: the descriptor, or -1. */
-static int receive_fd(int from)
+/* Returns: whether it has the box; errno, 0: it hung up. */
+static bool answer_read(int from, uint64_t until_ns)
 {
-    union {
-        struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof(int))];
-    } control;
-    char text[sizeof hello] = "";
-    struct iovec data = {text, sizeof text};
-    struct msghdr message = {.msg_iov = &data,
-                             .msg_iovlen = 1,
-                             .msg_control = control.room,
-                             .msg_controllen = sizeof control.room};
-    struct cmsghdr *c;
-    int fd = -1;
+    char answer[sizeof GPURT_HANDOVER_HELLO];
+    ssize_t bytes;
 
-    if (UNINTERRUPTED(recvmsg(from, &message, MSG_CMSG_CLOEXEC)) <= 0)
-        return -1;
-    c = CMSG_FIRSTHDR(&message);
-    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-        c->cmsg_len == CMSG_LEN(sizeof fd))
-        memcpy(&fd, CMSG_DATA(c), sizeof fd);
-    if (fd >= 0 && memcmp(text, hello, sizeof hello) != 0) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
-gpurt_status_t gpurt_handover_take(int listener, int *box_fd, gpurt_error_t *err)
-{
-    struct pollfd asked = {listener, POLLIN, 0};
-    struct timeval limit = {TAKE_S, 0};
-    int fd;
-
-    *box_fd = -1;
-    /* accept makes a socket before it looks: ten times as dear, for who asks all the time. */
-    if (poll(&asked, 1, 0) <= 0)
-        return GPURT_E_NOT_READY;
-    fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-    if (fd < 0)
-        return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED
-                   ? GPURT_E_NOT_READY
-                   : gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
-                                "drainer: accept");
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    if (peer_is_us(fd))
-        *box_fd = receive_fd(fd);
-    if (*box_fd >= 0 && send(fd, hello, sizeof hello, MSG_NOSIGNAL) < 0) {
-        /* It hung up, but its box is here. */
-    }
-    close(fd);
-    return *box_fd >= 0 ? GPURT_OK
-                        : gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
-                                     "drainer: somebody connected without a box");
+    do
+        bytes = recv(from, answer, sizeof answer, 0);
+    while (bytes < 0 && goes_on(until_ns));
+    if (bytes == 0)
+        errno = 0;
+    return bytes > 0;
 }
 
 static bool send_fd(int to, int box_fd)
@@ -143,7 +69,7 @@ static bool send_fd(int to, int box_fd)
         struct cmsghdr head;
         char room[CMSG_SPACE(sizeof(int))];
     } control;
-    char text[sizeof hello];
+    char text[] = GPURT_HANDOVER_HELLO;
     struct iovec data = {text, sizeof text};
     struct msghdr message = {.msg_iov = &data,
                              .msg_iovlen = 1,
@@ -151,7 +77,6 @@ static bool send_fd(int to, int box_fd)
                              .msg_controllen = sizeof control.room};
     struct cmsghdr *c;
 
-    memcpy(text, hello, sizeof hello);
     memset(&control, 0, sizeof control);
     c = CMSG_FIRSTHDR(&message);
     c->cmsg_level = SOL_SOCKET;
@@ -163,35 +88,55 @@ static bool send_fd(int to, int box_fd)
 
 gpurt_status_t gpurt_handover_give(const gpurt_boxmap_t *map, gpurt_error_t *err)
 {
-    return gpurt_handover_give_to(getenv(GPURT_HANDOVER_ENV), map, err);
+    return gpurt_handover_give_to(secure_getenv(GPURT_HANDOVER_ENV), map, err);
+}
+
+static gpurt_status_t no_answer(int code, gpurt_error_t *err)
+{
+    return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, code,
+                      "the drainer that %s names does not answer; is it still running?",
+                      GPURT_HANDOVER_ENV);
+}
+
+/* Anybody can listen under any name, as when whoever had it has gone. */
+static gpurt_status_t of_another(uid_t who, gpurt_error_t *err)
+{
+    return gpurt_fail(err, GPURT_E_HANDLE, GPURT_FROM_GPURT, 0,
+                      "the drainer is user %u's; this program, of user %u, gives its log "
+                      "to its own user and root alone",
+                      (unsigned)who, (unsigned)geteuid());
+}
+
+static gpurt_status_t give(int fd, const char *name, int box_fd, gpurt_error_t *err)
+{
+    const uint64_t until_ns = gpurt_steady_ns() + GIVE_S * 1000000000ull;
+    uid_t who;
+
+    if (!drainer_reach(fd, name, until_ns))
+        return no_answer(errno, err);
+    who = gpurt_peer_of(fd).uid;
+    if (!gpurt_peer_has_ours(who))
+        return of_another(who, err);
+    return send_fd(fd, box_fd) && answer_read(fd, until_ns) ? GPURT_OK
+                                                            : no_answer(errno, err);
 }
 
 gpurt_status_t gpurt_handover_give_to(const char *name, const gpurt_boxmap_t *map,
                                       gpurt_error_t *err)
 {
     struct timeval limit = {GIVE_S, 0};
-    struct sockaddr_un address;
-    char answer[sizeof hello];
-    socklen_t bytes;
-    bool done;
+    gpurt_status_t st;
     int fd;
 
     if (!name || !*name)
         return GPURT_E_NOT_READY;
-    bytes = address_of(name, &address);
     fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
                           "socket for the drainer");
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    done = connect(fd, (struct sockaddr *)&address, bytes) == 0 &&
-           (peer_is_us(fd) || peer_uid(fd) == 0) && /* root can read it anyway */
-           send_fd(fd, map->fd) && UNINTERRUPTED(recv(fd, answer, sizeof answer, 0)) > 0;
-    if (!done)
-        gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
-                   "the drainer that %s names does not answer; is it still running?",
-                   GPURT_HANDOVER_ENV);
+    st = give(fd, name, map->fd, err);
     close(fd);
-    return done ? GPURT_OK : GPURT_E_OS;
+    return st;
 }

@@ -3,7 +3,7 @@
 
 #include "hostring.h"
 
-#include "procfs.h"
+#include "hosttime.h"
 
 #include <gpurt/heaprow.h>
 #include <stdlib.h>
@@ -100,7 +100,7 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
      .level = GPURT_LEVEL_DEBUG,
      .words = (uint8_t)(sizeof(gpurt_activity_device_t) / 4),
      .least = (uint8_t)(offsetof(gpurt_activity_device_t, uuid) / 4),
-     .types = T12(U, U, U, U, U, U, U, U, U, U, W, W),
+     .types = T13(U, U, U, U, U, U, U, U, U, U, W, W, S),
      .format = "device of compute capability %u.%u, %u multiprocessors, warps of %u; each "
                "holds %u threads, %u blocks, %u registers (a block %u), %u B shared (a "
                "block takes %u more)"},

@@ -5,12 +5,13 @@
  * The program listens on an abstract socket that is named by its process number; who wants
  * its records names a socket of his own there, as in handover.h, and what he wants. He keeps
  * the connection for as long as he records: nobody else is taken meanwhile, and when he goes,
- * however he does, his place is free. Both sides check that the other runs as the same user,
- * or as root. */
+ * however he does, his place is free. A program hears its own user and root alone; who asks
+ * checks that it is that process which listens. */
 #ifndef GPURT_LATER_H
 #define GPURT_LATER_H
 
 #include <gpurt/status.h>
+#include <stdbool.h>
 
 #include "handover.h"
 
@@ -20,7 +21,7 @@ enum {
 typedef struct gpurt_later {
     char magic[8];
     char drainer[GPURT_HANDOVER_NAME]; /* where the box is to be handed over */
-    char words[GPURT_LATER_WORDS];     /* as GPURT_CUPTI; empty: the default */
+    char words[GPURT_LATER_WORDS];     /* as GPURT_CUPTI, whole; empty: the default */
 } gpurt_later_t;
 
 /* The program's side. Returns: a listening descriptor, close-on-exec; -1. */
@@ -34,9 +35,10 @@ bool gpurt_later_wait(int listener, int *holder, gpurt_later_t *out);
 bool gpurt_later_is_there(int connection);
 
 /* The other side. *held: to be closed when the records are not wanted any more; -1 when it
- * fails. GPURT_E_HANDLE: no collector sleeps in that process; GPURT_E_BUSY: another process
- * is heard, and lives. */
+ * fails. GPURT_E_HANDLE: no collector sleeps in that process, or none answers us within two
+ * seconds; GPURT_E_BUSY: another process is heard, and lives; GPURT_E_CANCELLED: given up before
+ * there was an answer. given_up: asked when a signal came, or we were stopped and went on. */
 gpurt_status_t gpurt_later_wake(uint32_t pid, const char *drainer, const char *words,
-                                int *held, gpurt_error_t *err);
+                                bool (*given_up)(void), int *held, gpurt_error_t *err);
 
 #endif

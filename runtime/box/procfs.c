@@ -9,7 +9,6 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 
 static bool file_text(const char *path, char *text, size_t size)
@@ -200,12 +199,4 @@ void gpurt_boot_id(uint8_t id[16])
         id[digits / 2] = (uint8_t)(id[digits / 2] << 4 | v);
         digits++;
     }
-}
-
-uint64_t gpurt_real_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }

@@ -23,6 +23,4 @@ bool gpurt_file_held_elsewhere(int fd);
 /* 16 bytes that change with each boot; zeros where the kernel does not tell. */
 void gpurt_boot_id(uint8_t id[16]);
 
-uint64_t gpurt_real_ns(void);
-
 #endif

@@ -3,7 +3,7 @@
 
 #include "arenaview.h"
 
-#include "procfs.h"
+#include "hosttime.h"
 
 #include <gpurt/heaprow.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  */
 #include "backend.h"
 
+#include "hosttime.h"
 #include "logconnect.h"
-#include "procfs.h"
 
 #include <gpurt/atomic.h>
 #include <gpurt/heap.h>

@@ -4,9 +4,9 @@
 #include "boxmap.h"
 #include "cuda_clock.h"
 #include "cuda_error.h"
+#include "hosttime.h"
 #include "logconnect.h"
 #include "logunit.h"
-#include "procfs.h"
 
 #include <gpurt/levels.h>
 #include <gpurt/trail.h>
@@ -213,7 +213,7 @@ static void clock_measure(struct gpurt_cuda_box *b)
                    : b->fit_pause < FIT_PATIENCE ? b->fit_pause * 2
                                                  : FIT_PATIENCE;
     gpurt_store_relaxed_sys_u64(&b->xfit_due_ns, /* relaxed: a date, no more */
-                                gpurt_real_ns() + (uint64_t)b->fit_pause * FIT_EVERY_NS);
+                                gpurt_steady_ns() + (uint64_t)b->fit_pause * FIT_EVERY_NS);
 }
 
 /* A GPU with no room for a thread at open: its clock is near real time, by the driver's
@@ -232,7 +232,7 @@ void gpurt_cuda_box_tick(gpurt_cuda_device_t *d)
 {
     struct gpurt_cuda_box *b = d->box;
 
-    if (gpurt_real_ns() <
+    if (gpurt_steady_ns() <
             gpurt_load_relaxed_sys_u64(&b->xfit_due_ns) || /* relaxed: a date */
         pthread_mutex_trylock(&b->lock) != 0)
         return;

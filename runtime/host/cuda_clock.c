@@ -2,7 +2,7 @@
 #include "cuda_clock.h"
 
 #include "cuda_clock_mail.h"
-#include "procfs.h"
+#include "hosttime.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
  * then a wait for the sections that were open; it can stop at any wait and go on later. */
 #include "gccollect.h"
 #include "heapmap.h"
+#include "hosttime.h"
 #include "reclaimtable.h"
 #include "reclaimview.h"
 #include "refuse.h"
@@ -16,7 +17,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     DEFAULT_OBJECTS = 65536,
@@ -271,18 +271,10 @@ static gpurt_status_t course_read(const run_t *r, gpurt_gc_course_t *out)
     return st == GPURT_OK ? gpurt_stream_sync(r->rt, stream, r->err) : st;
 }
 
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* Until the sections that were open when the wait began have ended. */
 static gpurt_status_t run_wait(run_t *r)
 {
-    uint64_t until = now_ms() + r->state->wait_ms;
+    uint64_t until_ns = gpurt_steady_ns() + r->state->wait_ms * 1000000ull;
     gpurt_gc_course_t c;
     gpurt_status_t st;
 
@@ -290,7 +282,7 @@ static gpurt_status_t run_wait(run_t *r)
         st = course_read(r, &c);
         if (st != GPURT_OK || c.xreached)
             return st;
-        if (now_ms() >= until)
+        if (gpurt_steady_ns() >= until_ns)
             return REFUSE(r->err, GPURT_E_NOT_READY,
                           "%s: a section has been open for %u ms: gpurt_gc_stats names its "
                           "block; collect again when it has ended",

@@ -4,7 +4,7 @@
 #include "heapview.h"
 
 #include "heapmap.h"
-#include "procfs.h"
+#include "hosttime.h"
 
 #include <gpurt/heaprow.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * place. No lock, so a fork in the middle of a call leaves nothing behind. */
 #include "hostlink.h"
 
+#include "hosttime.h"
 #include "pin.h"
-#include "procfs.h"
 #include "sitegate.h"
 
 #include <gpurt/hostlog.h>

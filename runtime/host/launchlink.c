@@ -2,10 +2,10 @@
 #include "launchlink.h"
 
 #include "hostring.h"
+#include "hosttime.h"
 #include "injection.h"
 #include "launchsite.h"
 #include "names.h"
-#include "procfs.h"
 
 #include <pthread.h>
 #include <stdio.h>

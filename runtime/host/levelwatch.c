@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "levelwatch.h"
 
+#include "hostthread.h"
 #include "levelset.h"
 #include "sitegate.h"
 
@@ -8,7 +9,6 @@
 #include <gpurt/levels.h>
 #include <gpurt/logport.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,19 +99,6 @@ static void told_free(watch_t *w)
     }
 }
 
-/* No signal of the application is for this thread. */
-static int thread_start(watch_t *w)
-{
-    sigset_t all, before;
-    int failed;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed = pthread_create(&w->thread, NULL, watch_main, w);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return failed;
-}
-
 gpurt_status_t gpurt_levelwatch_start(const gpurt_boxmap_t *map,
                                       const gpurt_opened_t *opened, gpurt_error_t *err)
 {
@@ -126,7 +113,7 @@ gpurt_status_t gpurt_levelwatch_start(const gpurt_boxmap_t *map,
         failed = w->told[s] ? 0 : ENOMEM;
     }
     if (!failed)
-        failed = thread_start(w);
+        failed = gpurt_thread_start(&w->thread, watch_main, w);
     if (failed) {
         told_free(w);
         return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, failed,

@@ -3,13 +3,13 @@
 
 #include "boxlink.h"
 #include "guards.h"
+#include "hostthread.h"
 #include "life.h"
 #include "refuse.h"
 
 #include <gpurt/atomic.h>
 
 #include <pthread.h>
-#include <signal.h>
 #include <time.h>
 
 enum {
@@ -70,19 +70,6 @@ static void *watch_main(void *context)
     return NULL;
 }
 
-/* No signal of the application is for this thread. */
-static int thread_start(watch_t *w)
-{
-    sigset_t all, before;
-    int failed;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed = pthread_create(&w->thread, NULL, watch_main, w);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return failed;
-}
-
 /* Under the lock. */
 static void stop(watch_t *w)
 {
@@ -110,7 +97,7 @@ static gpurt_status_t start(watch_t *w, const gpurt_opened_t *opened, gpurt_on_p
     w->fn = fn;
     w->context = context;
     w->xstop = 0;
-    failed = thread_start(w);
+    failed = gpurt_thread_start(&w->thread, watch_main, w);
     if (failed)
         return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, failed,
                           "gpurt_on_panic: no thread could be started");

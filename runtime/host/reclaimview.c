@@ -3,7 +3,7 @@
 
 #include "reclaimview.h"
 
-#include "procfs.h"
+#include "hosttime.h"
 
 #include <gpurt/heaprow.h>
 #include <gpurt/reclaim.h>

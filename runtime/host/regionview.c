@@ -5,7 +5,7 @@
 
 #include "regionview.h"
 
-#include "procfs.h"
+#include "hosttime.h"
 
 #include <gpurt/heaprow.h>
 #include <stdio.h>

@@ -5,6 +5,8 @@
 
 #include "arenaview.h"
 #include "heapview.h"
+#include "hostthread.h"
+#include "hosttime.h"
 #include "life.h"
 #include "procfs.h"
 #include "reclaimview.h"
@@ -16,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 enum {
     PERIOD_MS = 500,
@@ -122,17 +123,12 @@ static void all_tell(view_t *v, bool last)
 static void *view_main(void *context)
 {
     view_t *v = context;
-    struct timespec until;
 
     pthread_mutex_lock(&lock);
     while (!v->stop) {
         all_tell(v, false);
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += (long)(v->period_ms % 1000) * 1000000;
-        until.tv_sec += v->period_ms / 1000 + until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
         if (!v->stop)
-            pthread_cond_timedwait(&wake, &lock, &until);
+            gpurt_steady_wait(&wake, &lock, v->period_ms * 1000000ull);
     }
     pthread_mutex_unlock(&lock);
     return NULL;
@@ -189,7 +185,7 @@ void gpurt_viewer_begin(gpurt_t *rt)
         v->viewer.rt = rt;
         v->stop = false;
         v->running = gpurt_stream_create(rt, &v->viewer.stream, NULL) == GPURT_OK &&
-                     pthread_create(&v->thread, NULL, view_main, v) == 0;
+                     gpurt_thread_start(&v->thread, view_main, v) == 0;
     }
     pthread_mutex_unlock(&lock);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hostthread.h"
 #include "sanitizer.h"
 #include "stream.h"
 
@@ -183,7 +184,7 @@ static bool workers_start(simt_device_t *d)
         k->device = d;
         k->index = i;
         k->xidle_since = UINT64_MAX;
-        if (pthread_create(&k->thread, NULL, simt_worker_main, k))
+        if (gpurt_thread_start(&k->thread, simt_worker_main, k))
             return false;
         d->worker_count++;
     }

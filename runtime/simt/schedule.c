@@ -7,6 +7,8 @@
  * runs the lane of highest priority and lowers it at depth - 1 random points. */
 #include "simt.h"
 
+#include "hosttime.h"
+
 #include <gpurt/atomic.h>
 #include <gpurt/point.h>
 
@@ -51,11 +53,19 @@ void simt_schedule_wakeup(simt_worker_t *k)
         k->change_at[i] = k->steps + 1 + simt_schedule_random(k) % PCT_STEPS;
 }
 
+static void priority_set(simt_lane_t *lane, uint64_t priority)
+{
+    simt_warp_t *w = lane->warp;
+
+    w->priority[lane->self.lane] = priority;
+    w->ranked = 0; /* it may have been the highest */
+}
+
 /* High bit: above every priority that a change point can give. */
 void simt_schedule_lane(simt_worker_t *k, simt_lane_t *lane)
 {
     if (k->device->config.cpu.schedule == GPURT_SCHEDULE_PCT)
-        lane->priority = simt_schedule_random(k) | 1ull << 63;
+        priority_set(lane, simt_schedule_random(k) | 1ull << 63);
 }
 
 /* ---- in order ----------------------------------------------------------------------------- */
@@ -104,20 +114,34 @@ static simt_lane_t *pick_in_order(simt_worker_t *k)
 }
 
 /* ---- seeded ---------------------------------------------------------------------------------- */
+static uint32_t fresh_lanes(const simt_warp_t *w)
+{
+    return w->ready & ~w->yielded;
+}
+
+/* Not the builtin: where the processor may lack an instruction for it, gcc calls a library, and
+ * this is asked for each warp at each choice. */
+static uint32_t bit_count(uint32_t v)
+{
+    v -= v >> 1 & 0x55555555u;
+    v = (v & 0x33333333u) + (v >> 2 & 0x33333333u);
+    return ((v + (v >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
+}
+
 static uint32_t count_fresh(const simt_worker_t *k)
 {
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < k->warp_count; i++)
-        n += (uint32_t)__builtin_popcount(k->warps[i]->ready & ~k->warps[i]->yielded);
+        n += bit_count(fresh_lanes(k->warps[i]));
     return n;
 }
 
 static simt_lane_t *fresh_at(const simt_worker_t *k, uint32_t index)
 {
     for (uint32_t i = 0; i < k->warp_count; i++) {
-        uint32_t m = k->warps[i]->ready & ~k->warps[i]->yielded;
-        uint32_t n = (uint32_t)__builtin_popcount(m);
+        uint32_t m = fresh_lanes(k->warps[i]);
+        uint32_t n = bit_count(m);
 
         if (index >= n) {
             index -= n;
@@ -130,18 +154,50 @@ static simt_lane_t *fresh_at(const simt_worker_t *k, uint32_t index)
     return NULL;
 }
 
+static bool is_any_fresh(const simt_worker_t *k)
+{
+    uint32_t i = 0;
+
+    while (i < k->warp_count && !fresh_lanes(k->warps[i]))
+        i++;
+    return i < k->warp_count;
+}
+
+/* Of lanes alike the first counts. Between two choices few lanes come and go: only those that came
+ * are looked at, unless the highest one went. */
+static void warp_rank(simt_warp_t *w)
+{
+    const uint32_t fresh = fresh_lanes(w);
+    uint32_t came = fresh & ~w->ranked;
+
+    if (!(fresh & w->ranked & 1u << w->highest)) {
+        w->highest = (uint32_t)__builtin_ctz(fresh);
+        came = fresh;
+    }
+    for (; came; came &= came - 1) {
+        uint32_t at = (uint32_t)__builtin_ctz(came);
+        uint64_t one = w->priority[at], highest = w->priority[w->highest];
+
+        if (one > highest || (one == highest && at < w->highest))
+            w->highest = at;
+    }
+    w->ranked = fresh;
+}
+
 static simt_lane_t *fresh_highest(const simt_worker_t *k)
 {
-    simt_lane_t *best = NULL;
+    simt_warp_t *best = NULL;
 
-    for (uint32_t i = 0; i < k->warp_count; i++)
-        for (uint32_t m = k->warps[i]->ready & ~k->warps[i]->yielded; m; m &= m - 1) {
-            simt_lane_t *l = &k->warps[i]->lanes[__builtin_ctz(m)];
+    for (uint32_t i = 0; i < k->warp_count; i++) {
+        simt_warp_t *w = k->warps[i];
 
-            if (!best || l->priority > best->priority)
-                best = l;
-        }
-    return best;
+        if (!fresh_lanes(w))
+            continue;
+        warp_rank(w);
+        if (!best || w->priority[w->highest] > best->priority[best->highest])
+            best = w;
+    }
+    return best ? &best->lanes[best->highest] : NULL;
 }
 
 /* Nobody fresh: a pass is over. Spinners may go again, parked lanes go on. */
@@ -167,19 +223,14 @@ static bool pass_is_too_long(simt_worker_t *k)
 
 static simt_lane_t *pick_seeded(simt_worker_t *k)
 {
-    uint32_t fresh = count_fresh(k);
-
-    if (!fresh || pass_is_too_long(k)) {
+    if (!is_any_fresh(k) || pass_is_too_long(k)) {
         k->choices = 0;
-        if (seeded_pass_end(k))
+        if (seeded_pass_end(k) || !is_any_fresh(k))
             return NULL;
-        fresh = count_fresh(k);
     }
-    if (!fresh)
-        return NULL;
     if (k->device->config.cpu.schedule == GPURT_SCHEDULE_PCT)
         return fresh_highest(k);
-    return fresh_at(k, (uint32_t)(simt_schedule_random(k) % fresh));
+    return fresh_at(k, (uint32_t)(simt_schedule_random(k) % count_fresh(k)));
 }
 
 simt_lane_t *simt_schedule_pick(simt_worker_t *k)
@@ -200,7 +251,8 @@ static void lane_relaxed(simt_worker_t *k, simt_lane_t *me, const char *site)
     me->site = site;
     me->warp->yielded |= 1u << me->self.lane;
     if (k->device->config.cpu.schedule == GPURT_SCHEDULE_PCT)
-        me->priority = simt_schedule_random(k) >> 32; /* a spinner must not stay on top */
+        priority_set(me,
+                     simt_schedule_random(k) >> 32); /* a spinner must not stay on top */
     simt_lane_yield(me);
 }
 
@@ -249,7 +301,7 @@ static bool seeded_interrupts(simt_worker_t *k)
         return (simt_schedule_random(k) & 255u) < c->rate;
     for (uint32_t i = 0; i + 1 < c->depth && i < PCT_MAX_DEPTH; i++)
         if (k->steps == k->change_at[i]) {
-            k->current->priority = i;
+            priority_set(k->current, i);
             return true;
         }
     return false;
@@ -365,7 +417,7 @@ uint64_t gpurt_simt_clock(void)
 
     if (k && k->device->config.seeded)
         return k->steps + k->xswitches * 16;
-    return simt_now_ns();
+    return gpurt_steady_ns();
 }
 
 uint64_t gpurt_simt_globaltimer(void)
@@ -374,5 +426,5 @@ uint64_t gpurt_simt_globaltimer(void)
 
     if (k && k->device->config.seeded)
         return gpurt_simt_clock();
-    return simt_realtime_ns();
+    return gpurt_real_ns();
 }

@@ -62,7 +62,7 @@ typedef struct simt_lane {
     simt_warp_t *warp;
     simt_fiber_t *fiber; /* NULL before the first run and after the end */
     const char *site;    /* where it waits, or last relaxed */
-    uint64_t value, result, priority;
+    uint64_t value, result;
     uint32_t mask, arg, rank;
     uint32_t seen; /* this often in a row it read seen_addr; where every point is seen */
     const void *seen_addr;
@@ -91,6 +91,10 @@ struct simt_warp {
     simt_lane_t *lanes;
     uint32_t all, ready, yielded, waiting, parked, done;
     uint32_t turn; /* the parked lane from which on the next ones are released */
+    /* Where a schedule goes by priorities: each lane's, and which one is the highest of those in
+     * `ranked`. */
+    uint64_t priority[GPURT_WARP_SIZE];
+    uint32_t highest, ranked;
     /* Order objects of syncwarp, for the race detector: by lowest lane of the mask, two each,
      * so that a fast lane's next syncwarp cannot be mistaken for this one. */
     uint32_t sync_parity;
@@ -342,8 +346,6 @@ void simt_device_release(simt_device_t *d);
 
 /* ---- workers: worker.c -------------------------------------------------------------------------- */
 void *simt_worker_main(void *worker);
-uint64_t simt_now_ns(void);
-uint64_t simt_realtime_ns(void);
 
 /* ---- failures: fault.c, report.c, symbol.c, scope.c ---------------------------------------------- */
 bool simt_fault_install(void);

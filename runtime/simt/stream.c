@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream.h"
 
+#include "hosttime.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static void op_free(simt_op_t *op)
 {
@@ -62,7 +63,7 @@ static bool head_begin(simt_stream_t *s)
         return false;
     case SIMT_OP_RECORD:
         op->event->reached = op->record;
-        op->event->time_ns = simt_now_ns();
+        op->event->time_ns = gpurt_steady_ns();
         break;
     case SIMT_OP_WAIT:
         if (op->event->reached < op->record)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "hosttime.h"
 #include "sanitizer.h"
 
 enum {
@@ -20,24 +21,6 @@ enum {
     IDLE_SLEEP_NS = 20000,
     HELD_GRACE_MS = 50 /* seeded launches begin after this even if the host does not wait */
 };
-
-static uint64_t clock_ns(clockid_t id)
-{
-    struct timespec t;
-
-    clock_gettime(id, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-uint64_t simt_now_ns(void)
-{
-    return clock_ns(CLOCK_MONOTONIC);
-}
-
-uint64_t simt_realtime_ns(void)
-{
-    return clock_ns(CLOCK_REALTIME);
-}
 
 /* ---- taking work ---------------------------------------------------------------------------- */
 /* Blocks of a launch that failed, here or on another worker, end where they are. */
@@ -68,17 +51,11 @@ static void unit_refused(simt_launch_t *l)
 /* Under the mutex. */
 static void wait_for_work(simt_device_t *d)
 {
-    struct timespec until;
-
     if (!d->held || !d->pending) {
         pthread_cond_wait(&d->work, &d->mutex);
         return;
     }
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += HELD_GRACE_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
-    if (pthread_cond_timedwait(&d->work, &d->mutex, &until) == ETIMEDOUT && d->held) {
+    if (!gpurt_steady_wait(&d->work, &d->mutex, HELD_GRACE_MS * 1000000ull) && d->held) {
         d->replayable = false;
         simt_device_release(d);
     }
@@ -180,7 +157,7 @@ static bool spun_too_long(simt_worker_t *k)
         return k->idle_rounds >= d->config.cpu.spin_limit;
     if (d->config.cpu.spin_limit_ms == UINT32_MAX)
         return false;
-    now = simt_now_ns();
+    now = gpurt_steady_ns();
     for (uint32_t i = 0; i < d->worker_count; i++) {
         const simt_worker_t *w = &d->workers[i];
         uint64_t since = gpurt_load_relaxed_dev_u64(&w->xidle_since); /* a heuristic */
@@ -228,7 +205,7 @@ static void worker_idle(simt_worker_t *k)
     k->idle = false;
     k->idle_rounds++;
     if (!k->xidle_since)
-        gpurt_store_relaxed_dev_u64(&k->xidle_since, simt_now_ns()); /* a hint */
+        gpurt_store_relaxed_dev_u64(&k->xidle_since, gpurt_steady_ns()); /* a hint */
     for (uint32_t i = 0; i < k->block_count; i++)
         if (simt_block_is_stuck(k->blocks[i])) {
             block_check(k, k->blocks[i]);

@@ -39,6 +39,9 @@ enum {
 
 /* A duration that nobody knows: the record came without usable times. */
 #define GPURT_ACTIVITY_NO_TIME UINT64_MAX
+/* In the place of a device: of a graph whose both ends ran on the host; what lies between them may
+ * have run on any device, or nothing does. Older readers take it for a device without a place. */
+#define GPURT_ACTIVITY_NO_DEVICE UINT32_MAX
 /* A GPU that was idle for less waited for a launch: that takes 2 to 10 us, a driver lock a few
  * times that. */
 #define GPURT_ACTIVITY_LAUNCH_NS 50000
@@ -180,7 +183,8 @@ typedef struct gpurt_activity_call {
     uint32_t result, thread, correlation;
 } gpurt_activity_call_t;
 
-/* Sums since the collector began. */
+/* Sums since the collector began. Those of 32 bits stay at UINT32_MAX, "at least", once they are
+ * there. */
 typedef struct gpurt_activity_collector {
     uint32_t state; /* a sentence */
     gpurt_pair_t records, bad, dropped;
@@ -235,6 +239,7 @@ typedef struct gpurt_activity_device {
     uint32_t shared_bytes;    /* of all blocks, */
     uint32_t kept_bytes;      /* of which each costs so many more than it asks for */
     uint8_t uuid[16]; /* as the driver has it, of a part of a GPU its own; 0: not known */
+    uint32_t name;    /* "NVIDIA H200"; 0: not known */
 } gpurt_activity_device_t;
 
 typedef struct gpurt_activity_environment {
@@ -254,6 +259,12 @@ static inline gpurt_pair_t gpurt_pair(uint64_t value)
 static inline uint64_t gpurt_pair_value(gpurt_pair_t pair)
 {
     return pair.low | (uint64_t)pair.high << 32;
+}
+
+/* A sum in 32 bits. */
+static inline uint32_t gpurt_at_least(uint64_t sum)
+{
+    return sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
 }
 
 /* What decides how fast a copy between host and device is: the host's memory. UNKNOWN where

@@ -106,13 +106,16 @@ struct gpurt_heap_watch {
 };
 
 /* ---- guards -------------------------------------------------------------------------- */
-/* Bytes that nobody may write hold a pattern of their address. */
+/* Bytes that nobody may write hold a pattern of their address, each from 0x80 to 0xbf: the end of
+ * a string, a letter of ASCII, a small number or -1 in their place is seen at any address. */
 
 #define GPURT_POISON_WORD 0xdbdbdbdbdbdbdbdbull
 
 GPURT_HD uint64_t gpurt_guard_word(uint64_t address)
 {
-    return ((address >> 3) + 1) * 0x9e3779b97f4a7c15ull;
+    uint64_t mixed = ((address >> 3) + 1) * 0x9e3779b97f4a7c15ull;
+
+    return (mixed & 0x3f3f3f3f3f3f3f3full) | 0x8080808080808080ull;
 }
 
 /* Bytes [from, to) of memory that a device calls `address`. Returns: the first one that is
