@@ -3,6 +3,7 @@
  * over to be written, which is what frees space in the rings. */
 #include "drainpart.h"
 
+#include "hosttime.h"
 #include "procfs.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
  * sleeps: its next message waits for the end of the long sleep. */
 #include "drainpart.h"
 
-#include "procfs.h"
+#include "hosttime.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -95,10 +95,7 @@ static bool bells_wait(bell_t *bells, uint32_t count)
     if (count == 1)
         return syscall(SYS_futex, (uint32_t *)(uintptr_t)bells->word, FUTEX_WAIT,
                        (uint32_t)bells->value, &end, NULL, 0) == 0;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_nsec += (long)DEEP_STEP_NS;
-    end.tv_sec += end.tv_nsec / 1000000000;
-    end.tv_nsec %= 1000000000;
+    end = gpurt_steady_in(DEEP_STEP_NS);
     rang = syscall(FUTEX_WAITV, bells, count, 0, &end, CLOCK_MONOTONIC) >= 0;
     /* Linux before 5.16, or a sandbox that does not know it */
     if (!rang && errno != ETIMEDOUT && errno != EAGAIN && errno != EINTR) {

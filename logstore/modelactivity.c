@@ -85,7 +85,7 @@ static void span_add(gpurt_model_span_t *s, gpurt_pair_t ns)
     uint64_t value = gpurt_pair_value(ns);
 
     s->count++;
-    s->ns += value == GPURT_ACTIVITY_NO_TIME ? 0 : value;
+    s->ns = gpurt_model_sum(s->ns, value == GPURT_ACTIVITY_NO_TIME ? 0 : value);
 }
 
 static void collector_put(model_collector_t *c, uint64_t time_ns,

@@ -8,8 +8,9 @@
 #include "modelview.h"
 
 enum {
-    SPREAD_STEPS = 8,                                       /* buckets to a doubling */
-    SPREAD_BUCKETS = SPREAD_STEPS + (40 - 3) * SPREAD_STEPS /* up to 2^40 ns, 18 minutes */
+    SPREAD_STEPS = 8, /* buckets to a doubling */
+    SPREAD_TOP = 50,  /* up to 2^50 ns, 13 days: ranges are as long as a program runs */
+    SPREAD_BUCKETS = SPREAD_STEPS + (SPREAD_TOP - 3) * SPREAD_STEPS
 };
 
 /* Begins each row of such a table. */
@@ -64,7 +65,7 @@ static inline uint32_t model_bucket_of(uint64_t ns)
 
     if (ns < SPREAD_STEPS)
         return (uint32_t)ns;
-    if (ns >= 1ull << 40)
+    if (ns >= 1ull << SPREAD_TOP)
         return SPREAD_BUCKETS - 1;
     top = 63u - (uint32_t)__builtin_clzll(ns);
     return SPREAD_STEPS * (top - 2) + ((uint32_t)(ns >> (top - 3)) & (SPREAD_STEPS - 1));
@@ -76,7 +77,7 @@ static inline void model_times_put_known(model_times_t *t, uint64_t ns)
 
     t->min_ns = t->count == t->untimed || ns < t->min_ns ? ns : t->min_ns;
     t->max_ns = ns > t->max_ns ? ns : t->max_ns;
-    t->total_ns += ns;
+    t->total_ns = gpurt_model_sum(t->total_ns, ns);
     t->count++;
     *bucket += *bucket < UINT32_MAX;
 }

@@ -168,12 +168,19 @@ typedef struct gpurt_model_lines {
     gpurt_model_line_t list[GPURT_MODEL_LINES];
 } gpurt_model_lines_t;
 
+/* Of durations, which a file may tell as it likes: a sum stands at the most that there is, as one
+ * that began anew would make shares of more than all. */
+static inline uint64_t gpurt_model_sum(uint64_t a, uint64_t b)
+{
+    return a + b < a ? UINT64_MAX : a + b;
+}
+
 /* Durations of what has one name. They are of the records that had some: `untimed` tells how
  * many had none. */
 typedef struct gpurt_model_times {
     uint64_t count, untimed;
     uint64_t total_ns, min_ns, max_ns;
-    uint64_t p50_ns, p99_ns; /* within 7 % */
+    uint64_t p50_ns, p99_ns; /* within 7 %, up to 2^50 ns */
 } gpurt_model_times_t;
 
 /* A kernel, or a graph that was launched whole. */
@@ -269,6 +276,7 @@ typedef struct gpurt_model_gpu {
     uint64_t samples;
     gpurt_model_measure_t measures[GPURT_SAMPLE_MEASURES];
     uint8_t uuid[16];                                          /* 0: not known */
+    char name[GPURT_BOX_NAME];                                 /* empty: not known */
     uint32_t other_names, other_pid, other_number, unused_too; /* other_names: 0 none */
 } gpurt_model_gpu_t;
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scribe.h"
 
+#include "hostthread.h"
+#include "hosttime.h"
+
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* Owner: whoever opened it. */
 struct gpurt_scribe {
@@ -120,15 +121,9 @@ void gpurt_scribe_retry(gpurt_scribe_t *s)
 
 void gpurt_scribe_wait(gpurt_scribe_t *s, uint64_t ns)
 {
-    struct timespec until;
-
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    ns += (uint64_t)until.tv_nsec;
-    until.tv_sec += (time_t)(ns / 1000000000u);
-    until.tv_nsec = (long)(ns % 1000000000u);
     pthread_mutex_lock(&s->lock);
     if (s->running || (s->first && !s->failed))
-        pthread_cond_timedwait(&s->ended, &s->lock, &until);
+        gpurt_steady_wait(&s->ended, &s->lock, ns);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -180,19 +175,6 @@ void gpurt_scribe_close(gpurt_scribe_t *s)
     free(s);
 }
 
-/* The program's signals are not for this thread. */
-static bool thread_start(gpurt_scribe_t *s)
-{
-    sigset_t all, before;
-    bool ok;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    ok = pthread_create(&s->thread, NULL, scribe_run, s) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return ok;
-}
-
 bool gpurt_scribe_pays(void)
 {
     cpu_set_t set;
@@ -203,18 +185,14 @@ bool gpurt_scribe_pays(void)
 gpurt_scribe_t *gpurt_scribe_open(void)
 {
     gpurt_scribe_t *s = calloc(1, sizeof *s);
-    pthread_condattr_t attributes;
 
     if (!s)
         return NULL;
     s->last = &s->first;
     pthread_mutex_init(&s->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&s->given, NULL);
-    pthread_cond_init(&s->ended, &attributes);
-    pthread_condattr_destroy(&attributes);
-    if (thread_start(s))
+    pthread_cond_init(&s->ended, NULL);
+    if (gpurt_thread_start(&s->thread, scribe_run, s) == 0)
         return s;
     pthread_cond_destroy(&s->ended);
     pthread_cond_destroy(&s->given);

@@ -36,11 +36,12 @@ enum {
 void gpurt_span_graph_name(char name[GPURT_SPAN_GRAPH_NAME], uint32_t graph,
                            uint32_t nodes);
 
-/* Whether it ran on a stream of a device. */
+/* Whether it ran on a stream of a device that is known. */
 static inline bool gpurt_span_on_stream(const gpurt_span_t *s)
 {
     return s->kind == GPURT_KIND_KERNEL || s->kind == GPURT_KIND_COPY ||
-           s->kind == GPURT_KIND_FILL || s->kind == GPURT_KIND_GRAPH;
+           s->kind == GPURT_KIND_FILL ||
+           (s->kind == GPURT_KIND_GRAPH && s->device != GPURT_ACTIVITY_NO_DEVICE);
 }
 
 #endif

@@ -33,6 +33,27 @@ static inline size_t utf8_read(const void *text, size_t left, uint32_t *code)
     return length;
 }
 
+/* The bytes of a character that utf8_read could have told of. Returns: how many. */
+static inline size_t utf8_write(char bytes[4], uint32_t code)
+{
+    static const uint8_t marks[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    size_t length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+    for (size_t i = length - 1; i > 0; i--, code >>= 6)
+        bytes[i] = (char)(0x80 | (code & 0x3f));
+    bytes[0] = (char)(marks[length] | code);
+    return length;
+}
+
+/* Of the character that the first `used` bytes, one or more, end with: where it begins. */
+static inline size_t utf8_before(const char *text, size_t used)
+{
+    do
+        used--;
+    while (used > 0 && ((uint8_t)text[used] & 0xc0) == 0x80);
+    return used;
+}
+
 /* A terminal obeys them, the second kind, too. */
 static inline bool utf8_is_control(uint32_t code)
 {
