@@ -3,8 +3,8 @@
 
 #include "capacity.h"
 
+#include "hosttime.h"
 #include "outlet.h"
-#include "procfs.h"
 
 #include <cuda.h>
 #include <dlfcn.h>
@@ -12,13 +12,15 @@
 
 enum {
     LOOKS = 600, /* a minute, at ten a second */
-    DEVICES = 8  /* as many as a log's reader has room for */
+    DEVICES = 8, /* as many as a log's reader has room for */
+    NAME_BYTES = 64
 };
 
 static struct {
     uint32_t looks;  /* the flusher's */
     uint32_t xcount; /* devices whose limits are below; written by: the flusher, once */
     gpurt_activity_device_t devices[DEVICES]; /* warp 0: not known */
+    char names[DEVICES][NAME_BYTES];          /* empty: not known */
     uint64_t told;                            /* box; under the outlet's lock */
 } capacity;
 
@@ -29,6 +31,7 @@ typedef struct driver {
     DRIVER_ENTRY(cuDeviceGet);
     DRIVER_ENTRY(cuDeviceGetAttribute);
     __typeof__(cuDeviceGetUuid) *uuid; /* NULL: an older driver */
+    __typeof__(cuDeviceGetName) *name; /* NULL: none */
 } driver_t;
 
 static bool entry_find(void *library, const char *name, void *to)
@@ -43,9 +46,11 @@ static bool driver_find(driver_t *d)
 {
     void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
 
-    if (cuda) /* the second tells parts of a GPU apart */
-        entry_find(cuda, "cuDeviceGetUuid_v2", &d->uuid);
-    return cuda && entry_find(cuda, "cuDeviceGetCount", &d->cuDeviceGetCount) &&
+    if (!cuda)
+        return false;
+    entry_find(cuda, "cuDeviceGetUuid_v2", &d->uuid); /* tells parts of a GPU apart */
+    entry_find(cuda, "cuDeviceGetName", &d->name);
+    return entry_find(cuda, "cuDeviceGetCount", &d->cuDeviceGetCount) &&
            entry_find(cuda, "cuDeviceGet", &d->cuDeviceGet) &&
            entry_find(cuda, "cuDeviceGetAttribute", &d->cuDeviceGetAttribute);
 }
@@ -90,6 +95,9 @@ static void device_read(const driver_t *d, int index)
     }
     if (d->uuid && d->uuid(&uuid, device) == CUDA_SUCCESS)
         memcpy(out.uuid, &uuid, sizeof out.uuid);
+    if (!d->name || d->name(capacity.names[index], NAME_BYTES, device) != CUDA_SUCCESS)
+        capacity.names[index][0] = '\0';
+    capacity.names[index][NAME_BYTES - 1] = '\0';
     capacity.devices[index] = out;
 }
 
@@ -134,6 +142,17 @@ bool capacity_waits(void)
            gpurt_load_relaxed_dev_u32(&capacity.xcount) > 0; /* relaxed: a hint */
 }
 
+static void device_tell(uint32_t index, uint64_t since_ns)
+{
+    gpurt_activity_device_t row = capacity.devices[index];
+
+    if (!row.warp)
+        return;
+    if (capacity.names[index][0]) /* each box has its own numbers */
+        row.name = outlet_name(capacity.names[index], false);
+    outlet_put(GPURT_KIND_DEVICE, index, since_ns, &row);
+}
+
 void capacity_tell(uint64_t since_ns)
 {
     uint32_t count = gpurt_load_acquire_dev_u32(&capacity.xcount); /* CUP5.acq */
@@ -144,6 +163,5 @@ void capacity_tell(uint64_t since_ns)
         since_ns = gpurt_real_ns();
     capacity.told = outlet_place();
     for (uint32_t i = 0; i < count; i++)
-        if (capacity.devices[i].warp)
-            outlet_put(GPURT_KIND_DEVICE, i, since_ns, &capacity.devices[i]);
+        device_tell(i, since_ns);
 }

@@ -9,13 +9,6 @@
 #ifndef GPURT_CUPTI_COLLECTOR_H
 #define GPURT_CUPTI_COLLECTOR_H
 
-/* The library that was run before ours uses CUPTI: ours stays away. Context: before it is
- * started. */
-void collector_yield(const char *library);
-
-/* A warning that the collector gives once it can. Context: before it is started; its reader. */
-void collector_notice(const char *text);
-
 /* Does nothing when nobody asked (outlet_wanted), or GPURT_CUPTI=off. Context: once, as the
  * driver is initialised. */
 void collector_start(void);

@@ -2,6 +2,7 @@
 #include "cupti_api.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <link.h>
 #include <stdio.h>
@@ -11,6 +12,10 @@
 /* Structs of records are those of the header that we were built with; those of another
  * major version may differ. */
 #define MAJOR_OF(version) ((version) / 10000)
+
+enum {
+    WHY = GPURT_ERROR_TEXT - 32 /* beside our own words */
+};
 
 /* ---- which library ------------------------------------------------------------------- */
 
@@ -56,17 +61,40 @@ bool cupti_api_is_loaded(void)
     return library != NULL;
 }
 
-static void *open_named(void)
+/* Whether that is why: the linker says so of a library that it needs, too, and gives other reasons for
+ * one that is there. */
+static bool is_missing(const char *path, const char *error)
+{
+    char text[64];
+    const char *reason = strerror_r(ENOENT, text, sizeof text);
+    const size_t head = strlen(path), bytes = strlen(error), tail = strlen(reason);
+
+    return strncmp(error, path, head) == 0 && error[head] == ':' && bytes >= tail &&
+           strcmp(error + bytes - tail, reason) == 0;
+}
+
+/* why: what is wrong with the first that is there, or may be. */
+static void *open_one(const char *path, char why[WHY])
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const char *error = library ? NULL : dlerror();
+
+    if (error && !why[0] && !is_missing(path, error))
+        snprintf(why, WHY, "%s", error);
+    return library;
+}
+
+static void *open_named(char why[WHY])
 {
     static const char *const names[] = {"libcupti.so.13", "libcupti.so"};
     void *library = NULL;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0] && !library; i++)
-        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        library = open_one(names[i], why);
     return library;
 }
 
-static void *open_below(const char *home)
+static void *open_below(const char *home, char why[WHY])
 {
     static const char *const folders[] = {"extras/CUPTI/lib64", "lib64", "lib"};
     char path[PATH_MAX];
@@ -74,24 +102,25 @@ static void *open_below(const char *home)
 
     for (size_t i = 0; home && i < sizeof folders / sizeof folders[0] && !library; i++) {
         snprintf(path, sizeof path, "%s/%s/libcupti.so.13", home, folders[i]);
-        library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        library = open_one(path, why);
     }
     return library;
 }
 
-static void *library_open(char loaded[PATH_MAX])
+static void *library_open(char loaded[PATH_MAX], char why[WHY])
 {
     void *library = open_loaded(loaded);
 
+    why[0] = '\0';
     if (library)
         return library;
     if (chosen())
-        return dlopen(chosen(), RTLD_NOW | RTLD_LOCAL);
-    library = open_named();
+        return open_one(chosen(), why);
+    library = open_named(why);
     if (!library)
-        library = open_below(secure_getenv("CUDA_HOME"));
+        library = open_below(secure_getenv("CUDA_HOME"), why);
     if (!library)
-        library = open_below("/usr/local/cuda");
+        library = open_below("/usr/local/cuda", why);
     return library;
 }
 
@@ -121,6 +150,16 @@ static gpurt_status_t version_check(cupti_api_t *api, const char *loaded,
                       api->version, CUPTI_API_VERSION);
 }
 
+static gpurt_status_t no_library(const char *why, gpurt_error_t *err)
+{
+    if (why[0])
+        return gpurt_fail(err, GPURT_E_UNSUPPORTED, GPURT_FROM_GPURT, 0,
+                          "CUPTI cannot be loaded: %s", why);
+    return gpurt_fail(err, GPURT_E_UNSUPPORTED, GPURT_FROM_GPURT, 0,
+                      "no libcupti.so.13 found; it is in the CUDA toolkit "
+                      "(GPURT_CUPTI_LIBRARY names another place)");
+}
+
 gpurt_status_t cupti_api_open(cupti_api_t *api, gpurt_error_t *err)
 {
 #define ENTRY(name_)                         \
@@ -148,14 +187,12 @@ gpurt_status_t cupti_api_open(cupti_api_t *api, gpurt_error_t *err)
         ENTRY(cuptiActivityRegisterCallbacks),
         ENTRY(cuptiActivityRegisterTimestampCallback),
     };
-    char loaded[PATH_MAX];
+    char loaded[PATH_MAX], why[WHY];
 
     memset(api, 0, sizeof *api);
-    api->library = library_open(loaded);
+    api->library = library_open(loaded, why);
     if (!api->library)
-        return gpurt_fail(err, GPURT_E_UNSUPPORTED, GPURT_FROM_GPURT, 0,
-                          "no libcupti.so.13 found; it is in the CUDA toolkit "
-                          "(GPURT_CUPTI_LIBRARY names another place)");
+        return no_library(why, err);
     if (version_check(api, loaded, err) != GPURT_OK)
         return GPURT_E_UNSUPPORTED;
     entry_find(api->library, "cuptiSubscribe_v2", &api->cuptiSubscribe_v2);

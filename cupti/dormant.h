@@ -6,7 +6,8 @@
 
 #include "later.h"
 
-/* wake: called once, by the thread. Returns: whether it sleeps. */
+/* wake: called by the thread, for each who is heard. Returns: whether it sleeps; else errno says
+ * why nobody can ask it. */
 bool dormant_start(void (*wake)(const gpurt_later_t *ask));
 
 /* Whether it still sleeps, or is just waking up: the collector's state is the thread's

@@ -3,10 +3,11 @@
 
 #include "duty.h"
 
+#include "hostthread.h"
+#include "hosttime.h"
+
 #include <errno.h>
 #include <gpurt/atomic.h>
-#include <signal.h>
-#include <time.h>
 
 static void *main_of(void *context)
 {
@@ -20,16 +21,9 @@ static void *main_of(void *context)
 /* Returns: whether it was posted. */
 static bool wait_for(sem_t *bell, uint32_t ms)
 {
-    struct timespec until;
+    const struct timespec until = gpurt_steady_in(ms * 1000000ull);
     int code;
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ms / 1000;
-    until.tv_nsec += (long)(ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
     do
         code = sem_clockwait(bell, CLOCK_MONOTONIC, &until);
     while (code != 0 && errno == EINTR);
@@ -38,16 +32,11 @@ static bool wait_for(sem_t *bell, uint32_t ms)
 
 bool duty_start(duty_t *w, const char *name, void (*run)(duty_t *), sem_t *bell)
 {
-    sigset_t all, before;
-
     w->run = run;
     sem_init(&w->own, 0, 0);
     sem_init(&w->done, 0, 0);
     w->bell = bell ? bell : &w->own;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    w->started = pthread_create(&w->thread, NULL, main_of, w) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    w->started = gpurt_thread_start(&w->thread, main_of, w) == 0;
     if (w->started)
         pthread_setname_np(w->thread, name);
     return w->started;

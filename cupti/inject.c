@@ -5,11 +5,11 @@
 #include "collector.h"
 #include "cupti_api.h"
 #include "injection.h"
+#include "subscription.h"
+#include "trouble.h"
 
 #include <dlfcn.h>
-#include <gpurt/status.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,19 +25,16 @@ static void next_run(void)
     const char *path = secure_getenv(GPURT_INJECTION_NEXT);
     void *library = path && *path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     void *entry = library ? dlsym(library, "InitializeInjection") : NULL;
-    char text[GPURT_ERROR_TEXT];
     int (*initialise)(void);
 
     if (entry) {
         memcpy(&initialise, &entry, sizeof initialise);
         initialise();
         if (!before && cupti_api_is_loaded())
-            collector_yield(path);
-    } else if (path && *path) {
-        snprintf(text, sizeof text, "the library that %s named is not run: %s",
-                 GPURT_INJECTION_ENV, dlerror());
-        collector_notice(text);
-    }
+            subscription_yield(path);
+    } else if (path && *path)
+        trouble_say(TROUBLE_NOTE, "the library that %s named is not run: %s",
+                    GPURT_INJECTION_ENV, dlerror());
 }
 
 /* Returns: 1, always: the program goes on. */

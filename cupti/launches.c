@@ -3,9 +3,9 @@
 
 #include "launches.h"
 
+#include "hosttime.h"
 #include "names.h"
 #include "outlet.h"
-#include "procfs.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>

@@ -4,8 +4,8 @@
 #include "nvml.h"
 
 #include "duty.h"
+#include "hosttime.h"
 #include "outlet.h"
-#include "procfs.h"
 
 #include <dlfcn.h>
 #include <gpurt/atomic.h>
@@ -161,7 +161,7 @@ static bool sample(void *device, gpurt_activity_environment_t *out)
 static void asking(bool on)
 {
     /* relaxed: a time, for somebody who looks now and then */
-    gpurt_store_relaxed_dev_u64(&nvml.xasked_ns, on ? gpurt_real_ns() : 0);
+    gpurt_store_relaxed_dev_u64(&nvml.xasked_ns, on ? gpurt_steady_ns() : 0);
 }
 
 static void round_ask(void)
@@ -233,7 +233,7 @@ bool nvml_stuck(void)
 {
     uint64_t asked = gpurt_load_relaxed_dev_u64(&nvml.xasked_ns); /* relaxed: a time */
 
-    if (asked == 0 || asked == nvml.told_ns || gpurt_real_ns() - asked < STUCK_NS)
+    if (asked == 0 || asked == nvml.told_ns || gpurt_steady_ns() - asked < STUCK_NS)
         return false;
     nvml.told_ns = asked;
     return true;

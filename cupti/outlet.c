@@ -6,10 +6,10 @@
 #include "boxes.h"
 #include "drainspawn.h"
 #include "handover.h"
+#include "hosttime.h"
 #include "injection.h"
 #include "names.h"
 #include "pin.h"
-#include "procfs.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -60,7 +60,7 @@ bool outlet_wanted(void)
     const char *off = setting("GPURT_OFF"), *opens = setting(GPURT_INJECTION_OPENS);
 
     if (opens && strtol(opens, NULL, 10) == (long)getpid())
-        outlet.expect_ns = gpurt_real_ns() + EXPECT_NS;
+        outlet.expect_ns = gpurt_steady_ns() + EXPECT_NS;
     return (setting(GPURT_HANDOVER_ENV) || setting("GPURT_LOG")) &&
            (!off || strcmp(off, "0") == 0);
 }
@@ -190,11 +190,11 @@ static void box_drop(void)
     outlet.open = outlet.ours = outlet.stalled = false;
 }
 
-/* The program asked for a file and has no other place to look; a recorder that is gone is another
- * matter. Once: it is tried again. */
+/* A recorder that is gone is no news to anybody; one of another user's is, and so is a file that
+ * cannot be had. Once: it is tried again. */
 static void refusal_tell(const gpurt_error_t *err)
 {
-    if (outlet.refused || outlet.asked[0] || setting(GPURT_HANDOVER_ENV))
+    if (outlet.refused || (outlet_is_recorded() && err->status != GPURT_E_HANDLE))
         return;
     outlet.refused = true;
     fprintf(stderr, "gpurt: no log of what the GPU does: %s\n", err->text);
@@ -228,7 +228,7 @@ static bool ready(bool last)
         box_drop();
     if (outlet.open)
         return true;
-    now = gpurt_real_ns();
+    now = gpurt_steady_ns();
     if (now < outlet.retry_ns && !last)
         return false;
     outlet.open = box_find(&err);
@@ -261,7 +261,7 @@ static bool batch_written(uint64_t time_ns)
     uint64_t until = 0;
 
     while (!gpurt_hostring_write(&outlet.ring, &outlet.batch, time_ns)) {
-        uint64_t now = gpurt_real_ns();
+        uint64_t now = gpurt_steady_ns();
 
         until = until ? until : now + PATIENCE_NS;
         if (outlet.stalled || now > until)

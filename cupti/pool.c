@@ -6,6 +6,7 @@
 
 #include "pool.h"
 
+#include <gpurt/activity.h>
 #include <gpurt/atomic.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -95,7 +96,7 @@ uint8_t *pool_take(pool_t *p, uint64_t now_ns, size_t *bytes)
         index = parts_take(p, parts = 1);
     *bytes = 0;
     if (index < 0) {
-        gpurt_add_relaxed_dev_u32(&p->xstarved, 1); /* relaxed: a count */
+        gpurt_add_relaxed_dev_u64(&p->xstarved, 1); /* relaxed: a count */
         return NULL;
     }
     p->entries[index].parts = parts;
@@ -148,6 +149,11 @@ uint32_t pool_out(const pool_t *p)
     for (int i = 0; i < POOL_WORDS; i++) /* relaxed: a count */
         out += __builtin_popcountll(gpurt_load_relaxed_dev_u64(&p->xheld[i]));
     return (uint32_t)out;
+}
+
+uint32_t pool_starved(const pool_t *p)
+{
+    return gpurt_at_least(gpurt_load_relaxed_dev_u64(&p->xstarved)); /* relaxed: a count */
 }
 
 uint32_t pool_foreign(const pool_t *p)

@@ -44,7 +44,7 @@ typedef struct pool {
     uint64_t xheld[POOL_WORDS];    /* first buffers of pieces that CUPTI has; likewise */
     uint64_t xtaken_ns;            /* the last take; likewise */
     uint64_t xaskers[POOL_ASKERS]; /* a thread, and when it took one last; likewise */
-    uint32_t xstarved;             /* takes that found none; likewise */
+    uint64_t xstarved;             /* takes that found none; likewise */
     uint32_t xforeign;             /* fills of what is not CUPTI's to fill; likewise */
     pool_entry_t entries[POOL_BUFFERS];
     uint64_t given; /* buffers given back so far; the reader's */
@@ -60,6 +60,9 @@ bool pool_open(pool_t *p);
 uint8_t *pool_take(pool_t *p, uint64_t now_ns, size_t *bytes);
 /* What take has not given, or was filled since, is another's: it is counted and not touched. */
 void pool_fill(pool_t *p, uint8_t *memory, size_t valid);
+
+/* How many takes found none; UINT32_MAX: so many, or more. Context: any. */
+uint32_t pool_starved(const pool_t *p);
 
 /* How many fills were another's. Context: any. */
 uint32_t pool_foreign(const pool_t *p);

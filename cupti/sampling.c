@@ -5,8 +5,8 @@
 
 #include "capacity.h"
 #include "duty.h"
+#include "hosttime.h"
 #include "outlet.h"
-#include "procfs.h"
 #include "sampling_api.h"
 #include "trouble.h"
 
@@ -70,7 +70,7 @@ static struct {
     uint32_t interval_us;
     meter_t meters[DEVICES];
     uint32_t count;     /* of meters that run */
-    uint32_t xleft_out; /* samples; written by: its thread */
+    uint64_t xleft_out; /* samples; written by: its thread */
 } sampling;
 
 static uint64_t interval_ns(void)
@@ -406,7 +406,7 @@ static void samples_put(meter_t *m, size_t count)
         if (sample_read(m, i, &start, &out))
             outlet_put(GPURT_KIND_SAMPLE, (uint32_t)m->device, start + error, &out);
         else
-            gpurt_add_relaxed_dev_u32(&sampling.xleft_out, 1); /* relaxed: a count */
+            gpurt_add_relaxed_dev_u64(&sampling.xleft_out, 1); /* relaxed: a count */
     }
     outlet_exit();
 }
@@ -567,7 +567,8 @@ void sampling_start(const cupti_api_t *api)
 
 uint32_t sampling_left_out(void)
 {
-    return gpurt_load_relaxed_dev_u32(&sampling.xleft_out); /* relaxed: a count */
+    /* relaxed: a count */
+    return gpurt_at_least(gpurt_load_relaxed_dev_u64(&sampling.xleft_out));
 }
 
 void sampling_stop(void)

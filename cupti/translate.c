@@ -232,26 +232,28 @@ static void put_fill(translate_t *t, const CUpti_ActivityMemset4 *m, uint64_t no
     put(t, GPURT_KIND_FILL, m->deviceId, start, &out);
 }
 
-/* Where a graph ran that began with a node of the host: where it ended. */
-static uint32_t place_of(uint32_t first, uint32_t last)
+/* Where a graph ran that began with a node of the host: where it ended. Returns: nowhere, where that
+ * was on the host, too. */
+static uint32_t place_of(uint32_t first, uint32_t last, uint32_t nowhere)
 {
     const uint32_t host = INT32_MAX; /* CUPTI's word for it */
 
-    return first != host ? first : last != host ? last : 0;
+    return first != host ? first : last != host ? last : nowhere;
 }
 
 static void put_graph(translate_t *t, const CUpti_ActivityGraphTrace2 *g, uint64_t now_ns)
 {
-    uint32_t device = place_of(g->deviceId, g->endDeviceId);
+    uint32_t device = place_of(g->deviceId, g->endDeviceId, GPURT_ACTIVITY_NO_DEVICE);
     uint64_t start = g->start;
     gpurt_activity_graph_t out = {.graph = g->graphId,
                                   .ns = span(t, &start, g->end, now_ns),
                                   .stream = g->streamId,
                                   .correlation = g->correlationId,
-                                  .context = place_of(g->contextId, g->endContextId),
+                                  .context = place_of(g->contextId, g->endContextId, 0),
                                   .nodes = graphs_nodes(g->graphId)};
 
-    contexts_show(&t->contexts, out.context, device);
+    if (device != GPURT_ACTIVITY_NO_DEVICE)
+        contexts_show(&t->contexts, out.context, device);
     put(t, GPURT_KIND_GRAPH, device, start, &out);
 }
 
@@ -532,6 +534,6 @@ void translate_record(translate_t *t, const CUpti_Activity *record, uint64_t now
         put_overhead(t, any, now_ns);
         break;
     default:
-        t->unknown++;
+        t->unknown = gpurt_at_least(t->unknown + 1ull);
     }
 }

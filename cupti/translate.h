@@ -31,7 +31,7 @@ typedef struct translate {
     uint64_t begin_ns; /* nothing began before */
     uint64_t records;  /* put out */
     uint64_t bad;      /* of them, without usable times, or at a time that cannot be */
-    uint64_t unknown;  /* left out: of a kind that nobody asked for */
+    uint32_t unknown;  /* left out: of a kind that nobody asked for; UINT32_MAX: or more */
     uint32_t buffer;   /* the one at hand, from 1 on */
     translate_name_t names[TRANSLATE_NAMES];
     contexts_t contexts;

@@ -7,6 +7,7 @@
  * asks. A launch of a graph is told of as a whole (graphs) or by each of its nodes (nodes):
  * CUPTI has one of the two for all graphs, and does not survive a change of it. */
 const wanted_row_t wanted_rows[] = {
+    {"device-graphs", WANTED_DEVICE_GRAPHS}, /* before CUPTI is asked for any graphs */
     {"kernels", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL},
     {"copies", CUPTI_ACTIVITY_KIND_MEMCPY},
     {"copies", CUPTI_ACTIVITY_KIND_MEMCPY2},

@@ -7,8 +7,9 @@
 #include <gpurt/base.h>
 
 /* What is asked for in its own way, and not by a kind. */
-#define WANTED_SAMPLES  CUPTI_ACTIVITY_KIND_INVALID /* of counters */
-#define WANTED_LAUNCHES CUPTI_ACTIVITY_KIND_COUNT   /* callbacks of the driver */
+#define WANTED_SAMPLES       CUPTI_ACTIVITY_KIND_INVALID /* of counters */
+#define WANTED_LAUNCHES      CUPTI_ACTIVITY_KIND_COUNT   /* callbacks of the driver */
+#define WANTED_DEVICE_GRAPHS CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE /* before CUDA starts */
 
 typedef struct wanted_row {
     const char *word; /* as GPURT_CUPTI names it */
