@@ -24,17 +24,21 @@ const char *activity_time(uint64_t ns, char buffer[24])
     else if (ns < 1000000000)
         snprintf(buffer, 24, "%.2f ms", value / 1e6);
     else
-        snprintf(buffer, 24, "%.2f s", value / 1e9);
+        snprintf(buffer, 24,
+                 value < 1e14   ? "%.2f s"
+                 : value < 1e17 ? "%.0f s"
+                                : "%.2e s",
+                 value / 1e9);
     return buffer;
 }
 
 const char *activity_bytes(uint64_t bytes, char buffer[24])
 {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     double value = (double)bytes;
     size_t unit = 0;
 
-    for (; value >= 1024 && unit < 5; unit++)
+    for (; value >= 1024 && unit < 6; unit++)
         value /= 1024;
     snprintf(buffer, 24, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
     return buffer;
@@ -164,7 +168,7 @@ activity_sum_t activity_sum(const gpurt_model_activity_t *a)
         sum.names += i < GPURT_MODEL_KERNELS && a->kernels[i].times.count;
         sum.count += a->kernels[i].times.count;
         sum.untimed += a->kernels[i].times.untimed;
-        sum.ns += a->kernels[i].times.total_ns;
+        sum.ns = gpurt_model_sum(sum.ns, a->kernels[i].times.total_ns);
     }
     sum.others = a->kernels[GPURT_MODEL_OTHER_KERNELS].times.count;
     return sum;
@@ -237,6 +241,15 @@ static void plain_samples(FILE *out, const char *name, const gpurt_model_gpu_t *
     fputc('\n', out);
 }
 
+static void plain_model(FILE *out, const char *name, const gpurt_model_gpu_t *g)
+{
+    if (!g->name[0])
+        return;
+    fprintf(out, "%-10s ", name);
+    times_plain_name(out, g->name, sizeof g->name, 80);
+    fputc('\n', out);
+}
+
 static void plain_gpus(FILE *out, const gpurt_model_activity_t *a)
 {
     char total[24], used[24], name[ACTIVITY_GPU];
@@ -246,6 +259,7 @@ static void plain_gpus(FILE *out, const gpurt_model_activity_t *a)
         const gpurt_activity_environment_t *e = &a->gpus[i].environment;
 
         activity_gpu(i, &a->gpus[i], name);
+        plain_model(out, name, &a->gpus[i]);
         if (b->ns)
             fprintf(out,
                     "%-10s of %s: kernels %.1f%%, copies %.1f%%, told of the "
@@ -428,6 +442,11 @@ static void json_gpu(FILE *out, uint32_t device, const gpurt_model_gpu_t *g)
     if (g->samples)
         json_samples(out, g);
     json_uuid(out, g->uuid);
+    if (g->name[0]) {
+        fputs(",\"name\":\"", out);
+        times_json_name(out, g->name, sizeof g->name);
+        fputc('"', out);
+    }
     if (g->other_names)
         fprintf(out,
                 ",\"called\":{\"device\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"more\":%" PRIu32

@@ -233,16 +233,9 @@ static int row_end(const canvas_t *c, int row)
 
 static void code_print(uint32_t code, FILE *out)
 {
-    static const uint8_t marks[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    int bytes = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    char bytes[4];
 
-    if (bytes == 1) {
-        fputc((int)code, out);
-        return;
-    }
-    fputc((int)(marks[bytes] | code >> (6 * (bytes - 1))), out);
-    for (int i = bytes - 2; i >= 0; i--)
-        fputc((int)(0x80 | (code >> (6 * i) & 0x3f)), out);
+    fwrite(bytes, 1, utf8_write(bytes, code), out);
 }
 
 void canvas_print(const canvas_t *c, FILE *out)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "child.h"
 
+#include "hosttime.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -10,7 +12,6 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -22,14 +23,6 @@ enum {
 static const uint64_t grace_ns = 2000000000;
 
 static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
-
-uint64_t child_now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ---- what it prints ------------------------------------------------------------------ */
 static void tail_close(child_tail_t *tail)
@@ -150,7 +143,7 @@ int child_start(child_t *child, const child_command_t *command, const child_watc
         close_pipes(pipes);
         return refusal;
     }
-    child->started_ns = child_now_ns();
+    child->started_ns = gpurt_steady_ns();
     child->ended = child->late = false;
     child->kill_ns = 0;
     child->deadline_ns = command->timeout_ns ? child->started_ns + command->timeout_ns : 0;
@@ -174,7 +167,7 @@ void child_stop(child_t *child)
         return;
     kill(-child->pid, SIGTERM);
     kill(-child->pid, SIGCONT);
-    child->kill_ns = child_now_ns() + grace_ns;
+    child->kill_ns = gpurt_steady_ns() + grace_ns;
 }
 
 /* Its group is killed before it is reaped: until then its number cannot be another's. */
@@ -187,7 +180,7 @@ static void child_reap(child_t *child)
         return;
     kill(-child->pid, SIGKILL);
     waitpid(child->pid, &child->wait_status, 0);
-    child->wall_ns = child_now_ns() - child->started_ns;
+    child->wall_ns = gpurt_steady_ns() - child->started_ns;
     child->pid = 0;
     child->ended = true;
     tail_finish(&child->out);
@@ -275,7 +268,7 @@ static void read_signals(child_watch_t *watch)
 /* How long one poll may last, in milliseconds, rounded up. */
 static int poll_time(child_t *const *children, size_t count, uint64_t until_ns)
 {
-    uint64_t now_ns = child_now_ns(), wait_ns;
+    uint64_t now_ns = gpurt_steady_ns(), wait_ns;
 
     for (size_t i = 0; i < count; i++) {
         const child_t *c = children[i];
@@ -315,11 +308,11 @@ void child_watch_wait(child_watch_t *watch, child_t *const *children, size_t cou
                 continue;
             tail_read(&c->out);
             tail_read(&c->err);
-            child_check_time(c, child_now_ns());
+            child_check_time(c, gpurt_steady_ns());
             child_reap(c);
             ended |= c->ended;
         }
-        if (child_now_ns() >= until_ns)
+        if (gpurt_steady_ns() >= until_ns)
             return;
     }
 }

@@ -43,8 +43,6 @@ typedef struct child_watch {
     int stop_signal; /* 0, or the signal that asks this program to stop */
 } child_watch_t;
 
-uint64_t child_now_ns(void); /* monotonic */
-
 /* Returns: 0 or errno. Close undoes it all. */
 int child_watch_open(child_watch_t *watch);
 void child_watch_close(child_watch_t *watch);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "doctor_machine.h"
 
+#include "hosttime.h"
+
 #include <gpurt/box.h>
 
 #include <errno.h>
@@ -103,9 +105,9 @@ bool doctor_which(const char *name, char out[PATH_MAX])
 /* Returns: whether it ended; if not, it is not to be touched again. */
 static bool child_await(const doctor_machine_t *m, child_t *child)
 {
-    uint64_t until_ns = child_now_ns() + m->timeout_ns + abandon_ns;
+    uint64_t until_ns = gpurt_steady_ns() + m->timeout_ns + abandon_ns;
 
-    while (!child->ended && child_now_ns() < until_ns && !m->watch->stop_signal)
+    while (!child->ended && gpurt_steady_ns() < until_ns && !m->watch->stop_signal)
         child_watch_wait(m->watch, &child, 1, until_ns);
     return child->ended;
 }

@@ -171,7 +171,7 @@ int main(int argc, char **argv)
 {
     drain_options_t o = {.output = "gpurt.gplog"};
     int operands, status = gpurt_option_parse(&program, argc, argv, &o, &operands);
-    static record_boxes_t boxes = {.listener = -1};
+    static record_boxes_t boxes = {.lobby = {.listener = -1}};
     gpurt_writer_t *writer = NULL;
     gpurt_error_t err = {0};
     bool whole;

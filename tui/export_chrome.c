@@ -7,12 +7,14 @@
 #include "render.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
     TEXT_BYTES = 4096,
     DEVICE_PID = 1 << 23, /* above what Linux gives out, and what export_program.h does */
-    DEVICES_SHIFT = 17    /* of one process, both back ends' */
+    DEVICES_SHIFT = 17,   /* of one process, both back ends' */
+    FLOWS = 4096          /* calls of late whose arrows have begun, by number */
 };
 
 static uint32_t pid_of(const export_out_t *o, const export_track_t *t)
@@ -97,6 +99,9 @@ static void device_put(const export_out_t *o, const export_track_t *t)
 
 static bool begin(export_out_t *o)
 {
+    o->own = calloc(FLOWS, sizeof(uint64_t));
+    if (!o->own)
+        return false;
     fprintf(o->file,
             "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"made_by\":\"gpurt-log\","
             "\"start_ns\":\"%" PRIu64 "\"},\"traceEvents\":[\n",
@@ -108,6 +113,7 @@ static bool begin(export_out_t *o)
 static void end(export_out_t *o)
 {
     fputs("\n]}\n", o->file);
+    free(o->own);
 }
 
 static void thread_put(const export_out_t *o, const export_track_t *t)
@@ -159,14 +165,26 @@ static void args_put(const export_out_t *o, const export_event_t *e)
     putc('}', o->file);
 }
 
+/* An arrow starts once: a call inside of another one with its number is a step on its way. */
+static const char *flow_phase(const export_out_t *o, const export_event_t *e)
+{
+    uint64_t *place = (uint64_t *)o->own + e->flow % FLOWS;
+    const bool again = *place == e->flow;
+
+    if (e->in != EXPORT_IN_CALL)
+        return "f";
+    *place = e->flow;
+    return again ? "t" : "s";
+}
+
 /* An arrow from each call to what it started: both say the call's number. */
 static void flow_put(const export_out_t *o, const export_event_t *e)
 {
-    bool call = e->in == EXPORT_IN_CALL;
+    const char *phase = flow_phase(o, e);
 
-    head_put(o, e->track, call ? "s" : "f", e->time_ns);
+    head_put(o, e->track, phase, e->time_ns);
     fprintf(o->file, ",\"id\":%" PRIu64 ",\"name\":\"call\",\"cat\":\"flow\"%s}", e->flow,
-            call ? "" : ",\"bp\":\"e\"");
+            *phase == 'f' ? ",\"bp\":\"e\"" : "");
 }
 
 static void event(export_out_t *o, const export_event_t *e)
@@ -198,4 +216,4 @@ static void counter(export_out_t *o, const export_track_t *t, uint64_t time_ns,
     fprintf(o->file, ",\"name\":\"%s\",\"args\":{\"%s\":%.3f}}", c->name, c->unit, value);
 }
 
-const export_writer_t export_chrome = {begin, track, event, counter, end};
+const export_writer_t export_chrome = {begin, track, event, counter, end, true};

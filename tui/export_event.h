@@ -23,6 +23,7 @@ enum {
     EXPORT_RANGES, /* a: of that thread */
     EXPORT_WAITS,
     EXPORT_OVERHEAD,
+    EXPORT_GRAPHS,  /* of which nobody knows the device */
     EXPORT_DEVICE,  /* and those below it; device: | EXPORT_CPU of the CPU back end's */
     EXPORT_COUNTER, /* a: EXPORT_COUNT_* */
     EXPORT_IDLE,    /* when no kernel runs, and why */
@@ -157,8 +158,9 @@ typedef struct export_out {
     const gpurt_dictionary_t *dictionary;
     gpurt_log_summary_t sum;
     export_programs_t programs;
-    const export_track_t *tracks; /* by number - 1 */
-    void *own;                    /* of the writer; allocated in begin, freed in end */
+    const export_track_t *tracks;                     /* by number - 1 */
+    uint32_t models[EXPORT_PROGRAMS][EXPORT_DEVICES]; /* strings: what devices are called */
+    void *own; /* of the writer; allocated in begin, freed in end */
 } export_out_t;
 
 /* A format. Nothing fails but the file, which the caller asks (ferror). */
@@ -169,6 +171,9 @@ typedef struct export_writer {
     void (*counter)(export_out_t *o, const export_track_t *t, uint64_t time_ns,
                     double value);
     void (*end)(export_out_t *o);
+    /* Slices that begin in one moment may come in any order: its readers put the longer ones
+     * first, and before them none that is opened and closed. */
+    bool longest_first;
 } export_writer_t;
 
 extern const export_writer_t export_perfetto, export_chrome;

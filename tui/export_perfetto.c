@@ -341,4 +341,4 @@ static void counter(export_out_t *o, const export_track_t *t, uint64_t time_ns,
     packet_end(o);
 }
 
-const export_writer_t export_perfetto = {begin, track, event, counter, end};
+const export_writer_t export_perfetto = {begin, track, event, counter, end, false};

@@ -13,6 +13,7 @@
 
 enum {
     EXPORT_PROGRAMS = GPLOG_PROGRAM_OTHERS + 1,
+    EXPORT_DEVICES = 8,       /* of one, that are known by more than their numbers */
     EXPORT_PID_FREE = 1 << 22 /* PID_MAX_LIMIT of Linux; as many as there are programs */
 };
 

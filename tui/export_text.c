@@ -38,11 +38,10 @@ const char *const export_arg_names[EXPORT_ARG_NAMES] = {"grid",
                                                         "from",
                                                         "occupancy percent"};
 
-static int device_name(const export_out_t *o, uint32_t program, uint32_t device, char *room,
-                       size_t size)
+/* What the boxes of the log say. */
+static const char *model_of_boxes(const export_out_t *o, uint32_t program, bool cpu,
+                                  uint32_t number)
 {
-    const bool cpu = (device & EXPORT_CPU) != 0;
-    const uint32_t number = device & ~(uint32_t)EXPORT_CPU;
     const gplog_file_t *about = &o->sum.about;
     const char *name = "";
     bool same = true;
@@ -54,8 +53,23 @@ static int device_name(const export_out_t *o, uint32_t program, uint32_t device,
             same &= !*name || strcmp(name, about->sections[i].name) == 0;
             name = *name ? name : about->sections[i].name;
         }
-    if (!same && export_program_shares(&o->programs, program))
-        name = ""; /* one process's is another model than the other's: nobody says which */
+    /* One process's is another model than the other's: nobody says which. */
+    return !same && export_program_shares(&o->programs, program) ? "" : name;
+}
+
+/* A program that knows nothing of gpurt has no box that says it; the collector did. */
+static int device_name(const export_out_t *o, uint32_t program, uint32_t device, char *room,
+                       size_t size)
+{
+    const bool cpu = (device & EXPORT_CPU) != 0;
+    const uint32_t number = device & ~(uint32_t)EXPORT_CPU;
+    const char *name = model_of_boxes(o, program, cpu, number);
+    char told[GPURT_BOX_NAME];
+
+    if (!*name && !cpu && number < EXPORT_DEVICES && o->models[program][number]) {
+        export_string(o, o->models[program][number], told, sizeof told);
+        name = told;
+    }
     return snprintf(room, size, "%s %" PRIu32 "%s%s", cpu ? "CPU" : "GPU", number,
                     *name ? ", " : "", name);
 }
@@ -73,6 +87,8 @@ static int base_name(const export_out_t *o, const export_key_t *k, char *room, s
         return snprintf(room, size, "waits");
     case EXPORT_OVERHEAD:
         return snprintf(room, size, "CUPTI's overhead");
+    case EXPORT_GRAPHS:
+        return snprintf(room, size, "graphs, on no GPU that is known");
     case EXPORT_DEVICE:
         return device_name(o, k->program, k->device, room, size);
     case EXPORT_COUNTER:

@@ -12,7 +12,6 @@
 #include <string.h>
 
 enum {
-    EXPORT_DEVICES = 8, /* whose limits are kept */
     MOMENT = 256 /* slices that begin at once and are still told apart by their length */
 };
 
@@ -162,7 +161,9 @@ static void on_stream(export_timeline_t *t, const gpurt_span_t *s)
                          : s->kind == GPURT_KIND_FILL ? EXPORT_IN_FILL
                                                       : EXPORT_IN_GRAPH);
 
-    w->key = export_sheet_key(&t->sheet, EXPORT_STREAM, s->device, s->context, s->stream);
+    w->key = gpurt_span_on_stream(s) ? export_sheet_key(&t->sheet, EXPORT_STREAM, s->device,
+                                                        s->context, s->stream)
+                                     : export_sheet_key(&t->sheet, EXPORT_GRAPHS, 0, 0, 0);
     if (s->kernel) {
         kernel_args(&w->event, s);
         occupancy_arg(t, &w->event, s);
@@ -295,7 +296,8 @@ static void range_close(export_timeline_t *t, const export_range_t *r, bool inne
     lane.lane = 1;
     if (!inner)
         e.track = export_tracks_lane(t->sheet.tracks, lane, false, r->time_ns, end);
-    else /* of those that began in one moment the outer ones are written first */
+    else if (!t->sheet.writer->longest_first)
+        /* of those that began in one moment the outer ones are written first */
         while ((same = export_ranges_same(&t->process->ranges, r->row.thread,
                                           r->time_ns)) != NULL) {
             range_open(t, same);
@@ -355,8 +357,11 @@ static void activity_row(export_timeline_t *t, const gpurt_row_t *row)
         range_row(t, row, words);
     else if (row->kind != GPURT_KIND_DEVICE)
         export_instant_activity(&t->sheet, row, words);
-    else if (row->block < EXPORT_DEVICES)
+    else if (row->block < EXPORT_DEVICES) {
         memcpy(&t->process->devices[row->block], words, sizeof t->process->devices[0]);
+        t->sheet.out->models[t->sheet.program][row->block] =
+            t->process->devices[row->block].name;
+    }
 }
 
 static void row_take(export_timeline_t *t, const gpurt_row_t *row)
@@ -374,7 +379,7 @@ static void row_take(export_timeline_t *t, const gpurt_row_t *row)
     }
     idle_write(t, &span);
     share_write(t, &span);
-    if (gpurt_span_on_stream(&span))
+    if (gpurt_span_on_stream(&span) || span.kind == GPURT_KIND_GRAPH)
         on_stream(t, &span);
     else if (span.kind == GPURT_KIND_MANAGED)
         on_managed(t, &span);

@@ -43,6 +43,7 @@ static bool parent_of(const export_out_t *o, const export_key_t *key, export_key
     case EXPORT_THREAD:
     case EXPORT_WAITS:
     case EXPORT_OVERHEAD:
+    case EXPORT_GRAPHS:
         parent->kind = EXPORT_PROCESS;
         return true;
     case EXPORT_DEVICE: /* of one process alone it stands beside that */

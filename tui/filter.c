@@ -24,21 +24,28 @@ static bool level_read(const char *word, uint32_t *level)
     return true;
 }
 
-static bool number_read(const char *word, const char *field, int32_t *value)
+/* What has no number behind it is a word like any other. One that is larger than all that there
+ * are fits nothing, as itself: cut, it would be another's. */
+static bool number_read(const char *word, const char *field, uint32_t most, uint32_t *value)
 {
-    size_t length = strlen(field);
+    const char *digits = word + strlen(field);
+    unsigned long number;
 
-    if (strncasecmp(word, field, length) != 0 || word[length] == '\0')
+    if (strncasecmp(word, field, strlen(field)) != 0 || digits[0] == '\0' ||
+        digits[strspn(digits, "0123456789")] != '\0')
         return false;
-    *value = (int32_t)(strtoul(word + length, NULL, 10) & 0xffff) + 1;
+    number = strtoul(digits, NULL, 10);
+    *value = number < most ? (uint32_t)number : most;
     return true;
 }
 
-static bool pid_read(const char *word, uint32_t *pid)
+static bool place_read(const char *word, const char *field, int32_t *place)
 {
-    if (strncasecmp(word, "pid=", 4) != 0 || word[4] == '\0')
+    uint32_t number;
+
+    if (!number_read(word, field, INT32_MAX - 1, &number))
         return false;
-    *pid = (uint32_t)strtoul(word + 4, NULL, 10);
+    *place = (int32_t)number + 1;
     return true;
 }
 
@@ -52,8 +59,9 @@ void filter_parse(filter_t *f, const char *text)
     snprintf(f->text, sizeof f->text, "%s", text);
     snprintf(copy, sizeof copy, "%s", text);
     for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-        if (level_read(word, &f->level) || number_read(word, "sm=", &f->sm) ||
-            number_read(word, "gpu=", &f->section) || pid_read(word, &f->pid))
+        if (level_read(word, &f->level) || place_read(word, "sm=", &f->sm) ||
+            place_read(word, "gpu=", &f->section) ||
+            number_read(word, "pid=", UINT32_MAX, &f->pid))
             continue;
         if (f->count == FILTER_WORDS)
             break;
@@ -114,7 +122,9 @@ bool filter_site(const filter_t *f, const gpurt_model_site_t *site)
 
 bool filter_name(const filter_t *f, const char *name, const uint32_t *gpu, uint32_t pid)
 {
-    if ((f->section && gpu && *gpu != (uint32_t)f->section - 1) ||
+    bool nowhere = gpu && *gpu >= GPURT_MODEL_DEVICES; /* no number is its own */
+
+    if ((f->section && gpu && (nowhere || *gpu != (uint32_t)f->section - 1)) ||
         (f->pid && pid && pid != f->pid))
         return false;
     return words_fit(f, name, strlen(name), "", "");

@@ -29,7 +29,8 @@ typedef struct filter {
 void filter_parse(filter_t *f, const char *text);
 bool filter_line(const filter_t *f, const gpurt_model_line_t *line);
 bool filter_site(const filter_t *f, const gpurt_model_site_t *site);
-/* What has neither level nor place. gpu: NULL, pid: 0: of any. */
+/* What has neither level nor place. gpu: NULL, pid: 0: of any; a gpu from GPURT_MODEL_DEVICES on is
+ * none that could be asked for. */
 bool filter_name(const filter_t *f, const char *name, const uint32_t *gpu, uint32_t pid);
 
 #endif

@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow.h"
 
+#include "hosttime.h"
 #include "text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define ASK_NS   250000000ull
 #define GRACE_NS 2000000000ull /* for one who has the box by now, and not yet the file */
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 __attribute__((format(printf, 2, 3))) static void say(const follow_t *f, const char *fmt,
                                                       ...)
@@ -54,7 +46,7 @@ static bool is_over(follow_t *f, uint64_t now)
 
 bool follow_goes_on(follow_t *f, const gpurt_log_t *log)
 {
-    uint64_t now = now_ns();
+    uint64_t now = gpurt_steady_ns();
     gplog_pulse_state_t state;
     uint32_t pid;
 

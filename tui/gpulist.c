@@ -64,11 +64,11 @@ static int bar_draw(canvas_t *c, rect_t area, int row, int column,
     return column + BAR + 1;
 }
 
-static void busy_draw(canvas_t *c, rect_t area, int row, int at,
-                      const gpurt_model_busy_t *b)
+/* Returns: the column behind it. */
+static int busy_draw(canvas_t *c, rect_t area, int row, int at, const gpurt_model_busy_t *b)
 {
     if (b->ns == 0)
-        return;
+        return at;
     at = bar_draw(c, area, row, at, b);
     at = canvas_printf(c, area, row, at, STYLE_GOOD, "kernels %d%% ",
                        percent(b->kernels, b->ns));
@@ -81,7 +81,17 @@ static void busy_draw(canvas_t *c, rect_t area, int row, int at,
     if (b->launching)
         at = canvas_printf(c, area, row, at, STYLE_ERROR, "launching %d%% ",
                            percent(b->launching, b->ns));
-    canvas_printf(c, area, row, at, STYLE_DIM, "idle %d%%", percent(b->idle, b->ns));
+    return canvas_printf(c, area, row, at, STYLE_DIM, "idle %d%%", percent(b->idle, b->ns));
+}
+
+/* At the right edge, where nothing else is. */
+static void model_draw(canvas_t *c, rect_t area, int row, int at,
+                       const gpurt_model_gpu_t *g)
+{
+    int begin = area.columns - (int)strlen(g->name) - 1;
+
+    if (g->name[0] && begin > at + 1)
+        canvas_printf(c, area, row, begin, STYLE_DIM, "%s", g->name);
 }
 
 static void gpu_draw(canvas_t *c, rect_t area, int row, int device,
@@ -101,10 +111,11 @@ static void gpu_draw(canvas_t *c, rect_t area, int row, int device,
                            e->milliwatts / 1000, e->celsius, e->sm_mhz);
     }
     if (g->recent_ns && now_ns > g->recent_ns + STALE_NS) /* idle, or one long kernel */
-        canvas_printf(c, area, row, at, STYLE_DIM, "nothing has ended for %llu s",
-                      (unsigned long long)((now_ns - g->recent_ns) / 1000000000));
+        at = canvas_printf(c, area, row, at, STYLE_DIM, "nothing has ended for %llu s",
+                           (unsigned long long)((now_ns - g->recent_ns) / 1000000000));
     else
-        busy_draw(c, area, row, at, &g->recent);
+        at = busy_draw(c, area, row, at, &g->recent);
+    model_draw(c, area, row, at, g);
 }
 
 /* The last tenths of a second of each measure, and what the newest says. */

@@ -84,7 +84,7 @@ uint64_t gpurows_whole_ns(const gpurt_model_activity_t *a, gpurows_t table)
     if (table > GPUROWS_RANGES)
         return 0;
     for (uint32_t i = 0; i < count; i++)
-        sum += gpurows_times(a, table, i)->total_ns;
+        sum = gpurt_model_sum(sum, gpurows_times(a, table, i)->total_ns);
     return sum;
 }
 

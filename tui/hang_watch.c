@@ -2,7 +2,7 @@
 #include "hang_watch.h"
 
 #include "hang_text.h"
-#include "procfs.h"
+#include "hosttime.h"
 
 #include <stdlib.h>
 #include <string.h>

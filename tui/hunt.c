@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "hunt.h"
 
+#include "hosttime.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +62,7 @@ static void hide_progress(hunt_t *hunt)
 
 static void show_progress(hunt_t *hunt)
 {
-    uint64_t now_ns = child_now_ns();
+    uint64_t now_ns = gpurt_steady_ns();
     double s;
 
     if (!hunt->show_progress || now_ns - hunt->shown_ns < show_ns)
@@ -147,7 +149,7 @@ static unsigned wait_some(hunt_t *hunt)
     if (count == 0)
         return 0;
     child_watch_wait(&hunt->watch, running, count,
-                     hunt->show_progress ? child_now_ns() + show_ns : UINT64_MAX);
+                     hunt->show_progress ? gpurt_steady_ns() + show_ns : UINT64_MAX);
     if (hunt->watch.stop_signal && !hunt->stop_signal) {
         hunt->stop_signal = hunt->watch.stop_signal;
         for (unsigned i = 0; i < count; i++)
@@ -225,7 +227,7 @@ static void close_directory(hunt_t *hunt)
 
 int hunt_run(hunt_t *hunt)
 {
-    uint64_t started_ns = child_now_ns();
+    uint64_t started_ns = gpurt_steady_ns();
     int refusal = child_watch_open(&hunt->watch);
 
     hunt->wall_ns = started_ns;
@@ -243,7 +245,7 @@ int hunt_run(hunt_t *hunt)
     child_watch_close(&hunt->watch);
     list_sort(&hunt->failing);
     hunt->schedules = list_count_different(&hunt->hashes);
-    hunt->wall_ns = child_now_ns() - started_ns;
+    hunt->wall_ns = gpurt_steady_ns() - started_ns;
     return refusal;
 }
 

@@ -4,8 +4,8 @@
 #ifndef GPURT_TUI_LIVE_H
 #define GPURT_TUI_LIVE_H
 
-#include "handover.h"
 #include "hang_watch.h"
+#include "lobby.h"
 #include "panic_hook.h"
 #include "source.h"
 
@@ -38,9 +38,8 @@ struct live {
     source_t source;
     pthread_t thread;
     bool started;
-    int listener; /* -1: boxes of a process that runs */
-    uint32_t pid; /* that process */
-    char name[GPURT_HANDOVER_NAME];
+    gpurt_lobby_t lobby; /* closed: boxes of a process that runs */
+    uint32_t pid;        /* that process */
     gpurt_writer_t *log; /* NULL: nothing is recorded */
     bool log_failed;
     source_failures_t failures;

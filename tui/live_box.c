@@ -2,7 +2,7 @@
 #include "live.h"
 
 #include "fault_row.h"
-#include "procfs.h"
+#include "hosttime.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -19,7 +19,7 @@ enum {
 typedef struct message {
     const gpurt_row_t *row;
     gpurt_site_info_t site;
-    int device;   /* -1: host code */
+    int device;   /* -1: host code, or not known */
     uint32_t pid; /* 0: not known */
     int who;      /* columns of pids; 0: there is one process, and it is not told */
     const char *back_end, *prefix;
@@ -119,7 +119,9 @@ static void line_text(const message_t *m, gpurt_text_t *line)
         gpurt_text_printf(line, "pid%-*u ", m->who, m->pid);
     else if (m->who)
         gpurt_text_printf(line, "pid%-*s ", m->who, "?");
-    if (m->activity)
+    if (m->activity && m->device < 0)
+        gpurt_text_printf(line, "%s?   %-11s ", m->prefix, activity_word(row->kind));
+    else if (m->activity)
         gpurt_text_printf(line, "%s%-3d %-11s ", m->prefix, m->device,
                           activity_word(row->kind));
     else if (m->device < 0)

@@ -2,8 +2,8 @@
 #include "panic_hang.h"
 
 #include "hang_watch.h"
+#include "hosttime.h"
 #include "panic_read.h"
-#include "procfs.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "panic_hook.h"
 
+#include "hosttime.h"
 #include "panic_read.h"
 
 #include <errno.h>
@@ -20,14 +21,6 @@ enum {
     VARIABLE = HOOK_TEXT + 32,
     STEP_MS = 5
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
-}
 
 bool panic_hook_init(panic_hook_t *h, const char *command, const char *file)
 {
@@ -145,7 +138,7 @@ static void begin(panic_hook_t *h)
         h->running = 0;
         h->ended_badly = true;
     }
-    h->since_ns = now_ns();
+    h->since_ns = gpurt_steady_ns();
     free(variables);
 }
 
@@ -168,7 +161,7 @@ void panic_hook_poll(panic_hook_t *h)
 {
     if (h->running)
         reap(h, WNOHANG);
-    if (h->running && now_ns() - h->since_ns > HOOK_SECONDS * SECOND_NS) {
+    if (h->running && gpurt_steady_ns() - h->since_ns > HOOK_SECONDS * SECOND_NS) {
         kill(-h->running, SIGKILL);
         reap(h, 0);
     }

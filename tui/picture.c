@@ -381,6 +381,18 @@ static void foot_keys(canvas_t *c, rect_t area)
         canvas_put(c, area, 0, at, STYLE_DIM, "Tab view  Enter open  Esc back  + - speed");
 }
 
+/* What of a line that is typed has room: its end. */
+static const char *typed_end(const char *typed, canvas_t *c, int room)
+{
+    const rect_t nowhere = {.columns = 4 * FILTER_TEXT}; /* has no row: it only measures */
+
+    while (*typed && canvas_put(c, nowhere, 0, 0, STYLE_BOLD, typed) > room)
+        do
+            typed++;
+        while (((uint8_t)*typed & 0xc0) == 0x80);
+    return typed;
+}
+
 static void foot_draw(const picture_t *p, canvas_t *c, rect_t area)
 {
     int at = 1;
@@ -392,7 +404,8 @@ static void foot_draw(const picture_t *p, canvas_t *c, rect_t area)
     }
     if (p->typing) {
         at = canvas_put(c, area, 0, 1, STYLE_KEY, "filter: ");
-        at = canvas_put(c, area, 0, at, STYLE_BOLD, p->typed);
+        at = canvas_put(c, area, 0, at, STYLE_BOLD,
+                        typed_end(p->typed, c, area.columns - at - 1));
         at = canvas_put(c, area, 0, at, STYLE_SELECT, " ");
         canvas_put(c, area, 0, at + 2, STYLE_DIM, "Enter keeps it, Esc drops it");
         return;

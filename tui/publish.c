@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "publish.h"
 
+#include "hosttime.h"
 #include "modelshare.h"
-#include "procfs.h"
 #include "timesort.h"
 
 #include <pthread.h>
@@ -121,7 +121,7 @@ static void turn_give(publish_t *p)
     dictionary_follow(p);
     p->filling = p->showing;
     p->showing = full;
-    p->shown_ns = gpurt_real_ns();
+    p->shown_ns = gpurt_steady_ns();
     pthread_mutex_lock(&p->lock);
     p->busy = true;
     pthread_cond_broadcast(&p->turn);
@@ -172,16 +172,11 @@ void publish_row(publish_t *p, const gpurt_row_t *row)
 
 void publish_tick(publish_t *p)
 {
-    uint64_t since;
-
-    if (!p)
-        return;
-    since = gpurt_real_ns() - p->shown_ns; /* huge, too, when the clock was set back */
-    if (since < SHOW_NS)
+    if (!p || gpurt_steady_ns() - p->shown_ns < SHOW_NS)
         return;
     if (p->alone) {
-        p->shown_ns = gpurt_real_ns();
-        gpurt_modelshare_tick(p->share, p->model, p->shown_ns, GPURT_MODEL_LIVE);
+        p->shown_ns = gpurt_steady_ns();
+        gpurt_modelshare_tick(p->share, p->model, gpurt_real_ns(), GPURT_MODEL_LIVE);
     } else if (thread_idle(p, false))
         turn_give(p);
 }

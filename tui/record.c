@@ -4,12 +4,12 @@
 #include "fault_join.h"
 #include "gpu_capture.h"
 #include "handover.h"
+#include "hosttime.h"
 #include "injection.h"
 #include "launchee.h"
 #include "levelset.h"
 #include "lives.h"
 #include "option.h"
-#include "procfs.h"
 #include "record_attach.h"
 #include "recording.h"
 
@@ -244,7 +244,7 @@ static void silence_look(dumps_t *d, record_boxes_t *boxes)
 
     if (!record_boxes_count(boxes))
         return;
-    if (stall_check(&d->stall, stall_clock_ns()))
+    if (stall_check(&d->stall, gpurt_steady_ns()))
         stall_print(&d->stall, program.name, stderr);
     silence = stall_silence(&d->stall);
     if (!silence || record_boxes_waits(boxes, silence) || d->asked == silence)
@@ -270,7 +270,7 @@ static void dumps_look(dumps_t *d, record_boxes_t *boxes)
  * is done a thousand times a second. */
 static void others_look(launchee_t *app, record_boxes_t *boxes, uint64_t *looked_ns)
 {
-    uint64_t now = stall_clock_ns();
+    uint64_t now = gpurt_steady_ns();
 
     if (record_boxes_count(boxes) && now - *looked_ns < LOOK_NS)
         return;
@@ -380,9 +380,9 @@ static int life_run(run_t *r, gpurt_life_t *life, again_end_t *end)
 /* Returns: false when a signal asked us to stop meanwhile. */
 static bool pause_between(run_t *r, uint64_t wait_ns)
 {
-    uint64_t until = stall_clock_ns() + wait_ns, now;
+    uint64_t until = gpurt_steady_ns() + wait_ns, now;
 
-    while ((now = stall_clock_ns()) < until && !r->app.stop_signal) {
+    while ((now = gpurt_steady_ns()) < until && !r->app.stop_signal) {
         struct pollfd signals = {r->app.signal_fd, POLLIN, 0};
 
         poll(&signals, 1, (int)((until - now) / 1000000 + 1));
@@ -442,7 +442,7 @@ static int run_and_record(char **argv, const record_options_t *o, recording_t *l
     boxes->hang_ns = o->hang_ns;
     boxes->teller = program.name;
     gpurt_injection_name();
-    run.plan.value = boxes->name;
+    run.plan.value = boxes->lobby.name;
     code = launchee_open(app);
     if (code == 0)
         code = lives_run(&run);
@@ -474,6 +474,7 @@ static int attach_and_record(const record_options_t *o, recording_t *log)
         close(held);
     if (st != GPURT_OK)
         return gpurt_option_refuse(&program, "%s", err.text);
+    log->joined = true;
     return recording_close(log, boxes.seen, o->quiet, boxes.unread ? &boxes.err : NULL)
                ? 0
                : OWN_ERROR;

@@ -2,6 +2,7 @@
 #include "record_attach.h"
 
 #include "boxes.h"
+#include "hosttime.h"
 #include "later.h"
 #include "procfs.h"
 
@@ -30,6 +31,11 @@ static void stop(int number)
 {
     (void)number;
     stopped = 1;
+}
+
+static bool is_stopped(void)
+{
+    return stopped;
 }
 
 /* A terminal that goes away ends us, but not who was told to ignore that (nohup). */
@@ -81,19 +87,11 @@ static gpurt_status_t boxes_adopt(record_boxes_t *boxes, uint32_t pid, gpurt_sta
     return record_boxes_count(boxes) > 0 ? GPURT_OK : st;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* A program that becomes another one by exec loses its collector; that of the other one sleeps until
  * it is asked. */
 static void other_wake(recorded_t *p, const record_boxes_t *boxes)
 {
-    const uint64_t now = now_ns();
+    const uint64_t now = gpurt_steady_ns();
     gpurt_error_t err;
     int held;
 
@@ -101,7 +99,8 @@ static void other_wake(recorded_t *p, const record_boxes_t *boxes)
         return;
     p->looked_ns = now;
     if (gpurt_later_is_there(*p->held) ||
-        gpurt_later_wake(p->pid, boxes->name, words_to_ask(), &held, &err) != GPURT_OK)
+        gpurt_later_wake(p->pid, boxes->lobby.name, words_to_ask(), is_stopped, &held,
+                         &err) != GPURT_OK)
         return;
     close(*p->held);
     *p->held = held;
@@ -127,8 +126,8 @@ gpurt_status_t record_attach(record_boxes_t *boxes, uint32_t pid, int *held,
     gpurt_status_t st;
 
     signals_take();
-    st = gpurt_later_wake(pid, boxes->name, words_to_ask(), held, err);
-    if (st == GPURT_E_BUSY)
+    st = gpurt_later_wake(pid, boxes->lobby.name, words_to_ask(), is_stopped, held, err);
+    if (st == GPURT_E_BUSY || st == GPURT_E_CANCELLED)
         return st;
     st = boxes_adopt(boxes, pid, st, err);
     if (st == GPURT_OK)

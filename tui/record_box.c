@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record_box.h"
 
-#include "handover.h"
 #include "program.h"
 
-#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum {
-    WAIT_MS = 5
+    WAIT_MS = 5,
+    STRANGERS_TOLD = 4 /* anybody can come, as often as he likes */
 };
 
 void record_boxes_init(record_boxes_t *b, gpurt_writer_t *writer, bool spin)
@@ -18,7 +17,7 @@ void record_boxes_init(record_boxes_t *b, gpurt_writer_t *writer, bool spin)
     memset(b, 0, sizeof *b);
     b->writer = writer;
     b->spin = spin;
-    b->listener = -1;
+    b->lobby.listener = -1;
     b->scribe = gpurt_scribe_pays() ? gpurt_scribe_open() : NULL;
 }
 
@@ -26,7 +25,7 @@ gpurt_status_t record_boxes_open(record_boxes_t *b, gpurt_writer_t *writer, bool
                                  gpurt_error_t *err)
 {
     record_boxes_init(b, writer, spin);
-    return gpurt_handover_listen(b->name, &b->listener, err);
+    return gpurt_lobby_open(&b->lobby, err);
 }
 
 static void hang_tell(record_boxes_t *b, record_box_t *one, gpurt_waitgraph_t *g)
@@ -88,9 +87,7 @@ void record_boxes_close(record_boxes_t *b)
             box_end(&b->box[i]);
     gpurt_scribe_close(b->scribe);
     b->scribe = NULL;
-    if (b->listener >= 0)
-        close(b->listener);
-    b->listener = -1;
+    gpurt_lobby_close(&b->lobby);
 }
 
 void record_boxes_settle(const record_boxes_t *b)
@@ -206,14 +203,28 @@ static bool is_read(const record_boxes_t *b, int fd)
     return i < RECORD_BOXES;
 }
 
+/* It may be a program that somebody looks for in the log. */
+static void stranger_tell(record_boxes_t *b, const gpurt_error_t *why)
+{
+    if (b->strangers++ < STRANGERS_TOLD && b->teller)
+        fprintf(stderr, "%s: not recorded: %s\n", b->teller, why->text);
+}
+
 void record_boxes_accept(record_boxes_t *b)
 {
+    gpurt_error_t why;
     gpurt_boxmap_t map;
     gpurt_status_t st;
     int fd;
 
-    if (!place_free(b) || gpurt_handover_take(b->listener, &fd, &b->err) != GPURT_OK)
+    if (!place_free(b))
         return;
+    st = gpurt_lobby_take(&b->lobby, &fd, &why);
+    if (st != GPURT_OK) {
+        if (st != GPURT_E_NOT_READY)
+            stranger_tell(b, &why);
+        return;
+    }
     if (!is_read(b, fd)) {
         st = gpurt_boxmap_attach_fd(fd, true, &map, &b->err);
         if (st == GPURT_OK)
@@ -254,7 +265,6 @@ uint64_t record_boxes_round(record_boxes_t *b)
 
 void record_boxes_rest(record_boxes_t *b)
 {
-    struct pollfd wait = {b->listener, POLLIN, 0};
     gpurt_drain_t *drains[RECORD_BOXES];
     uint32_t count = 0;
 
@@ -264,5 +274,5 @@ void record_boxes_rest(record_boxes_t *b)
     if (count)
         gpurt_drains_rest(drains, count);
     else
-        poll(&wait, 1, WAIT_MS);
+        gpurt_lobby_wait(&b->lobby, WAIT_MS);
 }

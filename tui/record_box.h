@@ -6,6 +6,7 @@
 
 #include "drain.h"
 #include "hang_join.h"
+#include "lobby.h"
 #include "logsink.h"
 #include "panic_hook.h"
 #include "publish.h"
@@ -29,16 +30,16 @@ typedef struct record_boxes {
     record_box_t box[RECORD_BOXES];
     gpurt_writer_t *writer;
     gpurt_scribe_t *scribe; /* of the writer; NULL: the drains write by themselves */
-    int listener;           /* -1: none */
-    char name[64];          /* of the socket */
-    uint32_t seen;          /* boxes so far */
-    uint32_t unread;        /* boxes that could not be read, or not to their end */
+    gpurt_lobby_t lobby;
+    uint32_t seen;      /* boxes so far */
+    uint32_t unread;    /* boxes that could not be read, or not to their end */
+    uint32_t strangers; /* that came to the socket and were not heard */
     bool spin;
     panic_tap_t tap;                  /* hook NULL: none */
     stall_t *stall;                   /* borrowed; NULL: none */
     uint64_t hang_ns;                 /* a wait that is too long; 0: the default */
-    const char *teller;               /* name of the program that tells of deadlocks; NULL:
-                                         nobody reads what it says */
+    const char *teller;               /* name of the program that tells of deadlocks and of
+                                         strangers; NULL: nobody reads what it says */
     gplog_file_t about[RECORD_BOXES]; /* of the last boxes, by `seen` */
     gpurt_error_t err;                /* why, of the last that was not read */
 } record_boxes_t;

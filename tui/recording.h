@@ -13,6 +13,7 @@ typedef struct recording {
     const char *path;
     gpurt_writer_t *writer; /* NULL: nothing is recorded */
     bool made;              /* the file was not there before */
+    bool joined;            /* the program ran already */
 } recording_t;
 
 /* options: NULL, the defaults. Returns: -1, or the status to exit with. */

@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay_round.h"
 
+#include "hosttime.h"
+
 #include <string.h>
-#include <time.h>
 
 enum {
     LOOKS = 64 /* at the place, in a round that looks */
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- launches ------------------------------------------------------------------------ */
 
@@ -119,13 +112,13 @@ static gpurt_status_t batches_timed(replay_run_t *run, replay_place_t *place,
                                     replay_outcome_t *out, gpurt_error_t *err)
 {
     gpurt_status_t st = gpurt_sync(run->rt, err);
-    uint64_t begin = now_ns();
+    uint64_t begin = gpurt_steady_ns();
 
     for (uint32_t i = 0; i < run->trace->batch_count && st == GPURT_OK; i++)
         st = batch_run(run, place->policy, i, err);
     if (st == GPURT_OK)
         st = gpurt_sync(run->rt, err);
-    out->time_ns = now_ns() - begin;
+    out->time_ns = gpurt_steady_ns() - begin;
     return st == GPURT_OK ? sums_read(run, &out->sums, err) : st;
 }
 

@@ -113,6 +113,15 @@ static void settings(screen_color_t color)
         signal(fatal[i], crashed);
 }
 
+/* TERM=dumb is what windows of editors and of builds say that show lines alone: curses would
+ * draw all rows over each other. */
+static bool can_move(void)
+{
+    const char *address = tigetstr("cup");
+
+    return address && address != (const char *)-1;
+}
+
 const char *screen_open(const char *path, screen_color_t color)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
@@ -134,6 +143,11 @@ const char *screen_open(const char *path, screen_color_t color)
     if (!screen.terminal) {
         screen_close();
         return "TERM names a terminal that is not known here; -b prints plain pictures";
+    }
+    if (!can_move()) {
+        screen_close();
+        return "TERM names a terminal whose cursor cannot be moved; -b prints plain "
+               "pictures";
     }
     settings(color);
     return NULL;

@@ -5,13 +5,11 @@
 #include "live.h"
 
 #include "boxes.h"
-#include "procfs.h"
+#include "hosttime.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -22,14 +20,6 @@ enum {
 #define YOUNG_NS 2000000000ull
 
 /* ---- a process that runs ------------------------------------------------------------- */
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* Its drainer may be on the way: gpurt_open hands a box over when it is made. */
 static bool is_young(const gpurt_boxmap_t *map)
@@ -98,7 +88,7 @@ static gpurt_status_t process_find(live_t *l, gpurt_error_t *err)
     all_take(l, shown, gpurt_modelshare_find(l->pid, shown, LIVE_BOXES), boxes, err);
     gpurt_boxes_detach(boxes);
     free(boxes);
-    l->found_ns = now_ns();
+    l->found_ns = gpurt_steady_ns();
     return l->count ? GPURT_OK : st != GPURT_OK ? st : err->status;
 }
 
@@ -126,11 +116,11 @@ static bool is_known(const live_t *l, uint64_t made_ns)
 static void process_look(live_t *l)
 {
     gpurt_modelshare_t *shown[LIVE_BOXES];
-    uint64_t now = now_ns();
+    uint64_t now = gpurt_steady_ns();
     uint32_t found, before = l->count;
     bool over;
 
-    if (l->listener >= 0)
+    if (l->lobby.listener >= 0)
         return;
     over = all_over(l);
     if (!over && now - l->found_ns < FIND_NS)
@@ -157,9 +147,9 @@ static bool box_accept(live_t *l)
     gpurt_status_t st;
     int fd;
 
-    if (l->listener < 0 || l->count == LIVE_BOXES)
+    if (l->lobby.listener < 0 || l->count == LIVE_BOXES)
         return false;
-    st = gpurt_handover_take(l->listener, &fd, &err);
+    st = gpurt_lobby_take(&l->lobby, &fd, &err);
     if (st == GPURT_E_NOT_READY)
         return false;
     if (st == GPURT_OK) {
@@ -204,7 +194,6 @@ static uint32_t boxes_round(live_t *l, uint32_t *alive)
 
 static void rest(live_t *l)
 {
-    struct pollfd wait = {l->listener, POLLIN, 0};
     gpurt_drain_t *drains[LIVE_BOXES];
     uint32_t count = 0;
 
@@ -214,7 +203,7 @@ static void rest(live_t *l)
     if (count)
         gpurt_drains_rest(drains, count);
     else
-        poll(&wait, 1, l->listener >= 0 ? ACCEPT_MS : IDLE_MS);
+        gpurt_lobby_wait(&l->lobby, l->lobby.listener >= 0 ? ACCEPT_MS : IDLE_MS);
 }
 
 static bool told_to_stop(live_t *l)
@@ -275,7 +264,7 @@ static void live_refresh(source_t *s, gpurt_modelview_t *view)
 
     pthread_mutex_lock(&l->lock);
     s->processes = l->count;
-    s->ended = l->listener < 0 ? l->over : l->done;
+    s->ended = l->lobby.listener < 0 ? l->over : l->done;
     if (l->problem.status)
         s->problem = l->problem;
     s->log_failure = l->log_failure;
@@ -319,8 +308,7 @@ static void live_close(source_t *s)
     live_finish(s);
     for (uint32_t i = 0; i < LIVE_BOXES; i++)
         live_box_fini(&l->box[i]);
-    if (l->listener >= 0)
-        close(l->listener);
+    gpurt_lobby_close(&l->lobby);
     pthread_mutex_destroy(&l->lock);
     free(l);
 }
@@ -341,7 +329,7 @@ static live_t *live_make(gpurt_error_t *err)
         return NULL;
     }
     l->source.class = &live_class;
-    l->listener = -1;
+    l->lobby.listener = -1;
     pthread_mutex_init(&l->lock, NULL);
     return l;
 }
@@ -371,13 +359,13 @@ gpurt_status_t source_live_open(const source_failures_t *failures, gpurt_writer_
     l->log = log;
     l->failures = *failures;
     st = panic_hook_init(&l->hook, failures->command, "")
-             ? gpurt_handover_listen(l->name, &l->listener, err)
+             ? gpurt_lobby_open(&l->lobby, err)
              : gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "source");
     if (st != GPURT_OK) {
         live_close(&l->source);
         return st;
     }
-    *name = l->name;
+    *name = l->lobby.name;
     return live_start(l, out, err);
 }
 

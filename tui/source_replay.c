@@ -8,6 +8,7 @@
 #include "source.h"
 
 #include "cursor.h"
+#include "hosttime.h"
 #include "reader.h"
 
 #include <errno.h>
@@ -51,14 +52,6 @@ typedef struct replay {
     double speed;
     gpurt_error_t problem;
 } replay_t;
-
-static uint64_t clock_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ---- position ------------------------------------------------------------------------ */
 
@@ -168,16 +161,11 @@ typedef struct order {
 /* Waits for an order, or until something is due. */
 static order_t order_take(replay_t *r, uint64_t wait_ns)
 {
-    struct timespec until;
     order_t order;
 
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += (long)wait_ns;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&r->lock);
     if (wait_ns && !r->stop && !r->wanted_ns)
-        pthread_cond_timedwait(&r->wake, &r->lock, &until);
+        gpurt_steady_wait(&r->wake, &r->lock, wait_ns);
     order = (order_t){r->wanted_ns, r->playing, r->stop, r->speed};
     r->wanted_ns = 0;
     pthread_mutex_unlock(&r->lock);
@@ -207,7 +195,7 @@ static void publish(replay_t *r)
 static void *replay_run(void *context)
 {
     replay_t *r = context;
-    uint64_t before = clock_ns(), shown_ns = 0;
+    uint64_t before = gpurt_steady_ns(), shown_ns = 0;
     bool there = true;
     order_t order;
 
@@ -216,7 +204,7 @@ static void *replay_run(void *context)
         uint64_t now, wait = !there ? 0 : at_end && r->closed ? FOLLOW_NS : STEP_NS;
 
         order = order_take(r, wait);
-        now = clock_ns();
+        now = gpurt_steady_ns();
         if (order.stop)
             return NULL;
         if (at_end && !r->closed) {

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stall.h"
 
+#include "hosttime.h"
 #include "panic_line.h"
-#include "procfs.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#define SECOND_NS 1000000000ull
 
 void stall_init(stall_t *s, uint64_t limit_ns, const gpurt_dictionary_t *sites)
 {
@@ -26,14 +23,6 @@ void stall_fini(stall_t *s)
 }
 
 /* ---- records --------------------------------------------------------------------------- */
-uint64_t stall_clock_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
-}
-
 static gpurt_status_t sink_put(void *context, const gpurt_row_t *row, gpurt_error_t *err)
 {
     stall_t *s = context;

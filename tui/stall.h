@@ -36,9 +36,7 @@ void stall_init(stall_t *s, uint64_t limit_ns, const gpurt_dictionary_t *sites);
 gpurt_drain_sink_t stall_sink(stall_t *s);
 void stall_fini(stall_t *s);
 
-/* Monotonic. */
-uint64_t stall_clock_ns(void);
-/* now_ns: of that clock. Returns: whether the silence has just become too long. */
+/* now_ns: of the steady clock. Returns: whether the silence has just become too long. */
 bool stall_check(stall_t *s, uint64_t now_ns);
 
 /* Returns: number of the silence that is too long and lasts, from 1; 0: there is none. */

@@ -3,6 +3,7 @@
  * a log. */
 #include "gputable.h"
 #include "handover.h"
+#include "hosttime.h"
 #include "injection.h"
 #include "once_report.h"
 #include "option.h"
@@ -409,9 +410,9 @@ static bool live_over(const top_t *t)
 /* Waits so long, or until there is nothing to wait for. */
 static void wait_some(top_t *t, uint64_t wait_ns)
 {
-    uint64_t until = top_clock_ns() + wait_ns, now;
+    uint64_t until = gpurt_steady_ns() + wait_ns, now;
 
-    while ((now = top_clock_ns()) < until && !live_over(t)) {
+    while ((now = gpurt_steady_ns()) < until && !live_over(t)) {
         top_wait(t, -1, STDOUT_FILENO,
                  until - now < SECOND_NS / 20 ? until - now : SECOND_NS / 20);
         t->source->class->refresh(t->source, t->fresh);

@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "top_loop.h"
 
+#include "hosttime.h"
 #include "screen.h"
 
 #include <poll.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SECOND_NS 1000000000ull
 enum {
     OUTPUT_READS = 16
 }; /* between two pictures: a program that floods must not hold us up */
-
-uint64_t top_clock_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
-}
 
 void top_refresh(top_t *t)
 {
@@ -143,7 +135,7 @@ top_end_t top_screen(top_t *t)
     bool over = false;
 
     while (!over) {
-        uint64_t now = top_clock_ns();
+        uint64_t now = gpurt_steady_ns();
 
         if (now >= next_ns) {
             top_refresh(t);

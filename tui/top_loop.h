@@ -47,6 +47,4 @@ bool top_wait(top_t *t, int key_fd, int forward, uint64_t wait_ns);
 /* Moves the GPU core dumps of the program to the working folder, and says so. */
 void top_dumps_keep(top_t *t);
 
-uint64_t top_clock_ns(void); /* monotonic */
-
 #endif
