@@ -19,6 +19,7 @@ function(gpurt_add_program name)
     set(target ${arg_TARGET})
     add_executable(${target} ${arg_UNPARSED_ARGUMENTS} ${arg_SOURCES})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
+    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/runtime/base")
     target_link_libraries(${target} PRIVATE gpurt_option ${arg_LIBRARIES} gpurt::gpurt gpurt_flags gpurt_sanitize)
     install(TARGETS ${target} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 
@@ -92,7 +93,7 @@ function(gpurt_add_test name)
     set_target_properties(${name} PROPERTIES
         RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests"
         ENABLE_EXPORTS ON)
-    target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests" ${arg_ROOMS})
+    target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests" "${PROJECT_SOURCE_DIR}/runtime/base" ${arg_ROOMS})
     target_compile_options(${name} PRIVATE -UNDEBUG) # an assert in a test holds in every build
     target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} gpurt::gpurt gpurt_flags gpurt_sanitize m)
 

@@ -21,6 +21,7 @@ CASES = [
     ("tree", "a.c:2:", "blanks", {"a.c": SPDX + "int a; \n"}, {"a.c": SPDX + "int a;\n"}),
     ("tree", "a.c:2:", "newline", {"a.c": SPDX + "int a;"}, {"a.c": SPDX + "int a;\n"}),
     ("tree", "y/a.h:1:", "second", {"x/a.h": SPDX, "y/a.h": SPDX}, {"x/a.h": SPDX, "y/b.h": SPDX}),
+    ("tree", "run.gplog:1:", "no text", {"run.gplog": "a\0b"}, {"tests/run.gplog": "a\0b"}),
     ("tree", "Cap.c:1:", "file name", {"Cap.c": SPDX}, {"cap.c": SPDX}),
     ("floors", "runtime/base/a.c:1:", "floor 0 includes",
      {"runtime/base/a.c": '#include "simt.h"\n', "runtime/simt/simt.h": ""},

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every file: licence line, no trailing blanks, a last newline; source files: a name of their own."""
+"""Every file: licence line, no trailing blanks, a last newline; source files: a name of their own. What is no text is data of a test."""
 import os
 import re
 
 from lint_files import Report, all_files, lines_of
 
-SOURCE = re.compile(r"\.(c|h|S|cu|cuh|py|sh|cmake|cmake\.in)$|(^|/)(CMakeLists\.txt|dev|\.ci/run)$")
-UNIQUE = re.compile(r"\.(c|h|S|cu|cuh|py)$")
+SOURCE = re.compile(r"\.(c|h|S|cu|cuh|py|mjs|sh|cmake|cmake\.in)$|(^|/)(CMakeLists\.txt|dev|\.ci/run)$")
+UNIQUE = re.compile(r"\.(c|h|S|cu|cuh|py|mjs)$")
 SNAKE = re.compile(r"^[a-z0-9_]+\.\w+$")
 
 report = Report()
@@ -15,6 +15,8 @@ first_place = {}
 for name in all_files():
     lines = lines_of(name)
     base = os.path.basename(name)
+    if not lines and not name.startswith("tests/"):
+        report.say(name, 1, "no text", "delete it; data of a test is in tests")
     if SOURCE.search(name) and not any("SPDX-License-Identifier: Apache-2.0" in line for line in lines[:3]):
         report.say(name, 1, "no licence line", "begin with SPDX-License-Identifier: Apache-2.0")
     for number, line in enumerate(lines, 1):

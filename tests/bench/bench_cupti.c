@@ -110,8 +110,8 @@ static double watched(const bench_t *b, const char *kinds)
 typedef enum start {
     START_BARE,
     START_WATCHED,
-    START_ALONE,  /* CUPTI */
-    START_GRAPHS, /* likewise, with what kernels launch, which the collector asks for */
+    START_ALONE, /* CUPTI */
+    START_GRAPHS, /* likewise, with the graphs that kernels launch, which the collector leaves */
     START_WAYS
 } start_t;
 
@@ -127,7 +127,7 @@ static double started(const bench_t *b, start_t way)
                  b->folder, b->log, b->folder);
     else
         snprintf(line, sizeof line, "%s%s%s%s exec %s/../tests/cupti_plain start",
-                 way == START_GRAPHS ? "CUPTI_PEER_DEVICE_GRAPHS=1 " : "",
+                 way == START_GRAPHS ? "GPURT_CUPTI=default,device-graphs " : "",
                  way == START_BARE ? "" : "CUPTI_PEER_KIB=64 CUDA_INJECTION64_PATH=",
                  way == START_BARE ? "" : b->folder,
                  way == START_BARE ? "" : "/../tests/libcupti_peer.so", b->folder);

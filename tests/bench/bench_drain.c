@@ -14,6 +14,7 @@
 #include "bench_drain.h"
 #include "check.h"
 #include "feed.h"
+#include "hosttime.h"
 #include "logsink.h"
 #include "procfs.h"
 #include "publish.h"

@@ -6,8 +6,8 @@
 #include "bench_drain.h"
 #include "check.h"
 #include "feed.h"
+#include "hosttime.h"
 #include "logsink.h"
-#include "procfs.h"
 #include "rows.h"
 
 #include <string.h>

@@ -11,9 +11,9 @@
 #include "bench_drain.h"
 #include "check.h"
 #include "drain.h"
-#include "handover.h"
+#include "hosttime.h"
+#include "lobby.h"
 #include "logsink.h"
-#include "procfs.h"
 #include "rows.h"
 
 #include <gpurt/gpurt.h>
@@ -147,13 +147,13 @@ static void alarm_look(void *context, uint32_t section, uint32_t coming)
 }
 
 /* Returns: false when the application holds out no box. */
-static bool box_take(int listener, gpurt_boxmap_t *map, pid_t child)
+static bool box_take(gpurt_lobby_t *lobby, gpurt_boxmap_t *map, pid_t child)
 {
     gpurt_error_t e;
     int fd = -1, status;
 
     for (int i = 0; i < WAIT_S * 1000; i++) {
-        if (gpurt_handover_take(listener, &fd, &e) == GPURT_OK)
+        if (gpurt_lobby_take(lobby, &fd, &e) == GPURT_OK)
             break;
         if (waitpid(child, &status, WNOHANG) == child)
             return false;
@@ -291,27 +291,27 @@ static void clock_row(const latency_case_t *c, const gpurt_clock_fit_t *fit)
 /* Returns: false when there is no box to drain on this back end. */
 static bool case_run(const latency_case_t *c)
 {
-    char name[GPURT_HANDOVER_NAME];
     gpurt_clock_fit_t fit = {0};
     gpurt_boxmap_t map = {.fd = -1};
     static seen_t seen, behind; /* behind: what comes when all was seen */
     gpurt_error_t e;
-    int listener, status;
+    gpurt_lobby_t lobby;
+    int status;
     pid_t child;
     bool found;
 
     memset(&seen, 0, sizeof seen);
     seen.panic = c->panic;
     seen.map = behind.map = &map;
-    CHECK_MSG(gpurt_handover_listen(name, &listener, &e) == GPURT_OK, "%s", e.text);
+    CHECK_MSG(gpurt_lobby_open(&lobby, &e) == GPURT_OK, "%s", e.text);
     fflush(stdout);
     child = fork();
     if (child == 0) {
-        setenv(GPURT_HANDOVER_ENV, name, 1);
+        setenv(GPURT_HANDOVER_ENV, lobby.name, 1);
         application(c);
     }
     CHECK(child > 0);
-    found = box_take(listener, &map, child);
+    found = box_take(&lobby, &map, child);
     if (found) {
         if (c->bare)
             look_bare(&map, &seen);
@@ -325,7 +325,7 @@ static bool case_run(const latency_case_t *c)
         clock_row(c, &fit);
     }
     seen.map = behind.map = NULL;
-    close(listener);
+    gpurt_lobby_close(&lobby);
     return found;
 }
 

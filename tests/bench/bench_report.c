@@ -5,7 +5,7 @@
  * polls its stream all the while, and says when that told it that the kernel had ended. */
 #include "bench_report.h"
 #include "check.h"
-#include "procfs.h"
+#include "hosttime.h"
 #include "rows.h"
 
 #include <gpurt/gpurt.h>

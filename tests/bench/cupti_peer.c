@@ -4,11 +4,12 @@
  * buffers are made and touched before the first record and go round.
  *
  * GPURT_CUPTI: kinds, as for the collector. CUPTI_PEER_KIB: bytes of a buffer, 8 MiB unless
- * told. CUPTI_PEER_DEVICE_GRAPHS: set, it asks for graphs that kernels launch, too. */
+ * told. */
 #include "cupti_api.h"
 #include "wanted.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +24,8 @@ __attribute__((visibility("default"))) int InitializeInjection(void);
 static struct {
     cupti_api_t api;
     pthread_mutex_t lock;
-    uint8_t *free[BUFFERS];
-    int count; /* of those that are free */
+    uint8_t *made[BUFFERS], *free[BUFFERS];
+    int all, count; /* of those that are free */
     size_t size, bytes;
 } peer = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -34,15 +35,32 @@ static void fail(const char *what)
     _Exit(9);
 }
 
+static uint8_t *make(void)
+{
+    uint8_t *buffer = peer.all < BUFFERS ? aligned_alloc(64, peer.size) : NULL;
+
+    if (buffer)
+        peer.made[peer.all++] = buffer;
+    return buffer;
+}
+
 static void CUPTIAPI asked(uint8_t **buffer, size_t *size, size_t *max_records)
 {
     pthread_mutex_lock(&peer.lock);
-    *buffer = peer.count > 0 ? peer.free[--peer.count] : NULL;
+    *buffer = peer.count > 0 ? peer.free[--peer.count] : make();
     pthread_mutex_unlock(&peer.lock);
-    if (!*buffer)
-        *buffer = aligned_alloc(64, peer.size);
     *size = peer.size;
     *max_records = 0;
+}
+
+/* Where another library had CUPTI's buffers before, its own come here, too: they are left alone. */
+static bool is_ours(const uint8_t *buffer)
+{
+    int i = 0;
+
+    while (i < peer.all && peer.made[i] != buffer)
+        i++;
+    return i < peer.all;
 }
 
 static void CUPTIAPI done(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
@@ -53,10 +71,8 @@ static void CUPTIAPI done(CUcontext context, uint32_t stream, uint8_t *buffer, s
     (void)size;
     pthread_mutex_lock(&peer.lock);
     peer.bytes += valid;
-    if (peer.count < BUFFERS)
+    if (is_ours(buffer))
         peer.free[peer.count++] = buffer;
-    else
-        free(buffer);
     pthread_mutex_unlock(&peer.lock);
 }
 
@@ -68,6 +84,12 @@ static void finish(void)
         fail("no records");
 }
 
+static CUptiResult enable(CUpti_ActivityKind kind)
+{
+    return kind == WANTED_DEVICE_GRAPHS ? peer.api.cuptiActivityEnableDeviceGraph(1)
+                                        : peer.api.cuptiActivityEnable(kind);
+}
+
 int InitializeInjection(void)
 {
     const char *kib = getenv("CUPTI_PEER_KIB"), *unknown;
@@ -76,7 +98,7 @@ int InitializeInjection(void)
 
     peer.size = (kib ? strtoul(kib, NULL, 10) : 8192) << 10;
     for (; peer.count < READY; peer.count++) {
-        peer.free[peer.count] = aligned_alloc(64, peer.size);
+        peer.free[peer.count] = make();
         if (!peer.free[peer.count])
             fail("no memory");
         memset(peer.free[peer.count], 1, peer.size);
@@ -85,12 +107,8 @@ int InitializeInjection(void)
         fail(err.text);
     if (peer.api.cuptiActivityRegisterCallbacks(asked, done) != CUPTI_SUCCESS)
         fail("CUPTI refuses");
-    if (getenv("CUPTI_PEER_DEVICE_GRAPHS") &&
-        peer.api.cuptiActivityEnableDeviceGraph(1) != CUPTI_SUCCESS)
-        fail("graphs that kernels launch");
     for (uint32_t i = 0; wanted_rows[i].word; i++)
-        if ((wanted >> i & 1) &&
-            peer.api.cuptiActivityEnable(wanted_rows[i].kind) != CUPTI_SUCCESS)
+        if ((wanted >> i & 1) && enable(wanted_rows[i].kind) != CUPTI_SUCCESS)
             fail(wanted_rows[i].word);
     atexit(finish);
     return 1;

@@ -7,6 +7,7 @@
 #include "check.h"
 #include "cursor.h"
 #include "feed.h"
+#include "hosttime.h"
 #include "logsink.h"
 #include "procfs.h"
 

@@ -4,16 +4,8 @@
 # of its own, where nobody is left. Arguments: folder of the programs, the feeding application.
 set -euo pipefail
 bin=$1 app=$2
-dir=$(mktemp -d)
-started=()
-clean() {
-    ((${#started[@]} == 0)) || kill -KILL "${started[@]}" 2>/dev/null || true
-    rm -rf "$dir"
-}
-trap clean EXIT
-# shellcheck source=tests/wait.sh
-. "${BASH_SOURCE[0]%/*}/../wait.sh"
-cd "$dir"
+# shellcheck source=tests/scratch.sh
+. "${BASH_SOURCE[0]%/*}/../scratch.sh"
 export XDG_RUNTIME_DIR=$dir
 
 fail() {

@@ -4,20 +4,10 @@
 # contracts of their output. Arguments: folder of the programs, the feeding application.
 set -euo pipefail
 bin=$1 app=$2
-dir=$(mktemp -d)
-started=()
-clean() {
-    ((${#started[@]} == 0)) || kill -KILL "${started[@]}" 2>/dev/null || true
-    rm -rf "$dir"
-}
-trap clean EXIT
-# shellcheck source=tests/wait.sh
-. "${BASH_SOURCE[0]%/*}/../wait.sh"
-cd "$dir"
+# shellcheck source=tests/scratch.sh
+. "${BASH_SOURCE[0]%/*}/../scratch.sh"
 # A sanitizer in the feeding application must not take its signals.
 export ASAN_OPTIONS=handle_segv=0:handle_abort=0 TSAN_OPTIONS=handle_segv=0:handle_abort=0
-
-fail() { echo "FAIL: $*" >&2; exit 1; }
 
 # field NAME FILE: a number out of `stat --json`.
 field() { "$bin/gpurt-log" stat --json "$2" | sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p"; }
@@ -40,6 +30,11 @@ rm -f run.gplog
 "$bin/gpurt-record" -o run.gplog -- "$app" 300 2>said >out || fail "$(cat said)"
 grep -Eqx 'gpurt-record: 300 records, 0 lost, 0 panics in run\.gplog \([0-9]+ bytes\)' said || fail "last words: $(cat said)"
 [ "$(wc -l <said)" = 1 ] || fail "more than a line: $(cat said)"
+# Who is not heard is told of, in case it is the program that the log should have; not for ever, for anybody can come.
+rm -f run.gplog
+"$bin/gpurt-record" -q -o run.gplog -- "$app" 100 strangers=6 2>said || fail "strangers: $(cat said)"
+[ "$(field records run.gplog)" = 100 ] || fail "records beside strangers: $(field records run.gplog)"
+[ "$(grep -c '^gpurt-record: not recorded: .*without a box' said)" = 4 ] || fail "of six strangers: $(cat said)"
 expect 0 20000 20000
 expect 3 5000 5000 exit=3
 expect 137 7000 7000 kill=9

@@ -140,7 +140,10 @@ void device_two_waits(void)
 /* Three graphs are launched by turns, one is launched that was there before. */
 void device_graphs(void)
 {
-    static fake_graph_t made[] = {{2, 35, 0}, {5, 1, 0}, {4098, 6, 1}}, before = {9, 3, 0};
+    static fake_graph_t made[] = {{.id = 2, .nodes = 35},
+                                  {.id = 5, .nodes = 1},
+                                  {.id = 4098, .nodes = 6, .on_host = 1}},
+                        before = {.id = 9, .nodes = 3};
     uint64_t now = fake->time() - 100000000;
 
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
@@ -149,6 +152,26 @@ void device_graphs(void)
         fake->graph_run(0, &made[i % 3], now + i * 1000000, 1000);
     fake->graph_run(0, &before, now + 30000000, 1000);
     fake->kernel(0, "beside", now + 31000000, now + 31001000);
+}
+
+/* Beside a kernel, on the only device: the graph has no device, and shows of none that it is there. */
+void device_host_graph(void)
+{
+    static fake_graph_t made = {.id = 3, .nodes = 2, .on_host = 1, .host_ends = 1};
+    static const fake_where_t where = {.device = 1, .context = 1, .stream = 7};
+    const uint64_t now = fake->time() - 100000000;
+    CUpti_ActivitySynchronization2 wait = {
+        .kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+        .type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE,
+        .contextId = 9,
+        .streamId = 7,
+        .start = now,
+        .end = now + 1000};
+
+    fake->graph_made(&made);
+    fake->kernel_of(0, &where, "beside", now, now + 1000);
+    fake->graph_run(0, &made, now + 50000, 1000);
+    fake->put(0, &wait);
 }
 
 /* A node of a graph that the host launched, then one of a graph that device code did. */
@@ -168,7 +191,8 @@ void device_nodes(void)
 /* A graph whose kernel launches another in each way that there is, and in one of a later version. */
 void device_graphs_of_graphs(void)
 {
-    static fake_graph_t launched = {5, 3, 0}, launcher = {4098, 1, 0};
+    static fake_graph_t launched = {.id = 5, .nodes = 3, .by_device = 1},
+                        launcher = {.id = 4098, .nodes = 1};
     CUpti_ActivityDeviceGraphTrace g = {.kind = CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE,
                                         .deviceId = 1,
                                         .graphId = launched.id,

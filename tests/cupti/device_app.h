@@ -13,6 +13,7 @@ void device_several(void);
 void device_two_waits(void);
 
 void device_graphs(void);
+void device_host_graph(void);
 void device_nodes(void);
 void device_graphs_of_graphs(void);
 

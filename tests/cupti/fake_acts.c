@@ -106,7 +106,7 @@ static void graph_whole(int lane, const fake_graph_t *graph, uint64_t start, uin
         g->streamId = 7;
         g->deviceId = graph->on_host ? INT32_MAX : 1;
         g->contextId = graph->on_host ? INT32_MAX : 1;
-        g->endDeviceId = g->endContextId = 1;
+        g->endDeviceId = g->endContextId = graph->host_ends ? INT32_MAX : 1;
         g->correlationId = ++fake.correlation;
     }
     pthread_mutex_unlock(&fake.lock);

@@ -24,6 +24,8 @@ typedef struct fake_graph {
     uint32_t id;    /* of what was instantiated */
     uint32_t nodes; /* kernels, one behind another */
     int on_host;    /* before them a call of the host: one more node */
+    int host_ends;  /* behind them, too, as where there is nothing else */
+    int by_device;  /* kernels may launch it */
 } fake_graph_t;
 
 /* Found by dlsym in the library that GPURT_CUPTI_LIBRARY names. */

@@ -33,6 +33,14 @@ CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
     return CUDA_SUCCESS;
 }
 
+CUresult cuGraphExecGetFlags(CUgraphExec graph, cuuint64_t *flags)
+{
+    const fake_graph_t *g = (const void *)graph;
+
+    *flags = g->by_device ? CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH : 0;
+    return CUDA_SUCCESS;
+}
+
 CUresult cuDeviceGetCount(int *count)
 {
     static int asked;
@@ -49,6 +57,14 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal)
 
     *device = FIRST + ordinal + (visible ? atoi(visible) : 0);
     return *device < FIRST + DEVICES ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+CUresult cuDeviceGetName(char *name, int bytes, CUdevice device)
+{
+    if (mode_is("nameless"))
+        return CUDA_ERROR_INVALID_DEVICE;
+    snprintf(name, (size_t)bytes, "Stand-in of kind %d", device - FIRST);
+    return CUDA_SUCCESS;
 }
 
 /* GPU 2 has "gpurt stand-in 2", so to speak. */

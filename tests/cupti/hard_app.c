@@ -161,7 +161,7 @@ void hard_fork_first(void)
 /* Each way to launch, two of them without an end; the last one is what the program dies in. */
 static __attribute__((noinline)) void launch_ways(void)
 {
-    static fake_graph_t graph = {12, 3, 0};
+    static fake_graph_t graph = {.id = 12, .nodes = 3};
     CUlaunchConfig config = {.gridDimX = 7,
                              .gridDimY = 1,
                              .gridDimZ = 1,

@@ -5,23 +5,15 @@
 bin=$1 tests=$2
 # shellcheck disable=SC2034 # of who sources this
 app=$tests/cupti_app
-dir=$(mktemp -d)
-started=() # processes that are ended with the test
-clean() {
-    ((${#started[@]} == 0)) || kill -KILL "${started[@]}" 2>/dev/null || true
-    rm -rf "$dir"
-}
-trap clean EXIT
-# shellcheck source=tests/wait.sh
-. "${BASH_SOURCE[0]%/*}/../wait.sh"
-cd "$dir" || exit
+# shellcheck source=tests/scratch.sh
+. "${BASH_SOURCE[0]%/*}/../scratch.sh"
 export GPURT_CUPTI_LIBRARY=$tests/libfake_cupti.so GPURT_NVML=off
 export ASAN_OPTIONS=detect_leaks=0
 # With room for all that a program here says while its drainer is held up.
 export GPURT_HOST_RING_BYTES=$((64 << 20))
 unset GPURT_CUPTI CUDA_INJECTION64_PATH FAKE_CUPTI
 
-fail() { echo "FAIL: $*" >&2; exit 1; }
+told() { grep >/dev/null -e "$2" <<<"$1" || fail "$3: no '$2' in: $1"; }
 field() { "$bin/gpurt-log" stat --json run.gplog | grep -o "\"$1\":[0-9]*" | head -n 1 | cut -d: -f2; }
 lines() { "$bin/gpurt-log" cat run.gplog | grep -c "$1" || true; }
 log_has() { "$bin/gpurt-log" cat run.gplog | grep >/dev/null -e "$1" || fail "$2: no '$1' in: $("$bin/gpurt-log" cat run.gplog | tail -n 5)"; }

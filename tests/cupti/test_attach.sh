@@ -62,8 +62,14 @@ records env GPURT_CUPTI=later
 go
 ends 'asked once'
 counted 'asked once' 2000
-[ "$(lines ' WARN .*graphs that kernels launch')" = 0 ] || fail 'asked once: too late'
+[ "$(lines ' WARN ')" = 0 ] || fail "asked once: $("$bin/gpurt-log" cat run.gplog | grep ' WARN ')"
 log_has 'collector: on; 2000 records' 'asked once'
+sleeps env FAKE_CUPTI=begun "$app" later 20
+can_be_asked
+records env GPURT_CUPTI=default,device-graphs
+go
+ends 'asked too late'
+log_has ' WARN .*CUPTI tells of no graphs that kernels launch: the program had begun$' 'asked too late'
 
 # Its terminal goes, which it was told to ignore; then it goes itself.
 sleeps env FAKE_GRAPHS="$tests/libfake_graphs.so" "$app" later 2000
@@ -148,6 +154,57 @@ kill -KILL "$sleeper"
 no_more
 until_true 'nobody waits for a zombie' sh -c "! kill -0 '$recorder'"
 wait "$recorder" || fail "gpurt-record -p of a zombie: $?"
+
+# A program that is stopped does not answer: who gives it up says so, and who was stopped himself meanwhile is heard at last. When
+# nothing was done there is nothing to tell of.
+sleeps "$app" later 2000
+can_be_asked
+kill -STOP "$sleeper"
+# waits N: as many have asked, and the last one sleeps.
+waits() { [ "$(grep -c "gpurt-later-$sleeper\$" /proc/net/unix)" = $(($1 + 1)) ] && grep 'State:.S' "/proc/$recorder/status"; }
+# asks N: the recorder is the Nth who does.
+asks() {
+    "$bin/gpurt-record" -o other.gplog -p "$sleeper" 9>&- 2>said &
+    recorder=$!
+    started+=("$recorder")
+    until_true 'it has asked' waits "$1"
+}
+says() { grep >/dev/null -e "$1" said || fail "no '$1' in: $(cat said)"; }
+rm -f other.gplog
+asks 1
+kill -INT "$recorder"
+wait "$recorder" && fail 'interrupted before there was an answer: 0'
+says "interrupted before the collector in process $sleeper answered"
+[ ! -e other.gplog ] || fail 'interrupted before there was an answer: it left a log'
+asks 2
+kill -STOP "$recorder"
+until_true 'it is stopped' grep 'State:.T' "/proc/$recorder/status"
+kill -CONT "$recorder" "$sleeper"
+until_true 'it is woken' grep libfake_cupti "/proc/$sleeper/maps"
+leaves
+says "the program's collector told of nothing that a GPU did meanwhile; other.gplog holds no records"
+kill -KILL "$sleeper"
+no_more
+
+# From another container none is in reach.
+if unshare -n true 2>/dev/null; then
+    sleeps unshare -n "$app" later 2000
+    until_true 'it sleeps' grep "gpurt-later-$sleeper\$" "/proc/$sleeper/net/unix"
+    rm -f other.gplog
+    is_refused "process $sleeper is in a container" "$sleeper"
+    kill -KILL "$sleeper"
+    no_more
+fi
+
+# Of two containers that share the network and have the same number of a process, one cannot be asked, and says so.
+if unshare -pf true 2>/dev/null; then
+    sleeps unshare -pf --kill-child "$app" later 2000
+    until_true 'it sleeps' grep 'gpurt-later-1$' /proc/net/unix
+    GPURT_CUPTI=later CUDA_INJECTION64_PATH=$inject unshare -pf --kill-child "$app" later 2000 </dev/null 2>said || true
+    says 'gpurt: gpurt-record -p cannot ask process 1 for what its GPU does: another process, '
+    kill -KILL "$sleeper"
+    no_more
+fi
 
 # Root records for others.
 if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --clear-groups test -x "$app" 2>/dev/null; then

@@ -189,6 +189,18 @@ grep >/dev/null '^graphs     launches: 31, 423.00 us on GPUs' <<<"$stat" || fail
 grep >/dev/null '%        10   60.00 us    6.00 us .*  graph 4098 (7 nodes)$' <<<"$stat" || fail "graphs: $stat"
 grep >/dev/null '  graph 9$' <<<"$stat" || fail "graphs: $stat"
 "$bin/gpurt-log" export --to csv run.gplog -o - | grep >/dev/null ',6000,"graph","TRACE",1,1,7,.*,"graph 4098 (7 nodes)",' || fail "graphs: csv"
+# One that ran on the host alone, as far as CUPTI says, is of no device: it makes none busy.
+run 0 host-graph
+counted 'a graph of the host' 1
+log_has ' dev?   graph       graph 3: 2000 ns, stream 7, call [0-9]*, context 0, 3 nodes known$' 'a graph of the host'
+log_has ' wait for a stream: 1000 ns, stream 7, call 0, context 9 of device 1$' 'a graph of the host'
+"$bin/gpurt-log" cat --jsonl run.gplog | jq -se 'map(select(.kind == "graph")) | length == 1 and .[0].device == -1' >/dev/null || fail 'a graph of the host: cat --jsonl'
+"$bin/gpurt-log" stat --json run.gplog | jq -e '.activity | .graphs == 1 and .graph_ns == 2000 and .graph_list[0].total_ns == 2000 and .gpus_left_out == 0 and (.gpus | map(select(.ns > 0) | [.device, .kernels_ns]) == [[1, 1000]])' >/dev/null ||
+    fail "a graph of the host: $("$bin/gpurt-log" stat --json run.gplog)"
+"$bin/gpurt-log" export --to csv run.gplog -o - | grep >/dev/null ',2000,"graph","TRACE",,,,.*,"graph 3 (3 nodes)",' || fail "a graph of the host: $("$bin/gpurt-log" export --to csv run.gplog -o - | grep '"graph"')"
+"$bin/gpurt-log" export --to chrome run.gplog -o - | jq -e '(.traceEvents[] | select(.name == "thread_name" and .args.name == "graphs, on no GPU that is known") | [.pid, .tid]) as $track |
+    [.traceEvents[] | select(.ph == "X" and .name == "graph 3 (3 nodes)") | [.pid, .tid]] == [$track]' >/dev/null || fail 'a graph of the host: a timeline'
+"$bin/gpurt-log" export --to perfetto run.gplog -o - | grep -a >/dev/null 'graphs, on no GPU that is known' || fail 'a graph of the host: perfetto'
 # The last word counts; the nodes are told instead.
 for kinds in default,nodes graphs,default,nodes all kernels; do
     GPURT_CUPTI=$kinds run 0 graphs
@@ -246,7 +258,7 @@ log_has 'dev1 *wait *wait for a stream: 80000000 ns, stream 7, call 0, context 2
 log_has 'wait for a stream: 80000000 ns, stream 7, call 0, context 9 of an unknown device$' two-waits
 
 # Who launched the graph of a kernel: it counts as a kernel either way.
-GPURT_CUPTI=default,nodes run 0 by-device
+GPURT_CUPTI=default,device-graphs,nodes run 0 by-device
 counted by-device 3
 [ "$(lines ', node 21474836481$')" = 1 ] || fail 'by-device: one by the host'
 [ "$(lines ', graph 5, node 21474836482, launched by the device$')" = 1 ] || fail 'by-device: a node'
@@ -265,9 +277,12 @@ log_has 'kernel __nv_static_18446744073709551614__a: ' 'nor this'
 
 # A graph that a kernel launched: whole, with its launcher; beside it in sums and exports. One has no times.
 export FAKE_GRAPHS=$tests/libfake_graphs.so
-run 0 device-graphs
+GPURT_CUPTI=default,device-graphs run 0 device-graphs
+[ "$(lines ' WARN ')" = 0 ] || fail 'device-graphs: asked for'
 [ "$(lines 'dev1 .* graph 5: 2000 ns, stream 14, call 0, context 3, 3 nodes known, launched by graph 4098 on the device, ')" = 3 ] ||
     fail "device-graphs: $("$bin/gpurt-log" cat run.gplog)"
+"$bin/gpurt-log" stat run.gplog | grep >/dev/null '^GPU 1      Stand-in of kind 1$' || fail "what a GPU is called: $("$bin/gpurt-log" stat run.gplog)"
+"$bin/gpurt-log" stat --json run.gplog | jq -e '.activity.gpus[] | select(.device == 1) | .name == "Stand-in of kind 1"' >/dev/null || fail 'what a GPU is called: JSON'
 for want in 'beside it' 'after it' 'beside it, as of its stream'; do
     log_has " graph 5: 2000 ns, .* on the device, $want\$" device-graphs
 done
@@ -276,10 +291,23 @@ log_has ' graph 5: unknown ns, .* on the device, in some way$' device-graphs
 "$bin/gpurt-log" stat --json run.gplog | jq -e '.activity.graphs == 5' >/dev/null || fail 'device-graphs: stat --json'
 [ "$("$bin/gpurt-log" export --to jsonl run.gplog -o - | grep -c '"graph":5,.*"launched":"device",')" = 4 ] || fail 'device-graphs: jsonl'
 [ "$("$bin/gpurt-log" export --to chrome run.gplog -o - | grep -o '"launched by":"device"' | wc -l)" -ge 3 ] || fail 'device-graphs: a timeline'
+run 0 device-graphs # nobody asks: who may miss them is told how to, once
+[ "$(lines ' WARN .*graphs that kernels launch are not recorded: start the program with GPURT_CUPTI=default,device-graphs for them$')" = 1 ] ||
+    fail "device-graphs, not asked for: $("$bin/gpurt-log" cat run.gplog)"
+[ "$(lines ' on the device, ')" = 0 ] || fail 'device-graphs: there, and not asked for'
+log_has 'collector: on;' device-graphs
+run 0 graphs
+[ "$(lines ' WARN ')" = 0 ] || fail 'graphs of the host alone'
+"$bin/gpurt-log" export --to chrome run.gplog -o - | grep >/dev/null '"name":"GPU 0, Stand-in of kind 0"' || fail 'what a GPU is called: a timeline'
+# Who asked, and was refused, is not told to ask.
+FAKE_CUPTI=begun GPURT_CUPTI=default,device-graphs run 0 device-graphs
+[ "$(lines ' WARN ')" = 1 ] || fail "refused: $("$bin/gpurt-log" cat run.gplog | grep ' WARN ')"
 unset FAKE_GRAPHS
 
-FAKE_CUPTI=begun run 0 static # what is refused is told
-[ "$(lines ' WARN .*CUPTI tells of no graphs that kernels launch')" = 1 ] || fail 'begun'
+FAKE_CUPTI=begun GPURT_CUPTI=default,device-graphs run 0 static # what is refused is told
+[ "$(lines ' WARN .*CUPTI tells of no graphs that kernels launch$')" = 1 ] || fail 'begun'
+FAKE_CUPTI=begun run 0 static # nor asked for
+[ "$(lines ' WARN ')" = 0 ] || fail 'begun, and not asked for'
 
 # Times that cannot be: kept, without a duration, and counted.
 run 0 bad
@@ -314,7 +342,6 @@ log_has 'WARN .*another profiler holds CUPTI: CUPTI for Kineto' clash
 "$bin/gpurt-top" -b -n 1 --replay run.gplog >top.txt
 grep -q ' WARN  *no records of kernels: another profiler' top.txt || fail "a line of host code: $(cat top.txt)"
 # ... and where users look.
-told() { grep >/dev/null -e "$2" <<<"$1" || fail "$3: no '$2' in: $1"; }
 told "$("$bin/gpurt-log" stat run.gplog)" 'collector  no records of kernels: another profiler holds CUPTI: CUPTI for Kineto;' 'clash, stat'
 told "$("$bin/gpurt-log" stat --json run.gplog)" '"state":"no records of kernels: another profiler holds CUPTI: CUPTI for Kineto"' 'clash, JSON'
 told "$("$bin/gpurt-top" --replay run.gplog --once)" '^collector  no records of kernels' 'clash, picture'
@@ -346,7 +373,7 @@ log_has "collector: no records of kernels: another profiler holds CUPTI: CUPTI f
 for words in kernel ALL off,kernel; do
     GPURT_CUPTI=$words run 0 without
     log_has "WARN .*no records of kernels: GPURT_CUPTI: 'kernel' is not known\|'ALL' is not known" "$words"
-    log_has 'WARN .*GPURT_CUPTI takes off, default, all, later, kernels, copies, fills, waits, overhead, memory, ranges, calls, graphs, nodes, managed, samples, launches$' "$words"
+    log_has 'WARN .*GPURT_CUPTI takes off, default, all, later, kernels, copies, fills, waits, overhead, memory, ranges, calls, graphs, device-graphs, nodes, managed, samples, launches$' "$words"
     log_has 'collector: no records of kernels: GPURT_CUPTI: ' "$words"
 done
 # The recorder knows the words, too: of an option's it begins nothing, the environment's may be for others.
@@ -357,7 +384,16 @@ grep -q "^gpurt-record: --cupti: 'kernel' is not known; it takes off, default, "
 GPURT_CUPTI=kernel run 0 without 2>said
 grep -q "^gpurt-record: GPURT_CUPTI: 'kernel' is not known; it takes off, default, " said || fail "$(cat said)"
 GPURT_CUPTI_LIBRARY=/nonexistent.so run 0 without
-log_has 'WARN .*no libcupti' missing
+log_has 'WARN .*no records of kernels: no libcupti' missing
+# One that is there and cannot be loaded is not missing.
+cannot='WARN .*no records of kernels: CUPTI cannot be loaded:'
+FAKE_STARVED=1 run 0 without
+log_has "$cannot $tests/libfake_cupti.so: .*: Too many open files" 'no descriptor left'
+echo nothing >short.so
+GPURT_CUPTI_LIBRARY=$dir/short.so run 0 without
+log_has "$cannot $dir/short.so: file too short" 'no library'
+GPURT_CUPTI_LIBRARY=$tests/libfake_needs.so run 0 without
+log_has "$cannot libfake_absent.so: .*: No such file or directory" 'a library that it needs'
 # The recorder's last words: what it counted, and whose collector lacks what, the worst first.
 # said WANT ARGUMENT...: of gpurt-record, with the pids taken out, the size, and records beside kernels, whose number is a matter of time.
 said() {
@@ -448,6 +484,7 @@ FAKE_NVML=hang GPURT_NVML_LIBRARY=$tests/libfake_nvml.so run 0 seconds
 [ "$(lines 'WARN .*NVML has not answered')" = 1 ] || fail "a driver that hangs is told of"
 log_has 'kernel after: 1000 ns' 'kernels while NVML hangs'
 told "$("$bin/gpurt-log" stat run.gplog)" '^collector  on;' 'NVML hangs, CUPTI does not'
+"$bin/gpurt-log" stat run.gplog | grep '^collector .*NVML' && fail 'that NVML hangs is a state'
 FAKE_NVML=mute GPURT_NVML_LIBRARY=$tests/libfake_nvml.so run 0 seconds
 [ "$(lines ' environment ')" = 0 ] || fail "a driver that tells nothing"
 export GPURT_NVML=off

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A collector that sleeps, and children of its program: whether or not anybody told them of the
- * fork, what they do as they end is no matter of their parent's. */
+ * fork, what they do as they end is no matter of their parent's. Nor is it held up by who connects
+ * and says nothing. */
 #include "dormant.h"
 
 #include "check.h"
+#include "later_raw.h"
 
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -34,14 +36,33 @@ static void child_ends(bool told)
     CHECK_MSG(status == 0, "a child that was %stold: %x", told ? "" : "not ", status);
 }
 
+static bool never(void)
+{
+    return false;
+}
+
 static void still_heard(void)
 {
     gpurt_error_t err;
     int held;
 
-    CHECK_MSG(gpurt_later_wake((uint32_t)getpid(), "nobody", "", &held, &err) == GPURT_OK,
+    CHECK_MSG(gpurt_later_wake((uint32_t)getpid(), "nobody", "", never, &held, &err) ==
+                  GPURT_OK,
               "%s", err.text);
     close(held);
+}
+
+/* As many as may wait. */
+static void end_among_silent_ones(void)
+{
+    int silent[16], count = 0;
+
+    while (count < 16 && (silent[count] = later_raw_connect(getpid(), SOCK_NONBLOCK)) >= 0)
+        count++;
+    CHECK(count > 4);
+    CHECK(dormant_stop());
+    while (count > 0)
+        close(silent[--count]);
 }
 
 int main(void)
@@ -52,7 +73,7 @@ int main(void)
     child_ends(false);
     child_ends(true);
     still_heard();
-    CHECK(dormant_stop());
+    end_among_silent_ones();
     CHECK_EQ(woken, 1);
     return 0;
 }

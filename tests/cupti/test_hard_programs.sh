@@ -3,19 +3,10 @@
 # test_hard_programs.sh FOLDER-OF-PROGRAMS FOLDER-OF-TESTS: programs that fork after CUDA has started, and go on or start
 # another, and kernels that launch kernels, over a stand-in for CUPTI.
 set -euo pipefail
-bin=$1 tests=$2
-app=$tests/cupti_app
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir"
-export GPURT_CUPTI_LIBRARY=$tests/libfake_cupti.so GPURT_NVML=off
-export ASAN_OPTIONS=detect_leaks=0
-export GPURT_HOST_RING_BYTES=$((64 << 20))
-unset GPURT_CUPTI CUDA_INJECTION64_PATH FAKE_CUPTI GPURT_LOG
+# shellcheck source=tests/cupti/standin.sh
+. "${BASH_SOURCE[0]%/*}/standin.sh" "$1" "$2"
+unset GPURT_LOG
 
-fail() { echo "FAIL: $*" >&2; exit 1; }
-field() { "$bin/gpurt-log" stat --json run.gplog | grep -o "\"$1\":[0-9]*" | head -n 1 | cut -d: -f2; }
-lines() { "$bin/gpurt-log" cat run.gplog | grep -c "$1" || true; }
 # whole WORDS KERNELS: the log is closed, has so many kernels, and nothing was lost.
 whole() {
     "$bin/gpurt-log" verify run.gplog >verified || fail "$1: verify"
@@ -65,6 +56,26 @@ refused() { # WORDS PATH FILE
 }
 refused '/sys/run.gplog: Permission denied' "$bin:$PATH" /sys/run.gplog
 refused 'gpurt-drain .*put it in PATH' /nowhere "$dir/none.gplog"
+# What root runs is not for a recorder of somebody else's, whatever its name, and one line says so.
+nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+if [ "$(id -u)" = 0 ] && "${nobody[@]}" true; then
+    chmod 711 .
+    mkdir theirs
+    cp "$bin/gpurt-record" theirs
+    chown -R 65534 theirs
+    mkfifo -m 666 name stay
+    # shellcheck disable=SC2016 # the inner shell's
+    (cd theirs && exec "${nobody[@]}" ./gpurt-record -q -o run.gplog -- sh -c 'echo "$GPURT_DRAIN" >../name; cat ../stay') &
+    started+=("$!")
+    read -r drainer <name
+    GPURT_DRAIN=$drainer CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" seconds 2>told || fail "a recorder of another user's: $?"
+    : >stay
+    wait "${started[-1]}" || fail "the recorder of another user's: $?"
+    [ "$(cat told)" = "gpurt: no log of what the GPU does: the drainer is user 65534's; this program, of user 0, gives its log to its own user and root alone" ] ||
+        fail "a recorder of another user's: $(cat told)"
+    mv theirs/run.gplog .
+    [ "$(lines .)" = 0 ] || fail "a recorder of another user's has $(lines .) records"
+fi
 
 # Kernels that a kernel launched count as kernels; the device was busy once.
 run nested

@@ -3,20 +3,10 @@
 # test_launches.sh FOLDER-OF-PROGRAMS FOLDER-OF-TESTS: launches of a plain program, on request, over a stand-in for
 # CUPTI: what a program that was killed inside a kernel leaves behind is the kernel's name and the line that launched it.
 set -euo pipefail
-bin=$1 tests=$2
-app=$tests/cupti_app
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir"
-export GPURT_CUPTI_LIBRARY=$tests/libfake_cupti.so GPURT_NVML=off
-export ASAN_OPTIONS=detect_leaks=0
-export GPURT_HOST_RING_BYTES=$((64 << 20))
-unset GPURT_CUPTI CUDA_INJECTION64_PATH FAKE_CUPTI GPURT_SYMBOLIZE GPURT_LEVEL
+# shellcheck source=tests/cupti/standin.sh
+. "${BASH_SOURCE[0]%/*}/standin.sh" "$1" "$2"
+unset GPURT_SYMBOLIZE GPURT_LEVEL
 
-fail() { echo "FAIL: $*" >&2; exit 1; }
-told() { grep >/dev/null -e "$2" <<<"$1" || fail "$3: no '$2' in: $1"; }
-lines() { "$bin/gpurt-log" cat run.gplog | grep -c "$1" || true; }
-field() { "$bin/gpurt-log" stat --json run.gplog | grep -o "\"$1\":[0-9]*" | head -n 1 | cut -d: -f2; }
 run() {
     local status=0 want=$1
     shift

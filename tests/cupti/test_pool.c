@@ -90,7 +90,7 @@ static void check_crowd(void)
 static void check_end_of_pool(void)
 {
     uint8_t *all[POOL_BUFFERS];
-    uint32_t starved = pool.xstarved;
+    uint32_t starved = pool_starved(&pool);
     int rung;
 
     CHECK_EQ(sem_getvalue(&pool.filled, &rung), 0);
@@ -101,7 +101,13 @@ static void check_end_of_pool(void)
         CHECK(all[i] != NULL);
     }
     CHECK(take() == NULL);
-    CHECK_EQ(pool.xstarved, starved + 1);
+    CHECK_EQ(pool_starved(&pool), starved + 1);
+    pool.xstarved = UINT32_MAX - 1;
+    for (int more = 0; more < 3; more++) {
+        CHECK(take() == NULL);
+        CHECK_EQ(pool_starved(&pool), UINT32_MAX);
+    }
+    pool.xstarved = 0;
     /* Back in an order that is not that of their places. */
     pool_fill(&pool, all[200], 1);
     pool_fill(&pool, all[3], POOL_BUFFER_BYTES + 1);

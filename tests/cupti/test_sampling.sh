@@ -3,15 +3,11 @@
 # test_sampling.sh FOLDER-OF-PROGRAMS FOLDER-OF-TESTS: samples of counters while one kernel runs, over a stand-in for
 # CUPTI; and what is said where there are none.
 set -euo pipefail
-bin=$1 tests=$2
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir"
-export GPURT_CUPTI_LIBRARY=$tests/libfake_cupti.so GPURT_NVML=off GPURT_CUPTI=kernels,samples
-export ASAN_OPTIONS=detect_leaks=0 FAKE_PM_LEFT=$dir/left
-unset CUDA_INJECTION64_PATH FAKE_CUPTI FAKE_PM GPURT_CUPTI_SAMPLE_US
+# shellcheck source=tests/cupti/standin.sh
+. "${BASH_SOURCE[0]%/*}/standin.sh" "$1" "$2"
+export GPURT_CUPTI=kernels,samples FAKE_PM_LEFT=$dir/left
+unset FAKE_PM GPURT_CUPTI_SAMPLE_US
 
-fail() { echo "FAIL: $*" >&2; exit 1; }
 # run MS: one kernel that runs until the program ends, after so long.
 run() {
     rm -f run.gplog

@@ -4,15 +4,9 @@
 # them before: it is noticed and told of, buffers of the one are left alone by the other, and what is only idle, or waits for a
 # long kernel, is not taken for that.
 set -euo pipefail
-bin=$1 tests=$2
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir"
-export GPURT_CUPTI_LIBRARY=$tests/libfake_cupti.so GPURT_NVML=off
-export ASAN_OPTIONS=detect_leaks=0
-unset GPURT_CUPTI CUDA_INJECTION64_PATH FAKE_CUPTI
+# shellcheck source=tests/cupti/standin.sh
+. "${BASH_SOURCE[0]%/*}/standin.sh" "$1" "$2"
 
-fail() { echo "FAIL: $*" >&2; exit 1; }
 lines() { "$bin/gpurt-log" cat "$1.gplog" | grep -c "$2" || true; }
 record() { GPURT_CUPTI=$3 "$bin/gpurt-record" -q -o "$1.gplog" -- "$tests/cupti_app" "$2" >/dev/null; }
 shared="another tool of the program records through CUPTI, too: CUPTI gave us buffers of its, which we leave alone; it lacks them, or we lack ours"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "feed.h"
 
-#include "procfs.h"
+#include "hosttime.h"
 
 #include <string.h>
 

@@ -6,14 +6,18 @@
  *   panic (one)  drop (does not wait for room)  hang (sleeps until killed)
  *   fork (a child comes and goes half way)  exec=PROGRAM (becomes it)
  *   cuda (boxes of GPUs)  shut (the first box, before the end)  late (makes the last box when a line comes on
- *   standard input)  slow (waits for a line before it hands a box over) */
+ *   standard input)  slow (waits for a line before it hands a box over)  strangers=N (so many come to the drainer
+ *   before that, and have no box) */
 #include "check.h"
 #include "feed.h"
 #include "handover.h"
-#include "procfs.h"
+#include "hosttime.h"
 
 #include <signal.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +34,24 @@ static const char *word(int argc, char **argv, const char *name)
         if (strncmp(argv[i], name, length) == 0)
             return argv[i] + length;
     return NULL;
+}
+
+static void stranger_come(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const char *name = getenv(GPURT_HANDOVER_ENV);
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    char answer;
+
+    CHECK(fd >= 0 && name);
+    memcpy(address.sun_path + 1, name, strlen(name)); /* a leading 0: abstract */
+    CHECK_EQ(
+        connect(fd, (struct sockaddr *)&address,
+                (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name))),
+        0);
+    CHECK_EQ(send(fd, "good day", 8, 0), 8);
+    CHECK(recv(fd, &answer, 1, 0) <= 0); /* until it is sent away */
+    close(fd);
 }
 
 static void become_daemon(void)
@@ -92,6 +114,9 @@ int main(int argc, char **argv)
             close(fd);
     if (word(argc, argv, "daemon"))
         become_daemon();
+    if ((end = word(argc, argv, "strangers=")) != NULL)
+        for (int i = 0; i < atoi(end); i++)
+            stranger_come();
     for (uint32_t i = 0; i < boxes - late; i++)
         box_make(&map[i], kind, i, drop, slow);
     if (word(argc, argv, "fork")) {

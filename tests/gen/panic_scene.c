@@ -14,8 +14,8 @@
 #include "check.h"
 #include "drain.h"
 #include "feed.h"
+#include "hosttime.h"
 #include "logsink.h"
-#include "procfs.h"
 
 #include <string.h>
 #include <unistd.h>

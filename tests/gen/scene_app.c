@@ -5,7 +5,7 @@
 #include "check.h"
 #include "feed.h"
 #include "handover.h"
-#include "procfs.h"
+#include "hosttime.h"
 #include "scene.h"
 
 #include <signal.h>

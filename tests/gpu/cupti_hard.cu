@@ -145,6 +145,8 @@ int main(int argc, char **argv)
         PLAIN_CUDA(cudaMemset(counter, 0, sizeof *counter));
         if (strcmp(mode, "crowd") == 0)
             crowd(counter, count, argc > 3 ? atoi(argv[3]) : 100);
+        else if (strcmp(mode, "while") == 0)
+            launches_for(counter, count);
         else if (strcmp(mode, "stolen") == 0)
             stolen(counter, argc > 3 ? argv[3] : "", count);
         else

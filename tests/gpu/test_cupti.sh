@@ -81,6 +81,10 @@ app=$nested
 run 0 100 nested 100
 log_has 'kernel parent(unsigned int\*): [0-9]* ns'
 run 0 0 graph 100
+[ "$(lines ' graph [0-9]*: ')" = 100 ] || fail "$(lines ' graph [0-9]*: ') launches of graphs"
+[ "$(lines ' WARN .*graphs that kernels launch are not recorded')" = 1 ] ||
+    fail "graphs by the device: $("$bin/gpurt-log" cat run.gplog | grep ' WARN ')"
+GPURT_CUPTI=default,device-graphs run 0 0 graph 100
 [ "$(lines ' launched by graph [0-9]* on the device, beside it$')" = 100 ] ||
     fail "graphs by the device: $("$bin/gpurt-log" cat run.gplog | grep ' graph ' | tail -n 3)"
 GPURT_CUPTI=default,nodes run 0 100 graph 100

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # test_gpu_loss.sh BIN GPU_LOSS [RUNS]: programs end in traps, illegal addresses, asserts and SIGKILL in the middle of a
 # storm, RUNS times each; not one record that was in the black box is missing from the log, and none is there twice.
+# loss_check, beside the program, says so; a log that is wrong is kept in KEEP, or beside it in lost.
 set -euo pipefail
-bin=$1 program=$2 runs=${3:-5}
+bin=$1 program=$2 check=${2%/*}/loss_check keep=${KEEP:-${2%/*}/lost} runs=${3:-5}
 nvidia-smi -L >/dev/null 2>&1 || exit 77
 
 work=$(mktemp -d -p /dev/shm) # memory that CUDA can register
@@ -23,19 +24,24 @@ one() { # MODE SEED
         ((status == 3)) || break
         echo "$1 $2, try $try: $(grep -v '^/' "$name.out" | head -n 1)" >>"$work/again"
     done
+    if ((status == 124)); then # docs/RELIABILITY.md
+        echo "FAIL $1, seed $2: stood still until it was ended after 30 s; its log: $("$bin/gpurt-log" cat --jsonl "$name.gplog" | "$check" "$name.said")"
+        return 1
+    fi
     if ((status != want)); then
         echo "FAIL $1, seed $2: status $status: $(grep -v '^/' "$name.out" | head -n 3)"
         return 1
     fi
-    "$bin/gpurt-log" cat --jsonl "$name.gplog" | "$program" check "$name.said" >"$name.check" || {
-        echo "FAIL $1, seed $2: $(cat "$name.check") $(grep -v '^/' "$name.out" | head -n 3)"
+    "$bin/gpurt-log" cat --jsonl "$name.gplog" | "$check" "$name.said" >"$name.check" || {
+        grep -v '^/' "$name.out" | head -n 3 | cat "$name.check" - | sed "s/^/FAIL $1, seed $2: /"
+        mkdir -p "$keep" && cp "$name.gplog" "$name.said" "$keep/" && echo "FAIL $1, seed $2: its log is in $keep"
         return 1
     }
     printf '%s %s\n' "$1" "$(cat "$name.check")"
     rm -f "$name".*
 }
 export -f one
-export bin program work
+export bin program check keep work
 
 failed=0
 for mode in end trap illegal assert kill; do

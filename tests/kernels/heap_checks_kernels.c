@@ -200,8 +200,10 @@ GPURT_KERNEL(checks_places, struct checks_args, p)
     gpurt_rack_init(rack);
     gpurt_places_init(&mine, magazines, rack, &p->heap);
     object = (char *)AT(LINE_ALLOC, gpurt_places_alloc(&mine, p->size));
-    for (uint32_t i = 0; object && i < p->size + (me && p->mode == 1); i++)
+    for (uint32_t i = 0; object && i < p->size; i++)
         object[i] = (char)i;
+    if (object && me && p->mode == 1)
+        object[p->size] = 0; /* no guard holds a 0 */
     if (me)
         p->cells[0] = (uint64_t)(uintptr_t)object;
     AT(LINE_FREE, gpurt_places_free(&mine, object, p->size));
@@ -234,7 +236,8 @@ GPURT_DEVN void checks_passed_lane(const struct checks_args *p, gpurt_arena_t *a
         AT(LINE_LEAK, gpurt_arena_alloc_aligned(a, p->size, 64));
 }
 
-/* One warp: what it is given comes of one request of the heap, which nobody frees. */
+/* One warp: what it is given comes of one request of the heap, which nobody frees; of a few where
+ * lanes ask that need not be together. */
 GPURT_KERNEL(checks_passed_on, struct checks_args, p)
 {
     GPURT_SHARED(gpurt_block_arena_t, shared, 1);

@@ -27,7 +27,7 @@ enum {
     ASKED_ARENA_ALIGNED,
     ASKED_ARENA_WARP,
     ASKED_ARENA_WARP_EACH,
-    ASKED_BLOCK_ARENA,
+    ASKED_BLOCK_ARENA, /* from here on: lanes by themselves */
     ASKED_BLOCK_ARENA_LARGE,
     ASKED_COUNT
 };

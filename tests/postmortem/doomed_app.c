@@ -11,7 +11,7 @@
 #include "check.h"
 #include "feed.h"
 #include "handover.h"
-#include "procfs.h"
+#include "hosttime.h"
 
 #include <limits.h>
 #include <signal.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of the GPU view: which there are and how long they are, rows in the order that is
  * asked for, those that a filter leaves, why one is empty, and keys; at small sizes, too. */
+#include "activity_text.h"
 #include "gputable.h"
 #include "model_stage.h"
 
@@ -263,6 +264,33 @@ static void check_memory(void)
     check_below("process 200", "pinned");
 }
 
+/* Sums of many processes over days, and more than anybody has: as wide as their column is. */
+static void check_wide(void)
+{
+    static const uint64_t hours = 3600ull * 1000000000;
+
+    for (uint32_t i = 0; i < 1234; i++)
+        put_call("cudaStreamSynchronize", hours, 0);
+    put_call("cudaMalloc", UINT64_MAX - 1, 0);
+    put_memory(0, "take", "device", 0x1000, UINT64_MAX - 1);
+    p.table = GPUROWS_CALLS;
+    draw(ROWS, COLUMNS);
+    check_has("     1234  4442400 s  3600.00 s  ");
+    check_has(" 100.0%        1 1.84e+10 s 1.84e+10 s");
+    CHECK_EQ(gpurows_whole_ns(&view->activity, GPUROWS_CALLS), UINT64_MAX);
+    CHECK_EQ(view->activity.calls.ns, UINT64_MAX);
+    for (int i = 0; i < 3; i++)
+        put_call("cudaMalloc", UINT64_MAX / 2, 0);
+    put_kernel(0, "gemm", UINT64_MAX - 1);
+    put_kernel(0, "softmax", UINT64_MAX - 1);
+    draw(ROWS, COLUMNS);
+    check_has(" 100.0%        4 1.84e+10 s ");
+    CHECK_EQ(activity_sum(&view->activity).ns, UINT64_MAX);
+    p.table = GPUROWS_MEMORY;
+    draw(ROWS, COLUMNS);
+    check_has("   16.0 EiB   16.0 EiB  #####");
+}
+
 static void check_pools(void)
 {
     put_some_of_all();
@@ -329,6 +357,13 @@ static void check_sort(void)
     check_order("count", "gemm");
 }
 
+static void check_no_row(const char *filter)
+{
+    filter_parse(&p.filter, filter);
+    draw(ROWS, COLUMNS);
+    check_has(">memory 0/3");
+}
+
 static void check_filter(void)
 {
     put_some_of_all();
@@ -356,6 +391,15 @@ static void check_filter(void)
     draw(ROWS, COLUMNS);
     check_has(">memory 1/3");
     check_has("device, GPU 0, process 100");
+    check_no_row("gpu=65536"); /* the same in 16 bits */
+    check_no_row("gpu=4294967296");
+    check_no_row("gpu=99999999999999999999999");
+    check_no_row("gpu=8"); /* nor is the host's memory of it */
+    check_no_row("gpu=x"); /* a word that none has */
+    check_no_row("gpu=-1");
+    check_no_row("pid=4294967396");
+    check_no_row("pid=one");
+    filter_parse(&p.filter, "gpu=0");
     p.table = GPUROWS_POOLS;
     draw(ROWS, COLUMNS);
     check_has(">pools 0/2");
@@ -540,9 +584,9 @@ static void check_many_gpus(void)
 
 /* The dictionary knows of processes from check_line on. */
 static void (*const checks[])(void) = {
-    check_empty,  check_no_kernel, check_selected, check_long,     check_line,
-    check_calls,  check_ranges,    check_memory,   check_pools,    check_sort,
-    check_filter, check_streams,   check_small,    check_many_gpus};
+    check_empty, check_no_kernel, check_selected, check_long,  check_line,
+    check_calls, check_ranges,    check_memory,   check_pools, check_wide,
+    check_sort,  check_filter,    check_streams,  check_small, check_many_gpus};
 static size_t at;
 
 static void check_fresh(void)

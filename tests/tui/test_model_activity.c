@@ -81,11 +81,34 @@ static void check_kernels(void)
     CHECK_EQ(k->times.p50_ns, 3);
 }
 
+/* Those of a persistent kernel, or of one that many wait for: hours, and days. */
+static void check_long(void)
+{
+    const uint64_t hour = 3600ull * 1000000000;
+    uint32_t name = string("persistent");
+    const gpurt_model_kernel_t *k;
+
+    put_kernel(name, 1);
+    for (uint32_t i = 1; i <= 200; i++)
+        put_kernel(name, i * hour);
+    look();
+    k = kernel("persistent");
+    CHECK_MSG(k->times.p50_ns > 93 * hour && k->times.p50_ns < 107 * hour, "p50 %llu",
+              (unsigned long long)k->times.p50_ns);
+    CHECK_MSG(k->times.p99_ns > 184 * hour && k->times.p99_ns <= 200 * hour, "p99 %llu",
+              (unsigned long long)k->times.p99_ns);
+    put_kernel(name, UINT64_MAX - 1); /* longer than all buckets */
+    look();
+    CHECK_EQ(k->times.max_ns, UINT64_MAX - 1);
+    CHECK_EQ(k->times.total_ns, UINT64_MAX);
+}
+
 /* A device that tells of its limits after its kernels, and one that never does. */
 static void check_occupancy(void)
 {
-    gpurt_activity_device_t device = {9,     0,     132,        32,   2048, 32,
-                                      65536, 65536, 228 * 1024, 1024, {0}};
+    gpurt_activity_device_t device = {9,          0,    132,   32,
+                                      2048,       32,   65536, 65536,
+                                      228 * 1024, 1024, {0},   string("GPU of test")};
     const size_t old_bytes = offsetof(gpurt_activity_device_t, uuid);
     gpurt_activity_kernel_t k = {.name = string("fills"),
                                  .ns = gpurt_pair(7),
@@ -104,8 +127,12 @@ static void check_occupancy(void)
     look();
     CHECK_EQ(kernel("fills")->occupancy, 0);
     put_at(GPURT_KIND_DEVICE, 3, T0, &device, old_bytes); /* before UUIDs were told */
+    look();
+    CHECK_STR(view->activity.gpus[3].name, "");
+    put_at(GPURT_KIND_DEVICE, 3, T0, &device, sizeof device);
     put_at(GPURT_KIND_DEVICE, 4000000000u, T0, &device, sizeof device);
     look();
+    CHECK_STR(view->activity.gpus[3].name, "GPU of test");
     CHECK_EQ(kernel("fills")->occupancy, 7500);
     CHECK_EQ(kernel("unknown")->occupancy, 0);
 }
@@ -242,7 +269,12 @@ static void check_screen(void)
     CHECK(on_canvas(&c, " 40    1536  75%  fills"));
     CHECK(on_canvas(&c, " 40    1536    -  unknown"));
     CHECK(on_canvas(&c, "gemm<float>"));
+    CHECK(on_canvas(&c, "GPU of test"));
     CHECK(!on_canvas(&c, "nothing has ended"));
+    CHECK(canvas_resize(&c, 36, 50)); /* no room beside what is worth more */
+    picture_draw(&p, &c);
+    CHECK(!on_canvas(&c, "GPU of test"));
+    CHECK(canvas_resize(&c, 36, 160));
     gpurt_model_view(model, T0 + 10000000000, GPURT_MODEL_REPLAY, view);
     picture_draw(&p, &c);
     CHECK(on_canvas(&c, "nothing has ended for 9 s"));
@@ -514,6 +546,7 @@ int main(void)
 {
     setlocale(LC_ALL, "C.UTF-8");
     check_words();
+    in_model(check_long);
     view = calloc(1, sizeof *view);
     CHECK(view && gpurt_model_create(&dictionary, NULL, &model, &err) == GPURT_OK);
     look();

@@ -54,9 +54,9 @@ static void step_put(uint32_t program, uint32_t device, uint32_t kind, uint64_t 
 static void put_device(uint32_t program, uint32_t device, uint8_t uuid, uint32_t sms_75)
 {
     gpurt_activity_device_t of_90 = {9,     0,     132,        32,   2048, 32,
-                                     65536, 65536, 228 * 1024, 1024, {0}};
+                                     65536, 65536, 228 * 1024, 1024, {0},  0};
     gpurt_activity_device_t of_75 = {7,     5,     40,        32, 1024, 16,
-                                     65536, 65536, 64 * 1024, 0,  {0}};
+                                     65536, 65536, 64 * 1024, 0,  {0},  0};
     gpurt_activity_device_t d = sms_75 ? of_75 : of_90;
 
     d.uuid[15] = uuid;

@@ -4,9 +4,9 @@
 #include "check.h"
 #include "cursor.h"
 #include "feed.h"
+#include "hosttime.h"
 #include "logsink.h"
 #include "model.h"
-#include "procfs.h"
 #include "reader.h"
 #include "scene.h"
 

@@ -2,8 +2,8 @@
 /* A reader of a model that is written all the time sees each part whole; names of files,
  * their rights, and writers that died. Meant for ThreadSanitizer too. */
 #include "check.h"
+#include "hosttime.h"
 #include "modelshare.h"
-#include "procfs.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -16,11 +16,11 @@
 #endif
 
 static const gpurt_activity_device_t sm_75 = {7,     5,     40,    32, 1024, 16,
-                                              65536, 65536, 65536, 0,  {0}};
+                                              65536, 65536, 65536, 0,  {0},  0};
 static const gpurt_activity_device_t sm_80 = {8,     0,     108,        32,   2048, 32,
-                                              65536, 65536, 164 * 1024, 1024, {0}};
+                                              65536, 65536, 164 * 1024, 1024, {0},  0};
 static const gpurt_activity_device_t sm_90 = {9,     0,     132,        32,   2048, 32,
-                                              65536, 65536, 228 * 1024, 1024, {0}};
+                                              65536, 65536, 228 * 1024, 1024, {0},  0};
 
 static void check_known(void)
 {

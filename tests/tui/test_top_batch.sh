@@ -4,16 +4,8 @@
 # Arguments: folder of the programs, of the test programs.
 set -euo pipefail
 bin=$1 tests=$2
-dir=$(mktemp -d)
-started=()
-clean() {
-    ((${#started[@]} == 0)) || kill -KILL "${started[@]}" 2>/dev/null || true
-    rm -rf "$dir"
-}
-trap clean EXIT
-# shellcheck source=tests/wait.sh
-. "${BASH_SOURCE[0]%/*}/../wait.sh"
-cd "$dir"
+# shellcheck source=tests/scratch.sh
+. "${BASH_SOURCE[0]%/*}/../scratch.sh"
 export XDG_RUNTIME_DIR=$dir TZ=UTC LC_ALL=C.UTF-8
 unset NO_COLOR GPURT_DRAIN COLUMNS LINES
 top=$bin/gpurt-top app=$tests/scene_app

@@ -33,6 +33,7 @@ keys t; see '▸calls 4'; see '4 of 4 names, 70.00 us, 0 without times, 0 with e
 keys s s s; see 'by max'; keys s s; see 'by name'; keys s; see 'by total'
 keys /; t send-keys -l 'launch'; see '▸calls 2/4'; gone 'MemcpyHtoD'; keys Enter; see 'cudaLaunchKernel'
 keys Escape; see '▸calls 4'; see 'cuMemcpyHtoDAsync'
+keys /; t send-keys -l '核é心'; see 'filter: 核é心'; see '▸calls 0/4'; keys BSpace BSpace; see 'filter: 核  '; keys BSpace; see '▸calls 4'; keys Escape
 keys t; see '▸ranges 8'; see '1 below'; gone 'unfinished'; keys G; see 'unfinished (torch)'; gone 'below'; keys t; see 'device, GPU 0'; see '4.0 KiB'
 keys t; see 'No pool of memory was made'; keys t; see '▸kernels 6'; keys T T; see '▸memory 1'
 t resize-window -x 40 -y 10; see 'ranges▸memory 1 pools'; see '4.0 KiB'
@@ -103,5 +104,7 @@ start 80 24 "LC_ALL=C $top --replay $dir/run.gplog"
 see '-- Records'; see 'F10 Quit'; ! drawn $'[\200-\377]' || fail "not ASCII"
 # curses loses some memory when it finds no terminal.
 start 120 40 "ASAN_OPTIONS=detect_leaks=0 TERM=nonsense $top --replay $dir/run.gplog"
+see 'records '; see 'STATUS 0'
+start 120 40 "ASAN_OPTIONS=detect_leaks=0 TERM=dumb $top --replay $dir/run.gplog"
 see 'records '; see 'STATUS 0'
 echo "all well"

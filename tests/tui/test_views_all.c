@@ -338,6 +338,29 @@ static void check_past_site(const picture_t *shown, const gpurt_modelview_t *v)
     CHECK(!is_drawn(&p, "said"));
 }
 
+/* The end of what is typed is in sight, however long and wide it is. */
+static void check_typed(const picture_t *shown)
+{
+    picture_t p = *shown;
+    bool unicode = canvas.unicode;
+
+    p.typing = true;
+    snprintf(p.typed, sizeof p.typed, "short");
+    CHECK(is_drawn(&p, "filter: short   Enter keeps it"));
+    memset(p.typed, 'x', sizeof p.typed);
+    snprintf(p.typed + sizeof p.typed - 5, 5, "!end");
+    CHECK(canvas_resize(&canvas, 24, 40));
+    picture_draw(&p, &canvas);
+    CHECK_MSG(strstr(row_text(23), "filter: xx") && strstr(row_text(23), "xx!end "), "%s",
+              row_text(23));
+    for (size_t i = 0; i < 90; i++)
+        p.typed[i] = "\u6838"[i % 3];
+    canvas.unicode = true; /* each has two columns */
+    picture_draw(&p, &canvas);
+    CHECK_MSG(strstr(row_text(23), "x!end "), "%s", row_text(23));
+    canvas.unicode = unicode;
+}
+
 /* Whose a line and a panic is: where they are of several processes. */
 static void check_whose(const picture_t *shown, const gpurt_modelview_t *v)
 {
@@ -494,6 +517,7 @@ int main(void)
     check_which(&p, v);
     check_before_it(&p, v);
     check_past_site(&p, v);
+    check_typed(&p);
     check_whose(&p, v);
     check_help(&p);
     check_deceit();

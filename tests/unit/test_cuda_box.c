@@ -10,7 +10,7 @@
 #include "fake_cuda.h"
 #include "logunit.h"
 
-#include "procfs.h"
+#include "hosttime.h"
 #include "ringread.h"
 #include <gpurt/trail.h>
 

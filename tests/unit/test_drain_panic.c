@@ -5,8 +5,8 @@
 #include "../check.h"
 #include "drain.h"
 #include "feed.h"
+#include "hosttime.h"
 #include "panicrow.h"
-#include "procfs.h"
 
 #include <string.h>
 

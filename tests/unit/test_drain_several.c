@@ -5,7 +5,7 @@
 #include "check.h"
 #include "drain.h"
 #include "feed.h"
-#include "procfs.h"
+#include "hosttime.h"
 
 #include <pthread.h>
 #include <unistd.h>

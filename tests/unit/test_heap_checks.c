@@ -48,6 +48,18 @@ static void beside(uint32_t level, uint64_t size, uint32_t align, int64_t at, ui
     checks_close(&b);
 }
 
+/* What programs write too far most often is no guard's, so it is found at every address. */
+static void test_pattern(void)
+{
+    for (uint64_t at = 0; at < 1 << 20; at += 8) {
+        uint64_t word = gpurt_guard_word((1ull << 47) + at);
+
+        CHECK_MSG((word & 0xc0c0c0c0c0c0c0c0ull) == 0x8080808080808080ull, "0x%llx at %llu",
+                  (unsigned long long)word, (unsigned long long)at);
+        CHECK(word != gpurt_guard_word((1ull << 47) + at + 8));
+    }
+}
+
 static void test_guards(void)
 {
     static const uint64_t sizes[] = {1,    2,     7,     15,    16,    17,    31,    32,
@@ -358,8 +370,9 @@ static void test_options(void)
 }
 
 static const stage_part_t parts[] = {
-    {"options", test_options}, {"guards", test_guards},       {"used", test_used},
-    {"kept", test_kept},       {"bad_frees", test_bad_frees}, {"leaks", test_leaks},
+    {"options", test_options}, {"pattern", test_pattern}, {"guards", test_guards},
+    {"used", test_used},       {"kept", test_kept},       {"bad_frees", test_bad_frees},
+    {"leaks", test_leaks},
 };
 
 int main(int argc, char **argv)

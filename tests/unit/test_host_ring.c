@@ -5,7 +5,7 @@
 #include "check.h"
 #include "drain.h"
 #include "hostring.h"
-#include "procfs.h"
+#include "hosttime.h"
 #include "render.h"
 
 #include <pthread.h>

@@ -82,7 +82,7 @@ static void check_taken_once(gpurt_writer_t *w)
     CHECK_EQ(pipe(from), 0);
     pid = fork();
     if (pid == 0)
-        program(recorder.name, from[1], to[0]);
+        program(recorder.lobby.name, from[1], to[0]);
     CHECK(pid > 0);
     wait_for_word(from[0]);
     CHECK_EQ(gpurt_boxes_of_pid((uint32_t)pid, true, &found, &err), GPURT_OK);
@@ -114,7 +114,7 @@ static void check_of_others(gpurt_writer_t *w)
         CHECK_EQ(setuid(NOBODY), 0);
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of user ends it */
         make(&map);
-        CHECK_MSG(gpurt_handover_give_to(recorder.name, &map, &err) == GPURT_OK, "%s",
+        CHECK_MSG(gpurt_handover_give_to(recorder.lobby.name, &map, &err) == GPURT_OK, "%s",
                   err.text);
         pause(); /* its box lives as long as it does */
     }
