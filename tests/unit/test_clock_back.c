@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The system's clock is set back by an hour while somebody waits: seeded work begins all the same
  * though no host thread waits for it. */
-#include "stage.h"
 #include "test_clock_back.h"
+#include "stage.h"
 
 #include <gpurt/device.h>
 
