@@ -1,24 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""bench_torch: what gpurt-record takes from programs of PyTorch. Pairs by turns, bare and under gpurt-record, of all
-loops of torch_loops.py; beside it the torch profiler, CUPTI with the same kinds of records and nobody who reads them
-(cupti_peer), and gpurt-record following each kernel of graphs (default,nodes). Before any time is believed, the log must have lost nothing, and hold as many kernels in each run.
+"""bench_torch: what gpurt-record takes from programs of PyTorch. Rounds of three by turns, every second one the other way
+round: bare, under gpurt-record, and with CUPTI making the same kinds of records for nobody (cupti_peer); each runs all
+loops of torch_loops.py. One process differs from the next, so what counts is the median of the rounds' ratios, with its
+quartiles. Beside them, in fewer runs, the torch profiler, and gpurt-record following each kernel of graphs
+(default,nodes). Before any time is believed, the log must have lost nothing, and hold as many kernels in each run.
 
-BENCH_TORCH_PAIRS: how many pairs, 10 unless told; BENCH_TORCH_PEERS: runs of each of the others, a third of that;
-BENCH_TORCH_LOOPS: which loops, all unless told. Linked into the folder of the programs, which it finds by its name."""
+BENCH_TORCH_ROUNDS: 10 unless told; BENCH_TORCH_OTHERS: runs of the other two, a fifth of that; BENCH_TORCH_LOOPS: which
+loops, all unless told. Linked into the folder of the programs, which it finds by its name."""
 import json
 import os
 import subprocess
 import sys
 import tempfile
-from statistics import median
+from statistics import median, quantiles
 
 BIN = os.path.dirname(os.path.abspath(sys.argv[0]))
 LOOPS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "torch_loops.py")
 PEER = os.path.join(BIN, "../tests/libcupti_peer.so")
 SKIPPED = 77
-PAIRS = int(os.environ.get("BENCH_TORCH_PAIRS", 10))
-PEERS = int(os.environ.get("BENCH_TORCH_PEERS", max(1, PAIRS // 3)))  # runs of what stands beside
+ROUNDS = int(os.environ.get("BENCH_TORCH_ROUNDS", 10))
+OTHERS = int(os.environ.get("BENCH_TORCH_OTHERS", max(1, ROUNDS // 5)))
 NAMES = os.environ.get("BENCH_TORCH_LOOPS", "").split()
 LIMIT_PERCENT = {"train": 2, "infer": 2, "graph": 2}
 
@@ -56,27 +58,52 @@ def row(case, value, unit, peer=None, peer_value=0.0):
     print(f"bench_torch\t{case}\t{value:.4g}\t{unit}\t{beside}", flush=True)
 
 
+def added(case, recorded, beside, loop, *limit):
+    """How much longer a step takes than beside it, by rounds."""
+    percent = [100 * (r[loop] / b[loop] - 1) for r, b in zip(recorded, beside)]
+    row(case, median(percent), "percent", *limit)
+    if len(percent) > 1:
+        first, _, third = quantiles(percent, method="inclusive")
+        row(f"{case}_q1", first, "percent")
+        row(f"{case}_q3", third, "percent")
+
+
+def rounds(folder):
+    """Times bare, under gpurt-record and with CUPTI alone; and of the logs the counts and bytes a record."""
+    bare, recorded, alone, counts, bytes_each = [], [], [], [], []
+
+    def watch():
+        took, count, size = watched(folder)
+        recorded.append(took)
+        counts.append(count)
+        bytes_each.append(size)
+    turn = [lambda: bare.append(times()), watch]
+    if os.path.exists(PEER):
+        turn.append(lambda: alone.append(times(CUDA_INJECTION64_PATH=PEER)))
+    for number in range(ROUNDS):
+        for one in turn if number % 2 == 0 else reversed(turn):
+            one()
+    return bare, recorded, alone, counts, bytes_each
+
+
+def others(folder):
+    """Times under gpurt-record that follows kernels of graphs, its counts, and times under the torch profiler."""
+    nodes, counts, profiled = [], [], []
+    for _ in range(OTHERS):
+        took, count, _ = watched(folder, "default,nodes")
+        nodes.append(took)
+        counts.append(count)
+        profiled.append(times("--profiler"))
+    return nodes, counts, profiled
+
+
 def main():
-    bare, recorded, alone, profiled, nodes, counts, bytes_each = [], [], [], [], [], [], []
     times("train_short")  # the driver and the files of PyTorch are warm from here on
     with tempfile.TemporaryDirectory() as folder:
-        for pair in range(2 * PAIRS):
-            if pair % 4 in (0, 3):  # bare, recorded, recorded, bare
-                bare.append(times())
-                continue
-            took, count, size = watched(folder)
-            recorded.append(took)
-            counts.append(count)
-            bytes_each.append(size)
-        for _ in range(PEERS):
-            nodes.append(watched(folder, "default,nodes"))
-    for _ in range(PEERS):
-        if os.path.exists(PEER):
-            alone.append(times(CUDA_INJECTION64_PATH=PEER))
-        profiled.append(times("--profiler"))
+        bare, recorded, alone, counts, bytes_each = rounds(folder)
+        nodes, by_nodes, profiled = others(folder)
     if len(set(counts)) != 1:
         sys.exit(f"bench_torch: not the same kernels and graphs in each run: {counts}")
-    by_nodes = [(count, launches) for _, (count, launches), _ in nodes]
     if (not NAMES or "graph" in NAMES) and (
             counts[0][1] == 0 or any(launches or count <= counts[0][0] for count, launches in by_nodes)):
         sys.exit(f"bench_torch: graphs whole {counts[0]}, and by their nodes {by_nodes}")
@@ -84,12 +111,12 @@ def main():
     for loop in bare[0]:
         base = median(t[loop] for t in bare)
         row(f"{loop}_step", median(t[loop] for t in recorded), "ns", "bare", base)
-        percent = median(100 * (w[loop] / b[loop] - 1) for w, b in zip(recorded, bare))
         limit = ("limit", LIMIT_PERCENT[loop]) if loop in LIMIT_PERCENT else ()
-        row(f"{loop}_added", percent, "percent", *limit)
+        added(f"{loop}_added", recorded, bare, loop, *limit)
         if alone:
             row(f"{loop}_cupti_alone", median(t[loop] for t in alone), "ns", "bare", base)
-        row(f"{loop}_nodes", median(took[loop] for took, _, _ in nodes), "ns", "bare", base)
+            added(f"{loop}_over_cupti", recorded, alone, loop)
+        row(f"{loop}_nodes", median(t[loop] for t in nodes), "ns", "bare", base)
         row(f"{loop}_torch_profiler", median(t[loop] for t in profiled), "ns", "bare", base)
     row("kernels", counts[0][0], "records")
     row("graphs", counts[0][1], "records")

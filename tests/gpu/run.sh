@@ -111,9 +111,11 @@ bench_rows() { # FILE PROGRAM [ARGUMENT...]
 export -f bench_rows
 export head_lines
 for bench in "$build"/bin/bench_*; do
+    limit=200
+    [[ $bench != */bench_torch ]] || limit=500 # some thirty programs that load PyTorch first
     name=${bench##*/}
     [[ ($part == all || $part == benches) && -x $bench && ! -d $bench && ($wanted == "  " || $wanted == *" $name "*) ]] || continue
-    stage "$name" 200 bash -c 'bench_rows "$@"' bash "$out/$name.tsv" "$bench"
+    stage "$name" "$limit" bash -c 'bench_rows "$@"' bash "$out/$name.tsv" "$bench"
 done
 
 # ---- what takes long ----------------------------------------------------------------------------------------------
