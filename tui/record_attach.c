@@ -115,7 +115,7 @@ static void boxes_read(recorded_t *p, record_boxes_t *boxes)
         other_wake(p, boxes);
     }
     record_boxes_accept(boxes); /* handed over with its last breath */
-    while (!stopped && record_boxes_count(boxes) > 0)
+    while (!stopped && record_boxes_pending(boxes))
         round_one(boxes);
 }
 

@@ -104,6 +104,11 @@ uint32_t record_boxes_count(const record_boxes_t *b)
     return count;
 }
 
+bool record_boxes_pending(const record_boxes_t *b)
+{
+    return b->lobby.guests > 0 || record_boxes_count(b) > 0;
+}
+
 /* one->map is attached; all is released on failure. */
 static gpurt_status_t box_start(record_boxes_t *b, record_box_t *one)
 {
@@ -261,6 +266,18 @@ uint64_t record_boxes_round(record_boxes_t *b)
         }
     }
     return sum;
+}
+
+void record_boxes_end(record_boxes_t *b)
+{
+    uint32_t seen;
+
+    do {
+        seen = b->seen;
+        record_boxes_accept(b);
+        if (record_boxes_round(b) == 0 && record_boxes_pending(b))
+            record_boxes_rest(b);
+    } while (b->seen != seen || record_boxes_pending(b));
 }
 
 void record_boxes_rest(record_boxes_t *b)

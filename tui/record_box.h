@@ -64,9 +64,13 @@ bool record_boxes_about(const record_boxes_t *b, uint32_t pid, gplog_file_t *out
 /* One round of each; finishes those whose application is gone. Returns: rows. */
 uint64_t record_boxes_round(record_boxes_t *b);
 uint32_t record_boxes_count(const record_boxes_t *b);
+/* Whether there is a box, or somebody has come who may have one. */
+bool record_boxes_pending(const record_boxes_t *b);
 /* While a silence lasts that is too long: tells, for each box, of everybody who waits too
  * long. Returns: whether somebody will soon have waited so long. */
 bool record_boxes_waits(record_boxes_t *b, uint32_t silence);
+/* The application is gone: takes who comes until nobody does, and reads all to its end. */
+void record_boxes_end(record_boxes_t *b);
 /* Sleeps as the drains suggest. */
 void record_boxes_rest(record_boxes_t *b);
 

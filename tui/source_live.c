@@ -241,7 +241,8 @@ static void *drain_run(void *context)
         stop = told_to_stop(l);
         if (stop)
             boxes_leave(l);
-    } while (!stop || accepted || alive > 0);
+    } while (!stop || accepted || alive > 0 ||
+             (l->lobby.guests > 0 && l->count < LIVE_BOXES));
     panic_hook_fini(&l->hook);
     pthread_mutex_lock(&l->lock);
     l->done = true;

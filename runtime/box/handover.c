@@ -19,6 +19,7 @@
 enum {
     GIVE_S = 5 /* a drainer that is busy or stopped holds up a program's start */
 };
+#define GIVE_NS (GIVE_S * 1000000000ull)
 
 socklen_t gpurt_handover_address(const char *name, struct sockaddr_un *address)
 {
@@ -37,8 +38,9 @@ static bool goes_on(uint64_t until_ns)
     return errno == EINTR && gpurt_steady_ns() < until_ns;
 }
 
-static bool drainer_reach(int fd, const char *name, uint64_t until_ns)
+static bool drainer_reach(int fd, const char *name)
 {
+    const uint64_t until_ns = gpurt_steady_ns() + GIVE_NS;
     struct sockaddr_un address;
     socklen_t bytes = gpurt_handover_address(name, &address);
     int failed;
@@ -50,8 +52,9 @@ static bool drainer_reach(int fd, const char *name, uint64_t until_ns)
 }
 
 /* Returns: whether it has the box; errno, 0: it hung up. */
-static bool answer_read(int from, uint64_t until_ns)
+static bool answer_read(int from)
 {
+    const uint64_t until_ns = gpurt_steady_ns() + GIVE_NS;
     char answer[sizeof GPURT_HANDOVER_HELLO];
     ssize_t bytes;
 
@@ -109,16 +112,14 @@ static gpurt_status_t of_another(uid_t who, gpurt_error_t *err)
 
 static gpurt_status_t give(int fd, const char *name, int box_fd, gpurt_error_t *err)
 {
-    const uint64_t until_ns = gpurt_steady_ns() + GIVE_S * 1000000000ull;
     uid_t who;
 
-    if (!drainer_reach(fd, name, until_ns))
+    if (!drainer_reach(fd, name))
         return no_answer(errno, err);
     who = gpurt_peer_of(fd).uid;
     if (!gpurt_peer_has_ours(who))
         return of_another(who, err);
-    return send_fd(fd, box_fd) && answer_read(fd, until_ns) ? GPURT_OK
-                                                            : no_answer(errno, err);
+    return send_fd(fd, box_fd) && answer_read(fd) ? GPURT_OK : no_answer(errno, err);
 }
 
 gpurt_status_t gpurt_handover_give_to(const char *name, const gpurt_boxmap_t *map,

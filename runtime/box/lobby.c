@@ -7,10 +7,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 enum {
@@ -29,6 +31,7 @@ gpurt_status_t gpurt_lobby_open(gpurt_lobby_t *lobby, gpurt_error_t *err)
     int code;
 
     lobby->guests = 0;
+    lobby->refuses = false;
     snprintf(lobby->name, sizeof lobby->name, "gpurt-%u-%llx", (unsigned)getpid(),
              (unsigned long long)gpurt_real_ns());
     bytes = gpurt_handover_address(lobby->name, &address);
@@ -93,12 +96,15 @@ static int receive_fd(int from)
     return fd;
 }
 
-/* Whoever can make a box shorter ends who reads it. */
+/* Whoever can make a box shorter ends who reads it; so does who makes holes in one of huge pages,
+ * which may not come back. */
 static bool keeps_its_size(int box_fd)
 {
     int seals = fcntl(box_fd, F_GET_SEALS);
+    struct statfs system;
 
-    return seals >= 0 && (seals & F_SEAL_SHRINK);
+    return seals >= 0 && (seals & F_SEAL_SHRINK) && fstatfs(box_fd, &system) == 0 &&
+           system.f_type == TMPFS_MAGIC;
 }
 
 static gpurt_status_t guest_hear(const gpurt_guest_t *g, int *box_fd, gpurt_error_t *err)
@@ -120,20 +126,23 @@ static gpurt_status_t guest_hear(const gpurt_guest_t *g, int *box_fd, gpurt_erro
                       (unsigned)g->user);
 }
 
+/* Returns: GPURT_OK when one has; GPURT_E_NOT_READY when nobody comes, or there is no room. */
 static gpurt_status_t guest_enter(gpurt_lobby_t *lobby, gpurt_error_t *err)
 {
     struct pollfd asked = {lobby->listener, POLLIN, 0};
     gpurt_guest_t g;
 
+    lobby->refuses = false;
     /* accept makes a socket before it looks: ten times as dear, for who asks all the time. */
     if (lobby->guests == GPURT_LOBBY_GUESTS || poll(&asked, 1, 0) <= 0)
         return GPURT_E_NOT_READY;
     g.fd = accept4(lobby->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (g.fd < 0)
-        return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED
-                   ? GPURT_E_NOT_READY
-                   : gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
-                                "drainer: accept");
+    if (g.fd < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED))
+        return GPURT_E_NOT_READY;
+    if (g.fd < 0) {
+        lobby->refuses = true;
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "drainer: accept");
+    }
     g.user = gpurt_peer_of(g.fd).uid;
     if (!gpurt_peer_is_ours(g.user)) {
         close(g.fd);
@@ -149,15 +158,13 @@ static gpurt_status_t guest_enter(gpurt_lobby_t *lobby, gpurt_error_t *err)
     return GPURT_OK;
 }
 
-gpurt_status_t gpurt_lobby_take(gpurt_lobby_t *lobby, int *box_fd, gpurt_error_t *err)
+/* Whoever has spoken, or whose time is over, leaves. */
+static gpurt_status_t guests_hear(gpurt_lobby_t *lobby, int *box_fd, gpurt_error_t *err)
 {
-    gpurt_status_t st = guest_enter(lobby, err);
+    gpurt_status_t st = GPURT_E_NOT_READY;
     uint32_t i = 0;
 
-    *box_fd = -1;
-    if (st != GPURT_OK && st != GPURT_E_NOT_READY)
-        return st;
-    for (st = GPURT_E_NOT_READY; st == GPURT_E_NOT_READY && i < lobby->guests; i++)
+    for (; st == GPURT_E_NOT_READY && i < lobby->guests; i++)
         st = guest_hear(&lobby->guest[i], box_fd, err);
     if (st == GPURT_E_NOT_READY)
         return st;
@@ -170,12 +177,28 @@ gpurt_status_t gpurt_lobby_take(gpurt_lobby_t *lobby, int *box_fd, gpurt_error_t
     return st;
 }
 
+/* Those who are there first: nobody at the door keeps them from being heard. */
+gpurt_status_t gpurt_lobby_take(gpurt_lobby_t *lobby, int *box_fd, gpurt_error_t *err)
+{
+    gpurt_status_t st;
+
+    *box_fd = -1;
+    st = guests_hear(lobby, box_fd, err);
+    while (st == GPURT_E_NOT_READY) {
+        st = guest_enter(lobby, err);
+        if (st != GPURT_OK)
+            return st;
+        st = guests_hear(lobby, box_fd, err);
+    }
+    return st;
+}
+
 void gpurt_lobby_wait(const gpurt_lobby_t *lobby, int ms)
 {
     struct pollfd all[1 + GPURT_LOBBY_GUESTS];
-    bool is_full = lobby->guests == GPURT_LOBBY_GUESTS;
+    bool shut = lobby->guests == GPURT_LOBBY_GUESTS || lobby->refuses;
 
-    all[0] = (struct pollfd){is_full ? -1 : lobby->listener, POLLIN, 0};
+    all[0] = (struct pollfd){shut ? -1 : lobby->listener, POLLIN, 0};
     for (uint32_t i = 0; i < lobby->guests; i++)
         all[1 + i] = (struct pollfd){lobby->guest[i].fd, POLLIN, 0};
     poll(all, 1 + lobby->guests, ms);

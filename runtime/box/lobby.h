@@ -24,6 +24,7 @@ typedef struct gpurt_guest {
 /* Owner: the drainer. */
 typedef struct gpurt_lobby {
     int listener; /* -1: closed */
+    bool refuses; /* for want of descriptors or memory, when somebody came last */
     uint32_t guests;
     gpurt_guest_t guest[GPURT_LOBBY_GUESTS]; /* in the order in which they came */
     char name[GPURT_HANDOVER_NAME];
@@ -33,8 +34,8 @@ typedef struct gpurt_lobby {
 gpurt_status_t gpurt_lobby_open(gpurt_lobby_t *lobby, gpurt_error_t *err);
 void gpurt_lobby_close(gpurt_lobby_t *lobby);
 
-/* One box. Returns: GPURT_E_NOT_READY when there is none (at once, or some milliseconds after
- * somebody came), GPURT_E_HANDLE when somebody came whom we do not hear, GPURT_E_INVALID when what
+/* One box. Returns: GPURT_E_NOT_READY when there is none (at once, or two milliseconds after each who
+ * came and said nothing; who is among the guests may still), GPURT_E_HANDLE when somebody came whom we do not hear, GPURT_E_INVALID when what
  * he said is no box, or nothing. */
 gpurt_status_t gpurt_lobby_take(gpurt_lobby_t *lobby, int *box_fd, gpurt_error_t *err);
 

@@ -184,7 +184,7 @@ static bool workers_start(simt_device_t *d)
         k->device = d;
         k->index = i;
         k->xidle_since = UINT64_MAX;
-        if (gpurt_thread_start(&k->thread, simt_worker_main, k))
+        if (gpurt_thread_start_lanes(&k->thread, simt_worker_main, k))
             return false;
         d->worker_count++;
     }

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -377,6 +378,56 @@ static void check_silent(void)
     }
 }
 
+/* Who speaks is not kept waiting by who came before him and says nothing. */
+static void check_behind_silent(void)
+{
+    const int one = STDERR_FILENO;
+    int silent[2], box;
+    gpurt_lobby_t lobby;
+
+    CHECK_EQ(gpurt_lobby_open(&lobby, &err), GPURT_OK);
+    for (int i = 0; i < 2; i++)
+        silent[i] = raw_connect(lobby.name, 0);
+    close(raw_give(lobby.name, "GPRTBOX", &one, 1));
+    CHECK_EQ(gpurt_lobby_take(&lobby, &box, &err), GPURT_OK);
+    close(box);
+    CHECK_EQ(lobby.guests, 2);
+    for (int i = 0; i < 2; i++)
+        close(silent[i]);
+    gpurt_lobby_close(&lobby);
+}
+
+/* Where nobody can be let in, guests are heard all the same, and nobody spins. */
+static void check_door(void)
+{
+    const uint64_t rest_ns = 50000000;
+    struct rlimit limit, none;
+    int box, guest, outside;
+    gpurt_lobby_t lobby;
+    uint64_t begin_ns;
+
+    CHECK_EQ(gpurt_lobby_open(&lobby, &err), GPURT_OK);
+    guest = raw_connect(lobby.name, 0);
+    CHECK_EQ(gpurt_lobby_take(&lobby, &box, &err), GPURT_E_NOT_READY);
+    outside = raw_connect(lobby.name, 0);
+    CHECK_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = limit;
+    none.rlim_cur = 3; /* no descriptor from there on is given out */
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    CHECK_EQ(gpurt_lobby_take(&lobby, &box, &err), GPURT_E_OS);
+    begin_ns = gpurt_steady_ns();
+    gpurt_lobby_wait(&lobby, rest_ns / 1000000);
+    CHECK(gpurt_steady_ns() - begin_ns >= rest_ns);
+    CHECK_EQ(send(guest, "x", 1, 0), 1);
+    CHECK_EQ(gpurt_lobby_take(&lobby, &box, &err), GPURT_E_INVALID);
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    CHECK_EQ(gpurt_lobby_take(&lobby, &box, &err), GPURT_E_NOT_READY);
+    CHECK_EQ(lobby.guests, 1);
+    close(guest);
+    close(outside);
+    gpurt_lobby_close(&lobby);
+}
+
 /* ---- signals ------------------------------------------------------------------------- */
 
 static int rings; /* a pipe: a signal came */
@@ -492,6 +543,8 @@ int main(void)
 {
     check_one_descriptor();
     check_silent();
+    check_behind_silent();
+    check_door();
     check_wakes();
     check_interrupted();
     check_patience();

@@ -126,6 +126,35 @@ static void check_of_others(gpurt_writer_t *w)
     record_boxes_close(&recorder);
 }
 
+/* Somebody who has come and not spoken yet is waited for, though the application is gone. */
+static void check_last_breath(gpurt_writer_t *w)
+{
+    static record_boxes_t recorder;
+    struct sockaddr_un address;
+    socklen_t bytes;
+    int fd, status;
+    pid_t pid;
+
+    CHECK_EQ(record_boxes_open(&recorder, w, false, &err), GPURT_OK);
+    bytes = gpurt_handover_address(recorder.lobby.name, &address);
+    fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    CHECK_EQ(connect(fd, (struct sockaddr *)&address, bytes), 0);
+    pid = fork();
+    if (pid == 0) {
+        usleep(200000);
+        CHECK_EQ(send(fd, "good day", 8, 0), 8);
+        _exit(0);
+    }
+    CHECK(pid > 0);
+    record_boxes_end(&recorder);
+    CHECK_EQ(recorder.strangers, 1);
+    CHECK_EQ(recorder.lobby.guests, 0);
+    CHECK_EQ(waitpid(pid, &status, 0), pid);
+    CHECK_EQ(status, 0);
+    close(fd);
+    record_boxes_close(&recorder);
+}
+
 int main(void)
 {
     gpurt_writer_options_t options = {.struct_size = sizeof options};
@@ -137,6 +166,7 @@ int main(void)
     close(fd);
     CHECK_MSG(gpurt_writer_open(path, &options, &w, &err) == GPURT_OK, "%s", err.text);
     check_taken_once(w);
+    check_last_breath(w);
     if (getuid() == 0)
         check_of_others(w);
     CHECK_EQ(gpurt_writer_close(w, &err), GPURT_OK);
