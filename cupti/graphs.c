@@ -20,6 +20,7 @@ static struct {
     __typeof__(cuGraphGetNodes) *nodes_of;
     __typeof__(cuGraphExecGetFlags) *flags_of; /* NULL: an old driver */
     bool by_device_wanted;                     /* before there are threads */
+    bool missed;                               /* graphs_by_device_missed has said it */
     uint32_t xby_device;                       /* written by: any thread */
     uint64_t
         xplaces[PLACES]; /* number of the graph << 32 | nodes; written by: any thread */
@@ -76,8 +77,11 @@ void graphs_by_device_want(const cupti_api_t *api)
 
 bool graphs_by_device_missed(void)
 {
-    return !graphs.by_device_wanted &&
-           gpurt_load_relaxed_dev_u32(&graphs.xby_device) != 0; /* relaxed: a hint */
+    if (graphs.by_device_wanted || graphs.missed)
+        return false;
+    graphs.missed =
+        gpurt_load_relaxed_dev_u32(&graphs.xby_device) != 0; /* relaxed: a hint */
+    return graphs.missed;
 }
 
 uint32_t graphs_nodes(uint32_t graph)

@@ -13,7 +13,7 @@
  * Context: any thread of the program, inside of its call. */
 void graphs_told(CUpti_CallbackId id, const CUpti_ResourceData *resource);
 
-/* Context: once, with the driver loaded. */
+/* Again does no harm. Context: with the driver loaded. */
 void graphs_watch(const cupti_api_t *api, CUpti_SubscriberHandle subscriber);
 
 /* Of a graph by its number in records. Returns: 0 where it is not known: instantiated
@@ -24,7 +24,8 @@ uint32_t graphs_nodes(uint32_t graph);
  * is to be asked before that: a program that is woken up runs by then. Context: once. */
 void graphs_by_device_want(const cupti_api_t *api);
 
-/* Whether one has come that kernels may launch, and nobody wanted them. Context: any thread. */
+/* Returns: whether one has come that kernels may launch, and nobody wanted them; once. Context:
+ * one thread. */
 bool graphs_by_device_missed(void);
 
 #endif

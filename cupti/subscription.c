@@ -105,7 +105,8 @@ static void kind_enable(const wanted_row_t *row)
         trouble_say(TROUBLE_PART, "CUPTI refuses records of %s", row->word);
     else if (row->kind == CUPTI_ACTIVITY_KIND_MARKER)
         ranges_route();
-    else if (row->kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
+    else if (row->kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE ||
+             row->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
         graphs_watch(subscription.api, subscription.subscriber);
 }
 

@@ -65,7 +65,7 @@ static bool deadlock_look(hang_watch_t *w, const gpurt_boxmap_t *map, uint64_t m
 
 bool hang_watch_look(hang_watch_t *w, const gpurt_boxmap_t *map, gpurt_waitgraph_t *g)
 {
-    uint64_t now = gpurt_real_ns();
+    uint64_t now = gpurt_steady_ns();
 
     if (now - w->looked_ns < pause_of(w))
         return false;
@@ -95,7 +95,7 @@ hang_found_t hang_watch_silence(hang_watch_t *w, const gpurt_boxmap_t *map, uint
                                 gpurt_waitgraph_t *g)
 {
     hang_silence_t *s = &w->silence;
-    uint64_t now = gpurt_real_ns();
+    uint64_t now = gpurt_steady_ns();
 
     if (s->number != number)
         *s = (hang_silence_t){.number = number, .since_ns = now};

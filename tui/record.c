@@ -256,7 +256,7 @@ static void silence_look(dumps_t *d, record_boxes_t *boxes)
 
 static void dumps_look(dumps_t *d, record_boxes_t *boxes)
 {
-    uint64_t now = gpurt_real_ns();
+    uint64_t now = gpurt_steady_ns();
 
     panic_hook_poll(&d->hook);
     silence_look(d, boxes);
@@ -293,9 +293,7 @@ static void record(launchee_t *app, record_boxes_t *boxes, dumps_t *dumps)
     } while (!app->ended || record_boxes_count(boxes) > 0);
     record_boxes_accept(boxes); /* handed over with its last breath */
     record_late_comers(app, boxes, before);
-    while (record_boxes_count(boxes) > 0)
-        if (record_boxes_round(boxes) == 0)
-            record_boxes_rest(boxes);
+    record_boxes_end(boxes);
     dumps_take(dumps, boxes);
 }
 
@@ -355,7 +353,7 @@ static void life_mark(const run_t *r, const gpurt_life_t *life, bool begins)
 /* One life from its begin to its end. Returns: 0, or errno where it could not begin. */
 static int life_run(run_t *r, gpurt_life_t *life, again_end_t *end)
 {
-    uint64_t panics = panics_so_far(r);
+    uint64_t panics = panics_so_far(r), begin = gpurt_steady_ns();
     int code = launchee_start(&r->app, &r->plan);
 
     gpu_capture_stop(&r->dumps.capture);
@@ -371,7 +369,7 @@ static int life_run(run_t *r, gpurt_life_t *life, again_end_t *end)
     life_mark(r, life, false);
     gpurt_writer_flush(r->writer, NULL);
     *end = (again_end_t){.wait_status = r->app.wait_status,
-                         .lived_ns = life->end_ns - life->begin_ns,
+                         .lived_ns = gpurt_steady_ns() - begin,
                          .panics = panics_so_far(r) - panics,
                          .asked = r->app.stop_signal != 0};
     return 0;
@@ -468,6 +466,7 @@ static int attach_and_record(const record_options_t *o, recording_t *log)
 
     if (record_boxes_open(&boxes, log->writer, o->spin, &err) != GPURT_OK)
         return gpurt_option_refuse(&program, "%s", err.text);
+    boxes.teller = program.name;
     st = record_attach(&boxes, (uint32_t)o->pid, &held, &err);
     record_boxes_close(&boxes);
     if (held >= 0)

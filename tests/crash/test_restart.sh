@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # gpurt-record --restart: what counts as a failure, how often, how the lives show in the log, and what passes through.
-# Arguments: folder of the programs, the feeding application.
+# Arguments: folder of the programs, the feeding application, and a library with a clock that jumps, if there is one.
 set -euo pipefail
-bin=$1 app=$2
+bin=$1 app=$2 clock=${3:-}
 dir=$(mktemp -d)
 recorder=
 clean() {
@@ -68,6 +68,8 @@ grep -q lives <<< "$("$bin/gpurt-log" stat --json run.gplog)" || fail "one life 
 printf '%s\n' '5 kill=6' '5 kill=6' '5 exit=75' '5' > plan
 run 75 3 --restart=2
 grep -q '3 times in a row it failed; no more' err || fail "no word of giving up: $(cat err)"
+# ... though the clock is set forward by more than the window meanwhile
+LD_PRELOAD=$clock run 75 3 --restart=2
 # ... in a row: each life here is longer than the window
 run 0 4 --restart=1 --restart-window 1ms
 # without the option nothing is started again, and nothing is marked

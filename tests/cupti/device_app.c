@@ -210,6 +210,7 @@ void device_graphs_of_graphs(void)
         g.end = mode == 4 ? g.start - 1 : g.start + 2000;
         fake->put(0, &g);
     }
+    rest(350); /* the collector looks, and looks again */
 }
 
 /* ---- memory ------------------------------------------------------------------------- */

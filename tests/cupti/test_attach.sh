@@ -58,7 +58,12 @@ for word in '--level=info' '--exec-on-panic=true' '--gpu-core' '--launch-sites' 
     is_refused "${word%%=*}" "$sleeper" "$word"
     [ ! -e other.gplog ] || fail "-p $word: it left a log"
 done
-records env GPURT_CUPTI=later
+records env GPURT_CUPTI=later 2>said
+if command -v python3 >/dev/null; then # somebody comes and has nothing
+    python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).connect("\0" + sys.argv[1])' \
+        "$(grep -o "gpurt-$recorder-[0-9a-f]*\$" /proc/net/unix)"
+    until_true 'it tells of who came' grep '^gpurt-record: not recorded: .*without a box' said
+fi
 go
 ends 'asked once'
 counted 'asked once' 2000

@@ -291,11 +291,13 @@ log_has ' graph 5: unknown ns, .* on the device, in some way$' device-graphs
 "$bin/gpurt-log" stat --json run.gplog | jq -e '.activity.graphs == 5' >/dev/null || fail 'device-graphs: stat --json'
 [ "$("$bin/gpurt-log" export --to jsonl run.gplog -o - | grep -c '"graph":5,.*"launched":"device",')" = 4 ] || fail 'device-graphs: jsonl'
 [ "$("$bin/gpurt-log" export --to chrome run.gplog -o - | grep -o '"launched by":"device"' | wc -l)" -ge 3 ] || fail 'device-graphs: a timeline'
-run 0 device-graphs # nobody asks: who may miss them is told how to, once
-[ "$(lines ' WARN .*graphs that kernels launch are not recorded: start the program with GPURT_CUPTI=default,device-graphs for them$')" = 1 ] ||
-    fail "device-graphs, not asked for: $("$bin/gpurt-log" cat run.gplog)"
-[ "$(lines ' on the device, ')" = 0 ] || fail 'device-graphs: there, and not asked for'
-log_has 'collector: on;' device-graphs
+for kinds in kernels all default,nodes default; do # nobody asks: who may miss them is told how to, once
+    GPURT_CUPTI=$kinds run 0 device-graphs
+    [ "$(lines ' WARN .*graphs that kernels launch are not recorded: start the program with GPURT_CUPTI=default,device-graphs for them$')" = 1 ] ||
+        fail "$kinds: device-graphs, not asked for: $("$bin/gpurt-log" cat run.gplog)"
+    [ "$(lines ' on the device, ')" = 0 ] || fail "$kinds: device-graphs: there, and not asked for"
+    log_has 'collector: on;' "$kinds: device-graphs"
+done
 run 0 graphs
 [ "$(lines ' WARN ')" = 0 ] || fail 'graphs of the host alone'
 "$bin/gpurt-log" export --to chrome run.gplog -o - | grep >/dev/null '"name":"GPU 0, Stand-in of kind 0"' || fail 'what a GPU is called: a timeline'
