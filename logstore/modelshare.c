@@ -208,6 +208,8 @@ static void texts_end(gpurt_modelview_t *v, uint32_t part)
     }
     if (part == 6) {
         v->activity.state[sizeof v->activity.state - 1] = '\0';
+        for (int i = 0; i < GPURT_MODEL_DEVICES; i++)
+            v->activity.gpus[i].name[sizeof v->activity.gpus[i].name - 1] = '\0';
         for (int i = 0; i < GPURT_MODEL_COLLECTORS; i++) {
             v->activity.collectors[i].program[GPURT_BOX_NAME - 1] = '\0';
             v->activity.collectors[i].state[GPURT_MODEL_STATE - 1] = '\0';

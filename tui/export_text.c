@@ -57,18 +57,20 @@ static const char *model_of_boxes(const export_out_t *o, uint32_t program, bool 
     return !same && export_program_shares(&o->programs, program) ? "" : name;
 }
 
-/* A program that knows nothing of gpurt has no box that says it; the collector did. */
+/* The collector says it of its own process. Where it has not, the boxes do. */
 static int device_name(const export_out_t *o, uint32_t program, uint32_t device, char *room,
                        size_t size)
 {
     const bool cpu = (device & EXPORT_CPU) != 0;
     const uint32_t number = device & ~(uint32_t)EXPORT_CPU;
-    const char *name = model_of_boxes(o, program, cpu, number);
+    const char *name;
     char told[GPURT_BOX_NAME];
 
-    if (!*name && !cpu && number < EXPORT_DEVICES && o->models[program][number]) {
+    if (!cpu && number < EXPORT_DEVICES && o->models[program][number]) {
         export_string(o, o->models[program][number], told, sizeof told);
         name = told;
+    } else {
+        name = model_of_boxes(o, program, cpu, number);
     }
     return snprintf(room, size, "%s %" PRIu32 "%s%s", cpu ? "CPU" : "GPU", number,
                     *name ? ", " : "", name);

@@ -3,6 +3,7 @@
  * numbers too. Process 1001 is FIRST, 22 is SECOND; both are called "rank \033[31m". Times are
  * microseconds after the start.
  *
+ *    5        what GPU 0 is for SECOND: called "two", where boxes say "one"
  *   10 to 19  steps of both in turn, 5 each: block 5, warp 5, SM 0, slot 1; the values of FIRST
  *             are 100 to 104, of SECOND 200 to 204
  *   20, 21    ways to a launch: alpha of FIRST, beta of SECOND
@@ -38,7 +39,7 @@ static const struct {
 typedef struct several {
     gpurt_writer_t *writer;
     gplog_numbers_t numbers[2];
-    uint32_t step, bounds, other, launch, kernel; /* sites */
+    uint32_t step, bounds, other, launch, kernel, device; /* sites */
     struct {
         gpurt_row_t row;
         uint32_t words[64];
@@ -141,7 +142,11 @@ static void way(several_t *s, uint32_t which, uint32_t us)
 static void activity(several_t *s, uint32_t which, uint32_t kind, uint32_t us,
                      const void *body, uint32_t bytes)
 {
-    begin(s, kind, kind == GPURT_KIND_KERNEL ? s->kernel : s->launch, us);
+    const uint32_t id = kind == GPURT_KIND_KERNEL   ? s->kernel
+                        : kind == GPURT_KIND_DEVICE ? s->device
+                                                    : s->launch;
+
+    begin(s, kind, id, us);
     s->r.row.block = 0;
     s->r.row.form = GPURT_FORM_THREAD;
     s->r.row.level = GPURT_LEVEL_TRACE;
@@ -175,6 +180,14 @@ static void ends(several_t *s, uint32_t which, uint32_t us)
     activity(s, which, GPURT_KIND_KERNEL, us, &k, sizeof k);
 }
 
+static void device(several_t *s, uint32_t which, const char *name, uint32_t us)
+{
+    gpurt_activity_device_t d = {
+        .major = 9, .sms = 132, .warp = 32, .name = string(s, name)};
+
+    activity(s, which, GPURT_KIND_DEVICE, us, &d, sizeof d);
+}
+
 /* number: of the panics of its process. */
 static void panics(several_t *s, uint32_t which, uint32_t id, uint32_t number, uint32_t us)
 {
@@ -200,6 +213,7 @@ static void panics(several_t *s, uint32_t which, uint32_t id, uint32_t number, u
 
 static void write_all(several_t *s)
 {
+    device(s, SECOND, "two", 5);
     for (uint32_t i = 0; i < 5; i++) {
         step(s, FIRST, 100 + i, 10 + 2 * i);
         step(s, SECOND, 200 + i, 11 + 2 * i);
@@ -235,6 +249,7 @@ int main(int argc, char **argv)
     s.other = site(&s, GPURT_KIND_PANIC, 9, GPURT_TYPE_U32, "worse value %u");
     s.launch = site(&s, GPURT_KIND_DRIVER_LAUNCH, 0, 0, "launch");
     s.kernel = site(&s, GPURT_KIND_KERNEL, 0, 0, "kernel");
+    s.device = site(&s, GPURT_KIND_DEVICE, 0, 0, "device");
     write_all(&s);
     CHECK_MSG(gpurt_writer_close(s.writer, &err) == GPURT_OK, "%s", err.text);
     return 0;

@@ -52,14 +52,14 @@ def steps(records):
 # ---- a log that is made up -------------------------------------------------------------------------------------------
 
 def check_cat(log):
-    lines = run("log", "cat", log).splitlines()
+    lines = run("log", "cat", log).splitlines()[1:]  # behind what a GPU is
     assert lines[0] == "00:00:00.000010000 INFO  pid1001 dev0 sm0   b5     w5  00000001 kernel.c:3  step 100", lines[0]
     assert lines[1] == "00:00:00.000011000 INFO  pid22   dev0 sm0   b5     w5  00000001 kernel.c:3  step 200", lines[1]
     assert lines[13].startswith("00:00:00.000031000 TRACE pid22   dev0   launch      "), lines[13]
     found = rows(run("log", "cat", "--jsonl", log))
-    assert [r["pid"] for r in found[:4]] == [FIRST, SECOND, FIRST, SECOND] and len(found) == 19, found
+    assert [r["pid"] for r in found[:5]] == [SECOND, FIRST, SECOND, FIRST, SECOND] and len(found) == 20, found
     own = rows(run("log", "cat", "--jsonl", "-p", str(SECOND), log))
-    assert own == [r for r in found if r["pid"] == SECOND] and len(own) == 9, own
+    assert own == [r for r in found if r["pid"] == SECOND] and len(own) == 10, own
     tail = rows(run("log", "tail", "--jsonl", "-n", "3", "--pid", str(FIRST), log))
     assert tail == [r for r in found if r["pid"] == FIRST][-3:], tail
     assert run("log", "cat", "-p", "7", log) == ""
@@ -68,10 +68,10 @@ def check_cat(log):
 
 def check_stat(log):
     text = run("log", "stat", log)
-    assert f"program    {RANK}[1001], 10 records, 2 panics\nprogram    {RANK}[22], 9 records, 2 panics\nclosed" in text, text
+    assert f"program    {RANK}[1001], 10 records, 2 panics\nprogram    {RANK}[22], 10 records, 2 panics\nclosed" in text, text
     found = json.loads(run("log", "stat", "--json", log))["programs"]
     assert found == [{"number": 0, "pid": FIRST, "name": "rank \x1b[31m", "records": 10, "panics": 2},
-                     {"number": 1, "pid": SECOND, "name": "rank \x1b[31m", "records": 9, "panics": 2}], found
+                     {"number": 1, "pid": SECOND, "name": "rank \x1b[31m", "records": 10, "panics": 2}], found
 
 
 def check_list(log):
@@ -207,6 +207,13 @@ def check_live():
         app.wait(timeout=60)
 
 
+def check_models(log):
+    """What a GPU is called is each process's own to say."""
+    events = json.loads(run("log", "export", "--to", "chrome", log, "-o", "-"))["traceEvents"]
+    named = {e["args"]["name"] for e in events if e["name"] == "process_name"}
+    assert {f"GPU 0, one of rank \x1b[31m (pid {FIRST})", f"GPU 0, two of rank \x1b[31m (pid {SECOND})"} < named, named
+
+
 def check_alone():
     """A log of one process says nothing of it in text; for machines it does."""
     record("alone.gplog", f"exec {FEED} 5 panic")
@@ -222,7 +229,7 @@ def check_alone():
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     subprocess.run([os.path.join(TESTS, "make_several"), "several.gplog"], check=True)
-    for check in (check_cat, check_stat, check_list, check_show, check_others, check_top, check_repaired):
+    for check in (check_cat, check_stat, check_list, check_show, check_others, check_top, check_models, check_repaired):
         check("several.gplog")
     check_recorded()
     check_live()
