@@ -21,6 +21,7 @@ enum {
     IDLE_SLEEP_NS = 20000,
     HELD_GRACE_MS = 50 /* seeded launches begin after this even if the host does not wait */
 };
+#define GIVEN_NS 1000000000ull /* to other threads, yield by yield */
 
 /* ---- taking work ---------------------------------------------------------------------------- */
 /* Blocks of a launch that failed, here or on another worker, end where they are. */
@@ -185,14 +186,33 @@ static void livelock(simt_worker_t *k)
     k->idle_rounds = 0;
 }
 
-static void nap(const simt_worker_t *k)
+/* A seeded livelock is one after so many rounds. Where a yield gives milliseconds to others each
+ * time, it would be one after minutes: who was given a second has had his chance. */
+static void nap_seeded(simt_worker_t *k)
+{
+    struct timespec t = {0, IDLE_SLEEP_NS};
+    uint64_t begin;
+
+    if (k->idle_rounds >= IDLE_YIELD_ROUNDS && k->idle_rounds % 256 == 0) {
+        nanosleep(&t, NULL);
+        return;
+    }
+    if (k->given_ns >= GIVEN_NS)
+        return;
+    begin = gpurt_steady_ns();
+    sched_yield();
+    k->given_ns += gpurt_steady_ns() - begin;
+}
+
+static void nap(simt_worker_t *k)
 {
     struct timespec t = {0, IDLE_SLEEP_NS};
 
     if (k->idle_rounds < IDLE_SPIN_ROUNDS)
         return;
-    if (k->idle_rounds < IDLE_YIELD_ROUNDS ||
-        (k->device->config.seeded && k->idle_rounds % 256))
+    if (k->device->config.seeded)
+        nap_seeded(k);
+    else if (k->idle_rounds < IDLE_YIELD_ROUNDS)
         sched_yield();
     else
         nanosleep(&t, NULL);
@@ -203,7 +223,8 @@ static void nap(const simt_worker_t *k)
 static void worker_idle(simt_worker_t *k)
 {
     k->idle = false;
-    k->idle_rounds++;
+    if (k->idle_rounds++ == 0)
+        k->given_ns = 0;
     if (!k->xidle_since)
         gpurt_store_relaxed_dev_u64(&k->xidle_since, gpurt_steady_ns()); /* a hint */
     for (uint32_t i = 0; i < k->block_count; i++)
