@@ -6,8 +6,8 @@
 
 #include "pool.h"
 
-#include <gpurt/activity.h>
 #include <gpurt/atomic.h>
+#include <gpurt/impl/activity.h>
 #include <pthread.h>
 #include <sys/mman.h>
 

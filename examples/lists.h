@@ -3,9 +3,9 @@
 #ifndef LISTS_H
 #define LISTS_H
 
-#include <gpurt/arenatable.h>
+#include <gpurt/impl/arenatable.h>
+#include <gpurt/impl/regionmap.h>
 #include <gpurt/kernel.h>
-#include <gpurt/regionmap.h>
 
 /* Numbers that grow more. Owner: one lane. */
 typedef struct list {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collected.h"
 
-#include <gpurt/activity.h>
+#include <gpurt/impl/activity.h>
 #include <string.h>
 
 /* The fewest words that a row of a kind may have, as gpurt_activity_sites say; no table

@@ -12,7 +12,7 @@
 #ifndef GPURT_LOGSTORE_FORMAT_H
 #define GPURT_LOGSTORE_FORMAT_H
 
-#include <gpurt/box.h>
+#include <gpurt/impl/box.h>
 
 #define GPLOG_MAGIC      0x184d2a57u /* one of the 16 magics of skippable zstd frames */
 #define GPLOG_TAG        0x314c5047u /* "GPL1" */

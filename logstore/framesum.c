@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "framesum.h"
 
-#include <gpurt/activity.h>
+#include <gpurt/impl/activity.h>
 #include <string.h>
 
 /* What a row adds beside its time. */

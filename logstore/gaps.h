@@ -20,7 +20,7 @@
 #ifndef GPURT_LOG_GAPS_H
 #define GPURT_LOG_GAPS_H
 
-#include <gpurt/activity.h>
+#include <gpurt/impl/activity.h>
 
 #include "modelview.h"
 

@@ -8,9 +8,9 @@
 #ifndef GPURT_MODELVIEW_H
 #define GPURT_MODELVIEW_H
 
-#include <gpurt/activity.h>
-#include <gpurt/box.h>
-#include <gpurt/heaprow.h>
+#include <gpurt/impl/activity.h>
+#include <gpurt/impl/box.h>
+#include <gpurt/impl/heaprow.h>
 
 #include "modeltimeline.h"
 

@@ -4,7 +4,7 @@
 #ifndef GPURT_OCCUPANCY_H
 #define GPURT_OCCUPANCY_H
 
-#include <gpurt/activity.h>
+#include <gpurt/impl/activity.h>
 
 /* Of one multiprocessor, with as much of its memory given to shared memory as it can: what
  * blocks of `threads` threads with `registers` registers a thread and `shared_bytes` in all

@@ -3,7 +3,7 @@
 
 #include "panicrow.h"
 
-#include <gpurt/activity.h>
+#include <gpurt/impl/activity.h>
 #include <stdio.h>
 #include <string.h>
 

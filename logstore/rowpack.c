@@ -6,7 +6,7 @@
 
 #include "framesum.h"
 
-#include <gpurt/activity.h>
+#include <gpurt/impl/activity.h>
 #include <string.h>
 #ifdef __SSE2__
 #    include <emmintrin.h>

@@ -4,7 +4,7 @@
 #ifndef GPURT_LOG_SPAN_H
 #define GPURT_LOG_SPAN_H
 
-#include <gpurt/activity.h>
+#include <gpurt/impl/activity.h>
 
 #include "format.h"
 

@@ -15,6 +15,11 @@ LOAD = "gpurt_load_acquire_sys_u32(&x);"
 PAIR = {"runtime/simt/a.c": f"{STORE} /* R1.rel */\n", "runtime/simt/b.c": f"{LOAD} /* R1.acq */\n",
         "docs/MEMORY_ORDER.md": "| R1 | why |\n"}
 
+# Two public headers, and the list that gives them floors.
+WARP, BASE = "runtime/include/gpurt/warp.h", "runtime/include/gpurt/base.h"
+HEADERS = {"runtime/include/CMakeLists.txt": "gpurt_public_headers(FLOOR 0\n    base.h)\n"
+           "gpurt_public_headers(FLOOR 2 # kernels\n    warp.h)\n"}
+
 # lint, file and line it must name, what its report says, the tree with the mistake, the tree without it
 CASES = [
     ("tree", "a.c:1:", "licence", {"a.c": "int a;\n"}, {"a.c": SPDX + "int a;\n"}),
@@ -27,17 +32,17 @@ CASES = [
      {"runtime/base/a.c": '#include "simt.h"\n', "runtime/simt/simt.h": ""},
      {"runtime/host/a.c": '#include "simt.h"\n', "runtime/simt/simt.h": ""}),
     ("floors", "runtime/include/gpurt/base.h:2:", "floor 0 includes",
-     {"runtime/include/gpurt/base.h": "\n#include <gpurt/warp.h>\n", "runtime/include/gpurt/warp.h": ""},
-     {"runtime/include/gpurt/warp.h": "\n#include <gpurt/base.h>\n", "runtime/include/gpurt/base.h": ""}),
+     {**HEADERS, BASE: "\n#include <gpurt/warp.h>\n", WARP: ""},
+     {**HEADERS, WARP: "\n#include <gpurt/base.h>\n", BASE: ""}),
     ("floors", "tui/a.c:1:", "private to its room",
      {"tui/a.c": '#include "simt.h"\n', "runtime/simt/simt.h": ""},
-     {"tui/a.c": '#include "b.h"\n', "tui/b.h": ""}),
+     {"tui/a.c": '#include "b.h"\n', "tui/common/b.h": ""}),
     ("floors", "runtime/include/gpurt/new.h:1:", "in no room",
-     {"runtime/include/gpurt/new.h": ""}, {"runtime/include/gpurt/warp.h": ""}),
+     {**HEADERS, "runtime/include/gpurt/new.h": ""}, {**HEADERS, WARP: ""}),
     ("atomics", "runtime/a.c:2:", "outside atomic.h",
      {"runtime/a.c": "\n__atomic_load_n(p, 0);\n"}, {"runtime/a.c": "/*\n__atomic_load_n */\n"}),
     ("atomics", "examples/a.c:1:", "outside dialect_cuda.h",
-     {"examples/a.c": "__syncthreads();\n"}, {"runtime/include/gpurt/dialect_cuda.h": "__syncthreads();\n"}),
+     {"examples/a.c": "__syncthreads();\n"}, {"runtime/include/gpurt/impl/dialect_cuda.h": "__syncthreads();\n"}),
     ("atomics", "tui/a.c:1:", "volatile",
      {"tui/a.c": "volatile int stop;\n"}, {"tui/a.c": "volatile sig_atomic_t stop;\n"}),
     ("order", "runtime/simt/a.c:1:", "without a label", {**PAIR, "runtime/simt/a.c": STORE + "\n"}, PAIR),

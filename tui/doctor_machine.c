@@ -3,7 +3,7 @@
 
 #include "hosttime.h"
 
-#include <gpurt/box.h>
+#include <gpurt/impl/box.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 #include "export_program.h"
 #include "reader.h"
 
-#include <gpurt/activity.h>
+#include <gpurt/impl/activity.h>
 #include <stdio.h>
 
 /* Kinds of tracks, in the order in which a parent shows its children.

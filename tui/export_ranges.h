@@ -8,7 +8,7 @@
 #ifndef GPURT_TUI_EXPORT_RANGES_H
 #define GPURT_TUI_EXPORT_RANGES_H
 
-#include <gpurt/activity.h>
+#include <gpurt/impl/activity.h>
 
 enum {
     EXPORT_RANGES_OPEN = 4096 /* the oldest gives way, and has no end then */

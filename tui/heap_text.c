@@ -5,7 +5,7 @@
 #include "region_text.h"
 #include "render.h"
 
-#include <gpurt/allocwatch.h>
+#include <gpurt/impl/allocwatch.h>
 #include <inttypes.h>
 #include <string.h>
 

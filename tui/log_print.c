@@ -6,7 +6,7 @@
 #include "lives_text.h"
 #include "render.h"
 
-#include <gpurt/activity.h>
+#include <gpurt/impl/activity.h>
 #include <string.h>
 #include <time.h>
 

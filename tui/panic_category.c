@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "panic_category.h"
 
-#include <gpurt/box.h>
+#include <gpurt/impl/box.h>
 
 #include <stddef.h>
 

@@ -7,7 +7,7 @@
 #include "span.h"
 #include "text.h"
 
-#include <gpurt/activity.h>
+#include <gpurt/impl/activity.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "program.h"
 
-#include <gpurt/heaprow.h>
+#include <gpurt/impl/heaprow.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

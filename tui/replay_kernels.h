@@ -8,8 +8,8 @@
 #define GPURT_TUI_REPLAY_KERNELS_H
 
 #include <gpurt/arena.h>
+#include <gpurt/impl/regionmap.h>
 #include <gpurt/kernel.h>
-#include <gpurt/regionmap.h>
 
 enum {
     REPLAY_THREADS = 128,  /* of a block */

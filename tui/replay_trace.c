@@ -2,7 +2,7 @@
 #include "replay_trace.h"
 
 #include <errno.h>
-#include <gpurt/heaprow.h>
+#include <gpurt/impl/heaprow.h>
 #include <stdlib.h>
 #include <string.h>
 

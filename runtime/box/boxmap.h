@@ -11,9 +11,9 @@
 #ifndef GPURT_BOXMAP_H
 #define GPURT_BOXMAP_H
 
-#include <gpurt/box.h>
-#include <gpurt/ringput.h>
-#include <gpurt/state.h>
+#include <gpurt/impl/box.h>
+#include <gpurt/impl/ringput.h>
+#include <gpurt/impl/state.h>
 #include <gpurt/status.h>
 
 #define GPURT_BOX_MEMFD_NAME "gpurt-box"

@@ -5,7 +5,7 @@
 
 #include "hosttime.h"
 
-#include <gpurt/heaprow.h>
+#include <gpurt/impl/heaprow.h>
 #include <stdlib.h>
 #include <string.h>
 #if GPURT_GROUP_MOVE

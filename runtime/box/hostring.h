@@ -9,7 +9,7 @@
 #ifndef GPURT_HOSTRING_H
 #define GPURT_HOSTRING_H
 
-#include <gpurt/activity.h>
+#include <gpurt/impl/activity.h>
 
 #include "boxmap.h"
 

@@ -2,7 +2,7 @@
 #include "levelset.h"
 
 #include <errno.h>
-#include <gpurt/levels.h>
+#include <gpurt/impl/levels.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #ifndef GPURT_RINGREAD_H
 #define GPURT_RINGREAD_H
 
-#include <gpurt/box.h>
+#include <gpurt/impl/box.h>
 
 enum {
     GPURT_READ_EMPTY = 0, /* no record here yet */

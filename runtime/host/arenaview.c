@@ -5,7 +5,7 @@
 
 #include "hosttime.h"
 
-#include <gpurt/heaprow.h>
+#include <gpurt/impl/heaprow.h>
 #include <string.h>
 
 enum {

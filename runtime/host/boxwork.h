@@ -4,7 +4,7 @@
 #ifndef GPURT_HOST_BOXWORK_H
 #define GPURT_HOST_BOXWORK_H
 
-#include <gpurt/box.h>
+#include <gpurt/impl/box.h>
 
 /* box, below: of the device; NULL, it has none. */
 

@@ -8,7 +8,7 @@
 
 #include "backend.h"
 
-#include <gpurt/box.h>
+#include <gpurt/impl/box.h>
 
 /* An open device. Owner: life.c, which closes it through ops. */
 typedef struct gpurt_opened {

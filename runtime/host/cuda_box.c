@@ -8,8 +8,8 @@
 #include "logconnect.h"
 #include "logunit.h"
 
-#include <gpurt/levels.h>
-#include <gpurt/trail.h>
+#include <gpurt/impl/levels.h>
+#include <gpurt/impl/trail.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include "cuda_device.h"
 
-#include <gpurt/box.h>
+#include <gpurt/impl/box.h>
 
 typedef struct gpurt_cuda_mail gpurt_cuda_mail_t;
 

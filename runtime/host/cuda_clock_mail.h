@@ -3,7 +3,7 @@
 #ifndef GPURT_HOST_CUDA_CLOCK_MAIL_H
 #define GPURT_HOST_CUDA_CLOCK_MAIL_H
 
-#include <gpurt/group.h>
+#include <gpurt/impl/group.h>
 #include <gpurt/kernel.h>
 
 enum {

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <gpurt/epoch.h>
 #include <gpurt/gc.h>
-#include <gpurt/heaprow.h>
+#include <gpurt/impl/heaprow.h>
 #include <gpurt/object.h>
 #include <gpurt/reclaim.h>
 #include <pthread.h>

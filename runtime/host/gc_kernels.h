@@ -3,7 +3,7 @@
 #ifndef GPURT_HOST_GC_KERNELS_H
 #define GPURT_HOST_GC_KERNELS_H
 
-#include <gpurt/gcmap.h>
+#include <gpurt/impl/gcmap.h>
 #include <gpurt/kernel.h>
 
 /* An object that moves. */

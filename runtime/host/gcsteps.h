@@ -9,8 +9,8 @@
 #include "gc_kernels.h"
 
 #include <gpurt/device.h>
+#include <gpurt/impl/warptally.h>
 #include <gpurt/object.h>
-#include <gpurt/warptally.h>
 
 enum {
     GPURT_GC_PATIENCE = 4096 /* looks at an empty place while nobody gets on */

@@ -6,7 +6,7 @@
 #include "heapmap.h"
 #include "hosttime.h"
 
-#include <gpurt/heaprow.h>
+#include <gpurt/impl/heaprow.h>
 #include <stdlib.h>
 #include <string.h>
 

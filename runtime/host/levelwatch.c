@@ -6,8 +6,8 @@
 #include "sitegate.h"
 
 #include <errno.h>
-#include <gpurt/levels.h>
-#include <gpurt/logport.h>
+#include <gpurt/impl/levels.h>
+#include <gpurt/impl/logport.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

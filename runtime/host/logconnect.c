@@ -4,8 +4,8 @@
 #include "sitegate.h"
 
 #include <errno.h>
-#include <gpurt/logport.h>
-#include <gpurt/trail.h>
+#include <gpurt/impl/logport.h>
+#include <gpurt/impl/trail.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include "boxmap.h"
 
-#include <gpurt/logport.h>
+#include <gpurt/impl/logport.h>
 
 /* From now on kernels of that device of the CPU back end log into this section. The map stays until
  * disconnect. Context: no kernel runs. */

@@ -7,7 +7,7 @@
 #ifndef GPURT_HOST_LOGUNIT_H
 #define GPURT_HOST_LOGUNIT_H
 
-#include <gpurt/logport.h>
+#include <gpurt/impl/logport.h>
 
 /* How many were ever added. Context: host, any thread; lock-free. */
 uint32_t gpurt_log_unit_count(void);

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 #include <gpurt/epoch.h>
-#include <gpurt/heaprow.h>
+#include <gpurt/impl/heaprow.h>
 #include <gpurt/reclaim.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "hosttime.h"
 
-#include <gpurt/heaprow.h>
+#include <gpurt/impl/heaprow.h>
 #include <gpurt/reclaim.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include "viewer.h"
 
-#include <gpurt/gcmap.h>
+#include <gpurt/impl/gcmap.h>
 
 /* What is looked at; all addresses are the device's. */
 typedef struct gpurt_reclaim_look {

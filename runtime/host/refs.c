@@ -6,7 +6,7 @@
 #include "refuse.h"
 
 #include <errno.h>
-#include <gpurt/heaprow.h>
+#include <gpurt/impl/heaprow.h>
 #include <gpurt/reclaim.h>
 #include <gpurt/ref.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include "hosttime.h"
 
-#include <gpurt/heaprow.h>
+#include <gpurt/impl/heaprow.h>
 #include <stdio.h>
 #include <string.h>
 

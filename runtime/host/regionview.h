@@ -6,7 +6,7 @@
 
 #include "viewer.h"
 
-#include <gpurt/regionmap.h>
+#include <gpurt/impl/regionmap.h>
 
 /* It is looked at from now on, until its end. name: may be NULL. Of more than 64 the rest
  * goes untold. */

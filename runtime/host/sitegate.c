@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sitegate.h"
 
-#include <gpurt/logport.h>
+#include <gpurt/impl/logport.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -3,8 +3,8 @@
 #ifndef GPURT_HOST_SWEEP_KERNELS_H
 #define GPURT_HOST_SWEEP_KERNELS_H
 
+#include <gpurt/impl/reclaimmap.h>
 #include <gpurt/kernel.h>
-#include <gpurt/reclaimmap.h>
 
 struct gpurt_arena_sweep_args {
     gpurt_heap_t heap;

@@ -11,7 +11,7 @@
  * which cannot leave them out: so they are plain atomics here, sequentially consistent,
  * whatever order was asked for. */
 #include <gpurt/atomic.h>
-#include <gpurt/dialect.h>
+#include <gpurt/impl/dialect.h>
 
 #include <string.h>
 

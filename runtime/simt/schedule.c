@@ -10,7 +10,7 @@
 #include "hosttime.h"
 
 #include <gpurt/atomic.h>
-#include <gpurt/point.h>
+#include <gpurt/impl/point.h>
 
 enum {
     PCT_MAX_DEPTH = 16,

@@ -13,7 +13,7 @@
 #include "simt.h"
 
 #include <gpurt/atomic.h>
-#include <gpurt/point.h>
+#include <gpurt/impl/point.h>
 
 #include <stdlib.h>
 #include <string.h>

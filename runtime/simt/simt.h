@@ -17,8 +17,8 @@
 #ifndef GPURT_SIMT_SIMT_H
 #define GPURT_SIMT_SIMT_H
 
-#include <gpurt/dialect_simt.h>
 #include <gpurt/gpurt.h>
+#include <gpurt/impl/dialect_simt.h>
 
 #include <pthread.h>
 

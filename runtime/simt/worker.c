@@ -3,7 +3,7 @@
 #include "simt.h"
 
 #include <gpurt/atomic.h>
-#include <gpurt/point.h>
+#include <gpurt/impl/point.h>
 
 #include <errno.h>
 #include <sched.h>

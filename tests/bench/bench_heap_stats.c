@@ -18,7 +18,7 @@
 
 #include <gpurt/atomic.h>
 #include <gpurt/heap.h>
-#include <gpurt/heaprow.h>
+#include <gpurt/impl/heaprow.h>
 
 #include <pthread.h>
 #include <string.h>

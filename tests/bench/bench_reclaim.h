@@ -2,7 +2,7 @@
 #ifndef GPURT_TESTS_BENCH_RECLAIM_H
 #define GPURT_TESTS_BENCH_RECLAIM_H
 
-#include <gpurt/gcmap.h>
+#include <gpurt/impl/gcmap.h>
 #include <gpurt/kernel.h>
 
 /* What a warp does again and again. */

@@ -4,9 +4,9 @@
 #define GPURT_TESTS_MEMORY_APP_H
 
 #include <gpurt/arena.h>
+#include <gpurt/impl/reclaimmap.h>
+#include <gpurt/impl/regionmap.h>
 #include <gpurt/kernel.h>
-#include <gpurt/reclaimmap.h>
-#include <gpurt/regionmap.h>
 
 enum {
     MEMORY_LANES = 64,

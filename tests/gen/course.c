@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "course.h"
 
-#include <gpurt/activity.h>
+#include <gpurt/impl/activity.h>
 #include <stdio.h>
 #include <string.h>
 

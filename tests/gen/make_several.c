@@ -15,7 +15,7 @@
 #include "check.h"
 #include "writer.h"
 
-#include <gpurt/activity.h>
+#include <gpurt/impl/activity.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

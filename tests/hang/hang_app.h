@@ -5,8 +5,8 @@
 #define GPURT_TESTS_HANG_APP_H
 
 #include <gpurt/atomic.h>
+#include <gpurt/impl/state.h>
 #include <gpurt/kernel.h>
-#include <gpurt/state.h>
 
 enum {
     HANG_LOCKS = 4,

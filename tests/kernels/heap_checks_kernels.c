@@ -6,11 +6,11 @@
 #include <gpurt/alloc.h>
 #include <gpurt/blockarena.h>
 #include <gpurt/device.h>
+#include <gpurt/impl/warptally.h>
 #include <gpurt/matrix.h>
 #include <gpurt/object.h>
 #include <gpurt/places.h>
 #include <gpurt/ref.h>
-#include <gpurt/warptally.h>
 
 /* Does it, and says on which line. */
 #define AT(which, ...) \

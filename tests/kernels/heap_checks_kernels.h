@@ -3,10 +3,10 @@
 #ifndef GPURT_TESTS_HEAP_CHECKS_KERNELS_H
 #define GPURT_TESTS_HEAP_CHECKS_KERNELS_H
 
-#include <gpurt/allocmap.h>
-#include <gpurt/gcmap.h>
+#include <gpurt/impl/allocmap.h>
+#include <gpurt/impl/gcmap.h>
+#include <gpurt/impl/reclaimmap.h>
 #include <gpurt/kernel.h>
-#include <gpurt/reclaimmap.h>
 
 enum {
     LINE_ALLOC,

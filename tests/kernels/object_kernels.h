@@ -3,7 +3,7 @@
 #ifndef GPURT_TESTS_OBJECT_KERNELS_H
 #define GPURT_TESTS_OBJECT_KERNELS_H
 
-#include <gpurt/gcmap.h>
+#include <gpurt/impl/gcmap.h>
 #include <gpurt/kernel.h>
 
 /* Both types have a serial number and what it must be beside it. */

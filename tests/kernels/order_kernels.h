@@ -4,9 +4,9 @@
 #ifndef GPURT_TESTS_ORDER_KERNELS_H
 #define GPURT_TESTS_ORDER_KERNELS_H
 
-#include <gpurt/gcmap.h>
+#include <gpurt/impl/gcmap.h>
+#include <gpurt/impl/reclaimmap.h>
 #include <gpurt/kernel.h>
-#include <gpurt/reclaimmap.h>
 
 enum {
     ORDER_LEAVES = 128, /* of a set of two branches and a root */

@@ -3,8 +3,8 @@
 #ifndef GPURT_TESTS_RECLAIM_KERNELS_H
 #define GPURT_TESTS_RECLAIM_KERNELS_H
 
+#include <gpurt/impl/reclaimmap.h>
 #include <gpurt/kernel.h>
-#include <gpurt/reclaimmap.h>
 
 /* Who looks after what is unlinked. BARE: nobody, it is freed at once. */
 enum {

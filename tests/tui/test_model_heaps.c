@@ -6,7 +6,7 @@
 #include "model_stage.h"
 #include "picture.h"
 
-#include <gpurt/heaprow.h>
+#include <gpurt/impl/heaprow.h>
 #include <locale.h>
 
 #define MIB (1ull << 20)

@@ -7,7 +7,7 @@
 #include "picture.h"
 #include "region_text.h"
 
-#include <gpurt/heaprow.h>
+#include <gpurt/impl/heaprow.h>
 #include <locale.h>
 
 #define KIB (1ull << 10)

@@ -8,7 +8,7 @@
 
 #include "check.h"
 
-#include <gpurt/heaprow.h>
+#include <gpurt/impl/heaprow.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

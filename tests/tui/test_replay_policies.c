@@ -5,7 +5,7 @@
 #include "../kernels/stage.h"
 #include "replay_round.h"
 
-#include <gpurt/heaprow.h>
+#include <gpurt/impl/heaprow.h>
 
 enum {
     EVENTS = CHECK_SANITIZED ? 1200 : 2000,

@@ -15,8 +15,8 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-HEADERS = ["runtime/include/gpurt/group.h", "runtime/include/gpurt/record.h", "runtime/include/gpurt/box.h",
-           "runtime/include/gpurt/ringput.h", "runtime/include/gpurt/state.h", "runtime/include/gpurt/logport.h", "logstore/format.h"]
+HEADERS = ["runtime/include/gpurt/impl/group.h", "runtime/include/gpurt/impl/record.h", "runtime/include/gpurt/impl/box.h",
+           "runtime/include/gpurt/impl/ringput.h", "runtime/include/gpurt/impl/state.h", "runtime/include/gpurt/impl/logport.h", "logstore/format.h"]
 INCLUDES = ["-I" + os.path.join(ROOT, "runtime/include"), "-I" + os.path.join(ROOT, "logstore")]
 SKIPPED = 77
 

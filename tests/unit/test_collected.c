@@ -5,7 +5,7 @@
 #include "check.h"
 #include "framesum.h"
 
-#include <gpurt/activity.h>
+#include <gpurt/impl/activity.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -12,7 +12,7 @@
 
 #include "hosttime.h"
 #include "ringread.h"
-#include <gpurt/trail.h>
+#include <gpurt/impl/trail.h>
 
 #include <pthread.h>
 #include <unistd.h>

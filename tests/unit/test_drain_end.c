@@ -7,7 +7,7 @@
 #include "drain.h"
 #include "feed.h"
 #include "hosttime.h"
-#include <gpurt/ringput.h>
+#include <gpurt/impl/ringput.h>
 
 #include <pthread.h>
 #include <string.h>

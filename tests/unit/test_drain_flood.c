@@ -6,7 +6,7 @@
 #include "drain.h"
 #include "feed.h"
 #include "hosttime.h"
-#include <gpurt/ringput.h>
+#include <gpurt/impl/ringput.h>
 
 #include <string.h>
 #include <unistd.h>

@@ -7,7 +7,7 @@
 
 #include "check.h"
 
-#include <gpurt/activity.h>
+#include <gpurt/impl/activity.h>
 #include <unistd.h>
 
 static void section_add(gplog_file_t *about, uint32_t kind, uint32_t device,

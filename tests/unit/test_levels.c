@@ -4,7 +4,7 @@
 #include "../check.h"
 #include "levelset.h"
 
-#include <gpurt/levels.h>
+#include <gpurt/impl/levels.h>
 #include <pthread.h>
 
 enum {

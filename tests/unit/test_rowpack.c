@@ -6,7 +6,7 @@
 #include "framesum.h"
 #include "rowpack.h"
 
-#include <gpurt/activity.h>
+#include <gpurt/impl/activity.h>
 #include <string.h>
 #include <sys/mman.h>
 

@@ -4,7 +4,7 @@
 #include "../check.h"
 
 #include <gpurt/atomic.h>
-#include <gpurt/dialect.h>
+#include <gpurt/impl/dialect.h>
 
 #include <pthread.h>
 

@@ -7,7 +7,7 @@
 #include "writer.h"
 
 #include <fcntl.h>
-#include <gpurt/activity.h>
+#include <gpurt/impl/activity.h>
 #include <string.h>
 #include <unistd.h>
 

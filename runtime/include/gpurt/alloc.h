@@ -32,9 +32,9 @@
 #    define GPURT_HEAP_CHECKS 0
 #endif
 
-#include <gpurt/alloccore.h>
+#include <gpurt/impl/alloccore.h>
 #if GPURT_HEAP_CHECKS
-#    include <gpurt/alloccheck.h>
+#    include <gpurt/impl/alloccheck.h>
 #endif
 
 /* ---- a heap's -------------------------------------------------------------------------- */

@@ -23,7 +23,7 @@
 #ifndef GPURT_ARENA_H
 #define GPURT_ARENA_H
 
-#include <gpurt/arenatable.h>
+#include <gpurt/impl/arenatable.h>
 
 enum {
     GPURT_ARENA_PIECE = 4096, /* bytes of the heap at a time, when nothing was chosen */

@@ -36,7 +36,7 @@
 #define GPURT_ATOMIC_H
 
 #include <gpurt/base.h>
-#include <gpurt/point.h>
+#include <gpurt/impl/point.h>
 
 typedef struct GPURT_ALIGN(16) gpurt_u128 {
     uint64_t lo, hi;

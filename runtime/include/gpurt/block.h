@@ -55,7 +55,7 @@
 #ifndef GPURT_BLOCK_H
 #define GPURT_BLOCK_H
 
-#include <gpurt/dialect.h>
+#include <gpurt/impl/dialect.h>
 
 enum {
     GPURT_BACKOFF_MOST = 64, /* pauses: 2 us on a GPU */

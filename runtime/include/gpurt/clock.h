@@ -13,6 +13,6 @@
 #ifndef GPURT_CLOCK_H
 #define GPURT_CLOCK_H
 
-#include <gpurt/dialect.h>
+#include <gpurt/impl/dialect.h>
 
 #endif

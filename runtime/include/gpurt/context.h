@@ -20,8 +20,8 @@
 #ifndef GPURT_CONTEXT_H
 #define GPURT_CONTEXT_H
 
-#include <gpurt/operand.h>
-#include <gpurt/trail.h>
+#include <gpurt/impl/operand.h>
+#include <gpurt/impl/trail.h>
 
 #if GPURT_ON_CUDA
 static __attribute__((constructor)) void gpurt_trail_wanted(void)

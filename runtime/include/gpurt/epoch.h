@@ -18,8 +18,8 @@
 #define GPURT_EPOCH_H
 
 #include <gpurt/alloc.h>
-#include <gpurt/reclaimmap.h>
-#include <gpurt/warptally.h>
+#include <gpurt/impl/reclaimmap.h>
+#include <gpurt/impl/warptally.h>
 
 enum {
     GPURT_PEEKS = 8 /* words that a lane asks for before it looks at the first */

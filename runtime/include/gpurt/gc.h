@@ -17,8 +17,8 @@
 #ifndef GPURT_GC_H
 #define GPURT_GC_H
 
-#include <gpurt/gcmap.h>
 #include <gpurt/gpurt.h>
+#include <gpurt/impl/gcmap.h>
 
 typedef enum gpurt_gc_kind {
     GPURT_GC_MAJOR_CYCLE = 0, /* every object that cannot be reached is freed */

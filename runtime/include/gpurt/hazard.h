@@ -20,8 +20,8 @@
 
 #include <gpurt/alloc.h>
 #include <gpurt/epoch.h>
-#include <gpurt/reclaimmap.h>
-#include <gpurt/warptally.h>
+#include <gpurt/impl/reclaimmap.h>
+#include <gpurt/impl/warptally.h>
 
 enum {
     GPURT_HAZARD_BATCH = 8 /* objects of a lane that one look at all pointers is for */

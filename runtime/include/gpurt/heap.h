@@ -21,8 +21,8 @@
 #ifndef GPURT_HEAP_H
 #define GPURT_HEAP_H
 
-#include <gpurt/allocwatch.h>
 #include <gpurt/gpurt.h>
+#include <gpurt/impl/allocwatch.h>
 
 enum {
     GPURT_HEAPS = 64 /* at a time in a process */

@@ -22,7 +22,7 @@
 #ifndef GPURT_IDS_H
 #define GPURT_IDS_H
 
-#include <gpurt/dialect.h>
+#include <gpurt/impl/dialect.h>
 
 /* Threads of a block; a thread's linear rank in it, x fastest. */
 GPURT_DEV uint32_t gpurt_block_threads(void) GPURT_QUIET

@@ -59,6 +59,6 @@ typedef struct gpurt_kernel {
         &gpurt_cuda_##kernel,                                              \
         (uint32_t)(offset)}
 
-#include <gpurt/dialect.h> /* GPURT_KERNEL(kernel, args_type, parameter) { body } */
+#include <gpurt/impl/dialect.h> /* GPURT_KERNEL(kernel, args_type, parameter) { body } */
 
 #endif

@@ -24,8 +24,8 @@
 #include <gpurt/block.h>
 #include <gpurt/clock.h>
 #include <gpurt/ids.h>
-#include <gpurt/logargs.h>
-#include <gpurt/logput.h>
+#include <gpurt/impl/logargs.h>
+#include <gpurt/impl/logput.h>
 #include <gpurt/warp.h>
 
 #ifndef GPURT_LOG_FLOOR

@@ -23,8 +23,8 @@
 
 #include <gpurt/alloc.h>
 #include <gpurt/epoch.h>
-#include <gpurt/gcmap.h>
-#include <gpurt/slotset.h>
+#include <gpurt/impl/gcmap.h>
+#include <gpurt/impl/slotset.h>
 
 GPURT_DEV uint32_t gpurt_gc_age(uint32_t meta)
 {

@@ -30,11 +30,11 @@
 #ifndef GPURT_PANIC_H
 #define GPURT_PANIC_H
 
+#include <gpurt/impl/operand.h>
+#include <gpurt/impl/window.h>
 #include <gpurt/log.h>
-#include <gpurt/operand.h>
 #include <gpurt/scope.h>
 #include <gpurt/unwind.h>
-#include <gpurt/window.h>
 
 /* What assertions a file has: define it before the include, or for the compiler. */
 #define GPURT_ASSERT_OFF   0

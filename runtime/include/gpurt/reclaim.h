@@ -18,7 +18,7 @@
 #define GPURT_RECLAIM_H
 
 #include <gpurt/gpurt.h>
-#include <gpurt/reclaimmap.h>
+#include <gpurt/impl/reclaimmap.h>
 
 enum {
     GPURT_RECLAIM_TABLES = 128 /* at a time in a process */

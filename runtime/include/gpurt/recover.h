@@ -19,7 +19,7 @@
 #define GPURT_RECOVER_H
 
 #include <gpurt/gpurt.h>
-#include <gpurt/guard.h>
+#include <gpurt/impl/guard.h>
 
 typedef uint64_t gpurt_guard_handle_t;
 

@@ -16,7 +16,7 @@
 #define GPURT_REF_H
 
 #include <gpurt/alloc.h>
-#include <gpurt/slotset.h>
+#include <gpurt/impl/slotset.h>
 
 GPURT_DEV uint32_t gpurt_ref_generation(uint64_t word)
 {

@@ -22,7 +22,7 @@
 
 #include <gpurt/block.h>
 #include <gpurt/ids.h>
-#include <gpurt/regionlook.h>
+#include <gpurt/impl/regionlook.h>
 #include <gpurt/warp.h>
 
 /* Makes a region of any memory of the device. Context: all 32 lanes of a warp, with the

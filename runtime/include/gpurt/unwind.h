@@ -24,8 +24,8 @@
 #include <gpurt/block.h>
 #include <gpurt/clock.h>
 #include <gpurt/defer.h>
-#include <gpurt/guard.h>
 #include <gpurt/ids.h>
+#include <gpurt/impl/guard.h>
 #include <gpurt/warp.h>
 
 GPURT_DEV bool gpurt_guard_enter(const gpurt_ticket_t *ticket)

@@ -23,8 +23,8 @@
 #ifndef GPURT_WAITS_H
 #define GPURT_WAITS_H
 
+#include <gpurt/impl/state.h>
 #include <gpurt/log.h>
-#include <gpurt/state.h>
 
 #ifndef GPURT_TELL_BARRIERS
 #    define GPURT_TELL_BARRIERS 0

@@ -38,7 +38,7 @@
 #ifndef GPURT_WARP_H
 #define GPURT_WARP_H
 
-#include <gpurt/dialect.h>
+#include <gpurt/impl/dialect.h>
 
 /* The lowest lane of a mask that is not empty. */
 GPURT_DEV uint32_t gpurt_leader(uint32_t mask)

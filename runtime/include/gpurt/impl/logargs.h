@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* logargs.h - arguments of a log call: their types and bits, and the check against the
+ * format while compiling. Included by log.h and panic.h; not for users.
+ *
+ * C compilers check a call by their own knowledge of printf, as an error; C++ and nvcc
+ * by gpurt_format_fits below. Up to 12 arguments: integers of every width, floats,
+ * pointers, characters, constant strings. */
+#ifndef GPURT_LOGARGS_H
+#define GPURT_LOGARGS_H
+
+#include <gpurt/impl/logport.h>
+
+GPURT_HD uint64_t gpurt_bits_u64(uint64_t v)
+{
+    return v;
+}
+GPURT_HD uint64_t gpurt_bits_i64(int64_t v)
+{
+    return (uint64_t)v;
+}
+GPURT_HD uint64_t gpurt_bits_f32(float v)
+{
+    uint32_t word;
+
+    __builtin_memcpy(&word, &v, sizeof word);
+    return word;
+}
+GPURT_HD uint64_t gpurt_bits_f64(double v)
+{
+    uint64_t word;
+
+    __builtin_memcpy(&word, &v, sizeof word);
+    return word;
+}
+GPURT_HD uint64_t gpurt_bits_ptr(const void *v)
+{
+    return (uint64_t)(uintptr_t)v;
+}
+GPURT_DEV uint64_t gpurt_bits_str(const char *v)
+{
+    return gpurt_log_string(v);
+}
+
+#if defined(__cplusplus)
+template <class T> struct gpurt_type_of {
+    static const uint32_t code = T(-1) < T(0)
+                                     ? (sizeof(T) == 8 ? GPURT_TYPE_I64 : GPURT_TYPE_I32)
+                                     : (sizeof(T) == 8 ? GPURT_TYPE_U64 : GPURT_TYPE_U32);
+};
+template <> struct gpurt_type_of<float> {
+    static const uint32_t code = GPURT_TYPE_F32;
+};
+template <> struct gpurt_type_of<double> {
+    static const uint32_t code = GPURT_TYPE_F64;
+};
+template <class T> struct gpurt_type_of<T *> {
+    static const uint32_t code = GPURT_TYPE_PTR;
+};
+template <> struct gpurt_type_of<const char *> {
+    static const uint32_t code = GPURT_TYPE_STRING;
+};
+template <> struct gpurt_type_of<char *> {
+    static const uint32_t code = GPURT_TYPE_STRING;
+};
+template <class T> GPURT_DEV uint64_t gpurt_bits_of(T v)
+{
+    return (uint64_t)(int64_t)v;
+}
+template <class T> GPURT_DEV uint64_t gpurt_bits_of(T *v)
+{
+    return gpurt_bits_ptr(v);
+}
+GPURT_DEV uint64_t gpurt_bits_of(float v)
+{
+    return gpurt_bits_f32(v);
+}
+GPURT_DEV uint64_t gpurt_bits_of(double v)
+{
+    return gpurt_bits_f64(v);
+}
+GPURT_DEV uint64_t gpurt_bits_of(const char *v)
+{
+    return gpurt_bits_str(v);
+}
+GPURT_DEV uint64_t gpurt_bits_of(char *v)
+{
+    return gpurt_bits_str(v);
+}
+/* Unary + makes an array a pointer and a small integer an int. */
+#    define GPURT_ARG_TYPE(x) gpurt_type_of<decltype(+(x))>::code
+#    define GPURT_ARG_BITS(x) gpurt_bits_of(+(x))
+
+/* What a conversion takes: a bit per type. 0: no conversion of that letter. */
+GPURT_HD constexpr uint32_t gpurt_conversion_takes(char letter)
+{
+    return letter == 'd' || letter == 'i' || letter == 'u' || letter == 'x' ||
+                   letter == 'X' || letter == 'o' || letter == 'c'
+               ? 1u << GPURT_TYPE_I32 | 1u << GPURT_TYPE_U32 |
+                     (letter == 'c' ? 0 : 1u << GPURT_TYPE_I64 | 1u << GPURT_TYPE_U64)
+           : letter == 'e' || letter == 'E' || letter == 'f' || letter == 'F' ||
+                   letter == 'g' || letter == 'G' || letter == 'a' || letter == 'A'
+               ? 1u << GPURT_TYPE_F32 | 1u << GPURT_TYPE_F64
+           : letter == 'p' ? 1u << GPURT_TYPE_PTR | 1u << GPURT_TYPE_STRING
+           : letter == 's' ? 1u << GPURT_TYPE_STRING
+                           : 0;
+}
+/* Flags, width, precision and length of a conversion; * is not allowed. */
+GPURT_HD constexpr bool gpurt_conversion_skips(char letter)
+{
+    return letter == '-' || letter == '+' || letter == ' ' || letter == '#' ||
+           letter == '.' || (letter >= '0' && letter <= '9') || letter == 'h' ||
+           letter == 'l' || letter == 'z' || letter == 'j' || letter == 't';
+}
+GPURT_HD constexpr bool gpurt_format_fits(const char *format, uint64_t types)
+{
+    while (*format) {
+        if (*format++ != '%')
+            continue;
+        if (*format == '%') {
+            format++;
+            continue;
+        }
+        while (gpurt_conversion_skips(*format))
+            format++;
+        if (!(gpurt_conversion_takes(*format) >> (types & 15u) & 1u) || !(types & 15u))
+            return false;
+        format++;
+        types >>= 4;
+    }
+    return types == 0;
+}
+#    define GPURT_FORMAT_CHECK(types, format, ...)                                     \
+        static_assert(gpurt_format_fits(format, types), "format and arguments do not " \
+                                                        "match")
+#else
+/* One of eight by the type of x: small integers become int, as in a call of printf. */
+/* clang-format off: it takes associations for labels */
+#    define GPURT_ARG_PICK_(x, i32, u32, i64, u64, f32, f64, str, ptr) \
+        _Generic((x), _Bool: i32, char: i32, signed char: i32, unsigned char: i32, \
+                 short: i32, unsigned short: i32, int: i32, unsigned int: u32, \
+                 long: i64, unsigned long: u64, long long: i64, \
+                 unsigned long long: u64, float: f32, double: f64, char *: str, \
+                 const char *: str, default: ptr)
+/* clang-format on */
+#    define GPURT_ARG_TYPE(x)                                                              \
+        GPURT_ARG_PICK_(x, GPURT_TYPE_I32, GPURT_TYPE_U32, GPURT_TYPE_I64, GPURT_TYPE_U64, \
+                        GPURT_TYPE_F32, GPURT_TYPE_F64, GPURT_TYPE_STRING, GPURT_TYPE_PTR)
+#    define GPURT_ARG_BITS(x)                                                              \
+        GPURT_ARG_PICK_(x, gpurt_bits_i64, gpurt_bits_u64, gpurt_bits_i64, gpurt_bits_u64, \
+                        gpurt_bits_f32, gpurt_bits_f64, gpurt_bits_str, gpurt_bits_ptr)    \
+        (x)
+static inline GPURT_PRINTF(1, 2)
+    __attribute__((unused)) void gpurt_format_check(const char *f, ...)
+{
+    (void)f;
+}
+#    define GPURT_FORMAT_CHECK(types, ...)                                          \
+        _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic error \"-Wformat\"") \
+            _Pragma("GCC diagnostic ignored \"-Wformat-zero-length\"") if (0)       \
+                gpurt_format_check(__VA_ARGS__);                                    \
+        _Pragma("GCC diagnostic pop")
+#endif
+
+/* ---- lists of arguments: GPURT_ARGS_n(what, a, b, ...) is what(0, a) what(1, b) ...
+ * -------- Each macro has a parameter before the list, because a strict C++17
+ * preprocessor drops the comma of an empty list only then; _ stands where it means
+ * nothing. */
+#define GPURT_ARG_COUNT_(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, n, ...) n
+#define GPURT_ARG_COUNT(_, ...) \
+    GPURT_ARG_COUNT_(_, ##__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define GPURT_CAT_(a, b) a##b
+#define GPURT_CAT(a, b)  GPURT_CAT_(a, b)
+#define GPURT_ARGS(what, ...) \
+    GPURT_CAT(GPURT_ARGS_, GPURT_ARG_COUNT(_, ##__VA_ARGS__))(what, ##__VA_ARGS__)
+#define GPURT_ARGS_0(w)
+#define GPURT_ARGS_1(w, a)                      w(0, a)
+#define GPURT_ARGS_2(w, a, b)                   GPURT_ARGS_1(w, a) w(1, b)
+#define GPURT_ARGS_3(w, a, b, c)                GPURT_ARGS_2(w, a, b) w(2, c)
+#define GPURT_ARGS_4(w, a, b, c, d)             GPURT_ARGS_3(w, a, b, c) w(3, d)
+#define GPURT_ARGS_5(w, a, b, c, d, e)          GPURT_ARGS_4(w, a, b, c, d) w(4, e)
+#define GPURT_ARGS_6(w, a, b, c, d, e, f)       GPURT_ARGS_5(w, a, b, c, d, e) w(5, f)
+#define GPURT_ARGS_7(w, a, b, c, d, e, f, g)    GPURT_ARGS_6(w, a, b, c, d, e, f) w(6, g)
+#define GPURT_ARGS_8(w, a, b, c, d, e, f, g, h) GPURT_ARGS_7(w, a, b, c, d, e, f, g) w(7, h)
+#define GPURT_ARGS_9(w, a, b, c, d, e, f, g, h, i) \
+    GPURT_ARGS_8(w, a, b, c, d, e, f, g, h) w(8, i)
+#define GPURT_ARGS_10(w, a, b, c, d, e, f, g, h, i, j) \
+    GPURT_ARGS_9(w, a, b, c, d, e, f, g, h, i) w(9, j)
+#define GPURT_ARGS_11(w, a, b, c, d, e, f, g, h, i, j, k) \
+    GPURT_ARGS_10(w, a, b, c, d, e, f, g, h, i, j) w(10, k)
+#define GPURT_ARGS_12(w, a, b, c, d, e, f, g, h, i, j, k, l) \
+    GPURT_ARGS_11(w, a, b, c, d, e, f, g, h, i, j, k) w(11, l)
+
+#define GPURT_ARG_CODE_(index, x) | (uint64_t)GPURT_ARG_TYPE(x) << (4 * (index))
+#define GPURT_TYPES(_, ...)       (0ull GPURT_ARGS(GPURT_ARG_CODE_, ##__VA_ARGS__))
+/* Words of a type, as a constant expression in C too. */
+#define GPURT_ARG_WORDS_(index, x) +((0x5a694u >> (2 * GPURT_ARG_TYPE(x))) & 3u)
+#define GPURT_WORDS(_, ...)        (0u GPURT_ARGS(GPURT_ARG_WORDS_, ##__VA_ARGS__))
+
+/* Appends one argument to gpurt_w_ at gpurt_n_; both are constants once unrolled. */
+#define GPURT_ARG_PUT_(index, x)                                  \
+    {                                                             \
+        uint64_t gpurt_bits_ = GPURT_ARG_BITS(x);                 \
+                                                                  \
+        gpurt_w_[gpurt_n_++] = (uint32_t)gpurt_bits_;             \
+        if (((0x5a694u >> (2 * GPURT_ARG_TYPE(x))) & 3u) == 2)    \
+            gpurt_w_[gpurt_n_++] = (uint32_t)(gpurt_bits_ >> 32); \
+    }
+
+#endif
