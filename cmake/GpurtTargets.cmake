@@ -74,9 +74,22 @@ function(gpurt_add_kernel_program name)
     endif()
 endfunction()
 
+# gpurt_include_rooms(VARIABLE ROOM...): the folders of private headers of rooms.
+function(gpurt_include_rooms variable)
+    set(folders "")
+    foreach(room IN LISTS ARGN)
+        if(room MATCHES "^gpurt_")
+            list(APPEND folders $<TARGET_PROPERTY:${room},INTERFACE_INCLUDE_DIRECTORIES>)
+        else()
+            list(APPEND folders "${PROJECT_SOURCE_DIR}/${room}")
+        endif()
+    endforeach()
+    set(${variable} "${folders}" PARENT_SCOPE)
+endfunction()
+
 # gpurt_add_test(NAME [GPU] [SOURCES FILE...] [KERNELS FILE...] [LABELS WORD...] [TIMEOUT SECONDS]
 #                [ENVIRONMENT VAR=VALUE...] [ARGS WORD...] [LIBRARIES TARGET...] [ROOMS FOLDER...])
-# SOURCES is NAME.c when left out. ROOMS, as runtime/host, are folders whose private headers it includes.
+# SOURCES is NAME.c when left out. ROOMS are those whose private headers it includes: targets, as gpurt_host, or folders.
 # GPU: its kernels hold on a GPU too; in a CUDA build it runs twice, as NAME on the CPU and as NAME.gpu, label gpu.
 # 0 passes, 77 skips, all else fails.
 function(gpurt_add_test name)
@@ -88,12 +101,12 @@ function(gpurt_add_test name)
     if(NOT arg_SOURCES)
         set(arg_SOURCES ${name}.c)
     endif()
-    list(TRANSFORM arg_ROOMS PREPEND "${PROJECT_SOURCE_DIR}/")
+    gpurt_include_rooms(rooms ${arg_ROOMS})
     add_executable(${name} ${arg_SOURCES})
     set_target_properties(${name} PROPERTIES
         RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests"
         ENABLE_EXPORTS ON)
-    target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests" "${PROJECT_SOURCE_DIR}/runtime/base" ${arg_ROOMS})
+    target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests" "${PROJECT_SOURCE_DIR}/runtime/base" ${rooms})
     target_compile_options(${name} PRIVATE -UNDEBUG) # an assert in a test holds in every build
     target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} gpurt::gpurt gpurt_flags gpurt_sanitize m)
 

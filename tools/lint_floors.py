@@ -26,7 +26,7 @@ FLOORS = {
 PUBLIC = "runtime/include/"
 PUBLIC_ONLY = ("tui/", "examples/", "tests/install/")
 # Rooms that a folder may look into all the same: the programs are made of them.
-ALSO = {"tui/": ("runtime/base/", "runtime/box/", "logstore/", "postmortem/", "tui/common/")}
+ALSO = {"tui/": ("kernels/", "runtime/base/", "runtime/box/", "logstore/", "postmortem/", "tui/common/")}
 # Who may look up, and why.
 UPWARD = {
     ("runtime/simt/", "runtime/include/gpurt/gpurt.h"): "takes the structs of a launch as the user fills them; calls nothing",

@@ -16,7 +16,7 @@ DEFINES_THEM = "runtime/include/gpurt/atomic.h"
 
 report = Report()
 seen = {}
-for name in matching("cupti/*.c", "cupti/*.h", "runtime/*.c", "runtime/*.h", "logstore/*.c", "logstore/*.h",
+for name in matching("cupti/*.c", "cupti/*.h", "kernels/*.c", "kernels/*.h", "runtime/*.c", "runtime/*.h", "logstore/*.c", "logstore/*.h",
                      "tui/*.c", "tui/*.h"):
     raw = lines_of(name)
     code = without_comments(name)

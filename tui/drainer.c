@@ -13,7 +13,7 @@
 enum {
     FAILED = 1,
     BAD_USE = 2,
-    BOX_FD = 3, /* as runtime/host/drainspawn.h has them */
+    BOX_FD = 3, /* as runtime/host/link/drainspawn.h has them */
     READY_FD = 4
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "object_kernels.h"
 
-#include "../../runtime/host/gcsteps.h"
+#include "../../kernels/gcsteps.h"
 
 #include <gpurt/device.h>
 #include <gpurt/object.h>

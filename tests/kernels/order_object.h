@@ -5,7 +5,7 @@
 
 #include "order_heap.h"
 
-#include "../../runtime/host/gcsteps.h"
+#include "../../kernels/gcsteps.h"
 
 #include <gpurt/object.h>
 

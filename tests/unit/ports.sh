@@ -25,12 +25,13 @@ esac
 
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-common=(-std=gnu11 -O1 -D_GNU_SOURCE -Iruntime/include -Iruntime/base -Iruntime/box "${flags[@]}")
+common=(-std=gnu11 -O1 -D_GNU_SOURCE -Iruntime/include -Iruntime/base -Iruntime/box -Iruntime/simt -Iruntime/host/core
+    -Iruntime/host/link -Iruntime/host/memory -Ikernels "${flags[@]}")
 
 objects=("$library")
 if [[ $port != native ]]; then
     objects=()
-    for source in runtime/base/*.c runtime/box/*.c runtime/simt/*.[cS] runtime/host/*.c; do
+    for source in runtime/base/*.c runtime/box/*.c runtime/simt/*.[cS] runtime/host/*/*.c kernels/{gc,sweep}_kernels.c; do
         [[ $source != *cuda* ]] || continue
         object=$out/$(basename "$source").o
         extra=()
