@@ -16,8 +16,8 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 HEADERS = ["runtime/include/gpurt/impl/group.h", "runtime/include/gpurt/impl/record.h", "runtime/include/gpurt/impl/box.h",
-           "runtime/include/gpurt/impl/ringput.h", "runtime/include/gpurt/impl/state.h", "runtime/include/gpurt/impl/logport.h", "logstore/format.h"]
-INCLUDES = ["-I" + os.path.join(ROOT, "runtime/include"), "-I" + os.path.join(ROOT, "logstore")]
+           "runtime/include/gpurt/impl/ringput.h", "runtime/include/gpurt/impl/state.h", "runtime/include/gpurt/impl/logport.h", "logstore/store/format.h"]
+INCLUDES = ["-I" + os.path.join(ROOT, "runtime/include"), "-I" + os.path.join(ROOT, "logstore/store")]
 SKIPPED = 77
 
 
