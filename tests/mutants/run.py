@@ -6,9 +6,10 @@
   run.py --part             the quick ones, which `./dev test` runs
   run.py --list             what there is
 
-mutants.tsv holds a mutant a line: id, flags, file, text, replacement, tests. The text must occur exactly once in the
-file, however that is spaced and broken into lines; `part` in flags puts it into --part; tests is a regular expression
-of ctest names, at least one of which must go red. The tree is copied once to a scratch directory, configured and built;
+mutants.tsv holds a mutant a line: id, flags, place, text, replacement, tests. The place is a file's name without its
+folder, since names are unique, or FILE:FUNCTION. The text must occur exactly once there, however it is spaced and broken
+into lines. `part` in flags puts the mutant into --part. Tests is a regular expression of ctest names, at least one of
+which must go red. The tree is copied once to a scratch directory, configured and built;
 then each mutant in turn is put in, what its tests need is built, they run, and the file is restored. Before that the
 same tests must be green.
 Ends with 0 when every mutant was noticed."""
@@ -45,25 +46,53 @@ def pattern_of(text):
     return re.compile(r"(?:\s|\\\n)*".join(map(re.escape, re.findall(r"\w+|\S", text))))
 
 
-def place_of(source, row):
-    """Returns: the text of the row's file, and where in it the row's text stands."""
-    path = os.path.join(source, row["file"])
-    if not os.path.exists(path):
-        raise Trouble(f"{row['file']} is gone")
-    with open(path, encoding="utf-8") as file:
+FUNCTION = re.compile(r"^(?P<head>[A-Za-z_](?:[^\n;{}]|\n(?!\n))*\))[^\n;{}()]*\n\{\n.*?^\}", re.M | re.S)
+NAME = re.compile(r"GPURT_KERNEL\w*\((\w+)|(?<!\w)(?!__|GPURT_)(\w+)\s*\(")
+
+
+def functions_of(whole):
+    """(name, begin, end) of each function that our layout shows: its head at the margin, then a line with a brace."""
+    for found in FUNCTION.finditer(whole):
+        named = NAME.search(found.group("head"))
+        if named:
+            yield named.group(1) or named.group(2), found.start(), found.end()
+
+
+def names_of_tree(source):
+    """Each file of a tree by its name without the folder; a CMakeLists.txt by its path."""
+    paths = {}
+    for folder, folders, files in os.walk(source):
+        folders[:] = [name for name in folders if name not in ("build", ".git")]
+        paths.update({name: os.path.join(folder, name) for name in files if name != "CMakeLists.txt"})
+        paths.update({os.path.relpath(os.path.join(folder, name), source): os.path.join(folder, name)
+                      for name in files if name == "CMakeLists.txt"})
+    return paths
+
+
+def place_of(paths, row):
+    """Returns: the path of the row's file, its text, and where in it the row's text stands."""
+    name, _, function = row["place"].partition(":")
+    if name not in paths:
+        raise Trouble(f"{name} is gone")
+    with open(paths[name], encoding="utf-8") as file:
         whole = file.read()
-    places = list(pattern_of(row["text"]).finditer(whole))
+    spans = [(0, len(whole))] if not function else [
+        (begin, end) for called, begin, end in functions_of(whole) if called == function]
+    if not spans:
+        raise Trouble(f"{name} has no function {function}: write its place anew")
+    pattern = pattern_of(row["text"])
+    places = [place for begin, end in spans for place in pattern.finditer(whole, begin, end)]
     if len(places) != 1:
-        raise Trouble(f"{row['file']} has its text {len(places)} times, not once: write it anew")
-    return whole, places[0]
+        raise Trouble(f"{row['place']} has its text {len(places)} times, not once: write it anew")
+    return paths[name], whole, places[0]
 
 
 def check_table(rows):
     """Whether each row still says something about the tree as it is."""
-    stale = 0
+    stale, paths = 0, names_of_tree(SOURCE)
     for row in rows:
         try:
-            place_of(SOURCE, row)
+            place_of(paths, row)
         except Trouble as trouble:
             print(f"{row['id']}: {trouble}")
             stale += 1
@@ -82,7 +111,7 @@ def read_table():
             if len(fields) != 6 or fields[0] in ids:
                 sys.exit(f"{TABLE}:{number}: expected six fields and an id of its own, found {len(fields)}")
             ids.add(fields[0])
-            rows.append({"id": fields[0], "flags": fields[1].split(","), "file": fields[2], "text": fields[3],
+            rows.append({"id": fields[0], "flags": fields[1].split(","), "place": fields[2], "text": fields[3],
                          "replacement": fields[4], "tests": fields[5]})
     return rows
 
@@ -121,6 +150,7 @@ class Tree:
         self.build = os.path.join(directory, "build")
         self.told = ""  # by ctest, the last time
         copy_tree(self.source)
+        self.paths = names_of_tree(self.source)
         status, output = run(["cmake", "-S", self.source, "-B", self.build, *CONFIGURE, *flags], self.source)
         if status:
             sys.exit(f"configure failed:\n{output}")
@@ -174,23 +204,24 @@ class Tree:
         return failed
 
     def put(self, row):
-        """Returns: the file's text from before."""
-        before, place = place_of(self.source, row)
-        self.restore(row, before[:place.start()] + row["replacement"] + before[place.end():])
-        return before
+        """Returns: the file and its text from before."""
+        path, before, place = place_of(self.paths, row)
+        self.restore(path, before[:place.start()] + row["replacement"] + before[place.end():])
+        return path, before
 
-    def restore(self, row, text):
-        with open(os.path.join(self.source, row["file"]), "w", encoding="utf-8") as file:
+    @staticmethod
+    def restore(path, text):
+        with open(path, "w", encoding="utf-8") as file:
             file.write(text)
 
 
 def judge(tree, row):
     """Returns: the tests that noticed."""
-    before = tree.put(row)
+    path, before = tree.put(row)
     try:
         return tree.red(row["tests"])
     finally:
-        tree.restore(row, before)
+        tree.restore(path, before)
 
 
 def check_green(tree, rows):
@@ -219,7 +250,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--all", action="store_true", help="every mutant (the default)")
     parser.add_argument("--part", action="store_true", help="the quick ones")
-    parser.add_argument("--list", action="store_true", help="print the table's ids, files and tests")
+    parser.add_argument("--list", action="store_true", help="print the table's ids, places and tests")
     parser.add_argument("--check", action="store_true", help="only see that each has its place in the sources")
     parser.add_argument("ids", nargs="*", metavar="ID")
     words = parser.parse_args()
@@ -233,7 +264,7 @@ def main():
         rows = [row for row in rows if "part" in row["flags"]]
     if words.list:
         for row in rows:
-            print(f"{row['id']:28} {row['file']:36} {row['tests']}")
+            print(f"{row['id']:28} {row['place']:36} {row['tests']}")
         return 0
     if words.check:
         return check_table(rows)
