@@ -298,8 +298,8 @@ static uint32_t occupancy_of(const model_activity_t *a, const model_places_t *pl
 
     if (k->id.kind != GPURT_KIND_KERNEL || !limits)
         return 0;
-    return gpurt_occupancy(limits, (uint64_t)k->block[0] * k->block[1] * k->block[2],
-                           k->registers, k->shared_bytes);
+    return gpurt_model_occupancy(limits, (uint64_t)k->block[0] * k->block[1] * k->block[2],
+                                 k->registers, k->shared_bytes);
 }
 
 static bool is_graph(const model_kernel_t *k)

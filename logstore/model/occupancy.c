@@ -42,8 +42,8 @@ static uint64_t blocks_by_shared(const gpurt_activity_device_t *d, uint32_t shar
     return of_block ? d->shared_bytes / of_block : UINT64_MAX;
 }
 
-uint32_t gpurt_occupancy(const gpurt_activity_device_t *device, uint64_t threads,
-                         uint32_t registers, uint32_t shared_bytes)
+uint32_t gpurt_model_occupancy(const gpurt_activity_device_t *device, uint64_t threads,
+                               uint32_t registers, uint32_t shared_bytes)
 {
     uint64_t most, warps, blocks;
 

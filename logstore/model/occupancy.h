@@ -10,7 +10,7 @@
  * blocks of `threads` threads with `registers` registers a thread and `shared_bytes` in all
  * fill of its places for warps, in hundredths of a percent. Clusters are not looked at. Returns:
  * 0 where that is not known: the device told of no limits (warp 0), or no such block fits it. */
-uint32_t gpurt_occupancy(const gpurt_activity_device_t *device, uint64_t threads,
-                         uint32_t registers, uint32_t shared_bytes);
+uint32_t gpurt_model_occupancy(const gpurt_activity_device_t *device, uint64_t threads,
+                               uint32_t registers, uint32_t shared_bytes);
 
 #endif

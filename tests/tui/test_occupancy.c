@@ -53,18 +53,19 @@ static void check_known(void)
     gpurt_activity_device_t none = {0}, old = sm_75, half = sm_90;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        uint32_t got = gpurt_occupancy(rows[i].device, rows[i].threads, rows[i].registers,
-                                       rows[i].shared_bytes);
+        uint32_t got = gpurt_model_occupancy(rows[i].device, rows[i].threads,
+                                             rows[i].registers, rows[i].shared_bytes);
 
         CHECK_MSG(got == rows[i].percent, "row %zu: %u, not %u", i, got, rows[i].percent);
     }
-    CHECK_EQ(gpurt_occupancy(&none, 256, 32, 0), 0); /* of an older log */
+    CHECK_EQ(gpurt_model_occupancy(&none, 256, 32, 0), 0); /* of an older log */
     half.block_registers /= 2;
-    CHECK_EQ(gpurt_occupancy(&half, 512, 64, 0), 5000);
-    CHECK_EQ(gpurt_occupancy(&half, 512, 65, 0), 0); /* no such block, though it had room */
+    CHECK_EQ(gpurt_model_occupancy(&half, 512, 64, 0), 5000);
+    CHECK_EQ(gpurt_model_occupancy(&half, 512, 65, 0),
+             0); /* no such block, though it had room */
     old.major = 6;
-    CHECK_EQ(gpurt_occupancy(&old, 256, 32, 0), 0); /* its rules are others */
-    CHECK_EQ(gpurt_occupancy(&sm_90, UINT32_MAX * (uint64_t)1024, 32, 0), 0);
+    CHECK_EQ(gpurt_model_occupancy(&old, 256, 32, 0), 0); /* its rules are others */
+    CHECK_EQ(gpurt_model_occupancy(&sm_90, UINT32_MAX * (uint64_t)1024, 32, 0), 0);
 }
 
 #ifdef AGAINST_NVIDIA
@@ -109,8 +110,9 @@ static void check_nvidia(void)
             for (int registers = 1; registers <= 255; registers += 13)
                 for (int shared = 0; shared < 228 * 1024; shared += 1777) {
                     uint32_t want = by_nvidia(devices[i], threads, registers, shared);
-                    uint32_t got = gpurt_occupancy(devices[i], (uint64_t)threads,
-                                                   (uint32_t)registers, (uint32_t)shared);
+                    uint32_t got =
+                        gpurt_model_occupancy(devices[i], (uint64_t)threads,
+                                              (uint32_t)registers, (uint32_t)shared);
 
                     CHECK_MSG(want == got,
                               "capability %u: %d threads, %d registers, %d B: %u, NVIDIA "

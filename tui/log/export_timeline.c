@@ -128,9 +128,9 @@ static void occupancy_arg(const export_timeline_t *t, export_event_t *e,
     const uint32_t *block = s->kernel->block;
     uint32_t hundredths =
         s->device < EXPORT_DEVICES
-            ? gpurt_occupancy(&t->process->devices[s->device],
-                              (uint64_t)block[0] * block[1] * block[2],
-                              s->kernel->registers, s->kernel->shared_bytes)
+            ? gpurt_model_occupancy(&t->process->devices[s->device],
+                                    (uint64_t)block[0] * block[1] * block[2],
+                                    s->kernel->registers, s->kernel->shared_bytes)
             : 0;
 
     if (hundredths)
