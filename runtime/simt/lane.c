@@ -274,7 +274,7 @@ void simt_lane_run(simt_worker_t *k, simt_lane_t *lane)
 
     if (!to) {
         if (!simt_fibers_grow(k)) {
-            simt_launch_fail(lane->warp->block->launch, GPURT_E_NOMEM, NULL);
+            simt_launch_fail(lane->warp->block->launch, GPURT_E_NOMEM, NULL, NULL);
             return;
         }
         to = lane_fiber(k, lane);

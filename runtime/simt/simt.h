@@ -45,6 +45,7 @@ typedef struct simt_block simt_block_t;
 typedef struct simt_warp simt_warp_t;
 typedef struct simt_scope simt_scope_t;
 typedef struct simt_stream simt_stream_t;
+typedef struct simt_failure simt_failure_t;
 
 typedef enum simt_state {
     SIMT_READY,      /* also before its first run */
@@ -334,8 +335,10 @@ void simt_blocks_free(simt_worker_t *k);
 /* ---- launches and streams: launch.c, stream.c -------------------------------------------------- */
 /* Under device->mutex. The next unit the worker may start, or false. */
 bool simt_launch_take(simt_worker_t *k, simt_launch_t **launch, uint64_t *unit);
-/* Any main fiber. First failure wins; report (malloc'd, or NULL) becomes the launch's. */
-void simt_launch_fail(simt_launch_t *l, gpurt_status_t status, char *report);
+/* Any main fiber. First failure wins; report (malloc'd, or NULL) becomes the launch's. told: for
+ * the black box; NULL: nothing of the kernel's. */
+void simt_launch_fail(simt_launch_t *l, gpurt_status_t status, char *report,
+                      const simt_failure_t *told);
 void simt_launch_block_ended(simt_launch_t *l, bool unit_ended);
 void simt_stream_advance(simt_device_t *d, simt_stream_t *s);
 void simt_launch_destroy(simt_launch_t *l);
@@ -348,21 +351,30 @@ void simt_device_release(simt_device_t *d);
 /* ---- workers: worker.c -------------------------------------------------------------------------- */
 void *simt_worker_main(void *worker);
 
-/* ---- failures: fault.c, report.c, symbol.c, scope.c ---------------------------------------------- */
+/* ---- failures: fault.c, report.c, failure.c, symbol.c, scope.c ----------------------------------- */
 bool simt_fault_install(void);
 void simt_fault_remove(void);
 bool simt_fault_thread_begin(simt_worker_t *k);
 void simt_fault_thread_end(simt_worker_t *k);
-char *simt_report_deadlock(simt_worker_t *k, simt_block_t *b);
-char *simt_report_livelock(simt_worker_t *k, simt_launch_t *l, bool occupancy);
-char *simt_report_fault(simt_worker_t *k, simt_lane_t *lane, const simt_fault_t *fault);
+/* Each fills `told` with the same as the report: failure.h. */
+char *simt_report_deadlock(simt_worker_t *k, simt_block_t *b, simt_failure_t *told);
+char *simt_report_livelock(simt_worker_t *k, simt_launch_t *l, bool occupancy,
+                           simt_failure_t *told);
+char *simt_report_fault(simt_worker_t *k, simt_lane_t *lane, const simt_fault_t *fault,
+                        simt_failure_t *told);
 /* Under the mutex: keeps the text for gpurt_report and, when asked to, writes the file that
  * gpurt-check reads. text: NULL when nothing failed. */
 void simt_report_save(simt_device_t *d, gpurt_status_t status, const char *text);
-/* Turns code addresses into "function (file:line)", one line each, handed to `add`.
- * first_exact: trace[0] is an instruction's address, not a return address. */
-void simt_symbols_print(void *const *trace, uint32_t frames, bool first_exact,
-                        void (*add)(void *to, const char *line), void *to);
+/* What stands at a code address. path, line: NULL and 0 where they are not known; where: the
+ * path's last part and the line, or the module; NULL: nothing is known. */
+typedef struct simt_symbol {
+    const char *function, *where, *path;
+    uint32_t line;
+} simt_symbol_t;
+/* Names code addresses, innermost first, with all that was inlined. first_exact: trace[0] is an
+ * instruction's address, not a return address. */
+void simt_symbols_walk(void *const *trace, uint32_t frames, bool first_exact,
+                       void (*add)(void *to, const simt_symbol_t *symbol), void *to);
 simt_scope_t *simt_scope_create(void);
 void simt_scope_destroy(simt_scope_t *s);
 void simt_scope_reset(simt_scope_t *s);

@@ -6,18 +6,21 @@
 #include "simt.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
-    SYMBOL_ANSWER = 2048, /* a call site with all that was inlined there */
-    SYMBOL_TEXT = 320
+    SYMBOL_ANSWER = 8192, /* a call site with all that was inlined there, by long paths */
+    SYMBOL_WHERE = 120,
+    SYMBOL_OWN = 32
 };
 
-/* Where lines go. Owner: simt_symbols_print. */
+/* Where symbols go. Owner: simt_symbols_walk. */
 typedef struct symbol_out {
-    void (*add)(void *to, const char *line);
+    void (*add)(void *to, const simt_symbol_t *symbol);
     void *to;
     bool ended; /* reached the executor's first frame */
 } symbol_out_t;
@@ -54,36 +57,64 @@ static const char *kernel_name(const char *text)
     return strncmp(text, prefix, sizeof prefix - 1) ? text : text + sizeof prefix - 1;
 }
 
-static void out_put(symbol_out_t *out, const char *function, const char *where)
+static void out_put(symbol_out_t *out, const char *function, const char *where,
+                    const char *path, uint32_t line)
 {
-    char text[SYMBOL_TEXT];
+    const simt_symbol_t symbol = {kernel_name(function), where, path, line};
 
     if (out->ended || is_ours(function, where)) {
         out->ended |= !strcmp(function, "simt_lane_entry");
         return;
     }
-    snprintf(text, sizeof text, "%.200s (%.100s)", kernel_name(function), where);
-    out->add(out->to, text);
+    out->add(out->to, &symbol);
+}
+
+/* file: "path:line", or "??:?". Its text is cut behind the path. */
+static void put_line(symbol_out_t *out, const char *function, char *file)
+{
+    char *slash = strrchr(file, '/'), *colon = strrchr(file, ':');
+    uint32_t line = colon ? (uint32_t)strtoul(colon + 1, NULL, 10) : 0;
+    char where[SYMBOL_WHERE];
+
+    snprintf(where, sizeof where, "%s", slash ? slash + 1 : file);
+    if (colon)
+        *colon = '\0';
+    out_put(out, function, where, line ? file : NULL, line);
+}
+
+/* The program's own file: the loader knows it by argv[0], which is no path where a shell found it
+ * in PATH, and a wrong one after chdir. */
+static const char *module_path(const Dl_info *in, uintptr_t at, char own[SYMBOL_OWN])
+{
+    struct link_map *map = NULL;
+    Dl_info ignored;
+
+    snprintf(own, SYMBOL_OWN, "/proc/%ld/exe", (long)getpid());
+    if (dladdr1((void *)at, &ignored, (void **)&map, RTLD_DL_LINKMAP) && map &&
+        !map->l_name[0])
+        return own;
+    return in->dli_fname;
 }
 
 /* addr2line answers "function\nfile:line\n", innermost first, for all that was inlined. */
 static bool put_by_debug_info(const Dl_info *in, uintptr_t at, symbol_out_t *out)
 {
-    char answer[SYMBOL_ANSWER], *rest = answer, *function, *file, *slash;
+    char answer[SYMBOL_ANSWER], *rest = answer, *function, *file, *behind;
     const char *ask = getenv("GPURT_SYMBOLIZE");
     uintptr_t base = (uintptr_t)in->dli_fbase;
+    char own[SYMBOL_OWN];
 
     if (ask && !strcmp(ask, "0"))
         return false;
     /* a program linked to a fixed address is asked by absolute address */
-    if (!gpurt_addr2line(in->dli_fname, base < 0x1000000u ? at : at - base, answer,
-                         sizeof answer) ||
+    if (!gpurt_addr2line(module_path(in, at, own), base < 0x1000000u ? at : at - base,
+                         answer, sizeof answer) ||
         answer[0] == '?')
         return false;
     while ((function = strsep(&rest, "\n")) && (file = strsep(&rest, "\n"))) {
-        file[strcspn(file, " ")] = '\0';
-        slash = strrchr(file, '/');
-        out_put(out, function, slash ? slash + 1 : file);
+        if ((behind = strstr(file, " (discriminator")) != NULL)
+            *behind = '\0';
+        put_line(out, function, file);
     }
     return true;
 }
@@ -97,7 +128,7 @@ static void put_frame(const void *pc, bool exact, symbol_out_t *out)
 
     if (!dladdr((void *)at, &in) || !in.dli_fname) {
         snprintf(offset, sizeof offset, "%p", pc);
-        out->add(out->to, offset);
+        out->add(out->to, &(simt_symbol_t){.function = offset});
         return;
     }
     if (put_by_debug_info(&in, at, out))
@@ -106,11 +137,11 @@ static void put_frame(const void *pc, bool exact, symbol_out_t *out)
     module = module ? module + 1 : in.dli_fname;
     snprintf(offset, sizeof offset, "+0x%llx",
              (unsigned long long)(at - (uintptr_t)in.dli_fbase));
-    out_put(out, in.dli_sname ? in.dli_sname : offset, module);
+    out_put(out, in.dli_sname ? in.dli_sname : offset, module, NULL, 0);
 }
 
-void simt_symbols_print(void *const *trace, uint32_t frames, bool first_exact,
-                        void (*add)(void *to, const char *line), void *to)
+void simt_symbols_walk(void *const *trace, uint32_t frames, bool first_exact,
+                       void (*add)(void *to, const simt_symbol_t *symbol), void *to)
 {
     symbol_out_t out = {add, to, false};
 

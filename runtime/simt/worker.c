@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A worker's main fiber: takes units, lets lanes run, does their errands, waits. */
-#include "simt.h"
+#include "failure.h"
 
 #include <gpurt/atomic.h>
 #include <gpurt/point.h>
@@ -44,7 +44,7 @@ static void unit_refused(simt_launch_t *l)
 {
     uint32_t blocks = l->cluster_size;
 
-    simt_launch_fail(l, GPURT_E_NOMEM, NULL);
+    simt_launch_fail(l, GPURT_E_NOMEM, NULL, NULL);
     while (blocks--)
         simt_launch_block_ended(l, blocks == 0);
 }
@@ -90,10 +90,23 @@ static bool worker_admit(simt_worker_t *k)
 /* ---- errands ---------------------------------------------------------------------------------- */
 static void block_check(simt_worker_t *k, simt_block_t *b)
 {
-    if (b->live == 0)
+    simt_failure_t told;
+    char *report;
+
+    if (b->live == 0) {
         simt_block_end(k, b);
-    else if (simt_block_is_stuck(b))
-        simt_launch_fail(b->launch, GPURT_E_DEADLOCK, simt_report_deadlock(k, b));
+    } else if (simt_block_is_stuck(b)) {
+        report = simt_report_deadlock(k, b, &told);
+        simt_launch_fail(b->launch, GPURT_E_DEADLOCK, report, &told);
+    }
+}
+
+static void lane_failed(simt_worker_t *k, simt_lane_t *lane)
+{
+    simt_failure_t told;
+    char *report = simt_report_fault(k, lane, &k->fault, &told);
+
+    simt_launch_fail(lane->warp->block->launch, k->fault.status, report, &told);
 }
 
 static void worker_errand(simt_worker_t *k)
@@ -118,8 +131,7 @@ static void worker_errand(simt_worker_t *k)
         break;
     case SIMT_ERRAND_MISUSE:
     case SIMT_ERRAND_FAULT:
-        simt_launch_fail(b->launch, k->fault.status,
-                         simt_report_fault(k, subject, &k->fault));
+        lane_failed(k, subject);
         break;
     default:
         break;
@@ -174,15 +186,17 @@ static bool spun_too_long(simt_worker_t *k)
 static void livelock(simt_worker_t *k)
 {
     simt_launch_t *l = launch_that_spins(k);
+    simt_failure_t told;
     bool occupancy;
+    char *report;
 
     if (!l)
         return;
     pthread_mutex_lock(&k->device->mutex);
     occupancy = l->next_unit < l->unit_count;
     pthread_mutex_unlock(&k->device->mutex);
-    simt_launch_fail(l, occupancy ? GPURT_E_OCCUPANCY : GPURT_E_LIVELOCK,
-                     simt_report_livelock(k, l, occupancy));
+    report = simt_report_livelock(k, l, occupancy, &told);
+    simt_launch_fail(l, occupancy ? GPURT_E_OCCUPANCY : GPURT_E_LIVELOCK, report, &told);
     k->idle_rounds = 0;
 }
 
