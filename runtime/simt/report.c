@@ -5,6 +5,8 @@
 
 #include <gpurt/atomic.h>
 
+#include "message.h"
+
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +16,8 @@
 enum {
     REPORT_BYTES = 16 * 1024,
     REPORT_GROUPS = 24,
-    REPORT_TRACES = 6
+    REPORT_TRACES = 6,
+    REPORT_MESSAGE = 1024 /* of a panic */
 };
 
 /* Owner: the function that builds it. Full: the rest is left out and the last line says so. */
@@ -68,7 +71,7 @@ static void add_told_frame(void *to, const simt_symbol_t *s)
 
 static void add_frames(report_t *r, const simt_fault_t *f, const simt_lane_t *lane)
 {
-    bool told = r->told->lane == lane;
+    bool told = r->told && r->told->lane == lane;
 
     simt_symbols_walk(f->trace, f->frames, f->first_is_fault,
                       told ? add_told_frame : add_frame, r);
@@ -419,6 +422,23 @@ char *simt_report_fault(simt_worker_t *k, simt_lane_t *lane, const simt_fault_t 
     return r.text;
 }
 
+char *simt_report_panic(simt_worker_t *k, simt_lane_t *lane, const gpurt_simt_panic_t *p)
+{
+    report_t r = report_begin(NULL);
+    char text[REPORT_MESSAGE];
+
+    simt_message(p, k->device->index, text, sizeof text);
+    add(&r, "panic in kernel ");
+    add_kernel_name(&r, lane->warp->block->launch, k);
+    add(&r, ": ");
+    add_lane_name(&r, lane);
+    add(&r, ": %s, at %s:%u\n", text, p->file, p->line);
+    if (p->mask & (p->mask - 1))
+        add(&r, "  lanes %08x came together, %08x panicked\n", p->mask, p->failed);
+    add_frames(&r, &k->fault, lane);
+    return r.text;
+}
+
 /* ---- what outlives the launch ----------------------------------------------------------------------- */
 static void counters_write(const simt_device_t *d, FILE *f)
 {
@@ -436,6 +456,7 @@ static void verdict_write(const simt_device_t *d, gpurt_status_t status, const c
 {
     static const char *const schedules[] = {"default", "random", "pct"};
     const gpurt_cpu_options_t *c = &d->config.cpu;
+    const char *panic = simt_panics_first();
     FILE *f = fopen(d->config.report_path, "we");
 
     if (!f)
@@ -443,7 +464,8 @@ static void verdict_write(const simt_device_t *d, gpurt_status_t status, const c
     fprintf(f, "seed %llu\nschedule %s\nstatus %s\n", (unsigned long long)c->seed,
             schedules[c->schedule], gpurt_status_name(status));
     counters_write(d, f);
-    fprintf(f, "report\n%s", text ? text : "");
+    simt_panics_write(f);
+    fprintf(f, "report\n%s%s", panic ? panic : "", text ? text : "");
     fclose(f);
 }
 

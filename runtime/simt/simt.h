@@ -21,6 +21,7 @@
 #include <gpurt/gpurt.h>
 
 #include <pthread.h>
+#include <stdio.h>
 
 #include "fiber.h"
 
@@ -187,6 +188,7 @@ typedef enum simt_errand {
     SIMT_ERRAND_EXIT,   /* `subject` left its kernel in mid-call */
     SIMT_ERRAND_MISUSE, /* `subject` broke a rule; fault says which */
     SIMT_ERRAND_FAULT,  /* a signal or a trap */
+    SIMT_ERRAND_PANIC,  /* `subject` panicked, and goes on: panicked.c */
     SIMT_ERRAND_TOLD    /* `subject` saved its backtrace */
 } simt_errand_t;
 
@@ -231,6 +233,7 @@ struct GPURT_ALIGN(128) simt_worker {
     /* message from a lane to main */
     simt_errand_t errand;
     simt_lane_t *subject;
+    const gpurt_simt_panic_t *panic; /* of the subject, during its errand */
     simt_fault_t fault;
     simt_narrow_t narrow; /* when the fault is GPURT_E_SCOPE */
     /* scheduling */
@@ -298,6 +301,10 @@ void simt_lane_misuse(simt_lane_t *me, gpurt_status_t status, const char *what,
                       simt_lane_t *other) GPURT_NORETURN;
 /* Main fiber: runs the lane until an errand or until nothing is ready. */
 void simt_lane_run(simt_worker_t *k, simt_lane_t *lane);
+/* Main fiber: the lane goes on behind its errand; to the schedule nothing has happened. */
+void simt_lane_resume(simt_worker_t *k, simt_lane_t *lane);
+/* Takes the lane's backtrace into the worker's fault. */
+void simt_lane_trace(simt_worker_t *k);
 /* Main fiber: gives the lane's fiber back, made anew. */
 void simt_lane_abandon(simt_worker_t *k, simt_lane_t *lane);
 bool simt_fibers_grow(simt_worker_t *k);
@@ -362,6 +369,12 @@ char *simt_report_livelock(simt_worker_t *k, simt_launch_t *l, bool occupancy,
                            simt_failure_t *told);
 char *simt_report_fault(simt_worker_t *k, simt_lane_t *lane, const simt_fault_t *fault,
                         simt_failure_t *told);
+char *simt_report_panic(simt_worker_t *k, simt_lane_t *lane, const gpurt_simt_panic_t *p);
+/* panicked.c. Main fiber: the errand of a lane that panicked. */
+void simt_panic_keep(simt_worker_t *k, simt_lane_t *lane);
+/* What the file for gpurt-check says of panics: a line, and the report of the first or NULL. */
+void simt_panics_write(FILE *f);
+const char *simt_panics_first(void);
 /* Under the mutex: keeps the text for gpurt_report and, when asked to, writes the file that
  * gpurt-check reads. text: NULL when nothing failed. */
 void simt_report_save(simt_device_t *d, gpurt_status_t status, const char *text);

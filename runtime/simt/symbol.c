@@ -31,14 +31,14 @@ static uintptr_t call_site(const void *pc, bool exact)
     return (uintptr_t)pc - (exact ? 0 : 1);
 }
 
-/* Frames of the executor and of the atomics' own lines say nothing about the program. */
+/* Frames of the executor, and lines of atomics and panics themselves, say nothing about the program. */
 static bool is_ours(const char *function, const char *file)
 {
     static const char *const functions[] = {"simt_",         "gpurt_simt_",   "lane_",
                                             "leave_to_main", "meeting_",      "barrier_",
                                             "gpurt_point",   "point_reached", "turn_ended",
                                             "watched_point", "seeded_point",  "gpurt_cpu_"};
-    static const char *const files[] = {"atomic.h:", "point.h:", "point.c:"};
+    static const char *const files[] = {"atomic.h:", "point.h:", "point.c:", "panic.h:"};
 
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
         if (!strncmp(function, functions[i], strlen(functions[i])))

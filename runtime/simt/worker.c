@@ -142,10 +142,17 @@ static void worker_run(simt_worker_t *k, simt_lane_t *lane)
 {
     gpurt_point_budget = simt_schedule_budget(k);
     simt_lane_run(k, lane);
-    while (k->errand == SIMT_ERRAND_FIBER) {
+    while (k->errand == SIMT_ERRAND_FIBER || k->errand == SIMT_ERRAND_PANIC) {
+        bool panicked = k->errand == SIMT_ERRAND_PANIC;
+
         lane = k->subject;
         k->errand = SIMT_ERRAND_NONE;
-        simt_lane_run(k, lane);
+        if (panicked) {
+            simt_panic_keep(k, lane);
+            simt_lane_resume(k, lane);
+        } else {
+            simt_lane_run(k, lane);
+        }
     }
     worker_errand(k);
 }

@@ -328,6 +328,16 @@ GPURT_KERNEL(planted_trap, struct planted_args, p)
     p->words[0] = 1;
 }
 
+/* All words are right, and a thread says that something else is not. */
+GPURT_KERNEL(planted_broken_promise, struct planted_args, p)
+{
+    if (!planted_is_culprit())
+        return;
+    p->words[0] = 1;
+    GPURT_CHECK_BOUNDS(gpurt_thread_x(), p->good ? PLANTED_THREADS : p->eight,
+                       "word %u of %u", gpurt_thread_x(), p->eight);
+}
+
 /* ---- progress ------------------------------------------------------------------------ */
 /* Each block waits for the next one, which begins only if there is room for it. The twin
  * waits for the one before. */

@@ -120,6 +120,14 @@ test_ways_to_fail() {
     says 'block 0 thread 1 waits for thread 2'
     says '--trust-exit'
     run 0 -n 9 --trust-exit -- "$standin" swallow 5
+    run 1 -- "$standin" panic 4
+    says 'seed 4 fails: 2 panics, yet the program ended with exit status 0'
+    says '  panic in kernel standin'
+    says '--allow-panics'
+    run 1 --json -- "$standin" panic 4
+    says '"end": "panicked"'
+    run 0 -n 9 --allow-panics -- "$standin" panic 4
+    run 0 -n 9 --trust-exit -- "$standin" panic 4
     rm -f "$work/state"
     STANDIN_STATE=$work/state run 1 -- "$standin" flaky 6
     says 'seed 6 fails: exit status 1'
