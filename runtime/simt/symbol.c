@@ -15,6 +15,7 @@
 enum {
     SYMBOL_ANSWER = 8192, /* a call site with all that was inlined there, by long paths */
     SYMBOL_WHERE = 120,
+    SYMBOL_NAME = 256,
     SYMBOL_OWN = 32
 };
 
@@ -22,7 +23,8 @@ enum {
 typedef struct symbol_out {
     void (*add)(void *to, const simt_symbol_t *symbol);
     void *to;
-    bool ended; /* reached the executor's first frame */
+    bool ended;             /* reached the executor's first frame */
+    char last[SYMBOL_NAME]; /* function that was added */
 } symbol_out_t;
 
 /* A return address belongs to the call before it. */
@@ -37,7 +39,7 @@ static bool is_ours(const char *function, const char *file)
     static const char *const functions[] = {"simt_",         "gpurt_simt_",   "lane_",
                                             "leave_to_main", "meeting_",      "barrier_",
                                             "gpurt_point",   "point_reached", "turn_ended",
-                                            "watched_point", "seeded_point",  "gpurt_cpu_"};
+                                            "watched_point", "seeded_point"};
     static const char *const files[] = {"atomic.h:", "point.h:", "point.c:", "panic.h:"};
 
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
@@ -57,16 +59,29 @@ static const char *kernel_name(const char *text)
     return strncmp(text, prefix, sizeof prefix - 1) ? text : text + sizeof prefix - 1;
 }
 
+/* What calls the body of a kernel. Where debug information tells of no body, it stands for it: the
+ * body was inlined there, and not every addr2line can say so. */
+static const char *entry_name(const char *text)
+{
+    static const char prefix[] = "gpurt_cpu_";
+
+    return strncmp(text, prefix, sizeof prefix - 1) ? NULL : text + sizeof prefix - 1;
+}
+
 static void out_put(symbol_out_t *out, const char *function, const char *where,
                     const char *path, uint32_t line)
 {
-    const simt_symbol_t symbol = {kernel_name(function), where, path, line};
+    const char *entry = entry_name(function);
+    const simt_symbol_t symbol = {entry ? entry : kernel_name(function), where, path, line};
 
+    if (entry && strcmp(entry, out->last) == 0)
+        return;
     if (out->ended || is_ours(function, where)) {
         out->ended |= !strcmp(function, "simt_lane_entry");
         return;
     }
     out->add(out->to, &symbol);
+    snprintf(out->last, sizeof out->last, "%s", symbol.function);
 }
 
 /* file: "path:line", or "??:?". Its text is cut behind the path. */
@@ -143,7 +158,7 @@ static void put_frame(const void *pc, bool exact, symbol_out_t *out)
 void simt_symbols_walk(void *const *trace, uint32_t frames, bool first_exact,
                        void (*add)(void *to, const simt_symbol_t *symbol), void *to)
 {
-    symbol_out_t out = {add, to, false};
+    symbol_out_t out = {.add = add, .to = to};
 
     for (uint32_t i = 0; i < frames && !out.ended; i++)
         put_frame(trace[i], first_exact && i == 0, &out);
