@@ -3,6 +3,7 @@
 
 #include "activity_text.h"
 #include "canvas.h"
+#include "exittext.h"
 #include "heap_text.h"
 #include "loglist.h"
 #include "paniclist.h"
@@ -11,6 +12,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/wait.h>
 
 enum {
     SITES = 8,
@@ -47,6 +49,18 @@ static const char *base_name(const char *file)
     return slash ? slash + 1 : file;
 }
 
+static void plain_end(FILE *out, const report_about_t *about)
+{
+    char text[48];
+
+    if (!WIFSIGNALED(about->wait_status)) {
+        fprintf(out, " with status %d", about->status);
+        return;
+    }
+    gpurt_exit_text(about->wait_status, text, sizeof text);
+    fprintf(out, ", %s", text);
+}
+
 static void plain_head(FILE *out, const gpurt_modelview_t *v, const report_about_t *about)
 {
     const gpurt_model_numbers_t *n = &v->numbers;
@@ -60,7 +74,7 @@ static void plain_head(FILE *out, const gpurt_modelview_t *v, const report_about
         fprintf(out, "[%" PRIu32 "]", id->pid);
     fprintf(out, "  %s", about->state);
     if (about->launched && about->ended)
-        fprintf(out, " with status %d", about->status);
+        plain_end(out, about);
     for (int i = 0; i < GPURT_BOX_SECTIONS; i++) {
         const gpurt_model_section_t *s = &n->sections[i];
 

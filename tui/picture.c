@@ -3,11 +3,13 @@
 #include "picture.h"
 
 #include "collector_text.h"
+#include "exittext.h"
 #include "gpulist.h"
 #include "paniclist.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #define SECOND_NS 1000000000ull
@@ -120,8 +122,12 @@ int picture_place(canvas_t *c, rect_t area, int row, int column, int width,
 /* Nothing was said for so long that one may ask whether it hangs. */
 #define QUIET_NS (2 * SECOND_NS)
 
+enum {
+    STATE_WORD = 32
+};
+
 /* What is going on, in a word and a colour. */
-static const char *state_word(const picture_t *p, style_t *style, char buffer[16])
+static const char *state_word(const picture_t *p, style_t *style, char buffer[STATE_WORD])
 {
     *style = STYLE_HEAD;
     if (p->waiting && !p->ended)
@@ -132,7 +138,10 @@ static const char *state_word(const picture_t *p, style_t *style, char buffer[16
         return "PAST";
     if (p->ended && p->launched) {
         *style = p->status ? STYLE_HEAD_BAD : STYLE_HEAD;
-        snprintf(buffer, 16, "ENDED %d", p->status);
+        if (WIFSIGNALED(p->wait_status))
+            gpurt_exit_text(p->wait_status, buffer, STATE_WORD);
+        else
+            snprintf(buffer, STATE_WORD, "ENDED %d", p->status);
         return buffer;
     }
     if (p->ended || p->view->numbers.state == GPURT_MODEL_ENDED)

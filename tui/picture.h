@@ -40,7 +40,8 @@ typedef struct picture {
     /* where it comes from */
     bool replay, playing, busy, waiting; /* waiting: nothing was received yet */
     bool launched, ended;                /* a program of ours; it is gone */
-    int status;                          /* its exit status then */
+    int status;                          /* its exit status then, as a shell has it */
+    int wait_status;                     /* likewise, as waitpid has it */
     uint32_t processes, process;
     uint32_t coming; /* panics that are counted, and not told yet */
     double speed;

@@ -345,8 +345,11 @@ static void size_tell(FILE *out, report_about_t *about)
 static void print(top_t *t, const top_options_t *o, FILE *out)
 {
     const picture_t *p = &t->picture;
-    report_about_t about = {
-        .name = p->name, .launched = t->launched, .ended = p->ended, .status = p->status};
+    report_about_t about = {.name = p->name,
+                            .launched = t->launched,
+                            .ended = p->ended,
+                            .status = p->status,
+                            .wait_status = p->wait_status};
     const bool view = o->view && p->shown != VIEW_OVERVIEW;
     bool box_ended = !t->launched && t->fresh->numbers.state == GPURT_MODEL_ENDED;
 

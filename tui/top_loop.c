@@ -27,6 +27,7 @@ void top_refresh(top_t *t)
     p->problem = s->problem.status ? s->problem.text : NULL;
     p->ended = t->launched ? t->child.ended : s->ended;
     p->status = t->launched && t->child.ended ? launchee_status(&t->child) : 0;
+    p->wait_status = t->launched && t->child.ended ? t->child.wait_status : 0;
     if (!p->replay)
         scrub_keep(&t->scrub, &t->fresh->numbers);
     if (!p->view || (!p->paused && !p->scrubbing))

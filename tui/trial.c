@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trial.h"
 
+#include "exittext.h"
 #include "text.h"
 
 #include <stdarg.h>
@@ -298,7 +299,7 @@ bool trial_same(const trial_t *a, const trial_t *b)
 
 void trial_describe(const trial_t *trial, char *text, size_t bytes)
 {
-    const char *status = trial->report.status, *signal_name = sigabbrev_np(trial->code);
+    const char *status = trial->report.status;
     char panics[32];
     const char *cause = !status_is_good(status) ? status
                         : trial->sanitizer      ? trial->sanitizer
@@ -326,8 +327,8 @@ void trial_describe(const trial_t *trial, char *text, size_t bytes)
         used = snprintf(text, bytes, "exit status %d", trial->code);
         break;
     case TRIAL_SIGNAL:
-        used = snprintf(text, bytes, "killed by signal %d (SIG%s)", trial->code,
-                        signal_name ? signal_name : "?");
+        gpurt_exit_text(trial->child.wait_status, text, bytes);
+        used = (int)strlen(text);
         break;
     case TRIAL_LATE:
         used = snprintf(text, bytes, "no end within %g s", limit_s);

@@ -110,7 +110,7 @@ test_schedules() {
 
 test_ways_to_fail() {
     run 1 -- "$standin" signal 3
-    says 'seed 3 fails: killed by signal 11 (SIGSEGV)'
+    says 'seed 3 fails: killed by SIGSEGV'
     says 'a second run had the same end (no schedule was told)'
     replay_fails_with 139
     run 1 --timeout 3 -n 3 -- "$standin" hang 2
@@ -136,7 +136,7 @@ test_ways_to_fail() {
     STANDIN_STATE=$work/state run 1 -- "$standin" drift 6
     says 'It does not replay: the second run: exit status 3, another schedule.'
     run 1 -- "$standin" pipe 2
-    says 'seed 2 fails: killed by signal 13 (SIGPIPE)'
+    says 'seed 2 fails: killed by SIGPIPE'
     run 1 -- "$standin" noise 1
     says '\x1b[31mred\xff "quoted"'
 }

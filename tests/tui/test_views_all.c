@@ -12,6 +12,7 @@
 #include "model.h"
 
 #include <locale.h>
+#include <signal.h>
 #include <string.h>
 
 static canvas_t canvas;
@@ -210,7 +211,10 @@ static void check_glance(const picture_t *shown, const gpurt_modelview_t *v)
     p.paused = false;
     p.ended = true;
     p.status = 137;
+    p.wait_status = 137 << 8; /* the program's own word */
     CHECK_CONTAINS(head_at(&p, 120), "ENDED 137 ");
+    p.wait_status = SIGKILL;
+    CHECK_CONTAINS(head_at(&p, 120), "killed by SIGKILL ");
     CHECK_CONTAINS(row_text(0), " records ");
     CHECK_MSG(!strstr(row_text(0), "/s"), "no rate of what has ended: %s", row_text(0));
     memset(&copy, 0, sizeof copy);
