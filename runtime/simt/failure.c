@@ -207,8 +207,7 @@ static void put_texts(gpurt_panic_t *p, uint32_t device, const simt_failure_t *f
     site.line = place.line;
     p->site = def_number(device, &site);
     p->kernel = string_number(device, f->kernel);
-    if (f->call_count)
-        p->function = string_number(device, f->calls[0].function);
+    p->function = string_number(device, place.function);
     for (uint32_t i = 0; i < f->call_count; i++) {
         p->frames[i].function = string_number(device, f->calls[i].function);
         p->frames[i].file = string_number(device, f->calls[i].file);

@@ -23,8 +23,8 @@ enum {
 /* Owner: the function that builds it. Full: the rest is left out and the last line says so. */
 typedef struct report {
     char *text;
-    size_t used;
-    bool full;
+    size_t room, used;
+    bool full, plain; /* plain: nothing may be allocated */
     uint32_t groups, traces;
     simt_failure_t *told; /* takes the calls of its lane; or NULL */
 } report_t;
@@ -37,11 +37,11 @@ static void GPURT_PRINTF(2, 3) add(report_t *r, const char *fmt, ...)
     if (r->full || !r->text)
         return;
     va_start(args, fmt);
-    n = vsnprintf(r->text + r->used, REPORT_BYTES - r->used, fmt, args);
+    n = vsnprintf(r->text + r->used, r->room - r->used, fmt, args);
     va_end(args);
-    if (n < 0 || (size_t)n >= REPORT_BYTES - r->used) {
+    if (n < 0 || (size_t)n >= r->room - r->used) {
         r->full = true;
-        snprintf(r->text + REPORT_BYTES - 32, 32, "\n  (and more, left out)\n");
+        snprintf(r->text + r->room - 32, 32, "\n  (and more, left out)\n");
         return;
     }
     r->used += (size_t)n;
@@ -49,7 +49,7 @@ static void GPURT_PRINTF(2, 3) add(report_t *r, const char *fmt, ...)
 
 static report_t report_begin(simt_failure_t *told)
 {
-    report_t r = {.text = (char *)malloc(REPORT_BYTES), .told = told};
+    report_t r = {.text = (char *)malloc(REPORT_BYTES), .room = REPORT_BYTES, .told = told};
 
     if (r.text)
         r.text[0] = '\0';
@@ -73,7 +73,7 @@ static void add_frames(report_t *r, const simt_fault_t *f, const simt_lane_t *la
 {
     bool told = r->told && r->told->lane == lane;
 
-    simt_symbols_walk(f->trace, f->frames, f->first_is_fault,
+    simt_symbols_walk(f->trace, f->frames, f->first_is_fault, !r->plain,
                       told ? add_told_frame : add_frame, r);
 }
 
@@ -420,6 +420,22 @@ char *simt_report_fault(simt_worker_t *k, simt_lane_t *lane, const simt_fault_t 
         add_state(&r, fault->other);
     }
     return r.text;
+}
+
+void simt_report_dying(simt_worker_t *k, simt_lane_t *lane, char *text, size_t bytes,
+                       simt_failure_t *told)
+{
+    report_t r = {.text = text, .room = bytes, .plain = true, .told = told};
+
+    text[0] = '\0';
+    told_fault(told, lane, &k->fault);
+    add(&r, "%s in kernel ", k->fault.what);
+    add_kernel_name(&r, lane->warp->block->launch, k);
+    add(&r, ": ");
+    add_lane_name(&r, lane);
+    add(&r, "\n");
+    add_frames(&r, &k->fault, lane);
+    add(&r, "  the process ends with it\n");
 }
 
 char *simt_report_panic(simt_worker_t *k, simt_lane_t *lane, const gpurt_simt_panic_t *p)

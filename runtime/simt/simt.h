@@ -189,6 +189,7 @@ typedef enum simt_errand {
     SIMT_ERRAND_MISUSE, /* `subject` broke a rule; fault says which */
     SIMT_ERRAND_FAULT,  /* a signal or a trap */
     SIMT_ERRAND_PANIC,  /* `subject` panicked, and goes on: panicked.c */
+    SIMT_ERRAND_DYING,  /* `subject` called abort(): the process ends when it goes on */
     SIMT_ERRAND_TOLD    /* `subject` saved its backtrace */
 } simt_errand_t;
 
@@ -369,6 +370,9 @@ char *simt_report_livelock(simt_worker_t *k, simt_launch_t *l, bool occupancy,
                            simt_failure_t *told);
 char *simt_report_fault(simt_worker_t *k, simt_lane_t *lane, const simt_fault_t *fault,
                         simt_failure_t *told);
+/* Into the caller's memory, without lines: it allocates nothing. */
+void simt_report_dying(simt_worker_t *k, simt_lane_t *lane, char *text, size_t bytes,
+                       simt_failure_t *told);
 char *simt_report_panic(simt_worker_t *k, simt_lane_t *lane, const gpurt_simt_panic_t *p);
 /* panicked.c. Main fiber: the errand of a lane that panicked. */
 void simt_panic_keep(simt_worker_t *k, simt_lane_t *lane);
@@ -385,8 +389,9 @@ typedef struct simt_symbol {
     uint32_t line;
 } simt_symbol_t;
 /* Names code addresses, innermost first, with all that was inlined. first_exact: trace[0] is an
- * instruction's address, not a return address. */
-void simt_symbols_walk(void *const *trace, uint32_t frames, bool first_exact,
+ * instruction's address, not a return address. lines: debug information is asked; without, no
+ * memory is allocated. */
+void simt_symbols_walk(void *const *trace, uint32_t frames, bool first_exact, bool lines,
                        void (*add)(void *to, const simt_symbol_t *symbol), void *to);
 simt_scope_t *simt_scope_create(void);
 void simt_scope_destroy(simt_scope_t *s);

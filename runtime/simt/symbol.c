@@ -23,6 +23,7 @@ enum {
 typedef struct symbol_out {
     void (*add)(void *to, const simt_symbol_t *symbol);
     void *to;
+    bool lines;
     bool ended;             /* reached the executor's first frame */
     char last[SYMBOL_NAME]; /* function that was added */
 } symbol_out_t;
@@ -146,7 +147,7 @@ static void put_frame(const void *pc, bool exact, symbol_out_t *out)
         out->add(out->to, &(simt_symbol_t){.function = offset});
         return;
     }
-    if (put_by_debug_info(&in, at, out))
+    if (out->lines && put_by_debug_info(&in, at, out))
         return;
     module = strrchr(in.dli_fname, '/');
     module = module ? module + 1 : in.dli_fname;
@@ -155,10 +156,10 @@ static void put_frame(const void *pc, bool exact, symbol_out_t *out)
     out_put(out, in.dli_sname ? in.dli_sname : offset, module, NULL, 0);
 }
 
-void simt_symbols_walk(void *const *trace, uint32_t frames, bool first_exact,
+void simt_symbols_walk(void *const *trace, uint32_t frames, bool first_exact, bool lines,
                        void (*add)(void *to, const simt_symbol_t *symbol), void *to)
 {
-    symbol_out_t out = {.add = add, .to = to};
+    symbol_out_t out = {.add = add, .to = to, .lines = lines};
 
     for (uint32_t i = 0; i < frames && !out.ended; i++)
         put_frame(trace[i], first_exact && i == 0, &out);

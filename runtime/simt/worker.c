@@ -19,6 +19,7 @@ enum {
     IDLE_SPIN_ROUNDS = 64,    /* look again at once */
     IDLE_YIELD_ROUNDS = 1000, /* then let other threads run, then sleep */
     IDLE_SLEEP_NS = 20000,
+    DYING_TRIES = 5000, /* of IDLE_SLEEP_NS */
     HELD_GRACE_MS = 50 /* seeded launches begin after this even if the host does not wait */
 };
 #define GIVEN_NS 1000000000ull /* to other threads, yield by yield */
@@ -109,6 +110,36 @@ static void lane_failed(simt_worker_t *k, simt_lane_t *lane)
     simt_launch_fail(lane->warp->block->launch, k->fault.status, report, &told);
 }
 
+/* The program called abort() in a kernel, perhaps out of malloc: nothing is allocated, and nobody
+ * is waited for long who may wait for malloc. */
+static void lane_dies(simt_worker_t *k, simt_lane_t *lane)
+{
+    static char report[GPURT_PANIC_REPORT];
+    static uint32_t xtaken; /* written by: the first lane that dies */
+    simt_launch_t *l = lane->warp->block->launch;
+    struct timespec t = {0, IDLE_SLEEP_NS};
+    simt_failure_t told;
+
+    if (gpurt_add_relaxed_dev_u32(&xtaken, 1) != 0) /* relaxed: a count */
+        return;
+    simt_report_dying(k, lane, report, sizeof report, &told);
+    for (uint32_t tries = 0; tries < DYING_TRIES; tries++) {
+        if (pthread_mutex_trylock(&k->device->mutex) == 0) {
+            simt_failure_tell(l, &told, report);
+            pthread_mutex_unlock(&k->device->mutex);
+            return;
+        }
+        nanosleep(&t, NULL);
+    }
+}
+
+/* After which the lane, or one that it chose, runs on at once. */
+static bool errand_is_short(simt_errand_t errand)
+{
+    return errand == SIMT_ERRAND_FIBER || errand == SIMT_ERRAND_PANIC ||
+           errand == SIMT_ERRAND_DYING;
+}
+
 static void worker_errand(simt_worker_t *k)
 {
     simt_errand_t errand = k->errand;
@@ -142,17 +173,19 @@ static void worker_run(simt_worker_t *k, simt_lane_t *lane)
 {
     gpurt_point_budget = simt_schedule_budget(k);
     simt_lane_run(k, lane);
-    while (k->errand == SIMT_ERRAND_FIBER || k->errand == SIMT_ERRAND_PANIC) {
-        bool panicked = k->errand == SIMT_ERRAND_PANIC;
+    while (errand_is_short(k->errand)) {
+        simt_errand_t errand = k->errand;
 
         lane = k->subject;
         k->errand = SIMT_ERRAND_NONE;
-        if (panicked) {
+        if (errand == SIMT_ERRAND_PANIC)
             simt_panic_keep(k, lane);
-            simt_lane_resume(k, lane);
-        } else {
+        if (errand == SIMT_ERRAND_DYING)
+            lane_dies(k, lane);
+        if (errand == SIMT_ERRAND_FIBER)
             simt_lane_run(k, lane);
-        }
+        else
+            simt_lane_resume(k, lane);
     }
     worker_errand(k);
 }

@@ -81,8 +81,13 @@ def check_by_name():
     assert "planted_null (planted_kernels.c:" in done.stderr + done.stdout, done
 
 
-def check_no_box():
-    assert run(PLANTED, "null", status=1).stdout + run(PLANTED, "livelock", status=1, **FAST).stdout
+def check_abort():
+    """The program dies of it, and the log has it all the same."""
+    done = run(RECORD, "-o", "abort.gplog", "--", PLANTED, "abort", status=134)
+    assert "killed by SIGABRT" in done.stderr and "1 panic in" in done.stderr, done
+    found = json.loads(run(PANIC, "show", "--json", "abort.gplog").stdout)
+    assert found["kind"] == "fault" and found["category"] == "abort" and found["lane"] == 5, found
+    assert found["msg"] == "abort in kernel planted_abort" and "abort (libc" in found["report"], found
 
 
 with tempfile.TemporaryDirectory() as folder:
@@ -90,4 +95,5 @@ with tempfile.TemporaryDirectory() as folder:
     for row in ROWS:
         check_row(*row)
     check_by_name()
+    check_abort()
 print("all well")
