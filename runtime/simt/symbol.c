@@ -37,10 +37,10 @@ static uintptr_t call_site(const void *pc, bool exact)
 /* Frames of the executor, and lines of atomics and panics themselves, say nothing about the program. */
 static bool is_ours(const char *function, const char *file)
 {
-    static const char *const functions[] = {"simt_",         "gpurt_simt_",   "lane_",
-                                            "leave_to_main", "meeting_",      "barrier_",
-                                            "gpurt_point",   "point_reached", "turn_ended",
-                                            "watched_point", "seeded_point"};
+    static const char *const functions[] = {
+        "simt_",      "gpurt_simt_",   "lane_",        "leave_to_main",
+        "meeting_",   "barrier_",      "gpurt_point",  "point_reached",
+        "turn_ended", "watched_point", "seeded_point", "__interceptor_backtrace"};
     static const char *const files[] = {"atomic.h:", "point.h:", "point.c:", "panic.h:"};
 
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
