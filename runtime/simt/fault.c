@@ -147,6 +147,16 @@ bool simt_fault_install(void)
     return true;
 }
 
+/* What the program has put in its place meanwhile stays. */
+static void watch_end(uint32_t i)
+{
+    struct sigaction now;
+
+    if (sigaction(watched[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
+        now.sa_sigaction == on_signal)
+        sigaction(watched[i], &before[i], NULL);
+}
+
 void simt_fault_remove(void)
 {
     if (simt_sanitizers.any)
@@ -154,7 +164,7 @@ void simt_fault_remove(void)
     pthread_mutex_lock(&install_mutex);
     if (--installs == 0)
         for (uint32_t i = 0; i < WATCHED; i++)
-            sigaction(watched[i], &before[i], NULL);
+            watch_end(i);
     pthread_mutex_unlock(&install_mutex);
 }
 

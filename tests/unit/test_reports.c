@@ -9,6 +9,7 @@
 #include "message.h"
 
 #include <gpurt/box.h>
+#include <signal.h>
 
 enum {
     WORDS = 512,
@@ -280,9 +281,33 @@ static void check_messages(void)
     }
 }
 
+static void mine(int number)
+{
+    (void)number;
+}
+
+/* Handlers of the program's that came while a device was open are not taken away. */
+static void check_handlers(void)
+{
+    static const int numbers[] = {SIGSEGV, SIGABRT};
+    struct sigaction now, own = {.sa_handler = mine};
+    gpurt_options_t options = {.struct_size = sizeof options, .backend = GPURT_BACKEND_CPU};
+    gpurt_t *rt;
+
+    for (size_t i = 0; i < 2 && !CHECK_SANITIZED; i++) {
+        CHECK(gpurt_open(&options, &rt, &err) == GPURT_OK);
+        sigaction(numbers[i], &own, NULL);
+        CHECK(gpurt_close(rt, &err) == GPURT_OK);
+        sigaction(numbers[i], NULL, &now);
+        CHECK(now.sa_handler == mine);
+        signal(numbers[i], SIG_DFL);
+    }
+}
+
 int main(void)
 {
     check_messages();
+    check_handlers();
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].by_signal && CHECK_SANITIZED)
