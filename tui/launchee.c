@@ -121,6 +121,8 @@ static void become(const launchee_t *l, const launchee_plan_t *plan, char **envi
         if (isatty(STDERR_FILENO))
             dup2(terminal, STDERR_FILENO);
     }
+    if (plan->output_to_error)
+        dup2(STDERR_FILENO, STDOUT_FILENO);
     sigaction(SIGXFSZ, &l->xfsz_before, NULL);
     sigprocmask(SIG_SETMASK, &l->before, NULL);
     execvpe(plan->argv[0], plan->argv, environment);

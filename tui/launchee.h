@@ -28,6 +28,7 @@ typedef struct launchee_plan {
     char *const *argv;        /* ends with NULL; argv[0] is looked up in PATH */
     const char *name, *value; /* added to its environment; name NULL: nothing */
     bool adopt;               /* what it leaves behind becomes ours: see heirs */
+    bool output_to_error;     /* its standard output becomes our standard error */
     bool hold_terminal;       /* keep the program's output off the terminal */
     uint16_t rows, columns;   /* of the pseudo terminal then; 0: 24 and 80 */
 } launchee_plan_t;
