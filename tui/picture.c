@@ -381,33 +381,46 @@ static void foot_keys(canvas_t *c, rect_t area)
         canvas_put(c, area, 0, at, STYLE_DIM, "Tab view  Enter open  Esc back  + - speed");
 }
 
-/* What of a line that is typed has room: its end. */
-static const char *typed_end(const char *typed, canvas_t *c, int room)
+/* Where a line that is typed begins, so that its cursor is in sight. */
+static size_t typed_begin(const lineedit_t *l, canvas_t *c, int room)
 {
-    const rect_t nowhere = {.columns = 4 * FILTER_TEXT}; /* has no row: it only measures */
+    const rect_t nowhere = {.columns =
+                                4 * LINEEDIT_ROOM}; /* has no row: it only measures */
+    size_t at = 0;
 
-    while (*typed && canvas_put(c, nowhere, 0, 0, STYLE_BOLD, typed) > room)
+    while (at < l->cursor &&
+           canvas_text(c, nowhere, 0, 0, STYLE_BOLD, l->text + at, l->cursor - at) > room)
         do
-            typed++;
-        while (((uint8_t)*typed & 0xc0) == 0x80);
-    return typed;
+            at++;
+        while (((uint8_t)l->text[at] & 0xc0) == 0x80);
+    return at;
+}
+
+static void typed_draw(const lineedit_t *l, canvas_t *c, rect_t area)
+{
+    const char *cursor = l->text + l->cursor;
+    size_t bytes = strlen(cursor), under = bytes > 0;
+    int at = canvas_put(c, area, 0, 1, STYLE_KEY, "filter: ");
+    size_t from = typed_begin(l, c, area.columns - at - 2); /* the cursor may be wide */
+
+    while (under < bytes && ((uint8_t)cursor[under] & 0xc0) == 0x80)
+        under++;
+    at = canvas_text(c, area, 0, at, STYLE_BOLD, l->text + from, l->cursor - from);
+    at = canvas_text(c, area, 0, at, STYLE_SELECT, under ? cursor : " ", under ? under : 1);
+    at = canvas_text(c, area, 0, at, STYLE_BOLD, cursor + under, bytes - under);
+    canvas_put(c, area, 0, at + 2, l->full ? STYLE_WARN : STYLE_DIM,
+               l->full ? "there is no room for more" : "Enter keeps it, Esc drops it");
 }
 
 static void foot_draw(const picture_t *p, canvas_t *c, rect_t area)
 {
-    int at = 1;
-
     if (p->asking) {
         canvas_put(c, area, 0, 1, STYLE_WARN,
                    "The program still runs.  Enter end it   d let it run   Esc stay");
         return;
     }
     if (p->typing) {
-        at = canvas_put(c, area, 0, 1, STYLE_KEY, "filter: ");
-        at = canvas_put(c, area, 0, at, STYLE_BOLD,
-                        typed_end(p->typed, c, area.columns - at - 1));
-        at = canvas_put(c, area, 0, at, STYLE_SELECT, " ");
-        canvas_put(c, area, 0, at + 2, STYLE_DIM, "Enter keeps it, Esc drops it");
+        typed_draw(&p->edit, c, area);
         return;
     }
     if (p->problem) {

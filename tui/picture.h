@@ -9,7 +9,11 @@
 #include "filter.h"
 #include "gpurows.h"
 #include "keys.h"
+#include "lineedit.h"
 #include "output.h"
+
+GPURT_STATIC_ASSERT((int)LINEEDIT_ROOM == (int)FILTER_TEXT,
+                    "a filter is a line that is typed");
 
 typedef enum view_id {
     VIEW_OVERVIEW,
@@ -50,7 +54,7 @@ typedef struct picture {
     bool paused, scrubbing;
     filter_t filter;
     bool typing;
-    char typed[FILTER_TEXT];
+    lineedit_t edit;     /* the line that is typed */
     filter_t before;     /* the filter that Esc brings back */
     bool asking;         /* whether to leave a program that runs */
     uint32_t log_back;   /* lines below the last one shown; 0: it follows */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _XOPEN_SOURCE 700 /* wcwidth */
 #include "textfold.h"
 
 #include "utf8.h"

@@ -2,8 +2,6 @@
 /* What keys do to the picture, and to the time that it shows. */
 #include "top_loop.h"
 
-#include "utf8.h"
-
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -177,42 +175,24 @@ static void type_begin(picture_t *p)
 {
     p->typing = true;
     p->before = p->filter;
-    snprintf(p->typed, sizeof p->typed, "%s", p->filter.text);
-}
-
-/* What has no room any more is left out, as is what no terminal shows. */
-static void typed_add(char typed[FILTER_TEXT], uint32_t code)
-{
-    size_t used = strlen(typed), length;
-    char bytes[4];
-
-    if (utf8_is_control(code) || utf8_deceives(code) || code > 0x10ffff ||
-        (code >= 0xd800 && code < 0xe000))
-        return;
-    length = utf8_write(bytes, code);
-    if (used + length >= FILTER_TEXT)
-        return;
-    memcpy(typed + used, bytes, length);
-    typed[used + length] = '\0';
+    lineedit_begin(&p->edit, p->filter.text);
 }
 
 /* What is typed filters at once; Esc brings the old filter back. */
 static void type_key(picture_t *p, uint32_t code)
 {
-    size_t used = strlen(p->typed);
-
     if (code == KEY_ENTER_CODE || code == KEY_ESCAPE || code == CTRL_C) {
         p->typing = false;
-        if (code != KEY_ENTER_CODE)
+        if (code == KEY_ENTER_CODE)
+            lineedit_keep(&p->edit);
+        else
             p->filter = p->before;
         p->log_back = 0;
         return;
     }
-    if (code == KEY_ERASE && used > 0)
-        p->typed[utf8_before(p->typed, used)] = '\0';
-    else
-        typed_add(p->typed, code);
-    filter_parse(&p->filter, p->typed);
+    lineedit_key(&p->edit, code);
+    filter_parse(&p->filter, p->edit.text);
+    p->log_back = 0;
 }
 
 /* ---- the rest ------------------------------------------------------------------------ */

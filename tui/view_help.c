@@ -8,6 +8,7 @@ static const char *const notes[] = {
     "",
     "FILTER   words that all must fit: any part of the message, file or level;",
     "         !word must not be there; lvl>=warn, sm=7, gpu=0, pid=4711. Esc clears.",
+    "TYPING   Left, Right, Home, End; Ctrl-U, -K, -W cut; Up: filters typed before.",
     "RATES    of the second before, in tenths. Numbers: k M G are powers of 1000.",
     "MAP      one cell a multiprocessor: fuller is busier, ! had an error in the last",
     "         second, a dot is silent now, a blank never spoke.",

@@ -48,8 +48,12 @@ see '▸memory'; see 'device, GPU 0, process 4343'; keys q; see 'STATUS 0'
 start 80 24 "$top --replay $dir/run.gplog"
 see 'Records'; keys 2 /; see 'filter:'; t send-keys -l 'session'; see 'session name \x1b[31mred'
 gone 'token'
+keys Home; t send-keys -l 'no'; see 'no line fits'; keys Left Left DC DC C-e; see 'session name' # in the middle
+keys C-w; see 'token'; t send-keys -l 'over budget'; see 'over budget: task'; keys C-u; see 'token'
+t send-keys -l 'session'; gone 'token'
 [ "$(t display-message -p '#{pane_title}')" != title ] || fail "a message set the title"
 keys Enter; see 'filter session'; keys Escape; see 'token'
+keys / Up; see 'session name'; gone 'token'; keys Down Enter; see 'token' # what was typed before
 keys l; see 'debug+'; keys l l; see 'warn+'; gone 'INFO '; keys Escape; gone 'warn+'
 
 # Looking back in a log.

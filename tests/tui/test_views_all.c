@@ -343,21 +343,33 @@ static void check_typed(const picture_t *shown)
 {
     picture_t p = *shown;
     bool unicode = canvas.unicode;
+    char text[LINEEDIT_ROOM];
 
     p.typing = true;
-    snprintf(p.typed, sizeof p.typed, "short");
+    lineedit_begin(&p.edit, "short");
     CHECK(is_drawn(&p, "filter: short   Enter keeps it"));
-    memset(p.typed, 'x', sizeof p.typed);
-    snprintf(p.typed + sizeof p.typed - 5, 5, "!end");
+    memset(text, 'x', sizeof text);
+    snprintf(text + sizeof text - 5, 5, "!end");
+    lineedit_begin(&p.edit, text);
     CHECK(canvas_resize(&canvas, 24, 40));
     picture_draw(&p, &canvas);
     CHECK_MSG(strstr(row_text(23), "filter: xx") && strstr(row_text(23), "xx!end "), "%s",
               row_text(23));
     for (size_t i = 0; i < 90; i++)
-        p.typed[i] = "\u6838"[i % 3];
+        text[i] = "\u6838"[i % 3];
+    lineedit_begin(&p.edit, text);
     canvas.unicode = true; /* each has two columns */
     picture_draw(&p, &canvas);
     CHECK_MSG(strstr(row_text(23), "x!end "), "%s", row_text(23));
+    lineedit_key(&p.edit, KEY_HOME_CODE); /* its beginning is in sight, then its middle */
+    lineedit_key(&p.edit, 'a');
+    picture_draw(&p, &canvas);
+    CHECK_MSG(strstr(row_text(23), "filter: a") == NULL && p.edit.full, "%s", row_text(23));
+    lineedit_key(&p.edit, KEY_DELETE_CODE);
+    lineedit_key(&p.edit, 'a');
+    picture_draw(&p, &canvas);
+    CHECK_MSG(strstr(row_text(23), "filter: a") && !strstr(row_text(23), "end"), "%s",
+              row_text(23));
     canvas.unicode = unicode;
 }
 
