@@ -412,11 +412,23 @@ static void typed_draw(const lineedit_t *l, canvas_t *c, rect_t area)
                l->full ? "there is no room for more" : "Enter keeps it, Esc drops it");
 }
 
+/* All that one can answer, however narrow it is. */
+static const char *asking_text(int columns)
+{
+    static const char *const texts[] = {
+        "The program still runs.  Enter end it   d let it run   Esc stay",
+        "Enter end it  d let it run  Esc stay", "Enter end d run Esc"};
+    size_t i = 0;
+
+    while (i < 2 && (int)strlen(texts[i]) + 1 > columns)
+        i++;
+    return texts[i];
+}
+
 static void foot_draw(const picture_t *p, canvas_t *c, rect_t area)
 {
     if (p->asking) {
-        canvas_put(c, area, 0, 1, STYLE_WARN,
-                   "The program still runs.  Enter end it   d let it run   Esc stay");
+        canvas_put(c, area, 0, area.columns > 20, STYLE_WARN, asking_text(area.columns));
         return;
     }
     if (p->typing) {

@@ -8,6 +8,7 @@
 #include "option.h"
 #include "screen.h"
 #include "top_batch.h"
+#include "top_leave.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -139,15 +140,24 @@ static void keys_write(void)
 }
 
 static const gpurt_option_text_t texts[] = {
-    {"SCREEN", "The screen is drawn on /dev/tty. What PROGRAM writes to the terminal "
-               "meanwhile is kept, "
-               "shown in a view of its own and printed when the screen is gone; output "
-               "that goes to a "
-               "file or a pipe goes there untouched. A PROGRAM whose input is the terminal "
-               "reads an empty one, because the keys are gpurt-top's."},
+    {"SCREEN",
+     "The screen is drawn on /dev/tty. What PROGRAM writes to the terminal "
+     "meanwhile is kept, "
+     "shown in a view of its own and printed when the screen is gone; output "
+     "that goes to a "
+     "file or a pipe goes there untouched. A PROGRAM whose input is the terminal "
+     "reads an empty one, because the keys are gpurt-top's. It has a process group "
+     "of its own.\n\n"
+     "Key q asks what is to become of a PROGRAM that runs. With d it goes on: "
+     "gpurt-top "
+     "ends with 0, and a process of it stays with PROGRAM. That writes on the log "
+     "of --record, and what PROGRAM prints to the file gpurt-PID.out. Without "
+     "--record nothing is recorded from then on, and gpurt-drain -p PID can begin. "
+     "SIGTERM ends that process and not PROGRAM."},
     {"KEYS", keys_text},
     {"EXIT STATUS",
-     "PROGRAM's; 128 and the number of the signal that ended it; 125 when "
+     "PROGRAM's; 0 where it was let run; 128 and the number of the signal that ended it; "
+     "125 when "
      "gpurt-top itself failed, 126 when PROGRAM cannot be executed, 127 when "
      "there is none of that name. Without a PROGRAM: 0."},
     {"FIELDS",
@@ -301,6 +311,7 @@ static int program_begin(top_t *t, char *const *argv, const char *handover, bool
                             .name = GPURT_HANDOVER_ENV,
                             .value = handover,
                             .output_to_error = to_error,
+                            .own_group = screen,
                             .hold_terminal = screen};
     int code;
 
@@ -325,14 +336,18 @@ static int program_begin(top_t *t, char *const *argv, const char *handover, bool
 
 /* ---- the end ------------------------------------------------------------------------- */
 
-/* The screen is gone: what was held is printed, and a program that runs on is waited
- * for, with its output going where it would have gone. */
+/* The screen is gone: what was held is printed. */
+static void held_print(top_t *t)
+{
+    if (t->output.written)
+        output_print(&t->output, isatty(STDOUT_FILENO) ? STDOUT_FILENO : STDERR_FILENO);
+    output_fini(&t->output);
+}
+
+/* A program that runs on, having been asked to end, is waited for, with its output going where
+ * it would have gone. */
 static int leave(top_t *t)
 {
-    if (t->output.written) {
-        output_print(&t->output, isatty(STDOUT_FILENO) ? STDOUT_FILENO : STDERR_FILENO);
-        output_fini(&t->output);
-    }
     while (t->launched && !t->child.ended)
         top_wait(t, -1, isatty(STDOUT_FILENO) ? STDOUT_FILENO : STDERR_FILENO, SECOND_NS);
     while (t->child.output_fd >= 0 && top_wait(t, -1, STDOUT_FILENO, 0))
@@ -420,8 +435,13 @@ static int run(top_t *t, const top_options_t *o, char **argv)
     if (plain) {
         status = batch_run(t, &plan);
     } else {
-        top_screen(t);
+        bool runs = top_screen(t) == TOP_END_LEAVE && t->child.pid;
+
         screen_close();
+        held_print(t);
+        if (runs)
+            return top_leave(
+                t, &(leave_plan_t){&program, t->picture.name, o->record, o->on_panic});
         status = 0;
     }
     if (status == 0)

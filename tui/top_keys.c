@@ -285,7 +285,7 @@ static bool answer(top_t *t, uint32_t code, top_end_t *end)
     }
     if ((code == KEY_ENTER_CODE || keys_action(code) == ACTION_QUIT) && t->child.pid) {
         kill(t->child.pid, SIGTERM);
-        kill(t->child.pid, SIGCONT);
+        launchee_signal(&t->child, SIGCONT);
         t->exit_at_end = true;
     }
     return false;

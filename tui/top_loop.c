@@ -97,9 +97,11 @@ static void keys_take(top_t *t, const canvas_t *canvas, bool *over, top_end_t *e
             continue; /* an echo of our own screen_resize; the signal tells of others */
         if (action == ACTION_REDRAW)
             screen_resize();
-        else if (action == ACTION_SUSPEND)
+        else if (action == ACTION_SUSPEND) {
+            launchee_signal(&t->child, SIGTSTP); /* it is in no group of the terminal's */
             screen_suspend();
-        else
+            launchee_signal(&t->child, SIGCONT);
+        } else
             *over = top_key(t, code, canvas->rows > 6 ? canvas->rows - 5 : 1, end);
     }
 }

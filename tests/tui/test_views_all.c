@@ -198,6 +198,12 @@ static void check_glance(const picture_t *shown, const gpurt_modelview_t *v)
                   head);
         CHECK_MSG(strstr(row_text(23), "Quit"), "%d columns: %s", columns, row_text(23));
         CHECK_MSG(strstr(row_text(1), "Overview"), "%d columns: %s", columns, row_text(1));
+        p.asking = true;
+        head_at(&p, columns);
+        CHECK_MSG(strstr(row_text(23), "Enter end") && strstr(row_text(23), "d ") &&
+                      strstr(row_text(23), " run") && strstr(row_text(23), "Esc"),
+                  "%d columns: %s", columns, row_text(23));
+        p.asking = false;
     }
     CHECK_MSG(on_canvas(" PANIC 4 ") && on_canvas(" 4x "), "panics of a site in one line");
     CHECK_MSG(!strstr(row_text(0), "quiet"), "%s", row_text(0));
