@@ -316,6 +316,36 @@ static void tabs_draw(const picture_t *p, canvas_t *c, rect_t area)
 
 /* ---- time line ----------------------------------------------------------------------- */
 
+typedef struct bar {
+    uint64_t first_ns, last_ns;
+    int left, width, now; /* now: of the moment that is shown */
+} bar_t;
+
+static void panic_mark(const bar_t *bar, canvas_t *c, rect_t area, uint64_t time_ns)
+{
+    int at;
+
+    if (time_ns < bar->first_ns || time_ns > bar->last_ns)
+        return;
+    at = (int)((double)(time_ns - bar->first_ns) / (double)(bar->last_ns - bar->first_ns) *
+               (bar->width - 1));
+    if (at != bar->now)
+        canvas_glyph(c, area, 0, bar->left + at, STYLE_ERROR, 0x25b2, '!');
+}
+
+/* Where device code failed: of a log everywhere, of a program what is kept. */
+static void panics_mark(const picture_t *p, canvas_t *c, rect_t area, const bar_t *bar)
+{
+    const linefile_marks_t *m = p->file ? &p->file->marks : NULL;
+    const gpurt_model_panics_t *list = &p->view->panics;
+
+    for (uint32_t i = 0; m && m->width_ns && i < LINEFILE_MARKS; i++)
+        if (m->bits[i / 64] >> i % 64 & 1)
+            panic_mark(bar, c, area, m->first_ns + i * m->width_ns);
+    for (uint64_t i = 0; i < list->count && i < GPURT_MODEL_PANICS; i++)
+        panic_mark(bar, c, area, list->list[i].time_ns);
+}
+
 /* From the first to the last moment that can be shown; a mark at the one that is. */
 static void scrub_draw(const picture_t *p, canvas_t *c, rect_t area)
 {
@@ -343,6 +373,7 @@ static void scrub_draw(const picture_t *p, canvas_t *c, rect_t area)
                      i == mark  ? 'o'
                      : i < mark ? '='
                                 : '-');
+    panics_mark(p, c, area, &(bar_t){first, last, left, width, mark});
     if (p->replay)
         canvas_printf(c, area, 0, area.columns - 13, STYLE_KEY, "%5.1f%% %.4gx",
                       (double)(at_ns - first) / (double)(last - first) * 100.0, p->speed);
@@ -433,6 +464,10 @@ static void foot_draw(const picture_t *p, canvas_t *c, rect_t area)
     }
     if (p->typing) {
         typed_draw(&p->edit, c, area);
+        return;
+    }
+    if (p->notice) {
+        canvas_put(c, area, 0, 1, STYLE_WARN, p->notice);
         return;
     }
     if (p->problem) {

@@ -256,6 +256,7 @@ static int picture_begin(top_t *t, const top_options_t *o, char *const *argv)
         p->hertz = HERTZ;
     p->hertz = p->hertz > 30 ? 30 : p->hertz;
     p->name = o->replay ? base_name(o->replay) : argv[0] ? base_name(argv[0]) : "process";
+    p->log = o->record;
     p->launched = t->launched = argv[0] != NULL;
     t->exit_at_end = o->exit_at_end;
     if (o->filter)
@@ -297,6 +298,8 @@ static int source_begin(top_t *t, const top_options_t *o, const char **handover)
     else
         st = source_live_open(&failures, t->recording.writer, &t->source, handover, &err);
     if (st != GPURT_OK)
+        return gpurt_option_refuse(&program, "%s", err.text);
+    if (o->replay && logwindow_open(o->replay, &t->window, &err) != GPURT_OK)
         return gpurt_option_refuse(&program, "%s", err.text);
     if (o->replay && o->play)
         t->source->class->play(t->source, true, 1);
@@ -381,6 +384,7 @@ static void top_fini(top_t *t)
 {
     if (t->source)
         t->source->class->close(t->source);
+    logwindow_close(t->window);
     recording_drop(&t->recording);
     launchee_close(&t->child);
     gpu_capture_close(&t->capture);

@@ -87,6 +87,7 @@ static void replay_print(top_t *t, const batch_plan_t *o, FILE *out)
         t->source->class->seek(t->source, at);
         t->source->class->finish(t->source);
         top_refresh(t);
+        top_window_finish(t);
         print(t, o, out);
         launchee_signals(&t->child);
     }

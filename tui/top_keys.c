@@ -54,7 +54,7 @@ static void look_back(top_t *t, uint64_t time_ns)
     t->picture.scrubbing = true;
 }
 
-static void seek(top_t *t, uint64_t time_ns)
+void top_seek(top_t *t, uint64_t time_ns)
 {
     const gpurt_model_numbers_t *n = &t->fresh->numbers;
 
@@ -89,9 +89,46 @@ static void move(top_t *t, int direction, bool far)
                                               : p->view->numbers.time_ns;
     at = direction > 0 ? at + step : at > step ? at - step : 1;
     if (p->replay)
-        seek(t, at);
+        top_seek(t, at);
     else
         look_back(t, at);
+}
+
+/* The failure of device code that is nearest in a direction. Returns: 0, there is none. */
+static uint64_t panic_beside(const gpurt_model_panics_t *list, bool on, uint64_t from_ns)
+{
+    uint64_t best = 0;
+
+    for (uint64_t i = 0; i < list->count && i < GPURT_MODEL_PANICS; i++) {
+        uint64_t at = list->list[i].time_ns;
+
+        if (on ? at > from_ns && (best == 0 || at < best) : at < from_ns && at > best)
+            best = at;
+    }
+    return best;
+}
+
+/* Of a log all panics are found, of a program those that are kept. */
+static void jump(top_t *t, bool on)
+{
+    picture_t *p = &t->picture;
+    uint64_t from = p->until_ns ? p->until_ns : p->view->numbers.time_ns, to;
+
+    if (t->window) {
+        if (t->wanted_ns && p->busy)
+            from = t->wanted_ns;
+        logwindow_jump(t->window, on, from);
+        return;
+    }
+    to = panic_beside(&t->fresh->panics, on, from);
+    if (to == 0 || scrub_first_ns(&t->scrub) == 0) {
+        p->notice = "there is no panic in that direction";
+        return;
+    }
+    if (to < scrub_first_ns(&t->scrub))
+        p->notice = "that moment is no longer kept: this is the first that is";
+    t->jumped_ns = to;
+    look_back(t, to);
 }
 
 static void play(top_t *t, bool on)
@@ -150,15 +187,19 @@ static bool act_time(top_t *t, action_t action)
         return true;
     case ACTION_TIME_START:
         if (t->picture.replay)
-            seek(t, t->fresh->numbers.range_first_ns);
+            top_seek(t, t->fresh->numbers.range_first_ns);
         else
             look_back(t, 1);
         return true;
     case ACTION_TIME_NOW:
         if (t->picture.replay)
-            seek(t, t->fresh->numbers.range_last_ns);
+            top_seek(t, t->fresh->numbers.range_last_ns);
         else
             follow(t);
+        return true;
+    case ACTION_PANIC_BEFORE:
+    case ACTION_PANIC_NEXT:
+        jump(t, action == ACTION_PANIC_NEXT);
         return true;
     case ACTION_FASTER:
     case ACTION_SLOWER:
@@ -167,6 +208,12 @@ static bool act_time(top_t *t, action_t action)
     default:
         return false;
     }
+}
+
+static void log_follow(picture_t *p)
+{
+    p->log_back = 0;
+    p->log_held = false;
 }
 
 /* ---- the line that is typed ---------------------------------------------------------- */
@@ -187,12 +234,12 @@ static void type_key(picture_t *p, uint32_t code)
             lineedit_keep(&p->edit);
         else
             p->filter = p->before;
-        p->log_back = 0;
+        log_follow(p);
         return;
     }
     lineedit_key(&p->edit, code);
     filter_parse(&p->filter, p->edit.text);
-    p->log_back = 0;
+    log_follow(p);
 }
 
 /* ---- the rest ------------------------------------------------------------------------ */
@@ -215,14 +262,14 @@ static void level_step(picture_t *p, int step)
         level = GPURT_LEVEL_DEBUG;
     level = level < 0 ? 0 : level > GPURT_LEVEL_PANIC ? 0 : level;
     p->filter.level = level <= GPURT_LEVEL_TRACE ? 0 : (uint32_t)level;
-    p->log_back = 0;
+    log_follow(p);
 }
 
 static void back(picture_t *p)
 {
     if (p->filter.text[0] || p->filter.level) {
         memset(&p->filter, 0, sizeof p->filter);
-        p->log_back = 0;
+        log_follow(p);
     } else {
         p->shown = VIEW_OVERVIEW;
     }
@@ -296,6 +343,7 @@ bool top_key(top_t *t, uint32_t code, int page, top_end_t *end)
     picture_t *p = &t->picture;
     action_t action = keys_action(code);
 
+    p->notice = NULL;
     if (p->asking)
         return answer(t, code, end);
     if (p->typing) {

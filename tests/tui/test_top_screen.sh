@@ -48,13 +48,18 @@ see '▸memory'; see 'device, GPU 0, process 4343'; keys q; see 'STATUS 0'
 start 80 24 "$top --replay $dir/run.gplog"
 see 'Records'; keys 2 /; see 'filter:'; t send-keys -l 'session'; see 'session name \x1b[31mred'
 gone 'token'
-keys Home; t send-keys -l 'no'; see 'no line fits'; keys Left Left DC DC C-e; see 'session name' # in the middle
+keys Home; t send-keys -l 'no'; see 'no line up to this moment fits'; keys Left Left DC DC C-e; see 'session name' # in the middle
 keys C-w; see 'token'; t send-keys -l 'over budget'; see 'over budget: task'; keys C-u; see 'token'
 t send-keys -l 'session'; gone 'token'
 [ "$(t display-message -p '#{pane_title}')" != title ] || fail "a message set the title"
 keys Enter; see 'filter session'; keys Escape; see 'token'
 keys / Up; see 'session name'; gone 'token'; keys Down Enter; see 'token' # what was typed before
 keys l; see 'debug+'; keys l l; see 'warn+'; gone 'INFO '; keys Escape; gone 'warn+'
+
+# Any line of the log can be reached, whatever its level, and each panic.
+keys 2 Home; see '60000 lines in the file'; first=$("$bin/gpurt-log" cat "$dir/run.gplog" | sed -n '1s/.*  \([a-z].*\)/\1/p'); see "$first"
+keys PgDn Up; gone "$first"; keys Up; see 'up to 00:00:00.0'; keys End; gone '(End: to the moment)'; see "$("$bin/gpurt-log" tail -n 1 "$dir/run.gplog" | sed 's/.*  //')"
+keys 1 '^' ')'; see ' 1 PANIC '; keys ')'; see ' 2 PANICS '; keys '('; see ' 1 PANIC '; keys '('; see 'no panic in that direction'; keys '$'
 
 # Looking back in a log.
 t send-keys 1 '^' '}' '}' '{'; see ' 10.0%' # keys that come at once all count
