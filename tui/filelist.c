@@ -56,7 +56,7 @@ static const logwindow_lines_t *lines_at_hand(const picture_t *p, bool browse, i
     linefile_place_t last = {p->view->numbers.time_ns, UINT64_MAX};
     uint32_t count = l->count < LINEFILE_MOST ? l->count : LINEFILE_MOST;
 
-    if (!l->known || memcmp(&l->wish.want.filter, &p->filter, sizeof p->filter) != 0 ||
+    if (!l->known || !linefile_filter_same(&l->wish.want.filter, &p->filter) ||
         (browse && l->wish.from_start != p->log_from_start && p->log_from_start))
         return NULL;
     if (browse && !p->log_from_start &&
@@ -99,16 +99,17 @@ bool filelist_pane(const picture_t *p, canvas_t *c, rect_t area, bool browse,
 void filelist_title(const picture_t *p, char *to, size_t room)
 {
     const logwindow_view_t *file = p->file;
-    bool known = memcmp(&file->counted, &p->filter, sizeof p->filter) == 0;
-    char time[32] = "";
+    bool known = linefile_filter_same(&file->counted, &p->filter);
+    char time[32];
     size_t used;
+    uint64_t to_ns = p->log_held ? p->log_at.time_ns : p->view->numbers.time_ns;
 
-    picture_time(p->log_held && !p->log_from_start ? p->log_at.time_ns
-                                                   : p->view->numbers.time_ns,
-                 6, time);
-    used = (size_t)snprintf(to, room, "Log  up to %s, ", time);
     if (p->log_held && p->log_from_start)
         used = (size_t)snprintf(to, room, "Log  from its start, ");
+    else if (to_ns)
+        used = (size_t)snprintf(to, room, "Log  up to %s, ", picture_time(to_ns, 6, time));
+    else
+        used = (size_t)snprintf(to, room, "Log  ");
     if (used >= room)
         return;
     snprintf(to + used, room - used, "%s%llu line%s %s%s",
@@ -155,5 +156,5 @@ const logwindow_lines_t *filelist_near(const picture_t *p, const gpurt_model_pan
     logwindow_wish_t wish;
 
     filelist_near_want(e, &wish);
-    return l->known && memcmp(&l->wish, &wish, sizeof wish) == 0 ? l : NULL;
+    return l->known && logwindow_wish_same(&l->wish, &wish) ? l : NULL;
 }

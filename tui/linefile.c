@@ -108,6 +108,21 @@ bool linefile_refresh(linefile_t *f)
     return frames_take(f);
 }
 
+/* ---- what is wanted ------------------------------------------------------------------ */
+
+bool linefile_filter_same(const filter_t *a, const filter_t *b)
+{
+    return memcmp(a, b, sizeof *a) ==
+           0; /* it has no gaps; its text and level are all of it */
+}
+
+bool linefile_want_same(const linefile_want_t *a, const linefile_want_t *b)
+{
+    return a->panics == b->panics && a->slot_only == b->slot_only &&
+           a->section == b->section && a->sm == b->sm && a->slot == b->slot &&
+           a->pid == b->pid && linefile_filter_same(&a->filter, &b->filter);
+}
+
 /* ---- what fits ----------------------------------------------------------------------- */
 
 static bool is_line(const gpurt_row_t *row)
@@ -160,8 +175,7 @@ static bool may_fit(const linefile_t *f, const linefile_want_t *want, uint64_t f
         return false;
     if (want->slot_only && want->section < 32 && !(e->sections >> want->section & 1))
         return false;
-    return f->frames[frame].fits != 0 ||
-           memcmp(&f->filter, &want->filter, sizeof f->filter) != 0;
+    return f->frames[frame].fits != 0 || !linefile_filter_same(&f->filter, &want->filter);
 }
 
 /* ---- searching ----------------------------------------------------------------------- */
@@ -427,7 +441,7 @@ static void frame_survey(linefile_t *f, uint64_t frame)
 
 bool linefile_survey(linefile_t *f, const filter_t *filter)
 {
-    if (memcmp(&f->filter, filter, sizeof f->filter) != 0) {
+    if (!linefile_filter_same(&f->filter, filter)) {
         memcpy(&f->filter, filter, sizeof f->filter);
         f->surveyed = f->total = 0;
         for (uint64_t i = 0; i < f->count; i++)

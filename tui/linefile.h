@@ -30,6 +30,10 @@ typedef struct linefile_want {
     uint32_t section, sm, slot, pid; /* pid 0: of whatever process */
 } linefile_want_t;
 
+/* Whether two say the same. */
+bool linefile_filter_same(const filter_t *a, const filter_t *b);
+bool linefile_want_same(const linefile_want_t *a, const linefile_want_t *b);
+
 /* Asked between frames. Returns: whether to give up. */
 typedef bool linefile_stop_fn(void *context);
 

@@ -39,6 +39,13 @@ struct logwindow {
     uint32_t fresh; /* bit per part that the screen has not taken, and one for the rest */
 };
 
+bool logwindow_wish_same(const logwindow_wish_t *a, const logwindow_wish_t *b)
+{
+    return a->until_ns == b->until_ns && a->at.time_ns == b->at.time_ns &&
+           a->at.number == b->at.number && a->part == b->part &&
+           a->from_start == b->from_start && linefile_want_same(&a->want, &b->want);
+}
+
 /* ---- reading ------------------------------------------------------------------------- */
 
 /* Of a search: what it is for. */
@@ -55,10 +62,9 @@ static bool is_stale(void *context)
     bool stale;
 
     pthread_mutex_lock(&w->lock);
-    stale =
-        w->stop || (w->asked != task->wish &&
-                    (w->wish.part != w->found.wish.part ||
-                     memcmp(&w->wish.want, &w->found.wish.want, sizeof w->wish.want) != 0));
+    stale = w->stop || (w->asked != task->wish &&
+                        (w->wish.part != w->found.wish.part ||
+                         !linefile_want_same(&w->wish.want, &w->found.wish.want)));
     pthread_mutex_unlock(&w->lock);
     return stale;
 }
@@ -308,7 +314,7 @@ void logwindow_close(logwindow_t *w)
 void logwindow_ask(logwindow_t *w, const logwindow_wish_t *wish)
 {
     pthread_mutex_lock(&w->lock);
-    if (w->asked == 0 || memcmp(&w->wish, wish, sizeof *wish) != 0) {
+    if (w->asked == 0 || !logwindow_wish_same(&w->wish, wish)) {
         memcpy(&w->wish, wish, sizeof *wish);
         w->asked++;
         pthread_cond_signal(&w->wake);
@@ -341,8 +347,7 @@ bool logwindow_jumped(logwindow_t *w, uint64_t *time_ns)
 static bool is_counted(const logwindow_t *w)
 {
     return w->wish.part == LOGWINDOW_NEAR ||
-           (w->view.all &&
-            memcmp(&w->view.counted, &w->wish.want.filter, sizeof w->view.counted) == 0);
+           (w->view.all && linefile_filter_same(&w->view.counted, &w->wish.want.filter));
 }
 
 void logwindow_finish(logwindow_t *w)

@@ -15,7 +15,6 @@ typedef enum logwindow_part {
     LOGWINDOW_PARTS
 } logwindow_part_t;
 
-/* Zeroed before it is filled: wishes are compared as bytes. */
 typedef struct logwindow_wish {
     uint64_t until_ns;    /* nothing later */
     linefile_place_t at;  /* BROWSE: the line at the bottom */
@@ -23,6 +22,8 @@ typedef struct logwindow_wish {
     logwindow_part_t part;
     bool from_start; /* BROWSE */
 } logwindow_wish_t;
+
+bool logwindow_wish_same(const logwindow_wish_t *a, const logwindow_wish_t *b);
 
 /* What was found for a wish. */
 typedef struct logwindow_lines {

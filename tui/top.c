@@ -443,7 +443,8 @@ static int run(top_t *t, const top_options_t *o, char **argv)
 
         screen_close();
         held_print(t);
-        if (runs)
+        launchee_signals(&t->child); /* it may have ended meanwhile */
+        if (runs && t->child.pid)
             return top_leave(
                 t, &(leave_plan_t){&program, t->picture.name, o->record, o->on_panic});
         status = 0;
