@@ -299,7 +299,9 @@ static int source_begin(top_t *t, const top_options_t *o, const char **handover)
         st = source_live_open(&failures, t->recording.writer, &t->source, handover, &err);
     if (st != GPURT_OK)
         return gpurt_option_refuse(&program, "%s", err.text);
-    if (o->replay && logwindow_open(o->replay, &t->window, &err) != GPURT_OK)
+    /* sums need no lines */
+    if (o->replay && (o->view || !(o->batch || o->once || o->json)) &&
+        logwindow_open(o->replay, &t->window, &err) != GPURT_OK)
         return gpurt_option_refuse(&program, "%s", err.text);
     if (o->replay && o->play)
         t->source->class->play(t->source, true, 1);

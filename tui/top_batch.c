@@ -73,6 +73,7 @@ static void print_all(top_t *t, const batch_plan_t *o, FILE *out)
 static void replay_print(top_t *t, const batch_plan_t *o, FILE *out)
 {
     uint64_t count = o->once || !o->pictures ? 1 : o->pictures, first, last;
+    const picture_t *p = &t->picture;
 
     t->source->class->finish(t->source);
     top_refresh(t);
@@ -87,7 +88,8 @@ static void replay_print(top_t *t, const batch_plan_t *o, FILE *out)
         t->source->class->seek(t->source, at);
         t->source->class->finish(t->source);
         top_refresh(t);
-        top_window_finish(t);
+        if (!o->json && o->view && p->shown != VIEW_OVERVIEW)
+            top_window_finish(t);
         print(t, o, out);
         launchee_signals(&t->child);
     }

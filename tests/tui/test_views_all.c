@@ -369,8 +369,7 @@ static void check_typed(const picture_t *shown)
     CHECK_MSG(strstr(row_text(23), "x!end "), "%s", row_text(23));
     lineedit_key(&p.edit, KEY_HOME_CODE); /* its beginning is in sight, then its middle */
     lineedit_key(&p.edit, 'a');
-    picture_draw(&p, &canvas);
-    CHECK_MSG(strstr(row_text(23), "filter: a") == NULL && p.edit.full, "%s", row_text(23));
+    CHECK(p.edit.full);
     lineedit_key(&p.edit, KEY_DELETE_CODE);
     lineedit_key(&p.edit, 'a');
     picture_draw(&p, &canvas);
@@ -422,8 +421,8 @@ static void check_gone(const picture_t *shown, const gpurt_modelview_t *v)
     copy = *v;
     p.view = &copy;
     p.shown = VIEW_LOG;
-    p.launched = true;
-    CHECK(!is_drawn(&p, "no longer kept")); /* the newest are all there */
+    p.launched = true; /* the newest are all there: */
+    CHECK(!is_drawn(&p, "no longer kept"));
     p.log_back = 1100;
     CHECK(
         is_drawn(&p, "older lines up to INFO are no longer kept; --record FILE keeps all"));
@@ -459,8 +458,7 @@ static void check_marks(const picture_t *shown, const gpurt_modelview_t *v)
     p.view = &copy;
     p.replay = true;
     canvas.unicode = false;
-    CHECK(canvas_resize(&canvas, 24, 80));
-    picture_draw(&p, &canvas);
+    head_at(&p, 80);
     CHECK_MSG(strstr(row_text(22), "=!==========o") && strstr(row_text(22), "---!---"),
               "%s", row_text(22));
 }
