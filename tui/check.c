@@ -216,8 +216,7 @@ static int hunt_and_print(const check_options_t *options, const target_t *target
     status = hunt.found ? 1 : hunt.ran && hunt.skipped == hunt.ran ? ALL_SKIPPED : 0;
     if (refusal)
         status = refuse_start(target, hunt.refused, refusal);
-    if (fflush(stdout) != 0)
-        status = gpurt_option_refuse(&program, "cannot write to standard output");
+    status = gpurt_option_end(&program, status, OWN_ERROR);
     hunt_fini(&hunt);
     if (hunt.stop_signal)
         end_by_signal(hunt.stop_signal);

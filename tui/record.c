@@ -572,5 +572,5 @@ int main(int argc, char **argv)
     if (status < 0)
         status = o.pid ? attach_and_record(&o, &log) : run_and_record(argv + 1, &o, &log);
     recording_drop(&log);
-    return status;
+    return gpurt_option_end(&program, status, OWN_ERROR);
 }
