@@ -186,21 +186,42 @@ static void put_window(words_t *w, const gpurt_panic_window_t *from)
 
 /* ---- rows ---------------------------------------------------------------------------- */
 
+static void put_report(words_t *w, gpurt_panic_t *p)
+{
+    uint32_t bytes = most(p->report_bytes, GPURT_PANIC_REPORT), start = part_begin(w);
+
+    put(w, p->report_bytes);
+    put(w, bytes);
+    memset(w->at + w->count, 0, (bytes + 3) / 4 * 4);
+    memcpy(w->at + w->count, gpurt_panic_report(p), bytes);
+    w->count += (bytes + 3) / 4;
+    part_end(w, GPLOG_PART_REPORT, start);
+}
+
 /* What a row can grow to. */
 enum {
     PARTS = 4, /* about, context, frames, held: once each */
     MOST = 2 * GPURT_PANIC_ARGS + 10 + 2 * GPURT_WARP_SIZE + PARTS + 25 +
            (GPURT_PANIC_OWN + 1) * (3 + 2 * GPURT_WARP_SIZE) + 4 * GPURT_PANIC_CONTEXTS +
            3 * GPURT_PANIC_FRAMES + 4 * GPURT_PANIC_HELD +
-           GPURT_PANIC_WINDOWS * (11 + GPURT_PANIC_WINDOW / 4)
+           GPURT_PANIC_WINDOWS * (11 + GPURT_PANIC_WINDOW / 4),
+    MOST_REPORT = 2 * GPURT_PANIC_ARGS + 10 + 2 * GPURT_WARP_SIZE + 26 +
+                  3 * GPURT_PANIC_FRAMES + 1 + 3 + (GPURT_PANIC_REPORT + 3) / 4
 };
 GPURT_STATIC_ASSERT((int)MOST <= (int)GPLOG_ROW_WORDS, "the longest row");
+GPURT_STATIC_ASSERT((int)MOST_REPORT <= (int)GPLOG_ROW_WORDS, "the longest row");
 
-static uint32_t panic_words(words_t *w, const gpurt_panic_t *p, uint64_t types)
+/* What has a report is of a kernel as a whole: it has no values of lanes, notes or windows. */
+static uint32_t panic_words(words_t *w, gpurt_panic_t *p, uint64_t types)
 {
     put_args(w, p, types);
     put_fixed(w, p);
     put_about(w, p);
+    if (p->report_bytes) {
+        put_frames(w, p);
+        put_report(w, p);
+        return w->count;
+    }
     put_lanes(w, p, 0, gpurt_type_at(types, 0) ? p->mask & ~p->failed : 0);
     put_lanes(w, p, 1, gpurt_type_at(types, 1) ? p->mask : 0);
     put_context(w, p);
@@ -211,7 +232,7 @@ static uint32_t panic_words(words_t *w, const gpurt_panic_t *p, uint64_t types)
     return w->count;
 }
 
-bool drain_panic(gpurt_drain_t *d, uint32_t section, const gpurt_panic_t *panic)
+bool drain_panic(gpurt_drain_t *d, uint32_t section, gpurt_panic_t *panic)
 {
     const drain_site_t *site = drain_site_get(d, section, panic->site);
     gpurt_row_t *row = drain_row(d);
@@ -246,6 +267,8 @@ static bool text_there(gpurt_drain_t *d, uint32_t section, uint32_t number)
 bool drain_panic_defined(gpurt_drain_t *d, uint32_t section, const gpurt_panic_t *panic)
 {
     const drain_site_t *site = drain_site_get(d, section, panic->site);
+    uint32_t windows =
+        panic->report_bytes ? 0 : most(panic->window_count, GPURT_PANIC_WINDOWS);
     bool there = panic->site == 0 || site;
 
     for (uint32_t i = 0; there && site && i < GPURT_PANIC_ARGS; i++)
@@ -261,7 +284,7 @@ bool drain_panic_defined(gpurt_drain_t *d, uint32_t section, const gpurt_panic_t
     for (uint32_t i = 0; there && i < most(panic->frame_count, GPURT_PANIC_FRAMES); i++)
         there = text_there(d, section, panic->frames[i].function) &&
                 text_there(d, section, panic->frames[i].file);
-    for (uint32_t i = 0; there && i < most(panic->window_count, GPURT_PANIC_WINDOWS); i++)
+    for (uint32_t i = 0; there && i < windows; i++)
         there = text_there(d, section, panic->windows[i].name);
     return there;
 }

@@ -348,7 +348,7 @@ static inline uint32_t *drain_record_words(gpurt_row_t *row)
 }
 
 /* drainpanic.c: a private copy of a slot as a row. Returns: false when the batch is full. */
-bool drain_panic(gpurt_drain_t *d, uint32_t section, const gpurt_panic_t *panic);
+bool drain_panic(gpurt_drain_t *d, uint32_t section, gpurt_panic_t *panic);
 /* Whether its site and texts are defined: others may define them, a trip to memory later. */
 bool drain_panic_defined(gpurt_drain_t *d, uint32_t section, const gpurt_panic_t *panic);
 

@@ -51,6 +51,10 @@ gpurt_drain_sink_t gpurt_model_sink(gpurt_model_t *m); /* borrowed */
 uint32_t gpurt_model_view(const gpurt_model_t *m, uint64_t now_ns, uint32_t state,
                           gpurt_modelview_t *view);
 
+/* A row as a line of a view. pid: of its process; number: what orders it among others. */
+void gpurt_model_line_of(const gpurt_dictionary_t *d, const gpurt_row_t *row, uint32_t pid,
+                         uint64_t number, gpurt_model_line_t *to);
+
 uint64_t gpurt_model_last_ns(const gpurt_model_t *m);
 
 #endif

@@ -102,14 +102,14 @@ static const char *base_name(const char *file, uint32_t *bytes)
     return file;
 }
 
-static void render(const gpurt_model_t *m, const gpurt_row_t *row, char *to, size_t room,
-                   uint16_t *used)
+static void render(const gpurt_dictionary_t *d, const gpurt_row_t *row, char *to,
+                   size_t room, uint16_t *used)
 {
     char text[GPURT_MESSAGE_MAX];
     gpurt_text_t out;
 
     gpurt_text_init(&out, text, sizeof text);
-    gpurt_render_message(m->dictionary, row, 0, &out);
+    gpurt_render_message(d, row, 0, &out);
     model_text_begin(to, room, text, out.used);
     if (used)
         *used = (uint16_t)(out.used < room ? out.used : strnlen(to, room));
@@ -152,7 +152,7 @@ static bool names_view(const gpurt_model_t *m, gpurt_modelview_t *v)
             continue;
         if (to->format[0] == '\0' || to->id != from->id)
             site_name(m, from, to);
-        render(m, &from->last, to->last, sizeof to->last, NULL);
+        render(m->dictionary, &from->last, to->last, sizeof to->last, NULL);
         changed = true;
     }
     v->names.identity = m->about.identity;
@@ -163,8 +163,8 @@ static bool names_view(const gpurt_model_t *m, gpurt_modelview_t *v)
     return changed;
 }
 
-static void line_view(const gpurt_model_t *m, const gpurt_row_t *row, uint64_t number,
-                      gpurt_model_line_t *to)
+void gpurt_model_line_of(const gpurt_dictionary_t *d, const gpurt_row_t *row, uint32_t pid,
+                         uint64_t number, gpurt_model_line_t *to)
 {
     gpurt_site_info_t info;
     uint32_t messages = gpurt_row_messages(row);
@@ -179,19 +179,18 @@ static void line_view(const gpurt_model_t *m, const gpurt_row_t *row, uint64_t n
     to->warp = row->warp;
     to->level = row->level;
     to->section = row->section;
-    to->pid = model_pid(m, row);
+    to->pid = pid;
     to->kind = row->kind;
     to->form = row->form;
     to->more = (uint16_t)(messages ? messages - 1 : 0);
-    if (gpurt_dictionary_get(m->dictionary, row->site, &info) &&
-        info.kind == GPURT_DEF_SITE) {
+    if (gpurt_dictionary_get(d, row->site, &info) && info.kind == GPURT_DEF_SITE) {
         uint32_t bytes = info.file_bytes;
         const char *name = base_name(info.file, &bytes);
 
         to->line = info.line;
         model_text_end(to->file, sizeof to->file, name, bytes);
     }
-    render(m, row, to->text, sizeof to->text, &to->text_bytes);
+    render(d, row, to->text, sizeof to->text, &to->text_bytes);
 }
 
 /* The first row that is still whole. */
@@ -222,8 +221,10 @@ static bool lines_view(const gpurt_model_t *m, uint32_t class, gpurt_model_lines
     for (; at < k->count; at++) {
         uint32_t i = at % GPURT_MODEL_LINES;
 
-        line_view(m, (const gpurt_row_t *)(k->bytes + k->place[i] % KEEP_BYTES),
-                  k->number[i], &v->list[i]);
+        const gpurt_row_t *row = (const gpurt_row_t *)(k->bytes + k->place[i] % KEEP_BYTES);
+
+        gpurt_model_line_of(m->dictionary, row, model_pid(m, row), k->number[i],
+                            &v->list[i]);
     }
     v->end = k->count;
     return true;

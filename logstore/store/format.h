@@ -147,7 +147,8 @@ enum {
     GPLOG_PART_CONTEXT = 3, /* name, type, value: once for each */
     GPLOG_PART_FRAMES = 4,  /* function, file, line: innermost first */
     GPLOG_PART_HELD = 5,    /* kind, name, object */
-    GPLOG_PART_WINDOW = 6   /* name, base, size, start, mark, count of bytes, the bytes */
+    GPLOG_PART_WINDOW = 6,  /* name, base, size, start, mark, count of bytes, the bytes */
+    GPLOG_PART_REPORT = 7 /* bytes of the whole report, count of those that follow, they */
 };
 enum {
     GPLOG_PROGRAM_OTHERS = 255 /* one of those that came when all numbers were given */

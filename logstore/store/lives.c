@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lives.h"
 
+#include "exittext.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,14 +56,6 @@ const gpurt_row_t *gpurt_life_begins(gpurt_dictionary_t *d, const gpurt_life_t *
     return &r->row;
 }
 
-void gpurt_life_end_text(int wait_status, char *out, size_t room)
-{
-    if (WIFSIGNALED(wait_status))
-        snprintf(out, room, "killed by signal %d", WTERMSIG(wait_status));
-    else
-        snprintf(out, room, "exit status %d", WEXITSTATUS(wait_status));
-}
-
 const gpurt_row_t *gpurt_life_ends(gpurt_dictionary_t *d, const gpurt_life_t *life,
                                    gpurt_life_row_t *r)
 {
@@ -70,7 +64,7 @@ const gpurt_row_t *gpurt_life_ends(gpurt_dictionary_t *d, const gpurt_life_t *li
     gpurt_site_info_t text = {.kind = GPURT_DEF_STRING, .file = "", .module = ""};
     char room[48];
 
-    gpurt_life_end_text(life->wait_status, room, sizeof room);
+    gpurt_exit_text(life->wait_status, room, sizeof room);
     text.format = room;
     text.format_bytes = (uint32_t)strlen(room);
     row_fill(r, life->end_ns, END_WORDS, level);

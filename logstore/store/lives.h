@@ -28,9 +28,6 @@ const gpurt_row_t *gpurt_life_begins(gpurt_dictionary_t *d, const gpurt_life_t *
 const gpurt_row_t *gpurt_life_ends(gpurt_dictionary_t *d, const gpurt_life_t *life,
                                    gpurt_life_row_t *row);
 
-/* "killed by signal 9", "exit status 3" */
-void gpurt_life_end_text(int wait_status, char *out, size_t room);
-
 /* The lives in a log, by time. Owner: the caller; free(*out). *count 0 and *out NULL where
  * nothing was ever started again: then no frame is read. */
 gpurt_status_t gpurt_lives_read(gpurt_log_t *log, gpurt_life_t **out, uint32_t *count,

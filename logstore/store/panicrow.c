@@ -126,6 +126,22 @@ static void read_window(words_t *w, gpurt_panicrow_t *p)
     v->data = v->bytes ? (const uint8_t *)w->at : NULL;
 }
 
+/* A cut report ends with a whole line, if it has one. */
+static void read_report(words_t *w, gpurt_panicrow_t *p)
+{
+    uint32_t whole = next(w), bytes = next(w);
+    const char *end;
+
+    if (p->report)
+        return;
+    if (bytes > 4 * w->left)
+        bytes = 4 * w->left;
+    p->report = bytes ? (const char *)w->at : NULL;
+    end = bytes && bytes < whole ? memrchr(p->report, '\n', bytes) : NULL;
+    p->report_bytes = end ? (uint32_t)(end + 1 - p->report) : bytes;
+    p->report_left_out = whole > p->report_bytes ? whole - p->report_bytes : 0;
+}
+
 static void read_parts(words_t *w, gpurt_panicrow_t *p)
 {
     while (w->left) {
@@ -150,6 +166,9 @@ static void read_parts(words_t *w, gpurt_panicrow_t *p)
             break;
         case GPLOG_PART_WINDOW:
             read_window(&part, p);
+            break;
+        case GPLOG_PART_REPORT:
+            read_report(&part, p);
             break;
         default:
             break;
@@ -190,6 +209,8 @@ void gpurt_panicrow_read(const gpurt_row_t *row, uint64_t types, gpurt_panicrow_
     for (uint32_t m = out->failed; m; m &= m - 1)
         out->lanes[0][__builtin_ctz(m)] = next_pair(&w);
     read_parts(&w, out);
+    if (out->report) /* its operands are the kernel's, not a lane's */
+        out->known[0] = 0;
     if (out->category == GPURT_CATEGORY_NONE)
         out->category = GPURT_CATEGORY_PANIC;
     if (out->own > out->arg_count)

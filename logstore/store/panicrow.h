@@ -36,6 +36,8 @@ typedef struct gpurt_panicrow {
     gpurt_panic_frame_t frames[GPURT_PANIC_FRAMES];
     gpurt_panic_held_t held[GPURT_PANIC_HELD];
     gpurt_panicrow_window_t windows[GPURT_PANIC_WINDOWS];
+    const char *report; /* the row's text, without a terminator; NULL: none */
+    uint32_t report_bytes, report_left_out;
 
     uint32_t exception; /* of a fault */
     uint64_t pc, dump;  /* dump: id of its blob, 0 none */

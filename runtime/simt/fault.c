@@ -2,7 +2,7 @@
 /* Signals raised by a lane become a fault of its kernel. The handler runs on a stack of its own,
  * notes what happened, and leaves to the worker's main fiber for good: the lane's stack, which
  * may be full, is not touched again. A signal that no lane raised goes to whoever handled it
- * before. Under a sanitizer nothing is installed: its own report is the better one. */
+ * before. abort() in a lane ends the process; it is told first. Under a sanitizer nothing is installed: its own report is the better one. */
 #include "simt.h"
 
 #include <execinfo.h>
@@ -18,7 +18,7 @@ enum {
     SIGNAL_STACK_BYTES = 64 * 1024
 };
 
-static const int watched[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+static const int watched[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 enum {
     WATCHED = sizeof watched / sizeof watched[0]
 };
@@ -94,12 +94,23 @@ static void fault_trace(simt_fault_t *f, void *pc)
     f->first_is_fault = true;
 }
 
+/* abort(), of a lane: the process ends, as it should, when the handler returns. What is known is in
+ * the box by then. The lane's own stack stays as it is, for whoever reads the core dump. */
+static void on_abort(simt_worker_t *k, simt_lane_t *me, void *context)
+{
+    k->fault = (simt_fault_t){.status = GPURT_E_FAULT, .what = "abort", .signal = SIGABRT};
+    fault_trace(&k->fault, fault_pc(context));
+    simt_lane_errand(me, SIMT_ERRAND_DYING);
+}
+
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
     simt_worker_t *k = simt_worker_self;
     simt_lane_t *me = k ? k->current : NULL;
     bool overflow;
 
+    if (me && signal == SIGABRT && info->si_code == SI_TKILL && info->si_pid == getpid())
+        on_abort(k, me, context);
     if (!me || info->si_code <= 0) { /* not a lane's, or sent by somebody */
         pass_to_previous(signal, info, context);
         return;
@@ -136,6 +147,16 @@ bool simt_fault_install(void)
     return true;
 }
 
+/* What the program has put in its place meanwhile stays. */
+static void watch_end(uint32_t i)
+{
+    struct sigaction now;
+
+    if (sigaction(watched[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
+        now.sa_sigaction == on_signal)
+        sigaction(watched[i], &before[i], NULL);
+}
+
 void simt_fault_remove(void)
 {
     if (simt_sanitizers.any)
@@ -143,7 +164,7 @@ void simt_fault_remove(void)
     pthread_mutex_lock(&install_mutex);
     if (--installs == 0)
         for (uint32_t i = 0; i < WATCHED; i++)
-            sigaction(watched[i], &before[i], NULL);
+            watch_end(i);
     pthread_mutex_unlock(&install_mutex);
 }
 

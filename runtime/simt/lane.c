@@ -102,7 +102,7 @@ static void lane_pass_on(simt_worker_t *k, simt_fiber_t *from)
 }
 
 /* The race detector takes this call into libc for the main fiber's. */
-static void lane_trace(simt_worker_t *k)
+void simt_lane_trace(simt_worker_t *k)
 {
     simt_tsan_fiber_switch(k->main.tsan);
     k->fault.frames = (uint32_t)backtrace(k->fault.trace, SIMT_TRACE_FRAMES);
@@ -113,7 +113,7 @@ static void lane_trace(simt_worker_t *k)
 static void lane_tell(simt_worker_t *k, simt_lane_t *me)
 {
     me->tell = false;
-    lane_trace(k);
+    simt_lane_trace(k);
     simt_lane_errand(me, SIMT_ERRAND_TOLD);
 }
 
@@ -142,7 +142,7 @@ void simt_lane_misuse(simt_lane_t *me, gpurt_status_t status, const char *what,
 
     k->fault =
         (simt_fault_t){.status = status, .what = what, .site = me->site, .other = other};
-    lane_trace(k);
+    simt_lane_trace(k);
     for (;;)
         simt_lane_errand(me, SIMT_ERRAND_MISUSE);
 }
@@ -268,13 +268,20 @@ void simt_lane_abandon(simt_worker_t *k, simt_lane_t *lane)
     }
 }
 
+void simt_lane_resume(simt_worker_t *k, simt_lane_t *lane)
+{
+    k->current = lane;
+    gpurt_simt_self = &lane->self;
+    simt_fiber_switch(&k->main, lane->fiber);
+}
+
 void simt_lane_run(simt_worker_t *k, simt_lane_t *lane)
 {
     simt_fiber_t *to = lane_fiber(k, lane);
 
     if (!to) {
         if (!simt_fibers_grow(k)) {
-            simt_launch_fail(lane->warp->block->launch, GPURT_E_NOMEM, NULL);
+            simt_launch_fail(lane->warp->block->launch, GPURT_E_NOMEM, NULL, NULL);
             return;
         }
         to = lane_fiber(k, lane);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One grid from its queue to its end. Workers take units (a block, or a cluster) one at a time
  * under the device's mutex; the last block to end completes the launch. */
-#include "simt.h"
+#include "failure.h"
 
 #include <gpurt/atomic.h>
 
@@ -186,7 +186,8 @@ void simt_launch_block_ended(simt_launch_t *l, bool unit_ended)
     pthread_mutex_unlock(&d->mutex);
 }
 
-void simt_launch_fail(simt_launch_t *l, gpurt_status_t status, char *report)
+void simt_launch_fail(simt_launch_t *l, gpurt_status_t status, char *report,
+                      const simt_failure_t *told)
 {
     simt_device_t *d = l->device;
     uint64_t never;
@@ -199,6 +200,8 @@ void simt_launch_fail(simt_launch_t *l, gpurt_status_t status, char *report)
     }
     l->status = status;
     l->report = report;
+    if (told)
+        simt_failure_tell(l, told, report);
     gpurt_store_relaxed_dev_u32(&l->xfailed, 1); /* workers act on it under the mutex */
     never = (l->unit_count - l->next_unit) * l->cluster_size;
     l->next_unit = l->unit_count;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a person reads when a kernel failed: one line that says what, then who stands where.
  * Lanes that stand alike are one line; a few of them tell their backtrace. Main fiber only. */
-#include "simt.h"
+#include "failure.h"
 
 #include <gpurt/atomic.h>
 
+#include "message.h"
+
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,15 +16,17 @@
 enum {
     REPORT_BYTES = 16 * 1024,
     REPORT_GROUPS = 24,
-    REPORT_TRACES = 6
+    REPORT_TRACES = 6,
+    REPORT_MESSAGE = 1024 /* of a panic */
 };
 
 /* Owner: the function that builds it. Full: the rest is left out and the last line says so. */
 typedef struct report {
     char *text;
-    size_t used;
-    bool full;
+    size_t room, used;
+    bool full, plain; /* plain: nothing may be allocated */
     uint32_t groups, traces;
+    simt_failure_t *told; /* takes the calls of its lane; or NULL */
 } report_t;
 
 static void GPURT_PRINTF(2, 3) add(report_t *r, const char *fmt, ...)
@@ -32,28 +37,44 @@ static void GPURT_PRINTF(2, 3) add(report_t *r, const char *fmt, ...)
     if (r->full || !r->text)
         return;
     va_start(args, fmt);
-    n = vsnprintf(r->text + r->used, REPORT_BYTES - r->used, fmt, args);
+    n = vsnprintf(r->text + r->used, r->room - r->used, fmt, args);
     va_end(args);
-    if (n < 0 || (size_t)n >= REPORT_BYTES - r->used) {
+    if (n < 0 || (size_t)n >= r->room - r->used) {
         r->full = true;
-        snprintf(r->text + REPORT_BYTES - 32, 32, "\n  (and more, left out)\n");
+        snprintf(r->text + r->room - 32, 32, "\n  (and more, left out)\n");
         return;
     }
     r->used += (size_t)n;
 }
 
-static report_t report_begin(void)
+static report_t report_begin(simt_failure_t *told)
 {
-    report_t r = {.text = (char *)malloc(REPORT_BYTES)};
+    report_t r = {.text = (char *)malloc(REPORT_BYTES), .room = REPORT_BYTES, .told = told};
 
     if (r.text)
         r.text[0] = '\0';
     return r;
 }
 
-static void add_frame(void *to, const char *line)
+static void add_frame(void *to, const simt_symbol_t *s)
 {
-    add((report_t *)to, "        %s\n", line);
+    add((report_t *)to, s->where ? "        %.200s (%.100s)\n" : "        %.200s\n",
+        s->function, s->where);
+}
+
+/* Of the lane that the failure is told of. */
+static void add_told_frame(void *to, const simt_symbol_t *s)
+{
+    add_frame(to, s);
+    simt_failure_call(((report_t *)to)->told, s->function, s->path, s->line);
+}
+
+static void add_frames(report_t *r, const simt_fault_t *f, const simt_lane_t *lane)
+{
+    bool told = r->told && r->told->lane == lane;
+
+    simt_symbols_walk(f->trace, f->frames, f->first_is_fault, !r->plain,
+                      told ? add_told_frame : add_frame, r);
 }
 
 static void add_block_name(report_t *r, const simt_block_t *b)
@@ -158,9 +179,10 @@ static void add_backtrace(report_t *r, simt_worker_t *k, simt_lane_t *l)
         return;
     l->tell = true;
     k->fault.frames = 0;
+    k->fault.first_is_fault = false;
     simt_lane_run(k, l);
     if (k->errand == SIMT_ERRAND_TOLD)
-        simt_symbols_print(k->fault.trace, k->fault.frames, false, add_frame, r);
+        add_frames(r, &k->fault, l);
     k->errand = SIMT_ERRAND_NONE;
     k->subject = NULL;
 }
@@ -186,11 +208,122 @@ static void add_block(report_t *r, simt_worker_t *k, simt_block_t *b)
     }
 }
 
-/* ---- the reports ----------------------------------------------------------------------------------- */
-char *simt_report_deadlock(simt_worker_t *k, simt_block_t *b)
+/* ---- what is told of it to the box ----------------------------------------------------------------- */
+/* The lane, and those of its warp that stand as it does. */
+static void told_lane(simt_failure_t *f, const simt_lane_t *lane)
 {
-    report_t r = report_begin();
+    const simt_warp_t *w = lane->warp;
 
+    f->lane = lane;
+    f->site = lane->site;
+    f->kernel = w->block->launch->kernel->name;
+    f->mask = w->all & ~w->done;
+    for (uint32_t m = f->mask; m; m &= m - 1)
+        if (stand_alike(lane, &w->lanes[__builtin_ctz(m)]))
+            f->failed |= m & (0u - m);
+}
+
+static void told_hang(simt_failure_t *f, uint32_t category, const char *title)
+{
+    memset(f, 0, sizeof *f);
+    f->category = category;
+    f->title = title;
+    f->what = "";
+}
+
+/* A deadlock's: the first that has not ended. */
+static void told_deadlock(simt_failure_t *f, const simt_block_t *b)
+{
+    uint32_t t = 0;
+
+    told_hang(f, GPURT_CATEGORY_DEADLOCK, "deadlock");
+    while (t + 1 < b->threads && b->lanes[t].state == SIMT_DONE)
+        t++;
+    told_lane(f, &b->lanes[t]);
+    f->what = ": no lane of the block can ever run again";
+}
+
+static const simt_lane_t *first_spinner(const simt_worker_t *k, const simt_launch_t *l)
+{
+    for (uint32_t i = 0; i < k->block_count; i++)
+        for (uint32_t t = 0; k->blocks[i]->launch == l && t < k->blocks[i]->threads; t++)
+            if (k->blocks[i]->lanes[t].state == SIMT_READY && k->blocks[i]->lanes[t].spins)
+                return &k->blocks[i]->lanes[t];
+    return NULL;
+}
+
+static void told_livelock(simt_failure_t *f, const simt_worker_t *k, const simt_launch_t *l,
+                          bool occupancy)
+{
+    const simt_lane_t *lane = first_spinner(k, l);
+
+    told_hang(f, occupancy ? GPURT_CATEGORY_OCCUPANCY : GPURT_CATEGORY_LIVELOCK,
+              occupancy ? "occupancy deadlock" : "livelock");
+    if (lane)
+        told_lane(f, lane);
+    f->what = occupancy ? ": resident lanes only spin, and %u of %u blocks have not begun"
+                        : ": every lane that can run only spins";
+    if (!occupancy)
+        return;
+    f->args[0] = (l->unit_count - l->next_unit) * l->cluster_size;
+    f->args[1] = l->block_count;
+    f->types = GPURT_TYPE_U64 | GPURT_TYPE_U64 << 4;
+    f->arg_count = 2;
+}
+
+static uint32_t fault_category(const simt_fault_t *fault)
+{
+    static const struct {
+        gpurt_status_t status;
+        int signal;
+        uint32_t category;
+    } rows[] = {
+        {GPURT_E_STACK, SIGSEGV, GPURT_CATEGORY_STACK},
+        {GPURT_E_TRAP, 0, GPURT_CATEGORY_TRAP},
+        {GPURT_E_SYNC, 0, GPURT_CATEGORY_SYNC},
+        {GPURT_E_SCOPE, 0, GPURT_CATEGORY_SCOPE},
+        {GPURT_E_SHARED, 0, GPURT_CATEGORY_SHARED},
+        {GPURT_E_FAULT, SIGBUS, GPURT_CATEGORY_BUS},
+        {GPURT_E_FAULT, SIGFPE, GPURT_CATEGORY_ARITHMETIC},
+        {GPURT_E_FAULT, SIGILL, GPURT_CATEGORY_INSTRUCTION},
+        {GPURT_E_FAULT, SIGABRT, GPURT_CATEGORY_ABORT},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].status == fault->status && rows[i].signal == fault->signal)
+            return rows[i].category;
+    return GPURT_CATEGORY_ADDRESS;
+}
+
+static void told_fault(simt_failure_t *f, const simt_lane_t *lane,
+                       const simt_fault_t *fault)
+{
+    uint32_t category = fault_category(fault);
+
+    memset(f, 0, sizeof *f);
+    f->category = category;
+    f->lane = lane;
+    f->site = fault->site;
+    f->kernel = lane->warp->block->launch->kernel->name;
+    f->mask = f->failed = 1u << lane->self.lane;
+    if (fault->other && fault->other->warp == lane->warp)
+        f->mask |= 1u << fault->other->self.lane;
+    f->title = fault->what;
+    f->what = "";
+    if (category != GPURT_CATEGORY_ADDRESS && category != GPURT_CATEGORY_BUS)
+        return;
+    f->what = ", address %p";
+    f->args[0] = (uint64_t)(uintptr_t)fault->addr;
+    f->types = GPURT_TYPE_PTR;
+    f->arg_count = 1;
+}
+
+/* ---- the reports ----------------------------------------------------------------------------------- */
+char *simt_report_deadlock(simt_worker_t *k, simt_block_t *b, simt_failure_t *told)
+{
+    report_t r = report_begin(told);
+
+    told_deadlock(told, b);
     add(&r, "deadlock in kernel ");
     add_kernel_name(&r, b->launch, k);
     add(&r, ": no lane of ");
@@ -206,10 +339,12 @@ char *simt_report_deadlock(simt_worker_t *k, simt_block_t *b)
     return r.text;
 }
 
-char *simt_report_livelock(simt_worker_t *k, simt_launch_t *l, bool occupancy)
+char *simt_report_livelock(simt_worker_t *k, simt_launch_t *l, bool occupancy,
+                           simt_failure_t *told)
 {
-    report_t r = report_begin();
+    report_t r = report_begin(told);
 
+    told_livelock(told, k, l, occupancy);
     add(&r, occupancy ? "occupancy deadlock in kernel " : "livelock in kernel ");
     add_kernel_name(&r, l, k);
     if (occupancy)
@@ -249,10 +384,12 @@ static void add_narrow(report_t *r, const simt_narrow_t *n)
         n->addr, n->narrow, n->scope, n->user);
 }
 
-char *simt_report_fault(simt_worker_t *k, simt_lane_t *lane, const simt_fault_t *fault)
+char *simt_report_fault(simt_worker_t *k, simt_lane_t *lane, const simt_fault_t *fault,
+                        simt_failure_t *told)
 {
-    report_t r = report_begin();
+    report_t r = report_begin(told);
 
+    told_fault(told, lane, fault);
     add(&r, "%s in kernel ", fault->what);
     add_kernel_name(&r, lane->warp->block->launch, k);
     add(&r, ": ");
@@ -262,7 +399,7 @@ char *simt_report_fault(simt_worker_t *k, simt_lane_t *lane, const simt_fault_t 
     if (fault->site)
         add(&r, ", at %s", fault->site);
     add(&r, "\n");
-    simt_symbols_print(fault->trace, fault->frames, fault->first_is_fault, add_frame, &r);
+    add_frames(&r, fault, lane);
     if (fault->status == GPURT_E_SCOPE)
         add_narrow(&r, &k->narrow);
     if (fault->status == GPURT_E_STACK)
@@ -285,6 +422,39 @@ char *simt_report_fault(simt_worker_t *k, simt_lane_t *lane, const simt_fault_t 
     return r.text;
 }
 
+void simt_report_dying(simt_worker_t *k, simt_lane_t *lane, char *text, size_t bytes,
+                       simt_failure_t *told)
+{
+    report_t r = {.text = text, .room = bytes, .plain = true, .told = told};
+
+    text[0] = '\0';
+    told_fault(told, lane, &k->fault);
+    add(&r, "%s in kernel ", k->fault.what);
+    add_kernel_name(&r, lane->warp->block->launch, k);
+    add(&r, ": ");
+    add_lane_name(&r, lane);
+    add(&r, "\n");
+    add_frames(&r, &k->fault, lane);
+    add(&r, "  the process ends with it\n");
+}
+
+char *simt_report_panic(simt_worker_t *k, simt_lane_t *lane, const gpurt_simt_panic_t *p)
+{
+    report_t r = report_begin(NULL);
+    char text[REPORT_MESSAGE];
+
+    simt_message(p, k->device->index, text, sizeof text);
+    add(&r, "panic in kernel ");
+    add_kernel_name(&r, lane->warp->block->launch, k);
+    add(&r, ": ");
+    add_lane_name(&r, lane);
+    add(&r, ": %s, at %s:%u\n", text, p->file, p->line);
+    if (p->mask & (p->mask - 1))
+        add(&r, "  lanes %08x came together, %08x panicked\n", p->mask, p->failed);
+    add_frames(&r, &k->fault, lane);
+    return r.text;
+}
+
 /* ---- what outlives the launch ----------------------------------------------------------------------- */
 static void counters_write(const simt_device_t *d, FILE *f)
 {
@@ -302,6 +472,7 @@ static void verdict_write(const simt_device_t *d, gpurt_status_t status, const c
 {
     static const char *const schedules[] = {"default", "random", "pct"};
     const gpurt_cpu_options_t *c = &d->config.cpu;
+    const char *panic = simt_panics_first();
     FILE *f = fopen(d->config.report_path, "we");
 
     if (!f)
@@ -309,7 +480,8 @@ static void verdict_write(const simt_device_t *d, gpurt_status_t status, const c
     fprintf(f, "seed %llu\nschedule %s\nstatus %s\n", (unsigned long long)c->seed,
             schedules[c->schedule], gpurt_status_name(status));
     counters_write(d, f);
-    fprintf(f, "report\n%s", text ? text : "");
+    simt_panics_write(f);
+    fprintf(f, "report\n%s%s", panic ? panic : "", text ? text : "");
     fclose(f);
 }
 

@@ -21,6 +21,7 @@
 #include <gpurt/impl/dialect_simt.h>
 
 #include <pthread.h>
+#include <stdio.h>
 
 #include "fiber.h"
 
@@ -45,6 +46,7 @@ typedef struct simt_block simt_block_t;
 typedef struct simt_warp simt_warp_t;
 typedef struct simt_scope simt_scope_t;
 typedef struct simt_stream simt_stream_t;
+typedef struct simt_failure simt_failure_t;
 
 typedef enum simt_state {
     SIMT_READY,      /* also before its first run */
@@ -186,6 +188,8 @@ typedef enum simt_errand {
     SIMT_ERRAND_EXIT,   /* `subject` left its kernel in mid-call */
     SIMT_ERRAND_MISUSE, /* `subject` broke a rule; fault says which */
     SIMT_ERRAND_FAULT,  /* a signal or a trap */
+    SIMT_ERRAND_PANIC,  /* `subject` panicked, and goes on: panicked.c */
+    SIMT_ERRAND_DYING,  /* `subject` called abort(): the process ends when it goes on */
     SIMT_ERRAND_TOLD    /* `subject` saved its backtrace */
 } simt_errand_t;
 
@@ -230,6 +234,7 @@ struct GPURT_ALIGN(128) simt_worker {
     /* message from a lane to main */
     simt_errand_t errand;
     simt_lane_t *subject;
+    const gpurt_simt_panic_t *panic; /* of the subject, during its errand */
     simt_fault_t fault;
     simt_narrow_t narrow; /* when the fault is GPURT_E_SCOPE */
     /* scheduling */
@@ -297,6 +302,10 @@ void simt_lane_misuse(simt_lane_t *me, gpurt_status_t status, const char *what,
                       simt_lane_t *other) GPURT_NORETURN;
 /* Main fiber: runs the lane until an errand or until nothing is ready. */
 void simt_lane_run(simt_worker_t *k, simt_lane_t *lane);
+/* Main fiber: the lane goes on behind its errand; to the schedule nothing has happened. */
+void simt_lane_resume(simt_worker_t *k, simt_lane_t *lane);
+/* Takes the lane's backtrace into the worker's fault. */
+void simt_lane_trace(simt_worker_t *k);
 /* Main fiber: gives the lane's fiber back, made anew. */
 void simt_lane_abandon(simt_worker_t *k, simt_lane_t *lane);
 bool simt_fibers_grow(simt_worker_t *k);
@@ -334,8 +343,10 @@ void simt_blocks_free(simt_worker_t *k);
 /* ---- launches and streams: launch.c, stream.c -------------------------------------------------- */
 /* Under device->mutex. The next unit the worker may start, or false. */
 bool simt_launch_take(simt_worker_t *k, simt_launch_t **launch, uint64_t *unit);
-/* Any main fiber. First failure wins; report (malloc'd, or NULL) becomes the launch's. */
-void simt_launch_fail(simt_launch_t *l, gpurt_status_t status, char *report);
+/* Any main fiber. First failure wins; report (malloc'd, or NULL) becomes the launch's. told: for
+ * the black box; NULL: nothing of the kernel's. */
+void simt_launch_fail(simt_launch_t *l, gpurt_status_t status, char *report,
+                      const simt_failure_t *told);
 void simt_launch_block_ended(simt_launch_t *l, bool unit_ended);
 void simt_stream_advance(simt_device_t *d, simt_stream_t *s);
 void simt_launch_destroy(simt_launch_t *l);
@@ -348,21 +359,40 @@ void simt_device_release(simt_device_t *d);
 /* ---- workers: worker.c -------------------------------------------------------------------------- */
 void *simt_worker_main(void *worker);
 
-/* ---- failures: fault.c, report.c, symbol.c, scope.c ---------------------------------------------- */
+/* ---- failures: fault.c, report.c, failure.c, symbol.c, scope.c ----------------------------------- */
 bool simt_fault_install(void);
 void simt_fault_remove(void);
 bool simt_fault_thread_begin(simt_worker_t *k);
 void simt_fault_thread_end(simt_worker_t *k);
-char *simt_report_deadlock(simt_worker_t *k, simt_block_t *b);
-char *simt_report_livelock(simt_worker_t *k, simt_launch_t *l, bool occupancy);
-char *simt_report_fault(simt_worker_t *k, simt_lane_t *lane, const simt_fault_t *fault);
+/* Each fills `told` with the same as the report: failure.h. */
+char *simt_report_deadlock(simt_worker_t *k, simt_block_t *b, simt_failure_t *told);
+char *simt_report_livelock(simt_worker_t *k, simt_launch_t *l, bool occupancy,
+                           simt_failure_t *told);
+char *simt_report_fault(simt_worker_t *k, simt_lane_t *lane, const simt_fault_t *fault,
+                        simt_failure_t *told);
+/* Into the caller's memory, without lines: it allocates nothing. */
+void simt_report_dying(simt_worker_t *k, simt_lane_t *lane, char *text, size_t bytes,
+                       simt_failure_t *told);
+char *simt_report_panic(simt_worker_t *k, simt_lane_t *lane, const gpurt_simt_panic_t *p);
+/* panicked.c. Main fiber: the errand of a lane that panicked. */
+void simt_panic_keep(simt_worker_t *k, simt_lane_t *lane);
+/* What the file for gpurt-check says of panics: a line, and the report of the first or NULL. */
+void simt_panics_write(FILE *f);
+const char *simt_panics_first(void);
 /* Under the mutex: keeps the text for gpurt_report and, when asked to, writes the file that
  * gpurt-check reads. text: NULL when nothing failed. */
 void simt_report_save(simt_device_t *d, gpurt_status_t status, const char *text);
-/* Turns code addresses into "function (file:line)", one line each, handed to `add`.
- * first_exact: trace[0] is an instruction's address, not a return address. */
-void simt_symbols_print(void *const *trace, uint32_t frames, bool first_exact,
-                        void (*add)(void *to, const char *line), void *to);
+/* What stands at a code address. path, line: NULL and 0 where they are not known; where: the
+ * path's last part and the line, or the module; NULL: nothing is known. */
+typedef struct simt_symbol {
+    const char *function, *where, *path;
+    uint32_t line;
+} simt_symbol_t;
+/* Names code addresses, innermost first, with all that was inlined. first_exact: trace[0] is an
+ * instruction's address, not a return address. lines: debug information is asked; without, no
+ * memory is allocated. */
+void simt_symbols_walk(void *const *trace, uint32_t frames, bool first_exact, bool lines,
+                       void (*add)(void *to, const simt_symbol_t *symbol), void *to);
 simt_scope_t *simt_scope_create(void);
 void simt_scope_destroy(simt_scope_t *s);
 void simt_scope_reset(simt_scope_t *s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A worker's main fiber: takes units, lets lanes run, does their errands, waits. */
-#include "simt.h"
+#include "failure.h"
 
 #include <gpurt/atomic.h>
 #include <gpurt/impl/point.h>
@@ -19,6 +19,7 @@ enum {
     IDLE_SPIN_ROUNDS = 64,    /* look again at once */
     IDLE_YIELD_ROUNDS = 1000, /* then let other threads run, then sleep */
     IDLE_SLEEP_NS = 20000,
+    DYING_TRIES = 5000, /* of IDLE_SLEEP_NS */
     HELD_GRACE_MS = 50 /* seeded launches begin after this even if the host does not wait */
 };
 #define GIVEN_NS 1000000000ull /* to other threads, yield by yield */
@@ -44,7 +45,7 @@ static void unit_refused(simt_launch_t *l)
 {
     uint32_t blocks = l->cluster_size;
 
-    simt_launch_fail(l, GPURT_E_NOMEM, NULL);
+    simt_launch_fail(l, GPURT_E_NOMEM, NULL, NULL);
     while (blocks--)
         simt_launch_block_ended(l, blocks == 0);
 }
@@ -90,10 +91,53 @@ static bool worker_admit(simt_worker_t *k)
 /* ---- errands ---------------------------------------------------------------------------------- */
 static void block_check(simt_worker_t *k, simt_block_t *b)
 {
-    if (b->live == 0)
+    simt_failure_t told;
+    char *report;
+
+    if (b->live == 0) {
         simt_block_end(k, b);
-    else if (simt_block_is_stuck(b))
-        simt_launch_fail(b->launch, GPURT_E_DEADLOCK, simt_report_deadlock(k, b));
+    } else if (simt_block_is_stuck(b)) {
+        report = simt_report_deadlock(k, b, &told);
+        simt_launch_fail(b->launch, GPURT_E_DEADLOCK, report, &told);
+    }
+}
+
+static void lane_failed(simt_worker_t *k, simt_lane_t *lane)
+{
+    simt_failure_t told;
+    char *report = simt_report_fault(k, lane, &k->fault, &told);
+
+    simt_launch_fail(lane->warp->block->launch, k->fault.status, report, &told);
+}
+
+/* The program called abort() in a kernel, perhaps out of malloc: nothing is allocated, and nobody
+ * is waited for long who may wait for malloc. */
+static void lane_dies(simt_worker_t *k, simt_lane_t *lane)
+{
+    static char report[GPURT_PANIC_REPORT];
+    static uint32_t xtaken; /* written by: the first lane that dies */
+    simt_launch_t *l = lane->warp->block->launch;
+    struct timespec t = {0, IDLE_SLEEP_NS};
+    simt_failure_t told;
+
+    if (gpurt_add_relaxed_dev_u32(&xtaken, 1) != 0) /* relaxed: a count */
+        return;
+    simt_report_dying(k, lane, report, sizeof report, &told);
+    for (uint32_t tries = 0; tries < DYING_TRIES; tries++) {
+        if (pthread_mutex_trylock(&k->device->mutex) == 0) {
+            simt_failure_tell(l, &told, report);
+            pthread_mutex_unlock(&k->device->mutex);
+            return;
+        }
+        nanosleep(&t, NULL);
+    }
+}
+
+/* After which the lane, or one that it chose, runs on at once. */
+static bool errand_is_short(simt_errand_t errand)
+{
+    return errand == SIMT_ERRAND_FIBER || errand == SIMT_ERRAND_PANIC ||
+           errand == SIMT_ERRAND_DYING;
 }
 
 static void worker_errand(simt_worker_t *k)
@@ -118,8 +162,7 @@ static void worker_errand(simt_worker_t *k)
         break;
     case SIMT_ERRAND_MISUSE:
     case SIMT_ERRAND_FAULT:
-        simt_launch_fail(b->launch, k->fault.status,
-                         simt_report_fault(k, subject, &k->fault));
+        lane_failed(k, subject);
         break;
     default:
         break;
@@ -130,10 +173,19 @@ static void worker_run(simt_worker_t *k, simt_lane_t *lane)
 {
     gpurt_point_budget = simt_schedule_budget(k);
     simt_lane_run(k, lane);
-    while (k->errand == SIMT_ERRAND_FIBER) {
+    while (errand_is_short(k->errand)) {
+        simt_errand_t errand = k->errand;
+
         lane = k->subject;
         k->errand = SIMT_ERRAND_NONE;
-        simt_lane_run(k, lane);
+        if (errand == SIMT_ERRAND_PANIC)
+            simt_panic_keep(k, lane);
+        if (errand == SIMT_ERRAND_DYING)
+            lane_dies(k, lane);
+        if (errand == SIMT_ERRAND_FIBER)
+            simt_lane_run(k, lane);
+        else
+            simt_lane_resume(k, lane);
     }
     worker_errand(k);
 }
@@ -174,15 +226,17 @@ static bool spun_too_long(simt_worker_t *k)
 static void livelock(simt_worker_t *k)
 {
     simt_launch_t *l = launch_that_spins(k);
+    simt_failure_t told;
     bool occupancy;
+    char *report;
 
     if (!l)
         return;
     pthread_mutex_lock(&k->device->mutex);
     occupancy = l->next_unit < l->unit_count;
     pthread_mutex_unlock(&k->device->mutex);
-    simt_launch_fail(l, occupancy ? GPURT_E_OCCUPANCY : GPURT_E_LIVELOCK,
-                     simt_report_livelock(k, l, occupancy));
+    report = simt_report_livelock(k, l, occupancy, &told);
+    simt_launch_fail(l, occupancy ? GPURT_E_OCCUPANCY : GPURT_E_LIVELOCK, report, &told);
     k->idle_rounds = 0;
 }
 

@@ -51,9 +51,13 @@ for life in '"life":1,.*"status":null,"signal":9,"panics":0' '"life":2,.*"status
     grep -q "$life" stat || fail "no $life in $(cat stat)"
 done
 "$bin/gpurt-log" cat run.gplog > text
-for words in 'life 1 begins: process' 'life 1 ends: process [0-9]*, killed by signal 9 after' 'life 4 ends: process [0-9]*, exit status 0 after'; do
+for words in 'life 1 begins: process' 'life 1 ends: process [0-9]*, killed by SIGKILL after' 'life 4 ends: process [0-9]*, exit status 0 after'; do
     grep -q "$words" text || fail "no '$words' in the log"
 done
+# a signal is told by its name, without lives too: nobody else would
+status=0; "$bin/gpurt-record" -q -o dead.gplog -- bash -c 'kill -9 $$' 2>err || status=$?
+[ "$status" = 137 ] || fail "a killed program: $status"
+grep -q '^gpurt-record: bash: killed by SIGKILL$' err || fail "a killed program: $(cat err)"
 "$bin/gpurt-panic" list run.gplog | grep >/dev/null '^life 2: process [0-9]*, .*exit status 1 after .*, 1 panic$' || fail "gpurt-panic list"
 "$bin/gpurt-panic" list --json run.gplog | grep >/dev/null '"lives":\[{"life":1,' || fail "gpurt-panic list --json"
 # life 1's last record comes before life 2's first mark

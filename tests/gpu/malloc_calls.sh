@@ -15,7 +15,8 @@ compile() { # WHAT... : with gpurt's malloc
 
 compile -std=c++17 -ptx "$root/tests/gpu/malloc_plain.cu" -o "$folder/plain.ptx"
 grep -q '^\.visible \.entry' "$folder/plain.ptx" || { echo "no kernel was compiled" >&2; exit 1; }
-if grep -n -A1 '^\.extern \.func' "$folder/plain.ptx"; then
+# vprintf says that there is no heap.
+if grep -n -A1 '^\.extern \.func' "$folder/plain.ptx" | grep -v vprintf | grep -q func; then
     echo "a kernel calls what is CUDA's" >&2
     exit 1
 fi

@@ -4,6 +4,10 @@
 
 #include <gpurt/device.h>
 
+#if !GPURT_ON_CUDA
+#    include <stdlib.h>
+#endif
+
 /* ---- order: data races --------------------------------------------------------------- */
 /* Each thread reads its neighbour's cell before the neighbour need have written it. The
  * neighbour is the thread before, so lanes that run in order never see it. */
@@ -326,6 +330,27 @@ GPURT_KERNEL(planted_trap, struct planted_args, p)
     if (!p->good)
         gpurt_trap();
     p->words[0] = 1;
+}
+
+GPURT_KERNEL(planted_abort, struct planted_args, p)
+{
+    if (!planted_is_culprit())
+        return;
+    p->words[0] = 1;
+#if !GPURT_ON_CUDA /* a GPU has none */
+    if (!p->good)
+        abort();
+#endif
+}
+
+/* All words are right, and a thread says that something else is not. */
+GPURT_KERNEL(planted_broken_promise, struct planted_args, p)
+{
+    if (!planted_is_culprit())
+        return;
+    p->words[0] = 1;
+    GPURT_CHECK_BOUNDS(gpurt_thread_x(), p->good ? PLANTED_THREADS : p->eight,
+                       "word %u of %u", gpurt_thread_x(), p->eight);
 }
 
 /* ---- progress ------------------------------------------------------------------------ */

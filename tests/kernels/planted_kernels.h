@@ -37,7 +37,7 @@ enum {
     X(shared_unset) X(outsider_mask) X(mismatched_masks) X(divergent_barrier)             \
     X(named_barrier) X(barrier_sites) X(exit_named) X(names_ended) X(heap_overflow)       \
     X(lane_overflow) X(shift) X(stack_overflow) X(null) X(divide) X(trap) X(occupancy)    \
-    X(livelock) X(endless_spin) X(missing_relax)
+    X(livelock) X(endless_spin) X(missing_relax) X(broken_promise) X(abort)
 /* clang-format on */
 #define PLANTED_DECLARE(bug) GPURT_KERNEL_DECLARE(planted_##bug, struct planted_args);
 PLANTED_BUGS(PLANTED_DECLARE)

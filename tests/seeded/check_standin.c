@@ -2,7 +2,7 @@
 /* Stands in for a program under gpurt-check: takes a seed and leaves a report as the
  * runtime does, and fails in the way and from the seed on that its arguments say.
  *
- *     check_standin WAY [FROM]     WAY: pass skip silent exit signal pipe hang swallow
+ *     check_standin WAY [FROM]     WAY: pass skip silent exit signal pipe hang swallow panic
  *                                       flaky drift race orphan noise slow
  * STANDIN_MARK, given when it is compiled, makes it look like a build for one of the
  * tools. */
@@ -25,7 +25,8 @@ static void nap(long ms)
     nanosleep(&time, NULL);
 }
 
-static void leave_report(unsigned long long seed, const char *status, const char *text)
+static void leave_report_of(unsigned long long seed, const char *status, unsigned panics,
+                            const char *text)
 {
     const char *path = getenv("GPURT_CHECK_REPORT"), *schedule = getenv("GPURT_SCHEDULE");
     FILE *file = path ? fopen(path, "w") : NULL;
@@ -35,8 +36,14 @@ static void leave_report(unsigned long long seed, const char *status, const char
     fprintf(file, "seed %llu\nschedule %s\nstatus %s\n", seed, schedule, status);
     fprintf(file, "hash %016llx\nswitches %llu\nreplayable yes\n", 0xabc000 + seed,
             seed * 10);
+    fprintf(file, "panics %u\n", panics);
     fprintf(file, "report\n%s", text);
     fclose(file);
+}
+
+static void leave_report(unsigned long long seed, const char *status, const char *text)
+{
+    leave_report_of(seed, status, 0, text);
 }
 
 /* Counts processes in a file, for what differs between two runs of one seed. */
@@ -119,6 +126,10 @@ int main(int argc, char **argv)
         return 77;
     if (strcmp(way, "pass") == 0 || seed < from) {
         leave_report(seed, "GPURT_OK", "");
+        return 0;
+    }
+    if (strcmp(way, "panic") == 0) {
+        leave_report_of(seed, "GPURT_OK", 2, "panic in kernel standin\n");
         return 0;
     }
     if (strcmp(way, "swallow") == 0) {

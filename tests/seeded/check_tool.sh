@@ -110,7 +110,7 @@ test_schedules() {
 
 test_ways_to_fail() {
     run 1 -- "$standin" signal 3
-    says 'seed 3 fails: killed by signal 11 (SIGSEGV)'
+    says 'seed 3 fails: killed by SIGSEGV'
     says 'a second run had the same end (no schedule was told)'
     replay_fails_with 139
     run 1 --timeout 3 -n 3 -- "$standin" hang 2
@@ -120,6 +120,14 @@ test_ways_to_fail() {
     says 'block 0 thread 1 waits for thread 2'
     says '--trust-exit'
     run 0 -n 9 --trust-exit -- "$standin" swallow 5
+    run 1 -- "$standin" panic 4
+    says 'seed 4 fails: 2 panics, yet the program ended with exit status 0'
+    says '  panic in kernel standin'
+    says '--allow-panics'
+    run 1 --json -- "$standin" panic 4
+    says '"end": "panicked"'
+    run 0 -n 9 --allow-panics -- "$standin" panic 4
+    run 0 -n 9 --trust-exit -- "$standin" panic 4
     rm -f "$work/state"
     STANDIN_STATE=$work/state run 1 -- "$standin" flaky 6
     says 'seed 6 fails: exit status 1'
@@ -128,7 +136,7 @@ test_ways_to_fail() {
     STANDIN_STATE=$work/state run 1 -- "$standin" drift 6
     says 'It does not replay: the second run: exit status 3, another schedule.'
     run 1 -- "$standin" pipe 2
-    says 'seed 2 fails: killed by signal 13 (SIGPIPE)'
+    says 'seed 2 fails: killed by SIGPIPE'
     run 1 -- "$standin" noise 1
     says '\x1b[31mred\xff "quoted"'
 }

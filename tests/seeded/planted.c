@@ -143,6 +143,8 @@ static const planted_row_t rows[] = {
     ROW(livelock, 1, PLANTED_THREADS, one),
     ROW(endless_spin, 1, PLANTED_THREADS, one),
     ROW(missing_relax, 1, PLANTED_THREADS, one),
+    ROW(broken_promise, 1, 1, one),
+    ROW(abort, 1, 1, one),
 };
 enum {
     ROWS = sizeof rows / sizeof rows[0]

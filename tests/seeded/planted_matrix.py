@@ -89,6 +89,8 @@ ROWS = [
     ("missing_relax", "run", QUIET),
     ("missing_relax", "scope", QUIET),
     ("missing_relax", "seeds", QUIET),
+    ("broken_promise", "seeds", "thread 37 (warp 1 lane 5): word 37 of 8"),
+    ("broken_promise", "schedule", "panic in kernel planted_broken_promise"),
 ]
 if platform.machine() == "x86_64":  # other processors divide by zero without a word
     ROWS.append(("divide", "run", "GPURT_E_FAULT"))

@@ -87,4 +87,21 @@ says 'choose another file' gpurt-record -o run.gplog -- true
 says 'there is no panic 99' gpurt-panic show run.gplog 99
 says 'choose another file' gpurt-log repair run.gplog -o lines
 says 'is not a gpurt log' gpurt-log stat lines
+
+# Standard output that takes nothing is told of, in one line, by every program that prints there.
+full() { # COMMAND...
+    local status=0
+    "$bin/$1" "${@:2}" >/dev/full 2>errors </dev/null || status=$?
+    [ "$status" -ge 1 ] || fail "'$*' into a full device worked"
+    same 1 "$(grep -c 'cannot write to standard output' errors)" "lines of '$*' into a full device"
+}
+for command in 'log cat run.gplog' 'log tail run.gplog' 'log stat run.gplog' 'log verify run.gplog' \
+    'log export --to jsonl -o - run.gplog' 'panic list run.gplog' 'panic diff run.gplog run.gplog' \
+    'top -1 --replay run.gplog' 'top --json --replay run.gplog' 'record --help' 'drain --version'; do
+    read -ra words <<<"$command"
+    full "gpurt-${words[0]}" "${words[@]:1}"
+done
+full gpurt list
+"$bin/gpurt-top" --json -n 4000 --replay run.gplog 2>errors | head -c 1 >head.out || true # a reader that has had enough
+same '' "$(cat errors)" 'a reader that left'
 echo 'all well'

@@ -73,6 +73,14 @@ widest() { sed -n '/^level  site/,/^$/p' "$1" | wc -L; }
 [ "$(widest overview)" -le 101 ] || fail "an overview of $(widest overview) columns"
 expect 0 env COLUMNS=180 "$top" -b --replay run.gplog
 [[ $(widest out) -gt "$(widest overview)" && $(widest out) -le 181 ]] || fail "a wide overview of $(widest out) columns"
+# No line is longer than the terminal; what has no room stands in the next one.
+for columns in 40 80; do
+    for log in run course; do
+        expect 0 env COLUMNS=$columns "$top" -b --replay $log.gplog
+        [ "$(wc -L <out)" -le $columns ] || fail "$log: $(wc -L <out) columns of $columns"
+    done
+done
+grep -q 'cudaMemcpyAsync$' out || fail "a name is gone: $(cat out)"
 expect 0 "$top" --replay run.gplog # no terminal: a picture by itself
 setsid "$top" --replay run.gplog >out 2>err </dev/null || fail "without a terminal"
 grep -q '^records ' out || fail "a picture without a terminal: $(cat out err)"
@@ -87,6 +95,16 @@ sent=$(sed -n 's/scene_app: sent //p' out)
 expect 0 "$top" --once --json -o one.json -- "$app" 500 50000 0
 sent=$(sed -n 's/scene_app: sent //p' out)
 json ".records==$sent and .dropped==0 and .state==\"ended\" and .status==0" one.json >/dev/null
+# JSON goes where programs read it; then the program's own output does not.
+expect 5 "$top" --json -n 2 -- "$app" 300 5000 5
+json -s 'length>=1 and (.[-1].records>0)' out >/dev/null
+grep -q 'scene_app: sent' err || fail "the program's output: $(cat err)"
+grep -q 'JSON goes to standard output, what .* prints there to standard error' err || fail "one line says so: $(cat err)"
+expect 0 "$top" --once --json -o /dev/fd/7 -- "$app" 300 5000 0 7>one.json
+json '.state=="ended"' one.json >/dev/null
+grep -q 'scene_app: sent' out || fail "with -o its output stays: $(cat out)"
+expect 125 "$top" --once -o /dev/full --replay run.gplog
+grep -q '/dev/full: could not be written' err || fail "a full device: $(cat err)"
 expect 137 "$top" --once --json -o one.json -- "$app" 1000 20000 0 kill quiet
 json '.status==137 and .records>1000' one.json >/dev/null
 expect 0 "$top" --once --json -o one.json -- "$app" 300 5000 0 fork quiet

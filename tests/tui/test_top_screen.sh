@@ -48,9 +48,18 @@ see '▸memory'; see 'device, GPU 0, process 4343'; keys q; see 'STATUS 0'
 start 80 24 "$top --replay $dir/run.gplog"
 see 'Records'; keys 2 /; see 'filter:'; t send-keys -l 'session'; see 'session name \x1b[31mred'
 gone 'token'
+keys Home; t send-keys -l 'no'; see 'no line up to this moment fits'; keys Left Left DC DC C-e; see 'session name' # in the middle
+keys C-w; see 'token'; t send-keys -l 'over budget'; see 'over budget: task'; keys C-u; see 'token'
+t send-keys -l 'session'; gone 'token'
 [ "$(t display-message -p '#{pane_title}')" != title ] || fail "a message set the title"
 keys Enter; see 'filter session'; keys Escape; see 'token'
+keys / Up; see 'session name'; gone 'token'; keys Down Enter; see 'token' # what was typed before
 keys l; see 'debug+'; keys l l; see 'warn+'; gone 'INFO '; keys Escape; gone 'warn+'
+
+# Any line of the log can be reached, whatever its level, and each panic.
+keys 2 Home; see '60000 lines in the file'; first=$("$bin/gpurt-log" cat "$dir/run.gplog" | sed -n '1s/.*  \([a-z].*\)/\1/p'); see "$first"
+keys PgDn Up; gone "$first"; keys Up; see 'up to 00:00:00.0'; keys End; gone '(End: to the moment)'; see "$("$bin/gpurt-log" tail -n 1 "$dir/run.gplog" | sed 's/.*  //')"
+keys 1 '^' ')'; see ' 1 PANIC '; keys ')'; see ' 2 PANICS '; keys '('; see ' 1 PANIC '; keys '('; see 'no panic in that direction'; keys '$'
 
 # Looking back in a log.
 t send-keys 1 '^' '}' '}' '{'; see ' 10.0%' # keys that come at once all count
@@ -79,8 +88,21 @@ keys Space; see 'LIVE'; before=$(t capture-pane -p); until_true 'it does not go 
 keys '['; see 'PAST'; see '-'; keys '$'; see 'LIVE'
 keys q; see 'still runs'; keys Escape; gone 'still runs'; see 'LIVE'
 keys q Enter; see 'STATUS 143'
-start 100 30 "$top -- $app 60000 3000 9 until=$dir/left"
-see 'LIVE'; keys q d; gone 'LIVE'; touch "$dir/left"; see 'scene_app: started green'; see 'STATUS 9'
+# Let it run: the shell has its terminal back, the program has its log and its output, and no Ctrl-C reaches it.
+for record in '' "--record $dir/left.gplog"; do
+    rm -f "$dir/left" "$dir"/gpurt-*.out
+    start 120 12 "cd $dir; $top $record -- $app 60000 3000 9 until=$dir/left"
+    see 'LIVE'; t resize-window -x 40 -y 12; keys q; see 'Enter end it  d let it run  Esc stay'; keys d; see 'STATUS 0'
+    t resize-window -x 300 -y 12; see 'scene_app: started green'; gone 'LIVE'; see 'goes on as process'
+    see "${record:+its log goes to $dir/left.gplog}"; see 'its output to gpurt-'
+    left=$(basename "$dir"/gpurt-*.out .out) left=${left#gpurt-}
+    keys C-c; sleep 0.2; kill -0 "$left" || fail 'the program is gone'
+    "$top" --once --json -p "$left" | jq -e ".state==\"live\" and .pid==$left" >/dev/null || fail 'nobody shows it'
+    touch "$dir/left"; until_true 'its output' grep -q 'scene_app: sent' "$dir/gpurt-$left.out"
+done
+sent=$(sed -n 's/.*scene_app: sent //p' "$dir/gpurt-$left.out")
+whole() { [ "$("$bin/gpurt-log" stat --json "$dir/left.gplog" | jq -c '[.records,.dropped]')" = "[$sent,0]" ]; }
+until_true "all of the log, $sent records" whole
 start 100 30 "$top -- $app 300 3000 4"
 see 'ENDED 4'; keys q; see 'STATUS 4'
 start 100 30 "$top -- ./nothing"

@@ -12,6 +12,7 @@
 #include "model.h"
 
 #include <locale.h>
+#include <signal.h>
 #include <string.h>
 
 static canvas_t canvas;
@@ -198,6 +199,12 @@ static void check_glance(const picture_t *shown, const gpurt_modelview_t *v)
                   head);
         CHECK_MSG(strstr(row_text(23), "Quit"), "%d columns: %s", columns, row_text(23));
         CHECK_MSG(strstr(row_text(1), "Overview"), "%d columns: %s", columns, row_text(1));
+        p.asking = true;
+        head_at(&p, columns);
+        CHECK_MSG(strstr(row_text(23), "Enter end") && strstr(row_text(23), "d ") &&
+                      strstr(row_text(23), " run") && strstr(row_text(23), "Esc"),
+                  "%d columns: %s", columns, row_text(23));
+        p.asking = false;
     }
     CHECK_MSG(on_canvas(" PANIC 4 ") && on_canvas(" 4x "), "panics of a site in one line");
     CHECK_MSG(!strstr(row_text(0), "quiet"), "%s", row_text(0));
@@ -210,7 +217,10 @@ static void check_glance(const picture_t *shown, const gpurt_modelview_t *v)
     p.paused = false;
     p.ended = true;
     p.status = 137;
+    p.wait_status = 137 << 8; /* the program's own word */
     CHECK_CONTAINS(head_at(&p, 120), "ENDED 137 ");
+    p.wait_status = SIGKILL;
+    CHECK_CONTAINS(head_at(&p, 120), "killed by SIGKILL ");
     CHECK_CONTAINS(row_text(0), " records ");
     CHECK_MSG(!strstr(row_text(0), "/s"), "no rate of what has ended: %s", row_text(0));
     memset(&copy, 0, sizeof copy);
@@ -343,21 +353,32 @@ static void check_typed(const picture_t *shown)
 {
     picture_t p = *shown;
     bool unicode = canvas.unicode;
+    char text[LINEEDIT_ROOM];
 
     p.typing = true;
-    snprintf(p.typed, sizeof p.typed, "short");
+    lineedit_begin(&p.edit, "short");
     CHECK(is_drawn(&p, "filter: short   Enter keeps it"));
-    memset(p.typed, 'x', sizeof p.typed);
-    snprintf(p.typed + sizeof p.typed - 5, 5, "!end");
+    memset(text, 'x', sizeof text);
+    snprintf(text + sizeof text - 5, 5, "!end");
+    lineedit_begin(&p.edit, text);
     CHECK(canvas_resize(&canvas, 24, 40));
     picture_draw(&p, &canvas);
     CHECK_MSG(strstr(row_text(23), "filter: xx") && strstr(row_text(23), "xx!end "), "%s",
               row_text(23));
     for (size_t i = 0; i < 90; i++)
-        p.typed[i] = "\u6838"[i % 3];
+        text[i] = "\u6838"[i % 3];
+    lineedit_begin(&p.edit, text);
     canvas.unicode = true; /* each has two columns */
     picture_draw(&p, &canvas);
     CHECK_MSG(strstr(row_text(23), "x!end "), "%s", row_text(23));
+    lineedit_key(&p.edit, KEY_HOME_CODE); /* its beginning is in sight, then its middle */
+    lineedit_key(&p.edit, 'a');
+    CHECK(p.edit.full);
+    lineedit_key(&p.edit, KEY_DELETE_CODE);
+    lineedit_key(&p.edit, 'a');
+    picture_draw(&p, &canvas);
+    CHECK_MSG(strstr(row_text(23), "filter: a") && !strstr(row_text(23), "end"), "%s",
+              row_text(23));
     canvas.unicode = unicode;
 }
 
@@ -383,16 +404,65 @@ static void check_whose(const picture_t *shown, const gpurt_modelview_t *v)
     CHECK(is_drawn(&p, "pid41231") && !is_drawn(&p, "no line fits"));
     memset(&p.filter, 0, sizeof p.filter);
     p.filter.level = GPURT_LEVEL_LOST + 1; /* none has it: the level is why */
-    CHECK(is_drawn(&p, "no line of level ") && !is_drawn(&p, "no line fits"));
+    CHECK(is_drawn(&p, "no line is of that level") && !is_drawn(&p, "no line fits"));
     p.filter.level = 0;
     filter_parse(&p.filter, "pid=106767"); /* the same in 16 bits */
-    CHECK(is_drawn(&p, "no line fits"));
+    CHECK(is_drawn(&p, "no line that is kept fits"));
     /* What a warp slot said before: of the other process nothing. */
     memset(&p.filter, 0, sizeof p.filter);
     p.shown = VIEW_PANICS;
     CHECK(is_drawn(&p, "what this warp slot logged"));
     copy.panics.list[0].pid = 41232;
     CHECK(!is_drawn(&p, "what this warp slot logged"));
+}
+
+/* Lines that are no longer kept are told of where they were, and who has them. */
+static void check_gone(const picture_t *shown, const gpurt_modelview_t *v)
+{
+    static gpurt_modelview_t copy;
+    picture_t p = *shown;
+
+    copy = *v;
+    p.view = &copy;
+    p.shown = VIEW_LOG;
+    p.launched = true; /* the newest are all there: */
+    CHECK(!is_drawn(&p, "no longer kept"));
+    p.log_back = 1100;
+    CHECK(
+        is_drawn(&p, "older lines up to INFO are no longer kept; --record FILE keeps all"));
+    filter_parse(&p.filter, "zzzz");
+    p.log = "x.gplog";
+    CHECK(is_drawn(&p, "older lines up to INFO are no longer kept; gpurt-log cat x.gplog"));
+    filter_parse(&p.filter, "lvl>=error zzzz");
+    CHECK(!is_drawn(&p, "up to INFO"));
+    memset(&p.filter, 0, sizeof p.filter);
+    copy.panics.list[0].slot = 61; /* said nothing that is kept */
+    p.shown = VIEW_PANICS;
+    CHECK(is_drawn(&p, "before it  no longer kept; gpurt-panic show x.gplog has it"));
+    for (int i = 0; i < GPURT_CLASSES; i++)
+        copy.lines[i].first = 0;
+    CHECK(is_drawn(&p, "before it  this warp slot logged nothing"));
+}
+
+/* Panics are marked on the bar of a replay, later ones, too. */
+static void check_marks(const picture_t *shown, const gpurt_modelview_t *v)
+{
+    static gpurt_modelview_t copy;
+    picture_t p = *shown;
+
+    copy = *v;
+    copy.panics.count = 2;
+    copy.numbers.range_first_ns = 1000;
+    copy.numbers.range_last_ns = 11000;
+    copy.numbers.time_ns = 6000;
+    copy.panics.list[0].time_ns = 3500;
+    copy.panics.list[1].time_ns = 8500;
+    p.view = &copy;
+    p.replay = true;
+    canvas.unicode = false;
+    head_at(&p, 80);
+    CHECK_MSG(strstr(row_text(22), "=!==========o") && strstr(row_text(22), "---!---"),
+              "%s", row_text(22));
 }
 
 /* All of the help can be reached, on a small screen, too. */
@@ -519,6 +589,8 @@ int main(void)
     check_past_site(&p, v);
     check_typed(&p);
     check_whose(&p, v);
+    check_gone(&p, v);
+    check_marks(&p, v);
     check_help(&p);
     check_deceit();
     check_report(v);

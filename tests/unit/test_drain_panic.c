@@ -24,6 +24,7 @@ static struct {
     uint32_t coming, alarms;
     gpurt_panicrow_t p;
     gpurt_site_info_t site;
+    char report[GPURT_PANIC_REPORT + 1]; /* p's own lies in a row that is gone */
 } told;
 
 #define OK(call) CHECK_MSG((call) == GPURT_OK, "%s: %s", #call, err.text)
@@ -42,6 +43,8 @@ static gpurt_status_t take(void *context, const gpurt_row_t *row, gpurt_error_t 
     memset(&told.site, 0, sizeof told.site);
     (void)gpurt_dictionary_get(&dictionary, row->site, &told.site);
     gpurt_panicrow_read(row, told.site.types, &told.p);
+    snprintf(told.report, sizeof told.report, "%.*s", (int)told.p.report_bytes,
+             told.p.report ? told.p.report : "");
     told.panics++;
     return GPURT_OK;
 }
@@ -162,6 +165,38 @@ static void windows(void)
     end(d);
 }
 
+/* A report that has no room ends with a whole line, and it is known how much is not there. What
+ * lies in its place is no window, whatever a damaged slot says. */
+static void reports(void)
+{
+    static const uint32_t sizes[SLOTS] = {2, GPURT_PANIC_REPORT, GPURT_PANIC_REPORT + 1,
+                                          UINT32_MAX};
+    gpurt_drain_t *d;
+
+    begin();
+    d = drain_open();
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        gpurt_panic_t *p = gpurt_boxmap_panic(&map, 0, i);
+
+        memset(gpurt_panic_report(p), 'r', GPURT_PANIC_REPORT);
+        gpurt_panic_report(p)[1] = '\n';
+        gpurt_panic_report(p)[GPURT_PANIC_REPORT - 100] = '\n';
+        p->report_bytes = sizes[i];
+        p->window_count = p->context_count = p->held_count = UINT32_MAX;
+        p->category = GPURT_CATEGORY_DEADLOCK;
+        feed_panic(&map, 0, i, 1);
+        wait_for(d, i + 1);
+        CHECK_MSG(told.p.report_bytes + told.p.report_left_out == sizes[i], "%u", sizes[i]);
+        CHECK_EQ(strlen(told.report), told.p.report_bytes);
+        CHECK_EQ(told.p.report_bytes, i == 0   ? 2
+                                      : i == 1 ? GPURT_PANIC_REPORT
+                                               : GPURT_PANIC_REPORT - 99);
+        CHECK_EQ(told.p.window_count + told.p.context_count + told.p.held_count, 0);
+        CHECK_EQ(told.p.known[0], 0);
+    }
+    end(d);
+}
+
 /* A panic is known of from its count on, and once its row is made no longer: by whoever drains. */
 static void coming(void)
 {
@@ -247,6 +282,7 @@ int main(void)
 {
     late_definitions();
     windows();
+    reports();
     coming();
     missing();
     foreign_kind();

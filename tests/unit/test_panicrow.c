@@ -103,13 +103,14 @@ static void check_cut(void)
 
     old_row();
     about(24);
-    for (uint32_t kind = GPLOG_PART_CONTEXT; kind <= GPLOG_PART_WINDOW; kind++) {
+    for (uint32_t kind = GPLOG_PART_CONTEXT; kind <= GPLOG_PART_REPORT; kind++) {
         put(kind << 24 | 60);
         for (uint32_t i = 0; i < 60; i++)
             put(i);
     }
     whole = r.row.words;
     for (uint32_t words = 0; words < whole; words++) {
+        const char *end = (const char *)&r.words[words];
         uint32_t behind = r.words[words];
 
         r.words[words] = UINT32_MAX;
@@ -123,6 +124,7 @@ static void check_cut(void)
         CHECK_MSG(p.clock >> 32 != UINT32_MAX && p.number != UINT32_MAX &&
                       p.held_left_out != UINT32_MAX,
                   "%u words: one behind the end", words);
+        CHECK_MSG(!p.report || p.report + p.report_bytes <= end, "%u words: report", words);
         if (words <= 3 + FIXED + 4)
             CHECK_MSG(!p.about, "%u words", words);
         r.words[words] = behind;

@@ -6,6 +6,10 @@
 #include <gpurt/gpurt.h>
 
 #include "../kernels/planted_kernels.h"
+#include "message.h"
+
+#include <gpurt/impl/box.h>
+#include <signal.h>
 
 enum {
     WORDS = 512,
@@ -201,8 +205,110 @@ static void check_device(const report_row_t *row)
     OK(gpurt_close(rt, &err));
 }
 
+/* ---- what a panic says --------------------------------------------------------------- */
+static const struct {
+    const char *format, *condition, *said;
+    uint32_t category, own, arg_count;
+    uint64_t types, args[3];
+} messages[] = {
+    {.format = "no values, 100 %% of %d", .said = "no values, 100 % of <missing>"},
+    {.format = "%d %u %x",
+     .said = "-1 4294967295 ffffffff",
+     .arg_count = 3,
+     .types = GPURT_TYPE_I32 | GPURT_TYPE_U32 << 4 | GPURT_TYPE_I32 << 8,
+     .args = {UINT64_MAX, UINT64_MAX, UINT64_MAX}},
+    {.format = "%5lld|%-4llu|%+.2f",
+     .said = "   -3|18  |+0.50",
+     .arg_count = 3,
+     .types = GPURT_TYPE_I64 | GPURT_TYPE_U64 << 4 | GPURT_TYPE_F64 << 8,
+     .args = {(uint64_t)-3, 18, 0x3fe0000000000000}},
+    {.format = "%c %p %g",
+     .said = "x 0x1000 1.5",
+     .arg_count = 3,
+     .types = GPURT_TYPE_CHAR | GPURT_TYPE_PTR << 4 | GPURT_TYPE_F32 << 8,
+     .args = {'x', 0x1000, 0x3fc00000}},
+    {.format = "in %s",
+     .said = "in <string>",
+     .arg_count = 1,
+     .types = GPURT_TYPE_STRING,
+     .args = {7}},
+    {.format = "the message's own: %u",
+     .condition = "i < n",
+     .category = GPURT_CATEGORY_COMPARE,
+     .said = "the message's own: 3",
+     .own = 2,
+     .arg_count = 3,
+     .types = GPURT_TYPE_U32 | GPURT_TYPE_U32 << 4 | GPURT_TYPE_U32 << 8,
+     .args = {1, 2, 3}},
+    {.format = "", .said = "panic", .category = GPURT_CATEGORY_PANIC},
+    {.format = "",
+     .condition = "0 <= i < n",
+     .said = "index -1 out of bounds of 8: 0 <= i < n",
+     .category = GPURT_CATEGORY_BOUNDS,
+     .own = 2,
+     .arg_count = 2,
+     .types = GPURT_TYPE_I32 | GPURT_TYPE_U64 << 4,
+     .args = {UINT64_MAX, 8}},
+    {.format = "",
+     .condition = "a == b",
+     .said = "a == b does not hold: 0.5 and 2",
+     .category = GPURT_CATEGORY_COMPARE,
+     .own = 2,
+     .arg_count = 2,
+     .types = GPURT_TYPE_F64 | GPURT_TYPE_I32 << 4,
+     .args = {0x3fe0000000000000, 2}},
+};
+
+static void check_messages(void)
+{
+    char text[64];
+
+    for (size_t i = 0; i < sizeof messages / sizeof messages[0]; i++) {
+        gpurt_simt_panic_t p = {.format = messages[i].format,
+                                .condition = messages[i].condition,
+                                .args = messages[i].args,
+                                .types = messages[i].types,
+                                .arg_count = messages[i].arg_count,
+                                .own = messages[i].own,
+                                .category = messages[i].category};
+
+        simt_message(&p, 0, text, sizeof text);
+        CHECK_MSG(strcmp(text, messages[i].said) == 0, "%s: %s", messages[i].said, text);
+        simt_message(&p, 0, text, 10);
+        CHECK_MSG(strlen(text) < 10 &&
+                      (strlen(messages[i].said) < 10 || strcmp(text + 6, "...") == 0),
+                  "cut: %s", text);
+    }
+}
+
+static void mine(int number)
+{
+    (void)number;
+}
+
+/* Handlers of the program's that came while a device was open are not taken away. */
+static void check_handlers(void)
+{
+    static const int numbers[] = {SIGSEGV, SIGABRT};
+    struct sigaction now, own = {.sa_handler = mine};
+    gpurt_options_t options = {.struct_size = sizeof options, .backend = GPURT_BACKEND_CPU};
+    gpurt_t *rt;
+
+    for (size_t i = 0; i < 2 && !CHECK_SANITIZED; i++) {
+        CHECK(gpurt_open(&options, &rt, &err) == GPURT_OK);
+        sigaction(numbers[i], &own, NULL);
+        CHECK(gpurt_close(rt, &err) == GPURT_OK);
+        sigaction(numbers[i], NULL, &now);
+        CHECK(now.sa_handler == mine);
+        signal(numbers[i], SIG_DFL);
+    }
+}
+
 int main(void)
 {
+    check_messages();
+    check_handlers();
+
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].by_signal && CHECK_SANITIZED)
             continue;

@@ -16,7 +16,7 @@ enum {
 typedef struct check_options {
     uint64_t seeds, first, seed, jobs, timeout_ns;
     uint32_t tool, schedule; /* target_tool_t, trial_schedule_t */
-    bool strict, trust_exit, keep_going, json;
+    bool strict, trust_exit, allow_panics, keep_going, json;
 } check_options_t;
 
 static const uint64_t no_seed = UINT64_MAX;
@@ -90,6 +90,9 @@ static const gpurt_option_t rows[] = {
      .help =
          "exit status 0 is good although a launch failed: for programs that fail launches "
          "on purpose"},
+    {.name = "allow-panics",
+     FLAG(allow_panics),
+     .help = "a panic is no failure: for programs that panic on purpose, and go on"},
     {.name = "json", FLAG(json), .help = "print one JSON object instead of text"},
     {0},
 };
@@ -102,8 +105,11 @@ static const gpurt_option_text_t texts[] = {
                     "signal, it prints what it knows and ends by that signal."},
     {"WHAT FAILS",
      "A run fails when the program ends with a status other than 0 and 77, is killed by a "
-     "signal, takes too long, or ends with 0 although a launch failed in it or a sanitizer "
-     "reported. The smallest seed that failed is run once more, to see whether it "
+     "signal, takes too long, or ends with 0 although a launch failed in it, a kernel "
+     "panicked or a sanitizer reported. With --allow-panics a panic alone is none; also "
+     "one "
+     "that a guarded launch recovers from counts without it. The smallest seed that failed "
+     "is run once more, to see whether it "
      "replays."},
     {"BUILDS",
      "A seed decides where the CPU back end switches from lane to lane: at atomics, warp "
@@ -194,6 +200,7 @@ static int hunt_and_print(const check_options_t *options, const target_t *target
         .schedule = options->schedule,
         .strict = options->strict,
         .trust_exit = options->trust_exit,
+        .allow_panics = options->allow_panics,
     };
     hunt.first = options->first;
     hunt.count = options->seeds;
@@ -209,8 +216,7 @@ static int hunt_and_print(const check_options_t *options, const target_t *target
     status = hunt.found ? 1 : hunt.ran && hunt.skipped == hunt.ran ? ALL_SKIPPED : 0;
     if (refusal)
         status = refuse_start(target, hunt.refused, refusal);
-    if (fflush(stdout) != 0)
-        status = gpurt_option_refuse(&program, "cannot write to standard output");
+    status = gpurt_option_end(&program, status, OWN_ERROR);
     hunt_fini(&hunt);
     if (hunt.stop_signal)
         end_by_signal(hunt.stop_signal);

@@ -68,6 +68,8 @@ static void print_remedy(const trial_t *t, FILE *out)
         fputs("A program that fails on purpose can be judged by its exit status alone: "
               "--trust-exit.\n",
               out);
+    if (t->end == TRIAL_PANICKED)
+        fputs("A program that panics on purpose: --allow-panics.\n", out);
 }
 
 static void print_replay(const hunt_t *hunt, FILE *out)
@@ -186,8 +188,8 @@ static void json_command(FILE *out, const char *key, const trial_t *trial, bool 
 /* A hash is a string: a reader that keeps numbers as doubles would round it. */
 static void json_failure(const hunt_t *hunt, FILE *out)
 {
-    static const char *const ends[] = {"passed", "skipped", "exit",
-                                       "signal", "timeout", "swallowed"};
+    static const char *const ends[] = {"passed",  "skipped",   "exit",    "signal",
+                                       "timeout", "swallowed", "panicked"};
     static const char *const replays[] = {"null", "true", "false"};
     const trial_t *t = &hunt->best;
     const child_tail_t *err = &t->child.err;
@@ -197,10 +199,13 @@ static void json_failure(const hunt_t *hunt, FILE *out)
     fprintf(out, "{\"seed\": %" PRIu64 ", \"end\": \"%s\"", t->seed, ends[t->end]);
     json_string(out, "what", text);
     json_string(out, "schedule", trial_schedule_name(t->plan, t->seed));
-    json_number(out, "exit_status", t->end == TRIAL_EXIT || t->end == TRIAL_SWALLOWED,
+    json_number(out, "exit_status",
+                t->end == TRIAL_EXIT || t->end == TRIAL_SWALLOWED ||
+                    t->end == TRIAL_PANICKED,
                 (uint64_t)t->code);
     json_number(out, "signal", t->end == TRIAL_SIGNAL, (uint64_t)t->code);
     json_string(out, "status", t->report.status);
+    json_number(out, "panics", t->report.written, t->report.panics);
     snprintf(text, sizeof text, "%016" PRIx64, t->report.hash);
     json_string(out, "hash", t->report.has_hash ? text : NULL);
     json_number(out, "switches", t->report.has_hash, t->report.switches);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trial.h"
 
+#include "exittext.h"
 #include "text.h"
 
 #include <stdarg.h>
@@ -169,6 +170,8 @@ static void read_key(trial_report_t *report, const char *key, const char *value)
         snprintf(report->replayable, sizeof report->replayable, "%s", value);
     else if (strcmp(key, "switches") == 0)
         report->switches = strtoull(value, NULL, 10);
+    else if (strcmp(key, "panics") == 0)
+        report->panics = strtoull(value, NULL, 10);
     else if (strcmp(key, "hash") == 0) {
         report->hash = strtoull(value, NULL, 16);
         report->has_hash = true;
@@ -213,6 +216,11 @@ static bool status_is_good(const char *status)
            strcmp(status, "OK") == 0;
 }
 
+static bool status_is_panic(const char *status)
+{
+    return strcmp(status, "GPURT_E_PANIC") == 0;
+}
+
 /* Looks for a sanitizer's report in what the program wrote to standard error. */
 static void find_sanitizer(trial_t *trial)
 {
@@ -249,14 +257,25 @@ static void find_sanitizer(trial_t *trial)
         trial->sanitizer_at--; /* the rule above it */
 }
 
+/* Of a run that ended with 0. */
+static trial_end_t judge_success(const trial_t *trial)
+{
+    const trial_report_t *r = &trial->report;
+    bool panicked = r->panics || status_is_panic(r->status);
+
+    if (trial->plan->trust_exit)
+        return TRIAL_PASSED;
+    if (trial->sanitizer || (!status_is_good(r->status) && !status_is_panic(r->status)))
+        return TRIAL_SWALLOWED;
+    return panicked && !trial->plan->allow_panics ? TRIAL_PANICKED : TRIAL_PASSED;
+}
+
 void trial_judge(trial_t *trial)
 {
     int status = trial->child.wait_status;
-    bool reported;
 
     read_report(&trial->report, trial->file);
     find_sanitizer(trial);
-    reported = trial->sanitizer || !status_is_good(trial->report.status);
     trial->code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
     if (trial->child.late)
         trial->end = TRIAL_LATE;
@@ -267,23 +286,31 @@ void trial_judge(trial_t *trial)
     else if (trial->code != 0)
         trial->end = TRIAL_EXIT;
     else
-        trial->end = reported && !trial->plan->trust_exit ? TRIAL_SWALLOWED : TRIAL_PASSED;
+        trial->end = judge_success(trial);
 }
 
 bool trial_same(const trial_t *a, const trial_t *b)
 {
     return a->end == b->end && (a->code == b->code || a->end == TRIAL_LATE) &&
            strcmp(a->report.status, b->report.status) == 0 &&
-           a->report.has_hash == b->report.has_hash && a->report.hash == b->report.hash;
+           a->report.has_hash == b->report.has_hash && a->report.hash == b->report.hash &&
+           !a->report.panics == !b->report.panics;
 }
 
 void trial_describe(const trial_t *trial, char *text, size_t bytes)
 {
-    const char *status = trial->report.status, *signal_name = sigabbrev_np(trial->code);
-    const char *cause = !status_is_good(status) ? status : trial->sanitizer;
+    const char *status = trial->report.status;
+    char panics[32];
+    const char *cause = !status_is_good(status) ? status
+                        : trial->sanitizer      ? trial->sanitizer
+                        : trial->report.panics  ? panics
+                                                : NULL;
     double limit_s = (double)trial->plan->timeout_ns / 1e9;
     int used = 0;
 
+    snprintf(panics, sizeof panics, "%llu panic%s",
+             (unsigned long long)trial->report.panics,
+             trial->report.panics == 1 ? "" : "s");
     switch (trial->end) {
     case TRIAL_PASSED:
         snprintf(text, bytes, "passed");
@@ -292,6 +319,7 @@ void trial_describe(const trial_t *trial, char *text, size_t bytes)
         snprintf(text, bytes, "skipped (exit status %d)", trial->code);
         return;
     case TRIAL_SWALLOWED:
+    case TRIAL_PANICKED:
         snprintf(text, bytes, "%s, yet the program ended with exit status 0",
                  cause ? cause : "?");
         return;
@@ -299,8 +327,8 @@ void trial_describe(const trial_t *trial, char *text, size_t bytes)
         used = snprintf(text, bytes, "exit status %d", trial->code);
         break;
     case TRIAL_SIGNAL:
-        used = snprintf(text, bytes, "killed by signal %d (SIG%s)", trial->code,
-                        signal_name ? signal_name : "?");
+        gpurt_exit_text(trial->child.wait_status, text, bytes);
+        used = (int)strlen(text);
         break;
     case TRIAL_LATE:
         used = snprintf(text, bytes, "no end within %g s", limit_s);

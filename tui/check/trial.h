@@ -28,6 +28,7 @@ typedef struct trial_plan {
     uint32_t schedule; /* trial_schedule_t */
     bool strict;       /* the runtime reports suspicious synchronisation too */
     bool trust_exit;   /* an exit status of 0 is good whatever the runtime said */
+    bool allow_panics; /* a panic is no failure */
 } trial_plan_t;
 
 /* What the runtime left behind. */
@@ -36,7 +37,8 @@ typedef struct trial_report {
     char status[48]; /* GPURT_E_DEADLOCK; "" */
     char replayable[8];
     uint64_t hash, switches;
-    char *text; /* heap, or NULL */
+    uint64_t panics; /* in kernels, so far */
+    char *text;      /* heap, or NULL */
 } trial_report_t;
 
 typedef enum trial_end {
@@ -46,6 +48,7 @@ typedef enum trial_end {
     TRIAL_SIGNAL,
     TRIAL_LATE,
     TRIAL_SWALLOWED, /* ended with 0 though a launch failed or a sanitizer reported */
+    TRIAL_PANICKED,  /* ended with 0 though a kernel panicked */
 } trial_end_t;
 
 typedef struct trial {

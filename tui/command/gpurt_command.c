@@ -88,9 +88,7 @@ static int list(const gpurt_found_t *found)
 
         text_put_lines(stdout, "  ", line, (size_t)length, 1);
     }
-    return fflush(stdout) == 0
-               ? 0
-               : gpurt_option_refuse(&program, "cannot write to standard output");
+    return gpurt_option_end(&program, 0, program.bad_status);
 }
 
 static int help(const gpurt_found_t *found, char **argv, int count)

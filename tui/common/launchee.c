@@ -121,6 +121,10 @@ static void become(const launchee_t *l, const launchee_plan_t *plan, char **envi
         if (isatty(STDERR_FILENO))
             dup2(terminal, STDERR_FILENO);
     }
+    if (plan->own_group)
+        setpgid(0, 0);
+    if (plan->output_to_error)
+        dup2(STDERR_FILENO, STDOUT_FILENO);
     sigaction(SIGXFSZ, &l->xfsz_before, NULL);
     sigprocmask(SIG_SETMASK, &l->before, NULL);
     execvpe(plan->argv[0], plan->argv, environment);
@@ -153,6 +157,7 @@ int launchee_start(launchee_t *l, const launchee_plan_t *plan)
 
     l->ended = false;
     l->wait_status = 0;
+    l->own_group = plan->own_group;
     if (plan->adopt)
         prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (error == 0 && hold)
@@ -164,6 +169,8 @@ int launchee_start(launchee_t *l, const launchee_plan_t *plan)
         if (l->pid == 0)
             become(l, plan, environment, terminal, pipes[1]);
         error = l->pid < 0 ? errno : 0;
+        if (l->pid > 0 && plan->own_group)
+            setpgid(l->pid, l->pid); /* whoever of both comes first */
         close(pipes[1]);
         if (error == 0)
             error = refusal_wait(l, pipes[0]);
@@ -192,6 +199,22 @@ static void reap(launchee_t *l)
     l->ended = true;
 }
 
+void launchee_signal(const launchee_t *l, int number)
+{
+    if (l->pid)
+        kill(l->own_group ? -l->pid : l->pid, number);
+}
+
+/* From the kernel: the terminal sent it to the whole group, the program included, unless that has
+ * its own. What asks somebody to stop or to go on is for a group. */
+static void pass_on(const launchee_t *l, int number, bool by_kernel)
+{
+    if (l->own_group && (by_kernel || number == SIGCONT))
+        launchee_signal(l, number);
+    else if (l->pid && !by_kernel)
+        kill(l->pid, number);
+}
+
 void launchee_signals(launchee_t *l)
 {
     struct signalfd_siginfo info;
@@ -207,10 +230,7 @@ void launchee_signals(launchee_t *l)
         }
         if (asks_to_stop(number))
             l->stop_signal = number;
-        /* From the kernel: the terminal sent it to the whole group, the program
-         * included. */
-        if (l->pid && info.ssi_code != SI_KERNEL)
-            kill(l->pid, number);
+        pass_on(l, number, info.ssi_code == SI_KERNEL);
     }
     reap(l); /* several ends may stand behind one SIGCHLD */
 }

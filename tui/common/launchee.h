@@ -6,7 +6,8 @@
  * that the terminal sends reach it anyway. It outlives us: a monitor must never take its
  * program down. Where the terminal is needed for a screen, what the program would write
  * to the terminal goes to a pseudo terminal of ours, and its stdin, if that is the
- * terminal, is empty.
+ * terminal, is empty; it then has a group of its own, so that it can stay behind when the
+ * screen goes.
  *
  * Context: one thread, before any other is started (signals are blocked here and read
  * from a descriptor). SIGXFSZ is ignored by us: a log that meets a limit is an error of
@@ -28,13 +29,16 @@ typedef struct launchee_plan {
     char *const *argv;        /* ends with NULL; argv[0] is looked up in PATH */
     const char *name, *value; /* added to its environment; name NULL: nothing */
     bool adopt;               /* what it leaves behind becomes ours: see heirs */
-    bool hold_terminal;       /* keep the program's output off the terminal */
-    uint16_t rows, columns;   /* of the pseudo terminal then; 0: 24 and 80 */
+    bool output_to_error;     /* its standard output becomes our standard error */
+    bool own_group; /* keys of the terminal do not signal it; what stops us is passed on */
+    bool hold_terminal;     /* keep the program's output off the terminal */
+    uint16_t rows, columns; /* of the pseudo terminal then; 0: 24 and 80 */
 } launchee_plan_t;
 
 /* Owner: the caller. */
 typedef struct launchee {
     pid_t pid; /* 0: there is none, or it was reaped */
+    bool own_group;
     bool ended;
     int wait_status; /* once ended */
     int signal_fd;   /* readable: call launchee_signals */
@@ -50,6 +54,9 @@ int launchee_open(launchee_t *l);
 
 /* Returns: 0 or errno, that of the execution included. Again, once the program has ended. */
 int launchee_start(launchee_t *l, const launchee_plan_t *plan);
+
+/* Sends a signal to it, and to all of a group of its own. */
+void launchee_signal(const launchee_t *l, int number);
 
 /* Takes what signal_fd holds: passes signals on, reaps the program. */
 void launchee_signals(launchee_t *l);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lives_text.h"
 
+#include "exittext.h"
 #include "panic_read.h"
 
 #include <inttypes.h>
@@ -16,7 +17,7 @@ void lives_print(FILE *out, const gpurt_life_t *lives, uint32_t count)
         fprintf(out, "life %u: process %u, from %s", l->number, l->pid,
                 panic_time(l->begin_ns, 3, time));
         if (l->end_ns) {
-            gpurt_life_end_text(l->wait_status, text, sizeof text);
+            gpurt_exit_text(l->wait_status, text, sizeof text);
             fprintf(out, ", %s after %.3f s", text,
                     (double)(l->end_ns - l->begin_ns) / 1e9);
         } else {

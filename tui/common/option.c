@@ -5,6 +5,8 @@
 #include "option_help.h"
 #include "text.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -40,6 +42,30 @@ int gpurt_option_refuse(const gpurt_option_program_t *program, const char *fmt, 
     fprintf(err, "%s: ", program->name);
     text_put_line(err, text, strlen(text)); /* names of others must not steer a terminal */
     return program->bad_status;
+}
+
+/* Of a pipe or a socket, also when a write failed long ago. */
+static bool reader_left(FILE *out)
+{
+    struct pollfd look = {.fd = fileno(out), .events = POLLOUT};
+
+    return look.fd >= 0 && poll(&look, 1, 0) > 0 && (look.revents & POLLERR);
+}
+
+int gpurt_option_end(const gpurt_option_program_t *program, int status, int failed)
+{
+    FILE *out = program->out ? program->out : stdout;
+    bool lost_before = ferror(out); /* its reason is gone */
+    int code = fflush(out) == 0 ? 0 : errno;
+
+    if ((code == 0 && !lost_before) || code == EPIPE || reader_left(out))
+        return status;
+    gpurt_option_refuse(program,
+                        code ? "cannot write to standard output: %s"
+                             : "cannot write to standard output",
+                        strerror(code));
+    clearerr(out); /* it is told once */
+    return status ? status : failed;
 }
 
 /* ---- finding a row ------------------------------------------------------------------- */
@@ -231,9 +257,7 @@ static int answer(const gpurt_option_program_t *program, const gpurt_option_t *r
         option_man_print(program, out);
     else
         return -1;
-    if (fflush(out) != 0 || ferror(out))
-        return gpurt_option_refuse(program, "cannot write to standard output");
-    return 0;
+    return gpurt_option_end(program, 0, program->bad_status);
 }
 
 static bool has_value(const gpurt_option_t *row)

@@ -66,4 +66,9 @@ int gpurt_option_parse(const gpurt_option_program_t *program, int argc, char **a
 int gpurt_option_refuse(const gpurt_option_program_t *program, const char *fmt, ...)
     GPURT_PRINTF(2, 3);
 
+/* Ends a program's output: every program calls it once, when all is printed.
+ * Returns: status; where standard output did not take all that was printed, it says so, and
+ * returns `failed` instead of 0. A reader that has left (EPIPE) wanted no more: no failure. */
+int gpurt_option_end(const gpurt_option_program_t *program, int status, int failed);
+
 #endif

@@ -52,7 +52,7 @@ void panic_hook_row(panic_hook_t *h, const gpurt_dictionary_t *sites,
         return;
     e = &h->events[h->count];
     memset(e, 0, sizeof *e);
-    e->kind = panic_kind_name(row);
+    e->kind = panic_kind_name(sites, row);
     if (gpurt_dictionary_get(sites, row->site, &site) && site.file_bytes)
         snprintf(e->where, sizeof e->where, "%.*s:%u", (int)site.file_bytes, site.file,
                  site.line);

@@ -16,13 +16,9 @@ typedef struct panic_facts {
 /* A row of a damaged file may end anywhere: what is missing reads as 0. */
 void panic_read(const gpurt_dictionary_t *d, const gpurt_row_t *row, panic_facts_t *out);
 
-/* "panic", "fault" or "hang". */
-static inline const char *panic_kind_name(const gpurt_row_t *row)
-{
-    return row->kind == GPURT_KIND_FAULT  ? "fault"
-           : row->kind == GPURT_KIND_HANG ? "hang"
-                                          : "panic";
-}
+/* "panic", "fault" or "hang"; of the CPU back end too, whose faults and hangs are rows of kind
+ * PANIC with a category that says so. */
+const char *panic_kind_name(const gpurt_dictionary_t *d, const gpurt_row_t *row);
 
 /* "i32"; "none" for a number that is no type. */
 const char *panic_type_name(uint32_t type);

@@ -150,9 +150,8 @@ static int examine(const doctor_options_t *o, const char *self)
     else
         doctor_print_text(&report, colour_wanted(), stdout);
     child_watch_close(&watch);
-    if (fflush(stdout) != 0)
-        return gpurt_option_refuse(&program, "cannot write to standard output");
-    return doctor_count(&report, DOCTOR_PROBLEM) ? 1 : 0;
+    return gpurt_option_end(&program, doctor_count(&report, DOCTOR_PROBLEM) ? 1 : 0,
+                            program.bad_status);
 }
 
 int main(int argc, char **argv)

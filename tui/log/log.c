@@ -420,8 +420,8 @@ static int do_export(gpurt_log_t *log, const char *path, const log_options_t *o)
     }
     setvbuf(out, NULL, _IOFBF, EXPORT_BUFFER);
     st = export_log(log, o->to, out, &err);
-    bad = ferror(out) != 0;
-    bad |= (out == stdout ? fflush(out) : fclose(out)) != 0;
+    bad = out != stdout && ferror(out) != 0; /* that is looked at when we end */
+    bad |= out != stdout && fclose(out) != 0;
     if (st != GPURT_OK)
         return complain(&err);
     if (bad) {
@@ -458,7 +458,7 @@ static int do_open(const char *command, const char *path, const log_options_t *o
     else
         status = do_verify(log);
     gpurt_log_close(log);
-    return fflush(stdout) == 0 ? status : DAMAGED;
+    return status;
 }
 
 static int do_level(const char *rules, int operands, const log_options_t *o)
@@ -486,7 +486,9 @@ int main(int argc, char **argv)
             &program,
             "say cat, tail, stat, export, verify or repair, and a file; or level");
     if (strcmp(argv[1], "level") == 0)
-        return do_level(operands == 2 ? argv[2] : NULL, operands, &options);
+        return gpurt_option_end(
+            &program, do_level(operands == 2 ? argv[2] : NULL, operands, &options),
+            DAMAGED);
     nearest.typed = argv[1];
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         nearest_try(&nearest, commands[i]);
@@ -494,8 +496,9 @@ int main(int argc, char **argv)
             continue;
         if (operands != 2)
             return gpurt_option_refuse(&program, "%s wants one file", argv[1]);
-        return strcmp(argv[1], "repair") == 0 ? do_repair(argv[2], &options)
-                                              : do_open(argv[1], argv[2], &options);
+        status = strcmp(argv[1], "repair") == 0 ? do_repair(argv[2], &options)
+                                                : do_open(argv[1], argv[2], &options);
+        return gpurt_option_end(&program, status, DAMAGED);
     }
     if (nearest_found(&nearest))
         return gpurt_option_refuse(&program, "no command is called '%s'; did you mean %s?",

@@ -233,9 +233,7 @@ static int finish(panic_book_t *book, int status)
         if (is_damaged(&book->sources[i]))
             status = UNREADABLE;
     panic_book_fini(book);
-    if (fflush(stdout) != 0)
-        return gpurt_option_refuse(&program, "cannot write to standard output");
-    return status;
+    return gpurt_option_end(&program, status, BAD_USE);
 }
 
 static int work(const command_t *command, char **files, int count, const panic_options_t *o)

@@ -195,7 +195,8 @@ void panic_about_notes(const gpurt_dictionary_t *d, const panic_facts_t *f,
         gpurt_text_printf(&line.text, "and %u that found no room", f->p.contexts_left_out);
         panic_line_end(&line, PANIC_DIM);
     }
-    print_frames(d, f, style);
+    if (!f->p.report) /* which has them */
+        print_frames(d, f, style);
     print_held(d, f, style);
 }
 
@@ -362,6 +363,34 @@ void panic_about_memory(const gpurt_dictionary_t *d, const panic_facts_t *f,
         panic_line_end(&line, NULL);
         print_dump(w, style);
     }
+}
+
+/* ---- report -------------------------------------------------------------------------- */
+
+void panic_about_report(const panic_facts_t *f, const panic_style_t *style)
+{
+    const char *p = f->p.report, *end = p + f->p.report_bytes;
+    panic_line_t line;
+
+    if (!p)
+        return;
+    fputs("\nreport:\n", style->out);
+    while (p < end) {
+        const char *stop = memchr(p, '\n', (size_t)(end - p));
+
+        panic_line_begin(&line, style);
+        gpurt_text_printf(&line.text, "  ");
+        gpurt_render_plain(&line.text, p, (size_t)((stop ? stop : end) - p));
+        panic_line_end(&line, NULL);
+        p = stop ? stop + 1 : end;
+    }
+    if (f->p.report_left_out == 0)
+        return;
+    panic_line_begin(&line, style);
+    gpurt_text_printf(&line.text,
+                      "  (cut: %u more bytes; gpurt_report has all of it in the program)",
+                      f->p.report_left_out);
+    panic_line_end(&line, PANIC_YELLOW);
 }
 
 void panic_about_remedy(const panic_facts_t *f, const panic_style_t *style)

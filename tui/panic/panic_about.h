@@ -27,6 +27,8 @@ void panic_about_values(const gpurt_dictionary_t *d, const panic_facts_t *f,
 /* Windows of memory, as hexadecimal numbers. */
 void panic_about_memory(const gpurt_dictionary_t *d, const panic_facts_t *f,
                         const panic_style_t *style);
+/* What the executor of the CPU back end reported; nothing where it did not. */
+void panic_about_report(const panic_facts_t *f, const panic_style_t *style);
 void panic_about_remedy(const panic_facts_t *f, const panic_style_t *style);
 
 /* The same as fields of a JSON object. */

@@ -102,6 +102,30 @@ static void put_value(FILE *out, const gpurt_dictionary_t *d, uint32_t type, uin
     put_address(out, "bits", value);
 }
 
+/* Of a report they are the lane's calls, else functions that said GPURT_FRAME(). */
+static void put_frames(FILE *out, const gpurt_dictionary_t *d, const char *name,
+                       const gpurt_panicrow_t *p, bool told)
+{
+    fprintf(out, ",\"%s\":[", name);
+    for (uint32_t i = 0; told && i < p->frame_count; i++) {
+        fprintf(out, "%s{\"line\":%u", i ? "," : "", p->frames[i].line);
+        put_string(out, d, "function", p->frames[i].function, true);
+        put_string(out, d, "file", p->frames[i].file, false);
+        fputc('}', out);
+    }
+    fputc(']', out);
+}
+
+static void put_report(FILE *out, const gpurt_dictionary_t *d, const gpurt_panicrow_t *p)
+{
+    put_frames(out, d, "calls", p, p->report != NULL);
+    if (p->report)
+        put_text(out, "report", p->report, p->report_bytes);
+    else
+        fputs(",\"report\":null", out);
+    put_number(out, "report_left_out", p->report_left_out);
+}
+
 static void put_notes(FILE *out, const gpurt_dictionary_t *d, const gpurt_panicrow_t *p)
 {
     static const char *const kinds[] = {"object", "lock", "channel", "allocation"};
@@ -113,14 +137,9 @@ static void put_notes(FILE *out, const gpurt_dictionary_t *d, const gpurt_panicr
         put_value(out, d, p->contexts[i].type, p->contexts[i].value);
         fputc('}', out);
     }
-    fputs("],\"shadow_frames\":[", out);
-    for (uint32_t i = 0; i < p->frame_count; i++) {
-        fprintf(out, "%s{\"line\":%u", i ? "," : "", p->frames[i].line);
-        put_string(out, d, "function", p->frames[i].function, true);
-        put_string(out, d, "file", p->frames[i].file, false);
-        fputc('}', out);
-    }
-    fputs("],\"held\":[", out);
+    fputc(']', out);
+    put_frames(out, d, "shadow_frames", p, p->report == NULL);
+    fputs(",\"held\":[", out);
     for (uint32_t i = 0; i < p->held_count; i++) {
         uint32_t kind = p->held[i].kind;
 
@@ -168,4 +187,5 @@ void panic_about_json(FILE *out, const gpurt_dictionary_t *d, const panic_facts_
     put_launch(out, d, &f->p);
     put_notes(out, d, &f->p);
     put_memory(out, d, &f->p);
+    put_report(out, d, &f->p);
 }

@@ -112,9 +112,10 @@ static void put_source(FILE *out, const panic_source_t *s)
     fputc('}', out);
 }
 
-static void put_kind(FILE *out, const gpurt_row_t *row)
+static void put_kind(FILE *out, const panic_entry_t *e)
 {
-    fprintf(out, ",\"kind\":\"%s\"", panic_kind_name(row));
+    fprintf(out, ",\"kind\":\"%s\"",
+            panic_kind_name(panic_source_sites(e->source), e->row));
 }
 
 /* Of a site: that of its first panic. */
@@ -142,7 +143,7 @@ void panic_list_json(const panic_book_t *book, FILE *out)
         const panic_entry_t *first = &book->list[s->first];
 
         fprintf(out, "%s{\"number\":%u", i ? "," : "", s->first + 1);
-        put_kind(out, first->row);
+        put_kind(out, first);
         put_number(out, "count", s->count);
         put_number(out, "first_ns", first->row->time_ns);
         put_number(out, "last_ns", book->list[s->last].row->time_ns);
@@ -299,7 +300,7 @@ gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
     panic_read(d, e->row, &f);
     fprintf(out, "{\"schema\":\"gpurt-panic\",\"version\":1,\"number\":%u,\"of\":%u",
             number + 1, book->count);
-    put_kind(out, e->row);
+    put_kind(out, e);
     key(out, "source");
     put_source(out, e->source);
     panic_who_json(e, out);

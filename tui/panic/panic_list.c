@@ -26,6 +26,10 @@ static void site_where(const panic_entry_t *e, gpurt_text_t *out)
         gpurt_text_printf(out, "site %u", e->row->site);
         return;
     }
+    if (site.file_bytes == 0) {
+        gpurt_text_add(out, "-", 1); /* without debug information */
+        return;
+    }
     base = panic_base(site.file, site.file_bytes, &bytes);
     gpurt_render_plain(out, base, bytes);
     gpurt_text_printf(out, ":%u", site.line);

@@ -106,6 +106,44 @@ static void put_stack(FILE *out, const panic_dump_t *dump, const fault_t *f,
     fputs("]}]", out);
 }
 
+static void put_text(FILE *out, const gpurt_dictionary_t *d, const char *name, uint32_t id)
+{
+    gpurt_site_info_t text;
+
+    if (gpurt_dictionary_get(d, id, &text) && text.kind == GPURT_DEF_STRING)
+        put(out, name, text.format, text.format_bytes);
+    else
+        put(out, name, "?", 1);
+}
+
+/* The calls that a report of the CPU back end knows; nothing where it knows none. */
+static void put_calls(FILE *out, const panic_entry_t *e, const char *root)
+{
+    const gpurt_dictionary_t *d = panic_source_sites(e->source);
+    gpurt_site_info_t text;
+    char file[PATH_MAX];
+    panic_facts_t f;
+
+    panic_read(d, e->row, &f);
+    if (!f.p.report || f.p.frame_count == 0)
+        return;
+    for (uint32_t i = 0; i < f.p.frame_count; i++) {
+        const gpurt_panic_frame_t *call = &f.p.frames[i];
+
+        fputs(i ? "," : ",\"stacks\":[{\"frames\":[", out);
+        fputs("{\"location\":{", out);
+        if (gpurt_dictionary_get(d, call->file, &text) && text.kind == GPURT_DEF_STRING) {
+            snprintf(file, sizeof file, "%.*s", (int)text.format_bytes, text.format);
+            put_location(out, file, call->line, root);
+            fputc(',', out);
+        }
+        fputs("\"logicalLocations\":[{", out);
+        put_text(out, d, "fullyQualifiedName", call->function);
+        fputs(",\"kind\":\"function\"}]}}", out);
+    }
+    fputs("]}]", out);
+}
+
 /* ---- rules ----------------------------------------------------------------------------- */
 /* Owner: the caller. A site's rule is that of its first failure. */
 typedef struct rules {
@@ -207,6 +245,8 @@ static void put_result(FILE *out, const panic_book_t *book, uint32_t number, rul
     }
     if (fault)
         put_stack(out, &dump, fault, root);
+    else
+        put_calls(out, e, root);
     fputs(",\"properties\":{\"processes\":", out);
     panic_who_site_json(book, number, out);
     fputs("}}", out);

@@ -51,6 +51,9 @@ static void print_place(const panic_entry_t *e, const panic_facts_t *f,
     panic_field(&line, style, "lanes");
     if (row->kind == GPURT_KIND_HANG)
         gpurt_text_printf(&line.text, "0x%08x wait", row->mask);
+    else if (f->p.category >= GPURT_CATEGORY_HANG && f->p.category < GPURT_CATEGORY_RUNTIME)
+        gpurt_text_printf(&line.text, "0x%08x have not ended, 0x%08x stand here (%d)",
+                          row->mask, f->p.failed, __builtin_popcount(f->p.failed));
     else
         gpurt_text_printf(&line.text, "0x%08x ran together, 0x%08x failed (%d)", row->mask,
                           f->p.failed, __builtin_popcount(f->p.failed));
@@ -246,6 +249,7 @@ static void print_title(const panic_book_t *book, uint32_t number,
                         const panic_style_t *style)
 {
     const panic_entry_t *e = &book->list[number];
+    const gpurt_dictionary_t *d = panic_source_sites(e->source);
     char room[GPURT_MESSAGE_MAX];
     gpurt_text_t message;
     panic_line_t line;
@@ -253,7 +257,7 @@ static void print_title(const panic_book_t *book, uint32_t number,
     panic_line_begin(&line, style);
     gpurt_text_printf(&line.text, "%s %u of %u in ",
                       e->row->kind == GPURT_KIND_FAULT ? "GPU fault"
-                                                       : panic_kind_name(e->row),
+                                                       : panic_kind_name(d, e->row),
                       number + 1, book->count);
     gpurt_render_plain(&line.text, e->source->name, strlen(e->source->name));
     panic_line_end(&line, PANIC_DIM);
@@ -316,6 +320,7 @@ gpurt_status_t panic_show_print(const panic_book_t *book, uint32_t number,
     else
         fprintf(style->out, "  %s\n", lost.text);
     print_excerpt(&facts, style);
+    panic_about_report(&facts, style);
     panic_about_memory(d, &facts, style);
     if (!e->source->dump.core)
         print_near(e, &facts, near, style);

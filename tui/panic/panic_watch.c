@@ -45,7 +45,7 @@ static void tell_json(const watch_t *w, const panic_entry_t *e, const gpurt_text
 
     gpurt_dictionary_get(panic_source_sites(e->source), e->row->site, &site);
     fprintf(w->style->out, "{\"ts_ns\":%" PRIu64 ",\"kind\":\"%s\"", e->row->time_ns,
-            panic_kind_name(e->row));
+            panic_kind_name(panic_source_sites(e->source), e->row));
     panic_who_json(e, w->style->out);
     fputs(",\"file\":", w->style->out);
     text_put_json(w->style->out, site.file ? site.file : "", site.file_bytes);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpurt-record - runs an application and writes what it logs to a file. */
 #include "again.h"
+#include "exittext.h"
 #include "fault_join.h"
 #include "gpu_capture.h"
 #include "handover.h"
@@ -17,6 +18,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -408,12 +410,23 @@ static int lives_run(run_t *r)
                                     (unsigned long long)r->again.in_a_row + 1);
             return code;
         }
-        gpurt_life_end_text(end.wait_status, text, sizeof text);
+        gpurt_exit_text(end.wait_status, text, sizeof text);
         gpurt_option_refuse(&program, "life %u: %s (%s); the next begins in %.1f s",
                             life.number, text, again_reason(&end), (double)wait_ns / 1e9);
         if (!pause_between(r, wait_ns) || !gpu_capture_again(&r->dumps.capture))
             return 0;
     }
+}
+
+/* A shell says nothing of a signal that ended somebody else's child. */
+static void end_tell(const launchee_t *app, const char *name)
+{
+    char text[48];
+
+    if (!WIFSIGNALED(app->wait_status) || app->stop_signal)
+        return;
+    gpurt_exit_text(app->wait_status, text, sizeof text);
+    gpurt_option_refuse(&program, "%s: %s", name, text);
 }
 
 /* Returns: the status to exit with. */
@@ -451,6 +464,7 @@ static int run_and_record(char **argv, const record_options_t *o, recording_t *l
         gpurt_option_refuse(&program, "%s: %s", argv[0], strerror(code));
         return launchee_refusal(code);
     }
+    end_tell(app, argv[0]);
     whole = recording_close(log, boxes->seen, o->quiet, boxes->unread ? &boxes->err : NULL);
     code = launchee_status(app);
     return code == 0 && !whole ? OWN_ERROR : code;
@@ -558,5 +572,5 @@ int main(int argc, char **argv)
     if (status < 0)
         status = o.pid ? attach_and_record(&o, &log) : run_and_record(argv + 1, &o, &log);
     recording_drop(&log);
-    return status;
+    return gpurt_option_end(&program, status, OWN_ERROR);
 }

@@ -280,7 +280,7 @@ static int run(const char *path, const replay_options_t *o, replay_report_t *r,
     replay_trace_free(trace);
     if (st != GPURT_OK)
         return complain(&err);
-    return fflush(stdout) == 0 ? 0 : FAILED;
+    return gpurt_option_end(&program, 0, FAILED);
 }
 
 int main(int argc, char **argv)

@@ -71,6 +71,8 @@ const key_row_t key_rows[] = {
     {ACTION_TIME_FAR_ON, {'}'}, "}", "ten seconds on; a tenth of a replay", NULL, NULL},
     {ACTION_TIME_START, {'^'}, "^", "to the start of what is kept", NULL, NULL},
     {ACTION_TIME_NOW, {'$', '0'}, "$ 0", "to now; to the end of a replay", NULL, NULL},
+    {ACTION_PANIC_BEFORE, {'('}, "(", "to the panic before this moment", NULL, NULL},
+    {ACTION_PANIC_NEXT, {')'}, ")", "to the next panic", NULL, NULL},
     {ACTION_FASTER, {'+', '='}, "+", "faster: pictures a second, or a replay", NULL, NULL},
     {ACTION_SLOWER, {'-'}, "-", "slower", NULL, NULL},
     {ACTION_PROCESS, {'p'}, "p", "next device, or process of the program", NULL, NULL},

@@ -12,7 +12,7 @@
 #include <pthread.h>
 
 enum {
-    LIVE_BOXES = 64
+    LIVE_BOXES = SOURCE_BOXES
 };
 
 typedef struct live live_t;

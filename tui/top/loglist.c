@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loglist.h"
 
+#include "filelist.h"
 #include "render.h"
 
 #include <stdio.h>
@@ -35,8 +36,9 @@ static void places_begin(const picture_t *p, place_t places[GPURT_CLASSES])
     }
 }
 
-/* The newest line of all classes, taken off its class; NULL: none left. */
-static const gpurt_model_line_t *next_line(place_t places[GPURT_CLASSES])
+/* The newest line of all classes, taken off its class, which is at[0], if that is asked; NULL:
+ * none left. */
+static const gpurt_model_line_t *next_of(place_t places[GPURT_CLASSES], place_t **at)
 {
     const gpurt_model_line_t *best = NULL;
     place_t *from = NULL;
@@ -51,7 +53,14 @@ static const gpurt_model_line_t *next_line(place_t places[GPURT_CLASSES])
     }
     if (from)
         from->left--;
+    if (at)
+        *at = from;
     return best;
+}
+
+static const gpurt_model_line_t *next_line(place_t places[GPURT_CLASSES])
+{
+    return next_of(places, NULL);
 }
 
 /* Rings are drained by turns, so a line may come before one that is older. They are nearly in
@@ -68,17 +77,43 @@ static void newest_first(const gpurt_model_line_t **lines, uint32_t count)
     }
 }
 
-uint32_t loglist_collect(const picture_t *p, const filter_t *filter, uint32_t skip,
-                         uint32_t want, const gpurt_model_line_t **out, bool *more)
+/* Of the lines of a class, by gpurt_model_class. */
+static uint32_t class_highest(uint32_t class)
 {
-    place_t places[GPURT_CLASSES];
+    return class == GPURT_CLASS_LOW    ? GPURT_LEVEL_WARN - 1
+           : class == GPURT_CLASS_WARN ? GPURT_LEVEL_WARN
+                                       : GPURT_LEVEL_LOST;
+}
+
+/* Where older lines of a class are no longer kept: above so many of those collected. */
+typedef struct gaps_seen {
+    uint32_t count;
+    struct {
+        uint32_t class, above;
+    } list[GPURT_CLASSES];
+} gaps_seen_t;
+
+static void gap_see(gaps_seen_t *gaps, const place_t *places, const place_t *at,
+                    uint32_t count)
+{
+    if (!gaps || !at || at->left > 0 || at->lines->first == 0)
+        return;
+    gaps->list[gaps->count].class = (uint32_t)(at - places);
+    gaps->list[gaps->count++].above = count;
+}
+
+static uint32_t collect(const picture_t *p, const filter_t *filter, uint32_t skip,
+                        uint32_t want, const gpurt_model_line_t **out, bool *more,
+                        gaps_seen_t *gaps)
+{
+    place_t places[GPURT_CLASSES], *at;
     const gpurt_model_line_t *line;
     uint32_t count = 0;
 
     places_begin(p, places);
     if (more)
         *more = false;
-    while ((line = next_line(places)) != NULL) {
+    for (; (line = next_of(places, &at)) != NULL; gap_see(gaps, places, at, count)) {
         if ((p->until_ns && line->time_ns > p->until_ns) || !filter_line(filter, line))
             continue;
         if (skip > 0) {
@@ -93,6 +128,22 @@ uint32_t loglist_collect(const picture_t *p, const filter_t *filter, uint32_t sk
     }
     newest_first(out, count);
     return count;
+}
+
+uint32_t loglist_collect(const picture_t *p, const filter_t *filter, uint32_t skip,
+                         uint32_t want, const gpurt_model_line_t **out, bool *more)
+{
+    return collect(p, filter, skip, want, out, more, NULL);
+}
+
+uint64_t loglist_gone(const picture_t *p, uint32_t level)
+{
+    uint64_t gone = 0;
+
+    for (uint32_t i = 0; i < GPURT_CLASSES; i++)
+        if (class_highest(i) >= level)
+            gone += p->view->lines[i].first;
+    return gone;
 }
 
 const gpurt_model_line_t *loglist_last_of(const picture_t *p,
@@ -178,32 +229,91 @@ void loglist_draw(const picture_t *p, canvas_t *c, rect_t area, int row,
         canvas_printf(c, area, row, at + 1, STYLE_DIM, "(+%u lanes)", l->more);
 }
 
-/* Why there is no line. */
-static void nothing_say(const picture_t *p, canvas_t *c, rect_t area)
+/* Who has the lines that are not kept. */
+static void gone_remedy(const picture_t *p, char *to, size_t room)
 {
-    if (p->view->numbers.rows > 0 && p->filter.text[0] == '\0')
-        canvas_printf(c, area, 1, 2, STYLE_DIM, "no line of level %s or above",
-                      gpurt_level_name(p->filter.level));
+    if (p->log)
+        snprintf(to, room, "gpurt-log cat %s has them", p->log);
+    else if (p->launched)
+        snprintf(to, room, "--record FILE keeps all");
     else
-        canvas_put(c, area, 1, 2, STYLE_DIM,
-                   p->view->numbers.rows > 0 ? "no line fits the filter (Esc clears it)"
-                   : !p->waiting             ? "no records yet"
-                   : p->ended ? "the program never opened gpurt, nor started CUDA"
-                              : "the program has not opened gpurt yet, nor started CUDA");
+        snprintf(to, room, "a log of the program has them");
+}
+
+static void gap_draw(const picture_t *p, canvas_t *c, rect_t area, int row, uint32_t class)
+{
+    static const char *const of[GPURT_CLASSES] = {" up to INFO", " of WARN",
+                                                  " of ERROR and above"};
+    uint64_t gone = p->view->lines[class].first;
+    char remedy[256], text[400];
+
+    gone_remedy(p, remedy, sizeof remedy);
+    if (area.columns >= 96)
+        snprintf(text, sizeof text, "... %llu older line%s%s %s no longer kept; %s",
+                 (unsigned long long)gone, gone == 1 ? "" : "s", of[class],
+                 gone == 1 ? "is" : "are", remedy);
+    else
+        snprintf(text, sizeof text, "... %llu older%s not kept; %s",
+                 (unsigned long long)gone, of[class], remedy);
+    canvas_put(c, area, row, 1, STYLE_LOST, text);
+}
+
+/* Why there is no line. */
+static void nothing_say(const picture_t *p, canvas_t *c, rect_t area, int row)
+{
+    const gpurt_model_numbers_t *n = &p->view->numbers;
+    const char *text;
+
+    if (n->rows == 0)
+        text = !p->waiting ? "no records yet"
+               : p->ended  ? "the program never opened gpurt, nor started CUDA"
+                           : "the program has not opened gpurt yet, nor started CUDA";
+    else if (p->file)
+        text = "reading the log";
+    else if (loglist_gone(p, p->filter.level))
+        text = p->filter.text[0] ? "no line that is kept fits the filter (Esc clears it)"
+                                 : "no line is kept of this moment and level";
+    else if (p->filter.text[0])
+        text = "no line fits the filter (Esc clears it)";
+    else if (p->filter.level)
+        text = "no line is of that level (K shows more)";
+    else
+        text = p->view->activity.rows ? "no line was logged; view 6 has what GPUs did"
+                                      : "no line was logged up to this moment";
+    canvas_put(c, area, row, 2, STYLE_DIM, text);
+}
+
+/* Marks of gaps stand above the oldest line of their class; where the pane is full, they take the
+ * place of the oldest lines. */
+static void kept_pane(const picture_t *p, canvas_t *c, rect_t area, uint32_t skip,
+                      uint32_t column)
+{
+    const gpurt_model_line_t *lines[ROWS_MAX];
+    int rows = area.rows - 1 < ROWS_MAX ? area.rows - 1 : ROWS_MAX, row;
+    gaps_seen_t gaps = {.count = 0};
+    uint32_t count = collect(p, &p->filter, skip, (uint32_t)rows, lines, NULL, &gaps);
+    uint32_t marks = 0, shown;
+
+    for (uint32_t i = 0; i < gaps.count && !p->file; i++)
+        if (class_highest(gaps.list[i].class) >= p->filter.level)
+            gaps.list[marks++] = gaps.list[i];
+    shown = count + marks > (uint32_t)rows ? (uint32_t)rows : count + marks;
+    row = (int)shown;
+    for (uint32_t i = 0, mark = 0; row >= 1; row--) { /* the newest right at the bottom */
+        if (mark < marks && gaps.list[mark].above <= i)
+            gap_draw(p, c, area, row, gaps.list[mark++].class);
+        else if (i < count)
+            loglist_draw(p, c, area, row, lines[i++], column);
+    }
+    if (count == 0)
+        nothing_say(p, c, area, 1 + (int)marks);
 }
 
 void loglist_pane(const picture_t *p, canvas_t *c, rect_t area, uint32_t skip,
                   uint32_t column)
 {
-    const gpurt_model_line_t *lines[ROWS_MAX];
-    int rows = area.rows - 1 < ROWS_MAX ? area.rows - 1 : ROWS_MAX;
-    uint32_t count;
-
-    if (rows <= 0)
-        return;
-    count = loglist_collect(p, &p->filter, skip, (uint32_t)rows, lines, NULL);
-    for (uint32_t i = 0; i < count; i++) /* the oldest right under the title */
-        loglist_draw(p, c, area, 1 + (int)i, lines[count - 1 - i], column);
-    if (count == 0)
-        nothing_say(p, c, area);
+    if (area.rows > 1 &&
+        !(p->file &&
+          filelist_pane(p, c, area, p->shown == VIEW_LOG && p->log_held, column)))
+        kept_pane(p, c, area, skip, column);
 }

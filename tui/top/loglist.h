@@ -23,6 +23,10 @@ void loglist_pane(const picture_t *p, canvas_t *c, rect_t area, uint32_t skip,
 const gpurt_model_line_t *loglist_last_of(const picture_t *p,
                                           const gpurt_model_site_t *site);
 
+/* Lines of this level and above that were there and are no longer kept; some of them may be below
+ * it. */
+uint64_t loglist_gone(const picture_t *p, uint32_t level);
+
 /* How many lines fit the picture's filter. */
 uint32_t loglist_count(const picture_t *p);
 

@@ -3,14 +3,18 @@
 
 #include "activity_text.h"
 #include "canvas.h"
+#include "exittext.h"
 #include "heap_text.h"
 #include "loglist.h"
 #include "paniclist.h"
 #include "render.h"
 #include "sitelist.h"
+#include "textfold.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 enum {
     SITES = 8,
@@ -19,13 +23,25 @@ enum {
     COLUMNS = 100, /* where nobody says how many, */
     ROWS = 40,
     SITE_WIDTH = 44, /* and of them messages have so many */
-    WIDTH = 60
+    WIDTH = 60,
+    NARROW = 16 /* messages have so many at least */
 };
 
 /* So many columns, and what a picture is wider than usual. */
 static size_t width_of(const report_about_t *about, size_t usual)
 {
     return about->columns > COLUMNS ? usual + (size_t)(about->columns - COLUMNS) : usual;
+}
+
+/* In a table a line is not folded for its message: where it is said how wide a picture is, that
+ * has what is left. */
+static size_t width_of_site(const report_about_t *about)
+{
+    int left = SITE_WIDTH + about->columns - COLUMNS - 1;
+
+    if (about->columns == 0)
+        return SITE_WIDTH;
+    return left > NARROW ? (size_t)left : NARROW;
 }
 
 /* ---- plain --------------------------------------------------------------------------- */
@@ -47,6 +63,18 @@ static const char *base_name(const char *file)
     return slash ? slash + 1 : file;
 }
 
+static void plain_end(FILE *out, const report_about_t *about)
+{
+    char text[48];
+
+    if (!WIFSIGNALED(about->wait_status)) {
+        fprintf(out, " with status %d", about->status);
+        return;
+    }
+    gpurt_exit_text(about->wait_status, text, sizeof text);
+    fprintf(out, ", %s", text);
+}
+
 static void plain_head(FILE *out, const gpurt_modelview_t *v, const report_about_t *about)
 {
     const gpurt_model_numbers_t *n = &v->numbers;
@@ -60,7 +88,7 @@ static void plain_head(FILE *out, const gpurt_modelview_t *v, const report_about
         fprintf(out, "[%" PRIu32 "]", id->pid);
     fprintf(out, "  %s", about->state);
     if (about->launched && about->ended)
-        fprintf(out, " with status %d", about->status);
+        plain_end(out, about);
     for (int i = 0; i < GPURT_BOX_SECTIONS; i++) {
         const gpurt_model_section_t *s = &n->sections[i];
 
@@ -109,7 +137,7 @@ static void plain_sites(FILE *out, const picture_t *p, const report_about_t *abo
                 (int)(strlen(place) < 24 ? 24 - strlen(place) : 0), "", sum->messages,
                 sum->per_second);
         put_plain(out, site->last, strnlen(site->last, sizeof site->last),
-                  width_of(about, SITE_WIDTH));
+                  width_of_site(about));
         fputc('\n', out);
     }
 }
@@ -180,35 +208,60 @@ static void plain_lines(FILE *out, const picture_t *p, const report_about_t *abo
     }
 }
 
+/* What is printed, until it is folded. */
+typedef struct plain_page {
+    FILE *out, *memory; /* memory NULL: there is none, and lines stay as long as they are */
+    char *text;
+    size_t bytes;
+} plain_page_t;
+
+static FILE *page_begin(plain_page_t *page, FILE *out)
+{
+    *page = (plain_page_t){.out = out};
+    page->memory = open_memstream(&page->text, &page->bytes);
+    return page->memory ? page->memory : out;
+}
+
+static void page_end(plain_page_t *page, const report_about_t *about)
+{
+    if (page->memory && fclose(page->memory) == 0)
+        textfold_put(page->out, page->text, page->bytes, (size_t)about->columns);
+    free(page->text);
+    fputc('\n', page->out);
+    fflush(page->out);
+}
+
 void report_plain(FILE *out, const gpurt_modelview_t *view, const report_about_t *about)
 {
     picture_t p = {.view = view, .site_sort = SORT_COUNT};
+    plain_page_t page;
+    FILE *to = page_begin(&page, out);
 
-    plain_head(out, view, about);
-    plain_sites(out, &p, about);
-    plain_panics(out, &p, about);
-    plain_lines(out, &p, about);
-    activity_plain(out, &view->activity, SITES);
-    heap_plain(out, &view->heaps);
-    fputc('\n', out);
-    fflush(out);
+    plain_head(to, view, about);
+    plain_sites(to, &p, about);
+    plain_panics(to, &p, about);
+    plain_lines(to, &p, about);
+    activity_plain(to, &view->activity, SITES);
+    heap_plain(to, &view->heaps);
+    page_end(&page, about);
 }
 
 void report_view(FILE *out, const picture_t *p, const report_about_t *about)
 {
     canvas_t canvas = {.unicode = about->unicode};
+    plain_page_t page;
+    FILE *to = page_begin(&page, out);
 
-    plain_head(out, p->view, about);
+    plain_head(to, p->view, about);
     if (canvas_resize(&canvas, about->rows ? about->rows : ROWS,
                       about->columns ? about->columns : COLUMNS)) {
         picture_view(p->shown)->draw(
             p, &canvas, (rect_t){.rows = canvas.rows, .columns = canvas.columns});
-        canvas_print(&canvas, out);
+        canvas_print(&canvas, to);
     } else
-        fputs("no memory for the view\n", out);
+        fputs("no memory for the view\n", to);
     canvas_fini(&canvas);
-    fputc('\n', out);
-    fflush(out);
+    page_end(&page, about);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------- */

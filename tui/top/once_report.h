@@ -12,6 +12,7 @@ typedef struct report_about {
     const char *name;  /* of the program or the log, for a view that knows none */
     const char *state; /* "live", "ended", "replay", "waiting" */
     bool launched, ended;
+    int wait_status;   /* likewise, as waitpid has it */
     int status;        /* of a program of ours that has ended */
     int columns, rows; /* of the picture: 0 as below; rows: of a view */
     bool unicode;      /* of a view */

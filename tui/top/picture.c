@@ -3,11 +3,13 @@
 #include "picture.h"
 
 #include "collector_text.h"
+#include "exittext.h"
 #include "gpulist.h"
 #include "paniclist.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #define SECOND_NS 1000000000ull
@@ -120,8 +122,12 @@ int picture_place(canvas_t *c, rect_t area, int row, int column, int width,
 /* Nothing was said for so long that one may ask whether it hangs. */
 #define QUIET_NS (2 * SECOND_NS)
 
+enum {
+    STATE_WORD = 32
+};
+
 /* What is going on, in a word and a colour. */
-static const char *state_word(const picture_t *p, style_t *style, char buffer[16])
+static const char *state_word(const picture_t *p, style_t *style, char buffer[STATE_WORD])
 {
     *style = STYLE_HEAD;
     if (p->waiting && !p->ended)
@@ -132,7 +138,10 @@ static const char *state_word(const picture_t *p, style_t *style, char buffer[16
         return "PAST";
     if (p->ended && p->launched) {
         *style = p->status ? STYLE_HEAD_BAD : STYLE_HEAD;
-        snprintf(buffer, 16, "ENDED %d", p->status);
+        if (WIFSIGNALED(p->wait_status))
+            gpurt_exit_text(p->wait_status, buffer, STATE_WORD);
+        else
+            snprintf(buffer, STATE_WORD, "ENDED %d", p->status);
         return buffer;
     }
     if (p->ended || p->view->numbers.state == GPURT_MODEL_ENDED)
@@ -316,6 +325,36 @@ static void tabs_draw(const picture_t *p, canvas_t *c, rect_t area)
 
 /* ---- time line ----------------------------------------------------------------------- */
 
+typedef struct bar {
+    uint64_t first_ns, last_ns;
+    int left, width, now; /* now: of the moment that is shown */
+} bar_t;
+
+static void panic_mark(const bar_t *bar, canvas_t *c, rect_t area, uint64_t time_ns)
+{
+    int at;
+
+    if (time_ns < bar->first_ns || time_ns > bar->last_ns)
+        return;
+    at = (int)((double)(time_ns - bar->first_ns) / (double)(bar->last_ns - bar->first_ns) *
+               (bar->width - 1));
+    if (at != bar->now)
+        canvas_glyph(c, area, 0, bar->left + at, STYLE_ERROR, 0x25b2, '!');
+}
+
+/* Where device code failed: of a log everywhere, of a program what is kept. */
+static void panics_mark(const picture_t *p, canvas_t *c, rect_t area, const bar_t *bar)
+{
+    const linefile_marks_t *m = p->file ? &p->file->marks : NULL;
+    const gpurt_model_panics_t *list = &p->view->panics;
+
+    for (uint32_t i = 0; m && m->width_ns && i < LINEFILE_MARKS; i++)
+        if (m->bits[i / 64] >> i % 64 & 1)
+            panic_mark(bar, c, area, m->first_ns + i * m->width_ns);
+    for (uint64_t i = 0; i < list->count && i < GPURT_MODEL_PANICS; i++)
+        panic_mark(bar, c, area, list->list[i].time_ns);
+}
+
 /* From the first to the last moment that can be shown; a mark at the one that is. */
 static void scrub_draw(const picture_t *p, canvas_t *c, rect_t area)
 {
@@ -343,6 +382,7 @@ static void scrub_draw(const picture_t *p, canvas_t *c, rect_t area)
                      i == mark  ? 'o'
                      : i < mark ? '='
                                 : '-');
+    panics_mark(p, c, area, &(bar_t){first, last, left, width, mark});
     if (p->replay)
         canvas_printf(c, area, 0, area.columns - 13, STYLE_KEY, "%5.1f%% %.4gx",
                       (double)(at_ns - first) / (double)(last - first) * 100.0, p->speed);
@@ -381,33 +421,62 @@ static void foot_keys(canvas_t *c, rect_t area)
         canvas_put(c, area, 0, at, STYLE_DIM, "Tab view  Enter open  Esc back  + - speed");
 }
 
-/* What of a line that is typed has room: its end. */
-static const char *typed_end(const char *typed, canvas_t *c, int room)
+/* Where a line that is typed begins, so that its cursor is in sight. */
+static size_t typed_begin(const lineedit_t *l, canvas_t *c, int room)
 {
-    const rect_t nowhere = {.columns = 4 * FILTER_TEXT}; /* has no row: it only measures */
+    const rect_t nowhere = {.columns =
+                                4 * LINEEDIT_ROOM}; /* has no row: it only measures */
+    size_t at = 0;
 
-    while (*typed && canvas_put(c, nowhere, 0, 0, STYLE_BOLD, typed) > room)
+    while (at < l->cursor &&
+           canvas_text(c, nowhere, 0, 0, STYLE_BOLD, l->text + at, l->cursor - at) > room)
         do
-            typed++;
-        while (((uint8_t)*typed & 0xc0) == 0x80);
-    return typed;
+            at++;
+        while (((uint8_t)l->text[at] & 0xc0) == 0x80);
+    return at;
+}
+
+static void typed_draw(const lineedit_t *l, canvas_t *c, rect_t area)
+{
+    const char *cursor = l->text + l->cursor;
+    size_t bytes = strlen(cursor), under = bytes > 0;
+    int at = canvas_put(c, area, 0, 1, STYLE_KEY, "filter: ");
+    size_t from = typed_begin(l, c, area.columns - at - 2); /* the cursor may be wide */
+
+    while (under < bytes && ((uint8_t)cursor[under] & 0xc0) == 0x80)
+        under++;
+    at = canvas_text(c, area, 0, at, STYLE_BOLD, l->text + from, l->cursor - from);
+    at = canvas_text(c, area, 0, at, STYLE_SELECT, under ? cursor : " ", under ? under : 1);
+    at = canvas_text(c, area, 0, at, STYLE_BOLD, cursor + under, bytes - under);
+    canvas_put(c, area, 0, at + 2, l->full ? STYLE_WARN : STYLE_DIM,
+               l->full ? "there is no room for more" : "Enter keeps it, Esc drops it");
+}
+
+/* All that one can answer, however narrow it is. */
+static const char *asking_text(int columns)
+{
+    static const char *const texts[] = {
+        "The program still runs.  Enter end it   d let it run   Esc stay",
+        "Enter end it  d let it run  Esc stay", "Enter end d run Esc"};
+    size_t i = 0;
+
+    while (i < 2 && (int)strlen(texts[i]) + 1 > columns)
+        i++;
+    return texts[i];
 }
 
 static void foot_draw(const picture_t *p, canvas_t *c, rect_t area)
 {
-    int at = 1;
-
     if (p->asking) {
-        canvas_put(c, area, 0, 1, STYLE_WARN,
-                   "The program still runs.  Enter end it   d let it run   Esc stay");
+        canvas_put(c, area, 0, area.columns > 20, STYLE_WARN, asking_text(area.columns));
         return;
     }
     if (p->typing) {
-        at = canvas_put(c, area, 0, 1, STYLE_KEY, "filter: ");
-        at = canvas_put(c, area, 0, at, STYLE_BOLD,
-                        typed_end(p->typed, c, area.columns - at - 1));
-        at = canvas_put(c, area, 0, at, STYLE_SELECT, " ");
-        canvas_put(c, area, 0, at + 2, STYLE_DIM, "Enter keeps it, Esc drops it");
+        typed_draw(&p->edit, c, area);
+        return;
+    }
+    if (p->notice) {
+        canvas_put(c, area, 0, 1, STYLE_WARN, p->notice);
         return;
     }
     if (p->problem) {

@@ -9,7 +9,12 @@
 #include "filter.h"
 #include "gpurows.h"
 #include "keys.h"
+#include "lineedit.h"
+#include "logwindow.h"
 #include "output.h"
+
+GPURT_STATIC_ASSERT((int)LINEEDIT_ROOM == (int)FILTER_TEXT,
+                    "a filter is a line that is typed");
 
 typedef enum view_id {
     VIEW_OVERVIEW,
@@ -40,20 +45,27 @@ typedef struct picture {
     /* where it comes from */
     bool replay, playing, busy, waiting; /* waiting: nothing was received yet */
     bool launched, ended;                /* a program of ours; it is gone */
-    int status;                          /* its exit status then */
+    int status;                          /* its exit status then, as a shell has it */
+    int wait_status;                     /* likewise, as waitpid has it */
     uint32_t processes, process;
     uint32_t coming; /* panics that are counted, and not told yet */
     double speed;
-    const char *name;    /* of the program or the log */
-    const char *problem; /* NULL: none */
+    const char *name;             /* of the program or the log */
+    const char *problem;          /* NULL: none */
+    const char *notice;           /* what the last key came to; NULL: nothing to say */
+    const char *log;              /* the file that has all lines; NULL: none is known */
+    const logwindow_view_t *file; /* of a replay: its lines; NULL: those of the view */
     /* how it is looked at */
     bool paused, scrubbing;
     filter_t filter;
     bool typing;
-    char typed[FILTER_TEXT];
+    lineedit_t edit;     /* the line that is typed */
     filter_t before;     /* the filter that Esc brings back */
     bool asking;         /* whether to leave a program that runs */
     uint32_t log_back;   /* lines below the last one shown; 0: it follows */
+    bool log_held;       /* with `file`: the log is scrolled to `log_at`, */
+    bool log_from_start; /* ... or to the first line */
+    linefile_place_t log_at;
     uint32_t log_column; /* columns scrolled */
     uint32_t panic, panic_scroll;
     bool panic_open;

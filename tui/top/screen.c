@@ -293,6 +293,8 @@ static uint32_t key_code(wint_t key)
         return KEY_BACK_TAB;
     case KEY_ENTER:
         return KEY_ENTER_CODE;
+    case KEY_DC:
+        return KEY_DELETE_CODE;
     case KEY_BACKSPACE:
         return KEY_ERASE;
     case KEY_RESIZE:

@@ -11,11 +11,28 @@
 #ifndef GPURT_TUI_SOURCE_H
 #define GPURT_TUI_SOURCE_H
 
+#include "boxmap.h"
 #include "gpu_capture.h"
+#include "lobby.h"
 #include "modelshare.h"
 #include "writer.h"
 
 typedef struct source source_t;
+
+enum {
+    SOURCE_BOXES = 64
+};
+
+/* What a source that drained leaves to whoever drains in its place: the boxes whose programs live,
+ * which nobody has claimed any more, and the place where others are handed over. Owner: the
+ * caller. */
+typedef struct source_left {
+    gpurt_lobby_t lobby;
+    uint32_t count;
+    gpurt_boxmap_t map[SOURCE_BOXES];
+} source_left_t;
+
+void source_left_drop(source_left_t *left);
 
 typedef struct source_class {
     /* Copies what is new into *view. */
@@ -25,6 +42,8 @@ typedef struct source_class {
     void (*next)(source_t *s);                        /* the next box; NULL: cannot */
     /* The program has ended: take what is left, then say ended. Waits for it. */
     void (*finish)(source_t *s);
+    /* After finish; nothing is read or shown any more. NULL: it drains nothing of its own. */
+    void (*leave)(source_t *s, source_left_t *left);
     void (*close)(source_t *s);
 } source_class_t;
 

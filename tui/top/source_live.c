@@ -302,6 +302,39 @@ static void live_finish(source_t *s)
     l->started = false;
 }
 
+void source_left_drop(source_left_t *left)
+{
+    gpurt_lobby_close(&left->lobby);
+    for (uint32_t i = 0; i < left->count; i++)
+        gpurt_boxmap_detach(&left->map[i]);
+    left->count = 0;
+}
+
+/* A box that its program has closed, or left behind, is read to its end. */
+static bool is_left(const live_box_t *one)
+{
+    /* relaxed: what is written after is the next drainer's */
+    return one->map.box && one->map.writable && gpurt_boxmap_alive(&one->map) &&
+           gpurt_load_relaxed_sys_u32(&one->map.box->xlife) != GPURT_LIFE_CLOSED;
+}
+
+/* What is shown under the names of the boxes goes, so that the next drainer can show it. */
+static void live_leave(source_t *s, source_left_t *left)
+{
+    live_t *l = (live_t *)s;
+
+    *left = (source_left_t){.lobby = l->lobby};
+    l->lobby = (gpurt_lobby_t){.listener = -1};
+    for (uint32_t i = 0; i < l->count; i++) {
+        if (is_left(&l->box[i])) {
+            left->map[left->count++] = l->box[i].map;
+            memset(&l->box[i].map, 0, sizeof l->box[i].map);
+        }
+        live_box_fini(&l->box[i]);
+    }
+    l->count = 0;
+}
+
 static void live_close(source_t *s)
 {
     live_t *l = (live_t *)s;
@@ -318,6 +351,7 @@ static const source_class_t live_class = {
     .refresh = live_refresh,
     .next = live_next,
     .finish = live_finish,
+    .leave = live_leave,
     .close = live_close,
 };
 

@@ -5,10 +5,10 @@
 #include "handover.h"
 #include "hosttime.h"
 #include "injection.h"
-#include "once_report.h"
 #include "option.h"
 #include "screen.h"
-#include "top_loop.h"
+#include "top_batch.h"
+#include "top_leave.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define SECOND_NS 1000000000ull
@@ -116,13 +115,15 @@ static const gpurt_option_t rows[] = {
     {.letter = 'j',
      .name = "json",
      FIELD(FLAG, json),
-     .help = "print JSON objects, one a line, instead of pictures"},
+     .help = "print JSON objects, one a line, instead of pictures, to standard output; a "
+             "PROGRAM then prints to standard error, unless -o says where JSON goes"},
     {.letter = 'o',
      .name = "output",
      .arg = "FILE",
      FIELD(STRING, output),
-     .help = "print there (default standard output; with a PROGRAM, whose output that is, "
-             "standard error)"},
+     .help =
+         "print there (default standard output; pictures of a PROGRAM, whose output that "
+         "is: standard error)"},
     {0},
 };
 
@@ -139,15 +140,24 @@ static void keys_write(void)
 }
 
 static const gpurt_option_text_t texts[] = {
-    {"SCREEN", "The screen is drawn on /dev/tty. What PROGRAM writes to the terminal "
-               "meanwhile is kept, "
-               "shown in a view of its own and printed when the screen is gone; output "
-               "that goes to a "
-               "file or a pipe goes there untouched. A PROGRAM whose input is the terminal "
-               "reads an empty one, because the keys are gpurt-top's."},
+    {"SCREEN",
+     "The screen is drawn on /dev/tty. What PROGRAM writes to the terminal "
+     "meanwhile is kept, "
+     "shown in a view of its own and printed when the screen is gone; output "
+     "that goes to a "
+     "file or a pipe goes there untouched. A PROGRAM whose input is the terminal "
+     "reads an empty one, because the keys are gpurt-top's. It has a process group "
+     "of its own.\n\n"
+     "Key q asks what is to become of a PROGRAM that runs. With d it goes on: "
+     "gpurt-top "
+     "ends with 0, and a process of it stays with PROGRAM. That writes on the log "
+     "of --record, and what PROGRAM prints to the file gpurt-PID.out. Without "
+     "--record nothing is recorded from then on, and gpurt-drain -p PID can begin. "
+     "SIGTERM ends that process and not PROGRAM."},
     {"KEYS", keys_text},
     {"EXIT STATUS",
-     "PROGRAM's; 128 and the number of the signal that ended it; 125 when "
+     "PROGRAM's; 0 where it was let run; 128 and the number of the signal that ended it; "
+     "125 when "
      "gpurt-top itself failed, 126 when PROGRAM cannot be executed, 127 when "
      "there is none of that name. Without a PROGRAM: 0."},
     {"FIELDS",
@@ -246,6 +256,7 @@ static int picture_begin(top_t *t, const top_options_t *o, char *const *argv)
         p->hertz = HERTZ;
     p->hertz = p->hertz > 30 ? 30 : p->hertz;
     p->name = o->replay ? base_name(o->replay) : argv[0] ? base_name(argv[0]) : "process";
+    p->log = o->record;
     p->launched = t->launched = argv[0] != NULL;
     t->exit_at_end = o->exit_at_end;
     if (o->filter)
@@ -288,17 +299,24 @@ static int source_begin(top_t *t, const top_options_t *o, const char **handover)
         st = source_live_open(&failures, t->recording.writer, &t->source, handover, &err);
     if (st != GPURT_OK)
         return gpurt_option_refuse(&program, "%s", err.text);
+    /* sums need no lines */
+    if (o->replay && (o->view || !(o->batch || o->once || o->json)) &&
+        logwindow_open(o->replay, &t->window, &err) != GPURT_OK)
+        return gpurt_option_refuse(&program, "%s", err.text);
     if (o->replay && o->play)
         t->source->class->play(t->source, true, 1);
     return -1;
 }
 
 /* Returns: -1, or the status to exit with. */
-static int program_begin(top_t *t, char *const *argv, const char *handover, bool screen)
+static int program_begin(top_t *t, char *const *argv, const char *handover, bool screen,
+                         bool to_error)
 {
     launchee_plan_t plan = {.argv = argv,
                             .name = GPURT_HANDOVER_ENV,
                             .value = handover,
+                            .output_to_error = to_error,
+                            .own_group = screen,
                             .hold_terminal = screen};
     int code;
 
@@ -321,157 +339,20 @@ static int program_begin(top_t *t, char *const *argv, const char *handover, bool
     return launchee_refusal(code);
 }
 
-/* ---- without a screen ---------------------------------------------------------------- */
-
-/* A size of the terminal, which a variable overrides as everywhere. Returns: 0, nobody says. */
-static int size_told(const char *variable, unsigned short terminal)
-{
-    const char *text = getenv(variable);
-    long value = text ? strtol(text, NULL, 10) : 0;
-
-    return value > 0 && value <= 4000 ? (int)value : terminal;
-}
-
-static void size_tell(FILE *out, report_about_t *about)
-{
-    struct winsize size = {0};
-
-    if (ioctl(fileno(out), TIOCGWINSZ, &size) != 0)
-        memset(&size, 0, sizeof size);
-    about->columns = size_told("COLUMNS", size.ws_col);
-    about->rows = size_told("LINES", size.ws_row);
-}
-
-static void print(top_t *t, const top_options_t *o, FILE *out)
-{
-    const picture_t *p = &t->picture;
-    report_about_t about = {
-        .name = p->name, .launched = t->launched, .ended = p->ended, .status = p->status};
-    const bool view = o->view && p->shown != VIEW_OVERVIEW;
-    bool box_ended = !t->launched && t->fresh->numbers.state == GPURT_MODEL_ENDED;
-
-    about.state = p->replay                                      ? "replay"
-                  : p->ended || box_ended                        ? "ended"
-                  : t->fresh->numbers.state == GPURT_MODEL_EMPTY ? "waiting"
-                                                                 : "live";
-    about.unicode = screen_unicode();
-    size_tell(out, &about);
-    if (o->json)
-        report_json(out, t->fresh, &about);
-    else if (view)
-        report_view(out, p, &about);
-    else
-        report_plain(out, t->fresh, &about);
-}
-
-/* A picture of each box, and then the first is shown again. */
-static void print_all(top_t *t, const top_options_t *o, FILE *out)
-{
-    source_t *s = t->source;
-
-    print(t, o, out);
-    while (s->processes > 1) {
-        s->class->next(s);
-        memset(t->fresh, 0, sizeof *t->fresh);
-        top_refresh(t);
-        if (s->shown == 0)
-            break;
-        print(t, o, out);
-    }
-}
-
-static void replay_print(top_t *t, const top_options_t *o, FILE *out)
-{
-    uint64_t count = o->once || !o->pictures ? 1 : o->pictures, first, last;
-
-    t->source->class->finish(t->source);
-    top_refresh(t);
-    first = t->fresh->numbers.range_first_ns;
-    last = t->fresh->numbers.range_last_ns;
-    for (uint64_t i = 1; i <= count && !t->child.stop_signal; i++) {
-        uint64_t at =
-            i == count
-                ? last
-                : first + (uint64_t)((double)(last - first) * (double)i / (double)count);
-
-        t->source->class->seek(t->source, at);
-        t->source->class->finish(t->source);
-        top_refresh(t);
-        print(t, o, out);
-        launchee_signals(&t->child);
-    }
-}
-
-static bool live_over(const top_t *t)
-{
-    return t->launched ? t->child.ended : t->source->ended || t->child.stop_signal;
-}
-
-/* Waits so long, or until there is nothing to wait for. */
-static void wait_some(top_t *t, uint64_t wait_ns)
-{
-    uint64_t until = gpurt_steady_ns() + wait_ns, now;
-
-    while ((now = gpurt_steady_ns()) < until && !live_over(t)) {
-        top_wait(t, -1, STDOUT_FILENO,
-                 until - now < SECOND_NS / 20 ? until - now : SECOND_NS / 20);
-        t->source->class->refresh(t->source, t->fresh);
-    }
-}
-
-static void live_print(top_t *t, const top_options_t *o, FILE *out)
-{
-    uint64_t delay = o->delay_ns ? o->delay_ns : SECOND_NS;
-    uint64_t count = o->once ? 1 : o->pictures;
-
-    if (o->once && !t->launched) {
-        for (int i = 0; i < 10 && t->fresh->numbers.rows == 0 && !live_over(t); i++)
-            wait_some(t, SECOND_NS / 20);
-        top_refresh(t);
-        print_all(t, o, out);
-        return;
-    }
-    for (uint64_t i = 0; !live_over(t) && !o->once && (count == 0 || i + 1 < count); i++) {
-        wait_some(t, delay);
-        top_refresh(t);
-        if (!live_over(t))
-            print_all(t, o, out);
-    }
-    /* The last picture is of the whole, if the program ends in time for it. */
-    wait_some(t, o->once || count == 0 ? UINT64_MAX / 2 : delay);
-    if (t->child.ended)
-        t->source->class->finish(t->source);
-    top_refresh(t);
-    print_all(t, o, out);
-}
-
-static int batch(top_t *t, const top_options_t *o)
-{
-    FILE *out = t->launched ? stderr : stdout;
-
-    if (o->output && !(out = fopen(o->output, "we")))
-        return gpurt_option_refuse(&program, "%s: %s", o->output, strerror(errno));
-    signal(SIGPIPE,
-           SIG_IGN); /* a reader that left ends us by the write error, not earlier */
-    if (o->replay)
-        replay_print(t, o, out);
-    else
-        live_print(t, o, out);
-    if (o->output)
-        fclose(out);
-    return 0;
-}
-
 /* ---- the end ------------------------------------------------------------------------- */
 
-/* The screen is gone: what was held is printed, and a program that runs on is waited
- * for, with its output going where it would have gone. */
+/* The screen is gone: what was held is printed. */
+static void held_print(top_t *t)
+{
+    if (t->output.written)
+        output_print(&t->output, isatty(STDOUT_FILENO) ? STDOUT_FILENO : STDERR_FILENO);
+    output_fini(&t->output);
+}
+
+/* A program that runs on, having been asked to end, is waited for, with its output going where
+ * it would have gone. */
 static int leave(top_t *t)
 {
-    if (t->output.written) {
-        output_print(&t->output, isatty(STDOUT_FILENO) ? STDOUT_FILENO : STDERR_FILENO);
-        output_fini(&t->output);
-    }
     while (t->launched && !t->child.ended)
         top_wait(t, -1, isatty(STDOUT_FILENO) ? STDOUT_FILENO : STDERR_FILENO, SECOND_NS);
     while (t->child.output_fd >= 0 && top_wait(t, -1, STDOUT_FILENO, 0))
@@ -505,6 +386,7 @@ static void top_fini(top_t *t)
 {
     if (t->source)
         t->source->class->close(t->source);
+    logwindow_close(t->window);
     recording_drop(&t->recording);
     launchee_close(&t->child);
     gpu_capture_close(&t->capture);
@@ -517,6 +399,13 @@ static void top_fini(top_t *t)
 /* Returns: the status to exit with. */
 static int run(top_t *t, const top_options_t *o, char **argv)
 {
+    const batch_plan_t plan = {.program = &program,
+                               .output = o->output,
+                               .json = o->json,
+                               .once = o->once,
+                               .view = o->view,
+                               .pictures = o->pictures,
+                               .delay_ns = o->delay_ns};
     bool plain = o->batch || o->once || o->json;
     const char *handover = NULL, *problem;
     screen_color_t color;
@@ -537,16 +426,29 @@ static int run(top_t *t, const top_options_t *o, char **argv)
     plain = plain || problem;
     screen_ascii(o->ascii);
     if (argv[0]) {
-        status = program_begin(t, argv, handover, !plain);
+        const bool to_error = batch_takes_stdout(&plan, true);
+
+        if (to_error)
+            gpurt_option_refuse(&program,
+                                "JSON goes to standard output, what %s prints there to "
+                                "standard error; -o FILE writes JSON to FILE instead",
+                                argv[0]);
+        status = program_begin(t, argv, handover, !plain, to_error);
         gpu_capture_stop(&t->capture);
         if (status >= 0)
             return status;
     }
     if (plain) {
-        status = batch(t, o);
+        status = batch_run(t, &plan);
     } else {
-        top_screen(t);
+        bool runs = top_screen(t) == TOP_END_LEAVE && t->child.pid;
+
         screen_close();
+        held_print(t);
+        launchee_signals(&t->child); /* it may have ended meanwhile */
+        if (runs && t->child.pid)
+            return top_leave(
+                t, &(leave_plan_t){&program, t->picture.name, o->record, o->on_panic});
         status = 0;
     }
     if (status == 0)
@@ -573,7 +475,7 @@ int main(int argc, char **argv)
         return gpurt_option_refuse(&program, "--record goes with a PROGRAM");
     if (launchee_open(&t.child) != 0)
         return gpurt_option_refuse(&program, "signals: %s", strerror(errno));
-    status = run(&t, &o, argv + 1);
+    status = gpurt_option_end(&program, run(&t, &o, argv + 1), OWN_ERROR);
     top_fini(&t);
     return status;
 }

@@ -2,8 +2,6 @@
 /* What keys do to the picture, and to the time that it shows. */
 #include "top_loop.h"
 
-#include "utf8.h"
-
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,7 +54,7 @@ static void look_back(top_t *t, uint64_t time_ns)
     t->picture.scrubbing = true;
 }
 
-static void seek(top_t *t, uint64_t time_ns)
+void top_seek(top_t *t, uint64_t time_ns)
 {
     const gpurt_model_numbers_t *n = &t->fresh->numbers;
 
@@ -91,9 +89,46 @@ static void move(top_t *t, int direction, bool far)
                                               : p->view->numbers.time_ns;
     at = direction > 0 ? at + step : at > step ? at - step : 1;
     if (p->replay)
-        seek(t, at);
+        top_seek(t, at);
     else
         look_back(t, at);
+}
+
+/* The failure of device code that is nearest in a direction. Returns: 0, there is none. */
+static uint64_t panic_beside(const gpurt_model_panics_t *list, bool on, uint64_t from_ns)
+{
+    uint64_t best = 0;
+
+    for (uint64_t i = 0; i < list->count && i < GPURT_MODEL_PANICS; i++) {
+        uint64_t at = list->list[i].time_ns;
+
+        if (on ? at > from_ns && (best == 0 || at < best) : at < from_ns && at > best)
+            best = at;
+    }
+    return best;
+}
+
+/* Of a log all panics are found, of a program those that are kept. */
+static void jump(top_t *t, bool on)
+{
+    picture_t *p = &t->picture;
+    uint64_t from = p->until_ns ? p->until_ns : p->view->numbers.time_ns, to;
+
+    if (t->window) {
+        if (t->wanted_ns && p->busy)
+            from = t->wanted_ns;
+        logwindow_jump(t->window, on, from);
+        return;
+    }
+    to = panic_beside(&t->fresh->panics, on, from);
+    if (to == 0 || scrub_first_ns(&t->scrub) == 0) {
+        p->notice = "there is no panic in that direction";
+        return;
+    }
+    if (to < scrub_first_ns(&t->scrub))
+        p->notice = "that moment is no longer kept: this is the first that is";
+    t->jumped_ns = to;
+    look_back(t, to);
 }
 
 static void play(top_t *t, bool on)
@@ -152,15 +187,19 @@ static bool act_time(top_t *t, action_t action)
         return true;
     case ACTION_TIME_START:
         if (t->picture.replay)
-            seek(t, t->fresh->numbers.range_first_ns);
+            top_seek(t, t->fresh->numbers.range_first_ns);
         else
             look_back(t, 1);
         return true;
     case ACTION_TIME_NOW:
         if (t->picture.replay)
-            seek(t, t->fresh->numbers.range_last_ns);
+            top_seek(t, t->fresh->numbers.range_last_ns);
         else
             follow(t);
+        return true;
+    case ACTION_PANIC_BEFORE:
+    case ACTION_PANIC_NEXT:
+        jump(t, action == ACTION_PANIC_NEXT);
         return true;
     case ACTION_FASTER:
     case ACTION_SLOWER:
@@ -171,48 +210,36 @@ static bool act_time(top_t *t, action_t action)
     }
 }
 
+static void log_follow(picture_t *p)
+{
+    p->log_back = 0;
+    p->log_held = false;
+}
+
 /* ---- the line that is typed ---------------------------------------------------------- */
 
 static void type_begin(picture_t *p)
 {
     p->typing = true;
     p->before = p->filter;
-    snprintf(p->typed, sizeof p->typed, "%s", p->filter.text);
-}
-
-/* What has no room any more is left out, as is what no terminal shows. */
-static void typed_add(char typed[FILTER_TEXT], uint32_t code)
-{
-    size_t used = strlen(typed), length;
-    char bytes[4];
-
-    if (utf8_is_control(code) || utf8_deceives(code) || code > 0x10ffff ||
-        (code >= 0xd800 && code < 0xe000))
-        return;
-    length = utf8_write(bytes, code);
-    if (used + length >= FILTER_TEXT)
-        return;
-    memcpy(typed + used, bytes, length);
-    typed[used + length] = '\0';
+    lineedit_begin(&p->edit, p->filter.text);
 }
 
 /* What is typed filters at once; Esc brings the old filter back. */
 static void type_key(picture_t *p, uint32_t code)
 {
-    size_t used = strlen(p->typed);
-
     if (code == KEY_ENTER_CODE || code == KEY_ESCAPE || code == CTRL_C) {
         p->typing = false;
-        if (code != KEY_ENTER_CODE)
+        if (code == KEY_ENTER_CODE)
+            lineedit_keep(&p->edit);
+        else
             p->filter = p->before;
-        p->log_back = 0;
+        log_follow(p);
         return;
     }
-    if (code == KEY_ERASE && used > 0)
-        p->typed[utf8_before(p->typed, used)] = '\0';
-    else
-        typed_add(p->typed, code);
-    filter_parse(&p->filter, p->typed);
+    lineedit_key(&p->edit, code);
+    filter_parse(&p->filter, p->edit.text);
+    log_follow(p);
 }
 
 /* ---- the rest ------------------------------------------------------------------------ */
@@ -235,14 +262,14 @@ static void level_step(picture_t *p, int step)
         level = GPURT_LEVEL_DEBUG;
     level = level < 0 ? 0 : level > GPURT_LEVEL_PANIC ? 0 : level;
     p->filter.level = level <= GPURT_LEVEL_TRACE ? 0 : (uint32_t)level;
-    p->log_back = 0;
+    log_follow(p);
 }
 
 static void back(picture_t *p)
 {
     if (p->filter.text[0] || p->filter.level) {
         memset(&p->filter, 0, sizeof p->filter);
-        p->log_back = 0;
+        log_follow(p);
     } else {
         p->shown = VIEW_OVERVIEW;
     }
@@ -305,7 +332,7 @@ static bool answer(top_t *t, uint32_t code, top_end_t *end)
     }
     if ((code == KEY_ENTER_CODE || keys_action(code) == ACTION_QUIT) && t->child.pid) {
         kill(t->child.pid, SIGTERM);
-        kill(t->child.pid, SIGCONT);
+        launchee_signal(&t->child, SIGCONT);
         t->exit_at_end = true;
     }
     return false;
@@ -316,6 +343,7 @@ bool top_key(top_t *t, uint32_t code, int page, top_end_t *end)
     picture_t *p = &t->picture;
     action_t action = keys_action(code);
 
+    p->notice = NULL;
     if (p->asking)
         return answer(t, code, end);
     if (p->typing) {

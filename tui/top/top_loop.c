@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "top_loop.h"
 
+#include "filelist.h"
 #include "hosttime.h"
 #include "screen.h"
 
@@ -12,6 +13,23 @@
 enum {
     OUTPUT_READS = 16
 }; /* between two pictures: a program that floods must not hold us up */
+
+/* The panic that was jumped to is the one that is told of, once the picture has it. */
+static void jumped_select(top_t *t)
+{
+    picture_t *p = &t->picture;
+    uint32_t count = t->jumped_ns ? picture_panics(p) : 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (p->view->panics.list[i].time_ns == t->jumped_ns) {
+            p->panic = i;
+            p->panic_scroll = 0;
+            t->jumped_ns = 0;
+            return;
+        }
+    if (!p->busy && t->jumped_ns && p->view->numbers.time_ns == t->jumped_ns)
+        t->jumped_ns = 0; /* it is one of those that are not kept */
+}
 
 void top_refresh(top_t *t)
 {
@@ -27,10 +45,40 @@ void top_refresh(top_t *t)
     p->problem = s->problem.status ? s->problem.text : NULL;
     p->ended = t->launched ? t->child.ended : s->ended;
     p->status = t->launched && t->child.ended ? launchee_status(&t->child) : 0;
+    p->wait_status = t->launched && t->child.ended ? t->child.wait_status : 0;
     if (!p->replay)
         scrub_keep(&t->scrub, &t->fresh->numbers);
     if (!p->view || (!p->paused && !p->scrubbing))
         p->view = t->fresh;
+    jumped_select(t);
+}
+
+void top_window(top_t *t)
+{
+    logwindow_wish_t wish;
+    uint64_t time_ns;
+
+    if (!t->window)
+        return;
+    filelist_wish(&t->picture, &wish);
+    logwindow_ask(t->window, &wish);
+    t->picture.file = logwindow_look(t->window);
+    if (!logwindow_jumped(t->window, &time_ns))
+        return;
+    if (time_ns == 0) {
+        t->picture.notice = "there is no panic in that direction";
+        return;
+    }
+    t->jumped_ns = time_ns;
+    top_seek(t, time_ns);
+}
+
+void top_window_finish(top_t *t)
+{
+    top_window(t);
+    if (t->window)
+        logwindow_finish(t->window);
+    top_window(t);
 }
 
 /* ---- waiting ------------------------------------------------------------------------- */
@@ -71,11 +119,12 @@ static void output_take(top_t *t, int forward)
 
 bool top_wait(top_t *t, int key_fd, int forward, uint64_t wait_ns)
 {
-    struct pollfd look[3] = {{key_fd, POLLIN, 0},
+    struct pollfd look[4] = {{key_fd, POLLIN, 0},
                              {t->child.signal_fd, POLLIN, 0},
-                             {t->child.output_fd, POLLIN, 0}};
+                             {t->child.output_fd, POLLIN, 0},
+                             {logwindow_fd(t->window), POLLIN, 0}};
 
-    poll(look, 3, (int)((wait_ns + 999999) / 1000000));
+    poll(look, 4, (int)((wait_ns + 999999) / 1000000));
     if (look[1].revents)
         launchee_signals(&t->child);
     if (look[2].revents)
@@ -97,9 +146,11 @@ static void keys_take(top_t *t, const canvas_t *canvas, bool *over, top_end_t *e
             continue; /* an echo of our own screen_resize; the signal tells of others */
         if (action == ACTION_REDRAW)
             screen_resize();
-        else if (action == ACTION_SUSPEND)
+        else if (action == ACTION_SUSPEND) {
+            launchee_signal(&t->child, SIGTSTP); /* it is in no group of the terminal's */
             screen_suspend();
-        else
+            launchee_signal(&t->child, SIGCONT);
+        } else
             *over = top_key(t, code, canvas->rows > 6 ? canvas->rows - 5 : 1, end);
     }
 }
@@ -141,6 +192,7 @@ top_end_t top_screen(top_t *t)
             top_refresh(t);
             next_ns = now + SECOND_NS / t->picture.hertz;
         }
+        top_window(t);
         show(t, &canvas);
         if (top_wait(t, screen_fd(), -1, next_ns > now ? next_ns - now : 0))
             keys_take(t, &canvas, &over, &end);

@@ -26,6 +26,8 @@ typedef struct top {
     output_t output;
     gpu_capture_t capture; /* of the program */
     scrub_t scrub;
+    logwindow_t *window;      /* of a replay; NULL else */
+    uint64_t jumped_ns;       /* a panic that was jumped to and is not selected yet */
     gpurt_modelview_t *fresh; /* as it is */
     gpurt_modelview_t *held;  /* as it was, while the picture is held or looks back */
     uint64_t wanted_ns;       /* position asked of a replay */
@@ -33,6 +35,14 @@ typedef struct top {
 
 /* Reads what the source has and brings the picture up to date. */
 void top_refresh(top_t *t);
+
+/* Says to the replay's log what the picture wants of it, and takes what there is. */
+void top_window(top_t *t);
+/* The same, and waits for it. */
+void top_window_finish(top_t *t);
+
+/* top_keys.c: shows a moment of a replay. */
+void top_seek(top_t *t, uint64_t time_ns);
 
 /* Does what a key asks for. Returns: whether it asks for the end. */
 bool top_key(top_t *t, uint32_t code, int page, top_end_t *end);

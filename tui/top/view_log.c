@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The log: the last lines of each class, filtered, scrolled. */
+#include "filelist.h"
 #include "loglist.h"
 
 #include <stdio.h>
@@ -7,21 +8,30 @@
 static void draw(const picture_t *p, canvas_t *c, rect_t area)
 {
     char title[160];
-    uint32_t count = loglist_count(p);
+    uint32_t count = p->file ? 0 : loglist_count(p);
 
-    if (p->log_back)
-        snprintf(title, sizeof title, "Log  %u lines, %u below (End follows)", count,
+    if (p->file)
+        filelist_title(p, title, sizeof title);
+    else if (p->log_back)
+        snprintf(title, sizeof title, "Log  %u lines kept, %u below (End follows)", count,
                  p->log_back);
     else
-        snprintf(title, sizeof title, "Log  %u lines", count);
+        snprintf(title, sizeof title, "Log  %u lines%s", count,
+                 loglist_gone(p, p->filter.level) ? " kept" : "");
     canvas_rule(c, area, title);
     loglist_pane(p, c, area, p->log_back, p->log_column);
 }
 
-static void scroll(picture_t *p, int64_t lines)
+static void scroll(picture_t *p, int64_t lines, int page)
 {
-    int64_t back = (int64_t)p->log_back + lines, count = loglist_count(p);
+    int64_t back, count;
 
+    if (p->file) {
+        filelist_scroll(p, lines, page);
+        return;
+    }
+    back = (int64_t)p->log_back + lines;
+    count = loglist_count(p);
     back = back > count - 1 ? count - 1 : back;
     p->log_back = back < 0 ? 0 : (uint32_t)back;
 }
@@ -30,23 +40,27 @@ static bool act(picture_t *p, action_t action, int page)
 {
     switch (action) {
     case ACTION_UP:
-        scroll(p, 1);
+        scroll(p, 1, page);
         return true;
     case ACTION_DOWN:
-        scroll(p, -1);
+        scroll(p, -1, page);
         return true;
     case ACTION_PAGE_UP:
-        scroll(p, page);
+        scroll(p, page, page);
         return true;
     case ACTION_PAGE_DOWN:
-        scroll(p, -page);
+        scroll(p, -page, page);
         return true;
     case ACTION_FIRST:
-        scroll(p, GPURT_CLASSES * GPURT_MODEL_LINES);
-        scroll(p, 1 - page);
+        p->log_held = p->log_from_start = p->file != NULL;
+        if (!p->file) {
+            scroll(p, GPURT_CLASSES * GPURT_MODEL_LINES, page);
+            scroll(p, 1 - page, page);
+        }
         return true;
     case ACTION_LAST:
         p->log_back = 0;
+        p->log_held = false;
         return true;
     case ACTION_LEFT:
         p->log_column = p->log_column > 8 ? p->log_column - 8 : 0;

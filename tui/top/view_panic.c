@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Panics: a list, and everything about the selected one. */
+#include "filelist.h"
 #include "loglist.h"
 #include "render.h"
 
@@ -10,6 +11,14 @@ enum {
     LIST_ROWS = 8,
     NEAR = 8
 };
+
+/* Looked back at, the sum may be of some moments before. */
+static uint64_t raised(const picture_t *p)
+{
+    uint32_t kept = picture_panics(p);
+
+    return p->view->numbers.panics > kept ? p->view->numbers.panics : kept;
+}
 
 static void list_row(const picture_t *p, canvas_t *c, rect_t area, int row, uint32_t index)
 {
@@ -144,10 +153,10 @@ static void value_lines(page_t *g, const gpurt_model_panic_t *e)
     }
 }
 
-/* What the same warp slot said before, as far as lines are kept. */
-static void near_lines(page_t *g, const picture_t *p, const gpurt_model_panic_t *e)
+/* What the same warp slot said before, newest first, as far as lines are kept. */
+static uint32_t near_kept(const picture_t *p, const gpurt_model_panic_t *e,
+                          const gpurt_model_line_t *lines[64])
 {
-    const gpurt_model_line_t *lines[64];
     picture_t past = *p;
     filter_t filter = {
         .sm = (int32_t)e->sm + 1, .section = (int32_t)e->section + 1, .pid = e->pid};
@@ -155,12 +164,42 @@ static void near_lines(page_t *g, const picture_t *p, const gpurt_model_panic_t 
 
     past.until_ns = e->time_ns;
     count = loglist_collect(&past, &filter, 0, 64, lines, NULL);
-    g->row++;
     for (uint32_t i = 0; i < count; i++) /* keep those of the slot */
         if (lines[i]->slot == e->slot && near < NEAR)
             lines[near++] = lines[i];
-    line(g, near ? "before it" : "",
-         near ? "what this warp slot logged, as far as it is kept" : "");
+    return near;
+}
+
+/* The same of a file, which has all of them. */
+static uint32_t near_filed(const logwindow_lines_t *file,
+                           const gpurt_model_line_t *lines[64])
+{
+    uint32_t near = 0;
+
+    for (uint32_t i = file->count; i > 0 && near < NEAR; i--)
+        lines[near++] = &file->lines[i - 1];
+    return near;
+}
+
+static void near_lines(page_t *g, const picture_t *p, const gpurt_model_panic_t *e)
+{
+    const logwindow_lines_t *file = p->file ? filelist_near(p, e) : NULL;
+    const gpurt_model_line_t *lines[64];
+    uint32_t near = file ? near_filed(file, lines) : near_kept(p, e, lines);
+    bool gone = !p->file && loglist_gone(p, 0) > 0;
+    char text[400] = "this warp slot logged nothing";
+
+    if (near)
+        snprintf(text, sizeof text, "what this warp slot logged%s",
+                 gone ? ", as far as it is kept" : "");
+    else if (p->file && !file)
+        snprintf(text, sizeof text, "(reading the log)");
+    else if (gone)
+        snprintf(text, sizeof text, "no longer kept; %s%s%s",
+                 p->log ? "gpurt-panic show " : "gpurt-panic show of a log (--record FILE)",
+                 p->log ? p->log : "", " has it");
+    g->row++;
+    line(g, "before it", text);
     for (uint32_t i = near; i > 0; i--, g->row++)
         if (g->row >= 1)
             loglist_draw(p, g->canvas, g->area, g->row, lines[i - 1], 0);
@@ -182,7 +221,7 @@ static void report_draw(const picture_t *p, canvas_t *c, rect_t area, uint32_t i
     value_lines(&page, e);
     near_lines(&page, p, e);
     snprintf(title, sizeof title, "Panic %u of %llu", index + 1,
-             (unsigned long long)p->view->numbers.panics);
+             (unsigned long long)raised(p));
     canvas_rule(c, area, title);
 }
 
@@ -211,7 +250,7 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
     report.row += list.rows;
     report.rows -= list.rows;
     snprintf(title, sizeof title, "Panics  %llu raised, %u kept",
-             (unsigned long long)p->view->numbers.panics, count);
+             (unsigned long long)raised(p), count);
     canvas_rule(c, list, title);
     if (selected >= rows)
         first = selected - rows + 1;

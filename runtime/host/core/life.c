@@ -192,6 +192,8 @@ gpurt_status_t gpurt_open(const gpurt_options_t *options, gpurt_t **out, gpurt_e
         *out = &tokens[token];
     }
     pthread_mutex_unlock(&life_lock);
+    if (st == GPURT_OK)
+        gpurt_heapauto_open(*out);
     return st;
 }
 
@@ -204,6 +206,7 @@ gpurt_status_t gpurt_close(gpurt_t *rt, gpurt_error_t *err)
 
     if (!rt)
         return GPURT_OK;
+    gpurt_heapauto_close(rt);
     heaps = gpurt_heaps_closing(rt, err);
     pthread_mutex_lock(&life_lock);
     if (pin_retire(&doors[index].pin, pin_id(token_index(rt), 0), &last)) {

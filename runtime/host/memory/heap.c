@@ -281,6 +281,8 @@ gpurt_status_t gpurt_heap_create(gpurt_t *rt, const gpurt_heap_options_t *option
         return REFUSE(err, GPURT_E_INVALID, "out is NULL: pass a place for the heap");
     memset(out, 0, sizeof *out);
     st = options_check(options, &o, err);
+    if (st == GPURT_OK && o.make_default)
+        gpurt_heapauto_give_way(rt);
     if (st == GPURT_OK)
         st = heap_make(rt, &o, &h, &watch, &memory, &range, err);
     if (st == GPURT_OK)

@@ -17,6 +17,15 @@ bool gpurt_heap_take_nth(uint32_t i, const gpurt_t *rt, gpurt_heap_t *out);
 /* Ends a use. Returns: what became of its memory where that went with it, else GPURT_OK. */
 gpurt_status_t gpurt_heap_drop(const gpurt_heap_t *heap);
 
+/* heapunit.c: whether device code of the program has gpurt/malloc.h. */
+bool gpurt_heap_wanted(void);
+
+/* heapauto.c: the default heap of a program that has gpurt/malloc.h and makes none. */
+void gpurt_heapauto_open(gpurt_t *rt);
+/* The host makes its own: ends the other where nothing lives in it. */
+void gpurt_heapauto_give_way(gpurt_t *rt);
+void gpurt_heapauto_close(gpurt_t *rt);
+
 /* Bytes of the tables of a heap with the counts set. */
 size_t gpurt_heap_table_bytes(const gpurt_heap_t *heap);
 

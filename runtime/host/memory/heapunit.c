@@ -9,6 +9,7 @@
 
 static pthread_mutex_t units_lock = PTHREAD_MUTEX_INITIALIZER;
 static gpurt_heap_unit_t *first; /* under units_lock */
+static bool wanted;              /* under units_lock: a unit has malloc.h */
 
 /* Written by: gpurt_heap_set_default, while no kernel of that device runs. */
 gpurt_heap_t gpurt_heap_defaults[GPURT_MAX_DEVICES];
@@ -19,6 +20,23 @@ void gpurt_heap_unit_add(gpurt_heap_unit_t *unit)
     unit->next = first;
     first = unit;
     pthread_mutex_unlock(&units_lock);
+}
+
+void gpurt_heap_want(void)
+{
+    pthread_mutex_lock(&units_lock);
+    wanted = true;
+    pthread_mutex_unlock(&units_lock);
+}
+
+bool gpurt_heap_wanted(void)
+{
+    bool answer;
+
+    pthread_mutex_lock(&units_lock);
+    answer = wanted;
+    pthread_mutex_unlock(&units_lock);
+    return answer;
 }
 
 void gpurt_heap_unit_remove(gpurt_heap_unit_t *unit)

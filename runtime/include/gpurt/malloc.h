@@ -5,21 +5,24 @@
  *     #define GPURT_REPLACE_MALLOC
  *     #include <gpurt/malloc.h>                                    last of the includes
  *
- * In device code malloc(size) and free(p), plain or with std::, become requests of the
- * heap that the host made the default one (heap.h, make_default); so do new and delete
- * in CUDA C++, of arrays, over-aligned types (up to 64 KiB) and with std::nothrow_t{},
- * too. The object std::nothrow is the host's; -DGPURT_REPLACE_NOTHROW gives kernels one,
- * from CUDA 13 and C++17 on, in programs that link the C++ library. Without such a heap
- * the answer is NULL; a constructor is then only left out with nothrow.
- * There is no calloc and no realloc: CUDA has none, and on the CPU back end those of a
- * kernel stay the C library's, so that what they gave must not go to this free. Host
- * code of the same file keeps its own: on a GPU by the compiler's two passes, on the CPU
- * back end because no lane runs. There free() asks which heap the pointer is of.
+ * In device code malloc, free, new and delete become requests of the default heap (heap.h,
+ * make_default), plain or with std::. That holds for new and delete of arrays, of over-aligned
+ * types (up to 64 KiB), and with std::nothrow_t{}. gpurt_open makes such a heap, of 256 MiB,
+ * where the program has none; it gives way to one that the host makes later. A kernel that
+ * runs without a heap gets NULL, and says so once on standard output.
  *
- * They are macros with arguments, so a method of that name that is called with one argument is
- * renamed, too; a function's address is not. Memory that CUDA's own malloc gave must not be
- * freed by this free: it is counted as foreign. Without GPURT_REPLACE_MALLOC the file does
- * nothing. With GPURT_HEAP_CHECKS the lines that ask are known, but for new and delete. */
+ * -DGPURT_REPLACE_NOTHROW gives kernels the object std::nothrow, which is the host's otherwise.
+ * It needs CUDA 13, C++17, and a program that links the C++ library. There is no calloc and no
+ * realloc: CUDA has none, and on the CPU back end those of a kernel stay the C library's, so
+ * that what they gave must not go to this free. Host code keeps its own functions: on a GPU by
+ * the compiler's two passes, on the CPU back end because no lane runs. There free() asks which
+ * heap the pointer is of. Memory that CUDA's own malloc gave must not be freed by this free:
+ * it is counted as foreign.
+ *
+ * On a GPU these are functions, so methods and overloads of the same names, as in Thrust and
+ * CUB, are left alone. A heap that checks then knows no line of a request. -DGPURT_MALLOC_LINES
+ * makes malloc and free macros, which know the line; code with methods of those names does not
+ * compile so. On the CPU back end they are macros always. */
 #ifndef GPURT_MALLOC_H
 #define GPURT_MALLOC_H
 
@@ -33,27 +36,80 @@
 
 #    include <gpurt/alloc.h>
 
+/* gpurt_open makes a default heap for a program that has this. Weak: what is linked without
+ * gpurt has none. */
+GPURT_BEGIN_DECLS
+void gpurt_heap_want(void) GPURT_WEAK;
+GPURT_END_DECLS
+static __attribute__((constructor)) void gpurt_malloc_enter(void)
+{
+    if (gpurt_heap_want)
+        gpurt_heap_want();
+}
+
 #    if GPURT_ON_CUDA
+#        include <stdio.h>
+
+static __device__ unsigned gpurt_malloc_told;
+
+/* A kernel that ran before gpurt_open, or a heap that could not be made: said once. */
+GPURT_DEVN void gpurt_malloc_missing(void)
+{
+    if (!gpurt_heap_default.chunks &&
+        gpurt_xchg_relaxed_dev_u32(&gpurt_malloc_told, 1) == 0)
+        printf("gpurt: malloc and new of kernels answer NULL: there is no heap. Call "
+               "gpurt_open "
+               "before the first launch, or make one (gpurt_heap_create, make_default).\n");
+}
+GPURT_DEV void *gpurt_malloc_get(size_t size, size_t align, const char *here)
+{
+    void *object = gpurt_alloc_at(size, align, here);
+
+    if (GPURT_UNLIKELY(!object))
+        gpurt_malloc_missing();
+    return object;
+}
+
+#        if defined(GPURT_MALLOC_LINES)
 static __host__ __device__ __forceinline__ void *gpurt_malloc_at(size_t size,
                                                                  const char *here)
 {
-#        if GPURT_IN_DEVICE
-    return gpurt_alloc_at(size, 16, here);
-#        else
+#            if GPURT_IN_DEVICE
+    return gpurt_malloc_get(size, 16, here);
+#            else
     (void)here;
     return malloc(size);
-#        endif
+#            endif
 }
 static __host__ __device__ __forceinline__ void gpurt_mfree_at(void *object,
                                                                const char *here)
 {
-#        if GPURT_IN_DEVICE
+#            if GPURT_IN_DEVICE
     gpurt_heap_free_at(&gpurt_heap_default, object, here);
-#        else
+#            else
     (void)here;
     free(object);
-#        endif
+#            endif
 }
+#        endif
+
+/* Functions and no macros: headers of other people have methods and overloads called malloc. In
+ * the pass for the device ours takes the place of the one that CUDA declares. */
+#        if GPURT_IN_DEVICE
+#            pragma nv_diagnostic push
+#            pragma nv_diag_suppress 20039
+extern "C" {
+inline __host__ __device__ void *malloc(size_t size) noexcept
+{
+    return gpurt_malloc_get(size, 16, "malloc:0");
+}
+inline __host__ __device__ void free(void *object) noexcept
+{
+    gpurt_heap_free_at(&gpurt_heap_default, object, "free:0");
+}
+}
+#            pragma nv_diagnostic pop
+#        endif
 
 /* Only in the pass for the device: in the other one they would take the host's place.
  * Inline, because every file of a program may have them, and nvcc drops `weak`. Of each
@@ -62,14 +118,14 @@ static __host__ __device__ __forceinline__ void gpurt_mfree_at(void *object,
 #        if GPURT_IN_DEVICE
 #            define GPURT_NEW_ inline __device__
 /* new and new[] with those parameters, of which one is `size`. */
-#            define GPURT_NEW_PAIR_(align, quiet, ...)                                \
-                GPURT_NEW_ void *operator new(__VA_ARGS__) quiet                      \
-                {                                                                     \
-                    return gpurt_alloc_at(size, (size_t)(align), "operator new:0");   \
-                }                                                                     \
-                GPURT_NEW_ void *operator new[](__VA_ARGS__) quiet                    \
-                {                                                                     \
-                    return gpurt_alloc_at(size, (size_t)(align), "operator new[]:0"); \
+#            define GPURT_NEW_PAIR_(align, quiet, ...)                                  \
+                GPURT_NEW_ void *operator new(__VA_ARGS__) quiet                        \
+                {                                                                       \
+                    return gpurt_malloc_get(size, (size_t)(align), "operator new:0");   \
+                }                                                                       \
+                GPURT_NEW_ void *operator new[](__VA_ARGS__) quiet                      \
+                {                                                                       \
+                    return gpurt_malloc_get(size, (size_t)(align), "operator new[]:0"); \
                 }
 /* delete and delete[] with those, of which one is `object`. */
 #            define GPURT_DELETE_PAIR_(...)                                               \
@@ -128,16 +184,18 @@ static inline void gpurt_mfree_at(void *object, const char *here)
 }
 #    endif
 
-#    if defined(__cplusplus)
+#    if !GPURT_ON_CUDA || defined(GPURT_MALLOC_LINES)
+#        if defined(__cplusplus)
 namespace std
 {
 using ::gpurt_malloc_at;
 using ::gpurt_mfree_at;
 } // namespace std
-#    endif
+#        endif
 
-#    define malloc(size) gpurt_malloc_at(size, GPURT_HERE)
-#    define free(object) gpurt_mfree_at(object, GPURT_HERE)
+#        define malloc(size) gpurt_malloc_at(size, GPURT_HERE)
+#        define free(object) gpurt_mfree_at(object, GPURT_HERE)
+#    endif
 
 #endif
 

@@ -211,6 +211,30 @@ GPURT_DEV bool gpurt_panic_tell(gpurt_panic_t *p, const gpurt_panic_site_t *site
            gpurt_panic_is_known(function) && !memory && !gpurt_log_port.trails;
 }
 
+#if !GPURT_ON_CUDA
+/* To the executor, which knows of it without a box. */
+GPURT_DEVN void gpurt_panic_tell_executor(const gpurt_panic_site_t *site,
+                                          const uint64_t *args, uint32_t mask,
+                                          uint32_t failed)
+{
+    gpurt_simt_panic_t p;
+
+    p.format = site->site.format;
+    p.file = site->site.file;
+    p.condition = site->condition;
+    p.function = site->function;
+    p.args = args;
+    p.types = site->site.types;
+    p.line = site->site.line;
+    p.arg_count = site->site.arg_count;
+    p.own = site->own;
+    p.category = site->category;
+    p.mask = mask;
+    p.failed = failed;
+    gpurt_simt_panic(&p);
+}
+#endif
+
 /* mask: the lanes that came here, each with its args, one 64-bit value an operand; failed:
  * those of them that panic. Returns when nothing is connected, too. */
 GPURT_DEVN void gpurt_panic_raise(gpurt_panic_site_t *site, uint32_t mask, uint32_t failed,
@@ -222,6 +246,10 @@ GPURT_DEVN void gpurt_panic_raise(gpurt_panic_site_t *site, uint32_t mask, uint3
     const bool alone = (mask & (mask - 1)) == 0;
     gpurt_panic_t *p;
 
+#if !GPURT_ON_CUDA
+    if (gpurt_lane() == leader)
+        gpurt_panic_tell_executor(site, args, mask, failed);
+#endif
     if (!gpurt_log_port.groups)
         return;
     /* On their way while the bus is asked. */

@@ -59,7 +59,9 @@ typedef struct gpurt_outcome {
 
 /* What gpurt_on_panic tells. */
 typedef struct gpurt_panic_news {
-    uint32_t recorded; /* panics in the black box so far, this runtime's; 0 without one */
+    uint32_t
+        recorded; /* panics in the black box so far, this runtime's, with faults and hangs of
+                          the CPU back end; 0 without one */
     gpurt_guard_handle_t
         guard;       /* whose launch it was; 0: one without a guard, or not known */
     uint32_t panics; /* of that launch so far */

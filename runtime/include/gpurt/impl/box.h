@@ -148,6 +148,23 @@ enum {
     GPURT_CATEGORY_COMPARE = 3,
     GPURT_CATEGORY_BOUNDS = 4,
     GPURT_CATEGORY_UNREACHABLE = 5,
+    /* 32..47: faults, and 48..63: hangs, of a kernel of the CPU back end. Its executor writes
+     * them (failure.c), with a report. */
+    GPURT_CATEGORY_FAULT = 32,
+    GPURT_CATEGORY_ADDRESS = 32,
+    GPURT_CATEGORY_BUS = 33,
+    GPURT_CATEGORY_ARITHMETIC = 34,
+    GPURT_CATEGORY_INSTRUCTION = 35,
+    GPURT_CATEGORY_STACK = 36,
+    GPURT_CATEGORY_TRAP = 37,
+    GPURT_CATEGORY_SYNC = 38,  /* synchronisation against its rules */
+    GPURT_CATEGORY_SCOPE = 39, /* an atomic whose scope leaves out a user of its word */
+    GPURT_CATEGORY_ABORT = 40,
+    GPURT_CATEGORY_SHARED = 41, /* more shared memory than there is */
+    GPURT_CATEGORY_HANG = 48,
+    GPURT_CATEGORY_DEADLOCK = 48,
+    GPURT_CATEGORY_LIVELOCK = 49,
+    GPURT_CATEGORY_OCCUPANCY = 50,
     GPURT_CATEGORY_RUNTIME = 64, /* 64..127: of the runtime's own parts */
     GPURT_CATEGORY_USER = 128    /* 128..255: of programs (GPURT_PANIC_AS) */
 };
@@ -213,9 +230,23 @@ typedef struct GPURT_ALIGN(64) gpurt_panic {
     gpurt_panic_frame_t frames[GPURT_PANIC_FRAMES];       /* innermost first */
     gpurt_panic_held_t held[GPURT_PANIC_HELD];
     gpurt_panic_window_t windows[GPURT_PANIC_WINDOWS];
-    uint8_t reserved[1736];
+    uint8_t reserved[1732];
+    uint32_t
+        report_bytes; /* of the whole report, 0 none; GPURT_PANIC_REPORT of them are here, in
+                              the place of windows and what is reserved */
 } gpurt_panic_t;
 GPURT_STATIC_ASSERT(sizeof(gpurt_panic_t) == GPURT_PANIC_BYTES, "layout of version 2");
+enum {
+    GPURT_PANIC_REPORT = GPURT_PANIC_BYTES - 4 - (int)offsetof(gpurt_panic_t, windows)
+};
+GPURT_STATIC_ASSERT(offsetof(gpurt_panic_t, report_bytes) == GPURT_PANIC_BYTES - 4,
+                    "the report ends before it");
+
+/* Where the report of a panic lies that has one: text without a terminator. */
+GPURT_HD char *gpurt_panic_report(gpurt_panic_t *panic)
+{
+    return (char *)panic + offsetof(gpurt_panic_t, windows);
+}
 
 /* device time -> real time: real = real_ns + (t - device_ns) * (1 + rate_ppb / 1e9).
  * A sequence lock: odd while it is being written. */

@@ -27,6 +27,14 @@ typedef struct gpurt_simt_lane {
     const gpurt_simt_block_t *block;
 } gpurt_simt_lane_t;
 
+/* A panic as its lane tells it to the executor. Owner: the lane, during the call. */
+typedef struct gpurt_simt_panic {
+    const char *format, *file, *condition, *function; /* condition: NULL: none */
+    const uint64_t *args;                             /* one a word, as types says */
+    uint64_t types;
+    uint32_t line, arg_count, own, category, mask, failed; /* as in panic.h */
+} gpurt_simt_panic_t;
+
 enum {
     GPURT_SIMT_SYNCWARP,
     GPURT_SIMT_BALLOT,
@@ -86,6 +94,8 @@ void gpurt_simt_exit(void) GPURT_NORETURN;
 void gpurt_simt_cancel_block(void);
 bool gpurt_simt_cancelled(void);
 void gpurt_simt_trap(const char *site) GPURT_NORETURN;
+/* Counts it, and keeps the first for gpurt-check. Returns at once where that does not run. */
+void gpurt_simt_panic(const gpurt_simt_panic_t *panic);
 bool gpurt_simt_in_kernel(void); /* whether a lane runs on this thread */
 /* unwind.h, defer.h */
 void gpurt_simt_guard_bind(gpurt_guard_t *guard, uint32_t attempt);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The default heap that gpurt_open makes for a program whose kernels call malloc and new through
+ * gpurt/malloc.h. Such a program often makes none itself, and a constructor would then write to
+ * NULL. It gives way to the first default heap that the host makes. */
+#include "heapmap.h"
+
+#include "life.h"
+
+#include <pthread.h>
+#include <string.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static gpurt_heap_t heaps[GPURT_MAX_DEVICES]; /* under lock; zeroed: none */
+
+static gpurt_heap_t exchange(gpurt_t *rt, const gpurt_heap_t *heap)
+{
+    gpurt_heap_t *place = &heaps[gpurt_life_index(rt)], before;
+
+    pthread_mutex_lock(&lock);
+    before = *place;
+    *place = *heap;
+    pthread_mutex_unlock(&lock);
+    return before;
+}
+
+void gpurt_heapauto_open(gpurt_t *rt)
+{
+    gpurt_heap_options_t options = {.struct_size = sizeof options};
+    gpurt_heap_t heap;
+
+    if (!gpurt_heap_wanted() || gpurt_heap_create(rt, &options, &heap, NULL) != GPURT_OK)
+        return;
+    /* Not by make_default, which says that the host has one of its own. */
+    if (gpurt_heap_set_default(rt, &heap, NULL) == GPURT_OK)
+        exchange(rt, &heap);
+    else
+        gpurt_heap_destroy(rt, &heap, NULL);
+}
+
+void gpurt_heapauto_give_way(gpurt_t *rt)
+{
+    static const gpurt_heap_t none;
+    gpurt_heap_t heap = exchange(rt, &none);
+    gpurt_heap_stats_t stats;
+
+    if (!heap.chunks)
+        return;
+    if (gpurt_heap_stats(rt, &heap, &stats, NULL) != GPURT_OK || stats.live ||
+        gpurt_heap_destroy(rt, &heap, NULL) != GPURT_OK)
+        exchange(rt, &heap);
+}
+
+void gpurt_heapauto_close(gpurt_t *rt)
+{
+    static const gpurt_heap_t none;
+    gpurt_info_t info;
+    gpurt_heap_t heap;
+
+    if (!rt || gpurt_info(rt, &info) != GPURT_OK)
+        return;
+    heap = exchange(rt, &none);
+    if (heap.chunks)
+        (void)gpurt_heap_destroy(rt, &heap, NULL);
+}
