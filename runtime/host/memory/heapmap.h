@@ -17,7 +17,9 @@ bool gpurt_heap_take_nth(uint32_t i, const gpurt_t *rt, gpurt_heap_t *out);
 /* Ends a use. Returns: what became of its memory where that went with it, else GPURT_OK. */
 gpurt_status_t gpurt_heap_drop(const gpurt_heap_t *heap);
 
-/* heapunit.c: whether device code of the program has gpurt/malloc.h. */
+/* heapunit.c: device code of the program has gpurt/malloc.h, which calls the first as it is
+ * loaded; whether any has. */
+void gpurt_heap_want(void);
 bool gpurt_heap_wanted(void);
 
 /* heapauto.c: the default heap of a program that has gpurt/malloc.h and makes none. */
