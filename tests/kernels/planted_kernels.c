@@ -349,7 +349,7 @@ GPURT_KERNEL(planted_broken_promise, struct planted_args, p)
     if (!planted_is_culprit())
         return;
     p->words[0] = 1;
-    GPURT_CHECK_BOUNDS(gpurt_thread_x(), p->good ? PLANTED_THREADS : p->eight,
+    GPURT_CHECK_BOUNDS(gpurt_thread_x(), p->good ? (uint32_t)PLANTED_THREADS : p->eight,
                        "word %u of %u", gpurt_thread_x(), p->eight);
 }
 
