@@ -42,7 +42,8 @@ if [[ $nvcc && -e $PKG_CONFIG_PATH/gpurt-cuda.pc ]]; then
     "$work/by-pkg-config-cuda"
 
     say 'by pkg-config, plain CUDA C++ in one call of nvcc'
-    "$nvcc" -std=c++17 -arch=sm_90 "$here/../../examples/hello_cuda.cu" "${cflags[@]}" "${cuda_libs[@]}" \
+    # shellcheck disable=SC2046 # as a user types it
+    "$nvcc" -std=c++17 -arch=sm_90 "$here/../../examples/hello_cuda.cu" $(pkg-config --cflags --libs gpurt-cuda) \
         -o "$work/hello_cuda"
     "$here/../../tools/with_gpu.sh" "$work/hello_cuda" || [[ $? == 77 ]]
 fi
