@@ -59,7 +59,7 @@ typedef struct gpurt_outcome {
 
 /* What gpurt_on_panic tells. */
 typedef struct gpurt_panic_news {
-    uint32_t recorded; /* panics in the black box so far, this runtime's; 0 without one */
+    uint32_t recorded; /* panics in the box so far, this runtime's; 0 without one */
     gpurt_guard_handle_t
         guard;       /* whose launch it was; 0: one without a guard, or not known */
     uint32_t panics; /* of that launch so far */
@@ -97,8 +97,8 @@ uint32_t gpurt_guard_failed(gpurt_t *rt, gpurt_guard_handle_t guard, uint32_t *b
 /* From now on `fn` is called when kernels panic, while they run: within milliseconds, several
  * panics perhaps at once, one perhaps twice (first without its guard). NULL: no more; returns
  * when no call is under way. fn runs in a thread of the runtime; it may use the runtime, but not
- * gpurt_on_panic or gpurt_close. Panics of launches without a guard are heard of only where
- * there is a log. Costs a thread that looks at a few words each millisecond. */
+ * gpurt_on_panic or gpurt_close. Panics of launches without a guard are not heard of under
+ * GPURT_PANICS=off without a log. Costs a thread that looks at a few words each millisecond. */
 gpurt_status_t gpurt_on_panic(gpurt_t *rt, gpurt_on_panic_t fn, void *context,
                               gpurt_error_t *err);
 
