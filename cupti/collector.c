@@ -17,6 +17,7 @@
 #include "pool.h"
 #include "sampling.h"
 #include "subscription.h"
+#include "tell.h"
 #include "trouble.h"
 #include "vigil.h"
 #include "wanted.h"
@@ -192,7 +193,7 @@ static void flusher_run(duty_t *w)
 static uint32_t flush_ms_read(void)
 {
     const char *value = secure_getenv("GPURT_CUPTI_FLUSH_MS");
-    unsigned long ms = value ? strtoul(value, NULL, 10) : 0;
+    uint64_t ms = gpurt_tell_number("GPURT_CUPTI_FLUSH_MS", value, 0);
 
     return ms == 0 || ms > 60000 ? FLUSH_MS : (uint32_t)ms;
 }

@@ -6,6 +6,7 @@
 #include "duty.h"
 #include "hosttime.h"
 #include "outlet.h"
+#include "tell.h"
 
 #include <dlfcn.h>
 #include <gpurt/atomic.h>
@@ -115,6 +116,9 @@ static bool library_open(void)
 
     nvml.library =
         dlopen(path && *path ? path : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!nvml.library && path && *path)
+        gpurt_tell("GPURT_NVML_LIBRARY=%s: no gauges of the GPU: it cannot be loaded",
+                   path);
     if (!nvml.library)
         return false;
     FIND(nvml.library, initialise, "nvmlInit_v2");

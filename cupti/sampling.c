@@ -8,6 +8,7 @@
 #include "hosttime.h"
 #include "outlet.h"
 #include "sampling_api.h"
+#include "tell.h"
 #include "trouble.h"
 
 #include <stdlib.h>
@@ -526,7 +527,7 @@ static void run(duty_t *duty)
 static uint32_t interval_read(void)
 {
     const char *value = secure_getenv("GPURT_CUPTI_SAMPLE_US");
-    unsigned long us = value ? strtoul(value, NULL, 10) : 0;
+    uint64_t us = gpurt_tell_number("GPURT_CUPTI_SAMPLE_US", value, 0);
 
     return us == 0 || us > 1000000  ? INTERVAL_US
            : us < INTERVAL_LEAST_US ? INTERVAL_LEAST_US

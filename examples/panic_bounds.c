@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* panic_bounds - an index out of bounds in the last of four blocks. Its lanes end there and
- * tell; the other blocks finish, the next launch works.
+ * tell: a line on standard error, and GPURT_E_PANIC of the wait. The other blocks finish, the
+ * next launch works.
  *
  *   gpurt-record -o panic.gplog -- panic_bounds && gpurt-panic list panic.gplog */
 #include "panic_bounds.h"
@@ -27,10 +28,15 @@ int main(void)
         gpurt_mem_create(rt, COUNT * sizeof(uint32_t), &values, &err) != GPURT_OK)
         goto fail;
     args.values = (uint32_t *)values;
-    for (int round = 0; round < 2; round++)
-        if (gpurt_launch(rt, &launch, panic_bounds, &args, &err) != GPURT_OK ||
-            gpurt_sync(rt, &err) != GPURT_OK)
+    for (int round = 0; round < 2; round++) {
+        if (gpurt_launch(rt, &launch, panic_bounds, &args, &err) != GPURT_OK)
             goto fail;
+        if (gpurt_sync(rt, &err) != GPURT_E_PANIC) {
+            if (err.status == GPURT_OK)
+                snprintf(err.text, sizeof err.text, "the panic was not told");
+            goto fail;
+        }
+    }
     puts("panic_bounds: two launches ended; gpurt-panic tells what the last block did");
     gpurt_mem_destroy(rt, values);
     return gpurt_close(rt, &err) == GPURT_OK ? 0 : 1;

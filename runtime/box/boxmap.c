@@ -178,14 +178,27 @@ static void memory_enlarge(const gpurt_boxmap_t *map)
     munmap(memory, map->bytes);
 }
 
+static gpurt_status_t memory_map(gpurt_boxmap_t *map, int flags, gpurt_error_t *err)
+{
+    map->box = mmap(NULL, map->bytes, PROT_READ | PROT_WRITE, flags, map->fd, 0);
+    if (map->box != MAP_FAILED)
+        return GPURT_OK;
+    map->box = NULL;
+    return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "box: mapping %zu bytes",
+                      map->bytes);
+}
+
 /* Reserves the memory now: a full /dev/shm is an error here and a SIGBUS later. */
 static gpurt_status_t memory_open(const gpurt_box_plan_t *plan, gpurt_boxmap_t *map,
                                   gpurt_error_t *err)
 {
-    gpurt_status_t st = limit_check(map, err);
+    gpurt_status_t st;
     int code;
 
     map->fd = -1;
+    if (plan->bare)
+        return memory_map(map, MAP_SHARED | MAP_ANONYMOUS, err);
+    st = limit_check(map, err);
     if (st != GPURT_OK)
         return st;
     map->fd = plan->no_memfd
@@ -209,13 +222,7 @@ static gpurt_status_t memory_open(const gpurt_box_plan_t *plan, gpurt_boxmap_t *
         fcntl(map->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
         return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
                           "box: sealing the memfd");
-    map->box = mmap(NULL, map->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map->fd, 0);
-    if (map->box == MAP_FAILED) {
-        map->box = NULL;
-        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
-                          "box: mapping %zu bytes", map->bytes);
-    }
-    return GPURT_OK;
+    return memory_map(map, MAP_SHARED, err);
 }
 
 static void identity_fill(gpurt_box_identity_t *id)
@@ -273,6 +280,7 @@ gpurt_status_t gpurt_boxmap_create(const gpurt_box_plan_t *plan, gpurt_boxmap_t 
     shelf_lay(plan, &map->shelf, &end);
     map->bytes = (size_t)end;
     map->writable = map->owner = true;
+    map->bare = plan->bare;
     st = memory_open(plan, map, err);
     if (st != GPURT_OK)
         goto fail;

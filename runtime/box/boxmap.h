@@ -6,7 +6,7 @@
  * that could be left behind, and it lives as long as anyone holds its descriptor. Where
  * memfd is refused it is a 0600 file in /dev/shm. What an attacher reads is checked
  * first, and the table of sections is copied, so that later changes by the other side
- * move no bounds. Never touches a device: registering a box with a GPU is the back end's
+ * move no bounds. A bare box has neither: it is memory of its process. Never touches a device: registering a box with a GPU is the back end's
  * work. boxes.h finds the boxes of a process. */
 #ifndef GPURT_BOXMAP_H
 #define GPURT_BOXMAP_H
@@ -42,6 +42,7 @@ typedef struct gpurt_box_plan {
     uint32_t shelf_bytes; /* rounded up to a power of two; default 2 MiB */
     const char *folder;   /* of the fallback file; default /dev/shm */
     bool no_memfd; /* use the fallback: for tests and for machines that forbid memfd */
+    bool bare;     /* nobody attaches: no descriptor; a core dump has it all the same */
 } gpurt_box_plan_t;
 
 /* Owner: the caller. Shared with: nobody; a handle is used by one thread at a time, the
@@ -49,9 +50,10 @@ typedef struct gpurt_box_plan {
 typedef struct gpurt_boxmap {
     gpurt_box_t *box;
     size_t bytes;
-    int fd; /* -1: attached to a core dump */
+    int fd; /* -1: attached to a core dump, or bare */
     bool writable;
     bool owner;     /* the creator */
+    bool bare;      /* as planned: panic slots and definitions count, rings do not */
     char path[128]; /* of the fallback file, "" otherwise */
     uint32_t section_count;
     gpurt_box_section_t sections[GPURT_BOX_SECTIONS]; /* checked copy; use this one */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "injection.h"
 
+#include "tell.h"
+
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +35,11 @@ bool gpurt_injection_find(char *path, size_t room)
 
     if (chosen && *chosen) {
         snprintf(path, room, "%s", chosen);
-        return access(path, R_OK) == 0;
+        if (access(path, R_OK) == 0)
+            return true;
+        gpurt_tell("GPURT_INJECTION_LIBRARY=%s: no records of the driver's work: %s", path,
+                   strerror(errno));
+        return false;
     }
     bytes = readlink("/proc/self/exe", folder, sizeof folder - 1);
     folder[bytes > 0 ? bytes : 0] = '\0';

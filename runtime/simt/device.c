@@ -83,13 +83,16 @@ static gpurt_status_t env_schedule(gpurt_cpu_options_t *c, gpurt_error_t *err)
 {
     const char *text = env_text("GPURT_SCHEDULE"), *colon;
     uint32_t number;
+    char *end;
     size_t n;
 
     if (!text)
         return GPURT_OK;
     colon = strchr(text, ':');
     n = colon ? (size_t)(colon - text) : strlen(text);
-    number = colon ? (uint32_t)strtoul(colon + 1, NULL, 0) : 0;
+    number = colon ? (uint32_t)strtoul(colon + 1, &end, 0) : 0;
+    if (colon && (end == colon + 1 || *end))
+        n = 0; /* no word, so it is refused below */
     if (n == 7 && !strncmp(text, "default", n)) {
         c->schedule = GPURT_SCHEDULE_DEFAULT;
     } else if (n == 6 && !strncmp(text, "random", n) && number <= 256) {

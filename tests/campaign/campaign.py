@@ -171,7 +171,7 @@ def fails(way, failing, status, texts):
         out, err, code = r.end(child)
         must(code == 0 and "\nhealthy\n" in out, "not healthy", code, out[-300:], err[-300:])
         must(out.startswith(status + "\n"), out[:100])
-        if status == "GPURT_OK":
+        if status == "GPURT_E_PANIC":
             r.panics(failing * len(texts), texts, way)
         else:
             place = re.search(r"campaign_app_kernels\.c:(\d+)", out)
@@ -289,7 +289,7 @@ def cases(gpu):
         rows += [Case(f"core-{way}", blocks(f"{words}, with a core dump,", 4), dumps_core(way, 4, cause), True)
                  for way, words, _, _, cause in FAULTS]
     for way, words in PANICS:
-        rows += [Case(f"{way}-{n}", blocks(words, n), fails(way, n, "GPURT_OK", PLACES[way])) for n in many]
+        rows += [Case(f"{way}-{n}", blocks(words, n), fails(way, n, "GPURT_E_PANIC", PLACES[way])) for n in many]
     return rows + [Case("kill-app", "SIGKILL of the program, anywhere", kill_app("none", False)),
                    Case("stop-kill-app", "SIGSTOP of the program, then SIGKILL", kill_app("none", True)),
                    Case("kill-app-heir", "SIGKILL of the program, while a process that it forked lives on", kill_app("heir", False)),

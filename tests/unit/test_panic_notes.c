@@ -274,12 +274,13 @@ static void check_missing(uint32_t *done)
 
 static void connect(gpurt_drain_options_t *options)
 {
+    const gpurt_options_t own = {.panics = GPURT_PANICS_OFF}; /* the box is the test's */
     gpurt_section_plan_t s = {.panic_count = SLOTS};
     gpurt_box_plan_t plan = {
         .struct_size = sizeof plan, .section_count = 1, .sections = &s};
     gpurt_info_t info;
 
-    OK(gpurt_open(NULL, &rt, &err));
+    OK(gpurt_open(&own, &rt, &err));
     OK(gpurt_info(rt, &info));
     OK(gpurt_life_enter(rt, &opened, &err));
     gpurt_life_leave(opened, GPURT_OK);

@@ -31,12 +31,13 @@ static void reset(void)
     must(gpurt_fill(rt, 0, args.word, 0, sizeof *args.word, &err));
 }
 
-static void look(void)
+/* ends: what the wait says of the launches before. */
+static void look(gpurt_status_t ends)
 {
     must(gpurt_copy(rt, 0, seen.log, args.log, sizeof seen.log, &err));
     must(gpurt_copy(rt, 0, seen.status, args.status, sizeof seen.status, &err));
     must(gpurt_copy(rt, 0, seen.count, args.count, sizeof seen.count, &err));
-    must(gpurt_sync(rt, &err));
+    CHECK_EQ(gpurt_sync(rt, &err), ends);
 }
 
 /* ---- tasks --------------------------------------------------------------------------- */
@@ -55,7 +56,7 @@ static void tasks(uint32_t victim, uint32_t failures)
     must(gpurt_launch_guarded(rt, &launch, scope_tasks, &args, NULL, &guard, &err));
     must(gpurt_guard_wait(rt, guard, &out, &err));
     must(gpurt_guard_destroy(rt, guard));
-    look();
+    look(GPURT_OK); /* its guard has told */
     CHECK_EQ(out.panics, (tries - (failures < SCOPE_TRIES)) * SCOPE_BLOCKS * WARPS);
     CHECK_EQ(out.failed, 0); /* no block was cancelled for it */
     for (uint32_t i = 0; i < TASKS; i++) {
@@ -89,7 +90,7 @@ static void told(uint32_t limit_ns)
     args.rounds = limit_ns;
     reset();
     must(gpurt_launch(rt, &launch, scope_told, &args, &err));
-    look();
+    look(GPURT_OK);
     for (uint32_t b = 0; b < SCOPE_BLOCKS; b++) {
         CHECK_EQ(seen.status[b], limit_ns ? GPURT_E_TIMEOUT : GPURT_E_CANCELLED);
         CHECK_EQ(seen.count[b], 1);
@@ -109,7 +110,7 @@ static void objects(uint32_t kind, uint32_t victim, uint32_t at)
     args.at = at;
     reset();
     must(gpurt_launch(rt, &launch, scope_objects, &args, &err));
-    look();
+    look(gone ? GPURT_E_PANIC : GPURT_OK);
     for (uint32_t b = 0; b < SCOPE_BLOCKS; b++) {
         int32_t st = seen.status[b];
 

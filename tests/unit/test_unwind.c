@@ -469,6 +469,8 @@ static void test_again(void)
             must(gpurt_guard_destroy(rt, guard));
         } else {
             must(gpurt_launch(rt, &launch, unwind_plain, &args, &err));
+            CHECK_EQ(gpurt_sync(rt, &err),
+                     i % 7 && args.victims ? GPURT_E_PANIC : GPURT_OK);
         }
         args.victims = 0;
         reset();

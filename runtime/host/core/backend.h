@@ -36,7 +36,8 @@ typedef struct gpurt_backend_ops {
     void (*counters)(void *self, gpurt_counters_t *out);
     size_t (*report)(void *self, char *text, size_t bytes);
 
-    /* From connect on kernels write into this section of the box, which stays mapped until
+    /* NULL, all of these: the back end keeps no log and no panics.
+     * From connect on kernels write into this section of the box, which stays mapped until
      * disconnect; the section's clock is kept. Context: no kernel of gpurt's runs. */
     gpurt_status_t (*box_connect)(void *self, const struct gpurt_boxmap *map,
                                   uint32_t section, gpurt_error_t *err);

@@ -5,6 +5,7 @@
 
 #include "crc32c.h"
 #include "heapkeep.h"
+#include "ownwait.h"
 #include "refuse.h"
 
 #include <errno.h>
@@ -81,7 +82,7 @@ static gpurt_status_t copy(gpurt_t *rt, void *to, const void *from, size_t bytes
 {
     gpurt_status_t st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, to, from, bytes, err);
 
-    return st == GPURT_OK ? gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err) : st;
+    return st == GPURT_OK ? gpurt_own_stream_sync(rt, GPURT_STREAM_DEFAULT, err) : st;
 }
 
 gpurt_status_t gpurt_checkpoint_write(gpurt_checkpoint_stream_t *s, const void *memory,
@@ -325,7 +326,7 @@ gpurt_status_t gpurt_checkpoint_save(gpurt_checkpoint_t *c, const char *path,
 {
     size_t room = strlen(path) + 32;
     char *beside = (char *)malloc(room);
-    gpurt_status_t st = gpurt_sync(c->rt, err);
+    gpurt_status_t st = gpurt_own_sync(c->rt, err);
     FILE *file;
     int fd;
 
@@ -509,7 +510,7 @@ gpurt_status_t gpurt_checkpoint_load(gpurt_checkpoint_t *c, const char *path,
     gpurt_checkpoint_stream_t s;
     checked_t checked;
     FILE *file;
-    gpurt_status_t st = gpurt_sync(c->rt, err);
+    gpurt_status_t st = gpurt_own_sync(c->rt, err);
 
     if (st == GPURT_OK)
         st = file_open(path, &file, &checked, err);

@@ -50,6 +50,9 @@ static gpurt_status_t options_check(const gpurt_options_t *o, gpurt_error_t *err
     if (o->cpu.rate > 256)
         return REFUSE(err, GPURT_E_INVALID,
                       "cpu.rate %u: it counts 256ths, so 256 is the most", o->cpu.rate);
+    if (o->panics > GPURT_PANICS_OFF)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "panics %u: say GPURT_PANICS_TELL, _QUIET or _OFF", o->panics);
     return GPURT_OK;
 }
 

@@ -16,7 +16,7 @@ typedef struct gpurt_opened {
     void *self;
     gpurt_info_t info;
     uint32_t index;   /* among those open at once, below GPURT_MAX_DEVICES */
-    gpurt_box_t *box; /* boxlink.c's; NULL: it does not log */
+    gpurt_box_t *box; /* boxlink.c's; NULL: it neither logs nor keeps panics */
 } gpurt_opened_t;
 
 /* Whether the CUDA back end is linked into this program. */

@@ -10,6 +10,8 @@
 #include "launchlink.h"
 #include "life.h"
 #include "memat.h"
+#include "ownwait.h"
+#include "panicwait.h"
 #include "refuse.h"
 
 #include <string.h>
@@ -311,6 +313,7 @@ gpurt_status_t gpurt_launch_kernel(gpurt_t *rt, const gpurt_launch_t *launch,
         return gpurt_life_leave(o, st);
     gpurt_launchlink_tell(o, &checked, kernel, __builtin_return_address(0));
     gpurt_boxwork_begin(o->box);
+    gpurt_panicwait_launch(o, checked.stream);
     if (GPURT_LIKELY(!kernel->args_offset))
         st = o->ops->launch(o->self, s, &checked, kernel, args, args_bytes, err);
     else
@@ -358,6 +361,8 @@ gpurt_status_t gpurt_stream_create(gpurt_t *rt, gpurt_stream_t *out, gpurt_error
     st = o->ops->stream_create(o->self, &made.object, err);
     if (st == GPURT_OK)
         st = hand_out(o, made, out, err);
+    if (st == GPURT_OK)
+        gpurt_panicwait_fresh(*out);
     return gpurt_life_leave(o, st);
 }
 
@@ -366,7 +371,7 @@ gpurt_status_t gpurt_stream_destroy(gpurt_t *rt, gpurt_stream_t stream)
     return release(rt, GPURT_HANDLE_STREAM, stream);
 }
 
-gpurt_status_t gpurt_stream_sync(gpurt_t *rt, gpurt_stream_t stream, gpurt_error_t *err)
+gpurt_status_t gpurt_own_stream_sync(gpurt_t *rt, gpurt_stream_t stream, gpurt_error_t *err)
 {
     const gpurt_opened_t *o;
     void *s;
@@ -380,21 +385,45 @@ gpurt_status_t gpurt_stream_sync(gpurt_t *rt, gpurt_stream_t stream, gpurt_error
     return leave_with(o, stream, st);
 }
 
-gpurt_status_t gpurt_stream_query(gpurt_t *rt, gpurt_stream_t stream, gpurt_error_t *err)
+gpurt_status_t gpurt_stream_sync(gpurt_t *rt, gpurt_stream_t stream, gpurt_error_t *err)
 {
+    gpurt_panicwait_t launched;
     const gpurt_opened_t *o;
     void *s;
     gpurt_status_t st = enter_with(rt, GPURT_HANDLE_STREAM, stream, &o, &s, err);
 
     if (st != GPURT_OK)
         return st;
-    st = o->ops->stream_query(o->self, s, err);
-    if (GPURT_UNLIKELY(st != GPURT_OK && st != GPURT_E_NOT_READY))
+    launched = gpurt_panicwait_take(o, stream);
+    st = o->ops->stream_sync(o->self, s, err);
+    if (GPURT_LIKELY(st == GPURT_OK))
+        st = gpurt_panicwait_hear(o, launched, err);
+    else
         gpurt_guards_hear(o, stream, st);
     return leave_with(o, stream, st);
 }
 
-gpurt_status_t gpurt_sync(gpurt_t *rt, gpurt_error_t *err)
+gpurt_status_t gpurt_stream_query(gpurt_t *rt, gpurt_stream_t stream, gpurt_error_t *err)
+{
+    gpurt_panicwait_t launched;
+    const gpurt_opened_t *o;
+    void *s;
+    gpurt_status_t st = enter_with(rt, GPURT_HANDLE_STREAM, stream, &o, &s, err);
+
+    if (st != GPURT_OK)
+        return st;
+    launched = gpurt_panicwait_take(o, stream);
+    st = o->ops->stream_query(o->self, s, err);
+    if (st == GPURT_OK)
+        st = gpurt_panicwait_hear(o, launched, err);
+    else if (st == GPURT_E_NOT_READY)
+        gpurt_panicwait_return(o, stream, launched);
+    else
+        gpurt_guards_hear(o, stream, st);
+    return leave_with(o, stream, st);
+}
+
+static gpurt_status_t all_sync(gpurt_t *rt, bool panics, gpurt_error_t *err)
 {
     const gpurt_opened_t *o;
     gpurt_status_t st = gpurt_life_enter(rt, &o, err);
@@ -410,7 +439,19 @@ gpurt_status_t gpurt_sync(gpurt_t *rt, gpurt_error_t *err)
         gpurt_guards_hear_all(o, st);
     if (st == GPURT_OK)
         st = gpurt_guards_settle(o, true, err);
+    if (st == GPURT_OK && panics)
+        st = gpurt_panicwait_hear_all(o, err);
     return gpurt_life_leave(o, st);
+}
+
+gpurt_status_t gpurt_sync(gpurt_t *rt, gpurt_error_t *err)
+{
+    return all_sync(rt, true, err);
+}
+
+gpurt_status_t gpurt_own_sync(gpurt_t *rt, gpurt_error_t *err)
+{
+    return all_sync(rt, false, err);
 }
 
 /* ---- events -------------------------------------------------------------------------- */

@@ -4,6 +4,8 @@
 #include "boxlink.h"
 #include "guards.h"
 #include "heapmap.h"
+#include "logunit.h"
+#include "panicwait.h"
 #include "panicwatch.h"
 #include "refuse.h"
 
@@ -114,6 +116,8 @@ static gpurt_status_t dismantle(gpurt_opened_t *o, gpurt_error_t *err)
     gpurt_guards_hear_all(o, first);
     st = gpurt_guards_settle(o, false, first == GPURT_OK ? err : NULL);
     first = first == GPURT_OK ? st : first;
+    if (first == GPURT_OK)
+        first = gpurt_panicwait_hear_all(o, err);
     while ((object = gpurt_handle_sweep(
                 &gpurt_handles, gpurt_handle_of(o->index, GPURT_HANDLE_GUARD), &cursor)))
         gpurt_guard_free(o, object);
@@ -158,7 +162,7 @@ static gpurt_status_t place_open(place_t *p, uint32_t index, const gpurt_options
 
     if (st != GPURT_OK)
         return st;
-    gpurt_boxlink_open(&p->opened, &options->log);
+    gpurt_boxlink_open(&p->opened, options);
     p->is_open = true;
     return GPURT_OK;
 }
@@ -173,6 +177,7 @@ gpurt_status_t gpurt_open(const gpurt_options_t *options, gpurt_t **out, gpurt_e
         return REFUSE(err, GPURT_E_INVALID,
                       "gpurt_open: out is NULL; pass the address of a gpurt_t pointer");
     *out = NULL;
+    gpurt_log_unit_opened();
     st = gpurt_choice_options(options, &read, err);
     if (st != GPURT_OK)
         return st;

@@ -118,30 +118,15 @@ static void *seen(const struct gpurt_cuda_box *b, char *box, const void *part)
     return box + ((const char *)part - (const char *)b->map->box);
 }
 
-static void port_fill(struct gpurt_cuda_box *b, const gpurt_box_section_t *s, char *box)
+static void rings_fill(struct gpurt_cuda_box *b, const gpurt_box_section_t *s, char *box)
 {
     const gpurt_boxmap_t *map = b->map;
-    gpurt_box_section_t *shared = &map->box->sections[b->section];
     gpurt_log_port_t *p = &b->port;
 
     p->groups = (gpurt_group_t *)seen(b, box, gpurt_boxmap_groups(map, b->section, 0));
     p->controls =
         (gpurt_ring_control_t *)seen(b, box, gpurt_boxmap_control(map, b->section, 0));
     p->heads = b->memory;
-    p->strings = (gpurt_log_string_entry_t *)(p->heads + heads_bytes(s));
-    p->xdefs = (uint32_t *)(p->strings + GPURT_LOG_STRINGS);
-    if (s->def_count)
-        p->defs = (gpurt_def_t *)seen(b, box, gpurt_boxmap_def(map, b->section, 0));
-    if (s->panic_count)
-        p->panics = (gpurt_panic_t *)seen(b, box, gpurt_boxmap_panic(map, b->section, 0));
-    p->xpanics = (uint32_t *)seen(b, box, &shared->xpanics);
-    p->control = (const gpurt_box_control_t *)seen(b, box, &map->box->control);
-    gpurt_log_connect_state(map, b->section, p);
-    if (p->waits) {
-        p->waits = (gpurt_group_t *)seen(b, box, p->waits);
-        p->objects = (gpurt_waitable_entry_t *)seen(b, box, p->objects);
-        p->xobjects = (uint32_t *)seen(b, box, p->xobjects);
-    }
     p->trails = b->trails;
     p->group_count = s->ring_bytes / GPURT_GROUP_BYTES;
     p->ring_bytes = s->ring_bytes;
@@ -149,10 +134,35 @@ static void port_fill(struct gpurt_cuda_box *b, const gpurt_box_section_t *s, ch
     p->warp_slots = s->warp_slots;
     p->heads_end = heads_end(s);
     p->policy = s->policy;
-    p->def_count = s->def_count;
-    p->panic_count = s->panic_count;
     b->span = GPURT_LEVEL_PANIC + 1 - gpurt_level_lowest(&map->box->control, s->floor);
     gpurt_log_port_open(p, b->span);
+}
+
+static void port_fill(struct gpurt_cuda_box *b, const gpurt_box_section_t *s, char *box)
+{
+    const gpurt_boxmap_t *map = b->map;
+    gpurt_box_section_t *shared = &map->box->sections[b->section];
+    gpurt_log_port_t *p = &b->port;
+
+    p->strings = (gpurt_log_string_entry_t *)(b->memory + heads_bytes(s));
+    p->xdefs = (uint32_t *)(p->strings + GPURT_LOG_STRINGS);
+    if (s->def_count)
+        p->defs = (gpurt_def_t *)seen(b, box, gpurt_boxmap_def(map, b->section, 0));
+    if (s->panic_count)
+        p->panics = (gpurt_panic_t *)seen(b, box, gpurt_boxmap_panic(map, b->section, 0));
+    p->xpanics = (uint32_t *)seen(b, box, &shared->xpanics);
+    p->xfailed = (uint32_t *)seen(b, box, &shared->xfailed);
+    p->control = (const gpurt_box_control_t *)seen(b, box, &map->box->control);
+    gpurt_log_connect_state(map, b->section, p);
+    if (p->waits) {
+        p->waits = (gpurt_group_t *)seen(b, box, p->waits);
+        p->objects = (gpurt_waitable_entry_t *)seen(b, box, p->objects);
+        p->xobjects = (uint32_t *)seen(b, box, p->xobjects);
+    }
+    p->def_count = s->def_count;
+    p->panic_count = s->panic_count;
+    if (!map->bare)
+        rings_fill(b, s, box);
 }
 
 /* What a walk over the units carries along. */
@@ -232,7 +242,8 @@ void gpurt_cuda_box_tick(gpurt_cuda_device_t *d)
 {
     struct gpurt_cuda_box *b = d->box;
 
-    if (gpurt_steady_ns() <
+    if (b->map->bare ||
+        gpurt_steady_ns() <
             gpurt_load_relaxed_sys_u64(&b->xfit_due_ns) || /* relaxed: a date */
         pthread_mutex_trylock(&b->lock) != 0)
         return;
@@ -286,7 +297,7 @@ static cudaError_t box_make(gpurt_cuda_device_t *d, struct gpurt_cuda_box *b,
         return e;
     *doing = "allocate GPU memory for the log";
     e = memory_fill(d, b, s);
-    if (e == cudaSuccess)
+    if (e == cudaSuccess && !b->map->bare)
         e = trails_make(d, b, s);
     if (e != cudaSuccess)
         return e;
@@ -295,10 +306,11 @@ static cudaError_t box_make(gpurt_cuda_device_t *d, struct gpurt_cuda_box *b,
     if (e != cudaSuccess)
         return e;
     *doing = "measure the GPU's clock";
-    e = gpurt_cuda_clock_init(&b->clock);
+    e = b->map->bare ? cudaSuccess : gpurt_cuda_clock_init(&b->clock);
     if (e != cudaSuccess)
         return e;
-    clock_start(b);
+    if (!b->map->bare) /* where nobody asks when it was, no kernel runs for it */
+        clock_start(b);
     port_fill(b, s, device);
     b->xgreeted = gpurt_log_unit_count();
     *doing = "tell kernels where to log";
@@ -416,8 +428,10 @@ void gpurt_cuda_box_disconnect(void *self, const gpurt_boxmap_t *map, uint32_t s
         return;
     d->box = NULL;
     if (gpurt_cuda_enter(d, &visit, NULL) == GPURT_OK) {
-        clock_measure(b); /* what the run's last records are told by */
-        heads_bring(d, b);
+        if (!map->bare) {
+            clock_measure(b); /* what the run's last records are told by */
+            heads_bring(d, b);
+        }
         gates_forget(d, map, section);
         if (units_tell(b->words, &none) != cudaSuccess)
             (void)gpurt_cuda_api->get_last_error();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "boxlink.h"
 
+#include "barebox.h"
 #include "drainspawn.h"
 #include "handover.h"
 #include "hostlink.h"
@@ -9,7 +10,10 @@
 #include "launchsite.h"
 #include "levelset.h"
 #include "levelwatch.h"
+#include "panictell.h"
+#include "panicwait.h"
 #include "refuse.h"
+#include "tell.h"
 #include "viewer.h"
 
 #include <limits.h>
@@ -22,12 +26,17 @@ enum {
     HOST_SECTION,
     SECTIONS
 };
+enum {
+    NAME_SHOWN = 200 /* a longer name of a log stands in no line */
+};
 
 /* The box of each open device. Written under the lock of gpurt_open and gpurt_close. */
 typedef struct link {
     gpurt_boxmap_t map;
-    int drainer; /* pipe to a drainer of our own, or -1 */
-    bool open;
+    int drainer;                     /* pipe to a drainer of our own, or -1 */
+    bool open;                       /* to a drainer */
+    bool bare;                       /* kept for panics alone */
+    char more[GPURT_PANICTELL_MORE]; /* how a reader sees more of a panic */
 } link_t;
 
 static link_t links[GPURT_MAX_DEVICES];
@@ -64,8 +73,13 @@ static gpurt_status_t levels_read(const char *option, gpurt_levelset_t *levels,
                                   gpurt_error_t *err)
 {
     const char *value = choose("GPURT_LEVEL", option);
+    gpurt_error_t why = {0};
+    gpurt_status_t st = gpurt_levelset_parse(value ? value : "info", levels, &why);
 
-    return gpurt_levelset_parse(value ? value : "info", levels, err);
+    if (st == GPURT_OK)
+        return st;
+    return REFUSE(err, st, "%s: %.300s",
+                  setting("GPURT_LEVEL") ? "GPURT_LEVEL" : "log.level", why.text);
 }
 
 static gpurt_status_t policy_read(const char *value, uint32_t *policy, gpurt_error_t *err)
@@ -217,23 +231,30 @@ static gpurt_status_t drainer_start(const gpurt_opened_t *opened, link_t *link,
 
     if (!file_name(opened, file, name))
         return REFUSE(err, GPURT_E_INVALID, "GPURT_LOG: the name is too long");
+    if (strlen(name) <= NAME_SHOWN)
+        snprintf(link->more, sizeof link->more, "gpurt-panic show %.*s", NAME_SHOWN, name);
     return gpurt_drainspawn_start(name, link->map.fd, &link->drainer, err);
 }
 
-void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_log_options_t *options)
+/* The log that was asked for; where there can be none, that is said. */
+static void log_open(gpurt_opened_t *opened, link_t *link,
+                     const gpurt_log_options_t *options)
 {
-    link_t *link = &links[opened->index];
     gpurt_info_t *info = &opened->info;
-    const char *off = setting("GPURT_OFF"), *drainer = setting("GPURT_DRAIN");
-    const char *file = choose("GPURT_LOG", options->file);
+    const char *drainer = setting("GPURT_DRAIN");
+    const char *file = choose("GPURT_LOG", options->file), *why;
     gpurt_error_t err = {0};
     gpurt_status_t st;
     size_t used;
+    bool made;
 
-    if ((!drainer && !file) || (off && strcmp(off, "0") != 0))
+    if (!drainer && !file)
         return;
     link->drainer = -1;
+    snprintf(link->more, sizeof link->more,
+             "gpurt-panic show LOG, LOG being the file that is recorded");
     st = link_make(opened, link, options, &err);
+    made = st == GPURT_OK;
     if (st == GPURT_OK && drainer)
         st = gpurt_handover_give(&link->map, &err);
     else if (st == GPURT_OK)
@@ -243,15 +264,82 @@ void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_log_options_t *optio
         return;
     }
     gpurt_boxlink_close(opened);
+    why = err.text[0] ? err.text : gpurt_status_text(st);
     used = strlen(info->why);
-    snprintf(info->why + used, sizeof info->why - used, "; no log: %s",
-             err.text[0] ? err.text : gpurt_status_text(st));
+    snprintf(info->why + used, sizeof info->why - used, "; no log: %s", why);
+    if (made && !drainer)
+        gpurt_tell(
+            "nothing is logged: GPURT_LOG=%s: %s; name a new file or a log of gpurt's, "
+            "in a folder that you may write to",
+            file, why);
+    else
+        gpurt_tell("nothing is logged: %s", why);
+}
+
+static void bare_open(gpurt_opened_t *opened, link_t *link)
+{
+    gpurt_error_t err = {0};
+
+    if (!opened->ops->box_connect) /* a back end that has no panics */
+        return;
+    snprintf(link->more, sizeof link->more,
+             "gpurt-record -o run.gplog -- PROGRAM, then gpurt-panic show run.gplog");
+    if (gpurt_barebox_open(opened, &link->map, &err) != GPURT_OK) {
+        gpurt_tell("panics of kernels are not told: %s", err.text);
+        return;
+    }
+    link->bare = true;
+    opened->box = link->map.box;
+}
+
+/* What is not understood is told, and the program's wish counts. */
+static uint32_t panics_read(uint32_t option)
+{
+    static const char *const words[] = {"tell", "quiet", "off"};
+    const char *value = setting("GPURT_PANICS");
+    uint32_t which = value ? word_find(value, words, 3) : option;
+
+    if (which <= GPURT_PANICS_OFF)
+        return which;
+    gpurt_tell("GPURT_PANICS=%.32s: say tell, quiet or off", value);
+    return option;
+}
+
+void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_options_t *options)
+{
+    link_t *link = &links[opened->index];
+    const char *off = setting("GPURT_OFF");
+    uint32_t panics = panics_read(options->panics);
+
+    if (off && strcmp(off, "0") != 0)
+        return;
+    log_open(opened, link, &options->log);
+    if (panics == GPURT_PANICS_OFF)
+        return;
+    if (!opened->box)
+        bare_open(opened, link);
+    if (!opened->box)
+        return;
+    gpurt_panicwait_open(opened, &link->map, DEVICE_SECTION, link->more);
+    if (panics == GPURT_PANICS_TELL)
+        gpurt_panictell_start(opened, &link->map, DEVICE_SECTION, link->more);
+}
+
+static void bare_close(gpurt_opened_t *opened, link_t *link)
+{
+    opened->box = NULL;
+    gpurt_barebox_close(opened, &link->map);
+    link->bare = false;
 }
 
 void gpurt_boxlink_close(gpurt_opened_t *opened)
 {
     link_t *link = &links[opened->index];
 
+    gpurt_panictell_stop(opened);
+    gpurt_panicwait_close(opened);
+    if (link->bare)
+        bare_close(opened, link);
     if (!link->open)
         return;
     opened->box = NULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* boxlink.h - whether a device logs: its black box between gpurt_open and gpurt_close.
+/* boxlink.h - whether a device logs, and who hears of its panics: its black box between gpurt_open and gpurt_close.
  *
  * GPURT_DRAIN (set by gpurt-record and gpurt-top) names a drainer that waits: the box is
  * made and handed to it. Otherwise GPURT_LOG or the options name a file: the box is made
- * and gpurt-drain is started with it. With neither, or with GPURT_OFF=1, nothing
- * is made and log calls return at once. A box that cannot be made is told in info->why and
- * changes nothing else.
+ * and gpurt-drain is started with it. With neither, a bare box keeps panics (barebox.h), and
+ * log calls return at once. With GPURT_OFF=1 nothing is made. A log that cannot be made is told
+ * in info->why and by a line on standard error, and changes nothing else.
  *
  * Each open device has its own box, and what host code says goes into that of the first. With
  * GPURT_LOG each has its own file, too: run.gplog, then run.1.gplog for device 1. */
@@ -15,7 +15,7 @@
 #include "choice.h"
 
 /* Context: host, one thread, while no kernel runs; the back end is open. */
-void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_log_options_t *options);
+void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_options_t *options);
 
 /* Closes the box, if there is one; waits until a drainer of our own has written all, but
  * not for ever. Context: as above. */

@@ -20,14 +20,33 @@ void gpurt_log_connect_state(const gpurt_boxmap_t *map, uint32_t section,
     uint32_t objects;
     gpurt_state_head_t *head = gpurt_boxmap_state(map, section, &objects);
 
-    if (!head)
-        return;
     epoch = epoch % 0xffffu + 1;
     port->epoch = epoch;
+    if (!head || map->bare)
+        return;
     port->object_count = objects;
     port->xobjects = &head->xobjects;
     port->objects = gpurt_state_entries(head, map->sections[section].ring_count);
     port->waits = gpurt_state_waits(head);
+}
+
+static void rings_connect(const gpurt_boxmap_t *map, uint32_t section,
+                          gpurt_log_port_t *port)
+{
+    const gpurt_box_section_t *s = &map->sections[section];
+
+    /* Touched only where there are notes; without memory for them there are none. */
+    port->trails = calloc(s->ring_count, sizeof *port->trails);
+    port->controls = gpurt_boxmap_control(map, section, 0);
+    port->heads = (char *)&port->controls->head;
+    port->group_count = s->ring_bytes / GPURT_GROUP_BYTES;
+    port->ring_bytes = s->ring_bytes;
+    port->ring_count = s->ring_count;
+    port->warp_slots = s->warp_slots;
+    port->heads_end = s->ring_count * (uint32_t)sizeof(gpurt_ring_control_t);
+    port->policy = s->policy;
+    gpurt_log_port_open(port, GPURT_LEVEL_PANIC); /* gates decide */
+    port->groups = gpurt_boxmap_groups(map, section, 0);
 }
 
 gpurt_status_t gpurt_log_connect(uint32_t index, const gpurt_boxmap_t *map,
@@ -37,33 +56,24 @@ gpurt_status_t gpurt_log_connect(uint32_t index, const gpurt_boxmap_t *map,
     gpurt_log_port_t *port = &gpurt_log_ports[index];
     gpurt_log_string_entry_t *strings;
 
-    if (port->groups)
+    if (port->panic_count)
         return gpurt_fail(err, GPURT_E_OPEN, GPURT_FROM_GPURT, 0,
                           "log: a box is connected");
     strings = calloc(GPURT_LOG_STRINGS, sizeof *strings);
     if (!strings)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: strings");
     port->strings = strings;
-    /* Touched only where there are notes; without memory for them there are none. */
-    port->trails = calloc(s->ring_count, sizeof *port->trails);
-    port->controls = gpurt_boxmap_control(map, section, 0);
-    port->heads = (char *)&port->controls->head;
     port->defs = s->def_count ? gpurt_boxmap_def(map, section, 0) : NULL;
     port->xdefs = &map->box->sections[section].xdefs;
     port->panics = s->panic_count ? gpurt_boxmap_panic(map, section, 0) : NULL;
     port->xpanics = &map->box->sections[section].xpanics;
+    port->xfailed = &map->box->sections[section].xfailed;
     port->control = &map->box->control;
-    port->group_count = s->ring_bytes / GPURT_GROUP_BYTES;
-    port->ring_bytes = s->ring_bytes;
-    port->ring_count = s->ring_count;
-    port->warp_slots = s->warp_slots;
-    port->heads_end = s->ring_count * (uint32_t)sizeof(gpurt_ring_control_t);
-    port->policy = s->policy;
     port->def_count = s->def_count;
     port->panic_count = s->panic_count;
-    gpurt_log_port_open(port, GPURT_LEVEL_PANIC); /* gates decide */
     gpurt_log_connect_state(map, section, port);
-    port->groups = gpurt_boxmap_groups(map, section, 0);
+    if (!map->bare)
+        rings_connect(map, section, port);
     return GPURT_OK;
 }
 

@@ -7,8 +7,8 @@
 
 #include <gpurt/impl/logport.h>
 
-/* From now on kernels of that device of the CPU back end log into this section. The map stays until
- * disconnect. Context: no kernel runs. */
+/* From now on kernels of that device of the CPU back end log into this section; of a bare box,
+ * panics alone go there. The map stays until disconnect. Context: no kernel runs. */
 gpurt_status_t gpurt_log_connect(uint32_t index, const gpurt_boxmap_t *map,
                                  uint32_t section, gpurt_error_t *err);
 

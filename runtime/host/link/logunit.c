@@ -1,14 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "logunit.h"
 
+#include "tell.h"
+
+#include <dlfcn.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static gpurt_log_unit_t *first; /* under lock */
 static uint32_t xadded;         /* written by: whoever loads code, under lock */
+static uint32_t xopened;        /* gpurt_open was called; written by: who calls it */
+
+/* ---- a program that never opened gpurt ------------------------------------------------- */
+
+static bool is_recorded(void)
+{
+    const char *drainer = secure_getenv("GPURT_DRAIN"), *file = secure_getenv("GPURT_LOG");
+    const char *off = secure_getenv("GPURT_OFF");
+
+    return ((drainer && *drainer) || (file && *file)) &&
+           (!off || !*off || strcmp(off, "0") == 0);
+}
+
+/* The driver is loaded when a program first asks for a GPU. */
+static bool gpu_is_used(void)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+
+    if (driver)
+        dlclose(driver);
+    return driver != NULL;
+}
+
+static void tell_at_exit(void)
+{
+    if (gpurt_load_relaxed_sys_u32(&xopened) || !is_recorded() || !gpu_is_used())
+        return; /* relaxed: of this thread, or too late for it */
+    gpurt_tell("gpurt_open was never called: what kernels of this program log, and their "
+               "panics, went nowhere; call gpurt_open(NULL, &rt, NULL) before the first "
+               "launch");
+}
+
+static void exit_await(void)
+{
+    (void)atexit(tell_at_exit); /* refused: nothing is said */
+}
+
+void gpurt_log_unit_opened(void)
+{
+    gpurt_store_relaxed_sys_u32(&xopened, 1); /* relaxed: a fact, no more */
+}
+
+/* ---- the list -------------------------------------------------------------------------- */
 
 void gpurt_log_unit_add(gpurt_log_unit_t *unit)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, exit_await);
     pthread_mutex_lock(&lock);
     unit->next = first;
     first = unit;

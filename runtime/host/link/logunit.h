@@ -17,4 +17,8 @@ uint32_t gpurt_log_unit_count(void);
 void gpurt_log_unit_each(bool (*visit)(void *context, const gpurt_log_unit_t *unit),
                          void *context);
 
+/* gpurt_open was called: what units log has a place to go, or the caller knows why not. Where
+ * somebody records a program that used a GPU and never called it, a line says so at the end. */
+void gpurt_log_unit_opened(void);
+
 #endif

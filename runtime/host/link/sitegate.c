@@ -26,7 +26,10 @@ void gpurt_sitegate_store(const gpurt_def_t *def, uint32_t slot, uint32_t value)
 
 void gpurt_sitegate_forget(const gpurt_boxmap_t *map, uint32_t section)
 {
-    for (uint32_t i = 0; i < map->sections[section].def_count; i++) {
+    /* relaxed: no kernel runs; beyond them no page was ever touched */
+    uint32_t taken = gpurt_load_relaxed_sys_u32(&map->box->sections[section].xdefs);
+
+    for (uint32_t i = 0; i < taken && i < map->sections[section].def_count; i++) {
         const gpurt_def_t *def = gpurt_boxmap_def(map, section, i);
 
         if (gpurt_load_acquire_sys_u32(&def->xstate) == GPURT_DEF_SITE) /* B3.acq */

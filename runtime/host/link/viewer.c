@@ -8,9 +8,11 @@
 #include "hostthread.h"
 #include "hosttime.h"
 #include "life.h"
+#include "ownwait.h"
 #include "procfs.h"
 #include "reclaimview.h"
 #include "regionview.h"
+#include "tell.h"
 
 #include <errno.h>
 #include <gpurt/atomic.h>
@@ -90,7 +92,7 @@ bool gpurt_viewer_fetch(gpurt_viewer_t *v, void *to, const void *from, size_t by
         return true;
     }
     return gpurt_copy(v->rt, v->stream, to, from, bytes, NULL) == GPURT_OK &&
-           gpurt_stream_sync(v->rt, v->stream, NULL) == GPURT_OK;
+           gpurt_own_stream_sync(v->rt, v->stream, NULL) == GPURT_OK;
 }
 
 void gpurt_viewer_put(gpurt_viewer_t *v, uint32_t kind, uint64_t time_ns, const void *row)
@@ -139,13 +141,13 @@ static void *view_main(void *context)
 static uint32_t period_read(void)
 {
     const char *value = secure_getenv("GPURT_HEAP_VIEW");
-    unsigned long period;
+    uint64_t period;
 
     if (!value || !*value)
         return PERIOD_MS;
     if (strcasecmp(value, "off") == 0)
         return 0;
-    period = strtoul(value, NULL, 10);
+    period = gpurt_tell_number("GPURT_HEAP_VIEW", value, PERIOD_MS);
     return period < PERIOD_LEAST_MS ? PERIOD_LEAST_MS
            : period > 3600000       ? 3600000
                                     : (uint32_t)period;

@@ -5,6 +5,7 @@
 #include "arenaview.h"
 #include "heapmap.h"
 #include "idtable.h"
+#include "ownwait.h"
 #include "reclaimtable.h"
 #include "refuse.h"
 #include "sweep_kernels.h"
@@ -46,7 +47,7 @@ gpurt_status_t gpurt_arena_source_create(gpurt_t *rt, const gpurt_heap_t *heap,
     if (st == GPURT_OK)
         st = gpurt_fill(rt, GPURT_STREAM_DEFAULT, memory, 0, bytes, err);
     if (st == GPURT_OK)
-        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+        st = gpurt_own_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
     if (st == GPURT_OK) {
         id = gpurt_id_add(&sources, rt, memory, memory);
         if (!id)
@@ -130,7 +131,7 @@ gpurt_status_t gpurt_arena_source_stats(gpurt_t *rt, const gpurt_arena_source_t 
         st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, words, source->slots,
                         count * sizeof *words, err);
     if (st == GPURT_OK)
-        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+        st = gpurt_own_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
     if (st == GPURT_OK)
         gpurt_arena_stats_add(out, source->slot_count, words, 0, count);
     gpurt_id_drop(&sources, source->id);
@@ -296,7 +297,7 @@ static gpurt_status_t sweep_free(sweep_t *s, gpurt_error_t *err)
     if (st == GPURT_OK)
         st = gpurt_launch(s->rt, &launch, gpurt_arena_sweep_all, &args, err);
     if (st == GPURT_OK)
-        st = gpurt_stream_sync(s->rt, GPURT_STREAM_DEFAULT, err);
+        st = gpurt_own_stream_sync(s->rt, GPURT_STREAM_DEFAULT, err);
     gpurt_mem_destroy(s->rt, pieces);
     return st;
 }
@@ -321,7 +322,7 @@ static gpurt_status_t table_empty(gpurt_t *rt, const gpurt_arena_source_t *sourc
     gpurt_status_t st = gpurt_fill(rt, GPURT_STREAM_DEFAULT, source->slots, 0, bytes, err);
 
     if (st == GPURT_OK)
-        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+        st = gpurt_own_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
     if (viewer)
         gpurt_viewer_leave();
     return st;

@@ -4,6 +4,7 @@
 #include "gccollect.h"
 #include "heapmap.h"
 #include "hosttime.h"
+#include "ownwait.h"
 #include "reclaimtable.h"
 #include "reclaimview.h"
 #include "refuse.h"
@@ -268,7 +269,7 @@ static gpurt_status_t course_read(const run_t *r, gpurt_gc_course_t *out)
     gpurt_status_t st =
         gpurt_copy(r->rt, stream, out, &r->args.gc.control->course, sizeof *out, r->err);
 
-    return st == GPURT_OK ? gpurt_stream_sync(r->rt, stream, r->err) : st;
+    return st == GPURT_OK ? gpurt_own_stream_sync(r->rt, stream, r->err) : st;
 }
 
 /* Until the sections that were open when the wait began have ended. */
@@ -350,7 +351,8 @@ static gpurt_status_t run_step(run_t *r, step_t *next)
         break;
     case STEP_FREE:
         st = LAUNCH(r, wide, gpurt_gc_free);
-        return st == GPURT_OK ? gpurt_stream_sync(r->rt, r->args.gc.stream, r->err) : st;
+        return st == GPURT_OK ? gpurt_own_stream_sync(r->rt, r->args.gc.stream, r->err)
+                              : st;
     }
     return st == GPURT_OK ? run_begin_wait(r, active) : st;
 }

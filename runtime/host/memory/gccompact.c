@@ -4,6 +4,7 @@
  * all of it fits into fuller chunks of its class. */
 #include "gccollect.h"
 #include "heapmap.h"
+#include "ownwait.h"
 #include "reclaimtable.h"
 
 #include <errno.h>
@@ -190,7 +191,7 @@ static gpurt_status_t plan_do(plan_t *p, gpurt_t *rt, const gpurt_gc_t *gc,
     if (st == GPURT_OK)
         st = gpurt_launch(rt, &launch, gpurt_gc_move, &args, err);
     if (st == GPURT_OK)
-        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+        st = gpurt_own_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
     gpurt_mem_destroy(rt, moves);
     return st == GPURT_OK ? gpurt_heap_mirror_store(rt, &gc->heap, &p->mirror, err) : st;
 }
@@ -206,7 +207,7 @@ static gpurt_status_t heap_settle(gpurt_t *rt, const gpurt_gc_t *gc, gpurt_error
     if (gc->heap.watch)
         st = gpurt_launch(rt, &launch, gpurt_gc_let_go, &args, err);
     if (st == GPURT_OK)
-        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+        st = gpurt_own_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
     return st == GPURT_OK ? gpurt_heap_trim(rt, &gc->heap, err) : st;
 }
 
@@ -216,7 +217,7 @@ static gpurt_status_t compact(gpurt_t *rt, const gpurt_gc_t *gc, uint32_t *moved
 {
     gpurt_gc_entry_t *entries = NULL;
     plan_t p = {0};
-    gpurt_status_t st = gpurt_sync(rt, err);
+    gpurt_status_t st = gpurt_own_sync(rt, err);
 
     if (st == GPURT_OK)
         st = heap_settle(rt, gc, err);

@@ -8,6 +8,7 @@
 #include "heapview.h"
 #include "life.h"
 #include "memat.h"
+#include "ownwait.h"
 #include "refuse.h"
 
 #include <errno.h>
@@ -138,7 +139,7 @@ static gpurt_status_t tables_init(gpurt_t *rt, const gpurt_heap_t *h, gpurt_erro
         st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, &h->counts->xgrown, grown, sizeof grown,
                         err);
     if (st == GPURT_OK)
-        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+        st = gpurt_own_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
     free(pool);
     return st;
 }
@@ -388,7 +389,7 @@ gpurt_status_t gpurt_heaps_closing(gpurt_t *rt, gpurt_error_t *err)
             continue;
         if (heap.watch && gpurt_heap_report_file()) {
             if (!waited)
-                st = gpurt_sync(rt, err);
+                st = gpurt_own_sync(rt, err);
             waited = true;
             gpurt_heap_report_last(rt, &heap);
         }

@@ -3,6 +3,7 @@
  * as of alloccheck.h, on copies of its chunks. */
 #include "heapmap.h"
 
+#include "ownwait.h"
 #include "refuse.h"
 
 #include <errno.h>
@@ -133,7 +134,7 @@ gpurt_status_t gpurt_heap_watch_begin(gpurt_t *rt, const gpurt_heap_t *heap,
     if (st == GPURT_OK)
         st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, heap->watch, &w, sizeof w, err);
     if (st == GPURT_OK)
-        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+        st = gpurt_own_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
     return st;
 }
 
@@ -143,7 +144,7 @@ gpurt_status_t gpurt_heap_watch_load(gpurt_t *rt, const gpurt_heap_t *heap,
     gpurt_status_t st =
         gpurt_copy(rt, GPURT_STREAM_DEFAULT, out, heap->watch, sizeof *out, err);
 
-    return st == GPURT_OK ? gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err) : st;
+    return st == GPURT_OK ? gpurt_own_stream_sync(rt, GPURT_STREAM_DEFAULT, err) : st;
 }
 
 /* ---- guards -------------------------------------------------------------------------- */
@@ -164,7 +165,7 @@ static gpurt_status_t fetch(look_t *l, void *to, const void *from, size_t bytes)
 {
     gpurt_status_t st = gpurt_copy(l->rt, GPURT_STREAM_DEFAULT, to, from, bytes, l->err);
 
-    return st == GPURT_OK ? gpurt_stream_sync(l->rt, GPURT_STREAM_DEFAULT, l->err) : st;
+    return st == GPURT_OK ? gpurt_own_stream_sync(l->rt, GPURT_STREAM_DEFAULT, l->err) : st;
 }
 
 /* Bytes [from, to) of the heap: guard or poison. *at: the first that is not, else `to`. */
@@ -319,7 +320,7 @@ gpurt_status_t gpurt_heap_records_each(gpurt_t *rt, const gpurt_heap_t *heap,
                         watch->records + (size_t)i * RECORDS, sizeof *records * RECORDS,
                         err);
         if (st == GPURT_OK)
-            st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+            st = gpurt_own_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
         if (st == GPURT_OK)
             st = chunk_each(mirror, i, records, fn, context);
     }

@@ -3,6 +3,7 @@
  * the copy as they do on the heap, so each rule is written once. */
 #include "heapmap.h"
 
+#include "ownwait.h"
 #include "refuse.h"
 #include "viewer.h"
 
@@ -27,7 +28,7 @@ gpurt_status_t gpurt_heap_mirror_load(gpurt_t *rt, const gpurt_heap_t *heap,
     gpurt_heap_place(&out->heap, out->memory);
     st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, out->memory, heap->counts, bytes, err);
     if (st == GPURT_OK)
-        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+        st = gpurt_own_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
     if (st != GPURT_OK)
         gpurt_heap_mirror_free(out);
     return st;
@@ -42,7 +43,7 @@ gpurt_status_t gpurt_heap_mirror_store(gpurt_t *rt, const gpurt_heap_t *heap,
                                    gpurt_heap_table_bytes(heap), err);
 
     if (st == GPURT_OK)
-        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+        st = gpurt_own_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
     if (viewer)
         gpurt_viewer_leave();
     return st;

@@ -2,7 +2,9 @@
 /* What a heap that checks has seen: faults, and who holds what, as structs, text and JSON. */
 #include "heapmap.h"
 
+#include "ownwait.h"
 #include "refuse.h"
+#include "tell.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -127,7 +129,7 @@ static gpurt_status_t sight_tables(gpurt_t *rt, sight_t *s, gpurt_error_t *err)
     if (st == GPURT_OK)
         st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, s->found, s->watch.found, found, err);
     if (st == GPURT_OK)
-        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+        st = gpurt_own_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
     s->found_rows =
         s->watch.xrows < GPURT_WATCH_FAULTS ? (uint32_t)s->watch.xrows : GPURT_WATCH_FAULTS;
     return st;
@@ -396,8 +398,12 @@ void gpurt_heap_report_last(gpurt_t *rt, const gpurt_heap_t *heap)
 
     if (!path)
         return;
-    if (sight_look(rt, heap, true, &s, NULL) == GPURT_OK)
+    if (sight_look(rt, heap, true, &s, NULL) == GPURT_OK) {
         out = strcmp(path, "-") == 0 ? stderr : fopen(path, "ae");
+        if (!out)
+            gpurt_tell("GPURT_HEAP_LEAKS=%s: nothing is written: %s", path,
+                       strerror(errno));
+    }
     if (out) {
         (length > 5 && strcmp(path + length - 5, ".json") == 0 ? json_write
                                                                : text_write)(out, &s);

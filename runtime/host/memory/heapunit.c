@@ -3,6 +3,7 @@
 #include "heapmap.h"
 
 #include "life.h"
+#include "ownwait.h"
 
 #include <gpurt/alloc.h>
 #include <pthread.h>
@@ -69,7 +70,7 @@ static gpurt_status_t default_write(gpurt_t *rt, const gpurt_heap_t *heap,
                                     gpurt_error_t *err)
 {
     const gpurt_opened_t *o;
-    gpurt_status_t st = gpurt_sync(rt, err);
+    gpurt_status_t st = gpurt_own_sync(rt, err);
 
     if (st == GPURT_OK)
         st = gpurt_life_enter(rt, &o, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of epochs and of hazard pointers: made, swept, and looked into. */
 #include "heapmap.h"
+#include "ownwait.h"
 #include "reclaimtable.h"
 #include "reclaimview.h"
 #include "refuse.h"
@@ -221,7 +222,7 @@ gpurt_status_t gpurt_epochs_sweep(gpurt_t *rt, const gpurt_epochs_t *e, gpurt_er
     launch = sweep_launch(e->slot_count);
     st = gpurt_launch(rt, &launch, gpurt_epochs_sweep_all, e, err);
     if (st == GPURT_OK)
-        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+        st = gpurt_own_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
     gpurt_table_drop_both(e->id, &e->heap);
     return st;
 }
@@ -240,7 +241,7 @@ gpurt_status_t gpurt_hazards_sweep(gpurt_t *rt, const gpurt_hazards_t *h,
     launch = sweep_launch(h->slot_count);
     st = gpurt_launch(rt, &launch, gpurt_hazards_sweep_all, h, err);
     if (st == GPURT_OK)
-        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+        st = gpurt_own_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
     gpurt_table_drop_both(h->id, &h->heap);
     return st;
 }

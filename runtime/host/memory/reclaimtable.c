@@ -3,6 +3,7 @@
 
 #include "heapmap.h"
 #include "idtable.h"
+#include "ownwait.h"
 #include "reclaimview.h"
 #include "refuse.h"
 
@@ -104,7 +105,7 @@ gpurt_status_t gpurt_table_read(gpurt_t *rt, void *to, const void *from, size_t 
 {
     gpurt_status_t st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, to, from, bytes, err);
 
-    return st == GPURT_OK ? gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err) : st;
+    return st == GPURT_OK ? gpurt_own_stream_sync(rt, GPURT_STREAM_DEFAULT, err) : st;
 }
 
 gpurt_status_t gpurt_table_write(gpurt_t *rt, void *to, const void *from, size_t bytes,

@@ -3,6 +3,7 @@
 #include <gpurt/regions.h>
 
 #include "idtable.h"
+#include "ownwait.h"
 #include "refuse.h"
 #include "regionview.h"
 
@@ -38,7 +39,7 @@ static gpurt_status_t tables_init(gpurt_t *rt, const gpurt_region_t *r, gpurt_er
         copy.bits[i] = gpurt_region_all_free(r, i);
     st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, r->counts, tables, bytes, err);
     if (st == GPURT_OK)
-        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+        st = gpurt_own_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
     free(tables);
     return st;
 }
@@ -151,7 +152,7 @@ static gpurt_status_t mirror_fill(gpurt_t *rt, const gpurt_region_t *r, mirror_t
     gpurt_region_place(&out->region, out->memory);
     st = gpurt_copy(rt, GPURT_STREAM_DEFAULT, out->memory, r->counts, bytes, err);
     if (st == GPURT_OK)
-        st = gpurt_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
+        st = gpurt_own_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
     if (st != GPURT_OK)
         free(out->memory);
     return st;

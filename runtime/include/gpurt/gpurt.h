@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpurt.h - the host API: open the runtime, move memory, launch kernels, wait.
  *
- * The same calls run on a GPU (CUDA back end) and on the CPU (SIMT back end). A process has one
- * open runtime at a time. Every call may be made from any thread. A call on a closed runtime, or
- * with a handle that was released, returns a status and touches nothing.
- * The library never prints, exits or aborts; cold calls take an optional gpurt_error_t last. */
+ * The same calls run on a GPU (CUDA back end) and on the CPU (SIMT back end). A process may have
+ * GPURT_MAX_DEVICES devices open at once; each has its own gpurt_t. Every call may be made from
+ * any thread. A call on a closed runtime, or with a handle that was released, returns a status
+ * and touches nothing.
+ * The library never exits or aborts, and prints two things only, each as one line on standard
+ * error: that a kernel panicked (docs/PANICS.md), and that the environment asks for something
+ * that cannot be done, such as a log in a folder that is not there. Cold calls take an optional
+ * gpurt_error_t last. */
 #ifndef GPURT_GPURT_H
 #define GPURT_GPURT_H
 
@@ -63,12 +67,22 @@ typedef struct gpurt_log_options {
         ring_bytes; /* of each warp slot's ring; 0: 16 KiB on a GPU, 4 KiB on the CPU */
 } gpurt_log_options_t;
 
+/* What is said of panics of kernels without a guard. The environment wins:
+ * GPURT_PANICS=tell|quiet|off. */
+typedef enum gpurt_panics {
+    GPURT_PANICS_TELL =
+        0, /* a line on standard error, and GPURT_E_PANIC of the next wait */
+    GPURT_PANICS_QUIET = 1, /* GPURT_E_PANIC alone */
+    GPURT_PANICS_OFF = 2    /* neither; only a log has them */
+} gpurt_panics_t;
+
 typedef struct gpurt_options {
     uint32_t struct_size;    /* sizeof(gpurt_options_t), or 0: lets the library grow it */
     gpurt_backend_t backend; /* GPURT_BACKEND=auto|cuda|cpu in the environment wins */
     int32_t device;          /* GPU number; on the CPU any, each a device of its own */
     gpurt_cpu_options_t cpu;
     gpurt_log_options_t log;
+    uint32_t panics; /* gpurt_panics_t */
 } gpurt_options_t;
 
 /* What was opened, and the limits launches are checked against. */
@@ -162,7 +176,9 @@ gpurt_status_t gpurt_occupancy(gpurt_t *rt, const gpurt_launch_t *launch,
 gpurt_status_t gpurt_stream_create(gpurt_t *rt, gpurt_stream_t *out, gpurt_error_t *err);
 /* Its work is done all the same; the CPU back end waits for it here, a GPU does not. */
 gpurt_status_t gpurt_stream_destroy(gpurt_t *rt, gpurt_stream_t stream);
-/* Waits. Returns: the first failure of the stream's work since the last wait, with its report. */
+/* Waits. Returns: the first failure of the stream's work since the last wait, with its report;
+ * GPURT_E_PANIC when a kernel panicked: its blocks that panicked ended early, all else goes on.
+ * A GPU does not say whose launch it was, so a stream with launches of that time is told, too. */
 gpurt_status_t gpurt_stream_sync(gpurt_t *rt, gpurt_stream_t stream, gpurt_error_t *err);
 /* Returns: GPURT_OK when all is done, GPURT_E_NOT_READY when not, or that failure. */
 gpurt_status_t gpurt_stream_query(gpurt_t *rt, gpurt_stream_t stream, gpurt_error_t *err);

@@ -20,9 +20,11 @@
  * lane, the first two operands of every lane, the place, and what context.h has noted.
  * Then the block is cancelled (block.h), unless the launch has a guard that says more or
  * less (unwind.h): those lanes end, the others of the block at their next safe point.
- * Other blocks go on, the context stays healthy, the next launch works. A slot is written once and survives whatever happens to the process.
- * Panics beyond the slots are counted. Before gpurt_open nothing is told, but the block
- * is cancelled all the same.
+ * Other blocks go on, the context stays healthy, the next launch works. A slot is written
+ * once and survives whatever happens to the process. Panics beyond the slots are counted.
+ * The host writes a line to standard error for each of the first, and the wait for a launch
+ * without a guard returns GPURT_E_PANIC (docs/PANICS.md). Before gpurt_open nothing is told,
+ * but the block is cancelled all the same.
  *
  * Every argument is evaluated once, and operands are compared as C compares them. With
  * GPURT_ASSERT_LEVEL at GPURT_ASSERT_OFF assertions and checks are compiled and never run:
@@ -168,7 +170,8 @@ GPURT_DEVN void gpurt_panic_windows(gpurt_panic_t *p, const gpurt_panic_site_t *
 }
 
 /* What is not there at each panic: notes, texts that no panic of the site has told before, windows.
- * What is not there is not looked for: the drainer waits. */
+ * What is not there is not looked for: the drainer waits. Without a log nobody would see windows,
+ * and a bad pointer is not worth a context then. */
 GPURT_DEVN void gpurt_panic_rest(gpurt_panic_t *p, gpurt_panic_site_t *site,
                                  gpurt_frame_t args)
 {
@@ -181,7 +184,7 @@ GPURT_DEVN void gpurt_panic_rest(gpurt_panic_t *p, gpurt_panic_site_t *site,
     p->condition = gpurt_panic_text(&site->xcondition, site->condition);
     p->function = gpurt_panic_text(&site->xfunction, site->function);
     p->site = gpurt_panic_number(&site->site);
-    if (site->memory || gpurt_trail_windows()) {
+    if (gpurt_log_port.groups && (site->memory || gpurt_trail_windows())) {
         /* Memory is read last: if a bad pointer ends the lane, the rest is there. */
         gpurt_store_release_sys_u32(&p->xstate, GPURT_PANIC_COPYING); /* B6.rel */
         gpurt_panic_windows(p, site, args);
@@ -250,7 +253,7 @@ GPURT_DEVN void gpurt_panic_raise(gpurt_panic_site_t *site, uint32_t mask, uint3
     if (gpurt_lane() == leader)
         gpurt_panic_tell_executor(site, args, mask, failed);
 #endif
-    if (!gpurt_log_port.groups)
+    if (!gpurt_log_port.panic_count)
         return;
     /* On their way while the bus is asked. */
     count = site->site.arg_count;
@@ -287,10 +290,20 @@ GPURT_DEVN void gpurt_panic_raise(gpurt_panic_site_t *site, uint32_t mask, uint3
     gpurt_store_release_sys_u32(&p->xstate, GPURT_PANIC_WRITTEN); /* B6.rel */
 }
 
+/* A launch with a guard has a verdict of its own; any other fails by its panic, and the host
+ * reads that here when it waits. Behind the record, which comes first. */
+GPURT_DEVN void gpurt_panic_count(uint32_t mask)
+{
+    /* relaxed: a count, which the end of the kernel orders */
+    if (gpurt_log_port.panic_count && gpurt_is_leader(mask) && !gpurt_guard_here())
+        gpurt_add_relaxed_sys_u32(gpurt_log_port.xfailed, 1);
+}
+
 /* What follows when the record of the lanes in `mask` is out. Not told to end where nvcc sees
  * it: see GPURT_ENDS. */
 GPURT_DEVN GPURT_ENDS void gpurt_panic_end(uint32_t mask)
 {
+    gpurt_panic_count(mask);
     gpurt_unwind(mask);
 }
 
@@ -299,6 +312,7 @@ GPURT_DEVN GPURT_ENDS void gpurt_panic_fail(gpurt_panic_site_t *site, uint32_t m
                                             gpurt_frame_t args)
 {
     gpurt_panic_raise(site, mask, mask, args);
+    gpurt_panic_count(mask);
     GPURT_FAR(gpurt_unwind)(mask);
 }
 

@@ -99,8 +99,8 @@ uint32_t gpurt_guard_failed(gpurt_t *rt, gpurt_guard_handle_t guard, uint32_t *b
 /* From now on `fn` is called when kernels panic, while they run: within milliseconds, several
  * panics perhaps at once, one perhaps twice (first without its guard). NULL: no more; returns
  * when no call is under way. fn runs in a thread of the runtime; it may use the runtime, but not
- * gpurt_on_panic or gpurt_close. Panics of launches without a guard are heard of only where
- * there is a log. Costs a thread that looks at a few words each millisecond. */
+ * gpurt_on_panic or gpurt_close. Panics of launches without a guard are not heard of under
+ * GPURT_PANICS=off without a log. Costs a thread that looks at a few words each millisecond. */
 gpurt_status_t gpurt_on_panic(gpurt_t *rt, gpurt_on_panic_t fn, void *context,
                               gpurt_error_t *err);
 

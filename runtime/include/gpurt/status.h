@@ -2,7 +2,8 @@
 /* status.h - errors as values.
  *
  * A fallible call returns gpurt_status_t; a cold one also takes an optional gpurt_error_t that
- * says in one line what happened and what to do. The library never prints, exits or aborts.
+ * says in one line what happened and what to do. The library never exits or aborts, and what it
+ * prints gpurt.h names.
  * Numbers are frozen: they reach log files and other programs. */
 #ifndef GPURT_STATUS_H
 #define GPURT_STATUS_H

@@ -276,7 +276,9 @@ typedef struct gpurt_box_section {
     uint32_t
         xpanics_told; /* raised without a slot, and in the stream; written by: drainer */
     uint32_t xplan, xplan_panics_told; /* as of a ring */
-    uint32_t reserved[2];
+    uint32_t xfailed; /* of xpanics: nobody handles them, no guard and no scope; written by:
+                         devices */
+    uint32_t reserved;
     uint8_t uuid[16];
     char name[GPURT_BOX_NAME];
 } gpurt_box_section_t;

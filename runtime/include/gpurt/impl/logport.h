@@ -3,7 +3,8 @@
  * site.
  *
  * The host side fills gpurt_log_port before it launches kernels and empties it when it
- * closes the box; with groups == NULL every log call returns at once. On a GPU it lies
+ * closes the box; with groups == NULL every log call returns at once, and with panic_count 0
+ * nothing is kept of a panic. On a GPU it lies
  * in constant memory, one copy a translation unit, so that its fields are operands and
  * not loads. Included by log.h and panic.h; not for users. */
 #ifndef GPURT_LOGPORT_H
@@ -13,6 +14,10 @@
 #include <gpurt/impl/levels.h>
 #include <gpurt/impl/ringput.h>
 #include <gpurt/impl/state.h>
+#if GPURT_ON_CUDA
+#    include <stdio.h>
+#    include <stdlib.h>
+#endif
 
 /* A constant string that was defined already. */
 typedef struct gpurt_log_string_entry {
@@ -38,6 +43,7 @@ typedef struct gpurt_log_port {
     gpurt_log_string_entry_t *strings; /* GPURT_LOG_STRINGS */
     gpurt_panic_t *panics;
     uint32_t *xpanics;                  /* raised so far; written by: lanes that panic */
+    uint32_t *xfailed;                  /* of them, what nobody handles; likewise */
     const gpurt_box_control_t *control; /* levels */
     gpurt_trail_t *trails;              /* one a ring; NULL: none */
     uint32_t group_count, ring_bytes, ring_count, warp_slots;
@@ -123,10 +129,25 @@ static __attribute__((constructor)) void gpurt_log_unit_enter(void)
     if (gpurt_log_unit_add)
         gpurt_log_unit_add(&gpurt_log_unit);
 }
+/* Somebody records a program that was linked without gpurt: once, because nobody else can. */
+inline void gpurt_log_unit_alone(void)
+{
+    static bool told;
+    const char *drainer = secure_getenv("GPURT_DRAIN"), *file = secure_getenv("GPURT_LOG");
+
+    if (told || ((!drainer || !*drainer) && (!file || !*file)))
+        return;
+    told = true;
+    fputs("gpurt: this program is linked without gpurt: what its kernels log, and their "
+          "panics, went nowhere; link gpurt-cuda and call gpurt_open(NULL, &rt, NULL)\n",
+          stderr);
+}
 static __attribute__((destructor)) void gpurt_log_unit_leave(void)
 {
     if (gpurt_log_unit_remove)
         gpurt_log_unit_remove(&gpurt_log_unit);
+    else
+        gpurt_log_unit_alone();
 }
 #endif
 

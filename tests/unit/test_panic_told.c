@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A panic of a program that nobody records was silent: nothing on standard error, gpurt_sync said
+ * GPURT_OK. Each case runs in a child whose standard error is a file. */
+#include "../check.h"
+#include "../kernels/unwind_kernels.h"
+#include "../must.h"
+
+#include <gpurt/heap.h>
+#include <gpurt/recover.h>
+
+#include "tell.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    ALL = (1 << UNWIND_BLOCKS) - 1,
+    ROUNDS = 40,        /* panics by all blocks: more than a bare box has slots */
+    SHOWN = 8,          /* lines of their own */
+    PATIENCE_MS = 20000 /* for a line that nobody asked for */
+};
+
+static gpurt_error_t err;
+static gpurt_t *rt;
+static gpurt_launch_t launch = {.grid = {UNWIND_BLOCKS, 1, 1},
+                                .block = {UNWIND_THREADS, 1, 1}};
+static struct unwind_args args;
+static char said[1 << 16];
+static FILE *errors; /* of the child */
+
+/* ---- a child's work ------------------------------------------------------------------- */
+
+static void open_with(uint32_t panics)
+{
+    gpurt_options_t options = {.struct_size = sizeof options, .panics = panics};
+    void *memory[3], *word;
+
+    CHECK_MSG(gpurt_open(&options, &rt, &err) == GPURT_OK, "%s", err.text);
+    must(gpurt_mem_create(rt, 4096, &memory[0], &err));
+    must(gpurt_mem_create(rt, 4096, &memory[1], &err));
+    must(gpurt_mem_create(rt, 4096, &memory[2], &err));
+    must(gpurt_host_create(rt, sizeof *args.started, &word, &err));
+    args = (struct unwind_args){.log = memory[0],
+                                .runs = memory[1],
+                                .begun = memory[2],
+                                .started = word,
+                                .kind = WORK_ONCE,
+                                .how = WORK_HOW_PANIC,
+                                .failures = UINT32_MAX};
+    must(gpurt_fill(rt, 0, args.begun, 0, 4096, &err));
+    must(gpurt_sync(rt, &err));
+}
+
+static void raise_in(gpurt_stream_t stream, uint32_t victims)
+{
+    launch.stream = stream;
+    args.victims = victims;
+    must(gpurt_launch(rt, &launch, unwind_plain, &args, &err));
+    launch.stream = GPURT_STREAM_DEFAULT;
+}
+
+static void close_well(void)
+{
+    must(gpurt_close(rt, &err));
+}
+
+static void wait_tells(void)
+{
+    open_with(GPURT_PANICS_TELL);
+    raise_in(0, 1 << 3);
+    CHECK_EQ(gpurt_sync(rt, &err), GPURT_E_PANIC);
+    CHECK_CONTAINS(err.text, "unwind_kernels.c:");
+    CHECK_CONTAINS(err.text, "block 3 thread 0: block 3, try 0, on purpose");
+    CHECK_CONTAINS(err.text, "gpurt-panic show run.gplog");
+    CHECK_EQ(gpurt_sync(rt, &err), GPURT_OK); /* told once */
+    raise_in(0, 0);                           /* the next launch works, and is no failure */
+    CHECK_EQ(gpurt_stream_sync(rt, 0, &err), GPURT_OK);
+    raise_in(0, ALL);
+    CHECK_EQ(gpurt_stream_sync(rt, 0, &err), GPURT_E_PANIC);
+    CHECK_CONTAINS(err.text, "(the first of 8)");
+    CHECK_EQ(gpurt_sync(rt, &err), GPURT_OK);
+    close_well();
+}
+
+static void close_tells(void)
+{
+    open_with(GPURT_PANICS_TELL);
+    raise_in(0, 1 << 2);
+    CHECK_EQ(gpurt_close(rt, &err), GPURT_E_PANIC);
+    CHECK_CONTAINS(err.text, "block 2 thread 0");
+}
+
+static void query_tells(void)
+{
+    gpurt_status_t st;
+
+    open_with(GPURT_PANICS_TELL);
+    raise_in(0, 1);
+    while ((st = gpurt_stream_query(rt, 0, &err)) == GPURT_E_NOT_READY)
+        ;
+    CHECK_EQ(st, GPURT_E_PANIC);
+    close_well();
+}
+
+/* A stream in which nothing was launched is no failure; the other one is told, and once. */
+static void streams_tell(void)
+{
+    gpurt_stream_t a, b;
+
+    open_with(GPURT_PANICS_TELL);
+    must(gpurt_stream_create(rt, &a, &err));
+    must(gpurt_stream_create(rt, &b, &err));
+    raise_in(a, 0);
+    must(gpurt_stream_sync(rt, a, &err));
+    raise_in(b, 1 << 7);
+    must(gpurt_stream_sync(rt, a, &err));
+    CHECK_EQ(gpurt_stream_sync(rt, b, &err), GPURT_E_PANIC);
+    must(gpurt_stream_sync(rt, b, &err));
+    raise_in(b, 1 << 7);
+    CHECK_EQ(gpurt_sync(rt, &err), GPURT_E_PANIC);
+    must(gpurt_stream_sync(rt, b, &err)); /* gpurt_sync told that */
+    close_well();
+}
+
+/* A guard has a verdict of its own. */
+static void guard_tells(void)
+{
+    gpurt_guard_handle_t guard;
+
+    open_with(GPURT_PANICS_TELL);
+    args.victims = 1 << 5;
+    must(gpurt_launch_guarded(rt, &launch, unwind_work, &args, NULL, &guard, &err));
+    CHECK_EQ(gpurt_guard_wait(rt, guard, NULL, &err), GPURT_E_PANIC);
+    must(gpurt_guard_destroy(rt, guard));
+    must(gpurt_sync(rt, &err));
+    raise_in(0, 1 << 6);
+    CHECK_EQ(gpurt_sync(rt, &err), GPURT_E_PANIC);
+    close_well();
+}
+
+static void many(void)
+{
+    open_with(GPURT_PANICS_TELL);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        raise_in(0, ALL);
+        CHECK_EQ(gpurt_sync(rt, &err), GPURT_E_PANIC);
+    }
+    close_well();
+}
+
+static void quiet(void)
+{
+    open_with(GPURT_PANICS_QUIET);
+    raise_in(0, 1);
+    CHECK_EQ(gpurt_sync(rt, &err), GPURT_E_PANIC);
+    CHECK_CONTAINS(err.text, "block 0 thread 0");
+    close_well();
+}
+
+static void off(void)
+{
+    open_with(GPURT_PANICS_OFF);
+    raise_in(0, 1);
+    must(gpurt_sync(rt, &err));
+    close_well();
+}
+
+static off_t length(void)
+{
+    struct stat st;
+
+    CHECK(fstat(STDERR_FILENO, &st) == 0);
+    return st.st_size;
+}
+
+/* Nobody waits, nobody closes: the line comes all the same. */
+static void watched(void)
+{
+    const struct timespec nap = {0, 1000000};
+
+    open_with(GPURT_PANICS_TELL);
+    raise_in(0, 1 << 4);
+    for (int i = 0; length() == 0 && i < PATIENCE_MS; i++)
+        nanosleep(&nap, NULL);
+    _exit(0);
+}
+
+/* A wait by an event says nothing; the end of the process does. */
+static void at_exit(void)
+{
+    gpurt_event_t event;
+
+    open_with(GPURT_PANICS_TELL);
+    must(gpurt_event_create(rt, &event, &err));
+    raise_in(0, 1 << 1);
+    must(gpurt_event_record(rt, event, 0));
+    must(gpurt_event_sync(rt, event, &err));
+    exit(0);
+}
+
+/* A child of the program has neither thread nor lines, and says nothing twice. */
+static void forked(void)
+{
+    int status;
+    pid_t pid;
+
+    open_with(GPURT_PANICS_TELL);
+    raise_in(0, 1);
+    CHECK_EQ(gpurt_sync(rt, &err), GPURT_E_PANIC);
+    pid = fork();
+    if (pid == 0)
+        exit(0);
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+    close_well();
+}
+
+/* Standard error is a pipe whose reader is gone: no signal, no other fate. */
+static void unread(void)
+{
+    int ends[2];
+
+    open_with(GPURT_PANICS_TELL);
+    CHECK(pipe(ends) == 0 && dup2(ends[1], STDERR_FILENO) == STDERR_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    raise_in(0, 1);
+    CHECK_EQ(gpurt_sync(rt, &err), GPURT_E_PANIC);
+    close_well();
+}
+
+/* The library's own waits are no place to hear of it. */
+static void heap_goes_on(void)
+{
+    gpurt_heap_options_t options = {.struct_size = sizeof options, .bytes = 2 << 20};
+    gpurt_heap_stats_t stats;
+    gpurt_heap_t heap;
+
+    open_with(GPURT_PANICS_TELL);
+    must(gpurt_heap_create(rt, &options, &heap, &err));
+    raise_in(0, 1);
+    must(gpurt_heap_stats(rt, &heap, &stats, &err));
+    CHECK_EQ(gpurt_sync(rt, &err), GPURT_E_PANIC);
+    must(gpurt_heap_destroy(rt, &heap, &err));
+    close_well();
+}
+
+/* ---- judging it ------------------------------------------------------------------------ */
+
+static uint32_t count(const char *what)
+{
+    uint32_t found = 0;
+
+    for (const char *p = said; (p = strstr(p, what)); p++)
+        found++;
+    return found;
+}
+
+/* Returns: lines that it said. */
+static uint32_t child(void (*work)(void))
+{
+    size_t bytes;
+    int status;
+    pid_t pid;
+
+    CHECK(ftruncate(fileno(errors), 0) == 0);
+    pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        dup2(fileno(errors), STDERR_FILENO);
+        work();
+        _exit(0);
+    }
+    CHECK(waitpid(pid, &status, 0) == pid);
+    rewind(errors);
+    bytes = fread(said, 1, sizeof said - 1, errors);
+    said[bytes] = '\0';
+    CHECK_MSG(status == 0, "status %x: %s", (unsigned)status, said);
+    return count("\n");
+}
+
+static void one_line(const char *name, void (*work)(void), const char *where)
+{
+    uint32_t lines = child(work);
+
+    CHECK_MSG(lines == 1 && count("gpurt: panic at ") == 1 && count(where) == 1 &&
+                  count("; see more: gpurt-record -o run.gplog -- PROGRAM, then "
+                        "gpurt-panic show run.gplog\n") == 1,
+              "%s: %u lines: %s", name, lines, said);
+}
+
+/* A wish of the environment that nobody can grant was granted in silence: nothing was recorded. */
+static const char *wish[2];
+static void wished(void)
+{
+    setenv(wish[0], wish[1], 1);
+    open_with(GPURT_PANICS_TELL);
+    close_well();
+}
+static void wish_is_told(const char *name, const char *value, const char *text)
+{
+    uint32_t lines;
+
+    wish[0] = name;
+    wish[1] = value;
+    lines = child(wished);
+    CHECK_MSG(lines == 1 && strncmp(said, "gpurt: ", 7) == 0 && count(name) >= 1 &&
+                  count(text) == 1,
+              "%s=%s: %s", name, value, said);
+}
+
+static void plain(void)
+{
+    char text[64];
+
+    gpurt_tell_plain(text, sizeof text, "a\x1b[31mb\n\xe2\x80\xaeg\xc3\xa4\xff");
+    CHECK_STR(text, "a\\u{1b}[31mb\\n\\u{202e}g\xc3\xa4\\xff");
+    CHECK_EQ(gpurt_tell_plain(text, 8, "0123456789"), 7);
+    CHECK_STR(text, "0123...");
+    gpurt_tell_plain(text, 8, "0123456");
+    CHECK_STR(text, "0123456");
+}
+
+int main(void)
+{
+    plain();
+    signal(SIGPIPE, SIG_DFL);
+    errors = tmpfile();
+    CHECK(errors && fcntl(fileno(errors), F_SETFL, O_APPEND) == 0);
+    one_line("close", close_tells, "block 2 thread 0");
+    one_line("query", query_tells, "block 0 thread 0");
+    one_line("watched", watched, "block 4 thread 0");
+    one_line("exit", at_exit, "block 1 thread 0");
+    one_line("forked", forked, "block 0 thread 0");
+    CHECK_MSG(child(wait_tells) == SHOWN + 1, "%s", said);
+    CHECK_EQ(count("gpurt: panic at "), SHOWN);
+    CHECK_EQ(count("see more:"), 1);
+    CHECK_CONTAINS(said, "gpurt: 1 more panic, 9 so far; see them: gpurt-record ");
+    CHECK_EQ(child(streams_tell), 2);
+    CHECK_EQ(child(guard_tells), 2);
+    child(many);
+    CHECK_EQ(count("gpurt: panic at "), SHOWN);
+    CHECK_CONTAINS(said, ", 320 so far;");
+    CHECK_MSG(count("\n") <= SHOWN + 4, "%s", said);
+    CHECK_EQ(child(quiet), 0);
+    CHECK_EQ(child(off), 0);
+    child(unread);
+    one_line("heap", heap_goes_on, "block 0 thread 0");
+    wish_is_told("GPURT_LOG", "/nonexist/x", "nothing is logged: ");
+    wish_is_told("GPURT_PANICS", "loud", "say tell, quiet or off");
+    setenv("GPURT_LOG", "/nonexist/x", 1);
+    wish_is_told("GPURT_LEVEL", "foo", "say trace, debug");
+    wish_is_told("GPURT_POLICY", "foo", "say drop");
+    wish_is_told("GPURT_RING_BYTES", "12k", "say a number");
+    return 0;
+}
