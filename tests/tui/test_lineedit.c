@@ -105,7 +105,7 @@ static void check_past(void)
     PRESS(KEY_DOWN_CODE, KEY_DOWN_CODE, KEY_DOWN_CODE);
     CHECK_STR(line.text, "draft");
     for (int i = 0; i < 2 * LINEEDIT_PAST; i++) {
-        char text[8];
+        char text[12];
 
         snprintf(text, sizeof text, "%d", i);
         lineedit_begin(&line, text);
