@@ -24,7 +24,7 @@ keys() { head -n 1 | jq -r 'keys_unsorted | join(" ")'; }
 same 'records dropped sites panics frames torn_frames bytes first_ns last_ns back_end device programs' \
     "$("$bin/gpurt-log" stat --json run.gplog | keys)" 'gpurt-log stat --json'
 "$bin/gpurt-log" cat --jsonl run.gplog >lines
-same 'ts_ns level pid device back_end sm block warp lanes file line msg' "$(keys <lines)" 'gpurt-log cat --jsonl'
+same 'ts_ns level pid device back_end sm slot block warp lanes file line kind msg' "$(keys <lines)" 'gpurt-log cat --jsonl'
 same 1 "$(jq -r 'keys_unsorted | join(" ")' lines | sort -u | wc -l)" 'all lines have the same fields'
 same 'schema version panics sites sources' "$("$bin/gpurt-panic" list --json run.gplog | keys)" 'gpurt-panic list --json'
 same 'number kind count first_ns last_ns category pid program processes file line module format msg' \
