@@ -48,11 +48,12 @@ typedef struct gplog_block {
     uint32_t tag;   /* GPLOG_TAG */
     uint16_t type, version;
     uint32_t crc;   /* CRC-32C from tag to the end, this field as 0 */
-    uint32_t flags; /* GPLOG_HELD or 0 */
+    uint32_t flags; /* GPLOG_HELD, GPLOG_WHOLE or 0 */
 } gplog_block_t;
 GPURT_STATIC_ASSERT(sizeof(gplog_block_t) == 24, "format 1");
 enum {
-    GPLOG_HELD = 1 /* of a FILE: its writer holds the lock that pulse.h asks for */
+    GPLOG_HELD = 1, /* of a FILE: its writer holds the lock that pulse.h asks for */
+    GPLOG_WHOLE = 2 /* of an END: its sums are of the whole file; else of its run alone */
 };
 
 typedef struct gplog_section {
@@ -114,10 +115,11 @@ typedef struct gplog_index_entry {
 } gplog_index_entry_t;
 GPURT_STATIC_ASSERT(sizeof(gplog_index_entry_t) == 64, "format 1");
 
-/* END: the last block of a file that was closed. */
+/* END: the last block of a file that was closed. Sums over all frames of the file. */
 typedef struct gplog_end {
-    uint64_t index; /* offset of the last INDEX */
-    uint64_t frames, messages, lost, panics;
+    uint64_t index;  /* offset of the last INDEX */
+    uint64_t frames; /* one above the highest number of a frame */
+    uint64_t messages, lost, panics;
     uint64_t first_ns, last_ns;
 } gplog_end_t;
 GPURT_STATIC_ASSERT(sizeof(gplog_end_t) == 56, "format 1");

@@ -81,6 +81,17 @@ const uint8_t *gplog_frame_add(gplog_frame_t *f, gplog_collected_t *c, const uin
     return rows;
 }
 
+void gplog_end_add(gplog_end_t *end, const gplog_frame_t *f)
+{
+    if (end->frames++ == 0 || f->first_ns < end->first_ns)
+        end->first_ns = f->first_ns;
+    if (f->last_ns > end->last_ns)
+        end->last_ns = f->last_ns;
+    end->messages += f->messages;
+    end->lost += f->lost;
+    end->panics += f->panics;
+}
+
 gplog_index_entry_t gplog_frame_entry(const gplog_frame_t *f, uint64_t offset)
 {
     return (gplog_index_entry_t){.offset = offset,

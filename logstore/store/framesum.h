@@ -13,6 +13,9 @@ void gplog_frame_begin(gplog_frame_t *f);
 const uint8_t *gplog_frame_add(gplog_frame_t *f, gplog_collected_t *c, const uint8_t *rows,
                                const uint8_t *until);
 
+/* A frame more in what an END says. */
+void gplog_end_add(gplog_end_t *end, const gplog_frame_t *f);
+
 /* Its line in an index. */
 gplog_index_entry_t gplog_frame_entry(const gplog_frame_t *f, uint64_t offset);
 

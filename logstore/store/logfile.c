@@ -47,7 +47,9 @@ gpurt_status_t logfile_block(logfile_t *f, uint32_t type, const void *body, size
                              gpurt_error_t *err)
 {
     uint8_t *block = malloc(sizeof(gplog_block_t) + bytes + GPLOG_ALIGN);
-    uint32_t flags = type == GPLOG_FILE && f->held ? GPLOG_HELD : 0;
+    uint32_t flags = type == GPLOG_FILE && f->held ? GPLOG_HELD
+                     : type == GPLOG_END           ? GPLOG_WHOLE
+                                                   : 0;
     gpurt_status_t st;
 
     if (!block)
@@ -74,7 +76,7 @@ gpurt_status_t logfile_frame(logfile_t *f, const void *block, size_t bytes,
     if (st != GPURT_OK)
         return st;
     entry_add(f, frame, offset);
-    f->number++;
+    gplog_end_add(&f->total, frame);
     return GPURT_OK;
 }
 
@@ -99,18 +101,23 @@ gpurt_status_t logfile_index(logfile_t *f, uint64_t dict_at, gpurt_error_t *err)
 
     if (!body)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: index");
-    body->previous = f->index_at;
+    body->previous = f->total.index;
     body->dict = dict_at;
     body->file = f->about_at;
     body->count = f->entry_count;
     memcpy(body + 1, f->entries, f->entry_count * sizeof *f->entries);
     st = logfile_block(f, GPLOG_INDEX, body, bytes, err);
     if (st == GPURT_OK) {
-        f->index_at = at;
+        f->total.index = at;
         f->entry_count = 0;
     }
     free(body);
     return st;
+}
+
+gpurt_status_t logfile_end(logfile_t *f, gpurt_error_t *err)
+{
+    return logfile_block(f, GPLOG_END, &f->total, sizeof f->total, err);
 }
 
 gpurt_status_t logfile_sync(logfile_t *f, gpurt_error_t *err)
@@ -156,11 +163,9 @@ static void resume_piece(logfile_t *f, const gplog_piece_t *piece,
         gpurt_dictionary_load(known, piece->body, piece->body_bytes);
         break;
     case GPLOG_INDEX:
-        f->index_at = piece->offset;
         f->entry_count = 0;
         break;
     case GPLOG_FRAME:
-        f->number = frame->number + 1;
         if (f->entry_count == GPLOG_INDEX_EVERY)
             f->entry_count =
                 0; /* an index is missing: readers count frames and will scan */
@@ -178,11 +183,19 @@ static gpurt_status_t resume(logfile_t *f, uint64_t size, gpurt_dictionary_t *kn
 {
     gplog_walk_t walk = {.fd = f->fd, .size = size};
     gplog_piece_t piece;
+    bool kept;
     int found;
 
-    while ((found = gplog_walk_next(&walk, &piece)) == 1)
+    while ((found = gplog_walk_next(&walk, &piece)) == 1) {
+        if (!gplog_judge_block(&f->judge, &piece, &kept))
+            found = GPURT_E_NOMEM;
+        if (found < 0)
+            break;
         resume_piece(f, &piece, known);
+    }
     gplog_walk_fini(&walk);
+    f->total = f->judge.total;
+    f->total.frames = f->judge.sequence.next;
     if (found < 0)
         return gpurt_fail(err, found, GPURT_FROM_ERRNO, ENOMEM,
                           "log: reading what is there");
@@ -237,5 +250,6 @@ void logfile_fini(logfile_t *f)
 {
     if (f->fd >= 0)
         close(f->fd);
+    gplog_judge_fini(&f->judge);
     free(f->entries);
 }

@@ -8,6 +8,7 @@
 
 #include "dictionary.h"
 #include "format.h"
+#include "judge.h"
 
 /* Owner: the writer. Zeroed and begun by init. */
 typedef struct logfile {
@@ -16,8 +17,9 @@ typedef struct logfile {
     uint64_t device, inode;
     uint64_t offset;              /* end of its sound part: where the next block goes */
     uint64_t bytes;               /* written since open */
-    uint64_t number;              /* of the next frame */
-    uint64_t about_at, index_at;  /* the last of these blocks; 0: none */
+    gplog_judge_t judge;          /* of what an earlier run left */
+    gplog_end_t total;            /* of all frames; frames: the number of the next one */
+    uint64_t about_at;            /* the last FILE */
     gplog_file_t about;           /* all that the file names */
     gplog_index_entry_t *entries; /* of frames since the last index; GPLOG_INDEX_EVERY */
     uint32_t entry_count;
@@ -40,6 +42,9 @@ gpurt_status_t logfile_frame(logfile_t *f, const void *block, size_t bytes,
 gpurt_status_t logfile_about(logfile_t *f, const gplog_file_t *about, gpurt_error_t *err);
 /* The frames since the last one. dict_at: the block that has all definitions before it. */
 gpurt_status_t logfile_index(logfile_t *f, uint64_t dict_at, gpurt_error_t *err);
+
+/* The last block, behind an index. */
+gpurt_status_t logfile_end(logfile_t *f, gpurt_error_t *err);
 
 /* Whether that frame is in this file, whole, whoever wrote it. */
 bool logfile_holds(const logfile_t *f, const gpurt_box_intent_t *place);

@@ -65,8 +65,8 @@ static void plain(gpurt_text_t *out, const uint8_t *p, const uint8_t *end)
     while (p < end) {
         size_t bytes = plain_at(p, (size_t)(end - p));
 
-        if (bytes > out->room - 1 - out->used)
-            return; /* never half a character */
+        if ((bytes ? bytes : 4) > out->room - 1 - out->used)
+            return; /* never half a character, nor half an escape */
         if (bytes)
             gpurt_text_add(out, (const char *)p, bytes);
         else
@@ -75,14 +75,22 @@ static void plain(gpurt_text_t *out, const uint8_t *p, const uint8_t *end)
     }
 }
 
+/* Of a character of so many bytes, 0: it is none. */
+static size_t json_bytes(size_t bytes, uint32_t code)
+{
+    return bytes == 0 || utf8_is_control(code) ? 6
+           : code == '"' || code == '\\'       ? 2
+                                               : bytes;
+}
+
 static void json(gpurt_text_t *out, const uint8_t *p, const uint8_t *end)
 {
     while (p < end) {
-        uint32_t code;
+        uint32_t code = 0;
         size_t bytes = utf8_read(p, (size_t)(end - p), &code);
 
-        if (bytes > out->room - 1 - out->used)
-            return; /* never half a character */
+        if (json_bytes(bytes, code) > out->room - 1 - out->used)
+            return; /* never half a character, nor half an escape */
         if (!bytes)
             gpurt_text_add(out, "\\ufffd", 6);
         else if (code == '"' || code == '\\')

@@ -18,7 +18,9 @@
 struct gpurt_log {
     gplog_walk_t walk; /* holds the descriptor */
     gplog_index_entry_t *entries;
+    uint64_t *numbers; /* of the frames; NO_NUMBER: not known, the index does not say */
     uint64_t entry_count, entry_room;
+    gplog_judge_t judge;
     uint64_t tail_bytes; /* at the end, no whole block yet */
     uint8_t *raw, *packed;
     uint8_t *differences; /* out of `packed`, where the frame is not of plain rows */
@@ -33,22 +35,33 @@ struct gpurt_log {
 /* In memory the highest bit of an offset marks a frame that was found damaged, so that
  * it is counted once. */
 #define FRAME_BAD (1ull << 63)
+#define NO_NUMBER UINT64_MAX
 
 /* ---- entries ------------------------------------------------------------------------- */
 
-static gpurt_status_t entry_push(gpurt_log_t *log, const gplog_index_entry_t *e)
+static bool entries_grow(gpurt_log_t *log)
+{
+    uint64_t room = log->entry_room ? log->entry_room * 2 : 256;
+    void *entries, *numbers;
+
+    if (log->entry_count < log->entry_room)
+        return true;
+    entries = realloc(log->entries, room * sizeof *log->entries);
+    log->entries = entries ? entries : log->entries;
+    numbers = realloc(log->numbers, room * sizeof *log->numbers);
+    log->numbers = numbers ? numbers : log->numbers;
+    log->entry_room = entries && numbers ? room : log->entry_room;
+    return entries && numbers;
+}
+
+static gpurt_status_t entry_push(gpurt_log_t *log, const gplog_index_entry_t *e,
+                                 uint64_t number)
 {
     gpurt_log_summary_t *s = &log->sum;
 
-    if (log->entry_count == log->entry_room) {
-        uint64_t room = log->entry_room ? log->entry_room * 2 : 256;
-        void *more = realloc(log->entries, room * sizeof *log->entries);
-
-        if (!more)
-            return GPURT_E_NOMEM;
-        log->entries = more;
-        log->entry_room = room;
-    }
+    if (!entries_grow(log))
+        return GPURT_E_NOMEM;
+    log->numbers[log->entry_count] = number;
     log->entries[log->entry_count++] = *e;
     if (s->frames++ == 0 || e->first_ns < s->first_ns)
         s->first_ns = e->first_ns;
@@ -67,7 +80,53 @@ static gpurt_status_t frame_push(gpurt_log_t *log, const gplog_piece_t *piece)
 
     memcpy(&f, piece->body, sizeof f);
     e = gplog_frame_entry(&f, piece->offset);
-    return entry_push(log, &e);
+    return entry_push(log, &e, f.number);
+}
+
+typedef struct numbered {
+    uint64_t number;
+    gplog_index_entry_t entry;
+} numbered_t;
+
+static int numbered_compare(const void *a, const void *b)
+{
+    const uint64_t x = ((const numbered_t *)a)->number, y = ((const numbered_t *)b)->number;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Where frames lie out of place. */
+static gpurt_status_t entries_sort(gpurt_log_t *log)
+{
+    numbered_t *list = malloc((log->entry_count + 1) * sizeof *list);
+
+    if (!list)
+        return GPURT_E_NOMEM;
+    for (uint64_t i = 0; i < log->entry_count; i++)
+        list[i] = (numbered_t){log->numbers[i], log->entries[i]};
+    qsort(list, log->entry_count, sizeof *list, numbered_compare);
+    for (uint64_t i = 0; i < log->entry_count; i++) {
+        log->numbers[i] = list[i].number;
+        log->entries[i] = list[i].entry;
+    }
+    free(list);
+    return GPURT_OK;
+}
+
+bool gpurt_log_counts(const gpurt_log_t *log, uint64_t number, uint64_t offset)
+{
+    uint64_t low = 0, high = log->entry_count;
+
+    while (low < high) {
+        uint64_t mid = low + (high - low) / 2;
+
+        if (log->numbers[mid] < number)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < log->entry_count && log->numbers[low] == number &&
+           (log->entries[low].offset & ~FRAME_BAD) == offset;
 }
 
 /* ---- blocks -------------------------------------------------------------------------- */
@@ -94,18 +153,18 @@ static gpurt_status_t blocks_take(gpurt_log_t *log)
 {
     gplog_piece_t piece;
     gpurt_status_t st = GPURT_OK;
+    bool kept;
     int found = 0;
 
     while (st == GPURT_OK && (found = gplog_walk_next(&log->walk, &piece)) == 1) {
-        log->sum.skipped_bytes += piece.skipped;
-        /* Damage where a frame could have been is one torn frame for all we know. */
-        log->sum.torn_frames += piece.skipped != 0;
+        if (!gplog_judge_block(&log->judge, &piece, &kept))
+            return GPURT_E_NOMEM;
         log->sum.closed = piece.type == GPLOG_END;
         if (piece.type == GPLOG_FILE)
             about_take(log, &piece);
         else if (piece.type == GPLOG_DICT)
             gpurt_dictionary_load(&log->dictionary, piece.body, piece.body_bytes);
-        else if (piece.type == GPLOG_FRAME)
+        else if (piece.type == GPLOG_FRAME && kept)
             st = frame_push(log, &piece);
     }
     if (found == 0)
@@ -136,7 +195,8 @@ static bool index_take(gpurt_log_t *log, uint64_t offset, uint64_t *previous,
 
         p -= sizeof e;
         memcpy(&e, p, sizeof e);
-        if (e.offset >= offset || (e.offset & FRAME_BAD) || entry_push(log, &e) != GPURT_OK)
+        if (e.offset >= offset || (e.offset & FRAME_BAD) ||
+            entry_push(log, &e, NO_NUMBER) != GPURT_OK)
             return false;
     }
     *previous = head.previous;
@@ -161,10 +221,28 @@ static void start_over(gpurt_log_t *log)
 
     gpurt_dictionary_fini(&log->dictionary);
     gplog_pulse_fini(&log->pulse);
+    gplog_judge_fini(&log->judge);
+    memset(&log->judge, 0, sizeof log->judge);
     memset(&log->sum, 0, sizeof log->sum);
     log->sum.bytes = bytes;
     log->entry_count = 0;
     log->walk.at = log->walk.retry = 0;
+}
+
+/* What the END says of the whole file must be what the index adds up to, and each frame then has
+ * the number of its place. Of one of before neither is known. */
+static bool end_fits(gpurt_log_t *log, const gplog_end_t *end, bool whole)
+{
+    const gpurt_log_summary_t *s = &log->sum;
+
+    if (log->entry_count != end->frames)
+        return false;
+    if (!whole)
+        return true;
+    for (uint64_t i = 0; i < log->entry_count; i++)
+        log->numbers[i] = i;
+    log->judge.told = *end;
+    return s->messages == end->messages && s->lost == end->lost && s->panics == end->panics;
 }
 
 /* Only a file that ends in END is opened so; any doubt and the blocks are walked
@@ -175,18 +253,20 @@ static bool open_by_index(gpurt_log_t *log)
     uint64_t size = log->walk.size, at, dict = 0, file = 0, d, f;
     gplog_piece_t piece;
     gplog_end_t end;
+    bool whole;
 
     if (size < end_bytes || gplog_block_at(&log->walk, size - end_bytes, &piece) != 1 ||
         piece.type != GPLOG_END || piece.body_bytes != sizeof end)
         return false;
     memcpy(&end, piece.body, sizeof end);
+    whole = (piece.flags & GPLOG_WHOLE) != 0;
     for (at = end.index; at != 0;) {
         if (!index_take(log, at, &at, &d, &f))
             return false;
         dict = dict ? dict : d;
         file = file ? file : f + 1; /* offset 0 is where the first one lies */
     }
-    if (log->entry_count != end.frames || dict == 0 ||
+    if (!end_fits(log, &end, whole) || dict == 0 ||
         gplog_block_at(&log->walk, dict, &piece) != 1 || piece.type != GPLOG_DICT)
         return false;
     gpurt_dictionary_load(&log->dictionary, piece.body, piece.body_bytes);
@@ -211,7 +291,9 @@ void gpurt_log_close(gpurt_log_t *log)
     gplog_pulse_fini(&log->pulse);
     gpurt_dictionary_fini(&log->dictionary);
     ZSTD_freeDCtx(log->zstd);
+    gplog_judge_fini(&log->judge);
     free(log->entries);
+    free(log->numbers);
     free(log->raw);
     free(log->packed);
     free(log->differences);
@@ -239,6 +321,8 @@ static gpurt_status_t log_load(gpurt_log_t *log, const char *name, bool walked,
         return GPURT_OK;
     start_over(log);
     st = blocks_take(log);
+    if (st == GPURT_OK && log->judge.sum.misplaced)
+        st = entries_sort(log);
     if (st != GPURT_OK)
         return gpurt_fail(err, st, GPURT_FROM_ERRNO, ENOMEM, "%s", name);
     if (log->entry_count == 0 && log->sum.runs == 0 && log->dictionary.used == 0)
@@ -339,14 +423,17 @@ static uint32_t rows_count(const uint8_t *raw, uint32_t size)
 }
 
 /* Reads the compressed rows of a frame and checks what can be checked without unpacking. */
-static bool frame_fetch(gpurt_log_t *log, uint64_t offset, gplog_frame_t *f)
+static bool frame_fetch(gpurt_log_t *log, uint64_t frame, gplog_frame_t *f)
 {
+    const uint64_t number = log->numbers[frame];
     gplog_piece_t piece;
 
-    if (gplog_block_at(&log->walk, offset, &piece) != 1 || piece.type != GPLOG_FRAME)
+    if (gplog_block_at(&log->walk, log->entries[frame].offset, &piece) != 1 ||
+        piece.type != GPLOG_FRAME)
         return false;
     memcpy(f, piece.body, sizeof *f);
-    if (f->encoding > GPLOG_PACKED || f->raw_bytes > GPLOG_RAW_MAX || f->rows == 0 ||
+    if ((number != NO_NUMBER && f->number != number) || f->encoding > GPLOG_PACKED ||
+        f->raw_bytes > GPLOG_RAW_MAX || f->rows == 0 ||
         f->packed_bytes > ZSTD_COMPRESSBOUND((uint64_t)GPLOG_RAW_MAX))
         return false;
     if (f->packed_bytes > log->packed_room) {
@@ -390,7 +477,7 @@ static bool frame_unpack(gpurt_log_t *log, const gplog_frame_t *f, gpurt_log_row
 static void frame_condemn(gpurt_log_t *log, gplog_index_entry_t *e)
 {
     e->offset |= FRAME_BAD;
-    log->sum.torn_frames++;
+    log->judge.sum.torn++;
     log->sum.messages -= e->messages;
     log->sum.lost -= e->lost;
     log->sum.panics -= e->panics;
@@ -407,7 +494,7 @@ static gpurt_status_t frame_take(gpurt_log_t *log, uint64_t frame, gpurt_log_row
                           (unsigned long long)frame);
     e = &log->entries[frame];
     if (!(e->offset & FRAME_BAD)) {
-        if (frame_fetch(log, e->offset, &f) && (!out || frame_unpack(log, &f, out)))
+        if (frame_fetch(log, frame, &f) && (!out || frame_unpack(log, &f, out)))
             return GPURT_OK;
         frame_condemn(log, e);
     }
@@ -447,8 +534,10 @@ void gpurt_log_summary(const gpurt_log_t *log, gpurt_log_summary_t *out)
 {
     *out = log->sum;
     out->sites = log->dictionary.site_count;
-    out->torn_frames += log->tail_bytes != 0;
-    out->skipped_bytes += log->tail_bytes;
+    gplog_judge_damage(&log->judge, log->tail_bytes, &out->damage);
+    out->torn_frames = out->damage.torn;
+    out->skipped_bytes = out->damage.stray_bytes;
+    out->told_messages = log->judge.told.messages;
 }
 
 /* ---- blobs --------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #define GPURT_LOG_READER_H
 
 #include "dictionary.h"
+#include "judge.h"
 #include "pulse.h"
 
 typedef struct gpurt_log gpurt_log_t;
@@ -17,8 +18,10 @@ typedef struct gpurt_log gpurt_log_t;
 typedef struct gpurt_log_summary {
     uint64_t frames, messages, lost, panics, bytes;
     uint64_t first_ns, last_ns;
-    uint64_t torn_frames;   /* frames known to be damaged, so far */
-    uint64_t skipped_bytes; /* between sound blocks */
+    uint64_t torn_frames;   /* frames known to be damaged, so far: damage.torn */
+    uint64_t skipped_bytes; /* between sound blocks: damage.stray_bytes */
+    gplog_damage_t damage;  /* so far: all of it once each frame was read */
+    uint64_t told_messages; /* as its END has them; 0: it does not say */
     uint32_t sites, runs;
     bool closed;        /* ends with an END block */
     bool indexed;       /* opened by the index */
@@ -47,8 +50,12 @@ bool gpurt_log_refresh(gpurt_log_t *log);
  * recorded and runs. */
 gplog_pulse_state_t gpurt_log_pulse(const gpurt_log_t *log, uint32_t *pid);
 
+/* Frames that count, in the order of their numbers. */
 uint64_t gpurt_log_frames(const gpurt_log_t *log);
 const gplog_index_entry_t *gpurt_log_entry(const gpurt_log_t *log, uint64_t frame);
+
+/* Whether the frame that lies at an offset is one of them. */
+bool gpurt_log_counts(const gpurt_log_t *log, uint64_t number, uint64_t offset);
 
 /* Reads and checks one frame. Returns: GPURT_E_INVALID for a damaged one, which is then
  * counted in the summary once. */
@@ -68,5 +75,13 @@ gpurt_status_t gpurt_log_blob(gpurt_log_t *log, uint64_t id, uint32_t kind, void
 
 const gpurt_dictionary_t *gpurt_log_dictionary(const gpurt_log_t *log);
 void gpurt_log_summary(const gpurt_log_t *log, gpurt_log_summary_t *out);
+
+enum {
+    GPURT_DAMAGE_TEXT = 400
+};
+/* What of the file is damaged and left out, in one line without an end: "2 frames damaged, 1
+ * missing: 4380 of 4532 records are here; gpurt-log repair makes a whole log of them". Returns:
+ * false where nothing is that is known so far. */
+bool gpurt_log_damage_text(const gpurt_log_summary_t *sum, char out[GPURT_DAMAGE_TEXT]);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "repair.h"
 
-#include "crc32c.h"
+#include "framesum.h"
 #include "scan.h"
 
 #include <errno.h>
@@ -13,15 +13,15 @@
 
 /* Owner: gpurt_log_repair. */
 typedef struct repair {
-    gpurt_log_t *log; /* reads and checks frames */
-    gplog_walk_t walk;
+    gpurt_log_t *log;          /* reads and checks frames */
+    gplog_walk_t walk, frames; /* frames: reads one anywhere */
     int to;
     uint64_t offset;
     gplog_end_t end;
     gplog_index_entry_t entries[GPLOG_INDEX_EVERY];
     uint32_t entry_count;
     gpurt_dictionary_t dictionary;
-    uint64_t file_at, frame; /* next one of the log */
+    uint64_t file_at, frame; /* next one of the log, by its number */
     gpurt_repair_figures_t sum;
 } repair_t;
 
@@ -53,7 +53,9 @@ static gpurt_status_t put_block(repair_t *r, uint32_t type, const void *body, si
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "repair");
     if (bytes)
         memcpy(block + sizeof(gplog_block_t), body, bytes);
-    st = put(r, block, gplog_block_seal(block, type, 0, bytes), err);
+    st =
+        put(r, block,
+            gplog_block_seal(block, type, type == GPLOG_END ? GPLOG_WHOLE : 0, bytes), err);
     free(block);
     return st;
 }
@@ -84,47 +86,65 @@ static gpurt_status_t put_index(repair_t *r, gpurt_error_t *err)
     return st;
 }
 
-/* The frame's own offset is the only part of its entry that moves. */
-static gpurt_status_t put_frame(repair_t *r, const gplog_piece_t *piece, gpurt_error_t *err)
+/* The frame's own offset is the only part of its entry that moves, and its number may. */
+static gpurt_status_t put_frame(repair_t *r, gpurt_error_t *err)
 {
+    const gplog_index_entry_t *from = gpurt_log_entry(r->log, r->frame);
+    gplog_piece_t piece;
     gplog_frame_t f;
     gplog_index_entry_t *e;
     uint8_t *packed;
     gpurt_status_t st = GPURT_OK;
 
-    memcpy(&f, piece->body, sizeof f);
+    if (gplog_block_at(&r->frames, from->offset, &piece) != 1)
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, EIO, "repair: reading");
+    memcpy(&f, piece.body, sizeof f);
+    f.number = r->end.frames;
     if (r->entry_count == GPLOG_INDEX_EVERY)
         st = put_index(r, err);
     packed = malloc(f.packed_bytes ? f.packed_bytes : 1);
     if (!packed)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "repair: frame");
     e = &r->entries[r->entry_count++];
-    *e = *gpurt_log_entry(r->log, r->frame);
+    *e = *from;
     e->offset = r->offset;
     if (st == GPURT_OK)
         st = put_block(r, GPLOG_FRAME, &f, sizeof f, err);
     if (st == GPURT_OK &&
-        !gplog_read_at(r->walk.fd, piece->end - f.packed_bytes, packed, f.packed_bytes))
+        !gplog_read_at(r->walk.fd, piece.end - f.packed_bytes, packed, f.packed_bytes))
         st = gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "repair: reading");
     if (st == GPURT_OK)
         st = put(r, packed, f.packed_bytes, err);
     free(packed);
-    if (r->end.frames++ == 0 || f.first_ns < r->end.first_ns)
-        r->end.first_ns = f.first_ns;
-    if (f.last_ns > r->end.last_ns)
-        r->end.last_ns = f.last_ns;
-    r->end.messages += f.messages;
-    r->end.lost += f.lost;
-    r->end.panics += f.panics;
+    gplog_end_add(&r->end, &f);
+    return st;
+}
+
+/* In the place of each frame the next one by number: of a log whose frames lie in order, that
+ * one. */
+static gpurt_status_t frame_copy(repair_t *r, const gplog_piece_t *piece,
+                                 gpurt_error_t *err)
+{
+    gpurt_log_rows_t rows;
+    gpurt_status_t st = GPURT_OK;
+    gplog_frame_t f;
+
+    memcpy(&f, piece->body, sizeof f);
+    if (!gpurt_log_counts(r->log, f.number, piece->offset)) {
+        r->sum.frames_lost++;
+        return GPURT_OK;
+    }
+    if (gpurt_log_read(r->log, r->frame, &rows, NULL) == GPURT_OK)
+        st = put_frame(r, err);
+    else
+        r->sum.frames_lost++;
+    r->frame++;
     return st;
 }
 
 static gpurt_status_t piece_copy(repair_t *r, const gplog_piece_t *piece,
                                  gpurt_error_t *err)
 {
-    gpurt_log_rows_t rows;
-    gpurt_status_t st = GPURT_OK;
-
     switch (piece->type) {
     case GPLOG_FILE:
         r->file_at = r->offset;
@@ -135,12 +155,7 @@ static gpurt_status_t piece_copy(repair_t *r, const gplog_piece_t *piece,
     case GPLOG_BLOB:
         return put_block(r, GPLOG_BLOB, piece->body, piece->body_bytes, err);
     case GPLOG_FRAME:
-        if (gpurt_log_read(r->log, r->frame, &rows, NULL) == GPURT_OK)
-            st = put_frame(r, piece, err);
-        else
-            r->sum.frames_lost++;
-        r->frame++;
-        return st;
+        return frame_copy(r, piece, err);
     default:
         return GPURT_OK; /* indexes are made anew */
     }
@@ -170,12 +185,12 @@ static gpurt_status_t pieces_copy(repair_t *r, gpurt_error_t *err)
     return st;
 }
 
-/* Both the reader and the walk must count frames in the same order, so the reader is
- * made to walk too: an index could list them otherwise. */
+/* The reader is made to walk too: an index could list other frames than the walk finds. */
 gpurt_status_t gpurt_log_repair(const char *from, const char *to,
                                 gpurt_repair_figures_t *out, gpurt_error_t *err)
 {
     repair_t *r = calloc(1, sizeof *r);
+    gpurt_log_summary_t sum;
     struct stat info;
     gpurt_status_t st;
 
@@ -195,10 +210,13 @@ gpurt_status_t gpurt_log_repair(const char *from, const char *to,
         goto out;
     }
     r->walk.size = (uint64_t)info.st_size;
+    r->frames = (gplog_walk_t){.fd = r->walk.fd, .size = r->walk.size};
     st = pieces_copy(r, err);
     if (st == GPURT_E_INVALID)
         unlink(to); /* it would be no log */
     r->sum.frames_kept = r->end.frames;
+    gpurt_log_summary(r->log, &sum);
+    r->sum.damage = sum.damage;
     *out = r->sum;
 out:
     if (r->to >= 0 && close(r->to) != 0 && st == GPURT_OK)
@@ -206,6 +224,7 @@ out:
     if (r->walk.fd >= 0)
         close(r->walk.fd);
     gplog_walk_fini(&r->walk);
+    gplog_walk_fini(&r->frames);
     gpurt_dictionary_fini(&r->dictionary);
     gpurt_log_close(r->log);
     free(r);

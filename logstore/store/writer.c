@@ -160,7 +160,7 @@ static gpurt_status_t frame_make(gpurt_writer_t *w, const void *rows, uint32_t b
     if (ZSTD_isError(packed))
         return gpurt_fail(err, GPURT_E_INTERNAL, GPURT_FROM_GPURT, 0, "log: zstd says %s",
                           ZSTD_getErrorName(packed));
-    frame->number = w->file.number;
+    frame->number = w->file.total.frames;
     frame->encoding = pays ? GPLOG_PACKED : GPLOG_ROWS;
     frame->packed_bytes = (uint32_t)packed;
     frame->packed_crc = gpurt_crc32c(0, w->out + HEAD_BYTES, packed);
@@ -435,12 +435,8 @@ gpurt_status_t gpurt_writer_close(gpurt_writer_t *w, gpurt_error_t *err)
         st = deftrail_take(&w->trail, err);
     if (st == GPURT_OK)
         st = index_flush(w, err);
-    if (st == GPURT_OK) {
-        gplog_end_t end = {w->file.index_at, w->file.number,  w->sum.messages, w->sum.lost,
-                           w->sum.panics,    w->sum.first_ns, w->sum.last_ns};
-
-        st = logfile_block(&w->file, GPLOG_END, &end, sizeof end, err);
-    }
+    if (st == GPURT_OK)
+        st = logfile_end(&w->file, err);
     writer_free(w);
     return st;
 }

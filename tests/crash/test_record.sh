@@ -51,7 +51,7 @@ expect 0 101 100 panic
 expect 0 30000 30000
 "$bin/gpurt-log" cat --jsonl run.gplog > lines
 [ "$(wc -l < lines)" = 30000 ] || fail "$(wc -l < lines) lines"
-head -1 lines | grep -Eq '^\{"ts_ns":[0-9]+,"level":"INFO","pid":[0-9]+,"device":0,"back_end":"cpu","sm":[0-9]+,"block":[0-9]+,"warp":[0-9]+,"lanes":4294967295,"file":"feed/kernel.c","line":[0-9]+,"msg":"message [0-9]+ of ring [0-9]+"\}$' ||
+head -1 lines | grep -Eq '^\{"ts_ns":[0-9]+,"level":"INFO","pid":[0-9]+,"device":0,"back_end":"cpu","sm":[0-9]+,"slot":[0-9]+,"block":[0-9]+,"warp":[0-9]+,"lanes":4294967295,"file":"feed/kernel.c","line":[0-9]+,"kind":"log","msg":"message [0-9]+ of ring [0-9]+"\}$' ||
     fail "fields: $(head -1 lines)"
 sed 's/{"ts_ns":\([0-9]*\).*/\1/' lines | sort -nc || fail "order of time"
 "$bin/gpurt-log" stat --json run.gplog | grep >/dev/null -E '^\{"records":30000,"dropped":0,"sites":8,"panics":0,"frames":[0-9]+,"torn_frames":0,"bytes":[0-9]+,"first_ns":[0-9]+,"last_ns":[0-9]+,"back_end":"cpu","device":"feed \\"8\\"","programs":\[\{"number":0,"pid":[0-9]+,"name":"feed_app"\}\]\}$' ||
@@ -72,8 +72,8 @@ for command in 'cat --jsonl both.gplog' 'export --to jsonl both.gplog -o -'; do
     [ "$(grep -c '"device":0,\(.*,\)\?"back_end":"cpu"' lines) $(grep -c '"device":0,\(.*,\)\?"back_end":"cuda"' lines)" = '10 20' ] || fail "both: $command"
 done
 "$bin/gpurt-log" export --to csv both.gplog -o - > lines
-[ "$(grep -c ',"cpu",[0-9]*$' lines) $(grep -c ',"cuda",[0-9]*$' lines)" = '10 20' ] || fail "both: csv"
-[ "$(awk -F, 'NR > 1 { print $NF }' lines | sort -u | wc -l)" = 2 ] || fail "both: csv has pids $(awk -F, '{ print $NF }' lines | sort -u)"
+[ "$(grep -c ',0,"cpu",' lines) $(grep -c ',0,"cuda",' lines)" = '10 20' ] || fail "both: csv"
+[ "$(awk -F, 'NR > 1 { print $4 }' lines | sort -u | wc -l)" = 2 ] || fail "both: csv has pids $(awk -F, '{ print $4 }' lines | sort -u)"
 "$bin/gpurt-log" export --to chrome both.gplog -o - > lines
 [ "$(grep -o '"[CG]PU 0, feed' lines | sort | tr -d '\n')" = '"CPU 0, feed"GPU 0, feed' ] || fail "both: tracks $(grep PU lines)"
 

@@ -31,7 +31,7 @@ first=$(grep -n ' sample ' text | head -n 1 | cut -d: -f1) kernel=$(grep -n 'ker
 "$bin/gpurt-log" export --to csv run.gplog -o - | grep >/dev/null '"sample"' || fail export
 
 # Neighbours do not overlap and leave nothing out: each begins where the last one ended.
-"$bin/gpurt-log" export --to csv run.gplog -o - | awk -F, '$3 == "\"sample\"" && $5 == 0 { n++; if (n > 1 && $1 - last < 999000) { print "samples " $1 - last " ns apart"; bad = 1 } last = $1 } END { if (n < 10) { print n " samples"; bad = 1 } exit bad }' || fail "the samples' times"
+"$bin/gpurt-log" export --to csv run.gplog -o - | awk -F, '$23 == "\"sample\"" && $5 == 0 { n++; if (n > 1 && $1 - last < 999000) { print "samples " $1 - last " ns apart"; bad = 1 } last = $1 } END { if (n < 10) { print n " samples"; bad = 1 } exit bad }' || fail "the samples' times"
 
 GPURT_CUPTI_SAMPLE_US=5000 FAKE_PM=passes run 600
 has 'sample of 5000000 ns' text
@@ -39,7 +39,7 @@ has 'memory 4225, tensor -1, warps -1' text
 FAKE_PM=strange run 700 # times of another clock: counted back from the look
 has ' sample of 1000000 ns' text
 [ "$(grep -c ' sample ' text)" -gt 10 ] || fail "samples of another clock are gone"
-"$bin/gpurt-log" export --to csv run.gplog -o - | awk -F, '$3 == "\"kernel\"" { k = $1 } $3 == "\"sample\"" && ($1 < k || $1 > k + 60e9) { bad = 1 } END { exit bad || !k }' || fail "samples of another clock lie outside of the program's life"
+"$bin/gpurt-log" export --to csv run.gplog -o - | awk -F, '$23 == "\"kernel\"" { k = $1 } $23 == "\"sample\"" && ($1 < k || $1 > k + 60e9) { bad = 1 } END { exit bad || !k }' || fail "samples of another clock lie outside of the program's life"
 
 FAKE_PM=backwards run 700 # those are left out, and counted
 left=$(grep -o '[0-9]* samples left out' text | tail -n 1 | cut -d' ' -f1) kept=$(grep -c ' sample of ' text)

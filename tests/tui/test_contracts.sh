@@ -24,8 +24,8 @@ keys() { head -n 1 | jq -r 'keys_unsorted | join(" ")'; }
 same 'records dropped sites panics frames torn_frames bytes first_ns last_ns back_end device programs' \
     "$("$bin/gpurt-log" stat --json run.gplog | keys)" 'gpurt-log stat --json'
 "$bin/gpurt-log" cat --jsonl run.gplog >lines
-same 'ts_ns level pid device back_end sm block warp lanes file line msg' "$(keys <lines)" 'gpurt-log cat --jsonl'
-same 1 "$(jq -r 'keys_unsorted | join(" ")' lines | sort -u | wc -l)" 'all lines have the same fields'
+same 'ts_ns level pid device back_end sm slot block warp lanes file line kind msg' "$(keys <lines)" 'gpurt-log cat --jsonl'
+same "$(jq -r '.kind + .back_end' lines | sort -u | wc -l)" "$(jq -r '[.kind, .back_end] + keys_unsorted | join(" ")' lines | sort -u | wc -l)" 'all lines of a kind and a back end have the same fields'
 same 'schema version panics sites sources' "$("$bin/gpurt-panic" list --json run.gplog | keys)" 'gpurt-panic list --json'
 same 'number kind count first_ns last_ns category pid program processes file line module format msg' \
     "$("$bin/gpurt-panic" list --json run.gplog | jq -c '.sites[0]' | keys)" 'a site of gpurt-panic list'

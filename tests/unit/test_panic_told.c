@@ -284,7 +284,10 @@ static uint32_t child(void (*work)(void))
 
 static void one_line(const char *name, void (*work)(void), const char *where)
 {
-    uint32_t lines = child(work);
+    uint32_t lines;
+
+    child(work);
+    lines = count("gpurt: "); /* a leak checker of a child may say more */
 
     CHECK_MSG(lines == 1 && count("gpurt: panic at ") == 1 && count(where) == 1 &&
                   count("; see more: gpurt-record -o run.gplog -- PROGRAM, then "

@@ -101,10 +101,13 @@ static const gpurt_option_text_t texts[] = {
      "variable GPURT_LEVEL takes the same rules when a program starts."},
     {"ENVIRONMENT", "TZ: times in text are local ones; ts_ns counts from 1970."},
     {"EXIT STATUS",
-     "0 all is well; 1 the log is damaged, or not one, or cannot be read; 2 wrong "
-     "use; 3 tail -f: the log's writer and the programs that it recorded are gone, and it "
-     "ends without its closing frame. stat and tail show what is whole of a damaged one, "
-     "and end with 0."},
+     "0 all is well; 1 the log is damaged (cat, export and verify say by the same rules "
+     "what "
+     "is missing, double or left out, in one line on stderr), or not one, or cannot be "
+     "read; 2 wrong use; 3 tail -f: the log's writer and the programs that it recorded are "
+     "gone, and it ends without its closing frame. stat and tail show what is whole of a "
+     "damaged one, say what is not, and end with 0; so does repair, when the new log is "
+     "whole."},
     {"FIELDS",
      "cat and tail --jsonl: ts_ns, level, pid (null: not known), device (-1: host code), "
      "back_end (cpu, cuda, host), "
@@ -191,25 +194,24 @@ static int print_from(gpurt_log_t *log, log_print_t *p, uint64_t frame)
     return ferror(p->out) ? DAMAGED : 0;
 }
 
-static int torn_status(const gpurt_log_t *log)
+/* What of the log is damaged, as far as it was read. Returns: DAMAGED where something is. */
+static int damage_status(const gpurt_log_t *log, const char *path)
 {
+    char text[GPURT_DAMAGE_TEXT];
     gpurt_log_summary_t sum;
 
     gpurt_log_summary(log, &sum);
-    if (sum.torn_frames)
-        gpurt_option_refuse(&program,
-                            "%llu damaged frame%s left out; gpurt-log repair makes a whole "
-                            "log of the rest",
-                            (unsigned long long)sum.torn_frames,
-                            sum.torn_frames == 1 ? " was" : "s were");
-    return sum.torn_frames ? DAMAGED : 0;
+    if (!gpurt_log_damage_text(&sum, text))
+        return 0;
+    gpurt_option_refuse(&program, "%s: %s", path, text);
+    return DAMAGED;
 }
 
-static int do_cat(gpurt_log_t *log, log_print_t *p)
+static int do_cat(gpurt_log_t *log, log_print_t *p, const char *path)
 {
     int status = print_from(log, p, 0);
 
-    return status ? status : torn_status(log);
+    return status ? status : damage_status(log, path);
 }
 
 /* Messages that are shown from that frame on. */
@@ -337,7 +339,7 @@ static gpurt_modelview_t *sums_read(gpurt_log_t *log,
     return view;
 }
 
-static int do_stat(gpurt_log_t *log, const log_options_t *o)
+static int do_stat(gpurt_log_t *log, const char *path, const log_options_t *o)
 {
     who_count_t counts[GPLOG_PROGRAM_OTHERS + 1] = {{0}};
     log_stat_t stat = {.dictionary = gpurt_log_dictionary(log)};
@@ -350,21 +352,24 @@ static int do_stat(gpurt_log_t *log, const log_options_t *o)
     log_print_stat(stdout, &stat, o->json);
     free(stat.lives);
     free(stat.view);
+    damage_status(log, path);
     return 0;
 }
 
-static int do_verify(gpurt_log_t *log)
+static int do_verify(gpurt_log_t *log, const char *path)
 {
     gpurt_log_summary_t sum;
 
     check_all(log, true);
     gpurt_log_summary(log, &sum);
-    printf("frames %llu, records %llu, damaged frames %llu, stray bytes %llu, %s\n",
+    printf("frames %llu, records %llu, damaged frames %llu, missing %llu, double %llu, out "
+           "of place %llu, stray bytes %llu, %s\n",
            (unsigned long long)sum.frames, (unsigned long long)sum.messages,
-           (unsigned long long)sum.torn_frames, (unsigned long long)sum.skipped_bytes,
+           (unsigned long long)sum.damage.torn, (unsigned long long)sum.damage.missing,
+           (unsigned long long)sum.damage.doubled, (unsigned long long)sum.damage.misplaced,
+           (unsigned long long)sum.damage.stray_bytes,
            sum.closed ? "closed" : "not closed");
-    torn_status(log);
-    return sum.torn_frames || sum.skipped_bytes ? DAMAGED : 0;
+    return damage_status(log, path);
 }
 
 static int do_repair(const char *path, const log_options_t *o)
@@ -376,9 +381,9 @@ static int do_repair(const char *path, const log_options_t *o)
         return gpurt_option_refuse(&program, "repair: -o says where the mended log goes");
     if (gpurt_log_repair(path, o->output, &sum, &err) != GPURT_OK)
         return complain(&err);
-    printf("%llu frames kept, %llu left out, %llu stray bytes left out\n",
+    printf("%llu frames kept, %llu left out, %llu missing, %llu stray bytes left out\n",
            (unsigned long long)sum.frames_kept, (unsigned long long)sum.frames_lost,
-           (unsigned long long)sum.bytes_skipped);
+           (unsigned long long)sum.damage.missing, (unsigned long long)sum.bytes_skipped);
     return 0;
 }
 
@@ -428,7 +433,14 @@ static int do_export(gpurt_log_t *log, const char *path, const log_options_t *o)
         gpurt_option_refuse(&program, "%s: could not be written", o->output);
         return DAMAGED;
     }
-    return torn_status(log);
+    return damage_status(log, path);
+}
+
+/* Those that read all of a log anyway walk its blocks: what is damaged is judged the same for
+ * each of them. */
+static bool reads_all(const char *command)
+{
+    return strcmp(command, "tail") != 0;
 }
 
 static int do_open(const char *command, const char *path, const log_options_t *o)
@@ -443,20 +455,20 @@ static int do_open(const char *command, const char *path, const log_options_t *o
 
     if (print.level > GPURT_LEVEL_LOST)
         return gpurt_option_refuse(&program, "no level is called '%s'", o->level);
-    if ((strcmp(command, "verify") == 0 ? gpurt_log_open_walked
-                                        : gpurt_log_open)(path, &log, &err) != GPURT_OK)
+    if ((reads_all(command) ? gpurt_log_open_walked : gpurt_log_open)(path, &log, &err) !=
+        GPURT_OK)
         return complain(&err);
     print.log = log;
     if (strcmp(command, "cat") == 0)
-        status = do_cat(log, &print);
+        status = do_cat(log, &print, path);
     else if (strcmp(command, "tail") == 0)
         status = do_tail(log, &print, path, o);
     else if (strcmp(command, "stat") == 0)
-        status = do_stat(log, o);
+        status = do_stat(log, path, o);
     else if (strcmp(command, "export") == 0)
         status = do_export(log, path, o);
     else
-        status = do_verify(log);
+        status = do_verify(log, path);
     gpurt_log_close(log);
     return status;
 }

@@ -4,7 +4,7 @@
 #include "fileabout.h"
 #include "heap_text.h"
 #include "lives_text.h"
-#include "render.h"
+#include "recordline.h"
 
 #include <gpurt/impl/activity.h>
 #include <string.h>
@@ -22,7 +22,7 @@ typedef struct message {
     int device;   /* -1: host code, or not known */
     uint32_t pid; /* 0: not known */
     int who;      /* columns of pids; 0: there is one process, and it is not told */
-    const char *back_end, *prefix;
+    const char *prefix;
     bool activity; /* what a device did, told by host code */
     uint32_t lanes;
     gpurt_text_t text;
@@ -34,7 +34,6 @@ static void device_read(const gplog_file_t *about, message_t *m)
     const gpurt_row_t *row = m->row;
     uint32_t kind = gplog_about_kind(about, row);
 
-    m->back_end = gplog_back_end(kind);
     m->prefix = kind == GPURT_SECTION_CPU && gplog_about_is_mixed(about) ? "cpu" : "dev";
     if (m->activity)
         m->device = (int)row->block;
@@ -81,30 +80,6 @@ static void who_read(log_print_t *p, const gplog_file_t *about, message_t *m)
     m->who = p->who;
 }
 
-static void line_json(const message_t *m, gpurt_text_t *line)
-{
-    const gpurt_row_t *row = m->row;
-
-    gpurt_text_printf(line, "{\"ts_ns\":%llu,\"level\":\"%s\",\"pid\":",
-                      (unsigned long long)row->time_ns, gpurt_level_name(row->level));
-    if (m->pid)
-        gpurt_text_printf(line, "%u", m->pid);
-    else
-        gpurt_text_add(line, "null", 4);
-    gpurt_text_printf(line,
-                      ",\"device\":%d,\"back_end\":\"%s\",\"sm\":%u,\"block\":%u,"
-                      "\"warp\":%u,\"lanes\":%u,\"file\":\"",
-                      m->device, m->back_end, row->sm, m->activity ? 0 : row->block,
-                      row->warp, m->lanes);
-    gpurt_render_json(line, m->site.file, m->site.file_bytes);
-    gpurt_text_printf(line, "\",\"line\":%u,", m->site.line);
-    if (m->activity)
-        gpurt_text_printf(line, "\"kind\":\"%s\",", activity_word(row->kind));
-    gpurt_text_printf(line, "\"msg\":\"");
-    gpurt_render_json(line, m->text.at, m->text.used);
-    gpurt_text_add(line, "\"}\n", 3);
-}
-
 static void line_text(const message_t *m, gpurt_text_t *line)
 {
     const gpurt_row_t *row = m->row;
@@ -149,16 +124,10 @@ static void print_one(log_print_t *p, message_t *m, uint32_t lane)
     gpurt_render_message(gpurt_log_dictionary(p->log), m->row, lane, &m->text);
     m->lanes = gpurt_render_lanes(m->row, lane);
     gpurt_text_init(&line, room, sizeof room);
-    if (p->jsonl)
-        line_json(m, &line);
-    else
-        line_text(m, &line);
-    /* A message of 4 KiB made of quotes still closes its object: escapes take at most six
-     * bytes for one, and a line that would not fit is cut inside msg. */
-    if (line.used == line.room - 1)
-        memcpy(line.at + line.used - 3, p->jsonl ? "\"}\n" : "..\n", 3);
+    line_text(m, &line);
+    if (line.used == line.room - 1) /* cut inside the message */
+        memcpy(line.at + line.used - 3, "..\n", 3);
     fwrite(line.at, 1, line.used, p->out);
-    p->printed++;
 }
 
 bool log_print_wanted(const log_print_t *p, const gpurt_row_t *row)
@@ -173,27 +142,46 @@ bool log_print_wanted(const log_print_t *p, const gpurt_row_t *row)
     return gplog_program_pid(gpurt_log_dictionary(p->log), &sum.about, row) == p->pid;
 }
 
+/* Messages from `first` on. */
+static void print_text(log_print_t *p, const gplog_file_t *about, const gpurt_row_t *row,
+                       uint32_t first, uint32_t count)
+{
+    message_t m = {.row = row, .activity = gpurt_kind_is_activity(row->kind)};
+
+    device_read(about, &m);
+    who_read(p, about, &m);
+    gpurt_dictionary_get(gpurt_log_dictionary(p->log), row->site, &m.site);
+    for (uint32_t lane = first; lane < count; lane++)
+        print_one(p, &m, lane);
+}
+
+static void print_json(log_print_t *p, const gplog_file_t *about, const gpurt_row_t *row,
+                       uint32_t first, uint32_t count)
+{
+    recordline_t l;
+
+    recordline_begin(&l, gpurt_log_dictionary(p->log), about, row);
+    for (uint32_t lane = first; lane < count; lane++) {
+        recordline_message(&l, lane);
+        recordline_json(p->out, &l);
+        putc('\n', p->out);
+    }
+}
+
 void log_print_row(log_print_t *p, const gpurt_row_t *row)
 {
     uint32_t count = row->kind == GPURT_KIND_LOSS ? 1 : gpurt_row_messages(row);
+    uint32_t first = p->skip < count ? (uint32_t)p->skip : count;
     gpurt_log_summary_t sum;
-    message_t m;
 
     if (!log_print_wanted(p, row) || (row->kind == GPURT_KIND_LOSS && p->skip))
         return;
-    m.row = row;
-    m.activity = gpurt_kind_is_activity(row->kind);
+    p->skip -= first;
+    p->printed += count - first;
+    if (first == count)
+        return;
     gpurt_log_summary(p->log, &sum);
-    device_read(&sum.about, &m);
-    who_read(p, &sum.about, &m);
-    gpurt_dictionary_get(gpurt_log_dictionary(p->log), row->site, &m.site);
-    for (uint32_t lane = 0; lane < count; lane++) {
-        if (p->skip) {
-            p->skip--;
-            continue;
-        }
-        print_one(p, &m, lane);
-    }
+    (p->jsonl ? print_json : print_text)(p, &sum.about, row, first, count);
 }
 
 /* ---- stat ---------------------------------------------------------------------------- */
@@ -310,7 +298,8 @@ static void programs_print(FILE *out, const log_stat_t *stat)
     }
 }
 
-static void print_json(FILE *out, const log_stat_t *stat, const gplog_section_t *section)
+static void stat_print_json(FILE *out, const log_stat_t *stat,
+                            const gplog_section_t *section)
 {
     const gpurt_modelview_t *view = stat->view;
 
@@ -333,7 +322,8 @@ static void print_json(FILE *out, const log_stat_t *stat, const gplog_section_t 
     fputs("}\n", out);
 }
 
-static void print_plain(FILE *out, const log_stat_t *stat, const gplog_section_t *section)
+static void stat_print_plain(FILE *out, const log_stat_t *stat,
+                             const gplog_section_t *section)
 {
     const gpurt_log_summary_t *s = &stat->sum;
     const char *device = section ? section->name : "";
@@ -369,5 +359,6 @@ static void print_plain(FILE *out, const log_stat_t *stat, const gplog_section_t
 
 void log_print_stat(FILE *out, const log_stat_t *stat, bool json)
 {
-    (json ? print_json : print_plain)(out, stat, device_section(&stat->sum.about));
+    (json ? stat_print_json : stat_print_plain)(out, stat,
+                                                device_section(&stat->sum.about));
 }
