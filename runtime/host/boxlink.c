@@ -2,6 +2,7 @@
 #include "boxlink.h"
 
 #include "drainspawn.h"
+#include "environ.h"
 #include "handover.h"
 #include "hostlink.h"
 #include "hostring.h"
@@ -13,6 +14,7 @@
 #include "viewer.h"
 
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,19 +35,10 @@ typedef struct link {
 static link_t links[GPURT_MAX_DEVICES];
 static link_t *spokesman; /* whose box has what host code says; or NULL. Likewise */
 
-/* NULL where it is not set, or set to nothing. Not read in a program that runs with the
- * rights of another user: it would start a program and write a file. */
-static const char *setting(const char *name)
-{
-    const char *value = secure_getenv(name);
-
-    return value && *value ? value : NULL;
-}
-
 /* The environment's word, or the caller's. */
 static const char *choose(const char *name, const char *option)
 {
-    const char *value = setting(name);
+    const char *value = gpurt_env_get(name);
 
     return value ? value : option && *option ? option : NULL;
 }
@@ -87,7 +80,7 @@ static gpurt_status_t policy_read(const char *value, uint32_t *policy, gpurt_err
 
 static gpurt_status_t ring_bytes_read(uint32_t option, uint32_t *bytes, gpurt_error_t *err)
 {
-    const char *value = setting("GPURT_RING_BYTES");
+    const char *value = gpurt_env_get("GPURT_RING_BYTES");
     unsigned long long number;
     char *end;
 
@@ -142,8 +135,8 @@ static gpurt_status_t box_make(const gpurt_opened_t *opened, gpurt_boxmap_t *map
     gpurt_levelset_t levels, floor = {0};
     gpurt_status_t st = levels_read(options->level, &levels, err);
 
-    if (st == GPURT_OK && setting("GPURT_LEVEL_FLOOR"))
-        st = gpurt_levelset_parse(setting("GPURT_LEVEL_FLOOR"), &floor, err);
+    if (st == GPURT_OK && gpurt_env_get("GPURT_LEVEL_FLOOR"))
+        st = gpurt_levelset_parse(gpurt_env_get("GPURT_LEVEL_FLOOR"), &floor, err);
     if (st == GPURT_OK)
         st = sections_plan(&opened->info, options, sections, err);
     sections[DEVICE_SECTION].floor = floor.level;
@@ -220,16 +213,30 @@ static gpurt_status_t drainer_start(const gpurt_opened_t *opened, link_t *link,
     return gpurt_drainspawn_start(name, link->map.fd, &link->drainer, err);
 }
 
+static void GPURT_PRINTF(2, 3) why_add(gpurt_info_t *info, const char *format, ...)
+{
+    size_t used = strlen(info->why);
+    va_list arguments;
+
+    used += (size_t)snprintf(info->why + used, sizeof info->why - used, "; ");
+    va_start(arguments, format);
+    if (used < sizeof info->why)
+        vsnprintf(info->why + used, sizeof info->why - used, format, arguments);
+    va_end(arguments);
+}
+
 void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_log_options_t *options)
 {
     link_t *link = &links[opened->index];
     gpurt_info_t *info = &opened->info;
-    const char *off = setting("GPURT_OFF"), *drainer = setting("GPURT_DRAIN");
+    const char *off = gpurt_env_get("GPURT_OFF"), *drainer = gpurt_env_get("GPURT_DRAIN");
     const char *file = choose("GPURT_LOG", options->file);
     gpurt_error_t err = {0};
     gpurt_status_t st;
-    size_t used;
 
+    if (gpurt_env_withholds())
+        why_add(info, "variables of the environment are not read, as the program is setuid "
+                      "or its file has capabilities");
     if ((!drainer && !file) || (off && strcmp(off, "0") != 0))
         return;
     link->drainer = -1;
@@ -243,9 +250,7 @@ void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_log_options_t *optio
         return;
     }
     gpurt_boxlink_close(opened);
-    used = strlen(info->why);
-    snprintf(info->why + used, sizeof info->why - used, "; no log: %s",
-             err.text[0] ? err.text : gpurt_status_text(st));
+    why_add(info, "no log: %s", err.text[0] ? err.text : gpurt_status_text(st));
 }
 
 void gpurt_boxlink_close(gpurt_opened_t *opened)
