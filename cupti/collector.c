@@ -7,6 +7,7 @@
 #include "cupti_api.h"
 #include "dormant.h"
 #include "duty.h"
+#include "environ.h"
 #include "graphs.h"
 #include "hosttime.h"
 #include "injection.h"
@@ -192,7 +193,7 @@ static void flusher_run(duty_t *w)
 
 static uint32_t flush_ms_read(void)
 {
-    const char *value = secure_getenv("GPURT_CUPTI_FLUSH_MS");
+    const char *value = gpurt_env_get("GPURT_CUPTI_FLUSH_MS");
     uint64_t ms = gpurt_tell_number("GPURT_CUPTI_FLUSH_MS", value, 0);
 
     return ms == 0 || ms > 60000 ? FLUSH_MS : (uint32_t)ms;
@@ -247,7 +248,7 @@ static void sleepless_tell(int code)
 
 void collector_start(void)
 {
-    const char *words = secure_getenv("GPURT_CUPTI");
+    const char *words = gpurt_env_get("GPURT_CUPTI");
 
     if (words && strcmp(words, "later") == 0) {
         if (!dormant_start(woken))

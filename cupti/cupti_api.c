@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cupti_api.h"
 
+#include "environ.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -44,9 +46,7 @@ static void *open_loaded(char path[PATH_MAX])
 
 static const char *chosen(void)
 {
-    const char *path = secure_getenv("GPURT_CUPTI_LIBRARY");
-
-    return path && *path ? path : NULL;
+    return gpurt_env_get("GPURT_CUPTI_LIBRARY");
 }
 
 bool cupti_api_is_loaded(void)
@@ -118,7 +118,7 @@ static void *library_open(char loaded[PATH_MAX], char why[WHY])
         return open_one(chosen(), why);
     library = open_named(why);
     if (!library)
-        library = open_below(secure_getenv("CUDA_HOME"), why);
+        library = open_below(gpurt_env_get("CUDA_HOME"), why);
     if (!library)
         library = open_below("/usr/local/cuda", why);
     return library;

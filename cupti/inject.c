@@ -4,6 +4,7 @@
  * no rebuild; the programs that it starts are, too. */
 #include "collector.h"
 #include "cupti_api.h"
+#include "environ.h"
 #include "injection.h"
 #include "subscription.h"
 #include "trouble.h"
@@ -22,8 +23,8 @@ __attribute__((visibility("default"))) void gpurt_collector_sync(void);
 static void next_run(void)
 {
     const bool before = cupti_api_is_loaded();
-    const char *path = secure_getenv(GPURT_INJECTION_NEXT);
-    void *library = path && *path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    const char *path = gpurt_env_get(GPURT_INJECTION_NEXT);
+    void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     void *entry = library ? dlsym(library, "InitializeInjection") : NULL;
     int (*initialise)(void);
 
@@ -32,7 +33,7 @@ static void next_run(void)
         initialise();
         if (!before && cupti_api_is_loaded())
             subscription_yield(path);
-    } else if (path && *path)
+    } else if (path)
         trouble_say(TROUBLE_NOTE, "the library that %s named is not run: %s",
                     GPURT_INJECTION_ENV, dlerror());
 }

@@ -4,6 +4,7 @@
 #include "nvml.h"
 
 #include "duty.h"
+#include "environ.h"
 #include "hosttime.h"
 #include "outlet.h"
 #include "tell.h"
@@ -111,7 +112,7 @@ static bool devices_find(void)
 
 static bool library_open(void)
 {
-    const char *path = secure_getenv("GPURT_NVML_LIBRARY");
+    const char *path = gpurt_env_get("GPURT_NVML_LIBRARY");
     int (*initialise)(void);
 
     nvml.library =
@@ -217,7 +218,7 @@ static void run(duty_t *duty)
 
 void nvml_start(void)
 {
-    const char *choice = secure_getenv("GPURT_NVML");
+    const char *choice = gpurt_env_get("GPURT_NVML");
 
     if (!choice || strcmp(choice, "off") != 0)
         duty_start(&nvml.duty, "gpurt-nvml", run, NULL);

@@ -5,6 +5,7 @@
 
 #include "boxes.h"
 #include "drainspawn.h"
+#include "environ.h"
 #include "handover.h"
 #include "hosttime.h"
 #include "injection.h"
@@ -48,20 +49,14 @@ static struct {
     uint64_t xleft;  /* 1: a forked child; written by: that child, alone in its process */
 } outlet = {.lock = PTHREAD_MUTEX_INITIALIZER, .drainer = -1};
 
-static const char *setting(const char *name)
-{
-    const char *value = secure_getenv(name);
-
-    return value && *value ? value : NULL;
-}
-
 bool outlet_wanted(void)
 {
-    const char *off = setting("GPURT_OFF"), *opens = setting(GPURT_INJECTION_OPENS);
+    const char *off = gpurt_env_get("GPURT_OFF"),
+               *opens = gpurt_env_get(GPURT_INJECTION_OPENS);
 
     if (opens && strtol(opens, NULL, 10) == (long)getpid())
         outlet.expect_ns = gpurt_steady_ns() + EXPECT_NS;
-    return (setting(GPURT_HANDOVER_ENV) || setting("GPURT_LOG")) &&
+    return (gpurt_env_get(GPURT_HANDOVER_ENV) || gpurt_env_get("GPURT_LOG")) &&
            (!off || strcmp(off, "0") == 0);
 }
 
@@ -148,8 +143,9 @@ static bool box_make(gpurt_error_t *err)
     st = gpurt_hostring_init(&outlet.ring, &outlet.map, 0, err);
     if (st == GPURT_OK)
         st = outlet.asked[0] ? gpurt_handover_give_to(outlet.asked, &outlet.map, err)
-             : setting(GPURT_HANDOVER_ENV) ? gpurt_handover_give(&outlet.map, err)
-                                           : drainer_start(setting("GPURT_LOG"), err);
+             : gpurt_env_get(GPURT_HANDOVER_ENV)
+                 ? gpurt_handover_give(&outlet.map, err)
+                 : drainer_start(gpurt_env_get("GPURT_LOG"), err);
     if (st == GPURT_OK)
         return true;
     gpurt_boxmap_detach(&outlet.map);
@@ -376,7 +372,7 @@ bool outlet_is_open(void)
 
 bool outlet_is_recorded(void)
 {
-    return outlet.asked[0] || setting(GPURT_HANDOVER_ENV);
+    return outlet.asked[0] || gpurt_env_get(GPURT_HANDOVER_ENV);
 }
 
 uint32_t outlet_name(const char *text, bool is_kernel)

@@ -5,6 +5,7 @@
 
 #include "capacity.h"
 #include "duty.h"
+#include "environ.h"
 #include "hosttime.h"
 #include "outlet.h"
 #include "sampling_api.h"
@@ -526,7 +527,7 @@ static void run(duty_t *duty)
 
 static uint32_t interval_read(void)
 {
-    const char *value = secure_getenv("GPURT_CUPTI_SAMPLE_US");
+    const char *value = gpurt_env_get("GPURT_CUPTI_SAMPLE_US");
     uint64_t us = gpurt_tell_number("GPURT_CUPTI_SAMPLE_US", value, 0);
 
     return us == 0 || us > 1000000  ? INTERVAL_US

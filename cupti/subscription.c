@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "subscription.h"
 
+#include "environ.h"
 #include "graphs.h"
 #include "hosttime.h"
 #include "launches.h"
@@ -43,7 +44,7 @@ static void ranges_route(void)
     memcpy(&entry, &subscription.api->cuptiGetVersion, sizeof entry);
     if (!dladdr(entry, &info) || !info.dli_fname)
         return;
-    other = getenv("NVTX_INJECTION64_PATH");
+    other = gpurt_env_get("NVTX_INJECTION64_PATH");
     if (!other)
         setenv("NVTX_INJECTION64_PATH", info.dli_fname, 1);
     else if (strcmp(other, info.dli_fname) != 0)

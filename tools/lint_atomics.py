@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiler atomics, fences and volatile are named in atomic.h alone; warp and block intrinsics in dialect_cuda.h."""
+"""Compiler atomics, fences and volatile are named in atomic.h alone; warp and block intrinsics in dialect_cuda.h; what
+reads the environment, or starts a program by name, in environ.c, of what runs in other people's programs."""
 import re
 
 from lint_files import Report, matching, without_comments
@@ -13,6 +14,9 @@ INTRINSICS = re.compile(
     r"|__reduce_\w+_sync|__activemask|__nanosleep|__trap)\b")
 VOLATILE = re.compile(r"(?<!asm )(?<!__asm__ )\b(?:volatile|__volatile__)\b(?!\s+sig_atomic_t)")
 
+ENVIRON = re.compile(
+    r"\b(environ\b(?!\.)|(?:(?:__)?(?:secure_)?getenv|posix_spawnp?|exec[lv]p?e?|execvpe|fexecve|execveat|popen|system)(?=\s*\())")
+
 # Who else may, and why.
 ATOMICS_TOO = {
     "runtime/include/gpurt/atomic.h": "this is where they are named",
@@ -21,6 +25,11 @@ ATOMICS_TOO = {
 INTRINSICS_TOO = {
     "runtime/include/gpurt/impl/dialect_cuda.h": "this is where they are named",
     "tests/gpu/": "compares the wrappers with the bare intrinsics, instruction by instruction",
+}
+ENVIRON_IN = ("runtime/", "cupti/")
+ENVIRON_TOO = {
+    "runtime/base/environ.c": "this is where they are named",
+    "runtime/include/gpurt/impl/logport.h": "runs where gpurt is not linked: its one line depends on it, nothing else",
 }
 VOLATILE_TOO = {
     "runtime/include/gpurt/atomic.h": "the types of TSan's own interface",
@@ -41,6 +50,8 @@ for name in matching("*.c", "*.h", "*.cu", "*.cuh"):
             report.say(name, number, f"{found} outside atomic.h", "use gpurt_<op>_<order>_<scope>_<type>")
         for found in INTRINSICS.findall(line) if not allowed(name, INTRINSICS_TOO) else ():
             report.say(name, number, f"{found} outside dialect_cuda.h", "use its name in warp.h or block.h")
+        for found in ENVIRON.findall(line) if name.startswith(ENVIRON_IN) and not allowed(name, ENVIRON_TOO) else ():
+            report.say(name, number, f"{found} outside environ.c", "use gpurt_env_get or gpurt_env_spawn: setuid programs run this")
         if VOLATILE.search(line) and not allowed(name, VOLATILE_TOO):
             report.say(name, number, "volatile orders nothing between threads", "use an atomic of atomic.h")
 report.end()

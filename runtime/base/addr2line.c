@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "addr2line.h"
 
+#include "environ.h"
+
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -19,12 +21,12 @@ bool gpurt_addr2line(const char *module, uintptr_t offset, char *out, size_t byt
     bool ok;
 
     snprintf(address, sizeof address, "0x%llx", (unsigned long long)offset);
-    if (pipe2(pipes, O_CLOEXEC))
+    if (gpurt_env_privileged() || pipe2(pipes, O_CLOEXEC))
         return false;
     posix_spawn_file_actions_init(&io);
     posix_spawn_file_actions_adddup2(&io, pipes[1], 1);
     posix_spawn_file_actions_addopen(&io, 2, "/dev/null", O_WRONLY, 0);
-    ok = posix_spawnp(&pid, "addr2line", &io, NULL, argv, environ) == 0;
+    ok = gpurt_env_spawn(&pid, "addr2line", &io, argv) == 0;
     posix_spawn_file_actions_destroy(&io);
     close(pipes[1]);
     while (ok && (n = read(pipes[0], out + got, bytes - 1 - (size_t)got)) > 0)

@@ -8,7 +8,8 @@
 
 /* offset: of the call, not of where it returns to; absolute in a program that is linked to a
  * fixed address. *out: "function\nfile:line\n", innermost first, for all that was inlined
- * there; "??" for what is not known. Returns: false, nothing was said. */
+ * there; "??" for what is not known. Returns: false, nothing was said; a privileged program does not
+ * ask: debug information may lie where another user wrote it. */
 bool gpurt_addr2line(const char *module, uintptr_t offset, char *out, size_t bytes);
 
 #endif

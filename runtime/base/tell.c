@@ -3,6 +3,8 @@
 
 #include "tell.h"
 
+#include "environ.h"
+
 #include <errno.h>
 #include <gpurt/atomic.h>
 #include <poll.h>
@@ -12,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -129,7 +130,7 @@ static void line_write(const char *text)
     char line[GPURT_TELL_BYTES] = PREFIX;
     size_t used = sizeof PREFIX - 1;
 
-    if (getauxval(AT_SECURE))
+    if (gpurt_env_privileged())
         return;
     used += gpurt_tell_plain(line + used, sizeof line - used - 1, text);
     line[used++] = '\n';

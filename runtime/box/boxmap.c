@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,8 +228,7 @@ static gpurt_status_t memory_open(const gpurt_box_plan_t *plan, gpurt_boxmap_t *
 
 static void identity_fill(gpurt_box_identity_t *id)
 {
-    char link[256] = "";
-    const char *name;
+    char link[PATH_MAX] = "";
 
     id->pid = (uint32_t)getpid();
     id->uid = (uint32_t)getuid();
@@ -239,9 +239,7 @@ static void identity_fill(gpurt_box_identity_t *id)
         id->host[0] = '\0';
     if (readlink("/proc/self/exe", link, sizeof link - 1) < 0)
         link[0] = '\0';
-    name = strrchr(link, '/');
-    name = name ? name + 1 : link;
-    memcpy(id->program, name, strnlen(name, sizeof id->program - 1));
+    gpurt_program_name(id->program, sizeof id->program, link);
 }
 
 static void rings_start(const gpurt_boxmap_t *map)

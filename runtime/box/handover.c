@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "handover.h"
 
+#include "environ.h"
 #include "hosttime.h"
 #include "peer.h"
 #include "uninterrupted.h"
@@ -91,7 +92,7 @@ static bool send_fd(int to, int box_fd)
 
 gpurt_status_t gpurt_handover_give(const gpurt_boxmap_t *map, gpurt_error_t *err)
 {
-    return gpurt_handover_give_to(secure_getenv(GPURT_HANDOVER_ENV), map, err);
+    return gpurt_handover_give_to(gpurt_env_get(GPURT_HANDOVER_ENV), map, err);
 }
 
 static gpurt_status_t no_answer(int code, gpurt_error_t *err)

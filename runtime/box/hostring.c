@@ -3,6 +3,7 @@
 
 #include "hostring.h"
 
+#include "environ.h"
 #include "hosttime.h"
 #include "tell.h"
 
@@ -179,7 +180,7 @@ const void *gpurt_activity_load(uint32_t kind, const uint32_t *words, uint32_t c
 
 uint32_t gpurt_hostring_bytes(void)
 {
-    const char *value = secure_getenv("GPURT_HOST_RING_BYTES");
+    const char *value = gpurt_env_get("GPURT_HOST_RING_BYTES");
     uint64_t bytes = gpurt_tell_number("GPURT_HOST_RING_BYTES", value, 0);
 
     return bytes > GPURT_RING_MAX_BYTES ? GPURT_RING_MAX_BYTES : (uint32_t)bytes;

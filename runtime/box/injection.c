@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "injection.h"
 
+#include "environ.h"
 #include "tell.h"
 
 #include <dlfcn.h>
@@ -28,12 +29,12 @@ static bool is_there(char *path, size_t room, const char *folder, const char *mo
 bool gpurt_injection_find(char *path, size_t room)
 {
     static const char *const near[] = {"/../lib", ("/../" GPURT_INJECTION_NEAR), ""};
-    const char *chosen = secure_getenv("GPURT_INJECTION_LIBRARY");
+    const char *chosen = gpurt_env_get("GPURT_INJECTION_LIBRARY");
     char folder[PATH_MAX];
     ssize_t bytes;
     char *slash;
 
-    if (chosen && *chosen) {
+    if (chosen) {
         snprintf(path, room, "%s", chosen);
         if (access(path, R_OK) == 0)
             return true;
@@ -74,22 +75,22 @@ const char *gpurt_injection_unknown(const char *words, size_t *bytes)
 
 bool gpurt_injection_name(void)
 {
-    const char *choice = secure_getenv("GPURT_CUPTI"), *before;
+    const char *choice = gpurt_env_get("GPURT_CUPTI"), *before;
     char path[PATH_MAX];
 
-    if ((choice && strcmp(choice, "off") == 0) || !gpurt_injection_find(path, sizeof path))
+    if (gpurt_env_privileged() || (choice && strcmp(choice, "off") == 0) ||
+        !gpurt_injection_find(path, sizeof path))
         return false;
-    before = getenv(GPURT_INJECTION_ENV);
-    if (before && *before && strcmp(before, path) != 0 &&
-        setenv(GPURT_INJECTION_NEXT, before, 1) != 0)
+    before = gpurt_env_get(GPURT_INJECTION_ENV);
+    if (before && strcmp(before, path) != 0 && setenv(GPURT_INJECTION_NEXT, before, 1) != 0)
         return false;
     return setenv(GPURT_INJECTION_ENV, path, 1) == 0;
 }
 
 void gpurt_injection_sync(void)
 {
-    const char *path = secure_getenv(GPURT_INJECTION_ENV);
-    void *library = path && *path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
+    const char *path = gpurt_env_get(GPURT_INJECTION_ENV);
+    void *library = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
     void *entry = library ? dlsym(library, "gpurt_collector_sync") : NULL;
     void (*sync)(void);
 

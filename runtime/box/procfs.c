@@ -72,6 +72,23 @@ static bool has_ended(const process_stat_t *s)
     return s->state == 'X' || (s->state == 'Z' && s->threads < 2);
 }
 
+void gpurt_program_name(char *to, size_t room, const char *path)
+{
+    static const char dots[] = "...";
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t used = strlen(name);
+
+    if (used < room) {
+        memcpy(to, name, used + 1);
+        return;
+    }
+    used = room - sizeof dots;
+    while (used > 0 && ((unsigned char)name[used] & 0xc0) == 0x80)
+        used--; /* no half of a character */
+    memcpy(to, name, used);
+    memcpy(to + used, dots, sizeof dots);
+}
+
 uint64_t gpurt_process_start(uint32_t pid)
 {
     process_stat_t s;

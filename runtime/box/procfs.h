@@ -5,11 +5,15 @@
 #define GPURT_PROCFS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Start time in clock ticks since boot; 0 when there is no such process, or all of its threads
  * have ended. */
 uint64_t gpurt_process_start(uint32_t pid);
+
+/* The file's name alone, of a program's path. One that the room cannot hold ends in three dots. */
+void gpurt_program_name(char *to, size_t room, const char *path);
 
 /* Whether the process with that number is the one that started then. */
 bool gpurt_process_alive(uint32_t pid, uint64_t start_ticks);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "environ.h"
 #include "hostthread.h"
 #include "sanitizer.h"
 #include "stream.h"
@@ -43,18 +44,10 @@ void simt_device_release(simt_device_t *d)
 }
 
 /* ---- settings: options, then the environment -------------------------------------------------- */
-/* NULL when it is not set, or set to nothing. */
-static const char *env_text(const char *name)
-{
-    const char *text = getenv(name);
-
-    return text && *text ? text : NULL;
-}
-
 static gpurt_status_t env_number(const char *name, uint64_t max, uint64_t *out,
                                  gpurt_error_t *err)
 {
-    const char *text = env_text(name);
+    const char *text = gpurt_env_get(name);
     char *end;
     uint64_t v;
 
@@ -81,7 +74,7 @@ static gpurt_status_t env_u32(const char *name, uint32_t *out, gpurt_error_t *er
 /* "random", "random:16", "pct", "pct:4", "default". */
 static gpurt_status_t env_schedule(gpurt_cpu_options_t *c, gpurt_error_t *err)
 {
-    const char *text = env_text("GPURT_SCHEDULE"), *colon;
+    const char *text = gpurt_env_get("GPURT_SCHEDULE"), *colon;
     uint32_t number;
     char *end;
     size_t n;
@@ -112,7 +105,7 @@ static gpurt_status_t env_schedule(gpurt_cpu_options_t *c, gpurt_error_t *err)
 
 static gpurt_status_t env_checks(gpurt_cpu_options_t *c, gpurt_error_t *err)
 {
-    const char *text = getenv("GPURT_CHECK");
+    const char *text = gpurt_env_get("GPURT_CHECK");
 
     while (text && *text) {
         size_t n = strcspn(text, ",");
@@ -133,7 +126,7 @@ static gpurt_status_t env_checks(gpurt_cpu_options_t *c, gpurt_error_t *err)
 
 static gpurt_status_t env_read(gpurt_cpu_options_t *c, gpurt_error_t *err)
 {
-    bool seed_given = env_text("GPURT_SEED") && !env_text("GPURT_SCHEDULE");
+    bool seed_given = gpurt_env_get("GPURT_SEED") && !gpurt_env_get("GPURT_SCHEDULE");
     gpurt_status_t st;
 
     if ((st = env_u32("GPURT_WORKERS", &c->workers, err)) != GPURT_OK ||
@@ -175,7 +168,7 @@ static void settings_complete(simt_config_t *config)
         c->spin_limit = SPIN_ROUNDS_SEEDED;
     if (!c->spin_limit_ms)
         c->spin_limit_ms = SPIN_LIMIT_MS;
-    config->report_path = env_text("GPURT_CHECK_REPORT");
+    config->report_path = gpurt_env_get("GPURT_CHECK_REPORT");
 }
 
 /* ---- life ---------------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
  * are in the debug information, which addr2line reads if it is installed, as the sanitizers'
  * runtimes do. GPURT_SYMBOLIZE=0 keeps to the loader. */
 #include "addr2line.h"
+#include "environ.h"
 #include "simt.h"
 
 #include <dlfcn.h>
@@ -116,7 +117,7 @@ static const char *module_path(const Dl_info *in, uintptr_t at, char own[SYMBOL_
 static bool put_by_debug_info(const Dl_info *in, uintptr_t at, symbol_out_t *out)
 {
     char answer[SYMBOL_ANSWER], *rest = answer, *function, *file, *behind;
-    const char *ask = getenv("GPURT_SYMBOLIZE");
+    const char *ask = gpurt_env_get("GPURT_SYMBOLIZE");
     uintptr_t base = (uintptr_t)in->dli_fbase;
     char own[SYMBOL_OWN];
 

@@ -6,6 +6,7 @@ import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -54,6 +55,18 @@ def check_plain():
     assert abs(found["ts_ns"] - time.time_ns()) < 60e9
     assert "doomed" in subprocess.run([os.path.join(BIN, "gpurt-log"), "cat", "run.gplog"], check=True,
                                       capture_output=True, text=True).stdout
+
+
+def check_long_names():
+    """In a folder of 200 characters the program has its name; one that is too long says that it is cut."""
+    folder = os.path.join("x" * 200, "of")
+    os.makedirs(folder)
+    for name, told in (("doomed_app", "doomed_app"), ("n" * 90, "n" * 60 + "...")):
+        shutil.copy(APP, os.path.join(folder, name))
+        record(os.path.join(".", folder, name), "address.core", status=ABORTED)
+        found = show(1)
+        assert found["source"]["program"] == told, found["source"]
+    shutil.rmtree("x" * 200)
 
 
 def check_instrumented():
@@ -222,7 +235,7 @@ def main():
         for name in ("address", "trap", "misaligned", "hang"):
             subprocess.run([os.path.join(TESTS, "dump_pack"), "unpack",
                             os.path.join(HERE, "dumps", f"{name}.core.zst"), f"{name}.core"], check=True)
-        for check in (check_plain, check_instrumented, check_whole_log, check_environment, check_child, check_whose,
+        for check in (check_plain, check_long_names, check_instrumented, check_whole_log, check_environment, check_child, check_whose,
                       check_devices, check_not_a_dump, check_hang, check_hook, check_hook_time):
             check()
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-LOG = os.path.join(sys.argv[1], "gpurt-log")
+LOG, PANIC = (os.path.join(sys.argv[1], name) for name in ("gpurt-log", "gpurt-panic"))
 MAKE_LOG, MAKE_COURSE = sys.argv[2:4]
 FILE, DICT, FRAME, INDEX, END, BLOB = range(1, 7)
 
@@ -107,6 +107,9 @@ def check_moves():
     total = sum(counted)
     said = run(LOG, "verify", "head.gplog", status=1).stderr
     assert f"of {total} records {total - counted[frames.index(a)]} are here" in said, said
+    for name, words in ("deleted.gplog", "1 frame missing"), ("head.gplog", "1 damaged frame left out"):
+        listed = run(PANIC, "list", name, status=1)
+        assert f"{name}: {words}" in listed.stdout + listed.stderr, (name, listed)
     # What ends before its END is not damaged: its writer may still be there.
     write("open.gplog", [p for i, p in enumerate(parts) if i <= b])
     assert "not closed" in run(LOG, "verify", "open.gplog").stdout

@@ -344,7 +344,7 @@ first_program run g++ "${gxx_flags[@]}" "${careful[@]}" first.c "${end[@]}" -o f
 first_program run env GPURT_BACKEND=cpu ./first++
 first_program nvcc "$nvcc" -std=c++17 -x cu -arch=sm_90 -Werror all-warnings "${headers[@]}" -c first.c -o first.o
 
-grep -rhoE '(getenv|setting|choose|env_text|env_u32|env_number)\("GPURT_[A-Z_]+' "$root/runtime" | sed 's/.*"//' | sort -u >"$work/read"
+grep -rhoE '(gpurt_env_get|choose|env_text|env_u32|env_number)\("GPURT_[A-Z_]+' "$root/runtime" | sed 's/.*"//' | sort -u >"$work/read"
 awk -F '`' '/^## / { inside = /^## Settings/ } inside && /^\| `GPURT_/ { print $2 }' "$page" | sort -u >"$work/told"
 same_lists 'the variables that the runtime reads (<) and those of the page (>)' "$work/read" "$work/told"
 

@@ -66,7 +66,7 @@ void panic_line_source(const panic_source_t *source, const panic_style_t *style)
 {
     panic_line_t line;
 
-    if (!source->left_out && !source->torn_frames)
+    if (!source->left_out && !source->damage[0])
         return;
     panic_line_begin(&line, style);
     gpurt_render_plain(&line.text, source->name, strlen(source->name));
@@ -74,10 +74,7 @@ void panic_line_source(const panic_source_t *source, const panic_style_t *style)
         gpurt_text_printf(&line.text,
                           ": %llu more were raised; the box had no slot for them",
                           (unsigned long long)source->left_out);
-    if (source->torn_frames)
-        gpurt_text_printf(&line.text,
-                          ": %llu damaged frames were left out; gpurt-log repair "
-                          "makes a whole log of the rest",
-                          (unsigned long long)source->torn_frames);
+    if (source->damage[0])
+        gpurt_text_printf(&line.text, ": %s", source->damage);
     panic_line_end(&line, PANIC_YELLOW);
 }

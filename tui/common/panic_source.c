@@ -203,6 +203,8 @@ gpurt_status_t panic_source_panics(panic_source_t *source, panic_row_fn *take,
     }
     gpurt_log_summary(source->log, &sum);
     source->torn_frames = sum.torn_frames;
+    if (!gpurt_log_damage_text(&sum, source->damage))
+        source->damage[0] = '\0';
     return GPURT_OK;
 }
 

@@ -33,6 +33,8 @@ typedef struct panic_source {
     bool alive;           /* the box's program runs */
     uint64_t left_out;    /* panics of a box that found no slot or were not finished */
     uint64_t torn_frames; /* of a log */
+    char
+        damage[GPURT_DAMAGE_TEXT]; /* what is wrong with a log; "": nothing that was seen */
 } panic_source_t;
 
 enum {

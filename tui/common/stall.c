@@ -4,6 +4,7 @@
 #include "hosttime.h"
 #include "panic_line.h"
 
+#include <gpurt/impl/activity.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,25 @@ void stall_fini(stall_t *s)
 }
 
 /* ---- records --------------------------------------------------------------------------- */
+
+/* A record that host code made says nothing of device code, be it a gauge that comes each second:
+ * except that a kernel or a copy has ended. */
+static bool tells_of_work(const gpurt_row_t *row)
+{
+    switch (row->kind) {
+    case GPURT_KIND_KERNEL:
+    case GPURT_KIND_NODE:
+    case GPURT_KIND_DEVICE_NODE:
+    case GPURT_KIND_GRAPH:
+    case GPURT_KIND_DEVICE_GRAPH:
+    case GPURT_KIND_COPY:
+    case GPURT_KIND_FILL:
+        return true;
+    default:
+        return row->form != GPURT_FORM_THREAD;
+    }
+}
+
 static gpurt_status_t sink_put(void *context, const gpurt_row_t *row, gpurt_error_t *err)
 {
     stall_t *s = context;
@@ -30,10 +50,12 @@ static gpurt_status_t sink_put(void *context, const gpurt_row_t *row, gpurt_erro
     stall_row_t **last;
 
     (void)err;
+    if (!tells_of_work(row))
+        return GPURT_OK;
     s->last_ns = 0; /* now, which stall_check fills in: no clock for each record */
     s->told = false;
     if (row->section >= GPURT_BOX_SECTIONS || row->sm >= STALL_SMS ||
-        row->kind == GPURT_KIND_LOSS)
+        row->form == GPURT_FORM_THREAD || row->kind == GPURT_KIND_LOSS)
         return GPURT_OK;
     last = &s->rows[row->section][row->sm];
     if (!*last && !(*last = calloc(1, sizeof **last)))

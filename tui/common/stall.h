@@ -2,8 +2,9 @@
 /* stall.h - notices that a program's device code has stopped recording, and tells the last
  * record of each SM: where somebody stands alone is where to look.
  *
- * Silence is not a hang: code that logs nothing for so long looks the same from here. One
- * thread uses it. */
+ * Silence is not a hang: code that logs nothing for so long looks the same from here. What
+ * host code records breaks no silence, be it a gauge of each second; that a kernel, a graph or
+ * a copy has ended does. One thread uses it. */
 #ifndef GPURT_TUI_STALL_H
 #define GPURT_TUI_STALL_H
 

@@ -71,7 +71,10 @@ static void say_no_library(const doctor_machine_t *m, const char *module,
     } else {
         doctor_find(report, "driver", DOCTOR_NOTE,
                     "no NVIDIA driver: gpurt uses the CPU back end");
-        doctor_remedy(report, "for a GPU, install driver 570 or newer");
+        doctor_remedy(
+            report,
+            "for a GPU, install a driver: 580 or newer for programs built with CUDA 13, "
+            "570 or newer for CUDA 12");
     }
 }
 

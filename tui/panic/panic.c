@@ -224,7 +224,7 @@ static const command_t commands[] = {
 
 static bool is_damaged(const panic_source_t *s)
 {
-    return s->torn_frames || (s->dump.core && s->dump.core->about.cut);
+    return s->damage[0] || (s->dump.core && s->dump.core->about.cut);
 }
 
 static int finish(panic_book_t *book, int status)

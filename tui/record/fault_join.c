@@ -2,6 +2,7 @@
 #include "fault_join.h"
 
 #include "fault_row.h"
+#include "procfs.h"
 #include "render.h"
 
 #include <stdio.h>
@@ -17,7 +18,7 @@ static void about_make(const gpucore_t *core, uint32_t pid, const char *program,
     about->created_ns = time_ns;
     id->pid = pid;
     id->uid = (uint32_t)getuid();
-    snprintf(id->program, sizeof id->program, "%s", program);
+    gpurt_program_name(id->program, sizeof id->program, program);
     if (gethostname(id->host, sizeof id->host - 1) != 0)
         id->host[0] = '\0';
     for (uint32_t i = 0; i < core->device_count && i < GPURT_BOX_SECTIONS; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choice.h"
 
+#include "environ.h"
 #include "launchlink.h"
 #include "life.h"
 #include "refuse.h"
@@ -84,10 +85,10 @@ gpurt_status_t gpurt_choice_options(const gpurt_options_t *given, gpurt_options_
 static gpurt_status_t wish_read(const gpurt_options_t *options, struct wish *wish,
                                 gpurt_error_t *err)
 {
-    const char *word = getenv("GPURT_BACKEND");
+    const char *word = gpurt_env_get("GPURT_BACKEND");
 
     *wish = (struct wish){options->backend, "options.backend=GPURT_BACKEND_CPU"};
-    if (!word || !*word)
+    if (!word)
         return GPURT_OK;
     wish->source = "GPURT_BACKEND=cpu";
     if (strcmp(word, "auto") == 0)

@@ -32,9 +32,9 @@ static gpurt_status_t driver_check(gpurt_error_t *err)
     if (driver == 0)
         return gpurt_fail(
             err, GPURT_E_DRIVER, GPURT_FROM_CUDA, cudaErrorInsufficientDriver,
-            "no NVIDIA driver (libcuda.so.1 does not load): install one for CUDA "
-            "%d or later, or set GPURT_BACKEND=cpu",
-            toolkit / 1000);
+            "no NVIDIA driver (libcuda.so.1 does not load): install %s or newer, for CUDA "
+            "%d, or set GPURT_BACKEND=cpu",
+            toolkit / 1000 == 12 ? "570" : "580", toolkit / 1000);
     /* Within one major version an older driver still serves. */
     if (driver / 1000 < toolkit / 1000)
         return gpurt_fail(

@@ -3,6 +3,7 @@
 
 #include "barebox.h"
 #include "drainspawn.h"
+#include "environ.h"
 #include "handover.h"
 #include "hostlink.h"
 #include "hostring.h"
@@ -17,6 +18,7 @@
 #include "viewer.h"
 
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,19 +44,10 @@ typedef struct link {
 static link_t links[GPURT_MAX_DEVICES];
 static link_t *spokesman; /* whose box has what host code says; or NULL. Likewise */
 
-/* NULL where it is not set, or set to nothing. Not read in a program that runs with the
- * rights of another user: it would start a program and write a file. */
-static const char *setting(const char *name)
-{
-    const char *value = secure_getenv(name);
-
-    return value && *value ? value : NULL;
-}
-
 /* The environment's word, or the caller's. */
 static const char *choose(const char *name, const char *option)
 {
-    const char *value = setting(name);
+    const char *value = gpurt_env_get(name);
 
     return value ? value : option && *option ? option : NULL;
 }
@@ -79,7 +72,7 @@ static gpurt_status_t levels_read(const char *option, gpurt_levelset_t *levels,
     if (st == GPURT_OK)
         return st;
     return REFUSE(err, st, "%s: %.300s",
-                  setting("GPURT_LEVEL") ? "GPURT_LEVEL" : "log.level", why.text);
+                  gpurt_env_get("GPURT_LEVEL") ? "GPURT_LEVEL" : "log.level", why.text);
 }
 
 static gpurt_status_t policy_read(const char *value, uint32_t *policy, gpurt_error_t *err)
@@ -101,7 +94,7 @@ static gpurt_status_t policy_read(const char *value, uint32_t *policy, gpurt_err
 
 static gpurt_status_t ring_bytes_read(uint32_t option, uint32_t *bytes, gpurt_error_t *err)
 {
-    const char *value = setting("GPURT_RING_BYTES");
+    const char *value = gpurt_env_get("GPURT_RING_BYTES");
     unsigned long long number;
     char *end;
 
@@ -156,8 +149,8 @@ static gpurt_status_t box_make(const gpurt_opened_t *opened, gpurt_boxmap_t *map
     gpurt_levelset_t levels, floor = {0};
     gpurt_status_t st = levels_read(options->level, &levels, err);
 
-    if (st == GPURT_OK && setting("GPURT_LEVEL_FLOOR"))
-        st = gpurt_levelset_parse(setting("GPURT_LEVEL_FLOOR"), &floor, err);
+    if (st == GPURT_OK && gpurt_env_get("GPURT_LEVEL_FLOOR"))
+        st = gpurt_levelset_parse(gpurt_env_get("GPURT_LEVEL_FLOOR"), &floor, err);
     if (st == GPURT_OK)
         st = sections_plan(&opened->info, options, sections, err);
     sections[DEVICE_SECTION].floor = floor.level;
@@ -236,16 +229,27 @@ static gpurt_status_t drainer_start(const gpurt_opened_t *opened, link_t *link,
     return gpurt_drainspawn_start(name, link->map.fd, &link->drainer, err);
 }
 
+static void GPURT_PRINTF(2, 3) why_add(gpurt_info_t *info, const char *format, ...)
+{
+    size_t used = strlen(info->why);
+    va_list arguments;
+
+    used += (size_t)snprintf(info->why + used, sizeof info->why - used, "; ");
+    va_start(arguments, format);
+    if (used < sizeof info->why)
+        vsnprintf(info->why + used, sizeof info->why - used, format, arguments);
+    va_end(arguments);
+}
+
 /* The log that was asked for; where there can be none, that is said. */
 static void log_open(gpurt_opened_t *opened, link_t *link,
                      const gpurt_log_options_t *options)
 {
     gpurt_info_t *info = &opened->info;
-    const char *drainer = setting("GPURT_DRAIN");
+    const char *drainer = gpurt_env_get("GPURT_DRAIN");
     const char *file = choose("GPURT_LOG", options->file), *why;
     gpurt_error_t err = {0};
     gpurt_status_t st;
-    size_t used;
     bool made;
 
     if (!drainer && !file)
@@ -265,8 +269,7 @@ static void log_open(gpurt_opened_t *opened, link_t *link,
     }
     gpurt_boxlink_close(opened);
     why = err.text[0] ? err.text : gpurt_status_text(st);
-    used = strlen(info->why);
-    snprintf(info->why + used, sizeof info->why - used, "; no log: %s", why);
+    why_add(info, "no log: %s", why);
     if (made && !drainer)
         gpurt_tell(
             "nothing is logged: GPURT_LOG=%s: %s; name a new file or a log of gpurt's, "
@@ -296,7 +299,7 @@ static void bare_open(gpurt_opened_t *opened, link_t *link)
 static uint32_t panics_read(uint32_t option)
 {
     static const char *const words[] = {"tell", "quiet", "off"};
-    const char *value = setting("GPURT_PANICS");
+    const char *value = gpurt_env_get("GPURT_PANICS");
     uint32_t which = value ? word_find(value, words, 3) : option;
 
     if (which <= GPURT_PANICS_OFF)
@@ -308,9 +311,13 @@ static uint32_t panics_read(uint32_t option)
 void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_options_t *options)
 {
     link_t *link = &links[opened->index];
-    const char *off = setting("GPURT_OFF");
+    const char *off = gpurt_env_get("GPURT_OFF");
     uint32_t panics = panics_read(options->panics);
 
+    if (gpurt_env_withholds())
+        why_add(&opened->info,
+                "variables of the environment are not read, as the program is "
+                "setuid or its file has capabilities");
     if (off && strcmp(off, "0") != 0)
         return;
     log_open(opened, link, &options->log);

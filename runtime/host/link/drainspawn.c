@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drainspawn.h"
 
+#include "environ.h"
 #include "refuse.h"
 
 #include <errno.h>
@@ -15,17 +16,28 @@
 
 #define PROGRAM "gpurt-drain"
 
+/* Where the build installs it. A build by hand says nothing. */
+#ifndef GPURT_PROGRAM_FOLDER
+#    define GPURT_PROGRAM_FOLDER "/usr/local/bin"
+#endif
+
 enum {
     WAIT_MS = 5000,
     ABOVE = 16 /* descriptors are first moved up here, out of the way of 3 and 4 */
 };
 
-/* Beside the program if it is there, else only the name, for PATH. */
+/* Beside the program if it is there, else only the name, for PATH. For a privileged program where it is
+ * installed: another user can make a link to that program in a folder of his own. */
 static void find(char path[PATH_MAX])
 {
     ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
     char *slash;
 
+    if (gpurt_env_privileged()) {
+        memcpy(path, GPURT_PROGRAM_FOLDER "/" PROGRAM,
+               sizeof GPURT_PROGRAM_FOLDER "/" PROGRAM);
+        return;
+    }
     path[length > 0 ? length : 0] = '\0';
     slash = strrchr(path, '/');
     if (slash && (size_t)(slash + 1 - path) + sizeof PROGRAM <= PATH_MAX) {
@@ -50,7 +62,7 @@ static int run(const char *path, const char *file, int box, int ready)
         return code;
     posix_spawn_file_actions_adddup2(&actions, box, GPURT_DRAIN_BOX_FD);
     posix_spawn_file_actions_adddup2(&actions, ready, GPURT_DRAIN_READY_FD);
-    code = posix_spawnp(&pid, path, &actions, NULL, argv, environ);
+    code = gpurt_env_spawn(&pid, path, &actions, argv);
     posix_spawn_file_actions_destroy(&actions);
     if (code == 0)
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -109,7 +121,12 @@ gpurt_status_t gpurt_drainspawn_start(const char *file, int box_fd, int *pipe_ou
         close(ready);
     if (ends[1] >= 0)
         close(ends[1]);
-    if (code != 0)
+    if (code == EPERM && gpurt_env_privileged())
+        st = gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, code,
+                        "a setuid program starts %s only where root alone can put it "
+                        "there",
+                        path);
+    else if (code != 0)
         st = gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, code,
                         "starting %s for GPURT_LOG; put it in PATH", PROGRAM);
     else if (answer(ends[0], line, sizeof line) == 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launchlink.h"
 
+#include "environ.h"
 #include "hostring.h"
 #include "hosttime.h"
 #include "injection.h"
@@ -32,9 +33,9 @@ static GPURT_TLS struct {
 
 static bool is_set(const char *name)
 {
-    const char *value = secure_getenv(name);
+    const char *value = gpurt_env_get(name);
 
-    return value && *value && strcmp(value, "0") != 0;
+    return value && strcmp(value, "0") != 0;
 }
 
 void gpurt_launchlink_prepare(void)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launchsite.h"
 
+#include "environ.h"
+
 #include <gpurt/hostlog.h>
 
 #include <execinfo.h>
@@ -26,14 +28,14 @@ static struct {
 
 void gpurt_launchsite_connect(void)
 {
-    const char *value = secure_getenv("GPURT_LAUNCH_SITES");
+    const char *value = gpurt_env_get("GPURT_LAUNCH_SITES");
 
     pthread_mutex_lock(&sites.lock);
     memset(sites.seen, 0, sizeof sites.seen);
     sites.count = 0;
     pthread_mutex_unlock(&sites.lock);
     /* relaxed, here and below: a wish alone */
-    gpurt_store_relaxed_sys_u32(&sites.xon, value && *value && strcmp(value, "0") != 0);
+    gpurt_store_relaxed_sys_u32(&sites.xon, value && strcmp(value, "0") != 0);
 }
 
 void gpurt_launchsite_disconnect(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "logunit.h"
 
+#include "environ.h"
 #include "tell.h"
 
 #include <dlfcn.h>
@@ -17,11 +18,10 @@ static uint32_t xopened;        /* gpurt_open was called; written by: who calls 
 
 static bool is_recorded(void)
 {
-    const char *drainer = secure_getenv("GPURT_DRAIN"), *file = secure_getenv("GPURT_LOG");
-    const char *off = secure_getenv("GPURT_OFF");
+    const char *drainer = gpurt_env_get("GPURT_DRAIN"), *file = gpurt_env_get("GPURT_LOG");
+    const char *off = gpurt_env_get("GPURT_OFF");
 
-    return ((drainer && *drainer) || (file && *file)) &&
-           (!off || !*off || strcmp(off, "0") == 0);
+    return (drainer || file) && (!off || strcmp(off, "0") == 0);
 }
 
 /* The driver is loaded when a program first asks for a GPU. */

@@ -4,6 +4,7 @@
 #include "viewer.h"
 
 #include "arenaview.h"
+#include "environ.h"
 #include "heapview.h"
 #include "hostthread.h"
 #include "hosttime.h"
@@ -140,10 +141,10 @@ static void *view_main(void *context)
 
 static uint32_t period_read(void)
 {
-    const char *value = secure_getenv("GPURT_HEAP_VIEW");
+    const char *value = gpurt_env_get("GPURT_HEAP_VIEW");
     uint64_t period;
 
-    if (!value || !*value)
+    if (!value)
         return PERIOD_MS;
     if (strcasecmp(value, "off") == 0)
         return 0;

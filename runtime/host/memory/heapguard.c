@@ -3,6 +3,7 @@
  * as of alloccheck.h, on copies of its chunks. */
 #include "heapmap.h"
 
+#include "environ.h"
 #include "ownwait.h"
 #include "refuse.h"
 
@@ -26,7 +27,7 @@ enum {
 static gpurt_status_t level_read(uint32_t option, uint32_t *level, gpurt_error_t *err)
 {
     static const char *const words[] = {"off", "cheap", "full"};
-    const char *value = secure_getenv("GPURT_HEAP_CHECKS");
+    const char *value = gpurt_env_get("GPURT_HEAP_CHECKS");
 
     *level = option ? option : (uint32_t)GPURT_CHECKS_OFF;
     if (*level > GPURT_CHECKS_FULL)
@@ -34,7 +35,7 @@ static gpurt_status_t level_read(uint32_t option, uint32_t *level, gpurt_error_t
                       "heap: checks %u: say GPURT_CHECKS_OFF, "
                       "_CHEAP or _FULL",
                       option);
-    if (!value || !*value)
+    if (!value)
         return GPURT_OK;
     for (uint32_t i = 0; i < 3; i++)
         if (strcasecmp(value, words[i]) == 0) {
@@ -47,9 +48,9 @@ static gpurt_status_t level_read(uint32_t option, uint32_t *level, gpurt_error_t
 
 static bool trace_read(bool option)
 {
-    const char *value = secure_getenv("GPURT_HEAP_TRACE");
+    const char *value = gpurt_env_get("GPURT_HEAP_TRACE");
 
-    return value && *value ? strcmp(value, "0") != 0 : option;
+    return value ? strcmp(value, "0") != 0 : option;
 }
 
 /* Records of a trace say where an object lies in 32 bits, by units of 16 bytes. */

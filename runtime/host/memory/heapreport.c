@@ -2,6 +2,7 @@
 /* What a heap that checks has seen: faults, and who holds what, as structs, text and JSON. */
 #include "heapmap.h"
 
+#include "environ.h"
 #include "ownwait.h"
 #include "refuse.h"
 #include "tell.h"
@@ -384,9 +385,7 @@ gpurt_status_t gpurt_heap_report(gpurt_t *rt, const gpurt_heap_t *heap, bool jso
 
 const char *gpurt_heap_report_file(void)
 {
-    const char *value = secure_getenv("GPURT_HEAP_LEAKS");
-
-    return value && *value ? value : NULL;
+    return gpurt_env_get("GPURT_HEAP_LEAKS");
 }
 
 void gpurt_heap_report_last(gpurt_t *rt, const gpurt_heap_t *heap)

@@ -8,8 +8,12 @@
  *
  * The host makes a heap first (heap.h). gpurt_alloc uses the one that it named the default;
  * gpurt_heap_alloc and so on take theirs: put the gpurt_heap_t into the kernel's arguments
- * and pass its address. Objects are aligned to 16 bytes, those of a power of two up to 32
- * KiB to their size as long as the heap has slots of it: who relies on that asks with an
+ * and pass its address. A __global__ function of plain CUDA C++ takes it as `const
+ * __grid_constant__ gpurt_heap_t heap`, as GPURT_KERNEL does: without this word each thread
+ * copies the heap to its stack to have an address of it (176 bytes).
+ *
+ * Objects are aligned to 16 bytes, those of a power of two up to 32 KiB to their size as long
+ * as the heap has slots of it: who relies on that asks with an
  * alignment. Memory is not initialised. 0 bytes count as 1.
  *
  * Lanes that call together share one atomic a size class. What a lane wrote before it freed

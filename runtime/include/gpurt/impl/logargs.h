@@ -129,9 +129,11 @@ GPURT_HD constexpr bool gpurt_format_fits(const char *format, uint64_t types)
     }
     return types == 0;
 }
-#    define GPURT_FORMAT_CHECK(types, format, ...)                                     \
-        static_assert(gpurt_format_fits(format, types), "format and arguments do not " \
-                                                        "match")
+#    define GPURT_FORMAT_CHECK(types, format, ...)                             \
+        static_assert(GPURT_ARG_COUNT(_, ##__VA_ARGS__) <= 12, GPURT_AT_MOST); \
+        static_assert(GPURT_ARG_COUNT(_, ##__VA_ARGS__) > 12 ||                \
+                          gpurt_format_fits(format, types),                    \
+                      "format and arguments do not match")
 #else
 /* One of eight by the type of x: small integers become int, as in a call of printf. */
 /* clang-format off: it takes associations for labels */
@@ -155,6 +157,7 @@ static inline GPURT_PRINTF(1, 2)
     (void)f;
 }
 #    define GPURT_FORMAT_CHECK(types, ...)                                          \
+        _Static_assert(GPURT_ARG_COUNT(__VA_ARGS__) <= 12, GPURT_AT_MOST);          \
         _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic error \"-Wformat\"") \
             _Pragma("GCC diagnostic ignored \"-Wformat-zero-length\"") if (0)       \
                 gpurt_format_check(__VA_ARGS__);                                    \
@@ -165,13 +168,19 @@ static inline GPURT_PRINTF(1, 2)
  * -------- Each macro has a parameter before the list, because a strict C++17
  * preprocessor drops the comma of an empty list only then; _ stands where it means
  * nothing. */
-#define GPURT_ARG_COUNT_(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, n, ...) n
-#define GPURT_ARG_COUNT(_, ...) \
-    GPURT_ARG_COUNT_(_, ##__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define GPURT_AT_MOST "a message has at most 12 arguments: make it two"
+/* 99: of 13 to 25, which are told in one sentence (GPURT_COUNT_CHECK) and then left out. */
+#define GPURT_ARG_COUNT_(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, \
+                         _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, n, ...)   \
+    n
+#define GPURT_ARG_COUNT(_, ...)                                                            \
+    GPURT_ARG_COUNT_(_, ##__VA_ARGS__, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, \
+                     12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define GPURT_CAT_(a, b) a##b
 #define GPURT_CAT(a, b)  GPURT_CAT_(a, b)
 #define GPURT_ARGS(what, ...) \
     GPURT_CAT(GPURT_ARGS_, GPURT_ARG_COUNT(_, ##__VA_ARGS__))(what, ##__VA_ARGS__)
+#define GPURT_ARGS_99(w, ...)
 #define GPURT_ARGS_0(w)
 #define GPURT_ARGS_1(w, a)                      w(0, a)
 #define GPURT_ARGS_2(w, a, b)                   GPURT_ARGS_1(w, a) w(1, b)

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program with rights that its user lacks: it reads no variable of that user, overwrites no file
+ * for him and starts no program of his. As root, this test makes setuid copies of itself, and one
+ * with a capability, runs them as a user without rights, and looks at what they did. */
+#include "check.h"
+#include "environ.h"
+
+#include <gpurt/gpurt.h>
+
+#include "../kernels/planted_kernels.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+enum {
+    OWNER = 65531, /* of the setuid copy */
+    USER = 65532,  /* who runs it; both need not be known to the machine */
+    PATH_ROOM = 128,
+    SAID_ROOM = 4096
+};
+
+static char folder[] = "/tmp/gpurt-test-environ-XXXXXX";
+
+/* ---- who is privileged --------------------------------------------------------------- */
+
+static void ids_are_judged(void)
+{
+    const gpurt_env_ids_t plain = {7, 7, 7, 8, 8, 8, false};
+    gpurt_env_ids_t one = plain;
+
+    CHECK(!gpurt_env_ids_judge(&plain));
+    one.effective_user = 0;
+    CHECK(gpurt_env_ids_judge(&one));
+    one = plain;
+    one.saved_user = 0; /* it can have it back at any time */
+    CHECK(gpurt_env_ids_judge(&one));
+    one = plain;
+    one.effective_group = 0;
+    CHECK(gpurt_env_ids_judge(&one));
+    one = plain;
+    one.saved_group = 0;
+    CHECK(gpurt_env_ids_judge(&one));
+    one = plain;
+    one.secure = true; /* capabilities change no id */
+    CHECK(gpurt_env_ids_judge(&one));
+}
+
+static void roots_paths_are_judged(void)
+{
+    CHECK(!gpurt_env_is_roots("sh")); /* a name is no path */
+    CHECK(!gpurt_env_is_roots("bin/sh"));
+    CHECK(!gpurt_env_is_roots("/nonexistent/program"));
+    CHECK(!gpurt_env_is_roots("/tmp/gpurt-nothing"));
+}
+
+/* ---- what the copy does: all that a user can ask of a program by its environment ------- */
+
+static void child_starts(void)
+{
+    char *argv[] = {(char *)(uintptr_t) "gpurt-drain", NULL};
+    int status;
+    pid_t pid;
+
+    if (gpurt_env_spawn(&pid, "gpurt-drain", NULL, argv) == 0)
+        waitpid(pid, &status, 0);
+}
+
+/* The kernel fails, which is reported, with the lines of its stacks. */
+static int act(void)
+{
+    const gpurt_options_t options = {.backend = GPURT_BACKEND_CPU};
+    const gpurt_launch_t launch = {.grid = {1, 1, 1}, .block = {64, 1, 1}};
+    const struct planted_args args = {0};
+    gpurt_error_t err = {0};
+    gpurt_info_t info;
+    gpurt_t *rt;
+
+    CHECK_MSG(gpurt_open(&options, &rt, &err) == GPURT_OK, "%s", err.text);
+    CHECK(gpurt_info(rt, &info) == GPURT_OK);
+    printf("%s\n%s\n", gpurt_env_privileged() ? "privileged" : "plain", info.why);
+    CHECK(gpurt_launch(rt, &launch, planted_named_barrier, &args, &err) == GPURT_OK);
+    CHECK(gpurt_sync(rt, &err) != GPURT_OK);
+    gpurt_close(rt, &err);
+    child_starts();
+    return 0;
+}
+
+/* ---- who runs the copy, and what he finds afterwards ------------------------------------ */
+
+static const char *in_folder(char path[PATH_ROOM], const char *name)
+{
+    snprintf(path, PATH_ROOM, "%s/%s", folder, name);
+    return path;
+}
+
+static bool is_there(const char *name)
+{
+    char path[PATH_ROOM];
+
+    return access(in_folder(path, name), F_OK) == 0;
+}
+
+static void write_file(const char *name, mode_t mode, const char *text)
+{
+    char path[PATH_ROOM];
+    FILE *file = fopen(in_folder(path, name), "w");
+
+    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
+    CHECK(chmod(path, mode) == 0 && chown(path, OWNER, OWNER) == 0);
+}
+
+static void copy_self(uid_t owner, mode_t mode)
+{
+    char path[PATH_ROOM], bytes[65536];
+    int from = open("/proc/self/exe", O_RDONLY), to;
+    ssize_t count;
+
+    unlink(in_folder(path, "copy"));
+    to = open(path, O_WRONLY | O_CREAT | O_EXCL, 0755);
+    CHECK(from >= 0 && to >= 0);
+    while ((count = read(from, bytes, sizeof bytes)) > 0)
+        CHECK(write(to, bytes, (size_t)count) == count);
+    close(from);
+    CHECK(close(to) == 0 && chown(path, owner, owner) == 0 && chmod(path, mode) == 0);
+}
+
+static void become_user(int out)
+{
+    char copy[PATH_ROOM], report[PATH_ROOM], log[PATH_ROOM], path[PATH_ROOM];
+    char *argv[] = {copy, (char *)(uintptr_t) "act", NULL};
+    char *env[] = {report, log, path, (char *)(uintptr_t) "ASAN_OPTIONS=detect_leaks=0",
+                   NULL};
+
+    in_folder(copy, "copy");
+    snprintf(report, sizeof report, "GPURT_CHECK_REPORT=%s/report", folder);
+    snprintf(log, sizeof log, "GPURT_LOG=%s/asked.gplog", folder);
+    snprintf(path, sizeof path, "PATH=%s/bin:/usr/bin:/bin", folder);
+    if (dup2(out, STDOUT_FILENO) >= 0 && setgid(USER) == 0 && setuid(USER) == 0)
+        execve(copy, argv, env);
+    _exit(99);
+}
+
+/* Runs the copy with all that a user can ask for. What it said is in `said`. */
+static void run_copy(char said[SAID_ROOM])
+{
+    char path[PATH_ROOM];
+    FILE *out = tmpfile();
+    int status;
+    pid_t pid;
+
+    CHECK(out);
+    unlink(in_folder(path, "bin/started"));
+    write_file("report", 0666, "kept");
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0)
+        become_user(fileno(out));
+    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+    rewind(out);
+    said[fread(said, 1, SAID_ROOM - 1, out)] = '\0';
+    CHECK_MSG(status == 0, "status %x: %s", (unsigned)status, said);
+    fclose(out);
+}
+
+static bool report_is_kept(void)
+{
+    char path[PATH_ROOM], text[16] = "";
+    FILE *file = fopen(in_folder(path, "report"), "r");
+
+    CHECK(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    return strcmp(text, "kept") == 0;
+}
+
+static void make_folder(void)
+{
+    static const char *const names[] = {"bin/gpurt-drain", "bin/addr2line"};
+    char path[PATH_ROOM], script[2 * PATH_ROOM];
+
+    CHECK(mkdtemp(folder) && chmod(folder, 0777) == 0);
+    CHECK(mkdir(in_folder(path, "bin"), 0777) == 0 && chmod(path, 0777) == 0);
+    snprintf(script, sizeof script, "#!/bin/sh\n: >%s/bin/started\nexit 1\n", folder);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        write_file(names[i], 0755, script);
+}
+
+static void remove_folder(void)
+{
+    static const char *const names[] = {
+        "bin/gpurt-drain", "bin/addr2line", "bin/started", "bin", "copy",
+        "report",          "asked.gplog"};
+    char path[PATH_ROOM];
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        remove(in_folder(path, names[i]));
+    CHECK(rmdir(folder) == 0);
+}
+
+static void check_withheld(const char *what)
+{
+    char said[SAID_ROOM];
+
+    run_copy(said);
+    if (strncmp(said, "plain\n", 6) == 0) {
+        printf("%s: this file system gives no rights to programs: not looked at\n", what);
+        return;
+    }
+    CHECK_MSG(strstr(said, "variables of the environment are not read"), "%s: %s", what,
+              said);
+    CHECK_MSG(report_is_kept(), "%s: the report was written", what);
+    CHECK_MSG(!is_there("bin/started"), "%s: the user's program was started", what);
+    CHECK_MSG(!is_there("asked.gplog"), "%s: a log was made", what);
+}
+
+/* CAP_NET_BIND_SERVICE, effective: as of a server that setcap made fit for port 80. */
+static bool give_capability(void)
+{
+    const struct vfs_cap_data cap = {.magic_etc =
+                                         VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE,
+                                     .data[0].permitted = 1u << CAP_NET_BIND_SERVICE};
+    char path[PATH_ROOM];
+
+    return setxattr(in_folder(path, "copy"), "security.capability", &cap, XATTR_CAPS_SZ_2,
+                    0) == 0;
+}
+
+static void copies_are_run(void)
+{
+    char said[SAID_ROOM];
+
+    make_folder();
+    copy_self(USER, 0755); /* without rights it does all of that: the test can see it */
+    run_copy(said);
+    CHECK_MSG(strncmp(said, "plain\n", 6) == 0, "%s", said);
+    CHECK(!report_is_kept());
+    CHECK(is_there("bin/started"));
+    copy_self(OWNER, 04755);
+    check_withheld("setuid");
+    copy_self(0, 0755);
+    if (give_capability())
+        check_withheld("a capability");
+    else
+        puts("a capability: this machine gives none to files: not looked at");
+    remove_folder();
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "act") == 0)
+        return act();
+    ids_are_judged();
+    roots_paths_are_judged();
+    if (geteuid() == 0)
+        copies_are_run();
+    else
+        puts("copies with rights: root alone can make them: not looked at");
+    return 0;
+}
