@@ -69,4 +69,10 @@ static inline bool utf8_deceives(uint32_t code)
            (code >= 0xe0000 && code <= 0xe0fff);
 }
 
+/* A character beyond 0xffff as JSON writes it: 0 asks for the first of its two units. */
+static inline unsigned utf8_surrogate(uint32_t code, int which)
+{
+    return which == 0 ? 0xd7c0u + (code >> 10) : 0xdc00u + (code & 0x3ffu);
+}
+
 #endif

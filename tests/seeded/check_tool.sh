@@ -139,6 +139,12 @@ test_ways_to_fail() {
     says 'seed 2 fails: killed by SIGPIPE'
     run 1 -- "$standin" noise 1
     says '\x1b[31mred\xff "quoted"'
+    cp "$standin" "$work/"$'steer\033[2J'
+    run 1 -- "$work/"$'steer\033[2J' exit 1
+    says "steer\\033[2J'"
+    hides $'\033'
+    replay_fails_with 3
+    rm -f "$work/"$'steer\033[2J'
 }
 
 # What a program leaves running ends with it, and does not keep us waiting.

@@ -61,6 +61,8 @@ static void test_shell(void)
     expect_shell("don't $(x)", "'don'\\''t $(x)'");
     expect_shell("~", "'~'");
     expect_shell("\xc3\xa9", "'\xc3\xa9'");
+    expect_shell("\0337's \\", "$'\\0337\\'s \\\\'"); /* nothing reaches the terminal */
+    expect_shell("a\xe2\x80\xaez\xff\xc3\xa9", "$'a\\342\\200\\256z\\377\xc3\xa9'");
 }
 
 static void expect_json(const char *in, size_t bytes, const char *want)
@@ -78,6 +80,7 @@ static void test_json(void)
     expect_json(T("a\"b\\c\n\t\r\033"), "\"a\\\"b\\\\c\\n\\t\\u000d\\u001b\"");
     expect_json(T("\xc3\xa9\xff\xe2"), "\"\xc3\xa9\\ufffd\\ufffd\"");
     expect_json(T("a\0b"), "\"a\\u0000b\"");
+    expect_json(T("a\xe2\x80\xaez\xf3\xa0\x80\x81"), "\"a\\u202ez\\udb40\\udc01\"");
 }
 
 /* As messages and names of a log are shown: room: for the text and its end. */
@@ -103,7 +106,7 @@ static void test_rendered(void)
     expect_rendered(T("\xc0\xa2\xed\xa0\x80\xff\xe2\x82"), 99,
                     "\\xc0\\xa2\\xed\\xa0\\x80\\xff\\xe2\\x82",
                     "\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd");
-    expect_rendered(T("a\xe2\x80\xaez"), 99, "a\\xe2\\x80\\xaez", "a\xe2\x80\xaez");
+    expect_rendered(T("a\xe2\x80\xaez"), 99, "a\\xe2\\x80\\xaez", "a\\u202ez");
     expect_rendered(T("12\xe2\x82\xac"), 5, "12", "12"); /* never a part of one */
 }
 

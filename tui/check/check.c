@@ -250,7 +250,8 @@ int main(int argc, char **argv)
         return status;
     }
     if (target.note[0] && !options.json)
-        fprintf(stderr, "gpurt-check: %s\n", target.note);
+        gpurt_option_refuse(&program, "%s",
+                            target.note); /* its name must not steer a terminal */
     argv[1] = target.path;
     return hunt_and_print(&options, &target, argv + 1);
 }

@@ -60,6 +60,46 @@ void text_put_lines(FILE *out, const char *indent, const char *text, size_t byte
     }
 }
 
+/* Nothing in it that a terminal obeys, that hides, or that turns its neighbours around. */
+static bool is_harmless(const char *word)
+{
+    size_t left = strlen(word);
+
+    while (left) {
+        uint32_t code = 0;
+        size_t length = utf8_read(word, left, &code);
+
+        if (!length || utf8_is_control(code) || utf8_deceives(code))
+            return false;
+        word += length;
+        left -= length;
+    }
+    return true;
+}
+
+/* Always three octal digits: a digit that follows stays a character of its own. */
+static void put_shell_escaped(FILE *out, const char *word)
+{
+    size_t left = strlen(word);
+
+    fputs("$'", out);
+    while (left) {
+        uint32_t code = 0;
+        size_t length = utf8_read(word, left, &code);
+
+        if (length && (code == '\'' || code == '\\'))
+            fprintf(out, "\\%c", (int)code);
+        else if (length && !utf8_is_control(code) && !utf8_deceives(code))
+            fwrite(word, 1, length, out);
+        else
+            for (size_t i = 0; i < (length ? length : 1); i++)
+                fprintf(out, "\\%03o", (unsigned char)word[i]);
+        word += length ? length : 1;
+        left -= length ? length : 1;
+    }
+    fputc('\'', out);
+}
+
 void text_put_shell(FILE *out, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -67,6 +107,10 @@ void text_put_shell(FILE *out, const char *word)
 
     if (*word && strspn(word, plain) == strlen(word)) {
         fputs(word, out);
+        return;
+    }
+    if (!is_harmless(word)) {
+        put_shell_escaped(out, word);
         return;
     }
     fputc('\'', out);
@@ -93,7 +137,10 @@ void text_put_json(FILE *out, const char *text, size_t bytes)
             fputs("\\n", out);
         else if (code == '\t')
             fputs("\\t", out);
-        else if (utf8_is_control(code))
+        else if ((utf8_is_control(code) || utf8_deceives(code)) && code > 0xffff)
+            fprintf(out, "\\u%04x\\u%04x", utf8_surrogate(code, 0),
+                    utf8_surrogate(code, 1));
+        else if (utf8_is_control(code) || utf8_deceives(code))
             fprintf(out, "\\u%04x", (unsigned)code);
         else
             fwrite(text + at, 1, length, out);

@@ -19,10 +19,12 @@ void text_put_line(FILE *out, const char *text, size_t bytes);
 void text_put_lines(FILE *out, const char *indent, const char *text, size_t bytes,
                     size_t max_lines);
 
-/* One word for a shell, in quotes only if it needs them. */
+/* One word for a shell, in quotes only if it needs them. A word with control characters or such
+ * as hide or turn others is written as $'\033[2J': bash, ksh and zsh read it. */
 void text_put_shell(FILE *out, const char *word);
 
-/* A string with its quotes. */
+/* A string with its quotes. Control characters, and such as hide or turn others, are
+ * escaped: the text is the same, and the file can be looked at. */
 void text_put_json(FILE *out, const char *text, size_t bytes);
 
 #endif

@@ -27,10 +27,16 @@ static const faultkind_t hang_kind = {
     "nothing that moved for too long.",
     "Take locks in one order everywhere; see who waits for whom: gpurt-panic show."};
 
+/* Viewers show the text decoded, so what hides or turns others is spelt out in the text. */
 static void put(FILE *out, const char *name, const char *text, size_t bytes)
 {
+    char room[GPURT_MESSAGE_MAX];
+    gpurt_text_t shown;
+
+    gpurt_text_init(&shown, room, sizeof room);
+    gpurt_render_plain(&shown, text, bytes);
     fprintf(out, "\"%s\":", name);
-    text_put_json(out, text, bytes);
+    text_put_json(out, shown.at, shown.used);
 }
 
 /* ---- places ---------------------------------------------------------------------------- */

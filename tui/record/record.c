@@ -223,9 +223,10 @@ static void dump_take(dumps_t *d, const record_boxes_t *boxes, const char *path,
         gpurt_option_refuse(&program, "GPU core dump of process %d: %s", (int)pid,
                             err.text);
     else if (joined.faults)
-        fprintf(stderr, "gpurt-record: process %d: %s%s%s; see gpurt-panic show %s%s\n",
-                (int)pid, joined.first, joined.where[0] ? " at " : "", joined.where,
-                d->output, joined.kept ? "" : " (its dump is too large for a log)");
+        gpurt_option_refuse(&program, "process %d: %s%s%s; see gpurt-panic show %s%s",
+                            (int)pid, joined.first, joined.where[0] ? " at " : "",
+                            joined.where, d->output,
+                            joined.kept ? "" : " (its dump is too large for a log)");
     d->faults += joined.faults;
     unlink(path);
 }
