@@ -28,14 +28,6 @@ static struct {
     uint32_t count, numbers[KNOWN];
 } known[GPURT_MAX_DEVICES];
 
-/* The race detector sees what the C library copies for the executor, not the executor's own
- * release: the executor is not instrumented. */
-static void publish(uint32_t *xstate, uint32_t state)
-{
-    simt_order_release(xstate);
-    gpurt_store_release_sys_u32(xstate, state);
-}
-
 /* ---- definitions ------------------------------------------------------------------------- */
 static gpurt_def_t *def_at(const gpurt_log_port_t *port, uint32_t number)
 {
@@ -87,7 +79,8 @@ static uint32_t def_make(const gpurt_log_port_t *port, const text_t *t)
     def->module_bytes = 0;
     memcpy(gpurt_def_text(def), t->format, format);
     memcpy(gpurt_def_text(def) + format, t->file, file);
-    publish(&def->xstate, t->kind); /* B3.rel */
+    simt_order_release(&def->xstate); /* the detector sees our copies, not the store */
+    gpurt_store_release_sys_u32(&def->xstate, t->kind); /* B3.rel */
     return slot + 1;
 }
 
@@ -258,5 +251,6 @@ void simt_failure_tell(const simt_launch_t *l, const simt_failure_t *f, const ch
     put_place(p, f->lane, port);
     put_texts(p, device, f);
     put_report(p, report);
-    publish(&p->xstate, GPURT_PANIC_WRITTEN); /* B6.rel */
+    simt_order_release(&p->xstate);
+    gpurt_store_release_sys_u32(&p->xstate, GPURT_PANIC_WRITTEN); /* B6.rel */
 }
