@@ -79,7 +79,8 @@ static int act(void)
 {
     const gpurt_options_t options = {.backend = GPURT_BACKEND_CPU};
     const gpurt_launch_t launch = {.grid = {1, 1, 1}, .block = {64, 1, 1}};
-    const struct planted_args args = {0};
+    static uint32_t words[64];
+    const struct planted_args args = {.words = words};
     gpurt_error_t err = {0};
     gpurt_info_t info;
     gpurt_t *rt;
