@@ -75,7 +75,7 @@ static void child_starts(void)
 }
 
 /* The kernel fails, which is reported, with the lines of its stacks. */
-static int act(void)
+static void act(void)
 {
     const gpurt_options_t options = {.backend = GPURT_BACKEND_CPU};
     const gpurt_launch_t launch = {.grid = {1, 1, 1}, .block = {64, 1, 1}};
@@ -92,7 +92,8 @@ static int act(void)
     CHECK(gpurt_sync(rt, &err) != GPURT_OK);
     gpurt_close(rt, &err);
     child_starts();
-    return 0;
+    fflush(stdout);
+    _exit(0); /* the search for leaks may not look at a process with rights */
 }
 
 /* ---- who runs the copy, and what he finds afterwards ------------------------------------ */
@@ -138,8 +139,7 @@ static void become_user(int out)
 {
     char copy[PATH_ROOM], report[PATH_ROOM], log[PATH_ROOM], path[PATH_ROOM];
     char *argv[] = {copy, (char *)(uintptr_t) "act", NULL};
-    char *env[] = {report, log, path, (char *)(uintptr_t) "ASAN_OPTIONS=detect_leaks=0",
-                   NULL};
+    char *env[] = {report, log, path, NULL};
 
     in_folder(copy, "copy");
     snprintf(report, sizeof report, "GPURT_CHECK_REPORT=%s/report", folder);
@@ -258,7 +258,7 @@ static void copies_are_run(void)
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "act") == 0)
-        return act();
+        act();
     ids_are_judged();
     roots_paths_are_judged();
     if (geteuid() == 0)
