@@ -169,7 +169,7 @@ static inline GPURT_PRINTF(1, 2)
  * preprocessor drops the comma of an empty list only then; _ stands where it means
  * nothing. */
 #define GPURT_AT_MOST "a message has at most 12 arguments: make it two"
-/* 99: of 13 to 25, which are told in one sentence (GPURT_COUNT_CHECK) and then left out. */
+/* 99: of 13 to 25, which GPURT_FORMAT_CHECK tells in one sentence; then they are left out. */
 #define GPURT_ARG_COUNT_(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, \
                          _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, n, ...)   \
     n
