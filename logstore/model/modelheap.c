@@ -199,8 +199,6 @@ bool model_heaps_view(const gpurt_model_t *m, gpurt_model_heaps_t *v)
     v->programs = programs;
     whose_view(m, v->list, sizeof v->list[0], v->count);
     whose_view(m, v->regions, sizeof v->regions[0], v->region_count);
-    whose_view(m, v->arenas, sizeof v->arenas[0], v->arena_count);
-    whose_view(m, v->reclaims, sizeof v->reclaims[0], v->reclaim_count);
     for (uint32_t i = 0; i < v->count; i++)
         for (uint32_t k = 0; k < v->list[i].site_count; k++) {
             gpurt_model_heap_site_t *to = &v->list[i].sites[k];

@@ -217,6 +217,7 @@ struct gpurt_model {
     model_keep_t keep[GPURT_CLASSES];
     model_activity_t activity;
     model_heaps_t heaps;
+    gpurt_model_objects_t objects; /* but for pids and texts, of which it has ids */
 };
 
 /* model.c: count in the RATE_TICKS whole ticks before the one of now_ns. */
@@ -352,6 +353,11 @@ void model_cells_put(uint8_t cells[GPURT_HEAP_CELLS], const gpurt_pair_t *words)
 /* The text that an id of the dictionary names, its end where it is too long; or `other`. */
 void model_string(const gpurt_model_t *m, uint32_t id, const char *other, char *to,
                   size_t room);
+
+/* modelobject.c: objects of classes. */
+void model_object_put(gpurt_model_objects_t *all, const gpurt_dictionary_t *d,
+                      const gpurt_row_t *row);
+bool model_objects_view(const gpurt_model_t *m, gpurt_model_objects_t *v);
 
 /* Copies a text that is not terminated; keeps its end where it is too long. */
 void model_text_end(char *to, size_t room, const char *from, size_t bytes);

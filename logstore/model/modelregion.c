@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands on heaps: regions, arenas by their source, tables of reclamation. */
+/* What stands on heaps: regions. */
 #include "modelpart.h"
 
 #include <string.h>
@@ -55,53 +55,6 @@ static bool put_map(model_heaps_t *h, const gpurt_row_t *row,
     return true;
 }
 
-static bool put_arena(model_heaps_t *h, const gpurt_row_t *row,
-                      const gpurt_arena_state_row_t *s)
-{
-    gpurt_model_arena_t *a = model_told_of(h->sums.arenas, sizeof *a, &h->sums.arena_count,
-                                           GPURT_MODEL_ARENAS, row, s->source);
-
-    if (!a)
-        return false;
-    if (!model_told_put(&a->told, row, s->flags))
-        return true;
-    a->heap = s->heap;
-    a->slots = s->slots;
-    a->arenas = s->arenas;
-    a->pieces = gpurt_pair_value(s->pieces);
-    a->bytes = gpurt_pair_value(s->bytes);
-    a->peak_bytes = larger(a->peak_bytes, a->bytes);
-    a->largest = gpurt_pair_value(s->largest);
-    a->taken = gpurt_pair_value(s->taken);
-    a->refused = gpurt_pair_value(s->refused);
-    return true;
-}
-
-static bool put_reclaim(model_heaps_t *h, const gpurt_row_t *row,
-                        const gpurt_reclaim_state_row_t *s)
-{
-    gpurt_model_reclaim_t *t =
-        model_told_of(h->sums.reclaims, sizeof *t, &h->sums.reclaim_count,
-                      GPURT_MODEL_RECLAIMS, row, s->table);
-
-    if (!t)
-        return false;
-    if (!model_told_put(&t->told, row, s->flags))
-        return true;
-    t->heap = s->heap;
-    t->room = s->room;
-    t->open = s->open;
-    t->turn = s->turn;
-    t->live = gpurt_pair_value(s->live);
-    t->peak_live = larger(t->peak_live, t->live);
-    t->made = gpurt_pair_value(s->made);
-    t->gone = gpurt_pair_value(s->gone);
-    t->refused = gpurt_pair_value(s->refused);
-    t->wrong = gpurt_pair_value(s->wrong);
-    t->left = gpurt_pair_value(s->left);
-    return true;
-}
-
 bool model_region_put(model_heaps_t *h, const gpurt_row_t *row, const void *words)
 {
     switch (row->kind) {
@@ -109,10 +62,6 @@ bool model_region_put(model_heaps_t *h, const gpurt_row_t *row, const void *word
         return put_region(h, row, words);
     case GPURT_KIND_REGION_MAP:
         return put_map(h, row, words);
-    case GPURT_KIND_ARENA_STATE:
-        return put_arena(h, row, words);
-    case GPURT_KIND_RECLAIM_STATE:
-        return put_reclaim(h, row, words);
     default:
         return true;
     }

@@ -28,28 +28,6 @@ const char *region_policy(const gpurt_model_region_t *r)
     return fit < sizeof words / sizeof words[0] ? words[fit] : "?";
 }
 
-static uint32_t reclaim_what(const gpurt_model_reclaim_t *t)
-{
-    uint32_t what = t->told.flags & GPURT_RECLAIM_WHAT;
-
-    return what <= GPURT_RECLAIM_GC ? what : 0;
-}
-
-const char *reclaim_name(const gpurt_model_reclaim_t *t)
-{
-    static const char *const words[] = {"?", "references", "epochs", "hazard pointers",
-                                        "collector"};
-
-    return words[reclaim_what(t)];
-}
-
-const char *reclaim_short(const gpurt_model_reclaim_t *t)
-{
-    static const char *const words[] = {"table", "refs", "epochs", "hazards", "gc"};
-
-    return words[reclaim_what(t)];
-}
-
 static uint32_t bounded(uint64_t count, uint32_t most)
 {
     return count < most ? (uint32_t)count : most;
@@ -90,52 +68,10 @@ static void plain_region(FILE *out, const gpurt_model_heaps_t *heaps,
                 r->full, r->fragmented, r->refused, r->wrong, r->stuck);
 }
 
-static void plain_arena(FILE *out, const gpurt_model_heaps_t *heaps,
-                        const gpurt_model_arena_t *a)
-{
-    char whose[HEAP_WHOSE], bytes[24], peak[24], largest[24], taken[24];
-
-    fprintf(out,
-            "arenas %-3" PRIu32 " %s%s%s of heap %" PRIu32 " in %" PRIu64
-            " pieces of %" PRIu64
-            " arenas, at most %s; the largest has %s; %s taken in all\n",
-            a->told.id, heap_whose(heaps, &a->told, whose), at_end(&a->told),
-            activity_bytes(a->bytes, bytes), a->heap, a->pieces, a->arenas,
-            activity_bytes(a->peak_bytes, peak), activity_bytes(a->largest, largest),
-            activity_bytes(a->taken, taken));
-    if (a->refused)
-        fprintf(out, "           %" PRIu64 " arenas found no slot, of %" PRIu32 "\n",
-                a->refused, a->slots);
-}
-
-static void plain_reclaim(FILE *out, const gpurt_model_heaps_t *heaps,
-                          const gpurt_model_reclaim_t *t)
-{
-    uint32_t what = reclaim_what(t);
-    char whose[HEAP_WHOSE];
-
-    fprintf(out,
-            "%-7s %-3" PRIu32 " %s%s%" PRIu64 " objects %s of heap %" PRIu32
-            ", at most %" PRIu64 "; freed %" PRIu64,
-            reclaim_short(t), t->told.id, heap_whose(heaps, &t->told, whose),
-            at_end(&t->told), t->live,
-            what == GPURT_RECLAIM_EPOCHS || what == GPURT_RECLAIM_HAZARDS ? "wait" : "live",
-            t->heap, t->peak_live, t->gone);
-    if (what != GPURT_RECLAIM_REFS)
-        fprintf(out, "; %" PRIu32 " open, %s %" PRIu32 ", %" PRIu64 " %s", t->open,
-                what == GPURT_RECLAIM_GC ? "cycle" : "epoch", t->turn, t->left,
-                what == GPURT_RECLAIM_GC ? "became old" : "abandoned");
-    fprintf(out, "; refused %" PRIu64 ", wrong %" PRIu64 "\n", t->refused, t->wrong);
-}
-
 void regions_plain(FILE *out, const gpurt_model_heaps_t *heaps)
 {
     for (uint32_t i = 0; i < bounded(heaps->region_count, GPURT_MODEL_REGIONS); i++)
         plain_region(out, heaps, &heaps->regions[i]);
-    for (uint32_t i = 0; i < bounded(heaps->arena_count, GPURT_MODEL_ARENAS); i++)
-        plain_arena(out, heaps, &heaps->arenas[i]);
-    for (uint32_t i = 0; i < bounded(heaps->reclaim_count, GPURT_MODEL_RECLAIMS); i++)
-        plain_reclaim(out, heaps, &heaps->reclaims[i]);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------- */
@@ -205,59 +141,12 @@ static void json_region(FILE *out, const gpurt_model_region_t *r)
     fputs("}", out);
 }
 
-static void json_arena(FILE *out, const gpurt_model_arena_t *a)
-{
-    json_told(out, "source", &a->told);
-    json_number(out, "heap", a->heap);
-    json_number(out, "slots", a->slots);
-    json_number(out, "arenas", a->arenas);
-    json_number(out, "pieces", a->pieces);
-    json_number(out, "bytes", a->bytes);
-    json_number(out, "peak_bytes", a->peak_bytes);
-    json_number(out, "largest_bytes", a->largest);
-    json_number(out, "taken_bytes", a->taken);
-    json_number(out, "refused", a->refused);
-    fputs("}", out);
-}
-
-static void json_reclaim(FILE *out, const gpurt_model_reclaim_t *t)
-{
-    uint32_t what = reclaim_what(t);
-
-    json_told(out, "table", &t->told);
-    json_text(out, "what", reclaim_name(t), 16);
-    json_number(out, "heap", t->heap);
-    json_number(out, "room", t->room);
-    json_number(out, "objects", t->live);
-    json_number(out, "peak_objects", t->peak_live);
-    json_number(out, "freed", t->gone);
-    json_number(out, "refused", t->refused);
-    json_number(out, "wrong", t->wrong);
-    if (what != GPURT_RECLAIM_REFS) {
-        json_number(out, "taken_in", t->made);
-        json_number(out, "open", t->open);
-        json_number(out, what == GPURT_RECLAIM_GC ? "cycle" : "epoch", t->turn);
-        json_number(out, what == GPURT_RECLAIM_GC ? "promoted" : "abandoned", t->left);
-    }
-    fputs("}", out);
-}
-
 void regions_json(FILE *out, const gpurt_model_heaps_t *heaps)
 {
     fputs("\"regions\":[", out);
     for (uint32_t i = 0; i < bounded(heaps->region_count, GPURT_MODEL_REGIONS); i++) {
         fputs(i ? "," : "", out);
         json_region(out, &heaps->regions[i]);
-    }
-    fputs("],\"arenas\":[", out);
-    for (uint32_t i = 0; i < bounded(heaps->arena_count, GPURT_MODEL_ARENAS); i++) {
-        fputs(i ? "," : "", out);
-        json_arena(out, &heaps->arenas[i]);
-    }
-    fputs("],\"reclaim\":[", out);
-    for (uint32_t i = 0; i < bounded(heaps->reclaim_count, GPURT_MODEL_RECLAIMS); i++) {
-        fputs(i ? "," : "", out);
-        json_reclaim(out, &heaps->reclaims[i]);
     }
     fputs("]", out);
 }

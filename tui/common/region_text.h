@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* region_text.h - what stands on heaps (regions, arenas, tables of reclamation), for a
- * terminal without a screen and for programs; heap_text.h calls it. */
+/* region_text.h - regions, for a terminal without a screen and for programs; heap_text.h calls it. */
 #ifndef GPURT_TUI_REGION_TEXT_H
 #define GPURT_TUI_REGION_TEXT_H
 
@@ -13,13 +12,10 @@ int region_fragmented(const gpurt_model_region_t *r);
 uint64_t region_refused(const gpurt_model_region_t *r); /* for whatever reason */
 /* "first", "best", "worst". */
 const char *region_policy(const gpurt_model_region_t *r);
-/* "references", ...; the same in at most 7 letters. */
-const char *reclaim_name(const gpurt_model_reclaim_t *t);
-const char *reclaim_short(const gpurt_model_reclaim_t *t);
 
 /* Nothing where nothing is known. */
 void regions_plain(FILE *out, const gpurt_model_heaps_t *heaps);
-/* "regions":[...],"arenas":[...],"reclaim":[...]: members of an object. */
+/* "regions":[...]: a member of an object. */
 void regions_json(FILE *out, const gpurt_model_heaps_t *heaps);
 /* Cells of a map: "map":[...]. */
 void cells_json(FILE *out, const uint8_t cells[GPURT_HEAP_CELLS], bool known);

@@ -17,8 +17,9 @@
 const view_class_t *picture_view(view_id_t id)
 {
     static const view_class_t *const views[VIEW_COUNT] = {
-        &view_overview, &view_log, &view_panics, &view_sites,
-        &view_output,   &view_gpu, &view_heaps,  &view_help,
+#define VIEW_CLASS(id, name, ...) &view_##name,
+        VIEW_LIST(VIEW_CLASS)
+#undef VIEW_CLASS
     };
 
     return views[id];
@@ -295,7 +296,7 @@ static int tabs_names(const picture_t *p, canvas_t *c, rect_t area, bool all)
 
         if (i == VIEW_OUTPUT && !p->output)
             continue;
-        at = canvas_printf(c, area, 0, at, STYLE_KEY, "%c", i == VIEW_HELP ? '?' : '1' + i);
+        at = canvas_printf(c, area, 0, at, STYLE_KEY, "%c", VIEW_KEY(i));
         if (all || i == (int)p->shown)
             at = canvas_put(c, area, 0, at, style, picture_view((view_id_t)i)->name);
         if (i == VIEW_PANICS && panics)

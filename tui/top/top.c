@@ -64,10 +64,8 @@ static const gpurt_option_t rows[] = {
      .name = "view",
      .arg = "NAME",
      FIELD(STRING, view),
-     .help =
-         "first view, or with -b the one that is printed: overview, log, panics, sites, "
-         "output, gpu (or a table of it: kernels, calls, ranges, memory, pools), heaps, "
-         "help"},
+     .help = "first view, or with -b the one that is printed: " VIEW_LIST(
+         VIEW_NAME) "or a table of the view gpu: kernels, calls, ranges, memory, pools"},
     {.letter = 'F',
      .name = "filter",
      .arg = "WORDS",
@@ -262,11 +260,11 @@ static int picture_begin(top_t *t, const top_options_t *o, char *const *argv)
     if (o->filter)
         filter_parse(&p->filter, o->filter);
     if (o->view && !view_named(o->view, p))
-        return gpurt_option_refuse(&program,
-                                   "no view %s; there are overview, log, panics, "
-                                   "sites, output, gpu (kernels, calls, ranges, memory, "
-                                   "pools), heaps, help",
-                                   o->view);
+        return gpurt_option_refuse(
+            &program,
+            "no view %s; there are " VIEW_LIST(
+                VIEW_NAME) "and of gpu kernels, calls, ranges, memory, pools",
+            o->view);
     return -1;
 }
 

@@ -19,17 +19,13 @@ enum {
 typedef enum group {
     GROUP_HEAPS,
     GROUP_REGIONS,
-    GROUP_ARENAS,
-    GROUP_RECLAIMS,
     GROUPS
 } group_t;
 
 static int group_count(const gpurt_model_heaps_t *all, group_t group)
 {
-    const uint64_t counts[GROUPS] = {all->count, all->region_count, all->arena_count,
-                                     all->reclaim_count};
-    static const int most[GROUPS] = {GPURT_MODEL_HEAPS, GPURT_MODEL_REGIONS,
-                                     GPURT_MODEL_ARENAS, GPURT_MODEL_RECLAIMS};
+    const uint64_t counts[GROUPS] = {all->count, all->region_count};
+    static const int most[GROUPS] = {GPURT_MODEL_HEAPS, GPURT_MODEL_REGIONS};
 
     return counts[group] < (uint64_t)most[group] ? (int)counts[group] : most[group];
 }
@@ -48,7 +44,7 @@ static group_t list_at(const gpurt_model_heaps_t *all, int *index)
 {
     group_t g = GROUP_HEAPS;
 
-    while (g < GROUP_RECLAIMS && *index >= group_count(all, g))
+    while (g < GROUP_REGIONS && *index >= group_count(all, g))
         *index -= group_count(all, g++);
     return g;
 }
@@ -56,16 +52,7 @@ static group_t list_at(const gpurt_model_heaps_t *all, int *index)
 static const gpurt_model_told_t *list_told(const gpurt_model_heaps_t *all, group_t group,
                                            int index)
 {
-    switch (group) {
-    case GROUP_HEAPS:
-        return &all->list[index].told;
-    case GROUP_REGIONS:
-        return &all->regions[index].told;
-    case GROUP_ARENAS:
-        return &all->arenas[index].told;
-    default:
-        return &all->reclaims[index].told;
-    }
+    return group == GROUP_HEAPS ? &all->list[index].told : &all->regions[index].told;
 }
 
 /* The line of what was selected, or where that is gone the line that it stood in. */
@@ -243,42 +230,24 @@ static void heap_about(const gpurt_model_heap_t *h, canvas_t *c, rect_t area, in
 static void line_draw(const gpurt_model_heaps_t *all, int index, canvas_t *c, rect_t area,
                       int row)
 {
-    switch (list_at(all, &index)) {
-    case GROUP_HEAPS:
+    if (list_at(all, &index) == GROUP_HEAPS)
         heap_line(&all->list[index], all, c, area, row);
-        break;
-    case GROUP_REGIONS:
+    else
         region_line(&all->regions[index], all, c, area, row);
-        break;
-    case GROUP_ARENAS:
-        arena_line(&all->arenas[index], all, c, area, row);
-        break;
-    default:
-        reclaim_line(&all->reclaims[index], all, c, area, row);
-    }
 }
 
 static void selected_draw(const gpurt_model_heaps_t *all, int index, canvas_t *c,
                           rect_t area, int row)
 {
-    switch (list_at(all, &index)) {
-    case GROUP_HEAPS:
+    if (list_at(all, &index) == GROUP_HEAPS)
         heap_about(&all->list[index], c, area, row);
-        break;
-    case GROUP_REGIONS:
+    else
         region_about(&all->regions[index], c, area, row);
-        break;
-    case GROUP_ARENAS:
-        arena_about(&all->arenas[index], c, area, row);
-        break;
-    default:
-        reclaim_about(&all->reclaims[index], c, area, row);
-    }
 }
 
 static void title_draw(const gpurt_model_heaps_t *all, canvas_t *c, rect_t area, int below)
 {
-    static const char *const names[GROUPS] = {"Heaps", "regions", "arenas", "reclamation"};
+    static const char *const names[GROUPS] = {"Heaps", "regions"};
     char title[128];
     size_t used =
         (size_t)snprintf(title, sizeof title, "Heaps  %d", group_count(all, GROUP_HEAPS));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands on heaps: regions, arenas, tables of reclamation. */
+/* Regions, in the view of heaps. */
 #include "activity_text.h"
 #include "heap_draw.h"
 #include "heap_text.h"
@@ -26,8 +26,6 @@ static int draw_bar(canvas_t *c, rect_t area, int row, int at, uint64_t part,
     heap_bar(c, area, row, at, full, heap_style(full, ended));
     return canvas_printf(c, area, row, at + HEAP_BAR + 1, STYLE_NORMAL, "%3d%% ", full);
 }
-
-/* ---- regions ------------------------------------------------------------------------- */
 
 void region_line(const gpurt_model_region_t *r, const gpurt_model_heaps_t *heaps,
                  canvas_t *c, rect_t area, int row)
@@ -77,90 +75,4 @@ void region_about(const gpurt_model_region_t *r, canvas_t *c, rect_t area, int r
              r->map_granules == 1 ? "" : "s", granule);
     if (r->map_granules)
         heap_map(c, area, row + 1, r->cells, false, what);
-}
-
-/* ---- arenas -------------------------------------------------------------------------- */
-
-/* Of the heap that pieces come from: another process may have one of that number, too. */
-static uint64_t heap_bytes(const gpurt_model_heaps_t *heaps, const gpurt_model_arena_t *a)
-{
-    for (uint32_t i = 0; i < heaps->count && i < GPURT_MODEL_HEAPS; i++)
-        if (heaps->list[i].told.id == a->heap &&
-            heaps->list[i].told.program == a->told.program)
-            return heaps->list[i].bytes;
-    return 0;
-}
-
-void arena_line(const gpurt_model_arena_t *a, const gpurt_model_heaps_t *heaps, canvas_t *c,
-                rect_t area, int row)
-{
-    uint64_t whole = heap_bytes(heaps, a);
-    char bytes[24], arenas[16], pieces[16];
-    int at = heap_label(heaps, &a->told, "arenas", c, area, row);
-
-    at =
-        draw_bar(c, area, row, at, a->bytes, whole ? whole : a->bytes, has_ended(&a->told));
-    at = canvas_printf(c, area, row, at, STYLE_NORMAL, "%s of heap %u",
-                       activity_bytes(a->bytes, bytes), a->heap);
-    at = heap_marks(&a->told, c, area, row, at, 0, a->refused);
-    canvas_printf(c, area, row, at, STYLE_NORMAL, "%s piece%s, %s arena%s",
-                  canvas_short(a->pieces, pieces), a->pieces == 1 ? "" : "s",
-                  canvas_short(a->arenas, arenas), a->arenas == 1 ? "" : "s");
-}
-
-void arena_about(const gpurt_model_arena_t *a, canvas_t *c, rect_t area, int row)
-{
-    char most[24], largest[24], taken[24];
-
-    canvas_printf(c, area, row++, 1, STYLE_INFO,
-                  "most %s  the largest arena has %s  taken in all %s",
-                  activity_bytes(a->peak_bytes, most), activity_bytes(a->largest, largest),
-                  activity_bytes(a->taken, taken));
-    canvas_printf(c, area, row++, 1, STYLE_INFO,
-                  "%u arenas can have grown at a time; %llu found no slot", a->slots,
-                  (unsigned long long)a->refused);
-    canvas_put(c, area, row, 1, STYLE_DIM,
-               "Those of cancelled blocks count until gpurt_arena_source_sweep.");
-}
-
-/* ---- reclamation --------------------------------------------------------------------- */
-
-void reclaim_line(const gpurt_model_reclaim_t *t, const gpurt_model_heaps_t *heaps,
-                  canvas_t *c, rect_t area, int row)
-{
-    uint32_t what = t->told.flags & GPURT_RECLAIM_WHAT;
-    bool slots = what == GPURT_RECLAIM_EPOCHS || what == GPURT_RECLAIM_HAZARDS;
-    int at = heap_label(heaps, &t->told, reclaim_short(t), c, area, row);
-    char live[16];
-
-    at =
-        draw_bar(c, area, row, at, slots ? t->open : t->live, t->room, has_ended(&t->told));
-    at = canvas_printf(c, area, row, at, STYLE_NORMAL, "%s object%s %s of heap %u",
-                       canvas_short(t->live, live), t->live == 1 ? "" : "s",
-                       slots ? "wait" : "live", t->heap);
-    at = heap_marks(&t->told, c, area, row, at, t->wrong, t->refused);
-    if (what != GPURT_RECLAIM_REFS)
-        canvas_printf(c, area, row, at, STYLE_NORMAL, "%u open", t->open);
-}
-
-void reclaim_about(const gpurt_model_reclaim_t *t, canvas_t *c, rect_t area, int row)
-{
-    uint32_t what = t->told.flags & GPURT_RECLAIM_WHAT;
-    char most[16], made[16], gone[16];
-
-    canvas_printf(c, area, row++, 1, STYLE_INFO, "%s: most %s objects, freed %s",
-                  reclaim_name(t), canvas_short(t->peak_live, most),
-                  canvas_short(t->gone, gone));
-    if (what == GPURT_RECLAIM_REFS) {
-        canvas_printf(c, area, row, 1, STYLE_INFO, "%u records", t->room);
-        return;
-    }
-    canvas_printf(c, area, row++, 1, STYLE_INFO,
-                  what == GPURT_RECLAIM_GC ? "allocated %s, cycle %u, %u entries"
-                                           : "taken in %s, epoch %u, %u slots",
-                  canvas_short(t->made, made), t->turn, t->room);
-    canvas_printf(c, area, row, 1, STYLE_INFO,
-                  what == GPURT_RECLAIM_GC ? "%llu became old"
-                                           : "%llu slots taken back from warps that ended",
-                  (unsigned long long)t->left);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heaprow.h - records about heaps and what stands on them (regions, arenas, pools, tables of
- * reclamation): their kinds, and what their words are.
+/* heaprow.h - records about heaps and what stands on them (regions, pools): their kinds, and what
+ * their words are. Arenas and tables of reclamation are objects (objectclass.h).
  *
  * They are records like all others (record.h), so a reader who knows nothing of them prints
  * them by their formats. Kernels write what is wrong and each call of a traced heap
@@ -22,9 +22,7 @@ enum {
     GPURT_KIND_HEAP_LEAK = 23,    /* ... and when it ends, who still does; */
     GPURT_KIND_HEAP_POOLS = 24,   /* what pools above it served; */
     GPURT_KIND_REGION_STATE = 25, /* a region as a whole, ... */
-    GPURT_KIND_REGION_MAP = 26,   /* ... its granules; */
-    GPURT_KIND_ARENA_STATE = 27,  /* arenas of one source; */
-    GPURT_KIND_RECLAIM_STATE = 28 /* a table of reclamation */
+    GPURT_KIND_REGION_MAP = 26    /* ... its granules */
 };
 
 /* Addresses in traces count units of 16 bytes from the heap's begin. */
@@ -118,41 +116,19 @@ typedef struct gpurt_region_map_row {
     gpurt_pair_t cells[GPURT_HEAP_CELLS / 16];
 } gpurt_region_map_row_t;
 
-typedef struct gpurt_arena_state_row {
-    uint32_t source, flags; /* source: counted as regions are; flags: GPURT_HEAP_ENDED */
-    uint32_t heap;          /* that pieces come from */
-    uint32_t slots, arenas; /* that can have grown at a time, that have */
-    gpurt_pair_t pieces, bytes, largest; /* of all of them; bytes of the largest arena */
-    gpurt_pair_t taken;                  /* bytes of all pieces that arenas have had */
-    gpurt_pair_t refused;                /* arenas that found no slot */
-} gpurt_arena_state_row_t;
-
-enum {
-    GPURT_RECLAIM_REFS = 1,
-    GPURT_RECLAIM_EPOCHS = 2,
-    GPURT_RECLAIM_HAZARDS = 3,
-    GPURT_RECLAIM_GC = 4
-};
-/* flags: GPURT_RECLAIM_*, GPURT_HEAP_ENDED */
-#define GPURT_RECLAIM_WHAT 0xffu
-typedef struct gpurt_reclaim_state_row {
-    uint32_t table, flags;
-    uint32_t heap, room;     /* room: records, slots or entries of the table */
-    gpurt_pair_t live;       /* objects: that are counted, that wait, that exist */
-    gpurt_pair_t made, gone; /* objects that were taken in, and freed; refs: 0 */
-    gpurt_pair_t refused;    /* calls that found no room */
-    gpurt_pair_t wrong;      /* calls with what is dead, or none of the table's */
-    uint32_t open;           /* slots that are taken: sections, warps; refs: 0 */
-    uint32_t turn;           /* the epoch, the collector's cycle */
-    gpurt_pair_t left;       /* slots whose owner ended without leaving; gc: old objects */
-} gpurt_reclaim_state_row_t;
-
 /* Kinds that tell of a heap's state or calls, or of what stands on heaps: too many to be lines
  * of a log. */
 static inline bool gpurt_kind_is_heap(uint32_t kind)
 {
-    return kind >= GPURT_KIND_HEAP_ALLOC && kind <= GPURT_KIND_RECLAIM_STATE &&
+    return kind >= GPURT_KIND_HEAP_ALLOC && kind <= GPURT_KIND_REGION_MAP &&
            kind != GPURT_KIND_HEAP_LEAK;
+}
+
+/* Kinds that are lines of a log: neither what devices did nor how objects fare. */
+static inline bool gpurt_kind_is_line(uint32_t kind)
+{
+    return !gpurt_kind_is_activity(kind) && !gpurt_kind_is_heap(kind) &&
+           kind != GPURT_KIND_OBJECT;
 }
 
 #endif
