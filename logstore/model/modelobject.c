@@ -159,9 +159,10 @@ static bool object_put(gpurt_model_objects_t *all, const gpurt_dictionary_t *d,
     if (class_ == GPURT_MODEL_CLASSES || row->words < GPURT_OBJECT_HEAD_WORDS ||
         words[0] == 0)
         return false;
-    first = words[1] >> 16;
-    count = (row->words - GPURT_OBJECT_HEAD_WORDS) / 2u;
-    if (first + count > all->classes[class_].def.value_count)
+    first = gpurt_object_first(words[1]);
+    count = gpurt_object_count(words[1]);
+    if (first + count > all->classes[class_].def.value_count ||
+        GPURT_OBJECT_HEAD_WORDS + 2 * count > row->words)
         return false;
     o = object_of(all, class_, row, words[0]);
     if (!o)
@@ -172,7 +173,7 @@ static bool object_put(gpurt_model_objects_t *all, const gpurt_dictionary_t *d,
         o->before_ns = o->told.time_ns;
         o->told.time_ns = row->time_ns;
     }
-    o->told.flags = words[1] & 0xffffu;
+    o->told.flags = words[1] & 0xffu;
     values_put(&all->values[o->first + first], count, words + GPURT_OBJECT_HEAD_WORDS);
     if (first == 0)
         curve_put(all, o);

@@ -16,11 +16,12 @@ bool gpurt_objectrow_read(gpurt_objectrow_t *out, const gpurt_dictionary_t *d,
         return false;
     out->dictionary = d;
     out->id = words[0];
-    out->first = words[1] >> 16;
+    out->first = gpurt_object_first(words[1]);
     out->ended = words[1] & GPURT_OBJECT_ENDED;
-    out->count = (row->words - GPURT_OBJECT_HEAD_WORDS) / 2u;
+    out->count = gpurt_object_count(words[1]);
     out->words = words + GPURT_OBJECT_HEAD_WORDS;
-    return out->first + out->count <= out->def.value_count;
+    return GPURT_OBJECT_HEAD_WORDS + 2 * out->count <= row->words &&
+           out->first + out->count <= out->def.value_count;
 }
 
 bool gpurt_objectrow_value(const gpurt_objectrow_t *o, const gpurt_classdef_field_t *f,

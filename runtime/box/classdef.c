@@ -180,7 +180,8 @@ static bool field_read(gpurt_classdef_t *d, const char *at, const char *end)
     while ((at = word_next(at, end, word, sizeof word)))
         if (!detail_read(d, f, word))
             return false;
-    if (f->kind && !count_fits(f->kind, f->count))
+    if ((f->kind && !count_fits(f->kind, f->count)) ||
+        (f->kind == GPURT_FIELD_TEXT && f->first >= GPURT_OBJECT_TEXTS))
         return false;
     d->value_count += gpurt_field_values(f->kind, f->count);
     d->field_count++;

@@ -131,8 +131,10 @@ static void plain_field(FILE *out, const gpurt_model_objects_t *all,
     const gpurt_model_value_t *v = object_at(all, o, f);
     char name[GPURT_CLASS_NAME], text[OBJECT_TEXT], most[24];
 
-    fprintf(out, "%s%s %s", between, object_name(f->name, name),
-            object_value(all, f, v->now, text));
+    fputs(between, out);
+    if (f->kind != GPURT_FIELD_REFERENCE || strcmp(f->name, f->words) != 0)
+        fprintf(out, "%s ", object_name(f->name, name)); /* "heap heap 3" says it twice */
+    fputs(object_value(all, f, v->now, text), out);
     if (f->kind == GPURT_FIELD_GAUGE && v->peak > v->now)
         fprintf(out, " (most %s)", object_amount(f, v->peak, most));
 }

@@ -183,22 +183,35 @@ static void object_draw(const gpurt_model_objects_t *all, const gpurt_model_obje
         canvas_right(c, area, row, area.columns - 1, STYLE_DIM, "ended");
 }
 
-/* Where columns end; 0: the field has none, or there is no room. Returns: where the last ends. */
-static int columns_lay(const gpurt_model_objects_t *all, const gpurt_classdef_t *d,
-                       const uint16_t *order, int count, int at, int last,
-                       int ends[GPURT_CLASS_FIELDS])
+static bool any_trouble(const gpurt_model_objects_t *all, const gpurt_classdef_field_t *f,
+                        const uint16_t *order, int count)
+{
+    bool any = false;
+
+    for (int i = 0; i < count && !any; i++)
+        any = object_is_trouble(f, object_at(all, &all->list[order[i]], f)->now);
+    return any;
+}
+
+/* Where columns end; 0: the field has none, or there is no room. What is wrong comes first: it must
+ * not be what finds no room. */
+static void columns_lay(const gpurt_model_objects_t *all, const gpurt_classdef_t *d,
+                        const uint16_t *order, int count, int at, int last,
+                        int ends[GPURT_CLASS_FIELDS])
 {
     bool room = true;
 
-    for (uint32_t i = 0; i < d->field_count; i++) {
-        int wide =
-            is_column(&d->fields[i]) ? columns_of(all, &d->fields[i], order, count) : 0;
+    memset(ends, 0, GPURT_CLASS_FIELDS * sizeof *ends);
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < d->field_count && room; i++) {
+            const gpurt_classdef_field_t *f = &d->fields[i];
 
-        room = room && at + wide <= last;
-        ends[i] = room && wide ? at + wide : 0;
-        at = ends[i] ? ends[i] : at;
-    }
-    return at;
+            if (!is_column(f) || any_trouble(all, f, order, count) != (pass == 0))
+                continue;
+            room = at + columns_of(all, f, order, count) <= last;
+            if (room)
+                ends[i] = at += columns_of(all, f, order, count);
+        }
 }
 
 static void heading_draw(const gpurt_classdef_t *d, canvas_t *c, rect_t area, int row,

@@ -77,7 +77,7 @@ static void record_put(gpurt_viewer_t *v, uint32_t what, const entry_t *e, uint3
 
     count = count < RECORD_VALUES ? count : RECORD_VALUES;
     words[0] = e->id;
-    words[1] = first << 16 | flags;
+    words[1] = gpurt_object_word(first, count, flags);
     for (uint32_t i = first; i < first + count; i++) {
         words[at++] = (uint32_t)e->told[i];
         words[at++] = (uint32_t)(e->told[i] >> 32);

@@ -10,7 +10,7 @@
  * An object is so many values of 64 bits; field i begins where field i - 1 ends. Its record:
  *
  *   word 0   the object's number, counted from 1 by class and process
- *   word 1   first value in this record << 16 | GPURT_OBJECT_*
+ *   word 1   first value in this record << 20 | how many << 8 | GPURT_OBJECT_*
  *   word 2.. the values, low word first; the rest is in further records of the same time */
 #ifndef GPURT_OBJECTCLASS_H
 #define GPURT_OBJECTCLASS_H
@@ -28,7 +28,7 @@ typedef enum gpurt_field_kind {
     GPURT_FIELD_STATE = 6,     /* one of `words` */
     GPURT_FIELD_TIME = 7,      /* nanoseconds since 1970, 0 never */
     GPURT_FIELD_REFERENCE = 8, /* number of an object of the class `words`, 0 none */
-    GPURT_FIELD_TEXT = 9,      /* number of a string definition, 0 none */
+    GPURT_FIELD_TEXT = 9, /* number of a string definition, 0 none; among the first values */
     GPURT_FIELD_HISTOGRAM =
         10,                /* `count` values: of bucket i, from 2^i on, 0 in the first */
     GPURT_FIELD_CELLS = 11 /* `count` bytes of a map: 0 free to 254 full, 255 no cell */
@@ -42,8 +42,22 @@ enum {
 /* flags of a record */
 enum {
     GPURT_OBJECT_ENDED = 1,
-    GPURT_OBJECT_HEAD_WORDS = 2
+    GPURT_OBJECT_HEAD_WORDS = 2,
+    GPURT_OBJECT_TEXTS = 15 /* values among which texts must be: a drainer translates them */
 };
+
+GPURT_HD uint32_t gpurt_object_word(uint32_t first, uint32_t count, uint32_t flags)
+{
+    return first << 20 | count << 8 | flags;
+}
+GPURT_HD uint32_t gpurt_object_first(uint32_t word)
+{
+    return word >> 20;
+}
+GPURT_HD uint32_t gpurt_object_count(uint32_t word)
+{
+    return word >> 8 & 0xfffu;
+}
 
 enum {
     GPURT_CLASS_FIELDS = 48,
