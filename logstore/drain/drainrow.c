@@ -183,7 +183,8 @@ uint32_t drain_record(gpurt_drain_t *d, uint32_t section, uint32_t ring, gpurt_r
 {
     static const drain_site_t unknown;
     uint32_t *words = drain_record_words(row), what = words[0];
-    uint32_t have = groups * GPURT_GROUP_WORDS, number = what & 0xffffu, count, kind, messages;
+    uint32_t have = groups * GPURT_GROUP_WORDS, number = what & 0xffffu, count, kind,
+             messages;
     uint32_t *args = gpurt_row_words(row);
     const drain_site_t *site = &unknown;
     record_head_t h;

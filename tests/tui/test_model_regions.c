@@ -37,26 +37,6 @@ static void put_region(uint32_t id, uint64_t time_ns, uint64_t used, uint32_t fl
 static void put_rest(void)
 {
     gpurt_region_map_row_t map = {.region = 1, .granules = 32};
-    gpurt_arena_state_row_t arenas = {.source = 1,
-                                      .heap = 64,
-                                      .slots = 65536,
-                                      .arenas = 4,
-                                      .pieces = gpurt_pair(8),
-                                      .bytes = gpurt_pair(32 * KIB),
-                                      .largest = gpurt_pair(12 * KIB),
-                                      .taken = gpurt_pair(2048 * KIB),
-                                      .refused = gpurt_pair(3)};
-    gpurt_reclaim_state_row_t table = {.table = 129,
-                                       .flags = GPURT_RECLAIM_EPOCHS,
-                                       .heap = 64,
-                                       .room = 100,
-                                       .live = gpurt_pair(12),
-                                       .made = gpurt_pair(112),
-                                       .gone = gpurt_pair(100),
-                                       .refused = gpurt_pair(5),
-                                       .open = 25,
-                                       .turn = 17,
-                                       .left = gpurt_pair(2)};
     gpurt_heap_state_row_t heap = {.heap = 64, .bytes = gpurt_pair(64 * KIB)};
     gpurt_heap_pools_row_t pools = {.heap = 64};
 
@@ -66,12 +46,8 @@ static void put_rest(void)
     pools.got[3] = gpurt_pair(1000);
     pools.put[1] = gpurt_pair(5000);
     put(GPURT_KIND_REGION_MAP, T0, &map, sizeof map);
-    put(GPURT_KIND_ARENA_STATE, T0, &arenas, sizeof arenas);
-    arenas.bytes = gpurt_pair(16 * KIB);
-    put(GPURT_KIND_ARENA_STATE, T0 + 5, &arenas, sizeof arenas);
-    arenas.bytes = gpurt_pair(1);
-    put(GPURT_KIND_ARENA_STATE, T0 + 9, &arenas, sizeof arenas - 4); /* too short */
-    put(GPURT_KIND_RECLAIM_STATE, T0, &table, sizeof table);
+    map.granules = 1;
+    put(GPURT_KIND_REGION_MAP, T0 + 9, &map, sizeof map - 4); /* too short */
     put(GPURT_KIND_HEAP_STATE, T0, &heap, sizeof heap);
     put(GPURT_KIND_HEAP_POOLS, T0, &pools, sizeof pools);
 }
@@ -93,12 +69,7 @@ static void check_sums(void)
     CHECK(strcmp(region_policy(r), "best") == 0);
     CHECK(strcmp(r->name, "mesh \"a\"") == 0);
     CHECK_EQ(r->cells[0], 0xc);
-    CHECK_EQ(view->heaps.arena_count, 1);
-    CHECK_EQ(view->heaps.arenas[0].bytes, 16 * KIB);
-    CHECK_EQ(view->heaps.arenas[0].peak_bytes, 32 * KIB);
-    CHECK_EQ(view->heaps.reclaim_count, 1);
-    CHECK_EQ(view->heaps.reclaims[0].gone, 100);
-    CHECK(strcmp(reclaim_name(&view->heaps.reclaims[0]), "epochs") == 0);
+    CHECK_EQ(r->map_granules, 32);
     CHECK_EQ(view->heaps.list[0].got[3], 1000);
     CHECK_EQ(view->heaps.others, 0);
     CHECK_EQ(view->lines[GPURT_CLASS_LOW].end, 0); /* none of it is a line of the log */
@@ -154,13 +125,9 @@ static void check_screen(int rows, int columns)
 
     CHECK(canvas_resize(&c, rows, columns));
     draw(&c, 0);
-    CHECK(on_canvas(&c, "Heaps  1  regions  1  arenas  1  reclamation  1"));
+    CHECK(on_canvas(&c, "Heaps  1  regions  1"));
     CHECK(on_canvas(&c, "region 1   ######......  50% mesh \"a\" 512.0 KiB of 1.0 MiB  "
                         "7 wrong  6 r"));
-    CHECK(on_canvas(&c,
-                    "arenas 1   ###.........  25% 16.0 KiB of heap 64  3 refused  8 pie"));
-    CHECK(on_canvas(&c,
-                    "epochs 129 ###.........  25% 12 objects wait of heap 64  5 refused"));
     CHECK(on_canvas(&c, "pools served    10.0k   thread 90%  warp 0%  block 0%  heap 10%"));
     CHECK(on_canvas(&c, "took back 5000    thread 0%  warp 100%"));
     draw(&c, 1);
@@ -171,14 +138,6 @@ static void check_screen(int rows, int columns)
     CHECK(on_canvas(&c, "resized, but not in place: 4; places lost to other lanes: 9"));
     CHECK(on_canvas(&c, "#xxxx++++---..#")); /* the first cells of the map */
     CHECK(on_canvas(&c, "a cell: 32 granules of 256 B, by what is used; . free"));
-    draw(&c, 2);
-    CHECK(on_canvas(&c,
-                    "most 32.0 KiB  the largest arena has 12.0 KiB  taken in all 2.0 MiB"));
-    CHECK(on_canvas(&c, "65536 arenas can have grown at a time; 3 found no slot"));
-    draw(&c, 3);
-    CHECK(on_canvas(&c, "epochs: most 12 objects, freed 100"));
-    CHECK(on_canvas(&c, "taken in 112, epoch 17, 100 slots"));
-    CHECK(on_canvas(&c, "2 slots taken back from warps that ended"));
     canvas_fini(&c);
 }
 
@@ -190,11 +149,11 @@ static void check_scroll(void)
     CHECK(canvas_resize(&c, 24, 80));
     draw(&c, 0);
     CHECK(on_canvas(&c, "heap 64    "));
-    CHECK(!on_canvas(&c, "epochs 129"));
+    CHECK(!on_canvas(&c, "region 16 "));
     CHECK(on_canvas(&c, " below)"));
     draw(&c, 1000); /* the last */
     CHECK(!on_canvas(&c, "heap 64    "));
-    CHECK(on_canvas(&c, "epochs 129"));
+    CHECK(on_canvas(&c, "region 16 "));
     canvas_fini(&c);
 }
 
@@ -205,20 +164,10 @@ static void check_scroll(void)
 static void put_process(uint32_t program, uint64_t heap_bytes, uint64_t more)
 {
     gpurt_heap_state_row_t heap = {.heap = 64, .bytes = gpurt_pair(heap_bytes)};
-    gpurt_arena_state_row_t arenas = {
-        .source = 1, .heap = 64, .bytes = gpurt_pair(16 * KIB), .arenas = (uint32_t)more};
-    gpurt_reclaim_state_row_t table = {.table = 129,
-                                       .flags = GPURT_RECLAIM_HAZARDS,
-                                       .heap = 64,
-                                       .room = 100,
-                                       .open = 25,
-                                       .live = gpurt_pair(10 + more)};
 
     stage_program = program;
     put(GPURT_KIND_HEAP_STATE, T0, &heap, sizeof heap);
     put_region(1, T0, 256 * KIB * more, 2);
-    put(GPURT_KIND_ARENA_STATE, T0, &arenas, sizeof arenas);
-    put(GPURT_KIND_RECLAIM_STATE, T0, &table, sizeof table);
 }
 
 static void check_processes(void)
@@ -234,8 +183,6 @@ static void check_processes(void)
     look();
     CHECK_EQ(view->heaps.count, 2);
     CHECK_EQ(view->heaps.region_count, 2);
-    CHECK_EQ(view->heaps.arena_count, 2);
-    CHECK_EQ(view->heaps.reclaim_count, 2);
     CHECK_EQ(view->heaps.regions[1].used, 256 * KIB);
     CHECK(out != NULL);
     heap_plain(out, &view->heaps);
@@ -243,25 +190,13 @@ static void check_processes(void)
     fclose(out);
     CHECK_CONTAINS(text, "region 1   of process 10802, mesh \"a\": 512.0 KiB of");
     CHECK_CONTAINS(text, "region 1   of process 10801, mesh \"a\": 256.0 KiB of");
-    CHECK_CONTAINS(text,
-                   "arenas 1   of process 10802, 16.0 KiB of heap 64 in 0 pieces of 2");
-    CHECK_CONTAINS(text,
-                   "arenas 1   of process 10801, 16.0 KiB of heap 64 in 0 pieces of 1");
-    CHECK_CONTAINS(text, "hazards 129 of process 10802, 12 objects wait");
-    CHECK_CONTAINS(text, "hazards 129 of process 10801, 11 objects wait");
     CHECK_CONTAINS(text, "{\"region\":1,\"pid\":10802,\"device\":0,");
     CHECK_CONTAINS(text, "{\"region\":1,\"pid\":10801,\"device\":0,");
-    CHECK_CONTAINS(text, "{\"source\":1,\"pid\":10801,\"device\":0,");
-    CHECK_CONTAINS(text, "{\"table\":129,\"pid\":10801,\"device\":0,");
     CHECK(canvas_resize(&c, 36, 120));
     draw(&c, 0);
     CHECK(on_canvas(&c, "heap 64 of 10802 "));
     CHECK(on_canvas(&c, "region 1 of 10802     ######......  50% mesh \"a\" 512.0 KiB of"));
     CHECK(on_canvas(&c, "region 1 of 10801     ###.........  25% mesh \"a\" 256.0 KiB of"));
-    CHECK(on_canvas(&c, "arenas 1 of 10802     ###.........  25% 16.0 KiB of heap 64"));
-    CHECK(on_canvas(&c, "arenas 1 of 10801     ######......  50% 16.0 KiB of heap 64"));
-    CHECK(on_canvas(&c, "hazards 129 of 10802  ###.........  25% 12 objects wait of heap"));
-    CHECK(on_canvas(&c, "hazards 129 of 10801  ###.........  25% 11 objects wait of heap"));
     canvas_fini(&c);
 }
 

@@ -110,11 +110,10 @@ void export_instant_object(const export_sheet_t *s, const gpurt_row_t *row)
     for (uint32_t i = 0; i < o.def.field_count; i++)
         if (gpurt_field_is_number(o.def.fields[i].kind) &&
             gpurt_objectrow_value(&o, &o.def.fields[i], 0, &value))
-            s->writer->counter(
-                s->out,
-                export_sheet_track(s, EXPORT_OBJECT, object_device(s, row),
-                                   row->site << EXPORT_FIELD_BITS | i, o.id),
-                row->time_ns, (double)value);
+            s->writer->counter(s->out,
+                               export_sheet_track(s, EXPORT_OBJECT, object_device(s, row),
+                                                  row->site << EXPORT_FIELD_BITS | i, o.id),
+                               row->time_ns, (double)value);
 }
 
 void export_instant_messages(const export_sheet_t *s, const gpurt_row_t *row)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     LABEL = 8,        /* columns of a number, */
@@ -23,6 +24,10 @@ int objecttable_class(const picture_t *p)
 
     if (count == 0)
         return -1;
+    for (uint32_t i = 0; i < count && p->object_wanted; i++)
+        if (strcasecmp(all->classes[i].def.name, p->object_wanted) == 0 ||
+            strcasecmp(all->classes[i].def.plural, p->object_wanted) == 0)
+            return (int)i;
     return p->object_class < count ? (int)p->object_class : 0;
 }
 

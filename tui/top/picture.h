@@ -65,7 +65,8 @@ typedef struct picture {
     gpurt_model_told_t
         heap_told; /* others come: group of view_heap.c + 1, 0 the line alone */
     uint32_t object_class, object_row, object_sort; /* table, line, column it goes by */
-    bool object_open;                               /* the page of one: */
+    const char *object_wanted;      /* the class that was asked for by name; NULL: none */
+    bool object_open;               /* the page of one: */
     gpurt_model_told_t object_told; /* ... this one, of the class of the table */
     bool streams_open;
     uint32_t streams_zoom;    /* stretch of time: a step of gputime.c; 0: as it likes */

@@ -201,7 +201,7 @@ static const gpurt_option_program_t program = {
 
 /* ---- starting ------------------------------------------------------------------------ */
 
-/* A table of the GPU view has a name, too. */
+/* A table of the GPU view has a name, too, and a class of objects. */
 static bool view_named(const char *name, picture_t *p)
 {
     for (int i = 0; i < VIEW_COUNT; i++)
@@ -209,6 +209,11 @@ static bool view_named(const char *name, picture_t *p)
             p->shown = (view_id_t)i;
             return true;
         }
+    if (strncasecmp(name, "objects:", 8) == 0) {
+        p->object_wanted = name + 8; /* which there are is known when a log is read */
+        p->shown = VIEW_OBJECTS;
+        return true;
+    }
     if (!gputable_named(name, &p->table))
         return false;
     p->shown = VIEW_GPU;
@@ -263,7 +268,8 @@ static int picture_begin(top_t *t, const top_options_t *o, char *const *argv)
         return gpurt_option_refuse(
             &program,
             "no view %s; there are " VIEW_LIST(
-                VIEW_NAME) "and of gpu kernels, calls, ranges, memory, pools",
+                VIEW_NAME) "of gpu kernels, calls, ranges, memory, pools, and "
+                           "objects:CLASS",
             o->view);
     return -1;
 }

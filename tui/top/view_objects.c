@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static const gpurt_model_object_t *open_object(const picture_t *p, int class_)
 {
@@ -19,6 +20,15 @@ static const gpurt_model_object_t *open_object(const picture_t *p, int class_)
 }
 
 /* ---- drawing ------------------------------------------------------------------------- */
+
+/* What was asked for by name is not there. */
+static bool is_missing(const picture_t *p, int class_)
+{
+    const gpurt_classdef_t *d = &p->view->objects.classes[class_].def;
+
+    return p->object_wanted && strcasecmp(d->name, p->object_wanted) != 0 &&
+           strcasecmp(d->plural, p->object_wanted) != 0;
+}
 
 /* "arena sources 2  ref tables 1": the one that is shown stands out. */
 static void classes_draw(const picture_t *p, canvas_t *c, rect_t area, int row, int class_)
@@ -35,7 +45,11 @@ static void classes_draw(const picture_t *p, canvas_t *c, rect_t area, int row, 
                            all->classes[i].objects);
         at += 2;
     }
-    canvas_put(c, area, row, at, STYLE_DIM, "(t table, s sort, Enter page)");
+    if (is_missing(p, class_))
+        canvas_printf(c, area, row, at, STYLE_WARN, "no class %s was told of",
+                      p->object_wanted);
+    else
+        canvas_put(c, area, row, at, STYLE_DIM, "(t table, s sort, Enter page)");
 }
 
 static void title_draw(const picture_t *p, canvas_t *c, rect_t area, int below)
@@ -102,6 +116,7 @@ static void table_step(picture_t *p, int class_, int step)
     int count = (int)p->view->objects.class_count;
 
     p->object_class = (uint32_t)((class_ + step + count) % count);
+    p->object_wanted = NULL;
     p->object_open = false;
     p->object_row = p->object_sort = 0;
 }

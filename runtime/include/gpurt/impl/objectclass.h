@@ -28,7 +28,8 @@ typedef enum gpurt_field_kind {
     GPURT_FIELD_STATE = 6,     /* one of `words` */
     GPURT_FIELD_TIME = 7,      /* nanoseconds since 1970, 0 never */
     GPURT_FIELD_REFERENCE = 8, /* number of an object of the class `words`, 0 none */
-    GPURT_FIELD_TEXT = 9, /* number of a string definition, 0 none; among the first values */
+    GPURT_FIELD_TEXT =
+        9, /* number of a string definition, 0 none; among the first values */
     GPURT_FIELD_HISTOGRAM =
         10,                /* `count` values: of bucket i, from 2^i on, 0 in the first */
     GPURT_FIELD_CELLS = 11 /* `count` bytes of a map: 0 free to 254 full, 255 no cell */
@@ -43,7 +44,8 @@ enum {
 enum {
     GPURT_OBJECT_ENDED = 1,
     GPURT_OBJECT_HEAD_WORDS = 2,
-    GPURT_OBJECT_TEXTS = 15 /* values among which texts must be: a drainer translates them */
+    GPURT_OBJECT_TEXTS =
+        15 /* values among which texts must be: a drainer translates them */
 };
 
 GPURT_HD uint32_t gpurt_object_word(uint32_t first, uint32_t count, uint32_t flags)
