@@ -131,7 +131,8 @@ static void values_put(gpurt_model_value_t *values, uint32_t count, const uint32
 
         v->before = v->now;
         v->now = words[2 * i] | (uint64_t)words[2 * i + 1] << 32;
-        v->peak = v->now > v->peak ? v->now : v->peak;
+        if (v->now > v->peak && v->now != GPURT_VALUE_UNKNOWN)
+            v->peak = v->now;
     }
 }
 

@@ -233,8 +233,6 @@ static void texts_end(gpurt_modelview_t *v, uint32_t part)
     }
     if (part == 9)
         object_texts_end(&v->objects);
-    for (int i = 0; part == 8 && i < GPURT_MODEL_REGIONS; i++)
-        v->heaps.regions[i].name[GPURT_MODEL_REGION_NAME - 1] = '\0';
     for (int i = 0; part == 8 && i < GPURT_MODEL_HEAPS; i++)
         for (int k = 0; k < GPURT_MODEL_HEAP_SITES; k++)
             v->heaps.list[i].sites[k].site[sizeof v->heaps.list[i].sites[k].site - 1] =

@@ -43,9 +43,7 @@ enum {
     GPURT_MODEL_STATE = 864, /* of a collector: as long as they become (cupti/trouble.h) */
     GPURT_MODEL_HEAPS = 8,   /* one that is new takes the row of one that ended */
     GPURT_MODEL_HEAP_CLASSES = 40, /* by size; only those that have chunks, or had */
-    GPURT_MODEL_HEAP_SITES = 12,
-    GPURT_MODEL_REGIONS = 16, /* likewise */
-    GPURT_MODEL_REGION_NAME = 64
+    GPURT_MODEL_HEAP_SITES = 12
 };
 
 /* Lines are kept by class, so that a flood of INFO does not push an ERROR out. */
@@ -346,26 +344,14 @@ typedef struct gpurt_model_heap {
     gpurt_model_heap_site_t sites[GPURT_MODEL_HEAP_SITES];
 } gpurt_model_heap_t;
 
-typedef struct gpurt_model_region {
-    gpurt_model_told_t told; /* flags: GPURT_REGION_POLICY */
-    uint64_t bytes, used, peak_used;
-    uint64_t largest, holes, blocks; /* as gpurt_region_state_row_t says */
-    uint64_t full, fragmented, refused, wrong, stuck, races;
-    uint32_t granule, looking, map_granules, unused; /* map_granules: a cell */
-    uint8_t cells[GPURT_HEAP_CELLS];
-    char name[GPURT_MODEL_REGION_NAME];
-} gpurt_model_region_t;
-
-/* Part 8: heaps of kernels, and what stands on them. */
+/* Part 8: heaps of kernels. */
 typedef struct gpurt_model_heaps {
     uint64_t rows;         /* 0: nothing is known */
     uint64_t count;        /* rows of `list` in use */
     uint64_t others;       /* rows of heaps and others that have none */
     uint64_t calls, freed; /* of traces */
     uint64_t programs; /* of the source: of several it must be said whose something is */
-    uint64_t region_count;
     gpurt_model_heap_t list[GPURT_MODEL_HEAPS];
-    gpurt_model_region_t regions[GPURT_MODEL_REGIONS];
 } gpurt_model_heaps_t;
 
 /* All of it: a private copy of one process. About 2 MB. */

@@ -96,6 +96,10 @@ static void value_put(const gpurt_objectrow_t *o, const gpurt_classdef_field_t *
         list_put(o, f, out);
         break;
     default:
+        if (value == GPURT_VALUE_UNKNOWN && gpurt_field_is_number(f->kind)) {
+            gpurt_text_add(out, "-", 1);
+            break;
+        }
         gpurt_text_u64(out, value);
         if (f->unit[0])
             gpurt_text_printf(out, " %s", f->unit);
@@ -184,6 +188,8 @@ void gpurt_objectrow_json(const gpurt_objectrow_t *o, gpurt_text_t *out)
             gpurt_text_add(out, "\"", 1);
             value_put(o, f, value, out);
             gpurt_text_add(out, "\"", 1);
+        } else if (value == GPURT_VALUE_UNKNOWN && gpurt_field_is_number(f->kind)) {
+            gpurt_text_add(out, "null", 4);
         } else {
             gpurt_text_u64(out, value);
         }

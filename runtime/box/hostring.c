@@ -135,13 +135,6 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
     SITE(HEAP_POOLS, DEBUG, gpurt_heap_pools_row_t, T9(U, W, W, W, W, W, W, W, W),
          "heap %u, pools: thread, warp, block, heap served %llu, %llu, %llu, %llu, "
          "took back %llu, %llu, %llu, %llu"),
-    SITE(REGION_STATE, DEBUG, gpurt_region_state_row_t,
-         T16(U, U, U, S, W, W, W, W, W, W, W, W, W, W, W, U),
-         "region %u (0x%x, granules of %u B) %s: %llu B, %llu B used; "
-         "free: %llu B in a row, %llu holes; %llu blocks; "
-         "refused: %llu full, %llu fragmented, %llu else; %llu wrong; %llu not in place"),
-    SITE(REGION_MAP, DEBUG, gpurt_region_map_row_t, T10(U, U, W, W, W, W, W, W, W, W),
-         "region %u, map: cells of %u granules"),
     {.kind = GPURT_KIND_TEXT, .level = GPURT_LEVEL_WARN, .format = "collector"},
 };
 GPURT_STATIC_ASSERT(offsetof(gpurt_activity_kernel_t, context) == 4 * 13, "frozen");

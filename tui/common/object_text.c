@@ -51,6 +51,8 @@ const char *object_value(const gpurt_model_objects_t *all, const gpurt_classdef_
     char word[GPURT_CLASS_WORDS], amount[24], name[GPURT_CLASS_NAME];
     gpurt_text_t text;
 
+    if (gpurt_field_is_number(f->kind) && value == GPURT_VALUE_UNKNOWN)
+        return "-";
     gpurt_text_init(&text, buffer, OBJECT_TEXT);
     switch (f->kind) {
     case GPURT_FIELD_STATE:
@@ -135,7 +137,7 @@ static void plain_field(FILE *out, const gpurt_model_objects_t *all,
     if (f->kind != GPURT_FIELD_REFERENCE || strcmp(f->name, f->words) != 0)
         fprintf(out, "%s ", object_name(f->name, name)); /* "heap heap 3" says it twice */
     fputs(object_value(all, f, v->now, text), out);
-    if (f->kind == GPURT_FIELD_GAUGE && v->peak > v->now)
+    if (f->kind == GPURT_FIELD_GAUGE && v->peak > v->now) /* not of what is unknown */
         fprintf(out, " (most %s)", object_amount(f, v->peak, most));
 }
 

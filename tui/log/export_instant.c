@@ -109,7 +109,8 @@ void export_instant_object(const export_sheet_t *s, const gpurt_row_t *row)
         return;
     for (uint32_t i = 0; i < o.def.field_count; i++)
         if (gpurt_field_is_number(o.def.fields[i].kind) &&
-            gpurt_objectrow_value(&o, &o.def.fields[i], 0, &value))
+            gpurt_objectrow_value(&o, &o.def.fields[i], 0, &value) &&
+            value != GPURT_VALUE_UNKNOWN)
             s->writer->counter(s->out,
                                export_sheet_track(s, EXPORT_OBJECT, object_device(s, row),
                                                   row->site << EXPORT_FIELD_BITS | i, o.id),

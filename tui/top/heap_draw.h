@@ -27,9 +27,4 @@ void heap_cell(canvas_t *c, rect_t area, int row, int column, uint32_t cell);
 int heap_map(canvas_t *c, rect_t area, int row, const uint8_t *cells, bool large,
              const char *what);
 
-/* view_region.c. heaps: all that there is. */
-void region_line(const gpurt_model_region_t *r, const gpurt_model_heaps_t *heaps,
-                 canvas_t *c, rect_t area, int row);
-void region_about(const gpurt_model_region_t *r, canvas_t *c, rect_t area, int row);
-
 #endif

@@ -306,9 +306,13 @@ static int tabs_names(const picture_t *p, canvas_t *c, rect_t area, bool all)
     return at;
 }
 
+/* A filter has its room first: names of views are known by heart sooner. */
 static void tabs_draw(const picture_t *p, canvas_t *c, rect_t area)
 {
-    int at = tabs_names(p, c, area, area.columns >= 56);
+    const int names_columns = 68 + (p->output ? 9 : 0);
+    int filter = (int)strlen(p->filter.text);
+    int at =
+        tabs_names(p, c, area, area.columns >= names_columns + (filter ? filter + 8 : 0));
 
     if (p->filter.level > GPURT_LEVEL_TRACE || p->filter.text[0]) {
         static const char *const names[] = {"",      "",       "debug+", "info+",

@@ -60,10 +60,8 @@ typedef struct picture {
     uint32_t site, site_sort;
     gpurows_t table; /* of the GPU view, and of each: */
     uint32_t table_row[GPUROWS_TABLES], table_sort[GPUROWS_TABLES];
-    uint32_t heap;       /* selected: a line of the list, */
-    uint32_t heap_group; /* ... and what stands in it, so that it stays selected when */
-    gpurt_model_told_t
-        heap_told; /* others come: group of view_heap.c + 1, 0 the line alone */
+    uint32_t heap;                /* selected: a line of the list, */
+    gpurt_model_told_t heap_told; /* ... and what stands in it; id 0: the line alone */
     uint32_t object_class, object_row, object_sort; /* table, line, column it goes by */
     const char *object_wanted;      /* the class that was asked for by name; NULL: none */
     bool object_open;               /* the page of one: */

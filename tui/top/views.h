@@ -14,7 +14,7 @@
     X(SITES, sites, 0, 0, "4", "sites: every log statement that spoke", NULL, NULL)    \
     X(OUTPUT, output, 'o', 0, "5 o", "what the program printed", NULL, NULL)           \
     X(GPU, gpu, 'n', 0, "6 n", "GPUs: kernels, calls, ranges, memory", NULL, NULL)     \
-    X(HEAPS, heaps, 'm', 0, "7 m", "heaps, regions, pools", NULL, NULL)                \
+    X(HEAPS, heaps, 'm', 0, "7 m", "heaps and pools", NULL, NULL)                      \
     X(OBJECTS, objects, 'b', 0, "8 b", "objects: arenas, tables of reclamation", NULL, \
       NULL)                                                                            \
     X(HELP, help, KEY_F1, 'h', "F1 ? h", "this help", "Help", "F1")

@@ -10,7 +10,6 @@
 #include "life.h"
 #include "ownwait.h"
 #include "procfs.h"
-#include "regionview.h"
 #include "tell.h"
 #include "watch.h"
 
@@ -46,7 +45,6 @@ static const struct {
 } kinds[] = {
     {gpurt_watch_tell, gpurt_watch_forget},
     {gpurt_heapview_tell, gpurt_heapview_forget},
-    {gpurt_regionview_tell, gpurt_regionview_forget},
 };
 
 /* ---- what those who look call -------------------------------------------------------- */

@@ -67,8 +67,10 @@ enum {
     GPURT_CLASS_NAME = 32, /* bytes of a name, with its end, as all below */
     GPURT_CLASS_UNIT = 8,
     GPURT_CLASS_WORDS = 64,
+    GPURT_CELL_FULL = 254,
     GPURT_CELL_NONE = 255
 };
+#define GPURT_VALUE_UNKNOWN UINT64_MAX /* of a number: nobody counted it */
 
 typedef struct gpurt_field {
     const char *name;  /* a-z, 0-9, _: a key of JSON; people see spaces */
