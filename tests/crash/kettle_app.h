@@ -7,7 +7,7 @@
 
 enum {
     KETTLE_BUCKETS = 20,
-    KETTLE_CELLS = 96,
+    KETTLE_CELLS = 1024, /* more than one record holds */
     KETTLE_LITRES = 8
 };
 

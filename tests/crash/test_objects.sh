@@ -45,7 +45,7 @@ until_true 'gpurt-top never told of them' told
 jq -e "$kettles | .[0] | .full_percent == 13 and (.ended | not) and .fields.name == \"the blue one\" and
     .fields.state == \"warm\" and .fields.litres == 1 and .fields.temperature == 60 and .fields.faults == 0 and
     .fields.stove == 1 and (.fields.waits | length == 20 and .[0] == 200 and .[19] == 100) and
-    (.fields.map | length == 96 and .[11] == 254 and .[12] == 0)" live.json >/dev/null || fail "$(cat live.json)"
+    (.fields.map | length == 1024 and .[127] == 254 and .[128] == 0)" live.json >/dev/null || fail "$(cat live.json)"
 jq -e '.objects.classes[] | select(.name=="kettle") | .plural=="kettles" and
     (.fields[] | select(.name=="litres") | .of=="capacity" and .unit=="l" and .kind=="gauge")' live.json >/dev/null ||
     fail "the class: $(cat live.json)"
@@ -56,11 +56,11 @@ recorder=
 # As text, as JSON lines, as CSV. A name cannot steer a terminal.
 "$bin/gpurt-log" cat run.gplog >cat
 has cat 'kettle 1: stove 1, name the blue one, capacity 8 l, litres 1 l, temperature 60 C, state warm, boils 3200, faults 0,' \
-    'kettle 2: stove 1, name \x1b[31mred,' 'state boiling, boils 3200, faults 1, waits 20 buckets of 3200, map 96 cells, ended'
+    'kettle 2: stove 1, name \x1b[31mred,' 'state boiling, boils 3200, faults 1, waits 20 buckets of 3200, map 1024 cells, ended'
 "$bin/gpurt-log" stat run.gplog >stat
 has stat 'kettle 1, ended  stove 1, name the blue one, capacity 8 l, litres 1 l, temperature 60 C, state warm, boils 3200' \
     'waits: 200 from 0 ns, 200 from 2 ns,'
-"$bin/gpurt-log" cat --jsonl run.gplog | jq -cse 'map(select(.class=="kettle" and .ended)) | length == 2 and
+"$bin/gpurt-log" cat --jsonl run.gplog | jq -cse 'map(select(.class=="kettle" and .ended and .fields.stove)) | length == 2 and
     (.[1] | .id == 2 and .kind == "object" and .fields.litres == 2 and .fields.name == "\u001b[31mred")' >/dev/null ||
     fail 'JSON lines'
 "$bin/gpurt-log" export --to csv -o run.csv run.gplog

@@ -271,6 +271,24 @@ static void check_selected(void)
     CHECK_EQ(p.heap, 0);
 }
 
+/* The one that is selected is on the screen, however long the list. */
+static void check_scroll(void)
+{
+    picture_t p = {.view = view,
+                   .name = "x",
+                   .hertz = 10,
+                   .speed = 1,
+                   .shown = VIEW_HEAPS,
+                   .heap = 1000};
+    canvas_t c = {.unicode = false};
+
+    CHECK(canvas_resize(&c, 20, 80));
+    picture_draw(&p, &c);
+    CHECK(!on_canvas(&c, " heap 64 "));
+    CHECK(on_canvas(&c, "heap 104"));
+    canvas_fini(&c);
+}
+
 /* Those that found no number share one, which is nobody's. */
 static void check_others(void)
 {
@@ -287,6 +305,7 @@ static void check_others(void)
     heap(64);
     text_of(heap_plain, text, sizeof text);
     CHECK_CONTAINS(text, "others     3 records are of some that have no row here\n");
+    check_scroll();
     text_of(heap_json, text, sizeof text);
     CHECK_CONTAINS(text, "\"without_row\":3,");
     CHECK_CONTAINS(text, "{\"heap\":64,\"pid\":null,");

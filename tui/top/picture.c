@@ -306,26 +306,32 @@ static int tabs_names(const picture_t *p, canvas_t *c, rect_t area, bool all)
     return at;
 }
 
+/* "filter warn+ session"; "" without one. */
+static void filter_words(const filter_t *f, char text[FILTER_TEXT + 32])
+{
+    static const char *const names[] = {"",      "",       "debug+", "info+",
+                                        "warn+", "error+", "panic+", "lost"};
+
+    text[0] = '\0';
+    if (f->level > GPURT_LEVEL_TRACE || f->text[0])
+        snprintf(text, FILTER_TEXT + 32, "filter %s%s%s",
+                 f->level <= GPURT_LEVEL_LOST ? names[f->level] : "",
+                 f->level > GPURT_LEVEL_TRACE ? " " : "", f->text);
+}
+
 /* A filter has its room first: names of views are known by heart sooner. */
 static void tabs_draw(const picture_t *p, canvas_t *c, rect_t area)
 {
     const int names_columns = 68 + (p->output ? 9 : 0);
-    int filter = (int)strlen(p->filter.text);
-    int at =
-        tabs_names(p, c, area, area.columns >= names_columns + (filter ? filter + 8 : 0));
+    char text[FILTER_TEXT + 32];
+    int filter, at;
 
-    if (p->filter.level > GPURT_LEVEL_TRACE || p->filter.text[0]) {
-        static const char *const names[] = {"",      "",       "debug+", "info+",
-                                            "warn+", "error+", "panic+", "lost"};
-        char text[FILTER_TEXT + 32];
-
-        snprintf(text, sizeof text, "filter %s%s%s",
-                 p->filter.level <= GPURT_LEVEL_LOST ? names[p->filter.level] : "",
-                 p->filter.level > GPURT_LEVEL_TRACE ? " " : "", p->filter.text);
-        if (area.columns - (int)strlen(text) - 1 > at)
-            at = area.columns - (int)strlen(text) - 1;
-        canvas_put(c, area, 0, at, STYLE_WARN, text);
-    }
+    filter_words(&p->filter, text);
+    filter = (int)strlen(text);
+    at = tabs_names(p, c, area, area.columns >= names_columns + (filter ? filter + 1 : 0));
+    if (area.columns - filter - 1 > at)
+        at = area.columns - filter - 1;
+    canvas_put(c, area, 0, at, STYLE_WARN, text);
 }
 
 /* ---- time line ----------------------------------------------------------------------- */
