@@ -284,8 +284,8 @@ static void check_scroll(void)
 
     CHECK(canvas_resize(&c, 20, 80));
     picture_draw(&p, &c);
-    CHECK(!on_canvas(&c, " heap 64 "));
-    CHECK(on_canvas(&c, "heap 104"));
+    CHECK(!on_canvas(&c, "heap 64 of 10801"));
+    CHECK(on_canvas(&c, "heap 103"));
     canvas_fini(&c);
 }
 
