@@ -2,6 +2,7 @@
 /* Records and losses as rows of the batch. */
 #include "drainagain.h"
 
+#include <gpurt/impl/objectclass.h>
 #include <string.h>
 
 void drain_room(gpurt_drain_t *d, drain_room_t kept)
@@ -147,7 +148,7 @@ static void again_keep(gpurt_drain_t *d, uint32_t section, uint32_t what, uint32
     bool plain = row->form == GPURT_FORM_THREAD || row->form == GPURT_FORM_WARP ||
                  row->form == GPURT_FORM_BLOCK;
 
-    if (!plain || !site->id)
+    if (!plain || !site->id || row->kind == GPURT_KIND_OBJECT)
         return;
     a->what = what & DRAIN_AGAIN_WHAT;
     a->groups = groups;
@@ -157,12 +158,33 @@ static void again_keep(gpurt_drain_t *d, uint32_t section, uint32_t what, uint32
     a->row = *row;
 }
 
+/* Words of a record: those that its site's types take; a text and an object say it themselves.
+ * have: what there is, some of it only fills up the last group. */
+static uint32_t words_of(uint32_t kind, const drain_site_t *site, const uint32_t *args,
+                         uint32_t lanes, uint32_t have)
+{
+    uint32_t count = site->words * lanes;
+
+    if (!site->id || kind == GPURT_KIND_TEXT)
+        return have;
+    if (kind == GPURT_KIND_OBJECT)
+        count = GPURT_OBJECT_HEAD_WORDS + 2 * gpurt_object_count(args[1]);
+    return count < have ? count : have;
+}
+
+/* Texts of an object are in its first record alone. */
+static bool has_strings(uint32_t kind, const uint32_t *args)
+{
+    return kind != GPURT_KIND_OBJECT || gpurt_object_first(args[1]) == 0;
+}
+
 uint32_t drain_record(gpurt_drain_t *d, uint32_t section, uint32_t ring, gpurt_row_t *row,
                       uint32_t groups, bool wait_for_site)
 {
     static const drain_site_t unknown;
     uint32_t *words = drain_record_words(row), what = words[0];
-    uint32_t have = groups * GPURT_GROUP_WORDS, number = what & 0xffffu, count, messages;
+    uint32_t have = groups * GPURT_GROUP_WORDS, number = what & 0xffffu, count, kind,
+             messages;
     uint32_t *args = gpurt_row_words(row);
     const drain_site_t *site = &unknown;
     record_head_t h;
@@ -178,11 +200,10 @@ uint32_t drain_record(gpurt_drain_t *d, uint32_t section, uint32_t ring, gpurt_r
             return 0;
         site = site ? site : &unknown;
     }
-    count = have - h.first;
-    if (site->id && (what >> 16 & 0xffu) != GPURT_KIND_TEXT &&
-        site->words * h.lanes < count)
-        count = site->words * h.lanes;
-    if (!strings_translate(d, section, site, words + h.first, count, h.lanes,
+    kind = what >> 16 & 0xffu;
+    count = words_of(kind, site, words + h.first, h.lanes, have - h.first);
+    if (has_strings(kind, words + h.first) &&
+        !strings_translate(d, section, site, words + h.first, count, h.lanes,
                            wait_for_site))
         return 0;
     row_fill(d, row, &h, section);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Definitions of a box, taken over when the first record asks for them. */
+#include "classdef.h"
 #include "defread.h"
 #include "drainpart.h"
 
@@ -18,6 +19,22 @@ static uint32_t string_words(uint64_t types)
     return strings;
 }
 GPURT_STATIC_ASSERT(2 * GPURT_MAX_SITE_TYPES <= 32, "a bit for each word");
+
+/* Of the first record of an object: where it has texts. */
+static uint32_t object_strings(const char *text, size_t bytes)
+{
+    gpurt_classdef_t class_;
+    uint32_t strings = 0;
+
+    if (!gpurt_classdef_read(&class_, text, bytes))
+        return 0;
+    for (uint32_t i = 0; i < class_.field_count; i++)
+        if (class_.fields[i].kind == GPURT_FIELD_TEXT)
+            strings |= 1u << (GPURT_OBJECT_HEAD_WORDS + 2 * class_.fields[i].first);
+    return strings;
+}
+GPURT_STATIC_ASSERT(GPURT_OBJECT_HEAD_WORDS + 2 * GPURT_OBJECT_TEXTS <= 32,
+                    "a bit for each word");
 
 static bool site_load(gpurt_drain_t *d, uint32_t section, uint32_t number,
                       drain_site_t *out)
@@ -46,7 +63,8 @@ static bool site_load(gpurt_drain_t *d, uint32_t section, uint32_t number,
     out->level = info.level;
     out->types = def.types;
     out->words = (uint16_t)gpurt_types_words(def.types);
-    out->strings = string_words(def.types);
+    out->strings = def.kind == GPURT_KIND_OBJECT ? object_strings(text, def.format_bytes)
+                                                 : string_words(def.types);
     return out->id != 0;
 }
 

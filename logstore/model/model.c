@@ -308,6 +308,8 @@ void gpurt_model_put(gpurt_model_t *m, const gpurt_row_t *row)
         gpurt_timeline_end(&m->activity.timeline, &run);
     } else if (gpurt_kind_is_heap(row->kind))
         model_heap_put(&m->heaps, row);
+    else if (row->kind == GPURT_KIND_OBJECT)
+        model_object_put(&m->objects, m->dictionary, row);
     else
         row_keep(m, row, row->level < GPURT_MODEL_LEVELS ? row->level : GPURT_LEVEL_NONE);
 }

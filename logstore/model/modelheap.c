@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Heaps of kernels and what stands on them, each as it was told of last. Live and in a replay the same rows make the
+/* Heaps of kernels, each as it was told of last. Live and in a replay the same rows make the
  * same view; a program that was killed leaves what it told last. */
 #include "modelpart.h"
 #include "program.h"
@@ -152,7 +152,6 @@ static bool put_heap(model_heaps_t *heaps, const gpurt_row_t *row, const void *w
 void model_heap_put(model_heaps_t *heaps, const gpurt_row_t *row)
 {
     const void *words = gpurt_row_words(row);
-    bool told;
 
     heaps->sums.rows++;
     if (row->kind == GPURT_KIND_HEAP_ALLOC)
@@ -161,9 +160,7 @@ void model_heap_put(model_heaps_t *heaps, const gpurt_row_t *row)
         heaps->sums.freed += gpurt_row_messages(row);
     if (row->words < words_of(row->kind))
         return;
-    told = row->kind <= GPURT_KIND_HEAP_POOLS ? put_heap(heaps, row, words)
-                                              : model_region_put(heaps, row, words);
-    heaps->sums.others += !told;
+    heaps->sums.others += !put_heap(heaps, row, words);
 }
 
 void model_string(const gpurt_model_t *m, uint32_t id, const char *other, char *to,
@@ -198,9 +195,6 @@ bool model_heaps_view(const gpurt_model_t *m, gpurt_model_heaps_t *v)
     *v = m->heaps.sums;
     v->programs = programs;
     whose_view(m, v->list, sizeof v->list[0], v->count);
-    whose_view(m, v->regions, sizeof v->regions[0], v->region_count);
-    whose_view(m, v->arenas, sizeof v->arenas[0], v->arena_count);
-    whose_view(m, v->reclaims, sizeof v->reclaims[0], v->reclaim_count);
     for (uint32_t i = 0; i < v->count; i++)
         for (uint32_t k = 0; k < v->list[i].site_count; k++) {
             gpurt_model_heap_site_t *to = &v->list[i].sites[k];
@@ -208,6 +202,5 @@ bool model_heaps_view(const gpurt_model_t *m, gpurt_model_heaps_t *v)
             model_string(m, m->heaps.sites[i][k], "a place not known", to->site,
                          sizeof to->site);
         }
-    model_regions_view(m, v);
     return true;
 }

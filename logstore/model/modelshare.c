@@ -25,9 +25,9 @@
 
 #define SHARE_MAGIC 0x314c444f4d545247ull /* "GRTMODL1", little endian */
 enum {
-    PARTS = 9,
+    PARTS = 10,
     PLACES = 64, /* boxes of one process that are shown */
-    SHARE_VERSION = 13,
+    SHARE_VERSION = 14,
     READ_TRIES = 64,
     LOCK_TRIES = 500,
     LOCK_STEP_NS = 1000000,
@@ -78,10 +78,12 @@ static const struct {
     {offsetof(gpurt_modelview_t, activity), sizeof(gpurt_model_activity_t)},
     {offsetof(gpurt_modelview_t, timeline), sizeof(gpurt_timeline_t)},
     {offsetof(gpurt_modelview_t, heaps), sizeof(gpurt_model_heaps_t)},
+    {offsetof(gpurt_modelview_t, objects), sizeof(gpurt_model_objects_t)},
 };
 GPURT_STATIC_ASSERT(sizeof(gpurt_model_activity_t) % 8 == 0 &&
                         sizeof(gpurt_timeline_t) % 8 == 0 &&
-                        sizeof(gpurt_model_heaps_t) % 8 == 0,
+                        sizeof(gpurt_model_heaps_t) % 8 == 0 &&
+                        sizeof(gpurt_model_objects_t) % 8 == 0,
                     "copied by words");
 
 /* ---- sequence locks ------------------------------------------------------------------ */
@@ -191,6 +193,15 @@ static void memory_texts_end(gpurt_model_memory_t *m)
             '\0';
 }
 
+static void object_texts_end(gpurt_model_objects_t *all)
+{
+    for (int i = 0; i < GPURT_MODEL_CLASSES; i++)
+        gpurt_classdef_end(&all->classes[i].def);
+    for (int i = 0; i < GPURT_MODEL_TEXTS; i++)
+        all->texts[i][GPURT_MODEL_TEXT - 1] = '\0';
+    all->count = all->count < GPURT_MODEL_OBJECTS ? all->count : GPURT_MODEL_OBJECTS;
+}
+
 /* Texts end where their room ends, whatever the writer's memory holds. */
 static void texts_end(gpurt_modelview_t *v, uint32_t part)
 {
@@ -220,8 +231,8 @@ static void texts_end(gpurt_modelview_t *v, uint32_t part)
         host_texts_end(&v->activity.range_rows);
         memory_texts_end(&v->activity.memories);
     }
-    for (int i = 0; part == 8 && i < GPURT_MODEL_REGIONS; i++)
-        v->heaps.regions[i].name[GPURT_MODEL_REGION_NAME - 1] = '\0';
+    if (part == 9)
+        object_texts_end(&v->objects);
     for (int i = 0; part == 8 && i < GPURT_MODEL_HEAPS; i++)
         for (int k = 0; k < GPURT_MODEL_HEAP_SITES; k++)
             v->heaps.list[i].sites[k].site[sizeof v->heaps.list[i].sites[k].site - 1] =

@@ -15,7 +15,7 @@
 typedef struct gpurt_modelshare gpurt_modelshare_t;
 
 enum {
-    GPURT_MODELSHARE_ALL = 255
+    GPURT_MODELSHARE_ALL = 1023
 }; /* bits of all parts */
 
 /* The writer's end of a box's model. NULL: memory without a name, for readers in this process.

@@ -13,6 +13,7 @@
 #include <gpurt/impl/heaprow.h>
 
 #include "modeltimeline.h"
+#include "objectsview.h"
 
 enum {
     GPURT_MODEL_SITES = 512,                       /* sites with a row of their own */
@@ -42,11 +43,7 @@ enum {
     GPURT_MODEL_STATE = 864, /* of a collector: as long as they become (cupti/trouble.h) */
     GPURT_MODEL_HEAPS = 8,   /* one that is new takes the row of one that ended */
     GPURT_MODEL_HEAP_CLASSES = 40, /* by size; only those that have chunks, or had */
-    GPURT_MODEL_HEAP_SITES = 12,
-    GPURT_MODEL_REGIONS = 16, /* likewise, as all below */
-    GPURT_MODEL_REGION_NAME = 64,
-    GPURT_MODEL_ARENAS = 8, /* sources of them */
-    GPURT_MODEL_RECLAIMS = 8
+    GPURT_MODEL_HEAP_SITES = 12
 };
 
 /* Lines are kept by class, so that a flood of INFO does not push an ERROR out. */
@@ -326,16 +323,6 @@ typedef struct gpurt_model_heap_site {
     char site[GPURT_MODEL_WHERE * 2]; /* its end, where it is longer */
 } gpurt_model_heap_site_t;
 
-/* Begins what was told of a heap, or of what stands on one. */
-typedef struct gpurt_model_told {
-    uint32_t id;            /* 0: the row is not in use; each process counts for itself */
-    uint32_t flags, device; /* flags: GPURT_HEAP_ENDED and others by kind */
-    uint32_t program,
-        pid; /* program: a number of program.h; pid: its process, 0 not known */
-    uint32_t unused;
-    uint64_t time_ns; /* when it was told of last */
-} gpurt_model_told_t;
-
 /* A heap, a region and so on of the same kind: whether it is the same one. */
 static inline bool gpurt_model_told_same(const gpurt_model_told_t *a,
                                          const gpurt_model_told_t *b)
@@ -357,47 +344,17 @@ typedef struct gpurt_model_heap {
     gpurt_model_heap_site_t sites[GPURT_MODEL_HEAP_SITES];
 } gpurt_model_heap_t;
 
-typedef struct gpurt_model_region {
-    gpurt_model_told_t told; /* flags: GPURT_REGION_POLICY */
-    uint64_t bytes, used, peak_used;
-    uint64_t largest, holes, blocks; /* as gpurt_region_state_row_t says */
-    uint64_t full, fragmented, refused, wrong, stuck, races;
-    uint32_t granule, looking, map_granules, unused; /* map_granules: a cell */
-    uint8_t cells[GPURT_HEAP_CELLS];
-    char name[GPURT_MODEL_REGION_NAME];
-} gpurt_model_region_t;
-
-/* Arenas of one source. */
-typedef struct gpurt_model_arena {
-    gpurt_model_told_t told;
-    uint32_t heap, slots; /* heap: of the same program, as a table's below */
-    uint64_t arenas, pieces, bytes, largest, taken, refused;
-    uint64_t peak_bytes;
-} gpurt_model_arena_t;
-
-/* A table of reclamation: fields of gpurt_reclaim_state_row_t. */
-typedef struct gpurt_model_reclaim {
-    gpurt_model_told_t told; /* flags: GPURT_RECLAIM_WHAT */
-    uint32_t heap, room, open, turn;
-    uint64_t live, made, gone, refused, wrong, left;
-    uint64_t peak_live;
-} gpurt_model_reclaim_t;
-
-/* Part 8: heaps of kernels, and what stands on them. */
+/* Part 8: heaps of kernels. */
 typedef struct gpurt_model_heaps {
     uint64_t rows;         /* 0: nothing is known */
     uint64_t count;        /* rows of `list` in use */
     uint64_t others;       /* rows of heaps and others that have none */
     uint64_t calls, freed; /* of traces */
     uint64_t programs; /* of the source: of several it must be said whose something is */
-    uint64_t region_count, arena_count, reclaim_count;
     gpurt_model_heap_t list[GPURT_MODEL_HEAPS];
-    gpurt_model_region_t regions[GPURT_MODEL_REGIONS];
-    gpurt_model_arena_t arenas[GPURT_MODEL_ARENAS];
-    gpurt_model_reclaim_t reclaims[GPURT_MODEL_RECLAIMS];
 } gpurt_model_heaps_t;
 
-/* All of it: a private copy of one process. About 1.7 MB. */
+/* All of it: a private copy of one process. About 2 MB. */
 typedef struct gpurt_modelview {
     gpurt_model_numbers_t numbers;
     gpurt_model_names_t names;
@@ -406,6 +363,7 @@ typedef struct gpurt_modelview {
     gpurt_model_activity_t activity;
     gpurt_timeline_t timeline; /* part 7 */
     gpurt_model_heaps_t heaps;
+    gpurt_model_objects_t objects;
 } gpurt_modelview_t;
 
 static inline uint32_t gpurt_model_class(uint32_t level)

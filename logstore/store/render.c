@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "render.h"
 
+#include "objectrow.h"
 #include "panicrow.h"
 
 #include <gpurt/impl/activity.h>
@@ -407,6 +408,18 @@ static void put_words(const gpurt_row_t *row, source_t *from, gpurt_text_t *out)
         gpurt_text_printf(out, " %08x", word);
 }
 
+/* Returns: false: it is no object, or none of a class that is known. */
+static bool put_object(const gpurt_dictionary_t *d, const gpurt_row_t *row,
+                       gpurt_text_t *out)
+{
+    gpurt_objectrow_t o;
+
+    if (row->kind != GPURT_KIND_OBJECT || !gpurt_objectrow_read(&o, d, row))
+        return false;
+    gpurt_objectrow_text(&o, out);
+    return true;
+}
+
 void gpurt_render_message(const gpurt_dictionary_t *d, const gpurt_row_t *row,
                           uint32_t lane, gpurt_text_t *out)
 {
@@ -427,6 +440,8 @@ void gpurt_render_message(const gpurt_dictionary_t *d, const gpurt_row_t *row,
         put_text(row, out);
         return;
     }
+    if (put_object(d, row, out))
+        return;
     if (lanes > 1 || gpurt_row_per_lane(row)) {
         if (lane >= lanes || lane >= from.count)
             from.count = 0;
@@ -435,7 +450,8 @@ void gpurt_render_message(const gpurt_dictionary_t *d, const gpurt_row_t *row,
             from.count -= lane;
         }
     }
-    if (!gpurt_dictionary_get(d, row->site, &site) || site.kind != GPURT_DEF_SITE)
+    if (row->kind == GPURT_KIND_OBJECT || !gpurt_dictionary_get(d, row->site, &site) ||
+        site.kind != GPURT_DEF_SITE)
         put_words(row, &from, out);
     else if (row->kind == GPURT_KIND_PANIC)
         put_panic(d, row, &site, out);

@@ -135,20 +135,6 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
     SITE(HEAP_POOLS, DEBUG, gpurt_heap_pools_row_t, T9(U, W, W, W, W, W, W, W, W),
          "heap %u, pools: thread, warp, block, heap served %llu, %llu, %llu, %llu, "
          "took back %llu, %llu, %llu, %llu"),
-    SITE(REGION_STATE, DEBUG, gpurt_region_state_row_t,
-         T16(U, U, U, S, W, W, W, W, W, W, W, W, W, W, W, U),
-         "region %u (0x%x, granules of %u B) %s: %llu B, %llu B used; "
-         "free: %llu B in a row, %llu holes; %llu blocks; "
-         "refused: %llu full, %llu fragmented, %llu else; %llu wrong; %llu not in place"),
-    SITE(REGION_MAP, DEBUG, gpurt_region_map_row_t, T10(U, U, W, W, W, W, W, W, W, W),
-         "region %u, map: cells of %u granules"),
-    SITE(ARENA_STATE, DEBUG, gpurt_arena_state_row_t, T10(U, U, U, U, U, W, W, W, W, W),
-         "arenas %u (0x%x) of heap %u, %u slots: %u arenas, %llu pieces, %llu B, "
-         "largest %llu B; %llu B taken in all; %llu found no slot"),
-    SITE(RECLAIM_STATE, DEBUG, gpurt_reclaim_state_row_t,
-         T12(U, U, U, U, W, W, W, W, W, U, U, W),
-         "table %u (0x%x) of heap %u, room %u: %llu objects, %llu taken in, "
-         "%llu freed; %llu refused, %llu wrong; %u open"),
     {.kind = GPURT_KIND_TEXT, .level = GPURT_LEVEL_WARN, .format = "collector"},
 };
 GPURT_STATIC_ASSERT(offsetof(gpurt_activity_kernel_t, context) == 4 * 13, "frozen");
@@ -270,6 +256,13 @@ static uint32_t site_define(const gpurt_hostring_t *h, const gpurt_activity_site
     return number;
 }
 
+uint32_t gpurt_hostring_define(const gpurt_hostring_t *h, const gpurt_activity_site_t *site)
+{
+    uint32_t number = site_define(h, site);
+
+    return number ? gpurt_record_what(number, site->kind, GPURT_FORM_THREAD, 0) : 0;
+}
+
 gpurt_status_t gpurt_hostring_init(gpurt_hostring_t *h, const gpurt_boxmap_t *map,
                                    uint32_t section, gpurt_error_t *err)
 {
@@ -287,11 +280,8 @@ gpurt_status_t gpurt_hostring_init(gpurt_hostring_t *h, const gpurt_boxmap_t *ma
     if (h->batch_groups > GPURT_HOSTBATCH_GROUPS)
         h->batch_groups = GPURT_HOSTBATCH_GROUPS;
     for (uint32_t i = 0; i < GPURT_ACTIVITY_SITES; i++) {
-        uint32_t number = site_define(h, &gpurt_activity_sites[i]);
-
-        h->whats[i] =
-            gpurt_record_what(number, gpurt_activity_sites[i].kind, GPURT_FORM_THREAD, 0);
-        if (!number)
+        h->whats[i] = gpurt_hostring_define(h, &gpurt_activity_sites[i]);
+        if (!h->whats[i])
             return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_GPURT, 0,
                               "box: no room for the definitions of host records");
     }
@@ -300,9 +290,9 @@ gpurt_status_t gpurt_hostring_init(gpurt_hostring_t *h, const gpurt_boxmap_t *ma
 
 /* ---- records ------------------------------------------------------------------------- */
 
-/* The words behind the head of one more record; NULL: the batch is full. */
+/* The words behind the head of one more record; NULL: the batch is full. what: its first word. */
 static inline uint32_t *batch_room(const gpurt_hostring_t *h, gpurt_hostbatch_t *b,
-                                   uint32_t site, uint32_t device, uint64_t time_ns,
+                                   uint32_t what, uint32_t device, uint64_t time_ns,
                                    uint32_t count)
 {
     uint32_t groups = gpurt_record_groups(count), end = b->groups + groups;
@@ -310,7 +300,7 @@ static inline uint32_t *batch_room(const gpurt_hostring_t *h, gpurt_hostbatch_t 
 
     if (end > (b->count ? h->batch_groups : GPURT_HOSTBATCH_GROUPS))
         return NULL;
-    words[0] = h->whats[site];
+    words[0] = what;
     words[1] = (uint32_t)time_ns;
     words[2] = (uint32_t)(time_ns >> 32) & 0xffffu;
     words[3] = device;
@@ -391,7 +381,7 @@ static bool text_add(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint32_t s
 {
     size_t bytes = strnlen(text, GPURT_HOSTRING_TEXT);
     uint32_t count = (uint32_t)(bytes + 3) / 4;
-    uint32_t *words = batch_room(h, b, site, 0, time_ns, 1 + count);
+    uint32_t *words = batch_room(h, b, h->whats[site], 0, time_ns, 1 + count);
 
     if (!words)
         return false;
@@ -407,12 +397,12 @@ void *gpurt_hostring_room(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint3
     uint32_t site;
 
     if (GPURT_LIKELY(kind == GPURT_KIND_KERNEL)) /* the most frequent of all */
-        return batch_room(h, b, KERNEL_SITE, device, time_ns,
+        return batch_room(h, b, h->whats[KERNEL_SITE], device, time_ns,
                           sizeof(gpurt_activity_kernel_t) / 4);
     site = site_of(kind);
-    return site < GPURT_ACTIVITY_SITES
-               ? batch_room(h, b, site, device, time_ns, gpurt_activity_sites[site].words)
-               : NULL;
+    return site < GPURT_ACTIVITY_SITES ? batch_room(h, b, h->whats[site], device, time_ns,
+                                                    gpurt_activity_sites[site].words)
+                                       : NULL;
 }
 
 bool gpurt_hostring_gather(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint32_t kind,
@@ -437,6 +427,20 @@ bool gpurt_hostring_put(const gpurt_hostring_t *h, uint32_t kind, uint32_t devic
     one.count = one.groups = 0;
     return gpurt_hostring_gather(h, &one, kind, device, time_ns, payload) &&
            gpurt_hostring_write(h, &one, time_ns);
+}
+
+bool gpurt_hostring_put_words(const gpurt_hostring_t *h, uint32_t what, uint32_t device,
+                              uint64_t time_ns, const uint32_t *words, uint32_t count)
+{
+    gpurt_hostbatch_t one;
+    uint32_t *room;
+
+    one.count = one.groups = 0;
+    room = batch_room(h, &one, what, device, time_ns, count);
+    if (!room)
+        return false;
+    memcpy(room, words, 4u * count);
+    return gpurt_hostring_write(h, &one, time_ns);
 }
 
 void gpurt_hostring_lose(const gpurt_hostring_t *h, uint32_t count, uint32_t reason,

@@ -14,8 +14,10 @@
 #include "boxmap.h"
 
 enum {
-    GPURT_HOSTRING_TEXT = 512,  /* bytes of a warning */
-    GPURT_HOSTBATCH_GROUPS = 96 /* 16 kernels, or the longest warning */
+    GPURT_HOSTRING_TEXT = 512,   /* bytes of a warning */
+    GPURT_HOSTBATCH_GROUPS = 96, /* 16 kernels, or the longest warning */
+    GPURT_HOSTRING_WORDS = GPURT_HOSTBATCH_GROUPS * GPURT_GROUP_WORDS -
+                           GPURT_RECORD_HEAD_WORDS - GPURT_GROUP_WORDS
 };
 
 /* Owner: the caller. Shared with: all threads that write; fixed after init. */
@@ -71,6 +73,14 @@ void *gpurt_hostring_room(const gpurt_hostring_t *h, gpurt_hostbatch_t *b, uint3
                           uint32_t device, uint64_t time_ns);
 bool gpurt_hostring_write(const gpurt_hostring_t *h, gpurt_hostbatch_t *b,
                           uint64_t time_ns);
+
+/* A site more, of records whose words are not a struct of activity.h. Returns: the first word of
+ * those records; 0: no room. */
+uint32_t gpurt_hostring_define(const gpurt_hostring_t *h,
+                               const gpurt_activity_site_t *site);
+/* One record of such a site, of at most GPURT_HOSTRING_WORDS words. Returns: as put. */
+bool gpurt_hostring_put_words(const gpurt_hostring_t *h, uint32_t what, uint32_t device,
+                              uint64_t time_ns, const uint32_t *words, uint32_t count);
 
 /* Counts records that are gone. */
 void gpurt_hostring_lose(const gpurt_hostring_t *h, uint32_t count, uint32_t reason,

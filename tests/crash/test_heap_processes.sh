@@ -99,17 +99,21 @@ word() { sed -n "s/.* \([0-9]*\) $2.*/\1/p" "$1"; }
 end() {
     local is=".pid==\$$1 and .ended"
 
-    printf '%s' "(.list|map(select($is and .heap>0))|length)==1 and
-        (.regions|map(select($is and .region==1 and .name==\"lists\" and .blocks==$(word "$1" blocks) and
-            (.used_bytes/1024|floor)==$(word "$1" KiB) and .holes==$(word "$1" holes)))|length)==1 and
-        (.arenas|map(select($is and .source==1 and .taken_bytes==$2*512*4096))|length)==1"
+    printf '%s' "(.heaps.list|map(select($is and .heap>0))|length)==1 and
+        (.objects.list|map(select($is and .class==\"region\" and .id==1 and (.fields|.name==\"lists\" and
+            .blocks==$(word "$1" blocks) and (.used_bytes/1024|floor)==$(word "$1" KiB) and
+            .holes==$(word "$1" holes))))|length)==1 and
+        (.objects.list|map(select($is and .class==\"arena_source\" and .fields.taken_bytes==$2*512*4096))|length)==1"
 }
-log_holds ".processes==2 and (.list|length)==2 and (.regions|length)==2 and (.arenas|length)==2 and
-    ([.list[]|[.heap,.pid]]|sort)==([.arenas[]|[.heap,.pid]]|sort) and $(end a 20) and $(end b 7)" ||
-    fail "what the programs said: $(cat a b)"
+count() { printf '%s' "([.objects.list[]|select(.class==\"$1\")]|length)"; }
+"$bin/gpurt-log" stat --json run.gplog >stat.json
+jq -e --argjson a "$(cat a.pid)" --argjson b "$(cat b.pid)" ".heaps.processes==2 and (.heaps.list|length)==2 and
+    $(count region)==2 and $(count arena_source)==2 and
+    ([.heaps.list[]|[.heap,.pid]]|sort)==([.objects.list[]|select(.class==\"arena_source\")|[.fields.heap,.pid]]|sort) and
+    $(end a 20) and $(end b 7)" stat.json >/dev/null || fail "what the programs said: $(cat a b stat.json)"
 "$bin/gpurt-log" stat run.gplog >text
 for which in a b; do
-    for what in heap region arenas; do
-        [ "$(grep -c "^$what .* of process $(cat $which.pid), at its end " text)" = 1 ] || fail "$what of $which: $(cat text)"
+    for what in 'heap .* of process PID, at its end ' 'region 1 of process PID, ended ' 'arena source 1 of process PID, ended '; do
+        [ "$(grep -c "^${what/PID/$(cat $which.pid)}" text)" = 1 ] || fail "$what of $which: $(cat text)"
     done
 done

@@ -31,24 +31,28 @@ come() { until_true "never: $*" "$@"; }
 said() { [ -n "$(line "$1")" ]; }
 # What the program said, as jq sees it.
 known() { sed -n 's/^\([a-z_]*\) \([0-9]*\)$/"\1":\2/p' said | paste -sd, | sed 's/.*/{&}/'; }
-# holds STATE QUESTION: jq's answer, $k being what the program knows.
-holds() { [ -s "$1" ] && jq -e --argjson k "$(known)" ".heaps | $2" "$1" >/dev/null 2>&1; }
+# holds STATE QUESTION: jq's answer, $k being what the program knows, arenas and references what the log has of such
+# objects.
+objects='def of(c): [.objects.list[] | select(.class==c)] | sort_by(.id);
+    of("arena_source") as $arenas | of("ref_table") as $refs | of("region") as $regions | .heaps'
+holds() { [ -s "$1" ] && jq -e --argjson k "$(known)" "$objects | $2" "$1" >/dev/null 2>&1; }
 log_look() { "$bin/gpurt-log" stat --json run.gplog >state.json 2>/dev/null || true; }
 top_look() { "$bin/gpurt-top" --once --json -p "$(line pid)" >state.json 2>/dev/null || true; }
 seen() { "$1" && holds state.json "$2"; }
 
-region='.regions[0] | .region==1 and .name=="scratch \"1\"" and .policy=="best" and .granule==256 and
-    .used_bytes==$k.used and .free_bytes==.bytes-$k.used and .blocks==$k.blocks and .full==1 and .wrong==1 and
-    .refused==0 and .not_in_place==1 and .looking==0 and (.map|length)>0'
-arenas='.arenas[0] | .source==1 and .arenas==$k.arenas and .pieces==$k.pieces and .bytes==1024*$k.pieces and
-    .largest_bytes==3072 and .taken_bytes==.bytes and .refused==$k.no_slot and .slots==60'
-wide='.arenas[1] | .source==2 and .arenas==64 and .pieces==64 and .bytes==65536 and .slots==65536 and .refused==0'
+region='$regions[0] | .id==1 and (.fields | .name=="scratch \"1\"" and .fit=="best" and .granule==256 and
+    .used_bytes==$k.used and .blocks==$k.blocks and .full==1 and .wrong==1 and
+    .refused==0 and .not_in_place==1 and .looking==0 and (.map|length)==128 and .map[0]>0)'
+arenas='$arenas[0] | .id==1 and .full_percent==100 and (.fields | .arenas==$k.arenas and .pieces==$k.pieces and
+    .bytes==1024*$k.pieces and .largest_bytes==3072 and .taken_bytes==.bytes and .refused==$k.no_slot and .slots==60)'
+wide='$arenas[1] | .id==2 and (.fields | .arenas==64 and .pieces==64 and .bytes==65536 and .slots==65536 and .refused==0)'
 pools='.list[0].pools | .thread.served==$k.got_thread and .warp.served==$k.got_warp and
     .block.served==$k.got_block and .heap.served==$k.got_heap and .thread.taken_back==$k.put_thread and
     .warp.taken_back==$k.put_warp and .block.taken_back==$k.put_block and .heap.taken_back==$k.put_heap'
-refs='.reclaim[0] | .what=="references" and .objects==$k.refs and .freed==32 and .refused==0 and .wrong==0'
-all="($region) and ($arenas) and ($wide) and ($pools) and ($refs) and .arenas[0].heap==.list[0].heap and .list[0].live>0"
-alive='all(.regions[],.arenas[],.reclaim[],.list[]; .ended|not)'
+refs='$refs[0].fields | .objects==$k.refs and .freed==32 and .refused==0 and .wrong==0'
+all="($region) and ($arenas) and ($wide) and ($pools) and ($refs) and \$arenas[0].fields.heap==.list[0].heap and
+    .list[0].live>0"
+alive='all($regions[],$arenas[],$refs[],.list[]; .ended|not)'
 
 begin() {
     rm -f line said run.gplog
@@ -68,16 +72,18 @@ done
 come seen log_look "$all and $alive"
 come seen top_look "$all and $alive"
 "$bin/gpurt-top" -b -n 1 -p "$(line pid)" >picture
-grep -q "^region 1 .*scratch \"1\": .* in 48 blocks.* best fit, granules of 256 B" picture || fail "$(cat picture)"
-grep -q '^arenas 1 .*180.0 KiB of heap .* in 180 pieces of 60 arenas' picture || fail "$(cat picture)"
-grep -q '^refs .* 32 objects live of heap ' picture || fail "$(cat picture)"
+tr -s ' \n' ' ' <picture >folded
+grep -q 'region 1 name scratch "1", fit best, granule 256 B, .* blocks 48' folded || fail "$(cat picture)"
+grep -q 'arena source 1 heap [0-9]*, slots 60, arenas 60, pieces 180, bytes 180.0 KiB' folded || fail "$(cat picture)"
+grep -q 'ref table [0-9]* heap [0-9]*, records [0-9]*, objects 32' folded || fail "$(cat picture)"
 grep -q '^  pool thread: .* served (' picture || fail "$(cat picture)"
 
 # After it: arenas are gone, but not how large they were; of the region as its own statistics say.
 echo >&3
 come said end
-after='(.arenas[0] | .arenas==0 and .pieces==0 and .bytes==0 and .peak_bytes==1024*$k.pieces and .taken_bytes==.peak_bytes) and
-    (.regions[0] | .bytes==$k.bytes and .used_bytes==$k.live_bytes and .holes==$k.holes and
+after='($arenas[0] | (.fields | .arenas==0 and .pieces==0 and .bytes==0) and .peaks.bytes==1024*$k.pieces and
+    .fields.taken_bytes==.peaks.bytes) and
+    ($regions[0].fields | .bytes==$k.bytes and .used_bytes==$k.live_bytes and .holes==$k.holes and
     .largest_free_bytes==$k.largest)'
 come seen log_look "$after and $alive"
 [ "$(line holes)" -gt 10 ] || fail 'a region without holes'
@@ -88,13 +94,13 @@ exec 3>&-
 wait "$recorder"
 recorder=
 log_look
-large='.regions[1] | .region==2 and .name=="" and .policy=="first" and .used_bytes==$k.large_bytes and
-    .blocks==$k.large_blocks and .holes==$k.large_holes and .largest_free_bytes==$k.large_largest'
-holds state.json "$after and ($large) and all(.regions[],.arenas[],.reclaim[],.list[]; .ended)" || fail 'the end'
-jq -cS .heaps state.json >a
-"$bin/gpurt-top" --once --json --replay run.gplog | jq -cS .heaps >b
+large='$regions[1] | .id==2 and (.fields | .name==null and .fit=="first" and .used_bytes==$k.large_bytes and
+    .blocks==$k.large_blocks and .holes==$k.large_holes and .largest_free_bytes==$k.large_largest)'
+holds state.json "$after and ($large) and all(\$regions[],\$arenas[],\$refs[],.list[]; .ended)" || fail 'the end'
+jq -cS '.heaps,.objects' state.json >a
+"$bin/gpurt-top" --once --json --replay run.gplog | jq -cS '.heaps,.objects' >b
 cmp a b || fail 'a replay differs'
-"$bin/gpurt-log" stat run.gplog | grep >/dev/null '^region 1 *at its end scratch' || fail 'as text'
+"$bin/gpurt-log" stat run.gplog | grep >/dev/null '^region 1, ended  name scratch' || fail 'as text'
 
 # One that is killed leaves what was told last.
 begin
@@ -108,7 +114,7 @@ holds state.json "$all and $alive" || fail 'after a kill'
 
 # Turned off: of nothing.
 GPURT_HEAP_VIEW=off "$bin/gpurt-record" -q -o off.gplog -- "$app" </dev/null >said
-"$bin/gpurt-log" stat --json off.gplog | jq -e 'has("heaps")|not' >/dev/null || fail 'told of, though it was turned off'
+"$bin/gpurt-log" stat --json off.gplog | jq -e '(has("heaps") or has("objects"))|not' >/dev/null || fail 'told of, though it was turned off'
 
 # Beside programs that make, fill, sweep, compact and end such things all the time: neither minds the other.
 for other in test_arena test_gc; do

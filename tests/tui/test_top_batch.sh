@@ -61,7 +61,7 @@ grep -q '^   42\.9%        1   30\.00 us .* 0  cudaMemcpyAsync$' out || fail "-v
 expect 0 "$top" -b -v Memory -F pinned --replay course.gplog
 grep -q '^ No memory fits the filter' out || fail "-v Memory -F pinned: $(cat out)"
 expect 125 "$top" -b -v call --replay course.gplog
-grep -q 'no view call; there are .*gpu (kernels, calls' err || fail "-v call: $(cat err)"
+grep -q 'no view call; there are overview, .* objects, .*kernels, calls' err || fail "-v call: $(cat err)"
 expect 0 env COLUMNS=130 LINES=9 "$top" -b -v sites --replay run.gplog
 [[ $(tail -n +4 out | wc -L) = 130 && $(wc -l <out) = 13 ]] || fail "a size of its own: $(wc -l -L out)"
 expect 0 env LC_ALL=C "$top" -b -n 2 -v log --replay run.gplog

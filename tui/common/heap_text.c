@@ -2,7 +2,6 @@
 #include "heap_text.h"
 
 #include "activity_text.h"
-#include "region_text.h"
 #include "render.h"
 
 #include <gpurt/impl/allocwatch.h>
@@ -145,7 +144,6 @@ void heap_plain(FILE *out, const gpurt_model_heaps_t *heaps)
         for (uint32_t s = 0; s < bounded(h->site_count, GPURT_MODEL_HEAP_SITES); s++)
             plain_site(out, &h->sites[s]);
     }
-    regions_plain(out, heaps);
     if (heaps->programs > 1 && heaps->others)
         fprintf(out, "others     %" PRIu64 " records are of some that have no row here\n",
                 heaps->others);
@@ -160,6 +158,19 @@ static void json_pools(FILE *out, const gpurt_model_heap_t *h)
         fprintf(out, "%s\"%s\":{\"served\":%" PRIu64 ",\"taken_back\":%" PRIu64 "}",
                 i ? "," : "", heap_pool_name(i), h->got[i], h->put[i]);
     fputs("}", out);
+}
+
+static void cells_json(FILE *out, const uint8_t cells[GPURT_HEAP_CELLS], bool known)
+{
+    bool first = true;
+
+    fputs(",\"map\":[", out);
+    for (uint32_t i = 0; i < GPURT_HEAP_CELLS && known; i++)
+        if (cells[i] != GPURT_HEAP_CELL_NONE) {
+            fprintf(out, "%s%u", first ? "" : ",", cells[i]);
+            first = false;
+        }
+    fputs("]", out);
 }
 
 static void json_lists(FILE *out, const gpurt_model_heap_t *h)
@@ -228,7 +239,5 @@ void heap_json(FILE *out, const gpurt_model_heaps_t *heaps)
         fputs(i ? "," : "", out);
         json_heap(out, &heaps->list[i]);
     }
-    fputs("],", out);
-    regions_json(out, heaps);
-    fputs("}", out);
+    fputs("]}", out);
 }

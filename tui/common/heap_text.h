@@ -30,7 +30,7 @@ uint64_t heap_pools_sum(const uint64_t counts[GPURT_HEAP_POOLS]);
 
 /* Heaps, and what stands on them. Nothing where nothing is known. */
 void heap_plain(FILE *out, const gpurt_model_heaps_t *heaps);
-/* {..."list":[...],"regions":[...],...}: one object, without an end of line. */
+/* {..."list":[...]}: one object, without an end of line. */
 void heap_json(FILE *out, const gpurt_model_heaps_t *heaps);
 
 #endif

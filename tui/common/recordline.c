@@ -3,6 +3,7 @@
 
 #include "activity_text.h"
 #include "fileabout.h"
+#include "objectrow.h"
 #include "program.h"
 
 #include <inttypes.h>
@@ -13,9 +14,10 @@ enum {
 };
 
 static const char *const names[RECORDLINE_FIELDS] = {
-    "ts_ns",  "dur_ns",   "level", "pid",   "device", "back_end", "context", "stream",
-    "thread", "sm",       "slot",  "block", "warp",   "lanes",    "call",    "graph",
-    "node",   "launched", "bytes", "name",  "file",   "line",     "kind",    "msg"};
+    "ts_ns",  "dur_ns", "level", "pid",      "device", "back_end", "context",
+    "stream", "thread", "sm",    "slot",     "block",  "warp",     "lanes",
+    "call",   "graph",  "node",  "launched", "bytes",  "name",     "file",
+    "line",   "kind",   "msg",   "class",    "id",     "ended",    "fields"};
 
 static void set(recordline_t *l, uint32_t field, uint64_t value)
 {
@@ -150,6 +152,26 @@ static void set_place(recordline_t *l, const gplog_section_t *section)
     }
 }
 
+/* An object stands on its device, and has a class, a number and fields. */
+static void set_object(recordline_t *l)
+{
+    gpurt_objectrow_t o;
+    gpurt_text_t text;
+
+    set_text(l, RECORDLINE_KIND, "object");
+    set_device(l, l->row->block);
+    if (!gpurt_objectrow_read(&o, l->dictionary, l->row))
+        return;
+    memcpy(l->class_, o.def.name, sizeof l->class_);
+    set_text(l, RECORDLINE_CLASS, l->class_);
+    set(l, RECORDLINE_ID, o.id);
+    set_text(l, RECORDLINE_ENDED, o.ended ? "true" : "false");
+    gpurt_text_init(&text, l->object, sizeof l->object);
+    gpurt_objectrow_json(&o, &text);
+    set_bytes(l, RECORDLINE_OBJECT, l->object, text.used);
+    l->fields[RECORDLINE_ENDED].json = l->fields[RECORDLINE_OBJECT].json = true;
+}
+
 void recordline_begin(recordline_t *l, const gpurt_dictionary_t *d,
                       const gplog_file_t *about, const gpurt_row_t *row)
 {
@@ -164,6 +186,8 @@ void recordline_begin(recordline_t *l, const gpurt_dictionary_t *d,
     set_nonzero(l, RECORDLINE_PID, gplog_program_pid(d, about, row));
     if (gpurt_kind_is_activity(row->kind))
         set_activity(l);
+    else if (row->kind == GPURT_KIND_OBJECT)
+        set_object(l);
     else
         set_place(l, row->section < about->section_count ? &about->sections[row->section]
                                                          : NULL);
@@ -199,6 +223,14 @@ static void number_put(FILE *out, uint64_t value)
     fwrite(room, 1, text.used, out);
 }
 
+static void plain_put(FILE *out, const recordline_field_t *f)
+{
+    if (f->text)
+        fwrite(f->text, 1, f->bytes, out);
+    else
+        number_put(out, f->value);
+}
+
 void recordline_json(FILE *out, const recordline_t *l)
 {
     const char *between = "{\"";
@@ -213,9 +245,9 @@ void recordline_json(FILE *out, const recordline_t *l)
         fputs(between, out);
         between = ",\"";
         fputs(names[i], out);
-        fputs(f->text ? "\":\"" : "\":", out);
-        if (!f->text) {
-            number_put(out, f->value);
+        fputs(f->text && !f->json ? "\":\"" : "\":", out);
+        if (!f->text || f->json) {
+            plain_put(out, f);
             continue;
         }
         gpurt_text_init(&text, room, sizeof room);

@@ -5,6 +5,7 @@
 #ifndef GPURT_TUI_RECORDLINE_H
 #define GPURT_TUI_RECORDLINE_H
 
+#include "classdef.h"
 #include "render.h"
 #include "span.h"
 
@@ -36,7 +37,15 @@ enum {
     RECORDLINE_LINE,
     RECORDLINE_KIND,
     RECORDLINE_MESSAGE,
+    RECORDLINE_CLASS, /* of an object, as its number and whether it has ended; its fields */
+    RECORDLINE_ID,
+    RECORDLINE_ENDED,
+    RECORDLINE_OBJECT,
     RECORDLINE_FIELDS
+};
+
+enum {
+    RECORDLINE_OBJECT_ROOM = 32768 /* the longest: a map of 4,096 cells */
 };
 
 typedef struct recordline_field {
@@ -44,6 +53,7 @@ typedef struct recordline_field {
     uint64_t value;
     const char *text; /* NULL: value */
     size_t bytes;
+    bool json; /* text is JSON already */
 } recordline_field_t;
 
 /* Owner: the caller. Texts live as long as the row and the dictionary. */
@@ -52,6 +62,8 @@ typedef struct recordline {
     const gpurt_row_t *row;
     recordline_field_t fields[RECORDLINE_FIELDS];
     char graph[GPURT_SPAN_GRAPH_NAME];
+    char class_[GPURT_CLASS_NAME];
+    char object[RECORDLINE_OBJECT_ROOM];
     char message[GPURT_MESSAGE_MAX];
 } recordline_t;
 

@@ -22,6 +22,7 @@ static uint32_t pid_of(const export_out_t *o, const export_track_t *t)
     switch (t->key.kind) {
     case EXPORT_DEVICE:
     case EXPORT_COUNTER:
+    case EXPORT_OBJECT:
     case EXPORT_IDLE:
     case EXPORT_MANAGED:
     case EXPORT_STREAM:
@@ -134,7 +135,7 @@ static void thread_put(const export_out_t *o, const export_track_t *t)
 
 static void track(export_out_t *o, const export_track_t *t)
 {
-    if (t->key.kind == EXPORT_COUNTER)
+    if (t->key.kind == EXPORT_COUNTER || t->key.kind == EXPORT_OBJECT)
         return; /* events name it */
     fputs(",\n", o->file);
     if (t->key.kind == EXPORT_DEVICE) {
@@ -210,10 +211,12 @@ static void event(export_out_t *o, const export_event_t *e)
 static void counter(export_out_t *o, const export_track_t *t, uint64_t time_ns,
                     double value)
 {
-    const export_count_name_t *c = &export_counts[t->key.a % EXPORT_COUNTS];
+    char name[EXPORT_COUNTER_NAME], unit[GPURT_CLASS_NAME];
 
+    if (!export_counter_name(o, &t->key, name, unit))
+        return;
     head_put(o, t, "C", time_ns);
-    fprintf(o->file, ",\"name\":\"%s\",\"args\":{\"%s\":%.3f}}", c->name, c->unit, value);
+    fprintf(o->file, ",\"name\":\"%s\",\"args\":{\"%s\":%.3f}}", name, unit, value);
 }
 
 const export_writer_t export_chrome = {begin, track, event, counter, end, true};

@@ -9,6 +9,7 @@
 #include "reader.h"
 
 #include <gpurt/impl/activity.h>
+#include <gpurt/impl/objectclass.h>
 #include <stdio.h>
 
 /* Kinds of tracks, in the order in which a parent shows its children.
@@ -26,6 +27,7 @@ enum {
     EXPORT_GRAPHS,  /* of which nobody knows the device */
     EXPORT_DEVICE,  /* and those below it; device: | EXPORT_CPU of the CPU back end's */
     EXPORT_COUNTER, /* a: EXPORT_COUNT_* */
+    EXPORT_OBJECT,  /* a counter too: of b, an object; a: its class's site and its field */
     EXPORT_IDLE,    /* when no kernel runs, and why */
     EXPORT_MANAGED, /* unified memory */
     EXPORT_STREAM,  /* a: context, b: stream */
@@ -52,6 +54,14 @@ typedef struct export_count_name {
     const char *name, *unit;
 } export_count_name_t;
 extern const export_count_name_t export_counts[EXPORT_COUNTS];
+
+enum {
+    EXPORT_FIELD_BITS = 6 /* of a number of a site and a field */
+};
+GPURT_STATIC_ASSERT(GPURT_CLASS_FIELDS <= 1 << EXPORT_FIELD_BITS, "a field fits");
+enum {
+    EXPORT_COUNTER_NAME = 2 * GPURT_CLASS_NAME + 16
+};
 
 enum {
     EXPORT_DEPTH = 8 /* slices open inside each other */
@@ -177,6 +187,11 @@ typedef struct export_writer {
 } export_writer_t;
 
 extern const export_writer_t export_perfetto, export_chrome;
+
+/* Of a track that is a counter, false for others: "SM clock", "arena source 3: bytes"; its unit,
+ * "count" where it has none. */
+bool export_counter_name(const export_out_t *o, const export_key_t *k,
+                         char name[EXPORT_COUNTER_NAME], char unit[GPURT_CLASS_NAME]);
 
 /* "stream 7", "SM 3": what a track is called. */
 const char *export_track_name(const export_out_t *o, const export_track_t *t,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export_instant.h"
 
+#include "objectrow.h"
 #include "render.h"
 
 #include <string.h>
@@ -84,6 +85,36 @@ static void message(const export_sheet_t *s, const gpurt_row_t *row, uint32_t la
                          gpurt_render_lanes(row, lane));
     }
     export_sheet_event(s, &e);
+}
+
+/* The device that the row names: in a log of the CPU back end that is no GPU. */
+static uint32_t object_device(const export_sheet_t *s, const gpurt_row_t *row)
+{
+    const gplog_file_t *about = &s->out->sum.about;
+
+    for (uint32_t i = 0; i < about->section_count; i++)
+        if (about->sections[i].kind == GPURT_SECTION_CPU &&
+            about->sections[i].device == row->block)
+            return row->block | EXPORT_CPU;
+    return row->block;
+}
+
+/* Each field that is a number is a counter of its own. */
+void export_instant_object(const export_sheet_t *s, const gpurt_row_t *row)
+{
+    gpurt_objectrow_t o;
+    uint64_t value;
+
+    if (!gpurt_objectrow_read(&o, s->out->dictionary, row))
+        return;
+    for (uint32_t i = 0; i < o.def.field_count; i++)
+        if (gpurt_field_is_number(o.def.fields[i].kind) &&
+            gpurt_objectrow_value(&o, &o.def.fields[i], 0, &value) &&
+            value != GPURT_VALUE_UNKNOWN)
+            s->writer->counter(s->out,
+                               export_sheet_track(s, EXPORT_OBJECT, object_device(s, row),
+                                                  row->site << EXPORT_FIELD_BITS | i, o.id),
+                               row->time_ns, (double)value);
 }
 
 void export_instant_messages(const export_sheet_t *s, const gpurt_row_t *row)

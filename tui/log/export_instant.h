@@ -6,6 +6,9 @@
 
 #include "export_sheet.h"
 
+/* A row of an object: its numbers as counters of its device. */
+void export_instant_object(const export_sheet_t *s, const gpurt_row_t *row);
+
 /* Whatever is no activity: an instant for each message of the row. */
 void export_instant_messages(const export_sheet_t *s, const gpurt_row_t *row);
 

@@ -196,11 +196,14 @@ static void thread_put(protobuf_t *p, uint32_t pid, uint32_t tid, const char *na
     protobuf_end(p, at);
 }
 
-static void counter_put(protobuf_t *p, uint32_t which)
+static void counter_put(const export_out_t *o, protobuf_t *p, const export_key_t *k)
 {
-    const char *unit = export_counts[which % EXPORT_COUNTS].unit;
-    size_t at = protobuf_begin(p, TRACK_COUNTER);
+    char name[EXPORT_COUNTER_NAME], unit[GPURT_CLASS_NAME];
+    size_t at;
 
+    if (!export_counter_name(o, k, name, unit))
+        return;
+    at = protobuf_begin(p, TRACK_COUNTER);
     protobuf_text(p, COUNTER_UNIT_NAME, unit, strlen(unit));
     protobuf_end(p, at);
 }
@@ -235,8 +238,7 @@ static void track(export_out_t *o, const export_track_t *t)
         thread_put(p, pid, t->key.a, name);
     else
         protobuf_text(p, TRACK_NAME, name, strlen(name));
-    if (t->key.kind == EXPORT_COUNTER)
-        counter_put(p, t->key.a);
+    counter_put(o, p, &t->key);
     protobuf_u64(p, TRACK_CHILDREN, CHILDREN_RANKED);
     protobuf_u64(p, TRACK_RANK, rank_of(t));
     protobuf_end(p, at);

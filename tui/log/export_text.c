@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The words of an exported timeline, the same in each format. */
+#include "classdef.h"
 #include "export_event.h"
+#include "object_text.h"
 #include "render.h"
 
 #include <inttypes.h>
@@ -76,6 +78,42 @@ static int device_name(const export_out_t *o, uint32_t program, uint32_t device,
                     *name ? ", " : "", name);
 }
 
+bool export_counter_name(const export_out_t *o, const export_key_t *k,
+                         char name[EXPORT_COUNTER_NAME], char unit[GPURT_CLASS_NAME])
+{
+    uint32_t field = k->a & ((1u << EXPORT_FIELD_BITS) - 1);
+    char class_name[GPURT_CLASS_NAME], field_name[GPURT_CLASS_NAME];
+    gpurt_classdef_t class_;
+    gpurt_site_info_t site;
+
+    if (k->kind == EXPORT_COUNTER) {
+        const export_count_name_t *c = &export_counts[k->a % EXPORT_COUNTS];
+
+        snprintf(name, EXPORT_COUNTER_NAME, "%s", c->name);
+        snprintf(unit, GPURT_CLASS_NAME, "%s", c->unit);
+        return true;
+    }
+    if (k->kind != EXPORT_OBJECT ||
+        !gpurt_dictionary_get(o->dictionary, k->a >> EXPORT_FIELD_BITS, &site) ||
+        !gpurt_classdef_read(&class_, site.format, site.format_bytes) ||
+        field >= class_.field_count)
+        return false;
+    snprintf(name, EXPORT_COUNTER_NAME, "%s %" PRIu32 ": %s",
+             object_name(class_.name, class_name), k->b,
+             object_name(class_.fields[field].name, field_name));
+    snprintf(unit, GPURT_CLASS_NAME, "%s",
+             class_.fields[field].unit[0] ? class_.fields[field].unit : "count");
+    return true;
+}
+
+static int counter_base_name(const export_out_t *o, const export_key_t *k, char *room,
+                             size_t size)
+{
+    char name[EXPORT_COUNTER_NAME], unit[GPURT_CLASS_NAME];
+
+    return snprintf(room, size, "%s", export_counter_name(o, k, name, unit) ? name : "?");
+}
+
 static int base_name(const export_out_t *o, const export_key_t *k, char *room, size_t size)
 {
     switch (k->kind) {
@@ -94,7 +132,8 @@ static int base_name(const export_out_t *o, const export_key_t *k, char *room, s
     case EXPORT_DEVICE:
         return device_name(o, k->program, k->device, room, size);
     case EXPORT_COUNTER:
-        return snprintf(room, size, "%s", export_counts[k->a % EXPORT_COUNTS].name);
+    case EXPORT_OBJECT:
+        return counter_base_name(o, k, room, size);
     case EXPORT_IDLE:
         return snprintf(room, size, "idle, and why");
     case EXPORT_MANAGED:

@@ -369,6 +369,10 @@ static void row_take(export_timeline_t *t, const gpurt_row_t *row)
     gpurt_activity_any_t room;
     gpurt_span_t span;
 
+    if (row->kind == GPURT_KIND_OBJECT) {
+        export_instant_object(&t->sheet, row);
+        return;
+    }
     if (!gpurt_kind_is_activity(row->kind)) {
         export_instant_messages(&t->sheet, row);
         return;

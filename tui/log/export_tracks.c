@@ -54,6 +54,7 @@ static bool parent_of(const export_out_t *o, const export_key_t *key, export_key
         parent->a = key->a;
         return true;
     case EXPORT_COUNTER:
+    case EXPORT_OBJECT:
     case EXPORT_IDLE:
     case EXPORT_MANAGED:
     case EXPORT_STREAM:

@@ -293,9 +293,7 @@ static bool has_sums(const gpurt_log_t *log)
     gpurt_site_info_t info;
 
     for (uint32_t id = 1; id < d->next_id; id++)
-        if (gpurt_dictionary_get(d, id, &info) &&
-            (gpurt_kind_is_activity(info.record_kind) ||
-             gpurt_kind_is_heap(info.record_kind)))
+        if (gpurt_dictionary_get(d, id, &info) && !gpurt_kind_is_line(info.record_kind))
             return true;
     return false;
 }

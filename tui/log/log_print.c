@@ -4,6 +4,7 @@
 #include "fileabout.h"
 #include "heap_text.h"
 #include "lives_text.h"
+#include "object_text.h"
 #include "recordline.h"
 
 #include <gpurt/impl/activity.h>
@@ -315,6 +316,10 @@ static void stat_print_json(FILE *out, const log_stat_t *stat,
         fputs(",\"heaps\":", out);
         heap_json(out, &view->heaps);
     }
+    if (view && view->objects.rows) {
+        fputs(",\"objects\":", out);
+        objects_json(out, &view->objects);
+    }
     if (stat->life_count) {
         fputs(",\"lives\":", out);
         lives_json(out, stat->lives, stat->life_count);
@@ -355,6 +360,7 @@ static void stat_print_plain(FILE *out, const log_stat_t *stat,
         return;
     activity_plain(out, &stat->view->activity, STAT_KERNELS);
     heap_plain(out, &stat->view->heaps);
+    objects_plain(out, &stat->view->objects);
 }
 
 void log_print_stat(FILE *out, const log_stat_t *stat, bool json)

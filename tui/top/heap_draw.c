@@ -56,7 +56,7 @@ int heap_marks(const gpurt_model_told_t *told, canvas_t *c, rect_t area, int row
     return at;
 }
 
-static void cell_draw(canvas_t *c, rect_t area, int row, int column, uint32_t cell)
+void heap_cell(canvas_t *c, rect_t area, int row, int column, uint32_t cell)
 {
     static const struct {
         style_t style;
@@ -86,7 +86,7 @@ int heap_map(canvas_t *c, rect_t area, int row, const uint8_t *cells, bool large
     if (area.columns < wide + 2)
         return row;
     for (int i = 0; i < GPURT_HEAP_CELLS; i++)
-        cell_draw(c, area, row + i / wide, 1 + i % wide, cells[i]);
+        heap_cell(c, area, row + i / wide, 1 + i % wide, cells[i]);
     row += GPURT_HEAP_CELLS / wide;
     canvas_printf(c, area, row, 1, STYLE_DIM, "a cell: %s; %s free%s%s%s", what,
                   c->unicode ? "\xc2\xb7" : ".", large ? ", " : "",

@@ -21,20 +21,10 @@ int heap_label(const gpurt_model_heaps_t *heaps, const gpurt_model_told_t *told,
  * behind. */
 int heap_marks(const gpurt_model_told_t *told, canvas_t *c, rect_t area, int row, int at,
                uint64_t wrong, uint64_t refused);
+/* A cell of a map: 0 free, 1..GPURT_HEAP_CELL_FULL its share, or GPURT_HEAP_CELL_*. */
+void heap_cell(canvas_t *c, rect_t area, int row, int column, uint32_t cell);
 /* The map of a heap or region; what: of a cell. Returns: the row below. */
 int heap_map(canvas_t *c, rect_t area, int row, const uint8_t *cells, bool large,
              const char *what);
-
-/* view_region.c: what stands on heaps. heaps: all that there is; a heap of the same process is
- * what pieces come from. */
-void region_line(const gpurt_model_region_t *r, const gpurt_model_heaps_t *heaps,
-                 canvas_t *c, rect_t area, int row);
-void region_about(const gpurt_model_region_t *r, canvas_t *c, rect_t area, int row);
-void arena_line(const gpurt_model_arena_t *a, const gpurt_model_heaps_t *heaps, canvas_t *c,
-                rect_t area, int row);
-void arena_about(const gpurt_model_arena_t *a, canvas_t *c, rect_t area, int row);
-void reclaim_line(const gpurt_model_reclaim_t *t, const gpurt_model_heaps_t *heaps,
-                  canvas_t *c, rect_t area, int row);
-void reclaim_about(const gpurt_model_reclaim_t *t, canvas_t *c, rect_t area, int row);
 
 #endif

@@ -11,15 +11,11 @@ enum {
 
 /* Every function key has a letter beside it: some terminals keep function keys. */
 const key_row_t key_rows[] = {
-    {ACTION_OVERVIEW, {'1'}, "1", "overview", NULL, NULL},
-    {ACTION_LOG, {'2', 'L'}, "2 L", "log", NULL, NULL},
-    {ACTION_PANICS, {'3', KEY_F1 + 7, 'P'}, "3 F8 P", "panics", NULL, NULL},
-    {ACTION_SITES, {'4'}, "4", "sites: every log statement that spoke", NULL, NULL},
-    {ACTION_OUTPUT, {'5', 'o'}, "5 o", "what the program printed", NULL, NULL},
-    {ACTION_GPU, {'6', 'n'}, "6 n", "GPUs: kernels, calls, ranges, memory", NULL, NULL},
-    {ACTION_HEAPS, {'7', 'm'}, "7 m", "heaps, regions, arenas, pools", NULL, NULL},
-    {ACTION_HELP, {'?', KEY_F1, 'h'}, "F1 ? h", "this help", "Help", "F1"},
-    {ACTION_NEXT_VIEW, {'\t'}, "Tab", "next view", NULL, NULL},
+#define ROW(id, name, second, third, keys, help, label, key) \
+    {ACTION_##id, {VIEW_KEY(VIEW_##id), second, third}, keys, help, label, key},
+    VIEW_LIST(ROW)
+#undef ROW
+        {ACTION_NEXT_VIEW, {'\t'}, "Tab", "next view", NULL, NULL},
     {ACTION_PREVIOUS_VIEW, {KEY_BACK_TAB}, "Shift-Tab", "view before", NULL, NULL},
     {ACTION_UP, {KEY_UP_CODE, 'k'}, "Up k", "up", NULL, NULL},
     {ACTION_DOWN, {KEY_DOWN_CODE, 'j'}, "Down j", "down", NULL, NULL},
@@ -39,7 +35,7 @@ const key_row_t key_rows[] = {
     {ACTION_OPEN,
      {KEY_ENTER_CODE},
      "Enter",
-     "open a panic, streams; filter by site",
+     "open a panic, streams, an object; a site's log",
      NULL,
      NULL},
     {ACTION_BACK, {KEY_ESCAPE}, "Esc", "back; clears the filter", NULL, NULL},
@@ -51,14 +47,9 @@ const key_row_t key_rows[] = {
      "F4"},
     {ACTION_LEVEL_UP, {'l'}, "l", "show fewer levels", "Level", "l"},
     {ACTION_LEVEL_DOWN, {'K'}, "K", "show more levels", NULL, NULL},
-    {ACTION_SORT,
-     {'s', KEY_F1 + 5, '.'},
-     "s F6",
-     "sort by the next column: sites, GPU",
-     "Sort",
-     "F6"},
-    {ACTION_TABLE, {'t'}, "t", "view 6: next table: calls, ranges, ...", NULL, NULL},
-    {ACTION_TABLE_BEFORE, {'T'}, "T", "view 6: the table before", NULL, NULL},
+    {ACTION_SORT, {'s', KEY_F1 + 5, '.'}, "s F6", "sort by the next column", "Sort", "F6"},
+    {ACTION_TABLE, {'t'}, "t", "views 6, 8: next table: calls, ranges, ...", NULL, NULL},
+    {ACTION_TABLE_BEFORE, {'T'}, "T", "views 6, 8: the table before", NULL, NULL},
     {ACTION_PAUSE,
      {' ', KEY_F1 + 6, 'Z'},
      "Space F7",

@@ -4,6 +4,8 @@
 #ifndef GPURT_TUI_KEYS_H
 #define GPURT_TUI_KEYS_H
 
+#include "views.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -29,14 +31,10 @@ enum {
 
 typedef enum action {
     ACTION_NONE,
-    ACTION_OVERVIEW,
-    ACTION_LOG,
-    ACTION_PANICS,
-    ACTION_SITES,
-    ACTION_OUTPUT,
-    ACTION_GPU,
-    ACTION_HEAPS,
-    ACTION_HELP,
+    /* of the views, in their order */
+#define ACTION_OF_VIEW(id, ...) ACTION_##id,
+    VIEW_LIST(ACTION_OF_VIEW)
+#undef ACTION_OF_VIEW
     ACTION_NEXT_VIEW,
     ACTION_PREVIOUS_VIEW,
     ACTION_UP,

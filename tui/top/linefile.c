@@ -127,7 +127,7 @@ bool linefile_want_same(const linefile_want_t *a, const linefile_want_t *b)
 
 static bool is_line(const gpurt_row_t *row)
 {
-    return !gpurt_kind_is_activity(row->kind) && !gpurt_kind_is_heap(row->kind);
+    return gpurt_kind_is_line(row->kind);
 }
 
 static void line_of(const linefile_t *f, const gpurt_row_t *row, uint64_t number,

@@ -6,6 +6,7 @@
 #include "exittext.h"
 #include "heap_text.h"
 #include "loglist.h"
+#include "object_text.h"
 #include "paniclist.h"
 #include "render.h"
 #include "sitelist.h"
@@ -243,6 +244,7 @@ void report_plain(FILE *out, const gpurt_modelview_t *view, const report_about_t
     plain_lines(to, &p, about);
     activity_plain(to, &view->activity, SITES);
     heap_plain(to, &view->heaps);
+    objects_plain(to, &view->objects);
     page_end(&page, about);
 }
 
@@ -431,6 +433,10 @@ void report_json(FILE *out, const gpurt_modelview_t *view, const report_about_t 
     if (view->heaps.rows) {
         fputs(",\"heaps\":", out);
         heap_json(out, &view->heaps);
+    }
+    if (view->objects.rows) {
+        fputs(",\"objects\":", out);
+        objects_json(out, &view->objects);
     }
     fputs("}\n", out);
     fflush(out);

@@ -17,8 +17,9 @@
 const view_class_t *picture_view(view_id_t id)
 {
     static const view_class_t *const views[VIEW_COUNT] = {
-        &view_overview, &view_log, &view_panics, &view_sites,
-        &view_output,   &view_gpu, &view_heaps,  &view_help,
+#define VIEW_CLASS(id, name, ...) &view_##name,
+        VIEW_LIST(VIEW_CLASS)
+#undef VIEW_CLASS
     };
 
     return views[id];
@@ -295,7 +296,7 @@ static int tabs_names(const picture_t *p, canvas_t *c, rect_t area, bool all)
 
         if (i == VIEW_OUTPUT && !p->output)
             continue;
-        at = canvas_printf(c, area, 0, at, STYLE_KEY, "%c", i == VIEW_HELP ? '?' : '1' + i);
+        at = canvas_printf(c, area, 0, at, STYLE_KEY, "%c", VIEW_KEY(i));
         if (all || i == (int)p->shown)
             at = canvas_put(c, area, 0, at, style, picture_view((view_id_t)i)->name);
         if (i == VIEW_PANICS && panics)
@@ -305,22 +306,32 @@ static int tabs_names(const picture_t *p, canvas_t *c, rect_t area, bool all)
     return at;
 }
 
+/* "filter warn+ session"; "" without one. */
+static void filter_words(const filter_t *f, char text[FILTER_TEXT + 32])
+{
+    static const char *const names[] = {"",      "",       "debug+", "info+",
+                                        "warn+", "error+", "panic+", "lost"};
+
+    text[0] = '\0';
+    if (f->level > GPURT_LEVEL_TRACE || f->text[0])
+        snprintf(text, FILTER_TEXT + 32, "filter %s%s%s",
+                 f->level <= GPURT_LEVEL_LOST ? names[f->level] : "",
+                 f->level > GPURT_LEVEL_TRACE ? " " : "", f->text);
+}
+
+/* A filter has its room first: names of views are known by heart sooner. */
 static void tabs_draw(const picture_t *p, canvas_t *c, rect_t area)
 {
-    int at = tabs_names(p, c, area, area.columns >= 56);
+    const int names_columns = 68 + (p->output ? 9 : 0);
+    char text[FILTER_TEXT + 32];
+    int filter, at;
 
-    if (p->filter.level > GPURT_LEVEL_TRACE || p->filter.text[0]) {
-        static const char *const names[] = {"",      "",       "debug+", "info+",
-                                            "warn+", "error+", "panic+", "lost"};
-        char text[FILTER_TEXT + 32];
-
-        snprintf(text, sizeof text, "filter %s%s%s",
-                 p->filter.level <= GPURT_LEVEL_LOST ? names[p->filter.level] : "",
-                 p->filter.level > GPURT_LEVEL_TRACE ? " " : "", p->filter.text);
-        if (area.columns - (int)strlen(text) - 1 > at)
-            at = area.columns - (int)strlen(text) - 1;
-        canvas_put(c, area, 0, at, STYLE_WARN, text);
-    }
+    filter_words(&p->filter, text);
+    filter = (int)strlen(text);
+    at = tabs_names(p, c, area, area.columns >= names_columns + (filter ? filter + 1 : 0));
+    if (area.columns - filter - 1 > at)
+        at = area.columns - filter - 1;
+    canvas_put(c, area, 0, at, STYLE_WARN, text);
 }
 
 /* ---- time line ----------------------------------------------------------------------- */

@@ -16,18 +16,6 @@
 GPURT_STATIC_ASSERT((int)LINEEDIT_ROOM == (int)FILTER_TEXT,
                     "a filter is a line that is typed");
 
-typedef enum view_id {
-    VIEW_OVERVIEW,
-    VIEW_LOG,
-    VIEW_PANICS,
-    VIEW_SITES,
-    VIEW_OUTPUT,
-    VIEW_GPU,
-    VIEW_HEAPS,
-    VIEW_HELP,
-    VIEW_COUNT
-} view_id_t;
-
 typedef enum site_sort {
     SORT_RATE,
     SORT_COUNT,
@@ -72,10 +60,12 @@ typedef struct picture {
     uint32_t site, site_sort;
     gpurows_t table; /* of the GPU view, and of each: */
     uint32_t table_row[GPUROWS_TABLES], table_sort[GPUROWS_TABLES];
-    uint32_t heap;       /* selected: a line of the list, */
-    uint32_t heap_group; /* ... and what stands in it, so that it stays selected when */
-    gpurt_model_told_t
-        heap_told; /* others come: group of view_heap.c + 1, 0 the line alone */
+    uint32_t heap;                /* selected: a line of the list, */
+    gpurt_model_told_t heap_told; /* ... and what stands in it; id 0: the line alone */
+    uint32_t object_class, object_row, object_sort; /* table, line, column it goes by */
+    const char *object_wanted;      /* the class that was asked for by name; NULL: none */
+    bool object_open;               /* the page of one: */
+    gpurt_model_told_t object_told; /* ... this one, of the class of the table */
     bool streams_open;
     uint32_t streams_zoom;    /* stretch of time: a step of gputime.c; 0: as it likes */
     uint64_t streams_back_ns; /* from the newest moment */
@@ -92,8 +82,9 @@ typedef struct view_class {
     bool (*act)(picture_t *p, action_t action, int page);
 } view_class_t;
 
-extern const view_class_t view_overview, view_log, view_panics, view_sites, view_output,
-    view_gpu, view_heaps, view_help;
+#define VIEW_CLASS(id, name, ...) extern const view_class_t view_##name;
+VIEW_LIST(VIEW_CLASS)
+#undef VIEW_CLASS
 
 /* picture.c: by view_id_t. */
 const view_class_t *picture_view(view_id_t id);

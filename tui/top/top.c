@@ -64,10 +64,8 @@ static const gpurt_option_t rows[] = {
      .name = "view",
      .arg = "NAME",
      FIELD(STRING, view),
-     .help =
-         "first view, or with -b the one that is printed: overview, log, panics, sites, "
-         "output, gpu (or a table of it: kernels, calls, ranges, memory, pools), heaps, "
-         "help"},
+     .help = "first view, or with -b the one that is printed: " VIEW_LIST(
+         VIEW_NAME) "or a table of the view gpu: kernels, calls, ranges, memory, pools"},
     {.letter = 'F',
      .name = "filter",
      .arg = "WORDS",
@@ -203,7 +201,7 @@ static const gpurt_option_program_t program = {
 
 /* ---- starting ------------------------------------------------------------------------ */
 
-/* A table of the GPU view has a name, too. */
+/* A table of the GPU view has a name, too, and a class of objects. */
 static bool view_named(const char *name, picture_t *p)
 {
     for (int i = 0; i < VIEW_COUNT; i++)
@@ -211,6 +209,11 @@ static bool view_named(const char *name, picture_t *p)
             p->shown = (view_id_t)i;
             return true;
         }
+    if (strncasecmp(name, "objects:", 8) == 0) {
+        p->object_wanted = name + 8; /* which there are is known when a log is read */
+        p->shown = VIEW_OBJECTS;
+        return true;
+    }
     if (!gputable_named(name, &p->table))
         return false;
     p->shown = VIEW_GPU;
@@ -262,11 +265,12 @@ static int picture_begin(top_t *t, const top_options_t *o, char *const *argv)
     if (o->filter)
         filter_parse(&p->filter, o->filter);
     if (o->view && !view_named(o->view, p))
-        return gpurt_option_refuse(&program,
-                                   "no view %s; there are overview, log, panics, "
-                                   "sites, output, gpu (kernels, calls, ranges, memory, "
-                                   "pools), heaps, help",
-                                   o->view);
+        return gpurt_option_refuse(
+            &program,
+            "no view %s; there are " VIEW_LIST(
+                VIEW_NAME) "of gpu kernels, calls, ranges, memory, pools, and "
+                           "objects:CLASS",
+            o->view);
     return -1;
 }
 

@@ -288,15 +288,12 @@ static void next_process(top_t *t)
 /* Views come in the order of their keys. */
 static bool act_view(picture_t *p, action_t action)
 {
-    static const view_id_t views[] = {VIEW_OVERVIEW, VIEW_LOG, VIEW_PANICS, VIEW_SITES,
-                                      VIEW_OUTPUT,   VIEW_GPU, VIEW_HEAPS,  VIEW_HELP};
-
     if (action < ACTION_OVERVIEW || action > ACTION_HELP)
         return false;
     if (action == ACTION_HELP && p->shown == VIEW_HELP)
         p->shown = VIEW_OVERVIEW;
     else if (action != ACTION_OUTPUT || p->output)
-        p->shown = views[action - ACTION_OVERVIEW];
+        p->shown = (view_id_t)(action - ACTION_OVERVIEW);
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of kernels: a list of heaps and of what stands on them; and of the one selected more.
- * Heaps: how full, where, of what sizes, and who holds most. */
+/* Memory of kernels: a list of heaps; and of the one selected how full it is, where, of what sizes,
+ * and who holds most. */
 #include "activity_text.h"
 #include "heap_draw.h"
 #include "heap_text.h"
@@ -15,57 +15,9 @@ enum {
     LIST_LEAST = 5     /* rows of the list, where there is more than a third is for */
 };
 
-/* What the list has, in its order. */
-typedef enum group {
-    GROUP_HEAPS,
-    GROUP_REGIONS,
-    GROUP_ARENAS,
-    GROUP_RECLAIMS,
-    GROUPS
-} group_t;
-
-static int group_count(const gpurt_model_heaps_t *all, group_t group)
-{
-    const uint64_t counts[GROUPS] = {all->count, all->region_count, all->arena_count,
-                                     all->reclaim_count};
-    static const int most[GROUPS] = {GPURT_MODEL_HEAPS, GPURT_MODEL_REGIONS,
-                                     GPURT_MODEL_ARENAS, GPURT_MODEL_RECLAIMS};
-
-    return counts[group] < (uint64_t)most[group] ? (int)counts[group] : most[group];
-}
-
 static int list_count(const gpurt_model_heaps_t *all)
 {
-    int count = 0;
-
-    for (int g = 0; g < GROUPS; g++)
-        count += group_count(all, (group_t)g);
-    return count;
-}
-
-/* Where entry number *index of the list is: in which group, and there. */
-static group_t list_at(const gpurt_model_heaps_t *all, int *index)
-{
-    group_t g = GROUP_HEAPS;
-
-    while (g < GROUP_RECLAIMS && *index >= group_count(all, g))
-        *index -= group_count(all, g++);
-    return g;
-}
-
-static const gpurt_model_told_t *list_told(const gpurt_model_heaps_t *all, group_t group,
-                                           int index)
-{
-    switch (group) {
-    case GROUP_HEAPS:
-        return &all->list[index].told;
-    case GROUP_REGIONS:
-        return &all->regions[index].told;
-    case GROUP_ARENAS:
-        return &all->arenas[index].told;
-    default:
-        return &all->reclaims[index].told;
-    }
+    return all->count < GPURT_MODEL_HEAPS ? (int)all->count : GPURT_MODEL_HEAPS;
 }
 
 /* The line of what was selected, or where that is gone the line that it stood in. */
@@ -74,14 +26,9 @@ static int list_selected(const picture_t *p)
     const gpurt_model_heaps_t *all = &p->view->heaps;
     int count = list_count(all);
 
-    for (int i = 0; i < count && p->heap_group; i++) {
-        int at = i;
-        group_t group = list_at(all, &at);
-
-        if (group + 1 == p->heap_group &&
-            gpurt_model_told_same(list_told(all, group, at), &p->heap_told))
+    for (int i = 0; i < count && p->heap_told.id; i++)
+        if (gpurt_model_told_same(&all->list[i].told, &p->heap_told))
             return i;
-    }
     return (int)p->heap < count ? (int)p->heap : count - 1;
 }
 
@@ -240,53 +187,11 @@ static void heap_about(const gpurt_model_heap_t *h, canvas_t *c, rect_t area, in
         sites_draw(h, c, area, row + 1);
 }
 
-static void line_draw(const gpurt_model_heaps_t *all, int index, canvas_t *c, rect_t area,
-                      int row)
-{
-    switch (list_at(all, &index)) {
-    case GROUP_HEAPS:
-        heap_line(&all->list[index], all, c, area, row);
-        break;
-    case GROUP_REGIONS:
-        region_line(&all->regions[index], all, c, area, row);
-        break;
-    case GROUP_ARENAS:
-        arena_line(&all->arenas[index], all, c, area, row);
-        break;
-    default:
-        reclaim_line(&all->reclaims[index], all, c, area, row);
-    }
-}
-
-static void selected_draw(const gpurt_model_heaps_t *all, int index, canvas_t *c,
-                          rect_t area, int row)
-{
-    switch (list_at(all, &index)) {
-    case GROUP_HEAPS:
-        heap_about(&all->list[index], c, area, row);
-        break;
-    case GROUP_REGIONS:
-        region_about(&all->regions[index], c, area, row);
-        break;
-    case GROUP_ARENAS:
-        arena_about(&all->arenas[index], c, area, row);
-        break;
-    default:
-        reclaim_about(&all->reclaims[index], c, area, row);
-    }
-}
-
 static void title_draw(const gpurt_model_heaps_t *all, canvas_t *c, rect_t area, int below)
 {
-    static const char *const names[GROUPS] = {"Heaps", "regions", "arenas", "reclamation"};
     char title[128];
-    size_t used =
-        (size_t)snprintf(title, sizeof title, "Heaps  %d", group_count(all, GROUP_HEAPS));
+    size_t used = (size_t)snprintf(title, sizeof title, "Heaps  %d", list_count(all));
 
-    for (int g = GROUP_REGIONS; g < GROUPS; g++)
-        if (group_count(all, (group_t)g))
-            used += (size_t)snprintf(title + used, sizeof title - used, "  %s  %d",
-                                     names[g], group_count(all, (group_t)g));
     if (all->programs > 1)
         used += (size_t)snprintf(title + used, sizeof title - used, "  of %d processes",
                                  (int)all->programs);
@@ -300,7 +205,7 @@ static void title_draw(const gpurt_model_heaps_t *all, canvas_t *c, rect_t area,
 static void draw_empty(canvas_t *c, rect_t area)
 {
     canvas_rule(c, area, "Heaps");
-    canvas_put(c, area, 2, 1, STYLE_DIM, "No heap of kernels was told of, and no region.");
+    canvas_put(c, area, 2, 1, STYLE_DIM, "No heap of kernels was told of.");
     canvas_put(c, area, 3, 1, STYLE_DIM,
                "Those that the host makes are, unless GPURT_HEAP_VIEW=off.");
 }
@@ -319,11 +224,11 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
     first = index < rows ? 0 : index - rows + 1;
     title_draw(all, c, area, count - first - rows);
     for (int i = first; i < first + rows && row < area.rows; i++, row++) {
-        line_draw(all, i, c, area, row);
+        heap_line(&all->list[i], all, c, area, row);
         if (i == index && count > 1)
             canvas_row_style(c, area, row, STYLE_SELECT);
     }
-    selected_draw(all, index, c, area, row);
+    heap_about(&all->list[index], c, area, row);
 }
 
 static bool act(picture_t *p, action_t action, int page)
@@ -343,12 +248,8 @@ static bool act(picture_t *p, action_t action, int page)
     at = at > count - 1 ? count - 1 : at;
     at = at < 0 ? 0 : at;
     p->heap = (uint32_t)at;
-    if (count) {
-        group_t group = list_at(all, &at);
-
-        p->heap_told = *list_told(all, group, at);
-        p->heap_group = group + 1;
-    }
+    if (count)
+        p->heap_told = all->list[at].told;
     return true;
 }
 

@@ -3,7 +3,6 @@
 
 #include "viewer.h"
 
-#include "arenaview.h"
 #include "environ.h"
 #include "heapview.h"
 #include "hostthread.h"
@@ -11,9 +10,8 @@
 #include "life.h"
 #include "ownwait.h"
 #include "procfs.h"
-#include "reclaimview.h"
-#include "regionview.h"
 #include "tell.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <gpurt/atomic.h>
@@ -45,10 +43,8 @@ static const struct {
     void (*tell)(gpurt_viewer_t *v, bool last);
     void (*forget)(const gpurt_t *rt);
 } kinds[] = {
+    {gpurt_watch_tell, gpurt_watch_forget},
     {gpurt_heapview_tell, gpurt_heapview_forget},
-    {gpurt_regionview_tell, gpurt_regionview_forget},
-    {gpurt_arenaview_tell, gpurt_arenaview_forget},
-    {gpurt_reclaimview_tell, gpurt_reclaimview_forget},
 };
 
 /* ---- what those who look call -------------------------------------------------------- */
@@ -162,6 +158,8 @@ void gpurt_viewer_connect(const gpurt_opened_t *opened, const gpurt_boxmap_t *ma
 
     pthread_mutex_lock(&lock);
     v->period_ms = period_read();
+    memset(v->viewer.classes, 0, sizeof v->viewer.classes);
+    v->viewer.left_out = 0;
     v->viewer.device = map->sections[0].device;
     v->viewer.on_cpu = opened->info.backend == GPURT_BACKEND_CPU;
     v->connected = v->period_ms &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* viewer.h - the thread that tells the log how memory of kernels fares: twice a second it
  * copies tables out of device memory and writes records of what changed (heaprow.h).
- * Kernels notice nothing of it. heapview.h, regionview.h, arenaview.h and reclaimview.h say
- * what it looks at. GPURT_HEAP_VIEW=TIME in milliseconds, or off. */
+ * Kernels notice nothing of it. heapview.h and watch.h say what it looks at.
+ * GPURT_HEAP_VIEW=TIME in milliseconds, or off. */
 #ifndef GPURT_HOST_VIEWER_H
 #define GPURT_HOST_VIEWER_H
 
@@ -11,8 +11,11 @@
 #include "hostring.h"
 #include "names.h"
 
+struct gpurt_class;
+
 enum {
-    GPURT_VIEWER_PIECE = 256 << 10 /* bytes of a long table that are copied at a time */
+    GPURT_VIEWER_PIECE = 256 << 10, /* bytes of a long table that are copied at a time */
+    GPURT_VIEWER_CLASSES = 64       /* of objects, in a process */
 };
 
 /* Of an open device. Owner: viewer.c. Used under its lock, which is one for all: what is looked
@@ -26,6 +29,11 @@ typedef struct gpurt_viewer {
     names_t names;
     char *buffer; /* of gpurt_host_create */
     size_t room;
+    struct { /* watch.c: classes that have a definition in the log, NULL ends */
+        const struct gpurt_class *class_;
+        uint32_t what; /* first word of their records */
+    } classes[GPURT_VIEWER_CLASSES];
+    uint64_t left_out; /* objects beyond those that can be watched */
 } gpurt_viewer_t;
 
 /* Context: gpurt_open and gpurt_close, with no call inside. */

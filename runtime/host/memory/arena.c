@@ -9,6 +9,7 @@
 #include "reclaimtable.h"
 #include "refuse.h"
 #include "sweep_kernels.h"
+#include "viewer.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arenaview.h - arenas, as the log is told of them (viewer.h): what those of one source have
- * of its heap, by the source's table. */
+/* arenaview.h - the class of objects (watch.h) "arena_source": what arenas of one source have of its
+ * heap, by the source's table. */
 #ifndef GPURT_HOST_ARENAVIEW_H
 #define GPURT_HOST_ARENAVIEW_H
 
-#include "viewer.h"
-
 #include <gpurt/arenas.h>
 
-/* It is looked at from now on, until its end. Of more than 64 the rest goes untold. */
+/* It is looked at from now on, until its end. */
 void gpurt_arenaview_begin(gpurt_t *rt, const gpurt_arena_source_t *source);
 /* It ends: a last look. Context: before its table goes. */
 void gpurt_arenaview_end(gpurt_t *rt, const gpurt_arena_source_t *source);
-
-/* For viewer.c, under its lock. */
-void gpurt_arenaview_tell(gpurt_viewer_t *v, bool last);
-void gpurt_arenaview_forget(const gpurt_t *rt);
 
 /* arena.c: adds words [from, from + count) of the table of a source. */
 void gpurt_arena_stats_add(gpurt_arena_stats_t *out, uint32_t slots, const uint64_t *words,

@@ -3,35 +3,101 @@
 
 #include "reclaimview.h"
 
-#include "hosttime.h"
+#include "watch.h"
 
-#include <gpurt/impl/heaprow.h>
 #include <gpurt/reclaim.h>
 #include <string.h>
 
-/* What is looked at, and what was told last of it. */
-typedef struct entry {
-    gpurt_reclaim_look_t look; /* what 0: free */
-    gpurt_t *rt;
-    uint64_t time_ns;
-    gpurt_reclaim_state_row_t state;
-} entry_t;
+/* ---- classes ------------------------------------------------------------------------- */
 
-static entry_t book[GPURT_RECLAIM_TABLES]; /* under the viewer's lock, by table */
+enum {
+    HEAP,
+    ROOM,
+    LIVE, /* objects: that are counted, that wait, that exist */
+    GONE,
+    REFUSED, /* calls that found no room */
+    WRONG,   /* calls with what is dead, or none of the table's */
+    REF_FIELDS,
+    OPEN = REF_FIELDS, /* slots that are taken: sections, warps */
+    MADE,
+    TURN, /* the epoch, the collector's cycle */
+    LEFT, /* slots whose owner ended without leaving; of a collector, old objects */
+    FIELDS
+};
+
+#define HEAP_FIELD                                                      \
+    {                                                                   \
+        .name = "heap", .kind = GPURT_FIELD_REFERENCE, .words = "heap", \
+        .flags = GPURT_FIELD_PARENT                                     \
+    }
+#define FIELD(name_, kind_)                          \
+    {                                                \
+        .name = (name_), .kind = GPURT_FIELD_##kind_ \
+    }
+#define FULL(name_, of_)                                        \
+    {                                                           \
+        .name = (name_), .kind = GPURT_FIELD_GAUGE, .of = (of_) \
+    }
+
+static const gpurt_field_t ref_fields[REF_FIELDS] = {
+    [HEAP] = HEAP_FIELD,
+    [ROOM] = FIELD("records", LIMIT),
+    [LIVE] = FULL("objects", "records"),
+    [GONE] = FIELD("freed", COUNTER),
+    [REFUSED] = FIELD("refused", FAULT),
+    [WRONG] = FIELD("wrong", FAULT),
+};
+static const gpurt_field_t retired_fields[FIELDS] = {
+    [HEAP] = HEAP_FIELD,
+    [ROOM] = FIELD("slots", LIMIT),
+    [LIVE] = FIELD("waiting", GAUGE),
+    [GONE] = FIELD("freed", COUNTER),
+    [REFUSED] = FIELD("refused", FAULT),
+    [WRONG] = FIELD("wrong", FAULT),
+    [OPEN] = FULL("open", "slots"),
+    [MADE] = FIELD("taken_in", COUNTER),
+    [TURN] = FIELD("epoch", COUNTER),
+    [LEFT] = FIELD("abandoned", COUNTER),
+};
+static const gpurt_field_t gc_fields[FIELDS] = {
+    [HEAP] = HEAP_FIELD,
+    [ROOM] = FIELD("entries", LIMIT),
+    [LIVE] = FULL("objects", "entries"),
+    [GONE] = FIELD("freed", COUNTER),
+    [REFUSED] = FIELD("refused", FAULT),
+    [WRONG] = FIELD("wrong", FAULT),
+    [OPEN] = FIELD("open", GAUGE),
+    [MADE] = FIELD("allocated", COUNTER),
+    [TURN] = FIELD("cycle", COUNTER),
+    [LEFT] = FIELD("promoted", COUNTER),
+};
+
+static bool table_look(gpurt_viewer_t *v, const void *object, bool due, uint64_t *values);
+
+#define CLASS(name_, fields_)                                                   \
+    {                                                                           \
+        .name = name_, .plural = name_ "s", .fields = (fields_),                \
+        .field_count = sizeof(fields_) / sizeof(fields_)[0], .look = table_look \
+    }
+/* By GPURT_RECLAIM_*. */
+static const gpurt_class_t classes[] = {
+    [GPURT_RECLAIM_REFS] = CLASS("ref_table", ref_fields),
+    [GPURT_RECLAIM_EPOCHS] = CLASS("epoch_table", retired_fields),
+    [GPURT_RECLAIM_HAZARDS] = CLASS("hazard_table", retired_fields),
+    [GPURT_RECLAIM_GC] = CLASS("gc_table", gc_fields),
+};
 
 /* ---- what counts say ----------------------------------------------------------------- */
 
-static void refs_row(const gpurt_ref_counts_t *c, uint64_t unused,
-                     gpurt_reclaim_state_row_t *row)
+static void refs_read(const gpurt_ref_counts_t *c, uint64_t unused, uint64_t *values)
 {
     const uint64_t *n = c->xanswers;
 
-    row->live = gpurt_pair(row->room - unused);
-    row->gone = gpurt_pair(n[GPURT_REF_FREED]);
-    row->refused =
-        gpurt_pair(n[GPURT_REF_OVERFLOW] + n[GPURT_REF_NO_MEMORY] + n[GPURT_REF_NO_RECORD]);
-    row->wrong =
-        gpurt_pair(n[GPURT_REF_DEAD] + n[GPURT_REF_UNDERFLOW] + n[GPURT_REF_FOREIGN]);
+    values[LIVE] = values[ROOM] - unused;
+    values[GONE] = n[GPURT_REF_FREED];
+    values[REFUSED] =
+        n[GPURT_REF_OVERFLOW] + n[GPURT_REF_NO_MEMORY] + n[GPURT_REF_NO_RECORD];
+    values[WRONG] = n[GPURT_REF_DEAD] + n[GPURT_REF_UNDERFLOW] + n[GPURT_REF_FOREIGN];
 }
 
 /* The two counts may be of different moments. */
@@ -40,16 +106,15 @@ static uint64_t difference(uint64_t made, uint64_t gone)
     return made > gone ? made - gone : 0;
 }
 
-static void retired_row(const gpurt_reclaim_counts_t *c, uint64_t open,
-                        gpurt_reclaim_state_row_t *row)
+static void retired_read(const gpurt_reclaim_counts_t *c, uint64_t open, uint64_t *values)
 {
-    row->live = gpurt_pair(difference(c->xretired, c->xfreed));
-    row->made = gpurt_pair(c->xretired);
-    row->gone = gpurt_pair(c->xfreed);
-    row->refused = gpurt_pair(c->xfull + c->xno_slot);
-    row->open = (uint32_t)open;
-    row->turn = (uint32_t)c->xepoch;
-    row->left = gpurt_pair(c->xabandoned);
+    values[LIVE] = difference(c->xretired, c->xfreed);
+    values[MADE] = c->xretired;
+    values[GONE] = c->xfreed;
+    values[REFUSED] = c->xfull + c->xno_slot;
+    values[OPEN] = open;
+    values[TURN] = c->xepoch;
+    values[LEFT] = c->xabandoned;
 }
 
 /* What of a collector's control any kernel may write; the rest of its course the host writes
@@ -73,20 +138,19 @@ static bool gc_fetch(gpurt_viewer_t *v, const gpurt_gc_control_t *from, gc_count
                               sizeof *to - offsetof(gc_counts_t, allocated));
 }
 
-static void gc_row(const gc_counts_t *c, uint64_t open, gpurt_reclaim_state_row_t *row)
+static void gc_read(const gc_counts_t *c, uint64_t open, uint64_t *values)
 {
     const uint64_t *n = c->answers;
 
-    row->live = gpurt_pair(difference(c->allocated, c->freed));
-    row->made = gpurt_pair(c->allocated);
-    row->gone = gpurt_pair(c->freed);
-    row->refused = gpurt_pair(n[GPURT_GC_NO_MEMORY] + n[GPURT_GC_NO_ENTRY]);
-    row->wrong =
-        gpurt_pair(n[GPURT_GC_DEAD] + n[GPURT_GC_FOREIGN] + n[GPURT_GC_NO_SECTION] +
-                   n[GPURT_GC_NOT_A_HANDLE] + n[GPURT_GC_NO_TYPE]);
-    row->open = (uint32_t)open;
-    row->turn = (uint32_t)(c->control >> 32);
-    row->left = gpurt_pair(c->promoted);
+    values[LIVE] = difference(c->allocated, c->freed);
+    values[MADE] = c->allocated;
+    values[GONE] = c->freed;
+    values[REFUSED] = n[GPURT_GC_NO_MEMORY] + n[GPURT_GC_NO_ENTRY];
+    values[WRONG] = n[GPURT_GC_DEAD] + n[GPURT_GC_FOREIGN] + n[GPURT_GC_NO_SECTION] +
+                    n[GPURT_GC_NOT_A_HANDLE] + n[GPURT_GC_NO_TYPE];
+    values[OPEN] = open;
+    values[TURN] = c->control >> 32;
+    values[LEFT] = c->promoted;
 }
 
 /* ---- a look -------------------------------------------------------------------------- */
@@ -111,9 +175,9 @@ static bool slots_look(gpurt_viewer_t *v, const gpurt_reclaim_look_t *l, uint64_
     return true;
 }
 
-static bool table_look(gpurt_viewer_t *v, const gpurt_reclaim_look_t *l,
-                       gpurt_reclaim_state_row_t *row)
+static bool table_look(gpurt_viewer_t *v, const void *object, bool due, uint64_t *values)
 {
+    const gpurt_reclaim_look_t *l = object;
     union {
         gpurt_ref_counts_t refs;
         gpurt_reclaim_counts_t retired;
@@ -122,6 +186,7 @@ static bool table_look(gpurt_viewer_t *v, const gpurt_reclaim_look_t *l,
     uint64_t slots;
     bool got;
 
+    (void)due;
     if (l->what == GPURT_RECLAIM_GC)
         got = gc_fetch(v, (const gpurt_gc_control_t *)l->counts, &c.gc);
     else
@@ -130,74 +195,27 @@ static bool table_look(gpurt_viewer_t *v, const gpurt_reclaim_look_t *l,
                                                                : sizeof c.retired);
     if (!got || !slots_look(v, l, &slots))
         return false;
+    values[HEAP] = l->heap;
+    values[ROOM] = l->room;
     if (l->what == GPURT_RECLAIM_REFS)
-        refs_row(&c.refs, slots, row);
+        refs_read(&c.refs, slots, values);
     else if (l->what == GPURT_RECLAIM_GC)
-        gc_row(&c.gc, slots, row);
+        gc_read(&c.gc, slots, values);
     else
-        retired_row(&c.retired, slots, row);
+        retired_read(&c.retired, slots, values);
     return true;
-}
-
-static void table_tell(gpurt_viewer_t *v, entry_t *e, bool last, bool ended)
-{
-    gpurt_reclaim_state_row_t row = {.table = e->look.table,
-                                     .flags = e->look.what | (ended ? GPURT_HEAP_ENDED : 0),
-                                     .heap = e->look.heap,
-                                     .room = e->look.room};
-    uint64_t now_ns = gpurt_real_ns();
-    gpurt_viewer_news_t news;
-
-    if (!table_look(v, &e->look, &row))
-        return;
-    news = gpurt_viewer_news(e->time_ns, now_ns, last,
-                             memcmp(&row, &e->state, sizeof row) == 0);
-    if (news == GPURT_VIEWER_SAME)
-        return;
-    gpurt_viewer_put(v, GPURT_KIND_RECLAIM_STATE, now_ns, &row);
-    e->state = row;
-    if (news == GPURT_VIEWER_DUE)
-        e->time_ns = now_ns;
 }
 
 /* ---- life ---------------------------------------------------------------------------- */
 
 void gpurt_reclaimview_begin(gpurt_t *rt, const gpurt_reclaim_look_t *look)
 {
-    gpurt_viewer_t *v;
-
-    gpurt_viewer_begin(rt);
-    v = gpurt_viewer_enter(rt);
-    if (!v)
-        return;
-    book[look->table % GPURT_RECLAIM_TABLES] = (entry_t){.look = *look, .rt = rt};
-    gpurt_viewer_leave();
+    gpurt_watch_begin(rt, &classes[look->what], look->table, look, sizeof *look);
 }
 
+/* Numbers of tables are one row, whatever their class. */
 void gpurt_reclaimview_end(gpurt_t *rt, uint32_t table)
 {
-    gpurt_viewer_t *v = gpurt_viewer_enter(rt);
-    entry_t *e = &book[table % GPURT_RECLAIM_TABLES];
-
-    if (!v)
-        return;
-    if (e->look.what && e->look.table == table) {
-        table_tell(v, e, true, true);
-        e->look.what = 0;
-    }
-    gpurt_viewer_leave();
-}
-
-void gpurt_reclaimview_tell(gpurt_viewer_t *v, bool last)
-{
-    for (uint32_t i = 0; i < GPURT_RECLAIM_TABLES; i++)
-        if (book[i].look.what && book[i].rt == v->rt)
-            table_tell(v, &book[i], last, false);
-}
-
-void gpurt_reclaimview_forget(const gpurt_t *rt)
-{
-    for (uint32_t i = 0; i < GPURT_RECLAIM_TABLES; i++)
-        if (book[i].rt == rt)
-            memset(&book[i], 0, sizeof book[i]);
+    for (uint32_t what = GPURT_RECLAIM_REFS; what <= GPURT_RECLAIM_GC; what++)
+        gpurt_watch_end(rt, &classes[what], table);
 }

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reclaimview.h - tables of reclamation, as the log is told of them (viewer.h): what their
- * counts and their slots say. Records and entries of single objects are not looked at. */
+/* reclaimview.h - classes of objects (watch.h): tables of reclamation, by what their counts and
+ * their slots say. Records and entries of single objects are not looked at. */
 #ifndef GPURT_HOST_RECLAIMVIEW_H
 #define GPURT_HOST_RECLAIMVIEW_H
 
-#include "viewer.h"
-
+#include <gpurt/gpurt.h>
 #include <gpurt/impl/gcmap.h>
+
+enum {
+    GPURT_RECLAIM_REFS = 1,
+    GPURT_RECLAIM_EPOCHS = 2,
+    GPURT_RECLAIM_HAZARDS = 3,
+    GPURT_RECLAIM_GC = 4
+};
 
 /* What is looked at; all addresses are the device's. */
 typedef struct gpurt_reclaim_look {
@@ -23,9 +29,5 @@ typedef struct gpurt_reclaim_look {
 void gpurt_reclaimview_begin(gpurt_t *rt, const gpurt_reclaim_look_t *look);
 /* That table ends: a last look, if it was looked at. Context: before its memory goes. */
 void gpurt_reclaimview_end(gpurt_t *rt, uint32_t table);
-
-/* For viewer.c, under its lock. */
-void gpurt_reclaimview_tell(gpurt_viewer_t *v, bool last);
-void gpurt_reclaimview_forget(const gpurt_t *rt);
 
 #endif

@@ -5,30 +5,70 @@
 
 #include "regionview.h"
 
-#include "hosttime.h"
+#include "watch.h"
 
-#include <gpurt/impl/heaprow.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
-    REGIONS = 64, /* that are told of at a time */
-    NAME = 64,
-    OFTEN = 1 << 20,       /* granules: of more only every two seconds */
-    COUNTED_MOST = 1 << 22 /* granules whose blocks are counted: 16 MiB of lengths */
+    OFTEN = 1 << 20,        /* granules: of more only where a row is due */
+    COUNTED_MOST = 1 << 22, /* granules whose blocks are counted: 16 MiB of lengths */
+    CELLS = 128,
+    NAME_BYTES = 64
 };
 GPURT_STATIC_ASSERT(GPURT_VIEWER_PIECE % sizeof(uint64_t) == 0, "whole words");
 
-/* What is looked at, and what was told last of it. */
-typedef struct entry {
-    gpurt_region_t region; /* base NULL: free */
-    char name[NAME];
-    gpurt_t *rt;
-    uint64_t time_ns;
-    gpurt_region_state_row_t state;
-} entry_t;
+/* What a look is given. */
+typedef struct region_look {
+    gpurt_region_t region;
+    char name[NAME_BYTES];
+} region_look_t;
 
-static entry_t book[REGIONS]; /* under the viewer's lock */
+enum {
+    NAME,
+    FIT,
+    GRANULE,
+    BYTES,
+    USED,
+    LARGEST,
+    HOLES,
+    BLOCKS,
+    FULL,
+    FRAGMENTED,
+    REFUSED,
+    WRONG,
+    STUCK,
+    RACES,
+    LOOKING,
+    MAP,
+    FIELDS
+};
+#define FIELD(name_, kind_)                          \
+    {                                                \
+        .name = (name_), .kind = GPURT_FIELD_##kind_ \
+    }
+#define SIZE(name_, kind_)                                        \
+    {                                                             \
+        .name = (name_), .kind = GPURT_FIELD_##kind_, .unit = "B" \
+    }
+static const gpurt_field_t fields[FIELDS] = {
+    [NAME] = FIELD("name", TEXT),
+    [FIT] = {.name = "fit", .kind = GPURT_FIELD_STATE, .words = "first,best,worst"},
+    [GRANULE] = SIZE("granule", LIMIT),
+    [BYTES] = SIZE("bytes", LIMIT),
+    [USED] = {.name = "used_bytes", .kind = GPURT_FIELD_GAUGE, .unit = "B", .of = "bytes"},
+    [LARGEST] = SIZE("largest_free_bytes", GAUGE),
+    [HOLES] = FIELD("holes", GAUGE),
+    [BLOCKS] = FIELD("blocks", GAUGE),
+    [FULL] = FIELD("full", FAULT),             /* requests that found too little free, */
+    [FRAGMENTED] = FIELD("fragmented", FAULT), /* ... or not in a row, */
+    [REFUSED] = FIELD("refused", FAULT),       /* ... or were refused for another reason */
+    [WRONG] = FIELD("wrong", FAULT),           /* pointers that were no block */
+    [STUCK] = FIELD("not_in_place", COUNTER),  /* resizes that moved, merges refused */
+    [RACES] = FIELD("races", COUNTER),         /* places that another lane took first */
+    [LOOKING] = FIELD("looking", GAUGE),       /* warps that look for a place */
+    [MAP] = {.name = "map", .kind = GPURT_FIELD_CELLS, .count = CELLS},
+};
 
 /* ---- a look -------------------------------------------------------------------------- */
 
@@ -36,7 +76,7 @@ static entry_t book[REGIONS]; /* under the viewer's lock */
 typedef struct sums {
     uint32_t granules, cell;               /* of the region, of a cell */
     uint64_t is_free, holes, largest, row; /* row: free granules right before here */
-    uint32_t taken[GPURT_HEAP_CELLS];
+    uint32_t taken[CELLS];
 } sums_t;
 
 static void row_end(sums_t *s)
@@ -95,7 +135,7 @@ static bool bits_look(gpurt_viewer_t *v, const gpurt_region_t *r, sums_t *s)
 
     memset(s, 0, sizeof *s);
     s->granules = r->granules;
-    s->cell = (r->granules + GPURT_HEAP_CELLS - 1) / GPURT_HEAP_CELLS;
+    s->cell = (r->granules + CELLS - 1) / CELLS;
     for (uint32_t from = 0; from < r->words; from += piece) {
         uint32_t n = r->words - from < piece ? r->words - from : piece;
 
@@ -113,8 +153,8 @@ static bool blocks_look(gpurt_viewer_t *v, const gpurt_region_t *r, uint64_t *bl
     uint32_t piece = GPURT_VIEWER_PIECE / sizeof(uint32_t);
     uint32_t *lengths = (uint32_t *)(void *)gpurt_viewer_buffer(v, GPURT_VIEWER_PIECE);
 
-    *blocks = r->granules > COUNTED_MOST ? GPURT_REGION_UNKNOWN : 0;
-    for (uint32_t from = 0; from < r->granules && *blocks != GPURT_REGION_UNKNOWN;
+    *blocks = r->granules > COUNTED_MOST ? GPURT_VALUE_UNKNOWN : 0;
+    for (uint32_t from = 0; from < r->granules && *blocks != GPURT_VALUE_UNKNOWN;
          from += piece) {
         uint32_t n = r->granules - from < piece ? r->granules - from : piece;
 
@@ -127,142 +167,86 @@ static bool blocks_look(gpurt_viewer_t *v, const gpurt_region_t *r, uint64_t *bl
     return true;
 }
 
-/* ---- telling ------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------- */
 
-static gpurt_pair_t answers(const gpurt_region_counts_t *c, uint32_t from, uint32_t to)
+static uint64_t answers(const gpurt_region_counts_t *c, uint32_t from, uint32_t to)
 {
     uint64_t sum = 0;
 
     for (uint32_t i = from; i <= to; i++)
         sum += c->xanswers[i];
-    return gpurt_pair(sum);
+    return sum;
 }
 
-static void counts_row(const gpurt_region_counts_t *c, gpurt_region_state_row_t *row)
+static void counts_read(const gpurt_region_counts_t *c, uint64_t *values)
 {
-    row->full = answers(c, GPURT_REGION_FULL, GPURT_REGION_FULL);
-    row->fragmented = answers(c, GPURT_REGION_FRAGMENTED, GPURT_REGION_FRAGMENTED);
-    row->refused = answers(c, GPURT_REGION_TOO_LARGE, GPURT_REGION_NONE);
-    row->wrong = answers(c, GPURT_REGION_FOREIGN, GPURT_REGION_TWICE);
-    row->stuck = answers(c, GPURT_REGION_TAKEN, GPURT_REGION_APART);
-    row->races = gpurt_pair(c->xlost_races);
-    row->looking = (uint32_t)c->xlooking;
+    values[FULL] = answers(c, GPURT_REGION_FULL, GPURT_REGION_FULL);
+    values[FRAGMENTED] = answers(c, GPURT_REGION_FRAGMENTED, GPURT_REGION_FRAGMENTED);
+    values[REFUSED] = answers(c, GPURT_REGION_TOO_LARGE, GPURT_REGION_NONE);
+    values[WRONG] = answers(c, GPURT_REGION_FOREIGN, GPURT_REGION_TWICE);
+    values[STUCK] = answers(c, GPURT_REGION_TAKEN, GPURT_REGION_APART);
+    values[RACES] = c->xlost_races;
+    values[LOOKING] = c->xlooking;
 }
 
-static bool region_look(gpurt_viewer_t *v, const entry_t *e, sums_t *sums,
-                        gpurt_region_state_row_t *row)
+static void map_read(const sums_t *s, uint64_t *map)
 {
-    const gpurt_region_t *r = &e->region;
+    for (uint32_t i = 0; i < CELLS; i++) {
+        uint64_t first = (uint64_t)i * s->cell, whole = s->granules - first;
+        uint64_t taken = s->taken[i];
+
+        whole = whole < s->cell ? whole : s->cell;
+        gpurt_cell_set(map, i,
+                       first >= s->granules ? (uint32_t)GPURT_CELL_NONE
+                       : taken ? (uint32_t)(1 + taken * (GPURT_CELL_FULL - 1) / whole)
+                               : 0);
+    }
+}
+
+static bool region_read(gpurt_viewer_t *v, const void *object, bool due, uint64_t *values)
+{
+    const region_look_t *look = object;
+    const gpurt_region_t *r = &look->region;
     gpurt_region_counts_t counts;
     uint64_t blocks;
+    sums_t sums;
 
-    memset(row, 0, sizeof *row);
-    if (!gpurt_viewer_fetch(v, &counts, r->counts, sizeof counts) ||
-        !bits_look(v, r, sums) || !blocks_look(v, r, &blocks))
+    if ((r->granules > OFTEN && !due) ||
+        !gpurt_viewer_fetch(v, &counts, r->counts, sizeof counts) ||
+        !bits_look(v, r, &sums) || !blocks_look(v, r, &blocks))
         return false;
-    row->region = e->region.id;
-    row->flags = r->fit;
-    row->granule = 1u << r->shift;
-    row->name = e->name[0] ? names_number(&v->names, &v->ring, e->name, false) : 0;
-    row->bytes = gpurt_pair((uint64_t)r->granules << r->shift);
-    row->used = gpurt_pair((r->granules - sums->is_free) << r->shift);
-    row->largest = gpurt_pair(sums->largest << r->shift);
-    row->holes = gpurt_pair(sums->holes);
-    row->blocks = gpurt_pair(blocks);
-    counts_row(&counts, row);
+    values[NAME] = gpurt_watch_text(v, look->name);
+    values[FIT] = r->fit;
+    values[GRANULE] = 1ull << r->shift;
+    values[BYTES] = (uint64_t)r->granules << r->shift;
+    values[USED] = (r->granules - sums.is_free) << r->shift;
+    values[LARGEST] = sums.largest << r->shift;
+    values[HOLES] = sums.holes;
+    values[BLOCKS] = blocks;
+    counts_read(&counts, values);
+    map_read(&sums, values + MAP);
     return true;
 }
 
-static void map_put(gpurt_viewer_t *v, const entry_t *e, const sums_t *s, uint64_t now_ns)
-{
-    gpurt_region_map_row_t row = {.region = e->region.id, .granules = s->cell};
-    uint64_t word = 0;
-
-    for (uint32_t i = 0; i < GPURT_HEAP_CELLS; i++) {
-        uint64_t first = (uint64_t)i * s->cell, value = GPURT_HEAP_CELL_NONE;
-        uint64_t taken = s->taken[i], whole = s->granules - first;
-
-        if (first < s->granules) {
-            whole = whole < s->cell ? whole : s->cell;
-            value = taken ? 1 + taken * (GPURT_HEAP_CELL_FULL - 1) / whole : 0;
-        }
-        word |= value << (i % 16 * 4);
-        if (i % 16 == 15) {
-            row.cells[i / 16] = gpurt_pair(word);
-            word = 0;
-        }
-    }
-    gpurt_viewer_put(v, GPURT_KIND_REGION_MAP, now_ns, &row);
-}
-
-static void region_tell(gpurt_viewer_t *v, entry_t *e, bool last, bool ended)
-{
-    uint64_t now_ns = gpurt_real_ns();
-    gpurt_region_state_row_t row;
-    gpurt_viewer_news_t news;
-    sums_t sums;
-
-    if (e->region.granules > OFTEN && !last && !gpurt_viewer_is_due(e->time_ns, now_ns))
-        return;
-    if (!region_look(v, e, &sums, &row))
-        return;
-    row.flags |= ended ? GPURT_HEAP_ENDED : 0;
-    news = gpurt_viewer_news(e->time_ns, now_ns, last,
-                             memcmp(&row, &e->state, sizeof row) == 0);
-    if (news == GPURT_VIEWER_SAME)
-        return;
-    gpurt_viewer_put(v, GPURT_KIND_REGION_STATE, now_ns, &row);
-    map_put(v, e, &sums, now_ns);
-    e->state = row;
-    if (news == GPURT_VIEWER_DUE)
-        e->time_ns = now_ns;
-}
+static const gpurt_class_t region_class = {
+    .name = "region",
+    .plural = "regions",
+    .fields = fields,
+    .field_count = FIELDS,
+    .look = region_read,
+};
 
 /* ---- life ---------------------------------------------------------------------------- */
 
 void gpurt_regionview_begin(gpurt_t *rt, const gpurt_region_t *region, const char *name)
 {
-    gpurt_viewer_t *v;
-    entry_t *e = NULL;
+    region_look_t look = {.region = *region};
 
-    gpurt_viewer_begin(rt);
-    v = gpurt_viewer_enter(rt);
-    if (!v)
-        return;
-    for (uint32_t i = 0; i < REGIONS && !e; i++)
-        e = book[i].region.base ? NULL : &book[i];
-    if (e) {
-        memset(e, 0, sizeof *e);
-        e->region = *region;
-        e->rt = rt;
-        snprintf(e->name, sizeof e->name, "%s", name ? name : "");
-    }
-    gpurt_viewer_leave();
+    snprintf(look.name, sizeof look.name, "%s", name ? name : "");
+    gpurt_watch_begin(rt, &region_class, region->id, &look, sizeof look);
 }
 
 void gpurt_regionview_end(gpurt_t *rt, const gpurt_region_t *region)
 {
-    gpurt_viewer_t *v = gpurt_viewer_enter(rt);
-
-    for (uint32_t i = 0; v && i < REGIONS; i++)
-        if (book[i].region.base && book[i].region.id == region->id) {
-            region_tell(v, &book[i], true, true);
-            book[i].region.base = NULL;
-        }
-    if (v)
-        gpurt_viewer_leave();
-}
-
-void gpurt_regionview_tell(gpurt_viewer_t *v, bool last)
-{
-    for (uint32_t i = 0; i < REGIONS; i++)
-        if (book[i].region.base && book[i].rt == v->rt)
-            region_tell(v, &book[i], last, false);
-}
-
-void gpurt_regionview_forget(const gpurt_t *rt)
-{
-    for (uint32_t i = 0; i < REGIONS; i++)
-        if (book[i].rt == rt)
-            memset(&book[i], 0, sizeof book[i]);
+    gpurt_watch_end(rt, &region_class, region->id);
 }

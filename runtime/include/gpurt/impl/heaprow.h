@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heaprow.h - records about heaps and what stands on them (regions, arenas, pools, tables of
- * reclamation): their kinds, and what their words are.
+/* heaprow.h - records about heaps: their kinds, and what their words are. What stands on heaps is
+ * told of as objects (objectclass.h).
  *
  * They are records like all others (record.h), so a reader who knows nothing of them prints
  * them by their formats. Kernels write what is wrong and each call of a traced heap
@@ -13,18 +13,14 @@
 
 enum {
     GPURT_KIND_HEAP_WRONG = GPURT_KIND_ALLOCATOR,
-    GPURT_KIND_HEAP_ALLOC = 17,   /* trace: heap, size, unit, alignment; a column each */
-    GPURT_KIND_HEAP_FREE = 18,    /* trace: heap, unit */
-    GPURT_KIND_HEAP_STATE = 19,   /* by the host, as all below: a heap as a whole, ... */
-    GPURT_KIND_HEAP_CLASS = 20,   /* ... a size class, */
-    GPURT_KIND_HEAP_MAP = 21,     /* ... its chunks, */
-    GPURT_KIND_HEAP_SITE = 22,    /* ... who holds most, */
-    GPURT_KIND_HEAP_LEAK = 23,    /* ... and when it ends, who still does; */
-    GPURT_KIND_HEAP_POOLS = 24,   /* what pools above it served; */
-    GPURT_KIND_REGION_STATE = 25, /* a region as a whole, ... */
-    GPURT_KIND_REGION_MAP = 26,   /* ... its granules; */
-    GPURT_KIND_ARENA_STATE = 27,  /* arenas of one source; */
-    GPURT_KIND_RECLAIM_STATE = 28 /* a table of reclamation */
+    GPURT_KIND_HEAP_ALLOC = 17, /* trace: heap, size, unit, alignment; a column each */
+    GPURT_KIND_HEAP_FREE = 18,  /* trace: heap, unit */
+    GPURT_KIND_HEAP_STATE = 19, /* by the host, as all below: a heap as a whole, ... */
+    GPURT_KIND_HEAP_CLASS = 20, /* ... a size class, */
+    GPURT_KIND_HEAP_MAP = 21,   /* ... its chunks, */
+    GPURT_KIND_HEAP_SITE = 22,  /* ... who holds most, */
+    GPURT_KIND_HEAP_LEAK = 23,  /* ... and when it ends, who still does; */
+    GPURT_KIND_HEAP_POOLS = 24  /* what pools above it served */
 };
 
 /* Addresses in traces count units of 16 bytes from the heap's begin. */
@@ -92,67 +88,19 @@ typedef struct gpurt_heap_pools_row {
     gpurt_pair_t got[GPURT_HEAP_POOLS], put[GPURT_HEAP_POOLS];
 } gpurt_heap_pools_row_t;
 
-/* flags of a region: its policy (gpurt_region_fit_t), GPURT_HEAP_ENDED */
-#define GPURT_REGION_POLICY  0xffu
-#define GPURT_REGION_UNKNOWN (~0ull) /* blocks: there are too many granules to count them */
-
-typedef struct gpurt_region_state_row {
-    uint32_t region,
-        flags; /* region: counted from 1, in the order in which they are made */
-    uint32_t granule, name;      /* bytes; a text, "": it has none */
-    gpurt_pair_t bytes, used;    /* of all granules, of those that are not free */
-    gpurt_pair_t largest, holes; /* rows of free granules: bytes of the longest, how many */
-    gpurt_pair_t blocks;
-    gpurt_pair_t full,
-        fragmented;       /* requests that found too little free, or not in a row */
-    gpurt_pair_t refused; /* ... that were refused for another reason */
-    gpurt_pair_t wrong;   /* pointers that were no block */
-    gpurt_pair_t stuck;   /* resizes and merges that what follows did not allow */
-    gpurt_pair_t races;   /* places that another lane took first */
-    uint32_t looking;     /* warps that look for a place at this moment */
-} gpurt_region_state_row_t;
-
-/* Cells as those of a heap; none are large. */
-typedef struct gpurt_region_map_row {
-    uint32_t region, granules; /* a cell */
-    gpurt_pair_t cells[GPURT_HEAP_CELLS / 16];
-} gpurt_region_map_row_t;
-
-typedef struct gpurt_arena_state_row {
-    uint32_t source, flags; /* source: counted as regions are; flags: GPURT_HEAP_ENDED */
-    uint32_t heap;          /* that pieces come from */
-    uint32_t slots, arenas; /* that can have grown at a time, that have */
-    gpurt_pair_t pieces, bytes, largest; /* of all of them; bytes of the largest arena */
-    gpurt_pair_t taken;                  /* bytes of all pieces that arenas have had */
-    gpurt_pair_t refused;                /* arenas that found no slot */
-} gpurt_arena_state_row_t;
-
-enum {
-    GPURT_RECLAIM_REFS = 1,
-    GPURT_RECLAIM_EPOCHS = 2,
-    GPURT_RECLAIM_HAZARDS = 3,
-    GPURT_RECLAIM_GC = 4
-};
-/* flags: GPURT_RECLAIM_*, GPURT_HEAP_ENDED */
-#define GPURT_RECLAIM_WHAT 0xffu
-typedef struct gpurt_reclaim_state_row {
-    uint32_t table, flags;
-    uint32_t heap, room;     /* room: records, slots or entries of the table */
-    gpurt_pair_t live;       /* objects: that are counted, that wait, that exist */
-    gpurt_pair_t made, gone; /* objects that were taken in, and freed; refs: 0 */
-    gpurt_pair_t refused;    /* calls that found no room */
-    gpurt_pair_t wrong;      /* calls with what is dead, or none of the table's */
-    uint32_t open;           /* slots that are taken: sections, warps; refs: 0 */
-    uint32_t turn;           /* the epoch, the collector's cycle */
-    gpurt_pair_t left;       /* slots whose owner ended without leaving; gc: old objects */
-} gpurt_reclaim_state_row_t;
-
 /* Kinds that tell of a heap's state or calls, or of what stands on heaps: too many to be lines
  * of a log. */
 static inline bool gpurt_kind_is_heap(uint32_t kind)
 {
-    return kind >= GPURT_KIND_HEAP_ALLOC && kind <= GPURT_KIND_RECLAIM_STATE &&
+    return kind >= GPURT_KIND_HEAP_ALLOC && kind <= GPURT_KIND_HEAP_POOLS &&
            kind != GPURT_KIND_HEAP_LEAK;
+}
+
+/* Kinds that are lines of a log: neither what devices did nor how objects fare. */
+static inline bool gpurt_kind_is_line(uint32_t kind)
+{
+    return !gpurt_kind_is_activity(kind) && !gpurt_kind_is_heap(kind) &&
+           kind != GPURT_KIND_OBJECT;
 }
 
 #endif

@@ -47,6 +47,7 @@ enum {
     GPURT_KIND_LOSS = 4,       /* made by the drainer: word 4 reason, 5-6 count, 7 ring */
     GPURT_KIND_PANIC = 5,      /* made by the drainer out of a panic slot */
     GPURT_KIND_FAULT = 6,      /* made out of a GPU core dump; never in a ring */
+    GPURT_KIND_OBJECT = 7,     /* an object of a class, by host code (objectclass.h) */
     GPURT_KIND_HANG = 12,      /* made by a watchdog out of the state pages (state.h) */
     GPURT_KIND_LIFE = 13,      /* made by a recorder: a process begins or has ended */
     GPURT_KIND_ALLOCATOR = 16, /* 16..31 */

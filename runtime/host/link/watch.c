@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
+#include "watch.h"
+
+#include "classdef.h"
+#include "hosttime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    RECORD_VALUES = 100, /* of one record: half of a batch of the ring */
+    TEXT_ROOM = 128
+};
+GPURT_STATIC_ASSERT(GPURT_OBJECT_HEAD_WORDS + 2 * RECORD_VALUES <=
+                        (int)GPURT_HOSTRING_WORDS,
+                    "a record fits");
+
+/* Owner: the book, with `told`. */
+typedef struct entry {
+    const gpurt_class_t *class_; /* NULL: free */
+    gpurt_t *rt;
+    uint32_t id, value_count;
+    uint64_t time_ns; /* when it was told of last, whether or not it had changed */
+    uint64_t *told;   /* the values told last; NULL: none yet */
+    GPURT_ALIGN(16) char object[GPURT_WATCH_OBJECT_BYTES];
+} entry_t;
+
+static entry_t book[GPURT_WATCH_OBJECTS]; /* under the viewer's lock */
+
+static uint32_t values_of(const gpurt_class_t *c)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < c->field_count; i++)
+        count += gpurt_field_values(c->fields[i].kind, c->fields[i].count);
+    return count;
+}
+
+uint64_t gpurt_watch_text(gpurt_viewer_t *v, const char *text)
+{
+    return text && *text ? names_number(&v->names, &v->ring, text, false) : 0;
+}
+
+/* ---- telling ------------------------------------------------------------------------- */
+
+/* First word of the records of a class in this log. 0: it has no definition there. A class that
+ * breaks a rule of objectclass.h has none either, which its test shows. */
+static uint32_t what_of(gpurt_viewer_t *v, const gpurt_class_t *c)
+{
+    char text[GPURT_DEF_TEXT_BYTES];
+    gpurt_activity_site_t site = {
+        .kind = GPURT_KIND_OBJECT, .level = GPURT_LEVEL_DEBUG, .format = text};
+    uint32_t i = 0;
+    size_t bytes;
+
+    while (i < GPURT_VIEWER_CLASSES && v->classes[i].class_ && v->classes[i].class_ != c)
+        i++;
+    if (i == GPURT_VIEWER_CLASSES)
+        return 0;
+    if (!v->classes[i].class_) {
+        bytes = gpurt_classdef_write(c, text, sizeof text - 1);
+        text[bytes] = '\0';
+        v->classes[i].class_ = c;
+        v->classes[i].what = bytes ? gpurt_hostring_define(&v->ring, &site) : 0;
+    }
+    return v->classes[i].what;
+}
+
+static void record_put(gpurt_viewer_t *v, uint32_t what, const entry_t *e, uint32_t first,
+                       uint32_t flags, uint64_t now_ns)
+{
+    uint32_t words[GPURT_OBJECT_HEAD_WORDS + 2 * RECORD_VALUES];
+    uint32_t count = e->value_count - first, at = GPURT_OBJECT_HEAD_WORDS;
+
+    count = count < RECORD_VALUES ? count : RECORD_VALUES;
+    words[0] = e->id;
+    words[1] = gpurt_object_word(first, count, flags);
+    for (uint32_t i = first; i < first + count; i++) {
+        words[at++] = (uint32_t)e->told[i];
+        words[at++] = (uint32_t)(e->told[i] >> 32);
+    }
+    if (!gpurt_hostring_put_words(&v->ring, what, v->device, now_ns, words, at))
+        gpurt_hostring_lose(&v->ring, 1, GPURT_LOSS_FULL, now_ns);
+}
+
+static void object_tell(gpurt_viewer_t *v, entry_t *e, bool last, bool ended)
+{
+    uint64_t now_ns = gpurt_real_ns(), values[GPURT_CLASS_VALUES] = {0};
+    size_t bytes = e->value_count * sizeof *values;
+    bool due = last || gpurt_viewer_is_due(e->time_ns, now_ns);
+    uint32_t what = what_of(v, e->class_), first = 0;
+    gpurt_viewer_news_t news;
+
+    if (!what || !e->class_->look(v, e->object, due, values))
+        return;
+    news = gpurt_viewer_news(e->time_ns, now_ns, last,
+                             e->told && memcmp(values, e->told, bytes) == 0);
+    if (news == GPURT_VIEWER_SAME)
+        return;
+    if (!e->told)
+        e->told = malloc(bytes ? bytes : 1);
+    if (!e->told)
+        return;
+    memcpy(e->told, values, bytes);
+    do { /* an object without values is told of, too */
+        record_put(v, what, e, first, ended ? GPURT_OBJECT_ENDED : 0, now_ns);
+        first += RECORD_VALUES;
+    } while (first < e->value_count);
+    if (news == GPURT_VIEWER_DUE)
+        e->time_ns = now_ns;
+}
+
+/* ---- life ---------------------------------------------------------------------------- */
+
+static void entry_free(entry_t *e)
+{
+    free(e->told);
+    memset(e, 0, sizeof *e);
+}
+
+static entry_t *entry_find(const gpurt_t *rt, const gpurt_class_t *c, uint32_t id)
+{
+    for (uint32_t i = 0; i < GPURT_WATCH_OBJECTS; i++)
+        if (book[i].class_ == c && book[i].rt == rt && book[i].id == id)
+            return &book[i];
+    return NULL;
+}
+
+void gpurt_watch_begin(gpurt_t *rt, const gpurt_class_t *class_, uint32_t id,
+                       const void *object, size_t bytes)
+{
+    gpurt_viewer_t *v;
+    entry_t *e;
+
+    gpurt_viewer_begin(rt);
+    v = gpurt_viewer_enter(rt);
+    if (!v)
+        return;
+    e = entry_find(NULL, NULL, 0); /* a free one */
+    if (!e) {
+        if (!v->left_out++) {
+            char text[TEXT_ROOM];
+
+            snprintf(
+                text, sizeof text,
+                "more than %d objects are watched: later ones, as %s %u, are not shown",
+                GPURT_WATCH_OBJECTS, class_->name, id);
+            gpurt_viewer_put(v, GPURT_KIND_TEXT, gpurt_real_ns(), text);
+        }
+    } else if (bytes <= sizeof e->object) {
+        e->class_ = class_;
+        e->rt = rt;
+        e->id = id;
+        e->value_count = values_of(class_);
+        memcpy(e->object, object, bytes);
+    }
+    gpurt_viewer_leave();
+}
+
+void gpurt_watch_end(gpurt_t *rt, const gpurt_class_t *class_, uint32_t id)
+{
+    gpurt_viewer_t *v = gpurt_viewer_enter(rt);
+    entry_t *e;
+
+    if (!v)
+        return;
+    e = entry_find(rt, class_, id);
+    if (e) {
+        object_tell(v, e, true, true);
+        entry_free(e);
+    }
+    gpurt_viewer_leave();
+}
+
+void gpurt_watch_tell(gpurt_viewer_t *v, bool last)
+{
+    for (uint32_t i = 0; i < GPURT_WATCH_OBJECTS; i++)
+        if (book[i].class_ && book[i].rt == v->rt)
+            object_tell(v, &book[i], last, false);
+}
+
+void gpurt_watch_forget(const gpurt_t *rt)
+{
+    for (uint32_t i = 0; i < GPURT_WATCH_OBJECTS; i++)
+        if (book[i].rt == rt)
+            entry_free(&book[i]);
+}

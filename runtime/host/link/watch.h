@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* watch.h - objects that the log is told of: of each class (objectclass.h) those that exist, looked
+ * at twice a second by the viewer's thread (viewer.h). What did not change is told every two
+ * seconds all the same. */
+#ifndef GPURT_HOST_WATCH_H
+#define GPURT_HOST_WATCH_H
+
+#include "viewer.h"
+
+#include <gpurt/impl/objectclass.h>
+
+enum {
+    GPURT_WATCH_OBJECTS = 512,     /* in a process; more are not told of, which is told */
+    GPURT_WATCH_OBJECT_BYTES = 256 /* of what a look is given */
+};
+
+/* An object is looked at from now on. Its `bytes` bytes at `object` are copied: they say where the
+ * device has its words. id: not 0, and no other's of that class at the time. */
+void gpurt_watch_begin(gpurt_t *rt, const gpurt_class_t *class_, uint32_t id,
+                       const void *object, size_t bytes);
+/* A last look; then it is gone. Context: before the memory goes. One that is not watched is none. */
+void gpurt_watch_end(gpurt_t *rt, const gpurt_class_t *class_, uint32_t id);
+
+/* For looks: a text as the value of a field of kind TEXT. */
+uint64_t gpurt_watch_text(gpurt_viewer_t *v, const char *text);
+
+/* For viewer.c, under its lock. */
+void gpurt_watch_tell(gpurt_viewer_t *v, bool last);
+void gpurt_watch_forget(const gpurt_t *rt);
+
+#endif
