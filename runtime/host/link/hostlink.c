@@ -42,7 +42,7 @@ static uint64_t host_id(void)
 
 static bool enter(void)
 {
-    return pin_take(&host.pin, host_id());
+    return pin_word(&host.pin) && pin_take(&host.pin, host_id());
 }
 
 /* Who disconnects polls the users: nobody else waits for the last one. */
