@@ -5,6 +5,7 @@
 
 #include "hostthread.h"
 #include "hosttime.h"
+#include "process.h"
 
 #include <errno.h>
 #include <gpurt/atomic.h>
@@ -36,6 +37,7 @@ bool duty_start(duty_t *w, const char *name, void (*run)(duty_t *), sem_t *bell)
     sem_init(&w->own, 0, 0);
     sem_init(&w->done, 0, 0);
     w->bell = bell ? bell : &w->own;
+    w->process = gpurt_process_generation();
     w->started = gpurt_thread_start(&w->thread, main_of, w) == 0;
     if (w->started)
         pthread_setname_np(w->thread, name);
@@ -60,6 +62,8 @@ bool duty_stop(duty_t *w, uint32_t ms)
     if (!w->started)
         return true;
     w->started = false;
+    if (w->process != gpurt_process_generation())
+        return true;
     gpurt_store_relaxed_dev_u32(&w->xstop, 1); /* relaxed: the bell orders it */
     sem_post(w->bell);
     if (!wait_for(&w->done, ms)) {

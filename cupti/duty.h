@@ -18,6 +18,7 @@ struct duty {
     sem_t *bell;    /* posted when there is work */
     uint32_t xstop; /* written by: duty_stop */
     bool started;
+    uint32_t process; /* generation of who started it: a forked child has no such thread */
 };
 
 /* bell NULL: nothing but the end wakes it. Returns: whether it runs. */
@@ -29,7 +30,8 @@ bool duty_wait(duty_t *w, uint32_t ms);
 /* There is work. */
 void duty_ring(duty_t *w);
 
-/* Returns: whether it ended in time. Accepts one that was not started. */
+/* Returns: whether it ended in time. Accepts one that was not started, and one of the process
+ * that this one was forked from: there is nothing to wait for. */
 bool duty_stop(duty_t *w, uint32_t ms);
 
 #endif

@@ -32,6 +32,7 @@ static const struct status_row rows[] = {
     ROW(E_PROHIBITED, "the GPU's compute mode prohibits its use"),
     ROW(E_BACKEND, "the back end is not part of this program"),
     ROW(E_CUDA, "a CUDA call failed"),
+    ROW(E_FORKED, "made before a fork: it is the parent process's"),
     ROW(E_GRID, "the grid size is out of range"),
     ROW(E_BLOCK, "the block size is out of range"),
     ROW(E_SHARED, "more shared memory than a block can have"),

@@ -9,6 +9,7 @@
 
 #include "environ.h"
 #include "hostthread.h"
+#include "process.h"
 #include "sanitizer.h"
 #include "stream.h"
 
@@ -22,6 +23,9 @@ enum {
 };
 
 static uint32_t xopen; /* devices; written by: who opens and closes them */
+
+/* Of a forked child: its parent's devices that were in use at the fork. Never freed. */
+static simt_device_t *left;
 
 bool simt_device_is_alone(void)
 {
@@ -168,7 +172,9 @@ static void settings_complete(simt_config_t *config)
         c->spin_limit = SPIN_ROUNDS_SEEDED;
     if (!c->spin_limit_ms)
         c->spin_limit_ms = SPIN_LIMIT_MS;
-    config->report_path = gpurt_env_get("GPURT_CHECK_REPORT");
+    /* The verdict is the first process's: a forked child would write over it. */
+    if (!gpurt_process_is_forked())
+        config->report_path = gpurt_env_get("GPURT_CHECK_REPORT");
 }
 
 /* ---- life ---------------------------------------------------------------------------------------- */
@@ -263,6 +269,42 @@ void simt_device_destroy(simt_device_t *d)
     pthread_mutex_destroy(&d->mutex);
     pthread_cond_destroy(&d->work);
     pthread_cond_destroy(&d->done);
+    free(d->last_report);
+    free(d->workers);
+    free(d);
+}
+
+/* ---- after a fork -------------------------------------------------------------------------------- */
+/* Blocks and stacks of a worker that had work were in use in the middle of anything: they stay. */
+static bool worker_rests(const simt_worker_t *k)
+{
+    return k->xidle_since == UINT64_MAX && !k->block_count;
+}
+
+void simt_device_abandon(simt_device_t *d)
+{
+    bool whole = pthread_mutex_trylock(&d->mutex) == 0, rest = true;
+
+    if (d->counted)
+        gpurt_add_relaxed_dev_u32(&xopen, UINT32_MAX); /* relaxed: for a report's words */
+    simt_fault_forked();
+    simt_fibers_forked();
+    for (uint32_t i = 0; i < d->worker_count; i++)
+        rest = rest && worker_rests(&d->workers[i]);
+    if (!whole || !rest || d->active) {
+        d->next_left = left;
+        left = d;
+        return;
+    }
+    for (uint32_t i = 0; i < d->worker_count; i++)
+        simt_worker_abandon(&d->workers[i]);
+    while (d->streams) {
+        simt_stream_t *s = d->streams;
+
+        d->streams = s->next;
+        simt_stream_abandon(s);
+    }
+    simt_scope_destroy(d->scope);
     free(d->last_report);
     free(d->workers);
     free(d);

@@ -12,6 +12,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "process.h"
 #include "sanitizer.h"
 
 enum {
@@ -25,7 +26,7 @@ enum {
 
 static struct sigaction before[WATCHED]; /* written by: install, under install_mutex */
 static uint32_t installs;
-static pthread_mutex_t install_mutex = PTHREAD_MUTEX_INITIALIZER;
+static gpurt_lock_t install_mutex = GPURT_LOCK_INIT;
 
 static void pass_to_previous(int signal, siginfo_t *info, void *context)
 {
@@ -139,11 +140,11 @@ bool simt_fault_install(void)
     (void)backtrace(warm, 2); /* the first call allocates: not in a handler */
     a.sa_sigaction = on_signal;
     sigemptyset(&a.sa_mask);
-    pthread_mutex_lock(&install_mutex);
+    gpurt_lock_take(&install_mutex);
     if (installs++ == 0)
         for (uint32_t i = 0; i < WATCHED; i++)
             sigaction(watched[i], &a, &before[i]);
-    pthread_mutex_unlock(&install_mutex);
+    gpurt_lock_give(&install_mutex);
     return true;
 }
 
@@ -161,11 +162,23 @@ void simt_fault_remove(void)
 {
     if (simt_sanitizers.any)
         return;
-    pthread_mutex_lock(&install_mutex);
+    gpurt_lock_take(&install_mutex);
     if (--installs == 0)
         for (uint32_t i = 0; i < WATCHED; i++)
             watch_end(i);
-    pthread_mutex_unlock(&install_mutex);
+    gpurt_lock_give(&install_mutex);
+}
+
+void simt_fault_forked(void)
+{
+    gpurt_lock_take(
+        &install_mutex); /* before there are threads: to the race detector, too */
+    gpurt_lock_give(&install_mutex);
+    if (installs == 0)
+        return;
+    installs = 0;
+    for (uint32_t i = 0; i < WATCHED; i++)
+        watch_end(i);
 }
 
 bool simt_fault_thread_begin(simt_worker_t *k)

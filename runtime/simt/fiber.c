@@ -3,12 +3,12 @@
 
 #include <gpurt/atomic.h>
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "process.h"
 #include "sanitizer.h"
 
 /* Each guard page splits a mapping in three. Linux allows 65,530 mappings a process by default;
@@ -138,13 +138,13 @@ typedef struct kept_chunk {
 } kept_chunk_t;
 
 static kept_chunk_t kept[KEPT_CHUNKS]; /* under kept_mutex */
-static pthread_mutex_t kept_mutex = PTHREAD_MUTEX_INITIALIZER;
+static gpurt_lock_t kept_mutex = GPURT_LOCK_INIT;
 
 static bool chunk_take_kept(simt_fiber_chunk_t *c)
 {
     bool found = false;
 
-    pthread_mutex_lock(&kept_mutex);
+    gpurt_lock_take(&kept_mutex);
     for (uint32_t i = 0; i < KEPT_CHUNKS && !found; i++)
         if (kept[i].memory && kept[i].bytes == c->memory_bytes) {
             c->memory = kept[i].memory;
@@ -153,7 +153,7 @@ static bool chunk_take_kept(simt_fiber_chunk_t *c)
             kept[i].memory = NULL;
             found = true;
         }
-    pthread_mutex_unlock(&kept_mutex);
+    gpurt_lock_give(&kept_mutex);
     return found;
 }
 
@@ -163,14 +163,22 @@ static bool chunk_keep(const simt_fiber_chunk_t *c)
 
     if (simt_sanitizers.tsan)
         return false;
-    pthread_mutex_lock(&kept_mutex);
+    gpurt_lock_take(&kept_mutex);
     for (uint32_t i = 0; i < KEPT_CHUNKS && !found; i++)
         if (!kept[i].memory) {
             kept[i] = (kept_chunk_t){c->memory, c->memory_bytes, c->guards, c->guarded};
             found = true;
         }
-    pthread_mutex_unlock(&kept_mutex);
+    gpurt_lock_give(&kept_mutex);
     return found;
+}
+
+void simt_fibers_forked(void)
+{
+    if (gpurt_lock_was_held(&kept_mutex))
+        memset(kept, 0, sizeof kept);
+    gpurt_lock_take(&kept_mutex); /* before there are threads: to the race detector, too */
+    gpurt_lock_give(&kept_mutex);
 }
 
 static bool chunk_map(simt_fiber_chunk_t *c, size_t stride, size_t page)

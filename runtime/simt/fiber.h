@@ -56,4 +56,7 @@ void simt_fiber_leave(simt_fiber_t *from, simt_fiber_t *to) GPURT_NORETURN;
 /* The first thing a new fiber does. main: the fiber that made this one run first. */
 void simt_fiber_landed(simt_fiber_t *self, simt_fiber_t *main);
 
+/* In a forked child: no stack is kept that was changing hands. */
+void simt_fibers_forked(void);
+
 #endif

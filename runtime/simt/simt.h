@@ -279,8 +279,9 @@ struct simt_device {
     uint64_t launches, pending; /* ops queued and not ended */
     char *last_report;
     /* shared */
-    uint32_t xchanges;   /* grows when main fibers should look; written under mutex */
-    simt_scope_t *scope; /* NULL unless check_scope */
+    uint32_t xchanges;        /* grows when main fibers should look; written under mutex */
+    simt_scope_t *scope;      /* NULL unless check_scope */
+    simt_device_t *next_left; /* device.c: of those that a forked child leaves alone */
 };
 
 extern GPURT_TLS simt_worker_t *simt_worker_self; /* NULL on threads that are no worker */
@@ -358,10 +359,14 @@ void simt_device_release(simt_device_t *d);
 
 /* ---- workers: worker.c -------------------------------------------------------------------------- */
 void *simt_worker_main(void *worker);
+/* Frees what a worker without work has. Context: a forked child, where its thread is not. */
+void simt_worker_abandon(simt_worker_t *k);
 
 /* ---- failures: fault.c, report.c, failure.c, symbol.c, scope.c ----------------------------------- */
 bool simt_fault_install(void);
 void simt_fault_remove(void);
+/* In a forked child: nobody has installed anything. */
+void simt_fault_forked(void);
 bool simt_fault_thread_begin(simt_worker_t *k);
 void simt_fault_thread_end(simt_worker_t *k);
 /* Each fills `told` with the same as the report: failure.h. */

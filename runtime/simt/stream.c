@@ -152,6 +152,18 @@ void simt_stream_destroy(simt_stream_t *s)
     free(s);
 }
 
+void simt_stream_abandon(simt_stream_t *s)
+{
+    while (s->head) {
+        simt_op_t *op = s->head;
+
+        s->head = op->next;
+        op_free(op);
+    }
+    free(s->report);
+    free(s);
+}
+
 void simt_stream_push(simt_stream_t *s, simt_op_t *op)
 {
     simt_device_t *d = s->device;

@@ -63,6 +63,9 @@ gpurt_status_t simt_stream_query(simt_stream_t *s, gpurt_error_t *err);
 gpurt_status_t simt_device_sync(simt_device_t *d, gpurt_error_t *err);
 
 simt_event_t *simt_event_create(void);
+/* Frees it with all that is queued in it, which never runs. Context: no thread is there. */
+void simt_stream_abandon(simt_stream_t *s);
+
 /* Under the mutex. */
 void simt_event_release(simt_event_t *e);
 gpurt_status_t simt_event_sync(simt_device_t *d, simt_event_t *e);
@@ -77,5 +80,7 @@ void simt_streams_advance(simt_device_t *d);
 gpurt_status_t simt_device_create(const gpurt_options_t *options, uint32_t index,
                                   simt_device_t **out, gpurt_error_t *err);
 void simt_device_destroy(simt_device_t *d);
+/* In a forked child, which has none of its threads: frees what nobody was changing at the fork. */
+void simt_device_abandon(simt_device_t *d);
 
 #endif

@@ -319,6 +319,19 @@ static void worker_end(simt_worker_t *k)
     simt_worker_self = NULL;
 }
 
+/* The signal stack was that of its thread, which is not here. */
+void simt_worker_abandon(simt_worker_t *k)
+{
+    simt_blocks_free(k);
+    while (k->chunks) {
+        simt_fiber_chunk_t *c = k->chunks;
+
+        k->chunks = c->next;
+        simt_fiber_chunk_destroy(c);
+    }
+    free(k->signal_stack);
+}
+
 void *simt_worker_main(void *worker)
 {
     simt_worker_t *k = (simt_worker_t *)worker;

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # What goes wrong around a program that logs: no room, no right, two drainers, forks, execs, a kernel without end. Each
 # time the program goes on, what was logged is in the file or said to be missing, and one line says why.
-# Arguments: folder of the programs, the feeding application.
+# Arguments: folder of the programs, the feeding application, test_fork.
 set -euo pipefail
-bin=$1 app=$2
+bin=$1 app=$2 forks=$3
 dir=$(mktemp -d)
 recorder='' pid=''
 cleanup() {
@@ -92,6 +92,18 @@ same 1000 "$(field records first.gplog)" 'the first drainer'
 # Programs that fork, become another one, or close what is not theirs.
 expect 0 '500 records' "$bin/gpurt-record" -o fork.gplog -- "$app" 500 fork
 same 500 "$(field records fork.gplog)" 'a fork'
+# A child that opens gpurt itself has its own box: in the recorder's file, and with GPURT_LOG in a file beside its
+# parent's, which is whole.
+expect 0 '110 records, 0 lost' "$bin/gpurt-record" -o heir.gplog -- "$forks" recorded
+same 110 "$(field records heir.gplog)" 'a child that logs'
+same 2 "$("$bin/gpurt-log" stat heir.gplog | grep -c '^program')" 'programs of a log with a child'
+expect 0 '' env PATH="$bin:$PATH" GPURT_LOG=parent.gplog "$forks" recorded
+same 60 "$(field records parent.gplog)" 'the log of a parent'
+own=(parent.*.gplog)
+same 50 "$(field records "${own[0]}")" 'the log of its child'
+for log in parent.gplog "${own[0]}"; do
+    "$bin/gpurt-log" verify "$log" >/dev/null || fail "$log is not whole"
+done
 expect 0 '504 records' "$bin/gpurt-record" -o exec.gplog -- "$app" 500 "exec=$bin/hello_log"
 same 504 "$(field records exec.gplog)" 'an exec'
 "$bin/gpurt-log" verify exec.gplog >/dev/null || fail 'two boxes in one log'

@@ -4,6 +4,8 @@
  * and says nothing. */
 #include "dormant.h"
 
+#include "duty.h"
+
 #include "check.h"
 #include "later_raw.h"
 
@@ -34,6 +36,32 @@ static void child_ends(bool told)
     CHECK(child > 0);
     CHECK_EQ(waitpid(child, &status, 0), child);
     CHECK_MSG(status == 0, "a child that was %stold: %x", told ? "" : "not ", status);
+}
+
+/* A thread of the parent's was waited for at the exit of its children, seconds for each. */
+static duty_t duty;
+
+static void rest(duty_t *w)
+{
+    while (duty_wait(w, 1000))
+        ;
+}
+
+static void duties_are_the_parents(void)
+{
+    int status;
+    pid_t child;
+
+    CHECK(duty_start(&duty, "rest", rest, NULL));
+    child = fork();
+    if (child == 0) {
+        alarm(5);
+        _exit(duty_stop(&duty, 60000) ? 0 : 1);
+    }
+    CHECK(child > 0);
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_MSG(status == 0, "%x", status);
+    CHECK(duty_stop(&duty, 60000));
 }
 
 static bool never(void)
@@ -72,6 +100,7 @@ int main(void)
     CHECK(dormant_sleeps());
     child_ends(false);
     child_ends(true);
+    duties_are_the_parents();
     still_heard();
     end_among_silent_ones();
     CHECK_EQ(woken, 1);

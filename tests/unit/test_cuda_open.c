@@ -8,6 +8,9 @@
 
 #include <gpurt/panic.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 static const gpurt_backend_ops_t *const ops = &gpurt_backend_cuda;
 
 static void close_clean(void *self)
@@ -287,6 +290,78 @@ static void test_module_loading(void)
     unsetenv("CUDA_MODULE_LOADING");
 }
 
+/* CUDA serves no forked child, and may hang there: the stand-in is not even asked. */
+static void in_child(gpurt_t *rt)
+{
+    static const char *const words[] = {"cuda", "auto"};
+    int streams = fake.streams;
+    gpurt_error_t err;
+    gpurt_t *own;
+
+    fake.on_count = cudaErrorNoDevice; /* what it would say */
+    CHECK_EQ(gpurt_sync(rt, &err), GPURT_E_FORKED);
+    for (int i = 0; i < 2; i++) {
+        setenv("GPURT_BACKEND", words[i], 1);
+        CHECK_EQ(gpurt_open(NULL, &own, &err), GPURT_E_FORKED);
+        CHECK_CONTAINS(err.text, "fork before gpurt_open, or exec");
+    }
+    CHECK_EQ(gpurt_close(rt, &err), GPURT_OK);
+    CHECK_EQ(fake.streams, streams);
+    /* Where CUDA was in use without us, its own answer says so. */
+    fake.on_count = cudaErrorInitializationError;
+    CHECK_EQ(ops->probe(NULL, &err), GPURT_E_FORKED);
+    CHECK_EQ(fake.pending, cudaSuccess);
+    setenv("GPURT_BACKEND", "cpu", 1);
+    CHECK_MSG(gpurt_open(NULL, &own, &err) == GPURT_OK, "%s", err.text);
+    CHECK_EQ(gpurt_close(own, &err), GPURT_OK);
+}
+
+static void test_forked(void)
+{
+    gpurt_error_t err;
+    gpurt_t *rt;
+    int status;
+    pid_t pid;
+
+    fake = fake_healthy;
+    fake.on_count = cudaErrorInitializationError;
+    CHECK_EQ(ops->probe(NULL, &err), GPURT_E_DRIVER); /* of whoever was not forked */
+    fake = fake_healthy;
+    setenv("GPURT_BACKEND", "cuda", 1);
+    CHECK_MSG(gpurt_open(NULL, &rt, &err) == GPURT_OK, "%s", err.text);
+    pid = fork();
+    if (pid == 0) {
+        in_child(rt);
+        exit(0);
+    }
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+    CHECK_EQ(gpurt_close(rt, &err), GPURT_OK);
+    CHECK_EQ(fake.streams, 0);
+}
+
+/* Where the parent could not use CUDA either, a child gets the CPU as the parent did. */
+static void test_forked_without_gpu(void)
+{
+    gpurt_error_t err;
+    gpurt_t *rt;
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        fake = fake_healthy;
+        fake.count = 0;
+        setenv("GPURT_BACKEND", "auto", 1);
+        CHECK_EQ(gpurt_open(NULL, &rt, &err), GPURT_OK);
+        pid = fork();
+        if (pid == 0) {
+            CHECK_MSG(gpurt_open(NULL, &rt, &err) == GPURT_OK, "%s", err.text);
+            exit(0);
+        }
+        _exit(waitpid(pid, &status, 0) == pid && status == 0 ? 0 : 1);
+    }
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
 /* The real functions on the machine at hand: usable, or a status with a reason. */
 static void test_this_machine(void)
 {
@@ -310,6 +385,8 @@ int main(void)
     test_info();
     test_stack_room();
     test_module_loading();
+    test_forked_without_gpu();
+    test_forked();
     test_this_machine();
     return 0;
 }

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static gpurt_handles_t table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static gpurt_handles_t table = {.lock = GPURT_LOCK_INIT};
 static gpurt_t *rt;
 
 static void refused(gpurt_status_t st, const gpurt_error_t *err, const char *text)

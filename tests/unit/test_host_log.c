@@ -10,6 +10,7 @@
 #include <gpurt/hostlog.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -190,11 +191,12 @@ static void connect_and_disconnect(void)
     pthread_join(thread, NULL);
 }
 
-static void forked(void)
+/* raw: of which no handler in the child is told. */
+static void forked(bool raw)
 {
     gpurt_drain_t *d = open_all(0, GPURT_POLICY_DROP_NEWEST);
     int status;
-    pid_t pid = fork();
+    pid_t pid = raw ? (pid_t)syscall(SYS_fork) : fork();
 
     CHECK(pid >= 0);
     if (pid == 0) {
@@ -206,6 +208,27 @@ static void forked(void)
     say_name("one", 7);
     close_all(d);
     CHECK_MSG(tally.forked == 0 && tally.texts == 1, "%u %u", tally.forked, tally.texts);
+}
+
+/* A thread was about to number a site when another forked: nobody does it in the child. */
+static void cut_off(void)
+{
+    static gpurt_site_t site = {
+        .xgate = {GPURT_GATE_CLAIMED}, .format = "x", .file = "y", .level = 2};
+    pid_t pid = fork();
+    int status;
+
+    if (pid == 0) {
+        gpurt_drain_t *d;
+
+        alarm(10);
+        d = open_all(0, GPURT_POLICY_DROP_NEWEST);
+        CHECK((gpurt_hostlog_define(&site) & GPURT_GATE_CLAIMED) == 0);
+        close_all(d);
+        _exit(0);
+    }
+    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+    CHECK_MSG(status == 0, "%x", (unsigned)status);
 }
 
 /* A plugin's site: unloaded, or its memory someone else's by now. */
@@ -255,7 +278,9 @@ int main(void)
     storm(GPURT_POLICY_BLOCK);
     storm(GPURT_POLICY_DROP_NEWEST);
     connect_and_disconnect();
-    forked();
+    forked(false);
+    forked(true);
+    cut_off();
     unloaded();
     by_rule();
     gpurt_dictionary_fini(&dictionary);

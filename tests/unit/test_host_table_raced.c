@@ -19,7 +19,7 @@ enum {
     WHOLE = 0x600d
 };
 
-static gpurt_handles_t table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static gpurt_handles_t table = {.lock = GPURT_LOCK_INIT};
 static struct {
     uint32_t body, xdestroyed;
 } objects[OBJECT_COUNT];        /* each is used once */

@@ -33,6 +33,11 @@ typedef struct gpurt_backend_ops {
     gpurt_status_t (*open)(const gpurt_options_t *options, uint32_t index,
                            gpurt_info_t *info, void **out, gpurt_error_t *err);
     gpurt_status_t (*close)(void *self, gpurt_error_t *err);
+    /* In a forked child, in the place of box_disconnect and close: gives back memory of the
+     * child's own, and touches nothing that the parent has, too. None of the device's threads is
+     * there, and any of its locks may be held. map: NULL, no box was connected. NULL: there is
+     * nothing to give back. */
+    void (*forked)(void *self, const struct gpurt_boxmap *map, uint32_t section);
     void (*counters)(void *self, gpurt_counters_t *out);
     size_t (*report)(void *self, char *text, size_t bytes);
 
@@ -99,6 +104,12 @@ typedef struct gpurt_backend_ops {
     gpurt_status_t (*event_elapsed_ns)(void *self, void *from, void *to, uint64_t *ns,
                                        gpurt_error_t *err);
 } gpurt_backend_ops_t;
+
+/* Why CUDA cannot be opened in a forked child: GPURT_E_FORKED. */
+#define GPURT_FORKED_CUDA                                                            \
+    "CUDA was in use before this process was forked, and does not work in a forked " \
+    "child: "                                                                        \
+    "fork before gpurt_open, or exec; GPURT_BACKEND=cpu runs without the GPU"
 
 extern const gpurt_backend_ops_t gpurt_backend_simt;
 

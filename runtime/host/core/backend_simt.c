@@ -5,6 +5,7 @@
 
 #include "hosttime.h"
 #include "logconnect.h"
+#include "process.h"
 
 #include <gpurt/atomic.h>
 #include <gpurt/heap.h>
@@ -75,6 +76,15 @@ static gpurt_status_t cpu_close(void *self, gpurt_error_t *err)
     return st;
 }
 
+static void cpu_forked(void *self, const gpurt_boxmap_t *map, uint32_t section)
+{
+    simt_device_t *d = (simt_device_t *)self;
+
+    if (map)
+        gpurt_log_disconnect(d->index, map, section);
+    simt_device_abandon(d);
+}
+
 static void cpu_counters(void *self, gpurt_counters_t *out)
 {
     simt_device_t *d = (simt_device_t *)self;
@@ -126,7 +136,7 @@ static gpurt_status_t cpu_mem_create(void *self, size_t bytes, void **out,
 }
 
 /* Memory that was asked for at an address: heaps out of a checkpoint. */
-static pthread_mutex_t placed_lock = PTHREAD_MUTEX_INITIALIZER;
+static gpurt_lock_t placed_lock = GPURT_LOCK_INIT;
 static struct {
     void *at; /* NULL: free */
     size_t bytes;
@@ -139,7 +149,7 @@ static gpurt_status_t cpu_mem_create_at(void *self, size_t bytes, void *at, void
     uint32_t i = 0;
 
     (void)self;
-    pthread_mutex_lock(&placed_lock);
+    gpurt_lock_take(&placed_lock);
     while (i < GPURT_HEAPS && placed[i].at)
         i++;
     memory = i < GPURT_HEAPS
@@ -154,7 +164,7 @@ static gpurt_status_t cpu_mem_create_at(void *self, size_t bytes, void *at, void
         placed[i].at = *out = memory;
         placed[i].bytes = bytes;
     }
-    pthread_mutex_unlock(&placed_lock);
+    gpurt_lock_give(&placed_lock);
     return memory != MAP_FAILED ? GPURT_OK
                                 : gpurt_fail(err, GPURT_E_MOVED, GPURT_FROM_ERRNO, errno,
                                              "%zu bytes at %p are taken here", bytes, at);
@@ -164,14 +174,14 @@ static bool placed_remove(void *memory)
 {
     uint32_t i = 0;
 
-    pthread_mutex_lock(&placed_lock);
+    gpurt_lock_take(&placed_lock);
     while (i < GPURT_HEAPS && placed[i].at != memory)
         i++;
     if (i < GPURT_HEAPS) {
         munmap(memory, placed[i].bytes);
         placed[i].at = NULL;
     }
-    pthread_mutex_unlock(&placed_lock);
+    gpurt_lock_give(&placed_lock);
     return i < GPURT_HEAPS;
 }
 
@@ -417,6 +427,7 @@ const gpurt_backend_ops_t gpurt_backend_simt = {
     .probe = cpu_probe,
     .open = cpu_open,
     .close = cpu_close,
+    .forked = cpu_forked,
     .counters = cpu_counters,
     .report = cpu_report,
     .box_connect = cpu_box_connect,

@@ -4,6 +4,7 @@
 #include "environ.h"
 #include "launchlink.h"
 #include "life.h"
+#include "process.h"
 #include "refuse.h"
 
 #include <stdio.h>
@@ -123,6 +124,18 @@ static gpurt_status_t backend_open(const gpurt_backend_ops_t *ops,
     return st;
 }
 
+/* Generation of the first process that could use CUDA: those forked from it cannot. 0: none. Under
+ * the lock of gpurt_open. */
+static uint32_t cuda_process;
+
+/* The driver itself may hang there, on a lock that a thread of the parent's held. */
+static gpurt_status_t fork_check(gpurt_error_t *err)
+{
+    if (!cuda_process || cuda_process == gpurt_process_generation())
+        return GPURT_OK;
+    return REFUSE(err, GPURT_E_FORKED, GPURT_FORKED_CUDA);
+}
+
 /* Asks first: the probe has the better words for what is missing, and leaves nothing
  * behind. */
 static gpurt_status_t cuda_open(const gpurt_options_t *options, gpurt_opened_t *out,
@@ -134,8 +147,13 @@ static gpurt_status_t cuda_open(const gpurt_options_t *options, gpurt_opened_t *
         return REFUSE(err, GPURT_E_BACKEND,
                       "this program has no CUDA kernels linked: build its kernels with "
                       "nvcc too and link gpurt-cuda, or set GPURT_BACKEND=cpu");
+    st = fork_check(err);
+    if (st != GPURT_OK)
+        return st;
     gpurt_launchlink_prepare();
     st = gpurt_backend_cuda.probe(options, err);
+    if (st == GPURT_OK && !cuda_process)
+        cuda_process = gpurt_process_generation();
     if (st == GPURT_OK)
         st = backend_open(&gpurt_backend_cuda, options, out, err);
     if (st == GPURT_OK)
@@ -173,9 +191,10 @@ gpurt_status_t gpurt_choice_open(const gpurt_options_t *options, uint32_t index,
     if (!gpurt_choice_has_cuda())
         return cpu_open(options, out, "this program has no CUDA kernels linked", err);
     st = cuda_open(options, out, &reason);
-    if (err && st == GPURT_E_OPEN)
+    /* What the program does wrong is told, and not made up for by a slower back end. */
+    if (err && (st == GPURT_E_OPEN || st == GPURT_E_FORKED))
         *err = reason;
-    if (st == GPURT_OK || st == GPURT_E_OPEN)
+    if (st == GPURT_OK || st == GPURT_E_OPEN || st == GPURT_E_FORKED)
         return st;
     snprintf(why, sizeof why, "no usable GPU: %s",
              reason.text[0] ? reason.text : gpurt_status_text(st));

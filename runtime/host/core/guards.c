@@ -6,6 +6,7 @@
 #include "launch_check.h"
 #include "launchlink.h"
 #include "life.h"
+#include "process.h"
 #include "refuse.h"
 
 #include <gpurt/atomic.h>
@@ -18,7 +19,7 @@ enum {
     MAX_BLOCKS = 1 << 22
 };
 
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static gpurt_lock_t list_lock = GPURT_LOCK_INIT;
 static guard_t *first; /* under list_lock */
 
 size_t gpurt_guard_wrap(const gpurt_kernel_t *kernel, gpurt_ticket_t ticket,
@@ -124,16 +125,48 @@ void gpurt_guard_free(const gpurt_opened_t *o, void *guard)
 
     if (!g)
         return;
-    pthread_mutex_lock(&list_lock);
+    gpurt_lock_take(&list_lock);
     for (guard_t **at = &first; *at; at = &(*at)->next)
         if (*at == g) {
             *at = g->next;
             break;
         }
-    pthread_mutex_unlock(&list_lock);
+    gpurt_lock_give(&list_lock);
     (void)o->ops->host_destroy(o->self, g->words);
     pthread_mutex_destroy(&g->lock);
     free(g);
+}
+
+/* The next guard of a device, out of the list. One that was being changed is left alone. */
+static guard_t *forked_next(uint32_t index)
+{
+    guard_t **at = &first, *g;
+
+    if (gpurt_lock_was_held(&list_lock))
+        first = NULL;
+    while (*at && (*at)->device != index)
+        at = &(*at)->next;
+    g = *at;
+    if (g)
+        *at = g->next;
+    return g;
+}
+
+void gpurt_guards_forked(const gpurt_opened_t *o)
+{
+    guard_t *g;
+
+    while ((g = forked_next(o->index))) {
+        if (o->info.backend == GPURT_BACKEND_CPU)
+            (void)o->ops->host_destroy(o->self, g->words);
+        free(g);
+    }
+}
+
+void gpurt_guards_forget(uint32_t index)
+{
+    while (forked_next(index))
+        ;
 }
 
 /* ---- what a wait heard --------------------------------------------------------------- */
@@ -149,27 +182,27 @@ static void guard_hear(guard_t *g, gpurt_status_t status)
 void gpurt_guards_hear(const gpurt_opened_t *o, gpurt_stream_t stream,
                        gpurt_status_t status)
 {
-    pthread_mutex_lock(&list_lock);
+    gpurt_lock_take(&list_lock);
     for (guard_t *g = first; g; g = g->next)
         if (g->device == o->index && g->launch.stream == stream)
             guard_hear(g, status);
-    pthread_mutex_unlock(&list_lock);
+    gpurt_lock_give(&list_lock);
 }
 
 void gpurt_guards_hear_all(const gpurt_opened_t *o, gpurt_status_t status)
 {
-    pthread_mutex_lock(&list_lock);
+    gpurt_lock_take(&list_lock);
     for (guard_t *g = first; g; g = g->next)
         if (g->device == o->index)
             guard_hear(g, status);
-    pthread_mutex_unlock(&list_lock);
+    gpurt_lock_give(&list_lock);
 }
 
 bool gpurt_guards_news(const gpurt_opened_t *o, gpurt_panic_news_t *out)
 {
     bool found = false;
 
-    pthread_mutex_lock(&list_lock);
+    gpurt_lock_take(&list_lock);
     for (guard_t *g = first; g && !found; g = g->next) {
         uint32_t panics = gpurt_load_relaxed_sys_u32(&g->words->xpanics); /* a count */
 
@@ -180,7 +213,7 @@ bool gpurt_guards_news(const gpurt_opened_t *o, gpurt_panic_news_t *out)
             out->panics = panics;
         }
     }
-    pthread_mutex_unlock(&list_lock);
+    gpurt_lock_give(&list_lock);
     return found;
 }
 
@@ -282,12 +315,12 @@ static guard_t *next_unsettled(const gpurt_opened_t *o)
     guard_t *g;
     void *object;
 
-    pthread_mutex_lock(&list_lock);
+    gpurt_lock_take(&list_lock);
     for (g = first; g; g = g->next)
         if (!gpurt_load_relaxed_sys_u32(&g->xsettled) && /* a hint: guard_settle looks */
             gpurt_handle_take(&gpurt_handles, guard_of(o), g->handle, &object))
             break;
-    pthread_mutex_unlock(&list_lock);
+    gpurt_lock_give(&list_lock);
     return g;
 }
 
@@ -328,10 +361,10 @@ static gpurt_status_t guarded_launch(const gpurt_opened_t *o, guard_t *g,
     }
     (void)gpurt_handle_take(&gpurt_handles, guard_of(o), g->handle, &object);
     pthread_mutex_lock(&g->lock);
-    pthread_mutex_lock(&list_lock);
+    gpurt_lock_take(&list_lock);
     g->next = first;
     first = g;
-    pthread_mutex_unlock(&list_lock);
+    gpurt_lock_give(&list_lock);
     st = gpurt_guard_launch(o, g, g->kernel, err);
     if (st != GPURT_OK) {
         g->outcome.status = st;
@@ -488,8 +521,7 @@ gpurt_status_t gpurt_guard_destroy(gpurt_t *rt, gpurt_guard_handle_t guard)
     gpurt_status_t st;
 
     if (guard == 0)
-        return gpurt_life_enter(rt, &o, NULL) == GPURT_OK ? gpurt_life_leave(o, GPURT_OK)
-                                                          : GPURT_E_CLOSED;
+        return gpurt_life_check(rt, NULL);
     g = guard_enter(rt, guard, &o, &st, NULL);
     if (!g)
         return st;

@@ -48,7 +48,7 @@ static void slot_put(gpurt_handles_t *t, gpurt_handle_slot_t *slot)
 {
     uint32_t number = (uint32_t)(slot - t->slots) + 1;
 
-    pthread_mutex_lock(&t->lock);
+    gpurt_lock_take(&t->lock);
     slot->object = NULL;
     slot->next = 0;
     if (t->oldest == 0)
@@ -56,7 +56,7 @@ static void slot_put(gpurt_handles_t *t, gpurt_handle_slot_t *slot)
     else
         t->slots[t->newest - 1].next = number;
     t->newest = number;
-    pthread_mutex_unlock(&t->lock);
+    gpurt_lock_give(&t->lock);
 }
 
 /* Context: the one thread that retired the slot and saw its last user go. */
@@ -77,14 +77,14 @@ uint64_t gpurt_handle_create(gpurt_handles_t *t, gpurt_handle_class_t of, void *
     gpurt_handle_slot_t *slot;
     uint64_t handle = 0;
 
-    pthread_mutex_lock(&t->lock);
+    gpurt_lock_take(&t->lock);
     slot = slot_get(t, &generation);
     if (slot) {
         slot->object = object;
         pin_publish(&slot->pin, pin_id(generation, of));
         handle = (uint64_t)generation << 32 | (uint32_t)(slot - t->slots + 1);
     }
-    pthread_mutex_unlock(&t->lock);
+    gpurt_lock_give(&t->lock);
     return handle;
 }
 
@@ -134,6 +134,32 @@ void *gpurt_handle_sweep(gpurt_handles_t *t, gpurt_handle_class_t of, uint32_t *
     return orphan.object;
 }
 
+/* All slots are free, in order; generations go on. */
+void gpurt_handles_forked(gpurt_handles_t *t)
+{
+    t->oldest = t->newest = 0;
+    for (uint32_t i = 0; i < t->fresh; i++) {
+        gpurt_handle_slot_t *slot = &t->slots[i];
+        uint64_t word = pin_word(&slot->pin);
+        void *object;
+
+        slot->forked = true;
+        slot->parent = pin_generation(word);
+        /* kind and generation stay, for what a refusal says */
+        gpurt_store_relaxed_sys_u64(&slot->pin.xword,
+                                    word & ~(uint64_t)(PIN_LIVE | PIN_USERS));
+        object = slot->object;
+        slot_put(t, slot);
+        slot->object = object; /* to a leak checker it is still held */
+    }
+}
+
+static bool is_parents(const gpurt_handles_t *t, uint32_t index, uint32_t generation)
+{
+    return index < GPURT_HANDLE_COUNT && t->slots[index].forked &&
+           (int32_t)(generation - t->slots[index].parent) <= 0;
+}
+
 gpurt_status_t gpurt_handle_refuse(const gpurt_handles_t *t, gpurt_handle_class_t of,
                                    uint64_t handle, gpurt_error_t *err)
 {
@@ -145,6 +171,11 @@ gpurt_status_t gpurt_handle_refuse(const gpurt_handles_t *t, gpurt_handle_class_
     uint32_t other = pin_kind(word);
 
     found = kind_of(other);
+    if (is_parents(t, index, generation))
+        return REFUSE(err, GPURT_E_FORKED,
+                      "%s 0x%" PRIx64 " was made before this process was forked and is its "
+                      "parent's: create another",
+                      wanted, handle);
     /* Generations are compared by distance, because they wrap; no word has kind 0 but
      * one that was never used. */
     if (other == 0 || (int32_t)(generation - pin_generation(word)) > 0)

@@ -14,10 +14,9 @@
 #define GPURT_HOST_HANDLE_H
 
 #include "pin.h"
+#include "process.h"
 
 #include <gpurt/status.h>
-
-#include <pthread.h>
 
 #define GPURT_HANDLE_COUNT 4096 /* streams and events alive at once */
 
@@ -41,14 +40,16 @@ static inline gpurt_handle_class_t gpurt_handle_of(uint32_t device,
 typedef struct gpurt_handle_slot {
     gpurt_pin_t pin;
     void *object;
-    uint32_t next; /* in the queue of free slots */
+    uint32_t next;   /* in the queue of free slots */
+    bool forked;     /* the slot was used before a fork, */
+    uint32_t parent; /* last with this generation */
 } gpurt_handle_slot_t;
 
 /* Owner: static storage; starts as zero with an initialised lock and lives as long as the
  * process, so that handles of an earlier runtime stay recognised. The lock is for creation
  * and for slots that become free: a take or a drop of a live handle never holds it. */
 typedef struct gpurt_handles {
-    pthread_mutex_t lock;
+    gpurt_lock_t lock;
     uint32_t fresh;          /* slots before this one have been used */
     uint32_t oldest, newest; /* queue of free slots: index + 1, 0 when it is empty */
     gpurt_handle_slot_t slots[GPURT_HANDLE_COUNT];
@@ -82,7 +83,10 @@ bool gpurt_handle_release(gpurt_handles_t *t, gpurt_handle_class_t of, uint64_t 
  * while no other call uses that class. Returns: its object; NULL when there is none left. */
 void *gpurt_handle_sweep(gpurt_handles_t *t, gpurt_handle_class_t of, uint32_t *cursor);
 
-/* Why the handle was refused, as GPURT_E_HANDLE with one line. */
+/* In a forked child: all handles are its parent's. Context: no call is inside. */
+void gpurt_handles_forked(gpurt_handles_t *t);
+
+/* Why the handle was refused, as GPURT_E_HANDLE or GPURT_E_FORKED with one line. */
 gpurt_status_t gpurt_handle_refuse(const gpurt_handles_t *t, gpurt_handle_class_t of,
                                    uint64_t handle, gpurt_error_t *err);
 

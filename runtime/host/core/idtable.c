@@ -9,12 +9,25 @@ static gpurt_id_entry_t *entry_of(const gpurt_idtable_t *t, uint32_t id)
     return &t->entries[id % t->count];
 }
 
+static void lock(gpurt_idtable_t *t)
+{
+    uint32_t process = gpurt_process_generation();
+
+    gpurt_lock_take(&t->lock);
+    if (t->process == process)
+        return;
+    for (uint32_t i = 0; t->process && i < t->count; i++)
+        t->entries[i].begin = NULL; /* the parent's */
+    t->parent = t->process ? t->last : 0;
+    t->process = process;
+}
+
 /* Ids rise, so one comes round only after 2^32 others. */
 uint32_t gpurt_id_add(gpurt_idtable_t *t, gpurt_t *rt, const void *begin, void *memory)
 {
     uint32_t tries = 0, id = 0;
 
-    pthread_mutex_lock(&t->lock);
+    lock(t);
     for (; !id && tries <= t->count; tries++) {
         t->last++;
         if (t->last && !entry_of(t, t->last)->begin)
@@ -23,7 +36,7 @@ uint32_t gpurt_id_add(gpurt_idtable_t *t, gpurt_t *rt, const void *begin, void *
     if (id)
         *entry_of(t, id) = (gpurt_id_entry_t){
             .begin = begin, .memory = memory, .rt = rt, .id = id, .live = true};
-    pthread_mutex_unlock(&t->lock);
+    gpurt_lock_give(&t->lock);
     return id;
 }
 
@@ -33,8 +46,14 @@ static bool entry_is(const gpurt_id_entry_t *e, uint32_t id, const void *begin)
     return id && e->live && e->id == id && e->begin == begin;
 }
 
-static gpurt_status_t gone(const gpurt_idtable_t *t, const char *name, gpurt_error_t *err)
+static gpurt_status_t gone(const gpurt_idtable_t *t, const char *name, uint32_t id,
+                           gpurt_error_t *err)
 {
+    if (id && t->parent && (int32_t)(id - t->parent) <= 0)
+        return REFUSE(err, GPURT_E_FORKED,
+                      "%s: the %s was made before this process was forked and is its "
+                      "parent's: create another",
+                      name, t->what);
     return REFUSE(err, GPURT_E_HANDLE,
                   "%s: the %s was destroyed, or never made: create another", name, t->what);
 }
@@ -45,11 +64,11 @@ gpurt_status_t gpurt_id_take(gpurt_idtable_t *t, const char *name, uint32_t id,
     gpurt_id_entry_t *e = entry_of(t, id);
     bool is;
 
-    pthread_mutex_lock(&t->lock);
+    lock(t);
     is = entry_is(e, id, begin);
     e->users += is;
-    pthread_mutex_unlock(&t->lock);
-    return is ? GPURT_OK : gone(t, name, err);
+    gpurt_lock_give(&t->lock);
+    return is ? GPURT_OK : gone(t, name, id, err);
 }
 
 /* Where the memory cannot be freed the thing is there again. Context: it is retired, and
@@ -58,12 +77,12 @@ static gpurt_status_t entry_end(gpurt_idtable_t *t, gpurt_id_entry_t *e)
 {
     gpurt_status_t st = gpurt_mem_destroy(e->rt, e->memory);
 
-    pthread_mutex_lock(&t->lock);
+    lock(t);
     if (st == GPURT_OK)
         e->begin = NULL;
     else
         e->live = true;
-    pthread_mutex_unlock(&t->lock);
+    gpurt_lock_give(&t->lock);
     return st;
 }
 
@@ -72,9 +91,9 @@ gpurt_status_t gpurt_id_drop(gpurt_idtable_t *t, uint32_t id)
     gpurt_id_entry_t *e = entry_of(t, id);
     bool last;
 
-    pthread_mutex_lock(&t->lock);
+    lock(t);
     last = --e->users == 0 && !e->live;
-    pthread_mutex_unlock(&t->lock);
+    gpurt_lock_give(&t->lock);
     return last ? entry_end(t, e) : GPURT_OK;
 }
 
@@ -88,7 +107,7 @@ gpurt_status_t gpurt_id_retire(gpurt_idtable_t *t, const char *name, gpurt_t *rt
 
     if (st != GPURT_OK)
         return st;
-    pthread_mutex_lock(&t->lock);
+    lock(t);
     is = entry_is(e, id, begin);
     own = is && gpurt_life_index(e->rt) == gpurt_life_index(rt);
     if (own) {
@@ -96,10 +115,10 @@ gpurt_status_t gpurt_id_retire(gpurt_idtable_t *t, const char *name, gpurt_t *rt
         e->live = false;
         e->rt = rt;
     }
-    pthread_mutex_unlock(&t->lock);
+    gpurt_lock_give(&t->lock);
     gpurt_life_leave(opened, GPURT_OK);
     if (!is)
-        return gone(t, name, err);
+        return gone(t, name, id, err);
     return own ? GPURT_OK
                : REFUSE(err, GPURT_E_HANDLE,
                         "%s: the %s is of another device that is open: use it with the "

@@ -11,7 +11,7 @@
 
 #include <gpurt/gpurt.h>
 
-#include <pthread.h>
+#include "process.h"
 
 /* All under the table's lock. */
 typedef struct gpurt_id_entry {
@@ -25,17 +25,20 @@ typedef struct gpurt_id_entry {
 
 /* Owner: static storage. A thing lies in entry id % count. */
 typedef struct gpurt_idtable {
-    pthread_mutex_t lock;
+    gpurt_lock_t lock;
     const char *what; /* what things are called in messages: "regions: the region" */
     gpurt_id_entry_t *entries;
     uint32_t count;
-    uint32_t last; /* id; before the first: it, less one */
+    uint32_t last;    /* id; before the first: it, less one */
+    uint32_t process; /* generation of who has what is in it; 0: nobody yet */
+    uint32_t parent;  /* the last id from before a fork; 0: none is */
 } gpurt_idtable_t;
 
 /* Returns: its id, not 0; 0 when there is no room. */
 uint32_t gpurt_id_add(gpurt_idtable_t *t, gpurt_t *rt, const void *begin, void *memory);
 
-/* Returns: GPURT_E_HANDLE when the id does not name what begins there. */
+/* Returns: GPURT_E_HANDLE when the id does not name what begins there, GPURT_E_FORKED when it is
+ * from before a fork. */
 gpurt_status_t gpurt_id_take(gpurt_idtable_t *t, const char *name, uint32_t id,
                              const void *begin, gpurt_error_t *err);
 /* Returns: what became of its memory where that went with it, else GPURT_OK. */

@@ -2,6 +2,7 @@
 #include "life.h"
 
 #include "boxlink.h"
+#include "forked.h"
 #include "guards.h"
 #include "heapmap.h"
 #include "logunit.h"
@@ -34,18 +35,25 @@ typedef struct place {
     gpurt_opened_t opened;
     uint32_t next_token;
     bool is_open;
+    bool changes; /* it is being opened or closed */
 } GPURT_ALIGN(CACHE_LINE) place_t;
 
 static door_t doors[GPURT_MAX_DEVICES] GPURT_ALIGN(CACHE_LINE);
 static place_t places[GPURT_MAX_DEVICES];
 
+/* Generation of the process that was given the token last; 0: none. Written by: gpurt_open, under
+ * life_lock. */
+static uint32_t xgiven[TOKEN_COUNT];
+
+static uint32_t xsettled; /* gpurt_process_first's */
+
 /* life_lock: one open or close at a time, so an open waits for a close to end. idle: the
  * last call has left through a retired door. */
-static pthread_mutex_t life_lock = PTHREAD_MUTEX_INITIALIZER;
+static gpurt_lock_t life_lock = GPURT_LOCK_INIT;
 static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
 
-gpurt_handles_t gpurt_handles = {.lock = PTHREAD_MUTEX_INITIALIZER};
+gpurt_handles_t gpurt_handles = {.lock = GPURT_LOCK_INIT};
 
 /* TOKEN_COUNT for an address that is none. The arithmetic is on integers: on pointers it
  * would be undefined for just the ones to be found out. */
@@ -54,6 +62,23 @@ static uint32_t token_index(const gpurt_t *rt)
     uintptr_t index = ((uintptr_t)rt - (uintptr_t)tokens) / sizeof tokens[0];
 
     return index < TOKEN_COUNT ? (uint32_t)index : TOKEN_COUNT;
+}
+
+/* A door opens to the process that opened it: a child's word is another one. */
+static uint64_t door_id(uint32_t token)
+{
+    return pin_id(gpurt_process_generation() * TOKEN_COUNT + token, 0);
+}
+
+/* Whether gpurt_open gave it before this process was forked. */
+static bool is_forked(const gpurt_t *rt)
+{
+    uint32_t token = token_index(rt), given;
+
+    if (token == TOKEN_COUNT)
+        return false;
+    given = gpurt_load_relaxed_sys_u32(&xgiven[token]); /* relaxed: the word is all */
+    return given && given != gpurt_process_generation();
 }
 
 static GPURT_NOINLINE gpurt_status_t refuse(const gpurt_t *rt, gpurt_error_t *err)
@@ -65,6 +90,10 @@ static GPURT_NOINLINE gpurt_status_t refuse(const gpurt_t *rt, gpurt_error_t *er
         return REFUSE(err, GPURT_E_INVALID,
                       "%p is no runtime: pass the pointer that gpurt_open gave",
                       (const void *)rt);
+    if (is_forked(rt))
+        return REFUSE(err, GPURT_E_FORKED,
+                      "the runtime was opened before this process was forked and is its "
+                      "parent's: gpurt_open here, use the new pointer");
     return REFUSE(err, GPURT_E_CLOSED,
                   "the runtime was closed: gpurt_open it again, use the new pointer");
 }
@@ -74,7 +103,7 @@ gpurt_status_t gpurt_life_enter(const gpurt_t *rt, const gpurt_opened_t **out,
 {
     uint32_t token = token_index(rt), index = token % GPURT_MAX_DEVICES;
 
-    if (GPURT_UNLIKELY(!pin_take(&doors[index].pin, pin_id(token, 0))))
+    if (GPURT_UNLIKELY(!pin_take(&doors[index].pin, door_id(token))))
         return refuse(rt, err);
     *out = &places[index].opened;
     return GPURT_OK;
@@ -88,6 +117,14 @@ gpurt_status_t gpurt_life_leave(const gpurt_opened_t *opened, gpurt_status_t sta
         pthread_mutex_unlock(&idle_lock);
     }
     return status;
+}
+
+gpurt_status_t gpurt_life_check(const gpurt_t *rt, gpurt_error_t *err)
+{
+    const gpurt_opened_t *opened;
+    gpurt_status_t st = gpurt_life_enter(rt, &opened, err);
+
+    return st == GPURT_OK ? gpurt_life_leave(opened, GPURT_OK) : st;
 }
 
 uint32_t gpurt_life_index(const gpurt_t *rt)
@@ -158,13 +195,44 @@ const gpurt_opened_t *gpurt_life_find(gpurt_backend_t backend, int32_t device)
 static gpurt_status_t place_open(place_t *p, uint32_t index, const gpurt_options_t *options,
                                  gpurt_error_t *err)
 {
-    gpurt_status_t st = gpurt_choice_open(options, index, &p->opened, err);
+    gpurt_status_t st;
 
-    if (st != GPURT_OK)
-        return st;
-    gpurt_boxlink_open(&p->opened, options);
-    p->is_open = true;
-    return GPURT_OK;
+    p->changes = true;
+    st = gpurt_choice_open(options, index, &p->opened, err);
+    if (st == GPURT_OK)
+        gpurt_boxlink_open(&p->opened, options);
+    p->is_open = st == GPURT_OK;
+    p->changes = false;
+    return st;
+}
+
+/* ---- after a fork -------------------------------------------------------------------- */
+
+/* In a child: what its parent had open is let go. No thread of it is here. */
+static void settle(void)
+{
+    if (!gpurt_process_first(&xsettled))
+        return;
+    if (gpurt_process_is_forked()) {
+        pthread_mutex_init(&idle_lock, NULL);
+        pthread_cond_init(&idle, NULL);
+        for (uint32_t i = 0; i < GPURT_MAX_DEVICES; i++) {
+            if (places[i].changes)
+                gpurt_forked_changing(i);
+            else if (places[i].is_open)
+                gpurt_forked_device(&places[i].opened);
+            places[i].is_open = places[i].changes = false;
+        }
+        gpurt_forked_tables();
+    }
+    gpurt_process_ready(&xsettled);
+}
+
+/* The parent's: settle has given back what was here. Once it answers as one that was closed. */
+static void forked_close(const gpurt_t *rt)
+{
+    gpurt_store_relaxed_sys_u32(&xgiven[token_index(rt)],
+                                gpurt_process_generation()); /* relaxed: as is_forked */
 }
 
 gpurt_status_t gpurt_open(const gpurt_options_t *options, gpurt_t **out, gpurt_error_t *err)
@@ -177,11 +245,12 @@ gpurt_status_t gpurt_open(const gpurt_options_t *options, gpurt_t **out, gpurt_e
         return REFUSE(err, GPURT_E_INVALID,
                       "gpurt_open: out is NULL; pass the address of a gpurt_t pointer");
     *out = NULL;
+    settle();
     gpurt_log_unit_opened();
     st = gpurt_choice_options(options, &read, err);
     if (st != GPURT_OK)
         return st;
-    pthread_mutex_lock(&life_lock);
+    gpurt_lock_take(&life_lock);
     index = place_find();
     if (index == GPURT_MAX_DEVICES)
         st = REFUSE(err, GPURT_E_OPEN, "%d devices are open, more cannot be: close one",
@@ -193,10 +262,12 @@ gpurt_status_t gpurt_open(const gpurt_options_t *options, gpurt_t **out, gpurt_e
 
         places[index].next_token =
             (places[index].next_token + 1) % (TOKEN_COUNT / GPURT_MAX_DEVICES);
-        pin_publish(&doors[index].pin, pin_id(token, 0));
+        gpurt_store_relaxed_sys_u32(&xgiven[token],
+                                    gpurt_process_generation()); /* relaxed: as is_forked */
+        pin_publish(&doors[index].pin, door_id(token));
         *out = &tokens[token];
     }
-    pthread_mutex_unlock(&life_lock);
+    gpurt_lock_give(&life_lock);
     if (st == GPURT_OK)
         gpurt_heapauto_open(*out);
     return st;
@@ -211,18 +282,24 @@ gpurt_status_t gpurt_close(gpurt_t *rt, gpurt_error_t *err)
 
     if (!rt)
         return GPURT_OK;
+    settle();
+    if (is_forked(rt)) {
+        forked_close(rt);
+        return GPURT_OK;
+    }
     gpurt_heapauto_close(rt);
     heaps = gpurt_heaps_closing(rt, err);
-    pthread_mutex_lock(&life_lock);
-    if (pin_retire(&doors[index].pin, pin_id(token_index(rt), 0), &last)) {
+    gpurt_lock_take(&life_lock);
+    if (pin_retire(&doors[index].pin, door_id(token_index(rt)), &last)) {
         if (!last)
             wait_until_idle(&doors[index]);
+        p->changes = true;
         st = dismantle(&p->opened, heaps == GPURT_OK ? err : NULL);
         st = heaps == GPURT_OK ? st : heaps;
-        p->is_open = false;
+        p->is_open = p->changes = false;
     } else {
         st = refuse(rt, err);
     }
-    pthread_mutex_unlock(&life_lock);
+    gpurt_lock_give(&life_lock);
     return st;
 }

@@ -6,6 +6,9 @@
  * pointer that never was one, is told so and touches nothing. Each gpurt_open gives the
  * next address; after 512 of one place the oldest serves again.
  *
+ * In a forked child nobody is inside, and nobody enters by a pointer from before the fork. The
+ * first gpurt_open or gpurt_close there lets go what the parent had open (forked.h).
+ *
  * Calls enter and leave; gpurt_close refuses new ones, waits until those inside have
  * left, and only then takes the back end apart. */
 #ifndef GPURT_HOST_LIFE_H
@@ -13,17 +16,21 @@
 
 #include "choice.h"
 #include "handle.h"
+#include "process.h"
 
 /* Streams and events of every device this process opens. */
 extern gpurt_handles_t gpurt_handles;
 
-/* Until leave, *opened stays open. Lock-free. Returns: GPURT_E_CLOSED, or
+/* Until leave, *opened stays open. Lock-free. Returns: GPURT_E_CLOSED, GPURT_E_FORKED, or
  * GPURT_E_INVALID for a pointer that gpurt_open never gave. */
 gpurt_status_t gpurt_life_enter(const gpurt_t *rt, const gpurt_opened_t **opened,
                                 gpurt_error_t *err);
 
 /* Returns: status, so that a call can end in this. Lock-free unless a close waits. */
 gpurt_status_t gpurt_life_leave(const gpurt_opened_t *opened, gpurt_status_t status);
+
+/* Enters and leaves: whether it is open, in the words that any call says it in. */
+gpurt_status_t gpurt_life_check(const gpurt_t *rt, gpurt_error_t *err);
 
 /* Who has that device open already, or NULL. Context: gpurt_open. */
 const gpurt_opened_t *gpurt_life_find(gpurt_backend_t backend, int32_t device);

@@ -173,6 +173,17 @@ static gpurt_status_t cuda_close(void *self, gpurt_error_t *err)
     return st;
 }
 
+/* Without a call of CUDA: the driver knows this process not, and may hang. */
+static void cuda_forked(void *self, const struct gpurt_boxmap *map, uint32_t section)
+{
+    gpurt_cuda_device_t *d = (gpurt_cuda_device_t *)self;
+
+    (void)map;
+    (void)section;
+    gpurt_cuda_box_forked(d);
+    free(d);
+}
+
 static void cuda_counters(void *self, gpurt_counters_t *out)
 {
     gpurt_cuda_device_t *d = (gpurt_cuda_device_t *)self;
@@ -473,6 +484,7 @@ const gpurt_backend_ops_t gpurt_backend_cuda = {
     .probe = cuda_probe,
     .open = cuda_open,
     .close = cuda_close,
+    .forked = cuda_forked,
     .counters = cuda_counters,
     .report = cuda_report,
     .box_connect = gpurt_cuda_box_connect,

@@ -441,3 +441,9 @@ void gpurt_cuda_box_disconnect(void *self, const gpurt_boxmap_t *map, uint32_t s
         box_free(d, b);
     }
 }
+
+void gpurt_cuda_box_forked(gpurt_cuda_device_t *d)
+{
+    free(d->box);
+    d->box = NULL;
+}

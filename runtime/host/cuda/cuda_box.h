@@ -17,6 +17,8 @@ gpurt_status_t gpurt_cuda_box_connect(void *self, const struct gpurt_boxmap *map
 void gpurt_cuda_box_span_store(void *self, uint32_t span);
 void gpurt_cuda_box_disconnect(void *self, const struct gpurt_boxmap *map,
                                uint32_t section);
+/* In a forked child: frees the host's memory alone. */
+void gpurt_cuda_box_forked(gpurt_cuda_device_t *d);
 /* Member gate_store: a copy on a stream of its own, which no kernel holds up. */
 void gpurt_cuda_box_gate_store(void *self, uint64_t gate, uint32_t value);
 

@@ -22,7 +22,7 @@ static const gpurt_cuda_error_t rows[] = {
     ROW(MemoryAllocation, NOMEM, false,
         "free some, ask for less, or see in nvidia-smi who holds the rest"),
     ROW(InitializationError, DRIVER, false,
-        "a forked child cannot use its parent's CUDA: open gpurt after the fork"),
+        "a forked child cannot use its parent's CUDA: fork before it is used, or exec"),
     ROW(CudartUnloading, CLOSED, false,
         "call gpurt before the process exits, not during exit"),
     ROW(InvalidConfiguration, INVALID, false, "check the sizes of the launch"),

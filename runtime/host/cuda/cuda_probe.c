@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cuda_probe.h"
 
+#include "backend.h"
 #include "cuda_api.h"
 #include "cuda_error.h"
+#include "process.h"
 
 #include <stdlib.h>
 
@@ -49,6 +51,10 @@ static gpurt_status_t count_check(int device, int *count, gpurt_error_t *err)
 {
     cudaError_t e = gpurt_cuda_api->get_device_count(count);
 
+    if (e == cudaErrorInitializationError && gpurt_process_is_forked()) {
+        (void)gpurt_cuda_api->get_last_error();
+        return gpurt_fail(err, GPURT_E_FORKED, GPURT_FROM_CUDA, e, GPURT_FORKED_CUDA);
+    }
     if (e != cudaSuccess)
         return gpurt_cuda_fail(err, e, "count the GPUs");
     if (*count <= 0)

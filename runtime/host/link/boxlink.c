@@ -11,9 +11,11 @@
 #include "launchsite.h"
 #include "levelset.h"
 #include "levelwatch.h"
+#include "logconnect.h"
 #include "panictell.h"
 #include "panicwait.h"
 #include "refuse.h"
+#include "sitegate.h"
 #include "tell.h"
 #include "viewer.h"
 
@@ -22,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     DEVICE_SECTION,
@@ -42,6 +45,7 @@ typedef struct link {
 } link_t;
 
 static link_t links[GPURT_MAX_DEVICES];
+static bool parent_logs;  /* a process that this one was forked from has a log. Likewise */
 static link_t *spokesman; /* whose box has what host code says; or NULL. Likewise */
 
 /* The environment's word, or the caller's. */
@@ -217,16 +221,26 @@ static bool file_name(const gpurt_opened_t *opened, const char *file, char name[
     return length > 0 && length < PATH_MAX;
 }
 
+/* A file has one drainer: where the parent's still writes it, that of a forked child writes one
+ * beside it, with the child's number. */
 static gpurt_status_t drainer_start(const gpurt_opened_t *opened, link_t *link,
                                     const char *file, gpurt_error_t *err)
 {
-    char name[PATH_MAX];
+    char name[PATH_MAX], own[PATH_MAX];
+    gpurt_status_t st;
 
     if (!file_name(opened, file, name))
         return REFUSE(err, GPURT_E_INVALID, "GPURT_LOG: the name is too long");
+    st = gpurt_drainspawn_start(name, link->map.fd, &link->drainer, err);
+    if (st != GPURT_OK && parent_logs &&
+        gpurt_drainspawn_numbered(name, (long)getpid(), own) &&
+        gpurt_drainspawn_start(own, link->map.fd, &link->drainer, NULL) == GPURT_OK) {
+        memcpy(name, own, sizeof name);
+        st = GPURT_OK;
+    }
     if (strlen(name) <= NAME_SHOWN)
         snprintf(link->more, sizeof link->more, "gpurt-panic show %.*s", NAME_SHOWN, name);
-    return gpurt_drainspawn_start(name, link->map.fd, &link->drainer, err);
+    return st;
 }
 
 static void GPURT_PRINTF(2, 3) why_add(gpurt_info_t *info, const char *format, ...)
@@ -362,6 +376,41 @@ void gpurt_boxlink_close(gpurt_opened_t *opened)
     link->open = false;
     if (!spokesman)
         spokesman_choose();
+}
+
+void gpurt_boxlink_forget(uint32_t index)
+{
+    link_t *link = &links[index];
+
+    gpurt_panictell_forked(index);
+    gpurt_panicwait_forked(index);
+    gpurt_launchlink_forked(index);
+    gpurt_levelwatch_forget(index);
+    gpurt_log_forget(index);
+    if (spokesman == link) {
+        gpurt_launchsite_disconnect();
+        spokesman = NULL;
+    }
+    parent_logs |= link->open;
+    memset(link, 0, sizeof *link);
+}
+
+/* Sites of host code forget their numbers, those of kernels by the back end. */
+void gpurt_boxlink_forked(gpurt_opened_t *opened)
+{
+    link_t link = links[opened->index];
+
+    if (link.open && spokesman == &links[opened->index])
+        gpurt_sitegate_forget(&link.map, HOST_SECTION);
+    if (opened->ops->forked)
+        opened->ops->forked(opened->self, link.map.box ? &link.map : NULL, DEVICE_SECTION);
+    gpurt_levelwatch_forked(opened->index);
+    gpurt_boxlink_forget(opened->index);
+    if (link.open && link.drainer >= 0)
+        close(link.drainer);
+    link.map.owner = false; /* a file in its place is the parent's */
+    gpurt_boxmap_detach(&link.map);
+    opened->box = NULL;
 }
 
 /* relaxed: a count */

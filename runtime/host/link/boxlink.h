@@ -21,6 +21,12 @@ void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_options_t *options);
  * not for ever. Context: as above. */
 void gpurt_boxlink_close(gpurt_opened_t *opened);
 
+/* In a forked child: the box, its drainer and its readers are the parent's. The mapping goes, the
+ * box stays as it is; the back end gives back what is the child's own. */
+void gpurt_boxlink_forked(gpurt_opened_t *opened);
+/* The same of a device of which nothing else is known: a mapping and descriptors may stay. */
+void gpurt_boxlink_forget(uint32_t index);
+
 /* Panics that kernels raised so far; 0 without a box. Context: while it is open. */
 uint32_t gpurt_boxlink_panics(const gpurt_opened_t *opened);
 

@@ -5,10 +5,10 @@
 
 #include "hosttime.h"
 #include "pin.h"
+#include "process.h"
 #include "sitegate.h"
 
 #include <gpurt/hostlog.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,11 +19,10 @@
 
 enum {
     NAP_NS = 50000,
-    NAPS = 200000, /* 10 s without room: nobody drains */
+    NAPS = 200000,  /* 10 s without room: nobody drains */
+    LOOKS = 100000, /* at a site that another thread defines: some 50 ms at least */
     TEXT_BYTES = (GPURT_RECORD_MAX_WORDS - 1) * 4
 };
-
-#define HOST_ID pin_id(1, 0) /* one box at a time */
 
 /* Fixed while the pin is live. */
 static struct {
@@ -34,9 +33,16 @@ static struct {
     gpurt_ring_port_t port;
 } host;
 
+/* One box at a time, and of this process: a forked child has the mapping and could write, but the
+ * box tells of its parent. */
+static uint64_t host_id(void)
+{
+    return pin_id(gpurt_process_generation(), 0);
+}
+
 static bool enter(void)
 {
-    return pin_take(&host.pin, HOST_ID);
+    return pin_word(&host.pin) && pin_take(&host.pin, host_id());
 }
 
 /* Who disconnects polls the users: nobody else waits for the last one. */
@@ -116,9 +122,13 @@ uint32_t gpurt_hostlog_define(gpurt_site_t *site)
         return GPURT_GATE_OFF;
     if (gpurt_cas_relaxed_dev_u32(site->xgate, &gate, GPURT_GATE_CLAIMED))
         gate = site_define(site);
-    while (gate == GPURT_GATE_CLAIMED) { /* another thread's: it does not wait for us */
+    /* Another thread's, which does not wait for us; or of a thread that the fork of this process
+     * has cut off: then the site gets its definition here. */
+    for (uint32_t looks = 0; gate == GPURT_GATE_CLAIMED; looks++) {
         sched_yield();
         gate = gpurt_load_acquire_dev_u32(site->xgate); /* B8.acq */
+        if (gate == GPURT_GATE_CLAIMED && looks == LOOKS && gpurt_process_is_forked())
+            gate = site_define(site);
     }
     leave();
     return gate;
@@ -194,34 +204,20 @@ void gpurt_hostlog_text(uint32_t gate, const char *fmt, ...)
 }
 
 /* ---- the box ------------------------------------------------------------------------- */
-/* The child has the mapping and could write, but the box tells of its parent. */
-static void forked(void)
-{
-    memset(&host.pin, 0, sizeof host.pin);
-}
-
-static void fork_watch(void)
-{
-    pthread_atfork(NULL, NULL, forked);
-}
-
 void gpurt_hostlink_connect(const gpurt_boxmap_t *map, uint32_t section)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, fork_watch);
     host.map = map;
     host.section = section;
     host.port = gpurt_boxmap_port(map, section, 0);
     gpurt_store_relaxed_sys_u32(&host.xclosing, 0); /* relaxed: the pin publishes */
-    pin_publish(&host.pin, HOST_ID);
+    pin_publish(&host.pin, host_id());
 }
 
 void gpurt_hostlink_disconnect(void)
 {
     bool last;
 
-    if (!pin_retire(&host.pin, HOST_ID, &last))
+    if (!pin_retire(&host.pin, host_id(), &last))
         return;
     gpurt_store_relaxed_sys_u32(&host.xclosing, 1); /* relaxed: a flag alone */
     while (!last && pin_users(&host.pin) != 0)

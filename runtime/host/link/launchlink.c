@@ -7,8 +7,8 @@
 #include "injection.h"
 #include "launchsite.h"
 #include "names.h"
+#include "process.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ typedef struct launches {
     uint32_t launched; /* likewise */
 } launches_t;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static gpurt_lock_t lock = GPURT_LOCK_INIT;
 static launches_t all[GPURT_MAX_DEVICES];
 
 /* Where the calling thread is about to launch from. */
@@ -68,6 +68,11 @@ void gpurt_launchlink_disconnect(const gpurt_opened_t *opened)
     names_clear(&l->names);
 }
 
+void gpurt_launchlink_forked(uint32_t index)
+{
+    memset(&all[index], 0, sizeof all[0]);
+}
+
 void gpurt_launch_from(const char *file, uint32_t line)
 {
     place.file = file;
@@ -85,12 +90,12 @@ static void tell(launches_t *own, uint32_t device, const gpurt_launch_t *l,
                                    .stream = gpurt_pair(l->stream)};
     uint64_t now = gpurt_real_ns();
 
-    pthread_mutex_lock(&lock);
+    gpurt_lock_take(&lock);
     out.name = names_number(&own->names, &own->ring, kernel, false);
     out.file = names_number(&own->names, &own->ring, file, false);
     out.number = ++own->launched;
     out.thread = (uint32_t)gettid();
-    pthread_mutex_unlock(&lock);
+    gpurt_lock_give(&lock);
     if (!gpurt_hostring_put(&own->ring, GPURT_KIND_LAUNCH, device, now, &out))
         gpurt_hostring_lose(&own->ring, 1, GPURT_LOSS_FULL, now);
 }

@@ -18,6 +18,8 @@ void gpurt_launchlink_prepare(void);
 void gpurt_launchlink_connect(const gpurt_opened_t *opened, const gpurt_boxmap_t *map,
                               uint32_t section);
 void gpurt_launchlink_disconnect(const gpurt_opened_t *opened);
+/* In a forked child, instead: the collector is its parent's. */
+void gpurt_launchlink_forked(uint32_t index);
 
 /* Context: any thread between the two; waits for nothing. caller: where the call that launches
  * returns to. */

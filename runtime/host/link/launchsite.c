@@ -2,12 +2,12 @@
 #include "launchsite.h"
 
 #include "environ.h"
+#include "process.h"
 
 #include <gpurt/hostlog.h>
 
 #include <execinfo.h>
 #include <gpurt/atomic.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,20 +20,20 @@ enum {
 };
 
 static struct {
-    uint32_t xon;         /* written by: connect and disconnect */
-    pthread_mutex_t lock; /* guards what is below */
-    uint64_t seen[SEEN];  /* 0: free */
+    uint32_t xon;        /* written by: connect and disconnect */
+    gpurt_lock_t lock;   /* guards what is below */
+    uint64_t seen[SEEN]; /* 0: free */
     uint32_t count;
-} sites = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} sites = {.lock = GPURT_LOCK_INIT};
 
 void gpurt_launchsite_connect(void)
 {
     const char *value = gpurt_env_get("GPURT_LAUNCH_SITES");
 
-    pthread_mutex_lock(&sites.lock);
+    gpurt_lock_take(&sites.lock);
     memset(sites.seen, 0, sizeof sites.seen);
     sites.count = 0;
-    pthread_mutex_unlock(&sites.lock);
+    gpurt_lock_give(&sites.lock);
     /* relaxed, here and below: a wish alone */
     gpurt_store_relaxed_sys_u32(&sites.xon, value && strcmp(value, "0") != 0);
 }
@@ -58,7 +58,7 @@ static bool is_new(uint64_t hash)
     bool added = false;
     uint32_t i = (uint32_t)(hash % SEEN);
 
-    pthread_mutex_lock(&sites.lock);
+    gpurt_lock_take(&sites.lock);
     while (sites.seen[i] && sites.seen[i] != hash && sites.count < SEEN)
         i = (i + 1) % SEEN;
     if (!sites.seen[i] && sites.count < SEEN - 1) {
@@ -66,7 +66,7 @@ static bool is_new(uint64_t hash)
         sites.count++;
         added = true;
     }
-    pthread_mutex_unlock(&sites.lock);
+    gpurt_lock_give(&sites.lock);
     return added;
 }
 

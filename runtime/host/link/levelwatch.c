@@ -135,3 +135,17 @@ void gpurt_levelwatch_stop(const gpurt_opened_t *opened)
     told_free(w);
     w->running = false;
 }
+
+void gpurt_levelwatch_forked(uint32_t index)
+{
+    watch_t *w = &watches[index];
+
+    if (w->running)
+        told_free(w);
+    gpurt_levelwatch_forget(index);
+}
+
+void gpurt_levelwatch_forget(uint32_t index)
+{
+    memset(&watches[index], 0, sizeof watches[0]);
+}

@@ -18,5 +18,9 @@
 gpurt_status_t gpurt_levelwatch_start(const gpurt_boxmap_t *map,
                                       const gpurt_opened_t *opened, gpurt_error_t *err);
 void gpurt_levelwatch_stop(const gpurt_opened_t *opened);
+/* In a forked child: the thread is its parent's. */
+void gpurt_levelwatch_forked(uint32_t index);
+/* The same of one that was being started or stopped. */
+void gpurt_levelwatch_forget(uint32_t index);
 
 #endif

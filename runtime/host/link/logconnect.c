@@ -86,3 +86,8 @@ void gpurt_log_disconnect(uint32_t index, const gpurt_boxmap_t *map, uint32_t se
     free(port->trails);
     memset(port, 0, sizeof *port);
 }
+
+void gpurt_log_forget(uint32_t index)
+{
+    memset(&gpurt_log_ports[index], 0, sizeof gpurt_log_ports[0]);
+}

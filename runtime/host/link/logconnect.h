@@ -19,5 +19,7 @@ void gpurt_log_connect_state(const gpurt_boxmap_t *map, uint32_t section,
 
 /* Sites forget their numbers, so that another box can be connected. */
 void gpurt_log_disconnect(uint32_t index, const gpurt_boxmap_t *map, uint32_t section);
+/* In a forked child: no box is connected there, whatever was. */
+void gpurt_log_forget(uint32_t index);
 
 #endif

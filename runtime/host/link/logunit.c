@@ -2,14 +2,14 @@
 #include "logunit.h"
 
 #include "environ.h"
+#include "process.h"
 #include "tell.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static gpurt_lock_t lock = GPURT_LOCK_INIT;
 static gpurt_log_unit_t *first; /* under lock */
 static uint32_t xadded;         /* written by: whoever loads code, under lock */
 static uint32_t xopened;        /* gpurt_open was called; written by: who calls it */
@@ -34,9 +34,11 @@ static bool gpu_is_used(void)
     return driver != NULL;
 }
 
+/* A forked child leaves it to its parent. */
 static void tell_at_exit(void)
 {
-    if (gpurt_load_relaxed_sys_u32(&xopened) || !is_recorded() || !gpu_is_used())
+    if (gpurt_process_is_forked() || gpurt_load_relaxed_sys_u32(&xopened) ||
+        !is_recorded() || !gpu_is_used())
         return; /* relaxed: of this thread, or too late for it */
     gpurt_tell("gpurt_open was never called: what kernels of this program log, and their "
                "panics, went nowhere; call gpurt_open(NULL, &rt, NULL) before the first "
@@ -60,23 +62,23 @@ void gpurt_log_unit_add(gpurt_log_unit_t *unit)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, exit_await);
-    pthread_mutex_lock(&lock);
+    gpurt_lock_take(&lock);
     unit->next = first;
     first = unit;
     gpurt_store_relaxed_sys_u32(&xadded, xadded + 1); /* relaxed: a hint to look */
-    pthread_mutex_unlock(&lock);
+    gpurt_lock_give(&lock);
 }
 
 void gpurt_log_unit_remove(gpurt_log_unit_t *unit)
 {
     gpurt_log_unit_t **at;
 
-    pthread_mutex_lock(&lock);
+    gpurt_lock_take(&lock);
     for (at = &first; *at && *at != unit; at = &(*at)->next)
         ;
     if (*at)
         *at = unit->next;
-    pthread_mutex_unlock(&lock);
+    gpurt_lock_give(&lock);
 }
 
 uint32_t gpurt_log_unit_count(void)
@@ -87,9 +89,9 @@ uint32_t gpurt_log_unit_count(void)
 void gpurt_log_unit_each(bool (*visit)(void *context, const gpurt_log_unit_t *unit),
                          void *context)
 {
-    pthread_mutex_lock(&lock);
+    gpurt_lock_take(&lock);
     for (const gpurt_log_unit_t *unit = first; unit; unit = unit->next)
         if (!visit(context, unit))
             break;
-    pthread_mutex_unlock(&lock);
+    gpurt_lock_give(&lock);
 }

@@ -250,6 +250,12 @@ void gpurt_panictell_stop(const gpurt_opened_t *opened)
     pthread_mutex_unlock(&w->lock);
 }
 
+void gpurt_panictell_forked(uint32_t index)
+{
+    watches[index].map = NULL;
+    watches[index].running = false;
+}
+
 /* ---- those who wait ------------------------------------------------------------------ */
 
 void gpurt_panictell_look(const gpurt_opened_t *opened)

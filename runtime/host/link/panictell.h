@@ -20,9 +20,11 @@ enum {
  * started, lines come from those who wait. Context: gpurt_open. */
 void gpurt_panictell_start(const gpurt_opened_t *opened, const gpurt_boxmap_t *map,
                            uint32_t section, const char *more);
-/* Tells what is left. In a forked child, which has no such thread, it tells nothing. Context:
- * gpurt_close; no kernel runs. */
+/* Tells what is left. Context: gpurt_close; no kernel runs. */
 void gpurt_panictell_stop(const gpurt_opened_t *opened);
+
+/* In a forked child, instead: nothing is told, and nobody waited for. */
+void gpurt_panictell_forked(uint32_t index);
 
 /* Tells what has come until now. Context: host, any thread, inside the runtime. */
 void gpurt_panictell_look(const gpurt_opened_t *opened);

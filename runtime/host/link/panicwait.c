@@ -6,10 +6,9 @@
 #include "handle.h"
 #include "panictell.h"
 #include "panictext.h"
+#include "process.h"
 #include "refuse.h"
 #include "tell.h"
-
-#include <pthread.h>
 
 enum {
     TEXT_BYTES = 200 /* of the error's, for where and what */
@@ -27,7 +26,7 @@ typedef struct hearing {
 } hearing_t;
 
 static hearing_t hearings[GPURT_MAX_DEVICES];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a panic was found, or open */
+static gpurt_lock_t lock = GPURT_LOCK_INIT; /* a panic was found, or open */
 
 /* LAUNCHED and a count, or 0. By handle, behind them the default streams. Written by: any
  * thread that launches or waits. */
@@ -65,6 +64,11 @@ void gpurt_panicwait_open(const gpurt_opened_t *opened, const gpurt_boxmap_t *ma
 void gpurt_panicwait_close(const gpurt_opened_t *opened)
 {
     hearings[opened->index].map = NULL;
+}
+
+void gpurt_panicwait_forked(uint32_t index)
+{
+    hearings[index].map = NULL;
 }
 
 /* ---- marks: relaxed, all of them, because the word is all there is ----------------------- */
@@ -153,9 +157,9 @@ gpurt_status_t gpurt_panicwait_hear(const gpurt_opened_t *opened, gpurt_panicwai
     if (GPURT_LIKELY((int32_t)(now - since) <= 0))
         return GPURT_OK;
     gpurt_panictell_look(opened);
-    pthread_mutex_lock(&lock);
+    gpurt_lock_take(&lock);
     st = say(h, now, now - since, err);
-    pthread_mutex_unlock(&lock);
+    gpurt_lock_give(&lock);
     return st;
 }
 
@@ -171,11 +175,11 @@ gpurt_status_t gpurt_panicwait_hear_all(const gpurt_opened_t *opened, gpurt_erro
     if (GPURT_LIKELY(now == gpurt_load_relaxed_sys_u32(&h->xsynced)))
         return GPURT_OK;
     gpurt_panictell_look(opened);
-    pthread_mutex_lock(&lock);
+    gpurt_lock_take(&lock);
     told = gpurt_load_relaxed_sys_u32(&h->xtold);
     if ((int32_t)(now - told) > 0)
         st = say(h, now, now - told, err);
     gpurt_store_relaxed_sys_u32(&h->xsynced, now);
-    pthread_mutex_unlock(&lock);
+    gpurt_lock_give(&lock);
     return st;
 }

@@ -22,6 +22,7 @@ typedef uint64_t gpurt_panicwait_t;
 void gpurt_panicwait_open(const gpurt_opened_t *opened, const gpurt_boxmap_t *map,
                           uint32_t section, const char *more);
 void gpurt_panicwait_close(const gpurt_opened_t *opened);
+void gpurt_panicwait_forked(uint32_t index); /* a child's, instead */
 
 /* A stream is new; something is being launched into it. */
 void gpurt_panicwait_fresh(gpurt_stream_t stream);

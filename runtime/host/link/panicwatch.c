@@ -5,6 +5,7 @@
 #include "guards.h"
 #include "hostthread.h"
 #include "life.h"
+#include "process.h"
 #include "refuse.h"
 
 #include <gpurt/atomic.h>
@@ -27,7 +28,7 @@ typedef struct watch {
 } watch_t;
 
 static watch_t watches[GPURT_MAX_DEVICES];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* one start or stop at a time */
+static gpurt_lock_t lock = GPURT_LOCK_INIT; /* one start or stop at a time */
 
 static GPURT_TLS bool is_watcher;
 
@@ -82,9 +83,14 @@ static void stop(watch_t *w)
 
 void gpurt_panicwatch_stop(const gpurt_opened_t *opened)
 {
-    pthread_mutex_lock(&lock);
+    gpurt_lock_take(&lock);
     stop(&watches[opened->index]);
-    pthread_mutex_unlock(&lock);
+    gpurt_lock_give(&lock);
+}
+
+void gpurt_panicwatch_forked(uint32_t index)
+{
+    watches[index].running = false;
 }
 
 /* Under the lock. */
@@ -118,10 +124,10 @@ gpurt_status_t gpurt_on_panic(gpurt_t *rt, gpurt_on_panic_t fn, void *context,
     st = gpurt_life_enter(rt, &o, err);
     if (st != GPURT_OK)
         return st;
-    pthread_mutex_lock(&lock);
+    gpurt_lock_take(&lock);
     stop(&watches[o->index]);
     if (fn)
         st = start(&watches[o->index], o, fn, context, err);
-    pthread_mutex_unlock(&lock);
+    gpurt_lock_give(&lock);
     return gpurt_life_leave(o, st);
 }

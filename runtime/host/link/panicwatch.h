@@ -10,5 +10,7 @@
 
 /* Ends it, if there is one. Context: gpurt_close, before the box and the guards go. */
 void gpurt_panicwatch_stop(const gpurt_opened_t *opened);
+/* In a forked child: the thread is its parent's. */
+void gpurt_panicwatch_forked(uint32_t index);
 
 #endif

@@ -13,6 +13,14 @@ static bool is_mapped(uintptr_t address)
     return msync((void *)(address & ~(page - 1)), 1, MS_ASYNC) == 0;
 }
 
+/* A gate that forgets may still say, in a forked child, that a thread of its parent's is about to
+ * take the number. */
+static bool is_of(uint32_t found, uint32_t slot, uint32_t value)
+{
+    return (found & ~GPURT_GATE_OFF) == slot + 1 ||
+           (value == 0 && found == GPURT_GATE_CLAIMED);
+}
+
 void gpurt_sitegate_store(const gpurt_def_t *def, uint32_t slot, uint32_t value)
 {
     uint32_t *gate = (uint32_t *)(uintptr_t)def->gate;
@@ -20,7 +28,7 @@ void gpurt_sitegate_store(const gpurt_def_t *def, uint32_t slot, uint32_t value)
     if (!gate || !is_mapped((uintptr_t)gate))
         return;
     /* relaxed: a site may still log a few times by its old level */
-    if ((gpurt_load_relaxed_dev_u32(gate) & ~GPURT_GATE_OFF) == slot + 1)
+    if (is_of(gpurt_load_relaxed_dev_u32(gate), slot, value))
         gpurt_store_relaxed_dev_u32(gate, value);
 }
 

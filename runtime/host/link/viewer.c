@@ -177,6 +177,33 @@ void gpurt_viewer_disconnect(const gpurt_opened_t *opened)
     pthread_mutex_unlock(&lock);
 }
 
+/* The tables of what is looked at are cleared whole, whoever was in the midst of them. */
+void gpurt_viewer_forget(uint32_t index)
+{
+    view_t *v = &views[index];
+
+    pthread_mutex_init(&lock, NULL);
+    pthread_cond_init(&wake, NULL);
+    for (size_t i = 0; v->running && i < sizeof kinds / sizeof kinds[0]; i++)
+        kinds[i].forget(v->viewer.rt);
+    memset(v, 0, sizeof *v);
+}
+
+/* A thread that held the lock may have been about to free its buffer. */
+void gpurt_viewer_forked(const gpurt_opened_t *opened)
+{
+    static bool was_held; /* as the first device's turn found it */
+    const view_t *v = &views[opened->index];
+
+    if (pthread_mutex_trylock(&lock) == 0)
+        pthread_mutex_unlock(&lock);
+    else
+        was_held = true;
+    if (v->viewer.on_cpu && !was_held)
+        (void)opened->ops->host_destroy(opened->self, v->viewer.buffer);
+    gpurt_viewer_forget(opened->index);
+}
+
 void gpurt_viewer_begin(gpurt_t *rt)
 {
     view_t *v = &views[gpurt_life_index(rt)];

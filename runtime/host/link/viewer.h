@@ -41,6 +41,11 @@ void gpurt_viewer_connect(const gpurt_opened_t *opened, const gpurt_boxmap_t *ma
                           uint32_t section);
 void gpurt_viewer_disconnect(const gpurt_opened_t *opened);
 
+/* In a forked child: the thread and all that it looked at are the parent's. */
+void gpurt_viewer_forked(const gpurt_opened_t *opened);
+/* The same of one of which nothing else is known. */
+void gpurt_viewer_forget(uint32_t index);
+
 /* Something to look at was made: the thread is there from now on. */
 void gpurt_viewer_begin(gpurt_t *rt);
 /* A last look at all that is left; the thread is gone. Context: before gpurt_close. */

@@ -21,7 +21,7 @@ enum {
 
 static const char WHAT[] = "arenas";
 static gpurt_id_entry_t entries[GPURT_ARENA_SOURCES];
-static gpurt_idtable_t sources = {.lock = PTHREAD_MUTEX_INITIALIZER,
+static gpurt_idtable_t sources = {.lock = GPURT_LOCK_INIT,
                                   .what = "source",
                                   .entries = entries,
                                   .count = GPURT_ARENA_SOURCES};

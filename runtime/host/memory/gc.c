@@ -5,6 +5,7 @@
 #include "heapmap.h"
 #include "hosttime.h"
 #include "ownwait.h"
+#include "process.h"
 #include "reclaimtable.h"
 #include "reclaimview.h"
 #include "refuse.h"
@@ -15,7 +16,6 @@
 #include <gpurt/impl/heaprow.h>
 #include <gpurt/object.h>
 #include <gpurt/reclaim.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +52,7 @@ typedef struct state {
     gpurt_gc_kind_t kind;
 } state_t;
 
-static pthread_mutex_t collect_lock = PTHREAD_MUTEX_INITIALIZER;
+static gpurt_lock_t collect_lock = GPURT_LOCK_INIT;
 static state_t states[GPURT_RECLAIM_TABLES];
 
 static state_t *state_of(const gpurt_gc_t *gc)
@@ -177,10 +177,10 @@ gpurt_status_t gpurt_gc_create(gpurt_t *rt, const gpurt_heap_t *heap,
         st = gc_fill(rt, &gc, &o, err);
     if (st != GPURT_OK)
         goto fail;
-    pthread_mutex_lock(&collect_lock);
+    gpurt_lock_take(&collect_lock);
     *state_of(&gc) = (state_t){
         .id = gc.id, .cycle = FIRST_CYCLE, .last_major = FIRST_CYCLE, .wait_ms = o.wait_ms};
-    pthread_mutex_unlock(&collect_lock);
+    gpurt_lock_give(&collect_lock);
     gpurt_reclaimview_begin(rt, &(gpurt_reclaim_look_t){.what = GPURT_RECLAIM_GC,
                                                         .table = gc.id,
                                                         .heap = heap->id,
@@ -218,9 +218,9 @@ gpurt_status_t gpurt_gc_destroy(gpurt_t *rt, gpurt_gc_t *gc, gpurt_error_t *err)
 
     if (!gc || !gc->control)
         return GPURT_OK;
-    pthread_mutex_lock(&collect_lock);
+    gpurt_lock_take(&collect_lock);
     st = gpurt_table_destroy(rt, WHAT, gc->id, gc->control, err);
-    pthread_mutex_unlock(&collect_lock);
+    gpurt_lock_give(&collect_lock);
     if (st != GPURT_OK) /* all of it is still there */
         return st;
     st = gpurt_epochs_destroy(rt, &gc->sections, err);
@@ -406,14 +406,14 @@ gpurt_status_t gpurt_gc_collect(gpurt_t *rt, const gpurt_gc_t *gc, gpurt_gc_kind
 
     if (kind != GPURT_GC_MAJOR_CYCLE && kind != GPURT_GC_MINOR_CYCLE)
         return REFUSE(err, GPURT_E_INVALID, "%s: kind %d: major or minor", WHAT, (int)kind);
-    pthread_mutex_lock(&collect_lock);
+    gpurt_lock_take(&collect_lock);
     st = gpurt_gc_take(rt, gc, err);
     if (st == GPURT_OK) {
         run_init(&r, rt, gc, err);
         st = run_cycle(&r, kind);
         gpurt_gc_drop(gc);
     }
-    pthread_mutex_unlock(&collect_lock);
+    gpurt_lock_give(&collect_lock);
     return st;
 }
 
@@ -496,9 +496,9 @@ gpurt_status_t gpurt_gc_stats(gpurt_t *rt, const gpurt_gc_t *gc, gpurt_gc_stats_
     stats_control(&control, out);
     for (uint32_t i = 0; i < gc->entry_count; i++)
         stats_entry(&entries[i], out);
-    pthread_mutex_lock(&collect_lock);
+    gpurt_lock_take(&collect_lock);
     out->unfinished = state_of(gc)->waits;
-    pthread_mutex_unlock(&collect_lock);
+    gpurt_lock_give(&collect_lock);
     out->open_sections = sections.open;
     out->oldest_block = sections.oldest_block;
     free(entries);

@@ -9,10 +9,10 @@
 #include "life.h"
 #include "memat.h"
 #include "ownwait.h"
+#include "process.h"
 #include "refuse.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ enum {
     OPTIONS_FIRST = offsetof(gpurt_heap_options_t, keep_bytes)
 };
 
-static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER; /* the ranges of heaps */
+static gpurt_lock_t grow_lock = GPURT_LOCK_INIT; /* the ranges of heaps */
 
 /* ---- layout -------------------------------------------------------------------------- */
 
@@ -236,11 +236,13 @@ static gpurt_status_t heap_make(gpurt_t *rt, const gpurt_heap_options_t *o,
     gpurt_heap_t h = {0};
     gpurt_heap_watch_t watch;
     gpurt_info_t info;
-    gpurt_status_t st = gpurt_info(rt, &info);
+    gpurt_status_t st = gpurt_life_check(rt, err);
     uintptr_t begin;
 
+    if (st == GPURT_OK)
+        st = gpurt_info(rt, &info);
     if (st != GPURT_OK)
-        return REFUSE(err, st, "heap: the runtime is not open");
+        return st;
     st = gpurt_heap_watch_plan(o, &watch, err);
     if (st != GPURT_OK)
         return st;
@@ -407,13 +409,13 @@ gpurt_status_t gpurt_heap_grow(gpurt_t *rt, const gpurt_heap_t *heap, uint64_t b
     if (st != GPURT_OK)
         return st;
     range = gpurt_heaptable_range(heap);
-    pthread_mutex_lock(&grow_lock); /* two may grow it */
+    gpurt_lock_take(&grow_lock); /* two may grow it */
     if (range)
         st = gpurt_heapgrow_more(rt, heap, range, bytes, err);
     else
         st = REFUSE(err, GPURT_E_INVALID,
                     "heap: it cannot grow: create it with reserve_bytes");
-    pthread_mutex_unlock(&grow_lock);
+    gpurt_lock_give(&grow_lock);
     gpurt_heap_drop(heap);
     return st;
 }

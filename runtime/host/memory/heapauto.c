@@ -5,21 +5,21 @@
 #include "heapmap.h"
 
 #include "life.h"
+#include "process.h"
 
-#include <pthread.h>
 #include <string.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static gpurt_lock_t lock = GPURT_LOCK_INIT;
 static gpurt_heap_t heaps[GPURT_MAX_DEVICES]; /* under lock; zeroed: none */
 
 static gpurt_heap_t exchange(gpurt_t *rt, const gpurt_heap_t *heap)
 {
     gpurt_heap_t *place = &heaps[gpurt_life_index(rt)], before;
 
-    pthread_mutex_lock(&lock);
+    gpurt_lock_take(&lock);
     before = *place;
     *place = *heap;
-    pthread_mutex_unlock(&lock);
+    gpurt_lock_give(&lock);
     return before;
 }
 
@@ -61,4 +61,9 @@ void gpurt_heapauto_close(gpurt_t *rt)
     heap = exchange(rt, &none);
     if (heap.chunks)
         (void)gpurt_heap_destroy(rt, &heap, NULL);
+}
+
+void gpurt_heapauto_forked(void)
+{
+    memset(heaps, 0, sizeof heaps);
 }

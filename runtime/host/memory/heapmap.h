@@ -28,6 +28,10 @@ void gpurt_heapauto_open(gpurt_t *rt);
 void gpurt_heapauto_give_way(gpurt_t *rt);
 void gpurt_heapauto_close(gpurt_t *rt);
 
+/* In a forked child: no device has a default heap. Context: no call is inside. */
+void gpurt_heapauto_forked(void);
+void gpurt_heapunit_forked(void);
+
 /* Bytes of the tables of a heap with the counts set. */
 size_t gpurt_heap_table_bytes(const gpurt_heap_t *heap);
 

@@ -3,9 +3,8 @@
 
 #include "heapgrow.h"
 #include "life.h"
+#include "process.h"
 #include "refuse.h"
-
-#include <pthread.h>
 
 typedef struct entry {
     gpurt_heap_t heap;
@@ -13,11 +12,12 @@ typedef struct entry {
     void *memory;
     gpurt_range_t *range; /* of its chunks, when it can grow */
     uint32_t generation;
-    uint32_t users; /* calls that have taken it and not dropped it */
-    bool live;      /* it can be taken */
+    uint32_t parent; /* up to this generation heaps are from before a fork; 0: none is */
+    uint32_t users;  /* calls that have taken it and not dropped it */
+    bool live;       /* it can be taken */
 } entry_t;
 
-static pthread_mutex_t entries_lock = PTHREAD_MUTEX_INITIALIZER;
+static gpurt_lock_t entries_lock = GPURT_LOCK_INIT;
 static entry_t entries[GPURT_HEAPS]; /* under entries_lock */
 
 static entry_t *entry_of(const gpurt_heap_t *heap)
@@ -37,7 +37,7 @@ gpurt_status_t gpurt_heaptable_add(gpurt_t *rt, gpurt_heap_t *heap, void *memory
 {
     uint32_t i = 0;
 
-    pthread_mutex_lock(&entries_lock);
+    gpurt_lock_take(&entries_lock);
     while (i < GPURT_HEAPS && entries[i].rt)
         i++;
     if (i < GPURT_HEAPS) {
@@ -48,9 +48,10 @@ gpurt_status_t gpurt_heaptable_add(gpurt_t *rt, gpurt_heap_t *heap, void *memory
                                .rt = rt,
                                .memory = memory,
                                .range = range,
-                               .generation = generation};
+                               .generation = generation,
+                               .parent = entries[i].parent};
     }
-    pthread_mutex_unlock(&entries_lock);
+    gpurt_lock_give(&entries_lock);
     if (i < GPURT_HEAPS)
         return GPURT_OK;
     return REFUSE(err, GPURT_E_NOMEM, "%d heaps exist, more cannot be: destroy some",
@@ -59,16 +60,26 @@ gpurt_status_t gpurt_heaptable_add(gpurt_t *rt, gpurt_heap_t *heap, void *memory
 
 void gpurt_heaptable_open(const gpurt_heap_t *heap)
 {
-    pthread_mutex_lock(&entries_lock);
+    gpurt_lock_take(&entries_lock);
     entry_of(heap)->live = true;
-    pthread_mutex_unlock(&entries_lock);
+    gpurt_lock_give(&entries_lock);
 }
 
 void gpurt_heaptable_remove(const gpurt_heap_t *heap)
 {
-    pthread_mutex_lock(&entries_lock);
+    gpurt_lock_take(&entries_lock);
     entry_of(heap)->rt = NULL;
-    pthread_mutex_unlock(&entries_lock);
+    gpurt_lock_give(&entries_lock);
+}
+
+void gpurt_heaptable_forked(void)
+{
+    for (uint32_t i = 0; i < GPURT_HEAPS; i++) {
+        entries[i].rt = NULL;
+        entries[i].live = false;
+        entries[i].users = 0;
+        entries[i].parent = entries[i].generation;
+    }
 }
 
 /* ---- used ---------------------------------------------------------------------------- */
@@ -82,6 +93,21 @@ typedef enum how {
 static bool belongs(const entry_t *e, const gpurt_t *rt)
 {
     return gpurt_life_index(e->rt) == gpurt_life_index(rt);
+}
+
+static gpurt_status_t gone(const gpurt_heap_t *heap, gpurt_error_t *err)
+{
+    uint32_t parent;
+
+    gpurt_lock_take(&entries_lock);
+    parent = entry_of(heap)->parent;
+    gpurt_lock_give(&entries_lock);
+    if (heap->id / GPURT_HEAPS && heap->id / GPURT_HEAPS <= parent)
+        return REFUSE(err, GPURT_E_FORKED,
+                      "the heap was made before this process was forked and is its "
+                      "parent's: create another");
+    return REFUSE(err, GPURT_E_HANDLE,
+                  "the heap was destroyed, or never made: create another");
 }
 
 static void entry_use(entry_t *e, gpurt_t *rt, how_t how)
@@ -107,18 +133,17 @@ static gpurt_status_t entry_get(gpurt_t *rt, const gpurt_heap_t *heap, how_t how
     st = gpurt_life_enter(rt, &opened, err);
     if (st != GPURT_OK)
         return st;
-    pthread_mutex_lock(&entries_lock);
+    gpurt_lock_take(&entries_lock);
     e = entry_of(heap);
     live = is_live(e, heap);
     if (live)
         own = belongs(e, rt);
     if (own)
         entry_use(e, rt, how);
-    pthread_mutex_unlock(&entries_lock);
+    gpurt_lock_give(&entries_lock);
     gpurt_life_leave(opened, GPURT_OK);
     if (!live)
-        return REFUSE(err, GPURT_E_HANDLE,
-                      "the heap was destroyed, or never made: create another");
+        return gone(heap, err);
     if (!own)
         return REFUSE(err, GPURT_E_HANDLE,
                       "the heap is of another device that is open: use it with the pointer "
@@ -147,13 +172,13 @@ bool gpurt_heap_take_nth(uint32_t i, const gpurt_t *rt, gpurt_heap_t *out)
     entry_t *e = &entries[i];
     bool is;
 
-    pthread_mutex_lock(&entries_lock);
+    gpurt_lock_take(&entries_lock);
     is = e->live && e->rt == rt;
     if (is) {
         e->users++;
         *out = e->heap;
     }
-    pthread_mutex_unlock(&entries_lock);
+    gpurt_lock_give(&entries_lock);
     return is;
 }
 
@@ -161,9 +186,9 @@ gpurt_range_t *gpurt_heaptable_range(const gpurt_heap_t *heap)
 {
     gpurt_range_t *range;
 
-    pthread_mutex_lock(&entries_lock);
+    gpurt_lock_take(&entries_lock);
     range = entry_of(heap)->range;
-    pthread_mutex_unlock(&entries_lock);
+    gpurt_lock_give(&entries_lock);
     return range;
 }
 
@@ -177,12 +202,12 @@ static gpurt_status_t entry_end(entry_t *e)
 
     if (st == GPURT_OK)
         other = gpurt_heapgrow_destroy(e->rt, e->range);
-    pthread_mutex_lock(&entries_lock);
+    gpurt_lock_take(&entries_lock);
     if (st == GPURT_OK)
         e->rt = NULL;
     else
         e->live = true;
-    pthread_mutex_unlock(&entries_lock);
+    gpurt_lock_give(&entries_lock);
     return st == GPURT_OK ? other : st;
 }
 
@@ -191,8 +216,8 @@ gpurt_status_t gpurt_heap_drop(const gpurt_heap_t *heap)
     entry_t *e = entry_of(heap);
     bool last;
 
-    pthread_mutex_lock(&entries_lock);
+    gpurt_lock_take(&entries_lock);
     last = --e->users == 0 && !e->live;
-    pthread_mutex_unlock(&entries_lock);
+    gpurt_lock_give(&entries_lock);
     return last ? entry_end(e) : GPURT_OK;
 }

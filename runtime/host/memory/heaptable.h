@@ -26,6 +26,9 @@ void gpurt_heaptable_remove(const gpurt_heap_t *heap);
 gpurt_status_t gpurt_heaptable_retire(gpurt_t *rt, const gpurt_heap_t *heap,
                                       gpurt_error_t *err);
 
+/* In a forked child: all heaps are its parent's. Context: no call is inside. */
+void gpurt_heaptable_forked(void);
+
 /* Of its chunks, or NULL when it cannot grow. Context: it is taken. */
 gpurt_range_t *gpurt_heaptable_range(const gpurt_heap_t *heap);
 

@@ -4,11 +4,12 @@
 
 #include "life.h"
 #include "ownwait.h"
+#include "process.h"
 
 #include <gpurt/alloc.h>
-#include <pthread.h>
+#include <string.h>
 
-static pthread_mutex_t units_lock = PTHREAD_MUTEX_INITIALIZER;
+static gpurt_lock_t units_lock = GPURT_LOCK_INIT;
 static gpurt_heap_unit_t *first; /* under units_lock */
 static bool wanted;              /* under units_lock: a unit has malloc.h */
 
@@ -17,26 +18,26 @@ gpurt_heap_t gpurt_heap_defaults[GPURT_MAX_DEVICES];
 
 void gpurt_heap_unit_add(gpurt_heap_unit_t *unit)
 {
-    pthread_mutex_lock(&units_lock);
+    gpurt_lock_take(&units_lock);
     unit->next = first;
     first = unit;
-    pthread_mutex_unlock(&units_lock);
+    gpurt_lock_give(&units_lock);
 }
 
 void gpurt_heap_want(void)
 {
-    pthread_mutex_lock(&units_lock);
+    gpurt_lock_take(&units_lock);
     wanted = true;
-    pthread_mutex_unlock(&units_lock);
+    gpurt_lock_give(&units_lock);
 }
 
 bool gpurt_heap_wanted(void)
 {
     bool answer;
 
-    pthread_mutex_lock(&units_lock);
+    gpurt_lock_take(&units_lock);
     answer = wanted;
-    pthread_mutex_unlock(&units_lock);
+    gpurt_lock_give(&units_lock);
     return answer;
 }
 
@@ -44,12 +45,12 @@ void gpurt_heap_unit_remove(gpurt_heap_unit_t *unit)
 {
     gpurt_heap_unit_t **at;
 
-    pthread_mutex_lock(&units_lock);
+    gpurt_lock_take(&units_lock);
     for (at = &first; *at && *at != unit; at = &(*at)->next)
         ;
     if (*at)
         *at = unit->next;
-    pthread_mutex_unlock(&units_lock);
+    gpurt_lock_give(&units_lock);
 }
 
 static gpurt_status_t units_write(const gpurt_opened_t *o, const gpurt_heap_t *heap,
@@ -59,10 +60,10 @@ static gpurt_status_t units_write(const gpurt_opened_t *o, const gpurt_heap_t *h
 
     if (!o->ops->constant_write)
         return st;
-    pthread_mutex_lock(&units_lock);
+    gpurt_lock_take(&units_lock);
     for (const gpurt_heap_unit_t *unit = first; unit && st == GPURT_OK; unit = unit->next)
         st = o->ops->constant_write(o->self, unit->symbol, heap, sizeof *heap, err);
-    pthread_mutex_unlock(&units_lock);
+    gpurt_lock_give(&units_lock);
     return st;
 }
 
@@ -94,4 +95,9 @@ gpurt_status_t gpurt_heap_set_default(gpurt_t *rt, const gpurt_heap_t *heap,
     st = default_write(rt, heap, err);
     gpurt_heap_drop(heap);
     return st;
+}
+
+void gpurt_heapunit_forked(void)
+{
+    memset(gpurt_heap_defaults, 0, sizeof gpurt_heap_defaults);
 }

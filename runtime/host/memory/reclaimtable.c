@@ -17,7 +17,7 @@ enum {
 };
 
 static gpurt_id_entry_t entries[GPURT_RECLAIM_TABLES];
-static gpurt_idtable_t tables = {.lock = PTHREAD_MUTEX_INITIALIZER,
+static gpurt_idtable_t tables = {.lock = GPURT_LOCK_INIT,
                                  .what = "table",
                                  .entries = entries,
                                  .count = GPURT_RECLAIM_TABLES,

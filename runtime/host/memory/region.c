@@ -17,10 +17,8 @@ enum {
 
 static const char WHAT[] = "region";
 static gpurt_id_entry_t entries[GPURT_REGIONS];
-static gpurt_idtable_t regions = {.lock = PTHREAD_MUTEX_INITIALIZER,
-                                  .what = "region",
-                                  .entries = entries,
-                                  .count = GPURT_REGIONS};
+static gpurt_idtable_t regions = {
+    .lock = GPURT_LOCK_INIT, .what = "region", .entries = entries, .count = GPURT_REGIONS};
 
 /* ---- life ---------------------------------------------------------------------------- */
 

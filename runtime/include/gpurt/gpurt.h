@@ -5,6 +5,10 @@
  * GPURT_MAX_DEVICES devices open at once; each has its own gpurt_t. Every call may be made from
  * any thread. A call on a closed runtime, or with a handle that was released, returns a status
  * and touches nothing.
+ * In a forked child all that was made before the fork is the parent's: calls with it return
+ * GPURT_E_FORKED and touch nothing, gpurt_close gives back the child's memory, and gpurt_open opens
+ * anew, with a log of the child's own. CUDA serves no child of a process that has used it: there
+ * gpurt_open returns GPURT_E_FORKED, unless the CPU back end is asked for. Fork before gpurt_open.
  * The library never exits or aborts, and prints two things only, each as one line on standard
  * error: that a kernel panicked (docs/PANICS.md), and that the environment asks for something
  * that cannot be done, such as a log in a folder that is not there. Cold calls take an optional
@@ -134,7 +138,8 @@ gpurt_status_t gpurt_open(const gpurt_options_t *options, gpurt_t **out,
 /* Refuses new calls, waits for those in flight and for all work, then releases everything but
  * memory, which is to be destroyed before.
  * Returns: the first failure of work that nobody had asked about yet; gpurt_sync before it if
- * the full report is wanted. */
+ * the full report is wanted. GPURT_OK of one that was opened before this process was forked:
+ * nothing is waited for, and the parent's stays open. */
 gpurt_status_t gpurt_close(gpurt_t *rt, gpurt_error_t *err);
 
 gpurt_status_t gpurt_info(gpurt_t *rt, gpurt_info_t *out);

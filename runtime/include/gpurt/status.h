@@ -31,6 +31,7 @@ enum {
     GPURT_E_PROHIBITED = -15, /* device's compute mode forbids every context */
     GPURT_E_BACKEND = -16,    /* the back end asked for is not in this program */
     GPURT_E_CUDA = -17,       /* another CUDA error; code is the cudaError_t */
+    GPURT_E_FORKED = -18,     /* it was made before a fork: it is the parent's */
     /* a launch refused before it began */
     GPURT_E_GRID = -20,
     GPURT_E_BLOCK = -21,
