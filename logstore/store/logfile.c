@@ -3,6 +3,7 @@
 
 #include "fileabout.h"
 #include "framesum.h"
+#include "outfile.h"
 #include "pulse.h"
 #include "scan.h"
 
@@ -224,8 +225,10 @@ gpurt_status_t logfile_open(logfile_t *f, const char *path, gpurt_dictionary_t *
     f->entries = malloc(GPLOG_INDEX_EVERY * sizeof *f->entries);
     if (!f->entries)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: buffers");
-    f->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (f->fd < 0 || fstat(f->fd, &info) != 0)
+    f->fd = gpurt_outfile_open(path, GPURT_OUTFILE_LOG, GPURT_OUTFILE_OWN, err);
+    if (f->fd < 0)
+        return GPURT_E_OS;
+    if (fstat(f->fd, &info) != 0)
         return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "%s", path);
     f->device = (uint64_t)info.st_dev;
     f->inode = (uint64_t)info.st_ino;

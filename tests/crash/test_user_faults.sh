@@ -48,6 +48,22 @@ expect 125 '/sys/run.gplog: Permission denied' "$bin/gpurt-top" -b --record /sys
 expect 0 '' env GPURT_LOG=/sys/run.gplog "$bin/hello_log"
 grep -Fq 'no log: /sys/run.gplog: Permission denied' out || fail "not told: $(cat out)"
 
+# A file there that is another user's, who reads and cuts what he likes. (One who is not root has no other users' files.)
+if [ "$(id -u)" = 0 ]; then
+    theirs='another.gplog: the file belongs to user 65532'
+    touch another.gplog
+    chmod 666 another.gplog
+    chown 65532 another.gplog
+    expect 125 "$theirs" "$bin/gpurt-record" -o another.gplog -- "$bin/hello_log"
+    expect 125 "$theirs" "$bin/gpurt-record" -a -o another.gplog -- "$bin/hello_log"
+    expect 125 "$theirs" "$bin/gpurt-top" -b --record another.gplog -- "$bin/hello_log"
+    expect 0 "nothing is logged: GPURT_LOG=another.gplog: $theirs" env GPURT_LOG=another.gplog "$bin/hello_log"
+    expect 0 "GPURT_CHECK_REPORT: nothing is written: $theirs" env GPURT_CHECK_REPORT=another.gplog "$bin/hello_log"
+    [ ! -s another.gplog ] || fail 'written nevertheless'
+fi
+mkfifo fifo
+expect 125 'fifo is not a regular file' "$bin/gpurt-record" -o fifo -- "$bin/hello_log"
+
 # A file that cannot grow any more: a full disk. Programs end as they would; what is there can be read.
 expect 125 'full.gplog is not whole: log: writing' limited 16 "$bin/gpurt-record" -o full.gplog -- \
     "${free[@]}" "$bin/pipeline" 40
