@@ -7,12 +7,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 enum {
@@ -96,17 +94,6 @@ static int receive_fd(int from)
     return fd;
 }
 
-/* Whoever can make a box shorter ends who reads it; so does who makes holes in one of huge pages,
- * which may not come back. */
-static bool keeps_its_size(int box_fd)
-{
-    int seals = fcntl(box_fd, F_GET_SEALS);
-    struct statfs system;
-
-    return seals >= 0 && (seals & F_SEAL_SHRINK) && fstatfs(box_fd, &system) == 0 &&
-           system.f_type == TMPFS_MAGIC;
-}
-
 static gpurt_status_t guest_hear(const gpurt_guest_t *g, int *box_fd, gpurt_error_t *err)
 {
     int fd = receive_fd(g->fd);
@@ -116,7 +103,7 @@ static gpurt_status_t guest_hear(const gpurt_guest_t *g, int *box_fd, gpurt_erro
     if (fd < 0)
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
                           "drainer: somebody connected without a box");
-    if (g->user == geteuid() || keeps_its_size(fd)) {
+    if (g->user == geteuid() || gpurt_boxmap_keeps_size(fd)) {
         *box_fd = fd;
         return GPURT_OK;
     }
