@@ -64,6 +64,16 @@ fi
 mkfifo fifo
 expect 125 'fifo is not a regular file' "$bin/gpurt-record" -o fifo -- "$bin/hello_log"
 
+# A file that is taken away meanwhile takes the records with it, and one that was moved has them.
+expect 125 'gone.gplog was deleted while it was recorded: 4 records are gone with it' "$bin/gpurt-record" -q -o gone.gplog -- \
+    bash -c "$bin/hello_log; rm gone.gplog"
+expect 125 "away.gplog was moved while it was recorded: 4 records are in $PWD/there.gplog" "$bin/gpurt-record" -o away.gplog -- \
+    bash -c "$bin/hello_log; mv away.gplog there.gplog"
+same 4 "$(field records there.gplog)" 'moved'
+expect 125 'gone.gplog was deleted while it was recorded: 4' "$bin/gpurt-top" --once -o picture --record gone.gplog -- \
+    bash -c "$bin/hello_log; rm gone.gplog; echo x >gone.gplog"
+rm gone.gplog
+
 # A file that cannot grow any more: a full disk. Programs end as they would; what is there can be read.
 expect 125 'full.gplog is not whole: log: writing' limited 16 "$bin/gpurt-record" -o full.gplog -- \
     "${free[@]}" "$bin/pipeline" 40
@@ -84,7 +94,12 @@ grep -q 'screen.gplog is not whole: log: writing' errors || fail "$(cat errors)"
 grep -q 'ended with status 0' picture || fail 'the picture goes on'
 [ "$(field torn_frames screen.gplog)" -le 1 ] || fail 'torn'
 
-# Shared memory that is too small for the box.
+# Shared memory that is too small for the box: who recorded hears it, too.
+status=0
+limited 64 "$bin/gpurt-record" -o small.gplog -- "$bin/hello_log" >out 2>errors || status=$?
+same 125 "$status" 'a box without room'
+grep -q '^gpurt-record: small.gplog is not whole: a program made no box: .*ulimit -f' errors || fail "$(cat errors)"
+rm small.gplog
 expect 0 '' limited 64 env GPURT_LOG=small.gplog "$bin/hello_log"
 grep -Fq 'no log: box: ' out || fail "a box without room: $(cat out)"
 expect 0 '' env GPURT_RING_BYTES=1024 GPURT_LOG=small.gplog "$bin/hello_log"
