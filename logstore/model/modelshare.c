@@ -480,7 +480,7 @@ static void folder_sweep(const char *folder)
         if (strspn(entry->d_name, "0123456789.") != strlen(entry->d_name) ||
             entry->d_name[0] == '.' || strlen(entry->d_name) >= PLACE_NAME)
             continue;
-        snprintf(path, sizeof path, "%s/%.*s", folder, PLACE_NAME, entry->d_name);
+        snprintf(path, sizeof path, "%s/%.*s", folder, PLACE_NAME - 1, entry->d_name);
         if (is_left_behind(path))
             unlink(path);
     }
