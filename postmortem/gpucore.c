@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpucore.h"
 
+#include "filemap.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -376,8 +378,8 @@ gpurt_status_t gpucore_open(const char *path, gpucore_t **out, gpurt_error_t *er
                           "%s is no GPU core dump", path);
     }
     file.size = (uint64_t)info.st_size;
-    file.at = mmap(NULL, (size_t)file.size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (file.at == MAP_FAILED)
+    file.at = gpurt_filemap(fd, 0, (size_t)file.size);
+    if (!file.at)
         goto refused;
     close(fd);
     st = gpucore_open_bytes(file, path, out, err);

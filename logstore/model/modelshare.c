@@ -11,6 +11,7 @@
 
 #include "procfs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -41,15 +42,20 @@ typedef struct share_part {
     uint32_t reserved;
 } share_part_t;
 
-/* What is mapped. */
-typedef struct share_map {
+/* Stays where it is in each version: who sweeps meets files of others. */
+typedef struct share_head {
     uint64_t magic;
     uint32_t version, bytes;
     uint32_t writer, watched; /* process numbers */
     uint64_t writer_ticks;    /* start of the writer: a number used again is noticed */
-    uint64_t box_ns;          /* when the box was made, which tells it from others */
-    uint32_t xready;          /* 1 when the above is there; written by: the writer's end */
-    uint32_t xcoming;         /* of all sections; written by: the drain's thread */
+} share_head_t;
+
+/* What is mapped. */
+typedef struct share_map {
+    share_head_t head;
+    uint64_t box_ns;  /* when the box was made, which tells it from others */
+    uint32_t xready;  /* 1 when the above is there; written by: the writer's end */
+    uint32_t xcoming; /* of all sections; written by: the drain's thread */
     share_part_t parts[PARTS];
     gpurt_modelview_t view; /* written by: the writer's end, word by word */
 } share_map_t;
@@ -303,7 +309,7 @@ static gpurt_status_t map_fd(gpurt_modelshare_t *s, gpurt_error_t *err)
 
 static bool writer_alive(const share_map_t *map)
 {
-    return gpurt_process_alive(map->writer, map->writer_ticks);
+    return gpurt_process_alive(map->head.writer, map->head.writer_ticks);
 }
 
 /* ---- both ends ----------------------------------------------------------------------- */
@@ -348,8 +354,8 @@ static gpurt_status_t reader_make(int fd, const char *name, gpurt_modelshare_t *
     if (st != GPURT_OK)
         goto fail;
     if (gpurt_load_acquire_sys_u32(&s->map->xready) != 1 || /* M3.acq */
-        s->map->magic != SHARE_MAGIC || s->map->version != SHARE_VERSION ||
-        s->map->bytes != sizeof *s->map) {
+        s->map->head.magic != SHARE_MAGIC || s->map->head.version != SHARE_VERSION ||
+        s->map->head.bytes != sizeof *s->map) {
         st = gpurt_fail(err, GPURT_E_HANDLE, GPURT_FROM_GPURT, 0,
                         "%s holds no model of this version", name);
         goto fail;
@@ -438,7 +444,7 @@ static gpurt_status_t place_find(const char *folder, const gpurt_box_identity_t 
         file_path(path, folder, box->pid, place);
         other = place_open(path);
         if (other && writer_alive(other->map)) {
-            writer = other->map->writer;
+            writer = other->map->head.writer;
             shown = other->map->box_ns;
         }
         gpurt_modelshare_close(other);
@@ -456,6 +462,43 @@ static gpurt_status_t place_find(const char *folder, const gpurt_box_identity_t 
     return GPURT_OK;
 }
 
+/* A file of a writer that was killed, of any version: it holds no lock, and its number is not that
+ * of a process that lives. What has no head was left as it was made: we have the folder's lock. */
+static bool is_left_behind(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    share_head_t head = {0};
+    struct stat info;
+    bool left;
+
+    if (fd < 0)
+        return false;
+    left = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == getuid() &&
+           flock(fd, LOCK_EX | LOCK_NB) == 0 && pread(fd, &head, sizeof head, 0) >= 0 &&
+           !gpurt_process_alive(head.writer, head.writer_ticks);
+    close(fd);
+    return left;
+}
+
+/* Each would take 1.7 MB until somebody watches a process of the same number. */
+static void folder_sweep(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+    char path[PATH_ROOM];
+
+    while (dir && (entry = readdir(dir)) != NULL) {
+        if (strspn(entry->d_name, "0123456789.") != strlen(entry->d_name) ||
+            entry->d_name[0] == '.' || strlen(entry->d_name) >= PLACE_NAME)
+            continue;
+        snprintf(path, sizeof path, "%s/%.*s", folder, PLACE_NAME - 1, entry->d_name);
+        if (is_left_behind(path))
+            unlink(path);
+    }
+    if (dir)
+        closedir(dir);
+}
+
 static gpurt_status_t memory_make(gpurt_modelshare_t *s, gpurt_error_t *err)
 {
     if (s->path[0])
@@ -469,6 +512,9 @@ static gpurt_status_t memory_make(gpurt_modelshare_t *s, gpurt_error_t *err)
     if (errno)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, errno,
                           "no %zu bytes of shared memory for a model", sizeof(share_map_t));
+    if (flock(s->fd, LOCK_EX | LOCK_NB) != 0) {
+        /* No locks there: our number alone says that we live. */
+    }
     return map_fd(s, err);
 }
 
@@ -479,12 +525,12 @@ static gpurt_status_t head_make(gpurt_modelshare_t *s, const gpurt_box_identity_
 
     if (st != GPURT_OK)
         return st;
-    s->map->magic = SHARE_MAGIC;
-    s->map->version = SHARE_VERSION;
-    s->map->bytes = (uint32_t)sizeof *s->map;
-    s->map->writer = (uint32_t)getpid();
-    s->map->writer_ticks = gpurt_process_start((uint32_t)getpid());
-    s->map->watched = box ? box->pid : 0;
+    s->map->head.magic = SHARE_MAGIC;
+    s->map->head.version = SHARE_VERSION;
+    s->map->head.bytes = (uint32_t)sizeof *s->map;
+    s->map->head.writer = (uint32_t)getpid();
+    s->map->head.writer_ticks = gpurt_process_start((uint32_t)getpid());
+    s->map->head.watched = box ? box->pid : 0;
     s->map->box_ns = box ? box->real_ns : 0;
     gpurt_store_release_sys_u32(&s->map->xready, 1); /* M3.rel */
     return GPURT_OK;
@@ -520,6 +566,7 @@ static gpurt_status_t file_make(gpurt_modelshare_t *s, const gpurt_box_identity_
         st = gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "locking %s", folder);
         goto out;
     }
+    folder_sweep(folder);
     st = place_find(folder, box, s->path, err);
     if (st == GPURT_OK) {
         unlink(s->path);

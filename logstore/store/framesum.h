@@ -19,4 +19,11 @@ void gplog_end_add(gplog_end_t *end, const gplog_frame_t *f);
 /* Its line in an index. */
 gplog_index_entry_t gplog_frame_entry(const gplog_frame_t *f, uint64_t offset);
 
+/* Whether the frame may hold rows of that section: a damaged row may name any, and shares its bit with
+ * another. */
+static inline bool gplog_entry_has(const gplog_index_entry_t *entry, uint32_t section)
+{
+    return entry->sections >> (section & 31u) & 1u;
+}
+
 #endif

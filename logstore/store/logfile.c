@@ -3,11 +3,13 @@
 
 #include "fileabout.h"
 #include "framesum.h"
+#include "outfile.h"
 #include "pulse.h"
 #include "scan.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -224,11 +226,14 @@ gpurt_status_t logfile_open(logfile_t *f, const char *path, gpurt_dictionary_t *
     f->entries = malloc(GPLOG_INDEX_EVERY * sizeof *f->entries);
     if (!f->entries)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: buffers");
-    f->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (f->fd < 0 || fstat(f->fd, &info) != 0)
+    f->fd = gpurt_outfile_open(path, GPURT_OUTFILE_LOG, GPURT_OUTFILE_OWN, err);
+    if (f->fd < 0)
+        return GPURT_E_OS;
+    if (fstat(f->fd, &info) != 0)
         return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "%s", path);
     f->device = (uint64_t)info.st_dev;
     f->inode = (uint64_t)info.st_ino;
+    f->path = info.st_nlink ? strdup(path) : NULL; /* a memfd never had a name */
     if (!S_ISREG(info.st_mode))
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
                           "%s is not a regular file; a log needs one", path);
@@ -252,4 +257,40 @@ void logfile_fini(logfile_t *f)
         close(f->fd);
     gplog_judge_fini(&f->judge);
     free(f->entries);
+    free(f->path);
+}
+
+/* ---- its name ------------------------------------------------------------------------ */
+
+static gpurt_status_t moved(const logfile_t *f, uint64_t records, gpurt_error_t *err)
+{
+    char link[32], now[PATH_MAX];
+    ssize_t length;
+
+    snprintf(link, sizeof link, "/proc/self/fd/%d", f->fd);
+    length = readlink(link, now, sizeof now - 1);
+    now[length > 0 ? length : 0] = '\0';
+    return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_GPURT, 0,
+                      "%.100s was moved while it was recorded: %llu record%s %s %.120s",
+                      f->path, (unsigned long long)records, records == 1 ? "" : "s",
+                      records == 1 ? "is in" : "are in",
+                      now[0] ? now : "a file of another name");
+}
+
+gpurt_status_t logfile_stands(const logfile_t *f, uint64_t records, gpurt_error_t *err)
+{
+    struct stat ours, named;
+
+    if (!f->path || fstat(f->fd, &ours) != 0)
+        return GPURT_OK;
+    if (ours.st_nlink == 0)
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_GPURT, 0,
+                          "%.200s was deleted while it was recorded: %llu record%s gone "
+                          "with it; record again",
+                          f->path, (unsigned long long)records,
+                          records == 1 ? " is" : "s are");
+    if (stat(f->path, &named) == 0 && named.st_dev == ours.st_dev &&
+        named.st_ino == ours.st_ino)
+        return GPURT_OK;
+    return moved(f, records, err);
 }

@@ -15,6 +15,7 @@ typedef struct logfile {
     int fd;    /* -1: none */
     bool held; /* a lock tells readers that we live */
     uint64_t device, inode;
+    char *path;                   /* as it was opened; NULL: the file has no name */
     uint64_t offset;              /* end of its sound part: where the next block goes */
     uint64_t bytes;               /* written since open */
     gplog_judge_t judge;          /* of what an earlier run left */
@@ -48,6 +49,9 @@ gpurt_status_t logfile_end(logfile_t *f, gpurt_error_t *err);
 
 /* Whether that frame is in this file, whole, whoever wrote it. */
 bool logfile_holds(const logfile_t *f, const gpurt_box_intent_t *place);
+/* Whether it is still the file of that name. Returns: GPURT_OK, or where it is now, and that so many
+ * records are there, or are gone with it. */
+gpurt_status_t logfile_stands(const logfile_t *f, uint64_t records, gpurt_error_t *err);
 /* Waits until the disk has it. */
 gpurt_status_t logfile_sync(logfile_t *f, gpurt_error_t *err);
 

@@ -2,6 +2,7 @@
 #include "repair.h"
 
 #include "framesum.h"
+#include "outfile.h"
 #include "scan.h"
 
 #include <errno.h>
@@ -202,11 +203,13 @@ gpurt_status_t gpurt_log_repair(const char *from, const char *to,
     if (st != GPURT_OK)
         goto out;
     r->walk.fd = open(from, O_RDONLY | O_CLOEXEC);
-    r->to = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (r->to < 0 || r->walk.fd < 0 || fstat(r->walk.fd, &info) != 0) {
-        st = gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "opening %s%s",
-                        r->to < 0 ? to : from,
-                        r->to < 0 && errno == EEXIST ? "; choose another file" : "");
+    if (r->walk.fd < 0 || fstat(r->walk.fd, &info) != 0) {
+        st = gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "opening %s", from);
+        goto out;
+    }
+    r->to = gpurt_outfile_open(to, GPURT_OUTFILE_NEW, info.st_mode & 0666, err);
+    if (r->to < 0) {
+        st = GPURT_E_OS;
         goto out;
     }
     r->walk.size = (uint64_t)info.st_size;

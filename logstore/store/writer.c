@@ -417,6 +417,14 @@ gpurt_status_t gpurt_writer_open(const char *path, const gpurt_writer_options_t 
     return GPURT_OK;
 }
 
+gpurt_status_t gpurt_writer_stands(const gpurt_writer_t *w, gpurt_error_t *err)
+{
+    gpurt_writer_figures_t sum;
+
+    gpurt_writer_figures(w, &sum);
+    return logfile_stands(&w->file, sum.messages, err);
+}
+
 gpurt_status_t gpurt_writer_sync(gpurt_writer_t *w, gpurt_error_t *err)
 {
     gpurt_status_t st = gpurt_writer_flush(w, err);

@@ -78,6 +78,10 @@ gpurt_status_t gpurt_writer_blob(gpurt_writer_t *w, uint32_t kind, const void *b
  * next flush tries again. */
 gpurt_status_t gpurt_writer_flush(gpurt_writer_t *w, gpurt_error_t *err);
 
+/* Whether the log is still the file of that name. Returns: GPURT_OK, or what became of it and of
+ * the records written since open. */
+gpurt_status_t gpurt_writer_stands(const gpurt_writer_t *w, gpurt_error_t *err);
+
 /* Waits until the disk has it. */
 gpurt_status_t gpurt_writer_sync(gpurt_writer_t *w, gpurt_error_t *err);
 

@@ -4,12 +4,12 @@
  * starts with the first page of a box. The core is mapped privately and read-only. */
 #include "boxcheck.h"
 #include "boxfound.h"
+#include "filemap.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,11 +34,9 @@ static gpurt_status_t segment_map(int fd, const Elf64_Phdr *ph, uint64_t file_by
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
                           "a core dump that ends inside a box; raise `ulimit -c`");
     map->bytes = (size_t)ph->p_filesz;
-    map->box = mmap(NULL, map->bytes, PROT_READ, MAP_PRIVATE, fd, (off_t)ph->p_offset);
-    if (map->box == MAP_FAILED) {
-        map->box = NULL;
+    map->box = gpurt_filemap(fd, ph->p_offset, map->bytes);
+    if (!map->box)
         return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "mapping a core dump");
-    }
     st = gpurt_boxcheck_adopt(map, err);
     if (st != GPURT_OK)
         gpurt_boxmap_detach(map);

@@ -5,6 +5,7 @@
 #include "boxes.h"
 
 #include "boxfound.h"
+#include "procfs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -97,6 +98,7 @@ typedef struct finding {
     gpurt_boxes_t *out;
     gpurt_error_t *err;
     bool writable;
+    bool ours; /* the process is */
     uint32_t seen;
     struct {
         dev_t device;
@@ -129,6 +131,17 @@ static bool is_made(int fd)
            life != GPURT_LIFE_CREATING;
 }
 
+/* Root may have made it: what counts is who holds it. */
+static gpurt_status_t size_check(const finding_t *f, int fd, const char *path)
+{
+    if (f->ours || gpurt_boxmap_keeps_size(fd))
+        return GPURT_OK;
+    return gpurt_fail(f->err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                      "%s is a box that its process can make shorter; run as the user of "
+                      "that process",
+                      path);
+}
+
 /* A descriptor that is closed by now is no box; one that may not be opened is one that is
  * refused. */
 static void look_at(finding_t *f, const char *path)
@@ -151,6 +164,8 @@ static void look_at(finding_t *f, const char *path)
     snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
     if (!leads_to_box(own) || !is_made(fd) || !is_new(f, fd))
         close(fd);
+    else if (size_check(f, fd, path) != GPURT_OK)
+        close(fd), f->out->refused++;
     else if (gpurt_boxmap_attach_open(fd, f->writable, path, &map, f->err) == GPURT_OK)
         gpurt_boxfound_add(f->out, &map, f->err);
     else
@@ -175,7 +190,10 @@ gpurt_status_t gpurt_boxes_of_pid(uint32_t pid, bool writable, gpurt_boxes_t *ou
                                   gpurt_error_t *err)
 {
     gpurt_error_t why = {0};
-    finding_t f = {.out = out, .err = err ? err : &why, .writable = writable};
+    finding_t f = {.out = out,
+                   .err = err ? err : &why,
+                   .writable = writable,
+                   .ours = gpurt_process_is_of(pid, geteuid())};
     char folder[64], path[PATH_ROOM];
     struct dirent *entry;
     DIR *dir;

@@ -9,12 +9,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* ---- layout -------------------------------------------------------------------------- */
@@ -319,13 +321,27 @@ void gpurt_boxmap_detach(gpurt_boxmap_t *map)
 
 /* ---- attaching ----------------------------------------------------------------------- */
 
-static gpurt_status_t owner_check(const struct stat *st, const char *what,
+/* Nor may anybody make holes in one of huge pages, which may not come back. */
+bool gpurt_boxmap_keeps_size(int fd)
+{
+    int seals = fcntl(fd, F_GET_SEALS);
+    struct statfs system;
+
+    return seals >= 0 && (seals & F_SEAL_SHRINK) && fstatfs(fd, &system) == 0 &&
+           system.f_type == TMPFS_MAGIC;
+}
+
+static gpurt_status_t owner_check(int fd, const struct stat *st, const char *what,
                                   gpurt_error_t *err)
 {
     if (st->st_uid != getuid() && getuid() != 0)
         return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, EPERM,
                           "%s belongs to user %u; run as that user", what,
                           (unsigned)st->st_uid);
+    if (st->st_uid != geteuid() && !gpurt_boxmap_keeps_size(fd))
+        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                          "%s is a box that user %u can make shorter; run as that user",
+                          what, (unsigned)st->st_uid);
     if (st->st_size < GPURT_BOX_PAGE)
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
                           "%s is too short for a gpurt box", what);
@@ -346,7 +362,7 @@ gpurt_status_t gpurt_boxmap_attach_open(int fd, bool writable, const char *what,
         st = gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "%s", what);
         goto fail;
     }
-    st = owner_check(&info, what, err);
+    st = owner_check(fd, &info, what, err);
     if (st != GPURT_OK)
         goto fail;
     map->bytes = (size_t)info.st_size;

@@ -71,6 +71,9 @@ gpurt_status_t gpurt_boxmap_attach_file(const char *path, bool writable,
 /* Takes the descriptor over, also where it fails. what: its name in *err. */
 gpurt_status_t gpurt_boxmap_attach_open(int fd, bool writable, const char *what,
                                         gpurt_boxmap_t *map, gpurt_error_t *err);
+/* Whether nobody can make the file shorter, which would end whoever has it mapped: one that is
+ * attached, and is not our user's alone, must be so. */
+bool gpurt_boxmap_keeps_size(int fd);
 /* Accepts a zeroed and a half-made map. The creator's fallback file is removed. */
 void gpurt_boxmap_detach(gpurt_boxmap_t *map);
 

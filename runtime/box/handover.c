@@ -123,21 +123,48 @@ static gpurt_status_t give(int fd, const char *name, int box_fd, gpurt_error_t *
     return send_fd(fd, box_fd) && answer_read(fd) ? GPURT_OK : no_answer(errno, err);
 }
 
+/* Returns: a socket whose calls have a limit, or -1. */
+static int socket_make(void)
+{
+    struct timeval limit = {GIVE_S, 0};
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    return fd;
+}
+
+/* There is nothing to wait for: the message stays there when we are gone. */
+void gpurt_handover_refuse(const char *why)
+{
+    const char *name = gpurt_env_get(GPURT_HANDOVER_ENV);
+    char text[sizeof GPURT_HANDOVER_NONE + GPURT_ERROR_TEXT] = GPURT_HANDOVER_NONE;
+    int fd = name ? socket_make() : -1;
+
+    if (fd < 0)
+        return;
+    snprintf(text + sizeof GPURT_HANDOVER_NONE, GPURT_ERROR_TEXT, "%s", why);
+    if (drainer_reach(fd, name) && gpurt_peer_has_ours(gpurt_peer_of(fd).uid) &&
+        UNINTERRUPTED(send(fd, text, sizeof text, MSG_NOSIGNAL)) < 0) {
+        /* It hung up: nobody records. */
+    }
+    close(fd);
+}
+
 gpurt_status_t gpurt_handover_give_to(const char *name, const gpurt_boxmap_t *map,
                                       gpurt_error_t *err)
 {
-    struct timeval limit = {GIVE_S, 0};
     gpurt_status_t st;
     int fd;
 
     if (!name || !*name)
         return GPURT_E_NOT_READY;
-    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    fd = socket_make();
     if (fd < 0)
         return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
                           "socket for the drainer");
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     st = give(fd, name, map->fd, err);
     close(fd);
     return st;

@@ -16,6 +16,7 @@
 #define GPURT_HANDOVER_ENV "GPURT_DRAIN"
 /* Either side says it, the application with its box. */
 #define GPURT_HANDOVER_HELLO "GPRTBOX"
+#define GPURT_HANDOVER_NONE  "GPRTNOB" /* and a line that says why there is no box */
 enum {
     GPURT_HANDOVER_NAME = 64
 };
@@ -30,5 +31,7 @@ gpurt_status_t gpurt_handover_give(const gpurt_boxmap_t *map, gpurt_error_t *err
 /* The same to one that the environment does not name. */
 gpurt_status_t gpurt_handover_give_to(const char *name, const gpurt_boxmap_t *map,
                                       gpurt_error_t *err);
+/* Tells the drainer that the environment names, if it does, why this program has no box for it. */
+void gpurt_handover_refuse(const char *why);
 
 #endif

@@ -7,12 +7,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 enum {
@@ -65,15 +63,16 @@ void gpurt_lobby_close(gpurt_lobby_t *lobby)
 
 /* ---- a guest ------------------------------------------------------------------------- */
 
-/* One message with one descriptor. Returns: the descriptor, NOT_YET, or -1. */
-static int receive_fd(int from)
+/* One message with one descriptor. Returns: the descriptor, NOT_YET, or -1, where `why` is what it
+ * says about that, or "". */
+static int receive_fd(int from, char why[GPURT_ERROR_TEXT])
 {
     union {
         struct cmsghdr head;
         char room[CMSG_SPACE(sizeof(int))];
     } control;
-    char text[sizeof GPURT_HANDOVER_HELLO] = "";
-    struct iovec data = {text, sizeof text};
+    char text[sizeof GPURT_HANDOVER_NONE + GPURT_ERROR_TEXT] = "";
+    struct iovec data = {text, sizeof text - 1};
     /* Of this length: what is aligned has room for a second one, which nobody would close. */
     struct msghdr message = {.msg_iov = &data,
                              .msg_iovlen = 1,
@@ -82,6 +81,7 @@ static int receive_fd(int from)
     struct cmsghdr *c;
     int fd = -1;
 
+    why[0] = '\0';
     /* A message of no bytes may bring one, too. */
     if (UNINTERRUPTED(recvmsg(from, &message, MSG_CMSG_CLOEXEC)) < 0)
         return errno == EAGAIN ? NOT_YET : -1;
@@ -89,34 +89,30 @@ static int receive_fd(int from)
     if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
         c->cmsg_len == CMSG_LEN(sizeof fd))
         memcpy(&fd, CMSG_DATA(c), sizeof fd);
-    if (fd >= 0 && memcmp(text, GPURT_HANDOVER_HELLO, sizeof text) != 0) {
+    if (fd >= 0 && memcmp(text, GPURT_HANDOVER_HELLO, sizeof GPURT_HANDOVER_HELLO) != 0) {
         close(fd);
         fd = -1;
+    } else if (fd < 0 &&
+               memcmp(text, GPURT_HANDOVER_NONE, sizeof GPURT_HANDOVER_NONE) == 0) {
+        snprintf(why, GPURT_ERROR_TEXT, "%s", text + sizeof GPURT_HANDOVER_NONE);
     }
     return fd;
 }
 
-/* Whoever can make a box shorter ends who reads it; so does who makes holes in one of huge pages,
- * which may not come back. */
-static bool keeps_its_size(int box_fd)
-{
-    int seals = fcntl(box_fd, F_GET_SEALS);
-    struct statfs system;
-
-    return seals >= 0 && (seals & F_SEAL_SHRINK) && fstatfs(box_fd, &system) == 0 &&
-           system.f_type == TMPFS_MAGIC;
-}
-
 static gpurt_status_t guest_hear(const gpurt_guest_t *g, int *box_fd, gpurt_error_t *err)
 {
-    int fd = receive_fd(g->fd);
+    char why[GPURT_ERROR_TEXT];
+    int fd = receive_fd(g->fd, why);
 
     if (fd == NOT_YET && gpurt_steady_ns() < g->until_ns)
         return GPURT_E_NOT_READY;
+    if (fd < 0 && why[0])
+        return gpurt_fail(err, GPURT_E_UNSUPPORTED, GPURT_FROM_GPURT, 0,
+                          "a program made no box: %s", why);
     if (fd < 0)
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
                           "drainer: somebody connected without a box");
-    if (g->user == geteuid() || keeps_its_size(fd)) {
+    if (g->user == geteuid() || gpurt_boxmap_keeps_size(fd)) {
         *box_fd = fd;
         return GPURT_OK;
     }

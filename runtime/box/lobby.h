@@ -36,7 +36,7 @@ void gpurt_lobby_close(gpurt_lobby_t *lobby);
 
 /* One box. Returns: GPURT_E_NOT_READY when there is none (at once, or two milliseconds after each who
  * came and said nothing; who is among the guests may still), GPURT_E_HANDLE when somebody came whom we do not hear, GPURT_E_INVALID when what
- * he said is no box, or nothing. */
+ * he said is no box, or nothing; GPURT_E_UNSUPPORTED when a program says why it has no box. */
 gpurt_status_t gpurt_lobby_take(gpurt_lobby_t *lobby, int *box_fd, gpurt_error_t *err);
 
 /* Waits, so many milliseconds at most, until somebody comes for whom there is room, or a guest

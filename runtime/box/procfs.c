@@ -105,6 +105,21 @@ bool gpurt_process_alive(uint32_t pid, uint64_t start_ticks)
     return start != 0 && start == start_ticks;
 }
 
+/* Real, effective, saved, and of files. */
+bool gpurt_process_is_of(uint32_t pid, uint32_t user)
+{
+    char path[64], text[4096], *at;
+
+    snprintf(path, sizeof path, "/proc/%u/status", pid);
+    if (!file_text(path, text, sizeof text) || !(at = strstr(text, "\nUid:")))
+        return false;
+    at += sizeof "\nUid:" - 1;
+    for (int i = 0; i < 4; i++)
+        if (strtoul(at, &at, 10) != user)
+            return false;
+    return true;
+}
+
 typedef enum memory {
     MEMORY_NONE, /* to be seen */
     MEMORY_WITHOUT,

@@ -12,6 +12,9 @@
  * have ended. */
 uint64_t gpurt_process_start(uint32_t pid);
 
+/* Whether it runs as that user alone, whatever it once was. */
+bool gpurt_process_is_of(uint32_t pid, uint32_t user);
+
 /* The file's name alone, of a program's path. One that the room cannot hold ends in three dots. */
 void gpurt_program_name(char *to, size_t room, const char *path);
 

@@ -6,6 +6,8 @@
 #include <gpurt/atomic.h>
 
 #include "message.h"
+#include "outfile.h"
+#include "tell.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -473,10 +475,14 @@ static void verdict_write(const simt_device_t *d, gpurt_status_t status, const c
     static const char *const schedules[] = {"default", "random", "pct"};
     const gpurt_cpu_options_t *c = &d->config.cpu;
     const char *panic = simt_panics_first();
-    FILE *f = fopen(d->config.report_path, "we");
+    gpurt_error_t err;
+    FILE *f = gpurt_outfile_stream(d->config.report_path, GPURT_OUTFILE_REPLACE,
+                                   GPURT_OUTFILE_OWN, &err);
 
-    if (!f)
-        return; /* gpurt-check says that nothing was written */
+    if (!f) {
+        gpurt_tell("GPURT_CHECK_REPORT: nothing is written: %s", err.text);
+        return;
+    }
     fprintf(f, "seed %llu\nschedule %s\nstatus %s\n", (unsigned long long)c->seed,
             schedules[c->schedule], gpurt_status_name(status));
     counters_write(d, f);

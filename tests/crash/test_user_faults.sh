@@ -48,6 +48,32 @@ expect 125 '/sys/run.gplog: Permission denied' "$bin/gpurt-top" -b --record /sys
 expect 0 '' env GPURT_LOG=/sys/run.gplog "$bin/hello_log"
 grep -Fq 'no log: /sys/run.gplog: Permission denied' out || fail "not told: $(cat out)"
 
+# A file there that is another user's, who reads and cuts what he likes. (One who is not root has no other users' files.)
+if [ "$(id -u)" = 0 ]; then
+    theirs='another.gplog: the file belongs to user 65532'
+    touch another.gplog
+    chmod 666 another.gplog
+    chown 65532 another.gplog
+    expect 125 "$theirs" "$bin/gpurt-record" -o another.gplog -- "$bin/hello_log"
+    expect 125 "$theirs" "$bin/gpurt-record" -a -o another.gplog -- "$bin/hello_log"
+    expect 125 "$theirs" "$bin/gpurt-top" -b --record another.gplog -- "$bin/hello_log"
+    expect 0 "nothing is logged: GPURT_LOG=another.gplog: $theirs" env GPURT_LOG=another.gplog "$bin/hello_log"
+    expect 0 "GPURT_CHECK_REPORT: nothing is written: $theirs" env GPURT_CHECK_REPORT=another.gplog "$bin/hello_log"
+    [ ! -s another.gplog ] || fail 'written nevertheless'
+fi
+mkfifo fifo
+expect 125 'fifo is not a regular file' "$bin/gpurt-record" -o fifo -- "$bin/hello_log"
+
+# A file that is taken away meanwhile takes the records with it, and one that was moved has them.
+expect 125 'gone.gplog was deleted while it was recorded: 4 records are gone with it' "$bin/gpurt-record" -q -o gone.gplog -- \
+    bash -c "$bin/hello_log; rm gone.gplog"
+expect 125 "away.gplog was moved while it was recorded: 4 records are in $PWD/there.gplog" "$bin/gpurt-record" -o away.gplog -- \
+    bash -c "$bin/hello_log; mv away.gplog there.gplog"
+same 4 "$(field records there.gplog)" 'moved'
+expect 125 'gone.gplog was deleted while it was recorded: 4' "$bin/gpurt-top" --once -o picture --record gone.gplog -- \
+    bash -c "$bin/hello_log; rm gone.gplog; echo x >gone.gplog"
+rm gone.gplog
+
 # A file that cannot grow any more: a full disk. Programs end as they would; what is there can be read.
 expect 125 'full.gplog is not whole: log: writing' limited 16 "$bin/gpurt-record" -o full.gplog -- \
     "${free[@]}" "$bin/pipeline" 40
@@ -68,7 +94,12 @@ grep -q 'screen.gplog is not whole: log: writing' errors || fail "$(cat errors)"
 grep -q 'ended with status 0' picture || fail 'the picture goes on'
 [ "$(field torn_frames screen.gplog)" -le 1 ] || fail 'torn'
 
-# Shared memory that is too small for the box.
+# Shared memory that is too small for the box: who recorded hears it, too.
+status=0
+limited 64 "$bin/gpurt-record" -o small.gplog -- "$bin/hello_log" >out 2>errors || status=$?
+same 125 "$status" 'a box without room'
+grep -q '^gpurt-record: small.gplog is not whole: a program made no box: .*ulimit -f' errors || fail "$(cat errors)"
+rm small.gplog
 expect 0 '' limited 64 env GPURT_LOG=small.gplog "$bin/hello_log"
 grep -Fq 'no log: box: ' out || fail "a box without room: $(cat out)"
 expect 0 '' env GPURT_RING_BYTES=1024 GPURT_LOG=small.gplog "$bin/hello_log"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_reader - any bytes as a log: opened, every frame read, every message rendered,
- * and walked again for a repair. Blocks that lost their checksum to the fuzzer get it back
+ * walked again for a repair, and searched for panics and what came before them. Blocks that lost their checksum to the fuzzer get it back
  * when the size is odd, so that it reaches what lies behind. */
 #include "fuzz.h"
 
 #include "check.h"
 #include "mend.h"
+#include "panic_source.h"
 #include "reader.h"
 #include "render.h"
 #include "writer.h"
@@ -42,6 +43,40 @@ static void read_log(gpurt_log_t *log)
     gpurt_log_refresh(log);
 }
 
+/* The first few, copied: a row is borrowed for the call. */
+typedef struct panics {
+    gpurt_row_t *rows[4];
+    uint32_t count;
+} panics_t;
+
+static bool panic_take(void *context, const gpurt_row_t *row)
+{
+    panics_t *p = context;
+
+    p->rows[p->count++] = panic_row_copy(row);
+    return p->count < sizeof p->rows / sizeof p->rows[0];
+}
+
+static void read_panics(const char *path)
+{
+    static panic_source_t sources[PANIC_SOURCES]; /* large */
+    panics_t p = {.count = 0};
+    uint32_t count;
+
+    if (panic_source_open(path, sources, &count, NULL) != GPURT_OK || count == 0)
+        return;
+    panic_source_panics(&sources[0], panic_take, &p, NULL);
+    for (uint32_t i = 0; i < p.count; i++) {
+        panic_near_t near[PANIC_NEAR];
+
+        panic_source_near(&sources[0], p.rows[i], 16, near, NULL);
+        for (int k = 0; k < PANIC_NEAR; k++)
+            panic_near_fini(&near[k]);
+        free(p.rows[i]);
+    }
+    panic_source_close(&sources[0]);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size + 1);
@@ -64,6 +99,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             read_log(log);
             gpurt_log_close(log);
         }
+        if (!walked)
+            read_panics(path);
         close(fd);
     }
     free(copy);
@@ -91,6 +128,7 @@ static void rows_write(gpurt_writer_t *w, uint32_t site, uint32_t index)
         r.row.kind = (uint8_t)(i % 11 == 7   ? GPURT_KIND_PANIC
                                : i % 11 == 8 ? GPURT_KIND_LOSS
                                              : GPURT_KIND_LOG);
+        r.row.section = index == 4 ? 200 : 0; /* no box has so many: damaged */
         r.row.words = (uint16_t)(index == 3 ? 40 : i % 5 ? 3 : 12);
         for (uint32_t k = 0; k < r.row.words; k++)
             words[k] = i * k + index;
@@ -98,7 +136,8 @@ static void rows_write(gpurt_writer_t *w, uint32_t site, uint32_t index)
     }
 }
 
-/* One closed, one that its writer left, one of two runs, one of rows that are not packed. */
+/* One closed, one that its writer left, one of two runs, one of rows that are not packed,
+ * one of rows of a section that cannot be. */
 uint8_t *fuzz_seed(uint32_t index, size_t *size)
 {
     static const gpurt_site_info_t site = {.kind = GPURT_DEF_SITE,
@@ -114,7 +153,7 @@ uint8_t *fuzz_seed(uint32_t index, size_t *size)
                                            .line = 7};
     gpurt_writer_options_t o = {.struct_size = sizeof o, .frame_rows = 40, .append = true};
     char path[] = "/tmp/fuzz_reader.XXXXXX";
-    int fd = index < 4 ? mkstemp(path) : -1;
+    int fd = index < 5 ? mkstemp(path) : -1;
     gpurt_writer_t *w = NULL;
     gpurt_error_t err;
     uint8_t *data;

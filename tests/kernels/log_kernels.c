@@ -30,13 +30,14 @@ GPURT_KERNEL(log_one, struct log_args, p)
 
 GPURT_KERNEL(log_types, struct log_args, p)
 {
-    const char *word = p->what ? "one" : "none";
+    const char *word = p->what ? "one" : "none", *nothing = p->what ? NULL : "none";
     int8_t small = -5;
     uint16_t shorter = 60000;
 
     GPURT_INFO("%d %u %lld %" PRIu64 " %x", small, shorter, -(1ll << 40), UINT64_MAX,
                0xbeefu);
     GPURT_INFO("%.2f %g %c %s %s %p", 1.5f, 1e100, 'x', word, "lit", (void *)p);
+    GPURT_INFO("of %s", nothing);
     GPURT_INFO("%d%d%d%d%d%d%d%d%d%d%d%d 100%%", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12);
     GPURT_INFO("%f|%f|%f|%f|%f|%f|%f|%f|%f|%f|%f|%f", 1., 2., 3., 4., 5., 6., 7., 8., 9.,
                10., 11., (double)gpurt_lane());

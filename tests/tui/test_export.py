@@ -8,6 +8,7 @@ package is installed, its own schema is asked as well. Arguments: folder of the 
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -287,12 +288,33 @@ def check_programs():
 # ---- misuse, size ----------------------------------------------------------------------------------------------------
 
 
+def check_rights():
+    """An export is no more open than its log; where it is sent it may not replace another user's file."""
+    os.umask(0o022)
+    for rights in 0o600, 0o640:
+        shutil.copyfile("course.gplog", "shut.gplog")
+        os.chmod("shut.gplog", rights)
+        run("export", "--to", "csv", "shut.gplog", "-o", "shut.csv")
+        run("repair", "shut.gplog", "-o", "shut.new")
+        for made in "shut.csv", "shut.new":
+            assert os.stat(made).st_mode & 0o777 == rights, (made, oct(os.stat(made).st_mode))
+            os.unlink(made)
+    if os.geteuid() == 0:
+        with open("theirs.csv", "w") as file:
+            os.fchmod(file.fileno(), 0o666)
+            os.fchown(file.fileno(), 65532, 65532)
+        assert b"theirs.csv: the file belongs to user 65532" in run(
+            "export", "--to", "csv", "shut.gplog", "-o", "theirs.csv", status=1).stderr
+        assert os.path.getsize("theirs.csv") == 0
+
+
 def check_misuse():
     assert b"says the format" in run("export", "course.gplog", "-o", "x", status=2).stderr
     assert b"no format is called 'svg'; there are perfetto," in run("export", "--to", "svg", "course.gplog", "-o", "x", status=2).stderr
     assert b"says where to" in run("export", "--to", "csv", "course.gplog", status=2).stderr
-    assert b"File exists" in run("export", "--to", "csv", "course.gplog", "-o", "course.gplog", status=1).stderr
+    assert b"is the log itself" in run("export", "--to", "csv", "course.gplog", "-o", "course.gplog", status=1).stderr
     run("verify", "course.gplog")
+    check_rights()
     assert b"could not be written" in run("export", "--to", "csv", "course.gplog", "-o", "/dev/full", status=1).stderr
     with open("course.csv", "rb") as file:
         assert run("export", "--to", "csv", "course.gplog", "-o", "-").stdout == file.read()

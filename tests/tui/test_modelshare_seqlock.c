@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -180,12 +181,15 @@ static uint32_t shown(void)
 static void test_files(const char *folder)
 {
     gpurt_modelshare_t *writer, *reader;
-    char path[256], other[256];
+    char path[256], other[256], dead[256], alive[256];
     struct stat info;
+    int held;
     pid_t child;
 
     snprintf(path, sizeof path, "%s/gpurt/4242", folder);
     snprintf(other, sizeof other, "%s/elsewhere", folder);
+    snprintf(dead, sizeof dead, "%s/gpurt/4243.1", folder);
+    snprintf(alive, sizeof alive, "%s/gpurt/4244", folder);
     CHECK_MSG(shown() == 0, "nobody is there");
     writer = create(1000, GPURT_OK);
     CHECK_MSG(stat(path, &info) == 0 && (info.st_mode & 0777) == 0600, "rights %o",
@@ -211,6 +215,21 @@ static void test_files(const char *folder)
     writer = create(1000, GPURT_OK);
     CHECK_MSG(shown() == 1, "in the place of the dead one");
     gpurt_modelshare_close(writer);
+
+    /* One of a process that nobody watches any more goes when the next writer begins; one of a
+     * writer that lives, in whichever version or namespace, does not. */
+    child = fork();
+    if (child == 0) {
+        create(1000, GPURT_OK);
+        CHECK(rename(path, dead) == 0);
+        _exit(0);
+    }
+    CHECK_MSG(waitpid(child, NULL, 0) == child && access(dead, F_OK) == 0, "left behind");
+    CHECK((held = open(alive, O_CREAT | O_RDWR, 0600)) >= 0 && flock(held, LOCK_EX) == 0);
+    gpurt_modelshare_close(create(1000, GPURT_OK));
+    CHECK_MSG(access(dead, F_OK) != 0, "nobody needs it, and it stays");
+    CHECK_MSG(access(alive, F_OK) == 0, "its writer holds it");
+    CHECK(unlink(alive) == 0 && close(held) == 0);
 
     CHECK_MSG(close(open(other, O_CREAT | O_WRONLY, 0600)) == 0 &&
                   symlink(other, path) == 0,

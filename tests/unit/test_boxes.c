@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All boxes of a process are found, each once and the oldest first: by its number, while
- * others come and go, and in its core dump. One that is damaged is told of, and the others
- * are found all the same. */
+ * others come and go, and in its core dump. One that is damaged, or that another user can make
+ * shorter, is told of, and the others are found all the same. */
 #include "boxes.h"
 #include "check.h"
 
@@ -19,6 +19,7 @@
 
 enum {
     FAR = 200, /* a descriptor above all others */
+    USER = 65534,
     LOOKS = 300
 };
 
@@ -202,6 +203,75 @@ static void inherited(void)
     close(told[1]);
 }
 
+/* A memfd with all that a box holds, which whoever has it open can make shorter. */
+static int unsealed_copy(const gpurt_boxmap_t *box)
+{
+    int fd = memfd_create(GPURT_BOX_MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    CHECK_EQ(write(fd, box->box, box->bytes), (ssize_t)box->bytes);
+    return fd;
+}
+
+/* A process of another user with such a box, made by itself or, before, by root. Returns: its
+ * number, when it is that user's. */
+static pid_t other_user(const gpurt_boxmap_t *box, bool by_root, bool sealed)
+{
+    int told[2];
+    char byte;
+    pid_t child;
+
+    CHECK_EQ(pipe(told), 0);
+    child = fork();
+    if (child == 0) {
+        int fd = by_root ? unsealed_copy(box) : -1;
+
+        close(box->fd);
+        CHECK(setresgid(USER, USER, USER) == 0 && setresuid(USER, USER, USER) == 0);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        fd = by_root ? fd : unsealed_copy(box);
+        CHECK(fd >= 0 && (!sealed || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0));
+        CHECK_EQ(write(told[1], "", 1), 1);
+        pause();
+    }
+    CHECK(child > 0 && read(told[0], &byte, 1) == 1);
+    close(told[0]);
+    close(told[1]);
+    return child;
+}
+
+/* Cut under the feet of root's gpurt-top, it would end that by a signal. */
+static void shrinking(void)
+{
+    gpurt_boxmap_t map, other;
+    char path[sizeof map.path];
+
+    make(&map, 3);
+    for (int which = 0; which < 3; which++) {
+        const bool sealed = which == 2;
+        pid_t child = other_user(&map, which == 1, sealed);
+
+        if (sealed) {
+            expect((uint32_t)child, 1, (uint32_t[]){3}, 0);
+        } else {
+            CHECK_EQ(find((uint32_t)child), GPURT_E_INVALID);
+            CHECK_EQ(boxes.refused, 1);
+            CHECK_CONTAINS(err.text, "can make shorter; run as");
+        }
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+    }
+    gpurt_boxmap_detach(&map);
+    make_as(&map, 4, true);
+    strcpy(path, map.path);
+    CHECK_EQ(chown(path, USER, USER), 0);
+    CHECK_EQ(gpurt_boxmap_attach_file(path, false, &other, &err), GPURT_E_INVALID);
+    CHECK_CONTAINS(err.text, "user 65534 can make shorter");
+    CHECK_EQ(chown(path, 0, 0), 0);
+    CHECK_EQ(gpurt_boxmap_attach_file(path, false, &other, &err), GPURT_OK);
+    gpurt_boxmap_detach(&other);
+    gpurt_boxmap_detach(&map);
+}
+
 static uint32_t xstop; /* written by: main */
 
 /* Boxes come and go, and other files take their descriptors. */
@@ -290,6 +360,15 @@ static void core(void)
     CHECK_MSG(!gpurt_boxmap_alive(&boxes.map[0]), "a core is dead");
     gpurt_boxes_detach(&boxes);
 
+    /* One of another user's that is cut as it is read was copied before. */
+    if (geteuid() == 0) {
+        CHECK_EQ(fchown(fd, USER, USER), 0);
+        CHECK_MSG(gpurt_boxes_of_core(path, &boxes, &err) == GPURT_OK, "%s", err.text);
+        CHECK_EQ(ftruncate(fd, 0), 0);
+        CHECK(memcmp(boxes.map[1].box, b.box, b.bytes) == 0);
+        gpurt_boxes_detach(&boxes);
+    }
+
     /* The last one cut, and then all of them. */
     close(fd);
     fd = core_write(path, (const gpurt_boxmap_t *const[]){&a, &b}, 2);
@@ -318,6 +397,8 @@ int main(void)
     many();
     files();
     inherited();
+    if (geteuid() == 0)
+        shrinking();
     meanwhile();
     core();
     return 0;

@@ -30,7 +30,7 @@ typedef struct tally {
     uint32_t rest_lanes; /* what the masks of `rest` add up to */
     uint64_t damaged;    /* of lost: for another reason than that there was no room */
     uint64_t ringless;   /* of lost: because warps have no ring */
-    uint32_t integers, mixed, twelve, doubles; /* of log_types */
+    uint32_t integers, mixed, null, twelve, doubles; /* of log_types */
     uint32_t every, first, limit, ifs;
 } tally_t;
 
@@ -54,6 +54,7 @@ static void count_one(tally_t *t, const char *text)
         t->none++;
     t->integers += strcmp(text, "-5 60000 -1099511627776 18446744073709551615 beef") == 0;
     t->mixed += strncmp(text, "1.50 1e+100 x one lit 0x", 24) == 0;
+    t->null += strcmp(text, "of (null)") == 0;
     t->twelve += strcmp(text, "123456789101112 100%") == 0;
     t->doubles +=
         strncmp(text, "1.000000|2.000000|", 18) == 0 && strstr(text, "|11.000000|");
@@ -171,11 +172,12 @@ static void types(void)
 
     RUN(log_types, 1, 32, 1);
     close_all(d);
-    CHECK_MSG(tally.messages == 4 * 32, "%llu messages",
+    CHECK_MSG(tally.messages == 5 * 32, "%llu messages",
               (unsigned long long)tally.messages);
     CHECK_MSG(tally.integers == 32 && tally.twelve == 32 && tally.doubles == 32, "%u %u %u",
               tally.integers, tally.twelve, tally.doubles);
-    CHECK_MSG(tally.mixed == 32, "mixed %u", tally.mixed);
+    CHECK_MSG(tally.mixed == 32 && tally.null == 32, "mixed %u, NULL %u", tally.mixed,
+              tally.null);
 }
 
 static void limits(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "panic_source.h"
 
+#include "framesum.h"
 #include "panic_hang.h"
 
 #include <errno.h>
@@ -342,7 +343,7 @@ static gpurt_status_t search_log(panic_source_t *source, search_t *s, gpurt_erro
             full = full && near_full(&s->near[k], reach[i]);
         if (full)
             break;
-        if (e->first_ns > s->panic->time_ns || !(e->sections >> s->panic->section & 1) ||
+        if (e->first_ns > s->panic->time_ns || !gplog_entry_has(e, s->panic->section) ||
             gpurt_log_read(source->log, i, &rows, NULL) != GPURT_OK)
             continue;
         s->order = i << 32;

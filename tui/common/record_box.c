@@ -225,11 +225,15 @@ void record_boxes_accept(record_boxes_t *b)
     if (!place_free(b))
         return;
     st = gpurt_lobby_take(&b->lobby, &fd, &why);
-    if (st != GPURT_OK) {
-        if (st != GPURT_E_NOT_READY)
-            stranger_tell(b, &why);
-        return;
+    if (st == GPURT_E_UNSUPPORTED) { /* one of ours, which is lost for the log */
+        b->err = why;
+        b->seen++;
+        b->unread++;
+    } else if (st != GPURT_OK && st != GPURT_E_NOT_READY) {
+        stranger_tell(b, &why);
     }
+    if (st != GPURT_OK)
+        return;
     if (!is_read(b, fd)) {
         st = gpurt_boxmap_attach_fd(fd, true, &map, &b->err);
         if (st == GPURT_OK)

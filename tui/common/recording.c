@@ -64,20 +64,23 @@ bool recording_close(recording_t *r, uint32_t seen, bool quiet,
 {
     collected_text_t collected;
     gpurt_writer_figures_t sum;
-    gpurt_error_t err = {0};
-    bool whole;
+    gpurt_error_t err = {0}, gone = {0};
+    bool whole, stands;
 
     if (!r->writer)
         return true;
     whole = gpurt_writer_flush(r->writer, &err) == GPURT_OK;
     gpurt_writer_figures(r->writer, &sum);
     collected_text_take(&collected, r->writer);
+    stands = gpurt_writer_stands(r->writer, &gone) == GPURT_OK;
     whole &= gpurt_writer_close(r->writer, whole ? &err : NULL) == GPURT_OK;
     r->writer = NULL;
     if (failure || !whole)
         gpurt_option_refuse(r->program, "%s is not whole: %s", r->path,
                             failure ? failure->text : err.text);
-    else if (!quiet)
+    else if (stands && !quiet)
         tell(r, seen, &sum, &collected);
-    return whole && !failure;
+    if (!stands)
+        gpurt_option_refuse(r->program, "%s", gone.text);
+    return whole && !failure && stands;
 }

@@ -10,6 +10,7 @@
 #include "nearest.h"
 #include "nicename.h"
 #include "option.h"
+#include "outfile.h"
 #include "render.h"
 #include "repair.h"
 
@@ -386,7 +387,7 @@ static int do_repair(const char *path, const log_options_t *o)
 }
 
 /* OUT must not be the log itself: it would be cut before it is read. */
-static FILE *export_open(const char *log, const char *output)
+static FILE *export_open(const char *log, const char *output, gpurt_error_t *err)
 {
     struct stat from, to;
 
@@ -394,10 +395,12 @@ static FILE *export_open(const char *log, const char *output)
         return stdout;
     if (stat(log, &from) == 0 && stat(output, &to) == 0 && from.st_dev == to.st_dev &&
         from.st_ino == to.st_ino) {
-        errno = EEXIST;
+        gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                   "%s is the log itself; choose another file", output);
         return NULL;
     }
-    return fopen(output, "we");
+    return gpurt_outfile_stream(output, GPURT_OUTFILE_REPLACE,
+                                gpurt_outfile_rights_like(log), err);
 }
 
 static int do_export(gpurt_log_t *log, const char *path, const log_options_t *o)
@@ -416,9 +419,9 @@ static int do_export(gpurt_log_t *log, const char *path, const log_options_t *o)
     if (!o->output)
         return gpurt_option_refuse(&program, "export: -o says where to; - for the standard "
                                              "output");
-    out = export_open(path, o->output);
+    out = export_open(path, o->output, &err);
     if (!out) {
-        gpurt_option_refuse(&program, "%s: %s", o->output, strerror(errno));
+        gpurt_option_refuse(&program, "%s", err.text);
         return DAMAGED;
     }
     setvbuf(out, NULL, _IOFBF, EXPORT_BUFFER);

@@ -193,6 +193,11 @@ int main(int argc, char **argv)
         say(&o, "ok");
     whole = whole && drain(&boxes, &o);
     record_boxes_close(&boxes);
+    if (writer && gpurt_writer_flush(writer, &err) == GPURT_OK &&
+        gpurt_writer_stands(writer, &err) != GPURT_OK) {
+        say(&o, err.text);
+        whole = false;
+    }
     if (gpurt_writer_close(writer, &err) != GPURT_OK) {
         say(&o, err.text);
         whole = false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "linefile.h"
 
+#include "framesum.h"
 #include "model.h"
 #include "program.h"
 
@@ -173,7 +174,7 @@ static bool may_fit(const linefile_t *f, const linefile_want_t *want, uint64_t f
     if ((want->panics && e->panics == 0) ||
         (want->filter.level > 0 && (e->levels & levels) == 0))
         return false;
-    if (want->slot_only && want->section < 32 && !(e->sections >> want->section & 1))
+    if (want->slot_only && !gplog_entry_has(e, want->section))
         return false;
     return f->frames[frame].fits != 0 || !linefile_filter_same(&f->filter, &want->filter);
 }

@@ -405,6 +405,7 @@ static int run(top_t *t, const top_options_t *o, char **argv)
 {
     const batch_plan_t plan = {.program = &program,
                                .output = o->output,
+                               .log = o->replay,
                                .json = o->json,
                                .once = o->once,
                                .view = o->view,

@@ -3,6 +3,7 @@
 
 #include "hosttime.h"
 #include "once_report.h"
+#include "outfile.h"
 #include "screen.h"
 
 #include <errno.h>
@@ -154,13 +155,22 @@ bool batch_takes_stdout(const batch_plan_t *plan, bool launched)
     return plan->json && launched && !plan->output;
 }
 
+/* What a program does is for its user alone, what a log says for whoever may read the log. */
+static FILE *output_open(const batch_plan_t *o, gpurt_error_t *err)
+{
+    return gpurt_outfile_stream(
+        o->output, GPURT_OUTFILE_REPLACE,
+        o->log ? gpurt_outfile_rights_like(o->log) : GPURT_OUTFILE_OWN, err);
+}
+
 int batch_run(top_t *t, const batch_plan_t *o)
 {
     FILE *out = t->launched && !batch_takes_stdout(o, true) ? stderr : stdout;
+    gpurt_error_t err;
     bool failed;
 
-    if (o->output && !(out = fopen(o->output, "we")))
-        return gpurt_option_refuse(o->program, "%s: %s", o->output, strerror(errno));
+    if (o->output && !(out = output_open(o, &err)))
+        return gpurt_option_refuse(o->program, "%s", err.text);
     signal(SIGPIPE,
            SIG_IGN); /* a reader that left ends us by the write error, not earlier */
     if (t->picture.replay)

@@ -10,6 +10,7 @@
 typedef struct batch_plan {
     const gpurt_option_program_t *program; /* in whose name it speaks */
     const char *output;                    /* NULL: as batch_takes_stdout says */
+    const char *log;                       /* replayed; NULL: a live picture */
     bool json, once;
     bool view;         /* the picture's view, not the overview */
     uint64_t pictures; /* 0: to the end */

@@ -2,6 +2,7 @@
 #include "top_leave.h"
 
 #include "hosttime.h"
+#include "outfile.h"
 #include "procfs.h"
 #include "record_box.h"
 
@@ -41,18 +42,20 @@ typedef struct keeper {
 
 static void output_make(keeper_t *k)
 {
+    gpurt_error_t err;
+
     k->output_fd = -1;
     if (k->t->child.output_fd < 0)
         return;
-    for (int i = 0; i < NAMES && k->output_fd < 0 && (i == 0 || errno == EEXIST); i++) {
+    for (int i = 0; i < NAMES && k->output_fd < 0 && (i == 0 || err.code == EEXIST); i++) {
         if (i == 0)
             snprintf(k->output, sizeof k->output, "gpurt-%u.out", k->pid);
         else
             snprintf(k->output, sizeof k->output, "gpurt-%u.%d.out", k->pid, i);
         k->output_fd =
-            open(k->output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_APPEND, 0600);
+            gpurt_outfile_open(k->output, GPURT_OUTFILE_NEW, GPURT_OUTFILE_OWN, &err);
     }
-    k->refusal = k->output_fd < 0 ? errno : 0;
+    k->refusal = k->output_fd < 0 ? (int)err.code : 0;
 }
 
 /* The drains of the screen end, and give back what lives. */

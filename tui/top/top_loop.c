@@ -3,6 +3,7 @@
 
 #include "filelist.h"
 #include "hosttime.h"
+#include "outfile.h"
 #include "screen.h"
 
 #include <poll.h>
@@ -219,7 +220,7 @@ static bool move(const char *from, const char *to)
     if (rename(from, to) == 0)
         return true;
     in = fopen(from, "rbe");
-    out = in ? fopen(to, "wxbe") : NULL;
+    out = in ? gpurt_outfile_stream(to, GPURT_OUTFILE_NEW, GPURT_OUTFILE_OWN, NULL) : NULL;
     while (out && whole && (got = fread(bytes, 1, sizeof bytes, in)) > 0)
         whole = fwrite(bytes, 1, got, out) == got;
     whole = out && fclose(out) == 0 && whole;

@@ -5,11 +5,12 @@
 
 #include "crc32c.h"
 #include "heapkeep.h"
+#include "outfile.h"
 #include "ownwait.h"
 #include "refuse.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -321,39 +322,51 @@ static gpurt_status_t file_save(gpurt_checkpoint_t *c, FILE *file, gpurt_error_t
     return GPURT_OK;
 }
 
-gpurt_status_t gpurt_checkpoint_save(gpurt_checkpoint_t *c, const char *path,
-                                     gpurt_error_t *err)
+/* A file of a process that died with our number is in the way. */
+static FILE *beside_open(const char *beside, gpurt_error_t *err)
 {
-    size_t room = strlen(path) + 32;
-    char *beside = (char *)malloc(room);
-    gpurt_status_t st = gpurt_own_sync(c->rt, err);
-    FILE *file;
-    int fd;
-
-    if (st != GPURT_OK || !beside) {
-        free(beside);
-        return st != GPURT_OK
-                   ? st
-                   : gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "checkpoint");
+    if (unlink(beside) != 0 && errno != ENOENT) {
+        os_error(err, "removing", beside);
+        return NULL;
     }
-    snprintf(beside, room, "%s.%d.part", path, (int)getpid());
-    fd = open(beside, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    file = fd >= 0 ? fdopen(fd, "w+") : NULL;
-    if (!file) {
-        st = os_error(err, "opening", beside);
-        if (fd >= 0)
-            close(fd);
-    } else {
+    return gpurt_outfile_stream(beside, GPURT_OUTFILE_NEW, GPURT_OUTFILE_OWN, err);
+}
+
+/* Written beside `place`, which it takes when it is whole. */
+static gpurt_status_t file_make(gpurt_checkpoint_t *c, const char *place,
+                                gpurt_error_t *err)
+{
+    size_t room = strlen(place) + 32;
+    char *beside = (char *)malloc(room);
+    gpurt_status_t st = GPURT_OK;
+    FILE *file;
+
+    if (!beside)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "checkpoint");
+    snprintf(beside, room, "%s.%d.part", place, (int)getpid());
+    file = beside_open(beside, err);
+    if (file) {
         st = file_save(c, file, err);
         if (fclose(file) != 0 && st == GPURT_OK)
             st = os_error(err, "writing", beside);
+        if (st == GPURT_OK && rename(beside, place) != 0)
+            st = os_error(err, "renaming to", place);
+        if (st != GPURT_OK)
+            unlink(beside);
     }
-    if (st == GPURT_OK && rename(beside, path) != 0)
-        st = os_error(err, "renaming to", path);
-    if (st != GPURT_OK)
-        unlink(beside);
     free(beside);
-    return st;
+    return file ? st : GPURT_E_OS;
+}
+
+gpurt_status_t gpurt_checkpoint_save(gpurt_checkpoint_t *c, const char *path,
+                                     gpurt_error_t *err)
+{
+    char place[PATH_MAX];
+    gpurt_status_t st = gpurt_own_sync(c->rt, err);
+
+    if (st == GPURT_OK)
+        st = gpurt_outfile_place(path, place, sizeof place, err);
+    return st == GPURT_OK ? file_make(c, place, err) : st;
 }
 
 /* ---- reading ------------------------------------------------------------------------- */

@@ -284,6 +284,8 @@ static void log_open(gpurt_opened_t *opened, link_t *link,
     gpurt_boxlink_close(opened);
     why = err.text[0] ? err.text : gpurt_status_text(st);
     why_add(info, "no log: %s", why);
+    if (!made && drainer)
+        gpurt_handover_refuse(why);
     if (made && !drainer)
         gpurt_tell(
             "nothing is logged: GPURT_LOG=%s: %s; name a new file or a log of gpurt's, "

@@ -3,6 +3,7 @@
 #include "heapmap.h"
 
 #include "environ.h"
+#include "outfile.h"
 #include "ownwait.h"
 #include "refuse.h"
 #include "tell.h"
@@ -392,16 +393,18 @@ void gpurt_heap_report_last(gpurt_t *rt, const gpurt_heap_t *heap)
 {
     const char *path = gpurt_heap_report_file();
     size_t length = path ? strlen(path) : 0;
+    gpurt_error_t err;
     FILE *out = NULL;
     sight_t s = {.sites = NULL};
 
     if (!path)
         return;
     if (sight_look(rt, heap, true, &s, NULL) == GPURT_OK) {
-        out = strcmp(path, "-") == 0 ? stderr : fopen(path, "ae");
+        out = strcmp(path, "-") == 0 ? stderr
+                                     : gpurt_outfile_stream(path, GPURT_OUTFILE_APPEND,
+                                                            GPURT_OUTFILE_OWN, &err);
         if (!out)
-            gpurt_tell("GPURT_HEAP_LEAKS=%s: nothing is written: %s", path,
-                       strerror(errno));
+            gpurt_tell("GPURT_HEAP_LEAKS: nothing is written: %s", err.text);
     }
     if (out) {
         (length > 5 && strcmp(path + length - 5, ".json") == 0 ? json_write

@@ -38,7 +38,7 @@ GPURT_HD uint64_t gpurt_bits_ptr(const void *v)
 }
 GPURT_DEV uint64_t gpurt_bits_str(const char *v)
 {
-    return gpurt_log_string(v);
+    return gpurt_log_string(v ? v : "(null)"); /* as a host's printf has it */
 }
 
 #if defined(__cplusplus)
