@@ -62,6 +62,9 @@ def check(name, parts, said, records):
     assert found == records, (name, len(found), len(records))
     assert run(LOG, "export", "--to", "csv", name, "-o", "-", status=1).stderr == cat
     assert run(LOG, "stat", name).stderr == cat
+    tail = run(LOG, "tail", "-n", "9", "--jsonl", name, status=1)
+    assert set(tail.stdout.splitlines()) == set(run(LOG, "cat", "--jsonl", name, status=1).stdout.splitlines()[-9:]), name
+    assert "left out" not in said or tail.stderr, tail
     # A replay reads the whole file: it shows what cat shows, and says what cat says.
     top = run(TOP, "--once", "--json", "--replay", name, status=125)
     assert top.stderr == cat.replace("gpurt-log:", "gpurt-top:"), (top.stderr, cat)
