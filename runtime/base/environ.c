@@ -71,11 +71,12 @@ bool gpurt_env_is_roots(const char *path)
 int gpurt_env_spawn(pid_t *pid, const char *program, const posix_spawn_file_actions_t *io,
                     char *const argv[])
 {
-    char *nothing[] = {NULL};
+    char *nothing[] = {NULL}, whole[PATH_MAX];
 
     if (!gpurt_env_privileged())
         return posix_spawnp(pid, program, io, NULL, argv, environ);
-    if (!gpurt_env_is_roots(program))
+    /* What was judged is started: a link may lead elsewhere by then. */
+    if (program[0] != '/' || !realpath(program, whole) || !gpurt_env_is_roots(whole))
         return EPERM;
-    return posix_spawn(pid, program, io, NULL, argv, nothing);
+    return posix_spawn(pid, whole, io, NULL, argv, nothing);
 }

@@ -39,8 +39,12 @@ static void pass_to_previous(int signal, siginfo_t *info, void *context)
             a->sa_sigaction(signal, info, context);
         } else if (a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN) {
             a->sa_handler(signal);
-        } else { /* the instruction runs again and ends the process as it should */
+        } else if (info->si_code >
+                   0) { /* the instruction runs again and ends the process */
             sigaction(signal, a, NULL);
+        } else if (a->sa_handler == SIG_DFL) { /* sent by somebody: nothing runs again */
+            sigaction(signal, a, NULL);
+            raise(signal);
         }
     }
 }

@@ -78,7 +78,8 @@ static void define_all(void)
     define(TEXT_HELPER, GPURT_DEF_STRING, 0, 0, 0, "helper", "");
     define(TEXT_FILE, GPURT_DEF_STRING, 0, 0, 0, "src/helper.h", "");
     define(TEXT_TABLE, GPURT_DEF_STRING, 0, 0, 0, "table", "");
-    define(TEXT_NAME, GPURT_DEF_STRING, 0, 0, 0, "q\033]0;evil\007\302\233", "");
+    define(TEXT_NAME, GPURT_DEF_STRING, 0, 0, 0, "q\033]0;evil\007\302\233\342\200\256",
+           "");
 }
 
 static void step(uint32_t ring, uint32_t block, uint32_t number, uint32_t us)

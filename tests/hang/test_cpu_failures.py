@@ -51,6 +51,8 @@ def check_row(bug, kind, category, words, lane, env):
     command = 'printf "%s|%s|%s\\n" "$GPURT_PANIC_KIND" "$GPURT_PANIC_SITE" "$GPURT_PANIC_MESSAGE"'
     done = run(RECORD, "-a", "-o", log, "--exec-on-panic", command, "--", PLANTED, bug, status=1, **env)
     assert f"{kind}|" in done.stderr and "1 panic in" in done.stderr, done
+    # The program's own line calls it what the log calls it: no panic.
+    assert f"gpurt: {kind} at " in done.stderr or f"gpurt: {kind} in " in done.stderr, done.stderr
     found = json.loads(run(PANIC, "show", "--json", log).stdout)
     assert found["kind"] == kind and found["category"] == category and found["of"] == 1, found
     assert found["kernel"] == f"planted_{bug}" and f"in kernel planted_{bug}" in found["msg"], found

@@ -66,6 +66,9 @@ def check_long_names():
         record(os.path.join(".", folder, name), "address.core", status=ABORTED)
         found = show(1)
         assert found["source"]["program"] == told, found["source"]
+        seen = subprocess.run([os.path.join(BIN, "gpurt-top"), "--once", "--replay", "run.gplog"], check=True,
+                              capture_output=True, text=True).stdout
+        assert f"  {told}[" in seen.splitlines()[0], seen
     shutil.rmtree("x" * 200)
 
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-LOG, PANIC = (os.path.join(sys.argv[1], name) for name in ("gpurt-log", "gpurt-panic"))
+LOG, PANIC, TOP = (os.path.join(sys.argv[1], name) for name in ("gpurt-log", "gpurt-panic", "gpurt-top"))
 MAKE_LOG, MAKE_COURSE = sys.argv[2:4]
 FILE, DICT, FRAME, INDEX, END, BLOB = range(1, 7)
 
@@ -62,6 +62,14 @@ def check(name, parts, said, records):
     assert found == records, (name, len(found), len(records))
     assert run(LOG, "export", "--to", "csv", name, "-o", "-", status=1).stderr == cat
     assert run(LOG, "stat", name).stderr == cat
+    tail = run(LOG, "tail", "-n", "9", "--jsonl", name, status=1)
+    assert set(tail.stdout.splitlines()) == set(run(LOG, "cat", "--jsonl", name, status=1).stdout.splitlines()[-9:]), name
+    assert "left out" not in said or tail.stderr, tail
+    # A replay reads the whole file: it shows what cat shows, and says what cat says.
+    top = run(TOP, "--once", "--json", "--replay", name, status=125)
+    assert top.stderr == cat.replace("gpurt-log:", "gpurt-top:"), (top.stderr, cat)
+    messages = sum(json.loads(record)["kind"] != "loss" for record in records)
+    assert json.loads(top.stdout)["records"] == messages, (name, top.stdout[:300], messages)
     mended = "mended-" + name
     if os.path.exists(mended):
         os.unlink(mended)
@@ -109,7 +117,18 @@ def check_moves():
     assert f"of {total} records {total - counted[frames.index(a)]} are here" in said, said
     for name, words in ("deleted.gplog", "1 frame missing"), ("head.gplog", "1 damaged frame left out"):
         listed = run(PANIC, "list", name, status=1)
-        assert f"{name}: {words}" in listed.stdout + listed.stderr, (name, listed)
+        assert f"{name}: {words}" in listed.stdout and not listed.stderr, (name, listed)
+        for command in ("list", "--json", name), ("export", "--sarif", name), ("diff", name, name):
+            done = run(PANIC, *command, status=1)
+            assert f"gpurt-panic: {name}: {words}" in done.stderr, (command, done)
+    # The panic's own frame is whole, one with what came before it is not.
+    failed = [n for n, i in enumerate(frames) if struct.unpack_from("<I", parts[i][1], 24 + 44)[0]]
+    near = frames[failed[-1] - 1]
+    before = list(parts)
+    before[near] = (FRAME, parts[near][1][:-9] + b"damage" + parts[near][1][-3:])
+    write("near.gplog", before)
+    shown = run(PANIC, "show", "-r", "1024", "near.gplog", status=1)
+    assert "near.gplog: 1 damaged frame left out" in shown.stdout, shown
     # What ends before its END is not damaged: its writer may still be there.
     write("open.gplog", [p for i, p in enumerate(parts) if i <= b])
     assert "not closed" in run(LOG, "verify", "open.gplog").stdout

@@ -24,7 +24,7 @@ void kernel(void)
 \tint k;
 }
 """
-CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
 
 
 def run(*arguments, status=0, **more):
@@ -73,7 +73,7 @@ def check_facts(p):
     assert (p["sm"], p["warp_slot"], p["warp"], p["lane"]) == (0, 1, 5, 7)
     assert (p["lanes"], p["failed"], p["clock"]) == (0xFFFF, 0x180, 123456789012345)
     assert p["operands"][0] == {"type": "u32", "text": "101", "bits": "0x65"}
-    assert p["operands"][2]["text"] == "q\x1b]0;evil\x07\x9b"
+    assert p["operands"][2]["text"] == "q\x1b]0;evil\x07\x9b\u202e"
     assert [(v["lane"], v["text"]) for v in p["lane_values"] if v["failed"]] == [(7, "101"), (8, "102")]
     assert p["back_end"] == "cpu" and p["device"] == 0
     warp, sm = p["before"]["warp"], p["before"]["sm"]
@@ -115,7 +115,7 @@ def check_record():
     assert (p["launch"], p["grid"], p["block_dim"]) == (41, [9, 1, 1], [192, 1, 1]), p
     assert (p["cluster_rank"], p["cluster_size"], p["log_sequence"], p["raised"]) == (1, 3, 45, 0), p
     assert [(c["name"], c["type"], c["text"]) for c in p["context"]] == [
-        ("request", "u64", "4711"), ("table", "string", "q\x1b]0;evil\x07\x9b")], p["context"]
+        ("request", "u64", "4711"), ("table", "string", "q\x1b]0;evil\x07\x9b\u202e")], p["context"]
     assert [(f["function"], f["file"], f["line"]) for f in p["shadow_frames"]] == [
         ("helper", "src/helper.h", 12), ("scene", "src/helper.h", 99)], p["shadow_frames"]
     assert (p["contexts_left_out"], p["frames_left_out"], p["held"], p["task"]) == (1, 5, [], 0), p
@@ -158,6 +158,25 @@ def check_excerpt():
     with open("tree/src/kernel.c", "w") as file:
         file.write("short\n")
     assert load("show", "run.gplog", "--source", "tree")["source_lines"] is None
+
+
+def texts_of(value):
+    """Every text in an object, with the names of its fields."""
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from texts_of(item)
+    if isinstance(value, str):
+        yield value
+
+
+def check_sarif():
+    """Viewers show the texts decoded: nothing in one obeys or turns round, and what did is spelt out."""
+    text = run("export", "--sarif", "run.gplog").stdout
+    assert not CONTROL.search(text), text
+    results = json.loads(text)["runs"][0]["results"]
+    assert [r["ruleId"] for r in results] == ["gpurt/bounds", "gpurt/panic"], results
+    assert results[0]["message"]["text"] == r"index 101 of 100 in q\x1b]0;evil\x07\xc2\x9b\xe2\x80\xae", results[0]
+    for one in texts_of(json.loads(text)):
+        assert not CONTROL.search(one), one
 
 
 def check_other_grid():
@@ -291,6 +310,7 @@ with tempfile.TemporaryDirectory() as folder:
     check_list()
     check_show(("run.gplog",))
     check_record()
+    check_sarif()
     check_excerpt()
     check_other_grid()
     check_box(BOX)

@@ -62,6 +62,77 @@ static void roots_paths_are_judged(void)
     CHECK(!gpurt_env_is_roots("/tmp/gpurt-nothing"));
 }
 
+/* ---- a place that is root's alone -------------------------------------------------------- */
+
+static void place(char path[PATH_ROOM], const char *root, const char *name)
+{
+    snprintf(path, PATH_ROOM, "%s/%s", root, name);
+}
+
+/* Each right of somebody else's, to the program or to its folder, is one too many. */
+static void rights_are_judged(const char *root, const char *program)
+{
+    CHECK(gpurt_env_is_roots(program));
+    CHECK(chmod(program, 0775) == 0 && !gpurt_env_is_roots(program));
+    CHECK(chmod(program, 0757) == 0 && !gpurt_env_is_roots(program));
+    CHECK(chmod(program, 0755) == 0 && chown(program, OWNER, 0) == 0);
+    CHECK(!gpurt_env_is_roots(program));
+    CHECK(chown(program, 0, 0) == 0 && chown(root, OWNER, 0) == 0);
+    CHECK(!gpurt_env_is_roots(program));
+    CHECK(chown(root, 0, 0) == 0 && chmod(root, 0777) == 0);
+    CHECK(!gpurt_env_is_roots(program));
+    CHECK(chmod(root, 0755) == 0 && gpurt_env_is_roots(program));
+}
+
+/* In a process with rights: the link leads to what is root's, and what it led to is started. */
+static void link_is_followed_once(const char *link, const char *program, const char *said)
+{
+    char *argv[] = {(char *)(uintptr_t) "say", NULL}, text[PATH_ROOM] = "";
+    FILE *file;
+    int status;
+    pid_t pid, other;
+
+    CHECK(setenv("GPURT_TEST", "mine", 1) == 0);
+    pid = fork();
+    if (pid == 0) {
+        if (setresgid((gid_t)-1, USER, (gid_t)-1) != 0 || !gpurt_env_privileged())
+            _exit(98);
+        if (gpurt_env_spawn(&other, link, NULL, argv) != 0)
+            _exit(97);
+        _exit(waitpid(other, &status, 0) == other && status == 0 ? 0 : 96);
+    }
+    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+    CHECK_MSG(status == 0, "status %x", (unsigned)status);
+    file = fopen(said, "r");
+    CHECK(file && fgets(text, sizeof text, file) && fclose(file) == 0);
+    CHECK_MSG(strncmp(text, program, strlen(program)) == 0 &&
+                  strcmp(text + strlen(program), " \n") == 0,
+              "it was started as, with the variable: %s", text);
+}
+
+static void roots_place_is_used(void)
+{
+    char root[] = "/run/gpurt-test-environ-XXXXXX", program[PATH_ROOM], said[PATH_ROOM];
+    char link[PATH_ROOM];
+    FILE *file;
+
+    if (!gpurt_env_is_roots("/run") || !mkdtemp(root)) {
+        puts("/run is not root's alone: not looked at");
+        return;
+    }
+    place(program, root, "say");
+    place(said, root, "said");
+    place(link, root, "link");
+    file = fopen(program, "w");
+    CHECK(file && fprintf(file, "#!/bin/sh\necho \"$0 $GPURT_TEST\" >%s\n", said) > 0);
+    CHECK(fclose(file) == 0 && chmod(program, 0755) == 0 && chmod(root, 0755) == 0);
+    rights_are_judged(root, program);
+    CHECK(symlink(program, link) == 0);
+    link_is_followed_once(link, program, said);
+    CHECK(unlink(link) == 0 && unlink(program) == 0 && unlink(said) == 0 &&
+          rmdir(root) == 0);
+}
+
 /* ---- what the copy does: all that a user can ask of a program by its environment ------- */
 
 static void child_starts(void)
@@ -263,9 +334,11 @@ int main(int argc, char **argv)
         act();
     ids_are_judged();
     roots_paths_are_judged();
-    if (geteuid() == 0)
+    if (geteuid() == 0) {
+        roots_place_is_used();
         copies_are_run();
-    else
+    } else {
         puts("copies with rights: root alone can make them: not looked at");
+    }
     return 0;
 }

@@ -8,6 +8,7 @@
 #include <gpurt/heap.h>
 #include <gpurt/recover.h>
 
+#include "drainspawn.h"
 #include "tell.h"
 
 #include <fcntl.h>
@@ -315,6 +316,24 @@ static void wish_is_told(const char *name, const char *value, const char *text)
               "%s=%s: %s", name, value, said);
 }
 
+/* A file of the program's own is no variable of the user's. Who drains says what is wrong with it. */
+static void file_named(void)
+{
+    const gpurt_options_t options = {.backend = GPURT_BACKEND_CPU, .log.file = "x.gplog"};
+    char folder[] = "/tmp/gpurt-test-told-XXXXXX", drain[64];
+    FILE *script;
+
+    CHECK(mkdtemp(folder));
+    snprintf(drain, sizeof drain, "%s/gpurt-drain", folder);
+    script = fopen(drain, "w");
+    CHECK(script &&
+          fprintf(script, "#!/bin/sh\necho full >&%d\n", GPURT_DRAIN_READY_FD) > 0);
+    CHECK(fclose(script) == 0 && chmod(drain, 0700) == 0 && setenv("PATH", folder, 1) == 0);
+    CHECK(gpurt_open(&options, &rt, &err) == GPURT_OK);
+    CHECK(unlink(drain) == 0 && rmdir(folder) == 0);
+    close_well();
+}
+
 static void plain(void)
 {
     char text[64];
@@ -358,5 +377,13 @@ int main(void)
     wish_is_told("GPURT_LEVEL", "foo", "say trace, debug");
     wish_is_told("GPURT_POLICY", "foo", "say drop");
     wish_is_told("GPURT_RING_BYTES", "12k", "say a number");
+    wish_is_told("GPURT_LEVEL_FLOOR", "foo", "say trace, debug");
+    /* The file is not what is wrong: no word of it. */
+    wish_is_told("PATH", "/nonexist", "put it in PATH or beside the program\n");
+    unsetenv("GPURT_LOG");
+    child(file_named);
+    CHECK_STR(said,
+              "gpurt: nothing is logged: log.file x.gplog: full; name a new file or a log "
+              "of gpurt's, in a folder that you may write to\n");
     return 0;
 }

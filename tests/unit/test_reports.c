@@ -10,6 +10,9 @@
 
 #include <gpurt/impl/box.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum {
     WORDS = 512,
@@ -304,10 +307,47 @@ static void check_handlers(void)
     }
 }
 
+/* A signal that somebody sends ends the process, as without gpurt; one that is ignored does not. */
+static int end_by_sent(int number, bool ignored)
+{
+    gpurt_options_t options = {.struct_size = sizeof options, .backend = GPURT_BACKEND_CPU};
+    const struct rlimit no_core = {0, 0};
+    gpurt_t *rt;
+    int status;
+    pid_t pid;
+
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+        setrlimit(RLIMIT_CORE, &no_core);
+        signal(number, ignored ? SIG_IGN : SIG_DFL);
+        if (gpurt_open(&options, &rt, &err) == GPURT_OK)
+            kill(getpid(), number);
+        _exit(3);
+    }
+    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+    return status;
+}
+
+static void check_sent(void)
+{
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0] && !CHECK_SANITIZED; i++) {
+        int sent = end_by_sent(numbers[i], false), ignored = end_by_sent(numbers[i], true);
+
+        CHECK_MSG(WIFSIGNALED(sent) && WTERMSIG(sent) == numbers[i], "signal %d: %x",
+                  numbers[i], (unsigned)sent);
+        CHECK_MSG(WIFEXITED(ignored) && WEXITSTATUS(ignored) == 3, "signal %d: %x",
+                  numbers[i], (unsigned)ignored);
+    }
+}
+
 int main(void)
 {
     check_messages();
     check_handlers();
+    check_sent();
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].by_signal && CHECK_SANITIZED)

@@ -15,7 +15,7 @@
 static gpurt_status_t open_log(const char *path, panic_source_t *out, gpurt_error_t *err)
 {
     gpurt_log_summary_t sum;
-    gpurt_status_t st = gpurt_log_open(path, &out->log, err);
+    gpurt_status_t st = gpurt_log_open_walked(path, &out->log, err);
 
     if (st != GPURT_OK)
         return st;
@@ -177,11 +177,21 @@ static uint64_t left_out_of(const gpurt_row_t *row)
                                                                     : 0;
 }
 
+/* As far as frames were read. */
+static void damage_note(panic_source_t *source)
+{
+    gpurt_log_summary_t sum;
+
+    gpurt_log_summary(source->log, &sum);
+    source->torn_frames = sum.torn_frames;
+    if (!gpurt_log_damage_text(&sum, source->damage))
+        source->damage[0] = '\0';
+}
+
 gpurt_status_t panic_source_panics(panic_source_t *source, panic_row_fn *take,
                                    void *context, gpurt_error_t *err)
 {
     filter_t filter = {take, context};
-    gpurt_log_summary_t sum;
     bool more = true;
 
     if (source->dump.core)
@@ -202,10 +212,7 @@ gpurt_status_t panic_source_panics(panic_source_t *source, panic_row_fn *take,
             more = take_panic(&filter, row);
         }
     }
-    gpurt_log_summary(source->log, &sum);
-    source->torn_frames = sum.torn_frames;
-    if (!gpurt_log_damage_text(&sum, source->damage))
-        source->damage[0] = '\0';
+    damage_note(source);
     return GPURT_OK;
 }
 
@@ -352,6 +359,7 @@ static gpurt_status_t search_log(panic_source_t *source, search_t *s, gpurt_erro
                 st = gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: rows");
     }
     free(reach);
+    damage_note(source);
     return st;
 }
 

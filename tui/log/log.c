@@ -437,11 +437,13 @@ static int do_export(gpurt_log_t *log, const char *path, const log_options_t *o)
     return damage_status(log, path);
 }
 
-/* Those that read all of a log anyway walk its blocks: what is damaged is judged the same for
- * each of them. */
-static bool reads_all(const char *command)
+/* Of the frames that were not read, what their blocks say. */
+static int tail_and_judge(gpurt_log_t *log, log_print_t *p, const char *path,
+                          const log_options_t *o)
 {
-    return strcmp(command, "tail") != 0;
+    int status = do_tail(log, p, path, o);
+
+    return status ? status : damage_status(log, path);
 }
 
 static int do_open(const char *command, const char *path, const log_options_t *o)
@@ -456,14 +458,15 @@ static int do_open(const char *command, const char *path, const log_options_t *o
 
     if (print.level > GPURT_LEVEL_LOST)
         return gpurt_option_refuse(&program, "no level is called '%s'", o->level);
-    if ((reads_all(command) ? gpurt_log_open_walked : gpurt_log_open)(path, &log, &err) !=
-        GPURT_OK)
+    /* Its blocks are walked, also where only its end is read: by its index alone a log whose frames
+     * changed places ends with others than cat shows. */
+    if (gpurt_log_open_walked(path, &log, &err) != GPURT_OK)
         return complain(&err);
     print.log = log;
     if (strcmp(command, "cat") == 0)
         status = do_cat(log, &print, path);
     else if (strcmp(command, "tail") == 0)
-        status = do_tail(log, &print, path, o);
+        status = tail_and_judge(log, &print, path, o);
     else if (strcmp(command, "stat") == 0)
         status = do_stat(log, path, o);
     else if (strcmp(command, "export") == 0)

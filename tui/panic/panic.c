@@ -82,8 +82,10 @@ static const gpurt_option_text_t texts[] = {
      "read: its drainer is not disturbed. A GPU core dump without a fault (one that "
      "was asked for while a kernel hung) is shown as where its warps stand."},
     {"EXIT STATUS",
-     "0: read, with panics or without; 1: a file cannot be read, is damaged, or "
-     "has no panic N; 2: wrong use; 3: diff: NEW has sites that OLD has not, or more "
+     "0: read, with panics or without; 1: a file cannot be read, is damaged as far as it "
+     "was "
+     "read (gpurt-log verify reads all of it), or has no panic N; 2: wrong use; 3: diff: "
+     "NEW has sites that OLD has not, or more "
      "panics at one; watch: the log's writer and the programs that it recorded are gone, "
      "and it ends without its closing frame."},
     {"FAULTS",
@@ -227,11 +229,18 @@ static bool is_damaged(const panic_source_t *s)
     return s->damage[0] || (s->dump.core && s->dump.core->about.cut);
 }
 
-static int finish(panic_book_t *book, int status)
+/* told: the text shown says what is damaged. */
+static int finish(panic_book_t *book, int status, bool told)
 {
-    for (uint32_t i = 0; i < book->source_count; i++)
-        if (is_damaged(&book->sources[i]))
-            status = UNREADABLE;
+    for (uint32_t i = 0; i < book->source_count; i++) {
+        const panic_source_t *s = &book->sources[i];
+
+        if (!is_damaged(s))
+            continue;
+        status = UNREADABLE;
+        if (!told && s->damage[0])
+            gpurt_option_refuse(&program, "%s: %s", s->name, s->damage);
+    }
     panic_book_fini(book);
     return gpurt_option_end(&program, status, BAD_USE);
 }
@@ -249,9 +258,9 @@ static int work(const command_t *command, char **files, int count, const panic_o
         return status;
     }
     if (panic_book_fill(&book, &err) != GPURT_OK)
-        return finish(&book, complain(&err));
+        return finish(&book, complain(&err), false);
     shown = command->run(&book, o, &style);
-    return finish(&book, status ? status : shown);
+    return finish(&book, status ? status : shown, !o->json && !o->sarif);
 }
 
 static int watch(char **files, int count, const panic_options_t *o)
@@ -274,7 +283,7 @@ static int watch(char **files, int count, const panic_options_t *o)
                          &style, &err);
     if (st != GPURT_OK && st != GPURT_E_TRUNCATED)
         status = complain(&err);
-    status = finish(&book, status);
+    status = finish(&book, status, false);
     return st == GPURT_E_TRUNCATED && status != BAD_USE ? FOLLOW_CUT : status;
 }
 
@@ -297,8 +306,8 @@ static int diff(char **files, int count, const panic_options_t *o)
         worse = panic_diff(&book[0], &book[1], o->json, &style);
     if (worse < 0)
         status = gpurt_option_refuse(&program, "no memory");
-    status = finish(&book[0], status);
-    status = finish(&book[1], status);
+    status = finish(&book[0], status, false);
+    status = finish(&book[1], status, false);
     return status ? status : worse ? WORSE : 0;
 }
 

@@ -255,6 +255,19 @@ static int complain(const gpurt_error_t *err)
     return FAILED;
 }
 
+/* Calls that are not here make another trace. Returns: FAILED where some may be missing. */
+static int damage_status(const gpurt_log_t *log, const char *path)
+{
+    char text[GPURT_DAMAGE_TEXT];
+    gpurt_log_summary_t sum;
+
+    gpurt_log_summary(log, &sum);
+    if (!gpurt_log_damage_text(&sum, text))
+        return 0;
+    gpurt_option_refuse(&program, "%s: %s", path, text);
+    return FAILED;
+}
+
 static int run(const char *path, const replay_options_t *o, replay_report_t *r,
                replay_trace_t *trace)
 {
@@ -264,14 +277,16 @@ static int run(const char *path, const replay_options_t *o, replay_report_t *r,
     replay_heap_t heap;
     gpurt_log_t *log;
     gpurt_status_t st;
+    int status;
 
-    if (gpurt_log_open(path, &log, &err) != GPURT_OK)
+    if (gpurt_log_open_walked(path, &log, &err) != GPURT_OK)
         return complain(&err);
     replay_heaps_read(log, &wish, &heaps);
     r->heaps = &heaps;
     st = replay_heaps_choose(&heaps, &wish, &heap, &err);
     if (st == GPURT_OK)
         st = replay_trace_read(log, &heap, trace, &err);
+    status = damage_status(log, path);
     gpurt_log_close(log);
     if (st == GPURT_OK)
         st = replay_all(r, o->backend, &err);
@@ -280,7 +295,7 @@ static int run(const char *path, const replay_options_t *o, replay_report_t *r,
     replay_trace_free(trace);
     if (st != GPURT_OK)
         return complain(&err);
-    return gpurt_option_end(&program, 0, FAILED);
+    return gpurt_option_end(&program, status, FAILED);
 }
 
 int main(int argc, char **argv)

@@ -74,7 +74,7 @@ gpurt_status_t linefile_open(const char *path, linefile_t **out, gpurt_error_t *
     *out = NULL;
     if (!f)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: %s", path);
-    st = gpurt_log_open(path, &f->log, err);
+    st = gpurt_log_open_walked(path, &f->log, err);
     if (st == GPURT_OK && !frames_take(f))
         st = gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: %s", path);
     if (st != GPURT_OK) {

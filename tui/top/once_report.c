@@ -23,6 +23,7 @@ enum {
     PANICS = 3,
     COLUMNS = 100, /* where nobody says how many, */
     ROWS = 40,
+    NAME = 255,      /* a name that is cut here says nothing of it: none is so long */
     SITE_WIDTH = 44, /* and of them messages have so many */
     WIDTH = 60,
     NARROW = 16 /* messages have so many at least */
@@ -84,7 +85,7 @@ static void plain_head(FILE *out, const gpurt_modelview_t *v, const report_about
 
     fprintf(out, "gpurt-top  %s  ", n->time_ns ? picture_time(n->time_ns, 0, time) : "-");
     put_plain(out, id->program[0] ? id->program : about->name,
-              strlen(id->program[0] ? id->program : about->name), 40);
+              strlen(id->program[0] ? id->program : about->name), NAME);
     if (id->pid)
         fprintf(out, "[%" PRIu32 "]", id->pid);
     fprintf(out, "  %s", about->state);
@@ -97,7 +98,7 @@ static void plain_head(FILE *out, const gpurt_modelview_t *v, const report_about
             continue;
         fputs("  ", out);
         picture_device(s, device);
-        put_plain(out, device, strlen(device), 40);
+        put_plain(out, device, strlen(device), NAME);
     }
     fprintf(out,
             "\nrecords %" PRIu64 "  %" PRIu32 "/s  lost %" PRIu64 "  panics %" PRIu64
@@ -168,7 +169,7 @@ static void plain_panics(FILE *out, const picture_t *p, const report_about_t *ab
         put_who(out, p, e->pid);
         if (groups[i].mixed)
             fputs("and others ", out);
-        put_plain(out, base_name(e->file), strlen(base_name(e->file)), 40);
+        put_plain(out, base_name(e->file), strlen(base_name(e->file)), NAME);
         fprintf(out, ":%" PRIu32 "  sm %u block %u,%u,%u thread %u,%u,%u  ", e->line, e->sm,
                 e->block.x, e->block.y, e->block.z, e->thread.x, e->thread.y, e->thread.z);
         put_plain(out, e->message, strnlen(e->message, sizeof e->message),

@@ -74,7 +74,8 @@ gpurt_status_t source_live_open(const source_failures_t *failures, gpurt_writer_
  * nobody does and looked at otherwise. */
 gpurt_status_t source_process_open(uint32_t pid, source_t **out, gpurt_error_t *err);
 
-/* Starts at the end of the log, or at its start. */
+/* Starts at the end of the log, or at its start. What is damaged of it is a problem. path:
+ * borrowed until close. */
 gpurt_status_t source_replay_open(const char *path, bool at_start, source_t **out,
                                   gpurt_error_t *err);
 

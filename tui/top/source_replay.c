@@ -36,6 +36,7 @@ typedef struct replay {
     bool started;
     gpurt_modelshare_t *share, *reader; /* reader: the caller's */
     /* the feeding thread's */
+    const char *path; /* borrowed */
     gpurt_log_t *log;
     gpurt_cursor_t *cursor;
     const gpurt_row_t *pending; /* read, but later than the position */
@@ -50,7 +51,8 @@ typedef struct replay {
     uint64_t wanted_ns; /* 0: none */
     bool playing, busy, stop;
     double speed;
-    gpurt_error_t problem;
+    char
+        damage[GPURT_DAMAGE_TEXT]; /* what is wrong with what was read of the file; or "" */
 } replay_t;
 
 /* ---- position ------------------------------------------------------------------------ */
@@ -186,8 +188,23 @@ static uint64_t clamp(const replay_t *r, uint64_t time_ns)
                                   : time_ns;
 }
 
+/* Going back opens the log anew, so what was found once stays said. */
+static void damage_tell(replay_t *r)
+{
+    char text[GPURT_DAMAGE_TEXT];
+    gpurt_log_summary_t sum;
+
+    gpurt_log_summary(r->log, &sum);
+    if (!gpurt_log_damage_text(&sum, text))
+        return;
+    pthread_mutex_lock(&r->lock);
+    memcpy(r->damage, text, sizeof text);
+    pthread_mutex_unlock(&r->lock);
+}
+
 static void publish(replay_t *r)
 {
+    damage_tell(r);
     gpurt_modelshare_range(r->share, r->first_ns, r->last_ns);
     gpurt_modelshare_put(r->share, r->model, r->at_ns, GPURT_MODEL_REPLAY);
 }
@@ -236,6 +253,9 @@ static void replay_refresh(source_t *s, gpurt_modelview_t *view)
 
     pthread_mutex_lock(&r->lock);
     s->busy = r->busy;
+    if (r->damage[0])
+        gpurt_fail(&s->problem, GPURT_E_DAMAGED, GPURT_FROM_GPURT, 0, "%.120s: %.240s",
+                   r->path, r->damage);
     pthread_mutex_unlock(&r->lock);
     gpurt_modelshare_read(r->reader, view);
 }
@@ -315,7 +335,7 @@ static const source_class_t replay_class = {
 static gpurt_status_t replay_load(replay_t *r, const char *path, gpurt_error_t *err)
 {
     gpurt_log_summary_t sum;
-    gpurt_status_t st = gpurt_log_open(path, &r->log, err);
+    gpurt_status_t st = gpurt_log_open_walked(path, &r->log, err);
 
     if (st != GPURT_OK)
         return st;
@@ -352,6 +372,7 @@ gpurt_status_t source_replay_open(const char *path, bool at_start, source_t **ou
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "replay");
     r->source.class = &replay_class;
     r->source.processes = 1;
+    r->path = path;
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->wake, NULL);
     r->speed = 1;

@@ -157,7 +157,9 @@ static const gpurt_option_text_t texts[] = {
      "PROGRAM's; 0 where it was let run; 128 and the number of the signal that ended it; "
      "125 when "
      "gpurt-top itself failed, 126 when PROGRAM cannot be executed, 127 when "
-     "there is none of that name. Without a PROGRAM: 0."},
+     "there is none of that name. Without a PROGRAM: 0, and 125 where the log of a replay "
+     "is "
+     "damaged."},
     {"FIELDS",
      "A program with several devices open, or several processes, has an object for each of "
      "them, in the order in which they were opened. Objects of --json have: schema (1), "
@@ -381,6 +383,8 @@ static int tell_end(top_t *t, int status)
     log_failure = s->log_failure.status ? &s->log_failure : NULL;
     if (s->problem.status && !log_failure)
         gpurt_option_refuse(&program, "%s", s->problem.text);
+    if (t->picture.replay && s->problem.status && status == 0)
+        status = OWN_ERROR;
     return recording_close(&t->recording, s->processes, false, log_failure) || status
                ? status
                : OWN_ERROR;

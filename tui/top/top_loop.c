@@ -43,7 +43,11 @@ void top_refresh(top_t *t)
     p->process = s->shown;
     p->coming = s->coming;
     p->waiting = s->processes == 0;
-    p->problem = s->problem.status ? s->problem.text : NULL;
+    p->problem = s->problem.status && !p->replay ? s->problem.text : NULL;
+    if (p->replay && s->problem.status && !t->damage_told) { /* until the next key */
+        p->notice = s->problem.text;
+        t->damage_told = true;
+    }
     p->ended = t->launched ? t->child.ended : s->ended;
     p->status = t->launched && t->child.ended ? launchee_status(&t->child) : 0;
     p->wait_status = t->launched && t->child.ended ? t->child.wait_status : 0;

@@ -31,6 +31,7 @@ typedef struct top {
     gpurt_modelview_t *fresh; /* as it is */
     gpurt_modelview_t *held;  /* as it was, while the picture is held or looks back */
     uint64_t wanted_ns;       /* position asked of a replay */
+    bool damage_told;         /* the screen said that the log of a replay is damaged */
 } top_t;
 
 /* Reads what the source has and brings the picture up to date. */

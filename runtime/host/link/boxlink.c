@@ -66,17 +66,14 @@ static uint32_t word_find(const char *value, const char *const *words, uint32_t 
     return i;
 }
 
-static gpurt_status_t levels_read(const char *option, gpurt_levelset_t *levels,
-                                  gpurt_error_t *err)
+/* name: of who said it. */
+static gpurt_status_t levels_read(const char *name, const char *value,
+                                  gpurt_levelset_t *levels, gpurt_error_t *err)
 {
-    const char *value = choose("GPURT_LEVEL", option);
     gpurt_error_t why = {0};
-    gpurt_status_t st = gpurt_levelset_parse(value ? value : "info", levels, &why);
+    gpurt_status_t st = gpurt_levelset_parse(value, levels, &why);
 
-    if (st == GPURT_OK)
-        return st;
-    return REFUSE(err, st, "%s: %.300s",
-                  gpurt_env_get("GPURT_LEVEL") ? "GPURT_LEVEL" : "log.level", why.text);
+    return st == GPURT_OK ? st : REFUSE(err, st, "%s: %.300s", name, why.text);
 }
 
 static gpurt_status_t policy_read(const char *value, uint32_t *policy, gpurt_error_t *err)
@@ -150,11 +147,15 @@ static gpurt_status_t box_make(const gpurt_opened_t *opened, gpurt_boxmap_t *map
     gpurt_section_plan_t sections[SECTIONS];
     gpurt_box_plan_t plan = {
         .struct_size = sizeof plan, .section_count = SECTIONS, .sections = sections};
+    const char *level = choose("GPURT_LEVEL", options->level);
+    const char *lowest = gpurt_env_get("GPURT_LEVEL_FLOOR");
     gpurt_levelset_t levels, floor = {0};
-    gpurt_status_t st = levels_read(options->level, &levels, err);
+    gpurt_status_t st =
+        levels_read(gpurt_env_get("GPURT_LEVEL") ? "GPURT_LEVEL" : "log.level",
+                    level ? level : "info", &levels, err);
 
-    if (st == GPURT_OK && gpurt_env_get("GPURT_LEVEL_FLOOR"))
-        st = gpurt_levelset_parse(gpurt_env_get("GPURT_LEVEL_FLOOR"), &floor, err);
+    if (st == GPURT_OK && lowest)
+        st = levels_read("GPURT_LEVEL_FLOOR", lowest, &floor, err);
     if (st == GPURT_OK)
         st = sections_plan(&opened->info, options, sections, err);
     sections[DEVICE_SECTION].floor = floor.level;
@@ -287,10 +288,8 @@ static void log_open(gpurt_opened_t *opened, link_t *link,
     if (!made && drainer)
         gpurt_handover_refuse(why);
     if (made && !drainer)
-        gpurt_tell(
-            "nothing is logged: GPURT_LOG=%s: %s; name a new file or a log of gpurt's, "
-            "in a folder that you may write to",
-            file, why);
+        gpurt_tell("nothing is logged: %s%s: %s",
+                   gpurt_env_get("GPURT_LOG") ? "GPURT_LOG=" : "log.file ", file, why);
     else
         gpurt_tell("nothing is logged: %s", why);
 }

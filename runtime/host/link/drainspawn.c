@@ -128,11 +128,14 @@ gpurt_status_t gpurt_drainspawn_start(const char *file, int box_fd, int *pipe_ou
                         path);
     else if (code != 0)
         st = gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, code,
-                        "starting %s for GPURT_LOG; put it in PATH", PROGRAM);
+                        "starting %s; put it in PATH or beside the program", PROGRAM);
     else if (answer(ends[0], line, sizeof line) == 0)
         st = REFUSE(err, GPURT_E_OS, "%s did not answer", PROGRAM);
     else if (strcmp(line, "ok") != 0)
-        st = REFUSE(err, GPURT_E_OS, "%s", line);
+        st = REFUSE(err, GPURT_E_OS,
+                    "%.240s; name a new file or a log of gpurt's, in a folder that you may "
+                    "write to",
+                    line);
     if (st == GPURT_OK)
         *pipe_out = ends[0];
     else if (ends[0] >= 0)

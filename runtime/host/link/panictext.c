@@ -262,6 +262,14 @@ static void put_where(line_t *l, const gpurt_panic_t *p, gpurt_def_t *site)
         put(l, " and %u more of its warp", lanes - 1);
 }
 
+/* What the CPU back end found by itself is no panic of the program's. */
+static const char *name_of(uint32_t category)
+{
+    if (category < GPURT_CATEGORY_FAULT || category >= GPURT_CATEGORY_RUNTIME)
+        return "panic";
+    return category < GPURT_CATEGORY_HANG ? "fault" : "hang";
+}
+
 /* ---- calls ----------------------------------------------------------------------------- */
 
 static bool is_whole(const gpurt_panic_t *p)
@@ -292,7 +300,7 @@ void gpurt_panictext_put(const gpurt_boxmap_t *map, uint32_t section, uint32_t n
         return;
     }
     site = def_of(map, section, p->site, GPURT_DEF_SITE);
-    put(&l, "panic%s", site ? " at " : "");
+    put(&l, "%s%s", name_of(p->category), site ? " at " : "");
     put_where(&l, p, site);
     put(&l, ": ");
     if (!put_promise(&l, p, site ? site->types : 0)) {

@@ -17,7 +17,7 @@
  *                panics    gpurt_panic_t [panic_count]
  *                state     pages of gauges
  *   shelf      groups that a drainer has taken off rings and no file holds yet
- * Verbs: boxmap.h (host), log.h and panic.h (device). Order: docs/chain_design.md. */
+ * Verbs: boxmap.h (host), log.h and panic.h (device). Order: docs/MEMORY_ORDER.md. */
 #ifndef GPURT_BOX_H
 #define GPURT_BOX_H
 

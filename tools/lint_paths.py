@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every path and every source file that a document names exists: in links, and in backticks outside of blocks of code.
+So does every document that another file names."""
+import fnmatch
+import os
+import re
+
+from lint_files import Report, all_files, lines_of, matching
+
+LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)\s]*)?\)")
+QUOTED = re.compile(r"`([^`]+)`")
+NAME = re.compile(r"[\w./{},*-]+")
+SOURCE = re.compile(r"^[\w{},*]+\.(c|h|S|cu|cuh|py|mjs|sh|cmake|tsv|md|txt)$")
+DOCUMENT = re.compile(r"\bdocs/\w[\w/]*\.(?:md|tsv)\b")
+MADE_UP = ("tools/lint_selftest.py",)
+HEADERS = "runtime/include/"  # what programs include as <gpurt/...>
+# Names that documents make up or that are other people's.
+OTHERS = {
+    **dict.fromkeys(("app.c", "file.c", "first.c", "host.c", "k.c", "scale_kernels.c", "trapped.c",
+                     "tests/fuzz/fuzz_name.c"), "an example of a name"),
+    **dict.fromkeys(("cuda_occupancy.h", "cupti.h", "uvm_gpu_non_replayable_faults.c"), "NVIDIA's"),
+    **dict.fromkeys(("runtime/host/sched", "runtime/host/channel"), "rooms that are still empty"),
+}
+
+
+def spread(name):
+    """`a{b,c}.h` as `ab.h` and `ac.h`."""
+    found = re.search(r"\{([^{}]*)\}", name)
+    if not found:
+        return [name]
+    return [one for part in found.group(1).split(",") for one in spread(name[: found.start()] + part + name[found.end():])]
+
+
+def exists(name):
+    """A path of the tree, a header's as programs include it, or either without its ending; a name without a folder may
+    lie anywhere."""
+    if "/" not in name:
+        return any(fnmatch.fnmatchcase(base, name) for base in bases)
+    wanted = [known + name.rstrip("/") + ending for known in ("", HEADERS) for ending in ("", ".[ch]")]
+    return any(fnmatch.fnmatchcase(path, one) for one in wanted for path in paths)
+
+
+files = all_files()
+bases = {os.path.basename(name) for name in files}
+paths = set(files)
+for name in files:
+    while name := os.path.dirname(name):
+        paths.add(name)
+roots = {path for path in paths if "/" not in path}
+
+report = Report()
+for name in files:
+    for number, line in enumerate(lines_of(name) if name not in MADE_UP and not name.endswith(".md") else (), 1):
+        for page in DOCUMENT.findall(line):
+            if page not in paths:
+                report.say(name, number, f"{page} is not in the tree", "name what exists")
+for name in matching("*.md"):
+    code = False
+    for number, line in enumerate(lines_of(name), 1):
+        code ^= line.lstrip().startswith("```")
+        if code or line.startswith("    "):
+            continue
+        for target in LINK.findall(line):
+            if "://" not in target and not os.path.exists(os.path.join(os.path.dirname(name), target)):
+                report.say(name, number, f"the link {target} leads nowhere", "name what exists, as seen from here")
+        for word in (word for quoted in QUOTED.findall(line) for word in quoted.split()):
+            word = re.sub(r"(:\d+|[,;:.])+$", "", word)
+            if not NAME.fullmatch(word) or word in OTHERS:
+                continue
+            root = word.split("/")[0]
+            if not ("/" in word and root in roots | {"gpurt"} or "/" not in word and SOURCE.search(word)):
+                continue
+            for one in spread(word):
+                if not exists(one):
+                    report.say(name, number, f"{one} is not in the tree", "name what exists")
+report.end()
