@@ -86,6 +86,20 @@ says 'choose another file' gpurt-top -b --record run.gplog -- true
 says 'choose another file' gpurt-record -o run.gplog -- true
 says 'there is no panic 99' gpurt-panic show run.gplog 99
 says 'choose another file' gpurt-log repair run.gplog -o lines
+says 'run.gplog has no process 99; it has llm_serve[41231]' gpurt-log cat -p 99 run.gplog
+says 'run.gplog has no process 99; it has llm_serve[41231]' gpurt-log tail -p 99 run.gplog
+says '--color=pink: auto, always or never' gpurt-log cat --color=pink run.gplog
+# What a command does not heed it refuses by its name.
+says '-p is for cat, tail or level only' gpurt-log stat -p 41231 run.gplog
+says '--level is for cat or tail only' gpurt-log stat --level warn run.gplog
+says '-n is for tail only' gpurt-log stat -n 3 run.gplog
+says '--json is for stat only' gpurt-log verify --json run.gplog
+same '' "$("$bin/gpurt-log" tail -n 0 run.gplog)" 'the last no lines'
+# Colours: as asked for, else on a terminal alone; what device code wrote stays spelled out.
+"$bin/gpurt-log" cat --color=always run.gplog >colours
+same "$(sed $'s/\033\\[[0-9;]*m//g' colours | cmp - all && echo same)" same 'text under its colours'
+grep -q $'\033\\[33mWARN \033\\[0m' colours || fail "colours: $(grep -m1 WARN colours | cat -v)"
+grep -Fq 'session name \x1b[31mred' colours || fail 'escapes are shown in colour'
 says 'is not a gpurt log' gpurt-log stat lines
 
 # Standard output that takes nothing is told of, in one line, by every program that prints there.
