@@ -18,7 +18,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -33,15 +32,6 @@ static int complain(const gpurt_error_t *err)
 {
     gpurt_option_refuse(&log_program, "%s", err->text);
     return DAMAGED;
-}
-
-/* Returns: 8 for a word that is no level. */
-static uint32_t level_of(const char *word)
-{
-    for (uint32_t i = GPURT_LEVEL_TRACE; i <= GPURT_LEVEL_PANIC; i++)
-        if (strcasecmp(word, gpurt_level_name(i)) == 0)
-            return i;
-    return GPURT_LEVEL_LOST + 1;
 }
 
 /* Reads all frames, unpacked or by their checksums alone. */
@@ -376,10 +366,8 @@ static bool reads_all(const char *command)
 
 static int do_open(const char *command, const char *path, const log_options_t *o)
 {
-    log_print_t print = {.text = {.out = stdout},
-                         .jsonl = o->jsonl,
-                         .level = o->level ? level_of(o->level) : 0,
-                         .pid = (uint32_t)o->pid};
+    log_print_t print = {
+        .text = {.out = stdout}, .jsonl = o->jsonl, .pid = (uint32_t)o->pid};
     colour_when_t when;
     gpurt_log_t *log;
     gpurt_error_t err;
@@ -389,7 +377,7 @@ static int do_open(const char *command, const char *path, const log_options_t *o
         return gpurt_option_refuse(&log_program, "--color=%s: auto, always or never",
                                    o->color);
     print.text.colour = colour_wanted(stdout, when);
-    if (print.level > GPURT_LEVEL_LOST)
+    if (o->level && !gpurt_level_find(o->level, &print.level))
         return gpurt_option_refuse(&log_program, "no level is called '%s'", o->level);
     if ((reads_all(command) ? gpurt_log_open_walked : gpurt_log_open)(path, &log, &err) !=
         GPURT_OK)

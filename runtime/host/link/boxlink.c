@@ -224,7 +224,10 @@ static gpurt_status_t drainer_start(const gpurt_opened_t *opened, link_t *link,
 
     if (!file_name(opened, file, name))
         return REFUSE(err, GPURT_E_INVALID, "GPURT_LOG: the name is too long");
-    if (strlen(name) <= NAME_SHOWN)
+    if (gpurt_drainspawn_prints(name))
+        snprintf(link->more, sizeof link->more,
+                 "GPURT_LOG=run.gplog, then gpurt-panic show run.gplog");
+    else if (strlen(name) <= NAME_SHOWN)
         snprintf(link->more, sizeof link->more, "gpurt-panic show %.*s", NAME_SHOWN, name);
     return gpurt_drainspawn_start(name, link->map.fd, &link->drainer, err);
 }
