@@ -47,6 +47,11 @@ for words in '--restart-delay 1 true' '--level info -p 1' '--print-level loud tr
     status=0; "$bin/gpurt-record" "${wrong[@]}" 2>said || status=$?
     if [ "$status" != 125 ] || [ "$(wc -l <said)" != 1 ]; then fail "gpurt-record $words: $status, $(cat said)"; fi
 done
+# One is no plural.
+"$bin/gpurt-record" -o one.gplog -- "$app" 1 2>said || fail "one record: $(cat said)"
+for view in overview log panics sites gpu heaps; do "$bin/gpurt-top" -b -v $view --replay one.gplog; done >>said
+"$bin/gpurt-log" stat one.gplog >>said
+! grep -E '(^|[ (])1 (record|line|panic|site|frame|byte|kernel|object|lane)s' said || fail 'one is no plural'
 # Who is not heard is told of, in case it is the program that the log should have; not for ever, for anybody can come.
 rm -f run.gplog
 "$bin/gpurt-record" -q -o run.gplog -- "$app" 100 strangers=6 2>said || fail "strangers: $(cat said)"

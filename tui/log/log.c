@@ -12,6 +12,7 @@
 #include "nearest.h"
 #include "nicename.h"
 #include "pager.h"
+#include "plural.h"
 #include "render.h"
 #include "repair.h"
 
@@ -300,9 +301,10 @@ static int do_repair(const char *path, const log_options_t *o)
                                    "repair: -o says where the mended log goes");
     if (gpurt_log_repair(path, o->output, &sum, &err) != GPURT_OK)
         return complain(&err);
-    printf("%llu frames kept, %llu left out, %llu missing, %llu stray bytes left out\n",
-           (unsigned long long)sum.frames_kept, (unsigned long long)sum.frames_lost,
-           (unsigned long long)sum.damage.missing, (unsigned long long)sum.bytes_skipped);
+    printf("%llu frame%s kept, %llu left out, %llu missing, %llu stray byte%s left out\n",
+           (unsigned long long)sum.frames_kept, gpurt_plural(sum.frames_kept, "s"),
+           (unsigned long long)sum.frames_lost, (unsigned long long)sum.damage.missing,
+           (unsigned long long)sum.bytes_skipped, gpurt_plural(sum.bytes_skipped, "s"));
     return 0;
 }
 

@@ -3,6 +3,7 @@
 #include "activity_text.h"
 #include "heap_draw.h"
 #include "heap_text.h"
+#include "plural.h"
 #include "region_text.h"
 
 #include <stdio.h>
@@ -48,7 +49,7 @@ void region_line(const gpurt_model_region_t *r, const gpurt_model_heaps_t *heaps
         at = canvas_printf(c, area, row, at, STYLE_NORMAL, "%s blocks, ",
                            canvas_short(r->blocks, count));
     canvas_printf(c, area, row, at, STYLE_NORMAL, "%s hole%s",
-                  canvas_short(r->holes, count), r->holes == 1 ? "" : "s");
+                  canvas_short(r->holes, count), gpurt_plural(r->holes, "s"));
 }
 
 void region_about(const gpurt_model_region_t *r, canvas_t *c, rect_t area, int row)
@@ -65,7 +66,8 @@ void region_about(const gpurt_model_region_t *r, canvas_t *c, rect_t area, int r
                        region_policy(r), activity_bytes(r->granule, granule));
     if (r->looking)
         canvas_printf(c, area, row, at, STYLE_INFO, "  %u warp%s look%s for a place",
-                      r->looking, r->looking == 1 ? "" : "s", r->looking == 1 ? "s" : "");
+                      r->looking, gpurt_plural(r->looking, "s"),
+                      r->looking == 1 ? "s" : "");
     canvas_printf(c, area, ++row, 1, region_refused(r) ? STYLE_WARN : STYLE_INFO,
                   "refused: %llu full, %llu fragmented, %llu else",
                   (unsigned long long)r->full, (unsigned long long)r->fragmented,
@@ -74,7 +76,7 @@ void region_about(const gpurt_model_region_t *r, canvas_t *c, rect_t area, int r
                   "resized, but not in place: %s; places lost to other lanes: %s",
                   canvas_short(r->stuck, stuck), canvas_short(r->races, races));
     snprintf(what, sizeof what, "%u granule%s of %s, by what is used", r->map_granules,
-             r->map_granules == 1 ? "" : "s", granule);
+             gpurt_plural(r->map_granules, "s"), granule);
     if (r->map_granules)
         heap_map(c, area, row + 1, r->cells, false, what);
 }
@@ -104,8 +106,8 @@ void arena_line(const gpurt_model_arena_t *a, const gpurt_model_heaps_t *heaps, 
                        activity_bytes(a->bytes, bytes), a->heap);
     at = heap_marks(&a->told, c, area, row, at, 0, a->refused);
     canvas_printf(c, area, row, at, STYLE_NORMAL, "%s piece%s, %s arena%s",
-                  canvas_short(a->pieces, pieces), a->pieces == 1 ? "" : "s",
-                  canvas_short(a->arenas, arenas), a->arenas == 1 ? "" : "s");
+                  canvas_short(a->pieces, pieces), gpurt_plural(a->pieces, "s"),
+                  canvas_short(a->arenas, arenas), gpurt_plural(a->arenas, "s"));
 }
 
 void arena_about(const gpurt_model_arena_t *a, canvas_t *c, rect_t area, int row)
@@ -136,7 +138,7 @@ void reclaim_line(const gpurt_model_reclaim_t *t, const gpurt_model_heaps_t *hea
     at =
         draw_bar(c, area, row, at, slots ? t->open : t->live, t->room, has_ended(&t->told));
     at = canvas_printf(c, area, row, at, STYLE_NORMAL, "%s object%s %s of heap %u",
-                       canvas_short(t->live, live), t->live == 1 ? "" : "s",
+                       canvas_short(t->live, live), gpurt_plural(t->live, "s"),
                        slots ? "wait" : "live", t->heap);
     at = heap_marks(&t->told, c, area, row, at, t->wrong, t->refused);
     if (what != GPURT_RECLAIM_REFS)
