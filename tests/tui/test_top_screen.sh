@@ -112,10 +112,11 @@ see 'STATUS 127'
 start 80 24 "$bin/gpurt-log cat $dir/run.gplog"
 first=$("$bin/gpurt-log" cat "$dir/run.gplog" | head -n 1 | cut -c1-18 || true)
 see "$first"; drawn $'\033\\[2m' || fail 'no colours in the pager'; keys q; see 'STATUS 0'
-start 80 24 "$bin/gpurt-log cat --level panic $dir/run.gplog"; see 'STATUS 0'; see 'PANIC'
-start 80 24 "GPURT_PAGER='sed s/PANIC/pages/' $bin/gpurt-log cat --level panic --color=never $dir/run.gplog"; see 'pages'; see 'STATUS 0'
-start 80 24 "PAGER=no-such-pager $bin/gpurt-log cat --level panic $dir/run.gplog"; see "the pager 'no-such-pager' does not start"; see 'STATUS 2'
-start 80 24 "PAGER=no-such-pager $bin/gpurt-log cat --no-pager --level panic $dir/run.gplog"; see 'STATUS 0'
+"$tests/make_log" "$dir/few.gplog" 6 200000 3
+start 80 24 "$bin/gpurt-log cat $dir/few.gplog"; see 'STATUS 0'; see 'dev0 sm'
+start 80 24 "GPURT_PAGER='sed s/dev0/pages/' $bin/gpurt-log cat --color=never $dir/few.gplog"; see 'pages'; see 'STATUS 0'
+start 80 24 "PAGER=no-such-pager $bin/gpurt-log cat $dir/few.gplog"; see "the pager 'no-such-pager' does not start"; see 'STATUS 2'
+start 80 24 "PAGER=no-such-pager $bin/gpurt-log cat --no-pager $dir/few.gplog"; see 'STATUS 0'
 
 # A signal gives the terminal back.
 start 80 24 "$top --replay $dir/run.gplog"
