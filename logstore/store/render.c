@@ -7,6 +7,7 @@
 #include <gpurt/impl/activity.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     SPEC_MAX = 16,
@@ -44,6 +45,16 @@ const char *gpurt_level_name(uint32_t level)
                                         "WARN",  "ERROR", "PANIC", "LOST"};
 
     return level <= GPURT_LEVEL_LOST ? names[level] : "?";
+}
+
+bool gpurt_level_find(const char *word, uint32_t *level)
+{
+    for (uint32_t i = GPURT_LEVEL_TRACE; i <= GPURT_LEVEL_PANIC; i++)
+        if (strcasecmp(word, gpurt_level_name(i)) == 0) {
+            *level = i;
+            return true;
+        }
+    return false;
 }
 
 uint32_t gpurt_render_lanes(const gpurt_row_t *row, uint32_t lane)

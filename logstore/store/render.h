@@ -26,6 +26,8 @@ void gpurt_text_u64(gpurt_text_t *text, uint64_t value);
 
 /* "INFO"; "?" for a number that is no level. */
 const char *gpurt_level_name(uint32_t level);
+/* From trace to panic, in any case. Returns: whether the word is one of them. */
+bool gpurt_level_find(const char *word, uint32_t *level);
 
 /* The message of a row; lane: for rows of own lane values the rank among its lanes, else
  * 0. */

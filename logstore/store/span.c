@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "span.h"
 
+#include "plural.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -141,7 +143,7 @@ void gpurt_span_graph_name(char name[GPURT_SPAN_GRAPH_NAME], uint32_t graph, uin
 {
     if (nodes)
         snprintf(name, GPURT_SPAN_GRAPH_NAME, "graph %" PRIu32 " (%" PRIu32 " node%s)",
-                 graph, nodes, nodes == 1 ? "" : "s");
+                 graph, nodes, gpurt_plural(nodes, "s"));
     else
         snprintf(name, GPURT_SPAN_GRAPH_NAME, "graph %" PRIu32, graph);
 }

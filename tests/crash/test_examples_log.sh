@@ -38,6 +38,17 @@ GPURT_LOG=b.gplog "$bin/hello_log" >/dev/null
 same 8 "$(field records b.gplog)" 'two runs'
 "$bin/gpurt-log" verify b.gplog >/dev/null || fail 'verify'
 
+# GPURT_LOG=stderr: all of it on standard error when the program has ended, and no file; its own output is untouched.
+GPURT_LOG=stderr "$bin/hello_log" 2>live >own
+same "$hello" "$(sed 's/.*[a-z_]\.c:[0-9]*  //' live | sort)" 'GPURT_LOG=stderr'
+same "$(GPURT_OFF=1 "$bin/hello_log")" "$(cat own)" 'the output of a program that is printed'
+grep -Eq '^[0-9:.]{18} WARN  dev0 sm[0-9]+ +b1 +w0 +00000400 hello_log_kernels.c:[0-9]+  thread 10' live || fail "its lines: $(cat live)"
+[ ! -e stderr ] || fail 'a log called stderr'
+GPURT_LOG=stderr "$bin/hello_log" >/dev/null 2>/dev/full || fail 'standard error that takes nothing'
+if GPURT_LOG=stderr "$bin/panic_bounds" 2>&1 >/dev/null | grep 'panic_bounds, block' | grep -q 'gpurt-panic show stderr'; then
+    fail 'a panic names a log that is none'
+fi
+
 # Levels, sizes, off; and what does not work is told without failing the program.
 GPURT_LEVEL=debug "$bin/gpurt-record" -q -o c.gplog -- "$bin/hello_log" >/dev/null
 same 68 "$(field records c.gplog)" 'GPURT_LEVEL=debug'

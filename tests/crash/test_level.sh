@@ -92,3 +92,15 @@ recorder=
 ! "$bin/gpurt-record" -q -l loud -o run3.gplog -- "$app" </dev/null 2>/dev/null || fail 'gpurt-record -l loud'
 [ ! -e run3.gplog ] || fail 'wrong rules made a log'
 GPURT_LEVEL=loud "$app" </dev/null >/dev/null || fail 'a wrong GPURT_LEVEL fails the program'
+
+# GPURT_LOG=stderr: lines come while the program runs, and once it is killed what it had logged is there.
+PATH=$bin:$PATH GPURT_LOG=stderr "$app" "$blocks" <line >number 2> >(cat >live; : >ended) &
+recorder=$!
+exec 3>line
+printed() { [ "$(grep -c ' round ' live)" -gt "$1" ]; } 2>/dev/null
+until_true 'nothing is printed' printed 3
+kill -KILL "$recorder"
+wait "$recorder" 2>/dev/null || true
+recorder=
+until_true 'whoever prints does not end with the program' [ -e ended ]
+! grep -v ' round ' live || fail 'what is printed are whole lines'

@@ -30,6 +30,28 @@ rm -f run.gplog
 "$bin/gpurt-record" -o run.gplog -- "$app" 300 2>said >out || fail "$(cat said)"
 grep -Eqx 'gpurt-record: 300 records, 0 lost, 0 panics in run\.gplog \([0-9]+ bytes\)' said || fail "last words: $(cat said)"
 [ "$(wc -l <said)" = 1 ] || fail "more than a line: $(cat said)"
+# --print: the same lines on standard error as they come, and the log all the same; a level is one of the printing alone.
+rm -f run.gplog
+"$bin/gpurt-record" -q --print -o run.gplog -- "$app" 300 panic 2>said >out || fail "--print: $(cat said)"
+[ "$(sort said)" = "$("$bin/gpurt-log" cat run.gplog | sort)" ] || fail "--print: $(wc -l <said) lines"
+rm -f run.gplog
+"$bin/gpurt-record" -q --print-level error -o run.gplog -- "$app" 300 2>said || fail "--print-level: $(cat said)"
+[ "$(sort said)" = "$("$bin/gpurt-log" cat --level error run.gplog | sort)" ] || fail "--print-level: $(wc -l <said) lines"
+[ "$(field records run.gplog)" = 300 ] || fail "a level of the printing is none of the log"
+# What is lost comes with a remedy; an option that does nothing is refused by its name.
+rm -f run.gplog
+"$bin/gpurt-record" -o run.gplog -- "$app" 400000 drop 2>said || fail "$(cat said)"
+grep -q 'GPURT_RING_BYTES=N, to wait instead: GPURT_POLICY=block' said || fail "a loss without a remedy: $(cat said)"
+for words in '--restart-delay 1 true' '--level info -p 1' '--print-level loud true'; do
+    read -ra wrong <<<"$words"
+    status=0; "$bin/gpurt-record" "${wrong[@]}" 2>said || status=$?
+    if [ "$status" != 125 ] || [ "$(wc -l <said)" != 1 ]; then fail "gpurt-record $words: $status, $(cat said)"; fi
+done
+# One is no plural.
+"$bin/gpurt-record" -o one.gplog -- "$app" 1 2>said || fail "one record: $(cat said)"
+for view in overview log panics sites gpu heaps; do "$bin/gpurt-top" -b -v $view --replay one.gplog; done >>said
+"$bin/gpurt-log" stat one.gplog >>said
+! grep -E '(^|[ (])1 (record|line|panic|site|frame|byte|kernel|object|lane)s' said || fail 'one is no plural'
 # Who is not heard is told of, in case it is the program that the log should have; not for ever, for anybody can come.
 rm -f run.gplog
 "$bin/gpurt-record" -q -o run.gplog -- "$app" 100 strangers=6 2>said || fail "strangers: $(cat said)"

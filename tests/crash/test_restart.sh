@@ -33,7 +33,8 @@ run() {
     local status=0 want=$1 lives=$2
     shift 2
     rm -f run.gplog count
-    "$bin/gpurt-record" -q -o run.gplog --restart-delay 10ms "$@" -- bash lives.sh "$app" 2>err || status=$?
+    [ $# = 0 ] || set -- --restart-delay 10ms "$@" # without --restart it is refused
+    "$bin/gpurt-record" -q -o run.gplog "$@" -- bash lives.sh "$app" 2>err || status=$?
     [ "$status" = "$want" ] || fail "$(cat plan): status $status, not $want: $(cat err)"
     [ "$(cat count)" = "$lives" ] || fail "$(cat plan): $(cat count) lives, not $lives"
     "$bin/gpurt-log" stat --json run.gplog > stat

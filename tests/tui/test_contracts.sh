@@ -81,11 +81,35 @@ says 'did you mean tail?' gpurt-log tial run.gplog
 says 'cat wants one file' gpurt-log cat
 says 'start it with GPURT_LOG=FILE' gpurt-top -b -p 1
 says 'No such process' gpurt-top -b -p 4294967295
-says '--record goes with a PROGRAM' gpurt-top -b --record x --replay run.gplog
+says '--record is for a PROGRAM only' gpurt-top -b --record x --replay run.gplog
 says 'choose another file' gpurt-top -b --record run.gplog -- true
 says 'choose another file' gpurt-record -o run.gplog -- true
 says 'there is no panic 99' gpurt-panic show run.gplog 99
 says 'choose another file' gpurt-log repair run.gplog -o lines
+says 'run.gplog has no process 99; it has llm_serve[41231]' gpurt-log cat -p 99 run.gplog
+says 'run.gplog has no process 99; it has llm_serve[41231]' gpurt-log tail -p 99 run.gplog
+says '--color=pink: auto, always or never' gpurt-log cat --color=pink run.gplog
+# What a command does not heed it refuses by its name.
+says '-p is for cat, tail or level only' gpurt-log stat -p 41231 run.gplog
+says '--level is for cat or tail only' gpurt-log stat --level warn run.gplog
+says '-n is for tail only' gpurt-log stat -n 3 run.gplog
+says '--json is for stat only' gpurt-log verify --json run.gplog
+says '-n is for show only' gpurt-panic list -n 2 run.gplog
+says '--whole is for watch only' gpurt-panic show --whole run.gplog
+says '--json is for list, show, watch or diff only' gpurt-panic export --sarif --json run.gplog
+says '-p is for list, show, watch or export only' gpurt-panic diff -p 1 run.gplog run.gplog
+says '--play is for --replay FILE only' gpurt-top --play -- true
+says '--gpu-core is for a PROGRAM only' gpurt-top -b --gpu-core --replay run.gplog
+says '-n is for several pictures (not -1) only' gpurt-top -1 -n 2 --replay run.gplog
+says '-F is for the screen or pictures (not --json) only' gpurt-top --json -F x --replay run.gplog
+says '--first is for several seeds (not --seed) only' gpurt-check --seed 3 --first 2 -- true
+says '-o is for a log only' gpurt-drain --print -p 1 -o x
+same '' "$("$bin/gpurt-log" tail -n 0 run.gplog)" 'the last no lines'
+# Colours: as asked for, else on a terminal alone; what device code wrote stays spelled out.
+"$bin/gpurt-log" cat --color=always run.gplog >colours
+same "$(sed $'s/\033\\[[0-9;]*m//g' colours | cmp - all && echo same)" same 'text under its colours'
+grep -q $'\033\\[33mWARN \033\\[0m' colours || fail "colours: $(grep -m1 WARN colours | cat -v)"
+grep -Fq 'session name \x1b[31mred' colours || fail 'escapes are shown in colour'
 says 'is not a gpurt log' gpurt-log stat lines
 
 # Standard output that takes nothing is told of, in one line, by every program that prints there.

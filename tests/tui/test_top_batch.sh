@@ -66,8 +66,8 @@ expect 0 env COLUMNS=130 LINES=9 "$top" -b -v sites --replay run.gplog
 [[ $(tail -n +4 out | wc -L) = 130 && $(wc -l <out) = 13 ]] || fail "a size of its own: $(wc -l -L out)"
 expect 0 env LC_ALL=C "$top" -b -n 2 -v log --replay run.gplog
 [[ $(grep -c '^-- Log ' out) = 2 ]] || fail "two pictures of a view, in ASCII: $(cat out)"
-expect 0 "$top" -b -v gpu --json --replay run.gplog
-json '.schema==1' out >/dev/null
+expect 125 "$top" -b -v gpu --json --replay run.gplog
+grep -q -- '-v is for the screen or pictures (not --json) only' err || fail "a view of JSON: $(cat err)"
 # Last messages are as long as the width allows.
 widest() { sed -n '/^level  site/,/^$/p' "$1" | wc -L; }
 [ "$(widest overview)" -le 101 ] || fail "an overview of $(widest overview) columns"

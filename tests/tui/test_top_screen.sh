@@ -9,7 +9,7 @@ dir=$(mktemp -d)
 . tests/tui/tmux.sh
 trap 'end_screen; rm -rf "$dir"' EXIT
 export XDG_RUNTIME_DIR=$dir TZ=UTC LC_ALL=C.UTF-8 TERM=screen-256color
-unset NO_COLOR TMUX GPURT_DRAIN
+unset NO_COLOR TMUX GPURT_DRAIN LESS PAGER GPURT_PAGER
 top=$bin/gpurt-top app=$tests/scene_app
 
 "$tests/make_log" "$dir/run.gplog" 60000 200000 3
@@ -107,6 +107,16 @@ start 100 30 "$top -- $app 300 3000 4"
 see 'ENDED 4'; keys q; see 'STATUS 4'
 start 100 30 "$top -- ./nothing"
 see 'STATUS 127'
+
+# gpurt-log cat through a pager; none for what fits the screen, or by name; one that is missing is told of.
+start 80 24 "$bin/gpurt-log cat $dir/run.gplog"
+first=$("$bin/gpurt-log" cat "$dir/run.gplog" | head -n 1 | cut -c1-18 || true)
+see "$first"; drawn $'\033\\[2m' || fail 'no colours in the pager'; keys q; see 'STATUS 0'
+"$tests/make_log" "$dir/few.gplog" 6 200000 3
+start 80 24 "$bin/gpurt-log cat $dir/few.gplog"; see 'STATUS 0'; see 'dev0 sm'
+start 80 24 "GPURT_PAGER='sed s/dev0/pages/' $bin/gpurt-log cat --color=never $dir/few.gplog"; see 'pages'; see 'STATUS 0'
+start 80 24 "PAGER=no-such-pager $bin/gpurt-log cat $dir/few.gplog"; see "the pager 'no-such-pager' does not start"; see 'STATUS 2'
+start 80 24 "PAGER=no-such-pager $bin/gpurt-log cat --no-pager $dir/few.gplog"; see 'STATUS 0'
 
 # A signal gives the terminal back.
 start 80 24 "$top --replay $dir/run.gplog"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The option parser: what each spelling means, what each mistake is told, and that help and
- * the manual page come out of the same table. */
+/* The option parser: what each spelling means, what each mistake is told, what a verb does
+ * not heed, and that help and the manual page come out of the same table. */
 #include "../check.h"
 #include "option.h"
 
@@ -237,6 +237,44 @@ static void test_man(void)
             ".SH \"EXAMPLES\"\nTwo of them:\n.PP\n.nf\n  first \\-\\- one\n", NULL});
 }
 
+/* Two verbs, and whatever else the first operand is. */
+static uint32_t verb_find(const void *values, char *const *operands, int count)
+{
+    (void)values;
+    return count == 0                         ? 0
+           : strcmp(operands[0], "sow") == 0  ? 1
+           : strcmp(operands[0], "reap") == 0 ? 2
+                                              : 0;
+}
+
+/* An option that the verb does not heed would be lost without a word. */
+static void test_unheeded(void)
+{
+    static const char *const names[] = {"sow", "reap", "thresh", "store"};
+    static const gpurt_option_uses_t uses = {names, verb_find};
+    static gpurt_option_t verbs[sizeof rows / sizeof rows[0]];
+
+    memcpy(verbs, rows, sizeof rows);
+    verbs[0].uses = 1 << 0; /* -k, --keep-going */
+    verbs[4].uses = 1 << 1; /* -n, --seeds */
+    verbs[5].uses = 1 << 1 | 1 << 2 | 1 << 3;
+    program.options = verbs;
+    program.uses = &uses;
+    expect_values("-k sow", V(.keep = true), "sow");
+    expect_values("-q -k sow", V(.keep = true, .quiet = true), "sow");
+    expect_values("-k dance", V(.keep = true), "dance");
+    expect_values("-k", V(.keep = true), "");
+    expect_values("reap -n 3 -oX", V(.seeds = 3, .output = "X"), "reap");
+    expect_refusal("-k reap", "-k is for sow only\n");
+    expect_refusal("reap --keep", "--keep-going is for sow only\n");
+    expect_refusal("--seeds=2 sow -n 3", "-n is for reap only\n");
+    expect_refusal("sow -o X", "-o is for reap, thresh or store only\n");
+    verbs[5].uses = 1 << 1 | 1 << 3;
+    expect_refusal("sow --out X", "--output is for reap or store only\n");
+    program.options = rows;
+    program.uses = NULL;
+}
+
 static void test_full_disk(void)
 {
     struct values values = {0};
@@ -261,6 +299,7 @@ int main(void)
     test_mistakes();
     test_help();
     test_man();
+    test_unheeded();
     test_full_disk();
     return 0;
 }

@@ -21,6 +21,13 @@ typedef struct check_options {
 
 static const uint64_t no_seed = UINT64_MAX;
 
+/* Bits of use_names. */
+enum {
+    SEARCH = 1 << 0,
+    ONE_SEED = 1 << 1
+};
+static const char *const use_names[] = {"several seeds (not --seed)", "--seed"};
+
 #define FLAG(member) .kind = GPURT_OPTION_FLAG, .offset = offsetof(check_options_t, member)
 #define NUMBER(member) \
     .kind = GPURT_OPTION_NUMBER, .offset = offsetof(check_options_t, member)
@@ -33,12 +40,14 @@ static const gpurt_option_t rows[] = {
      .name = "seeds",
      .arg = "N",
      NUMBER(seeds),
+     .uses = SEARCH,
      .min = 1,
      .max = 1000000000,
      .help = "how many seeds to run (default 200)"},
     {.name = "first",
      .arg = "SEED",
      NUMBER(first),
+     .uses = SEARCH,
      .help = "the first of them (default 1)"},
     {.name = "seed",
      .arg = "SEED",
@@ -72,6 +81,7 @@ static const gpurt_option_t rows[] = {
      .name = "jobs",
      .arg = "N",
      NUMBER(jobs),
+     .uses = SEARCH,
      .max = HUNT_JOBS_MAX,
      .help = "seeds at once; 0: one per processor (default 1, because programs may share "
              "files)"},
@@ -84,6 +94,7 @@ static const gpurt_option_t rows[] = {
     {.letter = 'k',
      .name = "keep-going",
      FLAG(keep_going),
+     .uses = SEARCH,
      .help = "run all seeds also after one has failed"},
     {.name = "trust-exit",
      FLAG(trust_exit),
@@ -129,6 +140,15 @@ static const gpurt_option_text_t texts[] = {
     {0},
 };
 
+static uint32_t use_find(const void *values, char *const *operands, int count)
+{
+    (void)operands;
+    (void)count;
+    return ((const check_options_t *)values)->seed == no_seed ? SEARCH : ONE_SEED;
+}
+
+static const gpurt_option_uses_t uses = {use_names, use_find};
+
 static const gpurt_option_program_t program = {
     .name = "gpurt-check",
     .summary = "find the schedule of lanes that breaks a program",
@@ -139,6 +159,7 @@ static const gpurt_option_program_t program = {
         "Prints the smallest seed that fails, why, and the command that replays it.",
     .options = rows,
     .texts = texts,
+    .uses = &uses,
     .operand_ends = true,
     .bad_status = OWN_ERROR,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check_print.h"
 
+#include "plural.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -35,7 +36,7 @@ static void print_counts(const hunt_t *hunt, FILE *out)
         fprintf(out, ", %" PRIu64 " skipped (exit status 77)", hunt->skipped);
     if (hunt->told)
         fprintf(out, ", %" PRIu64 " different schedule%s", hunt->schedules,
-                hunt->schedules == 1 ? "" : "s");
+                gpurt_plural(hunt->schedules, "s"));
     fputs(".\n", out);
 }
 

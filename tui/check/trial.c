@@ -2,6 +2,7 @@
 #include "trial.h"
 
 #include "exittext.h"
+#include "plural.h"
 #include "text.h"
 
 #include <stdarg.h>
@@ -310,7 +311,7 @@ void trial_describe(const trial_t *trial, char *text, size_t bytes)
 
     snprintf(panics, sizeof panics, "%llu panic%s",
              (unsigned long long)trial->report.panics,
-             trial->report.panics == 1 ? "" : "s");
+             gpurt_plural(trial->report.panics, "s"));
     switch (trial->end) {
     case TRIAL_PASSED:
         snprintf(text, bytes, "passed");

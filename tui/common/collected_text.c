@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collected_text.h"
 
+#include "plural.h"
 #include "who.h"
 
 #include <inttypes.h>
-
-static const char *plural(uint64_t count, const char *more)
-{
-    return count == 1 ? "" : more;
-}
 
 static void sums_take(collected_text_t *t, const gplog_collected_t *c)
 {
@@ -18,10 +14,11 @@ static void sums_take(collected_text_t *t, const gplog_collected_t *c)
     if (c->words == 0 && c->kernels == 0 && c->graphs == 0)
         return;
     used = snprintf(t->sums, sizeof t->sums, "; %" PRIu64 " kernel%s", c->kernels,
-                    plural(c->kernels, "s"));
+                    gpurt_plural(c->kernels, "s"));
     if (c->graphs)
         snprintf(t->sums + used, sizeof t->sums - (size_t)used,
-                 ", %" PRIu64 " launch%s of graphs", c->graphs, plural(c->graphs, "es"));
+                 ", %" PRIu64 " launch%s of graphs", c->graphs,
+                 gpurt_plural(c->graphs, "es"));
 }
 
 static void line_take(char line[COLLECTED_LINE], const gpurt_dictionary_t *d,

@@ -2,6 +2,7 @@
 #include "heap_text.h"
 
 #include "activity_text.h"
+#include "plural.h"
 #include "render.h"
 
 #include <gpurt/impl/allocwatch.h>
@@ -84,11 +85,12 @@ static void plain_heap(FILE *out, const gpurt_model_heaps_t *heaps,
     if (h->told.device != 0)
         snprintf(where, sizeof where, "on device %" PRIu32 " ", h->told.device);
     fprintf(out,
-            "heap %-5" PRIu32 " %s%s%s%s in %" PRIu64 " objects, of %s; at most %s%s%s%s\n",
+            "heap %-5" PRIu32 " %s%s%s%s in %" PRIu64
+            " object%s, of %s; at most %s%s%s%s\n",
             h->told.id, heap_whose(heaps, &h->told, whose), where,
             h->told.flags & GPURT_HEAP_ENDED ? "at its end " : "",
-            activity_bytes(h->live_bytes, live), h->live, activity_bytes(h->bytes, all),
-            activity_bytes(h->peak_bytes, peak),
+            activity_bytes(h->live_bytes, live), h->live, gpurt_plural(h->live, "s"),
+            activity_bytes(h->bytes, all), activity_bytes(h->peak_bytes, peak),
             h->told.flags & GPURT_HEAP_LEVEL ? "; checks " : "", heap_checks(h),
             h->told.flags & GPURT_HEAP_TRACE ? ", traced" : "");
     fprintf(out,
@@ -127,8 +129,9 @@ static void plain_site(FILE *out, const gpurt_model_heap_site_t *s)
 void heap_plain(FILE *out, const gpurt_model_heaps_t *heaps)
 {
     if (heaps->calls || heaps->freed)
-        fprintf(out, "traced     %" PRIu64 " requests, %" PRIu64 " frees\n", heaps->calls,
-                heaps->freed);
+        fprintf(out, "traced     %" PRIu64 " request%s, %" PRIu64 " free%s\n", heaps->calls,
+                gpurt_plural(heaps->calls, "s"), heaps->freed,
+                gpurt_plural(heaps->freed, "s"));
     for (uint32_t i = 0; i < heap_count(heaps); i++) {
         const gpurt_model_heap_t *h = &heaps->list[i];
 

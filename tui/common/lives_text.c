@@ -3,6 +3,7 @@
 
 #include "exittext.h"
 #include "panic_read.h"
+#include "plural.h"
 
 #include <inttypes.h>
 #include <sys/wait.h>
@@ -24,7 +25,7 @@ void lives_print(FILE *out, const gpurt_life_t *lives, uint32_t count)
             fputs(", its end was not told", out);
         }
         fprintf(out, ", %llu panic%s\n", (unsigned long long)l->panics,
-                l->panics == 1 ? "" : "s");
+                gpurt_plural(l->panics, "s"));
     }
 }
 

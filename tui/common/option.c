@@ -12,7 +12,8 @@
 
 enum {
     NAME_MAX_CHARS = NEAREST_MAX, /* no option has a longer name */
-    MESSAGE_MAX = 8192            /* a path, and what is said of it */
+    MESSAGE_MAX = 8192,           /* a path, and what is said of it */
+    USES_MAX = 512
 };
 
 typedef struct scan {
@@ -20,6 +21,7 @@ typedef struct scan {
     char *values;
     char **argv;
     int argc, at;                 /* argv[at] is read next */
+    uint64_t given, by_letter;    /* rows of the program's own, a bit each */
     char set[NAME_MAX_CHARS + 3]; /* the option at work, for messages: "--seeds", "-n" */
 } scan_t;
 
@@ -265,6 +267,17 @@ static bool has_value(const gpurt_option_t *row)
     return row->kind != GPURT_OPTION_FLAG && row->kind != GPURT_OPTION_PICK;
 }
 
+static void note_given(scan_t *scan, const gpurt_option_t *row)
+{
+    uint64_t bit = 1ull << (row - scan->program->options);
+
+    scan->given |= bit;
+    if (scan->set[1] == '-')
+        scan->by_letter &= ~bit;
+    else
+        scan->by_letter |= bit;
+}
+
 /* `text` is the value that was attached to the option, or NULL. */
 static int take(scan_t *scan, const gpurt_option_t *row, const char *text)
 {
@@ -272,6 +285,7 @@ static int take(scan_t *scan, const gpurt_option_t *row, const char *text)
 
     if (status >= 0)
         return status;
+    note_given(scan, row);
     if (!has_value(row) && text)
         return gpurt_option_refuse(scan->program, "%s takes no value", scan->set);
     if (has_value(row) && !text) {
@@ -315,6 +329,45 @@ static int take_letters(scan_t *scan, const char *letters)
     return status;
 }
 
+/* ---- what is heeded ------------------------------------------------------------------ */
+/* "cat, tail or level" */
+static void uses_name(const char *const *names, uint32_t uses, char out[USES_MAX])
+{
+    const char *between = "";
+    size_t used = 0;
+
+    out[0] = '\0';
+    for (uint32_t i = 0, rest = uses; rest && used < USES_MAX; i++, rest >>= 1) {
+        uint32_t after = rest >> 1;
+
+        if (!(rest & 1u))
+            continue;
+        used += (size_t)snprintf(out + used, USES_MAX - used, "%s%s", between, names[i]);
+        between = after & (after - 1) ? ", " : " or "; /* several are left, or one */
+    }
+}
+
+/* An option that what was asked for does not heed would be lost without a word.
+ * Returns: -1, or the exit status. */
+static int refuse_unheeded(const scan_t *scan, char *const *operands, int count)
+{
+    const gpurt_option_program_t *program = scan->program;
+    uint32_t asked = program->uses ? program->uses->find(scan->values, operands, count) : 0;
+
+    for (uint32_t i = 0; asked && scan->given >> i; i++) {
+        const gpurt_option_t *row = &program->options[i];
+        char names[USES_MAX];
+
+        if (!(scan->given >> i & 1u) || !row->uses || (row->uses & asked))
+            continue;
+        uses_name(program->uses->names, row->uses, names);
+        if (scan->by_letter >> i & 1u)
+            return gpurt_option_refuse(program, "-%c is for %s only", row->letter, names);
+        return gpurt_option_refuse(program, "--%s is for %s only", row->name, names);
+    }
+    return -1;
+}
+
 int gpurt_option_parse(const gpurt_option_program_t *program, int argc, char **argv,
                        void *values, int *operands)
 {
@@ -344,5 +397,5 @@ int gpurt_option_parse(const gpurt_option_program_t *program, int argc, char **a
     if (kept + 1 < argc)
         argv[kept + 1] = NULL;
     *operands = kept;
-    return -1;
+    return refuse_unheeded(&scan, argv + 1, kept);
 }

@@ -6,7 +6,9 @@
  * `--version`, the manual page (`--man`) and every message about a wrong command line.
  * Understood are -x, -xVALUE, -x VALUE, -xyz, --name, --name=VALUE, --name VALUE, any
  * beginning of a long name that fits one option only, and -- as the end of the options.
- * It knows nothing of what the values mean; it allocates nothing. */
+ * Where a program does several things, each row says for which of them it counts, and an
+ * option that would do nothing is refused by its name. It knows nothing of what the values
+ * mean; it allocates nothing. */
 #ifndef GPURT_TUI_OPTION_H
 #define GPURT_TUI_OPTION_H
 
@@ -32,6 +34,7 @@ typedef struct gpurt_option {
     size_t offset;     /* of the field in the options struct */
     uint32_t pick;     /* PICK: not 0 */
     uint64_t min, max; /* NUMBER; max 0: no limit */
+    uint32_t uses;     /* bits of those that heed it; 0: all do */
 } gpurt_option_t;
 
 /* A part of the help and of the manual page. Paragraphs are separated by an empty line; one
@@ -41,6 +44,13 @@ typedef struct gpurt_option_text {
     const char *text;
 } gpurt_option_text_t;
 
+/* What a program may do, such as its verbs: bit i of `uses` is names[i]. `find` tells from a
+ * command line that is parsed which of them it asks for; 0: that is told later, by others. */
+typedef struct gpurt_option_uses {
+    const char *const *names; /* as messages name them: "cat", "--replay FILE" */
+    uint32_t (*find)(const void *values, char *const *operands, int count);
+} gpurt_option_uses_t;
+
 /* Owner: the program (static). Everything in it is constant. */
 typedef struct gpurt_option_program {
     const char *name;     /* "gpurt-check" */
@@ -49,6 +59,7 @@ typedef struct gpurt_option_program {
     const char *description;
     const gpurt_option_t *options;
     const gpurt_option_text_t *texts; /* the last one has no title; NULL: none */
+    const gpurt_option_uses_t *uses;  /* NULL: there is one alone */
     bool operand_ends; /* the first operand is a command: what follows is its own */
     int bad_status;    /* exit status after a wrong command line */
     FILE *out, *err;   /* NULL: stdout, stderr */

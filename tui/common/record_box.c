@@ -18,7 +18,7 @@ void record_boxes_init(record_boxes_t *b, gpurt_writer_t *writer, bool spin)
     b->writer = writer;
     b->spin = spin;
     b->lobby.listener = -1;
-    b->scribe = gpurt_scribe_pays() ? gpurt_scribe_open() : NULL;
+    b->scribe = writer && gpurt_scribe_pays() ? gpurt_scribe_open() : NULL;
 }
 
 gpurt_status_t record_boxes_open(record_boxes_t *b, gpurt_writer_t *writer, bool spin,
@@ -37,7 +37,8 @@ static void hang_tell(record_boxes_t *b, record_box_t *one, gpurt_waitgraph_t *g
                                 .out = b->teller ? stderr : NULL};
 
     record_boxes_settle(b);
-    b->unread += hang_join(&sinks, g, one->map.box->identity.pid, &b->err) != GPURT_OK;
+    b->unread +=
+        b->writer && hang_join(&sinks, g, one->map.box->identity.pid, &b->err) != GPURT_OK;
     gpurt_waitgraph_fini(g);
 }
 
@@ -87,6 +88,7 @@ void record_boxes_close(record_boxes_t *b)
             box_end(&b->box[i]);
     gpurt_scribe_close(b->scribe);
     b->scribe = NULL;
+    gpurt_dictionary_fini(&b->words);
     gpurt_lobby_close(&b->lobby);
 }
 
@@ -109,26 +111,41 @@ bool record_boxes_pending(const record_boxes_t *b)
     return b->lobby.guests > 0 || record_boxes_count(b) > 0;
 }
 
-/* one->map is attached; all is released on failure. */
-static gpurt_status_t box_start(record_boxes_t *b, record_box_t *one)
+/* The log's part of a box, if there is a log. */
+static gpurt_status_t log_start(record_boxes_t *b, record_box_t *one,
+                                gpurt_drain_options_t *o, const gplog_file_t *about)
 {
-    gpurt_drain_options_t o = {.struct_size = sizeof o, .sink_count = 1, .spin = b->spin};
-    gplog_file_t *about = &b->about[b->seen % RECORD_BOXES];
     gpurt_status_t st;
 
-    one->watch = (hang_watch_t){.limit_ns = b->hang_ns};
-    if (b->tap.hook)
-        o.sinks[o.sink_count++] = panic_tap_sink(&b->tap);
-    if (b->stall)
-        o.sinks[o.sink_count++] = stall_sink(b->stall);
-    o.sinks[0] = gpurt_logsink_of(&one->log);
-    o.dictionary = gpurt_writer_dictionary(b->writer);
-    o.scribe = b->scribe;
-    gpurt_drain_about(&one->map, about);
+    o->dictionary = b->writer ? gpurt_writer_dictionary(b->writer) : &b->words;
+    if (!b->writer)
+        return GPURT_OK;
+    o->sinks[o->sink_count++] = gpurt_logsink_of(&one->log);
+    o->scribe = b->scribe;
     record_boxes_settle(b);
     st = gpurt_writer_about(b->writer, about, &b->err);
     one->log.writer = b->writer;
     gpurt_writer_numbers(b->writer, about, &one->log.numbers);
+    return st;
+}
+
+/* one->map is attached; all is released on failure. */
+static gpurt_status_t box_start(record_boxes_t *b, record_box_t *one)
+{
+    gpurt_drain_options_t o = {.struct_size = sizeof o, .spin = b->spin};
+    gplog_file_t *about = &b->about[b->seen % RECORD_BOXES];
+    gpurt_status_t st;
+
+    one->watch = (hang_watch_t){.limit_ns = b->hang_ns};
+    gpurt_drain_about(&one->map, about);
+    st = log_start(b, one, &o, about);
+    if (b->print && b->print->out)
+        o.sinks[o.sink_count++] =
+            liveprint_sink(&one->print, b->print, &one->map, o.dictionary);
+    if (b->tap.hook)
+        o.sinks[o.sink_count++] = panic_tap_sink(&b->tap);
+    if (b->stall)
+        o.sinks[o.sink_count++] = stall_sink(b->stall);
     if (st == GPURT_OK) {
         one->publish = publish_open(&one->map, &o);
         st = gpurt_drain_open(&one->map, &o, &one->drain, &b->err);

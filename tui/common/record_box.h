@@ -6,6 +6,7 @@
 
 #include "drain.h"
 #include "hang_join.h"
+#include "liveprint.h"
 #include "lobby.h"
 #include "logsink.h"
 #include "panic_hook.h"
@@ -23,13 +24,16 @@ typedef struct record_box {
     gpurt_drain_t *drain; /* NULL: a free place */
     gpurt_logbox_t log;
     hang_watch_t watch;
+    liveprint_t print;
 } record_box_t;
 
 /* Owner: the program. */
 typedef struct record_boxes {
     record_box_t box[RECORD_BOXES];
-    gpurt_writer_t *writer;
-    gpurt_scribe_t *scribe; /* of the writer; NULL: the drains write by themselves */
+    gpurt_writer_t *writer;      /* NULL: there is no log, and rows are printed alone */
+    gpurt_dictionary_t words;    /* without a writer, of all boxes */
+    const liveprint_to_t *print; /* borrowed; NULL: rows are not printed */
+    gpurt_scribe_t *scribe;      /* of the writer; NULL: the drains write by themselves */
     gpurt_lobby_t lobby;
     uint32_t seen;      /* boxes so far */
     uint32_t unread;    /* boxes that could not be read, or not to their end */

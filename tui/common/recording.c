@@ -2,6 +2,7 @@
 #include "recording.h"
 
 #include "collected_text.h"
+#include "plural.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,11 +30,6 @@ void recording_drop(recording_t *r)
         unlink(r->path);
 }
 
-static const char *plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 /* What stands behind the size came later: who reads the line finds the rest where it was. */
 static void tell(const recording_t *r, uint32_t seen, const gpurt_writer_figures_t *sum,
                  const collected_text_t *collected)
@@ -52,10 +48,15 @@ static void tell(const recording_t *r, uint32_t seen, const gpurt_writer_figures
     else
         gpurt_option_refuse(r->program,
                             "%llu record%s, %llu lost, %llu panic%s in %s (%llu bytes)%s",
-                            (unsigned long long)sum->messages, plural(sum->messages),
-                            (unsigned long long)sum->lost, (unsigned long long)sum->panics,
-                            plural(sum->panics), r->path, (unsigned long long)file.st_size,
-                            collected->sums);
+                            (unsigned long long)sum->messages,
+                            gpurt_plural(sum->messages, "s"), (unsigned long long)sum->lost,
+                            (unsigned long long)sum->panics, gpurt_plural(sum->panics, "s"),
+                            r->path, (unsigned long long)file.st_size, collected->sums);
+    if (sum->lost)
+        gpurt_option_refuse(
+            r->program, "lost: mostly where a ring was full (LOST in gpurt-log cat says); "
+                        "larger rings: GPURT_RING_BYTES=N, to wait instead: "
+                        "GPURT_POLICY=block");
     collected_text_tell(collected, r->program);
 }
 

@@ -2,6 +2,8 @@
 /* Driver, GPUs, and what stands between them and a program. */
 #include "doctor.h"
 
+#include "plural.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -127,7 +129,7 @@ void doctor_check_driver(const doctor_machine_t *m, doctor_report_t *report)
 
         doctor_find(report, "driver", DOCTOR_OK, "NVIDIA driver %s, CUDA %d.%d, %d GPU%s",
                     version, d->cuda_version / 1000, d->cuda_version % 1000 / 10,
-                    d->gpu_count, d->gpu_count == 1 ? "" : "s");
+                    d->gpu_count, gpurt_plural(d->gpu_count, "s"));
     }
 }
 

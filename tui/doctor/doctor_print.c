@@ -2,6 +2,7 @@
 /* Findings for people, and as JSON. Names of devices and the environment are not ours:
  * nothing of them reaches a terminal as it is. */
 #include "doctor.h"
+#include "plural.h"
 #include "render.h"
 #include "text.h"
 
@@ -38,8 +39,8 @@ void doctor_print_text(const doctor_report_t *report, bool colour, FILE *out)
         if (f->remedy[0])
             plain_line(out, "                     -> ", f->remedy);
     }
-    fprintf(out, "%u problem%s, %u note%s\n", problems, problems == 1 ? "" : "s", notes,
-            notes == 1 ? "" : "s");
+    fprintf(out, "%u problem%s, %u note%s\n", problems, gpurt_plural(problems, "s"), notes,
+            gpurt_plural(notes, "s"));
 }
 
 void doctor_print_json(const doctor_report_t *report, FILE *out)

@@ -1,171 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpurt-log - shows, sums up, checks and mends log files. */
+#include "colour.h"
 #include "cursor.h"
 #include "export.h"
 #include "follow.h"
 #include "lives.h"
 #include "log_level.h"
+#include "log_options.h"
 #include "log_print.h"
 #include "model.h"
 #include "nearest.h"
 #include "nicename.h"
-#include "option.h"
 #include "outfile.h"
+#include "pager.h"
+#include "plural.h"
 #include "render.h"
 #include "repair.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 
 enum {
-    BAD_USE = 2,
     DAMAGED = 1,
     FOLLOW_NS = 20000000,
-    EXPORT_BUFFER = 1 << 20
-};
-
-typedef struct log_options {
-    bool json, jsonl, follow;
-    uint64_t lines;
-    const char *level, *output, *to;
-    uint64_t pid;
-} log_options_t;
-
-#define FIELD(kind_, field_) \
-    .kind = GPURT_OPTION_##kind_, .offset = offsetof(log_options_t, field_)
-static const gpurt_option_t rows[] = {
-    {.section = "Showing",
-     .name = "jsonl",
-     FIELD(FLAG, jsonl),
-     .help = "cat, tail: one JSON object a record"},
-    {.name = "level",
-     .arg = "LEVEL",
-     FIELD(STRING, level),
-     .help = "cat, tail: leave out what is below trace, debug, info, warn, error or panic"},
-    {.letter = 'p',
-     .name = "pid",
-     .arg = "PID",
-     FIELD(NUMBER, pid),
-     .min = 1,
-     .max = UINT32_MAX,
-     .help = "cat, tail: only what is of that process; level: whose levels"},
-    {.letter = 'n',
-     .name = "lines",
-     .arg = "N",
-     FIELD(NUMBER, lines),
-     .help = "tail: the last N records (default 10)"},
-    {.letter = 'f',
-     .name = "follow",
-     FIELD(FLAG, follow),
-     .help =
-         "tail: go on with what is appended, until the log is closed or nobody is left who "
-         "could write to it"},
-    {.section = "Summing up",
-     .name = "json",
-     FIELD(FLAG, json),
-     .help = "stat: one JSON object"},
-    {.section = "Handing on",
-     .name = "to",
-     .arg = "FORMAT",
-     FIELD(STRING, to),
-     .help = "export: perfetto (the format of ui.perfetto.dev), chrome (the JSON that many "
-             "viewers read), jsonl or csv (a record a line, each field under its name)"},
-    {.section = "Mending and handing on",
-     .letter = 'o',
-     .name = "output",
-     .arg = "FILE",
-     FIELD(STRING, output),
-     .help = "repair: where the mended log goes; must not exist. export: where to, - for "
-             "the standard output"},
-    {0},
-};
-
-static const gpurt_option_text_t texts[] = {
-    {"COMMANDS", "  cat FILE     every record, in order of time\n"
-                 "  tail FILE    the last records\n"
-                 "  stat FILE    what the log adds up to\n"
-                 "  level -p PID [RULES]  what that program records from now on, on all "
-                 "its devices; without "
-                 "RULES, says it\n"
-                 "  export --to FORMAT FILE -o OUT  the log for other programs\n"
-                 "  verify FILE  reads all of it; says what is damaged\n"
-                 "  repair FILE -o NEW  copies what is whole, with a new index"},
-    {"RULES",
-     "Rules are separated by commas. LEVEL alone is for all that no pattern matches; "
-     "PATTERN=LEVEL and PATTERN:LINE=LEVEL are for source files, the last that matches "
-     "counts. A pattern has * and ?; it matches the whole path or what stands behind a "
-     "slash of it. Levels: trace, debug, info, warn, error, panic, off. The environment "
-     "variable GPURT_LEVEL takes the same rules when a program starts."},
-    {"ENVIRONMENT", "TZ: times in text are local ones; ts_ns counts from 1970."},
-    {"EXIT STATUS",
-     "0 all is well; 1 the log is damaged (cat, export and verify say by the same rules "
-     "what "
-     "is missing, double or left out, in one line on stderr), or not one, or cannot be "
-     "read; 2 wrong use; 3 tail -f: the log's writer and the programs that it recorded are "
-     "gone, and it ends without its closing frame. stat and tail show what is whole of a "
-     "damaged one, say what is not, and end with 0; so does repair, when the new log is "
-     "whole."},
-    {"FIELDS",
-     "cat and tail --jsonl: ts_ns, level, pid (null: not known), device (-1: host code), "
-     "back_end (cpu, cuda, host), "
-     "sm, block, warp, lanes, file, line, msg. In text a device is dev and its number; in "
-     "a "
-     "log with devices of both back ends those of the CPU are cpu and theirs; in a log of "
-     "several processes pid and its number stand before it. stat --json: "
-     "records, dropped, sites, panics, frames, torn_frames, "
-     "bytes, first_ns, last_ns, back_end, device, programs (number, pid, name of each "
-     "process; where all rows are read anyway its records and panics); where they are "
-     "known activity, lives and "
-     "heaps: list, regions, arenas, reclaim, which docs/HEAP_CHECKS.md tells."},
-    {"TIMELINES",
-     "export --to perfetto and --to chrome show the program's threads with their launches, "
-     "calls of CUDA and ranges (NVTX), the streams of each GPU with kernels, copies and "
-     "fills, arrows from a call to what it started, what device code logged on a track for "
-     "each warp slot of each SM, when no kernel ran and why, and how the GPU fared, all on "
-     "one clock. Calls and ranges are recorded with GPURT_CUPTI=all. The memory needed "
-     "does "
-     "not depend on the log."},
-    {"EXAMPLES", "  gpurt-log cat --level warn run.gplog\n"
-                 "  gpurt-log tail -f run.gplog\n"
-                 "  gpurt-log cat -p 4711 run.gplog\n"
-                 "  gpurt-log cat --jsonl run.gplog | jq -r 'select(.sm == 3) | .msg'\n"
-                 "  gpurt-log stat --json run.gplog\n"
-                 "  gpurt-log export --to perfetto run.gplog -o run.pftrace\n"
-                 "  gpurt-log level -p 4711 'info,net/*=trace,pool.c:42=debug'\n"
-                 "  gpurt-log repair run.gplog -o mended.gplog"},
-    {0},
-};
-
-static const gpurt_option_program_t program = {
-    .name = "gpurt-log",
-    .summary = "show, sum up, hand on, check and mend gpurt logs",
-    .synopsis =
-        "cat|tail|stat|export|verify|repair [OPTION...] FILE, or level -p PID [RULES]",
-    .description =
-        "Works on the files that gpurt-record and gpurt-top write. A log that was cut "
-        "off or damaged is read as far as it is whole; nothing in it is trusted.",
-    .options = rows,
-    .texts = texts,
-    .bad_status = BAD_USE,
+    EXPORT_BUFFER = 1 << 20,
+    PIDS_TOLD = 8
 };
 
 static int complain(const gpurt_error_t *err)
 {
-    gpurt_option_refuse(&program, "%s", err->text);
+    gpurt_option_refuse(&log_program, "%s", err->text);
     return DAMAGED;
-}
-
-/* Returns: 8 for a word that is no level. */
-static uint32_t level_of(const char *word)
-{
-    for (uint32_t i = GPURT_LEVEL_TRACE; i <= GPURT_LEVEL_PANIC; i++)
-        if (strcasecmp(word, gpurt_level_name(i)) == 0)
-            return i;
-    return GPURT_LEVEL_LOST + 1;
 }
 
 /* Reads all frames, unpacked or by their checksums alone. */
@@ -189,10 +57,10 @@ static int print_from(gpurt_log_t *log, log_print_t *p, uint64_t frame)
 
     if (gpurt_cursor_open(log, frame, &c, &err) != GPURT_OK)
         return complain(&err);
-    while (!ferror(p->out) && (row = gpurt_cursor_next(c)) != NULL)
+    while (!ferror(p->text.out) && (row = gpurt_cursor_next(c)) != NULL)
         log_print_row(p, row);
     gpurt_cursor_close(c);
-    return ferror(p->out) ? DAMAGED : 0;
+    return ferror(p->text.out) ? DAMAGED : 0;
 }
 
 /* What of the log is damaged, as far as it was read. Returns: DAMAGED where something is. */
@@ -204,14 +72,65 @@ static int damage_status(const gpurt_log_t *log, const char *path)
     gpurt_log_summary(log, &sum);
     if (!gpurt_log_damage_text(&sum, text))
         return 0;
-    gpurt_option_refuse(&program, "%s: %s", path, text);
+    gpurt_option_refuse(&log_program, "%s: %s", path, text);
     return DAMAGED;
 }
 
-static int do_cat(gpurt_log_t *log, log_print_t *p, const char *path)
+static void programs_name(const gpurt_log_t *log, gpurt_text_t *out)
 {
-    int status = print_from(log, p, 0);
+    const gpurt_dictionary_t *d = gpurt_log_dictionary(log);
+    uint32_t count = gplog_program_count(d);
+    gpurt_log_summary_t sum;
+    gplog_program_t p;
 
+    gpurt_log_summary(log, &sum);
+    for (uint32_t i = 0; i < (count ? count : 1) && i < PIDS_TOLD; i++) {
+        gpurt_text_printf(out, "%s", i ? ", " : "");
+        gplog_program_known(d, &sum.about, i, &p);
+        who_text(&p, out);
+    }
+    if (count > PIDS_TOLD)
+        gpurt_text_printf(out, " and %u more (gpurt-log stat)", count - PIDS_TOLD);
+}
+
+/* Where nothing was printed, and no process of the log has that pid. Returns: DAMAGED then. */
+static int pid_status(const gpurt_log_t *log, const log_print_t *p, const char *path)
+{
+    char room[1024];
+    gpurt_text_t names;
+    gpurt_log_summary_t sum;
+    gplog_program_t found;
+
+    gpurt_log_summary(log, &sum);
+    if (!p->pid || p->printed || sum.about.identity.pid == p->pid ||
+        gplog_program_find(gpurt_log_dictionary(log), p->pid, &found))
+        return 0;
+    gpurt_text_init(&names, room, sizeof room);
+    programs_name(log, &names);
+    gpurt_option_refuse(&log_program, "%s has no process %u; it has %s", path, p->pid,
+                        room);
+    return DAMAGED;
+}
+
+/* What is told of the log comes when the pager has left the terminal. */
+static int do_cat(gpurt_log_t *log, log_print_t *p, const char *path,
+                  const log_options_t *o)
+{
+    pager_t pager = {0};
+    int status;
+
+    if (!o->no_pager)
+        pager_begin(&pager);
+    status = print_from(log, p, 0);
+    if (pager.pid && ferror(p->text.out))
+        status = 0; /* the user had seen enough */
+    if (!pager_end(&pager))
+        return gpurt_option_refuse(&log_program,
+                                   "the pager '%s' does not start; GPURT_PAGER and PAGER "
+                                   "name one, --no-pager does without",
+                                   pager.command);
+    if (!status)
+        status = pid_status(log, p, path);
     return status ? status : damage_status(log, path);
 }
 
@@ -270,18 +189,18 @@ static bool more_comes(gpurt_log_t *log, follow_t *follow)
 static int do_tail(gpurt_log_t *log, log_print_t *p, const char *path,
                    const log_options_t *o)
 {
-    follow_t follow = {.program = program.name, .path = path};
-    uint64_t frame = tail_start(log, p, o->lines ? o->lines : 10);
+    follow_t follow = {.program = log_program.name, .path = path};
+    uint64_t frame = o->lines ? tail_start(log, p, o->lines) : gpurt_log_frames(log);
     gpurt_log_summary_t sum;
     int status;
 
     for (;;) {
         status = print_from(log, p, frame);
         frame = gpurt_log_frames(log);
-        fflush(p->out);
+        fflush(p->text.out);
         gpurt_log_summary(log, &sum);
         if (status || !o->follow || sum.closed)
-            return status;
+            return status ? status : pid_status(log, p, path);
         p->skip = 0;
         if (!more_comes(log, &follow))
             return FOLLOW_CUT;
@@ -377,12 +296,14 @@ static int do_repair(const char *path, const log_options_t *o)
     gpurt_error_t err;
 
     if (!o->output)
-        return gpurt_option_refuse(&program, "repair: -o says where the mended log goes");
+        return gpurt_option_refuse(&log_program,
+                                   "repair: -o says where the mended log goes");
     if (gpurt_log_repair(path, o->output, &sum, &err) != GPURT_OK)
         return complain(&err);
-    printf("%llu frames kept, %llu left out, %llu missing, %llu stray bytes left out\n",
-           (unsigned long long)sum.frames_kept, (unsigned long long)sum.frames_lost,
-           (unsigned long long)sum.damage.missing, (unsigned long long)sum.bytes_skipped);
+    printf("%llu frame%s kept, %llu left out, %llu missing, %llu stray byte%s left out\n",
+           (unsigned long long)sum.frames_kept, gpurt_plural(sum.frames_kept, "s"),
+           (unsigned long long)sum.frames_lost, (unsigned long long)sum.damage.missing,
+           (unsigned long long)sum.bytes_skipped, gpurt_plural(sum.bytes_skipped, "s"));
     return 0;
 }
 
@@ -411,17 +332,19 @@ static int do_export(gpurt_log_t *log, const char *path, const log_options_t *o)
     bool bad;
 
     if (!o->to)
-        return gpurt_option_refuse(&program,
+        return gpurt_option_refuse(&log_program,
                                    "export: --to says the format: " EXPORT_FORMATS);
     if (!export_knows(o->to))
         return gpurt_option_refuse(
-            &program, "export: no format is called '%s'; there are " EXPORT_FORMATS, o->to);
+            &log_program, "export: no format is called '%s'; there are " EXPORT_FORMATS,
+            o->to);
     if (!o->output)
-        return gpurt_option_refuse(&program, "export: -o says where to; - for the standard "
-                                             "output");
+        return gpurt_option_refuse(&log_program,
+                                   "export: -o says where to; - for the standard "
+                                   "output");
     out = export_open(path, o->output, &err);
     if (!out) {
-        gpurt_option_refuse(&program, "%s", err.text);
+        gpurt_option_refuse(&log_program, "%s", err.text);
         return DAMAGED;
     }
     setvbuf(out, NULL, _IOFBF, EXPORT_BUFFER);
@@ -431,7 +354,7 @@ static int do_export(gpurt_log_t *log, const char *path, const log_options_t *o)
     if (st != GPURT_OK)
         return complain(&err);
     if (bad) {
-        gpurt_option_refuse(&program, "%s: could not be written", o->output);
+        gpurt_option_refuse(&log_program, "%s: could not be written", o->output);
         return DAMAGED;
     }
     return damage_status(log, path);
@@ -448,23 +371,27 @@ static int tail_and_judge(gpurt_log_t *log, log_print_t *p, const char *path,
 
 static int do_open(const char *command, const char *path, const log_options_t *o)
 {
-    log_print_t print = {.out = stdout,
-                         .jsonl = o->jsonl,
-                         .level = o->level ? level_of(o->level) : 0,
-                         .pid = (uint32_t)o->pid};
+    log_print_t print = {
+        .text = {.out = stdout}, .jsonl = o->jsonl, .pid = (uint32_t)o->pid};
+    colour_when_t when;
     gpurt_log_t *log;
     gpurt_error_t err;
     int status;
 
-    if (print.level > GPURT_LEVEL_LOST)
-        return gpurt_option_refuse(&program, "no level is called '%s'", o->level);
+    if (!colour_named(o->color, &when))
+        return gpurt_option_refuse(&log_program, "--color=%s: auto, always or never",
+                                   o->color);
+    print.text.colour = colour_wanted(stdout, when);
+    if (o->level && !gpurt_level_find(o->level, &print.level))
+        return gpurt_option_refuse(&log_program, "no level is called '%s'", o->level);
     /* Its blocks are walked, also where only its end is read: by its index alone a log whose frames
      * changed places ends with others than cat shows. */
     if (gpurt_log_open_walked(path, &log, &err) != GPURT_OK)
         return complain(&err);
     print.log = log;
+    print.text.dictionary = gpurt_log_dictionary(log);
     if (strcmp(command, "cat") == 0)
-        status = do_cat(log, &print, path);
+        status = do_cat(log, &print, path, o);
     else if (strcmp(command, "tail") == 0)
         status = tail_and_judge(log, &print, path, o);
     else if (strcmp(command, "stat") == 0)
@@ -482,16 +409,15 @@ static int do_level(const char *rules, int operands, const log_options_t *o)
     gpurt_error_t err = {0};
 
     if (operands > 2 || o->pid == 0 || o->pid > UINT32_MAX)
-        return gpurt_option_refuse(&program, "level wants -p PID, and rules or none");
+        return gpurt_option_refuse(&log_program, "level wants -p PID, and rules or none");
     return log_level((uint32_t)o->pid, rules, &err) == GPURT_OK ? 0 : complain(&err);
 }
 
 int main(int argc, char **argv)
 {
-    static const char *const commands[] = {"cat",    "tail",   "stat", "export",
-                                           "verify", "repair", "level"};
-    log_options_t options = {0};
-    int operands, status = gpurt_option_parse(&program, argc, argv, &options, &operands);
+    log_options_t options = {.lines = 10};
+    int operands,
+        status = gpurt_option_parse(&log_program, argc, argv, &options, &operands);
     nearest_t nearest = {0};
 
     if (status >= 0)
@@ -499,26 +425,27 @@ int main(int argc, char **argv)
     gpurt_render_nice(nicename);
     if (operands < 1)
         return gpurt_option_refuse(
-            &program,
+            &log_program,
             "say cat, tail, stat, export, verify or repair, and a file; or level");
     if (strcmp(argv[1], "level") == 0)
         return gpurt_option_end(
-            &program, do_level(operands == 2 ? argv[2] : NULL, operands, &options),
+            &log_program, do_level(operands == 2 ? argv[2] : NULL, operands, &options),
             DAMAGED);
     nearest.typed = argv[1];
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-        nearest_try(&nearest, commands[i]);
-        if (strcmp(argv[1], commands[i]) != 0)
+    for (size_t i = 0; log_commands[i]; i++) {
+        nearest_try(&nearest, log_commands[i]);
+        if (strcmp(argv[1], log_commands[i]) != 0)
             continue;
         if (operands != 2)
-            return gpurt_option_refuse(&program, "%s wants one file", argv[1]);
+            return gpurt_option_refuse(&log_program, "%s wants one file", argv[1]);
         status = strcmp(argv[1], "repair") == 0 ? do_repair(argv[2], &options)
                                                 : do_open(argv[1], argv[2], &options);
-        return gpurt_option_end(&program, status, DAMAGED);
+        return gpurt_option_end(&log_program, status, DAMAGED);
     }
     if (nearest_found(&nearest))
-        return gpurt_option_refuse(&program, "no command is called '%s'; did you mean %s?",
-                                   argv[1], nearest_found(&nearest));
-    return gpurt_option_refuse(&program, "no command is called '%s'; see gpurt-log --help",
-                               argv[1]);
+        return gpurt_option_refuse(&log_program,
+                                   "no command is called '%s'; did you mean %s?", argv[1],
+                                   nearest_found(&nearest));
+    return gpurt_option_refuse(&log_program,
+                               "no command is called '%s'; see gpurt-log --help", argv[1]);
 }

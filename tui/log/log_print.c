@@ -5,6 +5,7 @@
 #include "heap_text.h"
 #include "lives_text.h"
 #include "object_text.h"
+#include "plural.h"
 #include "recordline.h"
 
 #include <gpurt/impl/activity.h>
@@ -12,124 +13,8 @@
 #include <time.h>
 
 enum {
-    LINE_MAX_BYTES = 3 * GPURT_MESSAGE_MAX,
     STAT_KERNELS = 40
 };
-
-/* One message with what its row and site say about it. */
-typedef struct message {
-    const gpurt_row_t *row;
-    gpurt_site_info_t site;
-    int device;   /* -1: host code, or not known */
-    uint32_t pid; /* 0: not known */
-    int who;      /* columns of pids; 0: there is one process, and it is not told */
-    const char *prefix;
-    bool activity; /* what a device did, told by host code */
-    uint32_t lanes;
-    gpurt_text_t text;
-    char room[GPURT_MESSAGE_MAX];
-} message_t;
-
-static void device_read(const gplog_file_t *about, message_t *m)
-{
-    const gpurt_row_t *row = m->row;
-    uint32_t kind = gplog_about_kind(about, row);
-
-    m->prefix = kind == GPURT_SECTION_CPU && gplog_about_is_mixed(about) ? "cpu" : "dev";
-    if (m->activity)
-        m->device = (int)row->block;
-    else if (kind == GPURT_SECTION_HOST)
-        m->device = -1;
-    else
-        m->device = row->section < about->section_count
-                        ? (int)about->sections[row->section].device
-                        : 0;
-}
-
-static int digits_of(uint32_t number)
-{
-    int digits = 1;
-
-    for (; number > 9; number /= 10)
-        digits++;
-    return digits;
-}
-
-/* Those of the widest pid. */
-static int who_columns(const gpurt_dictionary_t *d)
-{
-    gplog_program_t p;
-    int widest = 1;
-
-    if (!gplog_program_several(d))
-        return 0;
-    for (uint32_t i = 0; i < gplog_program_count(d); i++)
-        if (gplog_program_get(d, i, &p) && digits_of(p.pid) > widest)
-            widest = digits_of(p.pid);
-    return widest;
-}
-
-static void who_read(log_print_t *p, const gplog_file_t *about, message_t *m)
-{
-    const gpurt_dictionary_t *d = gpurt_log_dictionary(p->log);
-
-    m->pid = gplog_program_pid(d, about, m->row);
-    if (p->who_of != gplog_program_count(d)) { /* a log that grows */
-        p->who_of = gplog_program_count(d);
-        p->who = who_columns(d);
-    }
-    m->who = p->who;
-}
-
-static void line_text(const message_t *m, gpurt_text_t *line)
-{
-    const gpurt_row_t *row = m->row;
-    time_t seconds = (time_t)(row->time_ns / 1000000000u);
-    struct tm tm;
-
-    if (!localtime_r(&seconds, &tm))
-        memset(&tm, 0, sizeof tm);
-    gpurt_text_printf(line, "%02d:%02d:%02d.%09u %-5s ", tm.tm_hour, tm.tm_min, tm.tm_sec,
-                      (unsigned)(row->time_ns % 1000000000u), gpurt_level_name(row->level));
-    if (m->who && m->pid)
-        gpurt_text_printf(line, "pid%-*u ", m->who, m->pid);
-    else if (m->who)
-        gpurt_text_printf(line, "pid%-*s ", m->who, "?");
-    if (m->activity && m->device < 0)
-        gpurt_text_printf(line, "%s?   %-11s ", m->prefix, activity_word(row->kind));
-    else if (m->activity)
-        gpurt_text_printf(line, "%s%-3d %-11s ", m->prefix, m->device,
-                          activity_word(row->kind));
-    else if (m->device < 0)
-        gpurt_text_printf(line, "host thread %-12u ", row->block);
-    else
-        gpurt_text_printf(line, "%s%d sm%-3u b%-5u w%-2u %08x ", m->prefix, m->device,
-                          row->sm, row->block, row->warp, m->lanes);
-    if (m->site.file_bytes) {
-        const char *slash = memrchr(m->site.file, '/', m->site.file_bytes);
-        const char *name = slash ? slash + 1 : m->site.file;
-
-        gpurt_render_plain(line, name, m->site.file_bytes - (size_t)(name - m->site.file));
-        gpurt_text_printf(line, ":%u  ", m->site.line);
-    }
-    gpurt_render_plain(line, m->text.at, m->text.used);
-    gpurt_text_add(line, "\n", 1);
-}
-
-static void print_one(log_print_t *p, message_t *m, uint32_t lane)
-{
-    char room[LINE_MAX_BYTES + 1024];
-    gpurt_text_t line;
-
-    gpurt_text_init(&m->text, m->room, sizeof m->room);
-    gpurt_render_message(gpurt_log_dictionary(p->log), m->row, lane, &m->text);
-    m->lanes = gpurt_render_lanes(m->row, lane);
-    gpurt_text_init(&line, room, sizeof room);
-    line_text(m, &line);
-    if (line.used == line.room - 1) /* cut inside the message */
-        memcpy(line.at + line.used - 3, "..\n", 3);
-    fwrite(line.at, 1, line.used, p->out);
-}
 
 bool log_print_wanted(const log_print_t *p, const gpurt_row_t *row)
 {
@@ -143,19 +28,6 @@ bool log_print_wanted(const log_print_t *p, const gpurt_row_t *row)
     return gplog_program_pid(gpurt_log_dictionary(p->log), &sum.about, row) == p->pid;
 }
 
-/* Messages from `first` on. */
-static void print_text(log_print_t *p, const gplog_file_t *about, const gpurt_row_t *row,
-                       uint32_t first, uint32_t count)
-{
-    message_t m = {.row = row, .activity = gpurt_kind_is_activity(row->kind)};
-
-    device_read(about, &m);
-    who_read(p, about, &m);
-    gpurt_dictionary_get(gpurt_log_dictionary(p->log), row->site, &m.site);
-    for (uint32_t lane = first; lane < count; lane++)
-        print_one(p, &m, lane);
-}
-
 static void print_json(log_print_t *p, const gplog_file_t *about, const gpurt_row_t *row,
                        uint32_t first, uint32_t count)
 {
@@ -164,14 +36,14 @@ static void print_json(log_print_t *p, const gplog_file_t *about, const gpurt_ro
     recordline_begin(&l, gpurt_log_dictionary(p->log), about, row);
     for (uint32_t lane = first; lane < count; lane++) {
         recordline_message(&l, lane);
-        recordline_json(p->out, &l);
-        putc('\n', p->out);
+        recordline_json(p->text.out, &l);
+        putc('\n', p->text.out);
     }
 }
 
 void log_print_row(log_print_t *p, const gpurt_row_t *row)
 {
-    uint32_t count = row->kind == GPURT_KIND_LOSS ? 1 : gpurt_row_messages(row);
+    uint32_t count = rowprint_lines(row);
     uint32_t first = p->skip < count ? (uint32_t)p->skip : count;
     gpurt_log_summary_t sum;
 
@@ -182,7 +54,10 @@ void log_print_row(log_print_t *p, const gpurt_row_t *row)
     if (first == count)
         return;
     gpurt_log_summary(p->log, &sum);
-    (p->jsonl ? print_json : print_text)(p, &sum.about, row, first, count);
+    if (p->jsonl)
+        print_json(p, &sum.about, row, first, count);
+    else
+        rowprint_text(&p->text, &sum.about, row, first, count);
 }
 
 /* ---- stat ---------------------------------------------------------------------------- */
@@ -270,11 +145,6 @@ static void stat_time(FILE *out, const char *name, uint64_t time_ns)
                 (unsigned)(time_ns % 1000000000u / 1000u));
 }
 
-static const char *plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 /* All that the log has, with what is of each where there are several and it is known. */
 static void programs_print(FILE *out, const log_stat_t *stat)
 {
@@ -294,7 +164,8 @@ static void programs_print(FILE *out, const log_stat_t *stat)
         fprintf(out, "program    %s", room);
         if (c)
             fprintf(out, ", %llu record%s, %llu panic%s", (unsigned long long)c->records,
-                    plural(c->records), (unsigned long long)c->panics, plural(c->panics));
+                    gpurt_plural(c->records, "s"), (unsigned long long)c->panics,
+                    gpurt_plural(c->panics, "s"));
         fputc('\n', out);
     }
 }

@@ -6,20 +6,19 @@
 #include "activity_text.h"
 #include "cursor.h"
 #include "lives.h"
+#include "rowprint.h"
 #include "who.h"
 
 #include <stdio.h>
 
 typedef struct log_print {
-    FILE *out;
+    rowprint_t text; /* where to, and how lines of text look */
     const gpurt_log_t *log;
     bool jsonl;
     uint32_t level; /* lowest shown; events without a level are always shown */
     uint32_t pid;   /* whose are shown; 0: all */
     uint64_t skip;  /* messages to leave out first */
     uint64_t printed;
-    uint32_t who_of; /* programs that the log had when `who` was found */
-    int who;         /* columns of their pids; 0: they are not told */
 } log_print_t;
 
 /* Whether a row is shown. */

@@ -24,6 +24,16 @@ typedef struct panic_options {
     const char *folder;
 } panic_options_t;
 
+/* Bits of the commands, as they stand in use_names. */
+enum {
+    LIST = 1 << 0,
+    SHOW = 1 << 1,
+    WATCH = 1 << 2,
+    DIFF = 1 << 3,
+    EXPORT = 1 << 4
+};
+static const char *const use_names[] = {"list", "show", "watch", "diff", "export", NULL};
+
 #define FIELD(kind_, field_) \
     .kind = GPURT_OPTION_##kind_, .offset = offsetof(panic_options_t, field_)
 static const gpurt_option_t rows[] = {
@@ -32,6 +42,7 @@ static const gpurt_option_t rows[] = {
      .name = "pid",
      .arg = "PID",
      FIELD(NUMBER, pid),
+     .uses = LIST | SHOW | WATCH | EXPORT,
      .min = 1,
      .max = UINT32_MAX,
      .help = "the black boxes of a process, one for each device that it has open; also "
@@ -41,29 +52,35 @@ static const gpurt_option_t rows[] = {
      .name = "number",
      .arg = "N",
      FIELD(NUMBER, number),
+     .uses = SHOW,
      .min = 1,
      .help = "show: which one, as list numbers them (default 1, the first)"},
     {.letter = 'r',
      .name = "records",
      .arg = "N",
      FIELD(NUMBER, near),
+     .uses = SHOW | WATCH,
      .min = 1,
      .max = PANIC_NEAR_MAX,
      .help = "show: how many records before it, of its warp, block and SM (default 32)."},
     {.name = "source",
      .arg = "DIR",
      FIELD(STRING, folder),
+     .uses = SHOW | WATCH | EXPORT,
      .help = "show: where source files are looked for, if they are not where they were "
              "compiled; export: the folder that places are relative to."},
     {.name = "whole",
      FIELD(FLAG, whole),
+     .uses = WATCH,
      .help = "watch: all that show tells of each, not one line"},
     {.section = "Output",
      .name = "json",
      FIELD(FLAG, json),
+     .uses = LIST | SHOW | WATCH | DIFF,
      .help = "One JSON object (watch: one a line); docs/PANIC_JSON.md says what is in it."},
     {.name = "sarif",
      FIELD(FLAG, sarif),
+     .uses = EXPORT,
      .help = "export: SARIF 2.1.0, for code scanning and editors; the only form there is."},
     {0},
 };
@@ -103,6 +120,17 @@ static const gpurt_option_text_t texts[] = {
     {0},
 };
 
+static uint32_t use_find(const void *values, char *const *operands, int count)
+{
+    (void)values;
+    for (uint32_t i = 0; count && use_names[i]; i++)
+        if (strcmp(operands[0], use_names[i]) == 0)
+            return 1u << i;
+    return 0;
+}
+
+static const gpurt_option_uses_t uses = {use_names, use_find};
+
 static const gpurt_option_program_t program = {
     .name = "gpurt-panic",
     .summary = "list, show and compare the panics and faults of device code",
@@ -111,6 +139,7 @@ static const gpurt_option_program_t program = {
                    "boxes of programs that run, and from those of programs that are dead.",
     .options = rows,
     .texts = texts,
+    .uses = &uses,
     .bad_status = BAD_USE,
 };
 

@@ -2,6 +2,7 @@
 #include "panic_fault.h"
 
 #include "fault_row.h"
+#include "plural.h"
 
 #include <string.h>
 
@@ -146,9 +147,9 @@ static void print_launch(const panic_dump_t *dump, const fault_t *f,
     }
     field(&line, style, f->snapshot ? "there" : "failed");
     gpurt_text_printf(&line.text, "%llu lane%s, %u warp%s, %u block%s",
-                      (unsigned long long)f->lane_count, f->lane_count == 1 ? "" : "s",
-                      f->warp_count, f->warp_count == 1 ? "" : "s", f->block_count,
-                      f->block_count == 1 ? "" : "s");
+                      (unsigned long long)f->lane_count, gpurt_plural(f->lane_count, "s"),
+                      f->warp_count, gpurt_plural(f->warp_count, "s"), f->block_count,
+                      gpurt_plural(f->block_count, "s"));
     panic_line_end(&line, NULL);
     if (!g)
         return;
@@ -212,7 +213,7 @@ static void print_others(const fault_book_t *book, const fault_t *f,
         fprintf(style->out,
                 f->snapshot ? "\nall %u warp%s:\n"
                             : "\nmeanwhile, %u warp%s that did not fail:\n",
-                rest, rest == 1 ? "" : "s");
+                rest, gpurt_plural(rest, "s"));
     for (; shown < book->other_count && shown < GROUPS; shown++) {
         rest -= book->others[shown].warp_count;
         print_group(&book->others[shown], style);

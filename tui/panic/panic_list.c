@@ -3,6 +3,7 @@
 #include "lives_text.h"
 #include "panic_last.h"
 #include "panic_who.h"
+#include "plural.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,8 +116,8 @@ void panic_list_print(const panic_book_t *book, const panic_style_t *style)
     for (uint32_t i = 0; i < book->site_count; i++)
         print_site(book, i, &widths, style);
     fprintf(style->out, "%u panic%s at %u site%s\n", book->count,
-            book->count == 1 ? "" : "s", book->site_count,
-            book->site_count == 1 ? "" : "s");
+            gpurt_plural(book->count, "s"), book->site_count,
+            gpurt_plural(book->site_count, "s"));
     for (uint32_t i = 0; i < book->source_count; i++) {
         print_lives(&book->sources[i], style);
         panic_last_line(&book->sources[i], style);

@@ -10,6 +10,7 @@
 #include "panic_launch.h"
 #include "panic_line.h"
 #include "panic_who.h"
+#include "plural.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -190,7 +191,8 @@ static void print_record(const panic_entry_t *e, const panic_facts_t *f,
     gpurt_render_message(d, row, lane, &text);
     gpurt_render_plain(&line.text, text.at, text.used);
     if (messages > 1)
-        gpurt_text_printf(&line.text, "  (+%u lanes)", messages - 1);
+        gpurt_text_printf(&line.text, "  (+%u lane%s)", messages - 1,
+                          gpurt_plural(messages - 1, "s"));
     panic_line_end(&line, level_colour(row->level));
 }
 

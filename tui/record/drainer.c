@@ -16,11 +16,17 @@ enum {
     BOX_FD = 3, /* as runtime/host/link/drainspawn.h has them */
     READY_FD = 4
 };
+enum {
+    LOG = 1 << 0,
+    PRINT = 1 << 1
+};
+
+static liveprint_to_t live; /* of --print */
 
 typedef struct drain_options {
     const char *output;
     uint64_t pid;
-    bool spin, child;
+    bool spin, child, print;
 } drain_options_t;
 
 #define FIELD(kind_, field_) \
@@ -43,7 +49,13 @@ static const gpurt_option_t rows[] = {
      .name = "output",
      .arg = "FILE",
      FIELD(STRING, output),
+     .uses = LOG,
      .help = "the log file (default gpurt.gplog); what it holds is kept"},
+    {.name = "print",
+     FIELD(FLAG, print),
+     .help =
+         "print messages to standard error as they come, in the lines of gpurt-log cat, "
+         "and write no log (GPURT_LOG=stderr); in colour on a terminal (NO_COLOR: not)"},
     {.section = "Running",
      .name = "spin",
      FIELD(FLAG, spin),
@@ -51,12 +63,23 @@ static const gpurt_option_t rows[] = {
     {0},
 };
 
+static uint32_t use_find(const void *values, char *const *operands, int count)
+{
+    (void)operands;
+    (void)count;
+    return ((const drain_options_t *)values)->print ? PRINT : LOG;
+}
+
+static const char *const use_names[] = {"a log", "--print"};
+static const gpurt_option_uses_t uses = {use_names, use_find};
+
 static const gpurt_option_text_t texts[] = {
     {"EXIT STATUS", "0: the process has ended and all is in the file; 1: there is no box "
                     "that can be drained, one is damaged, "
                     "or the file cannot be written; 2: wrong use."},
     {"SEE ALSO", "gpurt-top -p PID shows what is drained while it comes."},
     {"EXAMPLES", "  GPURT_LOG=run.gplog ./app\n"
+                 "  GPURT_LOG=stderr ./app\n"
                  "  gpurt-drain -p 4711 -o run.gplog"},
     {0},
 };
@@ -69,19 +92,20 @@ static const gpurt_option_program_t program = {
                    "starts the program itself, needs no gpurt-drain.",
     .options = rows,
     .texts = texts,
+    .uses = &uses,
     .bad_status = BAD_USE,
 };
 
-/* Nothing of the application's is held but the box and the pipe, no signal of its terminal
- * arrives, and nobody has to wait for us. */
-static void become_own(void)
+/* Nothing of the application's is held but the box, the pipe and what is printed to, no signal
+ * of its terminal arrives, and nobody has to wait for us. */
+static void become_own(bool print)
 {
     int null = open("/dev/null", O_RDWR);
 
     if (fork() != 0)
         _exit(0);
     setsid();
-    for (int fd = 0; fd < 3; fd++)
+    for (int fd = 0; fd < 3 - print; fd++) /* standard error is the last */
         dup2(null, fd);
     close_range(READY_FD + 1, ~0u, 0);
 }
@@ -144,9 +168,14 @@ static gpurt_status_t begin(record_boxes_t *b, gpurt_writer_t **writer,
         say(o, err->text);
     gpurt_drain_about(&boxes.map[0], &about);
     wo.about = &about;
-    st = gpurt_writer_open(o->output, &wo, writer, err);
+    if (!o->print)
+        st = gpurt_writer_open(o->output, &wo, writer, err);
+    else if (!liveprint_open(&live, GPURT_LEVEL_NONE))
+        st = gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_GPURT, 0,
+                        "standard error: no memory");
     if (st == GPURT_OK) {
         record_boxes_init(b, *writer, o->spin);
+        b->print = &live;
         b->unread = refused;
         st = boxes_take(b, &boxes, o, err);
     }
@@ -184,7 +213,7 @@ int main(int argc, char **argv)
     if (o.child) {
         /* a program that was killed hears no more, and its log must be closed */
         signal(SIGPIPE, SIG_IGN);
-        become_own();
+        become_own(o.print);
     }
     whole = begin(&boxes, &writer, &o, &err) == GPURT_OK;
     if (!whole)
@@ -193,6 +222,7 @@ int main(int argc, char **argv)
         say(&o, "ok");
     whole = whole && drain(&boxes, &o);
     record_boxes_close(&boxes);
+    liveprint_close(&live);
     if (writer && gpurt_writer_flush(writer, &err) == GPURT_OK &&
         gpurt_writer_stands(writer, &err) != GPURT_OK) {
         say(&o, err.text);

@@ -10,8 +10,8 @@
 #include "launchee.h"
 #include "levelset.h"
 #include "lives.h"
-#include "option.h"
 #include "record_attach.h"
+#include "record_options.h"
 #include "recording.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 enum {
-    OWN_ERROR = LAUNCHEE_FAILED,
+    OWN_ERROR = RECORD_FAILED,
     HEIRS_MS = 1000, /* how long a program that left others behind is given to open gpurt */
     HEIRS_STEP_MS = 5,
     DUMPS_STEP_MS = 200,
@@ -31,160 +31,7 @@ enum {
 };
 #define LOOK_NS 1000000ull
 
-typedef struct record_options {
-    const char *output, *rules, *cupti, *on_panic;
-    bool append, spin, quiet, gpu_core, launch_sites;
-    uint64_t level, hang_ns, pid;
-    again_t again;
-} record_options_t;
-
-#define FIELD(kind_, field_) \
-    .kind = GPURT_OPTION_##kind_, .offset = offsetof(record_options_t, field_)
-static const gpurt_option_t rows[] = {
-    {.section = "Log",
-     .letter = 'o',
-     .name = "output",
-     .arg = "FILE",
-     FIELD(STRING, output),
-     .help = "the log file (default gpurt.gplog); must not exist, or be empty"},
-    {.letter = 'a',
-     .name = "append",
-     FIELD(FLAG, append),
-     .help = "go on behind what FILE holds"},
-    {.name = "compress",
-     .arg = "N",
-     FIELD(NUMBER, level),
-     .min = 1,
-     .max = 19,
-     .help = "level of zstd (default 1)"},
-    {.letter = 'l',
-     .name = "level",
-     .arg = "RULES",
-     FIELD(STRING, rules),
-     .help = "what PROGRAM records: a level, and levels of source files, as in "
-             "'info,net/*=trace' (GPURT_LEVEL; rules as in gpurt-log level)"},
-    {.name = "cupti",
-     .arg = "WORDS",
-     FIELD(STRING, cupti),
-     .help =
-         "what is recorded of the GPU itself: off, kernels, default, all, or such words "
-         "with commas; 'default,nodes' follows each kernel of a CUDA graph, which "
-         "slows graphs down: without nodes each launch is one record; 'default,managed' "
-         "adds unified memory, 'default,launches' each launch with the calls that led "
-         "there "
-         "(GPURT_CUPTI)"},
-    {.section = "Failures",
-     .name = "exec-on-panic",
-     .arg = "CMD",
-     FIELD(STRING, on_panic),
-     .help = "run CMD with /bin/sh when device code panics, faults or stands in a "
-             "deadlock: once for each "
-             "place in the source, 16 times at most, 10 seconds at most"},
-    {.name = "gpu-core",
-     FIELD(FLAG, gpu_core),
-     .help =
-         "have the CUDA driver tell where a GPU failed: it then ends PROGRAM with "
-         "SIGABRT, and the log has the thread, the source line and the dump; a bad store "
-         "right before a kernel's end is then missed"},
-    {.name = "launch-sites",
-     FIELD(FLAG, launch_sites),
-     .help = "record where PROGRAM launches kernels from: the line and the calls that led "
-             "there, once for each way; gpurt-panic show tells it (GPURT_LAUNCH_SITES=1)"},
-    {.name = "hang-after",
-     .arg = "TIME",
-     FIELD(SECONDS, hang_ns),
-     .help = "how long device code may wait before a deadlock is told (default 1: a circle "
-             "of waits, as gpurt/waits.h lets code say them); and when PROGRAM's device "
-             "code has recorded nothing for TIME, tell who waits for what, and the last "
-             "record of each SM; with --gpu-core also ask the driver for a dump of where "
-             "every warp stands, which ends PROGRAM's kernels"},
-    {.section = "Starting again",
-     .name = "restart",
-     .arg = "N",
-     FIELD(NUMBER, again.times),
-     .min = 1,
-     .max = 1000000,
-     .help = "when PROGRAM fails, start it again, at most N times in a row; the log goes "
-             "on and tells the lives apart"},
-    {.name = "restart-delay",
-     .arg = "TIME",
-     FIELD(SECONDS, again.delay_ns),
-     .help = "wait so long before the first time (default 0.1); twice as long before each "
-             "that follows in a row, 30 s at most"},
-    {.name = "restart-window",
-     .arg = "TIME",
-     FIELD(SECONDS, again.window_ns),
-     .help = "a life longer than that (default 60) ends the row: N and the delay count "
-             "anew"},
-    {.section = "Running",
-     .letter = 'p',
-     .name = "pid",
-     .arg = "PID",
-     FIELD(NUMBER, pid),
-     .min = 1,
-     .max = INT32_MAX,
-     .help =
-         "record what the GPU does for a program that runs already, and was started with "
-         "GPURT_CUPTI=later, until it ends or Ctrl-C is pressed"},
-    {.name = "spin",
-     FIELD(FLAG, spin),
-     .help = "never sleep: a core for the shortest delay"},
-    {.letter = 'q', .name = "quiet", FIELD(FLAG, quiet), .help = "no summary at the end"},
-    {0},
-};
-
-static const gpurt_option_text_t texts[] = {
-    {"EXIT STATUS",
-     "The application's; 128 and the number of the signal that ended it; 125 when "
-     "gpurt-record itself failed, as where the log cannot be written, 126 when the "
-     "application cannot be executed, 127 "
-     "when there is none of that name."},
-    {"STARTING AGAIN",
-     "PROGRAM has failed when a signal ended it, when it ended with status 75 (a program's "
-     "word for: try again; as for a device that is lost), or when its device code "
-     "panicked, "
-     "faulted or hung and it ended with any status but 0. It has not when it ended with 0, "
-     "or when a signal that asks for its end (SIGINT, SIGTERM, SIGHUP, SIGQUIT) was passed "
-     "on: such a signal also ends the waiting between two lives. All of a life's records "
-     "are in the log before the next begins. What one life has read from standard input is "
-     "gone for the next. The exit status is that of the last life."},
-    {"ENVIRONMENT",
-     "The application is started with GPURT_DRAIN set, by which gpurt_open finds "
-     "its drainer, and with CUDA_INJECTION64_PATH, by which the CUDA driver loads "
-     "the collector; so are the programs that it starts. GPURT_CUPTI says what is "
-     "collected of kernels and copies: off, kernels, default or all; later lets the "
-     "collector sleep until gpurt-record -p PID wakes it. Its standard "
-     "streams are those of gpurt-record. With --gpu-core, and unless any of CUDA's "
-     "variables for core "
-     "dumps is there already, CUDA_ENABLE_COREDUMP_ON_EXCEPTION, "
-     "CUDA_COREDUMP_GENERATION_FLAGS and CUDA_COREDUMP_FILE are set: when a GPU faults, "
-     "the "
-     "driver writes a small dump to a private folder, which goes into the log. CMD of "
-     "--exec-on-panic finds "
-     "GPURT_PANIC_KIND (panic, fault or hang), GPURT_PANIC_SITE, GPURT_PANIC_MESSAGE and "
-     "GPURT_PANIC_FILE."},
-    {"SEE ALSO", "gpurt-top -p PID, with the application's number, shows what is recorded "
-                 "while it comes."},
-    {"EXAMPLES",
-     "  gpurt-record -o run.gplog -- ./app --size 64\n"
-     "  CUDA_INJECTION64_PATH=/usr/lib/libgpurt-inject.so GPURT_CUPTI=later ./server &\n"
-     "  gpurt-record -o now.gplog -p $!\n"
-     "  gpurt-record --exec-on-panic 'notify-send \"$GPURT_PANIC_MESSAGE\"' ./app"},
-    {0},
-};
-
-static const gpurt_option_program_t program = {
-    .name = "gpurt-record",
-    .summary = "run a program and write what it logs to a file",
-    .synopsis = "[OPTION...] [--] PROGRAM [ARG...], or [OPTION...] -p PID",
-    .description =
-        "Runs PROGRAM and drains its black box, from another process, into a log "
-        "file: whatever happens to PROGRAM, what it had logged is in the file.",
-    .options = rows,
-    .texts = texts,
-    .operand_ends = true,
-    .bad_status = OWN_ERROR,
-};
+static liveprint_to_t live; /* out NULL: nothing is printed */
 
 /* A daemon outlives the process we started and opens its box after that. before: boxes seen
  * before it was started. */
@@ -197,6 +44,20 @@ static void record_late_comers(launchee_t *app, record_boxes_t *boxes, uint32_t 
         nanosleep(&step, NULL);
         record_boxes_accept(boxes);
     }
+}
+
+/* --print, --print-level. Returns: 0, or the status to exit with. */
+static int print_begin(const record_options_t *o)
+{
+    uint32_t level = GPURT_LEVEL_NONE;
+
+    if (!o->print && !o->print_level)
+        return 0;
+    if (o->print_level && !gpurt_level_find(o->print_level, &level))
+        return gpurt_option_refuse(&record_program, "no level is called '%s'",
+                                   o->print_level);
+    return liveprint_open(&live, level) ? 0
+                                        : gpurt_option_refuse(&record_program, "no memory");
 }
 
 /* ---- GPU core dumps ------------------------------------------------------------------ */
@@ -220,13 +81,13 @@ static void dump_take(dumps_t *d, const record_boxes_t *boxes, const char *path,
     if (fault_join(boxes->writer, path,
                    record_boxes_about(boxes, (uint32_t)pid, &about) ? &about : NULL,
                    (uint32_t)pid, d->program_name, &d->hook, &joined, &err) != GPURT_OK)
-        gpurt_option_refuse(&program, "GPU core dump of process %d: %s", (int)pid,
+        gpurt_option_refuse(&record_program, "GPU core dump of process %d: %s", (int)pid,
                             err.text);
     else if (joined.faults)
-        gpurt_option_refuse(&program, "process %d: %s%s%s; see gpurt-panic show %s%s",
-                            (int)pid, joined.first, joined.where[0] ? " at " : "",
-                            joined.where, d->output,
-                            joined.kept ? "" : " (its dump is too large for a log)");
+        gpurt_option_refuse(
+            &record_program, "process %d: %s%s%s; see gpurt-panic show %s%s", (int)pid,
+            joined.first, joined.where[0] ? " at " : "", joined.where, d->output,
+            joined.kept ? "" : " (its dump is too large for a log)");
     d->faults += joined.faults;
     unlink(path);
 }
@@ -248,7 +109,7 @@ static void silence_look(dumps_t *d, record_boxes_t *boxes)
     if (!record_boxes_count(boxes))
         return;
     if (stall_check(&d->stall, gpurt_steady_ns()))
-        stall_print(&d->stall, program.name, stderr);
+        stall_print(&d->stall, record_program.name, stderr);
     silence = stall_silence(&d->stall);
     if (!silence || record_boxes_waits(boxes, silence) || d->asked == silence)
         return;
@@ -306,13 +167,14 @@ static void dumps_open(dumps_t *d, const record_options_t *o, gpurt_writer_t *wr
     gpurt_error_t err;
 
     if (!panic_hook_init(&d->hook, o->on_panic, o->output))
-        gpurt_option_refuse(&program, "--exec-on-panic: no memory");
+        gpurt_option_refuse(&record_program, "--exec-on-panic: no memory");
     stall_init(&d->stall, o->hang_ns, gpurt_writer_dictionary(writer));
     if (o->gpu_core && (o->hang_ns ? gpu_capture_open_asking
                                    : gpu_capture_open)(&d->capture, &err) != GPURT_OK)
-        gpurt_option_refuse(&program, "%s; goes on without GPU core dumps", err.text);
+        gpurt_option_refuse(&record_program, "%s; goes on without GPU core dumps",
+                            err.text);
     if (d->capture.set_by_user)
-        gpurt_option_refuse(&program, "%s is set already: dumps stay where it says",
+        gpurt_option_refuse(&record_program, "%s is set already: dumps stay where it says",
                             d->capture.set_by_user);
 }
 
@@ -407,12 +269,13 @@ static int lives_run(run_t *r)
         code = life_run(r, &life, &end);
         if (code || !again_is_due(&r->again, &end, &wait_ns)) {
             if (!code && r->again.times && again_reason(&end))
-                gpurt_option_refuse(&program, "%llu times in a row it failed; no more",
+                gpurt_option_refuse(&record_program,
+                                    "%llu times in a row it failed; no more",
                                     (unsigned long long)r->again.in_a_row + 1);
             return code;
         }
         gpurt_exit_text(end.wait_status, text, sizeof text);
-        gpurt_option_refuse(&program, "life %u: %s (%s); the next begins in %.1f s",
+        gpurt_option_refuse(&record_program, "life %u: %s (%s); the next begins in %.1f s",
                             life.number, text, again_reason(&end), (double)wait_ns / 1e9);
         if (!pause_between(r, wait_ns) || !gpu_capture_again(&r->dumps.capture))
             return 0;
@@ -427,7 +290,7 @@ static void end_tell(const launchee_t *app, const char *name)
     if (!WIFSIGNALED(app->wait_status) || app->stop_signal)
         return;
     gpurt_exit_text(app->wait_status, text, sizeof text);
-    gpurt_option_refuse(&program, "%s: %s", name, text);
+    gpurt_option_refuse(&record_program, "%s: %s", name, text);
 }
 
 /* Returns: the status to exit with. */
@@ -446,13 +309,14 @@ static int run_and_record(char **argv, const record_options_t *o, recording_t *l
     run.again = o->again;
     *dumps = (dumps_t){.program_name = argv[0], .output = o->output};
     if (record_boxes_open(boxes, log->writer, o->spin, &err) != GPURT_OK)
-        return gpurt_option_refuse(&program, "%s", err.text);
+        return gpurt_option_refuse(&record_program, "%s", err.text);
     dumps_open(dumps, o, log->writer);
     boxes->tap.hook = o->on_panic ? &dumps->hook : NULL;
     boxes->tap.sites = gpurt_writer_dictionary(log->writer);
     boxes->stall = o->hang_ns ? &dumps->stall : NULL;
     boxes->hang_ns = o->hang_ns;
-    boxes->teller = program.name;
+    boxes->print = &live;
+    boxes->teller = record_program.name;
     gpurt_injection_name();
     run.plan.value = boxes->lobby.name;
     code = launchee_open(app);
@@ -462,7 +326,7 @@ static int run_and_record(char **argv, const record_options_t *o, recording_t *l
     launchee_close(app);
     record_boxes_close(boxes);
     if (code) {
-        gpurt_option_refuse(&program, "%s: %s", argv[0], strerror(code));
+        gpurt_option_refuse(&record_program, "%s: %s", argv[0], strerror(code));
         return launchee_refusal(code);
     }
     end_tell(app, argv[0]);
@@ -480,14 +344,15 @@ static int attach_and_record(const record_options_t *o, recording_t *log)
     int held;
 
     if (record_boxes_open(&boxes, log->writer, o->spin, &err) != GPURT_OK)
-        return gpurt_option_refuse(&program, "%s", err.text);
-    boxes.teller = program.name;
+        return gpurt_option_refuse(&record_program, "%s", err.text);
+    boxes.teller = record_program.name;
+    boxes.print = &live;
     st = record_attach(&boxes, (uint32_t)o->pid, &held, &err);
     record_boxes_close(&boxes);
     if (held >= 0)
         close(held);
     if (st != GPURT_OK)
-        return gpurt_option_refuse(&program, "%s", err.text);
+        return gpurt_option_refuse(&record_program, "%s", err.text);
     log->joined = true;
     return recording_close(log, boxes.seen, o->quiet, boxes.unread ? &boxes.err : NULL)
                ? 0
@@ -516,30 +381,19 @@ static int cupti_check(const char *option)
     unknown = words ? gpurt_injection_unknown(words, &bytes) : NULL;
     if (!unknown)
         return 0;
-    status = gpurt_option_refuse(&program, "%s: '%.*s' is not known; it takes %s",
+    status = gpurt_option_refuse(&record_program, "%s: '%.*s' is not known; it takes %s",
                                  option ? "--cupti" : "GPURT_CUPTI", (int)bytes, unknown,
                                  GPURT_CUPTI_WORDS);
     return option ? status : 0;
 }
 
-/* What is done as PROGRAM starts, or to who started it, is no use to one that runs.
- * Returns: 0, or the status to exit with. */
+/* Returns: 0, or the status to exit with. */
 static int attach_check(const record_options_t *o)
 {
     const char *words = o->cupti ? o->cupti : getenv("GPURT_CUPTI");
-    const char *idle = o->rules          ? "--level"
-                       : o->on_panic     ? "--exec-on-panic"
-                       : o->gpu_core     ? "--gpu-core"
-                       : o->launch_sites ? "--launch-sites"
-                       : o->hang_ns      ? "--hang-after"
-                       : o->again.times  ? "--restart"
-                                         : NULL;
 
-    if (idle)
-        return gpurt_option_refuse(
-            &program, "%s is for a program that gpurt-record starts, not -p", idle);
     if (words && strcmp(words, "off") == 0)
-        return gpurt_option_refuse(&program, "%s: there is nothing to record",
+        return gpurt_option_refuse(&record_program, "%s: there is nothing to record",
                                    o->cupti ? "--cupti off" : "GPURT_CUPTI=off");
     return 0;
 }
@@ -547,7 +401,7 @@ static int attach_check(const record_options_t *o)
 int main(int argc, char **argv)
 {
     record_options_t o = {.output = "gpurt.gplog", .level = 1};
-    int operands, status = gpurt_option_parse(&program, argc, argv, &o, &operands);
+    int operands, status = gpurt_option_parse(&record_program, argc, argv, &o, &operands);
     gpurt_writer_options_t wo = {.struct_size = sizeof wo};
     recording_t log = {0};
     gpurt_error_t err;
@@ -555,23 +409,27 @@ int main(int argc, char **argv)
     if (status >= 0)
         return status;
     if ((operands < 1) == (o.pid == 0))
-        return gpurt_option_refuse(&program, o.pid ? "say a program to run, or -p, not both"
-                                                   : "say which program to run");
+        return gpurt_option_refuse(&record_program,
+                                   o.pid ? "say a program to run, or -p, not both"
+                                         : "say which program to run");
     if (o.rules && rules_hand_on(o.rules, &err) != GPURT_OK)
-        return gpurt_option_refuse(&program, "%s", err.text);
+        return gpurt_option_refuse(&record_program, "%s", err.text);
     status = cupti_check(o.cupti);
     if (!status && o.pid)
         status = attach_check(&o);
+    if (!status)
+        status = print_begin(&o);
     if (status)
         return status;
     if ((o.launch_sites && setenv("GPURT_LAUNCH_SITES", "1", 1) != 0) ||
         (o.cupti && setenv("GPURT_CUPTI", o.cupti, 1) != 0))
-        return gpurt_option_refuse(&program, "environment: %s", strerror(errno));
+        return gpurt_option_refuse(&record_program, "environment: %s", strerror(errno));
     wo.append = o.append;
     wo.level = (int32_t)o.level;
-    status = recording_open(&log, &program, o.output, &wo);
+    status = recording_open(&log, &record_program, o.output, &wo);
     if (status < 0)
         status = o.pid ? attach_and_record(&o, &log) : run_and_record(argv + 1, &o, &log);
     recording_drop(&log);
-    return gpurt_option_end(&program, status, OWN_ERROR);
+    liveprint_close(&live);
+    return gpurt_option_end(&record_program, status, OWN_ERROR);
 }

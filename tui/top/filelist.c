@@ -2,6 +2,7 @@
 #include "filelist.h"
 
 #include "loglist.h"
+#include "plural.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -115,7 +116,7 @@ void filelist_title(const picture_t *p, char *to, size_t room)
     snprintf(to + used, room - used, "%s%llu line%s %s%s",
              known && file->all ? "" : "counting: ",
              known ? (unsigned long long)file->total : 0ull,
-             known && file->total == 1 ? "" : "s",
+             gpurt_plural(known ? file->total : 0, "s"),
              p->filter.text[0] || p->filter.level ? "of the file fit" : "in the file",
              p->log_held ? " (End: to the moment)" : "");
 }

@@ -2,6 +2,7 @@
 #include "loglist.h"
 
 #include "filelist.h"
+#include "plural.h"
 #include "render.h"
 
 #include <stdio.h>
@@ -226,7 +227,8 @@ void loglist_draw(const picture_t *p, canvas_t *c, rect_t area, int row,
     if (column < bytes)
         at = canvas_text(c, area, row, at, text, l->text + column, bytes - column);
     if (l->more)
-        canvas_printf(c, area, row, at + 1, STYLE_DIM, "(+%u lanes)", l->more);
+        canvas_printf(c, area, row, at + 1, STYLE_DIM, "(+%u lane%s)", l->more,
+                      gpurt_plural(l->more, "s"));
 }
 
 /* Who has the lines that are not kept. */
@@ -250,7 +252,7 @@ static void gap_draw(const picture_t *p, canvas_t *c, rect_t area, int row, uint
     gone_remedy(p, remedy, sizeof remedy);
     if (area.columns >= 96)
         snprintf(text, sizeof text, "... %llu older line%s%s %s no longer kept; %s",
-                 (unsigned long long)gone, gone == 1 ? "" : "s", of[class],
+                 (unsigned long long)gone, gpurt_plural(gone, "s"), of[class],
                  gone == 1 ? "is" : "are", remedy);
     else
         snprintf(text, sizeof text, "... %llu older%s not kept; %s",

@@ -6,6 +6,7 @@
 #include "exittext.h"
 #include "gpulist.h"
 #include "paniclist.h"
+#include "plural.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -239,8 +240,9 @@ static int head_sums(const picture_t *p, canvas_t *c, rect_t area, int at)
              1;
     if (p->coming && !over)
         at = canvas_printf(c, area, 0, at, STYLE_PANIC, " PANIC COMING ") + 1;
-    at = canvas_printf(c, area, 0, at, STYLE_HEAD, over ? "%s records" : "%s/s",
-                       canvas_short(over ? n->messages : n->per_second, buffer)) +
+    at = canvas_printf(c, area, 0, at, STYLE_HEAD, over ? "%s record%s" : "%s/s%s",
+                       canvas_short(over ? n->messages : n->per_second, buffer),
+                       over ? gpurt_plural(n->messages, "s") : "") +
          2;
     at = canvas_printf(c, area, 0, at, n->lost ? STYLE_HEAD_WARN : STYLE_HEAD, "lost %s",
                        canvas_short(n->lost, buffer)) +

@@ -30,6 +30,18 @@ typedef struct top_options {
     bool batch, once, json, exit_at_end, play, ascii, gpu_core;
 } top_options_t;
 
+/* What it looks at, and what it makes of that: bits, as they stand in use_names. */
+enum {
+    PROGRAM = 1 << 0,
+    REPLAY = 1 << 1,
+    SCREEN = 1 << 2,
+    SERIES = 1 << 3,
+    PICTURES = 1 << 4
+};
+static const char *const use_names[] = {"a PROGRAM", "--replay FILE", "the screen",
+                                        "several pictures (not -1)",
+                                        "pictures (not --json)"};
+
 #define FIELD(kind_, field_) \
     .kind = GPURT_OPTION_##kind_, .offset = offsetof(top_options_t, field_)
 static const gpurt_option_t rows[] = {
@@ -48,10 +60,12 @@ static const gpurt_option_t rows[] = {
      .help = "a log file; one that is still written is followed"},
     {.name = "play",
      FIELD(FLAG, play),
+     .uses = REPLAY,
      .help = "replay from the start (default: show the end)"},
     {.name = "record",
      .arg = "FILE",
      FIELD(STRING, record),
+     .uses = PROGRAM,
      .help = "with a PROGRAM: also write what it logs to a log file; must not exist, or be "
              "empty"},
     {.section = "Screen",
@@ -59,32 +73,42 @@ static const gpurt_option_t rows[] = {
      .name = "delay",
      .arg = "TIME",
      FIELD(SECONDS, delay_ns),
+     .uses = SCREEN | SERIES,
      .help = "between two pictures (default 100ms, with -b 1s)"},
     {.letter = 'v',
      .name = "view",
      .arg = "NAME",
      FIELD(STRING, view),
+     .uses = SCREEN | PICTURES,
      .help = "first view, or with -b the one that is printed: " VIEW_LIST(
-         VIEW_NAME) "or a table of the view gpu: kernels, calls, ranges, memory, pools"},
+         VIEW_NAME) "or a table of the view gpu (kernels, calls, ranges, memory, pools), "
+                    "or objects:CLASS"},
     {.letter = 'F',
      .name = "filter",
      .arg = "WORDS",
      FIELD(STRING, filter),
+     .uses = SCREEN | PICTURES,
      .help = "lines shown, as typed after /: words, !word, lvl>=warn, sm=7, gpu=0, "
              "pid=4711"},
     {.letter = 'x',
      .name = "exit",
      FIELD(FLAG, exit_at_end),
+     .uses = PROGRAM,
      .help = "leave the screen when the program ends (default: stay until q)"},
     {.letter = 'C',
      .name = "color",
      .arg = "WHEN",
      FIELD(STRING, color),
+     .uses = SCREEN,
      .help = "auto, always or never (default auto: NO_COLOR turns it off)"},
-    {.name = "ascii", FIELD(FLAG, ascii), .help = "draw with ASCII only"},
+    {.name = "ascii",
+     FIELD(FLAG, ascii),
+     .uses = SCREEN | PICTURES,
+     .help = "draw with ASCII only"},
     {.section = "Failures",
      .name = "gpu-core",
      FIELD(FLAG, gpu_core),
+     .uses = PROGRAM,
      .help =
          "have the CUDA driver tell where a GPU failed: it then ends PROGRAM with "
          "SIGABRT, and leaves ./gpurt-PID.gpucore for gpurt-panic show; a bad store right "
@@ -92,6 +116,7 @@ static const gpurt_option_t rows[] = {
     {.name = "exec-on-panic",
      .arg = "CMD",
      FIELD(STRING, on_panic),
+     .uses = PROGRAM,
      .help = "run CMD with /bin/sh when PROGRAM's device code panics or faults: once for "
              "each place in the source, 16 times at most, 10 seconds at most"},
     {.section = "Without a screen",
@@ -103,8 +128,10 @@ static const gpurt_option_t rows[] = {
      .name = "pictures",
      .arg = "N",
      FIELD(NUMBER, pictures),
+     .uses = SERIES,
      .min = 1,
-     .help = "so many of them (default: to the end); of a replay at equal distances"},
+     .help = "so many of them, which asks for -b (default: to the end); of a replay at "
+             "equal distances"},
     {.letter = '1',
      .name = "once",
      FIELD(FLAG, once),
@@ -119,9 +146,9 @@ static const gpurt_option_t rows[] = {
      .name = "output",
      .arg = "FILE",
      FIELD(STRING, output),
-     .help =
-         "print there (default standard output; pictures of a PROGRAM, whose output that "
-         "is: standard error)"},
+     .help = "print there, which asks for -b (default standard output; pictures of a "
+             "PROGRAM, whose output that "
+             "is: standard error)"},
     {0},
 };
 
@@ -188,6 +215,23 @@ static const gpurt_option_text_t texts[] = {
     {0},
 };
 
+/* -n and -o are of what is printed, and so ask for it. */
+static bool is_plain(const top_options_t *o)
+{
+    return o->batch || o->once || o->json || o->pictures || o->output;
+}
+
+static uint32_t use_find(const void *values, char *const *operands, int count)
+{
+    const top_options_t *o = values;
+
+    (void)operands;
+    return (count ? PROGRAM : 0) | (o->replay ? REPLAY : 0) |
+           (!is_plain(o) ? SCREEN : (o->once ? 0 : SERIES) | (o->json ? 0 : PICTURES));
+}
+
+static const gpurt_option_uses_t uses = {use_names, use_find};
+
 static const gpurt_option_program_t program = {
     .name = "gpurt-top",
     .summary = "show what kernels do, live or from a log",
@@ -197,6 +241,7 @@ static const gpurt_option_program_t program = {
         "wrong; or looks at a process that runs; or replays a log file.",
     .options = rows,
     .texts = texts,
+    .uses = &uses,
     .operand_ends = true,
     .bad_status = OWN_ERROR,
 };
@@ -415,7 +460,7 @@ static int run(top_t *t, const top_options_t *o, char **argv)
                                .view = o->view,
                                .pictures = o->pictures,
                                .delay_ns = o->delay_ns};
-    bool plain = o->batch || o->once || o->json;
+    bool plain = is_plain(o);
     const char *handover = NULL, *problem;
     screen_color_t color;
     int status = picture_begin(t, o, argv);
@@ -480,8 +525,6 @@ int main(int argc, char **argv)
     if ((operands > 0) + (o.pid != 0) + (o.replay != NULL) != 1)
         return gpurt_option_refuse(&program,
                                    "say one of: a PROGRAM, -p PID, --replay FILE");
-    if (o.record && operands == 0)
-        return gpurt_option_refuse(&program, "--record goes with a PROGRAM");
     if (launchee_open(&t.child) != 0)
         return gpurt_option_refuse(&program, "signals: %s", strerror(errno));
     status = gpurt_option_end(&program, run(&t, &o, argv + 1), OWN_ERROR);

@@ -6,6 +6,7 @@
 #include "gpulist.h"
 #include "gputable.h"
 #include "gputime.h"
+#include "plural.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -49,13 +50,15 @@ static void title(const gpurt_model_activity_t *a, canvas_t *c, rect_t area)
 {
     activity_sum_t sum = activity_sum(a);
     char text[192], time[24];
-    int used = snprintf(text, sizeof text, "GPU  %llu kernels, %s",
-                        (unsigned long long)sum.count, activity_time(sum.ns, time));
+    int used =
+        snprintf(text, sizeof text, "GPU  %llu kernel%s, %s", (unsigned long long)sum.count,
+                 gpurt_plural(sum.count, "s"), activity_time(sum.ns, time));
 
     if (a->graphs.count)
         used += snprintf(
-            text + used, sizeof text - (size_t)used, ", %llu launches of graphs, %s",
-            (unsigned long long)a->graphs.count, activity_time(a->graphs.ns, time));
+            text + used, sizeof text - (size_t)used, ", %llu launch%s of graphs, %s",
+            (unsigned long long)a->graphs.count, gpurt_plural(a->graphs.count, "es"),
+            activity_time(a->graphs.ns, time));
     if (sum.untimed)
         used += snprintf(text + used, sizeof text - (size_t)used, ", %llu without times",
                          (unsigned long long)sum.untimed);

@@ -4,6 +4,7 @@
 #include "activity_text.h"
 #include "heap_draw.h"
 #include "heap_text.h"
+#include "plural.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -169,7 +170,7 @@ static void heap_about(const gpurt_model_heap_t *h, canvas_t *c, rect_t area, in
 
     row = pools_draw(h, c, area, about(h, c, area, row));
     snprintf(what, sizeof what, "%u chunk%s of 64 KiB, by what is live", h->map_chunks,
-             h->map_chunks == 1 ? "" : "s");
+             gpurt_plural(h->map_chunks, "s"));
     if (h->map_chunks)
         row = heap_map(c, area, row, h->cells, true, what);
     row++;

@@ -2,6 +2,7 @@
 /* The log: the last lines of each class, filtered, scrolled. */
 #include "filelist.h"
 #include "loglist.h"
+#include "plural.h"
 
 #include <stdio.h>
 
@@ -13,10 +14,10 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
     if (p->file)
         filelist_title(p, title, sizeof title);
     else if (p->log_back)
-        snprintf(title, sizeof title, "Log  %u lines kept, %u below (End follows)", count,
-                 p->log_back);
+        snprintf(title, sizeof title, "Log  %u line%s kept, %u below (End follows)", count,
+                 gpurt_plural(count, "s"), p->log_back);
     else
-        snprintf(title, sizeof title, "Log  %u lines%s", count,
+        snprintf(title, sizeof title, "Log  %u line%s%s", count, gpurt_plural(count, "s"),
                  loglist_gone(p, p->filter.level) ? " kept" : "");
     canvas_rule(c, area, title);
     loglist_pane(p, c, area, p->log_back, p->log_column);

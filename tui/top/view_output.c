@@ -2,6 +2,8 @@
 /* What the program printed while the screen was there. */
 #include "picture.h"
 
+#include "plural.h"
+
 #include <stdio.h>
 
 static void draw(const picture_t *p, canvas_t *c, rect_t area)
@@ -9,8 +11,9 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
     char line[2048], title[96];
     int lines = 0;
 
-    snprintf(title, sizeof title, "Output  %llu bytes, printed again at the end",
-             p->output ? (unsigned long long)p->output->written : 0ull);
+    snprintf(title, sizeof title, "Output  %llu byte%s, printed again at the end",
+             p->output ? (unsigned long long)p->output->written : 0ull,
+             gpurt_plural(p->output ? p->output->written : 0, "s"));
     canvas_rule(c, area, title);
     while (p->output && lines < area.rows - 1 &&
            output_line(p->output, p->output_back + (uint32_t)lines, line, 1) >= 0)

@@ -4,6 +4,7 @@
 #include "gpulist.h"
 #include "loglist.h"
 #include "paniclist.h"
+#include "plural.h"
 #include "render.h"
 #include "sitelist.h"
 
@@ -306,10 +307,11 @@ static void alert_draw(const picture_t *p, canvas_t *c, rect_t area)
     for (uint32_t i = 0; i < count && row < area.rows - (n->lost && i > 0); i++)
         panic_line(c, area, row++, &groups[i]);
     if (n->lost && row < area.rows)
-        canvas_printf(
-            c, area, row, 1, STYLE_LOST, "LOST %s records%s", canvas_short(n->lost, buffer),
-            n->losses[GPURT_LOSS_FULL] ? ": rings were full; larger ones: GPURT_RING_BYTES"
-                                       : "");
+        canvas_printf(c, area, row, 1, STYLE_LOST, "LOST %s record%s%s",
+                      canvas_short(n->lost, buffer), gpurt_plural(n->lost, "s"),
+                      n->losses[GPURT_LOSS_FULL]
+                          ? ": rings were full; larger ones: GPURT_RING_BYTES"
+                          : "");
 }
 
 /* ---- all of it ----------------------------------------------------------------------- */

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "../simt/stream.h"
+#include "plural.h"
 
 static gpurt_status_t no_memory(gpurt_error_t *err, size_t bytes)
 {
@@ -32,7 +33,7 @@ static void info_fill(const simt_device_t *d, int32_t number, gpurt_info_t *info
     info->backend = GPURT_BACKEND_CPU;
     info->device = number;
     snprintf(info->name, sizeof info->name, "CPU, %u worker%s", d->worker_count,
-             d->worker_count == 1 ? "" : "s");
+             gpurt_plural(d->worker_count, "s"));
     info->sm_count = d->worker_count;
     info->warp_slots = SIMT_LANES_PER_WORKER / GPURT_WARP_SIZE;
     info->compute_major = info->compute_minor = 0;

@@ -2,6 +2,7 @@
 /* A guarded launch's verdict: wait, look which blocks failed, launch those again, and at last let
  * the fallbacks have them. */
 #include "guardpart.h"
+#include "plural.h"
 #include "refuse.h"
 
 #include <gpurt/atomic.h>
@@ -146,8 +147,8 @@ static gpurt_status_t verdict(const guard_t *g, gpurt_error_t *err)
                   "kernel %s: %u of %u blocks failed, %u panic%s in %u launch%s; "
                   "gpurt-panic tells what they said",
                   g->kernel->name, out->failed, g->words->block_count, out->panics,
-                  out->panics == 1 ? "" : "s", out->launches,
-                  out->launches == 1 ? "" : "es");
+                  gpurt_plural(out->panics, "s"), out->launches,
+                  gpurt_plural(out->launches, "es"));
 }
 
 /* Under the guard's lock. */

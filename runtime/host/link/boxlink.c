@@ -239,7 +239,10 @@ static gpurt_status_t drainer_start(const gpurt_opened_t *opened, link_t *link,
         memcpy(name, own, sizeof name);
         st = GPURT_OK;
     }
-    if (strlen(name) <= NAME_SHOWN)
+    if (gpurt_drainspawn_prints(name))
+        snprintf(link->more, sizeof link->more,
+                 "GPURT_LOG=run.gplog, then gpurt-panic show run.gplog");
+    else if (strlen(name) <= NAME_SHOWN)
         snprintf(link->more, sizeof link->more, "gpurt-panic show %.*s", NAME_SHOWN, name);
     return st;
 }

@@ -51,9 +51,11 @@ static void find(char path[PATH_MAX])
 /* Its own end of the pipe and the box, at fixed places; none of our streams. */
 static int run(const char *path, const char *file, int box, int ready)
 {
-    char option[] = "--output", child[] = "--child";
-    char *argv[] = {(char *)(uintptr_t)PROGRAM, child, option, (char *)(uintptr_t)file,
-                    NULL};
+    char option[] = "--output", child[] = "--child", print[] = "--print";
+    char *to_log[] = {(char *)(uintptr_t)PROGRAM, child, option, (char *)(uintptr_t)file,
+                      NULL};
+    char *to_stderr[] = {(char *)(uintptr_t)PROGRAM, child, print, NULL};
+    char **argv = gpurt_drainspawn_prints(file) ? to_stderr : to_log;
     posix_spawn_file_actions_t actions;
     int code = posix_spawn_file_actions_init(&actions), status;
     pid_t pid;
@@ -143,12 +145,19 @@ gpurt_status_t gpurt_drainspawn_start(const char *file, int box_fd, int *pipe_ou
     return st;
 }
 
+bool gpurt_drainspawn_prints(const char *file)
+{
+    return strcmp(file, "stderr") == 0;
+}
+
 bool gpurt_drainspawn_numbered(const char *file, long number, char name[PATH_MAX])
 {
     const char *slash = strrchr(file, '/'), *dot = strrchr(slash ? slash : file, '.');
     size_t stem = dot ? (size_t)(dot - file) : strlen(file);
     int length =
-        snprintf(name, PATH_MAX, "%.*s.%ld%s", (int)stem, file, number, file + stem);
+        gpurt_drainspawn_prints(file)
+            ? snprintf(name, PATH_MAX, "%s", file)
+            : snprintf(name, PATH_MAX, "%.*s.%ld%s", (int)stem, file, number, file + stem);
 
     return length > 0 && length < PATH_MAX;
 }

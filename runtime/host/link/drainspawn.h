@@ -24,8 +24,12 @@ gpurt_status_t gpurt_drainspawn_start(const char *file, int box_fd, int *pipe,
  * not be written is told of in one line on standard error. -1 is allowed. */
 void gpurt_drainspawn_wait(int pipe);
 
-/* The name of one more file beside `file`: the number stands before its last dot. Returns:
- * whether there is room for that. */
+/* Whether GPURT_LOG=stderr asks for no log: then the drainer prints messages, as lines of text, to
+ * the standard error of the process. A file of that name is ./stderr. */
+bool gpurt_drainspawn_prints(const char *file);
+
+/* The name of one more file beside `file`: the number stands before its last dot; stderr is the
+ * same for all. Returns: whether there is room for that. */
 bool gpurt_drainspawn_numbered(const char *file, long number, char name[PATH_MAX]);
 
 #endif

@@ -7,6 +7,7 @@
 #include "hostthread.h"
 #include "hosttime.h"
 #include "panictext.h"
+#include "plural.h"
 #include "tell.h"
 
 #include <errno.h>
@@ -94,7 +95,7 @@ static void count_tell(watch_t *w, bool last)
     if (w->untold == 0 || (!last && now < w->count_ns))
         return;
     gpurt_tell_always("%u more panic%s, %u so far; see them: %s", w->untold,
-                      w->untold == 1 ? "" : "s", w->seen, w->more);
+                      gpurt_plural(w->untold, "s"), w->seen, w->more);
     w->untold = 0;
     w->count_ns = now + w->count_pause_ns;
     w->count_pause_ns =

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* log_options.h - the command line of gpurt-log: its commands, and what each of them heeds. */
+#ifndef GPURT_TUI_LOG_OPTIONS_H
+#define GPURT_TUI_LOG_OPTIONS_H
+
+#include "option.h"
+
+typedef struct log_options {
+    bool json, jsonl, follow, no_pager;
+    uint64_t lines;
+    const char *level, *output, *to, *color;
+    uint64_t pid;
+} log_options_t;
+
+enum {
+    LOG_BAD_USE = 2
+};
+
+extern const gpurt_option_program_t log_program;
+
+/* The commands; NULL: the end. */
+extern const char *const log_commands[];
+
+#endif
