@@ -5,6 +5,7 @@
 #ifndef GPURT_TUI_EXPORT_EVENT_H
 #define GPURT_TUI_EXPORT_EVENT_H
 
+#include "filter_run.h"
 #include "export_program.h"
 #include "reader.h"
 
@@ -154,6 +155,7 @@ typedef struct export_event {
 
 /* What a writer knows. Owner: the export. */
 typedef struct export_out {
+    filter_run_t *run; /* which messages; NULL: all */
     FILE *file;
     const gpurt_dictionary_t *dictionary;
     gpurt_log_summary_t sum;

@@ -4,6 +4,7 @@
 #include "export.h"
 #include "follow.h"
 #include "lives.h"
+#include "log_filter.h"
 #include "log_level.h"
 #include "log_print.h"
 #include "model.h"
@@ -30,7 +31,7 @@ enum {
 typedef struct log_options {
     bool json, jsonl, follow;
     uint64_t lines;
-    const char *level, *output, *to;
+    const char *level, *output, *to, *filter;
     uint64_t pid;
 } log_options_t;
 
@@ -52,6 +53,11 @@ static const gpurt_option_t rows[] = {
      .min = 1,
      .max = UINT32_MAX,
      .help = "cat, tail: only what is of that process; level: whose levels"},
+    {.letter = 'F',
+     .name = "filter",
+     .arg = "FILTER",
+     FIELD(STRING, filter),
+     .help = "cat, tail, stat, export: only messages that fit; see FILTERS"},
     {.letter = 'n',
      .name = "lines",
      .arg = "N",
@@ -100,6 +106,7 @@ static const gpurt_option_text_t texts[] = {
      "slash of it. Levels: trace, debug, info, warn, error, panic, off. The environment "
      "variable GPURT_LEVEL takes the same rules when a program starts."},
     {"ENVIRONMENT", "TZ: times in text are local ones; ts_ns counts from 1970."},
+    {"FILTERS", FILTER_HELP},
     {"EXIT STATUS",
      "0 all is well; 1 the log is damaged (cat, export and verify say by the same rules "
      "what "
@@ -132,6 +139,7 @@ static const gpurt_option_text_t texts[] = {
                  "  gpurt-log tail -f run.gplog\n"
                  "  gpurt-log cat -p 4711 run.gplog\n"
                  "  gpurt-log cat --jsonl run.gplog | jq -r 'select(.sm == 3) | .msg'\n"
+                 "  gpurt-log cat -F 'level>=warn block=3 !retry' run.gplog\n"
                  "  gpurt-log stat --json run.gplog\n"
                  "  gpurt-log export --to perfetto run.gplog -o run.pftrace\n"
                  "  gpurt-log level -p 4711 'info,net/*=trace,pool.c:42=debug'\n"
@@ -224,8 +232,7 @@ static uint64_t count_from(gpurt_log_t *log, const log_print_t *p, uint64_t fram
     if (gpurt_cursor_open(log, frame, &c, NULL) != GPURT_OK)
         return 0;
     while ((row = gpurt_cursor_next(c)) != NULL)
-        if (row->kind != GPURT_KIND_LOSS && log_print_wanted(p, row))
-            count += gpurt_row_messages(row);
+        count += log_print_count(p, row);
     gpurt_cursor_close(c);
     return count;
 }
@@ -310,7 +317,8 @@ static void count_add(who_count_t *counts, const gpurt_row_t *row)
  * NULL without memory, or where no row tells what a GPU did, or of a heap; then nothing is
  * unpacked. To be freed. */
 static gpurt_modelview_t *sums_read(gpurt_log_t *log,
-                                    who_count_t counts[GPLOG_PROGRAM_OTHERS + 1])
+                                    who_count_t counts[GPLOG_PROGRAM_OTHERS + 1],
+                                    const filter_run_t *run)
 {
     gpurt_modelview_t *view = NULL;
     gpurt_log_summary_t sum;
@@ -328,6 +336,8 @@ static gpurt_modelview_t *sums_read(gpurt_log_t *log,
         if (gpurt_log_read(log, i, &frame, NULL) != GPURT_OK)
             continue;
         while ((row = gpurt_log_row(&frame, at, &at)) != NULL) {
+            if (!log_filter_fits(log, run, row))
+                continue;
             gpurt_model_put(model, row);
             count_add(counts, row);
         }
@@ -339,16 +349,19 @@ static gpurt_modelview_t *sums_read(gpurt_log_t *log,
     return view;
 }
 
-static int do_stat(gpurt_log_t *log, const char *path, const log_options_t *o)
+static int do_stat(gpurt_log_t *log, const char *path, const log_options_t *o,
+                   filter_run_t *run)
 {
     who_count_t counts[GPLOG_PROGRAM_OTHERS + 1] = {{0}};
     log_stat_t stat = {.dictionary = gpurt_log_dictionary(log)};
 
     check_all(log, false);
     gpurt_lives_read(log, &stat.lives, &stat.life_count, NULL);
-    stat.view = sums_read(log, counts);
+    stat.view = sums_read(log, counts, run);
     stat.counts = stat.view ? counts : NULL;
     gpurt_log_summary(log, &stat.sum);
+    if (run)
+        log_filter_sum(log, run, &stat.sum);
     log_print_stat(stdout, &stat, o->json);
     free(stat.lives);
     free(stat.view);
@@ -402,7 +415,8 @@ static FILE *export_open(const char *log, const char *output)
     return fopen(output, "we");
 }
 
-static int do_export(gpurt_log_t *log, const char *path, const log_options_t *o)
+static int do_export(gpurt_log_t *log, const char *path, const log_options_t *o,
+                     filter_run_t *run)
 {
     gpurt_error_t err;
     gpurt_status_t st;
@@ -424,7 +438,7 @@ static int do_export(gpurt_log_t *log, const char *path, const log_options_t *o)
         return DAMAGED;
     }
     setvbuf(out, NULL, _IOFBF, EXPORT_BUFFER);
-    st = export_log(log, o->to, out, &err);
+    st = export_log(log, o->to, run, out, &err);
     bad = out != stdout && ferror(out) != 0; /* that is looked at when we end */
     bad |= out != stdout && fclose(out) != 0;
     if (st != GPURT_OK)
@@ -449,10 +463,15 @@ static int do_open(const char *command, const char *path, const log_options_t *o
                          .jsonl = o->jsonl,
                          .level = o->level ? level_of(o->level) : 0,
                          .pid = (uint32_t)o->pid};
+    static filter_run_t run; /* zeroed, and large */
+    filter_run_t *filtered = o->filter ? &run : NULL;
     gpurt_log_t *log;
     gpurt_error_t err;
     int status;
 
+    if (o->filter && !log_filter_begin(&program, command, o->filter, &run))
+        return BAD_USE;
+    print.run = filtered;
     if (print.level > GPURT_LEVEL_LOST)
         return gpurt_option_refuse(&program, "no level is called '%s'", o->level);
     if ((reads_all(command) ? gpurt_log_open_walked : gpurt_log_open)(path, &log, &err) !=
@@ -464,12 +483,14 @@ static int do_open(const char *command, const char *path, const log_options_t *o
     else if (strcmp(command, "tail") == 0)
         status = do_tail(log, &print, path, o);
     else if (strcmp(command, "stat") == 0)
-        status = do_stat(log, path, o);
+        status = do_stat(log, path, o, filtered);
     else if (strcmp(command, "export") == 0)
-        status = do_export(log, path, o);
+        status = do_export(log, path, o, filtered);
     else
         status = do_verify(log, path);
     gpurt_log_close(log);
+    fflush(stdout);
+    filter_run_tell(&run, program.name, stderr);
     return status;
 }
 

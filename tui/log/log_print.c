@@ -130,7 +130,7 @@ static void print_one(log_print_t *p, message_t *m, uint32_t lane)
     fwrite(line.at, 1, line.used, p->out);
 }
 
-bool log_print_wanted(const log_print_t *p, const gpurt_row_t *row)
+static bool wanted(const log_print_t *p, const gpurt_row_t *row)
 {
     gpurt_log_summary_t sum;
 
@@ -142,46 +142,74 @@ bool log_print_wanted(const log_print_t *p, const gpurt_row_t *row)
     return gplog_program_pid(gpurt_log_dictionary(p->log), &sum.about, row) == p->pid;
 }
 
-/* Messages from `first` on. */
-static void print_text(log_print_t *p, const gplog_file_t *about, const gpurt_row_t *row,
-                       uint32_t first, uint32_t count)
+uint32_t log_print_count(const log_print_t *p, const gpurt_row_t *row)
 {
-    message_t m = {.row = row, .activity = gpurt_kind_is_activity(row->kind)};
+    gpurt_log_summary_t sum;
+    filter_run_t run;
 
-    device_read(about, &m);
-    who_read(p, about, &m);
-    gpurt_dictionary_get(gpurt_log_dictionary(p->log), row->site, &m.site);
-    for (uint32_t lane = first; lane < count; lane++)
-        print_one(p, &m, lane);
+    if (row->kind == GPURT_KIND_LOSS || !wanted(p, row))
+        return 0;
+    if (!p->run)
+        return gpurt_row_messages(row);
+    gpurt_log_summary(p->log, &sum);
+    run.filter = p->run->filter;
+    memset(&run.tally, 0, sizeof run.tally);
+    return filter_run_row(&run, gpurt_log_dictionary(p->log), &sum.about, row);
+}
+
+/* A row as it is printed; what its messages have in common is read once. */
+typedef struct printing {
+    bool begun;
+    message_t m;
+    recordline_t l;
+} printing_t;
+
+static void print_text(log_print_t *p, const gplog_file_t *about, const gpurt_row_t *row,
+                       uint32_t lane, printing_t *g)
+{
+    if (!g->begun) {
+        memset(&g->m, 0, sizeof g->m);
+        g->m.row = row;
+        g->m.activity = gpurt_kind_is_activity(row->kind);
+        device_read(about, &g->m);
+        who_read(p, about, &g->m);
+        gpurt_dictionary_get(gpurt_log_dictionary(p->log), row->site, &g->m.site);
+    }
+    print_one(p, &g->m, lane);
 }
 
 static void print_json(log_print_t *p, const gplog_file_t *about, const gpurt_row_t *row,
-                       uint32_t first, uint32_t count)
+                       uint32_t lane, printing_t *g)
 {
-    recordline_t l;
-
-    recordline_begin(&l, gpurt_log_dictionary(p->log), about, row);
-    for (uint32_t lane = first; lane < count; lane++) {
-        recordline_message(&l, lane);
-        recordline_json(p->out, &l);
-        putc('\n', p->out);
-    }
+    if (!g->begun)
+        recordline_begin(&g->l, gpurt_log_dictionary(p->log), about, row);
+    recordline_message(&g->l, lane);
+    recordline_json(p->out, &g->l);
+    putc('\n', p->out);
 }
 
 void log_print_row(log_print_t *p, const gpurt_row_t *row)
 {
     uint32_t count = row->kind == GPURT_KIND_LOSS ? 1 : gpurt_row_messages(row);
-    uint32_t first = p->skip < count ? (uint32_t)p->skip : count;
     gpurt_log_summary_t sum;
+    printing_t printing;
 
-    if (!log_print_wanted(p, row) || (row->kind == GPURT_KIND_LOSS && p->skip))
-        return;
-    p->skip -= first;
-    p->printed += count - first;
-    if (first == count)
+    if (!wanted(p, row) || (row->kind == GPURT_KIND_LOSS && p->skip))
         return;
     gpurt_log_summary(p->log, &sum);
-    (p->jsonl ? print_json : print_text)(p, &sum.about, row, first, count);
+    printing.begun = false;
+    for (uint32_t lane = 0; lane < count; lane++) {
+        if (!filter_run_message(p->run, gpurt_log_dictionary(p->log), &sum.about, row,
+                                lane))
+            continue;
+        if (p->skip) {
+            p->skip--;
+            continue;
+        }
+        p->printed++;
+        (p->jsonl ? print_json : print_text)(p, &sum.about, row, lane, &printing);
+        printing.begun = true;
+    }
 }
 
 /* ---- stat ---------------------------------------------------------------------------- */

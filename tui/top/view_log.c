@@ -4,11 +4,13 @@
 #include "loglist.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static void draw(const picture_t *p, canvas_t *c, rect_t area)
 {
-    char title[160];
-    uint32_t count = p->file ? 0 : loglist_count(p);
+    char title[320], unsure[128];
+    filter_tally_t tally;
+    uint32_t count = p->file ? 0 : loglist_count(p, &tally);
 
     if (p->file)
         filelist_title(p, title, sizeof title);
@@ -17,13 +19,16 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
                  p->log_back);
     else
         snprintf(title, sizeof title, "Log  %u lines%s", count,
-                 loglist_gone(p, p->filter.level) ? " kept" : "");
+                 loglist_gone(p, filter_lowest(&p->filter)) ? " kept" : "");
+    if (filter_tally_text(p->file ? &p->file->tally : &tally, unsure, sizeof unsure))
+        snprintf(title + strlen(title), sizeof title - strlen(title), "; %s", unsure);
     canvas_rule(c, area, title);
     loglist_pane(p, c, area, p->log_back, p->log_column);
 }
 
 static void scroll(picture_t *p, int64_t lines, int page)
 {
+    filter_tally_t tally;
     int64_t back, count;
 
     if (p->file) {
@@ -31,7 +36,7 @@ static void scroll(picture_t *p, int64_t lines, int page)
         return;
     }
     back = (int64_t)p->log_back + lines;
-    count = loglist_count(p);
+    count = loglist_count(p, &tally);
     back = back > count - 1 ? count - 1 : back;
     p->log_back = back < 0 ? 0 : (uint32_t)back;
 }
