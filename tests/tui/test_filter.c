@@ -25,8 +25,10 @@ static const message_t messages[MESSAGES] = {
      "retry 3 of 5: sm>0"},
     {GPURT_LEVEL_ERROR, GPURT_KIND_LOG, 1, 0, 6, 2, 0x80000000u, 200, 42, "src/deep/pool.c",
      "task a->b lost"},
-    {GPURT_LEVEL_TRACE, GPURT_KIND_LOG, 1, 9, 0, 0, 0x1, 200, 7, "decode.cu", "Token or so"},
-    {GPURT_LEVEL_INFO, GPURT_KIND_LOG, 2, 0, 4711, 0, 0, 100, 9, "host.c", "host says hello"},
+    {GPURT_LEVEL_TRACE, GPURT_KIND_LOG, 1, 9, 0, 0, 0x1, 200, 7, "decode.cu",
+     "Token or so"},
+    {GPURT_LEVEL_INFO, GPURT_KIND_LOG, 2, 0, 4711, 0, 0, 100, 9, "host.c",
+     "host says hello"},
     {GPURT_LEVEL_LOST, GPURT_KIND_LOSS, 0, 7, 0, 0, 0, 100, 0, "", "ring full"},
     {GPURT_LEVEL_NONE, GPURT_KIND_LIFE, 2, 0, 4711, 0, 0, 200, 0, "", "begins"},
     {GPURT_LEVEL_PANIC, GPURT_KIND_PANIC, 0, 3, 2, 0, 0x20, 100, 88, "decode.cu",
@@ -131,7 +133,8 @@ static const struct {
     const char *text, *why;
     uint32_t at, bytes;
 } wrong[] = {
-    {"lvl>=foo", "no level is called 'foo'; there are event, trace, debug, info, warn,", 5, 3},
+    {"lvl>=foo", "no level is called 'foo'; there are event, trace, debug, info, warn,", 5,
+     3},
     {"blok=5", "no field is called 'blok'; did you mean block?", 0, 4},
     {"foo a=5", "no field is called 'a'; there are level, kind,", 4, 1},
     {"a->b", "no field is called 'a-'", 0, 2},
@@ -145,6 +148,7 @@ static const struct {
     {"sm=65536", "sm is a number from 0 to 65535, not '65536'", 3, 5},
     {"gpu=4294967296", "gpu is a number from 0 to 4294967295", 4, 10},
     {"pid=99999999999999999999999", "pid is a number", 4, 23},
+    {"pid=18446744073709551617", "pid is a number", 4, 20},
     {"lane=32", "lane is a number from 0 to 31", 5, 2},
     {"warp=32", "warp is a number from 0 to 31", 5, 2},
     {"block=1,2,3,4", "block is a number from 0 to 4294967295, or x,y,z", 6, 7},
@@ -325,12 +329,21 @@ static void check_lines(void)
 {
     static const struct {
         const char *text, *fit;
-    } lines[] = {
-        {"sm=0", "ac"},          {"!sm=0", "bdefgh"},       {"block=5 lvl=warn", "b"},
-        {"gpu=1", "cd"},         {"site=pool.c:42", "ac"},  {"site=net/pool.c:42", ",ac"},
-        {"file=net/*.cu", ",dh"}, {"file~/", ",abcdeh"},    {"pid=200", "cdg"},
-        {"cat=bounds", ",h"},    {"block=2,0,0", ",h"},     {"kernel=x", ",abcdh"},
-        {"session", "a"},        {"ring", "f"},             {"level>=error", "cfh"}};
+    } lines[] = {{"sm=0", "ac"},
+                 {"!sm=0", "bdefgh"},
+                 {"block=5 lvl=warn", "b"},
+                 {"gpu=1", "cd"},
+                 {"site=pool.c:42", "ac"},
+                 {"site=net/pool.c:42", ",ac"},
+                 {"file=net/*.cu", ",dh"},
+                 {"file~/", ",abcdeh"},
+                 {"pid=200", "cdg"},
+                 {"cat=bounds", ",h"},
+                 {"block=2,0,0", ",h"},
+                 {"kernel=x", ",abcdh"},
+                 {"session", "a"},
+                 {"ring", "f"},
+                 {"level>=error", "cfh"}};
     char fit[MESSAGES + 2];
 
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
@@ -386,9 +399,10 @@ static void check_levels(void)
     static const struct {
         const char *text;
         uint32_t level, levels;
-    } sets[] = {{"", 0, 0xff},           {"", 4, 0xf0},           {"lvl>=warn", 0, 0xf0},
-                {"lvl>=warn", 5, 0xe0},  {"!lvl>=warn", 0, 0x0f}, {"lvl=info or x", 0, 0xff},
-                {"lvl=info x", 0, 0x08}, {"!warn", 0, 0xef},      {"lvl=info lvl=warn", 0, 0}};
+    } sets[] = {
+        {"", 0, 0xff},           {"", 4, 0xf0},           {"lvl>=warn", 0, 0xf0},
+        {"lvl>=warn", 5, 0xe0},  {"!lvl>=warn", 0, 0x0f}, {"lvl=info or x", 0, 0xff},
+        {"lvl=info x", 0, 0x08}, {"!warn", 0, 0xef},      {"lvl=info lvl=warn", 0, 0}};
 
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
         filter_t f = {.level = sets[i].level};
@@ -409,6 +423,21 @@ static void check_functions(void)
     CHECK(filter_match_function(name, (filter_text_t){name.at, name.bytes}));
     CHECK(!filter_match_function(name, (filter_text_t){"cale", 4}));
     CHECK(!filter_match_function(name, (filter_text_t){"float", 5}));
+}
+
+/* Own values of each lane: a message each. */
+static void check_lanes(void)
+{
+    filter_t f = {.level = 0};
+    row_t row;
+
+    row_make(&messages[0], &row);
+    row.row.form = GPURT_FORM_LANES;
+    CHECK(filter_parse(&f, "lane=3", NULL));
+    CHECK_EQ(filter_of_row(&f, &dictionary, &about, &row.row, 3, NULL), FILTER_YES);
+    CHECK_EQ(filter_of_row(&f, &dictionary, &about, &row.row, 4, NULL), FILTER_NO);
+    CHECK_EQ(filter_of_row(&f, &dictionary, &about, &row.row, FILTER_ANY_LANE, NULL),
+             FILTER_YES);
 }
 
 static void check_tally(void)
@@ -445,6 +474,7 @@ int main(void)
     check_rows();
     check_lines();
     check_functions();
+    check_lanes();
     check_tally();
     gpurt_dictionary_fini(&dictionary);
     return 0;

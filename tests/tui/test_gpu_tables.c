@@ -392,7 +392,7 @@ static void check_filter(void)
     check_has(">memory 1/3");
     check_has("device, GPU 0, process 100");
     check_no_row("gpu=65536"); /* the same in 16 bits */
-    check_no_row("gpu=8"); /* nor is the host's memory of it */
+    check_no_row("gpu=8");     /* nor is the host's memory of it */
     check_no_row("pid=4294967294");
     filter_parse(&p.filter, "gpu=0", NULL);
     p.table = GPUROWS_POOLS;
@@ -463,7 +463,7 @@ static void check_selected(void)
     CHECK(act(ACTION_DOWN));
     CHECK_EQ(p.table_row[GPUROWS_CALLS], GPURT_MODEL_HOST_ROWS);
     CHECK_EQ(p.table_row[GPUROWS_KERNELS], 0); /* each has a row of its own */
-    filter_parse(&p.filter, "number 0", NULL);       /* fewer rows: the last of them */
+    filter_parse(&p.filter, "number 0", NULL); /* fewer rows: the last of them */
     draw(24, 80);
     CHECK_EQ(style_of("call number 0"), STYLE_NORMAL);
     CHECK_EQ(style_of("call number 60"), STYLE_SELECT);

@@ -358,6 +358,10 @@ static void check_typed(const picture_t *shown)
     p.typing = true;
     lineedit_begin(&p.edit, "short");
     CHECK(is_drawn(&p, "filter: short   Enter keeps it"));
+    lineedit_begin(&p.edit, "lvl>=foo");
+    CHECK(!filter_parse(&p.filter, p.edit.text, &p.wrong));
+    CHECK(is_drawn(&p, "filter: lvl>=foo   no level is called 'foo'; there are event"));
+    memset(&p.wrong, 0, sizeof p.wrong);
     memset(text, 'x', sizeof text);
     snprintf(text + sizeof text - 5, 5, "!end");
     lineedit_begin(&p.edit, text);

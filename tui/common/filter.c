@@ -219,23 +219,23 @@ static filter_answer_t term_judge(const filter_t *f, const filter_step_t *s,
 
 filter_answer_t filter_judge(const filter_t *f, const filter_record_t *r, uint32_t *unsure)
 {
-    filter_answer_t stack[FILTER_TERMS + 1];
+    filter_answer_t stack[FILTER_TERMS + 1] = {FILTER_NO};
     uint32_t depth = 0, asked = 0;
 
     for (uint32_t i = 0; i < f->count && i < FILTER_STEPS; i++) {
         const filter_step_t *s = &f->steps[i];
-        filter_answer_t *top = &stack[depth ? depth - 1 : 0];
 
-        if (s->op == FILTER_OP_TERM) {
+        if (s->op == FILTER_OP_TERM && depth < FILTER_TERMS) {
             stack[depth] = term_judge(f, s, r);
             asked |= stack[depth++] == FILTER_UNSURE ? FILTER_BIT(s->field) : 0;
-        } else if (s->op == FILTER_OP_NOT) {
-            *top = FILTER_YES - *top;
-        } else {
-            bool less = top[0] < top[-1];
+        } else if (s->op == FILTER_OP_NOT && depth > 0) {
+            stack[depth - 1] = FILTER_YES - stack[depth - 1];
+        } else if (depth > 1) {
+            bool less = stack[depth - 1] < stack[depth - 2];
 
-            top[-1] = less == (s->op == FILTER_OP_AND) ? top[0] : top[-1];
             depth--;
+            if (less == (s->op == FILTER_OP_AND))
+                stack[depth - 1] = stack[depth];
         }
     }
     if (unsure)

@@ -130,12 +130,13 @@ size_t filter_compare_read(const char *text, uint8_t *compare)
 {
     size_t best = 0;
 
-    for (uint8_t i = 0; i < sizeof compares / sizeof compares[0]; i++) {
+    *compare = FILTER_EQUAL;
+    for (uint32_t i = 0; i < sizeof compares / sizeof compares[0]; i++) {
         size_t bytes = strlen(compares[i]);
 
         if (bytes > best && strncmp(text, compares[i], bytes) == 0) {
             best = bytes;
-            *compare = i;
+            *compare = (uint8_t)i;
         }
     }
     return best == 1 && strncmp(text, "==", 2) == 0 ? 2 : best;

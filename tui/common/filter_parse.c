@@ -177,7 +177,7 @@ static bool condition_read(parser_t *p, size_t start, size_t bytes, uint8_t comp
     uint32_t field = filter_field_find(p->text + start, bytes);
     char why[FILTER_WHY];
     filter_step_t *step;
-    size_t first = p->used, value_at, value;
+    size_t first = p->used, value_at, value = 0;
 
     if (field == FILTER_FIELDS) {
         filter_field_refuse(p->text + start, bytes, why);
@@ -208,7 +208,7 @@ static bool condition_read(parser_t *p, size_t start, size_t bytes, uint8_t comp
 static bool nothing_refuse(parser_t *p)
 {
     const char *s = p->text + p->at;
-    uint8_t compare;
+    uint8_t compare = FILTER_EQUAL;
     size_t n = is_joint(s) ? 2 : filter_compare_read(s, &compare);
 
     if (*s == '\0')
@@ -225,9 +225,9 @@ static bool nothing_refuse(parser_t *p)
 
 static bool term_read(parser_t *p)
 {
-    size_t start = p->at, first = p->used, n, value, compare_bytes;
+    size_t start = p->at, first = p->used, n, value = 0, compare_bytes;
     const char *s = p->text + start;
-    uint8_t compare;
+    uint8_t compare = FILTER_EQUAL;
 
     if (*s == '"' || *s == '\'')
         return quoted_read(p, &value) && word_add(p, start, first, value);

@@ -5,8 +5,8 @@
 #ifndef GPURT_TUI_EXPORT_EVENT_H
 #define GPURT_TUI_EXPORT_EVENT_H
 
-#include "filter_run.h"
 #include "export_program.h"
+#include "filter_run.h"
 #include "reader.h"
 
 #include <gpurt/impl/activity.h>

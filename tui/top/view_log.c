@@ -4,11 +4,10 @@
 #include "loglist.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static void draw(const picture_t *p, canvas_t *c, rect_t area)
 {
-    char title[320], unsure[128];
+    char title[160], unsure[128];
     filter_tally_t tally;
     uint32_t count = p->file ? 0 : loglist_count(p, &tally);
 
@@ -21,7 +20,8 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
         snprintf(title, sizeof title, "Log  %u lines%s", count,
                  loglist_gone(p, filter_lowest(&p->filter)) ? " kept" : "");
     if (filter_tally_text(p->file ? &p->file->tally : &tally, unsure, sizeof unsure))
-        snprintf(title + strlen(title), sizeof title - strlen(title), "; %s", unsure);
+        snprintf(title, sizeof title, "Log  %llu fit; %s",
+                 p->file ? (unsigned long long)p->file->total : count, unsure);
     canvas_rule(c, area, title);
     loglist_pane(p, c, area, p->log_back, p->log_column);
 }
