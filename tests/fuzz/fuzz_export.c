@@ -46,7 +46,7 @@ static void log_export(gpurt_log_t *log)
         FILE *out = open_memstream(&bytes, &size);
 
         CHECK(out != NULL);
-        CHECK_EQ(export_log(log, formats[i], out, NULL), GPURT_OK);
+        CHECK_EQ(export_log(log, formats[i], NULL, out, NULL), GPURT_OK);
         CHECK_EQ(fclose(out), 0);
         CHECK(size < MOST_BYTES);
         if (i == 0)

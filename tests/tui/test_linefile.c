@@ -83,7 +83,7 @@ static bool wanted(const linefile_want_t *want, const gpurt_model_line_t *l)
     if (want->slot_only &&
         (l->kind == GPURT_KIND_PANIC || l->sm != want->sm || l->slot != want->slot))
         return false;
-    return filter_line(&want->filter, l);
+    return filter_line(&want->filter, NULL, l, NULL) == FILTER_YES;
 }
 
 static void check_same(const linefile_list_t *got, const linefile_want_t *want,
@@ -133,14 +133,14 @@ static void check_survey(linefile_t *f, const char *text)
     filter_t filter = {.level = 0};
     uint64_t fit = 0, panics = 0, marks = 0;
 
-    filter_parse(&filter, text);
+    CHECK(filter_parse(&filter, text, NULL));
     while (linefile_survey(f, &filter))
         ;
     for (uint32_t i = 0; i < all_count; i++) {
         const linefile_marks_t *m = linefile_marks(f);
         uint64_t bit = (all[i].time_ns - m->first_ns) / m->width_ns;
 
-        fit += filter_line(&filter, &all[i]);
+        fit += filter_line(&filter, NULL, &all[i], NULL) == FILTER_YES;
         if (all[i].kind != GPURT_KIND_PANIC)
             continue;
         panics++;
@@ -196,8 +196,8 @@ int main(void)
     log_write(path);
     all_read(path);
     CHECK_MSG(linefile_open(path, &f, &err) == GPURT_OK, "%s", err.text);
-    filter_parse(&words.filter, "session");
-    filter_parse(&level.filter, "lvl>=warn !parked");
+    filter_parse(&words.filter, "session", NULL);
+    filter_parse(&level.filter, "lvl>=warn !parked", NULL);
     panics.panics = true;
     slot = (linefile_want_t){.slot_only = true, .sm = all[77].sm, .slot = all[77].slot};
     check_places(f, &any);

@@ -85,6 +85,27 @@ expect 0 "$top" --replay run.gplog # no terminal: a picture by itself
 setsid "$top" --replay run.gplog >out 2>err </dev/null || fail "without a terminal"
 grep -q '^records ' out || fail "a picture without a terminal: $(cat out err)"
 
+# One filter for all: what it lets through, what it does not understand, what nobody knows.
+expect 125 "$top" -b -F 'lvl>=foo' --replay run.gplog
+[[ $(sed -n 1p err) = *"no level is called 'foo'; there are event, trace"* && $(sed -n 3p err) = '       ^~~' ]] || fail "a wrong filter: $(cat err)"
+expect 0 env COLUMNS=120 "$top" -b -v log -F 'kernel=x or lvl>=panic' --replay run.gplog
+grep -q 'Log .* fit; kernel is not known for' out || fail "a kernel that nobody knows: $(cat out)"
+log=$bin/gpurt-log
+expect 0 "$bin/gpurt-panic" list -F 'kernel=x or cat=deadlock' run.gplog
+[[ $(cat out) = '0 panics'* && $(cat err) = *'kernel is not known for '* ]] || fail "gpurt-panic -F: $(cat out err)"
+expect 2 "$bin/gpurt-panic" list -F 'sm>x' run.gplog
+expect 2 "$log" cat -F 'blok=5' run.gplog
+grep -q 'did you mean block?' err || fail "gpurt-log -F: $(cat err)"
+places() { jq -c "$1 | [.sm,.block,.lanes,.msg]"; }
+"$log" cat -F '!sm=0 block<100 lvl>=info' --jsonl run.gplog | places . >fit
+"$log" cat --jsonl run.gplog | places 'select(.sm!=0 and .block and .block<100 and (.level|IN("INFO","WARN","ERROR","PANIC")))' >want
+[[ -s fit && $(cat fit) = "$(cat want)" ]] || fail "cat -F: $(diff fit want | head -5)"
+[ "$("$log" tail -n 3 -F lvl=warn run.gplog)" = "$("$log" cat -F lvl=warn run.gplog | tail -n 3)" ] || fail "tail -F"
+[ "$("$log" stat --json -F lvl=warn run.gplog | jq .records)" = "$("$log" cat -F lvl=warn run.gplog | wc -l)" ] || fail "stat -F"
+[ "$("$log" export --to jsonl -o - -F lvl=warn run.gplog | wc -l)" = "$("$log" cat -F lvl=warn run.gplog | wc -l)" ] || fail "export -F"
+expect 0 "$log" cat -F 'kernel=x' run.gplog
+grep -q 'kernel is not known for [0-9]* of [0-9]* messages' err || fail "cat -F kernel: $(cat err)"
+
 # A program: its streams are its own, pictures go to standard error or a file.
 expect 7 "$top" -b -d 200ms -- "$app" 1500 20000 7 panic
 grep -q 'scene_app: sent' out || fail "its output passes"

@@ -116,13 +116,13 @@ static void check_contents(picture_t *p)
     p->shown = VIEW_PANICS;
     picture_draw(p, &canvas);
     CHECK_MSG(on_canvas("bounds: idx=") && on_canvas("17: "), "panic report");
-    filter_parse(&p->filter, "session");
+    filter_parse(&p->filter, "session", NULL);
     p->shown = VIEW_LOG;
     picture_draw(p, &canvas);
     CHECK_MSG(on_canvas("session name \\x1b[31mred\\x1b]0;title\\x07 \\x9b \\x80 end"),
               "escapes are shown, not sent: %s", row_text(3));
     CHECK_MSG(!on_canvas("token"), "the filter leaves others out");
-    filter_parse(&p->filter, "lvl>=error !bounds");
+    filter_parse(&p->filter, "lvl>=error !bounds", NULL);
     picture_draw(p, &canvas);
     CHECK_MSG(on_canvas("refill of class") && !on_canvas("token") && !on_canvas("bounds:"),
               "level and exclusion");
@@ -358,6 +358,10 @@ static void check_typed(const picture_t *shown)
     p.typing = true;
     lineedit_begin(&p.edit, "short");
     CHECK(is_drawn(&p, "filter: short   Enter keeps it"));
+    lineedit_begin(&p.edit, "lvl>=foo");
+    CHECK(!filter_parse(&p.filter, p.edit.text, &p.wrong));
+    CHECK(is_drawn(&p, "filter: lvl>=foo   no level is called 'foo'; there are event"));
+    memset(&p.wrong, 0, sizeof p.wrong);
     memset(text, 'x', sizeof text);
     snprintf(text + sizeof text - 5, 5, "!end");
     lineedit_begin(&p.edit, text);
@@ -400,13 +404,13 @@ static void check_whose(const picture_t *shown, const gpurt_modelview_t *v)
     CHECK(is_drawn(&p, " pid? sm"));
     p.shown = VIEW_LOG;
     CHECK(is_drawn(&p, " pid41231   sm"));
-    filter_parse(&p.filter, "pid=41231");
+    filter_parse(&p.filter, "pid=41231", NULL);
     CHECK(is_drawn(&p, "pid41231") && !is_drawn(&p, "no line fits"));
     memset(&p.filter, 0, sizeof p.filter);
     p.filter.level = GPURT_LEVEL_LOST + 1; /* none has it: the level is why */
     CHECK(is_drawn(&p, "no line is of that level") && !is_drawn(&p, "no line fits"));
     p.filter.level = 0;
-    filter_parse(&p.filter, "pid=106767"); /* the same in 16 bits */
+    filter_parse(&p.filter, "pid=106767", NULL); /* the same in 16 bits */
     CHECK(is_drawn(&p, "no line that is kept fits"));
     /* What a warp slot said before: of the other process nothing. */
     memset(&p.filter, 0, sizeof p.filter);
@@ -430,10 +434,10 @@ static void check_gone(const picture_t *shown, const gpurt_modelview_t *v)
     p.log_back = 1100;
     CHECK(
         is_drawn(&p, "older lines up to INFO are no longer kept; --record FILE keeps all"));
-    filter_parse(&p.filter, "zzzz");
+    filter_parse(&p.filter, "zzzz", NULL);
     p.log = "x.gplog";
     CHECK(is_drawn(&p, "older lines up to INFO are no longer kept; gpurt-log cat x.gplog"));
-    filter_parse(&p.filter, "lvl>=error zzzz");
+    filter_parse(&p.filter, "lvl>=error zzzz", NULL);
     CHECK(!is_drawn(&p, "up to INFO"));
     memset(&p.filter, 0, sizeof p.filter);
     copy.panics.list[0].slot = 61; /* said nothing that is kept */

@@ -3,6 +3,7 @@
 #ifndef GPURT_TUI_PANIC_BOOK_H
 #define GPURT_TUI_PANIC_BOOK_H
 
+#include "filter_run.h"
 #include "panic_source.h"
 #include "render.h"
 
@@ -22,6 +23,7 @@ typedef struct panic_site {
 
 /* Owner: the caller. A panic's number is its place in `list` plus one. */
 typedef struct panic_book {
+    filter_run_t *run; /* which panics; NULL: all. Borrowed */
     panic_source_t *sources;
     uint32_t source_count;
     panic_entry_t *list; /* by time */

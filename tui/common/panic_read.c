@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#define BODY_OF "gpurt_body_of_"
+
 void panic_read(const gpurt_dictionary_t *d, const gpurt_row_t *row, panic_facts_t *out)
 {
     out->row = row;
@@ -60,4 +62,13 @@ const char *panic_base(const char *path, uint32_t bytes, uint32_t *base_bytes)
 
     *base_bytes = slash ? bytes - (uint32_t)(slash + 1 - path) : bytes;
     return slash ? slash + 1 : path;
+}
+
+const char *panic_function(const gpurt_site_info_t *text, uint32_t *bytes, bool *kernel)
+{
+    uint32_t skip = sizeof BODY_OF - 1;
+
+    *kernel = text->format_bytes > skip && memcmp(text->format, BODY_OF, skip) == 0;
+    *bytes = text->format_bytes - (*kernel ? skip : 0);
+    return text->format + (*kernel ? skip : 0);
 }

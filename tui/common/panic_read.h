@@ -36,4 +36,7 @@ uint32_t panic_lane_rank(const gpurt_row_t *row, uint32_t lane);
 /* The part of a path behind its last slash. */
 const char *panic_base(const char *path, uint32_t bytes, uint32_t *base_bytes);
 
+/* The function's name as its author wrote it: a kernel's body is a function of its own. */
+const char *panic_function(const gpurt_site_info_t *text, uint32_t *bytes, bool *kernel);
+
 #endif

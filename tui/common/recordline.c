@@ -49,6 +49,16 @@ static void set_string(recordline_t *l, uint32_t field, uint32_t id)
         set_bytes(l, field, info.format, info.format_bytes);
 }
 
+const char *recordline_kind(uint32_t kind)
+{
+    return gpurt_kind_is_activity(kind) ? activity_word(kind)
+           : kind == GPURT_KIND_PANIC || kind == GPURT_KIND_FAULT || kind == GPURT_KIND_HANG
+               ? "panic"
+           : kind == GPURT_KIND_LOSS ? "loss"
+           : kind == GPURT_KIND_LIFE ? "life"
+                                     : "log";
+}
+
 /* ---- what a device did --------------------------------------------------------------- */
 
 static void set_device(recordline_t *l, uint32_t device)
@@ -102,7 +112,7 @@ static void set_activity(recordline_t *l)
     gpurt_activity_any_t room;
     gpurt_span_t span;
 
-    set_text(l, RECORDLINE_KIND, activity_word(l->row->kind));
+    set_text(l, RECORDLINE_KIND, recordline_kind(l->row->kind));
     if (gpurt_span_read(l->row, &room, &span))
         set_span(l, &span);
     else if (l->row->kind == GPURT_KIND_RANGE)
@@ -130,11 +140,7 @@ static void set_place(recordline_t *l, const gplog_section_t *section)
     bool host =
         section ? section->kind == GPURT_SECTION_HOST : row->form == GPURT_FORM_THREAD;
 
-    set_text(l, RECORDLINE_KIND,
-             gpurt_row_is_panic(row)        ? "panic"
-             : row->kind == GPURT_KIND_LOSS ? "loss"
-             : row->kind == GPURT_KIND_LIFE ? "life"
-                                            : "log");
+    set_text(l, RECORDLINE_KIND, recordline_kind(row->kind));
     if (section &&
         (section->kind == GPURT_SECTION_CUDA || section->kind == GPURT_SECTION_CPU))
         set(l, RECORDLINE_DEVICE, section->device);

@@ -51,6 +51,13 @@ static void lines_write(export_out_t *o, const export_format_t *f, gpurt_cursor_
         f->row(o, row);
 }
 
+/* Rows that name a GPU and tell of the collector are about all others. */
+static bool row_fits(export_out_t *o, const gpurt_row_t *row)
+{
+    return !o->run || row->kind == GPURT_KIND_DEVICE || row->kind == GPURT_KIND_COLLECTOR ||
+           filter_run_row(o->run, o->dictionary, &o->sum.about, row) > 0;
+}
+
 static gpurt_status_t timeline_write(export_out_t *o, const export_writer_t *w,
                                      gpurt_cursor_t *c, gpurt_error_t *err)
 {
@@ -65,7 +72,7 @@ static gpurt_status_t timeline_write(export_out_t *o, const export_writer_t *w,
         return no_memory(err);
     }
     while (!ferror(o->file) && (row = gpurt_cursor_next(c)) != NULL)
-        if (!export_timeline_row(timeline, row)) {
+        if (row_fits(o, row) && !export_timeline_row(timeline, row)) {
             st = no_memory(err);
             break;
         }
@@ -75,11 +82,11 @@ static gpurt_status_t timeline_write(export_out_t *o, const export_writer_t *w,
     return st;
 }
 
-gpurt_status_t export_log(gpurt_log_t *log, const char *format, FILE *out,
-                          gpurt_error_t *err)
+gpurt_status_t export_log(gpurt_log_t *log, const char *format, filter_run_t *run,
+                          FILE *out, gpurt_error_t *err)
 {
     const export_format_t *f = format_of(format);
-    export_out_t o = {.file = out, .dictionary = gpurt_log_dictionary(log)};
+    export_out_t o = {.file = out, .run = run, .dictionary = gpurt_log_dictionary(log)};
     gpurt_cursor_t *c;
     gpurt_status_t st;
 

@@ -4,6 +4,7 @@
 #ifndef GPURT_TUI_EXPORT_H
 #define GPURT_TUI_EXPORT_H
 
+#include "filter_run.h"
 #include "reader.h"
 
 #include <stdio.h>
@@ -13,8 +14,8 @@
 
 bool export_knows(const char *format);
 
-/* GPURT_E_INVALID: no such format. What could not be written shows in ferror(out). */
-gpurt_status_t export_log(gpurt_log_t *log, const char *format, FILE *out,
-                          gpurt_error_t *err);
+/* run: which messages; NULL: all. GPURT_E_INVALID: no such format. What could not be written shows in ferror(out). */
+gpurt_status_t export_log(gpurt_log_t *log, const char *format, filter_run_t *run,
+                          FILE *out, gpurt_error_t *err);
 
 #endif

@@ -6,6 +6,7 @@
 #define GPURT_TUI_EXPORT_EVENT_H
 
 #include "export_program.h"
+#include "filter_run.h"
 #include "reader.h"
 
 #include <gpurt/impl/activity.h>
@@ -164,6 +165,7 @@ typedef struct export_event {
 
 /* What a writer knows. Owner: the export. */
 typedef struct export_out {
+    filter_run_t *run; /* which messages; NULL: all */
     FILE *file;
     const gpurt_dictionary_t *dictionary;
     gpurt_log_summary_t sum;

@@ -16,6 +16,8 @@ static void row_put(export_out_t *o, const gpurt_row_t *row,
 
     recordline_begin(&l, o->dictionary, &o->sum.about, row);
     for (uint32_t lane = 0; lane < messages; lane++) {
+        if (!filter_run_message(o->run, o->dictionary, &o->sum.about, row, lane))
+            continue;
         recordline_message(&l, lane);
         put(o->file, &l);
         fputs(end, o->file);

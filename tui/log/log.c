@@ -5,6 +5,7 @@
 #include "export.h"
 #include "follow.h"
 #include "lives.h"
+#include "log_filter.h"
 #include "log_level.h"
 #include "log_options.h"
 #include "log_print.h"
@@ -144,8 +145,7 @@ static uint64_t count_from(gpurt_log_t *log, const log_print_t *p, uint64_t fram
     if (gpurt_cursor_open(log, frame, &c, NULL) != GPURT_OK)
         return 0;
     while ((row = gpurt_cursor_next(c)) != NULL)
-        if (row->kind != GPURT_KIND_LOSS && log_print_wanted(p, row))
-            count += gpurt_row_messages(row);
+        count += log_print_count(p, row);
     gpurt_cursor_close(c);
     return count;
 }
@@ -228,7 +228,8 @@ static void count_add(who_count_t *counts, const gpurt_row_t *row)
  * NULL without memory, or where no row tells what a GPU did, or of a heap; then nothing is
  * unpacked. To be freed. */
 static gpurt_modelview_t *sums_read(gpurt_log_t *log,
-                                    who_count_t counts[GPLOG_PROGRAM_OTHERS + 1])
+                                    who_count_t counts[GPLOG_PROGRAM_OTHERS + 1],
+                                    const filter_run_t *run)
 {
     gpurt_modelview_t *view = NULL;
     gpurt_log_summary_t sum;
@@ -246,6 +247,8 @@ static gpurt_modelview_t *sums_read(gpurt_log_t *log,
         if (gpurt_log_read(log, i, &frame, NULL) != GPURT_OK)
             continue;
         while ((row = gpurt_log_row(&frame, at, &at)) != NULL) {
+            if (!log_filter_fits(log, run, row))
+                continue;
             gpurt_model_put(model, row);
             count_add(counts, row);
         }
@@ -257,16 +260,19 @@ static gpurt_modelview_t *sums_read(gpurt_log_t *log,
     return view;
 }
 
-static int do_stat(gpurt_log_t *log, const char *path, const log_options_t *o)
+static int do_stat(gpurt_log_t *log, const char *path, const log_options_t *o,
+                   filter_run_t *run)
 {
     who_count_t counts[GPLOG_PROGRAM_OTHERS + 1] = {{0}};
     log_stat_t stat = {.dictionary = gpurt_log_dictionary(log)};
 
     check_all(log, false);
     gpurt_lives_read(log, &stat.lives, &stat.life_count, NULL);
-    stat.view = sums_read(log, counts);
+    stat.view = sums_read(log, counts, run);
     stat.counts = stat.view ? counts : NULL;
     gpurt_log_summary(log, &stat.sum);
+    if (run)
+        log_filter_sum(log, run, &stat.sum);
     log_print_stat(stdout, &stat, o->json);
     free(stat.lives);
     free(stat.view);
@@ -324,7 +330,8 @@ static FILE *export_open(const char *log, const char *output, gpurt_error_t *err
                                 gpurt_outfile_rights_like(log), err);
 }
 
-static int do_export(gpurt_log_t *log, const char *path, const log_options_t *o)
+static int do_export(gpurt_log_t *log, const char *path, const log_options_t *o,
+                     filter_run_t *run)
 {
     gpurt_error_t err;
     gpurt_status_t st;
@@ -348,7 +355,7 @@ static int do_export(gpurt_log_t *log, const char *path, const log_options_t *o)
         return DAMAGED;
     }
     setvbuf(out, NULL, _IOFBF, EXPORT_BUFFER);
-    st = export_log(log, o->to, out, &err);
+    st = export_log(log, o->to, run, out, &err);
     bad = out != stdout && ferror(out) != 0; /* that is looked at when we end */
     bad |= out != stdout && fclose(out) != 0;
     if (st != GPURT_OK)
@@ -374,10 +381,15 @@ static int do_open(const char *command, const char *path, const log_options_t *o
     log_print_t print = {
         .text = {.out = stdout}, .jsonl = o->jsonl, .pid = (uint32_t)o->pid};
     colour_when_t when;
+    static filter_run_t run; /* zeroed, and large */
+    filter_run_t *filtered = o->filter ? &run : NULL;
     gpurt_log_t *log;
     gpurt_error_t err;
     int status;
 
+    if (o->filter && !log_filter_begin(&log_program, command, o->filter, &run))
+        return LOG_BAD_USE;
+    print.run = filtered;
     if (!colour_named(o->color, &when))
         return gpurt_option_refuse(&log_program, "--color=%s: auto, always or never",
                                    o->color);
@@ -395,12 +407,14 @@ static int do_open(const char *command, const char *path, const log_options_t *o
     else if (strcmp(command, "tail") == 0)
         status = tail_and_judge(log, &print, path, o);
     else if (strcmp(command, "stat") == 0)
-        status = do_stat(log, path, o);
+        status = do_stat(log, path, o, filtered);
     else if (strcmp(command, "export") == 0)
-        status = do_export(log, path, o);
+        status = do_export(log, path, o, filtered);
     else
         status = do_verify(log, path);
     gpurt_log_close(log);
+    fflush(stdout);
+    filter_run_tell(&run, log_program.name, stderr);
     return status;
 }
 

@@ -2,6 +2,7 @@
 #include "log_options.h"
 
 #include "export.h"
+#include "filter_run.h"
 
 #include <string.h>
 
@@ -39,6 +40,12 @@ static const gpurt_option_t rows[] = {
      .min = 1,
      .max = UINT32_MAX,
      .help = "cat, tail: only what is of that process; level: whose levels"},
+    {.letter = 'F',
+     .name = "filter",
+     .arg = "FILTER",
+     FIELD(STRING, filter),
+     .uses = CAT | TAIL | STAT | EXPORT,
+     .help = "cat, tail, stat, export: only messages that fit; see FILTERS"},
     {.letter = 'n',
      .name = "lines",
      .arg = "N",
@@ -107,6 +114,7 @@ static const gpurt_option_text_t texts[] = {
               "less, with LESS=FRX unless LESS is set. An empty name or cat means none."},
     {"ENVIRONMENT", "TZ: times in text are local ones; ts_ns counts from 1970. NO_COLOR, "
                     "TERM, GPURT_PAGER, PAGER, LESS."},
+    {"FILTERS", FILTER_HELP},
     {"EXIT STATUS",
      "0 all is well; 1 the log is damaged (cat, export and verify say by the same rules "
      "what "
@@ -140,6 +148,7 @@ static const gpurt_option_text_t texts[] = {
                  "  gpurt-log tail -f run.gplog\n"
                  "  gpurt-log cat -p 4711 run.gplog\n"
                  "  gpurt-log cat --jsonl run.gplog | jq -r 'select(.sm == 3) | .msg'\n"
+                 "  gpurt-log cat -F 'level>=warn block=3 !retry' run.gplog\n"
                  "  gpurt-log stat --json run.gplog\n"
                  "  gpurt-log export --to perfetto run.gplog -o run.pftrace\n"
                  "  gpurt-log level -p 4711 'info,net/*=trace,pool.c:42=debug'\n"

@@ -8,7 +8,7 @@
 typedef struct log_options {
     bool json, jsonl, follow, no_pager;
     uint64_t lines;
-    const char *level, *output, *to, *color;
+    const char *level, *output, *to, *color, *filter;
     uint64_t pid;
 } log_options_t;
 

@@ -16,7 +16,7 @@ enum {
     STAT_KERNELS = 40
 };
 
-bool log_print_wanted(const log_print_t *p, const gpurt_row_t *row)
+static bool wanted(const log_print_t *p, const gpurt_row_t *row)
 {
     gpurt_log_summary_t sum;
 
@@ -28,36 +28,66 @@ bool log_print_wanted(const log_print_t *p, const gpurt_row_t *row)
     return gplog_program_pid(gpurt_log_dictionary(p->log), &sum.about, row) == p->pid;
 }
 
+uint32_t log_print_count(const log_print_t *p, const gpurt_row_t *row)
+{
+    gpurt_log_summary_t sum;
+    filter_run_t run;
+
+    if (row->kind == GPURT_KIND_LOSS || !wanted(p, row))
+        return 0;
+    if (!p->run)
+        return gpurt_row_messages(row);
+    gpurt_log_summary(p->log, &sum);
+    run.filter = p->run->filter;
+    memset(&run.tally, 0, sizeof run.tally);
+    return filter_run_row(&run, gpurt_log_dictionary(p->log), &sum.about, row);
+}
+
 static void print_json(log_print_t *p, const gplog_file_t *about, const gpurt_row_t *row,
-                       uint32_t first, uint32_t count)
+                       uint32_t first, uint32_t end)
 {
     recordline_t l;
 
     recordline_begin(&l, gpurt_log_dictionary(p->log), about, row);
-    for (uint32_t lane = first; lane < count; lane++) {
+    for (uint32_t lane = first; lane < end; lane++) {
         recordline_message(&l, lane);
         recordline_json(p->text.out, &l);
         putc('\n', p->text.out);
     }
 }
 
+/* Messages [first, end) of a row, without those that are skipped. */
+static void print_range(log_print_t *p, const gplog_file_t *about, const gpurt_row_t *row,
+                        uint32_t first, uint32_t end)
+{
+    uint32_t left_out = p->skip < end - first ? (uint32_t)p->skip : end - first;
+
+    p->skip -= left_out;
+    first += left_out;
+    p->printed += end - first;
+    if (first == end)
+        return;
+    if (p->jsonl)
+        print_json(p, about, row, first, end);
+    else
+        rowprint_text(&p->text, about, row, first, end);
+}
+
 void log_print_row(log_print_t *p, const gpurt_row_t *row)
 {
     uint32_t count = rowprint_lines(row);
-    uint32_t first = p->skip < count ? (uint32_t)p->skip : count;
     gpurt_log_summary_t sum;
 
-    if (!log_print_wanted(p, row) || (row->kind == GPURT_KIND_LOSS && p->skip))
-        return;
-    p->skip -= first;
-    p->printed += count - first;
-    if (first == count)
+    if (!wanted(p, row) || (row->kind == GPURT_KIND_LOSS && p->skip))
         return;
     gpurt_log_summary(p->log, &sum);
-    if (p->jsonl)
-        print_json(p, &sum.about, row, first, count);
-    else
-        rowprint_text(&p->text, &sum.about, row, first, count);
+    if (!p->run) {
+        print_range(p, &sum.about, row, 0, count);
+        return;
+    }
+    for (uint32_t lane = 0; lane < count; lane++)
+        if (filter_run_message(p->run, gpurt_log_dictionary(p->log), &sum.about, row, lane))
+            print_range(p, &sum.about, row, lane, lane + 1);
 }
 
 /* ---- stat ---------------------------------------------------------------------------- */

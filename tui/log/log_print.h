@@ -5,6 +5,7 @@
 
 #include "activity_text.h"
 #include "cursor.h"
+#include "filter_run.h"
 #include "lives.h"
 #include "rowprint.h"
 #include "who.h"
@@ -15,14 +16,15 @@ typedef struct log_print {
     rowprint_t text; /* where to, and how lines of text look */
     const gpurt_log_t *log;
     bool jsonl;
-    uint32_t level; /* lowest shown; events without a level are always shown */
-    uint32_t pid;   /* whose are shown; 0: all */
-    uint64_t skip;  /* messages to leave out first */
+    uint32_t level;    /* lowest shown; events without a level are always shown */
+    uint32_t pid;      /* whose are shown; 0: all */
+    filter_run_t *run; /* NULL: all */
+    uint64_t skip;     /* messages to leave out first */
     uint64_t printed;
 } log_print_t;
 
-/* Whether a row is shown. */
-bool log_print_wanted(const log_print_t *p, const gpurt_row_t *row);
+/* How many messages of a row are shown, whatever is skipped; of a LOSS 0. Tells no tally. */
+uint32_t log_print_count(const log_print_t *p, const gpurt_row_t *row);
 
 /* Every message of a row. */
 void log_print_row(log_print_t *p, const gpurt_row_t *row);

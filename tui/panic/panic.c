@@ -21,7 +21,7 @@ enum {
 typedef struct panic_options {
     bool json, sarif, whole;
     uint64_t pid, number, near;
-    const char *folder;
+    const char *folder, *filter;
 } panic_options_t;
 
 /* Bits of the commands, as they stand in use_names. */
@@ -47,6 +47,13 @@ static const gpurt_option_t rows[] = {
      .max = UINT32_MAX,
      .help = "the black boxes of a process, one for each device that it has open; also "
              "those that a drainer reads"},
+    {.letter = 'F',
+     .name = "filter",
+     .arg = "FILTER",
+     FIELD(STRING, filter),
+     .uses = LIST | SHOW | EXPORT,
+     .help = "list, show, export: only panics that fit, as kernel=scale block=3, which are "
+             "then numbered among themselves; gpurt-log --help has all of it"},
     {.section = "Showing",
      .letter = 'n',
      .name = "number",
@@ -276,10 +283,19 @@ static int finish(panic_book_t *book, int status, bool told)
 
 static int work(const command_t *command, char **files, int count, const panic_options_t *o)
 {
-    panic_book_t book = {0};
+    static filter_run_t run; /* large */
+    panic_book_t book = {.run = &run};
     panic_style_t style;
+    filter_error_t wrong;
     gpurt_error_t err;
-    int status = open_all(&book, files, count, o), shown;
+    int status, shown;
+
+    if (o->filter && !filter_parse(&run.filter, o->filter, &wrong)) {
+        gpurt_option_refuse(&program, "--filter: %s", wrong.why);
+        filter_point(stderr, o->filter, &wrong);
+        return BAD_USE;
+    }
+    status = open_all(&book, files, count, o);
 
     style_init(&style, o);
     if (book.source_count == 0) {
@@ -289,6 +305,8 @@ static int work(const command_t *command, char **files, int count, const panic_o
     if (panic_book_fill(&book, &err) != GPURT_OK)
         return finish(&book, complain(&err), false);
     shown = command->run(&book, o, &style);
+    fflush(stdout);
+    filter_run_tell(&run, program.name, stderr);
     return finish(&book, status ? status : shown, !o->json && !o->sarif);
 }
 

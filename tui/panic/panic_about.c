@@ -6,8 +6,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#define BODY_OF "gpurt_body_of_"
-
 enum {
     BY_LANE = 22, /* columns of a lane's value */
     DUMP_ROW = 16 /* bytes of a line of memory */
@@ -17,15 +15,6 @@ void panic_field(panic_line_t *line, const panic_style_t *style, const char *nam
 {
     panic_line_begin(line, style);
     gpurt_text_printf(&line->text, "  %-9s ", name);
-}
-
-const char *panic_function(const gpurt_site_info_t *text, uint32_t *bytes, bool *kernel)
-{
-    uint32_t skip = sizeof BODY_OF - 1;
-
-    *kernel = text->format_bytes > skip && memcmp(text->format, BODY_OF, skip) == 0;
-    *bytes = text->format_bytes - (*kernel ? skip : 0);
-    return text->format + (*kernel ? skip : 0);
 }
 
 static bool text_get(const gpurt_dictionary_t *d, uint32_t id, gpurt_site_info_t *out)

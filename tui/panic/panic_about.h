@@ -34,7 +34,4 @@ void panic_about_remedy(const panic_facts_t *f, const panic_style_t *style);
 /* The same as fields of a JSON object. */
 void panic_about_json(FILE *out, const gpurt_dictionary_t *d, const panic_facts_t *f);
 
-/* The function's name as its author wrote it: a kernel's body is a function of its own. */
-const char *panic_function(const gpurt_site_info_t *text, uint32_t *bytes, bool *kernel);
-
 #endif

@@ -57,7 +57,7 @@ static const logwindow_lines_t *lines_at_hand(const picture_t *p, bool browse, i
     linefile_place_t last = {p->view->numbers.time_ns, UINT64_MAX};
     uint32_t count = l->count < LINEFILE_MOST ? l->count : LINEFILE_MOST;
 
-    if (!l->known || !linefile_filter_same(&l->wish.want.filter, &p->filter) ||
+    if (!l->known || !filter_same(&l->wish.want.filter, &p->filter) ||
         (browse && l->wish.from_start != p->log_from_start && p->log_from_start))
         return NULL;
     if (browse && !p->log_from_start &&
@@ -100,7 +100,7 @@ bool filelist_pane(const picture_t *p, canvas_t *c, rect_t area, bool browse,
 void filelist_title(const picture_t *p, char *to, size_t room)
 {
     const logwindow_view_t *file = p->file;
-    bool known = linefile_filter_same(&file->counted, &p->filter);
+    bool known = filter_same(&file->counted, &p->filter);
     char time[32];
     size_t used;
     uint64_t to_ns = p->log_held ? p->log_at.time_ns : p->view->numbers.time_ns;

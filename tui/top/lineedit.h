@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 enum {
-    LINEEDIT_ROOM = 96, /* with the 0 at its end */
-    LINEEDIT_PAST = 32  /* lines kept; the oldest goes first */
+    LINEEDIT_ROOM = 256, /* with the 0 at its end */
+    LINEEDIT_PAST = 32   /* lines kept; the oldest goes first */
 };
 
 /* Owner: the caller. Zeroed it is an empty line without a past. */

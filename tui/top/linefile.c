@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "linefile.h"
 
+#include "filter_run.h"
 #include "framesum.h"
 #include "model.h"
 #include "program.h"
@@ -29,6 +30,7 @@ struct linefile {
     filter_t filter;   /* of the survey */
     uint64_t surveyed; /* frames before it are counted */
     uint64_t total;
+    filter_tally_t tally; /* of the survey */
     linefile_marks_t marks;
 };
 
@@ -111,17 +113,11 @@ bool linefile_refresh(linefile_t *f)
 
 /* ---- what is wanted ------------------------------------------------------------------ */
 
-bool linefile_filter_same(const filter_t *a, const filter_t *b)
-{
-    return memcmp(a, b, sizeof *a) ==
-           0; /* it has no gaps; its text and level are all of it */
-}
-
 bool linefile_want_same(const linefile_want_t *a, const linefile_want_t *b)
 {
     return a->panics == b->panics && a->slot_only == b->slot_only &&
            a->section == b->section && a->sm == b->sm && a->slot == b->slot &&
-           a->pid == b->pid && linefile_filter_same(&a->filter, &b->filter);
+           a->pid == b->pid && filter_same(&a->filter, &b->filter);
 }
 
 /* ---- what fits ----------------------------------------------------------------------- */
@@ -139,17 +135,20 @@ static void line_of(const linefile_t *f, const gpurt_row_t *row, uint64_t number
     gpurt_model_line_of(d, row, gplog_program_pid(d, &f->about, row), number, line);
 }
 
-/* Without words there is no need of the text. */
-static bool fits_filter(const linefile_t *f, const filter_t *filter, const gpurt_row_t *row)
+/* tally: NULL is allowed. */
+static bool fits_filter(const linefile_t *f, const filter_t *filter, const gpurt_row_t *row,
+                        filter_tally_t *tally)
 {
-    gpurt_model_line_t line;
+    filter_answer_t answer;
+    uint32_t unsure;
 
-    if (!is_line(row) || row->level < filter->level)
+    if (!is_line(row))
         return false;
-    if (filter->text[0] == '\0')
-        return true;
-    line_of(f, row, 0, &line);
-    return filter_line(filter, &line);
+    answer = filter_of_row(filter, gpurt_log_dictionary(f->log), &f->about, row,
+                           FILTER_ANY_LANE, &unsure);
+    if (tally)
+        filter_tally_add(tally, answer, unsure);
+    return answer == FILTER_YES;
 }
 
 static bool fits(const linefile_t *f, const linefile_want_t *want, const gpurt_row_t *row)
@@ -162,21 +161,21 @@ static bool fits(const linefile_t *f, const linefile_want_t *want, const gpurt_r
          (want->pid &&
           want->pid != gplog_program_pid(gpurt_log_dictionary(f->log), &f->about, row))))
         return false;
-    return fits_filter(f, &want->filter, row);
+    return fits_filter(f, &want->filter, row, NULL);
 }
 
 /* By the index alone: whether a frame may hold a line that fits. */
 static bool may_fit(const linefile_t *f, const linefile_want_t *want, uint64_t frame)
 {
     const gplog_index_entry_t *e = gpurt_log_entry(f->log, frame);
-    uint32_t levels = want->filter.level < 32 ? ~0u << want->filter.level : 0;
 
     if ((want->panics && e->panics == 0) ||
-        (want->filter.level > 0 && (e->levels & levels) == 0))
+        (!filter_is_empty(&want->filter) &&
+         (e->levels & filter_levels(&want->filter)) == 0))
         return false;
     if (want->slot_only && !gplog_entry_has(e, want->section))
         return false;
-    return f->frames[frame].fits != 0 || !linefile_filter_same(&f->filter, &want->filter);
+    return f->frames[frame].fits != 0 || !filter_same(&f->filter, &want->filter);
 }
 
 /* ---- searching ----------------------------------------------------------------------- */
@@ -433,7 +432,7 @@ static void frame_survey(linefile_t *f, uint64_t frame)
     one->fits = 0;
     if (gpurt_log_read(f->log, frame, &rows, NULL) == GPURT_OK)
         while ((row = gpurt_log_row(&rows, at, &at)) != NULL) {
-            one->fits += fits_filter(f, &f->filter, row);
+            one->fits += fits_filter(f, &f->filter, row, &f->tally);
             if (!one->marked && gpurt_row_is_panic(row))
                 mark(f, row->time_ns);
         }
@@ -442,9 +441,10 @@ static void frame_survey(linefile_t *f, uint64_t frame)
 
 bool linefile_survey(linefile_t *f, const filter_t *filter)
 {
-    if (!linefile_filter_same(&f->filter, filter)) {
+    if (!filter_same(&f->filter, filter)) {
         memcpy(&f->filter, filter, sizeof f->filter);
         f->surveyed = f->total = 0;
+        memset(&f->tally, 0, sizeof f->tally);
         for (uint64_t i = 0; i < f->count; i++)
             f->frames[i].fits = UNKNOWN;
     }
@@ -458,6 +458,11 @@ bool linefile_survey(linefile_t *f, const filter_t *filter)
 uint64_t linefile_total(const linefile_t *f)
 {
     return f->total;
+}
+
+const filter_tally_t *linefile_tally(const linefile_t *f)
+{
+    return &f->tally;
 }
 
 const linefile_marks_t *linefile_marks(const linefile_t *f)

@@ -8,7 +8,7 @@
 #ifndef GPURT_TUI_LINEFILE_H
 #define GPURT_TUI_LINEFILE_H
 
-#include "filter.h"
+#include "filter_run.h"
 #include "reader.h"
 
 enum {
@@ -31,7 +31,6 @@ typedef struct linefile_want {
 } linefile_want_t;
 
 /* Whether two say the same. */
-bool linefile_filter_same(const filter_t *a, const filter_t *b);
 bool linefile_want_same(const linefile_want_t *a, const linefile_want_t *b);
 
 /* Asked between frames. Returns: whether to give up. */
@@ -65,6 +64,8 @@ bool linefile_after(linefile_t *f, const linefile_want_t *want,
 bool linefile_survey(linefile_t *f, const filter_t *filter);
 /* Lines that fit the filter of the survey, so far. */
 uint64_t linefile_total(const linefile_t *f);
+/* Lines that the filter could not judge, of those that the survey saw. */
+const filter_tally_t *linefile_tally(const linefile_t *f);
 
 /* Where panics lie, as far as the survey came: bit i stands for `width_ns` from first_ns +
  * i * width_ns on. */

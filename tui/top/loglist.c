@@ -115,7 +115,8 @@ static uint32_t collect(const picture_t *p, const filter_t *filter, uint32_t ski
     if (more)
         *more = false;
     for (; (line = next_of(places, &at)) != NULL; gap_see(gaps, places, at, count)) {
-        if ((p->until_ns && line->time_ns > p->until_ns) || !filter_line(filter, line))
+        if ((p->until_ns && line->time_ns > p->until_ns) ||
+            filter_line(filter, &p->view->numbers, line, NULL) != FILTER_YES)
             continue;
         if (skip > 0) {
             skip--;
@@ -168,16 +169,23 @@ const gpurt_model_line_t *loglist_last_of(const picture_t *p,
     return last;
 }
 
-uint32_t loglist_count(const picture_t *p)
+uint32_t loglist_count(const picture_t *p, filter_tally_t *tally)
 {
     place_t places[GPURT_CLASSES];
     const gpurt_model_line_t *line;
-    uint32_t count = 0;
+    uint32_t count = 0, unsure;
 
+    memset(tally, 0, sizeof *tally);
     places_begin(p, places);
-    while ((line = next_line(places)) != NULL)
-        count +=
-            !(p->until_ns && line->time_ns > p->until_ns) && filter_line(&p->filter, line);
+    while ((line = next_line(places)) != NULL) {
+        filter_answer_t answer;
+
+        if (p->until_ns && line->time_ns > p->until_ns)
+            continue;
+        answer = filter_line(&p->filter, &p->view->numbers, line, &unsure);
+        filter_tally_add(tally, answer, unsure);
+        count += answer == FILTER_YES;
+    }
     return count;
 }
 
@@ -272,7 +280,7 @@ static void nothing_say(const picture_t *p, canvas_t *c, rect_t area, int row)
                            : "the program has not opened gpurt yet, nor started CUDA";
     else if (p->file)
         text = "reading the log";
-    else if (loglist_gone(p, p->filter.level))
+    else if (loglist_gone(p, filter_lowest(&p->filter)))
         text = p->filter.text[0] ? "no line that is kept fits the filter (Esc clears it)"
                                  : "no line is kept of this moment and level";
     else if (p->filter.text[0])
@@ -297,7 +305,7 @@ static void kept_pane(const picture_t *p, canvas_t *c, rect_t area, uint32_t ski
     uint32_t marks = 0, shown;
 
     for (uint32_t i = 0; i < gaps.count && !p->file; i++)
-        if (class_highest(gaps.list[i].class) >= p->filter.level)
+        if (class_highest(gaps.list[i].class) >= filter_lowest(&p->filter))
             gaps.list[marks++] = gaps.list[i];
     shown = count + marks > (uint32_t)rows ? (uint32_t)rows : count + marks;
     row = (int)shown;

@@ -27,7 +27,7 @@ const gpurt_model_line_t *loglist_last_of(const picture_t *p,
  * it. */
 uint64_t loglist_gone(const picture_t *p, uint32_t level);
 
-/* How many lines fit the picture's filter. */
-uint32_t loglist_count(const picture_t *p);
+/* How many lines fit the picture's filter, and those that it cannot judge. */
+uint32_t loglist_count(const picture_t *p, filter_tally_t *tally);
 
 #endif

@@ -159,6 +159,7 @@ static void count_tell(logwindow_t *w, bool all)
 {
     pthread_mutex_lock(&w->lock);
     w->view.total = linefile_total(w->file);
+    w->view.tally = *linefile_tally(w->file);
     w->view.all = all;
     memcpy(&w->view.counted, &w->survey, sizeof w->view.counted);
     w->view.marks = *linefile_marks(w->file);
@@ -347,7 +348,7 @@ bool logwindow_jumped(logwindow_t *w, uint64_t *time_ns)
 static bool is_counted(const logwindow_t *w)
 {
     return w->wish.part == LOGWINDOW_NEAR ||
-           (w->view.all && linefile_filter_same(&w->view.counted, &w->wish.want.filter));
+           (w->view.all && filter_same(&w->view.counted, &w->wish.want.filter));
 }
 
 void logwindow_finish(logwindow_t *w)
@@ -380,6 +381,7 @@ const logwindow_view_t *logwindow_look(logwindow_t *w)
             }
         if (w->fresh >> FRESH_COUNT & 1) {
             to->total = w->view.total;
+            to->tally = w->view.tally;
             to->all = w->view.all;
             memcpy(&to->counted, &w->view.counted, sizeof to->counted);
             to->marks = w->view.marks;

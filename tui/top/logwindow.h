@@ -40,6 +40,7 @@ typedef struct logwindow_view {
     uint64_t total; /* lines of the file that fit `counted`'s filter, so far */
     bool all;       /* ... and all are counted */
     filter_t counted;
+    filter_tally_t tally; /* likewise */
     linefile_marks_t marks;
 } logwindow_view_t;
 

@@ -449,7 +449,22 @@ static size_t typed_begin(const lineedit_t *l, canvas_t *c, int room)
     return at;
 }
 
-static void typed_draw(const lineedit_t *l, canvas_t *c, rect_t area)
+/* Some of it; the place of an error stands out. */
+static int typed_part(const lineedit_t *l, const filter_error_t *wrong, size_t from,
+                      size_t to, canvas_t *c, rect_t area, int at)
+{
+    size_t begin = wrong->why[0] ? wrong->at : to;
+    size_t end = begin + (wrong->bytes ? wrong->bytes : 1);
+
+    begin = begin < from ? from : begin > to ? to : begin;
+    end = end < begin ? begin : end > to ? to : end;
+    at = canvas_text(c, area, 0, at, STYLE_BOLD, l->text + from, begin - from);
+    at = canvas_text(c, area, 0, at, STYLE_ERROR, l->text + begin, end - begin);
+    return canvas_text(c, area, 0, at, STYLE_BOLD, l->text + end, to - end);
+}
+
+static void typed_draw(const lineedit_t *l, const filter_error_t *wrong, canvas_t *c,
+                       rect_t area)
 {
     const char *cursor = l->text + l->cursor;
     size_t bytes = strlen(cursor), under = bytes > 0;
@@ -458,11 +473,14 @@ static void typed_draw(const lineedit_t *l, canvas_t *c, rect_t area)
 
     while (under < bytes && ((uint8_t)cursor[under] & 0xc0) == 0x80)
         under++;
-    at = canvas_text(c, area, 0, at, STYLE_BOLD, l->text + from, l->cursor - from);
+    at = typed_part(l, wrong, from, l->cursor, c, area, at);
     at = canvas_text(c, area, 0, at, STYLE_SELECT, under ? cursor : " ", under ? under : 1);
-    at = canvas_text(c, area, 0, at, STYLE_BOLD, cursor + under, bytes - under);
-    canvas_put(c, area, 0, at + 2, l->full ? STYLE_WARN : STYLE_DIM,
-               l->full ? "there is no room for more" : "Enter keeps it, Esc drops it");
+    at = typed_part(l, wrong, l->cursor + under, l->cursor + bytes, c, area, at);
+    if (wrong->why[0])
+        canvas_text(c, area, 0, at + 2, STYLE_ERROR, wrong->why, strlen(wrong->why));
+    else
+        canvas_put(c, area, 0, at + 2, l->full ? STYLE_WARN : STYLE_DIM,
+                   l->full ? "there is no room for more" : "Enter keeps it, Esc drops it");
 }
 
 /* All that one can answer, however narrow it is. */
@@ -485,7 +503,7 @@ static void foot_draw(const picture_t *p, canvas_t *c, rect_t area)
         return;
     }
     if (p->typing) {
-        typed_draw(&p->edit, c, area);
+        typed_draw(&p->edit, &p->wrong, c, area);
         return;
     }
     if (p->notice) {

@@ -47,12 +47,13 @@ typedef struct picture {
     bool paused, scrubbing;
     filter_t filter;
     bool typing;
-    lineedit_t edit;     /* the line that is typed */
-    filter_t before;     /* the filter that Esc brings back */
-    bool asking;         /* whether to leave a program that runs */
-    uint32_t log_back;   /* lines below the last one shown; 0: it follows */
-    bool log_held;       /* with `file`: the log is scrolled to `log_at`, */
-    bool log_from_start; /* ... or to the first line */
+    lineedit_t edit;      /* the line that is typed */
+    filter_t before;      /* the filter that Esc brings back */
+    filter_error_t wrong; /* of what is typed; the filter is the last good one then */
+    bool asking;          /* whether to leave a program that runs */
+    uint32_t log_back;    /* lines below the last one shown; 0: it follows */
+    bool log_held;        /* with `file`: the log is scrolled to `log_at`, */
+    bool log_from_start;  /* ... or to the first line */
     linefile_place_t log_at;
     uint32_t log_column; /* columns scrolled */
     uint32_t panic, panic_scroll;

@@ -85,11 +85,11 @@ static const gpurt_option_t rows[] = {
                     "or objects:CLASS"},
     {.letter = 'F',
      .name = "filter",
-     .arg = "WORDS",
+     .arg = "FILTER",
      FIELD(STRING, filter),
      .uses = SCREEN | PICTURES,
-     .help = "lines shown, as typed after /: words, !word, lvl>=warn, sm=7, gpu=0, "
-             "pid=4711"},
+     .help = "lines shown, as typed after /: words, !word, level>=warn, sm=7 or block=3; "
+             "gpurt-log --help has all of it"},
     {.letter = 'x',
      .name = "exit",
      FIELD(FLAG, exit_at_end),
@@ -291,6 +291,7 @@ static const char *base_name(const char *path)
 static int picture_begin(top_t *t, const top_options_t *o, char *const *argv)
 {
     picture_t *p = &t->picture;
+    filter_error_t wrong;
 
     t->fresh = calloc(1, sizeof *t->fresh);
     t->held = calloc(1, sizeof *t->held);
@@ -309,8 +310,11 @@ static int picture_begin(top_t *t, const top_options_t *o, char *const *argv)
     p->log = o->record;
     p->launched = t->launched = argv[0] != NULL;
     t->exit_at_end = o->exit_at_end;
-    if (o->filter)
-        filter_parse(&p->filter, o->filter);
+    if (o->filter && !filter_parse(&p->filter, o->filter, &wrong)) {
+        gpurt_option_refuse(&program, "--filter: %s", wrong.why);
+        filter_point(stderr, o->filter, &wrong);
+        return program.bad_status;
+    }
     if (o->view && !view_named(o->view, p))
         return gpurt_option_refuse(
             &program,

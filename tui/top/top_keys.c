@@ -222,12 +222,16 @@ static void type_begin(picture_t *p)
 {
     p->typing = true;
     p->before = p->filter;
+    memset(&p->wrong, 0, sizeof p->wrong);
     lineedit_begin(&p->edit, p->filter.text);
 }
 
-/* What is typed filters at once; Esc brings the old filter back. */
+/* What is typed filters at once, unless it is wrong: then the last good filter stays, and Enter
+ * waits. Esc brings the old filter back. */
 static void type_key(picture_t *p, uint32_t code)
 {
+    if (code == KEY_ENTER_CODE && p->wrong.why[0])
+        return;
     if (code == KEY_ENTER_CODE || code == KEY_ESCAPE || code == CTRL_C) {
         p->typing = false;
         if (code == KEY_ENTER_CODE)
@@ -238,7 +242,7 @@ static void type_key(picture_t *p, uint32_t code)
         return;
     }
     lineedit_key(&p->edit, code);
-    filter_parse(&p->filter, p->edit.text);
+    filter_parse(&p->filter, p->edit.text, &p->wrong);
     log_follow(p);
 }
 

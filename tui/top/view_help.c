@@ -6,8 +6,9 @@
 
 static const char *const notes[] = {
     "",
-    "FILTER   words that all must fit: any part of the message, file or level;",
-    "         !word must not be there; lvl>=warn, sm=7, gpu=0, pid=4711. Esc clears.",
+    "FILTER   words of the message, file:line or level; \"some text\"; level>=warn,",
+    "         sm=7, block=3, warp, lane, site=a.cu:42, pid, gpu, kernel; != < <= > >=,",
+    "         ~ for a part; ! or not, or, ( ). All must fit. Esc clears. docs/FILTER.md",
     "TYPING   Left, Right, Home, End; Ctrl-U, -K, -W cut; Up: filters typed before.",
     "RATES    of the second before, in tenths. Numbers: k M G are powers of 1000.",
     "MAP      one cell a multiprocessor: fuller is busier, ! had an error in the last",

@@ -8,8 +8,9 @@
 
 static void draw(const picture_t *p, canvas_t *c, rect_t area)
 {
-    char title[160];
-    uint32_t count = p->file ? 0 : loglist_count(p);
+    char title[160], unsure[128];
+    filter_tally_t tally;
+    uint32_t count = p->file ? 0 : loglist_count(p, &tally);
 
     if (p->file)
         filelist_title(p, title, sizeof title);
@@ -18,13 +19,17 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
                  gpurt_plural(count, "s"), p->log_back);
     else
         snprintf(title, sizeof title, "Log  %u line%s%s", count, gpurt_plural(count, "s"),
-                 loglist_gone(p, p->filter.level) ? " kept" : "");
+                 loglist_gone(p, filter_lowest(&p->filter)) ? " kept" : "");
+    if (filter_tally_text(p->file ? &p->file->tally : &tally, unsure, sizeof unsure))
+        snprintf(title, sizeof title, "Log  %llu fit; %s",
+                 p->file ? (unsigned long long)p->file->total : count, unsure);
     canvas_rule(c, area, title);
     loglist_pane(p, c, area, p->log_back, p->log_column);
 }
 
 static void scroll(picture_t *p, int64_t lines, int page)
 {
+    filter_tally_t tally;
     int64_t back, count;
 
     if (p->file) {
@@ -32,7 +37,7 @@ static void scroll(picture_t *p, int64_t lines, int page)
         return;
     }
     back = (int64_t)p->log_back + lines;
-    count = loglist_count(p);
+    count = loglist_count(p, &tally);
     back = back > count - 1 ? count - 1 : back;
     p->log_back = back < 0 ? 0 : (uint32_t)back;
 }

@@ -158,14 +158,18 @@ static uint32_t near_kept(const picture_t *p, const gpurt_model_panic_t *e,
                           const gpurt_model_line_t *lines[64])
 {
     picture_t past = *p;
-    filter_t filter = {
-        .sm = (int32_t)e->sm + 1, .section = (int32_t)e->section + 1, .pid = e->pid};
+    filter_t filter = {.level = 0};
     uint32_t count, near = 0;
+    char text[64];
+    int used = snprintf(text, sizeof text, "sm=%u slot=%u", e->sm, e->slot);
 
+    if (e->pid)
+        snprintf(text + used, sizeof text - (size_t)used, " pid=%u", e->pid);
+    filter_parse(&filter, text, NULL);
     past.until_ns = e->time_ns;
     count = loglist_collect(&past, &filter, 0, 64, lines, NULL);
-    for (uint32_t i = 0; i < count; i++) /* keep those of the slot */
-        if (lines[i]->slot == e->slot && near < NEAR)
+    for (uint32_t i = 0; i < count; i++) /* devices have the same numbers */
+        if (lines[i]->section == e->section && near < NEAR)
             lines[near++] = lines[i];
     return near;
 }

@@ -17,12 +17,13 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
 static void open_site(picture_t *p, const gpurt_model_site_t *site)
 {
     const char *slash = strrchr(site->file, '/');
-    char text[FILTER_TEXT];
+    char text[2 * sizeof site->file];
 
     if (site->file[0] == '\0')
         return;
-    snprintf(text, sizeof text, "%s:%u", slash ? slash + 1 : site->file, site->line);
-    filter_parse(&p->filter, text);
+    snprintf(text, sizeof text, "site=\"%s:%u\"", slash ? slash + 1 : site->file,
+             site->line);
+    filter_parse(&p->filter, text, NULL);
     p->shown = VIEW_LOG;
     p->log_back = 0;
 }

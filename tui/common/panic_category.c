@@ -87,3 +87,8 @@ const faultkind_t *panic_category(uint32_t category)
             return &categories[i];
     return &categories[0];
 }
+
+const faultkind_t *panic_category_at(uint32_t i)
+{
+    return i < sizeof categories / sizeof categories[0] ? &categories[i] : NULL;
+}
