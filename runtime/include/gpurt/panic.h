@@ -294,9 +294,14 @@ GPURT_DEVN void gpurt_panic_raise(gpurt_panic_site_t *site, uint32_t mask, uint3
  * reads that here when it waits. Behind the record, which comes first. */
 GPURT_DEVN void gpurt_panic_count(uint32_t mask)
 {
-    /* relaxed: a count, which the end of the kernel orders */
-    if (gpurt_log_port.panic_count && gpurt_is_leader(mask) && !gpurt_guard_here())
+    if (!gpurt_log_port.panic_count || !gpurt_is_leader(mask))
+        return;
+    /* relaxed: a count, which the end of the kernel orders, and why it was trapped */
+    if (!gpurt_guard_here())
         gpurt_add_relaxed_sys_u32(gpurt_log_port.xfailed, 1);
+    if (gpurt_must_trap())
+        gpurt_store_relaxed_sys_u32(gpurt_box_trap(gpurt_log_port.xfailed),
+                                    gpurt_must_trap());
 }
 
 /* What follows when the record of the lanes in `mask` is out. Not told to end where nvcc sees
