@@ -36,7 +36,7 @@ holds() { # WHAT SAID TRAPPED: 1, the line is there, or 0
         complain "$1: expected $3 lines of a trap: $(<error)"
 }
 
-trapped='panicked cudaErrorLaunchFailure, sync GPURT_E_DEVICE_LOST, next cudaErrorLaunchFailure, wrote 0'
+trapped='panicked cudaErrorLaunchFailure, sync GPURT_E_TRAP, next cudaErrorLaunchFailure, wrote 0'
 lives='panicked cudaSuccess, sync GPURT_E_PANIC, next cudaSuccess, wrote 8'
 
 ends_as() { # PROGRAM CASE SAID TRAPPED: bare, and with a log
