@@ -364,8 +364,9 @@ int main(void)
     child(unread);
     one_line("heap", heap_goes_on, "block 0 thread 0");
     CHECK_MSG(child(trap_tells) == 2, "%s", said);
-    CHECK_CONTAINS(strchr(said, '\n'), "gpurt: that panic trapped its kernel and ended the CUDA "
-                                       "context: ");
+    CHECK_CONTAINS(strchr(said, '\n'),
+                   "gpurt: that panic trapped its kernel and ended the CUDA "
+                   "context: ");
     CHECK_CONTAINS(said, "use gpurt_grid_barrier(), ");
     wish_is_told("GPURT_LOG", "/nonexist/x", "nothing is logged: ");
     wish_is_told("GPURT_PANICS", "loud", "say tell, quiet or off");

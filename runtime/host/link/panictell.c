@@ -109,23 +109,24 @@ static void count_tell(watch_t *w, bool last)
 static void trap_tell(watch_t *w)
 {
     /* relaxed: it says nothing of other words */
-    uint32_t why =
-        gpurt_load_relaxed_sys_u32(&w->map->box->sections[w->section].xtrap);
+    uint32_t why = gpurt_load_relaxed_sys_u32(&w->map->box->sections[w->section].xtrap);
 
     if (why == GPURT_TRAP_NEVER || w->trap_told)
         return;
     w->trap_told = true;
     if (why == GPURT_TRAP_GROUPS)
-        gpurt_tell_always("that panic trapped its kernel and ended the CUDA context: in this "
-                          "cooperative launch the grid.sync() of cooperative groups would "
-                          "wait for ever for the block that is gone; use "
-                          "gpurt_grid_barrier(), and -DGPURT_PANIC_TRAP=0 where that is the "
-                          "only one");
+        gpurt_tell_always(
+            "that panic trapped its kernel and ended the CUDA context: in this "
+            "cooperative launch the grid.sync() of cooperative groups would "
+            "wait for ever for the block that is gone; use "
+            "gpurt_grid_barrier(), and -DGPURT_PANIC_TRAP=0 where that is the "
+            "only one");
     else
-        gpurt_tell_always("that panic trapped its kernel and ended the CUDA context: its file "
-                          "is compiled with -DGPURT_PANIC_TRAP=%u; without it the block is "
-                          "cancelled and the context lives",
-                          why);
+        gpurt_tell_always(
+            "that panic trapped its kernel and ended the CUDA context: its file "
+            "is compiled with -DGPURT_PANIC_TRAP=%u; without it the block is "
+            "cancelled and the context lives",
+            why);
 }
 
 static void look(watch_t *w, bool last)

@@ -62,6 +62,10 @@ typedef struct gpurt_panic_site {
     uint32_t xcondition, xfunction;
 } gpurt_panic_site_t;
 
+#if GPURT_HOST_SIDE
+#    include <gpurt/impl/hostside.h>
+#endif
+
 /* ---- the slot -------------------------------------------------------------------------- */
 
 /* Beside blocks that compute, a warp that panics gets few of the issue slots, and its code is in
@@ -351,17 +355,27 @@ GPURT_DEVN GPURT_ENDS void gpurt_panic_fail(gpurt_panic_site_t *site, uint32_t m
     gpurt_a_[0] = 0;                                                                     \
     put GPURT_ARGS(GPURT_PANIC_ARG_, ##__VA_ARGS__)
 
+#if GPURT_HOST_SIDE
+/* The host's side of a function for both: as assert() of C. */
+#    define GPURT_PANIC_FAIL_(category, condition, own, own_types, memory, put, ...) \
+        {                                                                            \
+            GPURT_PANIC_PREPARE_(category, condition, own, own_types, memory, put,   \
+                                 __VA_ARGS__)                                        \
+            gpurt_hostside_fail(&gpurt_s_, gpurt_a_);                                \
+        }
+#else
 /* The lanes that come here have all failed. mask: of gpurt_activemask in the macro itself, see
  * gpurt_log_call. */
-#define GPURT_PANIC_FAIL_(category, condition, own, own_types, memory, put, ...) \
-    {                                                                            \
-        const uint32_t gpurt_mask_ = gpurt_activemask();                         \
-                                                                                 \
-        GPURT_PANIC_PREPARE_(category, condition, own, own_types, memory, put,   \
-                             __VA_ARGS__)                                        \
-        gpurt_panic_fail(&gpurt_s_, gpurt_mask_, gpurt_frame_of(gpurt_a_));      \
-        GPURT_NEVER();                                                           \
-    }
+#    define GPURT_PANIC_FAIL_(category, condition, own, own_types, memory, put, ...) \
+        {                                                                            \
+            const uint32_t gpurt_mask_ = gpurt_activemask();                         \
+                                                                                     \
+            GPURT_PANIC_PREPARE_(category, condition, own, own_types, memory, put,   \
+                                 __VA_ARGS__)                                        \
+            gpurt_panic_fail(&gpurt_s_, gpurt_mask_, gpurt_frame_of(gpurt_a_));      \
+            GPURT_NEVER();                                                           \
+        }
+#endif
 
 #define GPURT_PANIC_PAIR_TYPES_ \
     ((uint64_t)GPURT_OPERAND_TYPE(gpurt_x_) | (uint64_t)GPURT_OPERAND_TYPE(gpurt_y_) << 4)
@@ -421,25 +435,29 @@ GPURT_DEVN GPURT_ENDS void gpurt_panic_fail(gpurt_panic_site_t *site, uint32_t m
                 GPURT_PANIC_FAIL_(GPURT_CATEGORY_ASSERT, #cond, 0, 0ull, 0, , \
                                   "" __VA_ARGS__)                             \
         } while (0)
+#    if GPURT_HOST_SIDE
+#        define GPURT_ASSERT_LANES(cond, ...) GPURT_ASSERT(cond, ##__VA_ARGS__)
+#    else
 /* The lanes that run together vote; where all is well that is the whole price. What is called
  * with the mask else is out of line, where ptxas knows nothing of where it came from. */
-#    define GPURT_ASSERT_LANES(cond, ...)                                            \
-        do {                                                                         \
-            const bool gpurt_holds_ = (cond);                                        \
-            const uint32_t gpurt_mask_ = gpurt_activemask_now();                     \
-            const uint32_t gpurt_failed_ = gpurt_ballot(gpurt_mask_, !gpurt_holds_); \
-                                                                                     \
-            if (GPURT_UNLIKELY(gpurt_failed_ != 0)) {                                \
-                GPURT_PANIC_PREPARE_(GPURT_CATEGORY_ASSERT, #cond, 0, 0ull, 0, ,     \
-                                     "" __VA_ARGS__)                                 \
-                gpurt_panic_raise(&gpurt_s_, gpurt_mask_, gpurt_failed_,             \
-                                  gpurt_frame_of(gpurt_a_));                         \
-                if (!gpurt_holds_) {                                                 \
-                    gpurt_panic_end(gpurt_failed_);                                  \
-                    GPURT_NEVER();                                                   \
-                }                                                                    \
-            }                                                                        \
-        } while (0)
+#        define GPURT_ASSERT_LANES(cond, ...)                                            \
+            do {                                                                         \
+                const bool gpurt_holds_ = (cond);                                        \
+                const uint32_t gpurt_mask_ = gpurt_activemask_now();                     \
+                const uint32_t gpurt_failed_ = gpurt_ballot(gpurt_mask_, !gpurt_holds_); \
+                                                                                         \
+                if (GPURT_UNLIKELY(gpurt_failed_ != 0)) {                                \
+                    GPURT_PANIC_PREPARE_(GPURT_CATEGORY_ASSERT, #cond, 0, 0ull, 0, ,     \
+                                         "" __VA_ARGS__)                                 \
+                    gpurt_panic_raise(&gpurt_s_, gpurt_mask_, gpurt_failed_,             \
+                                      gpurt_frame_of(gpurt_a_));                         \
+                    if (!gpurt_holds_) {                                                 \
+                        gpurt_panic_end(gpurt_failed_);                                  \
+                        GPURT_NEVER();                                                   \
+                    }                                                                    \
+                }                                                                        \
+            } while (0)
+#    endif
 #    define GPURT_ASSERT_COMPARED_(a, op, b, text, ...)                                \
         GPURT_PANIC_PAIR_(GPURT_CATEGORY_COMPARE, text, a, b,                          \
                           GPURT_OPERANDS_NATURAL(a, op, b), gpurt_x_ op gpurt_y_, 0, , \

@@ -278,7 +278,7 @@ typedef struct gpurt_box_section {
     uint32_t xplan, xplan_panics_told; /* as of a ring */
     uint32_t xfailed; /* of xpanics: nobody handles them, no guard and no scope; written by:
                          devices */
-    uint32_t xtrap;   /* why a kernel was trapped behind its panic, GPURT_TRAP_*, 0: none was;
+    uint32_t xtrap; /* why a kernel was trapped behind its panic, GPURT_TRAP_*, 0: none was;
                          written by: lanes that panic */
     uint8_t uuid[16];
     char name[GPURT_BOX_NAME];
