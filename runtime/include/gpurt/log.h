@@ -17,6 +17,9 @@
  * no room is counted, and the count reaches the log. Before gpurt_open it does nothing.
  * Arguments should have no side effects: those of a message that a rule leaves out may be
  * evaluated or not.
+ * Arguments are numbers, pointers and texts; in C++ enums of each kind, and classes that float
+ * takes (__half), too. In a __host__ __device__ function the host's side makes a message of the host
+ * of it, in a file that includes hostlog.h, and else does nothing.
  * Messages below GPURT_LOG_FLOOR (default GPURT_LEVEL_TRACE: none) are not compiled. */
 #ifndef GPURT_LOG_H
 #define GPURT_LOG_H

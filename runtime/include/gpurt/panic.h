@@ -26,6 +26,9 @@
  * without a guard returns GPURT_E_PANIC (docs/PANICS.md). Before gpurt_open nothing is told,
  * but the block is cancelled all the same.
  *
+ * On the host's side of a __host__ __device__ function what fails is one line on standard error and
+ * abort(), as in C. In existing CUDA C++ a panic may trap its kernel: GPURT_PANIC_TRAP (unwind.h).
+ *
  * Every argument is evaluated once, and operands are compared as C compares them. With
  * GPURT_ASSERT_LEVEL at GPURT_ASSERT_OFF assertions and checks are compiled and never run:
  * their arguments have no effect. GPURT_PANIC and GPURT_UNREACHABLE stay. */
