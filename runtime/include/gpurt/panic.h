@@ -35,6 +35,7 @@
 #ifndef GPURT_PANIC_H
 #define GPURT_PANIC_H
 
+#include <gpurt/impl/hostside.h>
 #include <gpurt/impl/operand.h>
 #include <gpurt/impl/window.h>
 #include <gpurt/log.h>
@@ -64,10 +65,6 @@ typedef struct gpurt_panic_site {
      * known. written by: a lane that looked them up */
     uint32_t xcondition, xfunction;
 } gpurt_panic_site_t;
-
-#if GPURT_HOST_SIDE
-#    include <gpurt/impl/hostside.h>
-#endif
 
 /* ---- the slot -------------------------------------------------------------------------- */
 
@@ -360,11 +357,16 @@ GPURT_DEVN GPURT_ENDS void gpurt_panic_fail(gpurt_panic_site_t *site, uint32_t m
 
 #if GPURT_HOST_SIDE
 /* The host's side of a function for both: as assert() of C. */
+static inline GPURT_NORETURN void gpurt_panic_on_host(const gpurt_panic_site_t *site,
+                                                      const uint64_t *args)
+{
+    gpurt_hostside_fail(&site->site, site->condition, site->function, site->own, args);
+}
 #    define GPURT_PANIC_FAIL_(category, condition, own, own_types, memory, put, ...) \
         {                                                                            \
             GPURT_PANIC_PREPARE_(category, condition, own, own_types, memory, put,   \
                                  __VA_ARGS__)                                        \
-            gpurt_hostside_fail(&gpurt_s_, gpurt_a_);                                \
+            gpurt_panic_on_host(&gpurt_s_, gpurt_a_);                                \
         }
 #else
 /* The lanes that come here have all failed. mask: of gpurt_activemask in the macro itself, see

@@ -7,15 +7,16 @@
 
 #include <gpurt/impl/logargs.h>
 
-#include <stdio.h>
-#include <stdlib.h>
+#if GPURT_HOST_SIDE
+#    include <stdio.h>
+#    include <stdlib.h>
 
 enum {
     GPURT_HOSTSIDE_SHAPE = 24 /* bytes of a conversion without its length and letter */
 };
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#    pragma GCC diagnostic push
+#    pragma GCC diagnostic ignored "-Wformat-nonliteral"
 /* shape: '%', flags, width and precision. */
 static inline void gpurt_hostside_put(const char *shape, char letter, uint32_t type,
                                       uint64_t bits)
@@ -44,7 +45,7 @@ static inline void gpurt_hostside_put(const char *shape, char letter, uint32_t t
         fprintf(stderr, format, (unsigned long long)bits);
     }
 }
-#pragma GCC diagnostic pop
+#    pragma GCC diagnostic pop
 
 /* format is known to fit the types. */
 static inline void gpurt_hostside_message(const char *format, uint64_t types,
@@ -68,16 +69,18 @@ static inline void gpurt_hostside_message(const char *format, uint64_t types,
     }
 }
 
-static inline GPURT_NORETURN void gpurt_hostside_fail(const gpurt_panic_site_t *panic,
+/* condition: NULL where nothing was promised; own: so many of the operands are the macro's, and come
+ * first. */
+static inline GPURT_NORETURN void gpurt_hostside_fail(const gpurt_site_t *site,
+                                                      const char *condition,
+                                                      const char *function, uint32_t own,
                                                       const uint64_t *args)
 {
-    const gpurt_site_t *site = &panic->site;
-
     fflush(stdout);
-    fprintf(stderr, "%s:%u: %s: %s%s", site->file, (unsigned)site->line, panic->function,
-            panic->condition ? panic->condition : "panic",
-            panic->condition ? " does not hold" : "");
-    for (uint32_t i = 0; i < panic->own; i++) {
+    fprintf(stderr, "%s:%u: %s: %s", site->file, (unsigned)site->line, function,
+            condition ? condition : "panic");
+    fputs(condition ? " does not hold" : "", stderr);
+    for (uint32_t i = 0; i < own; i++) {
         uint32_t type = gpurt_type_at(site->types, i);
 
         fputs(i ? " and " : ": ", stderr);
@@ -89,10 +92,10 @@ static inline GPURT_NORETURN void gpurt_hostside_fail(const gpurt_panic_site_t *
     }
     if (*site->format)
         fputs(": ", stderr);
-    gpurt_hostside_message(site->format, site->types >> (4 * panic->own),
-                           args + panic->own);
+    gpurt_hostside_message(site->format, site->types >> (4 * own), args + own);
     fputc('\n', stderr);
     abort();
 }
+#endif
 
 #endif
