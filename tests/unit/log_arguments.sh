@@ -22,6 +22,7 @@ enum Plain { one = 1 };
 struct Half { /* as __half */
     unsigned short bits;
     operator float() const { return bits / 2.0f; }
+    Half operator+() const { return *this; }
 };
 struct Bits {
     unsigned low : 3;
