@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # malloc_calls.sh NVCC: kernels of which nothing but the compiler's flags is said call no allocator of CUDA's, whatever
-# form of malloc and new they use; and two files of them can be linked on the device.
+# form of malloc and new they use; two files of them can be linked on the device; and a heap that is a kernel's argument is not
+# copied to each thread's stack.
 set -euo pipefail
 nvcc=$1
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -35,3 +36,24 @@ for kernel in first second; do
 done
 "$nvcc" -arch=sm_90 -rdc=true -dlink "$folder/first.o" "$folder/second.o" -o "$folder/linked.o"
 compile -std=c++14 -ptx "$root/tests/gpu/hello_plain.cu" -o "$folder/older.ptx" # nothing newer is needed
+
+cat > "$folder/heap.cu" <<'END'
+#include <gpurt/alloc.h>
+#include <gpurt/kernel.h>
+struct args { gpurt_heap_t heap; void **out; };
+GPURT_KERNEL(by_macro, struct args, p) { p->out[0] = gpurt_heap_alloc(&p->heap, 24); }
+__global__ void by_word(const __grid_constant__ gpurt_heap_t heap, void **o) { o[0] = gpurt_heap_alloc(&heap, 24); }
+__global__ void by_copy(const gpurt_heap_t heap, void **o) { o[0] = gpurt_heap_alloc(&heap, 24); }
+END
+"$nvcc" -std=c++17 -arch=sm_90 "-I$root/runtime/include" -ptx "$folder/heap.cu" -o "$folder/heap.ptx"
+stack_of() { # KERNEL: bytes that nvcc keeps on the stack
+    awk -v kernel="$1" '/\.entry/ { inside = index($0, kernel) } inside && /__local_depot[0-9]*\[/ {
+        gsub(/.*\[|\].*/, ""); bytes = $0; inside = 0 } END { print bytes + 0 }' "$folder/heap.ptx"
+}
+copied=$(stack_of by_copy)
+for kernel in by_macro by_word; do
+    (($(stack_of "$kernel") + 64 <= copied)) || {
+        echo "$kernel keeps $(stack_of "$kernel") bytes on the stack, a copy $copied: its heap is copied" >&2
+        exit 1
+    }
+done

@@ -195,3 +195,10 @@ GPURT_KERNEL_GUARDED(unwind_cluster, struct unwind_args, p)
         gpurt_add_relaxed_dev_u32(&p->runs[block], 1);
     gpurt_cluster_barrier(); /* the neighbour reads ours */
 }
+
+/* Leaves what a kernel leaves that is trapped behind its panic, and lives on. */
+GPURT_KERNEL(unwind_trapped, struct unwind_args, p)
+{
+    gpurt_store_relaxed_sys_u32(/* relaxed: as panic.h */
+                                gpurt_box_trap(gpurt_log_port.xfailed), p->victims);
+}

@@ -57,5 +57,6 @@ GPURT_KERNEL_DECLARE(unwind_work, struct unwind_args);
 GPURT_KERNEL_DECLARE(unwind_fallback, struct unwind_args);
 GPURT_KERNEL_DECLARE(unwind_cluster, struct unwind_args);
 GPURT_KERNEL_DECLARE(unwind_plain, struct unwind_args);
+GPURT_KERNEL_DECLARE(unwind_trapped, struct unwind_args);
 
 #endif

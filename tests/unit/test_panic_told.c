@@ -170,6 +170,17 @@ static void off(void)
     close_well();
 }
 
+static void trap_tells(void)
+{
+    open_with(GPURT_PANICS_TELL);
+    raise_in(0, 1 << 3);
+    CHECK_EQ(gpurt_sync(rt, &err), GPURT_E_PANIC);
+    args.victims = GPURT_TRAP_GROUPS;
+    must(gpurt_launch(rt, &launch, unwind_trapped, &args, &err));
+    must(gpurt_sync(rt, &err));
+    close_well();
+}
+
 static off_t length(void)
 {
     struct stat st;
@@ -371,6 +382,11 @@ int main(void)
     CHECK_EQ(child(off), 0);
     child(unread);
     one_line("heap", heap_goes_on, "block 0 thread 0");
+    CHECK_MSG(child(trap_tells) == 2, "%s", said);
+    CHECK_CONTAINS(strchr(said, '\n'),
+                   "gpurt: that panic trapped its kernel and ended the CUDA "
+                   "context: ");
+    CHECK_CONTAINS(said, "use gpurt_grid_barrier(), ");
     wish_is_told("GPURT_LOG", "/nonexist/x", "nothing is logged: ");
     wish_is_told("GPURT_PANICS", "loud", "say tell, quiet or off");
     setenv("GPURT_LOG", "/nonexist/x", 1);

@@ -10,6 +10,8 @@
 #include "plural.h"
 #include "tell.h"
 
+#include <gpurt/impl/guard.h>
+
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -44,6 +46,7 @@ typedef struct watch {
     uint32_t untold;   /* of them, counted and in no line yet */
     uint64_t since_ns; /* the next one's record is being written since; 0: it is not */
     uint64_t count_ns, count_pause_ns; /* when the next count may be told */
+    bool trap_told;
 } watch_t;
 
 static watch_t watches[GPURT_MAX_DEVICES] = {
@@ -102,6 +105,31 @@ static void count_tell(watch_t *w, bool last)
         w->count_pause_ns * 2 < COUNT_MOST_NS ? w->count_pause_ns * 2 : COUNT_MOST_NS;
 }
 
+/* A kernel that was trapped behind its panic took the context with it: once, behind the line of
+ * the panic. */
+static void trap_tell(watch_t *w)
+{
+    /* relaxed: it says nothing of other words */
+    uint32_t why = gpurt_load_relaxed_sys_u32(&w->map->box->sections[w->section].xtrap);
+
+    if (why == GPURT_TRAP_NEVER || w->trap_told)
+        return;
+    w->trap_told = true;
+    if (why == GPURT_TRAP_GROUPS)
+        gpurt_tell_always(
+            "that panic trapped its kernel and ended the CUDA context: in this "
+            "cooperative launch the grid.sync() of cooperative groups would "
+            "wait for ever for the block that is gone; use "
+            "gpurt_grid_barrier(), and -DGPURT_PANIC_TRAP=0 where that is the "
+            "only one");
+    else
+        gpurt_tell_always(
+            "that panic trapped its kernel and ended the CUDA context: its file "
+            "is compiled with -DGPURT_PANIC_TRAP=%u; without it the block is "
+            "cancelled and the context lives",
+            why);
+}
+
 static void look(watch_t *w, bool last)
 {
     uint32_t slots = w->map->sections[w->section].panic_count, all = raised(w);
@@ -119,6 +147,8 @@ static void look(watch_t *w, bool last)
         w->since_ns = 0;
         w->seen++;
     }
+    if (w->seen == raised(w))
+        trap_tell(w);
     count_tell(w, last);
 }
 
@@ -221,6 +251,7 @@ void gpurt_panictell_start(const gpurt_opened_t *opened, const gpurt_boxmap_t *m
     snprintf(w->more, sizeof w->more, "%s", more);
     w->seen = w->untold = w->xstop = 0;
     w->since_ns = w->count_ns = 0;
+    w->trap_told = false;
     w->count_pause_ns = COUNT_NS;
     pthread_mutex_unlock(&w->lock);
     w->running = gpurt_thread_start(&w->thread, watch_main, w) == 0;

@@ -31,6 +31,13 @@
 #    define GPURT_IN_DEVICE 0
 #endif
 
+/* nvcc compiles for the host: host code, and the host's side of functions for both. */
+#if GPURT_ON_CUDA && !GPURT_IN_DEVICE
+#    define GPURT_HOST_SIDE 1
+#else
+#    define GPURT_HOST_SIDE 0
+#endif
+
 #if defined(__cplusplus)
 #    define GPURT_BEGIN_DECLS               extern "C" {
 #    define GPURT_END_DECLS                 }

@@ -42,7 +42,7 @@ template <> inline uint64_t gpurt_hostlog_bits(double v)
 {
     return gpurt_bits_f64(v);
 }
-#    define GPURT_HOSTLOG_BITS(x) gpurt_hostlog_bits(+(x))
+#    define GPURT_HOSTLOG_BITS(x) gpurt_hostlog_bits(gpurt_arg(x))
 #else
 #    define GPURT_HOSTLOG_BITS(x)                                                          \
         GPURT_ARG_PICK_(x, gpurt_bits_i64, gpurt_bits_u64, gpurt_bits_i64, gpurt_bits_u64, \
@@ -59,7 +59,18 @@ template <> inline uint64_t gpurt_hostlog_bits(double v)
         if (gpurt_type_words(GPURT_ARG_TYPE(x)) == 2)             \
             gpurt_w_[gpurt_n_++] = (uint32_t)(gpurt_bits_ >> 32); \
     }
+#if defined(__cplusplus)
+#    define GPURT_HOSTLOG_PLAIN_(index, x) , gpurt_arg(x)
+#else
+#    define GPURT_HOSTLOG_PLAIN_(index, x) , x
+#endif
 #define GPURT_HOSTLOG_IS_TEXT_(index, x) || GPURT_ARG_TYPE(x) == GPURT_TYPE_STRING
+
+/* Log words on the host's side of a __host__ __device__ function (log.h). */
+#if GPURT_HOST_SIDE
+#    undef GPURT_LOG_HOST_
+#    define GPURT_LOG_HOST_(level, fmt, ...) gpurt_log(level, fmt, ##__VA_ARGS__);
+#endif
 
 #define gpurt_log(level_, fmt, ...)                                                        \
     do {                                                                                   \
@@ -73,7 +84,8 @@ template <> inline uint64_t gpurt_hostlog_bits(double v)
                 gpurt_gate_ = gpurt_hostlog_define(&gpurt_s_);                             \
             if (gpurt_gate_ & GPURT_GATE_OFF) {                                            \
             } else if (0 GPURT_ARGS(GPURT_HOSTLOG_IS_TEXT_, ##__VA_ARGS__)) {              \
-                gpurt_hostlog_text(gpurt_gate_, fmt, ##__VA_ARGS__);                       \
+                gpurt_hostlog_text(gpurt_gate_,                                            \
+                                   fmt GPURT_ARGS(GPURT_HOSTLOG_PLAIN_, ##__VA_ARGS__));   \
             } else {                                                                       \
                 uint32_t gpurt_w_[GPURT_WORDS(_, ##__VA_ARGS__) + 1], gpurt_n_ = 0;        \
                                                                                            \

@@ -17,6 +17,9 @@
  * no room is counted, and the count reaches the log. Before gpurt_open it does nothing.
  * Arguments should have no side effects: those of a message that a rule leaves out may be
  * evaluated or not.
+ * Arguments are numbers, pointers and texts; in C++ enums of each kind, and classes that float
+ * takes (__half), too. In a __host__ __device__ function the host's side makes a message of the host
+ * of it, in a file that includes hostlog.h, and else does nothing.
  * Messages below GPURT_LOG_FLOOR (default GPURT_LEVEL_TRACE: none) are not compiled. */
 #ifndef GPURT_LOG_H
 #define GPURT_LOG_H
@@ -81,7 +84,7 @@ GPURT_DEV bool gpurt_log_token(gpurt_log_limit_t *limit, uint32_t mask, uint32_t
 
 /* Whether evaluating the arguments calls nothing that could log or end a lane. C cannot say. */
 #if GPURT_ON_CUDA
-#    define GPURT_ARG_QUIET_(index, x) &&noexcept(+(x))
+#    define GPURT_ARG_QUIET_(index, x) &&noexcept(gpurt_arg(x))
 #    define GPURT_LOG_QUIET_(_, ...)   (true GPURT_ARGS(GPURT_ARG_QUIET_, ##__VA_ARGS__))
 #else
 #    define GPURT_LOG_QUIET_(_, ...) false
@@ -112,61 +115,95 @@ GPURT_DEV bool gpurt_log_token(gpurt_log_limit_t *limit, uint32_t mask, uint32_t
 #    define GPURT_LOG_QUICKLY_(form, early, ...)
 #endif
 
+#if GPURT_HOST_SIDE
+/* The host's side of a function for both: hostlog.h makes a message of the host of it. Arguments
+ * are named all the same, because a lambda's captures are those of both sides. */
+#    ifndef GPURT_LOG_HOST_
+#        define GPURT_LOG_USED_(index, x) (void)(x);
+#        define GPURT_LOG_HOST_(level, fmt, ...)           \
+            if (false) {                                   \
+                GPURT_ARGS(GPURT_LOG_USED_, ##__VA_ARGS__) \
+            }
+#    endif
+#    define GPURT_LOG_ON_HOST_(level, fmt, ...)                                    \
+        do {                                                                       \
+            GPURT_FORMAT_CHECK(GPURT_TYPES(_, ##__VA_ARGS__), fmt, ##__VA_ARGS__); \
+            GPURT_LOG_HOST_(level, fmt, ##__VA_ARGS__)                             \
+        } while (0)
+#    define GPURT_LOG(level, ...)       GPURT_LOG_ON_HOST_(level, __VA_ARGS__)
+#    define GPURT_LOG_WARP(level, ...)  GPURT_LOG_ON_HOST_(level, __VA_ARGS__)
+#    define GPURT_LOG_BLOCK(level, ...) GPURT_LOG_ON_HOST_(level, __VA_ARGS__)
+#    define GPURT_LOG_IF(cond, level, ...)              \
+        do {                                            \
+            if (cond)                                   \
+                GPURT_LOG_ON_HOST_(level, __VA_ARGS__); \
+        } while (0)
+#    define GPURT_LOG_EVERY(n, level, ...) \
+        GPURT_LOG_IF(((void)(n), true), level, __VA_ARGS__)
+#    define GPURT_LOG_FIRST(n, level, ...) GPURT_LOG_EVERY(n, level, __VA_ARGS__)
+#    define GPURT_LOG_LIMIT(per_second, level, ...) \
+        GPURT_LOG_EVERY(per_second, level, __VA_ARGS__)
+#else
 /* early: whether mine and ours are true for any lane; mine: what a lane decides for itself; ours:
  * what the lanes of gpurt_c_.mask decide together. */
-#define GPURT_LOG_(level_, form, early, mine, ours, fmt, ...)                         \
-    do {                                                                              \
-        GPURT_FORMAT_CHECK(GPURT_TYPES(_, ##__VA_ARGS__), fmt, ##__VA_ARGS__);        \
-        if ((level_) >= GPURT_LOG_FLOOR && gpurt_log_passes(level_)) {                \
-            GPURT_SITE(gpurt_s_, level_, GPURT_KIND_LOG, fmt, ##__VA_ARGS__);         \
-            static gpurt_log_limit_t gpurt_l_ __attribute__((unused));                \
-            GPURT_LOG_QUICKLY_(form, early, ##__VA_ARGS__)                            \
-            gpurt_log_call_t gpurt_c_ =                                               \
-                gpurt_log_call(&gpurt_s_, form, GPURT_WORDS(_, ##__VA_ARGS__));       \
-                                                                                      \
-            if ((early) && GPURT_LOG_QUIET_(_, ##__VA_ARGS__)) {                      \
-                if (gpurt_log_early(&gpurt_c_)) {                                     \
-                    GPURT_LOG_WITH_(gpurt_log_put_near(&gpurt_c_, gpurt_w_);          \
-                                    , ##__VA_ARGS__)                                  \
-                    break;                                                            \
-                }                                                                     \
-            }                                                                         \
-            if (gpurt_log_is_rare(gpurt_c_.gate)) {                                   \
-                gpurt_c_.gate = gpurt_log_rare(&gpurt_s_, gpurt_c_.gate);             \
-                if ((int32_t)gpurt_c_.gate < 0)                                       \
-                    break;                                                            \
-            }                                                                         \
-            if (mine)                                                                 \
-                GPURT_LOG_WITH_(                                                      \
-                    gpurt_c_.mask = gpurt_activemask(); if (ours)                     \
-                        gpurt_log_put(&gpurt_c_, gpurt_w_,                            \
-                                      (early) && GPURT_LOG_QUIET_(_, ##__VA_ARGS__)); \
-                    , ##__VA_ARGS__)                                                  \
-        }                                                                             \
-    } while (0)
+#    define GPURT_LOG_(level_, form, early, mine, ours, fmt, ...)                         \
+        do {                                                                              \
+            GPURT_FORMAT_CHECK(GPURT_TYPES(_, ##__VA_ARGS__), fmt, ##__VA_ARGS__);        \
+            if ((level_) >= GPURT_LOG_FLOOR && gpurt_log_passes(level_)) {                \
+                GPURT_SITE(gpurt_s_, level_, GPURT_KIND_LOG, fmt, ##__VA_ARGS__);         \
+                static gpurt_log_limit_t gpurt_l_ __attribute__((unused));                \
+                GPURT_LOG_QUICKLY_(form, early, ##__VA_ARGS__)                            \
+                gpurt_log_call_t gpurt_c_ =                                               \
+                    gpurt_log_call(&gpurt_s_, form, GPURT_WORDS(_, ##__VA_ARGS__));       \
+                                                                                          \
+                if ((early) && GPURT_LOG_QUIET_(_, ##__VA_ARGS__)) {                      \
+                    if (gpurt_log_early(&gpurt_c_)) {                                     \
+                        GPURT_LOG_WITH_(gpurt_log_put_near(&gpurt_c_, gpurt_w_);          \
+                                        , ##__VA_ARGS__)                                  \
+                        break;                                                            \
+                    }                                                                     \
+                }                                                                         \
+                if (gpurt_log_is_rare(gpurt_c_.gate)) {                                   \
+                    gpurt_c_.gate = gpurt_log_rare(&gpurt_s_, gpurt_c_.gate);             \
+                    if ((int32_t)gpurt_c_.gate < 0)                                       \
+                        break;                                                            \
+                }                                                                         \
+                if (mine)                                                                 \
+                    GPURT_LOG_WITH_(                                                      \
+                        gpurt_c_.mask = gpurt_activemask(); if (ours)                     \
+                            gpurt_log_put(&gpurt_c_, gpurt_w_,                            \
+                                          (early) && GPURT_LOG_QUIET_(_, ##__VA_ARGS__)); \
+                        , ##__VA_ARGS__)                                                  \
+            }                                                                             \
+        } while (0)
 
-#define GPURT_LOG_OURS_(ours, level, ...) \
-    GPURT_LOG_(level, GPURT_FORM_LANES, false, true, ours, __VA_ARGS__)
+#    define GPURT_LOG_OURS_(ours, level, ...) \
+        GPURT_LOG_(level, GPURT_FORM_LANES, false, true, ours, __VA_ARGS__)
 
-#define GPURT_LOG(level, ...) \
-    GPURT_LOG_(level, GPURT_FORM_LANES, true, true, true, __VA_ARGS__)
+#    define GPURT_LOG(level, ...) \
+        GPURT_LOG_(level, GPURT_FORM_LANES, true, true, true, __VA_ARGS__)
+#    define GPURT_LOG_WARP(level, ...) \
+        GPURT_LOG_(level, GPURT_FORM_WARP, true, true, true, __VA_ARGS__)
+#    define GPURT_LOG_BLOCK(level, ...)                                            \
+        GPURT_LOG_(level, GPURT_FORM_BLOCK, false, gpurt_thread_rank() == 0, true, \
+                   __VA_ARGS__)
+#    define GPURT_LOG_IF(cond, level, ...) \
+        GPURT_LOG_(level, GPURT_FORM_LANES, false, cond, true, __VA_ARGS__)
+#    define GPURT_LOG_EVERY(n, level, ...)                                        \
+        GPURT_LOG_OURS_(gpurt_log_nth(&gpurt_l_, gpurt_c_.mask, n, false), level, \
+                        __VA_ARGS__)
+#    define GPURT_LOG_FIRST(n, level, ...)                                       \
+        GPURT_LOG_OURS_(gpurt_log_nth(&gpurt_l_, gpurt_c_.mask, n, true), level, \
+                        __VA_ARGS__)
+#    define GPURT_LOG_LIMIT(per_second, level, ...)                                   \
+        GPURT_LOG_OURS_(gpurt_log_token(&gpurt_l_, gpurt_c_.mask, per_second), level, \
+                        __VA_ARGS__)
+#endif
+
 #define GPURT_TRACE(...) GPURT_LOG(GPURT_LEVEL_TRACE, __VA_ARGS__)
 #define GPURT_DEBUG(...) GPURT_LOG(GPURT_LEVEL_DEBUG, __VA_ARGS__)
 #define GPURT_INFO(...)  GPURT_LOG(GPURT_LEVEL_INFO, __VA_ARGS__)
 #define GPURT_WARN(...)  GPURT_LOG(GPURT_LEVEL_WARN, __VA_ARGS__)
 #define GPURT_ERROR(...) GPURT_LOG(GPURT_LEVEL_ERROR, __VA_ARGS__)
-#define GPURT_LOG_WARP(level, ...) \
-    GPURT_LOG_(level, GPURT_FORM_WARP, true, true, true, __VA_ARGS__)
-#define GPURT_LOG_BLOCK(level, ...) \
-    GPURT_LOG_(level, GPURT_FORM_BLOCK, false, gpurt_thread_rank() == 0, true, __VA_ARGS__)
-#define GPURT_LOG_IF(cond, level, ...) \
-    GPURT_LOG_(level, GPURT_FORM_LANES, false, cond, true, __VA_ARGS__)
-#define GPURT_LOG_EVERY(n, level, ...) \
-    GPURT_LOG_OURS_(gpurt_log_nth(&gpurt_l_, gpurt_c_.mask, n, false), level, __VA_ARGS__)
-#define GPURT_LOG_FIRST(n, level, ...) \
-    GPURT_LOG_OURS_(gpurt_log_nth(&gpurt_l_, gpurt_c_.mask, n, true), level, __VA_ARGS__)
-#define GPURT_LOG_LIMIT(per_second, level, ...)                                   \
-    GPURT_LOG_OURS_(gpurt_log_token(&gpurt_l_, gpurt_c_.mask, per_second), level, \
-                    __VA_ARGS__)
 
 #endif

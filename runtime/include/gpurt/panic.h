@@ -26,12 +26,16 @@
  * without a guard returns GPURT_E_PANIC (docs/PANICS.md). Before gpurt_open nothing is told,
  * but the block is cancelled all the same.
  *
+ * On the host's side of a __host__ __device__ function what fails is one line on standard error and
+ * abort(), as in C. In existing CUDA C++ a panic may trap its kernel: GPURT_PANIC_TRAP (unwind.h).
+ *
  * Every argument is evaluated once, and operands are compared as C compares them. With
  * GPURT_ASSERT_LEVEL at GPURT_ASSERT_OFF assertions and checks are compiled and never run:
  * their arguments have no effect. GPURT_PANIC and GPURT_UNREACHABLE stay. */
 #ifndef GPURT_PANIC_H
 #define GPURT_PANIC_H
 
+#include <gpurt/impl/hostside.h>
 #include <gpurt/impl/operand.h>
 #include <gpurt/impl/window.h>
 #include <gpurt/log.h>
@@ -294,9 +298,14 @@ GPURT_DEVN void gpurt_panic_raise(gpurt_panic_site_t *site, uint32_t mask, uint3
  * reads that here when it waits. Behind the record, which comes first. */
 GPURT_DEVN void gpurt_panic_count(uint32_t mask)
 {
-    /* relaxed: a count, which the end of the kernel orders */
-    if (gpurt_log_port.panic_count && gpurt_is_leader(mask) && !gpurt_guard_here())
+    if (!gpurt_log_port.panic_count || !gpurt_is_leader(mask))
+        return;
+    /* relaxed: a count, which the end of the kernel orders, and why it was trapped */
+    if (!gpurt_guard_here())
         gpurt_add_relaxed_sys_u32(gpurt_log_port.xfailed, 1);
+    if (gpurt_must_trap())
+        gpurt_store_relaxed_sys_u32(gpurt_box_trap(gpurt_log_port.xfailed),
+                                    gpurt_must_trap());
 }
 
 /* What follows when the record of the lanes in `mask` is out. Not told to end where nvcc sees
@@ -346,17 +355,32 @@ GPURT_DEVN GPURT_ENDS void gpurt_panic_fail(gpurt_panic_site_t *site, uint32_t m
     gpurt_a_[0] = 0;                                                                     \
     put GPURT_ARGS(GPURT_PANIC_ARG_, ##__VA_ARGS__)
 
+#if GPURT_HOST_SIDE
+/* The host's side of a function for both: as assert() of C. */
+static inline GPURT_NORETURN void gpurt_panic_on_host(const gpurt_panic_site_t *site,
+                                                      const uint64_t *args)
+{
+    gpurt_hostside_fail(&site->site, site->condition, site->function, site->own, args);
+}
+#    define GPURT_PANIC_FAIL_(category, condition, own, own_types, memory, put, ...) \
+        {                                                                            \
+            GPURT_PANIC_PREPARE_(category, condition, own, own_types, memory, put,   \
+                                 __VA_ARGS__)                                        \
+            gpurt_panic_on_host(&gpurt_s_, gpurt_a_);                                \
+        }
+#else
 /* The lanes that come here have all failed. mask: of gpurt_activemask in the macro itself, see
  * gpurt_log_call. */
-#define GPURT_PANIC_FAIL_(category, condition, own, own_types, memory, put, ...) \
-    {                                                                            \
-        const uint32_t gpurt_mask_ = gpurt_activemask();                         \
-                                                                                 \
-        GPURT_PANIC_PREPARE_(category, condition, own, own_types, memory, put,   \
-                             __VA_ARGS__)                                        \
-        gpurt_panic_fail(&gpurt_s_, gpurt_mask_, gpurt_frame_of(gpurt_a_));      \
-        GPURT_NEVER();                                                           \
-    }
+#    define GPURT_PANIC_FAIL_(category, condition, own, own_types, memory, put, ...) \
+        {                                                                            \
+            const uint32_t gpurt_mask_ = gpurt_activemask();                         \
+                                                                                     \
+            GPURT_PANIC_PREPARE_(category, condition, own, own_types, memory, put,   \
+                                 __VA_ARGS__)                                        \
+            gpurt_panic_fail(&gpurt_s_, gpurt_mask_, gpurt_frame_of(gpurt_a_));      \
+            GPURT_NEVER();                                                           \
+        }
+#endif
 
 #define GPURT_PANIC_PAIR_TYPES_ \
     ((uint64_t)GPURT_OPERAND_TYPE(gpurt_x_) | (uint64_t)GPURT_OPERAND_TYPE(gpurt_y_) << 4)
@@ -416,25 +440,29 @@ GPURT_DEVN GPURT_ENDS void gpurt_panic_fail(gpurt_panic_site_t *site, uint32_t m
                 GPURT_PANIC_FAIL_(GPURT_CATEGORY_ASSERT, #cond, 0, 0ull, 0, , \
                                   "" __VA_ARGS__)                             \
         } while (0)
+#    if GPURT_HOST_SIDE
+#        define GPURT_ASSERT_LANES(cond, ...) GPURT_ASSERT(cond, ##__VA_ARGS__)
+#    else
 /* The lanes that run together vote; where all is well that is the whole price. What is called
  * with the mask else is out of line, where ptxas knows nothing of where it came from. */
-#    define GPURT_ASSERT_LANES(cond, ...)                                            \
-        do {                                                                         \
-            const bool gpurt_holds_ = (cond);                                        \
-            const uint32_t gpurt_mask_ = gpurt_activemask_now();                     \
-            const uint32_t gpurt_failed_ = gpurt_ballot(gpurt_mask_, !gpurt_holds_); \
-                                                                                     \
-            if (GPURT_UNLIKELY(gpurt_failed_ != 0)) {                                \
-                GPURT_PANIC_PREPARE_(GPURT_CATEGORY_ASSERT, #cond, 0, 0ull, 0, ,     \
-                                     "" __VA_ARGS__)                                 \
-                gpurt_panic_raise(&gpurt_s_, gpurt_mask_, gpurt_failed_,             \
-                                  gpurt_frame_of(gpurt_a_));                         \
-                if (!gpurt_holds_) {                                                 \
-                    gpurt_panic_end(gpurt_failed_);                                  \
-                    GPURT_NEVER();                                                   \
-                }                                                                    \
-            }                                                                        \
-        } while (0)
+#        define GPURT_ASSERT_LANES(cond, ...)                                            \
+            do {                                                                         \
+                const bool gpurt_holds_ = (cond);                                        \
+                const uint32_t gpurt_mask_ = gpurt_activemask_now();                     \
+                const uint32_t gpurt_failed_ = gpurt_ballot(gpurt_mask_, !gpurt_holds_); \
+                                                                                         \
+                if (GPURT_UNLIKELY(gpurt_failed_ != 0)) {                                \
+                    GPURT_PANIC_PREPARE_(GPURT_CATEGORY_ASSERT, #cond, 0, 0ull, 0, ,     \
+                                         "" __VA_ARGS__)                                 \
+                    gpurt_panic_raise(&gpurt_s_, gpurt_mask_, gpurt_failed_,             \
+                                      gpurt_frame_of(gpurt_a_));                         \
+                    if (!gpurt_holds_) {                                                 \
+                        gpurt_panic_end(gpurt_failed_);                                  \
+                        GPURT_NEVER();                                                   \
+                    }                                                                    \
+                }                                                                        \
+            } while (0)
+#    endif
 #    define GPURT_ASSERT_COMPARED_(a, op, b, text, ...)                                \
         GPURT_PANIC_PAIR_(GPURT_CATEGORY_COMPARE, text, a, b,                          \
                           GPURT_OPERANDS_NATURAL(a, op, b), gpurt_x_ op gpurt_y_, 0, , \

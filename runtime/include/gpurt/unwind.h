@@ -13,6 +13,12 @@
  *                                                __global__ function of one's own: return when
  *                                                it says false
  *   void gpurt_unwind(mask)                      what follows a panic's record; never returns
+ *   #define GPURT_PANIC_TRAP GPURT_TRAP_...      before the first include of a CUDA file: which
+ *                                                of its panics trap, guard or not
+ *       GPURT_TRAP_GROUPS, the default: those in a cooperative launch, in a file that includes
+ *       cooperative_groups.h, or with -rdc=true. The grid barrier of cooperative groups would wait
+ *       for the block that is gone. GPURT_TRAP_NEVER: all grid barriers are gpurt_grid_barrier.
+ *       GPURT_TRAP_ALWAYS: all panics, for code that counts arrivals (docs/PANICS.md).
  *
  * gpurt_cancel_kernel reaches a launch with a guard at every safe point; on a GPU within one
  * window of 2^16 cycles. Without a guard, on a GPU, it reaches a block where that waits:
@@ -102,6 +108,11 @@ GPURT_DEVN GPURT_NORETURN void gpurt_unwind(uint32_t mask)
     gpurt_guard_t *guard = gpurt_guard_here();
     uint32_t level = GPURT_ON_PANIC_BLOCK;
 
+    if (gpurt_must_trap()) {
+        gpurt_fence_seq_cst_sys();
+        gpurt_syncwarp(mask); /* the lane that writes the record is through with it */
+        gpurt_unwind_at(GPURT_ON_PANIC_TRAP);
+    }
     if (gpurt_in_deferred()) {
         if (guard)
             gpurt_add_relaxed_sys_u32(&guard->xnested, 1);

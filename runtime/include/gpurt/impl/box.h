@@ -278,11 +278,21 @@ typedef struct gpurt_box_section {
     uint32_t xplan, xplan_panics_told; /* as of a ring */
     uint32_t xfailed; /* of xpanics: nobody handles them, no guard and no scope; written by:
                          devices */
-    uint32_t reserved;
+    uint32_t xtrap; /* why a kernel was trapped behind its panic, GPURT_TRAP_*, 0: none was;
+                         written by: lanes that panic */
     uint8_t uuid[16];
     char name[GPURT_BOX_NAME];
 } gpurt_box_section_t;
 GPURT_STATIC_ASSERT(sizeof(gpurt_box_section_t) == 224, "layout of version 1");
+
+/* The neighbour of xfailed, for who has the address of that alone. */
+GPURT_HD uint32_t *gpurt_box_trap(uint32_t *xfailed)
+{
+    GPURT_STATIC_ASSERT(offsetof(gpurt_box_section_t, xtrap) ==
+                            offsetof(gpurt_box_section_t, xfailed) + sizeof(uint32_t),
+                        "neighbours");
+    return xfailed + 1;
+}
 
 /* Who made the box. Fixed at creation. */
 typedef struct gpurt_box_identity {

@@ -215,6 +215,47 @@ GPURT_DEV uint64_t gpurt_cuda_grid_space(void)
     return (uint64_t)high << 32 | low;
 }
 
+/* The grid barrier of cooperative groups counts arrivals, and nobody arrives for a block that is
+ * gone: the others would wait for ever. It stands in files that include cooperative_groups.h, before
+ * or behind this header. So a template asks whether its class is complete: nvcc makes that code at
+ * the end of the file. With -rdc=true it may stand in any other file. */
+namespace cooperative_groups
+{
+namespace __v1
+{
+class grid_group;
+}
+using namespace __v1;
+} // namespace cooperative_groups
+template <class T, size_t = sizeof(T)>
+__device__ __forceinline__ bool gpurt_cuda_is_complete(int)
+{
+    return true;
+}
+template <class T> __device__ __forceinline__ bool gpurt_cuda_is_complete(long)
+{
+    return false;
+}
+template <class T> __device__ __forceinline__ bool gpurt_cuda_has_groups()
+{
+#    if defined(__CUDACC_RDC__) || defined(_COOPERATIVE_GROUPS_H_)
+    return true;
+#    else
+    return gpurt_cuda_is_complete<T>(0);
+#    endif
+}
+
+/* Returns: why the kernel has to be trapped behind a panic, GPURT_TRAP_*. */
+GPURT_DEV uint32_t gpurt_must_trap(void)
+{
+    if (GPURT_PANIC_TRAP == GPURT_TRAP_GROUPS)
+        return gpurt_cuda_has_groups<cooperative_groups::grid_group>() &&
+                       gpurt_cuda_grid_space()
+                   ? GPURT_TRAP_GROUPS
+                   : GPURT_TRAP_NEVER;
+    return GPURT_PANIC_TRAP;
+}
+
 #    if defined(GPURT_DEFER_DEPTH) && GPURT_DEFER_DEPTH > 0
 #        include <gpurt/impl/dialect_cuda_defer.h>
 #    else

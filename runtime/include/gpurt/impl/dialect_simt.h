@@ -350,6 +350,7 @@ GPURT_DEV uint32_t gpurt_simt_match_all(uint32_t mask, uint64_t v, bool *same,
 #define gpurt_guard_bind(guard, attempt) gpurt_simt_guard_bind(guard, attempt)
 #define gpurt_guard_here()               gpurt_simt_guard_here()
 #define gpurt_stop_kernel(why)           gpurt_simt_stop_kernel(why)
+#define gpurt_must_trap()                GPURT_TRAP_NEVER /* all barriers know who is gone */
 #define gpurt_in_deferred()              gpurt_simt_in_deferred()
 #define gpurt_leave()                    gpurt_simt_leave()
 #define gpurt_defer_note(mask, scope, handler, arg) \

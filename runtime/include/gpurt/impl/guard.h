@@ -20,6 +20,14 @@ enum {
     GPURT_ON_PANIC_TRAP = 4     /* the kernel fails at once; on a GPU the context dies */
 };
 
+/* Which panics trap on a GPU, guard or not: GPURT_PANIC_TRAP says it for a file. */
+#define GPURT_TRAP_NEVER  0
+#define GPURT_TRAP_GROUPS 1 /* those that cooperative groups could wait for, see unwind.h */
+#define GPURT_TRAP_ALWAYS 2
+#ifndef GPURT_PANIC_TRAP
+#    define GPURT_PANIC_TRAP GPURT_TRAP_GROUPS
+#endif
+
 /* Why a launch is to stop. */
 enum {
     GPURT_STOP_NOT = 0,

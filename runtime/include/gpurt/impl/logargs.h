@@ -36,10 +36,17 @@ GPURT_HD uint64_t gpurt_bits_ptr(const void *v)
 {
     return (uint64_t)(uintptr_t)v;
 }
+#if GPURT_HOST_SIDE
+GPURT_HD uint64_t gpurt_bits_str(const char *v)
+{
+    return gpurt_bits_ptr(v);
+}
+#else
 GPURT_DEV uint64_t gpurt_bits_str(const char *v)
 {
     return gpurt_log_string(v ? v : "(null)"); /* as a host's printf has it */
 }
+#endif
 
 #if defined(__cplusplus)
 template <class T> struct gpurt_type_of {
@@ -62,33 +69,93 @@ template <> struct gpurt_type_of<const char *> {
 template <> struct gpurt_type_of<char *> {
     static const uint32_t code = GPURT_TYPE_STRING;
 };
-template <class T> GPURT_DEV uint64_t gpurt_bits_of(T v)
+template <class T> GPURT_HD uint64_t gpurt_bits_of(T v)
 {
     return (uint64_t)(int64_t)v;
 }
-template <class T> GPURT_DEV uint64_t gpurt_bits_of(T *v)
+template <class T> GPURT_HD uint64_t gpurt_bits_of(T *v)
 {
     return gpurt_bits_ptr(v);
 }
-GPURT_DEV uint64_t gpurt_bits_of(float v)
+GPURT_HD uint64_t gpurt_bits_of(float v)
 {
     return gpurt_bits_f32(v);
 }
-GPURT_DEV uint64_t gpurt_bits_of(double v)
+GPURT_HD uint64_t gpurt_bits_of(double v)
 {
     return gpurt_bits_f64(v);
 }
-GPURT_DEV uint64_t gpurt_bits_of(const char *v)
+GPURT_HD uint64_t gpurt_bits_of(const char *v)
 {
     return gpurt_bits_str(v);
 }
-GPURT_DEV uint64_t gpurt_bits_of(char *v)
+GPURT_HD uint64_t gpurt_bits_of(char *v)
 {
     return gpurt_bits_str(v);
 }
-/* Unary + makes an array a pointer and a small integer an int. */
-#    define GPURT_ARG_TYPE(x) gpurt_type_of<decltype(+(x))>::code
-#    define GPURT_ARG_BITS(x) gpurt_bits_of(+(x))
+
+/* An argument as it is told: unary + makes an array a pointer and a small integer an int; of a
+ * scoped enum (std::byte is one) it takes the number, of a class without a + what float makes of it
+ * (__half). By value but for classes: a constant of the host is none of a GPU's variables. */
+template <bool, class T> struct gpurt_where {
+};
+template <class T> struct gpurt_where<true, T> {
+    typedef T type;
+};
+template <class T, bool> struct gpurt_number_pick {
+    typedef T type;
+};
+template <class T> struct gpurt_number_pick<T, true> {
+    typedef __underlying_type(T) type;
+};
+template <class T> struct gpurt_number_of {
+    static const bool is_class = __is_class(T);
+    typedef typename gpurt_number_pick<T, __is_enum(T)>::type type;
+};
+#    if GPURT_ON_CUDA
+#        define GPURT_ARG_ANYWHERE _Pragma("nv_exec_check_disable")
+#    else
+#        define GPURT_ARG_ANYWHERE
+#    endif
+GPURT_ARG_ANYWHERE /* what converts a class may be the host's, or a GPU's */
+    template <class T>
+    GPURT_HD auto gpurt_class_arg(const T &v, int) noexcept(noexcept(+v)) ->
+    typename gpurt_where<!gpurt_number_of<decltype(+v)>::is_class, decltype(+v)>::type
+{
+    return +v;
+}
+GPURT_ARG_ANYWHERE
+template <class T>
+GPURT_HD auto gpurt_class_arg(const T &v, long) noexcept(noexcept(static_cast<float>(v)))
+    -> decltype(static_cast<float>(v))
+{
+    return static_cast<float>(v);
+}
+template <class T> GPURT_HD int gpurt_class_arg(const T &, ...) noexcept
+{
+    static_assert(sizeof(T) == 0, "an argument is a number, an enum, a pointer or a text");
+    return 0;
+}
+template <class T>
+GPURT_HD auto gpurt_arg(const T &v) noexcept(noexcept(gpurt_class_arg(v, 0))) ->
+    typename gpurt_where<gpurt_number_of<T>::is_class,
+                         decltype(gpurt_class_arg(v, 0))>::type
+{
+    return gpurt_class_arg(v, 0);
+}
+template <class T>
+GPURT_HD auto gpurt_arg(T v) noexcept ->
+    typename gpurt_where<!gpurt_number_of<T>::is_class,
+                         decltype(+static_cast<typename gpurt_number_of<T>::type>(v))>::type
+{
+    return +static_cast<typename gpurt_number_of<T>::type>(v);
+}
+GPURT_HD const void *gpurt_arg(decltype(nullptr)) noexcept
+{
+    return nullptr;
+}
+#    define GPURT_ARG_TYPE(x) gpurt_type_of<decltype(gpurt_arg(x))>::code
+#    define GPURT_ARG_BITS(x) gpurt_bits_of(gpurt_arg(x))
 
 /* What a conversion takes: a bit per type. 0: no conversion of that letter. */
 GPURT_HD constexpr uint32_t gpurt_conversion_takes(char letter)
@@ -169,13 +236,18 @@ static inline GPURT_PRINTF(1, 2)
  * preprocessor drops the comma of an empty list only then; _ stands where it means
  * nothing. */
 #define GPURT_AT_MOST "a message has at most 12 arguments: make it two"
-/* 99: of 13 to 25, which GPURT_FORMAT_CHECK tells in one sentence; then they are left out. */
+/* 99: of 13 to 64, which GPURT_FORMAT_CHECK tells in one sentence; then they are left out. */
 #define GPURT_ARG_COUNT_(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, \
-                         _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, n, ...)   \
+                         _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, _26, _27, \
+                         _28, _29, _30, _31, _32, _33, _34, _35, _36, _37, _38, _39, _40, \
+                         _41, _42, _43, _44, _45, _46, _47, _48, _49, _50, _51, _52, _53, \
+                         _54, _55, _56, _57, _58, _59, _60, _61, _62, _63, _64, n, ...)   \
     n
 #define GPURT_ARG_COUNT(_, ...)                                                            \
     GPURT_ARG_COUNT_(_, ##__VA_ARGS__, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, \
-                     12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+                     99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99,   \
+                     99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99,   \
+                     99, 99, 99, 99, 99, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define GPURT_CAT_(a, b) a##b
 #define GPURT_CAT(a, b)  GPURT_CAT_(a, b)
 #define GPURT_ARGS(what, ...) \

@@ -26,25 +26,29 @@ template <class T, class Other> struct gpurt_operand_type<T, Other *> {
 template <class T, class Other> struct gpurt_operand_type<T *, Other *> {
     typedef T *type;
 };
-#    define GPURT_OPERAND(name, x, other)                          \
-        const gpurt_operand_type<decltype(gpurt_operand_decay(x)), \
-                                 decltype(gpurt_operand_decay(other))>::type name = (x)
+/* By another name, because in a template that one would need `typename`. */
+template <class T, class Other>
+using gpurt_operand_of = typename gpurt_operand_type<T, Other>::type;
+#    define GPURT_OPERAND(name, x, other)                            \
+        const gpurt_operand_of<decltype(gpurt_operand_decay(x)),     \
+                               decltype(gpurt_operand_decay(other))> \
+            name = (x)
 template <class T> struct gpurt_operand_code {
     static const uint32_t code = gpurt_type_of<T>::code;
 };
 template <class T> struct gpurt_operand_code<T *> {
     static const uint32_t code = GPURT_TYPE_PTR;
 };
-template <class T> GPURT_DEV uint64_t gpurt_operand_bits(T v)
+template <class T> GPURT_HD uint64_t gpurt_operand_bits(T v)
 {
     return gpurt_bits_of(v);
 }
-template <class T> GPURT_DEV uint64_t gpurt_operand_bits(T *v)
+template <class T> GPURT_HD uint64_t gpurt_operand_bits(T *v)
 {
     return gpurt_bits_ptr(v);
 }
-#    define GPURT_OPERAND_TYPE(x) gpurt_operand_code<decltype(+(x))>::code
-#    define GPURT_OPERAND_BITS(x) gpurt_operand_bits(+(x))
+#    define GPURT_OPERAND_TYPE(x) gpurt_operand_code<decltype(gpurt_arg(x))>::code
+#    define GPURT_OPERAND_BITS(x) gpurt_operand_bits(gpurt_arg(x))
 #else
 #    define GPURT_OPERAND_TYPE(x)                                                          \
         GPURT_ARG_PICK_(x, GPURT_TYPE_I32, GPURT_TYPE_U32, GPURT_TYPE_I64, GPURT_TYPE_U64, \

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# log_arguments.sh LIBRARY CXX...: arguments of messages in C++ that are no numbers of C (enum class, std::byte, bool, classes
+# that float takes) did not compile, and a mistake was told in 80 KB. Each compiler takes them, they read as they should, and a
+# mistake is one sentence within some lines.
+set -euo pipefail
+library=$(realpath "$1")
+root=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
+# shellcheck source=tests/scratch.sh
+. "$root/tests/scratch.sh"
+
+cat >right.cc <<'END'
+#include <gpurt/device.h>
+#include <gpurt/gpurt.h>
+
+#include <atomic>
+#include <cstddef>
+
+enum class Color : unsigned char { red, green };
+enum class Wide : long long { least = -5000000000 };
+enum Plain { one = 1 };
+struct Half { /* as __half */
+    unsigned short bits;
+    operator float() const { return bits / 2.0f; }
+    Half operator+() const { return *this; }
+};
+struct Bits {
+    unsigned low : 3;
+};
+struct Inside {
+    static constexpr int most = 7; /* has no address in C++14 */
+};
+struct args {
+    uint32_t n;
+};
+template <class T> GPURT_DEV void compared(T a, T b)
+{
+    GPURT_ASSERT_EQ(a, b);
+}
+
+GPURT_KERNEL(k, struct args, p)
+{
+    Bits bits = {5};
+    std::atomic<int> number(9); /* cannot be copied */
+    char text[] = "text";
+
+    compared(Color::red, p->n ? Color::red : Color::green);
+    GPURT_INFO("%d %lld", Color::green, Wide::least);
+    GPURT_ASSERT(p->n != 1, "%d %d %d %g %lld %d %d %d %d %p %s %c", Color::green, std::byte{7}, true, Half{3},
+                 Wide::least, one, bits.low, Inside::most, number, nullptr, "text", text[0]);
+    GPURT_ASSERT_LT(Half{5}, Half{static_cast<unsigned short>(p->n)});
+}
+
+int main()
+{
+    gpurt_options_t options = {};
+    gpurt_launch_t launch = {};
+    gpurt_t *rt = nullptr;
+
+    options.struct_size = sizeof options;
+    options.backend = GPURT_BACKEND_CPU;
+    launch.grid = {1, 1, 1};
+    launch.block = {1, 1, 1};
+    if (gpurt_open(&options, &rt, NULL) != GPURT_OK)
+        return 1;
+    for (uint32_t n = 0; n < 3; n++) {
+        struct args args = {n};
+
+        if (gpurt_launch(rt, &launch, k, &args, NULL) != GPURT_OK || gpurt_sync(rt, NULL) != GPURT_E_PANIC)
+            return 1;
+    }
+    return gpurt_close(rt, NULL) != GPURT_OK;
+}
+END
+
+compile() { "${cxx[@]}" -x c++ -Wall -Wextra -Werror -Wno-missing-field-initializers "-I$root/runtime/include" "$@"; }
+
+refused() { # TEXT STATEMENT
+    printf '#include <gpurt/device.h>\n#include <string>\nstruct args { uint32_t n; };\nGPURT_KERNEL(k, struct args, p)\n{\n    (void)p;\n    %s\n}\n' \
+        "$2" >wrong.cc
+    ! compile -std=c++17 -c wrong.cc -o wrong.o >said 2>&1 || fail "${cxx[*]}: $2 compiles"
+    grep -q "error: .*$1" said || fail "${cxx[*]}: $2: no '$1': $(<said)"
+    (($(wc -c <said) <= 4000 && $(grep -c error: said) == 1)) ||
+        fail "${cxx[*]}: $2: $(wc -c <said) bytes, $(grep -c error: said) errors: $(head -c 4000 said)"
+}
+
+many=$(seq -s, 1 60)
+for name in "${@:2}"; do
+    [[ $name ]] || continue
+    cxx=("$name")
+    compile -std=c++17 right.cc -x none "$library" -lpthread -ldl -o right
+    ./right >said 2>&1 || fail "$name: ends with $?: $(<said)"
+    for text in 'a == b does not hold: 0 and 1' '1 7 1 1.5 -5000000000 1 5 7 9 0x0 text t' 'does not hold: 2.5 and 1'; do
+        grep -qF "$text" said || fail "$name: no '$text': $(<said)"
+    done
+    refused 'format and arguments do not match' 'GPURT_INFO("%s", p->n);'
+    refused 'format and arguments do not match' 'GPURT_ASSERT_LT(p->n, 3, "%s", p->n);'
+    refused 'a message has at most 12 arguments' "GPURT_INFO(\"x\", ${many%%,14,*});"
+    refused 'a message has at most 12 arguments' "GPURT_INFO(\"x\", $many);"
+    refused 'a message has at most 12 arguments' "GPURT_ASSERT(p->n, \"x\", $many);"
+    refused 'an argument is a number, an enum, a pointer or a text' 'GPURT_INFO("%d", std::string());'
+done
