@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "culprit.h"
 
+#include "code.h"
 #include "faultkind.h"
 
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #define FAR_LEAST    (64ull << 10)
 enum {
     STEPS_MAX = 64, /* instructions that a warp may have run on */
+    LOOP_MAX = 512, /* and that a loop around it may have */
     FAR_TIMES = 8,  /* as far as the others reach */
     CROWD_LEAST = 4 /* lanes of which one may stand out */
 };
@@ -40,21 +42,51 @@ static bool is_source(const sass_op_t *op, const sass_op_t *writer)
            sass_writes(writer, op->extra);
 }
 
-/* Whether the registers of the address still hold what the instruction saw: the lane went
- * straight on from it, and nothing that it passed writes them. */
-static uint32_t is_kept(const culprit_case_t *c, uint64_t now, uint32_t major)
+/* What the warp may have run since: from the instruction to where it stands, and whole loops
+ * around that place. */
+typedef struct passage {
+    uint64_t from, to; /* addresses; the last one excluded */
+    bool loops;
+} passage_t;
+
+static void passage_find(const culprit_case_t *c, uint64_t now, uint32_t major,
+                         passage_t *out)
 {
-    uint64_t passed = now - c->pc;
     sass_op_t op;
 
-    if (now < c->pc || passed > STEPS_MAX * SASS_BYTES)
+    *out = (passage_t){.from = c->pc, .to = now};
+    for (uint64_t at = now; at < now + LOOP_MAX * SASS_BYTES; at += SASS_BYTES) {
+        if (!sass_decode(bytes_part(c->code, at - c->pc, SASS_BYTES), major, &op))
+            return;
+        if (op.kind != SASS_BRANCH || op.target == 0 || at + op.target > now ||
+            (int64_t)op.target > 0)
+            continue;
+        out->loops = true;
+        out->to = at + SASS_BYTES;
+        out->from = at + op.target < out->from ? at + op.target : out->from;
+    }
+}
+
+/* Whether the registers of the address still hold what the instruction saw: nothing that may
+ * have run since writes them, and the lanes that run now are those that ran it. */
+static uint32_t is_kept(const culprit_case_t *c, uint64_t now, uint32_t major)
+{
+    bool together = c->warp->active == c->warp->valid;
+    code_place_t place;
+    passage_t passage;
+    sass_op_t op;
+
+    if (now < c->pc || now - c->pc > STEPS_MAX * SASS_BYTES)
         return CULPRIT_RAN_ON;
-    for (uint64_t at = 0; at < passed; at += SASS_BYTES) {
-        bytes_t code = bytes_part(c->code, at, SASS_BYTES);
+    passage_find(c, now, major, &passage);
+    if (!code_find(c->core, passage.from, &place) || (passage.loops && !together))
+        return CULPRIT_RAN_ON;
+    for (uint64_t at = 0; passage.from + at < passage.to; at += SASS_BYTES) {
+        bytes_t code = bytes_part(place.code, at, SASS_BYTES);
 
         if (!sass_decode(code, major, &op) || op.kind == SASS_CALL ||
-            op.kind == SASS_BRANCH || op.kind == SASS_JUMP || op.kind == SASS_EXIT ||
-            op.kind == SASS_CONVERGE)
+            op.kind == SASS_JUMP || op.kind == SASS_EXIT || op.kind == SASS_CONVERGE ||
+            (op.kind == SASS_BRANCH && !together))
             return CULPRIT_RAN_ON;
         if (is_source(c->op, &op) || sass_writes_predicate(code, &op, c->op->guard))
             return CULPRIT_OVERWRITTEN;
@@ -94,6 +126,7 @@ static void lanes_read(const culprit_case_t *c, culprit_t *out)
     uint32_t major = c->core->devices[c->core->sms[block->sm].device].sm_major;
     bool has_address = c->op && c->op->space != SASS_NOWHERE && c->op->computable;
     gpucore_lane_t lane;
+    uint64_t seen = 0; /* lanes that run stand at one place */
 
     out->want = has_address ? CULPRIT_WANT_CLUE : CULPRIT_WANT_OP;
     for (uint32_t row = 0; row < GPUCORE_LANES; row++) {
@@ -108,8 +141,8 @@ static void lanes_read(const culprit_case_t *c, culprit_t *out)
             continue;
         if (!address_of(c, &lane, &out->addresses[lane.lane]))
             out->want = CULPRIT_WANT_REGISTERS;
-        else if (out->want == CULPRIT_WANT_CLUE)
-            out->want = is_kept(c, lane.pc, major);
+        else if (out->want == CULPRIT_WANT_CLUE && lane.pc != seen)
+            out->want = is_kept(c, seen = lane.pc, major);
         if (c->op->guard != SASS_PT && out->want == CULPRIT_WANT_CLUE &&
             (gpucore_predicates(c->core, c->warp, &lane) >> c->op->guard & 1) ==
                 c->op->guard_not)

@@ -214,7 +214,8 @@ enum {
     LANES = 15,
     FIRST = 8, /* lanes of the warp that failed: 8 to 31 */
     COUNT = 24,
-    BASE = 4 /* its store is STG.E.64 [R4.64+0x10] */
+    BEHIND = 3, /* instructions that may be put behind it */
+    BASE = 4    /* its store is STG.E.64 [R4.64+0x10] */
 };
 
 /* Section `kind` of row `row` of table `table`. */
@@ -240,10 +241,11 @@ static void word_set(bytes_t at, uint64_t offset, const void *value, size_t byte
 /* The dump of `address` as if all lanes of the warp had run its store, each with an address of
  * its own, and had stopped `passed` instructions later. */
 static bytes_t crowd_make(const uint64_t addresses[COUNT], uint32_t exception,
-                          uint32_t passed)
+                          uint32_t passed, const uint64_t (*behind)[2])
 {
     bytes_t file = dump_load("address"), warps;
     const gpucore_warp_t *w;
+    code_place_t place;
     fault_book_t book;
     gpucore_t *core;
     uint32_t all = 0xffffff00;
@@ -253,6 +255,9 @@ static bytes_t crowd_make(const uint64_t addresses[COUNT], uint32_t exception,
     CHECK_EQ(fault_book_fill(&book, core, NULL), GPURT_OK);
     w = &core->warps[book.faults[0].warp];
     warps = (bytes_t){NULL, 0};
+    CHECK(code_find(core, w->error_pc, &place));
+    for (uint32_t i = 1; behind && i <= BEHIND; i++)
+        word_set(place.code, (uint64_t)i * SASS_BYTES, behind[i - 1], SASS_BYTES);
     for (uint32_t i = 0; i < COUNT; i++) {
         bytes_t registers = part_of(file, w->lanes, REGISTERS, i), lanes;
         elfsection_t s;
@@ -273,6 +278,17 @@ static bytes_t crowd_make(const uint64_t addresses[COUNT], uint32_t exception,
     return file;
 }
 
+/* A barrier and two that write other registers; one writes the address; a loop whose end does,
+ * while the warp stands before that. */
+static const uint64_t harmless[BEHIND][2] = {{0x0000000000007b1d, 0x000fec0000010000},
+                                             {0x0000000000087805, 0x000fe20000015000},
+                                             {0x3f80000009097421, 0x000fc80000000000}};
+static const uint64_t written[BEHIND][2] = {{0x0000000000007b1d, 0x000fec0000010000},
+                                            {0x0000000000047805, 0x000fe20000015000},
+                                            {0x3f80000009097421, 0x000fc80000000000}};
+static const uint64_t around[BEHIND][2] = {{0x0000000000007b1d, 0x000fec0000010000},
+                                           {0x0000000000047805, 0x000fe20000015000},
+                                           {0xfffffffc00f48947, 0x001fea000383ffff}};
 static const struct crowd {
     const char *name;
     uint32_t exception, passed;
@@ -281,30 +297,39 @@ static const struct crowd {
     uint32_t clue, want, lanes;
     bool sure;
     const char *words;
+    const uint64_t (*behind)[2];
 } crowds[] = {
     {"far", 14, 0, 0x7fdf4fe01000, 8, 0x7f91cfe01000, CULPRIT_FAR, 0, 1u << 17, false,
-     "probably lane 17, by its address: 310 GiB from those of the others"},
+     "probably lane 17, by its address: 310 GiB from those of the others", NULL},
     {"right behind", 14, 1, 0x7fdf4fe01000, 8, 0x7f91cfe01000, CULPRIT_FAR, 0, 1u << 17,
-     false, NULL},
+     false, NULL, NULL},
     {"ran on", 14, 3, 0x7fdf4fe01000, 8, 0x7f91cfe01000, CULPRIT_UNKNOWN, CULPRIT_RAN_ON, 0,
      false,
      "one or more of these 24 lanes: the warp ran on before it stopped, and its registers "
-     "are of later"},
+     "are of later",
+     NULL},
+    {"past a barrier", 14, 2, 0x7fdf4fe01000, 8, 0x7f91cfe01000, CULPRIT_FAR, 0, 1u << 17,
+     false, NULL, harmless},
+    {"written since", 14, 3, 0x7fdf4fe01000, 8, 0x7f91cfe01000, CULPRIT_UNKNOWN,
+     CULPRIT_OVERWRITTEN, 0, false, NULL, written},
+    {"written around a loop", 14, 2, 0x7fdf4fe01000, 8, 0x7f91cfe01000, CULPRIT_UNKNOWN,
+     CULPRIT_OVERWRITTEN, 0, false, NULL, around},
     {"null", 14, 0, 0x7fdf4fe01000, 8, 0x20, CULPRIT_NULL, 0, 1u << 17, true,
-     "lane 17, by its address: in the page of NULL"},
+     "lane 17, by its address: in the page of NULL", NULL},
     {"no address", 14, 0, 0x7fdf4fe01000, 8, 0xdead00000000beef, CULPRIT_IMPOSSIBLE, 0,
-     1u << 17, true, NULL},
+     1u << 17, true, NULL, NULL},
     {"misaligned", 6, 0, 0x7fdf4fe01000, 8, 0x7fdf4fe01004, CULPRIT_MISALIGNED, 0, 1u << 17,
-     true, "lane 17, by its address: misaligned"},
+     true, "lane 17, by its address: misaligned", NULL},
     {"misaligned, ran on", 6, 5, 0x7fdf4fe01000, 8, 0x7fdf4fe01004, CULPRIT_MISALIGNED,
-     CULPRIT_RAN_ON, 1u << 17, false, NULL},
-    {"one page", 14, 0, 0x7fdf4fe01000, 8, 0, CULPRIT_SAME, 0, 0xffffff00, true, NULL},
+     CULPRIT_RAN_ON, 1u << 17, false, NULL, NULL},
+    {"one page", 14, 0, 0x7fdf4fe01000, 8, 0, CULPRIT_SAME, 0, 0xffffff00, true, NULL,
+     NULL},
     {"one address", 14, 0, 0x7fdf4fe01000, 0, 0, CULPRIT_EQUAL, 0, 0xffffff00, true,
-     "lanes 8, 9, 10 and 21 more: all used the same address"},
+     "lanes 8, 9, 10 and 21 more: all used the same address", NULL},
     {"in a row", 14, 0, 0x7fdf4fe01000, 4096, 0, CULPRIT_UNKNOWN, CULPRIT_WANT_CLUE, 0,
-     false, "one or more of these 24 lanes: their addresses give no clue"},
+     false, "one or more of these 24 lanes: their addresses give no clue", NULL},
     {"scattered", 14, 0, 0x7f0000000000, 0x40000000, 0x7f1000000000, CULPRIT_UNKNOWN,
-     CULPRIT_WANT_CLUE, 0, false, NULL},
+     CULPRIT_WANT_CLUE, 0, false, NULL, NULL},
 };
 
 static void check_crowd(const struct crowd *e)
@@ -320,7 +345,7 @@ static void check_crowd(const struct crowd *e)
         addresses[i] = e->first + i * e->step - 0x10;
     if (e->other)
         addresses[17 - FIRST] = e->other - 0x10;
-    file = crowd_make(addresses, e->exception, e->passed);
+    file = crowd_make(addresses, e->exception, e->passed, e->behind);
     CHECK_EQ(gpucore_open_bytes(file, e->name, &core, NULL), GPURT_OK);
     CHECK_EQ(fault_book_fill(&book, core, NULL), GPURT_OK);
     f = &book.faults[0];
