@@ -130,15 +130,13 @@ static fault_t *fault_at(fault_book_t *book, uint32_t exception, uint64_t pc)
     return &book->faults[book->count++];
 }
 
-/* What lane says of itself. Returns: whether it failed, with kind and place. */
+/* What a lane that ran says of itself. Returns: whether it failed, with kind and place. */
 static bool lane_failed(const gpucore_t *core, const gpucore_warp_t *w,
                         const gpucore_lane_t *lane, uint32_t *exception, uint64_t *pc,
                         bool *exact)
 {
     sass_op_t op;
 
-    if (!(w->active >> lane->lane & 1))
-        return false;
     *exception = lane->exception;
     *exact = w->has_error_pc;
     *pc = w->has_error_pc ? w->error_pc : lane->pc;
@@ -200,7 +198,7 @@ static void warp_take(fault_book_t *book, uint32_t number)
         if (!(among >> lane.lane & 1))
             continue;
         if (!lane_failed(book->core, w, &lane, &exception, &pc, &exact)) {
-            passed = w->active >> lane.lane & 1 ? lane.pc : passed;
+            passed = lane.pc;
             continue;
         }
         f = fault_at(book, exception, pc);
