@@ -18,11 +18,14 @@ enum {
     SMS_MAX = 1 << 14,
     WARPS_MAX = 1 << 18, /* of blocks too: 27 H200 full of warps */
     IMAGES_MAX = 1 << 16,
+    SPANS_MAX = 1 << 16,
     CUDA_OSABI = 0x33,
     MIB = 1 << 20,
     DUMP_MAX_MIB = 64 << 10
 };
 enum kind {
+    MANAGED_MEMORY = 1,
+    GLOBAL_MEMORY = 2,
     REGISTERS = 5,
     RELOCATED_IMAGE = 7,
     CALLS = 8,
@@ -298,6 +301,18 @@ static bool image_take(gpucore_t *core, bytes_t file)
     return true;
 }
 
+static bool span_take(gpucore_t *core, const elfsection_t *s)
+{
+    gpucore_span_t *span = GROW(core, span, SPANS_MAX);
+
+    if (!span)
+        return core->span_count >= SPANS_MAX;
+    core->span_count++;
+    span->address = s->address;
+    span->bytes = s->data.size;
+    return true;
+}
+
 static bool tables_read(gpucore_t *core)
 {
     elfsection_t s;
@@ -311,6 +326,8 @@ static bool tables_read(gpucore_t *core)
             about_read(core, s.data);
         } else if (s.type == KIND(RELOCATED_IMAGE)) {
             ok = image_take(core, s.data);
+        } else if (s.type == KIND(GLOBAL_MEMORY) || s.type == KIND(MANAGED_MEMORY)) {
+            ok = span_take(core, &s);
         } else if (s.type == KIND(DEVICES) && !seen) {
             table_t t = table_of(core, i);
 
@@ -409,6 +426,7 @@ void gpucore_close(gpucore_t *core)
     free(core->blocks);
     free(core->warps);
     free(core->images);
+    free(core->spans);
     free(core->children);
     free(core);
 }

@@ -77,6 +77,11 @@ typedef struct gpucore_image {
     elfview_t elf;
 } gpucore_image_t;
 
+/* Global or managed memory that the dump holds; light ones hold none. */
+typedef struct gpucore_span {
+    uint64_t address, bytes;
+} gpucore_span_t;
+
 /* Owner: whoever opened it. Everything points into it; read only. */
 typedef struct gpucore {
     bytes_t file;
@@ -88,7 +93,9 @@ typedef struct gpucore {
     gpucore_block_t *blocks;
     gpucore_warp_t *warps;
     gpucore_image_t *images;
-    uint32_t device_count, grid_count, sm_count, block_count, warp_count, image_count;
+    gpucore_span_t *spans;
+    uint32_t device_count, grid_count, sm_count, block_count, warp_count, image_count,
+        span_count;
     bytes_t names;  /* private: texts of devices */
     void *children; /* private: sections by table, kind and row */
     uint32_t child_count;

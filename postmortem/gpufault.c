@@ -29,6 +29,11 @@ static uint32_t sm_of(const gpucore_t *core, const gpucore_warp_t *w)
     return core->blocks[w->block].sm;
 }
 
+static uint32_t major_of(const gpucore_t *core, const gpucore_warp_t *w)
+{
+    return core->devices[core->sms[sm_of(core, w)].device].sm_major;
+}
+
 bool fault_register(const gpucore_t *core, const fault_t *fault, uint32_t number,
                     uint32_t *value)
 {
@@ -45,39 +50,6 @@ bool fault_register(const gpucore_t *core, const fault_t *fault, uint32_t number
 }
 
 /* ---- the instruction --------------------------------------------------------------- */
-/* A warp that ran on may have overwritten the registers; an address that explains the fault
- * is still the one. */
-static bool is_borne_out(const gpucore_t *core, const fault_t *f)
-{
-    if (f->exception == FAULT_MISALIGNED)
-        return f->op.size && f->address % f->op.size != 0;
-    return f->exception == FAULT_OUT_OF_RANGE && f->op.space == SASS_SHARED &&
-           f->warp != GPUCORE_NONE &&
-           f->address + f->op.size > core->warps[f->warp].shared_bytes;
-}
-
-static void address_find(const gpucore_t *core, fault_t *f)
-{
-    uint32_t low = 0, high = 0, uniform[GPUCORE_REGISTERS_MAX], extra = 0;
-
-    if (f->op.space == SASS_NOWHERE || !f->op.computable ||
-        !fault_register(core, f, f->op.base, &low) ||
-        (f->op.wide && f->op.base != SASS_RZ &&
-         !fault_register(core, f, f->op.base + 1, &high)))
-        return;
-    if (f->op.extra != SASS_RZ) {
-        if (f->warp == GPUCORE_NONE ||
-            f->op.extra >= gpucore_uniform(core, &core->warps[f->warp], uniform))
-            return;
-        extra = uniform[f->op.extra];
-    }
-    f->address = (f->op.wide ? (uint64_t)high << 32 : 0) | low;
-    f->address += (uint64_t)(int64_t)f->op.offset + extra;
-    if (!f->op.wide)
-        f->address &= 0xffffffff;
-    f->has_address = !f->moved || is_borne_out(core, f);
-}
-
 static bool op_at(const gpucore_t *core, uint32_t sm, uint64_t pc, sass_op_t *out)
 {
     code_place_t place;
@@ -137,7 +109,10 @@ static void fault_fill(const gpucore_t *core, fault_t *f)
                             core->devices[fault_sm(core, f)->device].sm_major, &f->op);
     /* a precise fault leaves the lane at the instruction or right behind it */
     f->moved = f->warp == GPUCORE_NONE || (f->exact && f->lane.pc - f->pc > SASS_BYTES);
-    address_find(core, f);
+    if (f->narrowed && !f->vague) {
+        f->has_address = f->culprit.known >> f->lane.lane & 1;
+        f->address = f->has_address ? f->culprit.addresses[f->lane.lane] : 0;
+    }
     calls_take(core, f);
     f->kind = kind_of(f);
 }
@@ -155,15 +130,13 @@ static fault_t *fault_at(fault_book_t *book, uint32_t exception, uint64_t pc)
     return &book->faults[book->count++];
 }
 
-/* What lane says of itself. Returns: whether it failed, with kind and place. */
+/* What a lane that ran says of itself. Returns: whether it failed, with kind and place. */
 static bool lane_failed(const gpucore_t *core, const gpucore_warp_t *w,
                         const gpucore_lane_t *lane, uint32_t *exception, uint64_t *pc,
                         bool *exact)
 {
     sass_op_t op;
 
-    if (!(w->active >> lane->lane & 1))
-        return false;
     *exception = lane->exception;
     *exact = w->has_error_pc;
     *pc = w->has_error_pc ? w->error_pc : lane->pc;
@@ -181,13 +154,40 @@ static bool lane_failed(const gpucore_t *core, const gpucore_warp_t *w,
     return false;
 }
 
+/* Which lanes of a marked warp it was. Returns: whether the fault is about an address of an
+ * instruction that is known. */
+static bool warp_narrow(const gpucore_t *core, const gpucore_warp_t *w, culprit_t *out)
+{
+    culprit_case_t c = {.core = core, .warp = w, .pc = w->error_pc};
+    code_place_t place;
+    gpucore_lane_t lane;
+    sass_op_t op;
+
+    for (uint32_t row = 0; row < GPUCORE_LANES && !c.exception; row++)
+        if (gpucore_lane(core, w, row, &lane) && (w->active >> lane.lane & 1))
+            c.exception = lane.exception;
+    if (!w->has_error_pc || !culprit_applies(c.exception))
+        return false;
+    code_find(core, w->error_pc, &place);
+    c.code = place.code;
+    if (sass_decode(place.code, major_of(core, w), &op))
+        c.op = &op;
+    culprit_find(&c, out);
+    return true;
+}
+
 static void warp_take(fault_book_t *book, uint32_t number)
 {
     const gpucore_warp_t *w = &book->core->warps[number];
+    uint32_t exception, among = w->active;
     uint64_t pc, passed = 0;
-    uint32_t exception;
+    culprit_t culprit = {0};
+    bool narrowed = warp_narrow(book->core, w, &culprit);
     gpucore_lane_t lane;
     bool exact;
+
+    if (narrowed)
+        among = culprit.lanes ? culprit.lanes : culprit.ran;
 
     for (uint32_t row = 0; row < GPUCORE_LANES; row++) {
         fault_t *f;
@@ -195,8 +195,10 @@ static void warp_take(fault_book_t *book, uint32_t number)
         if (!gpucore_lane(book->core, w, row, &lane) ||
             (lane.exception == 0 && lane.pc == passed))
             continue; /* as the one before: no trap there */
+        if (!(among >> lane.lane & 1))
+            continue;
         if (!lane_failed(book->core, w, &lane, &exception, &pc, &exact)) {
-            passed = w->active >> lane.lane & 1 ? lane.pc : passed;
+            passed = lane.pc;
             continue;
         }
         f = fault_at(book, exception, pc);
@@ -209,7 +211,10 @@ static void warp_take(fault_book_t *book, uint32_t number)
             f->warp = (int32_t)number;
             f->sm = sm_of(book->core, w);
             f->lane = lane;
+            f->narrowed = narrowed;
+            f->culprit = culprit;
         }
+        f->vague = f->vague || (narrowed && !culprit.lanes);
         if (f->warp == (int32_t)number)
             f->lanes |= 1u << lane.lane;
     }
@@ -233,7 +238,8 @@ static void warp_count(fault_book_t *book, uint32_t number, uint32_t last[FAULTS
 }
 
 /* ---- the others -------------------------------------------------------------------- */
-static bool same_place(const fault_group_t *g, const code_place_t *place, uint64_t pc)
+static bool same_place(const fault_group_t *g, const code_place_t *place,
+                       const standing_t *doing, uint64_t pc)
 {
     const line_frame_t *a = g->place.frames, *b = place->frames;
     uint32_t out =
@@ -241,7 +247,7 @@ static bool same_place(const fault_group_t *g, const code_place_t *place, uint64
 
     if (g->pc == pc)
         return true;
-    return g->place.frame_count && place->frame_count &&
+    return g->doing.kind == doing->kind && g->place.frame_count && place->frame_count &&
            a[out].line == b[place->frame_count - 1].line &&
            strcmp(a[out].file, b[place->frame_count - 1].file) == 0 &&
            strcmp(g->place.function, place->function) == 0;
@@ -266,6 +272,7 @@ static void others_take(fault_book_t *book, uint32_t number)
     const gpucore_warp_t *w = &book->core->warps[number];
     fault_group_t *g = NULL;
     gpucore_lane_t speaker;
+    standing_t doing;
     code_place_t place;
     uint32_t lanes = speaker_of(book->core, w, &speaker);
     uint64_t pc = speaker.pc;
@@ -275,10 +282,12 @@ static void others_take(fault_book_t *book, uint32_t number)
     for (uint32_t i = 0; i < book->other_count && !g; i++)
         if (book->others[i].pc == pc)
             g = &book->others[i];
-    if (!g)
+    if (!g) {
         code_find(book->core, pc, &place);
+        standing_find(book->core, &place, pc, major_of(book->core, w), &doing);
+    }
     for (uint32_t i = 0; i < book->other_count && !g; i++)
-        if (same_place(&book->others[i], &place, pc))
+        if (same_place(&book->others[i], &place, &doing, pc))
             g = &book->others[i];
     if (!g) {
         if (book->other_count == FAULT_GROUPS_MAX) {
@@ -287,6 +296,7 @@ static void others_take(fault_book_t *book, uint32_t number)
         }
         g = &book->others[book->other_count++];
         g->place = place;
+        g->doing = doing;
         g->pc = pc;
         g->warp = number;
         g->lane = speaker;
@@ -296,10 +306,38 @@ static void others_take(fault_book_t *book, uint32_t number)
     g->lane_count += lanes;
 }
 
+/* How much a place is worth a look in a kernel that does not end: a loop that polls before
+ * another loop, both before what stands anywhere else, but never who waits for others. */
+static uint32_t rank_of(const fault_group_t *g)
+{
+    return g->doing.kind == STANDING_POLLS   ? 3
+           : g->doing.kind == STANDING_LOOPS ? 2
+           : standing_waits(g->doing.kind)   ? 0
+                                             : 1;
+}
+
+/* Where nothing is told apart, nothing is suspected. */
+static void suspects_mark(fault_book_t *book)
+{
+    uint32_t most = 0, least = UINT32_MAX;
+
+    for (uint32_t i = 0; i < book->other_count; i++) {
+        uint32_t rank = rank_of(&book->others[i]);
+
+        most = rank > most ? rank : most;
+        least = rank < least ? rank : least;
+    }
+    for (uint32_t i = 0; i < book->other_count; i++)
+        book->others[i].suspect =
+            rank_of(&book->others[i]) == most && (most > 1 || (most == 1 && least == 0));
+}
+
 static int most_warps(const void *a, const void *b)
 {
     const fault_group_t *x = a, *y = b;
 
+    if (x->suspect != y->suspect)
+        return x->suspect ? -1 : 1;
     return x->warp_count != y->warp_count ? (x->warp_count < y->warp_count ? 1 : -1) : 0;
 }
 
@@ -312,6 +350,14 @@ static bool is_failed(const fault_book_t *book, const uint64_t before[FAULTS_MAX
 }
 
 /* ---- faults without a lane -------------------------------------------------------------- */
+static bool sms_failed(const gpucore_t *core)
+{
+    for (uint32_t i = 0; i < core->sm_count; i++)
+        if (core->sms[i].exception)
+            return true;
+    return false;
+}
+
 /* An SM remembers the fault of a warp that has ended since. */
 static void sms_take(fault_book_t *book)
 {
@@ -333,7 +379,8 @@ static void sms_take(fault_book_t *book)
     }
 }
 
-/* Nothing failed: the dump is of a kernel that ran, told by where most of it stood. */
+/* Nothing failed: the dump is of a kernel that ran, told by what is suspected first, or else
+ * by where most of it stood. */
 static void snapshot_take(fault_book_t *book)
 {
     const fault_group_t *g = book->others;
@@ -376,6 +423,8 @@ gpurt_status_t fault_book_fill(fault_book_t *book, const gpucore_t *core,
         else
             others_take(book, i);
     }
+    if (book->count == 0 && !sms_failed(core))
+        suspects_mark(book);
     qsort(book->others, book->other_count, sizeof *book->others, most_warps);
     sms_take(book);
     snapshot_take(book);

@@ -5,11 +5,14 @@
 #define GPURT_POSTMORTEM_GPUFAULT_H
 
 #include "code.h"
+#include "culprit.h"
 #include "faultkind.h"
 #include "sass.h"
+#include "standing.h"
 
 /* Lanes that failed in the same way at the same instruction. The hardware marks whole
- * warps: of a marked warp, those are counted that ran when it stopped. */
+ * warps: of a marked warp, those are counted that the bad address is told of, or else all
+ * that ran when it stopped. */
 typedef struct fault {
     const faultkind_t *kind;
     uint32_t exception; /* as the dump has it, 0: concluded from the code */
@@ -24,6 +27,9 @@ typedef struct fault {
     /* the first of them */
     int32_t warp;   /* its place in the dump's warps; GPUCORE_NONE: it had ended */
     uint32_t lanes; /* mask of those of this warp */
+    bool vague;     /* of a warp it is not known which of the lanes it was */
+    bool narrowed;  /* it is about an address: `culprit` says which lanes, and how sure */
+    culprit_t culprit;
     gpucore_lane_t lane;
     uint64_t calls[GPUCORE_CALLS_MAX]; /* return addresses that follow a call */
     uint32_t call_count;
@@ -34,12 +40,15 @@ typedef struct fault {
     uint64_t address;
 } fault_t;
 
-/* Warps that stand at the same source line, or instruction where there are no lines. */
+/* Warps that stand at the same source line, or instruction where there are no lines, and do
+ * the same there. */
 typedef struct fault_group {
     code_place_t place;
     uint64_t pc;
     uint32_t warp_count, block_count, last_block;
     uint64_t lane_count;
+    standing_t doing;
+    bool suspect;  /* of a snapshot: what the others seem to wait for */
     uint32_t warp; /* the first; its place in the dump's warps */
     gpucore_lane_t lane;
 } fault_group_t;
@@ -52,7 +61,7 @@ enum {
 typedef struct fault_book {
     const gpucore_t *core; /* borrowed */
     fault_t *faults;       /* most lanes last; heap */
-    fault_group_t *others; /* most warps first; heap */
+    fault_group_t *others; /* most warps first, before them suspects; heap */
     uint32_t count, other_count;
     uint32_t left_out; /* faults and groups beyond the room for them */
 } fault_book_t;

@@ -120,6 +120,39 @@ def check_ended():
     assert found["line"] == json.loads(run("show", "--json", "address.core"))["line"]
 
 
+def check_vague():
+    """All lanes of the marked warp run, and have run on: no lane, no thread and no address is claimed."""
+    with open("address.core", "rb") as file:
+        dump = bytearray(file.read())
+    table, = struct.unpack_from("<Q", dump, 40)
+    count, = struct.unpack_from("<H", dump, 60)
+    for i in range(count):
+        _, kind, _, _, offset, size, _, _, _, stride = struct.unpack_from("<IIQQQQIIQQ", dump, table + 64 * i)
+        for row in range(offset, offset + size, stride) if kind == 0x8000000e else ():
+            if dump[row + 24]:  # the failed instruction is known
+                dump[row + 16:row + 20] = dump[row + 12:row + 16]
+    with open("vague.core", "wb") as file:
+        file.write(dump)
+    text = run("show", "vague.core", "--source", TREE)
+    assert "kernel doomed (among 24 lanes, blocks 1)" in text and "24 lanes, 1 warp, 1 block" in text, text
+    assert "block 1,1,0  warp 1, one or more of its threads from" in text and "  thread 7" not in text, text
+    assert "0xffffff00 ran together, not known which of them failed" in text, text
+    assert "which     one or more of these 24 lanes: the warp ran on" in text, text
+    found = json.loads(run("show", "--json", "vague.core"))
+    which = found["fault"]["which"]
+    assert found["failed"] == 0 and found["lanes"] == which["may_be"] == 0xffffff00, found
+    assert which["clue"] == "unknown" and not which["sure"] and which["addresses"] == [], which
+    assert found["fault"]["instruction"]["address"] is None, found["fault"]["instruction"]
+
+
+def check_hang():
+    subprocess.run([PACK, "unpack", os.path.join(DUMPS, "hang.core.zst"), "hang.core"], check=True)
+    text = run("show", "hang.core", "--source", TREE)
+    assert re.search(r"17 warps of +6 blocks +fault_plain.cu:147 in doomed, polls at lines 147-149  <- suspect", text), text
+    others = json.loads(run("show", "--json", "hang.core"))["fault"]["others"]
+    assert [(group["doing"], group["loop"], group["suspect"]) for group in others] == [("polls", [147, 149], True)] * 2, others
+
+
 def check_damage():
     with open("address.core", "rb") as file:
         whole = file.read()
@@ -143,6 +176,8 @@ def main():
         check_calls(found)
         check_list()
         check_ended()
+        check_vague()
+        check_hang()
         check_damage()
 
 

@@ -207,6 +207,204 @@ static void check_ended_warp(void)
     free((void *)(uintptr_t)file.at);
 }
 
+/* ---- the lane of a warp ------------------------------------------------------------- */
+enum {
+    REGISTERS = 5,
+    WARPS = 14,
+    LANES = 15,
+    FIRST = 8, /* lanes of the warp that failed: 8 to 31 */
+    COUNT = 24,
+    BEHIND = 3, /* instructions that may be put behind it */
+    BASE = 4    /* its store is STG.E.64 [R4.64+0x10] */
+};
+
+/* Section `kind` of row `row` of table `table`. */
+static bytes_t part_of(bytes_t file, uint32_t table, uint32_t kind, uint32_t row)
+{
+    elfview_t elf;
+    elfsection_t s;
+
+    CHECK(elfview_open(file, &elf));
+    for (uint32_t i = 0; i < elf.count; i++)
+        if (elfview_section(&elf, i, &s) && s.type == 0x80000000u + kind &&
+            s.link == table && s.info == row)
+            return s.data;
+    CHECK_MSG(false, "no section %u of row %u", kind, row);
+    return file;
+}
+
+static void word_set(bytes_t at, uint64_t offset, const void *value, size_t bytes)
+{
+    memcpy((uint8_t *)(uintptr_t)at.at + offset, value, bytes);
+}
+
+/* The dump of `address` as if all lanes of the warp had run its store, each with an address of
+ * its own, and had stopped `passed` instructions later. */
+static bytes_t crowd_make(const uint64_t addresses[COUNT], uint32_t exception,
+                          uint32_t passed, const uint64_t (*behind)[2])
+{
+    bytes_t file = dump_load("address"), warps;
+    const gpucore_warp_t *w;
+    code_place_t place;
+    fault_book_t book;
+    gpucore_t *core;
+    uint32_t all = 0xffffff00;
+    uint64_t row, pc;
+
+    CHECK_EQ(gpucore_open_bytes(file, "crowd", &core, NULL), GPURT_OK);
+    CHECK_EQ(fault_book_fill(&book, core, NULL), GPURT_OK);
+    w = &core->warps[book.faults[0].warp];
+    warps = (bytes_t){NULL, 0};
+    CHECK(code_find(core, w->error_pc, &place));
+    for (uint32_t i = 1; behind && i <= BEHIND; i++)
+        word_set(place.code, (uint64_t)i * SASS_BYTES, behind[i - 1], SASS_BYTES);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        bytes_t registers = part_of(file, w->lanes, REGISTERS, i), lanes;
+        elfsection_t s;
+
+        CHECK(elfview_section(&core->elf, w->lanes, &s));
+        lanes = s.data;
+        row = i * s.row_bytes;
+        pc = w->error_pc + passed * SASS_BYTES;
+        word_set(registers, 4 * BASE, &addresses[i], 8);
+        word_set(lanes, row, &pc, 8);
+        word_set(lanes, row + 32, &exception, 4);
+        CHECK(elfview_section(&core->elf, w->section, &s));
+        warps = bytes_part(s.data, w->row * s.row_bytes, s.row_bytes);
+    }
+    word_set(warps, 16, &all, 4);
+    fault_book_fini(&book);
+    gpucore_close(core);
+    return file;
+}
+
+/* A barrier and two that write other registers; one writes the address; a loop whose end does,
+ * while the warp stands before that. */
+static const uint64_t harmless[BEHIND][2] = {{0x0000000000007b1d, 0x000fec0000010000},
+                                             {0x0000000000087805, 0x000fe20000015000},
+                                             {0x3f80000009097421, 0x000fc80000000000}};
+static const uint64_t written[BEHIND][2] = {{0x0000000000007b1d, 0x000fec0000010000},
+                                            {0x0000000000047805, 0x000fe20000015000},
+                                            {0x3f80000009097421, 0x000fc80000000000}};
+static const uint64_t around[BEHIND][2] = {{0x0000000000007b1d, 0x000fec0000010000},
+                                           {0x0000000000047805, 0x000fe20000015000},
+                                           {0xfffffffc00f48947, 0x001fea000383ffff}};
+static const struct crowd {
+    const char *name;
+    uint32_t exception, passed;
+    uint64_t first, step; /* address of lane 8, and from lane to lane */
+    uint64_t other;       /* of lane 17; 0: as the others' */
+    uint32_t clue, want, lanes;
+    bool sure;
+    const char *words;
+    const uint64_t (*behind)[2];
+} crowds[] = {
+    {"far", 14, 0, 0x7fdf4fe01000, 8, 0x7f91cfe01000, CULPRIT_FAR, 0, 1u << 17, false,
+     "probably lane 17, by its address: 310 GiB from those of the others", NULL},
+    {"right behind", 14, 1, 0x7fdf4fe01000, 8, 0x7f91cfe01000, CULPRIT_FAR, 0, 1u << 17,
+     false, NULL, NULL},
+    {"ran on", 14, 3, 0x7fdf4fe01000, 8, 0x7f91cfe01000, CULPRIT_UNKNOWN, CULPRIT_RAN_ON, 0,
+     false,
+     "one or more of these 24 lanes: the warp ran on before it stopped, and its registers "
+     "are of later",
+     NULL},
+    {"past a barrier", 14, 2, 0x7fdf4fe01000, 8, 0x7f91cfe01000, CULPRIT_FAR, 0, 1u << 17,
+     false, NULL, harmless},
+    {"written since", 14, 3, 0x7fdf4fe01000, 8, 0x7f91cfe01000, CULPRIT_UNKNOWN,
+     CULPRIT_OVERWRITTEN, 0, false, NULL, written},
+    {"written around a loop", 14, 2, 0x7fdf4fe01000, 8, 0x7f91cfe01000, CULPRIT_UNKNOWN,
+     CULPRIT_OVERWRITTEN, 0, false, NULL, around},
+    {"null", 14, 0, 0x7fdf4fe01000, 8, 0x20, CULPRIT_NULL, 0, 1u << 17, true,
+     "lane 17, by its address: in the page of NULL", NULL},
+    {"no address", 14, 0, 0x7fdf4fe01000, 8, 0xdead00000000beef, CULPRIT_IMPOSSIBLE, 0,
+     1u << 17, true, NULL, NULL},
+    {"misaligned", 6, 0, 0x7fdf4fe01000, 8, 0x7fdf4fe01004, CULPRIT_MISALIGNED, 0, 1u << 17,
+     true, "lane 17, by its address: misaligned", NULL},
+    {"misaligned, ran on", 6, 5, 0x7fdf4fe01000, 8, 0x7fdf4fe01004, CULPRIT_MISALIGNED,
+     CULPRIT_RAN_ON, 1u << 17, false, NULL, NULL},
+    {"one page", 14, 0, 0x7fdf4fe01000, 8, 0, CULPRIT_SAME, 0, 0xffffff00, true, NULL,
+     NULL},
+    {"one address", 14, 0, 0x7fdf4fe01000, 0, 0, CULPRIT_EQUAL, 0, 0xffffff00, true,
+     "lanes 8, 9, 10 and 21 more: all used the same address", NULL},
+    {"in a row", 14, 0, 0x7fdf4fe01000, 4096, 0, CULPRIT_UNKNOWN, CULPRIT_WANT_CLUE, 0,
+     false, "one or more of these 24 lanes: their addresses give no clue", NULL},
+    {"scattered", 14, 0, 0x7f0000000000, 0x40000000, 0x7f1000000000, CULPRIT_UNKNOWN,
+     CULPRIT_WANT_CLUE, 0, false, NULL, NULL},
+};
+
+static void check_crowd(const struct crowd *e)
+{
+    uint64_t addresses[COUNT];
+    fault_book_t book;
+    gpucore_t *core;
+    const fault_t *f;
+    char words[256];
+    bytes_t file;
+
+    for (uint32_t i = 0; i < COUNT; i++)
+        addresses[i] = e->first + i * e->step - 0x10;
+    if (e->other)
+        addresses[17 - FIRST] = e->other - 0x10;
+    file = crowd_make(addresses, e->exception, e->passed, e->behind);
+    CHECK_EQ(gpucore_open_bytes(file, e->name, &core, NULL), GPURT_OK);
+    CHECK_EQ(fault_book_fill(&book, core, NULL), GPURT_OK);
+    f = &book.faults[0];
+    culprit_words(&f->culprit, words, sizeof words);
+    CHECK_MSG(f->narrowed && f->culprit.clue == e->clue && f->culprit.want == e->want &&
+                  f->culprit.lanes == e->lanes && f->culprit.sure == e->sure,
+              "%s: clue %u, want %u, lanes %08x, %s", e->name, f->culprit.clue,
+              f->culprit.want, f->culprit.lanes, words);
+    CHECK_MSG(!e->words || strcmp(words, e->words) == 0, "%s: %s", e->name, words);
+    CHECK_MSG(f->vague == !e->lanes, "%s", e->name);
+    CHECK_EQ(f->lane_count, e->lanes ? __builtin_popcount(e->lanes) : COUNT);
+    if (e->other && e->lanes) {
+        CHECK_EQ(f->lane.lane, 17);
+        CHECK(f->has_address && f->address == e->other);
+    }
+    CHECK_MSG(e->lanes || !f->has_address, "%s: a good address is shown", e->name);
+    fault_book_fini(&book);
+    gpucore_close(core);
+    free((void *)(uintptr_t)file.at);
+}
+
+/* ---- who waits, and who is waited for ------------------------------------------------- */
+/* Most warps of the hang wait at a barrier, two poll: those are the suspects. */
+static void check_suspect(void)
+{
+    static const uint64_t bar[2] = {0x0000000000007b1d, 0x000fec0000010000};
+    bytes_t file = dump_load("hang");
+    uint32_t last, first, moved = 0;
+    code_place_t entry;
+    fault_book_t book;
+    gpucore_t *core;
+    elfsection_t s;
+    uint64_t pc;
+
+    CHECK_EQ(gpucore_open_bytes(file, "hang", &core, NULL), GPURT_OK);
+    pc = core->grids[0].entry;
+    CHECK(code_find(core, pc, &entry));
+    word_set(entry.code, 0, bar, sizeof bar);
+    for (uint32_t i = 0; i + 2 < core->warp_count; i++, moved++) {
+        CHECK(elfview_section(&core->elf, core->warps[i].lanes, &s));
+        for (uint64_t row = 0; row + s.row_bytes <= s.data.size; row += s.row_bytes)
+            word_set(s.data, row, &pc, 8);
+    }
+    CHECK_EQ(fault_book_fill(&book, core, NULL), GPURT_OK);
+    CHECK_EQ(book.other_count, 2);
+    CHECK_EQ(book.others[0].doing.kind, STANDING_POLLS);
+    CHECK_EQ(book.others[0].warp_count, 2);
+    CHECK(book.others[0].suspect && !book.others[1].suspect);
+    CHECK_EQ(book.others[1].doing.kind, STANDING_BARRIER);
+    CHECK_EQ(book.others[1].warp_count, moved);
+    CHECK(
+        standing_lines(core, &book.others[0].place, &book.others[0].doing, &first, &last));
+    CHECK_MSG(first == 147 && last == 149, "lines %u-%u", first, last);
+    CHECK(book.faults[0].snapshot && book.faults[0].pc == book.others[0].pc);
+    fault_book_fini(&book);
+    gpucore_close(core);
+    free((void *)(uintptr_t)file.at);
+}
+
 static void check_names(void)
 {
     static const char *const names[][2] = {
@@ -238,6 +436,9 @@ int main(void)
     check_registers();
     check_hang();
     check_ended_warp();
+    for (size_t i = 0; i < sizeof crowds / sizeof crowds[0]; i++)
+        check_crowd(&crowds[i]);
+    check_suspect();
     check_names();
     return 0;
 }

@@ -91,7 +91,8 @@ static void format_of(const fault_t *f, char *out, size_t room)
         format_add(out, room, ", kernel ");
         format_add(out, room, kernel[0] ? kernel : "?");
     }
-    snprintf(out + strlen(out), room - strlen(out), " (lanes %%u, blocks %%u)");
+    snprintf(out + strlen(out), room - strlen(out),
+             f->vague ? " (among %%u lanes, blocks %%u)" : " (lanes %%u, blocks %%u)");
 }
 
 static uint32_t site_of(gpurt_dictionary_t *d, const fault_t *f)
@@ -158,7 +159,7 @@ gpurt_row_t *fault_row_make(gpurt_dictionary_t *d, const gpucore_t *core, const 
         memcpy(w + 2, b->index, sizeof b->index);
     memcpy(w + 5, f->lane.thread, sizeof f->lane.thread);
     w[8] = f->lane.lane;
-    w[9] = f->lanes;
+    w[9] = f->narrowed && !f->culprit.lanes ? 0 : f->lanes; /* 0: not known which */
     w[12] = f->exception;
     w[13] = (uint32_t)f->pc;
     w[14] = (uint32_t)(f->pc >> 32);

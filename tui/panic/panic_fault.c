@@ -113,11 +113,11 @@ static void print_deed(const panic_dump_t *dump, const fault_t *f,
         return;
     field(&line, style, "it");
     gpurt_text_printf(&line.text, "%s", deed);
-    if (!f->has_address && f->moved)
+    if (!f->has_address && f->moved && !f->vague)
         gpurt_text_printf(&line.text, "; it ran on before it stopped, and the address is "
                                       "no longer in its registers");
     panic_line_end(&line, NULL);
-    if (f->moved && !f->has_address)
+    if ((f->moved || f->vague) && !f->has_address)
         return;
     field(&line, style, "registers");
     add_register(&line.text, dump, f, f->op.base, "address");
@@ -129,6 +129,20 @@ static void print_deed(const panic_dump_t *dump, const fault_t *f,
          i++)
         add_register(&line.text, dump, f, f->op.value + i, i ? "" : "value");
     panic_line_end(&line, NULL);
+}
+
+/* Which lanes it was, and what it is told by. */
+static void print_culprit(const fault_t *f, const panic_style_t *style)
+{
+    char words[256];
+    panic_line_t line;
+
+    if (!f->narrowed || (f->culprit.clue == CULPRIT_ALONE && f->culprit.sure))
+        return;
+    culprit_words(&f->culprit, words, sizeof words);
+    field(&line, style, "which");
+    gpurt_text_printf(&line.text, "%s", words);
+    panic_line_end(&line, f->culprit.lanes ? NULL : PANIC_YELLOW);
 }
 
 static void print_launch(const panic_dump_t *dump, const fault_t *f,
@@ -146,8 +160,8 @@ static void print_launch(const panic_dump_t *dump, const fault_t *f,
         return;
     }
     field(&line, style, f->snapshot ? "there" : "failed");
-    gpurt_text_printf(&line.text, "%llu lane%s, %u warp%s, %u block%s",
-                      (unsigned long long)f->lane_count, gpurt_plural(f->lane_count, "s"),
+    gpurt_text_printf(&line.text, "%s%llu lane%s, %u warp%s, %u block%s",
+                      f->vague ? "among " : "", (unsigned long long)f->lane_count, gpurt_plural(f->lane_count, "s"),
                       f->warp_count, gpurt_plural(f->warp_count, "s"), f->block_count,
                       gpurt_plural(f->block_count, "s"));
     panic_line_end(&line, NULL);
@@ -170,11 +184,28 @@ void panic_fault_facts(const panic_dump_t *dump, const fault_t *f,
     print_kernel(f, style);
     print_calls(dump, f, style);
     print_deed(dump, f, style);
+    print_culprit(f, style);
     print_launch(dump, f, style);
 }
 
 /* ---- the others -------------------------------------------------------------------- */
-static void print_group(const fault_group_t *g, const panic_style_t *style)
+/* ", polls at lines 38-43  <- suspect" */
+static void add_doing(gpurt_text_t *out, const gpucore_t *core, const fault_group_t *g)
+{
+    const char *words = standing_words(g->doing.kind);
+    uint32_t first, last;
+
+    if (words)
+        gpurt_text_printf(out, ", %s", words);
+    if (standing_lines(core, &g->place, &g->doing, &first, &last))
+        gpurt_text_printf(out, first == last ? " at line %u" : " at lines %u-%u", first,
+                          last);
+    if (g->suspect)
+        gpurt_text_printf(out, "  <- suspect");
+}
+
+static void print_group(const gpucore_t *core, const fault_group_t *g,
+                        const panic_style_t *style)
 {
     uint32_t count = g->place.frame_count;
     char name[NAME];
@@ -192,7 +223,8 @@ static void print_group(const fault_group_t *g, const panic_style_t *style)
     add_plain(&line.text, name[0] ? name : "code that is not in the dump");
     if (!count && name[0])
         gpurt_text_printf(&line.text, "+0x%llx", (unsigned long long)g->place.offset);
-    panic_line_end(&line, NULL);
+    add_doing(&line.text, core, g);
+    panic_line_end(&line, g->suspect ? PANIC_YELLOW : NULL);
 }
 
 static uint32_t warps_of(const fault_book_t *book)
@@ -216,7 +248,7 @@ static void print_others(const fault_book_t *book, const fault_t *f,
                 rest, gpurt_plural(rest, "s"));
     for (; shown < book->other_count && shown < GROUPS; shown++) {
         rest -= book->others[shown].warp_count;
-        print_group(&book->others[shown], style);
+        print_group(book->core, &book->others[shown], style);
     }
     if (rest)
         fprintf(style->out, "  %5u warps at %u other places\n", rest,

@@ -81,13 +81,14 @@ static void put_frames(const panic_dump_t *dump, const fault_t *f, FILE *out)
 static void put_instruction(const fault_t *f, FILE *out)
 {
     static const char *const kinds[] = {"other", "load", "store", "atomic", "trap", "call"};
+    bool named = f->op.kind < sizeof kinds / sizeof kinds[0];
 
     fputs(",\"instruction\":", out);
     if (!f->has_op) {
         fputs("null", out);
         return;
     }
-    fprintf(out, "{\"kind\":\"%s\",\"memory\":", kinds[f->op.kind]);
+    fprintf(out, "{\"kind\":\"%s\",\"memory\":", kinds[named ? f->op.kind : SASS_OTHER]);
     text_put_json(out, sass_space_name(f->op.space), strlen(sass_space_name(f->op.space)));
     put_number(out, "bytes", f->op.size);
     fputs(",\"address\":", out);
@@ -97,6 +98,44 @@ static void put_instruction(const fault_t *f, FILE *out)
         fputs("null", out);
     put_bool(out, "ran_on", f->moved);
     fputc('}', out);
+}
+
+static void put_which(const fault_t *f, FILE *out)
+{
+    static const char *const clues[] = {[CULPRIT_UNKNOWN] = "unknown",
+                                        [CULPRIT_ALONE] = "alone",
+                                        [CULPRIT_GUARD] = "predicate",
+                                        [CULPRIT_MISALIGNED] = "misaligned",
+                                        [CULPRIT_BEYOND] = "beyond-shared",
+                                        [CULPRIT_NULL] = "null",
+                                        [CULPRIT_IMPOSSIBLE] = "no-address",
+                                        [CULPRIT_EQUAL] = "same-address",
+                                        [CULPRIT_SAME] = "same-page",
+                                        [CULPRIT_UNMAPPED] = "not-in-dump",
+                                        [CULPRIT_FAR] = "far"};
+    const culprit_t *c = &f->culprit;
+    bool first = true;
+    char words[256];
+
+    fputs(",\"which\":", out);
+    if (!f->narrowed) {
+        fputs("null", out);
+        return;
+    }
+    culprit_words(c, words, sizeof words);
+    fprintf(out, "{\"clue\":\"%s\"", clues[c->clue]);
+    put_bool(out, "sure", c->sure);
+    put_number(out, "may_be", c->lanes ? c->lanes : c->ran);
+    put(out, "text", words);
+    fputs(",\"addresses\":[", out);
+    for (uint32_t m = c->known; m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+
+        fprintf(out, "%s{\"lane\":%u,\"address\":\"0x%" PRIx64 "\"}", first ? "" : ",",
+                lane, c->addresses[lane]);
+        first = false;
+    }
+    fputs("]}", out);
 }
 
 static void put_registers(const panic_dump_t *dump, const fault_t *f, FILE *out)
@@ -128,6 +167,23 @@ static void put_launch(const panic_dump_t *dump, const fault_t *f, FILE *out)
     fputc('}', out);
 }
 
+static void put_doing(const gpucore_t *core, const fault_group_t *g, FILE *out)
+{
+    const char *id = standing_id(g->doing.kind);
+    uint32_t first, last;
+
+    fputs(",\"doing\":", out);
+    if (id)
+        text_put_json(out, id, strlen(id));
+    else
+        fputs("null", out);
+    if (standing_lines(core, &g->place, &g->doing, &first, &last))
+        fprintf(out, ",\"loop\":[%u,%u]", first, last);
+    else
+        fputs(",\"loop\":null", out);
+    put_bool(out, "suspect", g->suspect);
+}
+
 static void put_others(const fault_book_t *book, FILE *out)
 {
     fputs(",\"others\":[", out);
@@ -139,6 +195,7 @@ static void put_others(const fault_book_t *book, FILE *out)
                 "%s{\"warps\":%u,\"blocks\":%u,\"lanes\":%" PRIu64 ",\"at\":", i ? "," : "",
                 g->warp_count, g->block_count, g->lane_count);
         put_frame(out, n ? &g->place.frames[n - 1] : NULL, g->place.function, false);
+        put_doing(book->core, g, out);
         fputc('}', out);
     }
     fputc(']', out);
@@ -176,6 +233,7 @@ void panic_fault_json(const panic_dump_t *dump, const fault_t *f, FILE *out)
     put_number(out, "offset", f->place.offset);
     put_frames(dump, f, out);
     put_instruction(f, out);
+    put_which(f, out);
     put_number(out, "lanes", f->lane_count);
     put_number(out, "warps", f->warp_count);
     put_number(out, "blocks", f->block_count);

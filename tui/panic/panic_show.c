@@ -29,6 +29,32 @@ static void print_who(const panic_entry_t *e, const panic_style_t *style)
     panic_line_end(&line, NULL);
 }
 
+/* Of a fault it may not be known which lanes of the warp it was. */
+static bool is_vague(const panic_facts_t *f)
+{
+    return f->row->kind == GPURT_KIND_FAULT && f->p.exception && f->p.failed == 0 &&
+           f->row->mask;
+}
+
+/* Of such a one only the warp is told. */
+static void print_thread(const panic_facts_t *f, const panic_style_t *style)
+{
+    const gpurt_row_t *row = f->row;
+    panic_line_t line;
+
+    panic_field(&line, style, "thread");
+    gpurt_text_printf(&line.text, "block %u,%u,%u", f->p.block.x, f->p.block.y,
+                      f->p.block.z);
+    if (is_vague(f))
+        gpurt_text_printf(&line.text,
+                          "  warp %u, one or more of its threads from %u,%u,%u on",
+                          row->warp, f->p.thread.x, f->p.thread.y, f->p.thread.z);
+    else
+        gpurt_text_printf(&line.text, "  thread %u,%u,%u  warp %u  lane %u", f->p.thread.x,
+                          f->p.thread.y, f->p.thread.z, row->warp, f->p.lane);
+    panic_line_end(&line, NULL);
+}
+
 static void print_place(const panic_entry_t *e, const panic_facts_t *f,
                         const panic_style_t *style)
 {
@@ -44,17 +70,16 @@ static void print_place(const panic_entry_t *e, const panic_facts_t *f,
         gpurt_text_printf(&line.text, "not known (%u)", row->site);
     }
     panic_line_end(&line, NULL);
-    panic_field(&line, style, "thread");
-    gpurt_text_printf(&line.text, "block %u,%u,%u  thread %u,%u,%u  warp %u  lane %u",
-                      f->p.block.x, f->p.block.y, f->p.block.z, f->p.thread.x,
-                      f->p.thread.y, f->p.thread.z, row->warp, f->p.lane);
-    panic_line_end(&line, NULL);
+    print_thread(f, style);
     panic_field(&line, style, "lanes");
     if (row->kind == GPURT_KIND_HANG)
         gpurt_text_printf(&line.text, "0x%08x wait", row->mask);
     else if (f->p.category >= GPURT_CATEGORY_HANG && f->p.category < GPURT_CATEGORY_RUNTIME)
         gpurt_text_printf(&line.text, "0x%08x have not ended, 0x%08x stand here (%d)",
                           row->mask, f->p.failed, __builtin_popcount(f->p.failed));
+    else if (is_vague(f))
+        gpurt_text_printf(&line.text, "0x%08x ran together, not known which of them failed",
+                          row->mask);
     else
         gpurt_text_printf(&line.text, "0x%08x ran together, 0x%08x failed (%d)", row->mask,
                           f->p.failed, __builtin_popcount(f->p.failed));

@@ -116,12 +116,20 @@ static void place_lines(page_t *g, const picture_t *p, const gpurt_model_panic_t
     snprintf(text, sizeof text, "%s, SM %u, warp slot %u", picture_device(s, device), e->sm,
              e->slot);
     line(g, "device", text);
-    snprintf(text, sizeof text, "block %u,%u,%u  thread %u,%u,%u  warp %u  lane %u",
-             e->block.x, e->block.y, e->block.z, e->thread.x, e->thread.y, e->thread.z,
-             e->warp, e->lane);
-    line(g, "thread", text);
-    snprintf(text, sizeof text, "0x%08x ran together, 0x%08x failed (%d)", e->mask,
-             e->failed, __builtin_popcount(e->failed));
+    if (e->failed) {
+        snprintf(text, sizeof text, "block %u,%u,%u  thread %u,%u,%u  warp %u  lane %u",
+                 e->block.x, e->block.y, e->block.z, e->thread.x, e->thread.y, e->thread.z,
+                 e->warp, e->lane);
+        line(g, "thread", text);
+        snprintf(text, sizeof text, "0x%08x ran together, 0x%08x failed (%d)", e->mask,
+                 e->failed, __builtin_popcount(e->failed));
+    } else { /* a fault of which the warp is known, but not the lane */
+        snprintf(text, sizeof text, "block %u,%u,%u  warp %u, its threads from %u,%u,%u on",
+                 e->block.x, e->block.y, e->block.z, e->warp, e->thread.x, e->thread.y,
+                 e->thread.z);
+        line(g, "thread", text);
+        snprintf(text, sizeof text, "0x%08x ran together", e->mask);
+    }
     line(g, "lanes", text);
 }
 
