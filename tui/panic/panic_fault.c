@@ -161,8 +161,9 @@ static void print_launch(const panic_dump_t *dump, const fault_t *f,
     }
     field(&line, style, f->snapshot ? "there" : "failed");
     gpurt_text_printf(&line.text, "%s%llu lane%s, %u warp%s, %u block%s",
-                      f->vague ? "among " : "", (unsigned long long)f->lane_count, gpurt_plural(f->lane_count, "s"),
-                      f->warp_count, gpurt_plural(f->warp_count, "s"), f->block_count,
+                      f->vague ? "among " : "", (unsigned long long)f->lane_count,
+                      gpurt_plural(f->lane_count, "s"), f->warp_count,
+                      gpurt_plural(f->warp_count, "s"), f->block_count,
                       gpurt_plural(f->block_count, "s"));
     panic_line_end(&line, NULL);
     if (!g)
