@@ -129,6 +129,28 @@ static void check_words(void)
     CHECK(strstr(text, "colour 77") == NULL && strstr(text, "\"colour\":") == NULL);
 }
 
+/* A number that nobody knows is null, and no part of a limit. */
+static void check_unknown(void)
+{
+    const gpurt_classdef_field_t fault = {.kind = GPURT_FIELD_FAULT};
+    static char text[65536];
+    uint64_t unknown[] = {GPURT_VALUE_UNKNOWN, 3, 5, GPURT_VALUE_UNKNOWN};
+    uint32_t cup = define("cup cups\nsize limit\nfill gauge of=size\n");
+    FILE *out = fmemopen(text, sizeof text, "w");
+
+    CHECK(out != NULL);
+    CHECK(object_is_trouble(&fault, 1) && !object_is_trouble(&fault, GPURT_VALUE_UNKNOWN));
+    put_words(cup, T0, 1, gpurt_object_word(0, 2, 0), unknown, 6);
+    put_words(cup, T0, 2, gpurt_object_word(0, 2, 0), unknown + 2, 6);
+    look();
+    objects_json(out, &view->objects);
+    fclose(out);
+    for (uint32_t i = view->objects.count - 2; i < view->objects.count; i++)
+        CHECK_EQ(object_full(&view->objects, object(i)), -1);
+    CHECK_CONTAINS(text, "\"fields\":{\"size\":null,\"fill\":3},\"peaks\":{\"fill\":3}");
+    CHECK_CONTAINS(text, "\"fields\":{\"size\":5,\"fill\":null},\"peaks\":{\"fill\":0}");
+}
+
 /* Rows and definitions that are not as they should be. */
 static void check_hostile(void)
 {
@@ -248,6 +270,7 @@ int main(void)
     check_sums();
     check_words();
     check_screen();
+    check_unknown();
     gpurt_model_destroy(model);
     memset(view, 0, sizeof *view);
     CHECK_EQ(gpurt_model_create(&dictionary, NULL, &model, &err), GPURT_OK);
