@@ -2,7 +2,7 @@
 /* lists [PASSES [MS]] - lists that grow in a region, pass by pass, with scratch in arenas.
  * A pause of MS milliseconds behind each pass leaves time to look:
  *
- *     gpurt-top -- lists 1000 20        key 7: how full the region is, and how fragmented */
+ *     gpurt-top -- lists 1000 20        key 8: how full the region is, and how fragmented */
 #include "lists.h"
 
 #include <gpurt/arenas.h>

@@ -37,6 +37,12 @@ bool gpurt_objectrow_value(const gpurt_objectrow_t *o, const gpurt_classdef_fiel
     return true;
 }
 
+bool gpurt_objectrow_has(const gpurt_objectrow_t *o, const gpurt_classdef_field_t *f)
+{
+    return f->kind != GPURT_FIELD_NONE && o->count > 0 && f->first < o->first + o->count &&
+           f->first + gpurt_field_values(f->kind, f->count) > o->first;
+}
+
 const char *gpurt_field_word(const gpurt_classdef_field_t *f, uint64_t value,
                              char buffer[GPURT_CLASS_WORDS])
 {
@@ -47,9 +53,11 @@ const char *gpurt_field_word(const gpurt_classdef_field_t *f, uint64_t value,
         word = strchr(word, ',');
         word = word ? word + 1 : NULL;
     }
-    if (!word || !*word)
+    if (!word)
         return "?";
     length = strcspn(word, ",");
+    if (length == 0)
+        return "?";
     memcpy(buffer, word, length);
     buffer[length] = '\0';
     return buffer;
@@ -65,18 +73,20 @@ static void string_put(const gpurt_objectrow_t *o, uint64_t id, gpurt_text_t *ou
         gpurt_text_add(out, "-", 1);
 }
 
-/* Buckets that have something, and how much a map has of what is full. */
+/* How many it has; of buckets also the sum of those that are in the row. */
 static void list_put(const gpurt_objectrow_t *o, const gpurt_classdef_field_t *f,
                      gpurt_text_t *out)
 {
     uint64_t value, sum = 0;
 
-    for (uint32_t i = 0; i < gpurt_field_values(f->kind, f->count); i++)
+    if (f->kind == GPURT_FIELD_CELLS) {
+        gpurt_text_printf(out, "%u cells", f->count);
+        return;
+    }
+    for (uint32_t i = 0; i < f->count; i++)
         if (gpurt_objectrow_value(o, f, i, &value))
-            sum += f->kind == GPURT_FIELD_CELLS ? value != 0 : value;
-    gpurt_text_printf(out,
-                      f->kind == GPURT_FIELD_CELLS ? "%u cells" : "%u buckets of %" PRIu64,
-                      f->count, sum);
+            sum += value;
+    gpurt_text_printf(out, "%u buckets of %" PRIu64, f->count, sum);
 }
 
 static void value_put(const gpurt_objectrow_t *o, const gpurt_classdef_field_t *f,
@@ -123,8 +133,9 @@ void gpurt_objectrow_text(const gpurt_objectrow_t *o, gpurt_text_t *out)
     for (uint32_t i = 0; i < o->def.field_count; i++) {
         const gpurt_classdef_field_t *f = &o->def.fields[i];
 
-        if (f->kind == GPURT_FIELD_NONE || !gpurt_objectrow_value(o, f, 0, &value))
+        if (!gpurt_objectrow_has(o, f))
             continue;
+        gpurt_objectrow_value(o, f, 0, &value);
         gpurt_text_printf(out, "%s", between);
         between = ", ";
         name_put(f->name, out);
@@ -137,6 +148,7 @@ void gpurt_objectrow_text(const gpurt_objectrow_t *o, gpurt_text_t *out)
 
 /* ---- JSON ---------------------------------------------------------------------------- */
 
+/* Whole, so that a reader sees where it is: what is in another row is null. */
 static void json_list(const gpurt_objectrow_t *o, const gpurt_classdef_field_t *f,
                       gpurt_text_t *out)
 {
@@ -146,25 +158,39 @@ static void json_list(const gpurt_objectrow_t *o, const gpurt_classdef_field_t *
     for (uint32_t i = 0; i < f->count; i++) {
         uint32_t at = cells ? i / 8 : i;
 
-        if (!gpurt_objectrow_value(o, f, at, &value))
-            break;
         gpurt_text_add(out, i ? "," : "[", 1);
-        gpurt_text_u64(out, cells ? value >> (i % 8 * 8) & 0xffu : value);
+        if (gpurt_objectrow_value(o, f, at, &value))
+            gpurt_text_u64(out, cells ? value >> (i % 8 * 8) & 0xffu : value);
+        else
+            gpurt_text_add(out, "null", 4);
     }
     gpurt_text_add(out, "]", 1);
+}
+
+static void json_word(const gpurt_classdef_field_t *f, uint64_t value, gpurt_text_t *out)
+{
+    char word[GPURT_CLASS_WORDS];
+    const char *text = gpurt_field_word(f, value, word);
+
+    gpurt_text_add(out, "\"", 1);
+    gpurt_render_json(out, text, strlen(text));
+    gpurt_text_add(out, "\"", 1);
 }
 
 static void json_text(const gpurt_objectrow_t *o, uint64_t id, gpurt_text_t *out)
 {
     gpurt_site_info_t info;
 
-    if (!id || !gpurt_dictionary_get(o->dictionary, (uint32_t)id, &info) ||
+    if (!id || id > UINT32_MAX ||
+        !gpurt_dictionary_get(o->dictionary, (uint32_t)id, &info) ||
         info.kind != GPURT_DEF_STRING) {
         gpurt_text_add(out, "null", 4);
         return;
     }
     gpurt_text_add(out, "\"", 1);
-    gpurt_render_json(out, info.format, info.format_bytes);
+    gpurt_render_json(out, info.format,
+                      info.format_bytes < GPURT_OBJECTROW_TEXT ? info.format_bytes
+                                                               : GPURT_OBJECTROW_TEXT);
     gpurt_text_add(out, "\"", 1);
 }
 
@@ -176,8 +202,9 @@ void gpurt_objectrow_json(const gpurt_objectrow_t *o, gpurt_text_t *out)
     for (uint32_t i = 0; i < o->def.field_count; i++) {
         const gpurt_classdef_field_t *f = &o->def.fields[i];
 
-        if (f->kind == GPURT_FIELD_NONE || !gpurt_objectrow_value(o, f, 0, &value))
+        if (!gpurt_objectrow_has(o, f))
             continue;
+        gpurt_objectrow_value(o, f, 0, &value);
         gpurt_text_printf(out, "%s\"%s\":", between, f->name);
         between = ",";
         if (f->kind == GPURT_FIELD_HISTOGRAM || f->kind == GPURT_FIELD_CELLS) {
@@ -185,9 +212,7 @@ void gpurt_objectrow_json(const gpurt_objectrow_t *o, gpurt_text_t *out)
         } else if (f->kind == GPURT_FIELD_TEXT) {
             json_text(o, value, out);
         } else if (f->kind == GPURT_FIELD_STATE) {
-            gpurt_text_add(out, "\"", 1);
-            value_put(o, f, value, out);
-            gpurt_text_add(out, "\"", 1);
+            json_word(f, value, out);
         } else if (value == GPURT_VALUE_UNKNOWN && gpurt_field_is_number(f->kind)) {
             gpurt_text_add(out, "null", 4);
         } else {

@@ -6,6 +6,12 @@
 #include "classdef.h"
 #include "render.h"
 
+enum {
+    GPURT_OBJECTROW_TEXT = 1024, /* bytes of a text in JSON; the rest is cut off */
+    /* Room of the longest JSON: 15 such texts, and maps, whose cells are at most 5 bytes. */
+    GPURT_OBJECTROW_JSON = 128 * 1024
+};
+
 /* Owner: the caller. Texts and words live as long as the row. */
 typedef struct gpurt_objectrow {
     gpurt_classdef_t def;
@@ -23,7 +29,10 @@ bool gpurt_objectrow_read(gpurt_objectrow_t *out, const gpurt_dictionary_t *d,
 bool gpurt_objectrow_value(const gpurt_objectrow_t *o, const gpurt_classdef_field_t *f,
                            uint32_t i, uint64_t *value);
 
-/* The word of a STATE; "?" behind the last one. buffer: its room. */
+/* Whether a field is shown: it is of a known kind, and one of its values is in this row. */
+bool gpurt_objectrow_has(const gpurt_objectrow_t *o, const gpurt_classdef_field_t *f);
+
+/* The word of a STATE; "?" behind the last one, and where none stands. buffer: its room. */
 const char *gpurt_field_word(const gpurt_classdef_field_t *f, uint64_t value,
                              char buffer[GPURT_CLASS_WORDS]);
 
@@ -31,7 +40,8 @@ const char *gpurt_field_word(const gpurt_classdef_field_t *f, uint64_t value,
 void gpurt_objectrow_text(const gpurt_objectrow_t *o, gpurt_text_t *out);
 
 /* The fields of the row as a JSON object: {"heap":1,"slots":64}. A map is an array of its cells,
- * a histogram one of its buckets, a text that is not there null. */
+ * a histogram one of its buckets, null where they are in another row. A number that nobody knows
+ * and a text that is not there are null. */
 void gpurt_objectrow_json(const gpurt_objectrow_t *o, gpurt_text_t *out);
 
 #endif

@@ -98,8 +98,8 @@ size_t gpurt_classdef_write(const gpurt_class_t *class_, char *to, size_t room)
 
 /* ---- from a text --------------------------------------------------------------------- */
 
-/* The next word of a line that ends at `end`. Returns: behind it, NULL: there is none, or it does
- * not fit. */
+/* The next word of a line that ends at `end`; one that does not fit is "". Returns: behind it,
+ * NULL: there is none. */
 static const char *word_next(const char *at, const char *end, char *word, size_t room)
 {
     size_t length = 0;
@@ -108,10 +108,13 @@ static const char *word_next(const char *at, const char *end, char *word, size_t
         at++;
     while (at + length < end && at[length] != ' ')
         length++;
-    if (length == 0 || length >= room)
+    if (length == 0)
         return NULL;
-    memcpy(word, at, length);
-    word[length] = '\0';
+    word[0] = '\0';
+    if (length < room) {
+        memcpy(word, at, length);
+        word[length] = '\0';
+    }
     return at + length;
 }
 
@@ -141,6 +144,19 @@ static bool limit_read(const gpurt_classdef_t *d, gpurt_classdef_field_t *f,
     return of && of->kind == GPURT_FIELD_LIMIT;
 }
 
+/* Digits alone: strtoul would take signs. */
+static bool count_read(gpurt_classdef_field_t *f, const char *text)
+{
+    size_t length = strlen(text);
+    unsigned long count = strtoul(text, NULL, 10);
+
+    if (length > 5 || strspn(text, "0123456789") != length ||
+        count > GPURT_CLASS_VALUES * 8)
+        return false;
+    f->count = (uint16_t)count;
+    return count > 0;
+}
+
 static bool detail_read(const gpurt_classdef_t *d, gpurt_classdef_field_t *f,
                         const char *word)
 {
@@ -152,12 +168,8 @@ static bool detail_read(const gpurt_classdef_t *d, gpurt_classdef_field_t *f,
         return copy_word(f->words, sizeof f->words, text);
     if ((text = behind(word, "of=")))
         return limit_read(d, f, text);
-    if ((text = behind(word, "count="))) {
-        unsigned long count = strtoul(text, NULL, 10);
-
-        f->count = count <= GPURT_CLASS_VALUES * 8 ? (uint16_t)count : 0;
-        return f->count > 0;
-    }
+    if ((text = behind(word, "count=")))
+        return count_read(f, text);
     if (strcmp(word, "trouble") == 0)
         f->flags |= GPURT_FIELD_TROUBLE;
     if (strcmp(word, "parent") == 0)
@@ -174,10 +186,12 @@ static bool field_read(gpurt_classdef_t *d, const char *at, const char *end)
     f->count = 1;
     f->first = (uint16_t)d->value_count;
     at = word_next(at, end, f->name, sizeof f->name);
-    if (!at || !is_name(f->name) || !(at = word_next(at, end, word, sizeof word)))
+    if (!at || !is_name(f->name) || gpurt_classdef_find(d, f->name) ||
+        !(at = word_next(at, end, word, sizeof word)))
         return false;
     f->kind = kind_named(word);
-    while ((at = word_next(at, end, word, sizeof word)))
+    /* What is said of an unknown kind may mean anything. */
+    while (f->kind && (at = word_next(at, end, word, sizeof word)))
         if (!detail_read(d, f, word))
             return false;
     if ((f->kind && !count_fits(f->kind, f->count)) ||
@@ -188,11 +202,22 @@ static bool field_read(gpurt_classdef_t *d, const char *at, const char *end)
     return d->value_count <= GPURT_CLASS_VALUES;
 }
 
+/* Printable ASCII in lines. A byte of zero would end what it stands in early. */
+static bool is_plain(const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (text[i] != '\n' && (text[i] < ' ' || text[i] > '~'))
+            return false;
+    return true;
+}
+
 bool gpurt_classdef_read(gpurt_classdef_t *out, const char *text, size_t bytes)
 {
     const char *at = text, *end = text + bytes;
 
     memset(out, 0, sizeof *out);
+    if (!is_plain(text, bytes))
+        return false;
     for (bool first = true; at < end; first = false) {
         const char *line = memchr(at, '\n', (size_t)(end - at));
 

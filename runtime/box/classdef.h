@@ -36,7 +36,7 @@ typedef struct gpurt_classdef {
 size_t gpurt_classdef_write(const gpurt_class_t *class_, char *to, size_t room);
 
 /* Believes nothing. What a later version says of a field is passed over; a field of a kind that is
- * not known has one value and is left out of what is shown. Returns: false: it is no class. */
+ * not known has one value and is left out of what is shown. Names of fields stand once. Returns: false: it is no class. */
 bool gpurt_classdef_read(gpurt_classdef_t *out, const char *text, size_t bytes);
 
 /* Of a copy whose writer is not believed: texts end, counts are within bounds. */

@@ -73,7 +73,7 @@ static bool kettle_look(gpurt_viewer_t *v, const void *object, bool due, uint64_
     values[FAULTS] = k.xfaults;
     memcpy(waits, k.xwaits, sizeof k.xwaits);
     for (uint32_t i = 0; i < KETTLE_CELLS; i++)
-        gpurt_cell_set(map, i, i * KETTLE_LITRES < k.xlitres * KETTLE_CELLS ? 254 : 0);
+        gpurt_cell_set(map, i, i * KETTLE_LITRES < k.xlitres * KETTLE_CELLS ? 254 : 1);
     return true;
 }
 

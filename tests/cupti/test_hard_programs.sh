@@ -55,7 +55,7 @@ refused() { # WORDS PATH FILE
     [ "$(grep -c "^gpurt: no log of what the GPU does: .*$1" told)/$(wc -l <told)" = 1/1 ] || fail "GPURT_LOG=$3: $(cat told)"
 }
 refused '/sys/run.gplog: Permission denied' "$bin:$PATH" /sys/run.gplog
-refused 'gpurt-drain .*put it in PATH' /nowhere "$dir/none.gplog"
+refused 'gpurt-drain: .*put it in PATH' /nowhere "$dir/none.gplog"
 # What root runs is not for a recorder of somebody else's, whatever its name, and one line says so.
 nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 if [ "$(id -u)" = 0 ] && "${nobody[@]}" true; then

@@ -288,6 +288,133 @@ def failures(m):
               level=6, section=8 if kind == KIND.FAULT else 1)
 
 
+# ---------------------------------------------------------------- objects
+KETTLE = b"""kettle_of_tea kettles later words
+on_stove reference words=stove parent
+name text
+other_name text trouble
+capacity limit unit=l
+litres gauge unit=l of=capacity later=word later
+best peak unit=l
+boils counter
+leaks fault
+state state words=cold,"warm",,b\\oiling
+since time unit=ns
+colour shade of=nothing count=0 unit=
+waits histogram count=20 unit=ns
+map cells count=1027"""
+LONG = b"n" * 31
+CLASSES = (  # each is a class, or breaks a rule of one
+    b"", b"\n", b"a", b"a\n", b"a b", b"a b\n\n", b" a  b \n  x  gauge  ", b"A b", b"a b-", b"a b\nx", b"a b\n gauge",
+    b"a b\nx gauge\nx gauge", b"a b\nx shade\nx gauge", LONG + b" " + LONG, LONG + b"n b", b"a b" + b"n" * 31,
+    b"a b\n" + LONG + b" gauge", b"a b\n" + LONG + b"n gauge", b"a b\nx " + b"k" * 300, b"a b\nx gauge " + b"k" * 127,
+    b"a b\nx gauge " + b"k" * 128, b"a b\nx shade " + b"k" * 128, b"a b\0\nx gauge", b"a b\nx\0y gauge",
+    b"a b\nx gauge\tunit=B", b"a b\nx gauge unit=\xc3\xa9", b"a b\nx gauge unit=1234567", b"a b\nx gauge unit=12345678",
+    b"a b\nx gauge unit=", b"a b\nx gauge unit", b"a b\nx gauge unit=B unit=ns", b"a b\nx gauge unit=\"\\",
+    b"a b\nx state words=" + b"w" * 63, b"a b\nx state words=" + b"w" * 64, b"a b\nx state words=", b"a b\nx state",
+    b"a b\nx gauge of=y", b"a b\nx gauge of=x", b"a b\ny gauge\nx gauge of=y", b"a b\ny limit\nx gauge of=y",
+    b"a b\nx gauge of=y\ny limit", b"a b\nx gauge count=1", b"a b\nx gauge count=2", b"a b\nx cells count=0",
+    b"a b\nx cells count=-1", b"a b\nx cells count=+8", b"a b\nx cells count=-18446744073709551615",
+    b"a b\nx cells count=00008", b"a b\nx cells count=000008", b"a b\nx cells count=8x", b"a b\nx cells count=",
+    b"a b\nx cells count=4096", b"a b\nx cells count=4097", b"a b\nx histogram count=512", b"a b\nx histogram count=513",
+    b"a b\nx histogram", b"a b\nx cells\ny histogram count=511", b"a b\nx cells\ny histogram count=512",
+    b"a b\nx histogram count=14\ny text", b"a b\nx histogram count=15\ny text", b"%d %s\nx gauge", b"a b\r\nx gauge\r",
+    b"a b\n" + b"".join(b"f%d gauge\n" % i for i in range(48)), b"a b\n" + b"".join(b"f%d gauge\n" % i for i in range(49)),
+    b"a b\n" + b"".join(b"f%d text\n" % i for i in range(15)), b"a b\n" + b"".join(b"f%d text\n" % i for i in range(16)))
+VALUES = (0, 1, 2, 3, 4, 7, 54, 100, 0xFFFFFFFF, 1 << 32, 1 << 32 | 1, (1 << 63) - 1, ALL64, 0xFFFE7F0100000000)
+
+
+class Objects:
+    """Rows of objects. text: the definition of their class."""
+
+    def __init__(self, m, text):
+        self.maker, self.random = m, m.random
+        m.site += 1
+        self.site = m.site
+        m.defs.append(definition(m.site, m.random.choice((DEF.SITE,) * 30 + (DEF.STRING,)), text, file=b"o.c",
+                                 line=7, record_kind=KIND.OBJECT, level=3))
+
+    def put(self, first, count, flags=0, words=None, number=1, **fields):
+        """The row has so many words; as many as it needs, unless that is said."""
+        pick, need = self.random.choice, 2 + 2 * count
+        has = [number, first << 20 | count << 8 | flags]
+        for _ in range(min(count, 500)):
+            value = pick(VALUES) if self.random.random() < 0.7 else self.random.getrandbits(64)
+            has += [value & NOBODY, value >> 32]
+        has = (has + [5] * 40)[:need if words is None else words]
+        self.maker.row(has, site=self.site, kind=KIND.OBJECT, **{
+            "form": FORM.THREAD, "section": 2, "block": pick((0, 3, NOBODY)), **fields})
+
+
+def rows_of_objects(m):
+    """Classes that are sound and that are not; objects in one row and in several; rows that do not fit."""
+    m.defs.append(definition(60, DEF.STRING, b"x" * 1023 + b"\xc3\xa9\"\x1b" * 2000))
+    for text in (KETTLE, *CLASSES):
+        for first, count in ((0, 0), (0, 1), (0, 16), (0, 48), (0, 49), (0, 511), (1, 1), (5, 500)):
+            Objects(m, text).put(first, count if count < 500 else count, words=min(2 + 2 * count, 1024))
+    kettles = Objects(m, KETTLE)
+    whole = 11 + 20 + 129
+    for step in (1, 7, 100, whole):
+        for first in range(0, whole, step):
+            kettles.put(first, min(step, whole - first), flags=first // step % 2 * ENDED, number=step)
+    for first, count in ((0, whole + 1), (whole, 1), (whole, 0), (whole + 1, 0), (4095, 4095), (4095, 1), (0, 4095)):
+        kettles.put(first, count, words=2 + 2 * min(count, 400))
+    for words in (0, 1, 2, 3, 5, 6, 40):
+        kettles.put(0, 2, words=words, flags=0xFE)
+    for form in range(8):
+        kettles.put(0, 5, form=form, mask=0x11, section=form)
+    for site in (0, 1, 9, 99999):
+        kettles.site = site
+        kettles.put(0, 1)
+    longest = Objects(m, b"a b\n" + b"".join(b"t%d text\n" % i for i in range(15)) + b"c cells count=3976")
+    m.row([1, 15 << 8, *[60, 0] * 15], site=longest.site, kind=KIND.OBJECT)
+    m.row([1, 500 << 8, *[60, 0] * 15, *[NOBODY] * 970], site=longest.site, kind=KIND.OBJECT)
+
+
+def class_at_random(rng):
+    """The text of a class, most often a sound one, and how many values it takes if it is."""
+    out, values, limits = [f"{rng.choice(('arena', 'a_b', 'x1'))} plural"], 0, []
+    for i in range(rng.choice((0, 1, 3, 10, 30, 48))):
+        kind, count, line = rng.choice((*FIELD_KINDS, "shade")), 1, ""
+        if kind in ("histogram", "cells"):
+            count = rng.choice((1, 2, 7, 8, 9, 17, 40))
+            line += f" count={count}"
+        if kind == "text" and values >= 15:
+            kind = "gauge"
+        if rng.random() < 0.3:
+            line += rng.choice((" unit=B", " unit=ns", " unit=%", " later", " trouble", " parent", " x=y"))
+        if kind == "state":
+            line += rng.choice((" words=a,b,c", " words=\"\\,,x", " words=,", ""))
+        if limits and rng.random() < 0.3:
+            line += f" of={rng.choice(limits)}"
+        limits += [f"f_{i}"] * (kind == "limit")
+        values += -(-count // 8) if kind == "cells" else count
+        out.append(f"f_{i} {kind}{line}")
+    text = "\n".join(out).encode() + b"\n" * rng.randrange(2)
+    if rng.random() < 0.15:  # broken, perhaps
+        at = rng.randrange(len(text))
+        text = text[:at] + rng.choice((b"", b" ", b"\n", b"=", b"\0", b"9", b"\xff")) + text[at + rng.randrange(3):]
+    return text, values
+
+
+def objects_at_random(m, count):
+    """So many rows, of classes at random."""
+    pick, left = m.random.choice, count
+    while left > 0:
+        text, values = class_at_random(m.random)
+        objects = Objects(m, text)
+        for number in range(1, m.random.randrange(2, 12)):
+            step, first = pick((1, 3, 20, 100)), 0
+            while first < values and left > 0:
+                objects.put(first, min(step, values - first), pick((0, 0, 0, ENDED, 255)), number=number,
+                            program=pick((0, 1, 2, NO_PROGRAM)), later=pick((0, 1)), level=m.random.randrange(9))
+                first, left = first + step, left - 1
+            if m.random.random() < 0.1:
+                objects.put(pick((0, values, m.random.randrange(4096))), pick((0, 1, m.random.randrange(4096))),
+                            words=m.random.randrange(60), form=m.random.randrange(9))
+            left -= 1
+
+
 def rows_at_random(m, count):
     types = (*vars(TYPE).values(), TYPE.STRING, 11)
     kinds = (*vars(KIND).values(), *vars(ACT).values(), *vars(ACT).values())
@@ -303,9 +430,11 @@ def rows_at_random(m, count):
               later=pick((0, 1, 5, 1 << 40)) - pick((0, 0, 3)), file=pick((b"", b"r.c")), line=9)
 
 
-def make(path, seed=1, processes=True, frame_rows=3, rows=600):
+def make(path, seed=1, processes=True, frame_rows=3, rows=600, objects=400):
     m = Maker(seed, processes)
     for fill in (messages, rows_of_kinds, rows_of_places, rows_without_a_format, failures):
         fill(m)
+    rows_of_objects(m)
+    objects_at_random(m, objects)
     rows_at_random(m, rows)
     m.write(path, 77, frame_rows)

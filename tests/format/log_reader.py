@@ -13,6 +13,7 @@ import struct
 import sys
 
 from log_file import Log
+from log_object import object_of
 from log_page import *
 
 
@@ -221,7 +222,11 @@ def message(row, words, log):
         data = struct.pack(f"<{row.count}I", *row.words)
         return data[4:4 + row.words[0]] if row.count else b""
     site = log.defs.get(row.site)
-    if site is None or site.kind != DEF.SITE:
+    if row.kind == KIND.OBJECT:
+        found = object_of(row, log)
+        if found:
+            return found.message(log)[:4095]
+    if row.kind == KIND.OBJECT or site is None or site.kind != DEF.SITE:
         return b"<site %d, kind %d>" % (row.site, row.kind) + b"".join(
             b" %08x" % word for word in words[:8])
     if row.kind == KIND.PANIC:
@@ -277,6 +282,8 @@ def where(row, lanes, act, log):
     section = log.sections[row.section] if row.section < len(log.sections) else None
     kind = section["kind"] if section else None
     out = {"back_end": BACK_ENDS.get(kind)}
+    if row.kind == KIND.OBJECT:
+        return {**out, "device": row.block if row.block != NOBODY else None}
     if kind in (SECTION.CUDA, SECTION.CPU):
         out["device"] = section["device"]
     of_host = kind == SECTION.HOST or section is None and row.form == FORM.THREAD
@@ -320,11 +327,11 @@ def kind_word(kind):
         return ACTIVITY[kind][1] if kind in ACTIVITY else "other"
     if kind in (KIND.PANIC, KIND.FAULT, KIND.HANG):
         return "panic"
-    return {KIND.LOSS: "loss", KIND.LIFE: "life"}.get(kind, "log")
+    return {KIND.LOSS: "loss", KIND.LIFE: "life", KIND.OBJECT: "object"}.get(kind, "log")
 
 
 FIELDS = """ts_ns dur_ns level pid device back_end context stream thread sm slot block warp lanes
-            call graph node launched bytes name file line kind msg""".split()
+            call graph node launched bytes name file line kind msg class id ended fields""".split()
 
 
 def record(row, words, lanes, log):
@@ -340,6 +347,10 @@ def record(row, words, lanes, log):
     if site and site.file:
         out.update(file=told(site.file), line=site.line)
     out["msg"] = told(message(row, words, log))
+    found = object_of(row, log) if row.kind == KIND.OBJECT else None
+    if found:
+        out.update({"class": found.class_.name, "id": found.number, "ended": found.ended,
+                    "fields": found.fields(log, told)})
     return {field: out[field] for field in FIELDS if out.get(field) is not None}
 
 

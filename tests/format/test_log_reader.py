@@ -13,6 +13,7 @@ import time
 
 import log_maker
 from log_file import Log
+from log_object import object_of
 from log_page import *
 from log_reader import about_of, parts_of, records
 
@@ -40,6 +41,8 @@ def compare(path, what):
     ours = [[list(field) for field in line.items()] for line in records(log)]
     for i, (our, their) in enumerate(zip(ours, theirs)):
         their = [list(field) for field in their]
+        if ours[i][-1][0] == "fields":
+            our[-1][1] = list(our[-1][1].items())
         assert our == their, f"{what}, record {i}:\nreader    {our}\ngpurt-log {their}"
     assert len(ours) == len(theirs), (what, len(ours), len(theirs))
     assert bool(log.faults) == bool(cat.returncode), (what, log.faults, cat)
@@ -89,11 +92,16 @@ def meet_panic(row, site):
             met_of("GPURT_HELD_ box.h", words[::4])
 
 
+def meet_object(found):
+    met_of("GPURT_FIELD_ objectclass.h", [field.kind for field in found.class_.fields])
+    met_of("GPURT_OBJECT_ objectclass.h ENDED", [ENDED] if found.ended else [])
+
+
 def meet(log):
     meet_blocks(log)
     for row in log.rows():
         site = log.defs.get(row.site)
-        met_of("GPURT_KIND_ record.h LOG TEXT LAP LOSS PANIC FAULT HANG LIFE NONE", [row.kind])
+        met_of("GPURT_KIND_ record.h LOG TEXT LAP LOSS PANIC FAULT OBJECT HANG LIFE NONE", [row.kind])
         met_of("GPURT_FORM_ record.h", [row.form])
         met_of("GPURT_LEVEL_ record.h", [row.level])
         met_of("activity", [row.kind])
@@ -103,11 +111,13 @@ def meet(log):
             met_of("GPURT_LOSS_ record.h", row.words[:1])
         if row.kind == KIND.PANIC and site:
             meet_panic(row, site)
+        if row.kind == KIND.OBJECT and object_of(row, log):
+            meet_object(object_of(row, log))
 
 
 def check_all_met():
     for mark, rows in page.tables.items():
-        if mark.startswith("struct"):
+        if mark.startswith(("struct", "numbers GPURT_CLASS_")):
             continue
         name = mark.replace("numbers ", "")
         lacking = {int(row[0]) for row in rows} - met[name]

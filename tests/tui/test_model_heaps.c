@@ -356,6 +356,20 @@ static void check_single(void)
     stage_end();
 }
 
+/* One that is new has the row of one that ended, and nothing of what was told of that. */
+static void check_row_again(void)
+{
+    stage_begin(NULL);
+    for (uint32_t i = 1; i <= GPURT_MODEL_HEAPS; i++)
+        put_state(i, T0, 40 * MIB, i == 3 ? GPURT_HEAP_ENDED : 0);
+    put_state(99, T0 + 1, MIB, 0);
+    look();
+    CHECK_EQ(view->heaps.list[2].told.id, 99);
+    CHECK_EQ(view->heaps.list[2].peak_bytes, MIB);
+    CHECK_EQ(view->heaps.others, 0);
+    stage_end();
+}
+
 int main(void)
 {
     setlocale(LC_ALL, "C.UTF-8");
@@ -377,6 +391,7 @@ int main(void)
     check_selected();
     check_others();
     check_single();
+    check_row_again();
     free(view);
     return 0;
 }

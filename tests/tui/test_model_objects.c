@@ -109,6 +109,19 @@ static void check_sums(void)
           object(0));
 }
 
+/* A stove that nobody told of is not the kettle of that number. */
+static void check_reference(void)
+{
+    const gpurt_classdef_field_t *f;
+    uint64_t v[VALUES] = {9};
+
+    put_words(kettle, T0, 9, gpurt_object_word(0, VALUES, 0), v, 2 + 2 * VALUES);
+    look();
+    f = gpurt_classdef_find(&view->objects.classes[1].def, "stove");
+    CHECK_EQ(value(view->objects.count - 1, "stove"), 9);
+    CHECK(object_referred(&view->objects, object(view->objects.count - 1), f) == NULL);
+}
+
 static void check_words(void)
 {
     static char text[65536];
@@ -127,6 +140,28 @@ static void check_words(void)
     CHECK_CONTAINS(text, "\"peaks\":{\"litres\":6,\"leaks\":0},"
                          "\"per_second\":{\"boils\":100.0,\"faults\":0.0}}");
     CHECK(strstr(text, "colour 77") == NULL && strstr(text, "\"colour\":") == NULL);
+}
+
+/* A number that nobody knows is null, and no part of a limit. */
+static void check_unknown(void)
+{
+    const gpurt_classdef_field_t fault = {.kind = GPURT_FIELD_FAULT};
+    static char text[65536];
+    uint64_t unknown[] = {GPURT_VALUE_UNKNOWN, 3, 5, GPURT_VALUE_UNKNOWN};
+    uint32_t cup = define("cup cups\nsize limit\nfill gauge of=size\n");
+    FILE *out = fmemopen(text, sizeof text, "w");
+
+    CHECK(out != NULL);
+    CHECK(object_is_trouble(&fault, 1) && !object_is_trouble(&fault, GPURT_VALUE_UNKNOWN));
+    put_words(cup, T0, 1, gpurt_object_word(0, 2, 0), unknown, 6);
+    put_words(cup, T0, 2, gpurt_object_word(0, 2, 0), unknown + 2, 6);
+    look();
+    objects_json(out, &view->objects);
+    fclose(out);
+    for (uint32_t i = view->objects.count - 2; i < view->objects.count; i++)
+        CHECK_EQ(object_full(&view->objects, object(i)), -1);
+    CHECK_CONTAINS(text, "\"fields\":{\"size\":null,\"fill\":3},\"peaks\":{\"fill\":3}");
+    CHECK_CONTAINS(text, "\"fields\":{\"size\":5,\"fill\":null},\"peaks\":{\"fill\":0}");
 }
 
 /* Rows and definitions that are not as they should be. */
@@ -248,6 +283,8 @@ int main(void)
     check_sums();
     check_words();
     check_screen();
+    check_reference();
+    check_unknown();
     gpurt_model_destroy(model);
     memset(view, 0, sizeof *view);
     CHECK_EQ(gpurt_model_create(&dictionary, NULL, &model, &err), GPURT_OK);

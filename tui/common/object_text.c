@@ -91,13 +91,18 @@ int object_full(const gpurt_model_objects_t *all, const gpurt_model_object_t *o)
     const gpurt_classdef_t *d = gpurt_objects_class(all, o->class_);
     const gpurt_classdef_field_t *f = d ? gpurt_classdef_full(d) : NULL;
 
-    return f ? heap_percent(object_at(all, o, f)->now,
-                            object_at(all, o, &d->fields[f->of - 1])->now)
-             : -1;
+    uint64_t part = f ? object_at(all, o, f)->now : GPURT_VALUE_UNKNOWN;
+    uint64_t whole = f ? object_at(all, o, &d->fields[f->of - 1])->now : 0;
+
+    return part != GPURT_VALUE_UNKNOWN && whole != GPURT_VALUE_UNKNOWN
+               ? heap_percent(part, whole)
+               : -1;
 }
 
 bool object_is_trouble(const gpurt_classdef_field_t *f, uint64_t value)
 {
+    if (gpurt_field_is_number(f->kind) && value == GPURT_VALUE_UNKNOWN)
+        return false;
     return value && (f->kind == GPURT_FIELD_FAULT || f->flags & GPURT_FIELD_TROUBLE);
 }
 
@@ -253,7 +258,7 @@ static void json_value(FILE *out, const gpurt_model_objects_t *all,
 
     if (is_list(f))
         json_list(out, f, v);
-    else if (!v ||
+    else if (!v || (gpurt_field_is_number(f->kind) && v->now == GPURT_VALUE_UNKNOWN) ||
              (f->kind == GPURT_FIELD_TEXT && (v->now == 0 || v->now > GPURT_MODEL_TEXTS)))
         fputs("null", out);
     else if (f->kind == GPURT_FIELD_TEXT)

@@ -3,7 +3,6 @@
 
 #include "activity_text.h"
 #include "fileabout.h"
-#include "objectrow.h"
 #include "program.h"
 
 #include <inttypes.h>

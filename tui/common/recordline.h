@@ -5,7 +5,7 @@
 #ifndef GPURT_TUI_RECORDLINE_H
 #define GPURT_TUI_RECORDLINE_H
 
-#include "classdef.h"
+#include "objectrow.h"
 #include "render.h"
 #include "span.h"
 
@@ -44,10 +44,6 @@ enum {
     RECORDLINE_FIELDS
 };
 
-enum {
-    RECORDLINE_OBJECT_ROOM = 32768 /* the longest: a map of 4,096 cells */
-};
-
 typedef struct recordline_field {
     bool there;
     uint64_t value;
@@ -63,7 +59,7 @@ typedef struct recordline {
     recordline_field_t fields[RECORDLINE_FIELDS];
     char graph[GPURT_SPAN_GRAPH_NAME];
     char class_[GPURT_CLASS_NAME];
-    char object[RECORDLINE_OBJECT_ROOM];
+    char object[GPURT_OBJECTROW_JSON];
     char message[GPURT_MESSAGE_MAX];
 } recordline_t;
 

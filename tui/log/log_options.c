@@ -134,8 +134,10 @@ static const gpurt_option_text_t texts[] = {
      "records, dropped, sites, panics, frames, torn_frames, "
      "bytes, first_ns, last_ns, back_end, device, programs (number, pid, name of each "
      "process; where all rows are read anyway its records and panics); where they are "
-     "known activity, lives and "
-     "heaps: list, regions, arenas, reclaim, which docs/HEAP_CHECKS.md tells."},
+     "known activity, lives, "
+     "heaps (docs/HEAP_CHECKS.md) and objects: classes, list (regions, arenas, tables of "
+     "reclamation and so on), which docs/LOG_FORMAT.md tells. Lines of objects have kind "
+     "object, class, id, ended, fields."},
     {"TIMELINES",
      "export --to perfetto and --to chrome show the program's threads with their launches, "
      "calls of CUDA and ranges (NVTX), the streams of each GPU with kernels, copies and "

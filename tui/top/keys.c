@@ -35,7 +35,7 @@ const key_row_t key_rows[] = {
     {ACTION_OPEN,
      {KEY_ENTER_CODE},
      "Enter",
-     "open a panic, streams, an object; a site's log",
+     "open a panic, streams, object, site",
      NULL,
      NULL},
     {ACTION_BACK, {KEY_ESCAPE}, "Esc", "back; clears the filter", NULL, NULL},

@@ -38,12 +38,13 @@ static const char *more_text(const page_t *g, const gpurt_classdef_field_t *f,
 {
     const gpurt_model_value_t *v = object_at(g->all, g->o, f);
     double rate = gpurt_objects_rate(g->o, v);
+    int full = object_full(g->all, g->o);
     char amount[24];
 
     text[0] = '\0';
-    if (f->of)
-        snprintf(text, 64, "%d%% of %s, most %s", object_full(g->all, g->o),
-                 g->d->fields[f->of - 1].name, object_amount(f, v->peak, amount));
+    if (f->of && full >= 0)
+        snprintf(text, 64, "%d%% of %s, most %s", full, g->d->fields[f->of - 1].name,
+                 object_amount(f, v->peak, amount));
     else if (f->kind == GPURT_FIELD_GAUGE && v->peak)
         snprintf(text, 64, "most %s", object_amount(f, v->peak, amount));
     else if ((f->kind == GPURT_FIELD_COUNTER || f->kind == GPURT_FIELD_FAULT) && rate > 0)
