@@ -48,7 +48,7 @@ const key_row_t key_rows[] = {
     {ACTION_LEVEL_UP, {'l'}, "l", "show fewer levels", "Level", "l"},
     {ACTION_LEVEL_DOWN, {'K'}, "K", "show more levels", NULL, NULL},
     {ACTION_SORT, {'s', KEY_F1 + 5, '.'}, "s F6", "sort by the next column", "Sort", "F6"},
-    {ACTION_TABLE, {'t'}, "t", "views 6, 8: next table: calls, ranges, ...", NULL, NULL},
+    {ACTION_TABLE, {'t'}, "t", "views 6, 8: the next table", NULL, NULL},
     {ACTION_TABLE_BEFORE, {'T'}, "T", "views 6, 8: the table before", NULL, NULL},
     {ACTION_PAUSE,
      {' ', KEY_F1 + 6, 'Z'},
