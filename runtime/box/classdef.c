@@ -19,9 +19,9 @@ const char *gpurt_field_kind_name(uint32_t kind)
 
 static uint16_t kind_named(const char *name)
 {
-    for (uint16_t i = 1; i < KINDS; i++)
+    for (uint32_t i = 1; i < KINDS; i++)
         if (strcmp(kinds[i], name) == 0)
-            return i;
+            return (uint16_t)i;
     return GPURT_FIELD_NONE;
 }
 

@@ -92,11 +92,11 @@ uint8_t *fuzz_seed(uint32_t index, size_t *size)
 {
     static const char *const seeds[] = {
         "a as\n",
-        "arena arenas\nheap reference words=heap parent\nname text\nslots limit\n"
-        "used gauge of=slots\nbytes gauge unit=B trouble\nall counter\nbad fault\nmost "
-        "peak\n",
-        "kettle kettles\nstate state words=cold,warm,hot\nsince time\nx shade later=word\n"
-        "waits histogram unit=ns count=20\nmap cells count=1000\n"};
+        ("arena arenas\nheap reference words=heap parent\nname text\nslots limit\n"
+         "used gauge of=slots\nbytes gauge unit=B trouble\nall counter\nbad fault\nmost "
+         "peak\n"),
+        ("kettle kettles\nstate state words=cold,warm,hot\nsince time\nx shade later=word\n"
+         "waits histogram unit=ns count=20\nmap cells count=1000\n")};
     uint8_t *seed;
 
     if (index >= sizeof seeds / sizeof seeds[0])
