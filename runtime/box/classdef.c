@@ -8,6 +8,8 @@
 enum {
     KINDS = GPURT_FIELD_CELLS + 1
 };
+/* Of names. */
+static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
 static const char *const kinds[KINDS] = {"?",         "gauge", "counter",   "limit",
                                          "peak",      "fault", "state",     "time",
                                          "reference", "text",  "histogram", "cells"};
@@ -31,8 +33,7 @@ static bool is_name(const char *text)
 {
     size_t length = text ? strlen(text) : 0;
 
-    return length > 0 && length < GPURT_CLASS_NAME &&
-           strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_") == length;
+    return length > 0 && length < GPURT_CLASS_NAME && strspn(text, LETTERS) == length;
 }
 
 /* Printable ASCII without the space, which parts words. */
@@ -235,16 +236,28 @@ bool gpurt_classdef_read(gpurt_classdef_t *out, const char *text, size_t bytes)
     return out->name[0] != '\0';
 }
 
+/* What a name or a word must not hold becomes `other`. */
+static void text_end(char *text, size_t room, bool name, char other)
+{
+    text[room - 1] = '\0';
+    for (; *text; text++)
+        if (*text <= ' ' || *text > '~' || (name && !strchr(LETTERS, *text)))
+            *text = other;
+}
+
 void gpurt_classdef_end(gpurt_classdef_t *d)
 {
-    d->name[GPURT_CLASS_NAME - 1] = d->plural[GPURT_CLASS_NAME - 1] = '\0';
+    text_end(d->name, sizeof d->name, true, '_');
+    text_end(d->plural, sizeof d->plural, true, '_');
     if (d->field_count > GPURT_CLASS_FIELDS)
         d->field_count = GPURT_CLASS_FIELDS;
     for (uint32_t i = 0; i < GPURT_CLASS_FIELDS; i++) {
         gpurt_classdef_field_t *f = &d->fields[i];
 
-        f->name[sizeof f->name - 1] = f->unit[sizeof f->unit - 1] = '\0';
-        f->words[sizeof f->words - 1] = '\0';
+        text_end(f->name, sizeof f->name, true, '_');
+        text_end(f->unit, sizeof f->unit, false, '?');
+        text_end(f->words, sizeof f->words, false, '?');
+        f->of = f->of <= d->field_count ? f->of : 0;
     }
 }
 

@@ -54,11 +54,11 @@ wait "$recorder"
 recorder=
 
 # As text, as JSON lines, as CSV. A name cannot steer a terminal.
-"$bin/gpurt-log" cat run.gplog >cat
-has cat 'kettle 1: stove 1, name the blue one, capacity 8 l, litres 1 l, temperature 60 C, state warm, boils 3200, faults 0,' \
+"$bin/gpurt-log" cat run.gplog >cat.txt
+has cat.txt 'kettle 1: stove 1, name the blue one, capacity 8 l, litres 1 l, temperature 60 C, state warm, boils 3200, faults 0,' \
     'kettle 2: stove 1, name \x1b[31mred,' 'state boiling, boils 3200, faults 1, waits 20 buckets of 3200, map 1024 cells, ended'
-"$bin/gpurt-log" stat run.gplog >stat
-has stat 'kettle 1, ended  stove 1, name the blue one, capacity 8 l, litres 1 l, temperature 60 C, state warm, boils 3200' \
+"$bin/gpurt-log" stat run.gplog >stat.txt
+has stat.txt 'kettle 1, ended  stove 1, name the blue one, capacity 8 l, litres 1 l, temperature 60 C, state warm, boils 3200' \
     'waits: 200 from 0 ns, 200 from 2 ns,'
 "$bin/gpurt-log" cat --jsonl run.gplog | jq -cse 'map(select(.class=="kettle" and .ended and .fields.stove)) | length == 2 and
     (.[1] | .id == 2 and .kind == "object" and .fields.litres == 2 and .fields.name == "\u001b[31mred")' >/dev/null ||
