@@ -115,7 +115,8 @@ def check_moves():
     total = sum(counted)
     said = run(LOG, "verify", "head.gplog", status=1).stderr
     assert f"of {total} records {total - counted[frames.index(a)]} are here" in said, said
-    for name, words in ("deleted.gplog", "1 frame missing"), ("head.gplog", "1 damaged frame left out"):
+    for name, words in (("deleted.gplog", "1 frame missing"), ("head.gplog", "1 damaged frame left out"),
+                        ("rows.gplog", "1 damaged frame left out")):
         listed = run(PANIC, "list", name, status=1)
         assert f"{name}: {words}" in listed.stdout and not listed.stderr, (name, listed)
         for command in ("list", "--json", name), ("export", "--sarif", name), ("diff", name, name):

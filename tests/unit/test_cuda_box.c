@@ -252,7 +252,8 @@ static void clock_rate(void)
     CHECK_EQ(ops->box_connect(self, &map, 0, &err), GPURT_OK);
     CHECK(gpurt_boxmap_clock(&map, 0, &first));
     for (fit = first; fit.rate_ppb == 0 && gpurt_real_ns() < until;) {
-        first = fit; /* a first one that was poor, as on a busy machine, is replaced at once */
+        first =
+            fit; /* a first one that was poor, as on a busy machine, is replaced at once */
         CHECK_EQ(ops->sync(self, &err), GPURT_OK); /* its end is when clocks are compared */
         usleep(1000);
         CHECK(gpurt_boxmap_clock(&map, 0, &fit));

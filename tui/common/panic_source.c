@@ -203,9 +203,12 @@ gpurt_status_t panic_source_panics(panic_source_t *source, panic_row_fn *take,
         gpurt_log_rows_t rows;
         uint32_t at = 0;
 
-        if ((gpurt_log_entry(source->log, i)->panics == 0 &&
-             gpurt_log_entry(source->log, i)->lost == 0) ||
-            gpurt_log_read(source->log, i, &rows, NULL) != GPURT_OK)
+        if (gpurt_log_entry(source->log, i)->panics == 0 &&
+            gpurt_log_entry(source->log, i)->lost == 0) {
+            gpurt_log_check(source->log, i, NULL); /* damage is told wherever it is */
+            continue;
+        }
+        if (gpurt_log_read(source->log, i, &rows, NULL) != GPURT_OK)
             continue;
         while (more && (row = gpurt_log_row(&rows, at, &at)) != NULL) {
             source->left_out += left_out_of(row);

@@ -106,9 +106,8 @@ static const gpurt_option_text_t texts[] = {
      "read: its drainer is not disturbed. A GPU core dump without a fault (one that "
      "was asked for while a kernel hung) is shown as where its warps stand."},
     {"EXIT STATUS",
-     "0: read, with panics or without; 1: a file cannot be read, is damaged as far as it "
-     "was "
-     "read (gpurt-log verify reads all of it), or has no panic N; 2: wrong use; 3: diff: "
+     "0: read, with panics or without; 1: a file cannot be read, is damaged, or has no "
+     "panic N; 2: wrong use; 3: diff: "
      "NEW has sites that OLD has not, or more "
      "panics at one; watch: the log's writer and the programs that it recorded are gone, "
      "and it ends without its closing frame."},
