@@ -7,6 +7,15 @@
 
 /* ---- for whoever reads a view -------------------------------------------------------- */
 
+void gpurt_objects_end(gpurt_model_objects_t *all)
+{
+    for (int i = 0; i < GPURT_MODEL_CLASSES; i++)
+        gpurt_classdef_end(&all->classes[i].def);
+    for (int i = 0; i < GPURT_MODEL_TEXTS; i++)
+        all->texts[i][GPURT_MODEL_TEXT - 1] = '\0';
+    all->count = all->count < GPURT_MODEL_OBJECTS ? all->count : GPURT_MODEL_OBJECTS;
+}
+
 const gpurt_classdef_t *gpurt_objects_class(const gpurt_model_objects_t *all, uint32_t at)
 {
     return at < all->class_count && at < GPURT_MODEL_CLASSES ? &all->classes[at].def : NULL;

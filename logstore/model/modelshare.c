@@ -199,15 +199,6 @@ static void memory_texts_end(gpurt_model_memory_t *m)
             '\0';
 }
 
-static void object_texts_end(gpurt_model_objects_t *all)
-{
-    for (int i = 0; i < GPURT_MODEL_CLASSES; i++)
-        gpurt_classdef_end(&all->classes[i].def);
-    for (int i = 0; i < GPURT_MODEL_TEXTS; i++)
-        all->texts[i][GPURT_MODEL_TEXT - 1] = '\0';
-    all->count = all->count < GPURT_MODEL_OBJECTS ? all->count : GPURT_MODEL_OBJECTS;
-}
-
 /* Texts end where their room ends, whatever the writer's memory holds. */
 static void texts_end(gpurt_modelview_t *v, uint32_t part)
 {
@@ -238,7 +229,7 @@ static void texts_end(gpurt_modelview_t *v, uint32_t part)
         memory_texts_end(&v->activity.memories);
     }
     if (part == 9)
-        object_texts_end(&v->objects);
+        gpurt_objects_end(&v->objects);
     for (int i = 0; part == 8 && i < GPURT_MODEL_HEAPS; i++)
         for (int k = 0; k < GPURT_MODEL_HEAP_SITES; k++)
             v->heaps.list[i].sites[k].site[sizeof v->heaps.list[i].sites[k].site - 1] =

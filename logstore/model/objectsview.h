@@ -59,6 +59,9 @@ typedef struct gpurt_model_objects {
     char texts[GPURT_MODEL_TEXTS][GPURT_MODEL_TEXT];
 } gpurt_model_objects_t;
 
+/* Of a copy whose writer is not believed: texts end, counts are within bounds. */
+void gpurt_objects_end(gpurt_model_objects_t *all);
+
 /* What stands in shared memory or comes from a file is bounded here. NULL: there is none. */
 const gpurt_classdef_t *gpurt_objects_class(const gpurt_model_objects_t *all, uint32_t at);
 /* Values of a field of an object; NULL: it has none there. */

@@ -548,10 +548,7 @@ static void noise_fill(gpurt_modelview_t *v, uint32_t seed)
     }
     for (int i = 0; i < GPURT_MODEL_SECTIONS; i++)
         v->numbers.sections[i].name[GPURT_BOX_NAME - 1] = '\0';
-    for (int i = 0; i < GPURT_MODEL_CLASSES; i++)
-        gpurt_classdef_end(&v->objects.classes[i].def);
-    for (int i = 0; i < GPURT_MODEL_TEXTS; i++)
-        v->objects.texts[i][GPURT_MODEL_TEXT - 1] = '\0';
+    gpurt_objects_end(&v->objects);
     v->names.identity.host[GPURT_BOX_NAME - 1] = '\0';
     v->names.identity.program[GPURT_BOX_NAME - 1] = '\0';
 }
