@@ -225,6 +225,20 @@ static gpurt_def_t *def_take(const gpurt_hostring_t *h, size_t text_bytes, uint3
     return def;
 }
 
+/* Word by word: a text of several slots lies where who looks for definitions looks for their
+ * states, before it can know that. */
+static void text_store(gpurt_def_t *def, const char *text, size_t bytes)
+{
+    uint32_t *to = (uint32_t *)(void *)gpurt_def_text(def);
+
+    for (size_t i = 0; i < bytes; i += sizeof *to) {
+        uint32_t word = 0;
+
+        memcpy(&word, text + i, bytes - i < sizeof word ? bytes - i : sizeof word);
+        gpurt_store_relaxed_sys_u32(&to[i / sizeof *to], word); /* relaxed: B3 carries it */
+    }
+}
+
 uint32_t gpurt_hostring_string(const gpurt_hostring_t *h, const char *text, size_t bytes)
 {
     uint32_t number;
@@ -234,7 +248,7 @@ uint32_t gpurt_hostring_string(const gpurt_hostring_t *h, const char *text, size
     def = def_take(h, bytes, &number);
     if (!def)
         return 0;
-    memcpy(gpurt_def_text(def), text, bytes);
+    text_store(def, text, bytes);
     gpurt_store_release_sys_u32(&def->xstate, GPURT_DEF_STRING); /* B3.rel */
     return number;
 }
@@ -251,7 +265,7 @@ static uint32_t site_define(const gpurt_hostring_t *h, const gpurt_activity_site
     def->types = site->types;
     for (uint64_t types = site->types; types; types >>= 4)
         def->arg_count++;
-    memcpy(gpurt_def_text(def), site->format, def->format_bytes);
+    text_store(def, site->format, def->format_bytes);
     gpurt_store_release_sys_u32(&def->xstate, GPURT_DEF_SITE); /* B3.rel */
     return number;
 }

@@ -125,10 +125,12 @@ expect 0 '500 records' "$bin/gpurt-record" -o fork.gplog -- "$app" 500 fork
 same 500 "$(field records fork.gplog)" 'a fork'
 # A child that opens gpurt itself has its own box: in the recorder's file, and with GPURT_LOG in a file beside its
 # parent's, which is whole.
-expect 0 '110 records, 0 lost' "$bin/gpurt-record" -o heir.gplog -- "$forks" recorded
+# A search for leaks in a process that forks has words of its own.
+forks_options=${ASAN_OPTIONS:-}:detect_leaks=0
+expect 0 '110 records, 0 lost' env ASAN_OPTIONS="$forks_options" "$bin/gpurt-record" -o heir.gplog -- "$forks" recorded
 same 110 "$(field records heir.gplog)" 'a child that logs'
 same 2 "$("$bin/gpurt-log" stat heir.gplog | grep -c '^program')" 'programs of a log with a child'
-expect 0 '' env PATH="$bin:$PATH" GPURT_LOG=parent.gplog "$forks" recorded
+expect 0 '' env PATH="$bin:$PATH" GPURT_LOG=parent.gplog ASAN_OPTIONS="$forks_options" "$forks" recorded
 same 60 "$(field records parent.gplog)" 'the log of a parent'
 own=(parent.*.gplog)
 same 50 "$(field records "${own[0]}")" 'the log of its child'

@@ -101,7 +101,7 @@ static void object_tell(gpurt_viewer_t *v, entry_t *e, bool last, bool ended)
     if (news == GPURT_VIEWER_SAME)
         return;
     if (!e->told)
-        e->told = malloc(bytes ? bytes : 1);
+        e->told = calloc(e->value_count + 1, sizeof *e->told);
     if (!e->told)
         return;
     memcpy(e->told, values, bytes);
