@@ -130,6 +130,8 @@ def check_moves():
     write("near.gplog", before)
     shown = run(PANIC, "show", "-r", "1024", "near.gplog", status=1)
     assert "near.gplog: 1 damaged frame left out" in shown.stdout, shown
+    listed = run(PANIC, "list", "near.gplog", status=1)
+    assert "near.gplog: 1 damaged frame left out" in listed.stdout, listed
     # What ends before its END is not damaged: its writer may still be there.
     write("open.gplog", [p for i, p in enumerate(parts) if i <= b])
     assert "not closed" in run(LOG, "verify", "open.gplog").stdout
