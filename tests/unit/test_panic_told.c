@@ -327,6 +327,14 @@ static void wish_is_told(const char *name, const char *value, const char *text)
               "%s=%s: %s", name, value, said);
 }
 
+static void wishes_are_told(void)
+{
+    wish_is_told("GPURT_LEVEL", "foo", "say trace, debug");
+    wish_is_told("GPURT_POLICY", "foo", "say drop");
+    wish_is_told("GPURT_RING_BYTES", "12k", "say a number");
+    wish_is_told("GPURT_LEVEL_FLOOR", "foo", "say trace, debug");
+}
+
 /* A file of the program's own is no variable of the user's. Who drains says what is wrong with it. */
 static void file_named(void)
 {
@@ -389,11 +397,9 @@ int main(void)
     CHECK_CONTAINS(said, "use gpurt_grid_barrier(), ");
     wish_is_told("GPURT_LOG", "/nonexist/x", "nothing is logged: ");
     wish_is_told("GPURT_PANICS", "loud", "say tell, quiet or off");
+    wishes_are_told(); /* without a log: what was set for one was ignored in silence */
     setenv("GPURT_LOG", "/nonexist/x", 1);
-    wish_is_told("GPURT_LEVEL", "foo", "say trace, debug");
-    wish_is_told("GPURT_POLICY", "foo", "say drop");
-    wish_is_told("GPURT_RING_BYTES", "12k", "say a number");
-    wish_is_told("GPURT_LEVEL_FLOOR", "foo", "say trace, debug");
+    wishes_are_told();
     /* The file is not what is wrong: no word of it. */
     wish_is_told("PATH", "/nonexist", "put it in PATH or beside the program\n");
     unsetenv("GPURT_LOG");
