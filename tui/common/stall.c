@@ -3,6 +3,7 @@
 
 #include "hosttime.h"
 #include "panic_line.h"
+#include "plural.h"
 
 #include <gpurt/impl/activity.h>
 #include <stdlib.h>
@@ -197,5 +198,6 @@ void stall_print(const stall_t *s, const char *name, FILE *out)
     for (uint32_t i = 0; i < count && i < STALL_LINES; i++)
         print_group(s, &groups[i], gpurt_real_ns(), out);
     if (count > STALL_LINES)
-        fprintf(out, "  and %u other places\n", count - STALL_LINES);
+        fprintf(out, "  and %u other place%s\n", count - STALL_LINES,
+                gpurt_plural(count - STALL_LINES, "s"));
 }
