@@ -4,6 +4,7 @@
 #include "trouble.h"
 
 #include "outlet.h"
+#include "plural.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -126,7 +127,8 @@ bool trouble_tell(uint64_t now_ns)
     for (uint32_t i = 0; i < troubles.count; i++)
         tell(&troubles.of[i], now_ns);
     if (troubles.no_room) {
-        snprintf(more, sizeof more, "and %u more warnings", troubles.no_room);
+        snprintf(more, sizeof more, "and %u more warning%s", troubles.no_room,
+                 gpurt_plural(troubles.no_room, "s"));
         outlet_warn(now_ns, more);
     }
     changed = troubles.changed;

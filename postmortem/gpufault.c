@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpufault.h"
 
+#include "plural.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -451,7 +453,7 @@ void fault_deed(const fault_t *f, char *out, size_t room)
     if (!f->has_op || f->op.kind < SASS_LOAD || f->op.kind > SASS_ATOMIC)
         return;
     if (f->op.size)
-        snprintf(size, sizeof size, "%u byte%s", f->op.size, f->op.size == 1 ? "" : "s");
+        snprintf(size, sizeof size, "%u byte%s", f->op.size, gpurt_plural(f->op.size, "s"));
     if (f->has_address)
         snprintf(where, sizeof where, " %s 0x%llx", ways[f->op.kind],
                  (unsigned long long)f->address);

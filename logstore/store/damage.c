@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a judge found, as words. */
+#include "plural.h"
 #include "reader.h"
 #include "render.h"
 
@@ -42,9 +43,10 @@ bool gpurt_log_damage_text(const gpurt_log_summary_t *sum, char out[GPURT_DAMAGE
     say(&l, d->index_wrong, "the index does not fit");
     say(&l, d->end_wrong, "the sums at its end do not fit");
     if (sum->told_messages > sum->messages)
-        gpurt_text_printf(&l.text, "; of %llu records %llu are here",
-                          (unsigned long long)sum->told_messages,
-                          (unsigned long long)sum->messages);
+        gpurt_text_printf(
+            &l.text, "; of %llu record%s %llu %s here",
+            (unsigned long long)sum->told_messages, gpurt_plural(sum->told_messages, "s"),
+            (unsigned long long)sum->messages, sum->messages == 1 ? "is" : "are");
     gpurt_text_printf(&l.text, "; gpurt-log repair makes a whole log of what is here");
     return true;
 }

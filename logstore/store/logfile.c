@@ -4,6 +4,7 @@
 #include "fileabout.h"
 #include "framesum.h"
 #include "outfile.h"
+#include "plural.h"
 #include "pulse.h"
 #include "scan.h"
 
@@ -272,7 +273,7 @@ static gpurt_status_t moved(const logfile_t *f, uint64_t records, gpurt_error_t 
     now[length > 0 ? length : 0] = '\0';
     return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_GPURT, 0,
                       "%.100s was moved while it was recorded: %llu record%s %s %.120s",
-                      f->path, (unsigned long long)records, records == 1 ? "" : "s",
+                      f->path, (unsigned long long)records, gpurt_plural(records, "s"),
                       records == 1 ? "is in" : "are in",
                       now[0] ? now : "a file of another name");
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "objectrow.h"
 
+#include "plural.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -80,13 +82,14 @@ static void list_put(const gpurt_objectrow_t *o, const gpurt_classdef_field_t *f
     uint64_t value, sum = 0;
 
     if (f->kind == GPURT_FIELD_CELLS) {
-        gpurt_text_printf(out, "%u cells", f->count);
+        gpurt_text_printf(out, "%u cell%s", f->count, gpurt_plural(f->count, "s"));
         return;
     }
     for (uint32_t i = 0; i < f->count; i++)
         if (gpurt_objectrow_value(o, f, i, &value))
             sum += value;
-    gpurt_text_printf(out, "%u buckets of %" PRIu64, f->count, sum);
+    gpurt_text_printf(out, "%u bucket%s of %" PRIu64, f->count, gpurt_plural(f->count, "s"),
+                      sum);
 }
 
 static void value_put(const gpurt_objectrow_t *o, const gpurt_classdef_field_t *f,

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* more: "s" or "es". */
+/* more: "s", "es", "S". */
 static inline const char *gpurt_plural(uint64_t count, const char *more)
 {
     return count == 1 ? "" : more;

@@ -135,6 +135,12 @@ static bool copy_word(char *to, size_t room, const char *from)
     return true;
 }
 
+/* A share of a limit has what goes up and down, and its most. */
+static bool has_limit(uint32_t kind)
+{
+    return kind == GPURT_FIELD_GAUGE || kind == GPURT_FIELD_PEAK;
+}
+
 /* Limits stand before what is measured by them. */
 static bool limit_read(const gpurt_classdef_t *d, gpurt_classdef_field_t *f,
                        const char *name)
@@ -142,7 +148,7 @@ static bool limit_read(const gpurt_classdef_t *d, gpurt_classdef_field_t *f,
     const gpurt_classdef_field_t *of = gpurt_classdef_find(d, name);
 
     f->of = of ? (uint16_t)(of - d->fields + 1) : 0;
-    return of && of->kind == GPURT_FIELD_LIMIT;
+    return of && of->kind == GPURT_FIELD_LIMIT && has_limit(f->kind);
 }
 
 /* Digits alone: strtoul would take signs. */

@@ -90,6 +90,15 @@ static const gpurt_class_t kettle_class = {.name = "kettle",
                                            .fields = fields,
                                            .field_count = FIELDS,
                                            .look = kettle_look};
+/* Breaks a rule: what only grows is no part of a limit. */
+static const gpurt_field_t wrong_fields[] = {
+    {.name = "plates", .kind = GPURT_FIELD_LIMIT},
+    {.name = "lit", .kind = GPURT_FIELD_COUNTER, .of = "plates"}};
+static const gpurt_class_t wrong_class = {.name = "oven",
+                                          .plural = "ovens",
+                                          .fields = wrong_fields,
+                                          .field_count = 2,
+                                          .look = stove_look};
 static const gpurt_field_t stove_fields[] = {{.name = "plates", .kind = GPURT_FIELD_LIMIT}};
 static const gpurt_class_t stove_class = {.name = "stove",
                                           .plural = "stoves",
@@ -123,6 +132,7 @@ int main(void)
     OK(gpurt_sync(rt, &err));
     args.kettles = (kettle_t *)memory;
     gpurt_watch_begin(rt, &stove_class, 1, &plates, sizeof plates);
+    gpurt_watch_begin(rt, &wrong_class, 1, &plates, sizeof plates);
     for (uint32_t i = 0; i < 2; i++) {
         looks[i].words = &args.kettles[i];
         gpurt_watch_begin(rt, &kettle_class, i + 1, &looks[i], sizeof looks[i]);

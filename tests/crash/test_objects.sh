@@ -32,7 +32,7 @@ has() { # FILE TEXT...
 }
 
 mkfifo line
-GPURT_HEAP_VIEW=20 "$bin/gpurt-record" -q -o run.gplog -- "$app" <line >said &
+GPURT_HEAP_VIEW=20 "$bin/gpurt-record" -q -o run.gplog -- "$app" <line >said 2>errors &
 recorder=$!
 exec 3>line
 until_true 'the kettles never boiled' grep -q boiled said
@@ -52,6 +52,8 @@ jq -e '.objects.classes[] | select(.name=="kettle") | .plural=="kettles" and
 exec 3>&-
 wait "$recorder"
 recorder=
+
+grep -qx 'gpurt: objects of the class oven are not told: its fields break a rule of objectclass.h' errors || fail "$(cat errors)"
 
 # As text, as JSON lines, as CSV. A name cannot steer a terminal.
 "$bin/gpurt-log" cat run.gplog >cat.txt

@@ -104,7 +104,7 @@ for count in 100 5000; do
     counted "$count names" "$count"
     sums=$("$bin/gpurt-log" stat run.gplog)
     grep >/dev/null '^memory     device, GPU 0: 0 B at last, 4.0 KiB at most, taken 100 times, given back 100 times$' <<<"$sums" || fail "$count names: $sums"
-    grep >/dev/null '^ranges     100 of 1 names, 0 without an end, 0 ends without a beginning, 0 marks$' <<<"$sums" || fail "$count names: $sums"
+    grep >/dev/null '^ranges     100 of 1 name, 0 without an end, 0 ends without a beginning, 0 marks$' <<<"$sums" || fail "$count names: $sums"
     state=on full=0
     [ "$count" = 100 ] || { state='on; no room for more names: what is new has none' full=1; }
     grep >/dev/null "^collector  $state; 0 dropped" <<<"$sums" || fail "$count names: $sums"
@@ -133,7 +133,7 @@ run 0 pools
 GPURT_CUPTI=all run 0 host
 sums=$("$bin/gpurt-log" stat run.gplog)
 for want in 'calls      3 of 2 names, 4.10 us, 0 without times, 1 with errors$' 'ranges     4 of 3 names, 1 without an end, 0 ends without a beginning, 0 marks$' \
-    'memory     device, GPU 1: 1.0 MiB at last, 4.0 MiB at most, taken 2 times, given back 1 times$' 'memory     pinned: 4.0 KiB at last, ' \
+    'memory     device, GPU 1: 1.0 MiB at last, 4.0 MiB at most, taken 2 times, given back 1 time$' 'memory     pinned: 4.0 KiB at last, ' \
     'memory     1 given back whose taking is not known' ' 97.56%         2    4.00 us    2.00 us .*       1  cudaLaunchKernel$' ' 58.82%         1   10.00 us .*       0  step (torch)$'; do
     grep >/dev/null "^$want" <<<"$sums" || fail "host: no $want in $sums"
 done

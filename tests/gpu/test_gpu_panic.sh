@@ -58,4 +58,13 @@ ends_as panic_own grid "$lives" 0
 ends_as panic_own threads "$lives" 0 # the barrier counts who is left
 ends_as panic_never grid "$lives" 0
 ends_as panic_always barrier "$trapped" 1
+
+# It hung for ever and in silence: a line says so, and a limit ends it.
+hangs='^gpurt: 2 s after that panic its GPU still works on what ran then'
+GPURT_PANIC_LIMIT=4 ends_as panic_own barrier "$trapped" 0
+for line in "$hangs" '^gpurt: GPURT_PANIC_LIMIT=4: what ran at that panic is ended'; do
+    [[ $(grep -c "$line" error) == 1 ]] || complain "limit: no line '$line': $(<error)"
+done
+timeout --signal=KILL 6 "$programs/panic_own" barrier >said 2>error || true
+[[ $(grep -c "$hangs" error) == 1 ]] || complain "no limit: no line of the hang: $(<error)"
 exit "$failed"

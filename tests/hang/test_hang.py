@@ -163,7 +163,7 @@ def check_late(folder):
         hang = until(shown_log, log)["hang"]
         recorder.terminate()
         _, err = recorder.communicate(timeout=LONG)
-        assert err.startswith(f"gpurt-record: no record for {limit} s"), err
+        assert err.startswith(f"gpurt-record: no record of device code for {limit} s"), err
         assert sorted(wait["block"] for wait in hang["waits"]) in blocks, hang
         assert err.count("device code waits, and nothing moves") == 1, err
 
@@ -197,7 +197,7 @@ def check_over(folder):
     log = f"{folder}/went.gplog"
     recorder, _ = start(RECORD, "-q", "--hang-after", "0.3", "-o", log, "--", APP, "went")
     line = recorder.stderr.readline()
-    assert line.startswith("gpurt-record: no record for 0.3 s"), line
+    assert line.startswith("gpurt-record: no record of device code for 0.3 s"), line
     recorder.terminate()
     recorder.wait(timeout=LONG)
     assert json.loads(panic("list", "--json", log, status=0))["panics"] == 0

@@ -184,7 +184,7 @@ def check_hang():
     """Silence is told once, with the last record of each SM, and the driver is asked for a dump."""
     done = record("--hang-after", "1", APP, "hang.core", "box", "hang", status=ABORTED)
     notice = done.stderr.splitlines()
-    assert notice[0] == "gpurt-record: no record for 1 s; the last one of each SM:", done.stderr
+    assert notice[0] == "gpurt-record: no record of device code for 1 s; the last one of each SM:", done.stderr
     assert re.fullmatch(r" +1 SM  126  \d\.\d s ago  kernel\.c:100  block 4 warp [01]: message \d+ of ring [01]",
                         notice[1]), notice
     assert notice[2] == "gpurt-record: the driver was asked for a dump", notice
@@ -194,7 +194,7 @@ def check_hang():
     # without --gpu-core it is told and nothing is done; without words of it nothing is told
     done = record("--hang-after", "1", "--", os.path.join("/bin", "sh"), "-c",
                   f"{FEED} 10 hang & sleep 6; kill $!", status=None)
-    assert done.stderr.count("no record for 1 s") == 1 and "was asked" not in done.stderr, done.stderr
+    assert done.stderr.count("no record of device code for 1 s") == 1 and "was asked" not in done.stderr, done.stderr
     done = record("--", "/bin/sh", "-c", f"{FEED} 10 hang & sleep 1.5; kill $!", status=None)
     assert "no record" not in done.stderr
 

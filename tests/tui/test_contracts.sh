@@ -101,6 +101,15 @@ says '-p is for list, show, watch or export only' gpurt-panic diff -p 1 run.gplo
 says '--play is for --replay FILE only' gpurt-top --play -- true
 says '--gpu-core is for a PROGRAM only' gpurt-top -b --gpu-core --replay run.gplog
 says '-n is for several pictures (not -1) only' gpurt-top -1 -n 2 --replay run.gplog
+says '-d is for the screen or several pictures of what runs (not --replay) only' gpurt-top -b -d 2s --replay run.gplog
+says '-d is for the screen or several pictures of what runs (not --replay) only' gpurt-top -1 -d 2s -- true
+says '--granule is for first, best or worst only' gpurt-replay --granule 64 run.gplog
+says '--granule is for first, best or worst only' gpurt-replay -p pools,arena --granule 64 run.gplog
+says '--shards is for heap, cheap, full, pools or arena only' gpurt-replay --policy best --shards 2 run.gplog
+says '--spread is for heap, cheap, full, pools or arena only' gpurt-replay --policy best --spread 2 run.gplog
+says '--run-chunks is for heap, cheap, full, pools or arena only' gpurt-replay --policy best --run-chunks 2 run.gplog
+says '--piece is for arena only' gpurt-replay --policy heap,best --piece 64 run.gplog
+says 'the log holds no calls of a heap' gpurt-replay --policy best,arena --granule 64 --piece 64 --shards 2 run.gplog
 says '-F is for the screen or pictures (not --json) only' gpurt-top --json -F x --replay run.gplog
 says '--first is for several seeds (not --seed) only' gpurt-check --seed 3 --first 2 -- true
 says '-o is for a log only' gpurt-drain --print -p 1 -o x

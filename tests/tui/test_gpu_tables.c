@@ -236,7 +236,7 @@ static void check_ranges(void)
     put_some_of_all();
     p.table = GPUROWS_RANGES;
     draw(ROWS, COLUMNS);
-    check_has("2 of 3 names, 1 without an end, 0 ends without a beginning, 1 marks");
+    check_has("2 of 3 names, 1 without an end, 0 ends without a beginning, 1 mark");
     check_has("    max   open  marks  range");
     check_has(" 100.0%        1    3.00 ms    3.00 ms");
     check_has("      0      0  step (torch)");

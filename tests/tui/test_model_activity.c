@@ -256,9 +256,9 @@ static void check_screen(void)
     picture_draw(&p, &c);
     CHECK(on_canvas(&c, "GPU  5118 kernels, 5.46 s, 1 without times, 3 dropped by CUPTI"));
     CHECK(on_canvas(&c, "GPU 1  91%  8.0 GiB of 128.0 GiB  312 W  45 C  1980 MHz"));
-    CHECK(on_canvas(&c,
-                    "2 records without times   no buffer 4 times   5 of unknown kinds   "
-                    "6 samples left out"));
+    CHECK(on_canvas(
+        &c, "2 records without times   no buffer 4 times   5 records of unknown kinds   "
+            "6 samples left out"));
     CHECK(on_canvas(&c, "kernels 40% copies 10% told of end 20% launching 25% idle 5%"));
     CHECK(on_canvas(&c, "device to host, pinned 2, 2.0 MiB, 1048.58 GB/s"));
     CHECK(on_canvas(&c, " 91.5%      100     5.00 s   50.00 ms"));
@@ -414,6 +414,22 @@ static void write_plain(FILE *out, const gpurt_model_activity_t *a)
     activity_plain(out, a, 20);
 }
 
+/* One of each said "1 samples". */
+static void check_one_each(void)
+{
+    static const char *const plain[] = {
+        "\ncollector  on; 3 dropped by CUPTI, no buffer 1 time, 2 without times, 5 of "
+        "unknown kinds, 1 sample left out\n",
+        NULL};
+    gpurt_model_activity_t *a = malloc(sizeof *a);
+
+    CHECK(a != NULL);
+    *a = view->activity;
+    a->starved = a->samples_left_out = 1;
+    check_written(write_plain, a, plain);
+    free(a);
+}
+
 /* The only collector, of check_rest: its state is in one line with the sums, as long as it may
  * be. */
 static void check_collector(void)
@@ -440,6 +456,7 @@ static void check_collector(void)
     CHECK_EQ(view->activity.collectors_troubled, 0);
     check_written(write_plain, &view->activity, plain);
     check_written(activity_json, &view->activity, json);
+    check_one_each();
     memset(state + begun, 'x', sizeof state - 1 - begun);
     c.state = string(state);
     put_at(GPURT_KIND_COLLECTOR, 0, T0, &c, sizeof c);
@@ -459,7 +476,7 @@ static void check_collector(void)
 static void check_graph_rows(uint32_t name)
 {
     static const char *const plain[] = {
-        "kernels    2 of 1 names, 40 ns on GPUs",
+        "kernels    2 of 1 name, 40 ns on GPUs",
         "graphs     launches: 4, 60 ns on GPUs; their kernels are not told apart ",
         "(GPURT_CUPTI=default,nodes)\n",
         " 40.00%         2      40 ns      20 ns      20 ns",

@@ -304,7 +304,7 @@ static void check_others(void)
         put_state(100 + i, T0, MIB, 0);
     heap(64);
     text_of(heap_plain, text, sizeof text);
-    CHECK_CONTAINS(text, "others     3 records are of some that have no row here\n");
+    CHECK_CONTAINS(text, "others     3 records of some that have no row here\n");
     check_scroll();
     text_of(heap_json, text, sizeof text);
     CHECK_CONTAINS(text, "\"without_row\":3,");

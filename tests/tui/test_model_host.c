@@ -125,7 +125,7 @@ static void check_crowd(void)
 static void check_ranges(void)
 {
     static const char *const plain[] = {
-        "ranges     5 of 5 names, 1 without an end, 1 ends without a beginning, 3 marks\n",
+        "ranges     5 of 5 names, 1 without an end, 1 end without a beginning, 3 marks\n",
         "        max   marks  range\n",
         " 48.78%         1    1.00 us    1.00 us    1.00 us",
         "       0  step\n",

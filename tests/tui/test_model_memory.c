@@ -66,7 +66,7 @@ static void check_kinds(void)
 {
     static const char *const plain[] = {
         "memory     device, GPU 0: 5.0 KiB at last, 7.0 KiB at most, taken 3 times, given "
-        "back 1 times\n",
+        "back 1 time\n",
         "memory     device, GPU 1: 9 B at last,",
         "memory     pinned: 300 B at last, 300 B at most, taken 2 times, given back 0 "
         "times\n",

@@ -56,7 +56,7 @@ int main(void)
         (const char *const[]){"kernels    256 of 256 names,", "calls      128 of 64 names,",
                               "ranges     50 of 25 names,", "\nand 232 more names\n"});
     check_says(
-        (const char *const[]){"\nand 40 more names\n", "\nand 1 more names\n", "", ""});
+        (const char *const[]){"\nand 40 more names\n", "\nand 1 more name\n", "", ""});
 
     of_kernels(GPURT_MODEL_KERNELS, true);
     of_host(&activity->call_rows, GPURT_MODEL_HOST_ROWS, true);

@@ -469,6 +469,33 @@ static void check_marks(const picture_t *shown, const gpurt_modelview_t *v)
               "%s", row_text(22));
 }
 
+/* However far a report is scrolled, its last line stays in sight; back is as far as forth. */
+static void check_panic_scroll(const picture_t *shown, const gpurt_modelview_t *v)
+{
+    const view_class_t *view = picture_view(VIEW_PANICS);
+    static gpurt_modelview_t copy;
+    picture_t p = *shown;
+
+    copy = *v;
+    copy.panics.list[0].slot = 61; /* said nothing, so "before it" is its last line */
+    p.view = &copy;
+    p.shown = VIEW_PANICS;
+    p.panic_open = true;
+    CHECK_MSG(canvas_resize(&canvas, 24, 100), "memory");
+    picture_draw(&p, &canvas);
+    CHECK(on_canvas("message"));
+    for (int i = 0; i < 40; i++)
+        CHECK(view->act(&p, ACTION_PAGE_DOWN, 19));
+    picture_draw(&p, &canvas);
+    CHECK(!on_canvas("message") && on_canvas("before it"));
+    for (int i = 0; i < 4; i++)
+        CHECK(view->act(&p, ACTION_PAGE_UP, 19));
+    CHECK_EQ(p.panic_scroll, 0);
+    p.panic_scroll = 60; /* of a longer one */
+    picture_draw(&p, &canvas);
+    CHECK(on_canvas("before it"));
+}
+
 /* All of the help can be reached, on a small screen, too. */
 static void check_help(const picture_t *shown)
 {
@@ -596,6 +623,7 @@ int main(void)
     check_whose(&p, v);
     check_gone(&p, v);
     check_marks(&p, v);
+    check_panic_scroll(&p, v);
     check_help(&p);
     check_deceit();
     check_report(v);

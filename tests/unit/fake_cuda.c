@@ -281,8 +281,15 @@ static cudaError_t fake_wait_event(cudaStream_t stream, cudaEvent_t event, unsig
 }
 static cudaError_t fake_event_create(cudaEvent_t *event, unsigned flags)
 {
-    CHECK_EQ(flags & cudaEventDisableTiming, 0);
+    fake.event_flags = flags;
+    fake.events++;
     *event = (cudaEvent_t)(uintptr_t)0x2000;
+    return answer(cudaSuccess);
+}
+static cudaError_t fake_event_destroy(cudaEvent_t event)
+{
+    CHECK(event != NULL);
+    fake.events--;
     return answer(cudaSuccess);
 }
 static cudaError_t fake_event(cudaEvent_t event)
@@ -344,7 +351,7 @@ const gpurt_cuda_api_t fake_api = {
     .stream_query = fake_stream_query,
     .stream_wait_event = fake_wait_event,
     .event_create = fake_event_create,
-    .event_destroy = fake_event,
+    .event_destroy = fake_event_destroy,
     .event_record = fake_event_record,
     .event_synchronize = fake_event,
     .event_query = fake_event_query,

@@ -31,7 +31,7 @@ typedef struct fake_cuda {
     float elapsed_ms;
     size_t stack; /* cudaLimitStackSize */
     /* what was asked */
-    int launches, ex_launches, opt_ins, streams, contexts;
+    int launches, ex_launches, opt_ins, streams, events, contexts;
     int opt_in_bytes;
     int launched_on, filled_on; /* the device that was current */
     const void *stub;
@@ -39,7 +39,7 @@ typedef struct fake_cuda {
     cudaStream_t stream;
     dim3 grid, block;
     unsigned clusters, cooperative;
-    unsigned stream_flags, host_flags, register_flags;
+    unsigned stream_flags, host_flags, register_flags, event_flags;
     void *blocks[FAKE_BLOCKS], *registered; /* alive */
     size_t registered_bytes;
 } fake_cuda_t;

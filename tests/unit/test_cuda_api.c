@@ -283,6 +283,7 @@ static void test_streams_events(void)
     CHECK_EQ(ops->stream_create(self, &stream, &err), GPURT_OK);
     CHECK_EQ(fake.stream_flags, cudaStreamNonBlocking);
     CHECK_EQ(ops->event_create(self, &from, &err), GPURT_OK);
+    CHECK_EQ(fake.event_flags & cudaEventDisableTiming, 0);
     CHECK_EQ(ops->event_create(self, &to, &err), GPURT_OK);
     CHECK_EQ(ops->event_record(self, from, NULL), GPURT_OK);
     CHECK_EQ(ops->event_wait(self, from, stream), GPURT_OK);

@@ -4,6 +4,7 @@
 #include "backend.h"
 
 #include "check.h"
+#include "cuda_end_kernel.h"
 #include "fake_cuda.h"
 
 #include <gpurt/panic.h>
@@ -278,6 +279,83 @@ static void test_stack_room(void)
     }
 }
 
+/* ---- work that goes on behind a panic -------------------------------------------------- */
+
+static uint32_t recorded, kernel_ends;
+static int on_record;
+
+static int context_get(void **context)
+{
+    *context = &recorded;
+    return 0;
+}
+static int record_event(void *context, cudaEvent_t event)
+{
+    CHECK(context == &recorded && event != NULL);
+    recorded++;
+    return on_record;
+}
+static void *hang_entry(const char *name)
+{
+    int (*get)(void **) = context_get;
+    int (*record)(void *, cudaEvent_t) = record_event;
+    void *found = NULL;
+
+    if (strcmp(name, "cuCtxGetCurrent") == 0)
+        memcpy(&found, &get, sizeof found);
+    if (strcmp(name, "cuCtxRecordEvent") == 0)
+        memcpy(&found, &record, sizeof found);
+    return found;
+}
+static void end_played(void *args)
+{
+    kernel_ends = ((const struct gpurt_end_args *)args)->ends;
+}
+
+static void *hang_open(void *(*entry)(const char *))
+{
+    gpurt_info_t info = {0};
+    void *self = NULL;
+
+    fake = fake_healthy;
+    fake.entry_point = entry;
+    CHECK_EQ(ops->open(NULL, 0, &info, &self, NULL), GPURT_OK);
+    return self;
+}
+
+static void test_hangs(void)
+{
+    void *self = hang_open(hang_entry);
+
+    fake.played = end_played;
+    kernel_ends = 7;
+    CHECK(ops->hang_prepare(self) && fake.launches == 1 && kernel_ends == 0);
+    CHECK_EQ(fake.stream_flags, cudaStreamNonBlocking);
+    CHECK(ops->hang_mark(self) && recorded == 1);
+    fake.on_query = cudaErrorNotReady;
+    CHECK(ops->hang_busy(self));
+    CHECK_EQ(fake.pending, cudaSuccess);
+    fake.on_query = cudaSuccess;
+    CHECK(!ops->hang_busy(self));
+    ops->hang_end(self);
+    CHECK(fake.launches == 2 && kernel_ends == 1);
+    on_record = 900; /* a stream of the context is being captured */
+    CHECK(!ops->hang_mark(self));
+    on_record = 0;
+    CHECK_EQ(fake.events, 1);
+    close_clean(self);
+    CHECK_EQ(fake.events, 0);
+
+    self = hang_open(NULL); /* a driver before CUDA 12.5 */
+    CHECK(!ops->hang_mark(self) && fake.events == 0);
+    fake.on_stream = cudaErrorMemoryAllocation;
+    CHECK(!ops->hang_prepare(self));
+    ops->hang_end(self);
+    CHECK_EQ(fake.launches, 0);
+    fake.on_stream = cudaSuccess;
+    close_clean(self);
+}
+
 static void test_module_loading(void)
 {
     fake = fake_healthy;
@@ -384,6 +462,7 @@ int main(void)
     test_probe();
     test_info();
     test_stack_room();
+    test_hangs();
     test_module_loading();
     test_forked_without_gpu();
     test_forked();

@@ -9,6 +9,8 @@
 #include <gpurt/recover.h>
 
 #include "drainspawn.h"
+#include "panichang.h"
+#include "panictell.h"
 #include "tell.h"
 
 #include <fcntl.h>
@@ -327,6 +329,14 @@ static void wish_is_told(const char *name, const char *value, const char *text)
               "%s=%s: %s", name, value, said);
 }
 
+static void wishes_are_told(void)
+{
+    wish_is_told("GPURT_LEVEL", "foo", "say trace, debug");
+    wish_is_told("GPURT_POLICY", "foo", "say drop");
+    wish_is_told("GPURT_RING_BYTES", "12k", "say a number");
+    wish_is_told("GPURT_LEVEL_FLOOR", "foo", "say trace, debug");
+}
+
 /* A file of the program's own is no variable of the user's. Who drains says what is wrong with it. */
 static void file_named(void)
 {
@@ -343,6 +353,147 @@ static void file_named(void)
     CHECK(gpurt_open(&options, &rt, &err) == GPURT_OK);
     CHECK(unlink(drain) == 0 && rmdir(folder) == 0);
     close_well();
+}
+
+/* ---- work that goes on behind a panic -------------------------------------------------- */
+
+/* A device that plays it. */
+static struct {
+    bool busy, blind; /* nothing ends it; it cannot prepare */
+    uint32_t marks, xends;
+} played;
+
+static bool play_prepare(void *self)
+{
+    return self != NULL && !played.blind;
+}
+static bool play_mark(void *self)
+{
+    return self != NULL && ++played.marks;
+}
+static bool play_busy(void *self)
+{
+    return self != NULL && played.busy;
+}
+static void play_end(void *self)
+{
+    CHECK(self != NULL);
+    gpurt_add_relaxed_sys_u32(&played.xends, 1);
+}
+
+static const gpurt_backend_ops_t play_ops = {.hang_prepare = play_prepare,
+                                             .hang_mark = play_mark,
+                                             .hang_busy = play_busy,
+                                             .hang_end = play_end};
+static const gpurt_opened_t play_opened = {.ops = &play_ops, .self = &played};
+static gpurt_panichang_t hang;
+
+/* Looks at these tenths of a second. */
+static void look_from_to(uint32_t failed, uint64_t from, uint64_t to)
+{
+    for (uint64_t at = from; at <= to; at++)
+        gpurt_panichang_look(&hang, failed, at * 100000000);
+}
+
+static void hangs_begin(const char *limit)
+{
+    if (limit)
+        CHECK(setenv("GPURT_PANIC_LIMIT", limit, 1) == 0);
+    gpurt_panichang_init(&hang, &play_opened);
+}
+
+static void ends_by_itself(void)
+{
+    hangs_begin("9");
+    look_from_to(0, 1, 99);
+    CHECK_EQ(played.marks, 0);
+    played.busy = true;
+    look_from_to(1, 100, 115);
+    played.busy = false;
+    look_from_to(1, 116, 200);
+    CHECK_EQ(played.marks, 1);
+    for (uint32_t i = 2; i < 52; i++) /* one a second, whatever panics */
+        look_from_to(i, 199 + i, 199 + i);
+    CHECK_MSG(played.marks > 3 && played.marks < 8, "%u marks", played.marks);
+    CHECK_EQ(played.xends, 0);
+}
+static void goes_on(void)
+{
+    played.busy = true;
+    hangs_begin(NULL);
+    look_from_to(1, 100, 10000);
+    CHECK_EQ(played.xends, 0);
+}
+static void limited(void)
+{
+    played.busy = true;
+    hangs_begin("9");
+    look_from_to(1, 100, 189);
+    CHECK_EQ(played.xends, 0);
+    look_from_to(1, 190, 200);
+    CHECK_EQ(played.xends, 1);
+    played.busy = false;
+    look_from_to(1, 201, 400);
+}
+static void fills_the_device(void)
+{
+    played.busy = true;
+    CHECK(signal(SIGABRT, SIG_DFL) != SIG_ERR);
+    if (fork() == 0) {
+        hangs_begin("3");
+        look_from_to(1, 100, 200);
+        _exit(0);
+    }
+    int status;
+
+    CHECK(wait(&status) > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+static void cannot_prepare(void)
+{
+    played.blind = true;
+    hangs_begin("3");
+}
+
+/* The thread that tells panics looks. */
+static void watched_hang(void)
+{
+    gpurt_section_plan_t section = {
+        .kind = GPURT_SECTION_CUDA, .sm_count = 1, .warp_slots = 1, .ring_bytes = 4096};
+    gpurt_box_plan_t plan = {
+        .struct_size = sizeof plan, .section_count = 1, .sections = &section};
+    const struct timespec nap = {0, 1000000};
+    gpurt_boxmap_t map;
+
+    CHECK(setenv("GPURT_PANIC_LIMIT", "1", 1) == 0);
+    must(gpurt_boxmap_create(&plan, &map, &err));
+    played.busy = true;
+    gpurt_panictell_start(&play_opened, &map, 0, "");
+    gpurt_store_relaxed_sys_u32(&map.box->sections[0].xfailed, 1);
+    for (int i = 0; !gpurt_load_relaxed_sys_u32(&played.xends) && i < PATIENCE_MS; i++)
+        nanosleep(&nap, NULL);
+    CHECK_EQ(gpurt_load_relaxed_sys_u32(&played.xends), 1);
+    gpurt_panictell_stop(&play_opened);
+    gpurt_boxmap_detach(&map);
+}
+
+/* In existing CUDA C++ a kernel whose threads count arrivals hung for ever behind a panic, and
+ * nobody said so. */
+static void hangs_are_told(void)
+{
+    static const char still[] =
+        "gpurt: 2 s after that panic its GPU still works on what ran";
+
+    CHECK_MSG(child(ends_by_itself) == 0, "%s", said);
+    CHECK_MSG(child(goes_on) == 1 && count(still) == 1, "%s", said);
+    CHECK_CONTAINS(said, "-DGPURT_PANIC_TRAP=2");
+    CHECK_MSG(child(limited) == 2 && count(still) == 1, "%s", said);
+    CHECK_CONTAINS(said, "gpurt: GPURT_PANIC_LIMIT=9: what ran at that panic is ended");
+    CHECK_MSG(child(fills_the_device) == 3, "%s", said);
+    CHECK_CONTAINS(said, "gpurt: GPURT_PANIC_LIMIT=3: it fills the GPU");
+    CHECK_MSG(child(cannot_prepare) == 1, "%s", said);
+    CHECK_CONTAINS(said, "the process is ended instead");
+    CHECK_MSG(child(watched_hang) == 1, "%s", said);
+    CHECK_CONTAINS(said, "gpurt: GPURT_PANIC_LIMIT=1: what ran at that panic is ended");
 }
 
 static void plain(void)
@@ -389,11 +540,10 @@ int main(void)
     CHECK_CONTAINS(said, "use gpurt_grid_barrier(), ");
     wish_is_told("GPURT_LOG", "/nonexist/x", "nothing is logged: ");
     wish_is_told("GPURT_PANICS", "loud", "say tell, quiet or off");
+    wishes_are_told(); /* without a log: what was set for one was ignored in silence */
+    hangs_are_told();
     setenv("GPURT_LOG", "/nonexist/x", 1);
-    wish_is_told("GPURT_LEVEL", "foo", "say trace, debug");
-    wish_is_told("GPURT_POLICY", "foo", "say drop");
-    wish_is_told("GPURT_RING_BYTES", "12k", "say a number");
-    wish_is_told("GPURT_LEVEL_FLOOR", "foo", "say trace, debug");
+    wishes_are_told();
     /* The file is not what is wrong: no word of it. */
     wish_is_told("PATH", "/nonexist", "put it in PATH or beside the program\n");
     unsetenv("GPURT_LOG");

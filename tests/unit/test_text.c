@@ -32,6 +32,7 @@ static void test_lines(void)
     expect_lines(T("one"), 9, "> one\n");
     expect_lines(T("one\n\ntwo\n\n\n"), 9, "> one\n> \n> two\n");
     expect_lines(T("1\n2\n3\n4\n"), 2, "> ... 2 lines before\n> 3\n> 4\n");
+    expect_lines(T("1\n2\n3\n"), 2, "> ... 1 line before\n> 2\n> 3\n");
     expect_lines(T("a\tb\r\n\033[2J\a\x7f"), 9, "> a\tb\n> \\x1b[2J\\x07\\x7f\n");
     expect_lines(T("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"), 9,
                  "> \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\n");

@@ -28,8 +28,8 @@ static void print_block(FILE *out, const char *title, const char *text, size_t b
 
 static void print_counts(const hunt_t *hunt, FILE *out)
 {
-    fprintf(out, "%" PRIu64 " of %" PRIu64 " seeds ran in %.1f s", hunt->ran, hunt->count,
-            (double)hunt->wall_ns / 1e9);
+    fprintf(out, "%" PRIu64 " of %" PRIu64 " seed%s ran in %.1f s", hunt->ran, hunt->count,
+            gpurt_plural(hunt->count, "s"), (double)hunt->wall_ns / 1e9);
     if (hunt->failing.count)
         fprintf(out, ", %zu failed", hunt->failing.count);
     if (hunt->skipped)

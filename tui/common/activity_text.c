@@ -5,6 +5,7 @@
 #include "gpurows.h"
 #include "host_text.h"
 #include "memory_text.h"
+#include "plural.h"
 #include "render.h"
 #include "times_text.h"
 
@@ -234,7 +235,8 @@ static void plain_copies(FILE *out, const gpurt_model_activity_t *a)
 
 static void plain_samples(FILE *out, const char *name, const gpurt_model_gpu_t *g)
 {
-    fprintf(out, "%-10s %" PRIu64 " samples, mean:", name, g->samples);
+    fprintf(out, "%-10s %" PRIu64 " sample%s, mean:", name, g->samples,
+            gpurt_plural(g->samples, "s"));
     for (uint32_t i = 0; i < GPURT_SAMPLE_MEASURES; i++)
         if (g->measures[i].count)
             fprintf(out, " %s %.1f%%", activity_measure(i), activity_mean(&g->measures[i]));
@@ -279,8 +281,8 @@ static void plain_gpus(FILE *out, const gpurt_model_activity_t *a)
     }
     if (a->gpus_left_out)
         fprintf(out,
-                "GPUs       %" PRIu64 " records of others, for which there is no room\n",
-                a->gpus_left_out);
+                "GPUs       %" PRIu64 " record%s of others, for which there is no room\n",
+                a->gpus_left_out, gpurt_plural(a->gpus_left_out, "s"));
 }
 
 void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
@@ -292,8 +294,7 @@ void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
         return;
     if (sum.count)
         fprintf(out,
-                "kernels    %" PRIu64 " of %s names, %s on GPUs, %" PRIu64
-                " without times\n",
+                "kernels    %" PRIu64 " of %s, %s on GPUs, %" PRIu64 " without times\n",
                 sum.count, times_names(sum.names, sum.others, names),
                 activity_time(sum.ns, total), sum.untimed);
     if (a->graphs.count)

@@ -2,6 +2,7 @@
 #include "collector_text.h"
 
 #include "collected.h"
+#include "plural.h"
 #include "text.h"
 #include "who.h"
 
@@ -47,9 +48,10 @@ static void plain_state(FILE *out, const gpurt_model_activity_t *a, uint32_t ind
 static void plain_sums(FILE *out, const gpurt_model_activity_t *a)
 {
     fprintf(out,
-            "; %" PRIu64 " dropped by CUPTI, no buffer %" PRIu64 " times, %" PRIu64
-            " without times, %" PRIu64 " of unknown kinds, %" PRIu64 " samples left out\n",
-            a->dropped, a->starved, a->bad, a->unknown, a->samples_left_out);
+            "; %" PRIu64 " dropped by CUPTI, no buffer %" PRIu64 " time%s, %" PRIu64
+            " without times, %" PRIu64 " of unknown kinds, %" PRIu64 " sample%s left out\n",
+            a->dropped, a->starved, gpurt_plural(a->starved, "s"), a->bad, a->unknown,
+            a->samples_left_out, gpurt_plural(a->samples_left_out, "s"));
 }
 
 /* One line ends with the sums: that of the only one, or of all. */
@@ -73,8 +75,9 @@ void collector_plain(FILE *out, const gpurt_model_activity_t *a)
                 a->collectors_troubled - rows);
     fputs("collector  ", out);
     if (rows)
-        fprintf(out, "%" PRIu64 " of %" PRIu64 " processes plainly ",
-                a->collector_count - a->collectors_troubled, a->collector_count);
+        fprintf(out, "%" PRIu64 " of %" PRIu64 " process%s plainly ",
+                a->collector_count - a->collectors_troubled, a->collector_count,
+                gpurt_plural(a->collector_count, "es"));
     fputs("on", out);
     plain_sums(out, a);
 }

@@ -2,6 +2,7 @@
 #include "filter_run.h"
 
 #include "filter_field.h"
+#include "plural.h"
 #include "render.h"
 
 #include <string.h>
@@ -46,7 +47,7 @@ bool filter_tally_text(const filter_tally_t *t, char *to, size_t room)
     }
     gpurt_text_printf(&text, " %s not known for %llu of %llu message%s",
                       several ? "are" : "is", (unsigned long long)t->unsure,
-                      (unsigned long long)t->seen, t->seen == 1 ? "" : "s");
+                      (unsigned long long)t->seen, gpurt_plural(t->seen, "s"));
     return true;
 }
 

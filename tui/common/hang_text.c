@@ -2,6 +2,7 @@
 #include "hang_text.h"
 
 #include "panic_line.h"
+#include "plural.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -227,5 +228,6 @@ void hang_print(const gpurt_waitgraph_t *g, const panic_style_t *style)
     if (behind + others > shown)
         fprintf(style->out, "  and %u more\n", behind + others - shown);
     if (g->waits->left_out)
-        fprintf(style->out, "%u waits found no room in this report\n", g->waits->left_out);
+        fprintf(style->out, "%u wait%s found no room in this report\n", g->waits->left_out,
+                gpurt_plural(g->waits->left_out, "s"));
 }

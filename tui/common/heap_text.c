@@ -94,10 +94,11 @@ static void plain_heap(FILE *out, const gpurt_model_heaps_t *heaps,
             h->told.flags & GPURT_HEAP_LEVEL ? "; checks " : "", heap_checks(h),
             h->told.flags & GPURT_HEAP_TRACE ? ", traced" : "");
     fprintf(out,
-            "           free: %" PRIu32 " chunks of 64 KiB, %" PRIu32
+            "           free: %" PRIu32 " chunk%s of 64 KiB, %" PRIu32
             " in a row (fragmented %d%%), %s in chunks of classes, %s kept back\n",
-            h->free_chunks, h->largest_row, heap_fragmented(h),
-            activity_bytes(h->slack, slack), activity_bytes(h->kept, kept));
+            h->free_chunks, gpurt_plural(h->free_chunks, "s"), h->largest_row,
+            heap_fragmented(h), activity_bytes(h->slack, slack),
+            activity_bytes(h->kept, kept));
     if (h->refused || h->wrong)
         fprintf(out, "           refused: %" PRIu64 "; wrong: %" PRIu64 "\n", h->refused,
                 h->wrong);
@@ -122,8 +123,8 @@ static void plain_site(FILE *out, const gpurt_model_heap_site_t *s)
 
     gpurt_text_init(&text, escaped, sizeof escaped);
     gpurt_render_plain(&text, s->site, strnlen(s->site, sizeof s->site));
-    fprintf(out, "  %10s in %9" PRIu64 " objects  %s\n", activity_bytes(s->bytes, bytes),
-            s->objects, escaped);
+    fprintf(out, "  %10s in %9" PRIu64 " object%s  %s\n", activity_bytes(s->bytes, bytes),
+            s->objects, gpurt_plural(s->objects, "s"), escaped);
 }
 
 void heap_plain(FILE *out, const gpurt_model_heaps_t *heaps)
@@ -148,8 +149,8 @@ void heap_plain(FILE *out, const gpurt_model_heaps_t *heaps)
             plain_site(out, &h->sites[s]);
     }
     if (heaps->programs > 1 && heaps->others)
-        fprintf(out, "others     %" PRIu64 " records are of some that have no row here\n",
-                heaps->others);
+        fprintf(out, "others     %" PRIu64 " record%s of some that have no row here\n",
+                heaps->others, gpurt_plural(heaps->others, "s"));
 }
 
 /* ---- JSON ---------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "host_text.h"
 
 #include "activity_text.h"
+#include "plural.h"
 #include "times_text.h"
 
 #include <inttypes.h>
@@ -41,12 +42,11 @@ static void calls_sums(const gpurt_model_activity_t *a, const host_sum_t *s,
     char total[24];
 
     if (s->count)
-        snprintf(buffer, HOST_SUMS,
-                 "%" PRIu64 " of %s names, %s, %" PRIu64 " without times, %" PRIu64
-                 " with errors",
-                 s->count, s->names,
-                 activity_time(gpurows_whole_ns(a, GPUROWS_CALLS), total), s->untimed,
-                 s->more);
+        snprintf(
+            buffer, HOST_SUMS,
+            "%" PRIu64 " of %s, %s, %" PRIu64 " without times, %" PRIu64 " with errors",
+            s->count, s->names, activity_time(gpurows_whole_ns(a, GPUROWS_CALLS), total),
+            s->untimed, s->more);
 }
 
 static void ranges_sums(const gpurt_model_activity_t *a, const host_sum_t *s,
@@ -54,9 +54,11 @@ static void ranges_sums(const gpurt_model_activity_t *a, const host_sum_t *s,
 {
     if (s->rows || a->range_ends_alone)
         snprintf(buffer, HOST_SUMS,
-                 "%" PRIu64 " of %s names, %" PRIu64 " without an end, %" PRIu64
-                 " ends without a beginning, %" PRIu64 " marks",
-                 s->count, s->names, s->untimed, a->range_ends_alone, s->more);
+                 "%" PRIu64 " of %s, %" PRIu64 " without an end, %" PRIu64
+                 " end%s without a beginning, %" PRIu64 " mark%s",
+                 s->count, s->names, s->untimed, a->range_ends_alone,
+                 gpurt_plural(a->range_ends_alone, "s"), s->more,
+                 gpurt_plural(s->more, "s"));
 }
 
 const char *host_sums(const gpurt_model_activity_t *a, gpurows_t table,

@@ -3,6 +3,7 @@
 
 #include "activity_text.h"
 #include "gpurows.h"
+#include "plural.h"
 #include "times_text.h"
 
 #include <inttypes.h>
@@ -52,10 +53,10 @@ static void plain_row(FILE *out, const gpurt_model_activity_t *a, uint32_t index
     fputs("memory     ", out);
     plain_name(out, a, GPUROWS_MEMORY, index);
     fprintf(out,
-            ": %s at last, %s at most, taken %" PRIu64 " times, given back %" PRIu64
-            " times\n",
+            ": %s at last, %s at most, taken %" PRIu64 " time%s, given back %" PRIu64
+            " time%s\n",
             activity_bytes(s->bytes, bytes), activity_bytes(s->peak_bytes, most), s->takes,
-            s->gives);
+            gpurt_plural(s->takes, "s"), s->gives, gpurt_plural(s->gives, "s"));
 }
 
 static void plain_pool(FILE *out, const gpurt_model_activity_t *a, uint32_t index)

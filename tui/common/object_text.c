@@ -4,6 +4,7 @@
 #include "activity_text.h"
 #include "heap_text.h"
 #include "objectrow.h"
+#include "plural.h"
 #include "render.h"
 
 #include <inttypes.h>
@@ -196,9 +197,8 @@ void objects_plain(FILE *out, const gpurt_model_objects_t *all)
             if (all->list[i].class_ == c)
                 plain_object(out, all, &all->list[i], &all->classes[c].def);
     if (all->others)
-        fprintf(out,
-                "others     %" PRIu64 " records are of objects that have no row here\n",
-                all->others);
+        fprintf(out, "others     %" PRIu64 " record%s of objects that have no row here\n",
+                all->others, gpurt_plural(all->others, "s"));
 }
 
 /* ---- JSON ---------------------------------------------------------------------------- */

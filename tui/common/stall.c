@@ -3,6 +3,7 @@
 
 #include "hosttime.h"
 #include "panic_line.h"
+#include "plural.h"
 
 #include <gpurt/impl/activity.h>
 #include <stdlib.h>
@@ -191,11 +192,12 @@ void stall_print(const stall_t *s, const char *name, FILE *out)
     group_t groups[64];
     uint32_t count = groups_fill(s, groups, sizeof groups / sizeof groups[0]);
 
-    fprintf(out, "%s: no record for %g s; the last one of each SM:\n", name,
+    fprintf(out, "%s: no record of device code for %g s; the last one of each SM:\n", name,
             (double)s->limit_ns / 1e9);
     qsort(groups, count, sizeof groups[0], rarest_first);
     for (uint32_t i = 0; i < count && i < STALL_LINES; i++)
         print_group(s, &groups[i], gpurt_real_ns(), out);
     if (count > STALL_LINES)
-        fprintf(out, "  and %u other places\n", count - STALL_LINES);
+        fprintf(out, "  and %u other place%s\n", count - STALL_LINES,
+                gpurt_plural(count - STALL_LINES, "s"));
 }

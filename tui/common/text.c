@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "text.h"
 
+#include "plural.h"
 #include "utf8.h"
 
 #include <string.h>
@@ -43,7 +44,8 @@ void text_put_lines(FILE *out, const char *indent, const char *text, size_t byte
     if (lines > max_lines)
         left_out = lines - max_lines;
     if (left_out)
-        fprintf(out, "%s... %zu lines before\n", indent, left_out);
+        fprintf(out, "%s... %zu line%s before\n", indent, left_out,
+                gpurt_plural(left_out, "s"));
     while (bytes) {
         const char *end = memchr(text, '\n', bytes);
         size_t length = end ? (size_t)(end - text) : bytes;

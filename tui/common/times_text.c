@@ -2,10 +2,14 @@
 #include "times_text.h"
 
 #include "activity_text.h"
+#include "plural.h"
 #include "render.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+/* Where others share a row nobody knows how many they are. */
+#define MORE_THAN(others) ((others) ? "more than " : "")
 
 const char *const times_heads[TIMES_COLUMNS] = {"total", "mean", "min",
                                                 "p50",   "p99",  "max"};
@@ -30,18 +34,19 @@ double times_percent(uint64_t part, uint64_t whole)
 
 const char *times_names(uint64_t names, bool others, char buffer[40])
 {
-    snprintf(buffer, 40, "%s%" PRIu64, others ? "more than " : "", names);
+    snprintf(buffer, 40, "%s%" PRIu64 " name%s", MORE_THAN(others), names,
+             gpurt_plural(names, "s"));
     return buffer;
 }
 
 void times_plain_rest(FILE *out, uint32_t count, uint32_t most, uint32_t others)
 {
     uint32_t left = count > most ? count - most : 0;
-    char names[40];
+    uint64_t known = left > others ? left - others : 0;
 
     if (left)
-        fprintf(out, "and %s more names\n",
-                times_names(left > others ? left - others : 0, others > 0, names));
+        fprintf(out, "and %s%" PRIu64 " more name%s\n", MORE_THAN(others > 0), known,
+                gpurt_plural(known, "s"));
 }
 
 void times_plain_head(FILE *out)

@@ -31,7 +31,7 @@ void times_plain(FILE *out, const gpurt_model_times_t *t, uint64_t whole);
 /* "count":..."max_ns":..., no braces. */
 void times_json(FILE *out, const gpurt_model_times_t *t, uint64_t whole);
 
-/* How many names a table has: "61", or "more than 256", where others share a row. */
+/* How many names a table has: "1 name", "61 names", or "more than 256 names", where others share a row. */
 const char *times_names(uint64_t names, bool others, char buffer[40]);
 /* "and 12 more names", where of a table of `count` rows at most `most` are shown; others: how many
  * of its last ones stand for several names. */

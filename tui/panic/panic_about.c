@@ -2,6 +2,7 @@
 #include "panic_about.h"
 
 #include "panic_category.h"
+#include "plural.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -152,7 +153,8 @@ static void print_frames(const gpurt_dictionary_t *d, const panic_facts_t *f,
     }
     if (f->p.frames_left_out) {
         panic_field(&line, style, "");
-        gpurt_text_printf(&line.text, "and %u outer ones", f->p.frames_left_out);
+        gpurt_text_printf(&line.text, "and %u outer one%s", f->p.frames_left_out,
+                          gpurt_plural(f->p.frames_left_out, "s"));
         panic_line_end(&line, PANIC_DIM);
     }
 }
@@ -288,11 +290,13 @@ static void add_mark(gpurt_text_t *out, const gpurt_panicrow_window_t *w)
         return;
     gpurt_text_printf(out, ", 0x%llx is ", (unsigned long long)w->mark);
     if (w->mark < w->base)
-        gpurt_text_printf(out, "%llu bytes before it",
-                          (unsigned long long)(w->base - w->mark));
+        gpurt_text_printf(out, "%llu byte%s before it",
+                          (unsigned long long)(w->base - w->mark),
+                          gpurt_plural(w->base - w->mark, "s"));
     else if (w->mark >= end)
-        gpurt_text_printf(out, "%llu bytes behind its end",
-                          (unsigned long long)(w->mark - end));
+        gpurt_text_printf(out, "%llu byte%s behind its end",
+                          (unsigned long long)(w->mark - end),
+                          gpurt_plural(w->mark - end, "s"));
     else
         gpurt_text_printf(out, "at byte %llu of it",
                           (unsigned long long)(w->mark - w->base));
@@ -346,8 +350,9 @@ void panic_about_memory(const gpurt_dictionary_t *d, const panic_facts_t *f,
             add_text(&line.text, d, w->name);
         else
             gpurt_text_printf(&line.text, "0x%llx", (unsigned long long)w->base);
-        gpurt_text_printf(&line.text, ": %llu bytes from 0x%llx",
-                          (unsigned long long)w->size, (unsigned long long)w->base);
+        gpurt_text_printf(&line.text, ": %llu byte%s from 0x%llx",
+                          (unsigned long long)w->size, gpurt_plural(w->size, "s"),
+                          (unsigned long long)w->base);
         add_mark(&line.text, w);
         panic_line_end(&line, NULL);
         print_dump(w, style);
@@ -377,8 +382,8 @@ void panic_about_report(const panic_facts_t *f, const panic_style_t *style)
         return;
     panic_line_begin(&line, style);
     gpurt_text_printf(&line.text,
-                      "  (cut: %u more bytes; gpurt_report has all of it in the program)",
-                      f->p.report_left_out);
+                      "  (cut: %u more byte%s; gpurt_report has all of it in the program)",
+                      f->p.report_left_out, gpurt_plural(f->p.report_left_out, "s"));
     panic_line_end(&line, PANIC_YELLOW);
 }
 

@@ -252,13 +252,15 @@ static void print_others(const fault_book_t *book, const fault_t *f,
         print_group(book->core, &book->others[shown], style);
     }
     if (rest)
-        fprintf(style->out, "  %5u warps at %u other places\n", rest,
-                book->other_count - shown);
+        fprintf(style->out, "  %5u warp%s at %u other place%s\n", rest,
+                gpurt_plural(rest, "s"), book->other_count - shown,
+                gpurt_plural(book->other_count - shown, "s"));
     for (uint32_t i = 0; i < book->count; i++)
         if (&book->faults[i] != f)
-            fprintf(style->out, "the dump has another fault: %s, %llu lanes\n",
+            fprintf(style->out, "the dump has another fault: %s, %llu lane%s\n",
                     book->faults[i].kind->title,
-                    (unsigned long long)book->faults[i].lane_count);
+                    (unsigned long long)book->faults[i].lane_count,
+                    gpurt_plural(book->faults[i].lane_count, "s"));
 }
 
 void panic_fault_rest(const panic_dump_t *dump, const fault_t *f,

@@ -258,9 +258,10 @@ static void print_near(const panic_entry_t *e, const panic_facts_t *f,
     panic_line_begin(&line, style);
     gpurt_text_printf(
         &line.text,
-        "before it: the last %u records of its warp (*), %u of its block (+), "
+        "before it: the last %u record%s of its warp (*), %u of its block (+), "
         "%u of its SM",
-        near[PANIC_OF_WARP].count, near[PANIC_OF_BLOCK].count, near[PANIC_OF_SM].count);
+        near[PANIC_OF_WARP].count, gpurt_plural(near[PANIC_OF_WARP].count, "s"),
+        near[PANIC_OF_BLOCK].count, near[PANIC_OF_SM].count);
     panic_line_end(&line, NULL);
     for (int i = 0; i < PANIC_NEAR; i++)
         for (uint32_t k = 0; k < near[i].count; k++)

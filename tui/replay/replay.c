@@ -22,6 +22,16 @@ typedef struct replay_options {
     const char *backend, *policy;
 } replay_options_t;
 
+/* Bits of the policies, as they stand in replay_policies. */
+enum {
+    REGIONS = 1 << 3 | 1 << 4 | 1 << 5,
+    ARENA = 1 << 7,
+    HEAPS = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 6 | ARENA /* also what stands on one */
+};
+static const char *const use_names[] = {"heap", "cheap", "full",  "first",
+                                        "best", "worst", "pools", "arena"};
+GPURT_STATIC_ASSERT(sizeof use_names / sizeof use_names[0] == REPLAY_POLICIES, "each");
+
 #define FIELD(kind_, field_) \
     .kind = GPURT_OPTION_##kind_, .offset = offsetof(replay_options_t, field_)
 static const gpurt_option_t rows[] = {
@@ -53,26 +63,31 @@ static const gpurt_option_t rows[] = {
     {.name = "shards",
      .arg = "N",
      FIELD(NUMBER, shards),
+     .uses = HEAPS,
      .max = 65536,
      .help = "of a heap, parts that multiprocessors allocate from (default: one each)"},
     {.name = "spread",
      .arg = "N",
      FIELD(NUMBER, spread),
+     .uses = HEAPS,
      .max = 6,
      .help = "log2 of the shards of one multiprocessor"},
     {.name = "run-chunks",
      .arg = "N",
      FIELD(NUMBER, run_chunks),
+     .uses = HEAPS,
      .max = 64,
      .help = "longest run, a power of two (default by size)"},
     {.name = "granule",
      .arg = "N",
      FIELD(NUMBER, granule),
+     .uses = REGIONS,
      .max = 1u << 30,
      .help = "of a region, a power of two from 16 on (default at least 256, by size)"},
     {.name = "piece",
      .arg = "N",
      FIELD(NUMBER, piece),
+     .uses = ARENA,
      .max = 1u << 30,
      .help = "bytes that an arena grows by (default 1024)"},
     {.section = "Running",
@@ -156,6 +171,52 @@ static const gpurt_option_text_t texts[] = {
     {0},
 };
 
+/* ---- policies ------------------------------------------------------------------------ */
+
+/* "heap,best" or "all". Returns: false when that is not a list of policies, each once. */
+static bool policies_take(replay_report_t *r, const char *list)
+{
+    bool all = strcmp(list, "all") == 0;
+
+    for (uint32_t i = 0; all && i < REPLAY_POLICIES; i++)
+        r->lines[r->count++].policy = &replay_policies[i];
+    while (!all) {
+        size_t length = strcspn(list, ",");
+        const replay_policy_t *policy = replay_policy_find(list, length);
+
+        for (uint32_t i = 0; i < r->count; i++)
+            policy = r->lines[i].policy == policy ? NULL : policy;
+        if (!policy)
+            return false;
+        r->lines[r->count++].policy = policy;
+        if (!list[length])
+            break;
+        list += length + 1;
+    }
+    return true;
+}
+
+static const char *policies_asked(const replay_options_t *o)
+{
+    return o->policy ? o->policy : "heap";
+}
+
+static uint32_t use_find(const void *values, char *const *operands, int count)
+{
+    replay_report_t r = {.count = 0};
+    uint32_t bits = 0;
+
+    (void)operands;
+    (void)count;
+    if (!policies_take(&r, policies_asked(values)))
+        return 0;
+    for (uint32_t i = 0; i < r.count; i++)
+        bits |= 1u << (r.lines[i].policy - replay_policies);
+    return bits;
+}
+
+static const gpurt_option_uses_t uses = {use_names, use_find};
+
 static const gpurt_option_program_t program = {
     .name = "gpurt-replay",
     .summary = "make the calls of a traced heap again, by another policy",
@@ -168,6 +229,7 @@ static const gpurt_option_program_t program = {
         "long.",
     .options = rows,
     .texts = texts,
+    .uses = &uses,
     .bad_status = BAD_USE,
 };
 
@@ -225,29 +287,6 @@ static gpurt_status_t replay_all(replay_report_t *r, const char *backend,
 }
 
 /* ---- the program --------------------------------------------------------------------- */
-
-/* "heap,best" or "all". Returns: false when that is not a list of policies, each once. */
-static bool policies_take(replay_report_t *r, const char *list)
-{
-    bool all = strcmp(list, "all") == 0;
-
-    for (uint32_t i = 0; all && i < REPLAY_POLICIES; i++)
-        r->lines[r->count++].policy = &replay_policies[i];
-    while (!all) {
-        size_t length = strcspn(list, ",");
-        const replay_policy_t *policy = replay_policy_find(list, length);
-
-        for (uint32_t i = 0; i < r->count; i++)
-            policy = r->lines[i].policy == policy ? NULL : policy;
-        if (!policy)
-            return false;
-        r->lines[r->count++].policy = policy;
-        if (!list[length])
-            break;
-        list += length + 1;
-    }
-    return true;
-}
 
 static int complain(const gpurt_error_t *err)
 {
@@ -314,7 +353,7 @@ int main(int argc, char **argv)
     if (operands != 1 || !known)
         return gpurt_option_refuse(&program, known ? "say one log file"
                                                    : "--backend: say auto, cpu or cuda");
-    if (!policies_take(&report, o.policy ? o.policy : "heap"))
+    if (!policies_take(&report, policies_asked(&o)))
         return gpurt_option_refuse(&program,
                                    "--policy: say heap, cheap, full, first, best, worst, "
                                    "pools or arena, each once, or all");

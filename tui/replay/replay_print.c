@@ -2,6 +2,7 @@
 #include "replay_print.h"
 
 #include "activity_text.h"
+#include "plural.h"
 
 #include <stdio.h>
 
@@ -52,8 +53,8 @@ static void print_others(const replay_report_t *r)
 
         if (h->heap == r->trace->heap.heap && h->program == r->trace->heap.program)
             continue;
-        printf("%sheap %u of process %u (%llu calls)", said ? ", " : "", h->heap, h->pid,
-               (unsigned long long)h->calls);
+        printf("%sheap %u of process %u (%llu call%s)", said ? ", " : "", h->heap, h->pid,
+               (unsigned long long)h->calls, gpurt_plural(h->calls, "s"));
         said++;
     }
     if (others > said)
@@ -68,17 +69,20 @@ static void print_trace(const replay_report_t *r)
 
     if (r->heaps->several)
         snprintf(whose, sizeof whose, " of process %u", t->heap.pid);
-    printf("trace      heap %u%s: %llu requests of %s, %llu frees, %llu left, in %s\n",
-           t->heap.heap, whose, (unsigned long long)t->allocs, activity_bytes(t->bytes, a),
-           (unsigned long long)t->frees, (unsigned long long)t->left,
+    printf("trace      heap %u%s: %llu request%s of %s, %llu free%s, %llu left, in %s\n",
+           t->heap.heap, whose, (unsigned long long)t->allocs, gpurt_plural(t->allocs, "s"),
+           activity_bytes(t->bytes, a), (unsigned long long)t->frees,
+           gpurt_plural(t->frees, "s"), (unsigned long long)t->left,
            activity_time(t->span_ns, b));
-    printf("           %s live at most; %llu requests were refused then\n",
-           activity_bytes(t->peak_bytes, a), (unsigned long long)t->refused);
+    printf("           %s live at most; %llu request%s refused then\n",
+           activity_bytes(t->peak_bytes, a), (unsigned long long)t->refused,
+           t->refused == 1 ? " was" : "s were");
     if (t->odd || t->lost)
-        printf(
-            "           %llu calls do not fit; the log lost %llu messages: the trace has "
-            "holes\n",
-            (unsigned long long)t->odd, (unsigned long long)t->lost);
+        printf("           calls that do not fit: %llu; the log lost %llu message%s: the "
+               "trace has "
+               "holes\n",
+               (unsigned long long)t->odd, (unsigned long long)t->lost,
+               gpurt_plural(t->lost, "s"));
     print_others(r);
 }
 
@@ -114,9 +118,10 @@ void replay_print_text(const replay_report_t *r)
     char a[24];
 
     print_trace(r);
-    printf("memory     %s, %s; %u batches, median of %u rounds\n\n",
+    printf("memory     %s, %s; %u batch%s, median of %u round%s\n\n",
            activity_bytes(r->shape.bytes, a), r->info.name, r->trace->batch_count,
-           r->rounds);
+           gpurt_plural(r->trace->batch_count, "es"), r->rounds,
+           gpurt_plural(r->rounds, "s"));
     printf("%-7s %9s %9s %11s %11s %7s %11s %10s %8s %8s\n", "policy", "served", "refused",
            "bytes", "peak used", "waste", "fragmented", "time", "ns/call", "of heap");
     for (uint32_t i = 0; i < r->count; i++)

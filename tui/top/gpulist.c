@@ -2,6 +2,7 @@
 #include "gpulist.h"
 
 #include "activity_text.h"
+#include "plural.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -158,7 +159,8 @@ int gpulist_gpus(const picture_t *p, canvas_t *c, rect_t area, int row)
         }
     if (a->gpus_left_out && row < area.rows)
         canvas_printf(c, area, row++, 1, STYLE_WARN,
-                      "%llu records of other GPUs, for which there is no room",
-                      (unsigned long long)a->gpus_left_out);
+                      "%llu record%s of other GPUs, for which there is no room",
+                      (unsigned long long)a->gpus_left_out,
+                      gpurt_plural(a->gpus_left_out, "s"));
     return row;
 }

@@ -236,7 +236,7 @@ static int head_sums(const picture_t *p, canvas_t *c, rect_t area, int at)
 
     if (n->panics)
         at = canvas_printf(c, area, 0, at, STYLE_PANIC, " %llu PANIC%s ",
-                           (unsigned long long)n->panics, n->panics == 1 ? "" : "S") +
+                           (unsigned long long)n->panics, gpurt_plural(n->panics, "S")) +
              1;
     if (p->coming && !over)
         at = canvas_printf(c, area, 0, at, STYLE_PANIC, " PANIC COMING ") + 1;

@@ -36,11 +36,15 @@ enum {
     REPLAY = 1 << 1,
     SCREEN = 1 << 2,
     SERIES = 1 << 3,
-    PICTURES = 1 << 4
+    PICTURES = 1 << 4,
+    LIVE = 1 << 5
 };
-static const char *const use_names[] = {"a PROGRAM", "--replay FILE", "the screen",
+static const char *const use_names[] = {"a PROGRAM",
+                                        "--replay FILE",
+                                        "the screen",
                                         "several pictures (not -1)",
-                                        "pictures (not --json)"};
+                                        "pictures (not --json)",
+                                        "several pictures of what runs (not --replay)"};
 
 #define FIELD(kind_, field_) \
     .kind = GPURT_OPTION_##kind_, .offset = offsetof(top_options_t, field_)
@@ -73,7 +77,7 @@ static const gpurt_option_t rows[] = {
      .name = "delay",
      .arg = "TIME",
      FIELD(SECONDS, delay_ns),
-     .uses = SCREEN | SERIES,
+     .uses = SCREEN | LIVE,
      .help = "between two pictures (default 100ms, with -b 1s)"},
     {.letter = 'v',
      .name = "view",
@@ -227,7 +231,11 @@ static uint32_t use_find(const void *values, char *const *operands, int count)
 
     (void)operands;
     return (count ? PROGRAM : 0) | (o->replay ? REPLAY : 0) |
-           (!is_plain(o) ? SCREEN : (o->once ? 0 : SERIES) | (o->json ? 0 : PICTURES));
+           (!is_plain(o) ? SCREEN
+                         : (o->once     ? 0
+                            : o->replay ? SERIES
+                                        : SERIES | LIVE) |
+                               (o->json ? 0 : PICTURES));
 }
 
 static const gpurt_option_uses_t uses = {use_names, use_find};

@@ -96,18 +96,20 @@ static int collector_draw(const gpurt_model_activity_t *a, canvas_t *c, rect_t a
 {
     const struct {
         uint64_t count;
-        const char *format;
-    } parts[] = {{a->bad, "%llu records without times   "},
-                 {a->starved, "no buffer %llu times   "},
-                 {a->unknown, "%llu of unknown kinds   "},
-                 {a->samples_left_out, "%llu samples left out   "}};
+        const char *before, *what, *after;
+    } parts[] = {{a->bad, "", " record", " without times   "},
+                 {a->starved, "no buffer ", " time", "   "},
+                 {a->unknown, "", " record", " of unknown kinds   "},
+                 {a->samples_left_out, "", " sample", " left out   "}};
     int at = 1;
 
     row = states_draw(a, c, area, row);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i].count)
-            at = canvas_printf(c, area, row, at, STYLE_WARN, parts[i].format,
-                               (unsigned long long)parts[i].count);
+            at =
+                canvas_printf(c, area, row, at, STYLE_WARN, "%s%llu%s%s%s", parts[i].before,
+                              (unsigned long long)parts[i].count, parts[i].what,
+                              gpurt_plural(parts[i].count, "s"), parts[i].after);
     return at > 1 ? row + 1 : row;
 }
 

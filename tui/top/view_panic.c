@@ -9,7 +9,8 @@
 
 enum {
     LIST_ROWS = 8,
-    NEAR = 8
+    NEAR = 8,
+    OUT_OF_SIGHT = -10000 /* more rows than a report has */
 };
 
 /* Looked back at, the sum may be of some moments before. */
@@ -217,21 +218,42 @@ static void near_lines(page_t *g, const picture_t *p, const gpurt_model_panic_t 
             loglist_draw(p, g->canvas, g->area, g->row, lines[i - 1], 0);
 }
 
+static void report_lines(page_t *g, const picture_t *p, const gpurt_model_panic_t *e)
+{
+    if (g->row >= 1)
+        canvas_text(g->canvas, g->area, g->row, field(g, "message"), STYLE_ERROR,
+                    e->message, strnlen(e->message, sizeof e->message));
+    g->row++;
+    if (e->format[0])
+        line(g, "format", e->format);
+    place_lines(g, p, e);
+    value_lines(g, e);
+    near_lines(g, p, e);
+}
+
+/* Out of sight, where nothing is drawn. */
+static int report_rows(const picture_t *p, uint32_t index)
+{
+    page_t page = {.row = OUT_OF_SIGHT};
+
+    report_lines(&page, p, &p->view->panics.list[index]);
+    return page.row - OUT_OF_SIGHT;
+}
+
+/* The last line stays in sight, also of a report that became shorter. */
+static int scroll_bound(const picture_t *p, uint32_t index, int rows)
+{
+    int last = report_rows(p, index) - 1;
+
+    return rows < 0 ? 0 : rows > last ? last : rows;
+}
+
 static void report_draw(const picture_t *p, canvas_t *c, rect_t area, uint32_t index)
 {
-    const gpurt_model_panic_t *e = &p->view->panics.list[index];
-    page_t page = {c, area, 1 - (int)p->panic_scroll};
+    page_t page = {c, area, 1 - scroll_bound(p, index, (int)p->panic_scroll)};
     char title[64];
 
-    if (page.row >= 1)
-        canvas_text(c, area, page.row, field(&page, "message"), STYLE_ERROR, e->message,
-                    strnlen(e->message, sizeof e->message));
-    page.row++;
-    if (e->format[0])
-        line(&page, "format", e->format);
-    place_lines(&page, p, e);
-    value_lines(&page, e);
-    near_lines(&page, p, e);
+    report_lines(&page, p, &p->view->panics.list[index]);
     snprintf(title, sizeof title, "Panic %u of %llu", index + 1,
              (unsigned long long)raised(p));
     canvas_rule(c, area, title);
@@ -239,9 +261,17 @@ static void report_draw(const picture_t *p, canvas_t *c, rect_t area, uint32_t i
 
 /* ---- the view ------------------------------------------------------------------------ */
 
+/* Of those that there are: at least one. */
+static uint32_t selected(const picture_t *p)
+{
+    uint32_t count = picture_panics(p);
+
+    return p->panic < count ? p->panic : count - 1;
+}
+
 static void draw(const picture_t *p, canvas_t *c, rect_t area)
 {
-    uint32_t count = picture_panics(p), selected, rows, first = 0;
+    uint32_t count = picture_panics(p), chosen, rows, first = 0;
     rect_t list = area, report = area;
     char title[96];
 
@@ -250,12 +280,12 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
         canvas_put(c, area, 1, 2, STYLE_GOOD, "no panics");
         return;
     }
-    selected = p->panic < count ? p->panic : count - 1;
+    chosen = selected(p);
     rows = count < LIST_ROWS ? count : LIST_ROWS;
     if ((int)rows > area.rows / 3)
         rows = area.rows >= 6 ? (uint32_t)area.rows / 3 : 1;
     if (p->panic_open || area.rows < 5) {
-        report_draw(p, c, area, selected);
+        report_draw(p, c, area, chosen);
         return;
     }
     list.rows = (int)rows + 1;
@@ -264,14 +294,14 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
     snprintf(title, sizeof title, "Panics  %llu raised, %u kept",
              (unsigned long long)raised(p), count);
     canvas_rule(c, list, title);
-    if (selected >= rows)
-        first = selected - rows + 1;
+    if (chosen >= rows)
+        first = chosen - rows + 1;
     for (uint32_t i = 0; i < rows; i++) {
         list_row(p, c, list, 1 + (int)i, first + i);
-        if (first + i == selected)
+        if (first + i == chosen)
             canvas_row_style(c, list, 1 + (int)i, STYLE_SELECT);
     }
-    report_draw(p, c, report, selected);
+    report_draw(p, c, report, chosen);
 }
 
 static bool act(picture_t *p, action_t action, int page)
@@ -292,8 +322,9 @@ static bool act(picture_t *p, action_t action, int page)
     case ACTION_PAGE_DOWN:
     case ACTION_PAGE_UP:
         page = action == ACTION_PAGE_UP ? -page / 2 : page / 2;
-        at = (int)p->panic_scroll + page;
-        p->panic_scroll = at < 0 ? 0 : at > 60 ? 60 : (uint32_t)at;
+        if (count > 0)
+            p->panic_scroll = (uint32_t)scroll_bound(
+                p, selected(p), scroll_bound(p, selected(p), (int)p->panic_scroll) + page);
         return true;
     case ACTION_UP:
     case ACTION_DOWN:

@@ -54,6 +54,16 @@ typedef struct gpurt_backend_ops {
     /* Likewise, how many levels any site may have, from PANIC downwards (logport.h). */
     void (*span_store)(void *self, uint32_t span);
 
+    /* NULL, all four: hangs are the back end's own to find. mark: notes all work that the device
+     * has now, and waits for none; false: it cannot know. busy: whether some of that runs still.
+     * prepare: makes ready to end kernels that do not look, before one hangs; false: it cannot.
+     * end: ends them, and the context with them. Context: prepare, before the others; these by
+     * one thread, until close. */
+    bool (*hang_prepare)(void *self);
+    bool (*hang_mark)(void *self);
+    bool (*hang_busy)(void *self);
+    void (*hang_end)(void *self);
+
     gpurt_status_t (*mem_create)(void *self, size_t bytes, void **out, gpurt_error_t *err);
     /* At a given address, or GPURT_E_MOVED. NULL: it cannot choose. */
     gpurt_status_t (*mem_create_at)(void *self, size_t bytes, void *at, void **out,

@@ -6,6 +6,7 @@
 #include "cuda_box.h"
 #include "cuda_device.h"
 #include "cuda_error.h"
+#include "cuda_hang.h"
 #include "cuda_launch.h"
 #include "cuda_probe.h"
 #include "cuda_range.h"
@@ -98,11 +99,13 @@ static gpurt_status_t context_make(gpurt_cuda_device_t *d, gpurt_error_t *err)
     if (e != cudaSuccess)
         return open_failed(e, "create the default stream", err);
     gpurt_cuda_context_prepare(d);
+    gpurt_cuda_hang_init(d);
     return GPURT_OK;
 }
 
 static void device_free(gpurt_cuda_device_t *d)
 {
+    gpurt_cuda_hang_fini(d);
     if (d->stream && !gpurt_cuda_is_lost(d) &&
         gpurt_cuda_api->stream_destroy(d->stream) != cudaSuccess)
         (void)gpurt_cuda_api->get_last_error();
@@ -491,6 +494,10 @@ const gpurt_backend_ops_t gpurt_backend_cuda = {
     .box_disconnect = gpurt_cuda_box_disconnect,
     .gate_store = gpurt_cuda_box_gate_store,
     .span_store = gpurt_cuda_box_span_store,
+    .hang_prepare = gpurt_cuda_hang_prepare,
+    .hang_mark = gpurt_cuda_hang_mark,
+    .hang_busy = gpurt_cuda_hang_busy,
+    .hang_end = gpurt_cuda_hang_end,
     .mem_create = cuda_mem_create,
     .mem_destroy = cuda_mem_destroy,
     .range_create = gpurt_cuda_range_create,

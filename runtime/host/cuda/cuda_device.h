@@ -38,6 +38,12 @@ typedef struct gpurt_cuda_device {
                                             out */
     /* cuLogsDumpToMemory; NULL: a driver before CUDA 12.9 */
     int (*logs_dump)(void **iterator, char *buffer, size_t *size, unsigned flags);
+    struct {
+        cudaEvent_t event;                               /* NULL: nothing can be marked */
+        cudaStream_t stream;                             /* NULL: nothing can be ended */
+        int (*record)(void *context, cudaEvent_t event); /* cuCtxRecordEvent */
+        void *context;
+    } hang;                     /* cuda_hang.c's; written by: open and prepare */
     struct gpurt_cuda_box *box; /* NULL: nothing is logged; written by: open and close */
     pthread_mutex_t report_lock;
     char report[GPURT_CUDA_REPORT_BYTES];

@@ -259,6 +259,28 @@ static void GPURT_PRINTF(2, 3) why_add(gpurt_info_t *info, const char *format, .
     va_end(arguments);
 }
 
+static void wish_judge(gpurt_status_t status, const gpurt_error_t *err)
+{
+    if (status != GPURT_OK)
+        gpurt_tell("%s", err->text);
+}
+
+/* Nobody records: what the environment asks of a log is judged all the same, so that a slip is
+ * told when it is made and not when somebody misses a message. */
+static void wishes_judge(void)
+{
+    static const char *const levels[] = {"GPURT_LEVEL", "GPURT_LEVEL_FLOOR"};
+    gpurt_error_t err = {0};
+    gpurt_levelset_t set;
+    uint32_t number;
+
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
+        if (gpurt_env_get(levels[i]))
+            wish_judge(levels_read(levels[i], gpurt_env_get(levels[i]), &set, &err), &err);
+    wish_judge(policy_read(gpurt_env_get("GPURT_POLICY"), &number, &err), &err);
+    wish_judge(ring_bytes_read(0, &number, &err), &err);
+}
+
 /* The log that was asked for; where there can be none, that is said. */
 static void log_open(gpurt_opened_t *opened, link_t *link,
                      const gpurt_log_options_t *options)
@@ -270,8 +292,10 @@ static void log_open(gpurt_opened_t *opened, link_t *link,
     gpurt_status_t st;
     bool made;
 
-    if (!drainer && !file)
+    if (!drainer && !file) {
+        wishes_judge();
         return;
+    }
     link->drainer = -1;
     snprintf(link->more, sizeof link->more,
              "gpurt-panic show LOG, LOG being the file that is recorded");

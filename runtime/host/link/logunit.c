@@ -40,9 +40,9 @@ static void tell_at_exit(void)
     if (gpurt_process_is_forked() || gpurt_load_relaxed_sys_u32(&xopened) ||
         !is_recorded() || !gpu_is_used())
         return; /* relaxed: of this thread, or too late for it */
-    gpurt_tell("gpurt_open was never called: what kernels of this program log, and their "
-               "panics, went nowhere; call gpurt_open(NULL, &rt, NULL) before the first "
-               "launch");
+    gpurt_tell("gpurt_open was never called: log calls in kernels of this program (not "
+               "counted) and their panics went nowhere; call gpurt_open(NULL, &rt, NULL) "
+               "before the first launch");
 }
 
 static void exit_await(void)

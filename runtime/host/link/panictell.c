@@ -6,6 +6,7 @@
 #include "boxwork.h"
 #include "hostthread.h"
 #include "hosttime.h"
+#include "panichang.h"
 #include "panictext.h"
 #include "plural.h"
 #include "tell.h"
@@ -40,7 +41,8 @@ typedef struct watch {
     char more[GPURT_PANICTELL_MORE];
     pthread_t thread;
     bool running;
-    uint32_t xstop; /* written by: stop */
+    gpurt_panichang_t hang; /* of the thread alone */
+    uint32_t xstop;         /* written by: stop */
     pthread_mutex_t lock;
     uint32_t seen;     /* panics that had their line, or were counted */
     uint32_t untold;   /* of them, counted and in no line yet */
@@ -161,6 +163,18 @@ static bool is_ours(const watch_t *w)
 
 /* ---- the thread ---------------------------------------------------------------------- */
 
+/* Outside of the lock: whoever waits for it must not wait for the driver. Work of a kernel that was
+ * trapped ends. */
+static void hang_look(watch_t *w)
+{
+    gpurt_box_section_t *s = &w->map->box->sections[w->section];
+
+    /* relaxed: counts and a fact */
+    if (gpurt_load_relaxed_sys_u32(&s->xtrap) == GPURT_TRAP_NEVER)
+        gpurt_panichang_look(&w->hang, gpurt_load_relaxed_sys_u32(&s->xfailed),
+                             gpurt_steady_ns());
+}
+
 /* Wakes when the box's count of launches is not `work` any more, or time is over. */
 static void rest(const watch_t *w, uint32_t work, uint64_t ns)
 {
@@ -188,6 +202,7 @@ static void *watch_main(void *context)
         pthread_mutex_lock(&w->lock);
         look(w, false);
         pthread_mutex_unlock(&w->lock);
+        hang_look(w);
         now = gpurt_load_relaxed_sys_u32(&box->xwork);
         if (now != work || raised(w) != panics)
             pause = LEAST_NS;
@@ -254,6 +269,7 @@ void gpurt_panictell_start(const gpurt_opened_t *opened, const gpurt_boxmap_t *m
     w->trap_told = false;
     w->count_pause_ns = COUNT_NS;
     pthread_mutex_unlock(&w->lock);
+    gpurt_panichang_init(&w->hang, opened);
     w->running = gpurt_thread_start(&w->thread, watch_main, w) == 0;
 }
 

@@ -3,7 +3,7 @@
  * many there were. docs/PANICS.md has the rules.
  *
  * A GPU wakes no thread, so one looks at the count of panics in the box: soon after a launch,
- * ever less often then. It makes no call into a device. Whoever waits for kernels looks, too,
+ * ever less often then. Only behind a panic it calls into a device (panichang.h). Whoever waits for kernels looks, too,
  * before the wait returns; so do gpurt_close and the end of the process. */
 #ifndef GPURT_HOST_PANICTELL_H
 #define GPURT_HOST_PANICTELL_H

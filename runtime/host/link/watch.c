@@ -5,6 +5,7 @@
 
 #include "classdef.h"
 #include "hosttime.h"
+#include "tell.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,10 @@ static uint32_t what_of(gpurt_viewer_t *v, const gpurt_class_t *c)
         text[bytes] = '\0';
         v->classes[i].class_ = c;
         v->classes[i].what = bytes ? gpurt_hostring_define(&v->ring, &site) : 0;
+        if (!bytes)
+            gpurt_tell("objects of the class %s are not told: its fields break a rule of "
+                       "objectclass.h",
+                       c->name);
     }
     return v->classes[i].what;
 }

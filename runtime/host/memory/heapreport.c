@@ -5,6 +5,7 @@
 #include "environ.h"
 #include "outfile.h"
 #include "ownwait.h"
+#include "plural.h"
 #include "refuse.h"
 #include "tell.h"
 
@@ -233,7 +234,8 @@ static void text_fault(FILE *out, const gpurt_heap_fault_t *f)
 {
     fprintf(out, "  0x%llx", (unsigned long long)f->object);
     if (f->size)
-        fprintf(out, " of %llu bytes", (unsigned long long)f->size);
+        fprintf(out, " of %llu byte%s", (unsigned long long)f->size,
+                gpurt_plural(f->size, "s"));
     fprintf(out, " %s", gpurt_heap_wrong_text(f->what));
     if (f->size && f->what != GPURT_WRONG_TWICE)
         fprintf(out, ", byte %lld", (long long)f->at);
@@ -258,24 +260,29 @@ static void text_write(FILE *out, const sight_t *s)
 {
     gpurt_heap_fault_t fault;
 
-    fprintf(out, "heap %u, checks %s: %llu live objects of %llu bytes, %llu faults\n",
+    fprintf(out, "heap %u, checks %s: %llu live object%s of %llu byte%s, %llu fault%s\n",
             s->watch.id, level_word(s->watch.level), (unsigned long long)s->objects,
-            (unsigned long long)s->bytes, (unsigned long long)s->watch.xrows);
+            gpurt_plural(s->objects, "s"), (unsigned long long)s->bytes,
+            gpurt_plural(s->bytes, "s"), (unsigned long long)s->watch.xrows,
+            gpurt_plural(s->watch.xrows, "s"));
     for (uint32_t i = 0; i < s->leak_count; i++) {
         const gpurt_heap_leak_t *l = &s->leaks[i];
 
-        fprintf(out,
-                "  %llu bytes in %llu objects from %s; one: 0x%llx of block %u thread %u\n",
-                (unsigned long long)l->bytes, (unsigned long long)l->objects,
-                place(l->site), (unsigned long long)l->first, l->block, l->thread);
+        fprintf(
+            out,
+            "  %llu byte%s in %llu object%s from %s; one: 0x%llx of block %u thread %u\n",
+            (unsigned long long)l->bytes, gpurt_plural(l->bytes, "s"),
+            (unsigned long long)l->objects, gpurt_plural(l->objects, "s"), place(l->site),
+            (unsigned long long)l->first, l->block, l->thread);
     }
     for (uint32_t i = 0; i < s->found_rows; i++) {
         fault_fill(s, &s->found[i], &fault);
         text_fault(out, &fault);
     }
     if (s->watch.xrows > s->found_rows)
-        fprintf(out, "  and %llu more faults\n",
-                (unsigned long long)(s->watch.xrows - s->found_rows));
+        fprintf(out, "  and %llu more fault%s\n",
+                (unsigned long long)(s->watch.xrows - s->found_rows),
+                gpurt_plural(s->watch.xrows - s->found_rows, "s"));
 }
 
 /* ---- JSON ---------------------------------------------------------------------------- */

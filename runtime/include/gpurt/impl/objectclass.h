@@ -77,9 +77,10 @@ typedef struct gpurt_field {
     uint32_t kind;     /* GPURT_FIELD_* */
     const char *unit;  /* "B", "ns", "%"; NULL: a plain number */
     const char *words; /* STATE: "idle,busy", from 0 on; REFERENCE: name of a class */
-    const char *of;    /* name of the LIMIT: this field says how full; one field at most */
-    uint32_t count;    /* of HISTOGRAM and CELLS */
-    uint32_t flags;    /* GPURT_FIELD_TROUBLE and so on */
+    const char
+        *of; /* GAUGE, PEAK: name of the LIMIT, this field says how full; one at most */
+    uint32_t count; /* of HISTOGRAM and CELLS */
+    uint32_t flags; /* GPURT_FIELD_TROUBLE and so on */
 } gpurt_field_t;
 
 /* Who looks: the host's side (viewer.h). */
