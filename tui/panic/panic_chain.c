@@ -3,9 +3,7 @@
 
 #include "panic_line.h"
 #include "panic_who.h"
-#include "text.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 static bool same_place(const panic_entry_t *a, const panic_entry_t *b, bool warp)
@@ -90,26 +88,28 @@ void panic_chain_print(const panic_book_t *book, uint32_t number,
     }
 }
 
-void panic_chain_json(const panic_book_t *book, uint32_t number, FILE *out)
+void panic_chain_json(gpurt_json_t *j, const panic_book_t *book, uint32_t number)
 {
     static const char *const words[] = {"same-warp", "same-block", "first"};
     panic_link_t links[CHAIN_MAX];
     uint32_t count = panic_chain_find(book, number, links);
 
-    fputs(",\"chain\":[", out);
+    gpurt_json_array(j, "chain");
     for (uint32_t i = 0; i < count; i++) {
+        const panic_entry_t *cause = &book->list[links[i].number];
         char room[GPURT_MESSAGE_MAX];
         gpurt_text_t message;
 
         gpurt_text_init(&message, room, sizeof room);
-        panic_book_message(&book->list[links[i].number], &message);
-        fprintf(out,
-                "%s{\"number\":%u,\"relation\":\"%s\",\"before_ns\":%" PRIu64 ",\"msg\":",
-                i ? "," : "", links[i].number + 1, words[links[i].relation],
-                book->list[number].row->time_ns - book->list[links[i].number].row->time_ns);
-        text_put_json(out, message.at, message.used);
-        panic_who_json(&book->list[links[i].number], out);
-        fputc('}', out);
+        panic_book_message(cause, &message);
+        gpurt_json_object(j, NULL);
+        gpurt_json_number(j, "number", links[i].number + 1);
+        gpurt_json_text(j, "relation", words[links[i].relation]);
+        gpurt_json_number(j, "before_ns",
+                          book->list[number].row->time_ns - cause->row->time_ns);
+        gpurt_json_bytes(j, "msg", message.at, message.used);
+        panic_who_json(j, cause);
+        gpurt_json_object_end(j);
     }
-    fputc(']', out);
+    gpurt_json_array_end(j);
 }

@@ -5,6 +5,7 @@
 #ifndef GPURT_TUI_PANIC_CHAIN_H
 #define GPURT_TUI_PANIC_CHAIN_H
 
+#include "json.h"
 #include "panic_book.h"
 
 enum panic_relation {
@@ -28,6 +29,6 @@ uint32_t panic_chain_find(const panic_book_t *book, uint32_t number,
 void panic_chain_print(const panic_book_t *book, uint32_t number,
                        const panic_style_t *style);
 /* The list "chain" of docs/PANIC_JSON.md. */
-void panic_chain_json(const panic_book_t *book, uint32_t number, FILE *out);
+void panic_chain_json(gpurt_json_t *j, const panic_book_t *book, uint32_t number);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sites of two runs side by side: which are new, which are gone, which fail more often. A
  * site that moved a few lines, in another build of the same file, is the same one. */
+#include "json.h"
 #include "panic_line.h"
 #include "panic_who.h"
-#include "text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static void print_line(const panic_book_t *book, uint32_t site, const char *word
 }
 
 static void put_line(const panic_book_t *book, uint32_t site, const char *word,
-                     uint64_t before, uint64_t now, bool first, FILE *out)
+                     uint64_t before, uint64_t now, gpurt_json_t *j)
 {
     gpurt_site_info_t info = {0};
     char room[GPURT_MESSAGE_MAX];
@@ -91,33 +91,50 @@ static void put_line(const panic_book_t *book, uint32_t site, const char *word,
     site_info(book, site, &info);
     gpurt_text_init(&message, room, sizeof room);
     panic_book_message(&book->list[book->sites[site].first], &message);
-    fprintf(out,
-            "%s{\"change\":\"%s\",\"before\":%" PRIu64 ",\"now\":%" PRIu64 ",\"file\":",
-            first ? "" : ",", word, before, now);
-    text_put_json(out, info.file ? info.file : "", info.file_bytes);
-    fprintf(out, ",\"line\":%u,\"msg\":", info.line);
-    text_put_json(out, message.at, message.used);
-    fputs(",\"processes\":", out);
-    panic_who_site_json(book, site, out);
-    fputc('}', out);
+    gpurt_json_object(j, NULL);
+    gpurt_json_text(j, "change", word);
+    gpurt_json_number(j, "before", before);
+    gpurt_json_number(j, "now", now);
+    gpurt_json_bytes(j, "file", info.file, info.file_bytes);
+    gpurt_json_number(j, "line", info.line);
+    gpurt_json_bytes(j, "msg", message.at, message.used);
+    panic_who_site_json(j, "processes", book, site);
+    gpurt_json_object_end(j);
+}
+
+static void diff_begin(gpurt_json_t *j, FILE *out)
+{
+    gpurt_json_file(j, out);
+    gpurt_json_object(j, NULL);
+    gpurt_json_text(j, "schema", "gpurt-panic-diff");
+    gpurt_json_number(j, "version", 1);
+    gpurt_json_array(j, "sites");
+}
+
+static void diff_end(gpurt_json_t *j)
+{
+    gpurt_json_array_end(j);
+    gpurt_json_object_end(j);
+    gpurt_json_newline(j);
 }
 
 int panic_diff(const panic_book_t *a, const panic_book_t *b, bool json,
                const panic_style_t *style)
 {
     uint32_t *was = malloc((b->site_count + 1) * sizeof *was);
-    bool *taken = calloc(a->site_count + 1, sizeof *taken), worse = false, first = true;
+    bool *taken = calloc(a->site_count + 1, sizeof *taken), worse = false;
+    gpurt_json_t j;
 
     if (!was || !taken) {
         free(was);
         free(taken);
         return -1;
     }
-    for (uint32_t j = 0; j < b->site_count; j++)
-        was[j] = NONE;
+    for (uint32_t i = 0; i < b->site_count; i++)
+        was[i] = NONE;
     match(a, b, was, taken);
     if (json)
-        fputs("{\"schema\":\"gpurt-panic-diff\",\"version\":1,\"sites\":[", style->out);
+        diff_begin(&j, style->out);
     for (uint32_t i = 0; i < a->site_count + b->site_count; i++) {
         bool gone = i >= b->site_count;
         uint32_t site = gone ? i - b->site_count : i;
@@ -135,13 +152,12 @@ int panic_diff(const panic_book_t *a, const panic_book_t *b, bool json,
             continue;
         worse = worse || now > before;
         if (json)
-            put_line(gone ? a : b, site, word, before, now, first, style->out);
+            put_line(gone ? a : b, site, word, before, now, &j);
         else
             print_line(gone ? a : b, site, word, before, now, style);
-        first = false;
     }
     if (json)
-        fputs("]}\n", style->out);
+        diff_end(&j);
     free(was);
     free(taken);
     return worse;

@@ -5,6 +5,7 @@
 #ifndef GPURT_TUI_PANIC_LAST_H
 #define GPURT_TUI_PANIC_LAST_H
 
+#include "json.h"
 #include "panic_line.h"
 
 enum {
@@ -41,7 +42,7 @@ void panic_last_line(panic_source_t *source, const panic_style_t *style);
 
 /* ,"last_launches":[...], those before a failure; or those of each process of a source, one
  * after another. */
-void panic_last_json(const panic_entry_t *e, FILE *out);
-void panic_last_json_all(panic_source_t *source, FILE *out);
+void panic_last_json(gpurt_json_t *j, const panic_entry_t *e);
+void panic_last_json_all(gpurt_json_t *j, panic_source_t *source);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "panic_launch.h"
 
-#include "text.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,21 +87,20 @@ void panic_launch_print(const panic_entry_t *e, const panic_style_t *style)
     ways_free(&w);
 }
 
-void panic_launch_json(const panic_entry_t *e, FILE *out)
+void panic_launch_json(gpurt_json_t *j, const panic_entry_t *e)
 {
     ways_t w;
 
     ways_find(e, &w);
-    fputs(",\"launches\":[", out);
+    gpurt_json_array(j, "launches");
     for (uint32_t i = 0; i < w.count; i++) {
         char room[GPURT_MESSAGE_MAX];
         gpurt_text_t text;
 
         gpurt_text_init(&text, room, sizeof room);
         gpurt_render_message(panic_source_sites(e->source), w.row[i], 0, &text);
-        fputs(i ? "," : "", out);
-        text_put_json(out, text.at, text.used);
+        gpurt_json_bytes(j, NULL, text.at, text.used);
     }
-    fputc(']', out);
+    gpurt_json_array_end(j);
     ways_free(&w);
 }

@@ -3,11 +3,10 @@
  * private copy as always, and what was told before is left out. Told whole, a failure is looked up
  * among all that have come, so that it has its rank and what was recorded before it. */
 #include "follow.h"
+#include "json.h"
 #include "panic_line.h"
 #include "panic_who.h"
-#include "text.h"
 
-#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,16 +41,19 @@ typedef struct watch {
 static void tell_json(const watch_t *w, const panic_entry_t *e, const gpurt_text_t *message)
 {
     gpurt_site_info_t site = {0};
+    gpurt_json_t j;
 
     gpurt_dictionary_get(panic_source_sites(e->source), e->row->site, &site);
-    fprintf(w->style->out, "{\"ts_ns\":%" PRIu64 ",\"kind\":\"%s\"", e->row->time_ns,
-            panic_kind_name(panic_source_sites(e->source), e->row));
-    panic_who_json(e, w->style->out);
-    fputs(",\"file\":", w->style->out);
-    text_put_json(w->style->out, site.file ? site.file : "", site.file_bytes);
-    fprintf(w->style->out, ",\"line\":%u,\"msg\":", site.line);
-    text_put_json(w->style->out, message->at, message->used);
-    fputs("}\n", w->style->out);
+    gpurt_json_file(&j, w->style->out);
+    gpurt_json_object(&j, NULL);
+    gpurt_json_number(&j, "ts_ns", e->row->time_ns);
+    gpurt_json_text(&j, "kind", panic_kind_name(panic_source_sites(e->source), e->row));
+    panic_who_json(&j, e);
+    gpurt_json_bytes(&j, "file", site.file, site.file_bytes);
+    gpurt_json_number(&j, "line", site.line);
+    gpurt_json_bytes(&j, "msg", message->at, message->used);
+    gpurt_json_object_end(&j);
+    gpurt_json_newline(&j);
 }
 
 static void tell(const watch_t *w, const panic_entry_t *e)
