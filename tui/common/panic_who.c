@@ -37,14 +37,6 @@ void panic_who_text(const panic_entry_t *e, gpurt_text_t *out)
     who_text(&p, out);
 }
 
-void panic_who_json(gpurt_json_t *j, const panic_entry_t *e)
-{
-    gplog_program_t p;
-
-    panic_who_of(e->source, e->row, &p);
-    who_json(j, &p);
-}
-
 /* ---- at a site ----------------------------------------------------------------------- */
 
 /* A process with failures at a site. */

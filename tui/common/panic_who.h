@@ -21,8 +21,6 @@ bool panic_who_of(const panic_source_t *source, const gpurt_row_t *row,
 
 /* "rank[4711]", as its source has it. */
 void panic_who_text(const panic_entry_t *e, gpurt_text_t *out);
-/* ,"pid":4711,"program":"rank" */
-void panic_who_json(gpurt_json_t *j, const panic_entry_t *e);
 
 /* Of all failures at a site: "rank[4711] and 3 more", the first one's first. */
 void panic_who_site_text(const panic_book_t *book, uint32_t site, gpurt_text_t *out);

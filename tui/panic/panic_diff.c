@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sites of two runs side by side: which are new, which are gone, which fail more often. A
  * site that moved a few lines, in another build of the same file, is the same one. */
-#include "json.h"
-#include "panic_line.h"
+#include "panic_brief.h"
 #include "panic_who.h"
 
 #include <inttypes.h>
@@ -56,48 +55,34 @@ static void print_line(const panic_book_t *book, uint32_t site, const char *word
     const char *colour = strcmp(word, "new") == 0 || strcmp(word, "more") == 0 ? PANIC_RED
                          : strcmp(word, "same") == 0                           ? NULL
                                                                                : PANIC_CYAN;
-    char room[GPURT_MESSAGE_MAX];
-    gpurt_site_info_t info;
-    gpurt_text_t message;
+    panic_brief_t b;
     panic_line_t line;
-    uint32_t bytes;
 
+    panic_brief_read(e, &b);
     panic_line_begin(&line, style);
     gpurt_text_printf(&line.text, "%-5s %6" PRIu64 " -> %-6" PRIu64 "  ", word, before,
                       now);
-    if (site_info(book, site, &info) && info.file_bytes) {
-        const char *base = panic_base(info.file, info.file_bytes, &bytes);
-
-        gpurt_render_plain(&line.text, base, bytes);
-        gpurt_text_printf(&line.text, ":%u  ", info.line);
-    }
+    if (panic_brief_place(&b, &line.text))
+        gpurt_text_printf(&line.text, "  ");
     if (panic_who_any(book)) {
         panic_who_site_text(book, site, &line.text);
         gpurt_text_printf(&line.text, "  ");
     }
-    gpurt_text_init(&message, room, sizeof room);
-    panic_book_message(e, &message);
-    gpurt_render_plain(&line.text, message.at, message.used);
+    panic_brief_message(&b, &line.text);
     panic_line_end(&line, colour);
 }
 
 static void put_line(const panic_book_t *book, uint32_t site, const char *word,
                      uint64_t before, uint64_t now, gpurt_json_t *j)
 {
-    gpurt_site_info_t info = {0};
-    char room[GPURT_MESSAGE_MAX];
-    gpurt_text_t message;
+    panic_brief_t b;
 
-    site_info(book, site, &info);
-    gpurt_text_init(&message, room, sizeof room);
-    panic_book_message(&book->list[book->sites[site].first], &message);
+    panic_brief_read(&book->list[book->sites[site].first], &b);
     gpurt_json_object(j, NULL);
     gpurt_json_text(j, "change", word);
     gpurt_json_number(j, "before", before);
     gpurt_json_number(j, "now", now);
-    gpurt_json_bytes(j, "file", info.file, info.file_bytes);
-    gpurt_json_number(j, "line", info.line);
-    gpurt_json_bytes(j, "msg", message.at, message.used);
+    panic_brief_json(j, &b, false);
     panic_who_site_json(j, "processes", book, site);
     gpurt_json_object_end(j);
 }

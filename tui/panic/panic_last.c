@@ -345,13 +345,9 @@ static void list_print(const panic_last_t *last, const char *word,
     }
 }
 
-void panic_last_print(const panic_entry_t *e, const panic_style_t *style)
+void panic_last_print(const panic_last_t *last, const panic_style_t *style)
 {
-    panic_last_t last;
-
-    panic_last_find(e->source, e->row, &last);
-    list_print(&last, "launched", style);
-    panic_last_free(&last);
+    list_print(last, "launched", style);
 }
 
 /* " of rank[4711]", where the source has more than one process. */
@@ -460,15 +456,11 @@ static void put_all(const panic_last_t *last, void *context)
         launch_json(last->source, &last->list[i], context);
 }
 
-void panic_last_json(gpurt_json_t *j, const panic_entry_t *e)
+void panic_last_json(gpurt_json_t *j, const panic_last_t *last)
 {
-    panic_last_t last;
-
-    panic_last_find(e->source, e->row, &last);
     gpurt_json_array(j, "last_launches");
-    put_all(&last, j);
+    put_all(last, j);
     gpurt_json_array_end(j);
-    panic_last_free(&last);
 }
 
 void panic_last_json_all(gpurt_json_t *j, panic_source_t *source)

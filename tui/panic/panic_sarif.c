@@ -2,9 +2,7 @@
 /* The panics as SARIF 2.1.0, for code scanning and for editors: a result a site, a rule a
  * kind of failure, the calls of a fault as a stack. */
 #include "fault_row.h"
-#include "json.h"
-#include "panic_category.h"
-#include "panic_line.h"
+#include "panic_brief.h"
 #include "panic_who.h"
 
 #include <gpurt/gpurt.h>
@@ -153,19 +151,18 @@ static void put_stack(gpurt_json_t *j, const panic_dump_t *dump, const fault_t *
 }
 
 /* The calls that a report of the CPU back end knows; nothing where it knows none. */
-static void put_calls(gpurt_json_t *j, const panic_entry_t *e, const char *root)
+static void put_calls(gpurt_json_t *j, const panic_brief_t *b, const char *root)
 {
-    const gpurt_dictionary_t *d = panic_source_sites(e->source);
+    const gpurt_panicrow_t *p = &b->facts.p;
+    const gpurt_dictionary_t *d = b->sites;
     gpurt_site_info_t text;
     char path[PATH_MAX];
-    panic_facts_t f;
 
-    panic_read(d, e->row, &f);
-    if (!f.p.report || f.p.frame_count == 0)
+    if (!p->report || p->frame_count == 0)
         return;
     stack_begin(j);
-    for (uint32_t i = 0; i < f.p.frame_count; i++) {
-        const gpurt_panic_frame_t *call = &f.p.frames[i];
+    for (uint32_t i = 0; i < p->frame_count; i++) {
+        const gpurt_panic_frame_t *call = &p->frames[i];
         const char *file = NULL;
 
         if (gpurt_dictionary_get(d, call->file, &text) && text.kind == GPURT_DEF_STRING) {
@@ -199,18 +196,14 @@ static uint32_t rule_of(rules_t *r, const faultkind_t *kind)
 }
 
 /* Where the dump was not kept, its number is all that tells the kind. */
-static const faultkind_t *kind_of(const panic_entry_t *e, const fault_t *fault)
+static const faultkind_t *kind_of(const panic_brief_t *b, const fault_t *fault)
 {
-    panic_facts_t facts;
+    uint32_t exception = b->facts.p.exception;
 
-    if (e->row->kind == GPURT_KIND_HANG)
-        return &hang_kind;
-    if (fault)
-        return fault->kind;
-    panic_read(panic_source_sites(e->source), e->row, &facts);
-    if (e->row->kind != GPURT_KIND_FAULT)
-        return panic_category(facts.p.category);
-    return faultkind_of(facts.p.exception ? facts.p.exception : FAULT_TRAP);
+    return b->category                              ? b->category
+           : b->entry->row->kind == GPURT_KIND_HANG ? &hang_kind
+           : fault                                  ? fault->kind
+                   : faultkind_of(exception ? exception : FAULT_TRAP);
 }
 
 static void put_rules(gpurt_json_t *j, const rules_t *r)
@@ -248,22 +241,22 @@ static uint64_t fingerprint(const gpurt_site_info_t *s)
 }
 
 /* What makes its site known in other runs, and where that is. */
-static void put_place(gpurt_json_t *j, const panic_entry_t *e, const char *root)
+static void put_place(gpurt_json_t *j, const panic_brief_t *b, const char *root)
 {
-    gpurt_site_info_t info;
+    const gpurt_site_info_t *site = &b->facts.site;
     char file[PATH_MAX];
 
-    if (!gpurt_dictionary_get(panic_source_sites(e->source), e->row->site, &info))
+    if (site->kind != GPURT_DEF_SITE)
         return;
     gpurt_json_object(j, "partialFingerprints");
-    gpurt_json_printf(j, "gpurtSite/v1", "%016" PRIx64, fingerprint(&info));
+    gpurt_json_printf(j, "gpurtSite/v1", "%016" PRIx64, fingerprint(site));
     gpurt_json_object_end(j);
-    snprintf(file, sizeof file, "%.*s", (int)info.file_bytes, info.file);
+    snprintf(file, sizeof file, "%.*s", (int)site->file_bytes, site->file);
     if (!file[0])
         return;
     gpurt_json_array(j, "locations");
     gpurt_json_object(j, NULL);
-    put_location(j, file, info.line, root);
+    put_location(j, file, site->line, root);
     gpurt_json_object_end(j);
     gpurt_json_array_end(j);
 }
@@ -273,29 +266,27 @@ static void put_result(gpurt_json_t *j, const panic_book_t *book, uint32_t numbe
 {
     const panic_site_t *site = &book->sites[number];
     const panic_entry_t *e = &book->list[site->first];
-    char room[GPURT_MESSAGE_MAX];
     const fault_t *fault = NULL;
     panic_dump_t dump = {0};
-    gpurt_text_t message;
     bool borrowed = true;
+    panic_brief_t b;
     uint32_t rule;
 
+    panic_brief_read(e, &b);
     if (e->row->kind == GPURT_KIND_FAULT)
-        panic_dump_of(e->source, e->row, &dump, &fault, &borrowed, NULL);
-    rule = rule_of(rules, kind_of(e, fault));
-    gpurt_text_init(&message, room, sizeof room);
-    panic_book_message(e, &message);
+        panic_dump_of(e->source, &b.facts, &dump, &fault, &borrowed, NULL);
+    rule = rule_of(rules, kind_of(&b, fault));
     gpurt_json_object(j, NULL);
     gpurt_json_printf(j, "ruleId", "gpurt/%s", rules->kinds[rule]->id);
     gpurt_json_number(j, "ruleIndex", rule);
     gpurt_json_text(j, "level", "error");
-    put_message(j, "message", message.at, message.used);
+    put_message(j, "message", b.message.at, b.message.used);
     gpurt_json_number(j, "occurrenceCount", site->count);
-    put_place(j, e, root);
+    put_place(j, &b, root);
     if (fault)
         put_stack(j, &dump, fault, root);
     else
-        put_calls(j, e, root);
+        put_calls(j, &b, root);
     gpurt_json_object(j, "properties");
     panic_who_site_json(j, "processes", book, number);
     gpurt_json_object_end(j);
