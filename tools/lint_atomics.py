@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiler atomics, fences and volatile are named in atomic.h alone; warp and block intrinsics in dialect_cuda.h; what
 reads the environment, or starts a program by name, in environ.c, of what runs in other people's programs; what makes a
-file, in outfile.c."""
+file, in outfile.c; JSON is written in json.c."""
 import re
 
 from lint_files import Report, lines_of, matching, without_comments
@@ -19,6 +19,7 @@ ENVIRON = re.compile(
     r"\b(environ\b(?!\.)|(?:(?:__)?(?:secure_)?getenv|posix_spawnp?|exec[lv]p?e?|execvpe|fexecve|execveat|popen|system)(?=\s*\())")
 
 OUTFILE = re.compile(r"\b(O_CREAT|creat(?=\s*\()|fopen(?=\s*\([^;\"]*\"[wa]))")
+JSON = re.compile(r'\\" ?:|\{\\"')  # a key, or the begin of an object, in a string
 
 # Who else may, and why.
 ATOMICS_TOO = {
@@ -34,11 +35,14 @@ ENVIRON_TOO = {
     "runtime/base/environ.c": "this is where they are named",
     "runtime/include/gpurt/impl/logport.h": "runs where gpurt is not linked: its one line depends on it, nothing else",
 }
-OUTFILE_IN = ("runtime/", "logstore/", "tui/", "postmortem/", "cupti/")
+PRODUCT = ("runtime/", "logstore/", "tui/", "postmortem/", "cupti/")
 OUTFILE_TOO = {
     "runtime/base/outfile.c": "this is where they are named",
     "runtime/box/boxmap.c": "a box where there is no memfd: O_EXCL, under a name of its own",
     "logstore/model/modelshare.c": "a model in a folder that is ours: O_EXCL, under a name of its own",
+}
+JSON_TOO = {
+    "runtime/base/json.c": "this is where it is written",
 }
 VOLATILE_TOO = {
     "runtime/include/gpurt/atomic.h": "the types of TSan's own interface",
@@ -64,6 +68,8 @@ for name in matching("*.c", "*.h", "*.cu", "*.cuh"):
         if VOLATILE.search(line) and not allowed(name, VOLATILE_TOO):
             report.say(name, number, "volatile orders nothing between threads", "use an atomic of atomic.h")
     for number, line in enumerate(lines_of(name), 1):  # with strings: they say what a file is opened for
-        for found in OUTFILE.findall(line) if name.startswith(OUTFILE_IN) and not allowed(name, OUTFILE_TOO) else ():
+        for found in OUTFILE.findall(line) if name.startswith(PRODUCT) and not allowed(name, OUTFILE_TOO) else ():
             report.say(name, number, f"{found} outside outfile.c", "use gpurt_outfile_open: a file there may be another user's")
+        if JSON.search(line) and name.startswith(PRODUCT) and not allowed(name, JSON_TOO):
+            report.say(name, number, "JSON by hand", "use json.h, which escapes strings and puts the commas")
 report.end()

@@ -75,45 +75,7 @@ static void plain(gpurt_text_t *out, const uint8_t *p, const uint8_t *end)
     }
 }
 
-/* Of a character of so many bytes, 0: it is none. */
-static size_t json_bytes(size_t bytes, uint32_t code)
-{
-    if (bytes == 0 || utf8_is_control(code) || utf8_deceives(code))
-        return code > 0xffff ? 12 : 6;
-    return code == '"' || code == '\\' ? 2 : bytes;
-}
-
-static void json(gpurt_text_t *out, const uint8_t *p, const uint8_t *end)
-{
-    while (p < end) {
-        uint32_t code = 0;
-        size_t bytes = utf8_read(p, (size_t)(end - p), &code);
-
-        if (!bytes)
-            code = 0; /* what was read of it */
-        if (json_bytes(bytes, code) > out->room - 1 - out->used)
-            return; /* never half a character, nor half an escape */
-        if (!bytes)
-            gpurt_text_add(out, "\\ufffd", 6);
-        else if (code == '"' || code == '\\')
-            gpurt_text_printf(out, "\\%c", (int)code);
-        else if (utf8_deceives(code) && code > 0xffff)
-            gpurt_text_printf(out, "\\u%04x\\u%04x", utf8_surrogate(code, 0),
-                              utf8_surrogate(code, 1));
-        else if (utf8_is_control(code) || utf8_deceives(code))
-            gpurt_text_printf(out, "\\u%04x", code);
-        else
-            gpurt_text_add(out, (const char *)p, bytes);
-        p += bytes ? bytes : 1;
-    }
-}
-
 void gpurt_render_plain(gpurt_text_t *out, const char *bytes, size_t count)
 {
     plain(out, (const uint8_t *)bytes, (const uint8_t *)bytes + count);
-}
-
-void gpurt_render_json(gpurt_text_t *out, const char *bytes, size_t count)
-{
-    json(out, (const uint8_t *)bytes, (const uint8_t *)bytes + count);
 }

@@ -153,74 +153,57 @@ void gpurt_objectrow_text(const gpurt_objectrow_t *o, gpurt_text_t *out)
 
 /* Whole, so that a reader sees where it is: what is in another row is null. */
 static void json_list(const gpurt_objectrow_t *o, const gpurt_classdef_field_t *f,
-                      gpurt_text_t *out)
+                      gpurt_json_t *j)
 {
     bool cells = f->kind == GPURT_FIELD_CELLS;
     uint64_t value;
 
+    gpurt_json_array(j, f->name);
     for (uint32_t i = 0; i < f->count; i++) {
-        uint32_t at = cells ? i / 8 : i;
+        bool known = gpurt_objectrow_value(o, f, cells ? i / 8 : i, &value);
 
-        gpurt_text_add(out, i ? "," : "[", 1);
-        if (gpurt_objectrow_value(o, f, at, &value))
-            gpurt_text_u64(out, cells ? value >> (i % 8 * 8) & 0xffu : value);
-        else
-            gpurt_text_add(out, "null", 4);
+        gpurt_json_known(j, NULL, known, cells ? value >> (i % 8 * 8) & 0xffu : value);
     }
-    gpurt_text_add(out, "]", 1);
+    gpurt_json_array_end(j);
 }
 
-static void json_word(const gpurt_classdef_field_t *f, uint64_t value, gpurt_text_t *out)
-{
-    char word[GPURT_CLASS_WORDS];
-    const char *text = gpurt_field_word(f, value, word);
-
-    gpurt_text_add(out, "\"", 1);
-    gpurt_render_json(out, text, strlen(text));
-    gpurt_text_add(out, "\"", 1);
-}
-
-static void json_text(const gpurt_objectrow_t *o, uint64_t id, gpurt_text_t *out)
+static void json_text(const gpurt_objectrow_t *o, const char *key, uint64_t id,
+                      gpurt_json_t *j)
 {
     gpurt_site_info_t info;
 
     if (!id || id > UINT32_MAX ||
         !gpurt_dictionary_get(o->dictionary, (uint32_t)id, &info) ||
-        info.kind != GPURT_DEF_STRING) {
-        gpurt_text_add(out, "null", 4);
-        return;
-    }
-    gpurt_text_add(out, "\"", 1);
-    gpurt_render_json(out, info.format,
-                      info.format_bytes < GPURT_OBJECTROW_TEXT ? info.format_bytes
-                                                               : GPURT_OBJECTROW_TEXT);
-    gpurt_text_add(out, "\"", 1);
+        info.kind != GPURT_DEF_STRING)
+        gpurt_json_null(j, key);
+    else
+        gpurt_json_bytes(j, key, info.format,
+                         info.format_bytes < GPURT_OBJECTROW_TEXT ? info.format_bytes
+                                                                  : GPURT_OBJECTROW_TEXT);
 }
 
-void gpurt_objectrow_json(const gpurt_objectrow_t *o, gpurt_text_t *out)
+void gpurt_objectrow_json(const gpurt_objectrow_t *o, gpurt_json_t *j, const char *key)
 {
-    const char *between = "{";
+    char word[GPURT_CLASS_WORDS];
     uint64_t value;
 
+    gpurt_json_object(j, key);
     for (uint32_t i = 0; i < o->def.field_count; i++) {
         const gpurt_classdef_field_t *f = &o->def.fields[i];
 
         if (!gpurt_objectrow_has(o, f))
             continue;
         gpurt_objectrow_value(o, f, 0, &value);
-        gpurt_text_printf(out, "%s\"%s\":", between, f->name);
-        between = ",";
-        if (f->kind == GPURT_FIELD_HISTOGRAM || f->kind == GPURT_FIELD_CELLS) {
-            json_list(o, f, out);
-        } else if (f->kind == GPURT_FIELD_TEXT) {
-            json_text(o, value, out);
-        } else if (f->kind == GPURT_FIELD_STATE) {
-            json_word(f, value, out);
-        } else if (value == GPURT_VALUE_UNKNOWN && gpurt_field_is_number(f->kind)) {
-            gpurt_text_add(out, "null", 4);
-        } else {
-            gpurt_text_u64(out, value);
-        }
+        if (f->kind == GPURT_FIELD_HISTOGRAM || f->kind == GPURT_FIELD_CELLS)
+            json_list(o, f, j);
+        else if (f->kind == GPURT_FIELD_TEXT)
+            json_text(o, f->name, value, j);
+        else if (f->kind == GPURT_FIELD_STATE)
+            gpurt_json_text(j, f->name, gpurt_field_word(f, value, word));
+        else
+            gpurt_json_known(
+                j, f->name, value != GPURT_VALUE_UNKNOWN || !gpurt_field_is_number(f->kind),
+                value);
     }
-    gpurt_text_printf(out, "%s}", *between == '{' ? "{" : "");
+    gpurt_json_object_end(j);
 }

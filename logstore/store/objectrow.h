@@ -4,6 +4,7 @@
 #define GPURT_LOG_OBJECTROW_H
 
 #include "classdef.h"
+#include "json.h"
 #include "render.h"
 
 enum {
@@ -42,6 +43,6 @@ void gpurt_objectrow_text(const gpurt_objectrow_t *o, gpurt_text_t *out);
 /* The fields of the row as a JSON object: {"heap":1,"slots":64}. A map is an array of its cells,
  * a histogram one of its buckets, null where they are in another row. A number that nobody knows
  * and a text that is not there are null. */
-void gpurt_objectrow_json(const gpurt_objectrow_t *o, gpurt_text_t *out);
+void gpurt_objectrow_json(const gpurt_objectrow_t *o, gpurt_json_t *j, const char *key);
 
 #endif

@@ -45,8 +45,6 @@ const char *gpurt_render_nicely(const gpurt_dictionary_t *d, uint32_t id);
 /* For a terminal: escapes control characters, such as hide or turn others, and what is not
  * UTF-8. */
 void gpurt_render_plain(gpurt_text_t *out, const char *bytes, size_t count);
-/* The same as the inside of a JSON string. */
-void gpurt_render_json(gpurt_text_t *out, const char *bytes, size_t count);
 
 /* Which lanes a message stands for: of a row of own lane values one, else all of the
  * row. */

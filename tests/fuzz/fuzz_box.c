@@ -8,6 +8,7 @@
 #include "boxcheck.h"
 #include "check.h"
 #include "feed.h"
+#include "json.h"
 #include "model.h"
 #include "procfs.h"
 #include "render.h"
@@ -25,7 +26,8 @@ static gpurt_status_t row_look(void *context, const gpurt_row_t *row, gpurt_erro
 {
     char text[GPURT_MESSAGE_MAX], safe[GPURT_MESSAGE_MAX];
     const gpurt_dictionary_t *d = context;
-    gpurt_text_t out, escaped;
+    gpurt_json_t json;
+    gpurt_text_t out;
     uint32_t lanes = gpurt_row_per_lane(row) ? 2 : 1;
 
     (void)err;
@@ -33,8 +35,8 @@ static gpurt_status_t row_look(void *context, const gpurt_row_t *row, gpurt_erro
     for (uint32_t lane = 0; lane < lanes; lane++) {
         gpurt_text_init(&out, text, sizeof text);
         gpurt_render_message(d, row, lane, &out);
-        gpurt_text_init(&escaped, safe, sizeof safe);
-        gpurt_render_json(&escaped, text, out.used);
+        gpurt_json_memory(&json, safe, sizeof safe);
+        gpurt_json_bytes(&json, NULL, text, out.used);
     }
     return GPURT_OK;
 }

@@ -50,6 +50,7 @@ static void row_print(const gpurt_classdef_t *d, const uint8_t *data, size_t siz
     static char text[GPURT_OBJECTROW_JSON];
     static uint32_t words[2 * VALUES];
     gpurt_objectrow_t o = {.def = *d, .dictionary = dictionary, .words = words, .id = 1};
+    gpurt_json_t json;
     gpurt_text_t out;
 
     for (uint32_t i = 0; i < 2 * VALUES; i++)
@@ -59,9 +60,9 @@ static void row_print(const gpurt_classdef_t *d, const uint8_t *data, size_t siz
     o.count = d->value_count - o.first < VALUES ? d->value_count - o.first : VALUES;
     gpurt_text_init(&out, text, sizeof text);
     gpurt_objectrow_text(&o, &out);
-    gpurt_text_init(&out, text, sizeof text);
-    gpurt_objectrow_json(&o, &out);
-    CHECK(out.used < sizeof text - 1 && text[out.used - 1] == '}');
+    gpurt_json_memory(&json, text, sizeof text);
+    gpurt_objectrow_json(&o, &json, NULL);
+    CHECK(!json.cut && text[json.used - 1] == '}');
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

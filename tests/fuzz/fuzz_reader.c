@@ -5,6 +5,7 @@
 #include "fuzz.h"
 
 #include "check.h"
+#include "json.h"
 #include "mend.h"
 #include "panic_source.h"
 #include "reader.h"
@@ -30,13 +31,14 @@ static void read_log(gpurt_log_t *log)
             continue;
         while (shown++ < 256 && (row = gpurt_log_row(&rows, at, &at)) != NULL) {
             gpurt_text_t out, safe;
+            gpurt_json_t json;
 
             gpurt_text_init(&out, text, sizeof text);
             gpurt_render_message(gpurt_log_dictionary(log), row, shown % 33, &out);
             gpurt_text_init(&safe, escaped, sizeof escaped);
             gpurt_render_plain(&safe, text, out.used);
-            gpurt_text_init(&safe, escaped, sizeof escaped);
-            gpurt_render_json(&safe, text, out.used);
+            gpurt_json_memory(&json, escaped, sizeof escaped);
+            gpurt_json_bytes(&json, NULL, text, out.used);
             gpurt_render_lanes(row, shown % 33);
         }
     }

@@ -2,6 +2,7 @@
 /* The tables of the GPU view: which there are and how long they are, rows in the order that is
  * asked for, those that a filter leaves, why one is empty, and keys; at small sizes, too. */
 #include "activity_text.h"
+#include "canvas_seen.h"
 #include "gputable.h"
 #include "model_stage.h"
 
@@ -105,25 +106,12 @@ static void draw(int rows, int columns)
 
 static const char *row_text(int row)
 {
-    static char text[600];
-    int i;
-
-    for (i = 0; i < c.columns && i < 599; i++) {
-        uint32_t code = c.cells[row * c.columns + i].code;
-
-        text[i] = code < 0x80 ? (char)(code ? code : ' ') : '?';
-    }
-    text[i] = '\0';
-    return text;
+    return canvas_seen(&c, row);
 }
 
-/* Returns: -1 where no row has it. */
 static int row_of(const char *text)
 {
-    for (int row = 0; row < c.rows; row++)
-        if (strstr(row_text(row), text))
-            return row;
-    return -1;
+    return canvas_seen_row(&c, text);
 }
 
 static void check_has(const char *text)

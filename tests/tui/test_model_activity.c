@@ -455,7 +455,7 @@ static void check_collector(void)
     CHECK_EQ(view->activity.collector_count, 1);
     CHECK_EQ(view->activity.collectors_troubled, 0);
     check_written(write_plain, &view->activity, plain);
-    check_written(activity_json, &view->activity, json);
+    check_written(write_json, &view->activity, json);
     check_one_each();
     memset(state + begun, 'x', sizeof state - 1 - begun);
     c.state = string(state);
@@ -509,7 +509,7 @@ static void check_graph_rows(uint32_t name)
     CHECK_EQ(row->times.max_ns, 20);
     CHECK_EQ(kernel("inside")->times.count, 2);
     check_written(write_plain, &view->activity, plain);
-    check_written(activity_json, &view->activity, json);
+    check_written(write_json, &view->activity, json);
 }
 
 /* A server has thousands of graphs: they leave kernels their rows. */

@@ -96,7 +96,7 @@ static void check_calls(void)
     CHECK_EQ(row->more, 3);
     CHECK_EQ(row->times.p99_ns, 100);
     check_written(write_plain, &view->activity, plain);
-    check_written(activity_json, &view->activity, json);
+    check_written(write_json, &view->activity, json);
 }
 
 /* Names beyond the table are counted together, and stand last however long they took. */
@@ -117,7 +117,7 @@ static void check_crowd(void)
     look();
     CHECK_EQ(view->activity.call_rows.count, GPURT_MODEL_HOST_ROWS);
     check_written(write_plain, &view->activity, plain);
-    check_written(activity_json, &view->activity, json);
+    check_written(write_json, &view->activity, json);
 }
 
 /* ---- ranges -------------------------------------------------------------------------- */
@@ -172,7 +172,7 @@ static void check_ranges(void)
     CHECK_EQ(range("never")->times.count, 1);
     CHECK_EQ(range("never")->times.untimed, 1);
     check_written(write_plain, &view->activity, plain);
-    check_written(activity_json, &view->activity, json);
+    check_written(write_json, &view->activity, json);
 }
 
 /* The buffers of two threads are read one after the other. */

@@ -90,7 +90,7 @@ static void check_kinds(void)
     check_sums(5120, 7168, 3, 1);
     CHECK_EQ(memory()->count, 3);
     check_written(write_plain, &view->activity, plain);
-    check_written(activity_json, &view->activity, json);
+    check_written(write_json, &view->activity, json);
 }
 
 /* The buffers of two threads are read one after the other. */
@@ -156,7 +156,7 @@ static void check_processes(void)
     check_sums(0, 4, 1, 1);
     CHECK_EQ(memory()->about.gives_missed, 0);
     check_written(write_plain, &view->activity, plain);
-    check_written(activity_json, &view->activity, json);
+    check_written(write_json, &view->activity, json);
 }
 
 /* What finds no room is in no sum of bytes, and said; what is given back makes room. */
@@ -214,7 +214,7 @@ static void check_crowd(void)
     }
     put_memory(0, "give back", "kind 33", 0x1000 + 33, 100, 99);
     CHECK_EQ(memory()->count, GPURT_MODEL_MEMORIES);
-    check_written(activity_json, &view->activity, json);
+    check_written(write_json, &view->activity, json);
 }
 
 /* ---- pools --------------------------------------------------------------------------- */
@@ -252,7 +252,7 @@ static void check_pools(void)
     look();
     CHECK_EQ(memory()->pool_count, 2);
     check_written(write_plain, &view->activity, plain);
-    check_written(activity_json, &view->activity, json);
+    check_written(write_json, &view->activity, json);
 }
 
 /* One that is new takes the row of one that is gone, and no other's. */

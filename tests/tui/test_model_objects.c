@@ -122,6 +122,14 @@ static void check_reference(void)
     CHECK(object_referred(&view->objects, object(view->objects.count - 1), f) == NULL);
 }
 
+static void write_json(FILE *out)
+{
+    gpurt_json_t j;
+
+    gpurt_json_file(&j, out);
+    objects_json(&j, NULL, &view->objects);
+}
+
 static void check_words(void)
 {
     static char text[65536];
@@ -129,7 +137,7 @@ static void check_words(void)
 
     CHECK(out != NULL);
     objects_plain(out, &view->objects);
-    objects_json(out, &view->objects);
+    write_json(out);
     fclose(out);
     CHECK_CONTAINS(text,
                    "kettle 1  stove 1, name the \"blue\" one, capacity 8 l, litres 4 l "
@@ -156,7 +164,7 @@ static void check_unknown(void)
     put_words(cup, T0, 1, gpurt_object_word(0, 2, 0), unknown, 6);
     put_words(cup, T0, 2, gpurt_object_word(0, 2, 0), unknown + 2, 6);
     look();
-    objects_json(out, &view->objects);
+    write_json(out);
     fclose(out);
     for (uint32_t i = view->objects.count - 2; i < view->objects.count; i++)
         CHECK_EQ(object_full(&view->objects, object(i)), -1);

@@ -389,7 +389,7 @@ static void check_graphs(void)
     CHECK_EQ(view->activity.graphs.count, 4);
     gpurt_model_destroy(m);
     CHECK(out != NULL);
-    activity_json(out, &view->activity);
+    write_json(out, &view->activity);
     fclose(out);
     CHECK_CONTAINS(text, want);
     free(text);
@@ -460,7 +460,7 @@ static void check_troubles(void)
     CHECK_EQ(view->activity.collectors[3].pid, 101);
     CHECK_STR(view->activity.state, "on");
     check_written(write_plain, &view->activity, plain);
-    check_written(activity_json, &view->activity, json);
+    check_written(write_json, &view->activity, json);
 }
 
 /* More than there are rows for; all well; and the only one of several processes. */
@@ -487,12 +487,12 @@ static void check_many_collectors(void)
     look();
     CHECK_EQ(view->activity.collectors_troubled, PROGRAMS);
     check_written(write_plain, &view->activity, crowd);
-    check_written(activity_json, &view->activity, left_out);
+    check_written(write_json, &view->activity, left_out);
     for (uint32_t i = 0; i < PROGRAMS; i++)
         put_collector(i, i, "on", 1);
     look();
     check_written(write_plain, &view->activity, well);
-    check_written(activity_json, &view->activity, left_out);
+    check_written(write_json, &view->activity, left_out);
     put_collector(5, 1, "no records of kernels: why", 0);
     look();
     check_written(write_plain, &view->activity, only);
@@ -524,7 +524,7 @@ static void check_texts(void)
     put_device(1, 0, 0xcd, 0);
     look();
     CHECK(out != NULL);
-    activity_json(out, &view->activity);
+    write_json(out, &view->activity);
     fclose(out);
     CHECK_CONTAINS(text,
                    "\"idle_ns\":0,\"uuid\":\"00000000-0000-0000-0000-0000000000ab\"}");

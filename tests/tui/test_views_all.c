@@ -2,6 +2,7 @@
 /* Every view at every kind of size, of a scene and of bytes that are no view at all:
  * nothing but printable characters reaches the canvas, and nothing is read or written
  * outside. */
+#include "canvas_seen.h"
 #include "check.h"
 #include "collected.h"
 #include "filter.h"
@@ -54,27 +55,14 @@ static void draw_all(picture_t *p, const char *what)
             }
 }
 
-/* Row of the canvas as ASCII; other characters as '?'. */
 static const char *row_text(int row)
 {
-    static char text[600];
-    int i;
-
-    for (i = 0; i < canvas.columns && i < 599; i++) {
-        uint32_t code = canvas.cells[row * canvas.columns + i].code;
-
-        text[i] = code < 0x80 ? (char)(code ? code : ' ') : '?';
-    }
-    text[i] = '\0';
-    return text;
+    return canvas_seen(&canvas, row);
 }
 
 static bool on_canvas(const char *text)
 {
-    for (int row = 0; row < canvas.rows; row++)
-        if (strstr(row_text(row), text))
-            return true;
-    return false;
+    return canvas_seen_row(&canvas, text) >= 0;
 }
 
 /* A canvas as text: characters of any length, one that is wide, and no blanks at the ends. */

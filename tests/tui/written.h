@@ -10,6 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+static inline void write_json(FILE *out, const gpurt_model_activity_t *a)
+{
+    gpurt_json_t j;
+
+    gpurt_json_file(&j, out);
+    activity_json(&j, NULL, a);
+}
+
 typedef void written_t(FILE *out, const gpurt_model_activity_t *a);
 
 /* Each of `want`, one behind another. */

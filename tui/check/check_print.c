@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check_print.h"
 
+#include "json.h"
 #include "plural.h"
 #include "text.h"
 
@@ -150,29 +151,21 @@ void check_print_text(const hunt_t *hunt, FILE *out)
 }
 
 /* ---- as JSON ------------------------------------------------------------------------- */
-static void json_text(FILE *out, const char *key, const char *text, size_t bytes)
+/* null where nothing is known of it. */
+static void json_bytes(gpurt_json_t *j, const char *key, const char *text, size_t bytes)
 {
-    fprintf(out, ", \"%s\": ", key);
     if (text && bytes)
-        text_put_json(out, text, bytes);
+        gpurt_json_bytes(j, key, text, bytes);
     else
-        fputs("null", out);
+        gpurt_json_null(j, key);
 }
 
-static void json_string(FILE *out, const char *key, const char *text)
+static void json_string(gpurt_json_t *j, const char *key, const char *text)
 {
-    json_text(out, key, text, text ? strlen(text) : 0);
+    gpurt_json_text_known(j, key, text && *text ? text : NULL);
 }
 
-static void json_number(FILE *out, const char *key, bool known, uint64_t number)
-{
-    if (known)
-        fprintf(out, ", \"%s\": %" PRIu64, key, number);
-    else
-        fprintf(out, ", \"%s\": null", key);
-}
-
-static void json_command(FILE *out, const char *key, const trial_t *trial, bool gdb)
+static void json_command(gpurt_json_t *j, const char *key, const trial_t *trial, bool gdb)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -182,68 +175,89 @@ static void json_command(FILE *out, const char *key, const trial_t *trial, bool 
         trial_put_command(trial, gdb, memory);
         fclose(memory);
     }
-    json_text(out, key, text, bytes);
+    json_bytes(j, key, text, bytes);
     free(text);
 }
 
 /* A hash is a string: a reader that keeps numbers as doubles would round it. */
-static void json_failure(const hunt_t *hunt, FILE *out)
+static void json_schedule(gpurt_json_t *j, const trial_report_t *r)
+{
+    char text[32];
+
+    json_string(j, "status", r->status);
+    gpurt_json_known(j, "panics", r->written, r->panics);
+    snprintf(text, sizeof text, "%016" PRIx64, r->hash);
+    json_string(j, "hash", r->has_hash ? text : NULL);
+    gpurt_json_known(j, "switches", r->has_hash, r->switches);
+}
+
+static void json_failure(gpurt_json_t *j, const hunt_t *hunt)
 {
     static const char *const ends[] = {"passed",  "skipped",   "exit",    "signal",
                                        "timeout", "swallowed", "panicked"};
-    static const char *const replays[] = {"null", "true", "false"};
     const trial_t *t = &hunt->best;
     const child_tail_t *err = &t->child.err;
+    const bool exited =
+        t->end == TRIAL_EXIT || t->end == TRIAL_SWALLOWED || t->end == TRIAL_PANICKED;
     char text[256];
 
     trial_describe(t, text, sizeof text);
-    fprintf(out, "{\"seed\": %" PRIu64 ", \"end\": \"%s\"", t->seed, ends[t->end]);
-    json_string(out, "what", text);
-    json_string(out, "schedule", trial_schedule_name(t->plan, t->seed));
-    json_number(out, "exit_status",
-                t->end == TRIAL_EXIT || t->end == TRIAL_SWALLOWED ||
-                    t->end == TRIAL_PANICKED,
-                (uint64_t)t->code);
-    json_number(out, "signal", t->end == TRIAL_SIGNAL, (uint64_t)t->code);
-    json_string(out, "status", t->report.status);
-    json_number(out, "panics", t->report.written, t->report.panics);
-    snprintf(text, sizeof text, "%016" PRIx64, t->report.hash);
-    json_string(out, "hash", t->report.has_hash ? text : NULL);
-    json_number(out, "switches", t->report.has_hash, t->report.switches);
-    fprintf(out, ", \"replays\": %s", replays[hunt->replayed]);
-    json_string(out, "report", t->report.text);
-    json_string(out, "sanitizer", t->sanitizer);
-    json_text(out, "stderr", err->bytes, err->used);
-    json_text(out, "stdout", t->child.out.bytes, t->child.out.used);
-    json_command(out, "replay", t, false);
-    json_command(out, "gdb", t, true);
-    fputc('}', out);
+    gpurt_json_object(j, "failure");
+    gpurt_json_number(j, "seed", t->seed);
+    gpurt_json_text(j, "end", ends[t->end]);
+    json_string(j, "what", text);
+    json_string(j, "schedule", trial_schedule_name(t->plan, t->seed));
+    gpurt_json_known(j, "exit_status", exited, (uint64_t)t->code);
+    gpurt_json_known(j, "signal", t->end == TRIAL_SIGNAL, (uint64_t)t->code);
+    json_schedule(j, &t->report);
+    if (hunt->replayed == HUNT_REPLAY_NONE)
+        gpurt_json_null(j, "replays");
+    else
+        gpurt_json_bool(j, "replays", hunt->replayed == HUNT_REPLAY_SAME);
+    json_string(j, "report", t->report.text);
+    json_string(j, "sanitizer", t->sanitizer);
+    json_bytes(j, "stderr", err->bytes, err->used);
+    json_bytes(j, "stdout", t->child.out.bytes, t->child.out.used);
+    json_command(j, "replay", t, false);
+    json_command(j, "gdb", t, true);
+    gpurt_json_object_end(j);
+}
+
+static void json_counts(gpurt_json_t *j, const hunt_t *hunt)
+{
+    gpurt_json_number(j, "first", hunt->first);
+    gpurt_json_number(j, "seeds", hunt->count);
+    gpurt_json_number(j, "ran", hunt->ran);
+    gpurt_json_number(j, "passed", hunt->passed);
+    gpurt_json_number(j, "skipped", hunt->skipped);
+    gpurt_json_number(j, "failed", hunt->failing.count);
+    gpurt_json_number(j, "without_report", hunt->unreported);
+    gpurt_json_known(j, "schedules", hunt->told > 0, hunt->schedules);
+    gpurt_json_known(j, "stopped_by_signal", hunt->stop_signal != 0,
+                     (uint64_t)hunt->stop_signal);
+    gpurt_json_decimal(j, "wall_s", (double)hunt->wall_ns / 1e9, 3);
+    gpurt_json_array(j, "failing_seeds");
+    for (size_t i = 0; i < hunt->failing.count; i++)
+        gpurt_json_number(j, NULL, hunt->failing.items[i]);
+    gpurt_json_array_end(j);
 }
 
 void check_print_json(const hunt_t *hunt, target_tool_t tool, FILE *out)
 {
     const target_t *target = hunt->plan.target;
+    gpurt_json_t j;
 
-    fprintf(out, "{\"tool\": \"%s\"", target_tool_name(tool));
-    json_string(out, "program", target->path);
-    json_string(out, "note", target->note);
-    json_number(out, "first", true, hunt->first);
-    json_number(out, "seeds", true, hunt->count);
-    json_number(out, "ran", true, hunt->ran);
-    json_number(out, "passed", true, hunt->passed);
-    json_number(out, "skipped", true, hunt->skipped);
-    json_number(out, "failed", true, hunt->failing.count);
-    json_number(out, "without_report", true, hunt->unreported);
-    json_number(out, "schedules", hunt->told > 0, hunt->schedules);
-    json_number(out, "stopped_by_signal", hunt->stop_signal != 0,
-                (uint64_t)hunt->stop_signal);
-    fprintf(out, ", \"wall_s\": %.3f, \"failing_seeds\": [", (double)hunt->wall_ns / 1e9);
-    for (size_t i = 0; i < hunt->failing.count; i++)
-        fprintf(out, "%s%" PRIu64, i ? ", " : "", hunt->failing.items[i]);
-    fputs("], \"failure\": ", out);
+    gpurt_json_file(&j, out);
+    j.spaced = true;
+    gpurt_json_object(&j, NULL);
+    gpurt_json_text(&j, "tool", target_tool_name(tool));
+    json_string(&j, "program", target->path);
+    json_string(&j, "note", target->note);
+    json_counts(&j, hunt);
     if (hunt->found)
-        json_failure(hunt, out);
+        json_failure(&j, hunt);
     else
-        fputs("null", out);
-    fputs("}\n", out);
+        gpurt_json_null(&j, "failure");
+    gpurt_json_object_end(&j);
+    gpurt_json_newline(&j);
 }

@@ -6,7 +6,6 @@
 #include "host_text.h"
 #include "memory_text.h"
 #include "plural.h"
-#include "render.h"
 #include "times_text.h"
 
 #include <inttypes.h>
@@ -315,210 +314,212 @@ void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
 
 /* ---- JSON ---------------------------------------------------------------------------- */
 
-static void json_bytes(FILE *out, const gpurt_model_copy_t *c)
+static void json_copy(gpurt_json_t *j, const gpurt_model_copy_t *c)
 {
-    fprintf(out,
-            ",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"ns\":%" PRIu64
-            ",\"timed_bytes\":%" PRIu64 "}",
-            c->count, c->bytes, c->ns, c->timed_bytes);
-}
-
-static void json_managed(FILE *out, const gpurt_model_activity_t *a)
-{
-    bool first = true;
-
-    for (uint32_t i = 0; i < GPURT_MANAGED_KINDS; i++)
-        if (a->managed[i].count) {
-            fprintf(out, "%s{\"kind\":\"%s\"", first ? "" : ",", activity_managed(i));
-            json_bytes(out, &a->managed[i]);
-            first = false;
-        }
+    gpurt_json_number(j, "count", c->count);
+    gpurt_json_number(j, "bytes", c->bytes);
+    gpurt_json_number(j, "ns", c->ns);
+    gpurt_json_number(j, "timed_bytes", c->timed_bytes);
+    gpurt_json_object_end(j);
 }
 
 /* null: the host's memory is not known, or has no part in it. */
-static void json_copies(FILE *out, const gpurt_model_activity_t *a)
+static void json_copies(gpurt_json_t *j, const gpurt_model_activity_t *a)
 {
-    bool first = true;
-
+    gpurt_json_array(j, "copies");
     for (uint32_t i = 0; i < GPURT_COPY_KINDS * GPURT_MEMORY_KINDS; i++) {
         const char *memory = activity_memory(i % GPURT_MEMORY_KINDS);
-        const gpurt_model_copy_t *copy = activity_copies(a, i);
 
-        if (copy->count == 0)
+        if (activity_copies(a, i)->count == 0)
             continue;
-        fprintf(out, "%s{\"kind\":\"%s\",\"memory\":", first ? "" : ",",
-                activity_direction(i / GPURT_MEMORY_KINDS));
-        if (*memory)
-            fprintf(out, "\"%s\"", memory);
-        else
-            fputs("null", out);
-        json_bytes(out, copy);
-        first = false;
+        gpurt_json_object(j, NULL);
+        gpurt_json_text(j, "kind", activity_direction(i / GPURT_MEMORY_KINDS));
+        gpurt_json_text_known(j, "memory", *memory ? memory : NULL);
+        json_copy(j, activity_copies(a, i));
     }
+    gpurt_json_array_end(j);
+    gpurt_json_array(j, "managed");
+    for (uint32_t i = 0; i < GPURT_MANAGED_KINDS; i++)
+        if (a->managed[i].count) {
+            gpurt_json_object(j, NULL);
+            gpurt_json_text(j, "kind", activity_managed(i));
+            json_copy(j, &a->managed[i]);
+        }
+    gpurt_json_array_end(j);
+    gpurt_json_object(j, "fills");
+    gpurt_json_text(j, "kind", "fill");
+    json_copy(j, &a->fills);
 }
 
 /* null: of several graphs; and where no launch was looked into. */
-static void json_graph(FILE *out, const gpurt_model_kernel_t *k, bool other, uint64_t whole)
+static void json_graph(gpurt_json_t *j, const gpurt_model_kernel_t *k, bool other,
+                       uint64_t whole)
 {
-    fputs("{\"graph\":", out);
-    if (other)
-        fputs("null", out);
-    else
-        fprintf(out, "%" PRIu32, k->graph);
-    if (k->nodes)
-        fprintf(out, ",\"nodes\":%" PRIu32 ",", k->nodes);
-    else
-        fputs(",\"nodes\":null,", out);
-    times_json(out, &k->times, whole);
+    gpurt_json_object(j, NULL);
+    gpurt_json_known(j, "graph", !other, k->graph);
+    gpurt_json_known(j, "nodes", k->nodes != 0, k->nodes);
+    times_json(j, &k->times, whole);
     if (k->pid)
-        fprintf(out, ",\"pid\":%" PRIu32, k->pid);
-    fputc('}', out);
+        gpurt_json_number(j, "pid", k->pid);
+    gpurt_json_object_end(j);
 }
 
-static void json_kernel(FILE *out, const gpurt_model_kernel_t *k, uint64_t whole)
+/* null: not known. */
+static void json_percent(gpurt_json_t *j, const char *key, bool known, double percent)
 {
-    fputs("{\"name\":\"", out);
-    times_json_name(out, k->name, sizeof k->name);
-    fputs("\",", out);
-    times_json(out, &k->times, whole);
-    fprintf(out, ",\"registers\":%" PRIu32 ",\"shared_bytes\":%" PRIu32, k->registers,
-            k->shared_bytes);
-    if (k->occupancy)
-        fprintf(out, ",\"occupancy_percent\":%.2f", (double)k->occupancy / 100);
+    if (known)
+        gpurt_json_decimal(j, key, percent, 2);
     else
-        fputs(",\"occupancy_percent\":null", out);
-    fprintf(out, ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u]}", k->grid[0], k->grid[1],
-            k->grid[2], k->block[0], k->block[1], k->block[2]);
+        gpurt_json_null(j, key);
 }
 
-/* Means over all samples; null: not known. */
-static void json_samples(FILE *out, const gpurt_model_gpu_t *g)
+static void json_kernel(gpurt_json_t *j, const gpurt_model_kernel_t *k, uint64_t whole)
 {
-    static const char *const keys[GPURT_SAMPLE_MEASURES] = {"sm_active", "issued", "memory",
-                                                            "tensor", "warps"};
+    gpurt_json_object(j, NULL);
+    gpurt_json_field(j, "name", k->name);
+    times_json(j, &k->times, whole);
+    gpurt_json_number(j, "registers", k->registers);
+    gpurt_json_number(j, "shared_bytes", k->shared_bytes);
+    json_percent(j, "occupancy_percent", k->occupancy != 0, (double)k->occupancy / 100);
+    gpurt_json_triple(j, "grid", k->grid[0], k->grid[1], k->grid[2]);
+    gpurt_json_triple(j, "block", k->block[0], k->block[1], k->block[2]);
+    gpurt_json_object_end(j);
+}
 
-    fprintf(out, ",\"samples\":{\"count\":%" PRIu64, g->samples);
+/* Means over all samples. */
+static void json_samples(gpurt_json_t *j, const gpurt_model_gpu_t *g)
+{
+    static const char *const keys[GPURT_SAMPLE_MEASURES] = {
+        "sm_active_percent", "issued_percent", "memory_percent", "tensor_percent",
+        "warps_percent"};
+
+    gpurt_json_object(j, "samples");
+    gpurt_json_number(j, "count", g->samples);
     for (uint32_t i = 0; i < GPURT_SAMPLE_MEASURES; i++)
-        if (g->measures[i].count)
-            fprintf(out, ",\"%s_percent\":%.2f", keys[i], activity_mean(&g->measures[i]));
-        else
-            fprintf(out, ",\"%s_percent\":null", keys[i]);
-    fputc('}', out);
+        json_percent(j, keys[i], g->measures[i].count != 0, activity_mean(&g->measures[i]));
+    gpurt_json_object_end(j);
 }
 
 /* As nvidia-smi writes it, behind what kind of device it is. */
-static void json_uuid(FILE *out, const uint8_t u[16])
+static void json_uuid(gpurt_json_t *j, const uint8_t u[16])
 {
     static const uint8_t none[16];
 
     if (memcmp(u, none, sizeof none) == 0)
         return;
-    fprintf(out,
-            ",\"uuid\":\"%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
-            "%02x%02x%02x%02x%02x%02x\"",
-            u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12],
-            u[13], u[14], u[15]);
+    gpurt_json_printf(j, "uuid",
+                      "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
+                      "%02x%02x%02x%02x%02x%02x",
+                      u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10],
+                      u[11], u[12], u[13], u[14], u[15]);
 }
 
-static void json_gpu(FILE *out, uint32_t device, const gpurt_model_gpu_t *g)
+static void json_environment(gpurt_json_t *j, const gpurt_model_gpu_t *g)
 {
     const gpurt_activity_environment_t *e = &g->environment;
 
-    fprintf(out,
-            "{\"device\":%" PRIu32 ",\"ns\":%" PRIu64 ",\"kernels_ns\":%" PRIu64
-            ",\"copying_ns\":%" PRIu64 ",\"waiting_ns\":%" PRIu64
-            ",\"launching_ns\":%" PRIu64 ",\"idle_ns\":%" PRIu64,
-            device, g->busy.ns, g->busy.kernels, g->busy.copying, g->busy.waiting,
-            g->busy.launching, g->busy.idle);
-    if (g->environment_ns)
-        fprintf(out,
-                ",\"environment\":{\"ts_ns\":%" PRIu64 ",\"gpu_percent\":%" PRIu32
-                ",\"memory_percent\":%" PRIu32 ",\"memory_used\":%" PRIu64
-                ",\"memory_total\":%" PRIu64 ",\"milliwatts\":%" PRIu32
-                ",\"milliwatts_limit\":%" PRIu32 ",\"celsius\":%" PRIu32
-                ",\"sm_mhz\":%" PRIu32 ",\"memory_mhz\":%" PRIu32 "}",
-                g->environment_ns, e->gpu_percent, e->memory_percent,
-                gpurt_pair_value(e->memory_used), gpurt_pair_value(e->memory_total),
-                e->milliwatts, e->milliwatts_limit, e->celsius, e->sm_mhz, e->memory_mhz);
-    if (g->samples)
-        json_samples(out, g);
-    json_uuid(out, g->uuid);
-    if (g->name[0]) {
-        fputs(",\"name\":\"", out);
-        times_json_name(out, g->name, sizeof g->name);
-        fputc('"', out);
-    }
-    if (g->other_names)
-        fprintf(out,
-                ",\"called\":{\"device\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"more\":%" PRIu32
-                "}",
-                g->other_number, g->other_pid, g->other_names - 1);
-    fputc('}', out);
+    gpurt_json_object(j, "environment");
+    gpurt_json_number(j, "ts_ns", g->environment_ns);
+    gpurt_json_number(j, "gpu_percent", e->gpu_percent);
+    gpurt_json_number(j, "memory_percent", e->memory_percent);
+    gpurt_json_number(j, "memory_used", gpurt_pair_value(e->memory_used));
+    gpurt_json_number(j, "memory_total", gpurt_pair_value(e->memory_total));
+    gpurt_json_number(j, "milliwatts", e->milliwatts);
+    gpurt_json_number(j, "milliwatts_limit", e->milliwatts_limit);
+    gpurt_json_number(j, "celsius", e->celsius);
+    gpurt_json_number(j, "sm_mhz", e->sm_mhz);
+    gpurt_json_number(j, "memory_mhz", e->memory_mhz);
+    gpurt_json_object_end(j);
 }
 
-static void json_sums(FILE *out, const gpurt_model_activity_t *a)
+static void json_gpu(gpurt_json_t *j, uint32_t device, const gpurt_model_gpu_t *g)
+{
+    gpurt_json_object(j, NULL);
+    gpurt_json_number(j, "device", device);
+    gpurt_json_number(j, "ns", g->busy.ns);
+    gpurt_json_number(j, "kernels_ns", g->busy.kernels);
+    gpurt_json_number(j, "copying_ns", g->busy.copying);
+    gpurt_json_number(j, "waiting_ns", g->busy.waiting);
+    gpurt_json_number(j, "launching_ns", g->busy.launching);
+    gpurt_json_number(j, "idle_ns", g->busy.idle);
+    if (g->environment_ns)
+        json_environment(j, g);
+    if (g->samples)
+        json_samples(j, g);
+    json_uuid(j, g->uuid);
+    if (g->name[0])
+        gpurt_json_field(j, "name", g->name);
+    if (g->other_names) {
+        gpurt_json_object(j, "called");
+        gpurt_json_number(j, "device", g->other_number);
+        gpurt_json_number(j, "pid", g->other_pid);
+        gpurt_json_number(j, "more", g->other_names - 1);
+        gpurt_json_object_end(j);
+    }
+    gpurt_json_object_end(j);
+}
+
+static void json_gpus(gpurt_json_t *j, const gpurt_model_activity_t *a)
+{
+    gpurt_json_array(j, "gpus");
+    for (uint32_t i = 0; i < GPURT_MODEL_DEVICES; i++)
+        if (a->gpus[i].busy.ns || a->gpus[i].environment_ns || a->gpus[i].samples)
+            json_gpu(j, i, &a->gpus[i]);
+    gpurt_json_array_end(j);
+    gpurt_json_number(j, "gpus_left_out", a->gpus_left_out);
+}
+
+static void json_sums(gpurt_json_t *j, const gpurt_model_activity_t *a)
 {
     activity_sum_t sum = activity_sum(a);
 
-    fprintf(out,
-            "{\"kernels\":%" PRIu64 ",\"kernel_ns\":%" PRIu64 ",\"untimed\":%" PRIu64
-            ",\"waits\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"graphs\":%" PRIu64
-            ",\"graph_ns\":%" PRIu64 ",\"calls\":%" PRIu64 ",\"ranges\":%" PRIu64
-            ",\"memory\":%" PRIu64 ",\"pools\":%" PRIu64 ",\"launches\":%" PRIu64
-            ",\"overhead_ns\":%" PRIu64,
-            sum.count, sum.ns, sum.untimed, a->waits.count, a->waits.ns, a->graphs.count,
-            a->graphs.ns, a->calls.count, a->ranges, a->memory, a->pools, a->launches,
-            a->overheads.ns);
-    fputc(',', out);
-    collector_json(out, a);
+    gpurt_json_number(j, "kernels", sum.count);
+    gpurt_json_number(j, "kernel_ns", sum.ns);
+    gpurt_json_number(j, "untimed", sum.untimed);
+    gpurt_json_number(j, "waits", a->waits.count);
+    gpurt_json_number(j, "wait_ns", a->waits.ns);
+    gpurt_json_number(j, "graphs", a->graphs.count);
+    gpurt_json_number(j, "graph_ns", a->graphs.ns);
+    gpurt_json_number(j, "calls", a->calls.count);
+    gpurt_json_number(j, "ranges", a->ranges);
+    gpurt_json_number(j, "memory", a->memory);
+    gpurt_json_number(j, "pools", a->pools);
+    gpurt_json_number(j, "launches", a->launches);
+    gpurt_json_number(j, "overhead_ns", a->overheads.ns);
 }
 
 /* The rows of a kind, most time first. */
-static void json_list(FILE *out, const gpurt_model_activity_t *a, uint32_t kind)
+static void json_list(gpurt_json_t *j, const char *key, const gpurt_model_activity_t *a,
+                      uint32_t kind)
 {
     uint16_t order[GPUROWS_MOST];
     uint32_t count = gpurows_order(a, GPUROWS_KERNELS, 0, order);
     uint64_t whole = gpurows_whole_ns(a, GPUROWS_KERNELS);
-    bool first = true;
 
+    gpurt_json_array(j, key);
     for (uint32_t i = 0; i < count; i++) {
         const gpurt_model_kernel_t *k = &a->kernels[order[i]];
 
         if (k->kind != kind)
             continue;
-        fputs(first ? "" : ",", out);
-        first = false;
         if (kind == GPURT_KIND_GRAPH)
-            json_graph(out, k, order[i] == GPURT_MODEL_OTHER_GRAPHS, whole);
+            json_graph(j, k, order[i] == GPURT_MODEL_OTHER_GRAPHS, whole);
         else
-            json_kernel(out, k, whole);
+            json_kernel(j, k, whole);
     }
+    gpurt_json_array_end(j);
 }
 
-void activity_json(FILE *out, const gpurt_model_activity_t *a)
+void activity_json(gpurt_json_t *j, const char *key, const gpurt_model_activity_t *a)
 {
-    bool first = true;
-
-    json_sums(out, a);
-    fputs(",\"copies\":[", out);
-    json_copies(out, a);
-    fputs("],\"managed\":[", out);
-    json_managed(out, a);
-    fputs("],\"fills\":{\"kind\":\"fill\"", out);
-    json_bytes(out, &a->fills);
-    fputs(",\"gpus\":[", out);
-    for (uint32_t i = 0; i < GPURT_MODEL_DEVICES; i++)
-        if (a->gpus[i].busy.ns || a->gpus[i].environment_ns || a->gpus[i].samples) {
-            fputs(first ? "" : ",", out);
-            json_gpu(out, i, &a->gpus[i]);
-            first = false;
-        }
-    fprintf(out, "],\"gpus_left_out\":%" PRIu64 ",\"kernel_list\":[", a->gpus_left_out);
-    json_list(out, a, GPURT_KIND_KERNEL);
-    fputs("],\"graph_list\":[", out);
-    json_list(out, a, GPURT_KIND_GRAPH);
-    fputc(']', out);
-    host_json(out, a);
-    memory_json(out, a);
-    fputc('}', out);
+    gpurt_json_object(j, key);
+    json_sums(j, a);
+    collector_json(j, a);
+    json_copies(j, a);
+    json_gpus(j, a);
+    json_list(j, "kernel_list", a, GPURT_KIND_KERNEL);
+    json_list(j, "graph_list", a, GPURT_KIND_GRAPH);
+    host_json(j, a);
+    memory_json(j, a);
+    gpurt_json_object_end(j);
 }

@@ -4,6 +4,7 @@
 #ifndef GPURT_TUI_ACTIVITY_TEXT_H
 #define GPURT_TUI_ACTIVITY_TEXT_H
 
+#include "json.h"
 #include "modelview.h"
 
 #include <stdio.h>
@@ -53,7 +54,7 @@ static inline const gpurt_model_copy_t *activity_copies(const gpurt_model_activi
 
 /* Nothing where nothing is known. `most`: rows of each table that are listed. */
 void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most);
-/* {"kernels":...}: one object, without an end of line. */
-void activity_json(FILE *out, const gpurt_model_activity_t *a);
+/* One object. */
+void activity_json(gpurt_json_t *j, const char *key, const gpurt_model_activity_t *a);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "collected.h"
 #include "plural.h"
-#include "text.h"
 #include "who.h"
 
 #include <inttypes.h>
@@ -84,35 +83,28 @@ void collector_plain(FILE *out, const gpurt_model_activity_t *a)
 
 /* ---- JSON ---------------------------------------------------------------------------- */
 
-static void json_text(FILE *out, const char *key, const char *text, size_t room)
+static void json_counts(gpurt_json_t *j, const gpurt_model_collector_t *c)
 {
-    fprintf(out, ",\"%s\":", key);
-    text_put_json(out, text, strnlen(text, room));
+    gpurt_json_number(j, "bad", c->bad);
+    gpurt_json_number(j, "cupti_dropped", c->dropped);
+    gpurt_json_number(j, "starved", c->starved);
+    gpurt_json_number(j, "unknown", c->unknown);
+    gpurt_json_number(j, "samples_left_out", c->samples_left_out);
 }
 
-static void json_counts(FILE *out, const gpurt_model_collector_t *c)
+static void json_one(gpurt_json_t *j, const gpurt_model_collector_t *c)
 {
-    fprintf(out,
-            "\"bad\":%" PRIu64 ",\"cupti_dropped\":%" PRIu64 ",\"starved\":%" PRIu64
-            ",\"unknown\":%" PRIu64 ",\"samples_left_out\":%" PRIu64,
-            c->bad, c->dropped, c->starved, c->unknown, c->samples_left_out);
+    gpurt_json_object(j, NULL);
+    gpurt_json_known(j, "pid", c->pid != 0, c->pid);
+    gpurt_json_field(j, "program", c->program);
+    gpurt_json_field(j, "state", c->state);
+    gpurt_json_bool(j, "on", c->rank == GPLOG_COLLECTOR_ON);
+    gpurt_json_number(j, "records", c->records);
+    json_counts(j, c);
+    gpurt_json_object_end(j);
 }
 
-static void json_one(FILE *out, const gpurt_model_collector_t *c)
-{
-    if (c->pid)
-        fprintf(out, "{\"pid\":%" PRIu32, c->pid);
-    else
-        fputs("{\"pid\":null", out);
-    json_text(out, "program", c->program, sizeof c->program);
-    json_text(out, "state", c->state, sizeof c->state);
-    fprintf(out, ",\"on\":%s,\"records\":%" PRIu64 ",",
-            c->rank == GPLOG_COLLECTOR_ON ? "true" : "false", c->records);
-    json_counts(out, c);
-    fputc('}', out);
-}
-
-void collector_json(FILE *out, const gpurt_model_activity_t *a)
+void collector_json(gpurt_json_t *j, const gpurt_model_activity_t *a)
 {
     const gpurt_model_collector_t sums = {.bad = a->bad,
                                           .dropped = a->dropped,
@@ -123,13 +115,13 @@ void collector_json(FILE *out, const gpurt_model_activity_t *a)
                         ? (uint32_t)a->collector_count
                         : (uint32_t)GPURT_MODEL_COLLECTORS;
 
-    fputs("\"collector\":{", out);
-    json_counts(out, &sums);
-    json_text(out, "state", a->state, sizeof a->state);
-    fputs("},\"collectors\":[", out);
-    for (uint32_t i = 0; i < rows; i++) {
-        fputs(i ? "," : "", out);
-        json_one(out, &a->collectors[i]);
-    }
-    fprintf(out, "],\"collectors_left_out\":%" PRIu64, a->collector_count - rows);
+    gpurt_json_object(j, "collector");
+    json_counts(j, &sums);
+    gpurt_json_field(j, "state", a->state);
+    gpurt_json_object_end(j);
+    gpurt_json_array(j, "collectors");
+    for (uint32_t i = 0; i < rows; i++)
+        json_one(j, &a->collectors[i]);
+    gpurt_json_array_end(j);
+    gpurt_json_number(j, "collectors_left_out", a->collector_count - rows);
 }

@@ -4,6 +4,7 @@
 #ifndef GPURT_TUI_COLLECTOR_TEXT_H
 #define GPURT_TUI_COLLECTOR_TEXT_H
 
+#include "json.h"
 #include "modelview.h"
 
 #include <stdio.h>
@@ -20,7 +21,7 @@ uint32_t collector_rows(const gpurt_model_activity_t *a);
 
 /* Lines of gpurt-log stat; nothing where no collector said anything. */
 void collector_plain(FILE *out, const gpurt_model_activity_t *a);
-/* "collector":{...},"collectors":[...],"collectors_left_out":0 */
-void collector_json(FILE *out, const gpurt_model_activity_t *a);
+/* collector, collectors and collectors_left_out. */
+void collector_json(gpurt_json_t *j, const gpurt_model_activity_t *a);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef GPURT_TUI_HANG_TEXT_H
 #define GPURT_TUI_HANG_TEXT_H
 
+#include "json.h"
 #include "panic_book.h"
 #include "waitgraph.h"
 
@@ -17,6 +18,6 @@ uint32_t hang_first(const gpurt_waitgraph_t *g);
 void hang_print(const gpurt_waitgraph_t *g, const panic_style_t *style);
 
 /* docs/PANIC_JSON.md, "hang". */
-void hang_json(const gpurt_waitgraph_t *g, FILE *out);
+void hang_json(gpurt_json_t *j, const char *key, const gpurt_waitgraph_t *g);
 
 #endif

@@ -40,12 +40,9 @@ const char *heap_whose(const gpurt_model_heaps_t *heaps, const gpurt_model_told_
     return buffer;
 }
 
-void heap_pid_json(FILE *out, const gpurt_model_told_t *told)
+void heap_pid_json(gpurt_json_t *j, const gpurt_model_told_t *told)
 {
-    if (told->pid)
-        fprintf(out, ",\"pid\":%" PRIu32, told->pid);
-    else
-        fputs(",\"pid\":null", out);
+    gpurt_json_known(j, "pid", told->pid != 0, told->pid);
 }
 
 const char *heap_pool_name(uint32_t level)
@@ -155,93 +152,104 @@ void heap_plain(FILE *out, const gpurt_model_heaps_t *heaps)
 
 /* ---- JSON ---------------------------------------------------------------------------- */
 
-static void json_pools(FILE *out, const gpurt_model_heap_t *h)
+static void json_pools(gpurt_json_t *j, const gpurt_model_heap_t *h)
 {
-    fputs(",\"pools\":{", out);
-    for (uint32_t i = 0; i < GPURT_HEAP_POOLS; i++)
-        fprintf(out, "%s\"%s\":{\"served\":%" PRIu64 ",\"taken_back\":%" PRIu64 "}",
-                i ? "," : "", heap_pool_name(i), h->got[i], h->put[i]);
-    fputs("}", out);
+    gpurt_json_object(j, "pools");
+    for (uint32_t i = 0; i < GPURT_HEAP_POOLS; i++) {
+        gpurt_json_object(j, heap_pool_name(i));
+        gpurt_json_number(j, "served", h->got[i]);
+        gpurt_json_number(j, "taken_back", h->put[i]);
+        gpurt_json_object_end(j);
+    }
+    gpurt_json_object_end(j);
 }
 
-static void cells_json(FILE *out, const uint8_t cells[GPURT_HEAP_CELLS], bool known)
+static void json_map(gpurt_json_t *j, const gpurt_model_heap_t *h)
 {
-    bool first = true;
-
-    fputs(",\"map\":[", out);
-    for (uint32_t i = 0; i < GPURT_HEAP_CELLS && known; i++)
-        if (cells[i] != GPURT_HEAP_CELL_NONE) {
-            fprintf(out, "%s%u", first ? "" : ",", cells[i]);
-            first = false;
-        }
-    fputs("]", out);
+    gpurt_json_number(j, "map_chunks", h->map_chunks);
+    gpurt_json_array(j, "map");
+    for (uint32_t i = 0; i < GPURT_HEAP_CELLS && h->map_chunks; i++)
+        if (h->cells[i] != GPURT_HEAP_CELL_NONE)
+            gpurt_json_number(j, NULL, h->cells[i]);
+    gpurt_json_array_end(j);
 }
 
-static void json_lists(FILE *out, const gpurt_model_heap_t *h)
+static void json_classes(gpurt_json_t *j, const gpurt_model_heap_t *h)
 {
-    bool first = true;
-
-    fputs(",\"classes\":[", out);
+    gpurt_json_array(j, "classes");
     for (uint32_t c = 0; c < bounded(h->class_count, GPURT_MODEL_HEAP_CLASSES); c++) {
         const gpurt_model_heap_class_t *k = &h->classes[c];
 
         if (!k->chunks)
             continue;
-        fprintf(out,
-                "%s{\"bytes\":%" PRIu32 ",\"chunks\":%" PRIu32 ",\"live\":%" PRIu64
-                ",\"reusable\":%" PRIu64 ",\"fresh\":%" PRIu64 "}",
-                first ? "" : ",", k->bytes, k->chunks, k->live, k->reusable, k->fresh);
-        first = false;
+        gpurt_json_object(j, NULL);
+        gpurt_json_number(j, "bytes", k->bytes);
+        gpurt_json_number(j, "chunks", k->chunks);
+        gpurt_json_number(j, "live", k->live);
+        gpurt_json_number(j, "reusable", k->reusable);
+        gpurt_json_number(j, "fresh", k->fresh);
+        gpurt_json_object_end(j);
     }
-    fprintf(out, "],\"map_chunks\":%" PRIu32, h->map_chunks);
-    cells_json(out, h->cells, h->map_chunks != 0);
-    json_pools(out, h);
-    fputs(",\"sites\":[", out);
+    gpurt_json_array_end(j);
+}
+
+static void json_sites(gpurt_json_t *j, const gpurt_model_heap_t *h)
+{
+    gpurt_json_array(j, "sites");
     for (uint32_t s = 0; s < bounded(h->site_count, GPURT_MODEL_HEAP_SITES); s++) {
-        char escaped[6 * GPURT_MODEL_WHERE * 2 + 1];
-        gpurt_text_t text;
-
-        gpurt_text_init(&text, escaped, sizeof escaped);
-        gpurt_render_json(&text, h->sites[s].site,
-                          strnlen(h->sites[s].site, sizeof h->sites[s].site));
-        fprintf(out, "%s{\"site\":\"%s\",\"objects\":%" PRIu64 ",\"bytes\":%" PRIu64 "}",
-                s ? "," : "", escaped, h->sites[s].objects, h->sites[s].bytes);
+        gpurt_json_object(j, NULL);
+        gpurt_json_field(j, "site", h->sites[s].site);
+        gpurt_json_number(j, "objects", h->sites[s].objects);
+        gpurt_json_number(j, "bytes", h->sites[s].bytes);
+        gpurt_json_object_end(j);
     }
-    fputs("]", out);
+    gpurt_json_array_end(j);
 }
 
-static void json_heap(FILE *out, const gpurt_model_heap_t *h)
+static void json_sums(gpurt_json_t *j, const gpurt_model_heap_t *h)
 {
-    fprintf(out, "{\"heap\":%" PRIu32, h->told.id);
-    heap_pid_json(out, &h->told);
-    fprintf(out,
-            ",\"device\":%" PRIu32 ",\"ts_ns\":%" PRIu64
-            ",\"ended\":%s,\"traced\":%s,\"checks\":\"%s\",\"bytes\":%" PRIu64
-            ",\"live\":%" PRIu64 ",\"live_bytes\":%" PRIu64 ",\"peak_bytes\":%" PRIu64,
-            h->told.device, h->told.time_ns,
-            h->told.flags & GPURT_HEAP_ENDED ? "true" : "false",
-            h->told.flags & GPURT_HEAP_TRACE ? "true" : "false", heap_checks(h), h->bytes,
-            h->live, h->live_bytes, h->peak_bytes);
-    fprintf(out,
-            ",\"slack_bytes\":%" PRIu64 ",\"kept_bytes\":%" PRIu64
-            ",\"free_chunks\":%" PRIu32 ",\"largest_row\":%" PRIu32
-            ",\"large_chunks\":%" PRIu32 ",\"refused\":%" PRIu64 ",\"wrong\":%" PRIu64
-            ",\"sampled\":%" PRIu32,
-            h->slack, h->kept, h->free_chunks, h->largest_row, h->large_chunks, h->refused,
-            h->wrong, h->sampled);
-    json_lists(out, h);
-    fputc('}', out);
+    gpurt_json_bool(j, "ended", h->told.flags & GPURT_HEAP_ENDED);
+    gpurt_json_bool(j, "traced", h->told.flags & GPURT_HEAP_TRACE);
+    gpurt_json_text(j, "checks", heap_checks(h));
+    gpurt_json_number(j, "bytes", h->bytes);
+    gpurt_json_number(j, "live", h->live);
+    gpurt_json_number(j, "live_bytes", h->live_bytes);
+    gpurt_json_number(j, "peak_bytes", h->peak_bytes);
+    gpurt_json_number(j, "slack_bytes", h->slack);
+    gpurt_json_number(j, "kept_bytes", h->kept);
+    gpurt_json_number(j, "free_chunks", h->free_chunks);
+    gpurt_json_number(j, "largest_row", h->largest_row);
+    gpurt_json_number(j, "large_chunks", h->large_chunks);
+    gpurt_json_number(j, "refused", h->refused);
+    gpurt_json_number(j, "wrong", h->wrong);
+    gpurt_json_number(j, "sampled", h->sampled);
 }
 
-void heap_json(FILE *out, const gpurt_model_heaps_t *heaps)
+static void json_heap(gpurt_json_t *j, const gpurt_model_heap_t *h)
 {
-    fprintf(out,
-            "{\"traced_allocs\":%" PRIu64 ",\"traced_frees\":%" PRIu64
-            ",\"processes\":%" PRIu64 ",\"without_row\":%" PRIu64 ",\"list\":[",
-            heaps->calls, heaps->freed, heaps->programs, heaps->others);
-    for (uint32_t i = 0; i < heap_count(heaps); i++) {
-        fputs(i ? "," : "", out);
-        json_heap(out, &heaps->list[i]);
-    }
-    fputs("]}", out);
+    gpurt_json_object(j, NULL);
+    gpurt_json_number(j, "heap", h->told.id);
+    heap_pid_json(j, &h->told);
+    gpurt_json_number(j, "device", h->told.device);
+    gpurt_json_number(j, "ts_ns", h->told.time_ns);
+    json_sums(j, h);
+    json_classes(j, h);
+    json_map(j, h);
+    json_pools(j, h);
+    json_sites(j, h);
+    gpurt_json_object_end(j);
+}
+
+void heap_json(gpurt_json_t *j, const char *key, const gpurt_model_heaps_t *heaps)
+{
+    gpurt_json_object(j, key);
+    gpurt_json_number(j, "traced_allocs", heaps->calls);
+    gpurt_json_number(j, "traced_frees", heaps->freed);
+    gpurt_json_number(j, "processes", heaps->programs);
+    gpurt_json_number(j, "without_row", heaps->others);
+    gpurt_json_array(j, "list");
+    for (uint32_t i = 0; i < heap_count(heaps); i++)
+        json_heap(j, &heaps->list[i]);
+    gpurt_json_array_end(j);
+    gpurt_json_object_end(j);
 }

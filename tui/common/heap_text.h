@@ -4,6 +4,7 @@
 #ifndef GPURT_TUI_HEAP_TEXT_H
 #define GPURT_TUI_HEAP_TEXT_H
 
+#include "json.h"
 #include "modelview.h"
 
 #include <stdio.h>
@@ -21,8 +22,8 @@ enum {
 };
 const char *heap_whose(const gpurt_model_heaps_t *heaps, const gpurt_model_told_t *told,
                        char buffer[HEAP_WHOSE]);
-/* Its pid: ,"pid":10801, null where that is not known. */
-void heap_pid_json(FILE *out, const gpurt_model_told_t *told);
+/* Its pid, null where that is not known. */
+void heap_pid_json(gpurt_json_t *j, const gpurt_model_told_t *told);
 
 /* Levels of the pools above a heap: "thread", "warp", "block", "heap"; all of them. */
 const char *heap_pool_name(uint32_t level);
@@ -30,7 +31,7 @@ uint64_t heap_pools_sum(const uint64_t counts[GPURT_HEAP_POOLS]);
 
 /* Heaps, and what stands on them. Nothing where nothing is known. */
 void heap_plain(FILE *out, const gpurt_model_heaps_t *heaps);
-/* {..."list":[...]}: one object, without an end of line. */
-void heap_json(FILE *out, const gpurt_model_heaps_t *heaps);
+/* One object. */
+void heap_json(gpurt_json_t *j, const char *key, const gpurt_model_heaps_t *heaps);
 
 #endif

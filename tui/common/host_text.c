@@ -119,36 +119,34 @@ void host_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
 /* ---- JSON ---------------------------------------------------------------------------- */
 
 /* Ranges have a domain; that of the others is null. */
-static void json_rows(FILE *out, const gpurt_model_activity_t *a, gpurows_t table,
-                      const char *more)
+static void json_rows(gpurt_json_t *j, const char *key, const gpurt_model_activity_t *a,
+                      gpurows_t table, const char *more)
 {
     uint16_t order[GPUROWS_MOST];
     uint32_t count = gpurows_order(a, table, 0, order);
     uint64_t whole = gpurows_whole_ns(a, table);
 
+    gpurt_json_array(j, key);
     for (uint32_t i = 0; i < count; i++) {
         const gpurt_model_host_row_t *r = &gpurows_host(a, table)->list[order[i]];
 
-        fputs(i ? ",{\"name\":\"" : "{\"name\":\"", out);
-        times_json_name(out, r->name, sizeof r->name);
-        fputs("\",", out);
-        if (table == GPUROWS_RANGES && r->domain[0]) {
-            fputs("\"domain\":\"", out);
-            times_json_name(out, r->domain, sizeof r->domain);
-            fputs("\",", out);
-        } else if (table == GPUROWS_RANGES)
-            fputs("\"domain\":null,", out);
-        times_json(out, &r->times, whole);
-        fprintf(out, ",\"%s\":%" PRIu64 "}", more, r->more);
+        gpurt_json_object(j, NULL);
+        gpurt_json_field(j, "name", r->name);
+        if (table == GPUROWS_RANGES && r->domain[0])
+            gpurt_json_field(j, "domain", r->domain);
+        else if (table == GPUROWS_RANGES)
+            gpurt_json_null(j, "domain");
+        times_json(j, &r->times, whole);
+        gpurt_json_number(j, more, r->more);
+        gpurt_json_object_end(j);
     }
+    gpurt_json_array_end(j);
 }
 
-void host_json(FILE *out, const gpurt_model_activity_t *a)
+void host_json(gpurt_json_t *j, const gpurt_model_activity_t *a)
 {
-    fputs(",\"call_list\":[", out);
-    json_rows(out, a, GPUROWS_CALLS, "errors");
-    fputs("],\"range_list\":[", out);
-    json_rows(out, a, GPUROWS_RANGES, "marks");
-    fprintf(out, "],\"ranges_open\":%" PRIu64 ",\"range_ends_alone\":%" PRIu64,
-            sum_of(a, GPUROWS_RANGES).untimed, a->range_ends_alone);
+    json_rows(j, "call_list", a, GPUROWS_CALLS, "errors");
+    json_rows(j, "range_list", a, GPUROWS_RANGES, "marks");
+    gpurt_json_number(j, "ranges_open", sum_of(a, GPUROWS_RANGES).untimed);
+    gpurt_json_number(j, "range_ends_alone", a->range_ends_alone);
 }

@@ -5,6 +5,7 @@
 #define GPURT_TUI_HOST_TEXT_H
 
 #include "gpurows.h"
+#include "json.h"
 
 #include <stdio.h>
 
@@ -19,7 +20,7 @@ const char *host_sums(const gpurt_model_activity_t *a, gpurows_t table,
 /* Of calls and ranges, each where there are any: a line of sums; a table of at most `most`. */
 void host_plain_sums(FILE *out, const gpurt_model_activity_t *a);
 void host_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most);
-/* ,"call_list":[...],"range_list":[...],"ranges_open":...,"range_ends_alone":... */
-void host_json(FILE *out, const gpurt_model_activity_t *a);
+/* call_list, range_list, ranges_open and range_ends_alone. */
+void host_json(gpurt_json_t *j, const gpurt_model_activity_t *a);
 
 #endif

@@ -5,7 +5,6 @@
 #include "panic_read.h"
 #include "plural.h"
 
-#include <inttypes.h>
 #include <sys/wait.h>
 
 void lives_print(FILE *out, const gpurt_life_t *lives, uint32_t count)
@@ -29,29 +28,24 @@ void lives_print(FILE *out, const gpurt_life_t *lives, uint32_t count)
     }
 }
 
-static void put_end(FILE *out, int wait_status)
+void lives_json(gpurt_json_t *j, const char *key, const gpurt_life_t *lives, uint32_t count)
 {
-    if (WIFSIGNALED(wait_status))
-        fprintf(out, ",\"status\":null,\"signal\":%d", WTERMSIG(wait_status));
-    else
-        fprintf(out, ",\"status\":%d,\"signal\":null", WEXITSTATUS(wait_status));
-}
-
-void lives_json(FILE *out, const gpurt_life_t *lives, uint32_t count)
-{
-    fputc('[', out);
+    gpurt_json_array(j, key);
     for (uint32_t i = 0; i < count; i++) {
         const gpurt_life_t *l = &lives[i];
+        const bool killed = WIFSIGNALED(l->wait_status);
 
-        fprintf(out, "%s{\"life\":%u,\"pid\":%u,\"begin_ns\":%" PRIu64 ",\"end_ns\":",
-                i ? "," : "", l->number, l->pid, l->begin_ns);
-        if (l->end_ns) {
-            fprintf(out, "%" PRIu64, l->end_ns);
-            put_end(out, l->wait_status);
-        } else {
-            fputs("null,\"status\":null,\"signal\":null", out);
-        }
-        fprintf(out, ",\"panics\":%" PRIu64 "}", l->panics);
+        gpurt_json_object(j, NULL);
+        gpurt_json_number(j, "life", l->number);
+        gpurt_json_number(j, "pid", l->pid);
+        gpurt_json_number(j, "begin_ns", l->begin_ns);
+        gpurt_json_known(j, "end_ns", l->end_ns != 0, l->end_ns);
+        gpurt_json_known(j, "status", l->end_ns && !killed,
+                         (uint64_t)WEXITSTATUS(l->wait_status));
+        gpurt_json_known(j, "signal", l->end_ns && killed,
+                         (uint64_t)WTERMSIG(l->wait_status));
+        gpurt_json_number(j, "panics", l->panics);
+        gpurt_json_object_end(j);
     }
-    fputc(']', out);
+    gpurt_json_array_end(j);
 }

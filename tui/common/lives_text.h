@@ -3,6 +3,7 @@
 #ifndef GPURT_TUI_LIVES_TEXT_H
 #define GPURT_TUI_LIVES_TEXT_H
 
+#include "json.h"
 #include "lives.h"
 
 #include <stdio.h>
@@ -10,6 +11,7 @@
 /* A line for each. */
 void lives_print(FILE *out, const gpurt_life_t *lives, uint32_t count);
 /* An array; docs/PANIC_JSON.md says what is in it. */
-void lives_json(FILE *out, const gpurt_life_t *lives, uint32_t count);
+void lives_json(gpurt_json_t *j, const char *key, const gpurt_life_t *lives,
+                uint32_t count);
 
 #endif

@@ -90,73 +90,61 @@ void memory_plain(FILE *out, const gpurt_model_activity_t *a)
 
 /* ---- JSON ---------------------------------------------------------------------------- */
 
-static void json_text(FILE *out, const char *key, const char *text, size_t room)
-{
-    fprintf(out, "\"%s\":\"", key);
-    times_json_name(out, text, room);
-    fputs("\",", out);
-}
-
 /* gpu: null of the host's, and of one that has no place. */
-static void json_where(FILE *out, uint32_t gpu, uint32_t pid)
+static void json_where(gpurt_json_t *j, uint32_t gpu, uint32_t pid)
 {
-    if (gpu < GPURT_MODEL_DEVICES)
-        fprintf(out, "\"gpu\":%" PRIu32, gpu);
-    else
-        fputs("\"gpu\":null", out);
+    gpurt_json_known(j, "gpu", gpu < GPURT_MODEL_DEVICES, gpu);
     if (pid)
-        fprintf(out, ",\"pid\":%" PRIu32, pid);
+        gpurt_json_number(j, "pid", pid);
 }
 
-static void json_row(FILE *out, const gpurt_model_memory_row_t *r)
+static void json_row(gpurt_json_t *j, const gpurt_model_memory_row_t *r)
 {
-    fputc('{', out);
-    json_text(out, "kind", r->kind, sizeof r->kind);
-    json_where(out, r->gpu, r->pid);
-    fprintf(out,
-            ",\"bytes\":%" PRIu64 ",\"peak_bytes\":%" PRIu64 ",\"takes\":%" PRIu64
-            ",\"gives\":%" PRIu64 "}",
-            r->sums.bytes, r->sums.peak_bytes, r->sums.takes, r->sums.gives);
+    gpurt_json_object(j, NULL);
+    gpurt_json_field(j, "kind", r->kind);
+    json_where(j, r->gpu, r->pid);
+    gpurt_json_number(j, "bytes", r->sums.bytes);
+    gpurt_json_number(j, "peak_bytes", r->sums.peak_bytes);
+    gpurt_json_number(j, "takes", r->sums.takes);
+    gpurt_json_number(j, "gives", r->sums.gives);
+    gpurt_json_object_end(j);
 }
 
-static void json_size(FILE *out, const char *key, uint64_t bytes)
+static void json_pool(gpurt_json_t *j, const gpurt_model_pool_t *p)
 {
-    if (bytes == UINT64_MAX)
-        fprintf(out, ",\"%s\":null", key);
-    else
-        fprintf(out, ",\"%s\":%" PRIu64, key, bytes);
+    gpurt_json_object(j, NULL);
+    gpurt_json_hex(j, "address", p->address);
+    gpurt_json_field(j, "kind", p->kind);
+    gpurt_json_field(j, "last", p->what);
+    json_where(j, p->gpu, p->pid);
+    gpurt_json_known(j, "bytes", p->bytes != UINT64_MAX, p->bytes);
+    gpurt_json_known(j, "used", p->used != UINT64_MAX, p->used);
+    gpurt_json_object_end(j);
 }
 
-static void json_pool(FILE *out, const gpurt_model_pool_t *p)
+static void json_about(gpurt_json_t *j, const gpurt_model_memory_about_t *about)
 {
-    fprintf(out, "{\"address\":\"0x%" PRIx64 "\",", p->address);
-    json_text(out, "kind", p->kind, sizeof p->kind);
-    json_text(out, "last", p->what, sizeof p->what);
-    json_where(out, p->gpu, p->pid);
-    json_size(out, "bytes", p->bytes);
-    json_size(out, "used", p->used);
-    fputc('}', out);
+    gpurt_json_object(j, "memory_about");
+    gpurt_json_number(j, "gives_alone", about->gives_alone);
+    gpurt_json_number(j, "gives_missed", about->gives_missed);
+    gpurt_json_number(j, "no_room", about->no_room);
+    gpurt_json_number(j, "pools_left_out", about->pools_left_out);
+    gpurt_json_object_end(j);
 }
 
-void memory_json(FILE *out, const gpurt_model_activity_t *a)
+void memory_json(gpurt_json_t *j, const gpurt_model_activity_t *a)
 {
-    const gpurt_model_memory_about_t *about = &a->memories.about;
     uint16_t order[GPUROWS_MOST];
     uint32_t count = gpurows_order(a, GPUROWS_MEMORY, GPUROWS_AS_TOLD, order);
 
-    fputs(",\"memory_list\":[", out);
-    for (uint32_t i = 0; i < count; i++) {
-        fputs(i ? "," : "", out);
-        json_row(out, &a->memories.list[order[i]]);
-    }
-    fprintf(out,
-            "],\"memory_about\":{\"gives_alone\":%" PRIu64 ",\"gives_missed\":%" PRIu64
-            ",\"no_room\":%" PRIu64 ",\"pools_left_out\":%" PRIu64 "},\"pool_list\":[",
-            about->gives_alone, about->gives_missed, about->no_room, about->pools_left_out);
+    gpurt_json_array(j, "memory_list");
+    for (uint32_t i = 0; i < count; i++)
+        json_row(j, &a->memories.list[order[i]]);
+    gpurt_json_array_end(j);
+    json_about(j, &a->memories.about);
     count = gpurows_order(a, GPUROWS_POOLS, GPUROWS_AS_TOLD, order);
-    for (uint32_t i = 0; i < count; i++) {
-        fputs(i ? "," : "", out);
-        json_pool(out, &a->memories.pools[order[i]]);
-    }
-    fputc(']', out);
+    gpurt_json_array(j, "pool_list");
+    for (uint32_t i = 0; i < count; i++)
+        json_pool(j, &a->memories.pools[order[i]]);
+    gpurt_json_array_end(j);
 }

@@ -3,6 +3,7 @@
 #ifndef GPURT_TUI_MEMORY_TEXT_H
 #define GPURT_TUI_MEMORY_TEXT_H
 
+#include "json.h"
 #include "modelview.h"
 
 #include <stdio.h>
@@ -21,7 +22,7 @@ const char *memory_size(uint64_t bytes, char buffer[24]);
 
 /* A line for each kind and each pool; nothing where nothing is known. */
 void memory_plain(FILE *out, const gpurt_model_activity_t *a);
-/* ,"memory_list":[...],"memory_about":{...},"pool_list":[...] */
-void memory_json(FILE *out, const gpurt_model_activity_t *a);
+/* memory_list, memory_about and pool_list. */
+void memory_json(gpurt_json_t *j, const gpurt_model_activity_t *a);
 
 #endif

@@ -203,140 +203,116 @@ void objects_plain(FILE *out, const gpurt_model_objects_t *all)
 
 /* ---- JSON ---------------------------------------------------------------------------- */
 
-static void json_string(FILE *out, const char *text)
+static void json_class(gpurt_json_t *j, const gpurt_classdef_t *d)
 {
-    char room[6 * GPURT_MODEL_TEXT + 1];
-    gpurt_text_t escaped;
-
-    gpurt_text_init(&escaped, room, sizeof room);
-    gpurt_render_json(&escaped, text, strlen(text));
-    fprintf(out, "\"%s\"", room);
-}
-
-static void json_pair(FILE *out, const char *key, const char *text)
-{
-    fprintf(out, ",\"%s\":", key);
-    json_string(out, text);
-}
-
-static void json_class(FILE *out, const gpurt_classdef_t *d)
-{
-    fprintf(out, "{\"name\":\"%s\",\"plural\":\"%s\",\"fields\":[", d->name, d->plural);
+    gpurt_json_object(j, NULL);
+    gpurt_json_text(j, "name", d->name);
+    gpurt_json_text(j, "plural", d->plural);
+    gpurt_json_array(j, "fields");
     for (uint32_t i = 0; i < d->field_count; i++) {
         const gpurt_classdef_field_t *f = &d->fields[i];
 
-        fprintf(out, "%s{\"name\":\"%s\",\"kind\":\"%s\",\"count\":%u", i ? "," : "",
-                f->name, gpurt_field_kind_name(f->kind), f->count);
+        gpurt_json_object(j, NULL);
+        gpurt_json_text(j, "name", f->name);
+        gpurt_json_text(j, "kind", gpurt_field_kind_name(f->kind));
+        gpurt_json_number(j, "count", f->count);
         if (f->unit[0])
-            json_pair(out, "unit", f->unit);
+            gpurt_json_text(j, "unit", f->unit);
         if (f->words[0])
-            json_pair(out, "words", f->words);
+            gpurt_json_text(j, "words", f->words);
         if (f->of)
-            json_pair(out, "of", d->fields[f->of - 1].name);
-        fprintf(out, ",\"trouble\":%s}",
-                f->kind == GPURT_FIELD_FAULT || f->flags & GPURT_FIELD_TROUBLE ? "true"
-                                                                               : "false");
+            gpurt_json_text(j, "of", d->fields[f->of - 1].name);
+        gpurt_json_bool(j, "trouble",
+                        f->kind == GPURT_FIELD_FAULT || f->flags & GPURT_FIELD_TROUBLE);
+        gpurt_json_object_end(j);
     }
-    fputs("]}", out);
+    gpurt_json_array_end(j);
+    gpurt_json_object_end(j);
 }
 
-static void json_list(FILE *out, const gpurt_classdef_field_t *f,
+static void json_list(gpurt_json_t *j, const gpurt_classdef_field_t *f,
                       const gpurt_model_value_t *v)
 {
-    fputc('[', out);
+    gpurt_json_array(j, f->name);
     for (uint32_t i = 0; v && i < f->count; i++)
-        fprintf(out, "%s%" PRIu64, i ? "," : "",
-                f->kind == GPURT_FIELD_CELLS ? v[i / 8].now >> (i % 8 * 8) & 0xffu
-                                             : v[i].now);
-    fputc(']', out);
+        gpurt_json_number(j, NULL,
+                          f->kind == GPURT_FIELD_CELLS ? v[i / 8].now >> (i % 8 * 8) & 0xffu
+                                                       : v[i].now);
+    gpurt_json_array_end(j);
 }
 
-static void json_value(FILE *out, const gpurt_model_objects_t *all,
+static void json_value(gpurt_json_t *j, const gpurt_model_objects_t *all,
                        const gpurt_classdef_field_t *f, const gpurt_model_value_t *v)
 {
     char word[GPURT_CLASS_WORDS];
 
     if (is_list(f))
-        json_list(out, f, v);
+        json_list(j, f, v);
     else if (!v || (gpurt_field_is_number(f->kind) && v->now == GPURT_VALUE_UNKNOWN) ||
              (f->kind == GPURT_FIELD_TEXT && (v->now == 0 || v->now > GPURT_MODEL_TEXTS)))
-        fputs("null", out);
+        gpurt_json_null(j, f->name);
     else if (f->kind == GPURT_FIELD_TEXT)
-        json_string(out, all->texts[v->now - 1]);
+        gpurt_json_text(j, f->name, all->texts[v->now - 1]);
     else if (f->kind == GPURT_FIELD_STATE)
-        json_string(out, gpurt_field_word(f, v->now, word));
+        gpurt_json_text(j, f->name, gpurt_field_word(f, v->now, word));
     else
-        fprintf(out, "%" PRIu64, v->now);
+        gpurt_json_number(j, f->name, v->now);
 }
 
 /* What the model knows beside the last value: the most of a gauge, a counter's rate. */
-static void json_more(FILE *out, const gpurt_model_objects_t *all,
+static void json_more(gpurt_json_t *j, const gpurt_model_objects_t *all,
                       const gpurt_model_object_t *o, const gpurt_classdef_t *d)
 {
-    const char *between = "";
-
-    fputs("},\"peaks\":{", out);
+    gpurt_json_object(j, "peaks");
     for (uint32_t i = 0; i < d->field_count; i++)
-        if (d->fields[i].kind == GPURT_FIELD_GAUGE) {
-            fprintf(out, "%s\"%s\":%" PRIu64, between, d->fields[i].name,
-                    object_at(all, o, &d->fields[i])->peak);
-            between = ",";
-        }
-    fputs("},\"per_second\":{", out);
-    between = "";
+        if (d->fields[i].kind == GPURT_FIELD_GAUGE)
+            gpurt_json_number(j, d->fields[i].name, object_at(all, o, &d->fields[i])->peak);
+    gpurt_json_object_end(j);
+    gpurt_json_object(j, "per_second");
     for (uint32_t i = 0; i < d->field_count; i++)
         if (d->fields[i].kind == GPURT_FIELD_COUNTER ||
-            d->fields[i].kind == GPURT_FIELD_FAULT) {
-            fprintf(out, "%s\"%s\":%.1f", between, d->fields[i].name,
-                    gpurt_objects_rate(o, object_at(all, o, &d->fields[i])));
-            between = ",";
-        }
-    fputs("}}", out);
+            d->fields[i].kind == GPURT_FIELD_FAULT)
+            gpurt_json_decimal(j, d->fields[i].name,
+                               gpurt_objects_rate(o, object_at(all, o, &d->fields[i])), 1);
+    gpurt_json_object_end(j);
 }
 
-static void json_object(FILE *out, const gpurt_model_objects_t *all,
+static void json_object(gpurt_json_t *j, const gpurt_model_objects_t *all,
                         const gpurt_model_object_t *o, const gpurt_classdef_t *d)
 {
-    const char *between = "";
-
-    fprintf(out, "{\"class\":\"%s\",\"id\":%" PRIu32, d->name, o->told.id);
-    heap_pid_json(out, &o->told);
-    fprintf(out, ",\"device\":%" PRIu32 ",\"ts_ns\":%" PRIu64 ",\"ended\":%s",
-            o->told.device, o->told.time_ns,
-            o->told.flags & GPURT_OBJECT_ENDED ? "true" : "false");
+    gpurt_json_object(j, NULL);
+    gpurt_json_text(j, "class", d->name);
+    gpurt_json_number(j, "id", o->told.id);
+    heap_pid_json(j, &o->told);
+    gpurt_json_number(j, "device", o->told.device);
+    gpurt_json_number(j, "ts_ns", o->told.time_ns);
+    gpurt_json_bool(j, "ended", o->told.flags & GPURT_OBJECT_ENDED);
     if (object_full(all, o) >= 0)
-        fprintf(out, ",\"full_percent\":%d", object_full(all, o));
-    fputs(",\"fields\":{", out);
-    for (uint32_t i = 0; i < d->field_count; i++) {
-        const gpurt_classdef_field_t *f = &d->fields[i];
-
-        if (f->kind == GPURT_FIELD_NONE)
-            continue;
-        fprintf(out, "%s\"%s\":", between, f->name);
-        json_value(out, all, f, gpurt_objects_values(all, o, f));
-        between = ",";
-    }
-    json_more(out, all, o, d);
+        gpurt_json_number(j, "full_percent", (uint64_t)object_full(all, o));
+    gpurt_json_object(j, "fields");
+    for (uint32_t i = 0; i < d->field_count; i++)
+        if (d->fields[i].kind != GPURT_FIELD_NONE)
+            json_value(j, all, &d->fields[i], gpurt_objects_values(all, o, &d->fields[i]));
+    gpurt_json_object_end(j);
+    json_more(j, all, o, d);
+    gpurt_json_object_end(j);
 }
 
-void objects_json(FILE *out, const gpurt_model_objects_t *all)
+void objects_json(gpurt_json_t *j, const char *key, const gpurt_model_objects_t *all)
 {
-    const char *between = "";
-
-    fprintf(out, "{\"without_place\":%" PRIu64 ",\"classes\":[", all->others);
-    for (uint32_t i = 0; i < all->class_count && i < GPURT_MODEL_CLASSES; i++) {
-        fputs(i ? "," : "", out);
-        json_class(out, &all->classes[i].def);
-    }
-    fputs("],\"list\":[", out);
+    gpurt_json_object(j, key);
+    gpurt_json_number(j, "without_place", all->others);
+    gpurt_json_array(j, "classes");
+    for (uint32_t i = 0; i < all->class_count && i < GPURT_MODEL_CLASSES; i++)
+        json_class(j, &all->classes[i].def);
+    gpurt_json_array_end(j);
+    gpurt_json_array(j, "list");
     for (uint32_t i = 0; i < all->count && i < GPURT_MODEL_OBJECTS; i++) {
         const gpurt_classdef_t *d = gpurt_objects_class(all, all->list[i].class_);
 
-        if (!d)
-            continue;
-        fputs(between, out);
-        between = ",";
-        json_object(out, all, &all->list[i], d);
+        if (d)
+            json_object(j, all, &all->list[i], d);
     }
-    fputs("]}", out);
+    gpurt_json_array_end(j);
+    gpurt_json_object_end(j);
 }

@@ -4,6 +4,7 @@
 #ifndef GPURT_TUI_OBJECT_TEXT_H
 #define GPURT_TUI_OBJECT_TEXT_H
 
+#include "json.h"
 #include "modelview.h"
 
 #include <stdio.h>
@@ -37,7 +38,7 @@ const gpurt_model_object_t *object_referred(const gpurt_model_objects_t *all,
 
 /* Nothing where nothing is known. */
 void objects_plain(FILE *out, const gpurt_model_objects_t *all);
-/* {"without_place":0,"classes":[...],"list":[...]}: docs/LOG_FORMAT.md has the schema. */
-void objects_json(FILE *out, const gpurt_model_objects_t *all);
+/* One object: docs/LOG_FORMAT.md has the schema. */
+void objects_json(gpurt_json_t *j, const char *key, const gpurt_model_objects_t *all);
 
 #endif

@@ -161,8 +161,3 @@ void panic_book_fini(panic_book_t *book)
     free(book->sources);
     memset(book, 0, sizeof *book);
 }
-
-void panic_book_message(const panic_entry_t *e, gpurt_text_t *out)
-{
-    gpurt_render_message(panic_source_sites(e->source), e->row, 0, out);
-}

@@ -47,9 +47,6 @@ typedef struct panic_crowd {
 
 void panic_book_crowd(const panic_book_t *book, uint32_t number, panic_crowd_t *out);
 
-/* The message of a panic's row. */
-void panic_book_message(const panic_entry_t *e, gpurt_text_t *out);
-
 /* ---- output -------------------------------------------------------------------------- */
 typedef struct panic_style {
     FILE *out;
@@ -73,15 +70,9 @@ int panic_diff(const panic_book_t *a, const panic_book_t *b, bool json,
 typedef enum panic_watch {
     PANIC_WATCH_LINE,
     PANIC_WATCH_JSON,
-    PANIC_WATCH_WHOLE /* as panic_show_print does */
+    PANIC_WATCH_WHOLE /* as `show` does */
 } panic_watch_t;
 gpurt_status_t panic_watch(panic_book_t *book, uint32_t pid, panic_watch_t how,
                            const panic_style_t *style, gpurt_error_t *err);
-
-/* number: below count, from 0. */
-gpurt_status_t panic_show_print(const panic_book_t *book, uint32_t number,
-                                const panic_style_t *style, gpurt_error_t *err);
-gpurt_status_t panic_show_json(const panic_book_t *book, uint32_t number,
-                               const panic_style_t *style, gpurt_error_t *err);
 
 #endif

@@ -65,11 +65,10 @@ gpurt_status_t panic_hang_each(panic_source_t *source, panic_row_fn *take, void 
     return st;
 }
 
-gpurt_status_t panic_hang_of(panic_source_t *source, const gpurt_row_t *row,
+gpurt_status_t panic_hang_of(panic_source_t *source, const panic_facts_t *f,
                              gpurt_waits_t *waits, gpurt_waitgraph_t *graph,
                              gpurt_error_t *err)
 {
-    panic_facts_t facts;
     gpurt_status_t st;
     void *bytes;
     size_t size;
@@ -78,11 +77,10 @@ gpurt_status_t panic_hang_of(panic_source_t *source, const gpurt_row_t *row,
         return panic_hang_now(source, waits, graph, err);
     memset(waits, 0, sizeof *waits);
     memset(graph, 0, sizeof *graph);
-    panic_read(gpurt_log_dictionary(source->log), row, &facts);
-    if (facts.p.dump == 0)
+    if (f->p.dump == 0)
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
                           "who waited for whom was not kept");
-    st = gpurt_log_blob(source->log, facts.p.dump, GPLOG_BLOB_WAITS, &bytes, &size, err);
+    st = gpurt_log_blob(source->log, f->p.dump, GPLOG_BLOB_WAITS, &bytes, &size, err);
     if (st != GPURT_OK)
         return st;
     st = gpurt_waits_unpack(bytes, size, waits, err);

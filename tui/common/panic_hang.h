@@ -13,7 +13,7 @@ gpurt_status_t panic_hang_each(panic_source_t *source, panic_row_fn *take, void 
                                gpurt_error_t *err);
 
 /* Who waited for whom, of a HANG row. Owner: the caller; fini both. */
-gpurt_status_t panic_hang_of(panic_source_t *source, const gpurt_row_t *row,
+gpurt_status_t panic_hang_of(panic_source_t *source, const panic_facts_t *f,
                              gpurt_waits_t *waits, gpurt_waitgraph_t *graph,
                              gpurt_error_t *err);
 

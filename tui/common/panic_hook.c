@@ -44,7 +44,7 @@ static bool same_site(const hook_event_t *a, const hook_event_t *b)
 void panic_hook_row(panic_hook_t *h, const gpurt_dictionary_t *sites,
                     const gpurt_row_t *row)
 {
-    gpurt_site_info_t site;
+    panic_facts_t f;
     hook_event_t *e;
     gpurt_text_t text;
 
@@ -52,10 +52,11 @@ void panic_hook_row(panic_hook_t *h, const gpurt_dictionary_t *sites,
         return;
     e = &h->events[h->count];
     memset(e, 0, sizeof *e);
-    e->kind = panic_kind_name(sites, row);
-    if (gpurt_dictionary_get(sites, row->site, &site) && site.file_bytes)
-        snprintf(e->where, sizeof e->where, "%.*s:%u", (int)site.file_bytes, site.file,
-                 site.line);
+    panic_read(sites, row, &f);
+    e->kind = panic_kind_name(&f);
+    if (f.site.file_bytes)
+        snprintf(e->where, sizeof e->where, "%.*s:%u", (int)f.site.file_bytes, f.site.file,
+                 f.site.line);
     gpurt_text_init(&text, e->message, sizeof e->message);
     gpurt_render_message(sites, row, 0, &text);
     for (uint32_t i = 0; i < h->count; i++)

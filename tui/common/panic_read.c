@@ -15,16 +15,15 @@ void panic_read(const gpurt_dictionary_t *d, const gpurt_row_t *row, panic_facts
     gpurt_panicrow_read(row, out->site.types, &out->p);
 }
 
-const char *panic_kind_name(const gpurt_dictionary_t *d, const gpurt_row_t *row)
+const char *panic_kind_name(const panic_facts_t *f)
 {
-    panic_facts_t f;
+    uint32_t category = f->p.category;
 
-    if (row->kind != GPURT_KIND_PANIC)
-        return row->kind == GPURT_KIND_FAULT ? "fault" : "hang";
-    panic_read(d, row, &f);
-    if (f.p.category < GPURT_CATEGORY_FAULT || f.p.category >= GPURT_CATEGORY_RUNTIME)
+    if (f->row->kind != GPURT_KIND_PANIC)
+        return f->row->kind == GPURT_KIND_FAULT ? "fault" : "hang";
+    if (category < GPURT_CATEGORY_FAULT || category >= GPURT_CATEGORY_RUNTIME)
         return "panic";
-    return f.p.category < GPURT_CATEGORY_HANG ? "fault" : "hang";
+    return category < GPURT_CATEGORY_HANG ? "fault" : "hang";
 }
 
 const char *panic_type_name(uint32_t type)

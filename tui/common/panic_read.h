@@ -18,7 +18,7 @@ void panic_read(const gpurt_dictionary_t *d, const gpurt_row_t *row, panic_facts
 
 /* "panic", "fault" or "hang"; of the CPU back end too, whose faults and hangs are rows of kind
  * PANIC with a category that says so. */
-const char *panic_kind_name(const gpurt_dictionary_t *d, const gpurt_row_t *row);
+const char *panic_kind_name(const panic_facts_t *f);
 
 /* "i32"; "none" for a number that is no type. */
 const char *panic_type_name(uint32_t type);

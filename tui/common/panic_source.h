@@ -9,6 +9,7 @@
 
 #include "boxes.h"
 #include "gpufault.h"
+#include "panic_read.h"
 #include "reader.h"
 
 enum {
@@ -91,7 +92,7 @@ gpurt_status_t panic_dump_each(panic_source_t *source, panic_row_fn *take, void 
                                gpurt_error_t *err);
 /* The dump that a fault's row belongs to, and which of its faults it is. *borrowed: it is
  * the source's; else close it. */
-gpurt_status_t panic_dump_of(panic_source_t *source, const gpurt_row_t *row,
+gpurt_status_t panic_dump_of(panic_source_t *source, const panic_facts_t *f,
                              panic_dump_t *out, const fault_t **fault, bool *borrowed,
                              gpurt_error_t *err);
 void panic_dump_close(panic_dump_t *dump);

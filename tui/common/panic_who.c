@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "panic_who.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,14 +35,6 @@ void panic_who_text(const panic_entry_t *e, gpurt_text_t *out)
 
     panic_who_of(e->source, e->row, &p);
     who_text(&p, out);
-}
-
-void panic_who_json(const panic_entry_t *e, FILE *out)
-{
-    gplog_program_t p;
-
-    panic_who_of(e->source, e->row, &p);
-    who_json(&p, out);
 }
 
 /* ---- at a site ----------------------------------------------------------------------- */
@@ -111,16 +102,18 @@ void panic_who_site_text(const panic_book_t *book, uint32_t site, gpurt_text_t *
     free(parties.list);
 }
 
-void panic_who_site_json(const panic_book_t *book, uint32_t site, FILE *out)
+void panic_who_site_json(gpurt_json_t *j, const char *key, const panic_book_t *book,
+                         uint32_t site)
 {
     parties_t parties = parties_of(book, site);
 
-    fputs("[", out);
+    gpurt_json_array(j, key);
     for (uint32_t i = 0; i < parties.count; i++) {
-        fprintf(out, "%s{\"count\":%" PRIu64, i ? "," : "", parties.list[i].count);
-        who_json(&parties.list[i].who, out);
-        fputc('}', out);
+        gpurt_json_object(j, NULL);
+        gpurt_json_number(j, "count", parties.list[i].count);
+        who_json(j, &parties.list[i].who);
+        gpurt_json_object_end(j);
     }
-    fputc(']', out);
+    gpurt_json_array_end(j);
     free(parties.list);
 }

@@ -21,12 +21,11 @@ bool panic_who_of(const panic_source_t *source, const gpurt_row_t *row,
 
 /* "rank[4711]", as its source has it. */
 void panic_who_text(const panic_entry_t *e, gpurt_text_t *out);
-/* ,"pid":4711,"program":"rank" */
-void panic_who_json(const panic_entry_t *e, FILE *out);
 
 /* Of all failures at a site: "rank[4711] and 3 more", the first one's first. */
 void panic_who_site_text(const panic_book_t *book, uint32_t site, gpurt_text_t *out);
 /* [{"count":2,"pid":4711,"program":"rank"},...] */
-void panic_who_site_json(const panic_book_t *book, uint32_t site, FILE *out);
+void panic_who_site_json(gpurt_json_t *j, const char *key, const panic_book_t *book,
+                         uint32_t site);
 
 #endif

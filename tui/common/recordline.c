@@ -3,9 +3,9 @@
 
 #include "activity_text.h"
 #include "fileabout.h"
+#include "json.h"
 #include "program.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 enum {
@@ -161,7 +161,7 @@ static void set_place(recordline_t *l, const gplog_section_t *section)
 static void set_object(recordline_t *l)
 {
     gpurt_objectrow_t o;
-    gpurt_text_t text;
+    gpurt_json_t j;
 
     set_text(l, RECORDLINE_KIND, "object");
     set_device(l, l->row->block);
@@ -171,9 +171,9 @@ static void set_object(recordline_t *l)
     set_text(l, RECORDLINE_CLASS, l->class_);
     set(l, RECORDLINE_ID, o.id);
     set_text(l, RECORDLINE_ENDED, o.ended ? "true" : "false");
-    gpurt_text_init(&text, l->object, sizeof l->object);
-    gpurt_objectrow_json(&o, &text);
-    set_bytes(l, RECORDLINE_OBJECT, l->object, text.used);
+    gpurt_json_memory(&j, l->object, sizeof l->object);
+    gpurt_objectrow_json(&o, &j, NULL);
+    set_bytes(l, RECORDLINE_OBJECT, l->object, j.used);
     l->fields[RECORDLINE_ENDED].json = l->fields[RECORDLINE_OBJECT].json = true;
 }
 
@@ -228,39 +228,24 @@ static void number_put(FILE *out, uint64_t value)
     fwrite(room, 1, text.used, out);
 }
 
-static void plain_put(FILE *out, const recordline_field_t *f)
-{
-    if (f->text)
-        fwrite(f->text, 1, f->bytes, out);
-    else
-        number_put(out, f->value);
-}
-
 void recordline_json(FILE *out, const recordline_t *l)
 {
-    const char *between = "{\"";
-    char room[ROOM];
-    gpurt_text_t text;
+    gpurt_json_t j;
 
+    gpurt_json_file(&j, out);
+    gpurt_json_object(&j, NULL);
     for (uint32_t i = 0; i < RECORDLINE_FIELDS; i++) {
         const recordline_field_t *f = &l->fields[i];
 
-        if (!f->there)
-            continue;
-        fputs(between, out);
-        between = ",\"";
-        fputs(names[i], out);
-        fputs(f->text && !f->json ? "\":\"" : "\":", out);
-        if (!f->text || f->json) {
-            plain_put(out, f);
-            continue;
-        }
-        gpurt_text_init(&text, room, sizeof room);
-        gpurt_render_json(&text, f->text, f->bytes);
-        fwrite(room, 1, text.used, out);
-        putc('"', out);
+        if (f->there && f->json)
+            gpurt_json_raw(&j, names[i], f->text, f->bytes);
+        else if (f->there && f->text)
+            gpurt_json_bytes(&j, names[i], f->text, f->bytes);
+        else if (f->there)
+            gpurt_json_number(&j, names[i], f->value);
     }
-    putc('}', out);
+    gpurt_json_object_end(&j);
+    gpurt_json_newline(&j);
 }
 
 /* Every text stands in quotes; a quote is written twice (RFC 4180). */

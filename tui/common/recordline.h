@@ -72,7 +72,7 @@ void recordline_begin(recordline_t *l, const gpurt_dictionary_t *d,
 /* The next message of the row. lane: as gpurt_render_message has it. */
 void recordline_message(recordline_t *l, uint32_t lane);
 
-/* One object, without an end of line. */
+/* One object in a line. */
 void recordline_json(FILE *out, const recordline_t *l);
 
 /* As columns, with an end of line. */

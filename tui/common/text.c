@@ -123,30 +123,3 @@ void text_put_shell(FILE *out, const char *word)
             fputc(*word, out);
     fputc('\'', out);
 }
-
-void text_put_json(FILE *out, const char *text, size_t bytes)
-{
-    fputc('"', out);
-    for (size_t at = 0; at < bytes;) {
-        uint32_t code = 0xfffd; /* stands for a byte that is no character */
-        size_t length = utf8_read(text + at, bytes - at, &code);
-
-        if (!length)
-            fputs("\\ufffd", out);
-        else if (code == '"' || code == '\\')
-            fprintf(out, "\\%c", (int)code);
-        else if (code == '\n')
-            fputs("\\n", out);
-        else if (code == '\t')
-            fputs("\\t", out);
-        else if ((utf8_is_control(code) || utf8_deceives(code)) && code > 0xffff)
-            fprintf(out, "\\u%04x\\u%04x", utf8_surrogate(code, 0),
-                    utf8_surrogate(code, 1));
-        else if (utf8_is_control(code) || utf8_deceives(code))
-            fprintf(out, "\\u%04x", (unsigned)code);
-        else
-            fwrite(text + at, 1, length, out);
-        at += length ? length : 1;
-    }
-    fputc('"', out);
-}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text.h - strings on their way to a terminal, a shell or a JSON file.
+/* text.h - strings on their way to a terminal or a shell. For JSON: json.h.
  *
  * What other programs printed is not trusted: it reaches a terminal without control
- * characters or such as hide or turn others, and a JSON file as valid UTF-8. */
+ * characters or such as hide or turn others. */
 #ifndef GPURT_TUI_TEXT_H
 #define GPURT_TUI_TEXT_H
 
@@ -22,9 +22,5 @@ void text_put_lines(FILE *out, const char *indent, const char *text, size_t byte
 /* One word for a shell, in quotes only if it needs them. A word with control characters or such
  * as hide or turn others is written as $'\033[2J': bash, ksh and zsh read it. */
 void text_put_shell(FILE *out, const char *word);
-
-/* A string with its quotes. Control characters, and such as hide or turn others, are
- * escaped: the text is the same, and the file can be looked at. */
-void text_put_json(FILE *out, const char *text, size_t bytes);
 
 #endif

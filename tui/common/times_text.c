@@ -65,21 +65,19 @@ void times_plain(FILE *out, const gpurt_model_times_t *t, uint64_t whole)
         fprintf(out, " %10s", times_cell(t, (times_column_t)i, text));
 }
 
-void times_json(FILE *out, const gpurt_model_times_t *t, uint64_t whole)
+void times_json(gpurt_json_t *j, const gpurt_model_times_t *t, uint64_t whole)
 {
-    fprintf(out,
-            "\"count\":%" PRIu64 ",\"untimed\":%" PRIu64 ",\"total_ns\":%" PRIu64
-            ",\"share_percent\":%.2f,",
-            t->count, t->untimed, t->total_ns, times_percent(t->total_ns, whole));
-    if (t->count > t->untimed)
-        fprintf(out,
-                "\"mean_ns\":%" PRIu64 ",\"min_ns\":%" PRIu64 ",\"p50_ns\":%" PRIu64
-                ",\"p99_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64,
-                times_mean(t), t->min_ns, t->p50_ns, t->p99_ns, t->max_ns);
-    else
-        fputs("\"mean_ns\":null,\"min_ns\":null,\"p50_ns\":null,\"p99_ns\":null,"
-              "\"max_ns\":null",
-              out);
+    const bool known = t->count > t->untimed;
+
+    gpurt_json_number(j, "count", t->count);
+    gpurt_json_number(j, "untimed", t->untimed);
+    gpurt_json_number(j, "total_ns", t->total_ns);
+    gpurt_json_decimal(j, "share_percent", times_percent(t->total_ns, whole), 2);
+    gpurt_json_known(j, "mean_ns", known, times_mean(t));
+    gpurt_json_known(j, "min_ns", known, t->min_ns);
+    gpurt_json_known(j, "p50_ns", known, t->p50_ns);
+    gpurt_json_known(j, "p99_ns", known, t->p99_ns);
+    gpurt_json_known(j, "max_ns", known, t->max_ns);
 }
 
 void times_plain_name(FILE *out, const char *name, size_t room, size_t width)
@@ -90,15 +88,5 @@ void times_plain_name(FILE *out, const char *name, size_t room, size_t width)
     gpurt_text_init(&text, escaped,
                     width + 1 < sizeof escaped ? width + 1 : sizeof escaped);
     gpurt_render_plain(&text, name, strnlen(name, room));
-    fputs(escaped, out);
-}
-
-void times_json_name(FILE *out, const char *name, size_t room)
-{
-    char escaped[6 * GPURT_MODEL_KERNEL_NAME + 1];
-    gpurt_text_t to;
-
-    gpurt_text_init(&to, escaped, sizeof escaped);
-    gpurt_render_json(&to, name, strnlen(name, room));
     fputs(escaped, out);
 }

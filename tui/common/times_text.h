@@ -4,6 +4,7 @@
 #ifndef GPURT_TUI_TIMES_TEXT_H
 #define GPURT_TUI_TIMES_TEXT_H
 
+#include "json.h"
 #include "modelview.h"
 
 #include <stdio.h>
@@ -28,8 +29,8 @@ double times_percent(uint64_t part, uint64_t whole);
 /* share, count and those columns; whole: what a share is of. No end of line. */
 void times_plain_head(FILE *out);
 void times_plain(FILE *out, const gpurt_model_times_t *t, uint64_t whole);
-/* "count":..."max_ns":..., no braces. */
-void times_json(FILE *out, const gpurt_model_times_t *t, uint64_t whole);
+/* count to max_ns, of the object that is open. */
+void times_json(gpurt_json_t *j, const gpurt_model_times_t *t, uint64_t whole);
 
 /* How many names a table has: "1 name", "61 names", or "more than 256 names", where others share a row. */
 const char *times_names(uint64_t names, bool others, char buffer[40]);
@@ -39,7 +40,5 @@ void times_plain_rest(FILE *out, uint32_t count, uint32_t most, uint32_t others)
 
 /* A name as rows have it: at most `room` bytes, of which `width` columns are shown. */
 void times_plain_name(FILE *out, const char *name, size_t room, size_t width);
-/* What stands between a string's quotes. */
-void times_json_name(FILE *out, const char *name, size_t room);
 
 #endif

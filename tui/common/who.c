@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "who.h"
 
-#include "text.h"
-
-#include <inttypes.h>
 #include <string.h>
 
 void who_text(const gplog_program_t *p, gpurt_text_t *out)
@@ -17,40 +14,36 @@ void who_text(const gplog_program_t *p, gpurt_text_t *out)
         gpurt_text_printf(out, "process ?");
 }
 
-void who_json_pid(uint32_t pid, FILE *out)
+void who_json_pid(gpurt_json_t *j, uint32_t pid)
 {
-    if (pid)
-        fprintf(out, ",\"pid\":%u", pid);
-    else
-        fputs(",\"pid\":null", out);
+    gpurt_json_known(j, "pid", pid != 0, pid);
 }
 
-void who_json(const gplog_program_t *p, FILE *out)
+void who_json(gpurt_json_t *j, const gplog_program_t *p)
 {
-    who_json_pid(p->pid, out);
-    fputs(",\"program\":", out);
-    text_put_json(out, p->name, strlen(p->name));
+    who_json_pid(j, p->pid);
+    gpurt_json_text(j, "program", p->name);
 }
 
-void who_json_list(const gpurt_dictionary_t *d, const gplog_file_t *about,
-                   const who_count_t *counts, FILE *out)
+void who_json_list(gpurt_json_t *j, const char *key, const gpurt_dictionary_t *d,
+                   const gplog_file_t *about, const who_count_t *counts)
 {
     uint32_t count = gplog_program_count(d);
-    const char *between = "[";
     gplog_program_t p;
 
+    gpurt_json_array(j, key);
     for (uint32_t i = 0; i < (count ? count : 1); i++) {
         if (!gplog_program_known(d, about, i, &p))
             continue;
-        fprintf(out, "%s{\"number\":%u", between, i);
-        who_json_pid(p.pid, out);
-        fputs(",\"name\":", out);
-        text_put_json(out, p.name, strlen(p.name));
-        if (counts)
-            fprintf(out, ",\"records\":%" PRIu64 ",\"panics\":%" PRIu64, counts[i].records,
-                    counts[i].panics);
-        fputc('}', out);
-        between = ",";
+        gpurt_json_object(j, NULL);
+        gpurt_json_number(j, "number", i);
+        who_json_pid(j, p.pid);
+        gpurt_json_text(j, "name", p.name);
+        if (counts) {
+            gpurt_json_number(j, "records", counts[i].records);
+            gpurt_json_number(j, "panics", counts[i].panics);
+        }
+        gpurt_json_object_end(j);
     }
-    fputs(between[0] == '[' ? "[]" : "]", out);
+    gpurt_json_array_end(j);
 }

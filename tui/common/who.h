@@ -4,6 +4,7 @@
 #ifndef GPURT_TUI_WHO_H
 #define GPURT_TUI_WHO_H
 
+#include "json.h"
 #include "program.h"
 #include "render.h"
 
@@ -12,10 +13,10 @@
 /* "rank[4711]"; "process 4711" without a name; "process ?" of one that is not known. */
 void who_text(const gplog_program_t *p, gpurt_text_t *out);
 
-/* ,"pid":4711 - null where it is not known. */
-void who_json_pid(uint32_t pid, FILE *out);
-/* The same, and ,"program":"rank" */
-void who_json(const gplog_program_t *p, FILE *out);
+/* pid: null where it is not known. */
+void who_json_pid(gpurt_json_t *j, uint32_t pid);
+/* pid and program. */
+void who_json(gpurt_json_t *j, const gplog_program_t *p);
 
 /* What is of one process. */
 typedef struct who_count {
@@ -24,7 +25,7 @@ typedef struct who_count {
 
 /* [{"number":0,"pid":4711,"name":"rank"},...], of a log or a box. counts: by number, told with
  * them; NULL: not known. */
-void who_json_list(const gpurt_dictionary_t *d, const gplog_file_t *about,
-                   const who_count_t *counts, FILE *out);
+void who_json_list(gpurt_json_t *j, const char *key, const gpurt_dictionary_t *d,
+                   const gplog_file_t *about, const who_count_t *counts);
 
 #endif

@@ -2,9 +2,9 @@
 /* Findings for people, and as JSON. Names of devices and the environment are not ours:
  * nothing of them reaches a terminal as it is. */
 #include "doctor.h"
+#include "json.h"
 #include "plural.h"
 #include "render.h"
-#include "text.h"
 
 #include <string.h>
 
@@ -45,23 +45,29 @@ void doctor_print_text(const doctor_report_t *report, bool colour, FILE *out)
 
 void doctor_print_json(const doctor_report_t *report, FILE *out)
 {
-    fprintf(out,
-            "{\"schema\": \"gpurt-doctor\", \"version\": 1, \"problems\": %u, "
-            "\"notes\": %u, \"findings\": [",
-            doctor_count(report, DOCTOR_PROBLEM), doctor_count(report, DOCTOR_NOTE));
+    gpurt_json_t j;
+
+    gpurt_json_file(&j, out);
+    j.spaced = true;
+    gpurt_json_object(&j, NULL);
+    gpurt_json_text(&j, "schema", "gpurt-doctor");
+    gpurt_json_number(&j, "version", 1);
+    gpurt_json_number(&j, "problems", doctor_count(report, DOCTOR_PROBLEM));
+    gpurt_json_number(&j, "notes", doctor_count(report, DOCTOR_NOTE));
+    gpurt_json_array(&j, "findings");
     for (uint32_t i = 0; i < report->count; i++) {
         const doctor_finding_t *f = &report->list[i];
 
-        fprintf(out,
-                "%s\n  {\"topic\": \"%s\", \"state\": \"%s\", \"found\": ", i ? "," : "",
-                f->topic, names[f->state]);
-        text_put_json(out, f->found, strlen(f->found));
-        fputs(", \"remedy\": ", out);
-        if (f->remedy[0])
-            text_put_json(out, f->remedy, strlen(f->remedy));
-        else
-            fputs("null", out);
-        fputc('}', out);
+        gpurt_json_line(&j, "  ");
+        gpurt_json_object(&j, NULL);
+        gpurt_json_text(&j, "topic", f->topic);
+        gpurt_json_text(&j, "state", names[f->state]);
+        gpurt_json_text(&j, "found", f->found);
+        gpurt_json_text_known(&j, "remedy", f->remedy[0] ? f->remedy : NULL);
+        gpurt_json_object_end(&j);
     }
-    fputs("\n]}\n", out);
+    gpurt_json_newline(&j);
+    gpurt_json_array_end(&j);
+    gpurt_json_object_end(&j);
+    gpurt_json_newline(&j);
 }

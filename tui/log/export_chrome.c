@@ -4,7 +4,7 @@
  * when that was. It has processes and threads only: a device is a process, and each of its
  * tracks a thread. */
 #include "export_event.h"
-#include "render.h"
+#include "json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,6 +16,17 @@ enum {
     DEVICES_SHIFT = 17,   /* of one process, both back ends' */
     FLOWS = 4096          /* calls of late whose arrows have begun, by number */
 };
+
+/* Owner: the export, as `own`. */
+typedef struct chrome {
+    gpurt_json_t json;
+    uint64_t flows[FLOWS];
+} chrome_t;
+
+static gpurt_json_t *json_of(const export_out_t *o)
+{
+    return &((chrome_t *)o->own)->json;
+}
 
 static uint32_t pid_of(const export_out_t *o, const export_track_t *t)
 {
@@ -34,45 +45,43 @@ static uint32_t pid_of(const export_out_t *o, const export_track_t *t)
     }
 }
 
-static void time_put(FILE *out, const char *key, uint64_t ns)
-{
-    fprintf(out, ",\"%s\":%" PRIu64 ".%03u", key, ns / 1000, (unsigned)(ns % 1000));
-}
-
 /* A row that came late may be older than the first frame says. */
 static uint64_t since(const export_out_t *o, uint64_t time_ns)
 {
     return time_ns > o->sum.first_ns ? time_ns - o->sum.first_ns : 0;
 }
 
-static void text_put(FILE *out, const char *text, size_t bytes)
+static gpurt_json_t *head_put(const export_out_t *o, const export_track_t *t,
+                              const char *phase, uint64_t time_ns)
 {
-    char room[6 * TEXT_BYTES + 1];
-    gpurt_text_t to;
+    gpurt_json_t *j = json_of(o);
 
-    gpurt_text_init(&to, room, sizeof room);
-    gpurt_render_json(&to, text, bytes < TEXT_BYTES ? bytes : TEXT_BYTES);
-    putc('"', out);
-    fwrite(room, 1, to.used, out);
-    putc('"', out);
+    gpurt_json_line(j, "");
+    gpurt_json_object(j, NULL);
+    gpurt_json_text(j, "ph", phase);
+    gpurt_json_number(j, "pid", pid_of(o, t));
+    gpurt_json_number(j, "tid", t->number);
+    gpurt_json_thousandths(j, "ts", since(o, time_ns));
+    return j;
 }
 
-static void head_put(const export_out_t *o, const export_track_t *t, const char *phase,
-                     uint64_t time_ns)
+/* A name of a process, tid NULL, or of a thread. */
+static void name_put(const export_out_t *o, uint32_t pid, const uint32_t *tid,
+                     const char *name)
 {
-    fprintf(o->file, ",\n{\"ph\":\"%s\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, phase,
-            pid_of(o, t), t->number);
-    time_put(o->file, "ts", since(o, time_ns));
-}
+    gpurt_json_t *j = json_of(o);
 
-static void process_put(const export_out_t *o, uint32_t pid, const char *name)
-{
-    fprintf(o->file,
-            "{\"ph\":\"M\",\"pid\":%" PRIu32
-            ",\"name\":\"process_name\",\"args\":{\"name\":",
-            pid);
-    text_put(o->file, name, strlen(name));
-    fputs("}}", o->file);
+    gpurt_json_line(j, "");
+    gpurt_json_object(j, NULL);
+    gpurt_json_text(j, "ph", "M");
+    gpurt_json_number(j, "pid", pid);
+    if (tid)
+        gpurt_json_number(j, "tid", *tid);
+    gpurt_json_text(j, "name", tid ? "thread_name" : "process_name");
+    gpurt_json_object(j, "args");
+    gpurt_json_text(j, "name", name);
+    gpurt_json_object_end(j);
+    gpurt_json_object_end(j);
 }
 
 static void program_put(const export_out_t *o, uint32_t program)
@@ -80,7 +89,7 @@ static void program_put(const export_out_t *o, uint32_t program)
     char name[64 + GPURT_BOX_NAME];
 
     export_program_name(&o->programs, program, false, name, sizeof name);
-    process_put(o, o->programs.shown[program], name);
+    name_put(o, o->programs.shown[program], NULL, name);
 }
 
 /* It does not lie in its process here, so its name says whose it is. */
@@ -95,81 +104,83 @@ static void device_put(const export_out_t *o, const export_track_t *t)
         export_program_name(&o->programs, t->key.program, true, name, sizeof name);
         snprintf(both, sizeof both, "%s of %s", device, name);
     }
-    process_put(o, pid_of(o, t), both);
+    name_put(o, pid_of(o, t), NULL, both);
 }
 
 static bool begin(export_out_t *o)
 {
-    o->own = calloc(FLOWS, sizeof(uint64_t));
+    gpurt_json_t *j;
+
+    o->own = calloc(1, sizeof(chrome_t));
     if (!o->own)
         return false;
-    fprintf(o->file,
-            "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"made_by\":\"gpurt-log\","
-            "\"start_ns\":\"%" PRIu64 "\"},\"traceEvents\":[\n",
-            o->sum.first_ns);
+    j = json_of(o);
+    gpurt_json_file(j, o->file);
+    gpurt_json_object(j, NULL);
+    gpurt_json_text(j, "displayTimeUnit", "ns");
+    gpurt_json_object(j, "otherData");
+    gpurt_json_text(j, "made_by", "gpurt-log");
+    gpurt_json_printf(j, "start_ns", "%" PRIu64, o->sum.first_ns);
+    gpurt_json_object_end(j);
+    gpurt_json_array(j, "traceEvents");
     program_put(o, 0);
     return true;
 }
 
 static void end(export_out_t *o)
 {
-    fputs("\n]}\n", o->file);
+    gpurt_json_t *j = json_of(o);
+
+    gpurt_json_newline(j);
+    gpurt_json_array_end(j);
+    gpurt_json_object_end(j);
+    gpurt_json_newline(j);
     free(o->own);
 }
 
 static void thread_put(const export_out_t *o, const export_track_t *t)
 {
-    char name[64 + GPURT_BOX_NAME];
+    char name[64 + GPURT_BOX_NAME], warp[sizeof name + 16];
 
-    fprintf(o->file,
-            "{\"ph\":\"M\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
-            ",\"name\":\"thread_name\",\"args\":{\"name\":",
-            pid_of(o, t), t->number);
     export_track_name(o, t, name);
-    if (t->key.kind == EXPORT_WARP)
-        fprintf(o->file, "\"SM %" PRIu32 " %s\"", t->key.a, name);
-    else
-        text_put(o->file, name, strlen(name));
-    fputs("}}", o->file);
+    snprintf(warp, sizeof warp, "SM %" PRIu32 " %s", t->key.a, name);
+    name_put(o, pid_of(o, t), &t->number, t->key.kind == EXPORT_WARP ? warp : name);
 }
 
 static void track(export_out_t *o, const export_track_t *t)
 {
     if (t->key.kind == EXPORT_COUNTER || t->key.kind == EXPORT_OBJECT)
         return; /* events name it */
-    fputs(",\n", o->file);
     if (t->key.kind == EXPORT_DEVICE) {
         device_put(o, t);
         return;
     }
-    if (t->key.kind == EXPORT_PROCESS && t->key.lane == 0 && t->key.program != 0) {
+    if (t->key.kind == EXPORT_PROCESS && t->key.lane == 0 && t->key.program != 0)
         program_put(o, t->key.program); /* that of 0 came first of all */
-        fputs(",\n", o->file);
-    }
     thread_put(o, t);
 }
 
-static void args_put(const export_out_t *o, const export_event_t *e)
+static void args_put(const export_out_t *o, const export_event_t *e, gpurt_json_t *j)
 {
     char room[TEXT_BYTES];
 
-    fputs(",\"args\":{", o->file);
+    gpurt_json_object(j, "args");
     for (uint32_t i = 0; i < e->arg_count; i++) {
         const export_arg_t *a = &e->args[i];
 
-        fprintf(o->file, "%s\"%s\":", i ? "," : "", export_arg_names[a->key]);
         if (a->as == EXPORT_AS_NUMBER)
-            fprintf(o->file, "%" PRIu64, a->value);
+            gpurt_json_number(j, export_arg_names[a->key], a->value);
         else
-            text_put(o->file, room, export_arg_text(o, a, room, sizeof room));
+            gpurt_json_bytes(j, export_arg_names[a->key], room,
+                             export_arg_text(o, a, room, sizeof room));
     }
-    putc('}', o->file);
+    gpurt_json_object_end(j);
 }
 
 /* An arrow starts once: a call inside of another one with its number is a step on its way. */
 static const char *flow_phase(const export_out_t *o, const export_event_t *e)
 {
-    uint64_t *place = (uint64_t *)o->own + e->flow % FLOWS;
+    uint64_t *place = &((chrome_t *)o->own)->flows[e->flow % FLOWS];
     const bool again = *place == e->flow;
 
     if (e->in != EXPORT_IN_CALL)
@@ -182,28 +193,32 @@ static const char *flow_phase(const export_out_t *o, const export_event_t *e)
 static void flow_put(const export_out_t *o, const export_event_t *e)
 {
     const char *phase = flow_phase(o, e);
+    gpurt_json_t *j = head_put(o, e->track, phase, e->time_ns);
 
-    head_put(o, e->track, phase, e->time_ns);
-    fprintf(o->file, ",\"id\":%" PRIu64 ",\"name\":\"call\",\"cat\":\"flow\"%s}", e->flow,
-            *phase == 'f' ? ",\"bp\":\"e\"" : "");
+    gpurt_json_number(j, "id", e->flow);
+    gpurt_json_text(j, "name", "call");
+    gpurt_json_text(j, "cat", "flow");
+    if (*phase == 'f')
+        gpurt_json_text(j, "bp", "e");
+    gpurt_json_object_end(j);
 }
 
 static void event(export_out_t *o, const export_event_t *e)
 {
     static const char *const phases[] = {"X", "B", "E", "i"};
+    gpurt_json_t *j = head_put(o, e->track, phases[e->type], e->time_ns);
     char room[TEXT_BYTES];
 
-    head_put(o, e->track, phases[e->type], e->time_ns);
     if (e->type == EXPORT_SLICE)
-        time_put(o->file, "dur", e->ns);
+        gpurt_json_thousandths(j, "dur", e->ns);
     if (e->type == EXPORT_INSTANT)
-        fputs(",\"s\":\"t\"", o->file);
+        gpurt_json_text(j, "s", "t");
     if (e->type != EXPORT_CLOSE) {
-        fprintf(o->file, ",\"cat\":\"%s\",\"name\":", export_in_names[e->in]);
-        text_put(o->file, room, export_name(o, e, room, sizeof room));
-        args_put(o, e);
+        gpurt_json_text(j, "cat", export_in_names[e->in]);
+        gpurt_json_bytes(j, "name", room, export_name(o, e, room, sizeof room));
+        args_put(o, e, j);
     }
-    putc('}', o->file);
+    gpurt_json_object_end(j);
     if (e->flows)
         flow_put(o, e);
 }
@@ -212,11 +227,16 @@ static void counter(export_out_t *o, const export_track_t *t, uint64_t time_ns,
                     double value)
 {
     char name[EXPORT_COUNTER_NAME], unit[GPURT_CLASS_NAME];
+    gpurt_json_t *j;
 
     if (!export_counter_name(o, &t->key, name, unit))
         return;
-    head_put(o, t, "C", time_ns);
-    fprintf(o->file, ",\"name\":\"%s\",\"args\":{\"%s\":%.3f}}", name, unit, value);
+    j = head_put(o, t, "C", time_ns);
+    gpurt_json_text(j, "name", name);
+    gpurt_json_object(j, "args");
+    gpurt_json_decimal(j, unit, value, 3);
+    gpurt_json_object_end(j);
+    gpurt_json_object_end(j);
 }
 
 const export_writer_t export_chrome = {begin, track, event, counter, end, true};

@@ -9,7 +9,7 @@ void export_csv_head(export_out_t *o)
 }
 
 static void row_put(export_out_t *o, const gpurt_row_t *row,
-                    void (*put)(FILE *out, const recordline_t *l), const char *end)
+                    void (*put)(FILE *out, const recordline_t *l))
 {
     uint32_t messages = row->kind == GPURT_KIND_LOSS ? 1 : gpurt_row_messages(row);
     recordline_t l;
@@ -20,16 +20,15 @@ static void row_put(export_out_t *o, const gpurt_row_t *row,
             continue;
         recordline_message(&l, lane);
         put(o->file, &l);
-        fputs(end, o->file);
     }
 }
 
 void export_csv_row(export_out_t *o, const gpurt_row_t *row)
 {
-    row_put(o, row, recordline_csv, "");
+    row_put(o, row, recordline_csv);
 }
 
 void export_jsonl_row(export_out_t *o, const gpurt_row_t *row)
 {
-    row_put(o, row, recordline_json, "\n");
+    row_put(o, row, recordline_json);
 }

@@ -52,7 +52,6 @@ static void print_json(log_print_t *p, const gplog_file_t *about, const gpurt_ro
     for (uint32_t lane = first; lane < end; lane++) {
         recordline_message(&l, lane);
         recordline_json(p->text.out, &l);
-        putc('\n', p->text.out);
     }
 }
 
@@ -116,51 +115,57 @@ static uint32_t device_count(const gplog_file_t *about)
 }
 
 /* Where device code of several processes ran on several devices: all of them. */
-static void devices_print(FILE *out, const gplog_file_t *about, bool json)
+static void devices_print(FILE *out, const gplog_file_t *about)
 {
-    const char *between = "";
     char room[512];
     gpurt_text_t name;
 
     if (device_count(about) < 2)
         return;
-    fputs(json ? ",\"devices\":[" : "", out);
     for (uint32_t i = 0; i < about->section_count; i++) {
         const gplog_section_t *s = &about->sections[i];
 
         if (s->kind == GPURT_SECTION_HOST)
             continue;
         gpurt_text_init(&name, room, sizeof room);
-        if (json)
-            gpurt_render_json(&name, s->name, strlen(s->name));
-        else
-            gpurt_render_plain(&name, s->name, strlen(s->name));
-        fprintf(out,
-                json ? "%s{\"device\":%u,\"back_end\":\"%s\",\"name\":\"%s\"}"
-                     : "%sdevice %-3u %s, %s\n",
-                between, s->device, back_end_of(s), room);
-        between = json ? "," : "";
+        gpurt_render_plain(&name, s->name, strlen(s->name));
+        fprintf(out, "device %-3u %s, %s\n", s->device, back_end_of(s), room);
     }
-    fputs(json ? "]" : "", out);
 }
 
-static void stat_json(FILE *out, const gpurt_log_summary_t *s, const char *device,
-                      const char *back_end)
+static void json_devices(gpurt_json_t *j, const gplog_file_t *about)
 {
-    char room[512];
-    gpurt_text_t name;
+    if (device_count(about) < 2)
+        return;
+    gpurt_json_array(j, "devices");
+    for (uint32_t i = 0; i < about->section_count; i++) {
+        const gplog_section_t *s = &about->sections[i];
 
-    gpurt_text_init(&name, room, sizeof room);
-    gpurt_render_json(&name, device, strlen(device));
-    fprintf(
-        out,
-        "{\"records\":%llu,\"dropped\":%llu,\"sites\":%u,\"panics\":%llu,\"frames\":%llu,"
-        "\"torn_frames\":%llu,\"bytes\":%llu,\"first_ns\":%llu,\"last_ns\":%llu,"
-        "\"back_end\":\"%s\",\"device\":\"%s\"",
-        (unsigned long long)s->messages, (unsigned long long)s->lost, s->sites,
-        (unsigned long long)s->panics, (unsigned long long)s->frames,
-        (unsigned long long)s->torn_frames, (unsigned long long)s->bytes,
-        (unsigned long long)s->first_ns, (unsigned long long)s->last_ns, back_end, room);
+        if (s->kind == GPURT_SECTION_HOST)
+            continue;
+        gpurt_json_object(j, NULL);
+        gpurt_json_number(j, "device", s->device);
+        gpurt_json_text(j, "back_end", back_end_of(s));
+        gpurt_json_text(j, "name", s->name);
+        gpurt_json_object_end(j);
+    }
+    gpurt_json_array_end(j);
+}
+
+static void json_sums(gpurt_json_t *j, const gpurt_log_summary_t *s,
+                      const gplog_section_t *section)
+{
+    gpurt_json_number(j, "records", s->messages);
+    gpurt_json_number(j, "dropped", s->lost);
+    gpurt_json_number(j, "sites", s->sites);
+    gpurt_json_number(j, "panics", s->panics);
+    gpurt_json_number(j, "frames", s->frames);
+    gpurt_json_number(j, "torn_frames", s->torn_frames);
+    gpurt_json_number(j, "bytes", s->bytes);
+    gpurt_json_number(j, "first_ns", s->first_ns);
+    gpurt_json_number(j, "last_ns", s->last_ns);
+    gpurt_json_text(j, "back_end", back_end_of(section));
+    gpurt_json_text(j, "device", section ? section->name : "");
 }
 
 static void stat_time(FILE *out, const char *name, uint64_t time_ns)
@@ -204,28 +209,23 @@ static void stat_print_json(FILE *out, const log_stat_t *stat,
                             const gplog_section_t *section)
 {
     const gpurt_modelview_t *view = stat->view;
+    gpurt_json_t j;
 
-    stat_json(out, &stat->sum, section ? section->name : "", back_end_of(section));
-    fputs(",\"programs\":", out);
-    who_json_list(stat->dictionary, &stat->sum.about, stat->counts, out);
-    devices_print(out, &stat->sum.about, true);
-    if (view && view->activity.rows) {
-        fputs(",\"activity\":", out);
-        activity_json(out, &view->activity);
-    }
-    if (view && view->heaps.rows) {
-        fputs(",\"heaps\":", out);
-        heap_json(out, &view->heaps);
-    }
-    if (view && view->objects.rows) {
-        fputs(",\"objects\":", out);
-        objects_json(out, &view->objects);
-    }
-    if (stat->life_count) {
-        fputs(",\"lives\":", out);
-        lives_json(out, stat->lives, stat->life_count);
-    }
-    fputs("}\n", out);
+    gpurt_json_file(&j, out);
+    gpurt_json_object(&j, NULL);
+    json_sums(&j, &stat->sum, section);
+    who_json_list(&j, "programs", stat->dictionary, &stat->sum.about, stat->counts);
+    json_devices(&j, &stat->sum.about);
+    if (view && view->activity.rows)
+        activity_json(&j, "activity", &view->activity);
+    if (view && view->heaps.rows)
+        heap_json(&j, "heaps", &view->heaps);
+    if (view && view->objects.rows)
+        objects_json(&j, "objects", &view->objects);
+    if (stat->life_count)
+        lives_json(&j, "lives", stat->lives, stat->life_count);
+    gpurt_json_object_end(&j);
+    gpurt_json_newline(&j);
 }
 
 static void stat_print_plain(FILE *out, const log_stat_t *stat,
@@ -253,7 +253,7 @@ static void stat_print_plain(FILE *out, const log_stat_t *stat,
     else
         fprintf(out, "back end   %s%s%s\n", back_end_of(section), room[0] ? ", " : "",
                 room);
-    devices_print(out, &s->about, false);
+    devices_print(out, &s->about);
     programs_print(out, stat);
     fprintf(out, "closed     %s\n", s->closed ? "yes" : "no, or cut off");
     lives_print(out, stat->lives, stat->life_count);

@@ -1,115 +1,115 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The object `hang` of docs/PANIC_JSON.md. */
 #include "hang_text.h"
-#include "text.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 static const char *const kinds[GPURT_WAITABLE_KINDS] = {"other",   "lock",  "barrier",
                                                         "channel", "futex", "semaphore"};
 static const char *const reasons[] = {"none", "owner", "all", "data", "room", "word"};
 
-static void put_site(FILE *out, const char *name, const gpurt_waits_t *w, uint32_t site)
+static void put_site(gpurt_json_t *j, const char *key, const gpurt_waits_t *w,
+                     uint32_t site)
 {
-    fprintf(out, ",\"%s\":", name);
     if (site == GPURT_WAIT_NOBODY) {
-        fputs("null", out);
+        gpurt_json_null(j, key);
         return;
     }
-    fputs("{\"file\":", out);
-    text_put_json(out, w->sites[site].file, strlen(w->sites[site].file));
-    fprintf(out, ",\"line\":%u,\"text\":", w->sites[site].line);
-    text_put_json(out, w->sites[site].text, strlen(w->sites[site].text));
-    fputc('}', out);
+    gpurt_json_object(j, key);
+    gpurt_json_text(j, "file", w->sites[site].file);
+    gpurt_json_number(j, "line", w->sites[site].line);
+    gpurt_json_text(j, "text", w->sites[site].text);
+    gpurt_json_object_end(j);
 }
 
-static void put_object(FILE *out, const gpurt_waits_t *w, const gpurt_wait_t *wait)
+static void put_object(gpurt_json_t *j, const gpurt_waits_t *w, const gpurt_wait_t *wait)
 {
     const gpurt_wait_object_t *o;
 
-    fputs(",\"object\":", out);
     if (wait->object != GPURT_WAIT_NOBODY) {
         o = &w->objects[wait->object];
-        fprintf(out, "{\"kind\":\"%s\",\"name\":", kinds[o->kind]);
-        text_put_json(out, o->name, strlen(o->name));
-        if (o->index == GPURT_WAITABLE_SINGLE)
-            fputs(",\"index\":null}", out);
-        else
-            fprintf(out, ",\"index\":%u}", o->index);
+        gpurt_json_object(j, "object");
+        gpurt_json_text(j, "kind", kinds[o->kind]);
+        gpurt_json_text(j, "name", o->name);
+        gpurt_json_known(j, "index", o->index != GPURT_WAITABLE_SINGLE, o->index);
+        gpurt_json_object_end(j);
     } else if (wait->number >= GPURT_WAITABLE_NAMED) {
-        fprintf(out, "{\"kind\":\"barrier\",\"name\":\"%s\",\"index\":",
-                wait->number == GPURT_WAITABLE_GRID      ? "grid"
-                : wait->number == GPURT_WAITABLE_BLOCK   ? "block"
-                : wait->number == GPURT_WAITABLE_CLUSTER ? "cluster"
-                                                         : "named");
-        if (wait->number < GPURT_WAITABLE_CLUSTER)
-            fprintf(out, "%u}", wait->number - GPURT_WAITABLE_NAMED);
-        else
-            fputs("null}", out);
+        gpurt_json_object(j, "object");
+        gpurt_json_text(j, "kind", "barrier");
+        gpurt_json_text(j, "name",
+                        wait->number == GPURT_WAITABLE_GRID      ? "grid"
+                        : wait->number == GPURT_WAITABLE_BLOCK   ? "block"
+                        : wait->number == GPURT_WAITABLE_CLUSTER ? "cluster"
+                                                                 : "named");
+        gpurt_json_known(j, "index", wait->number < GPURT_WAITABLE_CLUSTER,
+                         wait->number - GPURT_WAITABLE_NAMED);
+        gpurt_json_object_end(j);
     } else {
-        fputs("null", out);
+        gpurt_json_null(j, "object");
     }
 }
 
 typedef struct putting {
-    FILE *out;
+    gpurt_json_t *json;
     const gpurt_waits_t *w;
-    bool any;
 } putting_t;
 
-static void put_blocker(void *context, uint32_t j, const gpurt_wait_owner_t *o)
+static void put_blocker(void *context, uint32_t i, const gpurt_wait_owner_t *o)
 {
-    putting_t *p = context;
+    const putting_t *p = context;
+    gpurt_json_t *j = p->json;
 
-    fprintf(p->out, "%s{\"wait\":", p->any ? "," : "");
-    p->any = true;
-    if (j == GPURT_WAIT_NOBODY)
-        fputs("null", p->out);
-    else
-        fprintf(p->out, "%u", j);
-    fprintf(p->out, ",\"block\":%u,\"warp\":%u", o ? o->block : p->w->waits[j].block,
-            o ? o->warp : p->w->waits[j].warp);
+    gpurt_json_object(j, NULL);
+    gpurt_json_known(j, "wait", i != GPURT_WAIT_NOBODY, i);
+    gpurt_json_number(j, "block", o ? o->block : p->w->waits[i].block);
+    gpurt_json_number(j, "warp", o ? o->warp : p->w->waits[i].warp);
     if (o) {
-        fprintf(p->out, ",\"lane\":%u,\"since_ns\":%" PRIu64 ",\"gone\":%s",
-                (o->place - 1) % GPURT_WARP_SIZE, o->since_ns, o->gone ? "true" : "false");
-        put_site(p->out, "held_at", p->w, o->site);
-        put_site(p->out, "last_at", p->w, o->at_site);
+        gpurt_json_number(j, "lane", (o->place - 1) % GPURT_WARP_SIZE);
+        gpurt_json_number(j, "since_ns", o->since_ns);
+        gpurt_json_bool(j, "gone", o->gone);
+        put_site(j, "held_at", p->w, o->site);
+        put_site(j, "last_at", p->w, o->at_site);
     }
-    fputc('}', p->out);
+    gpurt_json_object_end(j);
 }
 
-static void put_wait(FILE *out, const gpurt_waitgraph_t *g, uint32_t i)
+static void put_wait(gpurt_json_t *j, const gpurt_waitgraph_t *g, uint32_t i)
 {
     const gpurt_wait_t *wait = &g->waits->waits[i];
-    putting_t p = {out, g->waits, false};
+    putting_t p = {j, g->waits};
 
-    fprintf(out,
-            "%s{\"block\":%u,\"warp\":%u,\"lanes\":%u,\"section\":%u,\"sm\":%u,"
-            "\"warp_slot\":%u,\"since_ns\":%" PRIu64 ",\"reason\":\"%s\"",
-            i ? "," : "", wait->block, wait->warp, wait->mask, wait->section, wait->sm,
-            wait->slot, wait->since_ns,
-            wait->reason < sizeof reasons / sizeof reasons[0] ? reasons[wait->reason]
-                                                              : "other");
-    put_object(out, g->waits, wait);
-    put_site(out, "at", g->waits, wait->site);
-    fprintf(out, ",\"stuck\":%s,\"circle\":", g->stuck[i] ? "true" : "false");
-    if (g->circle[i])
-        fprintf(out, "%u", g->circle[i]);
-    else
-        fputs("null", out);
-    fputs(",\"waits_for\":[", out);
+    gpurt_json_object(j, NULL);
+    gpurt_json_number(j, "block", wait->block);
+    gpurt_json_number(j, "warp", wait->warp);
+    gpurt_json_number(j, "lanes", wait->mask);
+    gpurt_json_number(j, "section", wait->section);
+    gpurt_json_number(j, "sm", wait->sm);
+    gpurt_json_number(j, "warp_slot", wait->slot);
+    gpurt_json_number(j, "since_ns", wait->since_ns);
+    gpurt_json_text(j, "reason",
+                    wait->reason < sizeof reasons / sizeof reasons[0]
+                        ? reasons[wait->reason]
+                        : "other");
+    put_object(j, g->waits, wait);
+    put_site(j, "at", g->waits, wait->site);
+    gpurt_json_bool(j, "stuck", g->stuck[i]);
+    gpurt_json_known(j, "circle", g->circle[i] != 0, g->circle[i]);
+    gpurt_json_array(j, "waits_for");
     gpurt_waits_blockers(g->waits, i, put_blocker, &p);
-    fputs("]}", out);
+    gpurt_json_array_end(j);
+    gpurt_json_object_end(j);
 }
 
-void hang_json(const gpurt_waitgraph_t *g, FILE *out)
+void hang_json(gpurt_json_t *j, const char *key, const gpurt_waitgraph_t *g)
 {
-    fprintf(out,
-            "{\"ts_ns\":%" PRIu64
-            ",\"stuck\":%u,\"circles\":%u,\"left_out\":%u,\"waits\":[",
-            g->waits->time_ns, g->stuck_count, g->circles, g->waits->left_out);
+    gpurt_json_object(j, key);
+    gpurt_json_number(j, "ts_ns", g->waits->time_ns);
+    gpurt_json_number(j, "stuck", g->stuck_count);
+    gpurt_json_number(j, "circles", g->circles);
+    gpurt_json_number(j, "left_out", g->waits->left_out);
+    gpurt_json_array(j, "waits");
     for (uint32_t i = 0; i < g->waits->count; i++)
-        put_wait(out, g, i);
-    fputs("]}", out);
+        put_wait(j, g, i);
+    gpurt_json_array_end(j);
+    gpurt_json_object_end(j);
 }

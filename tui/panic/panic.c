@@ -4,7 +4,7 @@
 #include "follow.h"
 #include "nicename.h"
 #include "option.h"
-#include "panic_last.h"
+#include "panic_case.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -210,6 +210,7 @@ static int show(const panic_book_t *book, const panic_options_t *o,
 {
     uint64_t number = o->number ? o->number : 1;
     gpurt_error_t err;
+    panic_case_t c;
 
     if (book->count == 0) {
         for (uint32_t i = 0; i < book->source_count && !o->json; i++)
@@ -225,9 +226,13 @@ static int show(const panic_book_t *book, const panic_options_t *o,
                             (unsigned long long)number, book->count);
         return UNREADABLE;
     }
-    if ((o->json ? panic_show_json : panic_show_print)(book, (uint32_t)number - 1, style,
-                                                       &err) != GPURT_OK)
+    if (panic_case_open(book, (uint32_t)number - 1, style, &c, &err) != GPURT_OK)
         return complain(&err);
+    if (o->json)
+        panic_show_json(&c, style->out);
+    else
+        panic_show_print(&c, style);
+    panic_case_close(&c);
     return 0;
 }
 

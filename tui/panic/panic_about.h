@@ -4,6 +4,7 @@
 #ifndef GPURT_TUI_PANIC_ABOUT_H
 #define GPURT_TUI_PANIC_ABOUT_H
 
+#include "json.h"
 #include "panic_line.h"
 
 /* Begins a line of the report with its name. */
@@ -32,6 +33,9 @@ void panic_about_report(const panic_facts_t *f, const panic_style_t *style);
 void panic_about_remedy(const panic_facts_t *f, const panic_style_t *style);
 
 /* The same as fields of a JSON object. */
-void panic_about_json(FILE *out, const gpurt_dictionary_t *d, const panic_facts_t *f);
+void panic_about_json(gpurt_json_t *j, const gpurt_dictionary_t *d, const panic_facts_t *f);
+/* type, text and bits of a value. */
+void panic_value_json(gpurt_json_t *j, const gpurt_dictionary_t *d, uint32_t type,
+                      uint64_t value);
 
 #endif

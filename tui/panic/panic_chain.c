@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "panic_chain.h"
 
-#include "panic_line.h"
+#include "panic_brief.h"
 #include "panic_who.h"
-#include "text.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 static bool same_place(const panic_entry_t *a, const panic_entry_t *b, bool warp)
@@ -24,92 +22,80 @@ static bool same_place(const panic_entry_t *a, const panic_entry_t *b, bool warp
                       a->row->warp == b->row->warp));
 }
 
+static void add(panic_chain_t *chain, uint32_t number, uint32_t relation)
+{
+    chain->links[chain->count++] = (panic_link_t){number, relation};
+}
+
 /* The book is sorted by time. */
-uint32_t panic_chain_find(const panic_book_t *book, uint32_t number,
-                          panic_link_t out[CHAIN_MAX])
+void panic_chain_find(const panic_book_t *book, uint32_t number, panic_chain_t *out)
 {
     const panic_entry_t *e = &book->list[number];
-    uint32_t count = 0, first = number;
+    uint32_t first = number;
 
-    for (uint32_t relation = RELATION_WARP; relation <= RELATION_BLOCK && !count;
+    *out = (panic_chain_t){.book = book, .number = number};
+    for (uint32_t relation = RELATION_WARP; relation <= RELATION_BLOCK && !out->count;
          relation++)
-        for (uint32_t i = number; i-- > 0 && !count;)
+        for (uint32_t i = number; i-- > 0 && !out->count;)
             if (same_place(e, &book->list[i], relation == RELATION_WARP))
-                out[count++] = (panic_link_t){i, relation};
+                add(out, i, relation);
     for (uint32_t i = 0; i < number && first == number; i++)
         if (book->list[i].source == e->source)
             first = i;
-    if (first != number && (count == 0 || out[0].number != first))
-        out[count++] = (panic_link_t){first, RELATION_FIRST};
-    return count;
+    if (first != number && (out->count == 0 || out->links[0].number != first))
+        add(out, first, RELATION_FIRST);
 }
 
-static void message_of(const panic_book_t *book, uint32_t number, gpurt_text_t *out)
+static uint64_t before_ns(const panic_chain_t *chain, const panic_brief_t *cause)
 {
-    const panic_entry_t *e = &book->list[number];
-    gpurt_site_info_t site;
-    uint32_t bytes;
-
-    panic_book_message(e, out);
-    if (gpurt_dictionary_get(panic_source_sites(e->source), e->row->site, &site) &&
-        site.file_bytes) {
-        const char *base = panic_base(site.file, site.file_bytes, &bytes);
-
-        gpurt_text_printf(out, " at %.*s:%u", (int)bytes, base, site.line);
-    }
+    return chain->book->list[chain->number].row->time_ns - cause->entry->row->time_ns;
 }
 
-void panic_chain_print(const panic_book_t *book, uint32_t number,
-                       const panic_style_t *style)
+void panic_chain_print(const panic_chain_t *chain, const panic_style_t *style)
 {
     static const char *const words[] = {"its warp had failed", "its block had failed",
                                         "the first failure was"};
-    panic_link_t links[CHAIN_MAX];
-    uint32_t count = panic_chain_find(book, number, links);
 
-    for (uint32_t i = 0; i < count; i++) {
-        const panic_entry_t *cause = &book->list[links[i].number];
-        char room[GPURT_MESSAGE_MAX];
-        gpurt_text_t message;
+    for (uint32_t i = 0; i < chain->count; i++) {
+        const panic_link_t *link = &chain->links[i];
+        const panic_entry_t *e = &chain->book->list[link->number];
+        panic_brief_t cause;
         panic_line_t line;
 
-        gpurt_text_init(&message, room, sizeof room);
-        message_of(book, links[i].number, &message);
+        panic_brief_read(e, &cause);
         panic_line_begin(&line, style);
         gpurt_text_printf(&line.text, "  %-9s %s %.3f ms before: number %u, ",
-                          i ? "" : "chain", words[links[i].relation],
-                          (double)(book->list[number].row->time_ns - cause->row->time_ns) /
-                              1e6,
-                          links[i].number + 1);
-        if (panic_who_told(cause->source) && !panic_who_same(cause, &book->list[number])) {
-            panic_who_text(cause, &line.text);
+                          i ? "" : "chain", words[link->relation],
+                          (double)before_ns(chain, &cause) / 1e6, link->number + 1);
+        if (panic_who_told(e->source) &&
+            !panic_who_same(e, &chain->book->list[chain->number])) {
+            who_text(&cause.who, &line.text);
             gpurt_text_printf(&line.text, ": ");
         }
-        gpurt_render_plain(&line.text, message.at, message.used);
+        panic_brief_message(&cause, &line.text);
+        if (cause.facts.site.file_bytes)
+            gpurt_text_printf(&line.text, " at ");
+        panic_brief_place(&cause, &line.text);
         panic_line_end(&line, PANIC_YELLOW);
     }
 }
 
-void panic_chain_json(const panic_book_t *book, uint32_t number, FILE *out)
+void panic_chain_json(gpurt_json_t *j, const panic_chain_t *chain)
 {
     static const char *const words[] = {"same-warp", "same-block", "first"};
-    panic_link_t links[CHAIN_MAX];
-    uint32_t count = panic_chain_find(book, number, links);
 
-    fputs(",\"chain\":[", out);
-    for (uint32_t i = 0; i < count; i++) {
-        char room[GPURT_MESSAGE_MAX];
-        gpurt_text_t message;
+    gpurt_json_array(j, "chain");
+    for (uint32_t i = 0; i < chain->count; i++) {
+        panic_brief_t cause;
 
-        gpurt_text_init(&message, room, sizeof room);
-        panic_book_message(&book->list[links[i].number], &message);
-        fprintf(out,
-                "%s{\"number\":%u,\"relation\":\"%s\",\"before_ns\":%" PRIu64 ",\"msg\":",
-                i ? "," : "", links[i].number + 1, words[links[i].relation],
-                book->list[number].row->time_ns - book->list[links[i].number].row->time_ns);
-        text_put_json(out, message.at, message.used);
-        panic_who_json(&book->list[links[i].number], out);
-        fputc('}', out);
+        panic_brief_read(&chain->book->list[chain->links[i].number], &cause);
+        gpurt_json_object(j, NULL);
+        gpurt_json_number(j, "number", chain->links[i].number + 1);
+        gpurt_json_text(j, "relation", words[chain->links[i].relation]);
+        gpurt_json_number(j, "before_ns", before_ns(chain, &cause));
+        gpurt_json_bytes(j, "msg", cause.message.at, cause.message.used);
+        who_json(j, &cause.who);
+        gpurt_json_object_end(j);
     }
-    fputc(']', out);
+    gpurt_json_array_end(j);
 }

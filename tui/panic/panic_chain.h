@@ -5,6 +5,7 @@
 #ifndef GPURT_TUI_PANIC_CHAIN_H
 #define GPURT_TUI_PANIC_CHAIN_H
 
+#include "json.h"
 #include "panic_book.h"
 
 enum panic_relation {
@@ -21,13 +22,18 @@ typedef struct panic_link {
     uint32_t relation;
 } panic_link_t;
 
-/* Returns: how many links, the nearest first. number: below book->count. */
-uint32_t panic_chain_find(const panic_book_t *book, uint32_t number,
-                          panic_link_t out[CHAIN_MAX]);
+/* Of one failure, the nearest first. Borrows the book. */
+typedef struct panic_chain {
+    const panic_book_t *book;
+    uint32_t number; /* whose; below book->count */
+    uint32_t count;
+    panic_link_t links[CHAIN_MAX];
+} panic_chain_t;
 
-void panic_chain_print(const panic_book_t *book, uint32_t number,
-                       const panic_style_t *style);
+void panic_chain_find(const panic_book_t *book, uint32_t number, panic_chain_t *out);
+
+void panic_chain_print(const panic_chain_t *chain, const panic_style_t *style);
 /* The list "chain" of docs/PANIC_JSON.md. */
-void panic_chain_json(const panic_book_t *book, uint32_t number, FILE *out);
+void panic_chain_json(gpurt_json_t *j, const panic_chain_t *chain);
 
 #endif

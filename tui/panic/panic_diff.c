@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sites of two runs side by side: which are new, which are gone, which fail more often. A
  * site that moved a few lines, in another build of the same file, is the same one. */
-#include "panic_line.h"
+#include "panic_brief.h"
 #include "panic_who.h"
-#include "text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -56,68 +55,71 @@ static void print_line(const panic_book_t *book, uint32_t site, const char *word
     const char *colour = strcmp(word, "new") == 0 || strcmp(word, "more") == 0 ? PANIC_RED
                          : strcmp(word, "same") == 0                           ? NULL
                                                                                : PANIC_CYAN;
-    char room[GPURT_MESSAGE_MAX];
-    gpurt_site_info_t info;
-    gpurt_text_t message;
+    panic_brief_t b;
     panic_line_t line;
-    uint32_t bytes;
 
+    panic_brief_read(e, &b);
     panic_line_begin(&line, style);
     gpurt_text_printf(&line.text, "%-5s %6" PRIu64 " -> %-6" PRIu64 "  ", word, before,
                       now);
-    if (site_info(book, site, &info) && info.file_bytes) {
-        const char *base = panic_base(info.file, info.file_bytes, &bytes);
-
-        gpurt_render_plain(&line.text, base, bytes);
-        gpurt_text_printf(&line.text, ":%u  ", info.line);
-    }
+    if (panic_brief_place(&b, &line.text))
+        gpurt_text_printf(&line.text, "  ");
     if (panic_who_any(book)) {
         panic_who_site_text(book, site, &line.text);
         gpurt_text_printf(&line.text, "  ");
     }
-    gpurt_text_init(&message, room, sizeof room);
-    panic_book_message(e, &message);
-    gpurt_render_plain(&line.text, message.at, message.used);
+    panic_brief_message(&b, &line.text);
     panic_line_end(&line, colour);
 }
 
 static void put_line(const panic_book_t *book, uint32_t site, const char *word,
-                     uint64_t before, uint64_t now, bool first, FILE *out)
+                     uint64_t before, uint64_t now, gpurt_json_t *j)
 {
-    gpurt_site_info_t info = {0};
-    char room[GPURT_MESSAGE_MAX];
-    gpurt_text_t message;
+    panic_brief_t b;
 
-    site_info(book, site, &info);
-    gpurt_text_init(&message, room, sizeof room);
-    panic_book_message(&book->list[book->sites[site].first], &message);
-    fprintf(out,
-            "%s{\"change\":\"%s\",\"before\":%" PRIu64 ",\"now\":%" PRIu64 ",\"file\":",
-            first ? "" : ",", word, before, now);
-    text_put_json(out, info.file ? info.file : "", info.file_bytes);
-    fprintf(out, ",\"line\":%u,\"msg\":", info.line);
-    text_put_json(out, message.at, message.used);
-    fputs(",\"processes\":", out);
-    panic_who_site_json(book, site, out);
-    fputc('}', out);
+    panic_brief_read(&book->list[book->sites[site].first], &b);
+    gpurt_json_object(j, NULL);
+    gpurt_json_text(j, "change", word);
+    gpurt_json_number(j, "before", before);
+    gpurt_json_number(j, "now", now);
+    panic_brief_json(j, &b, false);
+    panic_who_site_json(j, "processes", book, site);
+    gpurt_json_object_end(j);
+}
+
+static void diff_begin(gpurt_json_t *j, FILE *out)
+{
+    gpurt_json_file(j, out);
+    gpurt_json_object(j, NULL);
+    gpurt_json_text(j, "schema", "gpurt-panic-diff");
+    gpurt_json_number(j, "version", 1);
+    gpurt_json_array(j, "sites");
+}
+
+static void diff_end(gpurt_json_t *j)
+{
+    gpurt_json_array_end(j);
+    gpurt_json_object_end(j);
+    gpurt_json_newline(j);
 }
 
 int panic_diff(const panic_book_t *a, const panic_book_t *b, bool json,
                const panic_style_t *style)
 {
     uint32_t *was = malloc((b->site_count + 1) * sizeof *was);
-    bool *taken = calloc(a->site_count + 1, sizeof *taken), worse = false, first = true;
+    bool *taken = calloc(a->site_count + 1, sizeof *taken), worse = false;
+    gpurt_json_t j;
 
     if (!was || !taken) {
         free(was);
         free(taken);
         return -1;
     }
-    for (uint32_t j = 0; j < b->site_count; j++)
-        was[j] = NONE;
+    for (uint32_t i = 0; i < b->site_count; i++)
+        was[i] = NONE;
     match(a, b, was, taken);
     if (json)
-        fputs("{\"schema\":\"gpurt-panic-diff\",\"version\":1,\"sites\":[", style->out);
+        diff_begin(&j, style->out);
     for (uint32_t i = 0; i < a->site_count + b->site_count; i++) {
         bool gone = i >= b->site_count;
         uint32_t site = gone ? i - b->site_count : i;
@@ -135,13 +137,12 @@ int panic_diff(const panic_book_t *a, const panic_book_t *b, bool json,
             continue;
         worse = worse || now > before;
         if (json)
-            put_line(gone ? a : b, site, word, before, now, first, style->out);
+            put_line(gone ? a : b, site, word, before, now, &j);
         else
             print_line(gone ? a : b, site, word, before, now, style);
-        first = false;
     }
     if (json)
-        fputs("]}\n", style->out);
+        diff_end(&j);
     free(was);
     free(taken);
     return worse;

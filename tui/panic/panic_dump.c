@@ -88,29 +88,27 @@ static gpurt_status_t unpack(gpurt_log_t *log, uint64_t id, panic_dump_t *out,
     return st;
 }
 
-gpurt_status_t panic_dump_of(panic_source_t *source, const gpurt_row_t *row,
+gpurt_status_t panic_dump_of(panic_source_t *source, const panic_facts_t *f,
                              panic_dump_t *out, const fault_t **fault, bool *borrowed,
                              gpurt_error_t *err)
 {
     gpurt_status_t st = GPURT_OK;
-    panic_facts_t facts;
 
     memset(out, 0, sizeof *out);
     *fault = NULL;
-    panic_read(panic_source_sites(source), row, &facts);
     *borrowed = source->dump.core != NULL;
     if (*borrowed)
         *out = source->dump;
-    else if (!source->log || facts.p.dump == 0)
+    else if (!source->log || f->p.dump == 0)
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
                           "the GPU core dump was not kept");
     else
-        st = unpack(source->log, facts.p.dump, out, err);
+        st = unpack(source->log, f->p.dump, out, err);
     if (st != GPURT_OK)
         return st;
     for (uint32_t i = 0; i < out->book.count && !*fault; i++)
-        if (out->book.faults[i].pc == facts.p.pc &&
-            out->book.faults[i].exception == facts.p.exception)
+        if (out->book.faults[i].pc == f->p.pc &&
+            out->book.faults[i].exception == f->p.exception)
             *fault = &out->book.faults[i];
     if (*fault)
         return GPURT_OK;

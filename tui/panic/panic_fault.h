@@ -3,6 +3,7 @@
 #ifndef GPURT_TUI_PANIC_FAULT_H
 #define GPURT_TUI_PANIC_FAULT_H
 
+#include "json.h"
 #include "panic_line.h"
 
 /* What happened: cause, instruction, registers, calls, launch. */
@@ -13,6 +14,7 @@ void panic_fault_rest(const panic_dump_t *dump, const fault_t *fault,
                       const panic_style_t *style);
 
 /* The object "fault" of docs/PANIC_JSON.md. */
-void panic_fault_json(const panic_dump_t *dump, const fault_t *fault, FILE *out);
+void panic_fault_json(gpurt_json_t *j, const char *key, const panic_dump_t *dump,
+                      const fault_t *fault);
 
 #endif

@@ -2,9 +2,7 @@
 /* The object "fault" of docs/PANIC_JSON.md. */
 #include "fault_row.h"
 #include "panic_fault.h"
-#include "text.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 enum {
@@ -12,42 +10,26 @@ enum {
     PATH = 4096
 };
 
-static void put(FILE *out, const char *name, const char *text)
+static void put_triple(gpurt_json_t *j, const char *key, const uint32_t v[3])
 {
-    fprintf(out, ",\"%s\":", name);
-    text_put_json(out, text, strlen(text));
+    gpurt_json_triple(j, key, v[0], v[1], v[2]);
 }
 
-static void put_number(FILE *out, const char *name, uint64_t v)
-{
-    fprintf(out, ",\"%s\":%" PRIu64, name, v);
-}
-
-static void put_bool(FILE *out, const char *name, bool v)
-{
-    fprintf(out, ",\"%s\":%s", name, v ? "true" : "false");
-}
-
-static void put_triple(FILE *out, const char *name, const uint32_t v[3])
-{
-    fprintf(out, ",\"%s\":[%u,%u,%u]", name, v[0], v[1], v[2]);
-}
-
-static void put_frame(FILE *out, const line_frame_t *frame, const char *symbol,
-                      bool inlined)
+static void put_frame(gpurt_json_t *j, const char *key, const line_frame_t *frame,
+                      const char *symbol, bool inlined)
 {
     char name[NAME], path[PATH] = "";
 
     code_name(symbol, name, sizeof name);
     if (frame)
         fault_file(frame, path, sizeof path);
-    fputs("{\"function\":", out);
-    text_put_json(out, name, strlen(name));
-    put(out, "symbol", symbol);
-    put(out, "file", path);
-    put_number(out, "line", frame ? frame->line : 0);
-    put_bool(out, "inlined", inlined);
-    fputc('}', out);
+    gpurt_json_object(j, key);
+    gpurt_json_text(j, "function", name);
+    gpurt_json_text(j, "symbol", symbol);
+    gpurt_json_text(j, "file", path);
+    gpurt_json_number(j, "line", frame ? frame->line : 0);
+    gpurt_json_bool(j, "inlined", inlined);
+    gpurt_json_object_end(j);
 }
 
 /* The function that frame i stands in. */
@@ -57,50 +39,46 @@ static const char *symbol_of(const code_place_t *p, uint32_t i)
                                                           : p->function;
 }
 
-static void put_frames(const panic_dump_t *dump, const fault_t *f, FILE *out)
+static void put_frames(gpurt_json_t *j, const panic_dump_t *dump, const fault_t *f)
 {
-    fputs(",\"frames\":[", out);
-    put_frame(out, f->place.frame_count ? &f->place.frames[0] : NULL,
+    gpurt_json_array(j, "frames");
+    put_frame(j, NULL, f->place.frame_count ? &f->place.frames[0] : NULL,
               symbol_of(&f->place, 0), f->place.frame_count > 1);
-    for (uint32_t i = 1; i < f->place.frame_count; i++) {
-        fputc(',', out);
-        put_frame(out, &f->place.frames[i], symbol_of(&f->place, i),
+    for (uint32_t i = 1; i < f->place.frame_count; i++)
+        put_frame(j, NULL, &f->place.frames[i], symbol_of(&f->place, i),
                   i + 1 < f->place.frame_count);
-    }
     for (uint32_t i = 0; i < f->call_count; i++) {
         code_place_t place;
 
-        if (!code_find(dump->core, f->calls[i], &place))
-            continue;
-        fputc(',', out);
-        put_frame(out, place.frame_count ? &place.frames[0] : NULL, place.function, false);
+        if (code_find(dump->core, f->calls[i], &place))
+            put_frame(j, NULL, place.frame_count ? &place.frames[0] : NULL, place.function,
+                      false);
     }
-    fputc(']', out);
+    gpurt_json_array_end(j);
 }
 
-static void put_instruction(const fault_t *f, FILE *out)
+static void put_instruction(gpurt_json_t *j, const fault_t *f)
 {
     static const char *const kinds[] = {"other", "load", "store", "atomic", "trap", "call"};
     bool named = f->op.kind < sizeof kinds / sizeof kinds[0];
 
-    fputs(",\"instruction\":", out);
     if (!f->has_op) {
-        fputs("null", out);
+        gpurt_json_null(j, "instruction");
         return;
     }
-    fprintf(out, "{\"kind\":\"%s\",\"memory\":", kinds[named ? f->op.kind : SASS_OTHER]);
-    text_put_json(out, sass_space_name(f->op.space), strlen(sass_space_name(f->op.space)));
-    put_number(out, "bytes", f->op.size);
-    fputs(",\"address\":", out);
+    gpurt_json_object(j, "instruction");
+    gpurt_json_text(j, "kind", kinds[named ? f->op.kind : SASS_OTHER]);
+    gpurt_json_text(j, "memory", sass_space_name(f->op.space));
+    gpurt_json_number(j, "bytes", f->op.size);
     if (f->has_address)
-        fprintf(out, "\"0x%" PRIx64 "\"", f->address);
+        gpurt_json_hex(j, "address", f->address);
     else
-        fputs("null", out);
-    put_bool(out, "ran_on", f->moved);
-    fputc('}', out);
+        gpurt_json_null(j, "address");
+    gpurt_json_bool(j, "ran_on", f->moved);
+    gpurt_json_object_end(j);
 }
 
-static void put_which(const fault_t *f, FILE *out)
+static void put_which(gpurt_json_t *j, const fault_t *f)
 {
     static const char *const clues[] = {[CULPRIT_UNKNOWN] = "unknown",
                                         [CULPRIT_ALONE] = "alone",
@@ -114,134 +92,137 @@ static void put_which(const fault_t *f, FILE *out)
                                         [CULPRIT_UNMAPPED] = "not-in-dump",
                                         [CULPRIT_FAR] = "far"};
     const culprit_t *c = &f->culprit;
-    bool first = true;
     char words[256];
 
-    fputs(",\"which\":", out);
     if (!f->narrowed) {
-        fputs("null", out);
+        gpurt_json_null(j, "which");
         return;
     }
     culprit_words(c, words, sizeof words);
-    fprintf(out, "{\"clue\":\"%s\"", clues[c->clue]);
-    put_bool(out, "sure", c->sure);
-    put_number(out, "may_be", c->lanes ? c->lanes : c->ran);
-    put(out, "text", words);
-    fputs(",\"addresses\":[", out);
+    gpurt_json_object(j, "which");
+    gpurt_json_text(j, "clue", clues[c->clue]);
+    gpurt_json_bool(j, "sure", c->sure);
+    gpurt_json_number(j, "may_be", c->lanes ? c->lanes : c->ran);
+    gpurt_json_text(j, "text", words);
+    gpurt_json_array(j, "addresses");
     for (uint32_t m = c->known; m; m &= m - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(m);
 
-        fprintf(out, "%s{\"lane\":%u,\"address\":\"0x%" PRIx64 "\"}", first ? "" : ",",
-                lane, c->addresses[lane]);
-        first = false;
+        gpurt_json_object(j, NULL);
+        gpurt_json_number(j, "lane", lane);
+        gpurt_json_hex(j, "address", c->addresses[lane]);
+        gpurt_json_object_end(j);
     }
-    fputs("]}", out);
+    gpurt_json_array_end(j);
+    gpurt_json_object_end(j);
 }
 
-static void put_registers(const panic_dump_t *dump, const fault_t *f, FILE *out)
+static void put_registers(gpurt_json_t *j, const panic_dump_t *dump, const fault_t *f)
 {
     const gpucore_warp_t *w = f->warp == GPUCORE_NONE ? NULL : &dump->core->warps[f->warp];
     uint32_t words[GPUCORE_REGISTERS_MAX];
     uint32_t count = w ? gpucore_registers(dump->core, w, &f->lane, words) : 0;
 
-    fputs(",\"registers\":[", out);
+    gpurt_json_array(j, "registers");
     for (uint32_t i = 0; i < count; i++)
-        fprintf(out, "%s\"0x%08x\"", i ? "," : "", words[i]);
-    fprintf(out, "],\"predicates\":%u",
-            w ? gpucore_predicates(dump->core, w, &f->lane) : 0);
+        gpurt_json_printf(j, NULL, "0x%08x", words[i]);
+    gpurt_json_array_end(j);
+    gpurt_json_number(j, "predicates", w ? gpucore_predicates(dump->core, w, &f->lane) : 0);
 }
 
-static void put_launch(const panic_dump_t *dump, const fault_t *f, FILE *out)
+static void put_launch(gpurt_json_t *j, const panic_dump_t *dump, const fault_t *f)
 {
     const gpucore_grid_t *g = fault_grid(dump->core, f);
 
-    fputs(",\"launch\":", out);
     if (!g) {
-        fputs("null", out);
+        gpurt_json_null(j, "launch");
         return;
     }
-    fprintf(out, "{\"registers\":%u", g->registers);
-    put_triple(out, "grid", g->grid);
-    put_triple(out, "block", g->block);
-    put_triple(out, "cluster", g->cluster);
-    fputc('}', out);
+    gpurt_json_object(j, "launch");
+    gpurt_json_number(j, "registers", g->registers);
+    put_triple(j, "grid", g->grid);
+    put_triple(j, "block", g->block);
+    put_triple(j, "cluster", g->cluster);
+    gpurt_json_object_end(j);
 }
 
-static void put_doing(const gpucore_t *core, const fault_group_t *g, FILE *out)
+static void put_doing(gpurt_json_t *j, const gpucore_t *core, const fault_group_t *g)
 {
-    const char *id = standing_id(g->doing.kind);
     uint32_t first, last;
 
-    fputs(",\"doing\":", out);
-    if (id)
-        text_put_json(out, id, strlen(id));
-    else
-        fputs("null", out);
-    if (standing_lines(core, &g->place, &g->doing, &first, &last))
-        fprintf(out, ",\"loop\":[%u,%u]", first, last);
-    else
-        fputs(",\"loop\":null", out);
-    put_bool(out, "suspect", g->suspect);
+    gpurt_json_text_known(j, "doing", standing_id(g->doing.kind));
+    if (standing_lines(core, &g->place, &g->doing, &first, &last)) {
+        gpurt_json_array(j, "loop");
+        gpurt_json_number(j, NULL, first);
+        gpurt_json_number(j, NULL, last);
+        gpurt_json_array_end(j);
+    } else {
+        gpurt_json_null(j, "loop");
+    }
+    gpurt_json_bool(j, "suspect", g->suspect);
 }
 
-static void put_others(const fault_book_t *book, FILE *out)
+static void put_others(gpurt_json_t *j, const fault_book_t *book)
 {
-    fputs(",\"others\":[", out);
+    gpurt_json_array(j, "others");
     for (uint32_t i = 0; i < book->other_count; i++) {
         const fault_group_t *g = &book->others[i];
         uint32_t n = g->place.frame_count;
 
-        fprintf(out,
-                "%s{\"warps\":%u,\"blocks\":%u,\"lanes\":%" PRIu64 ",\"at\":", i ? "," : "",
-                g->warp_count, g->block_count, g->lane_count);
-        put_frame(out, n ? &g->place.frames[n - 1] : NULL, g->place.function, false);
-        put_doing(book->core, g, out);
-        fputc('}', out);
+        gpurt_json_object(j, NULL);
+        gpurt_json_number(j, "warps", g->warp_count);
+        gpurt_json_number(j, "blocks", g->block_count);
+        gpurt_json_number(j, "lanes", g->lane_count);
+        put_frame(j, "at", n ? &g->place.frames[n - 1] : NULL, g->place.function, false);
+        put_doing(j, book->core, g);
+        gpurt_json_object_end(j);
     }
-    fputc(']', out);
+    gpurt_json_array_end(j);
 }
 
-static void put_dump(const gpucore_t *core, FILE *out)
+static void put_dump(gpurt_json_t *j, const gpucore_t *core)
 {
     const gpucore_about_t *a = &core->about;
 
-    fprintf(out, ",\"dump\":{\"driver\":\"%u.%u\",\"cuda\":\"%u.%u\"", a->driver_major,
-            a->driver_minor, a->cuda_major, a->cuda_minor);
-    put_number(out, "flags", a->flags);
-    put_number(out, "bytes", core->file.size);
-    put_bool(out, "cut", a->cut);
-    fputc('}', out);
+    gpurt_json_object(j, "dump");
+    gpurt_json_printf(j, "driver", "%u.%u", a->driver_major, a->driver_minor);
+    gpurt_json_printf(j, "cuda", "%u.%u", a->cuda_major, a->cuda_minor);
+    gpurt_json_number(j, "flags", a->flags);
+    gpurt_json_number(j, "bytes", core->file.size);
+    gpurt_json_bool(j, "cut", a->cut);
+    gpurt_json_object_end(j);
 }
 
-void panic_fault_json(const panic_dump_t *dump, const fault_t *f, FILE *out)
+void panic_fault_json(gpurt_json_t *j, const char *key, const panic_dump_t *dump,
+                      const fault_t *f)
 {
     static const uint32_t none[3];
     const gpucore_block_t *b = fault_block(dump->core, f);
     char name[NAME];
 
-    fputs("{\"kind\":", out);
-    text_put_json(out, f->kind->id, strlen(f->kind->id));
-    put(out, "title", f->kind->title);
-    put(out, "meaning", f->kind->meaning);
-    put(out, "remedy", f->kind->remedy);
-    put_number(out, "exception", f->exception);
-    put_bool(out, "exact", f->exact);
-    fprintf(out, ",\"pc\":\"0x%" PRIx64 "\"", f->pc);
+    gpurt_json_object(j, key);
+    gpurt_json_text(j, "kind", f->kind->id);
+    gpurt_json_text(j, "title", f->kind->title);
+    gpurt_json_text(j, "meaning", f->kind->meaning);
+    gpurt_json_text(j, "remedy", f->kind->remedy);
+    gpurt_json_number(j, "exception", f->exception);
+    gpurt_json_bool(j, "exact", f->exact);
+    gpurt_json_hex(j, "pc", f->pc);
     code_name(f->kernel, name, sizeof name);
-    put(out, "kernel", name);
-    put(out, "kernel_symbol", f->kernel);
-    put_number(out, "offset", f->place.offset);
-    put_frames(dump, f, out);
-    put_instruction(f, out);
-    put_which(f, out);
-    put_number(out, "lanes", f->lane_count);
-    put_number(out, "warps", f->warp_count);
-    put_number(out, "blocks", f->block_count);
-    put_triple(out, "cluster", b ? b->cluster : none);
-    put_bool(out, "warp_ended", !b);
-    put_launch(dump, f, out);
-    put_registers(dump, f, out);
-    put_others(&dump->book, out);
-    put_dump(dump->core, out);
-    fputc('}', out);
+    gpurt_json_text(j, "kernel", name);
+    gpurt_json_text(j, "kernel_symbol", f->kernel);
+    gpurt_json_number(j, "offset", f->place.offset);
+    put_frames(j, dump, f);
+    put_instruction(j, f);
+    put_which(j, f);
+    gpurt_json_number(j, "lanes", f->lane_count);
+    gpurt_json_number(j, "warps", f->warp_count);
+    gpurt_json_number(j, "blocks", f->block_count);
+    put_triple(j, "cluster", b ? b->cluster : none);
+    gpurt_json_bool(j, "warp_ended", !b);
+    put_launch(j, dump, f);
+    put_registers(j, dump, f);
+    put_others(j, &dump->book);
+    put_dump(j, dump->core);
+    gpurt_json_object_end(j);
 }

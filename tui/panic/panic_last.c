@@ -5,7 +5,6 @@
 #include "nicename.h"
 #include "panic_who.h"
 #include "span.h"
-#include "text.h"
 
 #include <gpurt/impl/activity.h>
 #include <stdlib.h>
@@ -346,13 +345,9 @@ static void list_print(const panic_last_t *last, const char *word,
     }
 }
 
-void panic_last_print(const panic_entry_t *e, const panic_style_t *style)
+void panic_last_print(const panic_last_t *last, const panic_style_t *style)
 {
-    panic_last_t last;
-
-    panic_last_find(e->source, e->row, &last);
-    list_print(&last, "launched", style);
-    panic_last_free(&last);
+    list_print(last, "launched", style);
 }
 
 /* " of rank[4711]", where the source has more than one process. */
@@ -421,74 +416,56 @@ void panic_last_line(panic_source_t *source, const panic_style_t *style)
 
 static void frame_json(void *context, const char *text, bool first)
 {
-    FILE *out = context;
-
-    fputs(first ? "" : ",", out);
-    text_put_json(out, text, strlen(text));
+    (void)first;
+    gpurt_json_text(context, NULL, text);
 }
 
 static void launch_json(const panic_source_t *source, const panic_launched_t *launched,
-                        FILE *out)
+                        gpurt_json_t *j)
 {
     char name[CALLS];
     launch_t l;
 
     launch_read(launched->row, &l);
     name_of(source, &l, name, sizeof name);
-    fprintf(out, "{\"ts_ns\":%llu", (unsigned long long)launched->row->time_ns);
+    gpurt_json_object(j, NULL);
+    gpurt_json_number(j, "ts_ns", launched->row->time_ns);
     who_json_pid(
-        gplog_program_pid(panic_source_sites(source), &source->about, launched->row), out);
-    fputs(",\"kernel\":", out);
-    text_put_json(out, name, strlen(name));
-    fprintf(out,
-            ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],\"shared_bytes\":%u,"
-            "\"stream\":%llu,\"device\":%u,\"thread\":%u,",
-            l.own.grid[0], l.own.grid[1], l.own.grid[2], l.own.block[0], l.own.block[1],
-            l.own.block[2], l.own.shared_bytes,
-            (unsigned long long)gpurt_pair_value(l.own.stream), launched->row->block,
-            l.own.thread);
+        j, gplog_program_pid(panic_source_sites(source), &source->about, launched->row));
+    gpurt_json_text(j, "kernel", name);
+    gpurt_json_triple(j, "grid", l.own.grid[0], l.own.grid[1], l.own.grid[2]);
+    gpurt_json_triple(j, "block", l.own.block[0], l.own.block[1], l.own.block[2]);
+    gpurt_json_number(j, "shared_bytes", l.own.shared_bytes);
+    gpurt_json_number(j, "stream", gpurt_pair_value(l.own.stream));
+    gpurt_json_number(j, "device", launched->row->block);
+    gpurt_json_number(j, "thread", l.own.thread);
+    gpurt_json_known(j, "call", l.plain, l.correlation);
     if (l.plain)
-        fprintf(out, "\"call\":%u,\"ended\":%s,\"from\":[", l.correlation,
-                launched->ended ? "true" : "false");
+        gpurt_json_bool(j, "ended", launched->ended);
     else
-        fputs("\"call\":null,\"ended\":null,\"from\":[", out);
-    frames_each(source, &l, frame_json, out);
-    fputs("]}", out);
+        gpurt_json_null(j, "ended");
+    gpurt_json_array(j, "from");
+    frames_each(source, &l, frame_json, j);
+    gpurt_json_array_end(j);
+    gpurt_json_object_end(j);
 }
-
-/* Where a list of them is written. */
-typedef struct array {
-    FILE *out;
-    const char *between;
-} array_t;
 
 static void put_all(const panic_last_t *last, void *context)
 {
-    array_t *a = context;
-
-    for (uint32_t i = 0; i < last->count; i++, a->between = ",") {
-        fputs(a->between, a->out);
-        launch_json(last->source, &last->list[i], a->out);
-    }
+    for (uint32_t i = 0; i < last->count; i++)
+        launch_json(last->source, &last->list[i], context);
 }
 
-void panic_last_json(const panic_entry_t *e, FILE *out)
+void panic_last_json(gpurt_json_t *j, const panic_last_t *last)
 {
-    array_t a = {out, ""};
-    panic_last_t last;
-
-    panic_last_find(e->source, e->row, &last);
-    fputs(",\"last_launches\":[", out);
-    put_all(&last, &a);
-    fputc(']', out);
-    panic_last_free(&last);
+    gpurt_json_array(j, "last_launches");
+    put_all(last, j);
+    gpurt_json_array_end(j);
 }
 
-void panic_last_json_all(panic_source_t *source, FILE *out)
+void panic_last_json_all(gpurt_json_t *j, panic_source_t *source)
 {
-    array_t a = {out, ""};
-
-    fputs(",\"last_launches\":[", out);
-    last_each(source, put_all, &a);
-    fputc(']', out);
+    gpurt_json_array(j, "last_launches");
+    last_each(source, put_all, j);
+    gpurt_json_array_end(j);
 }

@@ -5,6 +5,7 @@
 #ifndef GPURT_TUI_PANIC_LAST_H
 #define GPURT_TUI_PANIC_LAST_H
 
+#include "json.h"
 #include "panic_line.h"
 
 enum {
@@ -32,16 +33,16 @@ void panic_last_find(panic_source_t *source, const gpurt_row_t *before, panic_la
 void panic_last_free(panic_last_t *last);
 
 /* Before a failure, among what show tells of it. */
-void panic_last_print(const panic_entry_t *e, const panic_style_t *style);
+void panic_last_print(const panic_last_t *last, const panic_style_t *style);
 /* Of a source without any failure, all of them; or, for a list, the newest that has not ended,
  * in a line: of each of its processes. Nothing where there is none. Returns: whether there
  * was. */
 bool panic_last_alone(panic_source_t *source, const panic_style_t *style);
 void panic_last_line(panic_source_t *source, const panic_style_t *style);
 
-/* ,"last_launches":[...], those before a failure; or those of each process of a source, one
- * after another. */
-void panic_last_json(const panic_entry_t *e, FILE *out);
-void panic_last_json_all(panic_source_t *source, FILE *out);
+/* "last_launches": those before a failure; or those of each process of a source, one after
+ * another. */
+void panic_last_json(gpurt_json_t *j, const panic_last_t *last);
+void panic_last_json_all(gpurt_json_t *j, panic_source_t *source);
 
 #endif

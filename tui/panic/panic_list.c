@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One line a site: how often, from when to when, where, and what the first one said. */
 #include "lives_text.h"
+#include "panic_brief.h"
 #include "panic_last.h"
 #include "panic_who.h"
 #include "plural.h"
@@ -17,23 +18,12 @@ typedef struct widths {
     int where, who;
 } widths_t;
 
-static void site_where(const panic_entry_t *e, gpurt_text_t *out)
+static void site_where(const panic_brief_t *b, gpurt_text_t *out)
 {
-    gpurt_site_info_t site;
-    uint32_t bytes;
-    const char *base;
-
-    if (!gpurt_dictionary_get(panic_source_sites(e->source), e->row->site, &site)) {
-        gpurt_text_printf(out, "site %u", e->row->site);
-        return;
-    }
-    if (site.file_bytes == 0) {
+    if (b->facts.site.kind != GPURT_DEF_SITE)
+        gpurt_text_printf(out, "site %u", b->entry->row->site);
+    else if (!panic_brief_place(b, out))
         gpurt_text_add(out, "-", 1); /* without debug information */
-        return;
-    }
-    base = panic_base(site.file, site.file_bytes, &bytes);
-    gpurt_render_plain(out, base, bytes);
-    gpurt_text_printf(out, ":%u", site.line);
 }
 
 /* Whose failures a site's are; nothing where no source is of several processes. */
@@ -48,15 +38,15 @@ static void print_site(const panic_book_t *book, uint32_t number, const widths_t
 {
     const panic_site_t *site = &book->sites[number];
     const panic_entry_t *first = &book->list[site->first], *last = &book->list[site->last];
-    char from[PANIC_TIME], to[PANIC_TIME], where_room[WHERE], text_room[GPURT_MESSAGE_MAX];
+    char from[PANIC_TIME], to[PANIC_TIME], where_room[WHERE];
     char who_room[WHERE];
-    gpurt_text_t where, text, who;
+    gpurt_text_t where, who;
+    panic_brief_t b;
     panic_line_t line;
 
+    panic_brief_read(first, &b);
     gpurt_text_init(&where, where_room, sizeof where_room);
-    site_where(first, &where);
-    gpurt_text_init(&text, text_room, sizeof text_room);
-    panic_book_message(first, &text);
+    site_where(&b, &where);
     panic_line_begin(&line, style);
     gpurt_text_printf(&line.text, "%4u %6llu  %s  %s  %-*s  ", site->first + 1,
                       (unsigned long long)site->count,
@@ -66,7 +56,7 @@ static void print_site(const panic_book_t *book, uint32_t number, const widths_t
     site_who(book, number, &who);
     if (widths->who)
         gpurt_text_printf(&line.text, "%-*s  ", widths->who, who_room);
-    gpurt_render_plain(&line.text, text.at, text.used);
+    panic_brief_message(&b, &line.text);
     panic_line_end(&line, NULL);
 }
 
@@ -77,9 +67,11 @@ static widths_t widest(const panic_book_t *book)
     for (uint32_t i = 0; i < book->site_count; i++) {
         char room[WHERE];
         gpurt_text_t text;
+        panic_brief_t b;
 
+        panic_brief_read(&book->list[book->sites[i].first], &b);
         gpurt_text_init(&text, room, sizeof room);
-        site_where(&book->list[book->sites[i].first], &text);
+        site_where(&b, &text);
         where = text.used > where ? text.used : where;
         gpurt_text_init(&text, room, sizeof room);
         site_who(book, i, &text);

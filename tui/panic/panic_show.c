@@ -2,13 +2,8 @@
 /* One panic on one screen: what, where, with which values, in which line, after what. */
 #include "hang_text.h"
 #include "panic_about.h"
-#include "panic_chain.h"
-#include "panic_excerpt.h"
+#include "panic_case.h"
 #include "panic_fault.h"
-#include "panic_hang.h"
-#include "panic_last.h"
-#include "panic_launch.h"
-#include "panic_line.h"
 #include "panic_who.h"
 #include "plural.h"
 
@@ -18,14 +13,14 @@
 
 /* ---- facts --------------------------------------------------------------------------- */
 /* Nothing where there is one process: the source is its. */
-static void print_who(const panic_entry_t *e, const panic_style_t *style)
+static void print_who(const panic_case_t *c, const panic_style_t *style)
 {
     panic_line_t line;
 
-    if (!panic_who_told(e->source))
+    if (!panic_who_told(c->source))
         return;
     panic_field(&line, style, "process");
-    panic_who_text(e, &line.text);
+    who_text(&c->brief.who, &line.text);
     panic_line_end(&line, NULL);
 }
 
@@ -55,11 +50,11 @@ static void print_thread(const panic_facts_t *f, const panic_style_t *style)
     panic_line_end(&line, NULL);
 }
 
-static void print_place(const panic_entry_t *e, const panic_facts_t *f,
-                        const panic_style_t *style)
+static void print_place(const panic_case_t *c, const panic_style_t *style)
 {
-    const gpurt_row_t *row = f->row;
-    const gplog_file_t *about = &e->source->about;
+    const panic_facts_t *f = &c->brief.facts;
+    const gpurt_row_t *row = c->row;
+    const gplog_file_t *about = &c->source->about;
     panic_line_t line;
 
     panic_field(&line, style, "site");
@@ -103,25 +98,22 @@ static void print_place(const panic_entry_t *e, const panic_facts_t *f,
 }
 
 /* Where it stands among others; nothing where it is alone. */
-static void print_crowd(const panic_book_t *book, uint32_t number,
-                        const panic_style_t *style)
+static void print_crowd(const panic_crowd_t *c, const panic_style_t *style)
 {
-    panic_crowd_t c;
     panic_line_t line;
 
-    panic_book_crowd(book, number, &c);
-    if (c.at_site > 1) {
+    if (c->at_site > 1) {
         panic_field(&line, style, "again");
-        gpurt_text_printf(&line.text, "number %u of %u at this site", c.site_rank,
-                          c.at_site);
+        gpurt_text_printf(&line.text, "number %u of %u at this site", c->site_rank,
+                          c->at_site);
         panic_line_end(&line, NULL);
     }
-    if (c.in_block > 1) {
+    if (c->in_block > 1) {
         panic_field(&line, style, "in block");
         gpurt_text_printf(&line.text,
-                          c.block_rank == 1 ? "the first of %u"
-                                            : "not the first: one of %u, number %u",
-                          c.in_block, c.block_rank);
+                          c->block_rank == 1 ? "the first of %u"
+                                             : "not the first: one of %u, number %u",
+                          c->in_block, c->block_rank);
         panic_line_end(&line, NULL);
     }
 }
@@ -143,26 +135,23 @@ static void print_time(const panic_facts_t *f, const panic_style_t *style)
 }
 
 /* ---- source -------------------------------------------------------------------------- */
-static void print_excerpt(const panic_facts_t *f, const panic_style_t *style)
+static void print_excerpt(const excerpt_t *e, const panic_style_t *style)
 {
     panic_line_t line;
-    excerpt_t e;
 
-    if (!excerpt_read(f->site.file, f->site.file_bytes, f->site.line, style->folder, &e))
-        return;
     fputc('\n', style->out);
-    for (uint32_t i = 0; i < e.count; i++) {
-        bool own = e.first + i == e.line;
+    for (uint32_t i = 0; i < e->count; i++) {
+        bool own = e->first + i == e->line;
 
         panic_line_begin(&line, style);
-        gpurt_text_printf(&line.text, "%c %5u | ", own ? '>' : ' ', e.first + i);
-        gpurt_render_plain(&line.text, e.lines[i], strlen(e.lines[i]));
+        gpurt_text_printf(&line.text, "%c %5u | ", own ? '>' : ' ', e->first + i);
+        gpurt_render_plain(&line.text, e->lines[i], strlen(e->lines[i]));
         panic_line_end(&line, own ? NULL : PANIC_DIM);
-        if (!own || !e.column)
+        if (!own || !e->column)
             continue;
         panic_line_begin(&line, style);
-        gpurt_text_printf(&line.text, "        | %*s^", (int)e.column - 1, "");
-        for (uint32_t c = 1; c < e.width; c++)
+        gpurt_text_printf(&line.text, "        | %*s^", (int)e->column - 1, "");
+        for (uint32_t c = 1; c < e->width; c++)
             gpurt_text_add(&line.text, "~", 1);
         panic_line_end(&line, PANIC_RED);
     }
@@ -190,12 +179,12 @@ static const char *level_colour(uint32_t level)
                                                                      : NULL;
 }
 
-static void print_record(const panic_entry_t *e, const panic_facts_t *f,
-                         const gpurt_row_t *row, char mark, const panic_style_t *style)
+static void print_record(const panic_case_t *c, const gpurt_row_t *row, char mark,
+                         const panic_style_t *style)
 {
-    const gpurt_dictionary_t *d = panic_source_sites(e->source);
-    uint32_t lane = panic_lane_rank(row, f->p.lane), messages = gpurt_row_messages(row),
-             bytes;
+    const gpurt_dictionary_t *d = c->brief.sites;
+    uint32_t lane = panic_lane_rank(row, c->brief.facts.p.lane);
+    uint32_t messages = gpurt_row_messages(row), bytes;
     char room[GPURT_MESSAGE_MAX];
     gpurt_site_info_t site;
     gpurt_text_t text;
@@ -203,7 +192,7 @@ static void print_record(const panic_entry_t *e, const panic_facts_t *f,
 
     panic_line_begin(&line, style);
     gpurt_text_printf(&line.text, "%c ", mark);
-    add_before(&line.text, f->row->time_ns - row->time_ns);
+    add_before(&line.text, c->row->time_ns - row->time_ns);
     gpurt_text_printf(&line.text, " %-5s b%u w%u ", gpurt_level_name(row->level),
                       row->block, row->warp);
     if (gpurt_dictionary_get(d, row->site, &site) && site.file_bytes) {
@@ -238,9 +227,9 @@ static int by_time(const void *a, const void *b)
 }
 
 /* The lists as one, by time. */
-static void print_near(const panic_entry_t *e, const panic_facts_t *f,
-                       const panic_near_t near[PANIC_NEAR], const panic_style_t *style)
+static void print_near(const panic_case_t *c, const panic_style_t *style)
 {
+    const panic_near_t *near = c->near;
     static const char marks[PANIC_NEAR] = {'*', '+', ' '};
     uint32_t room = 0, count = 0;
     near_row_t *all;
@@ -269,96 +258,67 @@ static void print_near(const panic_entry_t *e, const panic_facts_t *f,
     qsort(all, count, sizeof *all, by_time);
     for (uint32_t i = 0; i < count; i++)
         if (i == 0 || all[i].order != all[i - 1].order)
-            print_record(e, f, all[i].row, marks[all[i].of], style);
+            print_record(c, all[i].row, marks[all[i].of], style);
     free(all);
 }
 
-static void print_title(const panic_book_t *book, uint32_t number,
-                        const panic_style_t *style)
+static void print_title(const panic_case_t *c, const panic_style_t *style)
 {
-    const panic_entry_t *e = &book->list[number];
-    const gpurt_dictionary_t *d = panic_source_sites(e->source);
-    char room[GPURT_MESSAGE_MAX];
-    gpurt_text_t message;
     panic_line_t line;
 
     panic_line_begin(&line, style);
     gpurt_text_printf(&line.text, "%s %u of %u in ",
-                      e->row->kind == GPURT_KIND_FAULT ? "GPU fault"
-                                                       : panic_kind_name(d, e->row),
-                      number + 1, book->count);
-    gpurt_render_plain(&line.text, e->source->name, strlen(e->source->name));
+                      c->row->kind == GPURT_KIND_FAULT ? "GPU fault" : c->brief.kind,
+                      c->number + 1, c->book->count);
+    gpurt_render_plain(&line.text, c->source->name, strlen(c->source->name));
     panic_line_end(&line, PANIC_DIM);
-    gpurt_text_init(&message, room, sizeof room);
-    panic_book_message(e, &message);
     panic_line_begin(&line, style);
-    gpurt_render_plain(&line.text, message.at, message.used);
+    panic_brief_message(&c->brief, &line.text);
     panic_line_end(&line, PANIC_RED);
 }
 
-static void print_hang(const panic_entry_t *e, const panic_style_t *style)
+/* Of a fault and of a hang what was kept, else why nothing was; of a panic its operands. */
+static void print_evidence(const panic_case_t *c, const panic_style_t *style)
 {
-    gpurt_waitgraph_t graph;
-    gpurt_waits_t waits;
-    gpurt_error_t lost;
+    const bool is_hang = c->row->kind == GPURT_KIND_HANG;
 
-    fputc('\n', style->out);
-    if (panic_hang_of(e->source, e->row, &waits, &graph, &lost) != GPURT_OK) {
-        fprintf(style->out, "  %s\n", lost.text);
-        return;
-    }
-    hang_print(&graph, style);
-    gpurt_waitgraph_fini(&graph);
-    gpurt_waits_fini(&waits);
+    if (is_hang)
+        fputc('\n', style->out);
+    if (c->has_graph)
+        hang_print(&c->graph, style);
+    else if (c->fault)
+        panic_fault_facts(&c->dump, c->fault, style);
+    else if (is_hang || c->row->kind == GPURT_KIND_FAULT)
+        fprintf(style->out, "  %s\n", c->lost.text);
+    else
+        panic_about_values(c->brief.sites, &c->brief.facts, style);
 }
 
-gpurt_status_t panic_show_print(const panic_book_t *book, uint32_t number,
-                                const panic_style_t *style, gpurt_error_t *err)
+void panic_show_print(const panic_case_t *c, const panic_style_t *style)
 {
-    const panic_entry_t *e = &book->list[number];
-    const gpurt_dictionary_t *d = panic_source_sites(e->source);
-    bool is_fault = e->row->kind == GPURT_KIND_FAULT, borrowed = true;
-    const fault_t *fault = NULL;
-    panic_dump_t dump = {0};
-    panic_near_t near[PANIC_NEAR];
-    panic_facts_t facts;
-    gpurt_error_t lost;
-    gpurt_status_t st = panic_source_near(e->source, e->row, style->near, near, err);
+    const gpurt_dictionary_t *d = c->brief.sites;
+    const panic_facts_t *f = &c->brief.facts;
 
-    if (st != GPURT_OK)
-        return st;
-    panic_read(d, e->row, &facts);
-    print_title(book, number, style);
-    panic_about_promise(d, &facts, style);
-    print_who(e, style);
-    print_place(e, &facts, style);
-    panic_about_launch(d, &facts, style);
-    print_time(&facts, style);
-    panic_launch_print(e, style);
-    panic_last_print(e, style);
-    print_crowd(book, number, style);
-    panic_chain_print(book, number, style);
-    panic_about_notes(d, &facts, style);
-    if (e->row->kind == GPURT_KIND_HANG)
-        print_hang(e, style);
-    else if (!is_fault)
-        panic_about_values(d, &facts, style);
-    else if (panic_dump_of(e->source, e->row, &dump, &fault, &borrowed, &lost) == GPURT_OK)
-        panic_fault_facts(&dump, fault, style);
-    else
-        fprintf(style->out, "  %s\n", lost.text);
-    print_excerpt(&facts, style);
-    panic_about_report(&facts, style);
-    panic_about_memory(d, &facts, style);
-    if (!e->source->dump.core)
-        print_near(e, &facts, near, style);
-    panic_about_remedy(&facts, style);
-    if (fault)
-        panic_fault_rest(&dump, fault, style);
-    if (!borrowed)
-        panic_dump_close(&dump);
-    panic_line_source(e->source, style);
-    for (int i = 0; i < PANIC_NEAR; i++)
-        panic_near_fini(&near[i]);
-    return GPURT_OK;
+    print_title(c, style);
+    panic_about_promise(d, f, style);
+    print_who(c, style);
+    print_place(c, style);
+    panic_about_launch(d, f, style);
+    print_time(f, style);
+    panic_ways_print(&c->ways, style);
+    panic_last_print(&c->last, style);
+    print_crowd(&c->crowd, style);
+    panic_chain_print(&c->chain, style);
+    panic_about_notes(d, f, style);
+    print_evidence(c, style);
+    if (c->has_excerpt)
+        print_excerpt(&c->excerpt, style);
+    panic_about_report(f, style);
+    panic_about_memory(d, f, style);
+    if (!c->source->dump.core)
+        print_near(c, style);
+    panic_about_remedy(f, style);
+    if (c->fault)
+        panic_fault_rest(&c->dump, c->fault, style);
+    panic_line_source(c->source, style);
 }

@@ -3,11 +3,9 @@
  * private copy as always, and what was told before is left out. Told whole, a failure is looked up
  * among all that have come, so that it has its rank and what was recorded before it. */
 #include "follow.h"
-#include "panic_line.h"
+#include "panic_case.h"
 #include "panic_who.h"
-#include "text.h"
 
-#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,50 +37,46 @@ typedef struct watch {
     uint64_t now;               /* of this look at it */
 } watch_t;
 
-static void tell_json(const watch_t *w, const panic_entry_t *e, const gpurt_text_t *message)
+static void tell_json(const panic_brief_t *b, FILE *out)
 {
-    gpurt_site_info_t site = {0};
+    gpurt_json_t j;
 
-    gpurt_dictionary_get(panic_source_sites(e->source), e->row->site, &site);
-    fprintf(w->style->out, "{\"ts_ns\":%" PRIu64 ",\"kind\":\"%s\"", e->row->time_ns,
-            panic_kind_name(panic_source_sites(e->source), e->row));
-    panic_who_json(e, w->style->out);
-    fputs(",\"file\":", w->style->out);
-    text_put_json(w->style->out, site.file ? site.file : "", site.file_bytes);
-    fprintf(w->style->out, ",\"line\":%u,\"msg\":", site.line);
-    text_put_json(w->style->out, message->at, message->used);
-    fputs("}\n", w->style->out);
+    gpurt_json_file(&j, out);
+    gpurt_json_object(&j, NULL);
+    gpurt_json_number(&j, "ts_ns", b->entry->row->time_ns);
+    gpurt_json_text(&j, "kind", b->kind);
+    who_json(&j, &b->who);
+    panic_brief_json(&j, b, false);
+    gpurt_json_object_end(&j);
+    gpurt_json_newline(&j);
+}
+
+static void tell_line(const panic_brief_t *b, const panic_style_t *style)
+{
+    char time[PANIC_TIME];
+    panic_line_t line;
+
+    panic_line_begin(&line, style);
+    gpurt_text_printf(&line.text, "%s  ", panic_time(b->entry->row->time_ns, 3, time));
+    if (panic_brief_place(b, &line.text))
+        gpurt_text_printf(&line.text, "  ");
+    if (panic_who_told(b->entry->source)) {
+        who_text(&b->who, &line.text);
+        gpurt_text_printf(&line.text, "  ");
+    }
+    panic_brief_message(b, &line.text);
+    panic_line_end(&line, PANIC_RED);
 }
 
 static void tell(const watch_t *w, const panic_entry_t *e)
 {
-    char room[GPURT_MESSAGE_MAX], time[PANIC_TIME];
-    gpurt_site_info_t site;
-    gpurt_text_t message;
-    panic_line_t line;
-    uint32_t bytes;
+    panic_brief_t b;
 
-    gpurt_text_init(&message, room, sizeof room);
-    panic_book_message(e, &message);
-    if (w->json) {
-        tell_json(w, e, &message);
-        return;
-    }
-    panic_line_begin(&line, w->style);
-    gpurt_text_printf(&line.text, "%s  ", panic_time(e->row->time_ns, 3, time));
-    if (gpurt_dictionary_get(panic_source_sites(e->source), e->row->site, &site) &&
-        site.file_bytes) {
-        const char *base = panic_base(site.file, site.file_bytes, &bytes);
-
-        gpurt_render_plain(&line.text, base, bytes);
-        gpurt_text_printf(&line.text, ":%u  ", site.line);
-    }
-    if (panic_who_told(e->source)) {
-        panic_who_text(e, &line.text);
-        gpurt_text_printf(&line.text, "  ");
-    }
-    gpurt_render_plain(&line.text, message.at, message.used);
-    panic_line_end(&line, PANIC_RED);
+    panic_brief_read(e, &b);
+    if (w->json)
+        tell_json(&b, w->style->out);
+    else
+        tell_line(&b, w->style);
 }
 
 /* ---- told whole ---------------------------------------------------------------------- */
@@ -111,6 +105,19 @@ static bool is_same(const panic_entry_t *x, const panic_entry_t *y)
            memcmp(a, b, sizeof *a + 4u * a->words) == 0;
 }
 
+static gpurt_status_t show_whole(const panic_book_t *book, uint32_t number,
+                                 const panic_style_t *style, gpurt_error_t *err)
+{
+    panic_case_t c;
+    gpurt_status_t st = panic_case_open(book, number, style, &c, err);
+
+    if (st != GPURT_OK)
+        return st;
+    panic_show_print(&c, style);
+    panic_case_close(&c);
+    return st;
+}
+
 static gpurt_status_t late_tell(watch_t *w, gpurt_error_t *err)
 {
     panic_book_t book = {.sources = w->book->sources,
@@ -123,7 +130,7 @@ static gpurt_status_t late_tell(watch_t *w, gpurt_error_t *err)
         while (n < book.count && !is_same(&book.list[n], &w->late[i]))
             n++;
         if (st == GPURT_OK && n < book.count)
-            st = panic_show_print(&book, n, w->style, err);
+            st = show_whole(&book, n, w->style, err);
         else
             tell(w, &w->late[i]); /* not to be found any more, or no memory: a line of it */
         fputc('\n', w->style->out);

@@ -2,6 +2,7 @@
 #include "replay_print.h"
 
 #include "activity_text.h"
+#include "json.h"
 #include "plural.h"
 
 #include <stdio.h>
@@ -132,74 +133,87 @@ void replay_print_text(const replay_report_t *r)
 
 /* ---- JSON ---------------------------------------------------------------------------- */
 
-static void json_line(const replay_report_t *r, const replay_line_t *line)
+static void json_got(gpurt_json_t *j, const uint64_t *got)
+{
+    gpurt_json_array(j, "got");
+    gpurt_json_number(j, NULL, got[GPURT_PLACE_THREAD]);
+    gpurt_json_number(j, NULL, got[GPURT_PLACE_WARP]);
+    gpurt_json_number(j, NULL, got[GPURT_PLACE_BLOCK]);
+    gpurt_json_number(j, NULL, got[GPURT_PLACE_GLOBAL]);
+    gpurt_json_array_end(j);
+}
+
+static void json_line(gpurt_json_t *j, const replay_report_t *r, const replay_line_t *line)
 {
     const replay_outcome_t *o = &line->looked;
 
-    printf("{\"policy\":\"%s\",\"served\":%llu,\"served_bytes\":%llu,\"refused\":%llu,"
-           "\"looked_at\":%llu,\"peak_used_bytes\":%llu,\"peak_asked_bytes\":%llu,"
-           "\"waste_percent\":%d",
-           line->policy->name, (unsigned long long)o->sums.xserved,
-           (unsigned long long)o->sums.xbytes, (unsigned long long)o->sums.xrefused,
-           (unsigned long long)o->sums.xlooked, (unsigned long long)o->peak_used,
-           (unsigned long long)o->peak_live, waste(o));
-    printf(",\"free_bytes\":%llu,\"longest_free_bytes\":%llu,\"fragmented_percent\":%d,"
-           "\"got\":[%llu,%llu,%llu,%llu]",
-           (unsigned long long)o->end.free_bytes, (unsigned long long)o->end.longest,
-           fragmented(&o->end), (unsigned long long)o->end.got[GPURT_PLACE_THREAD],
-           (unsigned long long)o->end.got[GPURT_PLACE_WARP],
-           (unsigned long long)o->end.got[GPURT_PLACE_BLOCK],
-           (unsigned long long)o->end.got[GPURT_PLACE_GLOBAL]);
-    printf(",\"time_ns\":%llu,\"call_ns\":%.2f,\"of_heap\":",
-           (unsigned long long)line->time_ns, call_ns(r, line));
+    gpurt_json_object(j, NULL);
+    gpurt_json_text(j, "policy", line->policy->name);
+    gpurt_json_number(j, "served", o->sums.xserved);
+    gpurt_json_number(j, "served_bytes", o->sums.xbytes);
+    gpurt_json_number(j, "refused", o->sums.xrefused);
+    gpurt_json_number(j, "looked_at", o->sums.xlooked);
+    gpurt_json_number(j, "peak_used_bytes", o->peak_used);
+    gpurt_json_number(j, "peak_asked_bytes", o->peak_live);
+    gpurt_json_signed(j, "waste_percent", waste(o));
+    gpurt_json_number(j, "free_bytes", o->end.free_bytes);
+    gpurt_json_number(j, "longest_free_bytes", o->end.longest);
+    gpurt_json_signed(j, "fragmented_percent", fragmented(&o->end));
+    json_got(j, o->end.got);
+    gpurt_json_number(j, "time_ns", line->time_ns);
+    gpurt_json_decimal(j, "call_ns", call_ns(r, line), 2);
     if (of_heap(r, line) > 0)
-        printf("%.3f}", of_heap(r, line));
+        gpurt_json_decimal(j, "of_heap", of_heap(r, line), 3);
     else
-        printf("null}");
+        gpurt_json_null(j, "of_heap");
+    gpurt_json_object_end(j);
 }
 
-static void json_heap(const replay_heap_t *h)
+static void json_heap(gpurt_json_t *j, const replay_heap_t *h)
 {
-    printf("\"heap\":%u,\"pid\":", h->heap);
-    if (h->pid)
-        printf("%u", h->pid);
-    else
-        printf("null");
+    gpurt_json_number(j, "heap", h->heap);
+    gpurt_json_known(j, "pid", h->pid != 0, h->pid);
 }
 
-static void json_heaps(const replay_heaps_t *heaps)
+static void json_trace(gpurt_json_t *j, const replay_report_t *r)
 {
-    printf(",\"heaps\":[");
-    for (uint32_t i = 0; i < heaps->count; i++) {
-        printf("%s{", i ? "," : "");
-        json_heap(&heaps->list[i]);
-        printf(",\"calls\":%llu}", (unsigned long long)heaps->list[i].calls);
+    const replay_trace_t *t = r->trace;
+
+    json_heap(j, &t->heap);
+    gpurt_json_number(j, "allocs", t->allocs);
+    gpurt_json_number(j, "alloc_bytes", t->bytes);
+    gpurt_json_number(j, "frees", t->frees);
+    gpurt_json_number(j, "left", t->left);
+    gpurt_json_number(j, "refused_then", t->refused);
+    gpurt_json_number(j, "odd", t->odd);
+    gpurt_json_number(j, "lost", t->lost);
+    gpurt_json_number(j, "peak_live_bytes", t->peak_bytes);
+    gpurt_json_number(j, "trace_ns", t->span_ns);
+    gpurt_json_array(j, "heaps");
+    for (uint32_t i = 0; i < r->heaps->count; i++) {
+        gpurt_json_object(j, NULL);
+        json_heap(j, &r->heaps->list[i]);
+        gpurt_json_number(j, "calls", r->heaps->list[i].calls);
+        gpurt_json_object_end(j);
     }
-    printf("]");
+    gpurt_json_array_end(j);
 }
 
 void replay_print_json(const replay_report_t *r)
 {
-    const replay_trace_t *t = r->trace;
+    gpurt_json_t j;
 
-    printf("{");
-    json_heap(&t->heap);
-    printf(",\"allocs\":%llu,\"alloc_bytes\":%llu,\"frees\":%llu,\"left\":%llu,"
-           "\"refused_then\":%llu,\"odd\":%llu,\"lost\":%llu,\"peak_live_bytes\":%llu,"
-           "\"trace_ns\":%llu",
-           (unsigned long long)t->allocs, (unsigned long long)t->bytes,
-           (unsigned long long)t->frees, (unsigned long long)t->left,
-           (unsigned long long)t->refused, (unsigned long long)t->odd,
-           (unsigned long long)t->lost, (unsigned long long)t->peak_bytes,
-           (unsigned long long)t->span_ns);
-    json_heaps(r->heaps);
-    printf(
-        ",\"back_end\":\"%s\",\"bytes\":%llu,\"batches\":%u,\"rounds\":%u,\"policies\":[",
-        r->info.backend == GPURT_BACKEND_CUDA ? "cuda" : "cpu",
-        (unsigned long long)r->shape.bytes, t->batch_count, r->rounds);
-    for (uint32_t i = 0; i < r->count; i++) {
-        printf("%s", i ? "," : "");
-        json_line(r, &r->lines[i]);
-    }
-    printf("]}\n");
+    gpurt_json_file(&j, stdout);
+    gpurt_json_object(&j, NULL);
+    json_trace(&j, r);
+    gpurt_json_text(&j, "back_end", r->info.backend == GPURT_BACKEND_CUDA ? "cuda" : "cpu");
+    gpurt_json_number(&j, "bytes", r->shape.bytes);
+    gpurt_json_number(&j, "batches", r->trace->batch_count);
+    gpurt_json_number(&j, "rounds", r->rounds);
+    gpurt_json_array(&j, "policies");
+    for (uint32_t i = 0; i < r->count; i++)
+        json_line(&j, r, &r->lines[i]);
+    gpurt_json_array_end(&j);
+    gpurt_json_object_end(&j);
+    gpurt_json_newline(&j);
 }

@@ -269,79 +269,65 @@ void report_view(FILE *out, const picture_t *p, const report_about_t *about)
 
 /* ---- JSON ---------------------------------------------------------------------------- */
 
-/* ,"name":"text" */
-static void json_text(FILE *out, const char *name, const char *text, size_t room)
-{
-    char escaped[6 * 2 * GPURT_MODEL_SITE_TEXT + 1]; /* "\u0001" is the longest escape */
-    gpurt_text_t to;
-
-    gpurt_text_init(&to, escaped, sizeof escaped);
-    gpurt_render_json(&to, text, strnlen(text, room));
-    fprintf(out, ",\"%s\":\"%s\"", name, escaped);
-}
-
-static void json_number(FILE *out, const char *name, uint64_t value)
-{
-    fprintf(out, ",\"%s\":%" PRIu64, name, value);
-}
-
-static void json_identity(FILE *out, const gpurt_modelview_t *v,
+static void json_identity(gpurt_json_t *j, const gpurt_modelview_t *v,
                           const report_about_t *about)
 {
     const gpurt_box_identity_t *id = &v->names.identity;
+    const char *program = id->program[0] ? id->program : about->name;
     const gpurt_model_section_t *device = NULL;
 
     for (int i = 0; i < GPURT_BOX_SECTIONS && !device; i++)
         if (v->numbers.sections[i].kind == GPURT_SECTION_CUDA ||
             v->numbers.sections[i].kind == GPURT_SECTION_CPU)
             device = &v->numbers.sections[i];
-    fprintf(out, "{\"schema\":1");
-    json_text(out, "state", about->state, 16);
+    gpurt_json_number(j, "schema", 1);
+    gpurt_json_text(j, "state", about->state);
     if (about->launched && about->ended)
-        fprintf(out, ",\"status\":%d", about->status);
-    json_text(out, "program", id->program[0] ? id->program : about->name,
-              sizeof id->program);
-    json_number(out, "pid", id->pid);
-    json_text(out, "host", id->host, sizeof id->host);
-    json_text(out, "back_end",
-              !device                              ? ""
-              : device->kind == GPURT_SECTION_CUDA ? "cuda"
-                                                   : "cpu",
-              8);
-    json_text(out, "device", device ? device->name : "", GPURT_BOX_NAME);
+        gpurt_json_signed(j, "status", about->status);
+    gpurt_json_bytes(j, "program", program, strnlen(program, sizeof id->program));
+    gpurt_json_number(j, "pid", id->pid);
+    gpurt_json_field(j, "host", id->host);
+    gpurt_json_text(j, "back_end",
+                    !device                              ? ""
+                    : device->kind == GPURT_SECTION_CUDA ? "cuda"
+                                                         : "cpu");
+    if (device)
+        gpurt_json_field(j, "device", device->name);
+    else
+        gpurt_json_text(j, "device", "");
 }
 
-static void json_sums(FILE *out, const gpurt_model_numbers_t *n)
+static void json_sums(gpurt_json_t *j, const gpurt_model_numbers_t *n)
 {
     static const char *const reasons[GPURT_MODEL_REASONS] = {
         "other",  "full",    "overrun", "sites",   "torn",
         "shared", "limited", "panic",   "buffers", "slots"};
 
-    json_number(out, "time_ns", n->time_ns);
-    json_number(out, "first_ns", n->first_ns);
-    json_number(out, "last_ns", n->last_ns);
-    json_number(out, "records", n->messages);
-    json_number(out, "dropped", n->lost);
-    json_number(out, "panics", n->panics);
-    json_number(out, "sites", n->site_count);
-    json_number(out, "rows", n->rows);
-    json_number(out, "per_second", n->per_second);
-    json_number(out, "dropped_per_second", n->lost_per_second);
-    fputs(",\"levels\":{", out);
+    gpurt_json_number(j, "time_ns", n->time_ns);
+    gpurt_json_number(j, "first_ns", n->first_ns);
+    gpurt_json_number(j, "last_ns", n->last_ns);
+    gpurt_json_number(j, "records", n->messages);
+    gpurt_json_number(j, "dropped", n->lost);
+    gpurt_json_number(j, "panics", n->panics);
+    gpurt_json_number(j, "sites", n->site_count);
+    gpurt_json_number(j, "rows", n->rows);
+    gpurt_json_number(j, "per_second", n->per_second);
+    gpurt_json_number(j, "dropped_per_second", n->lost_per_second);
+    gpurt_json_object(j, "levels");
     for (uint32_t i = 0; i < GPURT_LEVEL_LOST; i++)
-        fprintf(out, "%s\"%s\":%" PRIu64, i ? "," : "", gpurt_level_name(i), n->levels[i]);
-    fputs("},\"losses\":{", out);
+        gpurt_json_number(j, gpurt_level_name(i), n->levels[i]);
+    gpurt_json_object_end(j);
+    gpurt_json_object(j, "losses");
     for (uint32_t i = 0; i < GPURT_MODEL_REASONS; i++)
-        fprintf(out, "%s\"%s\":%" PRIu64, i ? "," : "", reasons[i], n->losses[i]);
-    fputs("}", out);
+        gpurt_json_number(j, reasons[i], n->losses[i]);
+    gpurt_json_object_end(j);
 }
 
-static void json_sections(FILE *out, const gpurt_model_numbers_t *n)
+static void json_sections(gpurt_json_t *j, const gpurt_model_numbers_t *n)
 {
     static const char *const kinds[] = {"none", "cuda", "cpu", "host"};
-    bool first = true;
 
-    fputs(",\"devices\":[", out);
+    gpurt_json_array(j, "devices");
     for (int i = 0; i < GPURT_MODEL_SECTIONS; i++) {
         const gpurt_model_section_t *s = &n->sections[i];
         uint32_t active = 0;
@@ -350,95 +336,95 @@ static void json_sections(FILE *out, const gpurt_model_numbers_t *n)
             continue;
         for (uint32_t sm = 0; sm < s->sm_shown && s->sm_first + sm < GPURT_MODEL_SMS; sm++)
             active += n->sms[s->sm_first + sm].per_second != 0;
-        fprintf(out, "%s{\"kind\":\"%s\"", first ? "" : ",",
-                s->kind < 4 ? kinds[s->kind] : "?");
-        json_text(out, "name", s->name, sizeof s->name);
-        json_number(out, "device", s->device);
-        json_number(out, "sms", s->sm_count);
-        json_number(out, "active_sms", active);
-        json_number(out, "records", s->messages);
-        json_number(out, "per_second", s->per_second);
-        json_number(out, "dropped", s->lost);
-        json_number(out, "panics", s->panics);
-        fputs("}", out);
-        first = false;
+        gpurt_json_object(j, NULL);
+        gpurt_json_text(j, "kind", s->kind < 4 ? kinds[s->kind] : "?");
+        gpurt_json_field(j, "name", s->name);
+        gpurt_json_number(j, "device", s->device);
+        gpurt_json_number(j, "sms", s->sm_count);
+        gpurt_json_number(j, "active_sms", active);
+        gpurt_json_number(j, "records", s->messages);
+        gpurt_json_number(j, "per_second", s->per_second);
+        gpurt_json_number(j, "dropped", s->lost);
+        gpurt_json_number(j, "panics", s->panics);
+        gpurt_json_object_end(j);
     }
-    fputs("]", out);
+    gpurt_json_array_end(j);
 }
 
-static void json_sites(FILE *out, const gpurt_modelview_t *v)
+static void json_sites(gpurt_json_t *j, const gpurt_modelview_t *v)
 {
+    static const gpurt_model_site_t others = {.format = "(all others)"};
     picture_t p = {.view = v, .site_sort = SORT_COUNT};
     uint16_t order[GPURT_MODEL_SITES + 1];
     uint32_t count = sitelist_collect(&p, order);
 
-    fputs(",\"site_list\":[", out);
+    gpurt_json_array(j, "site_list");
     for (uint32_t i = 0; i < count; i++) {
         const gpurt_model_site_count_t *sum = &v->numbers.sites[order[i]];
-        const gpurt_model_site_t *site = &v->names.sites[order[i]];
-        bool other = order[i] == GPURT_MODEL_SITES;
+        const bool other = order[i] == GPURT_MODEL_SITES;
+        const gpurt_model_site_t *site = other ? &others : &v->names.sites[order[i]];
 
-        fprintf(out, "%s{\"records\":%" PRIu64, i ? "," : "", sum->messages);
-        json_number(out, "per_second", sum->per_second);
-        json_text(out, "level", other ? "" : gpurt_level_name(site->level), 8);
-        json_text(out, "file", other ? "" : site->file, sizeof site->file);
-        json_number(out, "line", other ? 0 : site->line);
-        json_text(out, "format", other ? "(all others)" : site->format,
-                  sizeof site->format);
-        json_text(out, "last", other ? "" : site->last, sizeof site->last);
-        fputs("}", out);
+        gpurt_json_object(j, NULL);
+        gpurt_json_number(j, "records", sum->messages);
+        gpurt_json_number(j, "per_second", sum->per_second);
+        gpurt_json_text(j, "level", other ? "" : gpurt_level_name(site->level));
+        gpurt_json_field(j, "file", site->file);
+        gpurt_json_number(j, "line", site->line);
+        gpurt_json_field(j, "format", site->format);
+        gpurt_json_field(j, "last", site->last);
+        gpurt_json_object_end(j);
     }
-    fputs("]", out);
+    gpurt_json_array_end(j);
 }
 
-static void json_panics(FILE *out, const gpurt_modelview_t *v)
+static void json_panics(gpurt_json_t *j, const gpurt_modelview_t *v)
 {
     uint64_t count =
         v->panics.count < GPURT_MODEL_PANICS ? v->panics.count : GPURT_MODEL_PANICS;
 
-    fputs(",\"panic_list\":[", out);
+    gpurt_json_array(j, "panic_list");
     for (uint64_t i = 0; i < count; i++) {
         const gpurt_model_panic_t *e = &v->panics.list[i];
 
-        fprintf(out, "%s{\"ts_ns\":%" PRIu64, i ? "," : "", e->time_ns);
-        json_text(out, "file", e->file, sizeof e->file);
-        json_number(out, "line", e->line);
-        json_text(out, "msg", e->message, sizeof e->message);
-        json_number(out, "pid", e->pid);
-        json_number(out, "section", e->section);
-        json_number(out, "sm", e->sm);
-        json_number(out, "slot", e->slot);
-        fprintf(out, ",\"block\":[%u,%u,%u],\"thread\":[%u,%u,%u]", e->block.x, e->block.y,
-                e->block.z, e->thread.x, e->thread.y, e->thread.z);
-        json_number(out, "warp", e->warp);
-        json_number(out, "lane", e->lane);
-        json_number(out, "mask", e->mask);
-        json_number(out, "failed", e->failed);
-        json_number(out, "clock", e->clock);
-        fputs("}", out);
+        gpurt_json_object(j, NULL);
+        gpurt_json_number(j, "ts_ns", e->time_ns);
+        gpurt_json_field(j, "file", e->file);
+        gpurt_json_number(j, "line", e->line);
+        gpurt_json_field(j, "msg", e->message);
+        gpurt_json_number(j, "pid", e->pid);
+        gpurt_json_number(j, "section", e->section);
+        gpurt_json_number(j, "sm", e->sm);
+        gpurt_json_number(j, "slot", e->slot);
+        gpurt_json_triple(j, "block", e->block.x, e->block.y, e->block.z);
+        gpurt_json_triple(j, "thread", e->thread.x, e->thread.y, e->thread.z);
+        gpurt_json_number(j, "warp", e->warp);
+        gpurt_json_number(j, "lane", e->lane);
+        gpurt_json_number(j, "mask", e->mask);
+        gpurt_json_number(j, "failed", e->failed);
+        gpurt_json_number(j, "clock", e->clock);
+        gpurt_json_object_end(j);
     }
-    fputs("]", out);
+    gpurt_json_array_end(j);
 }
 
 void report_json(FILE *out, const gpurt_modelview_t *view, const report_about_t *about)
 {
-    json_identity(out, view, about);
-    json_sums(out, &view->numbers);
-    json_sections(out, &view->numbers);
-    json_sites(out, view);
-    json_panics(out, view);
-    if (view->activity.rows) {
-        fputs(",\"activity\":", out);
-        activity_json(out, &view->activity);
-    }
-    if (view->heaps.rows) {
-        fputs(",\"heaps\":", out);
-        heap_json(out, &view->heaps);
-    }
-    if (view->objects.rows) {
-        fputs(",\"objects\":", out);
-        objects_json(out, &view->objects);
-    }
-    fputs("}\n", out);
+    gpurt_json_t j;
+
+    gpurt_json_file(&j, out);
+    gpurt_json_object(&j, NULL);
+    json_identity(&j, view, about);
+    json_sums(&j, &view->numbers);
+    json_sections(&j, &view->numbers);
+    json_sites(&j, view);
+    json_panics(&j, view);
+    if (view->activity.rows)
+        activity_json(&j, "activity", &view->activity);
+    if (view->heaps.rows)
+        heap_json(&j, "heaps", &view->heaps);
+    if (view->objects.rows)
+        objects_json(&j, "objects", &view->objects);
+    gpurt_json_object_end(&j);
+    gpurt_json_newline(&j);
     fflush(out);
 }

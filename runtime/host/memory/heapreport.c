@@ -3,6 +3,7 @@
 #include "heapmap.h"
 
 #include "environ.h"
+#include "json.h"
 #include "outfile.h"
 #include "ownwait.h"
 #include "plural.h"
@@ -287,75 +288,65 @@ static void text_write(FILE *out, const sight_t *s)
 
 /* ---- JSON ---------------------------------------------------------------------------- */
 
-static void json_text(FILE *out, const char *key, const char *text)
+static void json_fault(gpurt_json_t *j, const gpurt_heap_fault_t *f)
 {
-    fprintf(out, ",\"%s\":\"", key);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-
-        if (c < 0x20)
-            fprintf(out, "\\u%04x", c);
-        else
-            fprintf(out, c == '"' || c == '\\' ? "\\%c" : "%c", c);
-    }
-    fputc('"', out);
+    gpurt_json_object(j, NULL);
+    gpurt_json_number(j, "address", f->object);
+    gpurt_json_text(j, "what", gpurt_heap_wrong_text(f->what));
+    gpurt_json_number(j, "kind", f->what);
+    gpurt_json_number(j, "size", f->size);
+    gpurt_json_signed(j, "at", f->at);
+    gpurt_json_text(j, "site", f->site);
+    gpurt_json_number(j, "block", f->block);
+    gpurt_json_number(j, "thread", f->thread);
+    gpurt_json_text(j, "free_site", f->free_site);
+    gpurt_json_number(j, "free_block", f->free_block);
+    gpurt_json_number(j, "free_thread", f->free_thread);
+    gpurt_json_text(j, "found_site", f->found_site);
+    gpurt_json_number(j, "found_block", f->found_block);
+    gpurt_json_number(j, "found_thread", f->found_thread);
+    gpurt_json_object_end(j);
 }
 
-static void json_number(FILE *out, const char *key, uint64_t value)
+static void json_leak(gpurt_json_t *j, const gpurt_heap_leak_t *l)
 {
-    fprintf(out, ",\"%s\":%llu", key, (unsigned long long)value);
-}
-
-static void json_fault(FILE *out, const gpurt_heap_fault_t *f)
-{
-    fprintf(out, "{\"address\":%llu", (unsigned long long)f->object);
-    json_text(out, "what", gpurt_heap_wrong_text(f->what));
-    json_number(out, "kind", f->what);
-    json_number(out, "size", f->size);
-    fprintf(out, ",\"at\":%lld", (long long)f->at);
-    json_text(out, "site", f->site);
-    json_number(out, "block", f->block);
-    json_number(out, "thread", f->thread);
-    json_text(out, "free_site", f->free_site);
-    json_number(out, "free_block", f->free_block);
-    json_number(out, "free_thread", f->free_thread);
-    json_text(out, "found_site", f->found_site);
-    json_number(out, "found_block", f->found_block);
-    json_number(out, "found_thread", f->found_thread);
-    fputc('}', out);
+    gpurt_json_object(j, NULL);
+    gpurt_json_number(j, "bytes", l->bytes);
+    gpurt_json_number(j, "objects", l->objects);
+    gpurt_json_text(j, "site", l->site);
+    gpurt_json_number(j, "address", l->first);
+    gpurt_json_number(j, "block", l->block);
+    gpurt_json_number(j, "thread", l->thread);
+    gpurt_json_object_end(j);
 }
 
 static void json_write(FILE *out, const sight_t *s)
 {
     gpurt_heap_fault_t fault;
+    gpurt_json_t j;
 
-    fprintf(out, "{\"heap\":%u", s->watch.id);
-    json_text(out, "checks", level_word(s->watch.level));
-    json_number(out, "live_objects", s->objects);
-    json_number(out, "live_bytes", s->bytes);
-    json_number(out, "kept_objects", s->watch.xkept);
-    json_number(out, "kept_bytes", s->watch.xkept_bytes);
-    json_number(out, "untold", s->watch.xuntold);
-    json_number(out, "fault_count", s->watch.xrows);
-    fputs(",\"leaks\":[", out);
-    for (uint32_t i = 0; i < s->leak_count; i++) {
-        const gpurt_heap_leak_t *l = &s->leaks[i];
-
-        fprintf(out, "%s{\"bytes\":%llu", i ? "," : "", (unsigned long long)l->bytes);
-        json_number(out, "objects", l->objects);
-        json_text(out, "site", l->site);
-        json_number(out, "address", l->first);
-        json_number(out, "block", l->block);
-        json_number(out, "thread", l->thread);
-        fputc('}', out);
-    }
-    fputs("],\"faults\":[", out);
+    gpurt_json_file(&j, out);
+    gpurt_json_object(&j, NULL);
+    gpurt_json_number(&j, "heap", s->watch.id);
+    gpurt_json_text(&j, "checks", level_word(s->watch.level));
+    gpurt_json_number(&j, "live_objects", s->objects);
+    gpurt_json_number(&j, "live_bytes", s->bytes);
+    gpurt_json_number(&j, "kept_objects", s->watch.xkept);
+    gpurt_json_number(&j, "kept_bytes", s->watch.xkept_bytes);
+    gpurt_json_number(&j, "untold", s->watch.xuntold);
+    gpurt_json_number(&j, "fault_count", s->watch.xrows);
+    gpurt_json_array(&j, "leaks");
+    for (uint32_t i = 0; i < s->leak_count; i++)
+        json_leak(&j, &s->leaks[i]);
+    gpurt_json_array_end(&j);
+    gpurt_json_array(&j, "faults");
     for (uint32_t i = 0; i < s->found_rows; i++) {
         fault_fill(s, &s->found[i], &fault);
-        fputs(i ? "," : "", out);
-        json_fault(out, &fault);
+        json_fault(&j, &fault);
     }
-    fputs("]}\n", out);
+    gpurt_json_array_end(&j);
+    gpurt_json_object_end(&j);
+    gpurt_json_newline(&j);
 }
 
 gpurt_status_t gpurt_heap_report(gpurt_t *rt, const gpurt_heap_t *heap, bool json,

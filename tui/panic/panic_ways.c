@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "panic_launch.h"
-
-#include "text.h"
+#include "panic_ways.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    WAYS = 4
-};
 static const char begin[] = "launch of ";
-
-/* The newest first. Owner: the caller. */
-typedef struct ways {
-    gpurt_row_t *row[WAYS]; /* heap */
-    uint32_t count;
-} ways_t;
 
 static bool is_way(const gpurt_row_t *row)
 {
@@ -25,15 +14,15 @@ static bool is_way(const gpurt_row_t *row)
            memcmp(w + 1, begin, sizeof begin - 1) == 0;
 }
 
-static void ways_add(ways_t *w, const gpurt_row_t *row)
+static void ways_add(panic_ways_t *w, const gpurt_row_t *row)
 {
     uint32_t at = 0;
 
     while (at < w->count && w->row[at]->time_ns > row->time_ns)
         at++;
-    if (at == WAYS)
+    if (at == PANIC_WAYS)
         return;
-    if (w->count == WAYS)
+    if (w->count == PANIC_WAYS)
         free(w->row[--w->count]);
     memmove(w->row + at + 1, w->row + at, (w->count - at) * sizeof w->row[0]);
     w->row[at] = panic_row_copy(row);
@@ -43,10 +32,11 @@ static void ways_add(ways_t *w, const gpurt_row_t *row)
         memmove(w->row + at, w->row + at + 1, (w->count - at) * sizeof w->row[0]);
 }
 
-static void ways_find(const panic_entry_t *e, ways_t *w)
+void panic_ways_find(const panic_entry_t *e, panic_ways_t *w)
 {
     gpurt_log_t *log = e->source->log;
 
+    w->source = e->source;
     w->count = 0;
     for (uint64_t i = 0; log && i < gpurt_log_frames(log); i++) {
         gpurt_log_rows_t rows;
@@ -63,47 +53,44 @@ static void ways_find(const panic_entry_t *e, ways_t *w)
     }
 }
 
-static void ways_free(ways_t *w)
+void panic_ways_free(panic_ways_t *w)
 {
     for (uint32_t i = 0; i < w->count; i++)
         free(w->row[i]);
+    w->count = 0;
 }
 
-void panic_launch_print(const panic_entry_t *e, const panic_style_t *style)
+static void way_text(const panic_ways_t *w, uint32_t i, gpurt_text_t *text,
+                     char room[GPURT_MESSAGE_MAX])
 {
-    ways_t w;
+    gpurt_text_init(text, room, GPURT_MESSAGE_MAX);
+    gpurt_render_message(panic_source_sites(w->source), w->row[i], 0, text);
+}
 
-    ways_find(e, &w);
-    for (uint32_t i = 0; i < w.count; i++) {
-        char room[GPURT_MESSAGE_MAX];
-        gpurt_text_t text;
-        panic_line_t line;
+void panic_ways_print(const panic_ways_t *w, const panic_style_t *style)
+{
+    char room[GPURT_MESSAGE_MAX];
+    gpurt_text_t text;
+    panic_line_t line;
 
-        gpurt_text_init(&text, room, sizeof room);
-        gpurt_render_message(panic_source_sites(e->source), w.row[i], 0, &text);
+    for (uint32_t i = 0; i < w->count; i++) {
+        way_text(w, i, &text, room);
         panic_line_begin(&line, style);
         gpurt_text_printf(&line.text, "  %-9s ", i ? "" : "host");
         gpurt_render_plain(&line.text, text.at, text.used);
         panic_line_end(&line, NULL);
     }
-    ways_free(&w);
 }
 
-void panic_launch_json(const panic_entry_t *e, FILE *out)
+void panic_ways_json(gpurt_json_t *j, const panic_ways_t *w)
 {
-    ways_t w;
+    char room[GPURT_MESSAGE_MAX];
+    gpurt_text_t text;
 
-    ways_find(e, &w);
-    fputs(",\"launches\":[", out);
-    for (uint32_t i = 0; i < w.count; i++) {
-        char room[GPURT_MESSAGE_MAX];
-        gpurt_text_t text;
-
-        gpurt_text_init(&text, room, sizeof room);
-        gpurt_render_message(panic_source_sites(e->source), w.row[i], 0, &text);
-        fputs(i ? "," : "", out);
-        text_put_json(out, text.at, text.used);
+    gpurt_json_array(j, "launches");
+    for (uint32_t i = 0; i < w->count; i++) {
+        way_text(w, i, &text, room);
+        gpurt_json_bytes(j, NULL, text.at, text.used);
     }
-    fputc(']', out);
-    ways_free(&w);
+    gpurt_json_array_end(j);
 }

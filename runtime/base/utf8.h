@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* utf8.h - characters of texts that nobody has looked at: devices, files and other programs made
  * them. */
-#ifndef GPURT_LOG_UTF8_H
-#define GPURT_LOG_UTF8_H
+#ifndef GPURT_BASE_UTF8_H
+#define GPURT_BASE_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>
