@@ -4,6 +4,7 @@
 #include "modelpart.h"
 
 #include <errno.h>
+#include <gpurt/impl/heaprow.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -306,8 +307,8 @@ void gpurt_model_put(gpurt_model_t *m, const gpurt_row_t *row)
     if (gpurt_kind_is_activity(row->kind)) { /* too many to be lines of a log */
         model_activity_put(&m->activity, &run, row);
         gpurt_timeline_end(&m->activity.timeline, &run);
-    } else if (gpurt_kind_is_heap(row->kind))
-        model_heap_put(&m->heaps, row);
+    } else if (gpurt_kind_is_trace(row->kind))
+        model_trace_put(&m->objects, row);
     else if (row->kind == GPURT_KIND_OBJECT)
         model_object_put(&m->objects, m->dictionary, row);
     else

@@ -83,6 +83,10 @@ static void list_put(const gpurt_objectrow_t *o, const gpurt_classdef_field_t *f
         gpurt_text_printf(out, "%u cells", f->count);
         return;
     }
+    if (f->kind == GPURT_FIELD_MATRIX) {
+        gpurt_text_printf(out, "%u rows", f->count / gpurt_classdef_columns(f));
+        return;
+    }
     for (uint32_t i = 0; i < f->count; i++)
         if (gpurt_objectrow_value(o, f, i, &value))
             sum += value;
@@ -103,6 +107,7 @@ static void value_put(const gpurt_objectrow_t *o, const gpurt_classdef_field_t *
         break;
     case GPURT_FIELD_HISTOGRAM:
     case GPURT_FIELD_CELLS:
+    case GPURT_FIELD_MATRIX:
         list_put(o, f, out);
         break;
     default:
@@ -207,7 +212,7 @@ void gpurt_objectrow_json(const gpurt_objectrow_t *o, gpurt_text_t *out)
         gpurt_objectrow_value(o, f, 0, &value);
         gpurt_text_printf(out, "%s\"%s\":", between, f->name);
         between = ",";
-        if (f->kind == GPURT_FIELD_HISTOGRAM || f->kind == GPURT_FIELD_CELLS) {
+        if (gpurt_field_is_list(f->kind)) {
             json_list(o, f, out);
         } else if (f->kind == GPURT_FIELD_TEXT) {
             json_text(o, value, out);

@@ -2,8 +2,8 @@
 #include "object_text.h"
 
 #include "activity_text.h"
-#include "heap_text.h"
 #include "objectrow.h"
+#include "plural.h"
 #include "render.h"
 
 #include <inttypes.h>
@@ -86,6 +86,31 @@ const gpurt_model_value_t *object_at(const gpurt_model_objects_t *all,
     return v ? v : &none;
 }
 
+const gpurt_model_value_t *object_row(const gpurt_model_objects_t *all,
+                                      const gpurt_model_object_t *o,
+                                      const gpurt_classdef_field_t *f, uint32_t row)
+{
+    const gpurt_model_value_t *v = gpurt_objects_values(all, o, f);
+    uint32_t columns = gpurt_classdef_columns(f);
+
+    return v && row < f->count / columns && v[row * columns].now ? &v[row * columns] : NULL;
+}
+
+const char *object_cell(const gpurt_classdef_field_t *f, const gpurt_model_value_t *row,
+                        uint32_t column, char buffer[24])
+{
+    static const gpurt_classdef_field_t plain;
+
+    return object_amount(column ? &plain : f, row[column].now, buffer);
+}
+
+int object_percent(uint64_t part, uint64_t whole)
+{
+    if (part >= whole)
+        return whole ? 100 : 0;
+    return (int)((double)part * 100.0 / (double)whole + 0.5);
+}
+
 int object_full(const gpurt_model_objects_t *all, const gpurt_model_object_t *o)
 {
     const gpurt_classdef_t *d = gpurt_objects_class(all, o->class_);
@@ -95,7 +120,7 @@ int object_full(const gpurt_model_objects_t *all, const gpurt_model_object_t *o)
     uint64_t whole = f ? object_at(all, o, &d->fields[f->of - 1])->now : 0;
 
     return part != GPURT_VALUE_UNKNOWN && whole != GPURT_VALUE_UNKNOWN
-               ? heap_percent(part, whole)
+               ? object_percent(part, whole)
                : -1;
 }
 
@@ -124,11 +149,6 @@ const gpurt_model_object_t *object_referred(const gpurt_model_objects_t *all,
 }
 
 /* ---- plain --------------------------------------------------------------------------- */
-
-static bool is_list(const gpurt_classdef_field_t *f)
-{
-    return f->kind == GPURT_FIELD_HISTOGRAM || f->kind == GPURT_FIELD_CELLS;
-}
 
 /* "bytes 1.2 MiB (most 3 MiB)" */
 static void plain_field(FILE *out, const gpurt_model_objects_t *all,
@@ -164,6 +184,26 @@ static void plain_histogram(FILE *out, const gpurt_model_objects_t *all,
     fputs(*between == ':' ? ": nothing\n" : "\n", out);
 }
 
+/* "  size classes: bytes 64 B, chunks 3, live 3000": a line for each row. */
+static void plain_matrix(FILE *out, const gpurt_model_objects_t *all,
+                         const gpurt_model_object_t *o, const gpurt_classdef_field_t *f)
+{
+    char name[GPURT_CLASS_NAME], word[GPURT_CLASS_WORDS], amount[24];
+    uint32_t columns = gpurt_classdef_columns(f);
+
+    for (uint32_t r = 0; r < f->count / columns; r++) {
+        const gpurt_model_value_t *row = object_row(all, o, f, r);
+
+        if (!row)
+            continue;
+        fprintf(out, "           %s", object_name(f->name, name));
+        for (uint32_t c = 0; c < columns; c++)
+            fprintf(out, "%s %s %s", c ? "," : ":", gpurt_field_word(f, c, word),
+                    object_cell(f, row, c, amount));
+        fputc('\n', out);
+    }
+}
+
 static void plain_object(FILE *out, const gpurt_model_objects_t *all,
                          const gpurt_model_object_t *o, const gpurt_classdef_t *d)
 {
@@ -175,10 +215,12 @@ static void plain_object(FILE *out, const gpurt_model_objects_t *all,
         fprintf(out, " of process %" PRIu32, o->told.pid);
     else if (all->programs > 1)
         fputs(" of another process", out);
+    if (o->told.device != 0 && o->told.device != UINT32_MAX)
+        fprintf(out, " on device %" PRIu32, o->told.device);
     if (o->told.flags & GPURT_OBJECT_ENDED)
         fputs(", ended", out);
     for (uint32_t i = 0; i < d->field_count; i++) {
-        if (d->fields[i].kind == GPURT_FIELD_NONE || is_list(&d->fields[i]))
+        if (d->fields[i].kind == GPURT_FIELD_NONE || gpurt_field_is_list(d->fields[i].kind))
             continue;
         plain_field(out, all, o, &d->fields[i], between);
         between = ", ";
@@ -187,10 +229,15 @@ static void plain_object(FILE *out, const gpurt_model_objects_t *all,
     for (uint32_t i = 0; i < d->field_count; i++)
         if (d->fields[i].kind == GPURT_FIELD_HISTOGRAM)
             plain_histogram(out, all, o, &d->fields[i]);
+        else if (d->fields[i].kind == GPURT_FIELD_MATRIX)
+            plain_matrix(out, all, o, &d->fields[i]);
 }
 
 void objects_plain(FILE *out, const gpurt_model_objects_t *all)
 {
+    if (all->allocs || all->frees)
+        fprintf(out, "traced     %" PRIu64 " request%s, %" PRIu64 " free%s\n", all->allocs,
+                gpurt_plural(all->allocs, "s"), all->frees, gpurt_plural(all->frees, "s"));
     for (uint32_t c = 0; c < all->class_count && c < GPURT_MODEL_CLASSES; c++)
         for (uint32_t i = 0; i < all->count && i < GPURT_MODEL_OBJECTS; i++)
             if (all->list[i].class_ == c)
@@ -251,12 +298,40 @@ static void json_list(FILE *out, const gpurt_classdef_field_t *f,
     fputc(']', out);
 }
 
-static void json_value(FILE *out, const gpurt_model_objects_t *all,
-                       const gpurt_classdef_field_t *f, const gpurt_model_value_t *v)
+/* Its rows: {"bytes":64,"chunks":3} each. */
+static void json_matrix(FILE *out, const gpurt_model_objects_t *all,
+                        const gpurt_model_object_t *o, const gpurt_classdef_field_t *f)
 {
+    uint32_t columns = gpurt_classdef_columns(f);
+    const char *between = "[";
     char word[GPURT_CLASS_WORDS];
 
-    if (is_list(f))
+    for (uint32_t r = 0; r < f->count / columns; r++) {
+        const gpurt_model_value_t *row = object_row(all, o, f, r);
+
+        if (!row)
+            continue;
+        for (uint32_t c = 0; c < columns; c++) {
+            fputs(c ? "," : between, out);
+            fputs(c ? "" : "{", out);
+            json_string(out, gpurt_field_word(f, c, word));
+            fprintf(out, ":%" PRIu64, row[c].now);
+        }
+        fputc('}', out);
+        between = ",";
+    }
+    fputs(*between == '[' ? "[]" : "]", out);
+}
+
+static void json_value(FILE *out, const gpurt_model_objects_t *all,
+                       const gpurt_model_object_t *o, const gpurt_classdef_field_t *f)
+{
+    const gpurt_model_value_t *v = gpurt_objects_values(all, o, f);
+    char word[GPURT_CLASS_WORDS];
+
+    if (f->kind == GPURT_FIELD_MATRIX)
+        json_matrix(out, all, o, f);
+    else if (gpurt_field_is_list(f->kind))
         json_list(out, f, v);
     else if (!v || (gpurt_field_is_number(f->kind) && v->now == GPURT_VALUE_UNKNOWN) ||
              (f->kind == GPURT_FIELD_TEXT && (v->now == 0 || v->now > GPURT_MODEL_TEXTS)))
@@ -300,7 +375,10 @@ static void json_object(FILE *out, const gpurt_model_objects_t *all,
     const char *between = "";
 
     fprintf(out, "{\"class\":\"%s\",\"id\":%" PRIu32, d->name, o->told.id);
-    heap_pid_json(out, &o->told);
+    if (o->told.pid)
+        fprintf(out, ",\"pid\":%" PRIu32, o->told.pid);
+    else
+        fputs(",\"pid\":null", out);
     fprintf(out, ",\"device\":%" PRIu32 ",\"ts_ns\":%" PRIu64 ",\"ended\":%s",
             o->told.device, o->told.time_ns,
             o->told.flags & GPURT_OBJECT_ENDED ? "true" : "false");
@@ -313,7 +391,7 @@ static void json_object(FILE *out, const gpurt_model_objects_t *all,
         if (f->kind == GPURT_FIELD_NONE)
             continue;
         fprintf(out, "%s\"%s\":", between, f->name);
-        json_value(out, all, f, gpurt_objects_values(all, o, f));
+        json_value(out, all, o, f);
         between = ",";
     }
     json_more(out, all, o, d);
@@ -323,7 +401,10 @@ void objects_json(FILE *out, const gpurt_model_objects_t *all)
 {
     const char *between = "";
 
-    fprintf(out, "{\"without_place\":%" PRIu64 ",\"classes\":[", all->others);
+    fprintf(out,
+            "{\"without_place\":%" PRIu64 ",\"processes\":%" PRIu64
+            ",\"traced_allocs\":%" PRIu64 ",\"traced_frees\":%" PRIu64 ",\"classes\":[",
+            all->others, all->programs, all->allocs, all->frees);
     for (uint32_t i = 0; i < all->class_count && i < GPURT_MODEL_CLASSES; i++) {
         fputs(i ? "," : "", out);
         json_class(out, &all->classes[i].def);

@@ -2,7 +2,6 @@
 #include "log_print.h"
 
 #include "fileabout.h"
-#include "heap_text.h"
 #include "lives_text.h"
 #include "object_text.h"
 #include "plural.h"
@@ -213,10 +212,6 @@ static void stat_print_json(FILE *out, const log_stat_t *stat,
         fputs(",\"activity\":", out);
         activity_json(out, &view->activity);
     }
-    if (view && view->heaps.rows) {
-        fputs(",\"heaps\":", out);
-        heap_json(out, &view->heaps);
-    }
     if (view && view->objects.rows) {
         fputs(",\"objects\":", out);
         objects_json(out, &view->objects);
@@ -260,7 +255,6 @@ static void stat_print_plain(FILE *out, const log_stat_t *stat,
     if (!stat->view)
         return;
     activity_plain(out, &stat->view->activity, STAT_KERNELS);
-    heap_plain(out, &stat->view->heaps);
     objects_plain(out, &stat->view->objects);
 }
 

@@ -7,6 +7,7 @@
 #include "program.h"
 
 #include <errno.h>
+#include <gpurt/impl/heaprow.h>
 #include <stdlib.h>
 #include <string.h>
 
