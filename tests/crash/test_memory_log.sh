@@ -47,8 +47,8 @@ arenas='$arenas[0] | .id==1 and .full_percent==100 and (.fields | .arenas==$k.ar
     .bytes==1024*$k.pieces and .largest_bytes==3072 and .taken_bytes==.bytes and .refused==$k.no_slot and .slots==60)'
 wide='$arenas[1] | .id==2 and (.fields | .arenas==64 and .pieces==64 and .bytes==65536 and .slots==65536 and .refused==0)'
 pools='.list[0].fields | .served_by_thread==$k.got_thread and .served_by_warp==$k.got_warp and
-    .served_by_block==$k.got_block and .served_by_heap==$k.got_heap and .taken_back_by_thread==$k.put_thread and
-    .taken_back_by_warp==$k.put_warp and .taken_back_by_block==$k.put_block and .taken_back_by_heap==$k.put_heap'
+    .served_by_block==$k.got_block and .served_by_heap==$k.got_heap and .returned_to_thread==$k.put_thread and
+    .returned_to_warp==$k.put_warp and .returned_to_block==$k.put_block and .returned_to_heap==$k.put_heap'
 refs='$refs[0].fields | .objects==$k.refs and .freed==32 and .refused==0 and .wrong==0'
 all="($region) and ($arenas) and ($wide) and ($pools) and ($refs) and \$arenas[0].fields.heap==.list[0].id and
     .list[0].fields.live>0"

@@ -18,8 +18,8 @@ static const char HEAP[] =
     "slack_bytes gauge unit=B\nkept_bytes gauge unit=B\nfree_chunks gauge\n"
     "largest_row gauge\nlarge_chunks gauge\nrefused fault\nwrong fault\n"
     "served_by_thread counter\nserved_by_warp counter\nserved_by_block counter\n"
-    "served_by_heap counter\ntaken_back_by_thread counter\ntaken_back_by_warp counter\n"
-    "taken_back_by_block counter\ntaken_back_by_heap counter\nmap_chunks limit\n"
+    "served_by_heap counter\nreturned_to_thread counter\nreturned_to_warp counter\n"
+    "returned_to_block counter\nreturned_to_heap counter\nmap_chunks limit\n"
     "map cells count=128\n"
     "size_classes matrix count=200 unit=B words=bytes,chunks,live,reusable,fresh\n";
 static const char HOLDER[] = "holder holders\nheap reference words=heap parent\nsite text\n"
@@ -175,6 +175,26 @@ static void check_devices(void)
     objects_plain(out, &view->objects);
     fclose(out);
     CHECK_CONTAINS(text, "\nheap 64 on device 1  bytes 64.0 MiB, live bytes 7.0 MiB, ");
+}
+
+/* A text too long for its column is cut: of a path its end stays, and nobody's number is gone. */
+static void check_table(void)
+{
+    picture_t p = {.view = view,
+                   .name = "x",
+                   .hertz = 10,
+                   .speed = 1,
+                   .shown = VIEW_OBJECTS,
+                   .object_wanted = "holders"};
+    canvas_t c = {.unicode = false};
+
+    put_holder(5, T0, 64, "a/path/of/some/depth/in/the/tree/of/a/module/pool.cu:117", MIB,
+               false);
+    gpurt_model_view(model, T0 + 1, GPURT_MODEL_REPLAY, view);
+    CHECK(canvas_resize(&c, 24, 80));
+    picture_draw(&p, &c);
+    CHECK(on_canvas(&c, " 5          heap 64  a/module/pool.cu:117   1.0 MiB"));
+    canvas_fini(&c);
 }
 
 /* ---- several processes ----------------------------------------------------------------- */
@@ -441,6 +461,7 @@ int main(void)
     check_sums();
     check_screen(24, 80);
     check_screen(36, 120);
+    check_table();
     gpurt_model_destroy(model);
     CHECK_EQ(gpurt_model_create(&dictionary, NULL, &model, &err), GPURT_OK);
     view->objects.rows = 0;

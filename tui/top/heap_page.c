@@ -59,7 +59,7 @@ static int pool_line(const objectpage_t *g, int row, const char *what, const cha
     int at;
 
     for (int i = 0; i < POOLS; i++) {
-        snprintf(name, sizeof name, "%s_by_%s", prefix, levels[i]);
+        snprintf(name, sizeof name, "%s_%s", prefix, levels[i]);
         counts[i] = value(g, name);
         all += counts[i];
     }
@@ -246,8 +246,8 @@ int heap_page(const objectpage_t *g, int row)
     int end, below;
 
     row = about(g, row);
-    row = pool_line(g, row, "pools served   ", "served");
-    row = pool_line(g, row, "      took back", "taken_back");
+    row = pool_line(g, row, "pools served   ", "served_by");
+    row = pool_line(g, row, "      took back", "returned_to");
     row = map_draw(g, row) + 1;
     if (area.columns < WIDE) {
         end = row + CLASSES_ALONE < area.rows - 3 ? row + CLASSES_ALONE : area.rows - 3;

@@ -208,6 +208,16 @@ static int bar_draw(const gpurt_model_objects_t *all, const gpurt_model_object_t
     return canvas_printf(c, area, row, at + OBJECT_BAR + 1, STYLE_NORMAL, "%3d%%", full);
 }
 
+/* The end of a text that is too long for a column. */
+static const char *cut(const char *text)
+{
+    size_t length = strlen(text);
+
+    for (text += length > MOST ? length - MOST : 0; ((unsigned char)*text & 0xc0) == 0x80;)
+        text++; /* not in the midst of a character */
+    return text;
+}
+
 static void object_draw(const gpurt_model_objects_t *all, const gpurt_model_object_t *o,
                         canvas_t *c, rect_t area, int row, const int *ends)
 {
@@ -222,7 +232,7 @@ static void object_draw(const gpurt_model_objects_t *all, const gpurt_model_obje
             uint64_t value = object_at(all, o, &d->fields[i])->now;
 
             canvas_right(c, area, row, ends[i], value_style(o, &d->fields[i], value),
-                         object_value(all, &d->fields[i], value, text));
+                         cut(object_value(all, &d->fields[i], value, text)));
         }
     if (o->told.flags & GPURT_OBJECT_ENDED)
         canvas_right(c, area, row, area.columns - 1, STYLE_DIM, "ended");
