@@ -3,8 +3,6 @@
  * its definition in the log. */
 #include "modelpart.h"
 
-#include <gpurt/impl/heaprow.h>
-
 #include <string.h>
 
 /* ---- for whoever reads a view -------------------------------------------------------- */

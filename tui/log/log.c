@@ -19,7 +19,6 @@
 #include "repair.h"
 
 #include <errno.h>
-#include <gpurt/impl/heaprow.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

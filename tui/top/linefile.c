@@ -7,7 +7,6 @@
 #include "program.h"
 
 #include <errno.h>
-#include <gpurt/impl/heaprow.h>
 #include <stdlib.h>
 #include <string.h>
 

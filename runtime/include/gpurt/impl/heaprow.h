@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heaprow.h - records about heaps that are no objects: their kinds, and what their words are. How
+/* heaprow.h - records about heaps that are no objects: what their words are. How
  * heaps fare, and what stands on them, is told of as objects (objectclass.h).
  *
  * They are records like all others (record.h), so a reader who knows nothing of them prints
@@ -9,14 +9,6 @@
 #define GPURT_HEAPROW_H
 
 #include <gpurt/impl/activity.h>
-
-enum {
-    GPURT_KIND_HEAP_WRONG = GPURT_KIND_ALLOCATOR,
-    GPURT_KIND_HEAP_ALLOC = 17, /* trace: heap, size, unit, alignment; a column each */
-    GPURT_KIND_HEAP_FREE = 18,  /* trace: heap, unit */
-    GPURT_KIND_HEAP_LEAK =
-        23 /* by the host, when a heap ends: who still holds memory of it */
-};
 
 /* Addresses in traces count units of 16 bytes from the heap's begin. */
 /* Units are of 16 bytes, so heaps of 64 GiB and more are not traced; a size of 4 GiB and more
@@ -29,18 +21,5 @@ typedef struct gpurt_heap_leak_row {
     gpurt_pair_t bytes, objects;
     uint32_t site;
 } gpurt_heap_leak_row_t;
-
-/* Calls of traced heaps: too many to be lines of a log. */
-static inline bool gpurt_kind_is_trace(uint32_t kind)
-{
-    return kind == GPURT_KIND_HEAP_ALLOC || kind == GPURT_KIND_HEAP_FREE;
-}
-
-/* Kinds that are lines of a log: neither what devices did nor how objects fare. */
-static inline bool gpurt_kind_is_line(uint32_t kind)
-{
-    return !gpurt_kind_is_activity(kind) && !gpurt_kind_is_trace(kind) &&
-           kind != GPURT_KIND_OBJECT;
-}
 
 #endif
