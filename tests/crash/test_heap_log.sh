@@ -118,7 +118,7 @@ wait "$recorder" || true
 recorder=
 "$bin/gpurt-log" stat --json hold.gplog >state.json
 jq -e "($held) and (.objects.list[] | select(.class==\"heap\") | (.ended | not) and (.fields |
-    .traced==\"no\" and .checks==\"cheap\" and .live==64 and .live_bytes==8192))" state.json >/dev/null ||
+    .traced==\"no\" and .checks==\"cheap\" and .live==64 and .live_bytes==8192 and .chunks*65536==.bytes))" state.json >/dev/null ||
     fail "the state of a program that was killed: $(cat state.json)"
 "$bin/gpurt-log" stat hold.gplog | grep >/dev/null '^heap .* live bytes 8.0 KiB, live 64, checks cheap, traced no' || fail 'the state as text'
 GPURT_HEAP_VIEW=off "$bin/gpurt-record" -q -o dark.gplog -- "$app" hold <empty >said

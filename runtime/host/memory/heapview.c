@@ -30,6 +30,7 @@ enum {
     TRACED,
     SLACK,
     KEPT,
+    CHUNKS,
     FREE_CHUNKS,
     LARGEST_ROW,
     LARGE_CHUNKS,
@@ -61,8 +62,9 @@ static const gpurt_field_t fields[FIELDS] = {
                 .kind = GPURT_FIELD_STATE,
                 .words = "none,off,cheap,full"}, /* by GPURT_CHECKS_*, none: it cannot */
     [TRACED] = {.name = "traced", .kind = GPURT_FIELD_STATE, .words = "no,yes"},
-    [SLACK] = SIZE("slack_bytes"), /* of free slots in chunks that belong to a class */
-    [KEPT] = SIZE("kept_bytes"),   /* kept back after their free */
+    [SLACK] = SIZE("slack_bytes"),     /* of free slots in chunks that belong to a class */
+    [KEPT] = SIZE("kept_bytes"),       /* kept back after their free */
+    [CHUNKS] = FIELD("chunks", GAUGE), /* that have memory: a heap that grows gets more */
     [FREE_CHUNKS] = FIELD("free_chunks", GAUGE), /* of 64 KiB: in the pool, */
     [LARGEST_ROW] = FIELD("largest_row", GAUGE), /* ... of them in a row */
     [LARGE_CHUNKS] = FIELD("large_chunks", GAUGE),
@@ -173,6 +175,7 @@ static void sums_read(const look_t *l, uint64_t *values)
     values[CHECKS] = l->watch.level;
     values[TRACED] = l->watch.trace != 0;
     values[KEPT] = l->watch.xkept_bytes;
+    values[CHUNKS] = s->chunks;
     values[FREE_CHUNKS] = s->free_chunks;
     values[LARGEST_ROW] = s->largest_row;
     values[LARGE_CHUNKS] = s->large_chunks;
