@@ -303,15 +303,20 @@ void gpurt_model_put(gpurt_model_t *m, const gpurt_row_t *row)
     gpurt_timeline_run_t run = {.count = 0};
 
     sums_put(m, row, row, 1);
-    if (gpurt_kind_is_activity(row->kind)) { /* too many to be lines of a log */
+    switch (gpurt_kind_family(row->kind)) {
+    case GPURT_FAMILY_ACTIVITY:
         model_activity_put(&m->activity, &run, row);
         gpurt_timeline_end(&m->activity.timeline, &run);
-    } else if (gpurt_kind_is_heap(row->kind))
-        model_heap_put(&m->heaps, row);
-    else if (row->kind == GPURT_KIND_OBJECT)
+        break;
+    case GPURT_FAMILY_TRACE:
+        model_trace_put(&m->objects, row);
+        break;
+    case GPURT_FAMILY_OBJECT:
         model_object_put(&m->objects, m->dictionary, row);
-    else
+        break;
+    default:
         row_keep(m, row, row->level < GPURT_MODEL_LEVELS ? row->level : GPURT_LEVEL_NONE);
+    }
 }
 
 void gpurt_model_put_all(gpurt_model_t *m, const uint8_t *rows, const gpurt_timed_t *order,

@@ -197,7 +197,24 @@ void model_object_put(gpurt_model_objects_t *all, const gpurt_dictionary_t *d,
     all->others += !object_put(all, d, row);
 }
 
+void model_trace_put(gpurt_model_objects_t *all, const gpurt_row_t *row)
+{
+    all->rows++;
+    *(row->kind == GPURT_KIND_HEAP_ALLOC ? &all->allocs : &all->frees) +=
+        gpurt_row_messages(row);
+}
+
 /* ---- view ---------------------------------------------------------------------------- */
+
+static void string_read(const gpurt_model_t *m, uint32_t id, char *to, size_t room)
+{
+    gpurt_site_info_t info;
+
+    if (gpurt_dictionary_get(m->dictionary, id, &info) && info.kind == GPURT_DEF_STRING)
+        model_text_end(to, room, info.format, info.format_bytes);
+    else
+        to[0] = '\0';
+}
 
 /* The index + 1 of a text in the view; 0: there is none, or no place. */
 static uint64_t text_put(const gpurt_model_t *m, gpurt_model_objects_t *v, uint64_t id)
@@ -207,7 +224,7 @@ static uint64_t text_put(const gpurt_model_t *m, gpurt_model_objects_t *v, uint6
 
     if (id == 0 || id > UINT32_MAX)
         return 0;
-    model_string(m, (uint32_t)id, "", text, sizeof text);
+    string_read(m, (uint32_t)id, text, sizeof text);
     while (i < v->text_count && strcmp(v->texts[i], text) != 0)
         i++;
     if (i == GPURT_MODEL_TEXTS)

@@ -191,12 +191,6 @@ typedef struct model_activity {
     model_opens_t opens; /* of ranges and of memory */
 } model_activity_t;
 
-/* modelheap.c: heaps in the shape of the view, but for the texts. */
-typedef struct model_heaps {
-    gpurt_model_heaps_t sums;
-    uint32_t sites[GPURT_MODEL_HEAPS][GPURT_MODEL_HEAP_SITES]; /* ids in the dictionary */
-} model_heaps_t;
-
 /* Owner: whoever created it. Single-threaded. */
 struct gpurt_model {
     const gpurt_dictionary_t *dictionary;
@@ -215,7 +209,6 @@ struct gpurt_model {
     gpurt_model_panics_t panics;
     model_keep_t keep[GPURT_CLASSES];
     model_activity_t activity;
-    model_heaps_t heaps;
     gpurt_model_objects_t objects; /* but for pids and texts, of which it has ids */
 };
 
@@ -332,26 +325,10 @@ void model_busy_begin(model_activity_t *a, model_device_t *d, uint64_t time_ns);
 void model_busy_view(const model_activity_t *a, const model_places_t *p,
                      gpurt_model_activity_t *v, gpurt_timeline_t *timeline);
 
-/* modelheap.c: likewise for heaps. */
-void model_heap_put(model_heaps_t *h, const gpurt_row_t *row);
-bool model_heaps_view(const gpurt_model_t *m, gpurt_model_heaps_t *v);
-/* The entry of what a row is about, `id` of its program on its device, in a list of `most` that begin
- * with gpurt_model_told_t; one that is new takes a free one, or that of something that has
- * ended, the one told of first. Returns: NULL, all live. */
-void *model_told_of(void *list, size_t entry_bytes, uint64_t *count, uint32_t most,
-                    const gpurt_row_t *row, uint32_t id);
-/* What a state says of all of them. Returns: false, a later one was there before. */
-bool model_told_put(gpurt_model_told_t *told, const gpurt_row_t *row, uint32_t flags);
-
-/* A map of 4 bits a cell. */
-void model_cells_put(uint8_t cells[GPURT_HEAP_CELLS], const gpurt_pair_t *words);
-/* The text that an id of the dictionary names, its end where it is too long; or `other`. */
-void model_string(const gpurt_model_t *m, uint32_t id, const char *other, char *to,
-                  size_t room);
-
-/* modelobject.c: objects of classes. */
+/* modelobject.c: objects of classes, and calls of traced heaps. */
 void model_object_put(gpurt_model_objects_t *all, const gpurt_dictionary_t *d,
                       const gpurt_row_t *row);
+void model_trace_put(gpurt_model_objects_t *all, const gpurt_row_t *row);
 bool model_objects_view(const gpurt_model_t *m, gpurt_model_objects_t *v);
 
 /* Copies a text that is not terminated; keeps its end where it is too long. */

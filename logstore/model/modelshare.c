@@ -26,7 +26,7 @@
 
 #define SHARE_MAGIC 0x314c444f4d545247ull /* "GRTMODL1", little endian */
 enum {
-    PARTS = 10,
+    PARTS = 9,
     PLACES = 64, /* boxes of one process that are shown */
     SHARE_VERSION = 14,
     READ_TRIES = 64,
@@ -83,12 +83,10 @@ static const struct {
     {offsetof(gpurt_modelview_t, lines[2]), sizeof(gpurt_model_lines_t)},
     {offsetof(gpurt_modelview_t, activity), sizeof(gpurt_model_activity_t)},
     {offsetof(gpurt_modelview_t, timeline), sizeof(gpurt_timeline_t)},
-    {offsetof(gpurt_modelview_t, heaps), sizeof(gpurt_model_heaps_t)},
     {offsetof(gpurt_modelview_t, objects), sizeof(gpurt_model_objects_t)},
 };
 GPURT_STATIC_ASSERT(sizeof(gpurt_model_activity_t) % 8 == 0 &&
                         sizeof(gpurt_timeline_t) % 8 == 0 &&
-                        sizeof(gpurt_model_heaps_t) % 8 == 0 &&
                         sizeof(gpurt_model_objects_t) % 8 == 0,
                     "copied by words");
 
@@ -228,12 +226,8 @@ static void texts_end(gpurt_modelview_t *v, uint32_t part)
         host_texts_end(&v->activity.range_rows);
         memory_texts_end(&v->activity.memories);
     }
-    if (part == 9)
+    if (part == 8)
         gpurt_objects_end(&v->objects);
-    for (int i = 0; part == 8 && i < GPURT_MODEL_HEAPS; i++)
-        for (int k = 0; k < GPURT_MODEL_HEAP_SITES; k++)
-            v->heaps.list[i].sites[k].site[sizeof v->heaps.list[i].sites[k].site - 1] =
-                '\0';
     for (int i = 0; part == 2 && i < GPURT_MODEL_PANICS; i++) {
         gpurt_model_panic_t *e = &v->panics.list[i];
 

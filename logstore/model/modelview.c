@@ -246,10 +246,8 @@ uint32_t gpurt_model_view(const gpurt_model_t *m, uint64_t now_ns, uint32_t stat
             changed |= 8u << i;
     if (model_activity_view(m, v))
         changed |= 3u << 6;
-    if (model_heaps_view(m, &v->heaps))
-        changed |= 1u << 8;
     if (model_objects_view(m, &v->objects))
-        changed |= 1u << 9;
+        changed |= 1u << 8;
     numbers_view(m, now_ns, state, &v->numbers);
     return changed;
 }

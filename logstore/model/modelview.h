@@ -10,7 +10,6 @@
 
 #include <gpurt/impl/activity.h>
 #include <gpurt/impl/box.h>
-#include <gpurt/impl/heaprow.h>
 
 #include "modeltimeline.h"
 #include "objectsview.h"
@@ -39,11 +38,8 @@ enum {
     GPURT_MODEL_WORDS = 32,
     GPURT_MODEL_DEVICES = 8, /* whose activity is known */
     GPURT_MODEL_KERNEL_NAME = 192,
-    GPURT_MODEL_COLLECTORS = 16, /* processes whose collector has a row of its own */
     GPURT_MODEL_STATE = 864, /* of a collector: as long as they become (cupti/trouble.h) */
-    GPURT_MODEL_HEAPS = 8,   /* one that is new takes the row of one that ended */
-    GPURT_MODEL_HEAP_CLASSES = 40, /* by size; only those that have chunks, or had */
-    GPURT_MODEL_HEAP_SITES = 12
+    GPURT_MODEL_COLLECTORS = 16 /* processes whose collector has a row of its own */
 };
 
 /* Lines are kept by class, so that a flood of INFO does not push an ERROR out. */
@@ -313,46 +309,12 @@ typedef struct gpurt_model_activity {
     gpurt_model_memory_t memories;
 } gpurt_model_activity_t;
 
-typedef struct gpurt_model_heap_class {
-    uint32_t bytes, chunks; /* 0: the row is not in use */
-    uint64_t live, reusable, fresh;
-} gpurt_model_heap_class_t;
-
-typedef struct gpurt_model_heap_site {
-    uint64_t objects, bytes;
-    char site[GPURT_MODEL_WHERE * 2]; /* its end, where it is longer */
-} gpurt_model_heap_site_t;
-
-/* A heap, a region and so on of the same kind: whether it is the same one. */
+/* Of objects of one class: whether it is the same one. */
 static inline bool gpurt_model_told_same(const gpurt_model_told_t *a,
                                          const gpurt_model_told_t *b)
 {
     return a->id == b->id && a->device == b->device && a->program == b->program;
 }
-
-/* As it was when it was told of last. */
-typedef struct gpurt_model_heap {
-    gpurt_model_told_t told;                      /* flags: GPURT_HEAP_* */
-    uint64_t bytes, live, live_bytes, peak_bytes; /* peak: of live_bytes, as it was told */
-    uint64_t slack, kept, refused, wrong;
-    uint32_t free_chunks, largest_row, large_chunks;
-    uint32_t class_count, site_count, sampled;
-    uint32_t map_chunks, unused;                           /* a cell */
-    uint64_t got[GPURT_HEAP_POOLS], put[GPURT_HEAP_POOLS]; /* by pools above it */
-    uint8_t cells[GPURT_HEAP_CELLS];
-    gpurt_model_heap_class_t classes[GPURT_MODEL_HEAP_CLASSES];
-    gpurt_model_heap_site_t sites[GPURT_MODEL_HEAP_SITES];
-} gpurt_model_heap_t;
-
-/* Part 8: heaps of kernels. */
-typedef struct gpurt_model_heaps {
-    uint64_t rows;         /* 0: nothing is known */
-    uint64_t count;        /* rows of `list` in use */
-    uint64_t others;       /* rows of heaps and others that have none */
-    uint64_t calls, freed; /* of traces */
-    uint64_t programs; /* of the source: of several it must be said whose something is */
-    gpurt_model_heap_t list[GPURT_MODEL_HEAPS];
-} gpurt_model_heaps_t;
 
 /* All of it: a private copy of one process. About 2 MB. */
 typedef struct gpurt_modelview {
@@ -362,7 +324,6 @@ typedef struct gpurt_modelview {
     gpurt_model_lines_t lines[GPURT_CLASSES];
     gpurt_model_activity_t activity;
     gpurt_timeline_t timeline; /* part 7 */
-    gpurt_model_heaps_t heaps;
     gpurt_model_objects_t objects;
 } gpurt_modelview_t;
 

@@ -10,16 +10,16 @@
 enum {
     GPURT_MODEL_CLASSES = 24,
     GPURT_MODEL_OBJECTS = 256, /* one that is new takes the place of one that ended */
-    GPURT_MODEL_VALUES = 4096, /* of all objects */
-    GPURT_MODEL_TEXTS = 128,   /* different ones, of fields of kind TEXT */
-    GPURT_MODEL_TEXT = 64,
-    GPURT_MODEL_CURVE = 48 /* samples of an object's main field, one a second */
+    GPURT_MODEL_VALUES = 8192, /* of all objects */
+    GPURT_MODEL_TEXTS = 192,   /* different ones, of fields of kind TEXT */
+    GPURT_MODEL_TEXT = 96,     /* its end, where it is longer */
+    GPURT_MODEL_CURVE = 48     /* samples of an object's main field, one a second */
 };
 
-/* Begins what was told of a heap, or of what stands on one. */
+/* Whose an object is, and when it was told of. */
 typedef struct gpurt_model_told {
     uint32_t id;            /* 0: the row is not in use; each process counts for itself */
-    uint32_t flags, device; /* flags: GPURT_HEAP_ENDED and others by kind */
+    uint32_t flags, device; /* flags: GPURT_OBJECT_* */
     uint32_t program,
         pid; /* program: a number of program.h; pid: its process, 0 not known */
     uint32_t unused;
@@ -39,19 +39,20 @@ typedef struct gpurt_model_value {
 } gpurt_model_value_t;
 
 typedef struct gpurt_model_object {
-    gpurt_model_told_t told; /* flags: GPURT_OBJECT_* */
-    uint64_t before_ns;      /* when it was told of the time before; 0: never */
-    uint64_t curve_end;      /* samples ever taken; the last is at curve_end - 1 modulo */
+    gpurt_model_told_t told;
+    uint64_t before_ns; /* when it was told of the time before; 0: never */
+    uint64_t curve_end; /* samples ever taken; the last is at curve_end - 1 modulo */
     uint64_t curve[GPURT_MODEL_CURVE];
     uint32_t class_, first; /* index of its class, of its first value */
     uint32_t room, unused;  /* values that it has room for */
 } gpurt_model_object_t;
 
-/* Part 9 of a view. */
+/* Part 8 of a view. */
 typedef struct gpurt_model_objects {
-    uint64_t rows;   /* 0: nothing is known */
-    uint64_t others; /* rows of objects or classes that have no place */
-    uint64_t programs;
+    uint64_t rows;     /* 0: nothing is known */
+    uint64_t others;   /* rows of objects or classes that have no place */
+    uint64_t programs; /* of the source: of several it must be said whose something is */
+    uint64_t allocs, frees; /* calls of traced heaps */
     uint32_t class_count, count, value_count, text_count;
     gpurt_model_class_t classes[GPURT_MODEL_CLASSES];
     gpurt_model_object_t list[GPURT_MODEL_OBJECTS];

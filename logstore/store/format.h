@@ -199,8 +199,7 @@ static inline uint32_t gpurt_row_messages(const gpurt_row_t *row)
 /* A panic, a fault of the hardware, or a hang: a failure of device code. */
 static inline bool gpurt_row_is_panic(const gpurt_row_t *row)
 {
-    return row->kind == GPURT_KIND_PANIC || row->kind == GPURT_KIND_FAULT ||
-           row->kind == GPURT_KIND_HANG;
+    return gpurt_kind_family(row->kind) == GPURT_FAMILY_PANIC;
 }
 
 /* Messages that a row says are missing. */

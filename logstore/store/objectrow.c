@@ -85,6 +85,10 @@ static void list_put(const gpurt_objectrow_t *o, const gpurt_classdef_field_t *f
         gpurt_text_printf(out, "%u cell%s", f->count, gpurt_plural(f->count, "s"));
         return;
     }
+    if (f->kind == GPURT_FIELD_MATRIX) {
+        gpurt_text_printf(out, "%u rows", f->count / gpurt_classdef_columns(f));
+        return;
+    }
     for (uint32_t i = 0; i < f->count; i++)
         if (gpurt_objectrow_value(o, f, i, &value))
             sum += value;
@@ -106,6 +110,7 @@ static void value_put(const gpurt_objectrow_t *o, const gpurt_classdef_field_t *
         break;
     case GPURT_FIELD_HISTOGRAM:
     case GPURT_FIELD_CELLS:
+    case GPURT_FIELD_MATRIX:
         list_put(o, f, out);
         break;
     default:
@@ -194,7 +199,7 @@ void gpurt_objectrow_json(const gpurt_objectrow_t *o, gpurt_json_t *j, const cha
         if (!gpurt_objectrow_has(o, f))
             continue;
         gpurt_objectrow_value(o, f, 0, &value);
-        if (f->kind == GPURT_FIELD_HISTOGRAM || f->kind == GPURT_FIELD_CELLS)
+        if (gpurt_field_is_list(f->kind))
             json_list(o, f, j);
         else if (f->kind == GPURT_FIELD_TEXT)
             json_text(o, f->name, value, j);

@@ -41,7 +41,7 @@ const char *gpurt_field_word(const gpurt_classdef_field_t *f, uint64_t value,
 void gpurt_objectrow_text(const gpurt_objectrow_t *o, gpurt_text_t *out);
 
 /* The fields of the row as a JSON object: {"heap":1,"slots":64}. A map is an array of its cells,
- * a histogram one of its buckets, null where they are in another row. A number that nobody knows
+ * a histogram or matrix one of its values, null where they are in another row. A number that nobody knows
  * and a text that is not there are null. */
 void gpurt_objectrow_json(const gpurt_objectrow_t *o, gpurt_json_t *j, const char *key);
 

@@ -6,13 +6,13 @@
 #include <string.h>
 
 enum {
-    KINDS = GPURT_FIELD_CELLS + 1
+    KINDS = GPURT_FIELD_MATRIX + 1
 };
 /* Of names. */
 static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
-static const char *const kinds[KINDS] = {"?",         "gauge", "counter",   "limit",
-                                         "peak",      "fault", "state",     "time",
-                                         "reference", "text",  "histogram", "cells"};
+static const char *const kinds[KINDS] = {
+    "?",    "gauge",     "counter", "limit",     "peak",  "fault", "state",
+    "time", "reference", "text",    "histogram", "cells", "matrix"};
 
 const char *gpurt_field_kind_name(uint32_t kind)
 {
@@ -47,12 +47,11 @@ static bool is_word(const char *text, size_t room)
     return length > 0 && length < room;
 }
 
-/* A count of its own have histograms and maps alone. */
+/* A count of its own have lists alone. */
 static bool count_fits(uint32_t kind, uint32_t count)
 {
-    bool counted = kind == GPURT_FIELD_HISTOGRAM || kind == GPURT_FIELD_CELLS;
-
-    return counted ? count > 0 && count <= GPURT_CLASS_VALUES * 8 : count <= 1;
+    return gpurt_field_is_list(kind) ? count > 0 && count <= GPURT_CLASS_VALUES * 8
+                                     : count <= 1;
 }
 
 static bool field_fits(const gpurt_field_t *f)
@@ -284,4 +283,13 @@ const gpurt_classdef_field_t *gpurt_classdef_full(const gpurt_classdef_t *d)
         if (d->fields[i].of && d->fields[i].of <= d->field_count)
             return &d->fields[i];
     return NULL;
+}
+
+uint32_t gpurt_classdef_columns(const gpurt_classdef_field_t *f)
+{
+    uint32_t columns = 1;
+
+    for (const char *at = f->words; *at; at++)
+        columns += *at == ',';
+    return columns;
 }

@@ -19,7 +19,7 @@
 typedef struct gpurt_classdef_field {
     char name[GPURT_CLASS_NAME], unit[GPURT_CLASS_UNIT], words[GPURT_CLASS_WORDS];
     uint16_t kind, flags;
-    uint16_t first, count; /* first: of its values; count: buckets or cells, else 1 */
+    uint16_t first, count; /* first: of its values; count: of a list, else 1 */
     uint16_t of;           /* index of its limit + 1; 0: it does not say how full */
     uint16_t reserved;
 } gpurt_classdef_field_t;
@@ -47,6 +47,9 @@ const gpurt_classdef_field_t *gpurt_classdef_find(const gpurt_classdef_t *d,
                                                   const char *name);
 /* The one that says how full; NULL: none. */
 const gpurt_classdef_field_t *gpurt_classdef_full(const gpurt_classdef_t *d);
+
+/* Of a MATRIX: how many columns, at least 1. Rows are what of `count` fits in them whole. */
+uint32_t gpurt_classdef_columns(const gpurt_classdef_field_t *f);
 
 /* "gauge"; "?" for a kind that is not known. */
 const char *gpurt_field_kind_name(uint32_t kind);

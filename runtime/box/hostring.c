@@ -120,21 +120,8 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
     SITE(SAMPLE, TRACE, gpurt_activity_sample_t, T6(W, I, I, I, I, I),
          "sample of %llu ns, in 1/100 %%: SM active %d, issued %d, memory %d, tensor %d, "
          "warps %d"),
-    SITE(HEAP_STATE, DEBUG, gpurt_heap_state_row_t, T12(U, U, W, W, W, W, W, U, U, U, W, W),
-         "heap %u (0x%x): %llu B, %llu objects of %llu B, %llu B free in classes, %llu B "
-         "kept "
-         "back; chunks: %u free, %u in a row, %u large; %llu refused, %llu wrong"),
-    SITE(HEAP_CLASS, DEBUG, gpurt_heap_class_row_t, T6(U, U, U, W, W, W),
-         "heap %u, class %u B: %u chunks, %llu live, %llu free again, %llu fresh"),
-    SITE(HEAP_MAP, DEBUG, gpurt_heap_map_row_t, T10(U, U, W, W, W, W, W, W, W, W),
-         "heap %u, map: cells of %u chunks"),
-    SITE(HEAP_SITE, DEBUG, gpurt_heap_site_row_t, T7(U, S, U, U, W, W, U),
-         "heap %u: %s holds most but %u, of %u: %llu objects, %llu B"),
     SITE(HEAP_LEAK, WARN, gpurt_heap_leak_row_t, T4(U, W, W, S),
          "heap %u ends: %llu bytes in %llu objects from %s were not freed"),
-    SITE(HEAP_POOLS, DEBUG, gpurt_heap_pools_row_t, T9(U, W, W, W, W, W, W, W, W),
-         "heap %u, pools: thread, warp, block, heap served %llu, %llu, %llu, %llu, "
-         "took back %llu, %llu, %llu, %llu"),
     {.kind = GPURT_KIND_TEXT, .level = GPURT_LEVEL_WARN, .format = "collector"},
 };
 GPURT_STATIC_ASSERT(offsetof(gpurt_activity_kernel_t, context) == 4 * 13, "frozen");

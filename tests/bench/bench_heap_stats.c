@@ -18,7 +18,7 @@
 
 #include <gpurt/atomic.h>
 #include <gpurt/heap.h>
-#include <gpurt/impl/heaprow.h>
+#include <gpurt/impl/objectclass.h>
 
 #include <pthread.h>
 #include <string.h>
@@ -159,7 +159,7 @@ static void *look(void *context)
     return NULL;
 }
 
-/* How often a log tells of the state of a heap. */
+/* How often a log tells of a heap, the only object. */
 static uint32_t states_told(const char *path)
 {
     gpurt_log_t *log;
@@ -174,7 +174,8 @@ static uint32_t states_told(const char *path)
         if (gpurt_log_read(log, i, &frame, NULL) != GPURT_OK)
             fail("a log cannot be read");
         while ((row = gpurt_log_row(&frame, at, &at)) != NULL)
-            told += row->kind == GPURT_KIND_HEAP_STATE;
+            told += row->kind == GPURT_KIND_OBJECT &&
+                    gpurt_object_first(gpurt_row_words(row)[1]) == 0;
     }
     gpurt_log_close(log);
     return told;

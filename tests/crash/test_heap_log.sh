@@ -108,18 +108,18 @@ mkfifo line
 GPURT_HEAP_CHECKS=cheap GPURT_HEAP_VIEW=50 "$bin/gpurt-record" -q -o hold.gplog -- "$app" hold <line >number &
 recorder=$!
 exec 3>line
-all_held() {
-    "$bin/gpurt-log" stat --json hold.gplog |
-        grep "\"sites\":\[{\"site\":\".*$kernels:[0-9]*\",\"objects\":64,\"bytes\":6400"
-}
+held=".objects | [.list[] | select(.class==\"holder\" and (.ended | not))] | length==1 and (.[0].fields |
+    (.site | test(\"$kernels:[0-9]+$\")) and .objects==64 and .bytes==6400)"
+all_held() { "$bin/gpurt-log" stat --json hold.gplog | jq -e "$held" >/dev/null; }
 until_true 'all objects are in the log' all_held
 kill -9 "$(cat number)"
 exec 3>&-
 wait "$recorder" || true
 recorder=
 "$bin/gpurt-log" stat --json hold.gplog >state.json
-grep -q "\"ended\":false,\"traced\":false,\"checks\":\"cheap\",.*\"live\":64,\"live_bytes\":8192,.*\"sites\":\[{\"site\":\".*$kernels:[0-9]*\",\"objects\":64,\"bytes\":6400" state.json ||
+jq -e "($held) and (.objects.list[] | select(.class==\"heap\") | (.ended | not) and (.fields |
+    .traced==\"no\" and .checks==\"cheap\" and .live==64 and .live_bytes==8192 and .chunks*65536==.bytes))" state.json >/dev/null ||
     fail "the state of a program that was killed: $(cat state.json)"
-"$bin/gpurt-log" stat hold.gplog | grep >/dev/null '^heap .* 8.0 KiB in 64 objects' || fail 'the state as text'
+"$bin/gpurt-log" stat hold.gplog | grep >/dev/null '^heap .* live bytes 8.0 KiB, live 64, checks cheap, traced no' || fail 'the state as text'
 GPURT_HEAP_VIEW=off "$bin/gpurt-record" -q -o dark.gplog -- "$app" hold <empty >said
 ! "$bin/gpurt-log" stat dark.gplog | grep >/dev/null '^heap' || fail 'told of, though it was turned off'

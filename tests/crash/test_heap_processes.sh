@@ -26,8 +26,9 @@ fail() {
     cat state.json >&2 || true
     exit 1
 }
-# holds QUESTION: jq's answer to what state.json says of heaps; $a and $b are the processes.
-holds() { [ -s state.json ] && jq -e --argjson a "$(cat a.pid)" --argjson b "$(cat b.pid)" ".heaps | $1" state.json >/dev/null 2>&1; }
+# holds QUESTION: jq's answer to what state.json says of objects, `.list` being the heaps; $a and $b are the processes.
+heaps='def of(c): [.list[] | select(.class==c)]; .objects | .holders=of("holder") | .list=of("heap")'
+holds() { [ -s state.json ] && jq -e --argjson a "$(cat a.pid)" --argjson b "$(cat b.pid)" "$heaps | $1" state.json >/dev/null 2>&1; }
 log_holds() { "$bin/gpurt-log" stat --json run.gplog >state.json && holds "$1"; }
 top_holds() { "$bin/gpurt-top" --once --json -p "$1" >state.json && holds "$2"; }
 
@@ -39,8 +40,9 @@ recorder=$!
 exec 3>a.line 4>b.line
 until_true 'both have a heap' test -s a.pid -a -s b.pid
 of_a='.list[]|select(.pid==$a)' of_b='.list[]|select(.pid==$b)'
-both='.processes==2 and (.list|length)==2 and ([.list[].heap]|unique|length)==1 and
-    all(.list[]; .live==64 and .live_bytes==8192 and .sites[0].objects==64)'
+both='.processes==2 and (.list|length)==2 and ([.list[].id]|unique|length)==1 and
+    ([.holders[]|select(.fields.objects==64).pid]|unique|length)==2 and
+    all(.list[].fields; .live==64 and .live_bytes==8192)'
 until_true 'the heaps of both' log_holds "$both and ($of_a|.ended|not) and ($of_b|.ended|not)"
 [ "$(cat a.pid)" != "$(cat b.pid)" ] || fail 'one process twice'
 # Who looks at one of them sees one, though both are written into one log.
@@ -50,21 +52,24 @@ for which in a b; do
     ! grep -q 'of process' picture || fail "a process by itself is named: $(cat picture)"
 done
 exec 3>&-
-until_true 'the end of one' log_holds "$both and ($of_a|.ended) and ($of_b|.ended|not)"
+until_true 'the end of one' log_holds "$both and ($of_a|.ended) and ($of_b|.ended|not) and
+    all(.holders[]|select(.pid==\$a); .ended)"
 kill -9 "$(cat b.pid)"
 exec 4>&-
 wait "$recorder" || true
 recorder=
 log_holds "$both and ($of_a|.ended) and ($of_b|.ended|not)" || fail 'the last that was told'
 "$bin/gpurt-log" stat run.gplog >text
-grep -q "^heap .* of process $(cat a.pid), at its end 8.0 KiB in 64 objects" text || fail "$(cat text)"
-grep -q "^heap .* of process $(cat b.pid), 8.0 KiB in 64 objects" text || fail "$(cat text)"
-"$bin/gpurt-top" --once --json --replay run.gplog | jq -cS .heaps >again
-jq -cS .heaps state.json | cmp - again || fail 'a replay differs'
+grep -q "^heap .* of process $(cat a.pid), ended  .* live bytes 8.0 KiB, live 64," text || fail "$(cat text)"
+grep -q "^heap .* of process $(cat b.pid)  .* live bytes 8.0 KiB, live 64," text || fail "$(cat text)"
+# Which process comes first is by frame here, by time there.
+sorted='.objects | .classes|=sort_by(.name) | .list|=sort_by(.class,.pid,.id)'
+"$bin/gpurt-top" --once --json --replay run.gplog | jq -cS "$sorted" >again
+jq -cS "$sorted" state.json | cmp - again || fail 'a replay differs'
 
 # ---- the calls of one of them -----------------------------------------------------------------------------------------
 replay() { "$bin/gpurt-replay" -n 1 "$@" run.gplog; }
-heap=$(jq '.heaps.list[0].heap' state.json)
+heap=$(jq "$heaps | .list[0].id" state.json)
 for which in a b; do
     replay --json --heap "$heap" --pid "$(cat $which.pid)" >state.json
     jq -e --argjson p "$(cat $which.pid)" '.pid==$p and .allocs==128 and .frees==64 and .left==64 and .odd==0 and
@@ -85,9 +90,9 @@ grep -q "no calls of process 1 to a heap: say --pid and one of $first, $other$" 
 
 # ---- under gpurt-top, which writes a log of both, too -------------------------------------------------------------------
 "$bin/gpurt-top" --once --json --output state.json --record top.gplog -- sh -c '"$0" storm & "$0" storm; wait' "$app"
-jq -es '[.[]|select(.heaps)]|length==2 and all(.[]; .heaps.processes==1 and .heaps.list[0].pid==.pid) and
+jq -es '[.[]|select(.objects)]|length==2 and all(.[]; .objects.processes==1 and .objects.list[0].pid==.pid) and
     ([.[].pid]|unique|length)==2' state.json >/dev/null || fail 'two under gpurt-top'
-"$bin/gpurt-log" stat --json top.gplog | jq -e '[.heaps.list[].pid]|unique|length==2' >/dev/null || fail 'their log'
+"$bin/gpurt-log" stat --json top.gplog | jq -e '[.objects.list[].pid]|unique|length==2' >/dev/null || fail 'their log'
 
 # ---- an example, twice, with other work ---------------------------------------------------------------------------------
 [ -x "$bin/lists" ] || exit 0
@@ -99,7 +104,7 @@ word() { sed -n "s/.* \([0-9]*\) $2.*/\1/p" "$1"; }
 end() {
     local is=".pid==\$$1 and .ended"
 
-    printf '%s' "(.heaps.list|map(select($is and .heap>0))|length)==1 and
+    printf '%s' "(.objects.list|map(select($is and .class==\"heap\"))|length)==1 and
         (.objects.list|map(select($is and .class==\"region\" and .id==1 and (.fields|.name==\"lists\" and
             .blocks==$(word "$1" blocks) and (.used_bytes/1024|floor)==$(word "$1" KiB) and
             .holes==$(word "$1" holes))))|length)==1 and
@@ -107,13 +112,13 @@ end() {
 }
 count() { printf '%s' "([.objects.list[]|select(.class==\"$1\")]|length)"; }
 "$bin/gpurt-log" stat --json run.gplog >stat.json
-jq -e --argjson a "$(cat a.pid)" --argjson b "$(cat b.pid)" ".heaps.processes==2 and (.heaps.list|length)==2 and
-    $(count region)==2 and $(count arena_source)==2 and
-    ([.heaps.list[]|[.heap,.pid]]|sort)==([.objects.list[]|select(.class==\"arena_source\")|[.fields.heap,.pid]]|sort) and
+jq -e --argjson a "$(cat a.pid)" --argjson b "$(cat b.pid)" ".objects.processes==2 and $(count heap)==2 and $(count region)==2 and
+    $(count arena_source)==2 and
+    ([.objects.list[]|select(.class==\"heap\")|[.id,.pid]]|sort)==([.objects.list[]|select(.class==\"arena_source\")|[.fields.heap,.pid]]|sort) and
     $(end a 20) and $(end b 7)" stat.json >/dev/null || fail "what the programs said: $(cat a b stat.json)"
 "$bin/gpurt-log" stat run.gplog >text
 for which in a b; do
-    for what in 'heap .* of process PID, at its end ' 'region 1 of process PID, ended ' 'arena source 1 of process PID, ended '; do
+    for what in 'heap .* of process PID, ended ' 'region 1 of process PID, ended ' 'arena source 1 of process PID, ended '; do
         [ "$(grep -c "^${what/PID/$(cat $which.pid)}" text)" = 1 ] || fail "$what of $which: $(cat text)"
     done
 done

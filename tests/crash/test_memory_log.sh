@@ -34,7 +34,7 @@ known() { sed -n 's/^\([a-z_]*\) \([0-9]*\)$/"\1":\2/p' said | paste -sd, | sed 
 # holds STATE QUESTION: jq's answer, $k being what the program knows, arenas and references what the log has of such
 # objects.
 objects='def of(c): [.objects.list[] | select(.class==c)] | sort_by(.id);
-    of("arena_source") as $arenas | of("ref_table") as $refs | of("region") as $regions | .heaps'
+    of("arena_source") as $arenas | of("ref_table") as $refs | of("region") as $regions | {list: of("heap")}'
 holds() { [ -s "$1" ] && jq -e --argjson k "$(known)" "$objects | $2" "$1" >/dev/null 2>&1; }
 log_look() { "$bin/gpurt-log" stat --json run.gplog >state.json 2>/dev/null || true; }
 top_look() { "$bin/gpurt-top" --once --json -p "$(line pid)" >state.json 2>/dev/null || true; }
@@ -46,12 +46,12 @@ region='$regions[0] | .id==1 and (.fields | .name=="scratch \"1\"" and .fit=="be
 arenas='$arenas[0] | .id==1 and .full_percent==100 and (.fields | .arenas==$k.arenas and .pieces==$k.pieces and
     .bytes==1024*$k.pieces and .largest_bytes==3072 and .taken_bytes==.bytes and .refused==$k.no_slot and .slots==60)'
 wide='$arenas[1] | .id==2 and (.fields | .arenas==64 and .pieces==64 and .bytes==65536 and .slots==65536 and .refused==0)'
-pools='.list[0].pools | .thread.served==$k.got_thread and .warp.served==$k.got_warp and
-    .block.served==$k.got_block and .heap.served==$k.got_heap and .thread.taken_back==$k.put_thread and
-    .warp.taken_back==$k.put_warp and .block.taken_back==$k.put_block and .heap.taken_back==$k.put_heap'
+pools='.list[0].fields | .served_by_thread==$k.got_thread and .served_by_warp==$k.got_warp and
+    .served_by_block==$k.got_block and .served_by_heap==$k.got_heap and .returned_to_thread==$k.put_thread and
+    .returned_to_warp==$k.put_warp and .returned_to_block==$k.put_block and .returned_to_heap==$k.put_heap'
 refs='$refs[0].fields | .objects==$k.refs and .freed==32 and .refused==0 and .wrong==0'
-all="($region) and ($arenas) and ($wide) and ($pools) and ($refs) and \$arenas[0].fields.heap==.list[0].heap and
-    .list[0].live>0"
+all="($region) and ($arenas) and ($wide) and ($pools) and ($refs) and \$arenas[0].fields.heap==.list[0].id and
+    .list[0].fields.live>0"
 alive='all($regions[],$arenas[],$refs[],.list[]; .ended|not)'
 
 begin() {
@@ -76,7 +76,7 @@ tr -s ' \n' ' ' <picture >folded
 grep -q 'region 1 name scratch "1", fit best, granule 256 B, .* blocks 48' folded || fail "$(cat picture)"
 grep -q 'arena source 1 heap [0-9]*, slots 60, arenas 60, pieces 180, bytes 180.0 KiB' folded || fail "$(cat picture)"
 grep -q 'ref table [0-9]* heap [0-9]*, records [0-9]*, objects 32' folded || fail "$(cat picture)"
-grep -q '^  pool thread: .* served (' picture || fail "$(cat picture)"
+grep -q 'heap [0-9]* bytes .* served by thread [1-9]' folded || fail "$(cat picture)"
 
 # After it: arenas are gone, but not how large they were; of the region as its own statistics say.
 echo >&3
@@ -97,8 +97,8 @@ log_look
 large='$regions[1] | .id==2 and (.fields | .name==null and .fit=="first" and .used_bytes==$k.large_bytes and
     .blocks==$k.large_blocks and .holes==$k.large_holes and .largest_free_bytes==$k.large_largest)'
 holds state.json "$after and ($large) and all(\$regions[],\$arenas[],\$refs[],.list[]; .ended)" || fail 'the end'
-jq -cS '.heaps,.objects' state.json >a
-"$bin/gpurt-top" --once --json --replay run.gplog | jq -cS '.heaps,.objects' >b
+jq -cS .objects state.json >a
+"$bin/gpurt-top" --once --json --replay run.gplog | jq -cS .objects >b
 cmp a b || fail 'a replay differs'
 "$bin/gpurt-log" stat run.gplog | grep >/dev/null '^region 1, ended  name scratch' || fail 'as text'
 
@@ -114,11 +114,11 @@ holds state.json "$all and $alive" || fail 'after a kill'
 
 # Turned off: of nothing.
 GPURT_HEAP_VIEW=off "$bin/gpurt-record" -q -o off.gplog -- "$app" </dev/null >said
-"$bin/gpurt-log" stat --json off.gplog | jq -e '(has("heaps") or has("objects"))|not' >/dev/null || fail 'told of, though it was turned off'
+"$bin/gpurt-log" stat --json off.gplog | jq -e 'has("objects")|not' >/dev/null || fail 'told of, though it was turned off'
 
 # Beside programs that make, fill, sweep, compact and end such things all the time: neither minds the other.
 for other in test_arena test_gc; do
     [ -x "$(dirname "$app")/$other" ] || continue
     PATH=$bin:$PATH GPURT_LOG=$other.gplog GPURT_HEAP_VIEW=10 "$(dirname "$app")/$other" >said || fail "$other"
-    "$bin/gpurt-log" stat --json "$other.gplog" | jq -e '.heaps.list|length>0' >/dev/null || fail "$other in its log"
+    "$bin/gpurt-log" stat --json "$other.gplog" | jq -e '[.objects.list[]|select(.class=="heap")]|length>0' >/dev/null || fail "$other in its log"
 done

@@ -65,6 +65,8 @@ has stat.txt 'kettle 1, ended  stove 1, name the blue one, capacity 8 l, litres 
 "$bin/gpurt-log" cat --jsonl run.gplog | jq -cse 'map(select(.class=="kettle" and .ended and .fields.stove)) | length == 2 and
     (.[1] | .id == 2 and .kind == "object" and .fields.litres == 2 and .fields.name == "\u001b[31mred")' >/dev/null ||
     fail 'JSON lines'
+kind() { "$bin/gpurt-log" cat -F "kind=$1" run.gplog | grep -cE '(kettle|stove) [12]: ' || true; }
+if [ "$(kind object)" = 0 ] || [ "$(kind log)" != 0 ]; then fail 'a filter by kind'; fi
 "$bin/gpurt-log" export --to csv -o run.csv run.gplog
 has run.csv '"kettle",2,"true","{""stove"":1,""name"":""\u001b[31mred"",'
 

@@ -302,6 +302,7 @@ state state words=cold,"warm",,b\\oiling
 since time unit=ns
 colour shade of=nothing count=0 unit=
 waits histogram count=20 unit=ns
+sizes matrix count=20 unit=B words=bytes,live,
 map cells count=1027"""
 LONG = b"n" * 31
 CLASSES = (  # each is a class, or breaks a rule of one
@@ -317,7 +318,8 @@ CLASSES = (  # each is a class, or breaks a rule of one
     b"a b\nx cells count=-1", b"a b\nx cells count=+8", b"a b\nx cells count=-18446744073709551615",
     b"a b\nx cells count=00008", b"a b\nx cells count=000008", b"a b\nx cells count=8x", b"a b\nx cells count=",
     b"a b\nx cells count=4096", b"a b\nx cells count=4097", b"a b\nx histogram count=512", b"a b\nx histogram count=513",
-    b"a b\nx histogram", b"a b\nx cells\ny histogram count=511", b"a b\nx cells\ny histogram count=512",
+    b"a b\nx histogram", b"a b\nx matrix", b"a b\nx matrix count=7 words=a,b,c", b"a b\nx matrix count=2 words=a,b,c",
+    b"a b\nx matrix count=512 words=,", b"a b\nx matrix count=513", b"a b\nx matrix count=14\ny text", b"a b\nx cells\ny histogram count=511", b"a b\nx cells\ny histogram count=512",
     b"a b\nx histogram count=14\ny text", b"a b\nx histogram count=15\ny text", b"%d %s\nx gauge", b"a b\r\nx gauge\r",
     b"a b\n" + b"".join(b"f%d gauge\n" % i for i in range(48)), b"a b\n" + b"".join(b"f%d gauge\n" % i for i in range(49)),
     b"a b\n" + b"".join(b"f%d text\n" % i for i in range(15)), b"a b\n" + b"".join(b"f%d text\n" % i for i in range(16)))
@@ -353,7 +355,7 @@ def rows_of_objects(m):
         for first, count in ((0, 0), (0, 1), (0, 16), (0, 48), (0, 49), (0, 511), (1, 1), (5, 500)):
             Objects(m, text).put(first, count if count < 500 else count, words=min(2 + 2 * count, 1024))
     kettles = Objects(m, KETTLE)
-    whole = 11 + 20 + 129
+    whole = 11 + 20 + 20 + 129
     for step in (1, 7, 100, whole):
         for first in range(0, whole, step):
             kettles.put(first, min(step, whole - first), flags=first // step % 2 * ENDED, number=step)
@@ -376,14 +378,14 @@ def class_at_random(rng):
     out, values, limits = [f"{rng.choice(('arena', 'a_b', 'x1'))} plural"], 0, []
     for i in range(rng.choice((0, 1, 3, 10, 30, 48))):
         kind, count, line = rng.choice((*FIELD_KINDS, "shade")), 1, ""
-        if kind in ("histogram", "cells"):
+        if kind in ("histogram", "cells", "matrix"):
             count = rng.choice((1, 2, 7, 8, 9, 17, 40))
             line += f" count={count}"
         if kind == "text" and values >= 15:
             kind = "gauge"
         if rng.random() < 0.3:
             line += rng.choice((" unit=B", " unit=ns", " unit=%", " later", " trouble", " parent", " x=y"))
-        if kind == "state":
+        if kind in ("state", "matrix"):
             line += rng.choice((" words=a,b,c", " words=\"\\,,x", " words=,", ""))
         if limits and rng.random() < 0.3:
             line += f" of={rng.choice(limits)}"

@@ -8,7 +8,7 @@ from log_page import *
 NAME = re.compile(r"[a-z0-9_]{1,%d}" % (CLASS.NAME - 1))
 TEXTS, WORD_BYTES, TEXT_BYTES = 15, 127, 1024
 NUMBERS = (FIELD.GAUGE, FIELD.COUNTER, FIELD.LIMIT, FIELD.PEAK, FIELD.FAULT)
-LISTS = (FIELD.HISTOGRAM, FIELD.CELLS)
+LISTS = (FIELD.HISTOGRAM, FIELD.CELLS, FIELD.MATRIX)
 
 
 class NoClass(Exception):
@@ -30,7 +30,7 @@ class Field:
             self.take(word, class_)
         need(self.kind in LISTS or self.count == 1, "a count")
         need(self.kind != FIELD.TEXT or self.first < TEXTS, "a late text")
-        self.values = {FIELD.HISTOGRAM: self.count,
+        self.values = {FIELD.HISTOGRAM: self.count, FIELD.MATRIX: self.count,
                        FIELD.CELLS: -(-self.count // 8)}.get(self.kind, 1)
 
     def take(self, word, class_):
@@ -121,12 +121,14 @@ def printed(field, values, log):
         return b"%d buckets of %d" % (field.count, sum(v or 0 for v in values) & ALL64)
     if field.kind == FIELD.CELLS:
         return b"%d cells" % field.count
+    if field.kind == FIELD.MATRIX:
+        return b"%d rows" % (field.count // len(field.words.split(",")))
     return b"%d" % value + (f" {field.unit}" if field.unit else "").encode()
 
 
 def as_json(field, values, log, told):
     value = values[0]
-    if field.kind == FIELD.HISTOGRAM:
+    if field.kind in (FIELD.HISTOGRAM, FIELD.MATRIX):
         return values
     if field.kind == FIELD.CELLS:
         return [None if values[i // 8] is None else values[i // 8] >> i % 8 * 8 & 255

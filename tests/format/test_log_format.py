@@ -14,6 +14,7 @@ from log_page import page
 
 COMPILER, ROOT = sys.argv[1:3]
 FIRST_RANGE = 16  # kinds from here on go by ranges
+FIRST_ACTIVITY = 64
 FOLDERS = [os.path.join(ROOT, folder) for folder in (
     "logstore/store", "runtime/box", "runtime/base", "runtime/include", "runtime/include/gpurt/impl")]
 
@@ -36,12 +37,19 @@ def number_lines(prefix, rows):
         yield f"_Static_assert({prefix}{name} == {number}, \"{prefix}{name} is no {number}\");"
 
 
+def numbers_of(prefix, file):
+    """Enumerators of a header; of kinds the lines of their table."""
+    if file == "kinds.h":
+        return re.findall(r"\bX\(([A-Z0-9_]+), (\d+), [A-Z]+,", header(file))
+    return re.findall(r"\b%s([A-Z0-9_]+)\s*=\s*(\d+)" % prefix, header(file))
+
+
 def check_whole(prefix, file, names, rows):
     """A table with names in its mark has these alone, and of kinds all that are below the first range."""
     said = {int(row[0]) for row in rows}
     if names:
         assert sorted(names) == sorted(row[1] for row in rows), (prefix, names, rows)
-    for name, value in re.findall(r"\b%s([A-Z0-9_]+)\s*=\s*(\d+)" % prefix, header(file)):
+    for name, value in numbers_of(prefix, file):
         if not names or prefix == "GPURT_KIND_" and int(value) < FIRST_RANGE:
             assert int(value) in said, f"{prefix}{name} = {value} is not in the page"
 
@@ -50,8 +58,8 @@ def activity_lines(rows):
     """The numbers, and the structs that they have: each field's place and width."""
     yield from number_lines("GPURT_KIND_", rows)
     said = {int(row[0]) for row in rows}
-    for name, value in re.findall(r"\bGPURT_KIND_([A-Z0-9_]+)\s*=\s*(\d+)", header("activity.h")):
-        assert int(value) in said, f"GPURT_KIND_{name} = {value} is not in the page"
+    for name, value in numbers_of("GPURT_KIND_", "kinds.h"):
+        assert FIRST_ACTIVITY > int(value) or int(value) in said, f"GPURT_KIND_{name} = {value} is not in the page"
     for name, _, words, _, fields in page.activity().values():
         base = re.search(r"as (\w+)", next(row[5] for row in rows if row[1] == name))
         if not fields or name == "DEVICE_NODE":  # a NODE

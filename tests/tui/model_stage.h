@@ -63,6 +63,46 @@ static inline void put(uint32_t kind, uint64_t time_ns, const void *payload, siz
     put_on(0, kind, GPURT_LEVEL_DEBUG, time_ns, payload, bytes);
 }
 
+/* The number of a class of objects. */
+static inline uint32_t object_class(const char *text)
+{
+    gpurt_site_info_t info = {.kind = GPURT_DEF_SITE,
+                              .record_kind = GPURT_KIND_OBJECT,
+                              .format = text,
+                              .format_bytes = (uint32_t)strlen(text)};
+
+    info.file = info.module = text;
+    return gpurt_dictionary_add(&dictionary, &info);
+}
+
+/* An object as it is now, in records of 100 values. */
+static inline void object_put(uint32_t device, uint32_t site, uint64_t time_ns, uint32_t id,
+                              bool ended, const uint64_t *values, uint32_t count)
+{
+    struct {
+        gpurt_row_t row;
+        uint32_t words[2 + 200];
+    } r;
+
+    memset(&r, 0, sizeof r);
+    for (uint32_t first = 0; first < count; first += 100) {
+        uint32_t some = count - first < 100 ? count - first : 100;
+
+        r.row = (gpurt_row_t){.time_ns = time_ns,
+                              .site = site,
+                              .kind = GPURT_KIND_OBJECT,
+                              .form = GPURT_FORM_THREAD,
+                              .block = device,
+                              .program = (uint8_t)stage_program,
+                              .words = (uint16_t)(2 + 2 * some)};
+        r.words[0] = id;
+        r.words[1] = gpurt_object_word(first, some, ended ? GPURT_OBJECT_ENDED : 0);
+        for (uint32_t i = 0; i < 2 * some; i++)
+            r.words[2 + i] = (uint32_t)(values[first + i / 2] >> (i % 2 * 32));
+        gpurt_model_put(model, &r.row);
+    }
+}
+
 static inline void look(void)
 {
     gpurt_model_view(model, T0, GPURT_MODEL_REPLAY, view);

@@ -157,7 +157,7 @@ static const struct {
     {"sm~3", "sm takes = != < <= > >=, not ~", 3, 1},
     {"msg<3", "msg takes = != ~ !~, not <", 4, 1},
     {"kind<log", "kind takes = and !=, not <", 5, 3},
-    {"kind=foo", "no kind is called 'foo'; there are log, panic, loss", 5, 3},
+    {"kind=foo", "no kind is called 'foo'; there are log, loss, panic", 5, 3},
     {">3", "no field stands before >", 0, 1},
     {"!=3", "no field stands before !=", 0, 2},
     {"foo(3)", "a word with '(' stands in quotes: \"foo(3)\"", 3, 1},

@@ -549,14 +549,14 @@ static void check_words(void)
 {
     for (uint32_t i = 0; i < GPURT_ACTIVITY_SITES; i++) {
         uint32_t kind = gpurt_activity_sites[i].kind;
-        const char *word = activity_word(kind);
+        const char *word = gpurt_kind_word(kind);
 
         if (kind >= GPURT_KIND_CUPTI && kind < GPURT_KIND_HOST)
             CHECK(word && strcmp(word, "other") != 0);
     }
-    CHECK(strcmp(activity_word(GPURT_KIND_DEVICE_GRAPH), "graph") == 0);
-    CHECK(strcmp(activity_word(GPURT_KIND_DEVICE_NODE), "kernel") == 0);
-    CHECK(strcmp(activity_word(GPURT_KIND_HOST - 1), "other") == 0);
+    CHECK(strcmp(gpurt_kind_word(GPURT_KIND_DEVICE_GRAPH), "graph") == 0);
+    CHECK(strcmp(gpurt_kind_word(GPURT_KIND_DEVICE_NODE), "kernel") == 0);
+    CHECK(strcmp(gpurt_kind_word(GPURT_KIND_HOST - 1), "other") == 0);
 }
 
 int main(void)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Heaps of kernels in the model: what was told last counts, heaps that ended make room for
- * new ones, rows that are too short are not believed, those of several processes are told apart;
- * and on the screen at both sizes. */
-#include "heap_text.h"
+/* Heaps of kernels, objects of two classes, in the model and on the screen at both sizes: what was
+ * told last counts, those of several processes are told apart, a matrix and a map that span
+ * records are whole, and the selected one stays selected. */
 #include "model_stage.h"
+#include "object_text.h"
 #include "picture.h"
 
 #include <gpurt/impl/heaprow.h>
@@ -11,93 +11,113 @@
 
 #define MIB (1ull << 20)
 
-static void put_state(uint32_t heap, uint64_t time_ns, uint64_t live_bytes, uint32_t flags)
-{
-    gpurt_heap_state_row_t s = {.heap = heap,
-                                .flags = flags,
-                                .bytes = gpurt_pair(64 * MIB),
-                                .live = gpurt_pair(live_bytes / 64),
-                                .live_bytes = gpurt_pair(live_bytes),
-                                .slack = gpurt_pair(3 * MIB),
-                                .kept = gpurt_pair(MIB),
-                                .free_chunks = 400,
-                                .largest_row = 100,
-                                .large_chunks = 7,
-                                .refused = gpurt_pair(5),
-                                .wrong = gpurt_pair(2)};
+/* As heapview.c declares them. */
+static const char HEAP[] =
+    "heap heaps\nbytes limit unit=B\nlive_bytes gauge unit=B of=bytes\nlive gauge\n"
+    "checks state words=none,off,cheap,full\ntraced state words=no,yes\n"
+    "slack_bytes gauge unit=B\nkept_bytes gauge unit=B\nfree_chunks gauge\n"
+    "largest_row gauge\nlarge_chunks gauge\nrefused fault\nwrong fault\n"
+    "served_by_thread counter\nserved_by_warp counter\nserved_by_block counter\n"
+    "served_by_heap counter\nreturned_to_thread counter\nreturned_to_warp counter\n"
+    "returned_to_block counter\nreturned_to_heap counter\nmap_chunks limit\n"
+    "map cells count=128\n"
+    "size_classes matrix count=200 unit=B words=bytes,chunks,live,reusable,fresh\n";
+static const char HOLDER[] = "holder holders\nheap reference words=heap parent\nsite text\n"
+                             "bytes gauge unit=B\nobjects gauge\nsampled limit\n";
+enum {
+    SERVED = 12,
+    MAP_CHUNKS = 20,
+    MAP = 21,
+    SIZES = MAP + 16,
+    VALUES = SIZES + 200,
+    CHEAP = 2,
+    TRACED = 16 /* beside the level of checks */
+};
 
-    put(GPURT_KIND_HEAP_STATE, time_ns, &s, sizeof s);
+static uint32_t heap_site, holder_site;
+static uint64_t served; /* by threads' pools, of what is put */
+static bool bare;       /* without classes and a map */
+
+static void put_on_device(uint32_t device, uint32_t heap, uint64_t time_ns,
+                          uint64_t live_bytes, uint32_t how, bool ended)
+{
+    uint64_t v[VALUES] = {64 * MIB,
+                          live_bytes,
+                          live_bytes / 64,
+                          how % TRACED,
+                          how / TRACED,
+                          3 * MIB,
+                          MIB,
+                          400,
+                          100,
+                          7,
+                          5,
+                          2};
+    static const uint64_t rows[2][5] = {{64, 3, 3000, 72, 0}, {4096, 9, 100, 20, 24}};
+
+    v[SERVED] = served;
+    v[MAP_CHUNKS] = 8;
+    for (int i = 0; i < 16 && !bare; i++)
+        v[MAP + i] = i % 2 ? 0xfffe002040608000ull : 0xa0c0e0fd20406000ull;
+    if (!bare)
+        memcpy(&v[SIZES], rows, sizeof rows);
+    heap_site = heap_site ? heap_site : object_class(HEAP);
+    object_put(device, heap_site, time_ns, heap, ended, v, VALUES);
 }
 
-static void put_rest(uint32_t heap)
+static void put_heap(uint32_t heap, uint64_t time_ns, uint64_t live_bytes, uint32_t how)
 {
-    gpurt_heap_class_row_t big = {heap,           4096,          9, gpurt_pair(100),
-                                  gpurt_pair(20), gpurt_pair(24)};
-    gpurt_heap_class_row_t small = {heap,           64,           3, gpurt_pair(3000),
-                                    gpurt_pair(72), gpurt_pair(0)};
-    gpurt_heap_site_row_t site = {.heap = heap,
-                                  .site = string("net/pool.cu:117"),
-                                  .count = 1,
-                                  .objects = gpurt_pair(12345),
-                                  .bytes = gpurt_pair(2 * MIB),
-                                  .sampled = 1};
-    gpurt_heap_map_row_t map = {.heap = heap, .chunks = 8};
-
-    for (uint32_t i = 0; i < GPURT_HEAP_CELLS / 16; i++)
-        map.cells[i] = gpurt_pair(0xfed0123456789abcull);
-    put(GPURT_KIND_HEAP_CLASS, T0, &big, sizeof big);
-    put(GPURT_KIND_HEAP_CLASS, T0, &small, sizeof small);
-    put(GPURT_KIND_HEAP_SITE, T0, &site, sizeof site);
-    put(GPURT_KIND_HEAP_MAP, T0, &map, sizeof map);
-    put(GPURT_KIND_HEAP_CLASS, T0, &big, 8); /* too short */
+    put_on_device(0, heap, time_ns, live_bytes, how, false);
 }
 
-static const gpurt_model_heap_t *heap(uint32_t id)
+static void put_holder(uint32_t id, uint64_t time_ns, uint32_t heap, const char *site,
+                       uint64_t bytes, bool ended)
+{
+    const uint64_t v[] = {heap, string(site), bytes, 12345, 1};
+
+    holder_site = holder_site ? holder_site : object_class(HOLDER);
+    object_put(0, holder_site, time_ns, id, ended, v, 5);
+}
+
+static const gpurt_model_object_t *heap(uint32_t id)
 {
     gpurt_model_view(model, T0 + 1, GPURT_MODEL_REPLAY, view);
-    for (uint32_t i = 0; i < view->heaps.count; i++)
-        if (view->heaps.list[i].told.id == id)
-            return &view->heaps.list[i];
+    for (uint32_t i = 0; i < view->objects.count; i++)
+        if (view->objects.list[i].told.id == id &&
+            strcmp(view->objects.classes[view->objects.list[i].class_].def.name, "heap") ==
+                0)
+            return &view->objects.list[i];
     return NULL;
+}
+
+static const gpurt_model_value_t *value(const gpurt_model_object_t *h, const char *field)
+{
+    const gpurt_classdef_t *d = gpurt_objects_class(&view->objects, h->class_);
+
+    return gpurt_objects_values(&view->objects, h, gpurt_classdef_find(d, field));
 }
 
 static void check_sums(void)
 {
-    const gpurt_model_heap_t *h;
+    const gpurt_model_value_t *sizes;
 
-    put_state(64, T0, 48 * MIB, GPURT_HEAP_TRACE | 2);
-    put_rest(64);
-    put_state(64, T0 - 5, 1, 2); /* older: not what it is now */
-    CHECK_EQ(heap(64)->live_bytes, 48 * MIB);
-    put_state(64, T0 + 9, 40 * MIB, 2);
-    h = heap(64);
-    CHECK(h != NULL);
-    CHECK_EQ(h->live_bytes, 40 * MIB);
-    CHECK_EQ(h->peak_bytes, 48 * MIB);
-    CHECK_EQ(h->class_count, 2);
-    CHECK_EQ(h->classes[0].bytes, 64);
-    CHECK_EQ(h->classes[1].live, 100);
-    CHECK_EQ(h->cells[0], 0xc);
-    CHECK_EQ(h->cells[15], GPURT_HEAP_CELL_NONE);
-    CHECK(strcmp(h->sites[0].site, "net/pool.cu:117") == 0);
-    CHECK_EQ(heap_fragmented(h), 75);
-    CHECK(strcmp(heap_checks(h), "cheap") == 0);
+    put_heap(64, T0, 48 * MIB, CHEAP + TRACED);
+    put_holder(1, T0, 64, "net/pool.cu:117", 2 * MIB, false);
+    put_holder(2, T0, 64, "before/last.cu:9", 9 * MIB, true);
+    put_holder(3, T0, 64, "net/queue.cu:3", 4 * MIB, false);
+    put_holder(4, T0, 65, "of/another.cu:3", 5 * MIB, false);
+    put_heap(64, T0 - 5, 1, CHEAP); /* older: not what it is now */
+    CHECK_EQ(value(heap(64), "live_bytes")->now, 48 * MIB);
+    put_heap(64, T0 + 9, 40 * MIB, CHEAP);
+    CHECK(heap(64) != NULL);
+    CHECK_EQ(value(heap(64), "live_bytes")->now, 40 * MIB);
+    CHECK_EQ(value(heap(64), "live_bytes")->peak, 48 * MIB);
+    sizes = value(heap(64), "size_classes");
+    CHECK_EQ(sizes[0].now, 64);
+    CHECK_EQ(sizes[7].now, 100);
+    CHECK_EQ(sizes[10].now, 0);
+    CHECK_EQ(value(heap(64), "map")[1].now >> 56, GPURT_CELL_NONE);
     CHECK_EQ(view->lines[GPURT_CLASS_LOW].end, 0); /* none of it is a line of the log */
-}
-
-/* More heaps than rows: those that ended go first. */
-static void check_crowd(void)
-{
-    for (uint32_t i = 1; i < GPURT_MODEL_HEAPS; i++)
-        put_state(64 + i, T0 + i, MIB, i == 3 ? GPURT_HEAP_ENDED : 0);
-    CHECK(heap(67) != NULL);
-    put_state(200, T0 + 20, MIB, 0);
-    CHECK(heap(67) == NULL);
-    CHECK(heap(200) != NULL);
-    put_state(201, T0 + 21, MIB, 0);
-    CHECK(heap(201) == NULL);
-    CHECK_EQ(view->heaps.others, 1);
-    CHECK_EQ(view->heaps.count, GPURT_MODEL_HEAPS);
 }
 
 static bool on_canvas(const canvas_t *c, const char *text)
@@ -123,30 +143,58 @@ static void check_screen(int rows, int columns)
     gpurt_model_view(model, T0 + 1, GPURT_MODEL_REPLAY, view);
     CHECK(canvas_resize(&c, rows, columns));
     picture_draw(&p, &c);
-    CHECK(on_canvas(&c, "heap 64    ########....  63% 40.0 MiB of 64.0 MiB"));
-    CHECK(on_canvas(&c, "2 wrong"));
+    CHECK(on_canvas(&c, "Heaps  1 "));
+    CHECK(on_canvas(&c, " 64      ########....  63%         5         2  64.0 MiB"));
     CHECK(on_canvas(&c, "most 48.0 MiB  free chunks 400, 100 in a row, fragmented 75%"));
     CHECK(on_canvas(&c, "checks cheap, 1.0 MiB kept back"));
-    CHECK(on_canvas(&c, "#xxxx++++---.#L")); /* the first cells of the map */
+    CHECK(on_canvas(&c, "a cell: 8 chunks of 64 KiB, by what is live; . free, L large"));
+    CHECK(on_canvas(&c, ".++-#xxx.+++-.L ")); /* the first cells of the map */
     CHECK(on_canvas(&c, "    64 B       3    3000      72       0    98%"));
     CHECK(on_canvas(&c, "   4 KiB       9     100      20      24    69%") ||
           on_canvas(&c, " 4.0 KiB       9     100      20      24    69%"));
+    CHECK(on_canvas(&c, "   4.0 MiB    12.3k  net/queue.cu:3"));
     CHECK(on_canvas(&c, "   2.0 MiB    12.3k  net/pool.cu:117"));
+    CHECK(!on_canvas(&c, "before/last.cu") && !on_canvas(&c, "of/another.cu"));
     canvas_fini(&c);
 }
 
 /* On devices of one process, too. */
 static void check_devices(void)
 {
-    gpurt_heap_state_row_t s = {.heap = 64, .live_bytes = gpurt_pair(7 * MIB)};
+    static char text[32768];
+    FILE *out = fmemopen(text, sizeof text, "w");
 
-    put_on(1, GPURT_KIND_HEAP_STATE, GPURT_LEVEL_DEBUG, T0 + 10, &s, sizeof s);
+    put_on_device(1, 64, T0 + 10, 7 * MIB, 0, false);
     gpurt_model_view(model, T0 + 11, GPURT_MODEL_REPLAY, view);
-    CHECK_EQ(view->heaps.count, 2);
-    CHECK_EQ(view->heaps.list[0].told.device, 0);
-    CHECK_EQ(view->heaps.list[0].live_bytes, 40 * MIB);
-    CHECK_EQ(view->heaps.list[1].told.device, 1);
-    CHECK_EQ(view->heaps.list[1].live_bytes, 7 * MIB);
+    CHECK_EQ(view->objects.count, 2);
+    CHECK_EQ(view->objects.list[0].told.device, 0);
+    CHECK_EQ(value(&view->objects.list[0], "live_bytes")->now, 40 * MIB);
+    CHECK_EQ(view->objects.list[1].told.device, 1);
+    CHECK_EQ(value(&view->objects.list[1], "live_bytes")->now, 7 * MIB);
+    CHECK(out != NULL);
+    objects_plain(out, &view->objects);
+    fclose(out);
+    CHECK_CONTAINS(text, "\nheap 64 on device 1  bytes 64.0 MiB, live bytes 7.0 MiB, ");
+}
+
+/* A text too long for its column is cut: of a path its end stays, and nobody's number is gone. */
+static void check_table(void)
+{
+    picture_t p = {.view = view,
+                   .name = "x",
+                   .hertz = 10,
+                   .speed = 1,
+                   .shown = VIEW_OBJECTS,
+                   .object_wanted = "holders"};
+    canvas_t c = {.unicode = false};
+
+    put_holder(5, T0, 64, "a/path/of/some/depth/in/the/tree/of/a/module/pool.cu:117", MIB,
+               false);
+    gpurt_model_view(model, T0 + 1, GPURT_MODEL_REPLAY, view);
+    CHECK(canvas_resize(&c, 24, 80));
+    picture_draw(&p, &c);
+    CHECK(on_canvas(&c, " 5          heap 64  a/module/pool.cu:117   1.0 MiB"));
+    canvas_fini(&c);
 }
 
 /* ---- several processes ----------------------------------------------------------------- */
@@ -161,7 +209,7 @@ static void stage_end(void)
     gpurt_model_destroy(model);
     gpurt_dictionary_fini(&dictionary);
     memset(view, 0, sizeof *view);
-    stage_program = 0;
+    stage_program = heap_site = holder_site = 0;
 }
 
 static void stage_begin(const gplog_file_t *about)
@@ -169,67 +217,74 @@ static void stage_begin(const gplog_file_t *about)
     CHECK_EQ(gpurt_model_create(&dictionary, about, &model, &err), GPURT_OK);
 }
 
-static void text_of(void (*print)(FILE *out, const gpurt_model_heaps_t *heaps), char *to,
+static void text_of(void (*print)(FILE *out, const gpurt_model_objects_t *all), char *to,
                     size_t room)
 {
     FILE *out = fmemopen(to, room, "w");
 
     CHECK(out != NULL);
-    print(out, &view->heaps);
+    print(out, &view->objects);
     fclose(out);
 }
 
-static void write_json(FILE *out, const gpurt_model_heaps_t *heaps)
+static void write_json(FILE *out, const gpurt_model_objects_t *objects)
 {
     gpurt_json_t j;
 
     gpurt_json_file(&j, out);
-    heap_json(&j, NULL, heaps);
+    objects_json(&j, NULL, objects);
 }
 
 /* Two heaps of one number, on one device, whose rows come by turns. */
 static void put_both(void)
 {
-    gpurt_heap_pools_row_t pools = {.heap = 64, .got = {gpurt_pair(9)}};
-
-    put_state(64, T0, 40 * MIB, 0);
+    bare = true;
+    put_heap(64, T0, 40 * MIB, 0);
+    bare = false;
     stage_program = process(SECOND, "rank");
-    put_state(64, T0 + 1, 7 * MIB, GPURT_HEAP_ENDED);
-    put_rest(64);
+    put_on_device(0, 64, T0 + 1, 7 * MIB, 0, true);
     stage_program = 0;
-    put_state(64, T0 + 2, 48 * MIB, 0);
-    put(GPURT_KIND_HEAP_POOLS, T0 + 2, &pools, sizeof pools);
+    bare = true;
+    served = 9;
+    put_heap(64, T0 + 2, 48 * MIB, 0);
+    served = 0;
+    bare = false;
 }
 
 static void check_processes(void)
 {
-    const gpurt_model_heap_t *h = view->heaps.list;
-    static char text[32768];
+    const gpurt_model_object_t *h = view->objects.list;
+    static char text[65536];
 
     stage_program = process(FIRST, "rank");
     CHECK_EQ(stage_program, 0);
     stage_begin(NULL);
     put_both();
     CHECK(gpurt_model_view(model, T0 + 11, GPURT_MODEL_REPLAY, view) & 1u << 8);
-    CHECK_EQ(view->heaps.programs, 2);
-    CHECK_EQ(view->heaps.count, 2);
+    CHECK_EQ(view->objects.programs, 2);
+    CHECK_EQ(view->objects.count, 2);
     CHECK_EQ(h[0].told.pid, FIRST);
-    CHECK_EQ(h[0].live_bytes, 48 * MIB);
+    CHECK_EQ(value(&h[0], "live_bytes")->now, 48 * MIB);
     CHECK_EQ(h[0].told.flags, 0);
-    CHECK_EQ(h[0].class_count, 0);
-    CHECK_EQ(h[0].got[0], 9);
+    CHECK_EQ(value(&h[0], "size_classes")->now, 0);
+    CHECK_EQ(value(&h[0], "served_by_thread")->now, 9);
     CHECK_EQ(h[1].told.pid, SECOND);
-    CHECK_EQ(h[1].live_bytes, 7 * MIB);
-    CHECK_EQ(h[1].told.flags, GPURT_HEAP_ENDED);
-    CHECK_EQ(h[1].class_count, 2);
-    CHECK_EQ(h[1].got[0], 0);
-    text_of(heap_plain, text, sizeof text);
-    CHECK_CONTAINS(text, "heap 64    of process 10801, 48.0 MiB in ");
-    CHECK_CONTAINS(text, "heap 64    of process 4194304, at its end 7.0 MiB in ");
+    CHECK_EQ(value(&h[1], "live_bytes")->now, 7 * MIB);
+    CHECK_EQ(h[1].told.flags, GPURT_OBJECT_ENDED);
+    CHECK_EQ(value(&h[1], "size_classes")[5].now, 4096);
+    CHECK_EQ(value(&h[1], "served_by_thread")->now, 0);
+    text_of(objects_plain, text, sizeof text);
+    CHECK_CONTAINS(text, "heap 64 of process 10801  bytes 64.0 MiB, live bytes 48.0 MiB, ");
+    CHECK_CONTAINS(text, "heap 64 of process 4194304, ended  bytes 64.0 MiB, live bytes 7");
+    CHECK_CONTAINS(text, "\n           size classes: bytes 4.0 KiB, chunks 9, live 100, "
+                         "reusable 20, fresh 24\n");
     text_of(write_json, text, sizeof text);
     CHECK_CONTAINS(text, "\"processes\":2,");
-    CHECK_CONTAINS(text, "{\"heap\":64,\"pid\":10801,\"device\":0,");
-    CHECK_CONTAINS(text, "{\"heap\":64,\"pid\":4194304,\"device\":0,");
+    CHECK_CONTAINS(text, "{\"class\":\"heap\",\"id\":64,\"pid\":10801,\"device\":0,");
+    CHECK_CONTAINS(text, "{\"class\":\"heap\",\"id\":64,\"pid\":4194304,\"device\":0,");
+    CHECK_CONTAINS(text, "\"size_classes\":[]");
+    CHECK_CONTAINS(text, "\"size_classes\":[{\"bytes\":64,\"chunks\":3,\"live\":3000,"
+                         "\"reusable\":72,\"fresh\":0},{\"bytes\":4096,\"chunks\":9,");
 }
 
 static void press(picture_t *p, action_t action)
@@ -246,12 +301,11 @@ static void check_processes_drawn(void)
     CHECK(canvas_resize(&c, 24, 80));
     picture_draw(&p, &c);
     CHECK(on_canvas(&c, "Heaps  2  of 2 processes"));
-    CHECK(on_canvas(
-        &c,
-        "heap 64 of 10801      #########...  75% 48.0 MiB of 64.0 MiB  2 wrong  5 ref"));
-    CHECK(on_canvas(
-        &c,
-        "heap 64 of 4194304    #...........  11% 7.0 MiB of 64.0 MiB  2 wrong  5 refu"));
+    CHECK(
+        on_canvas(&c, " 64 of 10801         #########...  75%         5         2  64.0"));
+    CHECK(
+        on_canvas(&c, " 64 of 4194304       #...........  11%         5         2  64.0"));
+    CHECK(on_canvas(&c, "pools served    9       thread 100%"));
     CHECK(!on_canvas(&c, "    64 B       3")); /* of the second */
     press(&p, ACTION_DOWN);
     canvas_clear(&c);
@@ -267,16 +321,16 @@ static void check_selected(void)
 
     heap(64);
     press(&p, ACTION_LAST);
-    CHECK_EQ(p.heap, 1);
-    CHECK_EQ(p.heap_told.program, 1);
-    put_state(65, T0, MIB, 0);
+    CHECK_EQ(p.object_row, 1);
+    CHECK_EQ(p.object_told.program, 1);
+    put_heap(65, T0, MIB, 0);
     heap(64);
-    p.heap = 0;
-    press(&p, ACTION_DOWN);
-    CHECK_EQ(p.heap, 2);
-    CHECK_EQ(p.heap_told.id, 65);
+    p.object_row = 0;
+    press(&p, ACTION_UP); /* from the second process's, which is last now */
+    CHECK_EQ(p.object_row, 1);
+    CHECK_EQ(p.object_told.id, 65);
     press(&p, ACTION_FIRST);
-    CHECK_EQ(p.heap, 0);
+    CHECK_EQ(p.object_row, 0);
 }
 
 /* The one that is selected is on the screen, however long the list. */
@@ -287,49 +341,45 @@ static void check_scroll(void)
                    .hertz = 10,
                    .speed = 1,
                    .shown = VIEW_HEAPS,
-                   .heap = 1000};
+                   .object_row = 1000};
     canvas_t c = {.unicode = false};
 
     CHECK(canvas_resize(&c, 20, 80));
     picture_draw(&p, &c);
-    CHECK(!on_canvas(&c, "heap 64 of 10801"));
-    CHECK(on_canvas(&c, "heap 103"));
+    CHECK(!on_canvas(&c, " 105 of others"));
+    CHECK(on_canvas(&c, " 64 of 4194304"));
     canvas_fini(&c);
 }
 
 /* Those that found no number share one, which is nobody's. */
 static void check_others(void)
 {
-    static char text[32768];
+    static char text[65536];
 
     stage_program = GPLOG_PROGRAM_OTHERS;
-    put_state(64, T0, MIB, 0);
+    put_heap(64, T0, MIB, 0);
     heap(64);
-    text_of(heap_plain, text, sizeof text);
-    CHECK_CONTAINS(text, "heap 64    of other processes, 1.0 MiB in ");
-    CHECK(strstr(text, "have no row") == NULL);
-    for (uint32_t i = 0; i < GPURT_MODEL_HEAPS; i++)
-        put_state(100 + i, T0, MIB, 0);
+    text_of(objects_plain, text, sizeof text);
+    CHECK_CONTAINS(text, "heap 64 of another process  bytes 64.0 MiB, live bytes 1.0 MiB");
+    for (uint32_t i = 0; i < 8; i++)
+        put_heap(100 + i, T0, MIB, 0);
     heap(64);
-    text_of(heap_plain, text, sizeof text);
-    CHECK_CONTAINS(text, "others     3 records of some that have no row here\n");
     check_scroll();
     text_of(write_json, text, sizeof text);
-    CHECK_CONTAINS(text, "\"without_row\":3,");
-    CHECK_CONTAINS(text, "{\"heap\":64,\"pid\":null,");
+    CHECK_CONTAINS(text, "{\"class\":\"heap\",\"id\":64,\"pid\":null,");
     stage_end();
 }
 
 static void one_has(uint32_t pid, const char *json)
 {
-    static char text[32768];
+    static char text[65536];
 
-    CHECK_EQ(view->heaps.programs, 1);
-    CHECK_EQ(view->heaps.list[0].told.pid, pid);
+    CHECK_EQ(view->objects.programs, 1);
+    CHECK_EQ(view->objects.list[0].told.pid, pid);
     text_of(write_json, text, sizeof text);
     CHECK_CONTAINS(text, json);
-    text_of(heap_plain, text, sizeof text);
-    CHECK_CONTAINS(text, "heap 64    40.0 MiB in ");
+    text_of(objects_plain, text, sizeof text);
+    CHECK_CONTAINS(text, "heap 64  bytes 64.0 MiB, live bytes 40.0 MiB, ");
     CHECK(strstr(text, "process") == NULL);
 }
 
@@ -340,41 +390,73 @@ static void check_single(void)
     gplog_file_t about = {.identity = {.pid = 77}};
 
     stage_begin(NULL);
-    put_state(64, T0, 40 * MIB, 0);
+    put_heap(64, T0, 40 * MIB, 0);
     heap(64);
-    one_has(0, "{\"heap\":64,\"pid\":null,");
+    one_has(0, "\"id\":64,\"pid\":null,");
     stage_end();
     stage_begin(&about);
-    put_state(64, T0, 40 * MIB, 0);
+    put_heap(64, T0, 40 * MIB, 0);
     heap(64);
-    one_has(77, "{\"heap\":64,\"pid\":77,");
+    one_has(77, "\"id\":64,\"pid\":77,");
     process(FIRST, "rank");
     process(SECOND, "rank");
     CHECK(gpurt_model_view(model, T0 + 2, GPURT_MODEL_REPLAY, view) & 1u << 8);
-    CHECK_EQ(view->heaps.programs, 2);
-    CHECK_EQ(view->heaps.list[0].told.pid, FIRST);
+    CHECK_EQ(view->objects.programs, 2);
+    CHECK_EQ(view->objects.list[0].told.pid, FIRST);
     CHECK(!(gpurt_model_view(model, T0 + 3, GPURT_MODEL_REPLAY, view) & 1u << 8));
     gpurt_model_destroy(model);
     memset(view, 0, sizeof *view);
     stage_begin(&about);
     gpurt_model_of_box(model);
-    put_state(64, T0, 40 * MIB, 0);
+    put_heap(64, T0, 40 * MIB, 0);
     heap(64);
-    one_has(77, "{\"heap\":64,\"pid\":77,");
+    one_has(77, "\"id\":64,\"pid\":77,");
     stage_end();
 }
 
-/* One that is new has the row of one that ended, and nothing of what was told of that. */
-static void check_row_again(void)
+/* As many as there is room for. One that is new has the place of one that ended, and nothing of what
+ * was told of that; one more is counted. */
+static void check_place_again(void)
 {
+    uint32_t id = 1;
+
     stage_begin(NULL);
-    for (uint32_t i = 1; i <= GPURT_MODEL_HEAPS; i++)
-        put_state(i, T0, 40 * MIB, i == 3 ? GPURT_HEAP_ENDED : 0);
-    put_state(99, T0 + 1, MIB, 0);
+    put_on_device(0, 1000, T0, 40 * MIB, 0, true);
+    do
+        put_heap(id, T0 + id, 40 * MIB, 0);
+    while ((look(), view->objects.list[0].told.id == 1000) && ++id < 1000);
+    CHECK(id > 16 && id < 1000);
+    CHECK_EQ(view->objects.list[0].told.id, id);
+    CHECK_EQ(view->objects.others, 0);
+    put_heap(id, T0 + id + 1, MIB, 0);
+    CHECK_EQ(value(heap(id), "live_bytes")->peak, 40 * MIB);
+    put_on_device(0, 3, T0 + 2000, MIB, 0, true);
+    put_heap(2000, T0 + 2001, MIB, 0);
+    CHECK_EQ(value(heap(2000), "live_bytes")->peak, MIB);
+    CHECK(heap(3) == NULL);
+    CHECK_EQ(view->objects.others, 0);
+    put_heap(2001, T0 + 2002, MIB, 0);
+    CHECK(heap(2001) == NULL);
+    CHECK_EQ(view->objects.others, 3); /* its records */
+    stage_end();
+}
+
+/* Calls of traced heaps are counted; they are no lines of the log. */
+static void check_traces(void)
+{
+    static char text[4096];
+    const uint32_t words[4] = {64, 100, 7, 16};
+
+    stage_begin(NULL);
+    for (int i = 0; i < 3; i++)
+        put(GPURT_KIND_HEAP_ALLOC, T0, words, sizeof words);
+    put(GPURT_KIND_HEAP_FREE, T0, words, 8);
     look();
-    CHECK_EQ(view->heaps.list[2].told.id, 99);
-    CHECK_EQ(view->heaps.list[2].peak_bytes, MIB);
-    CHECK_EQ(view->heaps.others, 0);
+    CHECK_EQ(view->lines[GPURT_CLASS_LOW].end, 0);
+    text_of(objects_plain, text, sizeof text);
+    CHECK_CONTAINS(text, "traced     3 requests, 1 free\n");
+    text_of(write_json, text, sizeof text);
+    CHECK_CONTAINS(text, "\"traced_allocs\":3,\"traced_frees\":1,");
     stage_end();
 }
 
@@ -387,11 +469,11 @@ int main(void)
     check_sums();
     check_screen(24, 80);
     check_screen(36, 120);
-    check_crowd();
+    check_table();
     gpurt_model_destroy(model);
     CHECK_EQ(gpurt_model_create(&dictionary, NULL, &model, &err), GPURT_OK);
-    view->heaps.rows = 0;
-    put_state(64, T0, 40 * MIB, 0);
+    view->objects.rows = 0;
+    put_heap(64, T0, 40 * MIB, 0);
     check_devices();
     stage_end();
     check_processes();
@@ -399,7 +481,8 @@ int main(void)
     check_selected();
     check_others();
     check_single();
-    check_row_again();
+    check_place_again();
+    check_traces();
     free(view);
     return 0;
 }

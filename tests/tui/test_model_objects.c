@@ -28,17 +28,6 @@ enum {
 
 static uint32_t kettle, stove;
 
-static uint32_t define(const char *text)
-{
-    gpurt_site_info_t info = {.kind = GPURT_DEF_SITE,
-                              .record_kind = GPURT_KIND_OBJECT,
-                              .format = text,
-                              .format_bytes = (uint32_t)strlen(text)};
-
-    info.file = info.module = text;
-    return gpurt_dictionary_add(&dictionary, &info);
-}
-
 /* Values [first, first + count) of an object; the row has `words` words. */
 static void put_words(uint32_t site, uint64_t time_ns, uint32_t id, uint32_t what,
                       const uint64_t *values, uint32_t words)
@@ -91,8 +80,8 @@ static void check_sums(void)
 {
     uint64_t plates = 4;
 
-    kettle = define(KETTLE);
-    stove = define("stove stoves\nplates limit\n");
+    kettle = object_class(KETTLE);
+    stove = object_class("stove stoves\nplates limit\n");
     put_words(stove, T0, 1, gpurt_object_word(0, 1, 0), &plates, 4);
     put_kettle(1, T0, 6, 100, 0);
     put_kettle(1, T0 - 5, 1, 1, 0); /* older: not what it is now */
@@ -156,7 +145,7 @@ static void check_unknown(void)
     const gpurt_classdef_field_t fault = {.kind = GPURT_FIELD_FAULT};
     static char text[65536];
     uint64_t unknown[] = {GPURT_VALUE_UNKNOWN, 3, 5, GPURT_VALUE_UNKNOWN};
-    uint32_t cup = define("cup cups\nsize limit\nfill gauge of=size\n");
+    uint32_t cup = object_class("cup cups\nsize limit\nfill gauge of=size\n");
     FILE *out = fmemopen(text, sizeof text, "w");
 
     CHECK(out != NULL);
@@ -199,7 +188,7 @@ static void check_hostile(void)
     put_words(kettle, T0 + 3 * S, 9, gpurt_object_word(4000, 4000, 0), v, 4);
     put_words(kettle, T0 + 3 * S, 0, gpurt_object_word(0, 1, 0), v, 4);
     put_words(kettle, T0 + 3 * S, 9, 0, v, 1);
-    put_words(define("a b\nx gauge of=y\n"), T0, 9, gpurt_object_word(0, 1, 0), v, 4);
+    put_words(object_class("a b\nx gauge of=y\n"), T0, 9, gpurt_object_word(0, 1, 0), v, 4);
     put_words(12345, T0, 9, gpurt_object_word(0, 1, 0), v, 4);
     look();
     CHECK_EQ(view->objects.others, rows + 7);

@@ -87,37 +87,6 @@ const char *activity_managed(uint32_t what)
     return words[what < GPURT_MANAGED_KINDS ? what : 0];
 }
 
-const char *activity_word(uint32_t kind)
-{
-#define WORD(kind_) [GPURT_KIND_##kind_ - GPURT_KIND_CUPTI]
-    static const char *const words[] = {WORD(KERNEL) = "kernel",
-                                        WORD(COPY) = "copy",
-                                        WORD(FILL) = "fill",
-                                        WORD(WAIT) = "wait",
-                                        WORD(MEMORY) = "memory",
-                                        WORD(GRAPH) = "graph",
-                                        WORD(RANGE) = "range",
-                                        WORD(OVERHEAD) = "overhead",
-                                        WORD(CALL) = "call",
-                                        WORD(COLLECTOR) = "collector",
-                                        WORD(BUSY) = "busy",
-                                        WORD(NODE) = "kernel",
-                                        WORD(SAMPLE) = "sample",
-                                        WORD(DEVICE_NODE) = "kernel",
-                                        WORD(POOL) = "pool",
-                                        WORD(MANAGED) = "managed",
-                                        WORD(DRIVER_LAUNCH) = "launch",
-                                        WORD(DEVICE) = "device",
-                                        WORD(DEVICE_GRAPH) = "graph"};
-#undef WORD
-
-    return kind == GPURT_KIND_LAUNCH        ? "launch"
-           : kind == GPURT_KIND_ENVIRONMENT ? "environment"
-           : kind - GPURT_KIND_CUPTI < sizeof words / sizeof words[0]
-               ? words[kind - GPURT_KIND_CUPTI]
-               : "other";
-}
-
 const char *activity_occupancy(uint32_t hundredths, char buffer[16])
 {
     if (hundredths == 0)

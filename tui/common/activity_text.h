@@ -29,8 +29,6 @@ enum {
 };
 const char *activity_gpu(uint32_t place, const gpurt_model_gpu_t *g,
                          char buffer[ACTIVITY_GPU]);
-/* Of a kind of activity.h, for programs: "kernel". */
-const char *activity_word(uint32_t kind);
 /* Of GPURT_SAMPLE_*. */
 /* "75%"; "-" where it is not known. */
 const char *activity_occupancy(uint32_t hundredths, char buffer[16]);

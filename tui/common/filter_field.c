@@ -5,6 +5,7 @@
 #include "panic_category.h"
 #include "render.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,17 +25,27 @@ static const char *level_name(uint32_t i, uint32_t *number)
     return i <= GPURT_LEVEL_LOST ? gpurt_level_name(i) : NULL;
 }
 
-/* As recordline_kind has them; "other": an activity of a later version. */
+/* Each word of the table of kinds once; "other": an activity of a later version. NULL ends. */
+static const char *kind_words[GPURT_KINDS + 1];
+static pthread_once_t kind_words_once = PTHREAD_ONCE_INIT;
+
+static void kind_words_find(void)
+{
+    for (uint32_t kind = 0, count = 0; kind < GPURT_KINDS; kind++) {
+        uint32_t i = 0;
+
+        while (i < count && strcmp(kind_words[i], gpurt_kind_word(kind)) != 0)
+            i++;
+        kind_words[i] = gpurt_kind_word(kind);
+        count += i == count;
+    }
+}
+
 static const char *kind_name(uint32_t i, uint32_t *number)
 {
-    static const char *const names[] = {
-        "log",      "panic",     "loss",        "life",   "kernel", "copy",
-        "fill",     "wait",      "memory",      "graph",  "range",  "call",
-        "overhead", "collector", "busy",        "sample", "pool",   "managed",
-        "launch",   "device",    "environment", "other"};
-
+    pthread_once(&kind_words_once, kind_words_find);
     *number = i;
-    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
+    return kind_words[i];
 }
 
 static const char *category_name(uint32_t i, uint32_t *number)

@@ -42,7 +42,7 @@ static void set_place(filter_record_t *r, const char *file, size_t bytes, uint32
 
 static void set_kind(filter_record_t *r, uint32_t kind)
 {
-    uint32_t number = filter_field_number(FILTER_KIND, recordline_kind(kind));
+    uint32_t number = filter_field_number(FILTER_KIND, gpurt_kind_word(kind));
 
     if (number != UINT32_MAX)
         filter_record_number(r, FILTER_KIND, number);
@@ -164,8 +164,8 @@ static void read_activity(reading_t *g)
     const recordline_field_t *fields = g->line.fields;
     const recordline_field_t *device = &fields[RECORDLINE_DEVICE];
     const recordline_field_t *name = &fields[RECORDLINE_NAME];
-    bool kernel = strcmp(recordline_kind(g->row->kind), "kernel") == 0 ||
-                  strcmp(recordline_kind(g->row->kind), "launch") == 0;
+    bool kernel = strcmp(gpurt_kind_word(g->row->kind), "kernel") == 0 ||
+                  strcmp(gpurt_kind_word(g->row->kind), "launch") == 0;
 
     if (device->there)
         set_device(&g->r, gplog_about_kind(g->about, g->row), (uint32_t)device->value);

@@ -2,7 +2,6 @@
 #include "object_text.h"
 
 #include "activity_text.h"
-#include "heap_text.h"
 #include "objectrow.h"
 #include "plural.h"
 #include "render.h"
@@ -87,6 +86,31 @@ const gpurt_model_value_t *object_at(const gpurt_model_objects_t *all,
     return v ? v : &none;
 }
 
+const gpurt_model_value_t *object_row(const gpurt_model_objects_t *all,
+                                      const gpurt_model_object_t *o,
+                                      const gpurt_classdef_field_t *f, uint32_t row)
+{
+    const gpurt_model_value_t *v = gpurt_objects_values(all, o, f);
+    uint32_t columns = gpurt_classdef_columns(f);
+
+    return v && row < f->count / columns && v[row * columns].now ? &v[row * columns] : NULL;
+}
+
+const char *object_cell(const gpurt_classdef_field_t *f, const gpurt_model_value_t *row,
+                        uint32_t column, char buffer[24])
+{
+    static const gpurt_classdef_field_t plain;
+
+    return object_amount(column ? &plain : f, row[column].now, buffer);
+}
+
+int object_percent(uint64_t part, uint64_t whole)
+{
+    if (part >= whole)
+        return whole ? 100 : 0;
+    return (int)((double)part * 100.0 / (double)whole + 0.5);
+}
+
 int object_full(const gpurt_model_objects_t *all, const gpurt_model_object_t *o)
 {
     const gpurt_classdef_t *d = gpurt_objects_class(all, o->class_);
@@ -96,7 +120,7 @@ int object_full(const gpurt_model_objects_t *all, const gpurt_model_object_t *o)
     uint64_t whole = f ? object_at(all, o, &d->fields[f->of - 1])->now : 0;
 
     return part != GPURT_VALUE_UNKNOWN && whole != GPURT_VALUE_UNKNOWN
-               ? heap_percent(part, whole)
+               ? object_percent(part, whole)
                : -1;
 }
 
@@ -125,11 +149,6 @@ const gpurt_model_object_t *object_referred(const gpurt_model_objects_t *all,
 }
 
 /* ---- plain --------------------------------------------------------------------------- */
-
-static bool is_list(const gpurt_classdef_field_t *f)
-{
-    return f->kind == GPURT_FIELD_HISTOGRAM || f->kind == GPURT_FIELD_CELLS;
-}
 
 /* "bytes 1.2 MiB (most 3 MiB)" */
 static void plain_field(FILE *out, const gpurt_model_objects_t *all,
@@ -165,6 +184,26 @@ static void plain_histogram(FILE *out, const gpurt_model_objects_t *all,
     fputs(*between == ':' ? ": nothing\n" : "\n", out);
 }
 
+/* "  size classes: bytes 64 B, chunks 3, live 3000": a line for each row. */
+static void plain_matrix(FILE *out, const gpurt_model_objects_t *all,
+                         const gpurt_model_object_t *o, const gpurt_classdef_field_t *f)
+{
+    char name[GPURT_CLASS_NAME], word[GPURT_CLASS_WORDS], amount[24];
+    uint32_t columns = gpurt_classdef_columns(f);
+
+    for (uint32_t r = 0; r < f->count / columns; r++) {
+        const gpurt_model_value_t *row = object_row(all, o, f, r);
+
+        if (!row)
+            continue;
+        fprintf(out, "           %s", object_name(f->name, name));
+        for (uint32_t c = 0; c < columns; c++)
+            fprintf(out, "%s %s %s", c ? "," : ":", gpurt_field_word(f, c, word),
+                    object_cell(f, row, c, amount));
+        fputc('\n', out);
+    }
+}
+
 static void plain_object(FILE *out, const gpurt_model_objects_t *all,
                          const gpurt_model_object_t *o, const gpurt_classdef_t *d)
 {
@@ -176,10 +215,12 @@ static void plain_object(FILE *out, const gpurt_model_objects_t *all,
         fprintf(out, " of process %" PRIu32, o->told.pid);
     else if (all->programs > 1)
         fputs(" of another process", out);
+    if (o->told.device != 0 && o->told.device != UINT32_MAX)
+        fprintf(out, " on device %" PRIu32, o->told.device);
     if (o->told.flags & GPURT_OBJECT_ENDED)
         fputs(", ended", out);
     for (uint32_t i = 0; i < d->field_count; i++) {
-        if (d->fields[i].kind == GPURT_FIELD_NONE || is_list(&d->fields[i]))
+        if (d->fields[i].kind == GPURT_FIELD_NONE || gpurt_field_is_list(d->fields[i].kind))
             continue;
         plain_field(out, all, o, &d->fields[i], between);
         between = ", ";
@@ -188,10 +229,15 @@ static void plain_object(FILE *out, const gpurt_model_objects_t *all,
     for (uint32_t i = 0; i < d->field_count; i++)
         if (d->fields[i].kind == GPURT_FIELD_HISTOGRAM)
             plain_histogram(out, all, o, &d->fields[i]);
+        else if (d->fields[i].kind == GPURT_FIELD_MATRIX)
+            plain_matrix(out, all, o, &d->fields[i]);
 }
 
 void objects_plain(FILE *out, const gpurt_model_objects_t *all)
 {
+    if (all->allocs || all->frees)
+        fprintf(out, "traced     %" PRIu64 " request%s, %" PRIu64 " free%s\n", all->allocs,
+                gpurt_plural(all->allocs, "s"), all->frees, gpurt_plural(all->frees, "s"));
     for (uint32_t c = 0; c < all->class_count && c < GPURT_MODEL_CLASSES; c++)
         for (uint32_t i = 0; i < all->count && i < GPURT_MODEL_OBJECTS; i++)
             if (all->list[i].class_ == c)
@@ -241,12 +287,36 @@ static void json_list(gpurt_json_t *j, const gpurt_classdef_field_t *f,
     gpurt_json_array_end(j);
 }
 
-static void json_value(gpurt_json_t *j, const gpurt_model_objects_t *all,
-                       const gpurt_classdef_field_t *f, const gpurt_model_value_t *v)
+/* Its rows: {"bytes":64,"chunks":3} each. */
+static void json_matrix(gpurt_json_t *j, const gpurt_model_objects_t *all,
+                        const gpurt_model_object_t *o, const gpurt_classdef_field_t *f)
 {
+    uint32_t columns = gpurt_classdef_columns(f);
     char word[GPURT_CLASS_WORDS];
 
-    if (is_list(f))
+    gpurt_json_array(j, f->name);
+    for (uint32_t r = 0; r < f->count / columns; r++) {
+        const gpurt_model_value_t *row = object_row(all, o, f, r);
+
+        if (!row)
+            continue;
+        gpurt_json_object(j, NULL);
+        for (uint32_t c = 0; c < columns; c++)
+            gpurt_json_number(j, gpurt_field_word(f, c, word), row[c].now);
+        gpurt_json_object_end(j);
+    }
+    gpurt_json_array_end(j);
+}
+
+static void json_value(gpurt_json_t *j, const gpurt_model_objects_t *all,
+                       const gpurt_model_object_t *o, const gpurt_classdef_field_t *f)
+{
+    const gpurt_model_value_t *v = gpurt_objects_values(all, o, f);
+    char word[GPURT_CLASS_WORDS];
+
+    if (f->kind == GPURT_FIELD_MATRIX)
+        json_matrix(j, all, o, f);
+    else if (gpurt_field_is_list(f->kind))
         json_list(j, f, v);
     else if (!v || (gpurt_field_is_number(f->kind) && v->now == GPURT_VALUE_UNKNOWN) ||
              (f->kind == GPURT_FIELD_TEXT && (v->now == 0 || v->now > GPURT_MODEL_TEXTS)))
@@ -283,7 +353,7 @@ static void json_object(gpurt_json_t *j, const gpurt_model_objects_t *all,
     gpurt_json_object(j, NULL);
     gpurt_json_text(j, "class", d->name);
     gpurt_json_number(j, "id", o->told.id);
-    heap_pid_json(j, &o->told);
+    gpurt_json_known(j, "pid", o->told.pid != 0, o->told.pid);
     gpurt_json_number(j, "device", o->told.device);
     gpurt_json_number(j, "ts_ns", o->told.time_ns);
     gpurt_json_bool(j, "ended", o->told.flags & GPURT_OBJECT_ENDED);
@@ -292,7 +362,7 @@ static void json_object(gpurt_json_t *j, const gpurt_model_objects_t *all,
     gpurt_json_object(j, "fields");
     for (uint32_t i = 0; i < d->field_count; i++)
         if (d->fields[i].kind != GPURT_FIELD_NONE)
-            json_value(j, all, &d->fields[i], gpurt_objects_values(all, o, &d->fields[i]));
+            json_value(j, all, o, &d->fields[i]);
     gpurt_json_object_end(j);
     json_more(j, all, o, d);
     gpurt_json_object_end(j);
@@ -302,6 +372,9 @@ void objects_json(gpurt_json_t *j, const char *key, const gpurt_model_objects_t 
 {
     gpurt_json_object(j, key);
     gpurt_json_number(j, "without_place", all->others);
+    gpurt_json_number(j, "processes", all->programs);
+    gpurt_json_number(j, "traced_allocs", all->allocs);
+    gpurt_json_number(j, "traced_frees", all->frees);
     gpurt_json_array(j, "classes");
     for (uint32_t i = 0; i < all->class_count && i < GPURT_MODEL_CLASSES; i++)
         json_class(j, &all->classes[i].def);

@@ -23,6 +23,16 @@ const char *object_value(const gpurt_model_objects_t *all, const gpurt_classdef_
 /* Any number of that unit. */
 const char *object_amount(const gpurt_classdef_field_t *f, uint64_t value, char buffer[24]);
 
+/* A row of a MATRIX; NULL: it is none, or behind the last. */
+const gpurt_model_value_t *object_row(const gpurt_model_objects_t *all,
+                                      const gpurt_model_object_t *o,
+                                      const gpurt_classdef_field_t *f, uint32_t row);
+/* The number in a column of it, with the unit in the first. */
+const char *object_cell(const gpurt_classdef_field_t *f, const gpurt_model_value_t *row,
+                        uint32_t column, char buffer[24]);
+
+/* Part of whole in percent, 0 of nothing. */
+int object_percent(uint64_t part, uint64_t whole);
 /* How full an object is, in percent; -1: its class does not say. */
 int object_full(const gpurt_model_objects_t *all, const gpurt_model_object_t *o);
 /* Whether a value of that field is a warning. */

@@ -48,16 +48,6 @@ static void set_string(recordline_t *l, uint32_t field, uint32_t id)
         set_bytes(l, field, info.format, info.format_bytes);
 }
 
-const char *recordline_kind(uint32_t kind)
-{
-    return gpurt_kind_is_activity(kind) ? activity_word(kind)
-           : kind == GPURT_KIND_PANIC || kind == GPURT_KIND_FAULT || kind == GPURT_KIND_HANG
-               ? "panic"
-           : kind == GPURT_KIND_LOSS ? "loss"
-           : kind == GPURT_KIND_LIFE ? "life"
-                                     : "log";
-}
-
 /* ---- what a device did --------------------------------------------------------------- */
 
 static void set_device(recordline_t *l, uint32_t device)
@@ -111,7 +101,7 @@ static void set_activity(recordline_t *l)
     gpurt_activity_any_t room;
     gpurt_span_t span;
 
-    set_text(l, RECORDLINE_KIND, recordline_kind(l->row->kind));
+    set_text(l, RECORDLINE_KIND, gpurt_kind_word(l->row->kind));
     if (gpurt_span_read(l->row, &room, &span))
         set_span(l, &span);
     else if (l->row->kind == GPURT_KIND_RANGE)
@@ -139,7 +129,7 @@ static void set_place(recordline_t *l, const gplog_section_t *section)
     bool host =
         section ? section->kind == GPURT_SECTION_HOST : row->form == GPURT_FORM_THREAD;
 
-    set_text(l, RECORDLINE_KIND, recordline_kind(row->kind));
+    set_text(l, RECORDLINE_KIND, gpurt_kind_word(row->kind));
     if (section &&
         (section->kind == GPURT_SECTION_CUDA || section->kind == GPURT_SECTION_CPU))
         set(l, RECORDLINE_DEVICE, section->device);
@@ -163,7 +153,7 @@ static void set_object(recordline_t *l)
     gpurt_objectrow_t o;
     gpurt_json_t j;
 
-    set_text(l, RECORDLINE_KIND, "object");
+    set_text(l, RECORDLINE_KIND, gpurt_kind_word(l->row->kind));
     set_device(l, l->row->block);
     if (!gpurt_objectrow_read(&o, l->dictionary, l->row))
         return;
@@ -189,13 +179,17 @@ void recordline_begin(recordline_t *l, const gpurt_dictionary_t *d,
     set(l, RECORDLINE_TIME, row->time_ns);
     set_text(l, RECORDLINE_LEVEL, gpurt_level_name(row->level));
     set_nonzero(l, RECORDLINE_PID, gplog_program_pid(d, about, row));
-    if (gpurt_kind_is_activity(row->kind))
+    switch (gpurt_kind_family(row->kind)) {
+    case GPURT_FAMILY_ACTIVITY:
         set_activity(l);
-    else if (row->kind == GPURT_KIND_OBJECT)
+        break;
+    case GPURT_FAMILY_OBJECT:
         set_object(l);
-    else
+        break;
+    default:
         set_place(l, row->section < about->section_count ? &about->sections[row->section]
                                                          : NULL);
+    }
     if (kind == GPURT_SECTION_CUDA || kind == GPURT_SECTION_CPU ||
         kind == GPURT_SECTION_HOST)
         set_text(l, RECORDLINE_BACK_END, gplog_back_end(kind));

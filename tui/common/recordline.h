@@ -63,9 +63,6 @@ typedef struct recordline {
     char message[GPURT_MESSAGE_MAX];
 } recordline_t;
 
-/* The field of that name of a record: "log", "panic", "kernel". kind: GPURT_KIND_*. */
-const char *recordline_kind(uint32_t kind);
-
 /* about: the newest FILE of the log. */
 void recordline_begin(recordline_t *l, const gpurt_dictionary_t *d,
                       const gplog_file_t *about, const gpurt_row_t *row);

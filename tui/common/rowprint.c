@@ -123,10 +123,10 @@ static void place_text(const message_t *m, gpurt_text_t *line)
     else if (m->who)
         gpurt_text_printf(line, "pid%-*s ", m->who, "?");
     if (m->activity && m->device < 0)
-        gpurt_text_printf(line, "%s?   %-11s ", m->prefix, activity_word(row->kind));
+        gpurt_text_printf(line, "%s?   %-11s ", m->prefix, gpurt_kind_word(row->kind));
     else if (m->activity)
         gpurt_text_printf(line, "%s%-3d %-11s ", m->prefix, m->device,
-                          activity_word(row->kind));
+                          gpurt_kind_word(row->kind));
     else if (m->device < 0)
         gpurt_text_printf(line, "host thread %-12u ", row->block);
     else

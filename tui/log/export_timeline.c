@@ -369,7 +369,7 @@ static void row_take(export_timeline_t *t, const gpurt_row_t *row)
     gpurt_activity_any_t room;
     gpurt_span_t span;
 
-    if (row->kind == GPURT_KIND_OBJECT) {
+    if (gpurt_kind_family(row->kind) == GPURT_FAMILY_OBJECT) {
         export_instant_object(&t->sheet, row);
         return;
     }

@@ -135,7 +135,7 @@ static const gpurt_option_text_t texts[] = {
      "bytes, first_ns, last_ns, back_end, device, programs (number, pid, name of each "
      "process; where all rows are read anyway its records and panics); where they are "
      "known activity, lives, "
-     "heaps (docs/HEAP_CHECKS.md) and objects: classes, list (regions, arenas, tables of "
+     "objects: classes, list (heaps, holders, regions, arenas, tables of "
      "reclamation and so on), which docs/LOG_FORMAT.md tells. Lines of objects have kind "
      "object, class, id, ended, fields."},
     {"TIMELINES",

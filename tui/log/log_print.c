@@ -2,7 +2,6 @@
 #include "log_print.h"
 
 #include "fileabout.h"
-#include "heap_text.h"
 #include "lives_text.h"
 #include "object_text.h"
 #include "plural.h"
@@ -218,8 +217,6 @@ static void stat_print_json(FILE *out, const log_stat_t *stat,
     json_devices(&j, &stat->sum.about);
     if (view && view->activity.rows)
         activity_json(&j, "activity", &view->activity);
-    if (view && view->heaps.rows)
-        heap_json(&j, "heaps", &view->heaps);
     if (view && view->objects.rows)
         objects_json(&j, "objects", &view->objects);
     if (stat->life_count)
@@ -260,7 +257,6 @@ static void stat_print_plain(FILE *out, const log_stat_t *stat,
     if (!stat->view)
         return;
     activity_plain(out, &stat->view->activity, STAT_KERNELS);
-    heap_plain(out, &stat->view->heaps);
     objects_plain(out, &stat->view->objects);
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "objectpage.h"
 
-#include "heap_draw.h"
+#include "heap_page.h"
+#include "object_draw.h"
 #include "object_text.h"
+#include "objectrow.h"
 #include "objecttable.h"
 
 #include <stdio.h>
@@ -13,27 +15,20 @@ enum {
     VALUE = 16,   /* ... of its value, */
     HALF = 60,    /* ... of a field, where there are two beside each other */
     BUCKETS = 24, /* columns of the longest bar of a histogram */
+    COLUMN = 12,  /* ... of a column of a matrix */
     CURVE = GPURT_MODEL_CURVE
 };
 
-/* Owner: the stack. */
-typedef struct page {
-    const gpurt_model_objects_t *all;
-    const gpurt_model_object_t *o;
-    const gpurt_classdef_t *d;
-    canvas_t *c;
-    rect_t area;
-} page_t;
-
-static bool is_list(const gpurt_classdef_field_t *f)
-{
-    return f->kind == GPURT_FIELD_HISTOGRAM || f->kind == GPURT_FIELD_CELLS;
-}
+/* What classes have drawn by hand, in place of their lists. */
+static const struct {
+    const char *class_;
+    int (*draw)(const objectpage_t *g, int row); /* returns: the row below */
+} by_hand[] = {{"heap", heap_page}};
 
 /* ---- fields -------------------------------------------------------------------------- */
 
 /* What is known beside the value: the most, the rate, how full. */
-static const char *more_text(const page_t *g, const gpurt_classdef_field_t *f,
+static const char *more_text(const objectpage_t *g, const gpurt_classdef_field_t *f,
                              char text[64])
 {
     const gpurt_model_value_t *v = object_at(g->all, g->o, f);
@@ -52,7 +47,8 @@ static const char *more_text(const page_t *g, const gpurt_classdef_field_t *f,
     return text;
 }
 
-static void field_draw(const page_t *g, int row, int at, const gpurt_classdef_field_t *f)
+static void field_draw(const objectpage_t *g, int row, int at,
+                       const gpurt_classdef_field_t *f)
 {
     uint64_t value = object_at(g->all, g->o, f)->now;
     char name[GPURT_CLASS_NAME], text[OBJECT_TEXT], more[64];
@@ -67,14 +63,14 @@ static void field_draw(const page_t *g, int row, int at, const gpurt_classdef_fi
 }
 
 /* Returns: the row below. */
-static int fields_draw(const page_t *g, int row)
+static int fields_draw(const objectpage_t *g, int row)
 {
     int beside = g->area.columns >= 2 * HALF ? 2 : 1, drawn = 0;
 
     for (uint32_t i = 0; i < g->d->field_count; i++) {
         const gpurt_classdef_field_t *f = &g->d->fields[i];
 
-        if (f->kind == GPURT_FIELD_NONE || is_list(f))
+        if (f->kind == GPURT_FIELD_NONE || gpurt_field_is_list(f->kind))
             continue;
         field_draw(g, row + drawn / beside, 1 + drawn % beside * HALF, f);
         drawn++;
@@ -85,7 +81,7 @@ static int fields_draw(const page_t *g, int row)
 /* ---- curve, histogram, map ----------------------------------------------------------- */
 
 /* Of a field that only grows what it grew by. */
-static int curve_draw(const page_t *g, int row)
+static int curve_draw(const objectpage_t *g, int row)
 {
     const gpurt_classdef_field_t *f = gpurt_objects_main(g->d);
     uint64_t samples = g->o->curve_end, shown[CURVE];
@@ -109,7 +105,7 @@ static int curve_draw(const page_t *g, int row)
 }
 
 /* A line for each bucket that has something. */
-static int histogram_draw(const page_t *g, const gpurt_classdef_field_t *f, int row)
+static int histogram_draw(const objectpage_t *g, const gpurt_classdef_field_t *f, int row)
 {
     const gpurt_model_value_t *v = gpurt_objects_values(g->all, g->o, f);
     char name[GPURT_CLASS_NAME], from[24], count[16];
@@ -133,7 +129,7 @@ static int histogram_draw(const page_t *g, const gpurt_classdef_field_t *f, int 
     return row;
 }
 
-static int cells_draw(const page_t *g, const gpurt_classdef_field_t *f, int row)
+static int cells_draw(const objectpage_t *g, const gpurt_classdef_field_t *f, int row)
 {
     const gpurt_model_value_t *v = gpurt_objects_values(g->all, g->o, f);
     int wide = g->area.columns > 130 ? 128 : 64;
@@ -143,18 +139,54 @@ static int cells_draw(const page_t *g, const gpurt_classdef_field_t *f, int row)
     for (uint32_t i = 0; v && i < f->count; i++) {
         uint32_t cell = (uint32_t)(v[i / 8].now >> (i % 8 * 8)) & 0xffu;
 
-        heap_cell(g->c, g->area, row + (int)i / wide, 1 + (int)i % wide,
-                  cell == GPURT_CELL_NONE ? (uint32_t)GPURT_HEAP_CELL_NONE
-                  : cell == 0             ? 0
-                                          : 1 + cell * (GPURT_HEAP_CELL_FULL - 1) / 254);
+        object_map_cell(g->c, g->area, row + (int)i / wide, 1 + (int)i % wide, cell, false);
     }
     return row + (int)(f->count + (uint32_t)wide - 1) / wide;
 }
 
+/* A line for each row that is there, a column each word. */
+static int matrix_draw(const objectpage_t *g, const gpurt_classdef_field_t *f, int row)
+{
+    uint32_t columns = gpurt_classdef_columns(f);
+    char text[24], word[GPURT_CLASS_WORDS], name[GPURT_CLASS_NAME];
+
+    canvas_put(g->c, g->area, row++, 1, STYLE_TITLE, object_name(f->name, name));
+    for (uint32_t c = 0; c < columns; c++)
+        canvas_right(g->c, g->area, row, (int)(c + 1) * COLUMN, STYLE_DIM,
+                     gpurt_field_word(f, c, word));
+    row++;
+    for (uint32_t r = 0; r < f->count / columns && row < g->area.rows; r++) {
+        const gpurt_model_value_t *v = object_row(g->all, g->o, f, r);
+
+        if (!v)
+            continue;
+        for (uint32_t c = 0; c < columns; c++)
+            canvas_right(g->c, g->area, row, (int)(c + 1) * COLUMN,
+                         c ? STYLE_NORMAL : STYLE_BOLD, object_cell(f, v, c, text));
+        row++;
+    }
+    return row;
+}
+
+static int lists_draw(const objectpage_t *g, int row)
+{
+    for (uint32_t i = 0; i < g->d->field_count; i++) {
+        const gpurt_classdef_field_t *f = &g->d->fields[i];
+
+        if (f->kind == GPURT_FIELD_HISTOGRAM)
+            row = histogram_draw(g, f, row + 1);
+        if (f->kind == GPURT_FIELD_CELLS)
+            row = cells_draw(g, f, row + 1);
+        if (f->kind == GPURT_FIELD_MATRIX)
+            row = matrix_draw(g, f, row + 1);
+    }
+    return row;
+}
+
 /* ---- relatives ----------------------------------------------------------------------- */
 
-static bool is_parent(const gpurt_model_objects_t *all, const gpurt_model_object_t *o,
-                      const gpurt_model_object_t *parent)
+bool objectpage_is_part(const gpurt_model_objects_t *all, const gpurt_model_object_t *o,
+                        const gpurt_model_object_t *parent)
 {
     const gpurt_classdef_t *d = gpurt_objects_class(all, o->class_);
 
@@ -165,7 +197,7 @@ static bool is_parent(const gpurt_model_objects_t *all, const gpurt_model_object
     return false;
 }
 
-static int children_draw(const page_t *g, int row)
+static int children_draw(const objectpage_t *g, int row)
 {
     char name[GPURT_CLASS_NAME], label[48];
     int at = 1 + NAME, drawn = 0;
@@ -173,7 +205,7 @@ static int children_draw(const page_t *g, int row)
     for (uint32_t i = 0; i < g->all->count && i < GPURT_MODEL_OBJECTS; i++) {
         const gpurt_model_object_t *o = &g->all->list[i];
 
-        if (!is_parent(g->all, o, g->o))
+        if (!objectpage_is_part(g->all, o, g->o))
             continue;
         if (!drawn++)
             canvas_put(g->c, g->area, row, 1, STYLE_DIM, "its parts");
@@ -187,20 +219,20 @@ static int children_draw(const page_t *g, int row)
 void objectpage_draw(const picture_t *p, canvas_t *c, rect_t area, int row,
                      const gpurt_model_object_t *o)
 {
-    page_t g = {.all = &p->view->objects, .o = o, .c = c, .area = area};
+    objectpage_t g = {.all = &p->view->objects, .o = o, .c = c, .area = area};
+    bool drawn = false;
 
     g.d = gpurt_objects_class(g.all, o->class_);
     if (!g.d)
         return;
+    for (size_t i = 0; i < sizeof by_hand / sizeof by_hand[0]; i++)
+        if (strcmp(g.d->name, by_hand[i].class_) == 0) {
+            row = by_hand[i].draw(&g, row) + 1;
+            drawn = true;
+        }
     row = fields_draw(&g, row);
     row = curve_draw(&g, row + 1);
     row = children_draw(&g, row);
-    for (uint32_t i = 0; i < g.d->field_count; i++) {
-        const gpurt_classdef_field_t *f = &g.d->fields[i];
-
-        if (f->kind == GPURT_FIELD_HISTOGRAM)
-            row = histogram_draw(&g, f, row + 1);
-        if (f->kind == GPURT_FIELD_CELLS)
-            row = cells_draw(&g, f, row + 1);
-    }
+    if (!drawn)
+        lists_draw(&g, row);
 }

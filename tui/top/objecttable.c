@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "objecttable.h"
 
-#include "heap_draw.h"
+#include "object_draw.h"
 #include "object_text.h"
 
 #include <stdio.h>
@@ -31,12 +31,19 @@ int objecttable_class(const picture_t *p)
     return p->object_class < count ? (int)p->object_class : 0;
 }
 
+int objecttable_named(const gpurt_model_objects_t *all, const char *name)
+{
+    for (int i = 0; i < (int)all->class_count && i < GPURT_MODEL_CLASSES; i++)
+        if (strcmp(all->classes[i].def.name, name) == 0)
+            return i;
+    return -1;
+}
+
 /* ---- order --------------------------------------------------------------------------- */
 
 static bool is_column(const gpurt_classdef_field_t *f)
 {
-    return f->kind != GPURT_FIELD_NONE && f->kind != GPURT_FIELD_HISTOGRAM &&
-           f->kind != GPURT_FIELD_CELLS;
+    return f->kind != GPURT_FIELD_NONE && !gpurt_field_is_list(f->kind);
 }
 
 /* The field that column `sort` - 1 shows; NULL: the table goes by number. */
@@ -113,6 +120,38 @@ int objecttable_collect(const picture_t *p, int class_, uint16_t order[GPURT_MOD
     return count;
 }
 
+/* ---- the selected one ---------------------------------------------------------------- */
+
+int objecttable_selected(const picture_t *p, const uint16_t *order, int count)
+{
+    for (int i = 0; i < count && p->object_told.id; i++)
+        if (gpurt_model_told_same(&p->view->objects.list[order[i]].told, &p->object_told))
+            return i;
+    return (int)p->object_row < count ? (int)p->object_row : count - 1;
+}
+
+bool objecttable_step(picture_t *p, action_t action, int page, const uint16_t *order,
+                      int count)
+{
+    int at = objecttable_selected(p, order, count);
+    int step = action == ACTION_UP          ? -1
+               : action == ACTION_DOWN      ? 1
+               : action == ACTION_PAGE_UP   ? -page
+               : action == ACTION_PAGE_DOWN ? page
+               : action == ACTION_FIRST     ? -count
+               : action == ACTION_LAST      ? count
+                                            : 0;
+
+    if (!step)
+        return false;
+    at += step;
+    at = at > count - 1 ? count - 1 : at;
+    p->object_row = at < 0 ? 0 : (uint32_t)at;
+    if (count)
+        p->object_told = p->view->objects.list[order[p->object_row]].told;
+    return true;
+}
+
 /* ---- lines --------------------------------------------------------------------------- */
 
 void objecttable_label(const gpurt_model_objects_t *all, const gpurt_model_object_t *o,
@@ -164,8 +203,19 @@ static int bar_draw(const gpurt_model_objects_t *all, const gpurt_model_object_t
 
     if (full < 0)
         return at;
-    heap_bar(c, area, row, at, full, heap_style(full, o->told.flags & GPURT_OBJECT_ENDED));
-    return canvas_printf(c, area, row, at + HEAP_BAR + 1, STYLE_NORMAL, "%3d%%", full);
+    object_bar(c, area, row, at, full,
+               object_full_style(full, o->told.flags & GPURT_OBJECT_ENDED));
+    return canvas_printf(c, area, row, at + OBJECT_BAR + 1, STYLE_NORMAL, "%3d%%", full);
+}
+
+/* The end of a text that is too long for a column. */
+static const char *cut(const char *text)
+{
+    size_t length = strlen(text);
+
+    for (text += length > MOST ? length - MOST : 0; ((unsigned char)*text & 0xc0) == 0x80;)
+        text++; /* not in the midst of a character */
+    return text;
 }
 
 static void object_draw(const gpurt_model_objects_t *all, const gpurt_model_object_t *o,
@@ -182,7 +232,7 @@ static void object_draw(const gpurt_model_objects_t *all, const gpurt_model_obje
             uint64_t value = object_at(all, o, &d->fields[i])->now;
 
             canvas_right(c, area, row, ends[i], value_style(o, &d->fields[i], value),
-                         object_value(all, &d->fields[i], value, text));
+                         cut(object_value(all, &d->fields[i], value, text)));
         }
     if (o->told.flags & GPURT_OBJECT_ENDED)
         canvas_right(c, area, row, area.columns - 1, STYLE_DIM, "ended");
@@ -242,8 +292,8 @@ int objecttable_draw(const picture_t *p, canvas_t *c, rect_t area, int row, int 
     const gpurt_model_objects_t *all = &p->view->objects;
     const gpurt_classdef_t *d = gpurt_objects_class(all, (uint32_t)class_);
     int bar = 1 + label_columns(all), ends[GPURT_CLASS_FIELDS], shown, first;
-    int at = bar + (gpurt_classdef_full(d) ? HEAP_BAR + 5 : 0);
-    int selected = (int)p->object_row < count ? (int)p->object_row : count - 1;
+    int at = bar + (gpurt_classdef_full(d) ? OBJECT_BAR + 5 : 0);
+    int selected = objecttable_selected(p, order, count);
     char sort[GPURT_CLASS_NAME];
 
     columns_lay(all, d, order, count, at, area.columns - 7, ends);
@@ -256,4 +306,20 @@ int objecttable_draw(const picture_t *p, canvas_t *c, rect_t area, int row, int 
             canvas_row_style(c, area, row, STYLE_SELECT);
     }
     return count - first - shown;
+}
+
+void objecttable_title(const gpurt_model_objects_t *all, canvas_t *c, rect_t area,
+                       const char *what, uint32_t count, int below)
+{
+    char title[128];
+    size_t used = (size_t)snprintf(title, sizeof title, "%s  %u", what, count);
+
+    if (all->programs > 1)
+        used += (size_t)snprintf(title + used, sizeof title - used, "  of %d processes",
+                                 (int)all->programs);
+    if (below > 0)
+        used += (size_t)snprintf(title + used, sizeof title - used, "  (%d below)", below);
+    if (all->others)
+        snprintf(title + used, sizeof title - used, ", and more that have no row");
+    canvas_rule(c, area, title);
 }

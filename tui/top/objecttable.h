@@ -10,10 +10,19 @@
  * index; -1: there is none. */
 int objecttable_class(const picture_t *p);
 
+/* The class of that name; -1: there is none. */
+int objecttable_named(const gpurt_model_objects_t *all, const char *name);
+
 /* Objects of that class that fit the filter, in the order of the table: indices into the list.
  * Returns: how many. */
 int objecttable_collect(const picture_t *p, int class_,
                         uint16_t order[GPURT_MODEL_OBJECTS]);
+
+/* The line of what was selected, or where that is gone the line that it stood in. */
+int objecttable_selected(const picture_t *p, const uint16_t *order, int count);
+/* Selects another one. Returns: false, the key is none of these. */
+bool objecttable_step(picture_t *p, action_t action, int page, const uint16_t *order,
+                      int count);
 
 /* The name of what the table goes by; "number" of the objects' own. */
 const char *objecttable_sort(const gpurt_classdef_t *d, uint32_t sort,
@@ -25,6 +34,10 @@ uint32_t objecttable_sorts(const gpurt_classdef_t *d);
  * down. */
 int objecttable_draw(const picture_t *p, canvas_t *c, rect_t area, int row, int class_,
                      const uint16_t *order, int count);
+
+/* "Heaps  3  of 2 processes", where one can see it. */
+void objecttable_title(const gpurt_model_objects_t *all, canvas_t *c, rect_t area,
+                       const char *what, uint32_t count, int below);
 
 /* "3", of several processes "3 of 4711". */
 void objecttable_label(const gpurt_model_objects_t *all, const gpurt_model_object_t *o,

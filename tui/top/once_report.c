@@ -4,7 +4,6 @@
 #include "activity_text.h"
 #include "canvas.h"
 #include "exittext.h"
-#include "heap_text.h"
 #include "loglist.h"
 #include "object_text.h"
 #include "paniclist.h"
@@ -244,7 +243,6 @@ void report_plain(FILE *out, const gpurt_modelview_t *view, const report_about_t
     plain_panics(to, &p, about);
     plain_lines(to, &p, about);
     activity_plain(to, &view->activity, SITES);
-    heap_plain(to, &view->heaps);
     objects_plain(to, &view->objects);
     page_end(&page, about);
 }
@@ -420,8 +418,6 @@ void report_json(FILE *out, const gpurt_modelview_t *view, const report_about_t 
     json_panics(&j, view);
     if (view->activity.rows)
         activity_json(&j, "activity", &view->activity);
-    if (view->heaps.rows)
-        heap_json(&j, "heaps", &view->heaps);
     if (view->objects.rows)
         objects_json(&j, "objects", &view->objects);
     gpurt_json_object_end(&j);

@@ -61,12 +61,10 @@ typedef struct picture {
     uint32_t site, site_sort;
     gpurows_t table; /* of the GPU view, and of each: */
     uint32_t table_row[GPUROWS_TABLES], table_sort[GPUROWS_TABLES];
-    uint32_t heap;                /* selected: a line of the list, */
-    gpurt_model_told_t heap_told; /* ... and what stands in it; id 0: the line alone */
     uint32_t object_class, object_row, object_sort; /* table, line, column it goes by */
+    gpurt_model_told_t object_told; /* what stands in that line; id 0: the line alone */
     const char *object_wanted;      /* the class that was asked for by name; NULL: none */
-    bool object_open;               /* the page of one: */
-    gpurt_model_told_t object_told; /* ... this one, of the class of the table */
+    bool object_open;               /* the page of the selected one */
     bool streams_open;
     uint32_t streams_zoom;    /* stretch of time: a step of gputime.c; 0: as it likes */
     uint64_t streams_back_ns; /* from the newest moment */

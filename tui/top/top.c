@@ -198,7 +198,7 @@ static const gpurt_option_text_t texts[] = {
      "pid, host, back_end, device, time_ns, first_ns, last_ns, records, dropped, panics, "
      "sites, rows, per_second, dropped_per_second, "
      "levels, losses, devices, site_list, panic_list; where they are known activity, "
-     "heaps and objects (docs/LOG_FORMAT.md). Times are nanoseconds since 1970, "
+     "objects (docs/LOG_FORMAT.md). Times are nanoseconds since 1970, "
      "rates are of the last second."},
     {"ENVIRONMENT",
      "NO_COLOR, TERM, the locale, and COLUMNS and LINES of what is printed as usual. "

@@ -52,22 +52,6 @@ static void classes_draw(const picture_t *p, canvas_t *c, rect_t area, int row, 
         canvas_put(c, area, row, at, STYLE_DIM, "(t table, s sort, Enter page)");
 }
 
-static void title_draw(const picture_t *p, canvas_t *c, rect_t area, int below)
-{
-    const gpurt_model_objects_t *all = &p->view->objects;
-    char title[128];
-    size_t used = (size_t)snprintf(title, sizeof title, "Objects  %u", all->count);
-
-    if (all->programs > 1)
-        used += (size_t)snprintf(title + used, sizeof title - used, "  of %d processes",
-                                 (int)all->programs);
-    if (below > 0)
-        used += (size_t)snprintf(title + used, sizeof title - used, "  (%d below)", below);
-    if (all->others)
-        snprintf(title + used, sizeof title - used, ", and more that have no row");
-    canvas_rule(c, area, title);
-}
-
 static void page_draw(const picture_t *p, canvas_t *c, rect_t area, int class_,
                       const gpurt_model_object_t *o)
 {
@@ -91,7 +75,7 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
     if (class_ < 0) {
         canvas_rule(c, area, "Objects");
         canvas_put(c, area, 2, 1, STYLE_DIM,
-                   "No object was told of: no arena source, no table of reclamation.");
+                   "No object was told of: no heap, no region, no arena source.");
         canvas_put(c, area, 3, 1, STYLE_DIM,
                    "Those that the host makes are, unless GPURT_HEAP_VIEW=off.");
         return;
@@ -105,7 +89,7 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
         below = objecttable_draw(p, c, area, 2, class_, order, count);
     else
         canvas_put(c, area, 3, 1, STYLE_DIM, "None fits the filter (Esc clears it).");
-    title_draw(p, c, area, below);
+    objecttable_title(&p->view->objects, c, area, "Objects", p->view->objects.count, below);
     classes_draw(p, c, area, 1, class_);
 }
 
@@ -119,25 +103,7 @@ static void table_step(picture_t *p, int class_, int step)
     p->object_wanted = NULL;
     p->object_open = false;
     p->object_row = p->object_sort = 0;
-}
-
-static bool row_step(picture_t *p, action_t action, int page, int count)
-{
-    int at = (int)p->object_row < count ? (int)p->object_row : count - 1;
-    int step = action == ACTION_UP          ? -1
-               : action == ACTION_DOWN      ? 1
-               : action == ACTION_PAGE_UP   ? -page
-               : action == ACTION_PAGE_DOWN ? page
-               : action == ACTION_FIRST     ? -count
-               : action == ACTION_LAST      ? count
-                                            : 0;
-
-    if (!step)
-        return false;
-    at += step;
-    at = at > count - 1 ? count - 1 : at;
-    p->object_row = at < 0 ? 0 : (uint32_t)at;
-    return true;
+    p->object_told.id = 0;
 }
 
 static bool act(picture_t *p, action_t action, int page)
@@ -160,7 +126,7 @@ static bool act(picture_t *p, action_t action, int page)
         return true;
     case ACTION_OPEN:
         if (count) {
-            int at = (int)p->object_row < count ? (int)p->object_row : count - 1;
+            int at = objecttable_selected(p, order, count);
 
             p->object_told = p->view->objects.list[order[at]].told;
             p->object_open = true;
@@ -172,7 +138,7 @@ static bool act(picture_t *p, action_t action, int page)
         p->object_open = false;
         return true;
     default:
-        return !p->object_open && row_step(p, action, page, count);
+        return !p->object_open && objecttable_step(p, action, page, order, count);
     }
 }
 

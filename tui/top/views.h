@@ -7,16 +7,16 @@
 #ifndef GPURT_TUI_VIEWS_H
 #define GPURT_TUI_VIEWS_H
 
-#define VIEW_LIST(X)                                                                   \
-    X(OVERVIEW, overview, 0, 0, "1", "overview", NULL, NULL)                           \
-    X(LOG, log, 'L', 0, "2 L", "log", NULL, NULL)                                      \
-    X(PANICS, panics, KEY_F1 + 7, 'P', "3 F8 P", "panics", NULL, NULL)                 \
-    X(SITES, sites, 0, 0, "4", "sites: every log statement that spoke", NULL, NULL)    \
-    X(OUTPUT, output, 'o', 0, "5 o", "what the program printed", NULL, NULL)           \
-    X(GPU, gpu, 'n', 0, "6 n", "GPUs: kernels, calls, ranges, memory", NULL, NULL)     \
-    X(HEAPS, heaps, 'm', 0, "7 m", "heaps and pools", NULL, NULL)                      \
-    X(OBJECTS, objects, 'b', 0, "8 b", "objects: arenas, tables of reclamation", NULL, \
-      NULL)                                                                            \
+#define VIEW_LIST(X)                                                                     \
+    X(OVERVIEW, overview, 0, 0, "1", "overview", NULL, NULL)                             \
+    X(LOG, log, 'L', 0, "2 L", "log", NULL, NULL)                                        \
+    X(PANICS, panics, KEY_F1 + 7, 'P', "3 F8 P", "panics", NULL, NULL)                   \
+    X(SITES, sites, 0, 0, "4", "sites: every log statement that spoke", NULL, NULL)      \
+    X(OUTPUT, output, 'o', 0, "5 o", "what the program printed", NULL, NULL)             \
+    X(GPU, gpu, 'n', 0, "6 n", "GPUs: kernels, calls, ranges, memory", NULL, NULL)       \
+    X(HEAPS, heaps, 'm', 0, "7 m", "heaps and pools", NULL, NULL)                        \
+    X(OBJECTS, objects, 'b', 0, "8 b", "objects: heaps, arenas, tables and so on", NULL, \
+      NULL)                                                                              \
     X(HELP, help, KEY_F1, 'h', "F1 ? h", "this help", "Help", "F1")
 
 typedef enum view_id {

@@ -4,7 +4,6 @@
 #include "viewer.h"
 
 #include "environ.h"
-#include "heapview.h"
 #include "hostthread.h"
 #include "hosttime.h"
 #include "life.h"
@@ -44,7 +43,6 @@ static const struct {
     void (*forget)(const gpurt_t *rt);
 } kinds[] = {
     {gpurt_watch_tell, gpurt_watch_forget},
-    {gpurt_heapview_tell, gpurt_heapview_forget},
 };
 
 /* ---- what those who look call -------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* viewer.h - the thread that tells the log how memory of kernels fares: twice a second it
- * copies tables out of device memory and writes records of what changed (heaprow.h).
- * Kernels notice nothing of it. heapview.h and watch.h say what it looks at.
+ * copies tables out of device memory and writes records of what changed (objectclass.h).
+ * Kernels notice nothing of it. watch.h says what it looks at.
  * GPURT_HEAP_VIEW=TIME in milliseconds, or off. */
 #ifndef GPURT_HOST_VIEWER_H
 #define GPURT_HOST_VIEWER_H

@@ -74,21 +74,43 @@ static uint32_t what_of(gpurt_viewer_t *v, const gpurt_class_t *c)
     return v->classes[i].what;
 }
 
-static void record_put(gpurt_viewer_t *v, uint32_t what, const entry_t *e, uint32_t first,
-                       uint32_t flags, uint64_t now_ns)
+/* Values [first, first + count) of an object. */
+static void record_put(gpurt_viewer_t *v, uint32_t what, uint32_t id,
+                       const uint64_t *values, uint32_t word, uint64_t now_ns)
 {
-    uint32_t words[GPURT_OBJECT_HEAD_WORDS + 2 * RECORD_VALUES];
-    uint32_t count = e->value_count - first, at = GPURT_OBJECT_HEAD_WORDS;
+    uint32_t words[GPURT_OBJECT_HEAD_WORDS + 2 * RECORD_VALUES] = {id, word};
+    uint32_t first = gpurt_object_first(word), at = GPURT_OBJECT_HEAD_WORDS;
 
-    count = count < RECORD_VALUES ? count : RECORD_VALUES;
-    words[0] = e->id;
-    words[1] = gpurt_object_word(first, count, flags);
-    for (uint32_t i = first; i < first + count; i++) {
-        words[at++] = (uint32_t)e->told[i];
-        words[at++] = (uint32_t)(e->told[i] >> 32);
+    for (uint32_t i = first; i < first + gpurt_object_count(word); i++) {
+        words[at++] = (uint32_t)values[i];
+        words[at++] = (uint32_t)(values[i] >> 32);
     }
     if (!gpurt_hostring_put_words(&v->ring, what, v->device, now_ns, words, at))
         gpurt_hostring_lose(&v->ring, 1, GPURT_LOSS_FULL, now_ns);
+}
+
+/* All values of an object, in as many records as they take: one without values has one, too. */
+static void values_put(gpurt_viewer_t *v, uint32_t what, uint32_t id,
+                       const uint64_t *values, uint32_t count, bool ended, uint64_t now_ns)
+{
+    uint32_t first = 0;
+
+    do {
+        uint32_t some = count - first < RECORD_VALUES ? count - first : RECORD_VALUES;
+
+        record_put(v, what, id, values,
+                   gpurt_object_word(first, some, ended ? GPURT_OBJECT_ENDED : 0), now_ns);
+        first += RECORD_VALUES;
+    } while (first < count);
+}
+
+void gpurt_watch_part(gpurt_viewer_t *v, const gpurt_class_t *class_, uint32_t id,
+                      const uint64_t *values, bool ended)
+{
+    uint32_t what = what_of(v, class_);
+
+    if (what)
+        values_put(v, what, id, values, values_of(class_), ended, gpurt_real_ns());
 }
 
 static void object_tell(gpurt_viewer_t *v, entry_t *e, bool last, bool ended)
@@ -96,7 +118,7 @@ static void object_tell(gpurt_viewer_t *v, entry_t *e, bool last, bool ended)
     uint64_t now_ns = gpurt_real_ns(), values[GPURT_CLASS_VALUES] = {0};
     size_t bytes = e->value_count * sizeof *values;
     bool due = last || gpurt_viewer_is_due(e->time_ns, now_ns);
-    uint32_t what = what_of(v, e->class_), first = 0;
+    uint32_t what = what_of(v, e->class_);
     gpurt_viewer_news_t news;
 
     if (!what || !e->class_->look(v, e->object, due, values))
@@ -110,10 +132,8 @@ static void object_tell(gpurt_viewer_t *v, entry_t *e, bool last, bool ended)
     if (!e->told)
         return;
     memcpy(e->told, values, bytes);
-    do { /* an object without values is told of, too */
-        record_put(v, what, e, first, ended ? GPURT_OBJECT_ENDED : 0, now_ns);
-        first += RECORD_VALUES;
-    } while (first < e->value_count);
+    /* The time of now: what the look told of parts is older, as it lies in the ring. */
+    values_put(v, what, e->id, e->told, e->value_count, ended, gpurt_real_ns());
     if (news == GPURT_VIEWER_DUE)
         e->time_ns = now_ns;
 }

@@ -24,6 +24,11 @@ void gpurt_watch_end(gpurt_t *rt, const gpurt_class_t *class_, uint32_t id);
 /* For looks: a text as the value of a field of kind TEXT. */
 uint64_t gpurt_watch_text(gpurt_viewer_t *v, const char *text);
 
+/* For looks that find several objects at once: one of another class, which has no look. It is told
+ * of each time, and ended: for the last time. */
+void gpurt_watch_part(gpurt_viewer_t *v, const gpurt_class_t *class_, uint32_t id,
+                      const uint64_t *values, bool ended);
+
 /* For viewer.c, under its lock. */
 void gpurt_watch_tell(gpurt_viewer_t *v, bool last);
 void gpurt_watch_forget(const gpurt_t *rt);

@@ -11,6 +11,7 @@
 #include "ownwait.h"
 #include "process.h"
 #include "refuse.h"
+#include "viewer.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -308,7 +309,7 @@ gpurt_status_t gpurt_heap_create(gpurt_t *rt, const gpurt_heap_options_t *option
         return st;
     }
     *out = h;
-    gpurt_viewer_begin(rt);
+    gpurt_heapview_begin(rt, &h);
     return st;
 }
 

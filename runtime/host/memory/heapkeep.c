@@ -4,6 +4,7 @@
 #include "heapkeep.h"
 
 #include "heapmap.h"
+#include "heapview.h"
 #include "refuse.h"
 
 #include <stdlib.h>
@@ -177,9 +178,11 @@ gpurt_status_t gpurt_heapkeep_load(void *context, gpurt_t *rt,
         st = rows_load(&h, shape.rows, from, err);
     if (st == GPURT_OK)
         st = gpurt_heap_check(rt, &h, err);
-    if (st == GPURT_OK)
+    if (st == GPURT_OK) {
         *keep->heap = h;
-    else
+        gpurt_heapview_begin(rt, &h);
+    } else {
         gpurt_heap_destroy(rt, &h, NULL);
+    }
     return st;
 }

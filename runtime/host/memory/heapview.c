@@ -5,6 +5,7 @@
 
 #include "heapmap.h"
 #include "hosttime.h"
+#include "watch.h"
 
 #include <gpurt/impl/heaprow.h>
 #include <stdlib.h>
@@ -13,20 +14,113 @@
 enum {
     TOP_SITES = 12,
     SITE_CHUNKS = 256, /* whose records are looked at; of more chunks a part */
-    RECORDS = GPURT_CHUNK_BYTES / GPURT_WATCH_GRANULE
+    RECORDS = GPURT_CHUNK_BYTES / GPURT_WATCH_GRANULE,
+    CELLS = 128,
+    SIZE_COLUMNS = 5,
+    SIZES = GPURT_CLASS_COUNT * SIZE_COLUMNS
 };
 
-/* What was told last of a heap. */
-typedef struct told {
-    uint32_t id;
-    uint64_t time_ns;
-    gpurt_heap_state_row_t state;
-    gpurt_heap_pools_row_t pools;
-    uint64_t
-        classes[GPURT_CLASS_COUNT]; /* a sum of what was told; a class that is new: 0 */
-} told_t;
+/* ---- the classes --------------------------------------------------------------------- */
 
-static told_t told_heaps[GPURT_HEAPS]; /* under the viewer's lock */
+enum {
+    BYTES,
+    LIVE_BYTES,
+    LIVE,
+    CHECKS,
+    TRACED,
+    SLACK,
+    KEPT,
+    CHUNKS,
+    FREE_CHUNKS,
+    LARGEST_ROW,
+    LARGE_CHUNKS,
+    REFUSED,
+    WRONG,
+    GOT,
+    PUT = GOT + GPURT_PLACES,
+    MAP_CHUNKS = PUT + GPURT_PLACES,
+    MAP,
+    SIZE_CLASSES,
+    FIELDS
+};
+#define FIELD(name_, kind_)                          \
+    {                                                \
+        .name = (name_), .kind = GPURT_FIELD_##kind_ \
+    }
+#define SIZE(name_)                                             \
+    {                                                           \
+        .name = (name_), .kind = GPURT_FIELD_GAUGE, .unit = "B" \
+    }
+static const gpurt_field_t fields[FIELDS] = {
+    [BYTES] = {.name = "bytes", .kind = GPURT_FIELD_LIMIT, .unit = "B"},
+    [LIVE_BYTES] = {.name = "live_bytes",
+                    .kind = GPURT_FIELD_GAUGE,
+                    .unit = "B",
+                    .of = "bytes"},
+    [LIVE] = FIELD("live", GAUGE), /* objects */
+    [CHECKS] = {.name = "checks",
+                .kind = GPURT_FIELD_STATE,
+                .words = "none,off,cheap,full"}, /* by GPURT_CHECKS_*, none: it cannot */
+    [TRACED] = {.name = "traced", .kind = GPURT_FIELD_STATE, .words = "no,yes"},
+    [SLACK] = SIZE("slack_bytes"),     /* of free slots in chunks that belong to a class */
+    [KEPT] = SIZE("kept_bytes"),       /* kept back after their free */
+    [CHUNKS] = FIELD("chunks", GAUGE), /* that have memory: a heap that grows gets more */
+    [FREE_CHUNKS] = FIELD("free_chunks", GAUGE), /* of 64 KiB: in the pool, */
+    [LARGEST_ROW] = FIELD("largest_row", GAUGE), /* ... of them in a row */
+    [LARGE_CHUNKS] = FIELD("large_chunks", GAUGE),
+    [REFUSED] = FIELD("refused", FAULT), /* requests that got NULL */
+    [WRONG] = FIELD("wrong", FAULT),     /* bad frees, and all that was found */
+    /* Objects by the level of the pool (GPURT_PLACE_*) that served them or took them back, as
+     * flushes have told. */
+    [GOT] = FIELD("served_by_thread", COUNTER),
+    [GOT + 1] = FIELD("served_by_warp", COUNTER),
+    [GOT + 2] = FIELD("served_by_block", COUNTER),
+    [GOT + 3] = FIELD("served_by_heap", COUNTER),
+    [PUT] = FIELD("returned_to_thread", COUNTER),
+    [PUT + 1] = FIELD("returned_to_warp", COUNTER),
+    [PUT + 2] = FIELD("returned_to_block", COUNTER),
+    [PUT + 3] = FIELD("returned_to_heap", COUNTER),
+    [MAP_CHUNKS] = FIELD("map_chunks", LIMIT), /* of a cell */
+    [MAP] = {.name = "map", .kind = GPURT_FIELD_CELLS, .count = CELLS},
+    [SIZE_CLASSES] = {.name = "size_classes",
+                      .kind = GPURT_FIELD_MATRIX,
+                      .unit = "B",
+                      .words = "bytes,chunks,live,reusable,fresh",
+                      .count = SIZES},
+};
+GPURT_STATIC_ASSERT(GPURT_PLACES == 4, "a field each");
+
+static bool heap_read(gpurt_viewer_t *v, const void *object, bool due, uint64_t *values);
+
+static const gpurt_class_t heap_class = {.name = "heap",
+                                         .plural = "heaps",
+                                         .fields = fields,
+                                         .field_count = FIELDS,
+                                         .look = heap_read};
+
+/* A place in the program that holds memory of a heap: the few that hold most. */
+enum {
+    SITE_HEAP,
+    SITE_TEXT,
+    SITE_BYTES,
+    SITE_OBJECTS,
+    SITE_SAMPLED, /* one of so many chunks was looked at */
+    SITE_FIELDS
+};
+static const gpurt_field_t site_fields[SITE_FIELDS] = {
+    [SITE_HEAP] = {.name = "heap",
+                   .kind = GPURT_FIELD_REFERENCE,
+                   .words = "heap",
+                   .flags = GPURT_FIELD_PARENT},
+    [SITE_TEXT] = FIELD("site", TEXT),
+    [SITE_BYTES] = SIZE("bytes"),
+    [SITE_OBJECTS] = FIELD("objects", GAUGE),
+    [SITE_SAMPLED] = FIELD("sampled", LIMIT),
+};
+static const gpurt_class_t site_class = {.name = "holder",
+                                         .plural = "holders",
+                                         .fields = site_fields,
+                                         .field_count = SITE_FIELDS};
 
 /* ---- looking ------------------------------------------------------------------------- */
 
@@ -38,8 +132,6 @@ typedef struct look {
     gpurt_heap_stats_t stats;
     uint32_t *live; /* bytes a chunk */
     char *rest;     /* of the buffer, for records and sites */
-    uint64_t time_ns;
-    bool ended;
 } look_t;
 
 static bool look_make(look_t *l)
@@ -66,78 +158,56 @@ static bool look_make(look_t *l)
     return gpurt_heap_figures(&l->mirror, &l->stats, l->live, NULL) == GPURT_OK;
 }
 
-/* ---- telling ------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------- */
 
-static void put(const look_t *l, uint32_t kind, const void *row)
+static uint64_t less(uint64_t all, uint64_t part)
 {
-    gpurt_viewer_put(l->viewer, kind, l->time_ns, row);
+    return part < all ? all - part : 0;
 }
 
-static gpurt_heap_state_row_t state_of(const look_t *l)
+static void sums_read(const look_t *l, uint64_t *values)
 {
     const gpurt_heap_stats_t *s = &l->stats;
-    uint64_t slack = 0, refused = 0, wrong = 0;
-    gpurt_heap_state_row_t row;
 
-    for (uint32_t c = 0; c < GPURT_CLASS_COUNT; c++)
-        slack += (s->classes[c].reusable + s->classes[c].fresh) * s->classes[c].bytes;
+    values[BYTES] = s->bytes;
+    values[LIVE_BYTES] = less(s->live_bytes, l->watch.xkept_bytes);
+    values[LIVE] = less(s->live, l->watch.xkept);
+    values[CHECKS] = l->watch.level;
+    values[TRACED] = l->watch.trace != 0;
+    values[KEPT] = l->watch.xkept_bytes;
+    values[CHUNKS] = s->chunks;
+    values[FREE_CHUNKS] = s->free_chunks;
+    values[LARGEST_ROW] = s->largest_row;
+    values[LARGE_CHUNKS] = s->large_chunks;
     for (uint32_t i = 1; i < GPURT_ALLOC_REASONS; i++)
-        refused += s->counts.xrefused[i];
+        values[REFUSED] += s->counts.xrefused[i];
     for (uint32_t i = 1; i < GPURT_FREE_FAULTS; i++)
-        wrong += s->counts.xbad_frees[i];
+        values[WRONG] += s->counts.xbad_frees[i];
     for (uint32_t i = GPURT_WRONG_OVERRUN; i < GPURT_WRONGS; i++)
-        wrong += l->watch.xfound[i];
-    memset(&row, 0, sizeof row);
-    row.heap = l->heap.id;
-    row.flags = l->watch.level | (l->watch.trace ? GPURT_HEAP_TRACE : 0) |
-                (l->ended ? GPURT_HEAP_ENDED : 0);
-    row.bytes = gpurt_pair(s->bytes);
-    row.live = gpurt_pair(s->live - (l->watch.xkept < s->live ? l->watch.xkept : s->live));
-    row.live_bytes = gpurt_pair(s->live_bytes - (l->watch.xkept_bytes < s->live_bytes
-                                                     ? l->watch.xkept_bytes
-                                                     : s->live_bytes));
-    row.slack = gpurt_pair(slack);
-    row.kept = gpurt_pair(l->watch.xkept_bytes);
-    row.free_chunks = s->free_chunks;
-    row.largest_row = s->largest_row;
-    row.large_chunks = s->large_chunks;
-    row.refused = gpurt_pair(refused);
-    row.wrong = gpurt_pair(wrong);
-    return row;
+        values[WRONG] += l->watch.xfound[i];
+    for (uint32_t i = 0; i < GPURT_PLACES; i++) {
+        values[GOT + i] = s->counts.xgot[i];
+        values[PUT + i] = s->counts.xput[i];
+    }
 }
 
-/* Classes that have chunks, or had some when they were told of last. */
-static void classes_put(const look_t *l, told_t *told, bool all)
+/* Those that have chunks, in order of size. slack: bytes of their free slots. */
+static void sizes_read(const look_t *l, uint64_t *rows, uint64_t *slack)
 {
     for (uint32_t c = 0; c < GPURT_CLASS_COUNT; c++) {
         const gpurt_heap_class_t *k = &l->stats.classes[c];
-        uint64_t sum = k->chunks ? 1 + k->chunks + k->live * 4099 + k->reusable * 65537 : 0;
-        gpurt_heap_class_row_t row = {.heap = l->heap.id,
-                                      .bytes = gpurt_class_bytes(c),
-                                      .chunks = k->chunks,
-                                      .live = gpurt_pair(k->live),
-                                      .reusable = gpurt_pair(k->reusable),
-                                      .fresh = gpurt_pair(k->fresh)};
+        const uint64_t row[SIZE_COLUMNS] = {gpurt_class_bytes(c), k->chunks, k->live,
+                                            k->reusable, k->fresh};
 
-        if (sum != told->classes[c] || (all && sum))
-            put(l, GPURT_KIND_HEAP_CLASS, &row);
-        told->classes[c] = sum;
+        *slack += (k->reusable + k->fresh) * k->bytes;
+        if (!k->chunks)
+            continue;
+        memcpy(rows, row, sizeof row);
+        rows += SIZE_COLUMNS;
     }
 }
 
-/* What pools above the heap served and took back. */
-static gpurt_heap_pools_row_t pools_of(const look_t *l)
-{
-    gpurt_heap_pools_row_t row = {.heap = l->heap.id};
-
-    for (uint32_t i = 0; i < GPURT_PLACES; i++) {
-        row.got[i] = gpurt_pair(l->stats.counts.xgot[i]);
-        row.put[i] = gpurt_pair(l->stats.counts.xput[i]);
-    }
-    return row;
-}
-
-/* Of the chunks [from, to). */
+/* Of the chunks [from, to): full is what holds large objects alone. */
 static uint32_t cell_of(const look_t *l, const uint8_t *large, uint32_t from, uint32_t to)
 {
     const uint64_t *pool = gpurt_tree_leaves(&l->mirror, GPURT_TREE_POOL);
@@ -150,36 +220,29 @@ static uint32_t cell_of(const look_t *l, const uint8_t *large, uint32_t from, ui
         live += large[i] ? GPURT_CHUNK_BYTES : l->live[i];
     }
     if (big == to - from)
-        return GPURT_HEAP_CELL_LARGE;
-    return taken ? 1 + (uint32_t)(live * (GPURT_HEAP_CELL_FULL - 1) / whole) : 0;
+        return GPURT_CELL_FULL;
+    return taken ? 1 + (uint32_t)(live * (GPURT_CELL_FULL - 2) / whole) : 0;
 }
 
-static void map_put(const look_t *l)
+static bool map_read(const look_t *l, uint64_t *cells, uint64_t *step_out)
 {
-    uint32_t count = l->heap.chunk_count;
-    uint32_t step = (count + GPURT_HEAP_CELLS - 1) / GPURT_HEAP_CELLS;
-    gpurt_heap_map_row_t row = {.heap = l->heap.id, .chunks = step};
+    uint32_t count = l->heap.chunk_count, step = (count + CELLS - 1) / CELLS;
     uint8_t *large = (uint8_t *)calloc(1, count);
-    uint64_t word = 0;
 
     for (uint32_t i = 0; large && i < count; i++)
         if (l->mirror.states[i] & GPURT_STATE_LARGE)
             for (uint32_t n = gpurt_state_chunks(l->mirror.states[i]), j = i;
                  n > 0 && j < count; n--, j++)
                 large[j] = 1;
-    for (uint32_t cell = 0; large && cell < GPURT_HEAP_CELLS; cell++) {
+    for (uint32_t cell = 0; large && cell < CELLS; cell++) {
         uint32_t from = cell * step, to = from + step < count ? from + step : count;
-        uint64_t value = from < count ? cell_of(l, large, from, to) : GPURT_HEAP_CELL_NONE;
 
-        word |= value << (cell % 16 * 4);
-        if (cell % 16 == 15) {
-            row.cells[cell / 16] = gpurt_pair(word);
-            word = 0;
-        }
+        gpurt_cell_set(cells, cell,
+                       from < count ? cell_of(l, large, from, to) : GPURT_CELL_NONE);
     }
-    if (large)
-        put(l, GPURT_KIND_HEAP_MAP, &row);
+    *step_out = step;
     free(large);
+    return large != NULL;
 }
 
 /* ---- who holds it -------------------------------------------------------------------- */
@@ -188,6 +251,18 @@ typedef struct holder {
     uint64_t objects, bytes;
     uint32_t row;
 } holder_t;
+
+/* Of a heap: which of its sites the log has as which objects. A heap that is new in its place has none yet. */
+typedef struct told {
+    uint32_t heap, count;
+    struct {
+        uint32_t row, id;
+        uint64_t values[SITE_FIELDS];
+    } sites[TOP_SITES];
+} told_t;
+
+static told_t told_heaps[GPURT_HEAPS]; /* under the viewer's lock */
+static uint32_t last_site;             /* number of an object; likewise */
 
 static int by_bytes(const void *a, const void *b)
 {
@@ -235,122 +310,139 @@ static uint32_t site_number(gpurt_viewer_t *v, const gpurt_alloc_site_t *site)
     return names_number(&v->names, &v->ring, bytes ? text : "a place not known", false);
 }
 
-static void holders_put(const look_t *l, const gpurt_alloc_site_t *sites,
-                        const holder_t *holders, uint32_t step)
+/* All that hold something, those of most first, and the texts of all sites. Returns: how many; 0
+ * also where nothing is known. Memory to free. */
+static uint32_t holders_find(look_t *l, holder_t **out, gpurt_alloc_site_t **sites,
+                             uint32_t *step)
 {
+    holder_t *holders = (holder_t *)calloc(GPURT_WATCH_SITES, sizeof *holders);
     uint32_t count = 0;
 
+    *out = holders;
+    *sites =
+        (gpurt_alloc_site_t *)(void *)(l->rest + sizeof(gpurt_alloc_record_t) * RECORDS);
+    for (uint32_t i = 0; holders && i < GPURT_WATCH_SITES; i++)
+        holders[i].row = i;
+    if (!holders || !l->watch.records || !holders_count(l, holders, step) ||
+        !gpurt_viewer_fetch(l->viewer, *sites, l->watch.sites,
+                            sizeof **sites * GPURT_WATCH_SITES))
+        return 0;
+    *step = *step ? *step : 1;
+    qsort(holders, GPURT_WATCH_SITES, sizeof *holders, by_bytes);
     while (count < GPURT_WATCH_SITES && holders[count].objects)
         count++;
-    for (uint32_t i = 0; i < count && (i < TOP_SITES || l->ended); i++) {
-        const holder_t *h = &holders[i];
-        uint32_t site = site_number(l->viewer, &sites[h->row]);
-        gpurt_heap_site_row_t row = {.heap = l->heap.id,
-                                     .site = site,
-                                     .rank = i,
-                                     .count = count < TOP_SITES ? count : TOP_SITES,
-                                     .objects = gpurt_pair(h->objects * step),
-                                     .bytes = gpurt_pair(h->bytes * step),
-                                     .sampled = step};
-        gpurt_heap_leak_row_t leak = {
-            .heap = l->heap.id, .bytes = row.bytes, .objects = row.objects, .site = site};
+    return count;
+}
 
-        if (i < TOP_SITES)
-            put(l, GPURT_KIND_HEAP_SITE, &row);
-        if (l->ended)
-            put(l, GPURT_KIND_HEAP_LEAK, &leak);
-    }
-    if (count == 0) {
-        gpurt_heap_site_row_t none = {.heap = l->heap.id, .sampled = 1};
+/* The number of the object that a site of a heap is. */
+static uint32_t site_id(const told_t *told, uint32_t row)
+{
+    for (uint32_t i = 0; i < told->count; i++)
+        if (told->sites[i].row == row)
+            return told->sites[i].id;
+    return ++last_site;
+}
 
-        put(l, GPURT_KIND_HEAP_SITE, &none);
+/* Those that the log had and that hold no longer most have ended. */
+static void sites_end(gpurt_viewer_t *v, const told_t *had, const told_t *has)
+{
+    for (uint32_t i = 0; i < had->count; i++) {
+        bool is = false;
+
+        for (uint32_t k = 0; k < has->count; k++)
+            is |= has->sites[k].id == had->sites[i].id;
+        if (!is)
+            gpurt_watch_part(v, &site_class, had->sites[i].id, had->sites[i].values, true);
     }
 }
 
-static void sites_put(look_t *l)
+static void sites_tell(look_t *l)
 {
-    gpurt_alloc_site_t *sites =
-        (gpurt_alloc_site_t *)(void *)(l->rest + sizeof(gpurt_alloc_record_t) * RECORDS);
-    holder_t *holders = (holder_t *)calloc(GPURT_WATCH_SITES, sizeof *holders);
-    uint32_t step;
+    told_t *had = &told_heaps[l->heap.id % GPURT_HEAPS], has = {.heap = l->heap.id};
+    gpurt_alloc_site_t *sites;
+    holder_t *holders;
+    uint32_t step = 1, count = holders_find(l, &holders, &sites, &step);
 
-    for (uint32_t i = 0; holders && i < GPURT_WATCH_SITES; i++)
-        holders[i].row = i;
-    if (holders && holders_count(l, holders, &step) &&
-        gpurt_viewer_fetch(l->viewer, sites, l->watch.sites,
-                           sizeof *sites * GPURT_WATCH_SITES)) {
-        qsort(holders, GPURT_WATCH_SITES, sizeof *holders, by_bytes);
-        holders_put(l, sites, holders, step ? step : 1);
+    if (had->heap != l->heap.id)
+        memset(had, 0, sizeof *had);
+    for (uint32_t i = 0; i < count && i < TOP_SITES; i++) {
+        const holder_t *h = &holders[i];
+        uint64_t *values = has.sites[i].values;
+
+        has.sites[i].row = h->row;
+        has.sites[i].id = site_id(had, h->row);
+        values[SITE_HEAP] = l->heap.id;
+        values[SITE_TEXT] = site_number(l->viewer, &sites[h->row]);
+        values[SITE_BYTES] = h->bytes * step;
+        values[SITE_OBJECTS] = h->objects * step;
+        values[SITE_SAMPLED] = step;
+        gpurt_watch_part(l->viewer, &site_class, has.sites[i].id, values, false);
+        has.count++;
+    }
+    sites_end(l->viewer, had, &has);
+    *had = has;
+    free(holders);
+}
+
+/* A line of the log for each site that held memory to the end. */
+static void leaks_tell(look_t *l)
+{
+    uint64_t now_ns = gpurt_real_ns();
+    gpurt_alloc_site_t *sites;
+    holder_t *holders;
+    uint32_t step = 1, count = holders_find(l, &holders, &sites, &step);
+
+    for (uint32_t i = 0; i < count; i++) {
+        gpurt_heap_leak_row_t leak = {.heap = l->heap.id,
+                                      .bytes = gpurt_pair(holders[i].bytes * step),
+                                      .objects = gpurt_pair(holders[i].objects * step),
+                                      .site =
+                                          site_number(l->viewer, &sites[holders[i].row])};
+
+        gpurt_viewer_put(l->viewer, GPURT_KIND_HEAP_LEAK, now_ns, &leak);
     }
     free(holders);
 }
 
 /* ---- a look -------------------------------------------------------------------------- */
 
-/* Context: the viewer's lock is held, and the heap is taken. */
-static void heap_tell(gpurt_viewer_t *v, const gpurt_heap_t *heap, bool last, bool ended)
+static bool heap_read(gpurt_viewer_t *v, const void *object, bool due, uint64_t *values)
 {
-    told_t *told = &told_heaps[heap->id % GPURT_HEAPS];
-    look_t l = {.viewer = v, .heap = *heap, .time_ns = gpurt_real_ns(), .ended = ended};
-    gpurt_viewer_news_t news;
-    gpurt_heap_state_row_t row;
-    gpurt_heap_pools_row_t pools;
-    bool same;
+    look_t l = {.viewer = v, .heap = *(const gpurt_heap_t *)object};
 
-    if (!look_make(&l))
-        return;
-    if (told->id != heap->id)
-        memset(told, 0, sizeof *told);
-    row = state_of(&l);
-    pools = pools_of(&l);
-    same = memcmp(&row, &told->state, sizeof row) == 0 &&
-           memcmp(&pools, &told->pools, sizeof pools) == 0;
-    news = gpurt_viewer_news(told->time_ns, l.time_ns, last, same);
-    if (news == GPURT_VIEWER_SAME)
-        return;
-    put(&l, GPURT_KIND_HEAP_STATE, &row);
-    if (memcmp(&pools, &(gpurt_heap_pools_row_t){.heap = row.heap}, sizeof pools) != 0)
-        put(&l, GPURT_KIND_HEAP_POOLS, &pools);
-    classes_put(&l, told, news == GPURT_VIEWER_DUE);
-    map_put(&l);
-    if (l.watch.records && news == GPURT_VIEWER_DUE)
-        sites_put(&l);
-    told->id = heap->id;
-    told->state = row;
-    told->pools = pools;
-    if (news == GPURT_VIEWER_DUE)
-        told->time_ns = l.time_ns;
+    if (!look_make(&l) || !map_read(&l, values + MAP, values + MAP_CHUNKS))
+        return false;
+    sums_read(&l, values);
+    sizes_read(&l, values + MAP + CELLS / 8, values + SLACK);
+    if (due)
+        sites_tell(&l);
+    return true;
 }
 
-void gpurt_heapview_tell(gpurt_viewer_t *v, bool last)
-{
-    gpurt_heap_t heap;
+/* ---- life ---------------------------------------------------------------------------- */
 
-    for (uint32_t i = 0; i < GPURT_HEAPS; i++) {
-        if (!gpurt_heap_take_nth(i, v->rt, &heap))
-            continue;
-        heap_tell(v, &heap, last, false);
-        gpurt_heap_drop(&heap);
-    }
+void gpurt_heapview_begin(gpurt_t *rt, const gpurt_heap_t *heap)
+{
+    gpurt_watch_begin(rt, &heap_class, heap->id, heap, sizeof *heap);
 }
+GPURT_STATIC_ASSERT(sizeof(gpurt_heap_t) <= GPURT_WATCH_OBJECT_BYTES, "it is copied whole");
 
 void gpurt_heapview_end(gpurt_t *rt, const gpurt_heap_t *heap)
 {
-    gpurt_viewer_t *v = gpurt_viewer_enter(rt);
+    told_t *told = &told_heaps[heap->id % GPURT_HEAPS];
+    const told_t none = {.heap = 0};
+    gpurt_viewer_t *v;
+    look_t l;
 
+    gpurt_watch_end(rt, &heap_class, heap->id);
+    v = gpurt_viewer_enter(rt);
     if (!v)
         return;
-    heap_tell(v, heap, true, true);
+    l = (look_t){.viewer = v, .heap = *heap};
+    if (told->heap == heap->id)
+        sites_end(v, told, &none);
+    memset(told, 0, sizeof *told);
+    if (heap->watch && look_make(&l))
+        leaks_tell(&l);
     gpurt_viewer_leave();
-}
-
-void gpurt_heapview_forget(const gpurt_t *rt)
-{
-    gpurt_heap_t heap;
-
-    for (uint32_t i = 0; i < GPURT_HEAPS; i++)
-        if (gpurt_heap_take_nth(i, rt, &heap)) {
-            memset(&told_heaps[i], 0, sizeof told_heaps[i]);
-            gpurt_heap_drop(&heap);
-        }
 }

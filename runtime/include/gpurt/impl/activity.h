@@ -13,30 +13,6 @@
 
 #include <gpurt/impl/record.h>
 
-enum {
-    GPURT_KIND_KERNEL = GPURT_KIND_CUPTI,
-    GPURT_KIND_COPY = 65,
-    GPURT_KIND_FILL = 66,
-    GPURT_KIND_WAIT = 67, /* the host waited for the GPU */
-    GPURT_KIND_MEMORY = 68,
-    GPURT_KIND_GRAPH = 69,
-    GPURT_KIND_RANGE = 70, /* NVTX */
-    GPURT_KIND_OVERHEAD = 71,
-    GPURT_KIND_CALL = 72,        /* of the CUDA API */
-    GPURT_KIND_COLLECTOR = 73,   /* how the collector itself fares */
-    GPURT_KIND_BUSY = 74,        /* of older logs alone: what a device did with its time */
-    GPURT_KIND_NODE = 75,        /* a kernel that is a node of a graph */
-    GPURT_KIND_SAMPLE = 76,      /* counters of a device, while kernels run */
-    GPURT_KIND_DEVICE_NODE = 77, /* as NODE, of a graph that device code launched */
-    GPURT_KIND_POOL = 78,        /* of memory: made, destroyed, trimmed */
-    GPURT_KIND_MANAGED = 79,     /* unified memory moved, or was not where it was needed */
-    GPURT_KIND_DRIVER_LAUNCH = 80, /* a plain program's, as the driver is about to get it */
-    GPURT_KIND_DEVICE = 81,        /* what one can hold */
-    GPURT_KIND_DEVICE_GRAPH = 82,  /* as GRAPH, of one that device code launched */
-    GPURT_KIND_LAUNCH = GPURT_KIND_HOST,
-    GPURT_KIND_ENVIRONMENT = 97
-};
-
 /* A duration that nobody knows: the record came without usable times. */
 #define GPURT_ACTIVITY_NO_TIME UINT64_MAX
 /* In the place of a device: of a graph whose both ends ran on the host; what lies between them may
@@ -285,12 +261,6 @@ static inline uint32_t gpurt_copy_memory(const gpurt_activity_copy_t *copy)
                : (uint32_t)GPURT_MEMORY_UNKNOWN;
 }
 
-/* Whether a kind is one of this header: high-rate, made by host code. */
-static inline bool gpurt_kind_is_activity(uint32_t kind)
-{
-    return kind >= GPURT_KIND_CUPTI && kind < GPURT_KIND_USER;
-}
-
 /* What is written of a kind: the site that its records name. TEXT is a warning in words. */
 typedef struct gpurt_activity_site {
     uint16_t kind;
@@ -301,7 +271,7 @@ typedef struct gpurt_activity_site {
 } gpurt_activity_site_t;
 
 enum {
-    GPURT_ACTIVITY_SITES = 27, /* heaprow.h's among them */
+    GPURT_ACTIVITY_SITES = 22, /* heaprow.h's among them */
     GPURT_ACTIVITY_WORDS = 17  /* of the longest of this file */
 };
 /* hostring.c */

@@ -31,8 +31,10 @@ typedef enum gpurt_field_kind {
     GPURT_FIELD_TEXT =
         9, /* number of a string definition, 0 none; among the first values */
     GPURT_FIELD_HISTOGRAM =
-        10,                /* `count` values: of bucket i, from 2^i on, 0 in the first */
-    GPURT_FIELD_CELLS = 11 /* `count` bytes of a map: 0 free to 254 full, 255 no cell */
+        10,                 /* `count` values: of bucket i, from 2^i on, 0 in the first */
+    GPURT_FIELD_CELLS = 11, /* `count` bytes of a map: 0 free to 254 full, 255 no cell */
+    GPURT_FIELD_MATRIX = 12 /* `count` numbers, a column each of `words`, row by row; one
+                             * that begins with 0 is none; `unit` is of the first column */
 } gpurt_field_kind_t;
 
 enum {
@@ -76,11 +78,12 @@ typedef struct gpurt_field {
     const char *name;  /* a-z, 0-9, _: a key of JSON; people see spaces */
     uint32_t kind;     /* GPURT_FIELD_* */
     const char *unit;  /* "B", "ns", "%"; NULL: a plain number */
-    const char *words; /* STATE: "idle,busy", from 0 on; REFERENCE: name of a class */
-    const char
-        *of; /* GAUGE, PEAK: name of the LIMIT, this field says how full; one at most */
-    uint32_t count; /* of HISTOGRAM and CELLS */
-    uint32_t flags; /* GPURT_FIELD_TROUBLE and so on */
+    const char *words; /* STATE: "idle,busy", from 0 on; MATRIX: its columns; REFERENCE:
+                        * name of a class */
+    const char *of;    /* GAUGE, PEAK: name of the LIMIT, this field says how full; one at
+                        * most */
+    uint32_t count;    /* of HISTOGRAM, CELLS and MATRIX */
+    uint32_t flags;    /* GPURT_FIELD_TROUBLE and so on */
 } gpurt_field_t;
 
 /* Who looks: the host's side (viewer.h). */
@@ -91,16 +94,23 @@ typedef struct gpurt_class {
     const gpurt_field_t *fields;
     uint32_t field_count;
     /* Fills `values`, which are 0. due: also what is dear to find, which otherwise may be left
-     * out. Returns: false, nothing is known now. */
+     * out. Returns: false, nothing is known now. NULL: looks of another class tell of them
+     * (gpurt_watch_part). */
     bool (*look)(struct gpurt_viewer *v, const void *object, bool due, uint64_t *values);
 } gpurt_class_t;
 
 /* Values that a field takes. */
 GPURT_HD uint32_t gpurt_field_values(uint32_t kind, uint32_t count)
 {
-    return kind == GPURT_FIELD_HISTOGRAM ? count
-           : kind == GPURT_FIELD_CELLS   ? (count + 7) / 8
-                                         : 1;
+    return kind == GPURT_FIELD_HISTOGRAM || kind == GPURT_FIELD_MATRIX ? count
+           : kind == GPURT_FIELD_CELLS                                 ? (count + 7) / 8
+                                                                       : 1;
+}
+
+/* Whether it is several values: one that says `count`. */
+GPURT_HD bool gpurt_field_is_list(uint32_t kind)
+{
+    return kind >= GPURT_FIELD_HISTOGRAM && kind <= GPURT_FIELD_MATRIX;
 }
 
 /* Whether its value is one number that is more or less. */

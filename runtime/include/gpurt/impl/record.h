@@ -24,6 +24,7 @@
 #define GPURT_RECORD_H
 
 #include <gpurt/impl/group.h>
+#include <gpurt/impl/kinds.h>
 
 enum {
     GPURT_GROUP_BYTES = 16,
@@ -37,26 +38,6 @@ enum {
 };
 #define GPURT_TIME_MASK   ((1ull << 48) - 1) /* 78 hours; the drainer adds the rest */
 #define GPURT_SHAPE_FIRST 0x80u
-
-/* Numbers are frozen. A reader that does not know a kind prints it by its site's format. */
-enum {
-    GPURT_KIND_NONE = 0,
-    GPURT_KIND_LOG = 1,
-    GPURT_KIND_TEXT = 2, /* word 4: byte count, then the bytes, four a word */
-    GPURT_KIND_LAP = 3, /* gpurt_lap_t: counts for whoever lost the thread; not a message */
-    GPURT_KIND_LOSS = 4,       /* made by the drainer: word 4 reason, 5-6 count, 7 ring */
-    GPURT_KIND_PANIC = 5,      /* made by the drainer out of a panic slot */
-    GPURT_KIND_FAULT = 6,      /* made out of a GPU core dump; never in a ring */
-    GPURT_KIND_OBJECT = 7,     /* an object of a class, by host code (objectclass.h) */
-    GPURT_KIND_HANG = 12,      /* made by a watchdog out of the state pages (state.h) */
-    GPURT_KIND_LIFE = 13,      /* made by a recorder: a process begins or has ended */
-    GPURT_KIND_ALLOCATOR = 16, /* 16..31 */
-    GPURT_KIND_SCHEDULER = 32, /* 32..47 */
-    GPURT_KIND_CHANNEL = 48,   /* 48..63 */
-    GPURT_KIND_CUPTI = 64,     /* 64..95: activity.h */
-    GPURT_KIND_HOST = 96,      /* 96..127: likewise */
-    GPURT_KIND_USER = 128      /* 128..255 */
-};
 
 enum {
     GPURT_FORM_WARP = 0,       /* one set of values, all 32 lanes */
