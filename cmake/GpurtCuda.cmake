@@ -3,7 +3,32 @@
 
 # The first nvcc with the __nv_atomic_* built-ins, which atomic.h stands on.
 set(GPURT_CUDA_OLDEST 12.8)
-set(GPURT_CUDA_ARCHS "" CACHE STRING "GPU architectures, as 80;90 (empty: 75, 80, 90 and the newest that nvcc knows)")
+set(GPURT_CUDA_ARCHS "" CACHE STRING
+    "GPU architectures, as 80;90 (empty: 75, 80, 90 and the newest that nvcc knows; native: of the GPUs here, else 90)")
+
+# The architectures of this machine's GPUs; without a GPU, or for one that nvcc does not know, 90.
+function(gpurt_native_archs known variable)
+    set(archs "")
+    find_program(GPURT_NVIDIA_SMI nvidia-smi DOC "names the GPUs here, for GPURT_CUDA_ARCHS=native")
+    mark_as_advanced(GPURT_NVIDIA_SMI)
+    if(GPURT_NVIDIA_SMI)
+        execute_process(COMMAND "${GPURT_NVIDIA_SMI}" --query-gpu=compute_cap --format=csv,noheader
+            OUTPUT_VARIABLE said ERROR_QUIET TIMEOUT 60)
+        string(REGEX REPLACE "[.]" "" said "${said}")
+        string(REGEX REPLACE "[ \n]+" ";" said "${said}")
+        foreach(arch IN LISTS said)
+            if(arch IN_LIST known) # what nvidia-smi says in place of a number is no architecture
+                list(APPEND archs ${arch})
+            endif()
+        endforeach()
+        list(REMOVE_DUPLICATES archs)
+        list(SORT archs COMPARE NATURAL)
+    endif()
+    if(NOT archs)
+        set(archs 90)
+    endif()
+    set(${variable} "${archs}" PARENT_SCOPE)
+endfunction()
 
 # The folder of the toolkit behind an nvcc, which may be a link or a script that calls the real one: nvcc knows.
 function(gpurt_nvcc_toolkit nvcc variable)
@@ -37,7 +62,9 @@ function(gpurt_find_cuda)
     list(SORT known COMPARE NATURAL)
     list(GET known -1 newest)
     set(archs ${GPURT_CUDA_ARCHS})
-    if(NOT archs)
+    if(archs STREQUAL "native")
+        gpurt_native_archs("${known}" archs)
+    elseif(NOT archs)
         set(archs "")
         foreach(arch 75 80 90 ${newest})
             if(arch IN_LIST known AND NOT arch IN_LIST archs)
