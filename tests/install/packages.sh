@@ -39,7 +39,7 @@ closure() {
             $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) == installed* ]] || continue
         seen[$package]=1
         mapfile -t -O "${#todo[@]}" todo < <(dpkg-query -W -f='${Pre-Depends},${Depends}\n' "$package" |
-            tr ',|' '\n\n' | sed -n 's/^ *\([a-z0-9.+-]*\).*/\1/p' | grep .)
+            sed 's/[,|]/\n/g' | sed -n 's/^ *\([a-z0-9.+-]*\).*/\1/p' | grep .)
     done
     printf '%s\n' "${!seen[@]}"
 }
@@ -57,13 +57,15 @@ bare_root() {
         tar -C / -cf - --no-recursion -T - | tar -C "$to" -xf - --no-same-owner
 }
 
-# inside ROOT SCRIPT: bash runs it there.
+# inside ROOT PATH SCRIPT: bash runs it there.
 inside() {
+    # shellcheck disable=SC2016 # the inner shell's
     unshare "${as_root[@]}" --mount bash -c 'mount --rbind /proc "$1/proc" && mount --rbind /dev "$1/dev" &&
-        exec env -i PATH="$3" HOME=/tmp LC_ALL=C.UTF-8 /usr/sbin/chroot "$1" /bin/bash -euo pipefail -c "$2"' - "$1" "$2" "$path"
+        exec env -i PATH="$2" HOME=/tmp LC_ALL=C.UTF-8 /usr/sbin/chroot "$1" /bin/bash -euo pipefail -c "$3"' - "$@"
 }
 
-# What a user does, with the program that was compiled against the package. A shell alone: no sed, no grep.
+# What a user does, with the program that was compiled against the package.
+# shellcheck disable=SC2016 # the shell in the root reads it
 use='
 has() { [[ $1 == *"$2"* ]] || { printf "FAIL: no \"%s\" in:\n%s\n" "$2" "$1" >&2; exit 1; }; }
 for program in $programs; do
@@ -90,7 +92,7 @@ version=$(sed -n 's/.*define GPURT_VERSION_\(MAJOR\|MINOR\|PATCH\) *\([0-9]*\).*
 
 deb=$(one '*.deb')
 say "${deb##*/}"
-mapfile -t needs < <(dpkg-deb -f "$deb" Depends | tr ',|' '\n\n' | sed 's/^ *\([^ ]*\).*/\1/')
+mapfile -t needs < <(dpkg-deb -f "$deb" Depends | sed 's/[,|]/\n/g' | sed 's/^ *\([^ ]*\).*/\1/')
 say "depends on ${needs[*]}"
 # grep, sort, sed and tr are for the completions, as on any machine where a person types.
 bare_root "$work/deb" "${needs[@]}" bash coreutils grep libc-bin sed
@@ -109,7 +111,7 @@ for example in hello_log panic_bounds; do
 done
 collector=$(find "$work/deb/usr" -name libgpurt-inject.so) # needs a toolkit, when it is built
 settings="version=$version collector=${collector##*/}"
-path=/usr/bin inside "$work/deb" "$settings share=/usr/share
+inside "$work/deb" /usr/bin "$settings share=/usr/share
     programs='check doctor drain log panic record replay top'; $use"
 say 'the Debian package is complete'
 
@@ -123,7 +125,7 @@ sys.exit(m.version("gpurt") != sys.argv[1])' "$version" || fail "pip knows no gp
 bare_root "$work/wheel" libc6 bash coreutils grep libc-bin sed
 cp -a "$work/venv" "$work/wheel/venv"
 cp "$work"/deb/tmp/{hello_log,panic_bounds} "$work/wheel/tmp/"
-path=/venv/bin:/usr/bin inside "$work/wheel" "$settings share=/venv/share
+inside "$work/wheel" /venv/bin:/usr/bin "$settings share=/venv/share
     programs='doctor drain log panic record top'; $use"
 "$work/venv/bin/pip" uninstall --quiet --yes gpurt
 [[ ! -e $work/venv/bin/gpurt-top ]] || fail 'gpurt-top is there after pip uninstall'
