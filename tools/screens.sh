@@ -12,7 +12,7 @@ unset NO_COLOR TMUX
 # shellcheck source=tests/tui/tmux.sh
 . tests/tui/tmux.sh
 
-start 96 30 "PATH=$bin:\$PATH gpurt-top --record $dir/run.gplog -- pipeline 200"
+start 96 30 "cd $dir; PATH=$bin:\$PATH gpurt-top --record run.gplog -- pipeline 200"
 see 'PANIC 1'
 see 'sold for'
 mkdir -p "$folder"
