@@ -3,7 +3,29 @@
 
 # The first nvcc with the __nv_atomic_* built-ins, which atomic.h stands on.
 set(GPURT_CUDA_OLDEST 12.8)
-set(GPURT_CUDA_ARCHS "" CACHE STRING "GPU architectures, as 80;90 (empty: 75, 80, 90 and the newest that nvcc knows)")
+set(GPURT_CUDA_ARCHS "" CACHE STRING
+    "GPU architectures, as 80;90 (empty: 75, 80, 90 and the newest that nvcc knows; native: of the GPUs here, else 90)")
+
+# The architectures of this machine's GPUs; empty without a GPU, or for one that nvcc does not know.
+function(gpurt_native_archs known variable)
+    set(archs "")
+    find_program(GPURT_NVIDIA_SMI nvidia-smi DOC "names the GPUs here, for GPURT_CUDA_ARCHS=native")
+    mark_as_advanced(GPURT_NVIDIA_SMI)
+    if(GPURT_NVIDIA_SMI)
+        execute_process(COMMAND "${GPURT_NVIDIA_SMI}" --query-gpu=compute_cap --format=csv,noheader
+            OUTPUT_VARIABLE said ERROR_QUIET TIMEOUT 60)
+        string(REGEX REPLACE "[.]" "" said "${said}")
+        string(REGEX REPLACE "[ \n]+" ";" said "${said}")
+        foreach(arch IN LISTS said)
+            if(arch IN_LIST known) # what nvidia-smi says in place of a number is no architecture
+                list(APPEND archs ${arch})
+            endif()
+        endforeach()
+        list(REMOVE_DUPLICATES archs)
+        list(SORT archs COMPARE NATURAL)
+    endif()
+    set(${variable} "${archs}" PARENT_SCOPE)
+endfunction()
 
 # The folder of the toolkit behind an nvcc, which may be a link or a script that calls the real one: nvcc knows.
 function(gpurt_nvcc_toolkit nvcc variable)
@@ -17,7 +39,7 @@ function(gpurt_nvcc_toolkit nvcc variable)
 endfunction()
 
 # Sets in the caller GPURT_WITH_CUDA, and either GPURT_CUDA_WHY_NOT or GPURT_NVCC, GPURT_NVCC_GENCODE,
-# GPURT_NVCC_ARCHS, GPURT_CUDA_LIBRARY_DIR and GPURT_CUDA_SUMMARY.
+# GPURT_NVCC_TRIED (see gpurt_narrow_gencode), GPURT_NVCC_ARCHS, GPURT_CUDA_LIBRARY_DIR and GPURT_CUDA_SUMMARY.
 function(gpurt_find_cuda)
     set(GPURT_WITH_CUDA OFF PARENT_SCOPE)
     find_package(CUDAToolkit QUIET)
@@ -37,7 +59,14 @@ function(gpurt_find_cuda)
     list(SORT known COMPARE NATURAL)
     list(GET known -1 newest)
     set(archs ${GPURT_CUDA_ARCHS})
-    if(NOT archs)
+    set(tried "")
+    if(archs STREQUAL "native")
+        gpurt_native_archs("${known}" archs)
+        if(NOT archs)
+            set(archs 90)
+            set(tried "-gencode=arch=compute_90,code=compute_90")
+        endif()
+    elseif(NOT archs)
         set(archs "")
         foreach(arch 75 80 90 ${newest})
             if(arch IN_LIST known AND NOT arch IN_LIST archs)
@@ -61,6 +90,17 @@ function(gpurt_find_cuda)
         endif()
     endforeach()
 
+    if(NOT GPURT_CUDA_ARCHS AND 90 IN_LIST archs)
+        list(GET archs 0 oldest)
+        set(tried "-gencode=arch=compute_90,code=[sm_90,compute_90]")
+        if(NOT oldest EQUAL 90)
+            list(PREPEND tried "-gencode=arch=compute_${oldest},code=compute_${oldest}")
+        endif()
+    elseif(NOT tried)
+        set(tried "${gencode}")
+    endif()
+
+    set(GPURT_NVCC_TRIED "${tried}" PARENT_SCOPE)
     set(GPURT_WITH_CUDA ON PARENT_SCOPE)
     set(GPURT_NVCC "${CUDAToolkit_NVCC_EXECUTABLE}" PARENT_SCOPE)
     set(GPURT_CUDA_LIBRARY_DIR "${CUDAToolkit_LIBRARY_DIR}" PARENT_SCOPE)
@@ -70,16 +110,13 @@ function(gpurt_find_cuda)
     set(GPURT_CUDA_SUMMARY "nvcc ${CUDAToolkit_VERSION} for sm_${archs}" PARENT_SCOPE)
 endfunction()
 
-# For what is tried and not shipped, from here on: PTX of the oldest architecture, for all before 9.0; machine code and
-# PTX of 9.0. A third of the time of nvcc, most of which goes into machine code. What an architecture could refuse
-# stands in the headers, as PTX: the examples and the tests of its price keep to machine code for all of them.
+# For what is tried and not shipped, from here on. All architectures: PTX of the oldest one, for all before 9.0; machine
+# code and PTX of 9.0. That takes a third of nvcc's time, most of which goes into machine code. What an architecture
+# could refuse stands in the headers, as PTX: the examples and the tests of its price keep to machine code for all of
+# them. Native, and no GPU here: PTX alone, for nothing can run it; the preset archs makes the machine code.
 macro(gpurt_narrow_gencode)
-    if(GPURT_WITH_CUDA AND NOT GPURT_CUDA_ARCHS AND 90 IN_LIST GPURT_NVCC_ARCHS)
-        list(GET GPURT_NVCC_ARCHS 0 oldest)
-        set(GPURT_NVCC_GENCODE "-gencode=arch=compute_90,code=[sm_90,compute_90]")
-        if(NOT oldest EQUAL 90)
-            list(PREPEND GPURT_NVCC_GENCODE "-gencode=arch=compute_${oldest},code=compute_${oldest}")
-        endif()
+    if(GPURT_WITH_CUDA)
+        set(GPURT_NVCC_GENCODE "${GPURT_NVCC_TRIED}")
     endif()
 endmacro()
 

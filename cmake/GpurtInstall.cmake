@@ -35,3 +35,4 @@ if(GPURT_WITH_CUDA)
 endif()
 
 install(FILES tools/gdb/gpurt_gdb.py DESTINATION "${CMAKE_INSTALL_DATADIR}/gpurt" OPTIONAL)
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME copyright)

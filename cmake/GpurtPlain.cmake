@@ -20,6 +20,7 @@ function(gpurt_plain_object variable name file)
         COMMENT "nvcc ${file} (${name})"
         VERBATIM)
     set(${variable} ${${variable}} "${object}" PARENT_SCOPE)
+    set_property(GLOBAL APPEND PROPERTY GPURT_DEVICE_EXECUTABLE "${object}")
 endfunction()
 
 # gpurt_plain_program(NAME OBJECTS FILE... [WITH_GPURT] [FOLDER NAME] [LINK COMMAND...] [TEST COMMAND...|NO_TEST]): into

@@ -51,12 +51,14 @@ function(gpurt_add_example name)
 endfunction()
 
 # gpurt_add_bench(NAME [SOURCES FILE...] [KERNELS FILE...] [LIBRARIES TARGET...]), by default SOURCES NAME.c.
-# `./dev bench` runs it.
+# `./dev bench` runs it; the target benches builds all of them, the default target none.
 function(gpurt_add_bench name)
     if(NOT ARGN)
         set(ARGN SOURCES ${name}.c)
     endif()
     gpurt_add_kernel_program(${name} ${ARGN})
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+    add_dependencies(benches ${name})
 endfunction()
 
 function(gpurt_add_kernel_program name)
@@ -145,3 +147,16 @@ macro(gpurt_test_properties name) # VAR=VALUE...
     set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${arg_TIMEOUT}
         LABELS "${arg_LABELS}" ENVIRONMENT "${ARGN};${arg_ENVIRONMENT}")
 endmacro()
+
+# The target device-code: all that nvcc compiles for tests, examples and benches, without a link. Libraries are left
+# out: the packages have theirs for every architecture.
+function(gpurt_add_device_code)
+    get_property(objects GLOBAL PROPERTY GPURT_DEVICE_EXECUTABLE)
+    get_property(shared GLOBAL PROPERTY GPURT_DEVICE_OBJECT_LIBRARY)
+    add_custom_target(device-code DEPENDS ${objects} ${shared})
+    foreach(name two_units_rdc two_units_dlto cancel_plain_rdc cupti_nested) # linked on the device
+        if(TARGET ${name})
+            add_dependencies(device-code ${name})
+        endif()
+    endforeach()
+endfunction()

@@ -74,7 +74,7 @@ note "$head_lines"
 # A compiler newer than ours may warn of more: that is no reason not to measure.
 stage configure 60 cmake --preset cuda -B "$build" "-DGPURT_CUDA_ARCHS=$arch" -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF ||
     give_up 'configure failed'
-stage build 300 cmake --build "$build" --parallel "$(nproc)" || give_up 'build failed'
+stage build 300 cmake --build "$build" --parallel "$(nproc)" --target all benches || give_up 'build failed'
 
 # ---- tests: with a GPU here, one that skips has failed, unless it may ----------------------------------------------
 run_tests() {

@@ -64,4 +64,6 @@ for program in "$work"/cmake/consumer*; do
     "$program"
 done
 [[ -x $work/cmake/consumer ]]
+say 'by README.md'
+"$here/readme.sh" "$prefix"
 say 'all of it runs'
