@@ -19,6 +19,8 @@ PAIR = {"runtime/simt/a.c": f"{STORE} /* R1.rel */\n", "runtime/simt/b.c": f"{LO
 WORDY = " ".join(["word"] * 20) + " {}" + " ".join(["word"] * 11) + ".\n"
 PLAIN = "A lane waits. "
 SUBJECT = "subject of a commit"
+FIGURE = {"docs/measured/targets.tsv": "figure\ttarget\tunit\trows\tcase\tpeer\nf\t<= 2\tms\ta\tc\t-\n",
+          "docs/measured/a.tsv": "# date: 2026-01-01\nb\tc\t1000\tus\t-\t-\t-\n"}
 
 # Two public headers, and the list that gives them floors.
 WARP, BASE = "runtime/include/gpurt/warp.h", "runtime/include/gpurt/base.h"
@@ -78,6 +80,8 @@ CASES = [
      {"docs/A.md": "- Who finds it?\n- A lane that finds it waits. It waits.\n"}),
     ("words", "docs/A.md:1:", 'opener "Of a warp', {"docs/A.md": "Of a warp that ends all is told.\n"},
      {"docs/A.md": "| Of a warp |\n"}),
+    ("words", "docs/measured/README.md:1:", "not current",
+     {**FIGURE, "docs/measured/README.md": ""}, {"docs/measured/README.md": ""}),
     ("words", "1:", "characters of subject", {SUBJECT: "docs: " + "long " * 14}, {SUBJECT: "docs: " + "long " * 13}),
     ("words", "1:", "write `room: change`", {SUBJECT: "Change a thing"}, {SUBJECT: "tools, docs: change a thing"}),
     ("order", "runtime/simt/a.c:1:", "without a label", {**PAIR, "runtime/simt/a.c": STORE + "\n"}, PAIR),

@@ -3,11 +3,12 @@
 """Are documents and commit subjects plain English? Prints a table of documents: words, the mean and the 90th percentile
 of words a sentence, the longest sentence.
 
-Counted is the prose: no headings, tables, blocks of code and comments; what stands in backticks is one word. CONTRIBUTING.md
-("Words") has the rules that this checks."""
+Counted is the prose: no headings, tables, blocks of code and comments; text in backticks is one word. CONTRIBUTING.md
+("Words") has the rules that this checks. The page that tools/measured.py writes must be current."""
 import re
 import subprocess
 
+import measured
 from lint_files import Report, lines_of, matching
 
 LONG = 25  # words of a sentence, which TOLERATED of a hundred may exceed, but none LONGEST
@@ -22,9 +23,9 @@ SINCE = "08533bd34eff470c601be04f8ce07cd1a91d9a32"
 MADE_BY_GIT = ("Merge ", "Revert ", "fixup! ", "squash! ")
 
 OPENERS = (
-    (re.compile(r"(?:Who|Whose|Whom|Whoever|What|Whatever)\b(?!.*\?$)"), "begin with the subject: a process that ..., the value that ..."),
-    (re.compile(r"Of (?:an?|the|all|each|two|those|several|one|it|them|every)\b"), "begin with the subject: in a diverged warp one lane ..."),
-    (re.compile(r"(?:So|As) (?:is|are|do|does|did|can) (?!not\b)"), "begin with the subject: the same holds for ..."),
+    (re.compile(r"(?:Who|Whose|Whom|Whoever|What|Whatever)\b"), "a process that ..., the value that ..."),
+    (re.compile(r"Of (?:an?|the|all|each|two|those|several|one|it|them|every)\b"), "in a diverged warp one lane ..."),
+    (re.compile(r"(?:So|As) (?:is|are|do|does|did|can) (?!not\b)"), "the same holds for ..."),
 )
 ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+")
 END = re.compile(r"(?<=[.!?])[)*\"']*\s+(?=[\"'(*]*[A-Z0-9`\x00])")
@@ -94,7 +95,7 @@ def check_document(name):
                 long_ones.append((number, count, start))
             for opener, advice in OPENERS:
                 if opener.match(start if not sentence.endswith("?") else ""):
-                    report.say(name, number, f'opener "{start} ..."', advice)
+                    report.say(name, number, f'opener "{start} ..."', f"begin with the subject: {advice}")
     for number, count, start in long_ones:
         if count > LONGEST or len(long_ones) * 100 > TOLERATED * len(counts):
             report.say(name, number, f'{count} words in "{start} ..."', f"one idea a sentence, at most {LONG} words")
@@ -103,7 +104,8 @@ def check_document(name):
         report.say(name, 1, f"{total} words", f"at most {WORDS}: split it, or cut what another page says")
     counts.sort()
     if counts:
-        return f"{name:34} {total:6} {total / len(counts):6.1f} {counts[(len(counts) * 9 - 1) // 10]:6} {counts[-1]:6}"
+        ninetieth = counts[(len(counts) * 9 - 1) // 10]
+        return f"{name:34} {total:6} {total / len(counts):6.1f} {ninetieth:6} {counts[-1]:6}"
     return f"{name:34} {0:6}"
 
 
@@ -116,7 +118,8 @@ def check_subjects():
         if subject.startswith(MADE_BY_GIT):
             continue
         if len(subject) > SUBJECT_LONGEST:
-            report.say(commit, 1, f"{len(subject)} characters of subject", f"at most {SUBJECT_LONGEST}; the body says why")
+            report.say(commit, 1, f"{len(subject)} characters of subject",
+                       f"at most {SUBJECT_LONGEST}; the body says why")
         if not SUBJECT.match(subject):
             report.say(commit, 1, f'subject "{subject}"', "write `room: change`")
 
@@ -126,4 +129,7 @@ table = [check_document(name) for name in matching("*.md")]
 print(f"{'document':34} {'words':>6} {'mean':>6} {'p90':>6} {'longest':>6}")
 print("\n".join(table))
 check_subjects()
+if stale := measured.check():
+    report.count += 1
+    print(stale)
 report.end()
