@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* history.h - whether a history keeps what docs/ALLOCATOR.md promises of a set of chunks.
+/* history.h - whether a history keeps what docs/HEAP_ORDER.md promises of a set of chunks.
  *
  * history_is_linear: puts, takes, pulls and finds that found can have happened one after the
  * other, each at a moment between its begin and its end. The search is Wing's and Gong's, with

@@ -4,7 +4,7 @@
 set -uo pipefail
 build_dir=${1:?usage: lint.sh BUILD_DIR [NAME...]}
 shift
-(($#)) || set -- format scripts tree floors atomics order paths compilers tidy selftest
+(($#)) || set -- format scripts tree floors atomics order paths words compilers tidy selftest
 
 passed=0 failed=0 skipped=0
 for lint; do

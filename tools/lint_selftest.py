@@ -15,6 +15,13 @@ LOAD = "gpurt_load_acquire_sys_u32(&x);"
 PAIR = {"runtime/simt/a.c": f"{STORE} /* R1.rel */\n", "runtime/simt/b.c": f"{LOAD} /* R1.acq */\n",
         "docs/MEMORY_ORDER.md": "| R1 | why |\n"}
 
+# A sentence of 31 words, and a short one; the subject of a commit, which no file holds.
+WORDY = " ".join(["word"] * 20) + " {}" + " ".join(["word"] * 11) + ".\n"
+PLAIN = "A lane waits. "
+SUBJECT = "subject of a commit"
+FIGURE = {"docs/measured/targets.tsv": "figure\ttarget\tunit\trows\tcase\tpeer\nf\t<= 2\tms\ta\tc\t-\n",
+          "docs/measured/a.tsv": "# date: 2026-01-01\nb\tc\t1000\tus\t-\t-\t-\n"}
+
 # Two public headers, and the list that gives them floors.
 WARP, BASE = "runtime/include/gpurt/warp.h", "runtime/include/gpurt/base.h"
 HEADERS = {"runtime/include/CMakeLists.txt": "gpurt_public_headers(FLOOR 0\n    base.h)\n"
@@ -68,6 +75,19 @@ CASES = [
      {"README.md": "`a.h:3`, `gpurt/a.h`\n", "runtime/include/gpurt/a.h": ""}),
     ("paths", "a.c:1:", "docs/GONE.md is not in the tree", {"a.c": "/* docs/GONE.md */\n"},
      {"a.c": "/* docs/A.md */\n", "docs/A.md": ""}),
+    ("words", "docs/A.md:2:", "31 words", {"docs/A.md": "\n" + WORDY.format("") + PLAIN * 30},
+     {"docs/A.md": "# " + WORDY.format("") + "\n```\n" + WORDY.format("") + "\n```\n" + WORDY.format("ends. And ") + PLAIN * 30}),
+    ("words", "docs/A.md:1:", "26 words", {"docs/A.md": PLAIN * 10 + "A " + " ".join(["word"] * 25) + ".\n"},
+     {"docs/A.md": PLAIN * 19 + "A " + " ".join(["word"] * 25) + ".\n"}),
+    ("words", "docs/A.md:1:", "2001 words", {"docs/A.md": "One two three. " * 667}, {"docs/DIALECT.md": "One two three. " * 667}),
+    ("words", "docs/A.md:2:", 'opener "Who finds', {"docs/A.md": "- A lane is told.\n- Who finds it waits.\n"},
+     {"docs/A.md": "- Who finds it?\n- A lane that finds it waits. It waits.\n"}),
+    ("words", "docs/A.md:1:", 'opener "Of a warp', {"docs/A.md": "Of a warp that ends all is told.\n"},
+     {"docs/A.md": "| Of a warp |\n"}),
+    ("words", "docs/measured/README.md:1:", "not current",
+     {**FIGURE, "docs/measured/README.md": ""}, {"docs/measured/README.md": ""}),
+    ("words", "1:", "characters of subject", {SUBJECT: "docs: " + "long " * 14}, {SUBJECT: "docs: " + "long " * 13}),
+    ("words", "1:", "write `room: change`", {SUBJECT: "Change a thing"}, {SUBJECT: "tools, docs: change a thing"}),
     ("order", "runtime/simt/a.c:1:", "without a label", {**PAIR, "runtime/simt/a.c": STORE + "\n"}, PAIR),
     ("order", "runtime/simt/b.c:1:", "has no R1.rel", {**PAIR, "runtime/simt/a.c": ""}, PAIR),
     ("order", "runtime/simt/a.c:1:", "not in docs", {**PAIR, "docs/MEMORY_ORDER.md": ""}, PAIR),
@@ -101,8 +121,16 @@ def command(lint, root):
     return [sys.executable, os.path.join(TOOLS, f"lint_{lint}.py")]
 
 
+def commit(root, subject):
+    git = ["git", "-C", root, "-c", "user.name=a", "-c", "user.email=a"]
+    subprocess.run([*git[:3], "init", "-q"], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", subject], check=True)
+
+
 def run(lint, tree):
     with tempfile.TemporaryDirectory() as root:
+        if SUBJECT in tree:
+            commit(root, tree[SUBJECT])
         for name, text in tree.items():
             os.makedirs(os.path.dirname(os.path.join(root, name)), exist_ok=True)
             with open(os.path.join(root, name), "w") as file:

@@ -83,7 +83,7 @@ screen objects:kettles >table
 has table '-- Objects  3 -' 'stoves 1 >kettles 2' ' number  litres               faults     stove          name' \
     ' 1       ##..........  13%         0   stove 1  the blue one' ' 2       ###.........  25%         1   stove 1'
 screen objects:pans >table
-has table 'no class pans was told of'
+has table 'no class pans was recorded'
 
 # What the log says and what a replay says are one.
 "$bin/gpurt-log" stat --json run.gplog | jq -cS .objects >a

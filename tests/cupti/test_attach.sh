@@ -187,7 +187,7 @@ until_true 'it is stopped' grep 'State:.T' "/proc/$recorder/status"
 kill -CONT "$recorder" "$sleeper"
 until_true 'it is woken' grep libfake_cupti "/proc/$sleeper/maps"
 leaves
-says "the program's collector told of nothing that a GPU did meanwhile; other.gplog holds no records"
+says "the program's collector recorded no GPU activity meanwhile; other.gplog holds no records"
 kill -KILL "$sleeper"
 no_more
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A set of chunks under schedules that no machine would choose: each seed is another order of
- * lanes that put, take, pull and find. What they were told must keep what docs/ALLOCATOR.md
+ * lanes that put, take, pull and find. What they were told must keep what docs/HEAP_ORDER.md
  * promises, with all orders tried in which it can have happened.
  * An argument is the number of seeds, a second one the first of them. */
 #include "pool_stage.h"

@@ -54,11 +54,11 @@ SLICES = [  # where, name, start, length, inside
     ("trainer[4242]/waits", "a stream", 500, 60, []),
     ("trainer[4242]/waits", "an event", 605, 25, []),
     # Why no kernel ran: 400 to 401 a fill did, the host slept from 605 to 630.
-    (GPU + "/idle, and why", "nothing asked", 380, 20, []),
-    (GPU + "/idle, and why", "nothing asked", 401, 199, []),
-    (GPU + "/idle, and why", "told of the end", 610, 20, []),
-    (GPU + "/idle, and why", "launching", 630, 30, []),
-    (GPU + "/idle, and why", "launching", 661, 39, []),
+    (GPU + "/idle time", "idle", 380, 20, []),
+    (GPU + "/idle time", "idle", 401, 199, []),
+    (GPU + "/idle time", "completion latency", 610, 20, []),
+    (GPU + "/idle time", "launch latency", 630, 30, []),
+    (GPU + "/idle time", "launch latency", 661, 39, []),
     ("trainer[4242]/CUPTI's overhead", "loading a module", 20, 5, []),
     (GPU + "/stream 7", "gemm", 150, 100, []),
     (GPU + "/stream 7", "softmax", 250, 50, []),
@@ -135,7 +135,7 @@ def check_details(trace):
     assert copy["args"] == {"bytes": 1 << 20, "call": 12}, copy
     launch = next(i for i in trace.instants if i["in"] == "launch")
     assert launch["args"]["file"] == "train.c" and launch["args"]["line"] == 31, launch
-    assert {s["in"] for s in trace.slices if s["where"].endswith("idle, and why")} == {"idle"}
+    assert {s["in"] for s in trace.slices if s["where"].endswith("idle time")} == {"idle"}
     assert {s["args"]["domain"] for s in trace.slices if s["in"] == "range"} == {"torch"}
 
 

@@ -83,7 +83,7 @@ static void check_reasons(void)
     span(GPURT_KIND_GRAPH, 0, 5000, 6000);
     told("l2000-5000 ");
     span(GPURT_KIND_KERNEL, 0, 56000, 57000);
-    told("n6000-56000 "); /* as long as no launch takes */
+    told("i6000-56000 "); /* as long as no launch takes */
     span(GPURT_KIND_KERNEL, 0, 57000, 58000);
     told("");
 
@@ -105,7 +105,7 @@ static void check_reasons(void)
     span(GPURT_KIND_WAIT, 0, 1100, 9000); /* began in the gap: explains nothing */
     span(GPURT_KIND_COPY, 0, 1200, 1300);
     span(GPURT_KIND_KERNEL, 0, 1000000, 1001000);
-    told("t1000-1200 t1300-2500 n2500-1000000 ");
+    told("c1000-1200 c1300-2500 i2500-1000000 ");
 
     begin(); /* what has no length, and devices that there is no room for */
     span(GPURT_KIND_KERNEL, EXPORT_IDLE_DEVICES, 0, 1000);
@@ -127,9 +127,9 @@ static void check_contexts(void)
     span_of(GPURT_KIND_WAIT, 0, 2, 100, 90000);
     span_of(GPURT_KIND_WAIT, 0, 3, 100, 90000); /* nobody knows for what */
     span_of(GPURT_KIND_KERNEL, 0, 1, 100000, 101000);
-    told("n1000-100000 ");
+    told("i1000-100000 ");
     span_of(GPURT_KIND_KERNEL, 1, 2, 100000, 101000);
-    told("t1000-90000 l90000-100000 ");
+    told("c1000-90000 l90000-100000 ");
 }
 
 static uint32_t rng = 1;

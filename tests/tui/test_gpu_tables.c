@@ -394,11 +394,10 @@ static void check_empty(void)
 {
     static const char *const why[][2] = {
         {"", ""},
-        {"No call of the CUDA API was told of.", "GPURT_CUPTI=all, or default,calls."},
-        {"No range (NVTX) was told of.", "GPURT_CUPTI=all, or default,ranges."},
-        {"Nothing was told of memory that is taken.",
-         "GPURT_CUPTI=all, or default,memory."},
-        {"No pool of memory was told of.", "GPURT_CUPTI=all, or default,memory."}};
+        {"No call of the CUDA API was recorded.", "GPURT_CUPTI=all, or default,calls."},
+        {"No range (NVTX) was recorded.", "GPURT_CUPTI=all, or default,ranges."},
+        {"No allocation was recorded.", "GPURT_CUPTI=all, or default,memory."},
+        {"No pool of memory was recorded.", "GPURT_CUPTI=all, or default,memory."}};
 
     put_kernel(0, "gemm", 9000);
     for (int i = 1; i < GPUROWS_TABLES; i++) {
@@ -423,7 +422,7 @@ static void check_no_kernel(void)
     put_memory(0, "take", "device", 0x1000, 4096);
     draw(ROWS, COLUMNS);
     check_has(">kernels 0  calls 0  ranges 0  memory 1  pools 0");
-    check_has("No kernel was told of. One is when it has ended,");
+    check_has("No kernel was recorded. A kernel is recorded when it ends,");
 }
 
 /* ---- keys ---------------------------------------------------------------------------- */

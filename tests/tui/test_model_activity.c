@@ -259,7 +259,8 @@ static void check_screen(void)
     CHECK(on_canvas(
         &c, "2 records without times   no buffer 4 times   5 records of unknown kinds   "
             "6 samples left out"));
-    CHECK(on_canvas(&c, "kernels 40% copies 10% told of end 20% launching 25% idle 5%"));
+    CHECK(on_canvas(&c, "kernels 40% copies 10% completion latency 20% launch latency 25% "
+                        "idle 5%"));
     CHECK(on_canvas(&c, "device to host, pinned 2, 2.0 MiB, 1048.58 GB/s"));
     CHECK(on_canvas(&c, " 91.5%      100     5.00 s   50.00 ms"));
     CHECK(on_canvas(&c,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A set of chunks that lanes of a block put into and take out of at a time, many blocks each
- * with its own: every history keeps what docs/ALLOCATOR.md promises. */
+ * with its own: every history keeps what docs/HEAP_ORDER.md promises. */
 #include "kernels/pool_stage.h"
 
 int main(void)

@@ -232,8 +232,8 @@ static void plain_gpus(FILE *out, const gpurt_model_activity_t *a)
         plain_model(out, name, &a->gpus[i]);
         if (b->ns)
             fprintf(out,
-                    "%-10s of %s: kernels %.1f%%, copies %.1f%%, told of the "
-                    "end %.1f%%, launching %.1f%%, nothing asked %.1f%%\n",
+                    "%-10s of %s: kernels %.1f%%, copies %.1f%%, completion latency "
+                    "%.1f%%, launch latency %.1f%%, idle %.1f%%\n",
                     name, activity_time(b->ns, total), times_percent(b->kernels, b->ns),
                     times_percent(b->copying, b->ns), times_percent(b->waiting, b->ns),
                     times_percent(b->launching, b->ns), times_percent(b->idle, b->ns));
@@ -271,7 +271,8 @@ void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
                 "not told apart (GPURT_CUPTI=default,nodes)\n",
                 a->graphs.count, activity_time(a->graphs.ns, total));
     if (a->launches)
-        fprintf(out, "launches   %" PRIu64 " told of before they were made\n", a->launches);
+        fprintf(out, "launches   %" PRIu64 " recorded before they were made\n",
+                a->launches);
     host_plain_sums(out, a);
     plain_copies(out, a);
     memory_plain(out, a);

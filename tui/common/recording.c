@@ -39,11 +39,10 @@ static void tell(const recording_t *r, uint32_t seen, const gpurt_writer_figures
     stat(r->path, &file);
     if (seen == 0 && sum->panics == 0)
         gpurt_option_refuse(r->program, "%s; %s holds no records",
-                            r->joined
-                                ? "the program's collector told of nothing that a GPU "
-                                  "did meanwhile"
-                                : "the program never opened gpurt, nor did the "
-                                  "collector tell of CUDA in it",
+                            r->joined ? "the program's collector recorded no GPU activity "
+                                        "meanwhile"
+                                      : "the program never opened gpurt, and the "
+                                        "collector saw no CUDA in it",
                             r->path);
     else
         gpurt_option_refuse(r->program,

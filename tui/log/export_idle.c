@@ -3,9 +3,9 @@
 
 const char *export_idle_word(export_idle_why_t why)
 {
-    return why == EXPORT_IDLE_TOLD        ? "told of the end"
-           : why == EXPORT_IDLE_LAUNCHING ? "launching"
-                                          : "nothing asked";
+    return why == EXPORT_IDLE_TOLD        ? "completion latency"
+           : why == EXPORT_IDLE_LAUNCHING ? "launch latency"
+                                          : "idle";
 }
 
 /* Disjoint: what overlaps the last one lengthens it. With no room for another, the last two

@@ -135,7 +135,7 @@ static int base_name(const export_out_t *o, const export_key_t *k, char *room, s
     case EXPORT_OBJECT:
         return counter_base_name(o, k, room, size);
     case EXPORT_IDLE:
-        return snprintf(room, size, "idle, and why");
+        return snprintf(room, size, "idle time");
     case EXPORT_MANAGED:
         return snprintf(room, size, "managed memory");
     case EXPORT_STREAM:

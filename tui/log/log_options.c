@@ -31,7 +31,8 @@ static const gpurt_option_t rows[] = {
      .arg = "LEVEL",
      FIELD(STRING, level),
      .uses = CAT | TAIL,
-     .help = "cat, tail: leave out what is below trace, debug, info, warn, error or panic"},
+     .help = "cat, tail: only records from this level on: trace, debug, info, warn, error, "
+             "panic"},
     {.letter = 'p',
      .name = "pid",
      .arg = "PID",
@@ -39,26 +40,24 @@ static const gpurt_option_t rows[] = {
      .uses = CAT | TAIL | LEVEL,
      .min = 1,
      .max = UINT32_MAX,
-     .help = "cat, tail: only what is of that process; level: whose levels"},
+     .help = "cat, tail: only records of that process; level: its levels"},
     {.letter = 'F',
      .name = "filter",
      .arg = "FILTER",
      FIELD(STRING, filter),
      .uses = CAT | TAIL | STAT | EXPORT,
-     .help = "cat, tail, stat, export: only messages that fit; see FILTERS"},
+     .help = "cat, tail, stat, export: only matching messages; see FILTERS"},
     {.letter = 'n',
      .name = "lines",
      .arg = "N",
      FIELD(NUMBER, lines),
      .uses = TAIL,
-     .help = "tail: the last N records (default 10); 0: none, which is for -f"},
+     .help = "tail: the last N records (default 10); 0: none, useful with -f"},
     {.letter = 'f',
      .name = "follow",
      FIELD(FLAG, follow),
      .uses = TAIL,
-     .help =
-         "tail: go on with what is appended, until the log is closed or nobody is left who "
-         "could write to it"},
+     .help = "tail: follow the log until it is closed or no writer is left"},
     {.letter = 'C',
      .name = "color",
      .arg = "WHEN",
@@ -69,48 +68,47 @@ static const gpurt_option_t rows[] = {
     {.name = "no-pager",
      FIELD(FLAG, no_pager),
      .uses = CAT,
-     .help = "cat: no pager, also on a terminal"},
-    {.section = "Summing up",
+     .help = "cat: no pager, even on a terminal"},
+    {.section = "Statistics",
      .name = "json",
      FIELD(FLAG, json),
      .uses = STAT,
      .help = "stat: one JSON object"},
-    {.section = "Handing on",
+    {.section = "Export",
      .name = "to",
      .arg = "FORMAT",
      FIELD(STRING, to),
      .uses = EXPORT,
      .help = "export: perfetto (the format of ui.perfetto.dev), chrome (the JSON that many "
              "viewers read), jsonl or csv (a record a line, each field under its name)"},
-    {.section = "Mending and handing on",
+    {.section = "Repair and export",
      .letter = 'o',
      .name = "output",
      .arg = "FILE",
      FIELD(STRING, output),
      .uses = REPAIR | EXPORT,
-     .help = "repair: where the mended log goes; must not exist. export: where to, - for "
-             "the standard output"},
+     .help =
+         "repair: the new log, which must not exist. export: the output, - for standard "
+         "output"},
     {0},
 };
 
 static const gpurt_option_text_t texts[] = {
     {"COMMANDS", "  cat FILE     every record, in order of time\n"
                  "  tail FILE    the last records\n"
-                 "  stat FILE    what the log adds up to\n"
-                 "  level -p PID [RULES]  what that program records from now on, on all "
-                 "its devices; without "
-                 "RULES, says it\n"
-                 "  export --to FORMAT FILE -o OUT  the log for other programs\n"
-                 "  verify FILE  reads all of it; says what is damaged\n"
-                 "  repair FILE -o NEW  copies what is whole, with a new index"},
+                 "  stat FILE    counts, rates and totals\n"
+                 "  level -p PID [RULES]  set what that program records on all its "
+                 "devices; without RULES, print it\n"
+                 "  export --to FORMAT FILE -o OUT  convert the log\n"
+                 "  verify FILE  read the whole log and report damage\n"
+                 "  repair FILE -o NEW  copy all undamaged frames, with a new index"},
     {"RULES",
-     "Rules are separated by commas. LEVEL alone is for all that no pattern matches; "
-     "PATTERN=LEVEL and PATTERN:LINE=LEVEL are for source files, the last that matches "
-     "counts. A pattern has * and ?; it matches the whole path or what stands behind a "
-     "slash of it. Levels: trace, debug, info, warn, error, panic, off. The environment "
+     "Rules are separated by commas. LEVEL alone is the default; PATTERN=LEVEL and "
+     "PATTERN:LINE=LEVEL are for source files, and the last match counts. A pattern has "
+     "* and ?; it matches the whole path or its end after a slash. Levels: trace, debug, "
+     "info, warn, error, panic, off. The environment "
      "variable GPURT_LEVEL takes the same rules when a program starts."},
-    {"PAGER", "On a terminal cat shows what it prints through a pager: GPURT_PAGER, else "
-              "PAGER, else "
+    {"PAGER", "On a terminal cat uses a pager: GPURT_PAGER, else PAGER, else "
               "less, with LESS=FRX unless LESS is set. An empty name or cat means none."},
     {"ENVIRONMENT", "TZ: times in text are local ones; ts_ns counts from 1970. NO_COLOR, "
                     "TERM, GPURT_PAGER, PAGER, LESS."},
@@ -141,8 +139,9 @@ static const gpurt_option_text_t texts[] = {
     {"TIMELINES",
      "export --to perfetto and --to chrome show the program's threads with their launches, "
      "calls of CUDA and ranges (NVTX), the streams of each GPU with kernels, copies and "
-     "fills, arrows from a call to what it started, what device code logged on a track for "
-     "each warp slot of each SM, when no kernel ran and why, and how the GPU fared, all on "
+     "fills, arrows from a call to the work that it started, device messages on a track "
+     "for "
+     "each warp slot of each SM, idle time with its reason, and GPU counters, all on "
      "one clock. Calls and ranges are recorded with GPURT_CUPTI=all. The memory needed "
      "does "
      "not depend on the log."},
@@ -171,12 +170,11 @@ static const gpurt_option_uses_t uses = {log_commands, command_find};
 
 const gpurt_option_program_t log_program = {
     .name = "gpurt-log",
-    .summary = "show, sum up, hand on, check and mend gpurt logs",
+    .summary = "show, summarize, export, verify and repair gpurt logs",
     .synopsis =
         "cat|tail|stat|export|verify|repair [OPTION...] FILE, or level -p PID [RULES]",
-    .description =
-        "Works on the files that gpurt-record and gpurt-top write. A log that was cut "
-        "off or damaged is read as far as it is whole; nothing in it is trusted.",
+    .description = "Works on the files that gpurt-record and gpurt-top write. All that is "
+                   "undamaged in a cut or damaged log is read; nothing in it is trusted.",
     .options = rows,
     .texts = texts,
     .uses = &uses,

@@ -45,15 +45,15 @@ static const gpurt_option_t rows[] = {
      .uses = LIST | SHOW | WATCH | EXPORT,
      .min = 1,
      .max = UINT32_MAX,
-     .help = "the black boxes of a process, one for each device that it has open; also "
-             "those that a drainer reads"},
+     .help = "the black boxes of a process, one for each open device, even while a drainer "
+             "reads them"},
     {.letter = 'F',
      .name = "filter",
      .arg = "FILTER",
      FIELD(STRING, filter),
      .uses = LIST | SHOW | EXPORT,
-     .help = "list, show, export: only panics that fit, as kernel=scale block=3, which are "
-             "then numbered among themselves; gpurt-log --help has all of it"},
+     .help = "list, show, export: only matching panics, such as kernel=scale block=3, with "
+             "numbers of their own; syntax in gpurt-log --help"},
     {.section = "Showing",
      .letter = 'n',
      .name = "number",
@@ -61,7 +61,7 @@ static const gpurt_option_t rows[] = {
      FIELD(NUMBER, number),
      .uses = SHOW,
      .min = 1,
-     .help = "show: which one, as list numbers them (default 1, the first)"},
+     .help = "show: number of the panic, as in list (default 1, the first)"},
     {.letter = 'r',
      .name = "records",
      .arg = "N",
@@ -74,21 +74,21 @@ static const gpurt_option_t rows[] = {
      .arg = "DIR",
      FIELD(STRING, folder),
      .uses = SHOW | WATCH | EXPORT,
-     .help = "show: where source files are looked for, if they are not where they were "
-             "compiled; export: the folder that places are relative to."},
+     .help = "show: where to look for source files that are not where they were compiled; "
+             "export: the folder that places are relative to."},
     {.name = "whole",
      FIELD(FLAG, whole),
      .uses = WATCH,
-     .help = "watch: all that show tells of each, not one line"},
+     .help = "watch: the whole report of each, not one line"},
     {.section = "Output",
      .name = "json",
      FIELD(FLAG, json),
      .uses = LIST | SHOW | WATCH | DIFF,
-     .help = "One JSON object (watch: one a line); docs/PANIC_JSON.md says what is in it."},
+     .help = "One JSON object (watch: one a line), documented in docs/PANIC_JSON.md."},
     {.name = "sarif",
      FIELD(FLAG, sarif),
      .uses = EXPORT,
-     .help = "export: SARIF 2.1.0, for code scanning and editors; the only form there is."},
+     .help = "export: SARIF 2.1.0, for code scanning and editors; the only format."},
     {0},
 };
 

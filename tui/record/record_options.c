@@ -17,10 +17,7 @@ static const gpurt_option_t rows[] = {
      .arg = "FILE",
      FIELD(STRING, output),
      .help = "the log file (default gpurt.gplog); must not exist, or be empty"},
-    {.letter = 'a',
-     .name = "append",
-     FIELD(FLAG, append),
-     .help = "go on behind what FILE holds"},
+    {.letter = 'a', .name = "append", FIELD(FLAG, append), .help = "append to FILE"},
     {.name = "compress",
      .arg = "N",
      FIELD(NUMBER, level),
@@ -38,7 +35,7 @@ static const gpurt_option_t rows[] = {
      .arg = "WORDS",
      FIELD(STRING, cupti),
      .help =
-         "what is recorded of the GPU itself: off, kernels, default, all, or such words "
+         "GPU activity to record: off, kernels, default, all, or such words "
          "with commas; 'default,nodes' follows each kernel of a CUDA graph, which "
          "slows graphs down: without nodes each launch is one record; 'default,managed' "
          "adds unified memory, 'default,launches' each launch with the calls that led "
@@ -56,23 +53,23 @@ static const gpurt_option_t rows[] = {
      FIELD(FLAG, gpu_core),
      .uses = START,
      .help =
-         "have the CUDA driver tell where a GPU failed: it then ends PROGRAM with "
-         "SIGABRT, and the log has the thread, the source line and the dump; a bad store "
-         "right before a kernel's end is then missed"},
+         "have the CUDA driver dump a failed GPU: it then ends PROGRAM with SIGABRT, and "
+         "the log has the thread, the source line and the dump; it misses a bad store "
+         "right before a kernel's end"},
     {.name = "launch-sites",
      FIELD(FLAG, launch_sites),
      .uses = START,
      .help = "record where PROGRAM launches kernels from: the line and the calls that led "
-             "there, once for each way; gpurt-panic show tells it (GPURT_LAUNCH_SITES=1)"},
+             "there, once for each way; gpurt-panic show prints it (GPURT_LAUNCH_SITES=1)"},
     {.name = "hang-after",
      .arg = "TIME",
      FIELD(SECONDS, hang_ns),
      .uses = START,
-     .help = "how long device code may wait before a deadlock is told (default 1: a circle "
-             "of waits, as gpurt/waits.h lets code say them); and when PROGRAM's device "
-             "code has recorded nothing for TIME, tell who waits for what, and the last "
-             "record of each SM; with --gpu-core also ask the driver for a dump of where "
-             "every warp stands, which ends PROGRAM's kernels"},
+     .help = "how long device code may wait before a deadlock is reported (default 1; a "
+             "circle of waits that code announces by gpurt/waits.h); when device code has "
+             "recorded nothing for TIME, report all waits and the last record of each SM; "
+             "with --gpu-core also dump where every warp stands, which ends PROGRAM's "
+             "kernels"},
     {.section = "Starting again",
      .name = "restart",
      .arg = "N",
@@ -80,20 +77,20 @@ static const gpurt_option_t rows[] = {
      .uses = START,
      .min = 1,
      .max = 1000000,
-     .help = "when PROGRAM fails, start it again, at most N times in a row; the log goes "
-             "on and tells the lives apart"},
+     .help = "when PROGRAM fails, start it again, at most N times in a row; one log, which "
+             "keeps the lives apart"},
     {.name = "restart-delay",
      .arg = "TIME",
      FIELD(SECONDS, again.delay_ns),
      .uses = AGAIN,
-     .help = "wait so long before the first time (default 0.1); twice as long before each "
-             "that follows in a row, 30 s at most"},
+     .help =
+         "wait before the first restart (default 0.1); it doubles with each in a row, to "
+         "30 s at most"},
     {.name = "restart-window",
      .arg = "TIME",
      FIELD(SECONDS, again.window_ns),
      .uses = AGAIN,
-     .help = "a life longer than that (default 60) ends the row: N and the delay count "
-             "anew"},
+     .help = "a life longer than TIME (default 60) resets N and the delay"},
     {.section = "Running",
      .letter = 'p',
      .name = "pid",
@@ -101,12 +98,11 @@ static const gpurt_option_t rows[] = {
      FIELD(NUMBER, pid),
      .min = 1,
      .max = INT32_MAX,
-     .help =
-         "record what the GPU does for a program that runs already, and was started with "
-         "GPURT_CUPTI=later, until it ends or Ctrl-C is pressed"},
+     .help = "record GPU activity of a running program that was started with "
+             "GPURT_CUPTI=later, until it ends or Ctrl-C is pressed"},
     {.name = "spin",
      FIELD(FLAG, spin),
-     .help = "never sleep: a core for the shortest delay"},
+     .help = "never sleep: uses a core, for the lowest latency"},
     {.name = "print",
      FIELD(FLAG, print),
      .help = "also print messages to standard error, as they come; the lines are those of "
@@ -115,8 +111,9 @@ static const gpurt_option_t rows[] = {
     {.name = "print-level",
      .arg = "LEVEL",
      FIELD(STRING, print_level),
-     .help = "print, but leave out what is below trace, debug, info, warn, error or panic; "
-             "the log has all the same"},
+     .help =
+         "print only messages from this level on: trace, debug, info, warn, error, panic; "
+         "the log has all of them"},
     {.letter = 'q', .name = "quiet", FIELD(FLAG, quiet), .help = "no summary at the end"},
     {0},
 };

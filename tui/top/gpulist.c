@@ -77,10 +77,10 @@ static int busy_draw(canvas_t *c, rect_t area, int row, int at, const gpurt_mode
         at = canvas_printf(c, area, row, at, STYLE_INFO, "copies %d%% ",
                            percent(b->copying, b->ns));
     if (b->waiting)
-        at = canvas_printf(c, area, row, at, STYLE_WARN, "told of end %d%% ",
+        at = canvas_printf(c, area, row, at, STYLE_WARN, "completion latency %d%% ",
                            percent(b->waiting, b->ns));
     if (b->launching)
-        at = canvas_printf(c, area, row, at, STYLE_ERROR, "launching %d%% ",
+        at = canvas_printf(c, area, row, at, STYLE_ERROR, "launch latency %d%% ",
                            percent(b->launching, b->ns));
     return canvas_printf(c, area, row, at, STYLE_DIM, "idle %d%%", percent(b->idle, b->ns));
 }

@@ -24,20 +24,18 @@ typedef struct table_class {
 
 static const table_class_t classes[GPUROWS_TABLES] = {
     {"kernels",
-     "No kernel was told of. One is when it has ended, unless GPURT_CUPTI=off or leaves "
-     "kernels out."},
+     "No kernel was recorded. A kernel is recorded when it ends, unless GPURT_CUPTI is off "
+     "or leaves kernels out."},
     {"calls",
-     "No call of the CUDA API was told of. Calls are for who asks: start the program with "
+     "No call of the CUDA API was recorded. To record calls, start the program with "
      "GPURT_CUPTI=all, or default,calls."},
     {"ranges",
-     "No range (NVTX) was told of. Ranges are for who asks: start the program with "
+     "No range (NVTX) was recorded. To record ranges, start the program with "
      "GPURT_CUPTI=all, or default,ranges. Those from before CUDA starts are not seen."},
-    {"memory",
-     "Nothing was told of memory that is taken. It is for who asks: start the program with "
-     "GPURT_CUPTI=all, or default,memory."},
-    {"pools",
-     "No pool of memory was told of. Pools are recorded with memory: start the program "
-     "with GPURT_CUPTI=all, or default,memory."},
+    {"memory", "No allocation was recorded. To record memory, start the program with "
+               "GPURT_CUPTI=all, or default,memory."},
+    {"pools", "No pool of memory was recorded. Pools come with memory: start the program "
+              "with GPURT_CUPTI=all, or default,memory."},
 };
 
 static gpurows_t table_of(const picture_t *p)

@@ -56,12 +56,12 @@ static const gpurt_option_t rows[] = {
      FIELD(NUMBER, pid),
      .min = 1,
      .max = UINT32_MAX,
-     .help = "a process that runs, with all devices that it has open (key p)"},
+     .help = "a running process, with all its open devices (key p)"},
     {.letter = 'r',
      .name = "replay",
      .arg = "FILE",
      FIELD(STRING, replay),
-     .help = "a log file; one that is still written is followed"},
+     .help = "a log file; a growing one is followed"},
     {.name = "play",
      FIELD(FLAG, play),
      .uses = REPLAY,
@@ -70,7 +70,7 @@ static const gpurt_option_t rows[] = {
      .arg = "FILE",
      FIELD(STRING, record),
      .uses = PROGRAM,
-     .help = "with a PROGRAM: also write what it logs to a log file; must not exist, or be "
+     .help = "with a PROGRAM: also write its log to FILE, which must not exist or must be "
              "empty"},
     {.section = "Screen",
      .letter = 'd',
@@ -84,7 +84,7 @@ static const gpurt_option_t rows[] = {
      .arg = "NAME",
      FIELD(STRING, view),
      .uses = SCREEN | PICTURES,
-     .help = "first view, or with -b the one that is printed: " VIEW_LIST(
+     .help = "first view, with -b the printed one: " VIEW_LIST(
          VIEW_NAME) "or a table of the view gpu (kernels, calls, ranges, memory, pools), "
                     "or objects:CLASS"},
     {.letter = 'F',
@@ -92,8 +92,9 @@ static const gpurt_option_t rows[] = {
      .arg = "FILTER",
      FIELD(STRING, filter),
      .uses = SCREEN | PICTURES,
-     .help = "lines shown, as typed after /: words, !word, level>=warn, sm=7 or block=3; "
-             "gpurt-log --help has all of it"},
+     .help = "show matching lines, as typed after /: words, !word, level>=warn, sm=7 or "
+             "block=3; "
+             "syntax in gpurt-log --help"},
     {.letter = 'x',
      .name = "exit",
      FIELD(FLAG, exit_at_end),
@@ -114,9 +115,9 @@ static const gpurt_option_t rows[] = {
      FIELD(FLAG, gpu_core),
      .uses = PROGRAM,
      .help =
-         "have the CUDA driver tell where a GPU failed: it then ends PROGRAM with "
-         "SIGABRT, and leaves ./gpurt-PID.gpucore for gpurt-panic show; a bad store right "
-         "before a kernel's end is then missed"},
+         "have the CUDA driver dump a failed GPU: it then ends PROGRAM with SIGABRT and "
+         "leaves ./gpurt-PID.gpucore for gpurt-panic show; it misses a bad store right "
+         "before a kernel's end"},
     {.name = "exec-on-panic",
      .arg = "CMD",
      FIELD(STRING, on_panic),
@@ -127,32 +128,31 @@ static const gpurt_option_t rows[] = {
      .letter = 'b',
      .name = "batch",
      FIELD(FLAG, batch),
-     .help = "print plain pictures; done by itself when there is no terminal"},
+     .help = "print plain pictures; the default without a terminal"},
     {.letter = 'n',
      .name = "pictures",
      .arg = "N",
      FIELD(NUMBER, pictures),
      .uses = SERIES,
      .min = 1,
-     .help = "so many of them, which asks for -b (default: to the end); of a replay at "
-             "equal distances"},
+     .help =
+         "number of pictures; implies -b (default: until the end); a replay spaces them "
+         "equally"},
     {.letter = '1',
      .name = "once",
      FIELD(FLAG, once),
-     .help = "print one of each device, of the whole: at the program's end, the log's end, "
-             "or now"},
+     .help = "print one picture a device: at the program's end, the log's end, or now"},
     {.letter = 'j',
      .name = "json",
      FIELD(FLAG, json),
-     .help = "print JSON objects, one a line, instead of pictures, to standard output; a "
-             "PROGRAM then prints to standard error, unless -o says where JSON goes"},
+     .help = "print JSON objects, one a line, instead of pictures, to standard output; "
+             "PROGRAM then prints to standard error, unless -o names a file for JSON"},
     {.letter = 'o',
      .name = "output",
      .arg = "FILE",
      FIELD(STRING, output),
-     .help = "print there, which asks for -b (default standard output; pictures of a "
-             "PROGRAM, whose output that "
-             "is: standard error)"},
+     .help = "print to FILE; implies -b (default: standard output, with a PROGRAM standard "
+             "error)"},
     {0},
 };
 
@@ -170,22 +170,18 @@ static void keys_write(void)
 
 static const gpurt_option_text_t texts[] = {
     {"SCREEN",
-     "The screen is drawn on /dev/tty. What PROGRAM writes to the terminal "
-     "meanwhile is kept, "
-     "shown in a view of its own and printed when the screen is gone; output "
-     "that goes to a "
-     "file or a pipe goes there untouched. A PROGRAM whose input is the terminal "
-     "reads an empty one, because the keys are gpurt-top's. It has a process group "
-     "of its own.\n\n"
-     "Key q asks what is to become of a PROGRAM that runs. With d it goes on: "
-     "gpurt-top "
-     "ends with 0, and a process of it stays with PROGRAM. That writes on the log "
-     "of --record, and what PROGRAM prints to the file gpurt-PID.out. Without "
+     "The screen is drawn on /dev/tty. PROGRAM's terminal output is kept, shown in "
+     "a view of its own and printed after the screen closes; output to a file or a "
+     "pipe is not touched. If PROGRAM reads the terminal, its input is empty, because "
+     "gpurt-top reads the keys. It has a process group of its own.\n\n"
+     "Key q asks what to do with a running PROGRAM. With d it keeps running: "
+     "gpurt-top ends with 0, and a process of it stays with PROGRAM. That process "
+     "writes the log of --record, and PROGRAM's output to gpurt-PID.out. Without "
      "--record nothing is recorded from then on, and gpurt-drain -p PID can begin. "
      "SIGTERM ends that process and not PROGRAM."},
     {"KEYS", keys_text},
     {"EXIT STATUS",
-     "PROGRAM's; 0 where it was let run; 128 and the number of the signal that ended it; "
+     "PROGRAM's; 0 if it keeps running; 128 and the number of the signal that ended it; "
      "125 when "
      "gpurt-top itself failed, 126 when PROGRAM cannot be executed, 127 when "
      "there is none of that name. Without a PROGRAM: 0, and 125 where the log of a replay "
@@ -242,11 +238,11 @@ static const gpurt_option_uses_t uses = {use_names, use_find};
 
 static const gpurt_option_program_t program = {
     .name = "gpurt-top",
-    .summary = "show what kernels do, live or from a log",
+    .summary = "show GPU kernels, live or from a log",
     .synopsis = "[OPTION...] [--] [PROGRAM [ARG...]]",
     .description =
-        "Runs PROGRAM and shows what its kernels log, where, how fast, and what went "
-        "wrong; or looks at a process that runs; or replays a log file.",
+        "Runs PROGRAM and shows its kernels' messages, their places and rates, and "
+        "failures. Or shows a running process, or replays a log file.",
     .options = rows,
     .texts = texts,
     .uses = &uses,

@@ -10,9 +10,9 @@ enum {
 static void draw_empty(canvas_t *c, rect_t area)
 {
     canvas_rule(c, area, "Heaps");
-    canvas_put(c, area, 2, 1, STYLE_DIM, "No heap of kernels was told of.");
+    canvas_put(c, area, 2, 1, STYLE_DIM, "No heap of kernels was recorded.");
     canvas_put(c, area, 3, 1, STYLE_DIM,
-               "Those that the host makes are, unless GPURT_HEAP_VIEW=off.");
+               "Heaps that the host makes are recorded, unless GPURT_HEAP_VIEW=off.");
 }
 
 static void draw(const picture_t *p, canvas_t *c, rect_t area)

@@ -46,7 +46,7 @@ static void classes_draw(const picture_t *p, canvas_t *c, rect_t area, int row, 
         at += 2;
     }
     if (is_missing(p, class_))
-        canvas_printf(c, area, row, at, STYLE_WARN, "no class %s was told of",
+        canvas_printf(c, area, row, at, STYLE_WARN, "no class %s was recorded",
                       p->object_wanted);
     else
         canvas_put(c, area, row, at, STYLE_DIM, "(t table, s sort, Enter page)");
@@ -75,9 +75,9 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
     if (class_ < 0) {
         canvas_rule(c, area, "Objects");
         canvas_put(c, area, 2, 1, STYLE_DIM,
-                   "No object was told of: no heap, no region, no arena source.");
+                   "No object was recorded: no heap, no region, no arena source.");
         canvas_put(c, area, 3, 1, STYLE_DIM,
-                   "Those that the host makes are, unless GPURT_HEAP_VIEW=off.");
+                   "Objects that the host makes are recorded, unless GPURT_HEAP_VIEW=off.");
         return;
     }
     if (o) {

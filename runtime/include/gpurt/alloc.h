@@ -208,8 +208,8 @@ GPURT_DEV void gpurt_free_warp(uint32_t n, void *const *objects)
 }
 
 /* ---- with the line that calls ---------------------------------------------------------- */
-/* In code that checks, the words above say by themselves where they stand. Who passes on what
- * others ask for (a container, say) takes `here` of them and calls the words with _at. */
+/* In code that checks, the words above record their own line. Code that allocates for its
+ * callers (a container, say) takes `here` from them and calls the words with _at. */
 #define GPURT_ALLOC(size)  gpurt_alloc_at(size, 16, GPURT_HERE)
 #define GPURT_FREE(object) gpurt_heap_free_at(&gpurt_heap_default, object, GPURT_HERE)
 

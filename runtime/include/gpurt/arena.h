@@ -140,7 +140,7 @@ GPURT_DEV uint32_t gpurt_arena_asked(size_t size)
     return size > 0xffffffffu ? 0xffffffffu : (uint32_t)size;
 }
 
-/* What others find of the arena's pieces from now on. Asks the slot's number: a pointer that is
+/* Publishes the arena's pieces to others. Asks the slot's number: a pointer that is
  * NULL without one is a pointer to nowhere after ptxas 13.0 (sass_hazards.py). */
 GPURT_DEV void gpurt_arena_tell(const gpurt_arena_t *a, uint64_t pieces)
 {

@@ -46,7 +46,7 @@
  *       gpurt_cancel_point, GPURT_LOOP, a log call at the end of a lap of its ring or of a diverged warp.
  *       One that waits in a barrier is woken for it. With the block goes its cluster, and,
  *       when the launch has grid barriers, every block that waits at one or comes to one.
- *       Other blocks go on. On a GPU a look costs three instructions; docs/ARCHITECTURE.md
+ *       Other blocks go on. On a GPU a look costs three instructions; docs/UNWINDING.md
  *       tells how.
  *   void gpurt_trap()                            ends the kernel with GPURT_E_TRAP; on a GPU the
  *                                                context dies with it, so prefer a status

@@ -6,7 +6,7 @@
  *     gpurt_epoch_retire(&p->epochs, slot, lanes, node);      NULL: this lane has none
  *     gpurt_epoch_leave(&p->epochs, slot, lanes);
  *
- * What is retired is freed after every section that may have met it has ended. A section
+ * A retired object is freed after every section that may have met it ends. A section
  * belongs to the lanes of a warp that enter it together, and takes a slot; while it is open
  * nothing is freed that was retired since it began, so keep it short. What waits is
  * bounded: when a slot has no room the answer is GPURT_RETIRE_FULL, the object is still the

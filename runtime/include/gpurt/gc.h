@@ -58,8 +58,8 @@ gpurt_status_t gpurt_gc_create(gpurt_t *rt, const gpurt_heap_t *heap,
  * was. Context: no kernel uses it. NULL and zeros: nothing. */
 gpurt_status_t gpurt_gc_destroy(gpurt_t *rt, gpurt_gc_t *gc, gpurt_error_t *err);
 
-/* A whole cycle. What could not be reached when it began is freed at its end; what became
- * unreachable meanwhile, in the next one.
+/* A whole cycle. Objects that were unreachable when it began are freed at its end; those
+ * that became unreachable meanwhile, in the next one.
  * Returns: GPURT_E_NOT_READY when a section stays open for too long; nothing is lost, and
  * the next call goes on from there. */
 gpurt_status_t gpurt_gc_collect(gpurt_t *rt, const gpurt_gc_t *gc, gpurt_gc_kind_t kind,

@@ -173,9 +173,9 @@ GPURT_DEVN void gpurt_panic_windows(gpurt_panic_t *p, const gpurt_panic_site_t *
         gpurt_window_tell_named(p, site->site.types, i);
 }
 
-/* What is not there at each panic: notes, texts that no panic of the site has told before, windows.
- * What is not there is not looked for: the drainer waits. Without a log nobody would see windows,
- * and a bad pointer is not worth a context then. */
+/* The rare parts of a panic: notes, texts that are new at the site, windows. Don't search
+ * for missing definitions here; the drainer waits for them. Without a log nobody would see
+ * windows, and a bad pointer is not worth a context then. */
 GPURT_DEVN void gpurt_panic_rest(gpurt_panic_t *p, gpurt_panic_site_t *site,
                                  gpurt_frame_t args)
 {
@@ -308,7 +308,7 @@ GPURT_DEVN void gpurt_panic_count(uint32_t mask)
                                     gpurt_must_trap());
 }
 
-/* What follows when the record of the lanes in `mask` is out. Not told to end where nvcc sees
+/* Runs after the record of the lanes in `mask` is complete. Not told to end where nvcc sees
  * it: see GPURT_ENDS. */
 GPURT_DEVN GPURT_ENDS void gpurt_panic_end(uint32_t mask)
 {

@@ -15,7 +15,7 @@
  * later one. Lanes that call together search together, so a request of a whole warp costs
  * little more than that of one lane. What a lane wrote before it freed comes before what
  * the next owner does. Lock-free: there is no lock that an ended lane could hold, and of
- * lanes that want the same place one gets it. docs/ALLOCATOR.md tells how.
+ * lanes that want the same place one gets it. docs/PLACEMENT.md tells how.
  * Context: device code, unless said otherwise. */
 #ifndef GPURT_REGION_H
 #define GPURT_REGION_H

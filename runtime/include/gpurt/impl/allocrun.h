@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* allocrun.h - the next run of a shard, when its current one is used up.
  *
- * Who got the ticket at the limit brings it; others wait for a while and then bring one of
- * their own, so that nobody depends on a lane that does not get on. In order of preference:
- * near the shard's last run a chunk with enough freed slots, or new ones; new chunks of the
- * shard's own; of all a chunk with enough freed slots, new ones, a chunk with any freed slot; the
- * end of another shard's run, and at last the unused chunks of runs of other classes.
+ * The lane that draws the ticket at the limit fetches it. The others poll briefly, then
+ * fetch their own, so a stalled lane blocks nobody. In order of preference: near the
+ * shard's last run a chunk with enough freed slots, or new ones; new chunks of the
+ * shard's own; of all a chunk with enough freed slots, new ones, a chunk with any freed
+ * slot; the end of another shard's run, and at last the unused chunks of runs of other
+ * classes.
  * Context: device code. For alloc.h only. */
 #ifndef GPURT_ALLOCRUN_H
 #define GPURT_ALLOCRUN_H

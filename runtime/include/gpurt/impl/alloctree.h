@@ -5,7 +5,7 @@
  * the truth. A branch or root bit says where to look: it may stay set too long, which costs
  * a look, and is never clear for longer than a lane takes that has just put the first bit in,
  * or is looking whether it may stay clear; that lane then makes it news. What is promised to
- * who finds nothing is in docs/ALLOCATOR.md. Context: device code, any lane alone. Lock-free.
+ * a search that finds nothing is in docs/HEAP_ORDER.md. Context: device code, any lane alone. Lock-free.
  * For alloc.h only. */
 #ifndef GPURT_ALLOCTREE_H
 #define GPURT_ALLOCTREE_H

@@ -3,7 +3,7 @@
  *
  * Lanes that call together go through the bits together, a word each, and keep the two best
  * rows that they met. Nothing is taken: who has found a place claims it, and looks again when
- * another was faster. docs/ALLOCATOR.md tells why so. Context: device code. For region.h only. */
+ * another was faster. docs/PLACEMENT.md tells why so. Context: device code. For region.h only. */
 #ifndef GPURT_REGIONLOOK_H
 #define GPURT_REGIONLOOK_H
 

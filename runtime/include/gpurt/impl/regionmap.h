@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* regionmap.h - what a region is made of: its description, its tables and where they lie.
  *
- * region.h is what kernels call, regions.h what the host calls; docs/ALLOCATOR.md tells how
+ * region.h is what kernels call, regions.h what the host calls; docs/PLACEMENT.md tells how
  * they work together. No memory is touched here. */
 #ifndef GPURT_REGIONMAP_H
 #define GPURT_REGIONMAP_H
