@@ -86,7 +86,9 @@ static void list_put(const gpurt_objectrow_t *o, const gpurt_classdef_field_t *f
         return;
     }
     if (f->kind == GPURT_FIELD_MATRIX) {
-        gpurt_text_printf(out, "%u rows", f->count / gpurt_classdef_columns(f));
+        uint32_t rows = f->count / gpurt_classdef_columns(f);
+
+        gpurt_text_printf(out, "%u row%s", rows, gpurt_plural(rows, "s"));
         return;
     }
     for (uint32_t i = 0; i < f->count; i++)

@@ -106,6 +106,10 @@ def state(field, value):
     return value < len(words) and words[value] or "?"
 
 
+def counted(count, what):
+    return f"{count} {what}{'' if count == 1 else 's'}".encode()
+
+
 def printed(field, values, log):
     value = values[0]
     if field.kind in NUMBERS and value == ALL64:
@@ -118,11 +122,11 @@ def printed(field, values, log):
         text = log.string(value)
         return b"<string %d>" % value if text is None else text
     if field.kind == FIELD.HISTOGRAM:
-        return b"%d buckets of %d" % (field.count, sum(v or 0 for v in values) & ALL64)
+        return b"%s of %d" % (counted(field.count, "bucket"), sum(v or 0 for v in values) & ALL64)
     if field.kind == FIELD.CELLS:
-        return b"%d cells" % field.count
+        return counted(field.count, "cell")
     if field.kind == FIELD.MATRIX:
-        return b"%d rows" % (field.count // len(field.words.split(",")))
+        return counted(field.count // len(field.words.split(",")), "row")
     return b"%d" % value + (f" {field.unit}" if field.unit else "").encode()
 
 

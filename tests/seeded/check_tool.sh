@@ -94,7 +94,7 @@ test_smallest() {
     says 'Failing seeds: 31 32 33 34 35 36 37 38 39 40'
     run 1 --seed 90 -- "$standin" exit 7
     says 'seed 90 fails'
-    says '1 of 1 seeds ran'
+    says '1 of 1 seed ran'
 }
 
 test_schedules() {

@@ -11,17 +11,16 @@
 
 void gpurt_panichang_init(gpurt_panichang_t *h, const gpurt_opened_t *opened)
 {
-    static const char name[] = "GPURT_PANIC_LIMIT";
-    uint64_t limit = gpurt_tell_number(name, gpurt_env_get(name), 0);
+    const char *value = gpurt_env_get("GPURT_PANIC_LIMIT");
+    uint64_t limit = gpurt_tell_number("GPURT_PANIC_LIMIT", value, 0);
 
     *h = (gpurt_panichang_t){.opened = opened};
     if (limit == 0 || !opened->ops->hang_mark)
         return;
     h->limit_ns = (limit < LIMIT_MOST ? limit : LIMIT_MOST) * SECOND_NS;
     if (!opened->ops->hang_prepare(opened->self))
-        gpurt_tell("%s: this GPU cannot be told to end a kernel, so the process is ended "
-                   "instead",
-                   name);
+        gpurt_tell("GPURT_PANIC_LIMIT: this GPU cannot be told to end a kernel, so the "
+                   "process is ended instead");
 }
 
 static uint32_t seconds(uint64_t ns)
