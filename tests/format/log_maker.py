@@ -314,6 +314,7 @@ CLASSES = (  # each is a class, or breaks a rule of one
     b"a b\nx gauge unit=", b"a b\nx gauge unit", b"a b\nx gauge unit=B unit=ns", b"a b\nx gauge unit=\"\\",
     b"a b\nx state words=" + b"w" * 63, b"a b\nx state words=" + b"w" * 64, b"a b\nx state words=", b"a b\nx state",
     b"a b\nx gauge of=y", b"a b\nx gauge of=x", b"a b\ny gauge\nx gauge of=y", b"a b\ny limit\nx gauge of=y",
+    b"a b\ny limit\nx peak of=y", b"a b\ny limit\nx counter of=y",
     b"a b\nx gauge of=y\ny limit", b"a b\nx gauge count=1", b"a b\nx gauge count=2", b"a b\nx cells count=0",
     b"a b\nx cells count=-1", b"a b\nx cells count=+8", b"a b\nx cells count=-18446744073709551615",
     b"a b\nx cells count=00008", b"a b\nx cells count=000008", b"a b\nx cells count=8x", b"a b\nx cells count=",

@@ -44,6 +44,7 @@ class Field:
             need(0 < len(value) < {"unit": CLASS.UNIT, "words": CLASS.WORDS}[key], key)
             setattr(self, key, value)
         elif is_ and key == "of":
+            need(self.kind in (FIELD.GAUGE, FIELD.PEAK), "a limit of another kind")
             need(class_.kinds.get(value) == FIELD.LIMIT, "no such limit")
 
 
