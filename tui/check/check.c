@@ -48,12 +48,12 @@ static const gpurt_option_t rows[] = {
      .arg = "SEED",
      NUMBER(first),
      .uses = SEARCH,
-     .help = "the first of them (default 1)"},
+     .help = "the first seed (default 1)"},
     {.name = "seed",
      .arg = "SEED",
      NUMBER(seed),
      .max = UINT64_MAX - 1,
-     .help = "run this one only"},
+     .help = "run this seed only"},
     {.name = "random",
      PICK(schedule, TRIAL_SCHEDULE_RANDOM),
      .help = "switch lanes at random points, at a rate that the seed picks (default: four "
@@ -63,7 +63,7 @@ static const gpurt_option_t rows[] = {
      .help = "random priorities with few change points (default: every fifth seed)"},
     {.name = "strict",
      FLAG(strict),
-     .help = "legal but suspicious synchronisation fails too"},
+     .help = "also fail on legal but suspicious synchronisation"},
 
     {.section = "Build",
      .name = "race",
@@ -95,15 +95,15 @@ static const gpurt_option_t rows[] = {
      .name = "keep-going",
      FLAG(keep_going),
      .uses = SEARCH,
-     .help = "run all seeds also after one has failed"},
+     .help = "run all seeds, even after one has failed"},
     {.name = "trust-exit",
      FLAG(trust_exit),
      .help =
-         "exit status 0 is good although a launch failed: for programs that fail launches "
+         "accept exit status 0 although a launch failed: for programs that fail launches "
          "on purpose"},
     {.name = "allow-panics",
      FLAG(allow_panics),
-     .help = "a panic is no failure: for programs that panic on purpose, and go on"},
+     .help = "do not count a panic as a failure: for programs that panic on purpose"},
     {.name = "json", FLAG(json), .help = "print one JSON object instead of text"},
     {0},
 };

@@ -22,7 +22,7 @@ typedef struct doctor_options {
     .kind = GPURT_OPTION_##kind_, .offset = offsetof(doctor_options_t, field_)
 static const gpurt_option_t rows[] = {
     {.section = "Output", .name = "json", FIELD(FLAG, json), .help = "one JSON object"},
-    {.section = "Looking",
+    {.section = "Checking",
      .name = "timeout",
      .arg = "TIME",
      FIELD(SECONDS, timeout_ns),
@@ -31,24 +31,24 @@ static const gpurt_option_t rows[] = {
     {.name = "box-bytes",
      .arg = "N",
      FIELD(NUMBER, box_bytes),
-     .help = "what a black box takes (default: as for this machine's devices)"},
+     .help = "bytes of a black box (default: as for this machine's devices)"},
     {.name = "root",
      .arg = "DIR",
      FIELD(STRING, root),
-     .help = "looks at the machine that DIR stands in for: DIR/proc, DIR/dev, DIR/lib "
-             "and DIR/facts; for tests"},
+     .help = "check the machine described below DIR: DIR/proc, DIR/dev, DIR/lib and "
+             "DIR/facts; for tests"},
     {0},
 };
 
 static const gpurt_option_text_t texts[] = {
-    {"EXIT STATUS", "0: nothing is a problem; 1: something is; 2: wrong use."},
+    {"EXIT STATUS", "0: no problem; 1: a problem; 2: wrong use."},
     {"STATES", "  ok       as it should be\n"
                "  note     gpurt works; something is missing, slower or worth knowing\n"
                "  problem  something that gpurt needs does not work"},
     {"FIELDS",
      "--json: an object with schema \"gpurt-doctor\", version 1, problems, notes, and "
-     "findings: objects with topic, state, found and remedy (null where nothing "
-     "is to be done). A topic may come several times."},
+     "findings: objects with topic, state, found and remedy (null where nothing is to "
+     "be done). A topic may come several times."},
     {"EXAMPLES", "  gpurt-doctor\n"
                  "  gpurt-doctor --json | jq '.findings[] | select(.state != \"ok\")'"},
     {0},
@@ -59,9 +59,9 @@ static const gpurt_option_program_t program = {
     .summary = "say what this machine lacks for gpurt, and the remedy",
     .synopsis = "[OPTION...]",
     .description =
-        "Looks at driver, GPUs, CUPTI, shared memory, limits, compilers and the terminal. "
-        "Changes nothing. A driver that hangs is asked in a process of its own and does "
-        "not hang gpurt-doctor.",
+        "Checks driver, GPUs, CUPTI, shared memory, limits, compilers and the terminal. "
+        "Changes nothing. It asks the driver in another process, so a driver that hangs "
+        "does not hang gpurt-doctor.",
     .options = rows,
     .texts = texts,
     .bad_status = BAD_USE,

@@ -39,8 +39,8 @@ static const gpurt_option_t rows[] = {
      FIELD(NUMBER, pid),
      .min = 1,
      .max = UINT32_MAX,
-     .help = "the process that is drained: all its boxes, one for each device that it has "
-             "open, but for those that another drainer has"},
+     .help = "drain this process: the boxes of all its open devices, except those that "
+             "another drainer reads"},
     {.name = "child",
      FIELD(FLAG, child),
      .help = "started by gpurt_open: the box is descriptor 3, answers go to 4"},
@@ -50,7 +50,7 @@ static const gpurt_option_t rows[] = {
      .arg = "FILE",
      FIELD(STRING, output),
      .uses = LOG,
-     .help = "the log file (default gpurt.gplog); what it holds is kept"},
+     .help = "the log file (default gpurt.gplog); records are appended"},
     {.name = "print",
      FIELD(FLAG, print),
      .help =
@@ -59,7 +59,7 @@ static const gpurt_option_t rows[] = {
     {.section = "Running",
      .name = "spin",
      FIELD(FLAG, spin),
-     .help = "never sleep: a core for the shortest delay"},
+     .help = "never sleep: uses a core, for the lowest latency"},
     {0},
 };
 
@@ -74,10 +74,10 @@ static const char *const use_names[] = {"a log", "--print"};
 static const gpurt_option_uses_t uses = {use_names, use_find};
 
 static const gpurt_option_text_t texts[] = {
-    {"EXIT STATUS", "0: the process has ended and all is in the file; 1: there is no box "
-                    "that can be drained, one is damaged, "
-                    "or the file cannot be written; 2: wrong use."},
-    {"SEE ALSO", "gpurt-top -p PID shows what is drained while it comes."},
+    {"EXIT STATUS",
+     "0: the process has ended and the file has all of it; 1: no box can be drained, a "
+     "box is damaged, or the file cannot be written; 2: wrong use."},
+    {"SEE ALSO", "gpurt-top -p PID shows live what is drained."},
     {"EXAMPLES", "  GPURT_LOG=run.gplog ./app\n"
                  "  GPURT_LOG=stderr ./app\n"
                  "  gpurt-drain -p 4711 -o run.gplog"},
@@ -88,8 +88,8 @@ static const gpurt_option_program_t program = {
     .name = "gpurt-drain",
     .summary = "write what a running program logs to a file",
     .synopsis = "-p PID [OPTION...]",
-    .description = "Reads the black boxes of a process until it ends. gpurt-record, which "
-                   "starts the program itself, needs no gpurt-drain.",
+    .description = "Reads the black boxes of a process until it ends. gpurt-record starts "
+                   "the program itself and needs no gpurt-drain.",
     .options = rows,
     .texts = texts,
     .uses = &uses,

@@ -40,32 +40,32 @@ static const gpurt_option_t rows[] = {
      .arg = "ID",
      FIELD(NUMBER, heap),
      .max = UINT32_MAX,
-     .help = "whose calls (default: of the heap with most)"},
+     .help = "replay the calls of heap ID (default: the heap with most calls)"},
     {.name = "pid",
      .arg = "PID",
      FIELD(NUMBER, pid),
      .min = 1,
      .max = UINT32_MAX,
-     .help = "whose heap, in a log of several processes"},
+     .help = "the process of that heap, in a log of several processes"},
     {.section = "Memory",
      .letter = 'p',
      .name = "policy",
      .arg = "LIST",
      FIELD(STRING, policy),
      .help =
-         "who serves: heap, cheap, full, first, best, worst, pools, arena; several with "
-         "commas, or all (default heap)"},
+         "allocators to try: heap, cheap, full, first, best, worst, pools, arena; several "
+         "with commas, or all (default heap)"},
     {.letter = 'b',
      .name = "bytes",
      .arg = "N",
      FIELD(NUMBER, bytes),
-     .help = "of device memory, tables included (default 268435456)"},
+     .help = "device memory to use, tables included (default 268435456)"},
     {.name = "shards",
      .arg = "N",
      FIELD(NUMBER, shards),
      .uses = HEAPS,
      .max = 65536,
-     .help = "of a heap, parts that multiprocessors allocate from (default: one each)"},
+     .help = "parts of a heap that multiprocessors allocate from (default: one each)"},
     {.name = "spread",
      .arg = "N",
      FIELD(NUMBER, spread),
@@ -77,13 +77,13 @@ static const gpurt_option_t rows[] = {
      FIELD(NUMBER, run_chunks),
      .uses = HEAPS,
      .max = 64,
-     .help = "longest run, a power of two (default by size)"},
+     .help = "most chunks in a run, a power of two (default by size)"},
     {.name = "granule",
      .arg = "N",
      FIELD(NUMBER, granule),
      .uses = REGIONS,
      .max = 1u << 30,
-     .help = "of a region, a power of two from 16 on (default at least 256, by size)"},
+     .help = "unit of a region, a power of two from 16 on (default at least 256, by size)"},
     {.name = "piece",
      .arg = "N",
      FIELD(NUMBER, piece),
@@ -101,7 +101,7 @@ static const gpurt_option_t rows[] = {
      FIELD(NUMBER, rounds),
      .min = 1,
      .max = ROUNDS_MOST,
-     .help = "timed ones, of which the median counts (default 5)"},
+     .help = "timed rounds; the median counts (default 5)"},
     {.section = "Output",
      .letter = 'j',
      .name = "json",
@@ -112,48 +112,40 @@ static const gpurt_option_t rows[] = {
 
 static const gpurt_option_text_t texts[] = {
     {"TRACE",
-     "A program's calls are in its log when its heap traces (GPURT_HEAP_TRACE=1, or "
-     "`trace` "
-     "of its options) and its kernels were compiled with -DGPURT_HEAP_CHECKS=1 or 2. With "
-     "GPURT_POLICY=block none is lost; otherwise the log says how many were, and so does "
-     "gpurt-replay. Processes of one log number their heaps each for itself: a trace is of "
-     "one heap of one of them, and which others there are is said, too. A number that "
-     "several have is refused until --pid says whose."},
+     "A log holds a heap's calls when its heap traces (GPURT_HEAP_TRACE=1, or `trace` "
+     "of its options) and its kernels were compiled with -DGPURT_HEAP_CHECKS=1 or 2. "
+     "With GPURT_POLICY=block no call is lost; otherwise log and gpurt-replay print "
+     "how many were. A trace is of one heap of one process; gpurt-replay also lists "
+     "the others. Each process numbers its heaps itself. A number that several "
+     "processes use is refused unless --pid names one."},
     {"ORDER",
-     "Calls are made again in the order of their times, in batches of up to 4,096 that run "
-     "at "
-     "the same time; an object's free comes in a later batch than its request. A trace "
-     "that "
-     "lacks calls is made again without them: `odd` counts those that do not fit."},
+     "Calls run in the order of their times, in batches of up to 4,096 that run at the "
+     "same time. An object's free comes in a later batch than its request. A trace may "
+     "lack calls: `odd` counts the calls that do not fit."},
     {"POLICIES",
-     "heap: a heap, as gpurt_alloc. cheap, full: the same, which checks.\n\n"
-     "first, best, worst: a region, which places blocks by that fit. Its granules are "
-     "those "
-     "of a region of that size, if --granule does not say otherwise.\n\n"
+     "heap: a heap, as gpurt_alloc. cheap, full: a heap with cheap or full checks.\n\n"
+     "first, best, worst: a region that places blocks by that fit. Without --granule it "
+     "has the granules of a region of that size.\n\n"
      "pools: pockets of threads, magazines of warps, racks of blocks above a heap. A lane "
-     "makes up to eight calls one after the other, or pools had nothing to keep; what they "
-     "keep goes back after each batch.\n\n"
+     "makes up to eight calls one after the other, so that pools have something to keep. "
+     "They return it after each batch.\n\n"
      "arena: an arena for each lane of a batch, which grows from a heap. A free does "
-     "nothing. "
-     "Each batch begins with a mark, up to 32 of them one in the other, and arenas go back "
-     "to a mark as soon as nothing that is younger lives: more than a program can know. So "
-     "`waste` is the least that frees which do nothing cost."},
-    {"CHECKED", "In a round that is not timed every byte of each object is written, and "
-                "read before it "
-                "is freed or at the end. Objects that share a byte, are not aligned or "
-                "cannot be freed "
-                "make gpurt-replay fail."},
+     "nothing. Each batch begins with a mark, up to 32 of them nested. Arenas go back to a "
+     "mark once nothing younger lives, which no program could know. So `waste` is the "
+     "least that frees without effect cost."},
+    {"CHECKED",
+     "One round is not timed. It writes every byte of each object, and reads it before "
+     "the free or at the end. gpurt-replay fails if objects share a byte, are not "
+     "aligned or cannot be freed."},
     {"FIGURES",
-     "bytes: asked for, of requests that were served. peak used: most bytes of chunks or "
-     "granules in use, looked at after every 64th part of the batches. waste: how much of "
-     "that nobody had asked for. fragmented: how much of what is free was not in the "
-     "longest "
-     "row, at the end. time: of all batches with their launches, median of the rounds, "
-     "which "
-     "policies take by turns. of heap: time over the heap's, where it is among them."},
-    {"EXIT STATUS", "0 all calls were made; 1 the log cannot be read, holds no such trace "
-                    "or several, or a "
-                    "kernel or a check failed; 2 wrong use."},
+     "bytes: requested, of served requests. peak used: most bytes of chunks or "
+     "granules in use, sampled after every 64th part of the batches. waste: the part "
+     "of that which nobody requested. fragmented: the part of free memory outside the "
+     "longest row, at the end. time: all batches with their launches, median of the "
+     "rounds; policies take turns. of heap: time over the heap's, if it is among them."},
+    {"EXIT STATUS",
+     "0 all calls ran; 1 the log cannot be read, holds no such trace or several, or a "
+     "kernel or a check failed; 2 wrong use."},
     {"FIELDS",
      "--json: heap, pid (null: not known), allocs, alloc_bytes, frees, left, refused_then, "
      "odd, lost, "
@@ -222,11 +214,9 @@ static const gpurt_option_program_t program = {
     .summary = "make the calls of a traced heap again, by another policy",
     .synopsis = "[OPTION...] FILE",
     .description =
-        "Reads the requests and frees of a heap out of a log, makes them again on a heap "
-        "of "
-        "the size and shape that is asked for, in a region, from pools or in arenas, on a "
-        "GPU or on the CPU, and says what was served, how much memory that took, and how "
-        "long.",
+        "Reads the requests and frees of a heap from a log and makes them again: on a heap "
+        "of any size and shape, in a region, from pools or in arenas, on a GPU or on the "
+        "CPU. Prints what was served, the memory used and the time.",
     .options = rows,
     .texts = texts,
     .uses = &uses,
