@@ -108,7 +108,8 @@ const char *activity_word(uint32_t kind)
                                         WORD(MANAGED) = "managed",
                                         WORD(DRIVER_LAUNCH) = "launch",
                                         WORD(DEVICE) = "device",
-                                        WORD(DEVICE_GRAPH) = "graph"};
+                                        WORD(DEVICE_GRAPH) = "graph",
+                                        WORD(LINE) = "line"};
 #undef WORD
 
     return kind == GPURT_KIND_LAUNCH        ? "launch"

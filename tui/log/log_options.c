@@ -14,10 +14,11 @@ enum {
     EXPORT = 1 << 3,
     VERIFY = 1 << 4,
     REPAIR = 1 << 5,
-    LEVEL = 1 << 6
+    LEVEL = 1 << 6,
+    LINES = 1 << 7
 };
-const char *const log_commands[] = {"cat",    "tail",   "stat",  "export",
-                                    "verify", "repair", "level", NULL};
+const char *const log_commands[] = {"cat",    "tail",  "stat",  "export", "verify",
+                                    "repair", "level", "lines", NULL};
 
 #define FIELD(kind_, field_) \
     .kind = GPURT_OPTION_##kind_, .offset = offsetof(log_options_t, field_)
@@ -44,8 +45,8 @@ static const gpurt_option_t rows[] = {
      .name = "filter",
      .arg = "FILTER",
      FIELD(STRING, filter),
-     .uses = CAT | TAIL | STAT | EXPORT,
-     .help = "cat, tail, stat, export: only messages that fit; see FILTERS"},
+     .uses = CAT | TAIL | STAT | LINES | EXPORT,
+     .help = "cat, tail, stat, lines, export: only messages that fit; see FILTERS"},
     {.letter = 'n',
      .name = "lines",
      .arg = "N",
@@ -73,8 +74,17 @@ static const gpurt_option_t rows[] = {
     {.section = "Summing up",
      .name = "json",
      FIELD(FLAG, json),
-     .uses = STAT,
-     .help = "stat: one JSON object"},
+     .uses = STAT | LINES,
+     .help = "stat, lines: one JSON object"},
+    {.name = "kernel",
+     .arg = "NAME",
+     FIELD(STRING, kernel),
+     .uses = LINES,
+     .help = "lines: only functions whose name has that in it"},
+    {.name = "folded",
+     FIELD(FLAG, folded),
+     .uses = LINES,
+     .help = "lines: function;file:line;reason and a count, for flame graphs"},
     {.section = "Handing on",
      .name = "to",
      .arg = "FORMAT",
@@ -94,15 +104,18 @@ static const gpurt_option_t rows[] = {
 };
 
 static const gpurt_option_text_t texts[] = {
-    {"COMMANDS", "  cat FILE     every record, in order of time\n"
-                 "  tail FILE    the last records\n"
-                 "  stat FILE    what the log adds up to\n"
-                 "  level -p PID [RULES]  what that program records from now on, on all "
-                 "its devices; without "
-                 "RULES, says it\n"
-                 "  export --to FORMAT FILE -o OUT  the log for other programs\n"
-                 "  verify FILE  reads all of it; says what is damaged\n"
-                 "  repair FILE -o NEW  copies what is whole, with a new index"},
+    {"COMMANDS",
+     "  cat FILE     every record, in order of time\n"
+     "  tail FILE    the last records\n"
+     "  stat FILE    what the log adds up to\n"
+     "  lines FILE   where kernels were: their source lines by share of samples, "
+     "and why warps stood there (gpurt-record --cupti default,lines)\n"
+     "  level -p PID [RULES]  what that program records from now on, on all "
+     "its devices; without "
+     "RULES, says it\n"
+     "  export --to FORMAT FILE -o OUT  the log for other programs\n"
+     "  verify FILE  reads all of it; says what is damaged\n"
+     "  repair FILE -o NEW  copies what is whole, with a new index"},
     {"RULES",
      "Rules are separated by commas. LEVEL alone is for all that no pattern matches; "
      "PATTERN=LEVEL and PATTERN:LINE=LEVEL are for source files, the last that matches "
@@ -137,7 +150,7 @@ static const gpurt_option_text_t texts[] = {
      "known activity, lives, "
      "heaps (docs/HEAP_CHECKS.md) and objects: classes, list (regions, arenas, tables of "
      "reclamation and so on), which docs/LOG_FORMAT.md tells. Lines of objects have kind "
-     "object, class, id, ended, fields."},
+     "object, class, id, ended, fields. lines --json: docs/CUPTI.md."},
     {"TIMELINES",
      "export --to perfetto and --to chrome show the program's threads with their launches, "
      "calls of CUDA and ranges (NVTX), the streams of each GPU with kernels, copies and "
@@ -152,6 +165,7 @@ static const gpurt_option_text_t texts[] = {
                  "  gpurt-log cat --jsonl run.gplog | jq -r 'select(.sm == 3) | .msg'\n"
                  "  gpurt-log cat -F 'level>=warn block=3 !retry' run.gplog\n"
                  "  gpurt-log stat --json run.gplog\n"
+                 "  gpurt-log lines --kernel attention run.gplog\n"
                  "  gpurt-log export --to perfetto run.gplog -o run.pftrace\n"
                  "  gpurt-log level -p 4711 'info,net/*=trace,pool.c:42=debug'\n"
                  "  gpurt-log repair run.gplog -o mended.gplog"},
@@ -172,8 +186,8 @@ static const gpurt_option_uses_t uses = {log_commands, command_find};
 const gpurt_option_program_t log_program = {
     .name = "gpurt-log",
     .summary = "show, sum up, hand on, check and mend gpurt logs",
-    .synopsis =
-        "cat|tail|stat|export|verify|repair [OPTION...] FILE, or level -p PID [RULES]",
+    .synopsis = "cat|tail|stat|lines|export|verify|repair [OPTION...] FILE, or level -p "
+                "PID [RULES]",
     .description =
         "Works on the files that gpurt-record and gpurt-top write. A log that was cut "
         "off or damaged is read as far as it is whole; nothing in it is trusted.",

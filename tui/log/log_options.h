@@ -6,9 +6,9 @@
 #include "option.h"
 
 typedef struct log_options {
-    bool json, jsonl, follow, no_pager;
+    bool json, jsonl, follow, no_pager, folded;
     uint64_t lines;
-    const char *level, *output, *to, *color, *filter;
+    const char *level, *output, *to, *color, *filter, *kernel;
     uint64_t pid;
 } log_options_t;
 
