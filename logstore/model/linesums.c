@@ -85,13 +85,27 @@ static linesum_cell_t *cell_of(gpurt_linesums_t *s, const linesum_cell_t *like)
     return &s->cells[s->slots[slot] - 1];
 }
 
+/* Returns: NULL for a row of another kind, and for one that is too short. */
+static const gpurt_activity_line_t *line_of(const gpurt_row_t *row,
+                                            gpurt_activity_any_t *room)
+{
+    return row->kind == GPURT_KIND_LINE
+               ? gpurt_activity_load(row->kind, gpurt_row_words(row), row->words, room)
+               : NULL;
+}
+
+uint64_t gpurt_linesums_end(const gpurt_row_t *row)
+{
+    gpurt_activity_any_t room;
+    const gpurt_activity_line_t *l = line_of(row, &room);
+
+    return l ? row->time_ns + gpurt_pair_value(l->ns) : 0;
+}
+
 void gpurt_linesums_add(gpurt_linesums_t *s, const gpurt_row_t *row)
 {
     gpurt_activity_any_t room;
-    const gpurt_activity_line_t *l =
-        row->kind == GPURT_KIND_LINE
-            ? gpurt_activity_load(row->kind, gpurt_row_words(row), row->words, &room)
-            : NULL;
+    const gpurt_activity_line_t *l = line_of(row, &room);
     linesum_cell_t like = {0}, *cell;
     uint64_t end;
 

@@ -53,6 +53,9 @@ typedef struct gpurt_linesums {
 /* A row of another kind, or one that is too short, counts as nothing. */
 void gpurt_linesums_add(gpurt_linesums_t *s, const gpurt_row_t *row);
 
+/* When the time of a row ends whose samples count; 0: of another kind, or too short. */
+uint64_t gpurt_linesums_end(const gpurt_row_t *row);
+
 /* Once, behind the last row. */
 gpurt_status_t gpurt_linesums_finish(gpurt_linesums_t *s);
 

@@ -298,6 +298,7 @@ static const struct {
     {.mode = "crowd", .counted = crowd},
     {.mode = "lines", .counted = lines_run},
     {.mode = "lines-hang", .counted = lines_hang},
+    {.mode = "lines-turns", .counted = lines_turns},
     {.mode = "lines-leave", .counted = lines_leave},
     {.mode = "lines-contexts", .run = lines_contexts},
     {.mode = "lines-modules", .counted = lines_modules},

@@ -107,6 +107,21 @@ void lines_hang(long ms)
     rest(ms);
 }
 
+/* Something else runs, and then that. */
+void lines_turns(long ms)
+{
+    static const fake_line_t before = {"_Z4pastPj", 4711, 0x40, SELECTED, 1};
+
+    fake->context(1, 1);
+    beside();
+    fake->lines(1, &before, 1);
+    rest(ms);
+    fake->lines(1, NULL, 0);
+    rest(1500);
+    spin_begin(1);
+    rest(ms);
+}
+
 void lines_leave(long ms)
 {
     lines_hang(ms);

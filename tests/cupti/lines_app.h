@@ -7,7 +7,9 @@
 void lines_run(long ms);
 /* The same kernel runs on as the program ends. */
 void lines_hang(long ms);
-/* ... as its context ends. */
+/* Something else runs, and after a while that. */
+void lines_turns(long ms);
+/* It runs on as its context ends. */
 void lines_leave(long ms);
 /* Two contexts of a GPU, one of another, and one that comes as the first has ended. */
 void lines_contexts(void);

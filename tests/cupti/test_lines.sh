@@ -27,8 +27,8 @@ has() {
 lacks() { ! grep -e "$1" "$2" >&2 || fail "${FAKE_PC-}: '$1' in $2"; }
 samples() { grep -o '^{"samples":[0-9]*' json | cut -d: -f2; }
 
-# shares: of the kernels of lines_app.c, exactly.
-shares() {
+# shares: of the kernels of lines_app.c, exactly; shares_shown: in text alone.
+shares_shown() {
     has '^ 90.0%  spin(unsigned int\*)$' shown
     has '^   88.9%  /src/app/spin.cu:12  waits for global memory 100%$' shown
     has '^   11.1%  /src/app/spin.cu:13  waits at a barrier 70%, issues 30%$' shown
@@ -37,6 +37,9 @@ shares() {
     has '^   20.0%  +0x110  a_new_one 100%$' shown # in CUPTI's words
     has 'nvcc -lineinfo has them' shown
     has '^waits at a barrier: ' shown
+}
+shares() {
+    shares_shown
     has '"function":"spin(unsigned int\*)","percent":90.00,' json
     has '"reason":"barrier","words":"waits at a barrier"' json
     has '"reason":"a_new_one","words":null' json
@@ -73,6 +76,23 @@ shares
 [ $((SECONDS - began)) -lt 6 ] || fail "a kernel that hangs held the program for $((SECONDS - began)) s"
 run lines-leave 600
 shares
+
+# What runs now, and not what ran before; also while the log is being written.
+run lines-turns 500
+has 'past(' shown
+"$bin/gpurt-log" lines --last 1 run.gplog >one
+has '^ 90.0%  spin(unsigned int\*)$' one
+lacks 'past(' one
+rm -f run.gplog
+"$bin/gpurt-record" -q -o run.gplog -- "$app" lines-hang 2500 >out &
+started+=($!)
+for ((i = 0; i < 100; i++)); do
+    "$bin/gpurt-log" lines run.gplog >shown 2>/dev/null && grep -q spin shown && break
+    sleep 0.05
+done
+kill -0 "${started[-1]}" || fail "the program ended before its lines were to be seen"
+shares_shown
+wait "${started[-1]}"
 
 # One context a GPU, the first; the next one when that has ended.
 run lines-contexts

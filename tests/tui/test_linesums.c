@@ -113,7 +113,9 @@ static void check_others(void)
     add(&s, SPIN, SPIN_CU, 12, 0x20, BARRIER, 7);
     put.row.words--;
     gpurt_linesums_add(&s, &put.row);
+    CHECK_EQ(gpurt_linesums_end(&put.row), 0);
     put.row.words++;
+    CHECK_EQ(gpurt_linesums_end(&put.row), 1507);
     put.row.kind = GPURT_KIND_KERNEL;
     gpurt_linesums_add(&s, &put.row);
     CHECK_EQ(gpurt_linesums_finish(&s), GPURT_OK);

@@ -25,6 +25,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#define SECOND_NS 1000000000ull
+
 enum {
     DAMAGED = 1,
     FOLLOW_NS = 20000000,
@@ -281,8 +283,10 @@ static int do_stat(gpurt_log_t *log, const char *path, const log_options_t *o,
     return 0;
 }
 
-/* Of each record one line: it fits a filter whole, or not at all. */
-static void lines_read(gpurt_log_t *log, const filter_run_t *run, gpurt_linesums_t *sums)
+/* Samples whose time ends behind `from_ns`. Of each record one line: it fits a filter whole, or not
+ * at all. */
+static void lines_read(gpurt_log_t *log, const filter_run_t *run, uint64_t from_ns,
+                       gpurt_linesums_t *sums)
 {
     for (uint64_t i = 0; i < gpurt_log_frames(log); i++) {
         gpurt_log_rows_t frame;
@@ -292,7 +296,8 @@ static void lines_read(gpurt_log_t *log, const filter_run_t *run, gpurt_linesums
         if (gpurt_log_read(log, i, &frame, NULL) != GPURT_OK)
             continue;
         while ((row = gpurt_log_row(&frame, at, &at)) != NULL)
-            if (row->kind == GPURT_KIND_LINE && log_filter_fits(log, run, row))
+            if (row->kind == GPURT_KIND_LINE && gpurt_linesums_end(row) > from_ns &&
+                log_filter_fits(log, run, row))
                 gpurt_linesums_add(sums, row);
     }
 }
@@ -305,7 +310,13 @@ static int do_lines(gpurt_log_t *log, const char *path, const log_options_t *o,
         .dictionary = gpurt_log_dictionary(log), .sums = &sums, .kernel = o->kernel};
     bool done;
 
-    lines_read(log, run, &sums);
+    lines_read(log, run, 0, &sums);
+    if (o->last_s && sums.last_ns > o->last_s * SECOND_NS) {
+        const uint64_t from_ns = sums.last_ns - o->last_s * SECOND_NS;
+
+        gpurt_linesums_fini(&sums);
+        lines_read(log, run, from_ns, &sums);
+    }
     done = gpurt_linesums_finish(&sums) == GPURT_OK;
     if (done)
         (o->json     ? log_lines_json
