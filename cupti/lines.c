@@ -156,8 +156,13 @@ static void context_begins(CUcontext context)
     uint32_t device;
     station_t *s;
 
-    if (lines.cupti->cuptiGetDeviceId(context, &device) != CUPTI_SUCCESS)
+    result = lines.cupti->cuptiGetDeviceId(context, &device);
+    if (result != CUPTI_SUCCESS) {
+        trouble_say(TROUBLE_PART,
+                    "no lines of a context: which GPU it is of: CUPTI says %s",
+                    cupti_api_text(lines.cupti, result));
         return;
+    }
     if (device >= LINECOUNT_DEVICES) {
         trouble_say(TROUBLE_PART, "no lines of GPU %u: %d are sampled at most", device,
                     LINECOUNT_DEVICES);

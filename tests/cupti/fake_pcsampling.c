@@ -2,7 +2,7 @@
 /* PC sampling of the stand-in, as an H200 answered (docs/CUPTI.md). What runs is said by the test
  * (fake_cupti.lines); samples of it come as time goes by. FAKE_PC: "forbidden" (for administrators
  * alone), "virtual", "mig", "busy", "strange" (an error that says nothing), "reasonless" (no reasons are known), "unset" (no
- * configuration is taken), "full" (the third look finds the buffer full, and all behind it), "torn" (looks fail), "once" (one look fails), "drops" (the hardware loses some), "shared" (records of a look
+ * configuration is taken), "full" (the third look finds the buffer full, and all behind it), "torn" (looks fail), "once" (one look fails), "drops" (the hardware loses some), "placeless" (a context has no device), "shared" (records of a look
  * share their names). */
 #include "fake_inside.h"
 
