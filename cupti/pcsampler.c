@@ -57,27 +57,6 @@ static CUpti_PCSamplingData *data_open(size_t reasons)
     return d;
 }
 
-/* Names are the caller's to free; CUPTI's header lets records share them. */
-static int compare_names(const void *a, const void *b)
-{
-    const char *const *x = a, *const *y = b;
-
-    return *x < *y ? -1 : *x > *y;
-}
-
-static void names_free(char **names, const CUpti_PCSamplingData *d)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < d->totalNumPcs && i < PCS; i++)
-        if (d->pPcData[i].functionName)
-            names[count++] = d->pPcData[i].functionName;
-    qsort(names, count, sizeof names[0], compare_names);
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || names[i] != names[i - 1])
-            free(names[i]);
-}
-
 /* ---- reasons ------------------------------------------------------------------------- */
 
 static uint8_t reason_of(pcsampler_t *s, const char *name, size_t bytes)
@@ -163,7 +142,8 @@ static bool way_find(const pcsampler_t *s, uint32_t number, size_t *index)
     return false;
 }
 
-/* A reason and its twin become one sample. */
+/* A reason and its twin become one sample. The name stays with CUPTI, against its header: later
+ * records of the function bear the same one. */
 static void pc_tell(const pcsampler_t *s, const CUpti_PCSamplingPCData *pc,
                     pcsampler_each_fn *each, void *context)
 {
@@ -196,7 +176,6 @@ static void data_tell(pcsampler_t *s, CUpti_PCSamplingData *d, pcsampler_each_fn
     s->full |= d->hardwareBufferFull != 0;
     for (size_t i = 0; i < d->totalNumPcs && i < PCS; i++)
         pc_tell(s, &d->pPcData[i], each, context);
-    names_free(s->names, d);
 }
 
 /* ---- on and off ---------------------------------------------------------------------- */
@@ -233,8 +212,7 @@ static CUptiResult enabled_prepare(pcsampler_t *s, uint32_t period, const char *
     *what = "how to sample";
     s->kept = data_open(s->number_count);
     s->out = data_open(s->number_count);
-    s->names = calloc(PCS, sizeof *s->names);
-    if (!s->kept || !s->out || !s->names)
+    if (!s->kept || !s->out)
         return CUPTI_ERROR_OUT_OF_MEMORY;
     return configure(s, period);
 }
@@ -251,7 +229,6 @@ static void forget(pcsampler_t *s)
 {
     data_close(s->kept);
     data_close(s->out);
-    free(s->names);
     free(s->numbers);
     memset(s, 0, sizeof *s);
 }

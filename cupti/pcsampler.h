@@ -35,7 +35,6 @@ typedef struct pcsampler {
     CUpti_PCSamplingData
         *kept; /* CUPTI's from arm to disarm: what it has when it must flush */
     CUpti_PCSamplingData *out;
-    char **names;        /* room to free those of one call */
     size_t number_count; /* of CUPTI's reasons: each has a twin, of schedulers that idled */
     uint32_t *numbers;
     uint32_t reason_count;

@@ -2,8 +2,9 @@
 /* PC sampling of the stand-in, as an H200 answered (docs/CUPTI.md). What runs is said by the test
  * (fake_cupti.lines); samples of it come as time goes by. FAKE_PC: "forbidden" (for administrators
  * alone), "virtual", "mig", "busy", "strange" (an error that says nothing), "reasonless" (no reasons are known), "unset" (no
- * configuration is taken), "full" (the third look finds the buffer full, and all behind it), "torn" (looks fail), "once" (one look fails), "drops" (the hardware loses some), "placeless" (a context has no device), "shared" (records of a look
- * share their names). */
+ * configuration is taken), "full" (the third look finds the buffer full, and all behind it), "torn" (looks fail), "once" (one look fails), "drops" (the hardware loses some), "placeless" (a context has no device)).
+ * Records of a function bear one name, which is allocated once, and handed out again in later looks: whoever
+ * frees it has freed what comes next. */
 #include "fake_inside.h"
 
 #include <cupti_pcsampling.h>
@@ -15,6 +16,7 @@
 enum {
     CONTEXTS = 64,
     NAMES = 10,
+    FUNCTIONS = 4096,
     FIRST = 3,    /* numbers of reasons need not begin with 0 */
     TWIN = 100,   /* a reason's number, and that of its twin */
     A_LOOK = 100, /* samples of weight 1 in each look */
@@ -159,18 +161,28 @@ cuptiPCSamplingSetConfigurationAttribute(CUpti_PCSamplingConfigurationInfoParams
                                               : CUPTI_ERROR_INVALID_OPERATION;
 }
 
+static char *name_of(const char *function)
+{
+    static char *given[FUNCTIONS];
+    uint32_t i = 0;
+
+    while (i < FUNCTIONS && given[i] && strcmp(given[i], function) != 0)
+        i++;
+    if (i == FUNCTIONS)
+        wrong("more functions than it knows");
+    if (!given[i])
+        given[i] = strdup(function);
+    return given[i];
+}
+
 /* The twin of a reason counts those of its samples in which the scheduler issued nothing. */
-static void pc_fill(CUpti_PCSamplingPCData *to, const fake_line_t *from, uint32_t samples,
-                    char **shared)
+static void pc_fill(CUpti_PCSamplingPCData *to, const fake_line_t *from, uint32_t samples)
 {
     if (to->size != sizeof *to || to->stallReasonCount != 2 * NAMES)
         wrong("a record is not as CUPTI wants it");
     to->cubinCrc = from->cubin;
     to->pcOffset = from->offset;
-    if (mode_is("shared") && *shared && strcmp(*shared, from->function) == 0)
-        to->functionName = *shared;
-    else
-        to->functionName = *shared = strdup(from->function);
+    to->functionName = name_of(from->function);
     to->stallReason[0] =
         (CUpti_PCSamplingStallReason){FIRST + from->reason, samples * from->weight};
     to->stallReason[1] = (CUpti_PCSamplingStallReason){FIRST + TWIN + from->reason,
@@ -182,10 +194,8 @@ static void pc_fill(CUpti_PCSamplingPCData *to, const fake_line_t *from, uint32_
 static void data_fill(armed_t *a, CUpti_PCSamplingData *out, const fake_line_t *of,
                       uint32_t count)
 {
-    char *shared = NULL;
-
     while (a->next < count && out->totalNumPcs < out->collectNumPcs)
-        pc_fill(&out->pPcData[out->totalNumPcs++], &of[a->next++], A_LOOK, &shared);
+        pc_fill(&out->pPcData[out->totalNumPcs++], &of[a->next++], A_LOOK);
     out->remainingNumPcs = count - a->next;
     a->next = a->next == count ? 0 : a->next;
     out->droppedSamples = mode_is("drops") ? 5 : 0;
