@@ -12,6 +12,7 @@
 #include "hosttime.h"
 #include "injection.h"
 #include "intake.h"
+#include "lines.h"
 #include "managed.h"
 #include "nvml.h"
 #include "outlet.h"
@@ -285,6 +286,7 @@ void collector_stop(void)
         return;
     nvml_stop();
     sampling_stop();
+    lines_stop();
     if (!duty_stop(&collector.flusher, STOP_MS))
         gpurt_store_relaxed_dev_u64(&collector.xasked_ns, 1); /* relaxed: the bell */
     if (duty_stop(&collector.reader, STOP_MS))

@@ -5,6 +5,7 @@
 #include "graphs.h"
 #include "hosttime.h"
 #include "launches.h"
+#include "lines.h"
 #include "managed.h"
 #include "outlet.h"
 #include "sampling.h"
@@ -21,6 +22,7 @@
 static struct {
     const cupti_api_t *api;
     CUpti_SubscriberHandle subscriber;
+    bool counters;                 /* of GPUs are sampled */
     char holder[TROUBLE_TEXT / 2]; /* a library whose CUPTI is; empty: nobody's */
 } subscription;
 
@@ -61,8 +63,10 @@ static void CUPTIAPI told(void *data, CUpti_CallbackDomain domain, CUpti_Callbac
         if (launches_are_watched())
             launches_told(id, about);
         vigil_told(id, about);
-    } else if (domain == CUPTI_CB_DOMAIN_RESOURCE)
+    } else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
         graphs_told(id, about);
+        lines_told(id, about);
+    }
 }
 
 /* The box shall be there before the first launch: no record of CUPTI's comes before that. */
@@ -78,7 +82,11 @@ static void launches_want(void)
 static bool in_its_own_way(CUpti_ActivityKind kind)
 {
     switch (kind) {
+    case WANTED_LINES:
+        lines_want(subscription.api, subscription.subscriber, subscription.counters);
+        return true;
     case WANTED_SAMPLES:
+        subscription.counters = true;
         sampling_start(subscription.api);
         return true;
     case WANTED_LAUNCHES:

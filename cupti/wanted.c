@@ -24,6 +24,7 @@ const wanted_row_t wanted_rows[] = {
     {"managed", CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER}, /* not in all: not tried */
     {"samples", WANTED_SAMPLES},
     {"launches", WANTED_LAUNCHES}, /* not in all: each launch pays for it */
+    {"lines", WANTED_LINES},       /* the last: CUPTI takes no kind of record behind it */
     {NULL, CUPTI_ACTIVITY_KIND_INVALID},
 };
 

@@ -7,8 +7,9 @@
 #include <gpurt/base.h>
 
 /* What is asked for in its own way, and not by a kind. */
-#define WANTED_SAMPLES       CUPTI_ACTIVITY_KIND_INVALID /* of counters */
-#define WANTED_LAUNCHES      CUPTI_ACTIVITY_KIND_COUNT   /* callbacks of the driver */
+#define WANTED_SAMPLES       CUPTI_ACTIVITY_KIND_INVALID     /* of counters */
+#define WANTED_LAUNCHES      CUPTI_ACTIVITY_KIND_COUNT       /* callbacks of the driver */
+#define WANTED_LINES         CUPTI_ACTIVITY_KIND_PC_SAMPLING /* samples of warps */
 #define WANTED_DEVICE_GRAPHS CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE /* before CUDA starts */
 
 typedef struct wanted_row {

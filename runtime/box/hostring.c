@@ -120,6 +120,9 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
     SITE(SAMPLE, TRACE, gpurt_activity_sample_t, T6(W, I, I, I, I, I),
          "sample of %llu ns, in 1/100 %%: SM active %d, issued %d, memory %d, tensor %d, "
          "warps %d"),
+    SITE(LINE, TRACE, gpurt_activity_line_t, T8(S, S, U, S, W, U, U, U),
+         "in %s at %s:%u, %s, in %llu ns: instruction 0x%x, %u samples, %u while nothing "
+         "was issued"),
     SITE(HEAP_LEAK, WARN, gpurt_heap_leak_row_t, T4(U, W, W, S),
          "heap %u ends: %llu bytes in %llu objects from %s were not freed"),
     {.kind = GPURT_KIND_TEXT, .level = GPURT_LEVEL_WARN, .format = "collector"},

@@ -7,6 +7,7 @@
 #include "device_app.h"
 #include "hard_app.h"
 #include "host_app.h"
+#include "lines_app.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -295,6 +296,14 @@ static const struct {
     {.mode = "sampled", .counted = sampled},
     {.mode = "chained", .counted = hard_chained},
     {.mode = "crowd", .counted = crowd},
+    {.mode = "lines", .counted = lines_run},
+    {.mode = "lines-hang", .counted = lines_hang},
+    {.mode = "lines-turns", .counted = lines_turns},
+    {.mode = "lines-leave", .counted = lines_leave},
+    {.mode = "lines-contexts", .run = lines_contexts},
+    {.mode = "lines-modules", .counted = lines_modules},
+    {.mode = "lines-many", .counted = lines_many},
+    {.mode = "lines-none", .run = lines_none},
     {.mode = "launches", .counted = hard_launches},
     {.mode = "timed", .timed = kernels_of_one},
     {.mode = "timed-launches", .timed = hard_launch_many},

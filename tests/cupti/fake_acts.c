@@ -404,4 +404,8 @@ const fake_cupti_t fake_cupti = {
     .times_registered = fake_times,
     .kinds_before_time = fake_kinds_early,
     .forced = fake_forced,
+    .context = fake_context,
+    .module = fake_module,
+    .lines = fake_lines,
+    .pc_count = fake_pc_count,
 };

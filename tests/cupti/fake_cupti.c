@@ -101,6 +101,8 @@ CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscrib
     (void)subscriber;
     if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED)
         fake.tells_graphs = enable != 0;
+    if (domain == CUPTI_CB_DOMAIN_RESOURCE && id < 64)
+        fake.resources |= (uint64_t)(enable != 0) << id;
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API && mode_is("no-callbacks"))
         return CUPTI_ERROR_NOT_SUPPORTED;
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id < DRIVER_CALLS) {
@@ -111,10 +113,14 @@ CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscrib
     return CUPTI_SUCCESS;
 }
 
-/* Contexts are numbers of devices, and one more. */
+/* Contexts are numbers of devices, and one more; 17 is one more of device 0. */
 CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t *device)
 {
-    *device = (uint32_t)(uintptr_t)context - 1;
+    const char *lines = getenv("FAKE_PC");
+
+    if (lines && strcmp(lines, "placeless") == 0)
+        return CUPTI_ERROR_INVALID_CONTEXT;
+    *device = ((uint32_t)(uintptr_t)context - 1) % 16;
     return CUPTI_SUCCESS;
 }
 
@@ -182,6 +188,8 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 {
     if (kind == CUPTI_ACTIVITY_KIND_OVERHEAD && mode_is("refuse"))
         return CUPTI_ERROR_NOT_SUPPORTED;
+    if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && fake_pc_is_armed())
+        return CUPTI_ERROR_NOT_COMPATIBLE;
     if (kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER && !fake.managed)
         return CUPTI_ERROR_INVALID_PARAMETER; /* as CUPTI's words have it: configured first */
     if (kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER && mode_is("early") &&

@@ -28,6 +28,19 @@ typedef struct fake_graph {
     int by_device;  /* kernels may launch it */
 } fake_graph_t;
 
+/* An instruction at which warps stand while a kernel runs. */
+typedef struct fake_line {
+    const char *function;
+    uint64_t cubin, offset;
+    uint32_t reason; /* of fake_pcsampling.c, by its place */
+    uint32_t weight; /* samples of each look, in hundreds */
+} fake_line_t;
+enum {
+    FAKE_PC_ARMS,
+    FAKE_PC_DISARMS,
+    FAKE_PC_LOOKS
+};
+
 /* Found by dlsym in the library that GPURT_CUPTI_LIBRARY names. */
 typedef struct fake_cupti {
     /* One record into buffer `lane`. It is dropped, and counted, when no buffer is
@@ -65,6 +78,12 @@ typedef struct fake_cupti {
     int (*times_registered)(void);
     int (*kinds_before_time)(void); /* kinds enabled before it was */
     int (*forced)(void);            /* forced flushes so far */
+    /* A context of device (number - 1) % 16 begins, or ends. */
+    void (*context)(uint32_t number, int begins);
+    void (*module)(uint32_t context, const void *cubin, size_t bytes); /* is loaded */
+    /* From now on these run, in a context; none: nothing does. Borrowed. */
+    void (*lines)(uint32_t context, const fake_line_t *lines, uint32_t count);
+    int (*pc_count)(int what); /* FAKE_PC_*: so often */
 } fake_cupti_t;
 
 extern const fake_cupti_t fake_cupti;

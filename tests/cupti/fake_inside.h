@@ -34,6 +34,7 @@ typedef struct fake_state {
     int tells_graphs, times, kinds_before_time, forced, patient, system_threads,
         polls_hidden, device_graphs, slept;
     uint32_t correlation, managed, asked_managed;
+    uint64_t resources; /* callbacks of these that somebody asked for, a bit each */
     uint8_t calls[DRIVER_CALLS]; /* of the driver that are told of; under the lock */
     lane_t lanes[FAKE_LANES];
 } fake_state_t;
@@ -44,5 +45,12 @@ extern FAKE_HIDDEN fake_state_t fake;
 FAKE_HIDDEN size_t fake_size_of(CUpti_ActivityKind kind);
 /* Gives a lane's buffer back, where it has one; under the lock. */
 FAKE_HIDDEN void fake_lane_done(lane_t *lane);
+
+/* fake_pcsampling.c */
+FAKE_HIDDEN int fake_pc_is_armed(void);
+FAKE_HIDDEN void fake_context(uint32_t number, int begins);
+FAKE_HIDDEN void fake_module(uint32_t context, const void *cubin, size_t bytes);
+FAKE_HIDDEN void fake_lines(uint32_t context, const fake_line_t *lines, uint32_t count);
+FAKE_HIDDEN int fake_pc_count(int what);
 
 #endif

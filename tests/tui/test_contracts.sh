@@ -93,7 +93,7 @@ says '--color=pink: auto, always or never' gpurt-log cat --color=pink run.gplog
 says '-p is for cat, tail or level only' gpurt-log stat -p 41231 run.gplog
 says '--level is for cat or tail only' gpurt-log stat --level warn run.gplog
 says '-n is for tail only' gpurt-log stat -n 3 run.gplog
-says '--json is for stat only' gpurt-log verify --json run.gplog
+says '--json is for stat or lines only' gpurt-log verify --json run.gplog
 says '-n is for show only' gpurt-panic list -n 2 run.gplog
 says '--whole is for watch only' gpurt-panic show --whole run.gplog
 says '--json is for list, show, watch or diff only' gpurt-panic export --sarif --json run.gplog

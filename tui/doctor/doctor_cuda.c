@@ -144,8 +144,8 @@ void doctor_check_profiling(const doctor_machine_t *m, doctor_report_t *report)
     } else {
         doctor_find(
             report, "profiling", DOCTOR_NOTE,
-            "hardware counters are for administrators; traces work, PM sampling does "
-            "not");
+            "hardware counters are for administrators; traces work, source lines of "
+            "running kernels (--cupti default,lines) and PM sampling do not");
         doctor_remedy(report, "options nvidia NVreg_RestrictProfilingToAdminUsers=0 in "
                               "/etc/modprobe.d and reboot, or add CAP_SYS_ADMIN");
     }

@@ -7,6 +7,7 @@
 #include "lives.h"
 #include "log_filter.h"
 #include "log_level.h"
+#include "log_lines.h"
 #include "log_options.h"
 #include "log_print.h"
 #include "model.h"
@@ -23,6 +24,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+
+#define SECOND_NS 1000000000ull
 
 enum {
     DAMAGED = 1,
@@ -280,6 +283,53 @@ static int do_stat(gpurt_log_t *log, const char *path, const log_options_t *o,
     return 0;
 }
 
+/* Samples whose time ends behind `from_ns`. Of each record one line: it fits a filter whole, or not
+ * at all. */
+static void lines_read(gpurt_log_t *log, const filter_run_t *run, uint64_t from_ns,
+                       gpurt_linesums_t *sums)
+{
+    for (uint64_t i = 0; i < gpurt_log_frames(log); i++) {
+        gpurt_log_rows_t frame;
+        const gpurt_row_t *row;
+        uint32_t at = 0;
+
+        if (gpurt_log_read(log, i, &frame, NULL) != GPURT_OK)
+            continue;
+        while ((row = gpurt_log_row(&frame, at, &at)) != NULL)
+            if (row->kind == GPURT_KIND_LINE && gpurt_linesums_end(row) > from_ns &&
+                log_filter_fits(log, run, row))
+                gpurt_linesums_add(sums, row);
+    }
+}
+
+static int do_lines(gpurt_log_t *log, const char *path, const log_options_t *o,
+                    const filter_run_t *run)
+{
+    gpurt_linesums_t sums = {0};
+    const log_lines_t lines = {
+        .dictionary = gpurt_log_dictionary(log), .sums = &sums, .kernel = o->kernel};
+    bool done;
+
+    lines_read(log, run, 0, &sums);
+    if (o->last_s && sums.last_ns > o->last_s * SECOND_NS) {
+        const uint64_t from_ns = sums.last_ns - o->last_s * SECOND_NS;
+
+        gpurt_linesums_fini(&sums);
+        lines_read(log, run, from_ns, &sums);
+    }
+    done = gpurt_linesums_finish(&sums) == GPURT_OK;
+    if (done)
+        (o->json     ? log_lines_json
+         : o->folded ? log_lines_folded
+                     : log_lines_plain)(stdout, &lines);
+    gpurt_linesums_fini(&sums);
+    if (!done) {
+        gpurt_option_refuse(&log_program, "%s: no memory", path);
+        return DAMAGED;
+    }
+    return damage_status(log, path);
+}
+
 static int do_verify(gpurt_log_t *log, const char *path)
 {
     gpurt_log_summary_t sum;
@@ -408,6 +458,8 @@ static int do_open(const char *command, const char *path, const log_options_t *o
         status = tail_and_judge(log, &print, path, o);
     else if (strcmp(command, "stat") == 0)
         status = do_stat(log, path, o, filtered);
+    else if (strcmp(command, "lines") == 0)
+        status = do_lines(log, path, o, filtered);
     else if (strcmp(command, "export") == 0)
         status = do_export(log, path, o, filtered);
     else
@@ -440,7 +492,7 @@ int main(int argc, char **argv)
     if (operands < 1)
         return gpurt_option_refuse(
             &log_program,
-            "say cat, tail, stat, export, verify or repair, and a file; or level");
+            "say cat, tail, stat, lines, export, verify or repair, and a file; or level");
     if (strcmp(argv[1], "level") == 0)
         return gpurt_option_end(
             &log_program, do_level(operands == 2 ? argv[2] : NULL, operands, &options),

@@ -14,10 +14,11 @@ enum {
     EXPORT = 1 << 3,
     VERIFY = 1 << 4,
     REPAIR = 1 << 5,
-    LEVEL = 1 << 6
+    LEVEL = 1 << 6,
+    LINES = 1 << 7
 };
-const char *const log_commands[] = {"cat",    "tail",   "stat",  "export",
-                                    "verify", "repair", "level", NULL};
+const char *const log_commands[] = {"cat",    "tail",  "stat",  "export", "verify",
+                                    "repair", "level", "lines", NULL};
 
 #define FIELD(kind_, field_) \
     .kind = GPURT_OPTION_##kind_, .offset = offsetof(log_options_t, field_)
@@ -45,8 +46,8 @@ static const gpurt_option_t rows[] = {
      .name = "filter",
      .arg = "FILTER",
      FIELD(STRING, filter),
-     .uses = CAT | TAIL | STAT | EXPORT,
-     .help = "cat, tail, stat, export: only matching messages; see FILTERS"},
+     .uses = CAT | TAIL | STAT | LINES | EXPORT,
+     .help = "cat, tail, stat, lines, export: only matching messages; see FILTERS"},
     {.letter = 'n',
      .name = "lines",
      .arg = "N",
@@ -72,8 +73,24 @@ static const gpurt_option_t rows[] = {
     {.section = "Statistics",
      .name = "json",
      FIELD(FLAG, json),
-     .uses = STAT,
-     .help = "stat: one JSON object"},
+     .uses = STAT | LINES,
+     .help = "stat, lines: one JSON object"},
+    {.name = "kernel",
+     .arg = "NAME",
+     FIELD(STRING, kernel),
+     .uses = LINES,
+     .help = "lines: only functions whose name contains NAME"},
+    {.name = "last",
+     .arg = "SECONDS",
+     FIELD(NUMBER, last_s),
+     .uses = LINES,
+     .min = 1,
+     .max = 1000000000,
+     .help = "lines: only the last SECONDS of samples"},
+    {.name = "folded",
+     FIELD(FLAG, folded),
+     .uses = LINES,
+     .help = "lines: function;file:line;reason and a count, for flame graphs"},
     {.section = "Export",
      .name = "to",
      .arg = "FORMAT",
@@ -97,6 +114,8 @@ static const gpurt_option_text_t texts[] = {
     {"COMMANDS", "  cat FILE     every record, in order of time\n"
                  "  tail FILE    the last records\n"
                  "  stat FILE    counts, rates and totals\n"
+                 "  lines FILE   source lines of running kernels by share of samples, and "
+                 "why warps wait there (gpurt-record --cupti default,lines)\n"
                  "  level -p PID [RULES]  set what that program records on all its "
                  "devices; without RULES, print it\n"
                  "  export --to FORMAT FILE -o OUT  convert the log\n"
@@ -135,7 +154,7 @@ static const gpurt_option_text_t texts[] = {
      "known activity, lives, "
      "objects: classes, list (heaps, holders, regions, arenas, tables of "
      "reclamation and so on), which docs/LOG_FORMAT.md tells. Lines of objects have kind "
-     "object, class, id, ended, fields."},
+     "object, class, id, ended, fields. lines --json: docs/CUPTI.md."},
     {"TIMELINES",
      "export --to perfetto and --to chrome show the program's threads with their launches, "
      "calls of CUDA and ranges (NVTX), the streams of each GPU with kernels, copies and "
@@ -151,6 +170,7 @@ static const gpurt_option_text_t texts[] = {
                  "  gpurt-log cat --jsonl run.gplog | jq -r 'select(.sm == 3) | .msg'\n"
                  "  gpurt-log cat -F 'level>=warn block=3 !retry' run.gplog\n"
                  "  gpurt-log stat --json run.gplog\n"
+                 "  gpurt-log lines --kernel attention run.gplog\n"
                  "  gpurt-log export --to perfetto run.gplog -o run.pftrace\n"
                  "  gpurt-log level -p 4711 'info,net/*=trace,pool.c:42=debug'\n"
                  "  gpurt-log repair run.gplog -o mended.gplog"},
@@ -171,8 +191,8 @@ static const gpurt_option_uses_t uses = {log_commands, command_find};
 const gpurt_option_program_t log_program = {
     .name = "gpurt-log",
     .summary = "show, summarize, export, verify and repair gpurt logs",
-    .synopsis =
-        "cat|tail|stat|export|verify|repair [OPTION...] FILE, or level -p PID [RULES]",
+    .synopsis = "cat|tail|stat|lines|export|verify|repair [OPTION...] FILE, or level -p "
+                "PID [RULES]",
     .description = "Works on the files that gpurt-record and gpurt-top write. All that is "
                    "undamaged in a cut or damaged log is read; nothing in it is trusted.",
     .options = rows,

@@ -6,10 +6,10 @@
 #include "option.h"
 
 typedef struct log_options {
-    bool json, jsonl, follow, no_pager;
+    bool json, jsonl, follow, no_pager, folded;
     uint64_t lines;
-    const char *level, *output, *to, *color, *filter;
-    uint64_t pid;
+    const char *level, *output, *to, *color, *filter, *kernel;
+    uint64_t pid, last_s;
 } log_options_t;
 
 enum {

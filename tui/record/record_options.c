@@ -39,7 +39,7 @@ static const gpurt_option_t rows[] = {
          "with commas; 'default,nodes' follows each kernel of a CUDA graph, which "
          "slows graphs down: without nodes each launch is one record; 'default,managed' "
          "adds unified memory, 'default,launches' each launch with the calls that led "
-         "there "
+         "there, 'default,lines' source lines of kernels while they run (gpurt-log lines) "
          "(GPURT_CUPTI)"},
     {.section = "Failures",
      .name = "exec-on-panic",

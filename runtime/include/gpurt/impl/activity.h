@@ -184,6 +184,19 @@ typedef struct gpurt_activity_sample {
     int32_t percent[GPURT_SAMPLE_MEASURES];
 } gpurt_activity_sample_t;
 
+/* How often a warp of the device was met at one instruction, and why it stood there, over the time
+ * from the record's on. All records of one time together are all samples of it. */
+typedef struct gpurt_activity_line {
+    uint32_t function; /* name: a kernel, or one that it calls */
+    uint32_t file;     /* name; "?": compiled without lines */
+    uint32_t line;     /* 0: not known */
+    uint32_t reason;   /* name, as CUPTI has it: "long_scoreboard" */
+    gpurt_pair_t ns;
+    uint32_t offset; /* of the instruction in the function */
+    uint32_t samples;
+    uint32_t idle; /* of them: the warp's scheduler issued nothing meanwhile */
+} gpurt_activity_line_t;
+
 typedef struct gpurt_activity_launch {
     uint32_t name, file, line;
     uint32_t grid[3], block[3];
@@ -271,7 +284,7 @@ typedef struct gpurt_activity_site {
 } gpurt_activity_site_t;
 
 enum {
-    GPURT_ACTIVITY_SITES = 22, /* heaprow.h's among them */
+    GPURT_ACTIVITY_SITES = 23, /* heaprow.h's among them */
     GPURT_ACTIVITY_WORDS = 17  /* of the longest of this file */
 };
 /* hostring.c */

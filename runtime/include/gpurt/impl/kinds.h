@@ -57,7 +57,8 @@ typedef enum gpurt_family {
       "launch")                       /* a plain program's, as the driver gets it */       \
     X(DEVICE, 81, ACTIVITY, "device") /* what one can hold */                              \
     X(DEVICE_GRAPH, 82, ACTIVITY,                                                          \
-      "graph") /* as GRAPH, of one that device code launched */                            \
+      "graph")                    /* as GRAPH, of one that device code launched */         \
+    X(LINE, 83, ACTIVITY, "line") /* where kernels were, by samples of their warps */      \
     X(LAUNCH, 96, ACTIVITY, "launch")                                                      \
     X(ENVIRONMENT, 97, ACTIVITY, "environment")
 

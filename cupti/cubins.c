@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cubins.h"
+
+#include "elfview.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CUBINS = 4096,
+    KEPT_BYTES = 256 << 20 /* in all: what large libraries with lines have, several times */
+};
+
+typedef struct cubin {
+    uint64_t crc;
+    const void *code;
+    size_t bytes;
+} cubin_t;
+
+/* One process. What is there never changes: who has found one uses it without the lock. */
+static struct {
+    const pcsampling_api_t *api;
+    pthread_mutex_t lock; /* guards what is below; never held while CUPTI is called */
+    cubin_t of[CUBINS];
+    uint32_t count;
+    size_t bytes;
+} cubins = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void cubins_open(const pcsampling_api_t *api)
+{
+    cubins.api = api;
+}
+
+static bool has_lines(const void *cubin, size_t bytes)
+{
+    elfsection_t section;
+    elfview_t elf;
+
+    return elfview_open((bytes_t){cubin, bytes}, &elf) &&
+           elfview_find(&elf, ".debug_line", &section) && section.data.size > 0;
+}
+
+/* Under the lock. */
+static const cubin_t *find(uint64_t crc)
+{
+    for (uint32_t i = 0; i < cubins.count; i++)
+        if (cubins.of[i].crc == crc)
+            return &cubins.of[i];
+    return NULL;
+}
+
+/* Under the lock. */
+static bool add(uint64_t crc, const void *cubin, size_t bytes)
+{
+    void *code;
+
+    if (cubins.count == CUBINS || bytes > KEPT_BYTES - cubins.bytes)
+        return false;
+    code = malloc(bytes);
+    if (!code)
+        return false;
+    memcpy(code, cubin, bytes);
+    cubins.of[cubins.count++] = (cubin_t){crc, code, bytes};
+    cubins.bytes += bytes;
+    return true;
+}
+
+bool cubins_keep(const void *cubin, size_t bytes)
+{
+    CUpti_GetCubinCrcParams p = {
+        .size = CUpti_GetCubinCrcParamsSize, .cubin = cubin, .cubinSize = bytes};
+    bool kept;
+
+    if (!cubin || !has_lines(cubin, bytes) ||
+        cubins.api->cuptiGetCubinCrc(&p) != CUPTI_SUCCESS)
+        return true;
+    pthread_mutex_lock(&cubins.lock);
+    kept = find(p.cubinCrc) || add(p.cubinCrc, cubin, bytes);
+    pthread_mutex_unlock(&cubins.lock);
+    return kept;
+}
+
+/* A folder stands before what is no whole path. */
+static void path_join(const char *folder, const char *name, char out[CUBINS_FILE])
+{
+    bool whole = name[0] == '/' || !folder || !folder[0];
+
+    snprintf(out, CUBINS_FILE, "%s%s%s", whole ? "" : folder, whole ? "" : "/", name);
+}
+
+uint32_t cubins_line(uint64_t crc, const char *function, uint64_t offset,
+                     char file[CUBINS_FILE])
+{
+    CUpti_GetSassToSourceCorrelationParams p = {
+        .size = CUpti_GetSassToSourceCorrelationParamsSize,
+        .functionName = function,
+        .pcOffset = offset};
+    const cubin_t *cubin;
+    CUptiResult result;
+
+    file[0] = '\0';
+    pthread_mutex_lock(&cubins.lock);
+    cubin = find(crc);
+    pthread_mutex_unlock(&cubins.lock);
+    if (!cubin)
+        return 0;
+    p.cubin = cubin->code;
+    p.cubinSize = cubin->bytes;
+    result = cubins.api->cuptiGetSassToSourceCorrelation(&p);
+    if (result == CUPTI_SUCCESS && p.fileName)
+        path_join(p.dirName, p.fileName, file);
+    free(p.fileName);
+    free(p.dirName);
+    return file[0] ? p.lineNumber : 0;
+}

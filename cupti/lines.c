@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
+#include "lines.h"
+
+#include "cubins.h"
+#include "duty.h"
+#include "environ.h"
+#include "hosttime.h"
+#include "linecount.h"
+#include "outlet.h"
+#include "tell.h"
+#include "trouble.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    PERIOD = 20,       /* 2^20 cycles: 44,000 to 160,000 samples a second of a whole H200 */
+    PERIOD_LEAST = 16, /* 2,000,000 a second; below it CUPTI's buffers fill up */
+    PERIOD_MOST = 31,
+    POLL_MS = 200, /* others saw crashes at 2 ms while modules were unloaded */
+    POLL_LEAST_MS = 50,
+    POLL_MOST_MS = 10000,
+    WRITE_MS = 1000,
+    FAILURES = 3,   /* reads, one behind another, before a GPU is given up */
+    QUIET_MS = 250, /* without samples: no kernel runs */
+    STEP_MS = 50,
+    LAST_MS = 500,  /* at most, for what is on its way as a context or the program ends */
+    LEAVE_MS = 500, /* a context that ends waits so long for a read that is under way */
+    STOP_MS = 2000, /* at exit */
+    REASON_TEXT = 160
+};
+#define REST_TEXT "(no room for more lines)"
+
+/* A GPU. Whoever makes calls about its context holds the lock, and nobody waits for it. */
+typedef struct station {
+    pthread_mutex_t lock;
+    pcsampler_t sampler; /* armed: sampler.context */
+    uint32_t failures;
+    bool full;         /* nothing comes any more */
+    uint64_t heard;    /* samples' records so far */
+    uint64_t heard_ns; /* when the last ones came, or it was armed; steady */
+    uint64_t lost_told;
+    uint64_t xgone; /* a context that ended beside a call; written by: any thread */
+} station_t;
+
+static struct {
+    const cupti_api_t *cupti;
+    pcsampling_api_t api;
+    uint32_t period, poll_ms;
+    bool on;               /* fixed before the first callback */
+    pthread_mutex_t lock;  /* guards the counts; never held while CUPTI is called */
+    linecount_t *count;    /* there with the first context */
+    uint64_t began_ns;     /* what is counted; real time. The thread's, as all below */
+    uint64_t began_steady; /* the same */
+    bool written;          /* something was */
+    linecount_row_t rows[LINECOUNT_WRITTEN];
+    duty_t reader;
+    uint32_t xended; /* nothing is armed any more; written by: lines_stop */
+    station_t of[LINECOUNT_DEVICES];
+} lines = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- what is refused ----------------------------------------------------------------- */
+
+/* What to do about it; NULL: CUPTI's own word is all that is known. */
+static const char *remedy_of(CUptiResult result)
+{
+    switch (result) {
+    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+        return "its driver shows counters to administrators alone; load it with "
+               "NVreg_RestrictProfilingToAdminUsers=0, or run with CAP_SYS_ADMIN";
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
+        return "it is a virtual GPU whose host allows no profiling; its administrator may "
+               "(enable_profiling of the vGPU)";
+    case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
+        return "it is a part of a GPU (MIG), which CUPTI does not sample; use a whole one";
+    case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
+        return "it computes confidentially, and shows no counters";
+    case CUPTI_ERROR_HARDWARE_BUSY:
+    case CUPTI_ERROR_NOT_COMPATIBLE:
+        return "another tool has its counters (Nsight Compute, or DCGM: dcgmi profile "
+               "--pause)";
+    default:
+        return NULL;
+    }
+}
+
+static void refused(uint32_t device, CUptiResult result, const char *what)
+{
+    const char *remedy = remedy_of(result);
+    char text[REASON_TEXT];
+
+    snprintf(text, sizeof text, "%s: CUPTI says %s", what,
+             cupti_api_text(lines.cupti, result));
+    trouble_say(TROUBLE_PART, "no lines of GPU %u: %s", device, remedy ? remedy : text);
+}
+
+/* ---- contexts ------------------------------------------------------------------------ */
+
+static void sample_add(void *context, const pcsample_t *sample)
+{
+    station_t *s = context;
+
+    s->heard++;
+    pthread_mutex_lock(&lines.lock);
+    if (lines.count)
+        linecount_add(lines.count, (uint32_t)(s - lines.of), sample);
+    pthread_mutex_unlock(&lines.lock);
+}
+
+static void ends(void)
+{
+    lines_stop();
+}
+
+static void read_run(duty_t *duty);
+
+/* What CUPTI loads as it is armed takes itself apart as the program ends, before what was there
+ * earlier does: our handler stands behind it, and so is called first. */
+static bool begin(void)
+{
+    bool ok;
+
+    pthread_mutex_lock(&lines.lock);
+    if (!lines.count) {
+        lines.count = linecount_create();
+        lines.began_ns = gpurt_real_ns();
+        lines.began_steady = gpurt_steady_ns();
+        if (lines.count && duty_start(&lines.reader, "gpurt-lines", read_run, NULL))
+            atexit(ends);
+    }
+    ok = lines.count != NULL;
+    pthread_mutex_unlock(&lines.lock);
+    return ok;
+}
+
+/* CUPTI lets one context of a GPU be sampled. */
+static void second_tell(uint32_t device)
+{
+    trouble_say(TROUBLE_NOTE,
+                "lines of GPU %u are those of its first context: CUPTI samples one at a "
+                "time; kernels of the others have none",
+                device);
+}
+
+/* The lock is taken while somebody reads: then there is a context. */
+static void context_begins(CUcontext context)
+{
+    const char *what = "";
+    CUptiResult result;
+    uint32_t device;
+    station_t *s;
+
+    result = lines.cupti->cuptiGetDeviceId(context, &device);
+    if (result != CUPTI_SUCCESS) {
+        trouble_say(TROUBLE_PART,
+                    "no lines of a context: which GPU it is of: CUPTI says %s",
+                    cupti_api_text(lines.cupti, result));
+        return;
+    }
+    if (device >= LINECOUNT_DEVICES) {
+        trouble_say(TROUBLE_PART, "no lines of GPU %u: %d are sampled at most", device,
+                    LINECOUNT_DEVICES);
+        return;
+    }
+    s = &lines.of[device];
+    if (pthread_mutex_trylock(&s->lock) != 0) {
+        second_tell(device);
+        return;
+    }
+    if (s->sampler.context)
+        second_tell(device);
+    else {
+        gpurt_store_relaxed_dev_u64(&s->xgone, 0); /* relaxed: under the lock */
+        result = pcsampler_arm(&s->sampler, &lines.api, context, lines.period, &what);
+        s->failures = 0;
+        s->full = false;
+        s->heard_ns = gpurt_steady_ns();
+        s->lost_told = 0;
+        if (result != CUPTI_SUCCESS)
+            refused(device, result, what);
+        else if (!begin())
+            trouble_say(TROUBLE_PART, "no lines: no memory");
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* The context ended while a call about it was under way. */
+static bool station_is_gone(station_t *s)
+{
+    /* relaxed: as stored */
+    uint64_t gone = gpurt_load_relaxed_dev_u64(&s->xgone);
+
+    if (!gone || gone != (uint64_t)(uintptr_t)s->sampler.context)
+        return false;
+    pcsampler_abandon(&s->sampler);
+    return true;
+}
+
+static CUptiResult station_read(station_t *s)
+{
+    const uint64_t heard = s->heard;
+    CUptiResult result = pcsampler_read(&s->sampler, sample_add, s);
+
+    if (s->heard != heard)
+        s->heard_ns = gpurt_steady_ns();
+    return result;
+}
+
+static void rest_ms(long ms)
+{
+    const struct timespec step = {.tv_nsec = ms * 1000000};
+
+    nanosleep(&step, NULL);
+}
+
+/* What is on its way comes, and no kernel runs any more: one that runs is heard of each time that
+ * CUPTI's own thread looks, 100 ms. Returns: false where that is not so in time. */
+static bool station_is_quiet(station_t *s)
+{
+    for (int ms = 0; !s->full && ms <= LAST_MS; ms += STEP_MS) {
+        if (ms)
+            rest_ms(STEP_MS);
+        if (station_read(s) != CUPTI_SUCCESS)
+            return false;
+        if (gpurt_steady_ns() - s->heard_ns >= QUIET_MS * 1000000ull)
+            return true;
+    }
+    return false;
+}
+
+/* It is disarmed only where no kernel runs: for why, see station_full. Else it stays armed, and
+ * ends with its context. */
+static void station_disarm(station_t *s)
+{
+    if (station_is_quiet(s))
+        pcsampler_disarm(&s->sampler, sample_add, s);
+    else
+        pcsampler_abandon(&s->sampler);
+}
+
+/* A read takes a moment; what takes longer waits for something that this thread may hold. */
+static bool station_enter(station_t *s)
+{
+    for (int ms = 0; ms < LEAVE_MS; ms++) {
+        if (pthread_mutex_trylock(&s->lock) == 0)
+            return true;
+        rest_ms(1);
+    }
+    return false;
+}
+
+static void station_leave(station_t *s, CUcontext context)
+{
+    if (!station_enter(s)) {
+        /* relaxed: whoever is in there looks when it comes out */
+        gpurt_store_relaxed_dev_u64(&s->xgone, (uint64_t)(uintptr_t)context);
+        return;
+    }
+    if (s->sampler.context == context)
+        station_disarm(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void context_ends(CUcontext context)
+{
+    uint32_t device;
+
+    if (lines.cupti->cuptiGetDeviceId(context, &device) == CUPTI_SUCCESS &&
+        device < LINECOUNT_DEVICES)
+        station_leave(&lines.of[device], context);
+}
+
+static void module_begins(const CUpti_ModuleResourceData *module)
+{
+    if (module && !cubins_keep(module->pCubin, module->cubinSize))
+        trouble_say(TROUBLE_NOTE,
+                    "source lines of modules that come later are not known: there is no "
+                    "room for more code; functions are told");
+}
+
+void lines_told(CUpti_CallbackId id, const CUpti_ResourceData *about)
+{
+    /* relaxed: as stored */
+    if (!lines.on || (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED &&
+                      gpurt_load_relaxed_dev_u32(&lines.xended)))
+        return;
+    switch (id) {
+    case CUPTI_CBID_RESOURCE_CONTEXT_CREATED:
+        context_begins(about->context);
+        break;
+    case CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING:
+        context_ends(about->context);
+        break;
+    case CUPTI_CBID_RESOURCE_MODULE_LOADED:
+        module_begins(about->resourceDescriptor);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- reading: the thread ------------------------------------------------------------- */
+
+static void lost_tell(station_t *s)
+{
+    if (s->sampler.lost == s->lost_told)
+        return;
+    if (s->lost_told == 0)
+        trouble_say(TROUBLE_NOTE,
+                    "samples of lines of GPU %u are missing: they came faster than CUPTI "
+                    "took them; GPURT_CUPTI_LINES_PERIOD sets a longer period than 2^%u",
+                    (uint32_t)(s - lines.of), lines.period);
+    s->lost_told = s->sampler.lost;
+}
+
+/* Nothing comes any more before it is off and on again. But whoever turns it off while a kernel
+ * runs holds up each launch of the program until that kernel ends, for ever if it hangs: so its
+ * lines end here. */
+static void station_full(station_t *s)
+{
+    s->full = true;
+    trouble_say(TROUBLE_PART,
+                "lines of GPU %u end: CUPTI's buffer was full; GPURT_CUPTI_LINES_PERIOD "
+                "sets a longer period than 2^%u",
+                (uint32_t)(s - lines.of), lines.period);
+}
+
+static void station_fails(station_t *s, CUptiResult result)
+{
+    if (++s->failures < FAILURES)
+        return;
+    refused((uint32_t)(s - lines.of), result, "what it has");
+    pcsampler_abandon(&s->sampler); /* nothing is asked of a driver that does not go on */
+}
+
+static void station_look(station_t *s)
+{
+    CUptiResult result;
+
+    if (pthread_mutex_trylock(&s->lock) != 0)
+        return; /* it begins, or ends */
+    if (s->sampler.context && !s->full && !station_is_gone(s)) {
+        result = station_read(s);
+        lost_tell(s);
+        if (station_is_gone(s))
+            ;
+        else if (result == CUPTI_ERROR_OUT_OF_MEMORY)
+            station_full(s);
+        else if (result != CUPTI_SUCCESS)
+            station_fails(s, result);
+        else
+            s->failures = 0;
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void station_end(station_t *s)
+{
+    if (pthread_mutex_trylock(&s->lock) != 0)
+        return;
+    if (s->sampler.context && !station_is_gone(s))
+        station_disarm(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- writing ------------------------------------------------------------------------- */
+
+/* Without the lock: CUPTI reads the code. Only this thread writes what is found. */
+static void place_look(linecount_place_t *p)
+{
+    char file[CUBINS_FILE];
+    const char *text;
+
+    if (p->file)
+        return;
+    p->line = cubins_line(p->cubin, p->function, p->offset, file);
+    pthread_mutex_lock(&lines.lock);
+    text = linecount_text(lines.count, file[0] ? file : "?");
+    pthread_mutex_unlock(&lines.lock);
+    p->file = text ? text : "?";
+}
+
+static void row_put(const linecount_row_t *row, uint64_t ns)
+{
+    const linecount_place_t *p = linecount_place(lines.count, row);
+    gpurt_activity_line_t out = {.line = p->line,
+                                 .ns = gpurt_pair(ns),
+                                 .offset = (uint32_t)p->offset,
+                                 .samples = row->samples,
+                                 .idle = row->idle};
+
+    out.function = outlet_name(p->function, true);
+    out.file = outlet_name(p->file, false);
+    out.reason = outlet_name(linecount_reason(lines.count, row), false);
+    outlet_put(GPURT_KIND_LINE, row->device, lines.began_ns, &out);
+}
+
+static void rest_put(uint32_t device, const linecount_rest_t *rest, uint64_t ns)
+{
+    gpurt_activity_line_t out = {
+        .ns = gpurt_pair(ns), .samples = rest->samples, .idle = rest->idle};
+
+    if (rest->samples == 0 && rest->idle == 0)
+        return;
+    out.function = outlet_name(REST_TEXT, false);
+    out.file = outlet_name("?", false);
+    out.reason = outlet_name("?", false);
+    outlet_put(GPURT_KIND_LINE, device, lines.began_ns, &out);
+}
+
+/* Between enter and exit. */
+static void all_put(uint32_t count, const linecount_rest_t rest[LINECOUNT_DEVICES],
+                    uint64_t ns)
+{
+    for (uint32_t i = 0; i < count; i++)
+        row_put(&lines.rows[i], ns);
+    for (uint32_t i = 0; i < LINECOUNT_DEVICES; i++)
+        rest_put(i, &rest[i], ns);
+}
+
+/* What is counted goes, also where there is no box for it: it is of its second. */
+static void write_all(bool last)
+{
+    linecount_rest_t rest[LINECOUNT_DEVICES];
+    uint64_t now = gpurt_steady_ns();
+    uint32_t count;
+
+    pthread_mutex_lock(&lines.lock);
+    count = linecount_take(lines.count, lines.rows, rest);
+    pthread_mutex_unlock(&lines.lock);
+    for (uint32_t i = 0; i < count; i++)
+        place_look(linecount_place(lines.count, &lines.rows[i]));
+    if (outlet_enter(last)) {
+        all_put(count, rest, now - lines.began_steady);
+        outlet_exit();
+    }
+    pthread_mutex_lock(&lines.lock);
+    linecount_trim(lines.count);
+    pthread_mutex_unlock(&lines.lock);
+    lines.written = true;
+}
+
+/* The first samples are written as they come: somebody waits for them. */
+static void write_look(bool last)
+{
+    uint64_t now = gpurt_steady_ns();
+    bool due = last || now - lines.began_steady >= WRITE_MS * 1000000ull, any;
+
+    pthread_mutex_lock(&lines.lock);
+    any = linecount_any(lines.count);
+    pthread_mutex_unlock(&lines.lock);
+    if (any && (due || !lines.written))
+        write_all(last);
+    else if (!due)
+        return;
+    lines.began_ns = gpurt_real_ns();
+    lines.began_steady = now;
+}
+
+static void read_run(duty_t *duty)
+{
+    while (duty_wait(duty, lines.poll_ms)) {
+        for (uint32_t i = 0; i < LINECOUNT_DEVICES; i++)
+            station_look(&lines.of[i]);
+        write_look(false);
+    }
+    for (uint32_t i = 0; i < LINECOUNT_DEVICES; i++)
+        station_look(&lines.of[i]);
+    write_look(true); /* before what may take longer than anybody waits */
+    for (uint32_t i = 0; i < LINECOUNT_DEVICES; i++)
+        station_end(&lines.of[i]);
+    write_look(true);
+}
+
+/* ---- start and stop ------------------------------------------------------------------ */
+
+/* A number of the environment; what is out of its bounds is the usual one. */
+static uint32_t number_read(const char *name, uint32_t least, uint32_t most, uint32_t usual)
+{
+    uint64_t number = gpurt_tell_number(name, gpurt_env_get(name), usual);
+
+    return number >= least && number <= most ? (uint32_t)number : usual;
+}
+
+void lines_want(const cupti_api_t *api, CUpti_SubscriberHandle subscriber, bool counters)
+{
+    static const CUpti_CallbackId ids[] = {CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
+                                           CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
+                                           CUPTI_CBID_RESOURCE_MODULE_LOADED};
+    const char *missing = pcsampling_api_find(api, &lines.api);
+
+    lines.cupti = api;
+    if (counters) {
+        trouble_say(TROUBLE_PART, "no lines: CUPTI reads either counters (samples) or "
+                                  "lines; leave out 'samples' for them");
+        return;
+    }
+    if (missing) {
+        trouble_say(TROUBLE_PART, "no lines: this CUPTI has no %s; 13.0 or later is needed",
+                    missing);
+        return;
+    }
+    lines.period =
+        number_read("GPURT_CUPTI_LINES_PERIOD", PERIOD_LEAST, PERIOD_MOST, PERIOD);
+    lines.poll_ms =
+        number_read("GPURT_CUPTI_LINES_MS", POLL_LEAST_MS, POLL_MOST_MS, POLL_MS);
+    for (uint32_t i = 0; i < LINECOUNT_DEVICES; i++)
+        pthread_mutex_init(&lines.of[i].lock, NULL);
+    cubins_open(&lines.api);
+    lines.on = true;
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
+        if (api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, ids[i]) !=
+            CUPTI_SUCCESS)
+            trouble_say(TROUBLE_PART, "no lines: CUPTI tells of no contexts");
+}
+
+void lines_stop(void)
+{
+    gpurt_store_relaxed_dev_u32(&lines.xended, 1); /* relaxed: one may slip by */
+    duty_stop(&lines.reader, STOP_MS);
+}

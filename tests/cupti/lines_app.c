@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lines_app.h"
+
+#include "check.h"
+#include "cupti_app.h"
+
+#include <elf.h>
+
+enum {
+    BARRIER = 0, /* reasons, as the stand-in numbers them */
+    LONG_SCOREBOARD = 3,
+    SELECTED = 6,
+    SLEEPING = 7,
+    NEW = 9,
+    CUBIN = 512,
+    LONG_NAME = 2000
+};
+
+/* ---- machine code: an ELF file, with lines or without -------------------------------- */
+
+static void cubin_make(uint8_t out[CUBIN], const char *section, uint32_t tag)
+{
+    Elf64_Ehdr head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1},
+                       .e_type = ET_EXEC,
+                       .e_machine = EM_CUDA,
+                       .e_shoff = sizeof head,
+                       .e_ehsize = sizeof head,
+                       .e_shentsize = sizeof(Elf64_Shdr),
+                       .e_shnum = 3,
+                       .e_shstrndx = 1};
+    Elf64_Shdr sections[3] = {
+        {0},
+        {.sh_name = 1, .sh_type = SHT_STRTAB, .sh_offset = 300, .sh_size = 40},
+        {.sh_name = 11, .sh_type = SHT_PROGBITS, .sh_offset = 400, .sh_size = 8}};
+
+    memset(out, 0, CUBIN);
+    memcpy(out, &head, sizeof head);
+    memcpy(out + sizeof head, sections, sizeof sections);
+    memcpy(out + 301, ".shstrtab", 10);
+    memcpy(out + 311, section, strlen(section) + 1);
+    memcpy(out + 400, &tag, sizeof tag);
+}
+
+/* As the stand-in has it. */
+static uint64_t crc_of(const uint8_t *at)
+{
+    uint64_t crc = 0;
+
+    for (size_t i = 0; i < CUBIN; i++)
+        crc = crc * 31 + at[i];
+    return crc;
+}
+
+static uint64_t module_load(uint32_t context, const char *section, uint32_t tag)
+{
+    uint8_t cubin[CUBIN];
+
+    cubin_make(cubin, section, tag);
+    fake->module(context, cubin, CUBIN);
+    memset(cubin, 0xff, CUBIN); /* it was the call's alone */
+    return crc_of((cubin_make(cubin, section, tag), cubin));
+}
+
+/* ---- kernels ------------------------------------------------------------------------- */
+
+/* Shares of weight: 90 of 100 spin's, 80 of them on line 12. The last is of code that CUPTI knows
+ * nothing of, a reason that nobody knew when this was written. */
+static void spin_begin(uint32_t context)
+{
+    static fake_line_t of[6];
+    uint64_t lined = module_load(context, ".debug_line", 1),
+             plain = module_load(context, ".text.a", 2);
+
+    of[0] = (fake_line_t){"_Z4spinPj", lined, 0x20, LONG_SCOREBOARD, 60};
+    of[1] = (fake_line_t){"_Z4spinPj", lined, 0x28, LONG_SCOREBOARD, 20};
+    of[2] = (fake_line_t){"_Z4spinPj", lined, 0x30, BARRIER, 7};
+    of[3] = (fake_line_t){"_Z4spinPj", lined, 0x30, SELECTED, 3};
+    of[4] = (fake_line_t){"copy_plain", plain, 0x100, SLEEPING, 8};
+    of[5] = (fake_line_t){"copy_plain", 4711, 0x110, NEW, 2};
+    fake->lines(context, of, 6);
+}
+
+static void beside(void)
+{
+    uint64_t now = fake->time();
+
+    fake->kernel(0, "beside", now - 2000, now - 1000);
+}
+
+void lines_run(long ms)
+{
+    fake->context(1, 1);
+    beside();
+    spin_begin(1);
+    rest(ms);
+    fake->lines(1, NULL, 0);
+    fake->context(1, 0);
+}
+
+void lines_hang(long ms)
+{
+    fake->context(1, 1);
+    beside();
+    spin_begin(1);
+    rest(ms);
+}
+
+/* Something else runs, and then that. */
+void lines_turns(long ms)
+{
+    static const fake_line_t before = {"_Z4pastPj", 4711, 0x40, SELECTED, 1};
+
+    fake->context(1, 1);
+    beside();
+    fake->lines(1, &before, 1);
+    rest(ms);
+    fake->lines(1, NULL, 0);
+    rest(1500);
+    spin_begin(1);
+    rest(ms);
+}
+
+void lines_leave(long ms)
+{
+    lines_hang(ms);
+    fake->context(1, 0);
+    fake->lines(1, NULL, 0);
+    fake->context(17, 1); /* of the same GPU */
+    spin_begin(17);
+    rest(ms);
+    fake->lines(17, NULL, 0);
+    CHECK_EQ(fake->pc_count(FAKE_PC_ARMS), 2);
+}
+
+void lines_contexts(void)
+{
+    fake->context(1, 1);
+    fake->context(17, 1);
+    fake->context(2, 1);
+    CHECK_EQ(fake->pc_count(FAKE_PC_ARMS), 2);
+    spin_begin(17); /* which is not sampled */
+    rest(300);
+    fake->lines(17, NULL, 0);
+    spin_begin(2);
+    rest(300);
+    fake->lines(2, NULL, 0);
+    rest(300);
+    fake->context(1, 0);
+    CHECK_EQ(fake->pc_count(FAKE_PC_DISARMS), 1);
+    fake->context(33, 1);
+    CHECK_EQ(fake->pc_count(FAKE_PC_ARMS), 3);
+    beside();
+    spin_begin(33);
+    rest(300);
+    fake->lines(33, NULL, 0);
+}
+
+void lines_modules(long count)
+{
+    static char of_jit[16][32];
+    static fake_line_t of[16];
+
+    fake->context(1, 1);
+    beside();
+    for (long i = 0; i < count; i++) {
+        uint32_t k = (uint32_t)(i % 16);
+
+        snprintf(of_jit[k], sizeof of_jit[k], "jit_%ld", i);
+        of[k] = (fake_line_t){of_jit[k], module_load(1, ".debug_line", 100 + (uint32_t)i),
+                              16 * (uint64_t)(i % 32), SELECTED, 1};
+        if (k == 15) {
+            fake->lines(1, of, 16);
+            rest(20);
+        }
+    }
+    rest(300);
+    fake->lines(1, NULL, 0);
+}
+
+/* Each look has all of them. */
+void lines_many(long count)
+{
+    fake_line_t *of = calloc((size_t)count, sizeof *of);
+    char *text = calloc(64, LONG_NAME);
+
+    CHECK(of && text);
+    fake->context(1, 1);
+    beside();
+    for (long i = 0; i < count; i++) {
+        char *name = text + i % 64 * LONG_NAME;
+
+        memset(name, 'a' + (int)(i % 26), LONG_NAME - 1);
+        snprintf(name, 16, "_Z4many%06ld", i % 64);
+        name[strlen(name)] = 'x';
+        of[i] = (fake_line_t){name, 1, 16 * (uint64_t)i, SELECTED, i == 0 ? 50 : 1};
+    }
+    fake->lines(1, of, (uint32_t)count);
+    rest(1300);
+    fake->lines(1, NULL, 0);
+    rest(400);
+    printf("%d\n", fake->pc_count(FAKE_PC_LOOKS));
+    fflush(stdout);
+}
+
+void lines_none(void)
+{
+    fake->context(1, 1);
+    beside();
+    rest(300);
+    printf("%d\n", fake->pc_count(FAKE_PC_ARMS));
+}

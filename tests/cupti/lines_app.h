@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lines_app.h - kernels of which samples are taken while they run: where, the tests know. */
+#ifndef GPURT_TESTS_LINES_APP_H
+#define GPURT_TESTS_LINES_APP_H
+
+/* A kernel with lines and one without, for so long; then the context ends. */
+void lines_run(long ms);
+/* The same kernel runs on as the program ends. */
+void lines_hang(long ms);
+/* Something else runs, and after a while that. */
+void lines_turns(long ms);
+/* It runs on as its context ends. */
+void lines_leave(long ms);
+/* Two contexts of a GPU, one of another, and one that comes as the first has ended. */
+void lines_contexts(void);
+/* So many modules come and go, each with a kernel of its own. */
+void lines_modules(long count);
+/* So many instructions, of functions with long names. */
+void lines_many(long count);
+/* A context, and no kernel. */
+void lines_none(void);
+
+#endif

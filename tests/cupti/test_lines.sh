@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# test_lines.sh FOLDER-OF-PROGRAMS FOLDER-OF-TESTS: where kernels are while they run, over a stand-in for CUPTI; what is
+# said where that is refused; and that sampling is never stopped while a kernel runs (the stand-in aborts the program).
+set -euo pipefail
+# shellcheck source=tests/cupti/standin.sh
+. "${BASH_SOURCE[0]%/*}/standin.sh" "$1" "$2"
+export GPURT_CUPTI=default,lines
+unset FAKE_PC GPURT_CUPTI_LINES_PERIOD GPURT_CUPTI_LINES_MS
+
+# run MODE [N]: and what the log says of it.
+run() {
+    rm -f run.gplog
+    "$bin/gpurt-record" -q -o run.gplog -- "$app" "$@" >out || fail "${FAKE_PC-} $*: exit status $?"
+    "$bin/gpurt-log" cat run.gplog >text
+    "$bin/gpurt-log" lines run.gplog >shown
+    "$bin/gpurt-log" lines --json run.gplog >json
+    [ "$(grep -c 'kernel beside' text)" = 1 ] || fail "${FAKE_PC-} $*: the kernel beside is not recorded"
+    lacks 'CUPTI refuses' text # lines are asked for behind all kinds of records
+}
+has() {
+    grep -q -e "$1" "$2" && return
+    echo "$2 ends with:" >&2
+    tail -n 5 "$2" | cut -c1-900 >&2
+    fail "${FAKE_PC-}: no '$1' in $2"
+}
+lacks() { ! grep -e "$1" "$2" >&2 || fail "${FAKE_PC-}: '$1' in $2"; }
+samples() { grep -o '^{"samples":[0-9]*' json | cut -d: -f2; }
+
+# shares: of the kernels of lines_app.c, exactly; shares_shown: in text alone.
+shares_shown() {
+    has '^ 90.0%  spin(unsigned int\*)$' shown
+    has '^   88.9%  /src/app/spin.cu:12  waits for global memory 100%$' shown
+    has '^   11.1%  /src/app/spin.cu:13  waits at a barrier 70%, issues 30%$' shown
+    has '^ 10.0%  copy_plain$' shown
+    has '^   80.0%  +0x100  sleeps 100%$' shown
+    has '^   20.0%  +0x110  a_new_one 100%$' shown # in CUPTI's words
+    has 'nvcc -lineinfo has them' shown
+    has '^waits at a barrier: ' shown
+}
+shares() {
+    shares_shown
+    has '"function":"spin(unsigned int\*)","percent":90.00,' json
+    has '"reason":"barrier","words":"waits at a barrier"' json
+    has '"reason":"a_new_one","words":null' json
+    [ $(($(samples) % 10000)) = 0 ] || fail "$(samples) samples are no whole looks"
+}
+
+run lines 700
+shares
+lacks WARN text
+has 'dev0 .*in spin(unsigned int\*) at /src/app/spin.cu:12, long_scoreboard, in [0-9]* ns: instruction 0x20, [0-9]* samples, ' text
+has '"idle":' json
+python3 -c 'import json,sys; d=json.load(open("json")); assert d["idle"]*2 == d["samples"] == sum(f["samples"] for f in d["functions"]), d' || fail "sums of the JSON"
+"$bin/gpurt-log" lines --folded run.gplog >folded
+has '^spin(unsigned int\*);/src/app/spin.cu:13;barrier [0-9]*$' folded
+[ "$(awk '{ n += $NF } END { print n }' folded)" = "$(samples)" ] || fail "folded stacks have another sum"
+"$bin/gpurt-log" lines --kernel copy run.gplog >one
+has copy_plain one
+lacks 'spin(' one
+"$bin/gpurt-log" lines -F 'kind=line copy_plain' run.gplog >one 2>/dev/null || "$bin/gpurt-log" lines -F 'copy_plain' run.gplog >one
+has copy_plain one
+lacks 'spin(' one
+"$bin/gpurt-log" export --to csv run.gplog -o - | grep >/dev/null '"line"' || fail export
+# First lines come at once, and then one write a second.
+[ "$(grep -c 'spin.cu:13, barrier' text)" -ge 2 ] || fail "lines came late: $(grep -c 'spin.cu:13, barrier' text) writes"
+
+# A kernel that was shorter than a look, and a program that ends with it.
+run lines 20
+shares
+[ "$(samples)" = 10000 ] || fail "a kernel of 20 ms has $(samples) samples"
+# A kernel that never ends: its lines are there, and neither the end of the program nor that of its context stops sampling.
+began=$SECONDS
+run lines-hang 600
+shares
+[ $((SECONDS - began)) -lt 6 ] || fail "a kernel that hangs held the program for $((SECONDS - began)) s"
+run lines-leave 600
+shares
+
+# What runs now, and not what ran before; also while the log is being written.
+run lines-turns 500
+has 'past(' shown
+"$bin/gpurt-log" lines --last 1 run.gplog >one
+has '^ 90.0%  spin(unsigned int\*)$' one
+lacks 'past(' one
+rm -f run.gplog
+"$bin/gpurt-record" -q -o run.gplog -- "$app" lines-hang 2500 >out &
+started+=($!)
+for ((i = 0; i < 100; i++)); do
+    "$bin/gpurt-log" lines run.gplog >shown 2>/dev/null && grep -q spin shown && break
+    sleep 0.05
+done
+kill -0 "${started[-1]}" || fail "the program ended before its lines were to be seen"
+shares_shown
+wait "${started[-1]}"
+
+# One context a GPU, the first; the next one when that has ended.
+run lines-contexts
+[ "$(grep -c 'WARN .*lines of GPU 0 are those of its first context' text)" = 1 ] || fail "contexts: $(grep WARN text)"
+lacks 'lines of GPU 1' text
+has 'dev1 .*spin.cu:13, barrier' text
+has 'dev0 .*spin.cu:13, barrier' text
+shares
+
+# Modules that come and go.
+run lines-modules 1000
+[ "$(grep -o 'jit_[0-9]*' text | sort -u | wc -l)" -gt 16 ] || fail "modules: $(grep -c jit_ text) lines"
+lacks 'jit_[0-9]* at ?' text
+# Names come again in each look. Whole looks, of several calls each: some six in 1.3 s.
+run lines-many 5000
+has '(no room for more lines)' shown # what is written of a second, and the rest as one
+(($(samples) > 4 * 100 * 5049 && $(samples) % (100 * 5049) == 0)) || fail "many: $(samples) samples"
+
+# What is refused is one line with the remedy, and part of the state; kernels are recorded.
+declare -A says=(
+    [forbidden]='its driver shows counters to administrators alone; load it with NVreg_RestrictProfilingToAdminUsers=0'
+    [virtual]='it is a virtual GPU whose host allows no profiling'
+    [mig]='it is a part of a GPU (MIG), which CUPTI does not sample'
+    [busy]='another tool has its counters'
+    [strange]='start: CUPTI says CUPTI_ERROR_OF_THE_STAND_IN'
+    [reasonless]='why warps stand: CUPTI says'
+    [unset]='how to sample: CUPTI says')
+for FAKE_PC in "${!says[@]}"; do
+    export FAKE_PC
+    run lines 300
+    [ "$(grep -c "WARN .*no lines of GPU 0: ${says[$FAKE_PC]}" text)" = 1 ] || fail "$FAKE_PC: $(grep WARN text)"
+    has "collector: on; no lines of GPU 0: ${says[$FAKE_PC]}" text
+    has '^no samples of lines' shown
+    lacks ' at /src' text
+done
+FAKE_PC=placeless run lines 300
+has 'WARN .*no lines of a context: which GPU it is of: CUPTI says' text
+# A look that fails once is no end; one that goes on failing is, and is not asked again.
+FAKE_PC=once run lines 900
+shares
+lacks WARN text
+FAKE_PC=torn run lines 1200
+has 'WARN .*no lines of GPU 0: what it has: CUPTI says' text
+# A buffer that is full: what came before is told, and nothing is turned off under a kernel that runs.
+FAKE_PC=full run lines-hang 900
+shares
+has "WARN .*lines of GPU 0 end: CUPTI's buffer was full; GPURT_CUPTI_LINES_PERIOD sets a longer period than 2^20" text
+FAKE_PC=drops run lines 500
+shares
+[ "$(grep -c 'WARN .*samples of lines of GPU 0 are missing: they came faster' text)" = 1 ] || fail "drops: $(grep WARN text)"
+unset FAKE_PC
+
+GPURT_CUPTI_LINES_PERIOD=23 GPURT_CUPTI_LINES_MS=50 run lines 300
+shares
+[ "$(samples)" -ge 50000 ] || fail "a look each 50 ms gave $(samples) samples"
+
+# Counters take what lines need.
+GPURT_CUPTI=default,samples,lines run lines 300
+has 'WARN .*no lines: CUPTI reads either counters (samples) or lines' text
+has '^no samples of lines' shown
+# Nobody asked: nothing of it is touched, not even with all.
+GPURT_CUPTI=all run lines-none
+has '^0$' out
+run lines-none
+has '^1$' out

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "log_lines.h"
+
+#include "activity_text.h"
+#include "json.h"
+#include "plural.h"
+#include "render.h"
+#include "text.h"
+#include "warpstate.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    NAME = 1024,
+    LINES = 20,  /* of a function, in text */
+    REASONS = 3, /* of a line, in text */
+    HINTS = 32
+};
+
+/* ---- names --------------------------------------------------------------------------- */
+
+static const char *name_of(const log_lines_t *l, uint32_t id, char room[NAME])
+{
+    gpurt_text_t text;
+
+    gpurt_text_init(&text, room, NAME);
+    gpurt_render_string(l->dictionary, id, &text);
+    return room;
+}
+
+/* Escaped, for a terminal. */
+static void name_put(FILE *out, const log_lines_t *l, uint32_t id)
+{
+    char room[NAME], plain[4 * NAME];
+    gpurt_text_t text;
+
+    name_of(l, id, room);
+    gpurt_text_init(&text, plain, sizeof plain);
+    gpurt_render_plain(&text, room, strlen(room));
+    fputs(plain, out);
+}
+
+static bool is_wanted(const log_lines_t *l, const gpurt_linesum_function_t *f)
+{
+    char room[NAME];
+
+    return !l->kernel || strstr(name_of(l, f->function, room), l->kernel) != NULL;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static const gpurt_linesum_reason_t *reasons_of(const log_lines_t *l,
+                                                const gpurt_linesum_line_t *line)
+{
+    return &l->sums->reasons[line->first_reason];
+}
+
+/* ---- text ---------------------------------------------------------------------------- */
+
+/* Words that were shown, to be told at the end. */
+typedef struct hints {
+    const warpstate_t *of[HINTS];
+    uint32_t count;
+} hints_t;
+
+static void hint_add(hints_t *h, const warpstate_t *state)
+{
+    for (uint32_t i = 0; i < h->count; i++)
+        if (h->of[i] == state)
+            return;
+    if (state && h->count < HINTS)
+        h->of[h->count++] = state;
+}
+
+static void reasons_plain(FILE *out, const log_lines_t *l, const gpurt_linesum_line_t *line,
+                          hints_t *hints)
+{
+    const gpurt_linesum_reason_t *r = reasons_of(l, line);
+    char room[NAME];
+
+    for (uint32_t i = 0; i < line->reason_count && i < REASONS && r[i].samples; i++) {
+        const warpstate_t *state = warpstate_find(name_of(l, r[i].reason, room));
+
+        fputs(i ? ", " : "  ", out);
+        if (state)
+            fputs(state->words, out);
+        else
+            name_put(out, l, r[i].reason);
+        fprintf(out, " %.0f%%", percent(r[i].samples, line->samples));
+        hint_add(hints, state);
+    }
+}
+
+static void line_plain(FILE *out, const log_lines_t *l, const gpurt_linesum_line_t *line,
+                       uint64_t whole, hints_t *hints)
+{
+    fprintf(out, "  %5.1f%%  ", percent(line->samples, whole));
+    if (line->line) {
+        name_put(out, l, line->file);
+        fprintf(out, ":%" PRIu32, line->line);
+    } else
+        fprintf(out, "+0x%" PRIx32, line->offset);
+    reasons_plain(out, l, line, hints);
+    fputc('\n', out);
+}
+
+static void function_plain(FILE *out, const log_lines_t *l,
+                           const gpurt_linesum_function_t *f, hints_t *hints)
+{
+    uint32_t shown = f->line_count < LINES ? f->line_count : (uint32_t)LINES;
+
+    fprintf(out, "%5.1f%%  ", percent(f->samples, l->sums->samples));
+    name_put(out, l, f->function);
+    fputc('\n', out);
+    for (uint32_t i = 0; i < shown; i++)
+        line_plain(out, l, &l->sums->lines[f->first_line + i], f->samples, hints);
+    if (shown < f->line_count)
+        fprintf(out, "          and %" PRIu32 " more\n", f->line_count - shown);
+}
+
+static void hints_plain(FILE *out, const hints_t *h)
+{
+    for (uint32_t i = 0; i < h->count; i++)
+        fprintf(out, "%s%s: %s\n", i ? "" : "\n", h->of[i]->words, h->of[i]->hint);
+}
+
+void log_lines_plain(FILE *out, const log_lines_t *l)
+{
+    const gpurt_linesums_t *s = l->sums;
+    bool without = false;
+    hints_t hints = {0};
+    char span[24];
+
+    if (s->rows == 0) {
+        fputs("no samples of lines: gpurt-record --cupti default,lines records them\n",
+              out);
+        return;
+    }
+    fprintf(out, "%" PRIu64 " sample%s of warps in %s\n", s->samples,
+            gpurt_plural(s->samples, "s"), activity_time(s->last_ns - s->first_ns, span));
+    for (uint32_t i = 0; i < s->function_count; i++) {
+        if (!is_wanted(l, &s->functions[i]))
+            continue;
+        function_plain(out, l, &s->functions[i], &hints);
+        without |= s->functions[i].without_lines;
+    }
+    if (without)
+        fputs("\n+0x...: an instruction of code without source lines; nvcc -lineinfo has "
+              "them\n",
+              out);
+    hints_plain(out, &hints);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------- */
+
+static void json_name(gpurt_json_t *j, const log_lines_t *l, const char *key, uint32_t id)
+{
+    char room[NAME];
+
+    gpurt_json_text(j, key, name_of(l, id, room));
+}
+
+static void json_counts(gpurt_json_t *j, uint64_t samples, uint64_t idle)
+{
+    gpurt_json_number(j, "samples", samples);
+    gpurt_json_number(j, "idle", idle);
+}
+
+static void json_reason(gpurt_json_t *j, const log_lines_t *l,
+                        const gpurt_linesum_reason_t *r)
+{
+    char room[NAME];
+    const warpstate_t *state = warpstate_find(name_of(l, r->reason, room));
+
+    gpurt_json_object(j, NULL);
+    json_name(j, l, "reason", r->reason);
+    gpurt_json_text_known(j, "words", state ? state->words : NULL);
+    json_counts(j, r->samples, r->idle);
+    gpurt_json_object_end(j);
+}
+
+static void json_line(gpurt_json_t *j, const log_lines_t *l,
+                      const gpurt_linesum_line_t *line)
+{
+    gpurt_json_object(j, NULL);
+    if (line->line)
+        json_name(j, l, "file", line->file);
+    else
+        gpurt_json_null(j, "file");
+    gpurt_json_known(j, "line", line->line != 0, line->line);
+    gpurt_json_number(j, "offset", line->offset);
+    json_counts(j, line->samples, line->idle);
+    gpurt_json_array(j, "reasons");
+    for (uint32_t i = 0; i < line->reason_count; i++)
+        json_reason(j, l, &reasons_of(l, line)[i]);
+    gpurt_json_array_end(j);
+    gpurt_json_object_end(j);
+}
+
+static void json_function(gpurt_json_t *j, const log_lines_t *l,
+                          const gpurt_linesum_function_t *f)
+{
+    gpurt_json_object(j, NULL);
+    json_name(j, l, "function", f->function);
+    gpurt_json_decimal(j, "percent", percent(f->samples, l->sums->samples), 2);
+    json_counts(j, f->samples, f->idle);
+    gpurt_json_array(j, "lines");
+    for (uint32_t i = 0; i < f->line_count; i++)
+        json_line(j, l, &l->sums->lines[f->first_line + i]);
+    gpurt_json_array_end(j);
+    gpurt_json_object_end(j);
+}
+
+void log_lines_json(FILE *out, const log_lines_t *l)
+{
+    const gpurt_linesums_t *s = l->sums;
+    gpurt_json_t j;
+
+    gpurt_json_file(&j, out);
+    gpurt_json_object(&j, NULL);
+    json_counts(&j, s->samples, s->idle);
+    gpurt_json_number(&j, "first_ns", s->first_ns);
+    gpurt_json_number(&j, "last_ns", s->last_ns);
+    gpurt_json_array(&j, "functions");
+    for (uint32_t i = 0; i < s->function_count; i++)
+        if (is_wanted(l, &s->functions[i]))
+            json_function(&j, l, &s->functions[i]);
+    gpurt_json_array_end(&j);
+    gpurt_json_object_end(&j);
+    gpurt_json_newline(&j);
+}
+
+/* ---- folded stacks ------------------------------------------------------------------- */
+
+/* A semicolon would end a frame's name. */
+static void frame_put(FILE *out, const log_lines_t *l, uint32_t id)
+{
+    char room[NAME], plain[4 * NAME];
+    gpurt_text_t text;
+
+    name_of(l, id, room);
+    for (char *at = room; (at = strchr(at, ';')) != NULL;)
+        *at = ':';
+    gpurt_text_init(&text, plain, sizeof plain);
+    gpurt_render_plain(&text, room, strlen(room));
+    fputs(plain, out);
+}
+
+static void line_folded(FILE *out, const log_lines_t *l, const gpurt_linesum_line_t *line)
+{
+    const gpurt_linesum_reason_t *r = reasons_of(l, line);
+
+    for (uint32_t i = 0; i < line->reason_count; i++) {
+        if (r[i].samples == 0)
+            continue;
+        frame_put(out, l, line->function);
+        fputc(';', out);
+        if (line->line) {
+            frame_put(out, l, line->file);
+            fprintf(out, ":%" PRIu32 ";", line->line);
+        } else
+            fprintf(out, "+0x%" PRIx32 ";", line->offset);
+        frame_put(out, l, r[i].reason);
+        fprintf(out, " %" PRIu64 "\n", r[i].samples);
+    }
+}
+
+void log_lines_folded(FILE *out, const log_lines_t *l)
+{
+    const gpurt_linesums_t *s = l->sums;
+
+    for (uint32_t i = 0; i < s->function_count; i++)
+        for (uint32_t k = 0;
+             is_wanted(l, &s->functions[i]) && k < s->functions[i].line_count; k++)
+            line_folded(out, l, &s->lines[s->functions[i].first_line + k]);
+}
