@@ -27,11 +27,14 @@ run() {
     ! grep 'WARN .*no lines of GPU 0: its driver shows counters' text || exit 77
 }
 
-# stands MARK REASON: most samples are of that line, for that reason.
+# stands MARK REASON: most samples are of that line, for that reason. A warp is met at the instruction that it issues next:
+# behind a barrier that may be the next line's.
 stands() {
-    local line
+    local line lines
     line=$(grep -n "MARK $1 " "$source" | cut -d: -f1)
-    sed -n 3p shown | grep -q "cupti_lines.cu:$line  $2" || fail "'$1': most samples are not of line $line, '$2'"
+    lines=$line
+    [ "$1" != barrier ] || lines="\($line\|$((line + 1))\)"
+    sed -n 3p shown | grep -q "cupti_lines.cu:$lines  $2" || fail "'$1': most samples are not of line $line, '$2'"
 }
 
 run 0 spin 2000
