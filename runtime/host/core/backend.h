@@ -94,6 +94,18 @@ typedef struct gpurt_backend_ops {
     gpurt_status_t (*stream_sync)(void *self, void *stream, gpurt_error_t *err);
     gpurt_status_t (*stream_query)(void *self, void *stream, gpurt_error_t *err);
     gpurt_status_t (*sync)(void *self, gpurt_error_t *err);
+    /* From now on `sync` passes the stream over: its kernel is a service. NULL: the back end's
+     * `sync` would wait for it, and gpurt.c waits stream by stream instead. */
+    void (*stream_serves)(void *self, void *stream);
+    /* Then: waits for work that is in no stream of gpurt's, as far as that can be told from
+     * services. NULL: there is none. */
+    gpurt_status_t (*strays_sync)(void *self, gpurt_error_t *err);
+    /* Words between the host and kernels that run (hostword.h): store with release, load with
+     * acquire, and that the host is about to wait for one. NULL, all: plain accesses will do
+     * (ownword.h), because kernels poll. */
+    void (*word_store)(void *self, uint32_t *word, uint32_t value);
+    uint32_t (*word_load)(void *self, const uint32_t *word);
+    void (*word_awaited)(void *self);
 
     gpurt_status_t (*event_create)(void *self, void **out, gpurt_error_t *err);
     gpurt_status_t (*event_destroy)(void *self, void *event);

@@ -135,8 +135,9 @@ bool gpurt_has(const char *feature);
 gpurt_status_t gpurt_open(const gpurt_options_t *options, gpurt_t **out,
                           gpurt_error_t *err);
 
-/* Refuses new calls, waits for those in flight and for all work, then releases everything but
- * memory, which is to be destroyed before.
+/* Stops services, refuses new calls, waits for those in flight and for all work, then releases
+ * everything but memory, which is to be destroyed before. GPURT_E_TIMEOUT: a service, which the
+ * error names, runs on, so the runtime stays open.
  * Returns: the first failure of work that nobody had asked about yet; gpurt_sync before it if
  * the full report is wanted. GPURT_OK of one that was opened before this process was forked:
  * nothing is waited for, and the parent's stays open. */
@@ -187,7 +188,7 @@ gpurt_status_t gpurt_stream_destroy(gpurt_t *rt, gpurt_stream_t stream);
 gpurt_status_t gpurt_stream_sync(gpurt_t *rt, gpurt_stream_t stream, gpurt_error_t *err);
 /* Returns: GPURT_OK when all is done, GPURT_E_NOT_READY when not, or that failure. */
 gpurt_status_t gpurt_stream_query(gpurt_t *rt, gpurt_stream_t stream, gpurt_error_t *err);
-/* All streams. */
+/* All streams; not services (services.h). */
 gpurt_status_t gpurt_sync(gpurt_t *rt, gpurt_error_t *err);
 
 gpurt_status_t gpurt_event_create(gpurt_t *rt, gpurt_event_t *out, gpurt_error_t *err);

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One service: its launch, its commands, its end. */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
+#include "serviceown.h"
+
+#include "boxwork.h"
+#include "guards.h"
+#include "hostpoll.h"
+#include "launch_check.h"
+#include "launchlink.h"
+#include "life.h"
+#include "ownword.h"
+#include "panicwait.h"
+#include "refuse.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    NS_A_MS = 1000000
+};
+
+/* ---- what its blocks say --------------------------------------------------------------- */
+
+gpurt_service_count_t gpurt_service_count(const gpurt_opened_t *o,
+                                          const gpurt_service_own_t *s)
+{
+    gpurt_service_count_t c = {.first = s->blocks};
+
+    for (uint32_t i = 0; i < s->blocks; i++) {
+        uint32_t answer = gpurt_ownword_load(o, &s->words->xblocks[i]);
+
+        c.coming += answer == GPURT_SERVICE_COMING;
+        c.left += answer == GPURT_SERVICE_LEFT;
+        if (answer != GPURT_SERVICE_LEFT && c.first == s->blocks)
+            c.first = i;
+    }
+    c.running = s->blocks - c.coming - c.left;
+    return c;
+}
+
+/* Returns: whether its kernel has ended. */
+static bool has_ended(const gpurt_opened_t *o, gpurt_service_own_t *s)
+{
+    gpurt_status_t st;
+    bool ended;
+
+    pthread_mutex_lock(&s->lock);
+    if (!s->ended) {
+        st = o->ops->stream_query(o->self, s->stream, &s->error);
+        s->ended = st != GPURT_E_NOT_READY;
+        if (st == GPURT_OK)
+            st = gpurt_panicwait_hear(o, gpurt_panicwait_take(o, s->handle), &s->error);
+        s->status = s->ended ? st : GPURT_OK;
+    }
+    ended = s->ended;
+    pthread_mutex_unlock(&s->lock);
+    return ended;
+}
+
+/* ---- life ------------------------------------------------------------------------------ */
+
+/* Accepts one that is half built. */
+static void service_free(const gpurt_opened_t *o, gpurt_service_own_t *s)
+{
+    if (!s)
+        return;
+    if (s->stream)
+        (void)o->ops->stream_destroy(o->self, s->stream);
+    gpurt_service_words_give(o, s->words);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+static void service_drop(const gpurt_opened_t *o, gpurt_service_t handle)
+{
+    service_free(o, gpurt_handle_drop(&gpurt_handles, handle).object);
+}
+
+/* Returns: with *s NULL when it is refused. */
+static gpurt_status_t service_take(gpurt_t *rt, gpurt_service_t handle,
+                                   const gpurt_opened_t **o, gpurt_service_own_t **s,
+                                   gpurt_error_t *err)
+{
+    gpurt_status_t st = gpurt_life_enter(rt, o, err);
+    gpurt_handle_class_t of;
+    void *object;
+
+    *s = NULL;
+    if (st != GPURT_OK)
+        return st;
+    of = gpurt_handle_of((*o)->index, GPURT_HANDLE_SERVICE);
+    if (!gpurt_handle_take(&gpurt_handles, of, handle, &object))
+        return gpurt_life_leave(*o, gpurt_handle_refuse(&gpurt_handles, of, handle, err));
+    *s = object;
+    return GPURT_OK;
+}
+
+static gpurt_status_t service_leave(const gpurt_opened_t *o, gpurt_service_t handle,
+                                    gpurt_status_t st)
+{
+    service_drop(o, handle);
+    return gpurt_life_leave(o, st);
+}
+
+/* It has ended: nobody finds it any more. Whoever is in a call with it frees it. */
+static void service_release(const gpurt_opened_t *o, gpurt_service_own_t *s)
+{
+    gpurt_orphan_t orphan;
+
+    gpurt_service_book_strike(o, s);
+    if (gpurt_handle_release(&gpurt_handles,
+                             gpurt_handle_of(o->index, GPURT_HANDLE_SERVICE), s->handle,
+                             &orphan))
+        service_free(o, orphan.object);
+}
+
+/* ---- launches -------------------------------------------------------------------------- */
+
+typedef struct order {
+    gpurt_launch_t launch;
+    const gpurt_kernel_t *kernel;
+    uint32_t capacity; /* blocks of that shape that fit on the device */
+    size_t args_bytes;
+    unsigned char args[GPURT_MAX_ARGS_BYTES] GPURT_ALIGN(64);
+} order_t;
+
+static gpurt_status_t options_read(const gpurt_service_options_t *given,
+                                   gpurt_service_options_t *out, gpurt_error_t *err)
+{
+    size_t bytes = given && given->struct_size ? given->struct_size : sizeof *out;
+
+    memset(out, 0, sizeof *out);
+    if (bytes > sizeof *out)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "options: struct_size %zu, this library knows %zu bytes: build with "
+                      "its headers",
+                      bytes, sizeof *out);
+    if (given)
+        memcpy(out, given, bytes);
+    if (!out->stop_ms)
+        out->stop_ms = GPURT_SERVICE_STOP_MS;
+    return GPURT_OK;
+}
+
+static gpurt_status_t order_check(const gpurt_opened_t *o, const gpurt_launch_t *launch,
+                                  order_t *w, const void *args, gpurt_error_t *err)
+{
+    gpurt_status_t st = gpurt_launch_check_shape(&o->info, launch, &w->launch, err);
+    uint64_t blocks;
+
+    if (st == GPURT_OK)
+        st = gpurt_launch_check_kernel(&o->info, w->kernel, err);
+    if (st == GPURT_OK)
+        st = gpurt_launch_check_args(w->kernel, args, w->args_bytes, err);
+    if (st != GPURT_OK)
+        return st;
+    w->launch.stream = 0; /* its own */
+    blocks = (uint64_t)w->launch.grid.x * w->launch.grid.y * w->launch.grid.z;
+    if (blocks > GPURT_SERVICE_BLOCKS)
+        return REFUSE(err, GPURT_E_GRID, "a service of %llu blocks: it may have %d",
+                      (unsigned long long)blocks, GPURT_SERVICE_BLOCKS);
+    return o->ops->occupancy(o->self, &w->launch, w->kernel, &w->capacity, err);
+}
+
+/* The caller's arguments with the port filled in; of a guarded kernel, without a guard. */
+static gpurt_status_t args_fill(order_t *w, const void *args, size_t port_offset,
+                                const gpurt_service_own_t *s, gpurt_error_t *err)
+{
+    gpurt_service_port_t port = {s->words};
+    unsigned char own[GPURT_MAX_ARGS_BYTES];
+    gpurt_ticket_t none = {0};
+
+    if (port_offset + sizeof port > w->args_bytes)
+        return REFUSE(err, GPURT_E_ARGS,
+                      "service \"%s\": a port at byte %zu is not within %zu bytes of "
+                      "arguments",
+                      s->name, port_offset, w->args_bytes);
+    memcpy(own, args, w->args_bytes);
+    memcpy(own + port_offset, &port, sizeof port);
+    if (w->kernel->args_offset)
+        w->args_bytes = gpurt_guard_wrap(w->kernel, none, own, w->args);
+    else
+        memcpy(w->args, own, w->args_bytes);
+    return GPURT_OK;
+}
+
+static gpurt_status_t service_make(const gpurt_opened_t *o, const order_t *w,
+                                   const gpurt_service_options_t *options,
+                                   gpurt_service_own_t **out, gpurt_error_t *err)
+{
+    gpurt_service_own_t *s = calloc(1, sizeof *s);
+    gpurt_status_t st;
+
+    *out = NULL;
+    if (!s)
+        return REFUSE(err, GPURT_E_NOMEM, "no memory for a service");
+    pthread_mutex_init(&s->lock, NULL);
+    s->blocks = w->launch.grid.x * w->launch.grid.y * w->launch.grid.z;
+    s->stop_ms = options->stop_ms;
+    snprintf(s->name, sizeof s->name, "%s",
+             options->name ? options->name : w->kernel->name);
+    st = gpurt_service_words_take(o, &s->words, err);
+    if (st == GPURT_OK)
+        st = o->ops->stream_create(o->self, &s->stream, err);
+    if (st != GPURT_OK) {
+        service_free(o, s);
+        return st;
+    }
+    if (o->ops->stream_serves)
+        o->ops->stream_serves(o->self, s->stream);
+    *out = s;
+    return GPURT_OK;
+}
+
+static gpurt_status_t service_begin(const gpurt_opened_t *o, gpurt_service_own_t *s,
+                                    const order_t *w, const void *caller,
+                                    gpurt_error_t *err)
+{
+    gpurt_status_t st = gpurt_service_book_open(o, s, w->capacity, err);
+
+    if (st != GPURT_OK)
+        return st;
+    gpurt_panicwait_fresh(s->handle);
+    gpurt_launchlink_tell(o, &w->launch, w->kernel, caller);
+    gpurt_boxwork_begin(o->box);
+    gpurt_panicwait_launch(o, s->handle);
+    st = o->ops->launch(o->self, s->stream, &w->launch, w->kernel, w->args, w->args_bytes,
+                        err);
+    gpurt_service_book_close(o, s, w->capacity, st == GPURT_OK);
+    return st;
+}
+
+/* Returns: with *handle 0 when it came to nothing. */
+static gpurt_status_t service_launch(const gpurt_opened_t *o, order_t *w, const void *args,
+                                     size_t port_offset,
+                                     const gpurt_service_options_t *options,
+                                     const void *caller, gpurt_service_t *handle,
+                                     gpurt_error_t *err)
+{
+    gpurt_service_own_t *s;
+    gpurt_status_t st = service_make(o, w, options, &s, err);
+
+    if (st != GPURT_OK)
+        return st;
+    st = args_fill(w, args, port_offset, s, err);
+    if (st != GPURT_OK) {
+        service_free(o, s);
+        return st;
+    }
+    s->handle = gpurt_handle_create(&gpurt_handles,
+                                    gpurt_handle_of(o->index, GPURT_HANDLE_SERVICE), s);
+    if (!s->handle) {
+        service_free(o, s);
+        return REFUSE(err, GPURT_E_NOMEM,
+                      "%d streams, events and services are alive, more cannot be: destroy "
+                      "some",
+                      GPURT_HANDLE_COUNT);
+    }
+    *handle = s->handle;
+    st = service_begin(o, s, w, caller, err);
+    if (st != GPURT_OK) {
+        *handle = 0;
+        service_release(o, s);
+    }
+    return st;
+}
+
+gpurt_status_t gpurt_service_launch_kernel(gpurt_t *rt, const gpurt_launch_t *launch,
+                                           const gpurt_kernel_t *kernel, const void *args,
+                                           size_t args_bytes, size_t port_offset,
+                                           const gpurt_service_options_t *options,
+                                           gpurt_service_t *out, gpurt_error_t *err)
+{
+    order_t w = {.kernel = kernel, .args_bytes = args_bytes};
+    gpurt_service_options_t read;
+    const gpurt_opened_t *o;
+    gpurt_status_t st;
+
+    if (!out)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "out is NULL: pass the address of a gpurt_service_t");
+    *out = 0;
+    st = gpurt_life_enter(rt, &o, err);
+    if (st != GPURT_OK)
+        return st;
+    st = options_read(options, &read, err);
+    if (st == GPURT_OK)
+        st = order_check(o, launch, &w, args, err);
+    if (st == GPURT_OK)
+        st = service_launch(o, &w, args, port_offset, &read, __builtin_return_address(0),
+                            out, err);
+    return gpurt_life_leave(o, st);
+}
+
+/* ---- commands -------------------------------------------------------------------------- */
+
+/* Sets bits of the command, if any, and rings: idle blocks look at both. */
+static void command_give(const gpurt_opened_t *o, gpurt_service_own_t *s, uint32_t bits)
+{
+    pthread_mutex_lock(&s->lock);
+    if (bits & ~s->command)
+        gpurt_ownword_store(o, &s->words->xcommand, s->command |= bits);
+    gpurt_ownword_store(o, &s->words->xbell, ++s->bell);
+    pthread_mutex_unlock(&s->lock);
+}
+
+gpurt_status_t gpurt_service_ring(gpurt_t *rt, gpurt_service_t service)
+{
+    const gpurt_opened_t *o;
+    gpurt_service_own_t *s;
+    gpurt_status_t st = service_take(rt, service, &o, &s, NULL);
+
+    if (!s)
+        return st;
+    command_give(o, s, 0);
+    return service_leave(o, service, GPURT_OK);
+}
+
+static gpurt_status_t runs_on(const gpurt_opened_t *o, const gpurt_service_own_t *s,
+                              gpurt_error_t *err)
+{
+    gpurt_service_count_t c = gpurt_service_count(o, s);
+
+    if (c.first == s->blocks)
+        return REFUSE(err, GPURT_E_TIMEOUT,
+                      "service \"%s\" has not ended %u ms after it was told to stop: its "
+                      "blocks have left the loop of gpurt_service_go and run on",
+                      s->name, s->stop_ms);
+    return REFUSE(
+        err, GPURT_E_TIMEOUT,
+        "service \"%s\" has not stopped within %u ms: %u of its %u blocks have "
+        "not come to gpurt_service_go since, the first is block %u; it stays told "
+        "to stop, and the runtime stays open",
+        s->name, s->stop_ms, s->blocks - c.left, s->blocks, c.first);
+}
+
+/* Returns: whether it has. */
+static bool end_await(const gpurt_opened_t *o, gpurt_service_own_t *s)
+{
+    gpurt_hostpoll_t poll = gpurt_hostpoll_begin((uint64_t)s->stop_ms * NS_A_MS);
+
+    while (!has_ended(o, s))
+        if (!gpurt_hostpoll_next(&poll))
+            return false;
+    return true;
+}
+
+gpurt_status_t gpurt_service_stop(gpurt_t *rt, gpurt_service_t service, gpurt_error_t *err)
+{
+    const gpurt_opened_t *o;
+    gpurt_service_own_t *s;
+    gpurt_status_t st = service_take(rt, service, &o, &s, err);
+
+    if (!s)
+        return st;
+    command_give(o, s, GPURT_SERVICE_STOP);
+    if (!end_await(o, s))
+        return service_leave(o, service, runs_on(o, s, err));
+    st = s->status; /* fixed now, as its error is */
+    if (st != GPURT_OK && err)
+        *err = s->error;
+    service_release(o, s);
+    return service_leave(o, service, st);
+}
+
+static gpurt_service_state_t state_of(const gpurt_opened_t *o, gpurt_service_own_t *s,
+                                      const gpurt_service_count_t *c)
+{
+    bool ended = has_ended(o, s);
+    uint32_t command;
+
+    pthread_mutex_lock(&s->lock);
+    command = s->command;
+    pthread_mutex_unlock(&s->lock);
+    return ended                          ? GPURT_SERVICE_IS_ENDED
+           : command & GPURT_SERVICE_STOP ? GPURT_SERVICE_IS_STOPPING
+           : c->coming                    ? GPURT_SERVICE_IS_STARTING
+                                          : GPURT_SERVICE_IS_RUNNING;
+}
+
+gpurt_status_t gpurt_service_status(gpurt_t *rt, gpurt_service_t service,
+                                    gpurt_service_status_t *out)
+{
+    const gpurt_opened_t *o;
+    gpurt_service_count_t c;
+    gpurt_service_own_t *s;
+    gpurt_status_t st;
+
+    if (!out)
+        return GPURT_E_INVALID;
+    memset(out, 0, sizeof *out);
+    st = service_take(rt, service, &o, &s, NULL);
+    if (!s)
+        return st;
+    c = gpurt_service_count(o, s);
+    out->state = state_of(o, s, &c);
+    out->blocks = s->blocks;
+    out->coming = c.coming;
+    out->running = c.running;
+    out->left = c.left;
+    out->ended = s->status;
+    memcpy(out->name, s->name, sizeof out->name);
+    return service_leave(o, service, GPURT_OK);
+}
