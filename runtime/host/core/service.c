@@ -13,6 +13,7 @@
 #include "ownword.h"
 #include "panicwait.h"
 #include "refuse.h"
+#include "serviceview.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,13 +25,12 @@ enum {
 
 /* ---- what its blocks say --------------------------------------------------------------- */
 
-gpurt_service_count_t gpurt_service_count(const gpurt_opened_t *o,
-                                          const gpurt_service_own_t *s)
+gpurt_service_count_t gpurt_service_count(const gpurt_service_own_t *s)
 {
     gpurt_service_count_t c = {.first = s->blocks};
 
     for (uint32_t i = 0; i < s->blocks; i++) {
-        uint32_t answer = gpurt_ownword_load(o, &s->words->xblocks[i]);
+        uint32_t answer = gpurt_ownword_load(s->opened, &s->words->xblocks[i]);
 
         c.coming += answer == GPURT_SERVICE_COMING;
         c.left += answer == GPURT_SERVICE_LEFT;
@@ -39,6 +39,22 @@ gpurt_service_count_t gpurt_service_count(const gpurt_opened_t *o,
     }
     c.running = s->blocks - c.coming - c.left;
     return c;
+}
+
+/* Under the service's lock, as the next. */
+static void state_set(gpurt_service_own_t *s, gpurt_service_state_t state)
+{
+    gpurt_store_relaxed_sys_u32(&s->xstate, state); /* relaxed: for reports */
+}
+
+gpurt_service_state_t gpurt_service_state(const gpurt_service_own_t *s,
+                                          const gpurt_service_count_t *count)
+{
+    uint32_t state = gpurt_load_relaxed_sys_u32(&s->xstate); /* relaxed: for reports */
+
+    return state == GPURT_SERVICE_IS_RUNNING && count->coming
+               ? GPURT_SERVICE_IS_STARTING
+               : (gpurt_service_state_t)state;
 }
 
 /* Returns: whether its kernel has ended. */
@@ -54,6 +70,8 @@ static bool has_ended(const gpurt_opened_t *o, gpurt_service_own_t *s)
         if (st == GPURT_OK)
             st = gpurt_panicwait_hear(o, gpurt_panicwait_take(o, s->handle), &s->error);
         s->status = s->ended ? st : GPURT_OK;
+        if (s->ended)
+            state_set(s, GPURT_SERVICE_IS_ENDED);
     }
     ended = s->ended;
     pthread_mutex_unlock(&s->lock);
@@ -111,6 +129,7 @@ static void service_release(const gpurt_opened_t *o, gpurt_service_own_t *s)
     gpurt_orphan_t orphan;
 
     gpurt_service_book_strike(o, s);
+    gpurt_serviceview_end(s->rt, s);
     if (gpurt_handle_release(&gpurt_handles,
                              gpurt_handle_of(o->index, GPURT_HANDLE_SERVICE), s->handle,
                              &orphan))
@@ -120,6 +139,11 @@ static void service_release(const gpurt_opened_t *o, gpurt_service_own_t *s)
 /* ---- launches -------------------------------------------------------------------------- */
 
 typedef struct order {
+    gpurt_t *rt;
+    const void *from; /* the caller's arguments */
+    size_t port_offset;
+    const void *caller; /* where the call that launches returns to */
+    gpurt_service_options_t options;
     gpurt_launch_t launch;
     const gpurt_kernel_t *kernel;
     uint32_t capacity; /* blocks of that shape that fit on the device */
@@ -146,7 +170,7 @@ static gpurt_status_t options_read(const gpurt_service_options_t *given,
 }
 
 static gpurt_status_t order_check(const gpurt_opened_t *o, const gpurt_launch_t *launch,
-                                  order_t *w, const void *args, gpurt_error_t *err)
+                                  order_t *w, gpurt_error_t *err)
 {
     gpurt_status_t st = gpurt_launch_check_shape(&o->info, launch, &w->launch, err);
     uint64_t blocks;
@@ -154,7 +178,7 @@ static gpurt_status_t order_check(const gpurt_opened_t *o, const gpurt_launch_t 
     if (st == GPURT_OK)
         st = gpurt_launch_check_kernel(&o->info, w->kernel, err);
     if (st == GPURT_OK)
-        st = gpurt_launch_check_args(w->kernel, args, w->args_bytes, err);
+        st = gpurt_launch_check_args(w->kernel, w->from, w->args_bytes, err);
     if (st != GPURT_OK)
         return st;
     w->launch.stream = 0; /* its own */
@@ -166,20 +190,20 @@ static gpurt_status_t order_check(const gpurt_opened_t *o, const gpurt_launch_t 
 }
 
 /* The caller's arguments with the port filled in; of a guarded kernel, without a guard. */
-static gpurt_status_t args_fill(order_t *w, const void *args, size_t port_offset,
-                                const gpurt_service_own_t *s, gpurt_error_t *err)
+static gpurt_status_t args_fill(order_t *w, const gpurt_service_own_t *s,
+                                gpurt_error_t *err)
 {
     gpurt_service_port_t port = {s->words};
     unsigned char own[GPURT_MAX_ARGS_BYTES];
     gpurt_ticket_t none = {0};
 
-    if (port_offset + sizeof port > w->args_bytes)
+    if (w->port_offset + sizeof port > w->args_bytes)
         return REFUSE(err, GPURT_E_ARGS,
                       "service \"%s\": a port at byte %zu is not within %zu bytes of "
                       "arguments",
-                      s->name, port_offset, w->args_bytes);
-    memcpy(own, args, w->args_bytes);
-    memcpy(own + port_offset, &port, sizeof port);
+                      s->name, w->port_offset, w->args_bytes);
+    memcpy(own, w->from, w->args_bytes);
+    memcpy(own + w->port_offset, &port, sizeof port);
     if (w->kernel->args_offset)
         w->args_bytes = gpurt_guard_wrap(w->kernel, none, own, w->args);
     else
@@ -187,8 +211,27 @@ static gpurt_status_t args_fill(order_t *w, const void *args, size_t port_offset
     return GPURT_OK;
 }
 
+static uint32_t xlast; /* service's number; written by: who launches */
+
+static void service_describe(gpurt_service_own_t *s, const gpurt_opened_t *o,
+                             const order_t *w)
+{
+    const char *name = w->options.name;
+
+    s->rt = w->rt;
+    s->opened = o;
+    s->id = gpurt_add_relaxed_sys_u32(&xlast, 1) + 1; /* relaxed: only to differ */
+    s->kernel = w->kernel->name;
+    snprintf(s->name, sizeof s->name, "%s", name ? name : s->kernel);
+    s->blocks = w->launch.grid.x * w->launch.grid.y * w->launch.grid.z;
+    if (w->capacity)
+        s->share_percent = (uint32_t)((uint64_t)s->blocks * 100 / w->capacity);
+    s->stop_ms = w->options.stop_ms;
+    s->started_ns = gpurt_real_ns();
+    state_set(s, GPURT_SERVICE_IS_RUNNING);
+}
+
 static gpurt_status_t service_make(const gpurt_opened_t *o, const order_t *w,
-                                   const gpurt_service_options_t *options,
                                    gpurt_service_own_t **out, gpurt_error_t *err)
 {
     gpurt_service_own_t *s = calloc(1, sizeof *s);
@@ -198,10 +241,7 @@ static gpurt_status_t service_make(const gpurt_opened_t *o, const order_t *w,
     if (!s)
         return REFUSE(err, GPURT_E_NOMEM, "no memory for a service");
     pthread_mutex_init(&s->lock, NULL);
-    s->blocks = w->launch.grid.x * w->launch.grid.y * w->launch.grid.z;
-    s->stop_ms = options->stop_ms;
-    snprintf(s->name, sizeof s->name, "%s",
-             options->name ? options->name : w->kernel->name);
+    service_describe(s, o, w);
     st = gpurt_service_words_take(o, &s->words, err);
     if (st == GPURT_OK)
         st = o->ops->stream_create(o->self, &s->stream, err);
@@ -216,15 +256,14 @@ static gpurt_status_t service_make(const gpurt_opened_t *o, const order_t *w,
 }
 
 static gpurt_status_t service_begin(const gpurt_opened_t *o, gpurt_service_own_t *s,
-                                    const order_t *w, const void *caller,
-                                    gpurt_error_t *err)
+                                    const order_t *w, gpurt_error_t *err)
 {
     gpurt_status_t st = gpurt_service_book_open(o, s, w->capacity, err);
 
     if (st != GPURT_OK)
         return st;
     gpurt_panicwait_fresh(s->handle);
-    gpurt_launchlink_tell(o, &w->launch, w->kernel, caller);
+    gpurt_launchlink_tell(o, &w->launch, w->kernel, w->caller);
     gpurt_boxwork_begin(o->box);
     gpurt_panicwait_launch(o, s->handle);
     st = o->ops->launch(o->self, s->stream, &w->launch, w->kernel, w->args, w->args_bytes,
@@ -233,38 +272,47 @@ static gpurt_status_t service_begin(const gpurt_opened_t *o, gpurt_service_own_t
     return st;
 }
 
-/* Returns: with *handle 0 when it came to nothing. */
-static gpurt_status_t service_launch(const gpurt_opened_t *o, order_t *w, const void *args,
-                                     size_t port_offset,
-                                     const gpurt_service_options_t *options,
-                                     const void *caller, gpurt_service_t *handle,
-                                     gpurt_error_t *err)
+/* It gets its handle, and is in a call with it until service_drop. */
+static gpurt_status_t handle_give(const gpurt_opened_t *o, gpurt_service_own_t *s,
+                                  gpurt_error_t *err)
 {
-    gpurt_service_own_t *s;
-    gpurt_status_t st = service_make(o, w, options, &s, err);
+    gpurt_handle_class_t of = gpurt_handle_of(o->index, GPURT_HANDLE_SERVICE);
+    void *same;
 
-    if (st != GPURT_OK)
-        return st;
-    st = args_fill(w, args, port_offset, s, err);
-    if (st != GPURT_OK) {
-        service_free(o, s);
-        return st;
-    }
-    s->handle = gpurt_handle_create(&gpurt_handles,
-                                    gpurt_handle_of(o->index, GPURT_HANDLE_SERVICE), s);
-    if (!s->handle) {
-        service_free(o, s);
+    s->handle = gpurt_handle_create(&gpurt_handles, of, s);
+    if (!s->handle)
         return REFUSE(err, GPURT_E_NOMEM,
                       "%d streams, events and services are alive, more cannot be: destroy "
                       "some",
                       GPURT_HANDLE_COUNT);
-    }
-    *handle = s->handle;
-    st = service_begin(o, s, w, caller, err);
+    (void)gpurt_handle_take(&gpurt_handles, of, s->handle, &same);
+    return GPURT_OK;
+}
+
+static gpurt_status_t service_launch(const gpurt_opened_t *o, order_t *w,
+                                     gpurt_service_t *out, gpurt_error_t *err)
+{
+    gpurt_service_own_t *s;
+    gpurt_status_t st = service_make(o, w, &s, err);
+
+    if (st != GPURT_OK)
+        return st;
+    st = args_fill(w, s, err);
+    if (st == GPURT_OK)
+        st = handle_give(o, s, err);
     if (st != GPURT_OK) {
-        *handle = 0;
-        service_release(o, s);
+        service_free(o, s);
+        return st;
     }
+    *out = s->handle;
+    st = service_begin(o, s, w, err);
+    if (st == GPURT_OK)
+        gpurt_serviceview_begin(w->rt, s);
+    else
+        service_release(o, s);
+    service_drop(o, *out);
+    if (st != GPURT_OK)
+        *out = 0;
     return st;
 }
 
@@ -274,8 +322,12 @@ gpurt_status_t gpurt_service_launch_kernel(gpurt_t *rt, const gpurt_launch_t *la
                                            const gpurt_service_options_t *options,
                                            gpurt_service_t *out, gpurt_error_t *err)
 {
-    order_t w = {.kernel = kernel, .args_bytes = args_bytes};
-    gpurt_service_options_t read;
+    order_t w = {.rt = rt,
+                 .from = args,
+                 .port_offset = port_offset,
+                 .caller = __builtin_return_address(0),
+                 .kernel = kernel,
+                 .args_bytes = args_bytes};
     const gpurt_opened_t *o;
     gpurt_status_t st;
 
@@ -286,12 +338,11 @@ gpurt_status_t gpurt_service_launch_kernel(gpurt_t *rt, const gpurt_launch_t *la
     st = gpurt_life_enter(rt, &o, err);
     if (st != GPURT_OK)
         return st;
-    st = options_read(options, &read, err);
+    st = options_read(options, &w.options, err);
     if (st == GPURT_OK)
-        st = order_check(o, launch, &w, args, err);
+        st = order_check(o, launch, &w, err);
     if (st == GPURT_OK)
-        st = service_launch(o, &w, args, port_offset, &read, __builtin_return_address(0),
-                            out, err);
+        st = service_launch(o, &w, out, err);
     return gpurt_life_leave(o, st);
 }
 
@@ -300,10 +351,16 @@ gpurt_status_t gpurt_service_launch_kernel(gpurt_t *rt, const gpurt_launch_t *la
 /* Sets bits of the command, if any, and rings: idle blocks look at both. */
 static void command_give(const gpurt_opened_t *o, gpurt_service_own_t *s, uint32_t bits)
 {
+    uint32_t bell;
+
     pthread_mutex_lock(&s->lock);
     if (bits & ~s->command)
         gpurt_ownword_store(o, &s->words->xcommand, s->command |= bits);
-    gpurt_ownword_store(o, &s->words->xbell, ++s->bell);
+    if (s->command & GPURT_SERVICE_STOP && !s->ended)
+        state_set(s, GPURT_SERVICE_IS_STOPPING);
+    bell = gpurt_load_relaxed_sys_u32(&s->xrings) + 1; /* relaxed: under the lock */
+    gpurt_store_relaxed_sys_u32(&s->xrings, bell);     /* relaxed: as above */
+    gpurt_ownword_store(o, &s->words->xbell, bell);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -319,10 +376,9 @@ gpurt_status_t gpurt_service_ring(gpurt_t *rt, gpurt_service_t service)
     return service_leave(o, service, GPURT_OK);
 }
 
-static gpurt_status_t runs_on(const gpurt_opened_t *o, const gpurt_service_own_t *s,
-                              gpurt_error_t *err)
+static gpurt_status_t runs_on(const gpurt_service_own_t *s, gpurt_error_t *err)
 {
-    gpurt_service_count_t c = gpurt_service_count(o, s);
+    gpurt_service_count_t c = gpurt_service_count(s);
 
     if (c.first == s->blocks)
         return REFUSE(err, GPURT_E_TIMEOUT,
@@ -358,27 +414,12 @@ gpurt_status_t gpurt_service_stop(gpurt_t *rt, gpurt_service_t service, gpurt_er
         return st;
     command_give(o, s, GPURT_SERVICE_STOP);
     if (!end_await(o, s))
-        return service_leave(o, service, runs_on(o, s, err));
+        return service_leave(o, service, runs_on(s, err));
     st = s->status; /* fixed now, as its error is */
     if (st != GPURT_OK && err)
         *err = s->error;
     service_release(o, s);
     return service_leave(o, service, st);
-}
-
-static gpurt_service_state_t state_of(const gpurt_opened_t *o, gpurt_service_own_t *s,
-                                      const gpurt_service_count_t *c)
-{
-    bool ended = has_ended(o, s);
-    uint32_t command;
-
-    pthread_mutex_lock(&s->lock);
-    command = s->command;
-    pthread_mutex_unlock(&s->lock);
-    return ended                          ? GPURT_SERVICE_IS_ENDED
-           : command & GPURT_SERVICE_STOP ? GPURT_SERVICE_IS_STOPPING
-           : c->coming                    ? GPURT_SERVICE_IS_STARTING
-                                          : GPURT_SERVICE_IS_RUNNING;
 }
 
 gpurt_status_t gpurt_service_status(gpurt_t *rt, gpurt_service_t service,
@@ -395,8 +436,9 @@ gpurt_status_t gpurt_service_status(gpurt_t *rt, gpurt_service_t service,
     st = service_take(rt, service, &o, &s, NULL);
     if (!s)
         return st;
-    c = gpurt_service_count(o, s);
-    out->state = state_of(o, s, &c);
+    (void)has_ended(o, s);
+    c = gpurt_service_count(s);
+    out->state = gpurt_service_state(s, &c);
     out->blocks = s->blocks;
     out->coming = c.coming;
     out->running = c.running;

@@ -8,20 +8,28 @@
 
 #include "choice.h"
 
+#include <gpurt/atomic.h>
 #include <gpurt/services.h>
 
 #include <pthread.h>
 
 /* Owner: its handle. */
 typedef struct gpurt_service_own {
+    gpurt_t *rt;
+    const gpurt_opened_t *opened;
     gpurt_service_t handle;
+    uint32_t id;  /* counted from 1, in the process */
     void *stream; /* the back end's */
     gpurt_service_words_t *words;
-    uint32_t blocks, stop_ms;
+    uint32_t blocks, stop_ms, share_percent; /* of the device */
+    uint64_t started_ns;
+    const char *kernel;
     char name[GPURT_SERVICE_NAME];
+    uint32_t xrings; /* written by: who rings, under lock */
     pthread_mutex_t lock;
+    uint32_t xstate; /* gpurt_service_state_t, but for STARTING; written under lock */
     /* under lock */
-    uint32_t bell, command; /* as stored in words */
+    uint32_t command; /* as stored in words */
     bool ended;
     gpurt_status_t status; /* how; `error` says more */
     gpurt_error_t error;
@@ -33,8 +41,10 @@ typedef struct gpurt_service_count {
     uint32_t first; /* that has not left; `blocks` when all have */
 } gpurt_service_count_t;
 
-gpurt_service_count_t gpurt_service_count(const gpurt_opened_t *o,
-                                          const gpurt_service_own_t *s);
+gpurt_service_count_t gpurt_service_count(const gpurt_service_own_t *s);
+/* As of the last time that somebody asked whether its kernel has ended. */
+gpurt_service_state_t gpurt_service_state(const gpurt_service_own_t *s,
+                                          const gpurt_service_count_t *count);
 
 /* Whether a device has services. Context: a call is inside. */
 bool gpurt_services_run(const gpurt_opened_t *o);
