@@ -43,7 +43,7 @@ wait "$recorder"
 recorder=
 
 "$bin/gpurt-log" cat run.gplog >cat.txt
-for text in 'service 1: name service_echo, kernel service_echo, state ended, blocks 2, running 0, coming 0, left 2, rings 4,' \
+for text in 'service 1: name service_echo, kernel service_echo, state ended, blocks 2, running 0, coming 0, resting 0, left 2, rings 4,' \
     'service 2: name night watch, kernel service_echo, state ended,'; do
     grep -qF -- "$text" cat.txt || fail "no '$text' in $(cat cat.txt)"
 done

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define GPURT_DEFER_DEPTH 2 /* a block that panics has left */
+
 #include "service_kernels.h"
 
 #include <gpurt/device.h>

@@ -7,6 +7,7 @@
 #include <gpurt/services.h>
 
 #include "service_kernels.h"
+#include "servicerest.h"
 
 enum {
     BLOCKS = 2,
@@ -33,8 +34,24 @@ static void round_hear(const struct service_args *a, uint32_t before, uint32_t r
     }
 }
 
+/* Words of the blocks' own are the host's while they rest. */
+static void passes_take(service_reply_t *replies, uint32_t heap)
+{
+    gpurt_service_rest_t rest;
+
+    OK(gpurt_services_rest(rt, &heap, 1, &rest, &err));
+    for (uint32_t b = 0; b < BLOCKS; b++) {
+        CHECK(replies[b].passes > 0);
+        replies[b].passes = 0;
+    }
+    gpurt_services_resume(&rest);
+}
+
 static void rounds_run(bool rests)
 {
+    static const gpurt_heap_t declared = {.id = 77};
+    const gpurt_heap_t *heap = &declared;
+    const gpurt_service_options_t options = {.heaps = &heap, .heap_count = 1};
     static service_reply_t replies[BLOCKS];
     static service_desk_t desk;
     struct service_args a = {.desk = &desk, .replies = replies};
@@ -50,13 +67,14 @@ static void rounds_run(bool rests)
     OK(gpurt_sync(rt, &err));
     desk.xask = replies[0].xround = 0;
     if (rests)
-        OK(gpurt_service_launch(rt, &shape, service_echo, &a, NULL, &service, &err));
+        OK(gpurt_service_launch(rt, &shape, service_echo, &a, &options, &service, &err));
     else
-        OK(gpurt_service_launch(rt, &shape, service_busy, &a, NULL, &service, &err));
+        OK(gpurt_service_launch(rt, &shape, service_busy, &a, &options, &service, &err));
     for (uint32_t round = 1; round <= ROUNDS; round++) {
         round_ask(&a, round);
         OK(gpurt_service_ring(rt, service));
         round_hear(&a, round - 1, round, BLOCKS);
+        passes_take(replies, declared.id);
     }
     desk.farewell = 7;
     OK(gpurt_service_stop(rt, service, &err));

@@ -1,105 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Services: they run beside everything else, answer, rest without taking processor time, stop when
  * they are told, and gpurt_close names one that does not. */
-#include "must.h"
-
-#include <gpurt/atomic.h>
-#include <gpurt/hostwords.h>
-#include <gpurt/services.h>
+#include "../kernels/service_stage.h"
 
 #include <sys/resource.h>
-#include <time.h>
 
-#include "../kernels/service_kernels.h"
 #include "../kernels/stream_kernels.h"
 
 enum {
-    BLOCKS = 3,
     ROUNDS = 50,
     SECOND_MS = 1000,
     LIMIT_MS = 200 /* for a livelock */
 };
-#define WAIT_NS 30000000000ull
-
-static gpurt_t *rt;
-static gpurt_error_t err;
-static gpurt_info_t info;
-static const gpurt_launch_t shape = {.grid = {BLOCKS, 1, 1}, .block = {64, 1, 1}};
-
-static void *host_memory(size_t bytes)
-{
-    void *memory;
-
-    must(gpurt_host_create(rt, bytes, &memory, &err));
-    memset(memory, 0, bytes);
-    return memory;
-}
-
-static struct service_args args_make(void)
-{
-    return (struct service_args){.desk = host_memory(sizeof(service_desk_t)),
-                                 .replies = host_memory(BLOCKS * sizeof(service_reply_t))};
-}
-
-static void args_free(struct service_args *a)
-{
-    must(gpurt_host_destroy(rt, a->desk));
-    must(gpurt_host_destroy(rt, a->replies));
-}
-
-static void open_with(uint32_t spin_limit_ms)
-{
-    gpurt_options_t options = {.cpu.spin_limit_ms = spin_limit_ms};
-
-    must(gpurt_open(&options, &rt, &err));
-    must(gpurt_info(rt, &info));
-}
-
-static void ms_pass(uint32_t ms)
-{
-    struct timespec t = {ms / 1000, (long)(ms % 1000) * 1000000};
-
-    nanosleep(&t, NULL);
-}
-
-static gpurt_service_status_t status_of(gpurt_service_t service)
-{
-    gpurt_service_status_t status;
-
-    must(gpurt_service_status(rt, service, &status));
-    return status;
-}
-
-static void state_await(gpurt_service_t service, gpurt_service_state_t state)
-{
-    for (uint32_t ms = 0; status_of(service).state != state; ms++) {
-        CHECK_MSG(ms < 30000, "state %d, expected %d", (int)status_of(service).state,
-                  (int)state);
-        ms_pass(1);
-    }
-}
 
 /* ---- words ------------------------------------------------------------------------------- */
-
-static void round_ask(struct service_args *a, uint32_t round)
-{
-    for (uint32_t i = 0; i < SERVICE_WORDS; i++)
-        a->desk->question[i] = round * 1000u + i;
-    must(gpurt_hostword_store(rt, &a->desk->xask, round, &err));
-}
-
-static void round_hear(struct service_args *a, uint32_t before, uint32_t round,
-                       uint32_t blocks)
-{
-    for (uint32_t b = 0; b < blocks; b++) {
-        uint32_t found;
-
-        must(gpurt_hostword_wait(rt, &a->replies[b].xround, before, WAIT_NS, &found, &err));
-        CHECK_EQ(found, round);
-        for (uint32_t i = 0; i < SERVICE_WORDS; i++)
-            CHECK_EQ(a->replies[b].answer[i], (round * 1000u + i) * 31u + b);
-    }
-}
 
 static void words_both_ways(void)
 {

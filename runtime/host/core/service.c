@@ -34,10 +34,11 @@ gpurt_service_count_t gpurt_service_count(const gpurt_service_own_t *s)
 
         c.coming += answer == GPURT_SERVICE_COMING;
         c.left += answer == GPURT_SERVICE_LEFT;
+        c.resting += answer & GPURT_SERVICE_REST && answer != GPURT_SERVICE_LEFT;
         if (answer != GPURT_SERVICE_LEFT && c.first == s->blocks)
             c.first = i;
     }
-    c.running = s->blocks - c.coming - c.left;
+    c.running = s->blocks - c.coming - c.resting - c.left;
     return c;
 }
 
@@ -57,9 +58,9 @@ gpurt_service_state_t gpurt_service_state(const gpurt_service_own_t *s,
                : (gpurt_service_state_t)state;
 }
 
-/* Returns: whether its kernel has ended. */
-static bool has_ended(const gpurt_opened_t *o, gpurt_service_own_t *s)
+bool gpurt_service_has_ended(gpurt_service_own_t *s)
 {
+    const gpurt_opened_t *o = s->opened;
     gpurt_status_t st;
     bool ended;
 
@@ -97,6 +98,19 @@ static void service_drop(const gpurt_opened_t *o, gpurt_service_t handle)
     service_free(o, gpurt_handle_drop(&gpurt_handles, handle).object);
 }
 
+gpurt_service_own_t *gpurt_service_hold(const gpurt_opened_t *o, gpurt_service_t handle)
+{
+    gpurt_handle_class_t of = gpurt_handle_of(o->index, GPURT_HANDLE_SERVICE);
+    void *object;
+
+    return gpurt_handle_take(&gpurt_handles, of, handle, &object) ? object : NULL;
+}
+
+void gpurt_service_let(const gpurt_opened_t *o, const gpurt_service_own_t *s)
+{
+    service_drop(o, s->handle);
+}
+
 /* Returns: with *s NULL when it is refused. */
 static gpurt_status_t service_take(gpurt_t *rt, gpurt_service_t handle,
                                    const gpurt_opened_t **o, gpurt_service_own_t **s,
@@ -104,16 +118,15 @@ static gpurt_status_t service_take(gpurt_t *rt, gpurt_service_t handle,
 {
     gpurt_status_t st = gpurt_life_enter(rt, o, err);
     gpurt_handle_class_t of;
-    void *object;
 
     *s = NULL;
     if (st != GPURT_OK)
         return st;
+    *s = gpurt_service_hold(*o, handle);
+    if (*s)
+        return GPURT_OK;
     of = gpurt_handle_of((*o)->index, GPURT_HANDLE_SERVICE);
-    if (!gpurt_handle_take(&gpurt_handles, of, handle, &object))
-        return gpurt_life_leave(*o, gpurt_handle_refuse(&gpurt_handles, of, handle, err));
-    *s = object;
-    return GPURT_OK;
+    return gpurt_life_leave(*o, gpurt_handle_refuse(&gpurt_handles, of, handle, err));
 }
 
 static gpurt_status_t service_leave(const gpurt_opened_t *o, gpurt_service_t handle,
@@ -166,6 +179,12 @@ static gpurt_status_t options_read(const gpurt_service_options_t *given,
         memcpy(out, given, bytes);
     if (!out->stop_ms)
         out->stop_ms = GPURT_SERVICE_STOP_MS;
+    if (out->heap_count > GPURT_SERVICE_HEAPS)
+        return REFUSE(err, GPURT_E_INVALID, "options: %u heaps, a service may declare %d",
+                      out->heap_count, GPURT_SERVICE_HEAPS);
+    for (uint32_t i = 0; i < out->heap_count; i++)
+        if (!out->heaps || !out->heaps[i])
+            return REFUSE(err, GPURT_E_INVALID, "options: heap %u is NULL", i);
     return GPURT_OK;
 }
 
@@ -227,6 +246,9 @@ static void service_describe(gpurt_service_own_t *s, const gpurt_opened_t *o,
     if (w->capacity)
         s->share_percent = (uint32_t)((uint64_t)s->blocks * 100 / w->capacity);
     s->stop_ms = w->options.stop_ms;
+    s->heap_count = w->options.heap_count;
+    for (uint32_t i = 0; i < s->heap_count; i++)
+        s->heaps[i] = w->options.heaps[i]->id;
     s->started_ns = gpurt_real_ns();
     state_set(s, GPURT_SERVICE_IS_RUNNING);
 }
@@ -276,16 +298,14 @@ static gpurt_status_t service_begin(const gpurt_opened_t *o, gpurt_service_own_t
 static gpurt_status_t handle_give(const gpurt_opened_t *o, gpurt_service_own_t *s,
                                   gpurt_error_t *err)
 {
-    gpurt_handle_class_t of = gpurt_handle_of(o->index, GPURT_HANDLE_SERVICE);
-    void *same;
-
-    s->handle = gpurt_handle_create(&gpurt_handles, of, s);
+    s->handle = gpurt_handle_create(&gpurt_handles,
+                                    gpurt_handle_of(o->index, GPURT_HANDLE_SERVICE), s);
     if (!s->handle)
         return REFUSE(err, GPURT_E_NOMEM,
                       "%d streams, events and services are alive, more cannot be: destroy "
                       "some",
                       GPURT_HANDLE_COUNT);
-    (void)gpurt_handle_take(&gpurt_handles, of, s->handle, &same);
+    (void)gpurt_service_hold(o, s->handle);
     return GPURT_OK;
 }
 
@@ -348,19 +368,27 @@ gpurt_status_t gpurt_service_launch_kernel(gpurt_t *rt, const gpurt_launch_t *la
 
 /* ---- commands -------------------------------------------------------------------------- */
 
-/* Sets bits of the command, if any, and rings: idle blocks look at both. */
-static void command_give(const gpurt_opened_t *o, gpurt_service_own_t *s, uint32_t bits)
+void gpurt_service_command(gpurt_service_own_t *s, uint32_t command)
 {
-    uint32_t bell;
+    uint32_t bell =
+        gpurt_load_relaxed_sys_u32(&s->xrings) + 1; /* relaxed: under the lock */
 
+    if (command != s->command)
+        gpurt_ownword_store(s->opened, &s->words->xcommand, command);
+    s->command = command;
+    if (!s->ended)
+        state_set(s, command & GPURT_SERVICE_STOP   ? GPURT_SERVICE_IS_STOPPING
+                     : command & GPURT_SERVICE_REST ? GPURT_SERVICE_IS_RESTING
+                                                    : GPURT_SERVICE_IS_RUNNING);
+    gpurt_store_relaxed_sys_u32(&s->xrings, bell); /* relaxed: under the lock */
+    gpurt_ownword_store(s->opened, &s->words->xbell, bell);
+}
+
+/* Sets bits of the command, if any, and rings: idle blocks look at both. */
+static void command_give(gpurt_service_own_t *s, uint32_t bits)
+{
     pthread_mutex_lock(&s->lock);
-    if (bits & ~s->command)
-        gpurt_ownword_store(o, &s->words->xcommand, s->command |= bits);
-    if (s->command & GPURT_SERVICE_STOP && !s->ended)
-        state_set(s, GPURT_SERVICE_IS_STOPPING);
-    bell = gpurt_load_relaxed_sys_u32(&s->xrings) + 1; /* relaxed: under the lock */
-    gpurt_store_relaxed_sys_u32(&s->xrings, bell);     /* relaxed: as above */
-    gpurt_ownword_store(o, &s->words->xbell, bell);
+    gpurt_service_command(s, s->command | bits);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -372,7 +400,7 @@ gpurt_status_t gpurt_service_ring(gpurt_t *rt, gpurt_service_t service)
 
     if (!s)
         return st;
-    command_give(o, s, 0);
+    command_give(s, 0);
     return service_leave(o, service, GPURT_OK);
 }
 
@@ -394,11 +422,11 @@ static gpurt_status_t runs_on(const gpurt_service_own_t *s, gpurt_error_t *err)
 }
 
 /* Returns: whether it has. */
-static bool end_await(const gpurt_opened_t *o, gpurt_service_own_t *s)
+static bool end_await(gpurt_service_own_t *s)
 {
     gpurt_hostpoll_t poll = gpurt_hostpoll_begin((uint64_t)s->stop_ms * NS_A_MS);
 
-    while (!has_ended(o, s))
+    while (!gpurt_service_has_ended(s))
         if (!gpurt_hostpoll_next(&poll))
             return false;
     return true;
@@ -412,8 +440,8 @@ gpurt_status_t gpurt_service_stop(gpurt_t *rt, gpurt_service_t service, gpurt_er
 
     if (!s)
         return st;
-    command_give(o, s, GPURT_SERVICE_STOP);
-    if (!end_await(o, s))
+    command_give(s, GPURT_SERVICE_STOP);
+    if (!end_await(s))
         return service_leave(o, service, runs_on(s, err));
     st = s->status; /* fixed now, as its error is */
     if (st != GPURT_OK && err)
@@ -436,12 +464,13 @@ gpurt_status_t gpurt_service_status(gpurt_t *rt, gpurt_service_t service,
     st = service_take(rt, service, &o, &s, NULL);
     if (!s)
         return st;
-    (void)has_ended(o, s);
+    (void)gpurt_service_has_ended(s);
     c = gpurt_service_count(s);
     out->state = gpurt_service_state(s, &c);
     out->blocks = s->blocks;
     out->coming = c.coming;
     out->running = c.running;
+    out->resting = c.resting;
     out->left = c.left;
     out->ended = s->status;
     memcpy(out->name, s->name, sizeof out->name);

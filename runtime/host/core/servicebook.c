@@ -172,11 +172,10 @@ void gpurt_service_book_strike(const gpurt_opened_t *o, const gpurt_service_own_
     gpurt_lock_give(&lock);
 }
 
-/* ---- the end --------------------------------------------------------------------------- */
-
-/* Returns: how many. */
-static uint32_t all_found(book_t *b, gpurt_service_t to[GPURT_SERVICES])
+uint32_t gpurt_service_book_list(const gpurt_opened_t *o,
+                                 gpurt_service_t to[GPURT_SERVICES])
 {
+    const book_t *b = &books[o->index];
     uint32_t count;
 
     gpurt_lock_take(&lock);
@@ -187,6 +186,8 @@ static uint32_t all_found(book_t *b, gpurt_service_t to[GPURT_SERVICES])
     return count;
 }
 
+/* ---- the end --------------------------------------------------------------------------- */
+
 static void closing_set(book_t *b, bool closing)
 {
     gpurt_lock_take(&lock);
@@ -195,12 +196,12 @@ static void closing_set(book_t *b, bool closing)
 }
 
 /* One that runs on is worse than one that failed: its error is told. */
-static gpurt_status_t all_stop(gpurt_t *rt, book_t *b, gpurt_error_t *err)
+static gpurt_status_t all_stop(gpurt_t *rt, const gpurt_opened_t *o, gpurt_error_t *err)
 {
     gpurt_service_t handles[GPURT_SERVICES];
     gpurt_status_t first = GPURT_OK;
 
-    for (uint32_t i = all_found(b, handles); i-- > 0;) {
+    for (uint32_t i = gpurt_service_book_list(o, handles); i-- > 0;) {
         gpurt_error_t error;
         gpurt_status_t st = gpurt_service_stop(rt, handles[i], &error);
 
@@ -225,7 +226,7 @@ gpurt_status_t gpurt_services_closing(gpurt_t *rt, gpurt_error_t *err)
         return GPURT_OK; /* gpurt_close says why */
     b = &books[o->index];
     closing_set(b, true);
-    st = all_stop(rt, b, err);
+    st = all_stop(rt, o, err);
     if (st == GPURT_E_TIMEOUT)
         closing_set(b, false);
     return gpurt_life_leave(o, st);

@@ -24,12 +24,14 @@ typedef struct gpurt_service_own {
     uint32_t blocks, stop_ms, share_percent; /* of the device */
     uint64_t started_ns;
     const char *kernel;
+    uint32_t heaps[GPURT_SERVICE_HEAPS], heap_count; /* ids; that it declared */
     char name[GPURT_SERVICE_NAME];
-    uint32_t xrings; /* written by: who rings, under lock */
+    uint32_t xrings; /* with commands; written by: who gives them, under lock */
     pthread_mutex_t lock;
     uint32_t xstate; /* gpurt_service_state_t, but for STARTING; written under lock */
     /* under lock */
     uint32_t command; /* as stored in words */
+    uint32_t rests;   /* who wants it at rest: servicerest.c */
     bool ended;
     gpurt_status_t status; /* how; `error` says more */
     gpurt_error_t error;
@@ -37,7 +39,7 @@ typedef struct gpurt_service_own {
 
 /* Blocks by what they answered last: what they wrote before is seen. */
 typedef struct gpurt_service_count {
-    uint32_t coming, running, left;
+    uint32_t coming, running, resting, left;
     uint32_t first; /* that has not left; `blocks` when all have */
 } gpurt_service_count_t;
 
@@ -45,6 +47,14 @@ gpurt_service_count_t gpurt_service_count(const gpurt_service_own_t *s);
 /* As of the last time that somebody asked whether its kernel has ended. */
 gpurt_service_state_t gpurt_service_state(const gpurt_service_own_t *s,
                                           const gpurt_service_count_t *count);
+
+/* ---- for servicerest.c ------------------------------------------------------------------ */
+/* Until it is let go, it stays. Returns: NULL, it is gone. */
+gpurt_service_own_t *gpurt_service_hold(const gpurt_opened_t *o, gpurt_service_t handle);
+void gpurt_service_let(const gpurt_opened_t *o, const gpurt_service_own_t *s);
+bool gpurt_service_has_ended(gpurt_service_own_t *s);
+/* Stores a command and rings. Under the service's lock. */
+void gpurt_service_command(gpurt_service_own_t *s, uint32_t command);
 
 /* Whether a device has services. Context: a call is inside. */
 bool gpurt_services_run(const gpurt_opened_t *o);
@@ -72,6 +82,9 @@ gpurt_status_t gpurt_service_book_open(const gpurt_opened_t *o,
 /* launched: it is in the book from now on. */
 void gpurt_service_book_close(const gpurt_opened_t *o, const gpurt_service_own_t *s,
                               uint32_t capacity, bool launched);
+/* Those that run, in the order of their launches. Returns: how many. */
+uint32_t gpurt_service_book_list(const gpurt_opened_t *o,
+                                 gpurt_service_t to[GPURT_SERVICES]);
 void gpurt_service_book_strike(const gpurt_opened_t *o, const gpurt_service_own_t *s);
 
 #endif

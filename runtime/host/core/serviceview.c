@@ -12,8 +12,10 @@ enum {
     BLOCKS,
     RUNNING,
     COMING,
+    RESTING,
     LEFT,
     RINGS,
+    HEAP,
     SHARE,
     STARTED,
     FIELDS
@@ -23,12 +25,16 @@ static const gpurt_field_t fields[FIELDS] = {
     [KERNEL] = {.name = "kernel", .kind = GPURT_FIELD_TEXT},
     [STATE] = {.name = "state",
                .kind = GPURT_FIELD_STATE,
-               .words = "starting,running,stopping,ended"},
+               .words = "starting,running,resting,stopping,ended"},
     [BLOCKS] = {.name = "blocks", .kind = GPURT_FIELD_LIMIT},
     [RUNNING] = {.name = "running", .kind = GPURT_FIELD_GAUGE, .of = "blocks"},
     [COMING] = {.name = "coming", .kind = GPURT_FIELD_GAUGE},
+    [RESTING] = {.name = "resting", .kind = GPURT_FIELD_GAUGE},
     [LEFT] = {.name = "left", .kind = GPURT_FIELD_GAUGE},
     [RINGS] = {.name = "rings", .kind = GPURT_FIELD_COUNTER},
+    [HEAP] = {.name = "heap",
+              .kind = GPURT_FIELD_REFERENCE,
+              .words = "heap"}, /* the first */
     [SHARE] = {.name = "share", .kind = GPURT_FIELD_GAUGE, .unit = "%"},
     [STARTED] = {.name = "started", .kind = GPURT_FIELD_TIME},
 };
@@ -46,8 +52,10 @@ static bool service_look(gpurt_viewer_t *v, const void *object, bool due, uint64
     values[BLOCKS] = s->blocks;
     values[RUNNING] = c.running;
     values[COMING] = c.coming;
+    values[RESTING] = c.resting;
     values[LEFT] = c.left;
     values[RINGS] = gpurt_load_relaxed_sys_u32(&s->xrings); /* relaxed: a count */
+    values[HEAP] = s->heap_count ? s->heaps[0] : 0;
     values[SHARE] = s->share_percent;
     values[STARTED] = s->started_ns;
     return true;

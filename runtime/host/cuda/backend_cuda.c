@@ -355,6 +355,22 @@ static gpurt_status_t cuda_stream_sync(void *self, void *stream, gpurt_error_t *
                       "wait for a stream");
 }
 
+/* What `<<<>>>` launched without a stream. Services are in streams that do not block with it. */
+static gpurt_status_t cuda_strays_sync(void *self, gpurt_error_t *err)
+{
+    gpurt_cuda_device_t *d = (gpurt_cuda_device_t *)self;
+    gpurt_cuda_visit_t visit;
+    gpurt_status_t st = gpurt_cuda_enter(d, &visit, err);
+    cudaError_t e;
+
+    if (st != GPURT_OK)
+        return st;
+    e = gpurt_cuda_api->stream_synchronize(cudaStreamLegacy);
+    if (e == cudaSuccess)
+        e = gpurt_cuda_api->stream_synchronize(cudaStreamPerThread);
+    return wait_leave(d, visit, e, err, "wait for CUDA's default streams");
+}
+
 static gpurt_status_t cuda_stream_query(void *self, void *stream, gpurt_error_t *err)
 {
     gpurt_cuda_device_t *d = (gpurt_cuda_device_t *)self;
@@ -509,6 +525,7 @@ const gpurt_backend_ops_t gpurt_backend_cuda = {
     .stream_sync = cuda_stream_sync,
     .stream_query = cuda_stream_query,
     .sync = cuda_sync,
+    .strays_sync = cuda_strays_sync,
     .event_create = cuda_event_create,
     .event_destroy = cuda_event_destroy,
     .event_record = cuda_event_record,

@@ -22,6 +22,11 @@
  *                               for work after it, never before the first
  *   gpurt_service_leave(&turn)  before a block returns that was not told to stop
  *
+ * A block that panics has left, if its file defines GPURT_DEFER_DEPTH before any include: thread 0
+ * notes a handler in begin and takes it back at the end. Handlers of its own in between are taken
+ * back before the next go. Without, such a block counts as running until the kernel ends, and the
+ * service does not come to rest.
+ *
  * Context: device code, all threads of the block together. Between two calls of go a block holds
  * no lock that another block's go depends on.
  *
@@ -31,6 +36,7 @@
 
 #include <gpurt/block.h>
 #include <gpurt/clock.h>
+#include <gpurt/defer.h>
 #include <gpurt/hostword.h>
 #include <gpurt/ids.h>
 
@@ -74,13 +80,43 @@ typedef struct gpurt_service_turn {
     bool stop;       /* told so; the same in all threads */
 } gpurt_service_turn_t;
 
+/* A block that a panic ends has left, in a file with room for handlers (defer.h). */
+#if defined(GPURT_DEFER_DEPTH) && GPURT_DEFER_DEPTH > 0
+GPURT_DEV void gpurt_service_gone(uint64_t answer)
+{
+    gpurt_store_release_sys_u32((uint32_t *)(uintptr_t)answer,
+                                GPURT_SERVICE_LEFT); /* SV2.rel */
+}
+
+GPURT_DEV void gpurt_service_note(uint32_t *answer)
+{
+    (void)GPURT_DEFER(gpurt_service_gone, (uint64_t)(uintptr_t)answer);
+}
+
+GPURT_DEV void gpurt_service_unnote(void)
+{
+    (void)gpurt_undefer(1u << gpurt_lane(), false);
+}
+#else
+GPURT_DEV void gpurt_service_note(uint32_t *answer)
+{
+    (void)answer;
+}
+
+GPURT_DEV void gpurt_service_unnote(void) {}
+#endif
+
 GPURT_DEV gpurt_service_turn_t gpurt_service_begin(const gpurt_service_port_t *port)
 {
     gpurt_service_turn_t turn = {port->words, 0, 0, true, false};
 
-    if (gpurt_thread_rank() == 0) /* relaxed: nothing has been written yet */
-        gpurt_store_relaxed_sys_u32(&turn.words->xblocks[gpurt_block_rank()],
-                                    GPURT_SERVICE_RUNNING);
+    if (gpurt_thread_rank() == 0) {
+        uint32_t *answer = &turn.words->xblocks[gpurt_block_rank()];
+
+        gpurt_store_relaxed_sys_u32(answer,
+                                    GPURT_SERVICE_RUNNING); /* relaxed: it wrote nothing */
+        gpurt_service_note(answer);
+    }
     return turn;
 }
 
@@ -113,6 +149,8 @@ GPURT_DEV bool gpurt_service_go(gpurt_service_turn_t *turn)
         return true;
     if (gpurt_thread_rank() == 0) {
         stop = gpurt_service_obey(turn->words);
+        if (stop)
+            gpurt_service_unnote();
         turn->looked = gpurt_clock();
         turn->due = false;
     }
@@ -133,9 +171,11 @@ GPURT_DEV void gpurt_service_idle(gpurt_service_turn_t *turn)
 GPURT_DEV void gpurt_service_leave(const gpurt_service_turn_t *turn)
 {
     gpurt_block_barrier();
-    if (gpurt_thread_rank() == 0)
+    if (gpurt_thread_rank() == 0) {
         gpurt_store_release_sys_u32(&turn->words->xblocks[gpurt_block_rank()],
                                     GPURT_SERVICE_LEFT); /* SV2.rel */
+        gpurt_service_unnote();
+    }
 }
 
 #endif

@@ -18,13 +18,14 @@
 #ifndef GPURT_SERVICES_H
 #define GPURT_SERVICES_H
 
-#include <gpurt/gpurt.h>
+#include <gpurt/heap.h>
 #include <gpurt/service.h>
 
 typedef uint64_t gpurt_service_t;
 
 enum {
-    GPURT_SERVICES = 64,     /* of a device at a time */
+    GPURT_SERVICES = 64, /* of a device at a time */
+    GPURT_SERVICE_HEAPS = 8,
     GPURT_SERVICE_NAME = 48, /* bytes of a name, with its end */
     GPURT_SERVICE_STOP_MS = 5000
 };
@@ -34,21 +35,26 @@ typedef struct gpurt_service_options {
     uint32_t struct_size; /* sizeof(gpurt_service_options_t), or 0 */
     uint32_t stop_ms;     /* how long it may take to stop; default GPURT_SERVICE_STOP_MS */
     const char *name;     /* for errors, the log and the screen; default: the kernel's */
+    /* Heaps that it uses. While one of them is saved, compacted or destroyed, the service stands
+     * at its safe points, and that call waits for it, stop_ms at most. */
+    const gpurt_heap_t *const *heaps;
+    uint32_t heap_count;
 } gpurt_service_options_t;
 
 typedef enum gpurt_service_state {
     GPURT_SERVICE_IS_STARTING = 0, /* not all of its blocks run yet */
     GPURT_SERVICE_IS_RUNNING = 1,
-    GPURT_SERVICE_IS_STOPPING = 2, /* it was told to, and has not ended */
-    GPURT_SERVICE_IS_ENDED = 3     /* its kernel has ended, or failed */
+    GPURT_SERVICE_IS_RESTING = 2,  /* a heap that it declared is to be at rest */
+    GPURT_SERVICE_IS_STOPPING = 3, /* it was told to, and has not ended */
+    GPURT_SERVICE_IS_ENDED = 4     /* its kernel has ended, or failed */
 } gpurt_service_state_t;
 
 typedef struct gpurt_service_status {
     gpurt_service_state_t state;
     uint32_t blocks;
-    uint32_t coming, running, left; /* of them; cancelled ones: see service.h */
-    gpurt_status_t ended;           /* how its kernel ended; GPURT_OK before */
-    char name[GPURT_SERVICE_NAME];  /* cut */
+    uint32_t coming, running, resting, left; /* of them; cancelled ones: see service.h */
+    gpurt_status_t ended;                    /* how its kernel ended; GPURT_OK before */
+    char name[GPURT_SERVICE_NAME];           /* cut */
 } gpurt_service_status_t;
 
 GPURT_BEGIN_DECLS
