@@ -94,9 +94,13 @@ typedef struct gpurt_backend_ops {
     gpurt_status_t (*stream_sync)(void *self, void *stream, gpurt_error_t *err);
     gpurt_status_t (*stream_query)(void *self, void *stream, gpurt_error_t *err);
     gpurt_status_t (*sync)(void *self, gpurt_error_t *err);
-    /* From now on `sync` passes the stream over: its kernel is a service. NULL: the back end's
-     * `sync` would wait for it, and gpurt.c waits stream by stream instead. */
-    void (*stream_serves)(void *self, void *stream);
+    /* Around a service's life, whose kernel is alone in its stream: from begin on it may run, at
+     * end it has. NULL: nothing is to be done. */
+    void (*service_begin)(void *self, void *stream);
+    void (*service_end)(void *self);
+    /* Whether `sync` passes streams of services over; if not, gpurt.c waits stream by stream while
+     * there are any. */
+    bool sync_skips_services;
     /* Then: waits for work that is in no stream of gpurt's, as far as that can be told from
      * services. NULL: there is none. */
     gpurt_status_t (*strays_sync)(void *self, gpurt_error_t *err);

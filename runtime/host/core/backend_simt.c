@@ -351,7 +351,7 @@ static gpurt_status_t cpu_sync(void *self, gpurt_error_t *err)
     return simt_device_sync((simt_device_t *)self, err);
 }
 
-static void cpu_stream_serves(void *self, void *stream)
+static void cpu_service_begin(void *self, void *stream)
 {
     (void)self;
     simt_stream_serves((simt_stream_t *)stream);
@@ -485,7 +485,8 @@ const gpurt_backend_ops_t gpurt_backend_simt = {
     .stream_sync = cpu_stream_sync,
     .stream_query = cpu_stream_query,
     .sync = cpu_sync,
-    .stream_serves = cpu_stream_serves,
+    .service_begin = cpu_service_begin,
+    .sync_skips_services = true,
     .word_store = cpu_word_store,
     .word_load = cpu_word_load,
     .word_awaited = cpu_word_awaited,

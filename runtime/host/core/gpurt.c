@@ -455,8 +455,8 @@ static gpurt_status_t all_sync(gpurt_t *rt, bool panics, gpurt_error_t *err)
         return st;
     work = gpurt_boxwork_count(o->box);
     serves = gpurt_services_run(o);
-    st = serves && !o->ops->stream_serves ? streams_sync(o, err)
-                                          : o->ops->sync(o->self, err);
+    st = serves && !o->ops->sync_skips_services ? streams_sync(o, err)
+                                                : o->ops->sync(o->self, err);
     if (st != GPURT_OK)
         gpurt_guards_hear_all(o, st);
     else if (!serves) /* a service may log at any time */

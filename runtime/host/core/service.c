@@ -86,8 +86,11 @@ static void service_free(const gpurt_opened_t *o, gpurt_service_own_t *s)
 {
     if (!s)
         return;
-    if (s->stream)
+    if (s->stream) {
         (void)o->ops->stream_destroy(o->self, s->stream);
+        if (o->ops->service_end)
+            o->ops->service_end(o->self);
+    }
     gpurt_service_words_give(o, s->words);
     pthread_mutex_destroy(&s->lock);
     free(s);
@@ -271,8 +274,8 @@ static gpurt_status_t service_make(const gpurt_opened_t *o, const order_t *w,
         service_free(o, s);
         return st;
     }
-    if (o->ops->stream_serves)
-        o->ops->stream_serves(o->self, s->stream);
+    if (o->ops->service_begin)
+        o->ops->service_begin(o->self, s->stream);
     *out = s;
     return GPURT_OK;
 }

@@ -6,6 +6,7 @@
 #include "cuda_box.h"
 #include "cuda_device.h"
 #include "cuda_error.h"
+#include "cuda_later.h"
 #include "cuda_launch.h"
 #include "cuda_probe.h"
 #include "cuda_range.h"
@@ -106,6 +107,7 @@ static void device_free(gpurt_cuda_device_t *d)
     if (d->stream && !gpurt_cuda_is_lost(d) &&
         gpurt_cuda_api->stream_destroy(d->stream) != cudaSuccess)
         (void)gpurt_cuda_api->get_last_error();
+    gpurt_cuda_later_fini(d);
     pthread_mutex_destroy(&d->report_lock);
     free(d);
 }
@@ -114,17 +116,20 @@ static gpurt_status_t cuda_open(const gpurt_options_t *options, uint32_t index,
                                 gpurt_info_t *info, void **out, gpurt_error_t *err)
 {
     int count = 0, before = -1;
-    gpurt_status_t st = gpurt_cuda_probe(options, &count, err);
     gpurt_cuda_device_t *d;
+    gpurt_status_t st;
 
     (void)index; /* each GPU has its own copies of what kernels share */
     *out = NULL;
+    gpurt_cuda_later_watch();
+    st = gpurt_cuda_probe(options, &count, err);
     if (st != GPURT_OK)
         return st;
     d = (gpurt_cuda_device_t *)calloc(1, sizeof *d);
     if (!d)
         return REFUSE(err, GPURT_E_NOMEM, "CUDA back end: no host memory for its state");
     pthread_mutex_init(&d->report_lock, NULL);
+    pthread_mutex_init(&d->later.lock, NULL);
     d->number = options ? options->device : 0;
     d->many = count > 1;
     if (d->many && gpurt_cuda_api->get_device(&before) != cudaSuccess)
@@ -229,6 +234,8 @@ static gpurt_status_t cuda_mem_destroy(void *self, void *memory)
 
     if (st != GPURT_OK)
         return st;
+    if (gpurt_cuda_later_free(d, memory, false))
+        return gpurt_cuda_leave(d, visit, cudaSuccess, NULL, NULL);
     return gpurt_cuda_leave(d, visit, gpurt_cuda_api->free(memory), NULL,
                             "free GPU memory");
 }
@@ -259,6 +266,8 @@ static gpurt_status_t cuda_host_destroy(void *self, void *memory)
 
     if (st != GPURT_OK)
         return st;
+    if (gpurt_cuda_later_free(d, memory, true))
+        return gpurt_cuda_leave(d, visit, cudaSuccess, NULL, NULL);
     return gpurt_cuda_leave(d, visit, gpurt_cuda_api->free_host(memory), NULL,
                             "free pinned host memory");
 }
@@ -526,6 +535,8 @@ const gpurt_backend_ops_t gpurt_backend_cuda = {
     .stream_query = cuda_stream_query,
     .sync = cuda_sync,
     .strays_sync = cuda_strays_sync,
+    .service_begin = gpurt_cuda_later_begin,
+    .service_end = gpurt_cuda_later_end,
     .event_create = cuda_event_create,
     .event_destroy = cuda_event_destroy,
     .event_record = cuda_event_record,

@@ -148,7 +148,8 @@ gpurt_status_t gpurt_counters(gpurt_t *rt, gpurt_counters_t *out);
 
 /* ---- memory: device memory, and host memory the device can reach ------------------------- */
 /* Not initialised. 0 bytes: GPURT_OK and NULL. Work that uses it has ended before it is
- * destroyed (gpurt_stream_sync): CUDA waits for what is queued, the CPU back end does not. */
+ * destroyed (gpurt_stream_sync): CUDA waits for what is queued, the CPU back end does not. While
+ * a service runs on a GPU, what is destroyed comes back when the last one has ended. */
 gpurt_status_t gpurt_mem_create(gpurt_t *rt, size_t bytes, void **out, gpurt_error_t *err);
 gpurt_status_t gpurt_mem_destroy(gpurt_t *rt, void *memory);
 gpurt_status_t gpurt_host_create(gpurt_t *rt, size_t bytes, void **out, gpurt_error_t *err);
