@@ -24,6 +24,16 @@ static gpurt_error_t err;
 static gpurt_info_t info;
 static const gpurt_launch_t shape = {.grid = {BLOCKS, 1, 1}, .block = {64, 1, 1}};
 
+/* A call that waits for a service so long and not longer, on a machine that may be busy. */
+#define must_at_last(call)                                                     \
+    do {                                                                       \
+        gpurt_status_t st_;                                                    \
+                                                                               \
+        for (uint32_t tries_ = 0; (st_ = (call)) == GPURT_E_TIMEOUT; tries_++) \
+            CHECK_MSG(tries_ < 300, "%s", err.text);                           \
+        must(st_);                                                             \
+    } while (0)
+
 static inline void *host_memory(size_t bytes)
 {
     void *memory;

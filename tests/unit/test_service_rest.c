@@ -53,7 +53,7 @@ static gpurt_service_t serve_deaf(struct service_args *a, const gpurt_heap_t *h)
 
 static void end(gpurt_service_t service, struct service_args *a)
 {
-    must(gpurt_service_stop(rt, service, &err));
+    must_at_last(gpurt_service_stop(rt, service, &err));
     args_free(a);
 }
 
@@ -154,7 +154,7 @@ static void a_checkpoint_names_one_that_does_not_rest(void)
     must(gpurt_service_ring(rt, echo));
     round_hear(&echo_args, 0, 1, BLOCKS);
     must(gpurt_hostword_store(rt, &mule_args.desk->xask, 1, &err));
-    must(gpurt_checkpoint_save(c, path, &err));
+    must_at_last(gpurt_checkpoint_save(c, path, &err));
     gpurt_checkpoint_destroy(c);
     end(mule, &mule_args);
     end(echo, &echo_args);
@@ -172,7 +172,7 @@ static void so_does_a_compaction(void)
     CHECK_EQ(gpurt_gc_compact(rt, &gc, &moved, &err), GPURT_E_TIMEOUT);
     CHECK_CONTAINS(err.text, "\"mule\"");
     must(gpurt_hostword_store(rt, &mule_args.desk->xask, 1, &err));
-    must(gpurt_gc_compact(rt, &gc, &moved, &err));
+    must_at_last(gpurt_gc_compact(rt, &gc, &moved, &err));
     end(mule, &mule_args);
     must(gpurt_gc_destroy(rt, &gc, &err));
 }
@@ -186,7 +186,7 @@ static void so_does_the_end_of_a_heap(void)
     CHECK_CONTAINS(err.text, "\"mule\"");
     must(gpurt_heap_check(rt, &heap, &err)); /* it is there */
     must(gpurt_hostword_store(rt, &mule_args.desk->xask, 1, &err));
-    must(gpurt_heap_destroy(rt, &heap, &err));
+    must_at_last(gpurt_heap_destroy(rt, &heap, &err));
     state_await(mule, GPURT_SERVICE_IS_RUNNING);
     end(mule, &mule_args);
 }
@@ -201,7 +201,7 @@ static void one_that_was_told_to_stop_is_waited_for(void)
     CHECK_EQ(gpurt_service_stop(rt, mule, &err), GPURT_E_TIMEOUT);
     CHECK_EQ(gpurt_heap_destroy(rt, &heap, &err), GPURT_E_TIMEOUT);
     must(gpurt_hostword_store(rt, &mule_args.desk->xask, 1, &err));
-    must(gpurt_heap_destroy(rt, &heap, &err));
+    must_at_last(gpurt_heap_destroy(rt, &heap, &err));
     end(mule, &mule_args);
 }
 
