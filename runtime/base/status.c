@@ -40,6 +40,7 @@ static const struct status_row rows[] = {
     ROW(E_KERNEL, "the kernel was not built for this back end"),
     ROW(E_CLUSTER, "the cluster size is out of range"),
     ROW(E_COOPERATIVE, "the cooperative grid cannot be resident at once"),
+    ROW(E_ROOM, "the service would leave no room for other kernels"),
     ROW(E_FAULT, "a lane faulted"),
     ROW(E_TRAP, "a lane trapped"),
     ROW(E_STACK, "a lane overflowed its stack"),

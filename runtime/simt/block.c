@@ -123,7 +123,7 @@ static void lanes_reset(simt_worker_t *k, simt_block_t *b)
         lane->state = SIMT_READY;
         lane->site = NULL;
         lane->spins = lane->seen = 0;
-        lane->tell = lane->in_deferred = false;
+        lane->tell = lane->in_deferred = lane->at_host = false;
         simt_schedule_lane(k, lane);
     }
 }

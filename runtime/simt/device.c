@@ -9,6 +9,7 @@
 
 #include "environ.h"
 #include "hostthread.h"
+#include "hostwait.h"
 #include "process.h"
 #include "sanitizer.h"
 #include "stream.h"
@@ -36,6 +37,7 @@ void simt_device_changed(simt_device_t *d)
 {
     gpurt_add_relaxed_dev_u32(&d->xchanges, 1); /* what changed is read under the mutex */
     pthread_cond_broadcast(&d->work);
+    simt_host_news(d);
 }
 
 void simt_device_release(simt_device_t *d)

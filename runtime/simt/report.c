@@ -157,7 +157,10 @@ static void add_state(report_t *r, const simt_lane_t *l)
         add(r, "in activemask");
         break;
     case SIMT_READY:
-        add(r, l->spins ? "spins, relaxed %u times" : "can run", l->spins);
+        if (l->at_host)
+            add(r, "waits for a word of the host's");
+        else
+            add(r, l->spins ? "spins, relaxed %u times" : "can run", l->spins);
         break;
     }
     if (l->site && l->state != SIMT_DONE)

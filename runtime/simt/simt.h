@@ -74,8 +74,10 @@ typedef struct simt_lane {
     uint8_t op, barrier, answer;
     uint8_t half; /* of the warp's two sync words, the one of its last syncwarp */
     bool predicate;
-    bool tell;        /* asked to save its backtrace when it runs next */
-    bool in_deferred; /* leaves, and runs handlers: it is not cancelled meanwhile */
+    bool at_host;           /* waits for a word that the host stores: hostwait.c */
+    uint64_t host_until_ns; /* then: until when, or UINT64_MAX */
+    bool tell;              /* asked to save its backtrace when it runs next */
+    bool in_deferred;       /* leaves, and runs handlers: it is not cancelled meanwhile */
 } simt_lane_t;
 
 /* A handler that lanes of a warp noted (defer.h). */
@@ -247,7 +249,10 @@ struct GPURT_ALIGN(128) simt_worker {
     uint32_t probe_left; /* point.h: looking whether a lane spins without gpurt_relax */
     const void *probe_addr;
     uint32_t seen_changes; /* device->xchanges when main last looked */
-    uint64_t xidle_since;  /* ns, 0 while something advances; written by: this worker */
+    uint32_t xhost_waits;  /* while it idles: a lane waits for the host; likewise */
+    uint32_t host_seen;    /* device->xhost_news before this pass */
+    uint64_t host_nap_ns;
+    uint64_t xidle_since; /* ns, 0 while something advances; written by: this worker */
     uint64_t xswitches, xpreemptions, xrendezvous,
         xhash; /* counters; written by: this worker */
     char *signal_stack;
@@ -280,6 +285,8 @@ struct simt_device {
     char *last_report;
     /* shared */
     uint32_t xchanges;        /* grows when main fibers should look; written under mutex */
+    uint32_t xhost_news;      /* futex: grows when workers asleep should look; any thread */
+    uint32_t xhost_sleepers;  /* workers asleep on it; written by: workers */
     simt_scope_t *scope;      /* NULL unless check_scope */
     simt_device_t *next_left; /* device.c: of those that a forked child leaves alone */
 };

@@ -2,6 +2,7 @@
 #include "stream.h"
 
 #include "hosttime.h"
+#include "hostwait.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -152,6 +153,13 @@ void simt_stream_destroy(simt_stream_t *s)
     free(s);
 }
 
+void simt_stream_serves(simt_stream_t *s)
+{
+    pthread_mutex_lock(&s->device->mutex);
+    s->serves = true;
+    pthread_mutex_unlock(&s->device->mutex);
+}
+
 void simt_stream_abandon(simt_stream_t *s)
 {
     while (s->head) {
@@ -234,21 +242,53 @@ gpurt_status_t simt_stream_query(simt_stream_t *s, gpurt_error_t *err)
     return st;
 }
 
+/* Under the mutex. */
+static bool is_busy(const simt_device_t *d)
+{
+    const simt_stream_t *s = d->streams;
+
+    while (s && (s->serves || !s->head))
+        s = s->next;
+    return s != NULL;
+}
+
 gpurt_status_t simt_device_sync(simt_device_t *d, gpurt_error_t *err)
 {
     gpurt_status_t first = GPURT_OK;
 
     pthread_mutex_lock(&d->mutex);
     simt_device_release(d);
-    while (d->pending)
+    while (is_busy(d))
         pthread_cond_wait(&d->done, &d->mutex);
     for (simt_stream_t *s = d->streams; s; s = s->next) {
-        gpurt_status_t st = failure_take(s, first == GPURT_OK ? err : NULL);
+        gpurt_status_t st =
+            s->serves ? GPURT_OK : failure_take(s, first == GPURT_OK ? err : NULL);
 
         first = first == GPURT_OK ? st : first;
     }
     pthread_mutex_unlock(&d->mutex);
     return first;
+}
+
+/* ---- words between the host and kernels: hostword.h ---------------------------------------------- */
+void simt_words_changed(simt_device_t *d)
+{
+    if (d->config.seeded) {
+        pthread_mutex_lock(&d->mutex);
+        if (!d->held && d->active)
+            d->replayable = false; /* when kernels see it is chance */
+        pthread_mutex_unlock(&d->mutex);
+    }
+    simt_host_news(d);
+}
+
+void simt_words_awaited(simt_device_t *d)
+{
+    if (!d->config.seeded)
+        return;
+    pthread_mutex_lock(&d->mutex);
+    simt_device_release(d);
+    pthread_mutex_unlock(&d->mutex);
 }
 
 /* ---- events ---------------------------------------------------------------------------------------- */

@@ -44,6 +44,7 @@ struct simt_stream {
     simt_device_t *device;
     simt_op_t *head, *tail;
     bool busy;             /* the head op has begun */
+    bool serves;           /* its kernel does not end: simt_device_sync passes it over */
     gpurt_status_t status; /* first failure nobody has asked about */
     char *report;
 };
@@ -56,11 +57,17 @@ uint32_t simt_launch_capacity(simt_device_t *d, const gpurt_launch_t *launch);
 /* ---- host calls: backend_simt.c forwards them here ------------------------------------------ */
 simt_stream_t *simt_stream_create(simt_device_t *d);
 void simt_stream_destroy(simt_stream_t *s);
+/* Its kernels run until they are told to stop. */
+void simt_stream_serves(simt_stream_t *s);
 /* Queues a filled op. Takes it over. */
 void simt_stream_push(simt_stream_t *s, simt_op_t *op);
 gpurt_status_t simt_stream_sync(simt_stream_t *s, gpurt_error_t *err);
 gpurt_status_t simt_stream_query(simt_stream_t *s, gpurt_error_t *err);
+/* All streams but those that serve. */
 gpurt_status_t simt_device_sync(simt_device_t *d, gpurt_error_t *err);
+/* Host words that kernels may wait for have changed; the host waits for one. */
+void simt_words_changed(simt_device_t *d);
+void simt_words_awaited(simt_device_t *d);
 
 simt_event_t *simt_event_create(void);
 /* Frees it with all that is queued in it, which never runs. Context: no thread is there. */

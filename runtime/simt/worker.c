@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A worker's main fiber: takes units, lets lanes run, does their errands, waits. */
 #include "failure.h"
+#include "hostwait.h"
 
 #include <gpurt/atomic.h>
 #include <gpurt/impl/point.h>
@@ -287,7 +288,10 @@ static void worker_idle(simt_worker_t *k)
             return;
         }
     k->extra += k->idle_rounds >= IDLE_ADMIT_ROUNDS;
-    if (k->idle_rounds >= IDLE_SPIN_ROUNDS && spun_too_long(k))
+    if (simt_host_idle(k))
+        return;
+    if (k->idle_rounds >= IDLE_SPIN_ROUNDS && spun_too_long(k) &&
+        !simt_host_awaited(k->device))
         livelock(k);
     nap(k);
 }
@@ -341,8 +345,10 @@ void *simt_worker_main(void *worker)
         simt_lane_t *lane;
 
         worker_reap(k);
-        if (!k->block_count)
+        if (!k->block_count) {
             gpurt_store_relaxed_dev_u64(&k->xidle_since, UINT64_MAX); /* a hint */
+            gpurt_store_relaxed_dev_u32(&k->xhost_waits, 0);          /* likewise */
+        }
         if (!worker_admit(k))
             break;
         if (k->xidle_since == UINT64_MAX)

@@ -104,6 +104,22 @@ typedef struct gpurt_backend_ops {
     gpurt_status_t (*stream_sync)(void *self, void *stream, gpurt_error_t *err);
     gpurt_status_t (*stream_query)(void *self, void *stream, gpurt_error_t *err);
     gpurt_status_t (*sync)(void *self, gpurt_error_t *err);
+    /* Around a service's life, whose kernel is alone in its stream: from begin on it may run, at
+     * end it has. NULL: nothing is to be done. */
+    void (*service_begin)(void *self, void *stream);
+    void (*service_end)(void *self);
+    /* Whether `sync` passes streams of services over; if not, gpurt.c waits stream by stream while
+     * there are any. */
+    bool sync_skips_services;
+    /* Then: waits for work that is in no stream of gpurt's, as far as that can be told from
+     * services. NULL: there is none. */
+    gpurt_status_t (*strays_sync)(void *self, gpurt_error_t *err);
+    /* Words between the host and kernels that run (hostword.h): store with release, load with
+     * acquire, and that the host is about to wait for one. NULL, all: plain accesses will do
+     * (ownword.h), because kernels poll. */
+    void (*word_store)(void *self, uint32_t *word, uint32_t value);
+    uint32_t (*word_load)(void *self, const uint32_t *word);
+    void (*word_awaited)(void *self);
 
     gpurt_status_t (*event_create)(void *self, void **out, gpurt_error_t *err);
     gpurt_status_t (*event_destroy)(void *self, void *event);

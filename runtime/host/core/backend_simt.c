@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../simt/sanitizer.h"
 #include "../simt/stream.h"
 #include "plural.h"
 
@@ -289,9 +290,14 @@ static gpurt_status_t cpu_launch(void *self, void *stream, const gpurt_launch_t 
 {
     simt_device_t *d = (simt_device_t *)self;
     uint64_t blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
+    gpurt_launch_t resident = *launch;
     simt_launch_t *l;
     gpurt_status_t st;
 
+    if (stream_of(self, stream)->serves) { /* all its blocks have to be there */
+        resident.cooperative = true;
+        launch = &resident;
+    }
     if (launch->cooperative && blocks > simt_launch_capacity(d, launch))
         return gpurt_fail(err, GPURT_E_COOPERATIVE, GPURT_FROM_GPURT, 0,
                           "cooperative launch of %llu blocks, %u fit at once; launch fewer "
@@ -343,6 +349,34 @@ static gpurt_status_t cpu_stream_query(void *self, void *stream, gpurt_error_t *
 static gpurt_status_t cpu_sync(void *self, gpurt_error_t *err)
 {
     return simt_device_sync((simt_device_t *)self, err);
+}
+
+static void cpu_service_begin(void *self, void *stream)
+{
+    (void)self;
+    simt_stream_serves((simt_stream_t *)stream);
+}
+
+/* The race detector watches kernels and not this library, so it is told by hand. */
+static void cpu_word_store(void *self, uint32_t *word, uint32_t value)
+{
+    simt_order_release(word);
+    gpurt_store_release_sys_u32(word, value); /* HW2.rel SV1.rel */
+    simt_words_changed((simt_device_t *)self);
+}
+
+static uint32_t cpu_word_load(void *self, const uint32_t *word)
+{
+    uint32_t value = gpurt_load_acquire_sys_u32(word); /* HW3.acq SV2.acq */
+
+    (void)self;
+    simt_order_acquire((void *)(uintptr_t)word);
+    return value;
+}
+
+static void cpu_word_awaited(void *self)
+{
+    simt_words_awaited((simt_device_t *)self);
 }
 
 static gpurt_status_t cpu_event_create(void *self, void **out, gpurt_error_t *err)
@@ -451,6 +485,11 @@ const gpurt_backend_ops_t gpurt_backend_simt = {
     .stream_sync = cpu_stream_sync,
     .stream_query = cpu_stream_query,
     .sync = cpu_sync,
+    .service_begin = cpu_service_begin,
+    .sync_skips_services = true,
+    .word_store = cpu_word_store,
+    .word_load = cpu_word_load,
+    .word_awaited = cpu_word_awaited,
     .event_create = cpu_event_create,
     .event_destroy = cpu_event_destroy,
     .event_record = cpu_event_record,

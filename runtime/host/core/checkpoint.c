@@ -8,6 +8,7 @@
 #include "outfile.h"
 #include "ownwait.h"
 #include "refuse.h"
+#include "servicerest.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -257,7 +258,8 @@ gpurt_status_t gpurt_checkpoint_add_heap(gpurt_checkpoint_t *c, const char *name
 {
     gpurt_checkpoint_part_t part = {.version = GPURT_HEAPKEEP_VERSION,
                                     .save = gpurt_heapkeep_save,
-                                    .load = gpurt_heapkeep_load};
+                                    .load = gpurt_heapkeep_load,
+                                    .heap = gpurt_heapkeep_heap};
     const gpurt_heapkeep_t keep = {heap, flags};
 
     return add_owned(c, name, &part, &keep, sizeof keep, err);
@@ -358,15 +360,36 @@ static gpurt_status_t file_make(gpurt_checkpoint_t *c, const char *place,
     return file ? st : GPURT_E_OS;
 }
 
+/* Kernels end before services rest: one may wait for what a service does. */
+static gpurt_status_t all_rest(const gpurt_checkpoint_t *c, gpurt_service_rest_t *rest,
+                               gpurt_error_t *err)
+{
+    uint32_t heaps[GPURT_CHECKPOINT_PARTS], count = 0;
+    gpurt_status_t st = gpurt_own_sync(c->rt, err);
+
+    for (uint32_t i = 0; i < c->count; i++) {
+        const gpurt_checkpoint_part_t *ops = &c->parts[i].ops;
+
+        if (ops->heap)
+            heaps[count++] = ops->heap(ops->context);
+    }
+    return st == GPURT_OK ? gpurt_services_rest(c->rt, heaps, count, rest, err) : st;
+}
+
 gpurt_status_t gpurt_checkpoint_save(gpurt_checkpoint_t *c, const char *path,
                                      gpurt_error_t *err)
 {
     char place[PATH_MAX];
-    gpurt_status_t st = gpurt_own_sync(c->rt, err);
+    gpurt_service_rest_t rest;
+    gpurt_status_t st = gpurt_outfile_place(path, place, sizeof place, err);
 
     if (st == GPURT_OK)
-        st = gpurt_outfile_place(path, place, sizeof place, err);
-    return st == GPURT_OK ? file_make(c, place, err) : st;
+        st = all_rest(c, &rest, err);
+    if (st != GPURT_OK)
+        return st;
+    st = file_make(c, place, err);
+    gpurt_services_resume(&rest);
+    return st;
 }
 
 /* ---- reading ------------------------------------------------------------------------- */

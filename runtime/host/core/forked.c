@@ -7,6 +7,7 @@
 #include "heaptable.h"
 #include "life.h"
 #include "panicwatch.h"
+#include "serviceown.h"
 #include "viewer.h"
 
 /* The viewer looks at heaps, guards lie in the device's memory: so both come first. */
@@ -15,6 +16,7 @@ void gpurt_forked_device(gpurt_opened_t *opened)
     gpurt_viewer_forked(opened);
     gpurt_panicwatch_forked(opened->index);
     gpurt_guards_forked(opened);
+    gpurt_services_forked(opened->index, opened);
     gpurt_boxlink_forked(opened);
 }
 
@@ -23,6 +25,7 @@ void gpurt_forked_changing(uint32_t index)
     gpurt_viewer_forget(index);
     gpurt_panicwatch_forked(index);
     gpurt_guards_forget(index);
+    gpurt_services_forked(index, NULL);
     gpurt_boxlink_forget(index);
 }
 

@@ -13,6 +13,7 @@
 #include "ownwait.h"
 #include "panicwait.h"
 #include "refuse.h"
+#include "serviceown.h"
 
 #include <string.h>
 
@@ -423,20 +424,43 @@ gpurt_status_t gpurt_stream_query(gpurt_t *rt, gpurt_stream_t stream, gpurt_erro
     return leave_with(o, stream, st);
 }
 
+/* Each stream that there is, and what is in none of ours: the device as a whole would wait for
+ * services, too. Returns: the first failure. */
+static gpurt_status_t streams_sync(const gpurt_opened_t *o, gpurt_error_t *err)
+{
+    gpurt_status_t first = o->ops->stream_sync(o->self, NULL, err), st;
+    gpurt_handle_class_t of = gpurt_handle_of(o->index, GPURT_HANDLE_STREAM);
+    uint32_t cursor = 0;
+    uint64_t handle;
+    void *s;
+
+    while ((handle = gpurt_handle_next(&gpurt_handles, of, &cursor, &s)) != 0) {
+        st = o->ops->stream_sync(o->self, s, first == GPURT_OK ? err : NULL);
+        first = first == GPURT_OK ? st : first;
+        drop(o, handle);
+    }
+    if (first == GPURT_OK && o->ops->strays_sync)
+        first = o->ops->strays_sync(o->self, err);
+    return first;
+}
+
 static gpurt_status_t all_sync(gpurt_t *rt, bool panics, gpurt_error_t *err)
 {
     const gpurt_opened_t *o;
     gpurt_status_t st = gpurt_life_enter(rt, &o, err);
     uint32_t work;
+    bool serves;
 
     if (st != GPURT_OK)
         return st;
     work = gpurt_boxwork_count(o->box);
-    st = o->ops->sync(o->self, err);
-    if (st == GPURT_OK)
-        gpurt_boxwork_ended(o->box, work);
-    else
+    serves = gpurt_services_run(o);
+    st = serves && !o->ops->sync_skips_services ? streams_sync(o, err)
+                                                : o->ops->sync(o->self, err);
+    if (st != GPURT_OK)
         gpurt_guards_hear_all(o, st);
+    else if (!serves) /* a service may log at any time */
+        gpurt_boxwork_ended(o->box, work);
     if (st == GPURT_OK)
         st = gpurt_guards_settle(o, true, err);
     if (st == GPURT_OK && panics)

@@ -15,7 +15,7 @@ static uint64_t handle_id(gpurt_handle_class_t of, uint64_t handle)
 
 static gpurt_handle_kind_t kind_of(gpurt_handle_class_t of)
 {
-    return (gpurt_handle_kind_t)(of & 3u);
+    return (gpurt_handle_kind_t)(of & 7u);
 }
 
 /* NULL when no slot has that number. */
@@ -134,6 +134,20 @@ void *gpurt_handle_sweep(gpurt_handles_t *t, gpurt_handle_class_t of, uint32_t *
     return orphan.object;
 }
 
+/* A slot that was never used has no class, so the count of those need not be exact. */
+uint64_t gpurt_handle_next(gpurt_handles_t *t, gpurt_handle_class_t of, uint32_t *cursor,
+                           void **object)
+{
+    while (*cursor < GPURT_HANDLE_COUNT) {
+        uint64_t word = pin_word(&t->slots[*cursor].pin);
+        uint64_t handle = (uint64_t)pin_generation(word) << 32 | ++*cursor;
+
+        if (gpurt_handle_take(t, of, handle, object))
+            return handle;
+    }
+    return 0;
+}
+
 /* All slots are free, in order; generations go on. */
 void gpurt_handles_forked(gpurt_handles_t *t)
 {
@@ -163,7 +177,7 @@ static bool is_parents(const gpurt_handles_t *t, uint32_t index, uint32_t genera
 gpurt_status_t gpurt_handle_refuse(const gpurt_handles_t *t, gpurt_handle_class_t of,
                                    uint64_t handle, gpurt_error_t *err)
 {
-    static const char *const names[] = {"thing", "stream", "event", "guard"};
+    static const char *const names[] = {"thing", "stream", "event", "guard", "service"};
     gpurt_handle_kind_t kind = kind_of(of), found;
     const char *wanted = names[kind];
     uint32_t index = (uint32_t)handle - 1, generation = (uint32_t)(handle >> 32);
@@ -180,8 +194,8 @@ gpurt_status_t gpurt_handle_refuse(const gpurt_handles_t *t, gpurt_handle_class_
      * one that was never used. */
     if (other == 0 || (int32_t)(generation - pin_generation(word)) > 0)
         return REFUSE(err, GPURT_E_HANDLE,
-                      "0x%" PRIx64 " never was a handle: gpurt_%s_create gives them",
-                      handle, wanted);
+                      "0x%" PRIx64 " never was a handle: gpurt_%s_%s gives them", handle,
+                      wanted, kind == GPURT_HANDLE_SERVICE ? "launch" : "create");
     if (generation == pin_generation(word) && found != kind)
         return REFUSE(err, GPURT_E_HANDLE,
                       "0x%" PRIx64 " is of another kind: it names %s %s, wanted is %s %s",

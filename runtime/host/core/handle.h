@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handle.h - 64-bit handles for streams and events: pointers with generations.
+/* handle.h - 64-bit handles for streams, events and the like: pointers with generations.
  *
  * A handle is generation << 32 | slot + 1. The generation grows each time a slot is used
  * again, so a handle that was released, or that was made up, or that names an object of
@@ -23,7 +23,8 @@
 typedef enum gpurt_handle_kind {
     GPURT_HANDLE_STREAM = 1,
     GPURT_HANDLE_EVENT = 2,
-    GPURT_HANDLE_GUARD = 3
+    GPURT_HANDLE_GUARD = 3,
+    GPURT_HANDLE_SERVICE = 4
 } gpurt_handle_kind_t;
 
 /* What is taken, made and released: things of that kind, of one open device. */
@@ -32,7 +33,7 @@ typedef uint32_t gpurt_handle_class_t;
 static inline gpurt_handle_class_t gpurt_handle_of(uint32_t device,
                                                    gpurt_handle_kind_t kind)
 {
-    return device << 2 | (uint32_t)kind;
+    return device << 3 | (uint32_t)kind;
 }
 
 /* Shared with: every thread. object and next are written under the table's lock while
@@ -82,6 +83,11 @@ bool gpurt_handle_release(gpurt_handles_t *t, gpurt_handle_class_t of, uint64_t 
 /* Releases the next handle of that class that is still there. *cursor starts at 0. Only
  * while no other call uses that class. Returns: its object; NULL when there is none left. */
 void *gpurt_handle_sweep(gpurt_handles_t *t, gpurt_handle_class_t of, uint32_t *cursor);
+
+/* Takes the next handle of that class, which is to be dropped. *cursor starts at 0. Returns: it; 0
+ * when there is none left. */
+uint64_t gpurt_handle_next(gpurt_handles_t *t, gpurt_handle_class_t of, uint32_t *cursor,
+                           void **object);
 
 /* In a forked child: all handles are its parent's. Context: no call is inside. */
 void gpurt_handles_forked(gpurt_handles_t *t);

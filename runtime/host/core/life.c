@@ -9,6 +9,7 @@
 #include "panicwait.h"
 #include "panicwatch.h"
 #include "refuse.h"
+#include "serviceown.h"
 
 #include <string.h>
 
@@ -166,6 +167,7 @@ static gpurt_status_t dismantle(gpurt_opened_t *o, gpurt_error_t *err)
     while ((object = gpurt_handle_sweep(
                 &gpurt_handles, gpurt_handle_of(o->index, GPURT_HANDLE_STREAM), &cursor)))
         o->ops->stream_destroy(o->self, object);
+    gpurt_services_closed(o);
     gpurt_boxlink_close(o); /* no kernel runs any more */
     st = o->ops->close(o->self, first == GPURT_OK ? err : NULL);
     return first == GPURT_OK ? st : first;
@@ -277,7 +279,7 @@ gpurt_status_t gpurt_close(gpurt_t *rt, gpurt_error_t *err)
 {
     uint32_t index = gpurt_life_index(rt);
     place_t *p = &places[index];
-    gpurt_status_t st, heaps;
+    gpurt_status_t st, heaps, services;
     bool last;
 
     if (!rt)
@@ -287,8 +289,12 @@ gpurt_status_t gpurt_close(gpurt_t *rt, gpurt_error_t *err)
         forked_close(rt);
         return GPURT_OK;
     }
+    services = gpurt_services_closing(rt, err);
+    if (services == GPURT_E_TIMEOUT)
+        return services;
     gpurt_heapauto_close(rt);
-    heaps = gpurt_heaps_closing(rt, err);
+    heaps = gpurt_heaps_closing(rt, services == GPURT_OK ? err : NULL);
+    heaps = services == GPURT_OK ? heaps : services;
     gpurt_lock_take(&life_lock);
     if (pin_retire(&doors[index].pin, door_id(token_index(rt)), &last)) {
         if (!last)

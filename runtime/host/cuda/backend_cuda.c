@@ -7,6 +7,7 @@
 #include "cuda_device.h"
 #include "cuda_error.h"
 #include "cuda_hang.h"
+#include "cuda_later.h"
 #include "cuda_launch.h"
 #include "cuda_probe.h"
 #include "cuda_range.h"
@@ -109,6 +110,7 @@ static void device_free(gpurt_cuda_device_t *d)
     if (d->stream && !gpurt_cuda_is_lost(d) &&
         gpurt_cuda_api->stream_destroy(d->stream) != cudaSuccess)
         (void)gpurt_cuda_api->get_last_error();
+    gpurt_cuda_later_fini(d);
     pthread_mutex_destroy(&d->report_lock);
     free(d);
 }
@@ -117,17 +119,20 @@ static gpurt_status_t cuda_open(const gpurt_options_t *options, uint32_t index,
                                 gpurt_info_t *info, void **out, gpurt_error_t *err)
 {
     int count = 0, before = -1;
-    gpurt_status_t st = gpurt_cuda_probe(options, &count, err);
     gpurt_cuda_device_t *d;
+    gpurt_status_t st;
 
     (void)index; /* each GPU has its own copies of what kernels share */
     *out = NULL;
+    gpurt_cuda_later_watch();
+    st = gpurt_cuda_probe(options, &count, err);
     if (st != GPURT_OK)
         return st;
     d = (gpurt_cuda_device_t *)calloc(1, sizeof *d);
     if (!d)
         return REFUSE(err, GPURT_E_NOMEM, "CUDA back end: no host memory for its state");
     pthread_mutex_init(&d->report_lock, NULL);
+    pthread_mutex_init(&d->later.lock, NULL);
     d->number = options ? options->device : 0;
     d->many = count > 1;
     if (d->many && gpurt_cuda_api->get_device(&before) != cudaSuccess)
@@ -232,6 +237,8 @@ static gpurt_status_t cuda_mem_destroy(void *self, void *memory)
 
     if (st != GPURT_OK)
         return st;
+    if (gpurt_cuda_later_free(d, memory, false))
+        return gpurt_cuda_leave(d, visit, cudaSuccess, NULL, NULL);
     return gpurt_cuda_leave(d, visit, gpurt_cuda_api->free(memory), NULL,
                             "free GPU memory");
 }
@@ -262,6 +269,8 @@ static gpurt_status_t cuda_host_destroy(void *self, void *memory)
 
     if (st != GPURT_OK)
         return st;
+    if (gpurt_cuda_later_free(d, memory, true))
+        return gpurt_cuda_leave(d, visit, cudaSuccess, NULL, NULL);
     return gpurt_cuda_leave(d, visit, gpurt_cuda_api->free_host(memory), NULL,
                             "free pinned host memory");
 }
@@ -356,6 +365,22 @@ static gpurt_status_t cuda_stream_sync(void *self, void *stream, gpurt_error_t *
     return wait_leave(d, visit,
                       gpurt_cuda_api->stream_synchronize(gpurt_cuda_stream(d, stream)), err,
                       "wait for a stream");
+}
+
+/* What `<<<>>>` launched without a stream. Services are in streams that do not block with it. */
+static gpurt_status_t cuda_strays_sync(void *self, gpurt_error_t *err)
+{
+    gpurt_cuda_device_t *d = (gpurt_cuda_device_t *)self;
+    gpurt_cuda_visit_t visit;
+    gpurt_status_t st = gpurt_cuda_enter(d, &visit, err);
+    cudaError_t e;
+
+    if (st != GPURT_OK)
+        return st;
+    e = gpurt_cuda_api->stream_synchronize(cudaStreamLegacy);
+    if (e == cudaSuccess)
+        e = gpurt_cuda_api->stream_synchronize(cudaStreamPerThread);
+    return wait_leave(d, visit, e, err, "wait for CUDA's default streams");
 }
 
 static gpurt_status_t cuda_stream_query(void *self, void *stream, gpurt_error_t *err)
@@ -516,6 +541,9 @@ const gpurt_backend_ops_t gpurt_backend_cuda = {
     .stream_sync = cuda_stream_sync,
     .stream_query = cuda_stream_query,
     .sync = cuda_sync,
+    .strays_sync = cuda_strays_sync,
+    .service_begin = gpurt_cuda_later_begin,
+    .service_end = gpurt_cuda_later_end,
     .event_create = cuda_event_create,
     .event_destroy = cuda_event_destroy,
     .event_record = cuda_event_record,

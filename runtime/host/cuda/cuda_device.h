@@ -20,6 +20,19 @@ enum {
     GPURT_CUDA_REPORT_BYTES = 4096
 };
 
+/* cuda_later.h: memory to be freed when no service is left. */
+typedef struct gpurt_cuda_freed {
+    void *memory;
+    bool host; /* of cudaHostAlloc */
+} gpurt_cuda_freed_t;
+
+typedef struct gpurt_cuda_later {
+    pthread_mutex_t lock;
+    uint32_t serving; /* services of the device */
+    gpurt_cuda_freed_t *freed;
+    size_t count, room;
+} gpurt_cuda_later_t;
+
 /* Owner: backend_cuda.c, from open to close. Shared with: every thread; what changes starts
  * with x or lies under report_lock. */
 typedef struct gpurt_cuda_device {
@@ -45,6 +58,7 @@ typedef struct gpurt_cuda_device {
         void *context;
     } hang;                     /* cuda_hang.c's; written by: open and prepare */
     struct gpurt_cuda_box *box; /* NULL: nothing is logged; written by: open and close */
+    gpurt_cuda_later_t later;
     pthread_mutex_t report_lock;
     char report[GPURT_CUDA_REPORT_BYTES];
 } gpurt_cuda_device_t;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cuda_range.h"
 
+#include "cuda_later.h"
 #include "refuse.h"
 
 #include <cuda.h>
@@ -227,8 +228,12 @@ gpurt_status_t gpurt_cuda_range_destroy(void *self, gpurt_range_t *range)
     gpurt_status_t st = gpurt_cuda_enter(d, &visit, NULL);
 
     if (st == GPURT_OK) { /* a dead context has taken all of it with it */
-        st = gpurt_cuda_leave(d, visit, gpurt_cuda_api->device_synchronize(), NULL,
-                              "wait before memory is taken away");
+        /* Whoever destroys it says that no kernel uses it; where nothing is waited for that never
+         * ends, that is made sure. */
+        cudaError_t e =
+            gpurt_cuda_later_serves(d) ? cudaSuccess : gpurt_cuda_api->device_synchronize();
+
+        st = gpurt_cuda_leave(d, visit, e, NULL, "wait before memory is taken away");
         for (uint32_t i = 0; i < o->pieces; i++) {
             CUresult one = o->vmm.unmap(at, o->lengths[i]);
 

@@ -6,6 +6,7 @@
 #include "heapmap.h"
 #include "ownwait.h"
 #include "reclaimtable.h"
+#include "servicerest.h"
 
 #include <errno.h>
 #include <gpurt/gc.h>
@@ -217,10 +218,8 @@ static gpurt_status_t compact(gpurt_t *rt, const gpurt_gc_t *gc, uint32_t *moved
 {
     gpurt_gc_entry_t *entries = NULL;
     plan_t p = {0};
-    gpurt_status_t st = gpurt_own_sync(rt, err);
+    gpurt_status_t st = heap_settle(rt, gc, err);
 
-    if (st == GPURT_OK)
-        st = heap_settle(rt, gc, err);
     if (st == GPURT_OK)
         st = gpurt_heap_mirror_load(rt, &gc->heap, &p.mirror, err);
     if (st == GPURT_OK)
@@ -238,6 +237,22 @@ static gpurt_status_t compact(gpurt_t *rt, const gpurt_gc_t *gc, uint32_t *moved
     return st;
 }
 
+/* Kernels end before services rest: one may wait for what a service does. */
+static gpurt_status_t compact_at_rest(gpurt_t *rt, const gpurt_gc_t *gc, uint32_t *moved,
+                                      gpurt_error_t *err)
+{
+    gpurt_service_rest_t rest;
+    gpurt_status_t st = gpurt_own_sync(rt, err);
+
+    if (st == GPURT_OK)
+        st = gpurt_services_rest(rt, &gc->heap.id, 1, &rest, err);
+    if (st != GPURT_OK)
+        return st;
+    st = compact(rt, gc, moved, err);
+    gpurt_services_resume(&rest);
+    return st;
+}
+
 gpurt_status_t gpurt_gc_compact(gpurt_t *rt, const gpurt_gc_t *gc, uint32_t *moved,
                                 gpurt_error_t *err)
 {
@@ -245,7 +260,7 @@ gpurt_status_t gpurt_gc_compact(gpurt_t *rt, const gpurt_gc_t *gc, uint32_t *mov
     uint32_t count = 0;
 
     if (st == GPURT_OK) {
-        st = compact(rt, gc, &count, err);
+        st = compact_at_rest(rt, gc, &count, err);
         gpurt_gc_drop(gc);
     }
     if (moved)

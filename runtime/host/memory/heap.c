@@ -11,6 +11,7 @@
 #include "ownwait.h"
 #include "process.h"
 #include "refuse.h"
+#include "servicerest.h"
 #include "viewer.h"
 
 #include <errno.h>
@@ -355,15 +356,12 @@ gpurt_status_t gpurt_heap_make_at(gpurt_t *rt, gpurt_heap_t *h, void *at, bool m
     return st;
 }
 
-/* A refusal leaves all as it was. */
-gpurt_status_t gpurt_heap_destroy(gpurt_t *rt, gpurt_heap_t *heap, gpurt_error_t *err)
+/* Services that use it rest. A refusal leaves all as it was. */
+static gpurt_status_t heap_end(gpurt_t *rt, gpurt_heap_t *heap, gpurt_error_t *err)
 {
-    gpurt_status_t st;
+    gpurt_status_t st = GPURT_OK;
 
-    if (!heap || !heap->chunks)
-        return GPURT_OK;
-    st = gpurt_heap_known(rt, heap, err);
-    if (st == GPURT_OK && gpurt_heap_defaults[gpurt_life_index(rt)].id == heap->id)
+    if (gpurt_heap_defaults[gpurt_life_index(rt)].id == heap->id)
         st = gpurt_heap_set_default(rt, NULL, err);
     if (st == GPURT_OK)
         st = gpurt_heaptable_retire(rt, heap, err);
@@ -377,6 +375,23 @@ gpurt_status_t gpurt_heap_destroy(gpurt_t *rt, gpurt_heap_t *heap, gpurt_error_t
         return REFUSE(err, st, "heap: its memory could not be freed");
     memset(heap, 0, sizeof *heap);
     return GPURT_OK;
+}
+
+gpurt_status_t gpurt_heap_destroy(gpurt_t *rt, gpurt_heap_t *heap, gpurt_error_t *err)
+{
+    gpurt_service_rest_t rest;
+    gpurt_status_t st;
+
+    if (!heap || !heap->chunks)
+        return GPURT_OK;
+    st = gpurt_heap_known(rt, heap, err);
+    if (st == GPURT_OK)
+        st = gpurt_services_rest(rt, &heap->id, 1, &rest, err);
+    if (st != GPURT_OK)
+        return st;
+    st = heap_end(rt, heap, err);
+    gpurt_services_resume(&rest);
+    return st;
 }
 
 /* The wait only where somebody asked for a report: it takes what a later one would be told. */

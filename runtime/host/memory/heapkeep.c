@@ -186,3 +186,8 @@ gpurt_status_t gpurt_heapkeep_load(void *context, gpurt_t *rt,
     }
     return st;
 }
+
+uint32_t gpurt_heapkeep_heap(void *context)
+{
+    return ((const gpurt_heapkeep_t *)context)->heap->id;
+}

@@ -20,5 +20,6 @@ gpurt_status_t gpurt_heapkeep_save(void *context, gpurt_t *rt,
                                    gpurt_checkpoint_stream_t *to, gpurt_error_t *err);
 gpurt_status_t gpurt_heapkeep_load(void *context, gpurt_t *rt,
                                    gpurt_checkpoint_stream_t *from, gpurt_error_t *err);
+uint32_t gpurt_heapkeep_heap(void *context);
 
 #endif

@@ -10,7 +10,9 @@
  *
  * A program registers the same parts in each process, by the same names; so does each part
  * of the runtime that has a state. Saving and loading wait for all work first and are done
- * between kernels: a running kernel has no state that could be kept. A file is written
+ * between kernels: a running kernel has no state that could be kept. Services that declared a
+ * heap of the checkpoint rest meanwhile (GPURT_E_TIMEOUT names one that does not); all others
+ * run on, so what they write is not to be a part. A file is written
  * beside its name and takes the name when it is whole and on the disk. Loading checks every
  * byte of the file before it touches anything, and reads back what it wrote.
  *
@@ -45,6 +47,9 @@ typedef struct gpurt_checkpoint_part {
                            gpurt_error_t *err);
     gpurt_status_t (*load)(void *context, gpurt_t *rt, gpurt_checkpoint_stream_t *from,
                            gpurt_error_t *err);
+    /* The id of a heap that it is part of: services that declared it (services.h) rest while all
+     * parts are saved. NULL, or 0: none. */
+    uint32_t (*heap)(void *context);
 } gpurt_checkpoint_part_t;
 
 /* What a file says of a part. */

@@ -135,8 +135,9 @@ bool gpurt_has(const char *feature);
 gpurt_status_t gpurt_open(const gpurt_options_t *options, gpurt_t **out,
                           gpurt_error_t *err);
 
-/* Refuses new calls, waits for those in flight and for all work, then releases everything but
- * memory, which is to be destroyed before.
+/* Stops services, refuses new calls, waits for those in flight and for all work, then releases
+ * everything but memory, which is to be destroyed before. GPURT_E_TIMEOUT: a service, which the
+ * error names, runs on, so the runtime stays open.
  * Returns: the first failure of work that nobody had asked about yet; gpurt_sync before it if
  * the full report is wanted. GPURT_OK of one that was opened before this process was forked:
  * nothing is waited for, and the parent's stays open. */
@@ -147,7 +148,8 @@ gpurt_status_t gpurt_counters(gpurt_t *rt, gpurt_counters_t *out);
 
 /* ---- memory: device memory, and host memory the device can reach ------------------------- */
 /* Not initialised. 0 bytes: GPURT_OK and NULL. Work that uses it has ended before it is
- * destroyed (gpurt_stream_sync): CUDA waits for what is queued, the CPU back end does not. */
+ * destroyed (gpurt_stream_sync): CUDA waits for what is queued, the CPU back end does not. While
+ * a service runs on a GPU, what is destroyed comes back when the last one has ended. */
 gpurt_status_t gpurt_mem_create(gpurt_t *rt, size_t bytes, void **out, gpurt_error_t *err);
 gpurt_status_t gpurt_mem_destroy(gpurt_t *rt, void *memory);
 gpurt_status_t gpurt_host_create(gpurt_t *rt, size_t bytes, void **out, gpurt_error_t *err);
@@ -187,7 +189,7 @@ gpurt_status_t gpurt_stream_destroy(gpurt_t *rt, gpurt_stream_t stream);
 gpurt_status_t gpurt_stream_sync(gpurt_t *rt, gpurt_stream_t stream, gpurt_error_t *err);
 /* Returns: GPURT_OK when all is done, GPURT_E_NOT_READY when not, or that failure. */
 gpurt_status_t gpurt_stream_query(gpurt_t *rt, gpurt_stream_t stream, gpurt_error_t *err);
-/* All streams. */
+/* All streams; not services (services.h). */
 gpurt_status_t gpurt_sync(gpurt_t *rt, gpurt_error_t *err);
 
 gpurt_status_t gpurt_event_create(gpurt_t *rt, gpurt_event_t *out, gpurt_error_t *err);

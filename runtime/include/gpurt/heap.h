@@ -108,8 +108,9 @@ gpurt_status_t gpurt_heap_grow(gpurt_t *rt, const gpurt_heap_t *heap, uint64_t b
  * into and destroyed, their other calls say GPURT_E_HANDLE. A call of another thread that
  * looks into the heap now goes on, and the last of them frees the memory. When it is refused
  * (GPURT_E_HANDLE: destroyed before, or another device's; GPURT_E_CLOSED: of no device that is
- * open) *heap stays as it was. Context: no kernel uses it. NULL and a description of zeros:
- * nothing. */
+ * open; GPURT_E_TIMEOUT: a service that declared it, which the error names, does not come to
+ * rest) *heap stays as it was. Context: no kernel uses it but such services, which rest
+ * meanwhile. NULL and a description of zeros: nothing. */
 gpurt_status_t gpurt_heap_destroy(gpurt_t *rt, gpurt_heap_t *heap, gpurt_error_t *err);
 
 /* Which heap gpurt_alloc uses; NULL: none. Device code that is loaded later (a plugin) has

@@ -86,6 +86,7 @@ void *gpurt_simt_cluster_shared(void *object, uint32_t rank, const char *site);
 void gpurt_simt_grid_barrier(const char *site);
 void gpurt_simt_relax(const char *site);
 void gpurt_simt_pause(const char *site);
+void gpurt_simt_host_pause(uint64_t left_ns, const char *site); /* hostword.h */
 void *gpurt_simt_shared(const void *key, size_t bytes, const char *site);
 void *gpurt_simt_shared_dyn(void);
 uint64_t gpurt_simt_clock(void);
@@ -140,6 +141,13 @@ GPURT_DEV uint64_t gpurt_launch_number(void)
 GPURT_DEV const char *gpurt_kernel_name(void)
 {
     return gpurt_simt_self->block->kernel;
+}
+
+/* ---- hostword.h ------------------------------------------------------------------------- */
+GPURT_DEV void gpurt_host_pause(uint32_t turn, uint64_t left_ns, const char *here)
+{
+    (void)turn; /* the worker's naps grow */
+    gpurt_simt_host_pause(left_ns, here);
 }
 
 /* ---- warp.h: bits ------------------------------------------------------------------------ */

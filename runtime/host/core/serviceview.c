@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
+#include "serviceview.h"
+
+#include "watch.h"
+
+enum {
+    NAME,
+    KERNEL,
+    STATE,
+    BLOCKS,
+    RUNNING,
+    COMING,
+    RESTING,
+    LEFT,
+    RINGS,
+    HEAP,
+    SHARE,
+    STARTED,
+    FIELDS
+};
+static const gpurt_field_t fields[FIELDS] = {
+    [NAME] = {.name = "name", .kind = GPURT_FIELD_TEXT},
+    [KERNEL] = {.name = "kernel", .kind = GPURT_FIELD_TEXT},
+    [STATE] = {.name = "state",
+               .kind = GPURT_FIELD_STATE,
+               .words = "starting,running,resting,stopping,ended"},
+    [BLOCKS] = {.name = "blocks", .kind = GPURT_FIELD_LIMIT},
+    [RUNNING] = {.name = "running", .kind = GPURT_FIELD_GAUGE, .of = "blocks"},
+    [COMING] = {.name = "coming", .kind = GPURT_FIELD_GAUGE},
+    [RESTING] = {.name = "resting", .kind = GPURT_FIELD_GAUGE},
+    [LEFT] = {.name = "left", .kind = GPURT_FIELD_GAUGE},
+    [RINGS] = {.name = "rings", .kind = GPURT_FIELD_COUNTER},
+    [HEAP] = {.name = "heap",
+              .kind = GPURT_FIELD_REFERENCE,
+              .words = "heap"}, /* the first */
+    [SHARE] = {.name = "share", .kind = GPURT_FIELD_GAUGE, .unit = "%"},
+    [STARTED] = {.name = "started", .kind = GPURT_FIELD_TIME},
+};
+
+static bool service_look(gpurt_viewer_t *v, const void *object, bool due, uint64_t *values)
+{
+    const gpurt_service_own_t *const *at = object;
+    const gpurt_service_own_t *s = *at;
+    gpurt_service_count_t c = gpurt_service_count(s);
+
+    (void)due;
+    values[NAME] = gpurt_watch_text(v, s->name);
+    values[KERNEL] = gpurt_watch_text(v, s->kernel);
+    values[STATE] = gpurt_service_state(s, &c);
+    values[BLOCKS] = s->blocks;
+    values[RUNNING] = c.running;
+    values[COMING] = c.coming;
+    values[RESTING] = c.resting;
+    values[LEFT] = c.left;
+    values[RINGS] = gpurt_load_relaxed_sys_u32(&s->xrings); /* relaxed: a count */
+    values[HEAP] = s->heap_count ? s->heaps[0] : 0;
+    values[SHARE] = s->share_percent;
+    values[STARTED] = s->started_ns;
+    return true;
+}
+
+static const gpurt_class_t service_class = {
+    .name = "service",
+    .plural = "services",
+    .fields = fields,
+    .field_count = FIELDS,
+    .look = service_look,
+};
+
+void gpurt_serviceview_begin(gpurt_t *rt, const gpurt_service_own_t *s)
+{
+    gpurt_watch_begin(rt, &service_class, s->id, &s, sizeof(const void *));
+}
+
+void gpurt_serviceview_end(gpurt_t *rt, const gpurt_service_own_t *s)
+{
+    gpurt_watch_end(rt, &service_class, s->id);
+}

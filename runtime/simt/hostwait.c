@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lanes that wait for a word the host stores (hostword.h). Who ends such a wait is outside the
+ * kernel, so it counts as no spinning: while a lane waits so, others may wait for what it does
+ * next, and nothing is called a livelock. A worker whose lanes all wait so sleeps. */
+#include "simt.h"
+
+#include "hosttime.h"
+#include "hostwait.h"
+
+#include <gpurt/atomic.h>
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    NAP_FIRST_NS = 20000,
+    NAP_MOST_NS = 50000000 /* a wait with a deadline bounds its own */
+};
+
+/* ---- lanes -------------------------------------------------------------------------------- */
+void gpurt_simt_host_pause(uint64_t left_ns, const char *site)
+{
+    simt_worker_t *k = simt_worker_self;
+    simt_lane_t *me;
+
+    if (GPURT_UNLIKELY(!k || !k->current))
+        return;
+    me = k->current;
+    me->at_host = true;
+    me->host_until_ns = left_ns == UINT64_MAX ? left_ns : gpurt_steady_ns() + left_ns;
+    gpurt_simt_pause(site); /* a lane that is abandoned here is made anew: block.c */
+    me->at_host = false;
+    simt_cancel_point(me);
+}
+
+/* ---- workers ------------------------------------------------------------------------------ */
+typedef struct waiters {
+    bool some, others; /* lanes that wait for the host; that can run otherwise */
+    uint64_t until_ns; /* the first deadline, or UINT64_MAX */
+} waiters_t;
+
+static waiters_t waiters_of(const simt_worker_t *k)
+{
+    waiters_t w = {.until_ns = UINT64_MAX};
+
+    for (uint32_t i = 0; i < k->block_count; i++)
+        w.others |= k->blocks[i]->at_grid != 0; /* which other workers complete */
+    for (uint32_t i = 0; i < k->warp_count; i++)
+        for (uint32_t m = k->warps[i]->ready; m; m &= m - 1) {
+            const simt_lane_t *lane = &k->warps[i]->lanes[__builtin_ctz(m)];
+
+            w.some |= lane->at_host;
+            w.others |= !lane->at_host;
+            if (lane->at_host && lane->host_until_ns < w.until_ns)
+                w.until_ns = lane->host_until_ns;
+        }
+    return w;
+}
+
+bool simt_host_awaited(const simt_device_t *d)
+{
+    for (uint32_t i = 0; i < d->worker_count; i++) /* relaxed: workers that idle keep it */
+        if (gpurt_load_relaxed_dev_u32(&d->workers[i].xhost_waits))
+            return true;
+    return false;
+}
+
+/* The kernel looks at the word again, so a change between the look and the sleep wakes at once. */
+static void nap(simt_device_t *d, uint32_t seen, uint64_t ns)
+{
+    struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u),
+                         .tv_nsec = (long)(ns % 1000000000u)};
+
+    gpurt_add_relaxed_sys_u32(&d->xhost_sleepers, 1); /* relaxed: the fence orders it */
+    gpurt_fence_seq_cst_sys(); /* before the kernel looks at the word */
+    syscall(SYS_futex, &d->xhost_news, FUTEX_WAIT_PRIVATE, seen, &t, NULL, 0);
+    gpurt_add_relaxed_sys_u32(&d->xhost_sleepers, UINT32_MAX); /* relaxed: a hint goes */
+}
+
+/* Naps grow, in case that somebody stores without a word to us. */
+static uint64_t nap_ns(simt_worker_t *k, uint64_t until_ns)
+{
+    uint64_t ns = k->host_nap_ns ? k->host_nap_ns * 2 : NAP_FIRST_NS, now;
+
+    k->host_nap_ns = ns < NAP_MOST_NS ? ns : NAP_MOST_NS;
+    if (until_ns == UINT64_MAX)
+        return k->host_nap_ns;
+    now = gpurt_steady_ns();
+    if (until_ns <= now)
+        return 0;
+    return until_ns - now < k->host_nap_ns ? until_ns - now : k->host_nap_ns;
+}
+
+bool simt_host_idle(simt_worker_t *k)
+{
+    waiters_t w = waiters_of(k);
+    uint32_t seen = k->host_seen;
+    uint64_t ns;
+
+    /* A hint for the others. relaxed: as simt_host_awaited */
+    gpurt_store_relaxed_dev_u32(&k->xhost_waits, w.some);
+    /* Before the lanes of the next pass look at their words. */
+    k->host_seen = gpurt_load_acquire_sys_u32(&k->device->xhost_news); /* HW1.acq */
+    if (!w.some || w.others || seen != k->host_seen) {
+        k->host_nap_ns = 0;
+        return w.some && !w.others;
+    }
+    if (k->device->config.seeded && w.until_ns != UINT64_MAX)
+        return true; /* its clock counts steps: nothing is gained by sleeping */
+    ns = nap_ns(k, w.until_ns);
+    if (ns)
+        nap(k->device, seen, ns);
+    return true;
+}
+
+/* ---- hosts -------------------------------------------------------------------------------- */
+void simt_host_news(simt_device_t *d)
+{
+    gpurt_add_release_sys_u32(&d->xhost_news, 1);       /* HW1.rel */
+    gpurt_fence_seq_cst_sys();                          /* before the look for sleepers */
+    if (gpurt_load_relaxed_sys_u32(&d->xhost_sleepers)) /* relaxed: the fence orders it */
+        syscall(SYS_futex, &d->xhost_news, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
