@@ -188,6 +188,35 @@ GPURT_KERNEL(alloc_free_raced, struct alloc_args, p)
     gpurt_heap_free(&p->heap, (void *)(uintptr_t)p->cells[0]);
 }
 
+/* Each warp frees what it has just got, neighbours, and frees it again: in the same order, or each lane
+ * another's (mode). */
+GPURT_KERNEL(alloc_free_again, struct alloc_args, p)
+{
+    void *object = gpurt_heap_alloc(&p->heap, p->min_bytes);
+    uint64_t other = gpurt_shfl_xor_u64(GPURT_FULL_MASK, (uint64_t)(uintptr_t)object, 5,
+                                        GPURT_WARP_SIZE);
+
+    gpurt_heap_free(&p->heap, object);
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    gpurt_heap_free(&p->heap, p->mode ? (void *)(uintptr_t)other : object);
+}
+
+/* Two objects a lane: half of a warp frees the first one, the other half the second, at a time; then each
+ * lane alone the other one. */
+GPURT_KERNEL(alloc_free_crossed, struct alloc_args, p)
+{
+    void *one = gpurt_heap_alloc(&p->heap, p->min_bytes);
+    void *two = gpurt_heap_alloc(&p->heap, p->min_bytes);
+    bool crossed = gpurt_lane() >= GPURT_WARP_SIZE / 2;
+
+    gpurt_heap_free(&p->heap, crossed ? two : one);
+    for (uint32_t lane = 0; lane < GPURT_WARP_SIZE; lane++) {
+        gpurt_syncwarp(GPURT_FULL_MASK);
+        if (lane == gpurt_lane())
+            gpurt_heap_free(&p->heap, crossed ? one : two);
+    }
+}
+
 /* The default heap: each lane's answer in its cell, and the last round's is freed. */
 GPURT_KERNEL(alloc_default, struct alloc_args, p)
 {

@@ -16,6 +16,8 @@ GPURT_KERNEL_DECLARE(alloc_one, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_free_one, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_mixed, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_free_raced, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_free_again, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_free_crossed, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_default, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_magazine, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_warp, struct alloc_args);

@@ -274,6 +274,21 @@ GPURT_DEVN void order_hint_shard(const struct order_args *p, bool first)
 
 /* ---- slots of a chunk ---------------------------------------------------------------- */
 
+enum {
+    ORDER_ROW = 16 /* slots from here on: two words of bits */
+};
+
+/* Neighbours, whose bits two lanes set for all. */
+GPURT_DEV void order_free_row(const struct order_args *p, uint32_t lane)
+{
+    const gpurt_heap_t *h = &p->heap;
+
+    if (lane == 0)
+        gpurt_store_relaxed_dev_u32(gpurt_slab_state(h, 1), gpurt_state_slab(ORDER_CLASS));
+    order_write(p);
+    gpurt_heap_free_row(h, gpurt_slab_slot(h, 16, 1, ORDER_ROW + lane), 1, ORDER_ROW, 4096);
+}
+
 GPURT_DEVN void order_slots(const struct order_args *p, bool first)
 {
     const gpurt_heap_t *h = &p->heap;
@@ -286,13 +301,20 @@ GPURT_DEVN void order_slots(const struct order_args *p, bool first)
         }
         return;
     }
+    if (first && p->scene == ORDER_FREE_ROW) {
+        order_free_row(p, lane);
+        return;
+    }
     if (first) { /* each lane its own */
         gpurt_store_relaxed_dev_u32(gpurt_slab_state(h, 1), gpurt_state_slab(ORDER_CLASS));
         order_write(p);
         gpurt_heap_free(h, gpurt_slab_slot(h, 16, 1, lane));
         return;
     }
-    if (p->scene != ORDER_WIPE)
+    if (p->scene == ORDER_FREE_ROW)
+        order_expect(p, gpurt_slab_claim(h, 1, 4096, ORDER_ROW + lane, 64) ==
+                            ORDER_ROW + lane);
+    else if (p->scene != ORDER_WIPE)
         order_expect(p, gpurt_slab_claim(h, 1, 4096, lane, GPURT_WARP_SIZE) == lane);
     else if (lane == 0)
         order_expect(p, gpurt_slab_wipe(h, 1, GPURT_WARP_SIZE));

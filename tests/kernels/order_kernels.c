@@ -144,7 +144,7 @@ GPURT_DEV void order_by_warp(const struct order_args *p, uint32_t block)
         return;
     if (p->scene >= ORDER_TICKET && p->scene <= ORDER_HINT_LOOK)
         order_runs(p, first);
-    if (p->scene >= ORDER_FREE && p->scene <= ORDER_UNTAKE)
+    if (p->scene >= ORDER_FREE && p->scene <= ORDER_FREE_ROW)
         order_slots(p, first);
     if (p->scene == ORDER_SECTION_NEXT || p->scene == ORDER_BORROW)
         order_section(p, first);

@@ -215,6 +215,80 @@ static void test_freed_twice(void)
     stage_close(&s);
 }
 
+/* A second free leaves the chunk found, and given back by the last of the others. freed: how many slots of
+ * the chunk are free before one of them is freed again. */
+static void freed_again(uint32_t freed)
+{
+    gpurt_heap_options_t options = {.bytes = 2 * MIB, .shards = 1, .run_chunks = 1};
+    uint64_t objects[16];
+    uint32_t why;
+    stage_t s;
+
+    stage_open(&s, &options, 2);
+    for (uint32_t i = 0; i < 16; i++)
+        objects[i] = stage_one(&s, 4096, 16, &why);
+    for (uint32_t i = 0; i < freed; i++)
+        stage_free_one(&s, objects[i]);
+    stage_free_one(&s, objects[freed - 1]);
+    CHECK_EQ(stage_stats(&s).counts.xbad_frees[GPURT_FREE_TWICE], 1);
+    CHECK_EQ(stage_stats(&s).live, 16 - freed);
+    OK(gpurt_heap_check(rt, &s.args.heap, &err));
+    for (uint32_t i = freed; i < 16; i++)
+        stage_free_one(&s, objects[i]);
+    OK(gpurt_heap_check(rt, &s.args.heap, &err));
+    CHECK_EQ(stage_stats(&s).classes[gpurt_class_of(4096)].chunks, 0);
+    stage_close(&s);
+}
+
+/* The same by warps, whose lanes learn of neighbours' bits what one lane was told. */
+static void warp_freed_again(uint32_t bytes, uint32_t mode)
+{
+    gpurt_heap_options_t options = {.bytes = 4 * MIB, .shards = 1, .run_chunks = 4};
+    stage_t s;
+
+    stage_open(&s, &options, 2);
+    s.launch.grid.x = 1;
+    s.launch.block.x = 32; /* no other warp, which might be given one in between */
+    s.args.min_bytes = bytes;
+    s.args.mode = mode;
+    for (uint32_t i = 1; i <= 8; i++) {
+        RUN(&s, alloc_free_again);
+        CHECK_EQ(stage_stats(&s).counts.xbad_frees[GPURT_FREE_TWICE], 32 * i);
+        CHECK_EQ(stage_stats(&s).live, 0);
+        OK(gpurt_heap_check(rt, &s.args.heap, &err));
+    }
+    stage_close(&s);
+}
+
+/* Slots in a row, but of two chunks. */
+static void warp_freed_crossed(void)
+{
+    gpurt_heap_options_t options = {.bytes = 4 * MIB, .shards = 1, .run_chunks = 1};
+    stage_t s;
+
+    stage_open(&s, &options, 2);
+    s.launch.grid.x = 1;
+    s.launch.block.x = 32;
+    s.args.min_bytes = 2048; /* a chunk is 32 of them */
+    RUN(&s, alloc_free_crossed);
+    CHECK_EQ(stage_stats(&s).counts.xbad_frees[GPURT_FREE_TWICE], 0);
+    CHECK_EQ(stage_stats(&s).live, 0);
+    OK(gpurt_heap_check(rt, &s.args.heap, &err));
+    stage_close(&s);
+}
+
+static void test_freed_again(void)
+{
+    static const uint32_t sizes[] = {16, 48, 4096, 5000, 32768};
+
+    for (uint32_t freed = 1; freed < 16; freed++)
+        freed_again(freed);
+    for (uint32_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (uint32_t mode = 0; mode < 2; mode++)
+            warp_freed_again(sizes[i], mode);
+    warp_freed_crossed();
+}
+
 /* Addresses that a heap may grow into are of none of its objects. */
 static void test_free_ahead(void)
 {
@@ -340,9 +414,10 @@ static void test_handles(void)
 static const stage_part_t parts[] = {
     {"handles", test_handles},           {"vain", test_vain},
     {"reasons", test_reasons},           {"bad_frees", test_bad_frees},
-    {"freed_twice", test_freed_twice},   {"free_ahead", test_free_ahead},
-    {"grown_leaves", test_grown_leaves}, {"no_size", test_no_size},
-    {"warp_short", stage_warp_short},    {"warp_refused", test_warp_refused},
+    {"freed_twice", test_freed_twice},   {"freed_again", test_freed_again},
+    {"free_ahead", test_free_ahead},     {"grown_leaves", test_grown_leaves},
+    {"no_size", test_no_size},           {"warp_short", stage_warp_short},
+    {"warp_refused", test_warp_refused},
 };
 
 int main(int argc, char **argv)

@@ -160,8 +160,9 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
                      : "memor"                                                     \
                        "y")
 /* Spelled in PTX: the compiler's own fence is sequentially consistent whatever is asked. */
-#    define GPURT_FENCE_PTX_acquire "acq_rel"
-#    define GPURT_FENCE_PTX_release "acq_rel"
+/* A release leaves the first cache as it is, and an acquire waits for no store. */
+#    define GPURT_FENCE_PTX_acquire "acquire"
+#    define GPURT_FENCE_PTX_release "release"
 #    define GPURT_FENCE_PTX_acq_rel "acq_rel"
 #    define GPURT_FENCE_PTX_seq_cst "sc"
 #    define GPURT_FENCE_PTX_blk     "cta"
@@ -557,6 +558,19 @@ GPURT_FOR_SCOPES(GPURT_DEF_fence, acquire)
 GPURT_FOR_SCOPES(GPURT_DEF_fence, release)
 GPURT_FOR_SCOPES(GPURT_DEF_fence, acq_rel)
 GPURT_FOR_SCOPES(GPURT_DEF_fence, seq_cst)
+
+/* The wait of a release, begun early, beside a load's; then the release itself, by the same lane,
+ * which has written nothing in between that it releases. On the CPU the latter is the order. */
+GPURT_HD void gpurt_release_ahead_dev(void)
+{
+    if (GPURT_IN_DEVICE)
+        gpurt_fence_release_dev();
+}
+GPURT_HD uint32_t gpurt_or_ahead_far_u32(uint32_t *p, uint32_t v)
+{
+    return GPURT_IN_DEVICE ? gpurt_or_relaxed_far_u32(p, v)
+                           : gpurt_or_release_far_u32(p, v);
+}
 
 /* A store before it comes before the loads after it, for who does the same the other way
  * round: one of both sees the other. It hands nothing over, and the race detector is told

@@ -318,33 +318,24 @@ GPURT_DEVN void gpurt_heap_free_other(const gpurt_heap_t *h, void *object, size_
         gpurt_heap_bad_free(h, object, fault);
 }
 
-GPURT_DEV void gpurt_heap_free_one(const gpurt_heap_t *h, void *object)
+/* A lane of those that free slots of a chunk counts them, n. */
+GPURT_DEV void gpurt_heap_count(const gpurt_heap_t *h, uint32_t chunk, uint32_t n,
+                                uint32_t slots)
 {
-    size_t offset = (size_t)((char *)object - h->chunks);
-    uint32_t chunk = (uint32_t)(offset >> GPURT_CHUNK_SHIFT);
-    uint32_t at = (uint32_t)offset % GPURT_CHUNK_BYTES;
-    uint32_t state = 0, c, slot, group, n, old = 0, bit;
-    uint64_t shape;
+    /* relaxed: says how many; the bits order what they held */
+    uint32_t old = gpurt_add_relaxed_far_u32(gpurt_slab_state(h, chunk), n);
 
-    if (!object)
-        return;
-    if (GPURT_LIKELY(offset >> GPURT_CHUNK_SHIFT < h->chunk_count))
-        /* relaxed: fixed as long as the object lives */
-        state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk));
-    if (GPURT_UNLIKELY(!gpurt_state_is_slab(state))) {
-        gpurt_heap_free_other(h, object, offset, state);
-        return;
-    }
-    c = gpurt_state_class(state);
-    shape = gpurt_class_shape(c);
-    slot = gpurt_shape_slot(shape, gpurt_class_shift(c), at);
-    if (GPURT_UNLIKELY(slot * gpurt_class_bytes(c) != at ||
-                       slot >= gpurt_shape_slots(shape))) {
-        gpurt_heap_bad_free(h, object, GPURT_FREE_INTERIOR);
-        return;
-    }
-    bit = 1u << (slot % 32);
-    if (gpurt_or_release_far_u32(gpurt_slab_bits(h, chunk) + slot / 32, bit) &
+    if (GPURT_UNLIKELY(gpurt_slab_grows(old, n, slots)))
+        gpurt_slab_grown(h, chunk, old, n);
+}
+
+/* A slot of any chunk each. */
+GPURT_DEV void gpurt_heap_free_each(const gpurt_heap_t *h, void *object, uint32_t chunk,
+                                    uint32_t slot, uint32_t slots)
+{
+    uint32_t bit = 1u << (slot % 32), group;
+
+    if (gpurt_or_ahead_far_u32(gpurt_slab_bits(h, chunk) + slot / 32, bit) &
         bit) { /* AH1.rel */
         gpurt_heap_bad_free(h, object, GPURT_FREE_TWICE);
         return;
@@ -353,13 +344,64 @@ GPURT_DEV void gpurt_heap_free_one(const gpurt_heap_t *h, void *object)
         group = gpurt_heap_group(GPURT_FULL_MASK, chunk);
     else
         group = gpurt_heap_group(gpurt_activemask(), chunk);
-    if (!gpurt_is_leader(group))
+    if (gpurt_is_leader(group))
+        gpurt_heap_count(h, chunk, gpurt_popc(group), slots);
+}
+
+/* Slots first + lane of a chunk, as one request got them: their bits are in one word or two. Context:
+ * all lanes of a warp. */
+GPURT_DEV void gpurt_heap_free_row(const gpurt_heap_t *h, void *object, uint32_t chunk,
+                                   uint32_t first, uint32_t slots)
+{
+    uint32_t lane = gpurt_lane(), shift = first % 32, mask, was = 0, freed;
+
+    mask = lane == 0 ? GPURT_FULL_MASK << shift : ~(GPURT_FULL_MASK << shift);
+    gpurt_syncwarp(GPURT_FULL_MASK); /* what others did with theirs comes before, too */
+    if (lane < 2 && mask)
+        was = gpurt_or_ahead_far_u32(gpurt_slab_bits(h, chunk) + first / 32 + lane,
+                                     mask); /* AH1.rel */
+    was = gpurt_shfl_u32(GPURT_FULL_MASK, was, shift + lane < 32 ? 0 : 1);
+    freed = gpurt_ballot(GPURT_FULL_MASK, !(was >> (shift + lane) % 32 & 1u));
+    if (GPURT_UNLIKELY(!(freed >> lane & 1u)))
+        gpurt_heap_bad_free(h, object, GPURT_FREE_TWICE);
+    if (lane == 0 && freed)
+        gpurt_heap_count(h, chunk, gpurt_popc(freed), slots);
+}
+
+GPURT_DEV void gpurt_heap_free_one(const gpurt_heap_t *h, void *object)
+{
+    size_t offset = (size_t)((char *)object - h->chunks);
+    uint32_t chunk = (uint32_t)(offset >> GPURT_CHUNK_SHIFT), first, all;
+    uint32_t at = (uint32_t)offset % GPURT_CHUNK_BYTES, state = 0, c, slot, slots;
+    uint64_t shape;
+
+    if (!object)
         return;
-    n = gpurt_popc(group);
-    /* relaxed: says how many; the bits order what they held */
-    old = gpurt_add_relaxed_far_u32(gpurt_slab_state(h, chunk), n);
-    if (GPURT_UNLIKELY(gpurt_slab_grows(old, n, gpurt_shape_slots(shape))))
-        gpurt_slab_grown(h, chunk, old, n);
+    if (GPURT_LIKELY(offset >> GPURT_CHUNK_SHIFT < h->chunk_count))
+        /* relaxed: fixed as long as the object lives */
+        state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk));
+    gpurt_release_ahead_dev(); /* while it is on its way */
+    if (GPURT_UNLIKELY(!gpurt_state_is_slab(state))) {
+        gpurt_heap_free_other(h, object, offset, state);
+        return;
+    }
+    c = gpurt_state_class(state);
+    shape = gpurt_class_shape(c);
+    slot = gpurt_shape_slot(shape, gpurt_class_shift(c), at);
+    slots = gpurt_shape_slots(shape);
+    if (GPURT_UNLIKELY(slot * gpurt_class_bytes(c) != at || slot >= slots)) {
+        gpurt_heap_bad_free(h, object, GPURT_FREE_INTERIOR);
+        return;
+    }
+    if (GPURT_LIKELY(gpurt_activemask_now() == GPURT_FULL_MASK)) {
+        first = gpurt_shfl_u32(GPURT_FULL_MASK, slot, 0);
+        all = gpurt_shfl_u32(GPURT_FULL_MASK, chunk, 0);
+        if (gpurt_all(GPURT_FULL_MASK, slot == first + gpurt_lane() && chunk == all)) {
+            gpurt_heap_free_row(h, object, chunk, first, slots);
+            return;
+        }
+    }
+    gpurt_heap_free_each(h, object, chunk, slot, slots);
 }
 
 GPURT_DEV void gpurt_core_free(const gpurt_heap_t *h, void *object)
