@@ -221,7 +221,7 @@ static gpurt_status_t args_fill(order_t *w, const gpurt_service_own_t *s,
 
     if (w->port_offset + sizeof port > w->args_bytes)
         return REFUSE(err, GPURT_E_ARGS,
-                      "service \"%s\": a port at byte %zu is not within %zu bytes of "
+                      "service %s: a port at byte %zu is not within %zu bytes of "
                       "arguments",
                       s->name, w->port_offset, w->args_bytes);
     memcpy(own, w->from, w->args_bytes);
@@ -413,12 +413,12 @@ static gpurt_status_t runs_on(const gpurt_service_own_t *s, gpurt_error_t *err)
 
     if (c.first == s->blocks)
         return REFUSE(err, GPURT_E_TIMEOUT,
-                      "service \"%s\" has not ended %u ms after it was told to stop: its "
+                      "service %s has not ended %u ms after it was told to stop: its "
                       "blocks have left the loop of gpurt_service_go and run on",
                       s->name, s->stop_ms);
     return REFUSE(
         err, GPURT_E_TIMEOUT,
-        "service \"%s\" has not stopped within %u ms: %u of its %u blocks have "
+        "service %s has not stopped within %u ms: %u of its %u blocks have "
         "not come to gpurt_service_go since, the first is block %u; it stays told "
         "to stop, and the runtime stays open",
         s->name, s->stop_ms, s->blocks - c.left, s->blocks, c.first);

@@ -116,17 +116,16 @@ static gpurt_status_t room_check(const book_t *b, const gpurt_service_own_t *s,
 
     if (b->closing)
         return REFUSE(err, GPURT_E_CLOSED,
-                      "service \"%s\": the runtime is being closed, no service can be "
+                      "service %s: the runtime is being closed, no service can be "
                       "launched any more",
                       s->name);
     if (b->xcount == GPURT_SERVICES)
-        return REFUSE(
-            err, GPURT_E_NOMEM,
-            "service \"%s\": %d services run on the device, more cannot: stop one", s->name,
-            GPURT_SERVICES);
+        return REFUSE(err, GPURT_E_NOMEM,
+                      "service %s: %d services run on the device, more cannot: stop one",
+                      s->name, GPURT_SERVICES);
     if (share_of(s, capacity) > left)
         return REFUSE(err, GPURT_E_ROOM,
-                      "service \"%s\": %u blocks would leave no room for other kernels: %u "
+                      "service %s: %u blocks would leave no room for other kernels: %u "
                       "fit on the device, services may have seven eighths of it, and those "
                       "that run leave %u blocks: launch so many, or smaller ones",
                       s->name, s->blocks, capacity,

@@ -65,12 +65,11 @@ static gpurt_status_t rest_await(gpurt_service_own_t *s, gpurt_error_t *err)
     pthread_mutex_unlock(&s->lock);
     while (!is_at_rest(s, command, &block) && !gpurt_service_has_ended(s))
         if (!gpurt_hostpoll_next(&poll))
-            return REFUSE(
-                err, GPURT_E_TIMEOUT,
-                "service \"%s\" declared a heap that is to be at rest and has not "
-                "come to gpurt_service_go within %u ms: block %u of %u is the "
-                "first that has not",
-                s->name, s->stop_ms, block, s->blocks);
+            return REFUSE(err, GPURT_E_TIMEOUT,
+                          "service %s declared a heap that is to be at rest and has not "
+                          "come to gpurt_service_go within %u ms: block %u of %u is the "
+                          "first that has not",
+                          s->name, s->stop_ms, block, s->blocks);
     return GPURT_OK;
 }
 
