@@ -27,13 +27,13 @@ run() {
     ! grep 'WARN .*no lines of GPU 0: its driver shows counters' text || exit 77
 }
 
-# stands MARK REASON: most samples are of that line, for that reason. A warp is met at the instruction that it issues next:
-# behind a barrier that may be the next line's.
+# stands MARK REASON: most samples are of that line, for that reason. A warp is sampled at the instruction that it issues
+# next: behind a barrier or a sleep that may be the next line's.
 stands() {
     local line lines
     line=$(grep -n "MARK $1 " "$source" | cut -d: -f1)
     lines=$line
-    [ "$1" != barrier ] || lines="\($line\|$((line + 1))\)"
+    [[ $1 != barrier && $1 != sleep ]] || lines="\($line\|$((line + 1))\)"
     sed -n 3p shown | grep -q "cupti_lines.cu:$lines  $2" || fail "'$1': most samples are not of line $line, '$2'"
 }
 

@@ -89,7 +89,7 @@ says() { # MESSAGES: of each GPU
     has sums '^device 0   cuda, '
     has sums '^device 1   cuda, '
     is "$(grep '^heap .*, ended .* live bytes 0 B[ ,].* live 0[ ,]' sums | grep -cv ' on device ' || true)" 2 "heaps on GPU 0"
-    is "$(count sums '^heap .* on device 1, ended .* live bytes 0 B[ ,].* live 0[ ,]')" 2 "heaps on GPU 1"
+    is "$(count sums '^heap .* on device 1, ended .* live bytes 0 B[ ,].* live 0[ ,]')" 2 "heaps on GPU 1: $(grep '^heap' sums | cut -c1-120)"
     "$bin/gpurt-log" export --to chrome run.gplog -o trace.json
     has trace.json '"process_name","args":{"name":"GPU 0'
     has trace.json '"process_name","args":{"name":"GPU 1'

@@ -223,7 +223,7 @@ static void a_panic_is_told_by_its_stop(void)
     must(gpurt_hostword_store(rt, &a.desk->xask, 1, &err));
     must(gpurt_service_ring(rt, service));
     CHECK_MSG(gpurt_service_stop(rt, service, &err) == GPURT_E_PANIC, "%s", err.text);
-    CHECK_CONTAINS(err.text, "panicked");
+    CHECK_CONTAINS(err.text, "panic"); /* whose words differ by back end */
     must(gpurt_sync(rt, &err));
     args_free(&a);
 }
