@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* service_app - a service that answers three times, and one that is named and idle; after a line on
+/* service_app - a service that answers three times, and one that is named and idle; at the end of
  * standard input they end. */
 #include "../must.h"
 
@@ -38,14 +38,21 @@ static gpurt_service_t serve(struct service_args *a, const char *name)
     return service;
 }
 
+static void end(gpurt_service_t service, const struct service_args *a)
+{
+    must(gpurt_service_stop(rt, service, &err));
+    must(gpurt_host_destroy(rt, a->desk));
+    must(gpurt_host_destroy(rt, a->replies));
+}
+
 int main(void)
 {
     struct service_args asked = {0}, idle = {0};
-    gpurt_service_t echo;
+    gpurt_service_t echo, watch;
 
     must(gpurt_open(NULL, &rt, &err));
     echo = serve(&asked, NULL);
-    serve(&idle, "night watch");
+    watch = serve(&idle, "night watch");
     for (uint32_t round = 1; round <= ROUNDS; round++) {
         must(gpurt_hostword_store(rt, &asked.desk->xask, round, &err));
         must(gpurt_service_ring(rt, echo));
@@ -56,7 +63,8 @@ int main(void)
     puts("answered");
     fflush(stdout);
     (void)getchar();
-    must(gpurt_service_stop(rt, echo, &err));
-    must(gpurt_close(rt, &err)); /* ends the other */
+    end(echo, &asked);
+    end(watch, &idle);
+    must(gpurt_close(rt, &err));
     return 0;
 }
