@@ -22,9 +22,9 @@ uint32_t gpurt_process_begin(void);
 /* From 1 on; greater in a child than in its parent. */
 static inline uint32_t gpurt_process_generation(void)
 {
+    const uint32_t *word = (const uint32_t *)(uintptr_t)gpurt_load_acquire_sys_u64(
+        &gpurt_process_xword); /* PR1.acq */
     /* relaxed: the number is all there is */
-    const uint32_t *word =
-        (const uint32_t *)(uintptr_t)gpurt_load_relaxed_sys_u64(&gpurt_process_xword);
     uint32_t generation = word ? gpurt_load_relaxed_sys_u32(word) : 0;
 
     return GPURT_LIKELY(generation) ? generation : gpurt_process_begin();
