@@ -155,7 +155,7 @@ static int matrix_draw(const objectpage_t *g, const gpurt_classdef_field_t *f, i
         canvas_right(g->c, g->area, row, (int)(c + 1) * COLUMN, STYLE_DIM,
                      gpurt_field_word(f, c, word));
     row++;
-    for (uint32_t r = 0; r < f->count / columns && row < g->area.rows; r++) {
+    for (uint32_t r = 0; (r + 1) * columns <= f->count && row < g->area.rows; r++) {
         const gpurt_model_value_t *v = object_row(g->all, g->o, f, r);
 
         if (!v)
