@@ -155,21 +155,23 @@ void lines_contexts(void)
     fake->lines(33, NULL, 0);
 }
 
+/* While one batch runs, the next is made. */
 void lines_modules(long count)
 {
-    static char of_jit[16][32];
-    static fake_line_t of[16];
+    static char of_jit[2][16][32];
+    static fake_line_t of[2][16];
 
     fake->context(1, 1);
     beside();
     for (long i = 0; i < count; i++) {
-        uint32_t k = (uint32_t)(i % 16);
+        uint32_t k = (uint32_t)(i % 16), batch = (uint32_t)(i / 16 % 2);
 
-        snprintf(of_jit[k], sizeof of_jit[k], "jit_%ld", i);
-        of[k] = (fake_line_t){of_jit[k], module_load(1, ".debug_line", 100 + (uint32_t)i),
-                              16 * (uint64_t)(i % 32), SELECTED, 1};
+        snprintf(of_jit[batch][k], sizeof of_jit[batch][k], "jit_%ld", i);
+        of[batch][k] = (fake_line_t){of_jit[batch][k],
+                                     module_load(1, ".debug_line", 100 + (uint32_t)i),
+                                     16 * (uint64_t)(i % 32), SELECTED, 1};
         if (k == 15) {
-            fake->lines(1, of, 16);
+            fake->lines(1, of[batch], 16);
             rest(20);
         }
     }
