@@ -131,7 +131,11 @@ static bool begin(void)
         lines.count = linecount_create();
         lines.began_ns = gpurt_real_ns();
         lines.began_steady = gpurt_steady_ns();
-        if (lines.count && duty_start(&lines.reader, "gpurt-lines", read_run, NULL))
+        if (lines.count && !duty_start(&lines.reader, "gpurt-lines", read_run, NULL)) {
+            linecount_destroy(lines.count);
+            lines.count = NULL;
+        }
+        if (lines.count)
             atexit(ends);
     }
     ok = lines.count != NULL;
@@ -185,7 +189,7 @@ static void context_begins(CUcontext context)
         if (result != CUPTI_SUCCESS)
             refused(device, result, what);
         else if (!begin())
-            trouble_say(TROUBLE_PART, "no lines: no memory");
+            trouble_say(TROUBLE_PART, "no lines: no memory, or no thread to read them");
     }
     pthread_mutex_unlock(&s->lock);
 }
@@ -480,12 +484,16 @@ static void read_run(duty_t *duty)
 
 /* ---- start and stop ------------------------------------------------------------------ */
 
-/* A number of the environment; what is out of its bounds is the usual one. */
+/* A number of the environment; what is out of its bounds is told, and is the usual one. */
 static uint32_t number_read(const char *name, uint32_t least, uint32_t most, uint32_t usual)
 {
     uint64_t number = gpurt_tell_number(name, gpurt_env_get(name), usual);
 
-    return number >= least && number <= most ? (uint32_t)number : usual;
+    if (number >= least && number <= most)
+        return (uint32_t)number;
+    trouble_say(TROUBLE_NOTE, "%s=%llu is not from %u to %u: it is %u", name,
+                (unsigned long long)number, least, most, usual);
+    return usual;
 }
 
 void lines_want(const cupti_api_t *api, CUpti_SubscriberHandle subscriber, bool counters)

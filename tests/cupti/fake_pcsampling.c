@@ -62,8 +62,9 @@ static void wrong(const char *what)
 static uint32_t period_wanted(void)
 {
     const char *text = getenv("GPURT_CUPTI_LINES_PERIOD");
+    int period = text ? atoi(text) : 20;
 
-    return text ? (uint32_t)atoi(text) : 20;
+    return period < 16 || period > 31 ? 20 : (uint32_t)period;
 }
 
 static armed_t *armed_of(CUcontext context)

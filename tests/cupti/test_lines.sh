@@ -149,6 +149,10 @@ GPURT_CUPTI_LINES_PERIOD=23 GPURT_CUPTI_LINES_MS=50 run lines 300
 shares
 [ "$(samples)" -ge 50000 ] || fail "a look each 50 ms gave $(samples) samples"
 
+GPURT_CUPTI_LINES_PERIOD=11 run lines 300
+shares
+has 'WARN .*GPURT_CUPTI_LINES_PERIOD=11 is not from 16 to 31: it is 20' text
+
 # Counters take what lines need.
 GPURT_CUPTI=default,samples,lines run lines 300
 has 'WARN .*no lines: CUPTI reads either counters (samples) or lines' text
