@@ -133,6 +133,19 @@ static void entry_find(void *library, const char *name, void *to)
     memcpy(to, &entry, sizeof entry);
 }
 
+const char *cupti_entries_find(const cupti_api_t *api, const cupti_entry_t *entries,
+                               size_t count, void *table)
+{
+    for (size_t i = 0; i < count; i++) {
+        void *entry = dlsym(api->library, entries[i].name);
+
+        if (!entry)
+            return entries[i].name;
+        memcpy((char *)table + entries[i].offset, &entry, sizeof entry);
+    }
+    return NULL;
+}
+
 static gpurt_status_t version_check(cupti_api_t *api, const char *loaded,
                                     gpurt_error_t *err)
 {
@@ -162,14 +175,8 @@ static gpurt_status_t no_library(const char *why, gpurt_error_t *err)
 
 gpurt_status_t cupti_api_open(cupti_api_t *api, gpurt_error_t *err)
 {
-#define ENTRY(name_)                         \
-    {                                        \
-#        name_, offsetof(cupti_api_t, name_) \
-    }
-    static const struct {
-        const char *name;
-        size_t offset;
-    } entries[] = {
+#define ENTRY(name_) CUPTI_ENTRY_OF(cupti_api_t, name_)
+    static const cupti_entry_t entries[] = {
         ENTRY(cuptiSubscribe),
         ENTRY(cuptiEnableCallback),
         ENTRY(cuptiGetResultString),
@@ -188,6 +195,7 @@ gpurt_status_t cupti_api_open(cupti_api_t *api, gpurt_error_t *err)
         ENTRY(cuptiActivityRegisterTimestampCallback),
     };
     char loaded[PATH_MAX], why[WHY];
+    const char *missing;
 
     memset(api, 0, sizeof *api);
     api->library = library_open(loaded, why);
@@ -196,15 +204,10 @@ gpurt_status_t cupti_api_open(cupti_api_t *api, gpurt_error_t *err)
     if (version_check(api, loaded, err) != GPURT_OK)
         return GPURT_E_UNSUPPORTED;
     entry_find(api->library, "cuptiSubscribe_v2", &api->cuptiSubscribe_v2);
-    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
-        void *entry = dlsym(api->library, entries[i].name);
-
-        if (!entry)
-            return gpurt_fail(err, GPURT_E_UNSUPPORTED, GPURT_FROM_GPURT, 0,
-                              "this CUPTI has no %s; 13.0 or later is needed",
-                              entries[i].name);
-        memcpy((char *)api + entries[i].offset, &entry, sizeof entry);
-    }
+    missing = cupti_entries_find(api, entries, sizeof entries / sizeof entries[0], api);
+    if (missing)
+        return gpurt_fail(err, GPURT_E_UNSUPPORTED, GPURT_FROM_GPURT, 0,
+                          "this CUPTI has no %s; 13.0 or later is needed", missing);
     return GPURT_OK;
 }
 

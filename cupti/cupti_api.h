@@ -8,6 +8,8 @@
 #include <cupti.h>
 #include <gpurt/status.h>
 
+#include <stddef.h>
+
 #define CUPTI_ENTRY(name_) __typeof__(name_) *name_
 
 /* Filled once, never changed after. The names are CUPTI's, so that they can be looked up. */
@@ -39,6 +41,20 @@ typedef struct cupti_api {
  * the toolkits that CUDA_HOME and /usr/local/cuda name. *err says in one line what is
  * missing. */
 gpurt_status_t cupti_api_open(cupti_api_t *api, gpurt_error_t *err);
+
+/* An entry point, and where its address goes in a table of such. */
+typedef struct cupti_entry {
+    const char *name;
+    size_t offset;
+} cupti_entry_t;
+#define CUPTI_ENTRY_OF(table_, name_)   \
+    {                                   \
+#        name_, offsetof(table_, name_) \
+    }
+
+/* Returns: the first name that this CUPTI lacks, or NULL: all are there. */
+const char *cupti_entries_find(const cupti_api_t *api, const cupti_entry_t *entries,
+                               size_t count, void *table);
 
 /* Whether the process holds one already, as a shared library. */
 bool cupti_api_is_loaded(void);

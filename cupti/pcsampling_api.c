@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pcsampling_api.h"
 
-#include <dlfcn.h>
-#include <string.h>
-
 const char *pcsampling_api_find(const cupti_api_t *cupti, pcsampling_api_t *api)
 {
-#define ENTRY(name_)                              \
-    {                                             \
-#        name_, offsetof(pcsampling_api_t, name_) \
-    }
-    static const struct {
-        const char *name;
-        size_t offset;
-    } entries[] = {
+#define ENTRY(name_) CUPTI_ENTRY_OF(pcsampling_api_t, name_)
+    static const cupti_entry_t entries[] = {
         ENTRY(cuptiPCSamplingEnable),
         ENTRY(cuptiPCSamplingDisable),
         ENTRY(cuptiPCSamplingGetData),
@@ -24,12 +15,5 @@ const char *pcsampling_api_find(const cupti_api_t *cupti, pcsampling_api_t *api)
         ENTRY(cuptiGetCubinCrc),
     };
 
-    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
-        void *entry = dlsym(cupti->library, entries[i].name);
-
-        if (!entry)
-            return entries[i].name;
-        memcpy((char *)api + entries[i].offset, &entry, sizeof entry);
-    }
-    return NULL;
+    return cupti_entries_find(cupti, entries, sizeof entries / sizeof entries[0], api);
 }
