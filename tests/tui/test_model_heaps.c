@@ -262,6 +262,8 @@ static void check_processes(void)
     put_both();
     CHECK(gpurt_model_view(model, T0 + 11, GPURT_MODEL_REPLAY, view) & 1u << 8);
     CHECK_EQ(view->objects.programs, 2);
+    CHECK_STR(view->names.sites[0].format, "heaps (objects)");
+    CHECK_CONTAINS(view->names.sites[0].last, "heap 64: bytes ");
     CHECK_EQ(view->objects.count, 2);
     CHECK_EQ(h[0].told.pid, FIRST);
     CHECK_EQ(value(&h[0], "live_bytes")->now, 48 * MIB);
