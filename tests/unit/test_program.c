@@ -64,9 +64,27 @@ static void check_full(void)
     for (uint32_t i = 0; i < 300; i++)
         CHECK_EQ(add(&d, 1000 + i, 1, "many"), i < 255 ? i : GPLOG_PROGRAM_OTHERS);
     CHECK_EQ(gplog_program_count(&d), 255);
-    CHECK_EQ(d.next_id, 255); /* nor does it take room */
+    CHECK_EQ(d.last_id, 255); /* nor does it take room */
     CHECK_EQ(add(&d, 1254, 1, "many"), 254);
     CHECK(!gplog_program_get(&d, GPLOG_PROGRAM_OTHERS, &p));
+    gpurt_dictionary_fini(&d);
+}
+
+/* Going through a dictionary meets the last one, too. */
+static void check_all(void)
+{
+    gpurt_dictionary_t d = {0};
+    gpurt_site_info_t info;
+    uint32_t id = 0;
+
+    CHECK(!gpurt_dictionary_next(&d, &id, &info));
+    (void)add(&d, 10, 5, "a");
+    (void)add(&d, 11, 5, "a");
+    CHECK(gpurt_dictionary_next(&d, &id, &info));
+    CHECK_EQ(info.id, 1);
+    CHECK(gpurt_dictionary_next(&d, &id, &info));
+    CHECK_EQ(info.id, 2);
+    CHECK(!gpurt_dictionary_next(&d, &id, &info));
     gpurt_dictionary_fini(&d);
 }
 
@@ -235,6 +253,7 @@ int main(void)
     unlink(path);
     check_numbers();
     check_full();
+    check_all();
     check_hostile();
     check_known();
     check_file(path);

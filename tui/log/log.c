@@ -214,9 +214,10 @@ static bool has_sums(const gpurt_log_t *log)
 {
     const gpurt_dictionary_t *d = gpurt_log_dictionary(log);
     gpurt_site_info_t info;
+    uint32_t id = 0;
 
-    for (uint32_t id = 1; id < d->next_id; id++)
-        if (gpurt_dictionary_get(d, id, &info) && !gpurt_kind_is_line(info.record_kind))
+    while (gpurt_dictionary_next(d, &id, &info))
+        if (!gpurt_kind_is_line(info.record_kind))
             return true;
     return false;
 }
