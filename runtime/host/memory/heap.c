@@ -401,7 +401,6 @@ gpurt_status_t gpurt_heaps_closing(gpurt_t *rt, gpurt_error_t *err)
     bool waited = false;
     gpurt_heap_t heap;
 
-    gpurt_viewer_stop(rt);
     for (uint32_t i = 0; i < GPURT_HEAPS; i++) {
         if (!gpurt_heap_take_nth(i, rt, &heap))
             continue;
