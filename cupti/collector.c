@@ -18,6 +18,7 @@
 #include "outlet.h"
 #include "pool.h"
 #include "sampling.h"
+#include "servewait.h"
 #include "subscription.h"
 #include "tell.h"
 #include "trouble.h"
@@ -127,6 +128,7 @@ static void troubles_look(uint64_t now)
     follow(gpurt_load_relaxed_dev_u32(&collector.xstray) != 0, &collector.stray, STRAY);
     follow(is_silent(now), &collector.silent, SILENT);
     shared_look();
+    servewait_look(now);
     if (graphs_by_device_missed())
         trouble_say(TROUBLE_NOTE,
                     "graphs that kernels launch are not recorded: start the program with "
@@ -184,6 +186,7 @@ static void flusher_run(duty_t *w)
         managed_look(false);
         capacity_look();
         stray_look();
+        servewait_ask();
     }
     managed_look(true);
     capacity_look();

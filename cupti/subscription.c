@@ -9,6 +9,7 @@
 #include "managed.h"
 #include "outlet.h"
 #include "sampling.h"
+#include "servewait.h"
 #include "trouble.h"
 #include "vigil.h"
 #include "wanted.h"
@@ -63,6 +64,7 @@ static void CUPTIAPI told(void *data, CUpti_CallbackDomain domain, CUpti_Callbac
         if (launches_are_watched())
             launches_told(id, about);
         vigil_told(id, about);
+        servewait_told(id, about);
     } else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
         graphs_told(id, about);
         lines_told(id, about);
@@ -222,5 +224,6 @@ bool subscription_begin(cupti_api_t *api, uint32_t wanted,
     threads_name();
     polls_hide();
     kinds_enable(wanted);
+    servewait_start(api, subscription.subscriber);
     return true;
 }

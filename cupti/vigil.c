@@ -74,6 +74,11 @@ static bool taken_since(const pool_t *pool, uint64_t now_ns)
     return true;
 }
 
+bool vigil_counts(void)
+{
+    return vigil.counts;
+}
+
 bool vigil_look(const pool_t *pool, uint64_t now_ns)
 {
     uint32_t launches, most;

@@ -37,4 +37,8 @@ bool gpurt_injection_name(void);
  * be closed. At most a second. */
 void gpurt_injection_sync(void);
 
+/* Tells the collector of this process, if there is one, of a service of that GPU: calls that wait
+ * for it are then told in the log. */
+void gpurt_injection_serve(uint32_t device, const char *name, bool begins);
+
 #endif

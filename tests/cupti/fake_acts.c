@@ -2,6 +2,8 @@
 /* What a test makes happen: records in buffers, callbacks, and questions about both. */
 #include "fake_inside.h"
 
+#include <time.h>
+
 #include <string.h>
 #include <unistd.h>
 
@@ -153,6 +155,21 @@ static uint32_t fake_launch(uint32_t id, const void *params, const char *name, i
     if (is_told_of(id))
         fake.told(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);
     return call.correlationId;
+}
+
+static void fake_call(uint32_t id, uint32_t context, uint32_t ms)
+{
+    const struct timespec inside = {ms / 1000, ms % 1000 * 1000000};
+    CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER,
+                               .functionName = "cuCall",
+                               .context = (CUcontext)(uintptr_t)context};
+
+    if (is_told_of(id))
+        fake.told(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);
+    nanosleep(&inside, NULL);
+    call.callbackSite = CUPTI_API_EXIT;
+    if (is_told_of(id))
+        fake.told(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);
 }
 
 static int fake_told_of(void)
@@ -385,6 +402,7 @@ const fake_cupti_t fake_cupti = {
     .graph_made = fake_graph_made,
     .graph_run = fake_graph_run,
     .launch = fake_launch,
+    .call = fake_call,
     .told_of = fake_told_of,
     .give_back = fake_give_back,
     .copy = fake_copy,
