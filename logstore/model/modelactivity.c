@@ -129,6 +129,9 @@ static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *wo
     case GPURT_KIND_DRIVER_LAUNCH:
         a->launches++;
         break;
+    case GPURT_KIND_LINE:
+        model_lines_put(&a->lines, row);
+        break;
     case GPURT_KIND_COLLECTOR:
         collector_put(&a->collectors[row->program], row->time_ns, words);
         break;

@@ -11,6 +11,7 @@
 #include <gpurt/impl/activity.h>
 #include <gpurt/impl/box.h>
 
+#include "linecells.h"
 #include "modeltimeline.h"
 #include "objectsview.h"
 
@@ -39,6 +40,9 @@ enum {
     GPURT_MODEL_DEVICES = 8, /* whose activity is known */
     GPURT_MODEL_KERNEL_NAME = 192,
     GPURT_MODEL_STATE = 864, /* of a collector: as long as they become (cupti/trouble.h) */
+    GPURT_MODEL_LINE_CELLS = 8192, /* samples of warps: by instruction and reason */
+    GPURT_MODEL_LINE_NAMES = 512,
+    GPURT_MODEL_LINE_NAME = 256,
     GPURT_MODEL_COLLECTORS = 16 /* processes whose collector has a row of its own */
 };
 
@@ -316,7 +320,23 @@ static inline bool gpurt_model_told_same(const gpurt_model_told_t *a,
     return a->id == b->id && a->device == b->device && a->program == b->program;
 }
 
-/* All of it: a private copy of one process. About 2 MB. */
+/* A name of a cell: a function, a file or a reason. */
+typedef struct gpurt_model_warp_name {
+    uint32_t id, unused;
+    char text[GPURT_MODEL_LINE_NAME]; /* its beginning, where it is longer */
+} gpurt_model_warp_name_t;
+
+/* Part 9: where warps were met, and why they stood there (linesums.h). */
+typedef struct gpurt_model_warps {
+    uint64_t rows; /* 0: nothing is known */
+    uint64_t first_ns, last_ns;
+    uint64_t left_out, left_out_idle; /* samples that have no cell: there was no room */
+    uint32_t count, name_count;
+    gpurt_linecell_t cells[GPURT_MODEL_LINE_CELLS];
+    gpurt_model_warp_name_t names[GPURT_MODEL_LINE_NAMES];
+} gpurt_model_warps_t;
+
+/* All of it: a private copy of one process. About 3 MB. */
 typedef struct gpurt_modelview {
     gpurt_model_numbers_t numbers;
     gpurt_model_names_t names;
@@ -325,6 +345,7 @@ typedef struct gpurt_modelview {
     gpurt_model_activity_t activity;
     gpurt_timeline_t timeline; /* part 7 */
     gpurt_model_objects_t objects;
+    gpurt_model_warps_t warps;
 } gpurt_modelview_t;
 
 static inline uint32_t gpurt_model_class(uint32_t level)
