@@ -324,7 +324,7 @@ static void filter_words(const filter_t *f, char text[FILTER_TEXT + 32])
 /* A filter has its room first: names of views are known by heart sooner. */
 static void tabs_draw(const picture_t *p, canvas_t *c, rect_t area)
 {
-    const int names_columns = 68 + (p->output ? 9 : 0);
+    const int names_columns = 76 + (p->output ? 9 : 0);
     char text[FILTER_TEXT + 32];
     int filter, at;
 

@@ -302,6 +302,7 @@ static int picture_begin(top_t *t, const top_options_t *o, char *const *argv)
     if (!t->fresh || !t->held)
         return gpurt_option_refuse(&program, "no memory");
     p->view = t->fresh;
+    p->source = &t->source_text;
     p->speed = 1;
     p->replay = o->replay != NULL;
     p->playing = o->play;
@@ -453,6 +454,7 @@ static void top_fini(top_t *t)
     gpu_capture_close(&t->capture);
     scrub_fini(&t->scrub);
     output_fini(&t->output);
+    sourcetext_fini(&t->source_text);
     free(t->fresh);
     free(t->held);
 }
