@@ -106,7 +106,8 @@ const view_class_t *picture_view(view_id_t id);
 void picture_draw(const picture_t *p, canvas_t *c);
 
 enum {
-    PICTURE_ALERTS = 3 /* sites with panics that the overview names */
+    PICTURE_ALERTS = 3, /* sites with panics that the overview names */
+    PICTURE_RUNNING = 2 /* streams of which it says what runs */
 };
 
 /* What several views draw. */

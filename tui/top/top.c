@@ -387,6 +387,7 @@ static int program_begin(top_t *t, char *const *argv, const char *handover, bool
         plan.rows = (uint16_t)lines;
         plan.columns = (uint16_t)columns;
     }
+    setenv("GPURT_CUPTI", "live", 0); /* unless the user says else */
     gpurt_injection_name();
     code = launchee_start(&t->child, &plan);
     if (code == 0) {

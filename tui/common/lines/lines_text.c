@@ -164,6 +164,15 @@ static void line_plain(FILE *out, const lines_text_t *l, const gpurt_linesum_lin
     fputc('\n', out);
 }
 
+static void lines_plain(FILE *out, const lines_text_t *l, const gpurt_linesum_function_t *f,
+                        uint32_t shown, hints_t *hints)
+{
+    for (uint32_t i = 0; i < shown; i++)
+        line_plain(out, l, &l->sums->lines[f->first_line + i], f->samples, hints);
+    if (shown < f->line_count)
+        fprintf(out, "          and %" PRIu32 " more\n", f->line_count - shown);
+}
+
 static void function_plain(FILE *out, const lines_text_t *l,
                            const gpurt_linesum_function_t *f, hints_t *hints)
 {
@@ -173,10 +182,15 @@ static void function_plain(FILE *out, const lines_text_t *l,
     fprintf(out, "%5.1f%%  ", percent(f->samples, l->sums->samples));
     name_put(out, l, f->function);
     fputc('\n', out);
-    for (uint32_t i = 0; i < shown; i++)
-        line_plain(out, l, &l->sums->lines[f->first_line + i], f->samples, hints);
-    if (shown < f->line_count)
-        fprintf(out, "          and %" PRIu32 " more\n", f->line_count - shown);
+    lines_plain(out, l, f, shown, hints);
+}
+
+void lines_text_function(FILE *out, const lines_text_t *l,
+                         const gpurt_linesum_function_t *f)
+{
+    hints_t hints = {0};
+
+    lines_plain(out, l, f, f->line_count < l->lines ? f->line_count : l->lines, &hints);
 }
 
 static void hints_plain(FILE *out, const hints_t *h)

@@ -35,6 +35,9 @@ const char *lines_text_view(const void *warps, uint32_t id, char room[LINES_NAME
 /* Functions by share of all samples, their lines by share of the function's; then what the words
  * mean. */
 void lines_text_plain(FILE *out, const lines_text_t *l);
+/* The lines of one function, at most as many as l says. */
+void lines_text_function(FILE *out, const lines_text_t *l,
+                         const gpurt_linesum_function_t *f);
 /* {"samples":...,"functions":[...]}. */
 void lines_text_json(gpurt_json_t *j, const char *key, const lines_text_t *l);
 /* "function;file:line;reason samples": a line each, as programs for flame graphs read it. */
