@@ -15,7 +15,7 @@ run() {
     rm -f run.gplog
     "$bin/gpurt-record" -q -o run.gplog "${options[@]}" -- "$app" "$@" >out 2>err || fail "$*: exit status $?: $(cat err)"
     "$bin/gpurt-log" cat run.gplog >text
-    "$bin/gpurt-log" stat run.gplog >stat
+    "$bin/gpurt-log" stat run.gplog >sums
 }
 has() { grep -q -e "$1" "$2" || { tail -n 8 "$2" | cut -c1-600 >&2; fail "no '$1' in $2"; }; }
 lacks() { ! grep -e "$1" "$2" >&2 || fail "'$1' in $2"; }
@@ -28,8 +28,8 @@ lacks ' running failed' text
 has ' running stays(int): grid 4,3,2 block 96,2,1, stream 0x77, launched [0-9]* ns ago; of its stream 3 have not ended, number 0 of them' text
 has ' running behind_it: .* of its stream 3 have not ended, number 2 of them' text
 has ' running elsewhere: .*, stream 0x99, ' text
-has '^running    stays(int) for at most [0-9.]* m*s, grid 4,3,2 block 96,2,1, stream 0x77 of GPU 1; it or one of 2 behind it$' stat
-has '^running    elsewhere for [0-9.]* m*s, .* stream 0x99 of GPU 1$' stat
+has '^running    stays(int) for at most [0-9.]* m*s, grid 4,3,2 block 96,2,1, stream 0x77 of GPU 1; it or one of 2 behind it$' sums
+has '^running    elsewhere for [0-9.]* m*s, .* stream 0x99 of GPU 1$' sums
 "$bin/gpurt-log" stat --json run.gplog | jq -e '.activity.running|length == 4 and .[0].name == "stays(int)" and
     .[0].queued == 3 and .[0].gpu == 1 and .[0].sampled == false' >/dev/null || fail "JSON: $("$bin/gpurt-log" stat --json run.gplog | jq -c .activity.running)"
 COLUMNS=150 "$bin/gpurt-top" -b -v gpu --replay run.gplog >top
@@ -39,7 +39,7 @@ has 'running stays(int) for at most ' top
 run --cupti default,running -- running-late 900
 has ' running stays(int): ' text
 has ' running (none): ' text
-lacks '^running ' stat
+lacks '^running ' sums
 
 # Nobody asked, so no call of the driver is told of; with default neither.
 for words in default kernels all; do

@@ -9,11 +9,16 @@ static void nothing_draw(canvas_t *c, rect_t area)
     canvas_rule(c, area, "Lines");
     canvas_put(c, area, 2, 1, STYLE_DIM, "No kernel was sampled.");
     canvas_put(c, area, 3, 1, STYLE_DIM,
-               "Lines are recorded with GPURT_CUPTI=default,lines (gpurt-record --cupti "
-               "default,lines),");
+               "gpurt-top -- PROGRAM samples CUDA kernels where counters are open to users "
+               "(gpurt-doctor");
     canvas_put(c, area, 4, 1, STYLE_DIM,
-               "where counters are open to users: gpurt-doctor says so. View 6 has the "
-               "collector's reason.");
+               "says so); gpurt-record does with --cupti live. Where that is refused, a "
+               "warning in the log");
+    canvas_put(
+        c, area, 5, 1, STYLE_DIM,
+        "says why. CUDA starts some 0.13 s later, and a launch takes about 1 us more; "
+        "GPURT_CUPTI=default");
+    canvas_put(c, area, 6, 1, STYLE_DIM, "leaves it out.");
 }
 
 static void draw(const picture_t *p, canvas_t *c, rect_t area)
