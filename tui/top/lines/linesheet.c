@@ -93,6 +93,7 @@ void linesheet_title(const picture_t *p, const linesheet_t *s, const char *rest,
                      canvas_t *c, rect_t area)
 {
     const gpurt_model_warps_t *w = &p->view->warps;
+    const unsigned long long all = s->sums.samples + w->left_out;
     char text[4 * TEXT], time[24];
     int used;
 
@@ -101,10 +102,9 @@ void linesheet_title(const picture_t *p, const linesheet_t *s, const char *rest,
                         (unsigned long long)s->sums.samples,
                         gpurt_plural(s->sums.samples, "s"), GPURT_LINECELL_SECONDS);
     else
-        used = snprintf(text, sizeof text, "Lines  %llu sample%s of warps in %s",
-                        (unsigned long long)(s->sums.samples + w->left_out),
-                        gpurt_plural(s->sums.samples + w->left_out, "s"),
-                        activity_time(w->last_ns - w->first_ns, time));
+        used =
+            snprintf(text, sizeof text, "Lines  %llu sample%s of warps in %s", all,
+                     gpurt_plural(all, "s"), activity_time(w->last_ns - w->first_ns, time));
     snprintf(text + used, sizeof text - (size_t)used, "%s", rest);
     canvas_rule(c, area, text);
 }
