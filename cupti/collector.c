@@ -10,6 +10,7 @@
 #include "environ.h"
 #include "graphs.h"
 #include "hosttime.h"
+#include "inflight.h"
 #include "injection.h"
 #include "intake.h"
 #include "lines.h"
@@ -290,6 +291,7 @@ void collector_stop(void)
     nvml_stop();
     sampling_stop();
     lines_stop();
+    inflight_stop();
     if (!duty_stop(&collector.flusher, STOP_MS))
         gpurt_store_relaxed_dev_u64(&collector.xasked_ns, 1); /* relaxed: the bell */
     if (duty_stop(&collector.reader, STOP_MS))
@@ -299,5 +301,6 @@ void collector_stop(void)
 void collector_forked(void)
 {
     dormant_leave();
+    inflight_leave();
     outlet_leave();
 }

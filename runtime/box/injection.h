@@ -15,10 +15,11 @@
 #define GPURT_INJECTION_OPENS "GPURT_OPENS"
 
 /* What GPURT_CUPTI takes, with commas between; for people. wanted.c knows what they mean. */
-#define GPURT_CUPTI_WORDS                                                                 \
-    "off, default, all, later, kernels, copies, fills, waits, overhead, memory, ranges, " \
-    "calls, graphs, device-graphs, nodes, managed, samples, launches, "                   \
-    "lines"
+#define GPURT_CUPTI_WORDS                                                               \
+    "off, default, live, all, later, kernels, copies, fills, waits, overhead, memory, " \
+    "ranges, "                                                                          \
+    "calls, graphs, device-graphs, nodes, managed, samples, launches, running, "        \
+    "lines, try-lines"
 
 /* Returns: the first of `words` that is none of them, *bytes long; NULL: each is one. */
 const char *gpurt_injection_unknown(const char *words, size_t *bytes);

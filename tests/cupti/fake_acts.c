@@ -132,6 +132,7 @@ static void fake_graph_run(int lane, const fake_graph_t *graph, uint64_t start, 
 /* Both ends of the call are told, as CUPTI does it. */
 static uint32_t fake_launch(uint32_t id, const void *params, const char *name, int ends)
 {
+    const CUresult failed = CUDA_ERROR_LAUNCH_FAILED;
     uint64_t now, data = 0;
     fake_where_t where = {.context = 1, .stream = 7, .device = 1};
     CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER,
@@ -143,12 +144,14 @@ static uint32_t fake_launch(uint32_t id, const void *params, const char *name, i
 
     pthread_mutex_lock(&fake.lock);
     call.correlationId = fake.correlation + 1;
-    fake.correlation += !ends;
+    fake.correlation += ends == 0 || ends == 3;
     pthread_mutex_unlock(&fake.lock);
     if (is_told_of(id))
         fake.told(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);
     now = fake.time();
-    if (ends)
+    if (ends == 3)
+        call.functionReturnValue = (void *)(uintptr_t)&failed;
+    else if (ends)
         fake_kernel_of(0, &where, name ? name : "node", ends == 1 ? now : 0,
                        ends == 1 ? now + 1000 : 0);
     call.callbackSite = CUPTI_API_EXIT;
