@@ -2,6 +2,7 @@
 #include "life.h"
 
 #include "boxlink.h"
+#include "channelkeep.h"
 #include "forked.h"
 #include "guards.h"
 #include "heapmap.h"
@@ -168,6 +169,7 @@ static gpurt_status_t dismantle(gpurt_opened_t *o, gpurt_error_t *err)
                 &gpurt_handles, gpurt_handle_of(o->index, GPURT_HANDLE_STREAM), &cursor)))
         o->ops->stream_destroy(o->self, object);
     gpurt_services_closed(o);
+    gpurt_channels_closed(o);
     gpurt_boxlink_close(o); /* no kernel runs any more */
     st = o->ops->close(o->self, first == GPURT_OK ? err : NULL);
     return first == GPURT_OK ? st : first;
