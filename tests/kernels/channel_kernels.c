@@ -154,10 +154,13 @@ GPURT_DEVN void channel_sender_ends(uint64_t arg)
         channel_blame(&v->xanswers);
 }
 
-/* Lanes of a warp that take part. */
+/* Lanes of a warp that take part: all, or all but each third. */
 GPURT_DEV uint32_t channel_lanes(const struct channel_args *p)
 {
-    return p->mode & CHANNEL_PART ? 0x6db6db6du : GPURT_FULL_MASK; /* all but each third */
+    uint32_t rest = gpurt_block_threads() - gpurt_warp() * GPURT_WARP_SIZE;
+    uint32_t there = rest < GPURT_WARP_SIZE ? (1u << rest) - 1 : GPURT_FULL_MASK;
+
+    return p->mode & CHANNEL_PART ? there & 0x6db6db6du : there;
 }
 
 #define CHANNEL_STORM(kind, type)                                                              \
