@@ -176,6 +176,15 @@ gpurt_status_t gpurt_channel_create(gpurt_t *rt, const gpurt_channel_options_t *
     return GPURT_OK;
 }
 
+/* Of an expression: &args->orders is called orders. */
+static const char *last_word(const char *name)
+{
+    for (const char *at = name; *at; at++)
+        if (strchr("&.>* (", *at))
+            name = at + 1;
+    return name;
+}
+
 gpurt_status_t gpurt_channel_create_of(gpurt_t *rt, gpurt_channel_t *out, uint32_t capacity,
                                        uint32_t bytes,
                                        const gpurt_channel_options_t *options,
@@ -187,7 +196,7 @@ gpurt_status_t gpurt_channel_create_of(gpurt_t *rt, gpurt_channel_t *out, uint32
     o.capacity = capacity;
     o.bytes = bytes;
     if (!o.name)
-        o.name = name[0] == '&' ? name + 1 : name;
+        o.name = last_word(name);
     return gpurt_channel_create(rt, &o, out, err);
 }
 
