@@ -23,18 +23,24 @@ typedef struct channel_stage {
     gpurt_launch_t launch;
 } channel_stage_t;
 
-static inline gpurt_channel_t channel_made(uint32_t capacity, uint32_t bytes,
-                                           uint32_t policy, uint32_t flags)
+static inline gpurt_channel_t channel_named(const char *name, uint32_t capacity,
+                                            uint32_t bytes, uint32_t policy, uint32_t flags)
 {
     const gpurt_channel_options_t o = {.capacity = capacity,
                                        .bytes = bytes,
                                        .policy = policy,
                                        .flags = flags,
-                                       .name = "tested"};
+                                       .name = name};
     gpurt_channel_t c;
 
     OK(gpurt_channel_create(rt, &o, &c, &err));
     return c;
+}
+
+static inline gpurt_channel_t channel_made(uint32_t capacity, uint32_t bytes,
+                                           uint32_t policy, uint32_t flags)
+{
+    return channel_named("tested", capacity, bytes, policy, flags);
 }
 
 static inline gpurt_channel_status_t channel_look(const gpurt_channel_t *c)

@@ -16,6 +16,8 @@
  *   gpurt_receive_many(c, m, n, &done)     waits for one, and takes more that are there
  *   gpurt_channel_close(c)      nothing can be sent any more; what is in it can be received
  *   gpurt_channel_depth(c)      messages in it at this moment
+ *   gpurt_sender_begin(c), gpurt_sender_end(c), gpurt_receiver_begin(c), gpurt_receiver_end(c)
+ *                               who has an end of it, for reports of hangs (waits.h): a store each
  *
  * All are functions of an expression's value, gpurt_status_t. c may also be a gpurt_channel_t *
  * of messages whose type nobody checks: then gpurt_channel_send(c, m) and so on, likewise.
@@ -106,6 +108,16 @@ template <class T> struct gpurt_bare_message<const T> {
 #define gpurt_receive_many(c, m, n, done) \
     GPURT_CHANNEL_CALL_(gpurt_channel_receive_many, c, m, n, done)
 
+#define GPURT_CHANNEL_END_(c, role, text)                       \
+    do {                                                        \
+        GPURT_PLACE(gpurt_place_, text);                        \
+        gpurt_channel_hold(&(c)->channel, role, &gpurt_place_); \
+    } while (0)
+#define gpurt_sender_begin(c)   GPURT_CHANNEL_END_(c, GPURT_HOLD_SENDER, "is a sender")
+#define gpurt_receiver_begin(c) GPURT_CHANNEL_END_(c, GPURT_HOLD_RECEIVER, "is a receiver")
+#define gpurt_sender_end(c)     gpurt_channel_leave(&(c)->channel, GPURT_HOLD_SENDER)
+#define gpurt_receiver_end(c)   gpurt_channel_leave(&(c)->channel, GPURT_HOLD_RECEIVER)
+
 /* ---- of any type --------------------------------------------------------------------- */
 
 #define GPURT_CHANNEL_AT_(function, text, ...)            \
@@ -177,6 +189,23 @@ GPURT_DEV gpurt_status_t gpurt_channel_receive_many_at(const gpurt_channel_t *c,
 
     *done = 0;
     return gpurt_channel_receive_as(&call, messages, (uint32_t)bytes, count, done, false);
+}
+
+/* role: GPURT_HOLD_SENDER or _RECEIVER, until gpurt_channel_leave. One lane, for its warp. */
+GPURT_DEV void gpurt_channel_hold(const gpurt_channel_t *c, uint32_t role,
+                                  gpurt_site_t *place)
+{
+    if (!c->words)
+        return;
+    gpurt_waitable_name(&c->words->waitable, GPURT_WAITABLE_CHANNEL, c->words->name,
+                        GPURT_WAITABLE_SINGLE);
+    gpurt_hold(&c->words->waitable, role, place);
+}
+
+GPURT_DEV void gpurt_channel_leave(const gpurt_channel_t *c, uint32_t role)
+{
+    if (c->words)
+        gpurt_release(&c->words->waitable, role);
 }
 
 /* One lane. Returns: GPURT_E_CHANNEL_CLOSED when it was closed before. */
