@@ -149,8 +149,10 @@ GPURT_DEVN void channel_sender_ends(uint64_t arg)
 {
     channel_verdict_t *v = (channel_verdict_t *)(uintptr_t)arg;
 
-    if (gpurt_sub_acq_rel_dev_u32(&v->xsenders, 1) == 1 &&
-        gpurt_channel_close(&v->channel) != GPURT_OK)
+    if (gpurt_sub_relaxed_dev_u32(&v->xsenders, 1) > 1)
+        return;
+    v->farewell = 1;
+    if (gpurt_channel_close(&v->channel) != GPURT_OK)
         channel_blame(&v->xanswers);
 }
 
@@ -218,7 +220,8 @@ GPURT_DEV uint32_t channel_lanes(const struct channel_args *p)
         }                                                                                      \
         while (!sends && !both && answer == GPURT_OK)                                          \
             answer = channel_receive_##kind(p);                                                \
-        if (answer != (both || sends ? GPURT_OK : GPURT_E_CHANNEL_CLOSED))                     \
+        if (answer != (both || sends ? GPURT_OK : GPURT_E_CHANNEL_CLOSED) ||                   \
+            (answer == GPURT_E_CHANNEL_CLOSED && !p->verdict->farewell))                       \
             channel_blame(&p->verdict->xanswers);                                              \
     }
 CHANNEL_STORM(word, uint32_t)

@@ -51,6 +51,7 @@ typedef struct channel_verdict {
     uint64_t xsent, xreceived, xdropped, xrefused;
     uint32_t xsenders;       /* warps that are still at work */
     gpurt_channel_t channel; /* which the last of them closes */
+    uint32_t farewell;       /* plain: written before it is closed */
 } channel_verdict_t;
 
 enum {

@@ -40,7 +40,7 @@ int main(int argc, char **argv)
     seeds_t s;
 
     for (seeds_begin(&s, argc, argv, 200); seeds_next(&s, 3);) {
-        if (s.seed == s.first)
+        if (s.seed == s.first && !CHECK_SANITIZED) /* what tells of it is not watched */
             knot_is_told();
         channel_games(4, s.seed);
         if (s.seed % 4 == 0)

@@ -453,6 +453,15 @@ GPURT_DEV gpurt_status_t gpurt_channel_refused(const gpurt_channel_t *c, uint32_
                                                                      : GPURT_OK;
 }
 
+/* What the lowest lane was told, and what it acquired with it: a shuffle orders nothing. */
+GPURT_DEV int32_t gpurt_channel_told(uint32_t group, int32_t answer)
+{
+    answer = gpurt_shfl_i32(group, answer, gpurt_leader(group));
+    if (answer == GPURT_E_CHANNEL_CLOSED)
+        gpurt_syncwarp(group);
+    return answer;
+}
+
 /* count messages of this lane; single: it is 1, which nvcc must see. */
 GPURT_DEV gpurt_status_t gpurt_channel_send_as(gpurt_channel_call_t *call,
                                                const void *messages, uint32_t bytes,
@@ -487,7 +496,7 @@ GPURT_DEV gpurt_status_t gpurt_channel_send_as(gpurt_channel_call_t *call,
         lanes = gpurt_popc(gpurt_ballot(group, left > 0));
         if (gpurt_is_leader(group))
             answer = gpurt_channel_await_room(call, lanes, all - t.count);
-        answer = gpurt_shfl_i32(group, answer, gpurt_leader(group));
+        answer = gpurt_channel_told(group, answer);
         looks = false;
         if (answer == GPURT_CHANNEL_MAKE_ROOM)
             gpurt_channel_make_room(c, group, all - t.count);
@@ -537,7 +546,7 @@ GPURT_DEV gpurt_status_t gpurt_channel_receive_as(gpurt_channel_call_t *call,
             break;
         if (gpurt_is_leader(group))
             answer = gpurt_channel_await_data(call, lanes);
-        answer = gpurt_shfl_i32(group, answer, gpurt_leader(group));
+        answer = gpurt_channel_told(group, answer);
         looks = false;
         if (answer != GPURT_CHANNEL_AGAIN)
             break;
