@@ -250,7 +250,7 @@ gpurt_status_t gpurt_channel_end(gpurt_t *rt, const gpurt_channel_t *channel,
     gpurt_lock_give(&end_lock);
     gpurt_id_drop(&channels, channel->id);
     if (st == GPURT_OK && words.xanswer != GPURT_OK)
-        return REFUSE(err, words.xanswer, "channel \"%.*s\": it was closed before",
+        return REFUSE(err, words.xanswer, "channel \"%.*s\" was closed before",
                       (int)sizeof words.name, words.name);
     return st;
 }
