@@ -249,6 +249,77 @@ GPURT_KERNEL(channel_cancelled, struct channel_args, p)
     channel_blame(&p->verdict->xanswers); /* it should have left */
 }
 
+/* ---- halves of calls ------------------------------------------------------------------ */
+
+/* Up to the middle of a call; with one lane nobody else is between its claim and its draw. */
+GPURT_DEVN void channel_half_begin(const struct channel_args *p)
+{
+    gpurt_channel_words_t *w = p->channel.words;
+    uint32_t open = GPURT_CHANNEL_OPEN;
+
+    if (p->mode == CHANNEL_HALF_CLOSE)
+        (void)gpurt_cas_relaxed_dev_u32(&w->xstate, &open, GPURT_CHANNEL_SHUT);
+    else if (gpurt_channel_claim(p->mode == CHANNEL_HALF_RECEIVE ? &w->xsent : &w->xtaken,
+                                 1) != 1)
+        channel_blame(&p->verdict->xanswers);
+    if (p->mode == CHANNEL_HALF_SEND_CLOSED)
+        (void)gpurt_channel_close(&p->channel);
+}
+
+GPURT_DEVN void channel_half_end(const struct channel_args *p)
+{
+    const gpurt_channel_t *c = &p->channel;
+    gpurt_channel_words_t *w = c->words;
+    uint64_t m = 9;
+
+    if (p->mode == CHANNEL_HALF_CLOSE)
+        gpurt_red_add_relaxed_dev_u64(&w->xtaken, -(uint64_t)GPURT_CHANNEL_CLOSING);
+    else if (p->mode == CHANNEL_HALF_RECEIVE)
+        gpurt_channel_get(c, 1, true, gpurt_channel_draw(&w->xtaken, &w->xtaken_wraps, 1),
+                          &m, sizeof m);
+    else
+        gpurt_channel_put(c, 1, true, gpurt_channel_draw(&w->xsent, &w->xsent_wraps, 1), &m,
+                          sizeof m);
+}
+
+/* What another lane is told meanwhile. */
+GPURT_DEVN bool channel_half_other(const struct channel_args *p)
+{
+    const gpurt_channel_t *c = &p->channel;
+    uint64_t m = 7;
+
+    if (p->mode == CHANNEL_HALF_RECEIVE)
+        return gpurt_channel_try_receive(c, &m) == GPURT_E_EMPTY;
+    if (p->mode == CHANNEL_HALF_SEND)
+        return gpurt_channel_try_send(c, &m) == GPURT_E_FULL;
+    if (p->mode == CHANNEL_HALF_CLOSE)
+        return gpurt_channel_close(c) == GPURT_E_CHANNEL_CLOSED;
+    return gpurt_channel_receive(c, &m) == GPURT_OK && m == 9 &&
+           gpurt_channel_receive(c, &m) == GPURT_E_CHANNEL_CLOSED;
+}
+
+/* It is not told before the first lane went on: what it is told would not be so. */
+GPURT_KERNEL(channel_half, struct channel_args, p)
+{
+    channel_verdict_t *v = p->verdict;
+
+    if (gpurt_lane() > 0)
+        return;
+    if (gpurt_warp() == 0) {
+        channel_half_begin(p);
+        gpurt_store_relaxed_dev_u32(&v->xsenders, 1); /* relaxed: the words are atomics */
+        for (uint32_t i = 0; i < 300; i++)
+            gpurt_relax();
+        gpurt_store_relaxed_dev_u32(&v->xsenders, 2);
+        channel_half_end(p);
+        return;
+    }
+    while (gpurt_load_relaxed_dev_u32(&v->xsenders) == 0)
+        gpurt_relax();
+    if (!channel_half_other(p) || gpurt_load_relaxed_dev_u32(&v->xsenders) != 2)
+        channel_blame(&v->xanswers);
+}
+
 /* ---- games --------------------------------------------------------------------------- */
 
 GPURT_DEV uint32_t channel_tick(channel_book_t *book)
@@ -263,7 +334,7 @@ GPURT_DEVN void channel_act(channel_book_t *book, const gpurt_channel_t *c, uint
     channel_op_t op = {0, 0, CHANNEL_OP_SEND, lane, value, 0};
 
     if (choice >= 15)
-        op.what = choice == 31 ? CHANNEL_OP_CLOSE : CHANNEL_OP_RECEIVE;
+        op.what = choice == 31 && round > 4 ? CHANNEL_OP_CLOSE : CHANNEL_OP_RECEIVE;
     op.begin = channel_tick(book);
     if (op.what == CHANNEL_OP_CLOSE)
         op.answer = gpurt_channel_close(c);
@@ -277,16 +348,32 @@ GPURT_DEVN void channel_act(channel_book_t *book, const gpurt_channel_t *c, uint
     book->ops[lane][round] = op;
 }
 
+/* What was left is received when all lanes are done. */
+GPURT_DEVN void channel_rest(channel_book_t *book, const gpurt_channel_t *c)
+{
+    for (uint32_t i = 0; i < CHANNEL_REST; i++) {
+        channel_op_t op = {channel_tick(book), 0, CHANNEL_OP_RECEIVE, 0, 0, 0};
+
+        op.answer = gpurt_channel_try_receive(c, &op.value);
+        op.end = channel_tick(book);
+        book->rest[i] = op;
+        book->rest_count = i + 1;
+        if (op.answer != GPURT_OK)
+            return;
+    }
+}
+
 /* Two lanes of each of two warps, a block a game. */
 GPURT_KERNEL(channel_game, struct channel_args, p)
 {
     channel_book_t *book = &p->books[gpurt_block_x()];
     uint32_t state = holding_seed(p->seed), lane = gpurt_warp() * 2 + gpurt_lane();
 
-    if (gpurt_lane() >= 2)
-        return;
-    for (uint32_t round = 0; round < CHANNEL_ROUNDS; round++)
+    for (uint32_t round = 0; gpurt_lane() < 2 && round < CHANNEL_ROUNDS; round++)
         channel_act(book, &p->games[gpurt_block_x()], lane, round, &state);
+    gpurt_block_barrier();
+    if (gpurt_thread_rank() == 0)
+        channel_rest(book, &p->games[gpurt_block_x()]);
 }
 
 /* ---- two that wait for each other ----------------------------------------------------- */

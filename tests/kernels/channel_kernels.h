@@ -73,6 +73,16 @@ struct channel_args {
     uint32_t step_count, each, mode, seed;
 };
 
+/* ---- halves of calls ------------------------------------------------------------------ */
+
+enum {
+    CHANNEL_HALF_RECEIVE, /* modes: a lane has a credit, and draws its ticket much later */
+    CHANNEL_HALF_SEND,
+    CHANNEL_HALF_SEND_CLOSED, /* ... and it is closed in between */
+    CHANNEL_HALF_CLOSE,       /* it says that it is closed, and takes the credits later */
+    CHANNEL_HALVES
+};
+
 /* ---- the deadlock -------------------------------------------------------------------- */
 
 struct channel_knot_args {

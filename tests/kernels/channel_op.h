@@ -21,12 +21,15 @@ typedef struct channel_op {
 
 enum {
     CHANNEL_LANES = 4, /* of a game, two in a warp */
-    CHANNEL_ROUNDS = 6
+    CHANNEL_ROUNDS = 7,
+    CHANNEL_REST = 6 /* messages that may be left, at most, and a look that finds none */
 };
 
 /* Of a game. Owner: its block. */
 typedef struct channel_book {
     channel_op_t ops[CHANNEL_LANES][CHANNEL_ROUNDS];
+    channel_op_t rest[CHANNEL_REST]; /* when all are done: what was left */
+    uint32_t rest_count;
     uint32_t xclock; /* written by: its lanes */
 } channel_book_t;
 

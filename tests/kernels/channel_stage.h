@@ -15,6 +15,7 @@ GPURT_KERNEL_DECLARE(channel_storm_pair, struct channel_args);
 GPURT_KERNEL_DECLARE(channel_storm_card, struct channel_args);
 GPURT_KERNEL_DECLARE(channel_storm_page, struct channel_args);
 GPURT_KERNEL_DECLARE(channel_cancelled, struct channel_args);
+GPURT_KERNEL_DECLARE(channel_half, struct channel_args);
 GPURT_KERNEL_DECLARE(channel_game, struct channel_args);
 GPURT_KERNEL_DECLARE(channel_knot, struct channel_knot_args);
 
@@ -149,7 +150,7 @@ enum {
 };
 
 typedef struct channel_history {
-    channel_op_t ops[CHANNEL_LANES * CHANNEL_ROUNDS];
+    channel_op_t ops[CHANNEL_LANES * CHANNEL_ROUNDS + CHANNEL_REST];
     uint32_t count, capacity;
 } channel_history_t;
 
@@ -232,7 +233,9 @@ static inline void channel_game_judge(const channel_book_t *book, uint32_t capac
 
     h.count = CHANNEL_LANES * CHANNEL_ROUNDS;
     h.capacity = capacity;
-    memcpy(h.ops, book->ops, sizeof h.ops);
+    memcpy(h.ops, book->ops, sizeof book->ops);
+    memcpy(h.ops + h.count, book->rest, sizeof book->rest);
+    h.count += book->rest_count;
     if (!channel_is_linear(&h)) {
         channel_history_print(&h);
         CHECK_MSG(false, "with %u slots this cannot have happened in any order", capacity);

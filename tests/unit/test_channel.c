@@ -271,6 +271,101 @@ static void who_waits_and_is_cancelled_lets_go(void)
     }
 }
 
+/* A lane in the middle of a call: what others are told must be true all the same. */
+static void halves_are_waited_for(void)
+{
+    for (uint32_t half = 0; half < CHANNEL_HALVES; half++) {
+        channel_stage_t s = {.launch = {.grid = {1, 1, 1}, .block = {64, 1, 1}}};
+        channel_verdict_t v;
+
+        s.args.channel = channel_made(1, 8, 0, 0);
+        s.args.mode = half;
+        s.args.verdict = (channel_verdict_t *)stage_zeros(sizeof v);
+        if (half == CHANNEL_HALF_RECEIVE)
+            TRACE(&s.args.channel, SENT(CHANNEL_SEND, 9, GPURT_OK));
+        RUN(&s, channel_half);
+        stage_read(&v, s.args.verdict, sizeof v);
+        CHECK_MSG(v.xanswers == 0, "half %u: another lane was told what was not so", half);
+        OK(gpurt_channel_destroy(rt, &s.args.channel, &err));
+        CHECK_EQ(gpurt_mem_destroy(rt, s.args.verdict), GPURT_OK);
+    }
+}
+
+/* ---- the judge of games ---------------------------------------------------------------- */
+
+#define OP(begin, end, what, value, answer)             \
+    {                                                   \
+        begin, end, CHANNEL_OP_##what, 0, value, answer \
+    }
+
+static void the_judge_knows_a_queue(void)
+{
+    static const struct {
+        const char *name;
+        bool fine;
+        channel_history_t history; /* with two slots */
+    } lines[] = {
+        {"nothing", true, {.count = 0}},
+        {"sent, received",
+         true,
+         {{OP(0, 1, SEND, 1, GPURT_OK), OP(2, 3, RECEIVE, 1, GPURT_OK)}, .count = 2}},
+        {"received before",
+         false,
+         {{OP(0, 1, RECEIVE, 1, GPURT_OK), OP(2, 3, SEND, 1, GPURT_OK)}, .count = 2}},
+        {"missed",
+         false,
+         {{OP(0, 1, SEND, 1, GPURT_OK), OP(2, 3, RECEIVE, 0, GPURT_E_EMPTY),
+           OP(4, 5, RECEIVE, 1, GPURT_OK)},
+          .count = 3}},
+        {"missed while another takes it",
+         true,
+         {{OP(0, 1, SEND, 1, GPURT_OK), OP(2, 4, RECEIVE, 0, GPURT_E_EMPTY),
+           OP(3, 5, RECEIVE, 1, GPURT_OK)},
+          .count = 3}},
+        {"out of turn",
+         false,
+         {{OP(0, 1, SEND, 1, GPURT_OK), OP(2, 3, SEND, 2, GPURT_OK),
+           OP(4, 5, RECEIVE, 2, GPURT_OK)},
+          .count = 3}},
+        {"twice",
+         false,
+         {{OP(0, 1, SEND, 1, GPURT_OK), OP(2, 5, RECEIVE, 1, GPURT_OK),
+           OP(3, 4, RECEIVE, 1, GPURT_OK)},
+          .count = 3}},
+        {"full, and was not",
+         false,
+         {{OP(0, 1, SEND, 1, GPURT_OK), OP(2, 3, SEND, 2, GPURT_E_FULL)}, .count = 2}},
+        {"full",
+         true,
+         {{OP(0, 1, SEND, 1, GPURT_OK), OP(2, 3, SEND, 2, GPURT_OK),
+           OP(4, 5, SEND, 3, GPURT_E_FULL)},
+          .count = 3}},
+        {"more than there is room for",
+         false,
+         {{OP(0, 1, SEND, 1, GPURT_OK), OP(2, 3, SEND, 2, GPURT_OK),
+           OP(4, 5, SEND, 3, GPURT_OK)},
+          .count = 3}},
+        {"sent after it was closed",
+         false,
+         {{OP(0, 1, CLOSE, 0, GPURT_OK), OP(2, 3, SEND, 1, GPURT_OK)}, .count = 2}},
+        {"closed with a message in it",
+         false,
+         {{OP(0, 1, SEND, 1, GPURT_OK), OP(2, 3, CLOSE, 0, GPURT_OK),
+           OP(4, 5, RECEIVE, 0, GPURT_E_CHANNEL_CLOSED)},
+          .count = 3}},
+        {"closed twice",
+         false,
+         {{OP(0, 1, CLOSE, 0, GPURT_OK), OP(2, 3, CLOSE, 0, GPURT_OK)}, .count = 2}},
+    };
+
+    for (uint32_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        channel_history_t h = lines[i].history;
+
+        h.capacity = 2;
+        CHECK_MSG(channel_is_linear(&h) == lines[i].fine, "%s", lines[i].name);
+    }
+}
+
 /* ---- games --------------------------------------------------------------------------- */
 
 static void games_are_those_of_a_queue(void)
@@ -291,6 +386,8 @@ static const stage_part_t parts[] = {
     {"each_lane_does_both", each_lane_does_both},
     {"cancelled_senders_lose_nothing", cancelled_senders_lose_nothing},
     {"who_waits_and_is_cancelled_lets_go", who_waits_and_is_cancelled_lets_go},
+    {"halves_are_waited_for", halves_are_waited_for},
+    {"the_judge_knows_a_queue", the_judge_knows_a_queue},
     {"games_are_those_of_a_queue", games_are_those_of_a_queue},
 };
 
