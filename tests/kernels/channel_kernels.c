@@ -249,6 +249,63 @@ GPURT_KERNEL(channel_cancelled, struct channel_args, p)
     channel_blame(&p->verdict->xanswers); /* it should have left */
 }
 
+/* ---- several, the most urgent first ---------------------------------------------------- */
+
+GPURT_DEVN void channel_expect(channel_verdict_t *v, int32_t answer, int32_t expected)
+{
+    if (answer != expected)
+        channel_blame(&v->xanswers);
+}
+
+GPURT_KERNEL(channel_in_order, struct channel_urgent_args, p)
+{
+    channel_verdict_t *v = p->verdict;
+    uint32_t m = 0, which = 9;
+
+    if (gpurt_global_id() > 0)
+        return;
+    channel_expect(v, gpurt_receive_first(p->lanes, 0, &m, &which), GPURT_E_INVALID);
+    channel_expect(v, gpurt_receive_first_for(p->lanes, 3, &m, &which, 0), GPURT_E_EMPTY);
+    channel_expect(v, gpurt_receive_first_for(p->lanes, 3, &m, &which, 900),
+                   GPURT_E_TIMEOUT);
+    for (m = 0; m < 6; m++)
+        channel_expect(v, gpurt_send(&p->lanes[2 - m % 3], &m), GPURT_OK);
+    for (uint32_t i = 0; i < 6; i++) {
+        channel_expect(v, gpurt_receive_first(p->lanes, 3, &m, &which), GPURT_OK);
+        channel_expect(v, (int32_t)which, (int32_t)i / 2);
+        channel_expect(v, (int32_t)m, 2 - (int32_t)i / 2 + (int32_t)i % 2 * 3);
+    }
+    m = 5;
+    channel_expect(v, gpurt_send(&p->lanes[1], &m), GPURT_OK);
+    for (uint32_t i = 0; i < 3; i++)
+        channel_expect(v, gpurt_channel_close(&p->lanes[i].channel), GPURT_OK);
+    channel_expect(v, gpurt_receive_first(p->lanes, 3, &m, &which), GPURT_OK);
+    channel_expect(v, gpurt_receive_first(p->lanes, 3, &m, &which), GPURT_E_CHANNEL_CLOSED);
+}
+
+/* Even warps send to all of them by turns, odd ones receive until all are closed. */
+GPURT_KERNEL(channel_storm_urgent, struct channel_urgent_args, p)
+{
+    uint32_t m = gpurt_lane(), which = 0, senders = gpurt_grid_blocks() * gpurt_warps() / 2;
+    uint64_t mine = 0;
+
+    if (gpurt_warp() % 2) {
+        while (gpurt_receive_first(p->lanes, CHANNEL_URGENCIES, &m, &which) == GPURT_OK)
+            mine++;
+        gpurt_red_add_relaxed_dev_u64(&p->verdict->xreceived, mine);
+        return;
+    }
+    for (uint32_t i = 0; i < CHANNEL_URGENT_EACH; i++)
+        channel_expect(p->verdict,
+                       gpurt_send(&p->lanes[(i + gpurt_lane()) % CHANNEL_URGENCIES], &m),
+                       GPURT_OK);
+    gpurt_syncwarp(GPURT_FULL_MASK); /* all have sent */
+    if (gpurt_lane() == 0 &&
+        gpurt_add_relaxed_dev_u32(&p->verdict->xsenders, 1) + 1 == senders)
+        for (uint32_t i = 0; i < CHANNEL_URGENCIES; i++)
+            channel_expect(p->verdict, gpurt_channel_close(&p->lanes[i].channel), GPURT_OK);
+}
+
 /* ---- halves of calls ------------------------------------------------------------------ */
 
 /* Up to the middle of a call; with one lane nobody else is between its claim and its draw. */

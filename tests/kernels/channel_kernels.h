@@ -73,6 +73,19 @@ struct channel_args {
     uint32_t step_count, each, mode, seed;
 };
 
+/* ---- several, the most urgent first ---------------------------------------------------- */
+
+enum {
+    CHANNEL_URGENCIES = 3,
+    CHANNEL_URGENT_EACH = 20 /* messages of a lane */
+};
+GPURT_CHANNEL(channel_urgent, uint32_t, 8);
+
+struct channel_urgent_args {
+    channel_urgent_t lanes[CHANNEL_URGENCIES];
+    channel_verdict_t *verdict;
+};
+
 /* ---- halves of calls ------------------------------------------------------------------ */
 
 enum {

@@ -15,6 +15,8 @@ GPURT_KERNEL_DECLARE(channel_storm_pair, struct channel_args);
 GPURT_KERNEL_DECLARE(channel_storm_card, struct channel_args);
 GPURT_KERNEL_DECLARE(channel_storm_page, struct channel_args);
 GPURT_KERNEL_DECLARE(channel_cancelled, struct channel_args);
+GPURT_KERNEL_DECLARE(channel_in_order, struct channel_urgent_args);
+GPURT_KERNEL_DECLARE(channel_storm_urgent, struct channel_urgent_args);
 GPURT_KERNEL_DECLARE(channel_half, struct channel_args);
 GPURT_KERNEL_DECLARE(channel_game, struct channel_args);
 GPURT_KERNEL_DECLARE(channel_knot, struct channel_knot_args);
@@ -139,6 +141,46 @@ static inline void channel_storm(uint32_t size, uint32_t capacity, uint32_t poli
     CHECK_EQ(gpurt_mem_destroy(rt, s.args.seen), GPURT_OK);
     CHECK_EQ(gpurt_mem_destroy(rt, s.args.plain), GPURT_OK);
     CHECK_EQ(gpurt_mem_destroy(rt, s.args.verdict), GPURT_OK);
+}
+
+/* ---- several, the most urgent first ---------------------------------------------------- */
+
+typedef struct channel_urgent_stage {
+    struct channel_urgent_args args;
+    gpurt_launch_t launch;
+} channel_urgent_stage_t;
+
+static inline channel_urgent_stage_t channel_urgent_open(gpurt_launch_t launch)
+{
+    channel_urgent_stage_t s = {.launch = launch};
+
+    for (uint32_t i = 0; i < CHANNEL_URGENCIES; i++)
+        OK(gpurt_make_channel(rt, &s.args.lanes[i], NULL, &err));
+    s.args.verdict = (channel_verdict_t *)stage_zeros(sizeof(channel_verdict_t));
+    return s;
+}
+
+static inline channel_verdict_t channel_urgent_close(channel_urgent_stage_t *s)
+{
+    channel_verdict_t v;
+
+    stage_read(&v, s->args.verdict, sizeof v);
+    CHECK_EQ(v.xanswers, 0);
+    for (uint32_t i = 0; i < CHANNEL_URGENCIES; i++) {
+        CHECK_EQ(channel_look(&s->args.lanes[i].channel).counts.depth, 0);
+        OK(gpurt_channel_destroy(rt, &s->args.lanes[i].channel, &err));
+    }
+    CHECK_EQ(gpurt_mem_destroy(rt, s->args.verdict), GPURT_OK);
+    return v;
+}
+
+static inline void channel_urgent_storm(gpurt_launch_t launch)
+{
+    channel_urgent_stage_t s = channel_urgent_open(launch);
+
+    RUN(&s, channel_storm_urgent);
+    CHECK_EQ(channel_urgent_close(&s).xreceived,
+             (uint64_t)launch.grid.x * launch.block.x / 2 * CHANNEL_URGENT_EACH);
 }
 
 /* ---- games --------------------------------------------------------------------------- */

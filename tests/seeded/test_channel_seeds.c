@@ -45,6 +45,8 @@ int main(int argc, char **argv)
         channel_games(4, s.seed);
         if (s.seed % 4 == 0)
             storms_run(s.seed / 4);
+        if (s.seed % 16 == 1)
+            channel_urgent_storm((gpurt_launch_t){.grid = {2, 1, 1}, .block = {64, 1, 1}});
     }
     return 0;
 }

@@ -240,6 +240,16 @@ static void cancelled_senders_lose_nothing(void)
         channel_storm(size, 256, GPURT_CHANNEL_BLOCK, 0, CHANNEL_CANCELS, storm_shape, 2);
 }
 
+static void the_most_urgent_comes_first(void)
+{
+    channel_urgent_stage_t s =
+        channel_urgent_open((gpurt_launch_t){.grid = {1, 1, 1}, .block = {32, 1, 1}});
+
+    RUN(&s, channel_in_order);
+    channel_urgent_close(&s);
+    channel_urgent_storm(storm_shape);
+}
+
 /* ---- cancelled ----------------------------------------------------------------------- */
 
 static void who_waits_and_is_cancelled_lets_go(void)
@@ -384,6 +394,7 @@ static const stage_part_t parts[] = {
     {"storms_of_all_sizes", storms_of_all_sizes},
     {"storms_of_all_policies", storms_of_all_policies},
     {"each_lane_does_both", each_lane_does_both},
+    {"the_most_urgent_comes_first", the_most_urgent_comes_first},
     {"cancelled_senders_lose_nothing", cancelled_senders_lose_nothing},
     {"who_waits_and_is_cancelled_lets_go", who_waits_and_is_cancelled_lets_go},
     {"halves_are_waited_for", halves_are_waited_for},

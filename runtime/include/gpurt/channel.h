@@ -14,6 +14,9 @@
  *   gpurt_receive_for(c, m, ns), gpurt_try_receive(c, m)
  *   gpurt_send_many(c, m, n, &done)        n messages of an array, 64 at most; done: so many
  *   gpurt_receive_many(c, m, n, &done)     waits for one, and takes more that are there
+ *   gpurt_receive_first(cs, n, m, &which)  of an array of n channels, from the first that has one:
+ *                               an array is a channel with priorities, cs[0] the most urgent
+ *   gpurt_receive_first_for(cs, n, m, &which, ns)      0: never waits
  *   gpurt_channel_close(c)      nothing can be sent any more; what is in it can be received
  *   gpurt_channel_depth(c)      messages in it at this moment
  *   gpurt_sender_begin(c), gpurt_sender_end(c), gpurt_receiver_begin(c), gpurt_receiver_end(c)
@@ -108,6 +111,16 @@ template <class T> struct gpurt_bare_message<const T> {
 #define gpurt_receive_many(c, m, n, done) \
     GPURT_CHANNEL_CALL_(gpurt_channel_receive_many, c, m, n, done)
 
+#define gpurt_receive_first_for(cs, n, m, which, ns)                            \
+    __extension__({                                                             \
+        GPURT_STATIC_ASSERT(GPURT_IS_MESSAGE(cs, m),                            \
+                            "these channels' messages have another type");      \
+        GPURT_CHANNEL_AT_(gpurt_channel_receive_first_at, "receives the first", \
+                          &(cs)->channel, n, m, sizeof *(m), which, ns);        \
+    })
+#define gpurt_receive_first(cs, n, m, which) \
+    gpurt_receive_first_for(cs, n, m, which, UINT64_MAX)
+
 #define GPURT_CHANNEL_END_(c, role, text)                       \
     do {                                                        \
         GPURT_PLACE(gpurt_place_, text);                        \
@@ -189,6 +202,52 @@ GPURT_DEV gpurt_status_t gpurt_channel_receive_many_at(const gpurt_channel_t *c,
 
     *done = 0;
     return gpurt_channel_receive_as(&call, messages, (uint32_t)bytes, count, done, false);
+}
+
+/* One look at each, in order. */
+GPURT_DEV gpurt_status_t gpurt_channel_try_each(const gpurt_channel_t *cs, uint32_t n,
+                                                void *message, size_t bytes,
+                                                uint32_t *which, gpurt_site_t *place,
+                                                const char *here)
+{
+    uint32_t closed = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        gpurt_status_t st =
+            gpurt_channel_receive_at(cs + i, message, bytes, 0, place, here);
+
+        *which = i;
+        if (st != GPURT_E_EMPTY && st != GPURT_E_CHANNEL_CLOSED)
+            return st;
+        closed += st == GPURT_E_CHANNEL_CLOSED;
+    }
+    return closed == n ? GPURT_E_CHANNEL_CLOSED : GPURT_E_EMPTY;
+}
+
+/* The looks are one after the other: a message that comes to a channel behind the look at it may
+ * be passed over for a less urgent one, and is found by the next call. A wait is told as one for
+ * the first channel. Returns: GPURT_E_CHANNEL_CLOSED when all are, and empty. */
+GPURT_DEV gpurt_status_t gpurt_channel_receive_first_at(const gpurt_channel_t *cs,
+                                                        uint32_t n, void *message,
+                                                        size_t bytes, uint32_t *which,
+                                                        uint64_t ns, gpurt_site_t *place,
+                                                        const char *here)
+{
+    gpurt_channel_call_t call = {cs, ns, 0, place, here};
+    gpurt_channel_wait_t w = {&call, NULL, GPURT_WAIT_DATA, 1, 1, false};
+    int32_t answer = n ? GPURT_CHANNEL_AGAIN : GPURT_E_INVALID;
+
+    while (answer == GPURT_CHANNEL_AGAIN) {
+        answer = gpurt_channel_try_each(cs, n, message, bytes, which, place, here);
+        if (answer != GPURT_E_EMPTY || ns == 0)
+            break;
+        w.xwaiting = &cs->words->xreceiving;
+        answer = gpurt_channel_wait_pass(&w);
+    }
+    gpurt_channel_wait_end(&w);
+    if (answer == GPURT_E_CANCELLED)
+        gpurt_cancel_point();
+    return answer;
 }
 
 /* role: GPURT_HOLD_SENDER or _RECEIVER, until gpurt_channel_leave. One lane, for its warp. */
