@@ -47,6 +47,14 @@ bool gpurt_dictionary_get(const gpurt_dictionary_t *d, uint32_t id, gpurt_site_i
     return true;
 }
 
+bool gpurt_dictionary_next(const gpurt_dictionary_t *d, uint32_t id, gpurt_site_info_t *out)
+{
+    while (id < d->last_id)
+        if (gpurt_dictionary_get(d, ++id, out))
+            return true;
+    return false;
+}
+
 /* ---- room ---------------------------------------------------------------------------- */
 
 static bool bytes_grow(gpurt_dictionary_t *d, size_t more)
@@ -133,7 +141,7 @@ static bool slots_grow(gpurt_dictionary_t *d)
     uint32_t count = d->slot_count ? d->slot_count * 2 : FIRST_SLOTS;
     uint32_t *old = d->slots;
 
-    if (d->slots && d->next_id < d->slot_count / 2)
+    if (d->slots && d->last_id < d->slot_count / 2)
         return true;
     d->slots = calloc(count, sizeof *d->slots);
     if (!d->slots) {
@@ -142,7 +150,7 @@ static bool slots_grow(gpurt_dictionary_t *d)
     }
     d->slot_count = count;
     free(old);
-    for (uint32_t id = 1; id <= d->next_id && id < d->at_count; id++) {
+    for (uint32_t id = 1; id <= d->last_id && id < d->at_count; id++) {
         gpurt_site_info_t info;
 
         if (gpurt_dictionary_get(d, id, &info))
@@ -210,9 +218,9 @@ uint32_t gpurt_dictionary_add(gpurt_dictionary_t *d, const gpurt_site_info_t *in
         return 0;
     slot = slot_find(d, &s);
     if (*slot == 0) {
-        if (!entry_put(d, d->next_id + 1, &s))
+        if (!entry_put(d, d->last_id + 1, &s))
             return 0;
-        *slot = ++d->next_id;
+        *slot = ++d->last_id;
     }
     return *slot;
 }
@@ -244,8 +252,8 @@ uint32_t gpurt_dictionary_load(gpurt_dictionary_t *d, const uint8_t *bytes, size
         if (!gpurt_dictionary_get(d, e.id, &old)) {
             if (!entry_put(d, e.id, &info))
                 break;
-            if (e.id > d->next_id)
-                d->next_id = e.id;
+            if (e.id > d->last_id)
+                d->last_id = e.id;
             taken++;
         }
         bytes += e.bytes;

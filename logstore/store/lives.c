@@ -83,11 +83,10 @@ const gpurt_row_t *gpurt_life_ends(gpurt_dictionary_t *d, const gpurt_life_t *li
 /* ---- reading ------------------------------------------------------------------------- */
 static bool has_lives(const gpurt_dictionary_t *d)
 {
-    gpurt_site_info_t info;
+    gpurt_site_info_t info = {0};
 
-    for (uint32_t id = 1; id < d->next_id; id++)
-        if (gpurt_dictionary_get(d, id, &info) && info.kind == GPURT_DEF_SITE &&
-            info.record_kind == GPURT_KIND_LIFE)
+    while (gpurt_dictionary_next(d, info.id, &info))
+        if (info.kind == GPURT_DEF_SITE && info.record_kind == GPURT_KIND_LIFE)
             return true;
     return false;
 }

@@ -126,16 +126,19 @@ static double run_ns(bench_t *b, const gpurt_kernel_t *kernel, uint64_t sum)
     return rows_median(ns, REPEATS);
 }
 
+static uint64_t senders(const bench_t *b)
+{
+    return (uint64_t)b->blocks * (b->threads / 32 / 2) * b->args.lanes;
+}
+
 static double messages(const bench_t *b)
 {
-    return (double)b->blocks * (b->threads / 32 / 2) * b->args.lanes * b->args.each;
+    return (double)(senders(b) * b->args.each);
 }
 
 static uint64_t sum_of(const bench_t *b)
 {
-    uint64_t senders = (uint64_t)b->blocks * (b->threads / 32 / 2) * b->args.lanes;
-
-    return senders * b->args.each * (b->args.each + 1ull) / 2;
+    return senders(b) * b->args.each * (b->args.each + 1ull) / 2;
 }
 
 /* G messages a second, beside bare tickets of the same shape. */

@@ -59,12 +59,17 @@ static void check_numbers(void)
 static void check_full(void)
 {
     gpurt_dictionary_t d = {0};
+    gpurt_site_info_t info = {0};
     gplog_program_t p;
+    uint32_t met = 0;
 
     for (uint32_t i = 0; i < 300; i++)
         CHECK_EQ(add(&d, 1000 + i, 1, "many"), i < 255 ? i : GPLOG_PROGRAM_OTHERS);
     CHECK_EQ(gplog_program_count(&d), 255);
-    CHECK_EQ(d.next_id, 255); /* nor does it take room */
+    CHECK_EQ(d.last_id, 255); /* nor does it take room */
+    while (gpurt_dictionary_next(&d, info.id, &info))
+        met++;
+    CHECK_EQ(met, 255);
     CHECK_EQ(add(&d, 1254, 1, "many"), 254);
     CHECK(!gplog_program_get(&d, GPLOG_PROGRAM_OTHERS, &p));
     gpurt_dictionary_fini(&d);

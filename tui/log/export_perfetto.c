@@ -154,7 +154,7 @@ static bool begin(export_out_t *o)
 
     if (!own)
         return false;
-    own->named_count = o->dictionary->next_id + 1;
+    own->named_count = o->dictionary->last_id + 1;
     own->named = calloc(1, own->named_count / 8 + 1);
     if (!own->named) {
         free(own);

@@ -213,10 +213,10 @@ static int do_tail(gpurt_log_t *log, log_print_t *p, const char *path,
 static bool has_sums(const gpurt_log_t *log)
 {
     const gpurt_dictionary_t *d = gpurt_log_dictionary(log);
-    gpurt_site_info_t info;
+    gpurt_site_info_t info = {0};
 
-    for (uint32_t id = 1; id < d->next_id; id++)
-        if (gpurt_dictionary_get(d, id, &info) && !gpurt_kind_is_line(info.record_kind))
+    while (gpurt_dictionary_next(d, info.id, &info))
+        if (!gpurt_kind_is_line(info.record_kind))
             return true;
     return false;
 }

@@ -34,7 +34,7 @@ bool log_filter_fits(const gpurt_log_t *log, const filter_run_t *run,
     return filter_run_row(&one, gpurt_log_dictionary(log), &sum.about, row) > 0;
 }
 
-static void row_sum(const gpurt_row_t *row, uint32_t fit, uint8_t *seen, uint32_t sites,
+static void row_sum(const gpurt_row_t *row, uint32_t fit, uint8_t *seen, uint32_t last,
                     gpurt_log_summary_t *sum)
 {
     bool loss = row->kind == GPURT_KIND_LOSS;
@@ -46,7 +46,7 @@ static void row_sum(const gpurt_row_t *row, uint32_t fit, uint8_t *seen, uint32_
         sum->first_ns = row->time_ns;
     if (row->time_ns > sum->last_ns)
         sum->last_ns = row->time_ns;
-    if (row->site && row->site < sites && seen && !seen[row->site]) {
+    if (row->site && row->site <= last && seen && !seen[row->site]) {
         seen[row->site] = 1;
         sum->sites++;
     }
@@ -55,7 +55,7 @@ static void row_sum(const gpurt_row_t *row, uint32_t fit, uint8_t *seen, uint32_
 void log_filter_sum(gpurt_log_t *log, filter_run_t *run, gpurt_log_summary_t *sum)
 {
     const gpurt_dictionary_t *d = gpurt_log_dictionary(log);
-    uint8_t *seen = calloc(d->next_id + 1u, 1);
+    uint8_t *seen = calloc(d->last_id + 1u, 1);
 
     sum->messages = sum->lost = sum->panics = sum->first_ns = sum->last_ns = 0;
     sum->sites = 0;
@@ -69,7 +69,7 @@ void log_filter_sum(gpurt_log_t *log, filter_run_t *run, gpurt_log_summary_t *su
         while ((row = gpurt_log_row(&frame, at, &at)) != NULL) {
             fit = filter_run_row(run, d, &sum->about, row);
             if (fit)
-                row_sum(row, fit, seen, d->next_id, sum);
+                row_sum(row, fit, seen, d->last_id, sum);
         }
     }
     free(seen);

@@ -475,6 +475,7 @@ GPURT_DEV gpurt_status_t gpurt_channel_send_as(gpurt_channel_call_t *call,
 
     if (answer != GPURT_OK)
         return answer;
+    answer = GPURT_E_INTERNAL; /* never told: who is not through has another answer */
     group = gpurt_channel_group(call, true, single);
     for (;;) {
         gpurt_channel_tickets_t t = {0, 0};
@@ -523,6 +524,7 @@ GPURT_DEV gpurt_status_t gpurt_channel_receive_as(gpurt_channel_call_t *call,
 
     if (answer != GPURT_OK)
         return answer;
+    answer = GPURT_E_INTERNAL; /* as above */
     group = gpurt_channel_group(call, false, single);
     for (;;) {
         gpurt_channel_tickets_t t = {0, 0};
