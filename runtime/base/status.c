@@ -59,6 +59,10 @@ static const struct status_row rows[] = {
     ROW(E_DAMAGED, "the file is damaged"),
     ROW(E_PART, "the file has no part of that name"),
     ROW(E_MOVED, "memory cannot be had at its old address"),
+    ROW(E_FULL, "the channel is full"),
+    ROW(E_EMPTY, "the channel is empty"),
+    ROW(E_DROPPED, "the channel was full and the message was dropped"),
+    ROW(E_CHANNEL_CLOSED, "the channel is closed"),
 };
 
 static const struct status_row *find_row(gpurt_status_t status)

@@ -284,6 +284,18 @@ void gpurt_simt_pause(const char *site)
     (void)lane_that_relaxes(k, site);
 }
 
+/* ... and a report says what it waits for. */
+void gpurt_simt_pause_for(const char *kind, const char *name, const char *site)
+{
+    simt_worker_t *k = simt_worker_self;
+
+    if (GPURT_UNLIKELY(!k || !k->current))
+        return;
+    k->current->awaits = kind;
+    k->current->awaits_name = name;
+    lane_that_relaxes(k, site)->awaits = NULL;
+}
+
 void gpurt_simt_relax(const char *site)
 {
     simt_worker_t *k = simt_worker_self;

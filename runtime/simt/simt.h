@@ -74,7 +74,9 @@ typedef struct simt_lane {
     uint8_t op, barrier, answer;
     uint8_t half; /* of the warp's two sync words, the one of its last syncwarp */
     bool predicate;
-    bool at_host;           /* waits for a word that the host stores: hostwait.c */
+    bool at_host;       /* waits for a word that the host stores: hostwait.c */
+    const char *awaits; /* what it waits for, with a word of its kind: gpurt_pause_for */
+    const char *awaits_name;
     uint64_t host_until_ns; /* then: until when, or UINT64_MAX */
     bool tell;              /* asked to save its backtrace when it runs next */
     bool in_deferred;       /* leaves, and runs handlers: it is not cancelled meanwhile */

@@ -55,6 +55,10 @@ static const struct {
     {GPURT_E_DAMAGED, -52, "GPURT_E_DAMAGED"},
     {GPURT_E_PART, -53, "GPURT_E_PART"},
     {GPURT_E_MOVED, -54, "GPURT_E_MOVED"},
+    {GPURT_E_FULL, -60, "GPURT_E_FULL"},
+    {GPURT_E_EMPTY, -61, "GPURT_E_EMPTY"},
+    {GPURT_E_DROPPED, -62, "GPURT_E_DROPPED"},
+    {GPURT_E_CHANNEL_CLOSED, -63, "GPURT_E_CHANNEL_CLOSED"},
 };
 enum {
     FROZEN_COUNT = sizeof frozen / sizeof frozen[0]
