@@ -85,7 +85,7 @@ GPURT_DEV uint32_t gpurt_last_lane(uint32_t mask)
  * side from lane 0 on, a lane's partner is found by its distance; else each lane knows the one
  * before it, and learns from that where to go on. Both combine the same pairs. */
 #define GPURT_DEF_SCAN_WARP(op, T, t, none, pair)                                        \
-    GPURT_DEV T gpurt_scan_from_##op##_##t(uint32_t mask, T v, uint32_t heads)           \
+    GPURT_DEV_OF_SET T gpurt_scan_from_##op##_##t(uint32_t mask, T v, uint32_t heads)    \
     {                                                                                    \
         uint32_t lane = gpurt_lane(), below = mask & gpurt_lanes_below();                \
         uint32_t own = heads & (gpurt_lanes_below() << 1 | 1u);                          \
@@ -108,11 +108,11 @@ GPURT_DEV uint32_t gpurt_last_lane(uint32_t mask)
         }                                                                                \
         return v;                                                                        \
     }                                                                                    \
-    GPURT_DEV T gpurt_scan_##op##_##t(uint32_t mask, T v)                                \
+    GPURT_DEV_OF_SET T gpurt_scan_##op##_##t(uint32_t mask, T v)                         \
     {                                                                                    \
         return gpurt_scan_from_##op##_##t(mask, v, 0);                                   \
     }                                                                                    \
-    GPURT_DEV T gpurt_exscan_##op##_##t(uint32_t mask, T v)                              \
+    GPURT_DEV_OF_SET T gpurt_exscan_##op##_##t(uint32_t mask, T v)                       \
     {                                                                                    \
         uint32_t below = mask & gpurt_lanes_below();                                     \
         T all = gpurt_scan_from_##op##_##t(mask, v, 0);                                  \
@@ -120,19 +120,19 @@ GPURT_DEV uint32_t gpurt_last_lane(uint32_t mask)
                                                                                          \
         return below ? before : (none);                                                  \
     }                                                                                    \
-    GPURT_DEV T gpurt_segscan_##op##_##t(uint32_t mask, T v, bool head)                  \
+    GPURT_DEV_OF_SET T gpurt_segscan_##op##_##t(uint32_t mask, T v, bool head)           \
     {                                                                                    \
         uint32_t heads = gpurt_ballot(mask, head);                                       \
                                                                                          \
         return gpurt_scan_from_##op##_##t(mask, v, heads);                               \
     }
 /* For an operator that the hardware and the dialect do not have. */
-#define GPURT_DEF_REDUCE_WARP(op, T, t, none, pair)              \
-    GPURT_DEV T gpurt_reduce_##op##_##t(uint32_t mask, T v)      \
-    {                                                            \
-        T all = gpurt_scan_from_##op##_##t(mask, v, 0);          \
-                                                                 \
-        return gpurt_shfl_##t(mask, all, gpurt_last_lane(mask)); \
+#define GPURT_DEF_REDUCE_WARP(op, T, t, none, pair)                \
+    GPURT_DEV_OF_SET T gpurt_reduce_##op##_##t(uint32_t mask, T v) \
+    {                                                              \
+        T all = gpurt_scan_from_##op##_##t(mask, v, 0);            \
+                                                                   \
+        return gpurt_shfl_##t(mask, all, gpurt_last_lane(mask));   \
     }
 
 /* ---- a block ---------------------------------------------------------------------------- */
@@ -141,7 +141,7 @@ GPURT_DEV uint32_t gpurt_last_lane(uint32_t mask)
  * warp that does it for all would cost more. */
 #define GPURT_DEF_SCAN_BLOCK(op, T, t, none, pair)                                        \
     /* Each warp's `mine` (of its last lane) combined; returns those of earlier warps. */ \
-    GPURT_DEV T gpurt_block_fold_##op##_##t(uint32_t mask, T mine, T *all)                \
+    GPURT_DEV_OF_SET T gpurt_block_fold_##op##_##t(uint32_t mask, T mine, T *all)         \
     {                                                                                     \
         T *cells = (T *)gpurt_block_cells(), before = (none), sum;                        \
         uint32_t warp = gpurt_warp(), warps = gpurt_warps();                              \
@@ -158,7 +158,7 @@ GPURT_DEV uint32_t gpurt_last_lane(uint32_t mask)
         *all = sum;                                                                       \
         return before;                                                                    \
     }                                                                                     \
-    GPURT_DEV T gpurt_block_reduce_##op##_##t(T v)                                        \
+    GPURT_DEV_OF_SET T gpurt_block_reduce_##op##_##t(T v)                                 \
     {                                                                                     \
         uint32_t mask = gpurt_warp_lanes();                                               \
         T mine = gpurt_reduce_##op##_##t(mask, v), all;                                   \
@@ -166,7 +166,7 @@ GPURT_DEV uint32_t gpurt_last_lane(uint32_t mask)
         (void)gpurt_block_fold_##op##_##t(mask, mine, &all);                              \
         return all;                                                                       \
     }                                                                                     \
-    GPURT_DEV T gpurt_block_scan_##op##_##t(T v)                                          \
+    GPURT_DEV_OF_SET T gpurt_block_scan_##op##_##t(T v)                                   \
     {                                                                                     \
         uint32_t mask = gpurt_warp_lanes();                                               \
         T mine = gpurt_scan_from_##op##_##t(mask, v, 0), all;                             \
@@ -174,7 +174,7 @@ GPURT_DEV uint32_t gpurt_last_lane(uint32_t mask)
                                                                                           \
         return gpurt_warp() ? pair(before, mine) : mine;                                  \
     }                                                                                     \
-    GPURT_DEV T gpurt_block_exscan_##op##_##t(T v, T *total)                              \
+    GPURT_DEV_OF_SET T gpurt_block_exscan_##op##_##t(T v, T *total)                       \
     {                                                                                     \
         uint32_t mask = gpurt_warp_lanes();                                               \
         T mine = gpurt_scan_from_##op##_##t(mask, v, 0), all;                             \
@@ -187,7 +187,7 @@ GPURT_DEV uint32_t gpurt_last_lane(uint32_t mask)
             return gpurt_lane() ? left : (none);                                          \
         return gpurt_lane() ? pair(before, left) : before;                                \
     }                                                                                     \
-    GPURT_DEV T gpurt_block_segscan_##op##_##t(T v, bool head)                            \
+    GPURT_DEV_OF_SET T gpurt_block_segscan_##op##_##t(T v, bool head)                     \
     {                                                                                     \
         uint32_t mask = gpurt_warp_lanes(), heads = gpurt_ballot(mask, head);             \
         uint32_t *flags = gpurt_block_flags(), warp = gpurt_warp();                       \
@@ -204,7 +204,7 @@ GPURT_DEV uint32_t gpurt_last_lane(uint32_t mask)
         gpurt_block_barrier();                                                            \
         return !warp || (heads & (gpurt_lanes_below() << 1 | 1u)) ? v : pair(before, v);  \
     }                                                                                     \
-    GPURT_DEV T gpurt_cluster_reduce_##op##_##t(T v)                                      \
+    GPURT_DEV_OF_SET T gpurt_cluster_reduce_##op##_##t(T v)                               \
     {                                                                                     \
         T *cells = (T *)gpurt_block_cells(), all = gpurt_block_reduce_##op##_##t(v);      \
                                                                                           \

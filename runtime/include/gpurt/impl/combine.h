@@ -13,6 +13,9 @@
 
 #include <gpurt/impl/dialect.h>
 
+/* A function of a whole set that a program's file makes: most of it is not called there. */
+#define GPURT_DEV_OF_SET GPURT_DEV __attribute__((unused))
+
 #define GPURT_FOR_VALUES(def)                                                 \
     def(uint32_t, u32) def(int32_t, i32) def(uint64_t, u64) def(int64_t, i64) \
         def(float, f32) def(double, f64)
