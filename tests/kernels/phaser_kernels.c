@@ -54,8 +54,12 @@ GPURT_KERNEL(phaser_meet, struct phaser_args, p)
             p->status[block * PHASER_ROUNDS + round] = st;
         if (p->what < PHASER_JOIN || p->what == PHASER_BUTTERFLY)
             phaser_check(p, first, blocks, round + 1);
+        if (p->what == PHASER_DROP && round && p->cells[round - 1] != PHASER_LEFT)
+            gpurt_red_add_relaxed_dev_u32(p->wrong, 1);
         phaser_sync(p, member, ++turn);
     }
+    if (p->what == PHASER_DROP && gpurt_thread_rank() == 0)
+        p->cells[block] = PHASER_LEFT;
     if (p->what != PHASER_BUTTERFLY && gpurt_cluster_rank() == 0)
         gpurt_member_end(member);
 }

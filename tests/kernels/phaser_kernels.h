@@ -8,7 +8,8 @@
 
 enum {
     PHASER_BLOCKS = 6, /* at most */
-    PHASER_ROUNDS = 4
+    PHASER_ROUNDS = 4,
+    PHASER_LEFT = 77 /* a block's word when it has left */
 };
 
 /* What blocks do in phaser_meet. */
