@@ -30,13 +30,13 @@ typedef struct GPURT_ALIGN(128) gpurt_grid_area {
     uint32_t xround;  /* uses that were; written by: the last block that comes to the end */
 } gpurt_grid_area_t;
 
+/* Without a loop: nvcc 13.0 did not come to an end with one. */
 GPURT_HD uint64_t gpurt_look_word(uint64_t tiles, uint32_t level, uint64_t at)
 {
-    for (uint32_t l = 0; l < level; l++) {
-        at += tiles;
-        tiles = (tiles + GPURT_LOOK_WIDTH - 1) / GPURT_LOOK_WIDTH;
-    }
-    return at;
+    uint64_t groups = (tiles + GPURT_LOOK_WIDTH - 1) / GPURT_LOOK_WIDTH;
+    uint64_t rows = (groups + GPURT_LOOK_WIDTH - 1) / GPURT_LOOK_WIDTH;
+
+    return at + (level > 0 ? tiles : 0) + (level > 1 ? groups : 0) + (level > 2 ? rows : 0);
 }
 
 /* A word's store and load. relaxed: the value is in the word. */
