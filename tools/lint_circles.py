@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""lint_circles.py BUILD: no two files of a library need each other, by the symbols in their objects, except files of
-one noun (heap.c, heapview.c). What stands in a circle can be read, tested and moved only together. To break one, let the
-caller pass a table of functions (part.h, boxpart.h), or move what both need into a file below them.
+"""lint_circles.py BUILD: no two files of a library need each other, by the symbols in their objects.
+
+Files of one noun may (heap.c, heapview.c). What stands in a circle can be read, tested and moved only together. To
+break one, let the caller pass a table of functions (part.h, boxpart.h), or move what both need into a file below them.
 Exit status 77: nothing is built there."""
 import glob
 import os
