@@ -286,15 +286,18 @@ void collector_sync(void)
 
 void collector_stop(void)
 {
+    bool read;
+
     if (!dormant_stop() || collector.pid != getpid())
         return;
     nvml_stop();
     sampling_stop();
     lines_stop();
-    inflight_stop();
     if (!duty_stop(&collector.flusher, STOP_MS))
         gpurt_store_relaxed_dev_u64(&collector.xasked_ns, 1); /* relaxed: the bell */
-    if (duty_stop(&collector.reader, STOP_MS))
+    read = duty_stop(&collector.reader, STOP_MS);
+    inflight_stop(); /* behind the last records, which tell of ends */
+    if (read)
         outlet_close(); /* else it holds the outlet: the drainer sees our end */
 }
 

@@ -40,16 +40,19 @@ void intake_lost(uint64_t records)
     gpurt_add_relaxed_dev_u64(&intake.xdropped, records); /* relaxed: a count */
 }
 
-/* Nodes of a graph have its launch's number, and more may follow. */
+/* Nodes of a graph have its launch's number, and more may follow. What still runs as the program ends
+ * has a record, too, without an end. */
 static void end_tell(const CUpti_Activity *record)
 {
     const CUpti_ActivityKernel10 *k = (const void *)record;
 
-    if (record->kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
-        inflight_ended(((const CUpti_ActivityGraphTrace2 *)record)->correlationId);
+    const CUpti_ActivityGraphTrace2 *g = (const void *)record;
+
+    if (record->kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && g->end)
+        inflight_ended(g->correlationId);
     else if ((record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
               record->kind == CUPTI_ACTIVITY_KIND_KERNEL) &&
-             !k->graphNodeId && !k->isDeviceLaunched)
+             k->end && !k->graphNodeId && !k->isDeviceLaunched)
         inflight_ended(k->correlationId);
 }
 

@@ -307,6 +307,7 @@ static const struct {
     {.mode = "lines-none", .run = lines_none},
     {.mode = "running-ends", .counted = running_ends},
     {.mode = "running-late", .counted = running_late},
+    {.mode = "running-last", .counted = running_last},
     {.mode = "running-many", .counted = running_many},
     {.mode = "running-hang", .counted = running_hang},
     {.mode = "launches", .counted = hard_launches},

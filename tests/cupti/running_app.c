@@ -60,6 +60,20 @@ void running_late(long ms)
     rest(ms);
 }
 
+void running_last(long ms)
+{
+    CUpti_ActivityKernel10 record = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                     .name = "_Z4lasti",
+                                     .contextId = 1,
+                                     .deviceId = 1};
+
+    record.correlationId = launch(0x77, "_Z4lasti", ENDS_NOT);
+    rest(ms);
+    record.end = fake->time();
+    record.start = record.end - 1000;
+    fake->put(0, &record); /* which is given out as the program ends */
+}
+
 void running_many(long count)
 {
     for (long i = 0; i < count; i++)

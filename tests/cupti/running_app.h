@@ -7,6 +7,8 @@
 void running_ends(long ms);
 /* One that stays for so long, then ends. */
 void running_late(long ms);
+/* One that ends with the program. */
+void running_last(long ms);
 /* So many at once. */
 void running_many(long count);
 /* A kernel of which there are samples, and one behind it. */

@@ -41,6 +41,10 @@ has ' running stays(int): ' text
 has ' running (none): ' text
 lacks '^running ' sums
 
+run --cupti default,running -- running-last 900
+has ' running last(int): ' text
+lacks '^running ' sums
+
 # Nobody asked, so no call of the driver is told of; with default neither.
 for words in default kernels all; do
     run --cupti $words -- running-ends 900

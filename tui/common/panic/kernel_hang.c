@@ -199,13 +199,13 @@ static void where_print(const gpurt_modelview_t *v, const gpurt_model_running_t 
                   : "  where its warps stand is not known: no samples came "
                     "(GPURT_CUPTI=live, or lines)\n",
               out);
-    gpurt_linesums_fini(&sums);
-    if (!f || !f->samples)
+    if (!f)
         fputs(dumps ? "  the core dump, which is asked for now, says where each warp "
                       "stands\n"
                     : "  next: --gpu-core with --hang-after asks for a core dump, which "
                       "says where each warp stands, and ends the kernel\n",
               out);
+    gpurt_linesums_fini(&sums);
 }
 
 static void one_print(const gpurt_modelview_t *v, const gpurt_model_running_t *r,
