@@ -462,15 +462,16 @@ GPURT_DEV int32_t gpurt_channel_told(uint32_t group, int32_t answer)
     return answer;
 }
 
-/* What the lanes of a group are told that miss something; missing: messages. */
+/* What the lanes of a group are told that miss something; missing: messages. Seldom: blocks of
+ * 1,024 threads have room for the registers of the common way only. */
 GPURT_DEV int32_t gpurt_channel_await(gpurt_channel_call_t *call, uint32_t group,
                                       uint32_t lanes, uint32_t missing, bool sends)
 {
     int32_t answer = GPURT_CHANNEL_AGAIN;
 
     if (gpurt_is_leader(group))
-        answer = sends ? gpurt_channel_await_room(call, lanes, missing)
-                       : gpurt_channel_await_data(call, lanes);
+        answer = sends ? GPURT_FAR(gpurt_channel_await_room)(call, lanes, missing)
+                       : GPURT_FAR(gpurt_channel_await_data)(call, lanes);
     return gpurt_channel_told(group, answer);
 }
 
@@ -503,7 +504,7 @@ GPURT_DEV gpurt_status_t gpurt_channel_run(gpurt_channel_call_t *call, const voi
         mine = gpurt_channel_share(t.count, below, left);
         for (uint32_t i = 0; single ? i < 1 : gpurt_any(group, i < mine); i++) {
             uint64_t ticket = t.first + below + i;
-            size_t at = (size_t)(*done + i) * bytes;
+            size_t at = single ? 0 : (size_t)(*done + i) * bytes;
 
             if (sends)
                 gpurt_channel_put(c, group, i < mine, ticket, (const char *)from + at,
@@ -519,7 +520,7 @@ GPURT_DEV gpurt_status_t gpurt_channel_run(gpurt_channel_call_t *call, const voi
         answer = gpurt_channel_await(call, group, lanes, all - t.count, sends);
         looks = false;
         if (answer == GPURT_CHANNEL_MAKE_ROOM)
-            gpurt_channel_make_room(c, group, all - t.count);
+            GPURT_FAR(gpurt_channel_make_room)(c, group, all - t.count);
         else if (answer != GPURT_CHANNEL_AGAIN)
             break;
     }
