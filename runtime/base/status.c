@@ -41,6 +41,7 @@ static const struct status_row rows[] = {
     ROW(E_CLUSTER, "the cluster size is out of range"),
     ROW(E_COOPERATIVE, "the cooperative grid cannot be resident at once"),
     ROW(E_ROOM, "the service would leave no room for other kernels"),
+    ROW(E_SERVICE, "it cannot be done beside a service that runs"),
     ROW(E_FAULT, "a lane faulted"),
     ROW(E_TRAP, "a lane trapped"),
     ROW(E_STACK, "a lane overflowed its stack"),

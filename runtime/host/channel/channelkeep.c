@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "channelkeep.h"
 
+#include "part.h"
 #include "process.h"
 
 #include <gpurt/channels.h>
@@ -41,8 +42,11 @@ gpurt_status_t gpurt_channel_keep(gpurt_t *rt, void *memory)
     return last.memory ? gpurt_mem_destroy(last.rt, last.memory) : GPURT_OK;
 }
 
-void gpurt_channels_closed(const gpurt_opened_t *o)
+static gpurt_status_t channels_close(gpurt_opened_t *o, gpurt_status_t status,
+                                     gpurt_error_t *err)
 {
+    (void)status;
+    (void)err;
     lock();
     for (uint32_t i = 0; i < GPURT_CHANNELS_KEPT; i++)
         if (keep.things[i].memory && keep.things[i].device == o->index) {
@@ -50,4 +54,7 @@ void gpurt_channels_closed(const gpurt_opened_t *o)
             keep.things[i].memory = NULL;
         }
     gpurt_lock_give(&keep_lock);
+    return GPURT_OK;
 }
+
+const gpurt_part_t gpurt_part_channels = {.name = "channels", .close = channels_close};

@@ -10,7 +10,4 @@
  * goes for it. */
 gpurt_status_t gpurt_channel_keep(gpurt_t *rt, void *memory);
 
-/* All of a device. Context: gpurt_close, with no call inside and no kernel. */
-void gpurt_channels_closed(const gpurt_opened_t *o);
-
 #endif

@@ -41,6 +41,7 @@ enum {
     GPURT_E_CLUSTER = -25,
     GPURT_E_COOPERATIVE = -26, /* more blocks than can be resident at once */
     GPURT_E_ROOM = -27,        /* a service would leave no room for other kernels */
+    GPURT_E_SERVICE = -28,     /* it cannot be done beside a service that runs */
     /* a kernel that failed while it ran */
     GPURT_E_FAULT = -30, /* illegal address, division fault, illegal instruction */
     GPURT_E_TRAP = -31,  /* gpurt_trap */

@@ -332,6 +332,50 @@ GPURT_DEV uint32_t gpurt_simt_match_all(uint32_t mask, uint64_t v, bool *same,
 #define gpurt_reduce_xor_u32(mask, v) GPURT_SIMT_FOLD(XOR, U32, u32, mask, v)
 #define gpurt_reduce_xor_u64(mask, v) GPURT_SIMT_FOLD(XOR, U64, u64, mask, v)
 
+/* ---- combine.h: two values, as the reductions above combine them ------------------------- */
+/* Signed sums wrap, as on a GPU. A float's operand is one that the compiler knows nothing of: it
+ * may not fuse the sum with a multiplication at the call. */
+#define GPURT_SIMT_ADD_INT(T, U, a, b) ((T)((U)(a) + (U)(b)))
+#define GPURT_SIMT_PAIR_INT(T, U, t)                  \
+    GPURT_DEV T gpurt_pair_add_##t(T left, T right)   \
+    {                                                 \
+        return GPURT_SIMT_ADD_INT(T, U, left, right); \
+    }                                                 \
+    GPURT_DEV T gpurt_pair_min_##t(T left, T right)   \
+    {                                                 \
+        return right < left ? right : left;           \
+    }                                                 \
+    GPURT_DEV T gpurt_pair_max_##t(T left, T right)   \
+    {                                                 \
+        return right > left ? right : left;           \
+    }
+GPURT_SIMT_PAIR_INT(uint32_t, uint32_t, u32)
+GPURT_SIMT_PAIR_INT(int32_t, uint32_t, i32)
+GPURT_SIMT_PAIR_INT(uint64_t, uint64_t, u64)
+GPURT_SIMT_PAIR_INT(int64_t, uint64_t, i64)
+/* A number wins over a NaN, and -0 is below +0. */
+#define GPURT_SIMT_PAIR_FLOAT(T, t)                                                        \
+    GPURT_DEV T gpurt_pair_add_##t(T left, T right)                                        \
+    {                                                                                      \
+        __asm__("" : "+m"(left), "+m"(right));                                             \
+        return left + right;                                                               \
+    }                                                                                      \
+    GPURT_DEV T gpurt_pair_min_##t(T left, T right)                                        \
+    {                                                                                      \
+        if (left != left || right != right)                                                \
+            return left != left ? right : left;                                            \
+        return right < left || (right == left && __builtin_signbit(right)) ? right : left; \
+    }                                                                                      \
+    GPURT_DEV T gpurt_pair_max_##t(T left, T right)                                        \
+    {                                                                                      \
+        if (left != left || right != right)                                                \
+            return left != left ? right : left;                                            \
+        return right > left || (right == left && !__builtin_signbit(right)) ? right        \
+                                                                            : left;        \
+    }
+GPURT_SIMT_PAIR_FLOAT(float, f32)
+GPURT_SIMT_PAIR_FLOAT(double, f64)
+
 /* ---- block.h ----------------------------------------------------------------------------- */
 #define gpurt_block_barrier() \
     ((void)gpurt_simt_block_barrier(GPURT_SIMT_COUNT, false, GPURT_HERE))
