@@ -29,7 +29,7 @@ GPURT_KERNEL(draw, struct stages, p)
 GPURT_KERNEL(square, struct stages, p)
 {
     uint64_t squared;
-    uint32_t number;
+    uint32_t number = 0;
 
     while (gpurt_receive(&p->numbers, &number) ==
            GPURT_OK) { /* until it is closed and empty */
@@ -40,7 +40,7 @@ GPURT_KERNEL(square, struct stages, p)
 
 GPURT_KERNEL(add, struct stages, p)
 {
-    uint64_t squared, mine = 0;
+    uint64_t squared = 0, mine = 0;
 
     while (gpurt_receive(&p->squares, &squared) == GPURT_OK)
         mine += squared;

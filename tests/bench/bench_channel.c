@@ -182,11 +182,14 @@ static double ping(bench_t *b, const gpurt_kernel_t *kernel, uint32_t percent)
 {
     static uint64_t seen[BENCH_PINGS];
     double half[BENCH_PINGS];
+    uint32_t threads = b->threads;
     gpurt_error_t err = {0};
 
     need(gpurt_fill(b->rt, 0, b->args.tickets, 0, sizeof(bench_tickets_t), &err), &err,
          "fill");
+    b->threads = 32;
     (void)run_ns(b, kernel, 0);
+    b->threads = threads;
     need(gpurt_copy(b->rt, 0, seen, b->args.cycles, sizeof seen, &err), &err, "copy");
     need(gpurt_sync(b->rt, &err), &err, "sync");
     for (uint32_t i = 0; i < BENCH_PINGS; i++)

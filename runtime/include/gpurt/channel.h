@@ -166,7 +166,7 @@ GPURT_DEV gpurt_status_t gpurt_channel_send_at(const gpurt_channel_t *c,
     gpurt_channel_call_t call = {c, ns, 0, place, here};
     uint32_t done = 0;
 
-    return gpurt_channel_send_as(&call, message, (uint32_t)bytes, 1, &done, true);
+    return gpurt_channel_run(&call, message, NULL, (uint32_t)bytes, 1, &done, true, true);
 }
 
 GPURT_DEV gpurt_status_t gpurt_channel_receive_at(const gpurt_channel_t *c, void *message,
@@ -176,7 +176,7 @@ GPURT_DEV gpurt_status_t gpurt_channel_receive_at(const gpurt_channel_t *c, void
     gpurt_channel_call_t call = {c, ns, 0, place, here};
     uint32_t done = 0;
 
-    return gpurt_channel_receive_as(&call, message, (uint32_t)bytes, 1, &done, true);
+    return gpurt_channel_run(&call, NULL, message, (uint32_t)bytes, 1, &done, true, false);
 }
 
 /* *done: messages that were sent, from the first on; with the policy that drops the newest
@@ -189,7 +189,8 @@ GPURT_DEV gpurt_status_t gpurt_channel_send_many_at(const gpurt_channel_t *c,
     gpurt_channel_call_t call = {c, UINT64_MAX, 0, place, here};
 
     *done = 0;
-    return gpurt_channel_send_as(&call, messages, (uint32_t)bytes, count, done, false);
+    return gpurt_channel_run(&call, messages, NULL, (uint32_t)bytes, count, done, false,
+                             true);
 }
 
 GPURT_DEV gpurt_status_t gpurt_channel_receive_many_at(const gpurt_channel_t *c,
@@ -201,7 +202,8 @@ GPURT_DEV gpurt_status_t gpurt_channel_receive_many_at(const gpurt_channel_t *c,
     gpurt_channel_call_t call = {c, UINT64_MAX, 0, place, here};
 
     *done = 0;
-    return gpurt_channel_receive_as(&call, messages, (uint32_t)bytes, count, done, false);
+    return gpurt_channel_run(&call, NULL, messages, (uint32_t)bytes, count, done, false,
+                             false);
 }
 
 /* One look at each, in order. */

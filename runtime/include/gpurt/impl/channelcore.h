@@ -462,95 +462,66 @@ GPURT_DEV int32_t gpurt_channel_told(uint32_t group, int32_t answer)
     return answer;
 }
 
-/* count messages of this lane; single: it is 1, which nvcc must see. */
-GPURT_DEV gpurt_status_t gpurt_channel_send_as(gpurt_channel_call_t *call,
-                                               const void *messages, uint32_t bytes,
-                                               uint32_t count, uint32_t *done, bool single)
+/* What the lanes of a group are told that miss something; missing: messages. Seldom: blocks of
+ * 1,024 threads have room for the registers of the common way only. */
+GPURT_DEV int32_t gpurt_channel_await(gpurt_channel_call_t *call, uint32_t group,
+                                      uint32_t lanes, uint32_t missing, bool sends)
+{
+    int32_t answer = GPURT_CHANNEL_AGAIN;
+
+    if (gpurt_is_leader(group))
+        answer = sends ? GPURT_FAR(gpurt_channel_await_room)(call, lanes, missing)
+                       : GPURT_FAR(gpurt_channel_await_data)(call, lanes);
+    return gpurt_channel_told(group, answer);
+}
+
+/* count messages of this lane, out of `from` or into `to`. sends, and single: count is 1, are
+ * literals of the caller. Of many a receiver takes what is there: some are enough. */
+GPURT_DEV gpurt_status_t gpurt_channel_run(gpurt_channel_call_t *call, const void *from,
+                                           void *to, uint32_t bytes, uint32_t count,
+                                           uint32_t *done, bool single, bool sends)
 {
     const gpurt_channel_t *c = call->c;
     gpurt_channel_words_t *w = c->words;
     int32_t answer = gpurt_channel_refused(c, bytes, count);
-    uint32_t group, all, below, lanes, left = count;
+    uint32_t group, all, below, left = count;
     bool looks = call->ns == 0;
 
     if (answer != GPURT_OK)
         return answer;
     answer = GPURT_E_INTERNAL; /* never told: who is not through has another answer */
-    group = gpurt_channel_group(call, true, single);
+    group = gpurt_channel_group(call, sends, single);
     for (;;) {
         gpurt_channel_tickets_t t = {0, 0};
-        uint32_t mine;
+        uint32_t mine, lanes;
 
         below = gpurt_channel_rank(group, left, single, &all);
-        if (all == 0)
-            break;
         if (!looks)
-            t = gpurt_channel_take(group, &w->xtaken, &w->xsent, &w->xsent_wraps, all);
+            t = sends
+                    ? gpurt_channel_take(group, &w->xtaken, &w->xsent, &w->xsent_wraps, all)
+                    : gpurt_channel_take(group, &w->xsent, &w->xtaken, &w->xtaken_wraps,
+                                         all);
         mine = gpurt_channel_share(t.count, below, left);
-        for (uint32_t i = 0; single ? i < 1 : gpurt_any(group, i < mine); i++)
-            gpurt_channel_put(c, group, i < mine, t.first + below + i,
-                              (const char *)messages + (size_t)(*done + i) * bytes, bytes);
+        for (uint32_t i = 0; single ? i < 1 : gpurt_any(group, i < mine); i++) {
+            uint64_t ticket = t.first + below + i;
+            size_t at = single ? 0 : (size_t)(*done + i) * bytes;
+
+            if (sends)
+                gpurt_channel_put(c, group, i < mine, ticket, (const char *)from + at,
+                                  bytes);
+            else
+                gpurt_channel_get(c, group, i < mine, ticket, (char *)to + at, bytes);
+        }
         *done += mine;
-        left -= mine;
-        if (t.count == all)
-            break;
+        left = sends || single || mine == 0 ? left - mine : 0;
         lanes = gpurt_popc(gpurt_ballot(group, left > 0));
-        if (gpurt_is_leader(group))
-            answer = gpurt_channel_await_room(call, lanes, all - t.count);
-        answer = gpurt_channel_told(group, answer);
+        if (lanes == 0)
+            break;
+        answer = gpurt_channel_await(call, group, lanes, all - t.count, sends);
         looks = false;
         if (answer == GPURT_CHANNEL_MAKE_ROOM)
-            gpurt_channel_make_room(c, group, all - t.count);
+            GPURT_FAR(gpurt_channel_make_room)(c, group, all - t.count);
         else if (answer != GPURT_CHANNEL_AGAIN)
-            break;
-    }
-    if (left == 0)
-        return GPURT_OK;
-    if (answer == GPURT_E_CANCELLED)
-        gpurt_cancel_point();
-    return answer;
-}
-
-GPURT_DEV gpurt_status_t gpurt_channel_receive_as(gpurt_channel_call_t *call,
-                                                  void *messages, uint32_t bytes,
-                                                  uint32_t count, uint32_t *done,
-                                                  bool single)
-{
-    const gpurt_channel_t *c = call->c;
-    gpurt_channel_words_t *w = c->words;
-    int32_t answer = gpurt_channel_refused(c, bytes, count);
-    uint32_t group, all, below, lanes, left = count;
-    bool looks = call->ns == 0;
-
-    if (answer != GPURT_OK)
-        return answer;
-    answer = GPURT_E_INTERNAL; /* as above */
-    group = gpurt_channel_group(call, false, single);
-    for (;;) {
-        gpurt_channel_tickets_t t = {0, 0};
-        uint32_t mine;
-
-        below = gpurt_channel_rank(group, left, single, &all);
-        if (all == 0)
-            break;
-        if (!looks)
-            t = gpurt_channel_take(group, &w->xsent, &w->xtaken, &w->xtaken_wraps, all);
-        mine = gpurt_channel_share(t.count, below, left);
-        for (uint32_t i = 0; single ? i < 1 : gpurt_any(group, i < mine); i++)
-            gpurt_channel_get(c, group, i < mine, t.first + below + i,
-                              (char *)messages + (size_t)(*done + i) * bytes, bytes);
-        *done += mine;
-        left = single || mine == 0 ? left - mine : 0; /* some are enough */
-        if (t.count == all)
-            break;
-        lanes = gpurt_popc(gpurt_ballot(group, left > 0));
-        if (!lanes)
-            break;
-        if (gpurt_is_leader(group))
-            answer = gpurt_channel_await_data(call, lanes);
-        answer = gpurt_channel_told(group, answer);
-        looks = false;
-        if (answer != GPURT_CHANNEL_AGAIN)
             break;
     }
     if (left == 0)
