@@ -21,8 +21,8 @@
  * a hang. After anything but GPURT_OK the area has to be zeroed.
  *
  * The area is device memory of the caller's, aligned to 128 bytes, zeroed once. It may be used
- * again without a word of the host, for other lengths and operators, but not for another shape
- * of grid, and by one operation at a time: the next begins in another launch, or behind a grid
+ * again without a word of the host, for other lengths, types and operators, but not with another
+ * number of blocks, and by one operation at a time: the next begins in another launch, or behind a grid
  * barrier. That is also when the results can be read.
  *
  * A scan reads and writes each element once, in tiles that blocks take by tickets. A tile waits
@@ -52,7 +52,7 @@ typedef struct gpurt_grid_room {
     uint32_t shut[GPURT_WARP_SIZE];      /* a segment begins in the warp's part */
     gpurt_grid_area_t *area;
     uint64_t tiles;
-    uint32_t tile, round, gone, wide; /* tile: UINT32_MAX: none */
+    uint32_t tile, round, gone; /* tile: UINT32_MAX: none */
 } gpurt_grid_room_t;
 
 GPURT_DEV gpurt_grid_room_t *gpurt_grid_room(void)
@@ -75,8 +75,7 @@ GPURT_HD uint64_t gpurt_grid_area_bytes(uint64_t n, uint64_t blocks, uint32_t th
     uint64_t tiles = gpurt_grid_tiles(n, threads, value_bytes);
     uint64_t words = gpurt_look_word(tiles, GPURT_LOOK_LEVELS, 0);
 
-    words = words > blocks ? words : blocks;
-    return sizeof(gpurt_grid_area_t) + words * 2 * value_bytes;
+    return gpurt_look_offset(blocks) + words * sizeof(gpurt_u128_t);
 }
 
 /* The round's mark; never that of a word that was zeroed. */
@@ -116,10 +115,7 @@ GPURT_DEV void gpurt_grid_give_up(gpurt_grid_room_t *room)
     for (uint32_t level = 0; level < GPURT_LOOK_LEVELS; level++) {
         uint64_t word = gpurt_look_word(room->tiles, level, at);
 
-        if (room->wide)
-            gpurt_look_put_u64(room->area, word, 0, mark);
-        else
-            gpurt_look_put_u32(room->area, word, 0, mark);
+        gpurt_look_put(room->area, word, 0, mark);
         if (at % GPURT_LOOK_WIDTH != GPURT_LOOK_WIDTH - 1)
             break;
         at /= GPURT_LOOK_WIDTH;
@@ -153,7 +149,7 @@ GPURT_DEV void gpurt_grid_unguard(void) {}
 #endif
 
 /* Begins an operation. Returns: GPURT_OK, or why not, to all threads. */
-GPURT_DEV gpurt_status_t gpurt_grid_begin(void *memory, uint64_t tiles, bool wide)
+GPURT_DEV gpurt_status_t gpurt_grid_begin(void *memory, uint64_t tiles)
 {
     gpurt_grid_room_t *room = gpurt_grid_room();
     gpurt_status_t st;
@@ -166,7 +162,6 @@ GPURT_DEV gpurt_status_t gpurt_grid_begin(void *memory, uint64_t tiles, bool wid
         room->tiles = tiles;
         room->round = gpurt_grid_round(room->area);
         room->tile = UINT32_MAX;
-        room->wide = wide;
         room->gone = (uint32_t)gpurt_grid_guard(room);
     }
     gpurt_block_barrier();
@@ -405,7 +400,7 @@ GPURT_FOR_VALUES(GPURT_DEF_PACK)
     {                                                                                     \
         uint64_t tiles = gpurt_grid_tiles(n, gpurt_block_threads(), sizeof(T));           \
         const uint32_t width = GPURT_TILE_THREAD_BYTES / sizeof(T);                       \
-        gpurt_status_t st = gpurt_grid_begin(memory, tiles, sizeof(T) == 8);              \
+        gpurt_status_t st = gpurt_grid_begin(memory, tiles);                              \
         bool even = ((uintptr_t)in | (uintptr_t)out) % GPURT_PACK_BYTES == 0;             \
         gpurt_grid_room_t *room = gpurt_grid_room();                                      \
         gpurt_tile_##t##_t tile;                                                          \

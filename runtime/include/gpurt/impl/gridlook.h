@@ -3,12 +3,13 @@
  *
  * Included by gridscan.h only. An area is the caller's memory: a head, then a word a tile, a
  * word a group of 32 tiles, a word a row of 32 groups. A word carries its value and a mark in
- * one store, so that no order is needed: 64 bits for values of 32, 128 for values of 64. The
+ * one store of 128 bits, so that no order is needed, and one area serves all types. The
  * mark holds the round of the area in which it was written; words of earlier rounds are simply
  * not there, and nothing is wiped between two uses. */
 #ifndef GPURT_GRIDLOOK_H
 #define GPURT_GRIDLOOK_H
 
+#include <gpurt/ids.h>
 #include <gpurt/impl/combine.h>
 #include <gpurt/status.h>
 
@@ -39,43 +40,40 @@ GPURT_HD uint64_t gpurt_look_word(uint64_t tiles, uint32_t level, uint64_t at)
     return at + (level > 0 ? tiles : 0) + (level > 1 ? groups : 0) + (level > 2 ? rows : 0);
 }
 
-/* A word's store and load. relaxed: the value is in the word. */
-#define GPURT_LOOK_NARROW(T, t)                                                       \
+/* Behind the head 8 bytes a block, for the sums of a reduction; then the words. The two never
+ * lie in one place: an old sum could look like a mark. */
+GPURT_HD uint64_t gpurt_look_offset(uint64_t blocks)
+{
+    return sizeof(gpurt_grid_area_t) + (blocks + 1) / 2 * sizeof(gpurt_u128_t);
+}
+GPURT_DEV gpurt_u128_t *gpurt_look_at(gpurt_grid_area_t *area, uint64_t at)
+{
+    return (gpurt_u128_t *)((char *)area + gpurt_look_offset(gpurt_grid_blocks())) + at;
+}
+GPURT_DEV void gpurt_look_put(gpurt_grid_area_t *area, uint64_t at, uint64_t bits,
+                              uint32_t mark)
+{
+    gpurt_u128_t word;
+
+    word.lo = bits;
+    word.hi = mark;
+    /* relaxed: the value is in the word, as for the load below */
+    gpurt_store_relaxed_dev_u128(gpurt_look_at(area, at), word);
+}
+
+#define GPURT_LOOK(T, t)                                                              \
     GPURT_DEV void gpurt_look_put_##t(gpurt_grid_area_t *area, uint64_t at, T v,      \
                                       uint32_t mark)                                  \
     {                                                                                 \
-        gpurt_store_relaxed_dev_u64((uint64_t *)(area + 1) + at,                      \
-                                    gpurt_value_bits_##t(v) | (uint64_t)mark << 32);  \
+        gpurt_look_put(area, at, gpurt_value_bits_##t(v), mark);                      \
     }                                                                                 \
     GPURT_DEV uint32_t gpurt_look_get_##t(gpurt_grid_area_t *area, uint64_t at, T *v) \
     {                                                                                 \
-        uint64_t word = gpurt_load_relaxed_dev_u64((uint64_t *)(area + 1) + at);      \
+        gpurt_u128_t word = gpurt_load_relaxed_dev_u128(gpurt_look_at(area, at));     \
                                                                                       \
-        *v = gpurt_value_of_##t(word);                                                \
-        return (uint32_t)(word >> 32);                                                \
+        *v = gpurt_value_of_##t(word.lo);                                             \
+        return (uint32_t)word.hi;                                                     \
     }
-#define GPURT_LOOK_WIDE(T, t)                                                             \
-    GPURT_DEV void gpurt_look_put_##t(gpurt_grid_area_t *area, uint64_t at, T v,          \
-                                      uint32_t mark)                                      \
-    {                                                                                     \
-        gpurt_u128_t word;                                                                \
-                                                                                          \
-        word.lo = gpurt_value_bits_##t(v);                                                \
-        word.hi = mark;                                                                   \
-        gpurt_store_relaxed_dev_u128((gpurt_u128_t *)(area + 1) + at, word);              \
-    }                                                                                     \
-    GPURT_DEV uint32_t gpurt_look_get_##t(gpurt_grid_area_t *area, uint64_t at, T *v)     \
-    {                                                                                     \
-        gpurt_u128_t word = gpurt_load_relaxed_dev_u128((gpurt_u128_t *)(area + 1) + at); \
-                                                                                          \
-        *v = gpurt_value_of_##t(word.lo);                                                 \
-        return (uint32_t)word.hi;                                                         \
-    }
-GPURT_LOOK_NARROW(uint32_t, u32)
-GPURT_LOOK_NARROW(int32_t, i32)
-GPURT_LOOK_NARROW(float, f32)
-GPURT_LOOK_WIDE(uint64_t, u64)
-GPURT_LOOK_WIDE(int64_t, i64)
-GPURT_LOOK_WIDE(double, f64)
+GPURT_FOR_VALUES(GPURT_LOOK)
 
 #endif
