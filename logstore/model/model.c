@@ -148,6 +148,23 @@ static model_site_t *site_of(gpurt_model_t *m, uint32_t id)
     return &m->sites[m->site_count - 1];
 }
 
+/* The first values of an object, as a row that has no more of them. Of the rows of one look the
+ * first is kept. */
+static void object_keep(model_site_t *s, const gpurt_row_t *row)
+{
+    const uint32_t *words = gpurt_row_words(row);
+    uint32_t most = (SITE_WORDS - GPURT_OBJECT_HEAD_WORDS) / 2, count;
+
+    if (gpurt_object_first(words[1]) != 0 && s->last.words != 0)
+        return;
+    count = gpurt_object_count(words[1]);
+    s->last = *row;
+    s->last.words = row->words < SITE_WORDS ? row->words : SITE_WORDS;
+    memcpy(s->words, words, 4u * s->last.words);
+    s->words[1] = gpurt_object_word(gpurt_object_first(words[1]),
+                                    count < most ? count : most, words[1] & 0xffu);
+}
+
 /* Of a row of own lane values the first lane's are kept, as a row of that lane. */
 static void site_keep(gpurt_model_t *m, model_site_t *s, const gpurt_row_t *row)
 {
@@ -155,6 +172,11 @@ static void site_keep(gpurt_model_t *m, model_site_t *s, const gpurt_row_t *row)
     const uint32_t *words = gpurt_row_words(row);
     uint32_t count = 0;
 
+    s->last_number = m->rows;
+    if (row->kind == GPURT_KIND_OBJECT && row->words >= GPURT_OBJECT_HEAD_WORDS) {
+        object_keep(s, row);
+        return;
+    }
     s->last = *row;
     if (per_lane) {
         uint32_t stride = (uint32_t)__builtin_popcount(row->mask);
@@ -168,7 +190,6 @@ static void site_keep(gpurt_model_t *m, model_site_t *s, const gpurt_row_t *row)
         memcpy(s->words, words, 4u * count);
     }
     s->last.words = (uint16_t)count;
-    s->last_number = m->rows;
 }
 
 /* ---- places -------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 /* A model as a view: rates of now, texts of what is new. */
 #include "modelpart.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static uint32_t rate(const model_sum_t *s, uint64_t now_ns)
@@ -115,6 +116,15 @@ static void render(const gpurt_dictionary_t *d, const gpurt_row_t *row, char *to
         *used = (uint16_t)(out.used < room ? out.used : strnlen(to, room));
 }
 
+/* "heaps (objects)": the definition of a class is no sentence. */
+static void class_name(const gpurt_site_info_t *info, gpurt_model_site_t *to)
+{
+    gpurt_classdef_t def;
+
+    if (gpurt_classdef_read(&def, info->format, info->format_bytes))
+        snprintf(to->format, sizeof to->format, "%s (objects)", def.plural);
+}
+
 static void site_name(const gpurt_model_t *m, const model_site_t *from,
                       gpurt_model_site_t *to)
 {
@@ -133,6 +143,8 @@ static void site_name(const gpurt_model_t *m, const model_site_t *from,
     to->types = info.types;
     model_text_end(to->file, sizeof to->file, info.file, info.file_bytes);
     model_text_begin(to->format, sizeof to->format, info.format, info.format_bytes);
+    if (info.record_kind == GPURT_KIND_OBJECT)
+        class_name(&info, to);
 }
 
 /* The view's numbers still hold the counts of last time: they tell which sites spoke
@@ -248,6 +260,8 @@ uint32_t gpurt_model_view(const gpurt_model_t *m, uint64_t now_ns, uint32_t stat
         changed |= 3u << 6;
     if (model_objects_view(m, &v->objects))
         changed |= 1u << 8;
+    if (model_lines_view(m, &v->warps))
+        changed |= 1u << 9;
     numbers_view(m, now_ns, state, &v->numbers);
     return changed;
 }

@@ -4,6 +4,7 @@
  * next, and nothing is called a livelock. A worker whose lanes all wait so sleeps. */
 #include "simt.h"
 
+#include "hostact.h"
 #include "hosttime.h"
 #include "hostwait.h"
 
@@ -108,6 +109,8 @@ bool simt_host_idle(simt_worker_t *k)
     }
     if (k->device->config.seeded && w.until_ns != UINT64_MAX)
         return true; /* its clock counts steps: nothing is gained by sleeping */
+    if (simt_acts_ahead(k->device))
+        return true; /* so many passes on */
     ns = nap_ns(k, w.until_ns);
     if (ns)
         nap(k->device, seen, ns);

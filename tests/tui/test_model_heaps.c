@@ -262,6 +262,8 @@ static void check_processes(void)
     put_both();
     CHECK(gpurt_model_view(model, T0 + 11, GPURT_MODEL_REPLAY, view) & 1u << 8);
     CHECK_EQ(view->objects.programs, 2);
+    CHECK_STR(view->names.sites[0].format, "heaps (objects)");
+    CHECK_CONTAINS(view->names.sites[0].last, "heap 64: bytes ");
     CHECK_EQ(view->objects.count, 2);
     CHECK_EQ(h[0].told.pid, FIRST);
     CHECK_EQ(value(&h[0], "live_bytes")->now, 48 * MIB);
@@ -276,8 +278,12 @@ static void check_processes(void)
     text_of(objects_plain, text, sizeof text);
     CHECK_CONTAINS(text, "heap 64 of process 10801  bytes 64.0 MiB, live bytes 48.0 MiB, ");
     CHECK_CONTAINS(text, "heap 64 of process 4194304, ended  bytes 64.0 MiB, live bytes 7");
-    CHECK_CONTAINS(text, "\n           size classes: bytes 4.0 KiB, chunks 9, live 100, "
-                         "reusable 20, fresh 24\n");
+    CHECK_CONTAINS(
+        text,
+        "\n           size classes     bytes    chunks      live  reusable     fresh\n");
+    CHECK_CONTAINS(
+        text,
+        "\n                          4.0 KiB         9       100        20        24\n");
     text_of(write_json, text, sizeof text);
     CHECK_CONTAINS(text, "\"processes\":2,");
     CHECK_CONTAINS(text, "{\"class\":\"heap\",\"id\":64,\"pid\":10801,\"device\":0,");

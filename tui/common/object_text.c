@@ -10,6 +10,10 @@
 #include <string.h>
 #include <time.h>
 
+enum {
+    COLUMN = 9 /* characters of a column of a matrix */
+};
+
 const char *object_name(const char *name, char buffer[GPURT_CLASS_NAME])
 {
     uint32_t i = 0;
@@ -184,22 +188,30 @@ static void plain_histogram(FILE *out, const gpurt_model_objects_t *all,
     fputs(*between == ':' ? ": nothing\n" : "\n", out);
 }
 
-/* "  size classes: bytes 64 B, chunks 3, live 3000": a line for each row. */
+/* A table: the columns' names behind the field's, a line for each row that has something. */
 static void plain_matrix(FILE *out, const gpurt_model_objects_t *all,
                          const gpurt_model_object_t *o, const gpurt_classdef_field_t *f)
 {
     char name[GPURT_CLASS_NAME], word[GPURT_CLASS_WORDS], amount[24];
     uint32_t columns = gpurt_classdef_columns(f);
+    int margin = 11 + (int)strlen(f->name);
+    bool headed = false;
 
     for (uint32_t r = 0; r < f->count / columns; r++) {
         const gpurt_model_value_t *row = object_row(all, o, f, r);
 
+        if (row && !headed) {
+            fprintf(out, "           %s", object_name(f->name, name));
+            for (uint32_t c = 0; c < columns; c++)
+                fprintf(out, " %*s", COLUMN, gpurt_field_word(f, c, word));
+            fputc('\n', out);
+            headed = true;
+        }
         if (!row)
             continue;
-        fprintf(out, "           %s", object_name(f->name, name));
+        fprintf(out, "%*s", margin, "");
         for (uint32_t c = 0; c < columns; c++)
-            fprintf(out, "%s %s %s", c ? "," : ":", gpurt_field_word(f, c, word),
-                    object_cell(f, row, c, amount));
+            fprintf(out, " %*s", COLUMN, object_cell(f, row, c, amount));
         fputc('\n', out);
     }
 }

@@ -291,6 +291,16 @@ GPURT_DEV void gpurt_relax(void)
     gpurt_cuda_look_around(); /* what it waits for may be a neighbour's */
 }
 
+/* Some pauses of a wait for `kind` "name" at `here`, which the CPU back end can tell. */
+GPURT_DEV void gpurt_pause_for(uint32_t pauses, const char *kind, const char *name,
+                               const char *here)
+{
+    (void)kind;
+    (void)name;
+    (void)here;
+    __nanosleep(32 * pauses);
+}
+
 /* The host is a microsecond away: after a while the pauses are as long. */
 GPURT_DEV void gpurt_host_pause(uint32_t turn, uint64_t left_ns, const char *here)
 {

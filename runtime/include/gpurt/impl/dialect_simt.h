@@ -86,6 +86,7 @@ void *gpurt_simt_cluster_shared(void *object, uint32_t rank, const char *site);
 void gpurt_simt_grid_barrier(const char *site);
 void gpurt_simt_relax(const char *site);
 void gpurt_simt_pause(const char *site);
+void gpurt_simt_pause_for(const char *kind, const char *name, const char *site);
 void gpurt_simt_host_pause(uint64_t left_ns, const char *site); /* hostword.h */
 void *gpurt_simt_shared(const void *key, size_t bytes, const char *site);
 void *gpurt_simt_shared_dyn(void);
@@ -141,6 +142,14 @@ GPURT_DEV uint64_t gpurt_launch_number(void)
 GPURT_DEV const char *gpurt_kernel_name(void)
 {
     return gpurt_simt_self->block->kernel;
+}
+
+/* ---- channel.h -------------------------------------------------------------------------- */
+GPURT_DEV void gpurt_pause_for(uint32_t pauses, const char *kind, const char *name,
+                               const char *here)
+{
+    (void)pauses; /* the other lanes take their turns */
+    gpurt_simt_pause_for(kind, name, here);
 }
 
 /* ---- hostword.h ------------------------------------------------------------------------- */
