@@ -338,9 +338,12 @@ GPURT_KERNEL(lock_circle, struct lock_args, p)
 
 GPURT_KERNEL(lock_never, struct lock_args, p)
 {
-    if (gpurt_thread_rank() == 0)
-        gpurt_latch_name(&p->desk->latch, "all here");
-    (void)gpurt_latch_wait(&p->desk->latch);
+    gpurt_latch_t *latch = gpurt_block_rank() ? &p->desk->gate : &p->desk->latch;
+
+    if (gpurt_global_id() == 0)
+        gpurt_latch_name(latch, "all here");
+    gpurt_block_barrier();
+    (void)gpurt_latch_wait(latch);
     lock_count(&p->desk->xwrong);
 }
 

@@ -51,7 +51,7 @@ static void deadlocks(void)
                                          "held by block 1 thread 0 since",
                                          "lock_kernels.c:", NULL};
     static const char *const never[] = {"no lane is left that could wake them",
-                                        "latch \"all here\"", NULL};
+                                        "waits for latch", NULL};
     static const char *const shared[] = {"can ever run again", "waits for latch", NULL};
     const struct lock_args none = {0};
     lock_desk_t *d = desk_make();
@@ -64,7 +64,7 @@ static void deadlocks(void)
     desk_run(&gpurt_kernel_lock_never_shared, 2, 40, none, GPURT_E_DEADLOCK);
     told(shared);
     d = desk_make();
-    d->latch.xleft = 1;
+    d->latch.xleft = d->gate.xleft = 1;
     desk_run(&gpurt_kernel_lock_never, 2, 40, none, GPURT_E_DEADLOCK);
     told(never);
     desk_look(d);

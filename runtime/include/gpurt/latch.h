@@ -2,7 +2,7 @@
 /* latch.h - a count that falls to 0 once, and lanes that wait for that.
  *
  *   void gpurt_latch_init(latch, count)       one lane, before others use it; up to 2^30
- *   gpurt_latch_name(latch, name)             for reports (waits.h); may be left out
+ *   gpurt_latch_name(latch, name)             for reports (waits.h); one lane, before others wait
  *   gpurt_latch_count_down(latch, n)          GPURT_E_INVALID: n is 0, or more than was left (then
  *                                             it is open, and that was a mistake of somebody's)
  *   gpurt_latch_wait(latch), _wait_for(latch, ns), _wait_in(latch, ns, scope)
