@@ -4,32 +4,26 @@
 #ifndef GPURT_TESTS_LOCK_STAGE_H
 #define GPURT_TESTS_LOCK_STAGE_H
 
-#include "must.h"
+#include "check.h"
 
 #include <string.h>
 
 #include "kernels/lock_kernels.h"
+#include "kernels/stage.h"
 
-static gpurt_t *rt;
-static gpurt_error_t err;
 static gpurt_info_t info;
 static void *memory; /* of the device */
 static lock_desk_t desk;
 
-static inline void stage_open_with(const gpurt_options_t *options)
+/* The runtime is open. */
+static inline void stage_begin(void)
 {
-    must(gpurt_open(options, &rt, &err));
-    must(gpurt_info(rt, &info));
-    must(gpurt_mem_create(rt, sizeof desk, &memory, &err));
+    CHECK_EQ(gpurt_info(rt, &info), GPURT_OK);
+    OK(gpurt_mem_create(rt, sizeof desk, &memory, &err));
 }
-static inline void stage_open(void)
+static inline void stage_end(void)
 {
-    stage_open_with(NULL);
-}
-static inline void stage_close(void)
-{
-    must(gpurt_mem_destroy(rt, memory));
-    must(gpurt_close(rt, &err));
+    OK(gpurt_mem_destroy(rt, memory));
 }
 
 /* Zeros, for the caller to fill in before desk_run. */
@@ -41,22 +35,23 @@ static inline lock_desk_t *desk_make(void)
 
 static inline void desk_look(lock_desk_t *d)
 {
-    must(gpurt_copy(rt, 0, d, memory, sizeof *d, &err));
-    must(gpurt_sync(rt, &err));
+    OK(gpurt_copy(rt, 0, d, memory, sizeof *d, &err));
+    OK(gpurt_sync(rt, &err));
 }
 
 static inline void desk_run(const gpurt_kernel_t *kernel, uint32_t blocks, uint32_t threads,
                             struct lock_args args, gpurt_status_t ends)
 {
     gpurt_launch_t launch = {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}};
+    gpurt_error_t fault = {0};
     gpurt_status_t st;
 
     args.desk = (lock_desk_t *)memory;
-    must(gpurt_copy(rt, 0, memory, &desk, sizeof desk, &err));
-    must(gpurt_launch_kernel(rt, &launch, kernel, &args, sizeof args, &err));
-    st = gpurt_sync(rt, &err);
+    OK(gpurt_copy(rt, 0, memory, &desk, sizeof desk, &err));
+    OK(gpurt_launch_kernel(rt, &launch, kernel, &args, sizeof args, &err));
+    st = gpurt_sync(rt, &fault);
     if (st != ends)
-        must(st);
+        ok_at(CHECK_HERE, st, &fault);
     CHECK_EQ(st, ends);
 }
 
@@ -142,12 +137,13 @@ static inline void turns(uint32_t rounds)
 
 /* The owner that panicked is told once, or not at all when nobody came after it. Others that the
  * panic's block loses while they hold it may add to that: each lane of it at most once. */
-static inline void victims(uint32_t rounds)
+static inline void victims(uint32_t rounds, uint32_t form)
 {
-    struct lock_args args = {.rounds = rounds, .victim = 1};
+    struct lock_args args = {.rounds = rounds, .victim = 1, .form = form};
     lock_desk_t *d = desk_make();
 
-    desk_run(&gpurt_kernel_lock_victims, LOCK_BLOCKS, LOCK_THREADS, args, GPURT_E_PANIC);
+    desk_run(&gpurt_kernel_lock_victims, LOCK_BLOCKS, LOCK_THREADS, args,
+             form == LOCK_PANICS ? GPURT_E_PANIC : GPURT_OK);
     desk_look(d);
     CHECK_EQ(d->xwrong, 0);
     CHECK(d->mutex.turns.xdied >= 1);

@@ -134,11 +134,15 @@ gpurt_guard_t *gpurt_simt_guard_here(void)
 }
 
 /* ---- what lanes deferred --------------------------------------------------------------------- */
+/* Word by word to the compiler, which else calls memmove: the race detector would take that for the
+ * lane's. */
 static void deferred_remove(simt_warp_t *w, uint32_t at)
 {
     w->deferred_count--;
-    for (; at < w->deferred_count; at++)
+    for (; at < w->deferred_count; at++) {
         w->deferred[at] = w->deferred[at + 1];
+        __asm__ volatile("" ::: "memory");
+    }
 }
 
 bool gpurt_simt_defer(uint32_t mask, uint32_t scope, void (*handler)(uint64_t),

@@ -266,8 +266,8 @@ GPURT_KERNEL(lock_answers, struct lock_args, p)
 }
 
 /* ---- owners that leave ------------------------------------------------------------------- */
-/* Lanes of the victim, a block, leave while they hold the mutex, or wait: one panics inside, and all
- * of them with it. Others are told that just once for each owner, and none is let in twice. */
+/* Lanes of the victim, a block, leave while they hold the mutex, or wait: one panics inside, or
+ * cancels them, and all of them leave. Others are told that just once for each owner, and none is let in twice. */
 GPURT_KERNEL(lock_victims, struct lock_args, p)
 {
     lock_desk_t *d = p->desk;
@@ -281,8 +281,12 @@ GPURT_KERNEL(lock_victims, struct lock_args, p)
         else if (st != GPURT_OK)
             lock_count(&d->xwrong);
         lock_inside(&d->plain);
-        if (victim && r + 1 == p->rounds && gpurt_thread_rank() == 7)
-            GPURT_PANIC("in the middle");
+        if (victim && r + 1 == p->rounds && gpurt_thread_rank() == 7) {
+            if (p->form == LOCK_PANICS)
+                GPURT_PANIC("in the middle");
+            gpurt_cancel_block();
+            gpurt_cancel_point();
+        }
         if (gpurt_mutex_unlock(&d->mutex) != GPURT_OK)
             lock_count(&d->xwrong);
         lock_count(&d->xtaken);

@@ -25,6 +25,12 @@ enum {
     LOCK_FORMS
 };
 
+/* How the owner leaves, in lock_victims. */
+enum {
+    LOCK_CANCELS,
+    LOCK_PANICS
+};
+
 /* In memory that all blocks reach; zeroed before each launch. */
 typedef struct lock_desk {
     gpurt_mutex_t mutex, other;

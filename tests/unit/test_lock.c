@@ -73,18 +73,21 @@ static void deadlocks(void)
 
 int main(void)
 {
-    stage_open();
+    OK(gpurt_open(NULL, &rt, &err));
+    stage_begin();
     answers();
     storms(6);
     readers(8);
     units(8);
     latch();
     turns(12);
-    victims(4);
+    victims(4, LOCK_CANCELS);
+    victims(4, LOCK_PANICS);
     scopes();
     if (info.backend == GPURT_BACKEND_CPU)
         deadlocks();
     storms(2); /* nothing is left behind */
-    stage_close();
+    stage_end();
+    OK(gpurt_close(rt, &err));
     return 0;
 }
