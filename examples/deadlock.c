@@ -42,8 +42,8 @@ int main(int argc, char **argv)
         return 1;
     }
     args.desk = (desk_t *)memory;
-    (void)gpurt_lock_watch(rt, GPURT_LOCK_MUTEX, &args.desk->accounts, "accounts", &accounts,
-                           &err);
+    (void)gpurt_lock_watch(rt, GPURT_LOCK_MUTEX, &args.desk->accounts, "accounts",
+                           &accounts, &err);
     (void)gpurt_lock_watch(rt, GPURT_LOCK_MUTEX, &args.desk->journal, "journal", &journal,
                            &err);
     st = gpurt_launch(rt, &launch, transfers, &args, &err);

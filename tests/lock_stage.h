@@ -128,8 +128,8 @@ static inline void turns(uint32_t rounds)
 {
     lock_desk_t *d = desk_make();
 
-    desk_run(&gpurt_kernel_lock_turns, LOCK_BLOCKS, 32, (struct lock_args){.rounds = rounds},
-             GPURT_OK);
+    desk_run(&gpurt_kernel_lock_turns, LOCK_BLOCKS, 32,
+             (struct lock_args){.rounds = rounds}, GPURT_OK);
     desk_look(d);
     CHECK_EQ(d->xwrong, 0);
     CHECK_EQ(d->plain, LOCK_BLOCKS * rounds);

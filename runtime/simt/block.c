@@ -149,7 +149,8 @@ static void block_begin(simt_worker_t *k, simt_block_t *b, simt_launch_t *l, uin
                                    .cluster_size = l->cluster_size,
                                    .launch = l->number,
                                    .kernel = l->kernel->name};
-    b->at_grid = b->cancelled = b->asleep = 0;
+    b->at_grid = b->cancelled = 0;
+    b->asleep = 0;
     b->guard = NULL;
     memset(b->barriers, 0, sizeof b->barriers);
     warps_reset(b);

@@ -417,7 +417,8 @@ char *simt_report_asleep(simt_worker_t *k, simt_block_t *b, bool occupancy,
             add_block(&r, k, k->blocks[i]);
     if (occupancy)
         add(&r,
-            "  %llu of %llu blocks have not begun: on a GPU with as little room this hangs; "
+            "  %llu of %llu blocks have not begun: on a GPU with as little room this "
+            "hangs; "
             "launch no more blocks than gpurt_occupancy says\n",
             (unsigned long long)(b->launch->unit_count - b->launch->next_unit) *
                 b->launch->cluster_size,

@@ -174,56 +174,56 @@ GPURT_KERNEL(lock_turns, struct lock_args, p)
 /* ---- every answer ------------------------------------------------------------------------ */
 GPURT_DEV uint32_t lock_answers_mutex(lock_desk_t *d, uint32_t at)
 {
-    d->answers[at++] = gpurt_mutex_try_lock(&d->mutex);         /* OK */
-    d->answers[at++] = gpurt_mutex_lock(&d->mutex);             /* DEADLOCK */
-    d->answers[at++] = gpurt_mutex_destroy(&d->mutex);          /* HELD */
-    d->answers[at++] = gpurt_mutex_unlock(&d->mutex);           /* OK */
-    d->answers[at++] = gpurt_mutex_unlock(&d->mutex);           /* NOT_OWNER */
-    d->answers[at++] = gpurt_mutex_lock_for(&d->mutex, 1000);   /* OK */
-    d->answers[at++] = gpurt_mutex_unlock(&d->mutex);           /* OK */
-    d->answers[at++] = gpurt_mutex_destroy(&d->mutex);          /* OK */
-    d->answers[at++] = gpurt_mutex_destroy(&d->mutex);          /* HANDLE */
-    d->answers[at++] = gpurt_mutex_lock(&d->mutex);             /* HANDLE */
-    d->answers[at++] = gpurt_mutex_lock(&d->other);             /* OK; see lock_answers */
+    d->answers[at++] = gpurt_mutex_try_lock(&d->mutex);       /* OK */
+    d->answers[at++] = gpurt_mutex_lock(&d->mutex);           /* DEADLOCK */
+    d->answers[at++] = gpurt_mutex_destroy(&d->mutex);        /* HELD */
+    d->answers[at++] = gpurt_mutex_unlock(&d->mutex);         /* OK */
+    d->answers[at++] = gpurt_mutex_unlock(&d->mutex);         /* NOT_OWNER */
+    d->answers[at++] = gpurt_mutex_lock_for(&d->mutex, 1000); /* OK */
+    d->answers[at++] = gpurt_mutex_unlock(&d->mutex);         /* OK */
+    d->answers[at++] = gpurt_mutex_destroy(&d->mutex);        /* OK */
+    d->answers[at++] = gpurt_mutex_destroy(&d->mutex);        /* HANDLE */
+    d->answers[at++] = gpurt_mutex_lock(&d->mutex);           /* HANDLE */
+    d->answers[at++] = gpurt_mutex_lock(&d->other);           /* OK; see lock_answers */
     return at;
 }
 
 GPURT_DEV uint32_t lock_answers_rest(lock_desk_t *d, uint32_t at)
 {
-    d->answers[at++] = gpurt_rwlock_read(&d->rwlock);              /* OK */
-    d->answers[at++] = gpurt_rwlock_write_for(&d->rwlock, 0);      /* TIMEOUT */
-    d->answers[at++] = gpurt_rwlock_write_done(&d->rwlock);        /* NOT_OWNER */
-    d->answers[at++] = gpurt_rwlock_read_done(&d->rwlock);         /* OK */
-    d->answers[at++] = gpurt_rwlock_read_done(&d->rwlock);         /* NOT_OWNER */
-    d->answers[at++] = gpurt_rwlock_write(&d->rwlock);             /* OK */
-    d->answers[at++] = gpurt_rwlock_read_for(&d->rwlock, 1000);    /* TIMEOUT */
-    d->answers[at++] = gpurt_rwlock_write(&d->rwlock);             /* DEADLOCK */
-    d->answers[at++] = gpurt_rwlock_write_done(&d->rwlock);        /* OK */
-    d->answers[at++] = gpurt_semaphore_init(&d->semaphore, 0, 0);  /* INVALID */
-    d->answers[at++] = gpurt_semaphore_init(&d->semaphore, 4, 5);  /* INVALID */
-    d->answers[at++] = gpurt_semaphore_init(&d->semaphore, 4, 3);  /* OK */
-    d->answers[at++] = gpurt_semaphore_acquire(&d->semaphore, 5);  /* INVALID */
-    d->answers[at++] = gpurt_semaphore_acquire(&d->semaphore, 0);  /* INVALID */
-    d->answers[at++] = gpurt_semaphore_acquire(&d->semaphore, 3);  /* OK */
-    d->answers[at++] = gpurt_semaphore_try_acquire(&d->semaphore, 1);     /* TIMEOUT */
+    d->answers[at++] = gpurt_rwlock_read(&d->rwlock);                       /* OK */
+    d->answers[at++] = gpurt_rwlock_write_for(&d->rwlock, 0);               /* TIMEOUT */
+    d->answers[at++] = gpurt_rwlock_write_done(&d->rwlock);                 /* NOT_OWNER */
+    d->answers[at++] = gpurt_rwlock_read_done(&d->rwlock);                  /* OK */
+    d->answers[at++] = gpurt_rwlock_read_done(&d->rwlock);                  /* NOT_OWNER */
+    d->answers[at++] = gpurt_rwlock_write(&d->rwlock);                      /* OK */
+    d->answers[at++] = gpurt_rwlock_read_for(&d->rwlock, 1000);             /* TIMEOUT */
+    d->answers[at++] = gpurt_rwlock_write(&d->rwlock);                      /* DEADLOCK */
+    d->answers[at++] = gpurt_rwlock_write_done(&d->rwlock);                 /* OK */
+    d->answers[at++] = gpurt_semaphore_init(&d->semaphore, 0, 0);           /* INVALID */
+    d->answers[at++] = gpurt_semaphore_init(&d->semaphore, 4, 5);           /* INVALID */
+    d->answers[at++] = gpurt_semaphore_init(&d->semaphore, 4, 3);           /* OK */
+    d->answers[at++] = gpurt_semaphore_acquire(&d->semaphore, 5);           /* INVALID */
+    d->answers[at++] = gpurt_semaphore_acquire(&d->semaphore, 0);           /* INVALID */
+    d->answers[at++] = gpurt_semaphore_acquire(&d->semaphore, 3);           /* OK */
+    d->answers[at++] = gpurt_semaphore_try_acquire(&d->semaphore, 1);       /* TIMEOUT */
     d->answers[at++] = gpurt_semaphore_acquire_for(&d->semaphore, 1, 1000); /* TIMEOUT */
-    d->answers[at++] = gpurt_semaphore_release(&d->semaphore, 4);  /* OK: another's too */
-    d->answers[at++] = gpurt_semaphore_release(&d->semaphore, 1);  /* INVALID */
-    d->answers[at++] = gpurt_semaphore_destroy(&d->semaphore);     /* OK */
-    d->answers[at++] = gpurt_semaphore_destroy(&d->semaphore);     /* HANDLE */
-    d->answers[at++] = gpurt_semaphore_release(&d->semaphore, 1);  /* HANDLE */
+    d->answers[at++] = gpurt_semaphore_release(&d->semaphore, 4); /* OK: another's too */
+    d->answers[at++] = gpurt_semaphore_release(&d->semaphore, 1); /* INVALID */
+    d->answers[at++] = gpurt_semaphore_destroy(&d->semaphore);    /* OK */
+    d->answers[at++] = gpurt_semaphore_destroy(&d->semaphore);    /* HANDLE */
+    d->answers[at++] = gpurt_semaphore_release(&d->semaphore, 1); /* HANDLE */
     gpurt_latch_init(&d->latch, 2);
-    d->answers[at++] = gpurt_latch_wait_for(&d->latch, 1000);      /* TIMEOUT */
-    d->answers[at++] = gpurt_latch_count_down(&d->latch, 0);       /* INVALID */
-    d->answers[at++] = gpurt_latch_count_down(&d->latch, 1);       /* OK */
-    d->answers[at++] = gpurt_latch_count_down(&d->latch, 2);       /* INVALID, and open */
-    d->answers[at++] = gpurt_latch_wait(&d->latch);                /* OK */
+    d->answers[at++] = gpurt_latch_wait_for(&d->latch, 1000); /* TIMEOUT */
+    d->answers[at++] = gpurt_latch_count_down(&d->latch, 0);  /* INVALID */
+    d->answers[at++] = gpurt_latch_count_down(&d->latch, 1);  /* OK */
+    d->answers[at++] = gpurt_latch_count_down(&d->latch, 2);  /* INVALID, and open */
+    d->answers[at++] = gpurt_latch_wait(&d->latch);           /* OK */
     gpurt_latch_init(&d->latch, 2);
     gpurt_latch_break(&d->latch);
-    d->answers[at++] = gpurt_latch_wait(&d->latch);                /* CANCELLED */
-    d->answers[at++] = gpurt_latch_count_down(&d->latch, 1);       /* CANCELLED */
-    d->answers[at++] = gpurt_futex_wait_for(&d->xword, 0, 1000);   /* TIMEOUT */
-    d->answers[at++] = gpurt_futex_wait(&d->xword, 1);             /* OK */
+    d->answers[at++] = gpurt_latch_wait(&d->latch);              /* CANCELLED */
+    d->answers[at++] = gpurt_latch_count_down(&d->latch, 1);     /* CANCELLED */
+    d->answers[at++] = gpurt_futex_wait_for(&d->xword, 0, 1000); /* TIMEOUT */
+    d->answers[at++] = gpurt_futex_wait(&d->xword, 1);           /* OK */
     return at;
 }
 
@@ -247,12 +247,12 @@ GPURT_KERNEL(lock_answers, struct lock_args, p)
             (void)GPURT_DEFER(lock_nothing, 0);
         at = lock_answers_mutex(d, at);
         at = lock_answers_rest(d, at);
-        d->answers[at++] = gpurt_mutex_lock(&m[0]); /* OK */
-        d->answers[at++] = gpurt_mutex_lock(&m[1]); /* OK */
-        d->answers[at++] = gpurt_mutex_lock(&m[2]); /* OK: with `other` that makes four */
-        d->answers[at++] = gpurt_mutex_lock(&m[3]); /* NOMEM */
+        d->answers[at++] = gpurt_mutex_lock(&m[0]);   /* OK */
+        d->answers[at++] = gpurt_mutex_lock(&m[1]);   /* OK */
+        d->answers[at++] = gpurt_mutex_lock(&m[2]);   /* OK: with `other` that makes four */
+        d->answers[at++] = gpurt_mutex_lock(&m[3]);   /* NOMEM */
         d->answers[at++] = gpurt_mutex_unlock(&m[0]); /* OK: in another order */
-        d->answers[at++] = gpurt_mutex_lock(&m[3]); /* OK */
+        d->answers[at++] = gpurt_mutex_lock(&m[3]);   /* OK */
     }
     gpurt_block_barrier();
     if (gpurt_thread_rank() == 1)

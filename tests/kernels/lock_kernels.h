@@ -11,7 +11,7 @@
 enum {
     LOCK_BLOCKS = 3,
     LOCK_THREADS = 48,
-    LOCK_UNITS = 5,  /* of the semaphore */
+    LOCK_UNITS = 5,    /* of the semaphore */
     LOCK_ANSWERS = 48, /* of lock_answers */
     LOCK_NOBODY = 0xffffffffu
 };
@@ -38,8 +38,8 @@ typedef struct lock_desk {
     gpurt_semaphore_t semaphore;
     gpurt_latch_t latch, gate;
     uint32_t xword;
-    uint32_t plain;             /* guarded by mutex */
-    uint32_t left, right;       /* guarded by rwlock: always the same */
+    uint32_t plain;              /* guarded by mutex */
+    uint32_t left, right;        /* guarded by rwlock: always the same */
     uint32_t xinside, xtoo_many; /* of the semaphore */
     uint32_t xtaken, xlate, xdied, xwrong, xhere;
     uint32_t before[LOCK_BLOCKS * LOCK_THREADS]; /* each written before counting down */

@@ -46,10 +46,13 @@ static bool told(const char *const *words)
 /* On a GPU these hang. */
 static void deadlocks(void)
 {
-    static const char *const circle[] = {"lanes wait for each other", "mutex \"north\"",
-                                         "mutex \"south\"", "held by block 0 thread 0 since",
+    static const char *const circle[] = {"lanes wait for each other",
+                                         "mutex \"north\"",
+                                         "mutex \"south\"",
+                                         "held by block 0 thread 0 since",
                                          "held by block 1 thread 0 since",
-                                         "lock_kernels.c:", NULL};
+                                         "lock_kernels.c:",
+                                         NULL};
     static const char *const never[] = {"no lane is left that could wake them",
                                         "waits for latch", NULL};
     static const char *const shared[] = {"can ever run again", "waits for latch", NULL};

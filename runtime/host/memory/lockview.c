@@ -78,11 +78,11 @@ static void look_at_turns(const gpurt_turns_t *t, uint32_t kind, uint64_t *value
     uint32_t count = gpurt_turn_count(t->xword);
     bool written = kind == GPURT_LOCK_RWLOCK && count == GPURT_RWLOCK_WRITER;
 
-    values[STATE] = t->xword & GPURT_TURN_ENDED   ? ENDED
-                    : count == 0                  ? FREE
-                    : written                     ? WRITTEN
-                    : kind == GPURT_LOCK_RWLOCK   ? READ
-                                                  : HELD;
+    values[STATE] = t->xword & GPURT_TURN_ENDED ? ENDED
+                    : count == 0                ? FREE
+                    : written                   ? WRITTEN
+                    : kind == GPURT_LOCK_RWLOCK ? READ
+                                                : HELD;
     values[BOUND] = 1;
     values[HOLDERS] = written ? 1 : count;
     values[WAITERS] = gpurt_turn_waiting(t->xword) - gpurt_turn_holes(t->xword);
@@ -162,7 +162,8 @@ gpurt_status_t gpurt_lock_watch(gpurt_t *rt, uint32_t kind, const void *object,
     memset(out, 0, sizeof *out);
     if (!object || kind > GPURT_LOCK_LATCH)
         return REFUSE(err, GPURT_E_INVALID,
-                      "locks: object is NULL, or kind %u is none of gpurt_lock_kind_t", kind);
+                      "locks: object is NULL, or kind %u is none of gpurt_lock_kind_t",
+                      kind);
     st = gpurt_info(rt, &info);
     if (st != GPURT_OK)
         return REFUSE(err, st, "locks: the runtime is not open");
@@ -179,7 +180,8 @@ gpurt_status_t gpurt_lock_watch(gpurt_t *rt, uint32_t kind, const void *object,
     return GPURT_OK;
 }
 
-gpurt_status_t gpurt_lock_unwatch(gpurt_t *rt, gpurt_lock_watch_t *watch, gpurt_error_t *err)
+gpurt_status_t gpurt_lock_unwatch(gpurt_t *rt, gpurt_lock_watch_t *watch,
+                                  gpurt_error_t *err)
 {
     gpurt_status_t st;
 

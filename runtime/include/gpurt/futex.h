@@ -25,7 +25,7 @@
 
 /* What is told of a wait: names of the object whose word it is. */
 typedef struct gpurt_futex_of {
-    const char *kind, *name; /* name: NULL: none */
+    const char *kind, *name;          /* name: NULL: none */
     const gpurt_waitable_t *waitable; /* or NULL */
 } gpurt_futex_of_t;
 
@@ -82,11 +82,10 @@ GPURT_DEV gpurt_status_t gpurt_futex_wait_at(const uint32_t *word, uint32_t valu
     return gpurt_futex_wait_as(word, value, &of, how);
 }
 
-#define gpurt_futex_wait_in(word, value, ns, scope)                                      \
+#define gpurt_futex_wait_in(word, value, ns, scope) \
     GPURT_WAIT_CALL_(gpurt_futex_wait_at, "waits for a word", ns, scope, word, value)
 #define gpurt_futex_wait_for(word, value, ns) gpurt_futex_wait_in(word, value, ns, NULL)
-#define gpurt_futex_wait(word, value) \
-    gpurt_futex_wait_in(word, value, GPURT_FOREVER, NULL)
+#define gpurt_futex_wait(word, value)         gpurt_futex_wait_in(word, value, GPURT_FOREVER, NULL)
 
 GPURT_DEV void gpurt_futex_wake(const uint32_t *word, uint32_t n)
 {

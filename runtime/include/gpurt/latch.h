@@ -49,9 +49,10 @@ GPURT_DEV gpurt_status_t gpurt_latch_count_down(gpurt_latch_t *latch, uint32_t n
 
     if (n == 0 || n > 1u << 30)
         return GPURT_E_INVALID;
-    left = (int32_t)(gpurt_is_shared(&latch->xleft)
-                         ? gpurt_sub_acq_rel_blk_u32(&latch->xleft, n) /* FX1.rel FX1.acq */
-                         : gpurt_sub_acq_rel_dev_u32(&latch->xleft, n)); /* FX1.rel FX1.acq */
+    left =
+        (int32_t)(gpurt_is_shared(&latch->xleft)
+                      ? gpurt_sub_acq_rel_blk_u32(&latch->xleft, n)   /* FX1.rel FX1.acq */
+                      : gpurt_sub_acq_rel_dev_u32(&latch->xleft, n)); /* FX1.rel FX1.acq */
     if (left < -(1 << 29))
         return GPURT_E_CANCELLED;
     if (left > 0 && left <= (int32_t)n)

@@ -60,7 +60,8 @@ GPURT_DEVN void gpurt_rwlock_writer_died(uint64_t turns)
     gpurt_turns_died(turns, GPURT_RWLOCK_WRITER);
 }
 
-GPURT_DEV gpurt_status_t gpurt_rwlock_read_at(gpurt_rwlock_t *l, const gpurt_wait_how_t *how)
+GPURT_DEV gpurt_status_t gpurt_rwlock_read_at(gpurt_rwlock_t *l,
+                                              const gpurt_wait_how_t *how)
 {
     const gpurt_turn_want_t want = {GPURT_RWLOCK_WRITER - 2, 1, false, "rwlock"};
     gpurt_status_t st = gpurt_turns_acquire(&l->turns, &want, how), room;
@@ -74,7 +75,8 @@ GPURT_DEV gpurt_status_t gpurt_rwlock_read_at(gpurt_rwlock_t *l, const gpurt_wai
     return room;
 }
 
-GPURT_DEV gpurt_status_t gpurt_rwlock_write_at(gpurt_rwlock_t *l, const gpurt_wait_how_t *how)
+GPURT_DEV gpurt_status_t gpurt_rwlock_write_at(gpurt_rwlock_t *l,
+                                               const gpurt_wait_how_t *how)
 {
     const gpurt_turn_want_t want = {0, GPURT_RWLOCK_WRITER, true, "rwlock"};
     gpurt_status_t st = gpurt_turns_acquire(&l->turns, &want, how), room;

@@ -88,8 +88,7 @@ GPURT_DEV gpurt_status_t gpurt_semaphore_destroy(gpurt_semaphore_t *s)
 #define gpurt_semaphore_acquire_in(s, n, ns, scope) \
     GPURT_WAIT_CALL_(gpurt_semaphore_acquire_at, "takes units", ns, scope, s, n)
 #define gpurt_semaphore_acquire_for(s, n, ns) gpurt_semaphore_acquire_in(s, n, ns, NULL)
-#define gpurt_semaphore_acquire(s, n) \
-    gpurt_semaphore_acquire_in(s, n, GPURT_FOREVER, NULL)
-#define gpurt_semaphore_try_acquire(s, n) gpurt_semaphore_acquire_in(s, n, 0, NULL)
+#define gpurt_semaphore_acquire(s, n)         gpurt_semaphore_acquire_in(s, n, GPURT_FOREVER, NULL)
+#define gpurt_semaphore_try_acquire(s, n)     gpurt_semaphore_acquire_in(s, n, 0, NULL)
 
 #endif

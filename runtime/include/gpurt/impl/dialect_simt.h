@@ -88,7 +88,7 @@ void gpurt_simt_grid_barrier(const char *site);
 void gpurt_simt_relax(const char *site);
 void gpurt_simt_pause(const char *site);
 void gpurt_simt_host_pause(uint64_t left_ns, const char *site); /* hostword.h */
-void gpurt_simt_park(const gpurt_spot_t *spot); /* spot.h */
+void gpurt_simt_park(const gpurt_spot_t *spot);                 /* spot.h */
 uint32_t gpurt_simt_unpark(const void *word, uint32_t key, uint32_t most);
 void gpurt_simt_unpark_stopped(const int32_t *stop);
 bool gpurt_simt_is_shared(const void *p);
@@ -393,7 +393,7 @@ GPURT_DEV uint32_t gpurt_simt_match_all(uint32_t mask, uint64_t v, bool *same,
 #define gpurt_leave()                    gpurt_simt_leave()
 #define gpurt_defer_note(mask, scope, handler, arg) \
     gpurt_simt_defer(mask, scope, handler, arg, GPURT_DEFER_DEPTH)
-#define gpurt_defer_forget(mask, handler, arg) gpurt_simt_forget(mask, handler, arg)
+#define gpurt_defer_forget(mask, handler, arg)   gpurt_simt_forget(mask, handler, arg)
 #define gpurt_defer_drop(mask, scope, most, run) gpurt_simt_undefer(mask, scope, most, run)
 #define gpurt_trap()                             gpurt_simt_trap(GPURT_HERE)
 

@@ -19,15 +19,15 @@
 typedef struct gpurt_spot {
     const void *word;
     uint64_t value;
-    uint64_t left_ns;      /* from now on, or UINT64_MAX */
-    uint32_t bytes;        /* of the word: 4 or 8 */
-    const int32_t *stop;   /* a word that ends the wait when it is not 0; NULL: none */
-    uint32_t key;          /* whom unpark means */
-    uint32_t index;        /* behind the name, UINT32_MAX: none */
-    const char *kind;      /* "mutex" */
-    const char *name;      /* NULL: none */
-    const char *here;      /* "file:line" of the caller */
-    const uint64_t *holder; /* word with the place of who holds it; NULL: nobody alone */
+    uint64_t left_ns;        /* from now on, or UINT64_MAX */
+    uint32_t bytes;          /* of the word: 4 or 8 */
+    const int32_t *stop;     /* a word that ends the wait when it is not 0; NULL: none */
+    uint32_t key;            /* whom unpark means */
+    uint32_t index;          /* behind the name, UINT32_MAX: none */
+    const char *kind;        /* "mutex" */
+    const char *name;        /* NULL: none */
+    const char *here;        /* "file:line" of the caller */
+    const uint64_t *holder;  /* word with the place of who holds it; NULL: nobody alone */
     const char *const *held; /* where that took it */
 } gpurt_spot_t;
 

@@ -51,9 +51,9 @@ typedef struct gpurt_turns {
     uint64_t xholder; /* place of who holds it alone, or 0; written by: it */
     const char *held; /* where that took it; CPU back end; likewise */
     const char *name; /* NULL: none */
-    uint32_t index; /* behind the name */
+    uint32_t index;   /* behind the name */
     gpurt_waitable_t waitable;
-    uint32_t xcontended; /* had to wait; written by: who waits, as all below */
+    uint32_t xcontended;      /* had to wait; written by: who waits, as all below */
     uint32_t xlate, xstopped; /* left the wait: time, scope or cancelled */
     uint32_t xdied;           /* were held by a lane that left; written by: that one */
 } gpurt_turns_t;
@@ -142,7 +142,7 @@ GPURT_DEV bool gpurt_turns_take(gpurt_turns_t *t, uint64_t *expected, uint64_t d
 GPURT_DEV uint64_t gpurt_turns_give(gpurt_turns_t *t, uint64_t n)
 {
     return gpurt_is_shared(t)
-               ? gpurt_sub_release_blk_u64(&t->xword, n)  /* TQ1.rel */
+               ? gpurt_sub_release_blk_u64(&t->xword, n)         /* TQ1.rel */
                : gpurt_add_release_far_u64(&t->xword, 0ull - n); /* TQ1.rel */
 }
 GPURT_DEV bool gpurt_turns_put(gpurt_turns_t *t, uint64_t *expected, uint64_t desired)
@@ -157,7 +157,8 @@ GPURT_DEV bool gpurt_turns_edit(gpurt_turns_t *t, uint64_t *expected, uint64_t d
     return gpurt_is_shared(t) ? gpurt_cas_relaxed_blk_u64(&t->xword, expected, desired)
                               : gpurt_cas_relaxed_far_u64(&t->xword, expected, desired);
 }
-GPURT_DEV uint64_t gpurt_turns_look(const gpurt_turns_t *t) /* relaxed: who takes acquires */
+GPURT_DEV uint64_t
+gpurt_turns_look(const gpurt_turns_t *t) /* relaxed: who takes acquires */
 {
     return gpurt_load_relaxed_dev_u64(&t->xword);
 }
@@ -180,7 +181,8 @@ GPURT_DEV void gpurt_turns_own(gpurt_turns_t *t, const gpurt_turn_want_t *want,
         gpurt_store_relaxed_dev_u64(&t->xholder, gpurt_place_here());
         gpurt_taken_at(&t->held, how->here);
     }
-    gpurt_hold(&t->waitable, want->owned ? GPURT_HOLD_ALONE : GPURT_HOLD_SHARED, how->place);
+    gpurt_hold(&t->waitable, want->owned ? GPURT_HOLD_ALONE : GPURT_HOLD_SHARED,
+               how->place);
 }
 /* Before others can see it free. */
 GPURT_DEV void gpurt_turns_disown(gpurt_turns_t *t, bool owned)
@@ -298,8 +300,8 @@ GPURT_DEV void gpurt_turns_spot(const gpurt_turns_t *t, const gpurt_wait_how_t *
 
 /* One look. Returns: GPURT_E_NOT_READY: again. */
 GPURT_DEV gpurt_status_t gpurt_turns_step(gpurt_turns_t *t, const gpurt_turn_want_t *want,
-                                          const gpurt_wait_how_t *how,
-                                          gpurt_turn_wait_t *w, gpurt_spot_t *spot)
+                                          const gpurt_wait_how_t *how, gpurt_turn_wait_t *w,
+                                          gpurt_spot_t *spot)
 {
     uint64_t v = gpurt_turns_look(t);
     bool mine = gpurt_turn_is_out(v, w->number);
@@ -370,7 +372,8 @@ GPURT_DEV bool gpurt_turns_has(gpurt_status_t st)
     return st == GPURT_OK || st == GPURT_E_OWNER_DIED;
 }
 
-GPURT_DEV gpurt_status_t gpurt_turns_acquire(gpurt_turns_t *t, const gpurt_turn_want_t *want,
+GPURT_DEV gpurt_status_t gpurt_turns_acquire(gpurt_turns_t *t,
+                                             const gpurt_turn_want_t *want,
                                              const gpurt_wait_how_t *how)
 {
     uint64_t free = 0;
@@ -434,7 +437,8 @@ GPURT_DEV gpurt_status_t gpurt_turns_note(uint32_t mask, void (*handler)(uint64_
     return gpurt_defer(mask, handler, (uint64_t)(uintptr_t)t);
 }
 /* One lane. */
-GPURT_DEV void gpurt_turns_unnote(uint32_t mask, void (*handler)(uint64_t), gpurt_turns_t *t)
+GPURT_DEV void gpurt_turns_unnote(uint32_t mask, void (*handler)(uint64_t),
+                                  gpurt_turns_t *t)
 {
     gpurt_defer_forget(mask, handler, (uint64_t)(uintptr_t)t);
 }
@@ -447,7 +451,8 @@ GPURT_DEV gpurt_status_t gpurt_turns_note(uint32_t mask, void (*handler)(uint64_
     (void)t;
     return GPURT_OK;
 }
-GPURT_DEV void gpurt_turns_unnote(uint32_t mask, void (*handler)(uint64_t), gpurt_turns_t *t)
+GPURT_DEV void gpurt_turns_unnote(uint32_t mask, void (*handler)(uint64_t),
+                                  gpurt_turns_t *t)
 {
     (void)mask;
     (void)handler;

@@ -22,11 +22,11 @@ typedef struct gpurt_wait_how {
 } gpurt_wait_how_t;
 
 /* A call as an expression, with the caller's place. */
-#define GPURT_WAIT_CALL_(function, text, ns, scope, ...)                                     \
-    __extension__({                                                                          \
-        GPURT_PLACE(gpurt_place_, text);                                                     \
+#define GPURT_WAIT_CALL_(function, text, ns, scope, ...)                                \
+    __extension__({                                                                     \
+        GPURT_PLACE(gpurt_place_, text);                                                \
         const gpurt_wait_how_t gpurt_how_ = {(ns), (scope), &gpurt_place_, GPURT_HERE}; \
-        function(__VA_ARGS__, &gpurt_how_);                                                  \
+        function(__VA_ARGS__, &gpurt_how_);                                             \
     })
 
 /* begin: gpurt_globaltimer when the wait began. Returns: GPURT_OK, and *left: nanoseconds. */
