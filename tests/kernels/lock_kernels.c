@@ -44,12 +44,14 @@ GPURT_DEV void lock_once_warp(lock_desk_t *d, gpurt_mutex_t *m, uint32_t *plain)
 
     if (gpurt_mutex_lock_warp(mask, m) != GPURT_OK)
         lock_count(&d->xwrong);
-    for (uint32_t i = 0; i < GPURT_WARP_SIZE; i++) { /* each in its turn */
-        if (gpurt_lane() == i) {
+    /* each in its turn; first and last are not the leader */
+    for (uint32_t i = 0; i < GPURT_WARP_SIZE; i++) {
+        if (gpurt_lane() == (i + 16) % GPURT_WARP_SIZE) {
             lock_count(&d->xtaken);
             ++*plain;
         }
-        gpurt_syncwarp(mask);
+        if (i + 1 < GPURT_WARP_SIZE)
+            gpurt_syncwarp(mask);
     }
     if (gpurt_mutex_unlock_warp(mask, m) != GPURT_OK)
         lock_count(&d->xwrong);
