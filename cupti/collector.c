@@ -10,6 +10,7 @@
 #include "environ.h"
 #include "graphs.h"
 #include "hosttime.h"
+#include "inflight.h"
 #include "injection.h"
 #include "intake.h"
 #include "lines.h"
@@ -18,6 +19,7 @@
 #include "outlet.h"
 #include "pool.h"
 #include "sampling.h"
+#include "servewait.h"
 #include "subscription.h"
 #include "tell.h"
 #include "trouble.h"
@@ -127,6 +129,7 @@ static void troubles_look(uint64_t now)
     follow(gpurt_load_relaxed_dev_u32(&collector.xstray) != 0, &collector.stray, STRAY);
     follow(is_silent(now), &collector.silent, SILENT);
     shared_look();
+    servewait_look(now);
     if (graphs_by_device_missed())
         trouble_say(TROUBLE_NOTE,
                     "graphs that kernels launch are not recorded: start the program with "
@@ -184,6 +187,7 @@ static void flusher_run(duty_t *w)
         managed_look(false);
         capacity_look();
         stray_look();
+        servewait_ask();
     }
     managed_look(true);
     capacity_look();
@@ -287,6 +291,7 @@ void collector_stop(void)
     nvml_stop();
     sampling_stop();
     lines_stop();
+    inflight_stop();
     if (!duty_stop(&collector.flusher, STOP_MS))
         gpurt_store_relaxed_dev_u64(&collector.xasked_ns, 1); /* relaxed: the bell */
     if (duty_stop(&collector.reader, STOP_MS))
@@ -296,5 +301,6 @@ void collector_stop(void)
 void collector_forked(void)
 {
     dormant_leave();
+    inflight_leave();
     outlet_leave();
 }

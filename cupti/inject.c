@@ -6,6 +6,7 @@
 #include "cupti_api.h"
 #include "environ.h"
 #include "injection.h"
+#include "servewait.h"
 #include "subscription.h"
 #include "trouble.h"
 
@@ -16,6 +17,8 @@
 
 __attribute__((visibility("default"))) int InitializeInjection(void);
 __attribute__((visibility("default"))) void gpurt_collector_sync(void);
+__attribute__((visibility("default"))) void
+gpurt_collector_serve(uint32_t device, const char *name, int begins);
 
 /* The library that CUDA_INJECTION64_PATH named before us. It goes first: what the user chose
  * by hand gets CUPTI, and we say so. It need not subscribe for that: who is second to register
@@ -57,4 +60,10 @@ int InitializeInjection(void)
 void gpurt_collector_sync(void)
 {
     collector_sync();
+}
+
+/* Found by name: gpurt_injection_serve. */
+void gpurt_collector_serve(uint32_t device, const char *name, int begins)
+{
+    servewait_serve(device, name, begins != 0);
 }

@@ -5,6 +5,7 @@
 
 #include "capacity.h"
 #include "hosttime.h"
+#include "inflight.h"
 #include "launches.h"
 #include "outlet.h"
 #include "sampling.h"
@@ -39,18 +40,35 @@ void intake_lost(uint64_t records)
     gpurt_add_relaxed_dev_u64(&intake.xdropped, records); /* relaxed: a count */
 }
 
+/* Nodes of a graph have its launch's number, and more may follow. */
+static void end_tell(const CUpti_Activity *record)
+{
+    const CUpti_ActivityKernel10 *k = (const void *)record;
+
+    if (record->kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
+        inflight_ended(((const CUpti_ActivityGraphTrace2 *)record)->correlationId);
+    else if ((record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
+              record->kind == CUPTI_ACTIVITY_KIND_KERNEL) &&
+             !k->graphNodeId && !k->isDeviceLaunched)
+        inflight_ended(k->correlationId);
+}
+
 static void buffer_read(int index)
 {
     const cupti_api_t *api = intake.translate.api;
     uint8_t *memory = pool_memory(intake.pool, index);
     size_t valid = intake.pool->entries[index].valid;
+    const bool running = inflight_is_on();
     uint64_t now = gpurt_real_ns();
     CUpti_Activity *record = NULL;
 
     translate_buffer(&intake.translate);
     while (valid > 0 &&
-           api->cuptiActivityGetNextRecord(memory, valid, &record) == CUPTI_SUCCESS)
+           api->cuptiActivityGetNextRecord(memory, valid, &record) == CUPTI_SUCCESS) {
         translate_record(&intake.translate, record, now);
+        if (running)
+            end_tell(record);
+    }
 }
 
 /* Changes with all that the sums tell. */

@@ -4,6 +4,7 @@
 #include "launches.h"
 
 #include "hosttime.h"
+#include "launchcall.h"
 #include "names.h"
 #include "outlet.h"
 
@@ -43,85 +44,6 @@ static struct {
     uint32_t site_number[SITE_SLOTS];
     uint32_t site_count;
 } launches = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* What the driver is told, whichever way. */
-typedef struct told {
-    uint32_t grid[3], block[3], shared_bytes;
-    CUstream stream;
-    CUgraphExec graph; /* NULL: a kernel */
-} told_t;
-
-/* ---- what is launched ---------------------------------------------------------------- */
-
-/* cuLaunchCooperativeKernel's begin with the same fields. */
-static void of_kernel(const cuLaunchKernel_params *p, told_t *out)
-{
-    out->grid[0] = p->gridDimX;
-    out->grid[1] = p->gridDimY;
-    out->grid[2] = p->gridDimZ;
-    out->block[0] = p->blockDimX;
-    out->block[1] = p->blockDimY;
-    out->block[2] = p->blockDimZ;
-    out->shared_bytes = p->sharedMemBytes;
-    out->stream = p->hStream;
-}
-GPURT_STATIC_ASSERT(offsetof(cuLaunchCooperativeKernel_params, hStream) ==
-                        offsetof(cuLaunchKernel_params, hStream),
-                    "one reads both");
-
-static void of_config(const CUlaunchConfig *c, told_t *out)
-{
-    out->grid[0] = c->gridDimX;
-    out->grid[1] = c->gridDimY;
-    out->grid[2] = c->gridDimZ;
-    out->block[0] = c->blockDimX;
-    out->block[1] = c->blockDimY;
-    out->block[2] = c->blockDimZ;
-    out->shared_bytes = c->sharedMemBytes;
-    out->stream = c->hStream;
-}
-
-static void of_graph(const cuGraphLaunch_params *p, told_t *out)
-{
-    out->graph = p->hGraph;
-    out->stream = p->hStream;
-}
-
-static const CUpti_CallbackId ids[] = {
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
-    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
-};
-
-/* Returns: false for a call that launches nothing. */
-static bool told_read(CUpti_CallbackId id, const void *params, told_t *out)
-{
-    memset(out, 0, sizeof *out);
-    switch (id) {
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
-        of_kernel(params, out);
-        return true;
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
-        if (((const cuLaunchKernelEx_params *)params)->config)
-            of_config(((const cuLaunchKernelEx_params *)params)->config, out);
-        return true;
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch:
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz:
-        of_graph(params, out);
-        return true;
-    default:
-        return false;
-    }
-}
 
 /* ---- from where ---------------------------------------------------------------------- */
 
@@ -267,7 +189,7 @@ static void numbers_fill(const gpurt_hostring_t *ring, uint64_t box, const char 
 
 /* ---- the record ---------------------------------------------------------------------- */
 
-static const char *name_of(const told_t *told, const CUpti_CallbackData *call,
+static const char *name_of(const launchcall_t *told, const CUpti_CallbackData *call,
                            char room[32], uint32_t *graph)
 {
     if (!told->graph)
@@ -310,7 +232,7 @@ static void put(const gpurt_hostring_t *ring, uint32_t device, uint64_t now,
 
 /* The loader is asked of the modules before the lock is taken: whoever holds the loader's may
  * be about to launch. */
-static void tell(const gpurt_hostring_t *ring, uint64_t box, const told_t *told,
+static void tell(const gpurt_hostring_t *ring, uint64_t box, const launchcall_t *told,
                  const CUpti_CallbackData *call)
 {
     gpurt_activity_driver_launch_t out = {
@@ -336,10 +258,10 @@ void launches_told(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     const gpurt_hostring_t *ring;
     uint64_t box;
-    told_t told;
+    launchcall_t told;
 
     if (call->callbackSite != CUPTI_API_ENTER ||
-        !told_read(id, call->functionParams, &told))
+        !launchcall_read(id, call->functionParams, &told))
         return;
     ring = outlet_borrow(&box);
     if (!ring) {
@@ -368,9 +290,9 @@ bool launches_watch(const cupti_api_t *api, CUpti_SubscriberHandle subscriber)
     memcpy(&entry, &api->cuptiGetVersion, sizeof entry);
     launches.cupti = module_of(entry);
     backtrace(frames, 1); /* the first one loads what it needs */
-    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
+    for (size_t i = 0; i < LAUNCHCALLS; i++)
         launches.on |= api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
-                                                ids[i]) == CUPTI_SUCCESS;
+                                                launchcall_ids[i]) == CUPTI_SUCCESS;
     return launches.on;
 }
 

@@ -52,6 +52,7 @@ static struct {
     const cupti_api_t *cupti;
     pcsampling_api_t api;
     uint32_t period, poll_ms;
+    trouble_rank_t rank;   /* of what is refused */
     bool on;               /* fixed before the first callback */
     pthread_mutex_t lock;  /* guards the counts; never held while CUPTI is called */
     linecount_t *count;    /* there with the first context */
@@ -97,7 +98,7 @@ static void refused(uint32_t device, CUptiResult result, const char *what)
 
     snprintf(text, sizeof text, "%s: CUPTI says %s", what,
              cupti_api_text(lines.cupti, result));
-    trouble_say(TROUBLE_PART, "no lines of GPU %u: %s", device, remedy ? remedy : text);
+    trouble_say(lines.rank, "no lines of GPU %u: %s", device, remedy ? remedy : text);
 }
 
 /* ---- contexts ------------------------------------------------------------------------ */
@@ -162,13 +163,12 @@ static void context_begins(CUcontext context)
 
     result = lines.cupti->cuptiGetDeviceId(context, &device);
     if (result != CUPTI_SUCCESS) {
-        trouble_say(TROUBLE_PART,
-                    "no lines of a context: which GPU it is of: CUPTI says %s",
+        trouble_say(lines.rank, "no lines of a context: which GPU it is of: CUPTI says %s",
                     cupti_api_text(lines.cupti, result));
         return;
     }
     if (device >= LINECOUNT_DEVICES) {
-        trouble_say(TROUBLE_PART, "no lines of GPU %u: %d are sampled at most", device,
+        trouble_say(lines.rank, "no lines of GPU %u: %d are sampled at most", device,
                     LINECOUNT_DEVICES);
         return;
     }
@@ -496,21 +496,25 @@ static uint32_t number_read(const char *name, uint32_t least, uint32_t most, uin
     return usual;
 }
 
-void lines_want(const cupti_api_t *api, CUpti_SubscriberHandle subscriber, bool counters)
+void lines_want(const cupti_api_t *api, CUpti_SubscriberHandle subscriber, bool counters,
+                bool asked)
 {
     static const CUpti_CallbackId ids[] = {CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
                                            CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
                                            CUPTI_CBID_RESOURCE_MODULE_LOADED};
     const char *missing = pcsampling_api_find(api, &lines.api);
 
+    if (lines.on)
+        return;
     lines.cupti = api;
+    lines.rank = asked ? TROUBLE_PART : TROUBLE_NOTE;
     if (counters) {
-        trouble_say(TROUBLE_PART, "no lines: CUPTI reads either counters (samples) or "
-                                  "lines; leave out 'samples' for them");
+        trouble_say(lines.rank, "no lines: CUPTI reads either counters (samples) or "
+                                "lines; leave out 'samples' for them");
         return;
     }
     if (missing) {
-        trouble_say(TROUBLE_PART, "no lines: this CUPTI has no %s; 13.0 or later is needed",
+        trouble_say(lines.rank, "no lines: this CUPTI has no %s; 13.0 or later is needed",
                     missing);
         return;
     }
@@ -525,7 +529,7 @@ void lines_want(const cupti_api_t *api, CUpti_SubscriberHandle subscriber, bool 
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
         if (api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, ids[i]) !=
             CUPTI_SUCCESS)
-            trouble_say(TROUBLE_PART, "no lines: CUPTI tells of no contexts");
+            trouble_say(lines.rank, "no lines: CUPTI tells of no contexts");
 }
 
 void lines_stop(void)

@@ -15,9 +15,11 @@
 #include <stdbool.h>
 
 /* Asks CUPTI to tell of contexts and modules. counters: PM sampling is wanted, too, which takes
- * what this needs; then there are no lines. api: borrowed for ever. Context: once, behind all
+ * what this needs; then there are no lines. asked: by name: where they are refused, the collector's
+ * state says so; else a warning does. Asked twice, the first counts. api: borrowed for ever. Context: once, behind all
  * kinds of records, before the program has a context. */
-void lines_want(const cupti_api_t *api, CUpti_SubscriberHandle subscriber, bool counters);
+void lines_want(const cupti_api_t *api, CUpti_SubscriberHandle subscriber, bool counters,
+                bool asked);
 
 /* About the subscriber's callback, of CUPTI_CB_DOMAIN_RESOURCE. Context: any thread of the
  * program, inside of its call. */

@@ -4,11 +4,13 @@
 #include "environ.h"
 #include "graphs.h"
 #include "hosttime.h"
+#include "inflight.h"
 #include "launches.h"
 #include "lines.h"
 #include "managed.h"
 #include "outlet.h"
 #include "sampling.h"
+#include "servewait.h"
 #include "trouble.h"
 #include "vigil.h"
 #include "wanted.h"
@@ -23,6 +25,7 @@ static struct {
     const cupti_api_t *api;
     CUpti_SubscriberHandle subscriber;
     bool counters;                 /* of GPUs are sampled */
+    bool graphs;                   /* each launch of one has a record */
     char holder[TROUBLE_TEXT / 2]; /* a library whose CUPTI is; empty: nobody's */
 } subscription;
 
@@ -62,7 +65,10 @@ static void CUPTIAPI told(void *data, CUpti_CallbackDomain domain, CUpti_Callbac
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
         if (launches_are_watched())
             launches_told(id, about);
+        if (inflight_is_on())
+            inflight_told(id, about);
         vigil_told(id, about);
+        servewait_told(id, about);
     } else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
         graphs_told(id, about);
         lines_told(id, about);
@@ -78,12 +84,29 @@ static void launches_want(void)
         outlet_exit();
 }
 
+static void running_want(void)
+{
+    if (!inflight_watch(subscription.api, subscription.subscriber, subscription.graphs))
+        trouble_say(TROUBLE_PART, "what runs is not known: CUPTI tells of no launches");
+}
+
+static void lines_ask(bool asked)
+{
+    lines_want(subscription.api, subscription.subscriber, subscription.counters, asked);
+}
+
 /* Returns: whether it is asked for in its own way, and was. */
 static bool in_its_own_way(CUpti_ActivityKind kind)
 {
     switch (kind) {
     case WANTED_LINES:
-        lines_want(subscription.api, subscription.subscriber, subscription.counters);
+        lines_ask(true);
+        return true;
+    case WANTED_TRY_LINES:
+        lines_ask(false);
+        return true;
+    case WANTED_RUNNING:
+        running_want();
         return true;
     case WANTED_SAMPLES:
         subscription.counters = true;
@@ -115,8 +138,10 @@ static void kind_enable(const wanted_row_t *row)
     else if (row->kind == CUPTI_ACTIVITY_KIND_MARKER)
         ranges_route();
     else if (row->kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE ||
-             row->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+             row->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
+        subscription.graphs |= row->kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
         graphs_watch(subscription.api, subscription.subscriber);
+    }
 }
 
 static void kinds_enable(uint32_t wanted)
@@ -222,5 +247,6 @@ bool subscription_begin(cupti_api_t *api, uint32_t wanted,
     threads_name();
     polls_hide();
     kinds_enable(wanted);
+    servewait_start(api, subscription.subscriber);
     return true;
 }

@@ -3,6 +3,7 @@
 
 #include "vigil.h"
 
+#include "inflight.h"
 #include "launches.h"
 
 #include <gpurt/atomic.h>
@@ -54,7 +55,9 @@ void vigil_told(CUpti_CallbackId id, const CUpti_CallbackData *call)
 /* Where launches are told of anyway, their callbacks stay on. */
 static void count(bool on, uint64_t now_ns)
 {
-    for (size_t i = 0; i < sizeof ids / sizeof ids[0] && !launches_are_watched(); i++)
+    const bool anyway = launches_are_watched() || inflight_is_on();
+
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0] && !anyway; i++)
         vigil.api->cuptiEnableCallback(on, vigil.subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
                                        ids[i]);
     gpurt_store_relaxed_dev_u32(&vigil.xlaunches, 0); /* relaxed: a count */
@@ -72,6 +75,11 @@ static bool taken_since(const pool_t *pool, uint64_t now_ns)
     vigil.taken_ns = taken;
     vigil.began_ns = now_ns;
     return true;
+}
+
+bool vigil_counts(void)
+{
+    return vigil.counts;
 }
 
 bool vigil_look(const pool_t *pool, uint64_t now_ns)

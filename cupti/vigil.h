@@ -18,6 +18,9 @@ void vigil_start(const cupti_api_t *api, CUpti_SubscriberHandle subscriber);
  * thread of the program. */
 void vigil_told(CUpti_CallbackId id, const CUpti_CallbackData *call);
 
+/* Whether its callbacks are on. Context: the flusher. */
+bool vigil_counts(void);
+
 /* Context: the flusher, after each flush. Returns: whether launches bring no buffers. */
 bool vigil_look(const pool_t *pool, uint64_t now_ns);
 

@@ -24,7 +24,9 @@ const wanted_row_t wanted_rows[] = {
     {"managed", CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER}, /* not in all: not tried */
     {"samples", WANTED_SAMPLES},
     {"launches", WANTED_LAUNCHES}, /* not in all: each launch pays for it */
+    {"running", WANTED_RUNNING},   /* likewise */
     {"lines", WANTED_LINES},       /* the last: CUPTI takes no kind of record behind it */
+    {"try-lines", WANTED_TRY_LINES},
     {NULL, CUPTI_ACTIVITY_KIND_INVALID},
 };
 
@@ -33,6 +35,7 @@ static const struct {
 } sets[] = {
     {"off", ""},
     {"default", "kernels,copies,fills,waits,overhead,graphs"},
+    {"live", "default,running,try-lines"},
     {"all", "kernels,copies,fills,waits,overhead,memory,ranges,calls,nodes"},
 };
 

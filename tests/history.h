@@ -2,20 +2,19 @@
 /* history.h - whether a history keeps what docs/HEAP_ORDER.md promises of a set of chunks.
  *
  * history_is_linear: puts, takes, pulls and finds that found can have happened one after the
- * other, each at a moment between its begin and its end. The search is Wing's and Gong's, with
- * what it has met kept (Lowe): those done, and the set. Finds in vain promise less than a
- * moment at which nothing was there: history_sees_all, history_heard. Host code only. */
+ * other, each at a moment between its begin and its end (linear.h). Finds in vain promise less
+ * than a moment at which nothing was there: history_sees_all, history_heard. Host code only. */
 #ifndef GPURT_TESTS_HISTORY_H
 #define GPURT_TESTS_HISTORY_H
 
 #include "check.h"
 #include "kernels/history_op.h"
+#include "linear.h"
 
 #include <stdbool.h>
 
 enum {
-    HISTORY_MOST = 64,        /* operations: a bit each */
-    HISTORY_STATES = 1 << 18, /* a power of two */
+    HISTORY_MOST = LINEAR_MOST,
     HISTORY_CHUNKS = 31
 };
 
@@ -30,81 +29,31 @@ typedef struct history {
 
 /* ---- one after the other -------------------------------------------------------------- */
 
-typedef struct history_state {
-    uint64_t done; /* operations; never 0 here */
-    uint32_t set;
-} history_state_t;
-
-typedef struct history_search {
-    const history_t *of;
-    uint64_t all;
-    uint32_t met; /* of the table */
-    history_state_t table[HISTORY_STATES];
-} history_search_t;
-
-/* Whether the answer is right for a set; then the set is what the operation makes of it. */
-static inline bool history_step(const history_op_t *op, uint32_t *set)
+static inline bool history_step(const void *history, uint32_t i, uint64_t *state)
 {
-    uint32_t before = *set;
+    const history_op_t *op = &((const history_t *)history)->ops[i];
+    uint32_t before = (uint32_t)*state;
 
     switch (op->what) {
     case HISTORY_PUT:
-        *set |= op->among;
+        *state |= op->among;
         return true;
     case HISTORY_TAKE:
     case HISTORY_PULL:
-        *set &= ~op->among;
+        *state &= ~(uint64_t)op->among;
         return op->answer == (before & op->among) &&
                (op->what == HISTORY_TAKE ||
-                op->emptied == ((before & op->leaf) && !(*set & op->leaf)));
+                op->emptied == ((before & op->leaf) && !(*state & op->leaf)));
     default: /* the word of a leaf, as it was; of a range only that leaf must be in it */
         return op->answer == (before & op->leaf) && (op->leaf & ~op->among) == 0;
     }
 }
 
-/* Returns: whether it is new. */
-static inline bool history_meet(history_search_t *s, history_state_t state)
+static inline linear_span_t history_span(const void *history, uint32_t i)
 {
-    uint64_t hash = (state.done ^ (uint64_t)state.set << 32) * 0x9e3779b97f4a7c15u;
-    uint32_t at = (uint32_t)(hash >> 40) % HISTORY_STATES;
+    const history_op_t *op = &((const history_t *)history)->ops[i];
 
-    for (; s->table[at].done; at = (at + 1) % HISTORY_STATES)
-        if (s->table[at].done == state.done && s->table[at].set == state.set)
-            return false;
-    CHECK_MSG(++s->met < HISTORY_STATES / 2, "a history of %u operations is too wide",
-              s->of->count);
-    s->table[at] = state;
-    return true;
-}
-
-/* The earliest end of those that are not done: whatever begins later comes after that one. */
-static inline uint32_t history_horizon(const history_search_t *s, uint64_t done)
-{
-    uint32_t horizon = UINT32_MAX;
-
-    for (uint64_t rest = s->all & ~done; rest; rest &= rest - 1) {
-        uint32_t end = s->of->ops[__builtin_ctzll(rest)].end;
-
-        horizon = end < horizon ? end : horizon;
-    }
-    return horizon;
-}
-
-static bool history_goes_on(history_search_t *s, uint64_t done, uint32_t set)
-{
-    uint32_t horizon = history_horizon(s, done);
-
-    if (done == s->all)
-        return true;
-    for (uint64_t rest = s->all & ~done; rest; rest &= rest - 1) {
-        const history_op_t *op = &s->of->ops[__builtin_ctzll(rest)];
-        history_state_t next = {done | (rest & -rest), set};
-
-        if (op->begin < horizon && history_step(op, &next.set) && history_meet(s, next) &&
-            history_goes_on(s, next.done, next.set))
-            return true;
-    }
-    return false;
+    return (linear_span_t){op->begin, op->end};
 }
 
 static inline bool history_is_vain(const history_op_t *op)
@@ -114,15 +63,13 @@ static inline bool history_is_vain(const history_op_t *op)
 
 static inline bool history_is_linear(const history_t *h)
 {
-    static history_search_t s;
+    linear_t l = {h, 0, history_span, history_step};
 
     CHECK(h->count <= HISTORY_MOST);
-    memset(&s, 0, sizeof s);
-    s.of = h;
     for (uint32_t i = 0; i < h->count; i++)
         if (!history_is_vain(&h->ops[i]))
-            s.all |= 1ull << i;
-    return history_goes_on(&s, 0, h->first);
+            l.all |= 1ull << i;
+    return linear_is(&l, h->first);
 }
 
 /* ---- finds in vain -------------------------------------------------------------------- */

@@ -4,12 +4,13 @@
 set -uo pipefail
 build_dir=${1:?usage: lint.sh BUILD_DIR [NAME...]}
 shift
-(($#)) || set -- format scripts tree floors atomics order paths words compilers tidy selftest
+(($#)) || set -- format scripts tree floors atomics order paths words compilers circles tidy selftest
 
 passed=0 failed=0 skipped=0
 for lint; do
     case $lint in
     tidy) command=(tools/lint_tidy.sh "$build_dir") ;;
+    circles) command=(python3 tools/lint_circles.py "$build_dir") ;;
     format | scripts | compilers) command=("tools/lint_$lint.sh") ;;
     *) command=(python3 "tools/lint_$lint.py") ;;
     esac

@@ -42,6 +42,11 @@ def header_floors():
             for header in found.group(2).split()}
 
 
+def room_of(name):
+    """The folder of a program, with the folders in it."""
+    return "/".join(os.path.dirname(name).split("/")[:2]) + "/"
+
+
 def floor(name):
     if name in HEADER_FLOORS:
         return HEADER_FLOORS[name]
@@ -77,7 +82,7 @@ for name in sorted(files):
             report.say(name, number, f"floor {own} includes {target} of floor {floor(target)}",
                        "move what you need down, or call through a seam")
         elif (name.startswith(PUBLIC_ONLY) and not target.startswith(PUBLIC)
-              and os.path.dirname(target) != os.path.dirname(name)
+              and not target.startswith(room_of(name))
               and not target.startswith(ALSO.get(name.split("/")[0] + "/", ()))):
             report.say(name, number, f"{target} is private to its room", "use the public headers, gpurt/*.h")
         elif name.startswith(PUBLIC) and not target.startswith(PUBLIC):

@@ -20,7 +20,7 @@ OTHERS = {
     **dict.fromkeys(("app.c", "file.c", "first.c", "host.c", "k.c", "scale_kernels.c", "trapped.c",
                      "tests/fuzz/fuzz_name.c"), "an example of a name"),
     **dict.fromkeys(("cuda_occupancy.h", "cupti.h", "uvm_gpu_non_replayable_faults.c"), "NVIDIA's"),
-    **dict.fromkeys(("runtime/host/sched", "runtime/host/channel"), "rooms that are still empty"),
+    **dict.fromkeys(("runtime/host/sched",), "rooms that are still empty"),
 }
 
 

@@ -56,7 +56,7 @@ typedef struct gpurt_drain_sink {
 } gpurt_drain_sink_t;
 
 enum {
-    GPURT_DRAIN_SINKS = 5
+    GPURT_DRAIN_SINKS = 6
 };
 
 typedef struct gpurt_drain_options {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "linesums.h"
 
-#include <gpurt/impl/activity.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,51 +8,28 @@ enum {
     FIRST_ROOM = 1024 /* cells; a power of two, as each room is */
 };
 
-/* Samples of one function, line and reason. `place` is the instruction where no line is known. */
-typedef struct linesum_cell {
+/* Samples of a function's line, of an instruction of it where none is known, and a reason. */
+typedef struct part {
     uint32_t function, file, line, place, reason;
-    uint32_t offset; /* the first that was met */
+    uint32_t offset;     /* the first */
+    uint32_t first_code; /* of its function */
     uint64_t samples, idle;
-    uint64_t line_samples, function_samples; /* of all cells alike; for the order */
-} linesum_cell_t;
+    uint64_t line_samples, function_samples; /* of all parts alike; for the order */
+} part_t;
 
 /* ---- adding -------------------------------------------------------------------------- */
 
-static uint32_t cell_hash(const linesum_cell_t *c)
+static gpurt_linetable_t table_of(gpurt_linesums_t *s)
 {
-    const uint32_t key[] = {c->function, c->file, c->line, c->place, c->reason};
-    uint64_t h = 0x9e3779b97f4a7c15ull;
-
-    for (size_t i = 0; i < sizeof key / sizeof key[0]; i++) {
-        h = (h ^ key[i]) * 0xff51afd7ed558ccdull;
-        h ^= h >> 32;
-    }
-    return (uint32_t)h;
-}
-
-static bool cell_same(const linesum_cell_t *a, const linesum_cell_t *b)
-{
-    return a->function == b->function && a->file == b->file && a->line == b->line &&
-           a->place == b->place && a->reason == b->reason;
-}
-
-/* The slot of such a cell: its own, or the free one that it would have. There are twice as many
- * slots as cells. */
-static uint32_t slot_of(const gpurt_linesums_t *s, const linesum_cell_t *c)
-{
-    const uint32_t mask = 2 * s->cell_room - 1;
-    uint32_t at = cell_hash(c) & mask;
-
-    while (s->slots[at] && !cell_same(&s->cells[s->slots[at] - 1], c))
-        at = (at + 1) & mask;
-    return at;
+    return (gpurt_linetable_t){s->cells, s->slots, s->cell_room, &s->cell_count};
 }
 
 static bool room_make(gpurt_linesums_t *s)
 {
     uint32_t room = s->cell_room ? 2 * s->cell_room : FIRST_ROOM;
-    linesum_cell_t *cells = realloc(s->cells, room * sizeof *cells);
+    gpurt_linecell_t *cells = realloc(s->cells, room * sizeof *cells);
     uint32_t *slots = calloc(2 * (size_t)room, sizeof *slots);
+    gpurt_linetable_t table;
 
     if (cells)
         s->cells = cells;
@@ -64,69 +40,33 @@ static bool room_make(gpurt_linesums_t *s)
     free(s->slots);
     s->slots = slots;
     s->cell_room = room;
-    for (uint32_t i = 0; i < s->cell_count; i++)
-        s->slots[slot_of(s, &s->cells[i])] = i + 1;
+    table = table_of(s);
+    gpurt_linetable_fill(&table);
     return true;
-}
-
-static linesum_cell_t *cell_of(gpurt_linesums_t *s, const linesum_cell_t *like)
-{
-    uint32_t slot;
-
-    if (s->cell_count == s->cell_room && !room_make(s)) {
-        s->no_memory = true;
-        return NULL;
-    }
-    slot = slot_of(s, like);
-    if (!s->slots[slot]) {
-        s->cells[s->cell_count++] = *like;
-        s->slots[slot] = s->cell_count;
-    }
-    return &s->cells[s->slots[slot] - 1];
-}
-
-/* Returns: NULL for a row of another kind, and for one that is too short. */
-static const gpurt_activity_line_t *line_of(const gpurt_row_t *row,
-                                            gpurt_activity_any_t *room)
-{
-    return row->kind == GPURT_KIND_LINE
-               ? gpurt_activity_load(row->kind, gpurt_row_words(row), row->words, room)
-               : NULL;
 }
 
 uint64_t gpurt_linesums_end(const gpurt_row_t *row)
 {
-    gpurt_activity_any_t room;
-    const gpurt_activity_line_t *l = line_of(row, &room);
+    gpurt_linecell_t cell;
+    uint64_t end;
 
-    return l ? row->time_ns + gpurt_pair_value(l->ns) : 0;
+    return gpurt_linecell_of(row, &cell, &end) ? end : 0;
 }
 
 void gpurt_linesums_add(gpurt_linesums_t *s, const gpurt_row_t *row)
 {
-    gpurt_activity_any_t room;
-    const gpurt_activity_line_t *l = line_of(row, &room);
-    linesum_cell_t like = {0}, *cell;
+    gpurt_linetable_t table;
+    gpurt_linecell_t cell;
     uint64_t end;
 
-    if (!l)
+    if (!gpurt_linecell_of(row, &cell, &end))
         return;
-    like.function = l->function;
-    like.file = l->line ? l->file : 0;
-    like.line = l->line;
-    like.place = l->line ? 0 : l->offset;
-    like.reason = l->reason;
-    like.offset = l->offset;
-    cell = cell_of(s, &like);
-    if (!cell)
+    if (s->cell_count == s->cell_room && !room_make(s)) {
+        s->no_memory = true;
         return;
-    if (l->offset < cell->offset)
-        cell->offset = l->offset;
-    cell->samples += l->samples;
-    cell->idle += l->idle;
-    s->samples += l->samples;
-    s->idle += l->idle;
-    end = row->time_ns + gpurt_pair_value(l->ns);
+    }
+    table = table_of(s);
+    gpurt_linetable_add(&table, &cell);
     if (s->rows == 0 || row->time_ns < s->first_ns)
         s->first_ns = row->time_ns;
     if (end > s->last_ns)
@@ -141,7 +81,7 @@ static int by_number(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-static int by_line(const linesum_cell_t *a, const linesum_cell_t *b)
+static int by_line(const part_t *a, const part_t *b)
 {
     int order = by_number(a->function, b->function);
 
@@ -152,13 +92,16 @@ static int by_line(const linesum_cell_t *a, const linesum_cell_t *b)
 
 static int compare_places(const void *a, const void *b)
 {
-    return by_line(a, b);
+    const part_t *x = a, *y = b;
+    int order = by_line(x, y);
+
+    return order ? order : by_number(x->reason, y->reason);
 }
 
 /* Functions by their samples, their lines by theirs, reasons of a line by theirs. */
 static int compare_sums(const void *a, const void *b)
 {
-    const linesum_cell_t *x = a, *y = b;
+    const part_t *x = a, *y = b;
     int order = by_number(y->function_samples, x->function_samples);
 
     order = order ? order : by_number(x->function, y->function);
@@ -168,84 +111,191 @@ static int compare_sums(const void *a, const void *b)
     return order ? order : by_number(x->reason, y->reason);
 }
 
-/* Each cell learns what its line and its function have: they lie side by side. */
-static void sums_spread(linesum_cell_t *cells, uint32_t count)
+/* Instructions of one line and reason become one part: they lie side by side. Returns: how many
+ * there are then. */
+static uint32_t parts_join(part_t *parts, uint32_t count)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        part_t *last = kept ? &parts[kept - 1] : NULL;
+
+        if (!last || compare_places(last, &parts[i]) != 0) {
+            parts[kept++] = parts[i];
+            continue;
+        }
+        last->samples += parts[i].samples;
+        last->idle += parts[i].idle;
+        if (parts[i].offset < last->offset)
+            last->offset = parts[i].offset;
+    }
+    return kept;
+}
+
+/* Each part learns what its line and its function have. */
+static void sums_spread(part_t *parts, uint32_t count)
 {
     for (uint32_t i = 0, end; i < count; i = end) {
         uint64_t sum = 0;
 
-        for (end = i; end < count && cells[end].function == cells[i].function; end++)
-            sum += cells[end].samples;
+        for (end = i; end < count && parts[end].function == parts[i].function; end++)
+            sum += parts[end].samples;
         for (uint32_t k = i; k < end; k++)
-            cells[k].function_samples = sum;
+            parts[k].function_samples = sum;
     }
     for (uint32_t i = 0, end; i < count; i = end) {
         uint64_t sum = 0;
 
-        for (end = i; end < count && by_line(&cells[end], &cells[i]) == 0; end++)
-            sum += cells[end].samples;
+        for (end = i; end < count && by_line(&parts[end], &parts[i]) == 0; end++)
+            sum += parts[end].samples;
         for (uint32_t k = i; k < end; k++)
-            cells[k].line_samples = sum;
+            parts[k].line_samples = sum;
     }
 }
 
-static void line_put(gpurt_linesums_t *s, const linesum_cell_t *c)
+static void line_put(gpurt_linesums_t *s, const part_t *p)
 {
     gpurt_linesum_function_t *f = &s->functions[s->function_count - 1];
     gpurt_linesum_line_t *l = &s->lines[s->line_count++];
 
-    l->function = c->function;
-    l->file = c->file;
-    l->line = c->line;
-    l->offset = c->offset;
+    l->function = p->function;
+    l->file = p->file;
+    l->line = p->line;
+    l->offset = p->offset;
     l->first_reason = s->reason_count;
     f->line_count++;
-    f->without_lines |= c->line == 0;
+    f->without_lines |= p->line == 0;
 }
 
-static void cell_put(gpurt_linesums_t *s, const linesum_cell_t *c,
-                     const linesum_cell_t *last)
+static void part_put(gpurt_linesums_t *s, const part_t *p, const part_t *last)
 {
     gpurt_linesum_function_t *f;
     gpurt_linesum_line_t *l;
 
-    if (!last || last->function != c->function) {
+    if (!last || last->function != p->function) {
         f = &s->functions[s->function_count++];
-        f->function = c->function;
+        f->function = p->function;
         f->first_line = s->line_count;
+        f->first_code = p->first_code;
+        while (f->first_code + f->code_count < s->code_count &&
+               s->code[f->first_code + f->code_count].function == f->function)
+            f->code_count++;
     }
-    if (!last || by_line(last, c) != 0)
-        line_put(s, c);
+    if (!last || by_line(last, p) != 0)
+        line_put(s, p);
     f = &s->functions[s->function_count - 1];
     l = &s->lines[s->line_count - 1];
-    f->samples += c->samples;
-    f->idle += c->idle;
-    l->samples += c->samples;
-    l->idle += c->idle;
-    if (c->offset < l->offset)
-        l->offset = c->offset;
+    f->samples += p->samples;
+    f->idle += p->idle;
+    l->samples += p->samples;
+    l->idle += p->idle;
+    if (p->offset < l->offset)
+        l->offset = p->offset;
     l->reason_count++;
     s->reasons[s->reason_count++] =
-        (gpurt_linesum_reason_t){c->reason, c->samples, c->idle};
+        (gpurt_linesum_reason_t){p->reason, p->samples, p->idle};
+}
+
+static int compare_code(const void *a, const void *b)
+{
+    const gpurt_linecell_t *x = a, *y = b;
+    int order = by_number(x->function, y->function);
+
+    order = order ? order : by_number(x->offset, y->offset);
+    order = order ? order : by_number(y->samples, x->samples);
+    return order ? order : by_number(x->reason, y->reason);
+}
+
+/* Cells are in their order, so the first of an instruction has its main reason. */
+static void code_put(gpurt_linesums_t *s)
+{
+    for (uint32_t i = 0; i < s->cell_count; i++) {
+        const gpurt_linecell_t *c = &s->cells[i];
+        gpurt_linesum_code_t *to;
+
+        if (i == 0 || c[-1].function != c->function || c[-1].offset != c->offset)
+            s->code[s->code_count++] = (gpurt_linesum_code_t){.function = c->function,
+                                                              .offset = c->offset,
+                                                              .file = c->file,
+                                                              .line = c->line,
+                                                              .reason = c->reason,
+                                                              .reason_samples = c->samples};
+        to = &s->code[s->code_count - 1];
+        to->samples += c->samples;
+        to->idle += c->idle;
+    }
+}
+
+/* Behind code_put. */
+static void parts_make(gpurt_linesums_t *s, part_t *parts)
+{
+    uint32_t first = 0;
+
+    for (uint32_t i = 0; i < s->cell_count; i++) {
+        const gpurt_linecell_t *c = &s->cells[i];
+
+        while (s->code[first].function != c->function)
+            first++;
+        parts[i] = (part_t){.function = c->function,
+                            .file = c->file,
+                            .line = c->line,
+                            .place = c->line ? 0 : c->offset,
+                            .reason = c->reason,
+                            .offset = c->offset,
+                            .first_code = first,
+                            .samples = c->samples,
+                            .idle = c->idle};
+        s->samples += c->samples;
+        s->idle += c->idle;
+    }
 }
 
 gpurt_status_t gpurt_linesums_finish(gpurt_linesums_t *s)
 {
-    const uint32_t count = s->cell_count;
+    const uint32_t room = s->cell_count + 1u;
+    part_t *parts = calloc(room, sizeof *parts);
+    uint32_t count;
 
-    s->functions = calloc(count + 1u, sizeof *s->functions);
-    s->lines = calloc(count + 1u, sizeof *s->lines);
-    s->reasons = calloc(count + 1u, sizeof *s->reasons);
-    if (!s->functions || !s->lines || !s->reasons || s->no_memory)
+    s->functions = calloc(room, sizeof *s->functions);
+    s->lines = calloc(room, sizeof *s->lines);
+    s->reasons = calloc(room, sizeof *s->reasons);
+    s->code = calloc(room, sizeof *s->code);
+    if (!s->functions || !s->lines || !s->reasons || !s->code || !parts || s->no_memory) {
+        free(parts);
         return GPURT_E_NOMEM;
-    if (count == 0)
-        return GPURT_OK;
-    qsort(s->cells, count, sizeof s->cells[0], compare_places);
-    sums_spread(s->cells, count);
-    qsort(s->cells, count, sizeof s->cells[0], compare_sums);
+    }
+    if (s->cell_count)
+        qsort(s->cells, s->cell_count, sizeof s->cells[0], compare_code);
+    code_put(s);
+    parts_make(s, parts);
+    qsort(parts, s->cell_count, sizeof *parts, compare_places);
+    count = parts_join(parts, s->cell_count);
+    sums_spread(parts, count);
+    qsort(parts, count, sizeof *parts, compare_sums);
     for (uint32_t i = 0; i < count; i++)
-        cell_put(s, &s->cells[i], i ? &s->cells[i - 1] : NULL);
+        part_put(s, &parts[i], i ? &parts[i - 1] : NULL);
+    free(parts);
     return GPURT_OK;
+}
+
+gpurt_status_t gpurt_linesums_of(gpurt_linesums_t *s, const gpurt_linecell_t *cells,
+                                 uint32_t count, uint32_t second)
+{
+    s->cells = malloc((count + 1u) * sizeof *cells);
+    if (!s->cells)
+        return GPURT_E_NOMEM;
+    for (uint32_t i = 0; i < count; i++) {
+        gpurt_linecell_t *to = &s->cells[s->cell_count];
+        uint32_t idle;
+
+        *to = cells[i];
+        if (second) {
+            to->samples = gpurt_linecell_recent(&cells[i], second, &idle);
+            to->idle = idle;
+        }
+        s->cell_count += to->samples != 0;
+    }
+    return gpurt_linesums_finish(s);
 }
 
 void gpurt_linesums_fini(gpurt_linesums_t *s)
@@ -253,6 +303,7 @@ void gpurt_linesums_fini(gpurt_linesums_t *s)
     free(s->functions);
     free(s->lines);
     free(s->reasons);
+    free(s->code);
     free(s->cells);
     free(s->slots);
     memset(s, 0, sizeof *s);

@@ -129,6 +129,12 @@ static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *wo
     case GPURT_KIND_DRIVER_LAUNCH:
         a->launches++;
         break;
+    case GPURT_KIND_RUNNING:
+        model_running_put(&a->running, row, words);
+        break;
+    case GPURT_KIND_LINE:
+        model_lines_put(&a->lines, row);
+        break;
     case GPURT_KIND_COLLECTOR:
         collector_put(&a->collectors[row->program], row->time_ns, words);
         break;
@@ -401,5 +407,6 @@ bool model_activity_view(const gpurt_model_t *m, gpurt_modelview_t *view)
     kernels_view(m, &places, v);
     model_host_view(m, v);
     model_memory_view(m, &places, v);
+    model_running_view(m, &places, v);
     return true;
 }

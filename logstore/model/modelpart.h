@@ -5,6 +5,7 @@
 #define GPURT_MODELPART_H
 
 #include "gaps.h"
+#include "linecells.h"
 #include "model.h"
 #include "modelopen.h"
 #include "modeltimes.h"
@@ -171,6 +172,27 @@ typedef struct model_collector {
     gpurt_activity_collector_t sums;
 } model_collector_t;
 
+/* modellines.c: rows of the kind LINE. */
+typedef struct model_lines {
+    uint64_t rows, first_ns, last_ns, left_out, left_out_idle;
+    uint32_t count;
+    uint32_t slots[2 * GPURT_MODEL_LINE_CELLS];
+    gpurt_linecell_t cells[GPURT_MODEL_LINE_CELLS];
+} model_lines_t;
+
+/* modelrunning.c */
+typedef struct model_launch {
+    uint32_t program, device;
+    gpurt_activity_running_t words;
+} model_launch_t;
+
+typedef struct model_running {
+    uint64_t time_ns[GPLOG_PROGRAM_OTHERS + 1]; /* of the last that each process said */
+    uint32_t left_out[GPLOG_PROGRAM_OTHERS + 1];
+    uint32_t count;
+    model_launch_t list[GPURT_MODEL_RUNNING];
+} model_running_t;
+
 /* modelactivity.c: what GPUs did. Sums stand in the shape of the view. */
 typedef struct model_activity {
     const gpurt_dictionary_t *dictionary; /* the model's */
@@ -188,6 +210,8 @@ typedef struct model_activity {
     model_host_rows_t call_rows, range_rows;
     uint64_t range_ends_alone; /* whose beginning is not known */
     model_memory_t memories;
+    model_lines_t lines;
+    model_running_t running;
     model_opens_t opens; /* of ranges and of memory */
 } model_activity_t;
 
@@ -278,6 +302,16 @@ void model_pool_put(model_activity_t *a, const gpurt_row_t *r,
                     const gpurt_activity_pool_t *words);
 void model_memory_view(const gpurt_model_t *m, const model_places_t *places,
                        gpurt_model_activity_t *v);
+
+/* modellines.c. view: whether it changed. */
+void model_lines_put(model_lines_t *l, const gpurt_row_t *row);
+bool model_lines_view(const gpurt_model_t *m, gpurt_model_warps_t *v);
+
+/* modelrunning.c: rows of the kind RUNNING. */
+void model_running_put(model_running_t *r, const gpurt_row_t *row,
+                       const gpurt_activity_running_t *words);
+void model_running_view(const gpurt_model_t *m, const model_places_t *places,
+                        gpurt_model_activity_t *v);
 
 /* modelcollector.c */
 void model_collectors_view(const gpurt_model_t *m, gpurt_model_activity_t *v);

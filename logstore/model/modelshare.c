@@ -26,9 +26,9 @@
 
 #define SHARE_MAGIC 0x314c444f4d545247ull /* "GRTMODL1", little endian */
 enum {
-    PARTS = 9,
+    PARTS = 10,
     PLACES = 64, /* boxes of one process that are shown */
-    SHARE_VERSION = 14,
+    SHARE_VERSION = 15,
     READ_TRIES = 64,
     LOCK_TRIES = 500,
     LOCK_STEP_NS = 1000000,
@@ -84,10 +84,12 @@ static const struct {
     {offsetof(gpurt_modelview_t, activity), sizeof(gpurt_model_activity_t)},
     {offsetof(gpurt_modelview_t, timeline), sizeof(gpurt_timeline_t)},
     {offsetof(gpurt_modelview_t, objects), sizeof(gpurt_model_objects_t)},
+    {offsetof(gpurt_modelview_t, warps), sizeof(gpurt_model_warps_t)},
 };
 GPURT_STATIC_ASSERT(sizeof(gpurt_model_activity_t) % 8 == 0 &&
                         sizeof(gpurt_timeline_t) % 8 == 0 &&
-                        sizeof(gpurt_model_objects_t) % 8 == 0,
+                        sizeof(gpurt_model_objects_t) % 8 == 0 &&
+                        sizeof(gpurt_model_warps_t) % 8 == 0,
                     "copied by words");
 
 /* ---- sequence locks ------------------------------------------------------------------ */

@@ -260,6 +260,8 @@ uint32_t gpurt_model_view(const gpurt_model_t *m, uint64_t now_ns, uint32_t stat
         changed |= 3u << 6;
     if (model_objects_view(m, &v->objects))
         changed |= 1u << 8;
+    if (model_lines_view(m, &v->warps))
+        changed |= 1u << 9;
     numbers_view(m, now_ns, state, &v->numbers);
     return changed;
 }

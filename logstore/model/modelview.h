@@ -11,6 +11,7 @@
 #include <gpurt/impl/activity.h>
 #include <gpurt/impl/box.h>
 
+#include "linecells.h"
 #include "modeltimeline.h"
 #include "objectsview.h"
 
@@ -38,7 +39,11 @@ enum {
     GPURT_MODEL_WORDS = 32,
     GPURT_MODEL_DEVICES = 8, /* whose activity is known */
     GPURT_MODEL_KERNEL_NAME = 192,
-    GPURT_MODEL_STATE = 864, /* of a collector: as long as they become (cupti/trouble.h) */
+    GPURT_MODEL_STATE = 864,  /* of a collector: as long as they become (cupti/trouble.h) */
+    GPURT_MODEL_RUNNING = 32, /* launches that have not ended */
+    GPURT_MODEL_LINE_CELLS = 8192, /* samples of warps: by instruction and reason */
+    GPURT_MODEL_LINE_NAMES = 512,
+    GPURT_MODEL_LINE_NAME = 256,
     GPURT_MODEL_COLLECTORS = 16 /* processes whose collector has a row of its own */
 };
 
@@ -282,6 +287,17 @@ typedef struct gpurt_model_collector {
     char state[GPURT_MODEL_STATE];
 } gpurt_model_collector_t;
 
+/* A launch that has been there for long and has not ended, as far as that is known. */
+typedef struct gpurt_model_running {
+    uint64_t since_ns, told_ns; /* launched; when the collector said so last */
+    uint64_t stream;            /* handle */
+    uint32_t grid[3], block[3]; /* 0: of a graph */
+    uint32_t gpu, pid, thread;  /* gpu: GPURT_MODEL_DEVICES or more: none has a place */
+    uint32_t queued, place;     /* of its stream: how many there are, and which it is */
+    uint32_t sampled;           /* warps were met in it just before */
+    char name[GPURT_MODEL_KERNEL_NAME];
+} gpurt_model_running_t;
+
 /* Part 6: what GPUs did. */
 typedef struct gpurt_model_activity {
     uint64_t rows; /* 0: nothing is known */
@@ -307,6 +323,9 @@ typedef struct gpurt_model_activity {
     gpurt_model_host_rows_t call_rows, range_rows;
     uint64_t range_ends_alone; /* their beginnings are not in the log */
     gpurt_model_memory_t memories;
+    uint64_t running_count, running_left_out;
+    gpurt_model_running_t
+        running[GPURT_MODEL_RUNNING]; /* by process and stream, oldest first */
 } gpurt_model_activity_t;
 
 /* Of objects of one class: whether it is the same one. */
@@ -316,7 +335,23 @@ static inline bool gpurt_model_told_same(const gpurt_model_told_t *a,
     return a->id == b->id && a->device == b->device && a->program == b->program;
 }
 
-/* All of it: a private copy of one process. About 2 MB. */
+/* A name of a cell: a function, a file or a reason. */
+typedef struct gpurt_model_warp_name {
+    uint32_t id, unused;
+    char text[GPURT_MODEL_LINE_NAME]; /* its beginning, where it is longer */
+} gpurt_model_warp_name_t;
+
+/* Part 9: where warps were met, and why they stood there (linesums.h). */
+typedef struct gpurt_model_warps {
+    uint64_t rows; /* 0: nothing is known */
+    uint64_t first_ns, last_ns;
+    uint64_t left_out, left_out_idle; /* samples that have no cell: there was no room */
+    uint32_t count, name_count;
+    gpurt_linecell_t cells[GPURT_MODEL_LINE_CELLS];
+    gpurt_model_warp_name_t names[GPURT_MODEL_LINE_NAMES];
+} gpurt_model_warps_t;
+
+/* All of it: a private copy of one process. About 3 MB. */
 typedef struct gpurt_modelview {
     gpurt_model_numbers_t numbers;
     gpurt_model_names_t names;
@@ -325,6 +360,7 @@ typedef struct gpurt_modelview {
     gpurt_model_activity_t activity;
     gpurt_timeline_t timeline; /* part 7 */
     gpurt_model_objects_t objects;
+    gpurt_model_warps_t warps;
 } gpurt_modelview_t;
 
 static inline uint32_t gpurt_model_class(uint32_t level)

@@ -47,10 +47,11 @@ bool gpurt_dictionary_get(const gpurt_dictionary_t *d, uint32_t id, gpurt_site_i
     return true;
 }
 
-bool gpurt_dictionary_next(const gpurt_dictionary_t *d, uint32_t id, gpurt_site_info_t *out)
+bool gpurt_dictionary_next(const gpurt_dictionary_t *d, uint32_t *id,
+                           gpurt_site_info_t *out)
 {
-    while (id < d->last_id)
-        if (gpurt_dictionary_get(d, ++id, out))
+    while (*id < d->last_id)
+        if (gpurt_dictionary_get(d, ++*id, out))
             return true;
     return false;
 }

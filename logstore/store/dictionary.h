@@ -28,7 +28,8 @@ typedef struct gpurt_dictionary {
     uint32_t at_count;
     uint32_t *slots; /* hash table of ids by content, 0 empty */
     uint32_t slot_count;
-    uint32_t last_id, site_count;            /* last_id: the largest that is used, 0 none */
+    uint32_t last_id; /* the highest that is taken, 0 none */
+    uint32_t site_count;
     uint32_t program_count;                  /* of program.h */
     uint32_t programs[GPLOG_PROGRAM_OTHERS]; /* their ids by number, 0 none */
 } gpurt_dictionary_t;
@@ -45,8 +46,8 @@ uint32_t gpurt_dictionary_load(gpurt_dictionary_t *d, const uint8_t *bytes, size
 
 bool gpurt_dictionary_get(const gpurt_dictionary_t *d, uint32_t id, gpurt_site_info_t *out);
 
-/* The entry of the least id above `id`; 0 begins. Returns: false behind the last. */
-bool gpurt_dictionary_next(const gpurt_dictionary_t *d, uint32_t id,
+/* Goes through all by their ids; *id is 0 before the first call. Returns: false behind the last. */
+bool gpurt_dictionary_next(const gpurt_dictionary_t *d, uint32_t *id,
                            gpurt_site_info_t *out);
 
 #endif

@@ -83,9 +83,10 @@ const gpurt_row_t *gpurt_life_ends(gpurt_dictionary_t *d, const gpurt_life_t *li
 /* ---- reading ------------------------------------------------------------------------- */
 static bool has_lives(const gpurt_dictionary_t *d)
 {
-    gpurt_site_info_t info = {0};
+    gpurt_site_info_t info;
+    uint32_t id = 0;
 
-    while (gpurt_dictionary_next(d, info.id, &info))
+    while (gpurt_dictionary_next(d, &id, &info))
         if (info.kind == GPURT_DEF_SITE && info.record_kind == GPURT_KIND_LIFE)
             return true;
     return false;

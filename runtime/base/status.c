@@ -41,6 +41,7 @@ static const struct status_row rows[] = {
     ROW(E_CLUSTER, "the cluster size is out of range"),
     ROW(E_COOPERATIVE, "the cooperative grid cannot be resident at once"),
     ROW(E_ROOM, "the service would leave no room for other kernels"),
+    ROW(E_SERVICE, "it cannot be done beside a service that runs"),
     ROW(E_FAULT, "a lane faulted"),
     ROW(E_TRAP, "a lane trapped"),
     ROW(E_STACK, "a lane overflowed its stack"),
@@ -61,6 +62,10 @@ static const struct status_row rows[] = {
     ROW(E_DAMAGED, "the file is damaged"),
     ROW(E_PART, "the file has no part of that name"),
     ROW(E_MOVED, "memory cannot be had at its old address"),
+    ROW(E_FULL, "the channel is full"),
+    ROW(E_EMPTY, "the channel is empty"),
+    ROW(E_DROPPED, "the channel was full and the message was dropped"),
+    ROW(E_CHANNEL_CLOSED, "the channel is closed"),
 };
 
 static const struct status_row *find_row(gpurt_status_t status)

@@ -123,6 +123,11 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
     SITE(LINE, TRACE, gpurt_activity_line_t, T8(S, S, U, S, W, U, U, U),
          "in %s at %s:%u, %s, in %llu ns: instruction 0x%x, %u samples, %u while nothing "
          "was issued"),
+    SITE(
+        RUNNING, TRACE, gpurt_activity_running_t,
+        T13(S, U, U, U, U, U, U, W, W, U, U, U, U),
+        "running %s: grid %u,%u,%u block %u,%u,%u, stream 0x%llx, launched %llu ns ago; of "
+        "its stream %u have not ended, number %u of them, call %u, thread %u"),
     SITE(HEAP_LEAK, WARN, gpurt_heap_leak_row_t, T4(U, W, W, S),
          "heap %u ends: %llu bytes in %llu objects from %s were not freed"),
     {.kind = GPURT_KIND_TEXT, .level = GPURT_LEVEL_WARN, .format = "collector"},

@@ -87,11 +87,19 @@ bool gpurt_injection_name(void)
     return setenv(GPURT_INJECTION_ENV, path, 1) == 0;
 }
 
-void gpurt_injection_sync(void)
+/* The collector's library, if it is loaded, and a function of it. To be closed. */
+static void *collector_open(const char *name, void **entry)
 {
     const char *path = gpurt_env_get(GPURT_INJECTION_ENV);
     void *library = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
-    void *entry = library ? dlsym(library, "gpurt_collector_sync") : NULL;
+
+    *entry = library ? dlsym(library, name) : NULL;
+    return library;
+}
+
+void gpurt_injection_sync(void)
+{
+    void *entry, *library = collector_open("gpurt_collector_sync", &entry);
     void (*sync)(void);
 
     if (entry) {
@@ -100,4 +108,17 @@ void gpurt_injection_sync(void)
     }
     if (library)
         dlclose(library); /* our reference; the driver has its own */
+}
+
+void gpurt_injection_serve(uint32_t device, const char *name, bool begins)
+{
+    void *entry, *library = collector_open("gpurt_collector_serve", &entry);
+    void (*serve)(uint32_t number, const char *service, int on);
+
+    if (entry) {
+        memcpy(&serve, &entry, sizeof serve);
+        serve(device, name, begins);
+    }
+    if (library)
+        dlclose(library); /* as above */
 }

@@ -15,10 +15,11 @@
 #define GPURT_INJECTION_OPENS "GPURT_OPENS"
 
 /* What GPURT_CUPTI takes, with commas between; for people. wanted.c knows what they mean. */
-#define GPURT_CUPTI_WORDS                                                                 \
-    "off, default, all, later, kernels, copies, fills, waits, overhead, memory, ranges, " \
-    "calls, graphs, device-graphs, nodes, managed, samples, launches, "                   \
-    "lines"
+#define GPURT_CUPTI_WORDS                                                               \
+    "off, default, live, all, later, kernels, copies, fills, waits, overhead, memory, " \
+    "ranges, "                                                                          \
+    "calls, graphs, device-graphs, nodes, managed, samples, launches, running, "        \
+    "lines, try-lines"
 
 /* Returns: the first of `words` that is none of them, *bytes long; NULL: each is one. */
 const char *gpurt_injection_unknown(const char *words, size_t *bytes);
@@ -36,5 +37,9 @@ bool gpurt_injection_name(void);
 /* Lets the collector of this process, if there is one, write what it has: the box is about to
  * be closed. At most a second. */
 void gpurt_injection_sync(void);
+
+/* Tells the collector of this process, if there is one, of a service of that GPU: calls that wait
+ * for it are then told in the log. */
+void gpurt_injection_serve(uint32_t device, const char *name, bool begins);
 
 #endif

@@ -258,7 +258,8 @@ static gpurt_wide_t wide_cas(volatile gpurt_wide_t *p, gpurt_wide_t want, gpurt_
 {
     wide_t expected = {.whole = want}, desired = {.whole = v};
 
-    (void)gpurt_cas128_raw((gpurt_u128_t *)(uintptr_t)p, &expected.parts, desired.parts);
+    (void)gpurt_cas128_raw((gpurt_u128_t *)(uintptr_t)p, &expected.parts, desired.parts,
+                           __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     return expected.whole;
 }
 

@@ -125,6 +125,7 @@ static void lanes_reset(simt_worker_t *k, simt_block_t *b)
         lane->spins = lane->seen = 0;
         lane->tell = lane->in_deferred = lane->at_host = false;
         lane->sleep.spot = NULL;
+        lane->awaits = NULL;
         simt_schedule_lane(k, lane);
     }
 }

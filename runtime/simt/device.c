@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "environ.h"
+#include "hostact.h"
 #include "hostthread.h"
 #include "hostwait.h"
 #include "process.h"
@@ -233,6 +234,12 @@ gpurt_status_t simt_device_create(const gpurt_options_t *options, uint32_t index
         return st;
     }
     settings_complete(&d->config);
+    st = simt_acts_open(d, err);
+    if (st != GPURT_OK) {
+        simt_acts_close(d);
+        free(d);
+        return st;
+    }
     d->watching = device_init(d) && simt_fault_install();
     if (!d->watching) {
         simt_device_destroy(d);
@@ -268,6 +275,7 @@ void simt_device_destroy(simt_device_t *d)
     while (d->streams) /* the default one is the first, and the others leave it things */
         simt_stream_destroy(d->streams->next ? d->streams->next : d->streams);
     simt_scope_destroy(d->scope);
+    simt_acts_close(d);
     pthread_mutex_destroy(&d->mutex);
     pthread_cond_destroy(&d->work);
     pthread_cond_destroy(&d->done);

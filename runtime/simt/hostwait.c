@@ -5,6 +5,7 @@
  * sleeps. */
 #include "simt.h"
 
+#include "hostact.h"
 #include "hosttime.h"
 #include "hostwait.h"
 
@@ -123,6 +124,8 @@ bool simt_host_idle(simt_worker_t *k)
     until_ns = sleepers_until(k, w.until_ns);
     if (k->device->config.seeded && until_ns != UINT64_MAX)
         return true; /* its clock counts steps: nothing is gained by sleeping */
+    if (simt_acts_ahead(k->device))
+        return true; /* so many passes on */
     ns = nap_ns(k, until_ns);
     if (ns)
         nap(k->device, seen, ns);

@@ -12,6 +12,7 @@
  * the host may launch another kernel yet, and has the time limit of a livelock for it. */
 #include "simt.h"
 
+#include "hostact.h"
 #include "hosttime.h"
 #include "hostwait.h"
 
@@ -418,7 +419,7 @@ static bool device_is_quiet(simt_worker_t *k)
     for (uint32_t i = 0; i < d->worker_count; i++)
         quiet &= d->workers[i].xquiet != 0;
     spots_unlock(&d->spots);
-    quiet = quiet && !units_are_left(d);
+    quiet = quiet && !units_are_left(d) && !simt_acts_ahead(d) && !simt_acts_wait(d);
     pthread_mutex_unlock(&d->mutex);
     return quiet;
 }

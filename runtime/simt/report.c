@@ -187,6 +187,9 @@ static void add_state(report_t *r, const simt_lane_t *l)
     case SIMT_READY:
         if (l->at_host)
             add(r, "waits for a word of the host's");
+        else if (l->awaits)
+            add(r, "waits for %s \"%s\", relaxed %u times", l->awaits, l->awaits_name,
+                l->spins);
         else
             add(r, l->spins ? "spins, relaxed %u times" : "can run", l->spins);
         break;
@@ -202,7 +205,7 @@ static bool stand_alike(const simt_lane_t *a, const simt_lane_t *b)
            (a->state == SIMT_DONE ||
             (a->site == b->site && a->barrier == b->barrier &&
              (a->state != SIMT_AT_WARP || (a->mask == b->mask && a->op == b->op)) &&
-             !a->spins == !b->spins &&
+             !a->spins == !b->spins && a->awaits == b->awaits &&
              (a->state != SIMT_AT_WORD || a->sleep.spot->word == b->sleep.spot->word)));
 }
 

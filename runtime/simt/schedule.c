@@ -7,6 +7,7 @@
  * runs the lane of highest priority and lowers it at depth - 1 random points. */
 #include "simt.h"
 
+#include "hostact.h"
 #include "hosttime.h"
 
 #include <gpurt/atomic.h>
@@ -75,14 +76,14 @@ void simt_schedule_lane(simt_worker_t *k, simt_lane_t *lane)
  * without progress turns that on. Returns: whether main has to look. */
 static bool pass_end(simt_worker_t *k)
 {
-    bool spun = !k->progress;
+    bool spun = !k->progress, due = simt_acts_due(k);
 
     k->progress = false;
     k->watch -= k->watch > 0;
     simt_grid_poll(k);
     simt_park_poll(k);
     if (k->progress)
-        return false;
+        return due;
     if (spun) {
         k->idle = true;
         k->watch = WATCH_PASSES;
@@ -91,7 +92,7 @@ static bool pass_end(simt_worker_t *k)
     k->idle_rounds = 0;
     if (k->xidle_since)
         gpurt_store_relaxed_dev_u64(&k->xidle_since, 0); /* a hint to other workers */
-    return gpurt_load_relaxed_dev_u32(&k->device->xchanges) != k->seen_changes;
+    return due || gpurt_load_relaxed_dev_u32(&k->device->xchanges) != k->seen_changes;
 }
 
 static simt_lane_t *pick_in_order(simt_worker_t *k)
@@ -282,6 +283,18 @@ void gpurt_simt_pause(const char *site)
     if (GPURT_UNLIKELY(!k || !k->current))
         return;
     (void)lane_that_relaxes(k, site);
+}
+
+/* ... and a report says what it waits for. */
+void gpurt_simt_pause_for(const char *kind, const char *name, const char *site)
+{
+    simt_worker_t *k = simt_worker_self;
+
+    if (GPURT_UNLIKELY(!k || !k->current))
+        return;
+    k->current->awaits = kind;
+    k->current->awaits_name = name;
+    lane_that_relaxes(k, site)->awaits = NULL;
 }
 
 void gpurt_simt_relax(const char *site)

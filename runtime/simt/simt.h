@@ -86,7 +86,9 @@ struct simt_lane {
     uint8_t op, barrier, answer;
     uint8_t half; /* of the warp's two sync words, the one of its last syncwarp */
     bool predicate;
-    bool at_host;           /* waits for a word that the host stores: hostwait.c */
+    bool at_host;       /* waits for a word that the host stores: hostwait.c */
+    const char *awaits; /* what it waits for, with a word of its kind: gpurt_pause_for */
+    const char *awaits_name;
     uint64_t host_until_ns; /* then: until when, or UINT64_MAX */
     bool tell;              /* asked to save its backtrace when it runs next */
     bool in_deferred;       /* leaves, and runs handlers: it is not cancelled meanwhile */
@@ -271,6 +273,7 @@ struct GPURT_ALIGN(128) simt_worker {
     uint32_t xhost_waits;  /* while it idles: a lane waits for the host; likewise */
     uint32_t host_seen;    /* device->xhost_news before this pass */
     uint64_t host_nap_ns;
+    uint64_t passes;      /* over all lanes, that ended */
     uint64_t xidle_since; /* ns, 0 while something advances; written by: this worker */
     uint64_t xswitches, xpreemptions, xrendezvous,
         xhash; /* counters; written by: this worker */
@@ -309,11 +312,12 @@ struct simt_device {
     uint64_t launches, pending; /* ops queued and not ended */
     char *last_report;
     /* shared */
-    uint32_t xchanges;       /* grows when main fibers should look; written under mutex */
-    uint32_t xhost_news;     /* futex: grows when workers asleep should look; any thread */
-    uint32_t xhost_sleepers; /* workers asleep on it; written by: workers */
-    simt_scope_t *scope;     /* NULL unless check_scope */
+    uint32_t xchanges;        /* grows when main fibers should look; written under mutex */
+    uint32_t xhost_news;      /* futex: grows when workers asleep should look; any thread */
+    uint32_t xhost_sleepers;  /* workers asleep on it; written by: workers */
+    simt_scope_t *scope;      /* NULL unless check_scope */
     simt_spots_t spots;
+    struct simt_acts *acts;   /* hostact.c's; NULL: the host acts when it likes */
     simt_device_t *next_left; /* device.c: of those that a forked child leaves alone */
 };
 

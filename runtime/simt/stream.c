@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream.h"
 
+#include "hostact.h"
 #include "hosttime.h"
 #include "hostwait.h"
+#include "sanitizer.h"
 
+#include <gpurt/atomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,9 +178,11 @@ void simt_stream_abandon(simt_stream_t *s)
 void simt_stream_push(simt_stream_t *s, simt_op_t *op)
 {
     simt_device_t *d = s->device;
+    simt_act_t act = {.word = NULL};
 
+    simt_act_begin(d, &act);
     pthread_mutex_lock(&d->mutex);
-    if (d->config.seeded && !d->held && d->active)
+    if (d->config.seeded && !d->held && d->active && !simt_acts_replay(d))
         d->replayable = false; /* where it falls into the running kernels is chance */
     if (op->launch) {
         op->launch->stream = s;
@@ -198,6 +203,7 @@ void simt_stream_push(simt_stream_t *s, simt_op_t *op)
     if (d->held) /* workers give the host a while, then begin all the same */
         simt_device_changed(d);
     pthread_mutex_unlock(&d->mutex);
+    simt_act_end(d);
 }
 
 /* Under the mutex. Returns: the stream's failure, which is then forgotten. */
@@ -271,14 +277,20 @@ gpurt_status_t simt_device_sync(simt_device_t *d, gpurt_error_t *err)
 }
 
 /* ---- words between the host and kernels: hostword.h ---------------------------------------------- */
-void simt_words_changed(simt_device_t *d)
+void simt_word_store(simt_device_t *d, uint32_t *word, uint32_t value)
 {
+    simt_act_t act = {.word = word, .value = value};
+
+    simt_act_begin(d, &act);
+    simt_order_release(word);
+    gpurt_store_release_sys_u32(word, value); /* HW2.rel SV1.rel */
     if (d->config.seeded) {
         pthread_mutex_lock(&d->mutex);
-        if (!d->held && d->active)
+        if (!d->held && d->active && !simt_acts_replay(d))
             d->replayable = false; /* when kernels see it is chance */
         pthread_mutex_unlock(&d->mutex);
     }
+    simt_act_end(d);
     simt_host_news(d);
 }
 

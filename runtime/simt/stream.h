@@ -66,7 +66,8 @@ gpurt_status_t simt_stream_query(simt_stream_t *s, gpurt_error_t *err);
 /* All streams but those that serve. */
 gpurt_status_t simt_device_sync(simt_device_t *d, gpurt_error_t *err);
 /* Host words that kernels may wait for have changed; the host waits for one. */
-void simt_words_changed(simt_device_t *d);
+/* The race detector watches kernels and not this library, so it is told by hand. */
+void simt_word_store(simt_device_t *d, uint32_t *word, uint32_t value);
 void simt_words_awaited(simt_device_t *d);
 
 simt_event_t *simt_event_create(void);

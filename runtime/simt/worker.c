@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A worker's main fiber: takes units, lets lanes run, does their errands, waits. */
 #include "failure.h"
+#include "hostact.h"
 #include "hostwait.h"
 
 #include <gpurt/atomic.h>
@@ -86,7 +87,13 @@ static bool worker_admit(simt_worker_t *k)
             break;
         k->extra = 0;
         simt_park_busy(k, false);
-        wait_for_work(d);
+        if (simt_acts_wait(d)) {
+            pthread_mutex_unlock(&d->mutex);
+            simt_acts_do_idle(k);
+            pthread_mutex_lock(&d->mutex);
+        } else {
+            wait_for_work(d);
+        }
     }
     pthread_mutex_unlock(&d->mutex);
     return k->block_count > 0;
@@ -379,6 +386,7 @@ void *simt_worker_main(void *worker)
             break;
         if (k->xidle_since == UINT64_MAX)
             gpurt_store_relaxed_dev_u64(&k->xidle_since, 0); /* a hint */
+        simt_acts_do(k);
         lane = simt_schedule_pick(k);
         if (lane)
             worker_run(k, lane);

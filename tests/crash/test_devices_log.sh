@@ -43,6 +43,12 @@ is "$(count sums '^heap ')" "$devices" "heaps"
 is "$(count lines '"msg":"the host, with ')" 1 "what the host said first"
 is "$(count lines '"msg":"the host, when 0 is closed')" 1 "what it said when the first device was gone"
 
+# One after the other. The class of the heaps is then the last definition of the log, or the messages' site is.
+"$bin/gpurt-record" -q -o each.gplog -- "$app" "$devices" "$messages" each
+"$bin/gpurt-log" stat each.gplog >sums
+is "$(count sums '^heap .*, ended ')" "$devices" "heaps of devices one after the other"
+is "$("$bin/gpurt-log" stat -F "level>=trace" each.gplog | sed -n 's/^sites  *//p')" "$(sed -n 's/^sites  *//p' sums)" "sites, by a filter"
+
 # Each in a file of its own: the first device's has the name that was given.
 GPURT_LOG=own/run.gplog
 export GPURT_LOG

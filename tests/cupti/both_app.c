@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program that opens gpurt and is watched: one box holds what its kernels say and what the
  * GPU did. "late": the driver starts first, and the box is a while in coming. "two": it has
- * another box, which is older, and closes that first. */
+ * another box, which is older, and closes that first. "serve": services run on a GPU, and calls
+ * of CUDA take long. */
 #include "check.h"
 #include "fake_cupti.h"
 #include "handover.h"
 #include "hostring.h"
+#include "injection.h"
 
 #include <dlfcn.h>
 #include <gpurt/gpurt.h>
+#include <pthread.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -70,6 +73,47 @@ static void other_use(gpurt_boxmap_t *map, const fake_cupti_t *fake)
     gpurt_boxmap_detach(map);
 }
 
+/* ---- calls that wait for a service ---------------------------------------------------- */
+
+enum {
+    LONG_MS = 1300,
+    CALLBACKS = 11 /* at least, of calls that wait */
+};
+
+static void told_await(const fake_cupti_t *fake, bool on)
+{
+    struct timespec step = {0, 5000000};
+
+    for (int i = 0; i < 1000 && (fake->told_of() >= CALLBACKS) != on; i++)
+        nanosleep(&step, NULL);
+    CHECK_EQ(fake->told_of() >= CALLBACKS, on);
+}
+
+/* Of a GPU without a service, context 1; the other one's is 2. */
+static void *elsewhere(void *fake)
+{
+    ((const fake_cupti_t *)fake)->call(CUPTI_DRIVER_TRACE_CBID_cuMemFreeHost, 1, LONG_MS);
+    return NULL;
+}
+
+static void serve(const fake_cupti_t *fake)
+{
+    struct timespec look = {0, 300000000};
+    pthread_t other;
+
+    gpurt_injection_serve(1, "echo", true);
+    gpurt_injection_serve(0, "brief", true);
+    gpurt_injection_serve(0, "brief", false);
+    told_await(fake, true);
+    CHECK_EQ(pthread_create(&other, NULL, elsewhere, (void *)(uintptr_t)fake), 0);
+    fake->call(CUPTI_DRIVER_TRACE_CBID_cuMemFree_v2, 2, LONG_MS);
+    fake->call(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, 2, 1);
+    CHECK_EQ(pthread_join(other, NULL), 0);
+    gpurt_injection_serve(1, "echo", false);
+    told_await(fake, false);
+    nanosleep(&look, NULL); /* nothing is left that would be told */
+}
+
 int main(int argc, char **argv)
 {
     const fake_cupti_t *fake = NULL;
@@ -103,6 +147,8 @@ int main(int argc, char **argv)
         launch(fake, "launched_between"); /* the box is closed, and no other is found yet */
         nanosleep(&rest, NULL);
     }
+    if (argc > 1 && strcmp(argv[1], "serve") == 0)
+        serve(fake);
     now = fake->time();
     fake->kernel(0, "inside", now - 2000, now - 1000);
     launch(fake, "launched_inside");

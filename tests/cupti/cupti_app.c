@@ -8,6 +8,7 @@
 #include "hard_app.h"
 #include "host_app.h"
 #include "lines_app.h"
+#include "running_app.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -304,6 +305,10 @@ static const struct {
     {.mode = "lines-modules", .counted = lines_modules},
     {.mode = "lines-many", .counted = lines_many},
     {.mode = "lines-none", .run = lines_none},
+    {.mode = "running-ends", .counted = running_ends},
+    {.mode = "running-late", .counted = running_late},
+    {.mode = "running-many", .counted = running_many},
+    {.mode = "running-hang", .counted = running_hang},
     {.mode = "launches", .counted = hard_launches},
     {.mode = "timed", .timed = kernels_of_one},
     {.mode = "timed-launches", .timed = hard_launch_many},

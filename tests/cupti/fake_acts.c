@@ -2,6 +2,8 @@
 /* What a test makes happen: records in buffers, callbacks, and questions about both. */
 #include "fake_inside.h"
 
+#include <time.h>
+
 #include <string.h>
 #include <unistd.h>
 
@@ -130,6 +132,7 @@ static void fake_graph_run(int lane, const fake_graph_t *graph, uint64_t start, 
 /* Both ends of the call are told, as CUPTI does it. */
 static uint32_t fake_launch(uint32_t id, const void *params, const char *name, int ends)
 {
+    const CUresult failed = CUDA_ERROR_LAUNCH_FAILED;
     uint64_t now, data = 0;
     fake_where_t where = {.context = 1, .stream = 7, .device = 1};
     CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER,
@@ -141,18 +144,35 @@ static uint32_t fake_launch(uint32_t id, const void *params, const char *name, i
 
     pthread_mutex_lock(&fake.lock);
     call.correlationId = fake.correlation + 1;
-    fake.correlation += !ends;
+    fake.correlation += ends == 0 || ends == 3;
     pthread_mutex_unlock(&fake.lock);
     if (is_told_of(id))
         fake.told(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);
     now = fake.time();
-    if (ends)
+    if (ends == 3)
+        call.functionReturnValue = (void *)(uintptr_t)&failed;
+    else if (ends)
         fake_kernel_of(0, &where, name ? name : "node", ends == 1 ? now : 0,
                        ends == 1 ? now + 1000 : 0);
     call.callbackSite = CUPTI_API_EXIT;
     if (is_told_of(id))
         fake.told(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);
     return call.correlationId;
+}
+
+static void fake_call(uint32_t id, uint32_t context, uint32_t ms)
+{
+    const struct timespec inside = {ms / 1000, ms % 1000 * 1000000};
+    CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER,
+                               .functionName = "cuCall",
+                               .context = (CUcontext)(uintptr_t)context};
+
+    if (is_told_of(id))
+        fake.told(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);
+    nanosleep(&inside, NULL);
+    call.callbackSite = CUPTI_API_EXIT;
+    if (is_told_of(id))
+        fake.told(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);
 }
 
 static int fake_told_of(void)
@@ -385,6 +405,7 @@ const fake_cupti_t fake_cupti = {
     .graph_made = fake_graph_made,
     .graph_run = fake_graph_run,
     .launch = fake_launch,
+    .call = fake_call,
     .told_of = fake_told_of,
     .give_back = fake_give_back,
     .copy = fake_copy,

@@ -58,8 +58,11 @@ typedef struct fake_cupti {
     /* One launch on stream 7, its kernels at ns each: one record of it, or one of each node. */
     void (*graph_run)(int lane, const fake_graph_t *graph, uint64_t start, uint64_t ns);
     /* The program calls the driver's `id` with these parameters: callbacks come, if anybody
-     * asked, and what it launches ends at once, on device 1; ends 2: it failed, and nobody knows when. Returns: the call's number. */
+     * asked, and what it launches ends at once, on device 1; ends 2: it failed, and nobody knows when;
+     * 3: the call is refused, and launches nothing. Returns: the call's number. */
     uint32_t (*launch)(uint32_t id, const void *params, const char *name, int ends);
+    /* It calls this with a context, and is inside for so long. */
+    void (*call)(uint32_t id, uint32_t context, uint32_t ms);
     int (*told_of)(void); /* calls of the driver that somebody asked for */
     /* Who registered for buffers first has them again. */
     void (*give_back)(void);

@@ -65,7 +65,7 @@ static uint64_t module_load(uint32_t context, const char *section, uint32_t tag)
 
 /* Shares of weight: 90 of 100 spin's, 80 of them on line 12. The last is of code that CUPTI knows
  * nothing of, a reason that nobody knew when this was written. */
-static void spin_begin(uint32_t context)
+void lines_spin(uint32_t context)
 {
     static fake_line_t of[6];
     uint64_t lined = module_load(context, ".debug_line", 1),
@@ -91,7 +91,7 @@ void lines_run(long ms)
 {
     fake->context(1, 1);
     beside();
-    spin_begin(1);
+    lines_spin(1);
     rest(ms);
     fake->lines(1, NULL, 0);
     fake->context(1, 0);
@@ -101,7 +101,7 @@ void lines_hang(long ms)
 {
     fake->context(1, 1);
     beside();
-    spin_begin(1);
+    lines_spin(1);
     rest(ms);
 }
 
@@ -116,7 +116,7 @@ void lines_turns(long ms)
     rest(ms);
     fake->lines(1, NULL, 0);
     rest(1500);
-    spin_begin(1);
+    lines_spin(1);
     rest(ms);
 }
 
@@ -126,7 +126,7 @@ void lines_leave(long ms)
     fake->context(1, 0);
     fake->lines(1, NULL, 0);
     fake->context(17, 1); /* of the same GPU */
-    spin_begin(17);
+    lines_spin(17);
     rest(ms);
     fake->lines(17, NULL, 0);
     CHECK_EQ(fake->pc_count(FAKE_PC_ARMS), 2);
@@ -138,10 +138,10 @@ void lines_contexts(void)
     fake->context(17, 1);
     fake->context(2, 1);
     CHECK_EQ(fake->pc_count(FAKE_PC_ARMS), 2);
-    spin_begin(17); /* which is not sampled */
+    lines_spin(17); /* which is not sampled */
     rest(300);
     fake->lines(17, NULL, 0);
-    spin_begin(2);
+    lines_spin(2);
     rest(300);
     fake->lines(2, NULL, 0);
     rest(300);
@@ -150,7 +150,7 @@ void lines_contexts(void)
     fake->context(33, 1);
     CHECK_EQ(fake->pc_count(FAKE_PC_ARMS), 3);
     beside();
-    spin_begin(33);
+    lines_spin(33);
     rest(300);
     fake->lines(33, NULL, 0);
 }

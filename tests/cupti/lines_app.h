@@ -3,6 +3,8 @@
 #ifndef GPURT_TESTS_LINES_APP_H
 #define GPURT_TESTS_LINES_APP_H
 
+#include <stdint.h>
+
 /* A kernel with lines and one without, for so long; then the context ends. */
 void lines_run(long ms);
 /* The same kernel runs on as the program ends. */
@@ -17,6 +19,8 @@ void lines_contexts(void);
 void lines_modules(long count);
 /* So many instructions, of functions with long names. */
 void lines_many(long count);
+/* From now on those kernels run in a context that is there. */
+void lines_spin(uint32_t context);
 /* A context, and no kernel. */
 void lines_none(void);
 

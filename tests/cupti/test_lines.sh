@@ -62,6 +62,15 @@ lacks 'spin(' one
 has copy_plain one
 lacks 'spin(' one
 "$bin/gpurt-log" export --to csv run.gplog -o - | grep >/dev/null '"line"' || fail export
+# gpurt-top has the same sums, in replay and live, and draws them.
+"$bin/gpurt-top" --once --json --replay run.gplog >top
+jq -S .lines top >a
+jq -S . json >b
+cmp a b || fail "gpurt-top and gpurt-log disagree on lines"
+COLUMNS=120 "$bin/gpurt-top" -b -v lines --replay run.gplog >top
+has '^  90.0% .* waits for global memory 89% .* spin.cu:12 .* spin(unsigned int\*)$' top
+"$bin/gpurt-top" --once --json -- "$app" lines 700 >top 2>/dev/null
+jq -e '.lines.functions[0].percent == 90 and .lines_left_out == 0 and .lines.samples > 0' top >/dev/null || fail "gpurt-top: $(tail -c 300 top)"
 # First lines come at once, and then one write a second.
 [ "$(grep -c 'spin.cu:13, barrier' text)" -ge 2 ] || fail "lines came late: $(grep -c 'spin.cu:13, barrier' text) writes"
 

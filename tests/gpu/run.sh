@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # run.sh [tests | benches [NAME...] | soak [SECONDS]]: everything that needs a GPU, in one go: build for it, the tests on
 # it, the machine code of the wrappers, the benches; or one half, or these benches; or what takes long: the tests of memory
-# under compute-sanitizer, and memory that is taken, filled and given back for two minutes. For a fresh checkout on a machine without a network;
+# under compute-sanitizer; and for two minutes each a service beside all that a host does, and memory that is taken,
+# filled and given back. For a fresh checkout on a machine without a network;
 # needs nvcc, cmake, ninja and a C compiler.
 #
 # Leaves in ${OUT:-build/gpu-rows}: BENCH.tsv for each bench (rows under a head that names machine, date and commit),
@@ -141,6 +142,7 @@ run_soak() { # SECONDS
     for name in test_places test_arena; do
         stage "memcheck $name" 300 compute-sanitizer --tool memcheck --error-exitcode 9 "$build/tests/$name"
     done
+    stage service_soak $(($1 + 120)) "$build/tests/test_service_soak" "$1"
     stage soak $(($1 + 120)) bash -c 'bench_rows "$@"' bash "$out/bench_alloc_soak.tsv" "$build/bin/bench_alloc" soak "$1"
 }
 [[ $part != soak ]] || run_soak "${2:-120}"

@@ -2,6 +2,7 @@
 /* hang_app WAY - hangs in one way, or does not; prints its number first. */
 #include "hang_app.h"
 
+#include <gpurt/channels.h>
 #include <gpurt/gpurt.h>
 
 #include <stdio.h>
@@ -20,7 +21,8 @@ static const way_t ways[] = {
     {"gone", HANG_GONE, 2, 1},   {"busy", HANG_BUSY, 2, 1},
     {"went", HANG_WENT, 2, 1},   {"open", HANG_OPEN, 2, 1},
     {"late", HANG_LATE, 3, 1},   {"noise", HANG_NOISE, 4, 1},
-    {"named", HANG_NAMED, 4, 1}, {"not", HANG_NOT, 4, 1},
+    {"named", HANG_NAMED, 4, 1}, {"channels", HANG_CHANNELS, 2, 1},
+    {"full", HANG_FULL, 2, 1},   {"not", HANG_NOT, 4, 1},
 };
 
 static const way_t *way_of(const char *name)
@@ -64,6 +66,8 @@ int main(int argc, char **argv)
     args.way = way->way;
     if (gpurt_open(NULL, &rt, &err) != GPURT_OK ||
         gpurt_mem_create(rt, sizeof *args.state, &state, &err) != GPURT_OK ||
+        gpurt_make_channel(rt, &args.left, NULL, &err) != GPURT_OK ||
+        gpurt_make_channel(rt, &args.right, NULL, &err) != GPURT_OK ||
         gpurt_fill(rt, GPURT_STREAM_DEFAULT, state, 0, sizeof *args.state, &err) !=
             GPURT_OK)
         goto fail;

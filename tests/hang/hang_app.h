@@ -5,6 +5,7 @@
 #define GPURT_TESTS_HANG_APP_H
 
 #include <gpurt/atomic.h>
+#include <gpurt/channel.h>
 #include <gpurt/impl/state.h>
 #include <gpurt/kernel.h>
 
@@ -14,18 +15,20 @@ enum {
     HANG_NOISES = 2000000 /* a second or more: longer than it takes until a hang is told */
 };
 enum {
-    HANG_RING,    /* block i holds lock i and wants lock i + 1 */
-    HANG_SELF,    /* one lane wants what it holds */
-    HANG_QUEUE,   /* the reader holds the lock that the writer wants before it writes */
-    HANG_BARRIER, /* one block wants a lock whose holder is at the grid barrier */
-    HANG_GONE,    /* a block ended with the lock that another wants */
-    HANG_BUSY,    /* the holder computes for ever: long, but no deadlock */
-    HANG_WENT,    /* a wait that is over, and code that computes for ever after it */
-    HANG_OPEN,    /* what was held and let go keeps nobody in a circle */
-    HANG_LATE,    /* two waits, each long after the last record */
-    HANG_NOISE,   /* as RING, and a block more that logs beside it */
-    HANG_NAMED,   /* all name the same objects at once, and have their numbers behind it */
-    HANG_NOT      /* many lanes, many locks, and an end */
+    HANG_RING,     /* block i holds lock i and wants lock i + 1 */
+    HANG_SELF,     /* one lane wants what it holds */
+    HANG_QUEUE,    /* the reader holds the lock that the writer wants before it writes */
+    HANG_BARRIER,  /* one block wants a lock whose holder is at the grid barrier */
+    HANG_GONE,     /* a block ended with the lock that another wants */
+    HANG_BUSY,     /* the holder computes for ever: long, but no deadlock */
+    HANG_WENT,     /* a wait that is over, and code that computes for ever after it */
+    HANG_OPEN,     /* what was held and let go keeps nobody in a circle */
+    HANG_LATE,     /* two waits, each long after the last record */
+    HANG_NOISE,    /* as RING, and a block more that logs beside it */
+    HANG_CHANNELS, /* block i is told by i + 1, and all wait to be told first */
+    HANG_FULL,     /* a sender and a receiver wait, and nobody is to blame */
+    HANG_NAMED,    /* all name the same objects at once, and have their numbers behind it */
+    HANG_NOT       /* many lanes, many locks, and an end */
 };
 
 struct hang_lock {
@@ -45,8 +48,11 @@ struct hang_state {
     uint32_t xnameless; /* objects that had no number; written by: all */
 };
 
+GPURT_CHANNEL(hang_words, uint32_t, 2);
+
 struct hang_app_args {
     struct hang_state *state;
+    hang_words_t left, right;
     uint32_t way, rounds;
 };
 GPURT_KERNEL_DECLARE(hang_app, struct hang_app_args);

@@ -186,6 +186,16 @@ GPURT_DEV void hang_named(struct hang_state *s)
     }
 }
 
+GPURT_DEV void hang_channels(const hang_words_t *mine, const hang_words_t *other)
+{
+    uint32_t word = 0;
+
+    gpurt_receiver_begin(mine);
+    gpurt_sender_begin(other);
+    (void)gpurt_receive(mine, &word);
+    (void)gpurt_send(other, &word);
+}
+
 GPURT_KERNEL(hang_app, struct hang_app_args, p)
 {
     uint32_t block = gpurt_block_rank(), blocks = gpurt_grid_dim_x();
@@ -214,6 +224,12 @@ GPURT_KERNEL(hang_app, struct hang_app_args, p)
         } else if (p->way == HANG_SELF) {
             LOCK(&s->locks[0]);
             LOCK(&s->locks[0]);
+        } else if (p->way == HANG_CHANNELS) {
+            hang_channels(block ? &p->right : &p->left, block ? &p->left : &p->right);
+        } else if (p->way == HANG_FULL) {
+            for (uint32_t i = 0; block == 0 && i < 3; i++)
+                (void)gpurt_send(&p->left, &i);
+            (void)gpurt_receive(&p->right, &blocks);
         } else if (p->way == HANG_QUEUE) {
             hang_queue(s);
         } else if (p->way == HANG_GONE || p->way == HANG_BUSY) {

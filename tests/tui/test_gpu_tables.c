@@ -558,9 +558,9 @@ static void check_many_gpus(void)
     check_has(">calls 3");
     check_has("cudaLaunchKernel");
     check_has("GPU 3 ");
-    check_no("GPU 7 ");
+    check_no(" GPU 7 ");
     draw(24, 80);
-    check_has("GPU 7 ");
+    check_has(" GPU 7 ");
     check_has("cudaLaunchKernel");
 }
 

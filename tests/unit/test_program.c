@@ -59,19 +59,32 @@ static void check_numbers(void)
 static void check_full(void)
 {
     gpurt_dictionary_t d = {0};
-    gpurt_site_info_t info = {0};
     gplog_program_t p;
-    uint32_t met = 0;
 
     for (uint32_t i = 0; i < 300; i++)
         CHECK_EQ(add(&d, 1000 + i, 1, "many"), i < 255 ? i : GPLOG_PROGRAM_OTHERS);
     CHECK_EQ(gplog_program_count(&d), 255);
     CHECK_EQ(d.last_id, 255); /* nor does it take room */
-    while (gpurt_dictionary_next(&d, info.id, &info))
-        met++;
-    CHECK_EQ(met, 255);
     CHECK_EQ(add(&d, 1254, 1, "many"), 254);
     CHECK(!gplog_program_get(&d, GPLOG_PROGRAM_OTHERS, &p));
+    gpurt_dictionary_fini(&d);
+}
+
+/* Going through a dictionary meets the last one, too. */
+static void check_all(void)
+{
+    gpurt_dictionary_t d = {0};
+    gpurt_site_info_t info;
+    uint32_t id = 0;
+
+    CHECK(!gpurt_dictionary_next(&d, &id, &info));
+    (void)add(&d, 10, 5, "a");
+    (void)add(&d, 11, 5, "a");
+    CHECK(gpurt_dictionary_next(&d, &id, &info));
+    CHECK_EQ(info.id, 1);
+    CHECK(gpurt_dictionary_next(&d, &id, &info));
+    CHECK_EQ(info.id, 2);
+    CHECK(!gpurt_dictionary_next(&d, &id, &info));
     gpurt_dictionary_fini(&d);
 }
 
@@ -240,6 +253,7 @@ int main(void)
     unlink(path);
     check_numbers();
     check_full();
+    check_all();
     check_hostile();
     check_known();
     check_file(path);

@@ -228,6 +228,27 @@ static void a_block_that_panicked_is_not_waited_for(void)
     args_free(&a);
 }
 
+/* A service may read its description at any time. The end of the heap takes it away all the same. */
+static void the_default_heap_stays_beside_a_service(void)
+{
+    gpurt_heap_options_t options = {.bytes = HEAP_BYTES, .make_default = true};
+    gpurt_heap_t late = {0};
+    struct service_args a;
+    gpurt_service_t service;
+
+    heap_make(&heap);
+    must(gpurt_heap_set_default(rt, &heap, &err));
+    service = serve(&a, &heap, true);
+    CHECK_EQ(gpurt_heap_set_default(rt, &other, &err), GPURT_E_SERVICE);
+    CHECK_CONTAINS(err.text, "stop services first");
+    CHECK_EQ(gpurt_heap_set_default(rt, NULL, &err), GPURT_E_SERVICE);
+    CHECK_EQ(gpurt_heap_create(rt, &options, &late, &err), GPURT_E_SERVICE);
+    CHECK(!late.chunks);
+    must(gpurt_heap_destroy(rt, &heap, &err));
+    end(service, &a);
+    must(gpurt_heap_set_default(rt, &other, &err));
+}
+
 static void too_many_heaps_are_refused(void)
 {
     const gpurt_heap_t *heaps[GPURT_SERVICE_HEAPS + 1] = {&other};
@@ -259,6 +280,7 @@ int main(void)
     so_does_the_end_of_a_heap();
     one_that_was_told_to_stop_is_waited_for();
     a_block_that_panicked_is_not_waited_for();
+    the_default_heap_stays_beside_a_service();
     too_many_heaps_are_refused();
     must(gpurt_heap_destroy(rt, &other, &err));
     must(gpurt_close(rt, &err));

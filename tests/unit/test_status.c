@@ -37,6 +37,7 @@ static const struct {
     {GPURT_E_CLUSTER, -25, "GPURT_E_CLUSTER"},
     {GPURT_E_COOPERATIVE, -26, "GPURT_E_COOPERATIVE"},
     {GPURT_E_ROOM, -27, "GPURT_E_ROOM"},
+    {GPURT_E_SERVICE, -28, "GPURT_E_SERVICE"},
     {GPURT_E_FAULT, -30, "GPURT_E_FAULT"},
     {GPURT_E_TRAP, -31, "GPURT_E_TRAP"},
     {GPURT_E_STACK, -32, "GPURT_E_STACK"},
@@ -57,6 +58,10 @@ static const struct {
     {GPURT_E_DAMAGED, -52, "GPURT_E_DAMAGED"},
     {GPURT_E_PART, -53, "GPURT_E_PART"},
     {GPURT_E_MOVED, -54, "GPURT_E_MOVED"},
+    {GPURT_E_FULL, -60, "GPURT_E_FULL"},
+    {GPURT_E_EMPTY, -61, "GPURT_E_EMPTY"},
+    {GPURT_E_DROPPED, -62, "GPURT_E_DROPPED"},
+    {GPURT_E_CHANNEL_CLOSED, -63, "GPURT_E_CHANNEL_CLOSED"},
 };
 enum {
     FROZEN_COUNT = sizeof frozen / sizeof frozen[0]

@@ -6,6 +6,7 @@
 #include "host_text.h"
 #include "memory_text.h"
 #include "plural.h"
+#include "running_text.h"
 #include "times_text.h"
 
 #include <inttypes.h>
@@ -277,6 +278,7 @@ void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
     plain_copies(out, a);
     memory_plain(out, a);
     plain_gpus(out, a);
+    running_plain(out, a, 0);
     collector_plain(out, a);
     plain_kernels(out, a, most);
     host_plain(out, a, most);
@@ -487,6 +489,7 @@ void activity_json(gpurt_json_t *j, const char *key, const gpurt_model_activity_
     collector_json(j, a);
     json_copies(j, a);
     json_gpus(j, a);
+    running_json(j, "running", a);
     json_list(j, "kernel_list", a, GPURT_KIND_KERNEL);
     json_list(j, "graph_list", a, GPURT_KIND_GRAPH);
     host_json(j, a);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record_box.h"
 
+#include "hosttime.h"
 #include "program.h"
 
 #include <string.h>
@@ -74,6 +75,7 @@ bool record_boxes_waits(record_boxes_t *b, uint32_t silence)
 static void box_end(record_box_t *one)
 {
     hang_watch_fini(&one->watch);
+    kernel_hang_fini(&one->kernel_hang);
     gpurt_drain_close(one->drain);
     publish_close(one->publish);
     one->publish = NULL;
@@ -144,8 +146,11 @@ static gpurt_status_t box_start(record_boxes_t *b, record_box_t *one)
             liveprint_sink(&one->print, b->print, &one->map, o.dictionary);
     if (b->tap.hook)
         o.sinks[o.sink_count++] = panic_tap_sink(&b->tap);
-    if (b->stall)
+    if (b->stall) {
         o.sinks[o.sink_count++] = stall_sink(b->stall);
+        kernel_hang_init(&one->kernel_hang, b->hang_ns, o.dictionary, about);
+        o.sinks[o.sink_count++] = kernel_hang_sink(&one->kernel_hang);
+    }
     if (st == GPURT_OK) {
         one->publish = publish_open(&one->map, &o);
         st = gpurt_drain_open(&one->map, &o, &one->drain, &b->err);
@@ -287,6 +292,17 @@ uint64_t record_boxes_round(record_boxes_t *b)
         }
     }
     return sum;
+}
+
+uint32_t record_boxes_kernels(record_boxes_t *b, bool dumps)
+{
+    const uint64_t now = gpurt_steady_ns();
+    uint32_t told = 0;
+
+    for (uint32_t i = 0; i < RECORD_BOXES; i++)
+        if (b->box[i].drain && kernel_hang_due(&b->box[i].kernel_hang, now))
+            told += kernel_hang_print(&b->box[i].kernel_hang, b->teller, dumps, stderr);
+    return told;
 }
 
 void record_boxes_end(record_boxes_t *b)

@@ -6,6 +6,7 @@
 
 #include "drain.h"
 #include "hang_join.h"
+#include "kernel_hang.h"
 #include "liveprint.h"
 #include "lobby.h"
 #include "logsink.h"
@@ -24,6 +25,7 @@ typedef struct record_box {
     gpurt_drain_t *drain; /* NULL: a free place */
     gpurt_logbox_t log;
     hang_watch_t watch;
+    kernel_hang_t kernel_hang;
     liveprint_t print;
 } record_box_t;
 
@@ -73,6 +75,9 @@ bool record_boxes_pending(const record_boxes_t *b);
 /* While a silence lasts that is too long: tells, for each box, of everybody who waits too
  * long. Returns: whether somebody will soon have waited so long. */
 bool record_boxes_waits(record_boxes_t *b, uint32_t silence);
+/* Tells of kernels that have not ended for too long, where that was asked for (hang_ns). dumps: the
+ * driver is asked for a dump of them next. Returns: how many. */
+uint32_t record_boxes_kernels(record_boxes_t *b, bool dumps);
 /* The application is gone: takes who comes until nobody does, and reads all to its end. */
 void record_boxes_end(record_boxes_t *b);
 /* Sleeps as the drains suggest. */

@@ -98,6 +98,11 @@ bool stall_check(stall_t *s, uint64_t now_ns)
     return true;
 }
 
+bool stall_is_of_records(const stall_t *s)
+{
+    return any(s);
+}
+
 uint32_t stall_silence(const stall_t *s)
 {
     return s->told ? s->silences : 0;

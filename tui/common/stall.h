@@ -40,6 +40,10 @@ void stall_fini(stall_t *s);
 /* now_ns: of the steady clock. Returns: whether the silence has just become too long. */
 bool stall_check(stall_t *s, uint64_t now_ns);
 
+/* Whether device code records: then its silence tells of a hang, and a kernel that does not end is
+ * none. */
+bool stall_is_of_records(const stall_t *s);
+
 /* Returns: number of the silence that is too long and lasts, from 1; 0: there is none. */
 uint32_t stall_silence(const stall_t *s);
 

@@ -4,10 +4,10 @@
 #include "cursor.h"
 #include "export.h"
 #include "follow.h"
+#include "lines_text.h"
 #include "lives.h"
 #include "log_filter.h"
 #include "log_level.h"
-#include "log_lines.h"
 #include "log_options.h"
 #include "log_print.h"
 #include "model.h"
@@ -213,9 +213,10 @@ static int do_tail(gpurt_log_t *log, log_print_t *p, const char *path,
 static bool has_sums(const gpurt_log_t *log)
 {
     const gpurt_dictionary_t *d = gpurt_log_dictionary(log);
-    gpurt_site_info_t info = {0};
+    gpurt_site_info_t info;
+    uint32_t id = 0;
 
-    while (gpurt_dictionary_next(d, info.id, &info))
+    while (gpurt_dictionary_next(d, &id, &info))
         if (!gpurt_kind_is_line(info.record_kind))
             return true;
     return false;
@@ -302,12 +303,23 @@ static void lines_read(gpurt_log_t *log, const filter_run_t *run, uint64_t from_
     }
 }
 
+static void lines_json(FILE *out, const lines_text_t *lines)
+{
+    gpurt_json_t j;
+
+    gpurt_json_file(&j, out);
+    lines_text_json(&j, NULL, lines);
+    gpurt_json_newline(&j);
+}
+
 static int do_lines(gpurt_log_t *log, const char *path, const log_options_t *o,
                     const filter_run_t *run)
 {
     gpurt_linesums_t sums = {0};
-    const log_lines_t lines = {
-        .dictionary = gpurt_log_dictionary(log), .sums = &sums, .kernel = o->kernel};
+    const lines_text_t lines = {.names = gpurt_log_dictionary(log),
+                                .name = lines_text_dictionary,
+                                .sums = &sums,
+                                .kernel = o->kernel};
     bool done;
 
     lines_read(log, run, 0, &sums);
@@ -319,9 +331,9 @@ static int do_lines(gpurt_log_t *log, const char *path, const log_options_t *o,
     }
     done = gpurt_linesums_finish(&sums) == GPURT_OK;
     if (done)
-        (o->json     ? log_lines_json
-         : o->folded ? log_lines_folded
-                     : log_lines_plain)(stdout, &lines);
+        (o->json     ? lines_json
+         : o->folded ? lines_text_folded
+                     : lines_text_plain)(stdout, &lines);
     gpurt_linesums_fini(&sums);
     if (!done) {
         gpurt_option_refuse(&log_program, "%s: no memory", path);

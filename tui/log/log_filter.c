@@ -34,7 +34,7 @@ bool log_filter_fits(const gpurt_log_t *log, const filter_run_t *run,
     return filter_run_row(&one, gpurt_log_dictionary(log), &sum.about, row) > 0;
 }
 
-static void row_sum(const gpurt_row_t *row, uint32_t fit, uint8_t *seen, uint32_t last,
+static void row_sum(const gpurt_row_t *row, uint32_t fit, uint8_t *seen, uint32_t last_id,
                     gpurt_log_summary_t *sum)
 {
     bool loss = row->kind == GPURT_KIND_LOSS;
@@ -46,7 +46,7 @@ static void row_sum(const gpurt_row_t *row, uint32_t fit, uint8_t *seen, uint32_
         sum->first_ns = row->time_ns;
     if (row->time_ns > sum->last_ns)
         sum->last_ns = row->time_ns;
-    if (row->site && row->site <= last && seen && !seen[row->site]) {
+    if (row->site && row->site <= last_id && seen && !seen[row->site]) {
         seen[row->site] = 1;
         sum->sites++;
     }

@@ -101,6 +101,12 @@ static void dumps_take(dumps_t *d, const record_boxes_t *boxes)
         dump_take(d, boxes, path, pid);
 }
 
+static void dump_ask(dumps_t *d)
+{
+    if (gpu_capture_ask(&d->capture))
+        fputs("gpurt-record: the driver was asked for a dump\n", stderr);
+}
+
 /* A dump ends the kernels: who waits is told before it is asked for. */
 static void silence_look(dumps_t *d, record_boxes_t *boxes)
 {
@@ -108,14 +114,15 @@ static void silence_look(dumps_t *d, record_boxes_t *boxes)
 
     if (!record_boxes_count(boxes))
         return;
+    if (!stall_is_of_records(&d->stall) && record_boxes_kernels(boxes, d->capture.asking))
+        dump_ask(d);
     if (stall_check(&d->stall, gpurt_steady_ns()))
         stall_print(&d->stall, record_program.name, stderr);
     silence = stall_silence(&d->stall);
     if (!silence || record_boxes_waits(boxes, silence) || d->asked == silence)
         return;
     d->asked = silence;
-    if (gpu_capture_ask(&d->capture))
-        fputs("gpurt-record: the driver was asked for a dump\n", stderr);
+    dump_ask(d);
 }
 
 static void dumps_look(dumps_t *d, record_boxes_t *boxes)
@@ -405,6 +412,7 @@ int main(int argc, char **argv)
     gpurt_writer_options_t wo = {.struct_size = sizeof wo};
     recording_t log = {0};
     gpurt_error_t err;
+    const char *words;
 
     if (status >= 0)
         return status;
@@ -414,6 +422,8 @@ int main(int argc, char **argv)
                                          : "say which program to run");
     if (o.rules && rules_hand_on(o.rules, &err) != GPURT_OK)
         return gpurt_option_refuse(&record_program, "%s", err.text);
+    /* A hang is explained by what runs, and where. */
+    words = o.cupti ? o.cupti : o.hang_ns && !getenv("GPURT_CUPTI") ? "live" : NULL;
     status = cupti_check(o.cupti);
     if (!status && o.pid)
         status = attach_check(&o);
@@ -422,7 +432,7 @@ int main(int argc, char **argv)
     if (status)
         return status;
     if ((o.launch_sites && setenv("GPURT_LAUNCH_SITES", "1", 1) != 0) ||
-        (o.cupti && setenv("GPURT_CUPTI", o.cupti, 1) != 0))
+        (words && setenv("GPURT_CUPTI", words, 1) != 0))
         return gpurt_option_refuse(&record_program, "environment: %s", strerror(errno));
     wo.append = o.append;
     wo.level = (int32_t)o.level;

@@ -39,7 +39,8 @@ static const gpurt_option_t rows[] = {
          "with commas; 'default,nodes' follows each kernel of a CUDA graph, which "
          "slows graphs down: without nodes each launch is one record; 'default,managed' "
          "adds unified memory, 'default,launches' each launch with the calls that led "
-         "there, 'default,lines' source lines of kernels while they run (gpurt-log lines) "
+         "there, 'default,lines' source lines of kernels while they run (gpurt-log lines), "
+         "'default,running' what has not ended; 'live' is default, running and lines "
          "(GPURT_CUPTI)"},
     {.section = "Failures",
      .name = "exec-on-panic",
@@ -65,11 +66,15 @@ static const gpurt_option_t rows[] = {
      .arg = "TIME",
      FIELD(SECONDS, hang_ns),
      .uses = START,
-     .help = "how long device code may wait before a deadlock is reported (default 1; a "
-             "circle of waits that code announces by gpurt/waits.h); when device code has "
-             "recorded nothing for TIME, report all waits and the last record of each SM; "
-             "with --gpu-core also dump where every warp stands, which ends PROGRAM's "
-             "kernels"},
+     .help =
+         "how long device code may wait before a deadlock is reported (default 1; a "
+         "circle of waits that code announces by gpurt/waits.h); when device code has "
+         "recorded nothing for TIME, report all waits and the last record of each SM; "
+         "of any CUDA program, a kernel that has not ended for TIME and where its warps "
+         "stand. This turns --cupti live on, unless --cupti or GPURT_CUPTI says else: "
+         "CUDA starts 0.13 s later, a launch takes 1 us more or less; "
+         "with --gpu-core also dump where every warp stands, which ends PROGRAM's "
+         "kernels"},
     {.section = "Starting again",
      .name = "restart",
      .arg = "N",

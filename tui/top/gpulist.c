@@ -3,11 +3,13 @@
 
 #include "activity_text.h"
 #include "plural.h"
+#include "running_text.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum {
+    RUNNING_TEXT = 512,
     BAR = 20,  /* columns of time taken apart */
     CURVE = 16 /* tenths of a second */
 };
@@ -163,4 +165,43 @@ int gpulist_gpus(const picture_t *p, canvas_t *c, rect_t area, int row)
                       (unsigned long long)a->gpus_left_out,
                       gpurt_plural(a->gpus_left_out, "s"));
     return row;
+}
+
+/* ---- what runs ----------------------------------------------------------------------- */
+
+int gpulist_running(const picture_t *p, canvas_t *c, rect_t area, int row, uint32_t most)
+{
+    const gpurt_model_activity_t *a = &p->view->activity;
+    const gpurt_model_running_t *streams[GPURT_MODEL_RUNNING];
+    const uint32_t count = running_streams(a, streams);
+    const uint64_t now = p->view->numbers.time_ns;
+
+    for (uint32_t i = 0; i < count && i < most && row < area.rows; i++) {
+        const bool is_long = running_age(streams[i], now) >= RUNNING_LONG_NS;
+        char room[RUNNING_TEXT];
+        gpurt_text_t text;
+        int at = canvas_put(c, area, row, 1, is_long ? STYLE_WARN : STYLE_GOOD, "running ");
+
+        gpurt_text_init(&text, room, sizeof room);
+        running_line(a, streams[i], now, &text);
+        canvas_text(c, area, row++, at, is_long ? STYLE_WARN : STYLE_NORMAL, text.at,
+                    text.used);
+    }
+    if (count > most && row < area.rows)
+        canvas_printf(c, area, row++, 1, STYLE_DIM, "and what runs on %u more streams",
+                      count - most);
+    return row;
+}
+
+const gpurt_model_running_t *gpulist_longest(const picture_t *p)
+{
+    const gpurt_model_activity_t *a = &p->view->activity;
+    const gpurt_model_running_t *streams[GPURT_MODEL_RUNNING], *longest = NULL;
+    const uint32_t count = running_streams(a, streams);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (running_age(streams[i], p->view->numbers.time_ns) >= RUNNING_LONG_NS &&
+            (!longest || streams[i]->since_ns < longest->since_ns))
+            longest = streams[i];
+    return longest;
 }

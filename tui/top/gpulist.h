@@ -11,4 +11,9 @@ uint32_t gpulist_count(const gpurt_model_activity_t *a);
 /* A line for each, from `row` on. Returns: the row behind them. */
 int gpulist_gpus(const picture_t *p, canvas_t *c, rect_t area, int row);
 
+/* What runs, a line a stream, at most so many. Returns: the row behind it. */
+int gpulist_running(const picture_t *p, canvas_t *c, rect_t area, int row, uint32_t most);
+/* What has run longest, where that is an alert. NULL: nothing. */
+const gpurt_model_running_t *gpulist_longest(const picture_t *p);
+
 #endif

@@ -47,6 +47,7 @@ typedef enum action {
     ACTION_RIGHT,
     ACTION_OPEN,
     ACTION_BACK,
+    ACTION_CODE,
     ACTION_FILTER,
     ACTION_LEVEL_UP,
     ACTION_LEVEL_DOWN,

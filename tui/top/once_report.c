@@ -4,6 +4,7 @@
 #include "activity_text.h"
 #include "canvas.h"
 #include "exittext.h"
+#include "linesheet.h"
 #include "loglist.h"
 #include "object_text.h"
 #include "paniclist.h"
@@ -19,6 +20,7 @@
 enum {
     SITES = 8,
     LINES = 6,
+    FUNCTIONS = 3,
     PANICS = 3,
     COLUMNS = 100, /* where nobody says how many, */
     ROWS = 40,
@@ -232,6 +234,22 @@ static void page_end(plain_page_t *page, const report_about_t *about)
     fflush(page->out);
 }
 
+/* Where kernels are: the first functions, and the first lines of each. */
+static void plain_warps(FILE *out, const picture_t *p)
+{
+    linesheet_t sheet;
+
+    if (p->view->warps.rows == 0)
+        return;
+    if (linesheet_make(p, &sheet)) {
+        sheet.text.functions = FUNCTIONS;
+        sheet.text.lines = LINES;
+        fputc('\n', out);
+        lines_text_plain(out, &sheet.text);
+    }
+    linesheet_fini(&sheet);
+}
+
 void report_plain(FILE *out, const gpurt_modelview_t *view, const report_about_t *about)
 {
     picture_t p = {.view = view, .site_sort = SORT_COUNT};
@@ -243,6 +261,7 @@ void report_plain(FILE *out, const gpurt_modelview_t *view, const report_about_t
     plain_panics(to, &p, about);
     plain_lines(to, &p, about);
     activity_plain(to, &view->activity, SITES);
+    plain_warps(to, &p);
     objects_plain(to, &view->objects);
     page_end(&page, about);
 }
@@ -405,6 +424,17 @@ static void json_panics(gpurt_json_t *j, const gpurt_modelview_t *v)
     gpurt_json_array_end(j);
 }
 
+static void json_warps(gpurt_json_t *j, const gpurt_modelview_t *v, const char *key,
+                       bool recent)
+{
+    const picture_t p = {.view = v, .lines_recent = recent};
+    linesheet_t sheet;
+
+    if (linesheet_make(&p, &sheet))
+        lines_text_json(j, key, &sheet.text);
+    linesheet_fini(&sheet);
+}
+
 void report_json(FILE *out, const gpurt_modelview_t *view, const report_about_t *about)
 {
     gpurt_json_t j;
@@ -420,6 +450,11 @@ void report_json(FILE *out, const gpurt_modelview_t *view, const report_about_t 
         activity_json(&j, "activity", &view->activity);
     if (view->objects.rows)
         objects_json(&j, "objects", &view->objects);
+    if (view->warps.rows) {
+        json_warps(&j, view, "lines", false);
+        json_warps(&j, view, "lines_recent", true);
+        gpurt_json_number(&j, "lines_left_out", view->warps.left_out);
+    }
     gpurt_json_object_end(&j);
     gpurt_json_newline(&j);
     fflush(out);

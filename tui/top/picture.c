@@ -7,6 +7,7 @@
 #include "gpulist.h"
 #include "paniclist.h"
 #include "plural.h"
+#include "running_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -324,7 +325,7 @@ static void filter_words(const filter_t *f, char text[FILTER_TEXT + 32])
 /* A filter has its room first: names of views are known by heart sooner. */
 static void tabs_draw(const picture_t *p, canvas_t *c, rect_t area)
 {
-    const int names_columns = 68 + (p->output ? 9 : 0);
+    const int names_columns = 76 + (p->output ? 9 : 0);
     char text[FILTER_TEXT + 32];
     int filter, at;
 
@@ -522,6 +523,8 @@ static void foot_draw(const picture_t *p, canvas_t *c, rect_t area)
 void picture_wish(const picture_t *p, layout_wish_t *wish)
 {
     const gpurt_model_numbers_t *n = &p->view->numbers;
+    const gpurt_model_running_t *streams[GPURT_MODEL_RUNNING];
+    const uint32_t running = running_streams(&p->view->activity, streams);
     panic_group_t groups[PICTURE_ALERTS];
 
     memset(wish, 0, sizeof *wish);
@@ -533,8 +536,10 @@ void picture_wish(const picture_t *p, layout_wish_t *wish)
                               : GPURT_MODEL_SMS;
     wish->site_count =
         n->site_count < GPURT_MODEL_SITES ? (int)n->site_count : GPURT_MODEL_SITES;
-    wish->gpu_count = (int)gpulist_count(&p->view->activity);
-    wish->alert_count = (int)paniclist_groups(p, PICTURE_ALERTS, groups) + (n->lost != 0);
+    wish->gpu_count = (int)(gpulist_count(&p->view->activity) +
+                            (running < PICTURE_RUNNING ? running : PICTURE_RUNNING));
+    wish->alert_count = (int)paniclist_groups(p, PICTURE_ALERTS, groups) + (n->lost != 0) +
+                        (gpulist_longest(p) != NULL);
 }
 
 void picture_draw(const picture_t *p, canvas_t *c)

@@ -12,6 +12,7 @@
 #include "lineedit.h"
 #include "logwindow.h"
 #include "output.h"
+#include "sourcetext.h"
 
 GPURT_STATIC_ASSERT((int)LINEEDIT_ROOM == (int)FILTER_TEXT,
                     "a filter is a line that is typed");
@@ -24,6 +25,12 @@ typedef enum site_sort {
     SORT_PLACE,
     SORT_KEYS
 } site_sort_t;
+
+typedef enum lines_open {
+    LINES_OF_ALL, /* the table */
+    LINES_OF_SOURCE,
+    LINES_OF_CODE
+} lines_open_t;
 
 /* Owner: the program. */
 typedef struct picture {
@@ -68,6 +75,13 @@ typedef struct picture {
     bool streams_open;
     uint32_t streams_zoom;    /* stretch of time: a step of gputime.c; 0: as it likes */
     uint64_t streams_back_ns; /* from the newest moment */
+    lines_open_t lines_open;
+    bool lines_recent;       /* samples of the last seconds alone */
+    uint32_t lines_function; /* the selected one: id of its name */
+    uint32_t lines_file;     /* of its page: id; 0: the one with most samples */
+    uint32_t lines_at;       /* line of that, 0: with most samples; or which instruction */
+    uint32_t lines_column;   /* columns scrolled */
+    sourcetext_t *source;    /* of that page; NULL: sources are not read */
     uint32_t output_back, help_scroll;
     const output_t *output;
     uint32_t hertz; /* pictures a second */
@@ -92,7 +106,8 @@ const view_class_t *picture_view(view_id_t id);
 void picture_draw(const picture_t *p, canvas_t *c);
 
 enum {
-    PICTURE_ALERTS = 3 /* sites with panics that the overview names */
+    PICTURE_ALERTS = 3, /* sites with panics that the overview names */
+    PICTURE_RUNNING = 2 /* streams of which it says what runs */
 };
 
 /* What several views draw. */

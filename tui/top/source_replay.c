@@ -18,7 +18,7 @@
 #include <time.h>
 
 enum {
-    MARKS = 24,         /* about 2.8 MB each */
+    MARKS = 24,         /* about 3.3 MB each */
     ROWS_A_STEP = 65536 /* between two looks at what the caller wants */
 };
 #define STEP_NS   50000000ull  /* of real time, while it plays */

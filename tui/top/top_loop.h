@@ -24,6 +24,7 @@ typedef struct top {
     bool exit_at_end; /* the program's end ends the screen */
     picture_t picture;
     output_t output;
+    sourcetext_t source_text;
     gpu_capture_t capture; /* of the program */
     scrub_t scrub;
     logwindow_t *window;      /* of a replay; NULL else */

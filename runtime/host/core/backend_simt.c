@@ -357,12 +357,9 @@ static void cpu_service_begin(void *self, void *stream)
     simt_stream_serves((simt_stream_t *)stream);
 }
 
-/* The race detector watches kernels and not this library, so it is told by hand. */
 static void cpu_word_store(void *self, uint32_t *word, uint32_t value)
 {
-    simt_order_release(word);
-    gpurt_store_release_sys_u32(word, value); /* HW2.rel SV1.rel */
-    simt_words_changed((simt_device_t *)self);
+    simt_word_store((simt_device_t *)self, word, value);
 }
 
 static uint32_t cpu_word_load(void *self, const uint32_t *word)

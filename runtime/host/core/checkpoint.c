@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The file: a head, then each part's entry and bytes, padded to 8. All numbers little
  * endian. */
-#include <gpurt/checkpoint.h>
-
+#include "checkpointown.h"
 #include "crc32c.h"
-#include "heapkeep.h"
 #include "outfile.h"
 #include "ownwait.h"
 #include "refuse.h"
@@ -219,10 +217,10 @@ static gpurt_status_t region_load(void *context, gpurt_t *rt,
     return gpurt_checkpoint_read(from, r->memory, r->bytes, err);
 }
 
-/* Adds a part whose context is a copy of *context. */
-static gpurt_status_t add_owned(gpurt_checkpoint_t *c, const char *name,
-                                gpurt_checkpoint_part_t *part, const void *context,
-                                size_t bytes, gpurt_error_t *err)
+gpurt_status_t gpurt_checkpoint_add_owned(gpurt_checkpoint_t *c, const char *name,
+                                          gpurt_checkpoint_part_t *part,
+                                          const void *context, size_t bytes,
+                                          gpurt_error_t *err)
 {
     gpurt_status_t st;
 
@@ -249,20 +247,7 @@ gpurt_status_t gpurt_checkpoint_add_memory(gpurt_checkpoint_t *c, const char *na
 
     if (!memory && bytes)
         return REFUSE(err, GPURT_E_INVALID, "checkpoint: %zu bytes at NULL", bytes);
-    return add_owned(c, name, &part, &region, sizeof region, err);
-}
-
-gpurt_status_t gpurt_checkpoint_add_heap(gpurt_checkpoint_t *c, const char *name,
-                                         gpurt_heap_t *heap, uint32_t flags,
-                                         gpurt_error_t *err)
-{
-    gpurt_checkpoint_part_t part = {.version = GPURT_HEAPKEEP_VERSION,
-                                    .save = gpurt_heapkeep_save,
-                                    .load = gpurt_heapkeep_load,
-                                    .heap = gpurt_heapkeep_heap};
-    const gpurt_heapkeep_t keep = {heap, flags};
-
-    return add_owned(c, name, &part, &keep, sizeof keep, err);
+    return gpurt_checkpoint_add_owned(c, name, &part, &region, sizeof region, err);
 }
 
 /* ---- saving -------------------------------------------------------------------------- */

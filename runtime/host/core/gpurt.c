@@ -12,6 +12,7 @@
 #include "memat.h"
 #include "ownwait.h"
 #include "panicwait.h"
+#include "part.h"
 #include "refuse.h"
 #include "serviceown.h"
 
@@ -575,3 +576,32 @@ gpurt_status_t gpurt_event_elapsed_ns(gpurt_t *rt, gpurt_event_t from, gpurt_eve
     }
     return leave_with(o, from, st);
 }
+
+/* ---- streams and events as a part ----------------------------------------------------- */
+
+/* Events first, because one may be recorded in a stream. */
+static gpurt_status_t streams_close(gpurt_opened_t *o, gpurt_status_t status,
+                                    gpurt_error_t *err)
+{
+    uint32_t cursor = 0;
+    void *object;
+
+    (void)status;
+    (void)err;
+    while ((object = gpurt_handle_sweep(
+                &gpurt_handles, gpurt_handle_of(o->index, GPURT_HANDLE_EVENT), &cursor)))
+        o->ops->event_destroy(o->self, object);
+    cursor = 0;
+    while ((object = gpurt_handle_sweep(
+                &gpurt_handles, gpurt_handle_of(o->index, GPURT_HANDLE_STREAM), &cursor)))
+        o->ops->stream_destroy(o->self, object);
+    return GPURT_OK;
+}
+
+static void handles_forked(void)
+{
+    gpurt_handles_forked(&gpurt_handles);
+}
+
+const gpurt_part_t gpurt_part_streams = {
+    .name = "streams", .close = streams_close, .forked_all = handles_forked};

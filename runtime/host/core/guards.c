@@ -6,6 +6,7 @@
 #include "launch_check.h"
 #include "launchlink.h"
 #include "life.h"
+#include "part.h"
 #include "process.h"
 #include "refuse.h"
 
@@ -152,21 +153,18 @@ static guard_t *forked_next(uint32_t index)
     return g;
 }
 
-void gpurt_guards_forked(const gpurt_opened_t *o)
+/* They are the parent's. Their memory goes where it is the child's own. */
+static void guards_forked(uint32_t index, gpurt_opened_t *o)
 {
     guard_t *g;
 
-    while ((g = forked_next(o->index))) {
+    while ((g = forked_next(index))) {
+        if (!o)
+            continue; /* it stays */
         if (o->info.backend == GPURT_BACKEND_CPU)
             (void)o->ops->host_destroy(o->self, g->words);
         free(g);
     }
-}
-
-void gpurt_guards_forget(uint32_t index)
-{
-    while (forked_next(index))
-        ;
 }
 
 /* ---- what a wait heard --------------------------------------------------------------- */
@@ -530,3 +528,22 @@ gpurt_status_t gpurt_guard_destroy(gpurt_t *rt, gpurt_guard_handle_t guard)
         st = GPURT_E_HANDLE; /* another thread was faster */
     return guard_leave(o, guard, st);
 }
+
+/* ---- as a part ------------------------------------------------------------------------ */
+
+static gpurt_status_t guards_close(gpurt_opened_t *o, gpurt_status_t status,
+                                   gpurt_error_t *err)
+{
+    gpurt_handle_class_t of = gpurt_handle_of(o->index, GPURT_HANDLE_GUARD);
+    uint32_t cursor = 0;
+    void *guard;
+
+    gpurt_guards_hear_all(o, status);
+    status = gpurt_guards_settle(o, false, err);
+    while ((guard = gpurt_handle_sweep(&gpurt_handles, of, &cursor)))
+        gpurt_guard_free(o, guard);
+    return status;
+}
+
+const gpurt_part_t gpurt_part_guards = {
+    .name = "guards", .close = guards_close, .forked = guards_forked};

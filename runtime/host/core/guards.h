@@ -27,12 +27,6 @@ gpurt_status_t gpurt_guards_settle(const gpurt_opened_t *o, bool again, gpurt_er
 /* The next guard of it whose launch panicked since this was asked last. Context: one thread. */
 bool gpurt_guards_news(const gpurt_opened_t *o, gpurt_panic_news_t *out);
 
-/* In a forked child: they are its parent's. Their memory goes where it is the child's own.
- * Context: no call is inside. */
-void gpurt_guards_forked(const gpurt_opened_t *o);
-/* The same of a device of which nothing else is known. */
-void gpurt_guards_forget(uint32_t index);
-
 /* A guard out of the handle table, which nobody uses any more. */
 void gpurt_guard_free(const gpurt_opened_t *o, void *guard);
 

@@ -5,6 +5,8 @@
 
 #include <inttypes.h>
 
+gpurt_handles_t gpurt_handles = {.lock = GPURT_LOCK_INIT};
+
 /* The first generation of a slot: the counter wraps in the first runs, not after years. */
 #define FIRST_GENERATION 0xfffffffcu
 

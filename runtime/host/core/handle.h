@@ -56,6 +56,9 @@ typedef struct gpurt_handles {
     gpurt_handle_slot_t slots[GPURT_HANDLE_COUNT];
 } gpurt_handles_t;
 
+/* Streams, events, guards and services of every device this process opens. */
+extern gpurt_handles_t gpurt_handles;
+
 /* An object nobody uses any more: the caller destroys it. object is NULL when there is
  * none. */
 typedef struct gpurt_orphan {

@@ -7,6 +7,7 @@
 #include "boxwork.h"
 #include "guards.h"
 #include "hostpoll.h"
+#include "injection.h"
 #include "launch_check.h"
 #include "launchlink.h"
 #include "life.h"
@@ -137,6 +138,13 @@ static gpurt_status_t service_leave(const gpurt_opened_t *o, gpurt_service_t han
 {
     service_drop(o, handle);
     return gpurt_life_leave(o, st);
+}
+
+/* Calls of CUDA wait for it, which the collector tells. */
+static void serve_tell(const gpurt_opened_t *o, const gpurt_service_own_t *s, bool begins)
+{
+    if (o->info.backend == GPURT_BACKEND_CUDA)
+        gpurt_injection_serve((uint32_t)o->info.device, s->name, begins);
 }
 
 /* It has ended: nobody finds it any more. Whoever is in a call with it frees it. */
@@ -329,10 +337,12 @@ static gpurt_status_t service_launch(const gpurt_opened_t *o, order_t *w,
     }
     *out = s->handle;
     st = service_begin(o, s, w, err);
-    if (st == GPURT_OK)
+    if (st == GPURT_OK) {
+        serve_tell(o, s, true);
         gpurt_serviceview_begin(w->rt, s);
-    else
+    } else {
         service_release(o, s);
+    }
     service_drop(o, *out);
     if (st != GPURT_OK)
         *out = 0;
@@ -446,6 +456,7 @@ gpurt_status_t gpurt_service_stop(gpurt_t *rt, gpurt_service_t service, gpurt_er
     command_give(s, GPURT_SERVICE_STOP);
     if (!end_await(s))
         return service_leave(o, service, runs_on(s, err));
+    serve_tell(o, s, false);
     st = s->status; /* fixed now, as its error is */
     if (st != GPURT_OK && err)
         *err = s->error;

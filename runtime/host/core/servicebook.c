@@ -4,7 +4,6 @@
 
 #include "serviceown.h"
 
-#include "life.h"
 #include "process.h"
 #include "refuse.h"
 
@@ -187,64 +186,18 @@ uint32_t gpurt_service_book_list(const gpurt_opened_t *o,
 
 /* ---- the end --------------------------------------------------------------------------- */
 
-static void closing_set(book_t *b, bool closing)
+void gpurt_service_book_shut(const gpurt_opened_t *o, bool shut)
 {
     gpurt_lock_take(&lock);
-    b->closing = closing;
+    books[o->index].closing = shut;
     gpurt_lock_give(&lock);
 }
 
-/* One that runs on is worse than one that failed: its error is told. */
-static gpurt_status_t all_stop(gpurt_t *rt, const gpurt_opened_t *o, gpurt_error_t *err)
-{
-    gpurt_service_t handles[GPURT_SERVICES];
-    gpurt_status_t first = GPURT_OK;
-
-    for (uint32_t i = gpurt_service_book_list(o, handles); i-- > 0;) {
-        gpurt_error_t error;
-        gpurt_status_t st = gpurt_service_stop(rt, handles[i], &error);
-
-        if (st == GPURT_OK || st == GPURT_E_HANDLE) /* another thread has stopped it */
-            continue;
-        if (first == GPURT_OK || (st == GPURT_E_TIMEOUT && first != GPURT_E_TIMEOUT)) {
-            first = st;
-            if (err)
-                *err = error;
-        }
-    }
-    return first;
-}
-
-gpurt_status_t gpurt_services_closing(gpurt_t *rt, gpurt_error_t *err)
-{
-    const gpurt_opened_t *o;
-    gpurt_status_t st;
-    book_t *b;
-
-    if (gpurt_life_enter(rt, &o, NULL) != GPURT_OK)
-        return GPURT_OK; /* gpurt_close says why */
-    b = &books[o->index];
-    closing_set(b, true);
-    st = all_stop(rt, o, err);
-    if (st == GPURT_E_TIMEOUT)
-        closing_set(b, false);
-    return gpurt_life_leave(o, st);
-}
-
-void gpurt_services_closed(const gpurt_opened_t *o)
-{
-    book_t *b = &books[o->index];
-
-    spare_free(b, o);
-    b->closing = false;
-}
-
-/* The words of a child's own memory only: a GPU's are its parent's. */
-void gpurt_services_forked(uint32_t index, const gpurt_opened_t *o)
+void gpurt_service_book_end(uint32_t index, const gpurt_opened_t *o)
 {
     book_t *b = &books[index];
 
-    if (o && o->info.backend == GPURT_BACKEND_CPU)
+    if (o)
         spare_free(b, o);
     memset(b, 0, sizeof *b);
 }

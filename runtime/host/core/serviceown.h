@@ -59,15 +59,6 @@ void gpurt_service_command(gpurt_service_own_t *s, uint32_t command);
 /* Whether a device has services. Context: a call is inside. */
 bool gpurt_services_run(const gpurt_opened_t *o);
 
-/* Stops all, the latest launched first; none can be launched from then on.
- * Returns: GPURT_E_TIMEOUT, naming the first that runs on, and all is as it was for the others;
- * or the first failure of one of them. Context: before gpurt_close refuses calls. */
-gpurt_status_t gpurt_services_closing(gpurt_t *rt, gpurt_error_t *err);
-/* Gives back what services had. Context: the device is being closed, nothing runs. */
-void gpurt_services_closed(const gpurt_opened_t *o);
-/* In a forked child. o: NULL, nothing is known of it. */
-void gpurt_services_forked(uint32_t index, const gpurt_opened_t *o);
-
 /* ---- servicebook.c, for service.c ----------------------------------------------------- */
 /* The words of a service, all 0. */
 gpurt_status_t gpurt_service_words_take(const gpurt_opened_t *o,
@@ -86,5 +77,11 @@ void gpurt_service_book_close(const gpurt_opened_t *o, const gpurt_service_own_t
 uint32_t gpurt_service_book_list(const gpurt_opened_t *o,
                                  gpurt_service_t to[GPURT_SERVICES]);
 void gpurt_service_book_strike(const gpurt_opened_t *o, const gpurt_service_own_t *s);
+
+/* ---- servicebook.c, for servicepart.c -------------------------------------------------- */
+/* No service can be launched, or one can again. */
+void gpurt_service_book_shut(const gpurt_opened_t *o, bool shut);
+/* It is empty, as before gpurt_open. o NULL: words of ended services stay. Context: nothing runs. */
+void gpurt_service_book_end(uint32_t index, const gpurt_opened_t *o);
 
 #endif

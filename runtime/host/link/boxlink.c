@@ -7,17 +7,11 @@
 #include "handover.h"
 #include "hostlink.h"
 #include "hostring.h"
-#include "launchlink.h"
 #include "launchsite.h"
 #include "levelset.h"
-#include "levelwatch.h"
-#include "logconnect.h"
-#include "panictell.h"
-#include "panicwait.h"
 #include "refuse.h"
 #include "sitegate.h"
 #include "tell.h"
-#include "viewer.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -38,15 +32,42 @@ enum {
 /* The box of each open device. Written under the lock of gpurt_open and gpurt_close. */
 typedef struct link {
     gpurt_boxmap_t map;
-    int drainer;                     /* pipe to a drainer of our own, or -1 */
-    bool open;                       /* to a drainer */
-    bool bare;                       /* kept for panics alone */
-    char more[GPURT_PANICTELL_MORE]; /* how a reader sees more of a panic */
+    int drainer;                   /* pipe to a drainer of our own, or -1 */
+    bool open;                     /* to a drainer */
+    bool bare;                     /* kept for panics alone */
+    char more[GPURT_BOXPART_MORE]; /* how a reader sees more of a panic */
+    gpurt_boxview_t view;
 } link_t;
 
 static link_t links[GPURT_MAX_DEVICES];
-static bool parent_logs;  /* a process that this one was forked from has a log. Likewise */
+static bool parent_logs; /* a process that this one was forked from has a log. Likewise */
+static const gpurt_boxpart_t *parts; /* what goes along with a box. Likewise */
+static size_t part_count;
 static link_t *spokesman; /* whose box has what host code says; or NULL. Likewise */
+
+/* ---- what goes along ------------------------------------------------------------------ */
+
+/* Returns: of the first that fails; what came before it is connected. */
+static gpurt_status_t parts_connect(const gpurt_opened_t *opened, link_t *link, bool panics,
+                                    gpurt_error_t *err)
+{
+    gpurt_status_t st = GPURT_OK;
+
+    for (size_t i = 0; i < part_count && st == GPURT_OK; i++)
+        if (parts[i].panics == panics && parts[i].connect)
+            st = parts[i].connect(opened, &link->view, err);
+    return st;
+}
+
+/* The last one first. */
+static void parts_disconnect(const gpurt_opened_t *opened, bool panics)
+{
+    for (size_t i = part_count; i-- > 0;)
+        if (parts[i].panics == panics && parts[i].disconnect)
+            parts[i].disconnect(opened);
+}
+
+/* ---- what is asked for ---------------------------------------------------------------- */
 
 /* The environment's word, or the caller's. */
 static const char *choose(const char *name, const char *option)
@@ -194,7 +215,7 @@ static gpurt_status_t link_make(const gpurt_opened_t *opened, link_t *link,
         return st;
     st = opened->ops->box_connect(opened->self, &link->map, DEVICE_SECTION, err);
     if (st == GPURT_OK) {
-        st = gpurt_levelwatch_start(&link->map, opened, err);
+        st = parts_connect(opened, link, false, err);
         if (st != GPURT_OK)
             opened->ops->box_disconnect(opened->self, &link->map, DEVICE_SECTION);
     }
@@ -205,8 +226,6 @@ static gpurt_status_t link_make(const gpurt_opened_t *opened, link_t *link,
     link->open = true;
     if (!spokesman)
         spokesman_choose();
-    gpurt_launchlink_connect(opened, &link->map, HOST_SECTION);
-    gpurt_viewer_connect(opened, &link->map, HOST_SECTION);
     return GPURT_OK;
 }
 
@@ -350,12 +369,20 @@ static uint32_t panics_read(uint32_t option)
     return option;
 }
 
-void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_options_t *options)
+void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_options_t *options,
+                        const gpurt_boxpart_t *along, size_t count)
 {
     link_t *link = &links[opened->index];
     const char *off = gpurt_env_get("GPURT_OFF");
     uint32_t panics = panics_read(options->panics);
 
+    parts = along;
+    part_count = count;
+    link->view = (gpurt_boxview_t){.map = &link->map,
+                                   .device = DEVICE_SECTION,
+                                   .host = HOST_SECTION,
+                                   .quiet = panics != GPURT_PANICS_TELL,
+                                   .more = link->more};
     if (gpurt_env_withholds())
         why_add(&opened->info,
                 "variables of the environment are not read, as the program is "
@@ -367,11 +394,8 @@ void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_options_t *options)
         return;
     if (!opened->box)
         bare_open(opened, link);
-    if (!opened->box)
-        return;
-    gpurt_panicwait_open(opened, &link->map, DEVICE_SECTION, link->more);
-    if (panics == GPURT_PANICS_TELL)
-        gpurt_panictell_start(opened, &link->map, DEVICE_SECTION, link->more);
+    if (opened->box)
+        (void)parts_connect(opened, link, true, NULL);
 }
 
 static void bare_close(gpurt_opened_t *opened, link_t *link)
@@ -385,16 +409,13 @@ void gpurt_boxlink_close(gpurt_opened_t *opened)
 {
     link_t *link = &links[opened->index];
 
-    gpurt_panictell_stop(opened);
-    gpurt_panicwait_close(opened);
+    parts_disconnect(opened, true);
     if (link->bare)
         bare_close(opened, link);
     if (!link->open)
         return;
     opened->box = NULL;
-    gpurt_viewer_disconnect(opened);
-    gpurt_launchlink_disconnect(opened);
-    gpurt_levelwatch_stop(opened);
+    parts_disconnect(opened, false);
     if (spokesman == link)
         spokesman_leave();
     opened->ops->box_disconnect(opened->self, &link->map, DEVICE_SECTION);
@@ -406,21 +427,24 @@ void gpurt_boxlink_close(gpurt_opened_t *opened)
         spokesman_choose();
 }
 
-void gpurt_boxlink_forget(uint32_t index)
+static void link_forget(uint32_t index, bool known)
 {
     link_t *link = &links[index];
 
-    gpurt_panictell_forked(index);
-    gpurt_panicwait_forked(index);
-    gpurt_launchlink_forked(index);
-    gpurt_levelwatch_forget(index);
-    gpurt_log_forget(index);
+    for (size_t i = part_count; i-- > 0;)
+        if (parts[i].forked)
+            parts[i].forked(index, known);
     if (spokesman == link) {
         gpurt_launchsite_disconnect();
         spokesman = NULL;
     }
     parent_logs |= link->open;
     memset(link, 0, sizeof *link);
+}
+
+void gpurt_boxlink_forget(uint32_t index)
+{
+    link_forget(index, false);
 }
 
 /* Sites of host code forget their numbers, those of kernels by the back end. */
@@ -432,8 +456,7 @@ void gpurt_boxlink_forked(gpurt_opened_t *opened)
         gpurt_sitegate_forget(&link.map, HOST_SECTION);
     if (opened->ops->forked)
         opened->ops->forked(opened->self, link.map.box ? &link.map : NULL, DEVICE_SECTION);
-    gpurt_levelwatch_forked(opened->index);
-    gpurt_boxlink_forget(opened->index);
+    link_forget(opened->index, true);
     if (link.open && link.drainer >= 0)
         close(link.drainer);
     link.map.owner = false; /* a file in its place is the parent's */

@@ -12,10 +12,12 @@
 #ifndef GPURT_HOST_BOXLINK_H
 #define GPURT_HOST_BOXLINK_H
 
-#include "choice.h"
+#include "boxpart.h"
 
-/* Context: host, one thread, while no kernel runs; the back end is open. */
-void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_options_t *options);
+/* along: what goes along with the box; the same table for all devices. Context: host, one thread,
+ * while no kernel runs; the back end is open. */
+void gpurt_boxlink_open(gpurt_opened_t *opened, const gpurt_options_t *options,
+                        const gpurt_boxpart_t *along, size_t count);
 
 /* Closes the box, if there is one; waits until a drainer of our own has written all, but
  * not for ever. Context: as above. */

@@ -38,7 +38,7 @@ typedef struct watch {
     uint32_t section;
     bool cpu; /* kernels run by gpurt's launches alone */
     pid_t pid;
-    char more[GPURT_PANICTELL_MORE];
+    char more[GPURT_BOXPART_MORE];
     pthread_t thread;
     bool running;
     gpurt_panichang_t hang; /* of the thread alone */

@@ -9,11 +9,10 @@
 #define GPURT_HOST_PANICTELL_H
 
 #include "boxmap.h"
-#include "choice.h"
+#include "boxpart.h"
 
 enum {
-    GPURT_PANICTELL_LINES = 8, /* panics a process that have a line of their own */
-    GPURT_PANICTELL_MORE = 256 /* bytes of what follows the first */
+    GPURT_PANICTELL_LINES = 8 /* panics a process that have a line of their own */
 };
 
 /* more: where a reader finds more; copied. The map stays until stop. Where no thread can be

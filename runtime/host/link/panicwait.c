@@ -6,6 +6,7 @@
 #include "handle.h"
 #include "panictell.h"
 #include "panictext.h"
+#include "part.h"
 #include "process.h"
 #include "refuse.h"
 #include "tell.h"
@@ -183,3 +184,12 @@ gpurt_status_t gpurt_panicwait_hear_all(const gpurt_opened_t *opened, gpurt_erro
     gpurt_lock_give(&lock);
     return st;
 }
+
+/* What no wait has told, unless the close tells something else. */
+static gpurt_status_t panics_close(gpurt_opened_t *opened, gpurt_status_t status,
+                                   gpurt_error_t *err)
+{
+    return status == GPURT_OK ? gpurt_panicwait_hear_all(opened, err) : GPURT_OK;
+}
+
+const gpurt_part_t gpurt_part_panics = {.name = "panics", .close = panics_close};

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "panicwatch.h"
-
+/* The thread behind gpurt_on_panic (recover.h), a part of each device. A GPU cannot wake a thread,
+ * so it looks: at the count of panics in the black box, and at each guard's. There is no such
+ * thread until somebody asks to be told. */
 #include "boxlink.h"
 #include "guards.h"
 #include "hostthread.h"
 #include "life.h"
+#include "part.h"
 #include "process.h"
 #include "refuse.h"
 
@@ -81,18 +83,6 @@ static void stop(watch_t *w)
     w->running = false;
 }
 
-void gpurt_panicwatch_stop(const gpurt_opened_t *opened)
-{
-    gpurt_lock_take(&lock);
-    stop(&watches[opened->index]);
-    gpurt_lock_give(&lock);
-}
-
-void gpurt_panicwatch_forked(uint32_t index)
-{
-    watches[index].running = false;
-}
-
 /* Under the lock. */
 static gpurt_status_t start(watch_t *w, const gpurt_opened_t *opened, gpurt_on_panic_t fn,
                             void *context, gpurt_error_t *err)
@@ -131,3 +121,24 @@ gpurt_status_t gpurt_on_panic(gpurt_t *rt, gpurt_on_panic_t fn, void *context,
     gpurt_lock_give(&lock);
     return gpurt_life_leave(o, st);
 }
+
+static gpurt_status_t panicwatch_close(gpurt_opened_t *opened, gpurt_status_t status,
+                                       gpurt_error_t *err)
+{
+    (void)status;
+    (void)err;
+    gpurt_lock_take(&lock);
+    stop(&watches[opened->index]);
+    gpurt_lock_give(&lock);
+    return GPURT_OK;
+}
+
+/* The thread is the parent's. */
+static void panicwatch_forked(uint32_t index, gpurt_opened_t *opened)
+{
+    (void)opened;
+    watches[index].running = false;
+}
+
+const gpurt_part_t gpurt_part_panicwatch = {
+    .name = "panicwatch", .close = panicwatch_close, .forked = panicwatch_forked};

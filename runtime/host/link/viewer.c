@@ -8,9 +8,9 @@
 #include "hosttime.h"
 #include "life.h"
 #include "ownwait.h"
+#include "part.h"
 #include "procfs.h"
 #include "tell.h"
-#include "watch.h"
 
 #include <errno.h>
 #include <gpurt/atomic.h>
@@ -37,13 +37,6 @@ typedef struct view {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
 static view_t views[GPURT_MAX_DEVICES];
-
-static const struct {
-    void (*tell)(gpurt_viewer_t *v, bool last);
-    void (*forget)(const gpurt_t *rt);
-} kinds[] = {
-    {gpurt_watch_tell, gpurt_watch_forget},
-};
 
 /* ---- what those who look call -------------------------------------------------------- */
 
@@ -111,19 +104,13 @@ gpurt_viewer_news_t gpurt_viewer_news(uint64_t told_ns, uint64_t now_ns, bool la
 
 /* ---- the thread ---------------------------------------------------------------------- */
 
-static void all_tell(view_t *v, bool last)
-{
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        kinds[i].tell(&v->viewer, last);
-}
-
 static void *view_main(void *context)
 {
     view_t *v = context;
 
     pthread_mutex_lock(&lock);
     while (!v->stop) {
-        all_tell(v, false);
+        v->viewer.looker->tell(&v->viewer, false);
         if (!v->stop)
             gpurt_steady_wait(&wake, &lock, v->period_ms * 1000000ull);
     }
@@ -176,39 +163,41 @@ void gpurt_viewer_disconnect(const gpurt_opened_t *opened)
 }
 
 /* The tables of what is looked at are cleared whole, whoever was in the midst of them. */
-void gpurt_viewer_forget(uint32_t index)
+static void viewer_forget(uint32_t index)
 {
     view_t *v = &views[index];
 
     pthread_mutex_init(&lock, NULL);
     pthread_cond_init(&wake, NULL);
-    for (size_t i = 0; v->running && i < sizeof kinds / sizeof kinds[0]; i++)
-        kinds[i].forget(v->viewer.rt);
+    if (v->running)
+        v->viewer.looker->forget(v->viewer.rt);
     memset(v, 0, sizeof *v);
 }
 
-/* A thread that held the lock may have been about to free its buffer. */
-void gpurt_viewer_forked(const gpurt_opened_t *opened)
+/* A thread that held the lock may have been about to free its buffer. opened: may be NULL, then
+ * nothing is given back. */
+static void viewer_forked(uint32_t index, gpurt_opened_t *opened)
 {
     static bool was_held; /* as the first device's turn found it */
-    const view_t *v = &views[opened->index];
+    const view_t *v = &views[index];
 
-    if (pthread_mutex_trylock(&lock) == 0)
+    if (opened && pthread_mutex_trylock(&lock) == 0)
         pthread_mutex_unlock(&lock);
-    else
+    else if (opened)
         was_held = true;
-    if (v->viewer.on_cpu && !was_held)
+    if (opened && v->viewer.on_cpu && !was_held)
         (void)opened->ops->host_destroy(opened->self, v->viewer.buffer);
-    gpurt_viewer_forget(opened->index);
+    viewer_forget(index);
 }
 
-void gpurt_viewer_begin(gpurt_t *rt)
+void gpurt_viewer_begin(gpurt_t *rt, const gpurt_looker_t *looker)
 {
     view_t *v = &views[gpurt_life_index(rt)];
 
     pthread_mutex_lock(&lock);
     if (v->connected && !v->running) {
         v->viewer.rt = rt;
+        v->viewer.looker = looker;
         v->stop = false;
         v->running = gpurt_stream_create(rt, &v->viewer.stream, NULL) == GPURT_OK &&
                      gpurt_thread_start(&v->thread, view_main, v) == 0;
@@ -216,25 +205,30 @@ void gpurt_viewer_begin(gpurt_t *rt)
     pthread_mutex_unlock(&lock);
 }
 
-void gpurt_viewer_stop(gpurt_t *rt)
+/* A last look at all that is left; then the thread is gone. */
+static gpurt_status_t viewer_closing(gpurt_t *rt, gpurt_error_t *err)
 {
     gpurt_viewer_t *viewer = gpurt_viewer_enter(rt);
     view_t *v = &views[gpurt_life_index(rt)];
 
+    (void)err;
     if (!viewer)
-        return;
+        return GPURT_OK;
     v->stop = true;
     pthread_cond_broadcast(&wake);
     gpurt_viewer_leave();
     pthread_join(v->thread, NULL);
     pthread_mutex_lock(&lock);
-    all_tell(v, true);
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        kinds[i].forget(rt);
+    v->viewer.looker->tell(viewer, true);
+    v->viewer.looker->forget(rt);
     gpurt_host_destroy(rt, viewer->buffer);
     gpurt_stream_destroy(rt, viewer->stream);
     viewer->buffer = NULL;
     viewer->room = 0;
     v->running = false;
     pthread_mutex_unlock(&lock);
+    return GPURT_OK;
 }
+
+const gpurt_part_t gpurt_part_viewer = {
+    .name = "viewer", .closing = viewer_closing, .forked = viewer_forked};

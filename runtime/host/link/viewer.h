@@ -18,10 +18,19 @@ enum {
     GPURT_VIEWER_CLASSES = 64       /* of objects, in a process */
 };
 
+struct gpurt_viewer;
+
+/* Who knows what to look at: watch.c. Both are called under the viewer's lock. */
+typedef struct gpurt_looker {
+    void (*tell)(struct gpurt_viewer *v, bool last);
+    void (*forget)(const gpurt_t *rt); /* all of that runtime's are gone */
+} gpurt_looker_t;
+
 /* Of an open device. Owner: viewer.c. Used under its lock, which is one for all: what is looked
  * at stands in tables of the process. */
 typedef struct gpurt_viewer {
     gpurt_t *rt;
+    const gpurt_looker_t *looker;
     gpurt_stream_t stream;
     bool on_cpu;
     uint32_t device;
@@ -41,15 +50,9 @@ void gpurt_viewer_connect(const gpurt_opened_t *opened, const gpurt_boxmap_t *ma
                           uint32_t section);
 void gpurt_viewer_disconnect(const gpurt_opened_t *opened);
 
-/* In a forked child: the thread and all that it looked at are the parent's. */
-void gpurt_viewer_forked(const gpurt_opened_t *opened);
-/* The same of one of which nothing else is known. */
-void gpurt_viewer_forget(uint32_t index);
-
-/* Something to look at was made: the thread is there from now on. */
-void gpurt_viewer_begin(gpurt_t *rt);
-/* A last look at all that is left; the thread is gone. Context: before gpurt_close. */
-void gpurt_viewer_stop(gpurt_t *rt);
+/* Something to look at was made: the thread is there from now on, and asks the looker. One for all
+ * devices. It ends before gpurt_close, with a last look at all that is left. */
+void gpurt_viewer_begin(gpurt_t *rt, const gpurt_looker_t *looker);
 
 /* The lock, under which what is looked at stays. Host code that writes tables whole holds it
  * meanwhile: kernels write their words one by one, it does not. Returns: NULL, and it is not

@@ -154,13 +154,29 @@ static entry_t *entry_find(const gpurt_t *rt, const gpurt_class_t *c, uint32_t i
     return NULL;
 }
 
+static void objects_tell(gpurt_viewer_t *v, bool last)
+{
+    for (uint32_t i = 0; i < GPURT_WATCH_OBJECTS; i++)
+        if (book[i].class_ && book[i].rt == v->rt)
+            object_tell(v, &book[i], last, false);
+}
+
+static void objects_forget(const gpurt_t *rt)
+{
+    for (uint32_t i = 0; i < GPURT_WATCH_OBJECTS; i++)
+        if (book[i].rt == rt)
+            entry_free(&book[i]);
+}
+
+static const gpurt_looker_t looker = {objects_tell, objects_forget};
+
 void gpurt_watch_begin(gpurt_t *rt, const gpurt_class_t *class_, uint32_t id,
                        const void *object, size_t bytes)
 {
     gpurt_viewer_t *v;
     entry_t *e;
 
-    gpurt_viewer_begin(rt);
+    gpurt_viewer_begin(rt, &looker);
     v = gpurt_viewer_enter(rt);
     if (!v)
         return;
@@ -198,18 +214,4 @@ void gpurt_watch_end(gpurt_t *rt, const gpurt_class_t *class_, uint32_t id)
         entry_free(e);
     }
     gpurt_viewer_leave();
-}
-
-void gpurt_watch_tell(gpurt_viewer_t *v, bool last)
-{
-    for (uint32_t i = 0; i < GPURT_WATCH_OBJECTS; i++)
-        if (book[i].class_ && book[i].rt == v->rt)
-            object_tell(v, &book[i], last, false);
-}
-
-void gpurt_watch_forget(const gpurt_t *rt)
-{
-    for (uint32_t i = 0; i < GPURT_WATCH_OBJECTS; i++)
-        if (book[i].rt == rt)
-            entry_free(&book[i]);
 }

@@ -29,8 +29,4 @@ uint64_t gpurt_watch_text(gpurt_viewer_t *v, const char *text);
 void gpurt_watch_part(gpurt_viewer_t *v, const gpurt_class_t *class_, uint32_t id,
                       const uint64_t *values, bool ended);
 
-/* For viewer.c, under its lock. */
-void gpurt_watch_tell(gpurt_viewer_t *v, bool last);
-void gpurt_watch_forget(const gpurt_t *rt);
-
 #endif

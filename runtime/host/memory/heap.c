@@ -287,6 +287,8 @@ gpurt_status_t gpurt_heap_create(gpurt_t *rt, const gpurt_heap_options_t *option
     memset(out, 0, sizeof *out);
     st = options_check(options, &o, err);
     if (st == GPURT_OK && o.make_default)
+        st = gpurt_heapunit_check(rt, err);
+    if (st == GPURT_OK && o.make_default)
         gpurt_heapauto_give_way(rt);
     if (st == GPURT_OK)
         st = heap_make(rt, &o, &h, &watch, &memory, &range, err);
@@ -362,7 +364,7 @@ static gpurt_status_t heap_end(gpurt_t *rt, gpurt_heap_t *heap, gpurt_error_t *e
     gpurt_status_t st = GPURT_OK;
 
     if (gpurt_heap_defaults[gpurt_life_index(rt)].id == heap->id)
-        st = gpurt_heap_set_default(rt, NULL, err);
+        st = gpurt_heapunit_clear(rt, err);
     if (st == GPURT_OK)
         st = gpurt_heaptable_retire(rt, heap, err);
     if (st != GPURT_OK)
@@ -401,7 +403,6 @@ gpurt_status_t gpurt_heaps_closing(gpurt_t *rt, gpurt_error_t *err)
     bool waited = false;
     gpurt_heap_t heap;
 
-    gpurt_viewer_stop(rt);
     for (uint32_t i = 0; i < GPURT_HEAPS; i++) {
         if (!gpurt_heap_take_nth(i, rt, &heap))
             continue;

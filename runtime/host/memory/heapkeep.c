@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables hold numbers of chunks and no addresses, so they are good wherever the heap comes to
  * lie; objects may hold addresses, so it should lie where it was. */
-#include "heapkeep.h"
-
+#include "checkpointown.h"
 #include "heapmap.h"
 #include "heapview.h"
 #include "refuse.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+    HEAPKEEP_VERSION = 1
+};
+
+typedef struct heapkeep {
+    gpurt_heap_t *heap;
+    uint32_t flags; /* GPURT_CHECKPOINT_MAY_MOVE */
+} heapkeep_t;
 
 typedef struct heap_shape {
     uint64_t chunks;      /* address of the first */
@@ -98,10 +106,10 @@ static gpurt_status_t heap_save(gpurt_t *rt, const gpurt_heap_t *h,
     return st;
 }
 
-gpurt_status_t gpurt_heapkeep_save(void *context, gpurt_t *rt,
-                                   gpurt_checkpoint_stream_t *to, gpurt_error_t *err)
+static gpurt_status_t part_save(void *context, gpurt_t *rt, gpurt_checkpoint_stream_t *to,
+                                gpurt_error_t *err)
 {
-    gpurt_heap_t h = *((const gpurt_heapkeep_t *)context)->heap;
+    gpurt_heap_t h = *((const heapkeep_t *)context)->heap;
     gpurt_status_t st = gpurt_heap_take(rt, &h, err);
 
     if (st != GPURT_OK)
@@ -156,10 +164,10 @@ static gpurt_status_t shape_read(gpurt_checkpoint_stream_t *from, heap_shape_t *
     return GPURT_OK;
 }
 
-gpurt_status_t gpurt_heapkeep_load(void *context, gpurt_t *rt,
-                                   gpurt_checkpoint_stream_t *from, gpurt_error_t *err)
+static gpurt_status_t part_load(void *context, gpurt_t *rt, gpurt_checkpoint_stream_t *from,
+                                gpurt_error_t *err)
 {
-    const gpurt_heapkeep_t *keep = (const gpurt_heapkeep_t *)context;
+    const heapkeep_t *keep = (const heapkeep_t *)context;
     heap_shape_t shape;
     gpurt_heap_t h;
     gpurt_status_t st;
@@ -187,7 +195,18 @@ gpurt_status_t gpurt_heapkeep_load(void *context, gpurt_t *rt,
     return st;
 }
 
-uint32_t gpurt_heapkeep_heap(void *context)
+static uint32_t heap_id(void *context)
 {
-    return ((const gpurt_heapkeep_t *)context)->heap->id;
+    return ((const heapkeep_t *)context)->heap->id;
+}
+
+gpurt_status_t gpurt_checkpoint_add_heap(gpurt_checkpoint_t *c, const char *name,
+                                         gpurt_heap_t *heap, uint32_t flags,
+                                         gpurt_error_t *err)
+{
+    gpurt_checkpoint_part_t part = {
+        .version = HEAPKEEP_VERSION, .save = part_save, .load = part_load, .heap = heap_id};
+    const heapkeep_t keep = {heap, flags};
+
+    return gpurt_checkpoint_add_owned(c, name, &part, &keep, sizeof keep, err);
 }

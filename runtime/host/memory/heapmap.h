@@ -21,6 +21,10 @@ gpurt_status_t gpurt_heap_drop(const gpurt_heap_t *heap);
  * loaded; whether any has. */
 void gpurt_heap_want(void);
 bool gpurt_heap_wanted(void);
+/* Whether the default heap may change now. Returns: GPURT_E_SERVICE, a service may read it. */
+gpurt_status_t gpurt_heapunit_check(gpurt_t *rt, gpurt_error_t *err);
+/* There is none from now on. Context: its heap ends, so that services have stopped using it. */
+gpurt_status_t gpurt_heapunit_clear(gpurt_t *rt, gpurt_error_t *err);
 
 /* heapauto.c: the default heap of a program that has gpurt/malloc.h and makes none. */
 void gpurt_heapauto_open(gpurt_t *rt);

@@ -5,6 +5,8 @@
 #include "life.h"
 #include "ownwait.h"
 #include "process.h"
+#include "refuse.h"
+#include "serviceown.h"
 
 #include <gpurt/alloc.h>
 #include <string.h>
@@ -81,15 +83,36 @@ static gpurt_status_t default_write(gpurt_t *rt, const gpurt_heap_t *heap,
     return gpurt_life_leave(o, units_write(o, heap, err));
 }
 
+gpurt_status_t gpurt_heapunit_check(gpurt_t *rt, gpurt_error_t *err)
+{
+    const gpurt_opened_t *o;
+    gpurt_status_t st = gpurt_life_enter(rt, &o, err);
+
+    if (st == GPURT_OK && gpurt_services_run(o))
+        st = REFUSE(err, GPURT_E_SERVICE,
+                    "heap: the default cannot change while a service runs, as kernels read "
+                    "it at any time: set it before, or stop services first");
+    else if (st != GPURT_OK)
+        return st;
+    return gpurt_life_leave(o, st);
+}
+
+gpurt_status_t gpurt_heapunit_clear(gpurt_t *rt, gpurt_error_t *err)
+{
+    static const gpurt_heap_t none;
+
+    return default_write(rt, &none, err);
+}
+
 gpurt_status_t gpurt_heap_set_default(gpurt_t *rt, const gpurt_heap_t *heap,
                                       gpurt_error_t *err)
 {
-    static const gpurt_heap_t none;
-    gpurt_status_t st;
+    gpurt_status_t st = gpurt_heapunit_check(rt, err);
 
-    if (!heap)
-        return default_write(rt, &none, err);
-    st = gpurt_heap_take(rt, heap, err);
+    if (st == GPURT_OK && !heap)
+        return gpurt_heapunit_clear(rt, err);
+    if (st == GPURT_OK)
+        st = gpurt_heap_take(rt, heap, err);
     if (st != GPURT_OK)
         return st;
     st = default_write(rt, heap, err);

@@ -518,22 +518,24 @@ extern gpurt_wide_t __tsan_atomic128_compare_exchange_val(volatile gpurt_wide_t 
 GPURT_END_DECLS
 #    endif
 
-/* Full order always. On x86-64 the instruction is written out: compilers for the baseline
- * architecture would call a library for it. */
+/* Full order always, but what the race detector is told is the order that was asked for. On
+ * x86-64 the instruction is written out: compilers for the baseline architecture would call a
+ * library for it. */
 GPURT_HD bool gpurt_cas128_raw(gpurt_u128_t *p, gpurt_u128_t *expected,
-                               gpurt_u128_t desired)
+                               gpurt_u128_t desired, int order, int fail_order)
 {
 #    if defined(GPURT_TSAN_FENCE)
     gpurt_wide_t want = *(gpurt_wide_t *)expected;
     gpurt_wide_t found = __tsan_atomic128_compare_exchange_val(
-        (volatile gpurt_wide_t *)p, want, *(gpurt_wide_t *)&desired, __ATOMIC_SEQ_CST,
-        __ATOMIC_SEQ_CST);
+        (volatile gpurt_wide_t *)p, want, *(gpurt_wide_t *)&desired, order, fail_order);
 
     *(gpurt_wide_t *)expected = found;
     return found == want;
 #    elif defined(__x86_64__)
     bool same;
 
+    (void)order;
+    (void)fail_order;
     __asm__ __volatile__("lock cmpxchg16b %1"
                          : "=@ccz"(same), "+m"(*p), "+a"(expected->lo), "+d"(expected->hi)
                          : "b"(desired.lo), "c"(desired.hi)
@@ -544,21 +546,26 @@ GPURT_HD bool gpurt_cas128_raw(gpurt_u128_t *p, gpurt_u128_t *expected,
     gpurt_wide_t found =
         __sync_val_compare_and_swap((gpurt_wide_t *)p, want, *(gpurt_wide_t *)&desired);
 
+    (void)order;
+    (void)fail_order;
     *(gpurt_wide_t *)expected = found;
     return found == want;
 #    endif
 }
-#    define GPURT_128_load(p, v, o, s) \
-        ((void)gpurt_cas128_raw((gpurt_u128_t *)(p), v, *(v)))
-#    define GPURT_128_cas(p, e, d, o, fo, s) gpurt_cas128_raw(p, e, d)
+#    define GPURT_128_load(p, v, o, s)                                         \
+        ((void)gpurt_cas128_raw((gpurt_u128_t *)(p), v, *(v), GPURT_ORDER_##o, \
+                                GPURT_ORDER_##o))
+#    define GPURT_128_cas(p, e, d, o, fo, s) \
+        gpurt_cas128_raw(p, e, d, GPURT_ORDER_##o, GPURT_ORDER_##fo)
 #    define GPURT_128_swap(p, v, old, o, s) \
         do {                                \
-        } while (!gpurt_cas128_raw(p, old, v))
-#    define GPURT_128_store(p, v, o, s)                  \
-        do {                                             \
-            gpurt_u128_t gpurt_old_ = {0, 0};            \
-            while (!gpurt_cas128_raw(p, &gpurt_old_, v)) \
-                ;                                        \
+        } while (!gpurt_cas128_raw(p, old, v, GPURT_ORDER_##o, GPURT_READ_##o))
+#    define GPURT_128_store(p, v, o, s)                                                  \
+        do {                                                                             \
+            gpurt_u128_t gpurt_old_ = {0, 0};                                            \
+            while (                                                                      \
+                !gpurt_cas128_raw(p, &gpurt_old_, v, GPURT_ORDER_##o, __ATOMIC_RELAXED)) \
+                ;                                                                        \
         } while (0)
 #else
 #    define GPURT_128_load(p, v, o, s)       GPURT_RAW_get((gpurt_u128_t *)(p), v, o, s)

@@ -114,7 +114,9 @@ gpurt_status_t gpurt_heap_grow(gpurt_t *rt, const gpurt_heap_t *heap, uint64_t b
 gpurt_status_t gpurt_heap_destroy(gpurt_t *rt, gpurt_heap_t *heap, gpurt_error_t *err);
 
 /* Which heap gpurt_alloc uses; NULL: none. Device code that is loaded later (a plugin) has
- * none until the next call. Context: no kernel runs. */
+ * none until the next call. A kernel has read the description when it began, or reads it while it is
+ * written. So this is refused while a service runs (GPURT_E_SERVICE), as is make_default; only the end
+ * of the default heap takes it away. Context: no other kernel runs. */
 gpurt_status_t gpurt_heap_set_default(gpurt_t *rt, const gpurt_heap_t *heap,
                                       gpurt_error_t *err);
 

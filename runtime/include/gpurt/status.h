@@ -41,6 +41,7 @@ enum {
     GPURT_E_CLUSTER = -25,
     GPURT_E_COOPERATIVE = -26, /* more blocks than can be resident at once */
     GPURT_E_ROOM = -27,        /* a service would leave no room for other kernels */
+    GPURT_E_SERVICE = -28,     /* it cannot be done beside a service that runs */
     /* a kernel that failed while it ran */
     GPURT_E_FAULT = -30, /* illegal address, division fault, illegal instruction */
     GPURT_E_TRAP = -31,  /* gpurt_trap */
@@ -64,7 +65,12 @@ enum {
     GPURT_E_VERSION = -51,   /* of another version */
     GPURT_E_DAMAGED = -52,   /* its checksums do not fit */
     GPURT_E_PART = -53,      /* it has no part of that name */
-    GPURT_E_MOVED = -54      /* a heap cannot have its old address back */
+    GPURT_E_MOVED = -54,     /* a heap cannot have its old address back */
+    /* a channel; others are GPURT_E_HANDLE, _INVALID, _TIMEOUT and _CANCELLED */
+    GPURT_E_FULL = -60,          /* no room, and none was waited for */
+    GPURT_E_EMPTY = -61,         /* no message, and none was waited for */
+    GPURT_E_DROPPED = -62,       /* no room: the message was dropped, as the policy says */
+    GPURT_E_CHANNEL_CLOSED = -63 /* nothing can be sent; all that was sent is received */
 };
 
 /* Where gpurt_error_t.code comes from. */

@@ -197,6 +197,19 @@ typedef struct gpurt_activity_line {
     uint32_t idle; /* of them: the warp's scheduler issued nothing meanwhile */
 } gpurt_activity_line_t;
 
+/* A launch that has been there for long and has not ended, as far as that is known. Records of one
+ * process and time together are what runs then: of each stream the oldest launches and the newest.
+ * One with queued 0 says that nothing does. */
+typedef struct gpurt_activity_running {
+    uint32_t name; /* "graph 7" of a graph */
+    uint32_t grid[3], block[3];
+    gpurt_pair_t stream; /* handle */
+    gpurt_pair_t age;    /* ns since the launch */
+    uint32_t queued;     /* launches of its stream that have not ended */
+    uint32_t place;      /* of them, from 0, the oldest, on */
+    uint32_t correlation, thread;
+} gpurt_activity_running_t;
+
 typedef struct gpurt_activity_launch {
     uint32_t name, file, line;
     uint32_t grid[3], block[3];
@@ -284,7 +297,7 @@ typedef struct gpurt_activity_site {
 } gpurt_activity_site_t;
 
 enum {
-    GPURT_ACTIVITY_SITES = 23, /* heaprow.h's among them */
+    GPURT_ACTIVITY_SITES = 24, /* heaprow.h's among them */
     GPURT_ACTIVITY_WORDS = 17  /* of the longest of this file */
 };
 /* hostring.c */

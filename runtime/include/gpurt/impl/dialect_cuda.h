@@ -236,6 +236,23 @@ GPURT_CUDA_FOLD_BITS(and, GPURT_CUDA_AND)
 GPURT_CUDA_FOLD_BITS(or, GPURT_CUDA_OR)
 GPURT_CUDA_FOLD_BITS(xor, GPURT_CUDA_XOR)
 
+/* ---- combine.h: two values, as the reductions above combine them ----------------------- */
+#define GPURT_CUDA_PAIR(kind, T, t, pick)                \
+    GPURT_DEV T gpurt_pair_##kind##_##t(T left, T right) \
+    {                                                    \
+        return pick(left, right);                        \
+    }
+#define GPURT_CUDA_PAIRS(kind, pick)              \
+    GPURT_CUDA_PAIR(kind, uint32_t, u32, pick)    \
+    GPURT_CUDA_PAIR(kind, int32_t, i32, pick)     \
+    GPURT_CUDA_PAIR(kind, uint64_t, u64, pick)    \
+    GPURT_CUDA_PAIR(kind, int64_t, i64, pick)     \
+    GPURT_CUDA_PAIR(kind, float, f32, pick##_f32) \
+    GPURT_CUDA_PAIR(kind, double, f64, pick##_f64)
+GPURT_CUDA_PAIRS(add, GPURT_CUDA_ADD)
+GPURT_CUDA_PAIRS(min, GPURT_CUDA_MIN)
+GPURT_CUDA_PAIRS(max, GPURT_CUDA_MAX)
+
 /* ---- block.h ------------------------------------------------------------------------- */
 GPURT_DEV void gpurt_thread_exit(void)
 {
@@ -302,6 +319,16 @@ GPURT_DEV void gpurt_taken_at(const char **at, const char *here)
 GPURT_DEV bool gpurt_is_shared(const void *p)
 {
     return __isShared(p) != 0;
+}
+
+/* Some pauses of a wait for `kind` "name" at `here`, which the CPU back end can tell. */
+GPURT_DEV void gpurt_pause_for(uint32_t pauses, const char *kind, const char *name,
+                               const char *here)
+{
+    (void)kind;
+    (void)name;
+    (void)here;
+    __nanosleep(32 * pauses);
 }
 
 /* The host is a microsecond away: after a while the pauses are as long. */

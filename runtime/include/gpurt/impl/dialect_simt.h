@@ -87,6 +87,7 @@ void *gpurt_simt_cluster_shared(void *object, uint32_t rank, const char *site);
 void gpurt_simt_grid_barrier(const char *site);
 void gpurt_simt_relax(const char *site);
 void gpurt_simt_pause(const char *site);
+void gpurt_simt_pause_for(const char *kind, const char *name, const char *site);
 void gpurt_simt_host_pause(uint64_t left_ns, const char *site); /* hostword.h */
 void gpurt_simt_park(const gpurt_spot_t *spot);                 /* spot.h */
 uint32_t gpurt_simt_unpark(const void *word, uint32_t key, uint32_t most);
@@ -147,6 +148,14 @@ GPURT_DEV uint64_t gpurt_launch_number(void)
 GPURT_DEV const char *gpurt_kernel_name(void)
 {
     return gpurt_simt_self->block->kernel;
+}
+
+/* ---- channel.h -------------------------------------------------------------------------- */
+GPURT_DEV void gpurt_pause_for(uint32_t pauses, const char *kind, const char *name,
+                               const char *here)
+{
+    (void)pauses; /* the other lanes take their turns */
+    gpurt_simt_pause_for(kind, name, here);
 }
 
 /* ---- hostword.h ------------------------------------------------------------------------- */
@@ -352,6 +361,50 @@ GPURT_DEV uint32_t gpurt_simt_match_all(uint32_t mask, uint64_t v, bool *same,
 #define gpurt_reduce_or_u64(mask, v)  GPURT_SIMT_FOLD(OR, U64, u64, mask, v)
 #define gpurt_reduce_xor_u32(mask, v) GPURT_SIMT_FOLD(XOR, U32, u32, mask, v)
 #define gpurt_reduce_xor_u64(mask, v) GPURT_SIMT_FOLD(XOR, U64, u64, mask, v)
+
+/* ---- combine.h: two values, as the reductions above combine them ------------------------- */
+/* Signed sums wrap, as on a GPU. A float's operand is one that the compiler knows nothing of: it
+ * may not fuse the sum with a multiplication at the call. */
+#define GPURT_SIMT_ADD_INT(T, U, a, b) ((T)((U)(a) + (U)(b)))
+#define GPURT_SIMT_PAIR_INT(T, U, t)                  \
+    GPURT_DEV T gpurt_pair_add_##t(T left, T right)   \
+    {                                                 \
+        return GPURT_SIMT_ADD_INT(T, U, left, right); \
+    }                                                 \
+    GPURT_DEV T gpurt_pair_min_##t(T left, T right)   \
+    {                                                 \
+        return right < left ? right : left;           \
+    }                                                 \
+    GPURT_DEV T gpurt_pair_max_##t(T left, T right)   \
+    {                                                 \
+        return right > left ? right : left;           \
+    }
+GPURT_SIMT_PAIR_INT(uint32_t, uint32_t, u32)
+GPURT_SIMT_PAIR_INT(int32_t, uint32_t, i32)
+GPURT_SIMT_PAIR_INT(uint64_t, uint64_t, u64)
+GPURT_SIMT_PAIR_INT(int64_t, uint64_t, i64)
+/* A number wins over a NaN, and -0 is below +0. */
+#define GPURT_SIMT_PAIR_FLOAT(T, t)                                                        \
+    GPURT_DEV T gpurt_pair_add_##t(T left, T right)                                        \
+    {                                                                                      \
+        __asm__("" : "+m"(left), "+m"(right));                                             \
+        return left + right;                                                               \
+    }                                                                                      \
+    GPURT_DEV T gpurt_pair_min_##t(T left, T right)                                        \
+    {                                                                                      \
+        if (left != left || right != right)                                                \
+            return left != left ? right : left;                                            \
+        return right < left || (right == left && __builtin_signbit(right)) ? right : left; \
+    }                                                                                      \
+    GPURT_DEV T gpurt_pair_max_##t(T left, T right)                                        \
+    {                                                                                      \
+        if (left != left || right != right)                                                \
+            return left != left ? right : left;                                            \
+        return right > left || (right == left && !__builtin_signbit(right)) ? right        \
+                                                                            : left;        \
+    }
+GPURT_SIMT_PAIR_FLOAT(float, f32)
+GPURT_SIMT_PAIR_FLOAT(double, f64)
 
 /* ---- block.h ----------------------------------------------------------------------------- */
 #define gpurt_block_barrier() \

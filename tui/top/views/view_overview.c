@@ -6,13 +6,15 @@
 #include "paniclist.h"
 #include "plural.h"
 #include "render.h"
+#include "running_text.h"
 #include "sitelist.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum {
-    CURVE = GPURT_MODEL_SECONDS
+    CURVE = GPURT_MODEL_SECONDS,
+    LONG_TEXT = 512
 };
 #define ERROR_SHOWN_NS 1000000000ull
 
@@ -293,19 +295,38 @@ static void panic_line(canvas_t *c, rect_t area, int row, const panic_group_t *g
                 strnlen(e->message, sizeof e->message));
 }
 
+/* It may be what it shall be, or hang: view 9 shows where it is. */
+static void long_line(const picture_t *p, canvas_t *c, rect_t area, int row,
+                      const gpurt_model_running_t *r)
+{
+    char room[LONG_TEXT];
+    gpurt_text_t text;
+    int at = canvas_put(c, area, row, 1, STYLE_WARN, "LONG ");
+
+    gpurt_text_init(&text, room, sizeof room);
+    running_line(&p->view->activity, r, p->view->numbers.time_ns, &text);
+    at = canvas_text(c, area, row, at, STYLE_WARN, text.at, text.used);
+    if (p->view->warps.rows)
+        canvas_put(c, area, row, at, STYLE_DIM, "  (9 shows where it is)");
+}
+
 static void alert_draw(const picture_t *p, canvas_t *c, rect_t area)
 {
     const gpurt_model_numbers_t *n = &p->view->numbers;
     panic_group_t groups[PICTURE_ALERTS];
     uint32_t count = paniclist_groups(p, PICTURE_ALERTS, groups);
+    const gpurt_model_running_t *longest = gpulist_longest(p);
     char buffer[16];
     int row = 1;
 
     if (area.rows < 2)
         return;
     canvas_rule(c, area, "Alerts  (3 shows panics)");
-    for (uint32_t i = 0; i < count && row < area.rows - (n->lost && i > 0); i++)
+    for (uint32_t i = 0; i < count && row < area.rows - ((n->lost || longest) && i > 0);
+         i++)
         panic_line(c, area, row++, &groups[i]);
+    if (longest && row < area.rows)
+        long_line(p, c, area, row++, longest);
     if (n->lost && row < area.rows)
         canvas_printf(c, area, row, 1, STYLE_LOST, "LOST %s record%s%s",
                       canvas_short(n->lost, buffer), gpurt_plural(n->lost, "s"),
@@ -329,7 +350,8 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
     map_draw(p, c, layout.pane[PANE_SMS]);
     if (layout.pane[PANE_GPU].rows > 1) {
         canvas_rule(c, layout.pane[PANE_GPU], "GPUs  (6 shows kernels)");
-        gpulist_gpus(p, c, layout.pane[PANE_GPU], 1);
+        gpulist_running(p, c, layout.pane[PANE_GPU],
+                        gpulist_gpus(p, c, layout.pane[PANE_GPU], 1), PICTURE_RUNNING);
     }
     alert_draw(p, c, layout.pane[PANE_ALERT]);
     if (layout.pane[PANE_SITES].rows > 2)

@@ -17,6 +17,8 @@ static const char *const notes[] = {
     "         the gaps: w the host heard of an end, l a launch, a dot: nobody asked.",
     "TABLES   view 6: kernels, calls, ranges, memory, pools, one at a time (t). All but",
     "         kernels are recorded for who asks: GPURT_CUPTI=all. Words filter names.",
+    "WHERE    view 9: functions by samples of their warps; s takes the last seconds,",
+    "         Enter shows the source with shares beside it, t its next file, d the code.",
     "LINES    of a replay all, from its file; live the last 1024 of each class (up to",
     "         info, warn, error and above): a line says where older ones are gone.",
     "TIME     [ ] { } go back and on in what is kept; ( ) to panics, which are marked",

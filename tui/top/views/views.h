@@ -17,6 +17,7 @@
     X(HEAPS, heaps, 'm', 0, "7 m", "heaps and pools", NULL, NULL)                        \
     X(OBJECTS, objects, 'b', 0, "8 b", "objects: heaps, arenas, tables and so on", NULL, \
       NULL)                                                                              \
+    X(LINES, lines, 'w', 0, "9 w", "lines: where kernels are, and why", NULL, NULL)      \
     X(HELP, help, KEY_F1, 'h', "F1 ? h", "this help", "Help", "F1")
 
 typedef enum view_id {

@@ -12,7 +12,8 @@
 #include <string.h>
 
 enum {
-    STATES = 3 /* of collectors: the tables below want the room */
+    RUNNING = 4, /* streams */
+    STATES = 3   /* of collectors: the tables below want the room */
 };
 
 static int copies_draw(const gpurt_model_activity_t *a, canvas_t *c, rect_t area, int row)
@@ -132,6 +133,7 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
         above.rows -= gputable_least(area.rows);
     title(a, c, area);
     row = gpulist_gpus(p, c, above, row);
+    row = gpulist_running(p, c, above, row, RUNNING);
     row = copies_draw(a, c, above, row);
     row = collector_draw(a, c, above, row);
     row = gputime_draw(p, c, area, row < above.rows ? row : above.rows);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "log_lines.h"
+#include "lines_text.h"
 
 #include "activity_text.h"
 #include "json.h"
@@ -9,10 +9,11 @@
 #include "warpstate.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
-    NAME = 1024,
+    NAME = LINES_NAME,
     LINES = 20,  /* of a function, in text */
     REASONS = 3, /* of a line, in text */
     HINTS = 32
@@ -20,17 +21,38 @@ enum {
 
 /* ---- names --------------------------------------------------------------------------- */
 
-static const char *name_of(const log_lines_t *l, uint32_t id, char room[NAME])
+const char *lines_text_dictionary(const void *dictionary, uint32_t id,
+                                  char room[LINES_NAME])
 {
     gpurt_text_t text;
 
-    gpurt_text_init(&text, room, NAME);
-    gpurt_render_string(l->dictionary, id, &text);
+    gpurt_text_init(&text, room, LINES_NAME);
+    gpurt_render_string(dictionary, id, &text);
     return room;
 }
 
+const char *lines_text_view(const void *warps, uint32_t id, char room[LINES_NAME])
+{
+    const gpurt_model_warps_t *w = warps;
+    const uint32_t count =
+        w->name_count < GPURT_MODEL_LINE_NAMES ? w->name_count : GPURT_MODEL_LINE_NAMES;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (w->names[i].id == id) {
+            snprintf(room, LINES_NAME, "%.*s", GPURT_MODEL_LINE_NAME - 1, w->names[i].text);
+            return room;
+        }
+    snprintf(room, LINES_NAME, "(no room for more names)");
+    return room;
+}
+
+static const char *name_of(const lines_text_t *l, uint32_t id, char room[NAME])
+{
+    return l->name(l->names, id, room);
+}
+
 /* Escaped, for a terminal. */
-static void name_put(FILE *out, const log_lines_t *l, uint32_t id)
+static void name_put(FILE *out, const lines_text_t *l, uint32_t id)
 {
     char room[NAME], plain[4 * NAME];
     gpurt_text_t text;
@@ -41,7 +63,7 @@ static void name_put(FILE *out, const log_lines_t *l, uint32_t id)
     fputs(plain, out);
 }
 
-static bool is_wanted(const log_lines_t *l, const gpurt_linesum_function_t *f)
+static bool is_wanted(const lines_text_t *l, const gpurt_linesum_function_t *f)
 {
     char room[NAME];
 
@@ -53,13 +75,47 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static const gpurt_linesum_reason_t *reasons_of(const log_lines_t *l,
+static const gpurt_linesum_reason_t *reasons_of(const lines_text_t *l,
                                                 const gpurt_linesum_line_t *line)
 {
     return &l->sums->reasons[line->first_reason];
 }
 
 /* ---- text ---------------------------------------------------------------------------- */
+
+void lines_text_reasons(const gpurt_linesums_t *s, uint32_t first_line, uint32_t count,
+                        lines_reasons_t *out)
+{
+    memset(out, 0, sizeof *out);
+    for (uint32_t i = first_line; i < first_line + count; i++)
+        for (uint32_t k = 0; k < s->lines[i].reason_count; k++) {
+            const gpurt_linesum_reason_t *r = &s->reasons[s->lines[i].first_reason + k];
+            uint32_t at = 0;
+
+            while (at < out->count && out->of[at].reason != r->reason)
+                at++;
+            if (at == LINES_REASONS)
+                continue;
+            if (at == out->count)
+                out->of[out->count++].reason = r->reason;
+            out->of[at].samples += r->samples;
+            out->of[at].idle += r->idle;
+        }
+    for (uint32_t i = 1; i < out->count; i++)
+        for (uint32_t k = i; k > 0 && out->of[k].samples > out->of[k - 1].samples; k--) {
+            gpurt_linesum_reason_t moved = out->of[k];
+
+            out->of[k] = out->of[k - 1];
+            out->of[k - 1] = moved;
+        }
+}
+
+const char *lines_text_words(const lines_text_t *l, uint32_t reason, char room[NAME])
+{
+    const warpstate_t *state = warpstate_find(name_of(l, reason, room));
+
+    return state ? state->words : room;
+}
 
 /* Words that were shown, to be told at the end. */
 typedef struct hints {
@@ -76,8 +132,8 @@ static void hint_add(hints_t *h, const warpstate_t *state)
         h->of[h->count++] = state;
 }
 
-static void reasons_plain(FILE *out, const log_lines_t *l, const gpurt_linesum_line_t *line,
-                          hints_t *hints)
+static void reasons_plain(FILE *out, const lines_text_t *l,
+                          const gpurt_linesum_line_t *line, hints_t *hints)
 {
     const gpurt_linesum_reason_t *r = reasons_of(l, line);
     char room[NAME];
@@ -95,7 +151,7 @@ static void reasons_plain(FILE *out, const log_lines_t *l, const gpurt_linesum_l
     }
 }
 
-static void line_plain(FILE *out, const log_lines_t *l, const gpurt_linesum_line_t *line,
+static void line_plain(FILE *out, const lines_text_t *l, const gpurt_linesum_line_t *line,
                        uint64_t whole, hints_t *hints)
 {
     fprintf(out, "  %5.1f%%  ", percent(line->samples, whole));
@@ -108,18 +164,33 @@ static void line_plain(FILE *out, const log_lines_t *l, const gpurt_linesum_line
     fputc('\n', out);
 }
 
-static void function_plain(FILE *out, const log_lines_t *l,
-                           const gpurt_linesum_function_t *f, hints_t *hints)
+static void lines_plain(FILE *out, const lines_text_t *l, const gpurt_linesum_function_t *f,
+                        uint32_t shown, hints_t *hints)
 {
-    uint32_t shown = f->line_count < LINES ? f->line_count : (uint32_t)LINES;
-
-    fprintf(out, "%5.1f%%  ", percent(f->samples, l->sums->samples));
-    name_put(out, l, f->function);
-    fputc('\n', out);
     for (uint32_t i = 0; i < shown; i++)
         line_plain(out, l, &l->sums->lines[f->first_line + i], f->samples, hints);
     if (shown < f->line_count)
         fprintf(out, "          and %" PRIu32 " more\n", f->line_count - shown);
+}
+
+static void function_plain(FILE *out, const lines_text_t *l,
+                           const gpurt_linesum_function_t *f, hints_t *hints)
+{
+    uint32_t most = l->lines ? l->lines : (uint32_t)LINES;
+    uint32_t shown = f->line_count < most ? f->line_count : most;
+
+    fprintf(out, "%5.1f%%  ", percent(f->samples, l->sums->samples));
+    name_put(out, l, f->function);
+    fputc('\n', out);
+    lines_plain(out, l, f, shown, hints);
+}
+
+void lines_text_function(FILE *out, const lines_text_t *l,
+                         const gpurt_linesum_function_t *f)
+{
+    hints_t hints = {0};
+
+    lines_plain(out, l, f, f->line_count < l->lines ? f->line_count : l->lines, &hints);
 }
 
 static void hints_plain(FILE *out, const hints_t *h)
@@ -128,21 +199,22 @@ static void hints_plain(FILE *out, const hints_t *h)
         fprintf(out, "%s%s: %s\n", i ? "" : "\n", h->of[i]->words, h->of[i]->hint);
 }
 
-void log_lines_plain(FILE *out, const log_lines_t *l)
+void lines_text_plain(FILE *out, const lines_text_t *l)
 {
     const gpurt_linesums_t *s = l->sums;
     bool without = false;
     hints_t hints = {0};
     char span[24];
 
-    if (s->rows == 0) {
+    if (s->samples == 0) {
         fputs("no samples of lines: gpurt-record --cupti default,lines records them\n",
               out);
         return;
     }
     fprintf(out, "%" PRIu64 " sample%s of warps in %s\n", s->samples,
             gpurt_plural(s->samples, "s"), activity_time(s->last_ns - s->first_ns, span));
-    for (uint32_t i = 0; i < s->function_count; i++) {
+    for (uint32_t i = 0; i < s->function_count && (!l->functions || i < l->functions);
+         i++) {
         if (!is_wanted(l, &s->functions[i]))
             continue;
         function_plain(out, l, &s->functions[i], &hints);
@@ -157,7 +229,7 @@ void log_lines_plain(FILE *out, const log_lines_t *l)
 
 /* ---- JSON ---------------------------------------------------------------------------- */
 
-static void json_name(gpurt_json_t *j, const log_lines_t *l, const char *key, uint32_t id)
+static void json_name(gpurt_json_t *j, const lines_text_t *l, const char *key, uint32_t id)
 {
     char room[NAME];
 
@@ -170,7 +242,7 @@ static void json_counts(gpurt_json_t *j, uint64_t samples, uint64_t idle)
     gpurt_json_number(j, "idle", idle);
 }
 
-static void json_reason(gpurt_json_t *j, const log_lines_t *l,
+static void json_reason(gpurt_json_t *j, const lines_text_t *l,
                         const gpurt_linesum_reason_t *r)
 {
     char room[NAME];
@@ -183,7 +255,7 @@ static void json_reason(gpurt_json_t *j, const log_lines_t *l,
     gpurt_json_object_end(j);
 }
 
-static void json_line(gpurt_json_t *j, const log_lines_t *l,
+static void json_line(gpurt_json_t *j, const lines_text_t *l,
                       const gpurt_linesum_line_t *line)
 {
     gpurt_json_object(j, NULL);
@@ -201,7 +273,7 @@ static void json_line(gpurt_json_t *j, const log_lines_t *l,
     gpurt_json_object_end(j);
 }
 
-static void json_function(gpurt_json_t *j, const log_lines_t *l,
+static void json_function(gpurt_json_t *j, const lines_text_t *l,
                           const gpurt_linesum_function_t *f)
 {
     gpurt_json_object(j, NULL);
@@ -215,29 +287,26 @@ static void json_function(gpurt_json_t *j, const log_lines_t *l,
     gpurt_json_object_end(j);
 }
 
-void log_lines_json(FILE *out, const log_lines_t *l)
+void lines_text_json(gpurt_json_t *j, const char *key, const lines_text_t *l)
 {
     const gpurt_linesums_t *s = l->sums;
-    gpurt_json_t j;
 
-    gpurt_json_file(&j, out);
-    gpurt_json_object(&j, NULL);
-    json_counts(&j, s->samples, s->idle);
-    gpurt_json_number(&j, "first_ns", s->first_ns);
-    gpurt_json_number(&j, "last_ns", s->last_ns);
-    gpurt_json_array(&j, "functions");
+    gpurt_json_object(j, key);
+    json_counts(j, s->samples, s->idle);
+    gpurt_json_number(j, "first_ns", s->first_ns);
+    gpurt_json_number(j, "last_ns", s->last_ns);
+    gpurt_json_array(j, "functions");
     for (uint32_t i = 0; i < s->function_count; i++)
         if (is_wanted(l, &s->functions[i]))
-            json_function(&j, l, &s->functions[i]);
-    gpurt_json_array_end(&j);
-    gpurt_json_object_end(&j);
-    gpurt_json_newline(&j);
+            json_function(j, l, &s->functions[i]);
+    gpurt_json_array_end(j);
+    gpurt_json_object_end(j);
 }
 
 /* ---- folded stacks ------------------------------------------------------------------- */
 
 /* A semicolon would end a frame's name. */
-static void frame_put(FILE *out, const log_lines_t *l, uint32_t id)
+static void frame_put(FILE *out, const lines_text_t *l, uint32_t id)
 {
     char room[NAME], plain[4 * NAME];
     gpurt_text_t text;
@@ -250,7 +319,7 @@ static void frame_put(FILE *out, const log_lines_t *l, uint32_t id)
     fputs(plain, out);
 }
 
-static void line_folded(FILE *out, const log_lines_t *l, const gpurt_linesum_line_t *line)
+static void line_folded(FILE *out, const lines_text_t *l, const gpurt_linesum_line_t *line)
 {
     const gpurt_linesum_reason_t *r = reasons_of(l, line);
 
@@ -269,7 +338,7 @@ static void line_folded(FILE *out, const log_lines_t *l, const gpurt_linesum_lin
     }
 }
 
-void log_lines_folded(FILE *out, const log_lines_t *l)
+void lines_text_folded(FILE *out, const lines_text_t *l)
 {
     const gpurt_linesums_t *s = l->sums;
 

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
+#include "channelview.h"
+
+#include "watch.h"
+
+enum {
+    NAME,
+    STATE,
+    POLICY,
+    CAPACITY,
+    DEPTH,
+    BYTES,
+    SENT,
+    RECEIVED,
+    DROPPED,
+    REFUSED,
+    CANCELLED,
+    LATE,
+    SENDING,
+    RECEIVING,
+    FIELDS
+};
+static const gpurt_field_t fields[FIELDS] = {
+    [NAME] = {.name = "name", .kind = GPURT_FIELD_TEXT},
+    [STATE] = {.name = "state", .kind = GPURT_FIELD_STATE, .words = "open,closed"},
+    [POLICY] = {.name = "policy",
+                .kind = GPURT_FIELD_STATE,
+                .words = "block,fail,drop_newest,drop_oldest"},
+    [CAPACITY] = {.name = "capacity", .kind = GPURT_FIELD_LIMIT},
+    [DEPTH] = {.name = "depth", .kind = GPURT_FIELD_GAUGE, .of = "capacity"},
+    [BYTES] = {.name = "message", .kind = GPURT_FIELD_LIMIT, .unit = "B"},
+    [SENT] = {.name = "sent", .kind = GPURT_FIELD_COUNTER},
+    [RECEIVED] = {.name = "received", .kind = GPURT_FIELD_COUNTER},
+    [DROPPED] = {.name = "dropped",
+                 .kind = GPURT_FIELD_COUNTER,
+                 .flags = GPURT_FIELD_TROUBLE},
+    [REFUSED] = {.name = "refused", .kind = GPURT_FIELD_COUNTER},
+    [CANCELLED] = {.name = "cancelled", .kind = GPURT_FIELD_COUNTER},
+    [LATE] = {.name = "timed_out", .kind = GPURT_FIELD_COUNTER},
+    [SENDING] = {.name = "senders_waiting", .kind = GPURT_FIELD_GAUGE},
+    [RECEIVING] = {.name = "receivers_waiting", .kind = GPURT_FIELD_GAUGE},
+};
+
+static bool channel_look(gpurt_viewer_t *v, const void *object, bool due, uint64_t *values)
+{
+    const gpurt_channel_t *c = object;
+    gpurt_channel_words_t w;
+    gpurt_channel_counts_t n;
+
+    (void)due;
+    if (!gpurt_viewer_fetch(v, &w, c->words, sizeof w))
+        return false;
+    w.name[sizeof w.name - 1] = 0;
+    n = gpurt_channel_count(c->capacity, &w);
+    values[NAME] = gpurt_watch_text(v, w.name);
+    values[STATE] = w.xstate;
+    values[POLICY] = c->policy;
+    values[CAPACITY] = c->capacity;
+    values[DEPTH] = n.depth;
+    values[BYTES] = c->bytes;
+    values[SENT] = n.sent;
+    values[RECEIVED] = n.received;
+    values[DROPPED] = n.dropped;
+    values[REFUSED] = w.xrefused;
+    values[CANCELLED] = w.xcancelled;
+    values[LATE] = w.xlate;
+    values[SENDING] = w.xsending;
+    values[RECEIVING] = w.xreceiving;
+    return true;
+}
+
+static const gpurt_class_t channel_class = {
+    .name = "channel",
+    .plural = "channels",
+    .fields = fields,
+    .field_count = FIELDS,
+    .look = channel_look,
+};
+
+void gpurt_channelview_begin(gpurt_t *rt, const gpurt_channel_t *channel)
+{
+    gpurt_watch_begin(rt, &channel_class, channel->id, channel, sizeof *channel);
+}
+
+void gpurt_channelview_end(gpurt_t *rt, const gpurt_channel_t *channel)
+{
+    gpurt_watch_end(rt, &channel_class, channel->id);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* channels.h - the host's side of channels: make one, close it, look at it, take it apart.
+ *
+ *     GPURT_CHANNEL(orders, struct order, 1024);      (channel.h)
+ *     orders_t orders;
+ *     gpurt_make_channel(rt, &orders, NULL, &err);    capacity and size are the type's
+ *     struct args a = {.orders = orders, ...};        kernels: gpurt_send(&p->orders, &order)
+ *     ...
+ *     gpurt_channel_end(rt, &orders.channel, &err);   closes it: receivers get what is left
+ *     gpurt_channel_destroy(rt, &orders.channel, &err);
+ *
+ * channel.h is what kernels call. The description may be copied freely; a copy of one that was
+ * destroyed is recognised by the host, GPURT_E_HANDLE. Kernels recognise it as well while the
+ * memory is kept: the last GPURT_CHANNELS_KEPT of them, until the device closes.
+ * Context of all calls: host, any thread. */
+#ifndef GPURT_CHANNELS_H
+#define GPURT_CHANNELS_H
+
+#include <gpurt/gpurt.h>
+#include <gpurt/impl/channelmap.h>
+
+enum {
+    GPURT_CHANNELS = 1024,   /* at a time in a process */
+    GPURT_CHANNELS_KEPT = 64 /* whose memory is kept after their end, in a process */
+};
+
+typedef struct gpurt_channel_options {
+    uint32_t struct_size; /* sizeof(gpurt_channel_options_t), or 0 */
+    uint32_t capacity; /* messages: a power of two, GPURT_CHANNEL_CAPACITY_MOST at most */
+    uint32_t bytes;    /* of a message, GPURT_CHANNEL_BYTES_MOST at most */
+    uint32_t policy;   /* gpurt_channel_policy_t; block */
+    uint32_t flags;    /* GPURT_CHANNEL_ALONE */
+    const char *name;  /* what the log, gpurt-top and reports call it; copied. NULL: its
+                             number */
+} gpurt_channel_options_t;
+
+/* While kernels send and receive, its parts are of different moments. */
+typedef struct gpurt_channel_status {
+    char name[GPURT_CHANNEL_NAME_BYTES];
+    uint32_t state; /* GPURT_CHANNEL_OPEN, _SHUT */
+    uint32_t policy, capacity, bytes;
+    gpurt_channel_counts_t counts;
+    uint64_t dropped_newest, dropped_oldest; /* of counts.dropped */
+    uint64_t refused, cancelled, timed_out;  /* lanes' calls that were told so */
+    uint32_t sending, receiving;             /* lanes that wait at this moment */
+} gpurt_channel_status_t;
+
+GPURT_BEGIN_DECLS
+
+gpurt_status_t gpurt_channel_create(gpurt_t *rt, const gpurt_channel_options_t *options,
+                                    gpurt_channel_t *out, gpurt_error_t *err);
+
+/* Nothing can be sent any more; receivers get what is left, then GPURT_E_CHANNEL_CLOSED.
+ * Returns: that, when it was closed before. Waits for no kernel of the program's. */
+gpurt_status_t gpurt_channel_end(gpurt_t *rt, const gpurt_channel_t *channel,
+                                 gpurt_error_t *err);
+
+gpurt_status_t gpurt_channel_status(gpurt_t *rt, const gpurt_channel_t *channel,
+                                    gpurt_channel_status_t *out, gpurt_error_t *err);
+
+/* Messages that are left are gone. Context: no kernel uses it. NULL and a description of zeros:
+ * nothing. When it is refused (GPURT_E_HANDLE: destroyed before, or another device's)
+ * *channel stays as it was. */
+gpurt_status_t gpurt_channel_destroy(gpurt_t *rt, gpurt_channel_t *channel,
+                                     gpurt_error_t *err);
+
+/* What gpurt_make_channel calls; name: of a channel whose options have none. */
+gpurt_status_t gpurt_channel_create_of(gpurt_t *rt, gpurt_channel_t *out, uint32_t capacity,
+                                       uint32_t bytes,
+                                       const gpurt_channel_options_t *options,
+                                       const char *name, gpurt_error_t *err);
+
+GPURT_END_DECLS
+
+/* A typed channel; options: NULL, or its policy, flags and name. */
+#define gpurt_make_channel(rt, c, options, err)                              \
+    gpurt_channel_create_of(rt, &(c)->channel, (uint32_t)sizeof *(c)->slots, \
+                            (uint32_t)sizeof *(c)->message, options, #c, err)
+
+#endif

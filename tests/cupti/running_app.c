@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "running_app.h"
+
+#include "cupti_app.h"
+#include "lines_app.h"
+
+#include <stdint.h>
+
+enum {
+    ENDS_NOT = 0, /* of the stand-in's launches */
+    ENDS = 1,
+    FAILS = 3
+};
+
+/* Returns: the number of the call. */
+static uint32_t launch(uintptr_t stream, const char *name, int ends)
+{
+    const cuLaunchKernel_params kernel = {.gridDimX = 4,
+                                          .gridDimY = 3,
+                                          .gridDimZ = 2,
+                                          .blockDimX = 96,
+                                          .blockDimY = 2,
+                                          .blockDimZ = 1,
+                                          .hStream = (CUstream)stream};
+
+    return fake->launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &kernel, name, ends);
+}
+
+void running_ends(long ms)
+{
+    const cuStreamSynchronize_params wait = {.hStream = (CUstream)0x55};
+
+    launch(0x77, "ended_by_record", ENDS);
+    launch(0x77, "ended_by_later", ENDS_NOT);
+    launch(0x77, "ended_later", ENDS);
+    launch(0x55, "ended_by_wait", ENDS_NOT);
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize, &wait, NULL, ENDS_NOT);
+    launch(0x66, "ended_by_context", ENDS_NOT);
+    fake->launch(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, NULL, NULL, ENDS_NOT);
+    launch(0x44, "failed", FAILS);
+    launch(0x77, "_Z5staysi", ENDS_NOT);
+    launch(0x77, "middle", ENDS_NOT);
+    launch(0x77, "behind_it", ENDS_NOT);
+    launch(0x99, "elsewhere", ENDS_NOT);
+    rest(ms);
+}
+
+void running_late(long ms)
+{
+    CUpti_ActivityKernel10 record = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                     .name = "_Z5staysi",
+                                     .contextId = 1,
+                                     .deviceId = 1};
+
+    record.correlationId = launch(0x77, "_Z5staysi", ENDS_NOT);
+    rest(ms);
+    record.end = fake->time();
+    record.start = record.end - 1000;
+    fake->put(0, &record);
+    rest(ms);
+}
+
+void running_many(long count)
+{
+    for (long i = 0; i < count; i++)
+        launch(0x77, names[i % APP_NAMES], ENDS_NOT);
+    rest(900);
+}
+
+void running_hang(long ms)
+{
+    fake->context(2, 1);
+    launch(0x77, "_Z4spinPj", ENDS_NOT);
+    lines_spin(2);
+    launch(0x77, "waits_behind", ENDS_NOT);
+    rest(ms);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* running_app.h - launches that end in each way that there is, and such as do not. */
+#ifndef GPURT_TESTS_RUNNING_APP_H
+#define GPURT_TESTS_RUNNING_APP_H
+
+/* Those that end, then some that stay for so long. */
+void running_ends(long ms);
+/* One that stays for so long, then ends. */
+void running_late(long ms);
+/* So many at once. */
+void running_many(long count);
+/* A kernel of which there are samples, and one behind it. */
+void running_hang(long ms);
+
+#endif

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Channels as objects of the log: live, as JSON, full with senders that wait; as text when they have ended.
+# Arguments: folder of the programs, the program that hangs over two channels, the example.
+set -euo pipefail
+bin=$1 app=$2 stages=$3
+root=$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../..
+# shellcheck source=tests/scratch.sh
+. "$root/tests/scratch.sh"
+unset GPURT_DRAIN GPURT_LOG GPURT_LEVEL GPURT_RING_BYTES GPURT_OFF GPURT_HEAP_VIEW
+export GPURT_BACKEND=${GPURT_BACKEND:-cpu} GPURT_CUPTI=off XDG_RUNTIME_DIR=$dir LC_ALL=C.UTF-8 TZ=UTC
+
+GPURT_HEAP_VIEW=20 "$bin/gpurt-record" -q -o run.gplog -- "$app" full >said &
+recorder=$!
+started+=("$recorder")
+until_true 'the program never began' test -s said
+channels='.objects.list | map(select(.class=="channel")) | sort_by(.id)'
+told() { "$bin/gpurt-top" --once --json -p "$(head -1 said)" >live.json 2>/dev/null &&
+    jq -e "$channels | length == 2 and .[0].fields.senders_waiting == 1" live.json >/dev/null; }
+until_true 'gpurt-top never told of them' told
+jq -e "$channels | (.[0].fields | .name == \"left\" and .state == \"open\" and .policy == \"block\" and .capacity == 2 and
+    .depth == 2 and .sent == 2 and .received == 0 and .dropped == 0 and .message == 4) and
+    .[0].full_percent == 100 and (.[1].fields | .name == \"right\" and .depth == 0 and .receivers_waiting == 1)" \
+    live.json >/dev/null || fail "$(jq "$channels" live.json)"
+kill "$(head -1 said)"
+wait "$recorder" || true
+started=()
+
+GPURT_HEAP_VIEW=20 "$bin/gpurt-record" -q -o ended.gplog -- "$stages" 3000 >/dev/null
+"$bin/gpurt-log" cat ended.gplog >cat.txt
+for text in 'channel 1: name numbers, state closed, policy block, capacity 1024, depth 0, message 4 B, sent 3000, received 3000, dropped 0' \
+    'channel 2: name squares, state closed, policy block, capacity 256, depth 0, message 8 B, sent 3000, received 3000, dropped 0'; do
+    grep -qF -- "$text" cat.txt || fail "no '$text' in $(cat cat.txt)"
+done

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define GPURT_DEFER_DEPTH 2
+#include "channel_kernels.h"
+
+#include "holding.h"
+
+#include <gpurt/device.h>
+
+/* ---- a list of calls ----------------------------------------------------------------- */
+
+GPURT_DEVN int32_t channel_many(const gpurt_channel_t *c, channel_step_t *s)
+{
+    uint64_t many[GPURT_CHANNEL_MANY_MOST + 1];
+    uint32_t done = 0;
+    int32_t answer;
+
+    for (uint32_t i = 0; i <= GPURT_CHANNEL_MANY_MOST; i++)
+        many[i] = s->what == CHANNEL_SEND_MANY ? 1000 + i : 0;
+    if (s->what == CHANNEL_SEND_MANY)
+        answer = gpurt_channel_send_many(c, many, (uint32_t)s->value, &done);
+    else
+        answer = gpurt_channel_receive_many(c, many, (uint32_t)s->value, &done);
+    s->found = done;
+    for (uint32_t i = 0; s->what == CHANNEL_RECEIVE_MANY && i < done; i++)
+        if (many[i] != 1000 + i)
+            s->found = many[i] << 32;
+    return answer;
+}
+
+GPURT_DEVN int32_t channel_do(const gpurt_channel_t *c, channel_step_t *s)
+{
+    uint32_t half = 0;
+
+    switch (s->what) {
+    case CHANNEL_SEND:
+        return gpurt_channel_send(c, &s->value);
+    case CHANNEL_SEND_FOR:
+        return gpurt_channel_send_for(c, &s->value, 2000);
+    case CHANNEL_TRY_SEND:
+        return gpurt_channel_try_send(c, &s->value);
+    case CHANNEL_RECEIVE:
+        return gpurt_channel_receive(c, &s->found);
+    case CHANNEL_RECEIVE_FOR:
+        return gpurt_channel_receive_for(c, &s->found, 2000);
+    case CHANNEL_TRY_RECEIVE:
+        return gpurt_channel_try_receive(c, &s->found);
+    case CHANNEL_CLOSE:
+        return gpurt_channel_close(c);
+    case CHANNEL_SEND_SHORT:
+        return gpurt_channel_send(c, &half);
+    case CHANNEL_SEND_MANY:
+    case CHANNEL_RECEIVE_MANY:
+        return channel_many(c, s);
+    default:
+        s->found = gpurt_channel_depth(c);
+        return GPURT_OK;
+    }
+}
+
+/* One lane does what the list says, in order. */
+GPURT_KERNEL(channel_trace, struct channel_args, p)
+{
+    for (uint32_t i = 0; gpurt_global_id() == 0 && i < p->step_count; i++)
+        p->steps[i].answer = channel_do(&p->channel, &p->steps[i]);
+}
+
+/* ---- storms -------------------------------------------------------------------------- */
+
+GPURT_DEV uint32_t channel_pattern(uint64_t id, uint32_t i)
+{
+    return (uint32_t)id * 2654435761u + i * 40503u;
+}
+
+GPURT_DEV void channel_write_pair(channel_pair_t *m, uint64_t id)
+{
+    m->id = id;
+}
+GPURT_DEV uint64_t channel_read_pair(const channel_pair_t *m)
+{
+    return m->id;
+}
+GPURT_DEV void channel_write_word(uint32_t *m, uint64_t id)
+{
+    *m = (uint32_t)id;
+}
+GPURT_DEV uint64_t channel_read_word(const uint32_t *m)
+{
+    return *m;
+}
+
+/* The first word is the number; UINT64_MAX: the rest is not that number's. */
+#define CHANNEL_WORDS(kind, type, count)                        \
+    GPURT_DEV void channel_write_##kind(type *m, uint64_t id)   \
+    {                                                           \
+        m->words[0] = (uint32_t)id;                             \
+        for (uint32_t i = 1; i < (count); i++)                  \
+            m->words[i] = channel_pattern(id, i);               \
+    }                                                           \
+    GPURT_DEV uint64_t channel_read_##kind(const type *m)       \
+    {                                                           \
+        for (uint32_t i = 1; i < (count); i++)                  \
+            if (m->words[i] != channel_pattern(m->words[0], i)) \
+                return UINT64_MAX;                              \
+        return m->words[0];                                     \
+    }
+CHANNEL_WORDS(card, channel_card_t, 10)
+CHANNEL_WORDS(page, channel_page_t, 25)
+
+/* Lanes that send are numbered through; so are their messages. */
+GPURT_DEV uint32_t channel_messages(const struct channel_args *p)
+{
+    return gpurt_grid_blocks() * gpurt_block_threads() * p->each;
+}
+
+GPURT_DEV void channel_blame(uint32_t *what)
+{
+    gpurt_red_add_relaxed_dev_u32(what, 1);
+}
+
+GPURT_DEVN void channel_check(const struct channel_args *p, uint64_t id)
+{
+    if (id >= channel_messages(p)) {
+        channel_blame(&p->verdict->xwrong);
+        return;
+    }
+    if (!(p->channel.flags & GPURT_CHANNEL_ALONE) &&
+        p->plain[id] != channel_pattern(id, 77)) /* what it wrote before */
+        channel_blame(&p->verdict->xwrong);
+    gpurt_red_add_relaxed_dev_u32(&p->seen[id], 1);
+    gpurt_red_add_relaxed_dev_u64(&p->verdict->xreceived, 1);
+}
+
+GPURT_DEVN void channel_told(const struct channel_args *p, int32_t answer)
+{
+    channel_verdict_t *v = p->verdict;
+
+    if (answer == GPURT_OK)
+        gpurt_red_add_relaxed_dev_u64(&v->xsent, 1);
+    else if (answer == GPURT_E_DROPPED)
+        gpurt_red_add_relaxed_dev_u64(&v->xdropped, 1);
+    else if (answer == GPURT_E_FULL)
+        gpurt_red_add_relaxed_dev_u64(&v->xrefused, 1);
+    else
+        channel_blame(&v->xanswers);
+}
+
+/* The last of all warps that send closes, and so does one that is cancelled. */
+GPURT_DEVN void channel_sender_ends(uint64_t arg)
+{
+    channel_verdict_t *v = (channel_verdict_t *)(uintptr_t)arg;
+
+    if (gpurt_sub_relaxed_dev_u32(&v->xsenders, 1) > 1)
+        return;
+    v->farewell = 1;
+    if (gpurt_channel_close(&v->channel) != GPURT_OK)
+        channel_blame(&v->xanswers);
+}
+
+/* Lanes of a warp that take part: all, or all but each third. */
+GPURT_DEV uint32_t channel_lanes(const struct channel_args *p)
+{
+    uint32_t rest = gpurt_block_threads() - gpurt_warp() * GPURT_WARP_SIZE;
+    uint32_t there = rest < GPURT_WARP_SIZE ? (1u << rest) - 1 : GPURT_FULL_MASK;
+
+    return p->mode & CHANNEL_PART ? there & 0x6db6db6du : there;
+}
+
+#define CHANNEL_STORM(kind, type)                                                              \
+    GPURT_DEVN void channel_send_##kind(const struct channel_args *p, uint64_t id)             \
+    {                                                                                          \
+        const gpurt_channel_t *c = &p->channel;                                                \
+        type m;                                                                                \
+                                                                                               \
+        channel_write_##kind(&m, id);                                                          \
+        p->plain[id] = channel_pattern(id, 77);                                                \
+        channel_told(p, p->mode &CHANNEL_TRIES ? gpurt_channel_try_send(c, &m)                 \
+                                               : gpurt_channel_send(c, &m));                   \
+    }                                                                                          \
+    GPURT_DEVN int32_t channel_receive_##kind(const struct channel_args *p)                    \
+    {                                                                                          \
+        const gpurt_channel_t *c = &p->channel;                                                \
+        uint32_t done = 0;                                                                     \
+        int32_t answer;                                                                        \
+        type m[3];                                                                             \
+                                                                                               \
+        if (p->mode & CHANNEL_MANY) {                                                          \
+            answer = gpurt_channel_receive_many(c, m, 3, &done);                               \
+        } else {                                                                               \
+            answer = gpurt_channel_receive(c, m);                                              \
+            done = answer == GPURT_OK;                                                         \
+        }                                                                                      \
+        for (uint32_t i = 0; i < done; i++)                                                    \
+            channel_check(p, channel_read_##kind(&m[i]));                                      \
+        return answer;                                                                         \
+    }                                                                                          \
+    /* Even warps send, odd ones receive until it is closed; or all lanes do both by turns. */ \
+    GPURT_KERNEL(channel_storm_##kind, struct channel_args, p)                                 \
+    {                                                                                          \
+        uint64_t first = (uint64_t)gpurt_global_id() * p->each;                                \
+        bool sends = gpurt_warp() % 2 == 0, both = p->mode & CHANNEL_MIXED;                    \
+        uint32_t lanes = channel_lanes(p);                                                     \
+        int32_t answer = GPURT_OK;                                                             \
+                                                                                               \
+        if (!(lanes >> gpurt_lane() & 1u))                                                     \
+            return;                                                                            \
+        if (sends && !both)                                                                    \
+            (void)gpurt_defer(lanes, channel_sender_ends,                                      \
+                              (uint64_t)(uintptr_t)p->verdict);                                \
+        for (uint32_t i = 0; (sends || both) && i < p->each; i++) {                            \
+            channel_send_##kind(p, first + i);                                                 \
+            if (both)                                                                          \
+                answer = channel_receive_##kind(p);                                            \
+            if ((p->mode & CHANNEL_CANCELS) && gpurt_block_x() % 2 && i == p->each / 2)        \
+                gpurt_cancel_block();                                                          \
+            gpurt_cancel_point();                                                              \
+        }                                                                                      \
+        if (sends && !both) {                                                                  \
+            gpurt_syncwarp(lanes); /* all have sent */                                         \
+            (void)gpurt_undefer(lanes, true);                                                  \
+        }                                                                                      \
+        while (!sends && !both && answer == GPURT_OK)                                          \
+            answer = channel_receive_##kind(p);                                                \
+        if (answer != (both || sends ? GPURT_OK : GPURT_E_CHANNEL_CLOSED) ||                   \
+            (answer == GPURT_E_CHANNEL_CLOSED && !p->verdict->farewell))                       \
+            channel_blame(&p->verdict->xanswers);                                              \
+    }
+CHANNEL_STORM(word, uint32_t)
+CHANNEL_STORM(pair, channel_pair_t)
+CHANNEL_STORM(card, channel_card_t)
+CHANNEL_STORM(page, channel_page_t)
+
+/* ---- cancelled while they wait -------------------------------------------------------- */
+
+/* Block 0 waits for what nobody does, and is cancelled by its second warp. */
+GPURT_KERNEL(channel_cancelled, struct channel_args, p)
+{
+    uint64_t value = 1;
+
+    if (gpurt_warp() == 1) {
+        for (uint32_t i = 0; i < 40; i++)
+            gpurt_relax();
+        gpurt_cancel_block();
+        return;
+    }
+    if (p->mode)
+        (void)gpurt_channel_send(&p->channel, &value);
+    else
+        (void)gpurt_channel_receive(&p->channel, &value);
+    channel_blame(&p->verdict->xanswers); /* it should have left */
+}
+
+/* ---- several, the most urgent first ---------------------------------------------------- */
+
+GPURT_DEVN void channel_expect(channel_verdict_t *v, int32_t answer, int32_t expected)
+{
+    if (answer != expected)
+        channel_blame(&v->xanswers);
+}
+
+GPURT_KERNEL(channel_in_order, struct channel_urgent_args, p)
+{
+    channel_verdict_t *v = p->verdict;
+    uint32_t m = 0, which = 9;
+
+    if (gpurt_global_id() > 0)
+        return;
+    channel_expect(v, gpurt_receive_first(p->lanes, 0, &m, &which), GPURT_E_INVALID);
+    channel_expect(v, gpurt_receive_first_for(p->lanes, 3, &m, &which, 0), GPURT_E_EMPTY);
+    channel_expect(v, gpurt_receive_first_for(p->lanes, 3, &m, &which, 900),
+                   GPURT_E_TIMEOUT);
+    for (m = 0; m < 6; m++)
+        channel_expect(v, gpurt_send(&p->lanes[2 - m % 3], &m), GPURT_OK);
+    for (uint32_t i = 0; i < 6; i++) {
+        channel_expect(v, gpurt_receive_first(p->lanes, 3, &m, &which), GPURT_OK);
+        channel_expect(v, (int32_t)which, (int32_t)i / 2);
+        channel_expect(v, (int32_t)m, 2 - (int32_t)i / 2 + (int32_t)i % 2 * 3);
+    }
+    m = 5;
+    channel_expect(v, gpurt_send(&p->lanes[1], &m), GPURT_OK);
+    for (uint32_t i = 0; i < 3; i++)
+        channel_expect(v, gpurt_channel_close(&p->lanes[i].channel), GPURT_OK);
+    channel_expect(v, gpurt_receive_first(p->lanes, 3, &m, &which), GPURT_OK);
+    channel_expect(v, gpurt_receive_first(p->lanes, 3, &m, &which), GPURT_E_CHANNEL_CLOSED);
+}
+
+/* Even warps send to all of them by turns, odd ones receive until all are closed. */
+GPURT_KERNEL(channel_storm_urgent, struct channel_urgent_args, p)
+{
+    uint32_t m = gpurt_lane(), which = 0, senders = gpurt_grid_blocks() * gpurt_warps() / 2;
+    uint64_t mine = 0;
+
+    if (gpurt_warp() % 2) {
+        while (gpurt_receive_first(p->lanes, CHANNEL_URGENCIES, &m, &which) == GPURT_OK)
+            mine++;
+        gpurt_red_add_relaxed_dev_u64(&p->verdict->xreceived, mine);
+        return;
+    }
+    for (uint32_t i = 0; i < CHANNEL_URGENT_EACH; i++)
+        channel_expect(p->verdict,
+                       gpurt_send(&p->lanes[(i + gpurt_lane()) % CHANNEL_URGENCIES], &m),
+                       GPURT_OK);
+    gpurt_syncwarp(GPURT_FULL_MASK); /* all have sent */
+    if (gpurt_lane() == 0 &&
+        gpurt_add_relaxed_dev_u32(&p->verdict->xsenders, 1) + 1 == senders)
+        for (uint32_t i = 0; i < CHANNEL_URGENCIES; i++)
+            channel_expect(p->verdict, gpurt_channel_close(&p->lanes[i].channel), GPURT_OK);
+}
+
+/* ---- halves of calls ------------------------------------------------------------------ */
+
+/* Up to the middle of a call; with one lane nobody else is between its claim and its draw. */
+GPURT_DEVN void channel_half_begin(const struct channel_args *p)
+{
+    gpurt_channel_words_t *w = p->channel.words;
+    uint32_t open = GPURT_CHANNEL_OPEN;
+
+    if (p->mode == CHANNEL_HALF_CLOSE)
+        (void)gpurt_cas_relaxed_dev_u32(&w->xstate, &open, GPURT_CHANNEL_SHUT);
+    else if (gpurt_channel_claim(p->mode == CHANNEL_HALF_RECEIVE ? &w->xsent : &w->xtaken,
+                                 1) != 1)
+        channel_blame(&p->verdict->xanswers);
+    if (p->mode == CHANNEL_HALF_SEND_CLOSED)
+        (void)gpurt_channel_close(&p->channel);
+}
+
+GPURT_DEVN void channel_half_end(const struct channel_args *p)
+{
+    const gpurt_channel_t *c = &p->channel;
+    gpurt_channel_words_t *w = c->words;
+    uint64_t m = 9;
+
+    if (p->mode == CHANNEL_HALF_CLOSE)
+        gpurt_red_add_relaxed_dev_u64(&w->xtaken, -(uint64_t)GPURT_CHANNEL_CLOSING);
+    else if (p->mode == CHANNEL_HALF_RECEIVE)
+        gpurt_channel_get(c, 1, true, gpurt_channel_draw(&w->xtaken, &w->xtaken_wraps, 1),
+                          &m, sizeof m);
+    else
+        gpurt_channel_put(c, 1, true, gpurt_channel_draw(&w->xsent, &w->xsent_wraps, 1), &m,
+                          sizeof m);
+}
+
+/* What another lane is told meanwhile. */
+GPURT_DEVN bool channel_half_other(const struct channel_args *p)
+{
+    const gpurt_channel_t *c = &p->channel;
+    uint64_t m = 7;
+
+    if (p->mode == CHANNEL_HALF_RECEIVE)
+        return gpurt_channel_try_receive(c, &m) == GPURT_E_EMPTY;
+    if (p->mode == CHANNEL_HALF_SEND)
+        return gpurt_channel_try_send(c, &m) == GPURT_E_FULL;
+    if (p->mode == CHANNEL_HALF_CLOSE)
+        return gpurt_channel_close(c) == GPURT_E_CHANNEL_CLOSED;
+    return gpurt_channel_receive(c, &m) == GPURT_OK && m == 9 &&
+           gpurt_channel_receive(c, &m) == GPURT_E_CHANNEL_CLOSED;
+}
+
+/* It is not told before the first lane went on: what it is told would not be so. */
+GPURT_KERNEL(channel_half, struct channel_args, p)
+{
+    channel_verdict_t *v = p->verdict;
+
+    if (gpurt_lane() > 0)
+        return;
+    if (gpurt_warp() == 0) {
+        channel_half_begin(p);
+        gpurt_store_relaxed_dev_u32(&v->xsenders, 1); /* relaxed: the words are atomics */
+        for (uint32_t i = 0; i < 300; i++)
+            gpurt_relax();
+        gpurt_store_relaxed_dev_u32(&v->xsenders, 2);
+        channel_half_end(p);
+        return;
+    }
+    while (gpurt_load_relaxed_dev_u32(&v->xsenders) == 0)
+        gpurt_relax();
+    if (!channel_half_other(p) || gpurt_load_relaxed_dev_u32(&v->xsenders) != 2)
+        channel_blame(&v->xanswers);
+}
+
+/* ---- games --------------------------------------------------------------------------- */
+
+GPURT_DEV uint32_t channel_tick(channel_book_t *book)
+{
+    return gpurt_add_relaxed_dev_u32(&book->xclock, 1);
+}
+
+GPURT_DEVN void channel_act(channel_book_t *book, const gpurt_channel_t *c, uint32_t lane,
+                            uint32_t round, uint32_t *state)
+{
+    uint32_t choice = holding_random(state) % 32, value = lane * CHANNEL_ROUNDS + round + 1;
+    channel_op_t op = {0, 0, CHANNEL_OP_SEND, lane, value, 0};
+
+    if (choice >= 15)
+        op.what = choice == 31 && round > 4 ? CHANNEL_OP_CLOSE : CHANNEL_OP_RECEIVE;
+    op.begin = channel_tick(book);
+    if (op.what == CHANNEL_OP_CLOSE)
+        op.answer = gpurt_channel_close(c);
+    else if (op.what == CHANNEL_OP_SEND)
+        op.answer = choice % 3 ? gpurt_channel_try_send(c, &op.value)
+                               : gpurt_channel_send_for(c, &op.value, 400);
+    else
+        op.answer = choice % 3 ? gpurt_channel_try_receive(c, &op.value)
+                               : gpurt_channel_receive_for(c, &op.value, 400);
+    op.end = channel_tick(book);
+    book->ops[lane][round] = op;
+}
+
+/* What was left is received when all lanes are done. */
+GPURT_DEVN void channel_rest(channel_book_t *book, const gpurt_channel_t *c)
+{
+    for (uint32_t i = 0; i < CHANNEL_REST; i++) {
+        channel_op_t op = {channel_tick(book), 0, CHANNEL_OP_RECEIVE, 0, 0, 0};
+
+        op.answer = gpurt_channel_try_receive(c, &op.value);
+        op.end = channel_tick(book);
+        book->rest[i] = op;
+        book->rest_count = i + 1;
+        if (op.answer != GPURT_OK)
+            return;
+    }
+}
+
+/* Two lanes of each of two warps, a block a game. */
+GPURT_KERNEL(channel_game, struct channel_args, p)
+{
+    channel_book_t *book = &p->books[gpurt_block_x()];
+    uint32_t state = holding_seed(p->seed), lane = gpurt_warp() * 2 + gpurt_lane();
+
+    for (uint32_t round = 0; gpurt_lane() < 2 && round < CHANNEL_ROUNDS; round++)
+        channel_act(book, &p->games[gpurt_block_x()], lane, round, &state);
+    gpurt_block_barrier();
+    if (gpurt_thread_rank() == 0)
+        channel_rest(book, &p->games[gpurt_block_x()]);
+}
+
+/* ---- two that wait for each other ----------------------------------------------------- */
+
+GPURT_KERNEL(channel_knot, struct channel_knot_args, p)
+{
+    uint32_t m = 0;
+
+    if (gpurt_lane() != 0)
+        return;
+    if (gpurt_block_x() == 0 && gpurt_channel_receive(&p->left, &m) == GPURT_OK)
+        (void)gpurt_channel_send(&p->right, &m);
+    if (gpurt_block_x() == 1 && gpurt_channel_receive(&p->right, &m) == GPURT_OK)
+        (void)gpurt_channel_send(&p->left, &m);
+}

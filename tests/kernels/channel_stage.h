@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* channel_stage.h - channels, kernels that use them, and what must be true afterwards. */
+#ifndef GPURT_TESTS_CHANNEL_STAGE_H
+#define GPURT_TESTS_CHANNEL_STAGE_H
+
+#include "channel_kernels.h"
+#include "linear.h"
+#include "stage.h"
+
+#include <gpurt/channels.h>
+
+GPURT_KERNEL_DECLARE(channel_trace, struct channel_args);
+GPURT_KERNEL_DECLARE(channel_storm_word, struct channel_args);
+GPURT_KERNEL_DECLARE(channel_storm_pair, struct channel_args);
+GPURT_KERNEL_DECLARE(channel_storm_card, struct channel_args);
+GPURT_KERNEL_DECLARE(channel_storm_page, struct channel_args);
+GPURT_KERNEL_DECLARE(channel_cancelled, struct channel_args);
+GPURT_KERNEL_DECLARE(channel_in_order, struct channel_urgent_args);
+GPURT_KERNEL_DECLARE(channel_storm_urgent, struct channel_urgent_args);
+GPURT_KERNEL_DECLARE(channel_half, struct channel_args);
+GPURT_KERNEL_DECLARE(channel_game, struct channel_args);
+GPURT_KERNEL_DECLARE(channel_knot, struct channel_knot_args);
+
+typedef struct channel_stage {
+    struct channel_args args;
+    gpurt_launch_t launch;
+} channel_stage_t;
+
+static inline gpurt_channel_t channel_named(const char *name, uint32_t capacity,
+                                            uint32_t bytes, uint32_t policy, uint32_t flags)
+{
+    const gpurt_channel_options_t o = {.capacity = capacity,
+                                       .bytes = bytes,
+                                       .policy = policy,
+                                       .flags = flags,
+                                       .name = name};
+    gpurt_channel_t c;
+
+    OK(gpurt_channel_create(rt, &o, &c, &err));
+    return c;
+}
+
+static inline gpurt_channel_t channel_made(uint32_t capacity, uint32_t bytes,
+                                           uint32_t policy, uint32_t flags)
+{
+    return channel_named("tested", capacity, bytes, policy, flags);
+}
+
+static inline gpurt_channel_status_t channel_look(const gpurt_channel_t *c)
+{
+    gpurt_channel_status_t s;
+
+    OK(gpurt_channel_status(rt, c, &s, &err));
+    CHECK_EQ(s.counts.sent, s.counts.received + s.counts.dropped + s.counts.depth);
+    CHECK_EQ(s.counts.dropped, s.dropped_newest + s.dropped_oldest);
+    CHECK_EQ(s.sending, 0);
+    CHECK_EQ(s.receiving, 0);
+    return s;
+}
+
+/* ---- storms -------------------------------------------------------------------------- */
+
+enum {
+    CHANNEL_SIZES = 4
+};
+
+static inline uint32_t channel_bytes(uint32_t size)
+{
+    static const uint32_t bytes[CHANNEL_SIZES] = {sizeof(uint32_t), sizeof(channel_pair_t),
+                                                  sizeof(channel_card_t),
+                                                  sizeof(channel_page_t)};
+
+    return bytes[size];
+}
+
+static inline void channel_storm_run(channel_stage_t *s, uint32_t size)
+{
+    switch (size) {
+    case 0:
+        RUN(s, channel_storm_word);
+        break;
+    case 1:
+        RUN(s, channel_storm_pair);
+        break;
+    case 2:
+        RUN(s, channel_storm_card);
+        break;
+    default:
+        RUN(s, channel_storm_page);
+        break;
+    }
+}
+
+/* What was received was sent once, and nothing else; what is missing was dropped, or refused. */
+static inline void channel_judge(channel_stage_t *s, uint32_t messages)
+{
+    uint32_t *seen = (uint32_t *)malloc(messages * sizeof *seen);
+    channel_verdict_t v;
+    gpurt_channel_status_t now = channel_look(&s->args.channel);
+    uint64_t received = 0;
+
+    CHECK(seen);
+    stage_read(&v, s->args.verdict, sizeof v);
+    stage_read(seen, s->args.seen, messages * sizeof *seen);
+    for (uint32_t i = 0; i < messages; i++) {
+        CHECK_MSG(seen[i] <= 1, "message %u was received %u times", i, seen[i]);
+        received += seen[i];
+    }
+    CHECK_EQ(v.xwrong, 0);
+    CHECK_EQ(v.xanswers, 0);
+    CHECK_EQ(received, v.xreceived);
+    CHECK_EQ(now.counts.received, v.xreceived);
+    CHECK_EQ(now.counts.depth, 0);
+    if (!(s->args.mode & CHANNEL_CANCELS)) {
+        CHECK_EQ(now.counts.sent, v.xsent + v.xdropped);
+        CHECK_EQ(now.refused, v.xrefused);
+    }
+    free(seen);
+}
+
+static inline void channel_storm(uint32_t size, uint32_t capacity, uint32_t policy,
+                                 uint32_t flags, uint32_t mode, gpurt_launch_t launch,
+                                 uint32_t each)
+{
+    channel_stage_t s = {.launch = launch};
+    uint32_t messages = launch.grid.x * launch.block.x * each;
+    channel_verdict_t v = {.xsenders = launch.grid.x * ((launch.block.x + 63) / 64)};
+
+    s.args.channel = channel_made(capacity, channel_bytes(size), policy, flags);
+    s.args.mode = mode;
+    s.args.each = each;
+    s.args.seen = (uint32_t *)stage_zeros(messages * sizeof(uint32_t));
+    s.args.plain = (uint32_t *)stage_zeros(messages * sizeof(uint32_t));
+    s.args.verdict = (channel_verdict_t *)stage_zeros(sizeof(channel_verdict_t));
+    v.channel = s.args.channel;
+    OK(gpurt_copy(rt, 0, s.args.verdict, &v, sizeof v, &err));
+    OK(gpurt_stream_sync(rt, 0, &err));
+    channel_storm_run(&s, size);
+    channel_judge(&s, messages);
+    OK(gpurt_channel_destroy(rt, &s.args.channel, &err));
+    CHECK_EQ(gpurt_mem_destroy(rt, s.args.seen), GPURT_OK);
+    CHECK_EQ(gpurt_mem_destroy(rt, s.args.plain), GPURT_OK);
+    CHECK_EQ(gpurt_mem_destroy(rt, s.args.verdict), GPURT_OK);
+}
+
+/* ---- several, the most urgent first ---------------------------------------------------- */
+
+typedef struct channel_urgent_stage {
+    struct channel_urgent_args args;
+    gpurt_launch_t launch;
+} channel_urgent_stage_t;
+
+static inline channel_urgent_stage_t channel_urgent_open(gpurt_launch_t launch)
+{
+    channel_urgent_stage_t s = {.launch = launch};
+
+    for (uint32_t i = 0; i < CHANNEL_URGENCIES; i++)
+        OK(gpurt_make_channel(rt, &s.args.lanes[i], NULL, &err));
+    s.args.verdict = (channel_verdict_t *)stage_zeros(sizeof(channel_verdict_t));
+    return s;
+}
+
+static inline channel_verdict_t channel_urgent_close(channel_urgent_stage_t *s)
+{
+    channel_verdict_t v;
+
+    stage_read(&v, s->args.verdict, sizeof v);
+    CHECK_EQ(v.xanswers, 0);
+    for (uint32_t i = 0; i < CHANNEL_URGENCIES; i++) {
+        CHECK_EQ(channel_look(&s->args.lanes[i].channel).counts.depth, 0);
+        OK(gpurt_channel_destroy(rt, &s->args.lanes[i].channel, &err));
+    }
+    CHECK_EQ(gpurt_mem_destroy(rt, s->args.verdict), GPURT_OK);
+    return v;
+}
+
+static inline void channel_urgent_storm(gpurt_launch_t launch)
+{
+    channel_urgent_stage_t s = channel_urgent_open(launch);
+
+    RUN(&s, channel_storm_urgent);
+    CHECK_EQ(channel_urgent_close(&s).xreceived,
+             (uint64_t)launch.grid.x * launch.block.x / 2 * CHANNEL_URGENT_EACH);
+}
+
+/* ---- games --------------------------------------------------------------------------- */
+
+/* A queue of at most six small values: their number and whether it is closed, then the values,
+ * the oldest lowest. */
+enum {
+    CHANNEL_QUEUE_SHUT = 0x80
+};
+
+typedef struct channel_history {
+    channel_op_t ops[CHANNEL_LANES * CHANNEL_ROUNDS + CHANNEL_REST];
+    uint32_t count, capacity;
+} channel_history_t;
+
+static inline bool channel_send_is(uint32_t capacity, const channel_op_t *op,
+                                   uint64_t *state)
+{
+    uint32_t depth = *state & 0x7f, shut = *state & CHANNEL_QUEUE_SHUT;
+
+    switch (op->answer) {
+    case GPURT_OK:
+        *state += 1 + ((uint64_t)op->value << (8 + 8 * depth));
+        return !shut && depth < capacity;
+    case GPURT_E_FULL:
+        return !shut && depth == capacity;
+    case GPURT_E_TIMEOUT:
+        return !shut && depth == capacity;
+    default:
+        return op->answer == GPURT_E_CHANNEL_CLOSED && shut;
+    }
+}
+
+static inline bool channel_receive_is(const channel_op_t *op, uint64_t *state)
+{
+    uint32_t depth = *state & 0x7f, shut = *state & CHANNEL_QUEUE_SHUT;
+    uint32_t first = (uint32_t)(*state >> 8) & 0xff;
+
+    switch (op->answer) {
+    case GPURT_OK:
+        *state = *state >> 16 << 8 | (depth - 1) | shut;
+        return depth > 0 && first == op->value;
+    case GPURT_E_EMPTY:
+    case GPURT_E_TIMEOUT:
+        return !shut && depth == 0;
+    default:
+        return op->answer == GPURT_E_CHANNEL_CLOSED && shut && depth == 0;
+    }
+}
+
+static inline bool channel_step_is(const void *history, uint32_t i, uint64_t *state)
+{
+    const channel_history_t *h = (const channel_history_t *)history;
+    const channel_op_t *op = &h->ops[i];
+    bool shut = *state & CHANNEL_QUEUE_SHUT;
+
+    if (op->what == CHANNEL_OP_SEND)
+        return channel_send_is(h->capacity, op, state);
+    if (op->what == CHANNEL_OP_RECEIVE)
+        return channel_receive_is(op, state);
+    *state |= CHANNEL_QUEUE_SHUT;
+    return op->answer == (shut ? GPURT_E_CHANNEL_CLOSED : GPURT_OK);
+}
+
+static inline linear_span_t channel_span(const void *history, uint32_t i)
+{
+    const channel_op_t *op = &((const channel_history_t *)history)->ops[i];
+
+    return (linear_span_t){op->begin, op->end};
+}
+
+static inline bool channel_is_linear(const channel_history_t *h)
+{
+    linear_t l = {h, (1ull << h->count) - 1, channel_span, channel_step_is};
+
+    return linear_is(&l, 0);
+}
+
+static inline void channel_history_print(const channel_history_t *h)
+{
+    static const char *const names[] = {"send", "receive", "close"};
+
+    for (uint32_t i = 0; i < h->count; i++)
+        fprintf(stderr, "%4u..%-4u lane %u %s %u: %s\n", h->ops[i].begin, h->ops[i].end,
+                h->ops[i].lane, names[h->ops[i].what], h->ops[i].value,
+                gpurt_status_name(h->ops[i].answer));
+}
+
+static inline void channel_game_judge(const channel_book_t *book, uint32_t capacity)
+{
+    static channel_history_t h;
+
+    h.count = CHANNEL_LANES * CHANNEL_ROUNDS;
+    h.capacity = capacity;
+    memcpy(h.ops, book->ops, sizeof book->ops);
+    memcpy(h.ops + h.count, book->rest, sizeof book->rest);
+    h.count += book->rest_count;
+    if (!channel_is_linear(&h)) {
+        channel_history_print(&h);
+        CHECK_MSG(false, "with %u slots this cannot have happened in any order", capacity);
+    }
+}
+
+/* Some games at once, each with a channel of its own. */
+static inline void channel_games(uint32_t games, uint32_t seed)
+{
+    channel_stage_t s = {.launch = {.grid = {games, 1, 1}, .block = {64, 1, 1}},
+                         .args = {.seed = seed}};
+    gpurt_channel_t *channels = (gpurt_channel_t *)malloc(games * sizeof *channels);
+    channel_book_t book;
+
+    CHECK(channels);
+    s.args.books = (channel_book_t *)stage_zeros(games * sizeof(channel_book_t));
+    s.args.games = (gpurt_channel_t *)stage_zeros(games * sizeof(gpurt_channel_t));
+    for (uint32_t i = 0; i < games; i++)
+        channels[i] = channel_made(1u << (seed + i) % 3, sizeof(uint32_t), 0, 0);
+    OK(gpurt_copy(rt, 0, s.args.games, channels, games * sizeof *channels, &err));
+    RUN(&s, channel_game);
+    for (uint32_t i = 0; i < games; i++) {
+        stage_read(&book, &s.args.books[i], sizeof book);
+        channel_game_judge(&book, channels[i].capacity);
+        channel_look(&channels[i]);
+        OK(gpurt_channel_destroy(rt, &channels[i], &err));
+    }
+    CHECK_EQ(gpurt_mem_destroy(rt, s.args.books), GPURT_OK);
+    CHECK_EQ(gpurt_mem_destroy(rt, s.args.games), GPURT_OK);
+    free(channels);
+}
+
+#endif

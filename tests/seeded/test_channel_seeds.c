@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Channels, a schedule a seed: games whose histories are those of a queue; storms, each with
+ * another size, policy, capacity and mode; blocks that are cancelled. */
+#include "seeds.h"
+
+#include "channel_stage.h"
+
+static const gpurt_launch_t shape = {.grid = {2, 1, 1}, .block = {66, 1, 1}};
+
+static void storms_run(uint32_t seed)
+{
+    static const uint32_t modes[] = {0, CHANNEL_TRIES, CHANNEL_MANY, CHANNEL_PART,
+                                     CHANNEL_CANCELS};
+    uint32_t size = seed % CHANNEL_SIZES, policy = seed / 4 % GPURT_CHANNEL_POLICIES;
+    uint32_t capacity = 1u << seed / 16 % 4;
+
+    channel_storm(size, capacity, policy, seed / 7 % 2, modes[seed % 5], shape, 2);
+}
+
+/* A report of lanes that wait for each other names the channels and the lines. */
+static void knot_is_told(void)
+{
+    struct channel_knot_args args = {channel_named("left", 1, 4, 0, 0),
+                                     channel_named("right", 1, 4, 0, 0)};
+    const gpurt_launch_t two = {.grid = {2, 1, 1}, .block = {32, 1, 1}};
+    static char report[16384];
+
+    OK(gpurt_launch(rt, &two, channel_knot, &args, &err));
+    CHECK_EQ(gpurt_sync(rt, NULL), GPURT_E_LIVELOCK);
+    gpurt_report(rt, report, sizeof report);
+    CHECK_CONTAINS(report, "block 0 thread 0: waits for channel \"left\", relaxed ");
+    CHECK_CONTAINS(report, "block 1 thread 0: waits for channel \"right\", relaxed ");
+    CHECK_CONTAINS(report, "channel_kernels.c:");
+    OK(gpurt_channel_destroy(rt, &args.left, &err));
+    OK(gpurt_channel_destroy(rt, &args.right, &err));
+}
+
+int main(int argc, char **argv)
+{
+    seeds_t s;
+
+    for (seeds_begin(&s, argc, argv, 200); seeds_next(&s, 3);) {
+        if (s.seed == s.first && !CHECK_SANITIZED) /* what tells of it is not watched */
+            knot_is_told();
+        channel_games(4, s.seed);
+        if (s.seed % 4 == 0)
+            storms_run(s.seed / 4);
+        if (s.seed % 16 == 1)
+            channel_urgent_storm((gpurt_launch_t){.grid = {2, 1, 1}, .block = {64, 1, 1}});
+    }
+    return 0;
+}

@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# channel_types.sh LIBRARY COMPILER...: a channel's messages have its type. Each compiler (C, C++ and nvcc) takes the right
+# one, refuses any other in a sentence, and refuses capacities that cannot be. What gcc made of it also runs.
+set -euo pipefail
+library=$(realpath "$1")
+root=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
+# shellcheck source=tests/scratch.sh
+. "$root/tests/scratch.sh"
+
+cat >right.c <<'END'
+#include <gpurt/channel.h>
+#include <gpurt/device.h>
+#ifndef CAPACITY
+#define CAPACITY 64
+#endif
+struct order {
+    uint32_t item, pieces;
+};
+struct alike {
+    uint32_t item, pieces;
+};
+GPURT_CHANNEL(orders, struct order, CAPACITY);
+struct args {
+    orders_t orders;
+    uint32_t *sum;
+};
+
+GPURT_KERNEL(k, struct args, p)
+{
+    struct order one = {1, 2}, got;
+    const struct order many[2] = {{3, 4}, {5, 6}};
+    struct alike other = {7, 8};
+    uint32_t done = 0, word = 0;
+
+    (void)other;
+    (void)word;
+    if (gpurt_global_id() > 0)
+        return;
+#ifdef WRONG
+    WRONG;
+#endif
+    (void)gpurt_send(&p->orders, &one);
+    (void)gpurt_send_for(&p->orders, many, 1000);
+    (void)gpurt_try_send(&p->orders, &many[1]);
+    (void)gpurt_send_many(&p->orders, many, 2, &done);
+    (void)gpurt_channel_close(&p->orders.channel);
+    if (gpurt_receive_for(&p->orders, &got, 1000) == GPURT_OK)
+        *p->sum += got.item;
+    if (gpurt_try_receive(&p->orders, &got) == GPURT_OK)
+        *p->sum += got.item;
+    if (gpurt_receive_many(&p->orders, &got, 1, &done) == GPURT_OK)
+        *p->sum += got.item;
+    while (gpurt_receive(&p->orders, &got) == GPURT_OK)
+        *p->sum += got.item;
+}
+
+#if !GPURT_ON_CUDA
+#include <gpurt/channels.h>
+#include <gpurt/gpurt.h>
+#include <stdio.h>
+
+int main(void)
+{
+    gpurt_launch_t launch = {{1, 1, 1}, {32, 1, 1}, {0, 0, 0}, 0, false, 0};
+    gpurt_channel_status_t status;
+    gpurt_error_t err;
+    struct args args;
+    uint32_t sum = 0;
+    gpurt_t *rt;
+
+    args.sum = &sum;
+    if (gpurt_open(NULL, &rt, &err) || gpurt_make_channel(rt, &args.orders, NULL, &err) ||
+        gpurt_launch(rt, &launch, k, &args, &err) || gpurt_sync(rt, &err) ||
+        gpurt_channel_status(rt, &args.orders.channel, &status, &err)) {
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
+    printf("%u, %s, %u slots of %u bytes\n", sum, status.name, status.capacity, status.bytes);
+    if (gpurt_channel_destroy(rt, &args.orders.channel, &err) || gpurt_close(rt, &err))
+        return 1;
+    return 0;
+}
+#endif
+END
+cp right.c right.cc
+cp right.c right.cu
+
+compile() { # ARGUMENT...
+    case $compiler in
+    *nvcc) "$compiler" -std=c++17 -arch=sm_90 -ptx -I"$root/runtime/include" -o "$dir/out" right.cu "$@" ;;
+    *++*) "$compiler" -std=c++17 -I"$root/runtime/include" -c -o out right.cc "$@" ;;
+    *) "$compiler" -std=gnu11 -I"$root/runtime/include" -c -o out right.c "$@" ;;
+    esac
+}
+
+refused() { # TEXT MACRO VALUE: in a file, for nvcc parts options at commas
+    echo "#define $2 $3" >wrong.h
+    ! compile -include wrong.h >said 2>&1 || fail "$compiler: $3: it compiles"
+    grep -q "error.*$1" said || fail "$compiler: $3: no '$1': $(head -c 2000 said)"
+}
+
+for compiler in "${@:2}"; do
+    [[ $compiler ]] || continue
+    compile >said 2>&1 || fail "$compiler: $(head -c 2000 said)"
+    type='messages have another type'
+    refused "$type" WRONG '(void)gpurt_send(&p->orders, &word)'
+    [[ $compiler != *nvcc ]] || continue # which takes seconds
+    refused "$type" WRONG '(void)gpurt_try_send(&p->orders, &other)'
+    refused "$type" WRONG '(void)gpurt_receive(&p->orders, &word)'
+    refused "$type" WRONG '(void)gpurt_receive_many(&p->orders, &other, 1, &done)'
+    refused 'capacity is a power of two' CAPACITY 12
+    refused 'capacity is a power of two' CAPACITY 0
+    case $compiler in *++*) language=c++ ;; *) language=c ;; esac
+    "$compiler" -x "$language" -I"$root/runtime/include" right.c -x none "$library" -lpthread -ldl -lm -o run
+    GPURT_BACKEND=cpu ./run >said 2>&1 || fail "$compiler: ends with $?: $(<said)"
+    grep -qxF '17, orders, 64 slots of 8 bytes' said || fail "$compiler: $(<said)"
+done

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Channels, on both back ends: what each call answers, one after the other; storms in which no
+ * message is lost, doubled or torn, whatever the policy; blocks that are cancelled while they wait;
+ * handles that are wrong; games whose histories are those of a queue. */
+#include "../kernels/channel_stage.h"
+#include "stage_parts.h"
+
+static const gpurt_launch_t storm_shape = {.grid = {4, 1, 1}, .block = {128, 1, 1}};
+
+/* ---- one call after the other --------------------------------------------------------- */
+
+static void trace_on(const gpurt_channel_t *c, const channel_step_t *steps, uint32_t count)
+{
+    channel_stage_t s = {.launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}}};
+    channel_step_t done[32];
+
+    CHECK(count <= 32);
+    s.args.channel = *c;
+    s.args.step_count = count;
+    s.args.steps = (channel_step_t *)stage_zeros(count * sizeof *steps);
+    memcpy(done, steps, count * sizeof *steps);
+    for (uint32_t i = 0; i < count; i++)
+        done[i].found = 0;
+    OK(gpurt_copy(rt, 0, s.args.steps, done, count * sizeof *steps, &err));
+    RUN(&s, channel_trace);
+    stage_read(done, s.args.steps, count * sizeof *steps);
+    for (uint32_t i = 0; i < count; i++)
+        CHECK_MSG(done[i].answer == steps[i].answer && done[i].found == steps[i].found,
+                  "step %u: %s and %llu, not %s and %llu", i,
+                  gpurt_status_name(done[i].answer), (unsigned long long)done[i].found,
+                  gpurt_status_name(steps[i].answer), (unsigned long long)steps[i].found);
+    CHECK_EQ(gpurt_mem_destroy(rt, s.args.steps), GPURT_OK);
+}
+#define TRACE(channel, ...)                                                    \
+    do {                                                                       \
+        static const channel_step_t steps_[] = {__VA_ARGS__};                  \
+                                                                               \
+        trace_on(channel, steps_, (uint32_t)(sizeof steps_ / sizeof *steps_)); \
+    } while (0)
+#define SENT(what, value, answer) \
+    {                             \
+        what, value, 0, answer    \
+    }
+#define GOT(what, found, answer) \
+    {                            \
+        what, 0, found, answer   \
+    }
+
+static void waits_and_answers(void)
+{
+    gpurt_channel_t c = channel_made(2, 8, GPURT_CHANNEL_BLOCK, 0);
+    gpurt_channel_status_t s;
+
+    TRACE(&c, GOT(CHANNEL_TRY_RECEIVE, 0, GPURT_E_EMPTY),
+          GOT(CHANNEL_RECEIVE_FOR, 0, GPURT_E_TIMEOUT), SENT(CHANNEL_SEND, 7, GPURT_OK),
+          GOT(CHANNEL_DEPTH, 1, GPURT_OK), SENT(CHANNEL_TRY_SEND, 8, GPURT_OK),
+          SENT(CHANNEL_TRY_SEND, 9, GPURT_E_FULL),
+          SENT(CHANNEL_SEND_FOR, 9, GPURT_E_TIMEOUT), GOT(CHANNEL_DEPTH, 2, GPURT_OK),
+          GOT(CHANNEL_RECEIVE, 7, GPURT_OK), SENT(CHANNEL_SEND_FOR, 10, GPURT_OK),
+          GOT(CHANNEL_TRY_RECEIVE, 8, GPURT_OK), GOT(CHANNEL_RECEIVE_FOR, 10, GPURT_OK),
+          GOT(CHANNEL_TRY_RECEIVE, 0, GPURT_E_EMPTY),
+          SENT(CHANNEL_SEND_SHORT, 0, GPURT_E_INVALID));
+    s = channel_look(&c);
+    CHECK_EQ(s.counts.sent, 3);
+    CHECK_EQ(s.counts.received, 3);
+    CHECK_EQ(s.counts.dropped, 0);
+    CHECK_EQ(s.refused, 1);
+    CHECK_EQ(s.timed_out, 2);
+    CHECK_STR(s.name, "tested");
+    CHECK_EQ(s.state, GPURT_CHANNEL_OPEN);
+    OK(gpurt_channel_destroy(rt, &c, &err));
+}
+
+static void closes_and_drains(void)
+{
+    gpurt_channel_t c = channel_made(4, 8, GPURT_CHANNEL_BLOCK, 0);
+
+    TRACE(&c, SENT(CHANNEL_SEND, 1, GPURT_OK), SENT(CHANNEL_SEND, 2, GPURT_OK),
+          SENT(CHANNEL_CLOSE, 0, GPURT_OK), SENT(CHANNEL_CLOSE, 0, GPURT_E_CHANNEL_CLOSED),
+          SENT(CHANNEL_SEND, 3, GPURT_E_CHANNEL_CLOSED),
+          SENT(CHANNEL_TRY_SEND, 3, GPURT_E_CHANNEL_CLOSED),
+          SENT(CHANNEL_SEND_FOR, 3, GPURT_E_CHANNEL_CLOSED),
+          GOT(CHANNEL_RECEIVE, 1, GPURT_OK), GOT(CHANNEL_TRY_RECEIVE, 2, GPURT_OK),
+          GOT(CHANNEL_RECEIVE, 0, GPURT_E_CHANNEL_CLOSED),
+          GOT(CHANNEL_TRY_RECEIVE, 0, GPURT_E_CHANNEL_CLOSED),
+          GOT(CHANNEL_RECEIVE_FOR, 0, GPURT_E_CHANNEL_CLOSED));
+    CHECK_EQ(channel_look(&c).state, GPURT_CHANNEL_SHUT);
+    CHECK_EQ(gpurt_channel_end(rt, &c, NULL), GPURT_E_CHANNEL_CLOSED);
+    OK(gpurt_channel_destroy(rt, &c, &err));
+    c = channel_made(4, 8, GPURT_CHANNEL_BLOCK, 0);
+    TRACE(&c, SENT(CHANNEL_SEND, 1, GPURT_OK));
+    OK(gpurt_channel_end(rt, &c, &err));
+    TRACE(&c, SENT(CHANNEL_SEND, 2, GPURT_E_CHANNEL_CLOSED),
+          SENT(CHANNEL_CLOSE, 0, GPURT_E_CHANNEL_CLOSED), GOT(CHANNEL_RECEIVE, 1, GPURT_OK),
+          GOT(CHANNEL_RECEIVE, 0, GPURT_E_CHANNEL_CLOSED));
+    OK(gpurt_channel_destroy(rt, &c, &err));
+}
+
+static void policies_say_what_they_do(void)
+{
+    gpurt_channel_t c = channel_made(2, 8, GPURT_CHANNEL_FAIL, 0);
+    gpurt_channel_status_t s;
+
+    TRACE(&c, SENT(CHANNEL_SEND, 1, GPURT_OK), SENT(CHANNEL_SEND, 2, GPURT_OK),
+          SENT(CHANNEL_SEND, 3, GPURT_E_FULL), GOT(CHANNEL_RECEIVE, 1, GPURT_OK));
+    CHECK_EQ(channel_look(&c).refused, 1);
+    OK(gpurt_channel_destroy(rt, &c, &err));
+
+    c = channel_made(2, 8, GPURT_CHANNEL_DROP_NEWEST, 0);
+    TRACE(&c, SENT(CHANNEL_SEND, 1, GPURT_OK), SENT(CHANNEL_SEND, 2, GPURT_OK),
+          SENT(CHANNEL_SEND, 3, GPURT_E_DROPPED), SENT(CHANNEL_TRY_SEND, 4, GPURT_E_FULL),
+          GOT(CHANNEL_RECEIVE, 1, GPURT_OK), GOT(CHANNEL_RECEIVE, 2, GPURT_OK),
+          GOT(CHANNEL_TRY_RECEIVE, 0, GPURT_E_EMPTY));
+    s = channel_look(&c);
+    CHECK_EQ(s.counts.sent, 3);
+    CHECK_EQ(s.dropped_newest, 1);
+    OK(gpurt_channel_destroy(rt, &c, &err));
+
+    c = channel_made(2, 8, GPURT_CHANNEL_DROP_OLDEST, 0);
+    TRACE(&c, SENT(CHANNEL_SEND, 1, GPURT_OK), SENT(CHANNEL_SEND, 2, GPURT_OK),
+          SENT(CHANNEL_SEND, 3, GPURT_OK), SENT(CHANNEL_TRY_SEND, 4, GPURT_E_FULL),
+          SENT(CHANNEL_SEND, 5, GPURT_OK), GOT(CHANNEL_RECEIVE, 3, GPURT_OK),
+          GOT(CHANNEL_RECEIVE, 5, GPURT_OK), GOT(CHANNEL_TRY_RECEIVE, 0, GPURT_E_EMPTY));
+    s = channel_look(&c);
+    CHECK_EQ(s.counts.sent, 4);
+    CHECK_EQ(s.dropped_oldest, 2);
+    OK(gpurt_channel_destroy(rt, &c, &err));
+}
+
+static void many_at_once(void)
+{
+    gpurt_channel_t c = channel_made(8, 8, GPURT_CHANNEL_FAIL, 0);
+
+    TRACE(&c, {CHANNEL_SEND_MANY, 5, 5, GPURT_OK}, {CHANNEL_SEND_MANY, 5, 3, GPURT_E_FULL},
+          {CHANNEL_RECEIVE_MANY, 5, 5, GPURT_OK},
+          {CHANNEL_SEND_MANY, 65, 0, GPURT_E_INVALID},
+          {CHANNEL_SEND_MANY, 0, 0, GPURT_E_INVALID}, GOT(CHANNEL_DEPTH, 3, GPURT_OK));
+    OK(gpurt_channel_destroy(rt, &c, &err));
+    c = channel_made(8, 8, GPURT_CHANNEL_DROP_OLDEST, 0);
+    TRACE(&c, {CHANNEL_SEND_MANY, 20, 20, GPURT_OK}, GOT(CHANNEL_DEPTH, 8, GPURT_OK),
+          GOT(CHANNEL_RECEIVE, 1012, GPURT_OK), {CHANNEL_CLOSE, 0, 0, GPURT_OK},
+          GOT(CHANNEL_DEPTH, 7, GPURT_OK));
+    CHECK_EQ(channel_look(&c).dropped_oldest, 12);
+    OK(gpurt_channel_destroy(rt, &c, &err));
+    c = channel_made(64, 8, GPURT_CHANNEL_BLOCK, 0);
+    TRACE(&c, {CHANNEL_SEND_MANY, 9, 9, GPURT_OK}, {CHANNEL_RECEIVE_MANY, 64, 9, GPURT_OK},
+          {CHANNEL_CLOSE, 0, 0, GPURT_OK},
+          {CHANNEL_RECEIVE_MANY, 64, 0, GPURT_E_CHANNEL_CLOSED});
+    OK(gpurt_channel_destroy(rt, &c, &err));
+}
+
+/* ---- what cannot be right -------------------------------------------------------------- */
+
+static void refused(gpurt_channel_options_t o, const char *text)
+{
+    gpurt_channel_t c;
+    gpurt_error_t e = {0};
+
+    CHECK_EQ(gpurt_channel_create(rt, &o, &c, &e), GPURT_E_INVALID);
+    CHECK_CONTAINS(e.text, text);
+    CHECK(!c.words);
+}
+
+static void bad_input_is_told(void)
+{
+    gpurt_channel_t c = channel_made(2, 8, 0, 0), copy = c, none = {0};
+    gpurt_channel_status_t s;
+    gpurt_error_t e = {0};
+
+    refused((gpurt_channel_options_t){.capacity = 0, .bytes = 8}, "a capacity of 0");
+    refused((gpurt_channel_options_t){.capacity = 12, .bytes = 8}, "power of two");
+    refused((gpurt_channel_options_t){.capacity = 1u << 25, .bytes = 8}, "16777216");
+    refused((gpurt_channel_options_t){.capacity = 4}, "messages of 0 bytes");
+    refused((gpurt_channel_options_t){.capacity = 4, .bytes = 2 << 20}, "pointers");
+    refused((gpurt_channel_options_t){.capacity = 4, .bytes = 8, .policy = 4}, "policy 4");
+    refused((gpurt_channel_options_t){.capacity = 4, .bytes = 8, .flags = 6}, "flags 0x6");
+    CHECK_EQ(gpurt_channel_create(rt, NULL, NULL, &e), GPURT_E_INVALID);
+    CHECK_EQ(gpurt_channel_status(rt, &c, NULL, &e), GPURT_E_INVALID);
+    CHECK_EQ(gpurt_channel_status(rt, &none, &s, &e), GPURT_E_HANDLE);
+    CHECK_EQ(gpurt_channel_destroy(rt, NULL, &e), GPURT_OK);
+    CHECK_EQ(gpurt_channel_destroy(rt, &none, &e), GPURT_OK);
+    OK(gpurt_channel_destroy(rt, &c, &err));
+    CHECK(!c.words);
+    CHECK_EQ(gpurt_channel_destroy(rt, &copy, &e), GPURT_E_HANDLE);
+    CHECK_CONTAINS(e.text, "was destroyed");
+    CHECK_EQ(gpurt_channel_end(rt, &copy, &e), GPURT_E_HANDLE);
+    CHECK_EQ(gpurt_channel_status(rt, &copy, &s, &e), GPURT_E_HANDLE);
+    TRACE(&copy, SENT(CHANNEL_SEND, 1, GPURT_E_HANDLE),
+          SENT(CHANNEL_TRY_SEND, 1, GPURT_E_HANDLE),
+          GOT(CHANNEL_RECEIVE, 0, GPURT_E_HANDLE),
+          GOT(CHANNEL_TRY_RECEIVE, 0, GPURT_E_HANDLE),
+          SENT(CHANNEL_CLOSE, 0, GPURT_E_HANDLE));
+    TRACE(&none, SENT(CHANNEL_SEND, 1, GPURT_E_HANDLE),
+          GOT(CHANNEL_RECEIVE, 0, GPURT_E_HANDLE), SENT(CHANNEL_CLOSE, 0, GPURT_E_HANDLE));
+}
+
+/* More channels end than are kept, and a device closes with some of them. */
+static void many_come_and_go(void)
+{
+    for (uint32_t i = 0; i < 2 * GPURT_CHANNELS_KEPT + 3; i++) {
+        gpurt_channel_t c = channel_made(4, 8, 0, 0);
+
+        TRACE(&c, SENT(CHANNEL_SEND, 1, GPURT_OK));
+        OK(gpurt_channel_destroy(rt, &c, &err));
+    }
+}
+
+/* ---- storms -------------------------------------------------------------------------- */
+
+static void storms_of_all_sizes(void)
+{
+    for (uint32_t size = 0; size < CHANNEL_SIZES; size++)
+        for (uint32_t alone = 0; alone < 2; alone++) {
+            channel_storm(size, 64, GPURT_CHANNEL_BLOCK, alone, 0, storm_shape, 20);
+            channel_storm(size, 1, GPURT_CHANNEL_BLOCK, alone, CHANNEL_PART, storm_shape,
+                          3);
+        }
+}
+
+static void storms_of_all_policies(void)
+{
+    for (uint32_t policy = 0; policy < GPURT_CHANNEL_POLICIES; policy++)
+        for (uint32_t capacity = 2; capacity <= 128; capacity *= 8) {
+            channel_storm(1, capacity, policy, 0, 0, storm_shape, 12);
+            channel_storm(2, capacity, policy, 0, CHANNEL_TRIES | CHANNEL_MANY, storm_shape,
+                          12);
+        }
+}
+
+/* Whole warps send and receive by turns: all that a group sends has room. */
+static void each_lane_does_both(void)
+{
+    for (uint32_t size = 0; size < CHANNEL_SIZES; size++)
+        channel_storm(size, 512, GPURT_CHANNEL_BLOCK, 0, CHANNEL_MIXED, storm_shape, 10);
+}
+
+static void cancelled_senders_lose_nothing(void)
+{
+    for (uint32_t size = 0; size < CHANNEL_SIZES; size++)
+        channel_storm(size, 256, GPURT_CHANNEL_BLOCK, 0, CHANNEL_CANCELS, storm_shape, 2);
+}
+
+static void the_most_urgent_comes_first(void)
+{
+    channel_urgent_stage_t s =
+        channel_urgent_open((gpurt_launch_t){.grid = {1, 1, 1}, .block = {32, 1, 1}});
+
+    RUN(&s, channel_in_order);
+    channel_urgent_close(&s);
+    channel_urgent_storm(storm_shape);
+}
+
+/* ---- cancelled ----------------------------------------------------------------------- */
+
+static void who_waits_and_is_cancelled_lets_go(void)
+{
+    for (uint32_t sends = 0; sends < 2; sends++) {
+        channel_stage_t s = {.launch = {.grid = {1, 1, 1}, .block = {64, 1, 1}}};
+        channel_verdict_t v;
+        gpurt_channel_status_t now;
+
+        s.args.channel = channel_made(1, 8, 0, 0);
+        s.args.mode = sends;
+        s.args.verdict = (channel_verdict_t *)stage_zeros(sizeof v);
+        if (sends)
+            TRACE(&s.args.channel, SENT(CHANNEL_SEND, 5, GPURT_OK));
+        RUN(&s, channel_cancelled);
+        stage_read(&v, s.args.verdict, sizeof v);
+        CHECK_EQ(v.xanswers, 0);
+        now = channel_look(&s.args.channel);
+        CHECK_EQ(now.cancelled, 32);
+        CHECK_EQ(now.counts.sent, sends);
+        if (sends)
+            TRACE(&s.args.channel, GOT(CHANNEL_RECEIVE, 5, GPURT_OK),
+                  SENT(CHANNEL_SEND, 6, GPURT_OK), GOT(CHANNEL_RECEIVE, 6, GPURT_OK));
+        else
+            TRACE(&s.args.channel, SENT(CHANNEL_SEND, 6, GPURT_OK),
+                  GOT(CHANNEL_RECEIVE, 6, GPURT_OK));
+        OK(gpurt_channel_destroy(rt, &s.args.channel, &err));
+        CHECK_EQ(gpurt_mem_destroy(rt, s.args.verdict), GPURT_OK);
+    }
+}
+
+/* A lane in the middle of a call: what others are told must be true all the same. */
+static void halves_are_waited_for(void)
+{
+    for (uint32_t half = 0; half < CHANNEL_HALVES; half++) {
+        channel_stage_t s = {.launch = {.grid = {1, 1, 1}, .block = {64, 1, 1}}};
+        channel_verdict_t v;
+
+        s.args.channel = channel_made(1, 8, 0, 0);
+        s.args.mode = half;
+        s.args.verdict = (channel_verdict_t *)stage_zeros(sizeof v);
+        if (half == CHANNEL_HALF_RECEIVE)
+            TRACE(&s.args.channel, SENT(CHANNEL_SEND, 9, GPURT_OK));
+        RUN(&s, channel_half);
+        stage_read(&v, s.args.verdict, sizeof v);
+        CHECK_MSG(v.xanswers == 0, "half %u: another lane was told what was not so", half);
+        OK(gpurt_channel_destroy(rt, &s.args.channel, &err));
+        CHECK_EQ(gpurt_mem_destroy(rt, s.args.verdict), GPURT_OK);
+    }
+}
+
+/* ---- the judge of games ---------------------------------------------------------------- */
+
+#define OP(begin, end, what, value, answer)             \
+    {                                                   \
+        begin, end, CHANNEL_OP_##what, 0, value, answer \
+    }
+
+static void the_judge_knows_a_queue(void)
+{
+    static const struct {
+        const char *name;
+        bool fine;
+        channel_history_t history; /* with two slots */
+    } lines[] = {
+        {"nothing", true, {.count = 0}},
+        {"sent, received",
+         true,
+         {{OP(0, 1, SEND, 1, GPURT_OK), OP(2, 3, RECEIVE, 1, GPURT_OK)}, .count = 2}},
+        {"received before",
+         false,
+         {{OP(0, 1, RECEIVE, 1, GPURT_OK), OP(2, 3, SEND, 1, GPURT_OK)}, .count = 2}},
+        {"missed",
+         false,
+         {{OP(0, 1, SEND, 1, GPURT_OK), OP(2, 3, RECEIVE, 0, GPURT_E_EMPTY),
+           OP(4, 5, RECEIVE, 1, GPURT_OK)},
+          .count = 3}},
+        {"missed while another takes it",
+         true,
+         {{OP(0, 1, SEND, 1, GPURT_OK), OP(2, 4, RECEIVE, 0, GPURT_E_EMPTY),
+           OP(3, 5, RECEIVE, 1, GPURT_OK)},
+          .count = 3}},
+        {"out of turn",
+         false,
+         {{OP(0, 1, SEND, 1, GPURT_OK), OP(2, 3, SEND, 2, GPURT_OK),
+           OP(4, 5, RECEIVE, 2, GPURT_OK)},
+          .count = 3}},
+        {"twice",
+         false,
+         {{OP(0, 1, SEND, 1, GPURT_OK), OP(2, 5, RECEIVE, 1, GPURT_OK),
+           OP(3, 4, RECEIVE, 1, GPURT_OK)},
+          .count = 3}},
+        {"full, and was not",
+         false,
+         {{OP(0, 1, SEND, 1, GPURT_OK), OP(2, 3, SEND, 2, GPURT_E_FULL)}, .count = 2}},
+        {"full",
+         true,
+         {{OP(0, 1, SEND, 1, GPURT_OK), OP(2, 3, SEND, 2, GPURT_OK),
+           OP(4, 5, SEND, 3, GPURT_E_FULL)},
+          .count = 3}},
+        {"more than there is room for",
+         false,
+         {{OP(0, 1, SEND, 1, GPURT_OK), OP(2, 3, SEND, 2, GPURT_OK),
+           OP(4, 5, SEND, 3, GPURT_OK)},
+          .count = 3}},
+        {"sent after it was closed",
+         false,
+         {{OP(0, 1, CLOSE, 0, GPURT_OK), OP(2, 3, SEND, 1, GPURT_OK)}, .count = 2}},
+        {"closed with a message in it",
+         false,
+         {{OP(0, 1, SEND, 1, GPURT_OK), OP(2, 3, CLOSE, 0, GPURT_OK),
+           OP(4, 5, RECEIVE, 0, GPURT_E_CHANNEL_CLOSED)},
+          .count = 3}},
+        {"closed twice",
+         false,
+         {{OP(0, 1, CLOSE, 0, GPURT_OK), OP(2, 3, CLOSE, 0, GPURT_OK)}, .count = 2}},
+    };
+
+    for (uint32_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        channel_history_t h = lines[i].history;
+
+        h.capacity = 2;
+        CHECK_MSG(channel_is_linear(&h) == lines[i].fine, "%s", lines[i].name);
+    }
+}
+
+/* ---- games --------------------------------------------------------------------------- */
+
+static void games_are_those_of_a_queue(void)
+{
+    for (uint32_t seed = 1; seed <= 20; seed++)
+        channel_games(16, seed);
+}
+
+static const stage_part_t parts[] = {
+    {"waits_and_answers", waits_and_answers},
+    {"closes_and_drains", closes_and_drains},
+    {"policies_say_what_they_do", policies_say_what_they_do},
+    {"many_at_once", many_at_once},
+    {"bad_input_is_told", bad_input_is_told},
+    {"many_come_and_go", many_come_and_go},
+    {"storms_of_all_sizes", storms_of_all_sizes},
+    {"storms_of_all_policies", storms_of_all_policies},
+    {"each_lane_does_both", each_lane_does_both},
+    {"the_most_urgent_comes_first", the_most_urgent_comes_first},
+    {"cancelled_senders_lose_nothing", cancelled_senders_lose_nothing},
+    {"who_waits_and_is_cancelled_lets_go", who_waits_and_is_cancelled_lets_go},
+    {"halves_are_waited_for", halves_are_waited_for},
+    {"the_judge_knows_a_queue", the_judge_knows_a_queue},
+    {"games_are_those_of_a_queue", games_are_those_of_a_queue},
+};
+
+int main(int argc, char **argv)
+{
+    return stage_parts(argc, argv, parts, sizeof parts / sizeof *parts);
+}
