@@ -11,8 +11,8 @@
  *       to 8. Keys, values and room lie in shared or in device memory.
  *   void gpurt_block_histogram_u8(counts, bins, keys, n, uint32_t *outside)
  *   void gpurt_block_histogram_u32(...)
- *       (of any shape of block) Adds to counts[key] for each key below `bins`; the others are added to *outside. counts:
- *       shared memory, zeroed; outside: likewise one word.
+ *       Of any shape of block. Adds to counts[key] for each key below `bins`; the others are
+ *       added to *outside. counts: shared memory, zeroed; outside: likewise one word.
  *   void gpurt_histogram_merge(uint32_t *total, const uint32_t *counts, bins)
  *       Adds a block's counts to those of all blocks, in device memory.
  *

@@ -22,8 +22,9 @@
  *
  * The area is device memory of the caller's, aligned to 128 bytes, zeroed once. It may be used
  * again without a word of the host, for other lengths, types and operators, but not with another
- * number of blocks, and by one operation at a time: the next begins in another launch, or behind a grid
- * barrier. That is also when the results can be read.
+ * number of blocks, and by one operation at a time: the next begins in another launch, or behind
+ * a grid barrier. That is also when the results can be read. A reduction's operator has to
+ * commute as well: threads take elements that lie a grid apart.
  *
  * A scan reads and writes each element once, in tiles that blocks take by tickets. A tile waits
  * only for tiles with lower tickets, whose blocks run: no block needs to be resident beside
