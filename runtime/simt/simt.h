@@ -312,10 +312,10 @@ struct simt_device {
     uint64_t launches, pending; /* ops queued and not ended */
     char *last_report;
     /* shared */
-    uint32_t xchanges;        /* grows when main fibers should look; written under mutex */
-    uint32_t xhost_news;      /* futex: grows when workers asleep should look; any thread */
-    uint32_t xhost_sleepers;  /* workers asleep on it; written by: workers */
-    simt_scope_t *scope;      /* NULL unless check_scope */
+    uint32_t xchanges;       /* grows when main fibers should look; written under mutex */
+    uint32_t xhost_news;     /* futex: grows when workers asleep should look; any thread */
+    uint32_t xhost_sleepers; /* workers asleep on it; written by: workers */
+    simt_scope_t *scope;     /* NULL unless check_scope */
     simt_spots_t spots;
     struct simt_acts *acts;   /* hostact.c's; NULL: the host acts when it likes */
     simt_device_t *next_left; /* device.c: of those that a forked child leaves alone */
