@@ -70,15 +70,8 @@ GPURT_DEV void gpurt_mutex_give(gpurt_mutex_t *m)
 GPURT_DEV gpurt_status_t gpurt_mutex_lock_at(gpurt_mutex_t *m, const gpurt_wait_how_t *how)
 {
     const gpurt_turn_want_t want = {0, 1, true, "mutex"};
-    gpurt_status_t st = gpurt_turns_acquire(&m->turns, &want, how), room;
 
-    if (!gpurt_turns_has(st))
-        return st;
-    room = gpurt_turns_note(1u << gpurt_lane(), gpurt_mutex_died, &m->turns);
-    if (room == GPURT_OK)
-        return st;
-    gpurt_mutex_give(m);
-    return room;
+    return gpurt_turns_lock(&m->turns, &want, how, gpurt_mutex_died);
 }
 
 GPURT_DEV gpurt_status_t gpurt_mutex_unlock(gpurt_mutex_t *m)

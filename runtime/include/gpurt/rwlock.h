@@ -64,30 +64,16 @@ GPURT_DEV gpurt_status_t gpurt_rwlock_read_at(gpurt_rwlock_t *l,
                                               const gpurt_wait_how_t *how)
 {
     const gpurt_turn_want_t want = {GPURT_RWLOCK_WRITER - 2, 1, false, "rwlock"};
-    gpurt_status_t st = gpurt_turns_acquire(&l->turns, &want, how), room;
 
-    if (!gpurt_turns_has(st))
-        return st;
-    room = gpurt_turns_note(1u << gpurt_lane(), gpurt_rwlock_reader_died, &l->turns);
-    if (room == GPURT_OK)
-        return st;
-    gpurt_rwlock_give_read(&l->turns);
-    return room;
+    return gpurt_turns_lock(&l->turns, &want, how, gpurt_rwlock_reader_died);
 }
 
 GPURT_DEV gpurt_status_t gpurt_rwlock_write_at(gpurt_rwlock_t *l,
                                                const gpurt_wait_how_t *how)
 {
     const gpurt_turn_want_t want = {0, GPURT_RWLOCK_WRITER, true, "rwlock"};
-    gpurt_status_t st = gpurt_turns_acquire(&l->turns, &want, how), room;
 
-    if (!gpurt_turns_has(st))
-        return st;
-    room = gpurt_turns_note(1u << gpurt_lane(), gpurt_rwlock_writer_died, &l->turns);
-    if (room == GPURT_OK)
-        return st;
-    gpurt_rwlock_give_write(&l->turns);
-    return room;
+    return gpurt_turns_lock(&l->turns, &want, how, gpurt_rwlock_writer_died);
 }
 
 GPURT_DEV gpurt_status_t gpurt_rwlock_read_done(gpurt_rwlock_t *l)

@@ -460,4 +460,21 @@ GPURT_DEV void gpurt_turns_unnote(uint32_t mask, void (*handler)(uint64_t),
 }
 #endif
 
+/* Taken, with a handler for the case that the lane leaves; or not taken. */
+GPURT_DEV gpurt_status_t gpurt_turns_lock(gpurt_turns_t *t, const gpurt_turn_want_t *want,
+                                          const gpurt_wait_how_t *how,
+                                          void (*handler)(uint64_t))
+{
+    gpurt_status_t st = gpurt_turns_acquire(t, want, how), room;
+
+    if (!gpurt_turns_has(st))
+        return st;
+    room = gpurt_turns_note(1u << gpurt_lane(), handler, t);
+    if (room == GPURT_OK)
+        return st;
+    gpurt_turns_disown(t, want->owned);
+    gpurt_turns_put_back(t, want->add);
+    return room;
+}
+
 #endif
