@@ -88,6 +88,7 @@ void gpurt_simt_relax(const char *site);
 void gpurt_simt_pause(const char *site);
 void gpurt_simt_pause_for(const char *kind, const char *name, const char *site);
 void gpurt_simt_host_pause(uint64_t left_ns, const char *site); /* hostword.h */
+void gpurt_simt_host_wake(void);
 void *gpurt_simt_shared(const void *key, size_t bytes, const char *site);
 void *gpurt_simt_shared_dyn(void);
 uint64_t gpurt_simt_clock(void);
@@ -157,6 +158,10 @@ GPURT_DEV void gpurt_host_pause(uint32_t turn, uint64_t left_ns, const char *her
 {
     (void)turn; /* the worker's naps grow */
     gpurt_simt_host_pause(left_ns, here);
+}
+GPURT_DEV void gpurt_host_wake(void)
+{
+    gpurt_simt_host_wake();
 }
 
 /* ---- warp.h: bits ------------------------------------------------------------------------ */
