@@ -61,7 +61,7 @@ def resolve(name, included):
         return near
     if PUBLIC + included in files:
         return PUBLIC + included
-    same = [file for file in files if os.path.basename(file) == os.path.basename(included)]
+    same = [file for file in files if ("/" + file).endswith("/" + included)]
     return same[0] if len(same) == 1 else None
 
 

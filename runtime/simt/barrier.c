@@ -177,6 +177,7 @@ static void grid_arrive(simt_block_t *b)
     /* everybody has arrived and nobody can arrive again before the phase opens */
     gpurt_store_relaxed_dev_u32(&l->xgrid_arrived, 0);
     gpurt_add_release_dev_u64(&l->xgrid_phase, 1); /* G1.rel */
+    simt_park_news(l->device);
 }
 
 void gpurt_simt_grid_barrier(const char *site)
@@ -251,12 +252,22 @@ static bool has_lane_at_cluster(const simt_block_t *b)
     return false;
 }
 
-/* Who could wake a lane? At warp operations, block and named barriers: lanes of its block. At a
- * cluster barrier: the cluster's. At a grid barrier: any block. So a block without runnable
- * lanes is stuck unless one of the last two can still happen. */
+/* A lane asleep at a word that others reach, or that sleeps for so long only. */
+static bool has_lane_to_wake(const simt_block_t *b)
+{
+    for (uint32_t t = 0; b->asleep && t < b->threads; t++)
+        if (b->lanes[t].state == SIMT_AT_WORD && !simt_park_is_own(&b->lanes[t]))
+            return true;
+    return false;
+}
+
+/* Who could wake a lane? At warp operations, block and named barriers, and at words of shared
+ * memory: lanes of its block. At a cluster barrier: the cluster's. At a grid barrier and at other
+ * words: any block. So a block without runnable lanes is stuck unless one of these can still
+ * happen; of words on the whole device, park.c says. */
 bool simt_block_is_stuck(const simt_block_t *b)
 {
-    if (b->live == 0 || b->runnable || waits_for_grid(b))
+    if (b->live == 0 || b->runnable || waits_for_grid(b) || has_lane_to_wake(b))
         return false;
     if (!b->cluster || !has_lane_at_cluster(b))
         return true;

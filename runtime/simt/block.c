@@ -124,6 +124,7 @@ static void lanes_reset(simt_worker_t *k, simt_block_t *b)
         lane->site = NULL;
         lane->spins = lane->seen = 0;
         lane->tell = lane->in_deferred = lane->at_host = false;
+        lane->sleep.spot = NULL;
         lane->awaits = NULL;
         simt_schedule_lane(k, lane);
     }
@@ -150,6 +151,7 @@ static void block_begin(simt_worker_t *k, simt_block_t *b, simt_launch_t *l, uin
                                    .launch = l->number,
                                    .kernel = l->kernel->name};
     b->at_grid = b->cancelled = 0;
+    b->asleep = 0;
     b->guard = NULL;
     memset(b->barriers, 0, sizeof b->barriers);
     warps_reset(b);

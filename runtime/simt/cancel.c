@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a block of the CPU back end learns that it was cancelled, and how its lanes leave: what
  * they deferred first, then the end (unwind.h, defer.h). */
-#include "simt.h"
+#include "hostwait.h"
 
 #include <gpurt/atomic.h>
 
@@ -26,8 +26,10 @@ void simt_block_cancel(simt_block_t *b)
     for (uint32_t t = 0; t < b->threads; t++) {
         simt_lane_t *l = &b->lanes[t];
 
+        if (l->state == SIMT_AT_WORD)
+            simt_park_leave(l);
         if (l->state == SIMT_AT_BARRIER || l->state == SIMT_AT_CLUSTER ||
-            l->state == SIMT_AT_GRID)
+            l->state == SIMT_AT_GRID || l->state == SIMT_AT_WORD)
             simt_lane_wake(l);
     }
     simt_worker_self->progress = true;
@@ -40,6 +42,8 @@ static void unit_cancel(simt_block_t *b)
 
     if (b->launch->cooperative) /* relaxed: the others poll it */
         gpurt_store_relaxed_dev_u32(&b->launch->xcancelled, 1);
+    if (b->launch->cooperative)
+        simt_park_news(b->launch->device);
     if (!c) {
         simt_block_cancel(b);
         return;
@@ -57,12 +61,17 @@ static bool launch_is_stopped(const simt_block_t *b)
            (b->guard && gpurt_load_relaxed_sys_u32(&b->guard->xstop) != GPURT_STOP_NOT);
 }
 
+void simt_block_look(simt_block_t *b)
+{
+    if (GPURT_UNLIKELY(!b->cancelled && launch_is_stopped(b)))
+        unit_cancel(b);
+}
+
 static bool lane_is_cancelled(simt_lane_t *me)
 {
     simt_block_t *b = me->warp->block;
 
-    if (GPURT_UNLIKELY(!b->cancelled && launch_is_stopped(b)))
-        unit_cancel(b);
+    simt_block_look(b);
     return GPURT_UNLIKELY(b->cancelled) && !me->in_deferred;
 }
 
@@ -102,6 +111,8 @@ void gpurt_simt_stop_kernel(uint32_t why)
     if (b->guard) /* relaxed, both: the first reason counts, no data goes with it */
         (void)gpurt_cas_relaxed_sys_u32(&b->guard->xstop, &none, why);
     gpurt_store_relaxed_dev_u32(&b->launch->xstopped, 1);
+    simt_park_news(b->launch->device); /* who sleeps looks */
+    simt_host_news(b->launch->device);
     unit_cancel(b);
 }
 
@@ -123,11 +134,15 @@ gpurt_guard_t *gpurt_simt_guard_here(void)
 }
 
 /* ---- what lanes deferred --------------------------------------------------------------------- */
+/* Word by word to the compiler, which else calls memmove: the race detector would take that for the
+ * lane's. */
 static void deferred_remove(simt_warp_t *w, uint32_t at)
 {
     w->deferred_count--;
-    for (; at < w->deferred_count; at++)
+    for (; at < w->deferred_count; at++) {
         w->deferred[at] = w->deferred[at + 1];
+        __asm__ volatile("" ::: "memory");
+    }
 }
 
 bool gpurt_simt_defer(uint32_t mask, uint32_t scope, void (*handler)(uint64_t),
@@ -144,6 +159,21 @@ bool gpurt_simt_defer(uint32_t mask, uint32_t scope, void (*handler)(uint64_t),
     w->deferred[w->deferred_count++] =
         (simt_deferred_t){.handler = handler, .arg = arg, .mask = mask, .scope = scope};
     return true;
+}
+
+/* The newest that these lanes noted with that argument: rows of other objects stay. */
+void gpurt_simt_forget(uint32_t mask, void (*handler)(uint64_t), uint64_t arg)
+{
+    simt_lane_t *me = lane_of_caller();
+
+    for (uint32_t i = me ? me->warp->deferred_count : 0; i-- > 0;) {
+        const simt_deferred_t *d = &me->warp->deferred[i];
+
+        if (d->mask != mask || d->handler != handler || d->arg != arg)
+            continue;
+        deferred_remove(me->warp, i);
+        return;
+    }
 }
 
 uint32_t gpurt_simt_undefer(uint32_t mask, uint32_t scope, uint32_t most, bool run)

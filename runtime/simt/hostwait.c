@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lanes that wait for a word the host stores (hostword.h). Who ends such a wait is outside the
  * kernel, so it counts as no spinning: while a lane waits so, others may wait for what it does
- * next, and nothing is called a livelock. A worker whose lanes all wait so sleeps. */
+ * next, and nothing is called a livelock. A worker whose lanes all wait so, or sleep (park.c),
+ * sleeps. */
 #include "simt.h"
 
 #include "hostact.h"
@@ -99,25 +100,39 @@ static uint64_t nap_ns(simt_worker_t *k, uint64_t until_ns)
     return until_ns - now < k->host_nap_ns ? until_ns - now : k->host_nap_ns;
 }
 
+/* The first deadline of lanes that sleep at words, too. */
+static uint64_t sleepers_until(simt_worker_t *k, uint64_t until_ns)
+{
+    uint64_t until = simt_park_until(k), now = gpurt_simt_globaltimer();
+    uint64_t ns = until > now ? until - now : 0;
+
+    if (until == UINT64_MAX)
+        return until_ns;
+    ns += gpurt_steady_ns();
+    return ns < until_ns ? ns : until_ns;
+}
+
 bool simt_host_idle(simt_worker_t *k)
 {
     waiters_t w = waiters_of(k);
+    bool waits = w.some || k->asleep;
     uint32_t seen = k->host_seen;
-    uint64_t ns;
+    uint64_t ns, until_ns;
 
     /* A hint for the others. relaxed: as simt_host_awaited */
     gpurt_store_relaxed_dev_u32(&k->xhost_waits, w.some);
     /* Before the lanes of the next pass look at their words. */
     k->host_seen = gpurt_load_acquire_sys_u32(&k->device->xhost_news); /* HW1.acq */
-    if (!w.some || w.others || seen != k->host_seen) {
+    if (!waits || w.others || seen != k->host_seen) {
         k->host_nap_ns = 0;
-        return w.some && !w.others;
+        return waits && !w.others;
     }
-    if (k->device->config.seeded && w.until_ns != UINT64_MAX)
+    until_ns = sleepers_until(k, w.until_ns);
+    if (k->device->config.seeded && until_ns != UINT64_MAX)
         return true; /* its clock counts steps: nothing is gained by sleeping */
     if (simt_acts_ahead(k->device))
         return true; /* so many passes on */
-    ns = nap_ns(k, w.until_ns);
+    ns = nap_ns(k, until_ns);
     if (ns)
         nap(k->device, seen, ns);
     return true;

@@ -5,8 +5,8 @@
 
 #include "simt.h"
 
-/* Main fiber, after a pass in which nobody advanced: sleeps if all that could run wait for the
- * host, until it says that there is news or work. Returns: whether all of them wait so. */
+/* Main fiber, after a pass in which nobody advanced: sleeps if all lanes wait for the host or
+ * sleep at words, until there is news or work. Returns: whether all of them do. */
 bool simt_host_idle(simt_worker_t *k);
 
 /* Whether a lane of the device waits for the host. Exact while every worker idles. */

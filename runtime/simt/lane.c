@@ -255,6 +255,8 @@ void simt_lane_abandon(simt_worker_t *k, simt_lane_t *lane)
 
     if (!f)
         return;
+    if (lane->state == SIMT_AT_WORD)
+        simt_park_leave(lane);
     /* what it did happens before whatever its memory is used for next */
     simt_tsan_fiber_switch(f->tsan);
     simt_order_release(&lane->warp->block->end_word);

@@ -125,6 +125,31 @@ static void add_warp_op(report_t *r, const simt_lane_t *l)
     add(r, "wait in %s, mask %08x, for lanes %08x", op_name(l->op), l->mask, missing);
 }
 
+/* relaxed: of a lock that is held by a lane asleep, or by nobody who runs */
+static void add_holder(report_t *r, const gpurt_spot_t *p)
+{
+    uint64_t place = p->holder ? gpurt_load_relaxed_dev_u64(p->holder) : 0;
+
+    if (!place)
+        return;
+    add(r, ", held by block %u thread %u", gpurt_place_block(place),
+        gpurt_place_thread(place));
+    if (p->held && *p->held)
+        add(r, " since %s", *p->held);
+}
+
+static void add_sleep(report_t *r, const gpurt_spot_t *p)
+{
+    add(r, "waits for %s", p->kind);
+    if (p->name && p->index != UINT32_MAX)
+        add(r, " \"%s[%u]\"", p->name, p->index);
+    else if (p->name)
+        add(r, " \"%s\"", p->name);
+    else
+        add(r, " %p", p->word);
+    add_holder(r, p);
+}
+
 static void add_state(report_t *r, const simt_lane_t *l)
 {
     const simt_block_t *b = l->warp->block;
@@ -149,6 +174,9 @@ static void add_state(report_t *r, const simt_lane_t *l)
         add(r, "wait at the grid barrier: %u of %llu blocks came",
             gpurt_load_relaxed_dev_u32(&b->launch->xgrid_arrived), /* a snapshot */
             (unsigned long long)b->launch->block_count);
+        break;
+    case SIMT_AT_WORD:
+        add_sleep(r, l->sleep.spot);
         break;
     case SIMT_DONE:
         add(r, "ended");
@@ -177,7 +205,8 @@ static bool stand_alike(const simt_lane_t *a, const simt_lane_t *b)
            (a->state == SIMT_DONE ||
             (a->site == b->site && a->barrier == b->barrier &&
              (a->state != SIMT_AT_WARP || (a->mask == b->mask && a->op == b->op)) &&
-             !a->spins == !b->spins && a->awaits == b->awaits));
+             !a->spins == !b->spins && a->awaits == b->awaits &&
+             (a->state != SIMT_AT_WORD || a->sleep.spot->word == b->sleep.spot->word)));
 }
 
 /* The lane runs once more, to say where it is. It never goes on after that: its launch fails. */
@@ -291,6 +320,7 @@ static uint32_t fault_category(const simt_fault_t *fault)
         {GPURT_E_SYNC, 0, GPURT_CATEGORY_SYNC},
         {GPURT_E_SCOPE, 0, GPURT_CATEGORY_SCOPE},
         {GPURT_E_SHARED, 0, GPURT_CATEGORY_SHARED},
+        {GPURT_E_DEADLOCK, 0, GPURT_CATEGORY_DEADLOCK},
         {GPURT_E_FAULT, SIGBUS, GPURT_CATEGORY_BUS},
         {GPURT_E_FAULT, SIGFPE, GPURT_CATEGORY_ARITHMETIC},
         {GPURT_E_FAULT, SIGILL, GPURT_CATEGORY_INSTRUCTION},
@@ -376,6 +406,40 @@ char *simt_report_livelock(simt_worker_t *k, simt_launch_t *l, bool occupancy,
     return r.text;
 }
 
+char *simt_report_asleep(simt_worker_t *k, simt_block_t *b, bool occupancy,
+                         simt_failure_t *told)
+{
+    report_t r = report_begin(told);
+
+    told_deadlock(told, b);
+    add(&r, "deadlock in kernel ");
+    add_kernel_name(&r, b->launch, k);
+    add(&r, ": lanes wait, and no lane is left that could wake them\n");
+    for (uint32_t i = 0; i < k->block_count; i++)
+        if (k->blocks[i]->launch == b->launch)
+            add_block(&r, k, k->blocks[i]);
+    if (occupancy)
+        add(&r,
+            "  %llu of %llu blocks have not begun: on a GPU with as little room this "
+            "hangs; "
+            "launch no more blocks than gpurt_occupancy says\n",
+            (unsigned long long)(b->launch->unit_count - b->launch->next_unit) *
+                b->launch->cluster_size,
+            (unsigned long long)b->launch->block_count);
+    return r.text;
+}
+
+/* Of a circle of lanes, of any worker. */
+static void add_link(void *to, const simt_lane_t *lane)
+{
+    report_t *r = (report_t *)to;
+
+    add(r, "  ");
+    add_lane_name(r, lane);
+    add(r, ": ");
+    add_state(r, lane);
+}
+
 static void add_narrow(report_t *r, const simt_narrow_t *n)
 {
     if (n->shared) {
@@ -408,6 +472,8 @@ char *simt_report_fault(simt_worker_t *k, simt_lane_t *lane, const simt_fault_t 
         add(&r, ", at %s", fault->site);
     add(&r, "\n");
     add_frames(&r, fault, lane);
+    if (fault->status == GPURT_E_DEADLOCK)
+        simt_park_walk(lane, add_link, &r);
     if (fault->status == GPURT_E_SCOPE)
         add_narrow(&r, &k->narrow);
     if (fault->status == GPURT_E_STACK)

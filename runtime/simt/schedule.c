@@ -81,6 +81,7 @@ static bool pass_end(simt_worker_t *k)
     k->progress = false;
     k->watch -= k->watch > 0;
     simt_grid_poll(k);
+    simt_park_poll(k);
     if (k->progress)
         return due;
     if (spun) {

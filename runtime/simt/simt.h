@@ -36,7 +36,8 @@ enum {
     SIMT_LANES_PER_WORKER = 32768,
     SIMT_SEEDED_LANES = 2048, /* resident under a seeded schedule: room to interleave */
     SIMT_DEFERRED = 32, /* handlers a warp can note, whatever GPURT_DEFER_DEPTH says */
-    SIMT_BUDGET = 1024  /* atomics of a lane before others get a turn */
+    SIMT_BUDGET = 1024, /* atomics of a lane before others get a turn */
+    SIMT_SPOTS = 256    /* rows of lanes asleep: park.c */
 };
 
 typedef struct simt_device simt_device_t;
@@ -44,6 +45,7 @@ typedef struct simt_worker simt_worker_t;
 typedef struct simt_launch simt_launch_t;
 typedef struct simt_block simt_block_t;
 typedef struct simt_warp simt_warp_t;
+typedef struct simt_lane simt_lane_t;
 typedef struct simt_scope simt_scope_t;
 typedef struct simt_stream simt_stream_t;
 typedef struct simt_failure simt_failure_t;
@@ -54,12 +56,22 @@ typedef enum simt_state {
     SIMT_AT_BARRIER, /* block barrier (id 0) or a named one */
     SIMT_AT_CLUSTER,
     SIMT_AT_GRID,
+    SIMT_AT_WORD,
     SIMT_PARKED, /* in activemask: runs on when nobody else of the warp can */
     SIMT_DONE
 } simt_state_t;
 
+/* How a lane sleeps at a word: park.c. All but until_ns is under the device's spots.xlock while the
+ * lane is in a row or in an inbox. */
+typedef struct simt_sleep {
+    const gpurt_spot_t *spot; /* on the lane's stack; NULL: awake */
+    simt_lane_t *next_word, *next_place, *next_woken;
+    uint64_t until_ns; /* of gpurt_globaltimer, or UINT64_MAX */
+    uint64_t place;
+} simt_sleep_t;
+
 /* Owner: its block. */
-typedef struct simt_lane {
+struct simt_lane {
     gpurt_simt_lane_t self; /* first: what device code sees */
     simt_warp_t *warp;
     simt_fiber_t *fiber; /* NULL before the first run and after the end */
@@ -80,7 +92,8 @@ typedef struct simt_lane {
     uint64_t host_until_ns; /* then: until when, or UINT64_MAX */
     bool tell;              /* asked to save its backtrace when it runs next */
     bool in_deferred;       /* leaves, and runs handlers: it is not cancelled meanwhile */
-} simt_lane_t;
+    simt_sleep_t sleep;
+};
 
 /* A handler that lanes of a warp noted (defer.h). */
 typedef struct simt_deferred {
@@ -136,6 +149,7 @@ struct simt_block {
     uint32_t rank, threads, warp_count, capacity;
     uint32_t live, runnable; /* lanes not done; lanes ready or parked */
     uint32_t at_grid;
+    uint32_t asleep;      /* lanes at words */
     uint32_t cancelled;   /* its lanes end at their next safe point */
     gpurt_guard_t *guard; /* of its launch, once a lane has said so; or NULL */
     uint32_t attempt;
@@ -251,6 +265,11 @@ struct GPURT_ALIGN(128) simt_worker {
     uint32_t probe_left; /* point.h: looking whether a lane spins without gpurt_relax */
     const void *probe_addr;
     uint32_t seen_changes; /* device->xchanges when main last looked */
+    uint32_t asleep;       /* lanes of it that sleep at words */
+    uint32_t timed;        /* of those, with a deadline */
+    simt_lane_t *xwoken;   /* lanes that others woke; under spots.xlock */
+    uint32_t xquiet;       /* no lane of it can run; likewise */
+    uint64_t quiet_since;  /* steady ns, 0: not so */
     uint32_t xhost_waits;  /* while it idles: a lane waits for the host; likewise */
     uint32_t host_seen;    /* device->xhost_news before this pass */
     uint64_t host_nap_ns;
@@ -267,6 +286,12 @@ typedef struct simt_config {
     bool seeded;
     const char *report_path; /* GPURT_CHECK_REPORT */
 } simt_config_t;
+
+/* Lanes asleep, by the word and by who they are. Owner: the device. */
+typedef struct simt_spots {
+    uint32_t xlock;
+    simt_lane_t *words[SIMT_SPOTS], *places[SIMT_SPOTS]; /* under xlock */
+} simt_spots_t;
 
 struct simt_device {
     simt_config_t config;
@@ -291,6 +316,7 @@ struct simt_device {
     uint32_t xhost_news;      /* futex: grows when workers asleep should look; any thread */
     uint32_t xhost_sleepers;  /* workers asleep on it; written by: workers */
     simt_scope_t *scope;      /* NULL unless check_scope */
+    simt_spots_t spots;
     struct simt_acts *acts;   /* hostact.c's; NULL: the host acts when it likes */
     simt_device_t *next_left; /* device.c: of those that a forked child leaves alone */
 };
@@ -334,6 +360,31 @@ void simt_block_cancel(simt_block_t *b);
 bool simt_grid_poll(simt_worker_t *k);
 /* Whether no lane of the block can ever run again. Exact. */
 bool simt_block_is_stuck(const simt_block_t *b);
+
+/* ---- lanes asleep at words: park.c ----------------------------------------------------------- */
+/* Main fiber, between passes: lanes that others woke, whose time is over, or whose launch was
+ * stopped, can run. Returns: whether any. */
+bool simt_park_poll(simt_worker_t *k);
+/* Takes a lane that sleeps out of its rows; the caller wakes it, or ends it. */
+void simt_park_leave(simt_lane_t *lane);
+/* Main fiber, where no lane can run and none waits for the host: whether that is for ever, on the
+ * whole device. */
+bool simt_park_is_stuck(simt_worker_t *k);
+/* The first deadline, or UINT64_MAX. Under a seed the clock is moved there. */
+uint64_t simt_park_until(simt_worker_t *k);
+/* The worker runs, or waits for work. */
+void simt_park_busy(simt_worker_t *k, bool busy);
+/* Whether only lanes of its own block can wake it. */
+bool simt_park_is_own(const simt_lane_t *lane);
+/* The lane asleep that holds what this one waits for, or NULL. Under the lock, or while all of them
+ * sleep. */
+const simt_lane_t *simt_park_holder(const simt_lane_t *lane);
+/* Tells of the lane and of those asleep that it waits for, one by one. */
+void simt_park_walk(const simt_lane_t *lane, void (*add)(void *to, const simt_lane_t *lane),
+                    void *to);
+/* Something happened that lanes of any worker may wait for: nobody counts as quiet. */
+void simt_park_news(simt_device_t *d);
+void simt_block_look(simt_block_t *b); /* cancel.c: whether its launch was stopped */
 
 /* ---- choosing: schedule.c ------------------------------------------------------------------ */
 simt_lane_t *simt_schedule_pick(simt_worker_t *k);
@@ -382,6 +433,9 @@ bool simt_fault_thread_begin(simt_worker_t *k);
 void simt_fault_thread_end(simt_worker_t *k);
 /* Each fills `told` with the same as the report: failure.h. */
 char *simt_report_deadlock(simt_worker_t *k, simt_block_t *b, simt_failure_t *told);
+/* Lanes sleep, and nobody is left to wake them. */
+char *simt_report_asleep(simt_worker_t *k, simt_block_t *b, bool occupancy,
+                         simt_failure_t *told);
 char *simt_report_livelock(simt_worker_t *k, simt_launch_t *l, bool occupancy,
                            simt_failure_t *told);
 char *simt_report_fault(simt_worker_t *k, simt_lane_t *lane, const simt_fault_t *fault,

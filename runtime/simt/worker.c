@@ -75,7 +75,9 @@ static bool worker_admit(simt_worker_t *k)
     pthread_mutex_lock(&d->mutex);
     for (;;) {
         k->seen_changes = d->xchanges;
+        simt_park_busy(k, true);
         while (simt_launch_take(k, &l, &unit)) {
+            k->quiet_since = 0;
             pthread_mutex_unlock(&d->mutex);
             if (!simt_unit_start(k, l, unit))
                 unit_refused(l);
@@ -84,6 +86,7 @@ static bool worker_admit(simt_worker_t *k)
         if (k->block_count || d->stopping)
             break;
         k->extra = 0;
+        simt_park_busy(k, false);
         if (simt_acts_wait(d)) {
             pthread_mutex_unlock(&d->mutex);
             simt_acts_do_idle(k);
@@ -248,6 +251,25 @@ static void livelock(simt_worker_t *k)
     k->idle_rounds = 0;
 }
 
+/* The first block with lanes asleep tells; its launch fails. */
+static void asleep_for_ever(simt_worker_t *k)
+{
+    simt_block_t *b = k->blocks[0];
+    simt_failure_t told;
+    bool occupancy;
+    char *report;
+
+    for (uint32_t i = 0; i < k->block_count && !b->asleep; i++)
+        b = k->blocks[i];
+    pthread_mutex_lock(&k->device->mutex);
+    occupancy = b->launch->next_unit < b->launch->unit_count;
+    pthread_mutex_unlock(&k->device->mutex);
+    report = simt_report_asleep(k, b, occupancy, &told);
+    simt_launch_fail(b->launch, occupancy ? GPURT_E_OCCUPANCY : GPURT_E_DEADLOCK, report,
+                     &told);
+    k->quiet_since = 0;
+}
+
 /* A seeded livelock is one after so many rounds. Where a yield gives milliseconds to others each
  * time, it would be one after minutes: who was given a second has had his chance. */
 static void nap_seeded(simt_worker_t *k)
@@ -295,6 +317,10 @@ static void worker_idle(simt_worker_t *k)
             return;
         }
     k->extra += k->idle_rounds >= IDLE_ADMIT_ROUNDS;
+    if (simt_park_is_stuck(k)) {
+        asleep_for_ever(k);
+        return;
+    }
     if (simt_host_idle(k))
         return;
     if (k->idle_rounds >= IDLE_SPIN_ROUNDS && spun_too_long(k) &&

@@ -221,7 +221,7 @@ class Lane:
 
 
 WORDS = {"SIMT_AT_CLUSTER": "at cluster barrier", "SIMT_AT_GRID": "at grid barrier",
-         "SIMT_PARKED": "in activemask"}
+         "SIMT_AT_WORD": "asleep at a word", "SIMT_PARKED": "in activemask"}
 STATES = {}
 
 

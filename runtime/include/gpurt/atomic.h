@@ -20,6 +20,12 @@
  *       strong; on failure *expected becomes the value found, read with acquire when the
  * order
  *       acquires and relaxed otherwise.
+ *   T gpurt_inc_wrap_<order>_<scope>_<type>(T *p, T top)       0 behind top, else one more
+ *   T gpurt_dec_wrap_<order>_<scope>_<type>(T *p, T top)       top behind 0 and above it, else one less
+ *   T gpurt_add_most_<order>_<scope>_<type>(T *p, T v, T most) adds v where the sum is most at most
+ *   T gpurt_sub_least_<order>_<scope>_<type>(T *p, T v, T least)   likewise, least at least
+ *       u32 and u64; all return the old value, from which one knows whether it was changed. On a GPU
+ *       inc and dec of u32 are one instruction, the others a loop of compare-exchanges.
  *   void gpurt_fence_<acquire|release|acq_rel|seq_cst>_<scope>(void)
  *       prefer an ordered operation: it costs no more and the race detector understands it.
  *
@@ -394,6 +400,67 @@ GPURT_DEFINE_REDS(uint32_t, u32)
 GPURT_DEFINE_REDS(uint64_t, u64)
 GPURT_DEFINE_FAR(uint32_t, u32)
 GPURT_DEFINE_FAR(uint64_t, u64)
+
+/* ---- with a bound ------------------------------------------------------------------------- */
+/* old: the value found; next: of it, while `may` holds. */
+#define GPURT_RAW_bound(T, t, p, o, fo, s, may, next)                   \
+    T old;                                                              \
+                                                                        \
+    GPURT_RAW_point(p, sizeof(T), s, GPURT_POINT_RMW);                  \
+    old = GPURT_RAW_load(T, p, fo, s);                                  \
+    while ((may) && !GPURT_RAW_cas(T, t, p, &old, (T)(next), o, fo, s)) \
+        ; /* ends: each failure is another's success */                 \
+    return old
+#define GPURT_DEF_bound(T, t, o, fo, s)                                          \
+    GPURT_HD T gpurt_add_most_##o##_##s##_##t(T *p, T value, T most)             \
+    {                                                                            \
+        GPURT_RAW_bound(T, t, p, o, fo, s, old <= most && value <= most - old,   \
+                        old + value);                                            \
+    }                                                                            \
+    GPURT_HD T gpurt_sub_least_##o##_##s##_##t(T *p, T value, T least)           \
+    {                                                                            \
+        GPURT_RAW_bound(T, t, p, o, fo, s, old >= least && value <= old - least, \
+                        old - value);                                            \
+    }
+#define GPURT_DEF_wrap(T, t, o, fo, s)                                                   \
+    GPURT_HD T gpurt_inc_wrap_##o##_##s##_##t(T *p, T top)                               \
+    {                                                                                    \
+        GPURT_RAW_bound(T, t, p, o, fo, s, true, old >= top ? 0 : old + 1);              \
+    }                                                                                    \
+    GPURT_HD T gpurt_dec_wrap_##o##_##s##_##t(T *p, T top)                               \
+    {                                                                                    \
+        GPURT_RAW_bound(T, t, p, o, fo, s, true, old == 0 || old > top ? top : old - 1); \
+    }
+#if GPURT_IN_DEVICE
+#    define GPURT_RAW_wrap(op, p, top, o, s)                                        \
+        uint32_t old;                                                               \
+                                                                                    \
+        asm volatile("atom." #o "." GPURT_FENCE_PTX_##s "." op ".u32 %0, [%1], %2;" \
+                     : "=r"(old)                                                    \
+                     : "l"(p), "r"(top)                                             \
+                     : "memory");                                                   \
+        return old
+#    define GPURT_DEF_wrap_u32(T, t, o, fo, s)                 \
+        GPURT_HD T gpurt_inc_wrap_##o##_##s##_##t(T *p, T top) \
+        {                                                      \
+            GPURT_RAW_wrap("inc", p, top, o, s);               \
+        }                                                      \
+        GPURT_HD T gpurt_dec_wrap_##o##_##s##_##t(T *p, T top) \
+        {                                                      \
+            GPURT_RAW_wrap("dec", p, top, o, s);               \
+        }
+#else
+#    define GPURT_DEF_wrap_u32 GPURT_DEF_wrap
+#endif
+#define GPURT_DEFINE_BOUND(def, T, t)             \
+    GPURT_FOR_SCOPES(def, T, t, relaxed, relaxed) \
+    GPURT_FOR_SCOPES(def, T, t, acquire, acquire) \
+    GPURT_FOR_SCOPES(def, T, t, release, relaxed) \
+    GPURT_FOR_SCOPES(def, T, t, acq_rel, acquire)
+GPURT_DEFINE_BOUND(GPURT_DEF_bound, uint32_t, u32)
+GPURT_DEFINE_BOUND(GPURT_DEF_bound, uint64_t, u64)
+GPURT_DEFINE_BOUND(GPURT_DEF_wrap_u32, uint32_t, u32)
+GPURT_DEFINE_BOUND(GPURT_DEF_wrap, uint64_t, u64)
 
 /* ---- floats: bits move as they are, add rounds to nearest -------------------------------
  * */

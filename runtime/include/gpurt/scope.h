@@ -74,7 +74,8 @@ GPURT_DEV void gpurt_scope_cancel(gpurt_scope_t *scope, gpurt_status_t status)
 {
     int32_t works = GPURT_OK;
 
-    (void)gpurt_cas_relaxed_dev_i32(&scope->xstatus, &works, status);
+    if (gpurt_cas_relaxed_dev_i32(&scope->xstatus, &works, status))
+        gpurt_unpark_stopped(&scope->xstatus);
 }
 
 GPURT_DEV gpurt_status_t gpurt_scope_look(uint32_t mask, const gpurt_scope_t *scope)

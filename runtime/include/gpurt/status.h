@@ -56,6 +56,10 @@ enum {
     GPURT_E_CANCELLED = -40, /* it was told to stop, or whom it waited for was */
     GPURT_E_PANIC = -41,     /* a panic ended it, or a part of it */
     GPURT_E_TIMEOUT = -42,   /* it did not come in time */
+    /* locks; others are GPURT_E_TIMEOUT, _CANCELLED, _DEADLOCK, _HANDLE and _INVALID */
+    GPURT_E_OWNER_DIED = -43, /* taken, but who had it before left in the middle */
+    GPURT_E_NOT_OWNER = -44,  /* given back by one that does not hold it */
+    GPURT_E_HELD = -45,       /* destroyed while it is held or waited for */
     /* a checkpoint that cannot be used */
     GPURT_E_TRUNCATED = -50, /* the file ends too soon */
     GPURT_E_VERSION = -51,   /* of another version */

@@ -11,6 +11,7 @@
 
 #include <gpurt/atomic.h>
 #include <gpurt/base.h>
+#include <gpurt/impl/spot.h>
 #include <gpurt/kernel.h>
 
 /* What the GPU that code is generated for can do; 0 where host code is generated. */
@@ -289,6 +290,35 @@ GPURT_DEV void gpurt_relax(void)
 {
     gpurt_pause();
     gpurt_cuda_look_around(); /* what it waits for may be a neighbour's */
+}
+
+/* ---- spot.h -------------------------------------------------------------------------- */
+/* Twice as long each time, up to a microsecond: who waits long leaves the word's line alone. */
+GPURT_DEV void gpurt_park(const gpurt_spot_t *spot, uint32_t turn)
+{
+    (void)spot;
+    __nanosleep(32u << (turn < 5 ? turn : 5));
+    gpurt_cuda_look_around();
+}
+GPURT_DEV uint32_t gpurt_unpark(const void *word, uint32_t key, uint32_t most)
+{
+    (void)word;
+    (void)key;
+    (void)most;
+    return UINT32_MAX;
+}
+GPURT_DEV void gpurt_unpark_stopped(const int32_t *stop)
+{
+    (void)stop;
+}
+GPURT_DEV void gpurt_taken_at(const char **at, const char *here)
+{
+    (void)at;
+    (void)here;
+}
+GPURT_DEV bool gpurt_is_shared(const void *p)
+{
+    return __isShared(p) != 0;
 }
 
 /* Some pauses of a wait for `kind` "name" at `here`, which the CPU back end can tell. */

@@ -106,6 +106,22 @@ GPURT_DEV bool gpurt_cuda_defers_take(uint32_t mask, uint32_t scope,
     return found;
 }
 
+/* The newest that these lanes noted with that argument: rows of other objects stay. */
+GPURT_DEVN void gpurt_defer_forget(uint32_t mask, gpurt_handler_t handler, uint64_t arg)
+{
+    gpurt_cuda_defers_t *s = gpurt_cuda_defers();
+    uint32_t count = gpurt_cuda_defers_lock(s);
+    gpurt_cuda_deferred_t gone;
+
+    for (uint32_t i = count; i-- > 0;)
+        if (s->rows[i].mask == mask && s->rows[i].handler == handler &&
+            s->rows[i].arg == arg) {
+            count = gpurt_cuda_defers_remove(s, count, i, &gone);
+            break;
+        }
+    gpurt_cuda_defers_unlock(s, count);
+}
+
 /* Takes this lane's bit out of the newest row that has it, of the older ones, until one is
  * nobody's any more: an older handler runs when all its lanes are through with the newer ones.
  * Returns: whether there was one. */

@@ -9,6 +9,7 @@
 
 #include <gpurt/base.h>
 #include <gpurt/impl/guard.h>
+#include <gpurt/impl/spot.h>
 #include <gpurt/kernel.h>
 
 /* What device code may read of its place. Owner: the executor.
@@ -89,6 +90,10 @@ void gpurt_simt_pause(const char *site);
 void gpurt_simt_pause_for(const char *kind, const char *name, const char *site);
 void gpurt_simt_host_pause(uint64_t left_ns, const char *site); /* hostword.h */
 void gpurt_simt_host_wake(void);
+void gpurt_simt_park(const gpurt_spot_t *spot);                 /* spot.h */
+uint32_t gpurt_simt_unpark(const void *word, uint32_t key, uint32_t most);
+void gpurt_simt_unpark_stopped(const int32_t *stop);
+bool gpurt_simt_is_shared(const void *p);
 void *gpurt_simt_shared(const void *key, size_t bytes, const char *site);
 void *gpurt_simt_shared_dyn(void);
 uint64_t gpurt_simt_clock(void);
@@ -108,6 +113,7 @@ void gpurt_simt_leave(void) GPURT_NORETURN; /* runs what was deferred, and ends 
 bool gpurt_simt_in_deferred(void);
 bool gpurt_simt_defer(uint32_t mask, uint32_t scope, void (*handler)(uint64_t),
                       uint64_t arg, uint32_t depth);
+void gpurt_simt_forget(uint32_t mask, void (*handler)(uint64_t), uint64_t arg);
 uint32_t gpurt_simt_undefer(uint32_t mask, uint32_t scope, uint32_t most, bool run);
 
 GPURT_END_DECLS
@@ -162,6 +168,30 @@ GPURT_DEV void gpurt_host_pause(uint32_t turn, uint64_t left_ns, const char *her
 GPURT_DEV void gpurt_host_wake(void)
 {
     gpurt_simt_host_wake();
+}
+
+/* ---- spot.h ------------------------------------------------------------------------------ */
+GPURT_DEV void gpurt_park(const gpurt_spot_t *spot, uint32_t turn)
+{
+    (void)turn; /* it sleeps */
+    gpurt_simt_park(spot);
+}
+GPURT_DEV uint32_t gpurt_unpark(const void *word, uint32_t key, uint32_t most)
+{
+    return gpurt_simt_unpark(word, key, most);
+}
+GPURT_DEV void gpurt_unpark_stopped(const int32_t *stop)
+{
+    gpurt_simt_unpark_stopped(stop);
+}
+/* Where something was taken, for reports of the CPU back end alone. */
+GPURT_DEV void gpurt_taken_at(const char **at, const char *here)
+{
+    *at = here;
+}
+GPURT_DEV bool gpurt_is_shared(const void *p)
+{
+    return gpurt_simt_is_shared(p);
 }
 
 /* ---- warp.h: bits ------------------------------------------------------------------------ */
@@ -421,6 +451,7 @@ GPURT_SIMT_PAIR_FLOAT(double, f64)
 #define gpurt_leave()                    gpurt_simt_leave()
 #define gpurt_defer_note(mask, scope, handler, arg) \
     gpurt_simt_defer(mask, scope, handler, arg, GPURT_DEFER_DEPTH)
+#define gpurt_defer_forget(mask, handler, arg)   gpurt_simt_forget(mask, handler, arg)
 #define gpurt_defer_drop(mask, scope, most, run) gpurt_simt_undefer(mask, scope, most, run)
 #define gpurt_trap()                             gpurt_simt_trap(GPURT_HERE)
 

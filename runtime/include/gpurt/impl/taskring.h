@@ -8,7 +8,7 @@
  * Progress. Drawing credits is lock-free: an exchange fails only because another succeeded. From
  * ticket to slot a lane waits for one other lane at most, which has drawn the same slot's ticket
  * before it and stands between two instructions. Neither can be cancelled there: no safe point.
- * Order: what a pusher wrote before is seen by the popper, in all lanes of its mask (TQ1).
+ * Order: what a pusher wrote before is seen by the popper, in all lanes of its mask (TK1).
  * Context: device code; all lanes of `mask` together. A queue has a slot more for each number that
  * can be in it at a time, so a push never finds it full. */
 #ifndef GPURT_TASKRING_H
@@ -68,7 +68,7 @@ GPURT_DEV void gpurt_taskring_push(const gpurt_taskring_t *r, uint32_t mask,
     while (gpurt_load_relaxed_dev_u64(slot) != gpurt_taskring_empty(ticket, r->shift))
         gpurt_pause();
     gpurt_store_release_dev_u64(
-        slot, gpurt_taskring_full(ticket, r->shift, number)); /* TQ1.rel */
+        slot, gpurt_taskring_full(ticket, r->shift, number)); /* TK1.rel */
     gpurt_syncwarp(mask); /* so that who draws a credit seldom waits */
     if (gpurt_is_leader(mask))
         gpurt_red_add_relaxed_dev_u32(r->credits, count); /* relaxed: as above */
@@ -93,7 +93,7 @@ GPURT_DEV uint32_t gpurt_taskring_read(const gpurt_taskring_t *r, uint32_t ticke
     uint64_t *slot = gpurt_taskring_slot(r, ticket), word;
     uint64_t turn = gpurt_taskring_full(ticket, r->shift, 0) >> 32;
 
-    while ((word = gpurt_load_acquire_dev_u64(slot)) >> 32 != turn) /* TQ1.acq */
+    while ((word = gpurt_load_acquire_dev_u64(slot)) >> 32 != turn) /* TK1.acq */
         gpurt_pause();
     /* relaxed: the next pusher of the slot learns only that it was read */
     gpurt_store_relaxed_dev_u64(slot,

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define GPURT_DEFER_DEPTH 2
+#include "deadlock.h"
+
+#include <gpurt/device.h>
+
+/* Even blocks take the accounts first, odd ones the journal: that goes well as long as no two of them
+ * are in between. */
+GPURT_KERNEL(transfers, struct deadlock_args, p)
+{
+    bool even = gpurt_block_rank() % 2 == 0;
+    desk_t *d = p->desk;
+    gpurt_mutex_t *first = even ? &d->accounts : &d->journal;
+    gpurt_mutex_t *second = even ? &d->journal : &d->accounts;
+
+    gpurt_mutex_name(first, even ? "accounts" : "journal", GPURT_WAITABLE_SINGLE);
+    if (gpurt_mutex_lock_for(first, p->patience_ns) != GPURT_OK)
+        return;
+    for (uint32_t i = 0; i < 100; i++) /* whoever else comes, comes now */
+        gpurt_relax();
+    if (gpurt_mutex_lock_for(second, p->patience_ns) == GPURT_OK) {
+        d->balance++;
+        d->lines++;
+        (void)gpurt_mutex_unlock(second);
+    }
+    (void)gpurt_mutex_unlock(first);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Locks that the log is told of: mutexes, rwlocks, semaphores and latches are one class, whose words
+ * the look takes apart. */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
+#include <gpurt/latch.h>
+#include <gpurt/locks.h>
+#include <gpurt/rwlock.h>
+#include <gpurt/semaphore.h>
+
+#include "idtable.h"
+#include "refuse.h"
+#include "watch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    NAME_BYTES = 48
+};
+
+enum {
+    FREE,
+    HELD,
+    READ,
+    WRITTEN,
+    OPEN,
+    SHUT,
+    BROKEN,
+    ENDED
+};
+
+enum {
+    NAME,
+    KIND,
+    STATE,
+    BOUND,
+    HOLDERS,
+    LEFT,
+    WAITERS,
+    BLOCK,
+    THREAD,
+    CONTENDED,
+    LATE,
+    STOPPED,
+    DIED,
+    FIELDS
+};
+static const gpurt_field_t fields[FIELDS] = {
+    [NAME] = {.name = "name", .kind = GPURT_FIELD_TEXT},
+    [KIND] = {.name = "kind",
+              .kind = GPURT_FIELD_STATE,
+              .words = "mutex,rwlock,semaphore,latch"},
+    [STATE] = {.name = "state",
+               .kind = GPURT_FIELD_STATE,
+               .words = "free,held,read,written,open,shut,broken,ended"},
+    [BOUND] = {.name = "bound", .kind = GPURT_FIELD_LIMIT},
+    [HOLDERS] = {.name = "holders", .kind = GPURT_FIELD_GAUGE, .of = "bound"},
+    [LEFT] = {.name = "left", .kind = GPURT_FIELD_GAUGE},
+    [WAITERS] = {.name = "waiters", .kind = GPURT_FIELD_GAUGE},
+    [BLOCK] = {.name = "holder_block", .kind = GPURT_FIELD_GAUGE},
+    [THREAD] = {.name = "holder_thread", .kind = GPURT_FIELD_GAUGE},
+    [CONTENDED] = {.name = "contended", .kind = GPURT_FIELD_COUNTER},
+    [LATE] = {.name = "timed_out", .kind = GPURT_FIELD_COUNTER},
+    [STOPPED] = {.name = "cancelled", .kind = GPURT_FIELD_COUNTER},
+    [DIED] = {.name = "owner_died", .kind = GPURT_FIELD_FAULT},
+};
+
+/* What a look is given. */
+typedef struct watched {
+    const void *object;
+    uint32_t kind;
+    char name[NAME_BYTES];
+} watched_t;
+
+static void look_at_turns(const gpurt_turns_t *t, uint32_t kind, uint64_t *values)
+{
+    uint32_t count = gpurt_turn_count(t->xword);
+    bool written = kind == GPURT_LOCK_RWLOCK && count == GPURT_RWLOCK_WRITER;
+
+    values[STATE] = t->xword & GPURT_TURN_ENDED ? ENDED
+                    : count == 0                ? FREE
+                    : written                   ? WRITTEN
+                    : kind == GPURT_LOCK_RWLOCK ? READ
+                                                : HELD;
+    values[BOUND] = 1;
+    values[HOLDERS] = written ? 1 : count;
+    values[WAITERS] = gpurt_turn_waiting(t->xword) - gpurt_turn_holes(t->xword);
+    if (t->xholder) {
+        values[BLOCK] = gpurt_place_block(t->xholder);
+        values[THREAD] = gpurt_place_thread(t->xholder);
+    }
+    values[CONTENDED] = t->xcontended;
+    values[LATE] = t->xlate;
+    values[STOPPED] = t->xstopped;
+    values[DIED] = t->xdied;
+}
+
+static void look_at_latch(const gpurt_latch_t *l, uint64_t *values)
+{
+    int32_t left = (int32_t)l->xleft;
+
+    values[STATE] = left > 0 ? SHUT : left < GPURT_LATCH_BROKEN / 2 ? BROKEN : OPEN;
+    values[LEFT] = left > 0 ? (uint64_t)left : 0;
+    values[BOUND] = values[HOLDERS] = values[WAITERS] = GPURT_VALUE_UNKNOWN;
+}
+
+static bool lock_look(gpurt_viewer_t *v, const void *object, bool due, uint64_t *values)
+{
+    const watched_t *w = (const watched_t *)object;
+    gpurt_semaphore_t s; /* the largest; its turns come first, as in the others */
+    gpurt_latch_t l;
+
+    (void)due;
+    values[KIND] = w->kind;
+    values[LEFT] = values[BLOCK] = values[THREAD] = GPURT_VALUE_UNKNOWN;
+    if (w->kind == GPURT_LOCK_LATCH) {
+        if (!gpurt_viewer_fetch(v, &l, w->object, sizeof l))
+            return false;
+        look_at_latch(&l, values);
+    } else {
+        bool units = w->kind == GPURT_LOCK_SEMAPHORE;
+
+        if (!gpurt_viewer_fetch(v, &s, w->object, units ? sizeof s : sizeof s.turns))
+            return false;
+        look_at_turns(&s.turns, w->kind, values);
+        if (units)
+            values[BOUND] = s.bound;
+        if (w->kind == GPURT_LOCK_RWLOCK)
+            values[BOUND] = GPURT_VALUE_UNKNOWN;
+    }
+    values[NAME] = gpurt_watch_text(v, w->name);
+    return true;
+}
+
+static const gpurt_class_t lock_class = {
+    .name = "lock",
+    .plural = "locks",
+    .fields = fields,
+    .field_count = FIELDS,
+    .look = lock_look,
+};
+
+/* ---- the calls --------------------------------------------------------------------------- */
+static const char WHAT[] = "locks";
+static gpurt_id_entry_t entries[GPURT_LOCK_WATCHES];
+static gpurt_idtable_t watches = {.lock = GPURT_LOCK_INIT,
+                                  .what = "watch",
+                                  .entries = entries,
+                                  .count = GPURT_LOCK_WATCHES};
+
+gpurt_status_t gpurt_lock_watch(gpurt_t *rt, uint32_t kind, const void *object,
+                                const char *name, gpurt_lock_watch_t *out,
+                                gpurt_error_t *err)
+{
+    watched_t w = {.object = object, .kind = kind};
+    gpurt_info_t info;
+    gpurt_status_t st;
+
+    if (!out)
+        return REFUSE(err, GPURT_E_INVALID, "out is NULL: pass a place for the watch");
+    memset(out, 0, sizeof *out);
+    if (!object || kind > GPURT_LOCK_LATCH)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "locks: object is NULL, or kind %u is none of gpurt_lock_kind_t",
+                      kind);
+    st = gpurt_info(rt, &info);
+    if (st != GPURT_OK)
+        return REFUSE(err, st, "locks: the runtime is not open");
+    out->id = gpurt_id_add(&watches, rt, object, NULL);
+    if (!out->id)
+        return REFUSE(err, GPURT_E_NOMEM, "locks: %d are watched, more cannot be",
+                      GPURT_LOCK_WATCHES);
+    out->object = object;
+    if (name)
+        snprintf(w.name, sizeof w.name, "%s", name);
+    else
+        snprintf(w.name, sizeof w.name, "%u", out->id);
+    gpurt_watch_begin(rt, &lock_class, out->id, &w, sizeof w);
+    return GPURT_OK;
+}
+
+gpurt_status_t gpurt_lock_unwatch(gpurt_t *rt, gpurt_lock_watch_t *watch,
+                                  gpurt_error_t *err)
+{
+    gpurt_status_t st;
+
+    if (!watch || !watch->object)
+        return GPURT_OK;
+    st = gpurt_id_retire(&watches, WHAT, rt, watch->id, watch->object, err);
+    if (st != GPURT_OK)
+        return st;
+    gpurt_watch_end(rt, &lock_class, watch->id);
+    st = gpurt_id_drop(&watches, watch->id);
+    memset(watch, 0, sizeof *watch);
+    return st;
+}
