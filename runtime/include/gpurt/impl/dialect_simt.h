@@ -90,7 +90,7 @@ void gpurt_simt_pause(const char *site);
 void gpurt_simt_pause_for(const char *kind, const char *name, const char *site);
 void gpurt_simt_host_pause(uint64_t left_ns, const char *site); /* hostword.h */
 void gpurt_simt_host_wake(void);
-void gpurt_simt_park(const gpurt_spot_t *spot);                 /* spot.h */
+void gpurt_simt_park(const gpurt_spot_t *spot); /* spot.h */
 uint32_t gpurt_simt_unpark(const void *word, uint32_t key, uint32_t most);
 void gpurt_simt_unpark_stopped(const int32_t *stop);
 bool gpurt_simt_is_shared(const void *p);
