@@ -36,6 +36,12 @@ void gpurt_simt_host_pause(uint64_t left_ns, const char *site)
     simt_cancel_point(me);
 }
 
+void gpurt_simt_host_wake(void)
+{
+    if (GPURT_LIKELY(simt_worker_self != NULL))
+        simt_host_news(simt_worker_self->device);
+}
+
 /* ---- workers ------------------------------------------------------------------------------ */
 typedef struct waiters {
     bool some, others; /* lanes that wait for the host; that can run otherwise */

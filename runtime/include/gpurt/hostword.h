@@ -12,7 +12,8 @@
  *
  * What one side wrote before it stored, the other sees behind its wait. A kernel polls, with
  * pauses of a microsecond at most. On the CPU back end its lanes sleep: the wait takes no
- * processor time and is neither a livelock nor a deadlock, because the host ends it.
+ * processor time and is neither a livelock nor a deadlock, because the host ends it. Where a
+ * lane ends such a wait by a word of its own, it calls gpurt_host_wake() behind its store.
  * Context: device code, any lane. */
 #ifndef GPURT_HOSTWORD_H
 #define GPURT_HOSTWORD_H

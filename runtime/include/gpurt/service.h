@@ -168,6 +168,36 @@ GPURT_DEV void gpurt_service_idle(gpurt_service_turn_t *turn)
     gpurt_block_barrier();
 }
 
+/* Thread 0 alone: until the host rings, or `word`, which other blocks store, is not `seen`. Those
+ * call gpurt_host_wake behind their store. */
+GPURT_DEV void gpurt_service_await(gpurt_service_turn_t *turn, const uint32_t *word,
+                                   uint32_t seen)
+{
+    uint32_t pauses = 0, bell;
+
+    /* relaxed: whoever wakes has work in queues that order it themselves */
+    while ((bell = gpurt_load_acquire_sys_u32(&turn->words->xbell)) ==
+               turn->bell && /* HW2.acq */
+           gpurt_load_relaxed_dev_u32(word) == seen)
+        gpurt_host_pause(pauses++, UINT64_MAX, GPURT_HERE);
+    turn->bell = bell;
+    /* gpurt_service_called looks at once, and go only if there is a command */
+    turn->looked = gpurt_clock() - GPURT_SERVICE_LOOK_CYCLES - 1;
+}
+
+/* Thread 0 alone, beside work: whether the block is to come to go. Reads the host's word once in
+ * GPURT_SERVICE_LOOK_CYCLES. */
+GPURT_DEV bool gpurt_service_called(gpurt_service_turn_t *turn)
+{
+    if (!turn->due && gpurt_clock() - turn->looked > GPURT_SERVICE_LOOK_CYCLES) {
+        turn->looked = gpurt_clock();
+        turn->due = /* relaxed: go acquires it */
+            (gpurt_load_relaxed_sys_u32(&turn->words->xcommand) &
+             (GPURT_SERVICE_STOP | GPURT_SERVICE_REST)) != 0;
+    }
+    return turn->due;
+}
+
 GPURT_DEV void gpurt_service_leave(const gpurt_service_turn_t *turn)
 {
     gpurt_block_barrier();

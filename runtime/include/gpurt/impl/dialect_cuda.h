@@ -339,6 +339,8 @@ GPURT_DEV void gpurt_host_pause(uint32_t turn, uint64_t left_ns, const char *her
     __nanosleep(turn < 64 ? 32 : 1024);
     gpurt_cuda_look_around();
 }
+/* It polls. */
+GPURT_DEV void gpurt_host_wake(void) {}
 
 /* Lanes that ended are not waited for, so a barrier of a cancelled block completes; who
  * then looks must do so before it touches what the others should have written. */

@@ -93,6 +93,7 @@ void gpurt_simt_park(const gpurt_spot_t *spot);                 /* spot.h */
 uint32_t gpurt_simt_unpark(const void *word, uint32_t key, uint32_t most);
 void gpurt_simt_unpark_stopped(const int32_t *stop);
 bool gpurt_simt_is_shared(const void *p);
+void gpurt_simt_host_wake(void);
 void *gpurt_simt_shared(const void *key, size_t bytes, const char *site);
 void *gpurt_simt_shared_dyn(void);
 uint64_t gpurt_simt_clock(void);
@@ -163,6 +164,10 @@ GPURT_DEV void gpurt_host_pause(uint32_t turn, uint64_t left_ns, const char *her
 {
     (void)turn; /* the worker's naps grow */
     gpurt_simt_host_pause(left_ns, here);
+}
+GPURT_DEV void gpurt_host_wake(void)
+{
+    gpurt_simt_host_wake();
 }
 
 /* ---- spot.h ------------------------------------------------------------------------------ */

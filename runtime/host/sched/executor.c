@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The life of executors: a table of them, open, close. */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
+#include "executorown.h"
+#include "executorview.h"
+
+#include "hostpoll.h"
+#include "refuse.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TASKS_MOST = 1 << 26, /* so that 31 bits hold tickets of a lap, and 28 an edge */
+    THREADS_MOST = 1024
+};
+
+/* ---- the table ------------------------------------------------------------------------- */
+
+static gpurt_lock_t table = GPURT_LOCK_INIT;
+static gpurt_executor_own_t owns[GPURT_EXECUTORS];
+static uint32_t xlast; /* executor's id; written by: who opens */
+
+static uint64_t handle_of(const gpurt_executor_own_t *e)
+{
+    return (uint64_t)e->generation << 32 | (uint32_t)(e - owns + 1);
+}
+
+/* A slot of a forked child's parent is free. */
+static gpurt_executor_own_t *slot_take(void)
+{
+    uint32_t process = gpurt_process_generation();
+    gpurt_executor_own_t *e = NULL;
+
+    gpurt_lock_take(&table);
+    for (uint32_t i = 0; !e && i < GPURT_EXECUTORS; i++)
+        if ((!owns[i].busy && !owns[i].users) || owns[i].process != process)
+            e = &owns[i];
+    if (e) {
+        uint32_t generation = e->generation + 1;
+
+        memset(e, 0, sizeof *e);
+        e->generation = generation ? generation : 1;
+        e->process = process;
+        e->busy = true;
+        e->post = e->drain = (gpurt_lock_t)GPURT_LOCK_INIT;
+    }
+    gpurt_lock_give(&table);
+    return e;
+}
+
+static void slot_set(gpurt_executor_own_t *e, bool open, bool busy)
+{
+    gpurt_lock_take(&table);
+    e->open = open;
+    e->busy = busy;
+    gpurt_lock_give(&table);
+}
+
+gpurt_executor_own_t *gpurt_executor_hold(gpurt_t *rt, gpurt_executor_t x,
+                                          gpurt_status_t *st, gpurt_error_t *err)
+{
+    uint32_t i = (uint32_t)x - 1, process = gpurt_process_generation();
+    gpurt_executor_own_t *e = i < GPURT_EXECUTORS ? &owns[i] : NULL;
+    bool forked = false, is = false;
+
+    gpurt_lock_take(&table);
+    if (e && e->open && handle_of(e) == x) {
+        forked = e->process != process;
+        is = !forked && e->rt == rt;
+        e->users += is;
+    }
+    gpurt_lock_give(&table);
+    if (is)
+        return e;
+    *st = forked
+              ? REFUSE(err, GPURT_E_FORKED,
+                       "executor 0x%llx was opened before this process was forked: open "
+                       "another",
+                       (unsigned long long)x)
+              : REFUSE(err, GPURT_E_HANDLE,
+                       "executor 0x%llx is not open with this runtime: it was closed, or "
+                       "never opened",
+                       (unsigned long long)x);
+    return NULL;
+}
+
+void gpurt_executor_let(gpurt_executor_own_t *e)
+{
+    gpurt_lock_take(&table);
+    e->users--;
+    gpurt_lock_give(&table);
+}
+
+static uint32_t users_of(const gpurt_executor_own_t *e)
+{
+    uint32_t users;
+
+    gpurt_lock_take(&table);
+    users = e->users;
+    gpurt_lock_give(&table);
+    return users;
+}
+
+/* ---- open ------------------------------------------------------------------------------ */
+
+static gpurt_status_t options_read(const gpurt_executor_options_t *given,
+                                   gpurt_executor_options_t *o, gpurt_error_t *err)
+{
+    size_t bytes = given && given->struct_size ? given->struct_size : sizeof *o;
+
+    memset(o, 0, sizeof *o);
+    if (bytes > sizeof *o)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "options: struct_size %zu, this library knows %zu bytes: build with "
+                      "its headers",
+                      bytes, sizeof *o);
+    if (given)
+        memcpy(o, given, bytes);
+    o->warps = o->warps ? o->warps : GPURT_EXECUTOR_WARPS;
+    o->tasks = o->tasks ? o->tasks : GPURT_EXECUTOR_TASKS;
+    o->edges = o->edges ? o->edges : 2 * o->tasks;
+    o->records = o->records ? o->records : GPURT_EXECUTOR_RECORDS;
+    if (o->warps > THREADS_MOST / GPURT_WARP_SIZE)
+        return REFUSE(err, GPURT_E_INVALID, "options: %u warps a block, 1 to %d", o->warps,
+                      THREADS_MOST / GPURT_WARP_SIZE);
+    if (o->tasks > TASKS_MOST || o->edges > 2 * TASKS_MOST || o->records > TASKS_MOST)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "options: %u tasks, %u edges, %u records: at most %d, %d, %d",
+                      o->tasks, o->edges, o->records, TASKS_MOST, 2 * TASKS_MOST,
+                      TASKS_MOST);
+    if (o->share_percent > 87 || (o->share_percent && o->blocks))
+        return REFUSE(
+            err, GPURT_E_INVALID,
+            "options: %u %% of the device and %u blocks: say one of them, and 87 %% "
+            "at most",
+            o->share_percent, o->blocks);
+    return GPURT_OK;
+}
+
+/* As many blocks as are asked for. */
+static gpurt_status_t blocks_find(gpurt_t *rt, const gpurt_kernel_t *kernel,
+                                  gpurt_executor_options_t *o, gpurt_launch_t *launch,
+                                  gpurt_error_t *err)
+{
+    gpurt_status_t st;
+    gpurt_info_t info;
+    uint32_t fit;
+
+    *launch = (gpurt_launch_t){.grid = {1, 1, 1},
+                               .block = {o->warps * GPURT_WARP_SIZE, 1, 1},
+                               .shared_bytes = o->shared_bytes};
+    st = gpurt_occupancy(rt, launch, kernel, &fit, err);
+    if (st == GPURT_OK)
+        st = gpurt_info(rt, &info);
+    if (st != GPURT_OK)
+        return st;
+    if (o->share_percent)
+        o->blocks = (uint32_t)((uint64_t)fit * o->share_percent / 100);
+    else if (!o->blocks)
+        o->blocks = info.sm_count < fit / 8 * 7 ? info.sm_count : fit / 8 * 7;
+    o->blocks = o->blocks ? o->blocks : 1;
+    launch->grid.x = o->blocks;
+    return GPURT_OK;
+}
+
+static uint32_t shift_of(uint32_t count)
+{
+    uint32_t shift = 1;
+
+    while (1u << shift < count)
+        shift++;
+    return shift;
+}
+
+static void own_fill(gpurt_executor_own_t *e, gpurt_t *rt, const gpurt_kernel_t *kernel,
+                     const gpurt_executor_options_t *o)
+{
+    gpurt_info_t info = {.backend = GPURT_BACKEND_CPU};
+
+    (void)gpurt_info(rt, &info);
+    e->rt = rt;
+    e->id = gpurt_add_relaxed_sys_u32(&xlast, 1) + 1; /* relaxed: only to differ */
+    e->on_cpu = info.backend == GPURT_BACKEND_CPU;
+    e->blocks = o->blocks;
+    e->warps = o->warps;
+    e->record_count = o->records;
+    e->map.task_count = o->tasks;
+    e->map.edge_count = o->edges;
+    e->map.task_shift = shift_of(o->tasks);
+    e->map.edge_shift = shift_of(o->edges);
+    snprintf(e->name, sizeof e->name, "%s",
+             o->service.name ? o->service.name : kernel->name);
+}
+
+static gpurt_status_t own_launch(gpurt_executor_own_t *e, const gpurt_kernel_t *kernel,
+                                 const gpurt_executor_options_t *o,
+                                 const gpurt_launch_t *launch, gpurt_error_t *err)
+{
+    struct gpurt_executor_args args;
+    gpurt_status_t st = gpurt_executor_make(e, err);
+
+    memset(&args, 0, sizeof args);
+    args.map = e->map;
+    if (st == GPURT_OK)
+        st = gpurt_service_launch_kernel(e->rt, launch, kernel, &args, sizeof args,
+                                         offsetof(struct gpurt_executor_args, service),
+                                         &o->service, &e->service, err);
+    if (st != GPURT_OK)
+        gpurt_executor_unmake(e);
+    return st;
+}
+
+gpurt_status_t gpurt_executor_open_kernel(gpurt_t *rt, const gpurt_kernel_t *kernel,
+                                          const gpurt_executor_options_t *options,
+                                          gpurt_executor_t *out, gpurt_error_t *err)
+{
+    gpurt_executor_options_t o;
+    gpurt_executor_own_t *e;
+    gpurt_launch_t launch;
+    gpurt_status_t st;
+
+    if (!out || !kernel)
+        return REFUSE(err, GPURT_E_INVALID, "%s is NULL: pass the address of a %s",
+                      out ? "kernel" : "out", out ? "kernel" : "gpurt_executor_t");
+    *out = 0;
+    st = options_read(options, &o, err);
+    if (st == GPURT_OK)
+        st = blocks_find(rt, kernel, &o, &launch, err);
+    if (st != GPURT_OK)
+        return st;
+    e = slot_take();
+    if (!e)
+        return REFUSE(err, GPURT_E_NOMEM,
+                      "%d executors are open, more cannot be: close one", GPURT_EXECUTORS);
+    own_fill(e, rt, kernel, &o);
+    st = own_launch(e, kernel, &o, &launch, err);
+    slot_set(e, st == GPURT_OK, st == GPURT_OK);
+    if (st != GPURT_OK)
+        return st;
+    *out = handle_of(e);
+    gpurt_executorview_begin(e);
+    return GPURT_OK;
+}
+
+/* ---- close ----------------------------------------------------------------------------- */
+
+/* Nobody new comes in, and whoever waits is told. Returns: false, another thread closes it. */
+static bool closing_begin(gpurt_executor_own_t *e)
+{
+    bool mine;
+
+    gpurt_lock_take(&table);
+    mine = e->open;
+    e->open = false;
+    gpurt_lock_give(&table);
+    if (mine) /* relaxed: waits end by it, nothing else */
+        gpurt_store_relaxed_sys_u32(&e->xclosing, 1);
+    return mine;
+}
+
+static void users_await(const gpurt_executor_own_t *e)
+{
+    gpurt_hostpoll_t poll = gpurt_hostpoll_begin(UINT64_MAX);
+
+    while (users_of(e) > 1) /* the caller is one */
+        (void)gpurt_hostpoll_next(&poll);
+}
+
+static uint64_t dropped_count(gpurt_executor_own_t *e)
+{
+    uint64_t live = 0, posted = e->posted;
+    uint32_t taken = 0;
+
+    (void)gpurt_executor_fetch(e, &live, &e->map.words->xlive, sizeof live, NULL);
+    /* Orders that no warp has taken. */
+    taken = gpurt_load_acquire_sys_u32(&e->map.desk->xtaken); /* HW3.acq */
+    for (uint32_t i = taken; i != (uint32_t)posted; i++)
+        live += e->map.desk->orders[i % GPURT_TASK_ORDERS].what == GPURT_ORDER_SPAWN;
+    return (uint32_t)live;
+}
+
+/* Context: the caller holds it, alone. */
+static gpurt_status_t own_close(gpurt_executor_own_t *e, uint64_t *dropped,
+                                gpurt_error_t *err)
+{
+    gpurt_status_t st = gpurt_service_stop(e->rt, e->service, err);
+
+    if (st == GPURT_E_TIMEOUT) {
+        gpurt_lock_take(&table);
+        e->open = true;
+        gpurt_lock_give(&table);
+        return st;
+    }
+    if (dropped)
+        *dropped = dropped_count(e);
+    gpurt_executorview_end(e);
+    gpurt_executor_unmake(e);
+    gpurt_lock_take(&table);
+    e->busy = false; /* from the caller's let on, another may have it */
+    gpurt_lock_give(&table);
+    return st;
+}
+
+gpurt_status_t gpurt_executor_close(gpurt_t *rt, gpurt_executor_t x, uint64_t *dropped,
+                                    gpurt_error_t *err)
+{
+    gpurt_status_t st = GPURT_OK;
+    gpurt_executor_own_t *e = gpurt_executor_hold(rt, x, &st, err);
+
+    if (dropped)
+        *dropped = 0;
+    if (!e)
+        return st;
+    if (!closing_begin(e)) {
+        gpurt_executor_let(e);
+        return REFUSE(err, GPURT_E_HANDLE, "executor 0x%llx is being closed",
+                      (unsigned long long)x);
+    }
+    users_await(e);
+    st = own_close(e, dropped, err);
+    gpurt_executor_let(e);
+    return st;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of an executor: one piece of the device's, one that both sides reach. Zeros are right for
+ * all but the lists of what is free, and where tickets begin. */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
+#include "executorown.h"
+
+#include "ownwait.h"
+#include "refuse.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- where what lies ------------------------------------------------------------------- */
+
+/* A part of the device's piece: where the pointer to it is kept, and how long it is. */
+typedef struct part {
+    void *at; /* of a pointer in the map */
+    size_t bytes;
+} part_t;
+
+enum {
+    PARTS = 8,
+    PART_ALIGN = 256
+};
+
+static size_t slot_count(const gpurt_executor_map_t *m)
+{
+    return ((size_t)GPURT_RING_FREE_EDGES << m->task_shift) + ((size_t)1 << m->edge_shift);
+}
+
+static void parts_list(gpurt_executor_own_t *e, part_t parts[PARTS])
+{
+    gpurt_executor_map_t *m = &e->map;
+    part_t all[PARTS] = {
+        {&m->words, sizeof *m->words},
+        {&m->blocks, e->blocks * sizeof *m->blocks},
+        {&m->tasks, m->task_count * sizeof *m->tasks},
+        {&m->edges, m->edge_count * sizeof *m->edges},
+        {&m->slots, slot_count(m) * sizeof *m->slots},
+        {&m->warps, (size_t)e->blocks * e->warps * sizeof *m->warps},
+        {&m->named, e->record_count * sizeof *m->named},
+        {&m->self, sizeof *m},
+    };
+
+    memcpy(parts, all, sizeof all);
+}
+
+/* Returns: bytes in all. base: NULL, only that. */
+static size_t parts_place(const part_t parts[PARTS], char *base)
+{
+    size_t at = 0;
+
+    for (uint32_t i = 0; i < PARTS; i++) {
+        void *p = base ? base + at : NULL;
+
+        memcpy(parts[i].at, &p, sizeof p);
+        at += (parts[i].bytes + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
+    }
+    return at;
+}
+
+/* ---- what is in it at first ------------------------------------------------------------ */
+
+static gpurt_status_t put(gpurt_executor_own_t *e, void *to, const void *from, size_t bytes,
+                          gpurt_error_t *err)
+{
+    gpurt_status_t st = gpurt_copy(e->rt, e->stream, to, from, bytes, err);
+
+    return st == GPURT_OK ? gpurt_own_stream_sync(e->rt, e->stream, err) : st;
+}
+
+static gpurt_status_t ring_fill(gpurt_executor_own_t *e, uint32_t i, uint32_t count,
+                                gpurt_error_t *err)
+{
+    gpurt_taskring_t ring = gpurt_executor_ring(&e->map, i);
+    uint32_t first = gpurt_taskring_first(ring.shift);
+    uint64_t *slots = (uint64_t *)malloc(count * sizeof *slots);
+    gpurt_status_t st;
+
+    if (!slots)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM,
+                          "executor %s: a list of %u numbers", e->name, count);
+    for (uint32_t n = 0; n < count; n++)
+        slots[n] = gpurt_taskring_full(first + n, ring.shift, n);
+    st = put(e, ring.slots, slots, count * sizeof *slots, err);
+    free(slots);
+    return st;
+}
+
+static gpurt_status_t words_fill(gpurt_executor_own_t *e, gpurt_error_t *err)
+{
+    gpurt_executor_words_t words;
+
+    memset(&words, 0, sizeof words);
+    for (uint32_t i = 0; i < GPURT_RINGS; i++)
+        words.heads[i].x = words.tails[i].x = gpurt_taskring_first(
+            i == GPURT_RING_FREE_EDGES ? e->map.edge_shift : e->map.task_shift);
+    words.xcredits[GPURT_RING_FREE_TASKS] = e->map.task_count;
+    words.xcredits[GPURT_RING_FREE_EDGES] = e->map.edge_count;
+    words.tails[GPURT_RING_FREE_TASKS].x += e->map.task_count;
+    words.tails[GPURT_RING_FREE_EDGES].x += e->map.edge_count;
+    return put(e, e->map.words, &words, sizeof words, err);
+}
+
+static gpurt_status_t all_fill(gpurt_executor_own_t *e, size_t bytes, gpurt_error_t *err)
+{
+    gpurt_status_t st = gpurt_fill(e->rt, e->stream, e->memory, 0, bytes, err);
+
+    if (st == GPURT_OK)
+        st = words_fill(e, err);
+    if (st == GPURT_OK)
+        st = ring_fill(e, GPURT_RING_FREE_TASKS, e->map.task_count, err);
+    if (st == GPURT_OK)
+        st = ring_fill(e, GPURT_RING_FREE_EDGES, e->map.edge_count, err);
+    if (st == GPURT_OK)
+        st = put(e, (void *)(uintptr_t)e->map.self, &e->map, sizeof e->map, err);
+    return st;
+}
+
+/* ---- the host's ------------------------------------------------------------------------ */
+
+static gpurt_status_t records_make(gpurt_executor_own_t *e, gpurt_error_t *err)
+{
+    size_t bytes = sizeof *e->map.desk + e->record_count * sizeof *e->map.records;
+    gpurt_status_t st = gpurt_host_create(e->rt, bytes, &e->host, err);
+
+    if (st != GPURT_OK)
+        return st;
+    memset(e->host, 0, bytes);
+    e->map.desk = (gpurt_executor_desk_t *)e->host;
+    e->map.records = (gpurt_task_record_t *)(void *)(e->map.desk + 1);
+    e->free_records = (uint32_t *)calloc(e->record_count, sizeof *e->free_records);
+    e->record_uses = (uint32_t *)calloc(e->record_count, sizeof *e->record_uses);
+    if (!e->free_records || !e->record_uses)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM,
+                          "executor %s: %u records", e->name, e->record_count);
+    while (e->free_count < e->record_count) {
+        e->free_records[e->free_count] = e->record_count - 1 - e->free_count;
+        e->free_count++;
+    }
+    return GPURT_OK;
+}
+
+gpurt_status_t gpurt_executor_make(gpurt_executor_own_t *e, gpurt_error_t *err)
+{
+    part_t parts[PARTS];
+    gpurt_status_t st = gpurt_stream_create(e->rt, &e->stream, err);
+    size_t bytes;
+
+    parts_list(e, parts);
+    bytes = parts_place(parts, NULL);
+    if (st == GPURT_OK)
+        st = gpurt_mem_create(e->rt, bytes, &e->memory, err);
+    if (st == GPURT_OK)
+        st = records_make(e, err);
+    if (st != GPURT_OK)
+        return st;
+    parts_place(parts, (char *)e->memory);
+    return all_fill(e, bytes, err);
+}
+
+void gpurt_executor_unmake(gpurt_executor_own_t *e)
+{
+    if (e->stream)
+        (void)gpurt_stream_destroy(e->rt, e->stream);
+    (void)gpurt_mem_destroy(e->rt, e->memory);
+    (void)gpurt_host_destroy(e->rt, e->host);
+    free(e->free_records);
+    free(e->record_uses);
+    e->stream = 0;
+    e->memory = e->host = NULL;
+    e->free_records = e->record_uses = NULL;
+    e->free_count = 0;
+}
+
+/* ---- looking --------------------------------------------------------------------------- */
+
+gpurt_status_t gpurt_executor_fetch(gpurt_executor_own_t *e, void *to, const void *from,
+                                    size_t bytes, gpurt_error_t *err)
+{
+    gpurt_status_t st;
+
+    if (e->on_cpu) {
+        for (size_t i = 0; i < bytes / 8; i++) /* relaxed: a snapshot */
+            ((uint64_t *)to)[i] = gpurt_load_relaxed_dev_u64((const uint64_t *)from + i);
+        return GPURT_OK;
+    }
+    st = gpurt_copy(e->rt, e->stream, to, from, bytes, err);
+    return st == GPURT_OK ? gpurt_own_stream_sync(e->rt, e->stream, err) : st;
+}
+
+void gpurt_executor_sum(const gpurt_executor_words_t *words,
+                        const gpurt_executor_block_t *blocks, uint32_t count,
+                        gpurt_executor_status_t *out)
+{
+    for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++)
+        out->ready[i] = words->xcredits[i];
+    out->live = (uint32_t)words->xlive;
+    for (uint32_t i = 0; i < count; i++) {
+        out->ended += blocks[i].xended;
+        out->failed += blocks[i].xfailed;
+        out->cancelled += blocks[i].xcancelled;
+        out->refused += blocks[i].xrefused;
+        out->at_once += blocks[i].xat_once;
+        out->useful += blocks[i].xuseful;
+        out->waiting += blocks[i].xwaiting;
+        out->total += blocks[i].xtotal;
+        out->asleep += blocks[i].xasleep != 0;
+    }
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* executors.h - executors: services that run tasks (task.h has the device's side and the
+ * declarations of tasks).
+ *
+ *     gpurt_executor_open(rt, my, NULL, &x, &err);
+ *     gpurt_executor_submit(rt, x, tile, tiles, 100, 0, tasks, &err);
+ *     gpurt_executor_wait(rt, x, tasks[7], UINT64_MAX, &value, &err);
+ *     gpurt_executor_drain(rt, x, UINT64_MAX, &err);
+ *     gpurt_executor_close(rt, x, NULL, &err);
+ *
+ * The host's tasks travel through a ring of GPURT_TASK_ORDERS orders, in the order of the calls;
+ * a call waits while it is full. The pool is the device's: a task that finds it empty ends with
+ * GPURT_E_NOMEM, which its wait returns.
+ * Close executors before gpurt_close, which stops their kernels and frees nothing of theirs.
+ * Context: host, any thread. */
+#ifndef GPURT_EXECUTORS_H
+#define GPURT_EXECUTORS_H
+
+#include <gpurt/services.h>
+#include <gpurt/task.h>
+
+typedef uint64_t gpurt_executor_t;
+/* A task that the host has submitted. */
+typedef uint64_t gpurt_submitted_t;
+
+enum {
+    GPURT_EXECUTORS = 32,           /* of a process at a time */
+    GPURT_EXECUTOR_TASKS = 1 << 16, /* defaults */
+    GPURT_EXECUTOR_WARPS = 4,
+    GPURT_EXECUTOR_RECORDS = 1 << 12
+};
+
+/* Zero means the default everywhere. */
+typedef struct gpurt_executor_options {
+    uint32_t struct_size; /* sizeof(gpurt_executor_options_t), or 0 */
+    uint32_t blocks; /* default: one a multiprocessor, in seven eighths of the device */
+    uint32_t share_percent; /* in place of blocks: of those that fit on the device */
+    uint32_t warps;         /* a block */
+    uint32_t tasks;         /* that live at a time; at most 2^26. 136 bytes each */
+    uint32_t edges;         /* default: twice the tasks. 16 bytes each */
+    uint32_t records; /* tasks with a handle of the host's, until they are waited for */
+    uint32_t shared_bytes;           /* dynamic shared memory of a block */
+    gpurt_service_options_t service; /* name, stop_ms, heaps */
+} gpurt_executor_options_t;
+
+/* A snapshot whose parts may differ by what happened meanwhile. */
+typedef struct gpurt_executor_status {
+    uint32_t ready[GPURT_TASK_LEVELS];
+    uint64_t live;                     /* spawned and not ended */
+    uint64_t ended, failed, cancelled; /* well, with a status of their own, without a run */
+    uint64_t refused;                  /* spawns and edges that found no room */
+    uint64_t at_once;                  /* run by the warp that made them ready */
+    uint64_t useful, waiting, total;   /* cycles of warps: in bodies, idle, all */
+    uint32_t blocks, left, asleep;     /* left: of a panic, or at the end */
+} gpurt_executor_status_t;
+
+GPURT_BEGIN_DECLS
+
+gpurt_status_t gpurt_executor_open_kernel(gpurt_t *rt, const gpurt_kernel_t *kernel,
+                                          const gpurt_executor_options_t *options,
+                                          gpurt_executor_t *out, gpurt_error_t *err);
+
+/* Owner: the caller. */
+typedef struct gpurt_submission {
+    uint32_t function, bytes, count;
+    uint32_t how;     /* as gpurt_task_spawn's; no GPURT_TASK_CHILD */
+    const void *args; /* `count` of `bytes` each */
+} gpurt_submission_t;
+
+/* tasks: NULL, nobody will wait for any; or `count` handles, each of which is to be waited for.
+ * Returns: GPURT_E_NOMEM with none submitted, when so many records are not free; GPURT_E_PANIC, no
+ * block is left to run them. */
+gpurt_status_t gpurt_executor_submit_all(gpurt_t *rt, gpurt_executor_t x,
+                                         const gpurt_submission_t *s,
+                                         gpurt_submitted_t *tasks, gpurt_error_t *err);
+
+/* `after`, which is held, runs when `before` has ended, too. One that was waited for already is no
+ * obstacle. Without room for the edge, `after` ends with GPURT_E_CANCELLED. */
+gpurt_status_t gpurt_executor_after(gpurt_t *rt, gpurt_executor_t x,
+                                    gpurt_submitted_t before, gpurt_submitted_t after,
+                                    gpurt_error_t *err);
+/* Of one that is held; once. */
+gpurt_status_t gpurt_executor_start(gpurt_t *rt, gpurt_executor_t x, gpurt_submitted_t task,
+                                    gpurt_error_t *err);
+/* If it has not begun, it ends with GPURT_E_CANCELLED at its turn, as does what waits for it. Its
+ * wait says which it was. */
+gpurt_status_t gpurt_executor_cancel(gpurt_t *rt, gpurt_executor_t x,
+                                     gpurt_submitted_t task, gpurt_error_t *err);
+
+/* Waits until it has ended, and releases the handle. value: its result; may be NULL.
+ * Returns: its status, with err untouched; GPURT_E_TIMEOUT, and the handle stays; GPURT_E_HANDLE,
+ * GPURT_E_CLOSED, GPURT_E_PANIC with err filled in: why it cannot be known. */
+gpurt_status_t gpurt_executor_wait(gpurt_t *rt, gpurt_executor_t x, gpurt_submitted_t task,
+                                   uint64_t timeout_ns, uint64_t *value,
+                                   gpurt_error_t *err);
+
+/* Waits until nothing lives: all that was submitted, and what that has spawned. A task that is
+ * held lives. One call at a time waits; others wait for it. */
+gpurt_status_t gpurt_executor_drain(gpurt_t *rt, gpurt_executor_t x, uint64_t timeout_ns,
+                                    gpurt_error_t *err);
+
+gpurt_status_t gpurt_executor_status(gpurt_t *rt, gpurt_executor_t x,
+                                     gpurt_executor_status_t *out, gpurt_error_t *err);
+
+/* Stops it between tasks. dropped: how many lived, and never end; may be NULL. Waits for them end
+ * with GPURT_E_CLOSED. Drain it before, if all are to run. Returns: as gpurt_service_stop; after
+ * GPURT_E_TIMEOUT it stays open, and takes nothing new. */
+gpurt_status_t gpurt_executor_close(gpurt_t *rt, gpurt_executor_t x, uint64_t *dropped,
+                                    gpurt_error_t *err);
+
+GPURT_END_DECLS
+
+#define gpurt_executor_open(rt, executor, options, out, err) \
+    gpurt_executor_open_kernel(                              \
+        rt, (1 ? &gpurt_kernel_##executor : (const gpurt_kernel_t *)0), options, out, err)
+
+/* For the macro below, which C++ has to compile, too. Its names are none that a program has for
+ * variables of its own. */
+static inline gpurt_status_t
+gpurt_executor_submit_as(gpurt_t *runtime, gpurt_executor_t executor, const void *from,
+                         uint32_t function, uint32_t bytes, uint32_t count, uint32_t how,
+                         gpurt_submitted_t *submitted, gpurt_error_t *why)
+{
+    gpurt_submission_t s = {function, bytes, count, how, from};
+
+    return gpurt_executor_submit_all(runtime, executor, &s, submitted, why);
+}
+
+/* count tasks `name`, with args[0] to args[count - 1]. */
+#define gpurt_executor_submit(rt, x, name, args, count, how, tasks, err)                \
+    gpurt_executor_submit_as(rt, x, 1 ? (args) : (const gpurt_task_args_##name *)0,     \
+                             gpurt_task_number_##name, (uint32_t)sizeof *(args), count, \
+                             how, tasks, err)
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* taskmap.h - where an executor keeps its tasks: layouts that the host makes and kernels use.
+ *
+ *   map --< task        a row of 64 bytes: counters, arguments
+ *       --< edge        who waits for whom: a list at the task that is waited for
+ *       --< ring        numbers of tasks: a level of priority each, free tasks; free edges
+ *       --< warp        what a warp has pulled, for whoever cleans up behind it
+ *       --< block       what its warps did
+ *       --- desk        words and orders of the host */
+#ifndef GPURT_TASKMAP_H
+#define GPURT_TASKMAP_H
+
+#include <gpurt/service.h>
+
+#include <gpurt/impl/taskring.h>
+
+enum {
+    GPURT_TASK_BYTES = 64,
+    GPURT_TASK_ARGS_BYTES = 40,
+    GPURT_TASK_LEVELS = 8, /* of priority, the most urgent first */
+    GPURT_TASK_NORMAL = 3,
+    GPURT_TASK_ORDERS = 1024, /* of the host, under way at a time */
+    GPURT_TASK_PENDING = 1    /* of a record: its task has not ended; no status is that */
+};
+
+/* xword of a task: generation << 32 | what befell it | newest edge + 1. */
+#define GPURT_TASK_CLOSED    (1ull << 31) /* it has ended: no edge is added any more */
+#define GPURT_TASK_BEGUN     (1ull << 30)
+#define GPURT_TASK_CANCELLED (1ull << 29)
+#define GPURT_TASK_TAINTED   (1ull << 28) /* one that it waited for has failed */
+#define GPURT_TASK_EDGES     ((1ull << 28) - 1)
+
+/* How a task is spawned: a priority, and any of these. */
+#define GPURT_TASK_PRIORITY(p) ((uint32_t)(p)&7u) /* -4 to 3; the more, the sooner */
+#define GPURT_TASK_HELD        8u  /* it starts when it is told to (gpurt_task_start) */
+#define GPURT_TASK_CHILD       16u /* its parent ends after it */
+#define GPURT_TASK_ANYWAY      32u /* it runs also when one that it waits for fails */
+
+/* flags of a task, with GPURT_TASK_ANYWAY */
+enum {
+    GPURT_TASK_OVER = 1 /* its body has ended, and its children have not all */
+};
+
+/* Owner: the pool; from spawn to end whoever holds it, a queue or a warp. The plain fields are
+ * written before it is pushed, and by the warp that runs it. */
+typedef struct GPURT_ALIGN(64) gpurt_task_row {
+    uint64_t xword;    /* written by: any lane */
+    uint32_t xneeds;   /* edges to it, children, and one while it is held or runs with
+                        * children; written by: any lane */
+    uint32_t parent;   /* + 1; 0: none */
+    uint32_t record;   /* of the host's, + 1; 0: none */
+    uint16_t function; /* its place in the list of its executor */
+    uint8_t level;
+    uint8_t flags;
+    uint64_t args[GPURT_TASK_ARGS_BYTES / 8]; /* of one that is OVER: status, result */
+} gpurt_task_row_t;
+GPURT_STATIC_ASSERT(sizeof(gpurt_task_row_t) == GPURT_TASK_BYTES, "half a line");
+
+/* Written before it is found, by who adds it. */
+typedef struct gpurt_task_edge {
+    uint32_t next; /* + 1; 0: the last */
+    uint32_t to;
+} gpurt_task_edge_t;
+
+enum {
+    GPURT_RING_FREE_TASKS = GPURT_TASK_LEVELS,
+    GPURT_RING_FREE_EDGES,
+    GPURT_RINGS
+};
+
+typedef struct gpurt_task_line {
+    uint32_t x; /* written by: any lane */
+    uint32_t unused[31];
+} gpurt_task_line_t;
+
+/* In device memory; words that are written apart lie on lines of their own. */
+typedef struct GPURT_ALIGN(128) gpurt_executor_words {
+    uint32_t xcredits[32]; /* of each ring, in one line: a warp reads them at once */
+    uint64_t xlive;        /* drain that is asked for << 32 | tasks spawned and not ended */
+    uint64_t unused0[15];
+    uint32_t xsleepers, xwake; /* blocks asleep; grows when they should look */
+    uint32_t unused1[30];
+    uint32_t xinjecting; /* 1: a warp takes orders of the host's */
+    uint32_t xtaken;     /* orders that were; written by: that warp */
+    uint32_t unused2[30];
+    gpurt_task_line_t heads[GPURT_RINGS], tails[GPURT_RINGS];
+} gpurt_executor_words_t;
+
+/* What a block's warps did. written by: them, now and then. */
+typedef struct GPURT_ALIGN(128) gpurt_executor_block {
+    uint64_t xended, xfailed, xcancelled; /* tasks; each is one of the three */
+    uint64_t xrefused;                    /* spawns and edges that found no room */
+    uint64_t xat_once;                    /* successors that the warp of the last one ran */
+    uint64_t xuseful, xwaiting, xtotal;   /* cycles: in bodies, idle, all */
+    uint64_t xasleep;                     /* 1: it is */
+    uint64_t unused[7];
+} gpurt_executor_block_t;
+
+/* What a warp holds, for the handler that runs when its block is cancelled. */
+typedef struct GPURT_ALIGN(64) gpurt_executor_warp {
+    const struct gpurt_executor_map *map;
+    gpurt_executor_block_t *block;
+    uint32_t xrunning, xnext; /* GPURT_TASK_NONE: none; written by: its leader */
+} gpurt_executor_warp_t;
+
+/* An order of the host's. */
+typedef enum gpurt_task_what {
+    GPURT_ORDER_SPAWN = 1,
+    GPURT_ORDER_AFTER = 2, /* the task of `record` waits for that of `other` */
+    GPURT_ORDER_START = 3,
+    GPURT_ORDER_CANCEL = 4,
+    GPURT_ORDER_DRAIN = 5 /* tell when nothing lives; `other` is the drain's number */
+} gpurt_task_what_t;
+
+typedef struct GPURT_ALIGN(64) gpurt_task_order {
+    uint32_t what, record, other, how; /* record: + 1 */
+    uint32_t function, unused;
+    uint64_t args[GPURT_TASK_ARGS_BYTES / 8];
+} gpurt_task_order_t;
+
+/* In memory that both sides reach, as is the desk. */
+typedef struct gpurt_task_record {
+    uint32_t xstatus; /* GPURT_TASK_PENDING, or how it ended; written by: that warp */
+    uint32_t unused;
+    uint64_t value;
+} gpurt_task_record_t;
+
+typedef struct gpurt_executor_desk {
+    uint32_t xposted; /* orders; written by: the host */
+    uint32_t unused0[31];
+    uint32_t xtaken, xquiet; /* orders; the drain that is over; written by: a warp */
+    uint32_t unused1[30];
+    gpurt_task_order_t orders[GPURT_TASK_ORDERS];
+} gpurt_executor_desk_t;
+
+/* Constant while the executor is open. */
+typedef struct gpurt_executor_map {
+    gpurt_task_row_t *tasks;
+    gpurt_task_edge_t *edges;
+    uint64_t *slots; /* of all rings, one behind the other */
+    gpurt_executor_words_t *words;
+    gpurt_executor_block_t *blocks;
+    gpurt_executor_warp_t *warps;
+    uint64_t *named; /* handle of the task of each record; written by: who takes orders */
+    gpurt_executor_desk_t *desk;
+    gpurt_task_record_t *records;
+    const struct gpurt_executor_map *self;                   /* this, in device memory */
+    uint32_t task_count, edge_count, task_shift, edge_shift; /* 1 << shift: their rings */
+} gpurt_executor_map_t;
+
+struct gpurt_executor_args {
+    gpurt_executor_map_t map;
+    gpurt_service_port_t service;
+};
+
+GPURT_HD uint32_t gpurt_task_level(uint32_t how)
+{
+    return (GPURT_TASK_NORMAL - how) & 7u; /* of -4 to 3, in three bits */
+}
+
+GPURT_HD gpurt_taskring_t gpurt_executor_ring(const gpurt_executor_map_t *m, uint32_t i)
+{
+    gpurt_taskring_t r;
+
+    r.credits = &m->words->xcredits[i];
+    r.head = &m->words->heads[i].x;
+    r.tail = &m->words->tails[i].x;
+    r.slots = m->slots + ((size_t)i << m->task_shift);
+    r.shift = i == GPURT_RING_FREE_EDGES ? m->edge_shift : m->task_shift;
+    return r;
+}
+
+#endif

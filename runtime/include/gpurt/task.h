@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* task.h - tasks: what an executor runs (executors.h has the host's side).
+ *
+ * A header that the program's host and device code share:
+ *
+ *     struct tile { const float *from; float *to; uint32_t n; };
+ *     #define MY_TASKS(TASK) TASK(tile, struct tile) TASK(sum, struct sum)
+ *     GPURT_EXECUTOR_DECLARE(my, MY_TASKS);
+ *
+ * The file of its tasks, with `#define GPURT_DEFER_DEPTH 4` before any include:
+ *
+ *     GPURT_TASK(tile, t, run)
+ *     {
+ *         for (uint32_t i = gpurt_lane(); i < t->n; i += 32)
+ *             t->to[i] = 2 * t->from[i];
+ *     }
+ *     GPURT_TASK(sum, s, run) { ... }
+ *     GPURT_EXECUTOR(my, MY_TASKS)
+ *
+ * A body runs in a whole warp. `t` points to the task's arguments, 40 bytes at most, which stay
+ * where they are until it has ended: what one run writes there, the next one finds. `run`:
+ *
+ *   gpurt_task_t gpurt_task_spawn(run, name, &args, wanted, how)
+ *       each lane with `wanted` spawns one. how: GPURT_TASK_PRIORITY(-4..3), 0 the default, and any
+ *       of GPURT_TASK_HELD (it starts when it is told to), GPURT_TASK_CHILD (this one ends after
+ *       it), GPURT_TASK_ANYWAY (it runs also when one that it waits for failed or was cancelled).
+ *       Returns: its handle; 0 where not wanted, and where the pool is empty
+ *   gpurt_status_t gpurt_task_after(run, wanted, before, after)
+ *       `after`, which this warp has spawned HELD and not started, runs when `before` has ended,
+ *       too. One that has ended before the call is no obstacle, whatever became of it.
+ *       Returns: GPURT_E_NOMEM, there is no room for another edge
+ *   void gpurt_task_start(run, wanted, task)      of one that is HELD; once
+ *   bool gpurt_task_cancel(run, task)             any lane: whether it had not begun; then its body
+ *                                                 is skipped at its turn, and what waits for it
+ *   bool gpurt_task_ended(run, task)              any lane
+ *   void gpurt_task_await(run)       this run ends, and the body runs again when all children
+ *                                    that it has spawned have ended; without any, at its next turn
+ *   void gpurt_task_result(run, value)            8 bytes for the host that waits
+ *   void gpurt_task_fail(run, status)             it counts as failed, with that status
+ *   bool gpurt_task_tainted(run)                  one that it waited for has failed
+ *
+ * All but cancel and ended: the whole warp together, with the same status and value.
+ * A panic fails the tasks that its block runs at the time; other tasks and blocks go on.
+ * Context: device code. Between two tasks a warp holds nothing: what a body locks, it unlocks. */
+#ifndef GPURT_TASK_H
+#define GPURT_TASK_H
+
+#include <gpurt/kernel.h>
+
+#include <gpurt/impl/taskwork.h>
+
+/* ---- declarations ---------------------------------------------------------------------- */
+#define GPURT_TASK_NUMBER_(name, type) gpurt_task_number_##name,
+#define GPURT_TASK_TYPE_(name, type)                                                       \
+    typedef type gpurt_task_args_##name;                                                   \
+    GPURT_STATIC_ASSERT(sizeof(type) <= GPURT_TASK_ARGS_BYTES && GPURT_ALIGNOF(type) <= 8, \
+                        "arguments of a task: 40 bytes at most, aligned to 8");
+#define GPURT_EXECUTOR_DECLARE(executor, tasks)                  \
+    enum {                                                       \
+        tasks(GPURT_TASK_NUMBER_) gpurt_task_count_of_##executor \
+    };                                                           \
+    tasks(GPURT_TASK_TYPE_) GPURT_KERNEL_DECLARE(executor, struct gpurt_executor_args)
+
+/* ---- bodies ---------------------------------------------------------------------------- */
+#define GPURT_TASK(name, t, run)                                                          \
+    GPURT_DEVN void gpurt_task_body_##name(gpurt_task_args_##name *t GPURT_MAYBE_UNUSED_, \
+                                           gpurt_task_run_t *run GPURT_MAYBE_UNUSED_)
+#define GPURT_MAYBE_UNUSED_ __attribute__((unused))
+
+#define GPURT_TASK_CASE_(name, type)                                                   \
+case gpurt_task_number_##name:                                                         \
+    gpurt_task_body_##name((gpurt_task_args_##name *)(void *)w.run.row->args, &w.run); \
+    break;
+#define GPURT_EXECUTOR(executor, tasks)                                        \
+    GPURT_STATIC_ASSERT(                                                       \
+        GPURT_WORKER_CLEANS,                                                   \
+        "an executor's file: #define GPURT_DEFER_DEPTH 4 before any include"); \
+    GPURT_KERNEL(executor, struct gpurt_executor_args, gpurt_p_)               \
+    {                                                                          \
+        gpurt_worker_t w;                                                      \
+                                                                               \
+        gpurt_worker_begin(&w, gpurt_p_);                                      \
+        while (gpurt_worker_next(&w)) {                                        \
+            switch (w.run.row->function) {                                     \
+                tasks(GPURT_TASK_CASE_) default : break;                       \
+            }                                                                  \
+            gpurt_worker_done(&w);                                             \
+        }                                                                      \
+    }
+
+/* ---- what bodies call ------------------------------------------------------------------ */
+
+GPURT_DEV gpurt_task_t gpurt_task_spawn_as(gpurt_task_run_t *run, uint32_t function,
+                                           const void *args, uint32_t bytes, bool wanted,
+                                           uint32_t how)
+{
+    gpurt_task_plan_t plan = {args, bytes, function, how, 0};
+    gpurt_task_t task = 0;
+
+    if (gpurt_task_whole())
+        (void)gpurt_tasks_make(run, GPURT_FULL_MASK, wanted, &plan, &task);
+    return task;
+}
+#define gpurt_task_spawn(run, name, args, wanted, how)                                    \
+    gpurt_task_spawn_as(run, gpurt_task_number_##name,                                    \
+                        (1 ? (args) : (const gpurt_task_args_##name *)0), sizeof *(args), \
+                        wanted, how)
+
+GPURT_DEV gpurt_status_t gpurt_task_after(gpurt_task_run_t *run, bool wanted,
+                                          gpurt_task_t before, gpurt_task_t after)
+{
+    if (!gpurt_task_whole())
+        return GPURT_E_CANCELLED;
+    return gpurt_edges_add(run, GPURT_FULL_MASK, wanted && before && after, before, after);
+}
+
+GPURT_DEV void gpurt_task_start(gpurt_task_run_t *run, bool wanted, gpurt_task_t task)
+{
+    if (gpurt_task_whole())
+        gpurt_tasks_release(run, GPURT_FULL_MASK, wanted && task, gpurt_task_index(task));
+}
+
+GPURT_DEV bool gpurt_task_cancel(gpurt_task_run_t *run, gpurt_task_t task)
+{
+    return task && gpurt_task_cancel_one(run->map, task);
+}
+
+GPURT_DEV bool gpurt_task_ended(const gpurt_task_run_t *run, gpurt_task_t task)
+{
+    return !gpurt_task_is_of(
+        gpurt_load_acquire_dev_u64(
+            &run->map->tasks[gpurt_task_index(task)].xword), /* TD2.acq */
+        task);
+}
+
+GPURT_DEV void gpurt_task_await(gpurt_task_run_t *run)
+{
+    run->again = true;
+}
+GPURT_DEV void gpurt_task_result(gpurt_task_run_t *run, uint64_t value)
+{
+    run->value = value;
+}
+GPURT_DEV void gpurt_task_fail(gpurt_task_run_t *run, gpurt_status_t status)
+{
+    run->status = status;
+}
+GPURT_DEV bool gpurt_task_tainted(const gpurt_task_run_t *run)
+{
+    return run->tainted;
+}
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define GPURT_DEFER_DEPTH 4
+
+#include "task_kernels.h"
+
+#include <gpurt/device.h>
+
+/* Plain words: only the executor orders them. All lanes see that of each task before it, and the
+ * last lane writes that of this one. */
+GPURT_DEV void mark_run(const struct task_mark_args *t, gpurt_task_run_t *run)
+{
+    task_mark_t *mine = &t->board->marks[t->mark];
+    bool early = false;
+
+    for (uint32_t i = 0; i < mine->before_count; i++)
+        early |= t->board->marks[mine->befores[i]].data != mine->befores[i] + 1 &&
+                 !gpurt_task_tainted(run);
+    if (gpurt_any(GPURT_FULL_MASK, early) && gpurt_lane() == 0)
+        mine->early = 1;
+    if (gpurt_lane() == 0) {
+        gpurt_add_relaxed_dev_u32(&mine->xruns, 1);
+        mine->tainted = gpurt_task_tainted(run);
+        mine->order = gpurt_add_relaxed_dev_u32(&t->board->xorder, 1) + 1;
+    }
+    if (gpurt_lane() == 31 && !t->fails && !t->panics)
+        mine->data = t->mark + 1;
+    if (t->panics && gpurt_lane() == 7)
+        GPURT_PANIC("mark %u had to", t->mark);
+    if (t->fails)
+        gpurt_task_fail(run, t->fails);
+    gpurt_task_result(run, 100 + t->mark);
+}
+
+GPURT_TASK(mark, t, run)
+{
+    mark_run(t, run);
+}
+
+GPURT_TASK(gated, t, run)
+{
+    if (gpurt_lane() == 0) {
+        gpurt_add_relaxed_sys_u32(&t->board->xhere, 1);
+        (void)gpurt_hostword_await(&t->board->xgate, 0);
+    }
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    mark_run(t, run);
+}
+
+GPURT_DEV void refused_count(task_board_t *board, bool refused)
+{
+    if (refused)
+        gpurt_add_relaxed_dev_u32(&board->xrefused, 1);
+}
+
+GPURT_TASK(fan, t, run)
+{
+    uint32_t lane = gpurt_lane(), parts = t->count > 32 ? 32 : t->count;
+    uint32_t from = (uint32_t)((uint64_t)t->count * lane / parts);
+    uint32_t to = (uint32_t)((uint64_t)t->count * (lane + 1) / parts);
+    struct task_fan_args part = {t->board, t->first + from, to - from, t->how, 0};
+    struct task_mark_args one = {t->board, t->first + lane, 0, 0};
+    gpurt_task_t task;
+
+    if (t->count > 32)
+        task = gpurt_task_spawn(run, fan, &part, true, t->how);
+    else
+        task = gpurt_task_spawn(run, mark, &one, lane < t->count, t->how);
+    refused_count(t->board, !task && lane < parts);
+}
+
+GPURT_TASK(graph, t, run)
+{
+    gpurt_task_t first = 0, last = 0;
+    uint32_t count = t->count;
+
+    for (uint32_t i = 0; i < count; i += t->fans && i ? 32 : 1) {
+        uint32_t at = i + (t->fans && i ? gpurt_lane() : 0);
+        bool mine = at < count && (t->fans && i ? true : gpurt_lane() == 0);
+        struct task_mark_args one = {t->board, t->first + at, 0, 0};
+        gpurt_task_t task = gpurt_task_spawn(run, mark, &one, mine, GPURT_TASK_HELD);
+        gpurt_status_t st;
+
+        for (uint32_t j = 0; j < 400 * (t->soon && i % 2); j++)
+            gpurt_pause(); /* the last one may end before this one waits for it */
+        st = gpurt_task_after(run, mine && last, last, task);
+        refused_count(t->board, (mine && !task) || st != GPURT_OK);
+        if (i || t->soon) /* or the first starts when all wait for it */
+            gpurt_task_start(run, mine, task);
+        if (i == 0 || !t->fans) {
+            last = gpurt_shfl_u64(GPURT_FULL_MASK, task, 0);
+            first = first ? first : last;
+        }
+    }
+    gpurt_task_start(run, gpurt_lane() == 0 && !t->soon, first);
+}
+
+GPURT_TASK(fib, t, run)
+{
+    uint32_t lane = gpurt_lane(), n = t->n, state = t->state;
+    struct task_fib_args part = {&t->of[lane & 1u], n - 1 - (lane & 1u), 0, {0, 0}};
+    uint64_t value = n;
+    gpurt_task_t child;
+
+    if (n >= 2 && state == 0) {
+        child = gpurt_task_spawn(run, fib, &part, lane < 2, GPURT_TASK_CHILD);
+        if (gpurt_any(GPURT_FULL_MASK, lane < 2 && !child))
+            gpurt_task_fail(run, GPURT_E_NOMEM);
+        if (lane == 3) /* all have read it before they spawned */
+            t->state = 1;
+        for (uint32_t i = 0; i < 400 * (n % 2);
+             i++) /* they may end before it awaits them */
+            gpurt_pause();
+        gpurt_task_await(run);
+        return;
+    }
+    if (n >= 2)
+        value = t->of[0] + t->of[1];
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    if (t->to && lane == 0)
+        *t->to = value;
+    if (gpurt_task_tainted(run))
+        gpurt_task_fail(run, GPURT_E_NOMEM);
+    gpurt_task_result(run, value);
+}
+
+GPURT_TASK(yields, t, run)
+{
+    uint32_t left = t->count;
+
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    if (gpurt_lane() == 0) {
+        gpurt_add_relaxed_dev_u32(&t->board->xorder, 1);
+        t->count = left - 1;
+    }
+    if (left > 1)
+        gpurt_task_await(run);
+}
+
+GPURT_EXECUTOR(task_tests, TASK_TESTS)

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* task_kernels.h - tasks that say that they ran, and what they found. */
+#ifndef GPURT_TESTS_TASK_KERNELS_H
+#define GPURT_TESTS_TASK_KERNELS_H
+
+#include <gpurt/task.h>
+
+enum {
+    TASK_BEFORES = 3 /* tasks that one of a graph waits for, at most */
+};
+
+/* Of one task of a test. Owner: the test, which reads it when all has ended. */
+typedef struct task_mark {
+    uint32_t xruns; /* written by: the task */
+    uint32_t early; /* it ran before one that it waits for */
+    uint32_t tainted;
+    uint32_t order; /* its place in the order in which tasks ran, from 1 on */
+    uint32_t befores[TASK_BEFORES],
+        before_count; /* of marks; written before it is submitted */
+    uint32_t data;    /* a plain word for those after it */
+} task_mark_t;
+
+typedef struct task_board {
+    uint32_t xorder;   /* runs so far */
+    uint32_t xgate;    /* `gated` waits for it; written by: the host */
+    uint32_t xhere;    /* `gated` that have begun */
+    uint32_t xrefused; /* spawns that a task of the test's was refused */
+    task_mark_t marks[];
+} task_board_t;
+
+struct task_mark_args {
+    task_board_t *board;
+    uint32_t mark;
+    int32_t fails; /* a status */
+    uint32_t panics;
+};
+/* `count` marks from `first` on, 32 at a time, by a tree of itself. */
+struct task_fan_args {
+    task_board_t *board;
+    uint32_t first, count, how, unused;
+};
+/* Marks from `first` on, each after the one before, or all after the first. soon: the first starts
+ * before the others are there. */
+struct task_graph_args {
+    task_board_t *board;
+    uint32_t first, count, fans, soon;
+};
+struct task_fib_args {
+    uint64_t *to;
+    uint32_t n, state;
+    uint64_t of[2];
+};
+
+/* mark: checks what it waits for. gated: the same, once the gate is open. fan: spawns marks. graph:
+ * spawns them with edges. fib: children, and a second run when they have ended. yields: waits for
+ * nothing, `count` times. */
+#define TASK_TESTS(TASK)                \
+    TASK(mark, struct task_mark_args)   \
+    TASK(gated, struct task_mark_args)  \
+    TASK(fan, struct task_fan_args)     \
+    TASK(graph, struct task_graph_args) \
+    TASK(fib, struct task_fib_args)     \
+    TASK(yields, struct task_fan_args)
+
+GPURT_EXECUTOR_DECLARE(task_tests, TASK_TESTS);
+
+#endif

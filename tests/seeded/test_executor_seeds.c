@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A storm of tasks, a schedule a seed: priorities, edges, failures, cancellations, panics, fans and
+ * children beside each other. No task is lost, runs twice, or before one that it waits for; what
+ * the tasks tell each other are plain words. */
+#include "seeds.h"
+
+#include <gpurt/executors.h>
+#include <gpurt/hostwords.h>
+
+#include <stdlib.h>
+
+#include "task_kernels.h"
+
+enum {
+    BLOCKS = 3,
+    NODES = 24,  /* of the host's graph */
+    FANNED = 40, /* marks of a task that spawns them */
+    CHAIN = 12,
+    MARKS = NODES + FANNED + 2 * CHAIN
+};
+#define WAIT_NS 20000000000ull
+
+static union {
+    task_board_t board;
+    char room[sizeof(task_board_t) + MARKS * sizeof(task_mark_t)];
+} u;
+
+static uint64_t state;
+static uint32_t random_below(uint32_t n)
+{
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)(state >> 33) % n;
+}
+
+/* Owner: the storm. */
+typedef struct node {
+    gpurt_submitted_t task;
+    gpurt_status_t status;
+    int32_t fails;
+    bool panics, cancels, anyway;
+} node_t;
+
+static void node_plan(node_t *n, uint32_t i, uint32_t *panics, bool well)
+{
+    task_mark_t *m = &u.board.marks[i];
+
+    memset(n, 0, sizeof *n);
+    m->before_count = i ? random_below(TASK_BEFORES + 1) : 0;
+    for (uint32_t j = 0; j < m->before_count; j++)
+        m->befores[j] = random_below(i);
+    if (well)
+        return;
+    n->anyway = random_below(4) == 0;
+    n->fails = random_below(8) == 0 ? -70 - (int32_t)random_below(5) : 0;
+    n->cancels = random_below(8) == 0;
+    n->panics = *panics && random_below(20) == 0;
+    *panics -= n->panics;
+}
+
+static void node_submit(gpurt_executor_t x, node_t *n, uint32_t i)
+{
+    struct task_mark_args a = {&u.board, i, n->fails, n->panics};
+    uint32_t how = GPURT_TASK_HELD | GPURT_TASK_PRIORITY(random_below(8)) |
+                   (n->anyway ? GPURT_TASK_ANYWAY : 0);
+
+    OK(gpurt_executor_submit(rt, x, mark, &a, 1, how, &n->task, &err));
+}
+
+/* late: none starts before all edges are there, so that none ends before it is waited for. */
+static void graph_submit(gpurt_executor_t x, node_t nodes[NODES], bool late)
+{
+    for (uint32_t i = 0; i < NODES; i++) {
+        const task_mark_t *m = &u.board.marks[i];
+
+        node_submit(x, &nodes[i], i);
+        for (uint32_t j = 0; j < m->before_count; j++)
+            OK(gpurt_executor_after(rt, x, nodes[m->befores[j]].task, nodes[i].task, &err));
+        if (!late && i >= 4) /* while others come */
+            OK(gpurt_executor_start(rt, x, nodes[i - 4].task, &err));
+        if (nodes[i].cancels)
+            OK(gpurt_executor_cancel(rt, x, nodes[i].task, &err));
+    }
+    for (uint32_t i = late ? 0 : NODES - 4; i < NODES; i++)
+        OK(gpurt_executor_start(rt, x, nodes[i].task, &err));
+}
+
+/* One that ended well ran; one that was skipped did not, and had a reason. panics: those of its
+ * block's tasks that were under way failed, too. */
+static void node_check(const node_t nodes[NODES], uint32_t i, bool panics)
+{
+    const task_mark_t *m = &u.board.marks[i];
+    const node_t *n = &nodes[i];
+    bool tainted = false;
+
+    for (uint32_t j = 0; j < m->before_count; j++)
+        tainted |= nodes[m->befores[j]].status != GPURT_OK;
+    CHECK(gpurt_load_relaxed_dev_u32(&m->xruns) <= 1); /* relaxed: a panic orders nothing */
+    if (panics && n->status == GPURT_E_PANIC)
+        return;
+    CHECK_EQ(m->early, 0);
+    if (n->status == GPURT_E_CANCELLED) {
+        CHECK_EQ(m->xruns, 0);
+        CHECK(n->cancels || (tainted && !n->anyway));
+        return;
+    }
+    CHECK_EQ(m->xruns, 1);
+    CHECK(!tainted || n->anyway);
+    CHECK_EQ(n->status, n->fails);
+    CHECK_EQ(m->tainted, tainted);
+}
+
+static void many_submit(gpurt_executor_t x, gpurt_submitted_t *fib)
+{
+    struct task_fan_args fan = {.board = &u.board, .first = NODES, .count = FANNED};
+    struct task_graph_args graph = {&u.board, NODES + FANNED, CHAIN, 0, 1};
+    struct task_fib_args fibs = {.n = 6};
+
+    fan.how = GPURT_TASK_PRIORITY(random_below(8));
+    for (uint32_t i = 1; i < CHAIN; i++) {
+        task_mark_t *m = &u.board.marks[NODES + FANNED + i];
+
+        m->before_count = 1;
+        m->befores[0] = NODES + FANNED + i - 1;
+        m[CHAIN].before_count = 1;
+        m[CHAIN].befores[0] = NODES + FANNED + CHAIN;
+    }
+    OK(gpurt_executor_submit(rt, x, fan, &fan, 1, 0, NULL, &err));
+    OK(gpurt_executor_submit(rt, x, graph, &graph, 1, 0, NULL, &err));
+    graph.first += CHAIN;
+    graph.fans = 1;
+    OK(gpurt_executor_submit(rt, x, graph, &graph, 1, 0, NULL, &err));
+    OK(gpurt_executor_submit(rt, x, fib, &fibs, 1, 0, fib, &err));
+}
+
+static uint64_t ended_check(gpurt_executor_t x)
+{
+    gpurt_executor_status_t s;
+
+    OK(gpurt_executor_status(rt, x, &s, &err));
+    CHECK_EQ(s.live, 0);
+    CHECK_EQ(s.refused, 0);
+    for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++)
+        CHECK_EQ(s.ready[i], 0);
+    return s.ended + s.failed + s.cancelled;
+}
+
+/* A graph of the host's, and of tasks if none panics: a task that was to spawn and failed would have
+ * lost what it did not spawn, rightly. Rows of the pool are used again from the second round on. */
+static void round_run(gpurt_executor_t x, bool panics, bool well, uint32_t round)
+{
+    uint32_t left = panics ? BLOCKS - 1 : 0;
+    gpurt_submitted_t fib = 0;
+    node_t nodes[NODES];
+    uint64_t value = 0;
+
+    memset(&u, 0, sizeof u);
+    for (uint32_t i = 0; i < NODES; i++)
+        node_plan(&nodes[i], i, &left, well);
+    if (!panics)
+        many_submit(x, &fib);
+    graph_submit(x, nodes, !well);
+    for (uint32_t i = 0; i < NODES; i++)
+        nodes[i].status = gpurt_executor_wait(rt, x, nodes[i].task, WAIT_NS, NULL, NULL);
+    if (!panics) {
+        OK(gpurt_executor_wait(rt, x, fib, WAIT_NS, &value, &err));
+        CHECK_EQ(value, 8);
+    }
+    OK(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    for (uint32_t i = 0; i < NODES; i++)
+        node_check(nodes, i, panics);
+    for (uint32_t i = NODES; !panics && i < MARKS; i++) {
+        CHECK_EQ(u.board.marks[i].xruns, 1);
+        CHECK_EQ(u.board.marks[i].early, 0);
+    }
+    /* 33 fans make 40 marks; 2 graphs, 25 calls of fib(6) */
+    CHECK_EQ(ended_check(x), panics ? NODES : round * (MARKS + 33 + 2 + 25));
+}
+
+static void storm(bool panics, bool well)
+{
+    const gpurt_executor_options_t options = {
+        .blocks = BLOCKS, .warps = 1 + random_below(2), .tasks = 160, .edges = 128};
+    gpurt_executor_t x;
+    gpurt_status_t st;
+    uint64_t dropped;
+
+    OK(gpurt_executor_open(rt, task_tests, &options, &x, &err));
+    round_run(x, panics, well, 1);
+    if (!panics)
+        round_run(x, false, well, 2);
+    st = gpurt_executor_close(rt, x, &dropped, NULL);
+    CHECK(st == GPURT_OK || (panics && st == GPURT_E_PANIC));
+    CHECK_EQ(dropped, 0);
+}
+
+/* Tasks come while the executor falls asleep: none is left lying. */
+static void naps(void)
+{
+    const gpurt_executor_options_t options = {.blocks = BLOCKS, .warps = 1, .tasks = 64};
+    struct task_fan_args fan = {.board = &u.board, .count = 3};
+    gpurt_executor_t x;
+
+    memset(&u, 0, sizeof u);
+    OK(gpurt_executor_open(rt, task_tests, &options, &x, &err));
+    for (uint32_t round = 0; round < 4; round++) {
+        fan.first = 3 * round;
+        OK(gpurt_executor_submit(rt, x, fan, &fan, 1, 0, NULL, &err));
+        if (round % 2)
+            OK(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    }
+    for (uint32_t i = 0; i < 12; i++)
+        CHECK_EQ(u.board.marks[i].xruns, 1);
+    OK(gpurt_executor_close(rt, x, NULL, &err));
+}
+
+int main(int argc, char **argv)
+{
+    seeds_t s;
+
+    setenv("GPURT_PANICS", "off", 0); /* the thread that tells of them is not the subject */
+    for (seeds_begin(&s, argc, argv, 60); seeds_next(&s, 3);) {
+        state = s.seed * 2654435761u;
+        storm(s.seed % 4 == 3, s.seed % 4 == 0);
+        naps();
+    }
+    return 0;
+}
