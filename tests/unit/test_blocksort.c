@@ -81,8 +81,8 @@ SUBJECT(uint32_t, u32, draw() % 2 ? draw() * 2u : draw() % 7)
 SUBJECT(int32_t, i32, (int32_t)(draw() % 201) - 100)
 SUBJECT(uint64_t, u64, (uint64_t)(draw() % 1000) << 40)
 SUBJECT(int64_t, i64, (int64_t)(draw() % 100000) - 50000)
-SUBJECT(float, f32, ((int32_t)(draw() % 2001) - 1000) / 8)
-SUBJECT(double, f64, ((int64_t)draw() - (1 << 30)) / 64)
+SUBJECT(float, f32, ((int32_t)(draw() % 2001) - 1000) / 8.0f)
+SUBJECT(double, f64, ((double)draw() - (1 << 30)) / 64.0)
 
 static void test_counts(uint32_t threads)
 {

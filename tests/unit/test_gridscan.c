@@ -305,7 +305,7 @@ int main(int argc, char **argv)
     shape_run(&r, 2, 96, 1536, 0);
     shape_run(&r, 4, 64, 3001, 1);
     shape_run(&r, BLOCKS, 32, 20000, 0);
-    if (argc < 2 || strcmp(argv[1], "short"))
+    if (argc < 2 || strcmp(argv[1], "short") != 0)
         shape_run(&r, 5, 32, MOST - 77, 0);
     test_rounds(&r);
     test_cancelled(&r);
