@@ -16,6 +16,8 @@
  * Returns: to all threads of a block the same. GPURT_OK; GPURT_E_INVALID: the block is no
  * multiple of 32, or the area not aligned to 128 bytes, or n is more than 2^32 tiles;
  * GPURT_E_CANCELLED: another block was cancelled, and what stands behind its part is not written.
+ * Only scans say so: a reduction does not wait for blocks, so beside a cancelled one the others
+ * return GPURT_OK and *out is not written. Check it by a value put there before.
  * For that the file defines GPURT_DEFER_DEPTH (one row of warp 0; GPURT_E_NOMEM without one
  * free). Without it the other blocks of a scan wait for a cancelled one until it is noticed as
  * a hang. After anything but GPURT_OK the area has to be zeroed.
