@@ -31,7 +31,7 @@ common=(-std=gnu11 -O1 -D_GNU_SOURCE -Iruntime/include -Iruntime/base -Iruntime/
 objects=("$library")
 if [[ $port != native ]]; then
     objects=()
-    for source in runtime/base/*.c runtime/box/*.c runtime/simt/*.[cS] runtime/host/*/*.c kernels/{gc,sweep}_kernels.c; do
+    for source in runtime/base/*.c runtime/box/*.c runtime/simt/*.[cS] runtime/host/*/*.c kernels/{channel_close,gc,sweep}_kernels.c; do
         [[ $source != *cuda* ]] || continue
         object=$out/$(basename "$source").o
         extra=()
