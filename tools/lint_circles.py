@@ -14,14 +14,14 @@ NOUN = 4  # letters that the names of files of one noun begin with
 # Files that need each other all the same, and why.
 TOGETHER = (
     ({"barrier", "block", "cancel", "device", "failure", "fault", "hostact", "hostwait", "lane", "launch", "panicked",
-      "report", "schedule", "stream", "warp", "worker"}, "the CPU back end is one machine: its parts wake each other"),
+      "park", "report", "schedule", "stream", "warp", "worker"}, "the CPU back end is one machine: its parts wake each other"),
     ({"dictionary", "program"}, "a process is an entry of the dictionary, which numbers processes"),
     ({"objectrow", "render"}, "a record of an object is rendered by its class, whose texts are rendered"),
     ({"activity_text", "gpurows", "host_text", "memory_text", "running_text", "times_text"},
      "one report of what GPUs did"),
     ({"heap_page", "objectpage"}, "a class draws a part of its page by hand, in the page's own lines"),
-    ({"filelist", "gputime", "loglist", "paniclist", "picture", "sitelist", "view_gpu", "view_log", "view_overview",
-      "view_panic", "view_sites"}, "views.h is a table of all views, and views open each other"),
+    ({"filelist", "gputime", "linepage", "linesheet", "loglist", "paniclist", "picture", "sitelist", "view_gpu",
+      "view_lines", "view_log", "view_overview", "view_panic", "view_sites"}, "views.h is a table of all views, and views open each other"),
 )
 
 
