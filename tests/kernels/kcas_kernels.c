@@ -27,7 +27,8 @@ GPURT_DEVN void kcas_move(const struct kcas_args *p, uint32_t *state)
     n = n < p->accounts_used ? n : p->accounts_used;
     for (uint32_t i = 0; i < n; i++) {
         words[i].at = &p->accounts[(first + i) % p->accounts_used];
-        words[i].expected = guess ? KCAS_MONEY : gpurt_kcas_load(&p->kcas, words[i].at);
+        words[i].expected =
+            guess ? (uint64_t)KCAS_MONEY : gpurt_kcas_load(&p->kcas, words[i].at);
         words[i].desired = words[i].expected + (i ? unit : unit - n * unit);
     }
     result = gpurt_kcas(&p->kcas, gpurt_global_id(), words, n);

@@ -65,7 +65,7 @@ GPURT_KERNEL(lock_storm, struct lock_args, p)
             lock_once_warp(p->desk, &p->desk->mutex, &p->desk->plain);
         else
             lock_once(p->desk, &p->desk->mutex, &p->desk->plain,
-                      (r + gpurt_lane()) % 4 ? LOCK_WAIT : p->form, p->ns);
+                      (r + gpurt_lane()) % 4 ? (uint32_t)LOCK_WAIT : p->form, p->ns);
 }
 
 GPURT_KERNEL(lock_storm_shared, struct lock_args, p)
@@ -79,8 +79,8 @@ GPURT_KERNEL(lock_storm_shared, struct lock_args, p)
     }
     gpurt_block_barrier();
     for (uint32_t r = 0; r < p->rounds; r++)
-        lock_once(p->desk, mutex, plain, (r + gpurt_lane()) % 4 ? LOCK_WAIT : p->form,
-                  p->ns);
+        lock_once(p->desk, mutex, plain,
+                  (r + gpurt_lane()) % 4 ? (uint32_t)LOCK_WAIT : p->form, p->ns);
     gpurt_block_barrier();
     if (gpurt_thread_rank() == 0)
         gpurt_add_relaxed_dev_u32(&p->desk->plain, *plain);

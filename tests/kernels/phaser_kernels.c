@@ -33,10 +33,10 @@ GPURT_DEV gpurt_status_t phaser_sync(const struct phaser_args *p, gpurt_member_t
 GPURT_KERNEL(phaser_meet, struct phaser_args, p)
 {
     uint32_t block = gpurt_block_rank(), blocks = gpurt_grid_blocks(), turn = 0;
-    uint32_t rounds = p->what == PHASER_DROP ? block + 1 : PHASER_ROUNDS;
+    uint32_t rounds = p->what == PHASER_DROP ? block + 1 : (uint32_t)PHASER_ROUNDS;
     GPURT_SHARED(gpurt_member_t, member, 1);
 
-    rounds = rounds < PHASER_ROUNDS ? rounds : PHASER_ROUNDS;
+    rounds = rounds < PHASER_ROUNDS ? rounds : (uint32_t)PHASER_ROUNDS;
     if (p->what == PHASER_JOIN && block == blocks - 1 && gpurt_thread_rank() == 0)
         gpurt_phaser_join(p->phaser);
     if (p->what != PHASER_BUTTERFLY && gpurt_cluster_rank() == 0)

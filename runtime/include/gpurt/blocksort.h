@@ -87,7 +87,8 @@ GPURT_DEV bool gpurt_sort_places(uint32_t *counts, uint32_t n)
  * here: which lanes have a key. Every lane of the warp calls. */
 GPURT_DEV uint32_t gpurt_sort_rank(uint32_t *counts, uint32_t digit, bool has)
 {
-    uint32_t same = gpurt_match_any_u32(GPURT_FULL_MASK, has ? digit : GPURT_SORT_DIGITS);
+    uint32_t same =
+        gpurt_match_any_u32(GPURT_FULL_MASK, has ? digit : (uint32_t)GPURT_SORT_DIGITS);
     uint32_t before = has ? counts[digit] : 0;
 
     gpurt_syncwarp(GPURT_FULL_MASK);

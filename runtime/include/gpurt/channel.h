@@ -237,7 +237,7 @@ GPURT_DEV gpurt_status_t gpurt_channel_receive_first_at(const gpurt_channel_t *c
 {
     gpurt_channel_call_t call = {cs, ns, 0, place, here};
     gpurt_channel_wait_t w = {&call, NULL, GPURT_WAIT_DATA, 1, 1, false};
-    int32_t answer = n ? GPURT_CHANNEL_AGAIN : GPURT_E_INVALID;
+    int32_t answer = n ? (int32_t)GPURT_CHANNEL_AGAIN : (int32_t)GPURT_E_INVALID;
 
     while (answer == GPURT_CHANNEL_AGAIN) {
         answer = gpurt_channel_try_each(cs, n, message, bytes, which, place, here);

@@ -325,7 +325,7 @@ GPURT_FOR_VALUES(GPURT_DEF_PACK)
                                                                                               \
         if (lane == 0)                                                                        \
             gpurt_look_put_##t(room->area, at, own,                                           \
-                               round | (shut ? GPURT_LOOK_CLOSED : 0u));                      \
+                               round | (shut ? (uint32_t)GPURT_LOOK_CLOSED : 0u));            \
         for (uint32_t level = 0; level + 1 < GPURT_LOOK_LEVELS; level++) {                    \
             uint32_t place = (uint32_t)(at % GPURT_LOOK_WIDTH), mark = 0, heads;              \
             uint64_t first = gpurt_look_word(tiles, level, at - place);                       \
@@ -342,10 +342,11 @@ GPURT_FOR_VALUES(GPURT_DEF_PACK)
             last = last && place == GPURT_LOOK_WIDTH - 1;                                     \
             at /= GPURT_LOOK_WIDTH;                                                           \
             if (last && lane == 0 && level == 0)                                              \
-                gpurt_look_put_##t(room->area, gpurt_look_word(tiles, 1, at),                 \
-                                   shut ? own : pair(sum, own),                               \
-                                   round | (shut || closed ? GPURT_LOOK_CLOSED : 0u) |        \
-                                       (gone ? GPURT_LOOK_GONE : 0u));                        \
+                gpurt_look_put_##t(                                                           \
+                    room->area, gpurt_look_word(tiles, 1, at),                                \
+                    shut ? own : pair(sum, own),                                              \
+                    round | (shut || closed ? (uint32_t)GPURT_LOOK_CLOSED : 0u) |             \
+                        (gone ? (uint32_t)GPURT_LOOK_GONE : 0u));                             \
         }                                                                                     \
         if (at) {                                                                             \
             uint64_t word = gpurt_look_word(tiles, GPURT_LOOK_LEVELS - 1, at - 1);            \
@@ -355,9 +356,10 @@ GPURT_FOR_VALUES(GPURT_DEF_PACK)
             sum = closed ? sum : pair(v, sum);                                                \
         }                                                                                     \
         if (last && lane == 0)                                                                \
-            gpurt_look_put_##t(                                                               \
-                room->area, gpurt_look_word(tiles, GPURT_LOOK_LEVELS - 1, at),                \
-                shut ? own : pair(sum, own), round | (gone ? GPURT_LOOK_GONE : 0u));          \
+            gpurt_look_put_##t(room->area,                                                    \
+                               gpurt_look_word(tiles, GPURT_LOOK_LEVELS - 1, at),             \
+                               shut ? own : pair(sum, own),                                   \
+                               round | (gone ? (uint32_t)GPURT_LOOK_GONE : 0u));              \
         *before = sum;                                                                        \
         return gone == 0;                                                                     \
     }

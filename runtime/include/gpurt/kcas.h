@@ -98,7 +98,8 @@ GPURT_DEV uint32_t gpurt_kcas_state_of(const gpurt_kcas_t *k, uint64_t op)
     uint64_t state =
         gpurt_load_acquire_dev_u64(&gpurt_kcas_slot(k, op)->xstate); /* KC2.acq */
 
-    return state >> 2 == gpurt_kcas_number(op) ? (uint32_t)(state & 3) : GPURT_KCAS_PAST;
+    return state >> 2 == gpurt_kcas_number(op) ? (uint32_t)(state & 3)
+                                               : (uint32_t)GPURT_KCAS_PAST;
 }
 
 /* Word i of an operation. Returns: false, it is past. The number is read behind the words. */
