@@ -468,7 +468,7 @@ static void a_panic_loses_nothing(void)
     CHECK_EQ(s.ended + s.failed, MANY);
     CHECK(s.failed >= 2 && s.failed <= 4); /* the other warp's may go with it */
     CHECK(ran >= s.ended && ran <= MANY);
-    CHECK_EQ(s.left, 2);
+    CHECK(s.left == 1 || s.left == 2); /* one, where two warps of a block panic at once */
     CHECK_EQ(gpurt_executor_close(rt, x, NULL, &err), GPURT_E_PANIC);
     board_free();
 }
