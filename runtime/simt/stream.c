@@ -44,11 +44,35 @@ static void launch_activate(simt_device_t *d, simt_launch_t *l)
     simt_device_changed(d);
 }
 
+/* Word by word, because kernels may run that change them by atomics: then no word is torn. What
+ * they write plainly is a race here, as it is on a GPU. */
+static void words_copy(unsigned char *to, const unsigned char *from, size_t bytes)
+{
+    size_t at = 0;
+
+    if ((uintptr_t)from % sizeof(uint64_t) == 0)
+        for (; bytes - at >= sizeof(uint64_t); at += sizeof(uint64_t)) {
+            /* relaxed: a copy orders nothing */
+            uint64_t word = gpurt_load_relaxed_sys_u64((const uint64_t *)(from + at));
+
+            memcpy(to + at, &word, sizeof word);
+        }
+    if (at < bytes)
+        memcpy(to + at, from + at, bytes - at);
+}
+
+static bool overlap(const unsigned char *a, const unsigned char *b, size_t bytes)
+{
+    return a < b + bytes && b < a + bytes;
+}
+
 static void bytes_move(simt_device_t *d, const simt_op_t *op)
 {
     pthread_mutex_unlock(&d->mutex);
-    if (op->kind == SIMT_OP_COPY)
+    if (op->kind == SIMT_OP_COPY && overlap(op->to, op->from, op->bytes))
         memmove(op->to, op->from, op->bytes);
+    else if (op->kind == SIMT_OP_COPY)
+        words_copy(op->to, op->from, op->bytes);
     else
         memset(op->to, op->byte, op->bytes);
     pthread_mutex_lock(&d->mutex);

@@ -290,8 +290,10 @@ GPURT_DEV void gpurt_turns_spot(const gpurt_turns_t *t, const gpurt_wait_how_t *
 {
     spot->word = &t->xword;
     spot->bytes = 8;
-    spot->index = t->name ? t->index : UINT32_MAX;
-    spot->name = t->name;
+    /* relaxed: a name that comes meanwhile is seen or not */
+    spot->name =
+        (const char *)(uintptr_t)gpurt_load_relaxed_dev_u64((const uint64_t *)&t->name);
+    spot->index = spot->name ? gpurt_load_relaxed_dev_u32(&t->index) : UINT32_MAX;
     spot->here = how->here;
     spot->stop = gpurt_wait_stop(how);
     spot->holder = &t->xholder;
@@ -400,8 +402,9 @@ GPURT_DEV void gpurt_turns_init(gpurt_turns_t *t, uint32_t count)
 GPURT_DEV void gpurt_turns_name(gpurt_turns_t *t, uint32_t kind, const char *name,
                                 uint32_t index)
 {
-    t->name = name;
-    t->index = index;
+    gpurt_store_relaxed_dev_u32(&t->index,
+                                index); /* relaxed, both: others may wait already */
+    gpurt_store_relaxed_dev_u64((uint64_t *)&t->name, (uint64_t)(uintptr_t)name);
     gpurt_waitable_name(&t->waitable, kind, name, index);
 }
 
