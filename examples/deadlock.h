@@ -8,6 +8,7 @@
 typedef struct desk {
     gpurt_mutex_t accounts, journal;
     uint32_t balance, lines;
+    uint32_t xinside; /* lanes that have had their first lock */
 } desk_t;
 
 struct deadlock_args {

@@ -16,8 +16,9 @@ GPURT_KERNEL(transfers, struct deadlock_args, p)
     gpurt_mutex_name(first, even ? "accounts" : "journal", GPURT_WAITABLE_SINGLE);
     if (gpurt_mutex_lock_for(first, p->patience_ns) != GPURT_OK)
         return;
-    for (uint32_t i = 0; i < 100; i++) /* whoever else comes, comes now */
-        gpurt_relax();
+    gpurt_add_relaxed_dev_u32(&d->xinside, 1); /* relaxed, both: a count */
+    for (uint32_t i = 0; i < 200000 && gpurt_load_relaxed_dev_u32(&d->xinside) < 2; i++)
+        gpurt_relax(); /* until another one has its first lock, too */
     if (gpurt_mutex_lock_for(second, p->patience_ns) == GPURT_OK) {
         d->balance++;
         d->lines++;

@@ -7,5 +7,7 @@
 GPURT_KERNEL(gpurt_channel_close_one, gpurt_channel_t, p)
 {
     if (gpurt_global_id() == 0)
-        p->words->xanswer = gpurt_channel_close(p);
+        /* relaxed: the end of the kernel orders it; who watches the channel reads it meanwhile */
+        gpurt_store_relaxed_dev_u32((uint32_t *)&p->words->xanswer,
+                                    (uint32_t)gpurt_channel_close(p));
 }

@@ -37,7 +37,8 @@ GPURT_DEV void gpurt_latch_init(gpurt_latch_t *latch, uint32_t count)
 
 GPURT_DEV void gpurt_latch_name(gpurt_latch_t *latch, const char *name)
 {
-    latch->name = name;
+    /* relaxed, and where it is read: a name that comes late is seen or not */
+    gpurt_store_relaxed_dev_u64((uint64_t *)&latch->name, (uint64_t)(uintptr_t)name);
     gpurt_waitable_name(&latch->waitable, GPURT_WAITABLE_FUTEX, name,
                         GPURT_WAITABLE_SINGLE);
 }
@@ -78,7 +79,9 @@ GPURT_DEV void gpurt_latch_break(gpurt_latch_t *latch)
 GPURT_DEV gpurt_status_t gpurt_latch_wait_at(const gpurt_latch_t *latch,
                                              const gpurt_wait_how_t *how)
 {
-    const gpurt_futex_of_t of = {"latch", latch->name, &latch->waitable};
+    const char *name = (const char *)(uintptr_t)gpurt_load_relaxed_dev_u64(
+        (const uint64_t *)&latch->name); /* relaxed: as above */
+    const gpurt_futex_of_t of = {"latch", name, &latch->waitable};
     uint64_t begin = how->ns == GPURT_FOREVER ? 0 : gpurt_globaltimer();
     gpurt_wait_how_t rest = *how;
 

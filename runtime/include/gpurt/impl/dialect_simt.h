@@ -7,6 +7,7 @@
 #ifndef GPURT_DIALECT_SIMT_H
 #define GPURT_DIALECT_SIMT_H
 
+#include <gpurt/atomic.h>
 #include <gpurt/base.h>
 #include <gpurt/impl/guard.h>
 #include <gpurt/impl/spot.h>
@@ -187,7 +188,8 @@ GPURT_DEV void gpurt_unpark_stopped(const int32_t *stop)
 /* Where something was taken, for reports of the CPU back end alone. */
 GPURT_DEV void gpurt_taken_at(const char **at, const char *here)
 {
-    *at = here;
+    /* relaxed: who watches the lock reads it meanwhile */
+    gpurt_store_relaxed_dev_u64((uint64_t *)at, (uint64_t)(uintptr_t)here);
 }
 GPURT_DEV bool gpurt_is_shared(const void *p)
 {
