@@ -175,11 +175,12 @@ GPURT_DEVN void gpurt_orders_obey(gpurt_task_run_t *run, const gpurt_task_order_
     if (gpurt_edges_add(run, full, waits && other, other, task) != GPURT_OK ||
         (waits && !other))
         gpurt_task_taint(&m->tasks[gpurt_task_index(task)]);
-    gpurt_syncwarp(full); /* before one of them starts */
-    gpurt_tasks_release(run, full, what == GPURT_ORDER_START && task,
-                        gpurt_task_index(task));
     if (what == GPURT_ORDER_CANCEL && task)
         (void)gpurt_task_cancel_one(m, task);
+    gpurt_syncwarp(
+        full); /* before one of them starts: it may be one that was cancelled first */
+    gpurt_tasks_release(run, full, what == GPURT_ORDER_START && task,
+                        gpurt_task_index(task));
     gpurt_syncwarp(full); /* before nothing more of them is asked */
     if (what == GPURT_ORDER_DRAIN)
         gpurt_live_ask(m, o->other);
