@@ -438,6 +438,33 @@ static void it_rests_between_tasks(void)
     board_free();
 }
 
+/* Whatever orders a warp takes together: what was cancelled first does not run. */
+static void a_cancelled_one_does_not_start(void)
+{
+    enum {
+        MANY = 40,
+        ROUNDS = 20
+    };
+    gpurt_executor_t x = executor_open(BLOCKS, 2 * MANY);
+    gpurt_submitted_t t[MANY];
+
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        board_make(MANY);
+        for (uint32_t i = 0; i < MANY; i++)
+            t[i] = submit_mark(x, i, GPURT_TASK_HELD);
+        for (uint32_t i = 0; i < MANY; i++) {
+            must(gpurt_executor_cancel(rt, x, t[i], &err));
+            must(gpurt_executor_start(rt, x, t[i], &err));
+        }
+        for (uint32_t i = 0; i < MANY; i++)
+            CHECK_EQ(wait_of(x, t[i], NULL), GPURT_E_CANCELLED);
+        for (uint32_t i = 0; i < MANY; i++)
+            CHECK_EQ(board->marks[i].xruns, 0);
+        board_free();
+    }
+    executor_end(x);
+}
+
 /* ---- panics ------------------------------------------------------------------------------ */
 
 /* Each panic takes a block; all that its warps held is run by others, once. */
@@ -573,6 +600,7 @@ int main(int argc, char **argv)
     a_spawner_hears_of_it();
     close_drops_what_is_left();
     two_side_by_side();
+    a_cancelled_one_does_not_start();
     it_rests_between_tasks();
     a_panic_loses_nothing();
     without_blocks_nobody_waits();
