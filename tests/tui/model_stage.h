@@ -119,4 +119,15 @@ static inline void in_model(void (*check)(void))
     free(view);
 }
 
+/* What is printed of the view. */
+static inline void text_of(void (*print)(FILE *out, const gpurt_model_objects_t *all),
+                           char *to, size_t room)
+{
+    FILE *out = fmemopen(to, room, "w");
+
+    CHECK(out != NULL);
+    print(out, &view->objects);
+    fclose(out);
+}
+
 #endif

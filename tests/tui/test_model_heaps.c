@@ -217,16 +217,6 @@ static void stage_begin(const gplog_file_t *about)
     CHECK_EQ(gpurt_model_create(&dictionary, about, &model, &err), GPURT_OK);
 }
 
-static void text_of(void (*print)(FILE *out, const gpurt_model_objects_t *all), char *to,
-                    size_t room)
-{
-    FILE *out = fmemopen(to, room, "w");
-
-    CHECK(out != NULL);
-    print(out, &view->objects);
-    fclose(out);
-}
-
 static void write_json(FILE *out, const gpurt_model_objects_t *objects)
 {
     gpurt_json_t j;

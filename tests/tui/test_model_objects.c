@@ -102,6 +102,7 @@ static void check_sums(void)
 static void check_reference(void)
 {
     const gpurt_classdef_field_t *f;
+    static char text[65536];
     uint64_t v[VALUES] = {9};
 
     put_words(kettle, T0, 9, gpurt_object_word(0, VALUES, 0), v, 2 + 2 * VALUES);
@@ -109,6 +110,13 @@ static void check_reference(void)
     f = gpurt_classdef_find(&view->objects.classes[1].def, "stove");
     CHECK_EQ(value(view->objects.count - 1, "stove"), 9);
     CHECK(object_referred(&view->objects, object(view->objects.count - 1), f) == NULL);
+    text_of(objects_plain, text, sizeof text);
+    CHECK_CONTAINS(text, "kettle 9  stove 9, ");
+    v[0] = 0;
+    put_words(kettle, T0 + 1, 9, gpurt_object_word(0, VALUES, 0), v, 2 + 2 * VALUES);
+    look();
+    text_of(objects_plain, text, sizeof text);
+    CHECK_CONTAINS(text, "kettle 9  stove -, ");
 }
 
 static void write_json(FILE *out)

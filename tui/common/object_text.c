@@ -163,8 +163,9 @@ static void plain_field(FILE *out, const gpurt_model_objects_t *all,
     char name[GPURT_CLASS_NAME], text[OBJECT_TEXT], most[24];
 
     fputs(between, out);
-    if (f->kind != GPURT_FIELD_REFERENCE || strcmp(f->name, f->words) != 0)
-        fprintf(out, "%s ", object_name(f->name, name)); /* "heap heap 3" says it twice */
+    /* "heap heap 3" says it twice, and "-" alone nothing */
+    if (f->kind != GPURT_FIELD_REFERENCE || v->now == 0 || strcmp(f->name, f->words) != 0)
+        fprintf(out, "%s ", object_name(f->name, name));
     fputs(object_value(all, f, v->now, text), out);
     if (f->kind == GPURT_FIELD_GAUGE && v->peak > v->now) /* not of what is unknown */
         fprintf(out, " (most %s)", object_amount(f, v->peak, most));
