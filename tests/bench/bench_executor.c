@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_executor: empty tasks a second beside bare tickets, how long a task is ready before it
- * begins, and which share of the warps' cycles is useful when tasks take 3 and 10 microseconds.
+/* bench_executor: empty tasks a second beside bare tickets, which share of the warps' time is in
+ * bodies when tasks take 3 and 10 microseconds, how long a task is ready before it begins, fib, and
+ * what a block does alone and among many.
  *
- * Each run ends with a count of what ran. `late` is a mean under load: it holds what a task waits for
- * those before it. On the CPU back end, GPURT_BACKEND=cpu, it shows that the kernels are right; its
+ * Each run ends with a count of what ran. On the CPU back end, GPURT_BACKEND=cpu, it shows that the kernels are right; its
  * figures mean nothing. */
 #include "bench_executor.h"
 
@@ -14,8 +14,7 @@
 #include <string.h>
 
 enum {
-    REPEATS = 21,
-    WARPS = 8,
+    REPEATS = 11,
     GPU_TASKS = 1 << 20,
     CPU_TASKS = 1 << 12
 };
@@ -23,14 +22,14 @@ enum {
 typedef struct bench {
     gpurt_t *rt;
     gpurt_executor_t x;
-    uint64_t *late; /* the device's */
-    uint32_t count, blocks;
+    uint32_t count, blocks, warps, sms;
+    bool on_cpu;
     double cycles_a_us;
 } bench_t;
 
 /* What one run was like. */
 typedef struct run {
-    double ns, late_ns, useful;
+    double ns, useful;
 } run_t;
 
 static void need(gpurt_status_t st, const gpurt_error_t *err, const char *what)
@@ -50,38 +49,50 @@ static gpurt_executor_status_t status_of(bench_t *b)
     return s;
 }
 
-static run_t tasks_run(bench_t *b, double us)
+static void executor_begin(bench_t *b, uint32_t blocks, uint32_t warps)
 {
-    struct bench_fan fan = {b->late, b->count, (uint32_t)(us * b->cycles_a_us)};
+    gpurt_executor_options_t o = {.warps = warps, .blocks = blocks, .tasks = 2 * b->count};
+    gpurt_error_t err = {0};
+
+    need(gpurt_executor_open(b->rt, bench_executor_tasks, &o, &b->x, &err), &err, "open");
+    b->blocks = status_of(b).blocks;
+    b->warps = warps;
+}
+
+static void executor_end(bench_t *b)
+{
+    gpurt_error_t err = {0};
+
+    need(gpurt_executor_close(b->rt, b->x, NULL, &err), &err, "close");
+}
+
+/* count tasks of `us` microseconds, and that all of them ran. */
+static run_t tasks_run(bench_t *b, uint32_t count, double us)
+{
+    struct bench_fan fan = {count, (uint32_t)(us * b->cycles_a_us)};
     gpurt_executor_status_t before = status_of(b), after;
     gpurt_error_t err = {0};
-    uint64_t late[2] = {0, 0};
-    double begin;
+    double begin = rows_now_ns();
     run_t r;
 
-    need(gpurt_fill(b->rt, 0, b->late, 0, sizeof late, &err), &err, "fill");
-    need(gpurt_sync(b->rt, &err), &err, "sync");
-    begin = rows_now_ns();
     need(gpurt_executor_submit(b->rt, b->x, fan, &fan, 1, 0, NULL, &err), &err, "submit");
     need(gpurt_executor_drain(b->rt, b->x, UINT64_MAX, &err), &err, "drain");
     r.ns = rows_now_ns() - begin;
     after = status_of(b);
-    need(gpurt_copy(b->rt, 0, late, b->late, sizeof late, &err), &err, "copy");
-    need(gpurt_sync(b->rt, &err), &err, "sync");
-    if (late[1] != b->count || after.failed || after.refused) {
+    if (after.ended - before.ended < count || after.failed || after.refused) {
         fprintf(stderr, "bench_executor: %llu of %u tasks ran\n",
-                (unsigned long long)late[1], b->count);
+                (unsigned long long)(after.ended - before.ended), count);
         exit(1);
     }
-    r.late_ns = (double)late[0] / b->count;
-    r.useful = 100.0 * (double)(after.useful - before.useful) /
-               (double)(after.total - before.total + 1);
+    /* Of the time that the tasks took, not of what lies before and behind it. */
+    r.useful = 100.0 * (double)(after.useful - before.useful) / b->cycles_a_us * 1e3 /
+               (r.ns * b->blocks * b->warps);
     return r;
 }
 
 static double tickets_run(bench_t *b)
 {
-    gpurt_launch_t launch = {.grid = {b->blocks, 1, 1}, .block = {WARPS * 32, 1, 1}};
+    gpurt_launch_t launch = {.grid = {b->blocks, 1, 1}, .block = {b->warps * 32, 1, 1}};
     struct bench_tickets args = {NULL, b->count};
     gpurt_error_t err = {0};
     void *counter;
@@ -102,29 +113,28 @@ static double tickets_run(bench_t *b)
 /* Cycles of gpurt_clock in a microsecond, by a task that takes a million. */
 static void clock_find(bench_t *b)
 {
-    uint32_t count = b->count;
-
-    b->count = 1;
     b->cycles_a_us = 1;
-    (void)tasks_run(b, 0);
-    b->cycles_a_us = 1e6 / ((tasks_run(b, 1e6).ns) * 1e-3);
-    b->count = count;
+    (void)tasks_run(b, 1, 0);
+    b->cycles_a_us = 1e6 / (tasks_run(b, 1, 1e6).ns * 1e-3);
 }
 
-static void case_empty(bench_t *b)
+static double tasks_a_us(bench_t *b)
 {
-    double tasks[REPEATS], late[REPEATS], tickets[REPEATS];
+    double tasks[REPEATS];
 
-    for (uint32_t i = 0; i < REPEATS; i++) {
-        run_t r = tasks_run(b, 0);
+    for (uint32_t i = 0; i < REPEATS; i++)
+        tasks[i] = b->count / tasks_run(b, b->count, 0).ns * 1e3;
+    return rows_median(tasks, REPEATS);
+}
 
-        tasks[i] = b->count / r.ns * 1e3;
-        late[i] = r.late_ns;
+static void case_empty(bench_t *b, const char *name)
+{
+    double tickets[REPEATS];
+
+    for (uint32_t i = 0; i < REPEATS; i++)
         tickets[i] = b->count / tickets_run(b) * 1e3;
-    }
-    rows_add("executor", "empty", rows_median(tasks, REPEATS), "M tasks/s", "tickets",
+    rows_add("executor", name, tasks_a_us(b), "M tasks/s", "tickets",
              rows_median(tickets, REPEATS));
-    rows_add("executor", "empty late", rows_median(late, REPEATS), "ns", NULL, 0);
 }
 
 static void case_useful(bench_t *b, const char *name, double us)
@@ -132,16 +142,86 @@ static void case_useful(bench_t *b, const char *name, double us)
     double useful[REPEATS];
 
     for (uint32_t i = 0; i < REPEATS; i++)
-        useful[i] = tasks_run(b, us).useful;
+        useful[i] = tasks_run(b, b->count, us).useful;
     rows_add("executor", name, rows_median(useful, REPEATS), "%", NULL, 0);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* How late each of a chain begins; stays: on another multiprocessor than its maker. */
+static void case_hops(bench_t *b, const char *name, bool stays)
+{
+    size_t bytes = sizeof(struct bench_hops) + (BENCH_HOPS + 1) * sizeof(uint64_t);
+    struct bench_hops *hops = malloc(bytes);
+    struct bench_hop first = {.left = BENCH_HOPS};
+    gpurt_error_t err = {0};
+    char row[64];
+    void *at;
+
+    memset(hops, 0, bytes);
+    hops->stays = stays;
+    need(gpurt_mem_create(b->rt, bytes, &at, &err), &err, "memory");
+    need(gpurt_copy(b->rt, 0, at, hops, bytes, &err), &err, "copy");
+    need(gpurt_sync(b->rt, &err), &err, "sync");
+    first.hops = at;
+    need(gpurt_executor_submit(b->rt, b->x, hop, &first, 1, 0, NULL, &err), &err, "submit");
+    need(gpurt_executor_drain(b->rt, b->x, UINT64_MAX, &err), &err, "drain");
+    need(gpurt_copy(b->rt, 0, hops, at, bytes, &err), &err, "copy");
+    need(gpurt_sync(b->rt, &err), &err, "sync");
+    qsort(hops->late, BENCH_HOPS, sizeof *hops->late, by_value); /* all but the host's */
+    snprintf(row, sizeof row, "%s p50", name);
+    rows_add("executor", row, (double)hops->late[BENCH_HOPS / 2], "ns", NULL, 0);
+    snprintf(row, sizeof row, "%s p99", name);
+    rows_add("executor", row, (double)hops->late[BENCH_HOPS * 99 / 100], "ns", NULL, 0);
+    gpurt_mem_destroy(b->rt, at);
+    free(hops);
+}
+
+static void case_fib(bench_t *b, uint32_t n)
+{
+    struct bench_fib root = {.n = n};
+    gpurt_error_t err = {0};
+    uint64_t value = 0;
+    char row[64];
+    double ns;
+    void *at;
+
+    need(gpurt_mem_create(b->rt, sizeof value, &at, &err), &err, "memory");
+    root.to = at;
+    ns = rows_now_ns();
+    need(gpurt_executor_submit(b->rt, b->x, fib, &root, 1, 0, NULL, &err), &err, "submit");
+    need(gpurt_executor_drain(b->rt, b->x, UINT64_MAX, &err), &err, "drain");
+    ns = rows_now_ns() - ns;
+    need(gpurt_copy(b->rt, 0, &value, at, sizeof value, &err), &err, "copy");
+    need(gpurt_sync(b->rt, &err), &err, "sync");
+    gpurt_mem_destroy(b->rt, at);
+    snprintf(row, sizeof row, "fib(%u) = %llu", n, (unsigned long long)value);
+    rows_add("executor", row, ns * 1e-6, "ms", NULL, 0);
+}
+
+static void case_scaling(bench_t *b)
+{
+    double few, all;
+
+    executor_begin(b, b->sms < 8 ? 1 : 8, 8);
+    few = tasks_a_us(b) / b->blocks;
+    executor_end(b);
+    executor_begin(b, b->sms, 8);
+    all = tasks_a_us(b) / b->blocks;
+    executor_end(b);
+    rows_add("executor", "empty a block, all blocks", all, "M tasks/s", "8 blocks", few);
 }
 
 int main(void)
 {
-    gpurt_executor_options_t o = {.warps = WARPS};
+    static const uint32_t warps[] = {2, 4, 8};
     gpurt_error_t err = {0};
     gpurt_info_t info;
-    void *late;
     bench_t b;
 
     memset(&b, 0, sizeof b);
@@ -149,18 +229,34 @@ int main(void)
         fprintf(stderr, "bench_executor: %s\n", err.text);
         return 77;
     }
-    b.count = info.backend == GPURT_BACKEND_CPU ? CPU_TASKS : GPU_TASKS;
-    o.tasks = 2 * b.count;
-    need(gpurt_mem_create(b.rt, 16, &late, &err), &err, "memory");
-    b.late = (uint64_t *)late;
-    need(gpurt_executor_open(b.rt, bench_executor_tasks, &o, &b.x, &err), &err, "open");
-    b.blocks = status_of(&b).blocks;
+    b.on_cpu = info.backend == GPURT_BACKEND_CPU;
+    b.count = b.on_cpu ? CPU_TASKS : GPU_TASKS;
+    b.sms = info.sm_count;
     rows_head();
-    clock_find(&b);
-    case_empty(&b);
+    for (uint32_t i = 0; i < (b.on_cpu ? 1 : 3); i++) {
+        char row[64];
+
+        executor_begin(&b, b.sms, warps[i]);
+        if (i == 0)
+            clock_find(&b);
+        snprintf(row, sizeof row, "empty, %u warps a block", warps[i]);
+        case_empty(&b, row);
+        executor_end(&b);
+    }
+    if (!b.on_cpu) { /* two blocks a multiprocessor, in seven eighths of the device */
+        executor_begin(&b, b.sms * 7 / 4, 8);
+        case_empty(&b, "empty, 14 warps a multiprocessor");
+        executor_end(&b);
+    }
+    executor_begin(&b, b.sms, 8);
     case_useful(&b, "useful 3 us", 3);
     case_useful(&b, "useful 10 us", 10);
-    need(gpurt_executor_close(b.rt, b.x, NULL, &err), &err, "close");
-    gpurt_mem_destroy(b.rt, late);
+    case_hops(&b, "ready to begun, same SM", false);
+    case_fib(&b, b.on_cpu ? 10 : 25);
+    executor_end(&b);
+    executor_begin(&b, b.sms, 1);
+    case_hops(&b, "ready to begun, other SM", true);
+    executor_end(&b);
+    case_scaling(&b);
     return gpurt_close(b.rt, NULL) == GPURT_OK ? 0 : 1;
 }

@@ -5,20 +5,40 @@
 
 #include <gpurt/task.h>
 
+enum {
+    BENCH_HOPS = 2000
+};
+
 /* `count` of `spin`, by a tree of itself. */
 struct bench_fan {
-    uint64_t *late; /* sums of nanoseconds from spawn to first instruction, and how many */
     uint32_t count, cycles;
 };
 struct bench_spin {
-    uint64_t *late;
-    uint64_t spawned; /* gpurt_globaltimer */
     uint32_t cycles;
 };
+/* A chain: each says how late it began, and spawns the next. */
+struct bench_hop {
+    struct bench_hops *hops;
+    uint64_t spawned; /* gpurt_globaltimer */
+    uint32_t left;
+};
+struct bench_hops {
+    uint32_t xbegun; /* hops that have begun */
+    uint32_t stays;  /* 1: each holds its warp until the next has begun, elsewhere */
+    uint64_t late[]; /* nanoseconds from spawn to first instruction */
+};
+/* The naive way to fib(n): two children down to n = 2. */
+struct bench_fib {
+    uint64_t *to;
+    uint64_t parts[2];
+    uint32_t n, again;
+};
 
-#define BENCH_TASKS(TASK)       \
-    TASK(fan, struct bench_fan) \
-    TASK(spin, struct bench_spin)
+#define BENCH_TASKS(TASK)         \
+    TASK(fan, struct bench_fan)   \
+    TASK(spin, struct bench_spin) \
+    TASK(hop, struct bench_hop)   \
+    TASK(fib, struct bench_fib)
 
 GPURT_EXECUTOR_DECLARE(bench_executor_tasks, BENCH_TASKS);
 

@@ -10,8 +10,8 @@ GPURT_TASK(fan, t, run)
     uint32_t lane = gpurt_lane(), parts = t->count < 32 ? t->count : 32;
     uint32_t from = (uint32_t)((uint64_t)t->count * lane / parts);
     uint32_t to = (uint32_t)((uint64_t)t->count * (lane + 1) / parts);
-    struct bench_fan part = {t->late, to - from, t->cycles};
-    struct bench_spin one = {t->late, gpurt_globaltimer(), t->cycles};
+    struct bench_fan part = {to - from, t->cycles};
+    struct bench_spin one = {t->cycles};
     gpurt_task_t task;
 
     if (t->count > 32)
@@ -24,14 +24,58 @@ GPURT_TASK(fan, t, run)
 
 GPURT_TASK(spin, t, run)
 {
-    uint64_t began = gpurt_clock(), now = gpurt_globaltimer();
+    uint64_t began = gpurt_clock();
 
-    if (gpurt_lane() == 0) { /* relaxed: sums, read when all has ended */
-        gpurt_red_add_relaxed_dev_u64(&t->late[0], now > t->spawned ? now - t->spawned : 0);
-        gpurt_red_add_relaxed_dev_u64(&t->late[1], 1);
-    }
     while (gpurt_clock() - began < t->cycles)
         gpurt_cancel_point();
+}
+
+GPURT_TASK(hop, t, run)
+{
+    uint64_t now = gpurt_globaltimer();
+    struct bench_hops *hops = t->hops;
+    struct bench_hop next = {hops, 0, t->left - 1};
+
+    if (gpurt_lane() == 0) {
+        hops->late[t->left] = now > t->spawned ? now - t->spawned : 0;
+        gpurt_add_relaxed_dev_u32(&hops->xbegun, 1); /* relaxed: a number */
+    }
+    if (!t->left)
+        return;
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    next.spawned = gpurt_globaltimer();
+    gpurt_task_spawn(run, hop, &next, gpurt_lane() == 0, 0);
+    if (!hops->stays || gpurt_lane())
+        return;
+    now =
+        gpurt_globaltimer(); /* at most a millisecond: the next may have been left to this warp */
+    while (gpurt_load_relaxed_dev_u32(&hops->xbegun) <=
+               BENCH_HOPS - t->left && /* relaxed */
+           gpurt_globaltimer() - now < 1000000)
+        gpurt_pause();
+}
+
+GPURT_TASK(fib, t, run)
+{
+    struct bench_fib part = {
+        &t->parts[gpurt_lane() & 1], {0, 0}, t->n - 1 - gpurt_lane(), 0};
+
+    bool over = t->n < 2 || t->again;
+
+    gpurt_syncwarp(GPURT_FULL_MASK); /* all have read it */
+    if (over) {
+        if (gpurt_lane() == 0)
+            *t->to = t->n < 2 ? t->n : t->parts[0] + t->parts[1];
+        return;
+    }
+    if (gpurt_lane() == 0)
+        t->again = 1;
+    if (gpurt_any(GPURT_FULL_MASK,
+                  !gpurt_task_spawn(run, fib, &part, gpurt_lane() < 2, GPURT_TASK_CHILD) &&
+                      gpurt_lane() < 2))
+        gpurt_task_fail(run, GPURT_E_NOMEM);
+    else
+        gpurt_task_await(run);
 }
 
 GPURT_EXECUTOR(bench_executor_tasks, BENCH_TASKS)

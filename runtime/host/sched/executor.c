@@ -175,6 +175,17 @@ static uint32_t shift_of(uint32_t count)
     return shift;
 }
 
+/* What blocks keep is beside what was asked for, so that as many tasks live as that. It is a quarter
+ * of it at most. */
+static uint32_t spare_of(const gpurt_executor_options_t *o)
+{
+    uint32_t fair = o->tasks / (4 * o->blocks);
+
+    if (fair < GPURT_WARP_SIZE)
+        return 0;
+    return fair < GPURT_POCKET_NUMBERS ? fair : GPURT_POCKET_NUMBERS;
+}
+
 static void own_fill(gpurt_executor_own_t *e, gpurt_t *rt, const gpurt_kernel_t *kernel,
                      const gpurt_executor_options_t *o)
 {
@@ -187,9 +198,10 @@ static void own_fill(gpurt_executor_own_t *e, gpurt_t *rt, const gpurt_kernel_t 
     e->blocks = o->blocks;
     e->warps = o->warps;
     e->record_count = o->records;
-    e->map.task_count = o->tasks;
+    e->map.spare = spare_of(o);
+    e->map.task_count = o->tasks + o->blocks * e->map.spare;
     e->map.edge_count = o->edges;
-    e->map.task_shift = shift_of(o->tasks);
+    e->map.task_shift = shift_of(e->map.task_count);
     e->map.edge_shift = shift_of(o->edges);
     snprintf(e->name, sizeof e->name, "%s",
              o->service.name ? o->service.name : kernel->name);

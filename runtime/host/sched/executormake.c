@@ -94,13 +94,17 @@ static gpurt_status_t words_fill(gpurt_executor_own_t *e, gpurt_error_t *err)
     gpurt_executor_words_t words;
 
     memset(&words, 0, sizeof words);
-    for (uint32_t i = 0; i < GPURT_RINGS; i++)
-        words.heads[i].x = words.tails[i].x = gpurt_taskring_first(
+    for (uint32_t i = 0; i < GPURT_RINGS; i++) {
+        uint32_t first = gpurt_taskring_first(
             i == GPURT_RING_FREE_EDGES ? e->map.edge_shift : e->map.task_shift);
-    words.xcredits[GPURT_RING_FREE_TASKS] = e->map.task_count;
-    words.xcredits[GPURT_RING_FREE_EDGES] = e->map.edge_count;
-    words.tails[GPURT_RING_FREE_TASKS].x += e->map.task_count;
-    words.tails[GPURT_RING_FREE_EDGES].x += e->map.edge_count;
+        uint32_t count = i == GPURT_RING_FREE_TASKS   ? e->map.task_count
+                         : i == GPURT_RING_FREE_EDGES ? e->map.edge_count
+                                                      : 0;
+
+        words.xcredits[i] = count;
+        words.heads[i].x = first;
+        words.tails[i].x = first + count;
+    }
     return put(e, e->map.words, &words, sizeof words, err);
 }
 
@@ -196,7 +200,7 @@ void gpurt_executor_sum(const gpurt_executor_words_t *words,
                         gpurt_executor_status_t *out)
 {
     for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++)
-        out->ready[i] = words->xcredits[i];
+        out->ready[i] = gpurt_taskring_count(words->xcredits[i]);
     out->live = (uint32_t)words->xlive;
     for (uint32_t i = 0; i < count; i++) {
         out->ended += blocks[i].xended;
@@ -208,5 +212,7 @@ void gpurt_executor_sum(const gpurt_executor_words_t *words,
         out->waiting += blocks[i].xwaiting;
         out->total += blocks[i].xtotal;
         out->asleep += blocks[i].xasleep != 0;
+        for (uint32_t level = 0; level < GPURT_TASK_LEVELS; level++)
+            out->ready[level] += (uint8_t)(blocks[i].xkept >> 8 * level);
     }
 }

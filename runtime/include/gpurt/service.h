@@ -30,7 +30,8 @@
  * Context: device code, all threads of the block together. Between two calls of go a block holds
  * no lock that another block's go depends on.
  *
- * Cost: go is one block barrier; once in 16 microseconds or so thread 0 reads the host's words. */
+ * Cost: go is one block barrier; thread 0 reads the host's words once in 16 microseconds or so, in a
+ * service of many blocks once in as many microseconds: all looks share one bus. */
 #ifndef GPURT_SERVICE_H
 #define GPURT_SERVICE_H
 
@@ -137,6 +138,12 @@ GPURT_DEVN bool gpurt_service_obey(gpurt_service_words_t *words)
     return command != 0;
 }
 
+/* Between two looks of a block. A bus carries some ten million a second, of all blocks. */
+GPURT_DEV uint64_t gpurt_service_cycles(void)
+{
+    return GPURT_SERVICE_LOOK_CYCLES * (1u + gpurt_grid_blocks() / 16);
+}
+
 GPURT_DEV bool gpurt_service_go(gpurt_service_turn_t *turn)
 {
     bool stop = false, due = false;
@@ -144,7 +151,7 @@ GPURT_DEV bool gpurt_service_go(gpurt_service_turn_t *turn)
     if (turn->stop) /* an outer loop asks again */
         return false;
     if (gpurt_thread_rank() == 0)
-        due = turn->due || gpurt_clock() - turn->looked > GPURT_SERVICE_LOOK_CYCLES;
+        due = turn->due || gpurt_clock() - turn->looked > gpurt_service_cycles();
     if (!gpurt_block_barrier_or(due))
         return true;
     if (gpurt_thread_rank() == 0) {
@@ -168,34 +175,10 @@ GPURT_DEV void gpurt_service_idle(gpurt_service_turn_t *turn)
     gpurt_block_barrier();
 }
 
-/* Thread 0 alone: until the host rings, or `word`, which other blocks store, is not `seen`. Those
- * call gpurt_host_wake behind their store. */
-GPURT_DEV void gpurt_service_await(gpurt_service_turn_t *turn, const uint32_t *word,
-                                   uint32_t seen)
+/* Thread 0 alone, which knows by other means that the host has a command: go looks at once. */
+GPURT_DEV void gpurt_service_expect(gpurt_service_turn_t *turn)
 {
-    uint32_t pauses = 0, bell;
-
-    /* relaxed: whoever wakes has work in queues that order it themselves */
-    while ((bell = gpurt_load_acquire_sys_u32(&turn->words->xbell)) ==
-               turn->bell && /* HW2.acq */
-           gpurt_load_relaxed_dev_u32(word) == seen)
-        gpurt_host_pause(pauses++, UINT64_MAX, GPURT_HERE);
-    turn->bell = bell;
-    /* gpurt_service_called looks at once, and go only if there is a command */
-    turn->looked = gpurt_clock() - GPURT_SERVICE_LOOK_CYCLES - 1;
-}
-
-/* Thread 0 alone, beside work: whether the block is to come to go. Reads the host's word once in
- * GPURT_SERVICE_LOOK_CYCLES. */
-GPURT_DEV bool gpurt_service_called(gpurt_service_turn_t *turn)
-{
-    if (!turn->due && gpurt_clock() - turn->looked > GPURT_SERVICE_LOOK_CYCLES) {
-        turn->looked = gpurt_clock();
-        turn->due = /* relaxed: go acquires it */
-            (gpurt_load_relaxed_sys_u32(&turn->words->xcommand) &
-             (GPURT_SERVICE_STOP | GPURT_SERVICE_REST)) != 0;
-    }
-    return turn->due;
+    turn->due = true;
 }
 
 GPURT_DEV void gpurt_service_leave(const gpurt_service_turn_t *turn)

@@ -81,7 +81,7 @@ case gpurt_task_number_##name:                                                  
                                                                                \
         gpurt_worker_begin(&w, gpurt_p_);                                      \
         while (gpurt_worker_next(&w)) {                                        \
-            switch (w.run.row->function) {                                     \
+            switch (w.run.head.function) {                                     \
                 tasks(GPURT_TASK_CASE_) default : break;                       \
             }                                                                  \
             gpurt_worker_done(&w);                                             \
@@ -94,9 +94,10 @@ GPURT_DEV gpurt_task_t gpurt_task_spawn_as(gpurt_task_run_t *run, uint32_t funct
                                            const void *args, uint32_t bytes, bool wanted,
                                            uint32_t how)
 {
-    gpurt_task_plan_t plan = {args, bytes, function, how, 0};
+    gpurt_task_plan_t plan = {{0}, function, how, 0};
     gpurt_task_t task = 0;
 
+    __builtin_memcpy(plan.args, args, bytes);
     if (gpurt_task_whole())
         (void)gpurt_tasks_make(run, GPURT_FULL_MASK, wanted, &plan, &task);
     return task;

@@ -341,6 +341,18 @@ GPURT_DEV void gpurt_host_pause(uint32_t turn, uint64_t left_ns, const char *her
 }
 /* It polls. */
 GPURT_DEV void gpurt_host_wake(void) {}
+/* Whether it is the caller's turn to look at words of the host, for all who keep the time of the last
+ * look in *looked. The bus carries some ten million looks a second in all, and what waits behind
+ * them waits long: a fence of the same multiprocessor, too. */
+GPURT_DEV bool gpurt_host_due(uint32_t *looked)
+{
+    uint64_t now;
+    uint32_t last = gpurt_load_relaxed_dev_u32(looked); /* relaxed: a time */
+
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return (uint32_t)now - last >= 2000 &&
+           gpurt_cas_relaxed_far_u32(looked, &last, (uint32_t)now);
+}
 
 /* Lanes that ended are not waited for, so a barrier of a cancelled block completes; who
  * then looks must do so before it touches what the others should have written. */

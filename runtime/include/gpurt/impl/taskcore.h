@@ -7,149 +7,26 @@
 #ifndef GPURT_TASKCORE_H
 #define GPURT_TASKCORE_H
 
-#include <gpurt/hostword.h>
-#include <gpurt/status.h>
-
-#include <gpurt/impl/taskmap.h>
-
-/* generation << 32 | index + 1; 0: none. */
-typedef uint64_t gpurt_task_t;
-
-/* Of a block. In shared memory. */
-typedef struct gpurt_executor_hall {
-    uint32_t xmeet;  /* 1: its warps come to gpurt_service_go; written by: any warp */
-    uint32_t xidle;  /* warps that found nothing; written by: any warp */
-    uint32_t xnews;  /* grows when idle warps should look; written by: any warp */
-    uint32_t xlooks; /* 1: an idle warp looks for all of them; written by: it */
-} gpurt_executor_hall_t;
-
-/* What a task's body is given. Owner: each lane; the same in all lanes of the warp. */
-typedef struct gpurt_task_run {
-    const gpurt_executor_map_t *map;
-    gpurt_executor_hall_t *hall; /* NULL: a lane that cleans up */
-    gpurt_executor_block_t *block;
-    gpurt_task_row_t *row;
-    gpurt_task_t task;
-    uint64_t value;
-    gpurt_status_t status;
-    bool parent; /* it has got children in this run, or waits again: xneeds counts it */
-    bool again;
-    bool tainted;
-} gpurt_task_run_t;
-
-GPURT_HD uint32_t gpurt_task_index(gpurt_task_t task)
-{
-    return (uint32_t)task - 1;
-}
-
-GPURT_DEV bool gpurt_task_is_of(uint64_t word, gpurt_task_t task)
-{
-    return word >> 32 == task >> 32 && !(word & GPURT_TASK_CLOSED);
-}
-
-GPURT_DEV void gpurt_executor_count(uint64_t *counter, uint64_t n)
-{
-    if (n)
-        gpurt_red_add_relaxed_dev_u64(counter, n); /* relaxed: a count */
-}
-
-/* Whether no lane of the warp has left. If one has, of a panic or by itself, the block is cancelled
- * and the others leave, too. */
-GPURT_DEV bool gpurt_task_whole(void)
-{
-    if (gpurt_ballot(GPURT_FULL_MASK, true) == GPURT_FULL_MASK)
-        return true;
-    gpurt_cancel_block();
-    gpurt_cancel_point();
-    return false;
-}
-
-/* ---- queues ---------------------------------------------------------------------------- */
-
-/* Behind a push, by one lane: who sleeps wakes. The sleeper counts itself and looks at the queues,
- * this side fills a queue and looks at the count: with a fence in each, one sees the other. */
-GPURT_DEV void gpurt_executor_wake(const gpurt_task_run_t *run)
-{
-    const gpurt_executor_map_t *m = run->map;
-
-    gpurt_fence_seq_cst_dev();
-    /* relaxed: the fence orders it; and a number */
-    if (gpurt_load_relaxed_dev_u32(&m->words->xsleepers)) {
-        gpurt_add_relaxed_dev_u32(&m->words->xwake, 1);
-        gpurt_host_wake();
-    }
-    /* relaxed: hints; an idle warp looks at the queues by itself, too */
-    if (run->hall && gpurt_load_relaxed_blk_u32(&run->hall->xidle))
-        gpurt_add_relaxed_blk_u32(&run->hall->xnews, 1);
-}
-
-/* The lanes in `who`, of mask, have a task each that is ready. */
-GPURT_DEVN void gpurt_tasks_push(const gpurt_task_run_t *run, uint32_t mask, uint32_t who,
-                                 uint32_t index)
-{
-    bool mine = who >> gpurt_lane() & 1u;
-    uint32_t level = mine ? run->map->tasks[index].level : 0;
-
-    for (uint32_t left = who; left;) {
-        uint32_t now = gpurt_shfl_u32(mask, level, gpurt_leader(left));
-        uint32_t same = gpurt_ballot(mask, mine && level == now);
-        gpurt_taskring_t ring = gpurt_executor_ring(run->map, now);
-
-        if (same >> gpurt_lane() & 1u)
-            gpurt_taskring_push(&ring, same, index);
-        left &= ~same;
-    }
-    gpurt_syncwarp(mask); /* all are pushed; what one lane has acquired holds for all */
-    if (who && gpurt_is_leader(mask))
-        gpurt_executor_wake(run);
-}
-
-/* ---- how many live --------------------------------------------------------------------- */
-
-/* Nothing lives and a drain is asked for: one lane tells the host. */
-GPURT_DEV void gpurt_live_tell(const gpurt_executor_map_t *m, uint64_t live)
-{
-    if ((uint32_t)live == 0 && live >> 32 &&
-        gpurt_cas_acq_rel_dev_u64(&m->words->xlive, &live, 0)) /* TL1.acq TL1.rel */
-        gpurt_hostword_tell(&m->desk->xquiet, (uint32_t)(live >> 32));
-}
-
-GPURT_DEV void gpurt_live_end(const gpurt_executor_map_t *m)
-{
-    uint64_t live = gpurt_sub_acq_rel_dev_u64(&m->words->xlive, 1); /* TL1.acq TL1.rel */
-
-    gpurt_live_tell(m, live - 1);
-}
-
-GPURT_DEV void gpurt_live_ask(const gpurt_executor_map_t *m, uint32_t drain)
-{
-    uint64_t live = gpurt_load_relaxed_dev_u64(&m->words->xlive); /* relaxed: exchanged */
-    uint64_t asked;
-
-    do
-        asked = (uint64_t)drain << 32 | (uint32_t)live;
-    while (
-        !gpurt_cas_acq_rel_dev_u64(&m->words->xlive, &live, asked)); /* TL1.acq TL1.rel */
-    gpurt_live_tell(m, asked);
-}
+#include <gpurt/impl/taskhall.h>
 
 /* ---- spawn ----------------------------------------------------------------------------- */
 
 /* A row that is to be filled. Owner: the lane. */
 typedef struct gpurt_task_plan {
-    const void *args;
-    uint32_t bytes, function, how, record;
+    uint64_t args[GPURT_TASK_ARGS_BYTES / 8];
+    uint32_t function, how, record;
 } gpurt_task_plan_t;
 
 GPURT_DEV void gpurt_task_fill(gpurt_task_row_t *row, const gpurt_task_plan_t *plan,
                                uint32_t parent)
 {
-    row->parent = parent;
-    row->record = plan->record;
-    row->function = (uint16_t)plan->function;
-    row->level = (uint8_t)gpurt_task_level(plan->how);
-    row->flags = (uint8_t)(plan->how & GPURT_TASK_ANYWAY);
-    __builtin_memcpy(row->args, plan->args, plan->bytes);
+    row->head.parent = parent;
+    row->head.record = plan->record;
+    row->head.function = (uint16_t)plan->function;
+    row->head.level = (uint8_t)gpurt_task_level(plan->how);
+    row->head.flags = (uint8_t)(plan->how & GPURT_TASK_ANYWAY);
+    for (uint32_t i = 0; i < GPURT_TASK_ARGS_BYTES / 8; i++)
+        row->args[i] = plan->args[i];
     /* relaxed: it is found only by who is told of it later */
     gpurt_store_relaxed_dev_u32(&row->xneeds, plan->how & GPURT_TASK_HELD ? 1 : 0);
 }
@@ -160,16 +37,17 @@ GPURT_DEVN uint32_t gpurt_tasks_make(gpurt_task_run_t *run, uint32_t mask, bool 
                                      const gpurt_task_plan_t *plan, gpurt_task_t *task)
 {
     const gpurt_executor_map_t *m = run->map;
-    gpurt_taskring_t free_ones = gpurt_executor_ring(m, GPURT_RING_FREE_TASKS);
-    uint32_t who = gpurt_ballot(mask, wanted), index, made, children, ready;
+    uint32_t who = gpurt_ballot(mask, wanted), index = GPURT_TASK_NONE, made, children,
+             ready;
     bool child = wanted && plan->how & GPURT_TASK_CHILD;
 
-    gpurt_taskring_pop(&free_ones, mask, who, &index);
+    if (who)
+        gpurt_spares_get(run, who, &index);
     made = gpurt_ballot(mask, index != GPURT_TASK_NONE);
     children = gpurt_ballot(mask, index != GPURT_TASK_NONE && child);
     if (gpurt_is_leader(mask)) {
         /* relaxed: who ends them has them from a queue, so comes after */
-        gpurt_add_relaxed_dev_u64(&m->words->xlive, gpurt_popc(made));
+        gpurt_executor_count(&m->words->xlive, gpurt_popc(made));
         if (children) /* relaxed: the parent is counted, too, and does not end meanwhile */
             gpurt_add_relaxed_dev_u32(&run->row->xneeds,
                                       gpurt_popc(children) + !run->parent);
@@ -181,12 +59,10 @@ GPURT_DEVN uint32_t gpurt_tasks_make(gpurt_task_run_t *run, uint32_t mask, bool 
         gpurt_task_row_t *row = &m->tasks[index];
 
         gpurt_task_fill(row, plan, child ? gpurt_task_index(run->task) + 1 : 0);
-        /* relaxed: the pop has acquired it */
-        *task =
-            (gpurt_load_relaxed_dev_u64(&row->xword) & ~(uint64_t)UINT32_MAX) | (index + 1);
+        *task = gpurt_task_named(row, index);
     }
     ready = gpurt_ballot(mask, index != GPURT_TASK_NONE && !(plan->how & GPURT_TASK_HELD));
-    gpurt_tasks_push(run, mask, ready, index);
+    gpurt_tasks_queue(run, mask, ready, index, gpurt_task_level(plan->how));
     return made;
 }
 
@@ -238,10 +114,12 @@ GPURT_DEVN gpurt_status_t gpurt_edges_add(gpurt_task_run_t *run, uint32_t mask, 
 {
     const gpurt_executor_map_t *m = run->map;
     gpurt_taskring_t free_ones = gpurt_executor_ring(m, GPURT_RING_FREE_EDGES);
-    uint32_t who = gpurt_ballot(mask, wanted), edge, unused;
+    uint32_t who = gpurt_ballot(mask, wanted), edge = GPURT_TASK_NONE, unused;
     bool has, hangs = false;
 
-    gpurt_taskring_pop(&free_ones, mask, who, &edge);
+    if (!who)
+        return GPURT_OK;
+    gpurt_taskring_pop(&free_ones, mask, who, GPURT_WARP_SIZE, 1, &edge);
     has = edge != GPURT_TASK_NONE;
     if (has) {
         uint32_t *needs = &m->tasks[gpurt_task_index(after)].xneeds;
@@ -271,27 +149,40 @@ GPURT_DEV bool gpurt_task_leave(gpurt_task_run_t *run)
     if (!run->parent)
         return true;
     if (!run->again) {
-        row->flags |= GPURT_TASK_OVER;
+        row->head.flags |= GPURT_TASK_OVER;
         row->args[0] = (uint64_t)(int64_t)run->status;
         row->args[1] = run->value;
     }
     return gpurt_sub_acq_rel_dev_u32(&row->xneeds, 1) == 1; /* TN1.acq TN1.rel */
 }
 
-/* One lane: told to who waits for it, but for tasks. */
-GPURT_DEV void gpurt_task_tell(const gpurt_task_run_t *run)
+/* A lane's task that has ended. */
+typedef struct gpurt_task_ended {
+    gpurt_task_t task; /* 0: none */
+    gpurt_task_head_t head;
+    gpurt_status_t status;
+    uint64_t value;
+} gpurt_task_ended_t;
+
+/* The lanes of mask, each with its own: counted, and told to the host where that waits. */
+GPURT_DEV void gpurt_ended_tell(const gpurt_task_run_t *run, uint32_t mask,
+                                const gpurt_task_ended_t *e)
 {
-    gpurt_executor_block_t *b = run->block;
+    uint32_t all = gpurt_popc(gpurt_ballot(mask, e->task != 0));
+    uint32_t well = gpurt_popc(gpurt_ballot(mask, e->task && e->status == GPURT_OK));
+    uint32_t not_run =
+        gpurt_popc(gpurt_ballot(mask, e->task && e->status == GPURT_E_CANCELLED));
 
-    gpurt_executor_count(run->status == GPURT_OK            ? &b->xended
-                         : run->status == GPURT_E_CANCELLED ? &b->xcancelled
-                                                            : &b->xfailed,
-                         1);
-    if (run->row->record) {
-        gpurt_task_record_t *record = &run->map->records[run->row->record - 1];
+    if (gpurt_is_leader(mask)) {
+        gpurt_executor_count(&run->block->xended, well);
+        gpurt_executor_count(&run->block->xcancelled, not_run);
+        gpurt_executor_count(&run->block->xfailed, all - well - not_run);
+    }
+    if (e->task && e->head.record) {
+        gpurt_task_record_t *record = &run->map->records[e->head.record - 1];
 
-        record->value = run->value;
-        gpurt_hostword_tell(&record->xstatus, (uint32_t)run->status);
+        record->value = e->value;
+        gpurt_hostword_tell(&record->xstatus, (uint32_t)e->status);
     }
 }
 
@@ -302,11 +193,11 @@ GPURT_DEV void gpurt_task_taint(gpurt_task_row_t *row)
 }
 
 /* One lane more or less of those that wait for it: a successor, or the parent. */
-GPURT_DEV bool gpurt_task_arrive(const gpurt_task_run_t *run, uint32_t index)
+GPURT_DEV bool gpurt_task_arrive(const gpurt_executor_map_t *m, uint32_t index, bool well)
 {
-    gpurt_task_row_t *row = &run->map->tasks[index];
+    gpurt_task_row_t *row = &m->tasks[index];
 
-    if (run->status != GPURT_OK)
+    if (!well)
         gpurt_task_taint(row);
     return gpurt_sub_acq_rel_dev_u32(&row->xneeds, 1) == 1; /* TN1.acq TN1.rel */
 }
@@ -326,16 +217,17 @@ GPURT_DEV uint32_t gpurt_edges_walk(const gpurt_executor_map_t *m, uint32_t mask
     return mine;
 }
 
-/* The ready ones of the lanes in `ready`: one of them, as urgent as the task at least, is the
+/* The ready ones of the lanes in `ready`: one of them, as urgent as `level` at least, is the
  * caller's to run at once if it has none yet; the others are pushed. */
 GPURT_DEV uint32_t gpurt_tasks_choose(const gpurt_task_run_t *run, uint32_t mask,
-                                      bool ready, uint32_t index, uint32_t next)
+                                      uint32_t level, bool ready, uint32_t index,
+                                      uint32_t next)
 {
     const gpurt_task_row_t *tasks = run->map->tasks;
     uint32_t urgent;
 
     if (next == GPURT_TASK_NONE) {
-        urgent = gpurt_ballot(mask, ready && tasks[index].level <= run->row->level);
+        urgent = gpurt_ballot(mask, ready && tasks[index].head.level <= level);
         if (urgent) {
             next = gpurt_shfl_u32(mask, index, gpurt_leader(urgent));
             ready = ready && gpurt_lane() != gpurt_leader(urgent);
@@ -345,65 +237,88 @@ GPURT_DEV uint32_t gpurt_tasks_choose(const gpurt_task_run_t *run, uint32_t mask
     return next;
 }
 
-/* The task of the run has ended, with status and value. Returns: another that the caller is to
- * run at once, or GPURT_TASK_NONE. */
-GPURT_DEVN uint32_t gpurt_task_close(const gpurt_task_run_t *run, uint32_t mask)
+/* The lanes of mask see to those that wait for the task of one of them. Returns: as
+ * gpurt_tasks_close. */
+GPURT_DEV uint32_t gpurt_ended_follow(const gpurt_task_run_t *run, uint32_t mask,
+                                      uint32_t lane, const gpurt_task_ended_t *e,
+                                      uint32_t edge, uint32_t next)
 {
     const gpurt_executor_map_t *m = run->map;
-    gpurt_taskring_t free_tasks = gpurt_executor_ring(m, GPURT_RING_FREE_TASKS);
     gpurt_taskring_t free_edges = gpurt_executor_ring(m, GPURT_RING_FREE_EDGES);
-    uint32_t next = GPURT_TASK_NONE, edge = 0, me = gpurt_task_index(run->task);
-    bool leads = gpurt_is_leader(mask), ready;
-    uint64_t word = 0;
+    uint32_t parent = gpurt_shfl_u32(mask, e->head.parent, lane);
+    uint32_t level = gpurt_shfl_u32(mask, e->head.level, lane);
+    bool well = gpurt_shfl_i32(mask, e->status, lane) == GPURT_OK, ready;
 
-    if (leads) {
-        gpurt_task_tell(run);
-        word = gpurt_or_acq_rel_dev_u64(&run->row->xword,
-                                        GPURT_TASK_CLOSED); /* TD1.acq TD2.rel */
-    }
-    gpurt_syncwarp(mask); /* the edges, to all lanes */
-    word = gpurt_shfl_u64(mask, word, gpurt_leader(mask));
-    edge = (uint32_t)(word & GPURT_TASK_EDGES);
+    edge = gpurt_shfl_u32(mask, edge, lane);
     while (edge) {
         uint32_t mine = gpurt_edges_walk(m, mask, &edge);
         uint32_t used = gpurt_ballot(mask, mine != 0);
         uint32_t to = mine ? m->edges[mine - 1].to : 0;
 
-        ready = mine && gpurt_task_arrive(run, to);
+        ready = mine && gpurt_task_arrive(m, to, well);
         if (mine)
             gpurt_taskring_push(&free_edges, used, mine - 1);
-        next = gpurt_tasks_choose(run, mask, ready, to, next);
+        next = gpurt_tasks_choose(run, mask, level, ready, to, next);
     }
-    if (run->row->parent) { /* the same in all lanes */
-        uint32_t parent = run->row->parent - 1;
-
-        ready = leads && gpurt_task_arrive(run, parent);
-        next = gpurt_tasks_choose(run, mask, ready, parent, next);
-    }
-    gpurt_syncwarp(mask); /* the row is read */
-    if (leads) {
-        word = ((word >> 32) + 1) << 32;
-        gpurt_store_release_dev_u64(&run->row->xword, word); /* TD2.rel */
-        gpurt_taskring_push(&free_tasks, 1u << gpurt_lane(), me);
-        gpurt_live_end(m);
+    if (parent) {
+        ready = gpurt_is_leader(mask) && gpurt_task_arrive(m, parent - 1, well);
+        next = gpurt_tasks_choose(run, mask, level, ready, parent - 1, next);
     }
     return next;
 }
 
-/* A run of it has ended, of its own accord or not. Returns: as gpurt_task_close. */
+/* The tasks of the lanes of mask have ended: all are closed together, so that one fence and one
+ * trip to memory do for all. next: a task that the caller is to run at once, or GPURT_TASK_NONE.
+ * Returns: that, or another if there was none. */
+GPURT_DEVN uint32_t gpurt_tasks_close(const gpurt_task_run_t *run, uint32_t mask,
+                                      const gpurt_task_ended_t *e, uint32_t next)
+{
+    const gpurt_executor_map_t *m = run->map;
+    uint32_t index = gpurt_task_index(e->task), edge = 0, who, more;
+
+    gpurt_syncwarp(mask); /* what the bodies wrote, in all lanes */
+    if (e->task) {
+        uint64_t *at = &m->tasks[index].xword;
+        uint64_t word = (e->task >> 32) + 1; /* the next to use the row is another */
+
+        word = gpurt_xchg_release_dev_u64(at, word << 32); /* TD2.rel */
+        edge = (uint32_t)(word & GPURT_TASK_EDGES);
+        if (edge) /* only then, since to acquire empties the L1 */
+            (void)gpurt_load_acquire_dev_u64(at); /* TD1.acq */
+    }
+    gpurt_syncwarp(mask);           /* the edges, to all lanes */
+    gpurt_ended_tell(run, mask, e); /* the release need not wait for counts */
+    more = gpurt_ballot(mask, e->task && (edge || e->head.parent));
+    for (; more; more &= more - 1)
+        next = gpurt_ended_follow(run, mask, gpurt_ctz(more), e, edge, next);
+    gpurt_syncwarp(mask); /* the rows are read */
+    who = gpurt_ballot(mask, e->task != 0);
+    gpurt_spares_put(run, mask, who, index);
+    if (gpurt_is_leader(mask) && run->hall)
+        gpurt_add_release_blk_u32(&run->hall->xended, gpurt_popc(who)); /* TL2.rel */
+    else if (gpurt_is_leader(mask))
+        gpurt_live_end(m, gpurt_popc(who));
+    return next;
+}
+
+/* A run of a task that waits for others has ended, or one that was cut short. Returns: as
+ * gpurt_tasks_close; perhaps the task itself. */
 GPURT_DEVN uint32_t gpurt_task_end(gpurt_task_run_t *run, uint32_t mask)
 {
     uint32_t over = 0, me = gpurt_task_index(run->task);
+    gpurt_task_ended_t e = {0, run->head, run->status, run->value};
 
     gpurt_syncwarp(mask); /* what its lanes wrote */
-    if (gpurt_is_leader(mask))
+    if (gpurt_is_leader(mask)) {
         over = gpurt_task_leave(run);
+        e.task = run->task;
+    }
     over = gpurt_shfl_u32(mask, over, gpurt_leader(mask));
     if (!over)
         return GPURT_TASK_NONE;
     gpurt_syncwarp(mask); /* what its children wrote */
     if (!run->again)
-        return gpurt_task_close(run, mask);
+        return gpurt_tasks_close(run, mask, &e, GPURT_TASK_NONE);
     if (run->parent)
         return me;
     gpurt_tasks_push(run, mask, 1u << gpurt_leader(mask), me); /* others come first */

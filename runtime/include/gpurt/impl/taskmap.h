@@ -4,6 +4,7 @@
  *   map --< task        a row of 64 bytes: counters, arguments
  *       --< edge        who waits for whom: a list at the task that is waited for
  *       --< ring        numbers of tasks: a level of priority each, free tasks; free edges
+ *                       (a block has pockets of its own in front of them: taskcore.h)
  *       --< warp        what a warp has pulled, for whoever cleans up behind it
  *       --< block       what its warps did
  *       --- desk        words and orders of the host */
@@ -20,11 +21,11 @@ enum {
     GPURT_TASK_LEVELS = 8, /* of priority, the most urgent first */
     GPURT_TASK_NORMAL = 3,
     GPURT_TASK_ORDERS = 1024, /* of the host, under way at a time */
+    GPURT_TASK_BATCH = 8,     /* tasks that a warp takes up at a time, if they are short */
     GPURT_TASK_PENDING = 1    /* of a record: its task has not ended; no status is that */
 };
 
 /* xword of a task: generation << 32 | what befell it | newest edge + 1. */
-#define GPURT_TASK_CLOSED    (1ull << 31) /* it has ended: no edge is added any more */
 #define GPURT_TASK_BEGUN     (1ull << 30)
 #define GPURT_TASK_CANCELLED (1ull << 29)
 #define GPURT_TASK_TAINTED   (1ull << 28) /* one that it waited for has failed */
@@ -41,17 +42,22 @@ enum {
     GPURT_TASK_OVER = 1 /* its body has ended, and its children have not all */
 };
 
-/* Owner: the pool; from spawn to end whoever holds it, a queue or a warp. The plain fields are
- * written before it is pushed, and by the warp that runs it. */
-typedef struct GPURT_ALIGN(64) gpurt_task_row {
-    uint64_t xword;    /* written by: any lane */
-    uint32_t xneeds;   /* edges to it, children, and one while it is held or runs with
-                        * children; written by: any lane */
+/* What stays while a task lives, but for its flags: read once, by who runs it. */
+typedef struct gpurt_task_head {
     uint32_t parent;   /* + 1; 0: none */
     uint32_t record;   /* of the host's, + 1; 0: none */
     uint16_t function; /* its place in the list of its executor */
     uint8_t level;
     uint8_t flags;
+} gpurt_task_head_t;
+
+/* Owner: the pool; from spawn to end whoever holds it, a queue or a warp. The plain fields are
+ * written before it is pushed, and by the warp that runs it. */
+typedef struct GPURT_ALIGN(64) gpurt_task_row {
+    uint64_t xword;  /* written by: any lane */
+    uint32_t xneeds; /* edges to it, children, and one while it is held or runs with
+                        * children; written by: any lane */
+    gpurt_task_head_t head;
     uint64_t args[GPURT_TASK_ARGS_BYTES / 8]; /* of one that is OVER: status, result */
 } gpurt_task_row_t;
 GPURT_STATIC_ASSERT(sizeof(gpurt_task_row_t) == GPURT_TASK_BYTES, "half a line");
@@ -75,14 +81,20 @@ typedef struct gpurt_task_line {
 
 /* In device memory; words that are written apart lie on lines of their own. */
 typedef struct GPURT_ALIGN(128) gpurt_executor_words {
-    uint32_t xcredits[32]; /* of each ring, in one line: a warp reads them at once */
-    uint64_t xlive;        /* drain that is asked for << 32 | tasks spawned and not ended */
-    uint64_t unused0[15];
-    uint32_t xsleepers, xwake; /* blocks asleep; grows when they should look */
-    uint32_t unused1[30];
+    /* The first line: a warp reads it at once. */
+    uint32_t xcredits[16]; /* of each ring */
+    uint32_t xsleepers;    /* blocks asleep */
+    uint32_t xhungry;      /* blocks awake in which a warp looks for work */
+    uint32_t xcommand;     /* the host's last command that a block has found */
+    uint32_t unused0[13];
+    uint64_t xlive; /* drain that is asked for << 32 | tasks spawned and not ended */
+    uint64_t unused1[15];
+    uint32_t xwake;   /* grows when who sleeps should look */
+    uint32_t xlooked; /* when a block last looked at the host's words */
+    uint32_t unused2[30];
     uint32_t xinjecting; /* 1: a warp takes orders of the host's */
     uint32_t xtaken;     /* orders that were; written by: that warp */
-    uint32_t unused2[30];
+    uint32_t unused3[30];
     gpurt_task_line_t heads[GPURT_RINGS], tails[GPURT_RINGS];
 } gpurt_executor_words_t;
 
@@ -93,14 +105,27 @@ typedef struct GPURT_ALIGN(128) gpurt_executor_block {
     uint64_t xat_once;                    /* successors that the warp of the last one ran */
     uint64_t xuseful, xwaiting, xtotal;   /* cycles: in bodies, idle, all */
     uint64_t xasleep;                     /* 1: it is */
-    uint64_t unused[7];
+    uint64_t xkept;                       /* tasks ready in its pockets, a byte a level */
+    uint64_t unused[6];
 } gpurt_executor_block_t;
+
+/* A task of a warp's batch; written by: a lane of that warp. */
+typedef struct gpurt_task_held {
+    uint32_t xindex;  /* GPURT_TASK_NONE: it is closed */
+    uint32_t xstatus; /* GPURT_TASK_PENDING, or how it ended */
+    uint64_t xvalue;
+} gpurt_task_held_t;
 
 /* What a warp holds, for the handler that runs when its block is cancelled. */
 typedef struct GPURT_ALIGN(64) gpurt_executor_warp {
     const struct gpurt_executor_map *map;
     gpurt_executor_block_t *block;
-    uint32_t xrunning, xnext; /* GPURT_TASK_NONE: none; written by: its leader */
+    struct gpurt_executor_hall *hall;
+    uint32_t xcount,
+        xat;         /* of its batch; how many bodies have begun; written by: its leader */
+    uint32_t xnext;  /* GPURT_TASK_NONE: none; written by: its leader */
+    uint32_t xlooks; /* 1: it is counted in xhungry; written by: its leader */
+    gpurt_task_held_t held[GPURT_TASK_BATCH];
 } gpurt_executor_warp_t;
 
 /* An order of the host's. */
@@ -146,6 +171,7 @@ typedef struct gpurt_executor_map {
     gpurt_task_record_t *records;
     const struct gpurt_executor_map *self;                   /* this, in device memory */
     uint32_t task_count, edge_count, task_shift, edge_shift; /* 1 << shift: their rings */
+    uint32_t spare; /* free tasks that a block keeps at most: with few in all, none */
 } gpurt_executor_map_t;
 
 struct gpurt_executor_args {

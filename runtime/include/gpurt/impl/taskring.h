@@ -5,8 +5,8 @@
  * one after it a full one. A pusher draws a ticket and stores its slot; a popper draws credits
  * first, then as many tickets. An empty queue hands out no credit, so nobody waits at one.
  *
- * Progress. Drawing credits is lock-free: an exchange fails only because another succeeded. From
- * ticket to slot a lane waits for one other lane at most, which has drawn the same slot's ticket
+ * Progress. Drawing credits is wait-free: who draws more than there is gives the rest back, and for
+ * that moment others find less than there is. It looks again before it sleeps. From ticket to slot a lane waits for one other lane at most, which has drawn the same slot's ticket
  * before it and stands between two instructions. Neither can be cancelled there: no safe point.
  * Order: what a pusher wrote before is seen by the popper, in all lanes of its mask (TK1).
  * Context: device code; all lanes of `mask` together. A queue has a slot more for each number that
@@ -60,7 +60,7 @@ GPURT_DEV void gpurt_taskring_push(const gpurt_taskring_t *r, uint32_t mask,
     uint64_t *slot;
 
     if (gpurt_is_leader(mask)) /* relaxed: a number; the slot says the rest */
-        ticket = gpurt_add_relaxed_dev_u32(r->tail, count);
+        ticket = gpurt_add_relaxed_far_u32(r->tail, count);
     ticket = gpurt_shfl_u32(mask, ticket, gpurt_leader(mask)) +
              gpurt_popc(mask & gpurt_lanes_below());
     slot = gpurt_taskring_slot(r, ticket);
@@ -74,18 +74,33 @@ GPURT_DEV void gpurt_taskring_push(const gpurt_taskring_t *r, uint32_t mask,
         gpurt_red_add_relaxed_dev_u32(r->credits, count); /* relaxed: as above */
 }
 
-/* Credits, at most `most` of them. Returns: how many. */
-GPURT_DEV uint32_t gpurt_taskring_draw(const gpurt_taskring_t *r, uint32_t most)
+/* Below 0: poppers have drawn more than there was, and are about to give it back. */
+GPURT_HD uint32_t gpurt_taskring_count(uint32_t credits)
 {
-    /* relaxed: the exchange checks it again, and the slots say the rest */
-    uint32_t have = gpurt_load_relaxed_dev_u32(r->credits), drawn;
+    return (int32_t)credits > 0 ? credits : 0;
+}
 
-    do {
-        drawn = have < most ? have : most;
-        if (!drawn)
-            return 0;
-    } while (!gpurt_cas_relaxed_dev_u32(r->credits, &have, have - drawn));
-    return drawn;
+/* Credits: of what there is a share, one of `sharers` parts but `least` at least, and `most` at
+ * most. Returns: how many. */
+GPURT_DEV uint32_t gpurt_taskring_draw(const gpurt_taskring_t *r, uint32_t least,
+                                       uint32_t most, uint32_t sharers)
+{
+    /* relaxed: numbers; the slots say the rest */
+    uint32_t have = gpurt_taskring_count(gpurt_load_relaxed_dev_u32(r->credits)), wanted,
+             got;
+
+    wanted = (have + sharers - 1) / sharers;
+    wanted = wanted > least ? wanted : least;
+    wanted = wanted < most ? wanted : most;
+    wanted = wanted < have ? wanted
+                           : have; /* what is drawn in vain hides what comes meanwhile */
+    if (!wanted)
+        return 0;
+    have = gpurt_taskring_count(gpurt_add_relaxed_far_u32(r->credits, 0u - wanted));
+    got = have < wanted ? have : wanted;
+    if (got < wanted)
+        gpurt_red_add_relaxed_dev_u32(r->credits, wanted - got); /* relaxed: so */
+    return got;
 }
 
 GPURT_DEV uint32_t gpurt_taskring_read(const gpurt_taskring_t *r, uint32_t ticket)
@@ -101,26 +116,26 @@ GPURT_DEV uint32_t gpurt_taskring_read(const gpurt_taskring_t *r, uint32_t ticke
     return (uint32_t)word;
 }
 
-/* The lanes in `who`, of mask, want one each; the lowest of them are served first.
- * Returns: how many were. *number: that of a lane that was, else GPURT_TASK_NONE. */
+/* The lanes in `who`, of mask, want one each, or as many of them as gpurt_taskring_draw gives; the
+ * lowest are served first. Returns: how many were. *number: that of a lane that was; of others it
+ * stays. */
 GPURT_DEV uint32_t gpurt_taskring_pop(const gpurt_taskring_t *r, uint32_t mask,
-                                      uint32_t who, uint32_t *number)
+                                      uint32_t who, uint32_t least, uint32_t sharers,
+                                      uint32_t *number)
 {
-    uint32_t rank = gpurt_popc(who & gpurt_lanes_below()), drawn;
-    uint64_t both = 0;
+    uint32_t rank = gpurt_popc(who & gpurt_lanes_below()), drawn = 0, ticket = 0;
 
     if (gpurt_is_leader(mask)) {
-        both = (uint64_t)gpurt_taskring_draw(r, gpurt_popc(who)) << 32;
-        if (both) /* relaxed: a number */
-            both |= gpurt_add_relaxed_dev_u32(r->head, (uint32_t)(both >> 32));
+        drawn = gpurt_taskring_draw(r, least, gpurt_popc(who), sharers);
+        if (drawn) /* relaxed: a number */
+            ticket = gpurt_add_relaxed_far_u32(r->head, drawn);
     }
-    both = gpurt_shfl_u64(mask, both, gpurt_leader(mask));
-    drawn = (uint32_t)(both >> 32);
-    *number = GPURT_TASK_NONE;
+    drawn = gpurt_shfl_u32(mask, drawn, gpurt_leader(mask));
+    ticket = gpurt_shfl_u32(mask, ticket, gpurt_leader(mask));
     if (!drawn)
         return 0;
     if (who >> gpurt_lane() & 1u && rank < drawn)
-        *number = gpurt_taskring_read(r, (uint32_t)both + rank);
+        *number = gpurt_taskring_read(r, ticket + rank);
     gpurt_syncwarp(mask); /* what one lane has acquired holds for all */
     return drawn;
 }

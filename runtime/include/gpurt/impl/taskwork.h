@@ -6,7 +6,7 @@
  *
  *     gpurt_worker_begin(&w, p);
  *     while (gpurt_worker_next(&w)) {
- *         the body of task w.run.row->function
+ *         the body of task w.run.head.function
  *         gpurt_worker_done(&w);
  *     }
  *
@@ -17,50 +17,62 @@
 #include <gpurt/clock.h>
 #include <gpurt/defer.h>
 
-#include <gpurt/impl/taskcore.h>
-
-enum {
-    GPURT_WORKER_FLUSH = 64 /* bodies, after which a warp adds up what it did */
-};
-
-/* Owner: each lane. Fields are the same in all lanes of the warp, but for the leader's. */
-typedef struct gpurt_worker {
-    gpurt_task_run_t run;
-    gpurt_service_turn_t turn;
-    gpurt_executor_warp_t *warp;
-    uint32_t next; /* a task to run at once, or GPURT_TASK_NONE */
-    /* the leader's */
-    uint32_t bodies;
-    bool asks;      /* it looks for orders of the host's before it pulls */
-    uint64_t asked; /* clock of the last look for them; of thread 0 */
-    uint64_t began, since, useful, waiting, at_once; /* began: of the body */
-} gpurt_worker_t;
+#include <gpurt/impl/taskbatch.h>
 
 /* ---- cleaning up behind a warp --------------------------------------------------------- */
 
-/* A lane leaves last of a warp whose block is cancelled: the task that it ran has failed, what it
- * held goes back into the queue. */
+/* One lane: a task of a warp that is gone. running: its body was. */
+GPURT_DEVN void gpurt_held_gone(gpurt_task_run_t *run, const gpurt_task_held_t *held,
+                                bool running)
+{
+    /* relaxed: this warp's own */
+    uint32_t index = gpurt_load_relaxed_dev_u32(&held->xindex), me = 1u << gpurt_lane(),
+             next;
+    uint32_t status = gpurt_load_relaxed_dev_u32(&held->xstatus);
+
+    if (index == GPURT_TASK_NONE)
+        return;
+    if (status == GPURT_TASK_PENDING && !running) {
+        gpurt_tasks_push(run, me, me, index);
+        return;
+    }
+    run->row = &run->map->tasks[index];
+    run->head = run->row->head;
+    run->task = gpurt_task_named(run->row, index);
+    run->status = running ? GPURT_E_PANIC : (gpurt_status_t)status;
+    run->value = gpurt_load_relaxed_dev_u64(&held->xvalue);
+    /* relaxed: only this warp made it more than 0 */
+    run->parent = running && gpurt_load_relaxed_dev_u32(&run->row->xneeds) != 0;
+    next = gpurt_task_end(run, me);
+    if (next != GPURT_TASK_NONE)
+        gpurt_tasks_push(run, me, me, next);
+}
+
+/* A lane leaves last of a warp whose block is cancelled: the task whose body ran has failed, what
+ * it held besides goes back into the queue. */
 GPURT_DEVN void gpurt_worker_gone(uint64_t at)
 {
     gpurt_executor_warp_t *warp = (gpurt_executor_warp_t *)(uintptr_t)at;
     /* relaxed: this warp's own */
-    uint32_t index = gpurt_load_relaxed_dev_u32(&warp->xrunning), me = 1u << gpurt_lane();
+    uint32_t count = gpurt_load_relaxed_dev_u32(&warp->xcount), me = 1u << gpurt_lane();
+    uint32_t begun = gpurt_load_relaxed_dev_u32(&warp->xat);
     uint32_t next = gpurt_load_relaxed_dev_u32(&warp->xnext);
-    gpurt_task_run_t run = {warp->map, NULL, warp->block, NULL,  0,
-                            0,         0,    false,       false, false};
+    gpurt_task_run_t run;
 
+    __builtin_memset(&run, 0, sizeof run);
+    run.map = warp->map;
+    run.block = warp->block;
+    /* Others of the block may fill it once more, and empty it then. */
+    gpurt_hall_empty(&run, warp->hall);
+    if (gpurt_load_relaxed_dev_u32(&warp->xlooks)) /* relaxed: this warp's own */
+        gpurt_red_add_relaxed_dev_u32(&warp->map->words->xhungry, UINT32_MAX);
     if (next != GPURT_TASK_NONE)
         gpurt_tasks_push(&run, me, me, next);
-    if (index == GPURT_TASK_NONE)
-        return;
-    run.row = &run.map->tasks[index];
-    run.task = index + 1;
-    run.status = GPURT_E_PANIC;
-    /* relaxed: only this warp made it more than 0 */
-    run.parent = gpurt_load_relaxed_dev_u32(&run.row->xneeds) != 0;
-    next = gpurt_task_end(&run, me);
-    if (next != GPURT_TASK_NONE)
-        gpurt_tasks_push(&run, me, me, next);
+    for (uint32_t i = 0; i < count; i++) { /* relaxed: as above */
+        bool ran = gpurt_load_relaxed_dev_u32(&warp->held[i].xstatus) == GPURT_TASK_PENDING;
+
+        gpurt_held_gone(&run, &warp->held[i], ran && i + 1 == begun);
+    }
 }
 
 #if defined(GPURT_DEFER_DEPTH) && GPURT_DEFER_DEPTH > 1
@@ -82,14 +94,26 @@ GPURT_DEV void gpurt_worker_note(const gpurt_worker_t *w)
 GPURT_DEV void gpurt_worker_unnote(void) {}
 #endif
 
-/* The leader: what cleaning up would find. relaxed: the same warp reads it. */
-GPURT_DEV void gpurt_worker_hold(const gpurt_worker_t *w, uint32_t running, uint32_t next)
-{
-    gpurt_store_relaxed_dev_u32(&w->warp->xrunning, running);
-    gpurt_store_relaxed_dev_u32(&w->warp->xnext, next);
-}
-
 /* ---- life ------------------------------------------------------------------------------ */
+
+/* One lane; a barrier follows. Others are without work until one has looked. */
+GPURT_DEV void gpurt_hall_begin(gpurt_executor_hall_t *hall)
+{
+    gpurt_store_relaxed_blk_u32(&hall->xmeet, 1); /* relaxed: so, all of them */
+    gpurt_store_relaxed_blk_u32(&hall->xidle, 0);
+    gpurt_store_relaxed_blk_u32(&hall->xnews, 0);
+    gpurt_store_relaxed_blk_u32(&hall->xlooks, 0);
+    gpurt_store_relaxed_blk_u32(&hall->xdraws, 0);
+    gpurt_store_relaxed_blk_u32(&hall->xlevels, 0);
+    gpurt_store_relaxed_blk_u32(&hall->xhungry, 1);
+    gpurt_store_relaxed_blk_u32(&hall->xlooked, (uint32_t)gpurt_clock());
+    gpurt_store_relaxed_blk_u32(&hall->xended, 0);
+    gpurt_store_relaxed_blk_u32(&hall->xcommand, 0);
+    gpurt_store_relaxed_blk_u32(&hall->xtakes, GPURT_HALL_AHEAD_CYCLES);
+    for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++)
+        gpurt_pocket_begin(&hall->ready[i]);
+    gpurt_pocket_begin(&hall->spare);
+}
 
 /* All threads of the block. */
 GPURT_DEV void gpurt_worker_begin(gpurt_worker_t *w, const struct gpurt_executor_args *p)
@@ -105,37 +129,21 @@ GPURT_DEV void gpurt_worker_begin(gpurt_worker_t *w, const struct gpurt_executor
     w->next = GPURT_TASK_NONE;
     w->asks = true;
     w->since = gpurt_clock();
-    if (gpurt_thread_rank() == 0) { /* relaxed: a barrier follows */
-        gpurt_store_relaxed_blk_u32(&hall->xmeet, 1);
-        gpurt_store_relaxed_blk_u32(&hall->xidle, 0);
-        gpurt_store_relaxed_blk_u32(&hall->xnews, 0);
-        gpurt_store_relaxed_blk_u32(&hall->xlooks, 0);
-    }
+    if (gpurt_thread_rank() == 0)
+        gpurt_hall_begin(hall);
     if (gpurt_lane() == 0) {
         w->warp->map = p->map.self;
         w->warp->block = w->run.block;
-        gpurt_worker_hold(w, GPURT_TASK_NONE, GPURT_TASK_NONE);
+        w->warp->hall = hall;
+        gpurt_store_relaxed_dev_u32(&w->warp->xlooks, 0); /* relaxed: as in hold */
+        gpurt_warp_next(w->warp, GPURT_TASK_NONE);
+        gpurt_warp_batch(w->warp, 0, 0);
     }
     gpurt_worker_note(w);
     gpurt_block_barrier();
 }
 
-/* The leader adds up what its warp did. */
-GPURT_DEV void gpurt_worker_flush(gpurt_worker_t *w)
-{
-    gpurt_executor_block_t *b = w->run.block;
-    uint64_t now = gpurt_clock();
-
-    gpurt_executor_count(&b->xuseful, w->useful);
-    gpurt_executor_count(&b->xwaiting, w->waiting);
-    gpurt_executor_count(&b->xtotal, now - w->since);
-    gpurt_executor_count(&b->xat_once, w->at_once);
-    w->since = now;
-    w->useful = w->waiting = w->at_once = 0;
-    w->bodies = 0;
-}
-
-/* ---- orders of the host ---------------------------------------------------------------- */
+/* ---- words of the host ----------------------------------------------------------------- */
 
 /* Orders that are not taken. */
 GPURT_DEV uint32_t gpurt_orders_left(const gpurt_executor_map_t *m)
@@ -145,6 +153,30 @@ GPURT_DEV uint32_t gpurt_orders_left(const gpurt_executor_map_t *m)
            gpurt_load_relaxed_dev_u32(&m->words->xtaken);
 }
 
+/* One lane looks, if it is time: a command that it finds is there for all blocks to see, orders are
+ * the caller's to take. Returns: whether there are some. */
+GPURT_DEV bool gpurt_host_look(gpurt_worker_t *w)
+{
+    const gpurt_executor_map_t *m = w->run.map;
+    uint32_t command;
+
+    if (!gpurt_host_due(&m->words->xlooked))
+        return false;
+    /* relaxed: go acquires it; a number */
+    command = gpurt_load_relaxed_sys_u32(&w->turn.words->xcommand);
+    if (command & (GPURT_SERVICE_STOP | GPURT_SERVICE_REST))
+        gpurt_store_relaxed_dev_u32(&m->words->xcommand, command);
+    return gpurt_orders_left(m) != 0;
+}
+
+/* Thread 0: whether a block has found a command that this one has not obeyed. */
+GPURT_DEV bool gpurt_host_calls(const gpurt_worker_t *w, uint32_t command)
+{
+    return command != w->command;
+}
+
+/* ---- orders of the host ---------------------------------------------------------------- */
+
 /* One order a lane, whatever it is: kind by kind, so that an order finds the tasks of those before
  * it. The whole warp. */
 GPURT_DEVN void gpurt_orders_obey(gpurt_task_run_t *run, const gpurt_task_order_t *o,
@@ -152,12 +184,13 @@ GPURT_DEVN void gpurt_orders_obey(gpurt_task_run_t *run, const gpurt_task_order_
 {
     const gpurt_executor_map_t *m = run->map;
     uint32_t what = some ? o->what : 0, full = GPURT_FULL_MASK;
-    gpurt_task_plan_t plan = {some ? o->args : NULL, GPURT_TASK_ARGS_BYTES,
-                              some ? o->function : 0, some ? o->how : 0,
-                              some ? o->record : 0};
+    gpurt_task_plan_t plan = {
+        {0}, some ? o->function : 0, some ? o->how : 0, some ? o->record : 0};
     gpurt_task_t task, other = 0;
     bool waits;
 
+    if (what == GPURT_ORDER_SPAWN)
+        __builtin_memcpy(plan.args, o->args, sizeof plan.args);
     gpurt_tasks_make(run, full, what == GPURT_ORDER_SPAWN, &plan, &task);
     if (what == GPURT_ORDER_SPAWN && plan.record) {
         m->named[plan.record - 1] = task;
@@ -216,114 +249,15 @@ GPURT_DEVN bool gpurt_orders_take(gpurt_task_run_t *run)
     return true;
 }
 
-/* ---- pulling --------------------------------------------------------------------------- */
-
-/* Levels with tasks, a bit each, as each lane saw its own. The whole warp. */
-GPURT_DEV uint32_t gpurt_levels_ready(const gpurt_executor_map_t *m)
+/* One lane: levels of the device's rings that have some. */
+GPURT_DEV uint32_t gpurt_levels_there(const gpurt_executor_map_t *m)
 {
-    uint32_t lane = gpurt_lane();
-    bool some = lane < GPURT_TASK_LEVELS && /* relaxed: a hint; a pop finds out */
-                gpurt_load_relaxed_dev_u32(&m->words->xcredits[lane]) != 0;
+    uint32_t levels = 0;
 
-    return gpurt_ballot(GPURT_FULL_MASK, some);
-}
-
-/* The whole warp. Returns: one of the most urgent, or GPURT_TASK_NONE. */
-GPURT_DEV uint32_t gpurt_worker_pull(const gpurt_executor_map_t *m)
-{
-    uint32_t index = GPURT_TASK_NONE;
-
-    for (uint32_t levels = gpurt_levels_ready(m); levels; levels &= levels - 1) {
-        gpurt_taskring_t ring = gpurt_executor_ring(m, gpurt_ctz(levels));
-
-        if (gpurt_taskring_pop(&ring, GPURT_FULL_MASK, 1, &index))
-            return gpurt_shfl_u32(GPURT_FULL_MASK, index, 0);
-    }
-    return GPURT_TASK_NONE;
-}
-
-/* One lane: whether a queue has something, or the host. */
-GPURT_DEV bool gpurt_work_anywhere(const gpurt_executor_map_t *m)
-{
-    for (uint32_t i = 0; i < GPURT_TASK_LEVELS;
-         i++) /* relaxed: a hint, or behind a fence */
-        if (gpurt_load_relaxed_dev_u32(&m->words->xcredits[i]))
-            return true;
-    return gpurt_orders_left(m) != 0;
-}
-
-/* ---- running --------------------------------------------------------------------------- */
-
-/* The leader: what befell the task before this run. Returns: whether its body is to run. */
-GPURT_DEV bool gpurt_task_begin(gpurt_task_run_t *run)
-{
-    gpurt_task_row_t *row = run->row;
-    uint64_t word;
-
-    if (row->flags & GPURT_TASK_OVER) {
-        run->status = (gpurt_status_t)(int64_t)row->args[0];
-        run->value = row->args[1];
-        return false;
-    }
-    word = gpurt_or_relaxed_dev_u64(&row->xword, /* relaxed: the queue brought it along */
-                                    GPURT_TASK_BEGUN);
-    run->task = (word & ~(uint64_t)UINT32_MAX) | run->task;
-    run->tainted = (word & GPURT_TASK_TAINTED) != 0;
-    if (word & GPURT_TASK_BEGUN || (!(word & GPURT_TASK_CANCELLED) &&
-                                    (!run->tainted || row->flags & GPURT_TASK_ANYWAY)))
-        return true;
-    run->status = GPURT_E_CANCELLED;
-    return false;
-}
-
-/* The whole warp takes a task up. Returns: false, it is over without its body: w->next may be
- * another. */
-GPURT_DEV bool gpurt_worker_take(gpurt_worker_t *w, uint32_t index)
-{
-    gpurt_task_run_t *run = &w->run;
-    uint32_t runs = 0;
-
-    run->row = &run->map->tasks[index];
-    run->task = index + 1;
-    run->value = 0;
-    run->status = GPURT_OK;
-    run->parent = run->again = run->tainted = false;
-    w->next = GPURT_TASK_NONE;
-    if (gpurt_lane() == 0) {
-        gpurt_worker_hold(w, index, GPURT_TASK_NONE);
-        runs = gpurt_task_begin(run);
-        runs |= (uint32_t)run->tainted << 1;
-        w->began = gpurt_clock();
-    }
-    runs = gpurt_shfl_u32(GPURT_FULL_MASK, runs, 0);
-    run->task = gpurt_shfl_u64(GPURT_FULL_MASK, run->task, 0);
-    run->tainted = (runs & 2) != 0;
-    if (runs & 1)
-        return true;
-    run->status = gpurt_shfl_i32(GPURT_FULL_MASK, run->status, 0);
-    w->next = gpurt_task_close(run, GPURT_FULL_MASK);
-    if (gpurt_lane() == 0)
-        gpurt_worker_hold(w, GPURT_TASK_NONE, w->next);
-    return false;
-}
-
-/* The whole warp: the body has returned. A lane that is missing has panicked: the others leave,
- * and the last cleans up. */
-GPURT_DEV void gpurt_worker_done(gpurt_worker_t *w)
-{
-    if (!gpurt_task_whole())
-        return;
-    if (gpurt_lane() == 0) {
-        w->useful += gpurt_clock() - w->began;
-        w->bodies++;
-    }
-    w->next = gpurt_task_end(&w->run, GPURT_FULL_MASK);
-    if (gpurt_lane() == 0) {
-        gpurt_worker_hold(w, GPURT_TASK_NONE, w->next);
-        w->at_once += w->next != GPURT_TASK_NONE;
-        if (w->bodies >= GPURT_WORKER_FLUSH)
-            gpurt_worker_flush(w);
-    }
+    for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++) /* relaxed: hints, or behind a fence */
+        if (gpurt_taskring_count(gpurt_load_relaxed_dev_u32(&m->words->xcredits[i])))
+            levels |= 1u << i;
+    return levels;
 }
 
 /* ---- waiting --------------------------------------------------------------------------- */
@@ -333,13 +267,18 @@ GPURT_DEV void gpurt_worker_sleep(gpurt_worker_t *w)
 {
     gpurt_executor_words_t *words = w->run.map->words;
     /* relaxed: the fence orders the count before the look; the rest are numbers */
-    uint32_t seen = gpurt_load_relaxed_dev_u32(&words->xwake);
+    uint32_t seen = gpurt_load_relaxed_dev_u32(&words->xwake), pauses = 0;
 
     gpurt_add_relaxed_dev_u32(&words->xsleepers, 1);
     gpurt_fence_seq_cst_dev();
     gpurt_store_relaxed_dev_u64(&w->run.block->xasleep, 1);
-    if (!gpurt_work_anywhere(w->run.map))
-        gpurt_service_await(&w->turn, &words->xwake, seen);
+    while (!w->asks && !gpurt_levels_there(w->run.map) &&
+           gpurt_load_relaxed_dev_u32(&words->xwake) == seen &&
+           !gpurt_host_calls(w, gpurt_load_relaxed_dev_u32(&words->xcommand))) {
+        w->asks = gpurt_host_look(w);
+        if (!w->asks)
+            gpurt_host_pause(pauses++, UINT64_MAX, GPURT_HERE);
+    }
     gpurt_store_relaxed_dev_u64(&w->run.block->xasleep, 0);
     gpurt_sub_relaxed_dev_u32(&words->xsleepers, 1);
 }
@@ -352,23 +291,31 @@ GPURT_DEV bool gpurt_worker_meet(gpurt_worker_t *w)
 
     if (gpurt_lane() == 0)
         gpurt_worker_flush(w);
+    if (gpurt_thread_rank() == 0) { /* relaxed: go acquires what is behind it */
+        uint32_t command = gpurt_load_relaxed_dev_u32(&w->run.map->words->xcommand);
+
+        if (gpurt_host_calls(w, command))
+            gpurt_service_expect(&w->turn);
+        w->command = command;
+        gpurt_store_relaxed_blk_u32(&hall->xcommand, command);
+    }
     if (!gpurt_service_go(&w->turn)) {
+        if (gpurt_thread_rank() == 0)
+            gpurt_hall_empty(&w->run, hall);
         gpurt_worker_unnote();
         return false;
     }
     if (gpurt_thread_rank() == 0) { /* relaxed: barriers around it */
-        bool idle = gpurt_load_relaxed_blk_u32(&hall->xidle) == gpurt_warps();
-
-        if (idle)
+        if (gpurt_load_relaxed_blk_u32(&hall->xidle) & GPURT_HALL_SHUT)
             gpurt_worker_sleep(w);
         gpurt_store_relaxed_blk_u32(&hall->xidle, 0);
         gpurt_store_relaxed_blk_u32(&hall->xlooks, 0);
+        gpurt_store_relaxed_blk_u32(&hall->xhungry, 1); /* others sleep, most probably */
         gpurt_store_relaxed_blk_u32(&hall->xmeet, 0);
     }
     gpurt_block_barrier();
     if (gpurt_lane() == 0) {
         w->waiting += gpurt_clock() - began;
-        w->asks = true;
     }
     return true;
 }
@@ -377,42 +324,93 @@ GPURT_DEV bool gpurt_worker_meet(gpurt_worker_t *w)
 GPURT_DEV bool gpurt_hall_meets(const gpurt_executor_hall_t *hall)
 {
     return gpurt_load_relaxed_blk_u32(&hall->xmeet) || /* relaxed: a barrier follows */
-           gpurt_load_relaxed_blk_u32(&hall->xidle) == gpurt_warps();
+           gpurt_load_relaxed_blk_u32(&hall->xidle) & GPURT_HALL_SHUT;
 }
 
-/* An idle warp goes back to work. Returns: false, all are idle by now, so they meet: none may begin
- * a task while the others wait for it at a barrier. */
+/* An idle warp goes back to work. Returns: false, all are idle and meet: none may begin a task while
+ * the others wait for it at a barrier. */
 GPURT_DEV bool gpurt_hall_leave(gpurt_executor_hall_t *hall)
 {
     uint32_t idle = gpurt_load_relaxed_blk_u32(&hall->xidle); /* relaxed: exchanged */
 
     do
-        if (idle == gpurt_warps())
+        if (idle & GPURT_HALL_SHUT)
             return false;
     while (!gpurt_cas_relaxed_blk_u32(&hall->xidle, &idle, idle - 1));
     return true;
 }
 
-/* The leader of a warp that found nothing, with others of its block at work: until there is news,
- * or all meet. One of them looks at the queues, in growing pauses; the others at the block's
- * word. */
+/* The one that looks has found nothing for long: if all are idle, they meet. */
+GPURT_DEV void gpurt_hall_shut(gpurt_executor_hall_t *hall)
+{
+    uint32_t all = gpurt_warps(); /* relaxed: a barrier follows */
+
+    (void)gpurt_cas_relaxed_blk_u32(&hall->xidle, &all, all | GPURT_HALL_SHUT);
+}
+
+/* The leader of a warp counts its block among those without work, or no more. */
+GPURT_DEV void gpurt_worker_hunger(const gpurt_worker_t *w, bool hungry)
+{
+    /* relaxed: the same warp reads it; and a number */
+    gpurt_store_relaxed_dev_u32(&w->warp->xlooks, hungry);
+    gpurt_red_add_relaxed_dev_u32(&w->run.map->words->xhungry, hungry ? 1 : UINT32_MAX);
+}
+
+/* One lane: whether the block keeps a task that is ready. */
+GPURT_DEV bool gpurt_hall_has(const gpurt_executor_hall_t *hall)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++)
+        count |= gpurt_pocket_count(&hall->ready[i]);
+    return count != 0;
+}
+
+/* One look of the warp that looks for its block: also into the pockets, since who filled one saw
+ * perhaps nobody idle yet. Returns: whether it found work. */
+GPURT_DEV bool gpurt_worker_look(gpurt_worker_t *w, uint32_t turn)
+{
+    uint32_t levels = gpurt_levels_there(w->run.map);
+
+    if (levels) { /* relaxed: a hint */
+        gpurt_or_relaxed_blk_u32(&w->run.hall->xlevels, levels);
+        return true;
+    }
+    if (gpurt_hall_has(w->run.hall))
+        return true;
+    w->asks = gpurt_host_look(w);
+    if (turn >= GPURT_WORKER_LOOKS)
+        gpurt_hall_shut(w->run.hall);
+    return w->asks;
+}
+
+/* The leader of a warp that found nothing: until there is news, or all meet. One of them looks at
+ * the queues, in growing pauses; the others at the block's word. */
 GPURT_DEV void gpurt_worker_idle(gpurt_worker_t *w)
 {
     gpurt_executor_hall_t *hall = w->run.hall;
     /* relaxed: hints within the block; who pulls finds out */
-    uint32_t seen = gpurt_load_relaxed_blk_u32(&hall->xnews), turns = 1;
-    bool looks = false;
+    uint32_t seen = gpurt_load_relaxed_blk_u32(&hall->xnews), turns = 1, looks = 0;
 
     gpurt_add_relaxed_blk_u32(&hall->xidle, 1);
     while (!gpurt_hall_meets(hall) && gpurt_load_relaxed_blk_u32(&hall->xnews) == seen) {
-        looks = looks || gpurt_xchg_relaxed_blk_u32(&hall->xlooks, 1) == 0;
-        if (looks && gpurt_work_anywhere(w->run.map))
-            gpurt_add_relaxed_blk_u32(&hall->xnews, 1);
-        if (gpurt_thread_rank() == 0 && gpurt_service_called(&w->turn))
+        if (!looks && gpurt_xchg_relaxed_blk_u32(&hall->xlooks, 1) == 0) {
+            looks = 1;
+            gpurt_worker_hunger(w, true);
+        }
+        if (looks && gpurt_worker_look(w, looks++))
+            break;
+        if (gpurt_thread_rank() == 0 && /* relaxed: as in worker_meet */
+            gpurt_host_calls(w, gpurt_load_relaxed_dev_u32(&w->run.map->words->xcommand)))
             gpurt_store_relaxed_blk_u32(&hall->xmeet, 1);
+        if (!looks ||
+            looks < GPURT_WORKER_LOOKS) /* who looks for long takes longer pauses */
+            turns = turns < GPURT_WORKER_PAUSES ? turns : GPURT_WORKER_PAUSES;
         gpurt_backoff(&turns);
         gpurt_relax(); /* its block may be cancelled */
     }
+    if (looks)
+        gpurt_worker_hunger(w, false);
     if (gpurt_hall_leave(hall) && looks)
         gpurt_store_relaxed_blk_u32(&hall->xlooks, 0);
 }
@@ -423,8 +421,9 @@ GPURT_DEV void gpurt_worker_wait(gpurt_worker_t *w)
         uint64_t began = gpurt_clock();
 
         gpurt_worker_flush(w);
+        gpurt_hall_tell(&w->run);
+        gpurt_hall_end(w->run.map, w->run.hall);
         gpurt_worker_idle(w);
-        w->asks = true;
         w->waiting += gpurt_clock() - began;
     }
     gpurt_syncwarp(GPURT_FULL_MASK);
@@ -433,28 +432,27 @@ GPURT_DEV void gpurt_worker_wait(gpurt_worker_t *w)
 enum {
     GPURT_WORKER_MEETS = 1,
     GPURT_WORKER_ASKS = 2,
-    GPURT_WORKER_ENDS = 4
+    GPURT_WORKER_ENDS = 4,
+    GPURT_WORKER_LOOK = 8
 };
 
-/* The leader, between tasks: what its warp is to do before it pulls. The host's words are far away:
- * with work at hand, thread 0 alone reads them, now and then. */
+/* The leader, between tasks: what its warp is to do before it pulls. */
 GPURT_DEV uint32_t gpurt_worker_called(gpurt_worker_t *w)
 {
     uint32_t what = gpurt_cancelled() ? GPURT_WORKER_ENDS : 0;
-    uint64_t now = gpurt_clock();
+    gpurt_executor_hall_t *hall = w->run.hall;
 
-    if (gpurt_thread_rank() == 0) { /* relaxed: hints */
-        if (gpurt_service_called(&w->turn))
-            gpurt_store_relaxed_blk_u32(&w->run.hall->xmeet, 1);
-        w->asks = w->asks || now - w->asked > GPURT_SERVICE_LOOK_CYCLES;
-    }
-    if (gpurt_hall_meets(w->run.hall))
+    if (gpurt_thread_rank() == 0 && /* relaxed: hints */
+        gpurt_host_calls(w, gpurt_load_relaxed_blk_u32(&hall->xcommand)))
+        gpurt_store_relaxed_blk_u32(&hall->xmeet, 1);
+    if (gpurt_hall_meets(hall))
         return what | GPURT_WORKER_MEETS;
-    if (w->asks && w->next == GPURT_TASK_NONE) {
-        what |= GPURT_WORKER_ASKS;
-        w->asks = false;
-        w->asked = now;
+    if (gpurt_hall_due(hall)) {
+        what |= GPURT_WORKER_LOOK;
+        w->asks = w->asks || gpurt_host_look(w);
     }
+    if (w->asks && w->next == GPURT_TASK_NONE)
+        what |= GPURT_WORKER_ASKS;
     return what;
 }
 
@@ -464,8 +462,12 @@ GPURT_DEV uint32_t gpurt_worker_called(gpurt_worker_t *w)
 GPURT_DEVN bool gpurt_worker_next(gpurt_worker_t *w)
 {
     for (;;) {
-        uint32_t what = gpurt_lane() == 0 ? gpurt_worker_called(w) : 0, index;
+        uint32_t what, index;
 
+        if (gpurt_batch_next(w))
+            return true;
+        gpurt_batch_end(w);
+        what = gpurt_lane() == 0 ? gpurt_worker_called(w) : 0;
         if (!gpurt_task_whole())
             return false;
         what = gpurt_shfl_u32(GPURT_FULL_MASK, what, 0);
@@ -477,12 +479,20 @@ GPURT_DEVN bool gpurt_worker_next(gpurt_worker_t *w)
             continue;
         }
         if (what & GPURT_WORKER_ASKS)
-            (void)gpurt_orders_take(&w->run);
-        index = w->next == GPURT_TASK_NONE ? gpurt_worker_pull(w->run.map) : w->next;
-        if (index == GPURT_TASK_NONE)
+            w->asks = gpurt_orders_take(&w->run); /* there may be more */
+        if (what & GPURT_WORKER_LOOK)
+            gpurt_hall_look(&w->run);
+        index = GPURT_TASK_NONE;
+        if (w->next == GPURT_TASK_NONE) {
+            index = gpurt_worker_pull(&w->run);
+        } else if (gpurt_lane() == 0) {
+            index = w->next;
+            w->at_once++;
+        }
+        if (gpurt_any(GPURT_FULL_MASK, index != GPURT_TASK_NONE))
+            gpurt_batch_take(w, index);
+        else
             gpurt_worker_wait(w);
-        else if (gpurt_worker_take(w, index))
-            return true;
     }
 }
 

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* taskbatch.h - how a warp takes tasks up, runs their bodies one after the other, and ends them.
+ *
+ * A trip to the L2 takes as long as hundreds of instructions, and a fence longer. A warp takes up to
+ * GPURT_TASK_BATCH tasks at once, one in a lane: one trip brings all their rows, one fence and one
+ * trip end them. What a batch holds lies in device memory too, for who cleans up behind the warp.
+ *
+ * Context: device code, whole warps. */
+#ifndef GPURT_TASKBATCH_H
+#define GPURT_TASKBATCH_H
+
+#include <gpurt/clock.h>
+#include <gpurt/service.h>
+
+#include <gpurt/impl/taskcore.h>
+
+enum {
+    GPURT_WORKER_FLUSH = 64,            /* bodies, after which a warp adds up what it did */
+    GPURT_WORKER_BATCH_CYCLES = 130000, /* that bodies of a batch take together, or so */
+    GPURT_WORKER_LOOKS = 256,           /* in vain, after which a block sleeps */
+    GPURT_WORKER_PAUSES = 4             /* between looks before that */
+};
+
+/* Owner: each lane. Fields are the same in all lanes of the warp, but for the leader's. */
+typedef struct gpurt_worker {
+    gpurt_task_run_t run;
+    gpurt_service_turn_t turn;
+    gpurt_executor_warp_t *warp;
+    uint32_t next;  /* a task to run at once, or GPURT_TASK_NONE */
+    uint32_t begun; /* of the batch: behind its last body that has begun */
+    /* each lane's own: its task of the batch; GPURT_TASK_PENDING: its body is to run */
+    gpurt_task_ended_t mine;
+    bool tainted;
+    /* the leader's */
+    uint32_t bodies;
+    bool asks;        /* it takes orders of the host's before it pulls */
+    uint32_t command; /* of the host's, that the block has obeyed; of thread 0 */
+    uint64_t began, since, useful, waiting, at_once; /* began: of the body */
+    uint64_t taken;                                  /* clock: the batch was */
+} gpurt_worker_t;
+
+/* ---- what is noted ------------------------------------------------------------------------ */
+
+/* relaxed, here and below: the same warp reads it. The leader: what is to run at once. */
+GPURT_DEV void gpurt_warp_next(gpurt_executor_warp_t *warp, uint32_t next)
+{
+    gpurt_store_relaxed_dev_u32(&warp->xnext, next);
+}
+/* The leader: how large its batch is, and how many of it have begun. */
+GPURT_DEV void gpurt_warp_batch(gpurt_executor_warp_t *warp, uint32_t count, uint32_t begun)
+{
+    gpurt_store_relaxed_dev_u32(&warp->xat, begun);
+    gpurt_store_relaxed_dev_u32(&warp->xcount, count);
+}
+/* A lane: its task of the batch. */
+GPURT_DEV void gpurt_held_put(gpurt_task_held_t *held, uint32_t index,
+                              const gpurt_task_ended_t *e)
+{
+    gpurt_store_relaxed_dev_u32(&held->xindex, index);
+    gpurt_store_relaxed_dev_u32(&held->xstatus, (uint32_t)e->status);
+    gpurt_store_relaxed_dev_u64(&held->xvalue, e->value);
+}
+
+/* The leader adds up what its warp did. */
+GPURT_DEV void gpurt_worker_flush(gpurt_worker_t *w)
+{
+    gpurt_executor_block_t *b = w->run.block;
+    uint64_t now = gpurt_clock();
+
+    gpurt_executor_count(&b->xuseful, w->useful);
+    gpurt_executor_count(&b->xwaiting, w->waiting);
+    gpurt_executor_count(&b->xtotal, now - w->since);
+    gpurt_executor_count(&b->xat_once, w->at_once);
+    w->since = now;
+    w->useful = w->waiting = w->at_once = 0;
+    w->bodies = 0;
+}
+
+/* ---- pulling --------------------------------------------------------------------------- */
+
+/* How many tasks a warp takes up at a time, of `count`: all while the device's rings have more for
+ * the others of its block, else its part, and half of that while blocks are without work. They take
+ * GPURT_WORKER_BATCH_CYCLES at most. What becomes ready meanwhile would wait behind them in the
+ * queue as well; what is more urgent does not wait. */
+GPURT_DEV uint32_t gpurt_hall_batch(const gpurt_executor_hall_t *hall, uint32_t count)
+{
+    /* relaxed: hints */
+    bool more = gpurt_load_relaxed_blk_u32(&hall->xlevels) != 0;
+    uint32_t part = more                    ? count
+                    : gpurt_hall_owes(hall) ? count / (2 * gpurt_warps())
+                                            : count / gpurt_warps();
+    uint32_t most =
+        GPURT_WORKER_BATCH_CYCLES / (gpurt_load_relaxed_blk_u32(&hall->xtakes) + 1);
+
+    most = most < GPURT_TASK_BATCH ? most : GPURT_TASK_BATCH;
+    most = most < part ? most : part;
+    return most ? most : 1;
+}
+
+/* From the ring of a level: a batch for the caller, others for the pocket. One warp of a block at a
+ * time; the others find what it brings in the pocket. The whole warp. Returns: each lane's. */
+GPURT_DEVN uint32_t gpurt_hall_draw(const gpurt_task_run_t *run, uint32_t level)
+{
+    gpurt_taskring_t ring = gpurt_executor_ring(run->map, level);
+    gpurt_executor_hall_t *hall = run->hall;
+    uint32_t lane = gpurt_lane(), full = GPURT_FULL_MASK, index = GPURT_TASK_NONE, more,
+             drawn;
+    /* relaxed: a flag; tasks come by ring and pocket */
+    bool mine = lane == 0 && !gpurt_xchg_relaxed_blk_u32(&hall->xdraws, 1);
+
+    if (!gpurt_any(full, mine))
+        return GPURT_TASK_NONE;
+    drawn = gpurt_taskring_pop(&ring, full, full, gpurt_hall_soon(hall),
+                               2 * gpurt_grid_blocks(), &index);
+    if (!drawn && lane == 0) /* relaxed: a hint */
+        gpurt_and_relaxed_blk_u32(&hall->xlevels, ~(1u << level));
+    mine = lane < gpurt_shfl_u32(full, gpurt_hall_batch(hall, drawn), 0);
+    more = gpurt_ballot(full, !mine && index != GPURT_TASK_NONE);
+    if (more) {
+        uint32_t kept = 0;
+
+        if (more >> lane & 1u)
+            kept = gpurt_pocket_put(&hall->ready[level], more, index, GPURT_POCKET_NUMBERS);
+        more = gpurt_ballot(full, more >> lane & 1u &&
+                                      gpurt_popc(more & gpurt_lanes_below()) >= kept);
+        if (more)
+            gpurt_tasks_share(run, full, more, level, index);
+    }
+    if (lane == 0) { /* relaxed: as above */
+        gpurt_store_relaxed_blk_u32(&hall->xdraws, 0);
+        gpurt_hall_news(hall);
+    }
+    return mine ? index : GPURT_TASK_NONE;
+}
+
+/* The whole warp. Returns: each lane's of the most urgent tasks that the block knows of, in the
+ * lowest lanes, or GPURT_TASK_NONE. */
+GPURT_DEV uint32_t gpurt_worker_pull(const gpurt_task_run_t *run)
+{
+    gpurt_executor_hall_t *hall = run->hall;
+    uint32_t full = GPURT_FULL_MASK, lane = gpurt_lane(), index = GPURT_TASK_NONE;
+
+    for (;;) {
+        uint32_t count = gpurt_pocket_count(&hall->ready[lane % GPURT_TASK_LEVELS]);
+        uint32_t here = gpurt_levels_of(count != 0), level;
+        /* relaxed: hints */
+        uint32_t there = gpurt_load_relaxed_blk_u32(&hall->xlevels);
+
+        there = gpurt_shfl_u32(full, there, 0);
+        if (!here && !there)
+            return GPURT_TASK_NONE;
+        if (there && (!here || gpurt_ctz(there) < gpurt_ctz(here))) {
+            index = gpurt_hall_draw(run, gpurt_ctz(there));
+            if (gpurt_any(full, index != GPURT_TASK_NONE) || !here)
+                return index;
+        }
+        level = gpurt_ctz(here);
+        count = gpurt_shfl_u32(full, gpurt_hall_batch(hall, count), level);
+        if (gpurt_pocket_get(&hall->ready[level], full, (1u << count) - 1, &index))
+            return index;
+    }
+}
+
+/* ---- running --------------------------------------------------------------------------- */
+
+/* A lane takes its task up: what befell it before this run. */
+GPURT_DEV void gpurt_task_begin(gpurt_worker_t *w, uint32_t index)
+{
+    gpurt_task_row_t *row = &w->run.map->tasks[index];
+    gpurt_task_ended_t *e = &w->mine;
+    uint64_t word;
+
+    e->head = row->head;
+    word = gpurt_or_relaxed_far_u64(&row->xword, GPURT_TASK_BEGUN); /* relaxed: the queue */
+    e->task = (word & ~(uint64_t)UINT32_MAX) | (index + 1);         /* brought it along */
+    e->status = (gpurt_status_t)GPURT_TASK_PENDING;
+    e->value = 0;
+    w->tainted = (word & GPURT_TASK_TAINTED) != 0;
+    if (e->head.flags & GPURT_TASK_OVER) {
+        e->status = (gpurt_status_t)(int64_t)row->args[0];
+        e->value = row->args[1];
+    } else if (!(word & GPURT_TASK_BEGUN) &&
+               (word & GPURT_TASK_CANCELLED ||
+                (w->tainted && !(e->head.flags & GPURT_TASK_ANYWAY)))) {
+        e->status = GPURT_E_CANCELLED;
+    }
+}
+
+/* The whole warp takes up those of its lanes. */
+GPURT_DEV void gpurt_batch_take(gpurt_worker_t *w, uint32_t index)
+{
+    bool mine = index != GPURT_TASK_NONE;
+    uint32_t count = gpurt_popc(gpurt_ballot(GPURT_FULL_MASK, mine));
+
+    w->mine.task = 0;
+    w->begun = 0;
+    w->next = GPURT_TASK_NONE;
+    if (mine) {
+        gpurt_task_begin(w, index);
+        gpurt_held_put(&w->warp->held[gpurt_lane()], index, &w->mine);
+    }
+    if (gpurt_lane() == 0) {
+        w->taken = gpurt_clock();
+        gpurt_warp_batch(w->warp, count, 0);
+        gpurt_warp_next(w->warp, GPURT_TASK_NONE);
+    }
+}
+
+/* Levels with tasks that the block knows of, a bit each. The whole warp. */
+GPURT_DEV uint32_t gpurt_hall_levels(const gpurt_executor_hall_t *hall)
+{
+    uint32_t here = gpurt_levels_of(
+        gpurt_pocket_count(&hall->ready[gpurt_lane() % GPURT_TASK_LEVELS]) != 0);
+
+    /* relaxed: hints */
+    return here |
+           gpurt_shfl_u32(GPURT_FULL_MASK, gpurt_load_relaxed_blk_u32(&hall->xlevels), 0);
+}
+
+/* Between two bodies of a batch. The whole warp. Returns: whether the rest is to wait, because
+ * something is more urgent, or the last took longer than was thought. */
+GPURT_DEV bool gpurt_batch_cut(gpurt_worker_t *w)
+{
+    uint32_t what = 0, urgent = (1u << w->run.head.level) - 1;
+
+    if (gpurt_lane() == 0) {
+        what = gpurt_clock() - w->taken > 2 * GPURT_WORKER_BATCH_CYCLES;
+        what |= gpurt_hall_due(w->run.hall) ? 2 : 0;
+    }
+    what = gpurt_shfl_u32(GPURT_FULL_MASK, what, 0);
+    if (what & 2)
+        gpurt_hall_look(&w->run);
+    return what & 1 || gpurt_hall_levels(w->run.hall) & urgent;
+}
+
+/* The lanes of `who` give their tasks back. */
+GPURT_DEVN void gpurt_batch_give(gpurt_worker_t *w, uint32_t who)
+{
+    gpurt_tasks_push(&w->run, GPURT_FULL_MASK, who, gpurt_task_index(w->mine.task));
+    if (who >> gpurt_lane() & 1u) {
+        w->mine.task = 0;
+        gpurt_held_put(&w->warp->held[gpurt_lane()], GPURT_TASK_NONE, &w->mine);
+    }
+}
+
+/* The whole warp. Returns: false, no body of its batch is left to run; else the run is of one. */
+GPURT_DEV bool gpurt_batch_next(gpurt_worker_t *w)
+{
+    gpurt_task_run_t *run = &w->run;
+    uint32_t full = GPURT_FULL_MASK, at;
+    uint32_t left = gpurt_ballot(
+        full, w->mine.task && w->mine.status == (gpurt_status_t)GPURT_TASK_PENDING);
+
+    if (!left)
+        return false;
+    if (w->begun && gpurt_batch_cut(w)) {
+        gpurt_batch_give(w, left);
+        return false;
+    }
+    at = gpurt_ctz(left);
+    w->begun = at + 1;
+    run->task = gpurt_shfl_u64(full, w->mine.task, at);
+    run->row = &run->map->tasks[gpurt_task_index(run->task)];
+    run->head.parent = gpurt_shfl_u32(full, w->mine.head.parent, at);
+    run->head.record = gpurt_shfl_u32(full, w->mine.head.record, at);
+    run->head.function = (uint16_t)gpurt_shfl_u32(full, w->mine.head.function, at);
+    run->head.level = (uint8_t)gpurt_shfl_u32(full, w->mine.head.level, at);
+    run->head.flags = (uint8_t)gpurt_shfl_u32(full, w->mine.head.flags, at);
+    run->tainted = gpurt_shfl_u32(full, w->tainted, at) != 0;
+    run->value = 0;
+    run->status = GPURT_OK;
+    run->parent = run->again = false;
+    if (gpurt_lane() == 0) { /* relaxed: the same warp reads it */
+        gpurt_store_relaxed_dev_u32(&w->warp->xat, w->begun);
+        w->began = gpurt_clock();
+    }
+    return true;
+}
+
+/* The whole warp closes those of its batch that have ended. */
+GPURT_DEV void gpurt_batch_end(gpurt_worker_t *w)
+{
+    if (!gpurt_any(GPURT_FULL_MASK, w->mine.task != 0))
+        return;
+    w->next = gpurt_tasks_close(&w->run, GPURT_FULL_MASK, &w->mine, w->next);
+    w->mine.task = 0;
+    if (gpurt_lane() == 0) {
+        gpurt_warp_batch(w->warp, 0, 0);
+        gpurt_warp_next(w->warp, w->next);
+    }
+}
+
+/* A task that waits for others is seen to at once: what follows it runs next, if that is free. */
+GPURT_DEVN void gpurt_worker_part(gpurt_worker_t *w)
+{
+    uint32_t next = gpurt_task_end(&w->run, GPURT_FULL_MASK);
+
+    if (gpurt_lane() + 1 == w->begun) {
+        w->mine.task = 0;
+        gpurt_held_put(&w->warp->held[gpurt_lane()], GPURT_TASK_NONE, &w->mine);
+    }
+    if (next == GPURT_TASK_NONE)
+        return;
+    if (w->next == GPURT_TASK_NONE)
+        w->next = next;
+    else
+        gpurt_tasks_push(&w->run, GPURT_FULL_MASK, 1, next);
+    if (gpurt_lane() == 0)
+        gpurt_warp_next(w->warp, w->next);
+}
+
+/* The whole warp: the body has returned. A lane that is missing has panicked: the others leave,
+ * and the last cleans up. */
+GPURT_DEV void gpurt_worker_done(gpurt_worker_t *w)
+{
+    gpurt_task_run_t *run = &w->run;
+    gpurt_status_t status;
+    uint64_t value;
+
+    if (!gpurt_task_whole())
+        return;
+    if (gpurt_lane() == 0) {
+        uint64_t took = gpurt_clock() - w->began;
+
+        w->useful += took;
+        w->bodies++;
+        gpurt_hall_learn(w->run.hall, took);
+        if (w->bodies >= GPURT_WORKER_FLUSH)
+            gpurt_worker_flush(w);
+    }
+    if (run->parent || run->again) {
+        gpurt_worker_part(w);
+        return;
+    }
+    status = gpurt_shfl_i32(GPURT_FULL_MASK, run->status, 0);
+    value = gpurt_shfl_u64(GPURT_FULL_MASK, run->value, 0);
+    if (gpurt_lane() + 1 != w->begun)
+        return;
+    w->mine.status = status;
+    w->mine.value = value;
+    gpurt_held_put(&w->warp->held[gpurt_lane()], gpurt_task_index(w->mine.task), &w->mine);
+}
+
+#endif

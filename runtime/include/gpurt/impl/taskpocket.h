@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* taskpocket.h - numbers of tasks that a block keeps to itself: a short queue in shared memory, in
+ * front of a ring (taskring.h) that all blocks share.
+ *
+ * What a warp spawns mostly runs on the same multiprocessor. There a lock costs some 40 cycles,
+ * where one access to the L2 costs 600, and no other block comes in between.
+ *
+ * Progress: blocking, within a block. The holder of the lock stands between a few instructions
+ * with no safe point, so it cannot be cancelled there. First in, first out.
+ * Order: what a putter wrote before is seen by the getter, in all lanes of its mask (TP1).
+ * Context: device code; all lanes of `mask` together. */
+#ifndef GPURT_TASKPOCKET_H
+#define GPURT_TASKPOCKET_H
+
+#include <gpurt/atomic.h>
+#include <gpurt/block.h>
+#include <gpurt/ids.h>
+#include <gpurt/warp.h>
+
+enum {
+    GPURT_POCKET_NUMBERS = 128
+};
+
+/* In shared memory. The numbers are of who holds the lock. */
+typedef struct gpurt_pocket {
+    uint32_t xlock;        /* 1: held; written by: any warp */
+    uint32_t xhead, xtail; /* of a queue that goes round; written by: who holds the lock */
+    uint32_t numbers[GPURT_POCKET_NUMBERS];
+} gpurt_pocket_t;
+
+/* One lane; a barrier follows. */
+GPURT_DEV void gpurt_pocket_begin(gpurt_pocket_t *p)
+{
+    gpurt_store_relaxed_blk_u32(&p->xlock, 0); /* relaxed: so */
+    gpurt_store_relaxed_blk_u32(&p->xhead, 0);
+    gpurt_store_relaxed_blk_u32(&p->xtail, 0);
+}
+
+/* How many it has: exact for who holds the lock, a hint for others. */
+GPURT_DEV uint32_t gpurt_pocket_count(const gpurt_pocket_t *p)
+{
+    uint32_t head = gpurt_load_relaxed_blk_u32(&p->xhead); /* relaxed: so */
+    uint32_t count = gpurt_load_relaxed_blk_u32(&p->xtail) - head;
+
+    return count < GPURT_POCKET_NUMBERS ? count : GPURT_POCKET_NUMBERS;
+}
+
+GPURT_DEV void gpurt_pocket_lock(gpurt_pocket_t *p)
+{
+    while (gpurt_xchg_acquire_blk_u32(&p->xlock, 1)) /* TP1.acq */
+        gpurt_pause();
+}
+GPURT_DEV void gpurt_pocket_unlock(gpurt_pocket_t *p)
+{
+    gpurt_store_release_blk_u32(&p->xlock, 0); /* TP1.rel */
+}
+
+/* Each lane of `mask` puts its number, the lowest first, while there are fewer than `most`.
+ * Returns: how many were put. */
+GPURT_DEV uint32_t gpurt_pocket_put(gpurt_pocket_t *p, uint32_t mask, uint32_t number,
+                                    uint32_t most)
+{
+    uint32_t rank = gpurt_popc(mask & gpurt_lanes_below()), count = gpurt_popc(mask);
+    uint32_t tail = 0, room = 0;
+
+    if (gpurt_is_leader(mask)) {
+        uint32_t have;
+
+        gpurt_pocket_lock(p);
+        have = gpurt_pocket_count(p);
+        tail = gpurt_load_relaxed_blk_u32(&p->xtail); /* relaxed: under the lock */
+        room = have < most ? most - have : 0;
+        room = room < count ? room : count;
+    }
+    room = gpurt_shfl_u32(mask, room, gpurt_leader(mask));
+    tail = gpurt_shfl_u32(mask, tail, gpurt_leader(mask));
+    gpurt_syncwarp(mask); /* what the leader has acquired holds for all */
+    if (rank < room)
+        p->numbers[(tail + rank) % GPURT_POCKET_NUMBERS] = number;
+    gpurt_syncwarp(mask); /* all numbers, and what its lanes wrote before */
+    if (gpurt_is_leader(mask)) {
+        gpurt_store_relaxed_blk_u32(&p->xtail, tail + room); /* relaxed: under the lock */
+        gpurt_pocket_unlock(p);
+    }
+    return room;
+}
+
+/* The lanes in `who`, of mask, want one each; the lowest of them are served first.
+ * Returns: how many were. *number: that of a lane that was; of others it stays. */
+GPURT_DEV uint32_t gpurt_pocket_get(gpurt_pocket_t *p, uint32_t mask, uint32_t who,
+                                    uint32_t *number)
+{
+    uint32_t rank = gpurt_popc(who & gpurt_lanes_below()), count = gpurt_popc(who);
+    uint32_t head = 0, have = 0;
+
+    if (gpurt_is_leader(mask) && gpurt_pocket_count(p)) {
+        gpurt_pocket_lock(p);
+        have = gpurt_pocket_count(p);
+        have = have < count ? have : count;
+        head = gpurt_load_relaxed_blk_u32(&p->xhead); /* relaxed: under the lock */
+        if (!have)
+            gpurt_pocket_unlock(p);
+    }
+    have = gpurt_shfl_u32(mask, have, gpurt_leader(mask));
+    if (!have)
+        return 0;
+    head = gpurt_shfl_u32(mask, head, gpurt_leader(mask));
+    gpurt_syncwarp(mask); /* what the leader has acquired holds for all */
+    if (who >> gpurt_lane() & 1u && rank < have)
+        *number = p->numbers[(head + rank) % GPURT_POCKET_NUMBERS];
+    gpurt_syncwarp(
+        mask); /* they are read */
+    if (gpurt_is_leader(mask)) {
+        gpurt_store_relaxed_blk_u32(&p->xhead, head + have); /* relaxed: under the lock */
+        gpurt_pocket_unlock(p);
+    }
+    return have;
+}
+
+#endif
