@@ -30,6 +30,7 @@ aborts 4 'kinds: t does not hold: 0 7 0.50 2.5 0 -5000000000 [  text] x ff 10995
 aborts 5 'kinds: c == Color::red does not hold: 1 and 0: color'
 aborts 6 'at: 0 <= i < 4 does not hold: -1 and 4: of four'
 aborts 7 'operator(): v does not hold'
+aborts 9 'twice: n > 0 does not hold: twice -1'
 aborts 8 'add: 0 <= v < 100 does not hold: 100 and 100'
 
 compile --extended-lambda -DBOTH_SIDES_LOG "$here/both_sides.cu" -Xlinker -u,gpurt_backend_cuda "$cuda" "$library" -lpthread -ldl -o logs

@@ -164,7 +164,8 @@ static void check_args(void)
     expect(&one, &both, some_args, ((size_t)1 << 32) + 24, GPURT_E_ARGS,
            "passes 4294967320");
     expect(&one, &both, NULL, 24, GPURT_E_ARGS, "args is NULL: kernel both takes 24 bytes");
-    expect(&one, &tiny, some_args, 2, GPURT_E_ARGS, "kernel tiny takes 1 byte of arguments");
+    expect(&one, &tiny, some_args, 2, GPURT_E_ARGS,
+           "kernel tiny takes 1 byte of arguments");
     expect(&one, &tiny, NULL, 1, GPURT_E_ARGS, "args is NULL: kernel tiny takes 1 byte of");
     expect(&one, &frugal, NULL, 0, GPURT_OK, "");
     expect(&one, &full, some_args, GPURT_MAX_ARGS_BYTES, GPURT_OK, "");

@@ -72,8 +72,7 @@ static void show_progress(hunt_t *hunt)
     s = (double)(now_ns - hunt->wall_ns) / 1e9;
     fprintf(stderr, "\r\033[K%llu of %llu seed%s, %zu failed, %.0f a second",
             (unsigned long long)hunt->ran, (unsigned long long)hunt->count,
-            gpurt_plural(hunt->count, "s"),
-            hunt->failing.count, (double)hunt->ran / s);
+            gpurt_plural(hunt->count, "s"), hunt->failing.count, (double)hunt->ran / s);
     fflush(stderr);
 }
 

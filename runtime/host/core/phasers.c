@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <gpurt/phasers.h>
 
-#include "refuse.h"
 #include "plural.h"
+#include "refuse.h"
 
 gpurt_status_t gpurt_phaser_fits(gpurt_t *rt, const gpurt_launch_t *launch,
                                  const gpurt_kernel_t *kernel, uint32_t blocks,

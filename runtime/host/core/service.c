@@ -433,8 +433,8 @@ static gpurt_status_t runs_on(const gpurt_service_own_t *s, gpurt_error_t *err)
         "service %s has not stopped within %u ms: %u of its %u block%s have "
         "not come to gpurt_service_go since, the first is block %u; it stays told "
         "to stop, and the runtime stays open",
-        s->name, s->stop_ms, s->blocks - c.left, s->blocks,
-        gpurt_plural(s->blocks, "s"), c.first);
+        s->name, s->stop_ms, s->blocks - c.left, s->blocks, gpurt_plural(s->blocks, "s"),
+        c.first);
 }
 
 /* Returns: whether it has. */

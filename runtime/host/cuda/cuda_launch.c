@@ -145,7 +145,8 @@ static GPURT_NOINLINE gpurt_status_t launch_failed(gpurt_cuda_device_t *d,
             "cooperative launch of kernel %s with %llu block%s, %u fit on %s at once: "
             "launch fewer (gpurt_occupancy tells how many)",
             kernel->name, (unsigned long long)blocks_of(l->grid),
-            gpurt_plural(blocks_of(l->grid), "s"), resident_blocks(d, l, stub_of(kernel)), d->name);
+            gpurt_plural(blocks_of(l->grid), "s"), resident_blocks(d, l, stub_of(kernel)),
+            d->name);
     if (st == GPURT_E_INVALID) {
         gpurt_status_t why = limits_explain(d, l, kernel, e, err);
 
