@@ -483,7 +483,7 @@ static inline GPURT_NORETURN void gpurt_panic_on_host(const gpurt_panic_site_t *
 #    define GPURT_CHECK_INDEX(array, i, n, ...)                                     \
         GPURT_PANIC_PAIR_(                                                          \
             GPURT_CATEGORY_BOUNDS, "0 <= " #i " < " #n, i, n,                       \
-            const volatile void *const gpurt_p_ = (array);                          \
+            GPURT_OPERAND(gpurt_p_, array, array);                                  \
             , GPURT_PANIC_WITHIN_, 1,                                               \
             GPURT_PANIC_MEMORY_PUT_(gpurt_p_, (uint64_t)gpurt_y_ * sizeof *(array), \
                                     (uint64_t)(uintptr_t)gpurt_p_ +                 \
