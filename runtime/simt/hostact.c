@@ -5,6 +5,7 @@
 #include "hosttime.h"
 #include "hostwait.h"
 #include "outfile.h"
+#include "plural.h"
 #include "process.h"
 #include "tell.h"
 
@@ -156,10 +157,10 @@ void simt_acts_close(simt_device_t *d)
     if (!a)
         return;
     if (!a->to && !a->astray && a->next < a->count)
-        gpurt_tell("GPURT_HOST_WORDS: the host has ended before %llu of %llu acts in %s: "
+        gpurt_tell("GPURT_HOST_WORDS: the host has ended before %llu of %llu act%s in %s: "
                    "this was another run",
                    (unsigned long long)(a->count - a->next), (unsigned long long)a->count,
-                   a->path);
+                   gpurt_plural(a->count, "s"), a->path);
     if (a->to)
         fclose(a->to);
     pthread_mutex_destroy(&a->mutex);
@@ -288,9 +289,10 @@ static void stray(simt_device_t *d, const char *why)
     struct simt_acts *a = d->acts;
 
     a->astray = true;
-    gpurt_tell("GPURT_HOST_WORDS: after %llu of %llu acts in %s the host %s: from here on "
+    gpurt_tell("GPURT_HOST_WORDS: after %llu of %llu act%s in %s the host %s: from here on "
                "this is another run",
-               (unsigned long long)a->next, (unsigned long long)a->count, a->path, why);
+               (unsigned long long)a->next, (unsigned long long)a->count,
+               gpurt_plural(a->count, "s"), a->path, why);
     pthread_mutex_unlock(&a->mutex);
     pthread_mutex_lock(&d->mutex);
     d->replayable = false;

@@ -7,6 +7,7 @@
 
 #include "message.h"
 #include "outfile.h"
+#include "plural.h"
 #include "tell.h"
 
 #include <signal.h>
@@ -160,15 +161,15 @@ static void add_state(report_t *r, const simt_lane_t *l)
         break;
     case SIMT_AT_BARRIER:
         if (l->barrier == 0)
-            add(r, "wait at the block barrier: %u of %u threads came",
-                b->barriers[0].arrived, b->live);
+            add(r, "wait at the block barrier: %u of %u thread%s came",
+                b->barriers[0].arrived, b->live, gpurt_plural(b->live, "s"));
         else
             add(r, "wait at named barrier %u: %u of %u threads came", l->barrier,
                 b->barriers[l->barrier].arrived, b->barriers[l->barrier].expected);
         break;
     case SIMT_AT_CLUSTER:
-        add(r, "wait at the cluster barrier: %u of %u threads came", b->cluster->arrived,
-            b->cluster->live);
+        add(r, "wait at the cluster barrier: %u of %u thread%s came", b->cluster->arrived,
+            b->cluster->live, gpurt_plural(b->cluster->live, "s"));
         break;
     case SIMT_AT_GRID:
         add(r, "wait at the grid barrier: %u of %llu blocks came",
@@ -188,10 +189,11 @@ static void add_state(report_t *r, const simt_lane_t *l)
         if (l->at_host)
             add(r, "waits for a word of the host's");
         else if (l->awaits)
-            add(r, "waits for %s \"%s\", relaxed %u times", l->awaits, l->awaits_name,
-                l->spins);
+            add(r, "waits for %s \"%s\", relaxed %u time%s", l->awaits, l->awaits_name,
+                l->spins, gpurt_plural(l->spins, "s"));
         else
-            add(r, l->spins ? "spins, relaxed %u times" : "can run", l->spins);
+            add(r, l->spins ? "spins, relaxed %u time%s" : "can run", l->spins,
+                gpurt_plural(l->spins, "s"));
         break;
     }
     if (l->site && l->state != SIMT_DONE)

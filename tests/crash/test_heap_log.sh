@@ -100,6 +100,19 @@ for wrong in heaps 'heap,' 'heap,heap' ',heap' ''; do
     [ "$status" = 2 ] || fail "--policy '$wrong' ended with $status"
     grep -q 'heap, cheap, full, first, best, worst, pools or arena' refused || fail "--policy '$wrong': $(cat refused)"
 done
+# A shape that a policy cannot have: which policy, and why.
+refused() { # POLICY TEXT OPTION...
+    local status=0
+    "$bin/gpurt-replay" -n 1 "${@:3}" storm.gplog >again 2>refused || status=$?
+    [ "$status" = 1 ] || fail "$*: ended with $status"
+    [ "$(cat refused)" = "gpurt-replay: --policy $1: $2" ] || fail "$*: $(cat refused)"
+}
+refused first 'region: a granule of 17 bytes: a power of two from 16 on, or 0' --policy heap,first --granule 17
+refused heap 'heap: run_chunks 3: a power of two up to 64, or 0' --run-chunks 3
+refused heap 'heap: 1 byte is too few for a chunk and its tables: give 1 MiB' --policy all --bytes 1
+refused best 'region: 1 byte is too few for a granule and its tables' --policy best --bytes 1
+refused arena 'arena: a piece of 4000000 bytes does not fit into a heap of 3000000' \
+    --policy heap,arena --piece 4000000 --bytes 3000000
 ! "$bin/gpurt-replay" clean.gplog 2>no-trace || fail 'a log without a trace was replayed'
 grep -q 'GPURT_HEAP_TRACE=1' no-trace || fail 'no remedy is named'
 

@@ -32,6 +32,16 @@ template <class T> __host__ __device__ T clamped(T v, T most)
     return v;
 }
 
+/* Known to the compiler, or not. */
+__host__ __device__ constexpr int twice(int n)
+{
+    GPURT_ASSERT(n > 0, "twice %d", n);
+    GPURT_CHECK_BOUNDS(n, 1000);
+    GPURT_INFO("twice %d", n);
+    return 2 * n;
+}
+static_assert(twice(2) == 4, "");
+
 /* Returns nothing behind what no lane passes. */
 __host__ __device__ int told(int v)
 {
@@ -79,7 +89,7 @@ __global__ void on_device(int *out)
     };
 
     sum.add(both(out[0]));
-    out[1] = clamped(out[2], 7) + told(1) + at(row, out[3]) + sum.total;
+    out[1] = clamped(out[2], 7) + twice(out[3]) + told(1) + at(row, out[3]) + sum.total;
     kinds(Color::red, std::byte{7}, __half(out[4]), __nv_bfloat16(2.5f), true, Wide::least,
           "t");
 }
@@ -105,6 +115,7 @@ static void run(int which)
     at(row, which == 6 ? -1 : 3);
     both(which == 7 ? 0 : 1);
     sum.add(which == 8 ? 100 : 99);
+    twice(which == 9 ? -1 : 1);
 }
 
 int main(int argc, char **argv)

@@ -30,6 +30,7 @@ aborts 4 'kinds: t does not hold: 0 7 0.50 2.5 0 -5000000000 [  text] x ff 10995
 aborts 5 'kinds: c == Color::red does not hold: 1 and 0: color'
 aborts 6 'at: 0 <= i < 4 does not hold: -1 and 4: of four'
 aborts 7 'operator(): v does not hold'
+aborts 9 'twice: n > 0 does not hold: twice -1'
 aborts 8 'add: 0 <= v < 100 does not hold: 100 and 100'
 
 compile --extended-lambda -DBOTH_SIDES_LOG "$here/both_sides.cu" -Xlinker -u,gpurt_backend_cuda "$cuda" "$library" -lpthread -ldl -o logs
@@ -45,8 +46,20 @@ fi
 cat >coop.cu <<'END'
 #if WHERE == 1
 #include <cooperative_groups.h>
+#elif WHERE == 3
+#include <cuda/barrier>
+#elif WHERE == 4
+#include <cuda/pipeline>
+#elif WHERE == 5
+#include <cuda_awbarrier.h>
+#elif WHERE == 6
+#include <cub/cub.cuh>
+#include <cuda/atomic>
 #endif
 #include <gpurt/device.h>
+#ifdef CHOSEN
+static_assert(GPURT_PANIC_TRAP == CHOSEN, "by the headers before");
+#endif
 static __device__ __noinline__ void early(int v) { GPURT_ASSERT(v == 1); }
 #if WHERE == 2
 #include <cooperative_groups.h>
@@ -67,6 +80,12 @@ fences 2 -DWHERE=2
 fences 1 -DWHERE=2 -DGPURT_PANIC_TRAP=0
 fences 2 -DWHERE=0 -DGPURT_PANIC_TRAP=2
 fences 2 -DWHERE=0 -rdc=true
+# Barriers that count arrivals, known of by their headers.
+fences 2 -DWHERE=3 -DCHOSEN=3
+fences 2 -DWHERE=4 -DCHOSEN=3
+fences 1 -DWHERE=5 -DCHOSEN=1 # Thrust brings it along, and does not use it
+fences 2 -DWHERE=6 -DCHOSEN=1 # CUB brings cooperative groups along
+fences 1 -DWHERE=3 -DGPURT_PANIC_TRAP=1
 
 # ---- mistakes, in few words -----------------------------------------------------------------------------------------
 refused() { # TEXT STATEMENT: by nvcc, of which each line is one of the program

@@ -2,9 +2,13 @@
 /* Existing CUDA C++ in which a thread of one block fails an assertion while others wait for it.
  * panic_plain CASE: runs one, and says what CUDA and gpurt_sync answer; test_gpu_panic.sh knows what
  * is right. Compiled with PANIC_GROUPS 0 the file does not include cooperative_groups.h; it has the
- * waits that nothing ends but a trap at the panic, or GPURT_PANIC_LIMIT. */
+ * waits that nothing ends but a trap at the panic, or GPURT_PANIC_LIMIT. With PANIC_BARRIER_FIRST it
+ * includes <cuda/barrier> where gpurt can know of it. */
 #include "plain_check.cuh"
 
+#ifdef PANIC_BARRIER_FIRST
+#    include <cuda/barrier>
+#endif
 #include <gpurt/device.h>
 #include <gpurt/gpurt.h>
 

@@ -3,7 +3,7 @@
 # test_gpu_panic.sh BIN PROGRAMS: a panic in existing CUDA C++ hung its kernel for ever in the grid barrier of cooperative
 # groups. Each kernel ends, its record is in the log, the line on standard error says whether it was trapped, and the context
 # lives where it can. PROGRAMS has panic_groups, panic_own (no cooperative groups in it), panic_never and panic_always
-# (GPURT_PANIC_TRAP 0 and 2).
+# (GPURT_PANIC_TRAP 0 and 2), panic_barrier (<cuda/barrier> first).
 set -euo pipefail
 bin=$(realpath "$1") programs=$(realpath "$2")
 # shellcheck source=tests/scratch.sh
@@ -58,6 +58,9 @@ ends_as panic_own grid "$lives" 0
 ends_as panic_own threads "$lives" 0 # the barrier counts who is left
 ends_as panic_never grid "$lives" 0
 ends_as panic_always barrier "$trapped" 1
+# Its header comes before gpurt's.
+ends_as panic_barrier barrier "$trapped" 1
+grep -q 'its file includes <cuda/barrier>' error || complain "panic_barrier: no reason: $(<error)"
 
 # It hung for ever and in silence: a line says so, and a limit ends it.
 hangs='^gpurt: 2 s after that panic its GPU still works on what ran then'

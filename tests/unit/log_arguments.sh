@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # log_arguments.sh LIBRARY CXX...: arguments of messages in C++ that are no numbers of C (enum class, std::byte, bool, classes
-# that float takes) did not compile, and a mistake was told in 80 KB. Each compiler takes them, they read as they should, and a
+# that float takes) did not compile, nor did words in constexpr functions, and a mistake was told in 80 KB. Each compiler takes them, they read as they should, and a
 # mistake is one sentence within some lines.
 set -euo pipefail
 library=$(realpath "$1")
@@ -38,18 +38,28 @@ template <class T> GPURT_DEV void compared(T a, T b)
     GPURT_ASSERT_EQ(a, b);
 }
 
-/* A constexpr function must not hold the word, but may call a function that does. */
-GPURT_DEV void above_zero(int n)
-{
-    GPURT_ASSERT(n > 0, "%d", n);
-}
+/* The words in constexpr functions: of a constant nothing is logged, and what is promised holds. */
 GPURT_DEV constexpr int twice(int n)
 {
-    if (!(n > 0))
-        above_zero(n);
+    GPURT_ASSERT(n > 0, "%d", n);
+    GPURT_ASSERT_LT(n, 1000, "of %d", n);
+    GPURT_INFO("twice %d", n);
     return 2 * n;
 }
 static_assert(twice(2) == 4, "known to the compiler");
+struct Row {
+    int cells[4];
+    template <class T> constexpr T at(int i) const
+    {
+        GPURT_CHECK_INDEX(cells, i, 4, "of %d", cells[0]);
+        GPURT_CHECK_BOUNDS(i, 4);
+        GPURT_LOG_EVERY(3, GPURT_LEVEL_WARN, "at %d", cells[i]);
+        if (cells[i] == 9)
+            GPURT_UNREACHABLE("nine at %d", i);
+        return static_cast<T>(cells[i]);
+    }
+};
+static_assert(Row{{1, 2, 3, 4}}.at<long>(2) == 3, "known to the compiler");
 
 GPURT_KERNEL(k, struct args, p)
 {
@@ -58,7 +68,7 @@ GPURT_KERNEL(k, struct args, p)
     char text[] = "text";
 
     if (p->n == 3)
-        bits.low = twice(-1) & 7;
+        bits.low = (twice(-1) + Row{{1, 2, 3, 4}}.at<int>(3)) & 7;
     compared(Color::red, p->n ? Color::red : Color::green);
     GPURT_INFO("%d %lld", Color::green, Wide::least);
     GPURT_ASSERT(p->n != 1, "%d %d %d %g %lld %d %d %d %d %p %s %c", Color::green, std::byte{7}, true, Half{3},
@@ -88,6 +98,16 @@ int main()
 }
 END
 
+cat >constant.cc <<'END'
+#include <gpurt/device.h>
+GPURT_DEV constexpr int half(int n)
+{
+    GPURT_ASSERT(n % 2 == 0, "%d", n);
+    return n / 2; }
+constexpr int two = half(4), three = half(7);
+int sum() { return two + three; }
+END
+
 compile() { "${cxx[@]}" -x c++ -Wall -Wextra -Werror -Wno-missing-field-initializers "-I$root/runtime/include" "$@"; }
 
 refused() { # TEXT STATEMENT
@@ -108,6 +128,8 @@ for name in "${@:2}"; do
     for text in 'a == b does not hold: 0 and 1' '1 7 1 1.5 -5000000000 1 5 7 9 0x0 text t' 'does not hold: 2.5 and 1' 'n > 0 does not hold: -1'; do
         grep -qF "$text" said || fail "$name: no '$text': $(<said)"
     done
+    ! compile -std=c++17 -c constant.cc -o constant.o >said 2>&1 || fail "$name: a constant that breaks a promise compiles"
+    [[ $(grep -c 'constant\.cc:6:' said) != 0 && $(grep -c 'error: ' said) != 0 ]] || fail "$name: a constant that breaks a promise: $(<said)"
     refused 'format and arguments do not match' 'GPURT_INFO("%s", p->n);'
     refused 'format and arguments do not match' 'GPURT_ASSERT_LT(p->n, 3, "%s", p->n);'
     refused 'a message has at most 12 arguments' "GPURT_INFO(\"x\", ${many%%,14,*});"

@@ -512,7 +512,7 @@ static void without_blocks_nobody_waits(void)
     must(gpurt_executor_submit(rt, x, mark, &a, 1, 0, &task, &err));
     CHECK_EQ(wait_of(x, task, NULL), GPURT_E_PANIC);
     CHECK_EQ(wait_of(x, held, NULL), GPURT_E_PANIC);
-    CHECK_CONTAINS(err.text, "none of its 1 blocks is left");
+    CHECK_CONTAINS(err.text, "none of its 1 block is left");
     CHECK_EQ(gpurt_executor_submit(rt, x, mark, &a, 1, 0, NULL, &err), GPURT_E_PANIC);
     CHECK_EQ(gpurt_executor_close(rt, x, NULL, &err), GPURT_E_PANIC);
     board_free();

@@ -29,6 +29,7 @@ static const gpurt_kernel_t greedy = {
     "greedy", GPURT_MAX_ARGS_BYTES + 1, 8, cpu_half, &cuda_half, 0};
 static const gpurt_kernel_t full = {"full",   GPURT_MAX_ARGS_BYTES, 8,
                                     cpu_half, &cuda_half,           0};
+static const gpurt_kernel_t tiny = {"tiny", 1, 1, cpu_half, &cuda_half, 0};
 static const gpurt_kernel_t frugal = {"frugal", 0, 1, cpu_half, &cuda_half, 0};
 
 static gpurt_t *rt;
@@ -163,6 +164,9 @@ static void check_args(void)
     expect(&one, &both, some_args, ((size_t)1 << 32) + 24, GPURT_E_ARGS,
            "passes 4294967320");
     expect(&one, &both, NULL, 24, GPURT_E_ARGS, "args is NULL: kernel both takes 24 bytes");
+    expect(&one, &tiny, some_args, 2, GPURT_E_ARGS,
+           "kernel tiny takes 1 byte of arguments");
+    expect(&one, &tiny, NULL, 1, GPURT_E_ARGS, "args is NULL: kernel tiny takes 1 byte of");
     expect(&one, &frugal, NULL, 0, GPURT_OK, "");
     expect(&one, &full, some_args, GPURT_MAX_ARGS_BYTES, GPURT_OK, "");
     expect(&one, &greedy, some_args, GPURT_MAX_ARGS_BYTES + 1, GPURT_E_ARGS,

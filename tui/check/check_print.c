@@ -110,8 +110,8 @@ static void print_failure(const hunt_t *hunt, FILE *out)
     fprintf(out, "gpurt-check: seed %" PRIu64 " fails: %s\n", t->seed, text);
     fprintf(out, "Schedule %s", trial_schedule_name(t->plan, t->seed));
     if (t->report.has_hash)
-        fprintf(out, ", %" PRIu64 " switches, hash %016" PRIx64, t->report.switches,
-                t->report.hash);
+        fprintf(out, ", %" PRIu64 " switch%s, hash %016" PRIx64, t->report.switches,
+                gpurt_plural(t->report.switches, "es"), t->report.hash);
     fputs(". ", out);
     print_counts(hunt, out);
     print_doubts(hunt, out);

@@ -2,6 +2,7 @@
 #include "hunt.h"
 
 #include "hosttime.h"
+#include "plural.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -69,9 +70,9 @@ static void show_progress(hunt_t *hunt)
         return;
     hunt->shown_ns = now_ns;
     s = (double)(now_ns - hunt->wall_ns) / 1e9;
-    fprintf(stderr, "\r\033[K%llu of %llu seeds, %zu failed, %.0f a second",
+    fprintf(stderr, "\r\033[K%llu of %llu seed%s, %zu failed, %.0f a second",
             (unsigned long long)hunt->ran, (unsigned long long)hunt->count,
-            hunt->failing.count, (double)hunt->ran / s);
+            gpurt_plural(hunt->count, "s"), hunt->failing.count, (double)hunt->ran / s);
     fflush(stderr);
 }
 

@@ -4,6 +4,7 @@
 #include <gpurt/arenas.h>
 #include <gpurt/heap.h>
 #include <gpurt/regions.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- a heap -------------------------------------------------------------------------- */
@@ -104,8 +105,13 @@ static gpurt_status_t arenas_make(replay_place_t *place, const replay_shape_t *s
 {
     struct replay_args *args = place->args;
     gpurt_launch_t launch = {.block = {REPLAY_THREADS, 1, 1}};
-    gpurt_status_t st = heap_make(place, shape, err);
+    gpurt_status_t st;
 
+    if (shape->piece_bytes > shape->bytes)
+        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                          "arena: a piece of %u bytes does not fit into a heap of %llu",
+                          shape->piece_bytes, (unsigned long long)shape->bytes);
+    st = heap_make(place, shape, err);
     args->piece_bytes = shape->piece_bytes;
     launch.grid.x = (args->arena_count + REPLAY_THREADS - 1) / REPLAY_THREADS;
     if (st == GPURT_OK)
@@ -156,6 +162,18 @@ const replay_policy_t *replay_policy_find(const char *name, size_t length)
     return NULL;
 }
 
+/* Of several policies one may refuse what others take, so its text begins with its name. */
+static void policy_name(const replay_policy_t *policy, gpurt_error_t *err)
+{
+    gpurt_error_t why;
+
+    if (!err)
+        return;
+    why = *err;
+    snprintf(err->text, sizeof err->text, "--policy %s: %.*s", policy->name,
+             (int)sizeof why.text - 32, why.text);
+}
+
 gpurt_status_t replay_place_make(replay_place_t *place, const replay_policy_t *policy,
                                  gpurt_t *rt, const replay_shape_t *shape,
                                  struct replay_args *args, gpurt_error_t *err)
@@ -167,7 +185,9 @@ gpurt_status_t replay_place_make(replay_place_t *place, const replay_policy_t *p
     memset(&args->region, 0, sizeof args->region);
     memset(&args->source, 0, sizeof args->source);
     st = policy->make(place, shape, err);
-    if (st != GPURT_OK)
-        policy->end(place, NULL);
+    if (st == GPURT_OK)
+        return st;
+    policy->end(place, NULL);
+    policy_name(policy, err);
     return st;
 }

@@ -188,8 +188,8 @@ int gpulist_running(const picture_t *p, canvas_t *c, rect_t area, int row, uint3
                     text.used);
     }
     if (count > most && row < area.rows)
-        canvas_printf(c, area, row++, 1, STYLE_DIM, "and what runs on %u more streams",
-                      count - most);
+        canvas_printf(c, area, row++, 1, STYLE_DIM, "and what runs on %u more stream%s",
+                      count - most, gpurt_plural(count - most, "s"));
     return row;
 }
 

@@ -52,8 +52,8 @@ void output_print(const output_t *o, int fd)
     if (at > 0) {
         char note[80];
         int bytes =
-            snprintf(note, sizeof note, "gpurt-top: the first %llu bytes are left out\n",
-                     (unsigned long long)at);
+            snprintf(note, sizeof note, "gpurt-top: the first %llu byte%s left out\n",
+                     (unsigned long long)at, at == 1 ? " is" : "s are");
 
         write_all(fd, note, (size_t)bytes);
     }

@@ -299,10 +299,12 @@ static gpurt_status_t cpu_launch(void *self, void *stream, const gpurt_launch_t 
         launch = &resident;
     }
     if (launch->cooperative && blocks > simt_launch_capacity(d, launch))
-        return gpurt_fail(err, GPURT_E_COOPERATIVE, GPURT_FROM_GPURT, 0,
-                          "cooperative launch of %llu blocks, %u fit at once; launch fewer "
-                          "(gpurt_occupancy tells how many)",
-                          (unsigned long long)blocks, simt_launch_capacity(d, launch));
+        return gpurt_fail(
+            err, GPURT_E_COOPERATIVE, GPURT_FROM_GPURT, 0,
+            "cooperative launch of %llu block%s, %u fit at once; launch fewer "
+            "(gpurt_occupancy tells how many)",
+            (unsigned long long)blocks, gpurt_plural(blocks, "s"),
+            simt_launch_capacity(d, launch));
     l = simt_launch_create(d, launch, kernel, args, args_bytes);
     if (!l)
         return no_memory(err, sizeof *l + args_bytes);

@@ -140,13 +140,15 @@ static gpurt_status_t verdict(const guard_t *g, gpurt_error_t *err)
         return GPURT_OK;
     if (stop_of(g) > GPURT_STOP_PANIC)
         return REFUSE(err, GPURT_E_CANCELLED,
-                      "kernel %s was cancelled: %u of its %u blocks did not come to their "
+                      "kernel %s was cancelled: %u of its %u block%s did not come to their "
                       "end",
-                      g->kernel->name, out->failed, g->words->block_count);
+                      g->kernel->name, out->failed, g->words->block_count,
+                      gpurt_plural(g->words->block_count, "s"));
     return REFUSE(err, GPURT_E_PANIC,
-                  "kernel %s: %u of %u blocks failed, %u panic%s in %u launch%s; "
+                  "kernel %s: %u of %u block%s failed, %u panic%s in %u launch%s; "
                   "gpurt-panic tells what they said",
-                  g->kernel->name, out->failed, g->words->block_count, out->panics,
+                  g->kernel->name, out->failed, g->words->block_count,
+                  gpurt_plural(g->words->block_count, "s"), out->panics,
                   gpurt_plural(out->panics, "s"), out->launches,
                   gpurt_plural(out->launches, "es"));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch_check.h"
 
+#include "plural.h"
 #include "refuse.h"
 
 #include <inttypes.h>
@@ -173,9 +174,10 @@ gpurt_status_t gpurt_launch_check_args(const gpurt_kernel_t *kernel, const void 
 {
     if (GPURT_UNLIKELY(args_bytes != kernel->args_bytes))
         return REFUSE(err, GPURT_E_ARGS,
-                      "kernel %s takes %u bytes of arguments, the launch passes %zu: was "
+                      "kernel %s takes %u byte%s of arguments, the launch passes %zu: was "
                       "the kernel file rebuilt since its struct changed?",
-                      kernel->name, kernel->args_bytes, args_bytes);
+                      kernel->name, kernel->args_bytes,
+                      gpurt_plural(kernel->args_bytes, "s"), args_bytes);
     if (GPURT_UNLIKELY(args_bytes > GPURT_MAX_ARGS_BYTES))
         return REFUSE(err, GPURT_E_ARGS,
                       "kernel %s takes %zu bytes of arguments, at most %d fit: put them "
@@ -183,7 +185,7 @@ gpurt_status_t gpurt_launch_check_args(const gpurt_kernel_t *kernel, const void 
                       kernel->name, args_bytes, GPURT_MAX_ARGS_BYTES);
     if (GPURT_UNLIKELY(!args && args_bytes > 0))
         return REFUSE(err, GPURT_E_ARGS,
-                      "args is NULL: kernel %s takes %u bytes of arguments", kernel->name,
-                      kernel->args_bytes);
+                      "args is NULL: kernel %s takes %u byte%s of arguments", kernel->name,
+                      kernel->args_bytes, gpurt_plural(kernel->args_bytes, "s"));
     return GPURT_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <gpurt/phasers.h>
 
+#include "plural.h"
 #include "refuse.h"
 
 gpurt_status_t gpurt_phaser_fits(gpurt_t *rt, const gpurt_launch_t *launch,
@@ -13,7 +14,7 @@ gpurt_status_t gpurt_phaser_fits(gpurt_t *rt, const gpurt_launch_t *launch,
     if (st != GPURT_OK || blocks <= capacity)
         return st;
     return REFUSE(err, GPURT_E_OCCUPANCY,
-                  "a phaser of %u blocks of %s, of which %u fit at once: the others would "
+                  "a phaser of %u block%s of %s, of which %u fit at once: the others would "
                   "be waited for; launch fewer, or smaller ones",
-                  blocks, kernel->name, capacity);
+                  blocks, gpurt_plural(blocks, "s"), kernel->name, capacity);
 }

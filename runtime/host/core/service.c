@@ -13,6 +13,7 @@
 #include "life.h"
 #include "ownword.h"
 #include "panicwait.h"
+#include "plural.h"
 #include "refuse.h"
 #include "serviceview.h"
 
@@ -229,9 +230,10 @@ static gpurt_status_t args_fill(order_t *w, const gpurt_service_own_t *s,
 
     if (w->port_offset + sizeof port > w->args_bytes)
         return REFUSE(err, GPURT_E_ARGS,
-                      "service %s: a port at byte %zu is not within %zu bytes of "
+                      "service %s: a port at byte %zu is not within %zu byte%s of "
                       "arguments",
-                      s->name, w->port_offset, w->args_bytes);
+                      s->name, w->port_offset, w->args_bytes,
+                      gpurt_plural(w->args_bytes, "s"));
     memcpy(own, w->from, w->args_bytes);
     memcpy(own + w->port_offset, &port, sizeof port);
     if (w->kernel->args_offset)
@@ -428,10 +430,11 @@ static gpurt_status_t runs_on(const gpurt_service_own_t *s, gpurt_error_t *err)
                       s->name, s->stop_ms);
     return REFUSE(
         err, GPURT_E_TIMEOUT,
-        "service %s has not stopped within %u ms: %u of its %u blocks have "
+        "service %s has not stopped within %u ms: %u of its %u block%s have "
         "not come to gpurt_service_go since, the first is block %u; it stays told "
         "to stop, and the runtime stays open",
-        s->name, s->stop_ms, s->blocks - c.left, s->blocks, c.first);
+        s->name, s->stop_ms, s->blocks - c.left, s->blocks, gpurt_plural(s->blocks, "s"),
+        c.first);
 }
 
 /* Returns: whether it has. */

@@ -4,6 +4,7 @@
 
 #include "serviceown.h"
 
+#include "plural.h"
 #include "process.h"
 #include "refuse.h"
 
@@ -112,6 +113,7 @@ static gpurt_status_t room_check(const book_t *b, const gpurt_service_own_t *s,
                                  uint32_t capacity, gpurt_error_t *err)
 {
     uint32_t used = taken(b), left = used < WHOLE - ROOM ? WHOLE - ROOM - used : 0;
+    uint32_t room = (uint32_t)((uint64_t)left * capacity / WHOLE);
 
     if (b->closing)
         return REFUSE(err, GPURT_E_CLOSED,
@@ -124,11 +126,11 @@ static gpurt_status_t room_check(const book_t *b, const gpurt_service_own_t *s,
                       s->name, GPURT_SERVICES);
     if (share_of(s, capacity) > left)
         return REFUSE(err, GPURT_E_ROOM,
-                      "service %s: %u blocks would leave no room for other kernels: %u "
+                      "service %s: %u block%s would leave no room for other kernels: %u "
                       "fit on the device, services may have seven eighths of it, and those "
-                      "that run leave %u blocks: launch so many, or smaller ones",
-                      s->name, s->blocks, capacity,
-                      (uint32_t)((uint64_t)left * capacity / WHOLE));
+                      "that run leave %u block%s: launch so many, or smaller ones",
+                      s->name, s->blocks, gpurt_plural(s->blocks, "s"), capacity, room,
+                      gpurt_plural(room, "s"));
     return GPURT_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "cuda_box.h"
 #include "cuda_device.h"
 #include "cuda_error.h"
+#include "plural.h"
 
 #include <stdio.h>
 
@@ -141,10 +142,11 @@ static GPURT_NOINLINE gpurt_status_t launch_failed(gpurt_cuda_device_t *d,
     if (st == GPURT_E_COOPERATIVE)
         return REFUSE(
             err, st, e,
-            "cooperative launch of kernel %s with %llu blocks, %u fit on %s at once: "
+            "cooperative launch of kernel %s with %llu block%s, %u fit on %s at once: "
             "launch fewer (gpurt_occupancy tells how many)",
             kernel->name, (unsigned long long)blocks_of(l->grid),
-            resident_blocks(d, l, stub_of(kernel)), d->name);
+            gpurt_plural(blocks_of(l->grid), "s"), resident_blocks(d, l, stub_of(kernel)),
+            d->name);
     if (st == GPURT_E_INVALID) {
         gpurt_status_t why = limits_explain(d, l, kernel, e, err);
 

@@ -124,6 +124,11 @@ static void trap_tell(watch_t *w)
             "wait for ever for the block that is gone; use "
             "gpurt_grid_barrier(), and -DGPURT_PANIC_TRAP=0 where that is the "
             "only one");
+    else if (why == GPURT_TRAP_COUNTS)
+        gpurt_tell_always(
+            "that panic trapped its kernel and ended the CUDA context: its file includes "
+            "<cuda/barrier>, whose barriers would wait for ever for the lanes that are "
+            "gone; -DGPURT_PANIC_TRAP=1 where none of them can, and the context lives");
     else
         gpurt_tell_always(
             "that panic trapped its kernel and ended the CUDA context: its file "

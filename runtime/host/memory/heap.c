@@ -256,8 +256,8 @@ static gpurt_status_t heap_make(gpurt_t *rt, const gpurt_heap_options_t *o,
     }
     if (chunks_fit(&h, &watch, o, info.sm_count) == 0)
         return REFUSE(err, GPURT_E_INVALID,
-                      "heap: %llu bytes are too few for a chunk and its tables: give 1 MiB",
-                      (unsigned long long)o->bytes);
+                      "heap: %llu byte%s too few for a chunk and its tables: give 1 MiB",
+                      (unsigned long long)o->bytes, o->bytes == 1 ? " is" : "s are");
     st = heap_memory(rt, o->bytes, info.memory_bytes, memory, err);
     if (st != GPURT_OK)
         return st;

@@ -6,6 +6,7 @@
 #include "heapgrow.h"
 
 #include "life.h"
+#include "plural.h"
 #include "refuse.h"
 
 #include <gpurt/alloc.h>
@@ -96,8 +97,9 @@ gpurt_status_t gpurt_heapgrow_more(gpurt_t *rt, const gpurt_heap_t *h, gpurt_ran
 
     if (bytes > want)
         return REFUSE(err, GPURT_E_NOMEM,
-                      "heap: %llu bytes more: only %zu of the %zu reserved are left",
-                      (unsigned long long)bytes, want, range->bytes);
+                      "heap: %llu byte%s more: only %zu of the %zu reserved are left",
+                      (unsigned long long)bytes, gpurt_plural(bytes, "s"), want,
+                      range->bytes);
     want = had + steps(bytes); /* no more than that: it is whole steps, too */
     st = gpurt_life_enter(rt, &o, err);
     if (st != GPURT_OK)

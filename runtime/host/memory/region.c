@@ -4,6 +4,7 @@
 
 #include "idtable.h"
 #include "ownwait.h"
+#include "plural.h"
 #include "refuse.h"
 #include "regionview.h"
 
@@ -50,15 +51,15 @@ static gpurt_status_t region_lay(gpurt_region_t *r, void *memory,
         return GPURT_OK;
     case GPURT_REGION_ALIGNMENT:
         return REFUSE(err, GPURT_E_INVALID,
-                      "region: a granule of %llu bytes: a power of two from 16 on, or 0",
-                      (unsigned long long)o->granule);
+                      "region: a granule of %llu byte%s: a power of two from 16 on, or 0",
+                      (unsigned long long)o->granule, gpurt_plural(o->granule, "s"));
     case GPURT_REGION_TOO_LARGE:
         return REFUSE(err, GPURT_E_INVALID,
                       "region: more than 2^30 granules: choose larger ones");
     default:
         return REFUSE(err, GPURT_E_INVALID,
-                      "region: %llu bytes are too few for a granule and its tables",
-                      (unsigned long long)o->bytes);
+                      "region: %llu byte%s too few for a granule and its tables",
+                      (unsigned long long)o->bytes, o->bytes == 1 ? " is" : "s are");
     }
 }
 

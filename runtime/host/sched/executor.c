@@ -6,6 +6,7 @@
 #include "executorview.h"
 
 #include "hostpoll.h"
+#include "plural.h"
 #include "refuse.h"
 
 #include <stdio.h>
@@ -134,9 +135,9 @@ static gpurt_status_t options_read(const gpurt_executor_options_t *given,
     if (o->share_percent > 87 || (o->share_percent && o->blocks))
         return REFUSE(
             err, GPURT_E_INVALID,
-            "options: %u %% of the device and %u blocks: say one of them, and 87 %% "
+            "options: %u %% of the device and %u block%s: say one of them, and 87 %% "
             "at most",
-            o->share_percent, o->blocks);
+            o->share_percent, o->blocks, gpurt_plural(o->blocks, "s"));
     return GPURT_OK;
 }
 

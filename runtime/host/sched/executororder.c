@@ -5,6 +5,7 @@
 #include "executorown.h"
 
 #include "hosttime.h"
+#include "plural.h"
 #include "refuse.h"
 
 #include <gpurt/hostwords.h>
@@ -28,10 +29,11 @@ static gpurt_status_t end_check(const gpurt_executor_own_t *e, gpurt_error_t *er
     if (st != GPURT_OK)
         return REFUSE(err, GPURT_E_CLOSED, "executor %s: its kernel was stopped", e->name);
     if (s.state == GPURT_SERVICE_IS_ENDED || s.left == s.blocks)
-        return REFUSE(err, GPURT_E_PANIC,
-                      "executor %s: none of its %u blocks is left to run tasks; the panics "
-                      "that ended them are told above",
-                      e->name, s.blocks);
+        return REFUSE(
+            err, GPURT_E_PANIC,
+            "executor %s: none of its %u block%s is left to run tasks; the panics "
+            "that ended them are told above",
+            e->name, s.blocks, gpurt_plural(s.blocks, "s"));
     return GPURT_OK;
 }
 
@@ -156,10 +158,12 @@ static gpurt_status_t submission_check(const gpurt_executor_own_t *e,
                       "tasks",
                       e->name);
     if (named && s->count > e->free_count)
-        return REFUSE(err, GPURT_E_NOMEM,
-                      "executor %s: %u tasks, and %u of its %u records are free: wait for "
-                      "tasks, or open it with more records",
-                      e->name, s->count, e->free_count, e->record_count);
+        return REFUSE(
+            err, GPURT_E_NOMEM,
+            "executor %s: %u task%s, and %u of its %u record%s are free: wait for "
+            "tasks, or open it with more records",
+            e->name, s->count, gpurt_plural(s->count, "s"), e->free_count, e->record_count,
+            gpurt_plural(e->record_count, "s"));
     return GPURT_OK;
 }
 

@@ -42,12 +42,14 @@
 #    define GPURT_BEGIN_DECLS               extern "C" {
 #    define GPURT_END_DECLS                 }
 #    define GPURT_STATIC_ASSERT(cond, text) static_assert(cond, text)
+#    define GPURT_CONSTEXPR                 constexpr
 #    define GPURT_ALIGNOF(type)             alignof(type)
 #else
 #    define GPURT_BEGIN_DECLS
 #    define GPURT_END_DECLS
 #    define GPURT_STATIC_ASSERT(cond, text) _Static_assert(cond, text)
-#    define GPURT_ALIGNOF(type)             _Alignof(type)
+#    define GPURT_CONSTEXPR
+#    define GPURT_ALIGNOF(type) _Alignof(type)
 #endif
 
 #define GPURT_ALIGN(bytes) __attribute__((aligned(bytes)))
@@ -69,10 +71,15 @@
 #    define GPURT_ENDS GPURT_NORETURN
 #endif
 #if GPURT_IN_DEVICE
+/* A constexpr function has no assembly of its own before C++20, but may call a function of it. */
+static __device__ __forceinline__ void gpurt_end_lane(void)
+{
+    asm volatile("exit;");
+}
 #    define GPURT_END() asm volatile("exit;")
 #    define GPURT_NEVER()            \
         do {                         \
-            asm volatile("exit;");   \
+            gpurt_end_lane();        \
             __builtin_unreachable(); \
         } while (0)
 #else

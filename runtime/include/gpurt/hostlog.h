@@ -75,7 +75,7 @@ template <> inline uint64_t gpurt_hostlog_bits(double v)
 #define gpurt_log(level_, fmt, ...)                                                        \
     do {                                                                                   \
         GPURT_FORMAT_CHECK(GPURT_TYPES(_, ##__VA_ARGS__), fmt, ##__VA_ARGS__);             \
-        if ((level_) >= GPURT_LOG_FLOOR) {                                                 \
+        if ((level_) >= GPURT_LOG_FLOOR && !GPURT_AT_COMPILE_TIME()) {                     \
             GPURT_SITE(gpurt_s_, level_, GPURT_KIND_LOG, fmt, ##__VA_ARGS__);              \
             /* relaxed: its number is all there is to know */                              \
             uint32_t gpurt_gate_ = gpurt_load_relaxed_dev_u32(gpurt_s_.xgate);             \
@@ -87,7 +87,8 @@ template <> inline uint64_t gpurt_hostlog_bits(double v)
                 gpurt_hostlog_text(gpurt_gate_,                                            \
                                    fmt GPURT_ARGS(GPURT_HOSTLOG_PLAIN_, ##__VA_ARGS__));   \
             } else {                                                                       \
-                uint32_t gpurt_w_[GPURT_WORDS(_, ##__VA_ARGS__) + 1], gpurt_n_ = 0;        \
+                GPURT_KEPT_ROOM(uint32_t, gpurt_w_, GPURT_WORDS(_, ##__VA_ARGS__) + 1);    \
+                uint32_t gpurt_n_ = 0;                                                     \
                                                                                            \
                 GPURT_ARGS(GPURT_HOSTLOG_PUT_, ##__VA_ARGS__)                              \
                 gpurt_hostlog_words(gpurt_gate_, gpurt_w_, gpurt_n_);                      \

@@ -27,6 +27,7 @@
 #include <gpurt/block.h>
 #include <gpurt/clock.h>
 #include <gpurt/ids.h>
+#include <gpurt/impl/kept.h>
 #include <gpurt/impl/logargs.h>
 #include <gpurt/impl/logput.h>
 #include <gpurt/warp.h>
@@ -77,10 +78,12 @@ GPURT_DEV bool gpurt_log_token(gpurt_log_limit_t *limit, uint32_t mask, uint32_t
         {0}, types_, fmt, __FILE__, __LINE__, (uint16_t)(sizeof(fmt) - 1),                \
             (uint16_t)(sizeof(__FILE__) - 1), (uint8_t)(level_), (uint8_t)(count_), kind_ \
     }
-#define GPURT_SITE(name, level_, kind_, fmt, ...)                     \
-    static gpurt_site_t name =                                        \
-        GPURT_SITE_INIT(level_, kind_, GPURT_TYPES(_, ##__VA_ARGS__), \
-                        GPURT_ARG_COUNT(_, ##__VA_ARGS__), fmt)
+#define GPURT_SITE(name, level_, kind_, fmt, ...)                                          \
+    GPURT_KEPT_NUMBER(name##types_, GPURT_TYPES(_, ##__VA_ARGS__))                         \
+    GPURT_KEPT(gpurt_site_t, name,                                                         \
+               GPURT_SITE_INIT(level_, kind_,                                              \
+                               GPURT_KEPT_AS(name##types_, GPURT_TYPES(_, ##__VA_ARGS__)), \
+                               GPURT_ARG_COUNT(_, ##__VA_ARGS__), fmt))
 
 /* Whether evaluating the arguments calls nothing that could log or end a lane. C cannot say. */
 #if GPURT_ON_CUDA
@@ -91,13 +94,14 @@ GPURT_DEV bool gpurt_log_token(gpurt_log_limit_t *limit, uint32_t mask, uint32_t
 #endif
 
 /* Declares gpurt_w_ and fills it with the arguments, then `then`. */
-#define GPURT_LOG_WITH_(then, ...)                                          \
-    {                                                                       \
-        uint32_t gpurt_w_[GPURT_WORDS(_, ##__VA_ARGS__) + 1], gpurt_n_ = 0; \
-                                                                            \
-        GPURT_ARGS(GPURT_ARG_PUT_, ##__VA_ARGS__)                           \
-        gpurt_w_[gpurt_n_] = 0;                                             \
-        then                                                                \
+#define GPURT_LOG_WITH_(then, ...)                                              \
+    {                                                                           \
+        GPURT_KEPT_ROOM(uint32_t, gpurt_w_, GPURT_WORDS(_, ##__VA_ARGS__) + 1); \
+        uint32_t gpurt_n_ = 0;                                                  \
+                                                                                \
+        GPURT_ARGS(GPURT_ARG_PUT_, ##__VA_ARGS__)                               \
+        gpurt_w_[gpurt_n_] = 0;                                                 \
+        then                                                                    \
     }
 
 /* A small record of a whole warp, all in one. Behind it nothing is left of the call. */
@@ -149,9 +153,11 @@ GPURT_DEV bool gpurt_log_token(gpurt_log_limit_t *limit, uint32_t mask, uint32_t
 #    define GPURT_LOG_(level_, form, early, mine, ours, fmt, ...)                         \
         do {                                                                              \
             GPURT_FORMAT_CHECK(GPURT_TYPES(_, ##__VA_ARGS__), fmt, ##__VA_ARGS__);        \
-            if ((level_) >= GPURT_LOG_FLOOR && gpurt_log_passes(level_)) {                \
+            if ((level_) >= GPURT_LOG_FLOOR && !GPURT_AT_COMPILE_TIME() &&                \
+                gpurt_log_passes(level_)) {                                               \
                 GPURT_SITE(gpurt_s_, level_, GPURT_KIND_LOG, fmt, ##__VA_ARGS__);         \
-                static gpurt_log_limit_t gpurt_l_ __attribute__((unused));                \
+                GPURT_KEPT(gpurt_log_limit_t, gpurt_l_, {0, 0});                          \
+                (void)gpurt_l_;                                                           \
                 GPURT_LOG_QUICKLY_(form, early, ##__VA_ARGS__)                            \
                 gpurt_log_call_t gpurt_c_ =                                               \
                     gpurt_log_call(&gpurt_s_, form, GPURT_WORDS(_, ##__VA_ARGS__));       \

@@ -329,30 +329,40 @@ GPURT_DEVN GPURT_ENDS void gpurt_panic_fail(gpurt_panic_site_t *site, uint32_t m
 
 #define GPURT_PANIC_ARG_(index, x) gpurt_a_[gpurt_own_ + (index)] = GPURT_ARG_BITS(x);
 
+#define GPURT_PANIC_TYPES_(own, own_types, ...) \
+    ((own_types) | GPURT_TYPES(_, ##__VA_ARGS__) << (4 * (own)))
+/* The function that the word stands in, not the one of GPURT_KEPT. */
+#if defined(__cplusplus)
+#    define GPURT_FUNCTION_NAMED_ constexpr const char *gpurt_function_ = __func__;
+#    define GPURT_FUNCTION_       gpurt_function_
+#else
+#    define GPURT_FUNCTION_NAMED_
+#    define GPURT_FUNCTION_ __func__
+#endif
+
 /* Declares gpurt_s_ and gpurt_a_. own: how many of the operands come before the message's;
  * own_types: their types; memory: 1 where a window is given; put: statements that fill gpurt_a_
  * with them. */
-#define GPURT_PANIC_PREPARE_(category_, condition_, own_, own_types_, memory_, put, fmt, \
-                             ...)                                                        \
-    GPURT_FORMAT_CHECK(GPURT_TYPES(_, ##__VA_ARGS__), fmt, ##__VA_ARGS__);               \
-    enum {                                                                               \
-        gpurt_own_ = own_,                                                               \
-        gpurt_count_ = own_ + GPURT_ARG_COUNT(_, ##__VA_ARGS__)                          \
-    };                                                                                   \
-    static gpurt_panic_site_t gpurt_s_ = {                                               \
-        GPURT_SITE_INIT(GPURT_LEVEL_PANIC, GPURT_KIND_PANIC,                             \
-                        (own_types_) | GPURT_TYPES(_, ##__VA_ARGS__) << (4 * (own_)),    \
-                        gpurt_count_, fmt),                                              \
-        condition_,                                                                      \
-        __func__,                                                                        \
-        (uint16_t)(category_),                                                           \
-        (uint16_t)(own_),                                                                \
-        memory_,                                                                         \
-        0,                                                                               \
-        0};                                                                              \
-    uint64_t gpurt_a_[gpurt_count_ + 1 + 3 * (memory_)];                                 \
-                                                                                         \
-    gpurt_a_[0] = 0;                                                                     \
+#define GPURT_PANIC_PREPARE_(category_, condition_, own_, own_types_, memory_, put, fmt,   \
+                             ...)                                                          \
+    GPURT_FORMAT_CHECK(GPURT_TYPES(_, ##__VA_ARGS__), fmt, ##__VA_ARGS__);                 \
+    enum {                                                                                 \
+        gpurt_own_ = own_,                                                                 \
+        gpurt_count_ = own_ + GPURT_ARG_COUNT(_, ##__VA_ARGS__)                            \
+    };                                                                                     \
+    GPURT_KEPT_NUMBER(gpurt_types_, GPURT_PANIC_TYPES_(own_, own_types_, ##__VA_ARGS__))   \
+    GPURT_FUNCTION_NAMED_                                                                  \
+    GPURT_KEPT(                                                                            \
+        gpurt_panic_site_t, gpurt_s_,                                                      \
+        {GPURT_SITE_INIT(GPURT_LEVEL_PANIC, GPURT_KIND_PANIC,                              \
+                         GPURT_KEPT_AS(gpurt_types_, GPURT_PANIC_TYPES_(own_, own_types_,  \
+                                                                        ##__VA_ARGS__)),   \
+                         gpurt_count_, fmt),                                               \
+         condition_, GPURT_FUNCTION_, (uint16_t)(category_), (uint16_t)(own_), memory_, 0, \
+         0});                                                                              \
+    GPURT_KEPT_ROOM(uint64_t, gpurt_a_, gpurt_count_ + 1 + 3 * (memory_));                 \
+                                                                                           \
+    gpurt_a_[0] = 0;                                                                       \
     put GPURT_ARGS(GPURT_PANIC_ARG_, ##__VA_ARGS__)
 
 #if GPURT_HOST_SIDE
@@ -473,7 +483,7 @@ static inline GPURT_NORETURN void gpurt_panic_on_host(const gpurt_panic_site_t *
 #    define GPURT_CHECK_INDEX(array, i, n, ...)                                     \
         GPURT_PANIC_PAIR_(                                                          \
             GPURT_CATEGORY_BOUNDS, "0 <= " #i " < " #n, i, n,                       \
-            const char *const gpurt_p_ = (const char *)(array);                     \
+            GPURT_OPERAND(gpurt_p_, array, array);                                  \
             , GPURT_PANIC_WITHIN_, 1,                                               \
             GPURT_PANIC_MEMORY_PUT_(gpurt_p_, (uint64_t)gpurt_y_ * sizeof *(array), \
                                     (uint64_t)(uintptr_t)gpurt_p_ +                 \

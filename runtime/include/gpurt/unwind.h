@@ -18,7 +18,8 @@
  *       GPURT_TRAP_GROUPS, the default: those in a cooperative launch, in a file that includes
  *       cooperative_groups.h, or with -rdc=true. The grid barrier of cooperative groups would wait
  *       for the block that is gone. GPURT_TRAP_NEVER: all grid barriers are gpurt_grid_barrier.
- *       GPURT_TRAP_ALWAYS: all panics, for code that counts arrivals (docs/PANICS.md).
+ *       GPURT_TRAP_ALWAYS: all panics, for code that counts arrivals (docs/PANICS.md); the default
+ *       in a file that includes <cuda/barrier> before gpurt's headers.
  *
  * gpurt_cancel_kernel reaches a launch with a guard at every safe point; on a GPU within one
  * window of 2^16 cycles. Without a guard, on a GPU, it reaches a block where that waits:

@@ -71,9 +71,10 @@ void panic_line_source(const panic_source_t *source, const panic_style_t *style)
     panic_line_begin(&line, style);
     gpurt_render_plain(&line.text, source->name, strlen(source->name));
     if (source->left_out)
-        gpurt_text_printf(&line.text,
-                          ": %llu more were raised; the box had no slot for them",
-                          (unsigned long long)source->left_out);
+        gpurt_text_printf(&line.text, ": %llu more %s raised; the box had no slot for %s",
+                          (unsigned long long)source->left_out,
+                          source->left_out == 1 ? "was" : "were",
+                          source->left_out == 1 ? "it" : "them");
     if (source->damage[0])
         gpurt_text_printf(&line.text, ": %s", source->damage);
     panic_line_end(&line, PANIC_YELLOW);

@@ -221,8 +221,9 @@ static void left_out_draw(const picture_t *p, canvas_t *c, rect_t area, int row)
 
     if (w->left_out && !p->lines_recent)
         canvas_printf(c, area, row, 1, STYLE_WARN,
-                      "%llu more samples have no row: gpurt-log lines has them all",
-                      (unsigned long long)w->left_out);
+                      "%llu more sample%s no row: gpurt-log lines has them all",
+                      (unsigned long long)w->left_out,
+                      w->left_out == 1 ? " has" : "s have");
 }
 
 static void heads_draw(canvas_t *c, rect_t area)

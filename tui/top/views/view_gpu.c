@@ -86,7 +86,8 @@ static int states_draw(const gpurt_model_activity_t *a, canvas_t *c, rect_t area
                     strnlen(one->state, sizeof one->state));
     }
     if (a->collectors_troubled > rows)
-        canvas_printf(c, area, row++, 1, STYLE_WARN, "nor are %llu more plainly on",
+        canvas_printf(c, area, row++, 1, STYLE_WARN, "nor %s %llu more plainly on",
+                      a->collectors_troubled - rows == 1 ? "is" : "are",
                       (unsigned long long)a->collectors_troubled - rows);
     return row;
 }

@@ -207,8 +207,8 @@ static void map_title(const picture_t *p, canvas_t *c, rect_t area, uint32_t act
                      s->kind == GPURT_SECTION_CUDA ? "GPU" : "CPU", s->device);
     }
     snprintf(title, sizeof title,
-             "SMs of %s  %u of %u spoke in the last second, %u warp slots", device, active,
-             count, slots);
+             "SMs of %s  %u of %u spoke in the last second, %u warp slot%s", device, active,
+             count, slots, gpurt_plural(slots, "s"));
     if ((int)strlen(title) > area.columns - 6)
         snprintf(title, sizeof title, "SMs  %u of %u active", active, count);
     canvas_rule(c, area, title);

@@ -24,8 +24,16 @@ enum {
 #define GPURT_TRAP_NEVER  0
 #define GPURT_TRAP_GROUPS 1 /* those that cooperative groups could wait for, see unwind.h */
 #define GPURT_TRAP_ALWAYS 2
+#define GPURT_TRAP_COUNTS \
+    3 /* all, in a file of <cuda/barrier>, whose barriers count arrivals */
 #ifndef GPURT_PANIC_TRAP
-#    define GPURT_PANIC_TRAP GPURT_TRAP_GROUPS
+/* NVIDIA's <cuda/barrier>, which <cuda/pipeline> brings along. Not cuda_awbarrier.h: Thrust and CUB
+ * bring that along, and wait for nobody. */
+#    if defined(_CUDA_BARRIER)
+#        define GPURT_PANIC_TRAP GPURT_TRAP_COUNTS
+#    else
+#        define GPURT_PANIC_TRAP GPURT_TRAP_GROUPS
+#    endif
 #endif
 
 /* Why a launch is to stop. */

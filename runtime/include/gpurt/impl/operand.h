@@ -85,7 +85,8 @@ template <class T> GPURT_HD uint64_t gpurt_operand_bits(T *v)
 
 /* Whether 0 <= i < n. As 64 bits, sign extended; i_signed, n_signed: of their types. The compiler
  * makes one comparison of it where it can. */
-GPURT_HD bool gpurt_operand_within(bool i_signed, uint64_t i, bool n_signed, uint64_t n)
+GPURT_HD GPURT_CONSTEXPR bool gpurt_operand_within(bool i_signed, uint64_t i, bool n_signed,
+                                                   uint64_t n)
 {
     if (i_signed && (int64_t)i < 0)
         return false;
