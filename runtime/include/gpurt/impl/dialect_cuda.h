@@ -341,6 +341,11 @@ GPURT_DEV void gpurt_host_pause(uint32_t turn, uint64_t left_ns, const char *her
 }
 /* It polls. */
 GPURT_DEV void gpurt_host_wake(void) {}
+/* Looks in vain, after which who waits for work of a queue sleeps: to sleep and wake costs more than
+ * these. */
+enum {
+    GPURT_IDLE_LOOKS = 256
+};
 /* Whether it is the caller's turn to look at words of the host, for all who keep the time of the last
  * look in *looked. The bus carries some ten million looks a second in all, and what waits behind
  * them waits long: a fence of the same multiprocessor, too. */

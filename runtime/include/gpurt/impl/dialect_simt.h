@@ -166,6 +166,10 @@ GPURT_DEV void gpurt_host_pause(uint32_t turn, uint64_t left_ns, const char *her
     (void)turn; /* the worker's naps grow */
     gpurt_simt_host_pause(left_ns, here);
 }
+/* Looks in vain before a sleep: who looks takes the processor from who works. */
+enum {
+    GPURT_IDLE_LOOKS = 2
+};
 /* Its words are near: everyone looks at them. */
 GPURT_DEV bool gpurt_host_due(uint32_t *looked)
 {

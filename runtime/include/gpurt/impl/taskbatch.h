@@ -17,7 +17,6 @@
 enum {
     GPURT_WORKER_FLUSH = 64,            /* bodies, after which a warp adds up what it did */
     GPURT_WORKER_BATCH_CYCLES = 130000, /* that bodies of a batch take together, or so */
-    GPURT_WORKER_LOOKS = 256,           /* in vain, after which a block sleeps */
     GPURT_WORKER_PAUSES = 4             /* between looks before that */
 };
 

@@ -108,8 +108,7 @@ GPURT_DEV uint32_t gpurt_pocket_get(gpurt_pocket_t *p, uint32_t mask, uint32_t w
     gpurt_syncwarp(mask); /* what the leader has acquired holds for all */
     if (who >> gpurt_lane() & 1u && rank < have)
         *number = p->numbers[(head + rank) % GPURT_POCKET_NUMBERS];
-    gpurt_syncwarp(
-        mask); /* they are read */
+    gpurt_syncwarp(mask); /* they are read */
     if (gpurt_is_leader(mask)) {
         gpurt_store_relaxed_blk_u32(&p->xhead, head + have); /* relaxed: under the lock */
         gpurt_pocket_unlock(p);

@@ -379,7 +379,7 @@ GPURT_DEV bool gpurt_worker_look(gpurt_worker_t *w, uint32_t turn)
     if (gpurt_hall_has(w->run.hall))
         return true;
     w->asks = gpurt_host_look(w);
-    if (turn >= GPURT_WORKER_LOOKS)
+    if (turn >= GPURT_IDLE_LOOKS)
         gpurt_hall_shut(w->run.hall);
     return w->asks;
 }
@@ -403,8 +403,7 @@ GPURT_DEV void gpurt_worker_idle(gpurt_worker_t *w)
         if (gpurt_thread_rank() == 0 && /* relaxed: as in worker_meet */
             gpurt_host_calls(w, gpurt_load_relaxed_dev_u32(&w->run.map->words->xcommand)))
             gpurt_store_relaxed_blk_u32(&hall->xmeet, 1);
-        if (!looks ||
-            looks < GPURT_WORKER_LOOKS) /* who looks for long takes longer pauses */
+        if (!looks || looks < GPURT_IDLE_LOOKS) /* who looks for long takes longer pauses */
             turns = turns < GPURT_WORKER_PAUSES ? turns : GPURT_WORKER_PAUSES;
         gpurt_backoff(&turns);
         gpurt_relax(); /* its block may be cancelled */
