@@ -8,52 +8,65 @@
 
 /* ---- a list of calls ----------------------------------------------------------------- */
 
-GPURT_DEVN int32_t channel_many(const gpurt_channel_t *c, channel_step_t *s)
-{
-    uint64_t many[GPURT_CHANNEL_MANY_MOST + 1];
-    uint32_t done = 0;
-    int32_t answer;
+/* Each call of the list; a pair's have a type. */
+#define CHANNEL_LIST(kind, type, prefix)                                       \
+    GPURT_DEVN int32_t channel_many_##kind(const type *c, channel_step_t *s)   \
+    {                                                                          \
+        uint64_t many[GPURT_CHANNEL_MANY_MOST + 1];                            \
+        uint32_t done = 0;                                                     \
+        int32_t answer;                                                        \
+                                                                               \
+        for (uint32_t i = 0; i <= GPURT_CHANNEL_MANY_MOST; i++)                \
+            many[i] = s->what == CHANNEL_SEND_MANY ? 1000 + i : 0;             \
+        if (s->what == CHANNEL_SEND_MANY)                                      \
+            answer = prefix##send_many(c, many, (uint32_t)s->value, &done);    \
+        else                                                                   \
+            answer = prefix##receive_many(c, many, (uint32_t)s->value, &done); \
+        s->found = done;                                                       \
+        for (uint32_t i = 0; s->what == CHANNEL_RECEIVE_MANY && i < done; i++) \
+            if (many[i] != 1000 + i)                                           \
+                s->found = many[i] << 32;                                      \
+        return answer;                                                         \
+    }                                                                          \
+    GPURT_DEVN int32_t channel_do_##kind(const type *c, channel_step_t *s)     \
+    {                                                                          \
+        switch (s->what) {                                                     \
+        case CHANNEL_SEND:                                                     \
+            return prefix##send(c, &s->value);                                 \
+        case CHANNEL_SEND_FOR:                                                 \
+            return prefix##send_for(c, &s->value, 2000);                       \
+        case CHANNEL_TRY_SEND:                                                 \
+            return prefix##try_send(c, &s->value);                             \
+        case CHANNEL_RECEIVE:                                                  \
+            return prefix##receive(c, &s->found);                              \
+        case CHANNEL_RECEIVE_FOR:                                              \
+            return prefix##receive_for(c, &s->found, 2000);                    \
+        case CHANNEL_TRY_RECEIVE:                                              \
+            return prefix##try_receive(c, &s->found);                          \
+        default:                                                               \
+            return channel_many_##kind(c, s);                                  \
+        }                                                                      \
+    }
+CHANNEL_LIST(any, gpurt_channel_t, gpurt_channel_)
+CHANNEL_LIST(two, channel_two_t, gpurt_)
 
-    for (uint32_t i = 0; i <= GPURT_CHANNEL_MANY_MOST; i++)
-        many[i] = s->what == CHANNEL_SEND_MANY ? 1000 + i : 0;
-    if (s->what == CHANNEL_SEND_MANY)
-        answer = gpurt_channel_send_many(c, many, (uint32_t)s->value, &done);
-    else
-        answer = gpurt_channel_receive_many(c, many, (uint32_t)s->value, &done);
-    s->found = done;
-    for (uint32_t i = 0; s->what == CHANNEL_RECEIVE_MANY && i < done; i++)
-        if (many[i] != 1000 + i)
-            s->found = many[i] << 32;
-    return answer;
-}
-
-GPURT_DEVN int32_t channel_do(const gpurt_channel_t *c, channel_step_t *s)
+GPURT_DEVN int32_t channel_do(const struct channel_args *p, channel_step_t *s)
 {
     uint32_t half = 0;
 
     switch (s->what) {
-    case CHANNEL_SEND:
-        return gpurt_channel_send(c, &s->value);
-    case CHANNEL_SEND_FOR:
-        return gpurt_channel_send_for(c, &s->value, 2000);
-    case CHANNEL_TRY_SEND:
-        return gpurt_channel_try_send(c, &s->value);
-    case CHANNEL_RECEIVE:
-        return gpurt_channel_receive(c, &s->found);
-    case CHANNEL_RECEIVE_FOR:
-        return gpurt_channel_receive_for(c, &s->found, 2000);
-    case CHANNEL_TRY_RECEIVE:
-        return gpurt_channel_try_receive(c, &s->found);
     case CHANNEL_CLOSE:
-        return gpurt_channel_close(c);
+        return gpurt_channel_close(&p->channel);
     case CHANNEL_SEND_SHORT:
-        return gpurt_channel_send(c, &half);
-    case CHANNEL_SEND_MANY:
-    case CHANNEL_RECEIVE_MANY:
-        return channel_many(c, s);
-    default:
-        s->found = gpurt_channel_depth(c);
+        return gpurt_channel_send(&p->channel, &half);
+    case CHANNEL_SEND_OTHER:
+        return p->mode ? gpurt_channel_send(&p->channel, &s->value)
+                       : gpurt_send(&p->two, &s->value);
+    case CHANNEL_DEPTH:
+        s->found = gpurt_channel_depth(&p->channel);
         return GPURT_OK;
+    default:
+        return p->mode ? channel_do_two(&p->two, s) : channel_do_any(&p->channel, s);
     }
 }
 
@@ -61,7 +74,7 @@ GPURT_DEVN int32_t channel_do(const gpurt_channel_t *c, channel_step_t *s)
 GPURT_KERNEL(channel_trace, struct channel_args, p)
 {
     for (uint32_t i = 0; gpurt_global_id() == 0 && i < p->step_count; i++)
-        p->steps[i].answer = channel_do(&p->channel, &p->steps[i]);
+        p->steps[i].answer = channel_do(p, &p->steps[i]);
 }
 
 /* ---- storms -------------------------------------------------------------------------- */
@@ -105,6 +118,7 @@ GPURT_DEV uint64_t channel_read_word(const uint32_t *m)
     }
 CHANNEL_WORDS(card, channel_card_t, 10)
 CHANNEL_WORDS(page, channel_page_t, 25)
+CHANNEL_WORDS(sheet, channel_sheet_t, 163)
 
 /* Lanes that send are numbered through; so are their messages. */
 GPURT_DEV uint32_t channel_messages(const struct channel_args *p)
@@ -228,6 +242,75 @@ CHANNEL_STORM(word, uint32_t)
 CHANNEL_STORM(pair, channel_pair_t)
 CHANNEL_STORM(card, channel_card_t)
 CHANNEL_STORM(page, channel_page_t)
+CHANNEL_STORM(sheet, channel_sheet_t)
+
+/* ---- pairs --------------------------------------------------------------------------- */
+
+/* A lane of warp 0 sends, one of warp 1 receives until it is closed. */
+#define CHANNEL_PIPE(kind, type)                                                     \
+    GPURT_PAIR(channel_pipe_##kind, type, 64);                                       \
+    GPURT_DEVN void channel_pipe_send_##kind(const struct channel_args *p,           \
+                                             const channel_pipe_##kind##_t *c)       \
+    {                                                                                \
+        uint32_t done = 0, count = p->mode & CHANNEL_MANY ? 5 : 1;                   \
+        type m[5];                                                                   \
+                                                                                     \
+        for (uint64_t i = 0; i < channel_messages(p); i += done) {                   \
+            for (uint32_t k = 0; k < count; k++) {                                   \
+                channel_write_##kind(&m[k], i + k);                                  \
+                p->plain[i + k] = channel_pattern(i + k, 77);                        \
+            }                                                                        \
+            done = 1;                                                                \
+            if (p->mode & CHANNEL_TRIES)                                             \
+                channel_told(p, gpurt_try_send(c, m));                               \
+            else if (!(p->mode & CHANNEL_MANY))                                      \
+                channel_told(p, gpurt_send(c, m));                                   \
+            else if (gpurt_send_many(c, m, 5, &done) == GPURT_OK && done == 5)       \
+                gpurt_red_add_relaxed_dev_u64(&p->verdict->xsent, 5);                \
+            else                                                                     \
+                channel_blame(&p->verdict->xanswers);                                \
+        }                                                                            \
+        channel_sender_ends((uint64_t)(uintptr_t)p->verdict);                        \
+    }                                                                                \
+    GPURT_DEVN int32_t channel_pipe_receive_##kind(const struct channel_args *p,     \
+                                                   const channel_pipe_##kind##_t *c) \
+    {                                                                                \
+        uint32_t done = 0;                                                           \
+        int32_t answer;                                                              \
+        type m[3];                                                                   \
+                                                                                     \
+        if (p->mode & CHANNEL_MANY) {                                                \
+            answer = gpurt_receive_many(c, m, 3, &done);                             \
+        } else {                                                                     \
+            answer = gpurt_receive(c, m);                                            \
+            done = answer == GPURT_OK;                                               \
+        }                                                                            \
+        for (uint32_t i = 0; i < done; i++)                                          \
+            channel_check(p, channel_read_##kind(&m[i]));                            \
+        return answer;                                                               \
+    }                                                                                \
+    GPURT_KERNEL(channel_pipe_##kind, struct channel_args, p)                        \
+    {                                                                                \
+        channel_pipe_##kind##_t c;                                                   \
+        int32_t answer = GPURT_OK;                                                   \
+                                                                                     \
+        c.channel = p->channel;                                                      \
+        if (gpurt_lane() > 0)                                                        \
+            return;                                                                  \
+        if (gpurt_warp() == 0) {                                                     \
+            channel_pipe_send_##kind(p, &c);                                         \
+            return;                                                                  \
+        }                                                                            \
+        while (answer == GPURT_OK)                                                   \
+            answer = channel_pipe_receive_##kind(p, &c);                             \
+        if (answer != GPURT_E_CHANNEL_CLOSED || !p->verdict->farewell)               \
+            channel_blame(&p->verdict->xanswers);                                    \
+    }
+CHANNEL_PIPE(word, uint32_t)
+CHANNEL_PIPE(pair, channel_pair_t)
+CHANNEL_PIPE(card, channel_card_t)
+CHANNEL_PIPE(page, channel_page_t)
+CHANNEL_PIPE(sheet, channel_sheet_t)
 
 /* ---- cancelled while they wait -------------------------------------------------------- */
 
@@ -242,7 +325,13 @@ GPURT_KERNEL(channel_cancelled, struct channel_args, p)
         gpurt_cancel_block();
         return;
     }
-    if (p->mode)
+    if (p->mode >= CHANNEL_LONE && gpurt_lane() > 0)
+        return;
+    if (p->mode == (CHANNEL_LONE | 1))
+        (void)gpurt_send(&p->two, &value);
+    else if (p->mode == CHANNEL_LONE)
+        (void)gpurt_receive(&p->two, &value);
+    else if (p->mode)
         (void)gpurt_channel_send(&p->channel, &value);
     else
         (void)gpurt_channel_receive(&p->channel, &value);
@@ -333,10 +422,10 @@ GPURT_DEVN void channel_half_end(const struct channel_args *p)
         gpurt_red_add_relaxed_dev_u64(&w->xtaken, -(uint64_t)GPURT_CHANNEL_CLOSING);
     else if (p->mode == CHANNEL_HALF_RECEIVE)
         gpurt_channel_get(c, 1, true, gpurt_channel_draw(&w->xtaken, &w->xtaken_wraps, 1),
-                          &m, sizeof m);
+                          &m, GPURT_CHANNEL_SHAPE_(&m));
     else
         gpurt_channel_put(c, 1, true, gpurt_channel_draw(&w->xsent, &w->xsent_wraps, 1), &m,
-                          sizeof m);
+                          GPURT_CHANNEL_SHAPE_(&m));
 }
 
 /* What another lane is told meanwhile. */
@@ -379,29 +468,58 @@ GPURT_KERNEL(channel_half, struct channel_args, p)
 
 /* ---- games --------------------------------------------------------------------------- */
 
-GPURT_DEV uint32_t channel_tick(channel_book_t *book)
+/* A pair's ends do not wait for what they store, so the clock waits for it. */
+GPURT_DEV uint32_t channel_tick(channel_book_t *book, const gpurt_channel_t *c)
 {
-    return gpurt_add_relaxed_dev_u32(&book->xclock, 1);
+    return gpurt_channel_is_pair(c) ? gpurt_add_acq_rel_dev_u32(&book->xclock, 1)
+                                    : gpurt_add_relaxed_dev_u32(&book->xclock, 1);
+}
+
+/* tries: else it waits for a short time. */
+#define CHANNEL_MOVES(kind, type, prefix)                                               \
+    GPURT_DEVN int32_t channel_move_##kind(const type *c, channel_op_t *op, bool tries) \
+    {                                                                                   \
+        if (op->what == CHANNEL_OP_SEND)                                                \
+            return tries ? prefix##try_send(c, &op->value)                              \
+                         : prefix##send_for(c, &op->value, 400);                        \
+        return tries ? prefix##try_receive(c, &op->value)                               \
+                     : prefix##receive_for(c, &op->value, 400);                         \
+    }
+CHANNEL_MOVES(any, gpurt_channel_t, gpurt_channel_)
+CHANNEL_MOVES(pair, channel_pipe_word_t, gpurt_)
+
+GPURT_DEV int32_t channel_move(const gpurt_channel_t *c, channel_op_t *op, bool tries)
+{
+    channel_pipe_word_t pair;
+
+    if (op->what == CHANNEL_OP_CLOSE)
+        return gpurt_channel_close(c);
+    if (!gpurt_channel_is_pair(c))
+        return channel_move_any(c, op, tries);
+    pair.channel = *c;
+    return channel_move_pair(&pair, op, tries);
+}
+
+/* The second warp of a pair receives, the first one does the rest. */
+GPURT_DEV uint32_t channel_choose(const gpurt_channel_t *c, uint32_t choice, uint32_t round)
+{
+    bool receives = gpurt_channel_is_pair(c) ? gpurt_warp() == 1 : choice >= 15;
+
+    if (choice == 31 && round > 4 && !(gpurt_channel_is_pair(c) && receives))
+        return CHANNEL_OP_CLOSE;
+    return receives ? CHANNEL_OP_RECEIVE : CHANNEL_OP_SEND;
 }
 
 GPURT_DEVN void channel_act(channel_book_t *book, const gpurt_channel_t *c, uint32_t lane,
                             uint32_t round, uint32_t *state)
 {
     uint32_t choice = holding_random(state) % 32, value = lane * CHANNEL_ROUNDS + round + 1;
-    channel_op_t op = {0, 0, CHANNEL_OP_SEND, lane, value, 0};
+    channel_op_t op = {0, 0, 0, lane, value, 0};
 
-    if (choice >= 15)
-        op.what = choice == 31 && round > 4 ? CHANNEL_OP_CLOSE : CHANNEL_OP_RECEIVE;
-    op.begin = channel_tick(book);
-    if (op.what == CHANNEL_OP_CLOSE)
-        op.answer = gpurt_channel_close(c);
-    else if (op.what == CHANNEL_OP_SEND)
-        op.answer = choice % 3 ? gpurt_channel_try_send(c, &op.value)
-                               : gpurt_channel_send_for(c, &op.value, 400);
-    else
-        op.answer = choice % 3 ? gpurt_channel_try_receive(c, &op.value)
-                               : gpurt_channel_receive_for(c, &op.value, 400);
-    op.end = channel_tick(book);
+    op.what = channel_choose(c, choice, round);
+    op.begin = channel_tick(book, c);
+    op.answer = channel_move(c, &op, choice % 3 != 0);
+    op.end = channel_tick(book, c);
     book->ops[lane][round] = op;
 }
 
@@ -409,10 +527,10 @@ GPURT_DEVN void channel_act(channel_book_t *book, const gpurt_channel_t *c, uint
 GPURT_DEVN void channel_rest(channel_book_t *book, const gpurt_channel_t *c)
 {
     for (uint32_t i = 0; i < CHANNEL_REST; i++) {
-        channel_op_t op = {channel_tick(book), 0, CHANNEL_OP_RECEIVE, 0, 0, 0};
+        channel_op_t op = {channel_tick(book, c), 0, CHANNEL_OP_RECEIVE, 0, 0, 0};
 
-        op.answer = gpurt_channel_try_receive(c, &op.value);
-        op.end = channel_tick(book);
+        op.answer = channel_move(c, &op, true);
+        op.end = channel_tick(book, c);
         book->rest[i] = op;
         book->rest_count = i + 1;
         if (op.answer != GPURT_OK)
@@ -420,17 +538,19 @@ GPURT_DEVN void channel_rest(channel_book_t *book, const gpurt_channel_t *c)
     }
 }
 
-/* Two lanes of each of two warps, a block a game. */
+/* Two lanes of each of two warps, a block a game; of a pair one lane. */
 GPURT_KERNEL(channel_game, struct channel_args, p)
 {
+    const gpurt_channel_t *c = &p->games[gpurt_block_x()];
     channel_book_t *book = &p->books[gpurt_block_x()];
     uint32_t state = holding_seed(p->seed), lane = gpurt_warp() * 2 + gpurt_lane();
+    uint32_t lanes = gpurt_channel_is_pair(c) ? 1 : 2;
 
-    for (uint32_t round = 0; gpurt_lane() < 2 && round < CHANNEL_ROUNDS; round++)
-        channel_act(book, &p->games[gpurt_block_x()], lane, round, &state);
+    for (uint32_t round = 0; gpurt_lane() < lanes && round < CHANNEL_ROUNDS; round++)
+        channel_act(book, c, lane, round, &state);
     gpurt_block_barrier();
     if (gpurt_thread_rank() == 0)
-        channel_rest(book, &p->games[gpurt_block_x()]);
+        channel_rest(book, c);
 }
 
 /* ---- two that wait for each other ----------------------------------------------------- */

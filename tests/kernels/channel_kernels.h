@@ -21,6 +21,7 @@ enum {
     CHANNEL_CLOSE,
     CHANNEL_DEPTH,
     CHANNEL_SEND_SHORT, /* a message of another size */
+    CHANNEL_SEND_OTHER, /* into a pair as into any other, or the other way round */
     CHANNEL_SEND_MANY,  /* value: how many, from 1000 on; found: so many went */
     CHANNEL_RECEIVE_MANY
 };
@@ -43,6 +44,10 @@ typedef struct channel_card {
 typedef struct channel_page {
     uint32_t words[25];
 } channel_page_t; /* larger */
+typedef struct GPURT_ALIGN(16) channel_sheet {
+    uint32_t words[163]; /* and one that fills it up */
+} channel_sheet_t;       /* which all lanes copy together */
+GPURT_PAIR(channel_two, uint64_t, 64);
 
 /* Written by: any lane. */
 typedef struct channel_verdict {
@@ -59,11 +64,13 @@ enum {
     CHANNEL_MANY = 2,    /* several at a time */
     CHANNEL_PART = 4,    /* some lanes of a warp only */
     CHANNEL_CANCELS = 8, /* some blocks are cancelled on the way */
-    CHANNEL_MIXED = 16   /* a warp's lanes send and receive by turns */
+    CHANNEL_MIXED = 16,  /* a warp's lanes send and receive by turns */
+    CHANNEL_LONE = 32    /* the channel is a pair */
 };
 
 struct channel_args {
     gpurt_channel_t channel;
+    channel_two_t two; /* the same, as a pair; of a list: mode says that it is one */
     channel_step_t *steps;
     uint32_t *seen;  /* of each message: how often it was received */
     uint32_t *plain; /* ... and a word that its sender wrote before */

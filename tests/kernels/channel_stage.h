@@ -14,6 +14,12 @@ GPURT_KERNEL_DECLARE(channel_storm_word, struct channel_args);
 GPURT_KERNEL_DECLARE(channel_storm_pair, struct channel_args);
 GPURT_KERNEL_DECLARE(channel_storm_card, struct channel_args);
 GPURT_KERNEL_DECLARE(channel_storm_page, struct channel_args);
+GPURT_KERNEL_DECLARE(channel_storm_sheet, struct channel_args);
+GPURT_KERNEL_DECLARE(channel_pipe_word, struct channel_args);
+GPURT_KERNEL_DECLARE(channel_pipe_pair, struct channel_args);
+GPURT_KERNEL_DECLARE(channel_pipe_card, struct channel_args);
+GPURT_KERNEL_DECLARE(channel_pipe_page, struct channel_args);
+GPURT_KERNEL_DECLARE(channel_pipe_sheet, struct channel_args);
 GPURT_KERNEL_DECLARE(channel_cancelled, struct channel_args);
 GPURT_KERNEL_DECLARE(channel_in_order, struct channel_urgent_args);
 GPURT_KERNEL_DECLARE(channel_storm_urgent, struct channel_urgent_args);
@@ -61,34 +67,32 @@ static inline gpurt_channel_status_t channel_look(const gpurt_channel_t *c)
 /* ---- storms -------------------------------------------------------------------------- */
 
 enum {
-    CHANNEL_SIZES = 4
+    CHANNEL_SIZES = 5
 };
 
 static inline uint32_t channel_bytes(uint32_t size)
 {
-    static const uint32_t bytes[CHANNEL_SIZES] = {sizeof(uint32_t), sizeof(channel_pair_t),
-                                                  sizeof(channel_card_t),
-                                                  sizeof(channel_page_t)};
+    static const uint32_t bytes[CHANNEL_SIZES] = {
+        sizeof(uint32_t), sizeof(channel_pair_t), sizeof(channel_card_t),
+        sizeof(channel_page_t), sizeof(channel_sheet_t)};
 
     return bytes[size];
 }
 
 static inline void channel_storm_run(channel_stage_t *s, uint32_t size)
 {
-    switch (size) {
-    case 0:
-        RUN(s, channel_storm_word);
-        break;
-    case 1:
-        RUN(s, channel_storm_pair);
-        break;
-    case 2:
-        RUN(s, channel_storm_card);
-        break;
-    default:
-        RUN(s, channel_storm_page);
-        break;
-    }
+    static const gpurt_kernel_t *const kernels[2][CHANNEL_SIZES] = {
+        {&gpurt_kernel_channel_storm_word, &gpurt_kernel_channel_storm_pair,
+         &gpurt_kernel_channel_storm_card, &gpurt_kernel_channel_storm_page,
+         &gpurt_kernel_channel_storm_sheet},
+        {&gpurt_kernel_channel_pipe_word, &gpurt_kernel_channel_pipe_pair,
+         &gpurt_kernel_channel_pipe_card, &gpurt_kernel_channel_pipe_page,
+         &gpurt_kernel_channel_pipe_sheet}};
+    const bool pair = s->args.channel.flags & GPURT_CHANNEL_PAIR;
+
+    OK(gpurt_launch_kernel(rt, &s->launch, kernels[pair][size], &s->args, sizeof s->args,
+                           &err));
+    OK(gpurt_sync(rt, &err));
 }
 
 /* What was received was sent once, and nothing else; what is missing was dropped, or refused. */
@@ -273,9 +277,11 @@ static inline void channel_game_judge(const channel_book_t *book, uint32_t capac
 {
     static channel_history_t h;
 
-    h.count = CHANNEL_LANES * CHANNEL_ROUNDS;
+    h.count = 0;
     h.capacity = capacity;
-    memcpy(h.ops, book->ops, sizeof book->ops);
+    for (uint32_t i = 0; i < CHANNEL_LANES * CHANNEL_ROUNDS; i++)
+        if (book->ops[i / CHANNEL_ROUNDS][i % CHANNEL_ROUNDS].end) /* a pair has less */
+            h.ops[h.count++] = book->ops[i / CHANNEL_ROUNDS][i % CHANNEL_ROUNDS];
     memcpy(h.ops + h.count, book->rest, sizeof book->rest);
     h.count += book->rest_count;
     if (!channel_is_linear(&h)) {
@@ -285,7 +291,7 @@ static inline void channel_game_judge(const channel_book_t *book, uint32_t capac
 }
 
 /* Some games at once, each with a channel of its own. */
-static inline void channel_games(uint32_t games, uint32_t seed)
+static inline void channel_games(uint32_t games, uint32_t seed, uint32_t flags)
 {
     channel_stage_t s = {.launch = {.grid = {games, 1, 1}, .block = {64, 1, 1}},
                          .args = {.seed = seed}};
@@ -296,7 +302,7 @@ static inline void channel_games(uint32_t games, uint32_t seed)
     s.args.books = (channel_book_t *)stage_zeros(games * sizeof(channel_book_t));
     s.args.games = (gpurt_channel_t *)stage_zeros(games * sizeof(gpurt_channel_t));
     for (uint32_t i = 0; i < games; i++)
-        channels[i] = channel_made(1u << (seed + i) % 3, sizeof(uint32_t), 0, 0);
+        channels[i] = channel_made(1u << (seed + i) % 3, sizeof(uint32_t), 0, flags);
     OK(gpurt_copy(rt, 0, s.args.games, channels, games * sizeof *channels, &err));
     RUN(&s, channel_game);
     for (uint32_t i = 0; i < games; i++) {

@@ -17,6 +17,16 @@ static void storms_run(uint32_t seed)
     channel_storm(size, capacity, policy, seed / 7 % 2, modes[seed % 5], shape, 2);
 }
 
+static void pipes_run(uint32_t seed)
+{
+    static const uint32_t modes[] = {0, CHANNEL_TRIES, CHANNEL_MANY};
+    const gpurt_launch_t one = {.grid = {1, 1, 1}, .block = {64, 1, 1}};
+    uint32_t flags = GPURT_CHANNEL_PAIR | (seed / 5 % 2 ? GPURT_CHANNEL_ALONE : 0);
+    uint32_t mode = modes[seed / 2 % 3], policy = mode == CHANNEL_MANY ? 0 : seed % 3;
+
+    channel_storm(seed % CHANNEL_SIZES, 1u << seed / 3 % 7, policy, flags, mode, one, 5);
+}
+
 /* A report of lanes that wait for each other names the channels and the lines. */
 static void knot_is_told(void)
 {
@@ -42,9 +52,11 @@ int main(int argc, char **argv)
     for (seeds_begin(&s, argc, argv, 200); seeds_next(&s, 3);) {
         if (s.seed == s.first && !CHECK_SANITIZED) /* what tells of it is not watched */
             knot_is_told();
-        channel_games(4, s.seed);
+        channel_games(4, s.seed, s.seed % 8 < 4 ? 0 : GPURT_CHANNEL_PAIR);
         if (s.seed % 4 == 0)
             storms_run(s.seed / 4);
+        if (s.seed % 4 == 2)
+            pipes_run(s.seed / 4);
         if (s.seed % 16 == 1)
             channel_urgent_storm((gpurt_launch_t){.grid = {2, 1, 1}, .block = {64, 1, 1}});
     }

@@ -15,7 +15,8 @@ static void trace_on(const gpurt_channel_t *c, const channel_step_t *steps, uint
     channel_step_t done[32];
 
     CHECK(count <= 32);
-    s.args.channel = *c;
+    s.args.channel = s.args.two.channel = *c;
+    s.args.mode = c->flags & GPURT_CHANNEL_PAIR;
     s.args.step_count = count;
     s.args.steps = (channel_step_t *)stage_zeros(count * sizeof *steps);
     memcpy(done, steps, count * sizeof *steps);
@@ -46,9 +47,9 @@ static void trace_on(const gpurt_channel_t *c, const channel_step_t *steps, uint
         what, 0, found, answer   \
     }
 
-static void waits_and_answers(void)
+static void waits_and_answers_of(uint32_t flags)
 {
-    gpurt_channel_t c = channel_made(2, 8, GPURT_CHANNEL_BLOCK, 0);
+    gpurt_channel_t c = channel_made(2, 8, GPURT_CHANNEL_BLOCK, flags);
     gpurt_channel_status_t s;
 
     TRACE(&c, GOT(CHANNEL_TRY_RECEIVE, 0, GPURT_E_EMPTY),
@@ -59,7 +60,8 @@ static void waits_and_answers(void)
           GOT(CHANNEL_RECEIVE, 7, GPURT_OK), SENT(CHANNEL_SEND_FOR, 10, GPURT_OK),
           GOT(CHANNEL_TRY_RECEIVE, 8, GPURT_OK), GOT(CHANNEL_RECEIVE_FOR, 10, GPURT_OK),
           GOT(CHANNEL_TRY_RECEIVE, 0, GPURT_E_EMPTY),
-          SENT(CHANNEL_SEND_SHORT, 0, GPURT_E_INVALID));
+          SENT(CHANNEL_SEND_SHORT, 0, GPURT_E_INVALID),
+          SENT(CHANNEL_SEND_OTHER, 1, GPURT_E_INVALID));
     s = channel_look(&c);
     CHECK_EQ(s.counts.sent, 3);
     CHECK_EQ(s.counts.received, 3);
@@ -71,9 +73,15 @@ static void waits_and_answers(void)
     OK(gpurt_channel_destroy(rt, &c, &err));
 }
 
-static void closes_and_drains(void)
+static void waits_and_answers(void)
 {
-    gpurt_channel_t c = channel_made(4, 8, GPURT_CHANNEL_BLOCK, 0);
+    waits_and_answers_of(0);
+    waits_and_answers_of(GPURT_CHANNEL_PAIR);
+}
+
+static void closes_and_drains_of(uint32_t flags)
+{
+    gpurt_channel_t c = channel_made(4, 8, GPURT_CHANNEL_BLOCK, flags);
 
     TRACE(&c, SENT(CHANNEL_SEND, 1, GPURT_OK), SENT(CHANNEL_SEND, 2, GPURT_OK),
           SENT(CHANNEL_CLOSE, 0, GPURT_OK), SENT(CHANNEL_CLOSE, 0, GPURT_E_CHANNEL_CLOSED),
@@ -87,7 +95,7 @@ static void closes_and_drains(void)
     CHECK_EQ(channel_look(&c).state, GPURT_CHANNEL_SHUT);
     CHECK_EQ(gpurt_channel_end(rt, &c, NULL), GPURT_E_CHANNEL_CLOSED);
     OK(gpurt_channel_destroy(rt, &c, &err));
-    c = channel_made(4, 8, GPURT_CHANNEL_BLOCK, 0);
+    c = channel_made(4, 8, GPURT_CHANNEL_BLOCK, flags);
     TRACE(&c, SENT(CHANNEL_SEND, 1, GPURT_OK));
     OK(gpurt_channel_end(rt, &c, &err));
     TRACE(&c, SENT(CHANNEL_SEND, 2, GPURT_E_CHANNEL_CLOSED),
@@ -96,9 +104,15 @@ static void closes_and_drains(void)
     OK(gpurt_channel_destroy(rt, &c, &err));
 }
 
-static void policies_say_what_they_do(void)
+static void closes_and_drains(void)
 {
-    gpurt_channel_t c = channel_made(2, 8, GPURT_CHANNEL_FAIL, 0);
+    closes_and_drains_of(0);
+    closes_and_drains_of(GPURT_CHANNEL_PAIR);
+}
+
+static void full_ones_fail_or_drop(uint32_t flags)
+{
+    gpurt_channel_t c = channel_made(2, 8, GPURT_CHANNEL_FAIL, flags);
     gpurt_channel_status_t s;
 
     TRACE(&c, SENT(CHANNEL_SEND, 1, GPURT_OK), SENT(CHANNEL_SEND, 2, GPURT_OK),
@@ -106,7 +120,7 @@ static void policies_say_what_they_do(void)
     CHECK_EQ(channel_look(&c).refused, 1);
     OK(gpurt_channel_destroy(rt, &c, &err));
 
-    c = channel_made(2, 8, GPURT_CHANNEL_DROP_NEWEST, 0);
+    c = channel_made(2, 8, GPURT_CHANNEL_DROP_NEWEST, flags);
     TRACE(&c, SENT(CHANNEL_SEND, 1, GPURT_OK), SENT(CHANNEL_SEND, 2, GPURT_OK),
           SENT(CHANNEL_SEND, 3, GPURT_E_DROPPED), SENT(CHANNEL_TRY_SEND, 4, GPURT_E_FULL),
           GOT(CHANNEL_RECEIVE, 1, GPURT_OK), GOT(CHANNEL_RECEIVE, 2, GPURT_OK),
@@ -115,8 +129,15 @@ static void policies_say_what_they_do(void)
     CHECK_EQ(s.counts.sent, 3);
     CHECK_EQ(s.dropped_newest, 1);
     OK(gpurt_channel_destroy(rt, &c, &err));
+}
 
-    c = channel_made(2, 8, GPURT_CHANNEL_DROP_OLDEST, 0);
+static void policies_say_what_they_do(void)
+{
+    gpurt_channel_t c = channel_made(2, 8, GPURT_CHANNEL_DROP_OLDEST, 0);
+    gpurt_channel_status_t s;
+
+    full_ones_fail_or_drop(0);
+    full_ones_fail_or_drop(GPURT_CHANNEL_PAIR);
     TRACE(&c, SENT(CHANNEL_SEND, 1, GPURT_OK), SENT(CHANNEL_SEND, 2, GPURT_OK),
           SENT(CHANNEL_SEND, 3, GPURT_OK), SENT(CHANNEL_TRY_SEND, 4, GPURT_E_FULL),
           SENT(CHANNEL_SEND, 5, GPURT_OK), GOT(CHANNEL_RECEIVE, 3, GPURT_OK),
@@ -127,25 +148,33 @@ static void policies_say_what_they_do(void)
     OK(gpurt_channel_destroy(rt, &c, &err));
 }
 
-static void many_at_once(void)
+static void many_at_once_of(uint32_t flags)
 {
-    gpurt_channel_t c = channel_made(8, 8, GPURT_CHANNEL_FAIL, 0);
+    gpurt_channel_t c = channel_made(8, 8, GPURT_CHANNEL_FAIL, flags);
 
     TRACE(&c, {CHANNEL_SEND_MANY, 5, 5, GPURT_OK}, {CHANNEL_SEND_MANY, 5, 3, GPURT_E_FULL},
           {CHANNEL_RECEIVE_MANY, 5, 5, GPURT_OK},
           {CHANNEL_SEND_MANY, 65, 0, GPURT_E_INVALID},
           {CHANNEL_SEND_MANY, 0, 0, GPURT_E_INVALID}, GOT(CHANNEL_DEPTH, 3, GPURT_OK));
     OK(gpurt_channel_destroy(rt, &c, &err));
+    c = channel_made(64, 8, GPURT_CHANNEL_BLOCK, flags);
+    TRACE(&c, {CHANNEL_SEND_MANY, 9, 9, GPURT_OK}, {CHANNEL_RECEIVE_MANY, 64, 9, GPURT_OK},
+          {CHANNEL_CLOSE, 0, 0, GPURT_OK},
+          {CHANNEL_RECEIVE_MANY, 64, 0, GPURT_E_CHANNEL_CLOSED});
+    OK(gpurt_channel_destroy(rt, &c, &err));
+}
+
+static void many_at_once(void)
+{
+    gpurt_channel_t c;
+
+    many_at_once_of(0);
+    many_at_once_of(GPURT_CHANNEL_PAIR);
     c = channel_made(8, 8, GPURT_CHANNEL_DROP_OLDEST, 0);
     TRACE(&c, {CHANNEL_SEND_MANY, 20, 20, GPURT_OK}, GOT(CHANNEL_DEPTH, 8, GPURT_OK),
           GOT(CHANNEL_RECEIVE, 1012, GPURT_OK), {CHANNEL_CLOSE, 0, 0, GPURT_OK},
           GOT(CHANNEL_DEPTH, 7, GPURT_OK));
     CHECK_EQ(channel_look(&c).dropped_oldest, 12);
-    OK(gpurt_channel_destroy(rt, &c, &err));
-    c = channel_made(64, 8, GPURT_CHANNEL_BLOCK, 0);
-    TRACE(&c, {CHANNEL_SEND_MANY, 9, 9, GPURT_OK}, {CHANNEL_RECEIVE_MANY, 64, 9, GPURT_OK},
-          {CHANNEL_CLOSE, 0, 0, GPURT_OK},
-          {CHANNEL_RECEIVE_MANY, 64, 0, GPURT_E_CHANNEL_CLOSED});
     OK(gpurt_channel_destroy(rt, &c, &err));
 }
 
@@ -174,6 +203,11 @@ static void bad_input_is_told(void)
     refused((gpurt_channel_options_t){.capacity = 4, .bytes = 2 << 20}, "pointers");
     refused((gpurt_channel_options_t){.capacity = 4, .bytes = 8, .policy = 4}, "policy 4");
     refused((gpurt_channel_options_t){.capacity = 4, .bytes = 8, .flags = 6}, "flags 0x6");
+    refused((gpurt_channel_options_t){.capacity = 4,
+                                      .bytes = 8,
+                                      .policy = GPURT_CHANNEL_DROP_OLDEST,
+                                      .flags = GPURT_CHANNEL_PAIR},
+            "take another policy");
     CHECK_EQ(gpurt_channel_create(rt, NULL, NULL, &e), GPURT_E_INVALID);
     CHECK_EQ(gpurt_channel_status(rt, &c, NULL, &e), GPURT_E_INVALID);
     CHECK_EQ(gpurt_channel_status(rt, &none, &s, &e), GPURT_E_HANDLE);
@@ -227,6 +261,19 @@ static void storms_of_all_policies(void)
         }
 }
 
+/* Five messages at a time need no room for all of them. */
+static void pairs_of_all_sizes(void)
+{
+    static const uint32_t modes[] = {0, CHANNEL_MANY, CHANNEL_TRIES};
+    const gpurt_launch_t one = {.grid = {1, 1, 1}, .block = {64, 1, 1}};
+
+    for (uint32_t size = 0; size < CHANNEL_SIZES; size++)
+        for (uint32_t i = 0; i < 3 * 2; i++)
+            for (uint32_t capacity = 1; capacity <= 64; capacity *= 8)
+                channel_storm(size, capacity, GPURT_CHANNEL_BLOCK,
+                              GPURT_CHANNEL_PAIR | i / 3, modes[i % 3], one, 5);
+}
+
 /* Whole warps send and receive by turns: all that a group sends has room. */
 static void each_lane_does_both(void)
 {
@@ -250,17 +297,29 @@ static void the_most_urgent_comes_first(void)
     channel_urgent_storm(storm_shape);
 }
 
+/* The sum of a side may be seen later than that of the other, also where tickets wrap. */
+static void nothing_lies_behind_the_receivers(void)
+{
+    const uint64_t one = 1ull << GPURT_CHANNEL_CREDIT_BITS, first = 0 - 2 * one;
+
+    CHECK_EQ(gpurt_channel_between(first + 3 * one, first), 3);
+    CHECK_EQ(gpurt_channel_between(first, first), 0);
+    CHECK_EQ(gpurt_channel_between(first, first + one), 0);
+    CHECK_EQ(gpurt_channel_between(first, first + 3 * one), 0);
+}
+
 /* ---- cancelled ----------------------------------------------------------------------- */
 
 static void who_waits_and_is_cancelled_lets_go(void)
 {
-    for (uint32_t sends = 0; sends < 2; sends++) {
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t sends = i % 2, flags = i / 2 ? GPURT_CHANNEL_PAIR : 0;
         channel_stage_t s = {.launch = {.grid = {1, 1, 1}, .block = {64, 1, 1}}};
         channel_verdict_t v;
         gpurt_channel_status_t now;
 
-        s.args.channel = channel_made(1, 8, 0, 0);
-        s.args.mode = sends;
+        s.args.channel = s.args.two.channel = channel_made(1, 8, 0, flags);
+        s.args.mode = sends | (flags ? CHANNEL_LONE : 0);
         s.args.verdict = (channel_verdict_t *)stage_zeros(sizeof v);
         if (sends)
             TRACE(&s.args.channel, SENT(CHANNEL_SEND, 5, GPURT_OK));
@@ -268,7 +327,7 @@ static void who_waits_and_is_cancelled_lets_go(void)
         stage_read(&v, s.args.verdict, sizeof v);
         CHECK_EQ(v.xanswers, 0);
         now = channel_look(&s.args.channel);
-        CHECK_EQ(now.cancelled, 32);
+        CHECK_EQ(now.cancelled, flags ? 1 : 32);
         CHECK_EQ(now.counts.sent, sends);
         if (sends)
             TRACE(&s.args.channel, GOT(CHANNEL_RECEIVE, 5, GPURT_OK),
@@ -380,8 +439,8 @@ static void the_judge_knows_a_queue(void)
 
 static void games_are_those_of_a_queue(void)
 {
-    for (uint32_t seed = 1; seed <= 20; seed++)
-        channel_games(16, seed);
+    for (uint32_t seed = 1; seed <= 40; seed++)
+        channel_games(16, seed, seed % 2 ? 0 : GPURT_CHANNEL_PAIR);
 }
 
 static const stage_part_t parts[] = {
@@ -393,9 +452,11 @@ static const stage_part_t parts[] = {
     {"many_come_and_go", many_come_and_go},
     {"storms_of_all_sizes", storms_of_all_sizes},
     {"storms_of_all_policies", storms_of_all_policies},
+    {"pairs_of_all_sizes", pairs_of_all_sizes},
     {"each_lane_does_both", each_lane_does_both},
     {"the_most_urgent_comes_first", the_most_urgent_comes_first},
     {"cancelled_senders_lose_nothing", cancelled_senders_lose_nothing},
+    {"nothing_lies_behind_the_receivers", nothing_lies_behind_the_receivers},
     {"who_waits_and_is_cancelled_lets_go", who_waits_and_is_cancelled_lets_go},
     {"halves_are_waited_for", halves_are_waited_for},
     {"the_judge_knows_a_queue", the_judge_knows_a_queue},

@@ -47,7 +47,7 @@ static gpurt_status_t words_read(gpurt_t *rt, gpurt_stream_t stream,
                                  const gpurt_channel_t *c, gpurt_channel_words_t *words,
                                  gpurt_error_t *err)
 {
-    return gpurt_copy(rt, stream, words, c->words, sizeof *words, err);
+    return gpurt_copy(rt, stream, words, c->words, GPURT_CHANNEL_WATCHED_BYTES, err);
 }
 
 static gpurt_status_t words_write(gpurt_t *rt, gpurt_stream_t stream,
@@ -63,7 +63,7 @@ static gpurt_status_t memory_init(gpurt_t *rt, gpurt_stream_t stream,
                                   gpurt_error_t *err)
 {
     gpurt_status_t st =
-        gpurt_fill(rt, stream, c->slots, 0, (size_t)c->capacity * c->stride, err);
+        gpurt_fill(rt, stream, c->slots, 0, gpurt_channel_slots_bytes(c), err);
 
     return st == GPURT_OK ? words_write(rt, stream, c, words, err) : st;
 }
@@ -86,6 +86,7 @@ static void words_fill(gpurt_channel_words_t *w, const gpurt_channel_t *c, const
     memset(w, 0, sizeof *w);
     w->xsent = gpurt_channel_word(c->capacity, 0);
     w->xtaken = gpurt_channel_word(c->capacity, c->capacity);
+    w->out.next = w->out.limit = w->in.next = gpurt_channel_first(c->capacity);
     w->id = c->id;
     if (name && name[0])
         snprintf(w->name, sizeof w->name, "%s", name);
@@ -110,9 +111,14 @@ static gpurt_status_t options_check(const gpurt_channel_options_t *o, gpurt_erro
                       "channel: policy %u: one of GPURT_CHANNEL_BLOCK "
                       "to GPURT_CHANNEL_DROP_OLDEST",
                       o->policy);
-    if (o->flags & ~(uint32_t)GPURT_CHANNEL_ALONE)
+    if (o->flags & ~(uint32_t)GPURT_CHANNEL_FLAGS)
         return REFUSE(err, GPURT_E_INVALID,
-                      "channel: flags 0x%x: GPURT_CHANNEL_ALONE is the only one", o->flags);
+                      "channel: flags 0x%x: GPURT_CHANNEL_ALONE and GPURT_CHANNEL_PAIR",
+                      o->flags);
+    if ((o->flags & GPURT_CHANNEL_PAIR) && o->policy == GPURT_CHANNEL_DROP_OLDEST)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "channel: GPURT_CHANNEL_DROP_OLDEST removes what the other end of a "
+                      "GPURT_CHANNEL_PAIR receives: take another policy");
     return GPURT_OK;
 }
 
@@ -152,7 +158,7 @@ gpurt_status_t gpurt_channel_create(gpurt_t *rt, const gpurt_channel_options_t *
     if (st != GPURT_OK)
         return st;
     c = channel_shape(&o);
-    st = gpurt_mem_create(rt, sizeof words + (size_t)c.capacity * c.stride, &memory, err);
+    st = gpurt_mem_create(rt, sizeof words + gpurt_channel_slots_bytes(&c), &memory, err);
     if (st != GPURT_OK)
         return st;
     c.words = (gpurt_channel_words_t *)memory;
@@ -186,7 +192,7 @@ static const char *last_word(const char *name)
 }
 
 gpurt_status_t gpurt_channel_create_of(gpurt_t *rt, gpurt_channel_t *out, uint32_t capacity,
-                                       uint32_t bytes,
+                                       uint64_t shape,
                                        const gpurt_channel_options_t *options,
                                        const char *name, gpurt_error_t *err)
 {
@@ -194,7 +200,9 @@ gpurt_status_t gpurt_channel_create_of(gpurt_t *rt, gpurt_channel_t *out, uint32
 
     o.struct_size = (uint32_t)sizeof o;
     o.capacity = capacity;
-    o.bytes = bytes;
+    o.bytes = GPURT_CHANNEL_SHAPE_BYTES_(shape);
+    if (GPURT_CHANNEL_SHAPE_PAIR_(shape))
+        o.flags |= GPURT_CHANNEL_PAIR;
     if (!o.name)
         o.name = last_word(name);
     return gpurt_channel_create(rt, &o, out, err);

@@ -50,7 +50,7 @@ static bool channel_look(gpurt_viewer_t *v, const void *object, bool due, uint64
     gpurt_channel_counts_t n;
 
     (void)due;
-    if (!gpurt_viewer_fetch(v, &w, c->words, sizeof w))
+    if (!gpurt_viewer_fetch(v, &w, c->words, GPURT_CHANNEL_WATCHED_BYTES))
         return false;
     w.name[sizeof w.name - 1] = 0;
     n = gpurt_channel_count(c->capacity, &w);

@@ -7,6 +7,9 @@
  *     gpurt_send(&p->orders, &order)                   the type of the message is checked
  *     while (gpurt_receive(&p->orders, &order) == GPURT_OK) ...
  *
+ *     GPURT_PAIR(steps, struct step, 64);              the same for one lane at a time at each
+ *                                                      end, where a message takes less time
+ *
  *   gpurt_send(c, m)            by the channel's policy: waits, fails or drops when it is full
  *   gpurt_send_for(c, m, ns)    waits so long at most, whatever the policy would drop
  *   gpurt_try_send(c, m)        never waits; GPURT_E_FULL
@@ -59,7 +62,10 @@
 /* ---- typed --------------------------------------------------------------------------- */
 
 /* Type name_t: a channel of `type` messages with so many slots. */
-#define GPURT_CHANNEL(name, type, capacity)                                             \
+#define GPURT_CHANNEL(name, type, capacity) GPURT_CHANNEL_TYPE_(name, type, capacity, 1)
+/* ... with one lane at a time at each end: it asks nobody for a ticket. */
+#define GPURT_PAIR(name, type, capacity) GPURT_CHANNEL_TYPE_(name, type, capacity, 2)
+#define GPURT_CHANNEL_TYPE_(name, type, capacity, kind)                                 \
     GPURT_STATIC_ASSERT((capacity) > 0 && ((capacity) & ((capacity)-1)) == 0 &&         \
                             (capacity) <= GPURT_CHANNEL_CAPACITY_MOST,                  \
                         "GPURT_CHANNEL: the capacity is a power of two, 2^24 at most"); \
@@ -69,6 +75,7 @@
         gpurt_channel_t channel;                                                        \
         type *message;             /* never one: it has the type */                     \
         char (*slots)[(capacity)]; /* never any: it has the number */                   \
+        char (*ends)[(kind)];      /* likewise: 2 of a pair */                          \
     } name##_t
 
 /* Whether m points to a message of c: it does not compile otherwise. */
@@ -94,29 +101,33 @@ template <class T> struct gpurt_bare_message<const T> {
         __builtin_types_compatible_p(__typeof__(*(m)), __typeof__(*(c)->message))
 #endif
 
-#define GPURT_CHANNEL_CALL_(call, c, m, ...)                              \
-    __extension__({                                                       \
-        GPURT_STATIC_ASSERT(GPURT_IS_MESSAGE(c, m),                       \
-                            "this channel's messages have another type"); \
-        call(&(c)->channel, m, ##__VA_ARGS__);                            \
+#define GPURT_CHANNEL_CALL_(function, text, c, m, ...)                                     \
+    __extension__({                                                                        \
+        GPURT_STATIC_ASSERT(GPURT_IS_MESSAGE(c, m),                                        \
+                            "this channel's messages have another type");                  \
+        GPURT_CHANNEL_AT_(function, text, &(c)->channel, m, GPURT_CHANNEL_SHAPE_OF_(c, m), \
+                          ##__VA_ARGS__);                                                  \
     })
-#define gpurt_send(c, m)            GPURT_CHANNEL_CALL_(gpurt_channel_send, c, m)
-#define gpurt_send_for(c, m, ns)    GPURT_CHANNEL_CALL_(gpurt_channel_send_for, c, m, ns)
-#define gpurt_try_send(c, m)        GPURT_CHANNEL_CALL_(gpurt_channel_try_send, c, m)
-#define gpurt_receive(c, m)         GPURT_CHANNEL_CALL_(gpurt_channel_receive, c, m)
-#define gpurt_receive_for(c, m, ns) GPURT_CHANNEL_CALL_(gpurt_channel_receive_for, c, m, ns)
-#define gpurt_try_receive(c, m)     GPURT_CHANNEL_CALL_(gpurt_channel_try_receive, c, m)
+#define gpurt_send_for(c, m, ns) \
+    GPURT_CHANNEL_CALL_(gpurt_channel_send_at, "sends", c, m, ns)
+#define gpurt_send(c, m)     gpurt_send_for(c, m, UINT64_MAX)
+#define gpurt_try_send(c, m) gpurt_send_for(c, m, 0)
+#define gpurt_receive_for(c, m, ns) \
+    GPURT_CHANNEL_CALL_(gpurt_channel_receive_at, "receives", c, m, ns)
+#define gpurt_receive(c, m)     gpurt_receive_for(c, m, UINT64_MAX)
+#define gpurt_try_receive(c, m) gpurt_receive_for(c, m, 0)
 #define gpurt_send_many(c, m, n, done) \
-    GPURT_CHANNEL_CALL_(gpurt_channel_send_many, c, m, n, done)
+    GPURT_CHANNEL_CALL_(gpurt_channel_send_many_at, "sends many", c, m, n, done)
 #define gpurt_receive_many(c, m, n, done) \
-    GPURT_CHANNEL_CALL_(gpurt_channel_receive_many, c, m, n, done)
+    GPURT_CHANNEL_CALL_(gpurt_channel_receive_many_at, "receives many", c, m, n, done)
 
-#define gpurt_receive_first_for(cs, n, m, which, ns)                            \
-    __extension__({                                                             \
-        GPURT_STATIC_ASSERT(GPURT_IS_MESSAGE(cs, m),                            \
-                            "these channels' messages have another type");      \
-        GPURT_CHANNEL_AT_(gpurt_channel_receive_first_at, "receives the first", \
-                          &(cs)->channel, n, m, sizeof *(m), which, ns);        \
+#define gpurt_receive_first_for(cs, n, m, which, ns)                                   \
+    __extension__({                                                                    \
+        GPURT_STATIC_ASSERT(GPURT_IS_MESSAGE(cs, m),                                   \
+                            "these channels' messages have another type");             \
+        GPURT_CHANNEL_AT_(gpurt_channel_receive_first_at, "receives the first",        \
+                          &(cs)->channel, n, m, GPURT_CHANNEL_SHAPE_OF_(cs, m), which, \
+                          ns);                                                         \
     })
 #define gpurt_receive_first(cs, n, m, which) \
     gpurt_receive_first_for(cs, n, m, which, UINT64_MAX)
@@ -138,63 +149,67 @@ template <class T> struct gpurt_bare_message<const T> {
         GPURT_PLACE(gpurt_place_, text);                  \
         function(__VA_ARGS__, &gpurt_place_, GPURT_HERE); \
     })
-#define gpurt_channel_send(c, m) \
-    GPURT_CHANNEL_AT_(gpurt_channel_send_at, "sends", c, m, sizeof *(m), UINT64_MAX)
+#define gpurt_channel_send(c, m)                                                     \
+    GPURT_CHANNEL_AT_(gpurt_channel_send_at, "sends", c, m, GPURT_CHANNEL_SHAPE_(m), \
+                      UINT64_MAX)
 #define gpurt_channel_send_for(c, m, ns) \
-    GPURT_CHANNEL_AT_(gpurt_channel_send_at, "sends", c, m, sizeof *(m), ns)
+    GPURT_CHANNEL_AT_(gpurt_channel_send_at, "sends", c, m, GPURT_CHANNEL_SHAPE_(m), ns)
 #define gpurt_channel_try_send(c, m) \
-    GPURT_CHANNEL_AT_(gpurt_channel_send_at, "sends", c, m, sizeof *(m), 0)
-#define gpurt_channel_receive(c, m) \
-    GPURT_CHANNEL_AT_(gpurt_channel_receive_at, "receives", c, m, sizeof *(m), UINT64_MAX)
-#define gpurt_channel_receive_for(c, m, ns) \
-    GPURT_CHANNEL_AT_(gpurt_channel_receive_at, "receives", c, m, sizeof *(m), ns)
-#define gpurt_channel_try_receive(c, m) \
-    GPURT_CHANNEL_AT_(gpurt_channel_receive_at, "receives", c, m, sizeof *(m), 0)
-#define gpurt_channel_send_many(c, m, n, done) \
-    GPURT_CHANNEL_AT_(gpurt_channel_send_many_at, "sends many", c, m, sizeof *(m), n, done)
-#define gpurt_channel_receive_many(c, m, n, done)                                        \
-    GPURT_CHANNEL_AT_(gpurt_channel_receive_many_at, "receives many", c, m, sizeof *(m), \
-                      n, done)
+    GPURT_CHANNEL_AT_(gpurt_channel_send_at, "sends", c, m, GPURT_CHANNEL_SHAPE_(m), 0)
+#define gpurt_channel_receive(c, m)                                                        \
+    GPURT_CHANNEL_AT_(gpurt_channel_receive_at, "receives", c, m, GPURT_CHANNEL_SHAPE_(m), \
+                      UINT64_MAX)
+#define gpurt_channel_receive_for(c, m, ns)                                                \
+    GPURT_CHANNEL_AT_(gpurt_channel_receive_at, "receives", c, m, GPURT_CHANNEL_SHAPE_(m), \
+                      ns)
+#define gpurt_channel_try_receive(c, m)                                                    \
+    GPURT_CHANNEL_AT_(gpurt_channel_receive_at, "receives", c, m, GPURT_CHANNEL_SHAPE_(m), \
+                      0)
+#define gpurt_channel_send_many(c, m, n, done)                        \
+    GPURT_CHANNEL_AT_(gpurt_channel_send_many_at, "sends many", c, m, \
+                      GPURT_CHANNEL_SHAPE_(m), n, done)
+#define gpurt_channel_receive_many(c, m, n, done)                           \
+    GPURT_CHANNEL_AT_(gpurt_channel_receive_many_at, "receives many", c, m, \
+                      GPURT_CHANNEL_SHAPE_(m), n, done)
 
 /* ns: 0 never waits, UINT64_MAX is the policy's. place: of the caller, for who looks at waits
  * (waits.h); here: its line, for reports of the CPU back end. */
 GPURT_DEV gpurt_status_t gpurt_channel_send_at(const gpurt_channel_t *c,
-                                               const void *message, size_t bytes,
+                                               const void *message, uint64_t shape,
                                                uint64_t ns, gpurt_site_t *place,
                                                const char *here)
 {
     gpurt_channel_call_t call = {c, ns, 0, place, here};
     uint32_t done = 0;
 
-    return gpurt_channel_run(&call, message, NULL, (uint32_t)bytes, 1, &done, true, true);
+    return gpurt_channel_run(&call, message, NULL, shape, 1, &done, true, true);
 }
 
 GPURT_DEV gpurt_status_t gpurt_channel_receive_at(const gpurt_channel_t *c, void *message,
-                                                  size_t bytes, uint64_t ns,
+                                                  uint64_t shape, uint64_t ns,
                                                   gpurt_site_t *place, const char *here)
 {
     gpurt_channel_call_t call = {c, ns, 0, place, here};
     uint32_t done = 0;
 
-    return gpurt_channel_run(&call, NULL, message, (uint32_t)bytes, 1, &done, true, false);
+    return gpurt_channel_run(&call, NULL, message, shape, 1, &done, true, false);
 }
 
 /* *done: messages that were sent, from the first on; with the policy that drops the newest
  * those that were dropped are not among them. */
 GPURT_DEV gpurt_status_t gpurt_channel_send_many_at(const gpurt_channel_t *c,
-                                                    const void *messages, size_t bytes,
+                                                    const void *messages, uint64_t shape,
                                                     uint32_t count, uint32_t *done,
                                                     gpurt_site_t *place, const char *here)
 {
     gpurt_channel_call_t call = {c, UINT64_MAX, 0, place, here};
 
     *done = 0;
-    return gpurt_channel_run(&call, messages, NULL, (uint32_t)bytes, count, done, false,
-                             true);
+    return gpurt_channel_run(&call, messages, NULL, shape, count, done, false, true);
 }
 
 GPURT_DEV gpurt_status_t gpurt_channel_receive_many_at(const gpurt_channel_t *c,
-                                                       void *messages, size_t bytes,
+                                                       void *messages, uint64_t shape,
                                                        uint32_t count, uint32_t *done,
                                                        gpurt_site_t *place,
                                                        const char *here)
@@ -202,13 +217,12 @@ GPURT_DEV gpurt_status_t gpurt_channel_receive_many_at(const gpurt_channel_t *c,
     gpurt_channel_call_t call = {c, UINT64_MAX, 0, place, here};
 
     *done = 0;
-    return gpurt_channel_run(&call, NULL, messages, (uint32_t)bytes, count, done, false,
-                             false);
+    return gpurt_channel_run(&call, NULL, messages, shape, count, done, false, false);
 }
 
 /* One look at each, in order. */
 GPURT_DEV gpurt_status_t gpurt_channel_try_each(const gpurt_channel_t *cs, uint32_t n,
-                                                void *message, size_t bytes,
+                                                void *message, uint64_t shape,
                                                 uint32_t *which, gpurt_site_t *place,
                                                 const char *here)
 {
@@ -216,7 +230,7 @@ GPURT_DEV gpurt_status_t gpurt_channel_try_each(const gpurt_channel_t *cs, uint3
 
     for (uint32_t i = 0; i < n; i++) {
         gpurt_status_t st =
-            gpurt_channel_receive_at(cs + i, message, bytes, 0, place, here);
+            gpurt_channel_receive_at(cs + i, message, shape, 0, place, here);
 
         *which = i;
         if (st != GPURT_E_EMPTY && st != GPURT_E_CHANNEL_CLOSED)
@@ -231,16 +245,16 @@ GPURT_DEV gpurt_status_t gpurt_channel_try_each(const gpurt_channel_t *cs, uint3
  * the first channel. Returns: GPURT_E_CHANNEL_CLOSED when all are, and empty. */
 GPURT_DEV gpurt_status_t gpurt_channel_receive_first_at(const gpurt_channel_t *cs,
                                                         uint32_t n, void *message,
-                                                        size_t bytes, uint32_t *which,
+                                                        uint64_t shape, uint32_t *which,
                                                         uint64_t ns, gpurt_site_t *place,
                                                         const char *here)
 {
     gpurt_channel_call_t call = {cs, ns, 0, place, here};
-    gpurt_channel_wait_t w = {&call, NULL, GPURT_WAIT_DATA, 1, 1, false};
+    gpurt_channel_wait_t w = {&call, NULL, NULL, GPURT_WAIT_DATA, 1, 0, false};
     int32_t answer = n ? (int32_t)GPURT_CHANNEL_AGAIN : (int32_t)GPURT_E_INVALID;
 
     while (answer == GPURT_CHANNEL_AGAIN) {
-        answer = gpurt_channel_try_each(cs, n, message, bytes, which, place, here);
+        answer = gpurt_channel_try_each(cs, n, message, shape, which, place, here);
         if (answer != GPURT_E_EMPTY || ns == 0)
             break;
         w.xwaiting = &cs->words->xreceiving;
@@ -278,7 +292,10 @@ GPURT_DEVN gpurt_status_t gpurt_channel_close(const gpurt_channel_t *c)
     if (!w || gpurt_load_relaxed_dev_u32(&w->id) != c->id) /* relaxed: only compared */
         return GPURT_E_HANDLE;
     if (gpurt_cas_relaxed_dev_u32(&w->xstate, &was, GPURT_CHANNEL_SHUT)) { /* one closes */
-        gpurt_red_add_release_dev_u64(&w->xtaken,                          /* CH3.rel */
+        if (gpurt_channel_is_pair(c))
+            w->out.limit =
+                w->out.next; /* it is the sender's side: it looks the next time */
+        gpurt_red_add_release_dev_u64(&w->xtaken, /* CH3.rel */
                                       -(uint64_t)GPURT_CHANNEL_CLOSING);
         return GPURT_OK;
     }

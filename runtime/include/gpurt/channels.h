@@ -29,7 +29,7 @@ typedef struct gpurt_channel_options {
     uint32_t capacity; /* messages: a power of two, GPURT_CHANNEL_CAPACITY_MOST at most */
     uint32_t bytes;    /* of a message, GPURT_CHANNEL_BYTES_MOST at most */
     uint32_t policy;   /* gpurt_channel_policy_t; block */
-    uint32_t flags;    /* GPURT_CHANNEL_ALONE */
+    uint32_t flags;    /* GPURT_CHANNEL_ALONE, GPURT_CHANNEL_PAIR */
     const char *name;  /* what the log, gpurt-top and reports call it; copied. NULL: its
                              number */
 } gpurt_channel_options_t;
@@ -64,9 +64,10 @@ gpurt_status_t gpurt_channel_status(gpurt_t *rt, const gpurt_channel_t *channel,
 gpurt_status_t gpurt_channel_destroy(gpurt_t *rt, gpurt_channel_t *channel,
                                      gpurt_error_t *err);
 
-/* What gpurt_make_channel calls; name: of a channel whose options have none. */
+/* What gpurt_make_channel calls; shape: GPURT_CHANNEL_SHAPE_OF_; name: of a channel whose options
+ * have none. */
 gpurt_status_t gpurt_channel_create_of(gpurt_t *rt, gpurt_channel_t *out, uint32_t capacity,
-                                       uint32_t bytes,
+                                       uint64_t shape,
                                        const gpurt_channel_options_t *options,
                                        const char *name, gpurt_error_t *err);
 
@@ -75,6 +76,6 @@ GPURT_END_DECLS
 /* A typed channel; options: NULL, or its policy, flags and name. */
 #define gpurt_make_channel(rt, c, options, err)                              \
     gpurt_channel_create_of(rt, &(c)->channel, (uint32_t)sizeof *(c)->slots, \
-                            (uint32_t)sizeof *(c)->message, options, #c, err)
+                            GPURT_CHANNEL_SHAPE_OF_(c, (c)->message), options, #c, err)
 
 #endif

@@ -21,23 +21,17 @@
 #include <gpurt/clock.h>
 #include <gpurt/ids.h>
 #include <gpurt/impl/channelmap.h>
+#include <gpurt/impl/channelpair.h>
+#include <gpurt/impl/channelslot.h>
 #include <gpurt/status.h>
 #include <gpurt/waits.h>
 #include <gpurt/warp.h>
 
-/* Owner: a lane, for one call. */
-typedef struct gpurt_channel_call {
-    const gpurt_channel_t *c;
-    uint64_t ns;    /* 0: never waits; UINT64_MAX: by the policy */
-    uint64_t begin; /* of the first wait */
-    gpurt_site_t *place;
-    const char *here;
-} gpurt_channel_call_t;
-
 /* Answers beside gpurt_status_t, of a group that got too few credits. */
 enum {
     GPURT_CHANNEL_AGAIN = 1,
-    GPURT_CHANNEL_MAKE_ROOM = 2
+    GPURT_CHANNEL_MAKE_ROOM = 2,
+    GPURT_CHANNEL_GO = 3 /* again, and there are credits */
 };
 
 /* Tickets of a group, in the order of its lanes. */
@@ -64,8 +58,7 @@ GPURT_DEV uint64_t gpurt_channel_draw(uint64_t *word, uint64_t *wraps, uint32_t 
 {
     uint64_t first = gpurt_channel_tickets(
         gpurt_add_relaxed_far_u64(word, ((uint64_t)n << GPURT_CHANNEL_CREDIT_BITS) +
-                                            n)); /* relaxed: CH4.rel, the turn
-                                                                 * orders */
+                                            n)); /* relaxed: CH4.rel; turns order */
 
     if (GPURT_UNLIKELY(first + n >= GPURT_CHANNEL_TICKETS)) /* relaxed: a statistic */
         gpurt_red_add_relaxed_dev_u64(wraps, 1);
@@ -84,153 +77,39 @@ GPURT_DEV gpurt_channel_tickets_t gpurt_channel_take(uint32_t group, uint64_t *c
         if (t.count)
             t.first = gpurt_channel_draw(tickets, wraps, t.count);
     }
-    t.count = gpurt_shfl_u32(group, t.count, gpurt_leader(group));
-    t.first = gpurt_shfl_u64(group, t.first, gpurt_leader(group));
+    t.count = gpurt_channel_led_u32(group, t.count);
+    t.first = gpurt_channel_led_u64(group, t.first);
     return t;
 }
 
-/* ---- slots --------------------------------------------------------------------------- */
-
-GPURT_DEV char *gpurt_channel_slot(const gpurt_channel_t *c, uint64_t ticket)
-{
-    return c->slots + (size_t)(ticket & (c->capacity - 1)) * c->stride;
-}
-
-GPURT_DEV gpurt_u128_t gpurt_channel_line(uint32_t turn, uint32_t a, uint32_t b, uint32_t c)
-{
-    gpurt_u128_t line;
-
-    line.lo = turn | (uint64_t)a << 32;
-    line.hi = b | (uint64_t)c << 32;
-    return line;
-}
-
-/* relaxed: what is read is compared with the turn, and a line is whole. */
-GPURT_DEV bool gpurt_channel_lines_are(const gpurt_u128_t *line, uint32_t lines,
-                                       uint32_t turn)
-{
-    bool all = true;
-
-    for (uint32_t i = 0; i < lines; i++)
-        all &= (uint32_t)gpurt_load_relaxed_dev_u128(line + i).lo == turn;
-    return all;
-}
-
-/* A message of some lines. The turn goes with each, so no line waits for another; the first
- * one is stored last, and says for the order of everything else. */
-GPURT_DEV bool gpurt_channel_put_lines(const gpurt_channel_t *c, char *slot, uint32_t turn,
-                                       const void *message, uint32_t bytes)
-{
-    gpurt_u128_t *line = (gpurt_u128_t *)(void *)slot;
-    const uint32_t lines = (bytes + 11) / 12;
-    uint32_t w[3 * GPURT_CHANNEL_LINES_MOST] = {0};
-
-    if (!gpurt_channel_lines_are(line, lines, turn))
-        return false;
-    __builtin_memcpy(w, message, bytes);
-    for (uint32_t i = lines - 1; i > 0; i--) /* relaxed: its turn goes with it */
-        gpurt_store_relaxed_dev_u128(
-            line + i, gpurt_channel_line(turn + 1, w[3 * i], w[3 * i + 1], w[3 * i + 2]));
-    if (c->flags & GPURT_CHANNEL_ALONE) /* relaxed: as above, and no other memory counts */
-        gpurt_store_relaxed_dev_u128(line, gpurt_channel_line(turn + 1, w[0], w[1], w[2]));
-    else
-        gpurt_store_release_dev_u128(line, /* CH1.rel */
-                                     gpurt_channel_line(turn + 1, w[0], w[1], w[2]));
-    return true;
-}
-
-/* Line by line the slot is the next sender's: who stores there has seen that it was read. */
-GPURT_DEV bool gpurt_channel_get_lines(const gpurt_channel_t *c, char *slot, uint32_t turn,
-                                       uint32_t next, void *message, uint32_t bytes)
-{
-    gpurt_u128_t *line = (gpurt_u128_t *)(void *)slot, got[GPURT_CHANNEL_LINES_MOST];
-    const uint32_t lines = (bytes + 11) / 12;
-    uint32_t w[3 * GPURT_CHANNEL_LINES_MOST];
-    bool all;
-
-    if (c->flags & GPURT_CHANNEL_ALONE) /* relaxed: its turn goes with it */
-        got[0] = gpurt_load_relaxed_dev_u128(line);
-    else
-        got[0] = gpurt_load_acquire_dev_u128(line); /* CH1.acq */
-    all = (uint32_t)got[0].lo == turn;
-    for (uint32_t i = 1; i < lines; i++) { /* relaxed: as above */
-        got[i] = gpurt_load_relaxed_dev_u128(line + i);
-        all &= (uint32_t)got[i].lo == turn;
-    }
-    if (!all)
-        return false;
-    for (uint32_t i = 0; i < lines; i++) {
-        w[3 * i] = (uint32_t)(got[i].lo >> 32);
-        w[3 * i + 1] = (uint32_t)got[i].hi;
-        w[3 * i + 2] = (uint32_t)(got[i].hi >> 32);
-        gpurt_store_relaxed_dev_u128(line +
-                                         i, /* relaxed: behind the load of the same word */
-                                     gpurt_channel_line(next, 0, 0, 0));
-    }
-    if (message)
-        __builtin_memcpy(message, w, bytes);
-    return true;
-}
-
-/* A larger message: plain memory behind its turn. */
-GPURT_DEV bool gpurt_channel_put_large(char *slot, uint32_t turn, const void *message,
-                                       uint32_t bytes)
-{
-    uint32_t *word = (uint32_t *)(void *)slot;
-
-    if (gpurt_load_acquire_dev_u32(word) != turn) /* CH2.acq */
-        return false;
-    __builtin_memcpy(slot + GPURT_CHANNEL_LINE, message, bytes);
-    gpurt_store_release_dev_u32(word, turn + 1); /* CH1.rel */
-    return true;
-}
-
-GPURT_DEV bool gpurt_channel_get_large(char *slot, uint32_t turn, uint32_t next,
-                                       void *message, uint32_t bytes)
-{
-    uint32_t *word = (uint32_t *)(void *)slot;
-
-    if (gpurt_load_acquire_dev_u32(word) != turn) /* CH1.acq */
-        return false;
-    if (message)
-        __builtin_memcpy(message, slot + GPURT_CHANNEL_LINE, bytes);
-    gpurt_store_release_dev_u32(word, next); /* CH2.rel */
-    return true;
-}
+/* ---- slots ---------------------------------------------------------------------------- */
 
 /* Each lane of the group that has a ticket waits for its slot. The vote keeps the stores of
  * those that are through from being put off until all are: another lane of this warp may wait
  * for them. */
 GPURT_DEV void gpurt_channel_put(const gpurt_channel_t *c, uint32_t group, bool mine,
-                                 uint64_t ticket, const void *message, uint32_t bytes)
+                                 uint64_t ticket, const void *message, uint64_t shape)
 {
-    char *slot = gpurt_channel_slot(c, ticket);
-    uint32_t turn = gpurt_channel_turn(c, ticket);
+    gpurt_channel_place_t place = gpurt_channel_place(c, ticket);
 
     for (;;) {
-        if (mine)
-            mine = gpurt_channel_lines(bytes)
-                       ? !gpurt_channel_put_lines(c, slot, turn, message, bytes)
-                       : !gpurt_channel_put_large(slot, turn, message, bytes);
-        if (!gpurt_any(group, mine))
+        if (gpurt_channel_put_once(c, group, mine, &place, message, shape))
+            mine = false;
+        if (!gpurt_channel_votes(group, mine))
             break;
         gpurt_pause();
     }
 }
 
 GPURT_DEV void gpurt_channel_get(const gpurt_channel_t *c, uint32_t group, bool mine,
-                                 uint64_t ticket, void *message, uint32_t bytes)
+                                 uint64_t ticket, void *message, uint64_t shape)
 {
-    char *slot = gpurt_channel_slot(c, ticket);
-    uint32_t turn = gpurt_channel_turn(c, ticket) + 1;
-    uint32_t next = gpurt_channel_turn(c, ticket + c->capacity);
+    gpurt_channel_place_t place = gpurt_channel_place(c, ticket);
 
     for (;;) {
-        if (mine)
-            mine = gpurt_channel_lines(bytes)
-                       ? !gpurt_channel_get_lines(c, slot, turn, next, message, bytes)
-                       : !gpurt_channel_get_large(slot, turn, next, message, bytes);
-        if (!gpurt_any(group, mine))
+        if (gpurt_channel_get_once(c, group, mine, &place, message, shape))
+            mine = false;
+        if (!gpurt_channel_votes(group, mine))
             break;
         gpurt_pause();
     }
@@ -238,12 +117,19 @@ GPURT_DEV void gpurt_channel_get(const gpurt_channel_t *c, uint32_t group, bool 
 
 /* ---- waiting ------------------------------------------------------------------------- */
 
+enum {
+    GPURT_CHANNEL_GLANCES = 32,    /* at one word, before others are told: 10 us on a GPU */
+    GPURT_CHANNEL_POLLS = 4,       /* of one word, between two looks at both */
+    GPURT_CHANNEL_PAUSES_MOST = 64 /* of who waits long: 2 us */
+};
+
 /* What lanes of a group wait for, told while they do. Owner: its lowest lane. */
 typedef struct gpurt_channel_wait {
     gpurt_channel_call_t *call;
-    uint32_t *xwaiting; /* of the channel's words */
-    uint32_t reason;    /* GPURT_WAIT_* */
-    uint32_t lanes, turns;
+    uint32_t *xwaiting;   /* of the channel's words */
+    const uint64_t *word; /* whose credits it waits for; NULL: of a pair */
+    uint32_t reason;      /* GPURT_WAIT_* */
+    uint32_t lanes, passes;
     bool told;
 } gpurt_channel_wait_t;
 
@@ -266,14 +152,28 @@ GPURT_DEV void gpurt_channel_wait_end(gpurt_channel_wait_t *w)
     gpurt_wait_end(w->call->place);
 }
 
+/* A wait gets longer by a part of itself, and leaves the word's line to those who get on. */
 GPURT_DEV void gpurt_channel_wait_pause(gpurt_channel_wait_t *w)
 {
-    gpurt_pause_for(w->turns, "channel", w->call->c->words->name, w->call->here);
-    w->turns = w->turns < GPURT_BACKOFF_MOST ? w->turns * 2 : w->turns;
+    gpurt_pause_for(w->passes, "channel", w->call->c->words->name, w->call->here);
+    w->passes += w->passes < GPURT_CHANNEL_PAUSES_MOST;
 }
 
-/* A pass of a wait. Returns: GPURT_CHANNEL_AGAIN, or why it is over. relaxed: statistics */
-GPURT_DEV int32_t gpurt_channel_wait_pass(gpurt_channel_wait_t *w)
+/* relaxed: who sees credits claims them */
+GPURT_DEV bool gpurt_channel_wait_polls(gpurt_channel_wait_t *w)
+{
+    for (uint32_t i = 0; w->word && i < GPURT_CHANNEL_POLLS; i++) {
+        gpurt_channel_wait_pause(w);
+        if (gpurt_channel_credits(gpurt_load_relaxed_dev_u64(w->word)) > 0)
+            return true;
+    }
+    return false;
+}
+
+/* A pass of a wait. Returns: GPURT_CHANNEL_AGAIN, GPURT_CHANNEL_GO, or why it is over.
+ * Not inlined: the registers of what waits are those of every kernel that sends.
+ * relaxed: statistics */
+GPURT_DEVN int32_t gpurt_channel_wait_pass(gpurt_channel_wait_t *w)
 {
     gpurt_channel_call_t *call = w->call;
 
@@ -290,7 +190,10 @@ GPURT_DEV int32_t gpurt_channel_wait_pass(gpurt_channel_wait_t *w)
         gpurt_red_add_relaxed_dev_u64(&call->c->words->xlate, w->lanes);
         return GPURT_E_TIMEOUT;
     }
-    gpurt_channel_wait_pause(w);
+    if (!w->word)
+        gpurt_channel_wait_pause(w);
+    else if (gpurt_channel_wait_polls(w))
+        return GPURT_CHANNEL_GO;
     return GPURT_CHANNEL_AGAIN;
 }
 
@@ -322,13 +225,43 @@ GPURT_DEV int32_t gpurt_channel_full(gpurt_channel_wait_t *w, uint32_t n)
     return gpurt_channel_wait_pass(w);
 }
 
+/* What senders may take, and receivers; in a pair the tickets tell. */
+GPURT_DEV int32_t gpurt_channel_room(const gpurt_channel_t *c, uint64_t sent,
+                                     uint64_t taken)
+{
+    return gpurt_channel_is_pair(c)
+               ? (int32_t)(c->capacity - gpurt_channel_between(sent, taken))
+               : gpurt_channel_credits(taken);
+}
+GPURT_DEV bool gpurt_channel_has_some(const gpurt_channel_t *c, uint64_t sent,
+                                      uint64_t taken)
+{
+    return gpurt_channel_is_pair(c) ? gpurt_channel_between(sent, taken) > 0
+                                    : gpurt_channel_credits(sent) > 0;
+}
+
+GPURT_DEV gpurt_channel_wait_t gpurt_channel_wait_of(gpurt_channel_call_t *call,
+                                                     uint32_t lanes, bool sends)
+{
+    gpurt_channel_words_t *words = call->c->words;
+    gpurt_channel_wait_t w = {call, NULL, NULL, GPURT_WAIT_DATA, lanes, 0, false};
+
+    w.xwaiting = sends ? &words->xsending : &words->xreceiving;
+    w.word = sends ? &words->xtaken : &words->xsent;
+    if (sends)
+        w.reason = GPURT_WAIT_ROOM;
+    if (gpurt_channel_is_pair(call->c))
+        w.word = NULL;
+    return w;
+}
+
 /* One lane looks for a group of senders without credits, n messages of `lanes` lanes. The
  * senders' word comes first: receivers that draw afterwards make it less full, not more. */
 GPURT_DEVN int32_t gpurt_channel_await_room(gpurt_channel_call_t *call, uint32_t lanes,
                                             uint32_t n)
 {
     const gpurt_channel_t *c = call->c;
-    gpurt_channel_wait_t w = {call, &c->words->xsending, GPURT_WAIT_ROOM, lanes, 1, false};
+    gpurt_channel_wait_t w = gpurt_channel_wait_of(call, lanes, true);
     int32_t answer;
 
     do {
@@ -339,9 +272,8 @@ GPURT_DEVN int32_t gpurt_channel_await_room(gpurt_channel_call_t *call, uint32_t
             gpurt_red_add_relaxed_dev_u64(&c->words->xrefused,
                                           n); /* relaxed: a statistic */
             answer = gpurt_channel_gone(c);
-        } else if (gpurt_channel_credits(taken) > 0) {
-            answer = GPURT_CHANNEL_AGAIN;
-            break;
+        } else if (gpurt_channel_room(c, sent, taken) > 0) {
+            answer = GPURT_CHANNEL_GO;
         } else if (gpurt_channel_between(sent, taken) >= c->capacity) {
             answer = gpurt_channel_full(&w, n);
         } else { /* a credit is on its way */
@@ -350,7 +282,7 @@ GPURT_DEVN int32_t gpurt_channel_await_room(gpurt_channel_call_t *call, uint32_t
         }
     } while (answer == GPURT_CHANNEL_AGAIN);
     gpurt_channel_wait_end(&w);
-    return answer;
+    return answer == GPURT_CHANNEL_GO ? (int32_t)GPURT_CHANNEL_AGAIN : answer;
 }
 
 /* The same for receivers. Their own word comes first. Nothing is left of a closed channel when
@@ -359,8 +291,7 @@ GPURT_DEVN int32_t gpurt_channel_await_room(gpurt_channel_call_t *call, uint32_t
 GPURT_DEVN int32_t gpurt_channel_await_data(gpurt_channel_call_t *call, uint32_t lanes)
 {
     const gpurt_channel_t *c = call->c;
-    gpurt_channel_wait_t w = {call, &c->words->xreceiving, GPURT_WAIT_DATA, lanes, 1,
-                              false};
+    gpurt_channel_wait_t w = gpurt_channel_wait_of(call, lanes, false);
     int32_t answer;
 
     do {
@@ -369,11 +300,9 @@ GPURT_DEVN int32_t gpurt_channel_await_data(gpurt_channel_call_t *call, uint32_t
         int32_t room = gpurt_channel_credits(taken);
         bool empty = gpurt_channel_between(sent, taken) == 0;
 
-        if (gpurt_channel_credits(sent) > 0) {
-            answer = GPURT_CHANNEL_AGAIN;
-            break;
-        }
-        if (empty && room + GPURT_CHANNEL_CLOSING == (int32_t)c->capacity) {
+        if (gpurt_channel_has_some(c, sent, taken)) {
+            answer = GPURT_CHANNEL_GO;
+        } else if (empty && room + GPURT_CHANNEL_CLOSING == (int32_t)c->capacity) {
             answer = gpurt_channel_gone(c);
         } else if (empty && room >= GPURT_CHANNEL_CLOSED_BELOW) {
             answer = call->ns ? gpurt_channel_wait_pass(&w) : GPURT_E_EMPTY;
@@ -383,7 +312,7 @@ GPURT_DEVN int32_t gpurt_channel_await_data(gpurt_channel_call_t *call, uint32_t
         }
     } while (answer == GPURT_CHANNEL_AGAIN);
     gpurt_channel_wait_end(&w);
-    return answer;
+    return answer == GPURT_CHANNEL_GO ? (int32_t)GPURT_CHANNEL_AGAIN : answer;
 }
 
 /* ---- calls --------------------------------------------------------------------------- */
@@ -395,7 +324,7 @@ GPURT_DEV uint32_t gpurt_channel_rank(uint32_t group, uint32_t mine, bool single
     uint32_t below = 0;
 
     if (single) {
-        uint32_t some = gpurt_ballot(group, mine > 0);
+        uint32_t some = gpurt_channel_votes(group, mine > 0);
 
         *all = gpurt_popc(some);
         return gpurt_popc(some & gpurt_lanes_below());
@@ -439,56 +368,129 @@ GPURT_DEV uint32_t gpurt_channel_group(const gpurt_channel_call_t *call, bool se
                                        bool single)
 {
     uint32_t waits = call->ns == 0 ? 0 : call->ns == UINT64_MAX ? 1 : 2;
+    uint32_t active = gpurt_activemask();
+    uint64_t what = (uint64_t)(uintptr_t)call->c->words | waits << 2 | single << 1 | sends;
+    bool same = false;
 
-    return gpurt_match_any_u64(gpurt_activemask(), (uint64_t)(uintptr_t)call->c->words |
-                                                       waits << 2 | single << 1 | sends);
+    if (gpurt_channel_is_alone(active))
+        return active;
+    if (active == GPURT_FULL_MASK) {
+        (void)gpurt_match_all_u64(GPURT_FULL_MASK, what, &same);
+        if (same)
+            return GPURT_FULL_MASK;
+    }
+    return gpurt_match_any_u64(active, what);
 }
 
-GPURT_DEV gpurt_status_t gpurt_channel_refused(const gpurt_channel_t *c, uint32_t bytes,
+GPURT_DEV gpurt_status_t gpurt_channel_refused(const gpurt_channel_t *c, uint64_t shape,
                                                uint32_t count)
 {
+    bool other = GPURT_CHANNEL_SHAPE_BYTES_(shape) != c->bytes ||
+                 GPURT_CHANNEL_SHAPE_PAIR_(shape) != gpurt_channel_is_pair(c);
+
     if (!c->words)
         return GPURT_E_HANDLE;
-    return bytes != c->bytes || count - 1 >= GPURT_CHANNEL_MANY_MOST ? GPURT_E_INVALID
-                                                                     : GPURT_OK;
+    return other || count - 1 >= GPURT_CHANNEL_MANY_MOST ? GPURT_E_INVALID : GPURT_OK;
 }
 
 /* What the lowest lane was told, and what it acquired with it: a shuffle orders nothing. */
 GPURT_DEV int32_t gpurt_channel_told(uint32_t group, int32_t answer)
 {
-    answer = gpurt_shfl_i32(group, answer, gpurt_leader(group));
+    answer = (int32_t)gpurt_channel_led_u32(group, (uint32_t)answer);
     if (answer == GPURT_E_CHANNEL_CLOSED)
         gpurt_syncwarp(group);
     return answer;
 }
 
-/* What the lanes of a group are told that miss something; missing: messages. Seldom: blocks of
- * 1,024 threads have room for the registers of the common way only. */
+/* Most waits are short. They look at one word, with no order: on a GPU each acquire empties the
+ * cache of its multiprocessor, where also lie the variables of who waits longer. relaxed: who
+ * sees credits claims them */
+GPURT_DEV bool gpurt_channel_glances(const gpurt_channel_call_t *call, bool sends)
+{
+    const gpurt_channel_words_t *words = call->c->words;
+    int32_t credits = 0;
+
+    if (call->ns != UINT64_MAX || gpurt_channel_is_pair(call->c) ||
+        (sends && call->c->policy != GPURT_CHANNEL_BLOCK))
+        return false;
+    for (uint32_t i = 0; i < GPURT_CHANNEL_GLANCES; i++) {
+        credits = gpurt_channel_credits(
+            gpurt_load_relaxed_dev_u64(sends ? &words->xtaken : &words->xsent));
+        if (credits > 0 || credits < GPURT_CHANNEL_CLOSED_BELOW)
+            break;
+        gpurt_pause_for(0, "channel", words->name, call->here);
+    }
+    return credits > 0;
+}
+
+/* What the lanes of a group are told that miss something; missing: messages. Seldom a wait is
+ * long: blocks of 1,024 threads have room for the registers of the common way only, which keeps
+ * its call in them. What waits has a copy. */
 GPURT_DEV int32_t gpurt_channel_await(gpurt_channel_call_t *call, uint32_t group,
                                       uint32_t lanes, uint32_t missing, bool sends)
 {
     int32_t answer = GPURT_CHANNEL_AGAIN;
 
-    if (gpurt_is_leader(group))
-        answer = sends ? GPURT_FAR(gpurt_channel_await_room)(call, lanes, missing)
-                       : GPURT_FAR(gpurt_channel_await_data)(call, lanes);
+    if (gpurt_is_leader(group) && !gpurt_channel_glances(call, sends)) {
+        gpurt_channel_call_t slow = *call;
+
+        answer = sends ? GPURT_FAR(gpurt_channel_await_room)(&slow, lanes, missing)
+                       : GPURT_FAR(gpurt_channel_await_data)(&slow, lanes);
+        if (call->ns != UINT64_MAX)
+            call->begin = slow.begin;
+    }
     return gpurt_channel_told(group, answer);
+}
+
+/* A lane of a pair; as gpurt_channel_run. */
+GPURT_DEV gpurt_status_t gpurt_channel_run_pair(gpurt_channel_call_t *call,
+                                                const void *from, void *to, uint64_t shape,
+                                                uint32_t count, uint32_t *done, bool single,
+                                                bool sends)
+{
+    const gpurt_channel_t *c = call->c;
+    int32_t answer = GPURT_CHANNEL_AGAIN;
+
+    for (;;) {
+        size_t at = (size_t)*done * GPURT_CHANNEL_SHAPE_BYTES_(shape);
+        uint32_t n;
+
+        if (single)
+            n = sends ? gpurt_channel_pair_put(c, from, shape)
+                      : gpurt_channel_pair_get(c, to, shape, call);
+        else
+            n = sends ? gpurt_channel_pair_send(c, (const char *)from + at, shape,
+                                                count - *done)
+                      : gpurt_channel_pair_receive(c, (char *)to, shape, count);
+        *done += n;
+        if (sends ? *done == count : n > 0)
+            return GPURT_OK;
+        answer = gpurt_channel_await(call, 1u << gpurt_lane(), 1, count - *done, sends);
+        if (answer != GPURT_CHANNEL_AGAIN)
+            break;
+    }
+    if (answer == GPURT_E_CANCELLED)
+        gpurt_cancel_point();
+    return answer;
 }
 
 /* count messages of this lane, out of `from` or into `to`. sends, and single: count is 1, are
  * literals of the caller. Of many a receiver takes what is there: some are enough. */
 GPURT_DEV gpurt_status_t gpurt_channel_run(gpurt_channel_call_t *call, const void *from,
-                                           void *to, uint32_t bytes, uint32_t count,
+                                           void *to, uint64_t shape, uint32_t count,
                                            uint32_t *done, bool single, bool sends)
 {
     const gpurt_channel_t *c = call->c;
     gpurt_channel_words_t *w = c->words;
-    int32_t answer = gpurt_channel_refused(c, bytes, count);
+    const uint32_t bytes = GPURT_CHANNEL_SHAPE_BYTES_(shape);
+    int32_t answer = gpurt_channel_refused(c, shape, count);
     uint32_t group, all, below, left = count;
     bool looks = call->ns == 0;
 
     if (answer != GPURT_OK)
         return answer;
+    if (GPURT_CHANNEL_SHAPE_PAIR_(shape))
+        return gpurt_channel_run_pair(call, from, to, shape, count, done, single, sends);
     answer = GPURT_E_INTERNAL; /* never told: who is not through has another answer */
     group = gpurt_channel_group(call, sends, single);
     for (;;) {
@@ -502,19 +504,19 @@ GPURT_DEV gpurt_status_t gpurt_channel_run(gpurt_channel_call_t *call, const voi
                     : gpurt_channel_take(group, &w->xsent, &w->xtaken, &w->xtaken_wraps,
                                          all);
         mine = gpurt_channel_share(t.count, below, left);
-        for (uint32_t i = 0; single ? i < 1 : gpurt_any(group, i < mine); i++) {
+        for (uint32_t i = 0; single ? i < 1 : gpurt_channel_votes(group, i < mine); i++) {
             uint64_t ticket = t.first + below + i;
             size_t at = single ? 0 : (size_t)(*done + i) * bytes;
 
             if (sends)
                 gpurt_channel_put(c, group, i < mine, ticket, (const char *)from + at,
-                                  bytes);
+                                  shape);
             else
-                gpurt_channel_get(c, group, i < mine, ticket, (char *)to + at, bytes);
+                gpurt_channel_get(c, group, i < mine, ticket, (char *)to + at, shape);
         }
         *done += mine;
         left = sends || single || mine == 0 ? left - mine : 0;
-        lanes = gpurt_popc(gpurt_ballot(group, left > 0));
+        lanes = gpurt_popc(gpurt_channel_votes(group, left > 0));
         if (lanes == 0)
             break;
         answer = gpurt_channel_await(call, group, lanes, all - t.count, sends);

@@ -10,7 +10,10 @@
  *   xtaken   tickets of receivers << 28 | slots that senders may ask for, biased
  *
  * Who has a ticket has a slot: ticket modulo capacity. The slot's turn says whose it is: twice
- * the lap for the sender of that lap, one more for its receiver. */
+ * the lap for the sender of that lap, one more for its receiver.
+ *
+ * The ends of a pair (GPURT_CHANNEL_PAIR) draw from a line of their own, and tell in the words how
+ * far they are: nobody needs credits. */
 #ifndef GPURT_CHANNELMAP_H
 #define GPURT_CHANNELMAP_H
 
@@ -27,8 +30,10 @@ typedef enum gpurt_channel_policy {
 
 /* Flags of a channel. */
 enum {
-    GPURT_CHANNEL_ALONE = 1 /* a message is all that is handed over: what the sender wrote
-                             * elsewhere before need not be seen by the receiver */
+    GPURT_CHANNEL_ALONE = 1, /* a message is all that is handed over: what the sender wrote
+                              * elsewhere before need not be seen by the receiver */
+    GPURT_CHANNEL_PAIR = 2,  /* one lane sends at a time, and closes; one receives */
+    GPURT_CHANNEL_FLAGS = 3
 };
 
 enum {
@@ -50,18 +55,24 @@ enum {
     GPURT_CHANNEL_LAPS = 4096, /* turns repeat after so many laps: tickets / most slots */
     GPURT_CHANNEL_FIRST_LAPS = 2, /* before tickets wrap, so that it shows at once */
     GPURT_CHANNEL_LINE = 16,      /* bytes; a turn and 12 of the message */
-    GPURT_CHANNEL_LINES_MOST = 4, /* of a larger message the turn stands alone, before it */
+    GPURT_CHANNEL_LINES_MOST = 4, /* of a larger message the turn stands elsewhere */
     GPURT_CHANNEL_BYTES_MOST = 1 << 20,
     GPURT_CHANNEL_NAME_BYTES = 48
 };
 #define GPURT_CHANNEL_TICKETS (1ull << GPURT_CHANNEL_TICKET_BITS)
 
-/* In device memory. Owner: the host, which keeps it for some time after the channel's end. */
+/* An end of a pair: plain memory, in the cache of who uses it. Written by: the lane that has it. */
+typedef struct GPURT_ALIGN(128) gpurt_channel_end {
+    uint64_t next;  /* ticket */
+    uint64_t limit; /* of the sender: it knows of room up to there */
+} gpurt_channel_end_t;
+
+/* In device memory, at multiples of 256. Owner: the host, which keeps it for some time after the
+ * channel's end. The two words are 256 bytes apart: nearer ones share a part of the cache, which
+ * does their additions one after the other (bench_channel, apart_*). */
 typedef struct GPURT_ALIGN(128) gpurt_channel_words {
     uint64_t xsent; /* written by: lanes that send, and that receive */
     uint64_t unused[15];
-    uint64_t xtaken; /* written by: lanes that receive, that send, that close */
-    uint64_t unused2[15];
     /* Written on ways that are seldom gone, with atomics, by any lane. */
     uint64_t xsent_wraps, xtaken_wraps;  /* of tickets */
     uint64_t xdropped_new, xdropped_old; /* messages, by what was dropped */
@@ -73,8 +84,14 @@ typedef struct GPURT_ALIGN(128) gpurt_channel_words {
     gpurt_waitable_t waitable;
     int32_t xanswer; /* to the host's last close; written by: its kernel */
     char name[GPURT_CHANNEL_NAME_BYTES];
+    uint64_t
+        GPURT_ALIGN(128) xtaken; /* written by: lanes that receive, that send, that close */
+    uint64_t unused2[15];
+    gpurt_channel_end_t out, in; /* of a pair; who watches does not read them */
 } gpurt_channel_words_t;
-GPURT_STATIC_ASSERT(sizeof(gpurt_channel_words_t) == 384, "three lines");
+GPURT_STATIC_ASSERT(sizeof(gpurt_channel_words_t) == 640, "five lines");
+GPURT_STATIC_ASSERT(offsetof(gpurt_channel_words_t, xtaken) == 256, "as above");
+#define GPURT_CHANNEL_WATCHED_BYTES offsetof(gpurt_channel_words_t, out)
 
 /* A channel as kernels see it: put it into a kernel's arguments. Owner: who made it. Never
  * written. */
@@ -84,11 +101,20 @@ typedef struct gpurt_channel {
     uint32_t capacity, shift; /* slots, a power of two; its logarithm */
     uint32_t bytes, stride;   /* of a message, of a slot */
     uint32_t policy;          /* gpurt_channel_policy_t */
-    uint32_t flags;           /* GPURT_CHANNEL_ALONE */
+    uint32_t flags;           /* GPURT_CHANNEL_ALONE ... */
     uint32_t id;              /* given once in a process */
 } gpurt_channel_t;
 
 /* ---- slots --------------------------------------------------------------------------- */
+
+/* What is known of messages when a call is compiled: their bytes, at what multiples they lie, and
+ * whether the channel is a pair. */
+#define GPURT_CHANNEL_SHAPE_(m) ((uint64_t)sizeof *(m) | (uint64_t) __alignof__(*(m)) << 32)
+#define GPURT_CHANNEL_SHAPE_OF_(c, m) \
+    (GPURT_CHANNEL_SHAPE_(m) | ((uint64_t)sizeof *(c)->ends - 1) << 63)
+#define GPURT_CHANNEL_SHAPE_BYTES_(shape) ((uint32_t)(shape))
+#define GPURT_CHANNEL_SHAPE_ALIGN_(shape) ((uint32_t)((shape) >> 32) & 0xffffffu)
+#define GPURT_CHANNEL_SHAPE_PAIR_(shape)  ((bool)((shape) >> 63))
 
 /* Lines of a message that carries its turn in each of them; 0: it is larger. */
 GPURT_HD uint32_t gpurt_channel_lines(uint32_t bytes)
@@ -102,7 +128,21 @@ GPURT_HD uint32_t gpurt_channel_stride(uint32_t bytes)
 {
     uint32_t lines = gpurt_channel_lines(bytes);
 
-    return GPURT_CHANNEL_LINE * (lines ? lines : 1 + (bytes + 15) / 16);
+    return GPURT_CHANNEL_LINE * (lines ? lines : (bytes + 15) / 16);
+}
+
+/* Of all slots. Turns of larger messages stand behind them, side by side: a warp reads those of
+ * its messages at once. */
+GPURT_HD size_t gpurt_channel_slots_bytes(const gpurt_channel_t *c)
+{
+    size_t turns = gpurt_channel_lines(c->bytes) ? 0 : sizeof(uint32_t);
+
+    return (size_t)c->capacity * (c->stride + turns);
+}
+
+GPURT_HD bool gpurt_channel_is_pair(const gpurt_channel_t *c)
+{
+    return c->flags & GPURT_CHANNEL_PAIR;
 }
 
 /* ---- the two words ------------------------------------------------------------------- */
@@ -116,11 +156,14 @@ GPURT_HD uint64_t gpurt_channel_tickets(uint64_t word)
     return word >> GPURT_CHANNEL_CREDIT_BITS;
 }
 
-/* Messages between two tickets. */
+/* Messages between two tickets. None where the receivers seem ahead: their word was read later,
+ * or the sender of a pair has not told yet what it stored. */
 GPURT_HD uint64_t gpurt_channel_between(uint64_t sent, uint64_t taken)
 {
-    return (gpurt_channel_tickets(sent) - gpurt_channel_tickets(taken)) &
-           (GPURT_CHANNEL_TICKETS - 1);
+    uint64_t n = (gpurt_channel_tickets(sent) - gpurt_channel_tickets(taken)) &
+                 (GPURT_CHANNEL_TICKETS - 1);
+
+    return n < GPURT_CHANNEL_TICKETS / 2 ? n : 0;
 }
 
 GPURT_HD uint64_t gpurt_channel_first(uint32_t capacity)

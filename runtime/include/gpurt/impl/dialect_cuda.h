@@ -320,6 +320,10 @@ GPURT_DEV bool gpurt_is_shared(const void *p)
 {
     return __isShared(p) != 0;
 }
+GPURT_DEV bool gpurt_is_local(const void *p)
+{
+    return __isLocal(p) != 0;
+}
 
 /* Some pauses of a wait for `kind` "name" at `here`, which the CPU back end can tell. */
 GPURT_DEV void gpurt_pause_for(uint32_t pauses, const char *kind, const char *name,
@@ -328,7 +332,8 @@ GPURT_DEV void gpurt_pause_for(uint32_t pauses, const char *kind, const char *na
     (void)kind;
     (void)name;
     (void)here;
-    __nanosleep(32 * pauses);
+    if (pauses)
+        __nanosleep(32 * pauses);
 }
 
 /* The host is a microsecond away: after a while the pauses are as long. */

@@ -205,6 +205,11 @@ GPURT_DEV bool gpurt_is_shared(const void *p)
 {
     return gpurt_simt_is_shared(p);
 }
+GPURT_DEV bool gpurt_is_local(const void *p)
+{
+    (void)p; /* a lane's stack is memory as any other */
+    return false;
+}
 
 /* ---- warp.h: bits ------------------------------------------------------------------------ */
 GPURT_DEV uint32_t gpurt_popc(uint32_t v)
