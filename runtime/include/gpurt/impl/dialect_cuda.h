@@ -271,6 +271,11 @@ GPURT_DEV void gpurt_soon(const void *p)
     asm volatile("prefetch.L1 [%0];" ::"l"(p));
 }
 
+GPURT_DEV void gpurt_soon_far(const void *p)
+{
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(p)));
+}
+
 GPURT_DEV uint64_t gpurt_launch_number(void)
 {
     return gpurt_cuda_grid();
@@ -503,6 +508,10 @@ GPURT_DEV const void *gpurt_frame_at(gpurt_frame_t frame)
  * struct stays in the constant bank (grid constant), so p->field is a constant load. */
 #define GPURT_KERNEL(kernel, args_type, p) \
     GPURT_KERNEL_WRAPPED_(kernel, args_type, args_type, 0, p)
+#define GPURT_KERNEL_FIT(kernel, args_type, p, threads, blocks)   \
+    extern "C" __global__ void __launch_bounds__(threads, blocks) \
+        kernel(const __grid_constant__ args_type);                \
+    GPURT_KERNEL(kernel, args_type, p)
 /* whole: what is passed, with the struct `offset` bytes into it (unwind.h). */
 #define GPURT_KERNEL_WRAPPED_(kernel, args_type, whole, offset, p)                 \
     GPURT_KERNEL_DECLARE(kernel, args_type);                                       \

@@ -434,6 +434,7 @@ GPURT_SIMT_PAIR_FLOAT(double, f64)
 #define gpurt_relax()        gpurt_simt_relax(GPURT_HERE)
 #define gpurt_pause()        gpurt_simt_pause(GPURT_HERE)
 #define gpurt_soon(p)        __builtin_prefetch(p)
+#define gpurt_soon_far(p)    __builtin_prefetch(p)
 #define gpurt_thread_exit()  gpurt_simt_exit()
 #define gpurt_cancel_block() gpurt_simt_cancel_block()
 #define gpurt_cancelled()    gpurt_simt_cancelled()
@@ -484,6 +485,8 @@ GPURT_DEV const void *gpurt_frame_at(gpurt_frame_t frame)
 /* ---- kernel.h ---------------------------------------------------------------------------- */
 #define GPURT_KERNEL(kernel, args_type, p) \
     GPURT_KERNEL_WRAPPED_(kernel, args_type, args_type, 0, p)
+#define GPURT_KERNEL_FIT(kernel, args_type, p, threads, blocks) \
+    GPURT_KERNEL(kernel, args_type, p)
 /* whole: what is passed, with the struct `offset` bytes into it (unwind.h). */
 #define GPURT_KERNEL_WRAPPED_(kernel, args_type, whole, offset, p)    \
     GPURT_KERNEL_DECLARE(kernel, args_type);                          \
