@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_collective: scans and a reduction by a whole grid beside a copy of the same bytes (a
- * reduction beside half of it: it writes nothing), and a phaser beside the grid barrier. Results
- * are checked before a time is believed. */
+ * reduction beside half of it: it writes nothing), a phaser beside the grid barrier, and that
+ * beside grid.sync() of cooperative groups. Results are checked before a time is believed. */
 #include "bench_collective.h"
 
 #include "rows.h"
@@ -15,6 +15,7 @@ GPURT_KERNEL_DECLARE(bench_collective_scan_float, struct bench_collective_args);
 GPURT_KERNEL_DECLARE(bench_collective_reduce, struct bench_collective_args);
 GPURT_KERNEL_DECLARE(bench_collective_phaser, struct bench_collective_args);
 GPURT_KERNEL_DECLARE(bench_collective_grid, struct bench_collective_args);
+GPURT_KERNEL_DECLARE(bench_collective_peer, struct bench_collective_args);
 
 enum {
     REPEATS = 21,
@@ -179,8 +180,11 @@ static double round_ns(bench_t *b, const gpurt_kernel_t *kernel, bool cooperativ
 static void case_barriers(bench_t *b)
 {
     double grid = round_ns(b, &gpurt_kernel_bench_collective_grid, true);
+    double peer = b->gpu ? round_ns(b, &gpurt_kernel_bench_collective_peer, true) : 0;
     double phaser = round_ns(b, &gpurt_kernel_bench_collective_phaser, false);
 
+    if (b->gpu)
+        rows_add("collective", "grid_barrier_round_p50", grid, "ns", "grid.sync", peer);
     rows_add("collective", "phaser_round_p50", phaser, "ns", "grid barrier", grid);
 }
 

@@ -53,6 +53,10 @@ enum {
     GPURT_PHASER_COUNT_SHIFT = 23,
     GPURT_PHASER_PHASE_SHIFT = GPURT_PHASER_COUNT_SHIFT + GPURT_PHASER_COUNT_BITS
 };
+/* On a GPU, before a lane sleeps between two of them: a few microseconds. */
+enum {
+    GPURT_PHASER_LOOKS = GPURT_ON_CUDA ? 16 : 1
+};
 #define GPURT_PHASER_BROKEN (1ull << 22)
 #define GPURT_PHASER_ONE    (1ull << GPURT_PHASER_COUNT_SHIFT)
 #define GPURT_PHASER_LIMIT  (1ull << GPURT_PHASER_COUNT_BITS)
@@ -69,6 +73,7 @@ typedef struct gpurt_member {
     gpurt_phaser_t *phaser;
     uint32_t token;
     bool waits; /* it has arrived in phase `token` */
+    int32_t status;
 } gpurt_member_t;
 
 GPURT_HD uint64_t gpurt_phaser_members(uint64_t w)
@@ -102,7 +107,7 @@ GPURT_HD void gpurt_phaser_init(gpurt_phaser_t *p, uint32_t members)
 
 GPURT_DEV uint32_t gpurt_phaser_arrive(gpurt_phaser_t *p)
 {
-    uint64_t w = gpurt_add_release_dev_u64(&p->xword, GPURT_PHASER_ONE); /* PH1.rel */
+    uint64_t w = gpurt_add_release_far_u64(&p->xword, GPURT_PHASER_ONE); /* PH1.rel */
     uint32_t phase = gpurt_phaser_phase(w);
 
     if (gpurt_phaser_arrived(w) == GPURT_PHASER_LIMIT - 1) {
@@ -137,6 +142,8 @@ GPURT_DEV gpurt_status_t gpurt_phaser_wait_for(gpurt_phaser_t *p, uint32_t token
     uint64_t begin;
     GPURT_PLACE(place, "phaser");
 
+    for (uint32_t i = 1; i < GPURT_PHASER_LOOKS && st == GPURT_E_NOT_READY; i++)
+        st = gpurt_phaser_look(p, token);
     if (st != GPURT_E_NOT_READY)
         return st;
     begin = gpurt_globaltimer();
@@ -277,12 +284,11 @@ GPURT_DEV uint32_t gpurt_member_meet(gpurt_member_t *m, uint64_t ns)
 /* After GPURT_E_TIMEOUT the next call waits on in the same phase. */
 GPURT_DEV gpurt_status_t gpurt_member_sync_for(gpurt_member_t *m, uint64_t ns)
 {
-    uint32_t st = 0;
-
-    gpurt_block_barrier();
+    gpurt_block_barrier(); /* also: all have read the last status */
     if (gpurt_thread_rank() == 0)
-        st = gpurt_member_meet(m, ns);
-    return (gpurt_status_t)(int32_t)gpurt_block_broadcast_u32(st, 0);
+        m->status = (int32_t)gpurt_member_meet(m, ns);
+    gpurt_block_barrier();
+    return (gpurt_status_t)m->status;
 }
 GPURT_DEV gpurt_status_t gpurt_member_sync(gpurt_member_t *m)
 {

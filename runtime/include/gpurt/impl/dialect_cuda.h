@@ -444,14 +444,16 @@ GPURT_DEV void gpurt_grid_barrier(void)
     gpurt_block_barrier();
     if ((threadIdx.x | threadIdx.y | threadIdx.z) == 0) {
         uint64_t space = gpurt_cuda_grid_space();
-        uint32_t *word = (uint32_t *)space + 1;
+        /* The zero of the thread's makes it no address of all lanes: of an addition to one of
+         * those ptxas makes a warp's, and waits for its answer before the first look. */
+        uint32_t *word = (uint32_t *)space + 1 + threadIdx.x;
         uint32_t blocks = gridDim.x * gridDim.y * gridDim.z;
         bool first = (blockIdx.x | blockIdx.y | blockIdx.z) == 0;
 
         if (!space) /* not a cooperative launch */
             gpurt_trap();
         uint32_t share = first ? 0x80000000u - (blocks - 1) : 1u;
-        uint32_t before = gpurt_add_release_dev_u32(word, share), now; /* CGRID1.rel */
+        uint32_t before = gpurt_add_release_far_u32(word, share), now; /* CGRID1.rel */
         uint32_t polls = 0;
 
         do {
