@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gridlook.h - the words by which the tiles of a grid's scan tell each other their sums.
  *
- * Included by gridscan.h only. An area is the caller's memory: a head, then rows of words: of
- * 1,024 tiles a word each, of their 32 groups a word each, one of them all. A word is one cell of 64 bits a half of
- * the value. Each cell carries 32 bits of the value and a mark, in one store. So no order is
- * needed, and a reader knows a half that is missing by its mark. One store of 128 bits would not
- * do: ptxas loads only the parts of it that are used, one after the other.
+ * Included by gridscan.h only. An area is the caller's memory: a head, then rows of words. A row
+ * has a word for each of 1,024 tiles, for each of their 32 groups, and one for them all. A word
+ * is one cell of 64 bits a half of the value. Each cell carries 32 bits of the value and a mark,
+ * in one store. So no order is needed, and a reader knows a half that is missing by its mark. One
+ * store of 128 bits would not do: ptxas loads only the parts of it that are used, one after the
+ * other.
  * The mark holds the round of the area in which it was written; cells of earlier rounds are
  * simply not there, nothing is wiped between two uses, and one area serves all types. */
 #ifndef GPURT_GRIDLOOK_H
