@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_collective: scans and a reduction by a whole grid beside a copy of the same bytes (a
- * reduction beside half of it: it writes nothing), a phaser beside the grid barrier, and that
- * beside grid.sync() of cooperative groups. Results are checked before a time is believed. */
+ * reduction beside half of it: it writes nothing), a scan beside CUB's, a phaser beside the grid
+ * barrier, and that beside grid.sync() of cooperative groups. Results are checked before a time
+ * is believed. */
 #include "bench_collective.h"
 
+#include "bench_collective_cub.h"
 #include "rows.h"
 
 #include <gpurt/gridscan.h>
@@ -135,17 +137,33 @@ static void row(bench_t *b, const char *name, double ns, double bytes, double fl
              (double)b->args.n * 8 / floor_ns);
 }
 
+/* In the same run, by the same array; no row where CUB is missing. */
+static void row_of_cub(bench_t *b, double scan_ns)
+{
+    double samples[REPEATS], bytes = (double)b->args.n * 8;
+
+    NEED(gpurt_fill(b->rt, 0, b->args.out, 0, b->args.n * 4, &err));
+    NEED(gpurt_sync(b->rt, &err));
+    if (bench_collective_cub(b->args.in, b->args.out, b->args.n, samples, REPEATS) != 0)
+        return;
+    check(b, true);
+    rows_add("collective", "scan_u32_beside_cub", bytes / scan_ns, "GB/s",
+             "cub::DeviceScan::InclusiveSum", bytes / rows_median(samples, REPEATS));
+}
+
 static void case_arrays(bench_t *b)
 {
-    double bytes = (double)b->args.n * 4, copy;
+    double bytes = (double)b->args.n * 4, copy, scan;
 
     for (uint64_t i = 0; i < b->args.n; i++)
         b->host[i] = (uint32_t)(i % 1000 + 1);
     NEED(gpurt_copy(b->rt, 0, (void *)(uintptr_t)b->args.in, b->host, b->args.n * 4, &err));
     NEED(gpurt_sync(b->rt, &err));
     copy = time_ns(b, &gpurt_kernel_bench_collective_copy);
-    row(b, "scan_u32", time_ns(b, &gpurt_kernel_bench_collective_scan), 2 * bytes, copy);
+    scan = time_ns(b, &gpurt_kernel_bench_collective_scan);
+    row(b, "scan_u32", scan, 2 * bytes, copy);
     check(b, true);
+    row_of_cub(b, scan);
     row(b, "scan_f32", time_ns(b, &gpurt_kernel_bench_collective_scan_float), 2 * bytes,
         copy);
     row(b, "reduce_u32", time_ns(b, &gpurt_kernel_bench_collective_reduce), bytes, copy);
