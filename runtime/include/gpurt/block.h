@@ -36,8 +36,6 @@
  *                                                while others wait for what the caller holds
  *   void gpurt_soon(p)                           what lies there is read soon: the cache may fetch
  *                                                it meanwhile
- *   void gpurt_soon_far(p)                       the same for device memory that another block
- *                                                may read: into the cache of all
  *   void gpurt_thread_exit()                     ends this lane
  *   void gpurt_cancel_block()                    cancels the caller's block; the caller goes on
  *   bool gpurt_cancelled()                       whether this block was cancelled

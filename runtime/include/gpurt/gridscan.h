@@ -31,9 +31,11 @@
  * A scan reads and writes each element once, in tiles that blocks take by tickets. A tile waits
  * only for tiles with lower tickets, whose blocks run: no block needs to be resident beside
  * others, and an ordinary launch of any size does.
+ * With a block for each tile a block does one tile; with fewer it does several.
  * Floats: the same bits for the same shape of block (of a reduction: and grid), on both back
  * ends. The sums before a tile are always combined in one grouping, by 32 tiles and by 32 groups;
- * what is ready first does not matter.
+ * what is ready first does not matter. Integers: by what is ready first, so an operator of the
+ * program has to be associative in every bit.
  * Shared memory: 440 bytes beside those of collective.h. */
 #ifndef GPURT_GRIDSCAN_H
 #define GPURT_GRIDSCAN_H
@@ -47,7 +49,7 @@ enum {
     GPURT_TILE_ROWS = 4,                                          /* of 16 bytes a thread */
     GPURT_PACK_BYTES = 16,                                        /* the widest load */
     GPURT_TILE_THREAD_BYTES = GPURT_TILE_ROWS * GPURT_PACK_BYTES, /* half a line */
-    GPURT_TILE_AHEAD_BYTES = 16 << 20 /* a part of the cache of all blocks */
+    GPURT_GRID_POLLS = 64 /* looks before the first sleep */
 };
 
 /* What a block keeps of a running operation. Owner: the block. */
@@ -121,6 +123,13 @@ GPURT_DEV uint32_t gpurt_grid_tile(const gpurt_grid_room_t *room, uint32_t ticke
 {
     return ticket < room->tiles ? ticket : UINT32_MAX;
 }
+/* The next tile of a block that has done one. Where each tile has a block nobody asks for more. */
+GPURT_DEV uint32_t gpurt_grid_more(const gpurt_grid_room_t *room)
+{
+    if (room->gone || gpurt_grid_blocks() >= room->tiles)
+        return UINT32_MAX;
+    return gpurt_grid_tile(room, gpurt_grid_ticket(room));
+}
 
 /* The words that others may wait for because the caller's block has the tile. */
 GPURT_DEV void gpurt_grid_give_up(gpurt_grid_room_t *room, uint32_t tile)
@@ -150,11 +159,6 @@ GPURT_DEV void gpurt_grid_written(void)
 {
     gpurt_block_barrier();
 }
-/* Thread 0 has a ticket: who gives up has to know it from here on. */
-GPURT_DEV void gpurt_grid_note(gpurt_grid_room_t *room, uint32_t ticket)
-{
-    room->next = gpurt_grid_tile(room, ticket);
-}
 GPURT_DEV gpurt_status_t gpurt_grid_guard(gpurt_grid_room_t *room)
 {
     return GPURT_DEFER(gpurt_grid_cancelled, (uint64_t)(uintptr_t)room);
@@ -171,12 +175,6 @@ GPURT_DEV gpurt_status_t gpurt_grid_guard(gpurt_grid_room_t *room)
 }
 GPURT_DEV void gpurt_grid_unguard(void) {}
 GPURT_DEV void gpurt_grid_written(void) {}
-/* Nobody asks: a store would wait for the ticket, which is still on its way. */
-GPURT_DEV void gpurt_grid_note(gpurt_grid_room_t *room, uint32_t ticket)
-{
-    (void)room;
-    (void)ticket;
-}
 #endif
 
 /* Begins an operation and takes its first tile. Returns: GPURT_OK, or why not, to all threads. */
@@ -206,7 +204,7 @@ GPURT_DEV gpurt_status_t gpurt_grid_begin(void *memory, uint64_t tiles,
     return st;
 }
 
-/* The tile that was taken beside the last one becomes the block's. Others than thread 0 do not
+/* The tile that was taken behind the last one becomes the block's. Others than thread 0 do not
  * look at room->tile any more. */
 GPURT_DEV uint32_t gpurt_grid_next(gpurt_grid_room_t *room)
 {
@@ -217,25 +215,11 @@ GPURT_DEV uint32_t gpurt_grid_next(gpurt_grid_room_t *room)
     return next;
 }
 
-/* Some block takes the tile that lies a grid ahead: it comes nearer while this one is worked on.
- * in: this tile; left: bytes from there to the end of the array. */
-GPURT_DEV void gpurt_grid_ahead(const void *in, uint64_t left)
-{
-    uint64_t far =
-        (uint64_t)gpurt_grid_blocks() * gpurt_block_threads() * GPURT_TILE_THREAD_BYTES;
-    uint64_t at = far + gpurt_thread_rank() * GPURT_TILE_THREAD_BYTES;
-
-    if (far <= GPURT_TILE_AHEAD_BYTES && gpurt_thread_rank() % 2 == 0 && at < left)
-        gpurt_soon_far((const char *)in + at);
-}
-
 /* Ends an operation that this block has done its part of. */
-GPURT_DEV void gpurt_grid_end(gpurt_grid_room_t *room, gpurt_status_t st)
+GPURT_DEV void gpurt_grid_end(gpurt_grid_room_t *room)
 {
     gpurt_block_barrier(); /* all have read what the next operation overwrites */
     if (gpurt_thread_rank() == 0) {
-        if (st != GPURT_OK)
-            gpurt_grid_give_up(room, room->next); /* taken, and never begun */
         gpurt_grid_unguard();
         if (gpurt_grid_arrive(room->area))
             gpurt_grid_renew(room->area);
@@ -356,173 +340,223 @@ GPURT_FOR_VALUES(GPURT_DEF_PACK)
 
 /* ---- what stands before a tile ------------------------------------------------------------ */
 
-/* Where the calling lane looks: at the tile itself where nothing stands before it. */
-GPURT_DEV gpurt_look_t gpurt_grid_look(const gpurt_grid_room_t *room, uint32_t level,
-                                       uint32_t tile, uint32_t cells)
+/* word: of the calling lane; it looks at any where nothing stands before the tile. */
+GPURT_DEV gpurt_look_t gpurt_grid_look(const gpurt_grid_room_t *room, uint32_t word,
+                                       uint32_t cells)
 {
-    uint32_t word = gpurt_look_place(level, tile);
-
-    if (word == GPURT_LOOK_NOWHERE)
-        word = gpurt_look_word(0, tile);
-    return gpurt_look_get(room->look, word, cells);
+    return gpurt_look_get(room->look, word == GPURT_LOOK_NOWHERE ? 0 : word, cells);
 }
 
-/* Warp 0: looks until each lane has found what it waits for. */
-GPURT_DEV gpurt_look_t gpurt_grid_await(const gpurt_grid_room_t *room, uint32_t level,
-                                        uint32_t tile, uint32_t cells, gpurt_look_t look)
+/* Warp 0: looks until each lane has found what it waits for. Lanes before one that found all in
+ * one word need nothing. Returns: what counts; else zeros. */
+GPURT_DEV gpurt_look_t gpurt_grid_await(const gpurt_grid_room_t *room, uint32_t word,
+                                        uint32_t cells, gpurt_look_t look)
 {
-    bool here = gpurt_look_place(level, tile) != GPURT_LOOK_NOWHERE;
+    bool here = word != GPURT_LOOK_NOWHERE;
+    uint32_t all = 0;
 
-    while (gpurt_any(GPURT_FULL_MASK, here && (gpurt_look_mark(look) &
-                                               ~(GPURT_LOOK_ROUND - 1u)) != room->round)) {
-        gpurt_relax();
-        look = gpurt_grid_look(room, level, tile, cells);
+    for (uint32_t polls = 0;; polls++) {
+        uint32_t mark = gpurt_look_mark(look);
+        bool told = (mark & ~(GPURT_LOOK_ROUND - 1u)) == room->round;
+        uint32_t missing = gpurt_ballot(GPURT_FULL_MASK, here && !told);
+
+        all = gpurt_ballot(GPURT_FULL_MASK, here && told && (mark & GPURT_LOOK_ALL));
+        if (missing <= all) /* none, or none behind the last such word */
+            break;
+        if (polls >= GPURT_GRID_POLLS)
+            gpurt_relax();
+        look = gpurt_grid_look(room, word, cells);
     }
-    if (!here)
+    if (!here || all >> gpurt_lane() > 1)
         look.low = look.high = 0;
     return look;
 }
 
-#define GPURT_DEF_LOOK(op, T, t, none, pair)                                                 \
-    GPURT_DEV_OF_SET void gpurt_grid_tell_##op##_##t(                                        \
-        const gpurt_grid_room_t *room, uint32_t word, T v, bool closed, bool gone)           \
-    {                                                                                        \
-        uint32_t mark = room->round | (closed ? (uint32_t)GPURT_LOOK_CLOSED : 0u) |          \
-                        (gone ? (uint32_t)GPURT_LOOK_GONE : 0u);                             \
-                                                                                             \
-        if (gpurt_lane() == 0)                                                               \
-            gpurt_look_put(room->look, word, gpurt_look_cells(sizeof(T)),                    \
-                           gpurt_value_bits_##t(v), mark);                                   \
-    }                                                                                        \
-    /* Warp 0, with the tile's own sum. Tells it, then combines the tiles before it in its \
-     * group, the groups before that in their row, and all rows before that one. The last \
-     * tile of a group tells the group's sum, of a row all that is up to there. The first looks \
-     * at all three are under way together. */ \
-    GPURT_DEV_OF_SET T gpurt_grid_back_##op##_##t(gpurt_grid_room_t *room, uint32_t tile,    \
-                                                  T own, bool segments, bool shut)           \
-    {                                                                                        \
-        const uint32_t cells = gpurt_look_cells(sizeof(T)), top = GPURT_LOOK_LEVELS - 1;     \
-        gpurt_look_t look[GPURT_LOOK_LEVELS];                                                \
-        bool closed = false, gone = false;                                                   \
-        T sum = (none);                                                                      \
-                                                                                             \
-        gpurt_grid_tell_##op##_##t(room, gpurt_look_word(0, tile), own, shut, false);        \
-        for (uint32_t level = 0; level <= top; level++)                                      \
-            look[level] = gpurt_grid_look(room, level, tile, cells);                         \
-        for (uint32_t level = 0; level <= top; level++) {                                    \
-            uint32_t told = gpurt_look_told(level, tile);                                    \
-            gpurt_look_t found = gpurt_grid_await(room, level, tile, cells, look[level]);    \
-            uint32_t mark = gpurt_look_mark(found), heads = 0;                               \
-            T v = mark ? gpurt_value_of_##t(gpurt_look_bits(found)) : (none);                \
-                                                                                             \
-            gone = gone || gpurt_any(GPURT_FULL_MASK, (mark & GPURT_LOOK_GONE) != 0);        \
-            if (segments)                                                                    \
-                heads = gpurt_ballot(GPURT_FULL_MASK, (mark & GPURT_LOOK_CLOSED) != 0);      \
-            if (level < top) {                                                               \
-                v = gpurt_scan_from_##op##_##t(GPURT_FULL_MASK, v, heads);                   \
-                v = gpurt_shfl_##t(GPURT_FULL_MASK, v, GPURT_WARP_SIZE - 1);                 \
-            }                                                                                \
-            sum = closed ? sum : pair(v, sum);                                               \
-            closed = closed || heads;                                                        \
-            if (told != GPURT_LOOK_NOWHERE)                                                  \
-                gpurt_grid_tell_##op##_##t(room, told, shut ? own : pair(sum, own),          \
-                                           shut || closed, gone);                            \
-        }                                                                                    \
-        if (gpurt_lane() == 0)                                                               \
-            room->gone = gone;                                                               \
-        return sum;                                                                          \
+/* Whether sums of the type are the same in any grouping. */
+#define GPURT_DEF_EXACT(T, t)                \
+    GPURT_HD bool gpurt_grid_exact_##t(void) \
+    {                                        \
+        return !((T)0.5 > (T)0);             \
+    }
+GPURT_FOR_VALUES(GPURT_DEF_EXACT)
+
+#define GPURT_DEF_LOOK(op, T, t, none, pair)                                                    \
+    GPURT_DEV_OF_SET void gpurt_grid_tell_##op##_##t(                                           \
+        const gpurt_grid_room_t *room, uint32_t word, T v, bool closed, uint32_t mark)          \
+    {                                                                                           \
+        mark |= room->round | (closed ? (uint32_t)GPURT_LOOK_CLOSED : 0u);                      \
+        if (gpurt_lane() == 0)                                                                  \
+            gpurt_look_put(room->look, word, gpurt_look_cells(sizeof(T)),                       \
+                           gpurt_value_bits_##t(v), mark);                                      \
+    }                                                                                           \
+    /* Warp 0: what the words that its lanes found come to; one: all found the same. */         \
+    GPURT_DEV_OF_SET T gpurt_grid_sum_##op##_##t(                                               \
+        gpurt_look_t found, bool one, bool segments, bool *closed, uint32_t *gone)              \
+    {                                                                                           \
+        uint32_t mark = gpurt_look_mark(found), heads = 0;                                      \
+        T v = mark ? gpurt_value_of_##t(gpurt_look_bits(found)) : (none);                       \
+                                                                                                \
+        if (gpurt_any(GPURT_FULL_MASK, (mark & GPURT_LOOK_GONE) != 0))                          \
+            *gone = GPURT_LOOK_GONE;                                                            \
+        if (segments)                                                                           \
+            heads = gpurt_ballot(GPURT_FULL_MASK, (mark & GPURT_LOOK_CLOSED) != 0);             \
+        *closed = heads != 0;                                                                   \
+        if (one)                                                                                \
+            return v;                                                                           \
+        v = gpurt_scan_from_##op##_##t(GPURT_FULL_MASK, v, heads);                              \
+        return gpurt_shfl_##t(GPURT_FULL_MASK, v, GPURT_WARP_SIZE - 1);                         \
+    }                                                                                           \
+    /* Warp 0, with the tile's own sum. Tells it, then combines the tiles before it in its   \
+     * group, the groups before that in their row, and all rows before that one. The last    \
+     * tile of a group tells the group's sum, of a row all that is up to there. The first looks\
+     * at all three are under way together. */  \
+    GPURT_DEV_OF_SET T gpurt_grid_back_##op##_##t(gpurt_grid_room_t *room, uint32_t tile,       \
+                                                  T own, bool segments, bool shut)              \
+    {                                                                                           \
+        const uint32_t cells = gpurt_look_cells(sizeof(T)), top = GPURT_LOOK_LEVELS - 1;        \
+        gpurt_look_t look[GPURT_LOOK_LEVELS];                                                   \
+        bool closed = false;                                                                    \
+        uint32_t gone = 0;                                                                      \
+        T sum = (none);                                                                         \
+                                                                                                \
+        gpurt_grid_tell_##op##_##t(room, gpurt_look_word(0, tile), own, shut, 0);               \
+        for (uint32_t level = 0; level <= top; level++)                                         \
+            look[level] = gpurt_grid_look(room, gpurt_look_place(level, tile), cells);          \
+        for (uint32_t level = 0; level <= top; level++) {                                       \
+            uint32_t told = gpurt_look_told(level, tile);                                       \
+            gpurt_look_t found =                                                                \
+                gpurt_grid_await(room, gpurt_look_place(level, tile), cells, look[level]);      \
+            bool begins;                                                                        \
+            T v =                                                                               \
+                gpurt_grid_sum_##op##_##t(found, level == top, segments, &begins, &gone);       \
+                                                                                                \
+            sum = closed ? sum : pair(v, sum);                                                  \
+            closed = closed || begins;                                                          \
+            if (told != GPURT_LOOK_NOWHERE)                                                     \
+                gpurt_grid_tell_##op##_##t(room, told, shut ? own : pair(sum, own),             \
+                                           shut || closed, gone);                               \
+        }                                                                                       \
+        if (gpurt_lane() == 0)                                                                  \
+            room->gone = gone;                                                                  \
+        return sum;                                                                             \
+    }                                                                                           \
+    /* Likewise, where any grouping gives the same: by the words of tiles alone, 32 at a time,\
+     * up to the nearest that tells all up to it. */ \
+    GPURT_DEV_OF_SET T gpurt_grid_flat_##op##_##t(gpurt_grid_room_t *room, uint32_t tile,       \
+                                                  T own, bool segments, bool shut)              \
+    {                                                                                           \
+        const uint32_t cells = gpurt_look_cells(sizeof(T));                                     \
+        uint32_t gone = 0, all = 0, mine = gpurt_look_word(0, tile);                            \
+        bool closed = false;                                                                    \
+        T sum = (none);                                                                         \
+                                                                                                \
+        gpurt_grid_tell_##op##_##t(room, mine, own, shut, 0);                                   \
+        for (uint32_t end = tile; end && !all; end -= end < 32 ? end : 32) {                    \
+            uint32_t word = gpurt_look_before(end);                                             \
+            gpurt_look_t found =                                                                \
+                gpurt_grid_await(room, word, cells, gpurt_grid_look(room, word, cells));        \
+            bool begins;                                                                        \
+            T v = gpurt_grid_sum_##op##_##t(found, false, segments, &begins, &gone);            \
+                                                                                                \
+            sum = closed ? sum : pair(v, sum);                                                  \
+            closed = closed || begins;                                                          \
+            all = gpurt_any(GPURT_FULL_MASK,                                                    \
+                            (gpurt_look_mark(found) & GPURT_LOOK_ALL) != 0);                    \
+        }                                                                                       \
+        gpurt_grid_tell_##op##_##t(room, mine, shut ? own : pair(sum, own),                     \
+                                   shut || closed, GPURT_LOOK_ALL | gone);                      \
+        if (gpurt_lane() == 0)                                                                  \
+            room->gone = gone;                                                                  \
+        return sum;                                                                             \
     }
 
 /* ---- the operations ----------------------------------------------------------------------- */
 
-#define GPURT_DEF_GRID_SCAN(op, T, t, none, pair)                                           \
-    /* What stands before the caller's part, to each warp; takes the next tile meanwhile. \
+#define GPURT_DEF_GRID_SCAN(op, T, t, none, pair)                                          \
+    /* What stands before the caller's part, to each warp; and takes the next tile late. \
      * Warp 0 combines all parts, the others those before their own. */ \
-    GPURT_DEV_OF_SET bool gpurt_grid_before_##op##_##t(                                     \
-        gpurt_grid_room_t *room, uint32_t tile, T mine, bool segments, bool shut,           \
-        T *before)                                                                          \
-    {                                                                                       \
-        uint32_t warp = gpurt_warp(), earlier = warp ? warp : gpurt_warps(), ticket = 0;    \
-        T *cells = (T *)(void *)room->cells, sum = (none);                                  \
-        bool sum_shut = false;                                                              \
-                                                                                            \
-        if (gpurt_lane() == 0) {                                                            \
-            cells[warp] = mine;                                                             \
-            room->shut[warp] = shut;                                                        \
-        }                                                                                   \
-        gpurt_block_barrier();                                                              \
-        if (gpurt_thread_rank() == 0) {                                                     \
-            ticket = gpurt_grid_ticket(room);                                               \
-            gpurt_grid_note(room, ticket);                                                  \
-        }                                                                                   \
-        for (uint32_t w = 0; w < earlier; w++) {                                            \
-            bool begins = segments && room->shut[w];                                        \
-                                                                                            \
-            sum = begins ? cells[w] : pair(sum, cells[w]);                                  \
-            sum_shut = sum_shut || begins;                                                  \
-        }                                                                                   \
-        if (warp == 0) {                                                                    \
-            sum = gpurt_grid_back_##op##_##t(room, tile, sum, segments, sum_shut);          \
-            if (gpurt_lane() == 0) {                                                        \
-                cells[GPURT_WARP_SIZE] = sum;                                               \
-                room->next = gpurt_grid_tile(room, ticket);                                 \
-            }                                                                               \
-            sum = (none);                                                                   \
-            sum_shut = false;                                                               \
-        }                                                                                   \
-        gpurt_block_barrier();                                                              \
-        *before = sum_shut ? sum : pair(cells[GPURT_WARP_SIZE], sum);                       \
-        return !room->gone;                                                                 \
-    }                                                                                       \
-    GPURT_DEV_OF_SET gpurt_status_t gpurt_grid_run_##op##_##t(                              \
-        void *memory, const T *in, const uint8_t *heads, T *out, uint64_t n,                \
-        bool inclusive)                                                                     \
-    {                                                                                       \
-        uint64_t tiles = gpurt_grid_tiles(n, gpurt_block_threads(), sizeof(T));             \
-        const uint32_t width = GPURT_TILE_THREAD_BYTES / sizeof(T);                         \
-        gpurt_status_t st = gpurt_grid_begin(memory, tiles, sizeof(T));                     \
-        bool even = ((uintptr_t)in | (uintptr_t)out) % GPURT_PACK_BYTES == 0;               \
-        gpurt_grid_room_t *room = gpurt_grid_room();                                        \
-        uint32_t tile = st == GPURT_OK ? room->tile : UINT32_MAX;                           \
-        gpurt_tile_##t##_t own;                                                             \
-                                                                                            \
-        while (tile != UINT32_MAX) {                                                        \
-            uint64_t first = (uint64_t)tile * gpurt_block_threads() * width;                \
-            bool whole = even && first + gpurt_block_threads() * width <= n, shut;          \
-            uint64_t at = first + gpurt_warp() * GPURT_WARP_SIZE * width +                  \
-                          gpurt_lane() * (GPURT_PACK_BYTES / sizeof(T));                    \
-            T mine, before;                                                                 \
-                                                                                            \
-            gpurt_tile_load_##op##_##t(&own, in, heads, at, n, whole);                      \
-            gpurt_grid_ahead(in + first, (n - first) * sizeof(T));                          \
-            mine = gpurt_tile_fold_##op##_##t(&own, heads != NULL, &shut);                  \
-            if (!gpurt_grid_before_##op##_##t(room, tile, mine, heads != NULL, shut,        \
-                                              &before)) {                                   \
-                st = GPURT_E_CANCELLED;                                                     \
-                break;                                                                      \
-            }                                                                               \
-            gpurt_tile_store_##op##_##t(&own, out, at, n, whole, before, inclusive);        \
-            tile = gpurt_grid_next(room);                                                   \
-            gpurt_grid_written();                                                           \
-        }                                                                                   \
-        if (st == GPURT_OK || st == GPURT_E_CANCELLED)                                      \
-            gpurt_grid_end(room, st);                                                       \
-        return st;                                                                          \
-    }                                                                                       \
-    GPURT_DEV_OF_SET gpurt_status_t gpurt_grid_scan_##op##_##t(void *area, const T *in,     \
-                                                               T *out, uint64_t n)          \
-    {                                                                                       \
-        return gpurt_grid_run_##op##_##t(area, in, NULL, out, n, true);                     \
-    }                                                                                       \
-    GPURT_DEV_OF_SET gpurt_status_t gpurt_grid_exscan_##op##_##t(void *area, const T *in,   \
-                                                                 T *out, uint64_t n)        \
-    {                                                                                       \
-        return gpurt_grid_run_##op##_##t(area, in, NULL, out, n, false);                    \
-    }                                                                                       \
-    GPURT_DEV_OF_SET gpurt_status_t gpurt_grid_segscan_##op##_##t(                          \
-        void *area, const T *in, const uint8_t *heads, T *out, uint64_t n)                  \
-    {                                                                                       \
-        return gpurt_grid_run_##op##_##t(area, in, heads, out, n, true);                    \
+    GPURT_DEV_OF_SET bool gpurt_grid_before_##op##_##t(                                    \
+        gpurt_grid_room_t *room, uint32_t tile, T mine, bool segments, bool shut,          \
+        T *before)                                                                         \
+    {                                                                                      \
+        uint32_t warp = gpurt_warp(), earlier = warp ? warp : gpurt_warps();               \
+        T *cells = (T *)(void *)room->cells, sum = (none);                                 \
+        bool sum_shut = false;                                                             \
+                                                                                           \
+        if (gpurt_lane() == 0) {                                                           \
+            cells[warp] = mine;                                                            \
+            room->shut[warp] = shut;                                                       \
+        }                                                                                  \
+        gpurt_block_barrier();                                                             \
+        for (uint32_t w = 0; w < earlier; w++) {                                           \
+            bool begins = segments && room->shut[w];                                       \
+                                                                                           \
+            sum = begins ? cells[w] : pair(sum, cells[w]);                                 \
+            sum_shut = sum_shut || begins;                                                 \
+        }                                                                                  \
+        if (warp == 0) {                                                                   \
+            sum = gpurt_grid_exact_##t()                                                   \
+                      ? gpurt_grid_flat_##op##_##t(room, tile, sum, segments, sum_shut)    \
+                      : gpurt_grid_back_##op##_##t(room, tile, sum, segments, sum_shut);   \
+            if (gpurt_lane() == 0) {                                                       \
+                cells[GPURT_WARP_SIZE] = sum;                                              \
+                room->next = gpurt_grid_more(room);                                        \
+            }                                                                              \
+            sum = (none);                                                                  \
+            sum_shut = false;                                                              \
+        }                                                                                  \
+        gpurt_block_barrier();                                                             \
+        *before = sum_shut ? sum : pair(cells[GPURT_WARP_SIZE], sum);                      \
+        return !room->gone;                                                                \
+    }                                                                                      \
+    GPURT_DEV_OF_SET gpurt_status_t gpurt_grid_run_##op##_##t(                             \
+        void *memory, const T *in, const uint8_t *heads, T *out, uint64_t n,               \
+        bool inclusive)                                                                    \
+    {                                                                                      \
+        uint64_t tiles = gpurt_grid_tiles(n, gpurt_block_threads(), sizeof(T));            \
+        const uint32_t width = GPURT_TILE_THREAD_BYTES / sizeof(T);                        \
+        gpurt_status_t st = gpurt_grid_begin(memory, tiles, sizeof(T));                    \
+        bool even = ((uintptr_t)in | (uintptr_t)out) % GPURT_PACK_BYTES == 0;              \
+        gpurt_grid_room_t *room = gpurt_grid_room();                                       \
+        uint32_t tile = st == GPURT_OK ? room->tile : UINT32_MAX;                          \
+        gpurt_tile_##t##_t own;                                                            \
+                                                                                           \
+        while (tile != UINT32_MAX) {                                                       \
+            uint64_t first = (uint64_t)tile * gpurt_block_threads() * width;               \
+            bool whole = even && first + gpurt_block_threads() * width <= n, shut;         \
+            uint64_t at = first + gpurt_warp() * GPURT_WARP_SIZE * width +                 \
+                          gpurt_lane() * (GPURT_PACK_BYTES / sizeof(T));                   \
+            T mine, before;                                                                \
+                                                                                           \
+            gpurt_tile_load_##op##_##t(&own, in, heads, at, n, whole);                     \
+            mine = gpurt_tile_fold_##op##_##t(&own, heads != NULL, &shut);                 \
+            if (!gpurt_grid_before_##op##_##t(room, tile, mine, heads != NULL, shut,       \
+                                              &before)) {                                  \
+                st = GPURT_E_CANCELLED;                                                    \
+                break;                                                                     \
+            }                                                                              \
+            gpurt_tile_store_##op##_##t(&own, out, at, n, whole, before, inclusive);       \
+            tile = gpurt_grid_next(room);                                                  \
+            gpurt_grid_written();                                                          \
+        }                                                                                  \
+        if (st == GPURT_OK || st == GPURT_E_CANCELLED)                                     \
+            gpurt_grid_end(room);                                                          \
+        return st;                                                                         \
+    }                                                                                      \
+    GPURT_DEV_OF_SET gpurt_status_t gpurt_grid_scan_##op##_##t(void *area, const T *in,    \
+                                                               T *out, uint64_t n)         \
+    {                                                                                      \
+        return gpurt_grid_run_##op##_##t(area, in, NULL, out, n, true);                    \
+    }                                                                                      \
+    GPURT_DEV_OF_SET gpurt_status_t gpurt_grid_exscan_##op##_##t(void *area, const T *in,  \
+                                                                 T *out, uint64_t n)       \
+    {                                                                                      \
+        return gpurt_grid_run_##op##_##t(area, in, NULL, out, n, false);                   \
+    }                                                                                      \
+    GPURT_DEV_OF_SET gpurt_status_t gpurt_grid_segscan_##op##_##t(                         \
+        void *area, const T *in, const uint8_t *heads, T *out, uint64_t n)                 \
+    {                                                                                      \
+        return gpurt_grid_run_##op##_##t(area, in, heads, out, n, true);                   \
     }
 
 /* A thread's own elements lie a grid apart; blocks leave their sums, and the last one to come

@@ -105,29 +105,36 @@ GPURT_HD void gpurt_phaser_init(gpurt_phaser_t *p, uint32_t members)
     p->waitable.xnumber = 0;
 }
 
-GPURT_DEV uint32_t gpurt_phaser_arrive(gpurt_phaser_t *p)
+/* w: as an arrival found it. The last one of a phase sets up the next. */
+GPURT_DEV void gpurt_phaser_arm(gpurt_phaser_t *p, uint64_t w)
 {
-    uint64_t w = gpurt_add_release_far_u64(&p->xword, GPURT_PHASER_ONE); /* PH1.rel */
-    uint32_t phase = gpurt_phaser_phase(w);
+    uint64_t old_loss = w & gpurt_phaser_lost(gpurt_phaser_phase(w) + 1);
 
-    if (gpurt_phaser_arrived(w) == GPURT_PHASER_LIMIT - 1) {
-        uint64_t old_loss = w & gpurt_phaser_lost(phase + 1);
-
+    if (GPURT_UNLIKELY(gpurt_phaser_arrived(w) == GPURT_PHASER_LIMIT - 1))
         /* relaxed: as an addition it leaves the others' releases standing */
         gpurt_red_add_relaxed_dev_u64(
             &p->xword, gpurt_phaser_armed(gpurt_phaser_members(w)) - old_loss);
-    }
-    return phase;
+}
+GPURT_DEV uint32_t gpurt_phaser_arrive(gpurt_phaser_t *p)
+{
+    uint64_t w = gpurt_add_release_far_u64(&p->xword, GPURT_PHASER_ONE); /* PH1.rel */
+
+    gpurt_phaser_arm(p, w);
+    return gpurt_phaser_phase(w);
 }
 
-/* The word, once more: GPURT_E_NOT_READY while the phase runs. */
+/* What a word means to who has arrived: GPURT_E_NOT_READY while the phase runs. */
+GPURT_DEV gpurt_status_t gpurt_phaser_read(uint64_t w, uint32_t token)
+{
+    if (gpurt_phaser_phase(w) != token)
+        return w & gpurt_phaser_lost(token) ? GPURT_E_CANCELLED : GPURT_OK;
+    return w & GPURT_PHASER_BROKEN ? GPURT_E_CANCELLED : GPURT_E_NOT_READY;
+}
 GPURT_DEV gpurt_status_t gpurt_phaser_look(gpurt_phaser_t *p, uint32_t token)
 {
     uint64_t w = gpurt_load_acquire_dev_u64(&p->xword); /* PH1.acq */
 
-    if (gpurt_phaser_phase(w) != token)
-        return w & gpurt_phaser_lost(token) ? GPURT_E_CANCELLED : GPURT_OK;
-    return w & GPURT_PHASER_BROKEN ? GPURT_E_CANCELLED : GPURT_E_NOT_READY;
+    return gpurt_phaser_read(w, token);
 }
 GPURT_DEV bool gpurt_phaser_test(gpurt_phaser_t *p, uint32_t token)
 {
@@ -268,15 +275,29 @@ GPURT_DEV gpurt_status_t gpurt_member_begin(gpurt_member_t *m, gpurt_phaser_t *p
     return (gpurt_status_t)(int32_t)gpurt_block_broadcast_u32(st, 0);
 }
 
-/* One lane, between two barriers of its block. */
+/* Arrives, and looks before the answer to that is back. Lane 0, which its number makes no
+ * address of all lanes: of an addition to one of those ptxas makes a warp's, and waits. */
+GPURT_DEV gpurt_status_t gpurt_member_arrive(gpurt_member_t *m)
+{
+    gpurt_phaser_t *p = m->phaser;
+    uint64_t *word = &p->xword + gpurt_lane();
+    uint64_t w = gpurt_add_release_far_u64(word, GPURT_PHASER_ONE), now; /* PH1.rel */
+
+    gpurt_let_arrive();
+    now = gpurt_load_acquire_dev_u64(word); /* PH1.acq */
+    gpurt_phaser_arm(p, w);
+    m->token = gpurt_phaser_phase(w);
+    m->waits = true;
+    return gpurt_phaser_read(now, m->token);
+}
+
+/* Thread 0, between two barriers of its block. */
 GPURT_DEV uint32_t gpurt_member_meet(gpurt_member_t *m, uint64_t ns)
 {
-    gpurt_status_t st;
+    gpurt_status_t st = m->waits ? GPURT_E_NOT_READY : gpurt_member_arrive(m);
 
-    if (!m->waits)
-        m->token = gpurt_phaser_arrive(m->phaser);
-    m->waits = true;
-    st = gpurt_phaser_wait_for(m->phaser, m->token, ns);
+    if (st == GPURT_E_NOT_READY)
+        st = gpurt_phaser_wait_for(m->phaser, m->token, ns);
     m->waits = st == GPURT_E_TIMEOUT;
     return (uint32_t)st;
 }

@@ -271,11 +271,6 @@ GPURT_DEV void gpurt_soon(const void *p)
     asm volatile("prefetch.L1 [%0];" ::"l"(p));
 }
 
-GPURT_DEV void gpurt_soon_far(const void *p)
-{
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(p)));
-}
-
 GPURT_DEV uint64_t gpurt_launch_number(void)
 {
     return gpurt_cuda_grid();
@@ -433,6 +428,19 @@ GPURT_DEV void *gpurt_cluster_shared(void *object, uint32_t rank)
 #endif
 }
 
+/* A look at a word at which others still arrive makes them late: so the first one waits for
+ * about as long as an addition takes. On an H200 that made a round of 132 blocks 0.13 us
+ * shorter; 200 cycles and 400 did less. */
+GPURT_DEV void gpurt_let_arrive(void)
+{
+    uint32_t begin, now;
+
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(begin)::"memory");
+    do
+        asm volatile("mov.u32 %0, %%clock;" : "=r"(now)::"memory");
+    while (now - begin < 300);
+}
+
 /* The low 31 bits of the word are 0 between rounds. A round adds 2^31 in all, so the top
  * bit flips when the last block arrives and not before. this_grid().sync() of
  * cooperative groups counts the same way: a kernel may use both. Order: the block
@@ -454,17 +462,19 @@ GPURT_DEV void gpurt_grid_barrier(void)
             gpurt_trap();
         uint32_t share = first ? 0x80000000u - (blocks - 1) : 1u;
         uint32_t before = gpurt_add_release_far_u32(word, share), now; /* CGRID1.rel */
-        uint32_t polls = 0;
 
-        do {
+        gpurt_let_arrive();
+        for (uint32_t polls = 1;; polls++) {
             now = gpurt_load_acquire_dev_u32(word); /* CGRID1.acq */
-            if (gpurt_cuda_grid_is_gone(++polls)) {
+            if ((now ^ before) & 0x80000000u)
+                break;
+            if (gpurt_cuda_grid_is_gone(polls)) {
                 /* relaxed: takes the arrival back; another launch finds the word as it was */
                 gpurt_add_relaxed_dev_u32(word, 0u - share);
                 gpurt_cancel_block();
                 break;
             }
-        } while (((now ^ before) & 0x80000000u) == 0);
+        }
     }
     gpurt_block_barrier();
 }

@@ -26,8 +26,9 @@ enum {
     /* Of a mark. */
     GPURT_LOOK_GONE = 1u, /* the block that had the tile was cancelled */
     GPURT_LOOK_CLOSED =
-        2u, /* a segment begins in it: nothing from before goes on behind it */
-    GPURT_LOOK_ROUND = 4u /* the rest: round + 1 */
+        2u,              /* a segment begins in it: nothing from before goes on behind it */
+    GPURT_LOOK_ALL = 4u, /* the sum of all tiles up to here, not of one alone */
+    GPURT_LOOK_ROUND = 8u /* the rest: round + 1 */
 };
 
 /* No tile: the words of fewer are counted in 32 bits. */
@@ -66,6 +67,15 @@ GPURT_DEV uint32_t gpurt_look_place(uint32_t level, uint32_t tile)
     if (level == 2 && tile >= GPURT_LOOK_ROW)
         return gpurt_look_word(2, tile - GPURT_LOOK_ROW);
     return GPURT_LOOK_NOWHERE;
+}
+
+/* The word that the calling lane looks at: of the 32 tiles that end before one. */
+GPURT_DEV uint32_t gpurt_look_before(uint32_t end)
+{
+    uint32_t at = end + gpurt_lane();
+
+    return at < GPURT_LOOK_WIDTH ? GPURT_LOOK_NOWHERE
+                                 : gpurt_look_word(0, at - GPURT_LOOK_WIDTH);
 }
 
 /* The word that is told behind the look at a level: by the last tile of a group, of a row. */
