@@ -105,6 +105,11 @@ GPURT_HD void gpurt_phaser_init(gpurt_phaser_t *p, uint32_t members)
     p->waitable.xnumber = 0;
 }
 
+/* word: the phaser's. Returns: as the arrival found it. */
+GPURT_DEV uint64_t gpurt_phaser_come(uint64_t *word)
+{
+    return gpurt_add_release_far_u64(word, GPURT_PHASER_ONE); /* PH1.rel */
+}
 /* w: as an arrival found it. The last one of a phase sets up the next. */
 GPURT_DEV void gpurt_phaser_arm(gpurt_phaser_t *p, uint64_t w)
 {
@@ -117,7 +122,7 @@ GPURT_DEV void gpurt_phaser_arm(gpurt_phaser_t *p, uint64_t w)
 }
 GPURT_DEV uint32_t gpurt_phaser_arrive(gpurt_phaser_t *p)
 {
-    uint64_t w = gpurt_add_release_far_u64(&p->xword, GPURT_PHASER_ONE); /* PH1.rel */
+    uint64_t w = gpurt_phaser_come(&p->xword);
 
     gpurt_phaser_arm(p, w);
     return gpurt_phaser_phase(w);
@@ -281,7 +286,7 @@ GPURT_DEV gpurt_status_t gpurt_member_arrive(gpurt_member_t *m)
 {
     gpurt_phaser_t *p = m->phaser;
     uint64_t *word = &p->xword + gpurt_lane();
-    uint64_t w = gpurt_add_release_far_u64(word, GPURT_PHASER_ONE), now; /* PH1.rel */
+    uint64_t w = gpurt_phaser_come(word), now;
 
     gpurt_let_arrive();
     now = gpurt_load_acquire_dev_u64(word); /* PH1.acq */
