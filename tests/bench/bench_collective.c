@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_collective: scans and a reduction by a whole grid beside a copy of the same bytes (a
- * reduction beside half of it: it writes nothing), and a phaser beside the grid barrier. Results
- * are checked before a time is believed. */
+ * reduction beside half of it: it writes nothing), a scan beside CUB's, a phaser beside the grid
+ * barrier, and that beside grid.sync() of cooperative groups. Results are checked before a time
+ * is believed. */
 #include "bench_collective.h"
 
+#include "bench_collective_cub.h"
 #include "rows.h"
 
 #include <gpurt/gridscan.h>
@@ -15,11 +17,13 @@ GPURT_KERNEL_DECLARE(bench_collective_scan_float, struct bench_collective_args);
 GPURT_KERNEL_DECLARE(bench_collective_reduce, struct bench_collective_args);
 GPURT_KERNEL_DECLARE(bench_collective_phaser, struct bench_collective_args);
 GPURT_KERNEL_DECLARE(bench_collective_grid, struct bench_collective_args);
+GPURT_KERNEL_DECLARE(bench_collective_peer, struct bench_collective_args);
 
 enum {
     REPEATS = 21,
     THREADS = 256,
-    BLOCKS_MOST = 4096
+    BLOCKS_MOST = 16384, /* as many as tiles */
+    TILE = THREADS * (int)GPURT_TILE_THREAD_BYTES / 4
 };
 
 typedef struct bench {
@@ -69,20 +73,23 @@ static void setup(bench_t *b)
     NEED(gpurt_event_create(b->rt, &b->end, &err));
 }
 
+/* As many blocks as are resident at once. */
 static gpurt_launch_t shape(bench_t *b, const gpurt_kernel_t *kernel)
 {
     gpurt_launch_t launch = {.block = {THREADS, 1, 1}};
     uint32_t fit;
 
     NEED(gpurt_occupancy(b->rt, &launch, kernel, &fit, &err));
-    launch.grid.x = fit < BLOCKS_MOST ? fit : BLOCKS_MOST;
+    launch.grid.x = fit;
+    if (fit > BLOCKS_MOST)
+        launch.grid.x = BLOCKS_MOST;
     return launch;
 }
 
 /* The median launch, in nanoseconds; the first two warm up. */
-static double time_ns(bench_t *b, const gpurt_kernel_t *kernel)
+static double time_of(bench_t *b, const gpurt_launch_t *launch,
+                      const gpurt_kernel_t *kernel)
 {
-    gpurt_launch_t launch = shape(b, kernel);
     double samples[REPEATS];
 
     /* anew: not all kernels have as many blocks */
@@ -92,7 +99,7 @@ static double time_ns(bench_t *b, const gpurt_kernel_t *kernel)
         uint64_t ns;
 
         NEED(gpurt_event_record(b->rt, b->begin, 0));
-        NEED(gpurt_launch_kernel(b->rt, &launch, kernel, &b->args, sizeof b->args, &err));
+        NEED(gpurt_launch_kernel(b->rt, launch, kernel, &b->args, sizeof b->args, &err));
         NEED(gpurt_event_record(b->rt, b->end, 0));
         NEED(gpurt_event_sync(b->rt, b->end, &err));
         NEED(gpurt_event_elapsed_ns(b->rt, b->begin, b->end, &ns, &err));
@@ -100,6 +107,19 @@ static double time_ns(bench_t *b, const gpurt_kernel_t *kernel)
             samples[i - 2] = (double)ns;
     }
     return rows_median(samples, REPEATS);
+}
+static double time_ns(bench_t *b, const gpurt_kernel_t *kernel)
+{
+    gpurt_launch_t launch = shape(b, kernel);
+
+    return time_of(b, &launch, kernel);
+}
+static double time_tiles_ns(bench_t *b, const gpurt_kernel_t *kernel)
+{
+    gpurt_launch_t launch = {.grid = {(uint32_t)(b->args.n / TILE), 1, 1},
+                             .block = {THREADS, 1, 1}};
+
+    return time_of(b, &launch, kernel);
 }
 
 static void wrong(const char *what, uint64_t at)
@@ -134,19 +154,42 @@ static void row(bench_t *b, const char *name, double ns, double bytes, double fl
              (double)b->args.n * 8 / floor_ns);
 }
 
+/* In the same run, by the same array; no row where CUB is missing. */
+static void row_of_cub(bench_t *b, double scan_ns, double copy_ns)
+{
+    double samples[REPEATS], bytes = (double)b->args.n * 8, cub_ns;
+
+    NEED(gpurt_fill(b->rt, 0, b->args.out, 0, b->args.n * 4, &err));
+    NEED(gpurt_sync(b->rt, &err));
+    if (bench_collective_cub(b->args.in, b->args.out, b->args.n, samples, REPEATS) != 0)
+        return;
+    check(b, true);
+    cub_ns = rows_median(samples, REPEATS);
+    rows_add("collective", "scan_u32_beside_cub", bytes / scan_ns, "GB/s",
+             "cub::DeviceScan::InclusiveSum", bytes / cub_ns);
+    row(b, "cub_scan_u32", cub_ns, bytes, copy_ns);
+}
+
 static void case_arrays(bench_t *b)
 {
-    double bytes = (double)b->args.n * 4, copy;
+    double bytes = (double)b->args.n * 4, copy, scan, tiles;
 
     for (uint64_t i = 0; i < b->args.n; i++)
         b->host[i] = (uint32_t)(i % 1000 + 1);
     NEED(gpurt_copy(b->rt, 0, (void *)(uintptr_t)b->args.in, b->host, b->args.n * 4, &err));
     NEED(gpurt_sync(b->rt, &err));
     copy = time_ns(b, &gpurt_kernel_bench_collective_copy);
-    row(b, "scan_u32", time_ns(b, &gpurt_kernel_bench_collective_scan), 2 * bytes, copy);
+    scan = time_ns(b, &gpurt_kernel_bench_collective_scan);
+    row(b, "scan_u32", scan, 2 * bytes, copy);
     check(b, true);
+    tiles = time_tiles_ns(b, &gpurt_kernel_bench_collective_scan);
+    row(b, "scan_u32_block_a_tile", tiles, 2 * bytes, copy);
+    check(b, true);
+    row_of_cub(b, tiles < scan ? tiles : scan, copy);
     row(b, "scan_f32", time_ns(b, &gpurt_kernel_bench_collective_scan_float), 2 * bytes,
         copy);
+    row(b, "scan_f32_block_a_tile",
+        time_tiles_ns(b, &gpurt_kernel_bench_collective_scan_float), 2 * bytes, copy);
     row(b, "reduce_u32", time_ns(b, &gpurt_kernel_bench_collective_reduce), bytes, copy);
     check(b, false);
 }
@@ -179,8 +222,11 @@ static double round_ns(bench_t *b, const gpurt_kernel_t *kernel, bool cooperativ
 static void case_barriers(bench_t *b)
 {
     double grid = round_ns(b, &gpurt_kernel_bench_collective_grid, true);
+    double peer = b->gpu ? round_ns(b, &gpurt_kernel_bench_collective_peer, true) : 0;
     double phaser = round_ns(b, &gpurt_kernel_bench_collective_phaser, false);
 
+    if (b->gpu)
+        rows_add("collective", "grid_barrier_round_p50", grid, "ns", "grid.sync", peer);
     rows_add("collective", "phaser_round_p50", phaser, "ns", "grid barrier", grid);
 }
 

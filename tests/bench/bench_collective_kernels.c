@@ -14,11 +14,11 @@ GPURT_KERNEL(bench_collective_copy, struct bench_collective_args, p)
     for (uint64_t i = gpurt_global_id64(); i < p->n / 4; i += lanes)
         out[i] = in[i];
 }
-GPURT_KERNEL(bench_collective_scan, struct bench_collective_args, p)
+GPURT_KERNEL_FIT(bench_collective_scan, struct bench_collective_args, p, 256, 6)
 {
     gpurt_grid_scan_add_u32(p->area, p->in, p->out, p->n);
 }
-GPURT_KERNEL(bench_collective_scan_float, struct bench_collective_args, p)
+GPURT_KERNEL_FIT(bench_collective_scan_float, struct bench_collective_args, p, 256, 6)
 {
     gpurt_grid_scan_add_f32(p->area, (const float *)p->in, (float *)p->out, p->n);
 }
@@ -42,7 +42,6 @@ GPURT_KERNEL(bench_collective_phaser, struct bench_collective_args, p)
         p->clocks[gpurt_block_rank()] = gpurt_globaltimer() - begin;
     gpurt_member_end(member);
 }
-/* The peer: on a GPU it counts as grid.sync of cooperative groups does. */
 GPURT_KERNEL(bench_collective_grid, struct bench_collective_args, p)
 {
     uint64_t begin;

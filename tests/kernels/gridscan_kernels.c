@@ -28,7 +28,9 @@ GRIDSCAN_KERNEL(int64_t, i64)
 GRIDSCAN_KERNEL(float, f32)
 GRIDSCAN_KERNEL(double, f64)
 
-GPURT_KERNEL(gridscan_kinds, struct gridscan_args, p)
+/* Fit: test_gridscan asks how many blocks are resident. */
+GPURT_KERNEL_FIT(gridscan_kinds, struct gridscan_args, p, GRIDSCAN_FIT_THREADS,
+                 GRIDSCAN_FIT_BLOCKS)
 {
     const uint32_t *in = (const uint32_t *)p->in;
     uint32_t *out = (uint32_t *)p->out;

@@ -18,6 +18,12 @@ enum {
 /* An element of gridscan_poison that cancels the block whose thread combines it. */
 #define GRIDSCAN_POISON 0xdeadu
 
+/* Of gridscan_kinds: blocks of so many threads, and how many are resident on a multiprocessor. */
+enum {
+    GRIDSCAN_FIT_THREADS = 256,
+    GRIDSCAN_FIT_BLOCKS = 4
+};
+
 /* Owner: the test. */
 struct gridscan_args {
     void *area;

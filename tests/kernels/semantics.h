@@ -330,7 +330,7 @@ GPURT_HD uint64_t probe_operand(uint32_t kind, uint32_t type, uint64_t id, uint3
     X(ids) X(votes) X(match) X(shfl) X(reduce) X(syncwarp) X(divergent) X(groups)         \
     X(activemask) X(bits) X(barrier) X(barrier_exit) X(exchange) X(named) X(shared)       \
     X(poison) X(cluster) X(grid) X(chain) X(exits) X(clock) X(slots) X(large) X(atomic)   \
-    X(atomic_shared) X(cas_fails) X(cells) X(red) X(wide) X(wide_tear)       \
+    X(atomic_shared) X(cas_fails) X(cells) X(red) X(wide) X(wide_tear) X(wide_parts) \
     X(message) X(meanwhile)
 /* clang-format on */
 #define PROBE_DECLARE(name) GPURT_KERNEL_DECLARE(probe_##name, struct probe_args);

@@ -300,6 +300,30 @@ GPURT_KERNEL(probe_wide_tear, struct probe_args, p)
     probe_row(p)[0] = torn;
 }
 
+/* The same, where a load is used in two of its four parts, which must not make two loads of it.
+ * The shuffle keeps the load in a branch: there nvcc made two. */
+GPURT_KERNEL(probe_wide_parts, struct probe_args, p)
+{
+    gpurt_u128_t *place = (gpurt_u128_t *)p->mem;
+    uint64_t id = gpurt_global_id64(), torn = 0;
+
+    for (uint32_t round = 0; round < 64; round++) {
+        gpurt_u128_t pair = {probe_input(id, round), ~probe_input(id, round)};
+        uint32_t low = 0, high = ~0u;
+
+        if (gpurt_lane() < 16 + round % 8) {
+            gpurt_u128_t seen = gpurt_load_relaxed_dev_u128(place);
+
+            low = (uint32_t)seen.lo;
+            high = (uint32_t)seen.hi;
+        }
+        torn += gpurt_shfl_xor_u32(GPURT_FULL_MASK, low ^ high, 1, 32) != ~0u;
+        if (gpurt_lane() >= 28)
+            gpurt_store_relaxed_dev_u128(place, pair);
+    }
+    probe_row(p)[0] = torn;
+}
+
 /* ---- order --------------------------------------------------------------------------- */
 /* Message passing: even blocks write a plain word and then a flag, odd ones wait for the
  * flag and read the word. mode 0: release and acquire; 1: fences around relaxed

@@ -91,7 +91,7 @@ static uint32_t by_nvidia(const gpurt_activity_device_t *d, int threads, int reg
                                         d->shared_bytes - d->kept_bytes,
                                     .numBlockBarriers = 1};
     cudaOccDeviceState state = {.carveoutConfig = SHAREDMEM_CARVEOUT_MAX_SHARED};
-    cudaOccResult result;
+    cudaOccResult result = {.activeBlocksPerMultiprocessor = 0};
     uint32_t most = d->threads / 32, warps = ((uint32_t)threads + 31) / 32;
 
     CHECK_EQ(cudaOccMaxActiveBlocksPerMultiprocessor(&result, &device, &kernel, &state,

@@ -251,6 +251,19 @@ static void test_refused(run_t *r)
     r->area = (char *)r->area - 64;
 }
 
+/* What GPURT_KERNEL_FIT promises; the CPU back end counts in lanes and promises nothing. */
+static void test_fits(run_t *r)
+{
+    gpurt_launch_t launch = {.block = {GRIDSCAN_FIT_THREADS, 1, 1}};
+    gpurt_t *rt = r->rt; /* of must() */
+    gpurt_error_t err = {0};
+    uint32_t blocks;
+
+    must(gpurt_occupancy(rt, &launch, &gpurt_kernel_gridscan_kinds, &blocks, &err));
+    if (r->info.backend == GPURT_BACKEND_CUDA)
+        CHECK(blocks >= GRIDSCAN_FIT_BLOCKS * r->info.sm_count);
+}
+
 /* A hash of sums that round: the same each time, and on both back ends. */
 static uint64_t rounded(run_t *r, uint32_t kind)
 {
@@ -310,6 +323,7 @@ int main(int argc, char **argv)
     test_rounds(&r);
     test_cancelled(&r);
     test_refused(&r);
+    test_fits(&r);
     test_bits(&r);
     gpurt_mem_destroy(rt, r.area);
     gpurt_mem_destroy(rt, r.in);

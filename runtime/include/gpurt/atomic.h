@@ -37,7 +37,8 @@
  * part of the name because nvcc wants them literal and a reader wants them visible.
  * On the CPU back end each access is a preemption point (point.h).
  * u128: load and store everywhere; xchg and cas on a GPU need sm_90. On the CPU a 128-bit
- * load is a compare-exchange, so the word must be writable. */
+ * load is a compare-exchange, so the word must be writable. On a GPU a load of scope blk is one
+ * access only where all of the value is used: the log's own words pay for no more. */
 #ifndef GPURT_ATOMIC_H
 #define GPURT_ATOMIC_H
 
@@ -568,7 +569,34 @@ GPURT_HD bool gpurt_cas128_raw(gpurt_u128_t *p, gpurt_u128_t *expected,
                 ;                                                                        \
         } while (0)
 #else
-#    define GPURT_128_load(p, v, o, s)       GPURT_RAW_get((gpurt_u128_t *)(p), v, o, s)
+/* ptxas 13.0 loads only those of the four parts that are used, if need be one after the other,
+ * also where the instruction is one of 128 bits with an order. So all are used here, in a way
+ * that it does not see through: no word has more than 32 bits set. */
+GPURT_DEV void gpurt_128_whole(const gpurt_u128_t *v)
+{
+    asm volatile("{\n\t"
+                 ".reg .b32 a, b, c, d;\n\t"
+                 ".reg .pred never;\n\t"
+                 "mov.b64 {a, b}, %0;\n\t"
+                 "mov.b64 {c, d}, %1;\n\t"
+                 "xor.b32 a, a, b;\n\t"
+                 "xor.b32 c, c, d;\n\t"
+                 "xor.b32 a, a, c;\n\t"
+                 "popc.b32 a, a;\n\t"
+                 "setp.gt.u32 never, a, 32;\n\t"
+                 "@never trap;\n\t"
+                 "}" ::"l"(v->lo),
+                 "l"(v->hi));
+}
+#    define GPURT_128_WHOLE_clu    gpurt_128_whole
+#    define GPURT_128_WHOLE_dev    gpurt_128_whole
+#    define GPURT_128_WHOLE_sys    gpurt_128_whole
+#    define GPURT_128_WHOLE_blk(v) ((void)(v)) /* see the head */
+#    define GPURT_128_load(p, v, o, s)                   \
+        do {                                             \
+            GPURT_RAW_get((gpurt_u128_t *)(p), v, o, s); \
+            GPURT_128_WHOLE_##s(v);                      \
+        } while (0)
 #    define GPURT_128_store(p, v, o, s)      GPURT_RAW_put(p, &(v), o, s)
 #    define GPURT_128_swap(p, v, old, o, s)  GPURT_RAW_swap(p, &(v), old, o, s)
 #    define GPURT_128_cas(p, e, d, o, fo, s) GPURT_RAW_cas_any(p, e, &(d), o, fo, s)

@@ -53,6 +53,10 @@ enum {
     GPURT_PHASER_COUNT_SHIFT = 23,
     GPURT_PHASER_PHASE_SHIFT = GPURT_PHASER_COUNT_SHIFT + GPURT_PHASER_COUNT_BITS
 };
+/* On a GPU, before a lane sleeps between two of them: a few microseconds. */
+enum {
+    GPURT_PHASER_LOOKS = GPURT_ON_CUDA ? 16 : 1
+};
 #define GPURT_PHASER_BROKEN (1ull << 22)
 #define GPURT_PHASER_ONE    (1ull << GPURT_PHASER_COUNT_SHIFT)
 #define GPURT_PHASER_LIMIT  (1ull << GPURT_PHASER_COUNT_BITS)
@@ -69,6 +73,7 @@ typedef struct gpurt_member {
     gpurt_phaser_t *phaser;
     uint32_t token;
     bool waits; /* it has arrived in phase `token` */
+    int32_t status;
 } gpurt_member_t;
 
 GPURT_HD uint64_t gpurt_phaser_members(uint64_t w)
@@ -100,29 +105,41 @@ GPURT_HD void gpurt_phaser_init(gpurt_phaser_t *p, uint32_t members)
     p->waitable.xnumber = 0;
 }
 
-GPURT_DEV uint32_t gpurt_phaser_arrive(gpurt_phaser_t *p)
+/* word: the phaser's. Returns: as the arrival found it. */
+GPURT_DEV uint64_t gpurt_phaser_come(uint64_t *word)
 {
-    uint64_t w = gpurt_add_release_dev_u64(&p->xword, GPURT_PHASER_ONE); /* PH1.rel */
-    uint32_t phase = gpurt_phaser_phase(w);
+    return gpurt_add_release_far_u64(word, GPURT_PHASER_ONE); /* PH1.rel */
+}
+/* w: as an arrival found it. The last one of a phase sets up the next. */
+GPURT_DEV void gpurt_phaser_arm(gpurt_phaser_t *p, uint64_t w)
+{
+    uint64_t old_loss = w & gpurt_phaser_lost(gpurt_phaser_phase(w) + 1);
 
-    if (gpurt_phaser_arrived(w) == GPURT_PHASER_LIMIT - 1) {
-        uint64_t old_loss = w & gpurt_phaser_lost(phase + 1);
-
+    if (GPURT_UNLIKELY(gpurt_phaser_arrived(w) == GPURT_PHASER_LIMIT - 1))
         /* relaxed: as an addition it leaves the others' releases standing */
         gpurt_red_add_relaxed_dev_u64(
             &p->xword, gpurt_phaser_armed(gpurt_phaser_members(w)) - old_loss);
-    }
-    return phase;
+}
+GPURT_DEV uint32_t gpurt_phaser_arrive(gpurt_phaser_t *p)
+{
+    uint64_t w = gpurt_phaser_come(&p->xword);
+
+    gpurt_phaser_arm(p, w);
+    return gpurt_phaser_phase(w);
 }
 
-/* The word, once more: GPURT_E_NOT_READY while the phase runs. */
+/* What a word means to who has arrived: GPURT_E_NOT_READY while the phase runs. */
+GPURT_DEV gpurt_status_t gpurt_phaser_read(uint64_t w, uint32_t token)
+{
+    if (gpurt_phaser_phase(w) != token)
+        return w & gpurt_phaser_lost(token) ? GPURT_E_CANCELLED : GPURT_OK;
+    return w & GPURT_PHASER_BROKEN ? GPURT_E_CANCELLED : GPURT_E_NOT_READY;
+}
 GPURT_DEV gpurt_status_t gpurt_phaser_look(gpurt_phaser_t *p, uint32_t token)
 {
     uint64_t w = gpurt_load_acquire_dev_u64(&p->xword); /* PH1.acq */
 
-    if (gpurt_phaser_phase(w) != token)
-        return w & gpurt_phaser_lost(token) ? GPURT_E_CANCELLED : GPURT_OK;
-    return w & GPURT_PHASER_BROKEN ? GPURT_E_CANCELLED : GPURT_E_NOT_READY;
+    return gpurt_phaser_read(w, token);
 }
 GPURT_DEV bool gpurt_phaser_test(gpurt_phaser_t *p, uint32_t token)
 {
@@ -137,6 +154,8 @@ GPURT_DEV gpurt_status_t gpurt_phaser_wait_for(gpurt_phaser_t *p, uint32_t token
     uint64_t begin;
     GPURT_PLACE(place, "phaser");
 
+    for (uint32_t i = 1; i < GPURT_PHASER_LOOKS && st == GPURT_E_NOT_READY; i++)
+        st = gpurt_phaser_look(p, token);
     if (st != GPURT_E_NOT_READY)
         return st;
     begin = gpurt_globaltimer();
@@ -261,15 +280,29 @@ GPURT_DEV gpurt_status_t gpurt_member_begin(gpurt_member_t *m, gpurt_phaser_t *p
     return (gpurt_status_t)(int32_t)gpurt_block_broadcast_u32(st, 0);
 }
 
-/* One lane, between two barriers of its block. */
+/* Arrives, and looks before the answer to that is back. Lane 0, which its number makes no
+ * address of all lanes: of an addition to one of those ptxas makes a warp's, and waits. */
+GPURT_DEV gpurt_status_t gpurt_member_arrive(gpurt_member_t *m)
+{
+    gpurt_phaser_t *p = m->phaser;
+    uint64_t *word = &p->xword + gpurt_lane();
+    uint64_t w = gpurt_phaser_come(word), now;
+
+    gpurt_let_arrive();
+    now = gpurt_load_acquire_dev_u64(word); /* PH1.acq */
+    gpurt_phaser_arm(p, w);
+    m->token = gpurt_phaser_phase(w);
+    m->waits = true;
+    return gpurt_phaser_read(now, m->token);
+}
+
+/* Thread 0, between two barriers of its block. */
 GPURT_DEV uint32_t gpurt_member_meet(gpurt_member_t *m, uint64_t ns)
 {
-    gpurt_status_t st;
+    gpurt_status_t st = m->waits ? GPURT_E_NOT_READY : gpurt_member_arrive(m);
 
-    if (!m->waits)
-        m->token = gpurt_phaser_arrive(m->phaser);
-    m->waits = true;
-    st = gpurt_phaser_wait_for(m->phaser, m->token, ns);
+    if (st == GPURT_E_NOT_READY)
+        st = gpurt_phaser_wait_for(m->phaser, m->token, ns);
     m->waits = st == GPURT_E_TIMEOUT;
     return (uint32_t)st;
 }
@@ -277,12 +310,11 @@ GPURT_DEV uint32_t gpurt_member_meet(gpurt_member_t *m, uint64_t ns)
 /* After GPURT_E_TIMEOUT the next call waits on in the same phase. */
 GPURT_DEV gpurt_status_t gpurt_member_sync_for(gpurt_member_t *m, uint64_t ns)
 {
-    uint32_t st = 0;
-
-    gpurt_block_barrier();
+    gpurt_block_barrier(); /* also: all have read the last status */
     if (gpurt_thread_rank() == 0)
-        st = gpurt_member_meet(m, ns);
-    return (gpurt_status_t)(int32_t)gpurt_block_broadcast_u32(st, 0);
+        m->status = (int32_t)gpurt_member_meet(m, ns);
+    gpurt_block_barrier();
+    return (gpurt_status_t)m->status;
 }
 GPURT_DEV gpurt_status_t gpurt_member_sync(gpurt_member_t *m)
 {

@@ -450,6 +450,19 @@ GPURT_DEV void *gpurt_cluster_shared(void *object, uint32_t rank)
 #endif
 }
 
+/* A look at a word at which others still arrive makes them late: so the first one waits for
+ * about as long as an addition takes. On an H200 that made a round of 132 blocks 0.13 us
+ * shorter; 200 cycles and 400 did less. */
+GPURT_DEV void gpurt_let_arrive(void)
+{
+    uint32_t begin, now;
+
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(begin)::"memory");
+    do
+        asm volatile("mov.u32 %0, %%clock;" : "=r"(now)::"memory");
+    while (now - begin < 300);
+}
+
 /* The low 31 bits of the word are 0 between rounds. A round adds 2^31 in all, so the top
  * bit flips when the last block arrives and not before. this_grid().sync() of
  * cooperative groups counts the same way: a kernel may use both. Order: the block
@@ -461,25 +474,29 @@ GPURT_DEV void gpurt_grid_barrier(void)
     gpurt_block_barrier();
     if ((threadIdx.x | threadIdx.y | threadIdx.z) == 0) {
         uint64_t space = gpurt_cuda_grid_space();
-        uint32_t *word = (uint32_t *)space + 1;
+        /* The zero of the thread's makes it no address of all lanes: of an addition to one of
+         * those ptxas makes a warp's, and waits for its answer before the first look. */
+        uint32_t *word = (uint32_t *)space + 1 + threadIdx.x;
         uint32_t blocks = gridDim.x * gridDim.y * gridDim.z;
         bool first = (blockIdx.x | blockIdx.y | blockIdx.z) == 0;
 
         if (!space) /* not a cooperative launch */
             gpurt_trap();
         uint32_t share = first ? 0x80000000u - (blocks - 1) : 1u;
-        uint32_t before = gpurt_add_release_dev_u32(word, share), now; /* CGRID1.rel */
-        uint32_t polls = 0;
+        uint32_t before = gpurt_add_release_far_u32(word, share), now; /* CGRID1.rel */
 
-        do {
+        gpurt_let_arrive();
+        for (uint32_t polls = 1;; polls++) {
             now = gpurt_load_acquire_dev_u32(word); /* CGRID1.acq */
-            if (gpurt_cuda_grid_is_gone(++polls)) {
+            if ((now ^ before) & 0x80000000u)
+                break;
+            if (gpurt_cuda_grid_is_gone(polls)) {
                 /* relaxed: takes the arrival back; another launch finds the word as it was */
                 gpurt_add_relaxed_dev_u32(word, 0u - share);
                 gpurt_cancel_block();
                 break;
             }
-        } while (((now ^ before) & 0x80000000u) == 0);
+        }
     }
     gpurt_block_barrier();
 }
@@ -525,6 +542,10 @@ GPURT_DEV const void *gpurt_frame_at(gpurt_frame_t frame)
  * struct stays in the constant bank (grid constant), so p->field is a constant load. */
 #define GPURT_KERNEL(kernel, args_type, p) \
     GPURT_KERNEL_WRAPPED_(kernel, args_type, args_type, 0, p)
+#define GPURT_KERNEL_FIT(kernel, args_type, p, threads, blocks)   \
+    extern "C" __global__ void __launch_bounds__(threads, blocks) \
+        kernel(const __grid_constant__ args_type);                \
+    GPURT_KERNEL(kernel, args_type, p)
 /* whole: what is passed, with the struct `offset` bytes into it (unwind.h). */
 #define GPURT_KERNEL_WRAPPED_(kernel, args_type, whole, offset, p)                 \
     GPURT_KERNEL_DECLARE(kernel, args_type);                                       \

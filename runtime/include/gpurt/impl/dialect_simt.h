@@ -447,6 +447,7 @@ GPURT_SIMT_PAIR_FLOAT(double, f64)
     gpurt_simt_cluster_shared(object, rank, GPURT_HERE)
 #define gpurt_grid_barrier() gpurt_simt_grid_barrier(GPURT_HERE)
 #define gpurt_relax()        gpurt_simt_relax(GPURT_HERE)
+#define gpurt_let_arrive()   ((void)0)
 #define gpurt_pause()        gpurt_simt_pause(GPURT_HERE)
 #define gpurt_soon(p)        __builtin_prefetch(p)
 #define gpurt_thread_exit()  gpurt_simt_exit()
@@ -499,6 +500,8 @@ GPURT_DEV const void *gpurt_frame_at(gpurt_frame_t frame)
 /* ---- kernel.h ---------------------------------------------------------------------------- */
 #define GPURT_KERNEL(kernel, args_type, p) \
     GPURT_KERNEL_WRAPPED_(kernel, args_type, args_type, 0, p)
+#define GPURT_KERNEL_FIT(kernel, args_type, p, threads, blocks) \
+    GPURT_KERNEL(kernel, args_type, p)
 /* whole: what is passed, with the struct `offset` bytes into it (unwind.h). */
 #define GPURT_KERNEL_WRAPPED_(kernel, args_type, whole, offset, p)    \
     GPURT_KERNEL_DECLARE(kernel, args_type);                          \
