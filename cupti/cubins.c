@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cubins.h"
 
+#include "cubincode.h"
 #include "elfview.h"
 
 #include <pthread.h>
@@ -13,13 +14,17 @@ enum {
     KEPT_BYTES = 256 << 20 /* in all: what large libraries with lines have, several times */
 };
 
+/* Written by: whoever loads the module, before it is to be found; what is below, the one thread
+ * that asks for lines. */
 typedef struct cubin {
     uint64_t crc;
-    const void *code;
+    void *code;
     size_t bytes;
+    bool opened;        /* it was asked for */
+    cubincode_t *lines; /* NULL: it has none */
 } cubin_t;
 
-/* One process. What is there never changes: who has found one uses it without the lock. */
+/* One process. What is there stays: who has found one uses it without the lock. */
 static struct {
     const pcsampling_api_t *api;
     pthread_mutex_t lock; /* guards what is below; never held while CUPTI is called */
@@ -43,7 +48,7 @@ static bool has_lines(const void *cubin, size_t bytes)
 }
 
 /* Under the lock. */
-static const cubin_t *find(uint64_t crc)
+static cubin_t *find(uint64_t crc)
 {
     for (uint32_t i = 0; i < cubins.count; i++)
         if (cubins.of[i].crc == crc)
@@ -62,7 +67,7 @@ static bool add(uint64_t crc, const void *cubin, size_t bytes)
     if (!code)
         return false;
     memcpy(code, cubin, bytes);
-    cubins.of[cubins.count++] = (cubin_t){crc, code, bytes};
+    cubins.of[cubins.count++] = (cubin_t){.crc = crc, .code = code, .bytes = bytes};
     cubins.bytes += bytes;
     return true;
 }
@@ -90,28 +95,29 @@ static void path_join(const char *folder, const char *name, char out[CUBINS_FILE
     snprintf(out, CUBINS_FILE, "%s%s%s", whole ? "" : folder, whole ? "" : "/", name);
 }
 
+static const cubincode_t *lines_of(cubin_t *cubin)
+{
+    if (!cubin->opened)
+        cubin->lines = cubincode_open(cubin->code, cubin->bytes);
+    cubin->opened = true;
+    return cubin->lines;
+}
+
 uint32_t cubins_line(uint64_t crc, const char *function, uint64_t offset,
                      char file[CUBINS_FILE])
 {
-    CUpti_GetSassToSourceCorrelationParams p = {
-        .size = CUpti_GetSassToSourceCorrelationParamsSize,
-        .functionName = function,
-        .pcOffset = offset};
-    const cubin_t *cubin;
-    CUptiResult result;
+    const cubincode_t *lines;
+    line_frame_t place;
+    cubin_t *cubin;
 
     file[0] = '\0';
     pthread_mutex_lock(&cubins.lock);
     cubin = find(crc);
     pthread_mutex_unlock(&cubins.lock);
-    if (!cubin)
+    lines = cubin ? lines_of(cubin) : NULL;
+    if (!lines || !cubincode_line(lines, function, offset, &place))
         return 0;
-    p.cubin = cubin->code;
-    p.cubinSize = cubin->bytes;
-    result = cubins.api->cuptiGetSassToSourceCorrelation(&p);
-    if (result == CUPTI_SUCCESS && p.fileName)
-        path_join(p.dirName, p.fileName, file);
-    free(p.fileName);
-    free(p.dirName);
-    return file[0] ? p.lineNumber : 0;
+    if (place.file[0])
+        path_join(place.folder, place.file, file);
+    return file[0] ? place.line : 0;
 }

@@ -22,8 +22,9 @@ void cubins_open(const pcsampling_api_t *api);
  * any thread of the program, as it loads the module. */
 bool cubins_keep(const void *cubin, size_t bytes);
 
-/* The innermost inlined call's line. Returns: 0 and an empty path where none is known. Takes CUPTI
- * some ms the first time, 1 us later. Context: one thread, which holds no lock. */
+/* The innermost inlined call's line. Returns: 0 and an empty path where none is known. Reads all of
+ * a cubin's lines the first time. Asks nothing of CUPTI, whose own look crashed beside the end of a
+ * program. Context: one thread, which holds no lock. */
 uint32_t cubins_line(uint64_t crc, const char *function, uint64_t offset,
                      char file[CUBINS_FILE]);
 

@@ -11,7 +11,6 @@ const char *pcsampling_api_find(const cupti_api_t *cupti, pcsampling_api_t *api)
         ENTRY(cuptiPCSamplingSetConfigurationAttribute),
         ENTRY(cuptiPCSamplingGetNumStallReasons),
         ENTRY(cuptiPCSamplingGetStallReasons),
-        ENTRY(cuptiGetSassToSourceCorrelation),
         ENTRY(cuptiGetCubinCrc),
     };
 

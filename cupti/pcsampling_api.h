@@ -15,7 +15,6 @@ typedef struct pcsampling_api {
     CUPTI_ENTRY(cuptiPCSamplingSetConfigurationAttribute);
     CUPTI_ENTRY(cuptiPCSamplingGetNumStallReasons);
     CUPTI_ENTRY(cuptiPCSamplingGetStallReasons);
-    CUPTI_ENTRY(cuptiGetSassToSourceCorrelation);
     CUPTI_ENTRY(cuptiGetCubinCrc);
 } pcsampling_api_t;
 

@@ -287,3 +287,46 @@ uint32_t linetable_find(bytes_t line, bytes_t strings, uint64_t pc,
             return frames_of(&u, strings, row, sequence, out);
     return 0;
 }
+
+/* ---- all of it ----------------------------------------------------------------------- */
+
+/* Rows at one address: the last one says what stands there, as in row_find. */
+static void unit_visit(const unit_t *u, uint64_t number, line_visit_t visit, void *context)
+{
+    machine_t m = {.unit = u, .left = u->program};
+    row_t before = {0};
+    bool any = false;
+
+    machine_reset(&m);
+    while (machine_next(&m)) {
+        line_span_t span = {before.address, m.now.address, number, before.file,
+                            before.line};
+
+        if (any && span.from < span.to)
+            visit(context, &span);
+        any = !m.ended;
+        before = m.now;
+    }
+}
+
+void linetable_visit(bytes_t line, line_visit_t visit, void *context)
+{
+    bytes_t left = line;
+    uint64_t number = 0;
+    unit_t u;
+
+    while (unit_take(&left, &u)) {
+        unit_visit(&u, number, visit, context);
+        number = line.size - left.size;
+    }
+}
+
+void linetable_file(bytes_t line, const line_span_t *span, line_frame_t *out)
+{
+    const row_t row = {.file = span->file, .line = span->line};
+    bytes_t left = bytes_part(line, span->unit, line.size);
+    unit_t u;
+
+    unit_take(&left, &u);
+    frame_fill(&u, (bytes_t){NULL, 0}, &row, out);
+}

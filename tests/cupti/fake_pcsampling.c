@@ -267,21 +267,6 @@ CUptiResult cuptiGetCubinCrc(CUpti_GetCubinCrcParams *p)
     return CUPTI_SUCCESS;
 }
 
-/* Sixteen bytes of an instruction, one a line; a function "..._plain" has no lines. */
-CUptiResult cuptiGetSassToSourceCorrelation(CUpti_GetSassToSourceCorrelationParams *p)
-{
-    if (!p->cubin || memcmp(p->cubin, "\177ELF", 4) != 0)
-        return CUPTI_ERROR_INVALID_MODULE;
-    p->lineNumber = 0;
-    p->fileName = p->dirName = NULL;
-    if (strstr(p->functionName, "_plain"))
-        return CUPTI_ERROR_UNKNOWN;
-    p->lineNumber = 10 + (uint32_t)(p->pcOffset / 16);
-    p->fileName = strdup("spin.cu");
-    p->dirName = strdup("/src/app");
-    return CUPTI_SUCCESS;
-}
-
 /* ---- what a test makes happen -------------------------------------------------------- */
 
 static void resource_tell(CUpti_CallbackId id, CUcontext context, void *descriptor)

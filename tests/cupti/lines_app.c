@@ -3,8 +3,7 @@
 
 #include "check.h"
 #include "cupti_app.h"
-
-#include <elf.h>
+#include "fake_cubin.h"
 
 enum {
     BARRIER = 0, /* reasons, as the stand-in numbers them */
@@ -12,53 +11,34 @@ enum {
     SELECTED = 6,
     SLEEPING = 7,
     NEW = 9,
-    CUBIN = 512,
+    INSTRUCTIONS = 32,
     LONG_NAME = 2000
 };
 
-/* ---- machine code: an ELF file, with lines or without -------------------------------- */
-
-static void cubin_make(uint8_t out[CUBIN], const char *section, uint32_t tag)
-{
-    Elf64_Ehdr head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1},
-                       .e_type = ET_EXEC,
-                       .e_machine = EM_CUDA,
-                       .e_shoff = sizeof head,
-                       .e_ehsize = sizeof head,
-                       .e_shentsize = sizeof(Elf64_Shdr),
-                       .e_shnum = 3,
-                       .e_shstrndx = 1};
-    Elf64_Shdr sections[3] = {
-        {0},
-        {.sh_name = 1, .sh_type = SHT_STRTAB, .sh_offset = 300, .sh_size = 40},
-        {.sh_name = 11, .sh_type = SHT_PROGBITS, .sh_offset = 400, .sh_size = 8}};
-
-    memset(out, 0, CUBIN);
-    memcpy(out, &head, sizeof head);
-    memcpy(out + sizeof head, sections, sizeof sections);
-    memcpy(out + 301, ".shstrtab", 10);
-    memcpy(out + 311, section, strlen(section) + 1);
-    memcpy(out + 400, &tag, sizeof tag);
-}
+/* ---- machine code -------------------------------------------------------------------- */
 
 /* As the stand-in has it. */
-static uint64_t crc_of(const uint8_t *at)
+static uint64_t crc_of(const fake_cubin_t *cubin)
 {
     uint64_t crc = 0;
 
-    for (size_t i = 0; i < CUBIN; i++)
-        crc = crc * 31 + at[i];
+    for (uint64_t i = 0; i < cubin->bytes; i++)
+        crc = crc * 31 + cubin->at[i];
     return crc;
 }
 
-static uint64_t module_load(uint32_t context, const char *section, uint32_t tag)
+/* Of one function, from line 10 on, or without lines. */
+static uint64_t module_load(uint32_t context, const char *function, bool lines)
 {
-    uint8_t cubin[CUBIN];
+    const fake_function_t f = {function, 0, 0, 10, INSTRUCTIONS};
+    fake_cubin_t cubin;
+    uint64_t crc;
 
-    cubin_make(cubin, section, tag);
-    fake->module(context, cubin, CUBIN);
-    memset(cubin, 0xff, CUBIN); /* it was the call's alone */
-    return crc_of((cubin_make(cubin, section, tag), cubin));
+    fake_cubin_make(&cubin, &f, lines, false);
+    crc = crc_of(&cubin);
+    fake->module(context, cubin.at, cubin.bytes);
+    memset(&cubin, 0xff, sizeof cubin); /* it was the call's alone */
+    return crc;
 }
 
 /* ---- kernels ------------------------------------------------------------------------- */
@@ -68,8 +48,8 @@ static uint64_t module_load(uint32_t context, const char *section, uint32_t tag)
 void lines_spin(uint32_t context)
 {
     static fake_line_t of[6];
-    uint64_t lined = module_load(context, ".debug_line", 1),
-             plain = module_load(context, ".text.a", 2);
+    uint64_t lined = module_load(context, "_Z4spinPj", true),
+             plain = module_load(context, "copy_plain", false);
 
     of[0] = (fake_line_t){"_Z4spinPj", lined, 0x20, LONG_SCOREBOARD, 60};
     of[1] = (fake_line_t){"_Z4spinPj", lined, 0x28, LONG_SCOREBOARD, 20};
@@ -167,9 +147,9 @@ void lines_modules(long count)
         uint32_t k = (uint32_t)(i % 16), batch = (uint32_t)(i / 16 % 2);
 
         snprintf(of_jit[batch][k], sizeof of_jit[batch][k], "jit_%ld", i);
-        of[batch][k] = (fake_line_t){of_jit[batch][k],
-                                     module_load(1, ".debug_line", 100 + (uint32_t)i),
-                                     16 * (uint64_t)(i % 32), SELECTED, 1};
+        of[batch][k] =
+            (fake_line_t){of_jit[batch][k], module_load(1, of_jit[batch][k], true),
+                          16 * (uint64_t)(i % INSTRUCTIONS), SELECTED, 1};
         if (k == 15) {
             fake->lines(1, of[batch], 16);
             rest(20);

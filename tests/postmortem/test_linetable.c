@@ -213,9 +213,36 @@ static void check_cut(void)
     used = whole;
 }
 
+static void span_check(void *context, const line_span_t *span)
+{
+    bytes_t lines = {table, used};
+    line_frame_t f[LINETABLE_FRAMES], of_span;
+    uint64_t *seen = context;
+
+    CHECK(span->from < span->to);
+    linetable_file(lines, span, &of_span);
+    for (uint64_t pc = span->from; pc < span->to; pc++) {
+        CHECK(find(pc, f) >= 1);
+        check_frame(&of_span, f[0].file, f[0].line, "");
+        CHECK(strcmp(of_span.folder, f[0].folder) == 0);
+    }
+    *seen += span->to - span->from;
+}
+
+/* All spans together say what looks say. */
+static void check_spans(void)
+{
+    uint64_t seen = 0;
+
+    check_inlined();
+    linetable_visit((bytes_t){table, used}, span_check, &seen);
+    CHECK_EQ(seen, 0x40 + 0x20);
+}
+
 int main(void)
 {
     check_inlined();
+    check_spans();
     check_repeated();
     check_circles();
     check_cut();

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines by function and offset: of functions that share a section and of such that do not, with
+ * both kinds of relocations; and of code that is cut or damaged anywhere. */
+#include "check.h"
+#include "cubincode.h"
+#include "fake_cubin.h"
+
+enum {
+    DAMAGES = 20000
+};
+
+static const fake_function_t functions[] = {
+    {"_Z5firstv", 0, 0, 10, 8},
+    {"_Z6secondv", 0, 1, 60, 8},
+    {"$_Z5firstv$_Z4helpi", 128, 0, 40, 4},
+    {"$_Z6secondv$_Z5firstv", 128, 1, 50, 4}, /* the kernel of that name is meant */
+};
+enum {
+    FUNCTIONS = sizeof functions / sizeof functions[0]
+};
+
+static uint32_t line_of(const cubincode_t *c, const char *function, uint64_t offset)
+{
+    line_frame_t f;
+
+    if (!cubincode_line(c, function, offset, &f))
+        return 0;
+    CHECK(strcmp(f.folder, "/src/app") == 0 && strcmp(f.file, "spin.cu") == 0);
+    return f.line;
+}
+
+static void check_places(bool rel)
+{
+    fake_cubin_t cubin;
+    cubincode_t *c;
+
+    fake_cubin_make(&cubin, functions, FUNCTIONS, rel);
+    c = cubincode_open(cubin.at, cubin.bytes);
+    CHECK(c);
+    for (uint32_t i = 0; i < FUNCTIONS; i++)
+        for (uint32_t at = 0; at < functions[i].count * FAKE_CUBIN_STEP; at += 8)
+            CHECK_EQ(line_of(c, functions[i].name, at),
+                     functions[i].line + at / FAKE_CUBIN_STEP);
+    CHECK_EQ(line_of(c, "_Z4helpi", 17), 41);
+    CHECK_EQ(line_of(c, "_Z5firstv", 0), 10);
+    CHECK_EQ(line_of(c, "_Z5firstv", 128), 40); /* its section goes on */
+    CHECK_EQ(line_of(c, "_Z5firstv", 128 + 64), 0);
+    CHECK_EQ(line_of(c, "_Z5firstv", 1ull << 32), 0); /* another section's */
+    CHECK_EQ(line_of(c, "_Z5firstv", UINT64_MAX), 0);
+    CHECK_EQ(line_of(c, "_Z5first", 0), 0);
+    CHECK_EQ(line_of(c, "zzz", 0), 0);
+    CHECK_EQ(line_of(c, "", 0), 0);
+    cubincode_close(c);
+}
+
+static void check_none(void)
+{
+    fake_cubin_t cubin;
+
+    fake_cubin_make(&cubin, functions, 0, false);
+    CHECK(!cubincode_open(cubin.at, cubin.bytes));
+    CHECK(!cubincode_open((uint8_t *)"no ELF file", 11));
+    cubincode_close(NULL);
+}
+
+/* Read out of exactly so many bytes: whoever reads or writes behind them is caught. */
+static void look(const uint8_t *from, uint64_t bytes)
+{
+    uint8_t *copy = malloc(bytes ? bytes : 1);
+    cubincode_t *c;
+    line_frame_t f;
+
+    CHECK(copy);
+    memcpy(copy, from, bytes);
+    c = cubincode_open(copy, bytes);
+    for (uint32_t i = 0; c && i < FUNCTIONS; i++)
+        if (cubincode_line(c, functions[i].name, 20, &f))
+            CHECK(strlen(f.folder) + strlen(f.file) < bytes);
+    cubincode_close(c);
+    free(copy);
+}
+
+static void check_damage(void)
+{
+    static fake_cubin_t cubin, broken;
+    uint64_t seed = 1;
+
+    fake_cubin_make(&cubin, functions, FUNCTIONS, false);
+    for (uint64_t bytes = 0; bytes <= cubin.bytes; bytes++)
+        look(cubin.at, bytes);
+    for (uint32_t i = 0; i < DAMAGES; i++) {
+        broken = cubin;
+        for (uint32_t k = 0; k <= i % 3; k++) {
+            seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+            broken.at[(seed >> 33) % cubin.bytes] = (uint8_t)(seed >> 24);
+        }
+        look(broken.at, broken.bytes);
+    }
+}
+
+int main(void)
+{
+    check_places(false);
+    check_places(true);
+    check_none();
+    check_damage();
+    return 0;
+}
