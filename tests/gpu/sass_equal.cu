@@ -316,11 +316,12 @@ EACH_SCOPE(FENCE, acq_rel, "acq_rel")
 EACH_SCOPE(FENCE, seq_cst, "sc")
 
 /* 128 bits have no operand of their own in PTX of every architecture: the bare side is the
- * compiler's built-in. */
-#define LOAD_128(o, O, s, S)                                            \
-    PAIR(load_##o##_##s##_u128, (gpurt_u128_t * p, gpurt_u128_t * out), \
-         *out = gpurt_load_##o##_##s##_u128(p), gpurt_u128_t r;         \
-         __nv_atomic_load(p, &r, __NV_ATOMIC_##O, __NV_THREAD_SCOPE_##S); *out = r)
+ * compiler's built-in. A load has to be kept whole on either side: ptxas splits it otherwise. */
+#define LOAD_128(o, O, s, S)                                              \
+    PAIR(load_##o##_##s##_u128, (gpurt_u128_t * p, gpurt_u128_t * out),   \
+         *out = gpurt_load_##o##_##s##_u128(p), gpurt_u128_t r;           \
+         __nv_atomic_load(p, &r, __NV_ATOMIC_##O, __NV_THREAD_SCOPE_##S); \
+         gpurt_128_whole(&r); *out = r)
 #define STORE_128(o, O, s, S)                                        \
     PAIR(store_##o##_##s##_u128, (gpurt_u128_t * p, gpurt_u128_t v), \
          gpurt_store_##o##_##s##_u128(p, v),                         \
