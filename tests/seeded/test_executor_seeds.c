@@ -178,8 +178,10 @@ static void round_run(gpurt_executor_t x, bool panics, bool well, uint32_t round
 
 static void storm(bool panics, bool well)
 {
-    const gpurt_executor_options_t options = {
-        .blocks = BLOCKS, .warps = 1 + random_below(2), .tasks = 160, .edges = 128};
+    const gpurt_executor_options_t options = {.blocks = BLOCKS,
+                                              .warps = 1 + random_below(2),
+                                              .tasks = random_below(2) ? 160 : 640,
+                                              .edges = 128};
     gpurt_executor_t x;
     gpurt_status_t st;
     uint64_t dropped;

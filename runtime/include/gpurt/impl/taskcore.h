@@ -291,6 +291,7 @@ GPURT_DEVN uint32_t gpurt_tasks_close(const gpurt_task_run_t *run, uint32_t mask
     more = gpurt_ballot(mask, e->task && (edge || e->head.parent));
     for (; more; more &= more - 1)
         next = gpurt_ended_follow(run, mask, gpurt_ctz(more), e, edge, next);
+    gpurt_syncwarp(mask); /* what one lane has acquired of `next` holds for all */
     who = gpurt_ballot(mask, e->task != 0);
     gpurt_spares_put(run, mask, who, index);
     if (gpurt_is_leader(mask) && run->hall)
