@@ -190,7 +190,7 @@ static void span_add(void *context, const line_span_t *s)
         return;
     }
     c->full |= c->span_count == c->span_room && !spans_grow(c);
-    if (!c->full)
+    if (c->spans && !c->full)
         c->spans[c->span_count++] = *s;
 }
 

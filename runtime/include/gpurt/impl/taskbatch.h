@@ -91,7 +91,7 @@ GPURT_DEV uint32_t gpurt_hall_batch(const gpurt_executor_hall_t *hall, uint32_t 
     uint32_t most =
         GPURT_WORKER_BATCH_CYCLES / (gpurt_load_relaxed_blk_u32(&hall->xtakes) + 1);
 
-    most = most < GPURT_TASK_BATCH ? most : GPURT_TASK_BATCH;
+    most = most < GPURT_TASK_BATCH ? most : (uint32_t)GPURT_TASK_BATCH;
     most = most < part ? most : part;
     return most ? most : 1;
 }

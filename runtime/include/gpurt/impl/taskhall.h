@@ -189,7 +189,7 @@ GPURT_DEV uint32_t gpurt_hall_most(const gpurt_executor_hall_t *hall)
         return GPURT_POCKET_NUMBERS;
     most =
         gpurt_load_relaxed_blk_u32(&hall->xidle) % GPURT_HALL_SHUT + gpurt_hall_soon(hall);
-    return most < GPURT_POCKET_NUMBERS ? most : GPURT_POCKET_NUMBERS;
+    return most < GPURT_POCKET_NUMBERS ? most : (uint32_t)GPURT_POCKET_NUMBERS;
 }
 
 /* As gpurt_tasks_share, into a pocket as far as there is room. */

@@ -42,7 +42,7 @@ GPURT_DEV uint32_t gpurt_pocket_count(const gpurt_pocket_t *p)
     uint32_t head = gpurt_load_relaxed_blk_u32(&p->xhead); /* relaxed: so */
     uint32_t count = gpurt_load_relaxed_blk_u32(&p->xtail) - head;
 
-    return count < GPURT_POCKET_NUMBERS ? count : GPURT_POCKET_NUMBERS;
+    return count < GPURT_POCKET_NUMBERS ? count : (uint32_t)GPURT_POCKET_NUMBERS;
 }
 
 GPURT_DEV void gpurt_pocket_lock(gpurt_pocket_t *p)

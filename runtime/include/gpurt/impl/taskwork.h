@@ -404,7 +404,7 @@ GPURT_DEV void gpurt_worker_idle(gpurt_worker_t *w)
             gpurt_host_calls(w, gpurt_load_relaxed_dev_u32(&w->run.map->words->xcommand)))
             gpurt_store_relaxed_blk_u32(&hall->xmeet, 1);
         if (!looks || looks < GPURT_IDLE_LOOKS) /* who looks for long takes longer pauses */
-            turns = turns < GPURT_WORKER_PAUSES ? turns : GPURT_WORKER_PAUSES;
+            turns = turns < GPURT_WORKER_PAUSES ? turns : (uint32_t)GPURT_WORKER_PAUSES;
         gpurt_backoff(&turns);
         gpurt_relax(); /* its block may be cancelled */
     }
