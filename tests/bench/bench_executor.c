@@ -157,6 +157,7 @@ static int by_value(const void *a, const void *b)
 static void case_hops(bench_t *b, const char *name, bool stays)
 {
     size_t bytes = sizeof(struct bench_hops) + (BENCH_HOPS + 1) * sizeof(uint64_t);
+    uint32_t half = BENCH_HOPS / 2, almost = BENCH_HOPS * 99 / 100;
     struct bench_hops *hops = malloc(bytes);
     struct bench_hop first = {.left = BENCH_HOPS};
     gpurt_error_t err = {0};
@@ -175,9 +176,9 @@ static void case_hops(bench_t *b, const char *name, bool stays)
     need(gpurt_sync(b->rt, &err), &err, "sync");
     qsort(hops->late, BENCH_HOPS, sizeof *hops->late, by_value); /* all but the host's */
     snprintf(row, sizeof row, "%s p50", name);
-    rows_add("executor", row, (double)hops->late[BENCH_HOPS / 2], "ns", NULL, 0);
+    rows_add("executor", row, (double)hops->late[half], "ns", NULL, 0);
     snprintf(row, sizeof row, "%s p99", name);
-    rows_add("executor", row, (double)hops->late[BENCH_HOPS * 99 / 100], "ns", NULL, 0);
+    rows_add("executor", row, (double)hops->late[almost], "ns", NULL, 0);
     gpurt_mem_destroy(b->rt, at);
     free(hops);
 }
