@@ -358,7 +358,7 @@ GPURT_DEVN void gpurt_hall_tell(const gpurt_task_run_t *run)
 GPURT_DEVN void gpurt_hall_empty(const gpurt_task_run_t *run, gpurt_executor_hall_t *hall)
 {
     const gpurt_executor_map_t *m = run->map;
-    uint32_t me = 1u << gpurt_lane(), index;
+    uint32_t me = 1u << gpurt_lane(), index = GPURT_TASK_NONE;
 
     for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++)
         while (gpurt_pocket_get(&hall->ready[i], me, me, &index))
