@@ -138,6 +138,7 @@ int main(void)
                                           .prepare = store_prepare,
                                           .commit = store_commit,
                                           .holds = store_holds}},
+                               .spin = true, /* each round looks at all rings */
                                .dictionary = &dictionary,
                                .scribe = scribe};
     gpurt_drain_t *d;
