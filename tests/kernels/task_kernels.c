@@ -136,4 +136,66 @@ GPURT_TASK(yields, t, run)
         gpurt_task_await(run);
 }
 
+/* Returns: whether this run was one of those before. */
+GPURT_DEV bool left_count(struct task_left_args *t, gpurt_task_run_t *run)
+{
+    uint32_t left = t->left;
+
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    if (!left)
+        return false;
+    if (gpurt_lane() == 0)
+        t->left = left - 1;
+    gpurt_task_await(run);
+    return true;
+}
+
+GPURT_TASK(hoard, t, run)
+{
+    struct task_left_args one = {t->board, SHARER_RUNS, 0};
+
+    if (!left_count(t, run))
+        (void)gpurt_task_spawn(run, sharer, &one, gpurt_lane() == 0, 0);
+}
+
+GPURT_TASK(sharer, t, run)
+{
+    uint32_t *blocks = &t->board->xblocks, mine = 1u << gpurt_block_rank(), seen = 0;
+
+    if (gpurt_lane() == 0) /* relaxed: a mark */
+        seen = gpurt_or_relaxed_dev_u32(blocks, mine) | mine;
+    seen = gpurt_shfl_u32(GPURT_FULL_MASK, seen, 0);
+    if (gpurt_popc(seen) < 2)
+        (void)left_count(t, run);
+}
+
+GPURT_DEV void regret_begin(struct task_left_args *t, gpurt_task_run_t *run)
+{
+    struct task_mark_args mark = {t->board, 0, 0, 0};
+    struct task_left_args next = {t->board, 0, 1};
+    bool mine = gpurt_lane() == 0;
+    gpurt_task_t before = gpurt_task_spawn(run, regret, &next, mine, GPURT_TASK_HELD);
+    gpurt_task_t victim = gpurt_task_spawn(run, mark, &mark, mine, GPURT_TASK_HELD);
+
+    if (mine)
+        t->board->victim = victim;
+    gpurt_task_start(run, mine, before);
+    gpurt_task_start(run, mine, victim);
+}
+
+GPURT_TASK(regret, t, run)
+{
+    struct task_left_args next = {t->board, 0, 2};
+    bool mine = gpurt_lane() == 0;
+
+    if (left_count(t, run))
+        return;
+    if (t->state == 0)
+        regret_begin(t, run);
+    else if (t->state == 1)
+        (void)gpurt_task_spawn(run, regret, &next, mine, GPURT_TASK_PRIORITY(3));
+    else if (mine)
+        t->board->cancelled = gpurt_task_cancel(run, t->board->victim);
+}
+
 GPURT_EXECUTOR(task_tests, TASK_TESTS)

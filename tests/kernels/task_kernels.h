@@ -6,7 +6,8 @@
 #include <gpurt/task.h>
 
 enum {
-    TASK_BEFORES = 3 /* tasks that one of a graph waits for, at most */
+    TASK_BEFORES = 3,   /* tasks that one of a graph waits for, at most */
+    SHARER_RUNS = 20000 /* at most */
 };
 
 /* Of one task of a test. Owner: the test, which reads it when all has ended. */
@@ -21,10 +22,13 @@ typedef struct task_mark {
 } task_mark_t;
 
 typedef struct task_board {
-    uint32_t xorder;   /* runs so far */
-    uint32_t xgate;    /* `gated` waits for it; written by: the host */
-    uint32_t xhere;    /* `gated` that have begun */
-    uint32_t xrefused; /* spawns that a task of the test's was refused */
+    uint32_t xorder;    /* runs so far */
+    uint32_t xgate;     /* `gated` waits for it; written by: the host */
+    uint32_t xhere;     /* `gated` that have begun */
+    uint32_t xrefused;  /* spawns that a task of the test's was refused */
+    uint32_t xblocks;   /* a bit each: those that ran the `sharer` */
+    uint32_t cancelled; /* 1: `regret` came in time */
+    gpurt_task_t victim;
     task_mark_t marks[];
 } task_board_t;
 
@@ -51,16 +55,26 @@ struct task_fib_args {
     uint64_t of[2];
 };
 
+/* left: runs before it does what it is for: by then its block knows how short they are. */
+struct task_left_args {
+    task_board_t *board;
+    uint32_t left, state;
+};
+
 /* mark: checks what it waits for. gated: the same, once the gate is open. fan: spawns marks. graph:
  * spawns them with edges. fib: children, and a second run when they have ended. yields: waits for
- * nothing, `count` times. */
+ * nothing, `count` times. hoard: spawns a sharer, which runs on until two blocks have run it, or `left`
+ * times. regret: a task, and behind it one that an urgent one cancels, which the first has spawned. */
 #define TASK_TESTS(TASK)                \
     TASK(mark, struct task_mark_args)   \
     TASK(gated, struct task_mark_args)  \
     TASK(fan, struct task_fan_args)     \
     TASK(graph, struct task_graph_args) \
     TASK(fib, struct task_fib_args)     \
-    TASK(yields, struct task_fan_args)
+    TASK(yields, struct task_fan_args)  \
+    TASK(hoard, struct task_left_args)  \
+    TASK(sharer, struct task_left_args) \
+    TASK(regret, struct task_left_args)
 
 GPURT_EXECUTOR_DECLARE(task_tests, TASK_TESTS);
 

@@ -1,104 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Executors: each task runs once, after those that it waits for, in the order of priorities; what
  * finds no room, fails, panics or is cancelled is told, and everything else goes on. */
-#include "../must.h"
-
-#include <gpurt/executors.h>
-#include <gpurt/hostwords.h>
+#include "../executor_stage.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
 
-#include "../kernels/task_kernels.h"
-
 enum {
     BLOCKS = 3
 };
-#define WAIT_NS 20000000000ull
-
-static gpurt_t *rt;
-static gpurt_error_t err;
-static task_board_t *board;
-
-/* ---- stage ------------------------------------------------------------------------------- */
-
-static gpurt_executor_t executor_open(uint32_t blocks, uint32_t tasks)
-{
-    const gpurt_executor_options_t options = {.blocks = blocks, .warps = 2, .tasks = tasks};
-    gpurt_executor_t x;
-
-    must(gpurt_executor_open(rt, task_tests, &options, &x, &err));
-    return x;
-}
-
-static void board_make(uint32_t marks)
-{
-    size_t bytes = sizeof *board + marks * sizeof board->marks[0];
-    void *memory;
-
-    must(gpurt_host_create(rt, bytes, &memory, &err));
-    memset(memory, 0, bytes);
-    board = memory;
-}
-
-static void board_free(void)
-{
-    must(gpurt_host_destroy(rt, board));
-    board = NULL;
-}
-
-static void executor_end(gpurt_executor_t x)
-{
-    uint64_t dropped;
-
-    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
-    must(gpurt_executor_close(rt, x, &dropped, &err));
-    CHECK_EQ(dropped, 0);
-}
-
-static gpurt_executor_status_t status_of(gpurt_executor_t x)
-{
-    gpurt_executor_status_t s;
-
-    must(gpurt_executor_status(rt, x, &s, &err));
-    return s;
-}
-
-static void each_ran_once(uint32_t first, uint32_t count)
-{
-    for (uint32_t i = first; i < first + count; i++) {
-        CHECK_MSG(board->marks[i].xruns == 1, "mark %u ran %u times", i,
-                  board->marks[i].xruns);
-        CHECK_MSG(!board->marks[i].early, "mark %u ran too early", i);
-    }
-}
-
-static gpurt_submitted_t submit_mark(gpurt_executor_t x, uint32_t mark, uint32_t how)
-{
-    struct task_mark_args a = {.board = board, .mark = mark};
-    gpurt_submitted_t task;
-
-    must(gpurt_executor_submit(rt, x, mark, &a, 1, how, &task, &err));
-    return task;
-}
-
-static gpurt_status_t wait_of(gpurt_executor_t x, gpurt_submitted_t task, uint64_t *value)
-{
-    return gpurt_executor_wait(rt, x, task, WAIT_NS, value, &err);
-}
-
-/* A worker is in a task until the gate opens. */
-static gpurt_submitted_t gate_shut(gpurt_executor_t x, uint32_t mark, uint32_t here)
-{
-    struct task_mark_args a = {.board = board, .mark = mark};
-    gpurt_submitted_t task;
-
-    must(gpurt_executor_submit(rt, x, gated, &a, 1, GPURT_TASK_PRIORITY(3), &task, &err));
-    while (gpurt_load_relaxed_sys_u32(&board->xhere) < here)
-        must(gpurt_hostword_wait(rt, &board->xhere, here - 1, WAIT_NS, NULL, &err));
-    return task;
-}
 
 /* ---- what is submitted ------------------------------------------------------------------- */
 
@@ -149,11 +60,6 @@ static void many_flow_through(void)
     free(a);
     executor_end(x);
     board_free();
-}
-
-static void gate_open(void)
-{
-    must(gpurt_hostword_store(rt, &board->xgate, 1, &err));
 }
 
 /* One warp, which is busy until all wait in the queues. */

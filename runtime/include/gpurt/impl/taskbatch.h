@@ -96,9 +96,11 @@ GPURT_DEV uint32_t gpurt_hall_batch(const gpurt_executor_hall_t *hall, uint32_t 
     return most ? most : 1;
 }
 
-/* From the ring of a level: a batch for the caller, others for the pocket. One warp of a block at a
- * time; the others find what it brings in the pocket. The whole warp. Returns: each lane's. */
-GPURT_DEVN uint32_t gpurt_hall_draw(const gpurt_task_run_t *run, uint32_t level)
+/* From the ring of a level, for the lanes in `who` at most: a batch for the caller, others for the
+ * pocket. One warp of a block at a time; the others find what it brings in the pocket. The whole
+ * warp. Returns: each lane's. */
+GPURT_DEVN uint32_t gpurt_hall_draw(const gpurt_task_run_t *run, uint32_t level,
+                                    uint32_t who)
 {
     gpurt_taskring_t ring = gpurt_executor_ring(run->map, level);
     gpurt_executor_hall_t *hall = run->hall;
@@ -109,7 +111,7 @@ GPURT_DEVN uint32_t gpurt_hall_draw(const gpurt_task_run_t *run, uint32_t level)
 
     if (!gpurt_any(full, mine))
         return GPURT_TASK_NONE;
-    drawn = gpurt_taskring_pop(&ring, full, full, gpurt_hall_soon(hall),
+    drawn = gpurt_taskring_pop(&ring, full, who, gpurt_hall_soon(hall),
                                2 * gpurt_grid_blocks(), &index);
     if (!drawn && lane == 0) /* relaxed: a hint */
         gpurt_and_relaxed_blk_u32(&hall->xlevels, ~(1u << level));
@@ -132,6 +134,34 @@ GPURT_DEVN uint32_t gpurt_hall_draw(const gpurt_task_run_t *run, uint32_t level)
     return mine ? index : GPURT_TASK_NONE;
 }
 
+/* Whose turn it is, of a pocket and a ring whose most urgent tasks are of the same level. The ring
+ * has it once in GPURT_HALL_FAIR pulls: else tasks that fill the pockets anew keep those in the ring
+ * waiting for ever. The whole warp. */
+GPURT_DEV bool gpurt_hall_turn(gpurt_executor_hall_t *hall)
+{
+    uint32_t turn = 0;
+
+    if (gpurt_lane() == 0) { /* relaxed: of two warps at once one may not count */
+        turn = gpurt_load_relaxed_blk_u32(&hall->xturns) + 1;
+        gpurt_store_relaxed_blk_u32(&hall->xturns, turn);
+    }
+    return gpurt_shfl_u32(GPURT_FULL_MASK, turn, 0) % GPURT_HALL_FAIR == 0;
+}
+
+/* The lanes for which a warp draws from the device's rings before it looks into the pockets: all for
+ * something more urgent, a batch where it is the ring's turn, or none. The whole warp. */
+GPURT_DEV uint32_t gpurt_hall_wants(gpurt_executor_hall_t *hall, uint32_t here,
+                                    uint32_t there)
+{
+    if (!there)
+        return 0;
+    if (!here || gpurt_ctz(there) < gpurt_ctz(here))
+        return GPURT_FULL_MASK;
+    return gpurt_ctz(there) == gpurt_ctz(here) && gpurt_hall_turn(hall)
+               ? (1u << GPURT_TASK_BATCH) - 1
+               : 0;
+}
+
 /* The whole warp. Returns: each lane's of the most urgent tasks that the block knows of, in the
  * lowest lanes, or GPURT_TASK_NONE. */
 GPURT_DEV uint32_t gpurt_worker_pull(const gpurt_task_run_t *run)
@@ -141,15 +171,16 @@ GPURT_DEV uint32_t gpurt_worker_pull(const gpurt_task_run_t *run)
 
     for (;;) {
         uint32_t count = gpurt_pocket_count(&hall->ready[lane % GPURT_TASK_LEVELS]);
-        uint32_t here = gpurt_levels_of(count != 0), level;
+        uint32_t here = gpurt_levels_of(count != 0), level, who;
         /* relaxed: hints */
         uint32_t there = gpurt_load_relaxed_blk_u32(&hall->xlevels);
 
         there = gpurt_shfl_u32(full, there, 0);
         if (!here && !there)
             return GPURT_TASK_NONE;
-        if (there && (!here || gpurt_ctz(there) < gpurt_ctz(here))) {
-            index = gpurt_hall_draw(run, gpurt_ctz(there));
+        who = gpurt_hall_wants(hall, here, there);
+        if (who) {
+            index = gpurt_hall_draw(run, gpurt_ctz(there), who);
             if (gpurt_any(full, index != GPURT_TASK_NONE) || !here)
                 return index;
         }
@@ -173,7 +204,7 @@ GPURT_DEV void gpurt_task_begin(gpurt_worker_t *w, uint32_t index)
     word = gpurt_or_relaxed_far_u64(&row->xword, GPURT_TASK_BEGUN); /* relaxed: the queue */
     e->task = (word & ~(uint64_t)UINT32_MAX) | (index + 1);         /* brought it along */
     e->status = (gpurt_status_t)GPURT_TASK_PENDING;
-    e->value = 0;
+    e->value = word & GPURT_TASK_BEGUN; /* of one that is PENDING: it had begun before */
     w->tainted = (word & GPURT_TASK_TAINTED) != 0;
     if (e->head.flags & GPURT_TASK_OVER) {
         e->status = (gpurt_status_t)(int64_t)row->args[0];
@@ -183,6 +214,14 @@ GPURT_DEV void gpurt_task_begin(gpurt_worker_t *w, uint32_t index)
                 (w->tainted && !(e->head.flags & GPURT_TASK_ANYWAY)))) {
         e->status = GPURT_E_CANCELLED;
     }
+}
+
+/* One that was taken up goes back without a run: it can be cancelled again, unless it had begun
+ * before. */
+GPURT_DEV void gpurt_task_unbegin(gpurt_task_row_t *row, uint64_t before)
+{
+    if (!before) /* relaxed: a mark; the queue brings it along */
+        (void)gpurt_and_relaxed_dev_u64(&row->xword, ~GPURT_TASK_BEGUN);
 }
 
 /* The whole warp takes up those of its lanes. */
@@ -235,6 +274,9 @@ GPURT_DEV bool gpurt_batch_cut(gpurt_worker_t *w)
 /* The lanes of `who` give their tasks back. */
 GPURT_DEVN void gpurt_batch_give(gpurt_worker_t *w, uint32_t who)
 {
+    if (who >> gpurt_lane() & 1u)
+        gpurt_task_unbegin(&w->run.map->tasks[gpurt_task_index(w->mine.task)],
+                           w->mine.value);
     gpurt_tasks_push(&w->run, GPURT_FULL_MASK, who, gpurt_task_index(w->mine.task));
     if (who >> gpurt_lane() & 1u) {
         w->mine.task = 0;

@@ -35,6 +35,7 @@ enum {
     GPURT_HALL_LOOK_CYCLES = 4000,   /* between two looks at the device's words */
     GPURT_HALL_AHEAD_CYCLES = 16000, /* what a block keeps while others are without work */
     GPURT_HALL_PULL_CYCLES = 1000,   /* what it takes to come to a body, or so */
+    GPURT_HALL_FAIR = 8,             /* pulls, of which one asks the ring first */
     GPURT_HALL_SHUT = 1 << 16,       /* of xidle: all were idle, and meet */
     GPURT_HALL_ENDED = 1024          /* tasks, of which xlive may not know yet */
 };
@@ -52,6 +53,7 @@ typedef struct gpurt_executor_hall {
     uint32_t xcommand; /* the host's, as last seen */
     uint32_t xended;   /* tasks that ended here and that xlive counts still */
     uint32_t xtakes;   /* cycles of a body, about */
+    uint32_t xturns;   /* pulls at which a ring and a pocket had tasks alike */
     gpurt_pocket_t ready[GPURT_TASK_LEVELS], spare; /* spare: tasks that are free */
 } gpurt_executor_hall_t;
 

@@ -113,7 +113,7 @@ typedef struct GPURT_ALIGN(128) gpurt_executor_block {
 typedef struct gpurt_task_held {
     uint32_t xindex;  /* GPURT_TASK_NONE: it is closed */
     uint32_t xstatus; /* GPURT_TASK_PENDING, or how it ended */
-    uint64_t xvalue;
+    uint64_t xvalue;  /* of one that is PENDING: not 0, it had begun before */
 } gpurt_task_held_t;
 
 /* What a warp holds, for the handler that runs when its block is cancelled. */

@@ -32,7 +32,9 @@ GPURT_DEVN void gpurt_held_gone(gpurt_task_run_t *run, const gpurt_task_held_t *
 
     if (index == GPURT_TASK_NONE)
         return;
-    if (status == GPURT_TASK_PENDING && !running) {
+    if (status == GPURT_TASK_PENDING && !running) { /* relaxed: as above */
+        gpurt_task_unbegin(&run->map->tasks[index],
+                           gpurt_load_relaxed_dev_u64(&held->xvalue));
         gpurt_tasks_push(run, me, me, index);
         return;
     }
@@ -109,6 +111,7 @@ GPURT_DEV void gpurt_hall_begin(gpurt_executor_hall_t *hall)
     gpurt_store_relaxed_blk_u32(&hall->xlooked, (uint32_t)gpurt_clock());
     gpurt_store_relaxed_blk_u32(&hall->xended, 0);
     gpurt_store_relaxed_blk_u32(&hall->xcommand, 0);
+    gpurt_store_relaxed_blk_u32(&hall->xturns, 0);
     gpurt_store_relaxed_blk_u32(&hall->xtakes, GPURT_HALL_AHEAD_CYCLES);
     for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++)
         gpurt_pocket_begin(&hall->ready[i]);

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Executors: which task runs when, and where. Something urgent cuts a batch, a block gives to others
+ * what it keeps, rows come back to the pool, a ring's tasks have their turn, and a task that was taken
+ * up and given back can be cancelled. */
+#include "../executor_stage.h"
+
+#include <stdlib.h>
+
+static gpurt_executor_t workers_open(uint32_t blocks, uint32_t tasks)
+{
+    const gpurt_executor_options_t options = {.blocks = blocks, .warps = 1, .tasks = tasks};
+    gpurt_executor_t x;
+
+    must(gpurt_executor_open(rt, task_tests, &options, &x, &err));
+    return x;
+}
+
+/* A batch of a task that spawns an urgent one, and of others. */
+static void the_urgent_cut_a_batch(void)
+{
+    enum {
+        OTHERS = 7
+    };
+    struct task_fan_args fan = {.count = 1, .how = GPURT_TASK_PRIORITY(3)};
+    gpurt_executor_t x = workers_open(1, 64);
+
+    board_make(OTHERS + 2);
+    gate_shut(x, OTHERS + 1, 1);
+    fan.board = board;
+    must(gpurt_executor_submit(rt, x, fan, &fan, 1, 0, NULL, &err));
+    for (uint32_t i = 1; i <= OTHERS; i++)
+        (void)submit_mark(x, i, 0);
+    gate_open();
+    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    each_ran_once(0, OTHERS + 2);
+    CHECK_EQ(board->marks[0].order, 2); /* behind the gate */
+    executor_end(x);
+    board_free();
+}
+
+/* One block spawns while the other is busy, so it keeps the task, which runs again and again. The
+ * other comes free, and is given it: it does not overflow, and nobody spawns any more. */
+static void a_block_gives_what_it_keeps(void)
+{
+    struct task_left_args a = {.left = 200};
+    gpurt_executor_t x = workers_open(2, 512);
+    gpurt_submitted_t gate, hoard;
+
+    board_make(1);
+    gate = gate_shut(x, 0, 1);
+    a.board = board;
+    must(gpurt_executor_submit(rt, x, hoard, &a, 1, 0, &hoard, &err));
+    CHECK_EQ(wait_of(x, hoard, NULL), GPURT_OK);
+    gate_open();
+    CHECK_EQ(wait_of(x, gate, NULL), GPURT_OK);
+    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    CHECK_EQ(board->xblocks, 3);
+    executor_end(x);
+    board_free();
+}
+
+/* A pool whose rows all live, and end, and live again: the block's pocket of free ones overflows each
+ * time. */
+static void free_rows_come_back(void)
+{
+    enum {
+        MANY = 256, /* so that the block keeps 64 */
+        ROUNDS = 4
+    };
+    gpurt_executor_t x = workers_open(1, MANY);
+    gpurt_submitted_t t[MANY];
+
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        board_make(MANY);
+        for (uint32_t i = 0; i < MANY; i++)
+            t[i] = submit_mark(x, i, GPURT_TASK_HELD);
+        for (uint32_t i = 0; i < MANY; i++)
+            must(gpurt_executor_start(rt, x, t[i], &err));
+        for (uint32_t i = 0; i < MANY; i++)
+            CHECK_EQ(wait_of(x, t[i], NULL), GPURT_OK);
+        each_ran_once(0, MANY);
+        board_free();
+    }
+    CHECK_EQ(status_of(x).refused, 0);
+    executor_end(x);
+}
+
+/* Tasks that run again and again fill the pocket of the only block; behind those that found no room in
+ * it, one waits in the ring. */
+static void a_ring_has_its_turn(void)
+{
+    enum {
+        YIELDERS = 200,
+        RUNS = 100
+    };
+    struct task_fan_args a[YIELDERS];
+    gpurt_executor_t x = workers_open(1, 2 * YIELDERS);
+
+    board_make(2);
+    gate_shut(x, 1, 1);
+    for (uint32_t i = 0; i < YIELDERS; i++)
+        a[i] = (struct task_fan_args){.board = board, .count = RUNS};
+    must(gpurt_executor_submit(rt, x, yields, a, YIELDERS, 0, NULL, &err));
+    (void)submit_mark(x, 0, 0);
+    gate_open();
+    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    each_ran_once(0, 2);
+    CHECK_EQ(board->xorder, YIELDERS * RUNS + 2);
+    CHECK_MSG(board->marks[0].order < YIELDERS * RUNS / 4, "after %u runs of others",
+              board->marks[0].order);
+    executor_end(x);
+    board_free();
+}
+
+static void one_given_back_can_be_cancelled(void)
+{
+    struct task_left_args a = {.left = 200};
+    gpurt_executor_t x = workers_open(1, 256);
+
+    board_make(1);
+    a.board = board;
+    must(gpurt_executor_submit(rt, x, regret, &a, 1, 0, NULL, &err));
+    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    CHECK_EQ(board->cancelled, 1);
+    CHECK_EQ(board->marks[0].xruns, 0);
+    CHECK_EQ(status_of(x).cancelled, 1);
+    executor_end(x);
+    board_free();
+}
+
+int main(void)
+{
+    must(gpurt_open(NULL, &rt, &err));
+    the_urgent_cut_a_batch();
+    a_block_gives_what_it_keeps();
+    free_rows_come_back();
+    a_ring_has_its_turn();
+    one_given_back_can_be_cancelled();
+    must(gpurt_close(rt, &err));
+    return 0;
+}
