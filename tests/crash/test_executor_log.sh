@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# An executor as an object of the log, at its end: what its tasks and warps did.
-# Arguments: folder of the programs.
+# An executor as an object of the log: what its tasks and warps did, by kind, how long tasks waited, and which do not
+# come on, for whom they wait, and where.
+# Arguments: folder of the programs, tasks_app.
 set -euo pipefail
-bin=$1
+bin=$1 app=$2
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 trap 'echo "line $LINENO: status $? of: $BASH_COMMAND" >&2' ERR
 cd "$dir"
 unset GPURT_DRAIN GPURT_LOG GPURT_LEVEL GPURT_RING_BYTES GPURT_OFF GPURT_HEAP_VIEW
-export GPURT_BACKEND=${GPURT_BACKEND:-cpu} GPURT_CUPTI=off XDG_RUNTIME_DIR=$dir LC_ALL=C.UTF-8 TZ=UTC
+export GPURT_BACKEND=${GPURT_BACKEND:-cpu} GPURT_CUPTI=off XDG_RUNTIME_DIR=$dir LC_ALL=C.UTF-8 TZ=UTC PATH=$bin:$PATH
 
 fail() {
     echo "FAIL: $*" >&2
@@ -25,3 +26,48 @@ jq -e --argjson n "$tasks" '.objects.list | map(select(.class=="executor")) | le
      .fields.ended == $n and .fields.failed == 0 and .fields.cancelled == 0 and .fields.refused == 0 and
      .fields.at_once > 0 and .fields.useful_cycles > 0 and .fields.scheduling_cycles > 0)' stat.json >/dev/null ||
     fail "$(cat stat.json)"
+
+# Each body is counted by its kind; the rows that are sampled have waited for something.
+jq -e --argjson n "$tasks" '.objects.list as $all | ($all | map(select(.class=="task_kind").fields)) as $kinds |
+    ($kinds | length == 1 and .[0].name == "fib" and .[0].runs > $n and .[0].useful_cycles >= .[0].longest_cycles and
+     .[0].longest_cycles > 0) and
+    ($all | map(select(.class=="executor"))[0].fields | .ready_to_begun | add > 0) and
+    ($all | map(select(.class=="stuck_task")) | length == 0)' stat.json >/dev/null || fail "kinds: $(cat stat.json)"
+
+# What is stuck, while it is: the fields of each stuck task.
+stuck() {
+    GPURT_LOG=$1.gplog "$app" "$1" 1500 &
+    until "$bin/gpurt-log" stat --json "$1.gplog" >"$1.json" 2>/dev/null &&
+        jq -e --argjson n "$2" '[.objects.list[] | select(.class=="stuck_task" and (.ended | not))] | length == $n and
+            all(.fields.executor == 1)' "$1.json" >/dev/null &&
+        jq -e '.objects.list[] | select(.class=="executor").fields.state == "stuck"' "$1.json" >/dev/null; do
+        kill -0 $! 2>/dev/null || fail "$1: never $2 stuck: $(cat "$1.json")"
+        sleep 0.1
+    done
+    wait $!
+    jq -e "[.objects.list[] | select(.class==\"stuck_task\")] as \$s |
+        (.objects.list[] | select(.class==\"executor\").fields) as \$x |
+        (\$s | map({(.id | tostring): .fields}) | add) as \$of | $3" "$1.json" >/dev/null ||
+        fail "$1: $(cat "$1.json")"
+}
+stuck stuck 4 '$x.running == 1 and ($s | map(select(.fields.why == "runs")) | length == 1 and
+    (.[0].fields | .name == "gated" and .level == 0 and .awaited_by == 3 and .block < 4 and .warp < 2 and .since > 0)) and
+    ($s | map(select(.fields.why == "awaits_task")) | length == 3 and
+     all(.fields.name == "mark" and $of[.fields.waits_for | tostring].name == "gated"))' &
+first=$!
+stuck held 2 '($s | map(select(.fields.why == "held")) | length == 1) and
+    ($s | map(select(.fields.why == "awaits_task")) | length == 1 and
+     all($of[.fields.waits_for | tostring].why == "held"))' &
+second=$!
+stuck deadlock 2 '$s | all(.fields.why == "awaits_task" and
+    $of[$of[.fields.waits_for | tostring].waits_for | tostring] == .fields)'
+wait "$first"
+wait "$second"
+
+# All of them end with the executor, and a program that reads lines sees them, too.
+"$bin/gpurt-log" cat deadlock.gplog >lines
+grep -q 'stuck task 1: .*why awaits_task, .*waits for 2, ' lines || fail "$(cat lines)"
+"$bin/gpurt-log" stat --json deadlock.gplog | jq -e '[.objects.list[] | select(.class=="stuck_task")] | length == 2 and
+    all(.ended)' >/dev/null || fail "they do not end"
+"$bin/gpurt-top" -b -n 1 -v scheduler -r deadlock.gplog >screen
+grep -q 'tasks wait for each other, mark is one of them' screen || fail "$(cat screen)"

@@ -40,7 +40,7 @@ expect 0 "$top" --json -n 2 --replay run.gplog
 # The view that is asked for, as wide and as high as it is said to be, under the same first lines.
 expect 0 "$top" -b --replay run.gplog
 mv out overview
-for view in sites log panics gpu heaps lines help; do
+for view in sites log panics gpu heaps lines scheduler help; do
     expect 0 "$top" -b -v "$view" --replay run.gplog
     cmp -s out overview && fail "-v $view: the overview"
     cmp <(head -n 3 out) <(head -n 3 overview) || fail "-v $view: its first lines"

@@ -48,6 +48,7 @@ static void draw_all(picture_t *p, const char *what)
                 p->lines_open = (lines_open_t)(flags % 3);
                 p->lines_recent = flags & 4;
                 p->lines_at = (uint32_t)flags * 9;
+                p->executor_row = (uint32_t)flags * 9;
                 p->table =
                     (gpurows_t)(flags % (GPUROWS_TABLES + 1)); /* one too many, too */
                 p->table_sort[p->table % GPUROWS_TABLES] = (uint32_t)flags;

@@ -69,6 +69,7 @@ typedef struct picture {
     gpurows_t table; /* of the GPU view, and of each: */
     uint32_t table_row[GPUROWS_TABLES], table_sort[GPUROWS_TABLES];
     uint32_t object_class, object_row, object_sort; /* table, line, column it goes by */
+    uint32_t executor_row;                          /* of the scheduler: which executor */
     gpurt_model_told_t object_told; /* what stands in that line; id 0: the line alone */
     const char *object_wanted;      /* the class that was asked for by name; NULL: none */
     bool object_open;               /* the page of the selected one */

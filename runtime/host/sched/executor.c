@@ -124,6 +124,7 @@ static gpurt_status_t options_read(const gpurt_executor_options_t *given,
     o->tasks = o->tasks ? o->tasks : GPURT_EXECUTOR_TASKS;
     o->edges = o->edges ? o->edges : 2 * o->tasks;
     o->records = o->records ? o->records : GPURT_EXECUTOR_RECORDS;
+    o->stuck_ms = o->stuck_ms ? o->stuck_ms : GPURT_EXECUTOR_STUCK_MS;
     if (o->warps > THREADS_MOST / GPURT_WARP_SIZE)
         return REFUSE(err, GPURT_E_INVALID, "options: %u warps a block, 1 to %d", o->warps,
                       THREADS_MOST / GPURT_WARP_SIZE);
@@ -199,6 +200,7 @@ static void own_fill(gpurt_executor_own_t *e, gpurt_t *rt, const gpurt_kernel_t 
     e->blocks = o->blocks;
     e->warps = o->warps;
     e->record_count = o->records;
+    e->stuck_ms = o->stuck_ms;
     e->map.spare = spare_of(o);
     e->map.task_count = o->tasks + o->blocks * e->map.spare;
     e->map.edge_count = o->edges;
@@ -227,6 +229,7 @@ static gpurt_status_t own_launch(gpurt_executor_own_t *e, const gpurt_kernel_t *
 }
 
 gpurt_status_t gpurt_executor_open_kernel(gpurt_t *rt, const gpurt_kernel_t *kernel,
+                                          const gpurt_task_list_t *tasks,
                                           const gpurt_executor_options_t *options,
                                           gpurt_executor_t *out, gpurt_error_t *err)
 {
@@ -235,9 +238,14 @@ gpurt_status_t gpurt_executor_open_kernel(gpurt_t *rt, const gpurt_kernel_t *ker
     gpurt_launch_t launch;
     gpurt_status_t st;
 
-    if (!out || !kernel)
+    if (!out || !kernel || !tasks)
         return REFUSE(err, GPURT_E_INVALID, "%s is NULL: pass the address of a %s",
-                      out ? "kernel" : "out", out ? "kernel" : "gpurt_executor_t");
+                      !out     ? "out"
+                      : kernel ? "tasks"
+                               : "kernel",
+                      !out     ? "gpurt_executor_t"
+                      : kernel ? "gpurt_task_list_t"
+                               : "kernel");
     *out = 0;
     st = options_read(options, &o, err);
     if (st == GPURT_OK)
@@ -249,6 +257,7 @@ gpurt_status_t gpurt_executor_open_kernel(gpurt_t *rt, const gpurt_kernel_t *ker
         return REFUSE(err, GPURT_E_NOMEM,
                       "%d executors are open, more cannot be: close one", GPURT_EXECUTORS);
     own_fill(e, rt, kernel, &o);
+    e->kinds = *tasks;
     st = own_launch(e, kernel, &o, &launch, err);
     slot_set(e, st == GPURT_OK, st == GPURT_OK);
     if (st != GPURT_OK)

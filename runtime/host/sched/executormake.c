@@ -21,7 +21,7 @@ typedef struct part {
 } part_t;
 
 enum {
-    PARTS = 8,
+    PARTS = 9,
     PART_ALIGN = 256
 };
 
@@ -40,6 +40,7 @@ static void parts_list(gpurt_executor_own_t *e, part_t parts[PARTS])
         {&m->edges, m->edge_count * sizeof *m->edges},
         {&m->slots, slot_count(m) * sizeof *m->slots},
         {&m->warps, (size_t)e->blocks * e->warps * sizeof *m->warps},
+        {&m->queued, (m->task_count / GPURT_TASK_SAMPLED + 1) * sizeof *m->queued},
         {&m->named, e->record_count * sizeof *m->named},
         {&m->self, sizeof *m},
     };

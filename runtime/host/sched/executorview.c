@@ -3,16 +3,29 @@
 
 #include "executorview.h"
 
-#include "watch.h"
+#include "executoreyes.h"
+#include "hosttime.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SMS = 160,           /* cells of a map of multiprocessors; further ones have none */
+    SM_VALUES = SMS / 8, /* a byte each */
+    LEVEL_VALUES = 2 * GPURT_TASK_LEVELS
+};
 
 enum {
     NAME,
+    STATE,
     BLOCKS,
     ASLEEP,
+    WARPS,
+    RUNNING,
     TASKS,
     LIVE,
     READY,
-    LEVELS,
+    STUCK,
     ENDED,
     FAILED,
     CANCELLED,
@@ -21,19 +34,46 @@ enum {
     USEFUL,
     SCHEDULING,
     WAITING,
+    LEVELS, /* from here on of several values each */
+    WAITS,
+    USEFUL_MAP,
+    SCHEDULING_MAP,
+    WAITING_MAP,
     FIELDS
 };
+/* Where the values of the longer fields begin. */
+enum {
+    AT_WAITS = LEVELS + LEVEL_VALUES,
+    AT_USEFUL = AT_WAITS + GPURT_TASK_WAITS,
+    AT_SCHEDULING = AT_USEFUL + SM_VALUES,
+    AT_WAITING = AT_SCHEDULING + SM_VALUES
+};
+/* Of STATE: what `words` says, in that order. */
+enum {
+    IS_IDLE, /* nothing lives */
+    IS_BUSY,
+    IS_STARVED, /* no task is ready, and less than half of the warps are in a body */
+    IS_STUCK    /* a task does not come on */
+};
+#define MAP(name_)                                                         \
+    {                                                                      \
+        .name = (name_), .kind = GPURT_FIELD_CELLS, .count = (uint32_t)SMS \
+    }
 static const gpurt_field_t fields[FIELDS] = {
     [NAME] = {.name = "name", .kind = GPURT_FIELD_TEXT},
+    [STATE] = {.name = "state",
+               .kind = GPURT_FIELD_STATE,
+               .words = "idle,busy,starved,stuck"},
     [BLOCKS] = {.name = "blocks", .kind = GPURT_FIELD_LIMIT},
     [ASLEEP] = {.name = "asleep", .kind = GPURT_FIELD_GAUGE},
+    [WARPS] = {.name = "warps", .kind = GPURT_FIELD_LIMIT},
+    [RUNNING] = {.name = "running", .kind = GPURT_FIELD_GAUGE}, /* warps in a body */
     [TASKS] = {.name = "tasks", .kind = GPURT_FIELD_LIMIT},
     [LIVE] = {.name = "live", .kind = GPURT_FIELD_GAUGE, .of = "tasks"},
     [READY] = {.name = "ready", .kind = GPURT_FIELD_GAUGE},
-    [LEVELS] = {.name = "ready_by_level",
-                .kind = GPURT_FIELD_MATRIX,
-                .words = "level,ready",
-                .count = 2 * GPURT_TASK_LEVELS},
+    [STUCK] = {.name = "stuck",
+               .kind = GPURT_FIELD_GAUGE,
+               .flags = GPURT_FIELD_TROUBLE}, /* tasks, of those that are told of */
     [ENDED] = {.name = "ended", .kind = GPURT_FIELD_COUNTER},
     [FAILED] = {.name = "failed", .kind = GPURT_FIELD_FAULT},
     [CANCELLED] = {.name = "cancelled", .kind = GPURT_FIELD_COUNTER},
@@ -42,6 +82,18 @@ static const gpurt_field_t fields[FIELDS] = {
     [USEFUL] = {.name = "useful_cycles", .kind = GPURT_FIELD_COUNTER},
     [SCHEDULING] = {.name = "scheduling_cycles", .kind = GPURT_FIELD_COUNTER},
     [WAITING] = {.name = "waiting_cycles", .kind = GPURT_FIELD_COUNTER},
+    [LEVELS] = {.name = "ready_by_level",
+                .kind = GPURT_FIELD_MATRIX,
+                .words = "level,ready",
+                .count = LEVEL_VALUES},
+    [WAITS] = {.name = "ready_to_begun", /* one of so many tasks is looked at */
+               .kind = GPURT_FIELD_HISTOGRAM,
+               .unit = "ns",
+               .count = GPURT_TASK_WAITS},
+    /* Of each multiprocessor, between two looks: shares of the time of its warps. */
+    [USEFUL_MAP] = MAP("useful_by_sm"),
+    [SCHEDULING_MAP] = MAP("scheduling_by_sm"),
+    [WAITING_MAP] = MAP("waiting_by_sm"),
 };
 
 /* Levels that have some, counted from 1: a row that begins with 0 is none. */
@@ -59,37 +111,156 @@ static void levels_put(const gpurt_executor_status_t *s, uint64_t *values)
     }
 }
 
+/* ---- multiprocessors ------------------------------------------------------------------- */
+
+/* Parts of 254 of the time of a block's warps. */
+typedef struct shares {
+    uint32_t useful, waiting;
+} shares_t;
+
+static bool block_runs(const gpurt_executor_own_t *e, const gpurt_executor_seen_t *seen,
+                       uint32_t block)
+{
+    uint32_t row;
+
+    for (uint32_t i = 0; i < e->warps; i++)
+        if (gpurt_eye_runs(&seen->warps[block * e->warps + i], &row))
+            return true;
+    return false;
+}
+
+/* Since the look before. A warp tells what it did between tasks: one that told nothing is in a long
+ * body, or without work. */
+static shares_t block_shares(const gpurt_executor_own_t *e,
+                             const gpurt_executor_seen_t *seen, uint32_t block)
+{
+    const gpurt_executor_block_t *b = &seen->blocks[block];
+    gpurt_eye_block_t *before = &e->eyes->blocks[block];
+    uint64_t total = b->xtotal - before->total, useful = b->xuseful - before->useful;
+    uint64_t waiting = b->xwaiting - before->waiting;
+    shares_t s = {0, GPURT_CELL_FULL};
+
+    before->total = b->xtotal;
+    before->useful = b->xuseful;
+    before->waiting = b->xwaiting;
+    if (total) {
+        useful = useful < total ? useful : total;
+        waiting = waiting < total - useful ? waiting : total - useful;
+        s.useful = (uint32_t)(useful * 1.0 / (double)total * GPURT_CELL_FULL);
+        s.waiting = (uint32_t)(waiting * 1.0 / (double)total * GPURT_CELL_FULL);
+    } else if (!b->xasleep && block_runs(e, seen, block)) {
+        s.useful = GPURT_CELL_FULL;
+        s.waiting = 0;
+    }
+    return s;
+}
+
+static void maps_put(const gpurt_executor_own_t *e, const gpurt_executor_seen_t *seen,
+                     uint64_t *values)
+{
+    uint32_t useful[SMS] = {0}, waiting[SMS] = {0}, count[SMS] = {0};
+
+    for (uint32_t i = 0; i < e->blocks; i++) {
+        shares_t s = block_shares(e, seen, i);
+        uint64_t sm = seen->blocks[i].xsm;
+
+        if (sm >= SMS)
+            continue;
+        useful[sm] += s.useful;
+        waiting[sm] += s.waiting;
+        count[sm]++;
+    }
+    for (uint32_t sm = 0; sm < SMS; sm++) {
+        uint32_t n = count[sm], u = n ? useful[sm] / n : 0, w = n ? waiting[sm] / n : 0;
+
+        gpurt_cell_set(&values[AT_USEFUL], sm, n ? u : GPURT_CELL_NONE);
+        gpurt_cell_set(&values[AT_WAITING], sm, n ? w : GPURT_CELL_NONE);
+        gpurt_cell_set(&values[AT_SCHEDULING], sm,
+                       n ? GPURT_CELL_FULL - u - w : GPURT_CELL_NONE);
+    }
+}
+
+/* ---- the look -------------------------------------------------------------------------- */
+
+static bool seen_fetch(gpurt_viewer_t *v, const gpurt_executor_own_t *e,
+                       gpurt_executor_seen_t *seen)
+{
+    size_t blocks = e->blocks * sizeof *seen->blocks;
+    size_t warps = (size_t)e->blocks * e->warps * sizeof *seen->warps;
+    char *copy = gpurt_viewer_buffer(v, sizeof *seen->words + blocks + warps);
+
+    if (!copy || !gpurt_viewer_fetch(v, copy, e->map.words, sizeof *seen->words))
+        return false;
+    seen->words = (const gpurt_executor_words_t *)(const void *)copy;
+    copy += sizeof *seen->words;
+    seen->blocks = (const gpurt_executor_block_t *)(const void *)copy;
+    if (!gpurt_viewer_fetch(v, copy, e->map.blocks, blocks))
+        return false;
+    copy += blocks;
+    seen->warps = (const gpurt_executor_warp_t *)(const void *)copy;
+    return gpurt_viewer_fetch(v, copy, e->map.warps, warps);
+}
+
+static uint32_t running_count(const gpurt_executor_own_t *e,
+                              const gpurt_executor_seen_t *seen)
+{
+    uint32_t count = 0, row;
+
+    for (uint32_t i = 0; i < e->blocks * e->warps; i++)
+        count += gpurt_eye_runs(&seen->warps[i], &row);
+    return count;
+}
+
+static void sums_put(const gpurt_executor_status_t *s, uint64_t *values)
+{
+    values[ASLEEP] = s->asleep;
+    values[LIVE] = s->live;
+    levels_put(s, values);
+    values[ENDED] = s->ended;
+    values[FAILED] = s->failed;
+    values[CANCELLED] = s->cancelled;
+    values[REFUSED] = s->refused;
+    values[AT_ONCE] = s->at_once;
+    values[USEFUL] = s->useful;
+    values[SCHEDULING] = s->total - s->useful - s->waiting;
+    values[WAITING] = s->waiting;
+}
+
+static uint64_t state_of(const uint64_t *values)
+{
+    if (values[STUCK])
+        return IS_STUCK;
+    if (!values[LIVE] && !values[READY] && !values[RUNNING])
+        return IS_IDLE;
+    return !values[READY] && 2 * values[RUNNING] < values[WARPS] ? IS_STARVED : IS_BUSY;
+}
+
 static bool executor_look(gpurt_viewer_t *v, const void *object, bool due, uint64_t *values)
 {
     const gpurt_executor_own_t *const *at = object;
     const gpurt_executor_own_t *e = *at;
-    size_t bytes = e->blocks * sizeof(gpurt_executor_block_t);
-    uint64_t *behind = values + 2 * GPURT_TASK_LEVELS - 1; /* fields after the matrix */
+    gpurt_executor_seen_t seen = {.now_ns = gpurt_real_ns(), .due = due};
     gpurt_executor_status_t s = {.live = 0};
-    gpurt_executor_words_t words;
-    char *copy = gpurt_viewer_buffer(v, sizeof words + bytes);
 
-    (void)due;
-    if (!copy || !gpurt_viewer_fetch(v, copy, e->map.words, sizeof words) ||
-        !gpurt_viewer_fetch(v, copy + sizeof words, e->map.blocks, bytes))
+    if (!e->eyes || !seen_fetch(v, e, &seen))
         return false;
-    gpurt_executor_sum((const gpurt_executor_words_t *)(const void *)copy,
-                       (const gpurt_executor_block_t *)(const void *)(copy + sizeof words),
-                       e->blocks, &s);
+    gpurt_executor_sum(seen.words, seen.blocks, e->blocks, &s);
     values[NAME] = gpurt_watch_text(v, e->name);
     values[BLOCKS] = e->blocks;
-    values[ASLEEP] = s.asleep;
+    values[WARPS] = (uint64_t)e->blocks * e->warps;
+    values[RUNNING] = running_count(e, &seen);
     values[TASKS] = e->map.task_count;
-    values[LIVE] = s.live;
-    levels_put(&s, values);
-    behind[ENDED] = s.ended;
-    behind[FAILED] = s.failed;
-    behind[CANCELLED] = s.cancelled;
-    behind[REFUSED] = s.refused;
-    behind[AT_ONCE] = s.at_once;
-    behind[USEFUL] = s.useful;
-    behind[SCHEDULING] = s.total - s.useful - s.waiting;
-    behind[WAITING] = s.waiting;
+    sums_put(&s, values);
+    for (uint32_t i = 0; i < e->blocks; i++)
+        for (uint32_t k = 0; k < GPURT_TASK_WAITS; k++)
+            values[AT_WAITS + k] += seen.blocks[i].xwaits[k];
+    maps_put(e, &seen, values);
+    seen.live = (uint32_t)s.live;
+    seen.ready = (uint32_t)values[READY];
+    seen.running = (uint32_t)values[RUNNING];
+    gpurt_kindview_look(v, e, &seen);
+    values[STUCK] = gpurt_stuckview_look(v, e, &seen);
+    values[STATE] = state_of(values);
     return true;
 }
 
@@ -101,12 +272,53 @@ static const gpurt_class_t executor_class = {
     .look = executor_look,
 };
 
-void gpurt_executorview_begin(const gpurt_executor_own_t *e)
+/* ---- life ------------------------------------------------------------------------------ */
+
+static void eyes_free(gpurt_executor_eyes_t *eyes)
 {
+    if (!eyes)
+        return;
+    free(eyes->warps);
+    free(eyes->blocks);
+    free(eyes);
+}
+
+/* Returns: NULL, without memory: then the log is told nothing of the executor. */
+static gpurt_executor_eyes_t *eyes_make(const gpurt_executor_own_t *e)
+{
+    gpurt_executor_eyes_t *eyes = (gpurt_executor_eyes_t *)calloc(1, sizeof *eyes);
+
+    if (!eyes)
+        return NULL;
+    eyes->warps =
+        (gpurt_eye_warp_t *)calloc((size_t)e->blocks * e->warps, sizeof *eyes->warps);
+    eyes->blocks = (gpurt_eye_block_t *)calloc(e->blocks, sizeof *eyes->blocks);
+    eyes->kind_id = (e->id - 1) * GPURT_TASK_KINDS + 1;
+    if (eyes->warps && eyes->blocks)
+        return eyes;
+    eyes_free(eyes);
+    return NULL;
+}
+
+void gpurt_executorview_begin(gpurt_executor_own_t *e)
+{
+    e->eyes = eyes_make(e);
     gpurt_watch_begin(e->rt, &executor_class, e->id, &e, sizeof(const void *));
 }
 
-void gpurt_executorview_end(const gpurt_executor_own_t *e)
+void gpurt_executorview_end(gpurt_executor_own_t *e)
 {
+    gpurt_viewer_t *v;
+
     gpurt_watch_end(e->rt, &executor_class, e->id);
+    if (!e->eyes)
+        return;
+    v = gpurt_viewer_enter(e->rt);
+    if (v) {
+        gpurt_kindview_end(v, e);
+        gpurt_stuckview_end(v, e);
+        gpurt_viewer_leave();
+    }
+    eyes_free(e->eyes);
+    e->eyes = NULL;
 }

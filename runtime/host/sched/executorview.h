@@ -6,8 +6,8 @@
 #include "executorown.h"
 
 /* It is looked at from now on, until its end. */
-void gpurt_executorview_begin(const gpurt_executor_own_t *e);
+void gpurt_executorview_begin(gpurt_executor_own_t *e);
 /* It ends: a last look. Context: before its memory goes. */
-void gpurt_executorview_end(const gpurt_executor_own_t *e);
+void gpurt_executorview_end(gpurt_executor_own_t *e);
 
 #endif

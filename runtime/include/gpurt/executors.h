@@ -27,7 +27,8 @@ enum {
     GPURT_EXECUTORS = 32,           /* of a process at a time */
     GPURT_EXECUTOR_TASKS = 1 << 16, /* defaults */
     GPURT_EXECUTOR_WARPS = 4,
-    GPURT_EXECUTOR_RECORDS = 1 << 12
+    GPURT_EXECUTOR_RECORDS = 1 << 12,
+    GPURT_EXECUTOR_STUCK_MS = 1000
 };
 
 /* Zero means the default everywhere. */
@@ -41,6 +42,8 @@ typedef struct gpurt_executor_options {
     uint32_t records; /* tasks with a handle of the host's, until they are waited for */
     uint32_t shared_bytes;           /* dynamic shared memory of a block */
     gpurt_service_options_t service; /* name, stop_ms, heaps */
+    uint32_t stuck_ms; /* default 1,000: a task that runs for longer is told of in the log,
+                        * and those that live while none runs or is ready */
 } gpurt_executor_options_t;
 
 /* A snapshot whose parts may differ by what happened meanwhile. */
@@ -56,7 +59,9 @@ typedef struct gpurt_executor_status {
 
 GPURT_BEGIN_DECLS
 
+/* gpurt_executor_open below makes the call. */
 gpurt_status_t gpurt_executor_open_kernel(gpurt_t *rt, const gpurt_kernel_t *kernel,
+                                          const gpurt_task_list_t *tasks,
                                           const gpurt_executor_options_t *options,
                                           gpurt_executor_t *out, gpurt_error_t *err);
 
@@ -110,9 +115,10 @@ gpurt_status_t gpurt_executor_close(gpurt_t *rt, gpurt_executor_t x, uint64_t *d
 
 GPURT_END_DECLS
 
-#define gpurt_executor_open(rt, executor, options, out, err) \
-    gpurt_executor_open_kernel(                              \
-        rt, (1 ? &gpurt_kernel_##executor : (const gpurt_kernel_t *)0), options, out, err)
+#define gpurt_executor_open(rt, executor, options, out, err)                               \
+    gpurt_executor_open_kernel(rt,                                                         \
+                               (1 ? &gpurt_kernel_##executor : (const gpurt_kernel_t *)0), \
+                               &gpurt_task_list_of_##executor, options, out, err)
 
 /* For the macro below, which C++ has to compile, too. Its names are none that a program has for
  * variables of its own. */

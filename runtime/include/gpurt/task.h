@@ -50,23 +50,33 @@
 #include <gpurt/impl/taskwork.h>
 
 /* ---- declarations ---------------------------------------------------------------------- */
+/* The functions of an executor, by number. Owner: static storage of the program. */
+typedef struct gpurt_task_list {
+    const char *const *names;
+    uint32_t count;
+} gpurt_task_list_t;
+
+#define GPURT_MAYBE_UNUSED_            __attribute__((unused))
 #define GPURT_TASK_NUMBER_(name, type) gpurt_task_number_##name,
 #define GPURT_TASK_TYPE_(name, type)                                                       \
     typedef type gpurt_task_args_##name;                                                   \
     GPURT_STATIC_ASSERT(sizeof(type) <= GPURT_TASK_ARGS_BYTES && GPURT_ALIGNOF(type) <= 8, \
                         "arguments of a task: 40 bytes at most, aligned to 8");
-#define GPURT_EXECUTOR_DECLARE(executor, tasks)                  \
-    enum {                                                       \
-        tasks(GPURT_TASK_NUMBER_) gpurt_task_count_of_##executor \
-    };                                                           \
+#define GPURT_TASK_NAME_(name, type) #name,
+#define GPURT_EXECUTOR_DECLARE(executor, tasks)                                          \
+    enum {                                                                               \
+        tasks(GPURT_TASK_NUMBER_) gpurt_task_count_of_##executor                         \
+    };                                                                                   \
+    static const char *const gpurt_task_names_of_##executor[] GPURT_MAYBE_UNUSED_ = {    \
+        tasks(GPURT_TASK_NAME_)};                                                        \
+    static const gpurt_task_list_t gpurt_task_list_of_##executor GPURT_MAYBE_UNUSED_ = { \
+        gpurt_task_names_of_##executor, gpurt_task_count_of_##executor};                 \
     tasks(GPURT_TASK_TYPE_) GPURT_KERNEL_DECLARE(executor, struct gpurt_executor_args)
 
 /* ---- bodies ---------------------------------------------------------------------------- */
 #define GPURT_TASK(name, t, run)                                                          \
     GPURT_DEVN void gpurt_task_body_##name(gpurt_task_args_##name *t GPURT_MAYBE_UNUSED_, \
                                            gpurt_task_run_t *run GPURT_MAYBE_UNUSED_)
-#define GPURT_MAYBE_UNUSED_ __attribute__((unused))
-
 #define GPURT_TASK_CASE_(name, type)                                                   \
 case gpurt_task_number_##name:                                                         \
     gpurt_task_body_##name((gpurt_task_args_##name *)(void *)w.run.row->args, &w.run); \

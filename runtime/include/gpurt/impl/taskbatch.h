@@ -45,10 +45,10 @@ GPURT_DEV void gpurt_warp_next(gpurt_executor_warp_t *warp, uint32_t next)
 {
     gpurt_store_relaxed_dev_u32(&warp->xnext, next);
 }
-/* The leader: how large its batch is, and how many of it have begun. */
-GPURT_DEV void gpurt_warp_batch(gpurt_executor_warp_t *warp, uint32_t count, uint32_t begun)
+/* The leader: how large its batch is, of which none has begun. */
+GPURT_DEV void gpurt_warp_batch(gpurt_executor_warp_t *warp, uint32_t count)
 {
-    gpurt_store_relaxed_dev_u32(&warp->xat, begun);
+    gpurt_store_relaxed_dev_u64(&warp->xat, 0);
     gpurt_store_relaxed_dev_u32(&warp->xcount, count);
 }
 /* A lane: its task of the batch. */
@@ -201,6 +201,7 @@ GPURT_DEV void gpurt_task_begin(gpurt_worker_t *w, uint32_t index)
     uint64_t word;
 
     e->head = row->head;
+    gpurt_queued_end(&w->run, index);
     word = gpurt_or_relaxed_far_u64(&row->xword, GPURT_TASK_BEGUN); /* relaxed: the queue */
     e->task = (word & ~(uint64_t)UINT32_MAX) | (index + 1);         /* brought it along */
     e->status = (gpurt_status_t)GPURT_TASK_PENDING;
@@ -239,7 +240,7 @@ GPURT_DEV void gpurt_batch_take(gpurt_worker_t *w, uint32_t index)
     }
     if (gpurt_lane() == 0) {
         w->taken = gpurt_clock();
-        gpurt_warp_batch(w->warp, count, 0);
+        gpurt_warp_batch(w->warp, count);
         gpurt_warp_next(w->warp, GPURT_TASK_NONE);
     }
 }
@@ -312,8 +313,9 @@ GPURT_DEV bool gpurt_batch_next(gpurt_worker_t *w)
     run->status = GPURT_OK;
     run->parent = run->again = false;
     if (gpurt_lane() == 0) { /* relaxed: the same warp reads it */
-        gpurt_store_relaxed_dev_u32(&w->warp->xat, w->begun);
         w->began = gpurt_clock();
+        gpurt_store_relaxed_dev_u64(&w->warp->xat,
+                                    gpurt_warp_word(w->began, &run->head, w->begun));
     }
     return true;
 }
@@ -326,7 +328,7 @@ GPURT_DEV void gpurt_batch_end(gpurt_worker_t *w)
     w->next = gpurt_tasks_close(&w->run, GPURT_FULL_MASK, &w->mine, w->next);
     w->mine.task = 0;
     if (gpurt_lane() == 0) {
-        gpurt_warp_batch(w->warp, 0, 0);
+        gpurt_warp_batch(w->warp, 0);
         gpurt_warp_next(w->warp, w->next);
     }
 }
@@ -366,6 +368,7 @@ GPURT_DEV void gpurt_worker_done(gpurt_worker_t *w)
         w->useful += took;
         w->bodies++;
         gpurt_hall_learn(w->run.hall, took);
+        gpurt_kind_count(run, took);
         if (w->bodies >= GPURT_WORKER_FLUSH)
             gpurt_worker_flush(w);
     }

@@ -40,6 +40,12 @@ enum {
     GPURT_HALL_ENDED = 1024          /* tasks, of which xlive may not know yet */
 };
 
+/* Bodies of a kind that the device's words do not count yet. */
+typedef struct gpurt_hall_kind {
+    uint32_t xruns, xcycles;
+    uint64_t xlongest; /* cycles */
+} gpurt_hall_kind_t;
+
 /* Of a block. In shared memory; each word is written by any warp. */
 typedef struct gpurt_executor_hall {
     uint32_t xmeet;    /* 1: its warps come to gpurt_service_go */
@@ -54,6 +60,7 @@ typedef struct gpurt_executor_hall {
     uint32_t xended;   /* tasks that ended here and that xlive counts still */
     uint32_t xtakes;   /* cycles of a body, about */
     uint32_t xturns;   /* pulls at which a ring and a pocket had tasks alike */
+    gpurt_hall_kind_t kinds[GPURT_TASK_KINDS];
     gpurt_pocket_t ready[GPURT_TASK_LEVELS], spare; /* spare: tasks that are free */
 } gpurt_executor_hall_t;
 
@@ -93,6 +100,70 @@ GPURT_DEV void gpurt_executor_count(uint64_t *counter, uint64_t n)
 {
     if (n)
         gpurt_red_add_relaxed_dev_u64(counter, n); /* relaxed: a count */
+}
+
+/* ---- what is seen of it ------------------------------------------------------------------
+ * How long tasks wait is told by one row of GPURT_TASK_SAMPLED; bodies are counted by kind in shared
+ * memory, and told when the block looks at the device's words. relaxed, all of it: numbers. */
+
+/* A lane, before its task goes into a queue. */
+GPURT_DEV void gpurt_queued_begin(const gpurt_executor_map_t *m, uint32_t index)
+{
+    if (index % GPURT_TASK_SAMPLED == 0) /* relaxed: a time; the queue brings it along */
+        gpurt_store_relaxed_dev_u64(&m->queued[index / GPURT_TASK_SAMPLED],
+                                    gpurt_globaltimer());
+}
+
+/* A lane has taken it up. One that its warp runs at once was in no queue. */
+GPURT_DEV void gpurt_queued_end(const gpurt_task_run_t *run, uint32_t index)
+{
+    uint64_t *at = &run->map->queued[index / GPURT_TASK_SAMPLED], since, now;
+    uint32_t bucket;
+
+    if (index % GPURT_TASK_SAMPLED)
+        return;
+    since = gpurt_load_relaxed_dev_u64(at); /* relaxed: as above */
+    if (!since)
+        return;
+    gpurt_store_relaxed_dev_u64(at, 0); /* relaxed: so */
+    now = gpurt_globaltimer();
+    since = now > since ? now - since : 0;
+    bucket = since >> (GPURT_TASK_WAITS - 1) ? (uint32_t)GPURT_TASK_WAITS - 1
+                                             : 31u - gpurt_clz((uint32_t)since | 1u);
+    gpurt_red_add_relaxed_dev_u32(&run->block->xwaits[bucket], 1); /* relaxed: a count */
+}
+
+/* One lane: a body of that function took so many cycles. */
+GPURT_DEV void gpurt_kind_count(const gpurt_task_run_t *run, uint64_t took)
+{
+    uint32_t last = GPURT_TASK_KINDS - 1, function = run->head.function;
+    uint32_t kind = function < last ? function : last;
+    gpurt_hall_kind_t *k = &run->hall->kinds[kind];
+
+    if (took >> 24) /* so that a block's sum never runs over before it is told */
+        gpurt_executor_count(&run->block->kinds[kind].xcycles, took);
+    else /* relaxed: counts */
+        gpurt_add_relaxed_blk_u32(&k->xcycles, (uint32_t)took);
+    gpurt_add_relaxed_blk_u32(&k->xruns, 1);
+    if (took > gpurt_load_relaxed_blk_u64(&k->xlongest)) { /* relaxed: a bound, seldom */
+        gpurt_store_relaxed_blk_u64(&k->xlongest, took);   /* ... passed */
+        gpurt_red_max_relaxed_dev_u64(&run->map->words->xlongest[kind], took);
+    }
+}
+
+/* What the block has counted of each `step`-th kind from `kind` on. */
+GPURT_DEVN void gpurt_kinds_tell(const gpurt_task_run_t *run, gpurt_executor_hall_t *hall,
+                                 uint32_t kind, uint32_t step)
+{
+    for (; kind < GPURT_TASK_KINDS; kind += step) {
+        gpurt_hall_kind_t *k = &hall->kinds[kind];
+        gpurt_task_sum_t *sum = &run->block->kinds[kind];
+
+        if (!gpurt_load_relaxed_blk_u32(&k->xruns)) /* relaxed: counts, all of them */
+            continue;
+        gpurt_executor_count(&sum->xruns, gpurt_xchg_relaxed_blk_u32(&k->xruns, 0));
+        gpurt_executor_count(&sum->xcycles, gpurt_xchg_relaxed_blk_u32(&k->xcycles, 0));
+    }
 }
 
 /* Whether no lane of the warp has left. If one has, of a panic or by itself, the block is cancelled
@@ -217,6 +288,8 @@ GPURT_DEVN void gpurt_tasks_queue(const gpurt_task_run_t *run, uint32_t mask, ui
 {
     bool mine = who >> gpurt_lane() & 1u;
 
+    if (mine)
+        gpurt_queued_begin(run->map, index);
     for (uint32_t left = who; left;) {
         uint32_t now = gpurt_shfl_u32(mask, level, gpurt_leader(left)), kept = 0;
         uint32_t same = gpurt_ballot(mask, mine && level == now), rest;
@@ -298,6 +371,7 @@ GPURT_DEVN void gpurt_hall_look(const gpurt_task_run_t *run)
         if (levels && sleepers)
             gpurt_executor_wake(run->map);
     }
+    gpurt_kinds_tell(run, hall, lane, GPURT_WARP_SIZE);
     if (!levels && gpurt_shfl_u32(full, hungry, 0))
         gpurt_hall_give(run);
 }
@@ -371,6 +445,7 @@ GPURT_DEVN void gpurt_hall_empty(const gpurt_task_run_t *run, gpurt_executor_hal
         gpurt_taskring_push(&ring, me, index);
     }
     gpurt_store_relaxed_dev_u64(&run->block->xkept, 0); /* relaxed: a number */
+    gpurt_kinds_tell(run, hall, 0, 1);
     gpurt_hall_end(m, hall);
 }
 

@@ -22,7 +22,11 @@ enum {
     GPURT_TASK_NORMAL = 3,
     GPURT_TASK_ORDERS = 1024, /* of the host, under way at a time */
     GPURT_TASK_BATCH = 8,     /* tasks that a warp takes up at a time, if they are short */
-    GPURT_TASK_PENDING = 1    /* of a record: its task has not ended; no status is that */
+    GPURT_TASK_PENDING = 1,   /* of a record: its task has not ended; no status is that */
+    GPURT_TASK_KINDS =
+        16, /* functions that are counted apart; those behind with the last */
+    GPURT_TASK_SAMPLED = 16, /* of so many rows one tells how long its tasks wait */
+    GPURT_TASK_WAITS = 32    /* buckets of that: of bucket i from 2^i ns on */
 };
 
 /* xword of a task: generation << 32 | what befell it | newest edge + 1. */
@@ -96,7 +100,13 @@ typedef struct GPURT_ALIGN(128) gpurt_executor_words {
     uint32_t xtaken;     /* orders that were; written by: that warp */
     uint32_t unused3[30];
     gpurt_task_line_t heads[GPURT_RINGS], tails[GPURT_RINGS];
+    uint64_t xlongest[GPURT_TASK_KINDS]; /* cycles of a body of each kind */
 } gpurt_executor_words_t;
+
+/* Of a kind of tasks; written by: a block's warps, now and then. */
+typedef struct gpurt_task_sum {
+    uint64_t xruns, xcycles; /* of bodies */
+} gpurt_task_sum_t;
 
 /* What a block's warps did. written by: them, now and then. */
 typedef struct GPURT_ALIGN(128) gpurt_executor_block {
@@ -106,7 +116,10 @@ typedef struct GPURT_ALIGN(128) gpurt_executor_block {
     uint64_t xuseful, xwaiting, xtotal;   /* cycles: in bodies, idle, all */
     uint64_t xasleep;                     /* 1: it is */
     uint64_t xkept;                       /* tasks ready in its pockets, a byte a level */
-    uint64_t unused[6];
+    uint64_t xsm;                         /* its multiprocessor, as it began */
+    uint64_t unused[5];
+    uint32_t xwaits[GPURT_TASK_WAITS]; /* from ready to taken up, of sampled rows */
+    gpurt_task_sum_t kinds[GPURT_TASK_KINDS];
 } gpurt_executor_block_t;
 
 /* A task of a warp's batch; written by: a lane of that warp. */
@@ -121,12 +134,29 @@ typedef struct GPURT_ALIGN(64) gpurt_executor_warp {
     const struct gpurt_executor_map *map;
     gpurt_executor_block_t *block;
     struct gpurt_executor_hall *hall;
-    uint32_t xcount,
-        xat;         /* of its batch; how many bodies have begun; written by: its leader */
+    uint64_t xat;    /* its last body: gpurt_warp_word; written by: its leader */
+    uint32_t xcount; /* of its batch; written by: its leader */
     uint32_t xnext;  /* GPURT_TASK_NONE: none; written by: its leader */
     uint32_t xlooks; /* 1: it is counted in xhungry; written by: its leader */
     gpurt_task_held_t held[GPURT_TASK_BATCH];
 } gpurt_executor_warp_t;
+
+/* One word for who looks: how many bodies of the batch have begun, and of the last one level,
+ * function, and the low bits of its clock, by which it differs from the one before. */
+GPURT_HD uint64_t gpurt_warp_word(uint64_t clock, const gpurt_task_head_t *head,
+                                  uint32_t begun)
+{
+    return clock << 32 | (uint32_t)head->function << 16 | (uint32_t)head->level << 8 |
+           begun;
+}
+GPURT_HD uint32_t gpurt_warp_begun(uint64_t word)
+{
+    return (uint8_t)word;
+}
+GPURT_HD uint32_t gpurt_warp_function(uint64_t word)
+{
+    return (uint16_t)(word >> 16);
+}
 
 /* An order of the host's. */
 typedef enum gpurt_task_what {
@@ -166,7 +196,8 @@ typedef struct gpurt_executor_map {
     gpurt_executor_words_t *words;
     gpurt_executor_block_t *blocks;
     gpurt_executor_warp_t *warps;
-    uint64_t *named; /* handle of the task of each record; written by: who takes orders */
+    uint64_t *queued; /* ns, a sampled row each: when it was queued; 0: it is not */
+    uint64_t *named;  /* handle of the task of each record; written by: who takes orders */
     gpurt_executor_desk_t *desk;
     gpurt_task_record_t *records;
     const struct gpurt_executor_map *self;                   /* this, in device memory */

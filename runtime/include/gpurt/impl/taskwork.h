@@ -57,7 +57,7 @@ GPURT_DEVN void gpurt_worker_gone(uint64_t at)
     gpurt_executor_warp_t *warp = (gpurt_executor_warp_t *)(uintptr_t)at;
     /* relaxed: this warp's own */
     uint32_t count = gpurt_load_relaxed_dev_u32(&warp->xcount), me = 1u << gpurt_lane();
-    uint32_t begun = gpurt_load_relaxed_dev_u32(&warp->xat);
+    uint32_t begun = gpurt_warp_begun(gpurt_load_relaxed_dev_u64(&warp->xat));
     uint32_t next = gpurt_load_relaxed_dev_u32(&warp->xnext);
     gpurt_task_run_t run;
 
@@ -75,6 +75,7 @@ GPURT_DEVN void gpurt_worker_gone(uint64_t at)
 
         gpurt_held_gone(&run, &warp->held[i], ran && i + 1 == begun);
     }
+    gpurt_warp_batch(warp, 0); /* for who looks: nothing runs there */
 }
 
 #if defined(GPURT_DEFER_DEPTH) && GPURT_DEFER_DEPTH > 1
@@ -113,6 +114,11 @@ GPURT_DEV void gpurt_hall_begin(gpurt_executor_hall_t *hall)
     gpurt_store_relaxed_blk_u32(&hall->xcommand, 0);
     gpurt_store_relaxed_blk_u32(&hall->xturns, 0);
     gpurt_store_relaxed_blk_u32(&hall->xtakes, GPURT_HALL_AHEAD_CYCLES);
+    for (uint32_t i = 0; i < GPURT_TASK_KINDS; i++) { /* relaxed: as above */
+        gpurt_store_relaxed_blk_u32(&hall->kinds[i].xruns, 0);
+        gpurt_store_relaxed_blk_u32(&hall->kinds[i].xcycles, 0);
+        gpurt_store_relaxed_blk_u64(&hall->kinds[i].xlongest, 0);
+    }
     for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++)
         gpurt_pocket_begin(&hall->ready[i]);
     gpurt_pocket_begin(&hall->spare);
@@ -132,15 +138,17 @@ GPURT_DEV void gpurt_worker_begin(gpurt_worker_t *w, const struct gpurt_executor
     w->next = GPURT_TASK_NONE;
     w->asks = true;
     w->since = gpurt_clock();
-    if (gpurt_thread_rank() == 0)
+    if (gpurt_thread_rank() == 0) {
         gpurt_hall_begin(hall);
+        gpurt_store_relaxed_dev_u64(&w->run.block->xsm, gpurt_sm()); /* relaxed: so */
+    }
     if (gpurt_lane() == 0) {
         w->warp->map = p->map.self;
         w->warp->block = w->run.block;
         w->warp->hall = hall;
         gpurt_store_relaxed_dev_u32(&w->warp->xlooks, 0); /* relaxed: as in hold */
         gpurt_warp_next(w->warp, GPURT_TASK_NONE);
-        gpurt_warp_batch(w->warp, 0, 0);
+        gpurt_warp_batch(w->warp, 0);
     }
     gpurt_worker_note(w);
     gpurt_block_barrier();
@@ -419,6 +427,7 @@ GPURT_DEV void gpurt_worker_idle(gpurt_worker_t *w)
 
 GPURT_DEV void gpurt_worker_wait(gpurt_worker_t *w)
 {
+    gpurt_kinds_tell(&w->run, w->run.hall, gpurt_lane(), GPURT_WARP_SIZE);
     if (gpurt_lane() == 0) {
         uint64_t began = gpurt_clock();
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tasks_app SCENE MS - an executor for so long, as who looks at one may find it:
+ *
+ *   load     rounds of many short tasks
+ *   stuck    a task that runs on, and three that wait for it
+ *   held     a task that nobody starts, and one that waits for it
+ *   deadlock two tasks that wait for each other */
+#include "../executor_stage.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+static void wait_ms(uint32_t ms)
+{
+    struct timespec t = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
+
+    nanosleep(&t, NULL);
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Rounds of it, since tasks beyond the pool would be refused. */
+static void load(gpurt_executor_t x, uint32_t ms)
+{
+    struct task_fan_args yielder = {.board = board, .count = 100};
+    struct task_fan_args fan = {.board = board, .count = 1000};
+
+    for (uint64_t end = now_ms() + ms; now_ms() < end;) {
+        for (uint32_t i = 0; i < 8; i++) {
+            fan.how = GPURT_TASK_PRIORITY(i);
+            must(gpurt_executor_submit(rt, x, fan, &fan, 1, 0, NULL, &err));
+        }
+        must(gpurt_executor_submit(rt, x, yields, &yielder, 1, 0, NULL, &err));
+        must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    }
+}
+
+static void after(gpurt_executor_t x, gpurt_submitted_t before, gpurt_submitted_t then)
+{
+    must(gpurt_executor_after(rt, x, before, then, &err));
+}
+
+static void stuck(gpurt_executor_t x, uint32_t ms)
+{
+    gpurt_submitted_t gate = gate_shut(x, 0, 1), marks[3];
+
+    for (uint32_t i = 0; i < 3; i++) {
+        marks[i] = submit_mark(x, 1 + i, GPURT_TASK_HELD);
+        after(x, gate, marks[i]);
+        must(gpurt_executor_start(rt, x, marks[i], &err));
+    }
+    wait_ms(ms);
+    gate_open();
+}
+
+static void held(gpurt_executor_t x, uint32_t ms)
+{
+    gpurt_submitted_t first = submit_mark(x, 0, GPURT_TASK_HELD);
+    gpurt_submitted_t then = submit_mark(x, 1, GPURT_TASK_HELD);
+
+    after(x, first, then);
+    must(gpurt_executor_start(rt, x, then, &err));
+    wait_ms(ms);
+    must(gpurt_executor_start(rt, x, first, &err));
+}
+
+/* Closed as they are. */
+static void deadlock(gpurt_executor_t x, uint32_t ms)
+{
+    gpurt_submitted_t a = submit_mark(x, 0, GPURT_TASK_HELD);
+    gpurt_submitted_t b = submit_mark(x, 1, GPURT_TASK_HELD);
+
+    after(x, a, b);
+    after(x, b, a);
+    must(gpurt_executor_start(rt, x, a, &err));
+    must(gpurt_executor_start(rt, x, b, &err));
+    wait_ms(ms);
+}
+
+static const struct {
+    const char *name;
+    void (*play)(gpurt_executor_t x, uint32_t ms);
+} scenes[] = {{"load", load}, {"stuck", stuck}, {"held", held}, {"deadlock", deadlock}};
+
+int main(int argc, char **argv)
+{
+    const gpurt_executor_options_t options = {
+        .blocks = 4, .warps = 2, .tasks = 32768, .stuck_ms = 300};
+    gpurt_executor_t x;
+
+    must(gpurt_open(NULL, &rt, &err));
+    must(gpurt_executor_open(rt, task_tests, &options, &x, &err));
+    board_make(1000);
+    for (size_t i = 0; argc == 3 && i < sizeof scenes / sizeof scenes[0]; i++)
+        if (strcmp(argv[1], scenes[i].name) == 0)
+            scenes[i].play(x, (uint32_t)strtoul(argv[2], NULL, 10));
+    if (argc == 3 && strcmp(argv[1], "deadlock") != 0)
+        must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    must(gpurt_executor_close(rt, x, NULL, &err));
+    board_free();
+    must(gpurt_close(rt, &err));
+    return 0;
+}
