@@ -3,6 +3,7 @@
 # An executor as an object of the log: what its tasks and warps did, by kind, how long tasks waited, and which do not
 # come on, for whom they wait, and where.
 # Arguments: folder of the programs, tasks_app.
+# shellcheck disable=SC2016 # the variables are of jq
 set -euo pipefail
 bin=$1 app=$2
 dir=$(mktemp -d)

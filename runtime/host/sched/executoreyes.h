@@ -78,6 +78,10 @@ static inline bool gpurt_eye_runs(const gpurt_executor_warp_t *w, uint32_t *row)
            held->xstatus == GPURT_TASK_PENDING && held->xindex != GPURT_TASK_NONE;
 }
 
+/* Device memory that kernels also write plainly, as warps, rows and edges are: each word of it is as
+ * it was at some moment, so a number is checked before it is followed. */
+bool gpurt_eyes_fetch(gpurt_viewer_t *v, const gpurt_executor_own_t *e, void *to,
+                      const void *from, size_t bytes);
 /* The name of a function, as a value of a field. */
 uint64_t gpurt_eyes_kind(gpurt_viewer_t *v, const gpurt_executor_own_t *e,
                          uint32_t function);

@@ -7,7 +7,6 @@
 
 #include "executoreyes.h"
 
-#include <gpurt/impl/window.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,24 +76,6 @@ static gpurt_stuck_t *find_add(finds_t *f, uint32_t row, gpurt_stuck_why_t why)
 
 /* ---- reading the pool ------------------------------------------------------------------ */
 
-/* Kernels write rows and edges plainly, and nothing orders that before a look: what is read may be
- * half of what it was. So numbers are checked before they are followed, and the race detector is
- * not asked. */
-GPURT_WINDOW_READS static void words_copy(uint32_t *to, const uint32_t *from, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        to[i] = from[i];
-}
-
-static bool pool_fetch(gpurt_viewer_t *v, const gpurt_executor_own_t *e, void *to,
-                       const void *from, size_t bytes)
-{
-    if (!e->on_cpu)
-        return gpurt_viewer_fetch(v, to, from, bytes);
-    words_copy((uint32_t *)to, (const uint32_t *)from, bytes / 4);
-    return true;
-}
-
 /* A copy of rows and edges, and what it says of each row. Owner: the look. */
 typedef struct pool {
     gpurt_task_row_t *rows;
@@ -122,8 +103,8 @@ static bool pool_make(gpurt_viewer_t *v, const gpurt_executor_own_t *e, pool_t *
     p->edges = (gpurt_task_edge_t *)malloc(edges * sizeof *p->edges);
     p->edges_to = (uint32_t *)calloc(5 * rows, sizeof *p->edges_to);
     if (!p->rows || !p->edges || !p->edges_to ||
-        !pool_fetch(v, e, p->rows, e->map.tasks, rows * sizeof *p->rows) ||
-        !pool_fetch(v, e, p->edges, e->map.edges, edges * sizeof *p->edges)) {
+        !gpurt_eyes_fetch(v, e, p->rows, e->map.tasks, rows * sizeof *p->rows) ||
+        !gpurt_eyes_fetch(v, e, p->edges, e->map.edges, edges * sizeof *p->edges)) {
         pool_free(p);
         return false;
     }
@@ -210,19 +191,19 @@ static void awaited_find(gpurt_viewer_t *v, const gpurt_executor_own_t *e, finds
     uint32_t at, added = 0;
     uint64_t since_ns = s->since_ns;
 
-    if (!pool_fetch(v, e, &r, &e->map.tasks[row], sizeof r))
+    if (!gpurt_eyes_fetch(v, e, &r, &e->map.tasks[row], sizeof r))
         return;
     s->generation = (uint32_t)(r.xword >> 32);
     s->awaited = r.head.parent != 0;
     at = (uint32_t)(r.xword & GPURT_TASK_EDGES);
     for (uint32_t i = 0; i < WALK_MOST && at && at <= e->map.edge_count; i++) {
-        if (!pool_fetch(v, e, &edge, &e->map.edges[at - 1], sizeof edge))
+        if (!gpurt_eyes_fetch(v, e, &edge, &e->map.edges[at - 1], sizeof edge))
             return;
         at = edge.next;
         s->awaited++;
         if (added == WAITERS_MOST || edge.to >= e->map.task_count)
             continue;
-        if (pool_fetch(v, e, &r, &e->map.tasks[edge.to], sizeof r)) {
+        if (gpurt_eyes_fetch(v, e, &r, &e->map.tasks[edge.to], sizeof r)) {
             gpurt_stuck_t *w = find_add(f, edge.to, GPURT_STUCK_AFTER);
 
             if (!w)
