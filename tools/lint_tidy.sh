@@ -6,7 +6,9 @@
 # is read once more only where a macro that it names itself is defined in another way.
 #
 # The analyzer, which takes most of the time, leaves out what is only a test or a bench: those run under sanitizers.
-# Kernels of tests it does read, as it is in them that it sees the headers of the dialect.
+# Kernels of tests it does read, as it is in them that it sees the headers of the dialect; but shallowly, for these are
+# the same headers in each of them: 2 s a file instead of 18. In the product it gives up a function's rarest paths at a
+# third of its usual number of states.
 set -euo pipefail
 build_dir=${1:?usage: lint_tidy.sh BUILD_DIR [FILE...]}
 shift
@@ -35,9 +37,13 @@ PY
 (($#)) || set -- "${files[@]}"
 # clang-tidy also counts the warnings that it holds back: noise.
 tidy_one() { # FILE
-    local checks=()
-    [[ $1 != tests/* || $1 == tests/kernels/* ]] || checks=(--checks=-clang-analyzer-\*)
-    clang-tidy -p "$once" --quiet ${checks[@]+"${checks[@]}"} "$1"
+    local how=(--extra-arg=-Xclang --extra-arg=-analyzer-config --extra-arg=-Xclang)
+    case $1 in
+    tests/kernels/*) how+=(--extra-arg=mode=shallow) ;;
+    tests/*) how=(--checks=-clang-analyzer-\*) ;;
+    *) how+=(--extra-arg=max-nodes=75000) ;;
+    esac
+    clang-tidy -p "$once" --quiet "${how[@]}" "$1"
 }
 export -f tidy_one
 export once

@@ -72,11 +72,11 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
     SITE(POOL, TRACE, gpurt_activity_pool_t, T8(S, P, W, W, W, W, S, U),
          "%s at %p: %llu B, %llu B used, keeps %llu B, gives back above (B): %llu, %s"),
     SITE(MANAGED, TRACE, gpurt_activity_managed_t, T8(S, W, W, P, U, U, U, U),
-         "managed memory, %s: %llu ns, %llu B at %p, %u faults"),
+         "managed memory, %s: %llu ns, %llu B at %p, faults %u"),
     GROWN(GRAPH, gpurt_activity_graph_t, context, T6(U, W, U, U, U, U),
-          "graph %u: %llu ns, stream %u, call %u, context %u, %u nodes known"),
+          "graph %u: %llu ns, stream %u, call %u, context %u, nodes known %u"),
     SITE(DEVICE_GRAPH, TRACE, gpurt_activity_device_graph_t, T8(U, W, U, U, U, U, U, S),
-         "graph %u: %llu ns, stream %u, call %u, context %u, %u nodes known, launched by "
+         "graph %u: %llu ns, stream %u, call %u, context %u, nodes known %u, launched by "
          "graph %u on the device, %s"),
     GROWN(RANGE, gpurt_activity_range_t, thread, T5(S, S, S, U, U),
           "range %s: %s (%s), id %u"),
@@ -88,8 +88,8 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
      .words = (uint8_t)(sizeof(gpurt_activity_collector_t) / 4),
      .least = (uint8_t)(offsetof(gpurt_activity_collector_t, unknown) / 4),
      .types = T7(S, W, W, W, U, U, U),
-     .format = "collector: %s; %llu records, %llu without times, %llu dropped, no buffer "
-               "%u times, %u of unknown kinds, %u samples left out"},
+     .format = "collector: %s; records %llu, without times %llu, dropped %llu, no buffer "
+               "%u, of unknown kinds %u, samples left out %u"},
     GROWN(LAUNCH, gpurt_activity_launch_t, thread,
           T13(S, S, U, U, U, U, U, U, U, U, W, U, U),
           "launch %s at %s:%u, grid %u,%u,%u block %u,%u,%u, %u B shared, stream 0x%llx, "
@@ -121,15 +121,15 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
          "sample of %llu ns, in 1/100 %%: SM active %d, issued %d, memory %d, tensor %d, "
          "warps %d"),
     SITE(LINE, TRACE, gpurt_activity_line_t, T8(S, S, U, S, W, U, U, U),
-         "in %s at %s:%u, %s, in %llu ns: instruction 0x%x, %u samples, %u while nothing "
-         "was issued"),
+         "in %s at %s:%u, %s, in %llu ns: instruction 0x%x, samples %u, of them "
+         "%u while nothing was issued"),
     GROWN(RUNNING, gpurt_activity_running_t, calls,
           T16(S, U, U, U, U, U, U, W, W, U, U, U, U, S, S, U),
           "running %s: grid %u,%u,%u block %u,%u,%u, stream 0x%llx, launched %llu ns ago; "
           "of its stream %u have not ended, number %u of them, call %u, thread %u, from "
           "%s, Python %s"),
     SITE(HEAP_LEAK, WARN, gpurt_heap_leak_row_t, T4(U, W, W, S),
-         "heap %u ends: %llu bytes in %llu objects from %s were not freed"),
+         "heap %u ends: not freed %llu B, objects %llu, from %s"),
     {.kind = GPURT_KIND_TEXT, .level = GPURT_LEVEL_WARN, .format = "collector"},
 };
 GPURT_STATIC_ASSERT(offsetof(gpurt_activity_kernel_t, context) == 4 * 13, "frozen");

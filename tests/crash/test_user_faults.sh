@@ -100,6 +100,8 @@ limited 64 "$bin/gpurt-record" -o small.gplog -- "$bin/hello_log" >out 2>errors 
 same 125 "$status" 'a box without room'
 grep -q '^gpurt-record: small.gplog is not whole: a program made no box: .*ulimit -f' errors || fail "$(cat errors)"
 rm small.gplog
+expect 125 'log: writing' limited 1 "$bin/gpurt-record" -o small.gplog -- "$bin/hello_log"
+[ ! -e small.gplog ] || fail 'a piece of a log is left'
 expect 0 '' limited 64 env GPURT_LOG=small.gplog "$bin/hello_log"
 grep -Fq 'no log: box: ' out || fail "a box without room: $(cat out)"
 expect 0 '' env GPURT_RING_BYTES=1024 GPURT_LOG=small.gplog "$bin/hello_log"

@@ -22,7 +22,7 @@ run() {
 
 run 0 kernels 10000
 counted kernels 10000
-log_has 'collector: on; 10000 records, 0 without times, 0 dropped' kernels
+log_has 'collector: on; records 10000, without times 0, dropped 0' kernels
 log_has 'kernel saxpy(float\*, float const\*, int): ' 'names as written'
 log_has 'kernel void reduce<float>' 'names of templates'
 log_has 'kernel plain_kernel: ' 'a name of C'
@@ -66,7 +66,7 @@ log_has 'overhead loading a function: 100 ns' overhead
 [ "$(lines ' range ')" = 0 ] || fail "ranges were not asked for"
 "$bin/gpurt-log" cat --jsonl run.gplog | grep >/dev/null '"device":0,.*"kind":"kernel","msg":"kernel first' || fail "jsonl"
 "$bin/gpurt-log" cat --level debug run.gplog | grep >/dev/null ' kernel ' && fail "kernels are TRACE"
-log_has ' 1 of unknown kinds' 'a kind that nobody asked for'
+log_has 'of unknown kinds 1,' 'a kind that nobody asked for'
 "$bin/gpurt-log" stat run.gplog | grep >/dev/null '^collector  on; .* 0 without times, 1 of unknown kinds' || fail 'stat: unknown kinds'
 "$bin/gpurt-log" stat --json run.gplog | jq -e '.activity.gpus[0] | .kernels_ns == 37000 and .copying_ns == 42300 and .waiting_ns == 1000 and .launching_ns == 20000 and
     .kernels_ns + .copying_ns + .waiting_ns + .launching_ns + .idle_ns == .ns' >/dev/null || fail "busy: $("$bin/gpurt-log" stat --json run.gplog | grep -o '"gpus":.*')"
@@ -121,7 +121,7 @@ log_has 'dev1 *pool *pool made at 0x7f0000002000: 0 B, 0 B used, keeps 0 B, give
 log_has 'pool trimmed at 0x7f0000002000: 2097152 B, 1048576 B used, keeps 777 B, gives back above (B): 4096, not managed' pools
 log_has 'pool destroyed at .*, managed' pools
 log_has 'pool made at 0x7f0000002000: unknown B, unknown B used, keeps 0 B, gives back above (B): unknown, of another process' pools
-log_has '4 records, 1 without times' pools
+log_has 'records 4, without times 1' pools
 [ "$(field pools)" = 4 ] || fail "pools: $(field pools) in the sums"
 "$bin/gpurt-log" export --to chrome run.gplog -o - | grep >/dev/null '"pool trimmed"' || fail 'pools: a timeline'
 sums=$("$bin/gpurt-log" stat run.gplog)
@@ -154,13 +154,13 @@ for mode in at-once early half; do
     [ "$(lines ' managed ')" = 11 ] || fail "managed, $mode: $(lines ' managed ') records"
     [ "$(lines ' WARN ')" = 0 ] || fail "managed, $mode: $("$bin/gpurt-log" cat run.gplog | grep ' WARN ')"
 done
-for want in 'dev1 *managed *managed memory, host to device: 1000 ns, 65537 B at 0x7f0000003000, 0 faults' 'dev2 .* device to host: 2000 ns, 65538 B ' \
-    'dev0 .* fault of the host: unknown ns, 0 B at 0x7f0000003000, 1 faults' 'dev2 .* fault of a device: 4000 ns, 0 B at 0x7f0000003000, 65540 faults' \
+for want in 'dev1 *managed *managed memory, host to device: 1000 ns, 65537 B at 0x7f0000003000, faults 0' 'dev2 .* device to host: 2000 ns, 65538 B ' \
+    'dev0 .* fault of the host: unknown ns, 0 B at 0x7f0000003000, faults 1' 'dev2 .* fault of a device: 4000 ns, 0 B at 0x7f0000003000, faults 65540' \
     'dev0 .* thrashing: unknown ns, 65541 B ' 'dev2 .* throttling: 6000 ns, 0 B ' 'mapped from afar: unknown ns, 65543 B ' \
     'dev1 .* device to device: 8000 ns, 65544 B ' ', something: unknown ns, 0 B ' ', host to device: unknown ns, '; do
     log_has "$want" managed
 done
-log_has '11 records, 2 without times' managed
+log_has 'records 11, without times 2' managed
 sums=$("$bin/gpurt-log" stat run.gplog)
 grep >/dev/null '^managed    host to device: 2, 128.0 KiB, 65.54 GB/s$' <<<"$sums" || fail "managed: $sums"
 grep >/dev/null '^managed    faults of devices: 65540, 0 B, -$' <<<"$sums" || fail "managed: $sums"
@@ -180,10 +180,10 @@ export FAKE_GRAPHS=$tests/libfake_graphs.so
 run 0 graphs
 counted 'graphs, whole' 1
 [ "$(lines ' graph [0-9]*: ')" = 31 ] || fail "graphs: $(lines ' graph [0-9]*: ') launches"
-[ "$(lines ' graph 5: 1000 ns, stream 7, call [0-9]*, context 1, 1 nodes known$')" = 10 ] || fail 'graph 5'
-[ "$(lines ' graph 4098: 6000 ns, .* 7 nodes known$')" = 10 ] || fail 'graph 4098'
-[ "$(lines ' graph 2: 35000 ns, .* 0 nodes known$')" = 10 ] || fail 'graph 2'
-[ "$(lines ' graph 9: 3000 ns, .* 0 nodes known$')" = 1 ] || fail 'a graph that was there before'
+[ "$(lines ' graph 5: 1000 ns, stream 7, call [0-9]*, context 1, nodes known 1$')" = 10 ] || fail 'graph 5'
+[ "$(lines ' graph 4098: 6000 ns, .* nodes known 7$')" = 10 ] || fail 'graph 4098'
+[ "$(lines ' graph 2: 35000 ns, .* nodes known 0$')" = 10 ] || fail 'graph 2'
+[ "$(lines ' graph 9: 3000 ns, .* nodes known 0$')" = 1 ] || fail 'a graph that was there before'
 stat=$("$bin/gpurt-log" stat run.gplog)
 grep >/dev/null '^graphs     launches: 31, 423.00 us on GPUs' <<<"$stat" || fail "graphs: $stat"
 grep >/dev/null '%        10   60.00 us    6.00 us .*  graph 4098 (7 nodes)$' <<<"$stat" || fail "graphs: $stat"
@@ -192,7 +192,7 @@ grep >/dev/null '  graph 9$' <<<"$stat" || fail "graphs: $stat"
 # One that ran on the host alone, as far as CUPTI says, is of no device: it makes none busy.
 run 0 host-graph
 counted 'a graph of the host' 1
-log_has ' dev?   graph       graph 3: 2000 ns, stream 7, call [0-9]*, context 0, 3 nodes known$' 'a graph of the host'
+log_has ' dev?   graph       graph 3: 2000 ns, stream 7, call [0-9]*, context 0, nodes known 3$' 'a graph of the host'
 log_has ' wait for a stream: 1000 ns, stream 7, call 0, context 9 of device 1$' 'a graph of the host'
 "$bin/gpurt-log" cat --jsonl run.gplog | jq -se 'map(select(.kind == "graph")) | length == 1 and (.[0] | has("device") | not)' >/dev/null || fail 'a graph of the host: cat --jsonl'
 "$bin/gpurt-log" stat --json run.gplog | jq -e '.activity | .graphs == 1 and .graph_ns == 2000 and .graph_list[0].total_ns == 2000 and .gpus_left_out == 0 and (.gpus | map(select(.ns > 0) | [.device, .kernels_ns]) == [[1, 1000]])' >/dev/null ||
@@ -234,7 +234,7 @@ run 0 persistent
 "$bin/gpurt-log" stat --json run.gplog | jq -e '.activity.kernel_list[0].occupancy_percent == null' >/dev/null || fail 'occupancy unknown: stat --json'
 "$bin/gpurt-log" export --to chrome run.gplog -o - | grep >/dev/null 'occupancy' && fail 'occupancy unknown: a timeline'
 run 0 graphs # and where the driver does not say
-[ "$(lines ' graph [0-9]*: .* 0 nodes known$')" = 31 ] || fail "nodes that nobody told of"
+[ "$(lines ' graph [0-9]*: .* nodes known 0$')" = 31 ] || fail "nodes that nobody told of"
 
 # An address that is another name later.
 run 0 addresses
@@ -279,7 +279,7 @@ log_has 'kernel __nv_static_18446744073709551614__a: ' 'nor this'
 export FAKE_GRAPHS=$tests/libfake_graphs.so
 GPURT_CUPTI=default,device-graphs run 0 device-graphs
 [ "$(lines ' WARN ')" = 0 ] || fail 'device-graphs: asked for'
-[ "$(lines 'dev1 .* graph 5: 2000 ns, stream 14, call 0, context 3, 3 nodes known, launched by graph 4098 on the device, ')" = 3 ] ||
+[ "$(lines 'dev1 .* graph 5: 2000 ns, stream 14, call 0, context 3, nodes known 3, launched by graph 4098 on the device, ')" = 3 ] ||
     fail "device-graphs: $("$bin/gpurt-log" cat run.gplog)"
 "$bin/gpurt-log" stat run.gplog | grep >/dev/null '^GPU 1      Stand-in of kind 1$' || fail "what a GPU is called: $("$bin/gpurt-log" stat run.gplog)"
 "$bin/gpurt-log" stat --json run.gplog | jq -e '.activity.gpus[] | select(.device == 1) | .name == "Stand-in of kind 1"' >/dev/null || fail 'what a GPU is called: JSON'
@@ -316,10 +316,10 @@ run 0 bad
 counted bad 9
 [ "$(lines 'kernel bad: unknown ns')" = 5 ] || fail "bad times"
 [ "$(lines 'B in unknown ns')" = 1 ] || fail "a copy without a beginning"
-log_has '10 records, 6 without times' bad
+log_has 'records 10, without times 6' bad
 "$bin/gpurt-log" stat run.gplog | grep >/dev/null '^collector  on; 0 dropped by CUPTI, no buffer 0 times, 6 without times, 0 of unknown kinds, 0 samples left out$' || fail 'bad: stat'
 GPURT_CUPTI=all run 0 moments
-log_has '6 records, 4 without times' moments
+log_has 'records 6, without times 4' moments
 [ "$(lines ' memory *take ')" = 3 ] || fail "moments: $(lines ' memory *take ') of memory"
 [ "$(lines ' range *range mark: here')" = 3 ] || fail "moments: $(lines ' range *range mark: here') marks"
 "$bin/gpurt-log" export --to csv run.gplog -o - | awk -F, -v now="$(date +%s)" 'NR > 1 && ($1 / 1e9 < now - 1000 || $1 / 1e9 > now + 1000) { print "a row of second " $1 / 1e9; bad = 1 } END { exit bad || NR < 7 }' || fail 'moments: times that cannot be are in the log'
@@ -358,19 +358,19 @@ log_has "WARN .*the program has loaded CUPTI 22, of another CUDA than 13, .*: $d
 FAKE_CUPTI=refuse run 0 kernels 100
 counted refuse 100
 log_has 'WARN .*refuses records of overhead' refuse
-log_has 'collector: on; CUPTI refuses records of overhead; 100 records' refuse
+log_has 'collector: on; CUPTI refuses records of overhead; records 100,' refuse
 # One trouble does not hide another.
 FAKE_CUPTI=refuse GPURT_CUPTI=default,blah run 0 kernels 100
 log_has 'WARN .*refuses records of overhead' 'refuse and blah'
 log_has "WARN .*GPURT_CUPTI: 'blah' is not known" 'refuse and blah'
-log_has "collector: on; CUPTI refuses records of overhead; GPURT_CUPTI: 'blah' is not known; 100 records" 'refuse and blah'
+log_has "collector: on; CUPTI refuses records of overhead; GPURT_CUPTI: 'blah' is not known; records 100," 'refuse and blah'
 long=$(printf 'x%.0s' {1..300}) # ... nor cuts it off
 FAKE_CUPTI=refuse GPURT_CUPTI=default,$long run 0 kernels 100 2>said
 # shellcheck disable=SC2016 # jq's variables
 "$bin/gpurt-log" stat --json run.gplog | jq -e --arg long "$long" '.activity | .collector.state == .collectors[0].state and .collector.state == "on; CUPTI refuses records of overhead; GPURT_CUPTI: \u0027\($long)\u0027 is not known"' >/dev/null ||
     fail "a long state: $("$bin/gpurt-log" stat run.gplog)"
 FAKE_CUPTI=clash GPURT_CUPTI=default,blah run 0 without
-log_has "collector: no records of kernels: another profiler holds CUPTI: CUPTI for Kineto; GPURT_CUPTI: 'blah' is not known; 0 records" 'clash and blah'
+log_has "collector: no records of kernels: another profiler holds CUPTI: CUPTI for Kineto; GPURT_CUPTI: 'blah' is not known; records 0," 'clash and blah'
 # Nor does it take a word that is known for one that is none to be told.
 for words in kernel ALL off,kernel; do
     GPURT_CUPTI=$words run 0 without
@@ -450,12 +450,12 @@ silent='no records of kernels for now: CUPTI has not answered for three seconds'
 told "$("$bin/gpurt-log" stat run.gplog)" "^collector  $silent;" 'hang, stat'
 FAKE_CUPTI=slow said "$head; 2 kernels" -- "$app" seconds # it is told while the program runs, and that it is over
 [ "$(lines " WARN .*$silent")" = 1 ] || fail "slow: $("$bin/gpurt-log" cat run.gplog)"
-log_has "collector: $silent; 0 records" slow
+log_has "collector: $silent; records 0," slow
 told "$("$bin/gpurt-log" stat run.gplog)" '^collector  on;' 'slow, stat'
 counted slow 2
 # Who starts CUDA and does nothing with it has a log that says so.
 run 0 without
-log_has 'collector: on; 0 records' nothing
+log_has 'collector: on; records 0,' nothing
 began=$SECONDS
 rm -f run.gplog
 FAKE_CUPTI=hang GPURT_BACKEND=cpu timeout 30 "$bin/gpurt-record" -q -o run.gplog -- "$tests/both_app" early || fail 'hang in gpurt_close'
@@ -515,7 +515,7 @@ for when in early late; do
     GPURT_BACKEND=cpu "$bin/gpurt-record" -q -o run.gplog -- "$tests/both_app" "$when" || fail "both, $when"
     "$bin/gpurt-log" stat run.gplog | grep >/dev/null '^back end   cpu' || fail "both, $when: $("$bin/gpurt-log" stat run.gplog)"
     log_has 'kernel inside: 1000 ns' "both, $when"
-    log_has 'collector: on; [12] records' "both, $when"
+    log_has 'collector: on; records [12],' "both, $when"
     [ "$when" = early ] || log_has 'kernel early: 1000 ns' "both, $when"
     [ "$(boxes)" = 1 ] || fail "both, $when: $(boxes) boxes"
 done

@@ -49,7 +49,7 @@ shares() {
 run lines 700
 shares
 lacks WARN text
-has 'dev0 .*in spin(unsigned int\*) at /src/app/spin.cu:12, long_scoreboard, in [0-9]* ns: instruction 0x20, [0-9]* samples, ' text
+has 'dev0 .*in spin(unsigned int\*) at /src/app/spin.cu:12, long_scoreboard, in [0-9]* ns: instruction 0x20, samples [0-9]*, ' text
 has '"idle":' json
 python3 -c 'import json,sys; d=json.load(open("json")); assert d["idle"]*2 == d["samples"] == sum(f["samples"] for f in d["functions"]), d' || fail "sums of the JSON"
 "$bin/gpurt-log" lines --folded run.gplog >folded

@@ -324,7 +324,7 @@ static void test_holes(void)
  * check. */
 static void test_spoiled(const replay_policy_t *policy, bool past_end)
 {
-    const char *want = past_end ? ", 1 faults were told" : " 1 objects did not keep";
+    const char *want = past_end ? ", faults told 1" : "did not keep their bytes 1";
     replay_watcher_t watcher;
     gpurt_error_t failed = {0};
     replay_outcome_t out;

@@ -206,8 +206,8 @@ static void check_kinds(void)
               "copy saxpy(float*): 1099511627776 B in 77 ns, stream 1, call 2");
     CHECK_CONTAINS(
         seen.text[2],
-        "5 records, 6 without times, 8589934592 dropped, no buffer 8 times, 9 of unknown "
-        "kinds, 10 samples left out");
+        "records 5, without times 6, dropped 8589934592, no buffer 8, of unknown kinds 9, "
+        "samples left out 10");
     CHECK_CONTAINS(seen.text[3], "GPU 50%, memory 60%, 1 of 2 B used, 3 of 4 mW, 5 C");
     CHECK_CONTAINS(seen.text[4], "stream 7, call 42, context 2, graph 3, node 8589934592");
     CHECK_STR(seen.text[5], "taken by another profiler");

@@ -21,9 +21,19 @@ static bool asks_to_stop(int number)
     return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
 }
 
-int launchee_open(launchee_t *l)
+static struct sigaction xfsz_before; /* of who started us */
+static bool xfsz_ignored;
+
+void launchee_write_errors(void)
 {
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+    if (!xfsz_ignored)
+        xfsz_ignored = sigaction(SIGXFSZ, &ignore, &xfsz_before) == 0;
+}
+
+int launchee_open(launchee_t *l)
+{
     sigset_t ours;
 
     memset(l, 0, sizeof *l);
@@ -39,7 +49,7 @@ int launchee_open(launchee_t *l)
             sigaddset(&ours, passed_on[i]);
     }
     signal(SIGCHLD, SIG_DFL); /* ignored by our parent, it would reap the program unseen */
-    sigaction(SIGXFSZ, &ignore, &l->xfsz_before);
+    launchee_write_errors();
     sigprocmask(SIG_BLOCK, &ours, &l->before);
     l->signal_fd = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
     return l->signal_fd < 0 ? errno : 0;
@@ -125,7 +135,8 @@ static void become(const launchee_t *l, const launchee_plan_t *plan, char **envi
         setpgid(0, 0);
     if (plan->output_to_error)
         dup2(STDERR_FILENO, STDOUT_FILENO);
-    sigaction(SIGXFSZ, &l->xfsz_before, NULL);
+    if (xfsz_ignored)
+        sigaction(SIGXFSZ, &xfsz_before, NULL);
     sigprocmask(SIG_SETMASK, &l->before, NULL);
     execvpe(plan->argv[0], plan->argv, environment);
     told = write(refusal, &errno, sizeof errno);

@@ -46,8 +46,11 @@ typedef struct launchee {
     int stop_signal; /* 0, or the last signal that asked us to stop; it was passed on */
     bool resized;    /* SIGWINCH came; whoever reacts clears it */
     sigset_t before; /* mask that the program starts with */
-    struct sigaction xfsz_before;
 } launchee_t;
+
+/* Makes a file that reaches its size limit an error of the write, before the first of them. The
+ * program that is started gets the signal's action as we had it. */
+void launchee_write_errors(void);
 
 /* Blocks signals and opens signal_fd, also when no program is run. Returns: 0 or errno. */
 int launchee_open(launchee_t *l);

@@ -2,6 +2,7 @@
 #include "recording.h"
 
 #include "collected_text.h"
+#include "launchee.h"
 #include "plural.h"
 
 #include <sys/stat.h>
@@ -15,9 +16,12 @@ int recording_open(recording_t *r, const gpurt_option_program_t *program, const 
     r->program = program;
     r->path = path;
     r->made = access(path, F_OK) != 0;
-    if (gpurt_writer_open(path, options, &r->writer, &err) != GPURT_OK)
-        return gpurt_option_refuse(program, "%s", err.text);
-    return -1;
+    launchee_write_errors();
+    if (gpurt_writer_open(path, options, &r->writer, &err) == GPURT_OK)
+        return -1;
+    if (r->made)
+        unlink(path); /* a piece of a beginning, which the next run would refuse */
+    return gpurt_option_refuse(program, "%s", err.text);
 }
 
 void recording_drop(recording_t *r)

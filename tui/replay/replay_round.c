@@ -144,8 +144,8 @@ static gpurt_status_t judge(const replay_policy_t *policy, const replay_outcome_
 
     if (s->xdamaged || s->xmisaligned || s->xwrong || out->end.faults)
         return gpurt_fail(err, GPURT_E_FAULT, GPURT_FROM_GPURT, 0,
-                          "%s: %llu objects did not keep their bytes, %llu were not "
-                          "aligned, %llu calls were wrong, %llu faults were told",
+                          "%s: objects that did not keep their bytes %llu, not aligned "
+                          "%llu, wrong calls %llu, faults told %llu",
                           policy->name, (unsigned long long)s->xdamaged,
                           (unsigned long long)s->xmisaligned, (unsigned long long)s->xwrong,
                           (unsigned long long)out->end.faults);
