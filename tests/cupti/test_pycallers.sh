@@ -66,8 +66,8 @@ for minor in 8 9 10 11 12 13; do python=${found[$minor]-$python}; done
 # A thread of Python's own, which has ended by then.
 record default,running thread
 has " running other_thread: .*, Python .*py_app.py:$(line step) step" text
-# The last one of a burst of launches has no stack of its own: it is told where its thread stands.
-record default,running now
+# The last one of a burst of launches has no stack of its own: it is told where its thread stands, while the program runs.
+record default,running now 1.2
 has " running first: .* number 1 of them, .*, Python [^ ]*py_app.py:$(line inner) .*inner < " text
 has " running second: .*, from (not known), Python [^ ]*py_app.py:$(line rest) rest < [^ ]*py_app.py:[0-9]* <module>\$" text
 # More frames than are read.
