@@ -3,6 +3,7 @@
 
 #include "inflight.h"
 
+#include "callers.h"
 #include "duty.h"
 #include "hosttime.h"
 #include "launchcall.h"
@@ -12,6 +13,7 @@
 #include <gpurt/atomic.h>
 #include <gpurt/impl/activity.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +34,9 @@ enum {
     SHOWN = 4,    /* launches of each */
     STOP_MS = 1000
 };
+#define UNKNOWN_TEXT "(not known)"
 #define NO_ROOM_TEXT "(no room for more names)"
+#define SEEK_NS      2000000000ull
 #define PER_THREAD   ((CUstream)(uintptr_t)2) /* as CUDA has it */
 
 /* What runs one behind another. */
@@ -45,6 +49,8 @@ typedef struct stream_key {
 typedef struct launch {
     uint32_t correlation; /* 0: free */
     uint32_t thread, device, graph;
+    uint32_t callers; /* number of its stack, 0: not known */
+    uint64_t self;    /* pthread_self */
     uint32_t grid[3], block[3];
     uint64_t ns; /* real time */
     const char *name;
@@ -88,6 +94,7 @@ static struct {
     duty_t looker; /* its thread's are all below */
     launch_t old[OLD_ROOM];
     bool told, missed_told;
+    uint64_t sought_ns; /* callers */
 } inflight = {.marks_lock = PTHREAD_MUTEX_INITIALIZER,
               .names_lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -192,13 +199,15 @@ static uint32_t device_of(shard_t *s, CUcontext context)
 }
 
 static void launch_fill(shard_t *s, launch_t *to, const launchcall_t *told,
-                        const CUpti_CallbackData *call)
+                        const CUpti_CallbackData *call, uint64_t now_ns, uint32_t callers)
 {
     memcpy(to->grid, told->grid, sizeof to->grid);
     memcpy(to->block, told->block, sizeof to->block);
     to->correlation = call->correlationId;
     to->thread = thread_number();
-    to->ns = gpurt_real_ns();
+    to->self = (uint64_t)pthread_self();
+    to->callers = callers;
+    to->ns = now_ns;
     to->key = key_of(call->context, told->stream, told->per_thread);
     to->device = call->context ? device_of(s, call->context) : 0;
     to->name = told->graph ? NULL : name_of(s, call->symbolName ? call->symbolName : "?");
@@ -210,12 +219,14 @@ static void launch_fill(shard_t *s, launch_t *to, const launchcall_t *told,
 static void launch_begins(const launchcall_t *told, const CUpti_CallbackData *call)
 {
     shard_t *s = shard_of(call->correlationId);
+    const uint64_t now = gpurt_real_ns();
+    const uint32_t callers = callers_turn(CALLERS_SELDOM, now) ? callers_take(true) : 0;
     launch_t *slot;
 
     pthread_mutex_lock(&s->lock);
     slot = slot_of(s, call->correlationId, 0);
     if (slot)
-        launch_fill(s, slot, told, call);
+        launch_fill(s, slot, told, call, now, callers);
     pthread_mutex_unlock(&s->lock);
     if (!slot)
         gpurt_add_relaxed_dev_u64(&inflight.xmissed, 1); /* relaxed: a count */
@@ -400,6 +411,24 @@ static uint32_t stream_count(const stream_key_t *key)
     return count;
 }
 
+/* Its stack; where that is not known, and its thread is still there, where Python stands now. A
+ * thread that has ended may have left its pthread_self to another. */
+static void callers_put(const launch_t *l, gpurt_activity_running_t *out)
+{
+    callers_text_t who;
+    callers_text_t now;
+
+    callers_tell(l->callers, &who);
+    if (!who.python && tgkill(getpid(), (pid_t)l->thread, 0) == 0) {
+        callers_tell(callers_of(l->self), &now);
+        who.python = now.python;
+        who.whose = now.whose;
+    }
+    out->calls = outlet_name(who.calls ? who.calls : UNKNOWN_TEXT, false);
+    out->python = outlet_name(who.python ? who.python : UNKNOWN_TEXT, false);
+    out->whose = who.whose;
+}
+
 static void launch_put(const launch_t *l, uint32_t place, uint32_t queued, uint64_t now_ns)
 {
     gpurt_activity_running_t out = {.stream = gpurt_pair(l->key.stream),
@@ -414,6 +443,7 @@ static void launch_put(const launch_t *l, uint32_t place, uint32_t queued, uint6
     memcpy(out.block, l->block, sizeof out.block);
     snprintf(graph, sizeof graph, "graph %u", l->graph);
     out.name = outlet_name(l->name ? l->name : graph, l->name != NULL);
+    callers_put(l, &out);
     outlet_put(GPURT_KIND_RUNNING, l->device, now_ns, &out);
 }
 
@@ -442,7 +472,9 @@ static void streams_put(uint32_t count, uint64_t now_ns)
 /* Nothing runs any more of what was told. */
 static void none_put(uint64_t now_ns)
 {
-    gpurt_activity_running_t out = {.name = outlet_name("(none)", false)};
+    const uint32_t unknown = outlet_name(UNKNOWN_TEXT, false);
+    gpurt_activity_running_t out = {
+        .name = outlet_name("(none)", false), .calls = unknown, .python = unknown};
 
     outlet_put(GPURT_KIND_RUNNING, 0, now_ns, &out);
 }
@@ -464,6 +496,10 @@ static void look(bool last)
     const uint32_t count = old_collect(now);
 
     missed_tell();
+    if (count == 0 && now - inflight.sought_ns >= SEEK_NS) { /* the loader may wait */
+        inflight.sought_ns = now;
+        callers_look();
+    }
     if ((count == 0 && !inflight.told) || !outlet_enter(last))
         return;
     if (count)
@@ -489,6 +525,7 @@ bool inflight_watch(const cupti_api_t *api, CUpti_SubscriberHandle subscriber, b
 
     inflight.api = api;
     inflight.graphs = graphs;
+    callers_begin(api);
     for (uint32_t i = 0; i < SHARDS; i++)
         pthread_mutex_init(&inflight.shards[i].lock, NULL);
     if (!duty_start(&inflight.looker, "gpurt-running", look_run, NULL))

@@ -3,15 +3,13 @@
 
 #include "launches.h"
 
+#include "callers.h"
+#include "hostcalls.h"
 #include "hosttime.h"
 #include "launchcall.h"
 #include "names.h"
 #include "outlet.h"
 
-#include <dlfcn.h>
-#include <execinfo.h>
-#include <limits.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,13 +17,10 @@
 #include <unistd.h>
 
 enum {
-    FRAMES = 24,       /* walked, ours and the driver's among them */
-    KEPT = 6,          /* of the program's, innermost first */
     SITE_SLOTS = 1024, /* a power of two */
     SITES = 512,       /* ways to a launch; what comes later is "(no room for more ways)" */
     STEPS = 250, /* that a launch waits for room: 50 ms, twice what a drainer sleeps */
-    STEP_NS = 200000,
-    SITE_TEXT = 640 /* at most three slots of definitions each */
+    STEP_NS = 200000
 };
 
 /* One process. */
@@ -34,9 +29,7 @@ static struct {
     bool on; /* fixed before the first callback */
     uint64_t
         xmissed; /* launches without a box; written by: any thread (adds), the reader */
-    uint32_t xstalled; /* the last wait for room was in vain; written by: any thread */
-    const void *ours, *cupti; /* modules whose calls are not the program's */
-    char program[PATH_MAX];
+    uint32_t xstalled;    /* the last wait for room was in vain; written by: any thread */
     pthread_mutex_t lock; /* guards what is below; never held while anything else is */
     uint64_t box;         /* whose numbers they are */
     names_t names;
@@ -44,85 +37,6 @@ static struct {
     uint32_t site_number[SITE_SLOTS];
     uint32_t site_count;
 } launches = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* ---- from where ---------------------------------------------------------------------- */
-
-/* The module that holds an address. Takes the loader's lock. */
-static struct link_map *module_of(const void *at)
-{
-    struct link_map *map = NULL;
-    Dl_info info;
-
-    return dladdr1(at, &info, (void **)&map, RTLD_DL_LINKMAP) ? map : NULL;
-}
-
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
-/* Ours, CUPTI's, the driver's, the runtime's where it is a library of its own. */
-static bool is_between(const struct link_map *map)
-{
-    const char *base = base_of(map->l_name);
-
-    return map == launches.ours || map == launches.cupti ||
-           strncmp(base, "libcuda.so", 10) == 0 || strncmp(base, "libcudart.so", 12) == 0;
-}
-
-/* " < /usr/lib/libfoo.so+0x1f2a": a return address, from the module's beginning on. */
-static size_t frame_add(char *text, size_t used, const struct link_map *map, const void *pc)
-{
-    const char *path = map && map->l_name[0] ? map->l_name : launches.program;
-    uintptr_t base = map ? (uintptr_t)map->l_addr : 0;
-    int written = snprintf(text + used, SITE_TEXT - used, "%s%s+0x%llx", used ? " < " : "",
-                           map ? path : "?", (unsigned long long)((uintptr_t)pc - base));
-
-    if (written < 0 || used + (size_t)written >= SITE_TEXT) {
-        text[used] = '\0'; /* a frame is there whole or not at all */
-        return used;
-    }
-    return used + (size_t)written;
-}
-
-/* Where we are on the stack: a sanitizer's backtrace puts itself before. */
-static int own_frame(void *const *frames, int count)
-{
-    int i = 0;
-
-    while (i < count && module_of((const char *)frames[i] - 1) != launches.ours)
-        i++;
-    return i < count ? i : 0;
-}
-
-static void site_write(void *const *frames, int count, char text[SITE_TEXT])
-{
-    size_t used = 0;
-    int kept = 0;
-
-    text[0] = '\0';
-    for (int i = own_frame(frames, count); i < count && kept < KEPT; i++) {
-        const struct link_map *map = module_of((const char *)frames[i] - 1);
-
-        if (kept == 0 && map && is_between(map))
-            continue;
-        used = frame_add(text, used, map, frames[i]);
-        kept++;
-    }
-    if (used == 0)
-        snprintf(text, SITE_TEXT, "(not known)");
-}
-
-static uint64_t hash_of(void *const *frames, int count)
-{
-    uint64_t h = 0x9e3779b97f4a7c15ull;
-
-    for (int i = 0; i < count; i++)
-        h = (h ^ (uint64_t)(uintptr_t)frames[i]) * 0xff51afd7ed558ccdull ^ h >> 31;
-    return h ? h : 1;
-}
 
 /* ---- numbers, under the lock --------------------------------------------------------- */
 
@@ -176,7 +90,7 @@ static uint32_t site_define(const gpurt_hostring_t *ring, uint64_t hash, const c
 
 /* Names are as the driver has them: to make them readable takes memory. */
 static void numbers_fill(const gpurt_hostring_t *ring, uint64_t box, const char *name,
-                         uint64_t site, const char *site_text,
+                         uint64_t site, const char *site_text, const char *python,
                          gpurt_activity_driver_launch_t *out)
 {
     pthread_mutex_lock(&launches.lock);
@@ -184,6 +98,8 @@ static void numbers_fill(const gpurt_hostring_t *ring, uint64_t box, const char 
     out->name = names_number(&launches.names, ring, name, false);
     if (out->calls == 0)
         out->calls = site_define(ring, site, site_text);
+    out->python =
+        names_number(&launches.names, ring, python ? python : "(not known)", false);
     pthread_mutex_unlock(&launches.lock);
 }
 
@@ -242,15 +158,20 @@ static void tell(const gpurt_hostring_t *ring, uint64_t box, const launchcall_t 
         .stream = gpurt_pair((uint64_t)(uintptr_t)told->stream),
         .correlation = call->correlationId,
         .thread = (uint32_t)gettid()};
-    char text[SITE_TEXT], room[32];
-    void *frames[FRAMES];
-    int count = backtrace(frames, FRAMES);
-    uint64_t site = hash_of(frames, count), now = gpurt_real_ns();
+    char text[HOSTCALLS_TEXT], room[32];
+    hostcalls_t calls;
+    callers_text_t who;
+    uint64_t site, now = gpurt_real_ns();
 
+    hostcalls_take(&calls);
+    site = hostcalls_hash(&calls);
     out.calls = site_find(box, site);
     if (out.calls == 0)
-        site_write(frames, count, text);
-    numbers_fill(ring, box, name_of(told, call, room, &out.graph), site, text, &out);
+        hostcalls_write(&calls, text);
+    callers_tell(callers_turn(CALLERS_OFTEN, now) ? callers_take(false) : 0, &who);
+    out.whose = who.whose;
+    numbers_fill(ring, box, name_of(told, call, room, &out.graph), site, text, who.python,
+                 &out);
     put(ring, device_of(call->context), now, &out);
 }
 
@@ -281,15 +202,8 @@ uint64_t launches_missed(void)
 
 bool launches_watch(const cupti_api_t *api, CUpti_SubscriberHandle subscriber)
 {
-    ssize_t bytes = readlink("/proc/self/exe", launches.program, PATH_MAX - 1);
-    void *frames[1], *entry;
-
-    launches.program[bytes > 0 ? bytes : 0] = '\0';
     launches.api = api;
-    launches.ours = module_of(&launches);
-    memcpy(&entry, &api->cuptiGetVersion, sizeof entry);
-    launches.cupti = module_of(entry);
-    backtrace(frames, 1); /* the first one loads what it needs */
+    callers_begin(api);
     for (size_t i = 0; i < LAUNCHCALLS; i++)
         launches.on |= api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
                                                 launchcall_ids[i]) == CUPTI_SUCCESS;

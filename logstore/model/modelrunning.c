@@ -47,6 +47,14 @@ static bool is_sampled(const model_lines_t *l, uint32_t name, uint64_t now_ns)
     return false;
 }
 
+/* A log of before has none. */
+static void frames_view(const gpurt_model_t *m, uint32_t id, char to[GPURT_MODEL_FRAMES])
+{
+    to[0] = '\0';
+    if (id)
+        model_name(m, id, to, GPURT_MODEL_FRAMES);
+}
+
 static void launch_view(const gpurt_model_t *m, const model_places_t *places,
                         const model_launch_t *from, gpurt_model_running_t *to)
 {
@@ -65,6 +73,9 @@ static void launch_view(const gpurt_model_t *m, const model_places_t *places,
     to->gpu = model_place_of(&a->devices, places, from->program, from->device);
     to->sampled = is_sampled(&a->lines, from->words.name, to->told_ns);
     model_name(m, from->words.name, to->name, sizeof to->name);
+    to->whose = from->words.whose;
+    frames_view(m, from->words.calls, to->calls);
+    frames_view(m, from->words.python, to->python);
 }
 
 void model_running_view(const gpurt_model_t *m, const model_places_t *places,

@@ -40,6 +40,7 @@ enum {
     GPURT_MODEL_DEVICES = 8, /* whose activity is known */
     GPURT_MODEL_KERNEL_NAME = 192,
     GPURT_MODEL_STATE = 864,  /* of a collector: as long as they become (cupti/trouble.h) */
+    GPURT_MODEL_FRAMES = 640, /* of who launched one */
     GPURT_MODEL_RUNNING = 32, /* launches that have not ended */
     GPURT_MODEL_LINE_CELLS = 8192, /* samples of warps: by instruction and reason */
     GPURT_MODEL_LINE_NAMES = 512,
@@ -295,7 +296,10 @@ typedef struct gpurt_model_running {
     uint32_t gpu, pid, thread;  /* gpu: GPURT_MODEL_DEVICES or more: none has a place */
     uint32_t queued, place;     /* of its stream: how many there are, and which it is */
     uint32_t sampled;           /* warps were met in it just before */
+    uint32_t whose, unused;     /* GPURT_PYTHON_*, of `python` */
     char name[GPURT_MODEL_KERNEL_NAME];
+    char calls[GPURT_MODEL_FRAMES];  /* as the collector has them; "(not known)" */
+    char python[GPURT_MODEL_FRAMES]; /* likewise */
 } gpurt_model_running_t;
 
 /* Part 6: what GPUs did. */

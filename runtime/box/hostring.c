@@ -94,10 +94,10 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
           T13(S, S, U, U, U, U, U, U, U, U, W, U, U),
           "launch %s at %s:%u, grid %u,%u,%u block %u,%u,%u, %u B shared, stream 0x%llx, "
           "number %u"),
-    SITE(DRIVER_LAUNCH, TRACE, gpurt_activity_driver_launch_t,
-         T13(S, S, U, U, U, U, U, U, U, W, U, U, U),
-         "launch %s from %s, grid %u,%u,%u block %u,%u,%u, %u B shared, stream 0x%llx, "
-         "call %u"),
+    GROWN(DRIVER_LAUNCH, gpurt_activity_driver_launch_t, python,
+          T15(S, S, U, U, U, U, U, U, U, W, U, U, U, S, U),
+          "launch %s from %s, grid %u,%u,%u block %u,%u,%u, %u B shared, stream 0x%llx, "
+          "call %u"),
     {.kind = GPURT_KIND_DEVICE,
      .level = GPURT_LEVEL_DEBUG,
      .words = (uint8_t)(sizeof(gpurt_activity_device_t) / 4),
@@ -123,11 +123,11 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
     SITE(LINE, TRACE, gpurt_activity_line_t, T8(S, S, U, S, W, U, U, U),
          "in %s at %s:%u, %s, in %llu ns: instruction 0x%x, samples %u, of them "
          "%u while nothing was issued"),
-    SITE(
-        RUNNING, TRACE, gpurt_activity_running_t,
-        T13(S, U, U, U, U, U, U, W, W, U, U, U, U),
-        "running %s: grid %u,%u,%u block %u,%u,%u, stream 0x%llx, launched %llu ns ago; of "
-        "its stream %u have not ended, number %u of them, call %u, thread %u"),
+    GROWN(RUNNING, gpurt_activity_running_t, calls,
+          T16(S, U, U, U, U, U, U, W, W, U, U, U, U, S, S, U),
+          "running %s: grid %u,%u,%u block %u,%u,%u, stream 0x%llx, launched %llu ns ago; "
+          "of its stream %u have not ended, number %u of them, call %u, thread %u, from "
+          "%s, Python %s"),
     SITE(HEAP_LEAK, WARN, gpurt_heap_leak_row_t, T4(U, W, W, S),
          "heap %u ends: not freed %llu B, objects %llu, from %s"),
     {.kind = GPURT_KIND_TEXT, .level = GPURT_LEVEL_WARN, .format = "collector"},
@@ -136,7 +136,7 @@ GPURT_STATIC_ASSERT(offsetof(gpurt_activity_kernel_t, context) == 4 * 13, "froze
 GPURT_STATIC_ASSERT(offsetof(gpurt_activity_launch_t, thread) == 4 * 13, "frozen");
 GPURT_STATIC_ASSERT(offsetof(gpurt_activity_copy_t, context) == 4 * 8, "frozen");
 GPURT_STATIC_ASSERT(offsetof(gpurt_activity_device_t, uuid) == 4 * 10, "frozen");
-GPURT_STATIC_ASSERT(sizeof(gpurt_activity_node_t) == sizeof(gpurt_activity_any_t),
+GPURT_STATIC_ASSERT(sizeof(gpurt_activity_running_t) == sizeof(gpurt_activity_any_t),
                     "the longest");
 
 const void *gpurt_activity_load(uint32_t kind, const uint32_t *words, uint32_t count,

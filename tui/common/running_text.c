@@ -2,6 +2,7 @@
 #include "running_text.h"
 
 #include "activity_text.h"
+#include "frame_text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #define LATE_NS 3000000000ull /* a collector looks four times a second */
 
 enum {
-    LINE = 512
+    LINE = 1024
 };
 
 static uint32_t count_of(const gpurt_model_activity_t *a)
@@ -84,6 +85,7 @@ void running_line(const gpurt_model_activity_t *a, const gpurt_model_running_t *
         gpurt_text_printf(out, "; it or one of %u behind it", r->queued - 1);
     else if (behind(r))
         gpurt_text_printf(out, ", %u behind it", behind(r));
+    frame_text_short(r->python, r->whose, out);
 }
 
 void running_plain(FILE *out, const gpurt_model_activity_t *a, uint64_t now_ns)
@@ -124,6 +126,8 @@ void running_json(gpurt_json_t *j, const char *key, const gpurt_model_activity_t
         gpurt_json_bool(j, "sampled", r->sampled != 0);
         gpurt_json_number(j, "pid", r->pid);
         gpurt_json_number(j, "thread", r->thread);
+        frame_text_calls_json(j, r->calls);
+        frame_text_json(j, r->python, r->whose);
         gpurt_json_object_end(j);
     }
     gpurt_json_array_end(j);

@@ -20,7 +20,8 @@ uint32_t running_streams(const gpurt_model_activity_t *a,
 /* Since when it has not ended, at a moment. */
 uint64_t running_age(const gpurt_model_running_t *r, uint64_t now_ns);
 
-/* "spin(unsigned int*) for 12.3 s, grid 1,1,1 block 256,1,1, stream 0x77 of GPU 0, 3 behind it":
+/* "spin(unsigned int*) for 12.3 s, grid 1,1,1 block 256,1,1, stream 0x77 of GPU 0, 3 behind it,
+ * from train.py:9 step":
  * names are as they are. */
 void running_line(const gpurt_model_activity_t *a, const gpurt_model_running_t *r,
                   uint64_t now_ns, gpurt_text_t *out);

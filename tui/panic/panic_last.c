@@ -2,6 +2,7 @@
 #include "panic_last.h"
 
 #include "addr2line.h"
+#include "frame_text.h"
 #include "nicename.h"
 #include "panic_who.h"
 #include "span.h"
@@ -22,6 +23,7 @@ typedef struct launch {
     gpurt_activity_launch_t
         own;        /* name, shape, thread; of the program's own also its line */
     uint32_t calls; /* of a plain one: where from */
+    uint32_t python, whose;
     uint32_t correlation, graph;
     bool plain;
 } launch_t;
@@ -50,6 +52,8 @@ static bool launch_read(const gpurt_row_t *row, launch_t *out)
     out->own.stream = d->stream;
     out->own.thread = d->thread;
     out->calls = d->calls;
+    out->python = d->python;
+    out->whose = d->whose;
     out->correlation = d->correlation;
     out->graph = d->graph;
     return true;
@@ -312,6 +316,20 @@ static void frame_print(void *context, const char *text, bool first)
     gpurt_render_plain(out, text, strlen(text));
 }
 
+/* "; Python train.py:9 step < train.py:31 main". */
+static void python_print(const panic_source_t *source, const launch_t *l, gpurt_text_t *out)
+{
+    char python[CALLS], line[CALLS + 64];
+    gpurt_text_t text;
+
+    if (l->whose == GPURT_PYTHON_NONE)
+        return;
+    string_of(source, l->python, python, sizeof python);
+    gpurt_text_init(&text, line, sizeof line);
+    frame_text_line(python, l->whose, &text);
+    gpurt_render_plain(out, line, text.used);
+}
+
 static void launch_text(const panic_source_t *source, const panic_launched_t *launched,
                         gpurt_text_t *out)
 {
@@ -327,6 +345,7 @@ static void launch_text(const panic_source_t *source, const panic_launched_t *la
                           l.own.grid[1], l.own.grid[2], l.own.block[0], l.own.block[1],
                           l.own.block[2]);
     frames_each(source, &l, frame_print, out);
+    python_print(source, &l, out);
     if (l.plain)
         gpurt_text_printf(out,
                           launched->ended ? "; it has ended" : "; its end is not recorded");
@@ -423,7 +442,7 @@ static void frame_json(void *context, const char *text, bool first)
 static void launch_json(const panic_source_t *source, const panic_launched_t *launched,
                         gpurt_json_t *j)
 {
-    char name[CALLS];
+    char name[CALLS], python[CALLS];
     launch_t l;
 
     launch_read(launched->row, &l);
@@ -447,6 +466,8 @@ static void launch_json(const panic_source_t *source, const panic_launched_t *la
     gpurt_json_array(j, "from");
     frames_each(source, &l, frame_json, j);
     gpurt_json_array_end(j);
+    string_of(source, l.python, python, sizeof python);
+    frame_text_json(j, python, l.whose);
     gpurt_json_object_end(j);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel_hang.h"
 
+#include "frame_text.h"
 #include "hosttime.h"
 #include "lines_text.h"
 #include "linesums.h"
@@ -18,7 +19,7 @@
 enum {
     LINES = 6,
     QUEUED = 3, /* names of what waits behind */
-    LINE = 768
+    LINE = 1024
 };
 
 void kernel_hang_init(kernel_hang_t *k, uint64_t limit_ns,
@@ -221,6 +222,8 @@ static void one_print(const gpurt_modelview_t *v, const gpurt_model_running_t *r
     fputc('\n', out);
     queue_print(&v->activity, r, out);
     where_print(v, r, dumps, out);
+    frame_text_print(r->python, r->whose, out);
+    frame_text_calls(r->calls, out);
     fprintf(out,
             "  thread %" PRIu32 " of process %" PRIu32
             " launched it; its stack: gdb -p %" PRIu32

@@ -197,6 +197,15 @@ typedef struct gpurt_activity_line {
     uint32_t idle; /* of them: the warp's scheduler issued nothing meanwhile */
 } gpurt_activity_line_t;
 
+/* Whose frames of Python are told with a launch; numbers are frozen. */
+enum {
+    GPURT_PYTHON_NONE = 0,
+    GPURT_PYTHON_OWN = 1,   /* of the thread that launched, as it did */
+    GPURT_PYTHON_WAITS = 2, /* that has none: of a thread that stood still meanwhile */
+    GPURT_PYTHON_NOW = 3,   /* likewise, as the record was written and not at the launch */
+    GPURT_PYTHON_WAITS_NOW = 4
+};
+
 /* A launch that has been there for long and has not ended, as far as that is known. Records of one
  * process and time together are what runs then: of each stream the oldest launches and the newest.
  * One with queued 0 says that nothing does. */
@@ -208,6 +217,9 @@ typedef struct gpurt_activity_running {
     uint32_t queued;     /* launches of its stream that have not ended */
     uint32_t place;      /* of them, from 0, the oldest, on */
     uint32_t correlation, thread;
+    uint32_t calls;  /* as of a driver's launch; "(not known)" */
+    uint32_t python; /* "/src/train.py:9 step < ...", innermost first; "(not known)" */
+    uint32_t whose;  /* GPURT_PYTHON_*, of `python` */
 } gpurt_activity_running_t;
 
 typedef struct gpurt_activity_launch {
@@ -229,6 +241,7 @@ typedef struct gpurt_activity_driver_launch {
     uint32_t correlation;  /* as of the record that tells of its end */
     uint32_t thread;
     uint32_t graph;
+    uint32_t python, whose; /* as of what runs */
 } gpurt_activity_driver_launch_t;
 
 /* A device, and what each of its multiprocessors holds at most. */
@@ -298,7 +311,7 @@ typedef struct gpurt_activity_site {
 
 enum {
     GPURT_ACTIVITY_SITES = 24, /* heaprow.h's among them */
-    GPURT_ACTIVITY_WORDS = 17  /* of the longest of this file */
+    GPURT_ACTIVITY_WORDS = 18  /* of the longest of this file */
 };
 /* hostring.c */
 extern const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES];
