@@ -8,6 +8,6 @@ GPURT_KERNEL(gpurt_channel_close_one, gpurt_channel_t, p)
 {
     if (gpurt_global_id() == 0)
         /* relaxed: the end of the kernel orders it; who watches the channel reads it meanwhile */
-        gpurt_store_relaxed_dev_u32((uint32_t *)&p->words->xanswer,
+        gpurt_store_relaxed_dev_u32((uint32_t *)&p->words->desk.xanswer,
                                     (uint32_t)gpurt_channel_close(p));
 }

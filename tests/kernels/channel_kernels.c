@@ -404,7 +404,7 @@ GPURT_DEVN void channel_half_begin(const struct channel_args *p)
     uint32_t open = GPURT_CHANNEL_OPEN;
 
     if (p->mode == CHANNEL_HALF_CLOSE)
-        (void)gpurt_cas_relaxed_dev_u32(&w->xstate, &open, GPURT_CHANNEL_SHUT);
+        (void)gpurt_cas_relaxed_dev_u32(&w->desk.xstate, &open, GPURT_CHANNEL_SHUT);
     else if (gpurt_channel_claim(p->mode == CHANNEL_HALF_RECEIVE ? &w->xsent : &w->xtaken,
                                  1) != 1)
         channel_blame(&p->verdict->xanswers);

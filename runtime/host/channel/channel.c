@@ -87,11 +87,11 @@ static void words_fill(gpurt_channel_words_t *w, const gpurt_channel_t *c, const
     w->xsent = gpurt_channel_word(c->capacity, 0);
     w->xtaken = gpurt_channel_word(c->capacity, c->capacity);
     w->out.next = w->out.limit = w->in.next = gpurt_channel_first(c->capacity);
-    w->id = c->id;
+    w->desk.id = c->id;
     if (name && name[0])
-        snprintf(w->name, sizeof w->name, "%s", name);
+        snprintf(w->desk.name, sizeof w->desk.name, "%s", name);
     else
-        snprintf(w->name, sizeof w->name, "%u", c->id);
+        snprintf(w->desk.name, sizeof w->desk.name, "%u", c->id);
 }
 
 static gpurt_status_t options_check(const gpurt_channel_options_t *o, gpurt_error_t *err)
@@ -213,7 +213,7 @@ static void words_bury(gpurt_channel_words_t *w, const gpurt_channel_t *c)
 {
     words_fill(w, c, NULL);
     w->xtaken -= GPURT_CHANNEL_CLOSING;
-    w->xstate = GPURT_CHANNEL_DESTROYED;
+    w->desk.xstate = GPURT_CHANNEL_DESTROYED;
 }
 
 gpurt_status_t gpurt_channel_destroy(gpurt_t *rt, gpurt_channel_t *channel,
@@ -257,9 +257,9 @@ gpurt_status_t gpurt_channel_end(gpurt_t *rt, const gpurt_channel_t *channel,
     st = work_do(rt, channel, close_run, &words, err);
     gpurt_lock_give(&end_lock);
     gpurt_id_drop(&channels, channel->id);
-    if (st == GPURT_OK && words.xanswer != GPURT_OK)
-        return REFUSE(err, words.xanswer, "channel \"%.*s\" was closed before",
-                      (int)sizeof words.name, words.name);
+    if (st == GPURT_OK && words.desk.xanswer != GPURT_OK)
+        return REFUSE(err, words.desk.xanswer, "channel \"%.*s\" was closed before",
+                      (int)sizeof words.desk.name, words.desk.name);
     return st;
 }
 
@@ -279,18 +279,18 @@ gpurt_status_t gpurt_channel_status(gpurt_t *rt, const gpurt_channel_t *channel,
     gpurt_id_drop(&channels, channel->id);
     if (st != GPURT_OK)
         return st;
-    memcpy(out->name, w.name, sizeof out->name);
-    out->state = w.xstate;
+    memcpy(out->name, w.desk.name, sizeof out->name);
+    out->state = w.desk.xstate;
     out->policy = channel->policy;
     out->capacity = channel->capacity;
     out->bytes = channel->bytes;
     out->counts = gpurt_channel_count(channel->capacity, &w);
     out->dropped_newest = w.xdropped_new;
     out->dropped_oldest = w.xdropped_old;
-    out->refused = w.xrefused;
-    out->cancelled = w.xcancelled;
-    out->timed_out = w.xlate;
-    out->sending = w.xsending;
-    out->receiving = w.xreceiving;
+    out->refused = w.desk.xrefused;
+    out->cancelled = w.desk.xcancelled;
+    out->timed_out = w.desk.xlate;
+    out->sending = w.desk.xsending;
+    out->receiving = w.desk.xreceiving;
     return GPURT_OK;
 }
