@@ -5,12 +5,12 @@
 
 #include "channel_close_kernels.h"
 #include "channelkeep.h"
+#include "channelname.h"
 #include "channelview.h"
 #include "idtable.h"
 #include "ownwait.h"
 #include "refuse.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char WHAT[] = "channel";
@@ -87,11 +87,7 @@ static void words_fill(gpurt_channel_words_t *w, const gpurt_channel_t *c, const
     w->xsent = gpurt_channel_word(c->capacity, 0);
     w->xtaken = gpurt_channel_word(c->capacity, c->capacity);
     w->out.next = w->out.limit = w->in.next = gpurt_channel_first(c->capacity);
-    w->desk.id = c->id;
-    if (name && name[0])
-        snprintf(w->desk.name, sizeof w->desk.name, "%s", name);
-    else
-        snprintf(w->desk.name, sizeof w->desk.name, "%u", c->id);
+    gpurt_channel_name(&w->desk, c->id, name);
 }
 
 static gpurt_status_t options_check(const gpurt_channel_options_t *o, gpurt_error_t *err)
@@ -182,15 +178,6 @@ gpurt_status_t gpurt_channel_create(gpurt_t *rt, const gpurt_channel_options_t *
     return GPURT_OK;
 }
 
-/* Of an expression: &args->orders is called orders. */
-static const char *last_word(const char *name)
-{
-    for (const char *at = name; *at; at++)
-        if (strchr("&.>* (", *at))
-            name = at + 1;
-    return name;
-}
-
 gpurt_status_t gpurt_channel_create_of(gpurt_t *rt, gpurt_channel_t *out, uint32_t capacity,
                                        uint64_t shape,
                                        const gpurt_channel_options_t *options,
@@ -204,7 +191,7 @@ gpurt_status_t gpurt_channel_create_of(gpurt_t *rt, gpurt_channel_t *out, uint32
     if (GPURT_CHANNEL_SHAPE_PAIR_(shape))
         o.flags |= GPURT_CHANNEL_PAIR;
     if (!o.name)
-        o.name = last_word(name);
+        o.name = gpurt_channel_last_word(name);
     return gpurt_channel_create(rt, &o, out, err);
 }
 

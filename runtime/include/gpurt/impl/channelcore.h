@@ -272,18 +272,9 @@ GPURT_DEV uint32_t gpurt_channel_group(const gpurt_channel_call_t *call, bool se
                                        bool single)
 {
     uint32_t waits = call->ns == 0 ? 0 : call->ns == UINT64_MAX ? 1 : 2;
-    uint32_t active = gpurt_activemask();
-    uint64_t what = (uint64_t)(uintptr_t)call->c->words | waits << 2 | single << 1 | sends;
-    bool same = false;
 
-    if (gpurt_channel_is_alone(active))
-        return active;
-    if (active == GPURT_FULL_MASK) {
-        (void)gpurt_match_all_u64(GPURT_FULL_MASK, what, &same);
-        if (same)
-            return GPURT_FULL_MASK;
-    }
-    return gpurt_match_any_u64(active, what);
+    return gpurt_channel_alike((uint64_t)(uintptr_t)call->c->words | waits << 2 |
+                               single << 1 | sends);
 }
 
 GPURT_DEV gpurt_status_t gpurt_channel_refused(const gpurt_channel_t *c, uint64_t shape,
