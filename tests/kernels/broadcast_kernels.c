@@ -273,6 +273,111 @@ GPURT_KERNEL(broadcast_ended, struct broadcast_args, p)
     broadcast_blame(&p->verdict->xanswers); /* it should have left */
 }
 
+/* ---- halves of calls ------------------------------------------------------------------ */
+
+/* Up to the middle of a call. Returns: what the other half needs. */
+GPURT_DEVN uint64_t broadcast_half_begin(const struct broadcast_args *p, gpurt_reader_t *r)
+{
+    uint64_t found = 0;
+
+    if (p->mode >= BROADCAST_HALF_PUBLISH) {
+        if (gpurt_broadcast_draw(&p->broadcast, 1, &found) != 1)
+            broadcast_blame(&p->verdict->xanswers);
+    } else if (gpurt_reader_seat(&p->broadcast, r, &found) != GPURT_OK) {
+        broadcast_blame(&p->verdict->xanswers);
+    }
+    return found;
+}
+
+GPURT_DEVN void broadcast_half_end(const struct broadcast_args *p, gpurt_reader_t *r,
+                                   uint64_t found)
+{
+    uint64_t m = 9;
+
+    if (p->mode >= BROADCAST_HALF_PUBLISH)
+        gpurt_broadcast_put(&p->broadcast, 1, true, found, &m, GPURT_CHANNEL_SHAPE_(&m));
+    else
+        gpurt_reader_sit(r, found);
+}
+
+/* What another lane is told meanwhile; there is one slot, and one seat. */
+GPURT_DEVN bool broadcast_half_other(const struct broadcast_args *p)
+{
+    cast_word_reader_t r;
+    cast_word_t b;
+    uint64_t m = 7;
+
+    b.broadcast = p->broadcast;
+    r.reader = p->readers[0];
+    switch (p->mode) {
+    case BROADCAST_HALF_JOIN:
+        return gpurt_publish(&b, &m) == GPURT_OK &&
+               gpurt_try_publish(&b, &m) == GPURT_E_FULL;
+    case BROADCAST_HALF_JOIN_OTHER:
+        return gpurt_reader_join(&b, &r) == GPURT_E_FULL;
+    case BROADCAST_HALF_PUBLISH:
+        return gpurt_publish(&b, &m) == GPURT_OK;
+    default:
+        return gpurt_reader_try_read(&r, &m) == GPURT_OK && m == 9;
+    }
+}
+
+/* It is not told before the first lane went on: what it is told would not be so. */
+GPURT_KERNEL(broadcast_half, struct broadcast_args, p)
+{
+    broadcast_verdict_t *v = p->verdict;
+    gpurt_reader_t r;
+    uint64_t found;
+
+    if (gpurt_lane() > 0)
+        return;
+    if (gpurt_warp() == 0) {
+        found = broadcast_half_begin(p, &r);
+        gpurt_store_relaxed_dev_u32(&v->xsenders, 1); /* relaxed: the words are atomics */
+        for (uint32_t i = 0; i < 300; i++)
+            gpurt_relax();
+        gpurt_store_relaxed_dev_u32(&v->xsenders, 2);
+        broadcast_half_end(p, &r, found);
+        return;
+    }
+    while (gpurt_load_relaxed_dev_u32(&v->xsenders) == 0)
+        gpurt_relax();
+    if (!broadcast_half_other(p) || gpurt_load_relaxed_dev_u32(&v->xsenders) != 2)
+        broadcast_blame(&v->xanswers);
+}
+
+/* A lane reads while it is in the middle of overwriting what it reads: all lines but the first. */
+GPURT_KERNEL(broadcast_torn, struct broadcast_args, p)
+{
+    cast_card_t old = {{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
+                new_one = {{2, 2, 2, 2, 2, 2, 2, 2, 2, 2}};
+    const char *from = (const char *)&new_one;
+    const gpurt_broadcast_t *b = &p->broadcast;
+    uint64_t ticket = 0;
+    cast_any_card_reader_t r;
+    cast_any_card_t all;
+    bool fine;
+
+    if (gpurt_lane() > 0)
+        return;
+    all.broadcast = *b;
+    fine = gpurt_reader_join(&all, &r) == GPURT_OK &&
+           gpurt_publish(&all, &old) == GPURT_OK &&
+           gpurt_broadcast_draw(b, 1, &ticket) == 1;
+    for (uint32_t i = gpurt_broadcast_lines(sizeof old) - 1; i > 0; i--)
+        gpurt_store_relaxed_dev_u128(
+            gpurt_broadcast_slot(b, ticket) + i,
+            gpurt_broadcast_line(from, sizeof old, i, gpurt_broadcast_turn(b, ticket)));
+    fine = fine && gpurt_reader_try_read(&r, &old) == GPURT_E_DROPPED;
+    gpurt_store_relaxed_dev_u128(
+        gpurt_broadcast_slot(b, ticket),
+        gpurt_broadcast_line(from, sizeof old, 0, gpurt_broadcast_turn(b, ticket)));
+    fine = fine && gpurt_reader_try_read(&r, &old) == GPURT_OK && old.words[0] == 2 &&
+           old.words[9] == 2 && gpurt_reader_leave(&r) == GPURT_OK;
+    if (!fine)
+        broadcast_blame(&p->verdict->xanswers);
+}
+
 /* ---- games --------------------------------------------------------------------------- */
 
 GPURT_DEV uint32_t broadcast_tick(broadcast_book_t *book)

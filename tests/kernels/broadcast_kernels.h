@@ -67,6 +67,16 @@ enum {
     BROADCAST_READING = 4  /* lanes of each odd warp that read */
 };
 
+/* ---- halves of calls ------------------------------------------------------------------ */
+
+enum {
+    BROADCAST_HALF_JOIN, /* modes: a lane has a seat and a ticket, and says so later; */
+    BROADCAST_HALF_JOIN_OTHER,   /* ... another one joins, where there is one seat */
+    BROADCAST_HALF_PUBLISH,      /* a lane has a ticket, and stores its message later */
+    BROADCAST_HALF_PUBLISH_READ, /* ... another one reads */
+    BROADCAST_HALVES
+};
+
 /* ---- games --------------------------------------------------------------------------- */
 
 enum {

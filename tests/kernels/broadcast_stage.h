@@ -15,6 +15,8 @@ GPURT_KERNEL_DECLARE(broadcast_storm_word, struct broadcast_args);
 GPURT_KERNEL_DECLARE(broadcast_storm_card, struct broadcast_args);
 GPURT_KERNEL_DECLARE(broadcast_storm_page, struct broadcast_args);
 GPURT_KERNEL_DECLARE(broadcast_ended, struct broadcast_args);
+GPURT_KERNEL_DECLARE(broadcast_half, struct broadcast_args);
+GPURT_KERNEL_DECLARE(broadcast_torn, struct broadcast_args);
 GPURT_KERNEL_DECLARE(broadcast_game, struct broadcast_args);
 GPURT_KERNEL_DECLARE(broadcast_stuck, struct broadcast_args);
 

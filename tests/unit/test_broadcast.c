@@ -7,7 +7,15 @@
 
 /* ---- one call after the other --------------------------------------------------------- */
 
-static gpurt_reader_t *readers; /* of all lists: from kernel to kernel */
+/* Of all lists: from kernel to kernel. */
+static gpurt_reader_t *readers_get(void)
+{
+    static gpurt_reader_t *readers;
+
+    if (!readers)
+        readers = (gpurt_reader_t *)stage_zeros(BROADCAST_TRACED * sizeof(gpurt_reader_t));
+    return readers;
+}
 
 static void trace_on(const gpurt_broadcast_t *b, const broadcast_step_t *steps,
                      uint32_t count)
@@ -16,10 +24,8 @@ static void trace_on(const gpurt_broadcast_t *b, const broadcast_step_t *steps,
     broadcast_step_t done[32];
 
     CHECK(count <= 32);
-    if (!readers)
-        readers = (gpurt_reader_t *)stage_zeros(BROADCAST_TRACED * sizeof(gpurt_reader_t));
     s.args.broadcast = *b;
-    s.args.readers = readers;
+    s.args.readers = readers_get();
     s.args.step_count = count;
     s.args.steps = (broadcast_step_t *)stage_zeros(count * sizeof *steps);
     memcpy(done, steps, count * sizeof *steps);
@@ -268,6 +274,45 @@ static void who_waits_in_a_panic_lets_go(void)
     who_waits_lets_go(true);
 }
 
+/* A lane in the middle of a call: what others are told must be true all the same. */
+static void halves_are_waited_for(void)
+{
+    for (uint32_t half = 0; half < BROADCAST_HALVES; half++) {
+        broadcast_stage_t s = {.launch = {.grid = {1, 1, 1}, .block = {64, 1, 1}}};
+        uint32_t policy = half == BROADCAST_HALF_PUBLISH ? GPURT_BROADCAST_DROP : 0;
+        broadcast_verdict_t v;
+
+        s.args.broadcast = broadcast_made(1, policy, 1);
+        s.args.mode = half;
+        s.args.verdict = (broadcast_verdict_t *)stage_zeros(sizeof v);
+        if (half >= BROADCAST_HALF_PUBLISH)
+            TRACE(&s.args.broadcast, GOT(JOIN, 0, 0, GPURT_OK));
+        s.args.readers = readers_get();
+        RUN(&s, broadcast_half);
+        stage_read(&v, s.args.verdict, sizeof v);
+        CHECK_MSG(v.xanswers == 0, "half %u: another lane was told what was not so", half);
+        OK(gpurt_broadcast_destroy(rt, &s.args.broadcast, &err));
+        CHECK_EQ(gpurt_mem_destroy(rt, s.args.verdict), GPURT_OK);
+    }
+}
+
+/* A message that is half overwritten is lost, and nothing of it is read. */
+static void no_message_is_torn(void)
+{
+    broadcast_stage_t s = {.launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}}};
+    broadcast_verdict_t v;
+
+    s.args.broadcast =
+        broadcast_named("torn", 1, sizeof(cast_card_t), GPURT_BROADCAST_DROP, 1);
+    s.args.verdict = (broadcast_verdict_t *)stage_zeros(sizeof v);
+    RUN(&s, broadcast_torn);
+    stage_read(&v, s.args.verdict, sizeof v);
+    CHECK_EQ(v.xanswers, 0);
+    CHECK_EQ(broadcast_look(&s.args.broadcast).counts.lost, 1);
+    OK(gpurt_broadcast_destroy(rt, &s.args.broadcast, &err));
+    CHECK_EQ(gpurt_mem_destroy(rt, s.args.verdict), GPURT_OK);
+}
+
 /* ---- games --------------------------------------------------------------------------- */
 
 #define OP(begin, end, lane, what, value, answer)            \
@@ -348,6 +393,8 @@ static const stage_part_t parts[] = {
     {"cancelled_ones_are_not_waited_for", cancelled_ones_are_not_waited_for},
     {"who_waits_and_is_cancelled_lets_go", who_waits_and_is_cancelled_lets_go},
     {"who_waits_in_a_panic_lets_go", who_waits_in_a_panic_lets_go},
+    {"halves_are_waited_for", halves_are_waited_for},
+    {"no_message_is_torn", no_message_is_torn},
     {"the_judge_knows_a_broadcast", the_judge_knows_a_broadcast},
     {"games_could_have_happened", games_could_have_happened},
 };

@@ -343,39 +343,58 @@ GPURT_DEV gpurt_seat_t *gpurt_seat_take(const gpurt_broadcast_t *b, uint64_t *wa
     return seat;
 }
 
-GPURT_DEVN gpurt_status_t gpurt_broadcast_join(const gpurt_broadcast_t *b,
-                                               gpurt_reader_t *r)
+/* A seat, and the ticket that its reader begins with; *was: where the last one stopped. */
+GPURT_DEV gpurt_status_t gpurt_reader_seat(const gpurt_broadcast_t *b, gpurt_reader_t *r,
+                                           uint64_t *was)
 {
     gpurt_broadcast_words_t *w = b->words;
-    uint64_t sent, was = 0;
-    gpurt_seat_t *seat;
+    gpurt_seat_t *seat = gpurt_seat_take(b, was);
+    uint64_t sent;
 
-    r->seat = NULL;
-    if (!w || gpurt_load_relaxed_dev_u32(&w->desk.id) != b->id) /* relaxed: only compared */
-        return GPURT_E_HANDLE;
-    seat = gpurt_seat_take(b, &was);
     if (!seat) {
         gpurt_red_add_relaxed_dev_u64(&w->xunseated, 1); /* relaxed: a statistic */
         return GPURT_E_FULL;
     }
     /* 0: a sender that reads xsent from here on sees the seat, one that has read it knows of no
      * room that this reader could need. */
-    sent = gpurt_add_release_dev_u64(&w->xsent, 0); /* BC2.rel */
+    sent = gpurt_add_acq_rel_dev_u64(&w->xsent, 0); /* BC2.rel BC3.acq */
     if (sent & GPURT_BROADCAST_CLOSED) {
-        gpurt_seat_leave(seat, was);
+        gpurt_seat_leave(seat, *was);
         return gpurt_channel_gone(&w->desk, b->id);
     }
     r->of = *b;
     r->seat = seat;
     r->next = sent >> 1;
     r->lost = 0;
-    r->join =
-        gpurt_load_relaxed_dev_u32(&seat->xjoins) + 1; /* relaxed: as gpurt_seat_take */
+    return GPURT_OK;
+}
+
+/* From here on senders know where it is. relaxed: as gpurt_seat_find */
+GPURT_DEV void gpurt_reader_sit(gpurt_reader_t *r, uint64_t was)
+{
+    gpurt_seat_t *seat = r->seat;
+
+    r->join = gpurt_load_relaxed_dev_u32(&seat->xjoins) + 1;
     gpurt_store_relaxed_dev_u32(&seat->xjoins, r->join);
     gpurt_store_relaxed_dev_u64(&seat->xskew,
                                 gpurt_load_relaxed_dev_u64(&seat->xskew) + r->next - was);
     gpurt_seat_say(seat, r->next, GPURT_SEAT_TAKEN);
-    return GPURT_OK;
+}
+
+GPURT_DEVN gpurt_status_t gpurt_broadcast_join(const gpurt_broadcast_t *b,
+                                               gpurt_reader_t *r)
+{
+    gpurt_status_t st;
+    uint64_t was = 0;
+
+    r->seat = NULL;
+    if (!b->words || gpurt_load_relaxed_dev_u32(&b->words->desk.id) !=
+                         b->id) /* relaxed: only compared */
+        return GPURT_E_HANDLE;
+    st = gpurt_reader_seat(b, r, &was);
+    if (st == GPURT_OK)
+        gpurt_reader_sit(r, was);
+    return st;
 }
 
 /* Whether its seat is its own. relaxed: only compared */
