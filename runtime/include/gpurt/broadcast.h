@@ -90,7 +90,7 @@
     __extension__({                                                         \
         GPURT_STATIC_ASSERT(GPURT_IS_MESSAGE(b, (r)->message),              \
                             "this broadcast's messages have another type"); \
-        gpurt_broadcast_join(&(b)->broadcast, &(r)->reader);                \
+        GPURT_FAR(gpurt_broadcast_join)(&(b)->broadcast, &(r)->reader);     \
     })
 #define gpurt_reader_leave(r) gpurt_reader_quit(&(r)->reader)
 #define gpurt_reader_lag(r)   gpurt_reader_before(&(r)->reader)

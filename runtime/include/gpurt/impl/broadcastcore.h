@@ -440,38 +440,43 @@ GPURT_DEVN int32_t gpurt_reader_look(gpurt_reader_t *r)
                                              : (int32_t)GPURT_E_EMPTY;
     if (b->policy == GPURT_BROADCAST_DROP && tail - r->next > b->capacity)
         return gpurt_reader_skip(r, tail - b->capacity);
-    return GPURT_CHANNEL_AGAIN; /* its sender is in the middle of its copy */
+    return GPURT_CHANNEL_AGAIN;
 }
 
-/* Not there at once: looks for a time, then waits. The copy of the reader keeps the common way's
- * in registers. */
-GPURT_DEVN int32_t gpurt_reader_await(gpurt_reader_t *r, void *message, uint64_t shape,
-                                      uint64_t ns, gpurt_site_t *place, const char *here)
+/* Its first line's turn, which is stored last. relaxed: who reads the message acquires it */
+GPURT_DEV bool gpurt_reader_glances(const gpurt_reader_t *r, const char *here)
+{
+    const gpurt_u128_t *line = gpurt_broadcast_slot(&r->of, r->next);
+    uint32_t turn = gpurt_broadcast_turn(&r->of, r->next);
+
+    for (uint32_t i = 0; i < GPURT_CHANNEL_LOOKS; i++) {
+        if ((uint32_t)gpurt_load_relaxed_dev_u128(line).lo == turn)
+            return true;
+        gpurt_pause_for(0, "channel", r->of.words->desk.name, here);
+    }
+    return false;
+}
+
+/* Not there at once: looks for a time, then waits. Returns: GPURT_CHANNEL_GO, it may be there now,
+ * or why it is not. The copy is the caller's: it knows the shape, and has the registers. */
+GPURT_DEVN int32_t gpurt_reader_await(gpurt_reader_t *r, uint64_t ns, gpurt_site_t *place,
+                                      const char *here)
 {
     const gpurt_broadcast_t *b = &r->of;
     uint64_t begin = 0;
     gpurt_channel_wait_t w = {&b->words->desk, ns,   &begin, place, here, NULL, 1, 0,
                               false,           false};
-    uint32_t looks = 0;
-    int32_t answer;
+    int32_t answer = GPURT_CHANNEL_AGAIN;
 
-    for (;;) {
+    if (ns == UINT64_MAX && gpurt_reader_glances(r, here))
+        return GPURT_CHANNEL_GO;
+    while (answer == GPURT_CHANNEL_AGAIN) {
         answer = gpurt_reader_look(r);
-        if (answer == GPURT_E_EMPTY && ns > 0 && looks < GPURT_CHANNEL_LOOKS) {
-            looks++;
-            gpurt_pause_for(0, "channel", b->words->desk.name, here);
+        if (answer == GPURT_CHANNEL_AGAIN) { /* its sender is in the middle of its copy */
+            gpurt_pause();
+            answer = GPURT_CHANNEL_GO;
         } else if (answer == GPURT_E_EMPTY && ns > 0) {
             answer = gpurt_channel_wait_pass(&w);
-            if (answer != GPURT_CHANNEL_AGAIN)
-                break;
-        } else if (answer == GPURT_CHANNEL_AGAIN) {
-            gpurt_pause();
-        } else {
-            break;
-        }
-        if (gpurt_broadcast_get(b, r->next, message, shape)) {
-            answer = GPURT_OK;
-            break;
         }
     }
     gpurt_channel_wait_end(&w);
@@ -488,8 +493,12 @@ GPURT_DEV gpurt_status_t gpurt_reader_run(gpurt_reader_t *r, void *message, uint
         return GPURT_E_HANDLE;
     if (GPURT_CHANNEL_SHAPE_BYTES_(shape) != r->of.bytes)
         return GPURT_E_INVALID;
-    if (!gpurt_broadcast_get(&r->of, r->next, message, shape))
-        answer = GPURT_FAR(gpurt_reader_await)(r, message, shape, ns, place, here);
+    while (!gpurt_broadcast_get(&r->of, r->next, message, shape)) {
+        answer = GPURT_FAR(gpurt_reader_await)(r, ns, place, here);
+        if (answer != GPURT_CHANNEL_GO)
+            break;
+        answer = GPURT_OK;
+    }
     if (answer == GPURT_OK) {
         r->next++;
         gpurt_seat_say(r->seat, r->next, GPURT_SEAT_TAKEN);
