@@ -4,7 +4,7 @@
 # Broadcasts likewise, when they have ended.
 # Arguments: folder of the programs, the program that hangs over two channels, the example of each.
 set -euo pipefail
-bin=$1 app=$2 stages=$3 feed=$4
+bin=$1 app=$2 stages=$3 ticker=$4
 root=$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../..
 # shellcheck source=tests/scratch.sh
 . "$root/tests/scratch.sh"
@@ -34,7 +34,7 @@ for text in 'channel 1: name numbers, state closed, policy block, capacity 1024,
     grep -qF -- "$text" cat.txt || fail "no '$text' in $(cat cat.txt)"
 done
 
-GPURT_HEAP_VIEW=20 "$bin/gpurt-record" -q -o feed.gplog -- "$feed" 3000 >/dev/null
-"$bin/gpurt-log" cat feed.gplog >feed.txt
+GPURT_HEAP_VIEW=20 "$bin/gpurt-record" -q -o ticker.gplog -- "$ticker" 3000 >/dev/null
+"$bin/gpurt-log" cat ticker.gplog >ticker.txt
 text='broadcast 1: name ticks, state closed, policy block, capacity 256, depth 0, message 8 B, seats 64, readers 0, slowest lag 0, sent 3000, received 12000, lost 0'
-grep -qF -- "$text" feed.txt || fail "no '$text' in $(cat feed.txt)"
+grep -qF -- "$text" ticker.txt || fail "no '$text' in $(cat ticker.txt)"

@@ -44,7 +44,7 @@ GPURT_DEV uint32_t gpurt_broadcast_part(uint32_t bytes, uint32_t i)
 {
     uint32_t left = bytes - i * GPURT_BROADCAST_LINE_BYTES;
 
-    return left < GPURT_BROADCAST_LINE_BYTES ? left : GPURT_BROADCAST_LINE_BYTES;
+    return left < GPURT_BROADCAST_LINE_BYTES ? left : (uint32_t)GPURT_BROADCAST_LINE_BYTES;
 }
 
 GPURT_DEV gpurt_u128_t gpurt_broadcast_line(const char *message, uint32_t bytes, uint32_t i,
@@ -95,8 +95,9 @@ GPURT_DEV bool gpurt_broadcast_take(const gpurt_u128_t *line, uint32_t first,
                                     uint32_t lines, uint32_t turn, char *to, uint32_t bytes)
 {
     gpurt_u128_t got[GPURT_CHANNEL_LINES_MOST];
-    uint32_t n =
-        lines - first < GPURT_CHANNEL_LINES_MOST ? lines - first : GPURT_CHANNEL_LINES_MOST;
+    uint32_t n = lines - first < GPURT_CHANNEL_LINES_MOST
+                     ? lines - first
+                     : (uint32_t)GPURT_CHANNEL_LINES_MOST;
     bool all = true;
 
     for (uint32_t i = 0; i < n; i++) { /* relaxed: its turn goes with it */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* feed - a kernel publishes numbers, and each block of another kernel reads all of them. The
+/* ticker - a kernel publishes numbers, and each block of another kernel reads all of them. The
  * slowest block is waited for: that is the broadcast's policy.
  *
- *     gpurt-top -- feed 4000000       key 8: who reads, and how far the slowest is behind */
+ *     gpurt-top -- ticker 4000000       key 8: who reads, and how far the slowest is behind */
 #include <gpurt/broadcast.h>
 #include <gpurt/device.h>
 
@@ -14,18 +14,18 @@ enum {
 GPURT_BROADCAST(ticks, uint64_t, 256);
 
 /* Written by: any lane. */
-struct feed_sums {
+struct ticker_sums {
     uint64_t xsum;
     uint32_t xready;
 };
 
-struct feed {
+struct ticker {
     ticks_t ticks;
-    struct feed_sums *sums;
+    struct ticker_sums *sums;
     uint32_t count;
 };
 
-GPURT_KERNEL(speak, struct feed, p)
+GPURT_KERNEL(speak, struct ticker, p)
 {
     while (gpurt_load_relaxed_dev_u32(&p->sums->xready) < LISTENERS)
         gpurt_relax(); /* whoever joins later does not hear what came before */
@@ -33,7 +33,7 @@ GPURT_KERNEL(speak, struct feed, p)
         (void)gpurt_publish(&p->ticks, &i);
 }
 
-GPURT_KERNEL(listen, struct feed, p)
+GPURT_KERNEL(listen, struct ticker, p)
 {
     uint64_t tick = 0, mine = 0;
     ticks_reader_t reader;
@@ -55,7 +55,7 @@ GPURT_KERNEL(listen, struct feed, p)
 #    include <stdio.h>
 #    include <stdlib.h>
 
-static gpurt_status_t feed_run(gpurt_t *rt, struct feed *f, gpurt_error_t *err)
+static gpurt_status_t ticker_run(gpurt_t *rt, struct ticker *f, gpurt_error_t *err)
 {
     gpurt_launch_t one = {.grid = {1, 1, 1}, .block = {THREADS, 1, 1}};
     gpurt_launch_t all = {.grid = {LISTENERS, 1, 1}, .block = {32, 1, 1}};
@@ -73,8 +73,8 @@ static gpurt_status_t feed_run(gpurt_t *rt, struct feed *f, gpurt_error_t *err)
 
 int main(int argc, char **argv)
 {
-    struct feed f = {.count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : 5000};
-    struct feed_sums sums = {0};
+    struct ticker f = {.count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : 5000};
+    struct ticker_sums sums = {0};
     gpurt_error_t err = {0};
     void *memory = NULL;
     gpurt_t *rt;
@@ -82,12 +82,12 @@ int main(int argc, char **argv)
     if (gpurt_open(NULL, &rt, &err) || gpurt_mem_create(rt, sizeof sums, &memory, &err) ||
         gpurt_fill(rt, 0, memory, 0, sizeof sums, &err) || gpurt_stream_sync(rt, 0, &err) ||
         gpurt_make_broadcast(rt, &f.ticks, NULL, &err) ||
-        (f.sums = (struct feed_sums *)memory, feed_run(rt, &f, &err)) ||
+        (f.sums = (struct ticker_sums *)memory, ticker_run(rt, &f, &err)) ||
         gpurt_copy(rt, 0, &sums, memory, sizeof sums, &err) || gpurt_sync(rt, &err) ||
         gpurt_broadcast_destroy(rt, &f.ticks.broadcast, &err))
-        return fprintf(stderr, "feed: %s\n", err.text), 1;
+        return fprintf(stderr, "ticker: %s\n", err.text), 1;
     gpurt_mem_destroy(rt, memory);
-    printf("feed: %d listeners heard numbers that sum up to %llu\n", LISTENERS,
+    printf("ticker: %d listeners heard numbers that sum up to %llu\n", LISTENERS,
            (unsigned long long)sums.xsum);
     return gpurt_close(rt, &err) == GPURT_OK &&
                    sums.xsum == LISTENERS * ((uint64_t)f.count * (f.count - 1) / 2)
