@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Channels as objects of the log: live, as JSON, full with senders that wait; as text when they have ended.
-# Arguments: folder of the programs, the program that hangs over two channels, the example.
+# Broadcasts likewise, when they have ended.
+# Arguments: folder of the programs, the program that hangs over two channels, the example of each.
 set -euo pipefail
-bin=$1 app=$2 stages=$3
+bin=$1 app=$2 stages=$3 ticker=$4
 root=$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../..
 # shellcheck source=tests/scratch.sh
 . "$root/tests/scratch.sh"
@@ -32,3 +33,8 @@ for text in 'channel 1: name numbers, state closed, policy block, capacity 1024,
     'channel 2: name squares, state closed, policy block, capacity 256, depth 0, message 8 B, sent 3000, received 3000, dropped 0'; do
     grep -qF -- "$text" cat.txt || fail "no '$text' in $(cat cat.txt)"
 done
+
+GPURT_HEAP_VIEW=20 "$bin/gpurt-record" -q -o ticker.gplog -- "$ticker" 3000 >/dev/null
+"$bin/gpurt-log" cat ticker.gplog >ticker.txt
+text='broadcast 1: name ticks, state closed, policy block, capacity 256, depth 0, message 8 B, seats 64, readers 0, slowest lag 0, sent 3000, received 12000, lost 0'
+grep -qF -- "$text" ticker.txt || fail "no '$text' in $(cat ticker.txt)"

@@ -179,6 +179,25 @@ GPURT_DEV uint32_t channel_lanes(const struct channel_args *p)
     return p->mode & CHANNEL_PART ? there & 0x6db6db6du : there;
 }
 
+/* One message, or up to three, each checked; a pair's have a type. */
+#define CHANNEL_RECEIVER(function, channel, kind, type, prefix)                 \
+    GPURT_DEVN int32_t function(const struct channel_args *p, const channel *c) \
+    {                                                                           \
+        uint32_t done = 0;                                                      \
+        int32_t answer;                                                         \
+        type m[3];                                                              \
+                                                                                \
+        if (p->mode & CHANNEL_MANY) {                                           \
+            answer = prefix##receive_many(c, m, 3, &done);                      \
+        } else {                                                                \
+            answer = prefix##receive(c, m);                                     \
+            done = answer == GPURT_OK;                                          \
+        }                                                                       \
+        for (uint32_t i = 0; i < done; i++)                                     \
+            channel_check(p, channel_read_##kind(&m[i]));                       \
+        return answer;                                                          \
+    }
+
 #define CHANNEL_STORM(kind, type)                                                              \
     GPURT_DEVN void channel_send_##kind(const struct channel_args *p, uint64_t id)             \
     {                                                                                          \
@@ -190,23 +209,7 @@ GPURT_DEV uint32_t channel_lanes(const struct channel_args *p)
         channel_told(p, p->mode &CHANNEL_TRIES ? gpurt_channel_try_send(c, &m)                 \
                                                : gpurt_channel_send(c, &m));                   \
     }                                                                                          \
-    GPURT_DEVN int32_t channel_receive_##kind(const struct channel_args *p)                    \
-    {                                                                                          \
-        const gpurt_channel_t *c = &p->channel;                                                \
-        uint32_t done = 0;                                                                     \
-        int32_t answer;                                                                        \
-        type m[3];                                                                             \
-                                                                                               \
-        if (p->mode & CHANNEL_MANY) {                                                          \
-            answer = gpurt_channel_receive_many(c, m, 3, &done);                               \
-        } else {                                                                               \
-            answer = gpurt_channel_receive(c, m);                                              \
-            done = answer == GPURT_OK;                                                         \
-        }                                                                                      \
-        for (uint32_t i = 0; i < done; i++)                                                    \
-            channel_check(p, channel_read_##kind(&m[i]));                                      \
-        return answer;                                                                         \
-    }                                                                                          \
+    CHANNEL_RECEIVER(channel_receive_##kind, gpurt_channel_t, kind, type, gpurt_channel_)      \
     /* Even warps send, odd ones receive until it is closed; or all lanes do both by turns. */ \
     GPURT_KERNEL(channel_storm_##kind, struct channel_args, p)                                 \
     {                                                                                          \
@@ -223,7 +226,7 @@ GPURT_DEV uint32_t channel_lanes(const struct channel_args *p)
         for (uint32_t i = 0; (sends || both) && i < p->each; i++) {                            \
             channel_send_##kind(p, first + i);                                                 \
             if (both)                                                                          \
-                answer = channel_receive_##kind(p);                                            \
+                answer = channel_receive_##kind(p, &p->channel);                               \
             if ((p->mode & CHANNEL_CANCELS) && gpurt_block_x() % 2 && i == p->each / 2)        \
                 gpurt_cancel_block();                                                          \
             gpurt_cancel_point();                                                              \
@@ -233,7 +236,7 @@ GPURT_DEV uint32_t channel_lanes(const struct channel_args *p)
             (void)gpurt_undefer(lanes, true);                                                  \
         }                                                                                      \
         while (!sends && !both && answer == GPURT_OK)                                          \
-            answer = channel_receive_##kind(p);                                                \
+            answer = channel_receive_##kind(p, &p->channel);                                   \
         if (answer != (both || sends ? GPURT_OK : GPURT_E_CHANNEL_CLOSED) ||                   \
             (answer == GPURT_E_CHANNEL_CLOSED && !p->verdict->farewell))                       \
             channel_blame(&p->verdict->xanswers);                                              \
@@ -247,64 +250,49 @@ CHANNEL_STORM(sheet, channel_sheet_t)
 /* ---- pairs --------------------------------------------------------------------------- */
 
 /* A lane of warp 0 sends, one of warp 1 receives until it is closed. */
-#define CHANNEL_PIPE(kind, type)                                                     \
-    GPURT_PAIR(channel_pipe_##kind, type, 64);                                       \
-    GPURT_DEVN void channel_pipe_send_##kind(const struct channel_args *p,           \
-                                             const channel_pipe_##kind##_t *c)       \
-    {                                                                                \
-        uint32_t done = 0, count = p->mode & CHANNEL_MANY ? 5 : 1;                   \
-        type m[5];                                                                   \
-                                                                                     \
-        for (uint64_t i = 0; i < channel_messages(p); i += done) {                   \
-            for (uint32_t k = 0; k < count; k++) {                                   \
-                channel_write_##kind(&m[k], i + k);                                  \
-                p->plain[i + k] = channel_pattern(i + k, 77);                        \
-            }                                                                        \
-            done = 1;                                                                \
-            if (p->mode & CHANNEL_TRIES)                                             \
-                channel_told(p, gpurt_try_send(c, m));                               \
-            else if (!(p->mode & CHANNEL_MANY))                                      \
-                channel_told(p, gpurt_send(c, m));                                   \
-            else if (gpurt_send_many(c, m, 5, &done) == GPURT_OK && done == 5)       \
-                gpurt_red_add_relaxed_dev_u64(&p->verdict->xsent, 5);                \
-            else                                                                     \
-                channel_blame(&p->verdict->xanswers);                                \
-        }                                                                            \
-        channel_sender_ends((uint64_t)(uintptr_t)p->verdict);                        \
-    }                                                                                \
-    GPURT_DEVN int32_t channel_pipe_receive_##kind(const struct channel_args *p,     \
-                                                   const channel_pipe_##kind##_t *c) \
-    {                                                                                \
-        uint32_t done = 0;                                                           \
-        int32_t answer;                                                              \
-        type m[3];                                                                   \
-                                                                                     \
-        if (p->mode & CHANNEL_MANY) {                                                \
-            answer = gpurt_receive_many(c, m, 3, &done);                             \
-        } else {                                                                     \
-            answer = gpurt_receive(c, m);                                            \
-            done = answer == GPURT_OK;                                               \
-        }                                                                            \
-        for (uint32_t i = 0; i < done; i++)                                          \
-            channel_check(p, channel_read_##kind(&m[i]));                            \
-        return answer;                                                               \
-    }                                                                                \
-    GPURT_KERNEL(channel_pipe_##kind, struct channel_args, p)                        \
-    {                                                                                \
-        channel_pipe_##kind##_t c;                                                   \
-        int32_t answer = GPURT_OK;                                                   \
-                                                                                     \
-        c.channel = p->channel;                                                      \
-        if (gpurt_lane() > 0)                                                        \
-            return;                                                                  \
-        if (gpurt_warp() == 0) {                                                     \
-            channel_pipe_send_##kind(p, &c);                                         \
-            return;                                                                  \
-        }                                                                            \
-        while (answer == GPURT_OK)                                                   \
-            answer = channel_pipe_receive_##kind(p, &c);                             \
-        if (answer != GPURT_E_CHANNEL_CLOSED || !p->verdict->farewell)               \
-            channel_blame(&p->verdict->xanswers);                                    \
+#define CHANNEL_PIPE(kind, type)                                                       \
+    GPURT_PAIR(channel_pipe_##kind, type, 64);                                         \
+    GPURT_DEVN void channel_pipe_send_##kind(const struct channel_args *p,             \
+                                             const channel_pipe_##kind##_t *c)         \
+    {                                                                                  \
+        uint32_t done = 0, count = p->mode & CHANNEL_MANY ? 5 : 1;                     \
+        type m[5];                                                                     \
+                                                                                       \
+        for (uint64_t i = 0; i < channel_messages(p); i += done) {                     \
+            for (uint32_t k = 0; k < count; k++) {                                     \
+                channel_write_##kind(&m[k], i + k);                                    \
+                p->plain[i + k] = channel_pattern(i + k, 77);                          \
+            }                                                                          \
+            done = 1;                                                                  \
+            if (p->mode & CHANNEL_TRIES)                                               \
+                channel_told(p, gpurt_try_send(c, m));                                 \
+            else if (!(p->mode & CHANNEL_MANY))                                        \
+                channel_told(p, gpurt_send(c, m));                                     \
+            else if (gpurt_send_many(c, m, 5, &done) == GPURT_OK && done == 5)         \
+                gpurt_red_add_relaxed_dev_u64(&p->verdict->xsent, 5);                  \
+            else                                                                       \
+                channel_blame(&p->verdict->xanswers);                                  \
+        }                                                                              \
+        channel_sender_ends((uint64_t)(uintptr_t)p->verdict);                          \
+    }                                                                                  \
+    CHANNEL_RECEIVER(channel_pipe_receive_##kind, channel_pipe_##kind##_t, kind, type, \
+                     gpurt_)                                                           \
+    GPURT_KERNEL(channel_pipe_##kind, struct channel_args, p)                          \
+    {                                                                                  \
+        channel_pipe_##kind##_t c;                                                     \
+        int32_t answer = GPURT_OK;                                                     \
+                                                                                       \
+        c.channel = p->channel;                                                        \
+        if (gpurt_lane() > 0)                                                          \
+            return;                                                                    \
+        if (gpurt_warp() == 0) {                                                       \
+            channel_pipe_send_##kind(p, &c);                                           \
+            return;                                                                    \
+        }                                                                              \
+        while (answer == GPURT_OK)                                                     \
+            answer = channel_pipe_receive_##kind(p, &c);                               \
+        if (answer != GPURT_E_CHANNEL_CLOSED || !p->verdict->farewell)                 \
+            channel_blame(&p->verdict->xanswers);                                      \
     }
 CHANNEL_PIPE(word, uint32_t)
 CHANNEL_PIPE(pair, channel_pair_t)
@@ -404,7 +392,7 @@ GPURT_DEVN void channel_half_begin(const struct channel_args *p)
     uint32_t open = GPURT_CHANNEL_OPEN;
 
     if (p->mode == CHANNEL_HALF_CLOSE)
-        (void)gpurt_cas_relaxed_dev_u32(&w->xstate, &open, GPURT_CHANNEL_SHUT);
+        (void)gpurt_cas_relaxed_dev_u32(&w->desk.xstate, &open, GPURT_CHANNEL_SHUT);
     else if (gpurt_channel_claim(p->mode == CHANNEL_HALF_RECEIVE ? &w->xsent : &w->xtaken,
                                  1) != 1)
         channel_blame(&p->verdict->xanswers);

@@ -9,6 +9,7 @@ root=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
 . "$root/tests/scratch.sh"
 
 cat >right.c <<'END'
+#include <gpurt/broadcast.h>
 #include <gpurt/channel.h>
 #include <gpurt/device.h>
 #ifndef CAPACITY
@@ -21,8 +22,11 @@ struct alike {
     uint32_t item, pieces;
 };
 GPURT_CHANNEL(orders, struct order, CAPACITY);
+GPURT_BROADCAST(news, struct order, CAPACITY);
+GPURT_BROADCAST(words, uint32_t, 8);
 struct args {
     orders_t orders;
+    news_t news;
     uint32_t *sum;
 };
 
@@ -32,7 +36,10 @@ GPURT_KERNEL(k, struct args, p)
     const struct order many[2] = {{3, 4}, {5, 6}};
     struct alike other = {7, 8};
     uint32_t done = 0, word = 0;
+    words_reader_t wrong;
+    news_reader_t r;
 
+    (void)wrong;
     (void)other;
     (void)word;
     if (gpurt_global_id() > 0)
@@ -53,9 +60,18 @@ GPURT_KERNEL(k, struct args, p)
         *p->sum += got.item;
     while (gpurt_receive(&p->orders, &got) == GPURT_OK)
         *p->sum += got.item;
+    (void)gpurt_reader_join(&p->news, &r);
+    (void)gpurt_publish(&p->news, &one);
+    (void)gpurt_publish_for(&p->news, many, 1000);
+    (void)gpurt_try_publish(&p->news, &many[1]);
+    if (gpurt_reader_read(&r, &got) == GPURT_OK && gpurt_reader_read_for(&r, &got, 1000) == GPURT_OK &&
+        gpurt_reader_try_read(&r, &got) == GPURT_OK && gpurt_reader_lag(&r) + gpurt_reader_lost(&r) == 0)
+        *p->sum += 100 * got.pieces;
+    (void)gpurt_reader_leave(&r);
 }
 
 #if !GPURT_ON_CUDA
+#include <gpurt/broadcasts.h>
 #include <gpurt/channels.h>
 #include <gpurt/gpurt.h>
 #include <stdio.h>
@@ -71,13 +87,15 @@ int main(void)
 
     args.sum = &sum;
     if (gpurt_open(NULL, &rt, &err) || gpurt_make_channel(rt, &args.orders, NULL, &err) ||
+        gpurt_make_broadcast(rt, &args.news, NULL, &err) ||
         gpurt_launch(rt, &launch, k, &args, &err) || gpurt_sync(rt, &err) ||
         gpurt_channel_status(rt, &args.orders.channel, &status, &err)) {
         fprintf(stderr, "%s\n", err.text);
         return 1;
     }
     printf("%u, %s, %u slots of %u bytes\n", sum, status.name, status.capacity, status.bytes);
-    if (gpurt_channel_destroy(rt, &args.orders.channel, &err) || gpurt_close(rt, &err))
+    if (gpurt_channel_destroy(rt, &args.orders.channel, &err) ||
+        gpurt_broadcast_destroy(rt, &args.news.broadcast, &err) || gpurt_close(rt, &err))
         return 1;
     return 0;
 }
@@ -105,14 +123,17 @@ for compiler in "${@:2}"; do
     compile >said 2>&1 || fail "$compiler: $(head -c 2000 said)"
     type='messages have another type'
     refused "$type" WRONG '(void)gpurt_send(&p->orders, &word)'
+    refused "$type" WRONG '(void)gpurt_publish(&p->news, &word)'
     [[ $compiler != *nvcc ]] || continue # which takes seconds
     refused "$type" WRONG '(void)gpurt_try_send(&p->orders, &other)'
     refused "$type" WRONG '(void)gpurt_receive(&p->orders, &word)'
     refused "$type" WRONG '(void)gpurt_receive_many(&p->orders, &other, 1, &done)'
+    refused "$type" WRONG '(void)gpurt_reader_read(&r, &other)'
+    refused "$type" WRONG '(void)gpurt_reader_join(&p->news, &wrong)'
     refused 'capacity is a power of two' CAPACITY 12
     refused 'capacity is a power of two' CAPACITY 0
     case $compiler in *++*) language=c++ ;; *) language=c ;; esac
     "$compiler" -x "$language" -I"$root/runtime/include" right.c -x none "$library" -lpthread -ldl -lm -o run
     GPURT_BACKEND=cpu ./run >said 2>&1 || fail "$compiler: ends with $?: $(<said)"
-    grep -qxF '17, orders, 64 slots of 8 bytes' said || fail "$compiler: $(<said)"
+    grep -qxF '617, orders, 64 slots of 8 bytes' said || fail "$compiler: $(<said)"
 done

@@ -284,7 +284,9 @@ static void each_lane_does_both(void)
 static void cancelled_senders_lose_nothing(void)
 {
     for (uint32_t size = 0; size < CHANNEL_SIZES; size++)
-        channel_storm(size, 256, GPURT_CHANNEL_BLOCK, 0, CHANNEL_CANCELS, storm_shape, 2);
+        for (uint32_t policy = 0; policy < GPURT_CHANNEL_POLICIES; policy++)
+            channel_storm(size, policy ? 8 : 256, policy, 0, CHANNEL_CANCELS, storm_shape,
+                          2);
 }
 
 static void the_most_urgent_comes_first(void)

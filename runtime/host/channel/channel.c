@@ -5,12 +5,12 @@
 
 #include "channel_close_kernels.h"
 #include "channelkeep.h"
+#include "channelname.h"
 #include "channelview.h"
 #include "idtable.h"
 #include "ownwait.h"
 #include "refuse.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char WHAT[] = "channel";
@@ -87,11 +87,7 @@ static void words_fill(gpurt_channel_words_t *w, const gpurt_channel_t *c, const
     w->xsent = gpurt_channel_word(c->capacity, 0);
     w->xtaken = gpurt_channel_word(c->capacity, c->capacity);
     w->out.next = w->out.limit = w->in.next = gpurt_channel_first(c->capacity);
-    w->id = c->id;
-    if (name && name[0])
-        snprintf(w->name, sizeof w->name, "%s", name);
-    else
-        snprintf(w->name, sizeof w->name, "%u", c->id);
+    gpurt_channel_name(&w->desk, c->id, name);
 }
 
 static gpurt_status_t options_check(const gpurt_channel_options_t *o, gpurt_error_t *err)
@@ -182,15 +178,6 @@ gpurt_status_t gpurt_channel_create(gpurt_t *rt, const gpurt_channel_options_t *
     return GPURT_OK;
 }
 
-/* Of an expression: &args->orders is called orders. */
-static const char *last_word(const char *name)
-{
-    for (const char *at = name; *at; at++)
-        if (strchr("&.>* (", *at))
-            name = at + 1;
-    return name;
-}
-
 gpurt_status_t gpurt_channel_create_of(gpurt_t *rt, gpurt_channel_t *out, uint32_t capacity,
                                        uint64_t shape,
                                        const gpurt_channel_options_t *options,
@@ -204,7 +191,7 @@ gpurt_status_t gpurt_channel_create_of(gpurt_t *rt, gpurt_channel_t *out, uint32
     if (GPURT_CHANNEL_SHAPE_PAIR_(shape))
         o.flags |= GPURT_CHANNEL_PAIR;
     if (!o.name)
-        o.name = last_word(name);
+        o.name = gpurt_channel_last_word(name);
     return gpurt_channel_create(rt, &o, out, err);
 }
 
@@ -213,7 +200,7 @@ static void words_bury(gpurt_channel_words_t *w, const gpurt_channel_t *c)
 {
     words_fill(w, c, NULL);
     w->xtaken -= GPURT_CHANNEL_CLOSING;
-    w->xstate = GPURT_CHANNEL_DESTROYED;
+    w->desk.xstate = GPURT_CHANNEL_DESTROYED;
 }
 
 gpurt_status_t gpurt_channel_destroy(gpurt_t *rt, gpurt_channel_t *channel,
@@ -257,9 +244,9 @@ gpurt_status_t gpurt_channel_end(gpurt_t *rt, const gpurt_channel_t *channel,
     st = work_do(rt, channel, close_run, &words, err);
     gpurt_lock_give(&end_lock);
     gpurt_id_drop(&channels, channel->id);
-    if (st == GPURT_OK && words.xanswer != GPURT_OK)
-        return REFUSE(err, words.xanswer, "channel \"%.*s\" was closed before",
-                      (int)sizeof words.name, words.name);
+    if (st == GPURT_OK && words.desk.xanswer != GPURT_OK)
+        return REFUSE(err, words.desk.xanswer, "channel \"%.*s\" was closed before",
+                      (int)sizeof words.desk.name, words.desk.name);
     return st;
 }
 
@@ -279,18 +266,18 @@ gpurt_status_t gpurt_channel_status(gpurt_t *rt, const gpurt_channel_t *channel,
     gpurt_id_drop(&channels, channel->id);
     if (st != GPURT_OK)
         return st;
-    memcpy(out->name, w.name, sizeof out->name);
-    out->state = w.xstate;
+    memcpy(out->name, w.desk.name, sizeof out->name);
+    out->state = w.desk.xstate;
     out->policy = channel->policy;
     out->capacity = channel->capacity;
     out->bytes = channel->bytes;
     out->counts = gpurt_channel_count(channel->capacity, &w);
     out->dropped_newest = w.xdropped_new;
     out->dropped_oldest = w.xdropped_old;
-    out->refused = w.xrefused;
-    out->cancelled = w.xcancelled;
-    out->timed_out = w.xlate;
-    out->sending = w.xsending;
-    out->receiving = w.xreceiving;
+    out->refused = w.desk.xrefused;
+    out->cancelled = w.desk.xcancelled;
+    out->timed_out = w.desk.xlate;
+    out->sending = w.desk.xsending;
+    out->receiving = w.desk.xreceiving;
     return GPURT_OK;
 }

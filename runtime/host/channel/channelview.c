@@ -52,10 +52,10 @@ static bool channel_look(gpurt_viewer_t *v, const void *object, bool due, uint64
     (void)due;
     if (!gpurt_viewer_fetch(v, &w, c->words, GPURT_CHANNEL_WATCHED_BYTES))
         return false;
-    w.name[sizeof w.name - 1] = 0;
+    w.desk.name[sizeof w.desk.name - 1] = 0;
     n = gpurt_channel_count(c->capacity, &w);
-    values[NAME] = gpurt_watch_text(v, w.name);
-    values[STATE] = w.xstate;
+    values[NAME] = gpurt_watch_text(v, w.desk.name);
+    values[STATE] = w.desk.xstate;
     values[POLICY] = c->policy;
     values[CAPACITY] = c->capacity;
     values[DEPTH] = n.depth;
@@ -63,11 +63,11 @@ static bool channel_look(gpurt_viewer_t *v, const void *object, bool due, uint64
     values[SENT] = n.sent;
     values[RECEIVED] = n.received;
     values[DROPPED] = n.dropped;
-    values[REFUSED] = w.xrefused;
-    values[CANCELLED] = w.xcancelled;
-    values[LATE] = w.xlate;
-    values[SENDING] = w.xsending;
-    values[RECEIVING] = w.xreceiving;
+    values[REFUSED] = w.desk.xrefused;
+    values[CANCELLED] = w.desk.xcancelled;
+    values[LATE] = w.desk.xlate;
+    values[SENDING] = w.desk.xsending;
+    values[RECEIVING] = w.desk.xreceiving;
     return true;
 }
 

@@ -249,15 +249,15 @@ GPURT_DEV gpurt_status_t gpurt_channel_receive_first_at(const gpurt_channel_t *c
                                                         uint64_t ns, gpurt_site_t *place,
                                                         const char *here)
 {
-    gpurt_channel_call_t call = {cs, ns, 0, place, here};
-    gpurt_channel_wait_t w = {&call, NULL, NULL, GPURT_WAIT_DATA, 1, 0, false};
+    uint64_t begin = 0;
+    gpurt_channel_wait_t w = {NULL, ns, &begin, place, here, NULL, 1, 0, false, false};
     int32_t answer = n ? (int32_t)GPURT_CHANNEL_AGAIN : (int32_t)GPURT_E_INVALID;
 
     while (answer == GPURT_CHANNEL_AGAIN) {
         answer = gpurt_channel_try_each(cs, n, message, shape, which, place, here);
         if (answer != GPURT_E_EMPTY || ns == 0)
             break;
-        w.xwaiting = &cs->words->xreceiving;
+        w.desk = &cs->words->desk;
         answer = gpurt_channel_wait_pass(&w);
     }
     gpurt_channel_wait_end(&w);
@@ -272,15 +272,15 @@ GPURT_DEV void gpurt_channel_hold(const gpurt_channel_t *c, uint32_t role,
 {
     if (!c->words)
         return;
-    gpurt_waitable_name(&c->words->waitable, GPURT_WAITABLE_CHANNEL, c->words->name,
-                        GPURT_WAITABLE_SINGLE);
-    gpurt_hold(&c->words->waitable, role, place);
+    gpurt_waitable_name(&c->words->desk.waitable, GPURT_WAITABLE_CHANNEL,
+                        c->words->desk.name, GPURT_WAITABLE_SINGLE);
+    gpurt_hold(&c->words->desk.waitable, role, place);
 }
 
 GPURT_DEV void gpurt_channel_leave(const gpurt_channel_t *c, uint32_t role)
 {
     if (c->words)
-        gpurt_release(&c->words->waitable, role);
+        gpurt_release(&c->words->desk.waitable, role);
 }
 
 /* One lane. Returns: GPURT_E_CHANNEL_CLOSED when it was closed before. */
@@ -289,9 +289,10 @@ GPURT_DEVN gpurt_status_t gpurt_channel_close(const gpurt_channel_t *c)
     gpurt_channel_words_t *w = c->words;
     uint32_t was = GPURT_CHANNEL_OPEN;
 
-    if (!w || gpurt_load_relaxed_dev_u32(&w->id) != c->id) /* relaxed: only compared */
+    if (!w || gpurt_load_relaxed_dev_u32(&w->desk.id) != c->id) /* relaxed: only compared */
         return GPURT_E_HANDLE;
-    if (gpurt_cas_relaxed_dev_u32(&w->xstate, &was, GPURT_CHANNEL_SHUT)) { /* one closes */
+    if (gpurt_cas_relaxed_dev_u32(&w->desk.xstate, &was,
+                                  GPURT_CHANNEL_SHUT)) { /* one closes */
         if (gpurt_channel_is_pair(c))
             w->out.limit =
                 w->out.next; /* it is the sender's side: it looks the next time */
@@ -303,7 +304,7 @@ GPURT_DEVN gpurt_status_t gpurt_channel_close(const gpurt_channel_t *c)
     while (gpurt_channel_credits(gpurt_load_acquire_dev_u64(&w->xtaken)) >= /* CH3.acq */
            GPURT_CHANNEL_CLOSED_BELOW)
         gpurt_pause();
-    return gpurt_channel_gone(c);
+    return gpurt_channel_gone(&w->desk, c->id);
 }
 
 GPURT_DEV uint32_t gpurt_channel_depth(const gpurt_channel_t *c)

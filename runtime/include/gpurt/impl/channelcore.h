@@ -23,16 +23,9 @@
 #include <gpurt/impl/channelmap.h>
 #include <gpurt/impl/channelpair.h>
 #include <gpurt/impl/channelslot.h>
+#include <gpurt/impl/channelwait.h>
 #include <gpurt/status.h>
-#include <gpurt/waits.h>
 #include <gpurt/warp.h>
-
-/* Answers beside gpurt_status_t, of a group that got too few credits. */
-enum {
-    GPURT_CHANNEL_AGAIN = 1,
-    GPURT_CHANNEL_MAKE_ROOM = 2,
-    GPURT_CHANNEL_GO = 3 /* again, and there are credits */
-};
 
 /* Tickets of a group, in the order of its lanes. */
 typedef struct gpurt_channel_tickets {
@@ -117,110 +110,21 @@ GPURT_DEV void gpurt_channel_get(const gpurt_channel_t *c, uint32_t group, bool 
 
 /* ---- waiting ------------------------------------------------------------------------- */
 
-enum {
-    GPURT_CHANNEL_GLANCES = 32,    /* at one word, before others are told: 10 us on a GPU */
-    GPURT_CHANNEL_POLLS = 4,       /* of one word, between two looks at both */
-    GPURT_CHANNEL_PAUSES_MOST = 64 /* of who waits long: 2 us */
-};
-
-/* What lanes of a group wait for, told while they do. Owner: its lowest lane. */
-typedef struct gpurt_channel_wait {
-    gpurt_channel_call_t *call;
-    uint32_t *xwaiting;   /* of the channel's words */
-    const uint64_t *word; /* whose credits it waits for; NULL: of a pair */
-    uint32_t reason;      /* GPURT_WAIT_* */
-    uint32_t lanes, passes;
-    bool told;
-} gpurt_channel_wait_t;
-
-GPURT_DEV void gpurt_channel_wait_begin(gpurt_channel_wait_t *w)
-{
-    gpurt_channel_words_t *words = w->call->c->words;
-
-    w->told = true;
-    gpurt_red_add_relaxed_dev_u32(w->xwaiting, w->lanes); /* relaxed: a statistic */
-    gpurt_waitable_name(&words->waitable, GPURT_WAITABLE_CHANNEL, words->name,
-                        GPURT_WAITABLE_SINGLE);
-    gpurt_wait_begin(&words->waitable, w->reason, w->call->place);
-}
-
-GPURT_DEV void gpurt_channel_wait_end(gpurt_channel_wait_t *w)
-{
-    if (!w->told)
-        return;
-    gpurt_red_add_relaxed_dev_u32(w->xwaiting, 0u - w->lanes); /* relaxed: a statistic */
-    gpurt_wait_end(w->call->place);
-}
-
-/* A wait gets longer by a part of itself, and leaves the word's line to those who get on. */
-GPURT_DEV void gpurt_channel_wait_pause(gpurt_channel_wait_t *w)
-{
-    gpurt_pause_for(w->passes, "channel", w->call->c->words->name, w->call->here);
-    w->passes += w->passes < GPURT_CHANNEL_PAUSES_MOST;
-}
-
-/* relaxed: who sees credits claims them */
-GPURT_DEV bool gpurt_channel_wait_polls(gpurt_channel_wait_t *w)
-{
-    for (uint32_t i = 0; w->word && i < GPURT_CHANNEL_POLLS; i++) {
-        gpurt_channel_wait_pause(w);
-        if (gpurt_channel_credits(gpurt_load_relaxed_dev_u64(w->word)) > 0)
-            return true;
-    }
-    return false;
-}
-
-/* A pass of a wait. Returns: GPURT_CHANNEL_AGAIN, GPURT_CHANNEL_GO, or why it is over.
- * Not inlined: the registers of what waits are those of every kernel that sends.
- * relaxed: statistics */
-GPURT_DEVN int32_t gpurt_channel_wait_pass(gpurt_channel_wait_t *w)
-{
-    gpurt_channel_call_t *call = w->call;
-
-    if (!w->told) {
-        gpurt_channel_wait_begin(w);
-        if (call->ns != UINT64_MAX && !call->begin)
-            call->begin = gpurt_globaltimer();
-    }
-    if (gpurt_cancelled()) {
-        gpurt_red_add_relaxed_dev_u64(&call->c->words->xcancelled, w->lanes);
-        return GPURT_E_CANCELLED;
-    }
-    if (call->ns != UINT64_MAX && gpurt_globaltimer() - call->begin >= call->ns) {
-        gpurt_red_add_relaxed_dev_u64(&call->c->words->xlate, w->lanes);
-        return GPURT_E_TIMEOUT;
-    }
-    if (!w->word)
-        gpurt_channel_wait_pause(w);
-    else if (gpurt_channel_wait_polls(w))
-        return GPURT_CHANNEL_GO;
-    return GPURT_CHANNEL_AGAIN;
-}
-
-/* Whether it was closed, or is none any more. relaxed: the number of a thing that ended */
-GPURT_DEV gpurt_status_t gpurt_channel_gone(const gpurt_channel_t *c)
-{
-    return gpurt_load_relaxed_dev_u32(&c->words->xstate) == GPURT_CHANNEL_DESTROYED ||
-                   gpurt_load_relaxed_dev_u32(&c->words->id) != c->id
-               ? GPURT_E_HANDLE
-               : GPURT_E_CHANNEL_CLOSED;
-}
-
 /* It is full: what becomes of the messages of so many lanes. relaxed: statistics */
-GPURT_DEV int32_t gpurt_channel_full(gpurt_channel_wait_t *w, uint32_t n)
+GPURT_DEV int32_t gpurt_channel_full(const gpurt_channel_t *c, gpurt_channel_wait_t *w,
+                                     uint32_t n)
 {
-    gpurt_channel_words_t *words = w->call->c->words;
+    gpurt_channel_words_t *words = c->words;
 
-    if (w->call->ns == 0 ||
-        (w->call->ns == UINT64_MAX && w->call->c->policy == GPURT_CHANNEL_FAIL)) {
-        gpurt_red_add_relaxed_dev_u64(&words->xrefused, n);
+    if (w->ns == 0 || (w->ns == UINT64_MAX && c->policy == GPURT_CHANNEL_FAIL)) {
+        gpurt_red_add_relaxed_dev_u64(&w->desk->xrefused, n);
         return GPURT_E_FULL;
     }
-    if (w->call->ns == UINT64_MAX && w->call->c->policy == GPURT_CHANNEL_DROP_NEWEST) {
+    if (w->ns == UINT64_MAX && c->policy == GPURT_CHANNEL_DROP_NEWEST) {
         gpurt_red_add_relaxed_dev_u64(&words->xdropped_new, n);
         return GPURT_E_DROPPED;
     }
-    if (w->call->ns == UINT64_MAX && w->call->c->policy == GPURT_CHANNEL_DROP_OLDEST)
+    if (w->ns == UINT64_MAX && c->policy == GPURT_CHANNEL_DROP_OLDEST)
         return GPURT_CHANNEL_MAKE_ROOM;
     return gpurt_channel_wait_pass(w);
 }
@@ -244,12 +148,12 @@ GPURT_DEV gpurt_channel_wait_t gpurt_channel_wait_of(gpurt_channel_call_t *call,
                                                      uint32_t lanes, bool sends)
 {
     gpurt_channel_words_t *words = call->c->words;
-    gpurt_channel_wait_t w = {call, NULL, NULL, GPURT_WAIT_DATA, lanes, 0, false};
+    gpurt_channel_wait_t w = {&words->desk, call->ns,      &call->begin, call->place,
+                              call->here,   &words->xsent, lanes,        0,
+                              sends,        false};
 
-    w.xwaiting = sends ? &words->xsending : &words->xreceiving;
-    w.word = sends ? &words->xtaken : &words->xsent;
     if (sends)
-        w.reason = GPURT_WAIT_ROOM;
+        w.word = &words->xtaken;
     if (gpurt_channel_is_pair(call->c))
         w.word = NULL;
     return w;
@@ -269,13 +173,13 @@ GPURT_DEVN int32_t gpurt_channel_await_room(gpurt_channel_call_t *call, uint32_t
         uint64_t taken = gpurt_load_acquire_dev_u64(&c->words->xtaken); /* CH3.acq */
 
         if (gpurt_channel_credits(taken) < GPURT_CHANNEL_CLOSED_BELOW) {
-            gpurt_red_add_relaxed_dev_u64(&c->words->xrefused,
+            gpurt_red_add_relaxed_dev_u64(&c->words->desk.xrefused,
                                           n); /* relaxed: a statistic */
-            answer = gpurt_channel_gone(c);
+            answer = gpurt_channel_gone(&c->words->desk, c->id);
         } else if (gpurt_channel_room(c, sent, taken) > 0) {
             answer = GPURT_CHANNEL_GO;
         } else if (gpurt_channel_between(sent, taken) >= c->capacity) {
-            answer = gpurt_channel_full(&w, n);
+            answer = gpurt_channel_full(c, &w, n);
         } else { /* a credit is on its way */
             gpurt_channel_wait_pause(&w);
             answer = GPURT_CHANNEL_AGAIN;
@@ -303,7 +207,7 @@ GPURT_DEVN int32_t gpurt_channel_await_data(gpurt_channel_call_t *call, uint32_t
         if (gpurt_channel_has_some(c, sent, taken)) {
             answer = GPURT_CHANNEL_GO;
         } else if (empty && room + GPURT_CHANNEL_CLOSING == (int32_t)c->capacity) {
-            answer = gpurt_channel_gone(c);
+            answer = gpurt_channel_gone(&c->words->desk, c->id);
         } else if (empty && room >= GPURT_CHANNEL_CLOSED_BELOW) {
             answer = call->ns ? gpurt_channel_wait_pass(&w) : GPURT_E_EMPTY;
         } else { /* a credit is on its way */
@@ -368,18 +272,9 @@ GPURT_DEV uint32_t gpurt_channel_group(const gpurt_channel_call_t *call, bool se
                                        bool single)
 {
     uint32_t waits = call->ns == 0 ? 0 : call->ns == UINT64_MAX ? 1 : 2;
-    uint32_t active = gpurt_activemask();
-    uint64_t what = (uint64_t)(uintptr_t)call->c->words | waits << 2 | single << 1 | sends;
-    bool same = false;
 
-    if (gpurt_channel_is_alone(active))
-        return active;
-    if (active == GPURT_FULL_MASK) {
-        (void)gpurt_match_all_u64(GPURT_FULL_MASK, what, &same);
-        if (same)
-            return GPURT_FULL_MASK;
-    }
-    return gpurt_match_any_u64(active, what);
+    return gpurt_channel_alike((uint64_t)(uintptr_t)call->c->words | waits << 2 |
+                               single << 1 | sends);
 }
 
 GPURT_DEV gpurt_status_t gpurt_channel_refused(const gpurt_channel_t *c, uint64_t shape,
@@ -418,7 +313,7 @@ GPURT_DEV bool gpurt_channel_glances(const gpurt_channel_call_t *call, bool send
             gpurt_load_relaxed_dev_u64(sends ? &words->xtaken : &words->xsent));
         if (credits > 0 || credits < GPURT_CHANNEL_CLOSED_BELOW)
             break;
-        gpurt_pause_for(0, "channel", words->name, call->here);
+        gpurt_pause_for(0, "channel", words->desk.name, call->here);
     }
     return credits > 0;
 }

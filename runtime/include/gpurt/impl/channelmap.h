@@ -67,6 +67,19 @@ typedef struct GPURT_ALIGN(128) gpurt_channel_end {
     uint64_t limit; /* of the sender: it knows of room up to there */
 } gpurt_channel_end_t;
 
+/* What channels of all kinds count and tell of themselves. Written on ways that are seldom gone,
+ * with atomics, by any lane. */
+typedef struct gpurt_channel_desk {
+    uint64_t xrefused;             /* sends that found it full or closed */
+    uint64_t xcancelled, xlate;    /* waits that ended so */
+    uint32_t xsending, xreceiving; /* lanes that wait at this moment */
+    uint32_t xstate;               /* GPURT_CHANNEL_OPEN ... */
+    uint32_t id;                   /* as in descriptions of it */
+    gpurt_waitable_t waitable;
+    int32_t xanswer; /* to the host's last close; written by: its kernel */
+    char name[GPURT_CHANNEL_NAME_BYTES];
+} gpurt_channel_desk_t;
+
 /* In device memory, at multiples of 256. Owner: the host, which keeps it for some time after the
  * channel's end. The two words are 256 bytes apart: nearer ones share a part of the cache, which
  * does their additions one after the other (bench_channel, apart_*). */
@@ -76,14 +89,7 @@ typedef struct GPURT_ALIGN(128) gpurt_channel_words {
     /* Written on ways that are seldom gone, with atomics, by any lane. */
     uint64_t xsent_wraps, xtaken_wraps;  /* of tickets */
     uint64_t xdropped_new, xdropped_old; /* messages, by what was dropped */
-    uint64_t xrefused;                   /* sends that found it full or closed */
-    uint64_t xcancelled, xlate;          /* waits that ended so */
-    uint32_t xsending, xreceiving;       /* lanes that wait at this moment */
-    uint32_t xstate;                     /* GPURT_CHANNEL_OPEN ... */
-    uint32_t id;                         /* as in descriptions of it */
-    gpurt_waitable_t waitable;
-    int32_t xanswer; /* to the host's last close; written by: its kernel */
-    char name[GPURT_CHANNEL_NAME_BYTES];
+    gpurt_channel_desk_t desk;
     uint64_t
         GPURT_ALIGN(128) xtaken; /* written by: lanes that receive, that send, that close */
     uint64_t unused2[15];

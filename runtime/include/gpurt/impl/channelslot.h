@@ -50,6 +50,23 @@ GPURT_DEV uint64_t gpurt_channel_led_u64(uint32_t group, uint64_t v)
     return group == GPURT_FULL_MASK ? gpurt_shfl_u64(GPURT_FULL_MASK, v, 0)
                                     : gpurt_shfl_u64(group, v, gpurt_leader(group));
 }
+
+/* The active lanes that say the same. */
+GPURT_DEV uint32_t gpurt_channel_alike(uint64_t what)
+{
+    uint32_t active = gpurt_activemask();
+    bool same = false;
+
+    if (gpurt_channel_is_alone(active))
+        return active;
+    if (active == GPURT_FULL_MASK) {
+        (void)gpurt_match_all_u64(GPURT_FULL_MASK, what, &same);
+        if (same)
+            return GPURT_FULL_MASK;
+    }
+    return gpurt_match_any_u64(active, what);
+}
+
 /* ---- places -------------------------------------------------------------------------- */
 
 /* A ticket's slot. turn: what its sender finds there. */
