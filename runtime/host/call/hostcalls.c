@@ -147,7 +147,7 @@ gpurt_status_t gpurt_hostcalls_free(gpurt_hostcalls_own_t *own, gpurt_error_t *e
     for (uint32_t i = 0; i < own->file_count; i++)
         if (close(own->files[i]) != 0 && st == GPURT_OK)
             st = gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
-                            "host calls \"%s\": close file %u", own->name, i);
+                            "host calls %s: close file %u", own->name, i);
     pthread_mutex_destroy(&own->lock);
     free(own);
     return st;
@@ -248,7 +248,7 @@ gpurt_status_t gpurt_hostcalls_destroy(gpurt_t *rt, gpurt_hostcalls_t *calls,
         gpurt_hostcalls_book_resume(own);
         return gpurt_life_leave(
             opened, REFUSE(err, GPURT_E_HANDLE,
-                           "host calls \"%s\" are of another device that is open: use them "
+                           "host calls %s are of another device that is open: use them "
                            "with the pointer that created them",
                            own->name));
     }
@@ -275,13 +275,13 @@ gpurt_status_t gpurt_hostcalls_add_function(gpurt_t *rt, const gpurt_hostcalls_t
         return st;
     if (number >= GPURT_HOSTCALL_BUILT_IN) {
         st = REFUSE(err, GPURT_E_INVALID,
-                    "host calls \"%s\": function %u: 0 to %d, the "
+                    "host calls %s: function %u: 0 to %d, the "
                     "others are built in",
                     own->name, number, GPURT_HOSTCALL_BUILT_IN - 1);
     } else if (ask_bytes > GPURT_HOSTCALL_ASK_MOST ||
                answer_bytes > GPURT_HOSTCALL_ANSWER_MOST) {
         st = REFUSE(err, GPURT_E_INVALID,
-                    "host calls \"%s\": function %u with a question of %u bytes and an "
+                    "host calls %s: function %u with a question of %u bytes and an "
                     "answer of %u: %d and %d at most, pass pointers to larger ones",
                     own->name, number, ask_bytes, answer_bytes, GPURT_HOSTCALL_ASK_MOST,
                     GPURT_HOSTCALL_ANSWER_MOST);
@@ -313,9 +313,8 @@ static gpurt_status_t file_open(gpurt_hostcalls_own_t *own, const char *path,
     if (room)
         return GPURT_OK;
     close(opened);
-    return REFUSE(err, GPURT_E_NOMEM,
-                  "host calls \"%s\": %d files are open, more cannot be", own->name,
-                  GPURT_HOSTCALLS_FILES);
+    return REFUSE(err, GPURT_E_NOMEM, "host calls %s: %d files are open, more cannot be",
+                  own->name, GPURT_HOSTCALLS_FILES);
 }
 
 gpurt_status_t gpurt_hostcalls_file(gpurt_t *rt, const gpurt_hostcalls_t *calls,

@@ -277,7 +277,7 @@ static gpurt_status_t runs_on(const gpurt_hostcalls_own_t *own, uint32_t running
                               gpurt_error_t *err)
 {
     return REFUSE(err, GPURT_E_TIMEOUT,
-                  "host calls \"%s\": function %u has not returned for %u ms; let it "
+                  "host calls %s: function %u has not returned for %u ms; let it "
                   "return, then try again",
                   own->name, running ? running - 1 : 0, own->stop_ms);
 }
