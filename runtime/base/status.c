@@ -66,6 +66,7 @@ static const struct status_row rows[] = {
     ROW(E_EMPTY, "the channel is empty"),
     ROW(E_DROPPED, "the channel was full and the message was dropped"),
     ROW(E_CHANNEL_CLOSED, "the channel is closed"),
+    ROW(E_NO_FUNCTION, "the host has no function of that number"),
 };
 
 static const struct status_row *find_row(gpurt_status_t status)

@@ -21,7 +21,7 @@ enum {
 };
 
 /* ---- lanes -------------------------------------------------------------------------------- */
-void gpurt_simt_host_pause(uint64_t left_ns, const char *site)
+void gpurt_simt_host_pause_held(uint64_t left_ns, const char *site)
 {
     simt_worker_t *k = simt_worker_self;
     simt_lane_t *me;
@@ -33,6 +33,17 @@ void gpurt_simt_host_pause(uint64_t left_ns, const char *site)
     me->host_until_ns = left_ns == UINT64_MAX ? left_ns : gpurt_steady_ns() + left_ns;
     gpurt_simt_pause(site); /* a lane that is abandoned here is made anew: block.c */
     me->at_host = false;
+}
+
+void gpurt_simt_host_pause(uint64_t left_ns, const char *site)
+{
+    simt_worker_t *k = simt_worker_self;
+    simt_lane_t *me;
+
+    if (GPURT_UNLIKELY(!k || !k->current))
+        return;
+    me = k->current;
+    gpurt_simt_host_pause_held(left_ns, site);
     simt_cancel_point(me);
 }
 

@@ -62,6 +62,7 @@ static const struct {
     {GPURT_E_EMPTY, -61, "GPURT_E_EMPTY"},
     {GPURT_E_DROPPED, -62, "GPURT_E_DROPPED"},
     {GPURT_E_CHANNEL_CLOSED, -63, "GPURT_E_CHANNEL_CLOSED"},
+    {GPURT_E_NO_FUNCTION, -70, "GPURT_E_NO_FUNCTION"},
 };
 enum {
     FROZEN_COUNT = sizeof frozen / sizeof frozen[0]

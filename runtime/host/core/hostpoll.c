@@ -14,6 +14,7 @@ enum {
 bool gpurt_hostpoll_next(const gpurt_hostpoll_t *poll)
 {
     uint64_t gone = gpurt_steady_ns() - poll->began_ns, nap = gone / NAP_SHARE;
+    uint64_t most = poll->nap_ns ? poll->nap_ns : NAP_MOST_NS;
     struct timespec t = {0, 0};
 
     if (gone >= poll->timeout_ns)
@@ -22,7 +23,7 @@ bool gpurt_hostpoll_next(const gpurt_hostpoll_t *poll)
         sched_yield(); /* on the CPU back end the kernel may want this core */
         return true;
     }
-    nap = nap < NAP_LEAST_NS ? NAP_LEAST_NS : nap > NAP_MOST_NS ? NAP_MOST_NS : nap;
+    nap = nap < NAP_LEAST_NS ? NAP_LEAST_NS : nap > most ? most : nap;
     if (poll->timeout_ns - gone < nap)
         nap = poll->timeout_ns - gone;
     t.tv_nsec = (long)nap;

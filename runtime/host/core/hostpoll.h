@@ -11,11 +11,12 @@
 
 typedef struct gpurt_hostpoll {
     uint64_t began_ns, timeout_ns; /* UINT64_MAX: for ever */
+    uint64_t nap_ns;               /* the longest nap; 0: a millisecond */
 } gpurt_hostpoll_t;
 
 static inline gpurt_hostpoll_t gpurt_hostpoll_begin(uint64_t timeout_ns)
 {
-    return (gpurt_hostpoll_t){gpurt_steady_ns(), timeout_ns};
+    return (gpurt_hostpoll_t){gpurt_steady_ns(), timeout_ns, 0};
 }
 
 /* Before the next look. Returns: false, the time is over. */

@@ -30,7 +30,7 @@ typedef struct gpurt_part {
 /* Each beside its part. */
 extern const gpurt_part_t gpurt_part_services, gpurt_part_heaps, gpurt_part_viewer,
     gpurt_part_panicwatch, gpurt_part_guards, gpurt_part_panics, gpurt_part_streams,
-    gpurt_part_channels, gpurt_part_log;
+    gpurt_part_hostcalls, gpurt_part_channels, gpurt_part_log;
 
 /* In order; NULL ends them. */
 extern const gpurt_part_t *const gpurt_parts[];

@@ -9,6 +9,7 @@ const gpurt_part_t *const gpurt_parts[] = {
     &gpurt_part_guards,     /* their words lie in the device's memory */
     &gpurt_part_panics,     /* those that no wait has told, of the box */
     &gpurt_part_streams,
-    &gpurt_part_channels, /* what ended channels had; no kernel runs */
-    &gpurt_part_log,      /* last: all others may still say something */
+    &gpurt_part_hostcalls, /* they serve until no kernel runs */
+    &gpurt_part_channels,  /* what ended channels had; no kernel runs */
+    &gpurt_part_log,       /* last: all others may still say something */
     NULL};

@@ -674,6 +674,16 @@ GPURT_HD uint32_t gpurt_or_ahead_far_u32(uint32_t *p, uint32_t v)
                            : gpurt_or_release_far_u32(p, v);
 }
 
+/* What a relaxed load of *p has seen is acquired: on a GPU one fence behind many loads, which then wait
+ * beside each other. On the CPU another load is the order. */
+GPURT_HD void gpurt_acquire_behind_sys_u32(const uint32_t *p)
+{
+    if (GPURT_IN_DEVICE)
+        gpurt_fence_acquire_sys();
+    else
+        (void)gpurt_load_acquire_sys_u32(p);
+}
+
 /* A store before it comes before the loads after it, for who does the same the other way
  * round: one of both sees the other. It hands nothing over, and the race detector is told
  * so: there it is an order on a word of the caller's own. */

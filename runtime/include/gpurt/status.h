@@ -67,10 +67,12 @@ enum {
     GPURT_E_PART = -53,      /* it has no part of that name */
     GPURT_E_MOVED = -54,     /* a heap cannot have its old address back */
     /* a channel; others are GPURT_E_HANDLE, _INVALID, _TIMEOUT and _CANCELLED */
-    GPURT_E_FULL = -60,          /* no room, and none was waited for */
-    GPURT_E_EMPTY = -61,         /* no message, and none was waited for */
-    GPURT_E_DROPPED = -62,       /* no room: the message was dropped, as the policy says */
-    GPURT_E_CHANNEL_CLOSED = -63 /* nothing can be sent; all that was sent is received */
+    GPURT_E_FULL = -60,           /* no room, and none was waited for */
+    GPURT_E_EMPTY = -61,          /* no message, and none was waited for */
+    GPURT_E_DROPPED = -62,        /* no room: the message was dropped, as the policy says */
+    GPURT_E_CHANNEL_CLOSED = -63, /* nothing can be sent; all that was sent is received */
+    /* a host call; others are GPURT_E_FULL, _TIMEOUT, _CANCELLED, _HANDLE and _INVALID */
+    GPURT_E_NO_FUNCTION = -70 /* the host has no function of that number */
 };
 
 /* Where gpurt_error_t.code comes from. */

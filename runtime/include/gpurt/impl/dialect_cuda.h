@@ -344,6 +344,14 @@ GPURT_DEV void gpurt_host_pause(uint32_t turn, uint64_t left_ns, const char *her
     __nanosleep(turn < 64 ? 32 : 1024);
     gpurt_cuda_look_around();
 }
+/* The same for who holds what others wait for: it ends no lane. What is waited for is looked at by one
+ * for all, so the pauses may stay short; they double each 16 turns. */
+GPURT_DEV void gpurt_host_pause_held(uint32_t turn, uint64_t left_ns, const char *here)
+{
+    (void)left_ns;
+    (void)here;
+    __nanosleep(32u << (turn < 80 ? turn / 16 : 5));
+}
 /* It polls. */
 GPURT_DEV void gpurt_host_wake(void) {}
 /* Looks in vain, after which who waits for work of a queue sleeps: to sleep and wake costs more than

@@ -89,8 +89,9 @@ void gpurt_simt_grid_barrier(const char *site);
 void gpurt_simt_relax(const char *site);
 void gpurt_simt_pause(const char *site);
 void gpurt_simt_pause_for(const char *kind, const char *name, const char *site);
-void gpurt_simt_host_pause(uint64_t left_ns, const char *site); /* hostword.h */
-void gpurt_simt_park(const gpurt_spot_t *spot);                 /* spot.h */
+void gpurt_simt_host_pause(uint64_t left_ns, const char *site);      /* hostword.h */
+void gpurt_simt_host_pause_held(uint64_t left_ns, const char *site); /* hostcallcore.h */
+void gpurt_simt_park(const gpurt_spot_t *spot);                      /* spot.h */
 uint32_t gpurt_simt_unpark(const void *word, uint32_t key, uint32_t most);
 void gpurt_simt_unpark_stopped(const int32_t *stop);
 bool gpurt_simt_is_shared(const void *p);
@@ -165,6 +166,11 @@ GPURT_DEV void gpurt_host_pause(uint32_t turn, uint64_t left_ns, const char *her
 {
     (void)turn; /* the worker's naps grow */
     gpurt_simt_host_pause(left_ns, here);
+}
+GPURT_DEV void gpurt_host_pause_held(uint32_t turn, uint64_t left_ns, const char *here)
+{
+    (void)turn;
+    gpurt_simt_host_pause_held(left_ns, here);
 }
 /* Looks in vain before a sleep: who looks takes the processor from who works. */
 enum {
