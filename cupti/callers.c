@@ -3,7 +3,7 @@
 
 #include "callers.h"
 
-#include "hostcalls.h"
+#include "nativecalls.h"
 #include "pystack.h"
 #include "trouble.h"
 
@@ -25,7 +25,7 @@ typedef struct way {
     const char *calls_text; /* made when it is told first; written by: who tells */
     const char *python;
     uint32_t whose;
-    hostcalls_t calls;
+    nativecalls_t calls;
 } way_t;
 
 /* One process. */
@@ -85,7 +85,7 @@ void callers_begin(const cupti_api_t *api)
     if (callers.begun)
         return;
     callers.begun = true;
-    hostcalls_begin(api);
+    nativecalls_begin(api);
     python_find();
 }
 
@@ -150,7 +150,7 @@ static bool is_of_launch(uint32_t whose)
     return whose != GPURT_PYTHON_NOW && whose != GPURT_PYTHON_WAITS_NOW;
 }
 
-static uint32_t stack_add(uint64_t hash, const hostcalls_t *calls, const char *python,
+static uint32_t stack_add(uint64_t hash, const nativecalls_t *calls, const char *python,
                           uint32_t whose)
 {
     uint16_t *slot;
@@ -214,8 +214,8 @@ bool callers_turn(callers_pace_t pace, uint64_t now_ns)
 
 /* A stack whose frames make no sense has no text; it is kept all the same, so that it is read in
  * full but once. */
-static uint32_t number_make(uint64_t hash, const hostcalls_t *calls, const pystack_t *stack,
-                            bool now)
+static uint32_t number_make(uint64_t hash, const nativecalls_t *calls,
+                            const pystack_t *stack, bool now)
 {
     uint32_t number = number_of(hash), whose;
     char python[PYSTACK_TEXT] = "";
@@ -237,7 +237,7 @@ static uint64_t self(void)
 uint32_t callers_take(bool native)
 {
     pystack_t stack = {0};
-    hostcalls_t calls;
+    nativecalls_t calls;
     uint64_t hash = 1;
 
     if (python_is_ready())
@@ -245,8 +245,8 @@ uint32_t callers_take(bool native)
     if (stack.count)
         hash = pystack_hash(&stack);
     if (native) {
-        hostcalls_take(&calls);
-        hash ^= hostcalls_hash(&calls) << 1;
+        nativecalls_take(&calls);
+        hash ^= nativecalls_hash(&calls) << 1;
     } else if (stack.count == 0)
         return 0;
     return number_make(hash, native ? &calls : NULL, &stack, false);
@@ -266,11 +266,11 @@ uint32_t callers_of(uint64_t thread)
 /* The loader is asked while no lock is held. */
 static const char *calls_text(way_t *s)
 {
-    char text[HOSTCALLS_TEXT];
+    char text[NATIVECALLS_TEXT];
 
     if (s->calls_text || s->calls.count == 0)
         return s->calls_text;
-    hostcalls_write(&s->calls, text);
+    nativecalls_write(&s->calls, text);
     pthread_mutex_lock(&callers.lock);
     s->calls_text = text_keep(text);
     pthread_mutex_unlock(&callers.lock);

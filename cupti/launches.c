@@ -4,10 +4,10 @@
 #include "launches.h"
 
 #include "callers.h"
-#include "hostcalls.h"
 #include "hosttime.h"
 #include "launchcall.h"
 #include "names.h"
+#include "nativecalls.h"
 #include "outlet.h"
 
 #include <pthread.h>
@@ -158,16 +158,16 @@ static void tell(const gpurt_hostring_t *ring, uint64_t box, const launchcall_t 
         .stream = gpurt_pair((uint64_t)(uintptr_t)told->stream),
         .correlation = call->correlationId,
         .thread = (uint32_t)gettid()};
-    char text[HOSTCALLS_TEXT], room[32];
-    hostcalls_t calls;
+    char text[NATIVECALLS_TEXT], room[32];
+    nativecalls_t calls;
     callers_text_t who;
     uint64_t site, now = gpurt_real_ns();
 
-    hostcalls_take(&calls);
-    site = hostcalls_hash(&calls);
+    nativecalls_take(&calls);
+    site = nativecalls_hash(&calls);
     out.calls = site_find(box, site);
     if (out.calls == 0)
-        hostcalls_write(&calls, text);
+        nativecalls_write(&calls, text);
     callers_tell(callers_turn(CALLERS_OFTEN, now) ? callers_take(false) : 0, &who);
     out.whose = who.whose;
     numbers_fill(ring, box, name_of(told, call, room, &out.graph), site, text, who.python,

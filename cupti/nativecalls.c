@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define GPURT_NO_POINTS /* host code: no schedule is explored here */
 
-#include "hostcalls.h"
+#include "nativecalls.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -19,7 +19,7 @@ enum {
 static struct {
     const void *ours, *cupti; /* modules whose calls are not the program's */
     char program[PATH_MAX];
-} hostcalls;
+} nativecalls;
 
 /* The module that holds an address. Takes the loader's lock. */
 static struct link_map *module_of(const void *at)
@@ -42,20 +42,20 @@ static bool is_between(const struct link_map *map)
 {
     const char *base = base_of(map->l_name);
 
-    return map == hostcalls.ours || map == hostcalls.cupti ||
+    return map == nativecalls.ours || map == nativecalls.cupti ||
            strncmp(base, "libcuda.so", 10) == 0 || strncmp(base, "libcudart.so", 12) == 0;
 }
 
 /* " < /usr/lib/libfoo.so+0x1f2a": a return address, from the module's beginning on. */
 static size_t frame_add(char *text, size_t used, const struct link_map *map, const void *pc)
 {
-    const char *path = map && map->l_name[0] ? map->l_name : hostcalls.program;
+    const char *path = map && map->l_name[0] ? map->l_name : nativecalls.program;
     uintptr_t base = map ? (uintptr_t)map->l_addr : 0;
     int written =
-        snprintf(text + used, HOSTCALLS_TEXT - used, "%s%s+0x%llx", used ? " < " : "",
+        snprintf(text + used, NATIVECALLS_TEXT - used, "%s%s+0x%llx", used ? " < " : "",
                  map ? path : "?", (unsigned long long)((uintptr_t)pc - base));
 
-    if (written < 0 || used + (size_t)written >= HOSTCALLS_TEXT) {
+    if (written < 0 || used + (size_t)written >= NATIVECALLS_TEXT) {
         text[used] = '\0'; /* a frame is there whole or not at all */
         return used;
     }
@@ -67,12 +67,12 @@ static int own_frame(void *const *frames, int count)
 {
     int i = 0;
 
-    while (i < count && module_of((const char *)frames[i] - 1) != hostcalls.ours)
+    while (i < count && module_of((const char *)frames[i] - 1) != nativecalls.ours)
         i++;
     return i < count ? i : 0;
 }
 
-void hostcalls_write(const hostcalls_t *calls, char text[HOSTCALLS_TEXT])
+void nativecalls_write(const nativecalls_t *calls, char text[NATIVECALLS_TEXT])
 {
     size_t used = 0;
     int kept = 0;
@@ -88,10 +88,10 @@ void hostcalls_write(const hostcalls_t *calls, char text[HOSTCALLS_TEXT])
         kept++;
     }
     if (used == 0)
-        snprintf(text, HOSTCALLS_TEXT, "(not known)");
+        snprintf(text, NATIVECALLS_TEXT, "(not known)");
 }
 
-uint64_t hostcalls_hash(const hostcalls_t *calls)
+uint64_t nativecalls_hash(const nativecalls_t *calls)
 {
     uint64_t h = 0x9e3779b97f4a7c15ull;
 
@@ -100,19 +100,19 @@ uint64_t hostcalls_hash(const hostcalls_t *calls)
     return h ? h : 1;
 }
 
-void hostcalls_take(hostcalls_t *out)
+void nativecalls_take(nativecalls_t *out)
 {
-    out->count = backtrace(out->frames, HOSTCALLS_FRAMES);
+    out->count = backtrace(out->frames, NATIVECALLS_FRAMES);
 }
 
-void hostcalls_begin(const cupti_api_t *api)
+void nativecalls_begin(const cupti_api_t *api)
 {
-    const ssize_t bytes = readlink("/proc/self/exe", hostcalls.program, PATH_MAX - 1);
+    const ssize_t bytes = readlink("/proc/self/exe", nativecalls.program, PATH_MAX - 1);
     void *frames[1], *entry;
 
-    hostcalls.program[bytes > 0 ? bytes : 0] = '\0';
-    hostcalls.ours = module_of(&hostcalls);
+    nativecalls.program[bytes > 0 ? bytes : 0] = '\0';
+    nativecalls.ours = module_of(&nativecalls);
     memcpy(&entry, &api->cuptiGetVersion, sizeof entry);
-    hostcalls.cupti = module_of(entry);
+    nativecalls.cupti = module_of(entry);
     backtrace(frames, 1); /* the first one loads what it needs */
 }
