@@ -63,6 +63,16 @@ GPURT_KERNEL(hostcall_cases, struct hostcall_args, p)
     p->status[6] = gpurt_hostcall_bytes(&p->calls, 255, 0, &word, 4, NULL, "");
 }
 
+GPURT_KERNEL(hostcall_mixed, struct hostcall_args, p)
+{
+    const uint32_t thread = gpurt_global_id();
+    const int32_t told = GPURT_E_HELD;
+
+    p->status[thread] = gpurt_hostcall_typed(
+        &p->calls, thread & 1 ? 4 : 5, &told, (uint32_t)sizeof told, &p->values[thread],
+        (uint32_t)sizeof *p->values, UINT64_MAX, NULL, GPURT_HERE);
+}
+
 GPURT_KERNEL(hostcall_stall, struct hostcall_args, p)
 {
     const uint32_t thread = gpurt_global_id();

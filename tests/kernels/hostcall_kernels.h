@@ -52,6 +52,8 @@ GPURT_KERNEL_DECLARE(hostcall_multiply, struct hostcall_args);
 GPURT_KERNEL_DECLARE(hostcall_reverse, struct hostcall_args);
 /* Thread 0 alone, one call after the other, into status[i]. */
 GPURT_KERNEL_DECLARE(hostcall_cases, struct hostcall_args);
+/* Odd threads call `answer`, the others `missing`, in the same call. */
+GPURT_KERNEL_DECLARE(hostcall_mixed, struct hostcall_args);
 /* Each thread stalls, for `ns` at most. */
 GPURT_KERNEL_DECLARE(hostcall_stall, struct hostcall_args);
 /* Block `victim` is cancelled by its last thread when its others wait. */

@@ -14,6 +14,7 @@
 
 enum {
     LATE_NS = 3000000,
+    LONG_NS = 2000000000,
     ASLEEP_MS = 300
 };
 
@@ -207,6 +208,10 @@ static void what_cannot_be_is_told(void)
     CHECK_EQ(values[0], 11); /* what goes with a status goes with it */
     CHECK_EQ(values[1], 0);
     CHECK_EQ(counts().unknown, 3);
+    start(&gpurt_kernel_hostcall_mixed, 1, 32);
+    must(finish());
+    for (uint32_t i = 0; i < 32; i++)
+        CHECK_EQ(status[i], i & 1 ? GPURT_E_HELD : GPURT_E_NO_FUNCTION);
     CHECK_EQ(gpurt_hostcalls_create(rt, &options, &calls, &err), GPURT_E_INVALID);
     CHECK_CONTAINS(err.text, "513 ports");
     CHECK_EQ(gpurt_hostcalls_add_function(rt, &args.calls, 240, 4, 4, never, NULL, &err),
@@ -257,6 +262,7 @@ static void late_answers_are_nobodys(void)
     CHECK_CONTAINS(err.text, "function 3");
     gate_set(true);
     reset();
+    args.ns = LONG_NS; /* a port that is lost ends the test */
     start(&gpurt_kernel_hostcall_stall, 2, 32);
     must(finish());
     for (uint32_t i = 0; i < 64; i++)
