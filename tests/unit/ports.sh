@@ -25,8 +25,8 @@ esac
 
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-common=(-std=gnu11 -O1 -D_GNU_SOURCE -Iruntime/include -Iruntime/base -Iruntime/box -Iruntime/simt -Iruntime/host/core
-    -Iruntime/host/link -Iruntime/host/memory -Ikernels "${flags[@]}")
+rooms=(runtime/base runtime/box runtime/simt runtime/host/*/ kernels)
+common=(-std=gnu11 -O1 -D_GNU_SOURCE -Iruntime/include "${rooms[@]/#/-I}" "${flags[@]}")
 
 objects=("$library")
 if [[ $port != native ]]; then
