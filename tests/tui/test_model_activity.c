@@ -360,7 +360,7 @@ static void check_together(void)
 {
     enum {
         ROWS = 20000,
-        ROW_BYTES = 32 + 4 * GPURT_ACTIVITY_WORDS + 4
+        ROW_BYTES = (32 + 4 * GPURT_ACTIVITY_WORDS + 7) / 8 * 8
     };
     gpurt_timed_t *order = calloc(ROWS, sizeof *order);
     uint8_t *rows = malloc((size_t)ROWS * ROW_BYTES);   /* one behind the other, */
