@@ -224,7 +224,7 @@ void hard_launches(long count)
         pthread_join(threads[i], NULL);
     hard_launch_many(count);
     launch_ways();
-    rest(300);
+    rest(800); /* the collector has passed on what it holds, on a busy machine too */
     launch_last();
     if (getenv("FAKE_FAILED"))
         rest(300); /* CUPTI has time to tell of it */

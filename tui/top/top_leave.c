@@ -220,6 +220,26 @@ static int keeper_end(keeper_t *k, bool ended)
     return whole ? 0 : k->plan->program->bad_status;
 }
 
+/* The one that stays, in a session of its own before the other returns: the shell that comes back may
+ * send a Ctrl-C at once. Returns: as fork. */
+static pid_t keeper_fork(const keeper_t *k)
+{
+    int own[2]; /* its end says that the session is */
+    pid_t other;
+    char none;
+
+    if (pipe2(own, O_CLOEXEC) != 0)
+        return -1;
+    other = fork();
+    if (other == 0)
+        become_own(k);
+    close(own[1]);
+    while (other > 0 && read(own[0], &none, 1) < 0 && errno == EINTR)
+        continue;
+    close(own[0]);
+    return other;
+}
+
 int top_leave(top_t *t, const leave_plan_t *plan)
 {
     static keeper_t keeper; /* large */
@@ -234,13 +254,11 @@ int top_leave(top_t *t, const leave_plan_t *plan)
     fflush(NULL);
     idle = !k->records && t->child.output_fd < 0 && !t->capture.folder[0];
     if (!idle)
-        other = fork();
+        other = keeper_fork(k);
     if (other != 0) {
         tell(k);
         if (other > 0)
             _exit(0);
-    } else {
-        become_own(k);
     }
     t->child.pid = 0;
     if (idle) {
