@@ -85,26 +85,14 @@ static bool stove_look(gpurt_viewer_t *v, const void *object, bool due, uint64_t
     return true;
 }
 
-static const gpurt_class_t kettle_class = {.name = "kettle",
-                                           .plural = "kettles",
-                                           .fields = fields,
-                                           .field_count = FIELDS,
-                                           .look = kettle_look};
+GPURT_CLASS_DECLARE(kettle, kettles, fields, kettle_look);
 /* Breaks a rule: what only grows is no part of a limit. */
 static const gpurt_field_t wrong_fields[] = {
     {.name = "plates", .kind = GPURT_FIELD_LIMIT},
     {.name = "lit", .kind = GPURT_FIELD_COUNTER, .of = "plates"}};
-static const gpurt_class_t wrong_class = {.name = "oven",
-                                          .plural = "ovens",
-                                          .fields = wrong_fields,
-                                          .field_count = 2,
-                                          .look = stove_look};
+GPURT_CLASS_DECLARE(oven, ovens, wrong_fields, stove_look);
 static const gpurt_field_t stove_fields[] = {{.name = "plates", .kind = GPURT_FIELD_LIMIT}};
-static const gpurt_class_t stove_class = {.name = "stove",
-                                          .plural = "stoves",
-                                          .fields = stove_fields,
-                                          .field_count = 1,
-                                          .look = stove_look};
+GPURT_CLASS_DECLARE(stove, stoves, stove_fields, stove_look);
 
 /* ---- the program --------------------------------------------------------------------- */
 
@@ -131,11 +119,11 @@ int main(void)
     OK(gpurt_fill(rt, GPURT_STREAM_DEFAULT, memory, 0, 2 * sizeof(kettle_t), &err));
     OK(gpurt_sync(rt, &err));
     args.kettles = (kettle_t *)memory;
-    gpurt_watch_begin(rt, &stove_class, 1, &plates, sizeof plates);
-    gpurt_watch_begin(rt, &wrong_class, 1, &plates, sizeof plates);
+    gpurt_watch_begin(rt, &gpurt_class_stove, 1, &plates, sizeof plates);
+    gpurt_watch_begin(rt, &gpurt_class_oven, 1, &plates, sizeof plates);
     for (uint32_t i = 0; i < 2; i++) {
         looks[i].words = &args.kettles[i];
-        gpurt_watch_begin(rt, &kettle_class, i + 1, &looks[i], sizeof looks[i]);
+        gpurt_watch_begin(rt, &gpurt_class_kettle, i + 1, &looks[i], sizeof looks[i]);
     }
     OK(gpurt_launch(rt, &launch, kettle_boil, &args, &err));
     OK(gpurt_sync(rt, &err));
@@ -143,7 +131,7 @@ int main(void)
     fflush(stdout);
     (void)getchar();
     for (uint32_t i = 0; i < 2; i++)
-        gpurt_watch_end(rt, &kettle_class, i + 1);
+        gpurt_watch_end(rt, &gpurt_class_kettle, i + 1);
     OK(gpurt_mem_destroy(rt, memory));
     OK(gpurt_close(rt, &err));
     return 0;

@@ -43,6 +43,17 @@ typedef struct gpurt_hostcalls_own {
     char GPURT_ALIGN(64) answer[GPURT_HOSTCALL_AREA];
 } gpurt_hostcalls_own_t;
 
+/* Ports that are not free. w: its first part is enough (GPURT_HOSTCALL_WATCHED_BYTES). */
+static inline uint32_t gpurt_hostcalls_in_flight(uint32_t ports,
+                                                 const gpurt_hostcall_words_t *w)
+{
+    uint32_t unused = 0;
+
+    for (uint32_t i = 0; i < GPURT_HOSTCALL_WORDS; i++)
+        unused += (uint32_t)__builtin_popcount(w->xfree[i]);
+    return unused < ports ? ports - unused : 0;
+}
+
 /* ---- hostcallserve.c ------------------------------------------------------------------- */
 gpurt_status_t gpurt_hostcalls_serve(gpurt_hostcalls_own_t *own, gpurt_error_t *err);
 /* Answers what was asked, then ends the thread. timeout_ns: UINT64_MAX, for ever.

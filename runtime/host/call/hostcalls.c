@@ -6,11 +6,11 @@
 #include "hostcallown.h"
 
 #include "channelkeep.h"
-#include "hostcallview.h"
 #include "life.h"
 #include "outfile.h"
 #include "ownwait.h"
 #include "refuse.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,6 +18,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+GPURT_CLASS(hostcalls);
 
 enum {
     PORTS = 256,
@@ -186,7 +188,7 @@ gpurt_status_t gpurt_hostcalls_create(gpurt_t *rt, const gpurt_hostcalls_options
         st = gpurt_hostcalls_serve(own, err);
     if (st == GPURT_OK) {
         *out = own->calls;
-        gpurt_hostcallview_begin(rt, own);
+        gpurt_watch_begin(rt, &gpurt_class_hostcalls, own->calls.id, own, 0);
         gpurt_hostcalls_book_resume(own);
     } else {
         own_undo(rt, own);
@@ -216,7 +218,7 @@ static gpurt_status_t own_destroy(gpurt_t *rt, gpurt_hostcalls_own_t *own,
         gpurt_hostcalls_book_resume(own);
         return st;
     }
-    gpurt_hostcallview_end(rt, own);
+    gpurt_watch_end(rt, &gpurt_class_hostcalls, own->calls.id);
     gpurt_hostcalls_book_strike(own);
     st = words_bury(rt, &c, err);
     freed = gpurt_hostcalls_free(own, st == GPURT_OK ? err : NULL);
@@ -354,7 +356,7 @@ static void status_fill(const gpurt_hostcalls_own_t *own, const gpurt_hostcall_w
 {
     memcpy(out->name, own->name, sizeof out->name);
     out->ports = own->calls.port_count;
-    out->in_flight = gpurt_hostcallview_in_flight(own->calls.port_count, w);
+    out->in_flight = gpurt_hostcalls_in_flight(own->calls.port_count, w);
     out->calls = w->xcalls;
     out->groups = w->xgroups;
     out->waits = w->xwaits;

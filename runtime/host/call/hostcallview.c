@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The class of objects "hostcalls": what kernels asked the host, what is on its way, how long
+ * answers took. */
 #define GPURT_NO_POINTS /* host code: no schedule is explored here */
 
-#include "hostcallview.h"
-
+#include "hostcallown.h"
 #include "watch.h"
 
 #include <string.h>
@@ -44,20 +45,10 @@ static const gpurt_field_t fields[FIELDS] = {
                  .count = GPURT_HOSTCALL_BUCKETS},
 };
 
-uint32_t gpurt_hostcallview_in_flight(uint32_t ports, const gpurt_hostcall_words_t *w)
-{
-    uint32_t unused = 0;
-
-    for (uint32_t i = 0; i < GPURT_HOSTCALL_WORDS; i++)
-        unused += (uint32_t)__builtin_popcount(w->xfree[i]);
-    return unused < ports ? ports - unused : 0;
-}
-
 static bool hostcalls_look(gpurt_viewer_t *v, const void *object, bool due,
                            uint64_t *values)
 {
-    gpurt_hostcalls_own_t *const *at = (gpurt_hostcalls_own_t *const *)object;
-    const gpurt_hostcalls_own_t *own = *at;
+    const gpurt_hostcalls_own_t *own = object;
     gpurt_hostcall_words_t w;
 
     (void)due;
@@ -65,7 +56,7 @@ static bool hostcalls_look(gpurt_viewer_t *v, const void *object, bool due,
         return false;
     values[NAME] = gpurt_watch_text(v, own->name);
     values[PORTS] = own->calls.port_count;
-    values[IN_FLIGHT] = gpurt_hostcallview_in_flight(own->calls.port_count, &w);
+    values[IN_FLIGHT] = gpurt_hostcalls_in_flight(own->calls.port_count, &w);
     values[WAITING] = w.xwaiting;
     values[CALLS] = w.xcalls;
     values[GROUPS] = w.xgroups;
@@ -79,20 +70,4 @@ static bool hostcalls_look(gpurt_viewer_t *v, const void *object, bool due,
     return true;
 }
 
-static const gpurt_class_t hostcalls_class = {
-    .name = "hostcalls",
-    .plural = "hostcalls",
-    .fields = fields,
-    .field_count = FIELDS,
-    .look = hostcalls_look,
-};
-
-void gpurt_hostcallview_begin(gpurt_t *rt, gpurt_hostcalls_own_t *own)
-{
-    gpurt_watch_begin(rt, &hostcalls_class, own->calls.id, &own, sizeof(const void *));
-}
-
-void gpurt_hostcallview_end(gpurt_t *rt, const gpurt_hostcalls_own_t *own)
-{
-    gpurt_watch_end(rt, &hostcalls_class, own->calls.id);
-}
+GPURT_CLASS_DECLARE(hostcalls, hostcalls, fields, hostcalls_look);

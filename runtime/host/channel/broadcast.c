@@ -3,15 +3,17 @@
  * goes over a stream of its own. */
 #include <gpurt/broadcasts.h>
 
-#include "broadcastview.h"
 #include "channel_close_kernels.h"
 #include "channelkeep.h"
 #include "channelname.h"
 #include "idtable.h"
 #include "ownwait.h"
 #include "refuse.h"
+#include "watch.h"
 
 #include <string.h>
+
+GPURT_CLASS(broadcast);
 
 static const char WHAT[] = "broadcast";
 static gpurt_id_entry_t entries[GPURT_CHANNELS];
@@ -189,7 +191,7 @@ gpurt_status_t gpurt_broadcast_create(gpurt_t *rt, const gpurt_broadcast_options
         return st;
     }
     *out = b;
-    gpurt_broadcastview_begin(rt, out);
+    gpurt_watch_begin(rt, &gpurt_class_broadcast, out->id, out, sizeof *out);
     return GPURT_OK;
 }
 
@@ -219,7 +221,7 @@ gpurt_status_t gpurt_broadcast_destroy(gpurt_t *rt, gpurt_broadcast_t *broadcast
     st = gpurt_id_retire(&broadcasts, WHAT, rt, broadcast->id, broadcast->words, err);
     if (st != GPURT_OK)
         return st;
-    gpurt_broadcastview_end(rt, broadcast);
+    gpurt_watch_end(rt, &gpurt_class_broadcast, broadcast->id);
     gpurt_channel_name(&parts.words.desk, broadcast->id, NULL);
     parts.words.desk.xstate = GPURT_CHANNEL_DESTROYED;
     parts.words.xsent = GPURT_BROADCAST_CLOSED;

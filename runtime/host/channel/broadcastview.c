@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The class of objects "broadcast": who reads, how far the slowest is behind, what was missed, who
+ * waits. */
 #define GPURT_NO_POINTS /* host code: no schedule is explored here */
 
-#include "broadcastview.h"
-
 #include "watch.h"
+
+#include <gpurt/impl/broadcastmap.h>
 
 enum {
     NAME,
@@ -82,20 +84,4 @@ static bool broadcast_look(gpurt_viewer_t *v, const void *object, bool due,
     return true;
 }
 
-static const gpurt_class_t broadcast_class = {
-    .name = "broadcast",
-    .plural = "broadcasts",
-    .fields = fields,
-    .field_count = FIELDS,
-    .look = broadcast_look,
-};
-
-void gpurt_broadcastview_begin(gpurt_t *rt, const gpurt_broadcast_t *broadcast)
-{
-    gpurt_watch_begin(rt, &broadcast_class, broadcast->id, broadcast, sizeof *broadcast);
-}
-
-void gpurt_broadcastview_end(gpurt_t *rt, const gpurt_broadcast_t *broadcast)
-{
-    gpurt_watch_end(rt, &broadcast_class, broadcast->id);
-}
+GPURT_CLASS_DECLARE(broadcast, broadcasts, fields, broadcast_look);

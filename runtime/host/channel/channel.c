@@ -6,12 +6,14 @@
 #include "channel_close_kernels.h"
 #include "channelkeep.h"
 #include "channelname.h"
-#include "channelview.h"
 #include "idtable.h"
 #include "ownwait.h"
 #include "refuse.h"
+#include "watch.h"
 
 #include <string.h>
+
+GPURT_CLASS(channel);
 
 static const char WHAT[] = "channel";
 static gpurt_id_entry_t entries[GPURT_CHANNELS];
@@ -174,7 +176,7 @@ gpurt_status_t gpurt_channel_create(gpurt_t *rt, const gpurt_channel_options_t *
         return st;
     }
     *out = c;
-    gpurt_channelview_begin(rt, out);
+    gpurt_watch_begin(rt, &gpurt_class_channel, out->id, out, sizeof *out);
     return GPURT_OK;
 }
 
@@ -214,7 +216,7 @@ gpurt_status_t gpurt_channel_destroy(gpurt_t *rt, gpurt_channel_t *channel,
     st = gpurt_id_retire(&channels, WHAT, rt, channel->id, channel->words, err);
     if (st != GPURT_OK)
         return st;
-    gpurt_channelview_end(rt, channel);
+    gpurt_watch_end(rt, &gpurt_class_channel, channel->id);
     words_bury(&words, channel);
     st = work_do(rt, channel, words_write, &words, err);
     gpurt_id_drop(&channels, channel->id);

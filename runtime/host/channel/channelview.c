@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The class of objects "channel": how full, what was sent and dropped, who waits. */
 #define GPURT_NO_POINTS /* host code: no schedule is explored here */
 
-#include "channelview.h"
-
 #include "watch.h"
+
+#include <gpurt/impl/channelmap.h>
 
 enum {
     NAME,
@@ -71,20 +72,4 @@ static bool channel_look(gpurt_viewer_t *v, const void *object, bool due, uint64
     return true;
 }
 
-static const gpurt_class_t channel_class = {
-    .name = "channel",
-    .plural = "channels",
-    .fields = fields,
-    .field_count = FIELDS,
-    .look = channel_look,
-};
-
-void gpurt_channelview_begin(gpurt_t *rt, const gpurt_channel_t *channel)
-{
-    gpurt_watch_begin(rt, &channel_class, channel->id, channel, sizeof *channel);
-}
-
-void gpurt_channelview_end(gpurt_t *rt, const gpurt_channel_t *channel)
-{
-    gpurt_watch_end(rt, &channel_class, channel->id);
-}
+GPURT_CLASS_DECLARE(channel, channels, fields, channel_look);

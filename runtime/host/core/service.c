@@ -15,11 +15,13 @@
 #include "panicwait.h"
 #include "plural.h"
 #include "refuse.h"
-#include "serviceview.h"
+#include "watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+GPURT_CLASS(service);
 
 enum {
     NS_A_MS = 1000000
@@ -154,7 +156,7 @@ static void service_release(const gpurt_opened_t *o, gpurt_service_own_t *s)
     gpurt_orphan_t orphan;
 
     gpurt_service_book_strike(o, s);
-    gpurt_serviceview_end(s->rt, s);
+    gpurt_watch_end(s->rt, &gpurt_class_service, s->id);
     if (gpurt_handle_release(&gpurt_handles,
                              gpurt_handle_of(o->index, GPURT_HANDLE_SERVICE), s->handle,
                              &orphan))
@@ -341,7 +343,7 @@ static gpurt_status_t service_launch(const gpurt_opened_t *o, order_t *w,
     st = service_begin(o, s, w, err);
     if (st == GPURT_OK) {
         serve_tell(o, s, true);
-        gpurt_serviceview_begin(w->rt, s);
+        gpurt_watch_begin(w->rt, &gpurt_class_service, s->id, s, 0);
     } else {
         service_release(o, s);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The class of objects "service": how the blocks of one fare. */
 #define GPURT_NO_POINTS /* host code: no schedule is explored here */
 
-#include "serviceview.h"
-
+#include "serviceown.h"
 #include "watch.h"
 
 enum {
@@ -41,8 +41,7 @@ static const gpurt_field_t fields[FIELDS] = {
 
 static bool service_look(gpurt_viewer_t *v, const void *object, bool due, uint64_t *values)
 {
-    const gpurt_service_own_t *const *at = object;
-    const gpurt_service_own_t *s = *at;
+    const gpurt_service_own_t *s = object;
     gpurt_service_count_t c = gpurt_service_count(s);
 
     (void)due;
@@ -61,20 +60,4 @@ static bool service_look(gpurt_viewer_t *v, const void *object, bool due, uint64
     return true;
 }
 
-static const gpurt_class_t service_class = {
-    .name = "service",
-    .plural = "services",
-    .fields = fields,
-    .field_count = FIELDS,
-    .look = service_look,
-};
-
-void gpurt_serviceview_begin(gpurt_t *rt, const gpurt_service_own_t *s)
-{
-    gpurt_watch_begin(rt, &service_class, s->id, &s, sizeof(const void *));
-}
-
-void gpurt_serviceview_end(gpurt_t *rt, const gpurt_service_own_t *s)
-{
-    gpurt_watch_end(rt, &service_class, s->id);
-}
+GPURT_CLASS_DECLARE(service, services, fields, service_look);

@@ -24,9 +24,10 @@ typedef struct entry {
     const gpurt_class_t *class_; /* NULL: free */
     gpurt_t *rt;
     uint32_t id, value_count;
-    uint64_t time_ns; /* when it was told of last, whether or not it had changed */
-    uint64_t *told;   /* the values told last; NULL: none yet */
-    GPURT_ALIGN(16) char object[GPURT_WATCH_OBJECT_BYTES];
+    uint64_t time_ns;   /* when it was told of last, whether or not it had changed */
+    uint64_t *told;     /* the values told last; NULL: none yet */
+    const void *object; /* `copy`, or where it stays */
+    GPURT_ALIGN(16) char copy[GPURT_WATCH_OBJECT_BYTES];
 } entry_t;
 
 static entry_t book[GPURT_WATCH_OBJECTS]; /* under the viewer's lock */
@@ -191,12 +192,13 @@ void gpurt_watch_begin(gpurt_t *rt, const gpurt_class_t *class_, uint32_t id,
                 GPURT_WATCH_OBJECTS, class_->name, id);
             gpurt_viewer_put(v, GPURT_KIND_TEXT, gpurt_real_ns(), text);
         }
-    } else if (bytes <= sizeof e->object) {
+    } else if (bytes <= sizeof e->copy) {
         e->class_ = class_;
         e->rt = rt;
         e->id = id;
         e->value_count = values_of(class_);
-        memcpy(e->object, object, bytes);
+        e->object = bytes ? e->copy : object;
+        memcpy(e->copy, object, bytes);
     }
     gpurt_viewer_leave();
 }

@@ -14,8 +14,22 @@ enum {
     GPURT_WATCH_OBJECT_BYTES = 256 /* of what a look is given */
 };
 
+/* Makes a class known to a file: to the one that declares it, and to those where its objects begin
+ * and end. So a class needs no header. */
+#define GPURT_CLASS(name) extern const gpurt_class_t gpurt_class_##name
+/* Declares it. fields: an array; look: as in gpurt_class_t. */
+#define GPURT_CLASS_DECLARE(name_, plural_, fields_, look_)                                \
+    GPURT_CLASS(name_);                                                                    \
+    const gpurt_class_t gpurt_class_##name_ = {.name = #name_,                             \
+                                               .plural = #plural_,                         \
+                                               .fields = (fields_),                        \
+                                               .field_count =                              \
+                                                   sizeof(fields_) / sizeof((fields_)[0]), \
+                                               .look = (look_)}
+
 /* An object is looked at from now on. Its `bytes` bytes at `object` are copied: they say where the
- * device has its words. id: not 0, and no other's of that class at the time. */
+ * device has its words. 0: the object stays where it is until its end, and looks get `object`
+ * itself. id: not 0, and no other's of that class at the time. */
 void gpurt_watch_begin(gpurt_t *rt, const gpurt_class_t *class_, uint32_t id,
                        const void *object, size_t bytes);
 /* A last look; then it is gone. Context: before the memory goes. One that is not watched is none. */

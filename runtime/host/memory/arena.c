@@ -2,14 +2,14 @@
 /* Sources of arenas: the table of who has which pieces of a heap, and giving them back. */
 #include <gpurt/arenas.h>
 
-#include "arenaview.h"
+#include "arenastats.h"
 #include "heapmap.h"
 #include "idtable.h"
 #include "ownwait.h"
 #include "reclaimtable.h"
 #include "refuse.h"
 #include "sweep_kernels.h"
-#include "viewer.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +18,8 @@
 enum {
     SWEEP_BLOCKS = 64
 };
+
+GPURT_CLASS(arena_source);
 
 static const char WHAT[] = "arenas";
 static gpurt_id_entry_t entries[GPURT_ARENA_SOURCES];
@@ -64,7 +66,7 @@ gpurt_status_t gpurt_arena_source_create(gpurt_t *rt, const gpurt_heap_t *heap,
     out->slots = (uint64_t *)memory;
     out->slot_count = slots;
     out->epoch = 1;
-    gpurt_arenaview_begin(rt, out);
+    gpurt_watch_begin(rt, &gpurt_class_arena_source, id, out, sizeof *out);
     return GPURT_OK;
 }
 
@@ -78,7 +80,7 @@ gpurt_status_t gpurt_arena_source_destroy(gpurt_t *rt, gpurt_arena_source_t *sou
     st = gpurt_id_retire(&sources, WHAT, rt, source->id, source->slots, err);
     if (st != GPURT_OK)
         return st;
-    gpurt_arenaview_end(rt, source);
+    gpurt_watch_end(rt, &gpurt_class_arena_source, source->id);
     st = gpurt_id_drop(&sources, source->id);
     if (st != GPURT_OK)
         return REFUSE(err, st, "arenas: their table could not be freed");

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The class of objects "arena_source": arenas that are alive, and the pieces that they took. */
 #define GPURT_NO_POINTS /* host code: no schedule is explored here */
 
-#include "arenaview.h"
-
+#include "arenastats.h"
 #include "watch.h"
-
-#include <string.h>
 
 enum {
     OFTEN = 1 << 18 /* slots: a larger table is read only where a row is due */
@@ -65,20 +63,4 @@ static bool source_look(gpurt_viewer_t *v, const void *object, bool due, uint64_
     return true;
 }
 
-static const gpurt_class_t arena_class = {
-    .name = "arena_source",
-    .plural = "arena_sources",
-    .fields = fields,
-    .field_count = FIELDS,
-    .look = source_look,
-};
-
-void gpurt_arenaview_begin(gpurt_t *rt, const gpurt_arena_source_t *source)
-{
-    gpurt_watch_begin(rt, &arena_class, source->id, source, sizeof *source);
-}
-
-void gpurt_arenaview_end(gpurt_t *rt, const gpurt_arena_source_t *source)
-{
-    gpurt_watch_end(rt, &arena_class, source->id);
-}
+GPURT_CLASS_DECLARE(arena_source, arena_sources, fields, source_look);

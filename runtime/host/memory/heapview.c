@@ -92,11 +92,7 @@ GPURT_STATIC_ASSERT(GPURT_PLACES == 4, "a field each");
 
 static bool heap_read(gpurt_viewer_t *v, const void *object, bool due, uint64_t *values);
 
-static const gpurt_class_t heap_class = {.name = "heap",
-                                         .plural = "heaps",
-                                         .fields = fields,
-                                         .field_count = FIELDS,
-                                         .look = heap_read};
+GPURT_CLASS_DECLARE(heap, heaps, fields, heap_read);
 
 /* A place in the program that holds memory of a heap: the few that hold most. */
 enum {
@@ -117,10 +113,7 @@ static const gpurt_field_t site_fields[SITE_FIELDS] = {
     [SITE_OBJECTS] = FIELD("objects", GAUGE),
     [SITE_SAMPLED] = FIELD("sampled", LIMIT),
 };
-static const gpurt_class_t site_class = {.name = "holder",
-                                         .plural = "holders",
-                                         .fields = site_fields,
-                                         .field_count = SITE_FIELDS};
+GPURT_CLASS_DECLARE(holder, holders, site_fields, NULL);
 
 /* ---- looking ------------------------------------------------------------------------- */
 
@@ -352,7 +345,8 @@ static void sites_end(gpurt_viewer_t *v, const told_t *had, const told_t *has)
         for (uint32_t k = 0; k < has->count; k++)
             is |= has->sites[k].id == had->sites[i].id;
         if (!is)
-            gpurt_watch_part(v, &site_class, had->sites[i].id, had->sites[i].values, true);
+            gpurt_watch_part(v, &gpurt_class_holder, had->sites[i].id, had->sites[i].values,
+                             true);
     }
 }
 
@@ -376,7 +370,7 @@ static void sites_tell(look_t *l)
         values[SITE_BYTES] = h->bytes * step;
         values[SITE_OBJECTS] = h->objects * step;
         values[SITE_SAMPLED] = step;
-        gpurt_watch_part(l->viewer, &site_class, has.sites[i].id, values, false);
+        gpurt_watch_part(l->viewer, &gpurt_class_holder, has.sites[i].id, values, false);
         has.count++;
     }
     sites_end(l->viewer, had, &has);
@@ -423,7 +417,7 @@ static bool heap_read(gpurt_viewer_t *v, const void *object, bool due, uint64_t 
 
 void gpurt_heapview_begin(gpurt_t *rt, const gpurt_heap_t *heap)
 {
-    gpurt_watch_begin(rt, &heap_class, heap->id, heap, sizeof *heap);
+    gpurt_watch_begin(rt, &gpurt_class_heap, heap->id, heap, sizeof *heap);
 }
 GPURT_STATIC_ASSERT(sizeof(gpurt_heap_t) <= GPURT_WATCH_OBJECT_BYTES, "it is copied whole");
 
@@ -434,7 +428,7 @@ void gpurt_heapview_end(gpurt_t *rt, const gpurt_heap_t *heap)
     gpurt_viewer_t *v;
     look_t l;
 
-    gpurt_watch_end(rt, &heap_class, heap->id);
+    gpurt_watch_end(rt, &gpurt_class_heap, heap->id);
     v = gpurt_viewer_enter(rt);
     if (!v)
         return;

@@ -133,13 +133,7 @@ static bool lock_look(gpurt_viewer_t *v, const void *object, bool due, uint64_t 
     return true;
 }
 
-static const gpurt_class_t lock_class = {
-    .name = "lock",
-    .plural = "locks",
-    .fields = fields,
-    .field_count = FIELDS,
-    .look = lock_look,
-};
+GPURT_CLASS_DECLARE(lock, locks, fields, lock_look);
 
 /* ---- the calls --------------------------------------------------------------------------- */
 static const char WHAT[] = "locks";
@@ -176,7 +170,7 @@ gpurt_status_t gpurt_lock_watch(gpurt_t *rt, uint32_t kind, const void *object,
         snprintf(w.name, sizeof w.name, "%s", name);
     else
         snprintf(w.name, sizeof w.name, "%u", out->id);
-    gpurt_watch_begin(rt, &lock_class, out->id, &w, sizeof w);
+    gpurt_watch_begin(rt, &gpurt_class_lock, out->id, &w, sizeof w);
     return GPURT_OK;
 }
 
@@ -190,7 +184,7 @@ gpurt_status_t gpurt_lock_unwatch(gpurt_t *rt, gpurt_lock_watch_t *watch,
     st = gpurt_id_retire(&watches, WHAT, rt, watch->id, watch->object, err);
     if (st != GPURT_OK)
         return st;
-    gpurt_watch_end(rt, &lock_class, watch->id);
+    gpurt_watch_end(rt, &gpurt_class_lock, watch->id);
     st = gpurt_id_drop(&watches, watch->id);
     memset(watch, 0, sizeof *watch);
     return st;

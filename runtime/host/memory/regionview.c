@@ -228,13 +228,7 @@ static bool region_read(gpurt_viewer_t *v, const void *object, bool due, uint64_
     return true;
 }
 
-static const gpurt_class_t region_class = {
-    .name = "region",
-    .plural = "regions",
-    .fields = fields,
-    .field_count = FIELDS,
-    .look = region_read,
-};
+GPURT_CLASS_DECLARE(region, regions, fields, region_read);
 
 /* ---- life ---------------------------------------------------------------------------- */
 
@@ -243,10 +237,10 @@ void gpurt_regionview_begin(gpurt_t *rt, const gpurt_region_t *region, const cha
     region_look_t look = {.region = *region};
 
     snprintf(look.name, sizeof look.name, "%s", name ? name : "");
-    gpurt_watch_begin(rt, &region_class, region->id, &look, sizeof look);
+    gpurt_watch_begin(rt, &gpurt_class_region, region->id, &look, sizeof look);
 }
 
 void gpurt_regionview_end(gpurt_t *rt, const gpurt_region_t *region)
 {
-    gpurt_watch_end(rt, &region_class, region->id);
+    gpurt_watch_end(rt, &gpurt_class_region, region->id);
 }

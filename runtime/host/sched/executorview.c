@@ -236,8 +236,7 @@ static uint64_t state_of(const uint64_t *values)
 
 static bool executor_look(gpurt_viewer_t *v, const void *object, bool due, uint64_t *values)
 {
-    const gpurt_executor_own_t *const *at = object;
-    const gpurt_executor_own_t *e = *at;
+    const gpurt_executor_own_t *e = object;
     gpurt_executor_seen_t seen = {.now_ns = gpurt_real_ns(), .due = due};
     gpurt_executor_status_t s = {.live = 0};
 
@@ -263,13 +262,7 @@ static bool executor_look(gpurt_viewer_t *v, const void *object, bool due, uint6
     return true;
 }
 
-static const gpurt_class_t executor_class = {
-    .name = "executor",
-    .plural = "executors",
-    .fields = fields,
-    .field_count = FIELDS,
-    .look = executor_look,
-};
+GPURT_CLASS_DECLARE(executor, executors, fields, executor_look);
 
 /* ---- life ------------------------------------------------------------------------------ */
 
@@ -302,14 +295,14 @@ static gpurt_executor_eyes_t *eyes_make(const gpurt_executor_own_t *e)
 void gpurt_executorview_begin(gpurt_executor_own_t *e)
 {
     e->eyes = eyes_make(e);
-    gpurt_watch_begin(e->rt, &executor_class, e->id, &e, sizeof(const void *));
+    gpurt_watch_begin(e->rt, &gpurt_class_executor, e->id, e, 0);
 }
 
 void gpurt_executorview_end(gpurt_executor_own_t *e)
 {
     gpurt_viewer_t *v;
 
-    gpurt_watch_end(e->rt, &executor_class, e->id);
+    gpurt_watch_end(e->rt, &gpurt_class_executor, e->id);
     if (!e->eyes)
         return;
     v = gpurt_viewer_enter(e->rt);

@@ -28,8 +28,7 @@ static const gpurt_field_t fields[FIELDS] = {
     [LONGEST] = {.name = "longest_cycles", .kind = GPURT_FIELD_PEAK}, /* of one body */
 };
 GPURT_STATIC_ASSERT((int)FIELDS == (int)GPURT_EYES_KIND, "a value each");
-static const gpurt_class_t kind_class = {
-    .name = "task_kind", .plural = "task_kinds", .fields = fields, .field_count = FIELDS};
+GPURT_CLASS_DECLARE(task_kind, task_kinds, fields, NULL);
 
 uint64_t gpurt_eyes_kind(gpurt_viewer_t *v, const gpurt_executor_own_t *e,
                          uint32_t function)
@@ -94,7 +93,7 @@ void gpurt_kindview_look(gpurt_viewer_t *v, const gpurt_executor_own_t *e,
             continue;
         eyes->kinds_told |= 1u << kind;
         memcpy(eyes->kinds[kind], values, sizeof values);
-        gpurt_watch_part(v, &kind_class, eyes->kind_id + kind, values, false);
+        gpurt_watch_part(v, &gpurt_class_task_kind, eyes->kind_id + kind, values, false);
     }
 }
 
@@ -103,7 +102,7 @@ void gpurt_kindview_end(gpurt_viewer_t *v, const gpurt_executor_own_t *e)
     for (uint32_t kind = 0; kind < GPURT_TASK_KINDS; kind++) {
         e->eyes->kinds[kind][RUNNING] = 0;
         if (e->eyes->kinds_told >> kind & 1u)
-            gpurt_watch_part(v, &kind_class, e->eyes->kind_id + kind, e->eyes->kinds[kind],
-                             true);
+            gpurt_watch_part(v, &gpurt_class_task_kind, e->eyes->kind_id + kind,
+                             e->eyes->kinds[kind], true);
     }
 }

@@ -50,8 +50,7 @@ static const gpurt_field_t fields[FIELDS] = {
                    .words = "stuck_task"},
     [AWAITED] = {.name = "awaited_by", .kind = GPURT_FIELD_GAUGE}, /* tasks */
 };
-static const gpurt_class_t stuck_class = {
-    .name = "stuck_task", .plural = "stuck_tasks", .fields = fields, .field_count = FIELDS};
+GPURT_CLASS_DECLARE(stuck_task, stuck_tasks, fields, NULL);
 
 static uint32_t last_id; /* of an object; under the viewer's lock */
 
@@ -283,7 +282,7 @@ static void stuck_tell(gpurt_viewer_t *v, const gpurt_executor_own_t *e,
     values[SINCE] = s->since_ns;
     values[WAITS_FOR] = other ? other->id : 0;
     values[AWAITED] = s->awaited;
-    gpurt_watch_part(v, &stuck_class, s->id, values, ended);
+    gpurt_watch_part(v, &gpurt_class_stuck_task, s->id, values, ended);
 }
 
 static bool is_quiet(const gpurt_executor_own_t *e, const gpurt_executor_seen_t *seen)
