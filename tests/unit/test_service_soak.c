@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_service_soak [SECONDS]: a service on every multiprocessor, with room beside it, runs all the
  * time. Meanwhile the host opens and destroys heaps, grows one, collects, launches kernels in
- * streams, logs, lets a block of another service panic, saves a heap that the service declared, and
- * asks the service between all of that. Nothing may wait for the service, and each answer is
- * looked at. CUDA graphs are not part of it. */
+ * streams and CUDA graphs, logs, lets a block of another service panic, saves a heap that the
+ * service declared, and asks the service between all of that. Nothing may wait for the service, and
+ * each answer is looked at. The CPU back end has no graphs, which the last line says. */
+#include "../gpu/graph_beside.h"
 #include "../kernels/device_kernels.h"
 #include "../kernels/object_stage.h"
 #include "../kernels/service_kernels.h"
@@ -36,6 +37,7 @@ static struct {
     gpurt_heap_t declared, growing;
     struct device_args objects;
     uint64_t grown;
+    uint32_t *graph_words, graphs; /* launched so often */
     char path[64];
 } soak;
 
@@ -177,6 +179,27 @@ static void streams_work(void)
     CHECK_EQ(gpurt_stream_destroy(rt, shape.stream), GPURT_OK);
 }
 
+/* A graph is made, launched and destroyed. */
+static void graphs_work(void)
+{
+    uint32_t words[GRAPH_WORDS];
+    const char *error;
+    gpurt_info_t info;
+
+    OK(gpurt_info(rt, &info));
+    if (info.backend != GPURT_BACKEND_CUDA)
+        return;
+    CHECK(graph_beside);
+    error = graph_beside(soak.graph_words);
+    if (error)
+        fprintf(stderr, "graph: %s\n", error);
+    CHECK(!error);
+    soak.graphs += GRAPH_LAUNCHES;
+    stage_read(words, soak.graph_words, sizeof words);
+    for (uint32_t i = 0; i < GRAPH_WORDS; i++)
+        CHECK_EQ(words[i], soak.graphs * GRAPH_NODES);
+}
+
 static void host_logs(void)
 {
     gpurt_log(GPURT_LEVEL_INFO, "the host, in round %u", soak.round);
@@ -222,9 +245,9 @@ static void heap_is_saved(void)
     gpurt_checkpoint_destroy(c);
 }
 
-static void (*const deeds[])(void) = {heap_comes_and_goes, heap_grows, heap_is_collected,
-                                      streams_work,        host_logs,  block_panics,
-                                      heap_is_saved,       service_ask};
+static void (*const deeds[])(void) = {heap_comes_and_goes, heap_grows,    heap_is_collected,
+                                      streams_work,        graphs_work,   host_logs,
+                                      block_panics,        heap_is_saved, service_ask};
 
 /* ---- all of it -------------------------------------------------------------------------- */
 
@@ -234,6 +257,7 @@ static void stage_begin(void)
     uint32_t *words = (uint32_t *)stage_zeros(2 * sizeof *words);
 
     soak.objects.objects = (uint32_t **)stage_zeros(LANES * sizeof *soak.objects.objects);
+    soak.graph_words = (uint32_t *)stage_zeros(GRAPH_WORDS * sizeof *soak.graph_words);
     soak.objects.refused = words;
     soak.objects.wrong = words + 1;
     OK(gpurt_heap_create(rt, &options, &soak.declared, &err));
@@ -246,6 +270,7 @@ static void stage_end(void)
     if (soak.grown)
         OK(gpurt_heap_destroy(rt, &soak.growing, &err));
     OK(gpurt_heap_destroy(rt, &soak.declared, &err));
+    OK(gpurt_mem_destroy(rt, soak.graph_words));
     OK(gpurt_mem_destroy(rt, soak.objects.objects));
     OK(gpurt_mem_destroy(rt, soak.objects.refused));
 }
@@ -268,6 +293,10 @@ int main(int argc, char **argv)
     service_end();
     stage_end();
     OK(gpurt_close(rt, &err));
-    printf("%u deeds, %u rounds of %u blocks\n", done, soak.round, soak.blocks);
+    printf("%u deeds, %u rounds of %u blocks, ", done, soak.round, soak.blocks);
+    if (soak.graphs)
+        printf("%u launches of graphs\n", soak.graphs);
+    else
+        printf("SKIP: no graphs: the CPU back end has none\n");
     return 0;
 }
