@@ -7,6 +7,7 @@
 
 #include "channelkeep.h"
 #include "life.h"
+#include "optionsize.h"
 #include "outfile.h"
 #include "ownwait.h"
 #include "refuse.h"
@@ -62,16 +63,10 @@ static void words_fill(gpurt_hostcall_words_t *w, const gpurt_hostcalls_own_t *o
 static gpurt_status_t options_take(const gpurt_hostcalls_options_t *given,
                                    gpurt_hostcalls_options_t *o, gpurt_error_t *err)
 {
-    size_t bytes = given && given->struct_size ? given->struct_size : sizeof *o;
+    gpurt_status_t st = gpurt_options_copy(o, sizeof *o, given, "host calls", err);
 
-    memset(o, 0, sizeof *o);
-    if (bytes > sizeof *o)
-        return REFUSE(err, GPURT_E_INVALID,
-                      "host calls: struct_size %zu, this library knows %zu bytes: build "
-                      "with its headers",
-                      bytes, sizeof *o);
-    if (given)
-        memcpy(o, given, bytes);
+    if (st != GPURT_OK)
+        return st;
     if (o->ports > GPURT_HOSTCALL_PORTS_MOST)
         return REFUSE(err, GPURT_E_INVALID, "host calls: %u ports: 1 to %d", o->ports,
                       GPURT_HOSTCALL_PORTS_MOST);

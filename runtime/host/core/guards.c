@@ -6,6 +6,7 @@
 #include "launch_check.h"
 #include "launchlink.h"
 #include "life.h"
+#include "optionsize.h"
 #include "part.h"
 #include "process.h"
 #include "refuse.h"
@@ -42,16 +43,10 @@ static gpurt_status_t policy_read(const gpurt_recovery_t *from,
                                   const gpurt_kernel_t *kernel, gpurt_recovery_t *out,
                                   gpurt_error_t *err)
 {
-    size_t bytes = from && from->struct_size ? from->struct_size : sizeof *out;
+    gpurt_status_t st = gpurt_options_copy(out, sizeof *out, from, "recovery", err);
 
-    memset(out, 0, sizeof *out);
-    if (bytes > sizeof *out)
-        return REFUSE(err, GPURT_E_INVALID,
-                      "recovery.struct_size is %zu, this library knows %zu bytes: rebuild "
-                      "with its headers",
-                      bytes, sizeof *out);
-    if (from)
-        memcpy(out, from, bytes);
+    if (st != GPURT_OK)
+        return st;
     if (!out->on_panic)
         out->on_panic = GPURT_ON_PANIC_BLOCK;
     if (!out->highest)

@@ -11,6 +11,7 @@
 #include "launch_check.h"
 #include "launchlink.h"
 #include "life.h"
+#include "optionsize.h"
 #include "ownword.h"
 #include "panicwait.h"
 #include "plural.h"
@@ -181,16 +182,10 @@ typedef struct order {
 static gpurt_status_t options_read(const gpurt_service_options_t *given,
                                    gpurt_service_options_t *out, gpurt_error_t *err)
 {
-    size_t bytes = given && given->struct_size ? given->struct_size : sizeof *out;
+    gpurt_status_t st = gpurt_options_copy(out, sizeof *out, given, "options", err);
 
-    memset(out, 0, sizeof *out);
-    if (bytes > sizeof *out)
-        return REFUSE(err, GPURT_E_INVALID,
-                      "options: struct_size %zu, this library knows %zu bytes: build with "
-                      "its headers",
-                      bytes, sizeof *out);
-    if (given)
-        memcpy(out, given, bytes);
+    if (st != GPURT_OK)
+        return st;
     if (!out->stop_ms)
         out->stop_ms = GPURT_SERVICE_STOP_MS;
     if (out->heap_count > GPURT_SERVICE_HEAPS)

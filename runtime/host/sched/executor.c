@@ -6,6 +6,7 @@
 #include "executorview.h"
 
 #include "hostpoll.h"
+#include "optionsize.h"
 #include "plural.h"
 #include "refuse.h"
 
@@ -110,16 +111,10 @@ static uint32_t users_of(const gpurt_executor_own_t *e)
 static gpurt_status_t options_read(const gpurt_executor_options_t *given,
                                    gpurt_executor_options_t *o, gpurt_error_t *err)
 {
-    size_t bytes = given && given->struct_size ? given->struct_size : sizeof *o;
+    gpurt_status_t st = gpurt_options_copy(o, sizeof *o, given, "options", err);
 
-    memset(o, 0, sizeof *o);
-    if (bytes > sizeof *o)
-        return REFUSE(err, GPURT_E_INVALID,
-                      "options: struct_size %zu, this library knows %zu bytes: build with "
-                      "its headers",
-                      bytes, sizeof *o);
-    if (given)
-        memcpy(o, given, bytes);
+    if (st != GPURT_OK)
+        return st;
     o->warps = o->warps ? o->warps : GPURT_EXECUTOR_WARPS;
     o->tasks = o->tasks ? o->tasks : GPURT_EXECUTOR_TASKS;
     o->edges = o->edges ? o->edges : 2 * o->tasks;
