@@ -18,7 +18,7 @@ export GPURT_BACKEND=${GPURT_BACKEND:-cpu} GPURT_CUPTI=off XDG_RUNTIME_DIR=$dir 
 "$bin/gpurt-log" stat --json run.gplog >state.json
 # 256 lanes are told that there is no range; each range is asked for once and written once.
 jq -e '[.objects.list[] | select(.class == "hostcalls")] | length == 1 and (.[0] | .ended and (.fields |
-    .calls == 656 and .groups > 0 and .groups <= .calls and .ports == 256 and .in_flight == 0 and .late == 0 and
+    .calls == 656 and .groups > 0 and .groups <= .calls and .ports == 128 and .in_flight == 0 and .late == 0 and
     .unknown == 0 and (.latency | add) == .groups))' state.json >/dev/null || {
     jq -c '.objects.list' state.json >&2
     exit 1

@@ -213,7 +213,7 @@ static void what_cannot_be_is_told(void)
     for (uint32_t i = 0; i < 32; i++)
         CHECK_EQ(status[i], i & 1 ? GPURT_E_HELD : GPURT_E_NO_FUNCTION);
     CHECK_EQ(gpurt_hostcalls_create(rt, &options, &calls, &err), GPURT_E_INVALID);
-    CHECK_CONTAINS(err.text, "513 ports");
+    CHECK_CONTAINS(err.text, "129 ports");
     CHECK_EQ(gpurt_hostcalls_add_function(rt, &args.calls, 240, 4, 4, never, NULL, &err),
              GPURT_E_INVALID);
     CHECK_EQ(gpurt_hostcalls_add_function(rt, &args.calls, 7, 4097, 4, never, NULL, &err),
@@ -383,7 +383,7 @@ int main(void)
     must(gpurt_mem_create(rt, 4, (void **)&args.xcame, &err));
     all_are_answered(1, 2, 48);
     all_are_answered(3, 4, 33);
-    all_are_answered(512, 8, 64);
+    all_are_answered(128, 8, 64);
     what_cannot_be_is_told();
     late_answers_are_nobodys();
     ends_while_it_waits(&gpurt_kernel_hostcall_cancel, GPURT_OK);

@@ -23,7 +23,6 @@
 GPURT_CLASS(hostcalls);
 
 enum {
-    PORTS = 256,
     STOP_MS = 5000,
     FILE_RIGHTS = 0666
 };
@@ -71,7 +70,7 @@ static gpurt_status_t options_take(const gpurt_hostcalls_options_t *given,
         return REFUSE(err, GPURT_E_INVALID, "host calls: %u ports: 1 to %d", o->ports,
                       GPURT_HOSTCALL_PORTS_MOST);
     if (!o->ports)
-        o->ports = PORTS;
+        o->ports = GPURT_HOSTCALL_PORTS_MOST;
     if (!o->stop_ms)
         o->stop_ms = STOP_MS;
     return GPURT_OK;

@@ -17,6 +17,7 @@
 
 enum {
     NS_A_MS = 1000000,
+    ROUNDS = 8, /* without a question, then it looks at the time: that takes as long */
     NAP_MOST_NS = 4000000 /* after 64 ms of silence: a look costs up to 20 us of a core */
 };
 
@@ -249,16 +250,19 @@ static void *serve_run(void *context)
 {
     gpurt_hostcalls_own_t *own = (gpurt_hostcalls_own_t *)context;
     gpurt_hostpoll_t idle = idle_begin();
+    uint32_t quiet = 0;
 
     for (;;) {
         bool stops = is_stopped(own);
 
-        if (round_serve(own))
+        if (round_serve(own)) {
             idle = idle_begin();
-        else if (stops && ends(own)) /* a whole round behind the word to stop */
+            quiet = 0;
+        } else if (stops && ends(own)) { /* a whole round behind the word to stop */
             return NULL;
-        else
+        } else if (++quiet % ROUNDS == 0) {
             (void)gpurt_hostpoll_next(&idle);
+        }
     }
 }
 

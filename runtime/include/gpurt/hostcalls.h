@@ -34,9 +34,9 @@ enum {
 /* Zero means the default everywhere. */
 typedef struct gpurt_hostcalls_options {
     uint32_t struct_size; /* sizeof(gpurt_hostcalls_options_t), or 0 */
-    uint32_t ports;       /* questions at a time, of a warp each; 1 to 512, default 256 */
-    uint32_t stop_ms;     /* how long destroy and gpurt_close wait for a function; 5000 */
-    const char *name;     /* for errors, the log and the screen; copied. NULL: its number */
+    uint32_t ports;   /* questions at a time, of a warp each; at most 128, the default */
+    uint32_t stop_ms; /* how long destroy and gpurt_close wait for a function; 5000 */
+    const char *name; /* for errors, the log and the screen; copied. NULL: its number */
 } gpurt_hostcalls_options_t;
 
 /* While kernels call, its parts are of different moments. */

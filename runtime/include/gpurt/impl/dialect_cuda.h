@@ -352,6 +352,11 @@ GPURT_DEV void gpurt_host_pause_held(uint32_t turn, uint64_t left_ns, const char
     (void)here;
     __nanosleep(32u << (turn < 80 ? turn / 16 : 5));
 }
+/* Turns of such a wait before who looks at waits is told: that takes some reads of host memory, as
+ * long as all of a short wait. */
+enum {
+    GPURT_HOST_TURNS_TOLD = 16
+};
 /* It polls. */
 GPURT_DEV void gpurt_host_wake(void) {}
 /* Looks in vain, after which who waits for work of a queue sleeps: to sleep and wake costs more than

@@ -172,6 +172,9 @@ GPURT_DEV void gpurt_host_pause_held(uint32_t turn, uint64_t left_ns, const char
     (void)turn;
     gpurt_simt_host_pause_held(left_ns, here);
 }
+enum {
+    GPURT_HOST_TURNS_TOLD = 1
+};
 /* Looks in vain before a sleep: who looks takes the processor from who works. */
 enum {
     GPURT_IDLE_LOOKS = 2

@@ -13,7 +13,8 @@
  *
  * Looks. A read of host memory takes a microsecond, a bus carries some ten million a second, and
  * fences wait behind them. So one lane at a time reads, one line for all ports, and what it saw
- * lies in device memory for the others.
+ * lies in device memory for the others. Its reads wait beside each other, and it reads again a few
+ * times before it lets go: each trip less is half a microsecond of a call.
  *
  * xseen never goes back: looks come one after the other, and a look stores before it frees. So
  * who has a port sees no answer older than that to the question before its own, and one bit is
@@ -32,6 +33,10 @@
 #include <gpurt/warp.h>
 
 #define GPURT_HOSTCALL_NO_PORT UINT32_MAX
+enum {
+    GPURT_HOSTCALL_TURNS =
+        4 /* reads of a look, of a microsecond each, while nothing is new */
+};
 
 /* Owner: a lane, for one call. */
 typedef struct gpurt_hostcall {
@@ -49,16 +54,18 @@ typedef struct gpurt_hostcall {
 
 /* ---- ports --------------------------------------------------------------------------- */
 
-/* Multiprocessors begin at different words. */
+/* Multiprocessors begin at different ports. The first is tried without a look whether it is free. */
 GPURT_DEV uint32_t gpurt_hostcall_claim(const gpurt_hostcalls_t *c)
 {
-    const uint32_t count = (c->port_count + 31) / 32;
+    const uint32_t count = (c->port_count + 31) / 32, sm = gpurt_sm();
+    uint32_t some = 1u << sm / count % 32;
 
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = (gpurt_sm() + i) % count;
+        uint32_t at = (sm + i) % count;
         uint32_t *word = &c->words->xfree[at];
-        uint32_t some = gpurt_load_relaxed_dev_u32(word); /* relaxed: a hint */
 
+        if (i > 0)
+            some = gpurt_load_relaxed_dev_u32(word); /* relaxed: a hint */
         while (some) {
             uint32_t bit = some & (0u - some);
 
@@ -83,6 +90,18 @@ GPURT_DEV void gpurt_hostcall_leave(const gpurt_hostcalls_t *c, uint32_t port)
 
 /* ---- looks --------------------------------------------------------------------------- */
 
+GPURT_DEV bool gpurt_hostcall_bit_is(uint32_t answered, uint32_t port, uint32_t turn)
+{
+    return (((answered >> port % 32) ^ turn) & 1u) == 0;
+}
+
+GPURT_DEV bool gpurt_hostcall_is_answered(const gpurt_hostcalls_t *c, uint32_t port,
+                                          uint32_t turn)
+{
+    return gpurt_hostcall_bit_is(gpurt_load_acquire_dev_u32(&c->words->xseen[port / 32]),
+                                 port, turn); /* HC2.acq */
+}
+
 /* Of ports whose owners left, as far as they are answered. Context: as the look; `left` was read
  * before `answered`. */
 GPURT_DEVN void gpurt_hostcall_reclaim(const gpurt_hostcalls_t *c, uint32_t at,
@@ -91,7 +110,7 @@ GPURT_DEVN void gpurt_hostcall_reclaim(const gpurt_hostcalls_t *c, uint32_t at,
     for (; left; left &= left - 1) {
         uint32_t bit = left & (0u - left), port = at * 32 + gpurt_ctz(bit);
 
-        if (((answered >> port % 32) ^ c->words->turns[port]) & 1u)
+        if (!gpurt_hostcall_bit_is(answered, port, c->words->turns[port]))
             continue;
         /* relaxed: nobody else sees this port before it is given back */
         gpurt_and_relaxed_far_u32(&c->words->xleft[at], ~bit);
@@ -99,42 +118,110 @@ GPURT_DEVN void gpurt_hostcall_reclaim(const gpurt_hostcalls_t *c, uint32_t at,
     }
 }
 
-/* Reads what the host has answered, if no other lane does so now. */
-GPURT_DEVN void gpurt_hostcall_look(const gpurt_hostcalls_t *c)
+/* Owner: a lane, from a look to its end. */
+typedef struct gpurt_hostcall_sight {
+    bool holds; /* it looks, and no other does */
+    uint32_t left[GPURT_HOSTCALL_WORDS], seen[GPURT_HOSTCALL_WORDS];
+    uint32_t answered[GPURT_HOSTCALL_WORDS];
+    bool news; /* xseen has not all of `answered` */
+} gpurt_hostcall_sight_t;
+
+/* Only what somebody left needs an order before the answers. relaxed: acquired behind them; our own */
+GPURT_DEV void gpurt_hostcall_read_near(const gpurt_hostcalls_t *c,
+                                        gpurt_hostcall_sight_t *s)
+{
+    uint32_t some = 0;
+
+    for (uint32_t i = 0; i < GPURT_HOSTCALL_WORDS; i++) {
+        s->left[i] = gpurt_load_relaxed_dev_u32(&c->words->xleft[i]);
+        s->seen[i] = gpurt_load_relaxed_dev_u32(&c->words->xseen[i]);
+    }
+    for (uint32_t i = 0; i < GPURT_HOSTCALL_WORDS; i++)
+        some |= s->left[i] ? 1u << i : 0;
+    gpurt_acquire_behind_dev_u32(c->words->xleft, some); /* HC4.acq */
+}
+
+/* One read: several of one line of the host come one after the other, each a microsecond.
+ * relaxed: acquired behind it */
+GPURT_DEV void gpurt_hostcall_read_answers(const gpurt_hostcalls_t *c,
+                                           gpurt_hostcall_sight_t *s)
+{
+    gpurt_u128_t v =
+        gpurt_load_relaxed_sys_u128((const gpurt_u128_t *)(const void *)c->side->xanswered);
+
+    s->answered[0] = (uint32_t)v.lo;
+    s->answered[1] = (uint32_t)(v.lo >> 32);
+    s->answered[2] = (uint32_t)v.hi;
+    s->answered[3] = (uint32_t)(v.hi >> 32);
+    s->news = false;
+    for (uint32_t i = 0; i < GPURT_HOSTCALL_WORDS; i++)
+        s->news |= s->answered[i] != s->seen[i];
+}
+GPURT_STATIC_ASSERT(GPURT_HOSTCALL_WORDS == 4, "what one read has");
+
+/* Reads what the host has answered, if no other lane does so now. Whoever holds a look ends it soon:
+ * the others see nothing until then. */
+GPURT_DEV void gpurt_hostcall_look(const gpurt_hostcalls_t *c, gpurt_hostcall_sight_t *s)
 {
     gpurt_hostcall_words_t *w = c->words;
-    const uint32_t count = (c->port_count + 31) / 32;
-    uint32_t answered[GPURT_HOSTCALL_WORDS], left[GPURT_HOSTCALL_WORDS], none = 0, news = 0;
+    uint32_t none = 0;
 
-    if (gpurt_load_relaxed_dev_u32(&w->xlooking) ||         /* relaxed: a hint */
-        !gpurt_cas_acquire_far_u32(&w->xlooking, &none, 1)) /* HC3.acq */
+    s->holds = !gpurt_load_relaxed_dev_u32(&w->xlooking) &&       /* relaxed: a hint */
+               gpurt_cas_acquire_far_u32(&w->xlooking, &none, 1); /* HC3.acq */
+    if (!s->holds)
         return;
-    for (uint32_t i = 0; i < GPURT_HOSTCALL_WORDS; i++)
-        left[i] = i < count ? gpurt_load_acquire_dev_u32(&w->xleft[i]) : 0; /* HC4.acq */
-    for (uint32_t i = 0; i < GPURT_HOSTCALL_WORDS; i++) /* relaxed: acquired behind it */
-        answered[i] = i < count ? gpurt_load_relaxed_sys_u32(&c->side->xanswered[i]) : 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (answered[i] !=
-            gpurt_load_relaxed_dev_u32(&w->xseen[i])) {             /* relaxed: our own */
-            gpurt_acquire_behind_sys_u32(&c->side->xanswered[i]);   /* HW2.acq */
-            gpurt_store_release_dev_u32(&w->xseen[i], answered[i]); /* HC2.rel */
-            news++;
-        }
-        if (left[i])
-            gpurt_hostcall_reclaim(c, i, left[i], answered[i]);
-    }
     gpurt_red_add_relaxed_dev_u64(&w->xlooks, 1); /* relaxed: a statistic */
-    gpurt_store_release_dev_u32(&w->xlooking, 0); /* HC3.rel */
-    if (news)
+    gpurt_hostcall_read_near(c, s);
+    for (uint32_t turn = 0; turn < GPURT_HOSTCALL_TURNS; turn++) {
+        gpurt_hostcall_read_answers(c, s);
+        if (s->news)
+            break;
+    }
+    gpurt_acquire_behind_sys_u32(c->side->xanswered,
+                                 (1u << GPURT_HOSTCALL_WORDS) - 1); /* HW2.acq */
+}
+
+/* What a look saw, for all who wait. */
+GPURT_DEV void gpurt_hostcall_publish(const gpurt_hostcalls_t *c,
+                                      const gpurt_hostcall_sight_t *s)
+{
+    for (uint32_t i = 0; i < GPURT_HOSTCALL_WORDS; i++) {
+        if (s->answered[i] != s->seen[i])
+            gpurt_store_release_dev_u32(&c->words->xseen[i], s->answered[i]); /* HC2.rel */
+        if (s->left[i])
+            gpurt_hostcall_reclaim(c, i, s->left[i], s->answered[i]);
+    }
+}
+
+/* Ends a look that is held, and gives a port back: one wait for both. */
+GPURT_DEV void gpurt_hostcall_end(const gpurt_hostcalls_t *c,
+                                  const gpurt_hostcall_sight_t *s, uint32_t port)
+{
+    bool gives = port != GPURT_HOSTCALL_NO_PORT;
+
+    if (s->holds)
+        gpurt_hostcall_publish(c, s);
+    gpurt_release_ahead_dev();
+    if (s->holds)
+        gpurt_store_ahead_dev_u32(&c->words->xlooking, 0); /* HC3.rel */
+    if (gives)                                             /* HC1.rel */
+        (void)gpurt_or_ahead_far_u32(&c->words->xfree[port / 32], 1u << port % 32);
+    if (gives || (s->holds && s->news))
         gpurt_host_wake();
 }
 
-GPURT_DEV bool gpurt_hostcall_is_answered(const gpurt_hostcalls_t *c, uint32_t port,
-                                          uint32_t turn)
+/* Whether a question is answered, as far as a look or another's shows. */
+GPURT_DEV bool gpurt_hostcall_sees(const gpurt_hostcalls_t *c,
+                                   const gpurt_hostcall_sight_t *s, uint32_t port,
+                                   uint32_t turn)
 {
-    uint32_t seen = gpurt_load_acquire_dev_u32(&c->words->xseen[port / 32]); /* HC2.acq */
+    uint32_t mine = 0;
 
-    return (((seen >> port % 32) ^ turn) & 1u) == 0;
+    if (!s->holds)
+        return gpurt_hostcall_is_answered(c, port, turn);
+    for (uint32_t i = 0; i < GPURT_HOSTCALL_WORDS; i++) /* it stays in registers */
+        mine = port / 32 == i ? s->answered[i] : mine;
+    return gpurt_hostcall_bit_is(mine, port, turn);
 }
 
 /* ---- waiting ------------------------------------------------------------------------- */
@@ -154,7 +241,7 @@ GPURT_DEV gpurt_status_t gpurt_hostcall_wait_pass(gpurt_hostcall_wait_t *w)
     gpurt_hostcall_words_t *words = call->calls->words;
     uint64_t left = UINT64_MAX;
 
-    if (!w->told) {
+    if (!w->told && w->turns + 1 >= GPURT_HOST_TURNS_TOLD) {
         gpurt_waitable_name(&words->waitable, GPURT_WAITABLE_OTHER, words->name,
                             GPURT_WAITABLE_SINGLE);
         gpurt_wait_begin(&words->waitable, GPURT_WAIT_WORD, call->place);
@@ -188,12 +275,15 @@ GPURT_DEVN gpurt_status_t gpurt_hostcall_await_port(gpurt_hostcall_t *call, uint
 {
     gpurt_hostcall_words_t *words = call->calls->words;
     gpurt_hostcall_wait_t w = {call, 0, false};
+    gpurt_hostcall_sight_t sight;
     gpurt_status_t st = GPURT_OK;
 
     gpurt_red_add_relaxed_dev_u64(&words->xwaits, 1);
     gpurt_red_add_relaxed_dev_u32(&words->xwaiting, lanes);
     for (;;) {
-        gpurt_hostcall_look(call->calls);
+        gpurt_hostcall_look(call->calls, &sight);
+        if (sight.holds)
+            gpurt_hostcall_end(call->calls, &sight, GPURT_HOSTCALL_NO_PORT);
         *port = gpurt_hostcall_claim(call->calls);
         if (*port != GPURT_HOSTCALL_NO_PORT)
             break;
@@ -213,17 +303,18 @@ GPURT_DEVN gpurt_status_t gpurt_hostcall_await_port(gpurt_hostcall_t *call, uint
 GPURT_DEV void gpurt_hostcall_count(gpurt_hostcall_words_t *words, uint64_t asked)
 {
     uint64_t ns = gpurt_globaltimer() - asked;
-    uint32_t bucket = 0;
+    uint32_t bucket = 63 - gpurt_clz64(ns | 1);
 
-    while (bucket + 1 < GPURT_HOSTCALL_BUCKETS && ns >> (bucket + 1))
-        bucket++;
+    if (bucket >= GPURT_HOSTCALL_BUCKETS)
+        bucket = GPURT_HOSTCALL_BUCKETS - 1;
     gpurt_red_add_relaxed_dev_u64(&words->xlatency[bucket], 1);
 }
 
-/* Who gives up leaves the port to who sees its answer. relaxed: statistics */
-GPURT_DEVN gpurt_status_t gpurt_hostcall_await_answer(gpurt_hostcall_t *call,
-                                                      uint32_t lanes, uint32_t port,
-                                                      uint32_t turn)
+/* Who gives up leaves the port to who sees its answer. relaxed: statistics
+ * Returns: GPURT_OK, and the look may be held still: the answer is read before it ends. */
+GPURT_DEV gpurt_status_t gpurt_hostcall_await_answer(gpurt_hostcall_t *call, uint32_t lanes,
+                                                     uint32_t port, uint32_t turn,
+                                                     gpurt_hostcall_sight_t *sight)
 {
     gpurt_hostcall_words_t *words = call->calls->words;
     gpurt_hostcall_wait_t w = {call, 0, false};
@@ -231,9 +322,11 @@ GPURT_DEVN gpurt_status_t gpurt_hostcall_await_answer(gpurt_hostcall_t *call,
     gpurt_status_t st = GPURT_OK;
 
     for (;;) {
-        gpurt_hostcall_look(call->calls);
-        if (gpurt_hostcall_is_answered(call->calls, port, turn))
+        gpurt_hostcall_look(call->calls, sight);
+        if (gpurt_hostcall_sees(call->calls, sight, port, turn))
             break;
+        if (sight->holds)
+            gpurt_hostcall_end(call->calls, sight, GPURT_HOSTCALL_NO_PORT);
         st = gpurt_hostcall_wait_pass(&w);
         if (st != GPURT_OK)
             break;
@@ -326,9 +419,13 @@ GPURT_DEV uint32_t gpurt_hostcall_group(const gpurt_hostcall_t *call)
 GPURT_DEV gpurt_status_t gpurt_hostcall_refused(const gpurt_hostcall_t *call)
 {
     const gpurt_hostcalls_t *c = call->calls;
+    uint32_t id, state;
 
-    if (!c->words || gpurt_load_relaxed_dev_u32(&c->words->id) != c->id ||
-        gpurt_load_relaxed_dev_u32(&c->words->xstate) == GPURT_HOSTCALLS_DESTROYED)
+    if (!c->words)
+        return GPURT_E_HANDLE;
+    id = gpurt_load_relaxed_dev_u32(&c->words->id);
+    state = gpurt_load_relaxed_dev_u32(&c->words->xstate);
+    if (id != c->id || state == GPURT_HOSTCALLS_DESTROYED)
         return GPURT_E_HANDLE;
     if (call->ask_bytes <= GPURT_HOSTCALL_ASK_MOST &&
         call->answer_bytes <= GPURT_HOSTCALL_ANSWER_MOST)
@@ -337,17 +434,13 @@ GPURT_DEV gpurt_status_t gpurt_hostcall_refused(const gpurt_hostcall_t *call)
     return GPURT_E_INVALID;
 }
 
-/* The lowest lane of the group, with its port: the turn of the question. */
-GPURT_DEV uint32_t gpurt_hostcall_tell(const gpurt_hostcalls_t *c, uint32_t port,
-                                       uint32_t lanes)
+/* The lowest lane of the group, with its port. Counted behind it: the release would wait. */
+GPURT_DEV void gpurt_hostcall_tell(const gpurt_hostcalls_t *c, uint32_t port, uint32_t turn,
+                                   uint32_t lanes)
 {
-    uint32_t turn = c->words->turns[port] + 1;
-
-    c->words->turns[port] = turn;
+    gpurt_hostword_tell(&c->side->xasked[port], turn);
     gpurt_red_add_relaxed_dev_u64(&c->words->xcalls, lanes); /* relaxed: a statistic */
     gpurt_red_add_relaxed_dev_u64(&c->words->xgroups, 1);    /* relaxed: likewise */
-    gpurt_hostword_tell(&c->side->xasked[port], turn);
-    return turn;
 }
 
 GPURT_DEV gpurt_status_t gpurt_hostcall_led(uint32_t group, gpurt_status_t st)
@@ -363,16 +456,21 @@ GPURT_DEV gpurt_status_t gpurt_hostcall_ask(gpurt_hostcall_t *call, uint32_t gro
     const gpurt_hostcalls_t *c = call->calls;
     const uint32_t lanes = gpurt_popc(group),
                    rank = gpurt_popc(group & gpurt_lanes_below());
+    gpurt_hostcall_sight_t sight = {0};
     gpurt_status_t st = GPURT_OK;
+    uint32_t turn = 0;
 
     gpurt_syncwarp(group); /* what the leader acquired with the port */
-    if (rank == 0)
+    if (rank == 0) {
+        turn = ++c->words->turns[port];
         gpurt_hostcall_head(&c->ports[port], call, lanes);
+    }
     gpurt_hostcall_put(&c->ports[port], call, rank, lanes);
     gpurt_syncwarp(group); /* all questions are there before the leader says so */
-    if (rank == 0)
-        st = gpurt_hostcall_await_answer(call, lanes, port,
-                                         gpurt_hostcall_tell(c, port, lanes));
+    if (rank == 0) {
+        gpurt_hostcall_tell(c, port, turn, lanes);
+        st = gpurt_hostcall_await_answer(call, lanes, port, turn, &sight);
+    }
     st = gpurt_hostcall_led(group, st);
     if (st != GPURT_OK)
         return st;
@@ -380,7 +478,7 @@ GPURT_DEV gpurt_status_t gpurt_hostcall_ask(gpurt_hostcall_t *call, uint32_t gro
     st = gpurt_hostcall_get(&c->ports[port], call, rank, lanes);
     gpurt_syncwarp(group); /* all have read before the port is another's */
     if (rank == 0)
-        gpurt_hostcall_give(c, port);
+        gpurt_hostcall_end(c, &sight, port);
     return st;
 }
 

@@ -18,7 +18,7 @@
 #include <gpurt/impl/state.h>
 
 enum {
-    GPURT_HOSTCALL_PORTS_MOST = 512, /* their bits are one line of 64 bytes */
+    GPURT_HOSTCALL_PORTS_MOST = 128, /* their bits are one read of 16 bytes */
     GPURT_HOSTCALL_WORDS = GPURT_HOSTCALL_PORTS_MOST / 32,
     GPURT_HOSTCALL_AREA = 4096,    /* bytes of a port: the question, then the answer */
     GPURT_HOSTCALL_UNIT = 16,      /* bytes of one access */
@@ -62,7 +62,7 @@ typedef struct gpurt_hostcall_side {
     uint32_t xasked[GPURT_HOSTCALL_PORTS_MOST]; /* written by: who has the port */
     uint32_t GPURT_ALIGN(128) xanswered[GPURT_HOSTCALL_WORDS]; /* written by: the host's
                                                                   thread */
-    uint32_t unused[16];
+    uint32_t unused[32 - GPURT_HOSTCALL_WORDS];
 } gpurt_hostcall_side_t;
 
 /* In device memory. Owner: the host, which keeps it for some time after their end. */
