@@ -155,7 +155,7 @@ GPURT_TASK(hoard, t, run)
     struct task_left_args one = {t->board, SHARER_RUNS, 0};
 
     if (!left_count(t, run))
-        (void)gpurt_task_spawn(run, sharer, &one, gpurt_lane() == 0, 0);
+        (void)gpurt_task_spawn(run, sharer, &one, gpurt_lane() < t->state, 0);
 }
 
 GPURT_TASK(sharer, t, run)

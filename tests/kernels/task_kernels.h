@@ -63,8 +63,8 @@ struct task_left_args {
 
 /* mark: checks what it waits for. gated: the same, once the gate is open. fan: spawns marks. graph:
  * spawns them with edges. fib: children, and a second run when they have ended. yields: waits for
- * nothing, `count` times. hoard: spawns a sharer, which runs on until two blocks have run it, or `left`
- * times. regret: a task, and behind it one that an urgent one cancels, which the first has spawned. */
+ * nothing, `count` times. hoard: spawns `state` sharers, which run on until two blocks have run one, or
+ * `left` times. regret: a task, and behind it one that an urgent one cancels, which the first has spawned. */
 #define TASK_TESTS(TASK)                \
     TASK(mark, struct task_mark_args)   \
     TASK(gated, struct task_mark_args)  \
