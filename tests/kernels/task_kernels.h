@@ -7,7 +7,7 @@
 
 enum {
     TASK_BEFORES = 3,   /* tasks that one of a graph waits for, at most */
-    SHARER_RUNS = 20000 /* at most */
+    SHARER_RUNS = 400000 /* at most */
 };
 
 /* Of one task of a test. Owner: the test, which reads it when all has ended. */
