@@ -6,7 +6,7 @@
 #include <gpurt/task.h>
 
 enum {
-    TASK_BEFORES = 3,   /* tasks that one of a graph waits for, at most */
+    TASK_BEFORES = 3,    /* tasks that one of a graph waits for, at most */
     SHARER_RUNS = 400000 /* at most */
 };
 

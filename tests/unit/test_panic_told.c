@@ -2,6 +2,7 @@
 /* A panic of a program that nobody records was silent: nothing on standard error, gpurt_sync said
  * GPURT_OK. Each case runs in a child whose standard error is a file. */
 #include "../check.h"
+#include "../forked.h"
 #include "../kernels/unwind_kernels.h"
 #include "../must.h"
 
@@ -227,7 +228,7 @@ static void forked(void)
     CHECK_EQ(gpurt_sync(rt, &err), GPURT_E_PANIC);
     pid = fork();
     if (pid == 0)
-        exit(0);
+        forked_exit(0);
     CHECK(waitpid(pid, &status, 0) == pid && status == 0);
     close_well();
 }
