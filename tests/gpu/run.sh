@@ -82,7 +82,7 @@ run_tests() {
     local name verdict word
     printf '\n==== tests\n' >>"$log"
     timeout --kill-after=10 400 ctest --test-dir "$build" --timeout 120 --parallel 4 --output-on-failure --no-tests=error \
-        --tests-regex '(\.gpu$|^hello_|^cancel_plain|^malloc_|^hostcall_plain|^two_units|^kernel_halves|^test_cuda|^test_gpu|^test_cupti|^test_two_gpus|^test_torch|^sass_|_cost$)' \
+        --tests-regex '(\.gpu$|^hello_|^cancel_plain|^malloc_|^hostcall_plain|^segring_plain|^two_units|^kernel_halves|^test_cuda|^test_gpu|^test_cupti|^test_two_gpus|^test_torch|^sass_|_cost$)' \
         >"$out/ctest.txt" 2>&1
     cat "$out/ctest.txt" >>"$log"
     # "1/9 Test #18: NAME ....   Passed  0.1 sec"

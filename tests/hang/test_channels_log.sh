@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Channels as objects of the log: live, as JSON, full with senders that wait; as text when they have ended.
-# Broadcasts likewise, when they have ended.
+# Broadcasts and rings of segments likewise, when they have ended.
 # Arguments: folder of the programs, the program that hangs over two channels, the example of each.
 set -euo pipefail
-bin=$1 app=$2 stages=$3 ticker=$4
+bin=$1 app=$2 stages=$3 ticker=$4 hail=$5
 root=$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../..
 # shellcheck source=tests/scratch.sh
 . "$root/tests/scratch.sh"
@@ -38,3 +38,8 @@ GPURT_HEAP_VIEW=20 "$bin/gpurt-record" -q -o ticker.gplog -- "$ticker" 3000 >/de
 "$bin/gpurt-log" cat ticker.gplog >ticker.txt
 text='broadcast 1: name ticks, state closed, policy block, capacity 256, depth 0, message 8 B, seats 64, readers 0, slowest lag 0, sent 3000, received 12000, lost 0'
 grep -qF -- "$text" ticker.txt || fail "no '$text' in $(cat ticker.txt)"
+
+GPURT_HEAP_VIEW=20 "$bin/gpurt-record" -q -o hail.gplog -- "$hail" 300 >/dev/null
+"$bin/gpurt-log" cat hail.gplog >hail.txt
+text='segring 1: name hail, state closed, policy block, capacity 1048576 B, used 0 B, depth 0, reserved 300, read 300, lost 0, torn 0, aborted 0'
+grep -qF -- "$text" hail.txt || fail "no '$text' in $(cat hail.txt)"
