@@ -2,21 +2,16 @@
 /* Where kernels are, on the screen: the table of functions, the source with its samples, what a
  * source may do to a terminal, files that cannot be read, instructions, the last seconds, and more
  * samples than there is room for. */
-#include "canvas_seen.h"
-#include "model_stage.h"
-#include "picture.h"
+#include "view_stage.h"
 
 #include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define SECOND 1000000000ull
 
-static picture_t p;
-static canvas_t c;
 static sourcetext_t source;
 static const char source_path[] = "spin.cu";
 static char folder[] = "/tmp/test_lines_view.XXXXXX";
@@ -38,11 +33,7 @@ static void put_line(const char *function, const char *file, uint32_t line, uint
 
 static void draw_at(int rows, int columns)
 {
-    look();
-    CHECK(canvas_resize(&c, rows, columns));
-    c.unicode = false;
-    p.view = view;
-    picture_view(VIEW_LINES)->draw(&p, &c, (rect_t){.rows = rows, .columns = columns});
+    view_draw(VIEW_LINES, rows, columns);
 }
 
 static void act(action_t action)
@@ -50,25 +41,6 @@ static void act(action_t action)
     look();
     p.view = view;
     CHECK(picture_view(VIEW_LINES)->act(&p, action, 5));
-}
-
-/* The whole of it. */
-static void golden(const char *want)
-{
-    char *printed = NULL;
-    size_t bytes;
-    FILE *out = open_memstream(&printed, &bytes);
-
-    CHECK(out);
-    canvas_print(&c, out);
-    fclose(out);
-    CHECK_STR(printed, want);
-    free(printed);
-}
-
-static bool seen(const char *text)
-{
-    return canvas_seen_row(&c, text) >= 0;
 }
 
 static void source_write(const char *text, size_t bytes)

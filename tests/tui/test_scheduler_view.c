@@ -2,12 +2,7 @@
 /* Executors on the screen: none, one that is idle, busy, starved, stuck by a task that runs on, by one
  * that nobody starts and by two that wait for each other; several, and what a log may say that no
  * executor does. */
-#include "canvas_seen.h"
-#include "model_stage.h"
-#include "picture.h"
-
-#include <stdio.h>
-#include <stdlib.h>
+#include "view_stage.h"
 
 #define SECOND 1000000000ull
 
@@ -72,35 +67,11 @@ enum {
     AFTER
 };
 
-static picture_t p;
-static canvas_t c;
 static uint32_t executor, kind, stuck;
 
 static void draw_at(int rows, int columns)
 {
-    look();
-    CHECK(canvas_resize(&c, rows, columns));
-    c.unicode = false;
-    p.view = view;
-    picture_view(VIEW_SCHEDULER)->draw(&p, &c, (rect_t){.rows = rows, .columns = columns});
-}
-
-static void golden(const char *want)
-{
-    char *printed = NULL;
-    size_t bytes;
-    FILE *out = open_memstream(&printed, &bytes);
-
-    CHECK(out);
-    canvas_print(&c, out);
-    fclose(out);
-    CHECK_STR(printed, want);
-    free(printed);
-}
-
-static bool seen(const char *text)
-{
-    return canvas_seen_row(&c, text) >= 0;
+    view_draw(VIEW_SCHEDULER, rows, columns);
 }
 
 static void begin(void)
